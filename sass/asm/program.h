@@ -1,0 +1,75 @@
+// What the stages hand on:  text -> expand -> Expansion -> parse, check -> Program -> schedule -> encode -> link -> bytes
+// A template expands once per variant, so one Program is one kernel; link puts any number of them into one cubin.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sass/isa/arch.h"
+#include "sass/isa/inst.h"
+#include "sass/result.h"
+
+namespace nervanagpu::sass {
+
+enum class ParamType : std::uint8_t { u8, s8, u16, s16, u32, s32, u64, s64, f16, f32, f64, ptr };
+unsigned size_of(ParamType t);
+std::string_view name_of(ParamType t);
+
+struct Param {
+  std::string name;
+  ParamType type = ParamType::u32;
+  std::uint16_t offset = 0;  // bytes from the start of the parameter block; naturally aligned, in order
+  friend bool operator==(const Param&, const Param&) = default;
+};
+
+// The front matter of a template after expansion of one variant: everything the registry, the tests, the benchmarks
+// and the docs derive from. It travels in the cubin, so a cubin describes itself.
+struct Manifest {
+  std::string name;                           // sgemm_nt_128x128
+  std::string op;                             // the template's base name: sgemm
+  Arch arch = Arch::sm_90a;
+  std::map<std::string, std::string> variant; // TA -> n, BM -> 128
+  std::vector<Param> params;
+  std::uint32_t threads = 0;                  // CTA size the kernel is written for
+  std::uint32_t shared = 0;                   // bytes of shared memory of a CTA
+  std::uint32_t registers = 0;                // 0: as many as the code uses
+  std::vector<std::string> needs;             // conditions a problem must satisfy, one expression each
+  std::string accum;                          // order class: equal class means bitwise equal results
+  std::string bound;                          // error bound
+};
+
+// One line of template text after expansion.
+struct TextLine {
+  std::string text;
+  Span at;                            // in the template or the included file
+  std::vector<Span> from;             // macro and include backtrace, innermost first
+};
+
+struct Expansion {
+  Manifest manifest;
+  std::vector<TextLine> lines;
+};
+
+// Which control fields the author pinned; schedule fills the others.
+struct Pinned {
+  bool stall = false, yield = false, write_sb = false, read_sb = false, wait = false, reuse = false;
+};
+
+struct Line {
+  Inst inst;
+  Pinned pinned;
+  Span at;
+  std::string label;                  // name of the branch target, resolved by parse into the Label operand's imm as an
+                                      // instruction index; encode turns it into an address
+};
+
+struct Program {
+  Manifest manifest;
+  std::vector<Line> lines;
+  std::map<std::string, std::uint32_t> labels;  // name -> instruction index
+};
+
+}  // namespace nervanagpu::sass

@@ -1,0 +1,85 @@
+// Runs encoded cubins on the CPU, bit for bit as the chip does. Fast mode is functional; checked mode also reports
+// every value read before its latency or scoreboard, uninitialised registers and shared memory, accesses outside
+// allocations, shared-memory races and barrier misuse, by kernel, source line, CTA, warp and lane.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sass/cubin.h"
+#include "sass/result.h"
+
+namespace nervanagpu::sass::emulate {
+
+struct Dim3 {
+  std::uint32_t x = 1, y = 1, z = 1;
+};
+
+enum class Mode : std::uint8_t { kFast, kChecked };
+
+// Device memory: one reserved address range; addresses are stable, non-zero and 256-byte aligned. Thread-safe.
+class Memory {
+ public:
+  explicit Memory(std::size_t capacity_bytes);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  // 0 when there is no room. In between allocations lies at least one guard page that belongs to nobody.
+  std::uint64_t allocate(std::size_t bytes);
+  bool free(std::uint64_t address);  // false: not the start of an allocation
+  // Host pointer for [address, address + bytes), or nullptr when any byte of it is outside one live allocation.
+  std::byte* host(std::uint64_t address, std::size_t bytes);
+  // Start and size of the allocation nearest to `address`, for messages.
+  struct Range { std::uint64_t start = 0; std::size_t bytes = 0; };
+  Range nearest(std::uint64_t address) const;
+  std::size_t used() const;
+  std::size_t capacity() const;
+
+ private:
+  friend class Machine;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+struct Finding {
+  std::string what;      // "read before ready", "out of bounds", "uninitialised register", "shared-memory race", ...
+  std::string detail;    // one sentence: register, address, distance, needed cycles
+  std::string kernel;
+  Span at;               // template line
+  std::uint32_t pc = 0;  // byte address in the kernel
+  std::array<std::uint32_t, 3> cta{};
+  std::uint32_t warp = 0;
+  std::uint32_t lane = 0;
+  std::uint64_t count = 1;  // how often the same (what, pc) occurred
+
+  [[nodiscard]] std::string text() const;
+};
+
+struct Report {
+  std::vector<Finding> findings;    // empty in a clean run
+  std::uint64_t warp_instructions = 0;
+};
+
+// A kernel decoded once and launched many times.
+class Kernel;
+Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image);
+
+struct Launch {
+  Dim3 grid, block;
+  std::uint32_t dynamic_shared = 0;
+  std::span<const std::byte> params;
+  Mode mode = Mode::kFast;
+  unsigned threads = 0;  // host threads; 0: all cores
+};
+
+// Returns when the grid is done. A fault (out of bounds, illegal instruction, deadlock) ends the grid: the Diag names
+// kernel, line, CTA, warp and lane. Findings of checked mode are returned, not faults, and the run goes on.
+Result<Report> run(const Kernel& kernel, Memory& memory, const Launch& launch);
+
+}  // namespace nervanagpu::sass::emulate
