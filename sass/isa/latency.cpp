@@ -1,0 +1,183 @@
+#include "sass/isa/latency.h"
+
+#include <algorithm>
+#include <array>
+
+namespace nervanagpu::sass {
+namespace {
+
+constexpr std::size_t kProducers = static_cast<std::size_t>(Producer::kCount);
+constexpr std::size_t kConsumers = static_cast<std::size_t>(Consumer::kCount);
+
+// Sets of producers and consumers, so that a row can speak of several.
+struct P {
+#define PRODUCER(name, what) static constexpr std::uint32_t name = 1u << static_cast<unsigned>(Producer::name);
+#include "sass/isa/latency.inc"
+  static constexpr std::uint32_t kAll = (1u << kProducers) - 1;
+  static constexpr std::uint32_t kAllPred = kPred | kFmaPred | kHalfPred | kDoublePred;
+};
+struct C {
+#define CONSUMER(name, what) static constexpr std::uint32_t name = 1u << static_cast<unsigned>(Consumer::name);
+#include "sass/isa/latency.inc"
+  static constexpr std::uint32_t kAll = (1u << kConsumers) - 1;
+};
+
+constexpr ArchMask kMaxwell = mask_from(Arch::sm_50, Arch::sm_62);
+constexpr ArchMask kVolta = mask_from(Arch::sm_70, Arch::sm_75);
+constexpr ArchMask kAmpere = mask_from(Arch::sm_80, Arch::sm_90a);
+
+struct LatencyRow {
+  ArchMask archs;
+  std::uint32_t from, to;
+  std::uint8_t need, safe;
+  std::string_view source;
+};
+
+constexpr LatencyRow kRaw[] = {
+#define RAW(archs, producers, consumers, need, safe, source) {archs, producers, consumers, need, safe, source},
+#include "sass/isa/latency.inc"
+};
+constexpr LatencyRow kWaw[] = {
+#define WAW(archs, firsts, seconds, need, safe, source) {archs, firsts, seconds, need, safe, source},
+#include "sass/isa/latency.inc"
+};
+
+constexpr bool rows_are_sane(std::span<const LatencyRow> rows) {
+  for (const LatencyRow& r : rows) {
+    if (r.need > r.safe || r.archs == 0 || r.from == 0 || r.to == 0) return false;
+  }
+  return true;
+}
+static_assert(rows_are_sane(kRaw) && rows_are_sane(kWaw));
+
+// The rows of one architecture, spread out for look-up.
+struct Table {
+  std::array<std::array<Gap, kConsumers>, kProducers> raw{};
+  std::array<std::array<Gap, kProducers>, kProducers> waw{};
+  int max = 0;
+};
+
+template <std::size_t N>
+void spread(std::array<std::array<Gap, N>, kProducers>& to, std::span<const LatencyRow> rows, Arch arch) {
+  for (const LatencyRow& row : rows) {
+    if ((row.archs & mask_of(arch)) == 0) continue;
+    for (std::size_t i = 0; i < kProducers; ++i) {
+      for (std::size_t j = 0; j < N; ++j) {
+        if ((row.from >> i & 1) && (row.to >> j & 1)) to[i][j] = {row.need, row.safe, row.source};
+      }
+    }
+  }
+}
+
+constexpr std::size_t kArchs = static_cast<std::size_t>(Arch::sm_90a) + 1;
+
+const std::array<Table, kArchs>& tables() {
+  static const std::array<Table, kArchs> all = [] {
+    std::array<Table, kArchs> made;
+    for (std::size_t a = 0; a < kArchs; ++a) {
+      Table& t = made[a];
+      spread(t.raw, kRaw, static_cast<Arch>(a));
+      spread(t.waw, kWaw, static_cast<Arch>(a));
+      for (const auto& line : t.raw) {
+        for (const Gap& g : line) t.max = std::max<int>(t.max, g.safe);
+      }
+      for (const auto& line : t.waw) {
+        for (const Gap& g : line) t.max = std::max<int>(t.max, g.safe);
+      }
+    }
+    return made;
+  }();
+  return all;
+}
+
+const Table& table(Arch arch) { return tables()[static_cast<std::size_t>(arch)]; }
+
+}  // namespace
+
+const Gap& raw_gap(Arch arch, Producer producer, Consumer consumer) {
+  return table(arch).raw[static_cast<std::size_t>(producer)][static_cast<std::size_t>(consumer)];
+}
+
+const Gap& waw_gap(Arch arch, Producer first, Producer second) {
+  return table(arch).waw[static_cast<std::size_t>(first)][static_cast<std::size_t>(second)];
+}
+
+int max_gap(Arch arch) { return table(arch).max; }
+
+Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
+  const bool predicate = def.file == RegFile::kPred || def.file == RegFile::kCc;
+  if (def.file == RegFile::kUPred) return inst.op == Op::R2UR ? Producer::kVectorToUniform : Producer::kUniformPred;
+  switch (unit(inst)) {
+    case Unit::kFma: return predicate ? Producer::kFmaPred : Producer::kFma;
+    case Unit::kImadWide:
+      if (predicate) return Producer::kFmaPred;
+      return inst.op == Op::IMAD_WIDE && part == 0 ? Producer::kWideLow : Producer::kWideHigh;
+    case Unit::kAlu: return predicate ? Producer::kPred : Producer::kAlu;
+    case Unit::kHalf: return predicate ? Producer::kHalfPred : Producer::kHalf;
+    case Unit::kDouble: return predicate ? Producer::kDoublePred : Producer::kDouble;
+    case Unit::kXu: return Producer::kXu;
+    case Unit::kUniform: return inst.op == Op::UMOV ? Producer::kUniformMove : Producer::kUniform;
+    case Unit::kUniformToVector: return Producer::kVectorToUniform;
+    case Unit::kMemShared: return Producer::kShared;
+    case Unit::kMemGlobal: return Producer::kGlobal;
+    case Unit::kMemConst: return inst.op == Op::ULDC ? Producer::kUniformLoad : Producer::kConst;
+    case Unit::kSpecial: return inst.op == Op::CS2R ? Producer::kClock : Producer::kSpecial;
+    case Unit::kBranch:
+    case Unit::kSync:
+    case Unit::kNone: break;
+  }
+  return Producer::kOther;
+}
+
+Consumer consumer_of(const Inst& inst, const Access& use) {
+  const Unit u = unit(inst);
+  const bool uniform_op = u == Unit::kUniform || inst.op == Op::ULDC;
+  switch (use.file) {
+    case RegFile::kPred:
+    case RegFile::kCc:
+      if (u == Unit::kBranch) return Consumer::kBranch;
+      return use.guard ? Consumer::kGuard : Consumer::kPredicate;
+    case RegFile::kUPred: return uniform_op ? Consumer::kUniformPred : Consumer::kUniformGuard;
+    case RegFile::kUGpr:
+      if (uniform_op) return Consumer::kUniform;
+      if (u == Unit::kMemGlobal || u == Unit::kMemShared || u == Unit::kMemConst) return Consumer::kDescriptor;
+      return Consumer::kVectorUniform;
+    case RegFile::kBarrier: return Consumer::kOther;
+    case RegFile::kGpr: break;
+  }
+  switch (u) {
+    case Unit::kFma: return Consumer::kFma;
+    case Unit::kImadWide: return Consumer::kWide;
+    case Unit::kAlu: return Consumer::kAlu;
+    case Unit::kHalf: return Consumer::kHalf;
+    case Unit::kDouble: return Consumer::kDouble;
+    case Unit::kXu: return Consumer::kXu;
+    case Unit::kUniformToVector: return Consumer::kToUniform;
+    case Unit::kMemShared:
+    case Unit::kMemGlobal:
+    case Unit::kMemConst:
+      if (use.operand < inst.operand_count && inst.operands()[use.operand].kind == OperandKind::kGpr &&
+          inst.op != Op::SHFL) {
+        return Consumer::kData;
+      }
+      return Consumer::kAddress;
+    case Unit::kUniform: return Consumer::kToUniform;
+    case Unit::kSpecial:
+    case Unit::kBranch:
+    case Unit::kSync:
+    case Unit::kNone: break;
+  }
+  return Consumer::kOther;
+}
+
+Queue queue_of(Arch arch, const Inst& inst) {
+  if (ready(inst) == Ready::kFixed) return Queue::kNone;
+  switch (unit(inst)) {
+    case Unit::kXu: return Queue::kXu;
+    case Unit::kMemShared: return Queue::kShared;
+    case Unit::kDouble: return info(arch).encoding == Encoding::k64 ? Queue::kDouble : Queue::kNone;
+    default: return Queue::kNone;
+  }
+}
+
+}  // namespace nervanagpu::sass

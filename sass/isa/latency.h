@@ -1,0 +1,74 @@
+// How many issue cycles must lie between an instruction that writes a register and one that reads or overwrites it.
+// The hardware does not interlock fixed-latency results: a reader issued too early gets the old value. The numbers are
+// rows of latency.inc; schedule keeps `safe`, verify and the checked emulator complain below `need`.
+//
+// A gap is issue-to-issue: the sum of the stall fields from the producer (inclusive) to the consumer (exclusive).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "sass/isa/access.h"
+#include "sass/isa/arch.h"
+#include "sass/isa/inst.h"
+
+namespace nervanagpu::sass {
+
+// What writes: the pipe and the part of the result.
+enum class Producer : std::uint8_t {
+#define PRODUCER(name, what) name,
+#include "sass/isa/latency.inc"
+  kCount
+};
+
+// What reads: the pipe and the kind of operand slot.
+enum class Consumer : std::uint8_t {
+#define CONSUMER(name, what) name,
+#include "sass/isa/latency.inc"
+  kCount
+};
+
+// The in-order queue that returns a scoreboard result. A result is there when its own scoreboard, or that of a
+// younger operation of the same queue, was awaited.
+enum class Queue : std::uint8_t {
+  kNone,      // fixed latency, or returns in any order (LDG, ATOM, LDC with an index, S2R ...): only its own scoreboard
+  kShared,    // LDS, LDSM, SHFL, ATOMS, STS
+  kXu,        // MUFU, F2I, I2F, F2F, FRND, POPC, FLO, BREV
+  kDouble,    // DADD, DMUL, DFMA where they use scoreboards
+};
+
+struct Gap {
+  std::uint8_t need = 0;  // fewer cycles than this are an error
+  std::uint8_t safe = 0;  // what the scheduler leaves; >= need
+  std::string_view source;
+};
+
+// `part` counts registers from def.first: the halves of a 64-bit product do not arrive together.
+Producer producer_of(const Inst& inst, const Access& def, unsigned part = 0);
+Consumer consumer_of(const Inst& inst, const Access& use);
+Queue queue_of(Arch arch, const Inst& inst);
+
+// O(1) table look-ups. Only for producers whose ready(inst) is kFixed; a scoreboard result needs its wait instead, and
+// the look-up with its producer gives the shortest time in which it can be there at all.
+const Gap& raw_gap(Arch arch, Producer producer, Consumer consumer);
+// From the first write to the second one of the same register.
+const Gap& waw_gap(Arch arch, Producer first, Producer second);
+
+inline const Gap& raw_gap(Arch arch, const Inst& producer, const Access& def, unsigned part, const Inst& consumer,
+                          const Access& use) {
+  return raw_gap(arch, producer_of(producer, def, part), consumer_of(consumer, use));
+}
+
+// The most cycles any row of `arch` asks for: older results are there.
+int max_gap(Arch arch);
+
+// After an instruction that sets a scoreboard, an instruction that awaits it may issue this many cycles later.
+inline constexpr int kScoreboardSetGap = 2;
+// DEPBAR returns before the next instructions see it: its own stall must be at least this.
+inline constexpr int kDepbarStall = 4;
+// A stall from here on is only honoured with the yield bit set (bit 109 = 0).
+inline constexpr int kYieldStall = 12;
+inline constexpr int kMaxStall = 15;
+inline constexpr int kScoreboards = 6;
+
+}  // namespace nervanagpu::sass
