@@ -1,0 +1,37 @@
+# What every target is compiled with. Nothing here names a processor: the same sources build for x86-64 and aarch64,
+# and faster paths are chosen at run time.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)  # for clang-tidy
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+find_package(Threads REQUIRED)
+
+add_library(ng_flags INTERFACE)
+target_compile_options(ng_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -fno-strict-aliasing>)
+# The instruction table is proven by constant evaluation, which takes more steps than the compilers' defaults allow.
+target_compile_options(ng_flags INTERFACE
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fconstexpr-ops-limit=1000000000 -fconstexpr-loop-limit=1000000>
+  $<$<COMPILE_LANG_AND_ID:CXX,Clang,AppleClang>:-fconstexpr-steps=1000000000>)
+# a*b+c rounds twice unless the source says fma: the emulator's results must not depend on the host.
+target_compile_options(ng_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+if(NG_WERROR)
+  target_compile_options(ng_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>)
+endif()
+if(NG_SANITIZE)
+  # Global, not in ng_flags: GoogleTest and the Python module must agree with the rest.
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=address,undefined)
+endif()

@@ -1,0 +1,52 @@
+# ng_kernel(TEMPLATE ARCHS...): assembles kernels/TEMPLATE.sass for each architecture into build/kernels/NAME.ARCH.cubin.
+# ng_embed(TARGET): puts every cubin named so far into TARGET, with the table that src/embedded.h declares.
+set(NG_CUBIN_DIR ${CMAKE_BINARY_DIR}/kernels)
+define_property(GLOBAL PROPERTY NG_CUBINS BRIEF_DOCS "cubins" FULL_DOCS "every cubin that ng_kernel has named")
+
+function(ng_kernel template)
+  set(source ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${template}.sass)
+  get_filename_component(name ${template} NAME)
+  # Any template may include any snippet: a change of one re-assembles all, which takes a moment.
+  file(GLOB_RECURSE snippets CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/lib/*.sass)
+  foreach(arch ${ARGN})
+    set(cubin ${NG_CUBIN_DIR}/${name}.${arch}.cubin)
+    add_custom_command(
+      OUTPUT ${cubin}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${NG_CUBIN_DIR}
+      COMMAND ngasm as kernels/${template}.sass -o ${cubin} --arch ${arch}
+      WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
+      DEPENDS ngasm ${source} ${snippets}
+      COMMENT "Assembling kernels/${template}.sass for ${arch}"
+      VERBATIM)
+    set_property(GLOBAL APPEND PROPERTY NG_CUBINS ${cubin})
+  endforeach()
+endfunction()
+
+function(ng_embed target)
+  get_property(cubins GLOBAL PROPERTY NG_CUBINS)
+  set(externs "")
+  set(rows "")
+  set(blobs "")
+  set(index 0)
+  foreach(cubin ${cubins})
+    get_filename_component(name ${cubin} NAME_WLE)  # sgemm.sm_90a
+    set(symbol ng_cubin_${index})
+    string(APPEND blobs "  .balign 64\n${symbol}:\n  .incbin \"${cubin}\"\n${symbol}_end:\n"
+                        "  .globl ${symbol}\n  .hidden ${symbol}\n  .globl ${symbol}_end\n  .hidden ${symbol}_end\n")
+    string(APPEND externs "extern const unsigned char ${symbol}[], ${symbol}_end[];\n")
+    string(APPEND rows "      {\"${name}\", ${symbol}, static_cast<std::size_t>(${symbol}_end - ${symbol})},\n")
+    math(EXPR index "${index} + 1")
+  endforeach()
+  # @NG_...@ in the two inputs; only rewritten when they change.
+  set(NG_BLOBS "${blobs}")
+  set(NG_EXTERNS "${externs}")
+  set(NG_ROWS "${rows}")
+  set(NG_COUNT ${index})
+  configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/cubins.S.in ${CMAKE_BINARY_DIR}/generated/cubins.S @ONLY)
+  configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/cubins.cpp.in ${CMAKE_BINARY_DIR}/generated/cubins.cpp @ONLY)
+  # .incbin is invisible to dependency scanners.
+  set_source_files_properties(${CMAKE_BINARY_DIR}/generated/cubins.S PROPERTIES OBJECT_DEPENDS "${cubins}")
+  target_sources(${target} PRIVATE ${CMAKE_BINARY_DIR}/generated/cubins.S ${CMAKE_BINARY_DIR}/generated/cubins.cpp)
+  add_custom_target(kernels ALL DEPENDS ${cubins})
+  add_dependencies(${target} kernels)
+endfunction()

@@ -1,0 +1,35 @@
+# libnervanagpu.so: the runtime, the toolchain and the embedded cubins. It exports the public API and nothing else.
+add_library(ng_runtime OBJECT ${runtime_sources})
+target_include_directories(ng_runtime PUBLIC ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/include)
+target_link_libraries(ng_runtime PUBLIC ng_sass ${CMAKE_DL_LIBS} PRIVATE ng_flags)
+target_compile_definitions(ng_runtime PRIVATE NG_BUILDING NG_VERSION="${PROJECT_VERSION}")
+ng_embed(ng_runtime)
+
+add_library(nervanagpu SHARED)
+add_library(nervanagpu::nervanagpu ALIAS nervanagpu)
+target_sources(nervanagpu PRIVATE $<TARGET_OBJECTS:ng_runtime>)
+target_compile_features(nervanagpu PUBLIC cxx_std_20)
+target_include_directories(nervanagpu PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
+                                             $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+target_link_libraries(nervanagpu PRIVATE $<BUILD_INTERFACE:ng_sass> $<BUILD_INTERFACE:ng_flags> Threads::Threads
+                                         ${CMAKE_DL_LIBS})
+# Hidden visibility covers our symbols; the map also drops the standard library's template instances.
+set(exports ${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports.map)
+target_link_options(nervanagpu PRIVATE -Wl,--version-script=${exports} -Wl,--no-undefined-version)
+if(NOT NG_SANITIZE)
+  target_link_options(nervanagpu PRIVATE -Wl,-z,defs)
+endif()
+set_target_properties(nervanagpu PROPERTIES
+  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${exports}
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+
+if(NG_INSTALL)
+  include(CMakePackageConfigHelpers)
+  install(TARGETS nervanagpu EXPORT nervanagpu LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(TARGETS ngasm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(DIRECTORY include/nervanagpu DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nervanagpu)
+  install(EXPORT nervanagpu NAMESPACE nervanagpu:: FILE nervanagpu-config.cmake DESTINATION ${config_dir})
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/nervanagpu-config-version.cmake COMPATIBILITY SameMajorVersion)
+  install(FILES ${CMAKE_BINARY_DIR}/nervanagpu-config-version.cmake DESTINATION ${config_dir})
+endif()

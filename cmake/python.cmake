@@ -1,0 +1,31 @@
+# The Python module nervanagpu._core over libnervanagpu.so. In the tree, build/python is the importable package: _core
+# beside links to python/nervanagpu/*. A wheel carries libnervanagpu.so beside _core.
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+execute_process(COMMAND ${Python_EXECUTABLE} -m pybind11 --cmakedir OUTPUT_VARIABLE pybind11_dir
+                OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(pybind11_dir)
+  list(PREPEND CMAKE_PREFIX_PATH ${pybind11_dir})
+endif()
+find_package(pybind11 2.11 CONFIG REQUIRED)
+
+file(GLOB core_sources CONFIGURE_DEPENDS python/*.cpp)
+if(NOT core_sources OR NOT TARGET nervanagpu)
+  return()
+endif()
+pybind11_add_module(_core NO_EXTRAS ${core_sources})
+target_include_directories(_core PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(_core PRIVATE nervanagpu ng_flags)
+target_compile_definitions(_core PRIVATE NG_VERSION="${PROJECT_VERSION}")
+
+set(package ${CMAKE_BINARY_DIR}/python/nervanagpu)
+set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${package} INSTALL_RPATH "$ORIGIN")
+file(GLOB entries CONFIGURE_DEPENDS python/nervanagpu/*)
+file(MAKE_DIRECTORY ${package})
+foreach(entry ${entries})
+  get_filename_component(name ${entry} NAME)
+  file(CREATE_LINK ${entry} ${package}/${name} SYMBOLIC)
+endforeach()
+
+if(SKBUILD)
+  install(TARGETS _core nervanagpu LIBRARY DESTINATION nervanagpu NAMELINK_SKIP)
+endif()

@@ -1,0 +1,2 @@
+# The templates that are assembled into the library, each with the architectures it is written for.
+# ng_kernel(<op>/<name> <arch>...)
