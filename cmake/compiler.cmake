@@ -20,7 +20,7 @@ endif()
 find_package(Threads REQUIRED)
 
 add_library(ng_flags INTERFACE)
-target_compile_options(ng_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -fno-strict-aliasing>)
+target_compile_options(ng_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra>)
 # The instruction table is proven by constant evaluation, which takes more steps than the compilers' defaults allow.
 target_compile_options(ng_flags INTERFACE
   $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fconstexpr-ops-limit=1000000000 -fconstexpr-loop-limit=1000000>

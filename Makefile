@@ -1,0 +1,104 @@
+# The verbs. Each installs what it lacks (tools/setup.sh), builds, and runs; when all is there, nothing is installed.
+#   PYTHON=python3.12      the interpreter that .venv is made of (3.10 or later)
+#   NO_SETUP=1             install nothing and make no .venv: use PYTHON and whatever compiler tools are there
+#   JOBS=N                 parallel jobs (default: every core)
+#   GTEST_SOURCE_DIR=DIR   GoogleTest's sources, where it is not installed
+#   ARGS="..."             further arguments of the program that a verb runs
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := all
+
+PYTHON ?= python3
+JOBS ?= $(shell nproc)
+ARGS ?=
+preset ?= release
+export PYTHON
+
+ifdef NO_SETUP
+  setup := @true
+  py := $(PYTHON)
+  export PYTHONPATH := $(CURDIR)/build/python$(if $(PYTHONPATH),:$(PYTHONPATH))
+else
+  setup := @tools/setup.sh
+  py := $(CURDIR)/.venv/bin/python
+endif
+
+configure = cmake --preset $(preset) --log-level=NOTICE -DNG_PYTHON=ON -DPython_EXECUTABLE="$$(command -v $(py))" \
+            -DGTEST_SOURCE_DIR="$(GTEST_SOURCE_DIR)"
+build = cmake --build --preset $(preset) -j $(JOBS)
+
+.PHONY: all kernels python test test-long check demo doc lint format bench-gemm gpu-check clean help
+
+all: ## build/bin/ngasm, and a .venv that imports nervanagpu (the default)
+	$(setup) build python
+	@$(configure)
+	@$(build) --target ngasm _core
+
+kernels: ## assemble every kernel into build/kernels/*.cubin
+	$(setup) build python
+	@$(configure)
+	@$(build) --target kernels
+
+python: all ## the Python module and libnervanagpu.so
+
+test: export NERVANAGPU_DEVICE := emulator
+test: ## every test but the long ones, on the emulator
+	$(setup) build python test
+	@$(configure) -DNG_REQUIRE_TESTS=$(if $(NO_SETUP),OFF,ON)
+	@$(build)
+	@$(py) tools/check_tree.py
+	@ctest --preset $(preset) -j $(JOBS)
+	@$(py) -m pytest $(ARGS)
+
+test-long: export NERVANAGPU_TEST_LONG := 1
+test-long: test ## every test
+
+demo: ## classify handwritten digits with one fused GEMM, on the device that is there
+	$(setup) build python demo
+	@$(configure)
+	@$(build) --target _core
+	@$(py) examples/digits.py $(ARGS)
+
+doc: ## the documentation, into build/doc
+	$(setup) build python doc
+	@$(configure)
+	@$(build) --target _core
+	@$(py) -m sphinx -q -W --keep-going -b html docs build/doc
+	@echo "build/doc/index.html"
+
+lint: ## formatting, clang-tidy, ruff, mypy, direction of includes (CHANGED=1: only what differs from main)
+	$(setup) build python lint
+	@JOBS=$(JOBS) PY=$(py) tools/lint.sh $(if $(CHANGED),--changed)
+
+format: ## reformat C++ and Python
+	$(setup) lint
+	@git ls-files -z '*.h' '*.hpp' '*.cpp' | xargs -0 -r clang-format -i
+	@$(py) -m ruff format -q .
+	@$(py) -m ruff check -q --fix .
+
+bench-gemm: ## GEMM beside cuBLAS, if a GPU and cuBLAS are there
+	$(setup) build python
+	@$(configure)
+	@$(build) --target _core
+	@$(py) benchmarks/gemm.py $(ARGS)
+
+# A GPU machine may have no network: what is there is used, and the C++ tests are skipped if GoogleTest is missing.
+gpu-check: ## build, test and measure on this machine's GPU; fails without a GPU or libcublas
+	@$(MAKE) NO_SETUP=1 gpu-check-here
+
+.PHONY: gpu-check-here
+gpu-check-here: export NERVANAGPU_DEVICE := cuda
+gpu-check-here:
+	@$(configure)
+	@$(build)
+	@if ctest --preset $(preset) -N | grep -q '#'; then ctest --preset $(preset) -j $(JOBS); \
+	else echo "GoogleTest is missing: the C++ tests are skipped"; fi
+	@$(py) -m pytest
+	@$(py) benchmarks/gemm.py --require-peer $(ARGS)
+
+clean: ## remove the build; .venv stays
+	rm -rf build
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' Makefile

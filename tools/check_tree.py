@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""Checks the rules of the tree that no compiler knows: includes go one way, and files stay small.
+
+include <- src <- kernels/*.cpp, layers <- python; sass/ knows nobody. Exit status 1 lists each break as file:line.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+MAX_LINES = 800
+
+# Folder -> what its quoted includes may begin with. The first matching folder decides.
+ALLOWED: list[tuple[str, tuple[str, ...]]] = [
+    ("sass/isa/", ("sass/isa/", "sass/result.h")),
+    ("sass/", ("sass/",)),
+    ("include/", ("nervanagpu/",)),
+    ("src/", ("nervanagpu/", "src/", "sass/")),
+    ("kernels/", ("nervanagpu/", "kernels/", "src/", "sass/")),
+    ("layers/", ("nervanagpu/", "layers/")),
+    ("python/", ("nervanagpu/", "python/")),
+]
+
+# (folder, include, why it may not).
+FORBIDDEN: list[tuple[str, str, str]] = [
+    ("sass/verify/", "sass/asm/schedule.h", "the proof is independent of the scheduler"),
+    ("sass/verify/", "sass/emulate/", "the proof is independent of the emulator"),
+    ("sass/emulate/", "sass/asm/schedule.h", "the emulator judges what schedule wrote"),
+    ("sass/dis/", "sass/asm/encode.h", "decode reads the table, not the encoder"),
+]
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+FOREIGN = re.compile(r"^(cuda|cublas|cudnn|nv|pybind11/|Python\.h|gtest/)")
+
+
+def problems_of(path: str, text: str) -> list[str]:
+    allowed = next((prefixes for folder, prefixes in ALLOWED if path.startswith(folder)), None)
+    found = []
+    lines = text.splitlines()
+    for number, line in enumerate(lines, 1):
+        match = INCLUDE.match(line)
+        if not match or allowed is None:
+            continue
+        quote, name = match.groups()
+        where = f"{path}:{number}"
+        if quote == "<":
+            if FOREIGN.match(name) and not path.startswith("python/"):
+                found.append(f"{where}: <{name}> may not be included here: building needs neither CUDA nor Python")
+        elif not name.startswith(allowed):
+            found.append(f'{where}: "{name}" is out of reach; {path.split("/")[0]}/ includes {", ".join(allowed)}')
+        for folder, target, reason in FORBIDDEN:
+            if path.startswith(folder) and name.startswith(target):
+                found.append(f'{where}: "{name}" is out of reach: {reason}')
+    if len(lines) > MAX_LINES and path.endswith((".h", ".hpp", ".cpp", ".py")):
+        found.append(f"{path}:{MAX_LINES}: {len(lines)} lines; split files over {MAX_LINES}")
+    return found
+
+
+def main() -> int:
+    sources = [
+        path
+        for folder in ("sass", "include", "src", "kernels", "layers", "python", "test")
+        for pattern in ("*.h", "*.hpp", "*.inc", "*.cpp", "*.py")
+        for path in (ROOT / folder).rglob(pattern)
+    ]
+    found = [
+        problem
+        for path in sorted(sources)
+        for problem in problems_of(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
+    ]
+    for problem in found:
+        print(problem, file=sys.stderr)
+    print(f"check_tree: {len(sources)} files, {len(found)} problems")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Every style check. --changed: only C++ files that differ from main (or, on main, from the last commit).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+PY=${PY:-.venv/bin/python}
+JOBS=${JOBS:-$(nproc)}
+failed=0
+step() {  # step NAME COMMAND...: all steps run, so that one run shows everything
+  local name=$1
+  shift
+  if "$@"; then echo "lint: $name ok"; else echo "lint: $name FAILED" >&2; failed=1; fi
+}
+
+mapfile -t cpp < <(git ls-files -co --exclude-standard -- '*.h' '*.hpp' '*.cpp')
+if [[ ${1:-} == --changed ]]; then
+  base=$(git merge-base HEAD origin/main 2>/dev/null || git rev-parse HEAD~1)
+  mapfile -t cpp < <({ git diff --name-only --diff-filter=d "$base" -- '*.h' '*.hpp' '*.cpp'
+                       git ls-files -o --exclude-standard -- '*.h' '*.hpp' '*.cpp'; } | sort -u)
+fi
+
+# A compilation database made with clang, whose flags clang-tidy understands. It is only configured, never built,
+# but for the generated table.
+tidy() {
+  cmake -S . -B build/lint -G Ninja --log-level=NOTICE -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug \
+    -DNG_PYTHON=ON -DPython_EXECUTABLE="$(command -v "$PY")"
+  printf '%s\n' "${cpp[@]}" | grep '\.cpp$' |
+    grep -Fxf <(sed -n "s|^  \"file\": \"$PWD/\(.*\)\",\?$|\1|p" build/lint/compile_commands.json) |
+    xargs -r -n 1 -P "$JOBS" clang-tidy -p build/lint --quiet 2> >(grep -v 'warnings generated\|^Suppressed\|^Use -' >&2)
+}
+
+if ((${#cpp[@]})); then
+  step clang-format clang-format --dry-run -Werror "${cpp[@]}"
+  step clang-tidy tidy
+fi
+step "ruff check" "$PY" -m ruff check -q .
+step "ruff format" "$PY" -m ruff format -q --check .
+step mypy "$PY" -m mypy
+step "include direction" "$PY" tools/check_tree.py
+exit $failed
