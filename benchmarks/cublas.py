@@ -1,0 +1,88 @@
+"""cuBLAS as the peer: row-major SGEMM over raw device pointers, on the stream under test."""
+
+from __future__ import annotations
+
+import ctypes as C
+import ctypes.util
+import glob
+import os
+import sys
+
+_N, _T = 0, 1
+_PEDANTIC_FP32, _DEFAULT = 2, 0
+
+
+def find_libcublas() -> str | None:
+    """Path or name of libcublas, looked for on the loader's path, in CUDA's folders and in PyTorch's wheels."""
+    for name in ("libcublas.so.13", "libcublas.so.12", "libcublas.so"):
+        try:
+            C.CDLL(name)
+            return name
+        except OSError:
+            continue
+    folders = ["/usr/local/cuda*/lib64", "/usr/local/cuda*/targets/*/lib"]
+    folders += [os.path.join(p, "nvidia", "*", "lib") for p in sys.path if p.endswith("site-packages")]
+    for folder in folders:
+        for path in sorted(glob.glob(os.path.join(folder, "libcublas.so*")), reverse=True):
+            return path
+    return ctypes.util.find_library("cublas")
+
+
+class Cublas:
+    """One handle on one stream. Raises FileNotFoundError where there is no libcublas."""
+
+    def __init__(self, stream: int) -> None:
+        path = find_libcublas()
+        if path is None:
+            raise FileNotFoundError("libcublas.so not found: the benchmark needs cuBLAS to compare with")
+        self.lib = C.CDLL(path)
+        self.handle = C.c_void_p()
+        self._call("cublasCreate_v2", C.byref(self.handle))
+        self._call("cublasSetStream_v2", self.handle, C.c_void_p(stream))
+        self._call("cublasSetMathMode", self.handle, _DEFAULT)
+        version = C.c_int()
+        self._call("cublasGetVersion_v2", self.handle, C.byref(version))
+        self.version = version.value
+
+    def _call(self, name: str, *args: object) -> None:
+        status = getattr(self.lib, name)(*args)
+        if status != 0:
+            raise RuntimeError(f"{name}: cuBLAS status {status}")
+
+    def sgemm(
+        self,
+        layout: str,
+        m: int,
+        n: int,
+        k: int,
+        alpha: float,
+        a: int,
+        lda: int,
+        b: int,
+        ldb: int,
+        beta: float,
+        c: int,
+        ldc: int,
+    ) -> None:
+        """Row-major C[m,n] = alpha op(A) op(B) + beta C; `layout` is two of n and t for A and B.
+
+        cuBLAS is column-major, so it is asked for C^T = op(B)^T op(A)^T: operands swapped, letters kept.
+        """
+        op = {"n": _N, "t": _T}
+        self._call(
+            "cublasSgemm_v2",
+            self.handle,
+            op[layout[1]],
+            op[layout[0]],
+            n,
+            m,
+            k,
+            C.byref(C.c_float(alpha)),
+            C.c_void_p(b),
+            ldb,
+            C.c_void_p(a),
+            lda,
+            C.byref(C.c_float(beta)),
+            C.c_void_p(c),
+            ldc,
+        )
