@@ -24,7 +24,7 @@ else
   py := $(CURDIR)/.venv/bin/python
 endif
 
-configure = cmake --preset $(preset) --log-level=NOTICE -DNG_PYTHON=ON -DPython_EXECUTABLE="$$(command -v $(py))" \
+configure = >/dev/null cmake --preset $(preset) -DNG_PYTHON=ON -DPython_EXECUTABLE="$$(command -v $(py))" \
             -DGTEST_SOURCE_DIR="$(GTEST_SOURCE_DIR)"
 build = cmake --build --preset $(preset) -j $(JOBS)
 

@@ -4,6 +4,9 @@ set(NG_CUBIN_DIR ${CMAKE_BINARY_DIR}/kernels)
 define_property(GLOBAL PROPERTY NG_CUBINS BRIEF_DOCS "cubins" FULL_DOCS "every cubin that ng_kernel has named")
 
 function(ng_kernel template)
+  if(NOT TARGET ngasm)
+    return()
+  endif()
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${template}.sass)
   get_filename_component(name ${template} NAME)
   # Any template may include any snippet: a change of one re-assembles all, which takes a moment.

@@ -1,2 +1,3 @@
 # The templates that are assembled into the library, each with the architectures it is written for.
 # ng_kernel(<op>/<name> <arch>...)
+ng_kernel(gemm/sgemm sm_90a)

@@ -22,7 +22,7 @@ fi
 # but for the generated table.
 tidy() {
   cmake -S . -B build/lint -G Ninja --log-level=NOTICE -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_BUILD_TYPE=Debug \
-    -DNG_PYTHON=ON -DPython_EXECUTABLE="$(command -v "$PY")"
+    -DNG_PYTHON=ON -DPython_EXECUTABLE="$(command -v "$PY")" >/dev/null
   printf '%s\n' "${cpp[@]}" | grep '\.cpp$' |
     grep -Fxf <(sed -n "s|^  \"file\": \"$PWD/\(.*\)\",\?$|\1|p" build/lint/compile_commands.json) |
     xargs -r -n 1 -P "$JOBS" clang-tidy -p build/lint --quiet 2> >(grep -v 'warnings generated\|^Suppressed\|^Use -' >&2)
