@@ -20,8 +20,10 @@ if(NOT NG_SANITIZE)
   target_link_options(nervanagpu PRIVATE -Wl,-z,defs)
 endif()
 set_target_properties(nervanagpu PROPERTIES
-  VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${exports}
-  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+  SOVERSION ${PROJECT_VERSION_MAJOR} LINK_DEPENDS ${exports} LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib)
+if(NOT SKBUILD)  # a wheel holds no links: there the soname is the file
+  set_target_properties(nervanagpu PROPERTIES VERSION ${PROJECT_VERSION})
+endif()
 
 if(NG_INSTALL)
   include(CMakePackageConfigHelpers)
@@ -32,6 +34,6 @@ if(NG_INSTALL)
   install(DIRECTORY include/nervanagpu DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/nervanagpu)
   install(EXPORT nervanagpu NAMESPACE nervanagpu:: FILE nervanagpu-config.cmake DESTINATION ${config_dir})
-  write_basic_package_version_file(${CMAKE_BINARY_DIR}/nervanagpu-config-version.cmake COMPATIBILITY SameMajorVersion)
+  write_basic_package_version_file(${CMAKE_BINARY_DIR}/nervanagpu-config-version.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${CMAKE_BINARY_DIR}/nervanagpu-config-version.cmake DESTINATION ${config_dir})
 endif()
