@@ -23,8 +23,7 @@ struct C {
 };
 
 constexpr ArchMask kMaxwell = mask_from(Arch::sm_50, Arch::sm_62);
-constexpr ArchMask kVolta = mask_from(Arch::sm_70, Arch::sm_75);
-constexpr ArchMask kAmpere = mask_from(Arch::sm_80, Arch::sm_90a);
+constexpr ArchMask kVolta = mask_from(Arch::sm_70, Arch::sm_90a);
 
 struct LatencyRow {
   ArchMask archs;
@@ -90,6 +89,10 @@ const std::array<Table, kArchs>& tables() {
   return all;
 }
 
+bool has_token(const Inst& inst, Tok tok) {
+  return std::ranges::any_of(inst.modifiers(), [tok](const Modifier& m) { return m.tok == tok; });
+}
+
 const Table& table(Arch arch) { return tables()[static_cast<std::size_t>(arch)]; }
 
 }  // namespace
@@ -106,22 +109,35 @@ int max_gap(Arch arch) { return table(arch).max; }
 
 Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
   const bool predicate = def.file == RegFile::kPred || def.file == RegFile::kCc;
-  if (def.file == RegFile::kUPred) return inst.op == Op::R2UR ? Producer::kVectorToUniform : Producer::kUniformPred;
+  switch (inst.op) {
+    case Op::VOTEU: return Producer::kVoteUniform;
+    case Op::UMOV: return Producer::kUniformMove;
+    case Op::ULDC: return Producer::kUniformLoad;
+    case Op::R2UR: return Producer::kVectorToUniform;
+    case Op::P2R: return Producer::kPredToVector;
+    case Op::CS2R: return Producer::kClock;
+    case Op::VIADD:
+    case Op::IDP: return Producer::kFma;
+    default: break;
+  }
+  if (def.file == RegFile::kUPred) return Producer::kUniformPred;
   switch (unit(inst)) {
     case Unit::kFma: return predicate ? Producer::kFmaPred : Producer::kFma;
     case Unit::kImadWide:
       if (predicate) return Producer::kFmaPred;
       return inst.op == Op::IMAD_WIDE && part == 0 ? Producer::kWideLow : Producer::kWideHigh;
     case Unit::kAlu: return predicate ? Producer::kPred : Producer::kAlu;
-    case Unit::kHalf: return predicate ? Producer::kHalfPred : Producer::kHalf;
+    case Unit::kHalf:
+      if (predicate) return Producer::kHalfPred;
+      return has_token(inst, Tok::MMA) ? Producer::kHalfMma : Producer::kHalf;
     case Unit::kDouble: return predicate ? Producer::kDoublePred : Producer::kDouble;
     case Unit::kXu: return Producer::kXu;
-    case Unit::kUniform: return inst.op == Op::UMOV ? Producer::kUniformMove : Producer::kUniform;
-    case Unit::kUniformToVector: return Producer::kVectorToUniform;
+    case Unit::kUniform: return Producer::kUniform;
+    case Unit::kUniformToVector: return predicate ? Producer::kPred : Producer::kVectorToUniform;
     case Unit::kMemShared: return Producer::kShared;
     case Unit::kMemGlobal: return Producer::kGlobal;
-    case Unit::kMemConst: return inst.op == Op::ULDC ? Producer::kUniformLoad : Producer::kConst;
-    case Unit::kSpecial: return inst.op == Op::CS2R ? Producer::kClock : Producer::kSpecial;
+    case Unit::kMemConst: return Producer::kConst;
+    case Unit::kSpecial: return Producer::kSpecial;
     case Unit::kBranch:
     case Unit::kSync:
     case Unit::kNone: break;
@@ -129,45 +145,59 @@ Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
   return Producer::kOther;
 }
 
-Consumer consumer_of(const Inst& inst, const Access& use) {
+Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
   const Unit u = unit(inst);
-  const bool uniform_op = u == Unit::kUniform || inst.op == Op::ULDC;
+  const bool uniform_op = u == Unit::kUniform || inst.op == Op::ULDC || inst.op == Op::VOTEU;
   switch (use.file) {
     case RegFile::kPred:
     case RegFile::kCc:
       if (u == Unit::kBranch) return Consumer::kBranch;
-      return use.guard ? Consumer::kGuard : Consumer::kPredicate;
-    case RegFile::kUPred: return uniform_op ? Consumer::kUniformPred : Consumer::kUniformGuard;
+      if (use.guard || inst.op == Op::VOTE || inst.op == Op::VOTEU || inst.op == Op::P2R) return Consumer::kGuard;
+      return u == Unit::kFma || u == Unit::kImadWide ? Consumer::kPredicateFma : Consumer::kPredicate;
+    case RegFile::kUPred:
+      if (use.guard || u == Unit::kBranch) return Consumer::kUniformGuard;
+      return uniform_op ? Consumer::kUniformPred : Consumer::kUniformPredOp;
     case RegFile::kUGpr:
       if (uniform_op) return Consumer::kUniform;
       if (u == Unit::kMemGlobal || u == Unit::kMemShared || u == Unit::kMemConst) return Consumer::kDescriptor;
-      return Consumer::kVectorUniform;
+      return u == Unit::kDouble ? Consumer::kDoubleUniform : Consumer::kVectorUniform;
     case RegFile::kBarrier: return Consumer::kOther;
     case RegFile::kGpr: break;
   }
+  if (inst.op == Op::VIADD || inst.op == Op::IDP) return Consumer::kFma;
   switch (u) {
     case Unit::kFma: return Consumer::kFma;
-    case Unit::kImadWide: return Consumer::kWide;
+    case Unit::kImadWide:
+      return inst.op == Op::IMAD_WIDE && use.count == 2 && part == 1 ? Consumer::kWideAddHigh : Consumer::kWide;
     case Unit::kAlu: return Consumer::kAlu;
     case Unit::kHalf: return Consumer::kHalf;
     case Unit::kDouble: return Consumer::kDouble;
     case Unit::kXu: return Consumer::kXu;
+    case Unit::kUniform:
     case Unit::kUniformToVector: return Consumer::kToUniform;
     case Unit::kMemShared:
     case Unit::kMemGlobal:
     case Unit::kMemConst:
-      if (use.operand < inst.operand_count && inst.operands()[use.operand].kind == OperandKind::kGpr &&
-          inst.op != Op::SHFL) {
+      if (inst.op != Op::SHFL && use.operand < inst.operand_count &&
+          inst.operands()[use.operand].kind == OperandKind::kGpr) {
         return Consumer::kData;
       }
       return Consumer::kAddress;
-    case Unit::kUniform: return Consumer::kToUniform;
     case Unit::kSpecial:
     case Unit::kBranch:
     case Unit::kSync:
     case Unit::kNone: break;
   }
   return Consumer::kOther;
+}
+
+int min_stall(Arch arch, const Inst& inst) {
+  switch (inst.op) {
+#define MIN_STALL(op, cycles) \
+  case Op::op: return cycles;
+#include "sass/isa/latency.inc"
+    default: return arch <= Arch::sm_62 ? 0 : 1;
+  }
 }
 
 Queue queue_of(Arch arch, const Inst& inst) {

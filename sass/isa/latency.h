@@ -45,7 +45,7 @@ struct Gap {
 
 // `part` counts registers from def.first: the halves of a 64-bit product do not arrive together.
 Producer producer_of(const Inst& inst, const Access& def, unsigned part = 0);
-Consumer consumer_of(const Inst& inst, const Access& use);
+Consumer consumer_of(const Inst& inst, const Access& use, unsigned part = 0);
 Queue queue_of(Arch arch, const Inst& inst);
 
 // O(1) table look-ups. Only for producers whose ready(inst) is kFixed; a scoreboard result needs its wait instead, and
@@ -54,10 +54,8 @@ const Gap& raw_gap(Arch arch, Producer producer, Consumer consumer);
 // From the first write to the second one of the same register.
 const Gap& waw_gap(Arch arch, Producer first, Producer second);
 
-inline const Gap& raw_gap(Arch arch, const Inst& producer, const Access& def, unsigned part, const Inst& consumer,
-                          const Access& use) {
-  return raw_gap(arch, producer_of(producer, def, part), consumer_of(consumer, use));
-}
+// The stall that `inst` itself must carry at least, whatever follows (branches, barriers, DEPBAR).
+int min_stall(Arch arch, const Inst& inst);
 
 // The most cycles any row of `arch` asks for: older results are there.
 int max_gap(Arch arch);
