@@ -61,9 +61,7 @@ demo: ## classify handwritten digits with one fused GEMM, on the device that is 
 	@$(py) examples/digits.py $(ARGS)
 
 doc: ## the documentation, into build/doc
-	$(setup) build python doc
-	@$(configure)
-	@$(build) --target _core
+	$(setup) doc
 	@$(py) -m sphinx -q -W --keep-going -b html docs build/doc
 	@echo "build/doc/index.html"
 
