@@ -1,0 +1,98 @@
+#include "sass/asm/code_facts.h"
+
+#include <algorithm>
+
+#include "sass/isa/codec.h"
+
+namespace nervanagpu::sass {
+namespace {
+
+// Numbers of the special registers, the same in every architecture.
+constexpr std::int64_t kCtaidX = 0x25;
+constexpr std::int64_t kCtaidZ = 0x27;
+
+// An SSY, PBK or PCNT pushes one token that lives until the code at its target.
+struct Region {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+// The most regions that any instruction lies in, plus one for each region without an end after its begin, which may
+// be open anywhere.
+std::uint32_t deepest(const std::vector<Region>& regions) {
+  std::uint32_t everywhere = 0;
+  std::vector<std::pair<std::uint64_t, int>> edges;
+  for (const Region& r : regions) {
+    if (r.end <= r.begin) {
+      ++everywhere;
+      continue;
+    }
+    edges.emplace_back(r.begin, 1);
+    edges.emplace_back(r.end, -1);  // sorts before a region that opens at the same address
+  }
+  std::sort(edges.begin(), edges.end());
+  int depth = 0;
+  int most = 0;
+  for (const auto& [address, step] : edges) {
+    depth += step;
+    most = std::max(most, depth);
+  }
+  return everywhere + static_cast<std::uint32_t>(most);
+}
+
+// The rule that ptxas's figures follow: a token is 16 bytes, and so is the entry of a branch that diverges inside the
+// region; a loop may leave one such entry for each lane of the warp.
+std::uint32_t crs_bytes(const std::vector<Region>& regions, bool loop) {
+  if (regions.empty()) return 0;
+  const std::uint32_t depth = deepest(regions);
+  return std::max(depth * 32, loop ? depth * 16 + 32 * 16 : 0);
+}
+
+const Operand* find(const Inst& inst, OperandKind kind) {
+  for (const Operand& o : inst.operands()) {
+    if (o.kind == kind) return &o;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+CodeFacts find_code_facts(Arch arch, std::span<const Word> code) {
+  const Encoding encoding = info(arch).encoding;
+  CodeFacts facts;
+  std::vector<Region> regions;
+  bool loop = false;
+  for (std::size_t i = 0; i < code.size(); ++i) {
+    const std::uint64_t address = address_of(encoding, i);
+    const auto inst = decode(arch, code[i], address);
+    if (!inst) continue;
+    const auto here = static_cast<std::uint32_t>(address);
+    switch (inst->op) {
+      case Op::EXIT: facts.exits.push_back(here); break;
+      case Op::S2R:
+      case Op::S2UR:
+        if (const Operand* sr = find(*inst, OperandKind::kSpecialReg)) {
+          if (sr->imm >= kCtaidX && sr->imm <= kCtaidZ) facts.ctaids.push_back(here);
+          facts.ctaid_z |= sr->imm == kCtaidZ;
+        }
+        break;
+      case Op::SSY:
+      case Op::PBK:
+      case Op::PCNT:
+        if (const Operand* to = find(*inst, OperandKind::kLabel)) {
+          regions.push_back({address, static_cast<std::uint64_t>(to->imm)});
+        }
+        break;
+      case Op::BRA:
+        if (const Operand* to = find(*inst, OperandKind::kLabel)) {
+          loop |= static_cast<std::uint64_t>(to->imm) < address && inst->guard != Guard{};
+        }
+        break;
+      default: break;
+    }
+  }
+  facts.crs_bytes = encoding == Encoding::k64 ? crs_bytes(regions, loop) : 0;
+  return facts;
+}
+
+}  // namespace nervanagpu::sass
