@@ -13,4 +13,3 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"nervanagpu {release}"
 exclude_patterns = ["_build"]
-suppress_warnings = ["toc.empty_glob"]
