@@ -1,0 +1,72 @@
+#include "sass/isa/access.h"
+
+#include "sass/isa/row.h"
+
+namespace nervanagpu::sass {
+namespace {
+
+struct Collector {
+  Accesses out{};
+  bool late = false;
+
+  void add(RegFile file, unsigned reg, unsigned count, bool write, bool late_read, unsigned operand, bool guard = false) {
+    if (out.count == out.items.size()) return;  // no row can have this many: static tables are tested for it
+    Access& a = out.items[out.count++];
+    a.file = file;
+    a.first = static_cast<std::uint8_t>(reg);
+    a.count = static_cast<std::uint8_t>(count);
+    a.write = write;
+    a.late = late_read && !write;
+    a.guard = guard;
+    a.operand = static_cast<std::uint8_t>(operand);
+  }
+
+  void reg(RegFile file, unsigned zero, unsigned reg, unsigned count, Role role, bool late_read, unsigned operand,
+           bool guard) {
+    if (reg == zero || reg == kNoReg || count == 0) return;
+    if (role != Role::kDef) add(file, reg, count, false, late_read, operand, guard);
+    if (role != Role::kUse) add(file, reg, count, true, false, operand, false);
+  }
+};
+
+}  // namespace
+
+Accesses accesses(const Inst& inst) {
+  Collector c;
+  const bool branch = inst.row->traits.branch || inst.row->traits.ends;
+  if (inst.guard.pred != kPT) {
+    c.add(inst.guard.uniform ? RegFile::kUPred : RegFile::kPred, inst.guard.pred, 1, false, false, 255, true);
+  }
+  for (std::size_t i = 0; i < inst.operand_count; ++i) {
+    const Slot& s = inst.row->slot_array[i];
+    const Operand& o = inst.operand_array[i];
+    const auto n = static_cast<unsigned>(i);
+    switch (o.kind) {
+      case OperandKind::kGpr: c.reg(RegFile::kGpr, kRZ, o.reg, o.width, o.role, s.late, n, false); break;
+      case OperandKind::kUGpr: c.reg(RegFile::kUGpr, kURZ, o.reg, o.width, o.role, s.late, n, false); break;
+      case OperandKind::kPred: c.reg(RegFile::kPred, kPT, o.reg, o.width, o.role, false, n, branch); break;
+      case OperandKind::kUPred: c.reg(RegFile::kUPred, kPT, o.reg, o.width, o.role, false, n, branch); break;
+      case OperandKind::kBarrierReg: c.reg(RegFile::kBarrier, 255, o.reg, 1, o.role, false, n, false); break;
+      case OperandKind::kConst:
+        c.reg(RegFile::kGpr, kRZ, o.reg, 1, Role::kUse, s.late, n, false);
+        if (o.ureg != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.ureg, 2, Role::kUse, s.late, n, false);
+        break;
+      case OperandKind::kAddr:
+        c.reg(RegFile::kGpr, kRZ, o.reg, o.width, Role::kUse, s.late, n, false);
+        if (o.ureg != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.ureg, o.uwidth, Role::kUse, s.late, n, false);
+        if (o.desc != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.desc, 2, Role::kUse, s.late, n, false);
+        break;
+      case OperandKind::kCc: c.add(RegFile::kCc, 0, 1, o.role != Role::kUse, false, n); break;
+      default: break;
+    }
+  }
+  return c.out;
+}
+
+Unit unit(const Inst& inst) { return inst.row->traits.unit; }
+Ready ready(const Inst& inst) { return inst.row->traits.ready; }
+bool reads_late(const Inst& inst) { return inst.row->traits.late; }
+bool ends_block(const Inst& inst) { return inst.row->traits.ends; }
+bool is_branch(const Inst& inst) { return inst.row->traits.branch; }
+
+}  // namespace nervanagpu::sass

@@ -1,0 +1,78 @@
+// How a row looks as text, for error messages and the documentation.
+#include "sass/isa/table.h"
+
+namespace nervanagpu::sass {
+namespace {
+
+std::string choice(std::span<const Enum> table) {
+  bool optional = false;
+  std::string out;
+  for (const Enum& e : table) {
+    if (e.tok == Tok::kNone) {
+      optional = true;
+    } else {
+      out += (out.empty() ? "." : "|.") + std::string(tok_text(e.tok));
+    }
+  }
+  if (optional) return "{" + out + "}";
+  return table.size() == 1 ? out : "(" + out + ")";
+}
+
+std::string slot_text(const Slot& s) {
+  std::string out;
+  switch (s.type) {
+    case SlotType::kGpr: out = "R"; break;
+    case SlotType::kUGpr: out = "UR"; break;
+    case SlotType::kPred: out = "P"; break;
+    case SlotType::kUPred: out = "UP"; break;
+    case SlotType::kBarrierReg: out = "B"; break;
+    case SlotType::kImm:
+      if (s.format == ImmFormat::kF16x2 || s.format == ImmFormat::kBF16x2) {
+        out = "float, float";
+      } else {
+        out = s.format == ImmFormat::kF32 || s.format == ImmFormat::kF64 ? "float" : "number";
+      }
+      break;
+    case SlotType::kConst:
+      out = s.ureg.none() ? "c[bank][" : "cx[UR][";
+      out += s.index.none() ? "offset]" : "{R+}offset]";
+      break;
+    case SlotType::kAddr:
+      if (!s.desc.none()) out = "desc[UR]";
+      out += "[";
+      if (!s.index.none()) out += s.base_suffix == Tok::kNone ? "R" : "R." + std::string(tok_text(s.base_suffix));
+      if (!s.sub_table.empty()) out += choice(s.sub_table);
+      if (!s.ureg.none()) out += s.index.none() ? "UR" : "+UR";
+      out += "{+offset}]";
+      break;
+    case SlotType::kLabel: out = "label"; break;
+    case SlotType::kSpecialReg: out = "SR_name"; break;
+    case SlotType::kScoreboard: out = "SB"; break;
+    case SlotType::kSet: out = "{SB,...}"; break;
+    case SlotType::kCc: out = "CC"; break;
+    case SlotType::kWord: out = s.word; break;
+    default: break;
+  }
+  if (s.abs_bit != kNoBit) out = "{|}" + out + "{|}";
+  if (s.type != SlotType::kAddr && !s.sub_table.empty()) out += choice(s.sub_table);
+  if (s.neg_bit != kNoBit) out = "{-}" + out;
+  if (s.inv_bit != kNoBit) out = (s.type == SlotType::kPred || s.type == SlotType::kUPred ? "{!}" : "{~}") + out;
+  return out;
+}
+
+}  // namespace
+
+std::string form_text(const Row& row) {
+  std::string out(op_text(row.op));
+  for (const Mod& m : row.mods()) out += choice(m.table);
+  bool first = true;
+  for (const Slot& s : row.slots()) {
+    const std::string text = slot_text(s);
+    const std::string separator = first ? " " : ", ";
+    out += s.show == Show::kAlways ? separator + text : (first ? " {" + text + ",}" : "{, " + text + "}");
+    if (s.show == Show::kAlways) first = false;
+  }
+  return out;
+}
+
+}  // namespace nervanagpu::sass

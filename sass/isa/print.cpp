@@ -1,0 +1,179 @@
+// Inst -> nvdisasm's text.
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "sass/isa/codec.h"
+#include "sass/isa/row.h"
+#include "sass/isa/table.h"
+
+namespace nervanagpu::sass {
+namespace {
+
+std::string hex(std::uint64_t v) {
+  char buf[24];
+  std::snprintf(buf, sizeof buf, "0x%llx", static_cast<unsigned long long>(v));
+  return buf;
+}
+
+std::string signed_hex(std::int64_t v) {
+  return v < 0 ? "-" + hex(std::uint64_t{0} - static_cast<std::uint64_t>(v)) : hex(static_cast<std::uint64_t>(v));
+}
+
+double half_value(std::uint16_t h) {
+  const int exponent = h >> 10 & 31;
+  const int fraction = h & 0x3ff;
+  double v = exponent == 0 ? std::ldexp(fraction, -24) : std::ldexp(fraction + 1024, exponent - 25);
+  if (exponent == 31) v = fraction == 0 ? HUGE_VAL : NAN;
+  return (h >> 15) != 0 ? -v : v;
+}
+
+std::string nan_or(double v, bool negative, bool canonical, std::uint64_t raw) {
+  if (std::isnan(v)) return canonical ? (negative ? "-QNAN" : "+QNAN") : hex(raw);
+  return float_text(v);
+}
+
+std::string reg(const char* prefix, unsigned n, unsigned zero, const char* zero_name) {
+  return n == zero ? zero_name : prefix + std::to_string(n);
+}
+std::string gpr_text(unsigned n) { return reg("R", n, kRZ, "RZ"); }
+std::string ugpr_text(unsigned n) { return reg("UR", n, kURZ, "URZ"); }
+
+std::string dotted(Tok t) { return t == Tok::kNone ? std::string() : "." + std::string(tok_text(t)); }
+
+std::string address_text(const Slot& s, const Operand& o) {
+  std::string out;
+  if (!s.desc.none()) out += "desc[" + ugpr_text(o.desc) + "]";
+  out += "[";
+  bool any = false;
+  const bool uniform = !s.ureg.none();
+  if (!s.index.none() && (o.reg != kRZ || (!uniform && o.imm == 0) || o.sub != Tok::kNone)) {
+    out += gpr_text(o.reg);
+    out += dotted(o.sub);
+    if (o.reg != kRZ) out += dotted(s.base_suffix);
+    any = true;
+  }
+  if (uniform) {
+    out += (any ? "+" : "") + ugpr_text(o.ureg);
+    any = true;
+  }
+  if (o.imm != 0 || !any) out += (any ? "+" : "") + signed_hex(o.imm);
+  return out + "]";
+}
+
+std::string constant_text(const Slot& s, const Operand& o) {
+  std::string out = s.ureg.none() ? "c[" + hex(o.bank) + "][" : "cx[" + ugpr_text(o.ureg) + "][";
+  bool any = false;
+  if (!s.index.none() && o.reg != kRZ) {
+    out += gpr_text(o.reg);
+    any = true;
+  }
+  if (o.imm != 0 || !any) out += (any ? "+" : "") + signed_hex(o.imm);
+  return out + "]";
+}
+
+std::string set_text(std::int64_t mask) {
+  std::string out;
+  for (int i = 63; i >= 0; --i) {
+    if ((mask >> i & 1) != 0) out += (out.empty() ? "{" : ",") + std::to_string(i);
+  }
+  return out + "}";
+}
+
+std::string operand_text(const Inst& inst, const Slot& s, const Operand& o) {
+  std::string out;
+  switch (s.type) {
+    case SlotType::kGpr: out = gpr_text(o.reg); break;
+    case SlotType::kUGpr: out = ugpr_text(o.reg); break;
+    case SlotType::kPred: out = reg("P", o.reg, kPT, "PT"); break;
+    case SlotType::kUPred: out = reg("UP", o.reg, kPT, "UPT"); break;
+    case SlotType::kBarrierReg: out = "B" + std::to_string(o.reg); break;
+    case SlotType::kImm: return imm_text(s, o.imm);
+    case SlotType::kConst: out = constant_text(s, o); break;
+    case SlotType::kAddr: return address_text(s, o);
+    case SlotType::kLabel: return hex(static_cast<std::uint64_t>(o.imm));
+    case SlotType::kScoreboard: return "SB" + std::to_string(o.imm);
+    case SlotType::kSet: return set_text(o.imm);
+    case SlotType::kSpecialReg: return std::string(special_register_name(static_cast<unsigned>(o.imm)));
+    case SlotType::kWord: return std::string(s.word);
+    case SlotType::kCc: return "CC";
+    default: break;
+  }
+  if (o.reuse && !inst.control.yield) out += ".reuse";
+  if (o.abs) out = "|" + out + "|";
+  out += dotted(o.sub);
+  if (o.neg) out = "-" + out;
+  if (o.inv) out = (s.type == SlotType::kPred || s.type == SlotType::kUPred ? "!" : "~") + out;
+  return out;
+}
+
+bool holds_default(const Slot& s, const Operand& o) {
+  const Operand blank = blank_operand(s);
+  return o.reg == blank.reg && o.inv == blank.inv && o.neg == blank.neg && o.imm == blank.imm;
+}
+
+}  // namespace
+
+std::string float_text(double v) {
+  if (std::isinf(v)) return v < 0 ? "-INF" : "+INF";
+  char buf[64];
+  const auto format = std::fabs(v) >= 1e9 ? std::chars_format::scientific : std::chars_format::general;
+  const auto end = std::to_chars(buf, buf + sizeof buf, v, format, 20);
+  return {buf, end.ptr};
+}
+
+std::string imm_text(const Slot& s, std::int64_t value) {
+  switch (s.format) {
+    case ImmFormat::kHex: return hex(static_cast<std::uint64_t>(value));
+    case ImmFormat::kSigned: return signed_hex(value);
+    case ImmFormat::kDecimal: return std::to_string(value);
+    case ImmFormat::kF32: {
+      const auto raw = static_cast<std::uint32_t>(value);
+      return nan_or(static_cast<double>(std::bit_cast<float>(raw)), (raw >> 31) != 0,
+                    (raw & 0x7fffffff) == 0x7fffffff, raw);
+    }
+    case ImmFormat::kF64: {
+      const auto raw = static_cast<std::uint64_t>(value);
+      return nan_or(std::bit_cast<double>(raw), (raw >> 63) != 0, (raw & ~(1ULL << 63)) == 0x7fffffff00000000ULL, raw);
+    }
+    case ImmFormat::kF16x2:
+    case ImmFormat::kBF16x2: {
+      const auto one = [&](std::uint32_t h) {
+        const double v = s.format == ImmFormat::kF16x2 ? half_value(static_cast<std::uint16_t>(h))
+                                                       : static_cast<double>(std::bit_cast<float>(h << 16));
+        return nan_or(v, (h >> 15) != 0, (h & 0x7fff) == 0x7fff, h);
+      };
+      return one(static_cast<std::uint32_t>(value >> 16 & 0xffff)) + ", " + one(static_cast<std::uint32_t>(value & 0xffff));
+    }
+  }
+  return {};
+}
+
+std::string print(const Inst& inst) {
+  if (inst.row == nullptr) return "?";
+  std::string out;
+  const Guard& g = inst.guard;
+  if (g.pred != kPT || g.inv) {
+    const bool u = inst.row->uniform_guard;
+    out = std::string("@") + (g.inv ? "!" : "") + reg(u ? "UP" : "P", g.pred, kPT, u ? "UPT" : "PT") + " ";
+  }
+  out += op_text(inst.op);
+  out += dotted(alias_token(inst));
+  for (const Modifier& m : inst.modifiers()) out += dotted(m.tok);
+  const char* separator = " ";
+  const std::span<const Slot> slots = inst.row->slots();
+  const std::span<const Operand> operands = inst.operands();
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const Slot& s = slots[i];
+    const bool blank = holds_default(s, operands[i]);
+    if (s.show == Show::kUnlessDefault && blank) continue;
+    if (s.show == Show::kWithNext && blank && holds_default(slots[i + 1], operands[i + 1])) continue;
+    if (s.show == Show::kIfExtended && blank && inst.mod(Axis::kExtended) == Tok::kNone) continue;
+    out += separator + operand_text(inst, s, operands[i]);
+    separator = ", ";
+  }
+  return out;
+}
+
+}  // namespace nervanagpu::sass

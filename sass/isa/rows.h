@@ -1,0 +1,15 @@
+// The files of the table; rows.cpp lists them.
+#pragma once
+
+#include <span>
+
+#include "sass/isa/row.h"
+
+namespace nervanagpu::sass {
+
+std::span<const Row> rows_sm90_float();
+std::span<const Row> rows_sm90_integer();
+std::span<const Row> rows_sm90_memory();
+std::span<const Row> rows_sm90_control();
+
+}  // namespace nervanagpu::sass

@@ -1,0 +1,180 @@
+#include "sass/isa/table.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <mutex>
+
+namespace nervanagpu::sass {
+namespace {
+
+// Buckets: the low 12 opcode bits and bit 91 (128-bit family), the top byte (64-bit family).
+struct Index {
+  std::vector<std::vector<const Row*>> bucket;
+  std::vector<std::vector<const Row*>> by_op;
+  std::vector<Op> ops;
+
+  static unsigned key(Encoding e, const Word& w) {
+    if (e == Encoding::k64) return static_cast<unsigned>(w.lo >> 56);
+    return static_cast<unsigned>(w.lo & 0xfff) | static_cast<unsigned>(get_bits(w, 91, 1) << 12);
+  }
+
+  static Word word_of(Encoding e, unsigned k) {
+    if (e == Encoding::k64) return {std::uint64_t{k} << 56, 0};
+    return set_bits({k & 0xfffULL, 0}, 91, 1, k >> 12);
+  }
+
+  explicit Index(Arch arch) {
+    const Encoding e = info(arch).encoding;
+    bucket.resize(e == Encoding::k64 ? 256 : 8192);
+    const Word key_bits = e == Encoding::k64 ? Word{0xffULL << 56, 0} : Word{0xfff, 0} | bit_range(91, 1);
+    for (const std::span<const Row> rows : all_rows()) {
+      for (const Row& r : rows) {
+        if ((r.archs & mask_of(arch)) == 0) continue;
+        const Word m = r.fixed_mask & key_bits;
+        if (m == key_bits) {
+          bucket[key(e, r.fixed)].push_back(&r);
+        } else {
+          for (unsigned k = 0; k < bucket.size(); ++k) {
+            if (!((word_of(e, k) ^ r.fixed) & m).any()) bucket[k].push_back(&r);
+          }
+        }
+        const auto op = static_cast<std::size_t>(r.op);
+        if (by_op.size() <= op) by_op.resize(op + 1);
+        if (by_op[op].empty()) ops.push_back(r.op);
+        by_op[op].push_back(&r);
+      }
+    }
+  }
+};
+
+const Index& index_of(Arch arch) {
+  static std::array<std::once_flag, 32> once;
+  static std::array<std::unique_ptr<Index>, 32> index;
+  const auto i = static_cast<std::size_t>(arch);
+  std::call_once(once[i], [&] { index[i] = std::make_unique<Index>(arch); });
+  return *index[i];
+}
+
+}  // namespace
+
+std::span<const Row* const> rows_for(Arch arch, const Word& word) {
+  return index_of(arch).bucket[Index::key(info(arch).encoding, word)];
+}
+
+std::span<const Row* const> rows_for(Arch arch, Op op) {
+  const Index& x = index_of(arch);
+  const auto i = static_cast<std::size_t>(op);
+  if (i >= x.by_op.size()) return {};
+  return x.by_op[i];
+}
+
+std::span<const Op> ops_of(Arch arch) { return index_of(arch).ops; }
+
+std::vector<Op> ops_at(Arch arch, std::string_view text) {
+  std::vector<Op> found;
+  for (const Op op : ops_of(arch)) {
+    const std::string_view name = op_text(op);
+    if (text.substr(0, name.size()) != name) continue;
+    if (text.size() > name.size() && text[name.size()] != '.' && text[name.size()] != ' ' &&
+        text[name.size()] != '\t' && text[name.size()] != ';') {
+      continue;
+    }
+    found.push_back(op);
+  }
+  std::sort(found.begin(), found.end(), [](Op a, Op b) { return op_text(a).size() > op_text(b).size(); });
+  return found;
+}
+
+std::uint8_t width_of(Width w, const Inst& inst) {
+  const auto bytes = [](Tok t) -> std::uint8_t {
+    switch (t) {
+      case Tok::k64:
+      case Tok::U64:
+      case Tok::S64:
+      case Tok::F64:
+        return 2;
+      case Tok::k128:
+        return 4;
+      default:
+        return 1;
+    }
+  };
+  switch (w) {
+    case Width::k1: return 1;
+    case Width::k2: return 2;
+    case Width::k3: return 3;
+    case Width::k4: return 4;
+    case Width::k8: return 8;
+    case Width::kSize: return bytes(inst.mod(Axis::kSize));
+    case Width::kType: return bytes(inst.mod(Axis::kType));
+    case Width::kTypeCas: return static_cast<std::uint8_t>(2 * bytes(inst.mod(Axis::kType)));
+    case Width::kDstType: return bytes(inst.mod(Axis::kDstType));
+    case Width::kSrcType: return bytes(inst.mod(Axis::kSrcType));
+    case Width::kCount: {
+      const Tok t = inst.mod(Axis::kMode2);
+      return t == Tok::k4 ? 4 : t == Tok::k2 ? 2 : 1;
+    }
+  }
+  return 1;
+}
+
+Operand blank_operand(const Slot& s) {
+  Operand o;
+  o.role = s.role;
+  o.slot = s.reuse_slot;
+  switch (s.type) {
+    case SlotType::kGpr:
+      o.kind = OperandKind::kGpr;
+      o.reg = static_cast<std::uint8_t>(s.show == Show::kAlways ? kRZ : s.omitted);
+      break;
+    case SlotType::kUGpr:
+      o.kind = OperandKind::kUGpr;
+      o.reg = static_cast<std::uint8_t>(s.show == Show::kAlways ? kURZ : s.omitted);
+      break;
+    case SlotType::kPred:
+    case SlotType::kUPred:
+      o.kind = s.type == SlotType::kPred ? OperandKind::kPred : OperandKind::kUPred;
+      o.reg = static_cast<std::uint8_t>(s.show == Show::kAlways ? kPT : s.omitted & 7);
+      o.inv = s.show != Show::kAlways && s.omitted >= 8;
+      break;
+    case SlotType::kBarrierReg: o.kind = OperandKind::kBarrierReg; break;
+    case SlotType::kImm:
+      o.kind = OperandKind::kImm;
+      o.imm = s.omitted;
+      break;
+    case SlotType::kConst:
+      o.kind = OperandKind::kConst;
+      o.reg = kRZ;
+      break;
+    case SlotType::kAddr:
+      o.kind = OperandKind::kAddr;
+      o.reg = s.index.none() ? kNoReg : kRZ;
+      if (!s.ureg.none()) o.ureg = kURZ;
+      if (!s.desc.none()) o.desc = kURZ;
+      break;
+    case SlotType::kLabel: o.kind = OperandKind::kLabel; break;
+    case SlotType::kSpecialReg: o.kind = OperandKind::kSpecialReg; break;
+    case SlotType::kScoreboard: o.kind = OperandKind::kScoreboard; break;
+    case SlotType::kSet: o.kind = OperandKind::kSet; break;
+    case SlotType::kCc: o.kind = OperandKind::kCc; break;
+    default: break;
+  }
+  return o;
+}
+
+void set_widths(Inst& inst) {
+  for (std::size_t i = 0; i < inst.operand_count; ++i) {
+    const Slot& s = inst.row->slot_array[i];
+    Operand& o = inst.operand_array[i];
+    if (s.type == SlotType::kAddr) {
+      o.width = width_of(s.base_width, inst);
+      o.uwidth = width_of(s.ureg_width, inst);
+    } else {
+      o.width = width_of(s.width, inst);
+      o.uwidth = 1;
+    }
+  }
+}
+
+}  // namespace nervanagpu::sass
