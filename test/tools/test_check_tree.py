@@ -1,0 +1,51 @@
+"""tools/check_tree.py sees each kind of break, and passes what is allowed."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+spec = importlib.util.spec_from_file_location("check_tree", ROOT / "tools" / "check_tree.py")
+assert spec is not None and spec.loader is not None
+check_tree = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(check_tree)
+
+
+@pytest.mark.parametrize(
+    ("path", "line"),
+    [
+        ("sass/isa/op.cpp", '#include "sass/result.h"'),
+        ("sass/asm/link.cpp", '#include "sass/isa/word.h"'),
+        ("sass/asm/link.cpp", "#include <vector>"),
+        ("src/device.cpp", '#include "nervanagpu/tensor.hpp"'),
+        ("kernels/gemm/gemm.cpp", '#include "src/device.h"'),
+        ("python/module.cpp", "#include <pybind11/pybind11.h>"),
+        ("test/src/x_test.cpp", '#include "anything.h"'),
+    ],
+)
+def test_allowed(path: str, line: str) -> None:
+    assert check_tree.problems_of(path, line + "\n") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "line", "message"),
+    [
+        ("sass/isa/op.cpp", '#include "sass/asm/parse.h"', '"sass/asm/parse.h" is out of reach'),
+        ("sass/dis/print.cpp", '#include "src/device.h"', '"src/device.h" is out of reach'),
+        ("sass/verify/verify.cpp", '#include "sass/asm/schedule.h"', "independent of the scheduler"),
+        ("include/nervanagpu/x.hpp", '#include "sass/cubin.h"', '"sass/cubin.h" is out of reach'),
+        ("src/driver.cpp", "#include <cuda.h>", "<cuda.h> may not be included here"),
+        ("layers/pool.cpp", '  # include "src/device.h"', '"src/device.h" is out of reach'),
+    ],
+)
+def test_refused(path: str, line: str, message: str) -> None:
+    problems = check_tree.problems_of(path, "// one\n" + line + "\n")
+    assert len(problems) == 1
+    assert problems[0].startswith(f"{path}:2: ")
+    assert message in problems[0]
+
+
+def test_long_files_are_refused() -> None:
+    assert check_tree.problems_of("src/a.cpp", "\n" * 800) == []
+    assert "801 lines" in check_tree.problems_of("src/a.cpp", "\n" * 801)[0]
