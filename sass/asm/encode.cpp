@@ -1,0 +1,186 @@
+#include "sass/asm/encode.h"
+
+#include <algorithm>
+
+#include "sass/asm/pipeline.h"
+#include "sass/cubin_abi.h"
+#include "sass/isa/access.h"
+#include "sass/isa/codec.h"
+
+namespace nervanagpu::sass {
+namespace {
+
+// Code bytes are a multiple of this, and at least so many NOPs follow the final branch (sm_80 and later fetch further
+// ahead): the sizes that ptxas makes.
+struct Tail {
+  std::uint32_t align;
+  std::uint32_t least_nops;
+  Control branch;
+};
+
+Tail tail_of(Arch arch) {
+  if (info(arch).encoding == Encoding::k64) return {64, 0, {.stall = 15}};
+  return {128, arch >= Arch::sm_80 ? 8u : 0u, {.stall = 0, .yield = true}};
+}
+
+Result<Word> encode_text(Arch arch, const std::string& text, const Control& control, std::uint64_t address) {
+  auto parsed = parse_inst(arch, text, {});
+  if (!parsed) return parsed.error();
+  parsed->inst.control = control;
+  return encode(arch, parsed->inst, address);
+}
+
+// Control cannot pass this instruction.
+bool is_end(const Inst& inst) {
+  if (inst.guard != Guard{}) return false;
+  switch (inst.op) {
+    case Op::EXIT:
+    case Op::RET:
+    case Op::BRX:
+    case Op::JMP:
+    case Op::SYNC:
+    case Op::BRK:
+    case Op::CONT: return true;
+    case Op::BRA:
+      return std::none_of(inst.operands().begin(), inst.operands().end(), [](const Operand& o) {
+        return (o.kind == OperandKind::kPred || o.kind == OperandKind::kUPred) && o.reg != kPT;
+      });
+    default: return false;
+  }
+}
+
+std::string hex(std::uint64_t v) {
+  std::string digits;
+  do {
+    digits.insert(digits.begin(), "0123456789abcdef"[v & 15]);
+    v >>= 4;
+  } while (v != 0);
+  return "0x" + digits;
+}
+
+// A label's instruction index becomes its address; an address that the author wrote must be one of an instruction.
+Status resolve_labels(Encoding encoding, std::size_t count, const Line& line, Inst& inst) {
+  for (Operand& o : inst.operands()) {
+    if (o.kind != OperandKind::kLabel) continue;
+    const auto target = static_cast<std::uint64_t>(o.imm);
+    if (!line.label.empty()) {
+      if (target >= count) return error_at(line.at, "label '" + line.label + "' is behind the last instruction");
+      o.imm = static_cast<std::int64_t>(address_of(encoding, target));
+      continue;
+    }
+    const std::uint64_t end = address_of(encoding, count - 1);
+    const std::uint64_t unit = code_bytes(encoding);
+    const bool control_word = encoding == Encoding::k64 && target % 32 == 0;
+    if (target > end || target % unit != 0 || control_word) {
+      return error_at(line.at, "branch target " + hex(target) + " is not the address of an instruction (the last is " +
+                                   hex(end) + ")");
+    }
+  }
+  return Done{};
+}
+
+Status check_end(const Program& program) {
+  if (program.lines.empty()) return error("kernel '" + program.manifest.name + "' has no instructions");
+  const Line& last = program.lines.back();
+  if (is_end(last.inst)) return Done{};
+  return error_at(last.at, "the code runs off its end: the last instruction must be an unguarded EXIT or branch");
+}
+
+Result<std::uint32_t> declared_registers(const Program& program) {
+  const Manifest& m = program.manifest;
+  const std::uint32_t need = registers_needed(m.arch, program.lines);
+  if (need > kMaxRegisters) {
+    return error("kernel '" + m.name + "' needs " + std::to_string(need) + " registers (with the two that the chip " +
+                 "keeps), at most 255 can be");
+  }
+  if (m.registers == 0) return std::max(need, 1u);
+  if (m.registers >= need && m.registers <= kMaxRegisters) return m.registers;
+  return error("kernel '" + m.name + "': registers " + std::to_string(m.registers) + ", need " + std::to_string(need) +
+               " to 255");
+}
+
+std::uint32_t param_bytes(const Manifest& m) {
+  std::uint32_t end = 0;
+  for (const Param& p : m.params) end = std::max(end, p.offset + size_of(p.type));
+  return end;
+}
+
+}  // namespace
+
+Result<std::vector<Word>> code_tail(Arch arch, std::size_t code_size) {
+  const Encoding encoding = info(arch).encoding;
+  const Tail tail = tail_of(arch);
+  const std::uint64_t address = address_of(encoding, code_size);
+  auto branch = encode_text(arch, "BRA " + hex(address), tail.branch, address);
+  if (!branch) return branch.error();
+  auto nop = encode_text(arch, "NOP", {.stall = 0, .yield = true}, 0);
+  if (!nop) return nop.error();
+  std::vector<Word> words = {*branch};
+  words.resize(1 + tail.least_nops, *nop);
+  const std::size_t group = encoding == Encoding::k64 ? tail.align / 32 * 3 : tail.align / 16;
+  while ((code_size + words.size()) % group != 0) words.push_back(*nop);
+  return words;
+}
+
+std::uint32_t registers_needed(Arch arch, std::span<const Line> lines) {
+  std::uint32_t used = 0;
+  for (const Line& line : lines) {
+    for (const Access& a : accesses(line.inst)) {
+      if (a.file == RegFile::kGpr) used = std::max<std::uint32_t>(used, a.first + a.count);
+    }
+  }
+  return used + (info(arch).encoding == Encoding::k128 ? 2 : 0);
+}
+
+std::uint32_t barriers_needed(std::span<const Line> lines) {
+  std::uint32_t count = 0;
+  for (const Line& line : lines) {
+    if (line.inst.op != Op::BAR) continue;
+    for (const Operand& o : line.inst.operands()) {
+      if (o.kind != OperandKind::kImm && o.kind != OperandKind::kGpr) continue;
+      const bool fixed = o.kind == OperandKind::kImm && o.imm >= 0 && o.imm < std::int64_t{kMaxBarriers};
+      count = std::max(count, fixed ? static_cast<std::uint32_t>(o.imm) + 1 : kMaxBarriers);
+      break;  // the barrier's number comes first, a thread count may follow
+    }
+  }
+  return count;
+}
+
+Result<KernelImage> encode_kernel(const Program& program) {
+  const Manifest& m = program.manifest;
+  const Encoding encoding = info(m.arch).encoding;
+  if (auto ok = check_end(program); !ok) return ok.error();
+  const auto registers = declared_registers(program);
+  if (!registers) return registers.error();
+
+  KernelImage k;
+  k.name = m.name;
+  k.registers = *registers;
+  k.shared = m.shared;
+  k.barriers = barriers_needed(program.lines);
+  k.max_threads = m.threads;
+  k.param_bytes = param_bytes(m);
+  k.params = m.params;
+  k.constant0.resize(info(m.arch).param_base + std::size_t{k.param_bytes});
+  k.manifest = m;
+  for (std::size_t i = 0; i < program.lines.size(); ++i) {
+    const Line& line = program.lines[i];
+    Inst inst = line.inst;
+    if (auto ok = resolve_labels(encoding, program.lines.size(), line, inst); !ok) return ok.error();
+    auto word = encode(m.arch, inst, address_of(encoding, i));
+    if (!word) {
+      Diag diag = word.error();
+      if (diag.at.line == 0) diag.at = line.at;
+      return diag;
+    }
+    k.code.push_back(*word);
+    k.lines.push_back(line.at);
+  }
+  auto tail = code_tail(m.arch, k.code.size());
+  if (!tail) return tail.error();
+  k.code.insert(k.code.end(), tail->begin(), tail->end());
+  k.lines.resize(k.code.size());
+  return k;
+}
+
+}  // namespace nervanagpu::sass
