@@ -28,6 +28,9 @@ using Defines = std::map<std::string, std::string>;
 // definitions from outside, which restrict them. A template without .variants has one: `fixed` itself.
 Result<std::vector<Defines>> variants(const Template& source, const Defines& fixed);
 
+// The architectures its .arch line names; empty: any.
+Result<std::vector<Arch>> archs(const Template& source);
+
 Result<Expansion> expand(const Template& source, Arch arch, const Defines& defines);  // expand.h
 Result<Program> parse(const Expansion& expansion);                                    // parse.h
 Status schedule(Program& program);                                                    // schedule.h

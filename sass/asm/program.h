@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "sass/asm/mapped_text.h"
 #include "sass/isa/arch.h"
 #include "sass/isa/inst.h"
 #include "sass/result.h"
@@ -41,11 +44,19 @@ struct Manifest {
   std::string bound;                          // error bound
 };
 
-// One line of template text after expansion.
+// How a line got where it is: a macro call or an include, and what that came from.
+struct Origin {
+  std::string what;                   // "in macro load, called"
+  Span at;
+  std::shared_ptr<const Origin> outer;
+};
+
+// One line of template text after expansion: a label or an instruction with its control column.
 struct TextLine {
   std::string text;
   Span at;                            // in the template or the included file
-  std::vector<Span> from;             // macro and include backtrace, innermost first
+  std::vector<ColumnMark> columns;    // where the pieces of `text` stand in that line
+  std::shared_ptr<const Origin> from; // innermost first; null: the template itself
 };
 
 struct Expansion {
