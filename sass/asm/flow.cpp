@@ -1,0 +1,148 @@
+#include "sass/asm/flow.h"
+
+#include <algorithm>
+
+namespace nervanagpu::sass {
+namespace {
+
+// Control may go on to the next instruction: there is a condition, or it is a call or a push of a target.
+bool falls_through(const Inst& inst) {
+  switch (inst.op) {
+    case Op::BRA:
+    case Op::BRX:
+    case Op::JMP:
+    case Op::EXIT:
+    case Op::RET:
+    case Op::SYNC:
+    case Op::BRK:
+    case Op::CONT:
+    case Op::KILL: break;
+    default: return true;
+  }
+  const Tok how = inst.mod(Axis::kUniform);
+  if (how == Tok::DIV || how == Tok::CONV) return true;  // taken when the warp is (not) together
+  for (const Access& a : accesses(inst)) {
+    if (!a.write && (a.file == RegFile::kPred || a.file == RegFile::kUPred || a.file == RegFile::kCc)) return true;
+  }
+  return inst.guard.pred != kPT || inst.guard.inv;
+}
+
+// Jumps to where another instruction said.
+Op pusher_of(Op op) {
+  switch (op) {
+    case Op::BSYNC: return Op::BSSY;
+    case Op::BREAK: return Op::BSSY;
+    case Op::SYNC: return Op::SSY;
+    case Op::BRK: return Op::PBK;
+    case Op::CONT: return Op::PCNT;
+    default: return Op::NOP;
+  }
+}
+
+bool pushes(Op op) { return op == Op::BSSY || op == Op::SSY || op == Op::PBK || op == Op::PCNT; }
+
+class FlowMaker {
+ public:
+  explicit FlowMaker(const Program& program) : lines_(program.lines), starts_(lines_.size() + 1, false) {}
+
+  Flow make() {
+    if (lines_.empty()) return {};
+    mark_starts();
+    cut();
+    connect();
+    find_loops();
+    return std::move(flow_);
+  }
+
+ private:
+  // The label operand's instruction, or no target.
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+  [[nodiscard]] std::uint32_t target(const Inst& inst) const {
+    for (const Operand& o : inst.operands()) {
+      if (o.kind == OperandKind::kLabel && o.imm >= 0 && static_cast<std::uint64_t>(o.imm) < lines_.size()) {
+        return static_cast<std::uint32_t>(o.imm);
+      }
+    }
+    return kNone;
+  }
+
+  void mark_starts() {
+    starts_[0] = true;
+    for (std::uint32_t i = 0; i < lines_.size(); ++i) {
+      const Inst& inst = lines_[i].inst;
+      const std::uint32_t to = target(inst);
+      if (to != kNone) {
+        starts_[to] = true;
+        labels_.push_back(to);
+        if (pushes(inst.op)) pushed_.push_back({inst.op, to});
+      }
+      if (to != kNone || pusher_of(inst.op) != Op::NOP || ends_block(inst) || !falls_through(inst)) starts_[i + 1] = true;
+    }
+  }
+
+  void cut() {
+    flow_.block_of.resize(lines_.size());
+    for (std::uint32_t i = 0; i < lines_.size(); ++i) {
+      if (starts_[i]) flow_.blocks.push_back({i, i, {}, {}, 0});
+      flow_.blocks.back().last = i + 1;
+      flow_.block_of[i] = static_cast<std::uint32_t>(flow_.blocks.size() - 1);
+    }
+  }
+
+  void edge(std::uint32_t from, std::uint32_t to_line) {
+    const std::uint32_t to = flow_.block_of[to_line];
+    std::vector<std::uint32_t>& next = flow_.blocks[from].next;
+    if (std::ranges::find(next, to) != next.end()) return;
+    next.push_back(to);
+    flow_.blocks[to].prev.push_back(from);
+  }
+
+  void connect() {
+    for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
+      const std::uint32_t last = flow_.blocks[b].last - 1;
+      const Inst& inst = lines_[last].inst;
+      if (falls_through(inst) && last + 1 < lines_.size()) edge(b, last + 1);
+      const std::uint32_t to = target(inst);
+      // A push names where control goes later, by the instruction that pops it.
+      if (to != kNone && !pushes(inst.op)) edge(b, to);
+      if (inst.op == Op::BRX || inst.op == Op::RET) {
+        for (const std::uint32_t label : labels_) edge(b, label);
+      }
+      connect_pop(b, last);
+    }
+  }
+
+  // SYNC, BRK, BSYNC ... go to the target of any matching push. A BSYNC right before such a target is the common case
+  // of reconvergence in place, and goes nowhere else.
+  void connect_pop(std::uint32_t b, std::uint32_t last) {
+    const Op wanted = pusher_of(lines_[last].inst.op);
+    if (wanted == Op::NOP) return;
+    const auto in_place = [&](const auto& p) { return p.first == wanted && (p.second == last || p.second == last + 1); };
+    if (wanted == Op::BSSY && std::ranges::any_of(pushed_, in_place)) return;
+    for (const auto& [op, to] : pushed_) {
+      if (op == wanted) edge(b, to);
+    }
+  }
+
+  // Code is laid out so that a loop is what an edge back spans.
+  void find_loops() {
+    for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
+      for (const std::uint32_t to : flow_.blocks[b].next) {
+        if (to > b || pusher_of(lines_[flow_.blocks[b].last - 1].inst.op) != Op::NOP) continue;
+        for (std::uint32_t inner = to; inner <= b; ++inner) ++flow_.blocks[inner].depth;
+      }
+    }
+  }
+
+  const std::vector<Line>& lines_;
+  std::vector<bool> starts_;
+  std::vector<std::uint32_t> labels_;
+  std::vector<std::pair<Op, std::uint32_t>> pushed_;
+  Flow flow_;
+};
+
+}  // namespace
+
+Flow flow_of(const Program& program) { return FlowMaker(program).make(); }
+
+}  // namespace nervanagpu::sass

@@ -1,0 +1,351 @@
+#include "sass/asm/scoreboards.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "sass/asm/bits.h"
+#include "sass/isa/latency.h"
+
+namespace nervanagpu::sass {
+namespace {
+
+// Something that a scoreboard can announce: the results of a line, or that its sources were read.
+struct Event {
+  std::uint32_t line = 0;
+  bool reads = false;                   // announces that late sources were read
+  std::uint8_t sb = kNoScoreboard;
+  bool fixed = false;                   // the author chose
+  bool needed = false;                  // somebody must await it
+  std::uint32_t partner = kNone;        // a read's event of the results of the same line: awaiting those will do
+  int latency = 0;                      // usual cycles, to judge what an early wait costs
+  std::vector<std::uint32_t> waits;     // lines that must await it, ascending
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+};
+
+// Rough: only used to choose between assignments that are all right.
+int usual_latency(const Inst& inst, bool reads) {
+  if (reads) return 16;
+  switch (unit(inst)) {
+    case Unit::kMemGlobal: return 500;
+    case Unit::kMemShared: return 32;
+    case Unit::kMemConst: return 60;
+    default: return 24;
+  }
+}
+
+constexpr std::uint16_t kLongAgo = 2000;
+
+class Assigner {
+ public:
+  Assigner(Program& program, const Flow& flow, const std::vector<Accesses>& touched)
+      : program_(program), flow_(flow), touched_(touched), results_of_(touched.size(), Event::kNone),
+        reads_of_(touched.size(), Event::kNone), writers_(kRegisterIds + 1), readers_(kRegisterIds + 1) {}
+
+  void run() {
+    reserve();
+    collect();
+    find_needs();
+    choose();
+    place_waits();
+  }
+
+ private:
+  Line& line(std::uint32_t i) { return program_.lines[i]; }
+
+  // LDGDEPBAR's scoreboard is the one its DEPBAR counts; nothing else may use it.
+  void reserve() {
+    std::uint8_t counted = kNoScoreboard;
+    for (const Line& l : program_.lines) {
+      if (l.inst.op == Op::LDGDEPBAR && l.pinned.write_sb) reserved_ |= sb_bit(l.inst.control.write_sb);
+      if (l.inst.op != Op::DEPBAR) continue;
+      for (const Operand& o : l.inst.operands()) {
+        if (o.kind == OperandKind::kScoreboard && o.imm < kScoreboards) counted = static_cast<std::uint8_t>(o.imm);
+      }
+    }
+    for (Line& l : program_.lines) {
+      if (l.inst.op != Op::LDGDEPBAR || l.pinned.write_sb) continue;
+      l.inst.control.write_sb = counted == kNoScoreboard ? 0 : counted;
+      reserved_ |= sb_bit(l.inst.control.write_sb);
+    }
+  }
+
+  static unsigned sb_bit(unsigned sb) { return sb < kScoreboards ? 1u << sb : 0; }
+
+  void collect() {
+    for (std::uint32_t i = 0; i < program_.lines.size(); ++i) {
+      Line& l = line(i);
+      const Inst& inst = l.inst;
+      bool writes = false;
+      bool late = false;
+      for (const Access& a : touched_[i]) {
+        if (register_id(a.file, a.first) == kNoRegisterId) continue;
+        writes |= a.write;
+        late |= !a.write && a.late;
+      }
+      if (writes && ready(inst) == Ready::kScoreboard) {
+        results_of_[i] = add(i, false, l.pinned.write_sb, inst.control.write_sb);
+      }
+      if (late) reads_of_[i] = add(i, true, l.pinned.read_sb, inst.control.read_sb);
+      if (late) events_[reads_of_[i]].partner = results_of_[i];
+    }
+  }
+
+  std::uint32_t add(std::uint32_t i, bool reads, bool pinned, std::uint8_t sb) {
+    const std::uint32_t id = static_cast<std::uint32_t>(events_.size());
+    Event e;
+    e.line = i;
+    e.reads = reads;
+    e.fixed = pinned;
+    e.sb = pinned ? sb : kNoScoreboard;
+    e.latency = usual_latency(line(i).inst, reads);
+    events_.push_back(e);
+    for (const Access& a : touched_[i]) {
+      if (reads ? a.write || !a.late : !a.write) continue;
+      for (unsigned k = 0; k < a.count; ++k) {
+        std::vector<std::uint32_t>& list = (reads ? readers_ : writers_)[register_id(a.file, a.first + k)];
+        if (list.empty() || list.back() != id) list.push_back(id);
+      }
+    }
+    return id;
+  }
+
+  // The outstanding events that line i must see done before it issues.
+  void needs(std::uint32_t i, const Bits& out, std::vector<std::uint32_t>& found) const {
+    found.clear();
+    const auto take = [&](const std::vector<std::uint32_t>& list) {
+      for (const std::uint32_t e : list) {
+        if (out.test(e) && std::ranges::find(found, e) == found.end()) found.push_back(e);
+      }
+    };
+    for (const Access& a : touched_[i]) {
+      for (unsigned k = 0; k < a.count; ++k) {
+        const std::uint32_t reg = register_id(a.file, a.first + k);
+        if (reg == kNoRegisterId) continue;
+        take(writers_[reg]);
+        if (a.write) take(readers_[reg]);
+      }
+    }
+  }
+
+  void done(std::uint32_t e, Bits& out) const {
+    out.reset(e);
+    if (!events_[e].reads && reads_of_[events_[e].line] != Event::kNone) out.reset(reads_of_[events_[e].line]);
+  }
+
+  void issue(std::uint32_t i, Bits& out) const {
+    if (results_of_[i] != Event::kNone) out.set(results_of_[i]);
+    if (reads_of_[i] != Event::kNone) out.set(reads_of_[i]);
+  }
+
+  // ---- Who needs whom, and what it would cost to await one together with another -----------------------------------
+  struct State {
+    Bits out;
+    std::vector<std::uint16_t> age;  // cycles since issue, at least
+    bool reached = false;
+  };
+
+  void find_needs() {
+    const std::size_t n = events_.size();
+    if (n == 0) return;
+    cost_.assign(n * n, 0.0F);
+    std::vector<State> entry(flow_.blocks.size());
+    for (State& s : entry) s = {Bits(n), std::vector<std::uint16_t>(n, kLongAgo), false};
+    entry[0].reached = true;
+    std::vector<std::uint32_t> found;
+    const auto walk = [&](std::uint32_t b, State& s, bool record) {
+      for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].last; ++i) {
+        needs(i, s.out, found);
+        if (record) note(i, found, s, flow_.blocks[b].depth);
+        for (const std::uint32_t e : found) done(e, s.out);
+        issue(i, s.out);
+        s.out.each([&](std::uint32_t e) { s.age[e] = std::min<std::uint16_t>(kLongAgo, s.age[e] + 1); });
+        if (results_of_[i] != Event::kNone) s.age[results_of_[i]] = 1;
+        if (reads_of_[i] != Event::kNone) s.age[reads_of_[i]] = 1;
+      }
+    };
+    propagate(entry, [&](std::uint32_t b, State& s) { walk(b, s, false); },
+              [&](State& to, const State& from) {
+                bool changed = to.out.merge(from.out) || !to.reached;
+                to.reached = true;
+                from.out.each([&](std::uint32_t e) {
+                  if (from.age[e] < to.age[e]) {
+                    to.age[e] = from.age[e];
+                    changed = true;
+                  }
+                });
+                return changed;
+              });
+    for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
+      if (!entry[b].reached) continue;
+      State s = entry[b];
+      walk(b, s, true);
+    }
+  }
+
+  void note(std::uint32_t i, const std::vector<std::uint32_t>& found, const State& s, std::uint32_t depth) {
+    if (found.empty()) return;
+    int paid = 0;  // what this line waits anyway
+    for (const std::uint32_t e : found) {
+      events_[e].needed = true;
+      events_[e].waits.push_back(i);
+      paid = std::max(paid, events_[e].latency - s.age[e]);
+    }
+    float often = 1;
+    for (std::uint32_t d = 0; d < std::min<std::uint32_t>(depth, 6); ++d) often *= 16;
+    s.out.each([&](std::uint32_t q) {
+      if (std::ranges::find(found, q) != found.end()) return;
+      const int extra = events_[q].latency - s.age[q] - std::max(paid, 0);
+      if (extra <= 0) return;
+      for (const std::uint32_t e : found) {
+        if (events_[e].line == events_[q].line) continue;
+        cost_[e * events_.size() + q] += often * static_cast<float>(extra);
+      }
+    });
+  }
+
+  template <class S, class Walk, class Merge>
+  void propagate(std::vector<S>& entry, const Walk& walk, const Merge& merge) const {
+    std::vector<bool> queued(flow_.blocks.size(), false);
+    std::vector<std::uint32_t> queue{0};
+    queued[0] = true;
+    for (std::size_t at = 0; at < queue.size(); ++at) {
+      const std::uint32_t b = queue[at];
+      queued[b] = false;
+      S s = entry[b];
+      walk(b, s);
+      for (const std::uint32_t to : flow_.blocks[b].next) {
+        if (merge(entry[to], s) && !queued[to]) {
+          queued[to] = true;
+          queue.push_back(to);
+        }
+      }
+    }
+  }
+
+  // ---- Which scoreboard --------------------------------------------------------------------------------------------
+  void choose() {
+    for (std::uint32_t e = 0; e < events_.size(); ++e) {
+      if (events_[e].fixed && events_[e].sb < kScoreboards) join(e, events_[e].sb);
+    }
+    for (std::uint32_t e = 0; e < events_.size(); ++e) {
+      Event& ev = events_[e];
+      if (ev.fixed || !ev.needed) continue;
+      ev.sb = best(e);
+      join(e, ev.sb);
+    }
+    for (const Event& ev : events_) {
+      if (ev.fixed) continue;
+      Control& c = line(ev.line).inst.control;
+      (ev.reads ? c.read_sb : c.write_sb) = ev.sb;
+    }
+  }
+
+  void join(std::uint32_t e, unsigned sb) {
+    members_[sb].push_back(e);
+    used_[sb] = ++clock_;
+  }
+
+  // The cheapest; among equals one that is awaited at the same place, then an empty one, then the least recently given.
+  std::uint8_t best(std::uint32_t e) const {
+    struct Rank {
+      float cost;
+      int kind;
+      std::uint32_t used;
+      auto operator<=>(const Rank&) const = default;
+    };
+    std::uint8_t chosen = kNoScoreboard;
+    Rank best_rank{};
+    for (std::uint8_t sb = 0; sb < kScoreboards; ++sb) {
+      if (reserved_ & sb_bit(sb)) continue;
+      Rank r{0, members_[sb].empty() ? 1 : 2, used_[sb]};
+      for (const std::uint32_t m : members_[sb]) {
+        r.cost += cost_[e * events_.size() + m] + cost_[m * events_.size() + e];
+        if (awaited_together(events_[e], events_[m])) r.kind = 0;
+      }
+      if (chosen == kNoScoreboard || r < best_rank) {
+        chosen = sb;
+        best_rank = r;
+      }
+    }
+    return chosen;
+  }
+
+  static bool awaited_together(const Event& a, const Event& b) {
+    return std::ranges::any_of(a.waits, [&](std::uint32_t w) { return std::ranges::binary_search(b.waits, w); });
+  }
+
+  // ---- Where to wait -----------------------------------------------------------------------------------------------
+  void place_waits() {
+    const std::size_t n = events_.size();
+    std::array<std::vector<std::uint32_t>, kScoreboards> ends;  // what a wait for this scoreboard ends
+    for (std::uint32_t e = 0; e < n; ++e) {
+      if (events_[e].sb >= kScoreboards) continue;
+      ends[events_[e].sb].push_back(e);
+      if (!events_[e].reads && reads_of_[events_[e].line] != Event::kNone) {
+        ends[events_[e].sb].push_back(reads_of_[events_[e].line]);
+      }
+    }
+    std::vector<std::uint32_t> found;
+    const auto step = [&](std::uint32_t i, Bits& out) {
+      needs(i, out, found);
+      unsigned mask = 0;
+      for (const std::uint32_t e : found) mask |= wait_for(events_[e]);
+      if (line(i).pinned.wait) mask = line(i).inst.control.wait;
+      for (unsigned sb = 0; sb < kScoreboards; ++sb) {
+        if (!(mask >> sb & 1)) continue;
+        for (const std::uint32_t e : ends[sb]) out.reset(e);
+      }
+      // What no scoreboard announces is not waited for twice: verify reports it once.
+      for (const std::uint32_t e : found) done(e, out);
+      issue(i, out);
+      return mask;
+    };
+    std::vector<Bits> entry(flow_.blocks.size(), Bits(n));
+    std::vector<bool> reached(flow_.blocks.size(), false);
+    if (reached.empty()) return;
+    reached[0] = true;
+    const auto walk = [&](std::uint32_t b, Bits& out, bool write) {
+      for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].last; ++i) {
+        const unsigned mask = step(i, out);
+        if (write && !line(i).pinned.wait) line(i).inst.control.wait = static_cast<std::uint8_t>(mask);
+      }
+    };
+    std::vector<std::pair<Bits, bool>> states;
+    for (const Bits& b : entry) states.push_back({b, false});
+    states[0].second = true;
+    propagate(states, [&](std::uint32_t b, std::pair<Bits, bool>& s) { walk(b, s.first, false); },
+              [](std::pair<Bits, bool>& to, const std::pair<Bits, bool>& from) {
+                const bool first = !to.second;
+                to.second = true;
+                return to.first.merge(from.first) || first;
+              });
+    for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) walk(b, states[b].first, true);
+  }
+
+  // Sources were read when the results are there: a read without a scoreboard of its own is awaited by those.
+  [[nodiscard]] unsigned wait_for(const Event& e) const {
+    if (e.sb < kScoreboards) return sb_bit(e.sb);
+    return e.partner != Event::kNone ? sb_bit(events_[e.partner].sb) : 0;
+  }
+
+  Program& program_;
+  const Flow& flow_;
+  const std::vector<Accesses>& touched_;
+  std::vector<Event> events_;
+  std::vector<std::uint32_t> results_of_, reads_of_;         // event of each line
+  std::vector<std::vector<std::uint32_t>> writers_, readers_;  // events of each register
+  std::vector<float> cost_;                                  // [e][q]: cycles lost if a wait for e also awaits q
+  std::array<std::vector<std::uint32_t>, kScoreboards> members_;
+  std::array<std::uint32_t, kScoreboards> used_{};
+  std::uint32_t clock_ = 0;
+  unsigned reserved_ = 0;
+};
+
+}  // namespace
+
+void assign_scoreboards(Program& program, const Flow& flow, const std::vector<Accesses>& touched) {
+  Assigner(program, flow, touched).run();
+}
+
+}  // namespace nervanagpu::sass
