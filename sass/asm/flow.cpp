@@ -31,7 +31,6 @@ bool falls_through(const Inst& inst) {
 Op pusher_of(Op op) {
   switch (op) {
     case Op::BSYNC: return Op::BSSY;
-    case Op::BREAK: return Op::BSSY;
     case Op::SYNC: return Op::SSY;
     case Op::BRK: return Op::PBK;
     case Op::CONT: return Op::PCNT;

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "sass/asm/program.h"
-#include "sass/isa/access.h"
 
 namespace nervanagpu::sass {
 
@@ -23,22 +22,5 @@ struct Flow {
 };
 
 Flow flow_of(const Program& program);
-
-// One number for every register that scheduling cares about: GPRs, uniform registers, predicates, CC.
-inline constexpr std::uint32_t kRegisterIds = 256 + 64 + 8 + 8 + 1;
-// Convergence barriers are interlocked: no number.
-inline constexpr std::uint32_t kNoRegisterId = kRegisterIds;
-
-constexpr std::uint32_t register_id(RegFile file, unsigned number) {
-  switch (file) {
-    case RegFile::kGpr: return number;
-    case RegFile::kUGpr: return 256 + number;
-    case RegFile::kPred: return 320 + number;
-    case RegFile::kUPred: return 328 + number;
-    case RegFile::kCc: return 336;
-    case RegFile::kBarrier: break;
-  }
-  return kNoRegisterId;
-}
 
 }  // namespace nervanagpu::sass

@@ -27,7 +27,8 @@ Status schedule(Program& program) {
   touched.reserve(program.lines.size());
   for (Line& line : program.lines) {
     clear_open(line);
-    touched.push_back(accesses(line.inst));
+    const bool never = line.inst.guard.pred == kPT && line.inst.guard.inv;
+    touched.push_back(never ? Accesses{} : accesses(line.inst));
   }
   if (touched.empty()) return Done{};
   const Flow flow = flow_of(program);

@@ -6,6 +6,7 @@
 
 #include "sass/asm/bits.h"
 #include "sass/isa/latency.h"
+#include "sass/isa/register_id.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sass/isa/latency.h"
+#include "sass/isa/register_id.h"
 
 namespace nervanagpu::sass {
 namespace {
