@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sass/isa/access.h"
+
 namespace nervanagpu::sass {
 namespace {
 

@@ -4,6 +4,7 @@
 
 #include "sass/asm/flow.h"
 #include "sass/asm/program.h"
+#include "sass/isa/access.h"
 
 namespace nervanagpu::sass {
 
