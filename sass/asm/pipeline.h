@@ -36,6 +36,9 @@ Result<Program> parse(const Expansion& expansion);                              
 Status schedule(Program& program);                                                    // schedule.h
 Result<KernelImage> encode_kernel(const Program& program);                            // encode.h
 
+// One variant through all stages, proven by verify.
+Result<KernelImage> assemble_variant(const Template& source, Arch arch, const Defines& defines);
+
 // All of it: every variant of `source` that fits `fixed`, for one architecture, each proven by verify; a hazard is an
 // error at its line.
 Result<CubinImage> assemble(const Template& source, Arch arch, const Defines& fixed);
