@@ -1,0 +1,181 @@
+#include "sass/verify/boards.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "sass/isa/register_id.h"
+
+namespace nervanagpu::sass::verify_detail {
+namespace {
+
+std::uint8_t bit(unsigned sb) { return sb < kScoreboards ? static_cast<std::uint8_t>(1u << sb) : 0; }
+
+void add(RegisterSet& set, const Access& a) {
+  for (unsigned k = 0; k < a.count; ++k) {
+    const std::uint32_t reg = register_id(a.file, a.first + k);
+    if (reg != kNoRegisterId) set[reg / 64] |= std::uint64_t{1} << (reg % 64);
+  }
+}
+
+// The lowest register in both sets, or kNoRegisterId.
+std::uint32_t common(const RegisterSet& a, const RegisterSet& b) {
+  for (std::size_t w = 0; w < a.size(); ++w) {
+    if ((a[w] & b[w]) != 0) return static_cast<std::uint32_t>(w * 64) + static_cast<unsigned>(std::countr_zero(a[w] & b[w]));
+  }
+  return kNoRegisterId;
+}
+
+}  // namespace
+
+std::vector<StepSets> step_sets(const Code& code) {
+  std::vector<StepSets> sets(code.steps.size());
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    for (const Access& a : code.steps[i].touched) {
+      add(a.write ? sets[i].writes : sets[i].reads, a);
+      if (!a.write && a.late) add(sets[i].late, a);
+    }
+  }
+  return sets;
+}
+
+void BoardState::finish(std::uint8_t mask) {
+  std::erase_if(open_, [&](const Outstanding& o) { return (o.cover & mask) != 0; });
+}
+
+void BoardState::wait(const Code& code, std::uint32_t i, Findings* out) {
+  const Step& step = code.steps[i];
+  std::uint8_t awaited = step.inst.control.wait;
+  std::uint8_t counted = 0;
+  if (step.known && step.inst.op == Op::DEPBAR) {
+    unsigned limit = 0;
+    for (const Operand& o : step.inst.operands()) {
+      if (o.kind == OperandKind::kScoreboard) counted = bit(static_cast<unsigned>(o.imm));
+      if (o.kind == OperandKind::kImm) limit = static_cast<unsigned>(o.imm);
+      if (o.kind == OperandKind::kSet) awaited |= static_cast<std::uint8_t>(o.imm & 0x3f);
+    }
+    if (counted != 0) {
+      // At most `limit` operations remain: those with as many younger ones are done.
+      std::erase_if(open_, [&](const Outstanding& o) {
+        const Control& c = code.steps[o.line].inst.control;
+        const unsigned own = o.reads ? c.read_sb : c.write_sb;
+        return bit(own) == counted && o.younger >= limit;
+      });
+      if (limit == 0) finish(counted);
+    }
+  }
+  for (unsigned sb = 0; sb < kScoreboards; ++sb) {
+    if (!((awaited | counted) >> sb & 1) || since_set_[sb] >= kScoreboardSetGap) continue;
+    if (out != nullptr) {
+      out->push_back({Hazard::Kind::kControl, i, i, 0, 0, 0,
+                      "awaits scoreboard " + std::to_string(sb) + " " + std::to_string(since_set_[sb]) +
+                          " cycle after it was set; it shows from 2 cycles on"});
+    }
+  }
+  finish(awaited);
+}
+
+void BoardState::check(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i, Findings* out) {
+  const Step& step = code.steps[i];
+  if (!step.known || step.never) return;
+  const Queue queue = queue_of(code.arch, step.inst);
+  std::erase_if(open_, [&](const Outstanding& o) {
+    const Step& producer = code.steps[o.line];
+    if (o.guard_kept && opposite_guards(producer.inst, step.inst)) return false;
+    // One after the other in the same queue: reads and writes happen in order.
+    const bool in_order = queue != Queue::kNone && queue == queue_of(code.arch, producer.inst);
+    Finding f{Hazard::Kind::kRaw, o.line, i, kNoRegisterId, 0, 0, {}};
+    if (o.reads) {
+      if (in_order) return false;
+      f.kind = Hazard::Kind::kWar;
+      f.reg = common(sets[o.line].late, sets[i].writes);
+    } else {
+      f.reg = common(sets[o.line].writes, sets[i].reads);
+      if (f.reg == kNoRegisterId && !in_order) {
+        f.kind = Hazard::Kind::kWaw;
+        f.reg = common(sets[o.line].writes, sets[i].writes);
+      }
+    }
+    if (f.reg == kNoRegisterId) return false;
+    if (out != nullptr) out->push_back(f);
+    return true;
+  });
+}
+
+void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i) {
+  const Step& step = code.steps[i];
+  const Control& c = step.inst.control;
+  const std::uint8_t write = bit(c.write_sb);
+  const std::uint8_t read = bit(c.read_sb);
+  if (step.never) return;
+  for (unsigned sb = 0; sb < kScoreboards; ++sb) {
+    if ((write | read) >> sb & 1) since_set_[sb] = 0;
+  }
+  if (!step.known) return;
+  const Queue queue = queue_of(code.arch, step.inst);
+  const bool always = always_runs(step.inst);
+  for (Outstanding& o : open_) {
+    const Inst& producer = code.steps[o.line].inst;
+    const Control& own = producer.control;
+    if (always && ((o.reads ? bit(own.read_sb) : bit(own.write_sb)) & (write | read)) != 0 && o.younger < 255) ++o.younger;
+    // Whenever the older one ran, this one runs as well: then its scoreboards speak for both.
+    const bool runs_too = always || (o.guard_kept && same_guards(producer, step.inst));
+    if (runs_too && queue != Queue::kNone && queue == queue_of(code.arch, producer)) {
+      o.cover |= write;
+      if (o.reads) o.cover |= read;
+    }
+    o.guard_kept = o.guard_kept && !writes_guard(step, producer);
+  }
+  const bool kept = !writes_guard(step, step.inst);
+  const auto put = [&](bool reads, std::uint8_t cover) {
+    const Outstanding o{i, reads, cover, 0, kept};
+    const auto at = std::ranges::lower_bound(open_, o.key(), {}, [](const Outstanding& x) { return x.key(); });
+    if (at != open_.end() && at->key() == o.key()) {
+      *at = {i, reads, static_cast<std::uint8_t>(at->cover & cover), 0, kept && at->guard_kept};
+    } else {
+      open_.insert(at, o);
+    }
+  };
+  const RegisterSet none{};
+  if (ready(step.inst) == Ready::kScoreboard && sets[i].writes != none) put(false, write);
+  // Results are there only after the sources were read.
+  if (sets[i].late != none) put(true, static_cast<std::uint8_t>(read | write));
+}
+
+void BoardState::advance(int cycles) {
+  for (int& s : since_set_) s = std::min(kLong, s + cycles);
+}
+
+bool BoardState::merge(const BoardState& other) {
+  bool weaker = false;
+  for (unsigned sb = 0; sb < kScoreboards; ++sb) {
+    if (other.since_set_[sb] < since_set_[sb]) {
+      since_set_[sb] = other.since_set_[sb];
+      weaker = true;
+    }
+  }
+  std::vector<Outstanding> all;
+  all.reserve(open_.size() + other.open_.size());
+  auto a = open_.begin();
+  auto b = other.open_.begin();
+  while (a != open_.end() || b != other.open_.end()) {
+    if (b == other.open_.end() || (a != open_.end() && a->key() < b->key())) {
+      all.push_back(*a++);
+    } else if (a == open_.end() || b->key() < a->key()) {
+      all.push_back(*b++);
+      weaker = true;
+    } else {
+      Outstanding o = *a;
+      o.cover &= b->cover;
+      o.younger = std::min(o.younger, b->younger);
+      o.guard_kept = o.guard_kept && b->guard_kept;
+      weaker |= o.cover != a->cover || o.younger != a->younger || o.guard_kept != a->guard_kept;
+      all.push_back(o);
+      ++a;
+      ++b;
+    }
+  }
+  open_ = std::move(all);
+  return weaker;
+}
+
+}  // namespace nervanagpu::sass::verify_detail

@@ -1,0 +1,52 @@
+// Results and late reads that only a scoreboard announces: at each point of the program what is still outstanding on
+// some path, and which scoreboards would, on every path, show that it is done: its own, and those of younger operations
+// of the same in-order queue.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "sass/isa/latency.h"
+#include "sass/verify/finding.h"
+
+namespace nervanagpu::sass::verify_detail {
+
+// Registers as bits, by register_id.
+using RegisterSet = std::array<std::uint64_t, 6>;
+
+// What each step reads, reads late and writes; made once.
+struct StepSets {
+  RegisterSet reads{}, late{}, writes{};
+};
+std::vector<StepSets> step_sets(const Code& code);
+
+class BoardState {
+ public:
+  BoardState() { since_set_.fill(kLong); }
+
+  // The wait of step i: what it awaits is done. Reports waits that come too soon after their scoreboard was set.
+  void wait(const Code& code, std::uint32_t i, Findings* out);
+  // Reports what step i reads or overwrites while it is outstanding; the same is not reported again further on.
+  void check(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i, Findings* out);
+  void issue(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i);
+  void advance(int cycles);
+  bool merge(const BoardState& other);
+
+ private:
+  struct Outstanding {
+    std::uint32_t line;
+    bool reads;         // late sources; else results
+    std::uint8_t cover; // scoreboards that show it done
+    std::uint8_t younger;  // operations on its own scoreboard since, at least
+    bool guard_kept;    // its guard still has its value
+    [[nodiscard]] std::uint64_t key() const { return std::uint64_t{line} * 2 + (reads ? 1 : 0); }
+  };
+  static constexpr int kLong = 100;
+  void finish(std::uint8_t mask);
+
+  std::vector<Outstanding> open_;                 // ascending key
+  std::array<int, kScoreboards> since_set_{};     // cycles since the scoreboard was last set, at least
+};
+
+}  // namespace nervanagpu::sass::verify_detail

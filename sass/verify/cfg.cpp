@@ -1,0 +1,201 @@
+// Where control may go. Direct branches are plain; what was pushed (SSY, PBK, PCNT, CAL; CALL on later families, whose
+// return address the compiler keeps in registers) is followed with its stack, so that a SYNC goes only where a path to it
+// has pushed. Should the stacks become too many, every pop goes to every target of its kind.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "sass/verify/code.h"
+
+namespace nervanagpu::sass::verify_detail {
+namespace {
+
+constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+// A target that an instruction left for a later one.
+struct Frame {
+  Op by;
+  std::uint32_t target;
+  auto operator<=>(const Frame&) const = default;
+};
+using Stack = std::vector<Frame>;
+
+bool pushes(Op op) { return op == Op::SSY || op == Op::PBK || op == Op::PCNT || op == Op::CAL || op == Op::CALL; }
+
+// What a pop takes: NOP where `op` pops nothing.
+bool pops(Op op, Op by) {
+  switch (op) {
+    case Op::SYNC: return by == Op::SSY;
+    case Op::BRK: return by == Op::PBK;
+    case Op::CONT: return by == Op::PCNT;
+    case Op::RET: return by == Op::CAL || by == Op::CALL;
+    default: return false;
+  }
+}
+bool pops_anything(Op op) { return op == Op::SYNC || op == Op::BRK || op == Op::CONT || op == Op::RET; }
+
+class Walker {
+ public:
+  explicit Walker(Code& code) : code_(code), n_(static_cast<std::uint32_t>(code.steps.size())) {}
+
+  void run() {
+    if (n_ == 0) return;
+    find_targets();
+    if (!walk()) connect_all_pops();
+    for (Step& s : code_.steps) {
+      std::ranges::sort(s.next);
+      s.next.erase(std::unique(s.next.begin(), s.next.end()), s.next.end());
+    }
+  }
+
+ private:
+  [[nodiscard]] const Step& at(std::uint32_t i) const { return code_.steps[i]; }
+
+  [[nodiscard]] std::uint32_t target(std::uint32_t i) const {
+    if (!at(i).known) return kNone;
+    for (const Operand& o : at(i).inst.operands()) {
+      if (o.kind != OperandKind::kLabel || o.imm < 0) continue;
+      const auto to = static_cast<std::uint64_t>(o.imm);
+      // A bundle's control word counts as its first instruction.
+      const std::uint64_t index = info(code_.arch).encoding == Encoding::k128
+                                      ? to / 16
+                                      : to / 32 * 3 + (to % 32 < 8 ? 0 : (to % 32 - 8) / 8);
+      return index < n_ ? static_cast<std::uint32_t>(index) : kNone;
+    }
+    return kNone;
+  }
+
+  // Some thread may go on to i + 1 without any pop.
+  [[nodiscard]] bool falls_through(std::uint32_t i) const {
+    const Step& s = at(i);
+    if (!s.known || s.never) return true;
+    switch (s.inst.op) {
+      case Op::BRA:
+      case Op::BRX:
+      case Op::JMP:
+      case Op::EXIT:
+      case Op::RET:
+      case Op::SYNC:
+      case Op::BRK:
+      case Op::CONT:
+      case Op::CAL:
+      case Op::CALL:
+      case Op::KILL: break;
+      default: return true;
+    }
+    const Tok how = s.inst.mod(Axis::kUniform);
+    if (how == Tok::DIV || how == Tok::CONV) return true;
+    const bool indirect = s.inst.op == Op::BRX || s.inst.op == Op::RET || s.inst.op == Op::CALL;
+    return std::ranges::any_of(s.touched, [&](const Access& a) {
+      return !a.write && (a.file == RegFile::kPred || a.file == RegFile::kUPred || a.file == RegFile::kCc ||
+                          (a.file == RegFile::kUGpr && !indirect));
+    });
+  }
+
+  void find_targets() {
+    for (std::uint32_t i = 0; i < n_; ++i) {
+      const std::uint32_t to = target(i);
+      if (to != kNone) labels_.push_back(to);
+      if (at(i).known && at(i).inst.op == Op::BSSY && to != kNone) barriers_[barrier(i)].push_back(to);
+      if (!falls_through(i) && i + 1 < n_) landings_.push_back(i + 1);
+    }
+    landings_.insert(landings_.end(), labels_.begin(), labels_.end());
+  }
+
+  [[nodiscard]] unsigned barrier(std::uint32_t i) const {
+    for (const Operand& o : at(i).inst.operands()) {
+      if (o.kind == OperandKind::kBarrierReg) return o.reg;
+    }
+    return 0;
+  }
+
+  // Successors that do not depend on the stack.
+  [[nodiscard]] std::vector<std::uint32_t> plain(std::uint32_t i) const {
+    std::vector<std::uint32_t> to;
+    if (falls_through(i) && i + 1 < n_) to.push_back(i + 1);
+    const Step& s = at(i);
+    if (!s.known || s.never) return to;
+    const Op op = s.inst.op;
+    const std::uint32_t label = target(i);
+    if (label != kNone && op != Op::SSY && op != Op::PBK && op != Op::PCNT && op != Op::BSSY && op != Op::RET) {
+      to.push_back(label);
+    }
+    if (op == Op::BRX || op == Op::JMP) to.insert(to.end(), landings_.begin(), landings_.end());
+    if (op == Op::BSYNC) {
+      const auto found = barriers_.find(barrier(i));
+      if (found != barriers_.end()) {
+        const auto in_place = [&](std::uint32_t t) { return t == i || t == i + 1; };
+        // Reconvergence in place is how compilers write it; otherwise any BSSY of this barrier may have sent us on.
+        if (std::ranges::none_of(found->second, in_place)) {
+          to.insert(to.end(), found->second.begin(), found->second.end());
+        }
+      }
+    }
+    return to;
+  }
+
+  bool walk() {
+    const std::size_t limit = std::size_t{n_} * 24 + 4096;
+    std::set<std::pair<std::uint32_t, Stack>> seen;
+    std::vector<std::pair<std::uint32_t, Stack>> work{{0, {}}};
+    seen.insert(work.front());
+    while (!work.empty()) {
+      if (seen.size() > limit) return false;
+      auto [i, stack] = std::move(work.back());
+      work.pop_back();
+      const auto go = [&](std::uint32_t to, const Stack& with) {
+        code_.steps[i].next.push_back(to);
+        if (with.size() < 64 && seen.insert({to, with}).second) work.push_back({to, with});
+      };
+      const Op op = at(i).known ? at(i).inst.op : Op::NOP;
+      const std::uint32_t label = target(i);
+      const bool pushing = pushes(op) && !at(i).never;
+      Stack pushed = stack;
+      if (pushing && (op == Op::CAL || op == Op::CALL)) {
+        if (i + 1 < n_) pushed.push_back({op, i + 1});
+      } else if (pushing && label != kNone) {
+        pushed.push_back({op, label});
+      }
+      for (const std::uint32_t to : plain(i)) {
+        // A call's frame goes with the branch, a push's with the next instruction.
+        const bool call = op == Op::CAL || op == Op::CALL;
+        go(to, pushing && call == (to == label) ? pushed : stack);
+      }
+      if (!pops_anything(op) || at(i).never) continue;
+      while (!stack.empty()) {
+        const Frame top = stack.back();
+        stack.pop_back();
+        if (pops(op, top.by)) {
+          go(top.target, stack);
+          break;
+        }
+      }
+    }
+    return true;
+  }
+
+  void connect_all_pops() {
+    for (std::uint32_t i = 0; i < n_; ++i) {
+      Step& s = code_.steps[i];
+      s.next = plain(i);
+      if (!s.known || s.never) continue;
+      for (std::uint32_t j = 0; j < n_; ++j) {
+        if (!at(j).known || !pops(s.inst.op, at(j).inst.op)) continue;
+        const bool call = at(j).inst.op == Op::CAL || at(j).inst.op == Op::CALL;
+        const std::uint32_t to = call ? j + 1 : target(j);
+        if (to < n_) s.next.push_back(to);
+      }
+    }
+  }
+
+  Code& code_;
+  std::uint32_t n_;
+  std::vector<std::uint32_t> labels_, landings_;
+  std::map<unsigned, std::vector<std::uint32_t>> barriers_;  // BSSY targets of each convergence barrier
+};
+
+}  // namespace
+
+void connect(Code& code) { Walker(code).run(); }
+
+}  // namespace nervanagpu::sass::verify_detail

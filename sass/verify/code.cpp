@@ -1,0 +1,42 @@
+#include "sass/verify/code.h"
+
+#include <cstdio>
+
+#include "sass/isa/codec.h"
+
+namespace nervanagpu::sass::verify_detail {
+
+std::string Code::name(std::uint32_t i) const {
+  char at[32];
+  std::snprintf(at, sizeof at, " at 0x%04llx", static_cast<unsigned long long>(address(i)));
+  std::string text(steps[i].known ? op_text(steps[i].inst.op) : "instruction");
+  text += at;
+  if (i < kernel->lines.size() && kernel->lines[i].line != 0) {
+    text += " (" + kernel->lines[i].file + ":" + std::to_string(kernel->lines[i].line) + ")";
+  }
+  return text;
+}
+
+Code read_code(Arch arch, const KernelImage& kernel, std::vector<Problem>& problems) {
+  Code code;
+  code.arch = arch;
+  code.kernel = &kernel;
+  code.steps.resize(kernel.code.size());
+  for (std::uint32_t i = 0; i < code.steps.size(); ++i) {
+    Step& step = code.steps[i];
+    Result<Inst> inst = decode(arch, kernel.code[i], code.address(i));
+    if (!inst) {
+      step.inst.control = get_control(kernel.code[i]);
+      problems.push_back({i, inst.error().message});
+      continue;
+    }
+    step.inst = *inst;
+    step.known = true;
+    step.never = step.inst.guard.pred == kPT && step.inst.guard.inv;
+    if (!step.never) step.touched = accesses(step.inst);
+  }
+  connect(code);
+  return code;
+}
+
+}  // namespace nervanagpu::sass::verify_detail

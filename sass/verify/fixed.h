@@ -1,0 +1,34 @@
+// Results of fixed latency that may not be there yet: at each point of the program the writes of the last few cycles,
+// each with the fewest cycles that any path leaves since its issue.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "sass/isa/latency.h"
+#include "sass/verify/finding.h"
+
+namespace nervanagpu::sass::verify_detail {
+
+class FixedState {
+ public:
+  // Reports what step i reads or overwrites too early.
+  void check(const Code& code, std::uint32_t i, Findings* out) const;
+  // Step i issues and `cycles` pass.
+  void issue(const Code& code, std::uint32_t i);
+  void advance(int cycles, int horizon);
+  // Joins another path's state; true if this one became weaker.
+  bool merge(const FixedState& other);
+
+ private:
+  struct Write {
+    std::uint32_t reg;
+    std::uint32_t line;
+    int elapsed;
+    Producer producer;
+    bool guard_kept;  // the guard of `line` still has its value
+  };
+  std::vector<Write> writes_;
+};
+
+}  // namespace nervanagpu::sass::verify_detail

@@ -1,0 +1,119 @@
+#include "sass/verify/legality.h"
+
+#include <algorithm>
+
+#include "sass/isa/latency.h"
+#include "sass/isa/register_id.h"
+
+namespace nervanagpu::sass::verify_detail {
+namespace {
+
+bool stores_only(Op op) {
+  switch (op) {
+    case Op::STG:
+    case Op::STS:
+    case Op::STL:
+    case Op::ST:
+    case Op::RED: return true;
+    default: return false;
+  }
+}
+
+class Checker {
+ public:
+  Checker(const Code& code, Findings& out) : code_(code), out_(out) {}
+
+  void run() {
+    for (std::uint32_t i = 0; i < code_.steps.size(); ++i) {
+      control(i);
+      if (!code_.steps[i].known) continue;
+      registers(i);
+      stale_reuse(i);
+    }
+  }
+
+ private:
+  void say(std::uint32_t i, std::string text) { out_.push_back({Hazard::Kind::kControl, i, i, 0, 0, 0, std::move(text)}); }
+
+  void control(std::uint32_t i) {
+    const Step& step = code_.steps[i];
+    const Control& c = step.inst.control;
+    const bool wide = info(code_.arch).encoding == Encoding::k128;
+    if (c.stall >= kYieldStall && !c.yield) {
+      say(i, "stall " + std::to_string(c.stall) + " without yield is not honoured: set yield, or stall at most " +
+                 std::to_string(kYieldStall - 1));
+    }
+    if (wide && c.stall == 0 && !c.yield) say(i, "stall 0 without yield is illegal");
+    if (wide && c.yield && c.reuse != 0) say(i, "reuse with yield loses the operand cache: drop one of them");
+    if (c.write_sb == 6 || c.read_sb == 6) say(i, "scoreboard 6 does not exist: use 0 to 5, or none");
+    if (!step.known) return;
+    if (stores_only(step.inst.op) && c.write_sb != kNoScoreboard) {
+      say(i, "a store has no results, so it must not set a write scoreboard");
+    }
+    if (wide && step.inst.op == Op::DEPBAR && c.stall < kDepbarStall) {
+      say(i, "DEPBAR needs a stall of at least " + std::to_string(kDepbarStall) + ", has " + std::to_string(c.stall));
+    }
+  }
+
+  void registers(std::uint32_t i) {
+    const Step& step = code_.steps[i];
+    const std::uint32_t limit = code_.kernel->registers;
+    for (const Access& a : step.touched) {
+      if (a.file == RegFile::kGpr && limit != 0 && a.first + a.count > limit) {
+        say(i, "uses " + register_name(register_id(a.file, a.first + a.count - 1u)) + ", but the kernel declares " +
+                   std::to_string(limit) + " registers");
+      }
+      const bool group = a.count == 2 || a.count == 4;
+      if ((a.file == RegFile::kGpr || a.file == RegFile::kUGpr) && group && a.first % a.count != 0) {
+        say(i, register_name(register_id(a.file, a.first)) + " begins a group of " + std::to_string(a.count) +
+                   " registers and must be a multiple of that");
+      }
+    }
+  }
+
+  // An operand kept in the cache while its register is written would be read old.
+  void stale_reuse(std::uint32_t i) {
+    const Step& step = code_.steps[i];
+    if (step.inst.control.yield) return;
+    for (const Operand& kept : step.inst.operands()) {
+      if (!kept.reuse || kept.kind != OperandKind::kGpr) continue;
+      bool written = false;
+      for (std::uint32_t j = i;; ++j) {
+        const Step& at = code_.steps[j];
+        if (j != i && !at.known) break;
+        if (j != i && reads_slot(at, kept.slot)) {
+          if (written && reads_register(at, kept)) {
+            out_.push_back({Hazard::Kind::kControl, i, j, 0, 0, 0,
+                            "reads " + register_name(kept.reg) + " from the operand cache, where " + code_.name(i) +
+                                " left the value from before it was overwritten"});
+          }
+          break;
+        }
+        for (const Access& a : at.touched) {
+          written |= a.write && a.file == RegFile::kGpr && kept.reg < a.first + a.count && a.first < kept.reg + kept.width;
+        }
+        if (at.next.size() != 1 || at.next[0] != j + 1) break;
+      }
+    }
+  }
+
+  static bool reads_slot(const Step& step, std::uint8_t slot) {
+    return std::ranges::any_of(step.inst.operands(), [&](const Operand& o) {
+      return o.kind == OperandKind::kGpr && o.slot == slot && o.role != Role::kDef;
+    });
+  }
+  static bool reads_register(const Step& step, const Operand& kept) {
+    return std::ranges::any_of(step.inst.operands(), [&](const Operand& o) {
+      return o.kind == OperandKind::kGpr && o.slot == kept.slot && o.reg == kept.reg && o.role != Role::kDef;
+    });
+  }
+
+  const Code& code_;
+  Findings& out_;
+};
+
+}  // namespace
+
+void check_legality(const Code& code, Findings& out) { Checker(code, out).run(); }
+
+}  // namespace nervanagpu::sass::verify_detail
