@@ -3,6 +3,7 @@
 #include <limits>
 #include <optional>
 
+#include "sass/asm/manifest.h"
 #include "sass/asm/text_fields.h"
 
 namespace nervanagpu::sass {
@@ -12,13 +13,6 @@ constexpr std::string_view kHeader = "nervanagpu-manifest";
 constexpr std::uint32_t kVersion = 1;
 constexpr std::uint32_t kAnyU32 = std::numeric_limits<std::uint32_t>::max();
 
-std::optional<ParamType> type_from_name(std::string_view name) {
-  for (unsigned i = 0; i <= static_cast<unsigned>(ParamType::ptr); ++i) {
-    if (name_of(static_cast<ParamType>(i)) == name) return static_cast<ParamType>(i);
-  }
-  return std::nullopt;
-}
-
 // Reads the records in the order in which manifest_text writes them; the first failure stays.
 class Reader {
  public:
@@ -26,9 +20,7 @@ class Reader {
 
   Result<Manifest> read() {
     advance();
-    std::uint32_t version = 0;
-    number(kHeader, version);
-    if (!failed_ && version != kVersion) fail(in_.fail("version " + std::to_string(version) + ", need 1"));
+    header();
     string("name", m_.name);
     string("op", m_.op);
     arch();
@@ -93,6 +85,14 @@ class Reader {
     advance();
   }
 
+  void header() {
+    if (!need(kHeader)) return;
+    const auto version = in_.number(kAnyU32);
+    if (!version) return fail(version.error());
+    if (*version != kVersion) return fail(in_.fail("version " + std::to_string(*version) + ", need 1"));
+    advance();
+  }
+
   void arch() {
     if (!need("arch")) return;
     const auto name = in_.word();
@@ -117,7 +117,7 @@ class Reader {
   void param() {
     const auto type = in_.word();
     if (!type) return fail(type.error());
-    const auto known = type_from_name(*type);
+    const auto known = param_type_from(*type);
     if (!known) return fail(in_.fail("unknown parameter type"));
     const auto offset = in_.number(std::numeric_limits<std::uint16_t>::max());
     if (!offset) return fail(offset.error());

@@ -1,0 +1,125 @@
+#include "sass/asm/manifest_text.h"
+
+#include <gtest/gtest.h>
+
+#include "sass/asm/line_table.h"
+#include "test/sass/images.h"
+
+namespace nervanagpu::sass {
+namespace {
+
+constexpr const char* kText =
+    "nervanagpu-manifest 1\n"
+    "name \"sgemm_nt\"\n"
+    "op \"sgemm\"\n"
+    "arch sm_90a\n"
+    "variant \"BM\" \"128\"\n"
+    "param u64 0 \"a\"\n"
+    "param f32 8 \"alpha\"\n"
+    "threads 256\n"
+    "shared 32768\n"
+    "registers 0\n"
+    "needs \"k % 8 == 0\"\n"
+    "accum \"k-order\"\n"
+    "bound \"k * eps\"\n";
+
+std::string replaced(std::string_view from, std::string_view to) {
+  std::string text = kText;
+  const std::size_t at = text.find(from);
+  EXPECT_NE(at, text.npos);
+  return text.replace(at, from.size(), to);
+}
+
+TEST(ManifestText, ReadsWhatItWrites) {
+  const auto m = read_manifest(kText);
+  ASSERT_TRUE(m.ok()) << m.error().text();
+  EXPECT_EQ(m->name, "sgemm_nt");
+  EXPECT_EQ(m->arch, Arch::sm_90a);
+  EXPECT_EQ(m->variant.at("BM"), "128");
+  ASSERT_EQ(m->params.size(), 2u);
+  EXPECT_EQ(m->params[1], (Param{"alpha", ParamType::f32, 8}));
+  EXPECT_EQ(m->threads, 256u);
+  EXPECT_EQ(manifest_text(*m), kText);
+}
+
+TEST(ManifestText, RandomManifestsSurvive) {
+  RandomImages random(1);
+  for (int i = 0; i < 500; ++i) {
+    const Manifest m = random.kernel(Arch::sm_52, "k").manifest;
+    const auto back = read_manifest(manifest_text(m));
+    ASSERT_TRUE(back.ok()) << back.error().text() << manifest_text(m);
+    expect_same(m, *back);
+  }
+}
+
+TEST(ManifestText, RefusesEveryCutAndDisorder) {
+  const std::string text = kText;
+  for (std::size_t n = 0; n < text.size(); ++n) EXPECT_FALSE(read_manifest(text.substr(0, n)).ok()) << n;
+  const std::pair<std::string, const char*> cases[] = {
+      {replaced("manifest 1", "manifest 2"), "manifest, line 1: version 2, need 1"},
+      {replaced("op \"sgemm\"\n", ""), "manifest, line 3: record 'op' is missing"},
+      {replaced("arch sm_90a", "arch 90a"), "manifest, line 4: unknown architecture"},
+      {replaced("param u64 0", "param u65 0"), "manifest, line 6: unknown parameter type"},
+      {replaced("param u64 0", "param u64 65536"), "manifest, line 6: '65536' is not a number up to 65535"},
+      {replaced("threads 256", "threads 0256"), "manifest, line 8: '0256' is not a number up to 4294967295"},
+      {replaced("threads 256", "threads 4294967296"),
+       "manifest, line 8: '4294967296' is not a number up to 4294967295"},
+      {replaced("threads 256", "threads -1"), "manifest, line 8: '-1' is not a number up to 4294967295"},
+      {replaced("threads 256", "threads  256"), "manifest, line 8: a field is empty"},
+      {replaced("threads 256", "threads 256 "), "manifest, line 8: unexpected text after the last field"},
+      {replaced("threads 256\n", "threads 256\n\n"), "manifest, line 9: empty line"},
+      {replaced("\"128\"\n", "\"128\"\nvariant \"BM\" \"64\"\n"), "manifest, line 6: a variant name comes twice"},
+      {replaced("k-order", "\\k"), "manifest, line 12: unknown escape in a string"},
+      {replaced("k-order", "\\x0"), "manifest, line 12: \\x needs two hex digits"},
+      {replaced("k-order\"", "k-order"), "manifest, line 12: a string has no end"},
+      {text + "more 1\n", "manifest, line 14: text after the last record"},
+  };
+  for (const auto& [bad, message] : cases) {
+    const auto m = read_manifest(bad);
+    ASSERT_FALSE(m.ok()) << message;
+    EXPECT_EQ(m.error().message, message);
+  }
+}
+
+TEST(LineTable, RunsSurvive) {
+  const std::vector<Span> lines = {{"a.sass", 3, 1}, {"a.sass", 3, 1}, {"b \"q\".sass", 7, 5}, {"a.sass", 4, 9}, {}};
+  const std::string text = line_table_text(lines);
+  EXPECT_EQ(text,
+            "nervanagpu-lines 1\nfile \"a.sass\"\nfile \"b \\\"q\\\".sass\"\nfile \"\"\n"
+            "at 0 0 3 1\nat 2 1 7 5\nat 3 0 4 9\nat 4 2 0 0\n");
+  const auto back = read_line_table(text, lines.size());
+  ASSERT_TRUE(back.ok()) << back.error().text();
+  expect_same(lines, *back);
+}
+
+TEST(LineTable, KeepsTheEndOfALongFileName) {
+  const std::string name = std::string(300, 'd') + "/f.sass";
+  const auto back = read_line_table(line_table_text(std::vector<Span>{{name, 1, 1}}), 1);
+  ASSERT_TRUE(back.ok());
+  EXPECT_EQ((*back)[0].file, name.substr(name.size() - kMaxFileName));
+}
+
+TEST(LineTable, RefusesNonsense) {
+  const std::string head = "nervanagpu-lines 1\n";
+  const std::string file = head + "file \"a\"\n";
+  const std::pair<std::string, const char*> cases[] = {
+      {"", "line table, line 0: does not begin with nervanagpu-lines"},
+      {"nervanagpu-lines 0\n", "line table, line 1: version 0, need 1"},
+      {head, "line table: no records for 2 instructions"},
+      {head + "at 0 0 1 1\n", "line table, line 2: file 0 is not in the table"},
+      {file + "at 1 0 1 1\n", "line table, line 3: instruction 1 is out of order or past the code"},
+      {file + "at 0 0 1 1\nat 2 0 1 1\n", "line table, line 4: instruction 2 is out of order or past the code"},
+      {file + "at 0 0 1 1\nat 0 0 1 1\n", "line table, line 4: instruction 0 is out of order or past the code"},
+      {file + "at 0 0 1\n", "line table, line 3: a field is missing"},
+      {file + "at 0 0 1 1\nfile \"b\"\n", "line table, line 4: record 'at' needed"},
+      {head + "file \"" + std::string(256, 'x') + "\"\n", "line table, line 2: file name longer than 255 bytes"},
+  };
+  for (const auto& [bad, message] : cases) {
+    const auto lines = read_line_table(bad, 2);
+    ASSERT_FALSE(lines.ok()) << message;
+    EXPECT_EQ(lines.error().message, message);
+  }
+}
+
+}  // namespace
+}  // namespace nervanagpu::sass
