@@ -40,11 +40,18 @@ Op pusher_of(Op op) {
   }
 }
 
+// The instruction at a byte address; the control word of a bundle counts as its first instruction.
+std::uint64_t index_of(Encoding e, std::uint64_t address) {
+  if (e == Encoding::k128) return address / 16;
+  return address / 32 * 3 + (address % 32 < 8 ? 0 : (address % 32 - 8) / 8);
+}
+
 bool pushes(Op op) { return op == Op::BSSY || op == Op::SSY || op == Op::PBK || op == Op::PCNT; }
 
 class FlowMaker {
  public:
-  explicit FlowMaker(const Program& program) : lines_(program.lines), starts_(lines_.size() + 1, false) {}
+  explicit FlowMaker(const Program& program)
+      : lines_(program.lines), encoding_(info(program.manifest.arch).encoding), starts_(lines_.size() + 1, false) {}
 
   Flow make() {
     if (lines_.empty()) return {};
@@ -58,11 +65,12 @@ class FlowMaker {
  private:
   // The label operand's instruction, or no target.
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
-  [[nodiscard]] std::uint32_t target(const Inst& inst) const {
-    for (const Operand& o : inst.operands()) {
-      if (o.kind == OperandKind::kLabel && o.imm >= 0 && static_cast<std::uint64_t>(o.imm) < lines_.size()) {
-        return static_cast<std::uint32_t>(o.imm);
-      }
+  [[nodiscard]] std::uint32_t target(const Line& line) const {
+    for (const Operand& o : line.inst.operands()) {
+      if (o.kind != OperandKind::kLabel || o.imm < 0) continue;
+      auto to = static_cast<std::uint64_t>(o.imm);
+      if (line.label.empty()) to = index_of(encoding_, to);  // the author wrote an address
+      if (to < lines_.size()) return static_cast<std::uint32_t>(to);
     }
     return kNone;
   }
@@ -71,7 +79,7 @@ class FlowMaker {
     starts_[0] = true;
     for (std::uint32_t i = 0; i < lines_.size(); ++i) {
       const Inst& inst = lines_[i].inst;
-      const std::uint32_t to = target(inst);
+      const std::uint32_t to = target(lines_[i]);
       if (to != kNone) {
         starts_[to] = true;
         labels_.push_back(to);
@@ -103,7 +111,7 @@ class FlowMaker {
       const std::uint32_t last = flow_.blocks[b].last - 1;
       const Inst& inst = lines_[last].inst;
       if (falls_through(inst) && last + 1 < lines_.size()) edge(b, last + 1);
-      const std::uint32_t to = target(inst);
+      const std::uint32_t to = target(lines_[last]);
       // A push names where control goes later, by the instruction that pops it.
       if (to != kNone && !pushes(inst.op)) edge(b, to);
       if (inst.op == Op::BRX || inst.op == Op::RET) {
@@ -136,6 +144,7 @@ class FlowMaker {
   }
 
   const std::vector<Line>& lines_;
+  Encoding encoding_;
   std::vector<bool> starts_;
   std::vector<std::uint32_t> labels_;
   std::vector<std::pair<Op, std::uint32_t>> pushed_;
