@@ -86,9 +86,10 @@ class Checker {
       for (const Access& a : accesses(program_.lines[i].inst)) {
         const std::uint32_t need = a.first + std::uint32_t{a.count} + spare;
         if (a.file != RegFile::kGpr || need <= cap) continue;
-        return fail(i, register_text(a.file, a.first + a.count - 1U) + " needs " + std::to_string(need) + " registers a thread" +
-                           (spare != 0 ? " (two are the chip's)" : "") + "; " +
-                           (program_.manifest.registers == 0 ? "255 is the most" : ".regs allows " + std::to_string(cap)));
+        return fail(i,
+                    register_text(a.file, a.first + a.count - 1U) + " needs " + std::to_string(need) +
+                        " registers a thread" + (spare != 0 ? " (two are the chip's)" : "") + "; " +
+                        (program_.manifest.registers == 0 ? "255 is the most" : ".regs allows " + std::to_string(cap)));
       }
     }
     return Done{};

@@ -20,7 +20,9 @@ RegFile file_of(std::string_view directive) {
   return RegFile::kGpr;
 }
 
-std::uint32_t advance(std::uint32_t col, std::size_t by) { return col + static_cast<std::uint32_t>(by); }
+std::uint32_t advance(std::uint32_t col, std::size_t by) {
+  return col + static_cast<std::uint32_t>(by);
+}
 
 }  // namespace
 
@@ -40,8 +42,8 @@ Status Expander::front_matter(const Statement& s, const Place& place) {
     Result<std::vector<Arch>> list = read_archs(s.text);
     if (!list.ok()) return fail(s, place, list.error(), s.text_col);
     if (std::find(list->begin(), list->end(), m.arch) == list->end()) {
-      return fail(s, place, s.text_col, "this template is for " + std::string(s.text) + ", not for " +
-                                            std::string(info(m.arch).name));
+      return fail(s, place, s.text_col,
+                  "this template is for " + std::string(s.text) + ", not for " + std::string(info(m.arch).name));
     }
     return Done{};
   }
@@ -62,7 +64,8 @@ Status Expander::front_matter(const Statement& s, const Place& place) {
   if (!text.ok()) return text.error();
   if (d == "kernel") {
     if (!is_kernel_name(*text)) {
-      return fail(s, place, s.text_col, "`" + text->substr(0, 60) + "` is no kernel name; names have letters, digits and _");
+      return fail(s, place, s.text_col,
+                  "`" + text->substr(0, 60) + "` is no kernel name; names have letters, digits and _");
     }
     m.name = std::move(*text);
   } else if (d == "needs") {
@@ -77,17 +80,19 @@ Status Expander::front_matter(const Statement& s, const Place& place) {
 
 Status Expander::new_name(const Statement& s, const Place& place, std::string_view name, std::uint32_t col) {
   if (!is_name(name)) {
-    return fail(s, place, col, "." + std::string(s.directive) + " needs a name, found `" +
-                                   std::string(name.empty() ? s.text.substr(0, 40) : name.substr(0, 40)) + "`");
+    return fail(s, place, col,
+                "." + std::string(s.directive) + " needs a name, found `" +
+                    std::string(name.empty() ? s.text.substr(0, 40) : name.substr(0, 40)) + "`");
   }
   if (is_reserved_name(name)) {
     return fail(s, place, col, "`" + std::string(name) + "` is a name of the instruction set");
   }
   const Binding* old = place.scope->find_here(name);
   if (old != nullptr && old->kind != Binding::Kind::kFreed) {
-    return fail(s, place, col, "`" + std::string(name) + "` is defined already" +
-                                   (old->at.line == 0 ? std::string(" from outside")
-                                                      : ", at " + old->at.file + ":" + std::to_string(old->at.line)));
+    return fail(s, place, col,
+                "`" + std::string(name) + "` is defined already" +
+                    (old->at.line == 0 ? std::string(" from outside")
+                                       : ", at " + old->at.file + ":" + std::to_string(old->at.line)));
   }
   return Done{};
 }
@@ -96,8 +101,9 @@ Status Expander::let(const Statement& s, const Place& place) {
   const std::string_view name = leading_name(s.text);
   const std::size_t equals = s.text.find_first_not_of(" \t", name.size());
   if (!is_name(name) || equals == std::string_view::npos || s.text[equals] != '=') {
-    return fail(s, place, s.text_col, "." + std::string(s.directive) + " needs NAME = EXPRESSION, found `" +
-                                          std::string(s.text.substr(0, 40)) + "`");
+    return fail(
+        s, place, s.text_col,
+        "." + std::string(s.directive) + " needs NAME = EXPRESSION, found `" + std::string(s.text.substr(0, 40)) + "`");
   }
   if (s.directive == "default") {
     const Binding* b = place.scope->find(name);
@@ -137,7 +143,8 @@ Status Expander::constant(const Statement& s, const Place& place) {
   Result<MappedText> text = resolve(*first, true, surroundings(place));
   if (!text.ok()) return fail(s, place, text.error(), 1);
   if (text->text.substr(0, 2) != "c[" && text->text.substr(0, 3) != "cx[") {
-    return fail(s, place, col, "a constant is c[BANK][OFFSET] or param[NAME], found `" + std::string(value.substr(0, 40)) + "`");
+    return fail(s, place, col,
+                "a constant is c[BANK][OFFSET] or param[NAME], found `" + std::string(value.substr(0, 40)) + "`");
   }
   Binding b;
   b.kind = Binding::Kind::kConst;
@@ -194,8 +201,9 @@ Status Expander::one_register(const Statement& s, const Place& place, RegFile fi
       const std::string_view text = trim(item.substr(pos + 1));
       const std::optional<RegView> raw = raw_register(text);
       if (!raw || raw->file != file) {
-        return fail(s, place, at, "expected `= " + register_text(file, 0) + "` or another " + std::string(register_prefix(file)) +
-                                      " register, found `" + std::string(text.substr(0, 40)) + "`");
+        return fail(s, place, at,
+                    "expected `= " + register_text(file, 0) + "` or another " + std::string(register_prefix(file)) +
+                        " register, found `" + std::string(text.substr(0, 40)) + "`");
       }
       if (request.bank || request.align != 1) {
         return fail(s, place, at, "`" + std::string(name) + "` has a fixed place; align and bank do not go with it");
@@ -211,17 +219,19 @@ Status Expander::one_register(const Statement& s, const Place& place, RegFile fi
       const std::int64_t low = word == "align" ? 1 : 0;
       const bool good = r->value.is_number() && r->value.number >= low && r->value.number <= high;
       if (!good || (word == "align" && (r->value.number & (r->value.number - 1)) != 0)) {
-        return fail(s, place, at, word == "align" ? "align must be a power of two up to 128, found " + r->value.str()
-                                                  : "bank must be 0 to " + std::to_string(high) + " on " +
-                                                        std::string(info(out_.manifest.arch).name) + ", found " + r->value.str());
+        return fail(s, place, at,
+                    word == "align" ? "align must be a power of two up to 128, found " + r->value.str()
+                                    : "bank must be 0 to " + std::to_string(high) + " on " +
+                                          std::string(info(out_.manifest.arch).name) + ", found " + r->value.str());
       }
       if (word == "align") request.align = static_cast<std::uint32_t>(r->value.number);
       if (word == "bank") request.bank = static_cast<std::uint32_t>(r->value.number);
       pos += r->used;
       blanks();
     } else {
-      return fail(s, place, at, "expected `align N`, `bank N` or `= " + register_text(file, 0) + "`, found `" +
-                                    std::string(item.substr(pos, 40)) + "`");
+      return fail(s, place, at,
+                  "expected `align N`, `bank N` or `= " + register_text(file, 0) + "`, found `" +
+                      std::string(item.substr(pos, 40)) + "`");
     }
   }
   Result<std::uint32_t> base = registers_.reserve(request, std::string(name));
@@ -254,7 +264,8 @@ Status Expander::alias(const Statement& s, const Place& place) {
   const auto view = register_expression(filled->text, *place.scope, registers_.banks());
   const std::size_t blank = std::min(text.find_first_not_of(" \t"), text.size());
   if (!view) {
-    return fail(s, place, advance(col, blank), "expected a register, found `" + std::string(trim(text).substr(0, 40)) + "`");
+    return fail(s, place, advance(col, blank),
+                "expected a register, found `" + std::string(trim(text).substr(0, 40)) + "`");
   }
   if (!view->ok()) {
     Diag d = view->error();
@@ -269,10 +280,10 @@ Status Expander::alias(const Statement& s, const Place& place) {
     if (index.front() != '[' || index.back() != ']') {
       return fail(s, place, advance(s.text_col, pos), ".alias needs NAME = REGISTER or NAME[COUNT] = REGISTER");
     }
-    const Result<std::int64_t> n =
-        number_in(s, place, index.substr(1, index.size() - 2),
-                  advance(s.text_col, static_cast<std::size_t>(index.data() - s.text.data()) + 1), 1,
-                  static_cast<std::int64_t>(register_limit(v.file)) - v.base, "the size of `" + std::string(name) + "`");
+    const Result<std::int64_t> n = number_in(
+        s, place, index.substr(1, index.size() - 2),
+        advance(s.text_col, static_cast<std::size_t>(index.data() - s.text.data()) + 1), 1,
+        static_cast<std::int64_t>(register_limit(v.file)) - v.base, "the size of `" + std::string(name) + "`");
     if (!n.ok()) return n.error();
     v.count = static_cast<std::uint16_t>(*n);
     v.array = true;
@@ -293,8 +304,9 @@ Status Expander::release(const Statement& s, const Place& place) {
     Binding* b = is_name(name) ? place.scope->find_mutable(name) : nullptr;
     if (b == nullptr || b->kind != Binding::Kind::kRegs) {
       const bool freed = b != nullptr && b->kind == Binding::Kind::kFreed;
-      return fail(s, place, col, freed ? "`" + std::string(name) + "` was freed at line " + std::to_string(b->at.line)
-                                       : ".free needs a register's name, found `" + std::string(name.substr(0, 40)) + "`");
+      return fail(s, place, col,
+                  freed ? "`" + std::string(name) + "` was freed at line " + std::to_string(b->at.line)
+                        : ".free needs a register's name, found `" + std::string(name.substr(0, 40)) + "`");
     }
     if (!place.scope->disown(name)) {
       return fail(s, place, col, "`" + std::string(name) + "` is an alias; free the name it stands for");

@@ -81,8 +81,9 @@ Result<std::int64_t> Expander::number_in(const Statement& s, const Place& place,
                                          std::string_view what) const {
   Result<std::int64_t> r = number(s, place, text, col);
   if (r.ok() && (*r < low || *r > high)) {
-    return fail(s, place, col, std::string(what) + " must be " + std::to_string(low) + " to " + std::to_string(high) +
-                                   ", found " + std::to_string(*r));
+    return fail(s, place, col,
+                std::string(what) + " must be " + std::to_string(low) + " to " + std::to_string(high) + ", found " +
+                    std::to_string(*r));
   }
   return r;
 }
@@ -111,10 +112,10 @@ Status Expander::scoped(const std::vector<Statement>& statements, Place place, S
 }
 
 Status Expander::statement(const Statement& s, const Place& place) {
-  steps_ += 1 + s.text.size() / 64;
+  steps_ += 1 + s.text.size() / 128;
   if (steps_ > kMaxSteps) {
-    return fail(s, place, s.col, "the template takes more than " + std::to_string(kMaxSteps) +
-                                     " steps to expand; is a loop too long?");
+    return fail(s, place, s.col,
+                "the template takes more than " + std::to_string(kMaxSteps) + " steps to expand; is a loop too long?");
   }
   return s.directive.empty() ? text(s, place) : directive(s, place);
 }
@@ -144,9 +145,10 @@ Status Expander::loop(const Statement& s, const Place& place) {
     return fail(s, place, s.text_col, ".for needs a name, found `" + std::string(s.text.substr(0, 40)) + "`", {usage});
   }
   std::size_t pos = s.text.find_first_not_of(" \t", end);
-  if (pos == std::string_view::npos || s.text.substr(pos, 2) != "in" || is_name_char(s.text.substr(pos + 2, 1).empty() ? ' ' : s.text[pos + 2])) {
-    return fail(s, place, s.text_col + static_cast<std::uint32_t>(end), "expected `in` after `.for " + std::string(name) + "`",
-                {usage});
+  if (pos == std::string_view::npos || s.text.substr(pos, 2) != "in" ||
+      is_name_char(s.text.substr(pos + 2, 1).empty() ? ' ' : s.text[pos + 2])) {
+    return fail(s, place, s.text_col + static_cast<std::uint32_t>(end),
+                "expected `in` after `.for " + std::string(name) + "`", {usage});
   }
   pos += 2;
   const ScopeNames names(*place.scope, registers_.banks());
@@ -173,10 +175,11 @@ Status Expander::loop(const Statement& s, const Place& place) {
       break;
     }
     if (s.text.substr(pos, want.size()) != want) {
-      return fail(s, place, s.text_col + static_cast<std::uint32_t>(pos),
-                  "expected `" + std::string(want) + "`" +
-                      (pos < s.text.size() ? ", found `" + std::string(s.text.substr(pos, 20)) + "`" : ", found the end"),
-                  {usage});
+      return fail(
+          s, place, s.text_col + static_cast<std::uint32_t>(pos),
+          "expected `" + std::string(want) + "`" +
+              (pos < s.text.size() ? ", found `" + std::string(s.text.substr(pos, 20)) + "`" : ", found the end"),
+          {usage});
     }
     pos += want.size();
   }
@@ -184,8 +187,9 @@ Status Expander::loop(const Statement& s, const Place& place) {
   std::int64_t i = range[0];
   while (range[2] > 0 ? i < range[1] : i > range[1]) {
     if (++steps_ > kMaxSteps) {
-      return fail(s, place, s.col, "the template takes more than " + std::to_string(kMaxSteps) +
-                                       " steps to expand; is a loop too long?");
+      return fail(
+          s, place, s.col,
+          "the template takes more than " + std::to_string(kMaxSteps) + " steps to expand; is a loop too long?");
     }
     Scope scope(place.scope);
     Binding b;
@@ -202,7 +206,8 @@ Status Expander::loop(const Statement& s, const Place& place) {
 Status Expander::branch(const Statement& s, const Place& place) {
   for (const Statement& arm : s.arms) {
     if (arm.directive != "else") {
-      if (arm.text.empty()) return fail(arm, place, arm.text_col, "." + std::string(arm.directive) + " needs a condition");
+      if (arm.text.empty())
+        return fail(arm, place, arm.text_col, "." + std::string(arm.directive) + " needs a condition");
       const Result<std::int64_t> condition = number(arm, place, arm.text, arm.text_col);
       if (!condition.ok()) return condition.error();
       if (*condition == 0) continue;
@@ -221,7 +226,8 @@ Status Expander::include(const Statement& s, const Place& place) {
     return fail(s, place, s.col, "macros and includes nested deeper than " + std::to_string(kMaxCallDepth) + " levels");
   }
   const std::string path(s.text.substr(1, s.text.size() - 2));
-  if (!template_.include) return fail(s, place, s.text_col, "cannot include \"" + path + "\": this template has no files");
+  if (!template_.include)
+    return fail(s, place, s.text_col, "cannot include \"" + path + "\": this template has no files");
   Result<std::string> content = template_.include(path);
   if (!content.ok()) return fail(s, place, content.error(), s.text_col);
   auto origin = std::make_shared<Origin>();
@@ -251,7 +257,8 @@ Status Expander::message(const Statement& s, const Place& place) {
     const std::size_t quote = s.text.find('"');
     const std::string_view condition = s.text.substr(0, quote);
     const std::size_t comma = quote == std::string_view::npos ? std::string_view::npos : condition.find_last_of(',');
-    if (comma == std::string_view::npos) return fail(s, place, s.text_col, ".assert needs a condition and a text: .assert EXPR, \"text\"");
+    if (comma == std::string_view::npos)
+      return fail(s, place, s.text_col, ".assert needs a condition and a text: .assert EXPR, \"text\"");
     const Result<std::int64_t> ok = number(s, place, s.text.substr(0, comma), s.text_col);
     if (!ok.ok()) return ok.error();
     if (*ok != 0) return Done{};
@@ -294,7 +301,8 @@ Status Expander::label(const Statement& s, const Place& place) {
   Result<MappedText> name = interpolate(s.text.substr(0, s.text.size() - 1), s.text_col, surroundings(place));
   if (!name.ok()) return fail(s, place, name.error(), 1);
   if (!is_label(name->text)) {
-    return fail(s, place, s.text_col, "`" + name->text.substr(0, 60) + "` is no label; labels have letters, digits, _ and .");
+    return fail(s, place, s.text_col,
+                "`" + name->text.substr(0, 60) + "` is no label; labels have letters, digits, _ and .");
   }
   name->add(":", s.text_col + static_cast<std::uint32_t>(s.text.size()) - 1, ColumnMark::Kind::kCopied);
   return emit(s, place, std::move(*name));

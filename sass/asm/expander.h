@@ -39,8 +39,8 @@ class Expander {
     Scope* scope = nullptr;
     std::shared_ptr<const Origin> from;
     unsigned depth = 0;
-    std::uint64_t call = 0;   // number of the innermost macro call
-    bool top = false;         // top level of the main file
+    std::uint64_t call = 0;  // number of the innermost macro call
+    bool top = false;        // top level of the main file
   };
 
   // --- expander.cpp: control flow and text

@@ -11,7 +11,24 @@ constexpr unsigned kMaxNesting = 200;  // parentheses, signs and ?: inside one a
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 
 enum class BinaryOp : std::uint8_t {
-  kOr, kAnd, kBitOr, kBitXor, kBitAnd, kEq, kNe, kLe, kGe, kLt, kGt, kShl, kShr, kAdd, kSub, kMul, kDiv, kMod
+  kOr,
+  kAnd,
+  kBitOr,
+  kBitXor,
+  kBitAnd,
+  kEq,
+  kNe,
+  kLe,
+  kGe,
+  kLt,
+  kGt,
+  kShl,
+  kShr,
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kMod
 };
 
 struct BinaryRow {
@@ -35,7 +52,9 @@ constexpr std::array kBinary = {  // longer spellings first
 };
 // clang-format on
 
-std::int64_t floor_div(std::int64_t a, std::int64_t b) { return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0); }
+std::int64_t floor_div(std::int64_t a, std::int64_t b) {
+  return a / b - ((a % b != 0 && (a < 0) != (b < 0)) ? 1 : 0);
+}
 
 class Evaluator {
  public:
@@ -137,8 +156,8 @@ class Evaluator {
     if (a.is_number() != b.is_number()) {
       const Value& w = a.is_number() ? b : a;
       const Value& n = a.is_number() ? a : b;
-      return fail(at, "cannot compare the word `" + w.word + "`" + (w.known ? "" : " (not defined)") + " with the number " +
-                          std::to_string(n.number));
+      return fail(at, "cannot compare the word `" + w.word + "`" + (w.known ? "" : " (not defined)") +
+                          " with the number " + std::to_string(n.number));
     }
     if (!a.known && !b.known) {
       return fail(at, "neither `" + a.word + "` nor `" + b.word + "` is defined");
@@ -147,7 +166,8 @@ class Evaluator {
     return true;
   }
 
-  bool apply(const BinaryRow& row, std::size_t at, std::size_t left_at, Value& a, std::size_t right_at, const Value& b) {
+  bool apply(const BinaryRow& row, std::size_t at, std::size_t left_at, Value& a, std::size_t right_at,
+             const Value& b) {
     if ((row.op == BinaryOp::kEq || row.op == BinaryOp::kNe) && !(a.is_number() && b.is_number())) {
       return compare_words(row, at, a, b);
     }
@@ -189,8 +209,8 @@ class Evaluator {
         break;
     }
     if (over) {
-      return fail(at, std::to_string(x) + " " + std::string(row.text) + " " + std::to_string(y) +
-                          " does not fit in 64 bits");
+      return fail(
+          at, std::to_string(x) + " " + std::string(row.text) + " " + std::to_string(y) + " does not fit in 64 bits");
     }
     a = Value::of(r);
     return true;
@@ -315,8 +335,8 @@ class Evaluator {
     const bool variadic = name == "min" || name == "max";
     const std::size_t want = (name == "abs" || name == "log2") ? 1 : 2;
     if (variadic ? count < 1 : count != want) {
-      return fail(at, std::string(name) + "() takes " + std::to_string(want) + (want == 1 ? " argument" : " arguments") +
-                          ", found " + std::to_string(count));
+      return fail(at, std::string(name) + "() takes " + std::to_string(want) +
+                          (want == 1 ? " argument" : " arguments") + ", found " + std::to_string(count));
     }
     if (skipping()) {
       out = nothing();
@@ -356,8 +376,12 @@ class Evaluator {
 
 }  // namespace
 
-bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_name_char(char c) { return is_name_start(c) || (c >= '0' && c <= '9'); }
+bool is_name_start(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+bool is_name_char(char c) {
+  return is_name_start(c) || (c >= '0' && c <= '9');
+}
 
 bool is_name(std::string_view text) {
   if (text.empty() || !is_name_start(text[0])) return false;
@@ -423,8 +447,9 @@ Result<std::int64_t> evaluate_number(std::string_view text, const Names& names) 
   if (!r.ok()) return r.error();
   if (!r->is_number()) {
     const std::size_t at = text.find_first_not_of(" \t");
-    return error_at({"", 0, static_cast<std::uint32_t>(at == std::string_view::npos ? 1 : at + 1)},
-                    "`" + r->word + (r->known ? "` is a word; a number is needed" : "` is not defined; a number is needed"));
+    return error_at(
+        {"", 0, static_cast<std::uint32_t>(at == std::string_view::npos ? 1 : at + 1)},
+        "`" + r->word + (r->known ? "` is a word; a number is needed" : "` is not defined; a number is needed"));
   }
   return r->number;
 }

@@ -37,7 +37,8 @@ class Names {
   [[nodiscard]] virtual std::optional<Value> value(std::string_view name) const = 0;
   // A function of a name rather than of values, such as bank(acc[3]): `argument` is the text between the parentheses.
   // None: there is no such function.
-  [[nodiscard]] virtual std::optional<Result<Value>> call(std::string_view function, std::string_view argument) const = 0;
+  [[nodiscard]] virtual std::optional<Result<Value>> call(std::string_view function,
+                                                          std::string_view argument) const = 0;
 };
 
 struct Evaluated {

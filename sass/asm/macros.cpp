@@ -46,13 +46,14 @@ Status Expander::define_macro(const Statement& s, const Place& place) {
   const std::string_view name = s.text.substr(0, end);
   const std::size_t open = s.text.find_first_not_of(" \t", end);
   if (!is_name(name) || open == std::string_view::npos || s.text[open] != '(' || s.text.back() != ')') {
-    return fail(s, place, s.text_col, ".macro needs NAME(PARAMETER, PARAMETER=DEFAULT), found `" +
-                                          std::string(s.text.substr(0, 40)) + "`");
+    return fail(s, place, s.text_col,
+                ".macro needs NAME(PARAMETER, PARAMETER=DEFAULT), found `" + std::string(s.text.substr(0, 40)) + "`");
   }
   const auto known = macros_.find(name);
   if (known != macros_.end()) {
-    return fail(s, place, s.text_col, "there is a macro `" + std::string(name) + "` already, defined at " +
-                                          known->second.source->name + ":" + std::to_string(known->second.statement->line));
+    return fail(s, place, s.text_col,
+                "there is a macro `" + std::string(name) + "` already, defined at " + known->second.source->name + ":" +
+                    std::to_string(known->second.statement->line));
   }
   Macro m{place.source, &s, {}};
   const std::string_view list = s.text.substr(open + 1, s.text.size() - open - 2);
@@ -63,9 +64,11 @@ Status Expander::define_macro(const Statement& s, const Place& place) {
       const std::size_t equals = assignment(piece.text);
       MacroParam p;
       const std::string_view param = trim(piece.text.substr(0, equals));
-      const std::uint32_t param_col = col + static_cast<std::uint32_t>(std::min(piece.text.find_first_not_of(" \t"), piece.text.size()));
+      const std::uint32_t param_col =
+          col + static_cast<std::uint32_t>(std::min(piece.text.find_first_not_of(" \t"), piece.text.size()));
       if (!is_name(param) || is_reserved_name(param)) {
-        return fail(s, place, param_col, "a macro's parameter needs a name, found `" + std::string(param.substr(0, 40)) + "`");
+        return fail(s, place, param_col,
+                    "a macro's parameter needs a name, found `" + std::string(param.substr(0, 40)) + "`");
       }
       for (const MacroParam& other : m.params) {
         if (other.name == param) return fail(s, place, param_col, "parameter `" + other.name + "` stands twice");
@@ -100,8 +103,8 @@ Result<Binding> Expander::argument(std::string_view text, std::uint32_t col, con
   const std::string& t = first->text;
   if (const Binding* same = is_name(t) ? caller.scope->find(t) : nullptr) {
     // A macro's own argument handed on keeps what it is.
-    if (same->kind == Binding::Kind::kText || same->kind == Binding::Kind::kQuoted || same->kind == Binding::Kind::kArgument ||
-        same->kind == Binding::Kind::kConst) {
+    if (same->kind == Binding::Kind::kText || same->kind == Binding::Kind::kQuoted ||
+        same->kind == Binding::Kind::kArgument || same->kind == Binding::Kind::kConst) {
       Binding copy = *same;
       if (copy.kind == Binding::Kind::kConst) copy.kind = Binding::Kind::kText;
       copy.at = b.at;
@@ -185,7 +188,8 @@ Status Expander::call(const Statement& s, const Place& place, std::string_view n
       const std::string_view key = trim(text.substr(0, equals));
       const auto p = std::find_if(m.params.begin(), m.params.end(), [&](const MacroParam& x) { return x.name == key; });
       if (p == m.params.end()) {
-        return fail(s, place, col, "macro `" + std::string(name) + "` has no parameter `" + std::string(key.substr(0, 40)) + "`");
+        return fail(s, place, col,
+                    "macro `" + std::string(name) + "` has no parameter `" + std::string(key.substr(0, 40)) + "`");
       }
       index = static_cast<std::size_t>(p - m.params.begin());
       text = text.substr(equals + 1);
@@ -194,8 +198,9 @@ Status Expander::call(const Statement& s, const Place& place, std::string_view n
     } else if (named) {
       return fail(s, place, col, "an argument without a name after one with a name");
     } else if (index >= m.params.size()) {
-      return fail(s, place, col, "macro `" + std::string(name) + "` takes " + std::to_string(m.params.size()) +
-                                     " arguments, found " + std::to_string(pieces.size()));
+      return fail(s, place, col,
+                  "macro `" + std::string(name) + "` takes " + std::to_string(m.params.size()) + " arguments, found " +
+                      std::to_string(pieces.size()));
     }
     if (given[index]) return fail(s, place, col, "argument `" + m.params[index].name + "` is given twice");
     if (trim(text).empty()) return fail(s, place, col, "argument `" + m.params[index].name + "` is empty");

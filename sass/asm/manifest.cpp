@@ -36,7 +36,9 @@ Diag at_offset(std::size_t offset, std::string message, std::vector<std::string>
 class NoNames : public Names {
  public:
   [[nodiscard]] std::optional<Value> value(std::string_view) const override { return std::nullopt; }
-  [[nodiscard]] std::optional<Result<Value>> call(std::string_view, std::string_view) const override { return std::nullopt; }
+  [[nodiscard]] std::optional<Result<Value>> call(std::string_view, std::string_view) const override {
+    return std::nullopt;
+  }
 };
 
 bool is_variant_value(std::string_view text) {
@@ -46,8 +48,12 @@ bool is_variant_value(std::string_view text) {
 
 }  // namespace
 
-unsigned size_of(ParamType t) { return kTypes[static_cast<std::size_t>(t)].bytes; }
-std::string_view name_of(ParamType t) { return kTypes[static_cast<std::size_t>(t)].name; }
+unsigned size_of(ParamType t) {
+  return kTypes[static_cast<std::size_t>(t)].bytes;
+}
+std::string_view name_of(ParamType t) {
+  return kTypes[static_cast<std::size_t>(t)].name;
+}
 
 std::optional<ParamType> param_type_from(std::string_view name) {
   for (const TypeRow& row : kTypes) {
@@ -180,7 +186,7 @@ Result<std::vector<Defines>> read_variants(std::string_view text) {
 }
 
 bool is_front_matter(std::string_view d) {
-  static constexpr std::array<std::string_view, 10> kFront = {"kernel", "arch",  "variants", "param", "threads",
+  static constexpr std::array<std::string_view, 10> kFront = {"kernel", "arch", "variants", "param", "threads",
                                                               "shared", "regs", "needs",    "accum", "bound"};
   return std::find(kFront.begin(), kFront.end(), d) != kFront.end();
 }

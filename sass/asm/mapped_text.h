@@ -21,18 +21,13 @@ struct ColumnMark {
   Kind kind = Kind::kCopied;
 };
 
-inline const ColumnMark* mark_at(const std::vector<ColumnMark>& marks, std::size_t pos) {
-  const ColumnMark* found = nullptr;
-  for (const ColumnMark& m : marks) {
-    if (m.pos > pos) break;
-    found = &m;
-  }
-  return found;
-}
-
 // The source column of text position `pos`, both the end of the text and anything behind it included.
 inline std::uint32_t column_at(const std::vector<ColumnMark>& marks, std::size_t pos) {
-  const ColumnMark* m = mark_at(marks, pos);
+  const ColumnMark* m = nullptr;
+  for (const ColumnMark& candidate : marks) {
+    if (candidate.pos > pos) break;
+    m = &candidate;
+  }
   if (m == nullptr) return 1;
   return m->kind == ColumnMark::Kind::kCopied ? m->col + static_cast<std::uint32_t>(pos - m->pos) : m->col;
 }
@@ -55,20 +50,18 @@ struct MappedText {
     if (!same) marks.push_back({pos, col, kind});
     text += piece;
   }
-  // text[pos, pos + length) of `from`, with its marks.
-  void add_range(const MappedText& from, std::size_t pos, std::size_t length) {
-    std::size_t done = 0;
-    for (std::size_t i = 0; i < from.marks.size() && done < length; ++i) {
-      const std::size_t begin = from.marks[i].pos;
-      const std::size_t end = i + 1 < from.marks.size() ? from.marks[i + 1].pos : from.text.size();
-      if (end <= pos + done) continue;
-      const std::size_t at = pos + done;
-      const std::size_t take = std::min(end, pos + length) - at;
-      const std::uint32_t col = from.marks[i].kind == ColumnMark::Kind::kCopied
-                                    ? from.marks[i].col + static_cast<std::uint32_t>(at - begin)
-                                    : from.marks[i].col;
-      add(std::string_view(from.text).substr(at, take), col, from.marks[i].kind);
-      done += take;
+  // text[pos, pos + length) of `from`, with its marks. `hint` is the mark to begin looking at, and moves on.
+  void add_range(const MappedText& from, std::size_t pos, std::size_t length, std::size_t& hint) {
+    const std::size_t stop = pos + length;
+    while (pos < stop) {
+      while (hint + 1 < from.marks.size() && from.marks[hint + 1].pos <= pos) ++hint;
+      const ColumnMark& m = from.marks[hint];
+      const std::size_t end = hint + 1 < from.marks.size() ? from.marks[hint + 1].pos : from.text.size();
+      const std::size_t take = std::min(end, stop) - pos;
+      const std::uint32_t col =
+          m.kind == ColumnMark::Kind::kCopied ? m.col + static_cast<std::uint32_t>(pos - m.pos) : m.col;
+      add(std::string_view(from.text).substr(pos, take), col, m.kind);
+      pos += take;
     }
   }
   [[nodiscard]] std::uint32_t column(std::size_t pos) const { return column_at(marks, pos); }

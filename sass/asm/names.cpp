@@ -45,7 +45,8 @@ std::optional<RegView> raw_register(std::string_view name) {
   for (const RegFile file : kFiles) {
     const std::string_view prefix = register_prefix(file);
     if (name.substr(0, prefix.size()) != prefix) continue;
-    if (const auto n = digits(name.substr(prefix.size()))) return RegView{file, static_cast<std::uint16_t>(*n), 1, false};
+    if (const auto n = digits(name.substr(prefix.size())))
+      return RegView{file, static_cast<std::uint16_t>(*n), 1, false};
   }
   return std::nullopt;
 }
@@ -95,7 +96,8 @@ Result<std::uint32_t> Registers::reserve(const Request& request, const std::stri
         return error("no room for `" + name + "`: " + want + "; " + std::to_string(used) + " of " +
                      std::to_string(limit) + " " + std::string(register_prefix(request.file)) + " registers are taken");
       }
-      if (base % request.align == 0 && (!request.bank || base % banks_ == *request.bank) && free_at(base) == limit) break;
+      if (base % request.align == 0 && (!request.bank || base % banks_ == *request.bank) && free_at(base) == limit)
+        break;
       ++base;
     }
   }
@@ -117,12 +119,13 @@ void Registers::release(const RegView& view) {
 std::optional<std::string> Registers::touch_raw(RegFile file, unsigned number) {
   std::vector<Slot>& all = slots(file);
   if (number >= all.size()) {
-    return register_text(file, number) + " does not exist; " + register_text(file, register_limit(file) - 1) + " is the last";
+    return register_text(file, number) + " does not exist; " + register_text(file, register_limit(file) - 1) +
+           " is the last";
   }
   Slot& s = all[number];
   if (s.automatic) {
-    return register_text(file, number) + " was given to `" + s.owner + "`; fix that name's place with `= " +
-           register_text(file, number) + "` or use the name";
+    return register_text(file, number) + " was given to `" + s.owner +
+           "`; fix that name's place with `= " + register_text(file, number) + "` or use the name";
   }
   s.raw = true;
   return std::nullopt;
@@ -148,7 +151,9 @@ Binding* Scope::find_mutable(std::string_view name) {
   return nullptr;
 }
 
-void Scope::set(std::string_view name, Binding binding) { names_.insert_or_assign(std::string(name), std::move(binding)); }
+void Scope::set(std::string_view name, Binding binding) {
+  names_.insert_or_assign(std::string(name), std::move(binding));
+}
 
 bool Scope::disown(std::string_view name) {
   for (Scope* s = this; s != nullptr; s = s->parent_) {
@@ -215,7 +220,8 @@ std::optional<Result<RegView>> register_expression(std::string_view text, const 
     if (const auto raw = raw_register(name)) {
       if (raw->base >= register_limit(raw->file)) {
         return Result<RegView>(error_at(column(0), std::string(name) + " does not exist; " +
-                                                       register_text(raw->file, register_limit(raw->file) - 1) + " is the last"));
+                                                       register_text(raw->file, register_limit(raw->file) - 1) +
+                                                       " is the last"));
       }
       return Result<RegView>(*raw);
     }
@@ -223,7 +229,8 @@ std::optional<Result<RegView>> register_expression(std::string_view text, const 
   const Binding* b = scope.find(name);
   if (b == nullptr) return std::nullopt;
   if (b->kind == Binding::Kind::kFreed) {
-    return Result<RegView>(error_at(column(0), "`" + std::string(name) + "` was freed at line " + std::to_string(b->at.line)));
+    return Result<RegView>(
+        error_at(column(0), "`" + std::string(name) + "` was freed at line " + std::to_string(b->at.line)));
   }
   if (b->kind != Binding::Kind::kRegs) return std::nullopt;
   if (end == body.size()) return Result<RegView>(b->regs);
@@ -248,8 +255,9 @@ std::optional<Result<RegView>> register_expression(std::string_view text, const 
     return Result<RegView>(std::move(d));
   }
   if (*index < 0 || *index >= b->regs.count) {
-    return Result<RegView>(error_at(column(end + 1), "index " + std::to_string(*index) + " is outside `" + std::string(name) +
-                                                         "`, which has elements 0 to " + std::to_string(b->regs.count - 1)));
+    return Result<RegView>(error_at(column(end + 1), "index " + std::to_string(*index) + " is outside `" +
+                                                         std::string(name) + "`, which has elements 0 to " +
+                                                         std::to_string(b->regs.count - 1)));
   }
   return Result<RegView>(RegView{b->regs.file, static_cast<std::uint16_t>(b->regs.base + *index), 1, false});
 }

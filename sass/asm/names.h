@@ -23,7 +23,7 @@ struct RegView {
   bool array = false;  // named with an index
 };
 
-unsigned register_limit(RegFile file);        // 255 for R, 63 for UR, 7 for P and UP
+unsigned register_limit(RegFile file);  // 255 for R, 63 for UR, 7 for P and UP
 std::string_view register_prefix(RegFile file);
 std::string register_text(RegFile file, unsigned number);  // "R12"
 // "R12", "UR4", "P0", "UP1" (not RZ, PT, ...); the number may exceed the limit.
@@ -39,13 +39,13 @@ struct Binding {
     kQuoted,    // a macro's argument in quotes
     kConst,     // .const: a constant bank operand
     kRegs,
-    kFreed,     // .free
+    kFreed,  // .free
   };
   Kind kind = Kind::kValue;
   Value value;
   std::string text;  // kArgument (its spelling), kText, kQuoted, kConst
   RegView regs;
-  Span at;           // where it was defined (kFreed: freed)
+  Span at;  // where it was defined (kFreed: freed)
 };
 
 // Occupancy of the register files, shared by all scopes of an expansion.

@@ -14,8 +14,9 @@ Diag at_offset(std::size_t offset, std::string message, std::vector<std::string>
   return error_at({"", 0, static_cast<std::uint32_t>(offset + 1)}, std::move(message), std::move(notes));
 }
 
-const std::string kColumnForm = "a control column is WW:R:W:Y:S: wait mask (2 hex digits), read and write scoreboard (0 to 5), "
-                                "yield (Y), stall (0 to 15); - is none, ? is left to schedule";
+const std::string kColumnForm =
+    "a control column is WW:R:W:Y:S: wait mask (2 hex digits), read and write scoreboard (0 to 5), "
+    "yield (Y), stall (0 to 15); - is none, ? is left to schedule";
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -57,11 +58,11 @@ class Parser {
     const auto index = static_cast<std::uint32_t>(program_.lines.size());
     if (!program_.labels.emplace(name, index).second) {
       const TextLine* first = label_lines_[name];
-      return placed(error("label `" + name + "` is defined already, at " + first->at.file + ":" +
-                              std::to_string(first->at.line),
-                          {"inside a macro `" + name + "$` is unique in each call; in a loop put its variable in: " + name +
-                           "_{i}"}),
-                    line, 0);
+      return placed(
+          error("label `" + name + "` is defined already, at " + first->at.file + ":" + std::to_string(first->at.line),
+                {"inside a macro `" + name + "$` is unique in each call; in a loop put its variable in: " + name +
+                 "_{i}"}),
+          line, 0);
     }
     label_lines_[name] = &line;
     return Done{};
@@ -121,7 +122,8 @@ class Parser {
       if (line.label.empty()) continue;
       const auto it = program_.labels.find(line.label);
       const std::size_t pos = std::min(sources_[i]->text.rfind(line.label), sources_[i]->text.size());
-      if (it == program_.labels.end()) return placed(error("there is no label `" + line.label + "`"), *sources_[i], pos);
+      if (it == program_.labels.end())
+        return placed(error("there is no label `" + line.label + "`"), *sources_[i], pos);
       if (it->second >= program_.lines.size()) {
         return placed(error("label `" + line.label + "` has no instruction behind it"), *sources_[i], pos);
       }
@@ -140,7 +142,9 @@ class Parser {
 
 }  // namespace
 
-Result<Program> parse(const Expansion& expansion) { return Parser(expansion).run(); }
+Result<Program> parse(const Expansion& expansion) {
+  return Parser(expansion).run();
+}
 
 Result<ControlColumn> parse_control_column(std::string_view text) {
   std::array<std::string_view, 5> field;
@@ -149,8 +153,9 @@ Result<ControlColumn> parse_control_column(std::string_view text) {
   for (std::size_t i = 0; i < field.size(); ++i) {
     const std::size_t colon = text.find(':', pos);
     if ((colon == std::string_view::npos) != (i == 4)) {
-      return at_offset(0, "`" + std::string(text.substr(0, 40)) + "` has " + (i == 4 ? "more" : "fewer") + " than five fields",
-                       {kColumnForm});
+      return at_offset(
+          0, "`" + std::string(text.substr(0, 40)) + "` has " + (i == 4 ? "more" : "fewer") + " than five fields",
+          {kColumnForm});
     }
     at[i] = pos;
     field[i] = text.substr(pos, colon == std::string_view::npos ? colon : colon - pos);
@@ -166,7 +171,8 @@ Result<ControlColumn> parse_control_column(std::string_view text) {
       const int high = field[0].size() == 2 ? hex_digit(field[0][0]) : -1;
       const int low = field[0].size() == 2 ? hex_digit(field[0][1]) : -1;
       if (high < 0 || low < 0 || high > 3) {
-        return at_offset(at[0], "wait mask `" + std::string(field[0].substr(0, 20)) + "` must be 00 to 3f, -- or ??", {kColumnForm});
+        return at_offset(at[0], "wait mask `" + std::string(field[0].substr(0, 20)) + "` must be 00 to 3f, -- or ??",
+                         {kColumnForm});
       }
       c.wait = static_cast<std::uint8_t>(high * 16 + low);
     }
@@ -176,8 +182,9 @@ Result<ControlColumn> parse_control_column(std::string_view text) {
     (i == 1 ? out.pinned.read_sb : out.pinned.write_sb) = true;
     if (field[i] == "-") continue;
     if (field[i].size() != 1 || field[i][0] < '0' || field[i][0] > '5') {
-      return at_offset(at[i], std::string(i == 1 ? "read" : "write") + " scoreboard `" + std::string(field[i].substr(0, 20)) +
-                                  "` must be 0 to 5, - or ?",
+      return at_offset(at[i],
+                       std::string(i == 1 ? "read" : "write") + " scoreboard `" + std::string(field[i].substr(0, 20)) +
+                           "` must be 0 to 5, - or ?",
                        {kColumnForm});
     }
     (i == 1 ? c.read_sb : c.write_sb) = static_cast<std::uint8_t>(field[i][0] - '0');
@@ -192,9 +199,11 @@ Result<ControlColumn> parse_control_column(std::string_view text) {
   if (!unset(4)) {
     out.pinned.stall = true;
     int stall = field[4].empty() || field[4].size() > 2 ? 99 : 0;
-    for (const char digit : field[4]) stall = digit < '0' || digit > '9' || stall > 15 ? 99 : stall * 10 + (digit - '0');
+    for (const char digit : field[4])
+      stall = digit < '0' || digit > '9' || stall > 15 ? 99 : stall * 10 + (digit - '0');
     if (stall > 15) {
-      return at_offset(at[4], "stall `" + std::string(field[4].substr(0, 20)) + "` must be 0 to 15 or ?", {kColumnForm});
+      return at_offset(at[4], "stall `" + std::string(field[4].substr(0, 20)) + "` must be 0 to 15 or ?",
+                       {kColumnForm});
     }
     c.stall = static_cast<std::uint8_t>(stall);
   }

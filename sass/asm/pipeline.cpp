@@ -13,7 +13,9 @@ namespace {
 
 constexpr std::size_t kMaxNotes = 10;
 
-std::string place(const Span& at) { return at.file + ":" + std::to_string(at.line) + ":" + std::to_string(at.col); }
+std::string place(const Span& at) {
+  return at.file + ":" + std::to_string(at.line) + ":" + std::to_string(at.col);
+}
 
 // The first hazard is the error, the others its notes.
 Diag hazard_error(const std::string& kernel, const std::vector<Hazard>& hazards) {
@@ -21,7 +23,8 @@ Diag hazard_error(const std::string& kernel, const std::vector<Hazard>& hazards)
   for (std::size_t i = 1; i < hazards.size() && i <= kMaxNotes; ++i) {
     d.notes.push_back("also at " + place(hazards[i].at) + ": " + hazards[i].text);
   }
-  if (hazards.size() > kMaxNotes + 1) d.notes.push_back("and " + std::to_string(hazards.size() - kMaxNotes - 1) + " more");
+  if (hazards.size() > kMaxNotes + 1)
+    d.notes.push_back("and " + std::to_string(hazards.size() - kMaxNotes - 1) + " more");
   return d;
 }
 

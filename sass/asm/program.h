@@ -31,22 +31,22 @@ struct Param {
 // The front matter of a template after expansion of one variant: everything the registry, the tests, the benchmarks
 // and the docs derive from. It travels in the cubin, so a cubin describes itself.
 struct Manifest {
-  std::string name;                           // sgemm_nt_128x128
-  std::string op;                             // the template's base name: sgemm
+  std::string name;  // sgemm_nt_128x128
+  std::string op;    // the template's base name: sgemm
   Arch arch = Arch::sm_90a;
-  std::map<std::string, std::string> variant; // TA -> n, BM -> 128
+  std::map<std::string, std::string> variant;  // TA -> n, BM -> 128
   std::vector<Param> params;
-  std::uint32_t threads = 0;                  // CTA size the kernel is written for
-  std::uint32_t shared = 0;                   // bytes of shared memory of a CTA
-  std::uint32_t registers = 0;                // 0: as many as the code uses
-  std::vector<std::string> needs;             // conditions a problem must satisfy, one expression each
-  std::string accum;                          // order class: equal class means bitwise equal results
-  std::string bound;                          // error bound
+  std::uint32_t threads = 0;       // CTA size the kernel is written for
+  std::uint32_t shared = 0;        // bytes of shared memory of a CTA
+  std::uint32_t registers = 0;     // 0: as many as the code uses
+  std::vector<std::string> needs;  // conditions a problem must satisfy, one expression each
+  std::string accum;               // order class: equal class means bitwise equal results
+  std::string bound;               // error bound
 };
 
 // How a line got where it is: a macro call or an include, and what that came from.
 struct Origin {
-  std::string what;                   // "in macro load, called"
+  std::string what;  // "in macro load, called"
   Span at;
   std::shared_ptr<const Origin> outer;
 };
@@ -54,9 +54,9 @@ struct Origin {
 // One line of template text after expansion: a label or an instruction with its control column.
 struct TextLine {
   std::string text;
-  Span at;                            // in the template or the included file
-  std::vector<ColumnMark> columns;    // where the pieces of `text` stand in that line
-  std::shared_ptr<const Origin> from; // innermost first; null: the template itself
+  Span at;                             // in the template or the included file
+  std::vector<ColumnMark> columns;     // where the pieces of `text` stand in that line
+  std::shared_ptr<const Origin> from;  // innermost first; null: the template itself
 };
 
 struct Expansion {
@@ -73,8 +73,8 @@ struct Line {
   Inst inst;
   Pinned pinned;
   Span at;
-  std::string label;                  // name of the branch target, resolved by parse into the Label operand's imm as an
-                                      // instruction index; encode turns it into an address
+  std::string label;  // name of the branch target, resolved by parse into the Label operand's imm as an
+                      // instruction index; encode turns it into an address
 };
 
 struct Program {

@@ -58,6 +58,13 @@ std::string binding_text(const Binding& b) {
   }
 }
 
+bool too_long(const MappedText& t) {
+  return t.text.size() > kMaxExpandedLine;
+}
+Diag line_too_long(std::uint32_t col) {
+  return at_column(col, "the line expands to more than " + std::to_string(kMaxExpandedLine) + " bytes");
+}
+
 // The text that {inner} stands for.
 Result<Done> expand_braces(std::string_view inner, std::uint32_t col, const Surroundings& in, MappedText& out) {
   const std::string_view name = trim(inner);
@@ -116,11 +123,11 @@ class Resolver {
     std::size_t column = 0;
     if (!mnemonic_done_ && has_control_column(t_, column)) copy(column);
     while (pos_ < t_.size()) {
-      const ColumnMark* mark = mark_at(text_.marks, pos_);
-      if (mark != nullptr && mark->kind == Kind::kOpaque) {
+      if (too_long(out_)) return line_too_long(text_.column(pos_));
+      if (mark().kind == Kind::kOpaque) {
         // Resolved text still counts as what it is: the mnemonic, if it comes first.
         if (is_name_start(t_[pos_]) && !after('@')) mnemonic_done_ = true;
-        copy(end_of_mark(mark) - pos_);
+        copy((mark_ + 1 < text_.marks.size() ? text_.marks[mark_ + 1].pos : t_.size()) - pos_);
         continue;
       }
       Status s = step();
@@ -130,12 +137,12 @@ class Resolver {
   }
 
  private:
-  std::size_t end_of_mark(const ColumnMark* mark) const {
-    const ColumnMark* next = mark + 1;
-    return next == text_.marks.data() + text_.marks.size() ? t_.size() : next->pos;
+  const ColumnMark& mark() {
+    while (mark_ + 1 < text_.marks.size() && text_.marks[mark_ + 1].pos <= pos_) ++mark_;
+    return text_.marks[mark_];
   }
   void copy(std::size_t length) {
-    out_.add_range(text_, pos_, length);
+    out_.add_range(text_, pos_, length, mark_);
     pos_ += length;
   }
   [[nodiscard]] char at(std::size_t i) const { return i < t_.size() ? t_[i] : '\0'; }
@@ -181,7 +188,8 @@ class Resolver {
   }
 
   Status word(std::string_view name, std::size_t end) {
-    const std::uint32_t col = text_.column(pos_);
+    const ColumnMark& m = mark();
+    const std::uint32_t col = m.kind == Kind::kCopied ? m.col + static_cast<std::uint32_t>(pos_ - m.pos) : m.col;
     if (at(end) == '[') {
       if (name == "param") return parameter(end, col);
       if (name == "sys") return system(end, col);
@@ -321,6 +329,7 @@ class Resolver {
   const Surroundings& in_;
   MappedText out_;
   std::size_t pos_ = 0;
+  std::size_t mark_ = 0;  // of pos_, or one before it
   bool mnemonic_done_;
 };
 
@@ -342,6 +351,7 @@ Result<MappedText> interpolate(std::string_view text, std::uint32_t col, const S
   std::size_t pos = 0;
   const auto column = [&](std::size_t i) { return col + static_cast<std::uint32_t>(i); };
   while (pos < text.size()) {
+    if (too_long(out)) return line_too_long(column(pos));
     const std::size_t next = text.find_first_of("{}$", pos);
     if (next == std::string_view::npos) {
       out.add(text.substr(pos), column(pos), Kind::kCopied);

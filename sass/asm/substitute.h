@@ -12,6 +12,8 @@
 
 namespace nervanagpu::sass {
 
+inline constexpr std::size_t kMaxExpandedLine = 65536;  // bytes of one line after substitution
+
 struct Surroundings {
   const Scope& scope;
   Registers& registers;

@@ -20,8 +20,8 @@ struct Statement {
   std::string_view directive;  // "for", "let", ... without the dot; empty: a label, an instruction or a macro call
   std::string_view text;       // what follows the directive, or the whole statement; trimmed
   std::uint32_t line = 0;
-  std::uint32_t col = 0;       // of the statement
-  std::uint32_t text_col = 0;  // of `text`
+  std::uint32_t col = 0;        // of the statement
+  std::uint32_t text_col = 0;   // of `text`
   std::vector<Statement> body;  // of .for and .macro, and of one arm of .if
   std::vector<Statement> arms;  // of .if: the .if itself, then .elif and .else, each with its body
 };

@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::array<std::string_view, 5> kStages = {"expand", "parse", "schedule", "encode", "link"};
 
-void show(const std::string& text) { std::fwrite(text.data(), 1, text.size(), stdout); }
+void show(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
 
 // The product of one stage, for every variant.
 Status dump_stage(const Template& source, Arch arch, const Defines& fixed, std::string_view stage) {

@@ -18,10 +18,11 @@ Result<emulate::Dim3> read_dim(const std::string& option, const std::string& tex
   std::size_t start = 0;
   for (int i = 0; i < 4; ++i) {
     const std::size_t comma = text.find(',', start);
-    const auto n = integer_from(std::string_view(text).substr(start, comma == std::string::npos ? comma : comma - start));
+    const auto n =
+        integer_from(std::string_view(text).substr(start, comma == std::string::npos ? comma : comma - start));
     if (i == 3 || !n || *n < 1 || *n > std::int64_t{most[i]}) {
-      return error(option + " takes X, X,Y or X,Y,Z from 1 to " + std::to_string(most[0]) + "," + std::to_string(most[1]) +
-                   "," + std::to_string(most[2]) + ", found `" + text + "`");
+      return error(option + " takes X, X,Y or X,Y,Z from 1 to " + std::to_string(most[0]) + "," +
+                   std::to_string(most[1]) + "," + std::to_string(most[2]) + ", found `" + text + "`");
     }
     out[i] = static_cast<std::uint32_t>(*n);
     if (comma == std::string::npos) break;
@@ -45,15 +46,16 @@ Status check_args(const KernelImage& kernel, const std::vector<RunArg>& args) {
   if (args.size() != kernel.params.size()) {
     std::string all;
     for (const Param& p : kernel.params) all += (all.empty() ? "" : ", ") + std::string(name_of(p.type)) + " " + p.name;
-    return error("`" + kernel.name + "` has " + std::to_string(kernel.params.size()) + " parameters (" + all + "), found " +
-                 std::to_string(args.size()) + " --arg");
+    return error("`" + kernel.name + "` has " + std::to_string(kernel.params.size()) + " parameters (" + all +
+                 "), found " + std::to_string(args.size()) + " --arg");
   }
   for (std::size_t i = 0; i < args.size(); ++i) {
     const Param& p = kernel.params[i];
     const unsigned bytes = args[i].array ? 8 : size_of(args[i].type);
     if (bytes == size_of(p.type)) continue;
     return error("parameter " + std::to_string(i) + (p.name.empty() ? "" : " `" + p.name + "`") + " has " +
-                 std::to_string(size_of(p.type)) + " bytes; " + args[i].title() + (args[i].array ? " is a pointer of 8" : " has " + std::to_string(bytes)));
+                 std::to_string(size_of(p.type)) + " bytes; " + args[i].title() +
+                 (args[i].array ? " is a pointer of 8" : " has " + std::to_string(bytes)));
   }
   return Done{};
 }
@@ -125,7 +127,8 @@ int cmd_run(const Arguments& arguments) {
   const Result<emulate::Dim3> b = read_dim("--block", *block, {1024, 1024, 64});
   if (!b.ok()) return usage_error("run", b.error().message);
   if (std::uint64_t{b->x} * b->y * b->z > 1024) {
-    return usage_error("run", "a block has at most 1024 threads, found " + std::to_string(std::uint64_t{b->x} * b->y * b->z));
+    return usage_error("run",
+                       "a block has at most 1024 threads, found " + std::to_string(std::uint64_t{b->x} * b->y * b->z));
   }
   config.grid = *g;
   config.block = *b;

@@ -32,7 +32,8 @@ std::string header_of(Arch arch, const KernelImage& k) {
   for (std::size_t i = 0; i < k.params.size(); ++i) {
     const Param& p = k.params[i];
     out += (i == 0 ? ": " : ", ") + std::string(name_of(p.type)) + " " +
-           (p.name.empty() ? "param" + std::to_string(i) : p.name) + format(" at 0x%x", info(arch).param_base + p.offset);
+           (p.name.empty() ? "param" + std::to_string(i) : p.name) +
+           format(" at 0x%x", info(arch).param_base + p.offset);
   }
   out += "\n";
   const Manifest& m = k.manifest;

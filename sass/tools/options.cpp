@@ -4,7 +4,9 @@
 
 namespace nervanagpu::sass::tools {
 
-bool Options::has(std::string_view flag) const { return std::find(flags.begin(), flags.end(), flag) != flags.end(); }
+bool Options::has(std::string_view flag) const {
+  return std::find(flags.begin(), flags.end(), flag) != flags.end();
+}
 
 std::vector<std::string> Options::all(const std::string& name) const {
   std::vector<std::string> out;

@@ -16,7 +16,9 @@ namespace {
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 34;
 
-bool is_float(ParamType t) { return t == ParamType::f16 || t == ParamType::f32 || t == ParamType::f64; }
+bool is_float(ParamType t) {
+  return t == ParamType::f16 || t == ParamType::f32 || t == ParamType::f64;
+}
 bool is_signed(ParamType t) {
   return t == ParamType::s8 || t == ParamType::s16 || t == ParamType::s32 || t == ParamType::s64;
 }
@@ -162,16 +164,18 @@ Status read_value(RunArg& a, std::string_view text) {
   std::uint64_t u = 0;
   const auto n = integer_from(text);
   if (n) {
-    const bool fits = bits == 64 ? is_signed(a.type) || *n >= 0
-                                 : (is_signed(a.type) ? *n >= -(std::int64_t{1} << (bits - 1)) && *n < (std::int64_t{1} << (bits - 1))
-                                                      : *n >= 0 && *n < (std::int64_t{1} << bits));
+    const bool fits =
+        bits == 64 ? is_signed(a.type) || *n >= 0
+                   : (is_signed(a.type) ? *n >= -(std::int64_t{1} << (bits - 1)) && *n < (std::int64_t{1} << (bits - 1))
+                                        : *n >= 0 && *n < (std::int64_t{1} << bits));
     if (!fits) return error(std::string(text) + " does not fit in " + a.title());
     u = static_cast<std::uint64_t>(*n);
   } else {
     const bool hex = text.substr(0, 2) == "0x";
     const std::string_view digits = hex ? text.substr(2) : text;
     const auto [end, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), u, hex ? 16 : 10);
-    if (digits.empty() || ec != std::errc() || end != digits.data() + digits.size() || bits != 64 || is_signed(a.type)) {
+    if (digits.empty() || ec != std::errc() || end != digits.data() + digits.size() || bits != 64 ||
+        is_signed(a.type)) {
       return error("`" + std::string(text.substr(0, 40)) + "` is no integer for " + a.title());
     }
   }

@@ -15,9 +15,9 @@ struct RunArg {
   ParamType type = ParamType::u32;
   bool array = false;
   std::uint64_t count = 1;
-  std::string fill;                // zeros, ones, iota, random, or a file
-  std::vector<std::byte> bytes;    // contents, before and after the run
-  std::uint64_t address = 0;       // of an array
+  std::string fill;              // zeros, ones, iota, random, or a file
+  std::vector<std::byte> bytes;  // contents, before and after the run
+  std::uint64_t address = 0;     // of an array
 
   [[nodiscard]] std::string title() const;  // "f32[1024]"
 };
