@@ -36,7 +36,10 @@ class Memory {
   // Host pointer for [address, address + bytes), or nullptr when any byte of it is outside one live allocation.
   std::byte* host(std::uint64_t address, std::size_t bytes);
   // Start and size of the allocation nearest to `address`, for messages.
-  struct Range { std::uint64_t start = 0; std::size_t bytes = 0; };
+  struct Range {
+    std::uint64_t start = 0;
+    std::size_t bytes = 0;
+  };
   Range nearest(std::uint64_t address) const;
   std::size_t used() const;
   std::size_t capacity() const;
@@ -48,8 +51,8 @@ class Memory {
 };
 
 struct Finding {
-  std::string what;      // "read before ready", "out of bounds", "uninitialised register", "shared-memory race", ...
-  std::string detail;    // one sentence: register, address, distance, needed cycles
+  std::string what;    // "read before ready", "out of bounds", "uninitialised register", "shared-memory race", ...
+  std::string detail;  // one sentence: register, address, distance, needed cycles
   std::string kernel;
   Span at;               // template line
   std::uint32_t pc = 0;  // byte address in the kernel
@@ -62,7 +65,7 @@ struct Finding {
 };
 
 struct Report {
-  std::vector<Finding> findings;    // empty in a clean run
+  std::vector<Finding> findings;  // empty in a clean run
   std::uint64_t warp_instructions = 0;
 };
 

@@ -1,0 +1,208 @@
+// ATOM, ATOMG, ATOMS, RED. Lanes take their turns in ascending order; between CTAs each operation is one atomic step of
+// the host.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "sass/emulate/access_lane.h"
+#include "sass/emulate/bind.h"
+#include "sass/emulate/half_math.h"
+#include "sass/emulate/lanes.h"
+
+namespace nervanagpu::sass::emulate {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+enum class Function : std::uint8_t { kAdd, kMin, kMax, kInc, kDec, kAnd, kOr, kXor, kExch, kCas, kCast };
+enum class Type : std::uint8_t { kUnsigned, kSigned, kFloat, kDouble, kHalf2, kBfloat2 };
+
+u32 flush(u32 b) {
+  return (b & 0x7f800000u) == 0 ? b & 0x80000000u : b;
+}
+
+u64 add_float(u64 a, u64 b, bool ftz) {
+  u32 p = static_cast<u32>(a);
+  u32 q = static_cast<u32>(b);
+  if (ftz) {
+    p = flush(p);
+    q = flush(q);
+  }
+  const float f = std::bit_cast<float>(p) + std::bit_cast<float>(q);
+  const u32 r = f != f ? 0x7fffffffu : std::bit_cast<u32>(f);
+  return ftz ? flush(r) : r;
+}
+
+u64 add_double(u64 a, u64 b) {
+  const double d = std::bit_cast<double>(a) + std::bit_cast<double>(b);
+  return d != d ? 0x7fffffffffffffffu : std::bit_cast<u64>(d);
+}
+
+template <class From, class To>
+u64 packed(u64 a, u64 b, From from, To to, Function f) {
+  u64 r = 0;
+  for (unsigned i = 0; i < 2; ++i) {
+    const float p = from(static_cast<std::uint16_t>(a >> (16 * i)));
+    const float q = from(static_cast<std::uint16_t>(b >> (16 * i)));
+    double v = 0;
+    if (f == Function::kAdd) {
+      v = add_to_odd(p, q);
+    } else if (p != p || q != q) {
+      v = p != p ? q : p;
+    } else if (f == Function::kMin) {
+      v = p < q || (p == q && std::signbit(p)) ? p : q;
+    } else {
+      v = p > q || (p == q && !std::signbit(p)) ? p : q;
+    }
+    r |= u64{to(v)} << (16 * i);
+  }
+  return r;
+}
+
+// The new value of memory that holds `old`; `wide` says 64 bits.
+u64 apply(const Detail& x, u64 old, u64 value, u64 swap) {
+  const auto f = static_cast<Function>(x.kind);
+  const auto type = static_cast<Type>(x.kind2);
+  const bool wide = x.bytes == 8;
+  const auto less = [&](u64 a, u64 b) {
+    if (type == Type::kSigned) {
+      return wide ? static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b)
+                  : static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b);
+    }
+    return a < b;
+  };
+  if (type == Type::kHalf2) {
+    return packed(
+        old, value, from_half, [](double v) { return to_half(v); }, f);
+  }
+  if (type == Type::kBfloat2) {
+    return packed(
+        old, value, from_bfloat, [](double v) { return to_bfloat(v); }, f);
+  }
+  switch (f) {
+    case Function::kAdd:
+      if (type == Type::kFloat) return add_float(old, value, x.ftz);
+      if (type == Type::kDouble) return add_double(old, value);
+      return old + value;
+    case Function::kMin: return less(value, old) ? value : old;
+    case Function::kMax: return less(old, value) ? value : old;
+    case Function::kInc: return old >= value ? 0 : old + 1;
+    case Function::kDec: return old == 0 || old > value ? value : old - 1;
+    case Function::kAnd: return old & value;
+    case Function::kOr: return old | value;
+    case Function::kXor: return old ^ value;
+    case Function::kExch: return value;
+    case Function::kCas:
+    case Function::kCast: return old == value ? swap : old;
+  }
+  return old;
+}
+
+template <class Int>
+u64 update(std::byte* p, const Detail& x, u64 value, u64 swap) {
+  Int* at = reinterpret_cast<Int*>(p);
+  Int old = __atomic_load_n(at, __ATOMIC_RELAXED);
+  while (true) {
+    const Int next = static_cast<Int>(apply(x, old, value, swap));
+    if (__atomic_compare_exchange_n(at, &old, next, true, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) return old;
+  }
+}
+
+template <Space kSpace>
+const Uop* atomic(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const bool wide = x.bytes == 8;
+  const bool swaps =
+      x.kind == static_cast<std::uint8_t>(Function::kCas) || x.kind == static_cast<std::uint8_t>(Function::kCast);
+  ConstRow value = fetch_raw(w, x.src[0], 0);
+  ConstRow value_hi = fetch_raw(w, x.src[0], 1, wide ? 1 : 0);
+  ConstRow swap = fetch_raw(w, x.src[1], 2);
+  ConstRow swap_hi = fetch_raw(w, x.src[1], 3, wide ? 1 : 0);
+  if (!swaps) swap = swap_hi = value;
+  u32 old_lo[kLanes] = {};
+  u32 old_hi[kLanes] = {};
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((w.exec >> l & 1) == 0) continue;
+    old_lo[l] = old_hi[l] = kPoison;
+    std::byte* p = locate(w, u, l, kSpace, lane_address(w, x.address[0], l), x.bytes, Intent::kAtomic);
+    if (p == nullptr) {
+      if (w.checker == nullptr) return nullptr;
+      continue;
+    }
+    u64 v = value[l];
+    u64 s = swap[l];
+    if (wide) {
+      v |= u64{value_hi[l]} << 32;
+      s |= u64{swap_hi[l]} << 32;
+    }
+    if (x.flag) v = 1;  // POPC.INC counts lanes
+    u64 old = wide ? update<u64>(p, x, v, s) : update<u32>(p, x, v, s);
+    if (x.kind == static_cast<std::uint8_t>(Function::kCast)) old = old == v ? 1 : 0;  // whether it swapped
+    old_lo[l] = static_cast<u32>(old);
+    old_hi[l] = static_cast<u32>(old >> 32);
+  }
+  if (!x.flag2) return u + 1;
+  blend(w.row(x.dst), old_lo, w.exec);
+  if (wide) blend(w.row(static_cast<std::uint16_t>(x.dst + 1)), old_hi, w.exec);
+  return u + 1;
+}
+
+bool function_of(const Inst& inst, Detail& x) {
+  static constexpr struct {
+    std::string_view text;
+    Function f;
+  } kTable[] = {{"CAST", Function::kCast}, {"CAS", Function::kCas}, {"EXCH", Function::kExch}, {"MIN", Function::kMin},
+                {"MAX", Function::kMax},   {"AND", Function::kAnd}, {"OR", Function::kOr},     {"XOR", Function::kXor},
+                {"POPC", Function::kAdd},  {"INC", Function::kInc}, {"DEC", Function::kDec},   {"ADD", Function::kAdd}};
+  x.flag = says(inst, "POPC") || says(inst, "POPC.INC");
+  if (x.flag) {
+    x.kind = static_cast<std::uint8_t>(Function::kAdd);
+    return true;
+  }
+  for (const auto& e : kTable) {
+    if (!says(inst, e.text) && !(e.f == Function::kCast && says(inst, "CAST.SPIN"))) continue;
+    x.kind = static_cast<std::uint8_t>(e.f);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool bind_atomic(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  switch (inst.op) {
+    case Op::ATOM:
+    case Op::ATOMG:
+    case Op::RED: x.body = atomic<Space::kGlobal>; break;
+    case Op::ATOMS: x.body = atomic<Space::kShared>; break;
+    default: return false;
+  }
+  if (!function_of(inst, x)) b.refuse("an atomic function");
+  x.flag2 = inst.op != Op::RED;
+  x.bytes = 4;
+  Type type = Type::kUnsigned;
+  if (says(inst, "64") || says(inst, "U64") || says(inst, "S64")) x.bytes = 8;
+  if (says(inst, "128")) b.refuse("128-bit atomics");
+  if (says(inst, "S32") || says(inst, "S64")) type = Type::kSigned;
+  if (says(inst, "F32") || says(inst, "F32.FTZ.RN") || says(inst, "F32.RN")) type = Type::kFloat;
+  if (says(inst, "F64") || says(inst, "F64.RN")) {
+    type = Type::kDouble;
+    x.bytes = 8;
+  }
+  if (says(inst, "F16x2") || says(inst, "F16x2.RN") || says(inst, "F16.RN") || says(inst, "F16")) type = Type::kHalf2;
+  if (says(inst, "BF16x2") || says(inst, "BF16_V2") || says(inst, "BF16x2.RN") || says(inst, "BF16_V2.RN") ||
+      says(inst, "BF16.RN"))
+    type = Type::kBfloat2;
+  x.ftz = x.ftz || says(inst, "FTZ") || says(inst, "FTZ.RN") || says(inst, "F32.FTZ.RN");
+  x.kind2 = static_cast<std::uint8_t>(type);
+  if (x.address_count != 1) b.refuse("operands");
+  for (unsigned i = 0; i < x.pdst_count; ++i) {
+    if (x.pdst[i] != preds::kDump) b.refuse("a predicate result");
+  }
+  return true;
+}
+
+}  // namespace nervanagpu::sass::emulate

@@ -1,0 +1,207 @@
+#include "sass/emulate/bind.h"
+
+#include <bit>
+
+#include "sass/emulate/lanes.h"
+
+namespace nervanagpu::sass::emulate {
+namespace {
+
+PredUse predicate_of(const Operand& o) {
+  const bool uniform = o.kind == OperandKind::kUPred;
+  return {static_cast<std::uint8_t>(o.reg + (uniform ? preds::kUniform : 0)), o.inv};
+}
+
+Src source_of(const Operand& o) {
+  Src s;
+  s.neg = o.neg;
+  s.abs = o.abs;
+  s.inv = o.inv;
+  s.sub = o.sub;
+  switch (o.kind) {
+    case OperandKind::kGpr:
+      s.kind = Src::Kind::kRow;
+      s.row = rows::use(o.reg);
+      break;
+    case OperandKind::kUGpr:
+      s.kind = Src::Kind::kUniform;
+      s.bits = o.reg;
+      break;
+    case OperandKind::kConst:
+      s.kind = Src::Kind::kConst;
+      s.bits = static_cast<std::uint32_t>(o.imm);
+      if (o.reg != kNoReg) s.row = rows::use(o.reg);  // LDC's index
+      break;
+    default:
+      s.kind = Src::Kind::kImm;
+      s.bits = static_cast<std::uint32_t>(o.imm);
+      s.bits_hi = static_cast<std::uint32_t>(static_cast<std::uint64_t>(o.imm) >> 32);
+  }
+  return s;
+}
+
+Address address_of(const Operand& o) {
+  Address a;
+  a.wide = o.width == 2 && o.sub != Tok::U32;
+  if (o.reg != kNoReg) a.base = rows::use(o.reg);
+  if (o.ureg != kNoReg) {
+    a.ureg = o.ureg;
+    a.uwidth = o.uwidth;
+  }
+  a.offset = static_cast<std::int32_t>(o.imm);
+  return a;
+}
+
+void operands(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  bool have_dst = false;
+  for (const Operand& o : inst.operands()) {
+    switch (o.kind) {
+      case OperandKind::kGpr:
+      case OperandKind::kUGpr:
+        if (o.role != Role::kUse) {
+          if (have_dst) b.refuse("two results");
+          have_dst = true;
+          x.to_uniform = o.kind == OperandKind::kUGpr;
+          x.dst = x.to_uniform ? uregs::def(o.reg) : rows::def(o.reg);
+          x.width = o.width;
+        }
+        if (o.role != Role::kDef && x.src_count < x.src.size()) x.src[x.src_count++] = source_of(o);
+        break;
+      case OperandKind::kPred:
+      case OperandKind::kUPred:
+        if (o.role != Role::kUse && x.pdst_count < x.pdst.size()) {
+          const PredUse p = predicate_of(o);
+          x.pdst[x.pdst_count++] = o.reg == kPT ? preds::kDump : p.index;
+        }
+        if (o.role != Role::kDef && x.puse_count < x.puse.size()) x.puse[x.puse_count++] = predicate_of(o);
+        break;
+      case OperandKind::kConst:
+        if (o.ureg != kNoReg) b.refuse("a bindless constant cx[]");
+        if (o.bank != 0) b.refuse("constant bank " + std::to_string(o.bank));
+        if (x.src_count < x.src.size()) x.src[x.src_count++] = source_of(o);
+        break;
+      case OperandKind::kImm:
+        if (x.src_count < x.src.size()) x.src[x.src_count++] = source_of(o);
+        break;
+      case OperandKind::kAddr:
+        if (x.address_count < x.address.size()) x.address[x.address_count++] = address_of(o);
+        break;
+      default: break;
+    }
+  }
+}
+
+const Uop* guarded(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const std::uint32_t lanes = w.active & predicate(w, x.guard);
+  if (lanes == 0) return u + 1;
+  // A uniform instruction executes once for the warp, whatever lanes are here.
+  w.exec = lanes;
+  const Uop* next = x.body(w, u);
+  w.exec = w.active;
+  return next;
+}
+
+}  // namespace
+
+void signs_as_integer(Detail& x) {
+  for (Src& s : x.src) {
+    if (s.neg || s.inv) {
+      s.flip = ~0u;
+      s.add = s.neg && !s.inv ? 1 : 0;
+      s.plain = false;
+    }
+  }
+}
+
+void signs_as_float(Detail& x, std::uint32_t sign) {
+  for (Src& s : x.src) {
+    if (s.abs) s.keep = ~sign;
+    if (s.neg) s.flip = sign;
+    s.plain = !s.abs && !s.neg;
+  }
+}
+
+Round round_of(const Inst& inst) {
+  switch (inst.mod(Axis::kRound)) {
+    case Tok::RM:
+    case Tok::FLOOR: return kDown;
+    case Tok::RP:
+    case Tok::CEIL: return kUp;
+    case Tok::RZ:
+    case Tok::TRUNC: return kZeroward;
+    default: return kNearest;
+  }
+}
+
+bool says(const Inst& inst, std::string_view text) {
+  for (const Modifier& m : inst.modifiers()) {
+    if (tok_text(m.tok) == text) return true;
+  }
+  return false;
+}
+
+const Family* families() {
+  static constexpr Family kBaseline[] = {baseline::bind_float,
+                                         baseline::bind_integer,
+                                         baseline::bind_compare,
+                                         baseline::bind_shared,
+                                         bind_control,
+                                         bind_barrier,
+                                         bind_special,
+                                         bind_memory,
+                                         bind_atomic,
+                                         bind_exchange,
+                                         bind_convert,
+                                         bind_double,
+                                         bind_mufu,
+                                         bind_half,
+                                         nullptr};
+#if defined(__x86_64__)
+  static constexpr Family kAvx2[] = {
+      avx2::bind_float, avx2::bind_integer, avx2::bind_compare, avx2::bind_shared, bind_control,
+      bind_barrier,     bind_special,       bind_memory,        bind_atomic,       bind_exchange,
+      bind_convert,     bind_double,        bind_mufu,          bind_half,         nullptr};
+  static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
+  if (has_avx2) return kAvx2;
+#endif
+  return kBaseline;
+}
+
+bool bind(Arch arch, const Inst& inst, std::uint32_t index, Binding& b) {
+  Detail& x = b.detail;
+  x.index = index;
+  operands(inst, b);
+  x.guard = {static_cast<std::uint8_t>(inst.guard.pred + (inst.guard.uniform ? preds::kUniform : 0)), inst.guard.inv};
+  x.round = round_of(inst);
+  x.ftz = inst.has(Axis::kFtz, Tok::FTZ) || inst.has(Axis::kFtz, Tok::FMZ);
+  x.sat = inst.has(Axis::kSat, Tok::SAT);
+  x.extended = inst.has(Axis::kExtended, Tok::X) || inst.has(Axis::kExtended, Tok::EX);
+  x.is_signed = !inst.has(Axis::kSigned, Tok::U32);
+  for (const Operand& o : inst.operands()) {
+    if (o.kind != OperandKind::kLabel) continue;
+    const std::uint64_t address = static_cast<std::uint64_t>(o.imm);
+    const unsigned bytes = code_bytes(info(arch).encoding);
+    if (o.imm < 0 || address % bytes != 0 || address / bytes > 0xffffffu) {
+      b.refuse("branch target " + std::to_string(o.imm));
+    }
+    x.target = static_cast<std::uint32_t>(address / bytes);
+  }
+  bool known = false;
+  for (const Family* f = families(); *f != nullptr && !known; ++f) known = (*f)(inst, b);
+  if (!known) b.refuse("no such operation in the emulator");
+  if (!b.refused.empty()) return false;
+
+  const bool always = x.guard.index % 8 == kPT && x.guard.index <= preds::kUniform + kPT && !x.guard.inv;
+  const auto row = [&](unsigned i) { return x.src[i].kind == Src::Kind::kRow ? x.src[i].row : rows::kZero; };
+  b.uop.d = x.dst;
+  b.uop.a = row(0);
+  b.uop.b = row(1);
+  b.uop.c = row(2);
+  if (!always) b.uop.run = guarded;
+  if (b.uop.run == nullptr) b.uop.run = x.body;
+  return true;
+}
+
+}  // namespace nervanagpu::sass::emulate

@@ -1,0 +1,62 @@
+// From decoded instruction to micro-operation. bind() fills the parts of a Detail that all instructions share, then asks
+// the families in turn; the one that knows the operation sets the handler and its own parameters.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "sass/emulate/uop.h"
+#include "sass/isa/arch.h"
+#include "sass/isa/inst.h"
+
+namespace nervanagpu::sass::emulate {
+
+struct Binding {
+  Uop uop;
+  Detail detail;
+  std::string refused;  // why a known operation cannot be run: "rounding .RM"
+  void refuse(std::string why) {
+    if (refused.empty()) refused = std::move(why);
+  }
+};
+
+// A family: sets detail.body (and uop.run for a fast path) and returns true if it knows inst.op.
+using Family = bool (*)(const Inst& inst, Binding& b);
+
+// nullptr-terminated; chosen once for this machine's vector instructions.
+const Family* families();
+
+bool bind_control(const Inst& inst, Binding& b);
+bool bind_barrier(const Inst& inst, Binding& b);
+bool bind_special(const Inst& inst, Binding& b);
+bool bind_memory(const Inst& inst, Binding& b);
+bool bind_atomic(const Inst& inst, Binding& b);
+bool bind_exchange(const Inst& inst, Binding& b);
+bool bind_convert(const Inst& inst, Binding& b);
+bool bind_double(const Inst& inst, Binding& b);
+bool bind_mufu(const Inst& inst, Binding& b);
+bool bind_half(const Inst& inst, Binding& b);
+#define NG_VECTOR_FAMILIES(space)                  \
+  namespace space {                                \
+  bool bind_float(const Inst& inst, Binding& b);   \
+  bool bind_integer(const Inst& inst, Binding& b); \
+  bool bind_compare(const Inst& inst, Binding& b); \
+  bool bind_shared(const Inst& inst, Binding& b);  \
+  }
+NG_VECTOR_FAMILIES(baseline)
+NG_VECTOR_FAMILIES(avx2)
+#undef NG_VECTOR_FAMILIES
+
+// All of the above. `index` is the position of the instruction, `encoding` gives labels their meaning. On failure
+// b.refused says why.
+bool bind(Arch arch, const Inst& inst, std::uint32_t index, Binding& b);
+
+// How a family reads the signs of its sources.
+void signs_as_integer(Detail& x);                                  // -x is two's complement, ~x its complement
+void signs_as_float(Detail& x, std::uint32_t sign = 0x80000000u);  // sign bit; |x| clears it
+Round round_of(const Inst& inst);
+void bind_size(const Inst& inst, Binding& b);  // bytes and is_signed of a memory access
+// Whether a modifier of `inst` reads `text`, whatever it chooses.
+bool says(const Inst& inst, std::string_view text);
+
+}  // namespace nervanagpu::sass::emulate

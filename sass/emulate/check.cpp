@@ -1,0 +1,274 @@
+#include "sass/emulate/check.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "sass/emulate/grid.h"
+#include "sass/emulate/lanes.h"
+
+namespace nervanagpu::sass::emulate {
+namespace {
+
+std::string cycles(std::uint64_t n) {
+  return std::to_string(n) + (n == 1 ? " cycle" : " cycles");
+}
+
+}  // namespace
+
+std::string tags::name(std::uint16_t tag) {
+  if (tag >= kUPred) return "UP" + std::to_string(tag - kUPred);
+  if (tag >= kPred) return "P" + std::to_string(tag - kPred);
+  if (tag >= kUGpr) return "UR" + std::to_string(tag - kUGpr);
+  return "R" + std::to_string(tag);
+}
+
+void Checker::begin(Cta& cta) {
+  state_.assign(cta.warps.size(), WarpState{});
+  shadow_.reset(static_cast<std::uint32_t>(cta.shared.size()), static_cast<std::uint32_t>(cta.warps.size()));
+  for (Warp& w : cta.warps) w.checker = this;
+}
+
+void Checker::end(Cta& cta) {
+  for (std::uint32_t left = cta.pending; left != 0; left &= left - 1) {
+    const unsigned number = static_cast<unsigned>(std::countr_zero(left));
+    const Warp& w = cta.warps.front();
+    found(w, w.code + grid_.kernel->uops.size() - 1, kLanes, "barrier misuse",
+          "the CTA ended with arrivals at barrier " + std::to_string(number) + " that nobody awaited");
+  }
+}
+
+bool Checker::again(const Uop* u, const char* what, const Warp& w) {
+  const auto it = findings_.find({what, static_cast<std::uint32_t>(u - w.code)});
+  if (it == findings_.end()) return false;
+  ++it->second.count;
+  return true;
+}
+
+void Checker::found(const Warp& w, const Uop* u, unsigned lane, const char* what, std::string detail) {
+  if (again(u, what, w)) return;
+  const auto index = static_cast<std::uint32_t>(u - w.code);
+  Finding f;
+  f.what = what;
+  f.detail = std::move(detail);
+  f.kernel = grid_.kernel->name;
+  if (index < grid_.kernel->lines.size()) f.at = grid_.kernel->lines[index];
+  f.pc = static_cast<std::uint32_t>(address_of(info(grid_.kernel->arch).encoding, index));
+  f.cta = w.cta->id;
+  f.warp = w.index;
+  f.lane = lane < kLanes ? lane : 0;
+  findings_.emplace(std::pair{std::string(what), index}, std::move(f));
+}
+
+std::vector<Finding> Checker::take() {
+  std::vector<Finding> out;
+  for (auto& [key, f] : findings_) out.push_back(std::move(f));
+  findings_.clear();
+  return out;
+}
+
+void Checker::shared_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent) {
+  std::string detail;
+  const char* wrong = shadow_.access(w.index, offset, bytes, static_cast<Shadow::Kind>(intent), detail);
+  if (wrong != nullptr) found(w, u, lane, wrong, std::move(detail));
+}
+
+void Checker::barrier_completed(Cta& cta, unsigned number, const std::array<std::uint32_t, kLanes>&) {
+  for (const Warp& w : cta.warps) {
+    for (const Group& g : w.groups) {
+      if (g.state == Group::State::kAtBarrier && g.barrier == number) shadow_.release(w.index, number);
+    }
+  }
+  shadow_.completed(number);
+}
+
+// Operations on scoreboard `sb` but the youngest `keep` have finished. One that was issued less than two cycles ago has
+// not yet raised the scoreboard, so the wait does not see it.
+void Checker::await(WarpState& s, Warp& w, unsigned sb, unsigned keep) {
+  std::uint32_t until = s.issued[sb] >= keep ? s.issued[sb] - keep : 0;
+  const auto at = [&](std::uint32_t number) -> Outstanding& { return s.ring[sb][number % kRing]; };
+  while (until > s.done[sb] && at(until).issued + kScoreboardSetGap > s.clock) --until;
+  const std::uint32_t first = std::max(s.done[sb] + 1, until >= kRing ? until - kRing + 1 : 1);
+  for (std::uint32_t n = first; n <= until; ++n) {
+    const Outstanding& o = at(n);
+    s.clock = std::max(s.clock, o.issued + o.least);
+    auto& done = s.queue_done[static_cast<std::size_t>(o.queue)];
+    done = std::max(done, o.in_queue);
+    if (o.async != 0) shadow_.async_awaited(w.index, o.async);
+  }
+  s.done[sb] = std::max(s.done[sb], until);
+}
+
+bool Checker::pending(const WarpState& s, const Tag& t) const {
+  if (t.sb != kNoScoreboard && s.done[t.sb] >= t.number) return false;
+  if (t.queue != Queue::kNone && s.queue_done[static_cast<std::size_t>(t.queue)] >= t.in_queue) return false;
+  return true;
+}
+
+// The reader gets poison, as long as it reads: after the instruction the true value comes back.
+void Checker::poison(Warp& w, std::uint16_t tag) {
+  if (tag >= tags::kUGpr) return;
+  Row32 row = w.row(rows::use(static_cast<std::uint8_t>(tag)));
+  auto& kept = poisoned_.emplace_back();
+  kept.first = tag;
+  std::copy_n(row, kLanes, kept.second.begin());
+  std::fill_n(row, kLanes, kPoison);
+}
+
+void Checker::check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use& use) {
+  Tag& t = s.tag[use.tag];
+  if (s.clock < t.settled) {
+    if (t.settled == kNever) {
+      if (pending(s, t)) {
+        if (!again(u, "read before ready", w)) {
+          found(w, u, static_cast<unsigned>(std::countr_zero(w.exec)), "read before ready",
+                tags::name(use.tag) + " comes from " + grid_.kernel->text[t.pc] + ", " +
+                    (t.sb == kNoScoreboard ? "which sets no scoreboard"
+                                           : "whose scoreboard " + std::to_string(t.sb) + " was not awaited"));
+        }
+        poison(w, use.tag);
+      } else {
+        t.settled = 0;
+      }
+    } else {
+      const unsigned need = raw_gap(grid_.kernel->arch, t.producer, use.consumer).need;
+      if (s.clock < t.issued + need) {
+        if (!again(u, "read before ready", w)) {
+          found(w, u, static_cast<unsigned>(std::countr_zero(w.exec)), "read before ready",
+                tags::name(use.tag) + " is read " + cycles(s.clock - t.issued) + " after " + grid_.kernel->text[t.pc] +
+                    " wrote it, which needs " + cycles(need));
+        }
+        poison(w, use.tag);
+      }
+    }
+  }
+  if ((w.exec & ~t.lanes) != 0) {
+    if (!again(u, "uninitialised register", w)) {
+      found(w, u, static_cast<unsigned>(std::countr_zero(w.exec & ~t.lanes)), "uninitialised register",
+            tags::name(use.tag) + " was never written");
+    }
+  }
+}
+
+void Checker::check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp::Def& def) {
+  Tag& t = s.tag[def.tag];
+  const auto lane = static_cast<unsigned>(std::countr_zero(w.exec));
+  if (t.settled == kNever && pending(s, t)) {
+    if (!again(u, "overwritten in flight", w)) {
+      found(w, u, lane, "overwritten in flight",
+            tags::name(def.tag) + " is still to be written by " + grid_.kernel->text[t.pc] +
+                ", whose scoreboard was not awaited");
+    }
+  } else if (t.settled != kNever && s.clock < t.settled) {
+    const unsigned need = waw_gap(grid_.kernel->arch, t.producer, def.producer).need;
+    if (s.clock < t.issued + need && !again(u, "overwritten in flight", w)) {
+      found(w, u, lane, "overwritten in flight",
+            tags::name(def.tag) + " is overwritten " + cycles(s.clock - t.issued) + " after " +
+                grid_.kernel->text[t.pc] + " wrote it, which needs " + cycles(need));
+    }
+  }
+  if (t.readers == 0) return;
+  for (unsigned sb = 0; sb < 7; ++sb) {
+    if ((t.readers >> sb & 1) == 0) continue;
+    bool over = sb < 6 && s.done[sb] >= s.reader[sb][def.tag];
+    if (sb == 6) {
+      const Queue q = s.reader_queue[def.tag];
+      over = q != Queue::kNone && s.queue_done[static_cast<std::size_t>(q)] >= s.reader[6][def.tag];
+    }
+    if (!over && !again(u, "overwritten before read", w)) {
+      found(w, u, lane, "overwritten before read",
+            tags::name(def.tag) + " is still to be read by an earlier instruction, " +
+                (sb < 6 ? "whose scoreboard " + std::to_string(sb) + " was not awaited" : "which sets no scoreboard"));
+    }
+  }
+  t.readers = 0;
+}
+
+void Checker::issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std::uint32_t lanes) {
+  std::uint32_t in_queue = 0;
+  if (op.queue != Queue::kNone) in_queue = ++s.queue_issued[static_cast<std::size_t>(op.queue)];
+  const auto raise = [&](unsigned sb) {
+    const std::uint32_t n = ++s.issued[sb];
+    s.ring[sb][n % kRing] = {s.clock, op.least, in_queue, op.commits_async ? shadow_.async_count(w.index) : 0,
+                             op.queue};
+    return n;
+  };
+  std::uint32_t number = 0;
+  if (op.write_sb < kScoreboards) number = raise(op.write_sb);
+  if (op.late) {
+    const bool own = op.read_sb < kScoreboards;
+    // Results are written after sources are read, so the write scoreboard serves too.
+    const unsigned sb = own ? op.read_sb : op.write_sb < kScoreboards ? op.write_sb : 6;
+    std::uint32_t n = number;
+    if (own) {
+      n = ++s.issued[sb];
+      s.ring[sb][n % kRing] = {s.clock, 0, 0, 0, Queue::kNone};
+    }
+    if (sb == 6) n = in_queue;
+    for (const CheckOp::Use& use : op.uses) {
+      if (!use.late) continue;
+      s.tag[use.tag].readers |= static_cast<std::uint8_t>(1u << sb);
+      s.reader[sb][use.tag] = n;
+      if (sb == 6) s.reader_queue[use.tag] = op.queue;
+    }
+  }
+  const auto pc = static_cast<std::uint32_t>(u - w.code);
+  for (const CheckOp::Def& def : op.defs) {
+    Tag& t = s.tag[def.tag];
+    t.issued = s.clock;
+    t.lanes |= def.tag >= tags::kUGpr && (def.tag < tags::kPred || def.tag >= tags::kUPred) ? kAllLanes : lanes;
+    t.producer = def.producer;
+    t.pc = pc;
+    if (op.by_scoreboard) {
+      t.settled = kNever;
+      t.sb = op.write_sb < kScoreboards ? op.write_sb : static_cast<std::uint8_t>(kNoScoreboard);
+      t.number = number;
+      t.queue = op.queue;
+      t.in_queue = in_queue;
+    } else {
+      t.settled = s.clock + def.settled;
+    }
+  }
+}
+
+const Uop* Checker::step(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const CheckOp& op = grid_.kernel->checks[x.index];
+  WarpState& s = state_[w.index];
+  for (unsigned left = op.wait; left != 0; left &= left - 1) {
+    await(s, w, static_cast<unsigned>(std::countr_zero(left)), 0);
+  }
+  w.exec = w.active;
+  for (const CheckOp::Use& use : op.guard) check_use(s, w, u, use);
+  const std::uint32_t lanes = w.active & predicate(w, x.guard);
+  if (lanes == 0) {
+    s.clock += op.stall;
+    return u + 1;
+  }
+  w.exec = lanes;
+  for (const CheckOp::Use& use : op.uses) check_use(s, w, u, use);
+  for (const CheckOp::Def& def : op.defs) check_def(s, w, u, def);
+  if (op.depbar_sb < kScoreboards) await(s, w, op.depbar_sb, op.depbar_count);
+  for (unsigned left = op.depbar_all; left != 0; left &= left - 1) {
+    await(s, w, static_cast<unsigned>(std::countr_zero(left)), 0);
+  }
+  const Uop* next = x.body(w, u);
+  w.exec = w.active;
+  while (!poisoned_.empty()) {
+    const auto& kept = poisoned_.back();
+    const bool written =
+        std::any_of(op.defs.begin(), op.defs.end(), [&](const CheckOp::Def& d) { return d.tag == kept.first; });
+    Row32 row = w.row(rows::use(static_cast<std::uint8_t>(kept.first)));
+    blend(row, kept.second.data(), written ? ~lanes : kAllLanes);
+    poisoned_.pop_back();
+  }
+  issue(s, w, u, op, lanes);
+  s.clock += op.stall;
+  return next;
+}
+
+void run_checked(Warp& w, const Uop* u) {
+  Checker& checker = *w.checker;
+  while (u != nullptr) u = checker.step(w, u);
+}
+
+}  // namespace nervanagpu::sass::emulate

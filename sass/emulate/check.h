@@ -1,0 +1,132 @@
+// Checked mode. Every register carries a tag: when it was written and by what, whether its scoreboard was awaited, who
+// may still read its old value, which lanes ever wrote it. A warp's clock advances by the stall counts alone, the least
+// time that the control codes promise; a result that is not ready by then is reported and read as poison. Shared memory
+// carries a shadow with the last writer and readers of each word (shadow.h).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sass/emulate/access_lane.h"
+#include "sass/emulate/shadow.h"
+#include "sass/emulate/warp.h"
+#include "sass/isa/latency.h"
+
+namespace nervanagpu::sass::emulate {
+
+class Kernel;
+struct Grid;
+
+// All register files in one numbering.
+namespace tags {
+inline constexpr std::uint16_t kGpr = 0;
+inline constexpr std::uint16_t kUGpr = 256;
+inline constexpr std::uint16_t kPred = 320;
+inline constexpr std::uint16_t kUPred = 328;
+inline constexpr std::size_t kCount = 336;
+std::string name(std::uint16_t tag);
+}  // namespace tags
+
+// What checked mode knows about one instruction.
+struct CheckOp {
+  struct Use {
+    std::uint16_t tag = 0;
+    Consumer consumer = Consumer::kOther;
+    bool late = false;
+  };
+  struct Def {
+    std::uint16_t tag = 0;
+    Producer producer = Producer::kOther;
+    std::uint8_t settled = 0;  // cycles after which any reader is served
+  };
+  std::vector<Use> guard;  // read whether or not it executes
+  std::vector<Use> uses;
+  std::vector<Def> defs;
+  std::uint8_t stall = 1;  // cycles until the next instruction, as the chip counts them
+  std::uint8_t wait = 0;
+  std::uint8_t write_sb = kNoScoreboard;
+  std::uint8_t read_sb = kNoScoreboard;
+  std::uint8_t least = 0;  // shortest time of a scoreboard result, for who awaits it
+  Queue queue = Queue::kNone;
+  bool by_scoreboard = false;              // results need a scoreboard
+  bool late = false;                       // some sources are read after issue
+  bool commits_async = false;              // LDGDEPBAR
+  std::uint8_t depbar_all = 0;             // DEPBAR: scoreboards to await in full
+  std::uint8_t depbar_sb = kNoScoreboard;  // and one to await down to depbar_count
+  std::uint8_t depbar_count = 0;
+};
+
+CheckOp check_op(Arch arch, const Inst& inst);
+
+class Checker {
+ public:
+  explicit Checker(Grid& grid) : grid_(grid) {}
+
+  void begin(Cta& cta);                    // a CTA starts
+  void end(Cta& cta);                      // a CTA has ended
+  const Uop* step(Warp& w, const Uop* u);  // one instruction, guard included
+
+  void found(const Warp& w, const Uop* u, unsigned lane, const char* what, std::string detail);
+  void shared_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent);
+  void async_issued(Warp& w) { shadow_.async_issued(w.index); }
+  void barrier_arrived(Warp& w, unsigned number) { shadow_.arrive(w.index, number); }
+  void barrier_completed(Cta& cta, unsigned number, const std::array<std::uint32_t, kLanes>& arrived);
+
+  [[nodiscard]] std::vector<Finding> take();
+
+ private:
+  static constexpr std::uint64_t kNever = ~std::uint64_t{0};
+  static constexpr unsigned kRing = 64;
+
+  struct Tag {
+    std::uint64_t settled = 0;  // from this cycle on every reader is served; kNever: pending on a scoreboard
+    std::uint64_t issued = 0;
+    std::uint32_t lanes = 0;     // ever written
+    std::uint32_t number = 0;    // of the operation on its scoreboard
+    std::uint32_t in_queue = 0;  // of the operation in its queue
+    std::uint32_t pc = 0;        // who wrote it
+    Producer producer = Producer::kOther;
+    std::uint8_t sb = kNoScoreboard;
+    Queue queue = Queue::kNone;
+    std::uint8_t readers = 0;  // bit per scoreboard: late readers were issued; bit 6: without a scoreboard
+  };
+  struct Outstanding {  // one operation on a scoreboard
+    std::uint64_t issued = 0;
+    std::uint64_t least = 0;
+    std::uint32_t in_queue = 0;
+    std::uint32_t async = 0;  // LDGDEPBAR: copies it covers
+    Queue queue = Queue::kNone;
+  };
+  struct WarpState {
+    std::uint64_t clock = 0;
+    std::array<Tag, tags::kCount> tag{};
+    std::array<std::uint32_t, kScoreboards> issued{}, done{};
+    std::array<std::array<Outstanding, kRing>, kScoreboards> ring{};
+    std::array<std::uint32_t, 4> queue_issued{}, queue_done{};
+    std::array<std::array<std::uint32_t, tags::kCount>, 7> reader{};  // number of the last late reader, see readers
+    std::array<Queue, tags::kCount> reader_queue{};
+  };
+
+  void await(WarpState& s, Warp& w, unsigned sb, unsigned keep);
+  [[nodiscard]] bool pending(const WarpState& s, const Tag& t) const;
+  void check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use& use);
+  void check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp::Def& def);
+  void issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std::uint32_t lanes);
+  void poison(Warp& w, std::uint16_t tag);
+  [[nodiscard]] bool again(const Uop* u, const char* what, const Warp& w);
+
+  Grid& grid_;
+  std::vector<WarpState> state_;
+  Shadow shadow_;
+  std::vector<std::pair<std::uint16_t, std::array<std::uint32_t, kLanes>>> poisoned_;  // rows to put back
+  std::map<std::pair<std::string, std::uint32_t>, Finding> findings_;
+};
+
+// The inner loop of checked mode: runs the current group until it stops.
+void run_checked(Warp& w, const Uop* u);
+
+}  // namespace nervanagpu::sass::emulate

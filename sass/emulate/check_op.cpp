@@ -1,0 +1,79 @@
+// What checked mode needs to know of an instruction, from the row table and the latency table.
+#include <algorithm>
+
+#include "sass/emulate/check.h"
+#include "sass/isa/access.h"
+
+namespace nervanagpu::sass::emulate {
+namespace {
+
+int tag_base(RegFile file) {
+  switch (file) {
+    case RegFile::kGpr: return tags::kGpr;
+    case RegFile::kUGpr: return tags::kUGpr;
+    case RegFile::kPred: return tags::kPred;
+    case RegFile::kUPred: return tags::kUPred;
+    default: return -1;
+  }
+}
+
+// The most cycles that any reader of this result waits.
+std::uint8_t settle_time(Arch arch, Producer p) {
+  unsigned most = 0;
+  for (unsigned c = 0; c < static_cast<unsigned>(Consumer::kCount); ++c) {
+    most = std::max<unsigned>(most, raw_gap(arch, p, static_cast<Consumer>(c)).need);
+  }
+  for (unsigned q = 0; q < static_cast<unsigned>(Producer::kCount); ++q) {
+    most = std::max<unsigned>(most, waw_gap(arch, p, static_cast<Producer>(q)).need);
+  }
+  return static_cast<std::uint8_t>(most);
+}
+
+// Stall cycles as the chip counts them: 12 and more only with the yield bit; 0 with it drains the pipes.
+std::uint8_t effective_stall(const Control& c) {
+  if (c.yield) return c.stall == 0 ? 16 : c.stall;
+  return c.stall >= kYieldStall ? 2 : std::max<std::uint8_t>(c.stall, 1);
+}
+
+}  // namespace
+
+CheckOp check_op(Arch arch, const Inst& inst) {
+  CheckOp op;
+  op.stall = effective_stall(inst.control);
+  op.wait = inst.control.wait;
+  op.write_sb = inst.control.write_sb;
+  op.read_sb = inst.control.read_sb;
+  op.by_scoreboard = ready(inst) == Ready::kScoreboard;
+  op.queue = queue_of(arch, inst);
+  op.late = reads_late(inst);
+  op.commits_async = inst.op == Op::LDGDEPBAR;
+  std::uint8_t least = 255;
+  for (const Access& a : accesses(inst)) {
+    const int base = tag_base(a.file);
+    if (base < 0) continue;
+    for (unsigned part = 0; part < a.count; ++part) {
+      const auto tag = static_cast<std::uint16_t>(base + a.first + part);
+      if (a.write) {
+        const Producer p = producer_of(inst, a, part);
+        op.defs.push_back({tag, p, settle_time(arch, p)});
+        for (unsigned c = 0; c < static_cast<unsigned>(Consumer::kCount); ++c) {
+          least = std::min(least, raw_gap(arch, p, static_cast<Consumer>(c)).need);
+        }
+      } else {
+        const CheckOp::Use use{tag, consumer_of(inst, a, part), a.late};
+        (a.operand == 255 ? op.guard : op.uses).push_back(use);
+      }
+    }
+  }
+  op.least = op.by_scoreboard && least != 255 ? least : 0;
+  if (inst.op == Op::DEPBAR) {
+    for (const Operand& o : inst.operands()) {
+      if (o.kind == OperandKind::kScoreboard) op.depbar_sb = static_cast<std::uint8_t>(o.imm);
+      if (o.kind == OperandKind::kImm) op.depbar_count = static_cast<std::uint8_t>(o.imm);
+      if (o.kind == OperandKind::kSet) op.depbar_all = static_cast<std::uint8_t>(o.imm);
+    }
+  }
+  return op;
+}
+
+}  // namespace nervanagpu::sass::emulate

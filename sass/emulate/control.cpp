@@ -1,0 +1,227 @@
+// Branches, calls, convergence barriers, EXIT.
+#include <bit>
+
+#include "sass/emulate/bind.h"
+#include "sass/emulate/lanes.h"
+
+namespace nervanagpu::sass::emulate {
+namespace {
+
+// Predicate operands of a branch narrow the lanes further.
+std::uint32_t narrowed(const Warp& w, const Detail& x) {
+  std::uint32_t lanes = w.exec;
+  for (unsigned i = 0; i < x.puse_count; ++i) lanes &= predicate(w, x.puse[i]);
+  return lanes;
+}
+
+std::uint32_t index_of(const Warp& w, const Uop* u) {
+  return static_cast<std::uint32_t>(u - w.code);
+}
+
+const Uop* bra(Warp& w, const Uop* u) {
+  return jump(w, u, u->x->target);
+}
+
+const Uop* bra_if(Warp& w, const Uop* u) {
+  const std::uint32_t lanes = narrowed(w, *u->x);
+  if (lanes == 0) return u + 1;
+  w.exec = lanes;
+  return jump(w, u, u->x->target);
+}
+
+// BRA.DIV UR: to the slow path when not all the lanes of UR are together here. BRA.CONV: when they are.
+const Uop* bra_div(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const std::uint32_t lanes = narrowed(w, x);
+  if (lanes == 0) return u + 1;
+  const std::uint32_t together = x.src_count > 0 ? scalar(w, x.src[0]) : kAllLanes;
+  const bool divergent = (together & w.live & ~w.active) != 0;
+  if (divergent == x.flag) return u + 1;
+  w.exec = lanes;
+  return jump(w, u, x.target);
+}
+
+// Indirect jumps: every lane has a target of its own; those of the first lane's go, the others come again.
+const Uop* jump_indirect(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const std::uint32_t here = index_of(w, u);
+  std::uint32_t lanes = narrowed(w, x);
+  if (lanes == 0) return u + 1;
+  ConstRow lo = fetch_raw(w, x.src[0], 0);
+  ConstRow hi = fetch_raw(w, x.src[0], 1, x.flag ? 1 : 0);
+  const auto target_of = [&](unsigned l) {
+    const std::uint64_t base = x.flag ? (std::uint64_t{hi[l]} << 32 | lo[l]) : std::uint64_t{lo[l]};
+    return base + static_cast<std::uint64_t>(std::uint64_t{x.target} * x.imm);
+  };
+  const unsigned first = static_cast<unsigned>(std::countr_zero(lanes));
+  const std::uint64_t target = target_of(first);
+  if (target % x.imm != 0 || target / x.imm >= x.imm2) {
+    return fault(w, u, first, "jump to " + std::to_string(target) + ", which is not in the kernel");
+  }
+  std::uint32_t same = 0;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((lanes >> l & 1) != 0 && target_of(l) == target) same |= 1u << l;
+  }
+  const std::uint32_t others = lanes & ~same;
+  if (others != 0) split(w, others, here);
+  w.exec = same;
+  return jump(w, u, static_cast<std::uint32_t>(target / x.imm));
+}
+
+const Uop* exit_lanes(Warp& w, const Uop* u) {
+  const std::uint32_t lanes = narrowed(w, *u->x);
+  w.live &= ~lanes;
+  w.active &= ~lanes;
+  w.exec = w.active;
+  const bool gone = w.active == 0;
+  if (gone) {
+    w.instructions += static_cast<std::uint64_t>(u + 1 - w.mark);
+    w.groups.erase(w.groups.begin() + w.current);
+    w.stop = Stop::kBlocked;
+  } else {
+    w.groups[w.current].mask = w.active;
+  }
+  release_syncs(w);
+  return gone ? nullptr : u + 1;
+}
+
+const Uop* nop(Warp&, const Uop* u) {
+  return u + 1;
+}
+
+const Uop* yield(Warp& w, const Uop* u) {
+  return leave(w, u, index_of(w, u) + 1, Stop::kYield);
+}
+
+const Uop* bssy(Warp& w, const Uop* u) {
+  auto& barrier = w.convergence[u->x->kind];
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((w.exec >> l & 1) != 0) barrier[l] = w.exec;
+  }
+  return u + 1;
+}
+
+const Uop* wait_with(Warp& w, const Uop* u, Group::State state, std::uint32_t want) {
+  const Detail& x = *u->x;
+  if ((want & w.live & ~w.exec) == 0) return u + 1;
+  const std::uint32_t here = index_of(w, u);
+  if (const std::uint32_t others = w.active & ~w.exec; others != 0) {
+    const std::uint32_t waiting = w.exec;
+    split(w, others, here + 1);
+    w.active = waiting;
+  }
+  Group& g = w.groups[w.current];
+  g.state = state;
+  g.barrier = x.kind;
+  g.wanted = want;
+  leave(w, u, here, Stop::kBlocked);
+  release_syncs(w);
+  return nullptr;
+}
+
+const Uop* bsync(Warp& w, const Uop* u) {
+  const std::uint32_t lanes = narrowed(w, *u->x);
+  if (lanes == 0) return u + 1;
+  w.exec = lanes;
+  return wait_with(w, u, Group::State::kAtSync,
+                   w.convergence[u->x->kind][static_cast<unsigned>(std::countr_zero(lanes))]);
+}
+
+const Uop* warpsync(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  std::uint32_t want = kAllLanes;
+  if (x.src_count > 0) want = fetch_raw(w, x.src[0], 0)[std::countr_zero(w.exec)];
+  return wait_with(w, u, Group::State::kAtWarpSync, want);
+}
+
+const Uop* break_lanes(Warp& w, const Uop* u) {
+  const std::uint32_t lanes = narrowed(w, *u->x);
+  if (lanes == 0) return u + 1;
+  auto& barrier = w.convergence[u->x->kind];
+  const std::uint32_t all = barrier[static_cast<unsigned>(std::countr_zero(lanes))];
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((all >> l & 1) != 0) barrier[l] &= ~lanes;
+  }
+  release_syncs(w);
+  return u + 1;
+}
+
+const Uop* bmov_from(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  Row32 o = result(w, x);
+  auto& barrier = w.convergence[x.kind];
+  for (unsigned l = 0; l < kLanes; ++l) o[l] = barrier[l];
+  finish(w, x);
+  if (x.flag) {
+    for (unsigned l = 0; l < kLanes; ++l) {
+      if ((w.exec >> l & 1) != 0) barrier[l] = 0;
+    }
+  }
+  return u + 1;
+}
+
+const Uop* bmov_to(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  ConstRow a = fetch(w, x.src[0], 0);
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((w.exec >> l & 1) != 0) w.convergence[x.kind][l] = a[l];
+  }
+  return u + 1;
+}
+
+}  // namespace
+
+bool bind_control(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  const Operand* barrier = nullptr;
+  for (const Operand& o : inst.operands()) {
+    if (o.kind == OperandKind::kBarrierReg) barrier = &o;
+  }
+  if (barrier != nullptr) x.kind = barrier->reg & 15;
+  const bool no_barrier = barrier == nullptr;
+  x.imm = 16;          // bytes of an instruction, for indirect jumps
+  x.imm2 = 0xffffffu;  // load() puts the number of instructions here
+  switch (inst.op) {
+    case Op::BRA:
+    case Op::JMP:
+      if (inst.has(Axis::kUniform, Tok::DIV) || inst.has(Axis::kUniform, Tok::CONV)) {
+        x.flag = inst.has(Axis::kUniform, Tok::CONV);
+        x.body = bra_div;
+      } else {
+        x.body = x.puse_count == 0 ? bra : bra_if;
+      }
+      return true;
+    case Op::CALL:
+      if (x.src_count != 0) b.refuse("an indirect call");
+      x.body = x.puse_count == 0 ? bra : bra_if;
+      return true;
+    case Op::BRX:
+    case Op::RET:
+      if (x.src_count == 0 && x.address_count == 0) b.refuse("no target register");
+      x.flag = true;
+      x.body = jump_indirect;
+      return true;
+    case Op::EXIT: x.body = exit_lanes; return true;
+    case Op::NOP:
+    case Op::CCTL:
+    case Op::MEMBAR:
+    case Op::ERRBAR:
+      x.body = nop;  // memory is coherent here
+      return true;
+    case Op::YIELD:
+    case Op::NANOSLEEP: x.body = yield; return true;
+    case Op::BSSY: x.body = bssy; break;
+    case Op::BSYNC: x.body = bsync; break;
+    case Op::BREAK: x.body = break_lanes; break;
+    case Op::BMOV:
+      x.flag = says(inst, "CLEAR");
+      x.body = x.src_count == 0 ? bmov_from : bmov_to;
+      break;
+    case Op::WARPSYNC: x.body = warpsync; return true;
+    default: return false;
+  }
+  if (no_barrier) b.refuse("no convergence barrier operand");
+  return true;
+}
+
+}  // namespace nervanagpu::sass::emulate

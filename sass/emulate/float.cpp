@@ -1,0 +1,300 @@
+// Single precision: FADD, FMUL, FFMA, minimum and maximum, select. Nearest even runs on the host's arithmetic, which is
+// the same; the directed roundings are computed exactly in double and then rounded. NaN results are 0x7fffffff.
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "sass/emulate/bind.h"
+#include "sass/emulate/warp.h"
+
+#include "sass/emulate/target_begin.h"
+
+#include "sass/emulate/lanes.h"
+
+namespace nervanagpu::sass::emulate::NG_TARGET {
+namespace {
+
+using u32 = std::uint32_t;
+constexpr u32 kNan = 0x7fffffffu;
+
+inline u32 to_bits(float f) {
+  return f != f ? kNan : std::bit_cast<u32>(f);
+}
+inline float from_bits(u32 b) {
+  return std::bit_cast<float>(b);
+}
+inline u32 flush(u32 b) {
+  return (b & 0x7f800000u) == 0 ? b & 0x80000000u : b;
+}
+// To [0, 1]; NaN becomes 0.
+inline u32 saturate(u32 b) {
+  const float f = from_bits(b);
+  return f > 0 ? (f < 1 ? b : 0x3f800000u) : 0;
+}
+
+// FFMA with plain registers and no modifier: the inner loop of everything. Runs on over its equals, so that a block of
+// FFMAs costs one dispatch.
+inline void ffma_lanes(Row32 d, ConstRow a, ConstRow b, ConstRow c) {
+  NG_LANES(l) {
+    const float r = __builtin_fmaf(from_bits(a[l]), from_bits(b[l]), from_bits(c[l]));
+    d[l] = to_bits(r);
+  }
+}
+
+const Uop* ffma_one(Warp& w, const Uop* u) {
+  if (w.exec == kAllLanes) {
+    ffma_lanes(w.row(u->d), w.row(u->a), w.row(u->b), w.row(u->c));
+  } else {
+    Row32 o = w.scratch[kResult].data();
+    ffma_lanes(o, w.row(u->a), w.row(u->b), w.row(u->c));
+    blend(w.row(u->d), o, w.exec);
+  }
+  return u + 1;
+}
+
+const Uop* ffma_run(Warp& w, const Uop* u) {
+  if (w.exec != kAllLanes) return ffma_one(w, u);
+  std::uint32_t* const file = w.file;
+  do {
+    ffma_lanes(file + u->d * kLanes, file + u->a * kLanes, file + u->b * kLanes, file + u->c * kLanes);
+    ++u;
+  } while (u->run == ffma_run);
+  return u;
+}
+
+template <bool kFtz, bool kSat, class F>
+inline u32 near(F f, u32 a, u32 b, u32 c) {
+  if (kFtz) {
+    a = flush(a);
+    b = flush(b);
+    c = flush(c);
+  }
+  u32 r = to_bits(f(from_bits(a), from_bits(b), from_bits(c)));
+  if (kFtz) r = flush(r);
+  if (kSat) r = saturate(r);
+  return r;
+}
+
+// The float next to the exact value s + e (|e| at most half a unit of s in double) in direction `round`.
+inline float round_exact(double s, double e, Round round) {
+  float f = static_cast<float>(s);
+  if (f != f) return f;
+  // The sign of (s + e) - f, exactly. Infinite f from finite s counts as beyond.
+  const double d = static_cast<double>(f);
+  const double error = s == d ? e : s - d;
+  if (error == 0 || (std::isinf(s))) return f;
+  const bool above = error > 0;  // the exact value is above f
+  const float up = std::numeric_limits<float>::infinity();
+  switch (round) {
+    case kDown: return above ? f : std::nextafterf(f, -up);
+    case kUp: return above ? std::nextafterf(f, up) : f;
+    case kZeroward: {
+      const bool positive = s > 0;
+      if (positive) return above ? f : std::nextafterf(f, -up);
+      return above ? std::nextafterf(f, up) : f;
+    }
+    default: return f;
+  }
+}
+
+// a * b + c with a directed rounding. The product of two floats is exact in double; the sum is split into its rounded
+// value and its exact error (Knuth), neither of which can leave the range of double.
+inline float fma_directed(float a, float b, float c, Round round) {
+  const double p = static_cast<double>(a) * static_cast<double>(b);
+  const double q = static_cast<double>(c);
+  const double s = p + q;
+  if (!(std::fabs(s) <= std::numeric_limits<double>::max())) return static_cast<float>(s);
+  if (s == 0) {
+    // Exact zero: -0 when rounding down, unless both terms are +0; both terms -0 give -0.
+    const bool minus = std::signbit(p) && std::signbit(q);
+    const bool plus = !std::signbit(p) && !std::signbit(q);
+    if (minus || (round == kDown && !plus)) return -0.0F;
+    return 0.0F;
+  }
+  const double v = s - p;
+  const double e = (p - (s - v)) + (q - v);
+  return round_exact(s, e, round);
+}
+
+struct Add {
+  static float near(float a, float b, float) { return a + b; }
+  static float directed(float a, float b, float, Round r) { return fma_directed(a, 1.0F, b, r); }
+};
+struct Mul {
+  static float near(float a, float b, float) { return a * b; }
+  static float directed(float a, float b, float, Round r) {
+    const double p = static_cast<double>(a) * static_cast<double>(b);
+    return p == 0 ? static_cast<float>(p) : round_exact(p, 0, r);
+  }
+};
+struct Fma {
+  static float near(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
+  static float directed(float a, float b, float c, Round r) { return fma_directed(a, b, c, r); }
+};
+
+template <class F, unsigned kArity, bool kFtz, bool kSat>
+const Uop* near_op(Warp& w, const Uop* u) {
+  if constexpr (kArity == 2) {
+    return map2(w, u, [](u32 a, u32 b) { return near<kFtz, kSat>(F::near, a, b, 0); });
+  } else {
+    return map3(w, u, [](u32 a, u32 b, u32 c) { return near<kFtz, kSat>(F::near, a, b, c); });
+  }
+}
+
+// Everything else: directed roundings, FMUL's scale, FMZ. Lane by lane.
+template <class F, unsigned kArity>
+const Uop* rare_op(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  ConstRow a = fetch(w, x.src[0], 0);
+  ConstRow b = fetch(w, x.src[1], 1);
+  ConstRow c = kArity == 3 ? fetch(w, x.src[2], 2) : w.row(rows::kZero);
+  Row32 o = result(w, x);
+  const Round round = static_cast<Round>(x.round);
+  for (unsigned l = 0; l < kLanes; ++l) {
+    u32 p = a[l];
+    u32 q = b[l];
+    u32 t = c[l];
+    if (x.ftz) {
+      p = flush(p);
+      q = flush(q);
+      t = flush(t);
+    }
+    float r = 0;
+    if (x.flag && (from_bits(p) == 0 || from_bits(q) == 0)) {
+      r = kArity == 3 ? from_bits(t) : 0.0F;  // FMZ: 0 times anything is 0
+    } else if (round == kNearest) {
+      r = F::near(from_bits(p), from_bits(q), from_bits(t));
+    } else {
+      r = F::directed(from_bits(p), from_bits(q), from_bits(t), round);
+    }
+    u32 v = to_bits(r);
+    if (x.ftz) v = flush(v);
+    if (x.sat) v = saturate(v);
+    o[l] = v;
+  }
+  finish(w, x);
+  return u + 1;
+}
+
+template <class F, unsigned kArity>
+void bind_arithmetic(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  signs_as_float(x);
+  x.flag = inst.has(Axis::kFtz, Tok::FMZ);
+  if (inst.mod(Axis::kScale) != Tok::kNone) b.refuse("an output scale");
+  if (inst.has(Axis::kSat, Tok::RELU)) b.refuse(".RELU");
+  if (x.round != kNearest || x.flag) {
+    x.body = rare_op<F, kArity>;
+  } else if (x.ftz) {
+    x.body = x.sat ? near_op<F, kArity, true, true> : near_op<F, kArity, true, false>;
+  } else {
+    x.body = x.sat ? near_op<F, kArity, false, true> : near_op<F, kArity, false, false>;
+  }
+}
+
+void bind_ffma(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  bind_arithmetic<Fma, 3>(inst, b);
+  bool plain = x.body == near_op<Fma, 3, false, false>;
+  for (unsigned i = 0; i < 3; ++i) plain = plain && x.src[i].plain && x.src[i].kind == Src::Kind::kRow;
+  if (plain) {
+    x.body = ffma_one;
+    b.uop.run = ffma_run;
+  }
+}
+
+// d = p ? min(a, b) : max(a, b). A NaN loses; -0 is less than +0.
+inline u32 min_max(u32 a, u32 b, bool minimum, bool nan_wins) {
+  const float p = from_bits(a);
+  const float q = from_bits(b);
+  if (p != p || q != q) {
+    if (nan_wins || (p != p && q != q)) return kNan;
+    return p != p ? b : a;
+  }
+  // As sign-magnitude integers, which orders -0 before +0.
+  const auto key = [](u32 v) { return static_cast<std::int32_t>(v ^ ((v >> 31) != 0 ? 0x7fffffffu : 0)); };
+  return (key(a) < key(b)) == minimum ? a : b;
+}
+
+const Uop* fmnmx(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  Row32 pick = w.scratch[7].data();
+  unpack(pick, predicate(w, x.puse[0]));
+  ConstRow a = fetch(w, x.src[0], 0);
+  ConstRow b = fetch(w, x.src[1], 1);
+  Row32 o = result(w, x);
+  const bool ftz = x.ftz;
+  const bool nan_wins = x.flag;
+  NG_LANES(l) {
+    const u32 p = ftz ? flush(a[l]) : a[l];
+    const u32 q = ftz ? flush(b[l]) : b[l];
+    o[l] = min_max(p, q, pick[l] != 0, nan_wins);
+  }
+  finish(w, x);
+  return u + 1;
+}
+
+const Uop* fsel(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  Row32 pick = w.scratch[7].data();
+  unpack(pick, predicate(w, x.puse[0]));
+  ConstRow a = fetch(w, x.src[0], 0);
+  ConstRow b = fetch(w, x.src[1], 1);
+  Row32 o = result(w, x);
+  const bool ftz = x.ftz;
+  NG_LANES(l) {
+    const u32 v = pick[l] != 0 ? a[l] : b[l];
+    o[l] = ftz ? flush(v) : v;
+  }
+  finish(w, x);
+  return u + 1;
+}
+
+// FCHK: true where a / b needs the careful path, that is unless both are normal and the quotient stays well inside the
+// normal range. A wider answer than the chip's is right too: the careful path serves all values.
+const Uop* fchk(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const u32 m = test2(w, x, [](u32 a, u32 b) {
+    const int ea = static_cast<int>(a >> 23 & 0xff);
+    const int eb = static_cast<int>(b >> 23 & 0xff);
+    const bool safe = ea > 24 && ea < 255 && eb > 1 && eb < 253 && ea - eb > -125 && ea - eb < 126;
+    return !safe;
+  });
+  set_predicate(w, x.pdst[0], m);
+  return u + 1;
+}
+
+}  // namespace
+
+bool bind_float(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  switch (inst.op) {
+    case Op::FFMA:
+    case Op::FFMA32I: bind_ffma(inst, b); return true;
+    case Op::FADD:
+    case Op::FADD32I: bind_arithmetic<Add, 2>(inst, b); return true;
+    case Op::FMUL:
+    case Op::FMUL32I: bind_arithmetic<Mul, 2>(inst, b); return true;
+    case Op::FMNMX:
+      signs_as_float(x);
+      x.flag = says(inst, "NAN");
+      if (inst.has(Axis::kSat, Tok::RELU) || says(inst, "XORSIGN")) b.refuse("a modifier of FMNMX");
+      x.body = fmnmx;
+      return true;
+    case Op::FSEL:
+      signs_as_float(x);
+      x.body = fsel;
+      return true;
+    case Op::FCHK:
+      signs_as_float(x);
+      x.body = fchk;
+      return true;
+    default: return false;
+  }
+}
+
+}  // namespace nervanagpu::sass::emulate::NG_TARGET
+
+#include "sass/emulate/target_end.h"

@@ -1,0 +1,31 @@
+// One launch: what all CTAs share.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "sass/emulate/kernel.h"
+#include "sass/emulate/warp.h"
+
+namespace nervanagpu::sass::emulate {
+
+struct Grid {
+  const Kernel* kernel = nullptr;
+  Machine::Impl* memory = nullptr;
+  const Memory* owner = nullptr;
+  Launch launch;
+  std::vector<std::byte> constants;    // c[0]
+  std::atomic<std::uint64_t> next{0};  // the next CTA that nobody runs
+  std::atomic<bool> stopped{false};    // a fault was found
+  std::mutex mutex;                    // of what follows
+  std::optional<Diag> fault;
+  Report report;
+};
+
+// "kernel K, FILE:LINE, CTA (x,y,z), warp w, lane l"; lane 32: without the lane.
+std::string place(const Kernel& kernel, std::uint32_t index, const Cta& cta, std::uint32_t warp, unsigned lane);
+
+}  // namespace nervanagpu::sass::emulate

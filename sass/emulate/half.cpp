@@ -1,0 +1,211 @@
+// Packed halves and bfloat16 pairs: HADD2, HMUL2, HFMA2, minimum and maximum, comparisons. Every result is rounded once.
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "sass/emulate/bind.h"
+#include "sass/emulate/half_math.h"
+#include "sass/emulate/lanes.h"
+
+namespace nervanagpu::sass::emulate {
+namespace {
+
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+
+enum class Operation : std::uint8_t { kAdd, kMul, kFma, kMinMax };
+enum Accept : std::uint8_t { kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8 };
+
+u16 pick(u32 v, const Src& s, unsigned half) {
+  // part: 0 both halves as they stand, 1 the lower twice, 2 the upper twice
+  const unsigned at = s.part == 0 ? half : s.part - 1u;
+  return static_cast<u16>(v >> (16 * at));
+}
+
+u16 flush(u16 h, bool bfloat) {
+  const u16 exponent = bfloat ? 0x7f80 : 0x7c00;
+  return (h & exponent) == 0 ? h & 0x8000 : h;
+}
+
+double widen(u16 h, const Detail& x) {
+  if (x.ftz) h = flush(h, x.flag);
+  return x.flag ? from_bfloat(h) : from_half(h);
+}
+
+u16 finish_half(double v, const Detail& x) {
+  u16 r = x.flag ? to_bfloat(v) : to_half(v);
+  if (x.ftz) r = flush(r, x.flag);
+  const bool nan = (r & 0x7fff) > (x.flag ? 0x7f80 : 0x7c00);
+  const u16 one = x.flag ? 0x3f80 : 0x3c00;
+  if (x.sat) return nan || (r & 0x8000) != 0 ? 0 : std::min(r, one);
+  if (x.imm != 0 && !nan && (r & 0x8000) != 0) return 0;  // RELU
+  return r;
+}
+
+double min_max(double a, double b, bool minimum, bool nan_wins) {
+  if (a != a || b != b) {
+    if (nan_wins || (a != a && b != b)) return std::nan("");
+    return a != a ? b : a;
+  }
+  const bool less = a < b || (a == b && std::signbit(a) && !std::signbit(b));
+  return less == minimum ? a : b;
+}
+
+double compute(Operation op, double a, double b, double c, bool minimum, bool nan_wins) {
+  switch (op) {
+    case Operation::kAdd: return add_to_odd(a, b);
+    case Operation::kMul: return a * b;  // exact
+    case Operation::kFma: return add_to_odd(a * b, c);
+    case Operation::kMinMax: return min_max(a, b, minimum, nan_wins);
+  }
+  return 0;
+}
+
+const Uop* half2(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const auto op = static_cast<Operation>(x.kind);
+  ConstRow in[3] = {w.row(rows::kZero), w.row(rows::kZero), w.row(rows::kZero)};
+  for (unsigned i = 0; i < x.src_count && i < 3; ++i) in[i] = fetch(w, x.src[i], i);
+  const u32 minimum = op == Operation::kMinMax ? predicate(w, x.puse[0]) : 0;
+  Row32 o = result(w, x);
+  for (unsigned l = 0; l < kLanes; ++l) {
+    u32 r = 0;
+    for (unsigned h = 0; h < 2; ++h) {
+      const double a = widen(pick(in[0][l], x.src[0], h), x);
+      const double b = widen(pick(in[1][l], x.src[1], h), x);
+      const double c = widen(pick(in[2][l], x.src[2], h), x);
+      if (x.kind2 == 1) {  // .F32: one result, of the lower halves
+        const float f = static_cast<float>(compute(op, a, b, c, false, false));
+        r = f != f ? 0x7fffffffu : std::bit_cast<u32>(f);
+        break;
+      }
+      const double v = compute(op, a, b, c, (minimum >> l & 1) != 0, x.flag2);
+      r |= u32{finish_half(v, x)} << (16 * h);
+    }
+    o[l] = r;
+  }
+  finish(w, x);
+  return u + 1;
+}
+
+u32 combine(unsigned how, u32 a, u32 b) {
+  return how == 0 ? a & b : how == 1 ? a | b : a ^ b;
+}
+
+// The comparison of both halves, as lane masks.
+void test(Warp& w, const Detail& x, u32 masks[2]) {
+  ConstRow a = fetch(w, x.src[0], 0);
+  ConstRow b = fetch(w, x.src[1], 1);
+  masks[0] = masks[1] = 0;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    for (unsigned h = 0; h < 2; ++h) {
+      const double p = widen(pick(a[l], x.src[0], h), x);
+      const double q = widen(pick(b[l], x.src[1], h), x);
+      const unsigned is = p < q ? kLess : p == q ? kEqual : p > q ? kGreater : kUnordered;
+      if ((x.kind & is) != 0) masks[h] |= 1u << l;
+    }
+  }
+}
+
+const Uop* hsetp2(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  u32 m[2];
+  test(w, x, m);
+  const u32 p = x.puse_count > 0 ? predicate(w, x.puse[0]) : kAllLanes;
+  if (x.flag2) {  // H_AND: both halves
+    const u32 both = m[0] & m[1];
+    set_predicate(w, x.pdst[0], combine(x.kind2, both, p));
+    if (x.pdst_count > 1) set_predicate(w, x.pdst[1], combine(x.kind2, ~both, p));
+  } else {
+    set_predicate(w, x.pdst[0], combine(x.kind2, m[0], p));
+    if (x.pdst_count > 1) set_predicate(w, x.pdst[1], combine(x.kind2, m[1], p));
+  }
+  return u + 1;
+}
+
+const Uop* hset2(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  u32 m[2];
+  test(w, x, m);
+  const u32 p = x.puse_count > 0 ? predicate(w, x.puse[0]) : kAllLanes;
+  const u32 yes = !x.flag2 ? 0xffffu : x.flag ? 0x3f80u : 0x3c00u;
+  Row32 o = result(w, x);
+  for (unsigned l = 0; l < kLanes; ++l) {
+    u32 r = 0;
+    for (unsigned h = 0; h < 2; ++h) {
+      if ((combine(x.kind2, m[h], p) >> l & 1) != 0) r |= yes << (16 * h);
+    }
+    o[l] = r;
+  }
+  finish(w, x);
+  return u + 1;
+}
+
+bool condition(const Inst& inst, Detail& x) {
+  static constexpr struct {
+    Tok tok;
+    unsigned accept;
+  } kTable[] = {{Tok::F, 0},    {Tok::LT, 1},   {Tok::EQ, 2},   {Tok::LE, 3},  {Tok::GT, 4},   {Tok::NE, 5},
+                {Tok::GE, 6},   {Tok::NUM, 7},  {Tok::kNAN, 8}, {Tok::LTU, 9}, {Tok::EQU, 10}, {Tok::LEU, 11},
+                {Tok::GTU, 12}, {Tok::NEU, 13}, {Tok::GEU, 14}, {Tok::T, 15}};
+  for (const auto& e : kTable) {
+    if (!inst.has(Axis::kCmp, e.tok)) continue;
+    x.kind = static_cast<std::uint8_t>(e.accept);
+    x.kind2 = inst.has(Axis::kBool, Tok::OR) ? 1 : inst.has(Axis::kBool, Tok::XOR) ? 2 : 0;
+    return true;
+  }
+  return false;
+}
+
+void parts(Binding& b) {
+  for (Src& s : b.detail.src) {
+    switch (s.sub) {
+      case Tok::kNone:
+      case Tok::H1_H0: s.part = 0; break;
+      case Tok::H0:
+      case Tok::H0_H0: s.part = 1; break;
+      case Tok::H1:
+      case Tok::H1_H1: s.part = 2; break;
+      default: b.refuse("operand part ." + std::string(tok_text(s.sub)));
+    }
+  }
+}
+
+}  // namespace
+
+bool bind_half(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  Operation op = Operation::kAdd;
+  switch (inst.op) {
+    case Op::HADD2: op = Operation::kAdd; break;
+    case Op::HMUL2: op = Operation::kMul; break;
+    case Op::HFMA2: op = Operation::kFma; break;
+    case Op::HMNMX2: op = Operation::kMinMax; break;
+    case Op::HSETP2:
+    case Op::HSET2: break;
+    default: return false;
+  }
+  signs_as_float(x, 0x80008000u);
+  parts(b);
+  x.flag = says(inst, "BF16_V2") || says(inst, "BF16");
+  if (inst.has(Axis::kFtz, Tok::FMZ)) b.refuse(".FMZ");
+  if (says(inst, "MERGE_C") || says(inst, "MRG_H0") || says(inst, "MRG_H1")) b.refuse("a merged result");
+  if (inst.op == Op::HSETP2 || inst.op == Op::HSET2) {
+    if (!condition(inst, x)) b.refuse("comparison");
+    x.flag2 = inst.op == Op::HSETP2 ? says(inst, "H_AND") : says(inst, "BF");
+    x.body = inst.op == Op::HSETP2 ? hsetp2 : hset2;
+    return true;
+  }
+  x.imm = says(inst, "RELU") ? 1 : 0;
+  x.kind = static_cast<std::uint8_t>(op);
+  x.kind2 = says(inst, "F32") ? 1 : 0;
+  x.flag2 = says(inst, "NAN");
+  if (says(inst, "XORSIGN")) b.refuse(".XORSIGN");
+  if (op == Operation::kFma && x.src_count == 4) {
+    b.refuse("operands");
+  }
+  x.body = half2;
+  return true;
+}
+
+}  // namespace nervanagpu::sass::emulate

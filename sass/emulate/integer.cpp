@@ -1,0 +1,568 @@
+// Integer arithmetic, logic, shifts and byte permutation; the uniform forms too, which are the same with a scalar result.
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "sass/emulate/bind.h"
+#include "sass/emulate/warp.h"
+
+#include "sass/emulate/target_begin.h"
+
+#include "sass/emulate/lanes.h"
+
+namespace nervanagpu::sass::emulate::NG_TARGET {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using i32 = std::int32_t;
+using i64 = std::int64_t;
+
+const Uop* mov(Warp& w, const Uop* u) {
+  return map1(w, u, [](u32 a) { return a; });
+}
+
+const Uop* sel(Warp& w, const Uop* u) {
+  const u32 p = predicate(w, u->x->puse[0]);
+  Row32 pick = w.scratch[7].data();
+  unpack(pick, p);
+  const Detail& x = *u->x;
+  ConstRow a = fetch(w, x.src[0], 0);
+  ConstRow b = fetch(w, x.src[1], 1);
+  Row32 o = result(w, x);
+  NG_LANES(l) o[l] = pick[l] != 0 ? a[l] : b[l];
+  finish(w, x);
+  return u + 1;
+}
+
+// a + b + c without carries: most of them.
+const Uop* iadd3(Warp& w, const Uop* u) {
+  return map3(w, u, [](u32 a, u32 b, u32 c) { return a + b + c; });
+}
+const Uop* iadd2(Warp& w, const Uop* u) {
+  return map2(w, u, [](u32 a, u32 b) { return a + b; });
+}
+
+// With carries. The sum of three terms, the +1 of every negation and two carries in is at most 3 * 2^32 + 1: the first
+// carry out says that bit 32 or 33 is set, the second that the sum reached 2 * 2^32.
+const Uop* iadd3_carry(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  ConstRow in[3];
+  u32 ones = 0;
+  for (unsigned i = 0; i < 3; ++i) {
+    Src s = x.src[i];
+    ones += s.add;
+    s.add = 0;
+    in[i] = fetch(w, s, i);
+  }
+  Row32 p = w.scratch[6].data();
+  Row32 q = w.scratch[7].data();
+  unpack(p, x.extended && x.puse_count > 0 ? predicate(w, x.puse[0]) : 0);
+  unpack(q, x.extended && x.puse_count > 1 ? predicate(w, x.puse[1]) : 0);
+  ConstRow a = in[0], b = in[1], c = in[2];
+  Row32 o = result(w, x);
+  NG_LANES(l) {
+    const u64 sum = u64{a[l]} + b[l] + c[l] + ones + p[l] + q[l];
+    p[l] = sum >> 32 >= 1 ? 1 : 0;
+    q[l] = sum >> 32 >= 2 ? 1 : 0;
+    o[l] = static_cast<u32>(sum);
+  }
+  if (x.pdst_count > 0) set_predicate(w, x.pdst[0], pack(p));
+  if (x.pdst_count > 1) set_predicate(w, x.pdst[1], pack(q));
+  finish(w, x);
+  return u + 1;
+}
+
+const Uop* imad(Warp& w, const Uop* u) {
+  return map3(w, u, [](u32 a, u32 b, u32 c) { return a * b + c; });
+}
+const Uop* imad_x(Warp& w, const Uop* u) {
+  const u32 carry = x_carry(w, *u->x);
+  Row32 p = w.scratch[7].data();
+  unpack(p, carry);
+  const Detail& x = *u->x;
+  ConstRow a = fetch(w, x.src[0], 0);
+  ConstRow b = fetch(w, x.src[1], 1);
+  ConstRow c = fetch(w, x.src[2], 2);
+  Row32 o = result(w, x);
+  NG_LANES(l) o[l] = a[l] * b[l] + c[l] + p[l];
+  finish(w, x);
+  return u + 1;
+}
+
+// {d+1, d} = a * b + {c+1, c}, or its upper half (HI). The third source is a pair.
+template <bool kSigned, bool kHigh>
+const Uop* imad_wide(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  ConstRow a = fetch(w, x.src[0], 0);
+  ConstRow b = fetch(w, x.src[1], 1);
+  ConstRow c = fetch_raw(w, x.src[2], 2);
+  ConstRow ch = fetch_raw(w, x.src[2], 3, 1);
+  const bool minus = x.src[2].neg && !x.extended;
+  const bool complement = x.src[2].inv || (x.src[2].neg && x.extended);
+  const u64 flip = minus || complement ? ~u64{0} : 0;
+  Row32 p = w.scratch[7].data();
+  unpack(p, x.extended ? x_carry(w, x) : 0);
+  Row32 o = result(w, x);
+  Row32 oh = result(w, x, kHigh ? 0 : 1);
+  const bool carries = x.pdst_count > 0 && x.pdst[0] != preds::kDump;
+  if (!carries && flip == 0 && !x.extended) {
+    NG_LANES(l) {
+      const u64 product =
+          kSigned ? static_cast<u64>(i64{static_cast<i32>(a[l])} * static_cast<i32>(b[l])) : u64{a[l]} * b[l];
+      const u64 sum = product + (u64{ch[l]} << 32 | c[l]);
+      if (!kHigh) o[l] = static_cast<u32>(sum);
+      oh[l] = static_cast<u32>(sum >> 32);
+    }
+  } else {
+    for (unsigned l = 0; l < kLanes; ++l) {
+      const u64 product =
+          kSigned ? static_cast<u64>(i64{static_cast<i32>(a[l])} * static_cast<i32>(b[l])) : u64{a[l]} * b[l];
+      const u64 add = (u64{ch[l]} << 32 | c[l]) ^ flip;
+      u64 sum = 0;
+      bool carry = __builtin_add_overflow(product, add, &sum);
+      carry |= __builtin_add_overflow(sum, u64{p[l]} + (minus ? 1 : 0), &sum);
+      p[l] = carry ? 1 : 0;
+      if (!kHigh) o[l] = static_cast<u32>(sum);
+      oh[l] = static_cast<u32>(sum >> 32);
+    }
+    if (carries) set_predicate(w, x.pdst[0], pack(p));
+  }
+  finish(w, x, kHigh ? 1 : 2);
+  return u + 1;
+}
+
+// LEA: (a << n) + b. LEA.HI: the upper half of {c, a} << n, + b. kind2: the shift operand.
+template <bool kHigh>
+const Uop* lea(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const Src& sa = x.src[0];
+  ConstRow a = fetch_raw(w, sa, 0);
+  const Src& sb = x.src[1];
+  ConstRow b = fetch_raw(w, sb, 1);
+  const bool sx32 = x.flag;
+  ConstRow c = kHigh && !sx32 ? fetch(w, x.src[2], 2) : a;
+  const u32 n = scalar(w, x.src[x.kind2]) & 31;
+  const u64 flip_a = sa.neg || sa.inv ? ~u64{0} : 0;
+  const u64 one_a = sa.neg && !sa.inv ? 1 : 0;
+  const u32 flip_b = sb.neg || sb.inv ? ~0u : 0;
+  const u64 one_b = sb.neg && !sb.inv && !x.extended ? 1 : 0;
+  Row32 p = w.scratch[7].data();
+  unpack(p, x.extended ? x_carry(w, x) : 0);
+  Row32 o = result(w, x);
+  NG_LANES(l) {
+    const u32 upper = !kHigh ? 0 : sx32 ? static_cast<u32>(static_cast<i32>(a[l]) >> 31) : c[l];
+    const u64 value = ((u64{upper} << 32 | a[l]) ^ flip_a) + one_a;
+    const u32 shifted = static_cast<u32>(kHigh ? value << n >> 32 : value << n);
+    const u64 sum = u64{shifted} + (b[l] ^ flip_b) + one_b + p[l];
+    p[l] = sum >> 32 != 0 ? 1 : 0;
+    o[l] = static_cast<u32>(sum);
+  }
+  if (x.pdst_count > 0) set_predicate(w, x.pdst[0], pack(p));
+  finish(w, x);
+  return u + 1;
+}
+
+// Any function of three bits: the eight minterms of the table that are in it.
+inline u32 lut3(u32 lut, u32 a, u32 b, u32 c) {
+  u32 r = 0;
+  for (u32 i = 0; i < 8; ++i) {
+    const u32 in = (lut >> i & 1) != 0 ? ~0u : 0u;
+    r |= in & ((i & 4) != 0 ? a : ~a) & ((i & 2) != 0 ? b : ~b) & ((i & 1) != 0 ? c : ~c);
+  }
+  return r;
+}
+
+const Uop* lop3(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  ConstRow a = fetch(w, x.src[0], 0);
+  ConstRow b = fetch(w, x.src[1], 1);
+  ConstRow c = fetch(w, x.src[2], 2);
+  const u32 lut = x.imm;
+  const bool test = x.pdst_count > 0 && x.pdst[0] != preds::kDump;
+  Row32 o = test ? w.scratch[kResult].data() : result(w, x);
+  switch (lut) {
+    case 0xc0: NG_LANES(l) o[l] = a[l] & b[l]; break;
+    case 0xfc: NG_LANES(l) o[l] = a[l] | b[l]; break;
+    case 0x3c: NG_LANES(l) o[l] = a[l] ^ b[l]; break;
+    case 0x96: NG_LANES(l) o[l] = a[l] ^ b[l] ^ c[l]; break;
+    case 0x80: NG_LANES(l) o[l] = a[l] & b[l] & c[l]; break;
+    case 0xfe: NG_LANES(l) o[l] = a[l] | b[l] | c[l]; break;
+    case 0xf8: NG_LANES(l) o[l] = a[l] | (b[l] & c[l]); break;
+    case 0xea: NG_LANES(l) o[l] = (a[l] & b[l]) | c[l]; break;
+    case 0x0f: NG_LANES(l) o[l] = ~a[l]; break;
+    case 0x33: NG_LANES(l) o[l] = ~b[l]; break;
+    default: NG_LANES(l) o[l] = lut3(lut, a[l], b[l], c[l]);
+  }
+  if (test) {
+    Row32 nonzero = w.scratch[7].data();
+    NG_LANES(l) nonzero[l] = o[l] != 0 ? 1 : 0;
+    const u32 m = pack(nonzero);
+    const u32 with = x.puse_count > 0 ? predicate(w, x.puse[0]) : 0;
+    Row32 to = result(w, x);
+    if (to != o) std::copy_n(o, kLanes, to);
+    set_predicate(w, x.pdst[0], x.flag ? m & with : m | with);
+  }
+  finish(w, x);
+  return u + 1;
+}
+
+// Funnel shift of {c, a} by b. kind: bit 0 right, bit 1 upper half, bit 2 64-bit range, bit 3 wrap, bit 4 signed.
+enum ShiftKind : std::uint8_t { kRight = 1, kUpper = 2, kLong = 4, kWrap = 8, kArithmetic = 16 };
+
+inline u32 funnel(unsigned kind, u32 lo, u32 amount, u32 hi) {
+  const u32 range = (kind & kLong) != 0 ? 64 : 32;
+  const u32 n = (kind & kWrap) != 0 ? amount & (range - 1) : std::min(amount, range);
+  const u64 v = u64{hi} << 32 | lo;
+  u64 r = 0;
+  if ((kind & kRight) == 0) {
+    r = n > 63 ? 0 : v << n;
+  } else if ((kind & kArithmetic) != 0) {
+    r = static_cast<u64>(static_cast<i64>(v) >> std::min(n, 63u));
+  } else {
+    r = n > 63 ? 0 : v >> n;
+  }
+  return static_cast<u32>((kind & kUpper) != 0 ? r >> 32 : r);
+}
+
+template <unsigned kKind>
+const Uop* shf_known(Warp& w, const Uop* u) {
+  return map3(w, u, [](u32 a, u32 n, u32 c) { return funnel(kKind, a, n, c); });
+}
+const Uop* shf(Warp& w, const Uop* u) {
+  const unsigned kind = u->x->kind;
+  return map3(w, u, [=](u32 a, u32 n, u32 c) { return funnel(kind, a, n, c); });
+}
+
+// PRMT: four bytes of {c, a}, chosen by b according to the mode.
+inline u32 permute(unsigned mode, u32 a, u32 control, u32 c) {
+  const u64 v = u64{c} << 32 | a;
+  u32 r = 0;
+  for (u32 i = 0; i < 4; ++i) {
+    const u32 s = control & 3;
+    u32 at = 0;
+    bool sign = false;
+    switch (mode) {
+      case 0:
+        at = control >> (4 * i) & 7;
+        sign = (control >> (4 * i) & 8) != 0;
+        break;
+      case 1: at = s + i; break;                  // F4E
+      case 2: at = (s - i) & 7; break;            // B4E
+      case 3: at = s; break;                      // RC8
+      case 4: at = std::max(s, i); break;         // ECL
+      case 5: at = std::min(s, i); break;         // ECR
+      default: at = 2 * (control & 1) + (i & 1);  // RC16
+    }
+    u32 byte = static_cast<u32>(v >> (8 * at)) & 0xff;
+    if (sign) byte = (byte & 0x80) != 0 ? 0xff : 0;
+    r |= byte << (8 * i);
+  }
+  return r;
+}
+const Uop* prmt(Warp& w, const Uop* u) {
+  const unsigned mode = u->x->kind;
+  if (mode == 0) return map3(w, u, [](u32 a, u32 b, u32 c) { return permute(0, a, b, c); });
+  return map3(w, u, [=](u32 a, u32 b, u32 c) { return permute(mode, a, b, c); });
+}
+
+// d = p ? min(a, b) : max(a, b)
+template <bool kSigned>
+const Uop* imnmx(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  Row32 pick = w.scratch[7].data();
+  unpack(pick, predicate(w, x.puse[0]));
+  ConstRow a = fetch(w, x.src[0], 0);
+  ConstRow b = fetch(w, x.src[1], 1);
+  Row32 o = result(w, x);
+  NG_LANES(l) {
+    const bool less = kSigned ? static_cast<i32>(a[l]) < static_cast<i32>(b[l]) : a[l] < b[l];
+    o[l] = less == (pick[l] != 0) ? a[l] : b[l];
+  }
+  finish(w, x);
+  return u + 1;
+}
+
+const Uop* iabs(Warp& w, const Uop* u) {
+  return map1(w, u, [](u32 a) { return static_cast<i32>(a) < 0 ? 0 - a : a; });
+}
+
+const Uop* popc(Warp& w, const Uop* u) {
+  return map1(w, u, [](u32 a) { return static_cast<u32>(std::popcount(a)); });
+}
+
+inline u32 reverse(u32 a) {
+  a = (a >> 1 & 0x55555555u) | (a & 0x55555555u) << 1;
+  a = (a >> 2 & 0x33333333u) | (a & 0x33333333u) << 2;
+  a = (a >> 4 & 0x0f0f0f0fu) | (a & 0x0f0f0f0fu) << 4;
+  return __builtin_bswap32(a);
+}
+const Uop* brev(Warp& w, const Uop* u) {
+  return map1(w, u, [](u32 a) { return reverse(a); });
+}
+
+// The number of the highest bit that differs from the sign, -1 if there is none; SH: its distance from bit 31.
+inline u32 find_leading(u32 a, bool is_signed, bool shift) {
+  if (is_signed && static_cast<i32>(a) < 0) a = ~a;
+  if (a == 0) return ~0u;
+  const u32 zeros = static_cast<u32>(std::countl_zero(a));
+  return shift ? zeros : 31 - zeros;
+}
+const Uop* flo(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const bool is_signed = x.is_signed;
+  const bool shift = x.flag;
+  const Uop* next = map1(w, u, [=](u32 a) { return find_leading(a, is_signed, shift); });
+  if (x.pdst_count > 0 && x.pdst[0] != preds::kDump) {
+    ConstRow a = fetch(w, x.src[0], 0);
+    Row32 p = w.scratch[7].data();
+    NG_LANES(l) p[l] = find_leading(a[l], is_signed, shift) != ~0u ? 1 : 0;
+    set_predicate(w, x.pdst[0], pack(p));
+  }
+  return next;
+}
+
+// b ones from bit a up.
+inline u32 bit_mask(u32 at, u32 width, bool wrap) {
+  if (wrap) {
+    at &= 31;
+    width &= 31;
+  }
+  const u32 ones = width >= 32 ? ~0u : (1u << width) - 1;
+  return at >= 32 ? 0 : ones << at;
+}
+const Uop* bmsk(Warp& w, const Uop* u) {
+  const bool wrap = u->x->flag;
+  return map2(w, u, [=](u32 a, u32 b) { return bit_mask(a, b, wrap); });
+}
+
+// The low b bits of a, extended by sign or zero.
+inline u32 extend(u32 a, u32 width, bool is_signed, bool wrap) {
+  if (wrap) width &= 31;
+  if (width >= 32) return a;
+  if (width == 0) return 0;
+  const u32 up = a << (32 - width);
+  return is_signed ? static_cast<u32>(static_cast<i32>(up) >> (32 - width)) : up >> (32 - width);
+}
+const Uop* sgxt(Warp& w, const Uop* u) {
+  const bool is_signed = u->x->is_signed;
+  const bool wrap = u->x->flag;
+  return map2(w, u, [=](u32 a, u32 b) { return extend(a, b, is_signed, wrap); });
+}
+
+// c + the dot product of four bytes, or of two halves of a with two bytes of b. kind: bit 0 a signed, bit 1 b signed,
+// bit 2 two-way, bit 3 the upper bytes of b.
+inline u32 dot(unsigned kind, u32 a, u32 b, u32 c) {
+  const bool two = (kind & 4) != 0;
+  const unsigned n = two ? 2 : 4;
+  const unsigned bits_a = two ? 16 : 8;
+  if ((kind & 8) != 0) b >>= 16;
+  u32 sum = c;
+  for (unsigned i = 0; i < n; ++i) {
+    sum += extend(a >> (bits_a * i), bits_a, (kind & 1) != 0, false) * extend(b >> (8 * i), 8, (kind & 2) != 0, false);
+  }
+  return sum;
+}
+const Uop* idp(Warp& w, const Uop* u) {
+  const unsigned kind = u->x->kind;
+  return map3(w, u, [=](u32 a, u32 b, u32 c) { return dot(kind, a, b, c); });
+}
+
+void bind_shift(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  unsigned kind = 0;
+  if (says(inst, "R")) kind |= kRight;
+  if (says(inst, "HI")) kind |= kUpper;
+  if (says(inst, "U64") || says(inst, "S64")) kind |= kLong;
+  if (says(inst, "S32") || says(inst, "S64")) kind |= kArithmetic;
+  if (says(inst, "W")) kind |= kWrap;
+  if ((kind & kRight) == 0) kind &= ~static_cast<unsigned>(kArithmetic);
+  x.kind = static_cast<std::uint8_t>(kind);
+  switch (kind) {
+    case 0: x.body = shf_known<0>; break;
+    case kRight | kUpper: x.body = shf_known<kRight | kUpper>; break;
+    case kRight | kUpper | kArithmetic: x.body = shf_known<kRight | kUpper | kArithmetic>; break;
+    default: x.body = shf;
+  }
+}
+
+void bind_lop3(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  if (x.src_count != 4) b.refuse("operands");
+  x.imm = x.src[3].bits & 0xff;
+  // ~ of a source is a change of the table.
+  const u32 in[3] = {0xf0, 0xcc, 0xaa};
+  u32 lut = 0;
+  for (u32 i = 0; i < 8; ++i) {
+    u32 from = 0;
+    for (unsigned s = 0; s < 3; ++s) {
+      const bool bit = (in[s] >> i & 1) != 0;
+      from = from << 1 | (bit != (x.src[s].inv || x.src[s].neg) ? 1u : 0u);
+    }
+    lut |= (x.imm >> from & 1) << i;
+  }
+  x.imm = lut;
+  x.flag = says(inst, "PAND");
+  x.body = lop3;
+}
+
+void bind_prmt(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  signs_as_integer(x);
+  switch (inst.mod(Axis::kMode)) {
+    case Tok::F4E: x.kind = 1; break;
+    case Tok::B4E: x.kind = 2; break;
+    case Tok::RC8: x.kind = 3; break;
+    case Tok::ECL: x.kind = 4; break;
+    case Tok::ECR: x.kind = 5; break;
+    case Tok::RC16: x.kind = 6; break;
+    default: x.kind = 0;
+  }
+  x.body = prmt;
+}
+
+void bind_iadd3(Binding& b) {
+  Detail& x = b.detail;
+  if (x.extended) {  // with carries in, - of a source is ~
+    for (Src& s : x.src) {
+      s.inv = s.inv || s.neg;
+      s.neg = false;
+    }
+  }
+  signs_as_integer(x);
+  const bool out = x.pdst[0] != preds::kDump || x.pdst[1] != preds::kDump;
+  if (x.src_count == 2) {
+    if (out || x.extended) b.refuse("carries of a sum of two");
+    x.body = iadd2;
+  } else {
+    x.body = out || x.extended ? iadd3_carry : iadd3;
+  }
+}
+
+void bind_imad(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  const bool is_signed = x.is_signed;
+  const bool wide = inst.op == Op::IMAD_WIDE || inst.op == Op::UIMAD_WIDE;
+  const bool high = inst.op == Op::IMAD_HI || inst.op == Op::UIMAD_HI || says(inst, "HI");
+  if (wide || high) {
+    const Src c = x.src[2];
+    if (x.src[0].neg || x.src[1].neg) {
+      // A negated factor negates the 64-bit product, which is not the product of negated 32-bit factors for -2^31.
+      b.refuse("a negated factor of a 64-bit product");
+    }
+    x.src[2] = Src{};
+    signs_as_integer(x);
+    x.src[2] = c;
+    if (wide) {
+      x.body = is_signed ? imad_wide<true, false> : imad_wide<false, false>;
+    } else {
+      x.body = is_signed ? imad_wide<true, true> : imad_wide<false, true>;
+    }
+    return;
+  }
+  if (x.extended) {
+    x.src[2].inv = x.src[2].inv || x.src[2].neg;
+    x.src[2].neg = false;
+  }
+  signs_as_integer(x);
+  x.body = x.extended ? imad_x : imad;
+}
+
+void bind_lea(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  const bool high = says(inst, "HI");
+  x.flag = says(inst, "SX32");
+  x.kind2 = static_cast<std::uint8_t>(x.src_count - 1);
+  if (x.src[x.kind2].kind != Src::Kind::kImm) b.refuse("a shift that is not an immediate");
+  if (x.extended) {
+    x.src[1].inv = x.src[1].inv || x.src[1].neg;
+    x.src[1].neg = false;
+  }
+  if (high && !x.flag && x.src_count < 4) b.refuse("operands");
+  x.body = high ? lea<true> : lea<false>;
+}
+
+void bind_idp(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  unsigned kind = 0;
+  const Tok a = inst.mod(Axis::kSigned);
+  const Tok s = inst.mod(Axis::kSigned2);
+  if (a == Tok::S8 || a == Tok::S16) kind |= 1;
+  if (s == Tok::S8 || s == Tok::S16) kind |= 2;
+  if (says(inst, "2A") || says(inst, "LO")) kind |= 4;
+  if (says(inst, "HI")) kind |= 4 | 8;
+  x.kind = static_cast<std::uint8_t>(kind);
+  signs_as_integer(x);
+  x.body = idp;
+}
+
+}  // namespace
+
+bool bind_integer(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  switch (inst.op) {
+    case Op::MOV:
+    case Op::MOV32I:
+    case Op::UMOV: x.body = mov; return true;
+    case Op::SEL:
+    case Op::USEL:
+      signs_as_integer(x);
+      x.body = sel;
+      return true;
+    case Op::IADD3:
+    case Op::UIADD3:
+    case Op::VIADD: bind_iadd3(b); return true;
+    case Op::IMAD:
+    case Op::IMAD_WIDE:
+    case Op::IMAD_HI:
+    case Op::UIMAD:
+    case Op::UIMAD_WIDE:
+    case Op::UIMAD_HI: bind_imad(inst, b); return true;
+    case Op::LEA:
+    case Op::ULEA: bind_lea(inst, b); return true;
+    case Op::LOP3:
+    case Op::ULOP3: bind_lop3(inst, b); return true;
+    case Op::SHF:
+    case Op::USHF: bind_shift(inst, b); return true;
+    case Op::PRMT:
+    case Op::UPRMT: bind_prmt(inst, b); return true;
+    case Op::IMNMX:
+    case Op::VIMNMX:
+      signs_as_integer(x);
+      x.body = x.is_signed ? imnmx<true> : imnmx<false>;
+      return true;
+    case Op::IABS: x.body = iabs; return true;
+    case Op::POPC:
+    case Op::UPOPC:
+      signs_as_integer(x);
+      x.body = popc;
+      return true;
+    case Op::BREV:
+    case Op::UBREV:
+      signs_as_integer(x);
+      x.body = brev;
+      return true;
+    case Op::FLO:
+    case Op::UFLO:
+      signs_as_integer(x);
+      x.flag = says(inst, "SH");
+      x.body = flo;
+      return true;
+    case Op::BMSK:
+    case Op::UBMSK:
+      x.flag = says(inst, "W");
+      x.body = bmsk;
+      return true;
+    case Op::SGXT:
+    case Op::USGXT:
+      x.flag = says(inst, "W");
+      x.body = sgxt;
+      return true;
+    case Op::IDP: bind_idp(inst, b); return true;
+    default: return false;
+  }
+}
+
+}  // namespace nervanagpu::sass::emulate::NG_TARGET
+
+#include "sass/emulate/target_end.h"

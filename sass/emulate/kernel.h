@@ -1,0 +1,39 @@
+// A loaded kernel: its micro-operations, and what checked mode knows about each.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sass/emulate/emulate.h"
+#include "sass/emulate/uop.h"
+#include "sass/isa/inst.h"
+
+namespace nervanagpu::sass::emulate {
+
+struct CheckOp;
+
+class Kernel {
+ public:
+  Arch arch = Arch::sm_90a;
+  std::string name;
+  std::vector<Span> lines;              // may be empty
+  std::vector<std::uint8_t> constant0;  // initial image of c[0]
+  std::uint32_t param_bytes = 0;
+  std::uint32_t shared = 0;  // static, bytes
+  std::uint32_t local = 0;   // bytes a thread
+  std::uint32_t max_threads = 0;
+  std::array<std::uint32_t, 3> reqntid{};
+  std::uint32_t row_count = 0;    // rows of a warp's register file
+  std::uint32_t const_bytes = 0;  // how far constant operands reach
+  std::vector<Uop> uops;          // one an instruction, and one that faults behind the last
+  std::vector<Detail> details;    // parallel to uops
+  std::vector<CheckOp> checks;    // parallel to uops; see check.h
+  std::vector<std::string> text;  // parallel: the mnemonic, for messages
+
+  Kernel();
+  ~Kernel();
+};
+
+}  // namespace nervanagpu::sass::emulate

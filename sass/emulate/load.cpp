@@ -1,0 +1,90 @@
+// load(): every instruction decoded once; what the emulator cannot run is refused here, by name.
+#include <algorithm>
+#include <cstdio>
+
+#include "sass/emulate/bind.h"
+#include "sass/emulate/check.h"
+#include "sass/emulate/kernel.h"
+#include "sass/emulate/lanes.h"
+#include "sass/isa/codec.h"
+
+namespace nervanagpu::sass::emulate {
+namespace {
+
+const Uop* past_the_end(Warp& w, const Uop* u) {
+  return fault(w, u, kLanes, "control runs past the last instruction");
+}
+
+}  // namespace
+
+Kernel::Kernel() = default;
+Kernel::~Kernel() = default;
+
+Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image) {
+  const ArchInfo& a = info(arch);
+  if (a.encoding != Encoding::k128) {
+    return error("kernel " + image.name + ": the emulator runs sm_70 and later, not " + std::string(a.name));
+  }
+  if (image.code.empty()) return error("kernel " + image.name + " has no instructions");
+  auto kernel = std::make_shared<Kernel>();
+  Kernel& k = *kernel;
+  k.arch = arch;
+  k.name = image.name;
+  k.lines = image.lines;
+  k.constant0 = image.constant0;
+  k.param_bytes = image.param_bytes;
+  k.shared = image.shared;
+  k.local = (image.local + 15) / 16 * 16;
+  k.max_threads = image.max_threads;
+  for (unsigned i = 0; i < 3; ++i) k.reqntid[i] = image.reqntid[i];
+  const std::uint32_t count = static_cast<std::uint32_t>(image.code.size());
+  k.uops.resize(count + 1);
+  k.details.resize(count + 1);
+  k.checks.resize(count + 1);
+  k.text.resize(count + 1);
+  // Constant operands may reach anywhere in the bank; beyond the parameters it reads as zero.
+  k.const_bytes = 0x10000 + 16;
+  unsigned highest = 0;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const std::uint64_t address = address_of(a.encoding, i);
+    Span at = i < image.lines.size() ? image.lines[i] : Span{};
+    char where[64];
+    std::snprintf(where, sizeof where, "+0x%llx", static_cast<unsigned long long>(address));
+    Result<Inst> inst = decode(arch, image.code[i], address);
+    if (!inst) return error_at(at, "kernel " + image.name + where + ": " + inst.error().message);
+    Binding b;
+    if (!bind(arch, *inst, i, b)) {
+      return error_at(at,
+                      "kernel " + image.name + where + ": the emulator cannot run " + print(*inst) + ": " + b.refused);
+    }
+    if (inst->op == Op::LDC || inst->op == Op::ULDC) b.detail.imm = k.const_bytes;
+    if (b.detail.imm2 == 0xffffffu && inst->op != Op::PLOP3) b.detail.imm2 = count;
+    if (b.detail.target > count) return error_at(at, "kernel " + image.name + where + ": branch out of the kernel");
+    for (const Src& s : b.detail.src) {
+      if (s.kind == Src::Kind::kConst && s.bits >= 0x10000) {
+        return error_at(at, "kernel " + image.name + where + ": constant offset out of the bank");
+      }
+    }
+    k.uops[i] = b.uop;
+    k.details[i] = b.detail;
+    k.text[i] = print(*inst);
+    k.checks[i] = check_op(arch, *inst);
+    for (const Access& r : accesses(*inst)) {
+      if (r.file == RegFile::kGpr) highest = std::max<unsigned>(highest, r.first + r.count);
+    }
+    for (const Operand& o : inst->operands()) {  // pairs that reach over the last register
+      if (o.kind == OperandKind::kGpr && o.reg != kRZ)
+        highest = std::max<unsigned>(highest, o.reg + std::max<unsigned>(o.width, 2));
+    }
+  }
+  Detail& end = k.details[count];
+  end.body = past_the_end;
+  end.index = count;
+  k.uops[count].run = past_the_end;
+  k.text[count] = "the end of the kernel";
+  for (std::uint32_t i = 0; i <= count; ++i) k.uops[i].x = &k.details[i];
+  k.row_count = rows::kFirst + highest + 4;
+  return std::shared_ptr<const Kernel>(std::move(kernel));
+}
+
+}  // namespace nervanagpu::sass::emulate

@@ -1,0 +1,98 @@
+#include <cstdio>
+
+#include "sass/emulate/access_lane.h"
+#include "sass/emulate/check.h"
+#include "sass/emulate/grid.h"
+
+namespace nervanagpu::sass::emulate {
+namespace {
+
+std::string hex(std::uint64_t v) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
+  return text;
+}
+
+std::string verb(Intent intent, unsigned bytes) {
+  const char* what = intent == Intent::kLoad ? "load" : intent == Intent::kAtomic ? "atomic" : "store";
+  return std::to_string(bytes) + "-byte " + what;
+}
+
+// Misaligned, or outside: a finding in checked mode, else the end of the grid.
+std::byte* refuse(Warp& w, const Uop* u, unsigned lane, const char* what, std::string detail) {
+  if (w.checker != nullptr) {
+    w.checker->found(w, u, lane, what, std::move(detail));
+  } else {
+    fault(w, u, lane, std::string(what) + ": " + detail);
+  }
+  return nullptr;
+}
+
+std::byte* outside(Warp& w, const Uop* u, unsigned lane, Space space, std::uint64_t address, unsigned bytes,
+                   Intent intent) {
+  std::string detail = verb(intent, bytes);
+  if (space == Space::kShared) {
+    detail += " at shared address " + hex(address) + "; the CTA has [" + hex(w.shared_base) + ", " +
+              hex(w.shared_base + w.shared_bytes) + ")";
+  } else if (space == Space::kLocal) {
+    detail += " at local address " + hex(address) + "; the thread has [0x0, " + hex(w.local_bytes) + ")";
+  } else {
+    detail += " at " + hex(address);
+    const Memory::Range near = w.cta->grid->owner->nearest(address);
+    if (near.start == 0) {
+      detail += "; nothing is allocated";
+    } else {
+      const std::uint64_t end = near.start + near.bytes;
+      detail += "; the nearest allocation is [" + hex(near.start) + ", " + hex(end) + ")";
+      if (address >= near.start && address + bytes > end) {
+        detail += ", " + std::to_string(address - near.start) + " bytes from its start";
+      }
+    }
+  }
+  return refuse(w, u, lane, "out of bounds", std::move(detail));
+}
+
+}  // namespace
+
+std::byte* locate(Warp& w, const Uop* u, unsigned lane, Space space, std::uint64_t address, unsigned bytes,
+                  Intent intent) {
+  if (space == Space::kGlobal && (address >> 32) == (kSharedWindow >> 32)) {
+    space = Space::kShared;
+    address &= 0xffffffffu;
+  }
+  if (space == Space::kGlobal && (address >> 32) == (kLocalWindow >> 32)) {
+    space = Space::kLocal;
+    address &= 0xffffffffu;
+  }
+  if ((address & (bytes - 1)) != 0) {
+    return refuse(w, u, lane, "misaligned", verb(intent, bytes) + " at " + hex(address));
+  }
+  switch (space) {
+    case Space::kShared: {
+      const std::uint64_t offset = address - w.shared_base;
+      if (address > 0xffffffffu || offset >= w.shared_bytes || offset + bytes > w.shared_bytes) break;
+      if (w.checker != nullptr) note_shared(w, u, lane, static_cast<std::uint32_t>(address), bytes, intent);
+      return w.shared + offset;
+    }
+    case Space::kLocal:
+      if (address + bytes > w.local_bytes) break;
+      return w.local + std::size_t{lane} * w.local_bytes + address;
+    case Space::kGlobal: {
+      if (std::byte* p = w.memory->touch(address, bytes)) return p;
+      // The parameters, for reading.
+      const std::uint64_t offset = address - kParamWindow;
+      const std::uint64_t room = w.cta->grid->kernel->param_bytes;
+      if (intent == Intent::kLoad && offset + bytes <= room && offset < room) {
+        return const_cast<std::byte*>(w.constants) + info(w.cta->grid->kernel->arch).param_base + offset;
+      }
+      break;
+    }
+  }
+  return outside(w, u, lane, space, address, bytes, intent);
+}
+
+void note_shared(Warp& w, const Uop* u, unsigned lane, std::uint32_t address, unsigned bytes, Intent intent) {
+  w.checker->shared_access(w, u, lane, address - w.shared_base, bytes, intent);
+}
+
+}  // namespace nervanagpu::sass::emulate

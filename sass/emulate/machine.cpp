@@ -1,0 +1,305 @@
+// run(): CTAs are handed out to host threads; each runs its warps in turn until none can go on.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "sass/emulate/check.h"
+#include "sass/emulate/grid.h"
+#include "sass/emulate/lanes.h"
+
+namespace nervanagpu::sass::emulate {
+namespace {
+
+std::string triple(const std::array<std::uint32_t, 3>& v) {
+  return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," + std::to_string(v[2]) + ")";
+}
+
+std::uint64_t volume(const Dim3& d) {
+  return std::uint64_t{d.x} * d.y * d.z;
+}
+
+// c[0]: block and grid sizes, the stack pointer, windows, the memory descriptor, the parameters.
+std::vector<std::byte> constants_of(const Kernel& kernel, const Launch& launch) {
+  std::vector<std::byte> c(kernel.const_bytes);
+  if (!kernel.constant0.empty()) {
+    std::memcpy(c.data(), kernel.constant0.data(), std::min(kernel.constant0.size(), c.size()));
+  }
+  const auto put = [&](std::size_t at, auto value) { std::memcpy(c.data() + at, &value, sizeof value); };
+  const ArchInfo& a = info(kernel.arch);
+  put(0x0, launch.block.x);
+  put(0x4, launch.block.y);
+  put(0x8, launch.block.z);
+  put(0xc, launch.grid.x);
+  put(0x10, launch.grid.y);
+  put(0x14, launch.grid.z);
+  put(0x20, kLocalWindow);
+  put(0x28, kernel.local);
+  if (a.descriptor != 0) put(a.descriptor, std::uint64_t{0x0000'1000'0000'0001});
+  if (a.number == 90) put(0x198, kParamWindow);
+  if (!launch.params.empty()) std::memcpy(c.data() + a.param_base, launch.params.data(), launch.params.size());
+  return c;
+}
+
+// A host thread's CTA: its storage is kept from one to the next.
+class Runner {
+ public:
+  explicit Runner(Grid& grid) : grid_(grid), checker_(grid), checked_(grid.launch.mode == Mode::kChecked) {
+    const Kernel& k = *grid.kernel;
+    threads_ = static_cast<std::uint32_t>(volume(grid.launch.block));
+    cta_.grid = &grid;
+    cta_.warps.resize((threads_ + kLanes - 1) / kLanes);
+    cta_.files.resize(std::size_t{k.row_count} * kLanes * cta_.warps.size() + 16);
+    cta_.shared.resize(k.shared + grid.launch.dynamic_shared);
+    cta_.local.resize(std::size_t{k.local} * kLanes * cta_.warps.size());
+  }
+
+  void run_all() {
+    const Dim3 g = grid_.launch.grid;
+    const std::uint64_t total = volume(g);
+    while (!grid_.stopped.load(std::memory_order_relaxed)) {
+      const std::uint64_t n = grid_.next.fetch_add(1, std::memory_order_relaxed);
+      if (n >= total) break;
+      cta_.id = {static_cast<std::uint32_t>(n % g.x), static_cast<std::uint32_t>(n / g.x % g.y),
+                 static_cast<std::uint32_t>(n / g.x / g.y)};
+      begin();
+      if (!run()) break;
+      if (checked_) checker_.end(cta_);
+    }
+    std::vector<Finding> findings = checker_.take();
+    std::uint64_t instructions = count_;
+    for (const Warp& w : cta_.warps) instructions += w.instructions;
+    const std::lock_guard lock(grid_.mutex);
+    grid_.report.warp_instructions += instructions;
+    for (Finding& f : findings) {
+      const auto same = std::find_if(grid_.report.findings.begin(), grid_.report.findings.end(),
+                                     [&](const Finding& o) { return o.what == f.what && o.pc == f.pc; });
+      if (same == grid_.report.findings.end()) {
+        grid_.report.findings.push_back(std::move(f));
+        continue;
+      }
+      const std::uint64_t sum = same->count + f.count;
+      if (std::lexicographical_compare(f.cta.rbegin(), f.cta.rend(), same->cta.rbegin(), same->cta.rend())) {
+        *same = std::move(f);
+      }
+      same->count = sum;
+    }
+  }
+
+ private:
+  void begin() {
+    const Kernel& k = *grid_.kernel;
+    const ArchInfo& a = info(k.arch);
+    std::fill(cta_.files.begin(), cta_.files.end(), checked_ ? kPoison : 0);
+    std::fill(cta_.shared.begin(), cta_.shared.end(), std::byte{0});
+    std::fill(cta_.local.begin(), cta_.local.end(), std::byte{0});
+    cta_.barriers.fill(NamedBarrier{});
+    cta_.pending = 0;
+    // Rows on cache lines.
+    const auto base = reinterpret_cast<std::uintptr_t>(cta_.files.data());
+    std::uint32_t* file = cta_.files.data() + (64 - base % 64) % 64 / 4;
+    for (std::uint32_t i = 0; i < cta_.warps.size(); ++i) {
+      Warp& w = cta_.warps[i];
+      count_ += w.instructions;
+      w.file = file + std::size_t{k.row_count} * kLanes * i;
+      std::fill_n(w.file, std::size_t{rows::kFirst} * kLanes, 0u);
+      w.pred.fill(0);
+      w.pred[preds::kTrue] = kAllLanes;
+      w.pred[preds::kUniform + preds::kTrue] = kAllLanes;
+      w.ureg.fill(0);
+      w.code = k.uops.data();
+      w.constants = grid_.constants.data();
+      w.shared = cta_.shared.data();
+      w.shared_base = a.shared_base;
+      w.shared_bytes = static_cast<std::uint32_t>(cta_.shared.size());
+      w.memory = grid_.memory;
+      w.cta = &cta_;
+      w.checker = nullptr;
+      w.stop = Stop::kNone;
+      w.instructions = 0;
+      w.index = i;
+      w.rotate = false;
+      w.barrier_result = 0;
+      w.local = cta_.local.data() + std::size_t{k.local} * kLanes * i;
+      w.local_bytes = k.local;
+      for (auto& b : w.convergence) b.fill(0);
+      const std::uint32_t left = threads_ - i * kLanes;
+      w.live = left >= kLanes ? kAllLanes : (1u << left) - 1;
+      w.groups.assign(1, Group{.mask = w.live, .pc = 0});
+      w.current = 0;
+    }
+    if (checked_) checker_.begin(cta_);
+  }
+
+  bool run() {
+    while (true) {
+      bool moved = false;
+      bool alive = false;
+      for (Warp& w : cta_.warps) {
+        if (w.live == 0) continue;
+        const bool ready = std::any_of(w.groups.begin(), w.groups.end(),
+                                       [](const Group& g) { return g.state == Group::State::kReady; });
+        if (ready) {
+          moved = true;
+          if (!run_warp(w)) return false;
+        }
+        alive = alive || w.live != 0;
+      }
+      if (cta_.pending != 0 && release_barriers(cta_)) moved = true;
+      if (!alive) return true;
+      if (!moved) return deadlock();
+    }
+  }
+
+  bool deadlock() {
+    std::string what = "deadlock: nothing in the CTA can go on";
+    Warp* first = nullptr;
+    std::uint32_t pc = 0;
+    std::vector<std::string> notes;
+    for (Warp& w : cta_.warps) {
+      for (const Group& g : w.groups) {
+        if (first == nullptr) {
+          first = &w;
+          pc = g.pc;
+        }
+        if (notes.size() < 16) notes.push_back(waits(w, g));
+      }
+    }
+    for (const std::string& n : notes) what += "; " + n;
+    fault(*first, first->code + pc, kLanes, std::move(what));
+    return false;
+  }
+
+  std::string waits(const Warp& w, const Group& g) const {
+    char lanes[16];
+    std::snprintf(lanes, sizeof lanes, "0x%x", g.mask);
+    std::string text = "warp " + std::to_string(w.index) + " lanes " + lanes + " wait";
+    const std::uint32_t line = g.pc < grid_.kernel->lines.size() ? grid_.kernel->lines[g.pc].line : 0;
+    if (g.state == Group::State::kAtBarrier) {
+      const NamedBarrier& bar = cta_.barriers[g.barrier];
+      const auto warps = std::count_if(bar.arrived.begin(), bar.arrived.end(), [](std::uint32_t m) { return m != 0; });
+      text += " at barrier " + std::to_string(g.barrier) + " (" + std::to_string(warps) + " of " +
+              std::to_string(bar.counted ? bar.expected / kLanes : cta_.warps.size()) + " warps came)";
+    } else {
+      std::uint32_t want = g.wanted & w.live;
+      if (g.state == Group::State::kAtSync) {
+        want = w.convergence[g.barrier][static_cast<unsigned>(std::countr_zero(g.mask))] & w.live;
+        text += " at BSYNC B" + std::to_string(g.barrier);
+      } else {
+        text += " at WARPSYNC";
+      }
+      std::snprintf(lanes, sizeof lanes, "0x%x", want & ~g.mask);
+      text += std::string(" for lanes ") + lanes;
+    }
+    if (line != 0) text += " in line " + std::to_string(line);
+    return text;
+  }
+
+  Grid& grid_;
+  Cta cta_;
+  Checker checker_;
+  bool checked_;
+  std::uint32_t threads_ = 0;
+  std::uint64_t count_ = 0;
+};
+
+Status check_launch(const Kernel& k, const Launch& l) {
+  const auto bad = [&](const std::string& what) -> Status { return error("kernel " + k.name + ": " + what); };
+  const std::uint64_t threads = volume(l.block);
+  if (threads == 0 || threads > 1024 || l.block.x > 1024 || l.block.y > 1024 || l.block.z > 64) {
+    return bad("block of " + triple({l.block.x, l.block.y, l.block.z}) + " threads; 1 to 1024 are allowed");
+  }
+  if (l.grid.x == 0 || l.grid.y == 0 || l.grid.z == 0 || l.grid.x > 0x7fffffffu || l.grid.y > 65535 ||
+      l.grid.z > 65535) {
+    return bad("grid of " + triple({l.grid.x, l.grid.y, l.grid.z}) + "; at most (2147483647,65535,65535), none 0");
+  }
+  if (k.reqntid[0] != 0 && (l.block.x != k.reqntid[0] || l.block.y != std::max(1u, k.reqntid[1]) ||
+                            l.block.z != std::max(1u, k.reqntid[2]))) {
+    return bad("block of " + triple({l.block.x, l.block.y, l.block.z}) + " threads; the kernel needs " +
+               triple(k.reqntid));
+  }
+  if (k.max_threads != 0 && threads > k.max_threads) {
+    return bad(std::to_string(threads) + " threads; the kernel allows " + std::to_string(k.max_threads));
+  }
+  if (l.params.size() != k.param_bytes) {
+    return bad(std::to_string(l.params.size()) + " bytes of parameters; the kernel takes " +
+               std::to_string(k.param_bytes));
+  }
+  const std::uint64_t shared = std::uint64_t{k.shared} + l.dynamic_shared;
+  if (shared > info(k.arch).max_shared) {
+    return bad(std::to_string(shared) + " bytes of shared memory; " + std::string(info(k.arch).name) + " has " +
+               std::to_string(info(k.arch).max_shared));
+  }
+  return Done{};
+}
+
+}  // namespace
+
+std::string place(const Kernel& kernel, std::uint32_t index, const Cta& cta, std::uint32_t warp, unsigned lane) {
+  std::string text = "kernel " + kernel.name;
+  if (index < kernel.lines.size() && kernel.lines[index].line != 0) {
+    text += ", " + kernel.lines[index].file + ":" + std::to_string(kernel.lines[index].line);
+  } else {
+    char at[32];
+    std::snprintf(at, sizeof at, "+0x%llx",
+                  static_cast<unsigned long long>(address_of(info(kernel.arch).encoding, index)));
+    text += at;
+  }
+  text += ", CTA " + triple(cta.id) + ", warp " + std::to_string(warp);
+  if (lane < kLanes) text += ", lane " + std::to_string(lane);
+  return text;
+}
+
+const Uop* fault(Warp& w, const Uop* u, unsigned lane, std::string what) {
+  Grid& grid = *w.cta->grid;
+  w.stop = Stop::kFault;
+  const std::lock_guard lock(grid.mutex);
+  if (!grid.fault) {
+    const auto index = static_cast<std::uint32_t>(u - w.code);
+    std::vector<std::string> notes;
+    if (index < grid.kernel->text.size()) notes.push_back("at " + grid.kernel->text[index]);
+    grid.fault = error(place(*grid.kernel, index, *w.cta, w.index, lane) + ": " + what, std::move(notes));
+  }
+  grid.stopped.store(true, std::memory_order_relaxed);
+  return nullptr;
+}
+
+std::string Finding::text() const {
+  std::string out = "kernel " + kernel;
+  if (at.line != 0) {
+    out += ", " + at.file + ":" + std::to_string(at.line);
+  } else {
+    char offset[32];
+    std::snprintf(offset, sizeof offset, "+0x%x", pc);
+    out += offset;
+  }
+  out += ", CTA " + triple(cta) + ", warp " + std::to_string(warp) + ", lane " + std::to_string(lane) + ": " + what +
+         ": " + detail;
+  if (count > 1) out += " (" + std::to_string(count) + " times)";
+  return out;
+}
+
+Result<Report> run(const Kernel& kernel, Memory& memory, const Launch& launch) {
+  if (Status ok = check_launch(kernel, launch); !ok) return ok.error();
+  Grid grid;
+  grid.kernel = &kernel;
+  grid.memory = Machine::impl(memory);
+  grid.owner = &memory;
+  grid.launch = launch;
+  grid.constants = constants_of(kernel, launch);
+  std::uint64_t threads = launch.threads != 0 ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
+  threads = std::min(threads, volume(launch.grid));
+  std::vector<std::thread> pool;
+  for (std::uint64_t i = 1; i < threads; ++i) pool.emplace_back([&grid] { Runner(grid).run_all(); });
+  Runner(grid).run_all();
+  for (std::thread& t : pool) t.join();
+  if (grid.fault) {
+    for (const Finding& f : grid.report.findings) grid.fault->notes.push_back(f.text());
+    return *grid.fault;
+  }
+  std::sort(grid.report.findings.begin(), grid.report.findings.end(),
+            [](const Finding& a, const Finding& b) { return a.pc != b.pc ? a.pc < b.pc : a.what < b.what; });
+  return std::move(grid.report);
+}
+
+}  // namespace nervanagpu::sass::emulate

@@ -1,0 +1,59 @@
+// The shadow of a CTA's shared memory: which bytes were ever written, and for each word who wrote it and who read it
+// last. Order between warps is a vector clock per warp, joined at barriers and atomics: an access may follow another
+// warp's only if it has seen that warp's clock at the time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nervanagpu::sass::emulate {
+
+class Shadow {
+ public:
+  enum class Kind : std::uint8_t { kLoad, kStore, kAtomic, kAsyncStore };
+
+  void reset(std::uint32_t bytes, std::uint32_t warps);
+
+  // What is wrong with the access, or nullptr; `detail` gets the sentence.
+  const char* access(std::uint32_t warp, std::uint32_t offset, unsigned bytes, Kind kind, std::string& detail);
+
+  void async_issued(std::uint32_t warp) { ++async_count_[warp]; }
+  [[nodiscard]] std::uint32_t async_count(std::uint32_t warp) const { return async_count_[warp]; }
+  void async_awaited(std::uint32_t warp,
+                     std::uint32_t count);  // the first `count` copies of the warp are visible to it
+
+  void arrive(std::uint32_t warp, unsigned barrier);
+  void release(std::uint32_t warp, unsigned barrier);  // a waiter of a completed barrier
+  void completed(unsigned barrier);                    // after all waiters were released
+
+ private:
+  static constexpr unsigned kWarps = 32;
+  static constexpr std::uint8_t kNobody = 255;
+  using Clock = std::array<std::uint32_t, kWarps>;
+
+  struct Word {
+    std::uint32_t write_time = 0;
+    std::uint32_t read_time = 0;  // the earliest of the readers
+    std::uint32_t readers = 0;    // bit per warp, since the last write
+    std::uint32_t async = 0;      // number of the copy that wrote it; 0: none, or known to be awaited
+    std::uint8_t writer = kNobody;
+    std::uint8_t write_mask = 0;  // bytes of the last write
+    std::uint8_t init = 0;        // bytes ever written
+  };
+
+  const char* word_access(std::uint32_t warp, std::uint32_t index, std::uint8_t mask, Kind kind, std::string& detail);
+  static void join(Clock& to, const Clock& from);
+
+  std::vector<Word> words_;
+  std::array<Clock, kWarps> clock_{};
+  std::array<Clock, 16> barrier_{};
+  Clock atomic_{};
+  std::uint32_t time_ = 0;
+  std::array<std::uint32_t, kWarps> async_count_{};
+  std::array<std::vector<std::pair<std::uint32_t, std::uint32_t>>, kWarps> awaited_;  // (copies, time), ascending
+};
+
+}  // namespace nervanagpu::sass::emulate

@@ -1,0 +1,126 @@
+// Micro-operations: what load() turns each instruction into, once. A Uop is what the inner loop reads (24 bytes): the
+// handler and the register rows of an instruction with plain register operands. Everything else that a handler may need
+// stands in its Detail.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "sass/isa/inst.h"
+
+namespace nervanagpu::sass::emulate {
+
+struct Warp;
+struct Uop;
+struct Detail;
+
+// Executes *u for the lanes Warp::exec and returns the next micro-op, or nullptr when the lane group stops (Warp::stop
+// says why).
+using Handler = const Uop* (*)(Warp&, const Uop* u);
+
+struct Uop {
+  Handler run = nullptr;  // guard included; may run on over equal successors
+  std::uint16_t d = 0;    // rows of plain register operands, see Rows
+  std::uint16_t a = 0;
+  std::uint16_t b = 0;
+  std::uint16_t c = 0;
+  const Detail* x = nullptr;
+};
+
+// The register file of a warp is an array of rows of 32 lanes. Four rows of zeros stand for RZ and the registers after
+// it, four more take what is written to RZ.
+namespace rows {
+inline constexpr std::uint16_t kZero = 0;
+inline constexpr std::uint16_t kDump = 4;
+inline constexpr std::uint16_t kFirst = 8;  // R0
+constexpr std::uint16_t use(std::uint8_t reg) {
+  return static_cast<std::uint16_t>(reg == kRZ ? kZero : kFirst + reg);
+}
+constexpr std::uint16_t def(std::uint8_t reg) {
+  return static_cast<std::uint16_t>(reg == kRZ ? kDump : kFirst + reg);
+}
+}  // namespace rows
+
+// Uniform registers are scalars; URZ and the three after it read as zero, writes to it go elsewhere.
+namespace uregs {
+inline constexpr std::uint8_t kDump = 68;
+inline constexpr std::size_t kCount = 72;
+constexpr std::uint8_t def(std::uint8_t reg) {
+  return reg == kURZ ? kDump : reg;
+}
+}  // namespace uregs
+
+// Predicates are lane masks: P0..P6, PT, then UP0..UP6, UPT as all or nothing, then what is written to PT or UPT.
+namespace preds {
+inline constexpr std::uint8_t kTrue = 7;
+inline constexpr std::uint8_t kUniform = 8;
+inline constexpr std::uint8_t kDump = 16;
+inline constexpr std::size_t kCount = 17;
+}  // namespace preds
+
+struct PredUse {
+  std::uint8_t index = preds::kTrue;
+  bool inv = false;
+};
+
+// A source value: a register row, or a scalar that every lane sees. A lane computes ((v & keep) ^ flip) + add, which is
+// neg and abs of floats, and ~ and two's complement of integers.
+struct Src {
+  enum class Kind : std::uint8_t { kNone, kRow, kImm, kConst, kUniform };
+  Kind kind = Kind::kNone;
+  bool plain = true;  // the transformation is the identity
+  bool neg = false;   // as written, for handlers that do it themselves
+  bool abs = false;
+  bool inv = false;
+  std::uint8_t part = 0;  // byte or half selector, per family
+  Tok sub = Tok::kNone;
+  std::uint16_t row = rows::kZero;
+  std::uint32_t bits = 0;     // immediate, byte offset in c[0], uniform register
+  std::uint32_t bits_hi = 0;  // upper half of a 64-bit immediate
+  std::uint32_t keep = ~0u;
+  std::uint32_t flip = 0;
+  std::uint32_t add = 0;
+};
+
+// [base + ureg + offset]
+struct Address {
+  bool wide = false;  // 64-bit base
+  std::uint16_t base = rows::kZero;
+  std::uint8_t ureg = kURZ;
+  std::uint8_t uwidth = 1;  // 2: 64-bit
+  std::int32_t offset = 0;
+};
+
+struct Detail {
+  Handler body = nullptr;  // without the guard, one instruction
+  PredUse guard;
+  bool to_uniform = false;          // the result is a uniform register
+  std::uint8_t width = 1;           // registers of the result, or of the data of a store
+  std::uint16_t dst = rows::kDump;  // row, or uniform register
+  std::array<Src, 5> src{};         // value operands in text order
+  std::uint8_t src_count = 0;
+  std::array<std::uint8_t, 2> pdst{preds::kDump, preds::kDump};
+  std::uint8_t pdst_count = 0;
+  std::array<PredUse, 4> puse{};
+  std::uint8_t puse_count = 0;
+  std::array<Address, 2> address{};
+  std::uint8_t address_count = 0;
+  std::uint32_t imm = 0;  // look-up table, scale, barrier number, mask ...
+  std::uint32_t imm2 = 0;
+  std::uint8_t kind = 0;  // comparison, function, mode: per family
+  std::uint8_t kind2 = 0;
+  std::uint8_t round = 0;  // Round
+  bool ftz = false;
+  bool sat = false;
+  bool is_signed = false;
+  bool extended = false;  // .X, .EX
+  bool flag = false;      // per family
+  bool flag2 = false;
+  std::uint8_t bytes = 4;    // of a memory access
+  std::uint32_t index = 0;   // position in the kernel
+  std::uint32_t target = 0;  // instruction index of a label
+};
+
+enum Round : std::uint8_t { kNearest, kDown, kUp, kZeroward };
+
+}  // namespace nervanagpu::sass::emulate

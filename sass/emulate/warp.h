@@ -1,0 +1,123 @@
+// The state of a running grid: what handlers see.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sass/emulate/arena.h"
+#include "sass/emulate/emulate.h"
+#include "sass/emulate/uop.h"
+
+namespace nervanagpu::sass::emulate {
+
+inline constexpr unsigned kLanes = 32;
+inline constexpr std::uint32_t kAllLanes = 0xffffffffu;
+inline constexpr std::uint32_t kPoison = 0x7ff1dead;  // what a value read too early, or out of bounds, becomes
+inline constexpr unsigned kNamedBarriers = 16;
+
+// Generic addresses whose upper halves are these lie in shared and in local memory.
+inline constexpr std::uint64_t kSharedWindow = 0x7d00'0000'0000;
+inline constexpr std::uint64_t kLocalWindow = 0x7e00'0000'0000;
+inline constexpr std::uint64_t kParamWindow = 0x7f00'0000'0000;  // the parameters, read only
+
+class Checker;
+struct Grid;
+struct Cta;
+
+// Lanes of a warp that are at the same place. A warp starts as one group; a divergent branch splits it, and groups
+// join again where they wait for each other, or when they come to the same instruction.
+struct Group {
+  enum class State : std::uint8_t { kReady, kAtSync, kAtWarpSync, kAtBarrier };
+  std::uint32_t mask = 0;
+  std::uint32_t pc = 0;  // instruction index; while waiting that of the waiting instruction
+  State state = State::kReady;
+  std::uint8_t barrier = 0;  // kAtSync: B0..B15; kAtBarrier: named barrier
+  std::uint32_t wanted = 0;  // kAtSync, kAtWarpSync: lanes that take part
+};
+
+enum class Stop : std::uint8_t {
+  kNone,
+  kYield,    // the group could go on (time slice, NANOSLEEP, YIELD)
+  kBlocked,  // the group waits, or has split or ended: pick another
+  kFault,
+};
+
+struct alignas(64) Warp {
+  std::uint32_t* file = nullptr;  // rows of 32 lanes
+  std::uint32_t active = 0;       // lanes of the running group
+  std::uint32_t exec = 0;         // those that execute the current instruction
+  std::array<std::uint32_t, preds::kCount> pred{};
+  std::array<std::uint32_t, uregs::kCount> ureg{};
+  const Uop* code = nullptr;
+  const std::byte* constants = nullptr;  // c[0]
+  std::byte* shared = nullptr;           // host byte of shared address `shared_base`
+  std::uint32_t shared_base = 0;
+  std::uint32_t shared_bytes = 0;
+  Machine::Impl* memory = nullptr;
+  Cta* cta = nullptr;
+  Checker* checker = nullptr;  // checked mode only
+  Stop stop = Stop::kNone;
+  std::uint32_t slice = 0;    // backward branches left in this time slice
+  const Uop* mark = nullptr;  // instructions are counted from here
+  std::uint64_t instructions = 0;
+
+  std::uint32_t live = 0;     // lanes that have not exited
+  std::uint32_t index = 0;    // number of the warp in its CTA
+  std::uint32_t turn = 0;     // for fairness between groups
+  std::uint32_t current = 0;  // the running group
+  bool rotate = false;        // the last group yielded: let another one go first
+  std::vector<Group> groups;
+  std::array<std::array<std::uint32_t, kLanes>, 16> convergence{};  // B0..B15 of each lane: who takes part
+  std::byte* local = nullptr;                                       // local memory, `local_bytes` a lane
+  std::uint32_t local_bytes = 0;
+  std::uint32_t barrier_result = 0;  // of BAR.RED
+  alignas(64) std::array<std::array<std::uint32_t, kLanes>, 12> scratch{};
+
+  [[nodiscard]] std::uint32_t* row(std::uint16_t r) const { return file + std::size_t{r} * kLanes; }
+};
+
+struct NamedBarrier {
+  std::uint32_t expected = 0;                   // threads; 0: all of the CTA
+  bool counted = false;                         // this phase has an explicit count
+  std::uint32_t arrived_warps = 0;              // bit per warp
+  std::array<std::uint32_t, kLanes> arrived{};  // lanes of each warp
+  std::uint32_t red_count = 0;                  // BAR.RED: lanes whose predicate was true, false
+  std::uint32_t red_false = 0;
+  std::uint8_t red_kind = 0;
+};
+
+struct Cta {
+  Grid* grid = nullptr;
+  std::array<std::uint32_t, 3> id{};
+  std::vector<Warp> warps;
+  std::vector<std::uint32_t> files;  // registers of all warps
+  std::vector<std::byte> shared;
+  std::vector<std::byte> local;
+  std::array<NamedBarrier, kNamedBarriers> barriers{};
+  std::uint32_t pending = 0;  // bit per named barrier with arrivals
+  std::uint64_t clock = 0;    // instructions so far, for CLOCK
+};
+
+// Sets the fault of the grid (the first one wins) and stops the group: `return fault(w, u, lane, "...")`. lane 32: the
+// instruction as a whole.
+const Uop* fault(Warp& w, const Uop* u, unsigned lane, std::string what);
+
+inline constexpr std::uint32_t kSlice = 4096;  // backward branches that a group takes before others get a turn
+
+// Groups of lanes: groups.cpp.
+void split(Warp& w, std::uint32_t lanes, std::uint32_t pc);  // puts `lanes` of the running group aside, to go on at pc
+const Uop* leave(Warp& w, const Uop* u, std::uint32_t pc, Stop why);  // the running group stops, to go on at pc
+const Uop* jump(Warp& w, const Uop* u, std::uint32_t target);  // the lanes Warp::exec go to target, others to u + 1
+bool run_warp(Warp& w);                                        // runs until nothing can go on or yields; false: fault
+void release_syncs(Warp& w);                                   // lets go on who waits for nobody any more
+
+// Named barriers: barrier.cpp.
+bool release_barriers(Cta& cta);  // completes barriers; true if any did
+
+}  // namespace nervanagpu::sass::emulate
