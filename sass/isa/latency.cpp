@@ -108,7 +108,7 @@ const Gap& waw_gap(Arch arch, Producer first, Producer second) {
 int max_gap(Arch arch) { return table(arch).max; }
 
 Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
-  const bool predicate = def.file == RegFile::kPred || def.file == RegFile::kCc;
+  const bool predicate = def.file == RegFile::kPred;  // CC arrives with its register
   switch (inst.op) {
     case Op::VOTEU: return Producer::kVoteUniform;
     case Op::UMOV: return Producer::kUniformMove;
@@ -149,8 +149,8 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
   const Unit u = unit(inst);
   const bool uniform_op = u == Unit::kUniform || inst.op == Op::ULDC || inst.op == Op::VOTEU;
   switch (use.file) {
+    case RegFile::kCc: return Consumer::kAlu;
     case RegFile::kPred:
-    case RegFile::kCc:
       if (u == Unit::kBranch) return Consumer::kBranch;
       if (use.guard || inst.op == Op::VOTE || inst.op == Op::VOTEU || inst.op == Op::P2R) return Consumer::kGuard;
       return u == Unit::kFma || u == Unit::kImadWide ? Consumer::kPredicateFma : Consumer::kPredicate;
