@@ -262,24 +262,73 @@ TEST(HostileCubin, SaysWhichField) {
 
 // --- files made to be expensive ---------------------------------------------------------------------------------------
 
-// Many section headers that name the same long unterminated string.
-TEST(HostileCubin, LongNamesCostLinearTime) {
+// An ELF file of `count` sections behind a string table, a symbol table and `code`; section 1 is the string table and
+// 2 the symbol table, the others lie in `code` in order, `code_bytes` each.
+Bytes synthetic(std::size_t count, const Bytes& names, const Bytes& symbols, std::size_t code_bytes) {
   Bytes bytes = small_cubin(Arch::sm_90a);
-  const std::size_t names = bytes.size();
-  bytes.resize(names + (1u << 20), 'x');
+  bytes.resize(kElfHeaderBytes);
+  const std::size_t names_at = bytes.size();
+  append(bytes, ByteView(names));
+  const std::size_t symbols_at = bytes.size();
+  append(bytes, ByteView(symbols));
+  const std::size_t code_at = bytes.size();
+  bytes.resize(code_at + (count - 3) * code_bytes);
   const std::size_t headers = bytes.size();
-  constexpr std::size_t kCount = 60000;
-  bytes.resize(headers + kCount * kSectionHeaderBytes);
-  for (std::size_t i = 1; i < kCount; ++i) poke(bytes, headers + i * kSectionHeaderBytes + 4, 4, kSectionProgbits);
-  poke(bytes, headers + kSectionHeaderBytes + 4, 4, kSectionStrtab);
-  poke(bytes, headers + kSectionHeaderBytes + 24, 8, names);
-  poke(bytes, headers + kSectionHeaderBytes + 32, 8, 1u << 20);
+  bytes.resize(headers + count * kSectionHeaderBytes);
+  const auto section = [&](std::size_t i, std::uint32_t type, std::uint64_t at, std::uint64_t size) {
+    const std::size_t h = headers + i * kSectionHeaderBytes;
+    poke(bytes, h + 4, 4, type);
+    poke(bytes, h + 8, 8, kSectionAlloc | kSectionExec);
+    poke(bytes, h + 24, 8, at);
+    poke(bytes, h + 32, 8, size);
+    poke(bytes, h + 40, 4, 1);
+  };
+  section(1, kSectionStrtab, names_at, names.size());
+  section(2, kSectionSymtab, symbols_at, symbols.size());
+  for (std::size_t i = 3; i < count; ++i) section(i, kSectionProgbits, code_at + (i - 3) * code_bytes, code_bytes);
   poke(bytes, 40, 8, headers);
-  poke(bytes, 60, 2, kCount);
+  poke(bytes, 60, 2, count);
   poke(bytes, 62, 2, 1);
+  return bytes;
+}
+
+std::string refusal(const Bytes& bytes) {
   const auto image = read_cubin(bytes.data(), bytes.size());
-  ASSERT_FALSE(image.ok());
-  EXPECT_EQ(image.error().message, "section 1: sh_name 0 is not a name in the string table");
+  return image.ok() ? "read" : image.error().message;
+}
+
+// 60,000 sections whose name is a megabyte without an end: the search for it must be bounded.
+TEST(HostileCubin, NamesWithoutEnd) {
+  EXPECT_EQ(refusal(synthetic(60000, Bytes(1u << 20, 'x'), {}, 0)),
+            "section 1: sh_name 0 is not a name in the string table");
+  Bytes longest(1u << 20, 'x');
+  longest[4096] = 0;
+  EXPECT_EQ(refusal(synthetic(60000, longest, {}, 0)), "the cubin has no kernel");
+}
+
+// String tables may share tails: 3,000 kernels named by the tails of one string of 4,000 bytes, 20 times the file.
+TEST(HostileCubin, KernelNamesThatShareTheirTails) {
+  constexpr std::size_t kKernels = 3000;
+  Bytes names(4001, 'x');
+  names.back() = 0;
+  Bytes symbols(kSymbolBytes);
+  for (std::size_t i = 0; i < kKernels; ++i) {
+    append_le(symbols, static_cast<std::uint32_t>(i));
+    symbols.push_back(kSymbolGlobalFunction);
+    symbols.push_back(kSymbolEntry);
+    append_le(symbols, static_cast<std::uint16_t>(3 + i));
+    append_le(symbols, std::uint64_t{0});
+    append_le(symbols, std::uint64_t{16});
+  }
+  const std::string message = refusal(synthetic(3 + kKernels, names, symbols, 16));
+  EXPECT_TRUE(message.ends_with("kernel names are longer than the file")) << message;
+}
+
+TEST(HostileCubin, SectionsThatShareBytes) {
+  Bytes bytes = synthetic(1000, Bytes(1), Bytes(kSymbolBytes), 16);
+  const std::size_t headers = load_le<std::uint64_t>(bytes, 40);
+  poke(bytes, headers + 500 * kSectionHeaderBytes + 32, 8, 17);
+  EXPECT_EQ(refusal(bytes), "section 501: overlaps section 500");
 }
 
 }  // namespace
