@@ -1,0 +1,46 @@
+// The device everything runs on: the GPU, or the emulator where there is none. It is chosen once, at the first use:
+//
+//   NERVANAGPU_DEVICE     cuda: the GPU or an Error; emulator; unset: the GPU if it can be used, else the emulator with
+//                         one line of notice on stderr
+//   NERVANAGPU_EMULATOR   fast (default) or checked: findings become CheckError
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "nervanagpu/export.hpp"
+
+namespace nervanagpu {
+
+enum class DeviceKind : std::uint8_t { cuda, emulator };
+
+struct DeviceInfo {
+  DeviceKind kind = DeviceKind::emulator;
+  std::string name;         // "NVIDIA H200", "emulator"
+  std::string arch;         // what its kernels were assembled for: "sm_90a"
+  int multiprocessors = 0;  // SMs; on the emulator those of the GPU it stands for
+  std::size_t memory = 0;   // bytes
+  int driver = 0;           // CUDA version the driver supports, 12040 for 12.4; 0 on the emulator
+  bool checked = false;     // the emulator's checked mode
+};
+
+// Bytes of device memory.
+struct MemoryStats {
+  std::size_t in_use = 0;         // held by tensors
+  std::size_t peak = 0;           // the most that was ever in use
+  std::size_t reserved = 0;       // taken from the device: in use or cached for the next tensor
+  std::uint64_t allocations = 0;  // asked for
+  std::uint64_t reused = 0;       // of these, served from the cache
+};
+
+NG_API const DeviceInfo& device();
+// Waits for all work of all streams; raises what went wrong in it.
+NG_API void synchronize();
+NG_API MemoryStats memory_stats();
+// Gives cached memory back to the device.
+NG_API void release_cached_memory();
+// What was found on this machine, what was chosen and why; never raises for want of a GPU.
+NG_API std::string doctor();
+
+}  // namespace nervanagpu

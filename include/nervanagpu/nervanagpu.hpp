@@ -1,0 +1,13 @@
+// All of the public C++ API; namespace nervanagpu, alias ng.
+#pragma once
+
+#include "nervanagpu/device.hpp"
+#include "nervanagpu/dtype.hpp"
+#include "nervanagpu/error.hpp"
+#include "nervanagpu/export.hpp"
+#include "nervanagpu/gemm.hpp"
+#include "nervanagpu/stream.hpp"
+#include "nervanagpu/tensor.hpp"
+#include "nervanagpu/version.hpp"
+
+namespace ng = nervanagpu;

@@ -1,0 +1,132 @@
+// A strided array in device memory. Copies of a Tensor are handles of the same memory, as are views (slice, transpose,
+// reshape); the memory is freed with its last handle.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "nervanagpu/dtype.hpp"
+#include "nervanagpu/export.hpp"
+#include "nervanagpu/stream.hpp"
+
+namespace nervanagpu {
+
+using Shape = std::vector<std::int64_t>;
+
+// Dtype of a C++ element type.
+template <class T>
+struct DtypeOf;
+template <>
+struct DtypeOf<float> {
+  static constexpr Dtype value = Dtype::float32;
+};
+template <>
+struct DtypeOf<double> {
+  static constexpr Dtype value = Dtype::float64;
+};
+template <>
+struct DtypeOf<std::int8_t> {
+  static constexpr Dtype value = Dtype::int8;
+};
+template <>
+struct DtypeOf<std::int16_t> {
+  static constexpr Dtype value = Dtype::int16;
+};
+template <>
+struct DtypeOf<std::int32_t> {
+  static constexpr Dtype value = Dtype::int32;
+};
+template <>
+struct DtypeOf<std::int64_t> {
+  static constexpr Dtype value = Dtype::int64;
+};
+template <>
+struct DtypeOf<std::uint8_t> {
+  static constexpr Dtype value = Dtype::uint8;
+};
+template <>
+struct DtypeOf<std::uint16_t> {
+  static constexpr Dtype value = Dtype::uint16;
+};
+template <>
+struct DtypeOf<std::uint32_t> {
+  static constexpr Dtype value = Dtype::uint32;
+};
+template <>
+struct DtypeOf<std::uint64_t> {
+  static constexpr Dtype value = Dtype::uint64;
+};
+
+class NG_API Tensor {
+ public:
+  Tensor() = default;  // no elements: shape (0,), float32
+
+  // Row-major; the contents of `empty` are undefined.
+  static Tensor empty(Shape shape, Dtype dtype = Dtype::float32);
+  static Tensor zeros(Shape shape, Dtype dtype = Dtype::float32);
+  static Tensor ones(Shape shape, Dtype dtype = Dtype::float32);
+  static Tensor full(Shape shape, double value, Dtype dtype = Dtype::float32);
+  // A copy of row-major host data.
+  template <class T>
+  static Tensor from_host(std::span<const T> data, Shape shape) {
+    Tensor t = empty(std::move(shape), DtypeOf<T>::value);
+    t.set(data.data(), data.size_bytes());
+    return t;
+  }
+  // Device memory of the caller's, who keeps it alive. Strides in elements.
+  static Tensor wrap(std::uint64_t address, Shape shape, Shape strides, Dtype dtype);
+
+  [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
+  [[nodiscard]] const Shape& strides() const noexcept { return strides_; }  // in elements; may be negative
+  [[nodiscard]] Dtype dtype() const noexcept { return dtype_; }
+  [[nodiscard]] int ndim() const noexcept { return static_cast<int>(shape_.size()); }
+  [[nodiscard]] std::int64_t size() const noexcept;                          // elements
+  [[nodiscard]] std::size_t nbytes() const noexcept;                         // size() * size_of(dtype())
+  [[nodiscard]] std::uint64_t address() const noexcept { return address_; }  // of element (0, 0, ...); 0: no memory
+  [[nodiscard]] bool contiguous() const noexcept;                            // row-major without gaps
+  [[nodiscard]] const std::string& name() const noexcept { return name_; }   // for messages; may be empty
+  void set_name(std::string name) { name_ = std::move(name); }
+
+  // Views. An axis counts from 0, or from the end if negative.
+  [[nodiscard]] Tensor slice(int axis, std::int64_t start, std::int64_t stop, std::int64_t step = 1) const;
+  [[nodiscard]] Tensor select(int axis, std::int64_t index) const;  // the axis goes; index may count from the end
+  [[nodiscard]] Tensor insert_axis(int axis) const;                 // of length 1
+  [[nodiscard]] Tensor transpose() const;                           // axes reversed
+  [[nodiscard]] Tensor transpose(const std::vector<int>& axes) const;
+  [[nodiscard]] Tensor reshape(Shape shape) const;  // of a contiguous tensor; one length may be -1
+
+  // Row-major host copies, whatever the strides. `bytes` must be nbytes(). They wait for work queued before.
+  void get(void* host, std::size_t bytes) const;
+  void set(const void* host, std::size_t bytes);
+  template <class T>
+  [[nodiscard]] std::vector<T> to_host() const {
+    check_dtype(DtypeOf<T>::value);
+    std::vector<T> out(static_cast<std::size_t>(size()));
+    get(out.data(), out.size() * sizeof(T));
+    return out;
+  }
+  // Every element becomes `value`, converted as C++ converts; refused if the dtype cannot hold it.
+  void fill(double value);
+  // The elements of `source`: same shape and dtype, any strides.
+  void copy_from(const Tensor& source);
+  [[nodiscard]] Tensor copy() const;  // contiguous, in memory of its own
+
+  // Tells the allocator that work queued in `stream` uses this memory: it is not handed out again before that is done.
+  void used_on(const Stream& stream) const;
+
+ private:
+  void check_dtype(Dtype asked) const;
+
+  std::shared_ptr<void> storage_;
+  std::uint64_t address_ = 0;
+  Shape shape_{0};
+  Shape strides_{1};
+  Dtype dtype_ = Dtype::float32;
+  std::string name_;
+};
+
+}  // namespace nervanagpu

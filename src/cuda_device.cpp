@@ -1,0 +1,292 @@
+#include "src/cuda_device.h"
+
+#include <pthread.h>
+
+#include <array>
+
+#include "nervanagpu/error.hpp"
+#include "src/status.h"
+
+namespace nervanagpu {
+namespace {
+
+// A forked child has the parent's handles and none of its GPU: the driver would hang or crash.
+std::atomic<bool> forked{false};
+void watch_forks() {
+  static const int once = pthread_atfork(nullptr, nullptr, [] { forked.store(true); });
+  static_cast<void>(once);
+}
+
+cuda::Stream stream_of(StreamId id) {
+  return reinterpret_cast<cuda::Stream>(id);
+}
+cuda::Event event_of(EventId id) {
+  return reinterpret_cast<cuda::Event>(id);
+}
+
+}  // namespace
+
+// Makes our context current for one call. Another library's context is put back; where there was none, ours stays.
+class CudaDevice::Bound {
+ public:
+  explicit Bound(const CudaDevice& device) : driver_(device.driver_) {
+    if (driver_.context_get(&before_) == cuda::kSuccess && before_ == device.context_) {
+      before_ = nullptr;
+      return;
+    }
+    static_cast<void>(driver_.context_set(device.context_));
+  }
+  ~Bound() {
+    if (before_ != nullptr) static_cast<void>(driver_.context_set(before_));
+  }
+  Bound(const Bound&) = delete;
+  Bound& operator=(const Bound&) = delete;
+
+ private:
+  const cuda::Driver& driver_;
+  cuda::Context before_ = nullptr;
+};
+
+CudaDevice::CudaDevice(const cuda::Driver& driver, cuda::DeviceId id, std::span<const EmbeddedCubin> cubins,
+                       sass::Arch arch, bool sync_launches)
+    : driver_(driver), registry_(cubins, arch), sync_launches_(sync_launches), pool_(static_cast<PoolBacking&>(*this)) {
+  watch_forks();
+  info_.kind = DeviceKind::cuda;
+  info_.arch = std::string(sass::info(arch).name);
+  std::array<char, 256> name{};
+  check(driver_.device_name(name.data(), static_cast<int>(name.size()) - 1, id), "cuDeviceGetName");
+  info_.name = name.data();
+  check(driver_.device_attribute(&info_.multiprocessors, cuda::kMultiprocessors, id), "cuDeviceGetAttribute");
+  check(driver_.device_memory(&info_.memory, id), "cuDeviceTotalMem_v2");
+  check(driver_.driver_version(&info_.driver), "cuDriverGetVersion");
+  check(driver_.context_retain(&context_, id), "cuDevicePrimaryCtxRetain");
+  const Bound bound(*this);
+  load_modules();
+}
+
+CudaDevice::~CudaDevice() {
+  if (!lost_.load() && !forked.load()) {
+    const Bound bound(*this);
+    pool_.release();
+  }
+}
+
+void CudaDevice::load_modules() {
+  int mode = cuda::kCaptureRelaxed;  // a thread that is capturing a graph may load
+  check(driver_.capture_mode(&mode), "cuThreadExchangeStreamCaptureMode");
+  std::vector<cuda::Module> modules;
+  for (const EmbeddedCubin& cubin : registry_.cubins()) {
+    cuda::Module module = nullptr;
+    check(driver_.module_load(&module, cubin.begin), (std::string("cuModuleLoadData of ") + cubin.name).c_str());
+    modules.push_back(module);
+  }
+  for (const Kernel& k : registry_.kernels()) {
+    cuda::Function function = nullptr;
+    check(driver_.module_function(&function, modules[k.cubin], k.name().c_str()),
+          ("cuModuleGetFunction of " + k.name()).c_str());
+    if (k.dynamic_shared() > 0) {
+      check(driver_.function_set(function, cuda::kMaxDynamicShared, static_cast<int>(k.dynamic_shared())),
+            ("cuFuncSetAttribute of " + k.name()).c_str());
+    }
+    functions_.push_back(function);
+  }
+  check(driver_.capture_mode(&mode), "cuThreadExchangeStreamCaptureMode");
+}
+
+void CudaDevice::ready() const {
+  if (forked.load()) {
+    throw Error("the GPU was opened before this process was forked and cannot be used here: fork first, or spawn");
+  }
+  if (lost_.load()) {
+    const std::lock_guard lock(lost_mutex_);
+    throw DeviceLost(lost_text_);
+  }
+}
+
+void CudaDevice::check(cuda::Status status, const char* call) {
+  if (status == cuda::kSuccess) return;
+  const std::string text = cuda::describe(driver_, call, status);
+  if (cuda::ends_context(status)) {
+    const std::lock_guard lock(lost_mutex_);
+    if (!lost_.load()) {
+      lost_text_ = "the device is lost: " + text + "; " + log_.text();
+      lost_.store(true);
+    }
+    throw DeviceLost(lost_text_);
+  }
+  if (status == cuda::kOutOfMemory) throw OutOfMemory(text);
+  throw Error(text);
+}
+
+std::uint64_t CudaDevice::allocate(std::size_t bytes) {
+  ready();
+  const Bound bound(*this);
+  return pool_.allocate(bytes);
+}
+
+void CudaDevice::free(std::uint64_t address, std::span<const StreamId> streams) noexcept {
+  if (forked.load()) return;
+  const Bound bound(*this);
+  pool_.free(address, streams);
+}
+
+void CudaDevice::release_cached() {
+  ready();
+  const Bound bound(*this);
+  pool_.release();
+}
+
+void CudaDevice::upload(std::uint64_t to, const void* from, std::size_t bytes) {
+  ready();
+  const Bound bound(*this);
+  check(driver_.copy_to_device(to, from, bytes), "cuMemcpyHtoD_v2");
+}
+
+void CudaDevice::download(void* to, std::uint64_t from, std::size_t bytes) {
+  ready();
+  const Bound bound(*this);
+  check(driver_.copy_to_host(to, from, bytes), "cuMemcpyDtoH_v2");
+}
+
+void CudaDevice::copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) {
+  ready();
+  const Bound bound(*this);
+  check(driver_.copy_on_device(to, from, bytes, stream_of(stream)), "cuMemcpyDtoDAsync_v2");
+}
+
+void CudaDevice::fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) {
+  ready();
+  const Bound bound(*this);
+  if (width == 1) {
+    check(driver_.fill8(to, static_cast<unsigned char>(value), count, stream_of(stream)), "cuMemsetD8Async");
+  } else if (width == 2) {
+    check(driver_.fill16(to, static_cast<unsigned short>(value), count, stream_of(stream)), "cuMemsetD16Async");
+  } else {
+    check(driver_.fill32(to, value, count, stream_of(stream)), "cuMemsetD32Async");
+  }
+}
+
+void CudaDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) {
+  ready();
+  const Bound bound(*this);
+  std::size_t size = params.size();
+  std::array<void*, 5> extra = {cuda::kLaunchBuffer, const_cast<std::byte*>(params.data()), cuda::kLaunchBufferSize,
+                                &size, cuda::kLaunchEnd};
+  log_.add(kernel, grid);
+  check(driver_.launch(functions_[kernel.index], grid.x, grid.y, grid.z, kernel.manifest().threads, 1, 1,
+                       kernel.dynamic_shared(), stream_of(stream), nullptr, extra.data()),
+        ("cuLaunchKernel of " + kernel.name()).c_str());
+  if (sync_launches_) synchronize(stream);
+}
+
+StreamId CudaDevice::create_stream() {
+  ready();
+  const Bound bound(*this);
+  cuda::Stream stream = nullptr;
+  check(driver_.stream_create(&stream, 0), "cuStreamCreate");
+  return reinterpret_cast<StreamId>(stream);
+}
+
+void CudaDevice::destroy_stream(StreamId stream) noexcept {
+  if (lost_.load() || forked.load()) return;
+  const Bound bound(*this);
+  static_cast<void>(driver_.stream_destroy(stream_of(stream)));
+}
+
+void CudaDevice::synchronize(StreamId stream) {
+  ready();
+  const Bound bound(*this);
+  check(driver_.stream_synchronize(stream_of(stream)), "cuStreamSynchronize");
+}
+
+void CudaDevice::synchronize() {
+  ready();
+  const Bound bound(*this);
+  check(driver_.context_synchronize(), "cuCtxSynchronize");
+  log_.all_done();
+}
+
+EventId CudaDevice::create_event() {
+  ready();
+  const Bound bound(*this);
+  cuda::Event event = nullptr;
+  check(driver_.event_create(&event, 0), "cuEventCreate");
+  return reinterpret_cast<EventId>(event);
+}
+
+void CudaDevice::destroy_event(EventId event) noexcept {
+  drop(event);
+}
+
+void CudaDevice::record(EventId event, StreamId stream) {
+  ready();
+  const Bound bound(*this);
+  check(driver_.event_record(event_of(event), stream_of(stream)), "cuEventRecord");
+}
+
+void CudaDevice::wait(EventId event) {
+  ready();
+  const Bound bound(*this);
+  check(driver_.event_synchronize(event_of(event)), "cuEventSynchronize");
+}
+
+void CudaDevice::stream_wait(StreamId stream, EventId event) {
+  ready();
+  const Bound bound(*this);
+  check(driver_.stream_wait_event(stream_of(stream), event_of(event), 0), "cuStreamWaitEvent");
+}
+
+double CudaDevice::elapsed_ms(EventId start, EventId end) {
+  ready();
+  const Bound bound(*this);
+  check(driver_.event_synchronize(event_of(start)), "cuEventSynchronize");
+  check(driver_.event_synchronize(event_of(end)), "cuEventSynchronize");
+  float ms = 0.0F;
+  check(driver_.event_elapsed(&ms, event_of(start), event_of(end)), "cuEventElapsedTime");
+  return ms;
+}
+
+std::uint64_t CudaDevice::take(std::size_t bytes) {
+  cuda::Address address = 0;
+  const cuda::Status status = driver_.memory_allocate(&address, bytes);
+  if (status == cuda::kOutOfMemory) return 0;
+  check(status, "cuMemAlloc_v2");
+  return address;
+}
+
+void CudaDevice::give(std::uint64_t address) noexcept {
+  if (!lost_.load()) static_cast<void>(driver_.memory_free(address));
+}
+
+EventId CudaDevice::mark(StreamId stream) {
+  if (lost_.load()) return 0;
+  cuda::Event event = nullptr;
+  if (driver_.event_create(&event, 0) != cuda::kSuccess) return 0;
+  if (driver_.event_record(event, stream_of(stream)) != cuda::kSuccess) {
+    static_cast<void>(driver_.event_destroy(event));
+    return 0;
+  }
+  return reinterpret_cast<EventId>(event);
+}
+
+bool CudaDevice::passed(EventId event) noexcept {
+  return driver_.event_query(event_of(event)) != cuda::kNotReady;
+}
+
+void CudaDevice::drop(EventId event) noexcept {
+  if (lost_.load() || forked.load()) return;
+  const Bound bound(*this);
+  static_cast<void>(driver_.event_destroy(event_of(event)));
+}
+
+void CudaDevice::drain() noexcept {
+  if (!lost_.load()) static_cast<void>(driver_.context_synchronize());
+}
+
+std::size_t CudaDevice::room() noexcept {
+  std::size_t free = 0;
+  std::size_t total = 0;
+  return driver_.memory_info(&free, &total) == cuda::kSuccess ? free : 0;
+}
+
+}  // namespace nervanagpu

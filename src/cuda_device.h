@@ -1,0 +1,74 @@
+// The GPU, through the driver's primary context.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "src/device.h"
+#include "src/driver.h"
+#include "src/launch_log.h"
+#include "src/pool.h"
+
+namespace nervanagpu {
+
+class CudaDevice final : public Device, private PoolBacking {
+ public:
+  // Retains the primary context of device `id` and loads every cubin of `arch`, so that a driver which refuses one is
+  // known now. Throws Error with the driver's reason.
+  CudaDevice(const cuda::Driver& driver, cuda::DeviceId id, std::span<const EmbeddedCubin> cubins, sass::Arch arch,
+             bool sync_launches);
+  ~CudaDevice() override;
+
+  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  [[nodiscard]] const Registry& registry() const override { return registry_; }
+  std::uint64_t allocate(std::size_t bytes) override;
+  void free(std::uint64_t address, std::span<const StreamId> streams) noexcept override;
+  [[nodiscard]] MemoryStats memory_stats() const override { return pool_.stats(); }
+  void release_cached() override;
+  void upload(std::uint64_t to, const void* from, std::size_t bytes) override;
+  void download(void* to, std::uint64_t from, std::size_t bytes) override;
+  void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) override;
+  void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) override;
+  void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
+  StreamId create_stream() override;
+  void destroy_stream(StreamId stream) noexcept override;
+  void synchronize(StreamId stream) override;
+  void synchronize() override;
+  EventId create_event() override;
+  void destroy_event(EventId event) noexcept override;
+  void record(EventId event, StreamId stream) override;
+  void wait(EventId event) override;
+  void stream_wait(StreamId stream, EventId event) override;
+  double elapsed_ms(EventId start, EventId end) override;
+
+ private:
+  class Bound;
+
+  std::uint64_t take(std::size_t bytes) override;
+  void give(std::uint64_t address) noexcept override;
+  EventId mark(StreamId stream) override;
+  bool passed(EventId event) noexcept override;
+  void drop(EventId event) noexcept override;
+  void drain() noexcept override;
+  std::size_t room() noexcept override;
+
+  void load_modules();
+  void ready() const;  // throws DeviceLost if a call ended the context, Error in a forked child
+  void check(cuda::Status status, const char* call);
+
+  const cuda::Driver& driver_;
+  Registry registry_;
+  DeviceInfo info_;
+  bool sync_launches_;
+  cuda::Context context_ = nullptr;
+  std::vector<cuda::Function> functions_;  // by Kernel::index
+  LaunchLog log_;
+  std::atomic<bool> lost_{false};
+  mutable std::mutex lost_mutex_;
+  std::string lost_text_;  // the first failure
+  Pool pool_;
+};
+
+}  // namespace nervanagpu

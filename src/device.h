@@ -1,0 +1,61 @@
+// What a device can do; the GPU and the emulator implement it. Addresses are device addresses, sizes are bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "nervanagpu/device.hpp"
+#include "src/registry.h"
+
+namespace nervanagpu {
+
+using StreamId = std::uint64_t;  // 0: the default stream; on a GPU the CUstream
+using EventId = std::uint64_t;
+
+struct Grid {
+  std::uint32_t x = 1, y = 1, z = 1;
+};
+
+// Every call may throw what error.hpp lists; free and the destroy calls never do. Thread-safe.
+class Device {
+ public:
+  Device() = default;
+  virtual ~Device() = default;
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  [[nodiscard]] virtual const DeviceInfo& info() const = 0;
+  [[nodiscard]] virtual const Registry& registry() const = 0;
+
+  virtual std::uint64_t allocate(std::size_t bytes) = 0;  // bytes > 0; aligned to 256
+  // `streams`: where work may still be using the memory, apart from the default stream.
+  virtual void free(std::uint64_t address, std::span<const StreamId> streams) noexcept = 0;
+  [[nodiscard]] virtual MemoryStats memory_stats() const = 0;
+  virtual void release_cached() = 0;
+
+  // Host copies wait: for the work before them, and until `from` may be changed.
+  virtual void upload(std::uint64_t to, const void* from, std::size_t bytes) = 0;
+  virtual void download(void* to, std::uint64_t from, std::size_t bytes) = 0;
+  virtual void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) = 0;
+  // `count` values of `width` bytes (1, 2 or 4), each the low bits of `value`.
+  virtual void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) = 0;
+
+  // The CTA size is the manifest's.
+  virtual void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) = 0;
+
+  virtual StreamId create_stream() = 0;
+  virtual void destroy_stream(StreamId stream) noexcept = 0;
+  virtual void synchronize(StreamId stream) = 0;
+  virtual void synchronize() = 0;
+
+  virtual EventId create_event() = 0;
+  virtual void destroy_event(EventId event) noexcept = 0;
+  virtual void record(EventId event, StreamId stream) = 0;
+  virtual void wait(EventId event) = 0;
+  virtual void stream_wait(StreamId stream, EventId event) = 0;
+  virtual double elapsed_ms(EventId start, EventId end) = 0;
+};
+
+}  // namespace nervanagpu

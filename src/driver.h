@@ -1,0 +1,96 @@
+// The CUDA driver as one table of functions, filled from libcuda.so.1 when it is first asked for. The declarations are
+// our own (no cuda.h); tests fill the table themselves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace nervanagpu::cuda {
+
+using Status = int;  // CUresult
+using DeviceId = int;
+using Context = void*;
+using Module = void*;
+using Function = void*;
+using Stream = void*;
+using Event = void*;
+using Address = std::uint64_t;  // CUdeviceptr
+
+// Statuses that are told apart.
+inline constexpr Status kSuccess = 0;
+inline constexpr Status kOutOfMemory = 2;
+inline constexpr Status kNotReady = 600;
+
+// CUdevice_attribute
+inline constexpr int kMultiprocessors = 16;
+inline constexpr int kCapabilityMajor = 75;
+inline constexpr int kCapabilityMinor = 76;
+// CUfunction_attribute
+inline constexpr int kMaxDynamicShared = 8;
+// CUstreamCaptureMode
+inline constexpr int kCaptureRelaxed = 2;
+// The `extra` list of cuLaunchKernel: the parameters as one packed block.
+inline void* const kLaunchEnd = nullptr;
+inline void* const kLaunchBuffer = reinterpret_cast<void*>(1);
+inline void* const kLaunchBufferSize = reinterpret_cast<void*>(2);
+
+// X(member, symbol, parameters): the symbols carry the version whose parameters these are.
+// clang-format off
+#define NG_DRIVER_CALLS(X)                                                                        \
+  X(init,                 "cuInit",                    (unsigned flags))                          \
+  X(driver_version,       "cuDriverGetVersion",        (int* version))                            \
+  X(device_count,         "cuDeviceGetCount",          (int* count))                              \
+  X(device_get,           "cuDeviceGet",               (DeviceId* device, int ordinal))           \
+  X(device_name,          "cuDeviceGetName",           (char* name, int length, DeviceId device)) \
+  X(device_attribute,     "cuDeviceGetAttribute",      (int* value, int attribute, DeviceId device)) \
+  X(device_memory,        "cuDeviceTotalMem_v2",       (std::size_t* bytes, DeviceId device))     \
+  X(context_retain,       "cuDevicePrimaryCtxRetain",  (Context* context, DeviceId device))       \
+  X(context_get,          "cuCtxGetCurrent",           (Context* context))                        \
+  X(context_set,          "cuCtxSetCurrent",           (Context context))                         \
+  X(context_synchronize,  "cuCtxSynchronize",          ())                                        \
+  X(memory_info,          "cuMemGetInfo_v2",           (std::size_t* free, std::size_t* total))   \
+  X(memory_allocate,      "cuMemAlloc_v2",             (Address* address, std::size_t bytes))     \
+  X(memory_free,          "cuMemFree_v2",              (Address address))                         \
+  X(copy_to_device,       "cuMemcpyHtoD_v2",           (Address to, const void* from, std::size_t bytes)) \
+  X(copy_to_host,         "cuMemcpyDtoH_v2",           (void* to, Address from, std::size_t bytes)) \
+  X(copy_on_device,       "cuMemcpyDtoDAsync_v2",      (Address to, Address from, std::size_t bytes, Stream stream)) \
+  X(fill8,                "cuMemsetD8Async",           (Address to, unsigned char value, std::size_t count, Stream stream)) \
+  X(fill16,               "cuMemsetD16Async",          (Address to, unsigned short value, std::size_t count, Stream stream)) \
+  X(fill32,               "cuMemsetD32Async",          (Address to, unsigned value, std::size_t count, Stream stream)) \
+  X(stream_create,        "cuStreamCreate",            (Stream* stream, unsigned flags))          \
+  X(stream_destroy,       "cuStreamDestroy_v2",        (Stream stream))                           \
+  X(stream_synchronize,   "cuStreamSynchronize",       (Stream stream))                           \
+  X(stream_wait_event,    "cuStreamWaitEvent",         (Stream stream, Event event, unsigned flags)) \
+  X(capture_mode,         "cuThreadExchangeStreamCaptureMode", (int* mode))                       \
+  X(event_create,         "cuEventCreate",             (Event* event, unsigned flags))            \
+  X(event_destroy,        "cuEventDestroy_v2",         (Event event))                             \
+  X(event_record,         "cuEventRecord",             (Event event, Stream stream))              \
+  X(event_query,          "cuEventQuery",              (Event event))                             \
+  X(event_synchronize,    "cuEventSynchronize",        (Event event))                             \
+  X(event_elapsed,        "cuEventElapsedTime",        (float* ms, Event start, Event end))       \
+  X(module_load,          "cuModuleLoadData",          (Module* module, const void* image))       \
+  X(module_function,      "cuModuleGetFunction",       (Function* function, Module module, const char* name)) \
+  X(function_set,         "cuFuncSetAttribute",        (Function function, int attribute, int value)) \
+  X(launch,               "cuLaunchKernel",            (Function function, unsigned gx, unsigned gy, unsigned gz, \
+                                                        unsigned bx, unsigned by, unsigned bz, unsigned shared, \
+                                                        Stream stream, void** params, void** extra)) \
+  X(error_name,           "cuGetErrorName",            (Status status, const char** text))        \
+  X(error_text,           "cuGetErrorString",          (Status status, const char** text))
+// clang-format on
+
+struct Driver {
+#define NG_DRIVER_MEMBER(member, symbol, parameters) Status(*member) parameters = nullptr;
+  NG_DRIVER_CALLS(NG_DRIVER_MEMBER)
+#undef NG_DRIVER_MEMBER
+};
+
+struct DriverLoad {
+  const Driver* driver = nullptr;  // null: there is none
+  std::string why;                 // then: the reason
+};
+
+// Opens libcuda.so.1 once; it is never closed.
+const DriverLoad& load_driver();
+
+}  // namespace nervanagpu::cuda

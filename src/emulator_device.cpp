@@ -1,0 +1,185 @@
+#include "src/emulator_device.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "nervanagpu/error.hpp"
+
+namespace nervanagpu {
+namespace {
+
+// The GPU whose choices the emulator makes, so that both run the same kernels: an H200.
+constexpr int kMultiprocessors = 132;
+
+Finding finding_from(const sass::emulate::Finding& f) {
+  return {f.what, f.detail, f.kernel, f.at.file, f.at.line, f.pc, f.cta, f.warp, f.lane, f.count, f.text()};
+}
+
+Finding finding_from(const std::string& kernel, const sass::Diag& fault) {
+  Finding f;
+  f.what = "fault";
+  f.detail = fault.message;
+  f.kernel = kernel;
+  f.file = fault.at.file;
+  f.line = fault.at.line;
+  f.text = fault.text();
+  return f;
+}
+
+[[noreturn]] void raise(const std::string& kernel, std::vector<Finding> findings) {
+  std::uint64_t total = 0;
+  for (const Finding& f : findings) total += f.count;
+  std::string text = "kernel " + kernel + ": " + std::to_string(total) + (total == 1 ? " finding" : " findings");
+  constexpr std::size_t kShown = 10;
+  for (std::size_t i = 0; i < std::min(findings.size(), kShown); ++i) text += "\n  " + findings[i].text;
+  if (findings.size() > kShown) text += "\n  and " + std::to_string(findings.size() - kShown) + " other places";
+  throw CheckError(text, std::move(findings));
+}
+
+}  // namespace
+
+EmulatorDevice::EmulatorDevice(std::span<const EmbeddedCubin> cubins, sass::Arch arch, bool checked,
+                               std::size_t memory_bytes)
+    : registry_(cubins, arch), memory_(memory_bytes), kernels_(registry_.kernels().size()) {
+  info_.kind = DeviceKind::emulator;
+  info_.name = checked ? "emulator (checked)" : "emulator";
+  info_.arch = std::string(sass::info(arch).name);
+  info_.multiprocessors = kMultiprocessors;
+  info_.memory = memory_.capacity();
+  info_.checked = checked;
+}
+
+std::byte* EmulatorDevice::host(std::uint64_t address, std::size_t bytes, const char* what) {
+  std::byte* p = memory_.host(address, bytes);
+  if (p == nullptr) {
+    const sass::emulate::Memory::Range near = memory_.nearest(address);
+    throw InvalidArgument(std::string(what) + ": " + std::to_string(bytes) + " bytes at address " +
+                          std::to_string(address) + " are not inside one allocation; the nearest has " +
+                          std::to_string(near.bytes) + " bytes at " + std::to_string(near.start));
+  }
+  return p;
+}
+
+std::uint64_t EmulatorDevice::allocate(std::size_t bytes) {
+  const std::uint64_t address = memory_.allocate(bytes);
+  if (address == 0) {
+    throw OutOfMemory("out of memory: " + std::to_string(bytes) + " bytes asked for, " +
+                      std::to_string(memory_.capacity() - std::min(memory_.used(), memory_.capacity())) +
+                      " free on the emulator, " + std::to_string(memory_.used()) + " held by tensors");
+  }
+  // Memory that nobody wrote reads as NaN, so that nobody relies on it.
+  if (info_.checked) std::memset(memory_.host(address, bytes), 0xff, bytes);
+  const std::lock_guard lock(mutex_);
+  ++stats_.allocations;
+  stats_.peak = std::max(stats_.peak, memory_.used());
+  return address;
+}
+
+void EmulatorDevice::free(std::uint64_t address, std::span<const StreamId> /*streams*/) noexcept {
+  memory_.free(address);
+}
+
+MemoryStats EmulatorDevice::memory_stats() const {
+  const std::lock_guard lock(mutex_);
+  MemoryStats s = stats_;
+  s.in_use = s.reserved = memory_.used();
+  return s;
+}
+
+void EmulatorDevice::upload(std::uint64_t to, const void* from, std::size_t bytes) {
+  std::memcpy(host(to, bytes, "copy to the device"), from, bytes);
+}
+
+void EmulatorDevice::download(void* to, std::uint64_t from, std::size_t bytes) {
+  std::memcpy(to, host(from, bytes, "copy to the host"), bytes);
+}
+
+void EmulatorDevice::copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId /*stream*/) {
+  std::memmove(host(to, bytes, "copy to"), host(from, bytes, "copy from"), bytes);
+}
+
+void EmulatorDevice::fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count,
+                          StreamId /*stream*/) {
+  std::byte* p = host(to, count * width, "fill");
+  if (width == 1) {
+    std::memset(p, static_cast<int>(value & 0xff), count);
+    return;
+  }
+  const auto narrow = static_cast<std::uint16_t>(value);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (width == 2) {
+      std::memcpy(p + i * 2, &narrow, 2);
+    } else {
+      std::memcpy(p + i * 4, &value, 4);
+    }
+  }
+}
+
+const sass::emulate::Kernel& EmulatorDevice::loaded(const Kernel& kernel) {
+  const std::lock_guard lock(mutex_);
+  auto& slot = kernels_[kernel.index];
+  if (slot == nullptr) {
+    auto result = sass::emulate::load(registry_.arch(), *kernel.image);
+    if (!result.ok()) throw Error("kernel " + kernel.name() + ": " + result.error().text());
+    slot = std::move(*result);
+  }
+  return *slot;
+}
+
+void EmulatorDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params,
+                            StreamId /*stream*/) {
+  sass::emulate::Launch launch;
+  launch.grid = {grid.x, grid.y, grid.z};
+  launch.block = {kernel.manifest().threads, 1, 1};
+  launch.dynamic_shared = kernel.dynamic_shared();
+  launch.params = params;
+  launch.mode = info_.checked ? sass::emulate::Mode::kChecked : sass::emulate::Mode::kFast;
+  const auto report = sass::emulate::run(loaded(kernel), memory_, launch);
+  if (!report.ok()) raise(kernel.name(), {finding_from(kernel.name(), report.error())});
+  if (report->findings.empty()) return;
+  std::vector<Finding> findings;
+  for (const sass::emulate::Finding& f : report->findings) findings.push_back(finding_from(f));
+  raise(kernel.name(), std::move(findings));
+}
+
+StreamId EmulatorDevice::create_stream() {
+  const std::lock_guard lock(mutex_);
+  return next_id_++;
+}
+
+EventId EmulatorDevice::create_event() {
+  const std::lock_guard lock(mutex_);
+  events_[next_id_] = {};
+  return next_id_++;
+}
+
+void EmulatorDevice::destroy_event(EventId event) noexcept {
+  const std::lock_guard lock(mutex_);
+  events_.erase(event);
+}
+
+void EmulatorDevice::record(EventId event, StreamId /*stream*/) {
+  const std::lock_guard lock(mutex_);
+  const auto it = events_.find(event);
+  if (it != events_.end()) it->second = {true, Clock::now()};
+}
+
+EmulatorDevice::Mark EmulatorDevice::mark_of(EventId event, const char* what) const {
+  const std::lock_guard lock(mutex_);
+  const auto it = events_.find(event);
+  if (it == events_.end() || !it->second.recorded) {
+    throw InvalidArgument(std::string(what) + ": the event was never recorded");
+  }
+  return it->second;
+}
+
+void EmulatorDevice::wait(EventId /*event*/) {}  // everything recorded has passed, as on a GPU also what never was
+
+double EmulatorDevice::elapsed_ms(EventId start, EventId end) {
+  const Mark a = mark_of(start, "start");
+  const Mark b = mark_of(end, "end");
+  return std::chrono::duration<double, std::milli>(b.at - a.at).count();
+}
+
+}  // namespace nervanagpu

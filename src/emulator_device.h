@@ -1,0 +1,61 @@
+// The emulator as a device: the same cubins, run on the host when they are launched.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <unordered_map>
+#include <vector>
+
+#include "sass/emulate/emulate.h"
+#include "src/device.h"
+
+namespace nervanagpu {
+
+class EmulatorDevice final : public Device {
+ public:
+  EmulatorDevice(std::span<const EmbeddedCubin> cubins, sass::Arch arch, bool checked, std::size_t memory_bytes);
+
+  [[nodiscard]] const DeviceInfo& info() const override { return info_; }
+  [[nodiscard]] const Registry& registry() const override { return registry_; }
+  std::uint64_t allocate(std::size_t bytes) override;  // not cached: bounds are exact
+  void free(std::uint64_t address, std::span<const StreamId> streams) noexcept override;
+  [[nodiscard]] MemoryStats memory_stats() const override;
+  void release_cached() override {}
+  void upload(std::uint64_t to, const void* from, std::size_t bytes) override;
+  void download(void* to, std::uint64_t from, std::size_t bytes) override;
+  void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) override;
+  void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) override;
+  void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
+  StreamId create_stream() override;
+  void destroy_stream(StreamId /*stream*/) noexcept override {}
+  void synchronize(StreamId /*stream*/) override {}
+  void synchronize() override {}
+  EventId create_event() override;
+  void destroy_event(EventId event) noexcept override;
+  void record(EventId event, StreamId stream) override;
+  void wait(EventId event) override;
+  void stream_wait(StreamId /*stream*/, EventId event) override { wait(event); }
+  double elapsed_ms(EventId start, EventId end) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Mark {
+    bool recorded = false;
+    Clock::time_point at;
+  };
+
+  std::byte* host(std::uint64_t address, std::size_t bytes, const char* what);
+  const sass::emulate::Kernel& loaded(const Kernel& kernel);
+  Mark mark_of(EventId event, const char* what) const;
+
+  Registry registry_;
+  DeviceInfo info_;
+  sass::emulate::Memory memory_;
+  mutable std::mutex mutex_;                                           // of what follows
+  std::vector<std::shared_ptr<const sass::emulate::Kernel>> kernels_;  // by Kernel::index, loaded when first used
+  std::unordered_map<EventId, Mark> events_;
+  std::uint64_t next_id_ = 1;
+  MemoryStats stats_;
+};
+
+}  // namespace nervanagpu

@@ -1,0 +1,19 @@
+// What the user set in the environment.
+#pragma once
+
+#include <optional>
+
+#include "nervanagpu/device.hpp"
+
+namespace nervanagpu {
+
+struct Settings {
+  std::optional<DeviceKind> device;  // NERVANAGPU_DEVICE; none: choose
+  bool checked = false;              // NERVANAGPU_EMULATOR=checked
+  bool sync_launches = false;        // NERVANAGPU_SYNC=1: wait after each launch, so that an error names its kernel
+};
+
+// Throws InvalidArgument on a value that means nothing.
+Settings read_settings();
+
+}  // namespace nervanagpu

@@ -1,0 +1,20 @@
+#include "src/half.h"
+
+#include <cmath>
+
+namespace nervanagpu {
+
+std::uint16_t half_bits(double value) {
+  const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);
+  if (std::isnan(value)) return sign | 0x7e00;
+  const double size = std::fabs(value);
+  if (size >= 65520.0) return sign | 0x7c00;  // half way to 2^16 and above: infinity
+  if (size == 0.0) return sign;
+  const int exponent = std::ilogb(size) < -14 ? -14 : std::ilogb(size);
+  // In units of the last place; exact, and nearbyint rounds to even.
+  const auto units = static_cast<std::uint32_t>(std::nearbyint(std::ldexp(size, 10 - exponent)));
+  // A carry out of the significand goes into the exponent by itself.
+  return static_cast<std::uint16_t>(sign | (units + (static_cast<std::uint32_t>(exponent + 14) << 10)));
+}
+
+}  // namespace nervanagpu

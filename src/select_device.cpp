@@ -1,0 +1,153 @@
+#include "src/select_device.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <mutex>
+#include <optional>
+
+#include "nervanagpu/error.hpp"
+#include "src/cuda_device.h"
+#include "src/emulator_device.h"
+#include "src/status.h"
+
+namespace nervanagpu {
+namespace {
+
+std::string capability_name(int major, int minor) {
+  return "sm_" + std::to_string(major) + std::to_string(minor);
+}
+
+// The cubins that run there: those of its own architecture, else (not of the "a" targets, which run nowhere else) the
+// newest of the same generation that is not newer.
+std::optional<sass::Arch> arch_for(int major, int minor, const std::vector<sass::Arch>& archs) {
+  const int number = major * 10 + minor;
+  std::optional<sass::Arch> best;
+  for (const sass::Arch a : archs) {
+    const sass::ArchInfo& i = sass::info(a);
+    const bool fits = i.accelerated ? i.number == number : (i.number / 10 == major && i.number <= number);
+    if (fits && (!best || i.number >= sass::info(*best).number)) best = a;
+  }
+  return best;
+}
+
+std::string names_of(const std::vector<sass::Arch>& archs) {
+  std::string out;
+  for (const sass::Arch a : archs) out += (out.empty() ? "" : ", ") + std::string(sass::info(a).name);
+  return out.empty() ? "none" : out;
+}
+
+// The GPU, or why not (in `why`).
+std::unique_ptr<Device> try_cuda(const Settings& settings, const cuda::DriverLoad& load,
+                                 std::span<const EmbeddedCubin> cubins, std::vector<std::string>& findings,
+                                 std::string& why) {
+  if (load.driver == nullptr) {
+    why = "no CUDA driver (" + load.why + ")";
+    findings.push_back("driver: none (" + load.why + ")");
+    return nullptr;
+  }
+  const cuda::Driver& driver = *load.driver;
+  const auto failed = [&](const char* call, cuda::Status status) {
+    why = cuda::describe(driver, call, status);
+    findings.push_back("driver: " + why);
+    return nullptr;
+  };
+  if (const cuda::Status s = driver.init(0); s != cuda::kSuccess) return failed("cuInit", s);
+  int version = 0;
+  if (const cuda::Status s = driver.driver_version(&version); s != cuda::kSuccess)
+    return failed("cuDriverGetVersion", s);
+  findings.push_back("driver: CUDA " + std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10));
+  int count = 0;
+  if (const cuda::Status s = driver.device_count(&count); s != cuda::kSuccess) return failed("cuDeviceGetCount", s);
+  if (count == 0) {
+    why = "the driver sees no GPU";
+    findings.push_back("GPUs: none");
+    return nullptr;
+  }
+  cuda::DeviceId id = 0;
+  int major = 0;
+  int minor = 0;
+  if (const cuda::Status s = driver.device_get(&id, 0); s != cuda::kSuccess) return failed("cuDeviceGet", s);
+  cuda::Status s = driver.device_attribute(&major, cuda::kCapabilityMajor, id);
+  if (s == cuda::kSuccess) s = driver.device_attribute(&minor, cuda::kCapabilityMinor, id);
+  if (s != cuda::kSuccess) return failed("cuDeviceGetAttribute", s);
+  findings.push_back("GPUs: " + std::to_string(count) + "; the first is " + capability_name(major, minor));
+  const std::vector<sass::Arch> archs = archs_of(cubins);
+  const std::optional<sass::Arch> arch = arch_for(major, minor, archs);
+  if (!arch) {
+    why = "the GPU is " + capability_name(major, minor) + ", and the kernels are for " + names_of(archs);
+    return nullptr;
+  }
+  try {
+    auto device = std::make_unique<CudaDevice>(driver, id, cubins, *arch, settings.sync_launches);
+    findings.push_back("GPU: " + device->info().name + ", kernels of " + device->info().arch);
+    return device;
+  } catch (const Error& e) {
+    why = e.what();
+    findings.push_back("GPU: " + why);
+    return nullptr;
+  }
+}
+
+// What the emulator may hold: the host's memory, less what the host itself needs.
+std::size_t emulator_memory() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return std::size_t{1} << 30;
+  return static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) / 4 * 3;
+}
+
+std::atomic<Device*> replaced{nullptr};
+
+}  // namespace
+
+Selection select_device(const Settings& settings, const cuda::DriverLoad& load, std::span<const EmbeddedCubin> cubins) {
+  Selection out;
+  std::string why;
+  if (settings.device != DeviceKind::emulator) {
+    out.device = try_cuda(settings, load, cubins, out.findings, why);
+    if (out.device != nullptr) return out;
+    if (settings.device == DeviceKind::cuda)
+      throw Error("NERVANAGPU_DEVICE is cuda, but the GPU cannot be used: " + why);
+    for (char& c : why) c = c == '\n' ? ' ' : c;
+    out.notice = "nervanagpu: running on the emulator: " + why + " (NERVANAGPU_DEVICE=emulator silences this)";
+  }
+  const std::vector<sass::Arch> archs = archs_of(cubins);
+  const sass::Arch arch = archs.empty() ? sass::Arch::sm_90a : archs.back();
+  out.device = std::make_unique<EmulatorDevice>(cubins, arch, settings.checked, emulator_memory());
+  return out;
+}
+
+Device& current_device() {
+  if (Device* other = replaced.load(std::memory_order_acquire)) return *other;
+  // If it throws, the next call tries again: the environment may have been put right.
+  static Device* const device = [] {
+    const Settings settings = read_settings();
+    static const cuda::DriverLoad none{nullptr, "not looked for"};
+    const bool look = settings.device != DeviceKind::emulator;
+    Selection s = select_device(settings, look ? cuda::load_driver() : none, embedded_cubins());
+    if (!s.notice.empty()) std::fprintf(stderr, "%s\n", s.notice.c_str());
+    return s.device.release();
+  }();
+  return *device;
+}
+
+Device* exchange_device(Device* device) {
+  return replaced.exchange(device, std::memory_order_acq_rel);
+}
+
+const DeviceInfo& device() {
+  return current_device().info();
+}
+void synchronize() {
+  current_device().synchronize();
+}
+MemoryStats memory_stats() {
+  return current_device().memory_stats();
+}
+void release_cached_memory() {
+  current_device().release_cached();
+}
+
+}  // namespace nervanagpu

@@ -1,0 +1,116 @@
+// What a tensor exchanges with the host: through one copy of the memory that the view covers, rearranged on the host.
+#include <cstring>
+#include <vector>
+
+#include "nervanagpu/error.hpp"
+#include "src/scalar.h"
+#include "src/select_device.h"
+#include "src/shape.h"
+#include "src/strided.h"
+
+namespace nervanagpu {
+namespace {
+
+struct Cover {
+  std::uint64_t address = 0;  // of the lowest element
+  std::size_t bytes = 0;
+  std::size_t origin = 0;  // bytes from there to element (0, 0, ...)
+};
+
+Cover cover_of(const Tensor& t) {
+  const Extent e = extent_of(t.shape(), t.strides());
+  const auto width = static_cast<std::int64_t>(size_of(t.dtype()));
+  return {t.address() + static_cast<std::uint64_t>(e.low * width),
+          static_cast<std::size_t>((e.high - e.low + 1) * width), static_cast<std::size_t>(-e.low * width)};
+}
+
+void check_bytes(const Tensor& t, std::size_t bytes) {
+  if (bytes != t.nbytes()) {
+    throw InvalidArgument("bytes is " + std::to_string(bytes) + "; a tensor " + text_of(t.shape()) + " of " +
+                          std::string(name_of(t.dtype())) + " needs " + std::to_string(t.nbytes()));
+  }
+}
+
+void check_distinct(const Tensor& t) {
+  if (!distinct(t.shape(), t.strides())) {
+    throw InvalidArgument("a tensor " + text_of(t.shape()) + " with strides " + text_of(t.strides()) +
+                          " has elements in the same memory and cannot be written");
+  }
+}
+
+}  // namespace
+
+void Tensor::get(void* host, std::size_t bytes) const {
+  check_bytes(*this, bytes);
+  if (bytes == 0) return;
+  if (contiguous()) {
+    current_device().download(host, address_, bytes);
+    return;
+  }
+  const Cover cover = cover_of(*this);
+  std::vector<std::byte> whole(cover.bytes);
+  current_device().download(whole.data(), cover.address, cover.bytes);
+  gather(static_cast<std::byte*>(host), whole.data() + cover.origin, shape_, strides_, size_of(dtype_));
+}
+
+void Tensor::set(const void* host, std::size_t bytes) {
+  check_bytes(*this, bytes);
+  if (bytes == 0) return;
+  if (contiguous()) {
+    current_device().upload(address_, host, bytes);
+    return;
+  }
+  check_distinct(*this);
+  // What lies between the elements is read and written back unchanged.
+  const Cover cover = cover_of(*this);
+  std::vector<std::byte> whole(cover.bytes);
+  current_device().download(whole.data(), cover.address, cover.bytes);
+  scatter(whole.data() + cover.origin, static_cast<const std::byte*>(host), shape_, strides_, size_of(dtype_));
+  current_device().upload(cover.address, whole.data(), cover.bytes);
+}
+
+void Tensor::fill(double value) {
+  const ScalarBits bits = scalar_bits(value, dtype_);
+  const std::size_t width = size_of(dtype_);
+  const auto count = static_cast<std::size_t>(size());
+  if (count == 0) return;
+  std::uint32_t low = 0;
+  std::memcpy(&low, bits.data(), 4);
+  const bool halves_equal = std::memcmp(bits.data(), bits.data() + 4, 4) == 0;
+  if (contiguous() && width <= 4) {
+    current_device().fill(address_, low, static_cast<unsigned>(width), count, 0);
+  } else if (contiguous() && halves_equal) {
+    current_device().fill(address_, low, 4, count * 2, 0);
+  } else {
+    std::vector<std::byte> packed(count * width);
+    for (std::size_t i = 0; i < count; ++i) std::memcpy(packed.data() + i * width, bits.data(), width);
+    set(packed.data(), packed.size());
+  }
+}
+
+void Tensor::copy_from(const Tensor& source) {
+  if (source.shape() != shape_) {
+    throw InvalidArgument("source has shape " + text_of(source.shape()) + "; needs " + text_of(shape_));
+  }
+  if (source.dtype() != dtype_) {
+    throw TypeError("source has dtype " + std::string(name_of(source.dtype())) + "; needs " +
+                    std::string(name_of(dtype_)));
+  }
+  if (size() == 0) return;
+  const std::uint64_t apart = address_ > source.address() ? address_ - source.address() : source.address() - address_;
+  if (contiguous() && source.contiguous() && (apart >= nbytes() || apart == 0)) {
+    if (apart != 0) current_device().copy(address_, source.address(), nbytes(), 0);
+    return;
+  }
+  std::vector<std::byte> packed(nbytes());
+  source.get(packed.data(), packed.size());
+  set(packed.data(), packed.size());
+}
+
+Tensor Tensor::copy() const {
+  Tensor t = empty(shape_, dtype_);
+  t.copy_from(*this);
+  return t;
+}
+
+}  // namespace nervanagpu
