@@ -8,6 +8,7 @@
 #include "sass/asm/manifest_text.h"
 #include "sass/cubin.h"
 #include "sass/dis/elf.h"
+#include "sass/dis/kernel_info.h"
 #include "sass/dis/nv_info.h"
 
 namespace nervanagpu::sass {
@@ -192,88 +193,11 @@ class CubinReader {
     return Done{};
   }
 
-  // Parameters in order of their ordinals. KPARAM_INFO knows sizes, not types: 1, 2, 4 and 8 bytes are read as unsigned
-  // integers. A kernel that takes structures by value has no list that Param could hold: it keeps only param_bytes.
-  Status collect_params(KernelImage& k, const std::vector<InfoRecord>& records, const InfoReader& at) const {
-    std::vector<Param> params(records.size());
-    std::vector<bool> seen(records.size());
-    bool scalars = true;
-    for (const InfoRecord& r : records) {
-      const std::uint32_t ordinal = r.word(1) & 0xffff;
-      const std::uint32_t offset = r.word(1) >> 16;
-      const std::uint32_t size = r.word(2) >> 18;
-      if (ordinal >= records.size() || seen[ordinal]) {
-        return at.fail("KPARAM_INFO: ordinal " + number(ordinal) + " of " + number(records.size()) + " parameters");
-      }
-      seen[ordinal] = true;
-      if (offset + size > k.param_bytes) {
-        return at.fail("KPARAM_INFO: offset " + number(offset) + " and size " + number(size) +
-                       " reach past the parameter block of " + number(k.param_bytes) + " bytes");
-      }
-      Param& p = params[ordinal];
-      p.offset = static_cast<std::uint16_t>(offset);
-      if (size == 1) {
-        p.type = ParamType::u8;
-      } else if (size == 2) {
-        p.type = ParamType::u16;
-      } else if (size == 4) {
-        p.type = ParamType::u32;
-      } else if (size == 8) {
-        p.type = ParamType::u64;
-      } else {
-        scalars = false;
-      }
-    }
-    if (scalars) k.params = std::move(params);
-    return Done{};
-  }
-
-  Status read_threads(const InfoRecord& r, const InfoReader& at, std::uint32_t (&to)[3]) const {
-    if (auto ok = at.need_words(r, 3); !ok) return ok.error();
-    std::uint64_t product = 1;
-    for (std::size_t i = 0; i < 3; ++i) {
-      to[i] = r.word(i);
-      if (to[i] == 0 || to[i] > kMaxThreads) return at.fail("a CTA dimension of " + number(to[i]) + ", need 1 to 1024");
-      product *= to[i];
-    }
-    if (product > kMaxThreads) return at.fail("a CTA of " + number(product) + " threads, at most 1024 can be");
-    return Done{};
-  }
-
   Status read_kernel_info(KernelImage& k) const {
     const Section* s = find(".nv.info.", k);
     if (s == nullptr) return Done{};
     if (s->type != kSectionNvInfo) return error("its .nv.info section has another type");
-    InfoReader in(s->data, ".nv.info");
-    std::vector<InfoRecord> params;
-    InfoRecord r;
-    for (;;) {
-      const auto more = in.next(r);
-      if (!more) return more.error();
-      if (!*more) break;
-      if (r.is(Attr::kKparamInfo)) {
-        if (auto ok = in.need_words(r, 3); !ok) return ok.error();
-        params.push_back(r);
-      } else if (r.is(Attr::kCbankParamSize) && r.format == InfoFormat::kHalf) {
-        k.param_bytes = r.half;
-      } else if (r.is(Attr::kParamCbank)) {
-        if (auto ok = in.need_words(r, 2); !ok) return ok.error();
-        const std::uint32_t base = r.word(1) & 0xffff;
-        if (base != info(arch_).param_base) {
-          return in.fail("PARAM_CBANK: parameters at " + number(base) + ", need " + number(info(arch_).param_base));
-        }
-        k.param_bytes = r.word(1) >> 16;
-      } else if (r.is(Attr::kMaxThreads)) {
-        std::uint32_t cta[3];
-        if (auto ok = read_threads(r, in, cta); !ok) return ok.error();
-        k.max_threads = cta[0] * cta[1] * cta[2];
-      } else if (r.is(Attr::kReqntid)) {
-        if (auto ok = read_threads(r, in, k.reqntid); !ok) return ok.error();
-      } else if (r.is(Attr::kNumBarriers) && r.format == InfoFormat::kByte) {
-        k.barriers = r.half & 0xff;
-      }
-    }
-    return collect_params(k, params, in);
+    return read_info_of_kernel(arch_, s->data, k);
   }
 
   Status read_global_info() {
