@@ -168,7 +168,7 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
   switch (u) {
     case Unit::kFma: return Consumer::kFma;
     case Unit::kImadWide:
-      return inst.op == Op::IMAD_WIDE && use.count == 2 && part == 1 ? Consumer::kWideAddHigh : Consumer::kWide;
+      return use.count == 2 && part == 1 ? Consumer::kWideAddHigh : Consumer::kWide;
     case Unit::kAlu: return Consumer::kAlu;
     case Unit::kHalf: return Consumer::kHalf;
     case Unit::kDouble: return Consumer::kDouble;

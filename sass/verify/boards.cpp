@@ -117,8 +117,9 @@ void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std:
     const Inst& producer = code.steps[o.line].inst;
     const Control& own = producer.control;
     if (always && ((o.reads ? bit(own.read_sb) : bit(own.write_sb)) & (write | read)) != 0 && o.younger < 255) ++o.younger;
-    // Whenever the older one ran, this one runs as well: then its scoreboards speak for both.
-    const bool runs_too = always || (o.guard_kept && same_guards(producer, step.inst));
+    // Whenever the older one ran, this one runs as well: then its scoreboards speak for both. (Compilers also let a
+    // guarded MUFU or conversion speak for an older one: in that queue it takes its turn even if the guard is false.)
+    const bool runs_too = always || (o.guard_kept && same_guards(producer, step.inst)) || queue == Queue::kXu;
     if (runs_too && queue != Queue::kNone && queue == queue_of(code.arch, producer)) {
       o.cover |= write;
       if (o.reads) o.cover |= read;
