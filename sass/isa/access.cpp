@@ -56,9 +56,14 @@ Accesses accesses(const Inst& inst) {
         if (o.ureg != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.ureg, o.uwidth, Role::kUse, s.late, n, false);
         if (o.desc != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.desc, 2, Role::kUse, s.late, n, false);
         break;
-      case OperandKind::kCc: c.add(RegFile::kCc, 0, 1, o.role != Role::kUse, false, n); break;
+      case OperandKind::kCc: c.add(RegFile::kCc, 0, 1, o.role != Role::kUse, false, n, branch); break;
       default: break;
     }
+    if (s.type == SlotType::kWord && s.word == "PR") c.add(RegFile::kPred, 0, 7, s.role != Role::kUse, false, n);
+    if (o.sub == Tok::CC) c.add(RegFile::kCc, 0, 1, true, false, n);  // R4.CC
+  }
+  if (inst.row->encoding == Encoding::k64 && inst.mod(Axis::kExtended) != Tok::kNone) {
+    c.add(RegFile::kCc, 0, 1, false, false, 255);  // .X adds the carry that an earlier R4.CC left
   }
   return c.out;
 }

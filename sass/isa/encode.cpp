@@ -123,7 +123,7 @@ struct Encoder {
         put(s.value, o.reg, "barrier register");
         break;
       case SlotType::kSpecialReg:
-        if (o.imm < 0 || special_register_name(static_cast<unsigned>(o.imm)).empty()) {
+        if (o.imm < 0 || special_register_name(row.encoding, static_cast<unsigned>(o.imm)).empty()) {
           fail("no special register has the number " + std::to_string(o.imm));
         }
         put_number(s, o.imm, "special register");
@@ -198,6 +198,7 @@ Result<Word> encode_row(const Inst& inst, std::uint64_t address) {
   if (control.write_sb > 5 && control.write_sb != kNoScoreboard) e.fail("write scoreboard must be 0..5");
   if (control.read_sb > 5 && control.read_sb != kNoScoreboard) e.fail("read scoreboard must be 0..5");
   if (control.wait > 63) e.fail("wait mask has scoreboards above 5");
+  if (r.never.any() && (e.word & r.never) == r.never) e.fail("these signs do not go together");
   if (!e.problem.empty()) return error(std::string(op_text(r.op)) + ": " + e.problem);
   return put_control(e.word, control);
 }

@@ -43,7 +43,8 @@ std::size_t parse_integer(std::string_view text, std::int64_t& value) {
   const char* const end = text.data() + text.size();
   const auto got = std::from_chars(text.data() + at, end, v, base);
   if (got.ec != std::errc{}) return 0;
-  if (got.ptr != end && (*got.ptr == '.' || (*got.ptr >= 'a' && *got.ptr <= 'z') || (*got.ptr >= 'A' && *got.ptr <= 'Z'))) {
+  const bool suffix = got.ptr != end && *got.ptr == '.' && got.ptr + 1 != end && got.ptr[1] >= 'A' && got.ptr[1] <= 'Z';
+  if (got.ptr != end && !suffix && (*got.ptr == '.' || (*got.ptr >= 'a' && *got.ptr <= 'z') || (*got.ptr >= 'A' && *got.ptr <= 'Z'))) {
     return 0;
   }
   if (negative && v > std::uint64_t{1} << 63) return 0;
@@ -64,8 +65,10 @@ std::size_t parse_float(std::string_view text, int kind, std::uint64_t& bits) {
     return at + 3;
   }
   if (text.substr(at, 4) == "QNAN") {
-    bits = sign | ((std::uint64_t{1} << (width - 1)) - 1);
-    if (width == 64) bits &= ~std::uint64_t{0xffffffff};  // immediates have the upper half of a double only
+    // What the machine makes: +QNAN has all bits set, -QNAN only the quiet one; short of a double its upper half.
+    bits = (std::uint64_t{1} << (width - 1)) - 1;
+    if (width == 64) bits &= ~std::uint64_t{0xffffffff};
+    if (negative) bits = sign | ((std::uint64_t{1} << (exponent_bits + 1)) - 1) << (fraction_bits - 1);
     return at + 4;
   }
   if (text.substr(at, 2) == "0x") {
@@ -98,6 +101,8 @@ std::size_t parse_float(std::string_view text, int kind, std::uint64_t& bits) {
     stop = got.ptr;
     bits = (kind == 64 ? std::bit_cast<std::uint64_t>(v) : small_float(v, exponent_bits, fraction_bits)) | sign;
   }
+  // 1.NEG: the dot belongs to what follows.
+  if (stop != end && stop[-1] == '.' && *stop >= 'A' && *stop <= 'Z') --stop;
   return static_cast<std::size_t>(stop - text.data());
 }
 

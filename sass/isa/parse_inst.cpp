@@ -43,7 +43,7 @@ class Attempt {
       const std::size_t old_failed = failed_at;
       const std::string old_message = message;
       const std::string old_label = label;
-      if (separator(first) && operand(s, o)) {
+      if (separator(first || s.glued) && operand(s, o)) {
         first = false;
         continue;
       }
@@ -247,7 +247,10 @@ class Attempt {
     };
     std::uint64_t raw = 0;
     if (s.format == ImmFormat::kF32 || s.format == ImmFormat::kF64) {
-      if (!one(s.format == ImmFormat::kF32 ? 32 : 64, raw)) return false;
+      const unsigned whole = s.format == ImmFormat::kF32 ? 32 : 64;
+      const bool nan = text_.substr(pos, 5).find("QNAN") != std::string_view::npos;
+      if (!one(static_cast<int>(whole), raw)) return false;
+      if (nan) raw &= ~std::uint64_t{0} << (whole - s.value.width());  // a short immediate's NaN has as many ones as fit
       v = static_cast<std::int64_t>(raw);
       return true;
     }
@@ -361,7 +364,7 @@ class Attempt {
 
   bool operand(const Slot& s, Operand& o) {
     switch (s.type) {
-      case SlotType::kImm: return number(s, o.imm);
+      case SlotType::kImm: return number(s, o.imm) && suffixes(s, o);
       case SlotType::kAddr: return address(s, o);
       case SlotType::kLabel: return label_operand(o);
       case SlotType::kSet: return set(o);
@@ -370,36 +373,43 @@ class Attempt {
         return integer(o.imm, "a scoreboard number");
       }
       case SlotType::kSpecialReg: {
-        const int n = special_register_number(word_here());
-        if (n < 0) return fail("unknown special register '" + word_here() + "'");
+        std::size_t end = pos;
+        while (end < text_.size() && (name_char(text_[end]) || text_[end] == '.')) ++end;
+        const std::string_view name = text_.substr(pos, end - pos);
+        const int n = special_register_number(row_.encoding, name);
+        if (n < 0) return fail("unknown special register '" + std::string(name.empty() ? word_here() : name) + "'");
         o.imm = n;
-        pos += word_here().size();
-        while (eat_special_suffix(o)) {
-        }
+        pos = end;
         return true;
       }
       case SlotType::kWord:
         if (word_here() != s.word) return fail("expected " + std::string(s.word) + ", got '" + word_here() + "'");
         pos += s.word.size();
         return true;
-      case SlotType::kCc: return eat("CC") || fail("expected CC, got '" + word_here() + "'");
+      case SlotType::kCc: return condition(s, o);
       default: break;
     }
     return plain(s, o);
   }
 
-  // SR_TID.X: the name goes on after the dot.
-  bool eat_special_suffix(Operand& o) {
-    if (!peek('.')) return false;
-    std::size_t end = pos + 1;
-    while (end < text_.size() && name_char(text_[end])) ++end;
-    const std::string whole =
-        std::string(special_register_name(static_cast<unsigned>(o.imm))) + std::string(text_.substr(pos, end - pos));
-    const int n = special_register_number(whole);
-    if (n < 0) return false;
-    o.imm = n;
-    pos = end;
-    return true;
+  // What an immediate of the 64-bit family may carry: 0x3.NEG.ABS, 0x3.INV, 0x3.B1.
+  bool suffixes(const Slot& s, Operand& o) {
+    if (s.neg_bit != kNoBit && eat_token(Tok::NEG)) o.neg = true;
+    if (s.abs_bit != kNoBit && eat_token(Tok::ABS)) o.abs = true;
+    if (s.inv_bit != kNoBit && eat_token(Tok::INV)) o.inv = true;
+    if (!s.sub_table.empty() && !eat_enum(s.sub_table, o.sub)) {
+      return fail("unexpected '" + word_or_modifier() + "' on this operand");
+    }
+    return !peek('.') || fail("unexpected '" + word_or_modifier() + "' on this operand");
+  }
+
+  // CC, or where the instruction tests it CC.LT.
+  bool condition(const Slot& s, Operand& o) {
+    if (word_here() != "CC") return fail("expected CC, got '" + word_here() + "'");
+    eat("CC");
+    if (s.sub_table.empty()) return true;
+    return (eat_enum(s.sub_table, o.sub) && o.sub != Tok::kNone) ||
+           fail("needs a condition like CC.LT, got 'CC" + word_or_modifier() + "'");
   }
 
   // Registers, predicates and constants with sign, bars, part and reuse.
@@ -427,9 +437,13 @@ class Attempt {
       o.reuse = true;
     };
     reuse_here();
+    const bool k64 = row_.encoding == Encoding::k64;  // there the part stands inside the bars
+    if (k64 && !s.sub_table.empty() && !eat_enum(s.sub_table, o.sub)) {
+      return fail("unexpected '" + word_or_modifier() + "' on this operand");
+    }
     if (bar && !eat("|")) return fail("expected the closing '|'");
     reuse_here();
-    if (!s.sub_table.empty() && !eat_enum(s.sub_table, o.sub)) {
+    if (!k64 && !s.sub_table.empty() && !eat_enum(s.sub_table, o.sub)) {
       return fail("unexpected '" + word_or_modifier() + "' on this operand");
     }
     reuse_here();

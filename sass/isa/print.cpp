@@ -63,9 +63,11 @@ std::string address_text(const Slot& s, const Operand& o) {
 }
 
 std::string constant_text(const Slot& s, const Operand& o) {
-  std::string out = s.ureg.none() ? "c[" + hex(o.bank) + "][" : "cx[" + ugpr_text(o.ureg) + "][";
+  // A constant of which a part can be chosen is written with a blank.
+  const char* const open = s.sub_table.empty() ? "][" : "] [";
+  std::string out = s.ureg.none() ? "c[" + hex(o.bank) + open : "cx[" + ugpr_text(o.ureg) + "][";
   bool any = false;
-  if (!s.index.none() && o.reg != kRZ) {
+  if (!s.index.none() && (o.reg != kRZ || o.imm == 0)) {
     out += gpr_text(o.reg);
     any = true;
   }
@@ -89,20 +91,28 @@ std::string operand_text(const Inst& inst, const Slot& s, const Operand& o) {
     case SlotType::kPred: out = reg("P", o.reg, kPT, "PT"); break;
     case SlotType::kUPred: out = reg("UP", o.reg, kPT, "UPT"); break;
     case SlotType::kBarrierReg: out = "B" + std::to_string(o.reg); break;
-    case SlotType::kImm: return imm_text(s, o.imm);
+    case SlotType::kImm:
+      out = imm_text(s, o.imm);
+      if (o.neg) out += ".NEG";
+      if (o.abs) out += ".ABS";
+      if (o.inv) out += ".INV";
+      return out + dotted(o.sub);
     case SlotType::kConst: out = constant_text(s, o); break;
     case SlotType::kAddr: return address_text(s, o);
-    case SlotType::kLabel: return hex(static_cast<std::uint64_t>(o.imm));
+    case SlotType::kLabel: return signed_hex(o.imm);
     case SlotType::kScoreboard: return "SB" + std::to_string(o.imm);
     case SlotType::kSet: return set_text(o.imm);
-    case SlotType::kSpecialReg: return std::string(special_register_name(static_cast<unsigned>(o.imm)));
+    case SlotType::kSpecialReg: return std::string(special_register_name(inst.row->encoding, static_cast<unsigned>(o.imm)));
     case SlotType::kWord: return std::string(s.word);
-    case SlotType::kCc: return "CC";
+    case SlotType::kCc: return "CC" + dotted(o.sub);
     default: break;
   }
-  if (o.reuse && !inst.control.yield) out += ".reuse";
+  const bool k64 = inst.row->encoding == Encoding::k64;
+  if (k64) out += dotted(o.sub);
   if (o.abs) out = "|" + out + "|";
-  out += dotted(o.sub);
+  if (!k64 && o.reuse && !inst.control.yield) out += ".reuse";
+  if (!k64) out += dotted(o.sub);
+  if (k64 && o.reuse) out += ".reuse";
   if (o.neg) out = "-" + out;
   if (o.inv) out = (s.type == SlotType::kPred || s.type == SlotType::kUPred ? "!" : "~") + out;
   return out;
@@ -110,12 +120,13 @@ std::string operand_text(const Inst& inst, const Slot& s, const Operand& o) {
 
 bool holds_default(const Slot& s, const Operand& o) {
   const Operand blank = blank_operand(s);
-  return o.reg == blank.reg && o.inv == blank.inv && o.neg == blank.neg && o.imm == blank.imm;
+  return o.reg == blank.reg && o.inv == blank.inv && o.neg == blank.neg && o.imm == blank.imm && o.sub == blank.sub;
 }
 
 }  // namespace
 
 std::string float_text(double v) {
+  if (v == 0 && std::signbit(v)) return "-0.0";
   if (std::isinf(v)) return v < 0 ? "-INF" : "+INF";
   char buf[64];
   const auto format = std::fabs(v) >= 1e9 ? std::chars_format::scientific : std::chars_format::general;
@@ -130,19 +141,20 @@ std::string imm_text(const Slot& s, std::int64_t value) {
     case ImmFormat::kDecimal: return std::to_string(value);
     case ImmFormat::kF32: {
       const auto raw = static_cast<std::uint32_t>(value);
-      return nan_or(static_cast<double>(std::bit_cast<float>(raw)), (raw >> 31) != 0,
-                    (raw & 0x7fffffff) == 0x7fffffff, raw);
+      const auto ones = static_cast<std::uint32_t>(0x7fffffffULL >> (32 - s.value.width()) << (32 - s.value.width()));
+      return nan_or(static_cast<double>(std::bit_cast<float>(raw)), (raw >> 31) != 0, (raw >> 31) != 0 ? raw == 0xffc00000 : raw == ones, raw);
     }
     case ImmFormat::kF64: {
       const auto raw = static_cast<std::uint64_t>(value);
-      return nan_or(std::bit_cast<double>(raw), (raw >> 63) != 0, (raw & ~(1ULL << 63)) == 0x7fffffff00000000ULL, raw);
+      const std::uint64_t ones = ~(1ULL << 63) >> (64 - s.value.width()) << (64 - s.value.width());
+      return nan_or(std::bit_cast<double>(raw), (raw >> 63) != 0, (raw >> 63) != 0 ? raw == 0xfff8000000000000ULL : raw == ones, raw);
     }
     case ImmFormat::kF16x2:
     case ImmFormat::kBF16x2: {
       const auto one = [&](std::uint32_t h) {
         const double v = s.format == ImmFormat::kF16x2 ? half_value(static_cast<std::uint16_t>(h))
                                                        : static_cast<double>(std::bit_cast<float>(h << 16));
-        return nan_or(v, (h >> 15) != 0, (h & 0x7fff) == 0x7fff, h);
+        return nan_or(v, (h >> 15) != 0, h == 0x7fff || h == (s.format == ImmFormat::kF16x2 ? 0xfe00u : 0xffc0u), h);
       };
       return one(static_cast<std::uint32_t>(value >> 16 & 0xffff)) + ", " + one(static_cast<std::uint32_t>(value & 0xffff));
     }
@@ -170,7 +182,7 @@ std::string print(const Inst& inst) {
     if (s.show == Show::kUnlessDefault && blank) continue;
     if (s.show == Show::kWithNext && blank && holds_default(slots[i + 1], operands[i + 1])) continue;
     if (s.show == Show::kIfExtended && blank && inst.mod(Axis::kExtended) == Tok::kNone) continue;
-    out += separator + operand_text(inst, s, operands[i]);
+    out += (s.glued ? " " : separator) + operand_text(inst, s, operands[i]);
     separator = ", ";
   }
   return out;

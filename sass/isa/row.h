@@ -96,7 +96,7 @@ enum class SlotType : std::uint8_t {
   kSpecialReg,  // SR_... by number
   kScoreboard,  // SB0 .. SB5
   kSet,         // {5,4,0}, omitted when empty
-  kCc,          // CC of sm_50 .. sm_62
+  kCc,          // CC of sm_50 .. sm_62; with a sub table a condition on it (CC.LT), omitted where it always holds
   kWord,        // a fixed word of the text (PR, RZ where nothing else can stand): `word`
   kSrcA,        // placeholders that alu() turns into one of the above, see rowdsl.h
   kSrcB,
@@ -121,6 +121,7 @@ enum class Width : std::uint8_t {
   kTypeCas,  // twice kType: compare and swap values of the 64-bit families (sm_50 .. sm_62)
   kDstType,  // by Axis::kDstType
   kSrcType,  // by Axis::kSrcType
+  kAddress,  // by Axis::kWide: .E 2, else 1 (addresses of sm_50 .. sm_62)
   kCount,    // by Axis::kMode2: matrices of LDSM: none 1, .2 2, .4 4
 };
 
@@ -145,6 +146,7 @@ struct Slot {
   std::uint8_t shift = 0;            // value = field << shift
   bool is_signed = false;            // value is sign-extended (addresses, labels, signed immediates)
   bool late = false;                 // read after issue
+  bool glued = false;                // no comma before it: RET.REL R2 0x10
   bool flip_inv = false;             // the inversion bit is 1 for "not inverted"
   std::uint32_t omitted = 0;         // default value, see Show; for predicates kPT, or kPT + 8 for !PT
   Field value{};                     // register number, immediate, byte offset
@@ -174,6 +176,7 @@ struct Slot {
   [[nodiscard]] constexpr Slot part(Field f, std::span<const Enum> table) const { Slot s = *this; s.sub = f; s.sub_table = table; return s; }
   [[nodiscard]] constexpr Slot omit(std::uint32_t value, Show when = Show::kUnlessDefault) const { Slot s = *this; s.omitted = value; s.show = when; return s; }
   [[nodiscard]] constexpr Slot scaled(unsigned shift_) const { Slot s = *this; s.shift = static_cast<std::uint8_t>(shift_); return s; }
+  [[nodiscard]] constexpr Slot glue() const { Slot s = *this; s.glued = true; return s; }
   [[nodiscard]] constexpr Slot read_late() const { Slot s = *this; s.late = true; return s; }
 };
 
@@ -231,6 +234,7 @@ struct Row {
   Encoding encoding = Encoding::k128;
   ArchMask archs = 0;
   Word fixed{};                       // values of the fixed bits: opcode, defaults
+  Word never{};                       // these bits are not all set at once: that is another instruction
   Word fixed_mask{};                  // which bits are fixed; finish() computes it: all that nothing else owns
   std::uint8_t mod_count = 0;
   std::uint8_t slot_count = 0;
@@ -313,8 +317,11 @@ std::span<const std::span<const Row>> all_rows();
 std::uint8_t width_of(Width w, const Inst& inst);
 
 // "SR_TID.X" for 33; "" where the number has no name. And back; -1: no such name.
-std::string_view special_register_name(unsigned number);
-int special_register_number(std::string_view name);
+std::string_view special_register_name(Encoding encoding, unsigned number);
+int special_register_number(Encoding encoding, std::string_view name);
+// The names of the 128-bit family.
+inline std::string_view special_register_name(unsigned number) { return special_register_name(Encoding::k128, number); }
+inline int special_register_number(std::string_view name) { return special_register_number(Encoding::k128, name); }
 
 // The alias that the text of `inst` shows after its mnemonic (Tok::kNone: none).
 Tok alias_token(const Inst& inst);

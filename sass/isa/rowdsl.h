@@ -118,8 +118,9 @@ constexpr Slot place_wide(const Slot& logical, char form, const AluBits& at) {
 
 // Adds the forms of `proto` named by `forms` ("2468ace"). `base` is the opcode's low nine bits; proto.fixed has the rest.
 template <std::size_t N>
-constexpr void alu(RowList<N>& list, const Row& proto, unsigned base, std::string_view forms, const AluBits& at = {}) {
-  bool has_b = false;
+constexpr void alu(RowList<N>& list, const Row& proto, unsigned base, std::string_view forms, const AluBits& at = {},
+                   bool c_at_64 = false) {
+  bool has_b = c_at_64;
   for (const Slot& s : proto.slots()) has_b = has_b || s.type == SlotType::kSrcB;
   for (const char form : forms) {
     Row r = proto;
@@ -130,9 +131,10 @@ constexpr void alu(RowList<N>& list, const Row& proto, unsigned base, std::strin
       Slot& s = r.slot_array[i];
       const Slot logical = s;
       if (s.type == SlotType::kSrcA) s = place(logical, gpr(24), at.a, 0);
-      if (s.type == SlotType::kSrcB) s = swapped ? place(logical, gpr(64), at.c, 2) : place_wide(logical, form, at);
+      if (s.type == SlotType::kSrcB) s = swapped ? place(logical, gpr(64), at.c, 1) : place_wide(logical, form, at);
       if (s.type == SlotType::kSrcC) {
         s = swapped || !has_b ? place_wide(logical, form, at) : place(logical, gpr(64), at.c, 2);
+        if (s.type == SlotType::kGpr) s.reuse_slot = 2;
       }
     }
     list.add(r);

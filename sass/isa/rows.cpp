@@ -8,7 +8,7 @@ namespace nervanagpu::sass {
 
 std::span<const std::span<const Row>> all_rows() {
   static const std::array tables = {
-      rows_sm90_float(), rows_sm90_integer(), rows_sm90_memory(), rows_sm90_control(),
+      rows_sm90_float(), rows_sm90_integer(), rows_sm90_half(), rows_sm90_uniform(), rows_sm90_memory(), rows_sm90_control(),
   };
   return tables;
 }
@@ -23,22 +23,46 @@ constexpr Special kSpecial[] = {
 #include "sass/isa/special.inc"
 #undef SR
 };
+constexpr Special kSpecial64[] = {
+#define SR(number, name) {number, name},
+#include "sass/isa/special64.inc"
+#undef SR
+};
+std::span<const Special> special_of(Encoding e) {
+  return e == Encoding::k64 ? std::span<const Special>(kSpecial64) : std::span<const Special>(kSpecial);
+}
 }  // namespace
 
-std::string_view special_register_name(unsigned number) {
-  for (const Special& s : kSpecial) {
+std::string_view special_register_name(Encoding encoding, unsigned number) {
+  for (const Special& s : special_of(encoding)) {
     if (s.number == number) return s.name;
   }
   return {};
 }
 
-int special_register_number(std::string_view name) {
-  for (const Special& s : kSpecial) {
+int special_register_number(Encoding encoding, std::string_view name) {
+  for (const Special& s : special_of(encoding)) {
     if (s.name == name) return static_cast<int>(s.number);
   }
   return -1;
 }
 
-Tok alias_token(const Inst&) { return Tok::kNone; }
+// IMAD with a zero factor moves its addend, with 1 adds, with a power of two shifts; nvdisasm writes so unless an operand
+// is a uniform register or the factor is 0x10000.
+Tok alias_token(const Inst& inst) {
+  if (inst.row->alias != Alias::kImad) return Tok::kNone;
+  const Operand& a = inst.operand_array[1];
+  const Operand& b = inst.operand_array[2];
+  const Operand& c = inst.operand_array[3];
+  for (const Operand* o : {&a, &b, &c}) {
+    if (o->kind == OperandKind::kUGpr) return Tok::kNone;
+  }
+  const auto zero = [](const Operand& o) { return o.kind == OperandKind::kGpr && o.reg == kRZ; };
+  const bool b_imm = b.kind == OperandKind::kImm;
+  if (zero(a) || zero(b) || (b_imm && b.imm == 0)) return Tok::MOV;
+  if (!b_imm || b.imm < 1 || b.imm == 0x10000 || (b.imm & (b.imm - 1)) != 0) return Tok::kNone;
+  if (b.imm == 1) return zero(c) ? Tok::MOV : Tok::IADD;
+  return zero(c) ? Tok::SHL : Tok::kNone;
+}
 
 }  // namespace nervanagpu::sass

@@ -9,6 +9,8 @@ namespace nervanagpu::sass {
 
 std::span<const Row> rows_sm90_float();
 std::span<const Row> rows_sm90_integer();
+std::span<const Row> rows_sm90_half();
+std::span<const Row> rows_sm90_uniform();
 std::span<const Row> rows_sm90_memory();
 std::span<const Row> rows_sm90_control();
 

@@ -110,6 +110,7 @@ std::uint8_t width_of(Width w, const Inst& inst) {
     case Width::kType: return bytes(inst.mod(Axis::kType));
     case Width::kTypeCas: return static_cast<std::uint8_t>(2 * bytes(inst.mod(Axis::kType)));
     case Width::kDstType: return bytes(inst.mod(Axis::kDstType));
+    case Width::kAddress: return inst.has(Axis::kWide, Tok::E) ? 2 : 1;
     case Width::kSrcType: return bytes(inst.mod(Axis::kSrcType));
     case Width::kCount: {
       const Tok t = inst.mod(Axis::kMode2);

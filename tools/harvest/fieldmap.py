@@ -10,7 +10,9 @@ _TOKEN = re.compile(r"[A-Za-z_][\w.]*|0x[0-9a-f]+|-?\d+(?:\.\d+)?(?:e[+-]\d+)?|[
 
 def compact(word, arch):
     texts = disassemble([word] + [word ^ (1 << b) for b in range(128)], arch)
-    base = _TOKEN.findall(texts[0] or "")
+    if texts[0] is None:
+        return "%032x  illegal" % word
+    base = _TOKEN.findall(texts[0])
     labels = []
     for text in texts[1:]:
         if text is None:
@@ -23,6 +25,10 @@ def compact(word, arch):
             numeric = re.compile(r"^(R|UR|P|UP|B|SB)?(0x)?[0-9a-f]+$|^RZ|^URZ|^PT|^UPT")
             if len(new) == len(base) and len(diff) == 1 and numeric.match(base[diff[0]]) and numeric.match(new[diff[0]]):
                 labels.append("#%d" % diff[0])
+            elif re.sub(r"\+?-?0x[0-9a-f]+\]|\]", "]", text) == re.sub(r"\+?-?0x[0-9a-f]+\]|\]", "]", texts[0]):
+                labels.append("offset")
+            elif new and base and len(new) == len(base) and diff == [0]:
+                labels.append("=" + new[0])
             else:
                 labels.append("=" + text)
     out, i = [], 0

@@ -51,10 +51,11 @@ def disassemble(words, arch="SM90a"):
 
 def _relocate(text, address):
     """Branch targets are printed relative to the batch; make them relative to address 0."""
-    if not re.search(r"\b(BRA|BSSY|CALL\.REL|RET\.REL|JMP\.REL|BRX|BRXU|LEPC|ULEPC)\b", text):
+    if not re.search(r"\b(BRA|BSSY|CALL\.REL|RET\.REL|JMP\.REL|BRX|BRXU|LEPC|ULEPC|WARPSYNC\.COLLECTIVE)\b", text):
         return text
 
     def shift(m):
-        return hex((int(m.group(1), 16) - address) & 0xFFFFFFFFFFFFFFFF)
+        value = int(m.group(1), 16) - address
+        return hex(value - (1 << 64) if value >= 1 << 63 else value)
 
-    return re.sub(r"(?<![\w\[+-])(0x[0-9a-f]+)\b(?!\])(?=[^,]*$|\s*$)", shift, text)
+    return re.sub(r"(?<![\w\[+])(-?0x[0-9a-f]+)\b(?!\])(?=[^,]*$|\s*$)", shift, text)

@@ -1,0 +1,90 @@
+// sm_90a: packed half and bfloat16.
+#include "sass/isa/enums.h"
+#include "sass/isa/rows.h"
+
+namespace nervanagpu::sass {
+namespace {
+
+// clang-format off
+constexpr Enum kPart[] = {{Tok::kNone, 0}, {Tok::H0_H0, 2}, {Tok::H1_H1, 3}};
+constexpr Enum kFtzFmz[] = {{Tok::kNone, 0}, {Tok::FTZ, 2}, {Tok::FMZ, 1}};
+// clang-format on
+
+constexpr Slot kD = gpr(16).def();
+constexpr Slot kPs = pred(87).inv(90);
+constexpr Traits kHalfPipe{.unit = Unit::kHalf};
+constexpr AluBits kFmaBits{{72, 73, 74}, {63, 62, 60}, {84, 83, 81}};
+constexpr Mod kFtz = flag<Tok::FTZ>(Axis::kFtz, 80);
+constexpr Mod kSat = flag<Tok::SAT>(Axis::kSat, 77);
+
+// One of the two number formats: bit `at` is set for bfloat16.
+struct Format {
+  bool bf16;
+  Mod mod;
+  Word fixed;
+  ImmFormat imm;
+};
+
+constexpr Format half() { return {false, {}, {}, ImmFormat::kF16x2}; }
+constexpr Format bfloat(unsigned at) {
+  return {true, always<Tok::BF16_V2>(Axis::kPack), code128(0, {{at, 1, 1}}), ImmFormat::kBF16x2};
+}
+
+// A row whose modifiers begin with the format's, after `leading` ones.
+constexpr Row formatted(Op op, const Format& f, Word fixed, std::initializer_list<Mod> leading, std::initializer_list<Mod> mods,
+                        std::initializer_list<Slot> slots) {
+  Row r = row(op, kHopper, fixed | f.fixed, leading, slots, kHalfPipe);
+  if (f.bf16) r.mod_array[r.mod_count++] = f.mod;
+  for (const Mod& m : mods) r.mod_array[r.mod_count++] = m;
+  return r;
+}
+
+constexpr void arithmetic(RowList<128>& t, const Format& f) {
+  const Slot a = src_a().neg(0).abs(0).part({}, kPart);
+  const Slot b = src_b(f.imm).neg(0).abs(0).part({}, kPart);
+  const Slot c = src_c(f.imm).neg(0).abs(0).part({}, kPart);
+  alu(t, formatted(Op::HADD2, f, {}, {}, {kFtz, kSat}, {kD, a, c}), 0x030, "246e");
+  if (!f.bf16) {
+    alu(t, formatted(Op::HADD2, f, code128(0, {{78, 1, 1}}), {}, {always<Tok::F32>(Axis::kPack), kFtz, kSat}, {kD, a, c}), 0x030, "26e");
+  }
+  const Mod ftz{Axis::kFtz, bits(76, 1, 80, 1), kFtzFmz};
+  alu(t, formatted(Op::HMUL2, f, {}, {}, {ftz, kSat}, {kD, a, b}), 0x032, "28ac");
+  alu(t, formatted(Op::HFMA2, f, {}, {}, {ftz, kSat}, {kD, a, b, c}), 0x031, "2468ace", kFmaBits);
+  alu(t, formatted(Op::HFMA2, f, code128(0, {{79, 1, 1}}), {}, {ftz, kSat, always<Tok::RELU>(Axis::kMode)}, {kD, a, b, c, kPs.omit(kPT)}), 0x031, "2468ace", kFmaBits);
+  // The same on the tensor core's datapath: whole registers only.
+  const Slot wa = src_a().neg(0).abs(0);
+  const Slot wb = src_b(f.imm).neg(0).abs(0);
+  const Slot wc = src_c(f.imm).neg(0).abs(0);
+  const Mod mma = always<Tok::MMA>(Axis::kMode2);
+  alu(t, formatted(Op::HFMA2, f, {}, {mma}, {ftz, kSat}, {kD, wa, wb, wc}), 0x035, "2468ace", kFmaBits);
+  alu(t, formatted(Op::HFMA2, f, code128(0, {{79, 1, 1}}), {mma}, {ftz, kSat, always<Tok::RELU>(Axis::kMode)}, {kD, wa, wb, wc, kPs.omit(kPT)}), 0x035, "2468ace", kFmaBits);
+  alu(t, formatted(Op::HMNMX2, f, {}, {}, {kFtz, flag<Tok::kNAN>(Axis::kMode, 81)}, {kD, a, b, kPs}), 0x040, "28ac");
+}
+
+constexpr void compares(RowList<128>& t, const Format& f) {
+  const Slot a = src_a().neg(0).abs(0).part({}, kPart);
+  const Slot c = src_c(f.imm).neg(0).abs(0).part({}, kPart);
+  const Mod cmp{Axis::kCmp, bits(76, 4), kCmpFloat};
+  const Mod combine{Axis::kBool, bits(69, 2), kBoolOp};
+  alu(t, formatted(Op::HSETP2, f, {}, {}, {cmp, kFtz, flag<Tok::H_AND>(Axis::kMode, 71), combine},
+                   {pred(81).def(), pred(84).def(), a, c, kPs}), 0x034, "246e");
+  alu(t, formatted(Op::HSET2, f, {}, {}, {flag<Tok::BF>(Axis::kMode, 71), cmp, kFtz, combine}, {kD, a, c, kPs}), 0x033, "246e");
+}
+
+constexpr auto build() {
+  RowList<128> t;
+  arithmetic(t, half());
+  arithmetic(t, bfloat(85));
+  compares(t, half());
+  compares(t, bfloat(65));
+  return t;
+}
+
+constexpr auto kRows = build();
+static_assert(proven(kRows.all()));
+
+}  // namespace
+
+std::span<const Row> rows_sm90_half() { return kRows.all(); }
+
+}  // namespace nervanagpu::sass
