@@ -1,0 +1,161 @@
+// GEMM of tensors: what their shapes and strides mean, and copies where a kernel cannot read them as they lie.
+#include <optional>
+#include <string>
+
+#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/overlap.h"
+#include "nervanagpu/error.hpp"
+#include "src/shape.h"
+
+namespace nervanagpu {
+namespace {
+
+constexpr std::int64_t kMaxLeading = std::int64_t{1} << 29;
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw InvalidArgument("dot: " + what);
+}
+
+void check_matrix(const char* name, const Tensor& t) {
+  if (t.dtype() != Dtype::float32) {
+    throw TypeError(std::string("dot: not supported yet: ") + name + " has dtype " + std::string(name_of(t.dtype())) +
+                    "; needs float32");
+  }
+  if (t.ndim() != 2) {
+    refuse(std::string(name) + " has shape " + text_of(t.shape()) + "; needs 2 axes, has " + std::to_string(t.ndim()));
+  }
+}
+
+void check_shapes(const Tensor& a, const Tensor& b) {
+  check_matrix("a", a);
+  check_matrix("b", b);
+  if (a.shape()[1] != b.shape()[0]) {
+    refuse("a has shape " + text_of(a.shape()) + " and b " + text_of(b.shape()) + "; a's columns (" +
+           std::to_string(a.shape()[1]) + ") must be as many as b's rows (" + std::to_string(b.shape()[0]) + ")");
+  }
+}
+
+// A matrix as a kernel takes it: rows of contiguous elements, or columns of them (transposed).
+struct Layout {
+  bool transposed = false;
+  std::int64_t leading = 0;
+};
+
+std::optional<Layout> layout_of(const Tensor& t) {
+  const std::int64_t rows = t.shape()[0];
+  const std::int64_t columns = t.shape()[1];
+  // The stride of an axis of length 1 is never used.
+  const std::int64_t down = rows > 1 ? t.strides()[0] : columns;
+  const std::int64_t across = columns > 1 ? t.strides()[1] : 1;
+  if (across == 1 && down >= columns && down < kMaxLeading) return Layout{false, down};
+  const std::int64_t down_t = rows > 1 ? t.strides()[0] : 1;
+  const std::int64_t across_t = columns > 1 ? t.strides()[1] : rows;
+  if (down_t == 1 && across_t >= rows && across_t < kMaxLeading) return Layout{true, across_t};
+  return std::nullopt;
+}
+
+// `t` or, if no kernel can read it as it lies, a copy of what it is after the work queued in `stream`.
+Layout readable(Tensor& t, const Stream& stream) {
+  if (t.size() == 0) return {};
+  if (const auto layout = layout_of(t)) return *layout;
+  stream.synchronize();
+  t = t.copy();
+  const auto layout = layout_of(t);
+  if (!layout) refuse("a matrix of shape " + text_of(t.shape()) + " has rows that are too long; needs less than 2^29");
+  return *layout;
+}
+
+// A bias as contiguous memory.
+Tensor read_bias(const Tensor& bias, std::int64_t m, std::int64_t n, bool& per_row, const Stream& stream) {
+  if (bias.dtype() != Dtype::float32) {
+    throw TypeError("dot: not supported yet: bias has dtype " + std::string(name_of(bias.dtype())) + "; needs float32");
+  }
+  const Shape& s = bias.shape();
+  const bool columns = (s.size() == 1 && s[0] == n) || (s.size() == 2 && s[0] == 1 && s[1] == n);
+  per_row = !columns && s.size() == 2 && s[0] == m && s[1] == 1;
+  if (!columns && !per_row) {
+    refuse("bias has shape " + text_of(s) + "; needs (" + std::to_string(n) + ",) or (1, " + std::to_string(n) +
+           "), one for each column, or (" + std::to_string(m) + ", 1), one for each row");
+  }
+  if (bias.contiguous()) return bias;
+  stream.synchronize();
+  return bias.copy();
+}
+
+void check_out(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
+  check_matrix("out", c);
+  const Shape needed = {a.shape()[0], b.shape()[1]};
+  if (c.shape() != needed) refuse("out has shape " + text_of(c.shape()) + "; needs " + text_of(needed));
+  if (!distinct(c.shape(), c.strides())) {
+    refuse("out has strides " + text_of(c.strides()) + ": several of its elements are the same memory");
+  }
+  const auto check_apart = [&](const char* name, const Tensor& t) {
+    if (sgemm::overlap(c, t)) refuse(std::string("out shares memory with ") + name + "; needs memory of its own");
+  };
+  check_apart("a", a);
+  check_apart("b", b);
+  if (options.bias != nullptr) check_apart("bias", *options.bias);
+}
+
+}  // namespace
+
+void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
+  check_shapes(a, b);
+  check_out(a, b, c, options);
+  Tensor bias;
+  GemmProblem p;
+  p.m = c.shape()[0];
+  p.n = c.shape()[1];
+  p.k = a.shape()[1];
+  p.alpha = options.alpha;
+  p.beta = options.beta;
+  p.relu = options.relu;
+  if (options.bias != nullptr) bias = read_bias(*options.bias, p.m, p.n, p.bias_per_row, options.stream);
+  if (p.m == 0 || p.n == 0) return;
+
+  Tensor left = a;
+  Tensor right = b;
+  Layout la = readable(left, options.stream);
+  Layout lb = readable(right, options.stream);
+  std::optional<Layout> lc = layout_of(c);
+  Tensor result = c;
+  if (!lc) {  // into a copy, and from there to where it belongs
+    options.stream.synchronize();
+    result = options.beta != 0.0F ? c.copy() : Tensor::empty(c.shape(), c.dtype());
+    lc = layout_of(result);
+    if (!lc) refuse("out has rows that are too long: " + text_of(c.shape()) + "; needs less than 2^29");
+  }
+  p.bias = bias.address();
+  p.c = result.address();
+  p.ldc = lc->leading;
+  if (lc->transposed) {  // C^T = B^T A^T, and C^T lies row-major
+    std::swap(left, right);
+    std::swap(la, lb);
+    la.transposed = !la.transposed;
+    lb.transposed = !lb.transposed;
+    std::swap(p.m, p.n);
+    p.bias_per_row = !p.bias_per_row;
+  }
+  p.a = left.address();
+  p.b = right.address();
+  p.a_transposed = la.transposed;
+  p.b_transposed = lb.transposed;
+  p.lda = la.leading;
+  p.ldb = lb.leading;
+  gemm(p, options.stream, options.tile);
+  for (const Tensor* t : {&left, &right, &result, &bias}) t->used_on(options.stream);
+  if (result.address() != c.address()) {
+    options.stream.synchronize();
+    c.copy_from(result);
+  }
+}
+
+Tensor dot(const Tensor& a, const Tensor& b, const GemmOptions& options) {
+  check_shapes(a, b);
+  if (options.beta != 0.0F) refuse("beta is " + std::to_string(options.beta) + " but there is no out to read");
+  Tensor c = Tensor::empty({a.shape()[0], b.shape()[1]}, Dtype::float32);
+  gemm(a, b, c, options);
+  return c;
+}
+
+}  // namespace nervanagpu

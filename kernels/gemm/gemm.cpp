@@ -1,0 +1,182 @@
+#include "kernels/gemm/gemm.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+
+#include "nervanagpu/error.hpp"
+#include "src/arguments.h"
+#include "src/select_device.h"
+
+namespace nervanagpu {
+namespace sgemm {
+namespace {
+
+constexpr std::int64_t kMaxLength = std::int64_t{1} << 31;   // m, n, k lie below
+constexpr std::int64_t kMaxLeading = std::int64_t{1} << 29;  // lda, ldb, ldc lie below: times 4 they are 32 bits
+constexpr std::int64_t kMaxGridY = 32768;
+constexpr std::size_t kParams = 13;
+
+// What a kernel is told about the epilogue.
+std::uint32_t flags_of(const GemmProblem& p) {
+  const std::uint32_t bias = p.bias == 0 ? 0U : (p.bias_per_row ? 2U : 1U);
+  return (p.beta != 0.0F ? 1U : 0U) | (p.relu ? 2U : 0U) | bias << 2;
+}
+
+// A kernel's parameters in order, as its conditions ask for them.
+std::array<std::int64_t, kParams> values_of(const GemmProblem& p) {
+  const auto address = [](std::uint64_t a) { return static_cast<std::int64_t>(a); };
+  return {address(p.a),
+          address(p.b),
+          address(p.c),
+          address(p.bias),
+          p.m,
+          p.n,
+          p.k,
+          p.lda,
+          p.ldb,
+          p.ldc,
+          0,
+          0,
+          static_cast<std::int64_t>(flags_of(p))};
+}
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+// CTAs that one SM holds at once: registers come in units of 8 a thread, and each CTA costs 1 KB of shared memory more
+// than it asks for.
+std::int64_t residents(const Kernel& k) {
+  const std::int64_t threads = std::max<std::int64_t>(k.manifest().threads, 32);
+  const std::int64_t registers = std::max<std::int64_t>(ceil_div(k.image->registers, 8) * 8, 8);
+  const std::int64_t shared = std::max(k.manifest().shared, k.image->shared) + 1024;
+  return std::max<std::int64_t>(
+      1, std::min({65536 / (threads * registers), 233472 / shared, 2048 / threads, std::int64_t{32}}));
+}
+
+// Clocks until the busiest SM is done. An SM does 128 FFMA a clock when enough warps are there to cover latencies; a
+// small tile spends a larger part of its issue slots on loading fragments.
+double cost_of(const Kernel& k, std::int64_t tiles, int multiprocessors, std::int64_t depth) {
+  const int bm = k.number("BM");
+  const int bn = k.number("BN");
+  const double threads = k.manifest().threads;
+  const std::int64_t on_one = ceil_div(tiles, multiprocessors);  // tiles of the busiest SM
+  const std::int64_t at_once = std::min(on_one, residents(k));
+  const double warps = static_cast<double>(at_once) * threads / 128.0;  // per scheduler
+  const double per_thread = static_cast<double>(bm) * bn / threads;
+  // Fragments of a thread are about 2 sqrt(per_thread) words a k-step; each word costs a quarter of a slot and its LDS
+  // a wavefront that the other warps must hide.
+  const double slots =
+      per_thread / (per_thread + std::max(2.0, 0.9 * static_cast<double>(bm + bn) * 4.0 / threads * 2.0));
+  const double covered = std::min(1.0, 0.55 + 0.25 * warps);
+  constexpr double kStart = 1500.0;  // launch, prologue and epilogue of a tile
+  const double work = static_cast<double>(bm) * bn * static_cast<double>(std::max<std::int64_t>(depth, 8)) / 128.0;
+  // Elements that are loaded one at a time take more copy instructions.
+  const double copies = (k.number("VA") == 4 ? 0.0 : 0.01) + (k.number("VB") == 4 ? 0.0 : 0.01);
+  return static_cast<double>(on_one) * work * (1.0 + copies) / (slots * covered) +
+         kStart * static_cast<double>(ceil_div(on_one, at_once));
+}
+
+[[noreturn]] void refuse(const char* name, std::int64_t got, const std::string& needs) {
+  throw InvalidArgument(std::string("gemm: ") + name + " is " + std::to_string(got) + "; needs " + needs);
+}
+
+void check_length(const char* name, std::int64_t v) {
+  if (v < 0 || v >= kMaxLength) refuse(name, v, "0 or more and less than 2^31");
+}
+
+void check_leading(const char* name, std::int64_t v, const char* row, std::int64_t row_length) {
+  if (v < row_length) refuse(name, v, "at least " + std::to_string(row_length) + ", the length of a row (" + row + ")");
+  if (v >= kMaxLeading) refuse(name, v, "less than 2^29");
+}
+
+void check_address(const char* name, std::uint64_t v, bool needed) {
+  if (needed && v == 0) throw InvalidArgument(std::string("gemm: ") + name + " is 0; needs a device address");
+  if (v % 4 != 0) {
+    throw InvalidArgument(std::string("gemm: address of ") + name + " is " + std::to_string(v) +
+                          "; needs a multiple of 4");
+  }
+}
+
+}  // namespace
+
+void check(const GemmProblem& p) {
+  check_length("m", p.m);
+  check_length("n", p.n);
+  check_length("k", p.k);
+  if (p.m == 0 || p.n == 0) return;
+  if (p.k > 0) {
+    check_leading("lda", p.lda, p.a_transposed ? "m" : "k", p.a_transposed ? p.m : p.k);
+    check_leading("ldb", p.ldb, p.b_transposed ? "k" : "n", p.b_transposed ? p.k : p.n);
+  }
+  check_leading("ldc", p.ldc, "n", p.n);
+  check_address("a", p.a, p.k > 0);
+  check_address("b", p.b, p.k > 0);
+  check_address("c", p.c, true);
+  check_address("bias", p.bias, false);
+}
+
+std::vector<Plan> plans(const Registry& registry, int multiprocessors, const GemmProblem& p, std::string_view tile) {
+  const std::array<std::int64_t, kParams> values = values_of(p);
+  const std::string_view ta = p.a_transposed ? "t" : "n";
+  const std::string_view tb = p.b_transposed ? "t" : "n";
+  std::vector<Plan> out;
+  for (const Kernel* k : registry.of_op("sgemm")) {
+    const auto& variant = k->manifest().variant;
+    const auto is = [&](const char* name, std::string_view value) {
+      const auto it = variant.find(name);
+      return it != variant.end() && it->second == value;
+    };
+    if (!is("TA", ta) || !is("TB", tb)) continue;
+    const int bm = k->number("BM");
+    const int bn = k->number("BN");
+    if (bm <= 0 || bn <= 0) continue;
+    if (!tile.empty() && tile != std::to_string(bm) + "x" + std::to_string(bn)) continue;
+    if (k->unmet(values) != nullptr) continue;
+    const std::int64_t tiles_m = ceil_div(p.m, bm);
+    const std::int64_t tiles_n = ceil_div(p.n, bn);
+    const std::int64_t y = std::min(tiles_n, kMaxGridY);
+    const Grid grid = {static_cast<std::uint32_t>(tiles_m), static_cast<std::uint32_t>(y),
+                       static_cast<std::uint32_t>(ceil_div(tiles_n, y))};
+    out.push_back({k, grid, cost_of(*k, tiles_m * tiles_n, std::max(multiprocessors, 1), p.k)});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Plan& a, const Plan& b) { return a.cost < b.cost; });
+  return out;
+}
+
+Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& problem, std::string_view tile) {
+  const std::vector<Plan> all = plans(registry, multiprocessors, problem, tile);
+  if (!all.empty()) return all.front();
+  const std::array<std::int64_t, kParams> values = values_of(problem);
+  std::string why;
+  for (const Kernel* k : registry.of_op("sgemm")) {
+    const Condition* unmet = k->unmet(values);
+    if (unmet != nullptr) why += "\n  " + k->name() + " needs " + unmet->text();
+  }
+  const std::string asked = tile.empty() ? "" : " with tile " + std::string(tile);
+  throw InvalidArgument("gemm: no kernel" + asked + " for m " + std::to_string(problem.m) + ", n " +
+                        std::to_string(problem.n) + ", k " + std::to_string(problem.k) + why);
+}
+
+void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId stream) {
+  Arguments args(plan.kernel->manifest());
+  const auto u32 = [](std::int64_t v) { return static_cast<std::uint32_t>(v); };
+  args.add(p.a).add(p.b).add(p.c).add(p.bias).add(u32(p.m)).add(u32(p.n)).add(u32(p.k));
+  args.add(u32(p.lda)).add(u32(p.ldb)).add(u32(p.ldc)).add(p.alpha).add(p.beta).add(flags_of(p));
+  device.launch(*plan.kernel, plan.grid, args.block(), stream);
+}
+
+}  // namespace sgemm
+
+void gemm(const GemmProblem& problem, const Stream& stream, const std::string& tile) {
+  sgemm::check(problem);
+  if (problem.m == 0 || problem.n == 0) return;
+  GemmProblem p = problem;
+  if (p.k == 0) p.a = p.b = 0, p.lda = p.ldb = 0;  // never read, whatever they are
+  Device& device = current_device();
+  sgemm::launch(device, sgemm::choose(device.registry(), device.info().multiprocessors, p, tile), p, stream.handle());
+}
+
+}  // namespace nervanagpu

@@ -1,0 +1,32 @@
+// Problem -> kernel -> launch. The kernels' contract is at the top of sgemm.sass.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "nervanagpu/gemm.hpp"
+#include "src/device.h"
+
+namespace nervanagpu::sgemm {
+
+// Throws InvalidArgument on anything a kernel may not be given. Messages say m, n, k, lda ... as GemmProblem does.
+void check(const GemmProblem& problem);
+
+struct Plan {
+  const Kernel* kernel = nullptr;
+  Grid grid;
+  double cost = 0.0;  // clocks of the whole grid, roughly; only the order counts
+};
+
+// The kernels that may compute it, the cheapest first. m and n must not be 0. `tile` ("128x128") leaves only those of
+// that tile. Whichever is taken, the result has the same bits.
+std::vector<Plan> plans(const Registry& registry, int multiprocessors, const GemmProblem& problem,
+                        std::string_view tile = {});
+
+// The first plan. Throws InvalidArgument if there is none, and says why each kernel was refused.
+Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& problem, std::string_view tile = {});
+
+void launch(Device& device, const Plan& plan, const GemmProblem& problem, StreamId stream);
+
+}  // namespace nervanagpu::sgemm

@@ -1,0 +1,12 @@
+// Whether two views touch the same memory.
+#pragma once
+
+#include "nervanagpu/tensor.hpp"
+
+namespace nervanagpu::sgemm {
+
+// Exact for matrices of the same row stride and unit column stride (halves of one matrix side by side); otherwise true
+// as soon as the memory they cover overlaps.
+bool overlap(const Tensor& a, const Tensor& b);
+
+}  // namespace nervanagpu::sgemm
