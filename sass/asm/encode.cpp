@@ -43,7 +43,7 @@ bool is_end(const Inst& inst) {
     case Op::CONT: return true;
     case Op::BRA:
       return std::none_of(inst.operands().begin(), inst.operands().end(), [](const Operand& o) {
-        return (o.kind == OperandKind::kPred || o.kind == OperandKind::kUPred) && o.reg != kPT;
+        return (o.kind == OperandKind::kPred || o.kind == OperandKind::kUPred) && (o.reg != kPT || o.inv);
       });
     default: return false;
   }
