@@ -82,7 +82,7 @@ class Assigner {
       for (const Access& a : touched_[i]) {
         if (register_id(a.file, a.first) == kNoRegisterId) continue;
         writes |= a.write;
-        late |= !a.write && a.late;
+        late |= is_late_read(a);
       }
       if (writes && ready(inst) == Ready::kScoreboard) {
         results_of_[i] = add(i, false, l.pinned.write_sb, inst.control.write_sb);
@@ -102,7 +102,7 @@ class Assigner {
     e.latency = usual_latency(line(i).inst, reads);
     events_.push_back(e);
     for (const Access& a : touched_[i]) {
-      if (reads ? a.write || !a.late : !a.write) continue;
+      if (reads ? !is_late_read(a) : !a.write) continue;
       for (unsigned k = 0; k < a.count; ++k) {
         std::vector<std::uint32_t>& list = (reads ? readers_ : writers_)[register_id(a.file, a.first + k)];
         if (list.empty() || list.back() != id) list.push_back(id);

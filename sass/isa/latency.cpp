@@ -152,7 +152,7 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
     case RegFile::kCc: return Consumer::kAlu;
     case RegFile::kPred:
       if (u == Unit::kBranch) return Consumer::kBranch;
-      if (use.guard || inst.op == Op::VOTE || inst.op == Op::VOTEU || inst.op == Op::P2R) return Consumer::kGuard;
+      if (use.guard || inst.op == Op::VOTE || inst.op == Op::VOTEU) return Consumer::kGuard;
       return u == Unit::kFma || u == Unit::kImadWide ? Consumer::kPredicateFma : Consumer::kPredicate;
     case RegFile::kUPred:
       if (use.guard || u == Unit::kBranch) return Consumer::kUniformGuard;
@@ -172,12 +172,12 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
     case Unit::kAlu: return Consumer::kAlu;
     case Unit::kHalf: return Consumer::kHalf;
     case Unit::kDouble: return Consumer::kDouble;
+    case Unit::kMemConst:
     case Unit::kXu: return Consumer::kXu;
     case Unit::kUniform:
     case Unit::kUniformToVector: return Consumer::kToUniform;
     case Unit::kMemShared:
     case Unit::kMemGlobal:
-    case Unit::kMemConst:
       if (inst.op != Op::SHFL && use.operand < inst.operand_count &&
           inst.operands()[use.operand].kind == OperandKind::kGpr) {
         return Consumer::kData;
@@ -207,6 +207,16 @@ Queue queue_of(Arch arch, const Inst& inst) {
     case Unit::kMemShared: return Queue::kShared;
     case Unit::kDouble: return info(arch).encoding == Encoding::k64 ? Queue::kDouble : Queue::kNone;
     default: return Queue::kNone;
+  }
+}
+
+ReadQueue read_queue_of(const Inst& inst) {
+  switch (unit(inst)) {
+    case Unit::kMemShared:
+    case Unit::kMemGlobal:
+    case Unit::kMemConst: return ReadQueue::kMemory;
+    case Unit::kXu: return ReadQueue::kXu;
+    default: return ReadQueue::kNone;
   }
 }
 

@@ -37,6 +37,13 @@ enum class Queue : std::uint8_t {
   kDouble,    // DADD, DMUL, DFMA where they use scoreboards
 };
 
+// The in-order queue in which an operation's sources are read. Once a younger one's were, an older one's were, too.
+enum class ReadQueue : std::uint8_t {
+  kNone,
+  kMemory,  // loads, stores, shuffles, atomics of every memory: one queue a scheduler
+  kXu,
+};
+
 struct Gap {
   std::uint8_t need = 0;  // fewer cycles than this are an error
   std::uint8_t safe = 0;  // what the scheduler leaves; >= need
@@ -47,6 +54,9 @@ struct Gap {
 Producer producer_of(const Inst& inst, const Access& def, unsigned part = 0);
 Consumer consumer_of(const Inst& inst, const Access& use, unsigned part = 0);
 Queue queue_of(Arch arch, const Inst& inst);
+ReadQueue read_queue_of(const Inst& inst);
+// This source is read so late that overwriting it needs the read scoreboard. Uniform registers are read at issue.
+inline bool is_late_read(const Access& access) { return !access.write && access.late && access.file == RegFile::kGpr; }
 
 // O(1) table look-ups. Only for producers whose ready(inst) is kFixed; a scoreboard result needs its wait instead, and
 // the look-up with its producer gives the shortest time in which it can be there at all.

@@ -32,7 +32,7 @@ std::vector<StepSets> step_sets(const Code& code) {
   for (std::size_t i = 0; i < sets.size(); ++i) {
     for (const Access& a : code.steps[i].touched) {
       add(a.write ? sets[i].writes : sets[i].reads, a);
-      if (!a.write && a.late) add(sets[i].late, a);
+      if (is_late_read(a)) add(sets[i].late, a);
     }
   }
   return sets;
@@ -64,7 +64,7 @@ void BoardState::wait(const Code& code, std::uint32_t i, Findings* out) {
     }
   }
   for (unsigned sb = 0; sb < kScoreboards; ++sb) {
-    if (!((awaited | counted) >> sb & 1) || since_set_[sb] >= kScoreboardSetGap) continue;
+    if (!(awaited >> sb & 1) || since_set_[sb] >= kScoreboardSetGap) continue;
     if (out != nullptr) {
       out->push_back({Hazard::Kind::kControl, i, i, 0, 0, 0,
                       "awaits scoreboard " + std::to_string(sb) + " " + std::to_string(since_set_[sb]) +
@@ -78,11 +78,13 @@ void BoardState::check(const Code& code, const std::vector<StepSets>& sets, std:
   const Step& step = code.steps[i];
   if (!step.known || step.never) return;
   const Queue queue = queue_of(code.arch, step.inst);
+  const ReadQueue read_queue = read_queue_of(step.inst);
   std::erase_if(open_, [&](const Outstanding& o) {
     const Step& producer = code.steps[o.line];
     if (o.guard_kept && opposite_guards(producer.inst, step.inst)) return false;
     // One after the other in the same queue: reads and writes happen in order.
-    const bool in_order = queue != Queue::kNone && queue == queue_of(code.arch, producer.inst);
+    const bool in_order = o.reads ? read_queue != ReadQueue::kNone && read_queue == read_queue_of(producer.inst)
+                                  : queue != Queue::kNone && queue == queue_of(code.arch, producer.inst);
     Finding f{Hazard::Kind::kRaw, o.line, i, kNoRegisterId, 0, 0, {}};
     if (o.reads) {
       if (in_order) return false;
@@ -112,6 +114,7 @@ void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std:
   }
   if (!step.known) return;
   const Queue queue = queue_of(code.arch, step.inst);
+  const ReadQueue read_queue = read_queue_of(step.inst);
   const bool always = always_runs(step.inst);
   for (Outstanding& o : open_) {
     const Inst& producer = code.steps[o.line].inst;
@@ -120,10 +123,10 @@ void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std:
     // Whenever the older one ran, this one runs as well: then its scoreboards speak for both. (Compilers also let a
     // guarded MUFU or conversion speak for an older one: in that queue it takes its turn even if the guard is false.)
     const bool runs_too = always || (o.guard_kept && same_guards(producer, step.inst)) || queue == Queue::kXu;
-    if (runs_too && queue != Queue::kNone && queue == queue_of(code.arch, producer)) {
-      o.cover |= write;
-      if (o.reads) o.cover |= read;
+    if (runs_too && o.reads && read_queue != ReadQueue::kNone && read_queue == read_queue_of(producer)) {
+      o.cover |= static_cast<std::uint8_t>(read | write);
     }
+    if (runs_too && !o.reads && queue != Queue::kNone && queue == queue_of(code.arch, producer)) o.cover |= write;
     o.guard_kept = o.guard_kept && !writes_guard(step, producer);
   }
   const bool kept = !writes_guard(step, step.inst);

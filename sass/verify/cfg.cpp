@@ -95,7 +95,7 @@ class Walker {
   void find_targets() {
     for (std::uint32_t i = 0; i < n_; ++i) {
       const std::uint32_t to = target(i);
-      if (to != kNone) labels_.push_back(to);
+      if (to != kNone && at(i).inst.op != Op::RET) labels_.push_back(to);
       if (at(i).known && at(i).inst.op == Op::BSSY && to != kNone) barriers_[barrier(i)].push_back(to);
       if (!falls_through(i) && i + 1 < n_) landings_.push_back(i + 1);
     }
