@@ -1,0 +1,32 @@
+// The parts of the module nervanagpu._core, one file each.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+
+#include "nervanagpu/nervanagpu.hpp"
+
+namespace nervanagpu::python {
+
+namespace py = pybind11;
+
+void bind_errors(py::module_& m);
+void bind_device(py::module_& m);
+void bind_stream(py::module_& m);
+void bind_tensor(py::module_& m);
+void bind_gemm(py::module_& m);
+
+// NumPy's dtype <-> ours. Throws TypeError for one that tensors cannot hold.
+py::dtype numpy_dtype(Dtype dtype);
+Dtype dtype_from(const py::object& dtype);
+
+// An int or a sequence of ints. Throws TypeError otherwise.
+Shape shape_from(const py::object& shape);
+
+// self[key]: ints, slices, ... and None, as NumPy's basic indexing.
+Tensor index(const Tensor& t, const py::object& key);
+
+// The stream that None or a Stream names.
+Stream stream_from(const py::object& stream);
+
+}  // namespace nervanagpu::python

@@ -1,0 +1,72 @@
+#include <pybind11/stl.h>
+
+#include "python/bind.h"
+
+namespace nervanagpu::python {
+namespace {
+
+// The module's own exception types; they live as long as the process.
+struct Types {
+  PyObject* error = nullptr;
+  PyObject* device_lost = nullptr;
+  PyObject* check_error = nullptr;
+};
+Types types;
+
+PyObject* make_type(py::module_& m, const char* name, const char* doc, PyObject* base) {
+  PyObject* type = PyErr_NewExceptionWithDoc((std::string("nervanagpu.") + name).c_str(), doc, base, nullptr);
+  if (type == nullptr) throw py::error_already_set();
+  m.attr(name) = py::handle(type);
+  return type;
+}
+
+void raise_check_error(const CheckError& e) {
+  py::object instance = py::handle(types.check_error)(e.what());
+  instance.attr("findings") = py::cast(e.findings());
+  PyErr_SetObject(types.check_error, instance.ptr());
+}
+
+void translate(std::exception_ptr p) {
+  try {
+    if (p) std::rethrow_exception(p);
+  } catch (const CheckError& e) {
+    raise_check_error(e);
+  } catch (const DeviceLost& e) {
+    PyErr_SetString(types.device_lost, e.what());
+  } catch (const OutOfMemory& e) {
+    PyErr_SetString(PyExc_MemoryError, e.what());
+  } catch (const TypeError& e) {
+    PyErr_SetString(PyExc_TypeError, e.what());
+  } catch (const InvalidArgument& e) {
+    PyErr_SetString(PyExc_ValueError, e.what());
+  } catch (const Error& e) {
+    PyErr_SetString(types.error, e.what());
+  }
+}
+
+}  // namespace
+
+void bind_errors(py::module_& m) {
+  py::class_<Finding>(m, "Finding", "One thing a kernel did wrong on the emulator, and where.")
+      .def_readonly("what", &Finding::what, "What happened: \"read before ready\", \"out of bounds\", \"fault\", ...")
+      .def_readonly("detail", &Finding::detail, "One sentence.")
+      .def_readonly("kernel", &Finding::kernel, "Name of the kernel.")
+      .def_readonly("file", &Finding::file, "Template; empty if unknown.")
+      .def_readonly("line", &Finding::line, "Line of the template; 0 if unknown.")
+      .def_readonly("pc", &Finding::pc, "Byte address in the kernel.")
+      .def_readonly("cta", &Finding::cta, "[x, y, z] of the CTA.")
+      .def_readonly("warp", &Finding::warp, "Warp of the CTA.")
+      .def_readonly("lane", &Finding::lane, "Lane of the warp.")
+      .def_readonly("count", &Finding::count, "How often the same thing happened at the same pc.")
+      .def("__str__", [](const Finding& f) { return f.text; })
+      .def("__repr__", [](const Finding& f) { return "<Finding: " + f.text + ">"; });
+  types.error =
+      make_type(m, "Error", "Something outside the caller's control failed: the driver, a cubin.", PyExc_RuntimeError);
+  types.device_lost = make_type(
+      m, "DeviceLost", "The GPU context is gone; every later call raises the first failure again.", types.error);
+  types.check_error =
+      make_type(m, "CheckError", "What the emulator found in a kernel; `findings` lists it.", types.error);
+  py::register_exception_translator(&translate);
+}
+
+}  // namespace nervanagpu::python

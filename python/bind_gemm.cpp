@@ -1,0 +1,30 @@
+#include <pybind11/stl.h>
+
+#include <optional>
+
+#include "python/bind.h"
+
+namespace nervanagpu::python {
+
+void bind_gemm(py::module_& m) {
+  m.def(
+      "dot",
+      [](const Tensor& a, const Tensor& b, std::optional<Tensor> out, float alpha, float beta,
+         const std::optional<Tensor>& bias, bool relu, const py::object& stream, const std::string& tile) {
+        GemmOptions options;
+        options.alpha = alpha;
+        options.beta = beta;
+        options.bias = bias ? &*bias : nullptr;
+        options.relu = relu;
+        options.stream = stream_from(stream);
+        options.tile = tile;
+        const py::gil_scoped_release release;
+        if (!out) return dot(a, b, options);
+        gemm(a, b, *out, options);
+        return std::move(*out);
+      },
+      py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha"), py::arg("beta"), py::arg("bias"), py::arg("relu"),
+      py::arg("stream"), py::arg("tile"));
+}
+
+}  // namespace nervanagpu::python

@@ -1,0 +1,204 @@
+#include <pybind11/stl.h>
+
+#include "python/bind.h"
+
+namespace nervanagpu::python {
+namespace {
+
+py::tuple tuple_of(const Shape& s) {
+  py::tuple out(s.size());
+  for (std::size_t i = 0; i < s.size(); ++i) out[i] = s[i];
+  return out;
+}
+
+py::array get(const Tensor& t) {
+  py::array out(numpy_dtype(t.dtype()), std::vector<py::ssize_t>(t.shape().begin(), t.shape().end()));
+  void* data = out.mutable_data();
+  const py::gil_scoped_release release;
+  t.get(data, t.nbytes());
+  return out;
+}
+
+// `value` as row-major native data of `t`'s dtype and shape. `broadcast`: lengths may be repeated, as on assignment.
+py::array prepared(const Tensor& t, const py::object& value, bool broadcast) {
+  const py::module_ numpy = py::module_::import("numpy");
+  py::object array = numpy.attr("asarray")(value);
+  const py::dtype wanted = numpy_dtype(t.dtype());
+  if (!numpy.attr("can_cast")(array.attr("dtype"), wanted, "same_kind").cast<bool>()) {
+    throw TypeError("value has dtype " + std::string(py::str(array.attr("dtype"))) + "; needs one that converts to " +
+                    std::string(name_of(t.dtype())) + " (numpy.can_cast, same_kind)");
+  }
+  const py::tuple shape = tuple_of(t.shape());
+  if (!py::object(array.attr("shape")).equal(shape)) {
+    bool fits = broadcast;
+    if (fits) {
+      try {
+        array = numpy.attr("broadcast_to")(array, shape);
+      } catch (py::error_already_set& e) {
+        if (!e.matches(PyExc_ValueError)) throw;
+        fits = false;
+      }
+    }
+    if (!fits) {
+      throw InvalidArgument("value has shape " + std::string(py::str(array.attr("shape"))) + "; needs " +
+                            std::string(py::str(shape)));
+    }
+  }
+  return numpy.attr("ascontiguousarray")(array, wanted).cast<py::array>();
+}
+
+void set(Tensor& t, const py::object& value, bool broadcast) {
+  const py::array data = prepared(t, value, broadcast);
+  const void* from = data.data();
+  const py::gil_scoped_release release;
+  t.set(from, t.nbytes());
+}
+
+// A Python number that a double holds exactly enough for `t`: all but large 64-bit integers.
+bool is_plain_number(const Tensor& t, const py::object& value) {
+  if (t.dtype() == Dtype::int64 || t.dtype() == Dtype::uint64) return false;
+  return PyFloat_Check(value.ptr()) != 0 || (PyLong_Check(value.ptr()) != 0 && PyBool_Check(value.ptr()) == 0);
+}
+
+void assign(const Tensor& self, const py::object& key, const py::object& value) {
+  Tensor view = index(self, key);
+  if (py::isinstance<Tensor>(value)) {
+    const Tensor source = value.cast<Tensor>();
+    if (source.dtype() == view.dtype() && source.shape() == view.shape()) {
+      const py::gil_scoped_release release;
+      view.copy_from(source);
+      return;
+    }
+    set(view, get(source), true);
+    return;
+  }
+  const bool integers =
+      view.dtype() != Dtype::float16 && view.dtype() != Dtype::float32 && view.dtype() != Dtype::float64;
+  if (is_plain_number(view, value) && !(integers && PyFloat_Check(value.ptr()) != 0)) {
+    const auto number = value.cast<double>();
+    const py::gil_scoped_release release;
+    view.fill(number);
+    return;
+  }
+  set(view, value, true);
+}
+
+std::string text_of(const Tensor& t) {
+  std::string out =
+      "GPUTensor(shape=" + std::string(py::str(tuple_of(t.shape()))) + ", dtype=" + std::string(name_of(t.dtype()));
+  if (!t.contiguous()) out += ", strides=" + std::string(py::str(tuple_of(t.strides())));
+  if (!t.name().empty()) out += ", name=" + std::string(py::repr(py::str(t.name())));
+  return out + ")";
+}
+
+py::object array_of(const Tensor& t, const py::object& dtype, const py::object& copy) {
+  if (!copy.is_none() && !copy.cast<bool>()) {
+    throw InvalidArgument("copy is False; a tensor in device memory becomes an array only by a copy");
+  }
+  py::object out = get(t);
+  return dtype.is_none() ? out : out.attr("astype")(dtype);
+}
+
+Tensor transpose(const Tensor& t, const py::args& axes) {
+  if (axes.empty()) return t.transpose();
+  const bool one_sequence = axes.size() == 1 && PyIndex_Check(axes[0].ptr()) == 0;
+  std::vector<int> order;
+  for (const std::int64_t a : shape_from(one_sequence ? py::object(axes[0]) : py::object(axes))) {
+    order.push_back(static_cast<int>(a));
+  }
+  return t.transpose(order);
+}
+
+Tensor reshape(const Tensor& t, const py::args& shape) {
+  return t.reshape(shape_from(shape.size() == 1 ? py::object(shape[0]) : py::object(shape)));
+}
+
+void bind_creation(py::module_& m) {
+  m.def(
+      "shape", [](const py::object& shape) { return tuple_of(shape_from(shape)); }, py::arg("shape"),
+      "An int or a sequence of ints as a tuple.");
+  m.def(
+      "empty",
+      [](const py::object& shape, const py::object& dtype) {
+        Shape s = shape_from(shape);
+        const Dtype d = dtype_from(dtype);
+        const py::gil_scoped_release release;
+        return Tensor::empty(std::move(s), d);
+      },
+      py::arg("shape"), py::arg("dtype"));
+  m.def(
+      "full",
+      [](const py::object& shape, double value, const py::object& dtype) {
+        Shape s = shape_from(shape);
+        const Dtype d = dtype_from(dtype);
+        const py::gil_scoped_release release;
+        return Tensor::full(std::move(s), value, d);
+      },
+      py::arg("shape"), py::arg("value"), py::arg("dtype"));
+  m.def(
+      "wrap",
+      [](std::uint64_t address, const py::object& shape, const py::object& strides, const py::object& dtype) {
+        return Tensor::wrap(address, shape_from(shape), shape_from(strides), dtype_from(dtype));
+      },
+      py::arg("address"), py::arg("shape"), py::arg("strides"), py::arg("dtype"),
+      "Device memory of the caller's, who keeps it alive. Strides in elements.");
+}
+
+}  // namespace
+
+void bind_tensor(py::module_& m) {
+  bind_creation(m);
+  py::class_<Tensor> c(m, "GPUTensor",
+                       "A strided array in device memory. Slices, .T and reshape are views of the same memory.");
+  c.def_property_readonly(
+      "shape", [](const Tensor& t) { return tuple_of(t.shape()); }, "Lengths of the axes.");
+  c.def_property_readonly(
+      "strides", [](const Tensor& t) { return tuple_of(t.strides()); },
+      "Elements (not bytes) from one index to the next, for each axis.");
+  c.def_property_readonly(
+      "dtype", [](const Tensor& t) { return numpy_dtype(t.dtype()); }, "NumPy's dtype.");
+  c.def_property_readonly("ndim", &Tensor::ndim, "Number of axes.");
+  c.def_property_readonly("size", &Tensor::size, "Number of elements.");
+  c.def_property_readonly("nbytes", &Tensor::nbytes, "Bytes of the elements.");
+  c.def_property_readonly("ptr", &Tensor::address, "Device address of the first element; 0 if there is none.");
+  c.def_property_readonly("gpudata", &Tensor::address, "The same as ptr.");
+  c.def_property_readonly("contiguous", &Tensor::contiguous, "True if the elements are row-major without gaps.");
+  c.def_property("name", &Tensor::name, &Tensor::set_name, "For messages; may be empty.");
+  c.def_property_readonly(
+      "T", [](const Tensor& t) { return t.transpose(); }, "The view with its axes reversed.");
+  c.def("get", &get, "The elements as a NumPy array of the same shape and dtype. Waits for the work before.");
+  c.def(
+      "set", [](Tensor& t, const py::object& value) { set(t, value, false); }, py::arg("value"),
+      "Copy an array of the same shape into this tensor, whatever its strides. ValueError for another shape, "
+      "TypeError\n"
+      "for a dtype that loses its kind (float to int).");
+  c.def("fill", &Tensor::fill, py::arg("value"), py::call_guard<py::gil_scoped_release>(),
+        "Set every element to a number. ValueError if the dtype cannot hold it.");
+  c.def("copy", &Tensor::copy, py::call_guard<py::gil_scoped_release>(), "A contiguous copy in memory of its own.");
+  c.def("transpose", &transpose, "The view with its axes in the given order; reversed without arguments.");
+  c.def("reshape", &reshape, "A contiguous tensor's elements in another shape, as a view; one length may be -1.");
+  c.def("__getitem__", &index, py::arg("key"));
+  c.def("__setitem__", &assign, py::arg("key"), py::arg("value"));
+  c.def("__len__", [](const Tensor& t) {
+    if (t.ndim() == 0) throw TypeError("a tensor without axes has no length");
+    return t.shape()[0];
+  });
+  c.def("__array__", &array_of, py::arg("dtype") = py::none(), py::arg("copy") = py::none());
+  c.def("__float__", [](const Tensor& t) {
+    if (t.size() != 1) throw TypeError(text_of(t) + " is not one number");
+    return get(t).attr("item")().cast<double>();
+  });
+  c.def(
+      "__matmul__",
+      [](const Tensor& a, const Tensor& b) {
+        const py::gil_scoped_release release;
+        return dot(a, b);
+      },
+      py::is_operator());
+  c.def("__repr__", &text_of);
+  c.def("__str__", [](const Tensor& t) { return py::str(get(t)); });
+  c.attr("__array_ufunc__") = py::none();  // NumPy's operators leave it to ours
+  c.attr("__module__") = "nervanagpu";
+}
+
+}  // namespace nervanagpu::python

@@ -1,0 +1,113 @@
+// Between Python's values and ours.
+#include "python/bind.h"
+
+namespace nervanagpu::python {
+namespace {
+
+std::string type_name(const py::handle& h) {
+  return py::str(py::type::of(h).attr("__name__"));
+}
+
+std::int64_t integer_from(const py::handle& h, const char* what) {
+  // As operator.index: NumPy's integers too, no floats.
+  const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(h.ptr()));
+  if (!index) {
+    PyErr_Clear();
+    throw TypeError(std::string(what) + " is " + type_name(h) + "; needs an integer");
+  }
+  const long long value = PyLong_AsLongLong(index.ptr());
+  if (value == -1 && PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    throw InvalidArgument(std::string(what) + " is " + std::string(py::str(index)) + "; needs less than 2^63");
+  }
+  return value;
+}
+
+// The limits of a Python slice on an axis of `length`, as Tensor::slice takes them.
+Tensor take_slice(const Tensor& t, int axis, const py::slice& slice) {
+  const std::int64_t length = t.shape()[static_cast<std::size_t>(axis)];
+  py::ssize_t start = 0;
+  py::ssize_t stop = 0;
+  py::ssize_t step = 0;
+  py::ssize_t count = 0;
+  if (!slice.compute(length, &start, &stop, &step, &count)) throw py::error_already_set();
+  if (count == 0) return t.slice(axis, 0, 0);
+  // -1 is "before the first" here, and would count from the end there.
+  if (stop < 0) stop = -length - 1;
+  return t.slice(axis, start, stop, step);
+}
+
+}  // namespace
+
+py::dtype numpy_dtype(Dtype dtype) {
+  return py::dtype(std::string(name_of(dtype)));
+}
+
+Dtype dtype_from(const py::object& dtype) {
+  py::dtype d;
+  try {
+    d = py::dtype::from_args(dtype);
+  } catch (py::error_already_set&) {
+    throw TypeError("dtype is " + std::string(py::repr(dtype)) + "; needs what numpy.dtype understands");
+  }
+  const auto ours = dtype_from_name(std::string(py::str(d.attr("name"))));
+  if (!ours) {
+    throw TypeError("dtype is " + std::string(py::str(d)) +
+                    "; needs float16, float32, float64, bool or an integer type of 8 to 64 bits");
+  }
+  return *ours;
+}
+
+Shape shape_from(const py::object& shape) {
+  if (PyIndex_Check(shape.ptr()) != 0) return {integer_from(shape, "shape")};
+  if (py::isinstance<py::str>(shape) || !py::isinstance<py::sequence>(shape)) {
+    throw TypeError("shape is " + type_name(shape) + "; needs an integer or a sequence of integers");
+  }
+  Shape out;
+  for (const py::handle h : shape.cast<py::sequence>()) out.push_back(integer_from(h, "a length of shape"));
+  return out;
+}
+
+Tensor index(const Tensor& t, const py::object& key) {
+  const py::tuple keys = py::isinstance<py::tuple>(key) ? key.cast<py::tuple>() : py::make_tuple(key);
+  std::size_t used = 0;  // axes that the key names
+  std::size_t dots = 0;
+  for (const py::handle h : keys) {
+    if (h.ptr() == Py_Ellipsis) {
+      ++dots;
+    } else if (!h.is_none()) {
+      ++used;
+    }
+  }
+  if (dots > 1) throw py::index_error("an index can have one ellipsis (...), found " + std::to_string(dots));
+  const auto axes = static_cast<std::size_t>(t.ndim());
+  if (used > axes) {
+    throw py::index_error("too many indices: the tensor has " + std::to_string(axes) + " axes, " +
+                          std::to_string(used) + " were indexed");
+  }
+  Tensor out = t;
+  int axis = 0;  // of `out`
+  for (const py::handle h : keys) {
+    if (h.ptr() == Py_Ellipsis) {
+      axis += static_cast<int>(axes - used);
+    } else if (h.is_none()) {
+      out = out.insert_axis(axis++);
+    } else if (py::isinstance<py::slice>(h)) {
+      out = take_slice(out, axis, py::reinterpret_borrow<py::slice>(h));
+      ++axis;
+    } else if (PyIndex_Check(h.ptr()) != 0 && PyBool_Check(h.ptr()) == 0) {
+      const std::int64_t i = integer_from(h, "index");
+      const std::int64_t length = out.shape()[static_cast<std::size_t>(axis)];
+      if (i < -length || i >= length) {
+        throw py::index_error("index " + std::to_string(i) + " is out of range for an axis of length " +
+                              std::to_string(length));
+      }
+      out = out.select(axis, i);
+    } else {
+      throw TypeError("index is " + type_name(h) + "; needs integers, slices, ... or None");
+    }
+  }
+  return out;
+}
+
+}  // namespace nervanagpu::python

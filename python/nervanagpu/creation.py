@@ -1,0 +1,76 @@
+"""Tensors from shapes and from host data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from nervanagpu import _core
+from nervanagpu._core import GPUTensor
+
+Shape = SupportsIndex | Sequence[SupportsIndex]
+
+FLOAT32 = np.dtype(np.float32)
+
+
+def named(tensor: GPUTensor, name: str | None) -> GPUTensor:
+    """`tensor`, with a name for messages."""
+    if name is not None:
+        tensor.name = name
+    return tensor
+
+
+def array(ary: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str | None = None) -> GPUTensor:
+    """A copy of `ary` (any array-like) on the device, row-major.
+
+    It keeps its dtype unless `dtype` says otherwise, and is then converted as `ndarray.astype` does. TypeError for a dtype
+    that tensors cannot hold (complex, object, ...).
+    """
+    host = np.asarray(ary.get() if isinstance(ary, GPUTensor) else ary)
+    tensor = _core.empty(host.shape, host.dtype if dtype is None else dtype)
+    tensor.set(host.astype(tensor.dtype, copy=False))
+    return named(tensor, name)
+
+
+def empty(shape: Shape, dtype: npt.DTypeLike = FLOAT32, name: str | None = None) -> GPUTensor:
+    """A tensor whose elements are undefined. MemoryError if the device has no room, ValueError for a negative length."""
+    return named(_core.empty(shape, dtype), name)
+
+
+def full(shape: Shape, value: float, dtype: npt.DTypeLike = FLOAT32, name: str | None = None) -> GPUTensor:
+    """A tensor of one value. ValueError if `dtype` cannot hold it."""
+    return named(_core.full(shape, value, dtype), name)
+
+
+def zeros(shape: Shape, dtype: npt.DTypeLike = FLOAT32, name: str | None = None) -> GPUTensor:
+    """A tensor of zeros."""
+    return full(shape, 0.0, dtype, name)
+
+
+def ones(shape: Shape, dtype: npt.DTypeLike = FLOAT32, name: str | None = None) -> GPUTensor:
+    """A tensor of ones."""
+    return full(shape, 1.0, dtype, name)
+
+
+def empty_like(other: GPUTensor, name: str | None = None) -> GPUTensor:
+    """An undefined, contiguous tensor of the shape and dtype of `other`."""
+    return empty(other.shape, other.dtype, name)
+
+
+def zeros_like(other: GPUTensor, name: str | None = None) -> GPUTensor:
+    """Zeros of the shape and dtype of `other`."""
+    return zeros(other.shape, other.dtype, name)
+
+
+def wrap(ptr: int, shape: Shape, dtype: npt.DTypeLike, strides: Shape | None = None) -> GPUTensor:
+    """A tensor over device memory of the caller's, who keeps it alive; `strides` in elements, row-major if not given."""
+    lengths = _core.shape(shape)
+    if strides is None:
+        steps = [1]
+        for length in reversed(lengths[1:]):
+            steps.insert(0, steps[0] * max(length, 1))
+        strides = steps[: len(lengths)]
+    return _core.wrap(ptr, lengths, strides, dtype)

@@ -1,0 +1,42 @@
+"""Products of matrices."""
+
+from __future__ import annotations
+
+from nervanagpu import _core
+from nervanagpu._core import GPUTensor, Stream
+
+
+def _check_tensor(name: str, value: object) -> None:
+    if not isinstance(value, GPUTensor):
+        raise TypeError(f"dot: {name} is {type(value).__name__}; needs GPUTensor (nervanagpu.array makes one)")
+
+
+def dot(
+    a: GPUTensor,
+    b: GPUTensor,
+    out: GPUTensor | None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    bias: GPUTensor | None = None,
+    relu: bool = False,
+    stream: Stream | None = None,
+    tile: str | None = None,
+) -> GPUTensor:
+    """out = act(alpha * a @ b + beta * out + bias), one kernel; returns `out`, or a new tensor.
+
+    a: (m, k), b: (k, n), out: (m, n), all float32 and any views; a transposed one costs nothing.
+    bias: (n,) or (1, n), one for each column, or (m, 1), one for each row.
+    relu: act is max(x, 0) if true, x otherwise. With beta = 0, `out` is not read.
+    stream: where the work is queued. tile: only kernels of that tile, for example "128x128".
+
+    ValueError: shapes that do not fit, `out` sharing memory with another argument. TypeError: a dtype that is not float32.
+    The bits of the result depend on the arguments alone, not on the device, the tile or the strides.
+    """
+    _check_tensor("a", a)
+    _check_tensor("b", b)
+    if out is not None:
+        _check_tensor("out", out)
+    if bias is not None:
+        _check_tensor("bias", bias)
+    result = _core.dot(a, b, out, alpha, beta, bias, relu, stream, tile or "")
+    return result if out is None else out
