@@ -79,7 +79,8 @@ class FlowMaker {
     starts_[0] = true;
     for (std::uint32_t i = 0; i < lines_.size(); ++i) {
       const Inst& inst = lines_[i].inst;
-      const std::uint32_t to = target(lines_[i]);
+      const bool computed = inst.op == Op::BRX || inst.op == Op::RET;  // the label is only what a register is relative to
+      const std::uint32_t to = computed ? kNone : target(lines_[i]);
       if (to != kNone) {
         starts_[to] = true;
         labels_.push_back(to);
@@ -111,10 +112,11 @@ class FlowMaker {
       const std::uint32_t last = flow_.blocks[b].last - 1;
       const Inst& inst = lines_[last].inst;
       if (falls_through(inst) && last + 1 < lines_.size()) edge(b, last + 1);
-      const std::uint32_t to = target(lines_[last]);
+      const bool computed = inst.op == Op::BRX || inst.op == Op::RET;
+      const std::uint32_t to = computed ? kNone : target(lines_[last]);
       // A push names where control goes later, by the instruction that pops it.
       if (to != kNone && !pushes(inst.op)) edge(b, to);
-      if (inst.op == Op::BRX || inst.op == Op::RET) {
+      if (computed) {
         for (const std::uint32_t label : labels_) edge(b, label);
       }
       connect_pop(b, last);

@@ -120,13 +120,11 @@ void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std:
     const Inst& producer = code.steps[o.line].inst;
     const Control& own = producer.control;
     if (always && ((o.reads ? bit(own.read_sb) : bit(own.write_sb)) & (write | read)) != 0 && o.younger < 255) ++o.younger;
-    // Whenever the older one ran, this one runs as well: then its scoreboards speak for both. (Compilers also let a
-    // guarded MUFU or conversion speak for an older one: in that queue it takes its turn even if the guard is false.)
-    const bool runs_too = always || (o.guard_kept && same_guards(producer, step.inst)) || queue == Queue::kXu;
-    if (runs_too && o.reads && read_queue != ReadQueue::kNone && read_queue == read_queue_of(producer)) {
+    // In a queue each takes its turn, even if its guard is false: the younger one's scoreboards speak for both.
+    if (o.reads && read_queue != ReadQueue::kNone && read_queue == read_queue_of(producer)) {
       o.cover |= static_cast<std::uint8_t>(read | write);
     }
-    if (runs_too && !o.reads && queue != Queue::kNone && queue == queue_of(code.arch, producer)) o.cover |= write;
+    if (!o.reads && queue != Queue::kNone && queue == queue_of(code.arch, producer)) o.cover |= write;
     o.guard_kept = o.guard_kept && !writes_guard(step, producer);
   }
   const bool kept = !writes_guard(step, step.inst);

@@ -85,17 +85,22 @@ class Walker {
     }
     const Tok how = s.inst.mod(Axis::kUniform);
     if (how == Tok::DIV || how == Tok::CONV) return true;
-    const bool indirect = s.inst.op == Op::BRX || s.inst.op == Op::RET || s.inst.op == Op::CALL;
+    const bool computed = indirect(i) || s.inst.op == Op::CALL;
     return std::ranges::any_of(s.touched, [&](const Access& a) {
       return !a.write && (a.file == RegFile::kPred || a.file == RegFile::kUPred || a.file == RegFile::kCc ||
-                          (a.file == RegFile::kUGpr && !indirect));
+                          (a.file == RegFile::kUGpr && !computed));
     });
+  }
+
+  // The target is computed: a label operand is only what the register is relative to.
+  [[nodiscard]] bool indirect(std::uint32_t i) const {
+    return at(i).known && (at(i).inst.op == Op::BRX || at(i).inst.op == Op::RET);
   }
 
   void find_targets() {
     for (std::uint32_t i = 0; i < n_; ++i) {
       const std::uint32_t to = target(i);
-      if (to != kNone && at(i).inst.op != Op::RET) labels_.push_back(to);
+      if (to != kNone && !indirect(i)) labels_.push_back(to);
       if (at(i).known && at(i).inst.op == Op::BSSY && to != kNone) barriers_[barrier(i)].push_back(to);
       if (!falls_through(i) && i + 1 < n_) landings_.push_back(i + 1);
     }
@@ -117,7 +122,7 @@ class Walker {
     if (!s.known || s.never) return to;
     const Op op = s.inst.op;
     const std::uint32_t label = target(i);
-    if (label != kNone && op != Op::SSY && op != Op::PBK && op != Op::PCNT && op != Op::BSSY && op != Op::RET) {
+    if (label != kNone && op != Op::SSY && op != Op::PBK && op != Op::PCNT && op != Op::BSSY && !indirect(i)) {
       to.push_back(label);
     }
     if (op == Op::BRX || op == Op::JMP) to.insert(to.end(), landings_.begin(), landings_.end());

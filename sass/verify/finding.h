@@ -26,7 +26,6 @@ inline bool opposite_guards(const Inst& a, const Inst& b) {
   return a.guard.pred != kPT && a.guard.pred == b.guard.pred && a.guard.uniform == b.guard.uniform &&
          a.guard.inv != b.guard.inv;
 }
-inline bool same_guards(const Inst& a, const Inst& b) { return a.guard == b.guard; }
 inline bool always_runs(const Inst& inst) { return inst.guard.pred == kPT && !inst.guard.inv; }
 
 // Step `i` writes the guard predicate of `of`.
