@@ -98,9 +98,10 @@ void Checker::await(WarpState& s, Warp& w, unsigned sb, unsigned keep) {
   s.done[sb] = std::max(s.done[sb], until);
 }
 
-bool Checker::pending(const WarpState& s, const Tag& t) const {
+bool Checker::pending(const WarpState& s, std::uint16_t tag) const {
+  const Tag& t = s.tag[tag];
   if (t.sb != kNoScoreboard && s.done[t.sb] >= t.number) return false;
-  if (t.queue != Queue::kNone && s.queue_done[static_cast<std::size_t>(t.queue)] >= t.in_queue) return false;
+  if (t.queue != Queue::kNone && s.queue_done[static_cast<std::size_t>(t.queue)] >= s.in_queue[tag]) return false;
   return true;
 }
 
@@ -118,7 +119,7 @@ void Checker::check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use&
   Tag& t = s.tag[use.tag];
   if (s.clock < t.settled) {
     if (t.settled == kNever) {
-      if (pending(s, t)) {
+      if (pending(s, use.tag)) {
         if (!again(u, "read before ready", w)) {
           found(w, u, static_cast<unsigned>(std::countr_zero(w.exec)), "read before ready",
                 tags::name(use.tag) + " comes from " + grid_.kernel->text[t.pc] + ", " +
@@ -152,7 +153,7 @@ void Checker::check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use&
 void Checker::check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp::Def& def) {
   Tag& t = s.tag[def.tag];
   const auto lane = static_cast<unsigned>(std::countr_zero(w.exec));
-  if (t.settled == kNever && pending(s, t)) {
+  if (t.settled == kNever && pending(s, def.tag)) {
     if (!again(u, "overwritten in flight", w)) {
       found(w, u, lane, "overwritten in flight",
             tags::name(def.tag) + " is still to be written by " + grid_.kernel->text[t.pc] +
@@ -223,7 +224,7 @@ void Checker::issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std:
       t.sb = op.write_sb < kScoreboards ? op.write_sb : static_cast<std::uint8_t>(kNoScoreboard);
       t.number = number;
       t.queue = op.queue;
-      t.in_queue = in_queue;
+      s.in_queue[def.tag] = in_queue;
     } else {
       t.settled = s.clock + def.settled;
     }
@@ -266,9 +267,39 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
   return next;
 }
 
-void run_checked(Warp& w, const Uop* u) {
-  Checker& checker = *w.checker;
-  while (u != nullptr) u = checker.step(w, u);
+void Checker::run(Warp& w, const Uop* u) {
+  WarpState& s = state_[w.index];
+  const QuickOp* const quick = grid_.kernel->quick.data();
+  const Uop* const code = w.code;
+  while (u != nullptr) {
+    const auto pc = static_cast<std::uint32_t>(u - code);
+    const QuickOp& q = quick[pc];
+    bool clean = q.body != nullptr;
+    const std::uint32_t lanes = w.active;
+    for (unsigned i = 0; i < q.uses; ++i) {
+      const Tag& t = s.tag[q.use[i]];
+      clean = clean && t.settled <= s.clock && (lanes & ~t.lanes) == 0;
+    }
+    for (unsigned i = 0; i < q.defs; ++i) {
+      const Tag& t = s.tag[q.def[i]];
+      clean = clean && t.settled <= s.clock && t.readers == 0;
+    }
+    if (!clean) {
+      u = step(w, u);
+      continue;
+    }
+    w.exec = lanes;
+    u = q.body(w, u);
+    for (unsigned i = 0; i < q.defs; ++i) {
+      Tag& t = s.tag[q.def[i]];
+      t.settled = s.clock + q.settled[i];
+      t.issued = s.clock;
+      t.lanes |= lanes;
+      t.pc = pc;
+      t.producer = q.producer[i];
+    }
+    s.clock += q.stall;
+  }
 }
 
 }  // namespace nervanagpu::sass::emulate

@@ -62,6 +62,19 @@ struct CheckOp {
 
 CheckOp check_op(Arch arch, const Inst& inst);
 
+// The same for the common case, small: no guard, no scoreboard, no wait, results of fixed latency in vector registers.
+struct QuickOp {
+  Handler body = nullptr;  // nullptr: not such an instruction
+  std::array<std::uint16_t, 6> use{};
+  std::array<std::uint16_t, 2> def{};
+  std::array<std::uint8_t, 2> settled{};
+  std::array<Producer, 2> producer{};
+  std::uint8_t uses = 0;
+  std::uint8_t defs = 0;
+  std::uint8_t stall = 1;
+};
+QuickOp quick_op(const CheckOp& op, Handler body);
+
 class Checker {
  public:
   explicit Checker(Grid& grid) : grid_(grid) {}
@@ -76,6 +89,7 @@ class Checker {
   void barrier_arrived(Warp& w, unsigned number) { shadow_.arrive(w.index, number); }
   void barrier_completed(Cta& cta, unsigned number, const std::array<std::uint32_t, kLanes>& arrived);
 
+  [[nodiscard]] bool dirty() const { return !findings_.empty(); }
   [[nodiscard]] std::vector<Finding> take();
 
  private:
@@ -85,10 +99,9 @@ class Checker {
   struct Tag {
     std::uint64_t settled = 0;  // from this cycle on every reader is served; kNever: pending on a scoreboard
     std::uint64_t issued = 0;
-    std::uint32_t lanes = 0;     // ever written
-    std::uint32_t number = 0;    // of the operation on its scoreboard
-    std::uint32_t in_queue = 0;  // of the operation in its queue
-    std::uint32_t pc = 0;        // who wrote it
+    std::uint32_t lanes = 0;   // ever written
+    std::uint32_t pc = 0;      // who wrote it
+    std::uint32_t number = 0;  // of the operation on its scoreboard
     Producer producer = Producer::kOther;
     std::uint8_t sb = kNoScoreboard;
     Queue queue = Queue::kNone;
@@ -104,6 +117,7 @@ class Checker {
   struct WarpState {
     std::uint64_t clock = 0;
     std::array<Tag, tags::kCount> tag{};
+    std::array<std::uint32_t, tags::kCount> in_queue{};  // of the operation that wrote it, in its queue
     std::array<std::uint32_t, kScoreboards> issued{}, done{};
     std::array<std::array<Outstanding, kRing>, kScoreboards> ring{};
     std::array<std::uint32_t, 4> queue_issued{}, queue_done{};
@@ -111,8 +125,9 @@ class Checker {
     std::array<Queue, tags::kCount> reader_queue{};
   };
 
+  const Uop* step(Warp& w, const Uop* u);  // one instruction, guard included
   void await(WarpState& s, Warp& w, unsigned sb, unsigned keep);
-  [[nodiscard]] bool pending(const WarpState& s, const Tag& t) const;
+  [[nodiscard]] bool pending(const WarpState& s, std::uint16_t tag) const;
   void check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use& use);
   void check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp::Def& def);
   void issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std::uint32_t lanes);
@@ -125,8 +140,5 @@ class Checker {
   std::vector<std::pair<std::uint16_t, std::array<std::uint32_t, kLanes>>> poisoned_;  // rows to put back
   std::map<std::pair<std::string, std::uint32_t>, Finding> findings_;
 };
-
-// The inner loop of checked mode: runs the current group until it stops.
-void run_checked(Warp& w, const Uop* u);
 
 }  // namespace nervanagpu::sass::emulate

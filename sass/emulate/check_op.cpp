@@ -76,4 +76,24 @@ CheckOp check_op(Arch arch, const Inst& inst) {
   return op;
 }
 
+QuickOp quick_op(const CheckOp& op, Handler body) {
+  QuickOp q;
+  const bool plain = op.guard.empty() && op.wait == 0 && op.write_sb >= kScoreboards && op.read_sb >= kScoreboards &&
+                     !op.by_scoreboard && !op.late && !op.commits_async && op.depbar_all == 0 &&
+                     op.depbar_sb >= kScoreboards && op.uses.size() <= q.use.size() && op.defs.size() <= q.def.size();
+  const bool vector = std::none_of(op.defs.begin(), op.defs.end(), [](const CheckOp::Def& d) {
+    return (d.tag >= tags::kUGpr && d.tag < tags::kPred) || d.tag >= tags::kUPred;
+  });
+  if (!plain || !vector) return q;
+  q.body = body;
+  q.stall = op.stall;
+  for (const CheckOp::Use& use : op.uses) q.use[q.uses++] = use.tag;
+  for (const CheckOp::Def& def : op.defs) {
+    q.def[q.defs] = def.tag;
+    q.settled[q.defs] = def.settled;
+    q.producer[q.defs++] = def.producer;
+  }
+  return q;
+}
+
 }  // namespace nervanagpu::sass::emulate

@@ -37,9 +37,18 @@ inline u32 saturate(u32 b) {
 // FFMA with plain registers and no modifier: the inner loop of everything. Runs on over its equals, so that a block of
 // FFMAs costs one dispatch.
 inline void ffma_lanes(Row32 d, ConstRow a, ConstRow b, ConstRow c) {
-  NG_LANES(l) {
-    const float r = __builtin_fmaf(from_bits(a[l]), from_bits(b[l]), from_bits(c[l]));
-    d[l] = to_bits(r);
+  // In blocks of one AVX2 vector, so that all compilers keep them apart and in registers.
+#pragma GCC unroll 4
+  for (unsigned block = 0; block < kLanes; block += 8) {
+#if !defined(__clang__)
+#pragma GCC ivdep
+#else
+#pragma clang loop vectorize(assume_safety)
+#endif
+    for (unsigned l = block; l < block + 8; ++l) {
+      const float r = __builtin_fmaf(from_bits(a[l]), from_bits(b[l]), from_bits(c[l]));
+      d[l] = to_bits(r);
+    }
   }
 }
 

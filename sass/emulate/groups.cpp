@@ -8,6 +8,8 @@
 namespace nervanagpu::sass::emulate {
 namespace {
 
+constexpr std::uint32_t kOvertime = 64;  // time slices
+
 // The lanes that a waiting group waits for.
 std::uint32_t wanted(const Warp& w, const Group& g) {
   if (g.state == Group::State::kAtSync) {
@@ -114,13 +116,18 @@ bool run_warp(Warp& w) {
     const Uop* u = w.code + g.pc;
     w.mark = u;
     if (w.checker != nullptr) {
-      run_checked(w, u);
+      w.checker->run(w, u);
     } else {
       while (u != nullptr) u = u->run(w, u);
     }
     if (w.stop == Stop::kFault || grid.stopped.load(std::memory_order_relaxed)) return false;
     if (w.stop == Stop::kYield) {
       w.rotate = true;
+      // A loop whose counter was read too early may never end: after a finding, time is limited.
+      if (w.checker != nullptr && w.checker->dirty() && ++w.overtime > kOvertime) {
+        w.cta->grid->stopped.store(true, std::memory_order_relaxed);
+        return false;
+      }
       return true;
     }
   }

@@ -13,6 +13,7 @@
 namespace nervanagpu::sass::emulate {
 
 struct CheckOp;
+struct QuickOp;
 
 class Kernel {
  public:
@@ -30,6 +31,7 @@ class Kernel {
   std::vector<Uop> uops;          // one an instruction, and one that faults behind the last
   std::vector<Detail> details;    // parallel to uops
   std::vector<CheckOp> checks;    // parallel to uops; see check.h
+  std::vector<QuickOp> quick;     // parallel to uops
   std::vector<std::string> text;  // parallel: the mnemonic, for messages
 
   Kernel();

@@ -41,6 +41,7 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image) 
   k.uops.resize(count + 1);
   k.details.resize(count + 1);
   k.checks.resize(count + 1);
+  k.quick.resize(count + 1);
   k.text.resize(count + 1);
   // Constant operands may reach anywhere in the bank; beyond the parameters it reads as zero.
   k.const_bytes = 0x10000 + 16;
@@ -69,6 +70,7 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image) 
     k.details[i] = b.detail;
     k.text[i] = print(*inst);
     k.checks[i] = check_op(arch, *inst);
+    k.quick[i] = quick_op(k.checks[i], b.detail.body);
     for (const Access& r : accesses(*inst)) {
       if (r.file == RegFile::kGpr) highest = std::max<unsigned>(highest, r.first + r.count);
     }

@@ -117,6 +117,7 @@ class Runner {
       w.checker = nullptr;
       w.stop = Stop::kNone;
       w.instructions = 0;
+      w.overtime = 0;
       w.index = i;
       w.rotate = false;
       w.barrier_result = 0;

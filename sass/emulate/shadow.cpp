@@ -47,11 +47,11 @@ const char* Shadow::access(std::uint32_t warp, std::uint32_t offset, unsigned by
     clock_[warp][warp] = ++time_;
   }
   const char* wrong = nullptr;
+  std::string text;
   for (std::uint32_t at = offset; at < offset + bytes;) {
     const std::uint32_t in = at & 3;
     const std::uint32_t n = std::min(4 - in, offset + bytes - at);
     const auto mask = static_cast<std::uint8_t>(((1u << n) - 1) << in);
-    std::string text;
     if (const char* what = word_access(warp, at / 4, mask, kind, text); what != nullptr && wrong == nullptr) {
       wrong = what;
       detail = std::move(text);
@@ -71,13 +71,13 @@ const char* Shadow::word_access(std::uint32_t warp, std::uint32_t index, std::ui
     wrong = what;
     detail = "shared offset " + std::to_string(index * 4) + ": " + std::move(text);
   };
-  const std::string other = word.writer == kNobody ? "" : "warp " + std::to_string(word.writer);
+  const auto other = [&] { return "warp " + std::to_string(word.writer); };
 
   if (word.async != 0) {
     const auto& list = awaited_[word.writer];
     const auto it = std::find_if(list.begin(), list.end(), [&](const auto& a) { return a.first >= word.async; });
     if (it == list.end()) {
-      blame("asynchronous copy not awaited", "LDGSTS of " + other + " was not awaited by DEPBAR before this access");
+      blame("asynchronous copy not awaited", "LDGSTS of " + other() + " was not awaited by DEPBAR before this access");
     } else {
       word.write_time = it->second;
       word.async = 0;
@@ -91,7 +91,7 @@ const char* Shadow::word_access(std::uint32_t warp, std::uint32_t index, std::ui
   if (kind == Kind::kLoad) {
     if (unordered && word.async == 0) {
       blame("shared-memory race",
-            "read by warp " + std::to_string(warp) + ", written by " + other + " with no barrier between");
+            "read by warp " + std::to_string(warp) + ", written by " + other() + " with no barrier between");
     }
     const std::uint32_t bit = 1u << warp;
     const std::uint32_t now = seen[warp];
@@ -108,7 +108,7 @@ const char* Shadow::word_access(std::uint32_t warp, std::uint32_t index, std::ui
   }
   if (unordered && word.async == 0) {
     blame("shared-memory race",
-          "written by warp " + std::to_string(warp) + " and by " + other + " with no barrier between");
+          "written by warp " + std::to_string(warp) + " and by " + other() + " with no barrier between");
   }
   for (std::uint32_t left = word.readers & ~(1u << warp); left != 0; left &= left - 1) {
     const auto reader = static_cast<std::uint32_t>(__builtin_ctz(left));

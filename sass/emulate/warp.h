@@ -66,6 +66,7 @@ struct alignas(64) Warp {
   std::uint32_t slice = 0;    // backward branches left in this time slice
   const Uop* mark = nullptr;  // instructions are counted from here
   std::uint64_t instructions = 0;
+  std::uint32_t overtime = 0;  // time slices used up after a finding
 
   std::uint32_t live = 0;     // lanes that have not exited
   std::uint32_t index = 0;    // number of the warp in its CTA
