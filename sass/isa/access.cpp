@@ -62,7 +62,8 @@ Accesses accesses(const Inst& inst) {
     if (s.type == SlotType::kWord && s.word == "PR") c.add(RegFile::kPred, 0, 7, s.role != Role::kUse, false, n);
     if (o.sub == Tok::CC) c.add(RegFile::kCc, 0, 1, true, false, n);  // R4.CC
   }
-  if (inst.row->encoding == Encoding::k64 && inst.mod(Axis::kExtended) != Tok::kNone) {
+  const Tok extended = inst.mod(Axis::kExtended);
+  if (inst.row->encoding == Encoding::k64 && extended != Tok::kNone && extended != Tok::HI) {
     c.add(RegFile::kCc, 0, 1, false, false, 255);  // .X adds the carry that an earlier R4.CC left
   }
   return c.out;

@@ -96,6 +96,7 @@ bool decode_row(const Row& r, const Word& w, std::uint64_t address, Inst& inst) 
   inst.operand_count = r.slot_count;
   for (std::size_t i = 0; i < r.slot_count; ++i) {
     if (!decode_slot(r, r.slot_array[i], w, address, inst.operand_array[i])) return false;
+    if (r.slot_array[i].tie != Tie::kNone) inst.operand_array[i].reg = tied_register(inst, i);
   }
   set_widths(inst);
   const Result<Word> back = encode_row(inst, address);

@@ -108,6 +108,7 @@ struct Encoder {
     }
     switch (s.type) {
       case SlotType::kGpr:
+        if (s.tie != Tie::kNone) break;
         check_group(o.reg, width_of(s.width, inst), kRZ, "R");
         put(s.value, o.reg, "register");
         break;
@@ -128,8 +129,11 @@ struct Encoder {
         }
         put_number(s, o.imm, "special register");
         break;
-      case SlotType::kImm:
       case SlotType::kScoreboard:
+        if (o.imm > 5) fail("scoreboards are SB0..SB5");
+        put_number(s, o.imm, "scoreboard");
+        break;
+      case SlotType::kImm:
       case SlotType::kSet:
         put_number(s, o.imm, "immediate");
         break;
@@ -144,6 +148,7 @@ struct Encoder {
         if (!s.ureg.none()) put(s.ureg, o.ureg, "uniform register");
         break;
       case SlotType::kAddr:
+        if (o.reg == kRZ && o.sub != Tok::kNone && !s.index.none()) fail("RZ takes no ." + std::string(tok_text(o.sub)));
         put_number(s, o.imm, "offset");
         if (!s.index.none()) {
           check_group(o.reg, width_of(s.base_width, inst), kRZ, "R");
@@ -189,6 +194,15 @@ Result<Word> encode_row(const Inst& inst, std::uint64_t address) {
     const Slot& s = r.slot_array[i];
     const Operand& o = inst.operand_array[i];
     e.put_slot(s, o);
+    // nvdisasm writes one carry-out only as the first.
+    if (s.show == Show::kWithNext && o.reg == kPT && inst.operand_array[i + 1].reg != kPT) {
+      e.fail("a single carry-out stands first");
+    }
+    if (s.tie != Tie::kNone && o.reg != tied_register(inst, i)) {
+      e.fail(s.tie == Tie::kFirst ? "the last register must be the first one again"
+                                  : "this register must follow the one before: R" +
+                                        std::to_string(tied_register(inst, i)));
+    }
     if (s.reuse_slot == Operand::kNoSlot) continue;
     reusable |= static_cast<std::uint8_t>(1u << s.reuse_slot);
     if (o.reuse) control.reuse |= static_cast<std::uint8_t>(1u << s.reuse_slot);

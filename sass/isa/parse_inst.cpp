@@ -296,7 +296,6 @@ class Attempt {
     }
     if (!eat("[")) return fail("expected an address in [...], got '" + word_here() + "'");
     bool any = false;
-    bool seen_u = false;
     const auto plus = [&] {
       skip();
       if (!any) return true;
@@ -317,15 +316,17 @@ class Attempt {
       if (!plus()) return fail("expected '+UR'");
       if (!ugpr_name(o.ureg)) return false;
       any = true;
-      seen_u = true;
     }
     skip();
     if (!peek(']')) {
       if (!plus()) return fail("expected '+' or ']', got '" + word_here() + "'");
+      const bool absolute = !any;
       if (!integer(o.imm, "an offset")) return false;
+      // An absolute address is written without sign.
+      const unsigned width = s.value.width();
+      if (absolute && s.is_signed && o.imm >> (width - 1) == 1) o.imm -= std::int64_t{1} << width;
       any = true;
     }
-    (void)seen_u;
     skip();
     if (!any) return fail("an empty address; write [RZ]");
     return eat("]") || fail("expected ']', got '" + word_here() + "'");
@@ -437,15 +438,16 @@ class Attempt {
       o.reuse = true;
     };
     reuse_here();
-    const bool k64 = row_.encoding == Encoding::k64;  // there the part stands inside the bars
-    if (k64 && !s.sub_table.empty() && !eat_enum(s.sub_table, o.sub)) {
-      return fail("unexpected '" + word_or_modifier() + "' on this operand");
-    }
+    // The part of the register may stand inside the bars or behind them.
+    bool part = s.sub_table.empty();
+    const auto part_here = [&] {
+      part = true;
+      return eat_enum(s.sub_table, o.sub) || fail("unexpected '" + word_or_modifier() + "' on this operand");
+    };
+    if (bar && !part && peek('.') && !part_here()) return false;
     if (bar && !eat("|")) return fail("expected the closing '|'");
     reuse_here();
-    if (!k64 && !s.sub_table.empty() && !eat_enum(s.sub_table, o.sub)) {
-      return fail("unexpected '" + word_or_modifier() + "' on this operand");
-    }
+    if (!part && !part_here()) return false;
     reuse_here();
     if (peek('.')) return fail("unexpected '" + word_or_modifier() + "' on this operand");
     const std::size_t end = pos;

@@ -42,22 +42,23 @@ std::string ugpr_text(unsigned n) { return reg("UR", n, kURZ, "URZ"); }
 
 std::string dotted(Tok t) { return t == Tok::kNone ? std::string() : "." + std::string(tok_text(t)); }
 
-std::string address_text(const Slot& s, const Operand& o) {
+std::string address_text(const Slot& s, const Operand& o, bool k64) {
   std::string out;
   if (!s.desc.none()) out += "desc[" + ugpr_text(o.desc) + "]";
   out += "[";
   bool any = false;
   const bool uniform = !s.ureg.none();
-  if (!s.index.none() && (o.reg != kRZ || (!uniform && o.imm == 0) || o.sub != Tok::kNone)) {
+  if (!s.index.none() && (o.reg != kRZ || (!uniform && o.imm == 0) || o.sub != Tok::kNone || !s.desc.none())) {
     out += gpr_text(o.reg);
     out += dotted(o.sub);
-    if (o.reg != kRZ) out += dotted(s.base_suffix);
+    if (o.reg != kRZ || !s.desc.none()) out += dotted(s.base_suffix);
     any = true;
   }
   if (uniform) {
     out += (any ? "+" : "") + ugpr_text(o.ureg);
     any = true;
   }
+  if (!any && !k64 && !s.signed_absolute) return out + hex(static_cast<std::uint64_t>(o.imm) & ((1ULL << s.value.width()) - 1)) + "]";
   if (o.imm != 0 || !any) out += (any ? "+" : "") + signed_hex(o.imm);
   return out + "]";
 }
@@ -98,7 +99,7 @@ std::string operand_text(const Inst& inst, const Slot& s, const Operand& o) {
       if (o.inv) out += ".INV";
       return out + dotted(o.sub);
     case SlotType::kConst: out = constant_text(s, o); break;
-    case SlotType::kAddr: return address_text(s, o);
+    case SlotType::kAddr: return address_text(s, o, inst.row->encoding == Encoding::k64);
     case SlotType::kLabel: return signed_hex(o.imm);
     case SlotType::kScoreboard: return "SB" + std::to_string(o.imm);
     case SlotType::kSet: return set_text(o.imm);
@@ -109,9 +110,12 @@ std::string operand_text(const Inst& inst, const Slot& s, const Operand& o) {
   }
   const bool k64 = inst.row->encoding == Encoding::k64;
   if (k64) out += dotted(o.sub);
+  // Scalar parts belong to the register, packed ones to the operand, but only of vector registers: |R1.H1|, |R1|.H1_H1.
+  const bool inside = !k64 && (s.type != SlotType::kGpr || o.sub == Tok::H1 || o.sub == Tok::B1 || o.sub == Tok::B2 || o.sub == Tok::B3);
+  if (inside) out += dotted(o.sub);
   if (o.abs) out = "|" + out + "|";
   if (!k64 && o.reuse && !inst.control.yield) out += ".reuse";
-  if (!k64) out += dotted(o.sub);
+  if (!k64 && !inside) out += dotted(o.sub);
   if (k64 && o.reuse) out += ".reuse";
   if (o.neg) out = "-" + out;
   if (o.inv) out = (s.type == SlotType::kPred || s.type == SlotType::kUPred ? "!" : "~") + out;

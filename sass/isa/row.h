@@ -133,12 +133,20 @@ enum class Show : std::uint8_t {
   kIfExtended,      // written when Axis::kExtended is set; when not set it must hold `omitted` unless written
 };
 
+// A register that has no field of its own because another operand says which it is.
+enum class Tie : std::uint8_t {
+  kNone,
+  kFirst,  // the first operand: FFMA32I R1, R2, 1.5, R1
+  kNext,   // the register group after the operand before: ATOM.CAS R0, [R2], R4, R5
+};
+
 struct Slot {
   SlotType type = SlotType::kNone;
   Role role = Role::kUse;
   Width width = Width::k1;
   ImmFormat format = ImmFormat::kHex;
   Show show = Show::kAlways;
+  Tie tie = Tie::kNone;
   std::uint8_t neg_bit = kNoBit;
   std::uint8_t abs_bit = kNoBit;
   std::uint8_t inv_bit = kNoBit;     // ! of predicates, ~ of registers
@@ -146,6 +154,7 @@ struct Slot {
   std::uint8_t shift = 0;            // value = field << shift
   bool is_signed = false;            // value is sign-extended (addresses, labels, signed immediates)
   bool late = false;                 // read after issue
+  bool signed_absolute = false;      // kAddr without base: the offset keeps its sign
   bool glued = false;                // no comma before it: RET.REL R2 0x10
   bool flip_inv = false;             // the inversion bit is 1 for "not inverted"
   std::uint32_t omitted = 0;         // default value, see Show; for predicates kPT, or kPT + 8 for !PT
@@ -176,6 +185,7 @@ struct Slot {
   [[nodiscard]] constexpr Slot part(Field f, std::span<const Enum> table) const { Slot s = *this; s.sub = f; s.sub_table = table; return s; }
   [[nodiscard]] constexpr Slot omit(std::uint32_t value, Show when = Show::kUnlessDefault) const { Slot s = *this; s.omitted = value; s.show = when; return s; }
   [[nodiscard]] constexpr Slot scaled(unsigned shift_) const { Slot s = *this; s.shift = static_cast<std::uint8_t>(shift_); return s; }
+  [[nodiscard]] constexpr Slot negative() const { Slot s = *this; s.is_signed = true; return s; }
   [[nodiscard]] constexpr Slot glue() const { Slot s = *this; s.glued = true; return s; }
   [[nodiscard]] constexpr Slot read_late() const { Slot s = *this; s.late = true; return s; }
 };
@@ -210,6 +220,8 @@ constexpr Slot label(Field f, unsigned shift = 0) {
   s.shift = static_cast<std::uint8_t>(shift);
   return s;
 }
+constexpr Slot same_as_first() { Slot s = slot_of(SlotType::kGpr, {}); s.tie = Tie::kFirst; return s; }
+constexpr Slot follows_previous() { Slot s = slot_of(SlotType::kGpr, {}); s.tie = Tie::kNext; return s; }
 constexpr Slot special(Field f) { return slot_of(SlotType::kSpecialReg, f); }
 constexpr Slot word(std::string_view text) { Slot s = slot_of(SlotType::kWord, {}); s.word = text; return s; }
 
@@ -309,6 +321,9 @@ constexpr Row finish(Row r) {
   r.fixed_mask = ~owned;
   return r;
 }
+
+// The register that the tied slot `i` of `inst` must hold.
+std::uint8_t tied_register(const Inst& inst, std::size_t i);
 
 // Every table, in the order in which the parser tries rows. rows.cpp lists the files.
 std::span<const std::span<const Row>> all_rows();

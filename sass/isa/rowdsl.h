@@ -107,7 +107,7 @@ constexpr Slot place_wide(const Slot& logical, char form, const AluBits& at) {
     }
     case '6':
     case 'a':
-      return place(logical, constant(bits(40, 14), 2, bits(54, 5)), at.b, 1);
+      return place(logical, constant(bits(40, 14), 2, bits(54, 5)).negative(), at.b, 1);
     case 'c':
     case 'e':
       return place(logical, ugpr(32), at.b, 1);

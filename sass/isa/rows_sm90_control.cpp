@@ -24,7 +24,7 @@ constexpr void flow(RowList<128>& t) {
   t.add(row(Op::BRA, kHopper, code128(0x947 | kU, {{33, 1, 1}}), {always<Tok::DIV>(Axis::kUniform)}, {kP, ugpr(24).inv(30), kLabel}, kBranch));
   t.add(row(Op::BRA, kHopper, code128(0x547 | kU, {{32, 1, 1}}), {always<Tok::U>(Axis::kUniform), flag<Tok::ANY>(Axis::kMode, 84)},
             {kP, upred(24).inv(27), kLabel}, kBranch));
-  t.add(row(Op::BRX, kHopper, code128(0x949), {}, {kP, gpr(24).wide(Width::k2), kLabel.glue()}, kLeaves));
+  t.add(row(Op::BRX, kHopper, code128(0x949), {}, {kP, gpr(24).wide(Width::k2), imm(kTarget, ImmFormat::kSigned).scaled(2).omit(0).glue()}, kLeaves));
   const Mod noinc = flag<Tok::NOINC>(Axis::kMode, 86);
   t.add(row(Op::CALL, kHopper, code128(0x944), {always<Tok::REL>(Axis::kWide), noinc}, {kP, kLabel}, kBranch));
   t.add(row(Op::CALL, kHopper, code128(0x344), {always<Tok::REL>(Axis::kWide), noinc}, {kP, gpr(24).wide(Width::k2), kLabel.glue()}, kLeaves));
@@ -59,7 +59,7 @@ constexpr void sync(RowList<128>& t) {
   const Mod arrive = always<Tok::ARV>(Axis::kFunction);
   t.add(row(Op::BAR, kHopper, code128(0xb1d), {arrive_wait, defer}, {id, threads.omit(0)}, kSync));
   t.add(row(Op::BAR, kHopper, code128(0x51d), {arrive_wait, defer}, {gpr(32).read_late(), threads.omit(0)}, kSync));
-  t.add(row(Op::BAR, kHopper, code128(0x91d), {arrive_wait, defer}, {id, gpr(32).read_late()}, kSync));
+  t.add(row(Op::BAR, kHopper, code128(0x91d), {arrive_wait, defer}, {id, gpr(32).read_late().omit(kRZ)}, kSync));
   t.add(row(Op::BAR, kHopper, code128(0xb1d, {{77, 1, 1}}), {arrive}, {id, threads}, kSync));
   t.add(row(Op::BAR, kHopper, code128(0x51d, {{77, 1, 1}}), {arrive}, {gpr(32).read_late(), threads}, kSync));
   t.add(row(Op::BAR, kHopper, code128(0x91d, {{77, 1, 1}}), {arrive}, {id, gpr(32).read_late()}, kSync));

@@ -10,7 +10,8 @@ constexpr Enum kFtzFmz[] = {{Tok::kNone, 0}, {Tok::FTZ, 2}, {Tok::FMZ, 1}};
 constexpr Enum kScale[] = {{Tok::kNone, 4}, {Tok::D8, 1}, {Tok::D4, 2}, {Tok::D2, 3}, {Tok::M2, 5}, {Tok::M4, 6}, {Tok::M8, 7}};
 constexpr Enum kMufu[] = {{Tok::COS, 0}, {Tok::SIN, 1}, {Tok::EX2, 2}, {Tok::LG2, 3}, {Tok::RCP, 4}, {Tok::RSQ, 5},
                           {Tok::RCP64H, 6}, {Tok::RSQ64H, 7}, {Tok::SQRT, 8}, {Tok::TANH, 9}};
-constexpr Enum kMufuType[] = {{Tok::kNone, 0}, {Tok::F16, 1}, {Tok::BF16, 2}};
+constexpr Enum kMufuHalf[] = {{Tok::COS, 0}, {Tok::SIN, 1}, {Tok::EX2, 2}, {Tok::LG2, 3}, {Tok::RCP, 4}, {Tok::RSQ, 5}, {Tok::SQRT, 8}, {Tok::TANH, 9}};
+constexpr Enum kMufuType[] = {{Tok::F16, 1}, {Tok::BF16, 2}};
 constexpr Enum kCmpDouble[] = {{Tok::MIN, 0}, {Tok::LT, 1}, {Tok::EQ, 2}, {Tok::LE, 3}, {Tok::GT, 4}, {Tok::NE, 5}, {Tok::GE, 6}, {Tok::NUM, 7},
                                {Tok::kNAN, 8}, {Tok::LTU, 9}, {Tok::EQU, 10}, {Tok::LEU, 11}, {Tok::GTU, 12}, {Tok::NEU, 13}, {Tok::GEU, 14}, {Tok::MAX, 15}};
 // Conversions. Float formats: 1 F16, 2 F32, 3 F64, 4 BF16; F32 is not written where it is the usual one.
@@ -69,7 +70,9 @@ constexpr void single(RowList<256>& t) {
   };
   RowList<32> x;
   alu(x, row(Op::FCHK, kHopper, {}, {}, {kPd, a, b}, xu), 0x102, "28ac");
-  alu(x, row(Op::MUFU, kHopper, {}, {{Axis::kFunction, bits(74, 4), kMufu}, {Axis::kType, bits(72, 2), kMufuType}}, {kD, b}, xu), 0x108, "28ac");
+  alu(x, row(Op::MUFU, kHopper, {}, {{Axis::kFunction, bits(74, 4), kMufu}}, {kD, b}, xu), 0x108, "2ac");
+  alu(x, row(Op::MUFU, kHopper, {}, {{Axis::kFunction, bits(74, 4), kMufuHalf}}, {kD, b}, xu), 0x108, "8");
+  alu(x, row(Op::MUFU, kHopper, {}, {{Axis::kFunction, bits(74, 4), kMufuHalf}, {Axis::kType, bits(72, 2), kMufuType}}, {kD, b}, xu), 0x108, "2");
   for (const Row& r : x.all()) t.add(no_reuse(r));
 }
 
@@ -90,8 +93,8 @@ constexpr void conversions(RowList<256>& t) {
   RowList<160> x;
   const Slot f = src_b(f32).neg(0).abs(0);
   const Slot d = src_b(f64).neg(0).abs(0).wide(Width::k2);
-  const Slot i = src_b();
-  const Slot i64 = src_b().wide(Width::k2);
+  const Slot i = src_b(ImmFormat::kHex);
+  const Slot i64 = src_b(ImmFormat::kHex).wide(Width::k2);
   const Mod round_int{Axis::kRound, bits(78, 2), kRoundInt};
   const Mod ntz = flag<Tok::NTZ>(Axis::kMode, 77);
   const auto to_float = [](std::span<const Enum> e) { return Mod{Axis::kDstType, bits(75, 3), e}; };
@@ -100,14 +103,14 @@ constexpr void conversions(RowList<256>& t) {
   const auto to_int = [](std::span<const Enum> e) { return Mod{Axis::kDstType, bits(72, 1, 75, 2), e}; };
   const AluBits part{{72, 73, 74}, {63, 62, 60}, {75, 74, 81}};
   // Integer to float.
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt8), kRound}, {kD, i.part({}, kBytePart)}, xu), 0x106, "28ac", part);
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt16), kRound}, {kD, i.part({}, kHalfPart)}, xu), 0x106, "28ac", part);
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt32), kRound}, {kD, i}, xu), 0x106, "28ac");
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt64), kRound}, {kD, i64}, xu), 0x112, "28ac");
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt8), kRound}, {kD64, i.part({}, kBytePart)}, xu), 0x112, "28ac", part);
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt16), kRound}, {kD64, i.part({}, kHalfPart)}, xu), 0x112, "28ac", part);
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt32), kRound}, {kD64, i}, xu), 0x112, "28ac");
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt64), kRound}, {kD64, i64}, xu), 0x112, "28ac");
+  alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt8), kRound}, {kD, i.part({}, kBytePart)}, xu), 0x106, "2ac", part);
+  alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt16), kRound}, {kD, i.part({}, kHalfPart)}, xu), 0x106, "2ac", part);
+  alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt32), kRound}, {kD, i}, xu), 0x106, "2ac");
+  alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt64), kRound}, {kD, i64}, xu), 0x112, "2ac");
+  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt8), kRound}, {kD64, i.part({}, kBytePart)}, xu), 0x112, "2ac", part);
+  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt16), kRound}, {kD64, i.part({}, kHalfPart)}, xu), 0x112, "2ac", part);
+  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt32), kRound}, {kD64, i}, xu), 0x112, "2ac");
+  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt64), kRound}, {kD64, i64}, xu), 0x112, "2ac");
   // Float to integer.
   alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kToInt), from_float(kOnly32), round_int, ntz}, {kD, f}, xu), 0x105, "28ac");
   alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kToInt), from_float(kSmallFloat), round_int, ntz}, {kD, f.part({}, kHalfPart)}, xu), 0x105, "2", part);
@@ -133,7 +136,7 @@ constexpr void conversions(RowList<256>& t) {
     t.add(r);
   }
   alu(t, row(Op::I2FP, kHopper, code128(0, {{76, 1, 1}, {85, 1, 1}}), {always<Tok::F32>(Axis::kDstType), {Axis::kSrcType, bits(74, 1), kSign32}, {Axis::kRound, bits(78, 2), kPackedRound}}, {kD, i}, alu_pipe),
-      0x045, "28ac");
+      0x045, "2ac");
   alu(t, row(Op::F2FP, kHopper, code128(0, {{64, 8, 255}}), {flag<Tok::RELU>(Axis::kSat, 75), {Axis::kDstType, bits(76, 1), kPackType},
                                             always<Tok::F32>(Axis::kSrcType), always<Tok::PACK_AB>(Axis::kPack), {Axis::kRound, bits(79, 2), kPackRound}},
              {kD, src_a(), src_b(f32)}, alu_pipe), 0x03e, "28ac");

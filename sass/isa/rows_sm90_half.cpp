@@ -45,19 +45,19 @@ constexpr void arithmetic(RowList<128>& t, const Format& f) {
   const Slot c = src_c(f.imm).neg(0).abs(0).part({}, kPart);
   alu(t, formatted(Op::HADD2, f, {}, {}, {kFtz, kSat}, {kD, a, c}), 0x030, "246e");
   if (!f.bf16) {
-    alu(t, formatted(Op::HADD2, f, code128(0, {{78, 1, 1}}), {}, {always<Tok::F32>(Axis::kPack), kFtz, kSat}, {kD, a, c}), 0x030, "26e");
+    alu(t, formatted(Op::HADD2, f, code128(0, {{78, 1, 1}}), {}, {always<Tok::F32>(Axis::kPack), kFtz, kSat}, {kD, src_a().neg(0).part({}, kPart), c}), 0x030, "26e");
   }
   const Mod ftz{Axis::kFtz, bits(76, 1, 80, 1), kFtzFmz};
   alu(t, formatted(Op::HMUL2, f, {}, {}, {ftz, kSat}, {kD, a, b}), 0x032, "28ac");
   alu(t, formatted(Op::HFMA2, f, {}, {}, {ftz, kSat}, {kD, a, b, c}), 0x031, "2468ace", kFmaBits);
-  alu(t, formatted(Op::HFMA2, f, code128(0, {{79, 1, 1}}), {}, {ftz, kSat, always<Tok::RELU>(Axis::kMode)}, {kD, a, b, c, kPs.omit(kPT)}), 0x031, "2468ace", kFmaBits);
+  alu(t, formatted(Op::HFMA2, f, code128(0, {{79, 1, 1}}), {}, {ftz, always<Tok::RELU>(Axis::kMode)}, {kD, a, b, c, kPs.omit(kPT)}), 0x031, "2468ace", kFmaBits);
   // The same on the tensor core's datapath: whole registers only.
   const Slot wa = src_a().neg(0).abs(0);
   const Slot wb = src_b(f.imm).neg(0).abs(0);
   const Slot wc = src_c(f.imm).neg(0).abs(0);
   const Mod mma = always<Tok::MMA>(Axis::kMode2);
   alu(t, formatted(Op::HFMA2, f, {}, {mma}, {ftz, kSat}, {kD, wa, wb, wc}), 0x035, "2468ace", kFmaBits);
-  alu(t, formatted(Op::HFMA2, f, code128(0, {{79, 1, 1}}), {mma}, {ftz, kSat, always<Tok::RELU>(Axis::kMode)}, {kD, wa, wb, wc, kPs.omit(kPT)}), 0x035, "2468ace", kFmaBits);
+  alu(t, formatted(Op::HFMA2, f, code128(0, {{79, 1, 1}}), {mma}, {ftz, always<Tok::RELU>(Axis::kMode)}, {kD, wa, wb, wc, kPs.omit(kPT)}), 0x035, "2468ace", kFmaBits);
   alu(t, formatted(Op::HMNMX2, f, {}, {}, {kFtz, flag<Tok::kNAN>(Axis::kMode, 81)}, {kD, a, b, kPs}), 0x040, "28ac");
 }
 
@@ -66,7 +66,7 @@ constexpr void compares(RowList<128>& t, const Format& f) {
   const Slot c = src_c(f.imm).neg(0).abs(0).part({}, kPart);
   const Mod cmp{Axis::kCmp, bits(76, 4), kCmpFloat};
   const Mod combine{Axis::kBool, bits(69, 2), kBoolOp};
-  alu(t, formatted(Op::HSETP2, f, {}, {}, {cmp, kFtz, flag<Tok::H_AND>(Axis::kMode, 71), combine},
+  alu(t, formatted(Op::HSETP2, f, {}, {}, {cmp, flag<Tok::H_AND>(Axis::kMode, 71), kFtz, combine},
                    {pred(81).def(), pred(84).def(), a, c, kPs}), 0x034, "246e");
   alu(t, formatted(Op::HSET2, f, {}, {}, {flag<Tok::BF>(Axis::kMode, 71), cmp, kFtz, combine}, {kD, a, c, kPs}), 0x033, "246e");
 }

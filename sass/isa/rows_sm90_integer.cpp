@@ -52,14 +52,14 @@ constexpr void arithmetic(RowList<256>& t) {
   alu(t, with(row(Op::IMAD, kHopper, kNoCarry | code128(0, {{81, 3, 7}}), {u32}, {kD, src_a(), src_b(), src_c().neg(0)}, kImadPipe), Alias::kImad), 0x024, "2468ace");
   alu(t, row(Op::IMAD, kHopper, code128(0, {{81, 3, 7}, {74, 1, 1}}), {u32, x}, {kD, src_a(), src_b(), src_c().inv(0), kPs}, kImadPipe), 0x024, "2468ace");
   const Slot wide_c = src_c().wide(Width::k2);
-  alu(t, row(Op::IMAD_WIDE, kHopper, kNoCarry, {u32}, {kD64, kCarryOut, src_a(), src_b(), wide_c.neg(0)}, kWidePipe), 0x025, "2468ace");
-  alu(t, row(Op::IMAD_WIDE, kHopper, code128(0, {{74, 1, 1}}), {u32, x}, {kD64, kCarryOut, src_a(), src_b(), wide_c.inv(0), kPs}, kWidePipe), 0x025, "2468ace");
-  alu(t, row(Op::IMAD_HI, kHopper, kNoCarry, {u32}, {kD, kCarryOut, src_a(), src_b(), wide_c.neg(0)}, kWidePipe), 0x027, "2468ace");
-  alu(t, row(Op::IMAD_HI, kHopper, code128(0, {{74, 1, 1}}), {u32, x}, {kD, kCarryOut, src_a(), src_b(), wide_c.inv(0), kPs}, kWidePipe), 0x027, "2468ace");
+  alu(t, row(Op::IMAD_WIDE, kHopper, kNoCarry, {u32}, {kD64, kCarryOut, src_a(), src_b(), wide_c.neg(0)}, kWidePipe), 0x025, "268ace");
+  alu(t, row(Op::IMAD_WIDE, kHopper, code128(0, {{74, 1, 1}}), {u32, x}, {kD64, kCarryOut, src_a(), src_b(), wide_c.inv(0), kPs}, kWidePipe), 0x025, "268ace");
+  alu(t, row(Op::IMAD_HI, kHopper, kNoCarry, {u32}, {kD, kCarryOut, src_a(), src_b(), wide_c.neg(0)}, kWidePipe), 0x027, "268ace");
+  alu(t, row(Op::IMAD_HI, kHopper, code128(0, {{74, 1, 1}}), {u32, x}, {kD, kCarryOut, src_a(), src_b(), wide_c.inv(0), kPs}, kWidePipe), 0x027, "268ace");
   alu(t, row(Op::IABS, kHopper, {}, {}, {kD, src_b()}, kAluPipe), 0x013, "28ac");
   alu(t, row(Op::VIADD, kHopper, {}, {flag<Tok::k16x2>(Axis::kType, 73)}, {kD, src_a(), src_b(hex).neg(0)}, kAluPipe), 0x036, "28ac");
-  alu(t, row(Op::VIMNMX, kHopper, code128(0, {{84, 3, 7}}), {{Axis::kSigned, bits(72, 2), kVectorType}, flag<Tok::RELU>(Axis::kSat, 76)},
-             {kD, kCarryOut, src_a(), src_b(), kPs}, kAluPipe), 0x048, "28ac");
+  alu(t, row(Op::VIMNMX, kHopper, code128(0, {{81, 3, 7}, {84, 3, 7}}), {{Axis::kSigned, bits(72, 2), kVectorType}, flag<Tok::RELU>(Axis::kSat, 76)},
+             {kD, src_a(), src_b(), kPs}, kAluPipe), 0x048, "28ac");
   alu(t, row(Op::IMNMX, kHopper, {}, {u32}, {kD, src_a(), src_b(), kPs}, kAluPipe), 0x017, "28ac");
   const Mod sign_a{Axis::kSigned, bits(73, 1), kByteSign};
   const Mod sign_a2{Axis::kSigned, bits(73, 1), kHalfSign};

@@ -15,6 +15,7 @@ constexpr Enum kBypass[] = {{Tok::BYPASS, 0}, {Tok::kNone, 1}};
 constexpr Enum kAtomic[] = {{Tok::ADD, 0}, {Tok::MIN, 1}, {Tok::MAX, 2}, {Tok::INC, 3}, {Tok::DEC, 4}, {Tok::AND, 5}, {Tok::OR, 6}, {Tok::XOR, 7}, {Tok::EXCH, 8}};
 constexpr Enum kRedFunction[] = {{Tok::ADD, 0}, {Tok::MIN, 1}, {Tok::MAX, 2}, {Tok::INC, 3}, {Tok::DEC, 4}, {Tok::AND, 5}, {Tok::OR, 6}, {Tok::XOR, 7}};
 constexpr Enum kAtomicType[] = {{Tok::kNone, 0}, {Tok::S32, 1}, {Tok::k64, 2}, {Tok::S64, 3}};
+constexpr Enum kSharedType[] = {{Tok::kNone, 0}, {Tok::S32, 1}, {Tok::k64, 2}};
 constexpr Enum kAtomicFloat[] = {{Tok::F16x2_RN, 0}, {Tok::BF16x2_RN, 3}, {Tok::F32_FTZ_RN, 9}, {Tok::F32_RN, 12}, {Tok::F64_RN, 15}};
 constexpr Enum kCasType[] = {{Tok::kNone, 0}, {Tok::k64, 2}};
 constexpr Enum kCas[] = {{Tok::CAS, 0}, {Tok::CAST_SPIN, 3}};
@@ -46,6 +47,10 @@ constexpr Slot described(unsigned desc_at, Field offset = kOffset) {
 constexpr Slot plain(Field offset = kOffset) { return address(bits(24, 8), offset).base(Width::k2).read_late(); }
 // 32-bit address of shared or local memory.
 constexpr Slot narrow() { return address(bits(24, 8), kOffset).read_late(); }
+constexpr Slot keep_sign(Slot s) {
+  s.signed_absolute = true;
+  return s;
+}
 constexpr Slot narrow(unsigned ureg_at) { return narrow().uniform(bits(ureg_at, 6)); }
 
 constexpr void global(RowList<128>& t) {
@@ -78,16 +83,16 @@ constexpr void shared(RowList<128>& t) {
   const Mod b16 = always<Tok::k16>(Axis::kSize);
   const Mod matrix{Axis::kMode, bits(78, 1), kMatrix};
   const Mod count{Axis::kMode2, bits(72, 2), kMatrices};
-  t.add(row(Op::LDSM, kHopper, code128(0x83b), {b16, matrix, count}, {gpr(16).def().wide(Width::kCount), narrow()}, kSharedLoad));
+  t.add(row(Op::LDSM, kHopper, code128(0x83b), {b16, matrix, count}, {gpr(16).def().wide(Width::kCount), keep_sign(narrow())}, kSharedLoad));
   t.add(row(Op::LDSM, kHopper, code128(0x83b | kU), {b16, matrix, count}, {gpr(16).def().wide(Width::kCount), narrow(32)}, kSharedLoad));
   const Slot matrices = gpr(32).wide(Width::kCount).read_late();
-  t.add(row(Op::STSM, kHopper, code128(0x844), {b16, matrix, count}, {narrow(), matrices}, kSharedStore));
+  t.add(row(Op::STSM, kHopper, code128(0x844), {b16, matrix, count}, {keep_sign(narrow()), matrices}, kSharedStore));
   t.add(row(Op::STSM, kHopper, code128(0x844 | kU), {b16, matrix, count}, {narrow(64), matrices}, kSharedStore));
 }
 
 constexpr void copies(RowList<128>& t) {
   constexpr Traits copy{.unit = Unit::kMemGlobal, .late = true};
-  const Slot target = address(bits(16, 8), bits(44, 20)).read_late();
+  const Slot target = keep_sign(address(bits(16, 8), bits(44, 20)).read_late());
   const Slot source = described(64, bits(32, 12));
   t.add(row(Op::LDGSTS, kHopper, code128(0xfae | kU, {{70, 1, 1}, {76, 1, 1}}),
             {kWide, {Axis::kBypass, bits(81, 1), kBypass}, kEviction, {Axis::kPrefetch, bits(71, 2), kPrefetchSize},
@@ -130,14 +135,15 @@ constexpr void atomics(RowList<128>& t) {
     const Op name = static_cast<Op>(op);
     t.add(row(name, kHopper, code128(code | kU) | desc, {kWide, function, kEviction, type, kStoreOrderMod}, {out, d, described(64), b}, kLoad));
     t.add(row(name, kHopper, code128(fcode | kU) | desc, {kWide, add, kEviction, float_type, kStoreOrderMod}, {out, d, described(64), b}, kLoad));
-    t.add(row(name, kHopper, code128(ccode) | kE, {kWide, cas, kEviction, cas_type, kStoreOrderMod}, {out, d, plain(), b, c}, kLoad));
+    t.add(row(name, kHopper, code128(ccode) | kE, {kWide, name == Op::ATOM ? cas : always<Tok::CAS>(Axis::kFunction), kEviction, cas_type, kStoreOrderMod},
+              {out, d, plain(), b, c}, kLoad));
   }
   t.add(row(Op::REDG, kHopper, code128(0x98e | kU) | red_desc, {kWide, red, kEviction, type, kStoreOrderMod}, {described(64), b}, kStore));
   t.add(row(Op::REDG, kHopper, code128(0x9a6 | kU) | red_desc, {kWide, add, kEviction, float_type, kStoreOrderMod}, {described(64), b}, kStore));
   const Slot shared = narrow().part(bits(78, 2), kIndexScale);
   const Slot shared_u = narrow(64).part(bits(78, 2), kIndexScale);
-  t.add(row(Op::ATOMS, kHopper, code128(0x38c), {function, type}, {d, shared, b}, kSharedLoad));
-  t.add(row(Op::ATOMS, kHopper, code128(0x98c | kU), {function, type}, {d, shared_u, b}, kSharedLoad));
+  t.add(row(Op::ATOMS, kHopper, code128(0x38c), {function, {Axis::kType, bits(73, 3), kSharedType}}, {d, shared, b}, kSharedLoad));
+  t.add(row(Op::ATOMS, kHopper, code128(0x98c | kU), {function, {Axis::kType, bits(73, 3), kSharedType}}, {d, shared_u, b}, kSharedLoad));
   t.add(row(Op::ATOMS, kHopper, code128(0x38d), {cas, cas_type}, {d, shared, b, c}, kSharedLoad));
   constexpr Traits cctl{.unit = Unit::kMemGlobal, .late = true};
   t.add(row(Op::CCTL, kHopper, code128(0x98f) | kE, {kWide, {Axis::kFunction, bits(87, 3), kCacheOp}}, {plain(bits(32, 32))}, cctl));

@@ -110,10 +110,9 @@ constexpr void bridges(RowList<96>& t) {
   const Slot p = pred(87).inv(90);
   constexpr Traits cross{.unit = Unit::kUniformToVector, .write_sb = true};
   constexpr Traits slow{.unit = Unit::kUniformToVector, .ready = Ready::kScoreboard, .late = true};
-  t.add(row(Op::R2UR, kHopper, code128(0x2ca), {flag<Tok::OR>(Axis::kFunction, 84)}, {pred(81).def().omit(kPT), kD, gpr(24).reuse(0)}, cross));
-  Row voteu = row(Op::VOTEU, kHopper, code128(0x886), {{Axis::kFunction, bits(72, 2), kVote}}, {kD.omit(kURZ), upred(81).def(), p}, cross);
-  voteu.uniform_guard = true;
-  t.add(voteu);
+  t.add(row(Op::R2UR, kHopper, code128(0x2ca), {}, {pred(81).def().omit(kPT), kD, gpr(24).reuse(0)}, cross));
+  t.add(row(Op::R2UR, kHopper, code128(0x2ca, {{84, 1, 1}}), {always<Tok::OR>(Axis::kFunction)}, {pred(81).def(), kD, gpr(24).reuse(0)}, cross));
+  t.add(row(Op::VOTEU, kHopper, code128(0x886), {{Axis::kFunction, bits(72, 2), kVote}}, {kD.omit(kURZ), upred(81).def(), p}, cross));
   t.add(row(Op::REDUX, kHopper, code128(0x3c4), {{Axis::kFunction, bits(78, 3), kReduce}, {Axis::kType, bits(73, 1), kReduceSign}}, {kD, gpr(24)}, slow));
 }
 

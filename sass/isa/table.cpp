@@ -120,6 +120,13 @@ std::uint8_t width_of(Width w, const Inst& inst) {
   return 1;
 }
 
+std::uint8_t tied_register(const Inst& inst, std::size_t i) {
+  const Slot& s = inst.row->slot_array[i];
+  if (s.tie == Tie::kFirst) return inst.operand_array[0].reg;
+  const std::uint8_t before = inst.operand_array[i - 1].reg;
+  return before == kRZ ? before : static_cast<std::uint8_t>(before + width_of(s.width, inst));
+}
+
 Operand blank_operand(const Slot& s) {
   Operand o;
   o.role = s.role;

@@ -14,7 +14,8 @@ _LINE = re.compile(r"^\s*/\*([0-9a-f]+)\*/\s+(.*?)\s*;?\s*(?:/\*.*)?$")
 
 def normalise(text):
     text = re.sub(r"\s+", " ", text.replace(";", " ")).strip()
-    return re.sub(r"\s*,\s*", ", ", text)
+    text = re.sub(r"\s*,\s*", ", ", text)
+    return re.sub(r"\{[^}]*\}", lambda m: m.group(0).replace(" ", ""), text)
 
 
 def disassemble(words, arch="SM90a"):
@@ -51,7 +52,7 @@ def disassemble(words, arch="SM90a"):
 
 def _relocate(text, address):
     """Branch targets are printed relative to the batch; make them relative to address 0."""
-    if not re.search(r"\b(BRA|BSSY|CALL\.REL|RET\.REL|JMP\.REL|BRX|BRXU|LEPC|ULEPC|WARPSYNC\.COLLECTIVE)\b", text):
+    if not re.search(r"\b(BRA|BSSY|CALL\.REL|RET\.REL|JMP\.REL|LEPC|ULEPC|WARPSYNC\.COLLECTIVE)\b", text):
         return text
 
     def shift(m):

@@ -1,0 +1,94 @@
+// sm_50 .. sm_62: branches and the convergence stack, barriers, predicates, special registers.
+#include "sass/isa/rowdsl64.h"
+#include "sass/isa/rows.h"
+
+namespace nervanagpu::sass {
+namespace {
+
+// clang-format off
+constexpr Enum kVote[]    = {{Tok::ALL, 0}, {Tok::ANY, 1}, {Tok::EQ, 2}};
+constexpr Enum kRed[]     = {{Tok::RED_POPC, 0}, {Tok::RED_AND, 1}, {Tok::RED_OR, 2}};
+constexpr Enum kByte[]    = {{Tok::kNone, 0}, {Tok::B1, 1}, {Tok::B2, 2}, {Tok::B3, 3}};
+constexpr Enum kMembar[]  = {{Tok::CTA, 0}, {Tok::GL, 4}, {Tok::SYS, 8}, {Tok::GL_IVALLD, 5}, {Tok::SYS_IVALLD, 9}};
+
+constexpr auto build() {
+  RowList<64> t;
+  constexpr Traits alu{.unit = Unit::kAlu};
+  constexpr Traits branch{.unit = Unit::kBranch, .ends = true, .branch = true};
+  constexpr Traits leaves{.unit = Unit::kBranch, .ends = true};
+  constexpr Traits pushes{.unit = Unit::kBranch};
+  constexpr Traits sync{.unit = Unit::kSync};
+  constexpr Traits sync_late{.unit = Unit::kSync, .late = true};
+  constexpr Traits special_read{.unit = Unit::kSpecial, .ready = Ready::kScoreboard};
+  constexpr Traits special_fast{.unit = Unit::kSpecial};
+  const Slot target = label(bits(20, 24));
+
+  // Where CC and the guard both say so.
+  t.add(row(Op::BRA, kMaxwell, top16(0xe240), {flag<Tok::U>(Axis::kUniform, 7)}, {condition(0), target}, branch));
+  t.add(row(Op::EXIT, kMaxwell, top16(0xe300), {}, {condition(0)}, leaves));
+  t.add(row(Op::RET, kMaxwell, top16(0xe320), {}, {condition(0)}, leaves));
+  t.add(row(Op::BRK, kMaxwell, top16(0xe340), {}, {condition(0)}, leaves));
+  t.add(row(Op::CONT, kMaxwell, top16(0xe350), {}, {condition(0)}, leaves));
+  t.add(row(Op::SYNC, kMaxwell, top16(0xf0f8), {}, {condition(0)}, leaves));
+  // SSY, PBK and PCNT push the address where SYNC, BRK and CONT will go; they and CAL have no guard.
+  const auto unguarded = [&](Op op, Word fixed, Traits traits) {
+    Row r = row(op, kMaxwell, fixed, {}, {target}, traits);
+    r.has_guard = false;
+    t.add(r);
+  };
+  unguarded(Op::SSY, top16(0xe290), pushes);
+  unguarded(Op::PBK, top16(0xe2a0), pushes);
+  unguarded(Op::PCNT, top16(0xe2b0), pushes);
+  unguarded(Op::CAL, top16(0xe260, {{6, 1, 1}}), branch);
+  t.add(row(Op::NOP, kMaxwell, top16(0x50b0, {{8, 5, 15}}), {}, {}, {.unit = Unit::kNone}));
+  t.add(row(Op::BPT, kMaxwell, top16(0xe3a0, {{6, 2, 3}}), {always<Tok::TRAP>(Axis::kFunction)}, {imm(bits(20, 20))}, leaves));
+
+  // BAR: the barrier and the number of threads are a register or an immediate each; no number means all of the CTA.
+  for (unsigned k = 0; k < 4; ++k) {
+    const Slot barrier = (k & 2) != 0 ? imm(bits(8, 4)) : gpr(8).read_late();
+    const Slot count = (k & 1) != 0 ? imm(bits(20, 12)) : gpr(20).read_late();
+    const Slot maybe = (k & 1) != 0 ? count.omit(0) : count;
+    const Traits traits = k == 3 ? sync : sync_late;
+    t.add(row(Op::BAR, kMaxwell, top16(0xf0a8, {{43, 2, k}, {39, 3, 7}}), {always<Tok::SYNC>(Axis::kFunction)}, {barrier, maybe}, traits));
+    t.add(row(Op::BAR, kMaxwell, top16(0xf0a8, {{43, 2, k}, {39, 3, 7}, {32, 1, 1}}), {always<Tok::ARV>(Axis::kFunction)}, {barrier, count}, traits));
+    t.add(row(Op::BAR, kMaxwell, top16(0xf0a8, {{43, 2, k}, {33, 1, 1}}), {Mod{Axis::kFunction, bits(35, 2), kRed}}, {barrier, maybe, pred_in()}, traits));
+  }
+  // The result of BAR.RED.
+  t.add(row(Op::B2R, kMaxwell, top16(0xf0b8, {{32, 1, 1}, {8, 8, 0xff}}), {always<Tok::RESULT>(Axis::kFunction)}, {gpr(0).def(), pred(45).def().omit(kPT)}, special_read));
+  t.add(row(Op::MEMBAR, kMaxwell, top16(0xef98), {Mod{Axis::kScope, bits(0, 2, 8, 2), kMembar}}, {}, sync));
+  t.add(row(Op::DEPBAR, kMaxwell, top16(0xf0f0, {{29, 1, 1}}), {always<Tok::LE>(Axis::kCmp)},
+            {slot_of(SlotType::kScoreboard, bits(26, 3)), imm(bits(20, 6)), slot_of(SlotType::kSet, bits(0, 6)).omit(0)}, sync));
+  t.add(row(Op::DEPBAR, kMaxwell, top16(0xf0f0), {}, {slot_of(SlotType::kSet, bits(0, 6)).omit(0)}, sync));
+
+  t.add(row(Op::S2R, kMaxwell, top16(0xf0c8), {}, {gpr(0).def(), special(bits(20, 8))}, special_read));
+  t.add(row(Op::CS2R, kMaxwell, top16(0x50c8), {}, {gpr(0).def(), special(bits(20, 8))}, special_fast));
+
+  // Predicates. The first combination is of the first two, the second of their result and the third.
+  const Mod first{Axis::kBool, bits(24, 2), kBool64};
+  const Mod second{Axis::kLogic, bits(45, 2), kBool64};
+  const Mod combine{Axis::kBool, bits(45, 2), kBool64};
+  const Mod bf44 = flag<Tok::BF>(Axis::kDstType, 44);
+  const Mod test{Axis::kCmp, bits(8, 5), kCcTest};
+  const Slot cc = slot_of(SlotType::kCc, {});
+  t.add(row(Op::PSETP, kMaxwell, top16(0x5090), {first, second}, {pred(3).def(), pred(0).def(), pred(12).inv(15), pred(29).inv(32), pred_in()}, alu));
+  t.add(row(Op::PSET, kMaxwell, top16(0x5088), {bf44, first, second}, {dst_cc(), pred(12).inv(15), pred(29).inv(32), pred_in()}, alu));
+  t.add(row(Op::CSETP, kMaxwell, top16(0x50a0), {test, combine}, {pred(3).def(), pred(0).def(), cc, pred_in()}, alu));
+  t.add(row(Op::CSET, kMaxwell, top16(0x5098), {bf44, test, combine}, {dst_cc(), cc, pred_in()}, alu));
+  t.add(row(Op::VOTE, kMaxwell, top16(0x50d8), {Mod{Axis::kFunction, bits(48, 2), kVote}}, {gpr(0).def().omit(kRZ), pred(45).def(), pred_in()}, alu));
+  const Mod byte{Axis::kMode, bits(41, 2), kByte};
+  forms64(t, row(Op::P2R, kMaxwell, {}, {byte}, {gpr(0).def(), word("PR"), ra(), rb()}, alu), 0x5ce8, "ric");
+  forms64(t, row(Op::P2R, kMaxwell, bit_range(40, 1), {byte}, {gpr(0).def(), cc, ra(), rb()}, alu), 0x5ce8, "ric");
+  forms64(t, row(Op::R2P, kMaxwell, {}, {}, {word("PR").def(), ra().part(bits(41, 2), kByte), rb(ImmFormat::kHex)}, alu), 0x5cf0, "ric");
+  forms64(t, row(Op::R2P, kMaxwell, bit_range(40, 1), {}, {cc.def(), ra().part(bits(41, 2), kByte), rb(ImmFormat::kHex)}, alu), 0x5cf0, "ric");
+  return t;
+}
+// clang-format on
+
+constexpr auto kRows = build();
+static_assert(proven(kRows.all()));
+
+}  // namespace
+
+std::span<const Row> rows_sm50_control() { return kRows.all(); }
+
+}  // namespace nervanagpu::sass

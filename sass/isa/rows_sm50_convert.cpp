@@ -1,0 +1,89 @@
+// sm_50 .. sm_62: conversions. Which part of the source is read (B1, H1) depends on its type, so each width is a row.
+#include "sass/isa/rowdsl64.h"
+#include "sass/isa/rows.h"
+
+namespace nervanagpu::sass {
+namespace {
+
+// clang-format off
+constexpr Enum kBytes[]   = {{Tok::kNone, 0}, {Tok::B1, 1}, {Tok::B2, 2}, {Tok::B3, 3}};
+constexpr Enum kHalves[]  = {{Tok::kNone, 0}, {Tok::H1, 2}};
+constexpr Enum kFloat[]   = {{Tok::F16, 1}, {Tok::F32, 2}, {Tok::F64, 3}};
+constexpr Enum kF16Only[] = {{Tok::F16, 1}};
+constexpr Enum kF32Only[] = {{Tok::F32, 2}};
+constexpr Enum kF64Only[] = {{Tok::F64, 3}};
+constexpr Enum kF16F32[]  = {{Tok::F16, 1}, {Tok::F32, 2}};
+constexpr Enum kF16F64[]  = {{Tok::F16, 1}, {Tok::F64, 3}};
+constexpr Enum kF32F64[]  = {{Tok::F32, 2}, {Tok::F64, 3}};
+// Two bits of size, then the sign.
+constexpr Enum kInt8[]    = {{Tok::U8, 0}, {Tok::S8, 4}};
+constexpr Enum kInt16[]   = {{Tok::U16, 1}, {Tok::S16, 5}};
+constexpr Enum kInt32[]   = {{Tok::U32, 2}, {Tok::S32, 6}};
+constexpr Enum kInt3264[] = {{Tok::U32, 2}, {Tok::U64, 3}, {Tok::S32, 6}, {Tok::S64, 7}};
+constexpr Enum kIntTo32[] = {{Tok::U8, 0}, {Tok::U16, 1}, {Tok::U32, 2}, {Tok::S8, 4}, {Tok::S16, 5}, {Tok::S32, 6}};
+constexpr Enum kIntFrom16[] = {{Tok::U16, 1}, {Tok::U32, 2}, {Tok::U64, 3}, {Tok::S16, 5}, {Tok::S32, 6}, {Tok::S64, 7}};
+constexpr Enum kToInteger[] = {{Tok::kNone, 0}, {Tok::FLOOR, 1}, {Tok::CEIL, 2}, {Tok::TRUNC, 3}};
+constexpr Enum kToWhole[]   = {{Tok::kNone, 0}, {Tok::ROUND, 4}, {Tok::FLOOR, 5}, {Tok::CEIL, 6}, {Tok::TRUNC, 7}};
+
+constexpr auto build() {
+  RowList<96> t;
+  constexpr ImmFormat dec = ImmFormat::kSigned;
+  constexpr ImmFormat f32 = ImmFormat::kF32;
+  constexpr ImmFormat f64 = ImmFormat::kF64;
+  constexpr Traits xu{.unit = Unit::kXu, .ready = Ready::kScoreboard, .late = true};
+  const Mod round{Axis::kRound, bits(39, 2), kRound64};
+  const Mod ftz = flag<Tok::FTZ>(Axis::kFtz, 44);
+  const Mod sat = flag<Tok::SAT>(Axis::kSat, 50);
+  const Slot d = dst_cc().wide(Width::kDstType);
+  const auto source = [](ImmFormat f) { return slow_b(f).wide(Width::kSrcType).neg(45).abs(49); };
+  const auto dst_is = [](std::span<const Enum> e) { return Mod{Axis::kDstType, bits(8, 2), e}; };
+  const auto src_is = [](std::span<const Enum> e) { return Mod{Axis::kSrcType, bits(10, 2), e}; };
+  const auto int_src = [](std::span<const Enum> e) { return Mod{Axis::kSrcType, bits(10, 2, 13, 1), e}; };
+  const auto int_dst = [](std::span<const Enum> e) { return Mod{Axis::kDstType, bits(8, 2, 12, 1), e}; };
+
+  const auto i2f = [&](std::span<const Enum> types, Field part, std::span<const Enum> parts) {
+    forms64(t, row(Op::I2F, kMaxwell, {}, {dst_is(kFloat), int_src(types), round}, {d, source(dec).part(part, parts)}, xu), 0x5cb8, "ric");
+  };
+  i2f(kInt8, bits(41, 2), kBytes);
+  i2f(kInt16, bits(41, 2), kHalves);
+  i2f(kInt3264, bits(41, 2), kWhole);
+
+  const auto i2i = [&](std::span<const Enum> types, std::span<const Enum> parts) {
+    forms64(t, row(Op::I2I, kMaxwell, {}, {int_dst(kIntTo32), int_src(types), sat}, {d, source(dec).part(bits(41, 2), parts)}, xu), 0x5ce0, "ric");
+  };
+  i2i(kInt8, kBytes);
+  i2i(kInt16, kHalves);
+  i2i(kInt32, kWhole);
+
+  const auto f2i = [&](std::span<const Enum> type, ImmFormat f, std::span<const Enum> parts, std::string_view forms) {
+    forms64(t, row(Op::F2I, kMaxwell, {}, {ftz, int_dst(kIntFrom16), src_is(type), Mod{Axis::kRound, bits(39, 2), kToInteger}},
+                   {d, source(f).part(bits(41, 1), parts)}, xu), 0x5cb0, forms);
+  };
+  f2i(kF16Only, f32, kHalf, "rc");
+  f2i(kF32Only, f32, kWhole, "ric");
+  f2i(kF64Only, f64, kWhole, "ric");
+
+  // F2F to another type rounds to nearest or as said; within a type it can round to a whole number.
+  const auto f2f = [&](std::span<const Enum> to, std::span<const Enum> from, const Mod& rounding, const Slot& s, std::string_view forms) {
+    forms64(t, row(Op::F2F, kMaxwell, {}, {ftz, dst_is(to), src_is(from), rounding, sat}, {d, s}, xu), 0x5ca8, forms);
+  };
+  const Mod whole{Axis::kRound, bits(39, 2, 42, 1), kToWhole};
+  const Slot half = source(f32).part(bits(41, 1), kHalf);
+  f2f(kF16F64, kF32Only, round, source(f32), "ric");
+  f2f(kF16F32, kF64Only, round, source(f64), "ric");
+  f2f(kF32F64, kF16Only, round, half, "rc");
+  f2f(kF32Only, kF32Only, whole, source(f32), "ric");
+  f2f(kF64Only, kF64Only, whole, source(f64), "ric");
+  f2f(kF16Only, kF16Only, whole, half, "rc");
+  return t;
+}
+// clang-format on
+
+constexpr auto kRows = build();
+static_assert(proven(kRows.all()));
+
+}  // namespace
+
+std::span<const Row> rows_sm50_convert() { return kRows.all(); }
+
+}  // namespace nervanagpu::sass
