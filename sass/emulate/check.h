@@ -73,15 +73,15 @@ struct QuickOp {
   std::uint8_t defs = 0;
   std::uint8_t stall = 1;
 };
-QuickOp quick_op(const CheckOp& op, Handler body);
+QuickOp quick_op(const CheckOp& op, Handler body);  // body nullptr: it has a guard
 
 class Checker {
  public:
   explicit Checker(Grid& grid) : grid_(grid) {}
 
   void begin(Cta& cta);                    // a CTA starts
-  void end(Cta& cta);                      // a CTA has ended
-  const Uop* step(Warp& w, const Uop* u);  // one instruction, guard included
+  void end(Cta& cta);               // a CTA has ended
+  void run(Warp& w, const Uop* u);  // runs the current group until it stops
 
   void found(const Warp& w, const Uop* u, unsigned lane, const char* what, std::string detail);
   void shared_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent);

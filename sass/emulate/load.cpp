@@ -70,7 +70,8 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image) 
     k.details[i] = b.detail;
     k.text[i] = print(*inst);
     k.checks[i] = check_op(arch, *inst);
-    k.quick[i] = quick_op(k.checks[i], b.detail.body);
+    const bool always = inst->guard.pred == kPT && !inst->guard.inv;
+    k.quick[i] = quick_op(k.checks[i], always ? b.detail.body : nullptr);
     for (const Access& r : accesses(*inst)) {
       if (r.file == RegFile::kGpr) highest = std::max<unsigned>(highest, r.first + r.count);
     }
