@@ -10,7 +10,7 @@ namespace nervanagpu::sass {
 inline constexpr unsigned kMaxCallDepth = 16;          // macro calls and includes inside one another
 inline constexpr std::size_t kMaxLines = 1'000'000;    // expanded lines
 inline constexpr std::size_t kMaxBytes = 64u << 20;    // expanded text
-inline constexpr std::uint64_t kMaxSteps = 8'000'000;  // statements executed; one step more per 128 bytes of each
+inline constexpr std::uint64_t kMaxSteps = 5'000'000;  // statements executed; one step more per 128 bytes of each
 
 // "file:line:col" of every origin, innermost first: the notes of a Diag.
 void add_origins(Diag& diag, const Origin* from);

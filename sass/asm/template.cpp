@@ -50,7 +50,7 @@ class Cleaner {
         text_[pos_++] = ' ';
         continue;
       }
-      if (c != '\t' && static_cast<unsigned char>(c) < 0x20) {
+      if (c == 0x7f || (c != '\t' && static_cast<unsigned char>(c) < 0x20)) {
         return fail(line_, col(), "control character " + hex_byte(c) + "; a template is text");
       }
       const std::size_t length = utf8_length(text_, pos_);
