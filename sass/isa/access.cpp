@@ -56,7 +56,10 @@ Accesses accesses(const Inst& inst) {
         if (o.ureg != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.ureg, o.uwidth, Role::kUse, s.late, n, false);
         if (o.desc != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.desc, 2, Role::kUse, s.late, n, false);
         break;
-      case OperandKind::kCc: c.add(RegFile::kCc, 0, 1, o.role != Role::kUse, false, n, branch); break;
+      case OperandKind::kCc:
+        // CC.T, the condition of a plain branch, always holds.
+        if (o.role != Role::kUse || o.sub != Tok::T) c.add(RegFile::kCc, 0, 1, o.role != Role::kUse, false, n, branch);
+        break;
       default: break;
     }
     if (s.type == SlotType::kWord && s.word == "PR") c.add(RegFile::kPred, 0, 7, s.role != Role::kUse, false, n);
