@@ -21,6 +21,17 @@ struct Collector {
     a.operand = static_cast<std::uint8_t>(operand);
   }
 
+  // The whole predicate file, or the part that an immediate mask (the last operand) chooses.
+  void predicates(RegFile file, const Operand& mask, bool write, unsigned operand) {
+    if (mask.kind != OperandKind::kImm || (mask.imm & 0x7f) == 0x7f) {
+      add(file, 0, 7, write, false, operand);
+      return;
+    }
+    for (unsigned p = 0; p < 7; ++p) {
+      if ((mask.imm >> p & 1) != 0) add(file, p, 1, write, false, operand);
+    }
+  }
+
   void reg(RegFile file, unsigned zero, unsigned reg, unsigned count, Role role, bool late_read, unsigned operand,
            bool guard) {
     if (reg == zero || reg == kNoReg || count == 0) return;
@@ -57,12 +68,15 @@ Accesses accesses(const Inst& inst) {
         if (o.desc != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.desc, 2, Role::kUse, s.late, n, false);
         break;
       case OperandKind::kCc:
-        // CC.T, the condition of a plain branch, always holds.
-        if (o.role != Role::kUse || o.sub != Tok::T) c.add(RegFile::kCc, 0, 1, o.role != Role::kUse, false, n, branch);
+        // A branch that names no condition goes on CC.T, which always holds.
+        if (s.sub_table.empty() || o.sub != Tok::kNone) c.add(RegFile::kCc, 0, 1, o.role != Role::kUse, false, n, branch);
         break;
       default: break;
     }
-    if (s.type == SlotType::kWord && s.word == "PR") c.add(RegFile::kPred, 0, 7, s.role != Role::kUse, false, n);
+    if (s.type == SlotType::kWord && (s.word == "PR" || s.word == "UPR")) {
+      c.predicates(s.word == "PR" ? RegFile::kPred : RegFile::kUPred, inst.operand_array[inst.operand_count - 1],
+                   s.role != Role::kUse, n);
+    }
     if (o.sub == Tok::CC) c.add(RegFile::kCc, 0, 1, true, false, n);  // R4.CC
   }
   const Tok extended = inst.mod(Axis::kExtended);
