@@ -14,9 +14,13 @@ struct Encoder {
   std::uint64_t address;
   Word word{};
   std::string problem{};  // first one found
+  std::size_t operand = kNoOperand;  // being written
+  std::size_t problem_operand = kNoOperand;
 
   void fail(std::string message) {
-    if (problem.empty()) problem = std::move(message);
+    if (!problem.empty()) return;
+    problem = std::move(message);
+    problem_operand = operand;
   }
 
   void put(const Field& f, std::uint64_t v, const char* what) {
@@ -176,7 +180,7 @@ struct Encoder {
 
 }  // namespace
 
-Result<Word> encode_row(const Inst& inst, std::uint64_t address) {
+Result<Word> encode_row(const Inst& inst, std::uint64_t address, std::size_t* bad_operand) {
   const Row& r = *inst.row;
   Encoder e{.row = r, .inst = inst, .address = address};
   e.word = r.fixed;
@@ -193,6 +197,7 @@ Result<Word> encode_row(const Inst& inst, std::uint64_t address) {
   for (std::size_t i = 0; i < r.slot_count; ++i) {
     const Slot& s = r.slot_array[i];
     const Operand& o = inst.operand_array[i];
+    e.operand = i;
     e.put_slot(s, o);
     // nvdisasm writes one carry-out only as the first.
     if (s.show == Show::kWithNext && o.reg == kPT && inst.operand_array[i + 1].reg != kPT) {
@@ -207,12 +212,14 @@ Result<Word> encode_row(const Inst& inst, std::uint64_t address) {
     reusable |= static_cast<std::uint8_t>(1u << s.reuse_slot);
     if (o.reuse) control.reuse |= static_cast<std::uint8_t>(1u << s.reuse_slot);
   }
+  e.operand = kNoOperand;
   if ((control.reuse & ~reusable) != 0) e.fail("a reuse flag stands on a slot without a register");
   if (control.stall > 15) e.fail("stall " + std::to_string(control.stall) + " is above 15");
   if (control.write_sb > 5 && control.write_sb != kNoScoreboard) e.fail("write scoreboard must be 0..5");
   if (control.read_sb > 5 && control.read_sb != kNoScoreboard) e.fail("read scoreboard must be 0..5");
   if (control.wait > 63) e.fail("wait mask has scoreboards above 5");
   if (r.never.any() && (e.word & r.never) == r.never) e.fail("these signs do not go together");
+  if (bad_operand != nullptr) *bad_operand = e.problem_operand;
   if (!e.problem.empty()) return error(std::string(op_text(r.op)) + ": " + e.problem);
   return put_control(e.word, control);
 }

@@ -41,7 +41,9 @@ constexpr auto build() {
   unguarded(Op::PCNT, top16(0xe2b0), pushes);
   unguarded(Op::CAL, top16(0xe260, {{6, 1, 1}}), branch);
   t.add(row(Op::NOP, kMaxwell, top16(0x50b0, {{8, 5, 15}}), {}, {}, {.unit = Unit::kNone}));
-  t.add(row(Op::BPT, kMaxwell, top16(0xe3a0, {{6, 2, 3}}), {always<Tok::TRAP>(Axis::kFunction)}, {imm(bits(20, 20))}, leaves));
+  Row trap = row(Op::BPT, kMaxwell, top16(0xe3a0, {{6, 2, 3}}), {always<Tok::TRAP>(Axis::kFunction)}, {imm(bits(20, 20))}, leaves);
+  trap.has_guard = false;
+  t.add(trap);
 
   // BAR: the barrier and the number of threads are a register or an immediate each; no number means all of the CTA.
   for (unsigned k = 0; k < 4; ++k) {
