@@ -74,7 +74,7 @@ std::size_t parse_float(std::string_view text, int kind, std::uint64_t& bits) {
   if (text.substr(at, 2) == "0x") {
     std::int64_t v = 0;
     const std::size_t used = parse_integer(text, v);
-    if (used == 0 || v < 0 || (width < 64 && (v >> width) != 0)) return 0;
+    if (used == 0 || (width < 64 && (v < 0 || (v >> width) != 0))) return 0;
     bits = static_cast<std::uint64_t>(v);
     return used;
   }

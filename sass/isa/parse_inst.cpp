@@ -29,8 +29,10 @@ class Attempt {
   std::size_t pos = 0;
   std::size_t failed_at = 0;
   std::string message;
+  bool complete = false;  // the text was read to its end; only the values do not fit
 
-  bool run(std::size_t after_mnemonic) {
+  bool run(std::size_t mnemonic, std::size_t after_mnemonic) {
+    start_ = mnemonic;
     pos = after_mnemonic;
     if (!modifiers()) return false;
     inst.operand_count = row_.slot_count;
@@ -43,7 +45,9 @@ class Attempt {
       const std::size_t old_failed = failed_at;
       const std::string old_message = message;
       const std::string old_label = label;
-      if (separator(first || s.glued) && operand(s, o)) {
+      const bool here = separator(first || s.glued);
+      starts_[i] = pos;
+      if (here && operand(s, o)) {
         first = false;
         continue;
       }
@@ -61,30 +65,28 @@ class Attempt {
     skip();
     if (pos != text_.size()) return fail("unexpected '" + word_here() + "' after the last operand");
     if (row_.alias != Alias::kNone && written_alias_ != Tok::kNone && written_alias_ != alias_token(inst)) {
+      complete = true;
+      message.clear();
       pos = after_mnemonic;
       return fail("." + std::string(tok_text(written_alias_)) + " does not fit these operands");
     }
     set_widths(inst);
-    const Result<Word> word = encode_row(inst, 0);
-    if (!word.ok() && !has_label_operand()) {
-      pos = operands_at_;
-      return fail(word.error().message);
-    }
-    return true;
+    std::size_t bad = kNoOperand;
+    const Result<Word> word = encode_row(inst, 0, &bad);
+    // A label's distance is known only where the instruction stands.
+    if (word.ok() || (bad != kNoOperand && row_.slot_array[bad].type == SlotType::kLabel)) return true;
+    complete = true;
+    message.clear();
+    pos = bad == kNoOperand ? start_ : starts_[bad];
+    return fail(word.error().message);
   }
 
  private:
   const Row& row_;
   std::string_view text_;
-  std::size_t operands_at_ = 0;
+  std::size_t start_ = 0;  // of the mnemonic
+  std::array<std::size_t, Row::kMaxSlots> starts_{};
   Tok written_alias_ = Tok::kNone;
-
-  bool has_label_operand() const {
-    for (const Slot& s : row_.slots()) {
-      if (s.type == SlotType::kLabel) return true;
-    }
-    return false;
-  }
 
   bool fail(std::string why) {
     if (message.empty() || pos >= failed_at) {
@@ -108,7 +110,11 @@ class Attempt {
   std::string word_here() const {
     if (at_end()) return "end of line";
     std::size_t end = pos;
-    while (end < text_.size() && (name_char(text_[end]) || (end == pos && !blank(text_[end])))) ++end;
+    const bool number = text_[pos] >= '0' && text_[pos] <= '9';
+    while (end < text_.size() &&
+           (name_char(text_[end]) || (number && text_[end] == '.') || (end == pos && !blank(text_[end])))) {
+      ++end;
+    }
     return std::string(text_.substr(pos, end - pos));
   }
 
@@ -155,13 +161,12 @@ class Attempt {
       if (!eat_enum(m.table, tok)) {
         std::string want;
         for (const Enum& e : m.table) want += (want.empty() ? "." : " or .") + std::string(tok_text(e.tok));
-        return fail("needs " + want + " (" + std::string(axis_text(m.axis)) + "), got '" + word_or_modifier() + "'");
+        return fail("needs " + want + " (" + std::string(axis_text(m.axis)) + "), got " + (peek('.') ? "'" + word_or_modifier() + "'" : at_end() ? "nothing" : "a blank"));
       }
       set_mod(inst, m.axis, tok);
     }
     if (peek('.')) return fail("unknown modifier '" + word_or_modifier() + "'");
     if (!at_end() && !blank(text_[pos])) return fail("unexpected '" + word_here() + "'");
-    operands_at_ = pos;
     return true;
   }
 
@@ -235,7 +240,7 @@ class Attempt {
       const std::int64_t high = s.is_signed ? span / 2 - 1 : span - 1;
       if (width + s.shift < 62 && (v < low || v > high)) {
         pos = at;
-        return fail("number is outside " + std::to_string(low) + ".." + std::to_string(high));
+        return fail("number " + std::to_string(v) + " is outside " + std::to_string(low) + ".." + std::to_string(high));
       }
       return true;
     }
@@ -419,6 +424,14 @@ class Attempt {
     if (eat("-")) o.neg = true;
     if (eat("!") || eat("~")) o.inv = !o.inv || s.show == Show::kAlways;
     else if (s.show != Show::kAlways) o.inv = false;
+    if (o.neg && s.neg_bit == kNoBit) {
+      pos = start;
+      return fail("this operand takes no minus sign");
+    }
+    if (o.inv && s.inv_bit == kNoBit) {
+      pos = start;
+      return fail("this operand cannot be inverted");
+    }
     const bool bar = eat("|");
     if (bar) o.abs = true;
     bool ok = false;
@@ -452,12 +465,48 @@ class Attempt {
     if (peek('.')) return fail("unexpected '" + word_or_modifier() + "' on this operand");
     const std::size_t end = pos;
     pos = start;
-    if (o.neg && s.neg_bit == kNoBit) return fail("this operand takes no minus sign");
     if (o.abs && s.abs_bit == kNoBit) return fail("this operand takes no absolute value");
-    if (o.inv && s.inv_bit == kNoBit) return fail("this operand cannot be inverted");
     if (o.reuse && s.reuse_slot == Operand::kNoSlot) return fail("this operand has no reuse slot");
     pos = end;
     return true;
+  }
+};
+
+// What to say when no row reads the text: the failure of the row that came furthest. Rows that stop at the same place for
+// want of different things are told together: "expected a register or a number, got ...".
+struct Failure {
+  std::size_t at = 0;
+  int rank = -1;  // 2: read to its end, values do not fit; 1: a value is wrong; 0: something else was expected
+  std::string message;
+  std::vector<std::string> wanted;
+  std::string got;
+
+  void add(const Attempt& a) {
+    const std::string_view m = a.message;
+    const std::size_t comma = m.substr(0, 9) == "expected " ? m.find(", got ") : std::string_view::npos;
+    const bool expected = comma != std::string_view::npos;
+    const int r = a.complete ? 2 : expected ? 0 : 1;
+    const bool better = rank < 0 || (r == 2) != (rank == 2) ? r > rank : a.failed_at != at ? a.failed_at > at : r > rank;
+    const bool equal = rank == 0 && r == 0 && a.failed_at == at;
+    if (better) {
+      at = a.failed_at;
+      rank = r;
+      message = a.message;
+      wanted.clear();
+    }
+    if (!expected || !(better || equal)) return;
+    got = m.substr(comma);
+    std::string want(m.substr(9, comma - 9));
+    if (std::find(wanted.begin(), wanted.end(), want) == wanted.end()) wanted.push_back(std::move(want));
+  }
+
+  [[nodiscard]] std::string text() const {
+    if (wanted.size() < 2) return message;
+    std::string out = "expected ";
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      out += (i == 0 ? "" : i + 1 == wanted.size() ? " or " : ", ") + wanted[i];
+    }
+    return out + got;
   }
 };
 
@@ -529,24 +578,20 @@ Result<ParsedInst> parse_inst(Arch arch, std::string_view text, const Span& at) 
   }
   const std::vector<Op> ops = ops_at(arch, text.substr(pos));
   if (ops.empty()) return unknown_mnemonic(arch, text.substr(pos), span_at(pos));
-  std::size_t furthest = 0;
-  std::string message;
+  Failure failure;
   std::vector<std::string> notes;
   for (const Op op : ops) {
     for (const Row* row : rows_for(arch, op)) {
       Attempt attempt(*row, text);
       attempt.inst.guard = guard;
       if (guard.pred == kPT && !guard.inv) attempt.inst.guard.uniform = row->uniform_guard;
-      if (attempt.run(pos + op_text(op).size())) return ParsedInst{attempt.inst, attempt.label};
-      if (message.empty() || attempt.failed_at > furthest) {
-        furthest = attempt.failed_at;
-        message = attempt.message;
-      }
+      if (attempt.run(pos, pos + op_text(op).size())) return ParsedInst{attempt.inst, attempt.label};
+      failure.add(attempt);
       std::string form = form_text(*row);
       if (std::find(notes.begin(), notes.end(), form) == notes.end()) notes.push_back(std::move(form));
     }
   }
-  return error_at(span_at(furthest), message, notes);
+  return error_at(span_at(failure.at), failure.text(), notes);
 }
 
 }  // namespace nervanagpu::sass

@@ -31,6 +31,7 @@ constexpr void flow(RowList<128>& t) {
   t.add(row(Op::CALL, kHopper, code128(0x343), {always<Tok::ABS>(Axis::kWide), noinc}, {kP, gpr(24).wide(Width::k2)}, kLeaves));
   t.add(row(Op::RET, kHopper, code128(0x950), {always<Tok::REL>(Axis::kWide), flag<Tok::NODEC>(Axis::kMode, 86)},
             {kP, gpr(24).wide(Width::k2), kLabel.glue()}, kLeaves));
+  t.add(row(Op::LEPC, kHopper, code128(0x94e), {}, {gpr(16).def().wide(Width::k2), label(bits(24, 58))}, {.unit = Unit::kBranch, .write_sb = true}));
   t.add(row(Op::EXIT, kHopper, code128(0x94d), {}, {kP}, kLeaves));
   t.add(row(Op::BSSY, kHopper, code128(0x945), {}, {kP, breg(16).def(), label(bits(34, 30), 2)}, kFlow));
   t.add(row(Op::BSYNC, kHopper, code128(0x941), {}, {kP, breg(16)}, kFlow));
@@ -66,6 +67,9 @@ constexpr void sync(RowList<128>& t) {
   t.add(row(Op::BAR, kHopper, code128(0xb1d, {{78, 1, 1}}), {red, defer}, {id, threads.omit(0), p}, kSync));
   t.add(row(Op::BAR, kHopper, code128(0x51d, {{78, 1, 1}}), {red, defer}, {gpr(32).read_late(), threads.omit(0), p}, kSync));
   t.add(row(Op::MEMBAR, kHopper, code128(0x992), {{Axis::kScope, bits(76, 5), kMembar}}, {}, {.unit = Unit::kSync, .write_sb = true}));
+  t.add(row(Op::B2R, kHopper, code128(0x31c, {{78, 1, 1}}), {always<Tok::RESULT>(Axis::kFunction)}, {gpr(16).def(), pred(81).def().omit(kPT)},
+            {.unit = Unit::kSync, .ready = Ready::kScoreboard}));
+  t.add(row(Op::CGAERRBAR, kHopper, code128(0x5ab), {}, {}, {.unit = Unit::kSync}));
   t.add(row(Op::ERRBAR, kHopper, code128(0x9ab), {}, {}, {.unit = Unit::kSync}));
   t.add(row(Op::DEPBAR, kHopper, code128(0x91a, {{47, 1, 1}}), {always<Tok::LE>(Axis::kCmp)},
             {slot_of(SlotType::kScoreboard, bits(44, 3)), imm(bits(38, 6)), slot_of(SlotType::kSet, bits(32, 6)).omit(0)}, {.unit = Unit::kSync}));

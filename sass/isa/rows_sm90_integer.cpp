@@ -118,7 +118,7 @@ constexpr void compares(RowList<256>& t) {
   t.add(row(Op::PLOP3, kHopper, code128(0x81c, {{67, 1, 1}}), {lut}, {kPd, pred(84).def(), kPs, pred(77).inv(80), upred(68).inv(71), table, table2}, kAluPipe));
   const Mod part{Axis::kMode, bits(76, 2), kByteOf};
   alu(t, row(Op::P2R, kHopper, {}, {part}, {kD, word("PR"), src_a(), src_b(hex)}, kAluPipe), 0x003, "28ac");
-  alu(t, row(Op::R2P, kHopper, {}, {}, {word("PR"), src_a().part({}, kByteOf), src_b(hex)}, kAluPipe), 0x004, "28ac", {{72, 73, 76}, {63, 62, 60}, {75, 74, 81}});
+  alu(t, row(Op::R2P, kHopper, {}, {}, {word("PR").def(), src_a().part({}, kByteOf), src_b(hex)}, kAluPipe), 0x004, "28ac", {{72, 73, 76}, {63, 62, 60}, {75, 74, 81}});
 }
 
 constexpr auto build() {

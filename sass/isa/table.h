@@ -22,8 +22,11 @@ std::span<const Op> ops_of(Arch arch);
 // The mnemonic that `text` starts with: the longest one that ends at a '.', a blank or the end. Empty: none.
 std::vector<Op> ops_at(Arch arch, std::string_view text);
 
-// Like encode(), for an instruction whose row is known to exist on the architecture.
-Result<Word> encode_row(const Inst& inst, std::uint64_t address);
+inline constexpr std::size_t kNoOperand = ~std::size_t{0};
+
+// Like encode(), for an instruction whose row is known to exist on the architecture. On failure `bad_operand` gets the
+// index of the operand at fault, kNoOperand if it is none of them.
+Result<Word> encode_row(const Inst& inst, std::uint64_t address, std::size_t* bad_operand = nullptr);
 
 // How the text of the row looks: "FFMA{.FTZ}{.RM|.RP|.RZ}{.SAT} R, {-}R, {-}R, {-}R".
 std::string form_text(const Row& row);
