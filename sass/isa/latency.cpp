@@ -205,6 +205,7 @@ Queue queue_of(Arch arch, const Inst& inst) {
   switch (unit(inst)) {
     case Unit::kXu: return Queue::kXu;
     case Unit::kMemShared: return Queue::kShared;
+    case Unit::kMemGlobal: return info(arch).encoding == Encoding::k64 ? Queue::kGlobal : Queue::kNone;
     case Unit::kDouble: return info(arch).encoding == Encoding::k64 ? Queue::kDouble : Queue::kNone;
     default: return Queue::kNone;
   }
@@ -216,6 +217,7 @@ ReadQueue read_queue_of(const Inst& inst) {
     case Unit::kMemGlobal:
     case Unit::kMemConst: return ReadQueue::kMemory;
     case Unit::kXu: return ReadQueue::kXu;
+    case Unit::kDouble: return ReadQueue::kDouble;
     default: return ReadQueue::kNone;
   }
 }

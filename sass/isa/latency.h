@@ -31,9 +31,10 @@ enum class Consumer : std::uint8_t {
 // The in-order queue that returns a scoreboard result. A result is there when its own scoreboard, or that of a
 // younger operation of the same queue, was awaited.
 enum class Queue : std::uint8_t {
-  kNone,      // fixed latency, or returns in any order (LDG, ATOM, LDC with an index, S2R ...): only its own scoreboard
+  kNone,      // fixed latency, or returns in any order (S2R, LDC; from sm_70 LDG, ATOM): only its own scoreboard
   kShared,    // LDS, LDSM, SHFL, ATOMS, STS
   kXu,        // MUFU, F2I, I2F, F2F, FRND, POPC, FLO, BREV
+  kGlobal,    // sm_50 .. sm_62 only: LDG, ATOM
   kDouble,    // DADD, DMUL, DFMA where they use scoreboards
 };
 
@@ -42,6 +43,7 @@ enum class ReadQueue : std::uint8_t {
   kNone,
   kMemory,  // loads, stores, shuffles, atomics of every memory: one queue a scheduler
   kXu,
+  kDouble,  // where it uses scoreboards
 };
 
 struct Gap {

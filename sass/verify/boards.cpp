@@ -53,15 +53,16 @@ void BoardState::wait(const Code& code, std::uint32_t i, Findings* out) {
       if (o.kind == OperandKind::kImm) limit = static_cast<unsigned>(o.imm);
       if (o.kind == OperandKind::kSet) awaited |= static_cast<std::uint8_t>(o.imm & 0x3f);
     }
-    if (counted != 0) {
-      // At most `limit` operations remain: those with as many younger ones are done.
-      std::erase_if(open_, [&](const Outstanding& o) {
-        const Control& c = code.steps[o.line].inst.control;
-        const unsigned own = o.reads ? c.read_sb : c.write_sb;
-        return bit(own) == counted && o.younger >= limit;
-      });
-      if (limit == 0) finish(counted);
-    }
+    // At most `limit` operations remain on it: what is covered by one with as many after it is done.
+    std::erase_if(open_, [&](const Outstanding& o) {
+      return (o.cover & counted) != 0 && o.since[static_cast<std::size_t>(std::countr_zero(counted))] >= limit;
+    });
+  }
+  // sm_50 .. sm_62: a barrier lets pass only when the sources of older memory operations were read.
+  if (step.known && step.inst.op == Op::BAR && info(code.arch).encoding == Encoding::k64) {
+    std::erase_if(open_, [&](const Outstanding& o) {
+      return o.reads && read_queue_of(code.steps[o.line].inst) == ReadQueue::kMemory;
+    });
   }
   for (unsigned sb = 0; sb < kScoreboards; ++sb) {
     if (!(awaited >> sb & 1) || since_set_[sb] >= kScoreboardSetGap) continue;
@@ -112,27 +113,34 @@ void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std:
   for (unsigned sb = 0; sb < kScoreboards; ++sb) {
     if ((write | read) >> sb & 1) since_set_[sb] = 0;
   }
-  if (!step.known) return;
-  const Queue queue = queue_of(code.arch, step.inst);
-  const ReadQueue read_queue = read_queue_of(step.inst);
-  const bool always = always_runs(step.inst);
+  const Queue queue = step.known ? queue_of(code.arch, step.inst) : Queue::kNone;
+  const ReadQueue read_queue = step.known ? read_queue_of(step.inst) : ReadQueue::kNone;
+  const bool always = step.known && always_runs(step.inst);
   for (Outstanding& o : open_) {
     const Inst& producer = code.steps[o.line].inst;
-    const Control& own = producer.control;
-    if (always && ((o.reads ? bit(own.read_sb) : bit(own.write_sb)) & (write | read)) != 0 && o.younger < 255) ++o.younger;
-    // In a queue each takes its turn, even if its guard is false: the younger one's scoreboards speak for both.
-    if (o.reads && read_queue != ReadQueue::kNone && read_queue == read_queue_of(producer)) {
-      o.cover |= static_cast<std::uint8_t>(read | write);
+    // A count of what came after is only sure of what surely ran.
+    for (unsigned sb = 0; always && sb < kScoreboards; ++sb) {
+      if (((o.cover & (write | read)) >> sb & 1) && o.since[sb] < 255) ++o.since[sb];
     }
-    if (!o.reads && queue != Queue::kNone && queue == queue_of(code.arch, producer)) o.cover |= write;
+    // In a queue each takes its turn, even if its guard is false: the younger one's scoreboards speak for both.
+    std::uint8_t more = 0;
+    if (o.reads && read_queue != ReadQueue::kNone && read_queue == read_queue_of(producer)) {
+      more = static_cast<std::uint8_t>(read | write);
+    }
+    if (!o.reads && queue != Queue::kNone && queue == queue_of(code.arch, producer)) more = write;
+    for (unsigned sb = 0; sb < kScoreboards; ++sb) {
+      if ((more & ~o.cover) >> sb & 1) o.since[sb] = 0;
+    }
+    o.cover |= more;
     o.guard_kept = o.guard_kept && !writes_guard(step, producer);
   }
+  if (!step.known) return;
   const bool kept = !writes_guard(step, step.inst);
   const auto put = [&](bool reads, std::uint8_t cover) {
-    const Outstanding o{i, reads, cover, 0, kept};
+    const Outstanding o{i, reads, cover, kept, {}};
     const auto at = std::ranges::lower_bound(open_, o.key(), {}, [](const Outstanding& x) { return x.key(); });
     if (at != open_.end() && at->key() == o.key()) {
-      *at = {i, reads, static_cast<std::uint8_t>(at->cover & cover), 0, kept && at->guard_kept};
+      *at = {i, reads, static_cast<std::uint8_t>(at->cover & cover), kept && at->guard_kept, {}};
     } else {
       open_.insert(at, o);
     }
@@ -168,9 +176,9 @@ bool BoardState::merge(const BoardState& other) {
     } else {
       Outstanding o = *a;
       o.cover &= b->cover;
-      o.younger = std::min(o.younger, b->younger);
+      for (unsigned sb = 0; sb < kScoreboards; ++sb) o.since[sb] = std::min(o.since[sb], b->since[sb]);
       o.guard_kept = o.guard_kept && b->guard_kept;
-      weaker |= o.cover != a->cover || o.younger != a->younger || o.guard_kept != a->guard_kept;
+      weaker |= o.cover != a->cover || o.since != a->since || o.guard_kept != a->guard_kept;
       all.push_back(o);
       ++a;
       ++b;

@@ -36,10 +36,10 @@ class BoardState {
  private:
   struct Outstanding {
     std::uint32_t line;
-    bool reads;         // late sources; else results
-    std::uint8_t cover; // scoreboards that show it done
-    std::uint8_t younger;  // operations on its own scoreboard since, at least
-    bool guard_kept;    // its guard still has its value
+    bool reads;          // late sources; else results
+    std::uint8_t cover;  // scoreboards that show it done
+    bool guard_kept;     // its guard still has its value
+    std::array<std::uint8_t, kScoreboards> since{};  // of those in `cover`: operations on them after the one that covers
     [[nodiscard]] std::uint64_t key() const { return std::uint64_t{line} * 2 + (reads ? 1 : 0); }
   };
   static constexpr int kLong = 100;

@@ -161,6 +161,7 @@ class Walker {
       } else if (pushing && label != kNone) {
         pushed.push_back({op, label});
       }
+      if (pushing) forget_inner(pushed);
       for (const std::uint32_t to : plain(i)) {
         // A call's frame goes with the branch, a push's with the next instruction.
         const bool call = op == Op::CAL || op == Op::CALL;
@@ -177,6 +178,16 @@ class Walker {
       }
     }
     return true;
+  }
+
+  // A frame pushed again while it is still there is a loop that left it behind: what lies above it is gone.
+  static void forget_inner(Stack& stack) {
+    for (std::size_t k = 0; k + 1 < stack.size(); ++k) {
+      if (stack[k] == stack.back()) {
+        stack.resize(k + 1);
+        return;
+      }
+    }
   }
 
   void connect_all_pops() {

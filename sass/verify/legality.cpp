@@ -39,7 +39,7 @@ class Checker {
     const Step& step = code_.steps[i];
     const Control& c = step.inst.control;
     const bool wide = info(code_.arch).encoding == Encoding::k128;
-    if (c.stall >= kYieldStall && !c.yield) {
+    if (wide && c.stall >= kYieldStall && !c.yield) {
       say(i, "stall " + std::to_string(c.stall) + " without yield is not honoured: set yield, or stall at most " +
                  std::to_string(kYieldStall - 1));
     }
