@@ -203,6 +203,7 @@ Result<Word> encode_row(const Inst& inst, std::uint64_t address, std::size_t* ba
     if (s.show == Show::kWithNext && o.reg == kPT && inst.operand_array[i + 1].reg != kPT) {
       e.fail("a single carry-out stands first");
     }
+    if (s.tie == Tie::kNext && o.reg == kRZ) e.fail("RZ has no register after it");
     if (s.tie != Tie::kNone && o.reg != tied_register(inst, i)) {
       e.fail(s.tie == Tie::kFirst ? "the last register must be the first one again"
                                   : "this register must follow the one before: R" +

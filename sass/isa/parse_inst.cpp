@@ -328,7 +328,7 @@ class Attempt {
       const bool absolute = !any;
       if (!integer(o.imm, "an offset")) return false;
       // An absolute address is written without sign.
-      const unsigned width = s.value.width();
+      const unsigned width = s.value.width() + s.shift;
       if (absolute && s.is_signed && o.imm >> (width - 1) == 1) o.imm -= std::int64_t{1} << width;
       any = true;
     }
@@ -400,6 +400,9 @@ class Attempt {
 
   // What an immediate of the 64-bit family may carry: 0x3.NEG.ABS, 0x3.INV, 0x3.B1.
   bool suffixes(const Slot& s, Operand& o) {
+    const std::size_t end = pos;
+    skip();  // +INF .NEG is written with a blank
+    if (!peek('.')) pos = end;
     if (s.neg_bit != kNoBit && eat_token(Tok::NEG)) o.neg = true;
     if (s.abs_bit != kNoBit && eat_token(Tok::ABS)) o.abs = true;
     if (s.inv_bit != kNoBit && eat_token(Tok::INV)) o.inv = true;

@@ -42,7 +42,7 @@ std::string ugpr_text(unsigned n) { return reg("UR", n, kURZ, "URZ"); }
 
 std::string dotted(Tok t) { return t == Tok::kNone ? std::string() : "." + std::string(tok_text(t)); }
 
-std::string address_text(const Slot& s, const Operand& o, bool k64) {
+std::string address_text(const Slot& s, const Operand& o) {
   std::string out;
   if (!s.desc.none()) out += "desc[" + ugpr_text(o.desc) + "]";
   out += "[";
@@ -58,17 +58,18 @@ std::string address_text(const Slot& s, const Operand& o, bool k64) {
     out += (any ? "+" : "") + ugpr_text(o.ureg);
     any = true;
   }
-  if (!any && !k64 && !s.signed_absolute) return out + hex(static_cast<std::uint64_t>(o.imm) & ((1ULL << s.value.width()) - 1)) + "]";
+  const std::uint64_t field = (1ULL << (s.value.width() + s.shift)) - 1;
+  if (!any && !s.signed_absolute) return out + hex(static_cast<std::uint64_t>(o.imm) & field) + "]";
   if (o.imm != 0 || !any) out += (any ? "+" : "") + signed_hex(o.imm);
   return out + "]";
 }
 
-std::string constant_text(const Slot& s, const Operand& o) {
+std::string constant_text(const Slot& s, const Operand& o, bool k64) {
   // A constant of which a part can be chosen is written with a blank.
   const char* const open = s.sub_table.empty() ? "][" : "] [";
   std::string out = s.ureg.none() ? "c[" + hex(o.bank) + open : "cx[" + ugpr_text(o.ureg) + "][";
   bool any = false;
-  if (!s.index.none() && (o.reg != kRZ || o.imm == 0)) {
+  if (!s.index.none() && (o.reg != kRZ || (o.imm == 0 && !k64))) {
     out += gpr_text(o.reg);
     any = true;
   }
@@ -94,12 +95,14 @@ std::string operand_text(const Inst& inst, const Slot& s, const Operand& o) {
     case SlotType::kBarrierReg: out = "B" + std::to_string(o.reg); break;
     case SlotType::kImm:
       out = imm_text(s, o.imm);
+      // Names of values keep a blank: +INF .NEG, -0.0 .ABS.
+      if ((o.neg || o.abs || o.sub != Tok::kNone) && (out.ends_with("INF") || out.ends_with("NAN") || out == "-0.0")) out += " ";
       if (o.neg) out += ".NEG";
       if (o.abs) out += ".ABS";
       if (o.inv) out += ".INV";
       return out + dotted(o.sub);
-    case SlotType::kConst: out = constant_text(s, o); break;
-    case SlotType::kAddr: return address_text(s, o, inst.row->encoding == Encoding::k64);
+    case SlotType::kConst: out = constant_text(s, o, inst.row->encoding == Encoding::k64); break;
+    case SlotType::kAddr: return address_text(s, o);
     case SlotType::kLabel: return signed_hex(o.imm);
     case SlotType::kScoreboard: return "SB" + std::to_string(o.imm);
     case SlotType::kSet: return set_text(o.imm);

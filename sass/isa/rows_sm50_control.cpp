@@ -41,7 +41,7 @@ constexpr auto build() {
   unguarded(Op::PCNT, top16(0xe2b0), pushes);
   unguarded(Op::CAL, top16(0xe260, {{6, 1, 1}}), branch);
   t.add(row(Op::NOP, kMaxwell, top16(0x50b0, {{8, 5, 15}}), {}, {}, {.unit = Unit::kNone}));
-  Row trap = row(Op::BPT, kMaxwell, top16(0xe3a0, {{6, 2, 3}}), {always<Tok::TRAP>(Axis::kFunction)}, {imm(bits(20, 20))}, leaves);
+  Row trap = row(Op::BPT, kMaxwell, top16(0xe3a0, {{6, 2, 3}}), {always<Tok::TRAP>(Axis::kFunction)}, {imm(bits(20, 20)).omit(0)}, leaves);
   trap.has_guard = false;
   t.add(trap);
 

@@ -7,6 +7,8 @@ namespace {
 
 // clang-format off
 constexpr Enum kXmadType[]  = {{Tok::kNone, 0}, {Tok::S16_U16, 1}, {Tok::U16_S16, 2}, {Tok::S16_S16, 3}};
+constexpr Enum kXmadTypeU[] = {{Tok::kNone, 0}, {Tok::S16_U16, 1}};
+constexpr Enum kXmadTypeS[] = {{Tok::U16_S16, 2}, {Tok::S16_S16, 3}};
 constexpr Enum kXmadMode[]  = {{Tok::kNone, 0}, {Tok::CLO, 1}, {Tok::CHI, 2}, {Tok::CSFU, 3}, {Tok::CBCC, 4}};
 constexpr Enum kXmadModeC[] = {{Tok::kNone, 0}, {Tok::CLO, 1}, {Tok::CHI, 2}, {Tok::CSFU, 3}};
 constexpr Enum kPart3[]     = {{Tok::kNone, 0}, {Tok::H0, 1}, {Tok::H1, 2}};
@@ -45,8 +47,12 @@ constexpr auto build() {
   const Slot xa = ra().part(bits(53, 1), kHalf);
   t.add(row(Op::XMAD, kMaxwell, top16(0x5b00), {xtype, flag<Tok::PSL>(Axis::kWide, 36), xmode, flag<Tok::MRG>(Axis::kMode2, 37), flag<Tok::X>(Axis::kExtended, 38)},
             {dst_cc(), xa, gpr(20).part(bits(35, 1), kHalf).reuse(1), gpr(39).reuse(2)}, fma));
-  t.add(row(Op::XMAD, kMaxwell, top16(0x3600), {xtype, flag<Tok::PSL>(Axis::kWide, 36), xmode, flag<Tok::MRG>(Axis::kMode2, 37), flag<Tok::X>(Axis::kExtended, 38)},
-            {dst_cc(), xa, imm(bits(20, 16)), gpr(39).reuse(2)}, fma));
+  const auto xmad_imm = [&](std::span<const Enum> types, ImmFormat f) {  // the immediate is as signed as its type
+    t.add(row(Op::XMAD, kMaxwell, top16(0x3600), {Mod{Axis::kType, bits(48, 2), types}, flag<Tok::PSL>(Axis::kWide, 36), xmode, flag<Tok::MRG>(Axis::kMode2, 37),
+              flag<Tok::X>(Axis::kExtended, 38)}, {dst_cc(), xa, imm(bits(20, 16), f), gpr(39).reuse(2)}, fma));
+  };
+  xmad_imm(kXmadTypeU, hex);
+  xmad_imm(kXmadTypeS, dec);
   t.add(row(Op::XMAD, kMaxwell, top16(0x4e00), {xtype, flag<Tok::PSL>(Axis::kWide, 55), xmode_c, flag<Tok::MRG>(Axis::kMode2, 56), flag<Tok::X>(Axis::kExtended, 54)},
             {dst_cc(), xa, const64().part(bits(52, 1), kHalf), gpr(39).reuse(2)}, fma));
   t.add(row(Op::XMAD, kMaxwell, top16(0x5100), {xtype, xmode_c, flag<Tok::X>(Axis::kExtended, 54)},

@@ -58,7 +58,7 @@ def disassemble(words, arch="SM52", control=PLAIN):
 def _relocate(text, address):
     if not _RELATIVE.search(text):
         return text
-    return re.sub(r"(?<![\w\[+-])(0x[0-9a-f]+)\b(?!\])(?=[^,]*$)",
+    return re.sub(r"(?<![\w\[+-])(-?0x[0-9a-f]+)\b(?!\])(?=[^,]*$)",
                   lambda m: hex(int(m.group(1), 16) - address + 8), text)
 
 
