@@ -1,0 +1,239 @@
+#include "src/cuda_device.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+
+#include "nervanagpu/error.hpp"
+#include "nervanagpu/nervanagpu.hpp"
+#include "src/select_device.h"
+#include "test/src/expect_error.h"
+#include "test/src/fake_driver.h"
+
+namespace nervanagpu {
+namespace {
+
+using test::FakeDriver;
+
+class CudaDeviceTest : public ::testing::Test {
+ protected:
+  CudaDevice open() { return CudaDevice(fake.table(), 0, embedded_cubins(), sass::Arch::sm_90a, false); }
+  const Kernel& a_kernel(const Device& d) { return *d.registry().of_op("sgemm").front(); }
+  // A block of parameters that fits the kernel.
+  std::vector<std::byte> params(const Kernel& k) { return std::vector<std::byte>(k.image->param_bytes); }
+
+  FakeDriver fake;
+};
+
+TEST_F(CudaDeviceTest, DescribesTheGpu) {
+  const CudaDevice d = open();
+  EXPECT_EQ(d.info().name, "Fake GPU");
+  EXPECT_EQ(d.info().arch, "sm_90a");
+  EXPECT_EQ(d.info().multiprocessors, 132);
+  EXPECT_EQ(d.info().driver, 12040);
+  EXPECT_EQ(fake.functions.size(), d.registry().kernels().size());
+}
+
+TEST_F(CudaDeviceTest, LaunchPassesThePackedBlock) {
+  CudaDevice d = open();
+  const Kernel& k = a_kernel(d);
+  std::vector<std::byte> block = params(k);
+  for (std::size_t i = 0; i < block.size(); ++i) block[i] = static_cast<std::byte>(i);
+  d.launch(k, {3, 4, 5}, block, 0x42);
+  ASSERT_EQ(fake.launches.size(), 1U);
+  const FakeDriver::Launch& l = fake.launches.front();
+  EXPECT_EQ(l.kernel, k.name());
+  EXPECT_EQ(l.grid[0], 3U);
+  EXPECT_EQ(l.grid[1], 4U);
+  EXPECT_EQ(l.grid[2], 5U);
+  EXPECT_EQ(l.block, k.manifest().threads);
+  EXPECT_EQ(l.stream, 0x42U);
+  EXPECT_EQ(l.params, block);
+}
+
+TEST_F(CudaDeviceTest, MakesItsContextCurrentAndPutsAnotherBack) {
+  CudaDevice d = open();
+  const auto other = reinterpret_cast<cuda::Context>(0x1234);
+  fake.current = other;
+  d.synchronize();
+  EXPECT_EQ(fake.current, other);
+  fake.current = nullptr;
+  d.synchronize();
+  EXPECT_NE(fake.current, nullptr);  // nobody else's: ours stays
+}
+
+TEST_F(CudaDeviceTest, ReusesFreedMemory) {
+  CudaDevice d = open();
+  const std::uint64_t a = d.allocate(1000);
+  d.free(a, {});
+  EXPECT_EQ(d.allocate(1000), a);
+  EXPECT_EQ(fake.calls("cuMemAlloc_v2"), 1);
+  EXPECT_EQ(d.memory_stats().reused, 1U);
+}
+
+TEST_F(CudaDeviceTest, OutOfMemoryReleasesTheCacheAndTriesAgain) {
+  CudaDevice d = open();
+  const std::uint64_t a = d.allocate(40 << 20);
+  d.free(a, {});
+  EXPECT_EQ(fake.used, std::size_t{40} << 20);
+  const std::uint64_t b = d.allocate(60 << 20);  // fits only without the cached block
+  EXPECT_NE(b, 0U);
+  EXPECT_EQ(d.memory_stats().reserved, std::size_t{60} << 20);
+}
+
+TEST_F(CudaDeviceTest, OutOfMemoryLeavesThePoolAsItWas) {
+  CudaDevice d = open();
+  const std::uint64_t a = d.allocate(1 << 20);
+  const MemoryStats before = d.memory_stats();
+  expect_error<OutOfMemory>(
+      [&] { d.allocate(std::size_t{1} << 30); },
+      "out of memory: 1073741824 bytes asked for, 66060288 free on the device, 1048576 held by tensors");
+  const MemoryStats after = d.memory_stats();
+  EXPECT_EQ(after.in_use, before.in_use);
+  EXPECT_EQ(after.reserved, before.reserved);
+  EXPECT_EQ(after.allocations, before.allocations);
+  d.free(a, {});
+  EXPECT_EQ(d.allocate(1 << 20), a);
+}
+
+TEST_F(CudaDeviceTest, AFailedKernelIsLatchedWithItsName) {
+  CudaDevice d = open();
+  const Kernel& k = a_kernel(d);
+  d.launch(k, {1, 2, 1}, params(k), 0);
+  fake.fail("cuCtxSynchronize", 700);
+  const std::string text =
+      "the device is lost: cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was "
+      "encountered; "
+      "first kernel since the last synchronisation: " +
+      k.name() + ", grid (1, 2, 1), launch 1";
+  expect_error<DeviceLost>([&] { d.synchronize(); }, text);
+  fake.mend("cuCtxSynchronize");
+  // Every later call says the same, and none reaches the driver.
+  const int launches = fake.calls("cuLaunchKernel");
+  const int copies = fake.calls("cuMemcpyHtoD_v2");
+  const float x = 0;
+  expect_error<DeviceLost>([&] { d.launch(k, {1, 1, 1}, params(k), 0); }, text);
+  expect_error<DeviceLost>([&] { d.upload(0x1000, &x, 4); }, text);
+  expect_error<DeviceLost>([&] { d.allocate(16); }, text);
+  expect_error<DeviceLost>([&] { d.synchronize(); }, text);
+  EXPECT_EQ(fake.calls("cuLaunchKernel"), launches);
+  EXPECT_EQ(fake.calls("cuMemcpyHtoD_v2"), copies);
+}
+
+TEST_F(CudaDeviceTest, ASynchronisationClearsTheLog) {
+  CudaDevice d = open();
+  const Kernel& k = a_kernel(d);
+  d.launch(k, {1, 1, 1}, params(k), 0);
+  d.synchronize();
+  d.launch(k, {7, 1, 1}, params(k), 0);
+  d.launch(k, {8, 1, 1}, params(k), 0);
+  fake.fail("cuStreamSynchronize", 719);
+  expect_error<DeviceLost>(
+      [&] { d.synchronize(StreamId{0}); },
+      "the device is lost: cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED (719); first kernel since the "
+      "last synchronisation: " +
+          k.name() + ", grid (7, 1, 1), launch 2; last: " + k.name() + ", grid (8, 1, 1), launch 3");
+}
+
+TEST_F(CudaDeviceTest, SyncLaunchesNamesTheKernelThatFailed) {
+  CudaDevice d(fake.table(), 0, embedded_cubins(), sass::Arch::sm_90a, true);
+  const Kernel& k = a_kernel(d);
+  fake.fail("cuStreamSynchronize", 700);
+  EXPECT_THROW(d.launch(k, {1, 1, 1}, params(k), 0), DeviceLost);
+}
+
+TEST_F(CudaDeviceTest, OtherFailuresAreNotLatched) {
+  CudaDevice d = open();
+  fake.fail("cuStreamCreate", 999);
+  expect_error<Error>([&] { d.create_stream(); }, "cuStreamCreate: status 999");
+  fake.mend("cuStreamCreate");
+  EXPECT_NE(d.create_stream(), 0U);
+}
+
+TEST_F(CudaDeviceTest, ABlockInUseOnAStreamIsNotHandedOut) {
+  CudaDevice d = open();
+  const std::uint64_t a = d.allocate(4096);
+  fake.events_pending = true;
+  const StreamId stream = 0x42;
+  d.free(a, {&stream, 1});
+  const std::uint64_t b = d.allocate(4096);
+  EXPECT_NE(b, a);
+  fake.events_pending = false;
+  EXPECT_EQ(d.allocate(4096), a);
+  EXPECT_EQ(fake.calls("cuEventDestroy_v2"), 1);
+}
+
+TEST_F(CudaDeviceTest, AForkedChildIsToldSo) {
+  CudaDevice d = open();
+  const pid_t child = fork();
+  if (child == 0) {
+    int status = 1;
+    try {
+      d.synchronize();
+    } catch (const Error& e) {
+      status = std::strstr(e.what(), "forked") != nullptr ? 0 : 2;
+    }
+    _exit(status);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  d.synchronize();  // the parent is as before
+}
+
+// Each driver call in turn fails with each kind of status while a device is opened, a tensor made, computed with and
+// freed: a typed error or success, and no memory kept.
+TEST_F(CudaDeviceTest, EveryCallMayFail) {
+  const auto scenario = [&] {
+    CudaDevice d = open();
+    Device* before = exchange_device(&d);
+    try {
+      Tensor a = Tensor::zeros({16, 16});
+      const Stream stream = Stream::create();
+      GemmOptions options;
+      options.stream = stream;
+      const Tensor c = dot(a, a, options);
+      std::vector<float> host = c.to_host<float>();
+      Event mark;
+      mark.record(stream);
+      synchronize();
+    } catch (...) {
+      exchange_device(before);
+      throw;
+    }
+    exchange_device(before);
+  };
+  scenario();
+  EXPECT_TRUE(fake.live.empty());
+  const std::vector<const char*> symbols = {
+#define NG_NAME(member, symbol, parameters) symbol,
+      NG_DRIVER_CALLS(NG_NAME)
+#undef NG_NAME
+  };
+  int failures = 0;
+  for (const char* symbol : symbols) {
+    for (const cuda::Status status : {2, 1, 3, 700, 719}) {
+      for (int nth = 1; nth <= 3; ++nth) {
+        fake.fail(symbol, status, nth);
+        try {
+          scenario();
+        } catch (const Error&) {
+          ++failures;
+        }
+        fake.mend(symbol);
+        // What a lost context held is the driver's to free; anything else must have been given back.
+        if (status < 700 && std::string(symbol) != "cuMemFree_v2") {
+          EXPECT_TRUE(fake.live.empty()) << symbol << " returned " << status << " at call " << nth;
+        }
+        while (!fake.live.empty()) fake.table().memory_free(fake.live.begin()->first);
+        fake.current = nullptr;
+      }
+    }
+  }
+  EXPECT_GT(failures, 100);
+}
+
+}  // namespace
+}  // namespace nervanagpu

@@ -1,0 +1,261 @@
+#include "test/src/fake_driver.h"
+
+#include <cstdlib>
+#include <cstring>
+
+namespace nervanagpu::test {
+namespace {
+
+FakeDriver* fake = nullptr;
+constexpr cuda::Status kInvalidValue = 1;
+
+// Every function counts itself, and fails if it was told to.
+#define NG_ENTER(symbol) \
+  if (const cuda::Status s = fake->enter(symbol); s != cuda::kSuccess) return s
+
+template <class T>
+T handle() {
+  return reinterpret_cast<T>(fake->next_handle += 0x100);
+}
+
+cuda::Status init(unsigned) {
+  NG_ENTER("cuInit");
+  return 0;
+}
+cuda::Status driver_version(int* v) {
+  NG_ENTER("cuDriverGetVersion");
+  *v = 12040;
+  return 0;
+}
+cuda::Status device_count(int* n) {
+  NG_ENTER("cuDeviceGetCount");
+  *n = fake->devices;
+  return 0;
+}
+cuda::Status device_get(cuda::DeviceId* d, int ordinal) {
+  NG_ENTER("cuDeviceGet");
+  *d = ordinal;
+  return 0;
+}
+cuda::Status device_name(char* name, int length, cuda::DeviceId) {
+  NG_ENTER("cuDeviceGetName");
+  std::strncpy(name, "Fake GPU", static_cast<std::size_t>(length));
+  return 0;
+}
+cuda::Status device_attribute(int* v, int attribute, cuda::DeviceId) {
+  NG_ENTER("cuDeviceGetAttribute");
+  *v = attribute == cuda::kMultiprocessors ? 132 : attribute == cuda::kCapabilityMajor ? fake->major : fake->minor;
+  return 0;
+}
+cuda::Status device_memory(std::size_t* bytes, cuda::DeviceId) {
+  NG_ENTER("cuDeviceTotalMem_v2");
+  *bytes = fake->capacity;
+  return 0;
+}
+cuda::Status context_retain(cuda::Context* c, cuda::DeviceId) {
+  NG_ENTER("cuDevicePrimaryCtxRetain");
+  *c = reinterpret_cast<cuda::Context>(0x77);
+  return 0;
+}
+cuda::Status context_get(cuda::Context* c) {
+  NG_ENTER("cuCtxGetCurrent");
+  *c = fake->current;
+  return 0;
+}
+cuda::Status context_set(cuda::Context c) {
+  NG_ENTER("cuCtxSetCurrent");
+  fake->current = c;
+  return 0;
+}
+cuda::Status context_synchronize() {
+  NG_ENTER("cuCtxSynchronize");
+  return 0;
+}
+cuda::Status memory_info(std::size_t* free, std::size_t* total) {
+  NG_ENTER("cuMemGetInfo_v2");
+  *free = fake->capacity - fake->used;
+  *total = fake->capacity;
+  return 0;
+}
+cuda::Status memory_allocate(cuda::Address* a, std::size_t bytes) {
+  NG_ENTER("cuMemAlloc_v2");
+  if (fake->used + bytes > fake->capacity) return cuda::kOutOfMemory;
+  *a = reinterpret_cast<cuda::Address>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
+  fake->live[*a] = bytes;
+  fake->used += bytes;
+  return 0;
+}
+cuda::Status memory_free(cuda::Address a) {
+  NG_ENTER("cuMemFree_v2");
+  const auto it = fake->live.find(a);
+  if (it == fake->live.end()) return kInvalidValue;
+  fake->used -= it->second;
+  fake->live.erase(it);
+  std::free(reinterpret_cast<void*>(a));
+  return 0;
+}
+cuda::Status copy_to_device(cuda::Address to, const void* from, std::size_t bytes) {
+  NG_ENTER("cuMemcpyHtoD_v2");
+  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  return 0;
+}
+cuda::Status copy_to_host(void* to, cuda::Address from, std::size_t bytes) {
+  NG_ENTER("cuMemcpyDtoH_v2");
+  std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+  return 0;
+}
+cuda::Status copy_on_device(cuda::Address to, cuda::Address from, std::size_t bytes, cuda::Stream) {
+  NG_ENTER("cuMemcpyDtoDAsync_v2");
+  std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+  return 0;
+}
+template <class T>
+void fill(cuda::Address to, T value, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) reinterpret_cast<T*>(to)[i] = value;
+}
+cuda::Status fill8(cuda::Address to, unsigned char v, std::size_t n, cuda::Stream) {
+  NG_ENTER("cuMemsetD8Async");
+  fill(to, v, n);
+  return 0;
+}
+cuda::Status fill16(cuda::Address to, unsigned short v, std::size_t n, cuda::Stream) {
+  NG_ENTER("cuMemsetD16Async");
+  fill(to, v, n);
+  return 0;
+}
+cuda::Status fill32(cuda::Address to, unsigned v, std::size_t n, cuda::Stream) {
+  NG_ENTER("cuMemsetD32Async");
+  fill(to, v, n);
+  return 0;
+}
+cuda::Status stream_create(cuda::Stream* s, unsigned) {
+  NG_ENTER("cuStreamCreate");
+  *s = handle<cuda::Stream>();
+  return 0;
+}
+cuda::Status stream_destroy(cuda::Stream) {
+  NG_ENTER("cuStreamDestroy_v2");
+  return 0;
+}
+cuda::Status stream_synchronize(cuda::Stream) {
+  NG_ENTER("cuStreamSynchronize");
+  return 0;
+}
+cuda::Status stream_wait_event(cuda::Stream, cuda::Event, unsigned) {
+  NG_ENTER("cuStreamWaitEvent");
+  return 0;
+}
+cuda::Status capture_mode(int* mode) {
+  NG_ENTER("cuThreadExchangeStreamCaptureMode");
+  *mode = 0;
+  return 0;
+}
+cuda::Status event_create(cuda::Event* e, unsigned) {
+  NG_ENTER("cuEventCreate");
+  *e = handle<cuda::Event>();
+  return 0;
+}
+cuda::Status event_destroy(cuda::Event) {
+  NG_ENTER("cuEventDestroy_v2");
+  return 0;
+}
+cuda::Status event_record(cuda::Event, cuda::Stream) {
+  NG_ENTER("cuEventRecord");
+  return 0;
+}
+cuda::Status event_query(cuda::Event) {
+  NG_ENTER("cuEventQuery");
+  return fake->events_pending ? cuda::kNotReady : 0;
+}
+cuda::Status event_synchronize(cuda::Event) {
+  NG_ENTER("cuEventSynchronize");
+  return 0;
+}
+cuda::Status event_elapsed(float* ms, cuda::Event, cuda::Event) {
+  NG_ENTER("cuEventElapsedTime");
+  *ms = 1.5F;
+  return 0;
+}
+cuda::Status module_load(cuda::Module* m, const void*) {
+  NG_ENTER("cuModuleLoadData");
+  *m = handle<cuda::Module>();
+  return 0;
+}
+cuda::Status module_function(cuda::Function* f, cuda::Module, const char* name) {
+  NG_ENTER("cuModuleGetFunction");
+  fake->functions.emplace_back(name);
+  *f = reinterpret_cast<cuda::Function>(fake->functions.size());
+  return 0;
+}
+cuda::Status function_set(cuda::Function, int, int) {
+  NG_ENTER("cuFuncSetAttribute");
+  return 0;
+}
+cuda::Status launch(cuda::Function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                    unsigned shared, cuda::Stream stream, void** params, void** extra) {
+  NG_ENTER("cuLaunchKernel");
+  if (params != nullptr || by != 1 || bz != 1) return kInvalidValue;
+  FakeDriver::Launch l{fake->functions.at(reinterpret_cast<std::size_t>(f) - 1),
+                       {gx, gy, gz},
+                       bx,
+                       shared,
+                       reinterpret_cast<std::uint64_t>(stream),
+                       {}};
+  const std::byte* block = nullptr;
+  std::size_t size = 0;
+  for (void** e = extra; *e != cuda::kLaunchEnd; e += 2) {
+    if (*e == cuda::kLaunchBuffer) block = static_cast<const std::byte*>(e[1]);
+    if (*e == cuda::kLaunchBufferSize) size = *static_cast<std::size_t*>(e[1]);
+  }
+  l.params.assign(block, block + size);
+  fake->launches.push_back(l);
+  return 0;
+}
+cuda::Status error_name(cuda::Status s, const char** text) {
+  switch (s) {
+    case 2: *text = "CUDA_ERROR_OUT_OF_MEMORY"; return 0;
+    case 100: *text = "CUDA_ERROR_NO_DEVICE"; return 0;
+    case 209: *text = "CUDA_ERROR_NO_BINARY_FOR_GPU"; return 0;
+    case 700: *text = "CUDA_ERROR_ILLEGAL_ADDRESS"; return 0;
+    case 719: *text = "CUDA_ERROR_LAUNCH_FAILED"; return 0;
+    default: return kInvalidValue;
+  }
+}
+cuda::Status error_text(cuda::Status s, const char** text) {
+  if (s != 700) return kInvalidValue;
+  *text = "an illegal memory access was encountered";
+  return 0;
+}
+
+#undef NG_ENTER
+
+}  // namespace
+
+FakeDriver::FakeDriver() {
+  fake = this;
+#define NG_FAKE(member, symbol, parameters) table_.member = &nervanagpu::test::member;
+  NG_DRIVER_CALLS(NG_FAKE)
+#undef NG_FAKE
+}
+
+FakeDriver::~FakeDriver() {
+  for (const auto& [address, bytes] : live) std::free(reinterpret_cast<void*>(address));
+  fake = nullptr;
+}
+
+void FakeDriver::fail(const std::string& symbol, cuda::Status status, int nth) {
+  failures_[symbol] = {status, calls(symbol) + nth};
+}
+
+int FakeDriver::calls(const std::string& symbol) const {
+  const auto it = counts_.find(symbol);
+  return it == counts_.end() ? 0 : it->second;
+}
+
+cuda::Status FakeDriver::enter(const char* symbol) {
+  const int count = ++counts_[symbol];
+  const auto it = failures_.find(symbol);
+  return it != failures_.end() && count >= it->second.nth ? it->second.status : cuda::kSuccess;
+}
+
+}  // namespace nervanagpu::test

@@ -1,0 +1,62 @@
+// A CUDA driver made of host memory, whose every call can be made to fail.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "src/driver.h"
+
+namespace nervanagpu::test {
+
+// One at a time: the table's functions are plain functions and find it through a global.
+class FakeDriver {
+ public:
+  FakeDriver();
+  ~FakeDriver();
+  FakeDriver(const FakeDriver&) = delete;
+  FakeDriver& operator=(const FakeDriver&) = delete;
+
+  [[nodiscard]] const cuda::Driver& table() const { return table_; }
+  // The calls of `symbol` return `status` from the n-th (from 1) on, counted from now, until mended.
+  void fail(const std::string& symbol, cuda::Status status, int nth = 1);
+  void mend(const std::string& symbol) { failures_.erase(symbol); }
+  [[nodiscard]] int calls(const std::string& symbol) const;
+
+  struct Launch {
+    std::string kernel;
+    unsigned grid[3];
+    unsigned block;
+    unsigned shared;
+    std::uint64_t stream;
+    std::vector<std::byte> params;
+  };
+
+  int devices = 1;
+  int major = 9;
+  int minor = 0;
+  std::size_t capacity = 64 << 20;  // bytes
+  bool events_pending = false;      // cuEventQuery answers "not ready"
+  std::vector<Launch> launches;
+  std::map<std::uint64_t, std::size_t> live;  // allocations
+  std::size_t used = 0;
+
+  // For the table's functions.
+  cuda::Status enter(const char* symbol);  // counts the call
+  cuda::Context current = nullptr;
+  std::vector<std::string> functions;  // names; a CUfunction is an index + 1
+  std::uint64_t next_handle = 0x100;
+
+ private:
+  struct Failure {
+    cuda::Status status;
+    int nth;
+  };
+  cuda::Driver table_;
+  std::map<std::string, Failure> failures_;
+  std::map<std::string, int> counts_;
+};
+
+}  // namespace nervanagpu::test

@@ -1,0 +1,52 @@
+#include "src/registry.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "nervanagpu/error.hpp"
+
+namespace nervanagpu {
+namespace {
+
+TEST(Registry, FindsEveryEmbeddedKernelByName) {
+  const Registry r(embedded_cubins(), sass::Arch::sm_90a);
+  ASSERT_FALSE(r.kernels().empty());
+  for (const Kernel& k : r.kernels()) {
+    EXPECT_EQ(r.find(k.name()), &k);
+    EXPECT_EQ(k.manifest().name, k.name());
+    EXPECT_GT(k.manifest().threads, 0U);
+    EXPECT_FALSE(k.manifest().accum.empty());
+    EXPECT_FALSE(k.manifest().bound.empty());
+    for (const Condition& c : k.needs) EXPECT_EQ(c.error(), "");
+  }
+  EXPECT_EQ(r.find("no such kernel"), nullptr);
+  EXPECT_TRUE(r.of_op("no such op").empty());
+}
+
+TEST(Registry, AnotherArchitectureHasNone) {
+  const Registry r(embedded_cubins(), sass::Arch::sm_52);
+  EXPECT_TRUE(r.kernels().empty());
+}
+
+TEST(Registry, RefusesADamagedCubin) {
+  const EmbeddedCubin& good = embedded_cubins().front();
+  std::vector<unsigned char> bytes(good.begin, good.begin + good.size);
+  bytes.resize(bytes.size() / 2);
+  const EmbeddedCubin bad{"sgemm.sm_90a", bytes.data(), bytes.size()};
+  try {
+    const Registry r({&bad, 1}, sass::Arch::sm_90a);
+    FAIL() << "a truncated cubin was read";
+  } catch (const Error& e) {
+    EXPECT_EQ(std::string(e.what()).rfind("embedded cubin sgemm.sm_90a: ", 0), 0U) << e.what();
+  }
+}
+
+TEST(Registry, RefusesTwoKernelsOfOneName) {
+  const EmbeddedCubin& one = embedded_cubins().front();
+  const EmbeddedCubin twice[] = {one, one};
+  EXPECT_THROW(Registry(twice, sass::Arch::sm_90a), Error);
+}
+
+}  // namespace
+}  // namespace nervanagpu
