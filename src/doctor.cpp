@@ -36,10 +36,7 @@ std::vector<std::string> look() {
     return {e.what()};
   }
   settings.device.reset();
-  Selection s = select_device(settings, cuda::load_driver(), embedded_cubins());
-  std::vector<std::string> out = std::move(s.findings);
-  if (!s.notice.empty()) out.push_back(s.notice.substr(0, s.notice.rfind(" (NERVANAGPU")));
-  return out;
+  return select_device(settings, cuda::load_driver(), embedded_cubins()).findings;
 }
 
 }  // namespace

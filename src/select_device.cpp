@@ -77,6 +77,7 @@ std::unique_ptr<Device> try_cuda(const Settings& settings, const cuda::DriverLoa
   const std::optional<sass::Arch> arch = arch_for(major, minor, archs);
   if (!arch) {
     why = "the GPU is " + capability_name(major, minor) + ", and the kernels are for " + names_of(archs);
+    findings.push_back("GPU: " + why);
     return nullptr;
   }
   try {
