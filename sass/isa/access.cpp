@@ -9,7 +9,8 @@ struct Collector {
   Accesses out{};
   bool late = false;
 
-  void add(RegFile file, unsigned reg, unsigned count, bool write, bool late_read, unsigned operand, bool guard = false) {
+  void add(RegFile file, unsigned reg, unsigned count, bool write, bool late_read, unsigned operand,
+           bool guard = false) {
     if (out.count == out.items.size()) return;  // no row can have this many: static tables are tested for it
     Access& a = out.items[out.count++];
     a.file = file;
@@ -69,7 +70,8 @@ Accesses accesses(const Inst& inst) {
         break;
       case OperandKind::kCc:
         // A branch that names no condition goes on CC.T, which always holds.
-        if (s.sub_table.empty() || o.sub != Tok::kNone) c.add(RegFile::kCc, 0, 1, o.role != Role::kUse, false, n, branch);
+        if (s.sub_table.empty() || o.sub != Tok::kNone)
+          c.add(RegFile::kCc, 0, 1, o.role != Role::kUse, false, n, branch);
         break;
       default: break;
     }
@@ -86,10 +88,20 @@ Accesses accesses(const Inst& inst) {
   return c.out;
 }
 
-Unit unit(const Inst& inst) { return inst.row->traits.unit; }
-Ready ready(const Inst& inst) { return inst.row->traits.ready; }
-bool reads_late(const Inst& inst) { return inst.row->traits.late; }
-bool ends_block(const Inst& inst) { return inst.row->traits.ends; }
-bool is_branch(const Inst& inst) { return inst.row->traits.branch; }
+Unit unit(const Inst& inst) {
+  return inst.row->traits.unit;
+}
+Ready ready(const Inst& inst) {
+  return inst.row->traits.ready;
+}
+bool reads_late(const Inst& inst) {
+  return inst.row->traits.late;
+}
+bool ends_block(const Inst& inst) {
+  return inst.row->traits.ends;
+}
+bool is_branch(const Inst& inst) {
+  return inst.row->traits.branch;
+}
 
 }  // namespace nervanagpu::sass

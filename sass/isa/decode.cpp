@@ -17,7 +17,9 @@ std::int64_t number(const Slot& s, const Word& w) {
   return static_cast<std::int64_t>(v << s.shift);
 }
 
-bool flag(std::uint8_t bit, const Word& w) { return bit != kNoBit && get_bits(w, bit, 1) != 0; }
+bool flag(std::uint8_t bit, const Word& w) {
+  return bit != kNoBit && get_bits(w, bit, 1) != 0;
+}
 
 bool decode_mods(const Row& r, const Word& w, Inst& inst) {
   for (const Mod& m : r.mods()) {
@@ -56,12 +58,8 @@ bool decode_slot(const Row& r, const Slot& s, const Word& w, std::uint64_t addre
     case SlotType::kUGpr:
     case SlotType::kPred:
     case SlotType::kUPred:
-    case SlotType::kBarrierReg:
-      o.reg = static_cast<std::uint8_t>(s.value.get(w));
-      break;
-    case SlotType::kLabel:
-      o.imm = number(s, w) + static_cast<std::int64_t>(address + code_bytes(r.encoding));
-      break;
+    case SlotType::kBarrierReg: o.reg = static_cast<std::uint8_t>(s.value.get(w)); break;
+    case SlotType::kLabel: o.imm = number(s, w) + static_cast<std::int64_t>(address + code_bytes(r.encoding)); break;
     case SlotType::kConst:
     case SlotType::kAddr:
       o.imm = number(s, w);
@@ -73,11 +71,8 @@ bool decode_slot(const Row& r, const Slot& s, const Word& w, std::uint64_t addre
     case SlotType::kImm:
     case SlotType::kSpecialReg:
     case SlotType::kScoreboard:
-    case SlotType::kSet:
-      o.imm = number(s, w);
-      break;
-    default:
-      break;
+    case SlotType::kSet: o.imm = number(s, w); break;
+    default: break;
   }
   return true;
 }

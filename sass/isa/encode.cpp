@@ -13,7 +13,7 @@ struct Encoder {
   const Inst& inst;
   std::uint64_t address;
   Word word{};
-  std::string problem{};  // first one found
+  std::string problem{};             // first one found
   std::size_t operand = kNoOperand;  // being written
   std::size_t problem_operand = kNoOperand;
 
@@ -121,12 +121,8 @@ struct Encoder {
         put(s.value, o.reg, "uniform register");
         break;
       case SlotType::kPred:
-      case SlotType::kUPred:
-        put(s.value, o.reg, "predicate");
-        break;
-      case SlotType::kBarrierReg:
-        put(s.value, o.reg, "barrier register");
-        break;
+      case SlotType::kUPred: put(s.value, o.reg, "predicate"); break;
+      case SlotType::kBarrierReg: put(s.value, o.reg, "barrier register"); break;
       case SlotType::kSpecialReg:
         if (o.imm < 0 || special_register_name(row.encoding, static_cast<unsigned>(o.imm)).empty()) {
           fail("no special register has the number " + std::to_string(o.imm));
@@ -138,9 +134,7 @@ struct Encoder {
         put_number(s, o.imm, "scoreboard");
         break;
       case SlotType::kImm:
-      case SlotType::kSet:
-        put_number(s, o.imm, "immediate");
-        break;
+      case SlotType::kSet: put_number(s, o.imm, "immediate"); break;
       case SlotType::kConst:
         put(s.bank, o.bank, "constant bank");
         put_number(s, o.imm, "constant offset");
@@ -152,7 +146,8 @@ struct Encoder {
         if (!s.ureg.none()) put(s.ureg, o.ureg, "uniform register");
         break;
       case SlotType::kAddr:
-        if (o.reg == kRZ && o.sub != Tok::kNone && !s.index.none()) fail("RZ takes no ." + std::string(tok_text(o.sub)));
+        if (o.reg == kRZ && o.sub != Tok::kNone && !s.index.none())
+          fail("RZ takes no ." + std::string(tok_text(o.sub)));
         put_number(s, o.imm, "offset");
         if (!s.index.none()) {
           check_group(o.reg, width_of(s.base_width, inst), kRZ, "R");
@@ -172,8 +167,7 @@ struct Encoder {
         put_number(s, o.imm - next, "branch distance");
         break;
       }
-      default:
-        break;
+      default: break;
     }
   }
 };
@@ -191,6 +185,8 @@ Result<Word> encode_row(const Inst& inst, std::uint64_t address, std::size_t* ba
     if (inst.guard.uniform != r.uniform_guard && (inst.guard.pred != kPT || inst.guard.inv)) {
       e.fail(r.uniform_guard ? "the guard must be a uniform predicate (@UP0)" : "the guard must be a predicate (@P0)");
     }
+  } else if (inst.guard.pred != kPT || inst.guard.inv) {
+    e.fail("takes no guard");
   }
   for (const Mod& m : r.mods()) e.put_mod(m);
   std::uint8_t reusable = 0;
@@ -205,9 +201,9 @@ Result<Word> encode_row(const Inst& inst, std::uint64_t address, std::size_t* ba
     }
     if (s.tie == Tie::kNext && o.reg == kRZ) e.fail("RZ has no register after it");
     if (s.tie != Tie::kNone && o.reg != tied_register(inst, i)) {
-      e.fail(s.tie == Tie::kFirst ? "the last register must be the first one again"
-                                  : "this register must follow the one before: R" +
-                                        std::to_string(tied_register(inst, i)));
+      e.fail(s.tie == Tie::kFirst
+                 ? "the last register must be the first one again"
+                 : "this register must follow the one before: R" + std::to_string(tied_register(inst, i)));
     }
     if (s.reuse_slot == Operand::kNoSlot) continue;
     reusable |= static_cast<std::uint8_t>(1u << s.reuse_slot);

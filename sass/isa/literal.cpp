@@ -44,7 +44,8 @@ std::size_t parse_integer(std::string_view text, std::int64_t& value) {
   const auto got = std::from_chars(text.data() + at, end, v, base);
   if (got.ec != std::errc{}) return 0;
   const bool suffix = got.ptr != end && *got.ptr == '.' && got.ptr + 1 != end && got.ptr[1] >= 'A' && got.ptr[1] <= 'Z';
-  if (got.ptr != end && !suffix && (*got.ptr == '.' || (*got.ptr >= 'a' && *got.ptr <= 'z') || (*got.ptr >= 'A' && *got.ptr <= 'Z'))) {
+  if (got.ptr != end && !suffix &&
+      (*got.ptr == '.' || (*got.ptr >= 'a' && *got.ptr <= 'z') || (*got.ptr >= 'A' && *got.ptr <= 'Z'))) {
     return 0;
   }
   if (negative && v > std::uint64_t{1} << 63) return 0;

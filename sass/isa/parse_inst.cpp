@@ -11,7 +11,9 @@
 namespace nervanagpu::sass {
 namespace {
 
-bool blank(char c) { return c == ' ' || c == '\t'; }
+bool blank(char c) {
+  return c == ' ' || c == '\t';
+}
 bool name_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$';
 }
@@ -161,7 +163,10 @@ class Attempt {
       if (!eat_enum(m.table, tok)) {
         std::string want;
         for (const Enum& e : m.table) want += (want.empty() ? "." : " or .") + std::string(tok_text(e.tok));
-        return fail("needs " + want + " (" + std::string(axis_text(m.axis)) + "), got " + (peek('.') ? "'" + word_or_modifier() + "'" : at_end() ? "nothing" : "a blank"));
+        return fail("needs " + want + " (" + std::string(axis_text(m.axis)) + "), got " +
+                    (peek('.')  ? "'" + word_or_modifier() + "'"
+                     : at_end() ? "nothing"
+                                : "a blank"));
       }
       set_mod(inst, m.axis, tok);
     }
@@ -204,7 +209,8 @@ class Attempt {
       const std::string_view digits = name.substr(prefix.size());
       unsigned v = 0;
       const auto got = std::from_chars(digits.data(), digits.data() + digits.size(), v);
-      if (got.ec == std::errc{} && got.ptr == digits.data() + digits.size() && (digits.size() == 1 || digits[0] != '0')) {
+      if (got.ec == std::errc{} && got.ptr == digits.data() + digits.size() &&
+          (digits.size() == 1 || digits[0] != '0')) {
         if (v >= zero) {
           return fail(std::string(name) + ": the highest is " + std::string(prefix) + std::to_string(zero - 1));
         }
@@ -255,7 +261,8 @@ class Attempt {
       const unsigned whole = s.format == ImmFormat::kF32 ? 32 : 64;
       const bool nan = text_.substr(pos, 5).find("QNAN") != std::string_view::npos;
       if (!one(static_cast<int>(whole), raw)) return false;
-      if (nan) raw &= ~std::uint64_t{0} << (whole - s.value.width());  // a short immediate's NaN has as many ones as fit
+      if (nan)
+        raw &= ~std::uint64_t{0} << (whole - s.value.width());  // a short immediate's NaN has as many ones as fit
       v = static_cast<std::int64_t>(raw);
       return true;
     }
@@ -345,7 +352,8 @@ class Attempt {
       pos = end + 1;
       return true;
     }
-    if (pos < text_.size() && (name_char(text_[pos]) || text_[pos] == '.') && !(text_[pos] >= '0' && text_[pos] <= '9')) {
+    if (pos < text_.size() && (name_char(text_[pos]) || text_[pos] == '.') &&
+        !(text_[pos] >= '0' && text_[pos] <= '9')) {
       std::size_t end = pos;
       while (end < text_.size() && (name_char(text_[end]) || text_[end] == '.')) ++end;
       label = std::string(text_.substr(pos, end - pos));
@@ -425,8 +433,10 @@ class Attempt {
   bool plain(const Slot& s, Operand& o) {
     const std::size_t start = pos;
     if (eat("-")) o.neg = true;
-    if (eat("!") || eat("~")) o.inv = !o.inv || s.show == Show::kAlways;
-    else if (s.show != Show::kAlways) o.inv = false;
+    if (eat("!") || eat("~"))
+      o.inv = !o.inv || s.show == Show::kAlways;
+    else if (s.show != Show::kAlways)
+      o.inv = false;
     if (o.neg && s.neg_bit == kNoBit) {
       pos = start;
       return fail("this operand takes no minus sign");
@@ -489,7 +499,9 @@ struct Failure {
     const std::size_t comma = m.substr(0, 9) == "expected " ? m.find(", got ") : std::string_view::npos;
     const bool expected = comma != std::string_view::npos;
     const int r = a.complete ? 2 : expected ? 0 : 1;
-    const bool better = rank < 0 || (r == 2) != (rank == 2) ? r > rank : a.failed_at != at ? a.failed_at > at : r > rank;
+    const bool better = rank < 0 || (r == 2) != (rank == 2) ? r > rank
+                        : a.failed_at != at                 ? a.failed_at > at
+                                                            : r > rank;
     const bool equal = rank == 0 && r == 0 && a.failed_at == at;
     if (better) {
       at = a.failed_at;

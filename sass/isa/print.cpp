@@ -37,10 +37,16 @@ std::string nan_or(double v, bool negative, bool canonical, std::uint64_t raw) {
 std::string reg(const char* prefix, unsigned n, unsigned zero, const char* zero_name) {
   return n == zero ? zero_name : prefix + std::to_string(n);
 }
-std::string gpr_text(unsigned n) { return reg("R", n, kRZ, "RZ"); }
-std::string ugpr_text(unsigned n) { return reg("UR", n, kURZ, "URZ"); }
+std::string gpr_text(unsigned n) {
+  return reg("R", n, kRZ, "RZ");
+}
+std::string ugpr_text(unsigned n) {
+  return reg("UR", n, kURZ, "URZ");
+}
 
-std::string dotted(Tok t) { return t == Tok::kNone ? std::string() : "." + std::string(tok_text(t)); }
+std::string dotted(Tok t) {
+  return t == Tok::kNone ? std::string() : "." + std::string(tok_text(t));
+}
 
 std::string address_text(const Slot& s, const Operand& o) {
   std::string out;
@@ -96,7 +102,8 @@ std::string operand_text(const Inst& inst, const Slot& s, const Operand& o) {
     case SlotType::kImm:
       out = imm_text(s, o.imm);
       // Names of values keep a blank: +INF .NEG, -0.0 .ABS.
-      if ((o.neg || o.abs || o.sub != Tok::kNone) && (out.ends_with("INF") || out.ends_with("NAN") || out == "-0.0")) out += " ";
+      if ((o.neg || o.abs || o.sub != Tok::kNone) && (out.ends_with("INF") || out.ends_with("NAN") || out == "-0.0"))
+        out += " ";
       if (o.neg) out += ".NEG";
       if (o.abs) out += ".ABS";
       if (o.inv) out += ".INV";
@@ -106,7 +113,8 @@ std::string operand_text(const Inst& inst, const Slot& s, const Operand& o) {
     case SlotType::kLabel: return signed_hex(o.imm);
     case SlotType::kScoreboard: return "SB" + std::to_string(o.imm);
     case SlotType::kSet: return set_text(o.imm);
-    case SlotType::kSpecialReg: return std::string(special_register_name(inst.row->encoding, static_cast<unsigned>(o.imm)));
+    case SlotType::kSpecialReg:
+      return std::string(special_register_name(inst.row->encoding, static_cast<unsigned>(o.imm)));
     case SlotType::kWord: return std::string(s.word);
     case SlotType::kCc: return "CC" + dotted(o.sub);
     default: break;
@@ -114,7 +122,8 @@ std::string operand_text(const Inst& inst, const Slot& s, const Operand& o) {
   const bool k64 = inst.row->encoding == Encoding::k64;
   if (k64) out += dotted(o.sub);
   // Scalar parts belong to the register, packed ones to the operand, but only of vector registers: |R1.H1|, |R1|.H1_H1.
-  const bool inside = !k64 && (s.type != SlotType::kGpr || o.sub == Tok::H1 || o.sub == Tok::B1 || o.sub == Tok::B2 || o.sub == Tok::B3);
+  const bool inside = !k64 && (s.type != SlotType::kGpr || o.sub == Tok::H1 || o.sub == Tok::B1 || o.sub == Tok::B2 ||
+                               o.sub == Tok::B3);
   if (inside) out += dotted(o.sub);
   if (o.abs) out = "|" + out + "|";
   if (!k64 && o.reuse && !inst.control.yield) out += ".reuse";
@@ -149,12 +158,14 @@ std::string imm_text(const Slot& s, std::int64_t value) {
     case ImmFormat::kF32: {
       const auto raw = static_cast<std::uint32_t>(value);
       const auto ones = static_cast<std::uint32_t>(0x7fffffffULL >> (32 - s.value.width()) << (32 - s.value.width()));
-      return nan_or(static_cast<double>(std::bit_cast<float>(raw)), (raw >> 31) != 0, (raw >> 31) != 0 ? raw == 0xffc00000 : raw == ones, raw);
+      return nan_or(static_cast<double>(std::bit_cast<float>(raw)), (raw >> 31) != 0,
+                    (raw >> 31) != 0 ? raw == 0xffc00000 : raw == ones, raw);
     }
     case ImmFormat::kF64: {
       const auto raw = static_cast<std::uint64_t>(value);
       const std::uint64_t ones = ~(1ULL << 63) >> (64 - s.value.width()) << (64 - s.value.width());
-      return nan_or(std::bit_cast<double>(raw), (raw >> 63) != 0, (raw >> 63) != 0 ? raw == 0xfff8000000000000ULL : raw == ones, raw);
+      return nan_or(std::bit_cast<double>(raw), (raw >> 63) != 0,
+                    (raw >> 63) != 0 ? raw == 0xfff8000000000000ULL : raw == ones, raw);
     }
     case ImmFormat::kF16x2:
     case ImmFormat::kBF16x2: {
@@ -163,7 +174,8 @@ std::string imm_text(const Slot& s, std::int64_t value) {
                                                        : static_cast<double>(std::bit_cast<float>(h << 16));
         return nan_or(v, (h >> 15) != 0, h == 0x7fff || h == (s.format == ImmFormat::kF16x2 ? 0xfe00u : 0xffc0u), h);
       };
-      return one(static_cast<std::uint32_t>(value >> 16 & 0xffff)) + ", " + one(static_cast<std::uint32_t>(value & 0xffff));
+      return one(static_cast<std::uint32_t>(value >> 16 & 0xffff)) + ", " +
+             one(static_cast<std::uint32_t>(value & 0xffff));
     }
   }
   return {};

@@ -104,18 +104,22 @@ enum class SlotType : std::uint8_t {
 };
 
 enum class ImmFormat : std::uint8_t {
-  kHex,        // 0x1f, unsigned
-  kSigned,     // -0x1f
-  kF32,        // 1.5: the 32 bits of a float; in fewer bits its most significant ones (sm_50 .. sm_62 short immediates)
-  kF64,        // 1.5: the most significant bits of a double
-  kF16x2,      // 1, 2: two halves in one field, the upper one written first; prints as two operands
+  kHex,     // 0x1f, unsigned
+  kSigned,  // -0x1f
+  kF32,     // 1.5: the 32 bits of a float; in fewer bits its most significant ones (sm_50 .. sm_62 short immediates)
+  kF64,     // 1.5: the most significant bits of a double
+  kF16x2,   // 1, 2: two halves in one field, the upper one written first; prints as two operands
   kBF16x2,
-  kDecimal,    // 31
+  kDecimal,  // 31
 };
 
 // Consecutive registers of a register operand.
 enum class Width : std::uint8_t {
-  k1, k2, k4, k8, k3,
+  k1,
+  k2,
+  k4,
+  k8,
+  k3,
   kSize,     // by Axis::kSize: .64 2, .128 4, else 1
   kType,     // by Axis::kType: 64-bit types 2, 128 4, else 1
   kTypeCas,  // twice kType: compare and swap values of the 64-bit families (sm_50 .. sm_62)
@@ -128,9 +132,9 @@ enum class Width : std::uint8_t {
 // When a slot is not written.
 enum class Show : std::uint8_t {
   kAlways,
-  kUnlessDefault,   // omitted when it holds `omitted`
-  kWithNext,        // omitted when it and the next slot hold their defaults
-  kIfExtended,      // written when Axis::kExtended is set; when not set it must hold `omitted` unless written
+  kUnlessDefault,  // omitted when it holds `omitted`
+  kWithNext,       // omitted when it and the next slot hold their defaults
+  kIfExtended,     // written when Axis::kExtended is set; when not set it must hold `omitted` unless written
 };
 
 // A register that has no field of its own because another operand says which it is.
@@ -149,53 +153,140 @@ struct Slot {
   Tie tie = Tie::kNone;
   std::uint8_t neg_bit = kNoBit;
   std::uint8_t abs_bit = kNoBit;
-  std::uint8_t inv_bit = kNoBit;     // ! of predicates, ~ of registers
+  std::uint8_t inv_bit = kNoBit;  // ! of predicates, ~ of registers
   std::uint8_t reuse_slot = Operand::kNoSlot;
-  std::uint8_t shift = 0;            // value = field << shift
-  bool is_signed = false;            // value is sign-extended (addresses, labels, signed immediates)
-  bool late = false;                 // read after issue
-  bool signed_absolute = false;      // kAddr without base: the offset keeps its sign
-  bool glued = false;                // no comma before it: RET.REL R2 0x10
-  bool flip_inv = false;             // the inversion bit is 1 for "not inverted"
-  std::uint32_t omitted = 0;         // default value, see Show; for predicates kPT, or kPT + 8 for !PT
-  Field value{};                     // register number, immediate, byte offset
-  Field index{};                     // kAddr, kConst: GPR added (RZ: not written)
-  Field ureg{};                      // kAddr, kConst: uniform register
-  Field desc{};                      // kAddr: uniform register pair of the descriptor
-  Field bank{};                      // kConst
-  Width base_width = Width::k1;      // registers of `index`
-  Width ureg_width = Width::k1;      // registers of `ureg`
-  Tok base_suffix = Tok::kNone;      // written after the base register whenever that stands there: .64, .U32
-  Field sub{};                       // part of the register: .H0_H0, .B1, .X4 ...
+  std::uint8_t shift = 0;        // value = field << shift
+  bool is_signed = false;        // value is sign-extended (addresses, labels, signed immediates)
+  bool late = false;             // read after issue
+  bool signed_absolute = false;  // kAddr without base: the offset keeps its sign
+  bool glued = false;            // no comma before it: RET.REL R2 0x10
+  bool flip_inv = false;         // the inversion bit is 1 for "not inverted"
+  std::uint32_t omitted = 0;     // default value, see Show; for predicates kPT, or kPT + 8 for !PT
+  Field value{};                 // register number, immediate, byte offset
+  Field index{};                 // kAddr, kConst: GPR added (RZ: not written)
+  Field ureg{};                  // kAddr, kConst: uniform register
+  Field desc{};                  // kAddr: uniform register pair of the descriptor
+  Field bank{};                  // kConst
+  Width base_width = Width::k1;  // registers of `index`
+  Width ureg_width = Width::k1;  // registers of `ureg`
+  Tok base_suffix = Tok::kNone;  // written after the base register whenever that stands there: .64, .U32
+  Field sub{};                   // part of the register: .H0_H0, .B1, .X4 ...
   std::span<const Enum> sub_table{};
-  std::string_view word{};           // kWord
+  std::string_view word{};  // kWord
 
   // Words for a table of rows; each returns a changed copy.
-  [[nodiscard]] constexpr Slot def() const { Slot s = *this; s.role = Role::kDef; return s; }
-  [[nodiscard]] constexpr Slot both() const { Slot s = *this; s.role = Role::kBoth; return s; }
-  [[nodiscard]] constexpr Slot neg(unsigned bit) const { Slot s = *this; s.neg_bit = static_cast<std::uint8_t>(bit); return s; }
-  [[nodiscard]] constexpr Slot abs(unsigned bit) const { Slot s = *this; s.abs_bit = static_cast<std::uint8_t>(bit); return s; }
-  [[nodiscard]] constexpr Slot inv(unsigned bit) const { Slot s = *this; s.inv_bit = static_cast<std::uint8_t>(bit); return s; }
-  [[nodiscard]] constexpr Slot reuse(unsigned slot) const { Slot s = *this; s.reuse_slot = static_cast<std::uint8_t>(slot); return s; }
-  [[nodiscard]] constexpr Slot wide(Width w) const { Slot s = *this; s.width = w; return s; }
-  [[nodiscard]] constexpr Slot base(Width w, Tok suffix = Tok::kNone) const { Slot s = *this; s.base_width = w; s.base_suffix = suffix; return s; }
-  [[nodiscard]] constexpr Slot uniform(Field f, Width w = Width::k1) const { Slot s = *this; s.ureg = f; s.ureg_width = w; return s; }
-  [[nodiscard]] constexpr Slot described(Field f) const { Slot s = *this; s.desc = f; return s; }
-  [[nodiscard]] constexpr Slot indexed(Field f) const { Slot s = *this; s.index = f; return s; }
-  [[nodiscard]] constexpr Slot part(Field f, std::span<const Enum> table) const { Slot s = *this; s.sub = f; s.sub_table = table; return s; }
-  [[nodiscard]] constexpr Slot omit(std::uint32_t value, Show when = Show::kUnlessDefault) const { Slot s = *this; s.omitted = value; s.show = when; return s; }
-  [[nodiscard]] constexpr Slot scaled(unsigned shift_) const { Slot s = *this; s.shift = static_cast<std::uint8_t>(shift_); return s; }
-  [[nodiscard]] constexpr Slot negative() const { Slot s = *this; s.is_signed = true; return s; }
-  [[nodiscard]] constexpr Slot glue() const { Slot s = *this; s.glued = true; return s; }
-  [[nodiscard]] constexpr Slot read_late() const { Slot s = *this; s.late = true; return s; }
+  [[nodiscard]] constexpr Slot def() const {
+    Slot s = *this;
+    s.role = Role::kDef;
+    return s;
+  }
+  [[nodiscard]] constexpr Slot both() const {
+    Slot s = *this;
+    s.role = Role::kBoth;
+    return s;
+  }
+  [[nodiscard]] constexpr Slot neg(unsigned bit) const {
+    Slot s = *this;
+    s.neg_bit = static_cast<std::uint8_t>(bit);
+    return s;
+  }
+  [[nodiscard]] constexpr Slot abs(unsigned bit) const {
+    Slot s = *this;
+    s.abs_bit = static_cast<std::uint8_t>(bit);
+    return s;
+  }
+  [[nodiscard]] constexpr Slot inv(unsigned bit) const {
+    Slot s = *this;
+    s.inv_bit = static_cast<std::uint8_t>(bit);
+    return s;
+  }
+  [[nodiscard]] constexpr Slot reuse(unsigned slot) const {
+    Slot s = *this;
+    s.reuse_slot = static_cast<std::uint8_t>(slot);
+    return s;
+  }
+  [[nodiscard]] constexpr Slot wide(Width w) const {
+    Slot s = *this;
+    s.width = w;
+    return s;
+  }
+  [[nodiscard]] constexpr Slot base(Width w, Tok suffix = Tok::kNone) const {
+    Slot s = *this;
+    s.base_width = w;
+    s.base_suffix = suffix;
+    return s;
+  }
+  [[nodiscard]] constexpr Slot uniform(Field f, Width w = Width::k1) const {
+    Slot s = *this;
+    s.ureg = f;
+    s.ureg_width = w;
+    return s;
+  }
+  [[nodiscard]] constexpr Slot described(Field f) const {
+    Slot s = *this;
+    s.desc = f;
+    return s;
+  }
+  [[nodiscard]] constexpr Slot indexed(Field f) const {
+    Slot s = *this;
+    s.index = f;
+    return s;
+  }
+  [[nodiscard]] constexpr Slot part(Field f, std::span<const Enum> table) const {
+    Slot s = *this;
+    s.sub = f;
+    s.sub_table = table;
+    return s;
+  }
+  [[nodiscard]] constexpr Slot omit(std::uint32_t value, Show when = Show::kUnlessDefault) const {
+    Slot s = *this;
+    s.omitted = value;
+    s.show = when;
+    return s;
+  }
+  [[nodiscard]] constexpr Slot scaled(unsigned shift_) const {
+    Slot s = *this;
+    s.shift = static_cast<std::uint8_t>(shift_);
+    return s;
+  }
+  [[nodiscard]] constexpr Slot negative() const {
+    Slot s = *this;
+    s.is_signed = true;
+    return s;
+  }
+  [[nodiscard]] constexpr Slot glue() const {
+    Slot s = *this;
+    s.glued = true;
+    return s;
+  }
+  [[nodiscard]] constexpr Slot read_late() const {
+    Slot s = *this;
+    s.late = true;
+    return s;
+  }
 };
 
-constexpr Slot slot_of(SlotType type, Field value) { Slot s; s.type = type; s.value = value; return s; }
-constexpr Slot gpr(unsigned at) { return slot_of(SlotType::kGpr, bits(at, 8)); }
-constexpr Slot ugpr(unsigned at) { return slot_of(SlotType::kUGpr, bits(at, 6)); }
-constexpr Slot pred(unsigned at) { return slot_of(SlotType::kPred, bits(at, 3)); }
-constexpr Slot upred(unsigned at) { return slot_of(SlotType::kUPred, bits(at, 3)); }
-constexpr Slot breg(unsigned at) { return slot_of(SlotType::kBarrierReg, bits(at, 4)); }
+constexpr Slot slot_of(SlotType type, Field value) {
+  Slot s;
+  s.type = type;
+  s.value = value;
+  return s;
+}
+constexpr Slot gpr(unsigned at) {
+  return slot_of(SlotType::kGpr, bits(at, 8));
+}
+constexpr Slot ugpr(unsigned at) {
+  return slot_of(SlotType::kUGpr, bits(at, 6));
+}
+constexpr Slot pred(unsigned at) {
+  return slot_of(SlotType::kPred, bits(at, 3));
+}
+constexpr Slot upred(unsigned at) {
+  return slot_of(SlotType::kUPred, bits(at, 3));
+}
+constexpr Slot breg(unsigned at) {
+  return slot_of(SlotType::kBarrierReg, bits(at, 4));
+}
 constexpr Slot imm(Field f, ImmFormat format = ImmFormat::kHex) {
   Slot s = slot_of(SlotType::kImm, f);
   s.format = format;
@@ -220,19 +311,33 @@ constexpr Slot label(Field f, unsigned shift = 0) {
   s.shift = static_cast<std::uint8_t>(shift);
   return s;
 }
-constexpr Slot same_as_first() { Slot s = slot_of(SlotType::kGpr, {}); s.tie = Tie::kFirst; return s; }
-constexpr Slot follows_previous() { Slot s = slot_of(SlotType::kGpr, {}); s.tie = Tie::kNext; return s; }
-constexpr Slot special(Field f) { return slot_of(SlotType::kSpecialReg, f); }
-constexpr Slot word(std::string_view text) { Slot s = slot_of(SlotType::kWord, {}); s.word = text; return s; }
+constexpr Slot same_as_first() {
+  Slot s = slot_of(SlotType::kGpr, {});
+  s.tie = Tie::kFirst;
+  return s;
+}
+constexpr Slot follows_previous() {
+  Slot s = slot_of(SlotType::kGpr, {});
+  s.tie = Tie::kNext;
+  return s;
+}
+constexpr Slot special(Field f) {
+  return slot_of(SlotType::kSpecialReg, f);
+}
+constexpr Slot word(std::string_view text) {
+  Slot s = slot_of(SlotType::kWord, {});
+  s.word = text;
+  return s;
+}
 
 // Timing and flow traits, the same for every instruction of the row.
 struct Traits {
   Unit unit = Unit::kAlu;
   Ready ready = Ready::kFixed;
-  bool late = false;         // sources are read after issue: a read scoreboard frees them
-  bool ends = false;         // control may leave here
-  bool branch = false;       // its label operand is a target of control
-  bool write_sb = false;     // may set a write scoreboard although it is of fixed latency or has no result
+  bool late = false;      // sources are read after issue: a read scoreboard frees them
+  bool ends = false;      // control may leave here
+  bool branch = false;    // its label operand is a target of control
+  bool write_sb = false;  // may set a write scoreboard although it is of fixed latency or has no result
 };
 
 // A spelling that the text adds for certain operand values: IMAD.MOV, IMAD.SHL, IMAD.IADD.
@@ -245,23 +350,21 @@ struct Row {
   Op op = Op::NOP;
   Encoding encoding = Encoding::k128;
   ArchMask archs = 0;
-  Word fixed{};                       // values of the fixed bits: opcode, defaults
-  Word never{};                       // these bits are not all set at once: that is another instruction
-  Word fixed_mask{};                  // which bits are fixed; finish() computes it: all that nothing else owns
+  Word fixed{};       // values of the fixed bits: opcode, defaults
+  Word never{};       // these bits are not all set at once: that is another instruction
+  Word fixed_mask{};  // which bits are fixed; finish() computes it: all that nothing else owns
   std::uint8_t mod_count = 0;
   std::uint8_t slot_count = 0;
   std::array<Mod, kMaxMods> mod_array{};
   std::array<Slot, kMaxSlots> slot_array{};
   Traits traits{};
   Alias alias = Alias::kNone;
-  bool uniform_guard = false;         // @UP0 instead of @P0
+  bool uniform_guard = false;  // @UP0 instead of @P0
   bool has_guard = true;
 
   [[nodiscard]] constexpr std::span<const Mod> mods() const { return {mod_array.data(), mod_count}; }
   [[nodiscard]] constexpr std::span<const Slot> slots() const { return {slot_array.data(), slot_count}; }
-  [[nodiscard]] constexpr Field guard_field() const {
-    return encoding == Encoding::k128 ? bits(12, 3) : bits(16, 3);
-  }
+  [[nodiscard]] constexpr Field guard_field() const { return encoding == Encoding::k128 ? bits(12, 3) : bits(16, 3); }
   [[nodiscard]] constexpr unsigned guard_inv() const { return encoding == Encoding::k128 ? 15 : 19; }
 };
 
@@ -335,8 +438,12 @@ std::uint8_t width_of(Width w, const Inst& inst);
 std::string_view special_register_name(Encoding encoding, unsigned number);
 int special_register_number(Encoding encoding, std::string_view name);
 // The names of the 128-bit family.
-inline std::string_view special_register_name(unsigned number) { return special_register_name(Encoding::k128, number); }
-inline int special_register_number(std::string_view name) { return special_register_number(Encoding::k128, name); }
+inline std::string_view special_register_name(unsigned number) {
+  return special_register_name(Encoding::k128, number);
+}
+inline int special_register_number(std::string_view name) {
+  return special_register_number(Encoding::k128, name);
+}
 
 // The alias that the text of `inst` shows after its mnemonic (Tok::kNone: none).
 Tok alias_token(const Inst& inst);

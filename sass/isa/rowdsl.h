@@ -36,7 +36,9 @@ constexpr Word code128(unsigned opcode, std::initializer_list<Fix> fixes = {}) {
   return w;
 }
 // A 64-bit word: its fixed bits.
-constexpr Word code64(std::uint64_t opcode) { return {opcode, 0}; }
+constexpr Word code64(std::uint64_t opcode) {
+  return {opcode, 0};
+}
 
 constexpr Row row(Op op, ArchMask archs, Word fixed, std::initializer_list<Mod> mods, std::initializer_list<Slot> slots,
                   Traits traits = {}) {
@@ -58,14 +60,28 @@ template <Tok tok>
 inline constexpr Enum kAlways[] = {{tok, 0}};
 
 template <Tok tok, unsigned on = 1>
-constexpr Mod flag(Axis axis, unsigned bit) { return {axis, bits(bit, 1), kFlag<tok, on>}; }
+constexpr Mod flag(Axis axis, unsigned bit) {
+  return {axis, bits(bit, 1), kFlag<tok, on>};
+}
 template <Tok tok>
-constexpr Mod always(Axis axis) { return {axis, {}, kAlways<tok>}; }
+constexpr Mod always(Axis axis) {
+  return {axis, {}, kAlways<tok>};
+}
 
 // Logical sources of alu(). neg(0) and abs(0) say that the source has the bit; where it lies is the form's business.
-constexpr Slot src_a() { return slot_of(SlotType::kSrcA, {}); }
-constexpr Slot src_b(ImmFormat f = ImmFormat::kSigned) { Slot s = slot_of(SlotType::kSrcB, {}); s.format = f; return s; }
-constexpr Slot src_c(ImmFormat f = ImmFormat::kSigned) { Slot s = slot_of(SlotType::kSrcC, {}); s.format = f; return s; }
+constexpr Slot src_a() {
+  return slot_of(SlotType::kSrcA, {});
+}
+constexpr Slot src_b(ImmFormat f = ImmFormat::kSigned) {
+  Slot s = slot_of(SlotType::kSrcB, {});
+  s.format = f;
+  return s;
+}
+constexpr Slot src_c(ImmFormat f = ImmFormat::kSigned) {
+  Slot s = slot_of(SlotType::kSrcC, {});
+  s.format = f;
+  return s;
+}
 
 // Where the bits of a physical slot lie.
 struct SlotBits {
@@ -106,13 +122,10 @@ constexpr Slot place_wide(const Slot& logical, char form, const AluBits& at) {
       return s;
     }
     case '6':
-    case 'a':
-      return place(logical, constant(bits(40, 14), 2, bits(54, 5)).negative(), at.b, 1);
+    case 'a': return place(logical, constant(bits(40, 14), 2, bits(54, 5)).negative(), at.b, 1);
     case 'c':
-    case 'e':
-      return place(logical, ugpr(32), at.b, 1);
-    default:
-      return place(logical, gpr(32), at.b, 1);
+    case 'e': return place(logical, ugpr(32), at.b, 1);
+    default: return place(logical, gpr(32), at.b, 1);
   }
 }
 

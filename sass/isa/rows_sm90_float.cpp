@@ -5,20 +5,25 @@
 namespace nervanagpu::sass {
 namespace {
 
-// clang-format off
+// clang-format off: tables
+
 constexpr Enum kFtzFmz[] = {{Tok::kNone, 0}, {Tok::FTZ, 2}, {Tok::FMZ, 1}};
-constexpr Enum kScale[] = {{Tok::kNone, 4}, {Tok::D8, 1}, {Tok::D4, 2}, {Tok::D2, 3}, {Tok::M2, 5}, {Tok::M4, 6}, {Tok::M8, 7}};
-constexpr Enum kMufu[] = {{Tok::COS, 0}, {Tok::SIN, 1}, {Tok::EX2, 2}, {Tok::LG2, 3}, {Tok::RCP, 4}, {Tok::RSQ, 5},
-                          {Tok::RCP64H, 6}, {Tok::RSQ64H, 7}, {Tok::SQRT, 8}, {Tok::TANH, 9}};
-constexpr Enum kMufuHalf[] = {{Tok::COS, 0}, {Tok::SIN, 1}, {Tok::EX2, 2}, {Tok::LG2, 3}, {Tok::RCP, 4}, {Tok::RSQ, 5}, {Tok::SQRT, 8}, {Tok::TANH, 9}};
+constexpr Enum kScale[] = {{Tok::kNone, 4}, {Tok::D8, 1}, {Tok::D4, 2}, {Tok::D2, 3},
+                           {Tok::M2, 5},    {Tok::M4, 6}, {Tok::M8, 7}};
+constexpr Enum kMufu[] = {{Tok::COS, 0}, {Tok::SIN, 1},    {Tok::EX2, 2},    {Tok::LG2, 3},  {Tok::RCP, 4},
+                          {Tok::RSQ, 5}, {Tok::RCP64H, 6}, {Tok::RSQ64H, 7}, {Tok::SQRT, 8}, {Tok::TANH, 9}};
+constexpr Enum kMufuHalf[] = {{Tok::COS, 0}, {Tok::SIN, 1}, {Tok::EX2, 2},  {Tok::LG2, 3},
+                              {Tok::RCP, 4}, {Tok::RSQ, 5}, {Tok::SQRT, 8}, {Tok::TANH, 9}};
 constexpr Enum kMufuType[] = {{Tok::F16, 1}, {Tok::BF16, 2}};
-constexpr Enum kCmpDouble[] = {{Tok::MIN, 0}, {Tok::LT, 1}, {Tok::EQ, 2}, {Tok::LE, 3}, {Tok::GT, 4}, {Tok::NE, 5}, {Tok::GE, 6}, {Tok::NUM, 7},
-                               {Tok::kNAN, 8}, {Tok::LTU, 9}, {Tok::EQU, 10}, {Tok::LEU, 11}, {Tok::GTU, 12}, {Tok::NEU, 13}, {Tok::GEU, 14}, {Tok::MAX, 15}};
+constexpr Enum kCmpDouble[] = {{Tok::MIN, 0},  {Tok::LT, 1},   {Tok::EQ, 2},   {Tok::LE, 3},
+                               {Tok::GT, 4},   {Tok::NE, 5},   {Tok::GE, 6},   {Tok::NUM, 7},
+                               {Tok::kNAN, 8}, {Tok::LTU, 9},  {Tok::EQU, 10}, {Tok::LEU, 11},
+                               {Tok::GTU, 12}, {Tok::NEU, 13}, {Tok::GEU, 14}, {Tok::MAX, 15}};
 // Conversions. Float formats: 1 F16, 2 F32, 3 F64, 4 BF16; F32 is not written where it is the usual one.
 constexpr Enum kFloat32[] = {{Tok::F16, 1}, {Tok::kNone, 2}, {Tok::BF16, 4}};
 constexpr Enum kOnly32[] = {{Tok::kNone, 2}};
 constexpr Enum kRoundInt[] = {{Tok::kNone, 0}, {Tok::FLOOR, 1}, {Tok::CEIL, 2}, {Tok::TRUNC, 3}};
-constexpr Enum kInt8[]  = {{Tok::U8, 0}, {Tok::S8, 1}};
+constexpr Enum kInt8[] = {{Tok::U8, 0}, {Tok::S8, 1}};
 constexpr Enum kInt16[] = {{Tok::U16, 2}, {Tok::S16, 3}};
 constexpr Enum kInt32[] = {{Tok::U32, 4}, {Tok::kNone, 5}};
 constexpr Enum kInt64[] = {{Tok::U64, 6}, {Tok::S64, 7}};
@@ -34,7 +39,6 @@ constexpr Enum kPackType[] = {{Tok::F16, 0}, {Tok::BF16, 1}};
 constexpr Enum kPackRound[] = {{Tok::kNone, 0}, {Tok::RZ, 3}};
 constexpr Enum kPackedRound[] = {{Tok::kNone, 0}, {Tok::RZ, 3}};
 constexpr Enum kSign32[] = {{Tok::U32, 0}, {Tok::S32, 1}};
-// clang-format on
 
 constexpr Mod kRound{Axis::kRound, bits(78, 2), kRound4};
 constexpr Mod kFtz = flag<Tok::FTZ>(Axis::kFtz, 80);
@@ -48,6 +52,15 @@ constexpr Slot kPs = pred(87).inv(90);
 constexpr ImmFormat f32 = ImmFormat::kF32;
 constexpr ImmFormat f64 = ImmFormat::kF64;
 
+// Rows of the slow unit: no reuse cache, sources read late.
+constexpr Row slow(Row r) {
+  for (Slot& s : r.slot_array) {
+    s.reuse_slot = Operand::kNoSlot;
+    s.late = s.role == Role::kUse;
+  }
+  return r;
+}
+
 constexpr void single(RowList<256>& t) {
   constexpr Traits fma{.unit = Unit::kFma};
   constexpr Traits alu_pipe{.unit = Unit::kAlu};
@@ -59,21 +72,29 @@ constexpr void single(RowList<256>& t) {
   const Slot c = src_c(f32).neg(0).abs(0);
   alu(t, row(Op::FFMA, kHopper, {}, {ftz, kRound, kSat}, {kD, a, b, c}, fma), 0x023, "2468ace");
   alu(t, row(Op::FADD, kHopper, {}, {kFtz, kRound, kSat}, {kD, a, c}, fma), 0x021, "246e");
-  alu(t, row(Op::FMUL, kHopper, {}, {ftz, {Axis::kScale, bits(84, 3), kScale}, kRound, kSat}, {kD, a, b}, fma), 0x020, "28ac");
-  alu(t, row(Op::FMNMX, kHopper, {}, {kFtz, flag<Tok::kNAN>(Axis::kMode, 81), }, {kD, a, b, kPs}, alu_pipe), 0x009, "28ac");
+  alu(t, row(Op::FMUL, kHopper, {}, {ftz, {Axis::kScale, bits(84, 3), kScale}, kRound, kSat}, {kD, a, b}, fma), 0x020,
+      "28ac");
+  alu(t,
+      row(Op::FMNMX, kHopper, {},
+          {
+              kFtz,
+              flag<Tok::kNAN>(Axis::kMode, 81),
+          },
+          {kD, a, b, kPs}, alu_pipe),
+      0x009, "28ac");
   alu(t, row(Op::FSEL, kHopper, {}, {kFtz}, {kD, a, b, kPs}, alu_pipe), 0x008, "28ac");
-  alu(t, row(Op::FSET, kHopper, {}, {always<Tok::BF>(Axis::kPack), cmp, kFtz, kBool}, {kD, a, b, kPs}, alu_pipe), 0x00a, "28ac");
+  alu(t, row(Op::FSET, kHopper, {}, {always<Tok::BF>(Axis::kPack), cmp, kFtz, kBool}, {kD, a, b, kPs}, alu_pipe), 0x00a,
+      "28ac");
   alu(t, row(Op::FSETP, kHopper, {}, {cmp, kFtz, kBool}, {kPd, kPd2, a, b, kPs}, alu_pipe), 0x00b, "28ac");
-  const auto no_reuse = [](Row r) {
-    for (Slot& s : r.slot_array) s.reuse_slot = Operand::kNoSlot;
-    return r;
-  };
   RowList<32> x;
   alu(x, row(Op::FCHK, kHopper, {}, {}, {kPd, a, b}, xu), 0x102, "28ac");
   alu(x, row(Op::MUFU, kHopper, {}, {{Axis::kFunction, bits(74, 4), kMufu}}, {kD, b}, xu), 0x108, "2ac");
   alu(x, row(Op::MUFU, kHopper, {}, {{Axis::kFunction, bits(74, 4), kMufuHalf}}, {kD, b}, xu), 0x108, "8");
-  alu(x, row(Op::MUFU, kHopper, {}, {{Axis::kFunction, bits(74, 4), kMufuHalf}, {Axis::kType, bits(72, 2), kMufuType}}, {kD, b}, xu), 0x108, "2");
-  for (const Row& r : x.all()) t.add(no_reuse(r));
+  alu(x,
+      row(Op::MUFU, kHopper, {}, {{Axis::kFunction, bits(74, 4), kMufuHalf}, {Axis::kType, bits(72, 2), kMufuType}},
+          {kD, b}, xu),
+      0x108, "2");
+  for (const Row& r : x.all()) t.add(slow(r));
 }
 
 constexpr void twice(RowList<256>& t) {
@@ -84,7 +105,8 @@ constexpr void twice(RowList<256>& t) {
   alu(t, row(Op::DADD, kHopper, {}, {kRound}, {kD64, a, c}, dbl), 0x029, "246e", {}, true);
   alu(t, row(Op::DMUL, kHopper, {}, {kRound}, {kD64, a, b}, dbl), 0x028, "28ac");
   alu(t, row(Op::DFMA, kHopper, {}, {kRound}, {kD64, a, b, c}, dbl), 0x02b, "2468ace");
-  alu(t, row(Op::DSETP, kHopper, {}, {{Axis::kCmp, bits(76, 4), kCmpDouble}, kBool}, {kPd, kPd2, a, c, kPs}, dbl), 0x02a, "246e");
+  alu(t, row(Op::DSETP, kHopper, {}, {{Axis::kCmp, bits(76, 4), kCmpDouble}, kBool}, {kPd, kPd2, a, c, kPs}, dbl),
+      0x02a, "246e");
 }
 
 constexpr void conversions(RowList<256>& t) {
@@ -103,23 +125,38 @@ constexpr void conversions(RowList<256>& t) {
   const auto to_int = [](std::span<const Enum> e) { return Mod{Axis::kDstType, bits(72, 1, 75, 2), e}; };
   const AluBits part{{72, 73, 74}, {63, 62, 60}, {75, 74, 81}};
   // Integer to float.
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt8), kRound}, {kD, i.part({}, kBytePart)}, xu), 0x106, "2ac", part);
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt16), kRound}, {kD, i.part({}, kHalfPart)}, xu), 0x106, "2ac", part);
+  alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt8), kRound}, {kD, i.part({}, kBytePart)}, xu),
+      0x106, "2ac", part);
+  alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt16), kRound}, {kD, i.part({}, kHalfPart)}, xu),
+      0x106, "2ac", part);
   alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt32), kRound}, {kD, i}, xu), 0x106, "2ac");
   alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt64), kRound}, {kD, i64}, xu), 0x112, "2ac");
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt8), kRound}, {kD64, i.part({}, kBytePart)}, xu), 0x112, "2ac", part);
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt16), kRound}, {kD64, i.part({}, kHalfPart)}, xu), 0x112, "2ac", part);
+  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt8), kRound}, {kD64, i.part({}, kBytePart)}, xu), 0x112,
+      "2ac", part);
+  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt16), kRound}, {kD64, i.part({}, kHalfPart)}, xu),
+      0x112, "2ac", part);
   alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt32), kRound}, {kD64, i}, xu), 0x112, "2ac");
   alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt64), kRound}, {kD64, i64}, xu), 0x112, "2ac");
   // Float to integer.
-  alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kToInt), from_float(kOnly32), round_int, ntz}, {kD, f}, xu), 0x105, "28ac");
-  alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kToInt), from_float(kSmallFloat), round_int, ntz}, {kD, f.part({}, kHalfPart)}, xu), 0x105, "2", part);
-  alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kToInt), from_float(kF64), round_int, ntz}, {kD, d}, xu), 0x111, "28ac");
-  alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kInt64), from_float(kOnly32), round_int, ntz}, {kD64, f}, xu), 0x111, "28ac");
-  alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kInt64), from_float(kSmallFloat), round_int, ntz}, {kD64, f.part({}, kHalfPart)}, xu), 0x111, "2", part);
-  alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kInt64), from_float(kF64), round_int, ntz}, {kD64, d}, xu), 0x111, "28ac");
+  alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kToInt), from_float(kOnly32), round_int, ntz}, {kD, f}, xu), 0x105,
+      "28ac");
+  alu(x,
+      row(Op::F2I, kHopper, {}, {kFtz, to_int(kToInt), from_float(kSmallFloat), round_int, ntz},
+          {kD, f.part({}, kHalfPart)}, xu),
+      0x105, "2", part);
+  alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kToInt), from_float(kF64), round_int, ntz}, {kD, d}, xu), 0x111,
+      "28ac");
+  alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kInt64), from_float(kOnly32), round_int, ntz}, {kD64, f}, xu), 0x111,
+      "28ac");
+  alu(x,
+      row(Op::F2I, kHopper, {}, {kFtz, to_int(kInt64), from_float(kSmallFloat), round_int, ntz},
+          {kD64, f.part({}, kHalfPart)}, xu),
+      0x111, "2", part);
+  alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kInt64), from_float(kF64), round_int, ntz}, {kD64, d}, xu), 0x111,
+      "28ac");
   // Float to float.
-  alu(x, row(Op::F2F, kHopper, {}, {kFtz, to_float(kSmallFloat), from_float(kF32), kRound}, {kD, f}, xu), 0x104, "28ac");
+  alu(x, row(Op::F2F, kHopper, {}, {kFtz, to_float(kSmallFloat), from_float(kF32), kRound}, {kD, f}, xu), 0x104,
+      "28ac");
   alu(x, row(Op::F2F, kHopper, {}, {kFtz, to_float(kF32), from_float(kSmallFloat), kRound}, {kD, f}, xu), 0x104, "2");
   alu(x, row(Op::F2F, kHopper, {}, {kFtz, to_float(kF64), from_float(kF32), kRound}, {kD64, f}, xu), 0x110, "28ac");
   alu(x, row(Op::F2F, kHopper, {}, {kFtz, to_float(kF64), from_float(kSmallFloat), kRound}, {kD64, f}, xu), 0x110, "2");
@@ -128,19 +165,36 @@ constexpr void conversions(RowList<256>& t) {
   // Rounding to an integral value: both format fields name the same format.
   const auto same = [](std::span<const Enum> e, unsigned) { return Mod{Axis::kSrcType, bits(84, 3), e}; };
   alu(x, row(Op::FRND, kHopper, code128(0, {{75, 3, 2}, {84, 3, 2}}), {kFtz, round_int}, {kD, f}, xu), 0x107, "28ac");
-  alu(x, row(Op::FRND, kHopper, code128(0, {{75, 3, 1}}), {kFtz, same(kF16, 1), round_int}, {kD, f.part({}, kHalfPart)}, xu), 0x107, "2", part);
-  alu(x, row(Op::FRND, kHopper, code128(0, {{75, 3, 4}}), {kFtz, same(kBF16, 4), round_int}, {kD, f.part({}, kHalfPart)}, xu), 0x107, "2", part);
-  alu(x, row(Op::FRND, kHopper, code128(0, {{75, 3, 3}}), {kFtz, same(kF64, 3), round_int}, {kD64, d}, xu), 0x113, "28ac");
-  for (Row r : x.all()) {
-    for (Slot& s : r.slot_array) s.reuse_slot = Operand::kNoSlot;
-    t.add(r);
-  }
-  alu(t, row(Op::I2FP, kHopper, code128(0, {{76, 1, 1}, {85, 1, 1}}), {always<Tok::F32>(Axis::kDstType), {Axis::kSrcType, bits(74, 1), kSign32}, {Axis::kRound, bits(78, 2), kPackedRound}}, {kD, i}, alu_pipe),
+  alu(x,
+      row(Op::FRND, kHopper, code128(0, {{75, 3, 1}}), {kFtz, same(kF16, 1), round_int}, {kD, f.part({}, kHalfPart)},
+          xu),
+      0x107, "2", part);
+  alu(x,
+      row(Op::FRND, kHopper, code128(0, {{75, 3, 4}}), {kFtz, same(kBF16, 4), round_int}, {kD, f.part({}, kHalfPart)},
+          xu),
+      0x107, "2", part);
+  alu(x, row(Op::FRND, kHopper, code128(0, {{75, 3, 3}}), {kFtz, same(kF64, 3), round_int}, {kD64, d}, xu), 0x113,
+      "28ac");
+  for (const Row& r : x.all()) t.add(slow(r));
+  alu(t,
+      row(Op::I2FP, kHopper, code128(0, {{76, 1, 1}, {85, 1, 1}}),
+          {always<Tok::F32>(Axis::kDstType),
+           {Axis::kSrcType, bits(74, 1), kSign32},
+           {Axis::kRound, bits(78, 2), kPackedRound}},
+          {kD, i}, alu_pipe),
       0x045, "2ac");
-  alu(t, row(Op::F2FP, kHopper, code128(0, {{64, 8, 255}}), {flag<Tok::RELU>(Axis::kSat, 75), {Axis::kDstType, bits(76, 1), kPackType},
-                                            always<Tok::F32>(Axis::kSrcType), always<Tok::PACK_AB>(Axis::kPack), {Axis::kRound, bits(79, 2), kPackRound}},
-             {kD, src_a(), src_b(f32)}, alu_pipe), 0x03e, "28ac");
+  alu(t,
+      row(Op::F2FP, kHopper, code128(0, {{64, 8, 255}}),
+          {flag<Tok::RELU>(Axis::kSat, 75),
+           {Axis::kDstType, bits(76, 1), kPackType},
+           always<Tok::F32>(Axis::kSrcType),
+           always<Tok::PACK_AB>(Axis::kPack),
+           {Axis::kRound, bits(79, 2), kPackRound}},
+          {kD, src_a(), src_b(f32)}, alu_pipe),
+      0x03e, "28ac");
 }
+
+// clang-format on
 
 constexpr auto build() {
   RowList<256> t;
@@ -155,6 +209,8 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm90_float() { return kRows.all(); }
+std::span<const Row> rows_sm90_float() {
+  return kRows.all();
+}
 
 }  // namespace nervanagpu::sass

@@ -5,18 +5,23 @@
 namespace nervanagpu::sass {
 namespace {
 
-// clang-format off
-constexpr Enum kConstSize[] = {{Tok::U8, 0}, {Tok::S8, 1}, {Tok::U16, 2}, {Tok::S16, 3}, {Tok::kNone, 4}, {Tok::k64, 5}};
+// clang-format off: tables
+
+constexpr Enum kConstSize[] = {{Tok::U8, 0},  {Tok::S8, 1},    {Tok::U16, 2},
+                               {Tok::S16, 3}, {Tok::kNone, 4}, {Tok::k64, 5}};
 constexpr Enum kIndexMode[] = {{Tok::kNone, 0}, {Tok::IL, 1}, {Tok::IS, 2}, {Tok::ISL, 3}};
 constexpr Enum kIndexScale[] = {{Tok::kNone, 0}, {Tok::X4, 1}, {Tok::X8, 2}, {Tok::X16, 3}};
 constexpr Enum kCopySize[] = {{Tok::kNone, 4}, {Tok::k64, 5}, {Tok::k128, 6}};
 constexpr Enum kCopyOrder[] = {{Tok::kNone, 0}};
 constexpr Enum kBypass[] = {{Tok::BYPASS, 0}, {Tok::kNone, 1}};
-constexpr Enum kAtomic[] = {{Tok::ADD, 0}, {Tok::MIN, 1}, {Tok::MAX, 2}, {Tok::INC, 3}, {Tok::DEC, 4}, {Tok::AND, 5}, {Tok::OR, 6}, {Tok::XOR, 7}, {Tok::EXCH, 8}};
-constexpr Enum kRedFunction[] = {{Tok::ADD, 0}, {Tok::MIN, 1}, {Tok::MAX, 2}, {Tok::INC, 3}, {Tok::DEC, 4}, {Tok::AND, 5}, {Tok::OR, 6}, {Tok::XOR, 7}};
+constexpr Enum kAtomic[] = {{Tok::ADD, 0}, {Tok::MIN, 1}, {Tok::MAX, 2}, {Tok::INC, 3}, {Tok::DEC, 4},
+                            {Tok::AND, 5}, {Tok::OR, 6},  {Tok::XOR, 7}, {Tok::EXCH, 8}};
+constexpr Enum kRedFunction[] = {{Tok::ADD, 0}, {Tok::MIN, 1}, {Tok::MAX, 2}, {Tok::INC, 3},
+                                 {Tok::DEC, 4}, {Tok::AND, 5}, {Tok::OR, 6},  {Tok::XOR, 7}};
 constexpr Enum kAtomicType[] = {{Tok::kNone, 0}, {Tok::S32, 1}, {Tok::k64, 2}, {Tok::S64, 3}};
 constexpr Enum kSharedType[] = {{Tok::kNone, 0}, {Tok::S32, 1}, {Tok::k64, 2}};
-constexpr Enum kAtomicFloat[] = {{Tok::F16x2_RN, 0}, {Tok::BF16x2_RN, 3}, {Tok::F32_FTZ_RN, 9}, {Tok::F32_RN, 12}, {Tok::F64_RN, 15}};
+constexpr Enum kAtomicFloat[] = {
+    {Tok::F16x2_RN, 0}, {Tok::BF16x2_RN, 3}, {Tok::F32_FTZ_RN, 9}, {Tok::F32_RN, 12}, {Tok::F64_RN, 15}};
 constexpr Enum kCasType[] = {{Tok::kNone, 0}, {Tok::k64, 2}};
 constexpr Enum kCas[] = {{Tok::CAS, 0}, {Tok::CAST_SPIN, 3}};
 constexpr Enum kMatrix[] = {{Tok::M88, 0}, {Tok::MT88, 1}};
@@ -25,7 +30,6 @@ constexpr Enum kShuffle[] = {{Tok::IDX, 0}, {Tok::UP, 1}, {Tok::DOWN, 2}, {Tok::
 constexpr Enum kVote[] = {{Tok::ALL, 0}, {Tok::ANY, 1}, {Tok::EQ, 2}};
 constexpr Enum kMatchType[] = {{Tok::kNone, 0}, {Tok::U64, 1}};
 constexpr Enum kCacheOp[] = {{Tok::PF1, 0}, {Tok::PF2, 1}, {Tok::WB, 2}, {Tok::IV, 3}, {Tok::RS, 5}};
-// clang-format on
 
 constexpr Mod kWide = always<Tok::E>(Axis::kWide);
 constexpr Mod kEviction{Axis::kCache, bits(84, 3), kEvict};
@@ -44,27 +48,40 @@ constexpr Word kE = code128(0, {{72, 1, 1}});
 constexpr Slot described(unsigned desc_at, Field offset = kOffset) {
   return address(bits(24, 8), offset).base(Width::k2, Tok::k64).described(bits(desc_at, 6)).read_late();
 }
-constexpr Slot plain(Field offset = kOffset) { return address(bits(24, 8), offset).base(Width::k2).read_late(); }
+constexpr Slot plain(Field offset = kOffset) {
+  return address(bits(24, 8), offset).base(Width::k2).read_late();
+}
 // 32-bit address of shared or local memory.
-constexpr Slot narrow() { return address(bits(24, 8), kOffset).read_late(); }
+constexpr Slot narrow() {
+  return address(bits(24, 8), kOffset).read_late();
+}
 constexpr Slot keep_sign(Slot s) {
   s.signed_absolute = true;
   return s;
 }
-constexpr Slot narrow(unsigned ureg_at) { return narrow().uniform(bits(ureg_at, 6)); }
+constexpr Slot narrow(unsigned ureg_at) {
+  return narrow().uniform(bits(ureg_at, 6));
+}
 
 constexpr void global(RowList<128>& t) {
   const Mod prefetch{Axis::kPrefetch, bits(68, 2), kPrefetchSize};
   const Slot out = pred(81).def().omit(kPT);
   const Slot data = gpr(32).wide(Width::kSize).read_late();
   const Word desc = kE | code128(0, {{76, 1, 1}, {90, 1, 1}});
-  t.add(row(Op::LDG, kHopper, code128(0x981 | kU) | desc, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod}, {out, kD, described(32)}, kLoad));
-  t.add(row(Op::LDG, kHopper, code128(0x381) | kE, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod}, {out, kD, plain()}, kLoad));
-  t.add(row(Op::LD, kHopper, code128(0x980 | kU) | desc, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod}, {kD, described(32)}, kLoad));
-  t.add(row(Op::LD, kHopper, code128(0x980) | kE, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod}, {kD, plain(bits(32, 32))}, kLoad));
-  t.add(row(Op::STG, kHopper, code128(0x986 | kU) | desc, {kWide, kEviction, kSizeMod, kStoreOrderMod}, {described(64), data}, kStore));
-  t.add(row(Op::STG, kHopper, code128(0x386) | kE, {kWide, kEviction, kSizeMod, kStoreOrderMod}, {plain(), data}, kStore));
-  t.add(row(Op::ST, kHopper, code128(0x985 | kU) | desc, {kWide, kEviction, kSizeMod, kStoreOrderMod}, {described(64), data}, kStore));
+  t.add(row(Op::LDG, kHopper, code128(0x981 | kU) | desc, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod},
+            {out, kD, described(32)}, kLoad));
+  t.add(row(Op::LDG, kHopper, code128(0x381) | kE, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod},
+            {out, kD, plain()}, kLoad));
+  t.add(row(Op::LD, kHopper, code128(0x980 | kU) | desc, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod},
+            {kD, described(32)}, kLoad));
+  t.add(row(Op::LD, kHopper, code128(0x980) | kE, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod},
+            {kD, plain(bits(32, 32))}, kLoad));
+  t.add(row(Op::STG, kHopper, code128(0x986 | kU) | desc, {kWide, kEviction, kSizeMod, kStoreOrderMod},
+            {described(64), data}, kStore));
+  t.add(row(Op::STG, kHopper, code128(0x386) | kE, {kWide, kEviction, kSizeMod, kStoreOrderMod}, {plain(), data},
+            kStore));
+  t.add(row(Op::ST, kHopper, code128(0x985 | kU) | desc, {kWide, kEviction, kSizeMod, kStoreOrderMod},
+            {described(64), data}, kStore));
   t.add(row(Op::ST, kHopper, code128(0x385) | kE, {kWide, kEviction, kSizeMod, kStoreOrderMod},
             {plain(bits(32, 32)), gpr(64).wide(Width::kSize).read_late()}, kStore));
 }
@@ -75,7 +92,8 @@ constexpr void shared(RowList<128>& t) {
   t.add(row(Op::LDS, kHopper, code128(0x984), {kSizeMod}, {kD, narrow().part(scale, kIndexScale)}, kSharedLoad));
   t.add(row(Op::LDS, kHopper, code128(0x984 | kU), {kSizeMod}, {kD, narrow(32).part(scale, kIndexScale)}, kSharedLoad));
   t.add(row(Op::STS, kHopper, code128(0x388), {kSizeMod}, {narrow().part(scale, kIndexScale), data}, kSharedStore));
-  t.add(row(Op::STS, kHopper, code128(0x988 | kU), {kSizeMod}, {narrow(64).part(scale, kIndexScale), data}, kSharedStore));
+  t.add(row(Op::STS, kHopper, code128(0x988 | kU), {kSizeMod}, {narrow(64).part(scale, kIndexScale), data},
+            kSharedStore));
   t.add(row(Op::LDL, kHopper, code128(0x983), {kEviction, kSizeMod}, {kD, narrow()}, kLoad));
   t.add(row(Op::LDL, kHopper, code128(0x983 | kU), {kEviction, kSizeMod}, {kD, narrow(32)}, kLoad));
   t.add(row(Op::STL, kHopper, code128(0x387), {kEviction, kSizeMod}, {narrow(), data}, kStore));
@@ -83,8 +101,10 @@ constexpr void shared(RowList<128>& t) {
   const Mod b16 = always<Tok::k16>(Axis::kSize);
   const Mod matrix{Axis::kMode, bits(78, 1), kMatrix};
   const Mod count{Axis::kMode2, bits(72, 2), kMatrices};
-  t.add(row(Op::LDSM, kHopper, code128(0x83b), {b16, matrix, count}, {gpr(16).def().wide(Width::kCount), keep_sign(narrow())}, kSharedLoad));
-  t.add(row(Op::LDSM, kHopper, code128(0x83b | kU), {b16, matrix, count}, {gpr(16).def().wide(Width::kCount), narrow(32)}, kSharedLoad));
+  t.add(row(Op::LDSM, kHopper, code128(0x83b), {b16, matrix, count},
+            {gpr(16).def().wide(Width::kCount), keep_sign(narrow())}, kSharedLoad));
+  t.add(row(Op::LDSM, kHopper, code128(0x83b | kU), {b16, matrix, count},
+            {gpr(16).def().wide(Width::kCount), narrow(32)}, kSharedLoad));
   const Slot matrices = gpr(32).wide(Width::kCount).read_late();
   t.add(row(Op::STSM, kHopper, code128(0x844), {b16, matrix, count}, {keep_sign(narrow()), matrices}, kSharedStore));
   t.add(row(Op::STSM, kHopper, code128(0x844 | kU), {b16, matrix, count}, {narrow(64), matrices}, kSharedStore));
@@ -95,8 +115,13 @@ constexpr void copies(RowList<128>& t) {
   const Slot target = keep_sign(address(bits(16, 8), bits(44, 20)).read_late());
   const Slot source = described(64, bits(32, 12));
   t.add(row(Op::LDGSTS, kHopper, code128(0xfae | kU, {{70, 1, 1}, {76, 1, 1}}),
-            {kWide, {Axis::kBypass, bits(81, 1), kBypass}, kEviction, {Axis::kPrefetch, bits(71, 2), kPrefetchSize},
-             {Axis::kSize, bits(73, 3), kCopySize}, flag<Tok::ZFILL>(Axis::kZeroFill, 82), {Axis::kOrder, bits(77, 4), kCopyOrder}},
+            {kWide,
+             {Axis::kBypass, bits(81, 1), kBypass},
+             kEviction,
+             {Axis::kPrefetch, bits(71, 2), kPrefetchSize},
+             {Axis::kSize, bits(73, 3), kCopySize},
+             flag<Tok::ZFILL>(Axis::kZeroFill, 82),
+             {Axis::kOrder, bits(77, 4), kCopyOrder}},
             {target, source, pred(87).inv(90).omit(kPT)}, copy));
   constexpr Traits barrier{.unit = Unit::kMemGlobal, .write_sb = true};
   t.add(row(Op::LDGDEPBAR, kHopper, code128(0x9af), {}, {}, barrier));
@@ -133,21 +158,30 @@ constexpr void atomics(RowList<128>& t) {
   for (const auto& [op, code, fcode, ccode] : {std::array{static_cast<unsigned>(Op::ATOM), 0x98au, 0x9a2u, 0x38bu},
                                                std::array{static_cast<unsigned>(Op::ATOMG), 0x9a8u, 0x9a3u, 0x3a9u}}) {
     const Op name = static_cast<Op>(op);
-    t.add(row(name, kHopper, code128(code | kU) | desc, {kWide, function, kEviction, type, kStoreOrderMod}, {out, d, described(64), b}, kLoad));
-    t.add(row(name, kHopper, code128(fcode | kU) | desc, {kWide, add, kEviction, float_type, kStoreOrderMod}, {out, d, described(64), b}, kLoad));
-    t.add(row(name, kHopper, code128(ccode) | kE, {kWide, name == Op::ATOM ? cas : always<Tok::CAS>(Axis::kFunction), kEviction, cas_type, kStoreOrderMod},
+    t.add(row(name, kHopper, code128(code | kU) | desc, {kWide, function, kEviction, type, kStoreOrderMod},
+              {out, d, described(64), b}, kLoad));
+    t.add(row(name, kHopper, code128(fcode | kU) | desc, {kWide, add, kEviction, float_type, kStoreOrderMod},
+              {out, d, described(64), b}, kLoad));
+    t.add(row(name, kHopper, code128(ccode) | kE,
+              {kWide, name == Op::ATOM ? cas : always<Tok::CAS>(Axis::kFunction), kEviction, cas_type, kStoreOrderMod},
               {out, d, plain(), b, c}, kLoad));
   }
-  t.add(row(Op::REDG, kHopper, code128(0x98e | kU) | red_desc, {kWide, red, kEviction, type, kStoreOrderMod}, {described(64), b}, kStore));
-  t.add(row(Op::REDG, kHopper, code128(0x9a6 | kU) | red_desc, {kWide, add, kEviction, float_type, kStoreOrderMod}, {described(64), b}, kStore));
+  t.add(row(Op::REDG, kHopper, code128(0x98e | kU) | red_desc, {kWide, red, kEviction, type, kStoreOrderMod},
+            {described(64), b}, kStore));
+  t.add(row(Op::REDG, kHopper, code128(0x9a6 | kU) | red_desc, {kWide, add, kEviction, float_type, kStoreOrderMod},
+            {described(64), b}, kStore));
   const Slot shared = narrow().part(bits(78, 2), kIndexScale);
   const Slot shared_u = narrow(64).part(bits(78, 2), kIndexScale);
-  t.add(row(Op::ATOMS, kHopper, code128(0x38c), {function, {Axis::kType, bits(73, 3), kSharedType}}, {d, shared, b}, kSharedLoad));
-  t.add(row(Op::ATOMS, kHopper, code128(0x98c | kU), {function, {Axis::kType, bits(73, 3), kSharedType}}, {d, shared_u, b}, kSharedLoad));
+  t.add(row(Op::ATOMS, kHopper, code128(0x38c), {function, {Axis::kType, bits(73, 3), kSharedType}}, {d, shared, b},
+            kSharedLoad));
+  t.add(row(Op::ATOMS, kHopper, code128(0x98c | kU), {function, {Axis::kType, bits(73, 3), kSharedType}},
+            {d, shared_u, b}, kSharedLoad));
   t.add(row(Op::ATOMS, kHopper, code128(0x38d), {cas, cas_type}, {d, shared, b, c}, kSharedLoad));
   constexpr Traits cctl{.unit = Unit::kMemGlobal, .late = true};
-  t.add(row(Op::CCTL, kHopper, code128(0x98f) | kE, {kWide, {Axis::kFunction, bits(87, 3), kCacheOp}}, {plain(bits(32, 32))}, cctl));
-  t.add(row(Op::CCTL, kHopper, code128(0x98f, {{24, 8, 255}, {89, 1, 1}}), {always<Tok::IVALL>(Axis::kFunction)}, {}, cctl));
+  t.add(row(Op::CCTL, kHopper, code128(0x98f) | kE, {kWide, {Axis::kFunction, bits(87, 3), kCacheOp}},
+            {plain(bits(32, 32))}, cctl));
+  t.add(row(Op::CCTL, kHopper, code128(0x98f, {{24, 8, 255}, {89, 1, 1}}), {always<Tok::IVALL>(Axis::kFunction)}, {},
+            cctl));
 }
 
 constexpr void lanes(RowList<128>& t) {
@@ -160,14 +194,20 @@ constexpr void lanes(RowList<128>& t) {
   t.add(row(Op::SHFL, kHopper, code128(0x389), {shuffle}, {out, d, a, b, c}, kSharedLoad));
   t.add(row(Op::SHFL, kHopper, code128(0x589), {shuffle}, {out, d, a, b, imm(bits(40, 13))}, kSharedLoad));
   t.add(row(Op::SHFL, kHopper, code128(0x989), {shuffle}, {out, d, a, imm(bits(53, 5)), c}, kSharedLoad));
-  t.add(row(Op::SHFL, kHopper, code128(0xf89), {shuffle}, {out, d, a, imm(bits(53, 5)), imm(bits(40, 13))}, kSharedLoad));
+  t.add(
+      row(Op::SHFL, kHopper, code128(0xf89), {shuffle}, {out, d, a, imm(bits(53, 5)), imm(bits(40, 13))}, kSharedLoad));
   constexpr Traits alu_pipe{.unit = Unit::kAlu};
-  t.add(row(Op::VOTE, kHopper, code128(0x806), {{Axis::kFunction, bits(72, 2), kVote}}, {d.omit(kRZ), out, pred(87).inv(90)}, alu_pipe));
+  t.add(row(Op::VOTE, kHopper, code128(0x806), {{Axis::kFunction, bits(72, 2), kVote}},
+            {d.omit(kRZ), out, pred(87).inv(90)}, alu_pipe));
   const Mod type{Axis::kType, bits(73, 1), kMatchType};
   const Slot value = gpr(24).wide(Width::kType).read_late();
-  t.add(row(Op::MATCH, kHopper, code128(0x3a1), {always<Tok::ALL>(Axis::kFunction), type}, {out, d, value}, kSharedLoad));
-  t.add(row(Op::MATCH, kHopper, code128(0x3a1, {{79, 1, 1}, {81, 3, 7}}), {always<Tok::ANY>(Axis::kFunction), type}, {d, value}, kSharedLoad));
+  t.add(
+      row(Op::MATCH, kHopper, code128(0x3a1), {always<Tok::ALL>(Axis::kFunction), type}, {out, d, value}, kSharedLoad));
+  t.add(row(Op::MATCH, kHopper, code128(0x3a1, {{79, 1, 1}, {81, 3, 7}}), {always<Tok::ANY>(Axis::kFunction), type},
+            {d, value}, kSharedLoad));
 }
+
+// clang-format on
 
 constexpr auto build() {
   RowList<128> t;
@@ -185,6 +225,8 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm90_memory() { return kRows.all(); }
+std::span<const Row> rows_sm90_memory() {
+  return kRows.all();
+}
 
 }  // namespace nervanagpu::sass

@@ -69,7 +69,9 @@ std::span<const Row* const> rows_for(Arch arch, Op op) {
   return x.by_op[i];
 }
 
-std::span<const Op> ops_of(Arch arch) { return index_of(arch).ops; }
+std::span<const Op> ops_of(Arch arch) {
+  return index_of(arch).ops;
+}
 
 std::vector<Op> ops_at(Arch arch, std::string_view text) {
   std::vector<Op> found;
@@ -92,12 +94,9 @@ std::uint8_t width_of(Width w, const Inst& inst) {
       case Tok::k64:
       case Tok::U64:
       case Tok::S64:
-      case Tok::F64:
-        return 2;
-      case Tok::k128:
-        return 4;
-      default:
-        return 1;
+      case Tok::F64: return 2;
+      case Tok::k128: return 4;
+      default: return 1;
     }
   };
   switch (w) {

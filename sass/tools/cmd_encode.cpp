@@ -36,7 +36,8 @@ int cmd_encode(const Arguments& args) {
     std::cout << help_of("encode");
     return 0;
   }
-  if (!options->files.empty()) return usage_error("encode", "reads standard input; got '" + options->files.front() + "'");
+  if (!options->files.empty())
+    return usage_error("encode", "reads standard input; got '" + options->files.front() + "'");
   const std::string name = options->one("--arch").value_or("sm_90a");
   const std::optional<Arch> arch = arch_from_name(name);
   if (!arch) return usage_error("encode", "unknown architecture '" + name + "'");
@@ -47,7 +48,8 @@ int cmd_encode(const Arguments& args) {
     if (!word.ok()) {
       std::puts(one_line(word.error()).c_str());
     } else if (two_words) {
-      std::printf("0x%016llx 0x%016llx\n", static_cast<unsigned long long>(word->lo), static_cast<unsigned long long>(word->hi));
+      std::printf("0x%016llx 0x%016llx\n", static_cast<unsigned long long>(word->lo),
+                  static_cast<unsigned long long>(word->hi));
     } else {
       std::printf("0x%016llx\n", static_cast<unsigned long long>(word->lo));
     }

@@ -54,11 +54,13 @@ int cmd_roundtrip(const Arguments& args) {
       const Outcome outcome = check(image->arch, kernel.code[i], address, why);
       ++count[static_cast<int>(outcome)];
       if (outcome == Outcome::kBroken || (verbose && outcome == Outcome::kUnknown)) {
-        std::fprintf(stderr, "%s+0x%llx: %s\n", kernel.name.c_str(), static_cast<unsigned long long>(address), why.c_str());
+        std::fprintf(stderr, "%s+0x%llx: %s\n", kernel.name.c_str(), static_cast<unsigned long long>(address),
+                     why.c_str());
       }
     }
   }
-  std::printf("%zu instructions, %zu exact, %zu unknown, %zu broken\n", count[0] + count[1] + count[2], count[0], count[1], count[2]);
+  std::printf("%zu instructions, %zu exact, %zu unknown, %zu broken\n", count[0] + count[1] + count[2], count[0],
+              count[1], count[2]);
   return count[2] == 0 ? 0 : 1;
 }
 

@@ -1,7 +1,7 @@
 """nvdisasm as an oracle over the 64-bit instructions of sm_50 .. sm_62, and reading them out of a cubin.
 
 A raw file holds groups of 32 bytes: a control word with 21 bits for each of the three instructions that follow it.
-Branch targets come back as if each instruction stood at address 8, the first one of a kernel.
+Branch targets come back as if each instruction stood at address 0.
 """
 import os
 import re
@@ -59,7 +59,7 @@ def _relocate(text, address):
     if not _RELATIVE.search(text):
         return text
     return re.sub(r"(?<![\w\[+-])(-?0x[0-9a-f]+)\b(?!\])(?=[^,]*$)",
-                  lambda m: hex(int(m.group(1), 16) - address + 8), text)
+                  lambda m: hex(int(m.group(1), 16) - address), text)
 
 
 def instructions(cubin):

@@ -12,7 +12,10 @@ namespace {
 
 std::string name(const Access& a) {
   static const char* const kFile[] = {"R", "UR", "P", "UP", "B", "CC"};
-  std::string out = (a.write ? "=" : a.guard ? "@" : "") + std::string(kFile[static_cast<int>(a.file)]) + std::to_string(a.first);
+  std::string out = (a.write   ? "="
+                     : a.guard ? "@"
+                               : "") +
+                    std::string(kFile[static_cast<int>(a.file)]) + std::to_string(a.first);
   if (a.count > 1) out += ":" + std::to_string(a.count);
   if (a.late) out += "*";
   return out;
@@ -36,8 +39,8 @@ TEST(Access, Registers) {
   EXPECT_EQ(list("IADD3.X R1, P0, P2, R2, R3, R4, P1, !PT"), "=R1 =P0 =P2 R2 R3 R4 P1");
   EXPECT_EQ(list("ISETP.GE.AND P0, PT, R1, UR4, P2"), "=P0 R1 UR4 P2");
   EXPECT_EQ(list("@UP1 UIADD3 UR4, UP2, UR5, 0x1, URZ"), "@UP1 =UR4 =UP2 UR5");
-  EXPECT_EQ(list("F2F.F64.F32 R2, R4"), "=R2:2 R4");
-  EXPECT_EQ(list("I2F.F64.U64 R2, R4"), "=R2:2 R4:2");
+  EXPECT_EQ(list("F2F.F64.F32 R2, R4"), "=R2:2 R4*");
+  EXPECT_EQ(list("I2F.F64.U64 R2, R4"), "=R2:2 R4:2*");
   EXPECT_EQ(list("CS2R R4, SRZ"), "=R4:2");
 }
 
@@ -93,7 +96,10 @@ TEST(Access, StaysInTheFile) {
     const Accesses all = accesses(*inst);
     EXPECT_LT(all.count, all.items.size());
     for (const Access& a : all) {
-      const int limit = a.file == RegFile::kGpr ? 255 : a.file == RegFile::kUGpr ? 63 : a.file == RegFile::kBarrier ? 16 : 7;
+      const int limit = a.file == RegFile::kGpr       ? 255
+                        : a.file == RegFile::kUGpr    ? 63
+                        : a.file == RegFile::kBarrier ? 16
+                                                      : 7;
       EXPECT_LE(a.first + a.count, limit) << g.text;
     }
   }

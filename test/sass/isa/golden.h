@@ -17,7 +17,9 @@ struct Golden {
   int line = 0;
 };
 
-inline std::string data_path(const std::string& name) { return std::string(NG_SOURCE_DIR) + "/test/sass/isa/" + name; }
+inline std::string data_path(const std::string& name) {
+  return std::string(NG_SOURCE_DIR) + "/test/sass/isa/" + name;
+}
 
 inline std::vector<Golden> read_golden(const std::string& name, Encoding encoding) {
   std::vector<Golden> out;
