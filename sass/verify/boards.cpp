@@ -42,7 +42,7 @@ void BoardState::finish(std::uint8_t mask) {
   std::erase_if(open_, [&](const Outstanding& o) { return (o.cover & mask) != 0; });
 }
 
-void BoardState::wait(const Code& code, std::uint32_t i, Findings* out) {
+int BoardState::wait(const Code& code, std::uint32_t i, Findings* out) {
   const Step& step = code.steps[i];
   std::uint8_t awaited = step.inst.control.wait;
   std::uint8_t counted = 0;
@@ -72,7 +72,14 @@ void BoardState::wait(const Code& code, std::uint32_t i, Findings* out) {
                           " cycle after it was set; it shows from 2 cycles on"});
     }
   }
+  int passed = 0;
+  if (info(code.arch).encoding == Encoding::k64) {
+    for (unsigned sb = 0; sb < kScoreboards; ++sb) {
+      if (awaited >> sb & 1) passed = std::max(passed, kLeastWait - since_set_[sb]);
+    }
+  }
   finish(awaited);
+  return passed;
 }
 
 void BoardState::check(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i, Findings* out) {
@@ -115,11 +122,11 @@ void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std:
   }
   const Queue queue = step.known ? queue_of(code.arch, step.inst) : Queue::kNone;
   const ReadQueue read_queue = step.known ? read_queue_of(step.inst) : ReadQueue::kNone;
-  const bool always = step.known && always_runs(step.inst);
+  const bool counts = !step.known || always_runs(step.inst) || info(code.arch).encoding == Encoding::k64;
   for (Outstanding& o : open_) {
     const Inst& producer = code.steps[o.line].inst;
-    // A count of what came after is only sure of what surely ran.
-    for (unsigned sb = 0; always && sb < kScoreboards; ++sb) {
+    // From sm_70 a count of what came after is only sure of what surely ran.
+    for (unsigned sb = 0; counts && sb < kScoreboards; ++sb) {
       if (((o.cover & (write | read)) >> sb & 1) && o.since[sb] < 255) ++o.since[sb];
     }
     // In a queue each takes its turn, even if its guard is false: the younger one's scoreboards speak for both.

@@ -26,7 +26,8 @@ class BoardState {
   BoardState() { since_set_.fill(kLong); }
 
   // The wait of step i: what it awaits is done. Reports waits that come too soon after their scoreboard was set.
-  void wait(const Code& code, std::uint32_t i, Findings* out);
+  // Returns the cycles that surely pass in it: compilers for sm_50 .. sm_62 count on them.
+  int wait(const Code& code, std::uint32_t i, Findings* out);
   // Reports what step i reads or overwrites while it is outstanding; the same is not reported again further on.
   void check(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i, Findings* out);
   void issue(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i);
@@ -43,6 +44,7 @@ class BoardState {
     [[nodiscard]] std::uint64_t key() const { return std::uint64_t{line} * 2 + (reads ? 1 : 0); }
   };
   static constexpr int kLong = 100;
+  static constexpr int kLeastWait = 8;  // no operation lowers its scoreboard sooner after it was issued
   void finish(std::uint8_t mask);
 
   std::vector<Outstanding> open_;                 // ascending key

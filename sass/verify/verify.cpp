@@ -80,7 +80,9 @@ class Proof {
   std::uint32_t walk(std::uint32_t start, State& s, Findings* out) const {
     for (std::uint32_t i = start;; ++i) {
       const Control& c = code_.steps[i].inst.control;
-      s.boards.wait(code_, i, out);
+      const int passed = s.boards.wait(code_, i, out);
+      s.boards.advance(passed);
+      s.fixed.advance(passed, horizon_);
       s.boards.check(code_, sets_, i, out);
       s.fixed.check(code_, i, out);
       s.boards.issue(code_, sets_, i);
