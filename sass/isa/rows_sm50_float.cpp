@@ -38,7 +38,7 @@ constexpr auto build() {
   forms64(t, row(Op::FADD, kMaxwell, {}, {ftz44, round39, sat50}, {dst_cc(), ra().neg(48).abs(46), rb(f32).neg(45).abs(49).reuse(2)}, fma), 0x5c58, "ric");
   forms64(t, row(Op::FMUL, kMaxwell, {}, {Mod{Axis::kFtz, bits(44, 2), kFtz64}, Mod{Axis::kScale, bits(41, 3), kScale}, round39, sat50},
                  {dst_cc(), ra(), rb(f32).neg(48)}, fma), 0x5c68, "ric");
-  t.add(row(Op::FFMA32I, kMaxwell, top16(0x0c00), {ftz53, sat55}, {dst_cc(52), ra().neg(56), imm32(f32), same_as_first().neg(57)}, fma));
+  t.add(row(Op::FFMA32I, kMaxwell, top16(0x0c00), {ftz53, sat55}, {dst_cc(52), ra().neg(56), imm32(f32), same_as_first().neg(57).reuse(2)}, fma));
   t.add(row(Op::FADD32I, kMaxwell, top16(0x0800), {flag<Tok::FTZ>(Axis::kFtz, 55)}, {dst_cc(52), ra().neg(56).abs(54), imm32(f32).neg(53).abs(57)}, fma));
   t.add(row(Op::FMUL32I, kMaxwell, top16(0x1e00), {ftz53, sat55}, {dst_cc(52), ra(), imm32(f32)}, fma));
   forms64(t, row(Op::FMNMX, kMaxwell, {}, {ftz44}, {dst_cc(), ra().neg(48).abs(46), rb(f32).neg(45).abs(49), pred_in()}, alu), 0x5c60, "ric");

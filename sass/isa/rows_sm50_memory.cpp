@@ -83,7 +83,7 @@ constexpr auto build() {
   // The new value of a compare and swap lies after the compared one.
   const Slot compared = gpr(20).wide(Width::kTypeCas).read_late();
   t.add(row(Op::ATOM, kMaxwell, top16(0xeef0), {e48, always<Tok::CAS>(Axis::kFunction), Mod{Axis::kType, bits(49, 1), kCasType}},
-            {old_value, atom_address, compared, follows_previous().wide(Width::kType)}, global_load));
+            {old_value, atom_address, compared, follows_previous().wide(Width::kType).read_late()}, global_load));
 
   const Slot shared_address = address(bits(8, 8), bits(30, 22)).scaled(2).read_late();
   const auto atoms = [&](std::span<const Enum> ops, std::span<const Enum> types) {
@@ -95,7 +95,7 @@ constexpr auto build() {
   atoms(kAtomOrder, kOnlyS32);
   atoms(kAtomSwap, kOnlyU64);
   t.add(row(Op::ATOMS, kMaxwell, top16(0xee40), {always<Tok::CAS>(Axis::kFunction), Mod{Axis::kType, bits(52, 1), kCasType}},
-            {old_value, shared_address, compared, follows_previous().wide(Width::kType)}, shared_load));
+            {old_value, shared_address, compared, follows_previous().wide(Width::kType).read_late()}, shared_load));
 
   const auto red = [&](std::span<const Enum> ops, std::span<const Enum> types) {
     t.add(row(Op::RED, kMaxwell, top16(0xebf8), {e48, Mod{Axis::kFunction, bits(23, 3), ops}, Mod{Axis::kType, bits(20, 3), types}},

@@ -84,8 +84,8 @@ TEST_P(GoldenTest, OneBitFlipsComeBackOrAreRefused) {
   EXPECT_GT(accepted, golden_.size() * 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Archs, GoldenTest, ::testing::Values(Suite{"sm90a.golden", Arch::sm_90a}),
-                         [](const ::testing::TestParamInfo<Suite>& suite) { return std::string(suite.param.file).substr(0, 5); });
+INSTANTIATE_TEST_SUITE_P(Archs, GoldenTest, ::testing::Values(Suite{"sm90a.golden", Arch::sm_90a}, Suite{"sm52.golden", Arch::sm_52}),
+                         [](const ::testing::TestParamInfo<Suite>& suite) { return std::string(nervanagpu::sass::info(suite.param.arch).name); });
 
 }  // namespace
 }  // namespace nervanagpu::sass::test
