@@ -143,19 +143,34 @@ void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std:
   }
   if (!step.known) return;
   const bool kept = !writes_guard(step, step.inst);
-  const auto put = [&](bool reads, std::uint8_t cover) {
-    const Outstanding o{i, reads, cover, kept, {}};
-    const auto at = std::ranges::lower_bound(open_, o.key(), {}, [](const Outstanding& x) { return x.key(); });
-    if (at != open_.end() && at->key() == o.key()) {
-      *at = {i, reads, static_cast<std::uint8_t>(at->cover & cover), kept && at->guard_kept, {}};
-    } else {
-      open_.insert(at, o);
-    }
-  };
+  // What is open from an earlier turn stays so beside the new one.
+  std::vector<Outstanding> older;
+  std::erase_if(open_, [&](const Outstanding& o) {
+    if (o.line != i || o.again) return false;
+    older.push_back(o);
+    older.back().again = true;
+    return true;
+  });
+  for (const Outstanding& o : older) put(o);
   const RegisterSet none{};
-  if (ready(step.inst) == Ready::kScoreboard && sets[i].writes != none) put(false, write);
+  if (ready(step.inst) == Ready::kScoreboard && sets[i].writes != none) put({i, false, false, write, kept, {}});
   // Results are there only after the sources were read.
-  if (sets[i].late != none) put(true, static_cast<std::uint8_t>(read | write));
+  if (sets[i].late != none) put({i, true, false, static_cast<std::uint8_t>(read | write), kept, {}});
+}
+
+void BoardState::join(Outstanding& to, const Outstanding& from) {
+  to.cover &= from.cover;
+  for (unsigned sb = 0; sb < kScoreboards; ++sb) to.since[sb] = std::min(to.since[sb], from.since[sb]);
+  to.guard_kept = to.guard_kept && from.guard_kept;
+}
+
+void BoardState::put(const Outstanding& o) {
+  const auto at = std::ranges::lower_bound(open_, o.key(), {}, [](const Outstanding& x) { return x.key(); });
+  if (at != open_.end() && at->key() == o.key()) {
+    join(*at, o);
+  } else {
+    open_.insert(at, o);
+  }
 }
 
 void BoardState::advance(int cycles) {
@@ -182,9 +197,7 @@ bool BoardState::merge(const BoardState& other) {
       weaker = true;
     } else {
       Outstanding o = *a;
-      o.cover &= b->cover;
-      for (unsigned sb = 0; sb < kScoreboards; ++sb) o.since[sb] = std::min(o.since[sb], b->since[sb]);
-      o.guard_kept = o.guard_kept && b->guard_kept;
+      join(o, *b);
       weaker |= o.cover != a->cover || o.since != a->since || o.guard_kept != a->guard_kept;
       all.push_back(o);
       ++a;

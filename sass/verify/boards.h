@@ -38,14 +38,17 @@ class BoardState {
   struct Outstanding {
     std::uint32_t line;
     bool reads;          // late sources; else results
+    bool again;          // its line has issued once more since: an older turn of a loop
     std::uint8_t cover;  // scoreboards that show it done
     bool guard_kept;     // its guard still has its value
     std::array<std::uint8_t, kScoreboards> since{};  // of those in `cover`: operations on them after the one that covers
-    [[nodiscard]] std::uint64_t key() const { return std::uint64_t{line} * 2 + (reads ? 1 : 0); }
+    [[nodiscard]] std::uint64_t key() const { return std::uint64_t{line} * 4 + (reads ? 2 : 0) + (again ? 1 : 0); }
   };
   static constexpr int kLong = 100;
   static constexpr int kLeastWait = 8;  // no operation lowers its scoreboard sooner after it was issued
+  static void join(Outstanding& to, const Outstanding& from);  // what both guarantee
   void finish(std::uint8_t mask);
+  void put(const Outstanding& o);
 
   std::vector<Outstanding> open_;                 // ascending key
   std::array<int, kScoreboards> since_set_{};     // cycles since the scoreboard was last set, at least
