@@ -8,19 +8,12 @@
 namespace nervanagpu::sass {
 namespace {
 
-constexpr std::int64_t kBarriers = 16;
-
 class Checker {
  public:
   Checker(const Program& program, const std::vector<const TextLine*>& sources) : program_(program), sources_(sources) {}
 
   Status run() {
     if (program_.lines.empty()) return error("kernel `" + program_.manifest.name + "` has no instructions");
-    for (std::size_t i = 0; i < program_.lines.size(); ++i) {
-      Status s = groups(i);
-      if (s.ok()) s = barriers(i);
-      if (!s.ok()) return s;
-    }
     Status s = register_limit();
     if (!s.ok()) return s;
     return end();
@@ -31,52 +24,6 @@ class Checker {
     Diag d = error_at(program_.lines[i].at, std::move(message));
     if (i < sources_.size()) add_origins(d, sources_[i]->from.get());
     return d;
-  }
-
-  // 64-bit values live in even registers, 128-bit values in multiples of four.
-  Status group(std::size_t i, RegFile file, unsigned reg, unsigned width, unsigned zero, unsigned operand) {
-    if (reg == zero || reg == kNoReg || (width != 2 && width != 4)) return Done{};
-    const std::string name = register_text(file, reg);
-    if (reg % width != 0) {
-      return fail(i, "operand " + std::to_string(operand + 1) + " is a group of " + std::to_string(width) +
-                         " registers and must begin at a multiple of " + std::to_string(width) + ", found " + name);
-    }
-    if (reg + width > zero) {
-      return fail(i, "operand " + std::to_string(operand + 1) + " is a group of " + std::to_string(width) +
-                         " registers and runs past " + register_text(file, zero - 1) + ", found " + name);
-    }
-    return Done{};
-  }
-
-  Status groups(std::size_t i) {
-    const Inst& inst = program_.lines[i].inst;
-    for (std::size_t n = 0; n < inst.operand_count; ++n) {
-      const Operand& o = inst.operand_array[n];
-      const auto k = static_cast<unsigned>(n);
-      Status s = Done{};
-      if (o.kind == OperandKind::kGpr) s = group(i, RegFile::kGpr, o.reg, o.width, kRZ, k);
-      if (o.kind == OperandKind::kUGpr) s = group(i, RegFile::kUGpr, o.reg, o.width, kURZ, k);
-      if (o.kind == OperandKind::kAddr) {
-        s = group(i, RegFile::kGpr, o.reg, o.width, kRZ, k);
-        if (s.ok()) s = group(i, RegFile::kUGpr, o.ureg, o.uwidth, kURZ, k);
-        if (s.ok()) s = group(i, RegFile::kUGpr, o.desc, 2, kURZ, k);
-      }
-      if (!s.ok()) return s;
-    }
-    return Done{};
-  }
-
-  Status barriers(std::size_t i) {
-    const Inst& inst = program_.lines[i].inst;
-    if (inst.op != Op::BAR) return Done{};
-    for (const Operand& o : inst.operands()) {
-      if (o.kind != OperandKind::kImm && o.kind != OperandKind::kGpr) continue;
-      if (o.kind == OperandKind::kImm && (o.imm < 0 || o.imm >= kBarriers)) {
-        return fail(i, "there is no barrier " + std::to_string(o.imm) + "; 0 to 15 exist");
-      }
-      break;  // the barrier's number comes first
-    }
-    return Done{};
   }
 
   Status register_limit() {

@@ -1,5 +1,5 @@
-// What every program must fulfil beyond the fields of each instruction: register groups, register limits, barriers, the
-// end of the code. Part of parse.
+// What every program must fulfil beyond the fields of each instruction, which the codec checks: the register
+// limit and the end of the code. Part of parse.
 #pragma once
 
 #include <vector>

@@ -110,13 +110,14 @@ TEST(Parse, RegisterGroups) {
   EXPECT_TRUE(compile("IMAD.WIDE R0, R2, 0x4, R4\nEXIT\n").ok());
   const auto p = compile("LDS.128 R6, [R0]\nEXIT\n");
   ASSERT_FALSE(p.ok());
-  EXPECT_EQ(p.error().message, "operand 1 is a group of 4 registers and must begin at a multiple of 4, found R6");
+  EXPECT_EQ(p.error().message, "LDS: R6 must be a multiple of 4 here (4 registers)");
   EXPECT_TRUE(compile("LDS.128 R8, [R0]\nEXIT\n").ok());
 }
 
 TEST(Parse, Barriers) {
   const auto p = compile("BAR.SYNC.DEFER_BLOCKING 0x10\nEXIT\n");
   ASSERT_FALSE(p.ok());
+  EXPECT_EQ(p.error().message, "number 16 is outside 0..15");
   EXPECT_TRUE(compile("BAR.SYNC.DEFER_BLOCKING 0xf\nEXIT\n").ok());
 }
 
