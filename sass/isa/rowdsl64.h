@@ -39,17 +39,39 @@ inline constexpr Enum kCcTest[]    = {{Tok::F, 0},      {Tok::LT, 1},   {Tok::EQ
 // clang-format on
 
 // The usual operands. "cc" adds R4.CC, the write of the carry. The slow ones are read after issue and have no reuse slot.
-constexpr Slot dst() { return gpr(0).def(); }
-constexpr Slot dst_cc(unsigned bit = 47) { return dst().part(bits(bit, 1), kCarryOut); }
-constexpr Slot ra() { return gpr(8).reuse(0); }
-constexpr Slot rb(ImmFormat f = ImmFormat::kSigned) { return src_b(f).reuse(1); }
-constexpr Slot rc() { return src_c().reuse(2); }
-constexpr Slot slow_a() { return gpr(8).read_late(); }
-constexpr Slot slow_b(ImmFormat f = ImmFormat::kSigned) { return src_b(f).read_late(); }
-constexpr Slot slow_c() { return src_c().read_late(); }
-constexpr Slot pred_in() { return pred(39).inv(42); }
-constexpr Slot imm20(ImmFormat f) { return imm(bits(20, 19, 56, 1), f); }
-constexpr Slot imm32(ImmFormat f) { return imm(bits(20, 32), f); }
+constexpr Slot dst() {
+  return gpr(0).def();
+}
+constexpr Slot dst_cc(unsigned bit = 47) {
+  return dst().part(bits(bit, 1), kCarryOut);
+}
+constexpr Slot ra() {
+  return gpr(8).reuse(0);
+}
+constexpr Slot rb(ImmFormat f = ImmFormat::kSigned) {
+  return src_b(f).reuse(1);
+}
+constexpr Slot rc() {
+  return src_c().reuse(2);
+}
+constexpr Slot slow_a() {
+  return gpr(8).read_late();
+}
+constexpr Slot slow_b(ImmFormat f = ImmFormat::kSigned) {
+  return src_b(f).read_late();
+}
+constexpr Slot slow_c() {
+  return src_c().read_late();
+}
+constexpr Slot pred_in() {
+  return pred(39).inv(42);
+}
+constexpr Slot imm20(ImmFormat f) {
+  return imm(bits(20, 19, 56, 1), f);
+}
+constexpr Slot imm32(ImmFormat f) {
+  return imm(bits(20, 32), f);
+}
 constexpr Slot const64() {
   Slot s = constant(bits(20, 14), 2, bits(34, 5));
   s.is_signed = true;

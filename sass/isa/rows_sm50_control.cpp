@@ -91,6 +91,8 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm50_control() { return kRows.all(); }
+std::span<const Row> rows_sm50_control() {
+  return kRows.all();
+}
 
 }  // namespace nervanagpu::sass

@@ -84,6 +84,8 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm50_convert() { return kRows.all(); }
+std::span<const Row> rows_sm50_convert() {
+  return kRows.all();
+}
 
 }  // namespace nervanagpu::sass

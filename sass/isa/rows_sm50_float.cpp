@@ -48,7 +48,11 @@ constexpr auto build() {
                  {dst_cc(), ra().neg(43).abs(54), rb(f32).neg(53).abs(44), pred_in()}, alu), 0x5800, "ric");
   forms64(t, row(Op::FCMP, kMaxwell, {}, {Mod{Axis::kCmp, bits(48, 4), kCmpSelect}, ftz47}, {dst(), ra(), rb(f32), rc()}, alu), 0x5ba0, "ricx");
   forms64(t, row(Op::FCHK, kMaxwell, {}, {always<Tok::DIVIDE>(Axis::kFunction)}, {pred(3).def(), ra().neg(48).abs(46), rb(f32).neg(45).abs(49)}, alu), 0x5c88, "ric");
-  t.add(row(Op::MUFU, kMaxwell, top16(0x5080), {Mod{Axis::kFunction, bits(20, 4), kMufu}, sat50}, {dst(), slow_a().neg(48).abs(46)}, xu));
+  const auto mufu = [&](ArchMask archs, std::span<const Enum> functions) {  // SQRT came with sm_52
+    t.add(row(Op::MUFU, archs, top16(0x5080), {Mod{Axis::kFunction, bits(20, 4), functions}, sat50}, {dst(), slow_a().neg(48).abs(46)}, xu));
+  };
+  mufu(mask_of(Arch::sm_50), std::span<const Enum>(kMufu).first(8));
+  mufu(mask_from(Arch::sm_52, Arch::sm_62), kMufu);
   forms64(t, row(Op::RRO, kMaxwell, {}, {Mod{Axis::kFunction, bits(39, 1), kReduce}}, {dst(), rb(f32).neg(45).abs(49)}, fma), 0x5c90, "ric");
 
   const Slot dd = dst_cc().wide(Width::k2);
@@ -74,6 +78,8 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm50_float() { return kRows.all(); }
+std::span<const Row> rows_sm50_float() {
+  return kRows.all();
+}
 
 }  // namespace nervanagpu::sass

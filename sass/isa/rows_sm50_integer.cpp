@@ -129,6 +129,8 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm50_integer() { return kRows.all(); }
+std::span<const Row> rows_sm50_integer() {
+  return kRows.all();
+}
 
 }  // namespace nervanagpu::sass

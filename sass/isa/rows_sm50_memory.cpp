@@ -123,6 +123,8 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm50_memory() { return kRows.all(); }
+std::span<const Row> rows_sm50_memory() {
+  return kRows.all();
+}
 
 }  // namespace nervanagpu::sass

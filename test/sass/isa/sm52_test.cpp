@@ -69,6 +69,8 @@ TEST(Sm52, AllSixArchitecturesHaveTheRows) {
   for (const Arch a : {Arch::sm_50, Arch::sm_52, Arch::sm_53, Arch::sm_60, Arch::sm_61, Arch::sm_62}) {
     EXPECT_TRUE(parse_inst(a, "XMAD.PSL.CBCC R1, R2.H1, R3.H1, R4", {}).ok());
   }
+  EXPECT_TRUE(parse_inst(Arch::sm_50, "MUFU.RSQ64H R1, R2", {}).ok());
+  EXPECT_FALSE(parse_inst(Arch::sm_50, "MUFU.SQRT R1, R2", {}).ok());
   EXPECT_FALSE(parse_inst(Arch::sm_90a, "XMAD R1, R2, R3, R4", {}).ok());
   EXPECT_FALSE(parse_inst(Arch::sm_52, "FFMA R1, R2, UR4, R4", {}).ok());
 }
@@ -78,12 +80,13 @@ TEST(Sm52, HasTheMnemonics) {
   std::set<std::string_view> have;
   for (const Op op : ops_of(Arch::sm_52)) have.insert(op_text(op));
   for (const char* name :
-       {"FFMA",  "FADD",  "FMUL",    "FFMA32I", "FADD32I", "FMUL32I", "FMNMX", "FSETP", "FSET",   "MUFU",   "RRO",    "XMAD", "IADD",
-        "IADD3", "IADD32I", "ISCADD", "IMNMX",  "ISETP",   "ISET",    "ICMP",  "LOP",   "LOP3",   "LOP32I", "SHL",    "SHR",  "SHF",
-        "BFE",   "BFI",   "PRMT",    "SEL",     "MOV",     "MOV32I",  "FLO",   "POPC",  "F2F",    "F2I",    "I2F",    "I2I",  "S2R",
-        "LDC",   "LDG",   "STG",     "LDS",     "STS",     "LDL",     "STL",   "SHFL",  "VOTE",   "ATOM",   "ATOMS",  "RED",  "BAR",
-        "MEMBAR", "DEPBAR", "PSETP", "P2R",     "R2P",     "BRA",     "SSY",   "SYNC",  "PBK",    "BRK",    "EXIT",   "NOP",  "CAL",
-        "RET",   "DADD",  "DMUL",    "DFMA",    "DSETP"}) {
+       {"FFMA", "FADD",   "FMUL",   "FFMA32I", "FADD32I", "FMUL32I", "FMNMX", "FSETP", "FSET", "MUFU",
+        "RRO",  "XMAD",   "IADD",   "IADD3",   "IADD32I", "ISCADD",  "IMNMX", "ISETP", "ISET", "ICMP",
+        "LOP",  "LOP3",   "LOP32I", "SHL",     "SHR",     "SHF",     "BFE",   "BFI",   "PRMT", "SEL",
+        "MOV",  "MOV32I", "FLO",    "POPC",    "F2F",     "F2I",     "I2F",   "I2I",   "S2R",  "LDC",
+        "LDG",  "STG",    "LDS",    "STS",     "LDL",     "STL",     "SHFL",  "VOTE",  "ATOM", "ATOMS",
+        "RED",  "BAR",    "MEMBAR", "DEPBAR",  "PSETP",   "P2R",     "R2P",   "BRA",   "SSY",  "SYNC",
+        "PBK",  "BRK",    "EXIT",   "NOP",     "CAL",     "RET",     "DADD",  "DMUL",  "DFMA", "DSETP"}) {
     EXPECT_TRUE(have.contains(name)) << name;
   }
 }
@@ -148,21 +151,27 @@ TEST(Sm52, Accesses) {
 
 TEST(Sm52, Traits) {
   const auto needs_scoreboard = [](const char* text) { return ready(inst_of(text)) == Ready::kScoreboard; };
-  for (const char* text : {"MUFU.RCP R1, R2", "F2I.S32.F32 R1, R2", "I2F.F32.S32 R1, R2", "FLO.U32 R1, R2", "POPC R1, R2", "S2R R1, SR_TID.X",
-                           "SHFL.IDX PT, R1, R2, R3, R4", "LDG.E R1, [R2]", "LDS R1, [R2]", "LDC R1, c[0x3][R2]", "ATOM.E.ADD R1, [R2], R4",
-                           "DFMA R2, R4, R6, R8", "DSETP.LT.AND P0, PT, R2, R4, PT", "IMAD R1, R2, R3, R4"}) {
+  for (const char* text :
+       {"MUFU.RCP R1, R2", "F2I.S32.F32 R1, R2", "I2F.F32.S32 R1, R2", "FLO.U32 R1, R2", "POPC R1, R2",
+        "S2R R1, SR_TID.X", "SHFL.IDX PT, R1, R2, R3, R4", "LDG.E R1, [R2]", "LDS R1, [R2]", "LDC R1, c[0x3][R2]",
+        "ATOM.E.ADD R1, [R2], R4", "DFMA R2, R4, R6, R8", "DSETP.LT.AND P0, PT, R2, R4, PT", "IMAD R1, R2, R3, R4"}) {
     EXPECT_TRUE(needs_scoreboard(text)) << text;
   }
-  for (const char* text : {"FFMA R1, R2, R3, R4", "XMAD R1, R2, R3, R4", "ISETP.LT.AND P0, PT, R2, R3, PT", "SHF.L R1, R2, R3, R4", "RRO.EX2 R1, R2",
-                           "VOTE.ALL P0, P1", "CS2R R1, SR_CLOCKLO", "STG.E [R2], R4"}) {
+  for (const char* text :
+       {"FFMA R1, R2, R3, R4", "XMAD R1, R2, R3, R4", "ISETP.LT.AND P0, PT, R2, R3, PT", "SHF.L R1, R2, R3, R4",
+        "RRO.EX2 R1, R2", "VOTE.ALL P0, P1", "CS2R R1, SR_CLOCKLO", "STG.E [R2], R4"}) {
     EXPECT_FALSE(needs_scoreboard(text)) << text;
   }
-  for (const char* text : {"STG.E [R2], R4", "STS [R2], R4", "RED.E.ADD [R2], R4", "ATOMS.ADD R1, [R2], R3", "MUFU.RCP R1, R2", "DADD R2, R4, R6"}) {
+  for (const char* text : {"STG.E [R2], R4", "STS [R2], R4", "RED.E.ADD [R2], R4", "ATOMS.ADD R1, [R2], R3",
+                           "MUFU.RCP R1, R2", "DADD R2, R4, R6"}) {
     EXPECT_TRUE(reads_late(inst_of(text))) << text;
   }
-  for (const char* text : {"FFMA R1, R2, R3, R4", "S2R R1, SR_TID.X", "BAR.SYNC 0x0"}) EXPECT_FALSE(reads_late(inst_of(text))) << text;
-  for (const char* text : {"EXIT", "@P0 BRK", "SYNC", "RET", "BRA 0x40"}) EXPECT_TRUE(ends_block(inst_of(text))) << text;
-  for (const char* text : {"SSY 0x40", "PBK 0x40", "NOP", "BAR.SYNC 0x0"}) EXPECT_FALSE(ends_block(inst_of(text))) << text;
+  for (const char* text : {"FFMA R1, R2, R3, R4", "S2R R1, SR_TID.X", "BAR.SYNC 0x0"})
+    EXPECT_FALSE(reads_late(inst_of(text))) << text;
+  for (const char* text : {"EXIT", "@P0 BRK", "SYNC", "RET", "BRA 0x40"})
+    EXPECT_TRUE(ends_block(inst_of(text))) << text;
+  for (const char* text : {"SSY 0x40", "PBK 0x40", "NOP", "BAR.SYNC 0x0"})
+    EXPECT_FALSE(ends_block(inst_of(text))) << text;
   EXPECT_TRUE(is_branch(inst_of("BRA 0x40")));
   EXPECT_FALSE(is_branch(inst_of("SSY 0x40")));
   EXPECT_EQ(unit(inst_of("FFMA R1, R2, R3, R4")), Unit::kFma);
