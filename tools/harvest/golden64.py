@@ -3,6 +3,7 @@
 SAMPLES is the output of sample_rows (random instructions of every row); the cubins are ptxas' of test/corpus. The text
 is always nvdisasm's. Left out are NaNs, whose payload it hides.
 """
+
 import re
 import sys
 
@@ -28,9 +29,9 @@ def main(samples, cubins):
             row, word, _ = line.split("\t", 2)
             rows.setdefault(int(row), []).append(int(word, 16))
     words = [w for some in rows.values() for w in some]
-    text = dict(zip(words, disassemble(words)))
+    text = dict(zip(words, disassemble(words), strict=False))
     corpus = sorted({w for c in cubins for w, _, _ in instructions(c)})
-    text.update(zip(corpus, disassemble(corpus)))
+    text.update(zip(corpus, disassemble(corpus), strict=False))
     chosen = []
     for some in rows.values():
         good = [w for w in some if text[w] and "NAN" not in text[w]]

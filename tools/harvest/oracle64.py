@@ -3,6 +3,7 @@
 A raw file holds groups of 32 bytes: a control word with 21 bits for each of the three instructions that follow it.
 Branch targets come back as if each instruction stood at address 0.
 """
+
 import os
 import re
 import struct
@@ -27,9 +28,11 @@ def disassemble(words, arch="SM52", control=PLAIN):
         while live:
             with open(path, "wb") as f:
                 for g in range(0, len(live), 3):
-                    group = [pairs[i] for i in live[g:g + 3]]
+                    group = [pairs[i] for i in live[g : g + 3]]
                     group += [(0x50B0000000070F00, 0x7E0)] * (3 - len(group))
-                    f.write(struct.pack("<4Q", sum(c << (21 * k) for k, (_, c) in enumerate(group)), *(w for w, _ in group)))
+                    f.write(
+                        struct.pack("<4Q", sum(c << (21 * k) for k, (_, c) in enumerate(group)), *(w for w, _ in group))
+                    )
             run = subprocess.run([NVDISASM, "-b", arch, path], capture_output=True, text=True)
             bad = {int(m, 16) for m in re.findall(r"address 0x([0-9a-f]+)", run.stderr)}
             if bad:
@@ -58,20 +61,19 @@ def disassemble(words, arch="SM52", control=PLAIN):
 def _relocate(text, address):
     if not _RELATIVE.search(text):
         return text
-    return re.sub(r"(?<![\w\[+-])(-?0x[0-9a-f]+)\b(?!\])(?=[^,]*$)",
-                  lambda m: hex(int(m.group(1), 16) - address), text)
+    return re.sub(r"(?<![\w\[+-])(-?0x[0-9a-f]+)\b(?!\])(?=[^,]*$)", lambda m: hex(int(m.group(1), 16) - address), text)
 
 
 def instructions(cubin):
     """(word, control bits, address) of every instruction in the .text sections of a cubin file."""
     with open(cubin, "rb") as f:
         data = f.read()
-    shoff, = struct.unpack_from("<Q", data, 0x28)
+    (shoff,) = struct.unpack_from("<Q", data, 0x28)
     shentsize, shnum, shstrndx = struct.unpack_from("<3H", data, 0x3A)
     sections = [struct.unpack_from("<2I4Q2I2Q", data, shoff + i * shentsize) for i in range(shnum)]
     names = sections[shstrndx][4]
     for s in sections:
-        name = data[names + s[0]:data.index(b"\0", names + s[0])]
+        name = data[names + s[0] : data.index(b"\0", names + s[0])]
         if not name.startswith(b".text"):
             continue
         for at in range(0, s[5], 32):
