@@ -59,7 +59,7 @@ CheckOp check_op(Arch arch, const Inst& inst) {
         for (unsigned c = 0; c < static_cast<unsigned>(Consumer::kCount); ++c) {
           least = std::min(least, raw_gap(arch, p, static_cast<Consumer>(c)).need);
         }
-      } else {
+      } else if (!a.carried) {
         const CheckOp::Use use{tag, consumer_of(inst, a, part), a.late};
         (a.operand == 255 ? op.guard : op.uses).push_back(use);
       }

@@ -22,14 +22,20 @@ struct Collector {
     a.operand = static_cast<std::uint8_t>(operand);
   }
 
-  // The whole predicate file, or the part that an immediate mask (the last operand) chooses.
+  // The predicates that an immediate mask (the last operand) chooses, or the whole file. R2P writes the file as a whole:
+  // those outside its mask are read and written back, so an older write of theirs must have arrived (shown on the chip:
+  // a compare right before an R2P of other predicates is lost).
   void predicates(RegFile file, const Operand& mask, bool write, unsigned operand) {
-    if (mask.kind != OperandKind::kImm || (mask.imm & 0x7f) == 0x7f) {
-      add(file, 0, 7, write, false, operand);
-      return;
+    const unsigned chosen = mask.kind == OperandKind::kImm ? static_cast<unsigned>(mask.imm) & 0x7f : 0x7f;
+    if (write && chosen != 0x7f) {
+      add(file, 0, 7, false, false, operand);
+      out.items[out.count - 1].carried = true;
     }
-    for (unsigned p = 0; p < 7; ++p) {
-      if ((mask.imm >> p & 1) != 0) add(file, p, 1, write, false, operand);
+    for (unsigned p = 0; p < 7;) {
+      unsigned end = p;
+      while (end < 7 && (chosen >> end & 1) != 0) ++end;
+      if (end > p) add(file, p, end - p, write, false, operand);
+      p = end + 1;
     }
   }
 
@@ -56,7 +62,7 @@ Accesses accesses(const Inst& inst) {
     switch (o.kind) {
       case OperandKind::kGpr: c.reg(RegFile::kGpr, kRZ, o.reg, o.width, o.role, s.late, n, false); break;
       case OperandKind::kUGpr: c.reg(RegFile::kUGpr, kURZ, o.reg, o.width, o.role, s.late, n, false); break;
-      case OperandKind::kPred: c.reg(RegFile::kPred, kPT, o.reg, o.width, o.role, false, n, branch); break;
+      case OperandKind::kPred: c.reg(RegFile::kPred, kPT, o.reg, o.width, o.role, s.late, n, branch); break;
       case OperandKind::kUPred: c.reg(RegFile::kUPred, kPT, o.reg, o.width, o.role, false, n, branch); break;
       case OperandKind::kBarrierReg: c.reg(RegFile::kBarrier, 255, o.reg, 1, o.role, false, n, false); break;
       case OperandKind::kConst:

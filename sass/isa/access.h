@@ -39,6 +39,7 @@ struct Access {
   bool write = false;
   bool late = false;         // a source read after issue: needs the read scoreboard before it may be overwritten
   bool guard = false;        // read as the guard predicate (or as a branch condition)
+  bool carried = false;      // read only to be written back: R2P replaces the whole predicate file
   std::uint8_t operand = 0;  // index into Inst::operands(); 255 for the guard
 };
 

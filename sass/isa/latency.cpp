@@ -153,6 +153,7 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
     case RegFile::kPred:
       if (u == Unit::kBranch) return Consumer::kBranch;
       if (use.guard || inst.op == Op::VOTE || inst.op == Op::VOTEU) return Consumer::kGuard;
+      if (use.carried || u == Unit::kMemGlobal || u == Unit::kMemShared) return Consumer::kGuard;
       return u == Unit::kFma || u == Unit::kImadWide ? Consumer::kPredicateFma : Consumer::kPredicate;
     case RegFile::kUPred:
       if (use.guard || u == Unit::kBranch) return Consumer::kUniformGuard;

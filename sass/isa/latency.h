@@ -58,7 +58,9 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part = 0);
 Queue queue_of(Arch arch, const Inst& inst);
 ReadQueue read_queue_of(const Inst& inst);
 // This source is read so late that overwriting it needs the read scoreboard. Uniform registers are read at issue.
-inline bool is_late_read(const Access& access) { return !access.write && access.late && access.file == RegFile::kGpr; }
+inline bool is_late_read(const Access& access) {
+  return !access.write && access.late && (access.file == RegFile::kGpr || access.file == RegFile::kPred);
+}
 
 // O(1) table look-ups. Only for producers whose ready(inst) is kFixed; a scoreboard result needs its wait instead, and
 // the look-up with its producer gives the shortest time in which it can be there at all.
