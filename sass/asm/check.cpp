@@ -1,6 +1,5 @@
 #include "sass/asm/check.h"
 
-#include "sass/asm/encode.h"
 #include "sass/asm/expand.h"
 #include "sass/asm/names.h"
 #include "sass/isa/access.h"
