@@ -69,6 +69,7 @@ class Staller {
   int most(std::uint32_t i) {
     const Line& l = program_.lines[i];
     if (l.pinned.stall) return l.inst.control.stall;
+    if (info(arch_).encoding == Encoding::k64) return kMaxStall;
     const bool keeps_cache = l.inst.control.reuse != 0 ||
                              std::ranges::any_of(l.inst.operands(), [](const Operand& o) { return o.reuse; });
     return keeps_cache || (l.pinned.yield && !l.inst.control.yield) ? kYieldStall - 1 : kMaxStall;
@@ -211,7 +212,8 @@ class Staller {
 
   void set_yields() {
     for (Line& l : program_.lines) {
-      if (!l.pinned.yield) l.inst.control.yield = l.inst.control.stall >= kYieldStall;
+      const bool must = info(arch_).encoding == Encoding::k128 && l.inst.control.stall >= kYieldStall;
+      if (!l.pinned.yield) l.inst.control.yield = must;
     }
   }
 
