@@ -11,11 +11,10 @@ import argparse
 from collections.abc import Callable
 from typing import Any
 
+import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
 from sklearn.datasets import load_digits
-
-import nervanagpu as ng
 
 Array = npt.NDArray[Any]
 

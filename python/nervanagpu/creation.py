@@ -26,8 +26,8 @@ def named(tensor: GPUTensor, name: str | None) -> GPUTensor:
 def array(ary: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str | None = None) -> GPUTensor:
     """A copy of `ary` (any array-like) on the device, row-major.
 
-    It keeps its dtype unless `dtype` says otherwise, and is then converted as `ndarray.astype` does. TypeError for a dtype
-    that tensors cannot hold (complex, object, ...).
+    It keeps its dtype unless `dtype` says otherwise, and is then converted as `ndarray.astype` does. TypeError for a
+    dtype that tensors cannot hold (complex, object, ...).
     """
     host = np.asarray(ary.get() if isinstance(ary, GPUTensor) else ary)
     tensor = _core.empty(host.shape, host.dtype if dtype is None else dtype)
@@ -36,7 +36,7 @@ def array(ary: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str | No
 
 
 def empty(shape: Shape, dtype: npt.DTypeLike = FLOAT32, name: str | None = None) -> GPUTensor:
-    """A tensor whose elements are undefined. MemoryError if the device has no room, ValueError for a negative length."""
+    """A tensor whose elements are undefined. MemoryError if the device has no room; ValueError: a negative length."""
     return named(_core.empty(shape, dtype), name)
 
 
@@ -66,7 +66,7 @@ def zeros_like(other: GPUTensor, name: str | None = None) -> GPUTensor:
 
 
 def wrap(ptr: int, shape: Shape, dtype: npt.DTypeLike, strides: Shape | None = None) -> GPUTensor:
-    """A tensor over device memory of the caller's, who keeps it alive; `strides` in elements, row-major if not given."""
+    """A tensor over memory of the caller's, who keeps it alive; `strides` in elements, row-major if not given."""
     lengths = _core.shape(shape)
     if strides is None:
         steps = [1]

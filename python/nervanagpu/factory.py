@@ -72,7 +72,7 @@ class NervanaGPU:
         """C = act(alpha * A @ B + beta * C); returns C.
 
         A: (m, k), B: (k, n), C: (m, n), float32. relu: act is max(x, 0); it comes after beta * C is added (in the 2015
-        library before). repeat: run it so often (C is then what the last run leaves). size: tile, for example "128x128".
+        library before). repeat: run it so often; C is then what the last run leaves. size: a tile, "128x128".
         """
         if repeat < 1:
             raise ValueError(f"dot: repeat is {repeat}; needs 1 or more")

@@ -29,7 +29,7 @@ def dot(
     relu: act is max(x, 0) if true, x otherwise. With beta = 0, `out` is not read.
     stream: where the work is queued. tile: only kernels of that tile, for example "128x128".
 
-    ValueError: shapes that do not fit, `out` sharing memory with another argument. TypeError: a dtype that is not float32.
+    ValueError: shapes that do not fit, `out` sharing memory with another argument. TypeError: a dtype not float32.
     The bits of the result depend on the arguments alone, not on the device, the tile or the strides.
     """
     _check_tensor("a", a)

@@ -1,0 +1,33 @@
+"""What the tests share. They run on the device the environment names, on the emulator if it names none."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+os.environ.setdefault("NERVANAGPU_DEVICE", "emulator")
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """The same numbers in every run."""
+    return np.random.default_rng(20150901)
+
+
+@pytest.fixture
+def python() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Runs a program in a fresh interpreter whose NERVANAGPU_ variables are the keyword arguments."""
+
+    def run(program: str, **settings: str) -> subprocess.CompletedProcess[str]:
+        env = {k: v for k, v in os.environ.items() if not k.startswith("NERVANAGPU_")}
+        env.update({f"NERVANAGPU_{k.upper()}": v for k, v in settings.items()})
+        return subprocess.run(
+            [sys.executable, "-c", program], env=env, capture_output=True, text=True, timeout=120, check=False
+        )
+
+    return run
