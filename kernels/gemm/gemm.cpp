@@ -79,6 +79,20 @@ double cost_of(const Kernel& k, std::int64_t tiles, int multiprocessors, std::in
          kStart * static_cast<double>(ceil_div(on_one, at_once));
 }
 
+// Written for these layouts and, if one is asked for, this tile.
+bool is_for(const Kernel& k, const GemmProblem& p, std::string_view tile) {
+  const auto& variant = k.manifest().variant;
+  const auto is = [&](const char* name, std::string_view value) {
+    const auto it = variant.find(name);
+    return it != variant.end() && it->second == value;
+  };
+  const int bm = k.number("BM");
+  const int bn = k.number("BN");
+  if (bm <= 0 || bn <= 0 || !is("TA", p.a_transposed ? "t" : "n") || !is("TB", p.b_transposed ? "t" : "n"))
+    return false;
+  return tile.empty() || tile == std::to_string(bm) + "x" + std::to_string(bn);
+}
+
 [[noreturn]] void refuse(const char* name, std::int64_t got, const std::string& needs) {
   throw InvalidArgument(std::string("gemm: ") + name + " is " + std::to_string(got) + "; needs " + needs);
 }
@@ -120,21 +134,11 @@ void check(const GemmProblem& p) {
 
 std::vector<Plan> plans(const Registry& registry, int multiprocessors, const GemmProblem& p, std::string_view tile) {
   const std::array<std::int64_t, kParams> values = values_of(p);
-  const std::string_view ta = p.a_transposed ? "t" : "n";
-  const std::string_view tb = p.b_transposed ? "t" : "n";
   std::vector<Plan> out;
   for (const Kernel* k : registry.of_op("sgemm")) {
-    const auto& variant = k->manifest().variant;
-    const auto is = [&](const char* name, std::string_view value) {
-      const auto it = variant.find(name);
-      return it != variant.end() && it->second == value;
-    };
-    if (!is("TA", ta) || !is("TB", tb)) continue;
+    if (!is_for(*k, p, tile) || k->unmet(values) != nullptr) continue;
     const int bm = k->number("BM");
     const int bn = k->number("BN");
-    if (bm <= 0 || bn <= 0) continue;
-    if (!tile.empty() && tile != std::to_string(bm) + "x" + std::to_string(bn)) continue;
-    if (k->unmet(values) != nullptr) continue;
     const std::int64_t tiles_m = ceil_div(p.m, bm);
     const std::int64_t tiles_n = ceil_div(p.n, bn);
     const std::int64_t y = std::min(tiles_n, kMaxGridY);
@@ -152,7 +156,7 @@ Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& pr
   const std::array<std::int64_t, kParams> values = values_of(problem);
   std::string why;
   for (const Kernel* k : registry.of_op("sgemm")) {
-    const Condition* unmet = k->unmet(values);
+    const Condition* unmet = is_for(*k, problem, tile) ? k->unmet(values) : nullptr;
     if (unmet != nullptr) why += "\n  " + k->name() + " needs " + unmet->text();
   }
   const std::string asked = tile.empty() ? "" : " with tile " + std::string(tile);
