@@ -20,7 +20,9 @@ struct Frame {
 };
 using Stack = std::vector<Frame>;
 
-bool pushes(Op op) { return op == Op::SSY || op == Op::PBK || op == Op::PCNT || op == Op::CAL || op == Op::CALL; }
+bool pushes(Op op) {
+  return op == Op::SSY || op == Op::PBK || op == Op::PCNT || op == Op::CAL || op == Op::CALL;
+}
 
 // What a pop takes: NOP where `op` pops nothing.
 bool pops(Op op, Op by) {
@@ -32,7 +34,9 @@ bool pops(Op op, Op by) {
     default: return false;
   }
 }
-bool pops_anything(Op op) { return op == Op::SYNC || op == Op::BRK || op == Op::CONT || op == Op::RET; }
+bool pops_anything(Op op) {
+  return op == Op::SYNC || op == Op::BRK || op == Op::CONT || op == Op::RET;
+}
 
 class Walker {
  public:
@@ -57,9 +61,8 @@ class Walker {
       if (o.kind != OperandKind::kLabel || o.imm < 0) continue;
       const auto to = static_cast<std::uint64_t>(o.imm);
       // A bundle's control word counts as its first instruction.
-      const std::uint64_t index = info(code_.arch).encoding == Encoding::k128
-                                      ? to / 16
-                                      : to / 32 * 3 + (to % 32 < 8 ? 0 : (to % 32 - 8) / 8);
+      const std::uint64_t index =
+          info(code_.arch).encoding == Encoding::k128 ? to / 16 : to / 32 * 3 + (to % 32 < 8 ? 0 : (to % 32 - 8) / 8);
       return index < n_ ? static_cast<std::uint32_t>(index) : kNone;
     }
     return kNone;
@@ -146,7 +149,8 @@ class Walker {
     seen.insert(work.front());
     while (!work.empty()) {
       if (seen.size() > limit) return false;
-      auto [i, stack] = std::move(work.back());
+      const std::uint32_t i = work.back().first;
+      Stack stack = std::move(work.back().second);
       work.pop_back();
       const auto go = [&](std::uint32_t to, const Stack& with) {
         code_.steps[i].next.push_back(to);
@@ -212,6 +216,8 @@ class Walker {
 
 }  // namespace
 
-void connect(Code& code) { Walker(code).run(); }
+void connect(Code& code) {
+  Walker(code).run();
+}
 
 }  // namespace nervanagpu::sass::verify_detail
