@@ -46,7 +46,9 @@ std::uint64_t index_of(Encoding e, std::uint64_t address) {
   return address / 32 * 3 + (address % 32 < 8 ? 0 : (address % 32 - 8) / 8);
 }
 
-bool pushes(Op op) { return op == Op::BSSY || op == Op::SSY || op == Op::PBK || op == Op::PCNT; }
+bool pushes(Op op) {
+  return op == Op::BSSY || op == Op::SSY || op == Op::PBK || op == Op::PCNT;
+}
 
 class FlowMaker {
  public:
@@ -79,14 +81,16 @@ class FlowMaker {
     starts_[0] = true;
     for (std::uint32_t i = 0; i < lines_.size(); ++i) {
       const Inst& inst = lines_[i].inst;
-      const bool computed = inst.op == Op::BRX || inst.op == Op::RET;  // the label is only what a register is relative to
+      const bool computed =
+          inst.op == Op::BRX || inst.op == Op::RET;  // the label is only what a register is relative to
       const std::uint32_t to = computed ? kNone : target(lines_[i]);
       if (to != kNone) {
         starts_[to] = true;
         labels_.push_back(to);
         if (pushes(inst.op)) pushed_.push_back({inst.op, to});
       }
-      if (to != kNone || pusher_of(inst.op) != Op::NOP || ends_block(inst) || !falls_through(inst)) starts_[i + 1] = true;
+      if (to != kNone || pusher_of(inst.op) != Op::NOP || ends_block(inst) || !falls_through(inst))
+        starts_[i + 1] = true;
     }
   }
 
@@ -128,7 +132,9 @@ class FlowMaker {
   void connect_pop(std::uint32_t b, std::uint32_t last) {
     const Op wanted = pusher_of(lines_[last].inst.op);
     if (wanted == Op::NOP) return;
-    const auto in_place = [&](const auto& p) { return p.first == wanted && (p.second == last || p.second == last + 1); };
+    const auto in_place = [&](const auto& p) {
+      return p.first == wanted && (p.second == last || p.second == last + 1);
+    };
     if (wanted == Op::BSSY && std::ranges::any_of(pushed_, in_place)) return;
     for (const auto& [op, to] : pushed_) {
       if (op == wanted) edge(b, to);
@@ -155,6 +161,8 @@ class FlowMaker {
 
 }  // namespace
 
-Flow flow_of(const Program& program) { return FlowMaker(program).make(); }
+Flow flow_of(const Program& program) {
+  return FlowMaker(program).make();
+}
 
 }  // namespace nervanagpu::sass

@@ -17,8 +17,8 @@ struct Block {
 };
 
 struct Flow {
-  std::vector<Block> blocks;           // in program order
-  std::vector<std::uint32_t> block_of; // of each instruction
+  std::vector<Block> blocks;            // in program order
+  std::vector<std::uint32_t> block_of;  // of each instruction
 };
 
 Flow flow_of(const Program& program);

@@ -28,7 +28,8 @@ bool reads_again(const Operand& o, const Inst& next) {
 }  // namespace
 
 void assign_reuse(Program& program, const Flow& flow, const std::vector<Accesses>& touched) {
-  constexpr std::uint32_t kReach = 3;  // lines without operand slots (loads, uniform operations) do not disturb the cache
+  constexpr std::uint32_t kReach =
+      3;  // lines without operand slots (loads, uniform operations) do not disturb the cache
   std::vector<Line>& lines = program.lines;
   for (std::uint32_t i = 0; i + 1 < lines.size(); ++i) {
     Inst& inst = lines[i].inst;

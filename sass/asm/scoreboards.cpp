@@ -14,13 +14,13 @@ namespace {
 // Something that a scoreboard can announce: the results of a line, or that its sources were read.
 struct Event {
   std::uint32_t line = 0;
-  bool reads = false;                   // announces that late sources were read
+  bool reads = false;  // announces that late sources were read
   std::uint8_t sb = kNoScoreboard;
-  bool fixed = false;                   // the author chose
-  bool needed = false;                  // somebody must await it
-  std::uint32_t partner = kNone;        // a read's event of the results of the same line: awaiting those will do
-  int latency = 0;                      // usual cycles, to judge what an early wait costs
-  std::vector<std::uint32_t> waits;     // lines that must await it, ascending
+  bool fixed = false;                // the author chose
+  bool needed = false;               // somebody must await it
+  std::uint32_t partner = kNone;     // a read's event of the results of the same line: awaiting those will do
+  int latency = 0;                   // usual cycles, to judge what an early wait costs
+  std::vector<std::uint32_t> waits;  // lines that must await it, ascending
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 };
 
@@ -40,8 +40,13 @@ constexpr std::uint16_t kLongAgo = 2000;
 class Assigner {
  public:
   Assigner(Program& program, const Flow& flow, const std::vector<Accesses>& touched)
-      : program_(program), flow_(flow), touched_(touched), results_of_(touched.size(), Event::kNone),
-        reads_of_(touched.size(), Event::kNone), writers_(kRegisterIds + 1), readers_(kRegisterIds + 1) {}
+      : program_(program),
+        flow_(flow),
+        touched_(touched),
+        results_of_(touched.size(), Event::kNone),
+        reads_of_(touched.size(), Event::kNone),
+        writers_(kRegisterIds + 1),
+        readers_(kRegisterIds + 1) {}
 
   void run() {
     reserve();
@@ -167,18 +172,19 @@ class Assigner {
         if (reads_of_[i] != Event::kNone) s.age[reads_of_[i]] = 1;
       }
     };
-    propagate(entry, [&](std::uint32_t b, State& s) { walk(b, s, false); },
-              [&](State& to, const State& from) {
-                bool changed = to.out.merge(from.out) || !to.reached;
-                to.reached = true;
-                from.out.each([&](std::uint32_t e) {
-                  if (from.age[e] < to.age[e]) {
-                    to.age[e] = from.age[e];
-                    changed = true;
-                  }
-                });
-                return changed;
-              });
+    propagate(
+        entry, [&](std::uint32_t b, State& s) { walk(b, s, false); },
+        [&](State& to, const State& from) {
+          bool changed = to.out.merge(from.out) || !to.reached;
+          to.reached = true;
+          from.out.each([&](std::uint32_t e) {
+            if (from.age[e] < to.age[e]) {
+              to.age[e] = from.age[e];
+              changed = true;
+            }
+          });
+          return changed;
+        });
     for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
       if (!entry[b].reached) continue;
       State s = entry[b];
@@ -317,12 +323,13 @@ class Assigner {
     std::vector<std::pair<Bits, bool>> states;
     for (const Bits& b : entry) states.push_back({b, false});
     states[0].second = true;
-    propagate(states, [&](std::uint32_t b, std::pair<Bits, bool>& s) { walk(b, s.first, false); },
-              [](std::pair<Bits, bool>& to, const std::pair<Bits, bool>& from) {
-                const bool first = !to.second;
-                to.second = true;
-                return to.first.merge(from.first) || first;
-              });
+    propagate(
+        states, [&](std::uint32_t b, std::pair<Bits, bool>& s) { walk(b, s.first, false); },
+        [](std::pair<Bits, bool>& to, const std::pair<Bits, bool>& from) {
+          const bool first = !to.second;
+          to.second = true;
+          return to.first.merge(from.first) || first;
+        });
     for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) walk(b, states[b].first, true);
   }
 
@@ -336,9 +343,9 @@ class Assigner {
   const Flow& flow_;
   const std::vector<Accesses>& touched_;
   std::vector<Event> events_;
-  std::vector<std::uint32_t> results_of_, reads_of_;         // event of each line
+  std::vector<std::uint32_t> results_of_, reads_of_;           // event of each line
   std::vector<std::vector<std::uint32_t>> writers_, readers_;  // events of each register
-  std::vector<float> cost_;                                  // [e][q]: cycles lost if a wait for e also awaits q
+  std::vector<float> cost_;                                    // [e][q]: cycles lost if a wait for e also awaits q
   std::array<std::vector<std::uint32_t>, kScoreboards> members_;
   std::array<std::uint32_t, kScoreboards> used_{};
   std::uint32_t clock_ = 0;

@@ -70,8 +70,8 @@ class Staller {
     const Line& l = program_.lines[i];
     if (l.pinned.stall) return l.inst.control.stall;
     if (info(arch_).encoding == Encoding::k64) return kMaxStall;
-    const bool keeps_cache = l.inst.control.reuse != 0 ||
-                             std::ranges::any_of(l.inst.operands(), [](const Operand& o) { return o.reuse; });
+    const bool keeps_cache =
+        l.inst.control.reuse != 0 || std::ranges::any_of(l.inst.operands(), [](const Operand& o) { return o.reuse; });
     return keeps_cache || (l.pinned.yield && !l.inst.control.yield) ? kYieldStall - 1 : kMaxStall;
   }
 

@@ -41,6 +41,16 @@ constexpr LatencyRow kWaw[] = {
 #include "sass/isa/latency.inc"
 };
 
+struct MinStall {
+  Op op;
+  std::uint8_t cycles;
+};
+
+constexpr MinStall kMinStalls[] = {
+#define MIN_STALL(op, cycles) {Op::op, cycles},
+#include "sass/isa/latency.inc"
+};
+
 constexpr bool rows_are_sane(std::span<const LatencyRow> rows) {
   for (const LatencyRow& r : rows) {
     if (r.need > r.safe || r.archs == 0 || r.from == 0 || r.to == 0) return false;
@@ -93,7 +103,9 @@ bool has_token(const Inst& inst, Tok tok) {
   return std::ranges::any_of(inst.modifiers(), [tok](const Modifier& m) { return m.tok == tok; });
 }
 
-const Table& table(Arch arch) { return tables()[static_cast<std::size_t>(arch)]; }
+const Table& table(Arch arch) {
+  return tables()[static_cast<std::size_t>(arch)];
+}
 
 }  // namespace
 
@@ -105,7 +117,9 @@ const Gap& waw_gap(Arch arch, Producer first, Producer second) {
   return table(arch).waw[static_cast<std::size_t>(first)][static_cast<std::size_t>(second)];
 }
 
-int max_gap(Arch arch) { return table(arch).max; }
+int max_gap(Arch arch) {
+  return table(arch).max;
+}
 
 Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
   const bool predicate = def.file == RegFile::kPred;  // CC arrives with its register
@@ -168,8 +182,7 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
   if (inst.op == Op::VIADD || inst.op == Op::IDP) return Consumer::kFma;
   switch (u) {
     case Unit::kFma: return Consumer::kFma;
-    case Unit::kImadWide:
-      return use.count == 2 && part == 1 ? Consumer::kWideAddHigh : Consumer::kWide;
+    case Unit::kImadWide: return use.count == 2 && part == 1 ? Consumer::kWideAddHigh : Consumer::kWide;
     case Unit::kAlu: return Consumer::kAlu;
     case Unit::kHalf: return Consumer::kHalf;
     case Unit::kDouble: return Consumer::kDouble;
@@ -193,12 +206,10 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
 }
 
 int min_stall(Arch arch, const Inst& inst) {
-  switch (inst.op) {
-#define MIN_STALL(op, cycles) \
-  case Op::op: return cycles;
-#include "sass/isa/latency.inc"
-    default: return arch <= Arch::sm_62 ? 0 : 1;
+  for (const MinStall& m : kMinStalls) {
+    if (m.op == inst.op) return m.cycles;
   }
+  return arch <= Arch::sm_62 ? 0 : 1;
 }
 
 Queue queue_of(Arch arch, const Inst& inst) {

@@ -31,11 +31,11 @@ enum class Consumer : std::uint8_t {
 // The in-order queue that returns a scoreboard result. A result is there when its own scoreboard, or that of a
 // younger operation of the same queue, was awaited.
 enum class Queue : std::uint8_t {
-  kNone,      // fixed latency, or returns in any order (S2R, LDC; from sm_70 LDG, ATOM): only its own scoreboard
-  kShared,    // LDS, LDSM, SHFL, ATOMS, STS
-  kXu,        // MUFU, F2I, I2F, F2F, FRND, POPC, FLO, BREV
-  kGlobal,    // sm_50 .. sm_62 only: LDG, ATOM
-  kDouble,    // DADD, DMUL, DFMA where they use scoreboards
+  kNone,    // fixed latency, or returns in any order (S2R, LDC; from sm_70 LDG, ATOM): only its own scoreboard
+  kShared,  // LDS, LDSM, SHFL, ATOMS, STS
+  kXu,      // MUFU, F2I, I2F, F2F, FRND, POPC, FLO, BREV
+  kGlobal,  // sm_50 .. sm_62 only: LDG, ATOM
+  kDouble,  // DADD, DMUL, DFMA where they use scoreboards
 };
 
 // The in-order queue in which an operation's sources are read. Once a younger one's were, an older one's were, too.

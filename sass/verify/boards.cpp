@@ -8,7 +8,9 @@
 namespace nervanagpu::sass::verify_detail {
 namespace {
 
-std::uint8_t bit(unsigned sb) { return sb < kScoreboards ? static_cast<std::uint8_t>(1u << sb) : 0; }
+std::uint8_t bit(unsigned sb) {
+  return sb < kScoreboards ? static_cast<std::uint8_t>(1u << sb) : 0;
+}
 
 // P0 .. P6 in a RegisterSet.
 constexpr std::size_t kPredicateWord = register_id(RegFile::kPred, 0) / 64;
@@ -24,7 +26,8 @@ void add(RegisterSet& set, const Access& a) {
 // The lowest register in both sets, or kNoRegisterId.
 std::uint32_t common(const RegisterSet& a, const RegisterSet& b) {
   for (std::size_t w = 0; w < a.size(); ++w) {
-    if ((a[w] & b[w]) != 0) return static_cast<std::uint32_t>(w * 64) + static_cast<unsigned>(std::countr_zero(a[w] & b[w]));
+    if ((a[w] & b[w]) != 0)
+      return static_cast<std::uint32_t>(w * 64) + static_cast<unsigned>(std::countr_zero(a[w] & b[w]));
   }
   return kNoRegisterId;
 }

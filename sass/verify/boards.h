@@ -41,7 +41,8 @@ class BoardState {
     bool again;          // its line has issued once more since: an older turn of a loop
     std::uint8_t cover;  // scoreboards that show it done
     bool guard_kept;     // its guard still has its value
-    std::array<std::uint8_t, kScoreboards> since{};  // of those in `cover`: operations on them after the one that covers
+    std::array<std::uint8_t, kScoreboards>
+        since{};  // of those in `cover`: operations on them after the one that covers
     [[nodiscard]] std::uint64_t key() const { return std::uint64_t{line} * 4 + (reads ? 2 : 0) + (again ? 1 : 0); }
   };
   static constexpr int kLong = 100;
@@ -50,8 +51,8 @@ class BoardState {
   void finish(std::uint8_t mask);
   void put(const Outstanding& o);
 
-  std::vector<Outstanding> open_;                 // ascending key
-  std::array<int, kScoreboards> since_set_{};     // cycles since the scoreboard was last set, at least
+  std::vector<Outstanding> open_;              // ascending key
+  std::array<int, kScoreboards> since_set_{};  // cycles since the scoreboard was last set, at least
 };
 
 }  // namespace nervanagpu::sass::verify_detail

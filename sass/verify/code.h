@@ -12,7 +12,7 @@
 namespace nervanagpu::sass::verify_detail {
 
 struct Step {
-  Inst inst;                        // row is nullptr where the word has no row
+  Inst inst;  // row is nullptr where the word has no row
   bool known = false;
   bool never = false;               // @!PT: it issues and waits, and does nothing
   Accesses touched;                 // empty unless known and not never

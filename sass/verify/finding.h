@@ -16,7 +16,7 @@ struct Finding {
   std::uint32_t reg = 0;  // register_id
   int need = 0;           // cycles, or 0 where a scoreboard is what is missing
   int has = 0;
-  std::string text;       // control findings bring their own sentence
+  std::string text;  // control findings bring their own sentence
 };
 using Findings = std::vector<Finding>;
 
@@ -26,7 +26,9 @@ inline bool opposite_guards(const Inst& a, const Inst& b) {
   return a.guard.pred != kPT && a.guard.pred == b.guard.pred && a.guard.uniform == b.guard.uniform &&
          a.guard.inv != b.guard.inv;
 }
-inline bool always_runs(const Inst& inst) { return inst.guard.pred == kPT && !inst.guard.inv; }
+inline bool always_runs(const Inst& inst) {
+  return inst.guard.pred == kPT && !inst.guard.inv;
+}
 
 // Step `i` writes the guard predicate of `of`.
 bool writes_guard(const Step& step, const Inst& of);

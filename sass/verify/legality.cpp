@@ -33,7 +33,9 @@ class Checker {
   }
 
  private:
-  void say(std::uint32_t i, std::string text) { out_.push_back({Hazard::Kind::kControl, i, i, 0, 0, 0, std::move(text)}); }
+  void say(std::uint32_t i, std::string text) {
+    out_.push_back({Hazard::Kind::kControl, i, i, 0, 0, 0, std::move(text)});
+  }
 
   void control(std::uint32_t i) {
     const Step& step = code_.steps[i];
@@ -90,7 +92,8 @@ class Checker {
           break;
         }
         for (const Access& a : at.touched) {
-          written |= a.write && a.file == RegFile::kGpr && kept.reg < a.first + a.count && a.first < kept.reg + kept.width;
+          written |=
+              a.write && a.file == RegFile::kGpr && kept.reg < a.first + a.count && a.first < kept.reg + kept.width;
         }
         if (at.next.size() != 1 || at.next[0] != j + 1) break;
       }
@@ -114,6 +117,8 @@ class Checker {
 
 }  // namespace
 
-void check_legality(const Code& code, Findings& out) { Checker(code, out).run(); }
+void check_legality(const Code& code, Findings& out) {
+  Checker(code, out).run();
+}
 
 }  // namespace nervanagpu::sass::verify_detail

@@ -32,7 +32,10 @@ struct State {
 class Proof {
  public:
   explicit Proof(const Code& code)
-      : code_(code), sets_(step_sets(code)), horizon_(max_gap(code.arch)), entry_(code.steps.size()),
+      : code_(code),
+        sets_(step_sets(code)),
+        horizon_(max_gap(code.arch)),
+        entry_(code.steps.size()),
         starts_(code.steps.size(), false) {}
 
   void run(Findings& out) {
@@ -97,7 +100,7 @@ class Proof {
   const Code& code_;
   std::vector<StepSets> sets_;
   int horizon_;
-  std::vector<State> entry_;   // of the steps that start a block
+  std::vector<State> entry_;  // of the steps that start a block
   std::vector<bool> starts_;
 };
 

@@ -116,6 +116,7 @@ TEST(Schedule, DoubleBufferedLoopHasNoSuperfluousWait) {
   const Program p = clean(kPipeline);
   int waits = 0;
   for (const Line& l : p.lines) waits += std::popcount(l.inst.control.wait);
+  EXPECT_EQ(waits, 3) << "two fragments and the slow load\n" << listing(p);
   const unsigned first = control(p, 5).wait;
   const unsigned second = control(p, 11).wait;
   EXPECT_NE(first, 0) << listing(p);

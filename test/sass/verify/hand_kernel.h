@@ -70,7 +70,9 @@ inline KernelImage encoded(const Program& p) {
 }
 
 // Exactly as written: fields without a column take the defaults of Control.
-inline KernelImage kernel(const std::string& text, Arch arch = Arch::sm_90a) { return encoded(program(text, arch)); }
+inline KernelImage kernel(const std::string& text, Arch arch = Arch::sm_90a) {
+  return encoded(program(text, arch));
+}
 
 inline Program scheduled(const std::string& text, Arch arch = Arch::sm_90a) {
   Program p = program(text, arch);

@@ -62,7 +62,9 @@ const char* const kKernels[] = {
     EXIT)",
 };
 
-bool clean(const Program& p) { return verify(p.manifest.arch, encoded(p)).empty(); }
+bool clean(const Program& p) {
+  return verify(p.manifest.arch, encoded(p)).empty();
+}
 
 TEST(Mutation, KernelsAreRight) {
   for (const char* text : kKernels) {
@@ -122,16 +124,27 @@ TEST(Mutation, EveryGapOfThePairsIsExact) {
     const char* consumer;
     std::uint32_t reg_operand;
   };
-  const char* const producers[] = {"FFMA R0, R4, R5, R6",     "FADD R0, R4, R5",
-                                   "IMAD R0, R4, R5, R6",     "IADD3 R0, R4, R5, R6",
-                                   "LOP3.LUT R0, R4, R5, RZ, 0xc0, !PT", "MOV R0, R4",
-                                   "IMAD.WIDE R0, R4, R5, R6", "SHF.L.U32 R0, R4, 0x2, RZ",
-                                   "SEL R0, R4, R5, P0",       "PRMT R0, R4, 0x5410, R5"};
-  const char* const consumers[] = {"FFMA R10, R0, R5, R6",     "FADD R10, R5, R0",
-                                   "IMAD R10, R4, R5, R0",     "IADD3 R10, R4, R0, R6",
-                                   "LOP3.LUT R10, R4, R0, RZ, 0xc0, !PT", "MOV R10, R0",
-                                   "IMAD.WIDE R10, R0, R5, R6", "SHF.L.U32 R10, R0, 0x2, RZ",
-                                   "ISETP.LT.AND P1, PT, R4, R0, PT", "STS [R0], R4", "STS [R4], R0"};
+  const char* const producers[] = {"FFMA R0, R4, R5, R6",
+                                   "FADD R0, R4, R5",
+                                   "IMAD R0, R4, R5, R6",
+                                   "IADD3 R0, R4, R5, R6",
+                                   "LOP3.LUT R0, R4, R5, RZ, 0xc0, !PT",
+                                   "MOV R0, R4",
+                                   "IMAD.WIDE R0, R4, R5, R6",
+                                   "SHF.L.U32 R0, R4, 0x2, RZ",
+                                   "SEL R0, R4, R5, P0",
+                                   "PRMT R0, R4, 0x5410, R5"};
+  const char* const consumers[] = {"FFMA R10, R0, R5, R6",
+                                   "FADD R10, R5, R0",
+                                   "IMAD R10, R4, R5, R0",
+                                   "IADD3 R10, R4, R0, R6",
+                                   "LOP3.LUT R10, R4, R0, RZ, 0xc0, !PT",
+                                   "MOV R10, R0",
+                                   "IMAD.WIDE R10, R0, R5, R6",
+                                   "SHF.L.U32 R10, R0, 0x2, RZ",
+                                   "ISETP.LT.AND P1, PT, R4, R0, PT",
+                                   "STS [R0], R4",
+                                   "STS [R4], R0"};
   int flagged = 0;
   for (const char* from : producers) {
     for (const char* to : consumers) {
@@ -152,8 +165,9 @@ TEST(Mutation, EveryGapOfThePairsIsExact) {
           for (unsigned k = 0; k < d.count; ++k) {
             for (unsigned j = 0; j < u.count; ++j) {
               if (d.first + k != u.first + j) continue;
-              expected = std::max<int>(expected, raw_gap(Arch::sm_90a, producer_of(p.lines[0].inst, d, k),
-                                                         consumer_of(p.lines[1].inst, u, j)).need);
+              expected = std::max<int>(
+                  expected,
+                  raw_gap(Arch::sm_90a, producer_of(p.lines[0].inst, d, k), consumer_of(p.lines[1].inst, u, j)).need);
             }
           }
         }

@@ -16,7 +16,9 @@ struct Case {
   const char* good;
 };
 
-void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
 
 class Verify : public testing::TestWithParam<Case> {};
 
@@ -183,7 +185,8 @@ const Case kCases[] = {
        --:-:0:-:2 | LDG.E R0, desc[UR4][R4.64]
        --:-:-:-:1 | FADD R4, R8, R9
        --:-:-:-:5 | EXIT)",
-     "LDG at 0x0000 (hand.sass:2) reads R4 late, announced by no scoreboard; FADD at 0x0010 (hand.sass:3) overwrites it "
+     "LDG at 0x0000 (hand.sass:2) reads R4 late, announced by no scoreboard; FADD at 0x0010 (hand.sass:3) overwrites "
+     "it "
      "with no wait for it on some path",
      R"(
        --:-:0:-:2 | LDG.E R0, desc[UR4][R4.64]
@@ -347,7 +350,9 @@ TEST(VerifyLegality, UndecodableWordIsNamed) {
   EXPECT_EQ(found[0].kind, Hazard::Kind::kDecode);
 }
 
-TEST(VerifyLegality, EmptyKernelHasNoHazards) { EXPECT_TRUE(verify(Arch::sm_90a, KernelImage{}).empty()); }
+TEST(VerifyLegality, EmptyKernelHasNoHazards) {
+  EXPECT_TRUE(verify(Arch::sm_90a, KernelImage{}).empty());
+}
 
 }  // namespace
 }  // namespace nervanagpu::sass
