@@ -156,13 +156,13 @@ bool function_of(const Inst& inst, Detail& x) {
   } kTable[] = {{"CAST", Function::kCast}, {"CAS", Function::kCas}, {"EXCH", Function::kExch}, {"MIN", Function::kMin},
                 {"MAX", Function::kMax},   {"AND", Function::kAnd}, {"OR", Function::kOr},     {"XOR", Function::kXor},
                 {"POPC", Function::kAdd},  {"INC", Function::kInc}, {"DEC", Function::kDec},   {"ADD", Function::kAdd}};
-  x.flag = says(inst, "POPC") || says(inst, "POPC.INC");
+  x.flag = says(inst, "POPC");
   if (x.flag) {
     x.kind = static_cast<std::uint8_t>(Function::kAdd);
     return true;
   }
   for (const auto& e : kTable) {
-    if (!says(inst, e.text) && !(e.f == Function::kCast && says(inst, "CAST.SPIN"))) continue;
+    if (!says(inst, e.text)) continue;
     x.kind = static_cast<std::uint8_t>(e.f);
     return true;
   }
@@ -176,27 +176,26 @@ bool bind_atomic(const Inst& inst, Binding& b) {
   switch (inst.op) {
     case Op::ATOM:
     case Op::ATOMG:
-    case Op::RED: x.body = atomic<Space::kGlobal>; break;
+    case Op::RED:
+    case Op::REDG: x.body = atomic<Space::kGlobal>; break;
     case Op::ATOMS: x.body = atomic<Space::kShared>; break;
     default: return false;
   }
   if (!function_of(inst, x)) b.refuse("an atomic function");
-  x.flag2 = inst.op != Op::RED;
+  x.flag2 = inst.op != Op::RED && inst.op != Op::REDG;
   x.bytes = 4;
   Type type = Type::kUnsigned;
   if (says(inst, "64") || says(inst, "U64") || says(inst, "S64")) x.bytes = 8;
   if (says(inst, "128")) b.refuse("128-bit atomics");
   if (says(inst, "S32") || says(inst, "S64")) type = Type::kSigned;
-  if (says(inst, "F32") || says(inst, "F32.FTZ.RN") || says(inst, "F32.RN")) type = Type::kFloat;
-  if (says(inst, "F64") || says(inst, "F64.RN")) {
+  if (says(inst, "F32")) type = Type::kFloat;
+  if (says(inst, "F64")) {
     type = Type::kDouble;
     x.bytes = 8;
   }
-  if (says(inst, "F16x2") || says(inst, "F16x2.RN") || says(inst, "F16.RN") || says(inst, "F16")) type = Type::kHalf2;
-  if (says(inst, "BF16x2") || says(inst, "BF16_V2") || says(inst, "BF16x2.RN") || says(inst, "BF16_V2.RN") ||
-      says(inst, "BF16.RN"))
-    type = Type::kBfloat2;
-  x.ftz = x.ftz || says(inst, "FTZ") || says(inst, "FTZ.RN") || says(inst, "F32.FTZ.RN");
+  if (says(inst, "F16x2")) type = Type::kHalf2;
+  if (says(inst, "BF16x2") || says(inst, "BF16_V2")) type = Type::kBfloat2;
+  x.ftz = x.ftz || says(inst, "FTZ");
   x.kind2 = static_cast<std::uint8_t>(type);
   if (x.address_count != 1) b.refuse("operands");
   for (unsigned i = 0; i < x.pdst_count; ++i) {

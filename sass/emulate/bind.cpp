@@ -49,6 +49,7 @@ Address address_of(const Operand& o) {
     a.uwidth = o.uwidth;
   }
   a.offset = static_cast<std::int32_t>(o.imm);
+  a.shift = o.sub == Tok::X4 ? 2 : o.sub == Tok::X8 ? 3 : o.sub == Tok::X16 ? 4 : 0;
   return a;
 }
 
@@ -137,7 +138,13 @@ Round round_of(const Inst& inst) {
 
 bool says(const Inst& inst, std::string_view text) {
   for (const Modifier& m : inst.modifiers()) {
-    if (tok_text(m.tok) == text) return true;
+    std::string_view all = tok_text(m.tok);
+    if (all == text) return true;
+    while (!all.empty()) {  // one of the words of RED.POPC
+      const std::size_t dot = all.find('.');
+      if (all.substr(0, dot) == text) return true;
+      all = dot == std::string_view::npos ? std::string_view{} : all.substr(dot + 1);
+    }
   }
   return false;
 }
@@ -159,10 +166,10 @@ const Family* families() {
                                          bind_half,
                                          nullptr};
 #if defined(__x86_64__)
-  static constexpr Family kAvx2[] = {
-      avx2::bind_float, avx2::bind_integer, avx2::bind_compare, avx2::bind_shared, bind_control,
-      bind_barrier,     bind_special,       bind_memory,        bind_atomic,       bind_exchange,
-      bind_convert,     bind_double,        bind_mufu,          bind_half,         nullptr};
+  static constexpr Family kAvx2[] = {avx2::bind_float, avx2::bind_integer, avx2::bind_compare, avx2::bind_shared,
+                                     bind_control,     bind_barrier,       bind_special,       bind_memory,
+                                     bind_atomic,      bind_exchange,      bind_convert,       bind_double,
+                                     bind_mufu,        bind_half,          bind_matrix,        nullptr};
   static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
   if (has_avx2) return kAvx2;
 #endif

@@ -32,6 +32,7 @@ bool bind_special(const Inst& inst, Binding& b);
 bool bind_memory(const Inst& inst, Binding& b);
 bool bind_atomic(const Inst& inst, Binding& b);
 bool bind_exchange(const Inst& inst, Binding& b);
+bool bind_matrix(const Inst& inst, Binding& b);
 bool bind_convert(const Inst& inst, Binding& b);
 bool bind_double(const Inst& inst, Binding& b);
 bool bind_mufu(const Inst& inst, Binding& b);
@@ -56,7 +57,7 @@ void signs_as_integer(Detail& x);                                  // -x is two'
 void signs_as_float(Detail& x, std::uint32_t sign = 0x80000000u);  // sign bit; |x| clears it
 Round round_of(const Inst& inst);
 void bind_size(const Inst& inst, Binding& b);  // bytes and is_signed of a memory access
-// Whether a modifier of `inst` reads `text`, whatever it chooses.
+// Whether a modifier of `inst` reads `text`, or has it as one of its words, whatever it chooses.
 bool says(const Inst& inst, std::string_view text);
 
 }  // namespace nervanagpu::sass::emulate

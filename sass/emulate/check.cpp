@@ -93,6 +93,8 @@ void Checker::await(WarpState& s, Warp& w, unsigned sb, unsigned keep) {
     s.clock = std::max(s.clock, o.issued + o.least);
     auto& done = s.queue_done[static_cast<std::size_t>(o.queue)];
     done = std::max(done, o.in_queue);
+    auto& read = s.read_done[static_cast<std::size_t>(o.read_queue)];
+    read = std::max(read, o.in_read_queue);
     if (o.async != 0) shadow_.async_awaited(w.index, o.async);
   }
   s.done[sb] = std::max(s.done[sb], until);
@@ -117,7 +119,7 @@ void Checker::poison(Warp& w, std::uint16_t tag) {
 
 void Checker::check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use& use) {
   Tag& t = s.tag[use.tag];
-  if (s.clock < t.settled) {
+  if (s.clock < t.settled && (w.exec & t.last) != 0) {
     if (t.settled == kNever) {
       if (pending(s, use.tag)) {
         if (!again(u, "read before ready", w)) {
@@ -142,7 +144,7 @@ void Checker::check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use&
       }
     }
   }
-  if ((w.exec & ~t.lanes) != 0) {
+  if ((w.exec & ~t.lanes) != 0 && !use.carried) {
     if (!again(u, "uninitialised register", w)) {
       found(w, u, static_cast<unsigned>(std::countr_zero(w.exec & ~t.lanes)), "uninitialised register",
             tags::name(use.tag) + " was never written");
@@ -153,7 +155,9 @@ void Checker::check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use&
 void Checker::check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp::Def& def) {
   Tag& t = s.tag[def.tag];
   const auto lane = static_cast<unsigned>(std::countr_zero(w.exec));
-  if (t.settled == kNever && pending(s, def.tag)) {
+  if ((w.exec & t.last) == 0) {
+    // Another group's.
+  } else if (t.settled == kNever && pending(s, def.tag)) {
     if (!again(u, "overwritten in flight", w)) {
       found(w, u, lane, "overwritten in flight",
             tags::name(def.tag) + " is still to be written by " + grid_.kernel->text[t.pc] +
@@ -168,55 +172,59 @@ void Checker::check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp::Def&
     }
   }
   if (t.readers == 0) return;
-  for (unsigned sb = 0; sb < 7; ++sb) {
-    if ((t.readers >> sb & 1) == 0) continue;
-    bool over = sb < 6 && s.done[sb] >= s.reader[sb][def.tag];
-    if (sb == 6) {
-      const Queue q = s.reader_queue[def.tag];
-      over = q != Queue::kNone && s.queue_done[static_cast<std::size_t>(q)] >= s.reader[6][def.tag];
-    }
-    if (!over && !again(u, "overwritten before read", w)) {
-      found(w, u, lane, "overwritten before read",
-            tags::name(def.tag) + " is still to be read by an earlier instruction, " +
-                (sb < 6 ? "whose scoreboard " + std::to_string(sb) + " was not awaited" : "which sets no scoreboard"));
-    }
+  const Reader& r = s.reader[def.tag];
+  bool over = (r.lanes & w.exec) == 0 || (t.readers & 1) == 0 || (r.sb < kScoreboards && s.done[r.sb] >= r.number[0]);
+  for (unsigned q = 1; q < r.number.size(); ++q) {
+    if ((t.readers >> q & 1) != 0 && (r.lanes & w.exec) != 0) over = over && s.read_done[q] >= r.number[q];
+  }
+  if (!over && !again(u, "overwritten before read", w)) {
+    found(w, u, lane, "overwritten before read",
+          tags::name(def.tag) + " is still to be read by " + grid_.kernel->text[r.pc] +
+              ", whose scoreboard was not awaited");
   }
   t.readers = 0;
+  s.reader[def.tag].lanes = 0;
 }
 
 void Checker::issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std::uint32_t lanes) {
   std::uint32_t in_queue = 0;
   if (op.queue != Queue::kNone) in_queue = ++s.queue_issued[static_cast<std::size_t>(op.queue)];
-  const auto raise = [&](unsigned sb) {
+  std::uint32_t in_read_queue = 0;
+  if (op.read_queue != ReadQueue::kNone) in_read_queue = ++s.read_issued[static_cast<std::size_t>(op.read_queue)];
+  const auto raise = [&](unsigned sb, const Outstanding& o) {
     const std::uint32_t n = ++s.issued[sb];
-    s.ring[sb][n % kRing] = {s.clock, op.least, in_queue, op.commits_async ? shadow_.async_count(w.index) : 0,
-                             op.queue};
+    s.ring[sb][n % kRing] = o;
     return n;
   };
+  const auto pc = static_cast<std::uint32_t>(u - w.code);
   std::uint32_t number = 0;
-  if (op.write_sb < kScoreboards) number = raise(op.write_sb);
-  if (op.late) {
-    const bool own = op.read_sb < kScoreboards;
-    // Results are written after sources are read, so the write scoreboard serves too.
-    const unsigned sb = own ? op.read_sb : op.write_sb < kScoreboards ? op.write_sb : 6;
-    std::uint32_t n = number;
-    if (own) {
-      n = ++s.issued[sb];
-      s.ring[sb][n % kRing] = {s.clock, 0, 0, 0, Queue::kNone};
-    }
-    if (sb == 6) n = in_queue;
-    for (const CheckOp::Use& use : op.uses) {
-      if (!use.late) continue;
-      s.tag[use.tag].readers |= static_cast<std::uint8_t>(1u << sb);
-      s.reader[sb][use.tag] = n;
-      if (sb == 6) s.reader_queue[use.tag] = op.queue;
+  if (op.write_sb < kScoreboards) {
+    number = raise(op.write_sb, {s.clock, op.least, in_queue, op.commits_async ? shadow_.async_count(w.index) : 0,
+                                 op.queue, op.read_queue, in_read_queue});
+  }
+  std::uint32_t read_number = 0;
+  if (op.read_sb < kScoreboards) {
+    read_number = raise(op.read_sb, {s.clock, 0, 0, 0, Queue::kNone, op.read_queue, in_read_queue});
+  }
+  for (const CheckOp::Use& use : op.uses) {
+    if (!use.late) continue;
+    Tag& t = s.tag[use.tag];
+    Reader& r = s.reader[use.tag];
+    t.readers |= static_cast<std::uint8_t>(1u << static_cast<unsigned>(op.read_queue));
+    r.lanes |= lanes;
+    r.pc = pc;
+    if (op.read_queue != ReadQueue::kNone) {
+      r.number[static_cast<std::size_t>(op.read_queue)] = in_read_queue;
+    } else {  // results are written after sources are read: the write scoreboard serves too
+      r.sb = op.read_sb < kScoreboards ? op.read_sb : op.write_sb;
+      r.number[0] = op.read_sb < kScoreboards ? read_number : number;
     }
   }
-  const auto pc = static_cast<std::uint32_t>(u - w.code);
   for (const CheckOp::Def& def : op.defs) {
     Tag& t = s.tag[def.tag];
     t.issued = s.clock;
     t.lanes |= def.tag >= tags::kUGpr && (def.tag < tags::kPred || def.tag >= tags::kUPred) ? kAllLanes : lanes;
+    t.last = def.tag >= tags::kUGpr && (def.tag < tags::kPred || def.tag >= tags::kUPred) ? kAllLanes : lanes;
     t.producer = def.producer;
     t.pc = pc;
     if (op.by_scoreboard) {
@@ -295,6 +303,7 @@ void Checker::run(Warp& w, const Uop* u) {
       t.settled = s.clock + q.settled[i];
       t.issued = s.clock;
       t.lanes |= lanes;
+      t.last = lanes;
       t.pc = pc;
       t.producer = q.producer[i];
     }

@@ -37,6 +37,7 @@ struct CheckOp {
     std::uint16_t tag = 0;
     Consumer consumer = Consumer::kOther;
     bool late = false;
+    bool carried = false;  // only passed on: may be uninitialised
   };
   struct Def {
     std::uint16_t tag = 0;
@@ -52,6 +53,7 @@ struct CheckOp {
   std::uint8_t read_sb = kNoScoreboard;
   std::uint8_t least = 0;  // shortest time of a scoreboard result, for who awaits it
   Queue queue = Queue::kNone;
+  ReadQueue read_queue = ReadQueue::kNone;
   bool by_scoreboard = false;              // results need a scoreboard
   bool late = false;                       // some sources are read after issue
   bool commits_async = false;              // LDGDEPBAR
@@ -79,7 +81,7 @@ class Checker {
  public:
   explicit Checker(Grid& grid) : grid_(grid) {}
 
-  void begin(Cta& cta);                    // a CTA starts
+  void begin(Cta& cta);             // a CTA starts
   void end(Cta& cta);               // a CTA has ended
   void run(Warp& w, const Uop* u);  // runs the current group until it stops
 
@@ -105,7 +107,14 @@ class Checker {
     Producer producer = Producer::kOther;
     std::uint8_t sb = kNoScoreboard;
     Queue queue = Queue::kNone;
-    std::uint8_t readers = 0;  // bit per scoreboard: late readers were issued; bit 6: without a scoreboard
+    std::uint8_t readers = 0;  // bit per read queue: late readers were issued
+    std::uint32_t last = 0;    // lanes of the last write: groups of a warp do not disturb each other
+  };
+  struct Reader {                           // the youngest late readers of a register
+    std::array<std::uint32_t, 4> number{};  // in each read queue; for queue kNone on scoreboard `sb`
+    std::uint8_t sb = kNoScoreboard;
+    std::uint32_t lanes = 0;
+    std::uint32_t pc = 0;
   };
   struct Outstanding {  // one operation on a scoreboard
     std::uint64_t issued = 0;
@@ -113,6 +122,8 @@ class Checker {
     std::uint32_t in_queue = 0;
     std::uint32_t async = 0;  // LDGDEPBAR: copies it covers
     Queue queue = Queue::kNone;
+    ReadQueue read_queue = ReadQueue::kNone;
+    std::uint32_t in_read_queue = 0;
   };
   struct WarpState {
     std::uint64_t clock = 0;
@@ -120,9 +131,9 @@ class Checker {
     std::array<std::uint32_t, tags::kCount> in_queue{};  // of the operation that wrote it, in its queue
     std::array<std::uint32_t, kScoreboards> issued{}, done{};
     std::array<std::array<Outstanding, kRing>, kScoreboards> ring{};
-    std::array<std::uint32_t, 4> queue_issued{}, queue_done{};
-    std::array<std::array<std::uint32_t, tags::kCount>, 7> reader{};  // number of the last late reader, see readers
-    std::array<Queue, tags::kCount> reader_queue{};
+    std::array<std::uint32_t, 8> queue_issued{}, queue_done{};
+    std::array<std::uint32_t, 4> read_issued{}, read_done{};
+    std::array<Reader, tags::kCount> reader{};
   };
 
   const Uop* step(Warp& w, const Uop* u);  // one instruction, guard included

@@ -45,6 +45,7 @@ CheckOp check_op(Arch arch, const Inst& inst) {
   op.read_sb = inst.control.read_sb;
   op.by_scoreboard = ready(inst) == Ready::kScoreboard;
   op.queue = queue_of(arch, inst);
+  op.read_queue = read_queue_of(inst);
   op.late = reads_late(inst);
   op.commits_async = inst.op == Op::LDGDEPBAR;
   std::uint8_t least = 255;
@@ -60,7 +61,7 @@ CheckOp check_op(Arch arch, const Inst& inst) {
           least = std::min(least, raw_gap(arch, p, static_cast<Consumer>(c)).need);
         }
       } else if (!a.carried) {
-        const CheckOp::Use use{tag, consumer_of(inst, a, part), a.late};
+        const CheckOp::Use use{tag, consumer_of(inst, a, part), is_late_read(a), a.carried};
         (a.operand == 255 ? op.guard : op.uses).push_back(use);
       }
     }

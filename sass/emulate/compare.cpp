@@ -198,7 +198,7 @@ void bind_byte_part(const Inst& inst, Binding& b) {
   for (unsigned i = 0; i < 4; ++i) {
     constexpr Tok kBytes[] = {Tok::B0, Tok::B1, Tok::B2, Tok::B3};
     for (const Operand& o : inst.operands()) {
-      if (o.sub == kBytes[i]) x.kind = static_cast<std::uint8_t>(i);
+      if (o.sub == kBytes[i] || says(inst, tok_text(kBytes[i]))) x.kind = static_cast<std::uint8_t>(i);
     }
   }
 }

@@ -29,12 +29,20 @@ const Uop* bra_if(Warp& w, const Uop* u) {
   return jump(w, u, u->x->target);
 }
 
+// .ANY: if any lane would go, all do.
+const Uop* bra_any(Warp& w, const Uop* u) {
+  if (narrowed(w, *u->x) == 0) return u + 1;
+  w.exec = w.active;
+  return jump(w, u, u->x->target);
+}
+
 // BRA.DIV UR: to the slow path when not all the lanes of UR are together here. BRA.CONV: when they are.
 const Uop* bra_div(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   const std::uint32_t lanes = narrowed(w, x);
   if (lanes == 0) return u + 1;
-  const std::uint32_t together = x.src_count > 0 ? scalar(w, x.src[0]) : kAllLanes;
+  const std::uint32_t named = x.src_count > 0 ? scalar(w, x.src[0]) : kAllLanes;
+  const std::uint32_t together = x.src_count > 0 && x.src[0].inv ? ~named : named;
   const bool divergent = (together & w.live & ~w.active) != 0;
   if (divergent == x.flag) return u + 1;
   w.exec = lanes;
@@ -48,10 +56,9 @@ const Uop* jump_indirect(Warp& w, const Uop* u) {
   std::uint32_t lanes = narrowed(w, x);
   if (lanes == 0) return u + 1;
   ConstRow lo = fetch_raw(w, x.src[0], 0);
-  ConstRow hi = fetch_raw(w, x.src[0], 1, x.flag ? 1 : 0);
+  ConstRow hi = fetch_raw(w, x.src[0], 1, 1);
   const auto target_of = [&](unsigned l) {
-    const std::uint64_t base = x.flag ? (std::uint64_t{hi[l]} << 32 | lo[l]) : std::uint64_t{lo[l]};
-    return base + static_cast<std::uint64_t>(std::uint64_t{x.target} * x.imm);
+    return (std::uint64_t{hi[l]} << 32 | lo[l]) + static_cast<std::uint64_t>(x.jump_base);
   };
   const unsigned first = static_cast<unsigned>(std::countr_zero(lanes));
   const std::uint64_t target = target_of(first);
@@ -119,12 +126,19 @@ const Uop* wait_with(Warp& w, const Uop* u, Group::State state, std::uint32_t wa
   return nullptr;
 }
 
+// Groups that met by chance may have entered under different BSSYs: each lane waits for those that its own names.
 const Uop* bsync(Warp& w, const Uop* u) {
   const std::uint32_t lanes = narrowed(w, *u->x);
   if (lanes == 0) return u + 1;
-  w.exec = lanes;
-  return wait_with(w, u, Group::State::kAtSync,
-                   w.convergence[u->x->kind][static_cast<unsigned>(std::countr_zero(lanes))]);
+  const auto& barrier = w.convergence[u->x->kind];
+  const std::uint32_t want = barrier[static_cast<unsigned>(std::countr_zero(lanes))];
+  std::uint32_t same = 0;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((lanes >> l & 1) != 0 && barrier[l] == want) same |= 1u << l;
+  }
+  if (same != lanes) split(w, lanes & ~same, index_of(w, u));
+  w.exec = same;
+  return wait_with(w, u, Group::State::kAtSync, want);
 }
 
 const Uop* warpsync(Warp& w, const Uop* u) {
@@ -136,11 +150,14 @@ const Uop* warpsync(Warp& w, const Uop* u) {
 
 const Uop* break_lanes(Warp& w, const Uop* u) {
   const std::uint32_t lanes = narrowed(w, *u->x);
-  if (lanes == 0) return u + 1;
   auto& barrier = w.convergence[u->x->kind];
-  const std::uint32_t all = barrier[static_cast<unsigned>(std::countr_zero(lanes))];
-  for (unsigned l = 0; l < kLanes; ++l) {
-    if ((all >> l & 1) != 0) barrier[l] &= ~lanes;
+  for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+    const auto lane = static_cast<unsigned>(std::countr_zero(left));
+    for (std::uint32_t with = barrier[lane]; with != 0; with &= with - 1) {
+      const auto other = static_cast<unsigned>(std::countr_zero(with));
+      if (other != lane) barrier[other] &= ~(1u << lane);
+    }
+    barrier[lane] = 0;
   }
   release_syncs(w);
   return u + 1;
@@ -179,6 +196,10 @@ bool bind_control(const Inst& inst, Binding& b) {
   }
   if (barrier != nullptr) x.kind = barrier->reg & 15;
   const bool no_barrier = barrier == nullptr;
+  // PT as a predicate operand says nothing.
+  while (x.puse_count > 0 && x.puse[x.puse_count - 1].index == preds::kTrue && !x.puse[x.puse_count - 1].inv) {
+    --x.puse_count;
+  }
   x.imm = 16;          // bytes of an instruction, for indirect jumps
   x.imm2 = 0xffffffu;  // load() puts the number of instructions here
   switch (inst.op) {
@@ -187,22 +208,32 @@ bool bind_control(const Inst& inst, Binding& b) {
       if (inst.has(Axis::kUniform, Tok::DIV) || inst.has(Axis::kUniform, Tok::CONV)) {
         x.flag = inst.has(Axis::kUniform, Tok::CONV);
         x.body = bra_div;
+      } else if (says(inst, "ANY")) {
+        x.body = bra_any;
       } else {
         x.body = x.puse_count == 0 ? bra : bra_if;
       }
       return true;
     case Op::CALL:
-      if (x.src_count != 0) b.refuse("an indirect call");
-      x.body = x.puse_count == 0 ? bra : bra_if;
-      return true;
-    case Op::BRX:
     case Op::RET:
-      if (x.src_count == 0 && x.address_count == 0) b.refuse("no target register");
-      x.flag = true;
+    case Op::BRX:
+      if (says(inst, "ABS")) b.refuse("absolute code addresses");
+      if (x.src_count == 0) {
+        x.body = x.puse_count == 0 ? bra : bra_if;
+        if (inst.op != Op::CALL) b.refuse("no target register");
+        return true;
+      }
+      for (const Operand& o : inst.operands()) {
+        if (o.kind == OperandKind::kLabel) x.jump_base = o.imm;
+        // BRX counts from the next instruction.
+        if (o.kind == OperandKind::kImm) x.jump_base = o.imm + (std::int64_t{x.index} + 1) * x.imm;
+      }
       x.body = jump_indirect;
       return true;
     case Op::EXIT: x.body = exit_lanes; return true;
     case Op::NOP:
+    case Op::ENDCOLLECTIVE:
+    case Op::CGAERRBAR:
     case Op::CCTL:
     case Op::MEMBAR:
     case Op::ERRBAR:
@@ -210,14 +241,21 @@ bool bind_control(const Inst& inst, Binding& b) {
       return true;
     case Op::YIELD:
     case Op::NANOSLEEP: x.body = yield; return true;
-    case Op::BSSY: x.body = bssy; break;
+    case Op::BSSY:
+      if (x.puse_count != 0) b.refuse("a predicate operand");
+      x.body = bssy;
+      break;
     case Op::BSYNC: x.body = bsync; break;
     case Op::BREAK: x.body = break_lanes; break;
     case Op::BMOV:
       x.flag = says(inst, "CLEAR");
+      if (says(inst, "PQUAD")) b.refuse(".PQUAD");
       x.body = x.src_count == 0 ? bmov_from : bmov_to;
       break;
-    case Op::WARPSYNC: x.body = warpsync; return true;
+    case Op::WARPSYNC:
+      if (x.puse_count != 0) b.refuse("a predicate operand");
+      x.body = warpsync;
+      return true;
     default: return false;
   }
   if (no_barrier) b.refuse("no convergence barrier operand");

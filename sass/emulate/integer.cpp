@@ -283,6 +283,25 @@ const Uop* imnmx(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+// d = p ? min(a + b, c) : max(a + b, c)
+template <bool kSigned>
+const Uop* iaddmnmx(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  Row32 pick = w.scratch[7].data();
+  unpack(pick, predicate(w, x.puse[0]));
+  ConstRow a = fetch(w, x.src[0], 0);
+  ConstRow b = fetch(w, x.src[1], 1);
+  ConstRow c = fetch(w, x.src[2], 2);
+  Row32 o = result(w, x);
+  NG_LANES(l) {
+    const u32 sum = a[l] + b[l];
+    const bool less = kSigned ? static_cast<i32>(sum) < static_cast<i32>(c[l]) : sum < c[l];
+    o[l] = less == (pick[l] != 0) ? sum : c[l];
+  }
+  finish(w, x);
+  return u + 1;
+}
+
 const Uop* iabs(Warp& w, const Uop* u) {
   return map1(w, u, [](u32 a) { return static_cast<i32>(a) < 0 ? 0 - a : a; });
 }
@@ -503,7 +522,10 @@ bool bind_integer(const Inst& inst, Binding& b) {
   switch (inst.op) {
     case Op::MOV:
     case Op::MOV32I:
-    case Op::UMOV: x.body = mov; return true;
+    case Op::UMOV:
+      if (x.src_count > 1 && x.src[1].bits != 15) b.refuse("a byte mask");
+      x.body = mov;
+      return true;
     case Op::SEL:
     case Op::USEL:
       signs_as_integer(x);
@@ -511,7 +533,10 @@ bool bind_integer(const Inst& inst, Binding& b) {
       return true;
     case Op::IADD3:
     case Op::UIADD3:
-    case Op::VIADD: bind_iadd3(b); return true;
+    case Op::VIADD:
+      if (says(inst, "16x2")) b.refuse("packed halves");
+      bind_iadd3(b);
+      return true;
     case Op::IMAD:
     case Op::IMAD_WIDE:
     case Op::IMAD_HI:
@@ -528,8 +553,15 @@ bool bind_integer(const Inst& inst, Binding& b) {
     case Op::UPRMT: bind_prmt(inst, b); return true;
     case Op::IMNMX:
     case Op::VIMNMX:
+      if (says(inst, "U16x2") || says(inst, "S16x2") || says(inst, "RELU")) b.refuse("packed halves or .RELU");
       signs_as_integer(x);
       x.body = x.is_signed ? imnmx<true> : imnmx<false>;
+      return true;
+    case Op::VIADDMNMX:
+      if (says(inst, "U16x2") || says(inst, "S16x2") || says(inst, "RELU")) b.refuse("packed halves or .RELU");
+      if (x.src_count != 3 || x.puse_count != 1) b.refuse("operands");
+      signs_as_integer(x);
+      x.body = x.is_signed ? iaddmnmx<true> : iaddmnmx<false>;
       return true;
     case Op::IABS: x.body = iabs; return true;
     case Op::POPC:

@@ -113,7 +113,7 @@ inline constexpr unsigned kResult = 8;
   if (ad.uwidth == 2) uniform |= std::uint64_t{w.ureg[ad.ureg + 1]} << 32;
   const std::uint64_t offset = uniform + static_cast<std::uint64_t>(std::int64_t{ad.offset});
   if (!ad.wide) {
-    const std::uint64_t at = base[l] + offset;
+    const std::uint64_t at = (std::uint64_t{base[l]} << ad.shift) + offset;
     return ad.uwidth == 2 ? at : at & 0xffffffffu;
   }
   return (std::uint64_t{base[kLanes + l]} << 32 | base[l]) + offset;

@@ -59,7 +59,7 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image) 
                       "kernel " + image.name + where + ": the emulator cannot run " + print(*inst) + ": " + b.refused);
     }
     if (inst->op == Op::LDC || inst->op == Op::ULDC) b.detail.imm = k.const_bytes;
-    if (b.detail.imm2 == 0xffffffu && inst->op != Op::PLOP3) b.detail.imm2 = count;
+    if (inst->op == Op::BRX || inst->op == Op::RET || inst->op == Op::CALL) b.detail.imm2 = count;
     if (b.detail.target > count) return error_at(at, "kernel " + image.name + where + ": branch out of the kernel");
     for (const Src& s : b.detail.src) {
       if (s.kind == Src::Kind::kConst && s.bits >= 0x10000) {

@@ -35,9 +35,10 @@ bool offsets(Warp& w, const Detail& x, Row32 out) {
   if (w.shared_bytes < bytes) return false;
   const u32 last = w.shared_bytes - bytes;
   const u32 low = bytes - 1;
+  const u32 shift = ad.shift;
   u32 bad = 0;
   for (unsigned l = 0; l < kLanes; ++l) {
-    const u32 at = base[l] + add;
+    const u32 at = (base[l] << shift) + add;
     out[l] = at;
     bad |= (at > last ? 1u : 0u) | (at & low);
   }
@@ -53,11 +54,10 @@ inline u32 widen(const Detail& x, u32 v) {
 const Uop* lds_slow(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   const unsigned parts = x.bytes <= 4 ? 1 : x.bytes / 4u;
-  const u32 uniform = w.ureg[x.address[0].ureg] + static_cast<u32>(x.address[0].offset);
   for (unsigned l = 0; l < kLanes; ++l) {
     if ((w.exec >> l & 1) == 0) continue;
     u32 v[4] = {};
-    const std::byte* p = locate(w, u, l, Space::kShared, w.row(x.address[0].base)[l] + uniform, x.bytes, Intent::kLoad);
+    const std::byte* p = locate(w, u, l, Space::kShared, lane_address(w, x.address[0], l), x.bytes, Intent::kLoad);
     if (p != nullptr) {
       std::memcpy(v, p, x.bytes);
     } else if (w.checker == nullptr) {
@@ -117,10 +117,9 @@ const Uop* lds(Warp& w, const Uop* u) {
 const Uop* sts_slow(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   const unsigned parts = x.bytes <= 4 ? 1 : x.bytes / 4u;
-  const u32 uniform = w.ureg[x.address[0].ureg] + static_cast<u32>(x.address[0].offset);
   for (unsigned l = 0; l < kLanes; ++l) {
     if ((w.exec >> l & 1) == 0) continue;
-    std::byte* p = locate(w, u, l, Space::kShared, w.row(x.address[0].base)[l] + uniform, x.bytes, Intent::kStore);
+    std::byte* p = locate(w, u, l, Space::kShared, lane_address(w, x.address[0], l), x.bytes, Intent::kStore);
     if (p == nullptr) {
       if (w.checker == nullptr) return nullptr;
       continue;
@@ -156,9 +155,6 @@ bool bind_shared(const Inst& inst, Binding& b) {
   if (inst.op != Op::LDS && inst.op != Op::STS) return false;
   bind_size(inst, b);
   if (x.address_count != 1) b.refuse("operands");
-  for (const Operand& o : inst.operands()) {
-    if (o.kind == OperandKind::kAddr && o.sub != Tok::kNone) b.refuse("a scaled address");
-  }
   if (inst.op == Op::LDS) {
     x.body = x.bytes == 4 ? lds<4> : x.bytes == 8 ? lds<8> : x.bytes == 16 ? lds<16> : lds_slow;
   } else {

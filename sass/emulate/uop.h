@@ -88,6 +88,7 @@ struct Address {
   std::uint16_t base = rows::kZero;
   std::uint8_t ureg = kURZ;
   std::uint8_t uwidth = 1;  // 2: 64-bit
+  std::uint8_t shift = 0;   // the base is scaled
   std::int32_t offset = 0;
 };
 
@@ -116,9 +117,10 @@ struct Detail {
   bool extended = false;  // .X, .EX
   bool flag = false;      // per family
   bool flag2 = false;
-  std::uint8_t bytes = 4;    // of a memory access
-  std::uint32_t index = 0;   // position in the kernel
-  std::uint32_t target = 0;  // instruction index of a label
+  std::uint8_t bytes = 4;      // of a memory access
+  std::uint32_t index = 0;     // position in the kernel
+  std::uint32_t target = 0;    // instruction index of a label
+  std::int64_t jump_base = 0;  // indirect jumps: byte address that the register is added to
 };
 
 enum Round : std::uint8_t { kNearest, kDown, kUp, kZeroward };
