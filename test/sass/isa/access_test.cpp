@@ -18,6 +18,7 @@ std::string name(const Access& a) {
                     std::string(kFile[static_cast<int>(a.file)]) + std::to_string(a.first);
   if (a.count > 1) out += ":" + std::to_string(a.count);
   if (a.late) out += "*";
+  if (a.carried) out += "~";
   return out;
 }
 
@@ -49,7 +50,7 @@ TEST(Access, Memory) {
   EXPECT_EQ(list("STG.E.64 desc[UR6][R2.64], R8"), "R2:2* UR6:2* R8:2*");
   EXPECT_EQ(list("LDS.128 R4, [R2+UR5+0x10]"), "=R4:4 R2* UR5*");
   EXPECT_EQ(list("STS.U8 [R2], R3"), "R2* R3*");
-  EXPECT_EQ(list("LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64], !P1"), "R1* R2:2* UR4:2* P1");
+  EXPECT_EQ(list("LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64], !P1"), "R1* R2:2* UR4:2* P1*");
   EXPECT_EQ(list("LDC.64 R2, c[0x3][R5+0x10]"), "=R2:2 R5*");
   EXPECT_EQ(list("ULDC.64 UR4, c[0x0][0x208]"), "=UR4:2");
   EXPECT_EQ(list("ATOMG.E.ADD.64.STRONG.GPU PT, R4, desc[UR6][R2.64], R8"), "=R4:2 R2:2* UR6:2* R8:2*");
@@ -70,10 +71,10 @@ TEST(Access, Control) {
   EXPECT_EQ(list("R2UR UR4, R2"), "=UR4 R2");
 }
 
-// P2R reads every predicate, R2P writes those of its mask.
+// P2R reads every predicate, R2P writes those of its mask and carries the others through.
 TEST(Access, PredicateFiles) {
   EXPECT_EQ(list("P2R R1, PR, RZ, 0x7f"), "=R1 P0:7");
-  EXPECT_EQ(list("R2P PR, R1, 0x5"), "=P0 =P2 R1");
+  EXPECT_EQ(list("R2P PR, R1, 0x5"), "P0:7~ =P0 =P2 R1");
   EXPECT_EQ(list("R2P PR, R1, R2"), "=P0:7 R1 R2");
 }
 
