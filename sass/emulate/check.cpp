@@ -152,11 +152,13 @@ void Checker::check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use&
   }
 }
 
-void Checker::check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp::Def& def) {
+void Checker::check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, const CheckOp::Def& def) {
   Tag& t = s.tag[def.tag];
   const auto lane = static_cast<unsigned>(std::countr_zero(w.exec));
   if ((w.exec & t.last) == 0) {
     // Another group's.
+  } else if (t.settled == kNever && op.queue != Queue::kNone && op.queue == t.queue) {
+    // In order, one after the other.
   } else if (t.settled == kNever && pending(s, def.tag)) {
     if (!again(u, "overwritten in flight", w)) {
       found(w, u, lane, "overwritten in flight",
@@ -175,8 +177,10 @@ void Checker::check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp::Def&
   const Reader& r = s.reader[def.tag];
   bool over = (r.lanes & w.exec) == 0 || (t.readers & 1) == 0 || (r.sb < kScoreboards && s.done[r.sb] >= r.number[0]);
   for (unsigned q = 1; q < r.number.size(); ++q) {
+    if (q == static_cast<unsigned>(op.read_queue)) continue;  // in order: reads before it writes
     if ((t.readers >> q & 1) != 0 && (r.lanes & w.exec) != 0) over = over && s.read_done[q] >= r.number[q];
   }
+  if (def.tag >= tags::kPred && !op.writes_predicates_early) over = true;
   if (!over && !again(u, "overwritten before read", w)) {
     found(w, u, lane, "overwritten before read",
           tags::name(def.tag) + " is still to be read by " + grid_.kernel->text[r.pc] +
@@ -255,7 +259,7 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
   }
   w.exec = lanes;
   for (const CheckOp::Use& use : op.uses) check_use(s, w, u, use);
-  for (const CheckOp::Def& def : op.defs) check_def(s, w, u, def);
+  for (const CheckOp::Def& def : op.defs) check_def(s, w, u, op, def);
   if (op.depbar_sb < kScoreboards) await(s, w, op.depbar_sb, op.depbar_count);
   for (unsigned left = op.depbar_all; left != 0; left &= left - 1) {
     await(s, w, static_cast<unsigned>(std::countr_zero(left)), 0);

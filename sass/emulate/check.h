@@ -57,6 +57,7 @@ struct CheckOp {
   bool by_scoreboard = false;              // results need a scoreboard
   bool late = false;                       // some sources are read after issue
   bool commits_async = false;              // LDGDEPBAR
+  bool writes_predicates_early = false;    // R2P; compares write theirs after any late reader has read
   std::uint8_t depbar_all = 0;             // DEPBAR: scoreboards to await in full
   std::uint8_t depbar_sb = kNoScoreboard;  // and one to await down to depbar_count
   std::uint8_t depbar_count = 0;
@@ -140,7 +141,7 @@ class Checker {
   void await(WarpState& s, Warp& w, unsigned sb, unsigned keep);
   [[nodiscard]] bool pending(const WarpState& s, std::uint16_t tag) const;
   void check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use& use);
-  void check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp::Def& def);
+  void check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, const CheckOp::Def& def);
   void issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std::uint32_t lanes);
   void poison(Warp& w, std::uint16_t tag);
   [[nodiscard]] bool again(const Uop* u, const char* what, const Warp& w);
