@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <tuple>
 
 #include "sass/asm/bits.h"
 #include "sass/isa/latency.h"
@@ -261,7 +261,7 @@ class Assigner {
       float cost;
       int kind;
       std::uint32_t used;
-      auto operator<=>(const Rank&) const = default;
+      bool operator<(const Rank& o) const { return std::tie(cost, kind, used) < std::tie(o.cost, o.kind, o.used); }
     };
     std::uint8_t chosen = kNoScoreboard;
     Rank best_rank{};
@@ -310,18 +310,13 @@ class Assigner {
       issue(i, out);
       return mask;
     };
-    std::vector<Bits> entry(flow_.blocks.size(), Bits(n));
-    std::vector<bool> reached(flow_.blocks.size(), false);
-    if (reached.empty()) return;
-    reached[0] = true;
     const auto walk = [&](std::uint32_t b, Bits& out, bool write) {
       for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].last; ++i) {
         const unsigned mask = step(i, out);
         if (write && !line(i).pinned.wait) line(i).inst.control.wait = static_cast<std::uint8_t>(mask);
       }
     };
-    std::vector<std::pair<Bits, bool>> states;
-    for (const Bits& b : entry) states.push_back({b, false});
+    std::vector<std::pair<Bits, bool>> states(flow_.blocks.size(), {Bits(n), false});  // and whether it is reached
     states[0].second = true;
     propagate(
         states, [&](std::uint32_t b, std::pair<Bits, bool>& s) { walk(b, s.first, false); },

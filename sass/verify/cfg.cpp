@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <tuple>
 
 #include "sass/verify/code.h"
 
@@ -16,7 +17,8 @@ constexpr std::uint32_t kNone = ~std::uint32_t{0};
 struct Frame {
   Op by;
   std::uint32_t target;
-  auto operator<=>(const Frame&) const = default;
+  bool operator==(const Frame& o) const { return by == o.by && target == o.target; }
+  bool operator<(const Frame& o) const { return std::tie(by, target) < std::tie(o.by, o.target); }
 };
 using Stack = std::vector<Frame>;
 

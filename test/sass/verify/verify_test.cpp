@@ -16,8 +16,8 @@ struct Case {
   const char* good;
 };
 
-void PrintTo(const Case& c, std::ostream* out) {
-  *out << c.name;
+std::ostream& operator<<(std::ostream& out, const Case& c) {
+  return out << c.name;
 }
 
 class Verify : public testing::TestWithParam<Case> {};
