@@ -96,7 +96,7 @@ Result<Expansion> expand(const Template& source, Arch arch, const Defines& defin
   if (!defines.ok()) return defines.error();
   auto text = read_source(source.name, source.text);
   if (!text.ok()) return text.error();
-  return Expander(source, arch, *defines).run(std::move(*text));
+  return Expander(source, arch, *defines).run(*text);
 }
 
 void add_origins(Diag& diag, const Origin* from) {

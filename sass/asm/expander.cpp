@@ -21,7 +21,7 @@ std::string base_name(std::string_view path) {
 }  // namespace
 
 Expander::Expander(const Template& source, Arch arch, const Defines& defines)
-    : template_(source), defines_(defines), registers_(info(arch).register_banks) {
+    : template_(source), registers_(info(arch).register_banks) {
   out_.manifest.arch = arch;
   out_.manifest.op = base_name(source.name);
   const auto builtin = [&](const char* name, std::int64_t v) {
@@ -41,7 +41,7 @@ Expander::Expander(const Template& source, Arch arch, const Defines& defines)
   }
 }
 
-Result<Expansion> Expander::run(std::shared_ptr<const SourceText> main) {
+Result<Expansion> Expander::run(const std::shared_ptr<const SourceText>& main) {
   Place place;
   place.source = main;
   place.scope = &globals_;

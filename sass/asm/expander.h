@@ -19,7 +19,7 @@ namespace nervanagpu::sass {
 class Expander {
  public:
   Expander(const Template& source, Arch arch, const Defines& defines);
-  Result<Expansion> run(std::shared_ptr<const SourceText> main);
+  Result<Expansion> run(const std::shared_ptr<const SourceText>& main);
 
  private:
   struct MacroParam {
@@ -85,7 +85,6 @@ class Expander {
   Result<std::string> interpolated(const Statement& s, const Place& place, std::string_view text, std::uint32_t col);
 
   const Template& template_;
-  const Defines& defines_;
   Expansion out_;
   Registers registers_;
   Scope globals_{nullptr};
