@@ -65,13 +65,12 @@ Status resolve_labels(Encoding encoding, std::size_t count, const Line& line, In
     const auto target = static_cast<std::uint64_t>(o.imm);
     if (!line.label.empty()) {
       if (target >= count) return error_at(line.at, "label '" + line.label + "' is behind the last instruction");
-      o.imm = static_cast<std::int64_t>(address_of(encoding, target));
+      o.imm = static_cast<std::int64_t>(target_of(encoding, target));
       continue;
     }
     const std::uint64_t end = address_of(encoding, count - 1);
     const std::uint64_t unit = code_bytes(encoding);
-    const bool control_word = encoding == Encoding::k64 && target % 32 == 0;
-    if (target > end || target % unit != 0 || control_word) {
+    if (target > end || target % unit != 0) {
       return error_at(line.at, "branch target " + hex(target) + " is not the address of an instruction (the last is " +
                                    hex(end) + ")");
     }
@@ -111,7 +110,7 @@ Result<std::vector<Word>> code_tail(Arch arch, std::size_t code_size) {
   const Encoding encoding = info(arch).encoding;
   const Tail tail = tail_of(arch);
   const std::uint64_t address = address_of(encoding, code_size);
-  auto branch = encode_text(arch, "BRA " + hex(address), tail.branch, address);
+  auto branch = encode_text(arch, "BRA " + hex(target_of(encoding, code_size)), tail.branch, address);
   if (!branch) return branch.error();
   auto nop = encode_text(arch, "NOP", {.stall = 0, .yield = true}, 0);
   if (!nop) return nop.error();

@@ -45,4 +45,9 @@ constexpr std::uint64_t address_of(Encoding e, std::uint64_t index) {
   return e == Encoding::k128 ? index * 16 : index / 3 * 32 + 8 + index % 3 * 8;
 }
 
+// Byte address by which a branch names instruction `index`: the first of a bundle is reached through its control word.
+constexpr std::uint64_t target_of(Encoding e, std::uint64_t index) {
+  return e == Encoding::k64 && index % 3 == 0 ? index / 3 * 32 : address_of(e, index);
+}
+
 }  // namespace nervanagpu::sass

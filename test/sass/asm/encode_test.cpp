@@ -47,7 +47,10 @@ Program lift(Arch arch, const KernelImage& k) {
     const auto inst = decode(arch, k.code[i], address_of(encoding, i));
     EXPECT_TRUE(inst.ok()) << k.name << " instruction " << i;
     if (!inst.ok()) return p;
-    if (inst->op == Op::BRA && inst->operands().back().imm == static_cast<std::int64_t>(address_of(encoding, i))) break;
+    const auto self = [&](const Operand& o) {
+      return o.kind == OperandKind::kLabel && o.imm == static_cast<std::int64_t>(target_of(encoding, i));
+    };
+    if (inst->op == Op::BRA && std::ranges::any_of(inst->operands(), self)) break;
     Line l;
     l.inst = *inst;
     p.lines.push_back(l);
