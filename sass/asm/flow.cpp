@@ -86,11 +86,15 @@ class FlowMaker {
       const std::uint32_t to = computed ? kNone : target(lines_[i]);
       if (to != kNone) {
         starts_[to] = true;
-        labels_.push_back(to);
+        landings_.push_back(to);
         if (pushes(inst.op)) pushed_.push_back({inst.op, to});
       }
-      if (to != kNone || pusher_of(inst.op) != Op::NOP || ends_block(inst) || !falls_through(inst))
-        starts_[i + 1] = true;
+      const bool call = inst.op == Op::CAL || inst.op == Op::CALL;
+      const bool falls = falls_through(inst);
+      if (to != kNone || pusher_of(inst.op) != Op::NOP || ends_block(inst) || !falls || call) starts_[i + 1] = true;
+      if (i + 1 == lines_.size()) continue;
+      if (!falls) landings_.push_back(i + 1);
+      if (call) returns_.push_back(i + 1);
     }
   }
 
@@ -120,8 +124,11 @@ class FlowMaker {
       const std::uint32_t to = computed ? kNone : target(lines_[last]);
       // A push names where control goes later, by the instruction that pops it.
       if (to != kNone && !pushes(inst.op)) edge(b, to);
-      if (computed) {
-        for (const std::uint32_t label : labels_) edge(b, label);
+      if (inst.op == Op::BRX) {
+        for (const std::uint32_t landing : landings_) edge(b, landing);
+      }
+      if (inst.op == Op::RET) {
+        for (const std::uint32_t place : returns_) edge(b, place);
       }
       connect_pop(b, last);
     }
@@ -154,7 +161,8 @@ class FlowMaker {
   const std::vector<Line>& lines_;
   Encoding encoding_;
   std::vector<bool> starts_;
-  std::vector<std::uint32_t> labels_;
+  std::vector<std::uint32_t> landings_;  // where a computed branch may go: labels, and what nothing falls into
+  std::vector<std::uint32_t> returns_;   // after each call
   std::vector<std::pair<Op, std::uint32_t>> pushed_;
   Flow flow_;
 };
