@@ -16,16 +16,26 @@ class CheckError(Error):
     findings: list[Finding]
 
 class Finding:
-    what: str
-    detail: str
-    kernel: str
-    file: str
-    line: int
-    pc: int
-    cta: list[int]
-    warp: int
-    lane: int
-    count: int
+    @property
+    def what(self) -> str: ...
+    @property
+    def detail(self) -> str: ...
+    @property
+    def kernel(self) -> str: ...
+    @property
+    def file(self) -> str: ...
+    @property
+    def line(self) -> int: ...
+    @property
+    def pc(self) -> int: ...
+    @property
+    def cta(self) -> list[int]: ...
+    @property
+    def warp(self) -> int: ...
+    @property
+    def lane(self) -> int: ...
+    @property
+    def count(self) -> int: ...
 
 class DeviceInfo:
     @property
@@ -71,6 +81,7 @@ class Event:
     def make_wait(self, stream: Stream | None = None) -> None: ...
 
 class GPUTensor:
+    __array_ufunc__: None
     name: str
     @property
     def shape(self) -> tuple[int, ...]: ...
