@@ -9,7 +9,7 @@ import os
 import sys
 
 _N, _T = 0, 1
-_PEDANTIC_FP32, _DEFAULT = 2, 0
+_DEFAULT = 0  # true fp32, no TF32
 
 
 def find_libcublas() -> str | None:

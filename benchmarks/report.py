@@ -25,7 +25,6 @@ class Row:
     max_err: float
     peer_max_err: float
     tflops: float
-    kernel: str
 
 
 def _query(fields: str) -> list[str]:

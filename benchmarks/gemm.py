@@ -1,0 +1,158 @@
+"""GEMM beside cuBLAS, in one run on one GPU: same inputs, same stream, CUDA-graph replays, interleaved, medians.
+
+    python benchmarks/gemm.py [--out FILE] [--cases 4096x4096x4096,...] [--layouts nn,nt,tn] [--require-peer]
+
+Random normal data in as many buffers as it takes to leave the 60 MB L2; one graph holds one pass over them. The error is the
+largest |got - float64| / (|A||B|) over sampled rows, for both libraries. Exits 1 if ours exceeds the kernel's bound.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+from cublas import Cublas, find_libcublas
+from cuda import Driver, Event, Graph
+from report import Row, machine, write
+
+import nervanagpu as ng
+
+CASES = ["4096x4096x4096", "2048x2048x2048", "1024x1024x1024", "2000x2000x40000", "4096x256x2048", "512x256x784"]
+L2_BYTES = 60 << 20
+SAMPLED_ROWS = 32
+REPEATS = 11
+F32 = npt.NDArray[np.float32]
+
+
+@dataclass
+class Operands:
+    """One set of device buffers: `a` and `b` as they lie in memory, `c` for each of the two libraries."""
+
+    a: ng.GPUTensor
+    b: ng.GPUTensor
+    ours: ng.GPUTensor
+    theirs: ng.GPUTensor
+
+
+def shapes(layout: str, m: int, n: int, k: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """Shapes in memory of A and B for a layout of two letters, n as is and t transposed."""
+    return (k, m) if layout[0] == "t" else (m, k), (n, k) if layout[1] == "t" else (k, n)
+
+
+def make(layout: str, m: int, n: int, k: int) -> tuple[list[Operands], F32, F32]:
+    """Enough sets to leave the L2; also the first set's A and B on the host."""
+    rng = np.random.default_rng(2015)
+    shape_a, shape_b = shapes(layout, m, n, k)
+    bytes_a_set = 4 * (m * k + k * n + m * n)
+    sets: list[Operands] = []
+    first: list[F32] = []
+    for _ in range(max(1, min(8, -(-2 * L2_BYTES // bytes_a_set)))):
+        a = rng.standard_normal(shape_a, dtype=np.float32)
+        b = rng.standard_normal(shape_b, dtype=np.float32)
+        first = first or [a, b]
+        poison = np.full((m, n), np.nan, np.float32)
+        sets.append(Operands(ng.array(a), ng.array(b), ng.array(poison), ng.array(poison)))
+    return sets, first[0], first[1]
+
+
+def worst(got: F32, a: F32, b: F32, layout: str) -> float:
+    """Largest |got - A B| / (|A| |B|) over sampled rows; inf where anything is not a number."""
+    rows = np.random.default_rng(1).choice(got.shape[0], min(SAMPLED_ROWS, got.shape[0]), replace=False)
+    x = (a.T if layout[0] == "t" else a)[rows].astype(np.float64)
+    y = (b.T if layout[1] == "t" else b).astype(np.float64)
+    scale = np.abs(x) @ np.abs(y)
+    error = np.abs(got[rows].astype(np.float64) - x @ y) / np.where(scale > 0, scale, 1.0)
+    return float(error.max()) if np.isfinite(error).all() else float("inf")
+
+
+def measure(driver: Driver, stream: ng.Stream, peer: Cublas, case: str, layout: str) -> Row:
+    """Both libraries on one case."""
+    m, n, k = (int(x) for x in case.split("x"))
+    sets, a, b = make(layout, m, n, k)
+    passes = max(1, int(5e10 / (2.0 * m * n * k * len(sets))))
+
+    def ours() -> None:
+        for _ in range(passes):
+            for s in sets:
+                x = s.a.T if layout[0] == "t" else s.a
+                y = s.b.T if layout[1] == "t" else s.b
+                ng.dot(x, y, out=s.ours, stream=stream)
+
+    def theirs() -> None:
+        for _ in range(passes):
+            for s in sets:
+                lda, ldb = s.a.shape[1], s.b.shape[1]
+                peer.sgemm(layout, m, n, k, 1.0, s.a.ptr, lda, s.b.ptr, ldb, 0.0, s.theirs.ptr, n)
+
+    ours()  # load and warm up outside the capture
+    theirs()
+    stream.synchronize()
+    graphs = [Graph(driver, stream.handle, ours), Graph(driver, stream.handle, theirs)]
+    start, end = Event(driver), Event(driver)
+    times: list[list[float]] = [[], []]
+    for _ in range(REPEATS):
+        for which, graph in enumerate(graphs):
+            start.record(stream.handle)
+            graph.launch()
+            end.record(stream.handle)
+            times[which].append(end.ms_since(start) / (passes * len(sets)))
+    mine, peers = (statistics.median(t) for t in times)
+    return Row(
+        bench="gemm",
+        case=case,
+        dtype="float32",
+        layout=layout,
+        pass_="fprop",
+        ms=round(mine, 6),
+        peer=f"cuBLAS {peer.version}",
+        peer_ms=round(peers, 6),
+        ratio=round(peers / mine, 4),
+        max_err=worst(sets[0].ours.get(), a, b, layout),
+        peer_max_err=worst(sets[0].theirs.get(), a, b, layout),
+        tflops=round(2e-9 * m * n * k / mine, 2),
+    )
+
+
+def main() -> int:
+    """Parse the command line, measure, print a table, write the JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/gemm.json"))
+    parser.add_argument("--cases", default=",".join(CASES))
+    parser.add_argument("--layouts", default="nn,nt,tn")
+    parser.add_argument("--require-peer", action="store_true", help="fail where there is no GPU or no libcublas")
+    args = parser.parse_args()
+    if ng.device().kind != "cuda" or find_libcublas() is None:
+        missing = "a GPU" if ng.device().kind != "cuda" else "libcublas"
+        print(f"benchmarks/gemm.py: nothing measured, {missing} is missing", file=sys.stderr)
+        return 1 if args.require_peer else 0
+    driver, stream = Driver(), ng.Stream()
+    peer = Cublas(stream.handle)
+    rows: list[Row] = []
+    bad = 0
+    print(f"{ng.device().name}, fp32, ours against cuBLAS {peer.version}; error = max |err| / (|A||B|)")
+    for case in args.cases.split(","):
+        for layout in args.layouts.split(","):
+            row = measure(driver, stream, peer, case, layout)
+            rows.append(row)
+            k = int(case.split("x")[2])
+            bound = k * 2.0**-24 / (1 - k * 2.0**-24)
+            wrong = not row.max_err <= bound
+            bad += wrong
+            print(
+                f"{case:>16} {layout}  {row.tflops:6.2f} TFLOPS  {row.ms:9.4f} ms   cuBLAS {row.peer_ms:9.4f} ms  "
+                f"{row.ratio:5.2f}x   error {row.max_err:.1e} (cuBLAS {row.peer_max_err:.1e})"
+                f"{'  BEYOND THE BOUND ' + format(bound, '.1e') if wrong else ''}",
+                flush=True,
+            )
+    write(args.out, rows)
+    print(f"wrote {args.out}: {machine()}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
