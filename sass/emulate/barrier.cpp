@@ -29,6 +29,7 @@ const Uop* bar(Warp& w, const Uop* u) {
     bar = NamedBarrier{};
     bar.expected = count;
     bar.counted = count != 0;
+    bar.where = static_cast<std::uint32_t>(u - w.code);
     cta.pending |= bit;
   } else if (bar.expected != count) {
     std::string what = "barrier " + std::to_string(number) + " expects " +

@@ -32,7 +32,7 @@ void Checker::end(Cta& cta) {
   for (std::uint32_t left = cta.pending; left != 0; left &= left - 1) {
     const unsigned number = static_cast<unsigned>(std::countr_zero(left));
     const Warp& w = cta.warps.front();
-    found(w, w.code + grid_.kernel->uops.size() - 1, kLanes, "barrier misuse",
+    found(w, w.code + cta.barriers[number].where, kLanes, "barrier misuse",
           "the CTA ended with arrivals at barrier " + std::to_string(number) + " that nobody awaited");
   }
 }

@@ -44,7 +44,7 @@ std::byte* outside(Warp& w, const Uop* u, unsigned lane, Space space, std::uint6
     } else {
       const std::uint64_t end = near.start + near.bytes;
       detail += "; the nearest allocation is [" + hex(near.start) + ", " + hex(end) + ")";
-      if (address >= near.start && address + bytes > end) {
+      if (address >= near.start && address < end) {
         detail += ", " + std::to_string(address - near.start) + " bytes from its start";
       }
     }

@@ -91,6 +91,7 @@ struct NamedBarrier {
   std::uint32_t red_count = 0;                  // BAR.RED: lanes whose predicate was true, false
   std::uint32_t red_false = 0;
   std::uint8_t red_kind = 0;
+  std::uint32_t where = 0;  // instruction of the first arrival
 };
 
 struct Cta {
