@@ -332,6 +332,91 @@ const Case kCases[] = {
 INSTANTIATE_TEST_SUITE_P(Hazards, Verify, testing::ValuesIn(kCases),
                          [](const auto& info) { return std::string(info.param.name); });
 
+// sm_50 .. sm_62: six cycles for nearly everything, thirteen for predicates, loads in order, counted waits.
+const Case kMaxwellCases[] = {
+    {"FmaToFma", R"(
+       --:-:-:-:5 | FFMA R0, R4, R5, R6
+       --:-:-:-:1 | FFMA R1, R0, R5, R6
+       --:-:-:-:15 | EXIT)",
+     "FFMA at 0x0008 (hand.sass:2) writes R0; FFMA at 0x0010 (hand.sass:3) reads it after 5 cycles, but needs 6",
+     R"(
+       --:-:-:-:6 | FFMA R0, R4, R5, R6
+       --:-:-:-:1 | FFMA R1, R0, R5, R6
+       --:-:-:-:15 | EXIT)"},
+
+    {"CompareToGuard", R"(
+       --:-:-:-:12 | ISETP.LT.AND P0, PT, R4, R5, PT
+       --:-:-:-:1 | @P0 FADD R0, R4, R5
+       --:-:-:-:15 | EXIT)",
+     "ISETP at 0x0008 (hand.sass:2) writes P0; FADD at 0x0010 (hand.sass:3) reads it after 12 cycles, but needs 13",
+     R"(
+       --:-:-:-:13 | ISETP.LT.AND P0, PT, R4, R5, PT
+       --:-:-:-:1 | @P0 FADD R0, R4, R5
+       --:-:-:-:15 | EXIT)"},
+
+    {"LoadsReturnInOrder", R"(
+       --:-:-:-:1 | LDG.E R0, [R4]
+       --:-:0:-:2 | LDS R1, [R6]
+       01:-:-:-:1 | FADD R8, R0, R9
+       --:-:-:-:15 | EXIT)",
+     "LDG at 0x0008 (hand.sass:2) writes R0 at a time of its own, announced by no scoreboard; FADD at 0x0018 "
+     "(hand.sass:4) reads it with no wait for it on some path",
+     R"(
+       --:-:-:-:1 | LDG.E R0, [R4]
+       --:-:0:-:2 | LDG.E R1, [R6]
+       01:-:-:-:1 | FADD R8, R0, R9
+       --:-:-:-:15 | EXIT)"},
+
+    {"CountedWait", R"(
+       --:-:5:-:1 | LDG.E R0, [R4]
+       --:-:5:-:2 | LDG.E R1, [R6]
+       --:-:-:-:4 | DEPBAR.LE SB5, 0x1
+       --:-:-:-:1 | FADD R8, R1, R9
+       --:-:-:-:15 | EXIT)",
+     "LDG at 0x0010 (hand.sass:3) writes R1 at a time of its own, announced by scoreboard 5; FADD at 0x0028 "
+     "(hand.sass:5) reads it with no wait for it on some path",
+     R"(
+       --:-:5:-:1 | LDG.E R0, [R4]
+       --:-:5:-:2 | LDG.E R1, [R6]
+       --:-:-:-:4 | DEPBAR.LE SB5, 0x1
+       --:-:-:-:1 | FADD R8, R0, R9
+       --:-:-:-:15 | EXIT)"},
+
+    {"SyncGoesToThePushedTarget", R"(
+       --:-:-:-:1 | SSY `(join)
+       --:-:-:-:13 | MOV R0, R5
+       --:-:-:-:13 | @P0 SYNC
+       --:-:-:-:2 | MOV R0, R6
+       --:-:-:-:1 | SYNC
+       join:
+       --:-:-:-:1 | FADD R1, R0, R5
+       --:-:-:-:15 | EXIT)",
+     "MOV at 0x0028 (hand.sass:5) writes R0; FADD at 0x0038 (hand.sass:8) reads it after 3 cycles, but needs 6",
+     R"(
+       --:-:-:-:1 | SSY `(join)
+       --:-:-:-:13 | MOV R0, R5
+       --:-:-:-:13 | @P0 SYNC
+       --:-:-:-:2 | MOV R0, R6
+       --:-:-:-:13 | SYNC
+       join:
+       --:-:-:-:1 | FADD R1, R0, R5
+       --:-:-:-:15 | EXIT)"},
+};
+
+class VerifyMaxwell : public testing::TestWithParam<Case> {};
+
+TEST_P(VerifyMaxwell, FindsTheHazardAndNothingInItsTwin) {
+  const Case& c = GetParam();
+  const std::vector<Hazard> found = verify(Arch::sm_52, kernel(c.bad, Arch::sm_52));
+  ASSERT_EQ(found.size(), 1u) << sentences(found);
+  EXPECT_EQ(found[0].text, c.finding);
+  const std::vector<Hazard> none = verify(Arch::sm_52, kernel(c.good, Arch::sm_52));
+  EXPECT_TRUE(none.empty()) << sentences(none);
+}
+
+INSTANTIATE_TEST_SUITE_P(Hazards, VerifyMaxwell, testing::ValuesIn(kMaxwellCases),
+                         [](const auto& info) { return std::string(info.param.name); });
+
 TEST(VerifyLegality, RegisterBeyondTheDeclaredOnes) {
   KernelImage k = kernel("--:-:-:-:1 | FFMA R9, R4, R5, R6\n--:-:-:-:5 | EXIT");
   k.registers = 9;
