@@ -67,6 +67,7 @@ std::vector<Finding> Checker::take() {
 }
 
 void Checker::shared_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent) {
+  if (intent == Intent::kLoad && shadow_.plain_load(w.index, offset, bytes)) return;
   std::string detail;
   const char* wrong = shadow_.access(w.index, offset, bytes, static_cast<Shadow::Kind>(intent), detail);
   if (wrong != nullptr) found(w, u, lane, wrong, std::move(detail));

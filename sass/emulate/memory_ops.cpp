@@ -144,8 +144,15 @@ const Uop* ldgsts(Warp& w, const Uop* u) {
     if ((w.exec >> l & 1) == 0) continue;
     std::byte buffer[16] = {};
     const u64 to = lane_address(w, x.address[0], l) & 0xffffffffu;
-    std::byte* q = locate(w, u, l, Space::kShared, to, x.bytes, Intent::kAsyncStore);
-    if (q == nullptr && w.checker == nullptr) return nullptr;
+    const u64 offset = to - w.shared_base;
+    std::byte* q = nullptr;
+    if ((to & low) == 0 && offset + x.bytes <= w.shared_bytes && to >= w.shared_base) {
+      q = w.shared + offset;
+      if (w.checker != nullptr) note_shared(w, u, l, static_cast<u32>(to), x.bytes, Intent::kAsyncStore);
+    } else {
+      q = locate(w, u, l, Space::kShared, to, x.bytes, Intent::kAsyncStore);
+      if (q == nullptr && w.checker == nullptr) return nullptr;
+    }
     if ((copy >> l & 1) != 0) {
       u64 from = lane_address(w, x.address[1], l);
       unsigned bytes = x.bytes;
@@ -154,7 +161,9 @@ const Uop* ldgsts(Warp& w, const Uop* u) {
         from &= ~low;
       }
       const std::byte* p = nullptr;
-      if (bytes == x.bytes) {
+      if (bytes == x.bytes && (from & low) == 0 && (p = w.memory->touch(from, x.bytes)) != nullptr) {
+        // as nearly always
+      } else if (bytes == x.bytes) {
         p = locate(w, u, l, Space::kGlobal, from, x.bytes, Intent::kLoad);
       } else {  // only the bytes that are copied need to exist
         for (unsigned i = 0; i < bytes; ++i) {

@@ -75,7 +75,7 @@ const char* Shadow::word_access(std::uint32_t warp, std::uint32_t index, std::ui
 
   if (word.async != 0) {
     const auto& list = awaited_[word.writer];
-    const auto it = std::find_if(list.begin(), list.end(), [&](const auto& a) { return a.first >= word.async; });
+    const auto it = std::lower_bound(list.begin(), list.end(), std::pair{word.async, std::uint32_t{0}});
     if (it == list.end()) {
       blame("asynchronous copy not awaited", "LDGSTS of " + other() + " was not awaited by DEPBAR before this access");
     } else {

@@ -17,6 +17,24 @@ class Shadow {
 
   void reset(std::uint32_t bytes, std::uint32_t warps);
 
+  // access() of the common case: a load of whole words that were written and that this warp may read. False: the
+  // general way has to look (what was noted of the first words stays right).
+  [[nodiscard]] bool plain_load(std::uint32_t warp, std::uint32_t offset, unsigned bytes) {
+    if (((offset | bytes) & 3) != 0) return false;
+    const Clock& seen = clock_[warp];
+    const std::uint32_t bit = 1u << warp;
+    for (std::uint32_t i = offset / 4; i < (offset + bytes) / 4; ++i) {
+      Word& word = words_[i];
+      if (word.init != 15 || word.async != 0) return false;
+      if ((word.readers & bit) != 0) continue;  // read before, since the last write
+      if (word.writer != warp && word.writer != kNobody && seen[word.writer] < word.write_time) return false;
+      const std::uint32_t now = seen[warp];
+      word.read_time = word.readers == 0 || now < word.read_time ? now : word.read_time;
+      word.readers |= bit;
+    }
+    return true;
+  }
+
   // What is wrong with the access, or nullptr; `detail` gets the sentence.
   const char* access(std::uint32_t warp, std::uint32_t offset, unsigned bytes, Kind kind, std::string& detail);
 

@@ -75,7 +75,10 @@ const Uop* lds_slow(Warp& w, const Uop* u) {
 // Notes every access of a vector path in checked mode; runs of lanes at one address count once.
 void note_all(Warp& w, const Uop* u, ConstRow at, unsigned bytes, Intent intent) {
   for (unsigned l = 0; l < kLanes; ++l) {
-    if (intent == Intent::kLoad && l > 0 && at[l] == at[l - 1]) continue;
+    // Lanes of a tile read the same rows: the neighbour's, or those of the lane 4 or 8 before.
+    if (intent == Intent::kLoad && l > 0) {
+      if (at[l] == at[l - 1] || (l >= 4 && at[l] == at[l - 4]) || (l >= 8 && at[l] == at[l - 8])) continue;
+    }
     note_shared(w, u, l, at[l] + w.shared_base, bytes, intent);
   }
 }
