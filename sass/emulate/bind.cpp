@@ -152,6 +152,7 @@ bool says(const Inst& inst, std::string_view text) {
 const Family* families() {
   static constexpr Family kBaseline[] = {baseline::bind_float,
                                          baseline::bind_integer,
+                                         baseline::bind_logic,
                                          baseline::bind_compare,
                                          baseline::bind_shared,
                                          bind_control,
@@ -166,10 +167,23 @@ const Family* families() {
                                          bind_half,
                                          nullptr};
 #if defined(__x86_64__)
-  static constexpr Family kAvx2[] = {avx2::bind_float, avx2::bind_integer, avx2::bind_compare, avx2::bind_shared,
-                                     bind_control,     bind_barrier,       bind_special,       bind_memory,
-                                     bind_atomic,      bind_exchange,      bind_convert,       bind_double,
-                                     bind_mufu,        bind_half,          bind_matrix,        nullptr};
+  static constexpr Family kAvx2[] = {avx2::bind_float,
+                                     avx2::bind_integer,
+                                     avx2::bind_logic,
+                                     avx2::bind_compare,
+                                     avx2::bind_shared,
+                                     bind_control,
+                                     bind_barrier,
+                                     bind_special,
+                                     bind_memory,
+                                     bind_atomic,
+                                     bind_exchange,
+                                     bind_convert,
+                                     bind_double,
+                                     bind_mufu,
+                                     bind_half,
+                                     bind_matrix,
+                                     nullptr};
   static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
   if (has_avx2) return kAvx2;
 #endif

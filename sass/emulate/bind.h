@@ -41,6 +41,7 @@ bool bind_half(const Inst& inst, Binding& b);
   namespace space {                                \
   bool bind_float(const Inst& inst, Binding& b);   \
   bool bind_integer(const Inst& inst, Binding& b); \
+  bool bind_logic(const Inst& inst, Binding& b);   \
   bool bind_compare(const Inst& inst, Binding& b); \
   bool bind_shared(const Inst& inst, Binding& b);  \
   }
