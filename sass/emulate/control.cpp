@@ -92,6 +92,10 @@ const Uop* exit_lanes(Warp& w, const Uop* u) {
   return gone ? nullptr : u + 1;
 }
 
+const Uop* trap(Warp& w, const Uop* u) {
+  return fault(w, u, static_cast<unsigned>(std::countr_zero(w.exec)), "trap");
+}
+
 const Uop* nop(Warp&, const Uop* u) {
   return u + 1;
 }
@@ -231,6 +235,10 @@ bool bind_control(const Inst& inst, Binding& b) {
       x.body = jump_indirect;
       return true;
     case Op::EXIT: x.body = exit_lanes; return true;
+    case Op::BPT:
+      if (!says(inst, "TRAP")) b.refuse("a breakpoint");
+      x.body = trap;
+      return true;
     case Op::NOP:
     case Op::ENDCOLLECTIVE:
     case Op::CGAERRBAR:

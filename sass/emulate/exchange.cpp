@@ -131,11 +131,10 @@ bool bind_exchange(const Inst& inst, Binding& b) {
     case Op::REDUX:
       x.kind = says(inst, "MIN")   ? kMin
                : says(inst, "MAX") ? kMax
-               : says(inst, "AND") ? kAnd
+               : says(inst, "SUM") ? kSum
                : says(inst, "OR")  ? kOr
                : says(inst, "XOR") ? kXor
-                                   : kSum;
-      if (x.kind == kSum && !says(inst, "SUM")) b.refuse("a reduction function");
+                                   : kAnd;  // AND is not written
       x.is_signed = says(inst, "S32");
       if (!x.to_uniform) b.refuse("operands");
       x.body = redux;

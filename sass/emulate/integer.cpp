@@ -180,6 +180,25 @@ const Uop* imnmx(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+template <bool kSigned>
+const Uop* imnmx3(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  Row32 pick = w.scratch[7].data();
+  unpack(pick, predicate(w, x.puse[0]));
+  ConstRow a = fetch(w, x.src[0], 0);
+  ConstRow b = fetch(w, x.src[1], 1);
+  ConstRow c = fetch(w, x.src[2], 2);
+  Row32 o = result(w, x);
+  NG_LANES(l) {
+    const bool minimum = pick[l] != 0;
+    const auto less = [](u32 p, u32 q) { return kSigned ? static_cast<i32>(p) < static_cast<i32>(q) : p < q; };
+    const u32 first = less(a[l], b[l]) == minimum ? a[l] : b[l];
+    o[l] = less(first, c[l]) == minimum ? first : c[l];
+  }
+  finish(w, x);
+  return u + 1;
+}
+
 // d = p ? min(a + b, c) : max(a + b, c)
 template <bool kSigned>
 const Uop* iaddmnmx(Warp& w, const Uop* u) {
@@ -336,6 +355,12 @@ bool bind_integer(const Inst& inst, Binding& b) {
       if (says(inst, "U16x2") || says(inst, "S16x2") || says(inst, "RELU")) b.refuse("packed halves or .RELU");
       signs_as_integer(x);
       x.body = x.is_signed ? imnmx<true> : imnmx<false>;
+      return true;
+    case Op::VIMNMX3:
+      if (says(inst, "U16x2") || says(inst, "S16x2") || says(inst, "RELU")) b.refuse("packed halves or .RELU");
+      if (x.src_count != 3 || x.puse_count != 1) b.refuse("operands");
+      signs_as_integer(x);
+      x.body = x.is_signed ? imnmx3<true> : imnmx3<false>;
       return true;
     case Op::VIADDMNMX:
       if (says(inst, "U16x2") || says(inst, "S16x2") || says(inst, "RELU")) b.refuse("packed halves or .RELU");

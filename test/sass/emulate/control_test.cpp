@@ -223,5 +223,95 @@ TEST(Atomics, LanesTakeTurnsInOrder) {
   for (u32 l = 0; l < 32; ++l) EXPECT_EQ(got[1 + l], l);
 }
 
+TEST(Exchange, ShufflesInSegments) {
+  // 8-lane segments: mask 0x18 in bits 12:8, clamp in bits 4:0.
+  const auto shuffled = [](const std::string& text) {
+    return run_threads(thread_kernel({"IADD3 R11, R2, 0x64, RZ", text, "@!P0 IADD3 R10, R10, 0x3e8, RZ"}), 1, 32);
+  };
+  const std::vector<u32> up = shuffled("SHFL.UP P0, R10, R11, 0x3, 0x1800");
+  const std::vector<u32> down = shuffled("SHFL.DOWN P0, R10, R11, 0x3, 0x181f");
+  const std::vector<u32> bfly = shuffled("SHFL.BFLY P0, R10, R11, 0x5, 0x181f");
+  const std::vector<u32> idx = shuffled("SHFL.IDX P0, R10, R11, 0x2, 0x181f");
+  for (u32 l = 0; l < 32; ++l) {
+    EXPECT_EQ(up[l], l % 8 >= 3 ? l - 3 + 100 : l + 1100) << l;
+    EXPECT_EQ(down[l], l % 8 < 5 ? l + 3 + 100 : l + 1100) << l;
+    EXPECT_EQ(bfly[l], (l ^ 5) + 100) << l;
+    EXPECT_EQ(idx[l], l / 8 * 8 + 2 + 100) << l;
+  }
+}
+
+TEST(Exchange, ReductionsAndMatches) {
+  const auto reduced = [](const std::string& text) {
+    const std::vector<u32> got =
+        run_threads(thread_kernel({"IMAD R11, R2, 0x7, RZ", "IADD3 R11, R11, -0x32, RZ", text, "MOV R10, UR6"}), 1, 32);
+    for (u32 v : got) EXPECT_EQ(v, got[0]);
+    return got[0];
+  };
+  u32 all = ~0u, any = 0, odd = 0, sum = 0;
+  for (u32 l = 0; l < 32; ++l) {
+    const u32 v = l * 7 - 50;
+    all &= v;
+    any |= v;
+    odd ^= v;
+    sum += v;
+  }
+  EXPECT_EQ(reduced("REDUX UR6, R11"), all);
+  EXPECT_EQ(reduced("REDUX.OR UR6, R11"), any);
+  EXPECT_EQ(reduced("REDUX.XOR UR6, R11"), odd);
+  EXPECT_EQ(reduced("REDUX.SUM UR6, R11"), sum);
+  EXPECT_EQ(reduced("REDUX.MIN.S32 UR6, R11"), static_cast<u32>(-50));
+  EXPECT_EQ(reduced("REDUX.MIN UR6, R11"), 6u);
+  EXPECT_EQ(reduced("REDUX.MAX.S32 UR6, R11"), 167u);
+  const std::vector<u32> match =
+      run_threads(thread_kernel({"LOP3.LUT R11, R2, 0x3, RZ, 0xc0, !PT", "MATCH.ANY R10, R11", "MATCH.ALL P0, R12, R11",
+                                 "@P0 MOV R10, RZ"}),
+                  1, 32);
+  for (u32 l = 0; l < 32; ++l) EXPECT_EQ(match[l], 0x11111111u << (l & 3)) << l;
+}
+
+TEST(MemorySpaces, GenericAddressesReachSharedAndParameters) {
+  const KernelImage k =
+      thread_kernel({"LEA R12, R0, 0x400, 0x2", "S2R R13, SR_SWINHI", "IMAD R14, R0, 0x5, RZ", "ST.E [R12], R14",
+                     "LDS R15, [R12]", "LD.E R16, [R12]", "LDC.64 R18, c[0x0][0x198]", "LD.E R17, [R18]",
+                     "IADD3 R17, R17, -R6, RZ", "IADD3 R10, R15, R16, R17"},
+                    128);
+  const std::vector<u32> got = run_threads(k, 2, 32);
+  for (u32 i = 0; i < 64; ++i) EXPECT_EQ(got[i], i % 32 * 10) << i;
+}
+
+TEST(MemorySpaces, SmallSizesExtend) {
+  const KernelImage k = thread_kernel(
+      {"LEA R12, R0, 0x400, 0x3", "MOV R14, 0x89abcdef", "MOV R15, RZ", "STS.64 [R12], R14", "STS.U8 [R12+0x4], R14",
+       "STS.U16 [R12+0x6], R14", "LDS.S8 R16, [R12+0x4]", "LDS.U16 R17, [R12+0x6]", "LDS.S16 R18, [R12+0x2]",
+       "LDS.U8 R19, [R12+0x3]", "IADD3 R10, R16, R17, R18", "IADD3 R10, R10, R19, RZ"},
+      256);
+  const u32 want = static_cast<u32>(-17) + 0xcdef + static_cast<u32>(static_cast<std::int16_t>(0x89ab)) + 0x89;
+  for (u32 v : run_threads(k, 1, 32)) EXPECT_EQ(v, want);
+}
+
+TEST(MemorySpaces, MatricesOfHalves) {
+  // Row r of the matrix holds 16r .. 16r + 7; lane l gets elements 2(l mod 4), +1 of row l/4, or of column l/4 transposed.
+  const auto matrix = [](const std::string& load) {
+    return thread_kernel({"LOP3.LUT R11, R0, 0x7, RZ, 0xc0, !PT", "LEA R12, R11, 0x400, 0x4", "IMAD R13, R11, 0x10, RZ",
+                          "IMAD R14, R13, 0x10001, RZ", "IADD3 R16, R14, 0x10000, RZ", "IADD3 R17, R14, 0x30002, RZ",
+                          "IADD3 R18, R14, 0x50004, RZ", "IADD3 R19, R14, 0x70006, RZ", "STS.128 [R12], R16", load},
+                         128);
+  };
+  const std::vector<u32> rows = run_threads(matrix("LDSM.16.M88 R10, [R12]"), 1, 32);
+  const std::vector<u32> columns = run_threads(matrix("LDSM.16.MT88 R10, [R12]"), 1, 32);
+  for (u32 l = 0; l < 32; ++l) {
+    const auto element = [](u32 r, u32 c) { return 16 * r + c; };
+    EXPECT_EQ(rows[l], element(l / 4, l % 4 * 2) | element(l / 4, l % 4 * 2 + 1) << 16) << l;
+    EXPECT_EQ(columns[l], element(l % 4 * 2, l / 4) | element(l % 4 * 2 + 1, l / 4) << 16) << l;
+  }
+}
+
+TEST(MemorySpaces, IndexedConstants) {
+  const KernelImage clean =
+      thread_kernel({"LOP3.LUT R11, R0, 0x1, RZ, 0xc0, !PT", "LEA R11, R11, 0x210, 0x2", "LDC R10, c[0x0][R11]",
+                     "LOP3.LUT P1, RZ, R0, 0x1, RZ, 0xc0, !PT", "SEL R12, R7, R6, P1", "IADD3 R10, R10, -R12, RZ"});
+  for (u32 v : run_threads(clean, 1, 32)) EXPECT_EQ(v, 0u);
+}
+
 }  // namespace
 }  // namespace nervanagpu::sass::emulate::testing

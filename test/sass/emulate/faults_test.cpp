@@ -1,4 +1,7 @@
 // What ends a run, and what a bad launch or kernel is told, to the letter.
+#include <set>
+
+#include "sass/isa/row.h"
 #include "test/sass/emulate/harness.h"
 
 namespace nervanagpu::sass::emulate::testing {
@@ -104,6 +107,11 @@ TEST_F(Faults, Deadlocks) {
             "lanes 0xffff0000 in line 8");
 }
 
+TEST_F(Faults, Trap) {
+  EXPECT_EQ(message(kernel({"ISETP.EQ.AND P0, PT, R0, 0x3, PT", "@P0 BPT.TRAP"}), {1}, {32}),
+            "kernel test, test.sass:6, CTA (0,0,0), warp 0, lane 3: trap");
+}
+
 TEST_F(Faults, RunningPastTheEnd) {
   KernelImage k = kernel({});
   k.code.pop_back();
@@ -156,6 +164,36 @@ TEST(Load, WhatCannotRunIsRefusedByName) {
   EXPECT_EQ(load(Arch::sm_90a, bad).error().text(), "error: kernel test has no instructions");
   EXPECT_EQ(load(Arch::sm_52, assemble({{"EXIT"}})).error().text(),
             "error: kernel test: the emulator runs sm_70 and later, not sm_52");
+}
+
+// Every row of the table, with its modifiers at their first values, is run or is one of those named here.
+TEST(Load, EveryRowIsRun) {
+  std::set<std::string> refused;
+  unsigned rows = 0;
+  for (const std::span<const Row> table : all_rows()) {
+    for (const Row& row : table) {
+      if ((row.archs & mask_of(Arch::sm_90a)) == 0) continue;
+      Word w = row.fixed;
+      for (const Mod& m : row.mods()) {
+        if (!m.field.none()) w = m.field.set(w, m.table.front().raw);
+      }
+      w = set_bits(w, row.guard_field().piece[0].at, 3, kPT);
+      for (const Slot& s : row.slots()) {
+        if (s.type == SlotType::kGpr) w = s.value.set(w, 4);
+        if (s.type == SlotType::kSpecialReg) w = s.value.set(w, 33);
+        if (s.type == SlotType::kPred || s.type == SlotType::kUPred) w = s.value.set(w, kPT);
+        if (s.type == SlotType::kImm && s.omitted != 0) w = s.value.set(w, s.omitted);
+      }
+      ++rows;
+      KernelImage k;
+      k.name = "row";
+      k.code = {w};
+      if (!load(Arch::sm_90a, k).ok()) refused.insert(std::string(op_text(row.op)));
+    }
+  }
+  EXPECT_GT(rows, 400u);
+  // CALL.ABS, DSETP.MIN, MUFU of halves, R2UR.OR; I2IP and LEPC as a whole.
+  EXPECT_EQ(refused, (std::set<std::string>{"CALL", "DSETP", "I2IP", "LEPC", "MUFU", "R2UR"}));
 }
 
 }  // namespace

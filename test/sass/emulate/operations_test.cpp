@@ -209,6 +209,11 @@ TEST(Operations, Integer) {
        [](const In& i) {
          return Out{static_cast<u32>(std::min(s(i[0]), s(i[1]))), std::max(i[0], i[1])};
        }},
+      {{"VIMNMX3 R0, R10, R11, R12, PT", "VIADDMNMX R1, R10, R11, R12, !PT"},
+       [](const In& i) {
+         return Out{static_cast<u32>(std::min({s(i[0]), s(i[1]), s(i[2])})),
+                    static_cast<u32>(std::max(s(i[0] + i[1]), s(i[2])))};
+       }},
       {{"POPC R0, R10"}, [](const In& i) { return Out{static_cast<u32>(__builtin_popcount(i[0]))}; }},
       {{"BREV R0, R10"},
        [](const In& i) {
