@@ -1,4 +1,3 @@
-// SGEMM by exact integers: inputs so small that every sum is exact in fp32, so that each element must be equal to the bit.
 #include "kernels/gemm/gemm.h"
 
 #include <gtest/gtest.h>
@@ -12,94 +11,27 @@
 #include <set>
 
 #include "nervanagpu/nervanagpu.hpp"
+#include "test/kernels/gemm/gemm_case.h"
 #include "test/src/expect_error.h"
 #include "test/src/on_emulator.h"
 
 namespace nervanagpu {
 namespace {
 
-constexpr std::int64_t kGuard = 67;  // elements before and after C, and between its rows
-// A NaN that no computation makes: what was not written still holds it.
-const float kPoison = std::bit_cast<float>(0x7fc0'dead);
-
-std::uint32_t bits_of(float x) {
-  return std::bit_cast<std::uint32_t>(x);
-}
-
-struct Epilogue {
-  float alpha = 1, beta = 0;
-  int bias = 0;  // 0 none, 1 for each column, 2 for each row
-  bool relu = false;
-};
+using test::Epilogue;
 
 class GemmTest : public test::OnEmulator {
  protected:
   explicit GemmTest(bool checked = false) : OnEmulator(checked) {}
 
-  std::vector<float> integers(std::int64_t count, int size) {
-    std::vector<float> out(static_cast<std::size_t>(count));
-    for (float& x : out) x = static_cast<float>(std::uniform_int_distribution<int>(-size, size)(random_));
-    return out;
-  }
+  std::vector<float> integers(std::int64_t count, int size) { return test::integers(random_, count, size); }
 
-  // Runs every kernel that may compute the problem, or the one of `only`; compares each element and every guard.
+  // Runs every kernel that may compute the problem.
   void check(std::int64_t m, std::int64_t n, std::int64_t k, bool ta, bool tb, std::int64_t pad, const Epilogue& e) {
-    GemmProblem p;
-    p.m = m, p.n = n, p.k = k;
-    p.a_transposed = ta, p.b_transposed = tb;
-    p.lda = (ta ? m : k) + pad, p.ldb = (tb ? k : n) + pad, p.ldc = n + pad;
-    p.alpha = e.alpha, p.beta = e.beta, p.relu = e.relu, p.bias_per_row = e.bias == 2;
-    const std::vector<float> a = integers((ta ? k : m) * p.lda, 8);
-    const std::vector<float> b = integers((tb ? n : k) * p.ldb, 8);
-    const std::vector<float> bias = integers(std::max(m, n), 8);
-    const std::int64_t area = m * p.ldc + 2 * kGuard;
-    std::vector<float> c(static_cast<std::size_t>(area), kPoison);
-    std::vector<float> before = c;
-    const std::vector<float> old = integers(m * n, 8);
-    for (std::int64_t i = 0; e.beta != 0 && i < m * n; ++i) {
-      before[static_cast<std::size_t>(kGuard + i / n * p.ldc + i % n)] = old[static_cast<std::size_t>(i)];
-    }
-    const Tensor da = Tensor::from_host<float>(a, {static_cast<std::int64_t>(a.size())});
-    const Tensor db = Tensor::from_host<float>(b, {static_cast<std::int64_t>(b.size())});
-    const Tensor dbias = Tensor::from_host<float>(bias, {static_cast<std::int64_t>(bias.size())});
-    Tensor dc = Tensor::empty({area});
-    p.a = da.address(), p.b = db.address(), p.c = dc.address() + kGuard * 4;
-    p.bias = e.bias != 0 ? dbias.address() : 0;
-    sgemm::check(p);
-    const std::vector<sgemm::Plan> plans = sgemm::plans(device_.registry(), 132, p);
+    const test::GemmCase c(random_, m, n, k, ta, tb, pad, e);
+    const std::vector<sgemm::Plan> plans = sgemm::plans(device_.registry(), 132, c.problem());
     ASSERT_FALSE(plans.empty());
-    for (const sgemm::Plan& plan : plans) {
-      dc.set(before.data(), before.size() * 4);
-      sgemm::launch(device_, plan, p, 0);
-      dc.get(c.data(), c.size() * 4);
-      std::int64_t wrong = 0;
-      std::int64_t at = -1;
-      for (std::int64_t i = 0; i < area; ++i) {
-        const std::int64_t row = (i - kGuard) / p.ldc;
-        const std::int64_t column = (i - kGuard) % p.ldc;
-        const auto u = static_cast<std::size_t>(i);
-        float expected = before[u];
-        if (i >= kGuard && row < m && column < n) {
-          double sum = 0;
-          for (std::int64_t l = 0; l < k; ++l) {
-            sum += static_cast<double>(a[static_cast<std::size_t>(ta ? l * p.lda + row : row * p.lda + l)]) *
-                   b[static_cast<std::size_t>(tb ? column * p.ldb + l : l * p.ldb + column)];
-          }
-          sum = e.alpha * sum + (e.beta != 0 ? e.beta * before[u] : 0.0);
-          if (e.bias != 0) sum += bias[static_cast<std::size_t>(e.bias == 1 ? column : row)];
-          expected = static_cast<float>(e.relu ? std::max(sum, 0.0) : sum);
-          if (expected == 0) expected = 0;  // the sign of a zero is not compared here
-        }
-        const float got = c[u] == 0 ? 0.0F : c[u];
-        if (bits_of(got) != bits_of(expected)) {
-          ++wrong;
-          if (at < 0) at = i;
-        }
-      }
-      ASSERT_EQ(wrong, 0) << plan.kernel->name() << " m " << m << " n " << n << " k " << k << " pad " << pad
-                          << " alpha " << e.alpha << " beta " << e.beta << " bias " << e.bias << " relu " << e.relu
-                          << "; first at element " << at - kGuard << ": got " << c[static_cast<std::size_t>(at)];
-    }
+    for (const sgemm::Plan& plan : plans) ASSERT_EQ(c.judge(device_, plan), "");
   }
 
   // Small shapes in all layouts, and each epilogue.
@@ -199,7 +131,7 @@ TEST_F(GemmTest, EveryVariantGivesTheSameBits) {
     p.a = da[layout & 1].address(), p.b = db[layout >> 1].address();
     p.lda = p.a_transposed ? m : k, p.ldb = p.b_transposed ? k : n;
     for (const sgemm::Plan& plan : sgemm::plans(device_.registry(), 132, p)) {
-      c.fill(kPoison);
+      c.fill(test::kPoison);
       sgemm::launch(device_, plan, p, 0);
       const std::vector<float> got = c.to_host<float>();
       EXPECT_EQ(std::memcmp(got.data(), expected.data(), got.size() * 4), 0) << plan.kernel->name();
