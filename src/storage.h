@@ -5,6 +5,7 @@
 #include <mutex>
 #include <vector>
 
+#include "nervanagpu/stream.hpp"
 #include "src/device.h"
 
 namespace nervanagpu {
@@ -12,16 +13,21 @@ namespace nervanagpu {
 class Storage {
  public:
   Storage(Device& device, std::size_t bytes) : device_(device), address_(device.allocate(bytes)) {}
-  ~Storage() { device_.free(address_, streams_); }
+  ~Storage() {
+    std::vector<StreamId> ids;
+    for (const Stream& s : streams_) ids.push_back(s.handle());
+    device_.free(address_, ids);
+  }
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
   [[nodiscard]] std::uint64_t address() const { return address_; }
-  void used_on(StreamId stream) {
-    if (stream == 0) return;
+  // Keeps the stream alive: when this memory is freed, the allocator asks the stream how far it is.
+  void used_on(const Stream& stream) {
+    if (stream.handle() == 0) return;
     const std::lock_guard lock(mutex_);
-    for (const StreamId s : streams_) {
-      if (s == stream) return;
+    for (const Stream& s : streams_) {
+      if (s.handle() == stream.handle()) return;
     }
     streams_.push_back(stream);
   }
@@ -30,7 +36,7 @@ class Storage {
   Device& device_;
   std::uint64_t address_;
   std::mutex mutex_;
-  std::vector<StreamId> streams_;
+  std::vector<Stream> streams_;
 };
 
 }  // namespace nervanagpu

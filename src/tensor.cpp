@@ -214,7 +214,7 @@ void Tensor::check_dtype(Dtype asked) const {
 }
 
 void Tensor::used_on(const Stream& stream) const {
-  if (storage_ != nullptr) static_cast<Storage*>(storage_.get())->used_on(stream.handle());
+  if (storage_ != nullptr) static_cast<Storage*>(storage_.get())->used_on(stream);
 }
 
 }  // namespace nervanagpu

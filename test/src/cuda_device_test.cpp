@@ -166,6 +166,23 @@ TEST_F(CudaDeviceTest, ABlockInUseOnAStreamIsNotHandedOut) {
   EXPECT_EQ(fake.calls("cuEventDestroy_v2"), 1);
 }
 
+// Memory that a stream may still use asks that stream how far it is, so the stream must not go first.
+TEST_F(CudaDeviceTest, AStreamOutlivesTheTensorsUsedOnIt) {
+  CudaDevice d = open();
+  Device* before = exchange_device(&d);
+  {
+    const Tensor t = Tensor::empty({16});
+    {
+      const Stream stream = Stream::create();
+      t.used_on(stream);
+    }
+    EXPECT_EQ(fake.calls("cuStreamDestroy_v2"), 0);
+  }
+  EXPECT_EQ(fake.calls("cuEventRecord"), 1);
+  EXPECT_EQ(fake.calls("cuStreamDestroy_v2"), 1);
+  exchange_device(before);
+}
+
 TEST_F(CudaDeviceTest, AForkedChildIsToldSo) {
   CudaDevice d = open();
   const pid_t child = fork();
