@@ -1,5 +1,5 @@
-// From decoded instruction to micro-operation. bind() fills the parts of a Detail that all instructions share, then asks
-// the families in turn; the one that knows the operation sets the handler and its own parameters.
+// From decoded instruction to micro-operation. bind() fills the parts of a Detail that all instructions share, then
+// asks the families in turn; the one that knows the operation sets the handler and its own parameters.
 #pragma once
 
 #include <string>

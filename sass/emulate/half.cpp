@@ -1,4 +1,5 @@
-// Packed halves and bfloat16 pairs: HADD2, HMUL2, HFMA2, minimum and maximum, comparisons. Every result is rounded once.
+// Packed halves and bfloat16 pairs: HADD2, HMUL2, HFMA2, minimum and maximum, comparisons. Every result is rounded
+// once.
 #include <bit>
 #include <cmath>
 #include <cstdint>

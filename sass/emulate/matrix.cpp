@@ -1,5 +1,6 @@
-// LDSM and STSM: 8 x 8 matrices of 16-bit elements between shared memory and registers. Lanes 8i .. 8i+7 hold the addresses
-// of the rows of matrix i; lane l holds elements 2(l mod 4) and the next of row l/4, or transposed of column l/4.
+// LDSM and STSM: 8 x 8 matrices of 16-bit elements between shared memory and registers. Lanes 8i .. 8i+7 hold the
+// addresses of the rows of matrix i; lane l holds elements 2(l mod 4) and the next of row l/4, or transposed of column
+// l/4.
 #include <cstdint>
 #include <cstring>
 

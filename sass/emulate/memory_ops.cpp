@@ -134,8 +134,8 @@ const Uop* ldc(Warp& w, const Uop* u) {
   return u + 1;
 }
 
-// LDGSTS [shared], [global], P: copies, or writes zeros where P is false. With .ZFILL the low bits of the global address
-// say how many of the last bytes are zeros instead of copies.
+// LDGSTS [shared], [global], P: copies, or writes zeros where P is false. With .ZFILL the low bits of the global
+// address say how many of the last bytes are zeros instead of copies.
 const Uop* ldgsts(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   const u32 copy = x.puse_count > 0 ? predicate(w, x.puse[0]) : kAllLanes;

@@ -1,6 +1,6 @@
-// Included after all standard headers and before lanes.h by the vector families: float, integer, compare, shared. Each is
-// compiled twice, plainly and for AVX2 with FMA, from the same text (float_avx2.cpp includes float.cpp); families() picks
-// one at run time. No include guard: a pair of these brackets a region.
+// Included after all standard headers and before lanes.h by the vector families: float, integer, compare, shared. Each
+// is compiled twice, plainly and for AVX2 with FMA, from the same text (float_avx2.cpp includes float.cpp); families()
+// picks one at run time. No include guard: a pair of these brackets a region.
 #if defined(NG_EMULATE_AVX2)
 #define NG_TARGET avx2
 #if defined(__clang__)

@@ -19,8 +19,8 @@ constexpr Control awaits(u32 sbs, u32 n = 15) {
   return {.stall = static_cast<std::uint8_t>(n), .yield = n >= 12, .wait = static_cast<std::uint8_t>(sbs)};
 }
 
-// After a prologue of 6 lines (R0 thread, R2:3 and R4:5 the pointer and its element for the thread, UR4:5 descriptor, R6 the
-// thread's shared address, all ready): the body, then EXIT. The first line of the body is 7.
+// After a prologue of 6 lines (R0 thread, R2:3 and R4:5 the pointer and its element for the thread, UR4:5 descriptor,
+// R6 the thread's shared address, all ready): the body, then EXIT. The first line of the body is 7.
 std::vector<std::string> findings(const std::vector<TextLine>& body, u32 block = 64, std::uint32_t count = 1024) {
   std::vector<TextLine> lines = {
       {"S2R R0, SR_TID.X", sets(0, 15)},         {"ULDC.64 UR4, c[0x0][0x208]", stall(15)},

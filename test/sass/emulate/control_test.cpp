@@ -290,7 +290,8 @@ TEST(MemorySpaces, SmallSizesExtend) {
 }
 
 TEST(MemorySpaces, MatricesOfHalves) {
-  // Row r of the matrix holds 16r .. 16r + 7; lane l gets elements 2(l mod 4), +1 of row l/4, or of column l/4 transposed.
+  // Row r of the matrix holds 16r .. 16r + 7; lane l gets elements 2(l mod 4), +1 of row l/4, or of column l/4
+  // transposed.
   const auto matrix = [](const std::string& load) {
     return thread_kernel({"LOP3.LUT R11, R0, 0x7, RZ, 0xc0, !PT", "LEA R12, R11, 0x400, 0x4", "IMAD R13, R11, 0x10, RZ",
                           "IMAD R14, R13, 0x10001, RZ", "IADD3 R16, R14, 0x10000, RZ", "IADD3 R17, R14, 0x30002, RZ",

@@ -533,7 +533,8 @@ TEST(Operations, Half) {
                     halves([](double x, double y, double) { return x * y; }, i[0], i[1], 0)};
        },
        Values::kHalf},
-      // A product of halves has 22 bits and its sum with a half at most 53 as long as exponents are close: exact inputs.
+      // A product of halves has 22 bits and its sum with a half at most 53 as long as exponents are close: exact
+      // inputs.
       {{"HFMA2 R0, R10, R11.H0_H0, -R12"},
        [](const In& i) {
          const u32 low = (i[1] & 0xffff) * 0x10001u;

@@ -1,5 +1,5 @@
-// How fast the emulator is, on the inner loop of an SGEMM: 64 FFMA and 4 LDS.128 a step. Prints GFLOP/s; asserts only what
-// any machine and any build should reach.
+// How fast the emulator is, on the inner loop of an SGEMM: 64 FFMA and 4 LDS.128 a step. Prints GFLOP/s; asserts only
+// what any machine and any build should reach.
 #include <chrono>
 #include <cstdio>
 
