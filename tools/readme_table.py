@@ -15,7 +15,9 @@ def table(result: dict) -> str:
     cells = {(r["case"], r["layout"]): r for r in result["rows"]}
     layouts = list(dict.fromkeys(r["layout"] for r in result["rows"]))
     lines = [
-        "| m x n x k | " + " | ".join(f"{lay.upper()}: TFLOPS (x {result['rows'][0]['peer']})" for lay in layouts) + " |",
+        "| m x n x k | "
+        + " | ".join(f"{lay.upper()}: TFLOPS (x {result['rows'][0]['peer']})" for lay in layouts)
+        + " |",
         "|---|" + "---|" * len(layouts),
     ]
     for case in dict.fromkeys(r["case"] for r in result["rows"]):
