@@ -2,8 +2,8 @@
 
     python benchmarks/gemm.py [--out FILE] [--cases 4096x4096x4096,...] [--layouts nn,nt,tn] [--require-peer]
 
-Random normal data in as many buffers as it takes to leave the 60 MB L2; one graph holds one pass over them. The error is the
-largest |got - float64| / (|A||B|) over sampled rows, for both libraries. Exits 1 if ours exceeds the kernel's bound.
+Random normal data in as many buffers as it takes to leave the 60 MB L2; a graph holds whole passes over them. The error is
+the largest |got - float64| / (|A||B|) over sampled rows, for both libraries. Exits 1 if ours exceeds the kernel's bound.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
 from cublas import Cublas, find_libcublas
 from cuda import Driver, Event, Graph
 from report import Row, machine, write
-
-import nervanagpu as ng
 
 CASES = ["4096x4096x4096", "2048x2048x2048", "1024x1024x1024", "2000x2000x40000", "4096x256x2048", "512x256x784"]
 L2_BYTES = 60 << 20

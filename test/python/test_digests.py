@@ -1,4 +1,4 @@
-"""The emulator computes what an H200 computed, bit for bit: digests of GPU outputs, replayed on whatever device is here.
+"""The emulator computes what an H200 computed, bit for bit: digests of its outputs, replayed on whatever device is here.
 
 Recorded on a GPU by NG_RECORD_DIGESTS=1 pytest test/python/test_digests.py; the file names the GPU and driver.
 """
@@ -10,10 +10,9 @@ import json
 import os
 from pathlib import Path
 
+import nervanagpu as ng
 import numpy as np
 import pytest
-
-import nervanagpu as ng
 
 FILE = Path(__file__).parent.parent / "data" / "digests" / "sgemm.json"
 TILES = ["64x64", "128x128"]

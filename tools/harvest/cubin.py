@@ -1,4 +1,5 @@
 """The code words of a cubin: every .text section, 128-bit words as integers."""
+
 import struct
 
 

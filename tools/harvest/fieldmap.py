@@ -1,5 +1,6 @@
 """Compact field map of words, one-bit mutation: fieldmap.py ARCH HEX128 ...  Runs of bits that change the same number of
 the text are joined; bits that change nothing or are illegal are listed as such."""
+
 import re
 import sys
 
@@ -23,7 +24,12 @@ def compact(word, arch):
             new = _TOKEN.findall(text)
             diff = [k for k in range(len(base)) if k < len(new) and base[k] != new[k]]
             numeric = re.compile(r"^(R|UR|P|UP|B|SB)?(0x)?[0-9a-f]+$|^RZ|^URZ|^PT|^UPT")
-            if len(new) == len(base) and len(diff) == 1 and numeric.match(base[diff[0]]) and numeric.match(new[diff[0]]):
+            if (
+                len(new) == len(base)
+                and len(diff) == 1
+                and numeric.match(base[diff[0]])
+                and numeric.match(new[diff[0]])
+            ):
                 labels.append("#%d" % diff[0])
             elif re.sub(r"\+?-?0x[0-9a-f]+\]|\]", "]", text) == re.sub(r"\+?-?0x[0-9a-f]+\]|\]", "]", texts[0]):
                 labels.append("offset")

@@ -1,5 +1,6 @@
 """For each opcode of some cubins: bits that ptxas sets but the text does not show (their default must be a fixed bit).
 hidden.py ARCH CUBIN ..."""
+
 import sys
 from collections import defaultdict
 
@@ -31,7 +32,9 @@ def main(arch, paths):
             hidden = quiet if hidden is None else hidden & quiet
         name = "%03x%s" % (key[0], "+" if key[1] else "")
         print("%-5s %4d  hidden %s" % (name, len(groups[key]), _runs(sorted(hidden))))
-        for text in sorted({t for t in disassemble(list(groups[key])[:400], arch) if t}, key=len)[:: max(1, len(groups[key]) // 4)][:5]:
+        for text in sorted({t for t in disassemble(list(groups[key])[:400], arch) if t}, key=len)[
+            :: max(1, len(groups[key]) // 4)
+        ][:5]:
             print("         " + text)
 
 

@@ -3,6 +3,7 @@
 nvdisasm prints nothing on stdout if any word of its input is illegal, but names the address of every illegal word on
 stderr: run, drop those, run again. Words of one call are disassembled as if each stood at address 0.
 """
+
 import os
 import re
 import subprocess

@@ -1,4 +1,5 @@
 """Shows what each bit of a word means to nvdisasm: probe.py ARCH HEX128 ...  |  probe.py ARCH HEX128 AT WIDTH (one field)."""
+
 import sys
 
 from oracle import disassemble
