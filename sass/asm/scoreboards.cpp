@@ -58,7 +58,6 @@ class Assigner {
 
  private:
   Line& line(std::uint32_t i) { return program_.lines[i]; }
-  [[nodiscard]] Op line_op(std::uint32_t i) const { return program_.lines[i].inst.op; }
 
   // LDGDEPBAR's scoreboard is the one its DEPBAR counts; nothing else may use it.
   void reserve() {
@@ -130,8 +129,7 @@ class Assigner {
         const std::uint32_t reg = register_id(a.file, a.first + k);
         if (reg == kNoRegisterId) continue;
         take(writers_[reg]);
-        // A compare writes its predicate late enough for those who still read it; R2P does not.
-        if (a.write && (a.file != RegFile::kPred || line_op(i) == Op::R2P)) take(readers_[reg]);
+        if (a.write) take(readers_[reg]);
       }
     }
   }

@@ -181,7 +181,6 @@ void Checker::check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, 
     if (q == static_cast<unsigned>(op.read_queue)) continue;  // in order: reads before it writes
     if ((t.readers >> q & 1) != 0 && (r.lanes & w.exec) != 0) over = over && s.read_done[q] >= r.number[q];
   }
-  if (def.tag >= tags::kPred && !op.writes_predicates_early) over = true;
   if (!over && !again(u, "overwritten before read", w)) {
     found(w, u, lane, "overwritten before read",
           tags::name(def.tag) + " is still to be read by " + grid_.kernel->text[r.pc] +

@@ -57,7 +57,6 @@ struct CheckOp {
   bool by_scoreboard = false;              // results need a scoreboard
   bool late = false;                       // some sources are read after issue
   bool commits_async = false;              // LDGDEPBAR
-  bool writes_predicates_early = false;    // R2P; compares write theirs after any late reader has read
   std::uint8_t depbar_all = 0;             // DEPBAR: scoreboards to await in full
   std::uint8_t depbar_sb = kNoScoreboard;  // and one to await down to depbar_count
   std::uint8_t depbar_count = 0;

@@ -48,7 +48,6 @@ CheckOp check_op(Arch arch, const Inst& inst) {
   op.read_queue = read_queue_of(inst);
   op.late = reads_late(inst);
   op.commits_async = inst.op == Op::LDGDEPBAR;
-  op.writes_predicates_early = inst.op == Op::R2P || inst.op == Op::R2UP;
   std::uint8_t least = 255;
   for (const Access& a : accesses(inst)) {
     const int base = tag_base(a.file);

@@ -14,7 +14,7 @@ struct P {
 #define PRODUCER(name, what) static constexpr std::uint32_t name = 1u << static_cast<unsigned>(Producer::name);
 #include "sass/isa/latency.inc"
   static constexpr std::uint32_t kAll = (1u << kProducers) - 1;
-  static constexpr std::uint32_t kAllPred = kPred | kFmaPred | kHalfPred | kDoublePred;
+  static constexpr std::uint32_t kAllPred = kPred | kPredFile | kFmaPred | kHalfPred | kDoublePred;
 };
 struct C {
 #define CONSUMER(name, what) static constexpr std::uint32_t name = 1u << static_cast<unsigned>(Consumer::name);
@@ -129,6 +129,9 @@ Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
     case Op::ULDC: return Producer::kUniformLoad;
     case Op::R2UR: return Producer::kVectorToUniform;
     case Op::P2R: return Producer::kPredToVector;
+    case Op::R2P:
+      if (predicate) return Producer::kPredFile;
+      break;
     case Op::CS2R: return Producer::kClock;
     case Op::VIADD:
     case Op::IDP: return Producer::kFma;
@@ -167,7 +170,7 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
     case RegFile::kPred:
       if (u == Unit::kBranch) return Consumer::kBranch;
       if (use.guard || inst.op == Op::VOTE || inst.op == Op::VOTEU) return Consumer::kGuard;
-      if (use.carried || u == Unit::kMemGlobal || u == Unit::kMemShared) return Consumer::kGuard;
+      if (u == Unit::kMemGlobal || u == Unit::kMemShared) return Consumer::kGuard;
       return u == Unit::kFma || u == Unit::kImadWide ? Consumer::kPredicateFma : Consumer::kPredicate;
     case RegFile::kUPred:
       if (use.guard || u == Unit::kBranch) return Consumer::kUniformGuard;

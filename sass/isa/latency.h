@@ -59,7 +59,7 @@ Queue queue_of(Arch arch, const Inst& inst);
 ReadQueue read_queue_of(const Inst& inst);
 // This source is read so late that overwriting it needs the read scoreboard. Uniform registers are read at issue.
 inline bool is_late_read(const Access& access) {
-  return !access.write && access.late && (access.file == RegFile::kGpr || access.file == RegFile::kPred);
+  return !access.write && access.late && access.file == RegFile::kGpr;
 }
 
 // O(1) table look-ups. Only for producers whose ready(inst) is kFixed; a scoreboard result needs its wait instead, and

@@ -122,7 +122,7 @@ constexpr void copies(RowList<128>& t) {
              {Axis::kSize, bits(73, 3), kCopySize},
              flag<Tok::ZFILL>(Axis::kZeroFill, 82),
              {Axis::kOrder, bits(77, 4), kCopyOrder}},
-            {target, source, pred(87).inv(90).omit(kPT).read_late()}, copy));
+            {target, source, pred(87).inv(90).omit(kPT)}, copy));
   constexpr Traits barrier{.unit = Unit::kMemGlobal, .write_sb = true};
   t.add(row(Op::LDGDEPBAR, kHopper, code128(0x9af), {}, {}, barrier));
 }

@@ -12,10 +12,6 @@ std::uint8_t bit(unsigned sb) {
   return sb < kScoreboards ? static_cast<std::uint8_t>(1u << sb) : 0;
 }
 
-// P0 .. P6 in a RegisterSet.
-constexpr std::size_t kPredicateWord = register_id(RegFile::kPred, 0) / 64;
-constexpr std::uint64_t kPredicateBits = std::uint64_t{0xff} << register_id(RegFile::kPred, 0) % 64;
-
 void add(RegisterSet& set, const Access& a) {
   for (unsigned k = 0; k < a.count; ++k) {
     const std::uint32_t reg = register_id(a.file, a.first + k);
@@ -104,10 +100,7 @@ void BoardState::check(const Code& code, const std::vector<StepSets>& sets, std:
     if (o.reads) {
       if (in_order) return false;
       f.kind = Hazard::Kind::kWar;
-      RegisterSet late = sets[o.line].late;
-      // A compare writes its predicate late enough for those who still read it; R2P does not.
-      if (step.inst.op != Op::R2P) late[kPredicateWord] &= ~kPredicateBits;
-      f.reg = common(late, sets[i].writes);
+      f.reg = common(sets[o.line].late, sets[i].writes);
     } else {
       f.reg = common(sets[o.line].writes, sets[i].reads);
       if (f.reg == kNoRegisterId && !in_order) {

@@ -50,7 +50,7 @@ TEST(Access, Memory) {
   EXPECT_EQ(list("STG.E.64 desc[UR6][R2.64], R8"), "R2:2* UR6:2* R8:2*");
   EXPECT_EQ(list("LDS.128 R4, [R2+UR5+0x10]"), "=R4:4 R2* UR5*");
   EXPECT_EQ(list("STS.U8 [R2], R3"), "R2* R3*");
-  EXPECT_EQ(list("LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64], !P1"), "R1* R2:2* UR4:2* P1*");
+  EXPECT_EQ(list("LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64], !P1"), "R1* R2:2* UR4:2* P1");
   EXPECT_EQ(list("LDC.64 R2, c[0x3][R5+0x10]"), "=R2:2 R5*");
   EXPECT_EQ(list("ULDC.64 UR4, c[0x0][0x208]"), "=UR4:2");
   EXPECT_EQ(list("ATOMG.E.ADD.64.STRONG.GPU PT, R4, desc[UR6][R2.64], R8"), "=R4:2 R2:2* UR6:2* R8:2*");
