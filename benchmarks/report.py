@@ -65,9 +65,9 @@ def machine() -> dict[str, object]:
     }
 
 
-def write(path: Path, rows: list[Row], **more: object) -> None:
+def write(path: Path, rows: list[Row], machine: dict[str, object]) -> None:
     """Write {commit, gpu, driver, clocks, power, rows}; the file appears whole or not at all."""
-    body = {"commit": commit(), **machine(), **more, "rows": [_plain(r) for r in rows]}
+    body = {"commit": commit(), **machine, "rows": [_plain(r) for r in rows]}
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     part.write_text(json.dumps(body, indent=1) + "\n")
