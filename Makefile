@@ -47,7 +47,7 @@ test: ## every test but the long ones, on the emulator
 	$(setup) build python test
 	@$(configure) -DNG_REQUIRE_TESTS=$(if $(NO_SETUP),OFF,ON)
 	@$(build)
-	@failed=0; $(py) tools/check_tree.py || failed=1; ctest --preset $(preset) -j $(JOBS) || failed=1; \
+	@failed=0; $(py) tools/check_tree.py && $(py) tools/readme_table.py --check || failed=1; ctest --preset $(preset) -j $(JOBS) || failed=1; \
 	$(py) -m pytest $(ARGS) || failed=1; exit $$failed
 
 test-long: export NERVANAGPU_TEST_LONG := 1

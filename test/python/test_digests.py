@@ -1,4 +1,4 @@
-"""The emulator computes what an H200 computed, bit for bit: digests of its outputs, replayed on the device that is here.
+"""The emulator computes what an H200 computed, bit for bit: digests of its outputs, replayed on this device.
 
 Recorded on a GPU by NG_RECORD_DIGESTS=1 pytest test/python/test_digests.py; the file names the GPU and driver.
 """
