@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -119,13 +120,14 @@ def measure(driver: Driver, stream: ng.Stream, peer: Cublas, case: str, layout: 
 
 
 def under_load(driver: Driver, stream: ng.Stream) -> dict[str, object]:
-    """Clocks and power half a second into our 4096 cube."""
+    """Clocks and power a second into our 4096 cube."""
     x = ng.array(np.random.default_rng(3).standard_normal((4096, 4096), dtype=np.float32))
     out = ng.empty((4096, 4096))
     ng.dot(x, x, out=out, stream=stream)
     graph = Graph(driver, stream.handle, lambda: [ng.dot(x, x, out=out, stream=stream) for _ in range(20)])
-    for _ in range(20):
-        graph.launch()
+    for _ in range(80):
+        graph.launch()  # 4 seconds of work, queued
+    time.sleep(1.0)
     snapshot = machine()
     stream.synchronize()
     return snapshot

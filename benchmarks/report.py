@@ -55,7 +55,7 @@ def commit() -> str:
 def machine() -> dict[str, object]:
     """GPU, driver, clocks (MHz) and power (W), as nvidia-smi has them now."""
     name, driver, sm, sm_max, mem, power, limit = _query(
-        "name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.draw,power.limit"
+        "name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.draw.instant,power.limit"
     )
     return {
         "gpu": name,
