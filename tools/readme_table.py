@@ -27,8 +27,9 @@ def table(result: dict) -> str:
     peer = max(r["peer_max_err"] for r in result["rows"])
     lines += [
         "",
-        f"{result['gpu']}, driver {result['driver']}, SM clock {result['clocks']['sm']} MHz and {float(result['power']['draw']):.0f} W a second into NN 4096, commit "
-        f"{result['commit'][:12]}. Largest error over \\|A\\|\\|B\\|: {worst:.1e}, cuBLAS {peer:.1e}.",
+        f"{result['gpu']}, driver {result['driver']}, SM clock {result['clocks']['sm']} MHz and "
+        f"{float(result['power']['draw']):.0f} W a second into NN 4096, commit {result['commit'][:12]}. "
+        f"Largest error over \\|A\\|\\|B\\|: {worst:.1e}, cuBLAS {peer:.1e}.",
     ]
     return "\n".join(lines)
 
