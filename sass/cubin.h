@@ -14,13 +14,13 @@ namespace nervanagpu::sass {
 
 struct KernelImage {
   std::string name;
-  std::vector<Word> code;               // control bits at [125:105] in both families (word.h)
-  std::uint32_t registers = 0;          // GPRs of a thread, as REGCOUNT says
-  std::uint32_t shared = 0;             // static shared memory in bytes, the reserved first KB of sm_90 not counted
-  std::uint32_t local = 0;              // bytes of stack and local memory of a thread
-  std::uint32_t barriers = 0;           // named barriers used
-  std::uint32_t max_threads = 0;        // 0: not stated
-  std::uint32_t reqntid[3] = {0, 0, 0}; // exact CTA size; zeros: not stated
+  std::vector<Word> code;                // control bits at [125:105] in both families (word.h)
+  std::uint32_t registers = 0;           // GPRs of a thread, as REGCOUNT says
+  std::uint32_t shared = 0;              // static shared memory in bytes, the reserved first KB of sm_90 not counted
+  std::uint32_t local = 0;               // bytes of stack and local memory of a thread
+  std::uint32_t barriers = 0;            // named barriers used
+  std::uint32_t max_threads = 0;         // 0: not stated
+  std::uint32_t reqntid[3] = {0, 0, 0};  // exact CTA size; zeros: not stated
   std::uint32_t param_bytes = 0;
   std::vector<Param> params;            // from the manifest; names empty in cubins that are not ours
   std::vector<std::uint8_t> constant0;  // initial image of c[0x0] (usually zeros)

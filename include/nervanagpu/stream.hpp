@@ -12,9 +12,10 @@ namespace nervanagpu {
 // here and makes them wait. On the emulator everything is done when the call returns.
 class NG_API Stream {
  public:
-  Stream() = default;                          // the default stream
-  static Stream create();                      // a new queue, destroyed with its last copy
-  static Stream from_handle(std::uint64_t h);  // a CUstream of the caller's, who keeps it alive while tensors used on it live
+  Stream() = default;      // the default stream
+  static Stream create();  // a new queue, destroyed with its last copy
+  static Stream from_handle(
+      std::uint64_t h);  // a CUstream of the caller's, who keeps it alive while tensors used on it live
 
   [[nodiscard]] std::uint64_t handle() const noexcept;
   void synchronize() const;  // waits for the work queued so far

@@ -10,21 +10,21 @@ namespace nervanagpu::sass {
 
 // Where the instruction executes, as far as timing goes: the key of the latency tables.
 enum class Unit : std::uint8_t {
-  kFma,        // FFMA, FADD, FMUL, and IMAD where it runs on the FMA pipe
-  kAlu,        // integer add, logic, shift, select, compare, min/max
-  kImadWide,   // IMAD.WIDE, IMAD.HI: 64-bit products
-  kHalf,       // HADD2, HMUL2, HFMA2
-  kDouble,     // DADD, DMUL, DFMA, DSETP
-  kXu,         // MUFU, conversions, POPC, FLO (in-order queue)
-  kUniform,    // the uniform datapath
+  kFma,              // FFMA, FADD, FMUL, and IMAD where it runs on the FMA pipe
+  kAlu,              // integer add, logic, shift, select, compare, min/max
+  kImadWide,         // IMAD.WIDE, IMAD.HI: 64-bit products
+  kHalf,             // HADD2, HMUL2, HFMA2
+  kDouble,           // DADD, DMUL, DFMA, DSETP
+  kXu,               // MUFU, conversions, POPC, FLO (in-order queue)
+  kUniform,          // the uniform datapath
   kUniformToVector,  // R2UR and the like
-  kMemShared,  // LDS, STS, SHFL, ATOMS (in-order queue)
-  kMemGlobal,  // LDG, STG, ATOM, RED, LDGSTS
-  kMemConst,   // LDC, ULDC
-  kSpecial,    // S2R, S2UR, CS2R
-  kBranch,     // BRA, EXIT, BSSY, BSYNC, ...
-  kSync,       // BAR, MEMBAR, DEPBAR, WARPSYNC
-  kNone,       // NOP
+  kMemShared,        // LDS, STS, SHFL, ATOMS (in-order queue)
+  kMemGlobal,        // LDG, STG, ATOM, RED, LDGSTS
+  kMemConst,         // LDC, ULDC
+  kSpecial,          // S2R, S2UR, CS2R
+  kBranch,           // BRA, EXIT, BSSY, BSYNC, ...
+  kSync,             // BAR, MEMBAR, DEPBAR, WARPSYNC
+  kNone,             // NOP
 };
 
 // How a result becomes readable.
@@ -34,8 +34,8 @@ enum class RegFile : std::uint8_t { kGpr, kUGpr, kPred, kUPred, kBarrier, kCc };
 
 struct Access {
   RegFile file = RegFile::kGpr;
-  std::uint8_t first = 0;    // register number; RZ, URZ, PT and UPT never appear
-  std::uint8_t count = 1;    // consecutive registers
+  std::uint8_t first = 0;  // register number; RZ, URZ, PT and UPT never appear
+  std::uint8_t count = 1;  // consecutive registers
   bool write = false;
   bool late = false;         // a source read after issue: needs the read scoreboard before it may be overwritten
   bool guard = false;        // read as the guard predicate (or as a branch condition)
@@ -54,9 +54,9 @@ Accesses accesses(const Inst& inst);
 
 // Traits of the row, for every form alike.
 Unit unit(const Inst& inst);
-Ready ready(const Inst& inst);          // kScoreboard: its results need a write scoreboard (or an in-order successor's)
-bool reads_late(const Inst& inst);      // it has sources that need a read scoreboard
-bool ends_block(const Inst& inst);      // BRA, EXIT, BRX, RET, SYNC, BRK ...: control may leave here
-bool is_branch(const Inst& inst);       // has a label operand that control may go to
+Ready ready(const Inst& inst);      // kScoreboard: its results need a write scoreboard (or an in-order successor's)
+bool reads_late(const Inst& inst);  // it has sources that need a read scoreboard
+bool ends_block(const Inst& inst);  // BRA, EXIT, BRX, RET, SYNC, BRK ...: control may leave here
+bool is_branch(const Inst& inst);   // has a label operand that control may go to
 
 }  // namespace nervanagpu::sass

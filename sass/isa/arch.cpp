@@ -23,9 +23,13 @@ constexpr std::array kArchs = {
 // clang-format on
 }  // namespace
 
-const ArchInfo& info(Arch a) { return kArchs[static_cast<std::size_t>(a)]; }
+const ArchInfo& info(Arch a) {
+  return kArchs[static_cast<std::size_t>(a)];
+}
 
-std::span<const ArchInfo> all_archs() { return kArchs; }
+std::span<const ArchInfo> all_archs() {
+  return kArchs;
+}
 
 std::optional<Arch> arch_from_name(std::string_view name) {
   for (const ArchInfo& i : kArchs) {

@@ -12,7 +12,9 @@ enum class Arch : std::uint8_t { sm_50, sm_52, sm_53, sm_60, sm_61, sm_62, sm_70
 
 // A set of architectures; rows and table entries carry one.
 using ArchMask = std::uint32_t;
-constexpr ArchMask mask_of(Arch a) { return ArchMask{1} << static_cast<unsigned>(a); }
+constexpr ArchMask mask_of(Arch a) {
+  return ArchMask{1} << static_cast<unsigned>(a);
+}
 constexpr ArchMask mask_from(Arch first, Arch last) {
   return (mask_of(last) << 1) - mask_of(first);
 }
@@ -21,16 +23,16 @@ enum class Encoding : std::uint8_t { k64, k128 };  // 64-bit words in bundles of
 
 struct ArchInfo {
   Arch arch;
-  std::string_view name;         // "sm_90a"
-  std::string_view nvdisasm;     // "SM90a", nvdisasm's -b spelling
-  std::uint16_t number;          // 90
-  bool accelerated;              // the "a" targets
+  std::string_view name;      // "sm_90a"
+  std::string_view nvdisasm;  // "SM90a", nvdisasm's -b spelling
+  std::uint16_t number;       // 90
+  bool accelerated;           // the "a" targets
   Encoding encoding;
-  std::uint16_t param_base;      // byte offset of kernel parameters in c[0x0]
-  std::uint16_t descriptor;      // byte offset in c[0x0] of the 64-bit memory descriptor; 0: none
-  std::uint16_t shared_base;     // first shared-memory address that belongs to the kernel
+  std::uint16_t param_base;   // byte offset of kernel parameters in c[0x0]
+  std::uint16_t descriptor;   // byte offset in c[0x0] of the 64-bit memory descriptor; 0: none
+  std::uint16_t shared_base;  // first shared-memory address that belongs to the kernel
   std::uint8_t register_banks;
-  std::uint32_t max_shared;      // bytes of shared memory a CTA may use (opt-in maximum)
+  std::uint32_t max_shared;  // bytes of shared memory a CTA may use (opt-in maximum)
 };
 
 const ArchInfo& info(Arch a);
@@ -38,7 +40,9 @@ std::span<const ArchInfo> all_archs();
 // "sm_90a", "SM90a", "90a" -> Arch.
 std::optional<Arch> arch_from_name(std::string_view name);
 
-constexpr unsigned code_bytes(Encoding e) { return e == Encoding::k64 ? 8 : 16; }
+constexpr unsigned code_bytes(Encoding e) {
+  return e == Encoding::k64 ? 8 : 16;
+}
 
 // Byte address in the kernel of instruction `index`: sm_50 .. sm_62 put one control word before every three.
 constexpr std::uint64_t address_of(Encoding e, std::uint64_t index) {

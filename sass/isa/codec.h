@@ -19,7 +19,7 @@ Result<Word> encode(Arch arch, const Inst& inst, std::uint64_t address);
 // Labels are written `(NAME) or 0xADDRESS; a label operand that is a name is left to the caller through `label`.
 struct ParsedInst {
   Inst inst;
-  std::string label;        // name of the branch target; empty: none, or a plain address
+  std::string label;  // name of the branch target; empty: none, or a plain address
 };
 Result<ParsedInst> parse_inst(Arch arch, std::string_view text, const Span& at);
 

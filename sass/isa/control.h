@@ -13,12 +13,12 @@ namespace nervanagpu::sass {
 inline constexpr unsigned kNoScoreboard = 7;
 
 struct Control {
-  std::uint8_t stall = 1;                    // issue cycles before the next instruction of this warp, 0..15
-  bool yield = false;                        // true: the scheduler may prefer another warp (bit 109 = 0)
-  std::uint8_t write_sb = kNoScoreboard;     // 0..5: released when the results are written; 7: none
-  std::uint8_t read_sb = kNoScoreboard;      // 0..5: released when the sources were read; 7: none
-  std::uint8_t wait = 0;                     // bit i: issue only when scoreboard i is zero
-  std::uint8_t reuse = 0;                    // bit i: keep operand slot i in the reuse cache
+  std::uint8_t stall = 1;                 // issue cycles before the next instruction of this warp, 0..15
+  bool yield = false;                     // true: the scheduler may prefer another warp (bit 109 = 0)
+  std::uint8_t write_sb = kNoScoreboard;  // 0..5: released when the results are written; 7: none
+  std::uint8_t read_sb = kNoScoreboard;   // 0..5: released when the sources were read; 7: none
+  std::uint8_t wait = 0;                  // bit i: issue only when scoreboard i is zero
+  std::uint8_t reuse = 0;                 // bit i: keep operand slot i in the reuse cache
 
   friend constexpr bool operator==(const Control&, const Control&) = default;
 };

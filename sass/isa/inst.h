@@ -20,25 +20,25 @@ struct Row;  // sass/isa/row.h
 
 inline constexpr std::uint8_t kRZ = 255;
 inline constexpr std::uint8_t kURZ = 63;
-inline constexpr std::uint8_t kPT = 7;    // also UPT
+inline constexpr std::uint8_t kPT = 7;       // also UPT
 inline constexpr std::uint8_t kNoReg = 254;  // "no such part": an address without base, desc or uniform offset
 
 enum class OperandKind : std::uint8_t {
   kNone,
-  kGpr,         // R0..R254, RZ: `reg`, `width` registers from there
-  kUGpr,        // UR0..UR62, URZ
-  kPred,        // P0..P6, PT; `inv` = !P
-  kUPred,       // UP0..UP6, UPT; `inv` = !UP
-  kImm,         // `imm`: raw bits, sign-extended where the field is signed
-  kConst,       // c[bank][imm], or c[bank][reg + imm] with a GPR index, or cx[UR][imm] with `ureg`
-  kAddr,        // desc[desc][reg.64 + ureg + imm], see below
-  kLabel,       // `imm`: byte address of the target in the kernel
-  kSpecialReg,  // S2R: `imm` is the number of the special register
-  kScoreboard,  // DEPBAR's SBn: `imm`
-  kGprOrBarrier,// reserved
-  kBarrierReg,  // BSSY, BSYNC, WARPSYNC convergence barrier B0..B15: `reg`
-  kSet,         // DEPBAR's {3,1,0}: `imm` is the mask
-  kCc,          // the condition code register CC of sm_50 .. sm_62
+  kGpr,           // R0..R254, RZ: `reg`, `width` registers from there
+  kUGpr,          // UR0..UR62, URZ
+  kPred,          // P0..P6, PT; `inv` = !P
+  kUPred,         // UP0..UP6, UPT; `inv` = !UP
+  kImm,           // `imm`: raw bits, sign-extended where the field is signed
+  kConst,         // c[bank][imm], or c[bank][reg + imm] with a GPR index, or cx[UR][imm] with `ureg`
+  kAddr,          // desc[desc][reg.64 + ureg + imm], see below
+  kLabel,         // `imm`: byte address of the target in the kernel
+  kSpecialReg,    // S2R: `imm` is the number of the special register
+  kScoreboard,    // DEPBAR's SBn: `imm`
+  kGprOrBarrier,  // reserved
+  kBarrierReg,    // BSSY, BSYNC, WARPSYNC convergence barrier B0..B15: `reg`
+  kSet,           // DEPBAR's {3,1,0}: `imm` is the mask
+  kCc,            // the condition code register CC of sm_50 .. sm_62
 };
 
 // What an instruction does with a register operand.
@@ -58,8 +58,8 @@ struct Operand {
   bool abs = false;             // |x|
   bool inv = false;             // !p, or ~x
   bool reuse = false;           // .reuse
-  Tok sub = Tok::kNone;         // part of the register: H0_H0, H1_H1, H0_NH1, B0..B3, X4, X8, X16, .64, .U32 of an address
-  std::int64_t imm = 0;         // immediate, byte offset, target address, special register number, mask
+  Tok sub = Tok::kNone;  // part of the register: H0_H0, H1_H1, H0_NH1, B0..B3, X4, X8, X16, .64, .U32 of an address
+  std::int64_t imm = 0;  // immediate, byte offset, target address, special register number, mask
 
   static constexpr std::uint8_t kNoSlot = 255;
   friend bool operator==(const Operand&, const Operand&) = default;

@@ -28,8 +28,8 @@ enum class Tok : std::uint16_t {
 #undef TOK
 };
 
-std::string_view op_text(Op op);    // "IMAD.WIDE"
-std::string_view tok_text(Tok t);   // "LT"; "" for kNone
-std::string_view axis_text(Axis a); // what the axis chooses, for messages
+std::string_view op_text(Op op);     // "IMAD.WIDE"
+std::string_view tok_text(Tok t);    // "LT"; "" for kNone
+std::string_view axis_text(Axis a);  // what the axis chooses, for messages
 
 }  // namespace nervanagpu::sass

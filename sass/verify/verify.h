@@ -13,10 +13,10 @@ struct Hazard {
   Kind kind = Kind::kRaw;
   std::uint32_t producer = 0;  // instruction index
   std::uint32_t consumer = 0;
-  std::string reg;             // "R12", "P0", "UR4"
-  int missing = 0;             // cycles short; -1: a scoreboard is not awaited
-  Span at;                     // of the consumer
-  std::string text;            // one full sentence
+  std::string reg;   // "R12", "P0", "UR4"
+  int missing = 0;   // cycles short; -1: a scoreboard is not awaited
+  Span at;           // of the consumer
+  std::string text;  // one full sentence
 };
 
 // Every hazard of `kernel`, in order of the consumer; empty: proven.
