@@ -1,0 +1,93 @@
+// Convolution in one, two and three dimensions, and its two gradients, as implicit GEMMs.
+//
+//   fprop   y  = act(alpha * (x * w) + beta * y + bias)                      x * w: cross-correlation, as everywhere
+//   bprop   dx = alpha * (dy, w transposed) + beta * dx                      the data gradient; transposed convolution
+//   update  dw = alpha * (dy, x) + beta * dw                                 the weight gradient
+//
+// Shapes        channels_last (NHWC, NDHWC)    batch_last (CHWN, CDHWN)    channels_first (NCHW, NCDHW)
+//   x, dx       (N, D, H, W, C)                (C, D, H, W, N)             (N, C, D, H, W)
+//   w, dw       (K, T, R, S, C/groups)         (C/groups, T, R, S, K)      (K, C/groups, T, R, S)
+//   y, dy       (N, M, P, Q, K)                (K, M, P, Q, N)             (N, K, M, P, Q)
+//
+// with M = floor((D + 2 pad_d - dil_d (T - 1) - 1) / str_d) + 1, P and Q alike. Tensors of fewer axes leave out D, T and M
+// (2D), or also H, R and P (1D). Every length is 1 or more. channels_first is computed through a copy in another layout.
+//
+// Types: x, w, y float32 or float16, all the same, with float32 sums; or x int8/uint8 with w, y (dy, dw) float32 or
+// float16 (fprop and update: a first layer); or x int8/uint8, w int8, y int32 (fprop, all integer). bias: float32 or the
+// type of y, K elements.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "nervanagpu/dtype.hpp"
+#include "nervanagpu/export.hpp"
+#include "nervanagpu/rounding.hpp"
+#include "nervanagpu/stream.hpp"
+#include "nervanagpu/tensor.hpp"
+
+namespace nervanagpu {
+
+enum class Layout : std::uint8_t { channels_last, batch_last, channels_first };
+
+// "NHWC", "NDHWC", "NWC", "CHWN", "CDHWN", "CWN", "NCHW", "NCDHW", "NCW". Throws InvalidArgument on anything else.
+NG_API Layout layout_from_name(const std::string& name);
+
+// Spatial triples are (depth, height, width).
+struct ConvProblem {
+  Layout layout = Layout::channels_last;
+  std::int64_t n = 1, c = 1, k = 1;                // batch, channels of x, channels of y
+  std::array<std::int64_t, 3> in = {1, 1, 1};      // D, H, W
+  std::array<std::int64_t, 3> filter = {1, 1, 1};  // T, R, S
+  std::array<std::int64_t, 3> pad = {0, 0, 0};
+  std::array<std::int64_t, 3> stride = {1, 1, 1};
+  std::array<std::int64_t, 3> dilation = {1, 1, 1};
+  std::int64_t groups = 1;
+  Dtype x_type = Dtype::float32, w_type = Dtype::float32, y_type = Dtype::float32;
+
+  [[nodiscard]] NG_API std::array<std::int64_t, 3> out() const;  // M, P, Q; throws InvalidArgument if one is below 1
+  [[nodiscard]] NG_API std::int64_t x_elements() const;
+  [[nodiscard]] NG_API std::int64_t w_elements() const;
+  [[nodiscard]] NG_API std::int64_t y_elements() const;
+  // Multiply-adds of one pass, padding counted, times 2.
+  [[nodiscard]] NG_API double flops() const;
+};
+
+struct ConvOptions {
+  float alpha = 1.0F;
+  float beta = 0.0F;             // 0: the result's old content is not read
+  const Tensor* bias = nullptr;  // fprop: (K,)
+  bool relu = false;             // fprop: max(x, 0) at the end; NaN stays NaN
+  Rounding rounding;             // of float results
+  Stream stream;
+};
+
+// On tensors, contiguous in the problem's layout. The result is written in place; it must not share memory with the others.
+NG_API void conv_fprop(const ConvProblem& p, const Tensor& x, const Tensor& w, Tensor& y,
+                       const ConvOptions& options = {});
+NG_API void conv_bprop(const ConvProblem& p, const Tensor& dy, const Tensor& w, Tensor& dx,
+                       const ConvOptions& options = {});
+NG_API void conv_update(const ConvProblem& p, const Tensor& dy, const Tensor& x, Tensor& dw,
+                        const ConvOptions& options = {});
+
+enum class ConvPass : std::uint8_t { fprop, bprop, update };
+
+// Bytes of device memory that a pass wants besides its operands; 0: none. It depends on the problem alone.
+NG_API std::size_t conv_workspace(ConvPass pass, const ConvProblem& p);
+
+// On device addresses: queues the kernels in `options.stream` and returns; nothing is allocated (workspace: at least
+// conv_workspace() bytes, aligned to 16), copied or awaited. May be captured in a CUDA graph. `options.bias` is ignored:
+// `bias` is the address of K elements of bias_type, or 0.
+struct ConvPointers {
+  std::uint64_t in1 = 0;  // fprop: x; bprop: dy; update: dy
+  std::uint64_t in2 = 0;  // fprop: w; bprop: w;  update: x
+  std::uint64_t out = 0;  // fprop: y; bprop: dx; update: dw
+  std::uint64_t bias = 0;
+  Dtype bias_type = Dtype::float32;
+  std::uint64_t workspace = 0;
+};
+NG_API void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options = {});
+
+}  // namespace nervanagpu

@@ -1,0 +1,56 @@
+// Pooling over windows of J feature maps x T x R x S positions, and its gradient.
+//
+//   max   the largest value of the window; padding does not take part; NaN wins
+//   avg   the mean; `count_padding`: padding counts as zeros (divides by J T R S), else only what lies inside counts
+//   l2    sqrt(sum of squares)
+//
+// The gradient of max goes to the first largest element in (j, t, r, s) order; that of l2 is dy x / y, and 0 where y is 0.
+// Overlapping windows add up in ascending order of the windows: the same bits every time.
+//
+// Shapes as in conv.hpp: x (N, D, H, W, C), y (N, M, P, Q, K) and so on, K = floor((C + 2 pad_j - J) / str_j) + 1,
+// M, P, Q alike. A window must touch at least one element: pad < window.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "nervanagpu/conv.hpp"
+
+namespace nervanagpu {
+
+enum class PoolOp : std::uint8_t { max, avg, l2 };
+
+// Quadruples are (feature maps, depth, height, width).
+struct PoolProblem {
+  PoolOp op = PoolOp::max;
+  Layout layout = Layout::channels_last;
+  std::int64_t n = 1;
+  std::array<std::int64_t, 4> in = {1, 1, 1, 1};      // C, D, H, W
+  std::array<std::int64_t, 4> window = {1, 1, 1, 1};  // J, T, R, S
+  std::array<std::int64_t, 4> pad = {0, 0, 0, 0};
+  std::array<std::int64_t, 4> stride = {1, 1, 1, 1};
+  bool count_padding = false;
+  Dtype dtype = Dtype::float32;  // float32 or float16
+
+  [[nodiscard]] NG_API std::array<std::int64_t, 4> out() const;  // K, M, P, Q; throws InvalidArgument if one is below 1
+};
+
+struct PoolOptions {
+  float alpha = 1.0F;  // y = alpha * pool(x) + beta * y; the same for dx
+  float beta = 0.0F;   // 0: the result's old content is not read
+  Rounding rounding;
+  Stream stream;
+};
+
+// On tensors, contiguous in the problem's layout; the result is written in place and shares no memory with the others.
+NG_API void pool_fprop(const PoolProblem& p, const Tensor& x, Tensor& y, const PoolOptions& options = {});
+// The window's largest element and its root are found again from x.
+NG_API void pool_bprop(const PoolProblem& p, const Tensor& dy, const Tensor& x, Tensor& dx,
+                       const PoolOptions& options = {});
+
+// On device addresses: queues one kernel and returns; may be captured in a CUDA graph.
+NG_API void pool_fprop(const PoolProblem& p, std::uint64_t x, std::uint64_t y, const PoolOptions& options = {});
+NG_API void pool_bprop(const PoolProblem& p, std::uint64_t dy, std::uint64_t x, std::uint64_t dx,
+                       const PoolOptions& options = {});
+
+}  // namespace nervanagpu
