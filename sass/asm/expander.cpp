@@ -24,6 +24,7 @@ Expander::Expander(const Template& source, Arch arch, const Defines& defines)
     : template_(source), registers_(info(arch).register_banks) {
   out_.manifest.arch = arch;
   out_.manifest.op = base_name(source.name);
+  sink_ = &out_.lines;
   const auto builtin = [&](const char* name, std::int64_t v) {
     Binding b;
     b.value = Value::of(v);
@@ -48,6 +49,7 @@ Result<Expansion> Expander::run(const std::shared_ptr<const SourceText>& main) {
   place.top = true;
   const Status s = block(main->statements, place);
   if (!s.ok()) return s.error();
+  if (Status dealt = streams_used_up(); !dealt.ok()) return dealt.error();
   if (out_.manifest.name.empty()) return error_at({main->name, 1, 1}, "the template has no .kernel line");
   if (out_.lines.empty()) return error_at({main->name, 1, 1}, "the template has no instructions");
   return std::move(out_);
@@ -131,6 +133,8 @@ Status Expander::directive(const Statement& s, const Place& place) {
   if (d == "error" || d == "assert") return message(s, place);
   if (d == "alias") return alias(s, place);
   if (d == "const") return constant(s, place);
+  if (d == "stream") return stream(s, place);
+  if (d == "deal") return deal(s, place);
   if (d == "free") return release(s, place);
   return registers(s, place);  // reg, ureg, pred, upred
 }
@@ -304,19 +308,21 @@ Status Expander::label(const Statement& s, const Place& place) {
     return fail(s, place, s.text_col,
                 "`" + name->text.substr(0, 60) + "` is no label; labels have letters, digits, _ and .");
   }
+  if (sink_ != &out_.lines)
+    return fail(s, place, s.text_col, "a label inside .stream; only instructions can be dealt out");
   name->add(":", s.text_col + static_cast<std::uint32_t>(s.text.size()) - 1, ColumnMark::Kind::kCopied);
   return emit(s, place, std::move(*name));
 }
 
 Status Expander::emit(const Statement& s, const Place& place, MappedText line) {
   bytes_ += line.text.size() + 1;
-  if (out_.lines.size() >= kMaxLines) {
+  if (sink_->size() >= kMaxLines) {
     return fail(s, place, s.col, "the template expands to more than " + std::to_string(kMaxLines) + " lines");
   }
   if (bytes_ > kMaxBytes) {
     return fail(s, place, s.col, "the template expands to more than " + std::to_string(kMaxBytes) + " bytes");
   }
-  out_.lines.push_back({std::move(line.text), {place.source->name, s.line, s.col}, std::move(line.marks), place.from});
+  sink_->push_back({std::move(line.text), {place.source->name, s.line, s.col}, std::move(line.marks), place.from});
   return Done{};
 }
 

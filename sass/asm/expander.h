@@ -28,6 +28,12 @@ class Expander {
     std::string_view value;  // the default's text
     std::uint32_t col = 0;
   };
+  // The instructions of a .stream, dealt from `next` on.
+  struct Stream {
+    std::vector<TextLine> lines;
+    std::size_t next = 0;
+    Span at;
+  };
   struct Macro {
     std::shared_ptr<const SourceText> source;
     const Statement* statement = nullptr;
@@ -55,6 +61,11 @@ class Expander {
   Status emit(const Statement& s, const Place& place, MappedText line);
   Status label(const Statement& s, const Place& place);
   Status message(const Statement& s, const Place& place);  // .error, .assert
+
+  // --- streams.cpp: instructions set aside, to be dealt out among others
+  Status stream(const Statement& s, const Place& place);
+  Status deal(const Statement& s, const Place& place);
+  [[nodiscard]] Status streams_used_up() const;
 
   // --- macros.cpp
   Status define_macro(const Statement& s, const Place& place);
@@ -89,6 +100,8 @@ class Expander {
   Registers registers_;
   Scope globals_{nullptr};
   std::map<std::string, Macro, std::less<>> macros_;
+  std::map<std::string, Stream, std::less<>> streams_;
+  std::vector<TextLine>* sink_ = nullptr;    // where emit() puts a line: the output, or the stream being defined
   std::set<std::string, std::less<>> once_;  // front matter that was given
   std::vector<std::shared_ptr<const SourceText>> sources_;
   std::uint64_t steps_ = 0;
