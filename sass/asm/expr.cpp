@@ -301,7 +301,8 @@ class Evaluator {
     std::optional<Result<Value>> r = names_.call(name, argument);
     if (!r) {
       return fail(at, "there is no function `" + std::string(name.substr(0, 40)) +
-                          "`; there are min, max, abs, log2, ceil_div, align, bank, reg, count, defined");
+                          "`; there are min, max, abs, log2, ceil_div, align, bank, reg, count, defined, "
+                          "is_register, is_number");
     }
     if (!r->ok()) {
       const Diag& d = r->error();

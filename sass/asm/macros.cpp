@@ -124,6 +124,7 @@ Result<Binding> Expander::argument(std::string_view text, std::uint32_t col, con
     }
     b.kind = Binding::Kind::kRegs;
     b.regs = view->value();
+    b.regs.argument = true;
     return b;
   }
   const ScopeNames names(*caller.scope, registers_.banks());

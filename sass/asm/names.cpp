@@ -46,7 +46,10 @@ std::optional<RegView> raw_register(std::string_view name) {
     const std::string_view prefix = register_prefix(file);
     if (name.substr(0, prefix.size()) != prefix) continue;
     if (const auto n = digits(name.substr(prefix.size())))
-      return RegView{file, static_cast<std::uint16_t>(*n), 1, false};
+      return RegView{.file = file,
+                     .base = static_cast<std::uint16_t>(*n),
+                     .rest = static_cast<std::uint16_t>(*n < register_limit(file) ? register_limit(file) - 1 - *n : 0),
+                     .raw = true};
   }
   return std::nullopt;
 }
@@ -187,8 +190,17 @@ std::optional<Value> ScopeNames::value(std::string_view name) const {
 }
 
 std::optional<Result<Value>> ScopeNames::call(std::string_view function, std::string_view argument) const {
-  const bool known = function == "bank" || function == "reg" || function == "count" || function == "defined";
+  const bool known = function == "bank" || function == "reg" || function == "count" || function == "defined" ||
+                     function == "is_register" || function == "is_number";
   if (!known) return std::nullopt;
+  if (function == "is_number") {
+    const Result<Value> v = evaluate(trim(argument), *this);
+    return Result<Value>(Value::of(v.ok() && v->is_number() ? 1 : 0));
+  }
+  if (function == "is_register") {
+    const std::optional<Result<RegView>> r = register_expression(argument, scope_, banks_);
+    return Result<Value>(Value::of(r && r->ok() ? 1 : 0));
+  }
   if (function == "defined") {
     const std::string_view name = trim(argument);
     if (!is_name(name)) return Result<Value>(error_at({"", 0, 1}, "defined() takes a name"));
@@ -244,7 +256,7 @@ std::optional<Result<RegView>> register_expression(std::string_view text, const 
   }
   if (close >= body.size()) return Result<RegView>(error_at(column(end), "this `[` is never closed"));
   if (close + 1 != body.size()) return std::nullopt;
-  if (!b->regs.array) {
+  if (!b->regs.array && !b->regs.argument) {
     return Result<RegView>(error_at(column(end), "`" + std::string(name) + "` is one register, it has no index"));
   }
   const ScopeNames names(scope, banks);
@@ -254,12 +266,16 @@ std::optional<Result<RegView>> register_expression(std::string_view text, const 
     d.at = column(end + (d.at.col == 0 ? 1 : d.at.col));
     return Result<RegView>(std::move(d));
   }
-  if (*index < 0 || *index >= b->regs.count) {
+  const std::int64_t last = b->regs.array ? b->regs.count - 1 : b->regs.rest;
+  if (*index < 0 || *index > last) {
     return Result<RegView>(error_at(column(end + 1), "index " + std::to_string(*index) + " is outside `" +
                                                          std::string(name) + "`, which has elements 0 to " +
-                                                         std::to_string(b->regs.count - 1)));
+                                                         std::to_string(last)));
   }
-  return Result<RegView>(RegView{b->regs.file, static_cast<std::uint16_t>(b->regs.base + *index), 1, false});
+  return Result<RegView>(RegView{.file = b->regs.file,
+                                 .base = static_cast<std::uint16_t>(b->regs.base + *index),
+                                 .rest = static_cast<std::uint16_t>(last - *index),
+                                 .raw = b->regs.raw});
 }
 
 }  // namespace nervanagpu::sass

@@ -21,6 +21,10 @@ struct RegView {
   std::uint16_t base = 0;
   std::uint16_t count = 1;
   bool array = false;  // named with an index
+  // Of one register: how many follow it in its array, and whether a macro's argument, which may be indexed, says so.
+  std::uint16_t rest = 0;
+  bool argument = false;
+  bool raw = false;  // written by its number
 };
 
 unsigned register_limit(RegFile file);  // 255 for R, 63 for UR, 7 for P and UP
@@ -100,7 +104,8 @@ class Scope {
   std::vector<std::pair<std::string, RegView>> owned_;
 };
 
-// The names of a scope, as expressions see them: bank(r), reg(r), count(r) and defined(x) included.
+// The names of a scope, as expressions see them, with the functions of names (bank, reg, count, defined, is_register,
+// is_number).
 class ScopeNames : public Names {
  public:
   ScopeNames(const Scope& scope, unsigned banks) : scope_(scope), banks_(banks) {}

@@ -258,6 +258,11 @@ class Resolver {
       d.at = {"", 0, text_.column(pos_ + (d.at.col == 0 ? 0 : d.at.col - 1))};
       return d;
     }
+    if (view->value().raw) {
+      if (auto message = in_.registers.touch_raw(view->value().file, view->value().base)) {
+        return at_column(col, *message);
+      }
+    }
     out_.add(register_text(view->value().file, view->value().base), col, Kind::kOpaque);
     pos_ = close + 1;
     return Done{};

@@ -116,7 +116,8 @@ TEST(Expr, Functions) {
   EXPECT_EQ(eval("length(a[(3)])"), "6") << "the caller's functions get text";
   EXPECT_EQ(
       eval("sqrt(4)"),
-      "1: there is no function `sqrt`; there are min, max, abs, log2, ceil_div, align, bank, reg, count, defined");
+      "1: there is no function `sqrt`; there are min, max, abs, log2, ceil_div, align, bank, reg, count, defined, "
+      "is_register, is_number");
 }
 
 TEST(Expr, Words) {

@@ -27,6 +27,24 @@ TEST(Macro, WholeArraysAndNestedCalls) {
             "MOV R0, 8\nMOV -R0, 6\n");
 }
 
+TEST(Macro, AnElementStandsForItsArrayFromThere) {
+  const std::string m = ".macro lo_hi(p)\nMOV p[0], p[1]\n.end\n.macro outer(q)\nlo_hi(q)\nlo_hi(q[1])\n.end\n";
+  EXPECT_EQ(lines_of(m + ".reg a[4] = R4\nlo_hi(a)\nlo_hi(a[2])\nouter(a[1])\n"),
+            "MOV R4, R5\nMOV R6, R7\nMOV R5, R6\nMOV R6, R7\n");
+  EXPECT_EQ(lines_of(m + "lo_hi(R8)\n"), "MOV R8, R9\n");
+  EXPECT_EQ(lines_of(".macro one(d)\nMOV d[0], d\n.end\n.reg x = R3\none(x)\n"), "MOV R3, R3\n");
+  EXPECT_NE(lines_of(m + ".reg a[4] = R4\nlo_hi(a[3])\n").find("index 1 is outside `p`"), std::string::npos);
+  EXPECT_NE(lines_of(m + ".reg x = R3\nlo_hi(x)\n").find("index 1 is outside `p`"), std::string::npos);
+  EXPECT_NE(lines_of(m + ".reg y\nlo_hi(R3)\nlo_hi(R255)\n").find("R255 does not exist"), std::string::npos);
+}
+
+TEST(Macro, KindsOfArguments) {
+  const std::string m = ".macro k(x)\nNOP {is_register(x)}{is_number(x)}\n.end\n.param u32 n\n.reg a[4], r\n";
+  EXPECT_EQ(lines_of(m + "k(r)\nk(a[1])\nk(a)\nk(R20)\n"), "NOP 10\nNOP 10\nNOP 10\nNOP 10\n");
+  EXPECT_EQ(lines_of(m + "k(3)\nk(-0x8)\nk(1 + 2)\n"), "NOP 01\nNOP 01\nNOP 01\n");
+  EXPECT_EQ(lines_of(m + "k(RZ)\nk(param[n])\nk(-r)\nk(word)\n"), "NOP 00\nNOP 00\nNOP 00\nNOP 00\n");
+}
+
 TEST(Macro, ValuesWordsAndQuotedText) {
   const std::string m = ".macro m(a)\n  MOV R0, a\n  MOV R0, {a}\n.end\n";
   EXPECT_EQ(lines_of(m + "m(0x8)\n"), "MOV R0, 0x8\nMOV R0, 8\n")
