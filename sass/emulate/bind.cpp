@@ -1,5 +1,6 @@
 #include "sass/emulate/bind.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "sass/emulate/lanes.h"
@@ -136,6 +137,10 @@ Round round_of(const Inst& inst) {
   }
 }
 
+bool sets_cc(const Inst& inst) {
+  return std::ranges::any_of(inst.operands(), [](const Operand& o) { return o.sub == Tok::CC; });
+}
+
 bool says(const Inst& inst, std::string_view text) {
   for (const Modifier& m : inst.modifiers()) {
     std::string_view all = tok_text(m.tok);
@@ -150,7 +155,12 @@ bool says(const Inst& inst, std::string_view text) {
 }
 
 const Family* families() {
-  static constexpr Family kBaseline[] = {baseline::bind_float,
+  // Those of the 64-bit encodings first: they take what means something else there.
+  static constexpr Family kBaseline[] = {baseline::bind_integer64,
+                                         baseline::bind_logic64,
+                                         baseline::bind_compare64,
+                                         bind_stack,
+                                         baseline::bind_float,
                                          baseline::bind_integer,
                                          baseline::bind_logic,
                                          baseline::bind_compare,
@@ -167,7 +177,11 @@ const Family* families() {
                                          bind_half,
                                          nullptr};
 #if defined(__x86_64__)
-  static constexpr Family kAvx2[] = {avx2::bind_float,
+  static constexpr Family kAvx2[] = {avx2::bind_integer64,
+                                     avx2::bind_logic64,
+                                     avx2::bind_compare64,
+                                     bind_stack,
+                                     avx2::bind_float,
                                      avx2::bind_integer,
                                      avx2::bind_logic,
                                      avx2::bind_compare,
@@ -202,16 +216,14 @@ bool bind(Arch arch, const Inst& inst, std::uint32_t index, Binding& b) {
   x.is_signed = !inst.has(Axis::kSigned, Tok::U32);
   for (const Operand& o : inst.operands()) {
     if (o.kind != OperandKind::kLabel) continue;
-    const std::uint64_t address = static_cast<std::uint64_t>(o.imm);
-    const unsigned bytes = code_bytes(info(arch).encoding);
-    if (o.imm < 0 || address % bytes != 0 || address / bytes > 0xffffffu) {
-      b.refuse("branch target " + std::to_string(o.imm));
-    }
-    x.target = static_cast<std::uint32_t>(address / bytes);
+    const std::int64_t at = o.imm < 0 ? -1 : index_at(info(arch).encoding, static_cast<std::uint64_t>(o.imm));
+    if (at < 0 || at > 0xffffff) b.refuse("branch target " + std::to_string(o.imm));
+    x.target = static_cast<std::uint32_t>(at);
   }
   bool known = false;
   for (const Family* f = families(); *f != nullptr && !known; ++f) known = (*f)(inst, b);
   if (!known) b.refuse("no such operation in the emulator");
+  if (sets_cc(inst) && !b.knows_cc) b.refuse("a result that sets CC");
   if (!b.refused.empty()) return false;
 
   const bool always = x.guard.index % 8 == kPT && x.guard.index <= preds::kUniform + kPT && !x.guard.inv;

@@ -14,7 +14,8 @@ namespace nervanagpu::sass::emulate {
 struct Binding {
   Uop uop;
   Detail detail;
-  std::string refused;  // why a known operation cannot be run: "rounding .RM"
+  bool knows_cc = false;  // the handler writes CC where the instruction says so
+  std::string refused;    // why a known operation cannot be run: "rounding .RM"
   void refuse(std::string why) {
     if (refused.empty()) refused = std::move(why);
   }
@@ -23,7 +24,7 @@ struct Binding {
 // A family: sets detail.body (and uop.run for a fast path) and returns true if it knows inst.op.
 using Family = bool (*)(const Inst& inst, Binding& b);
 
-// nullptr-terminated; chosen once for this machine's vector instructions.
+// Those in 64 are of sm_50 .. sm_62 alone and refuse all others. nullptr-terminated; chosen once for this machine's vector instructions.
 const Family* families();
 
 bool bind_control(const Inst& inst, Binding& b);
@@ -37,13 +38,17 @@ bool bind_convert(const Inst& inst, Binding& b);
 bool bind_double(const Inst& inst, Binding& b);
 bool bind_mufu(const Inst& inst, Binding& b);
 bool bind_half(const Inst& inst, Binding& b);
-#define NG_VECTOR_FAMILIES(space)                  \
-  namespace space {                                \
-  bool bind_float(const Inst& inst, Binding& b);   \
-  bool bind_integer(const Inst& inst, Binding& b); \
-  bool bind_logic(const Inst& inst, Binding& b);   \
-  bool bind_compare(const Inst& inst, Binding& b); \
-  bool bind_shared(const Inst& inst, Binding& b);  \
+bool bind_stack(const Inst& inst, Binding& b);  // sm_50 .. sm_62: SSY, SYNC, PBK, BRK ..., conditions on CC
+#define NG_VECTOR_FAMILIES(space)                    \
+  namespace space {                                  \
+  bool bind_float(const Inst& inst, Binding& b);     \
+  bool bind_integer(const Inst& inst, Binding& b);   \
+  bool bind_logic(const Inst& inst, Binding& b);     \
+  bool bind_compare(const Inst& inst, Binding& b);   \
+  bool bind_shared(const Inst& inst, Binding& b);    \
+  bool bind_integer64(const Inst& inst, Binding& b); \
+  bool bind_logic64(const Inst& inst, Binding& b);   \
+  bool bind_compare64(const Inst& inst, Binding& b); \
   }
 NG_VECTOR_FAMILIES(baseline)
 NG_VECTOR_FAMILIES(avx2)
@@ -58,6 +63,8 @@ void signs_as_integer(Detail& x);                                  // -x is two'
 void signs_as_float(Detail& x, std::uint32_t sign = 0x80000000u);  // sign bit; |x| clears it
 Round round_of(const Inst& inst);
 void bind_size(const Inst& inst, Binding& b);  // bytes and is_signed of a memory access
+// Whether the result also sets CC: R4.CC.
+bool sets_cc(const Inst& inst);
 // Whether a modifier of `inst` reads `text`, or has it as one of its words, whatever it chooses.
 bool says(const Inst& inst, std::string_view text);
 

@@ -16,10 +16,16 @@ std::string cycles(std::uint64_t n) {
 }  // namespace
 
 std::string tags::name(std::uint16_t tag) {
-  if (tag >= kUPred) return "UP" + std::to_string(tag - kUPred);
-  if (tag >= kPred) return "P" + std::to_string(tag - kPred);
-  if (tag >= kUGpr) return "UR" + std::to_string(tag - kUGpr);
-  return "R" + std::to_string(tag);
+  const auto numbered = [](std::string_view file, unsigned number) {
+    std::string text(file);
+    text += std::to_string(number);
+    return text;
+  };
+  if (tag >= kCc) return "CC";
+  if (tag >= kUPred) return numbered("UP", tag - kUPred);
+  if (tag >= kPred) return numbered("P", tag - kPred);
+  if (tag >= kUGpr) return numbered("UR", tag - kUGpr);
+  return numbered("R", tag);
 }
 
 void Checker::begin(Cta& cta) {
@@ -227,8 +233,8 @@ void Checker::issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std:
   for (const CheckOp::Def& def : op.defs) {
     Tag& t = s.tag[def.tag];
     t.issued = s.clock;
-    t.lanes |= def.tag >= tags::kUGpr && (def.tag < tags::kPred || def.tag >= tags::kUPred) ? kAllLanes : lanes;
-    t.last = def.tag >= tags::kUGpr && (def.tag < tags::kPred || def.tag >= tags::kUPred) ? kAllLanes : lanes;
+    t.last = tags::is_uniform(def.tag) ? kAllLanes : lanes;
+    t.lanes |= t.last;
     t.producer = def.producer;
     t.pc = pc;
     if (op.by_scoreboard) {

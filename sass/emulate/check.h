@@ -27,7 +27,12 @@ inline constexpr std::uint16_t kGpr = 0;
 inline constexpr std::uint16_t kUGpr = 256;
 inline constexpr std::uint16_t kPred = 320;
 inline constexpr std::uint16_t kUPred = 328;
-inline constexpr std::size_t kCount = 336;
+inline constexpr std::uint16_t kCc = 336;
+inline constexpr std::size_t kCount = 337;
+// One value for the warp.
+constexpr bool is_uniform(std::uint16_t tag) {
+  return (tag >= kUGpr && tag < kPred) || (tag >= kUPred && tag < kCc);
+}
 std::string name(std::uint16_t tag);
 }  // namespace tags
 

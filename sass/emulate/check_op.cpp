@@ -13,6 +13,7 @@ int tag_base(RegFile file) {
     case RegFile::kUGpr: return tags::kUGpr;
     case RegFile::kPred: return tags::kPred;
     case RegFile::kUPred: return tags::kUPred;
+    case RegFile::kCc: return tags::kCc;
     default: return -1;
   }
 }
@@ -29,8 +30,10 @@ std::uint8_t settle_time(Arch arch, Producer p) {
   return static_cast<std::uint8_t>(most);
 }
 
-// Stall cycles as the chip counts them: 12 and more only with the yield bit; 0 with it drains the pipes.
-std::uint8_t effective_stall(const Control& c) {
+// Stall cycles as the chip counts them. sm_70 and later: 12 and more only with the yield bit; 0 with it drains the
+// pipes. Before: as written; 0 issues the next instruction in the same cycle.
+std::uint8_t effective_stall(Arch arch, const Control& c) {
+  if (info(arch).encoding == Encoding::k64) return c.stall;
   if (c.yield) return c.stall == 0 ? 16 : c.stall;
   return c.stall >= kYieldStall ? 2 : std::max<std::uint8_t>(c.stall, 1);
 }
@@ -39,7 +42,7 @@ std::uint8_t effective_stall(const Control& c) {
 
 CheckOp check_op(Arch arch, const Inst& inst) {
   CheckOp op;
-  op.stall = effective_stall(inst.control);
+  op.stall = effective_stall(arch, inst.control);
   op.wait = inst.control.wait;
   op.write_sb = inst.control.write_sb;
   op.read_sb = inst.control.read_sb;
@@ -82,9 +85,8 @@ QuickOp quick_op(const CheckOp& op, Handler body) {
   const bool plain = op.guard.empty() && op.wait == 0 && op.write_sb >= kScoreboards && op.read_sb >= kScoreboards &&
                      !op.by_scoreboard && !op.late && !op.commits_async && op.depbar_all == 0 &&
                      op.depbar_sb >= kScoreboards && op.uses.size() <= q.use.size() && op.defs.size() <= q.def.size();
-  const bool vector = std::none_of(op.defs.begin(), op.defs.end(), [](const CheckOp::Def& d) {
-    return (d.tag >= tags::kUGpr && d.tag < tags::kPred) || d.tag >= tags::kUPred;
-  });
+  const bool vector =
+      std::none_of(op.defs.begin(), op.defs.end(), [](const CheckOp::Def& d) { return tags::is_uniform(d.tag); });
   if (!plain || !vector) return q;
   q.body = body;
   q.stall = op.stall;

@@ -8,43 +8,13 @@
 
 #include "sass/emulate/target_begin.h"
 
+#include "sass/emulate/compare_lanes.h"
 #include "sass/emulate/lanes.h"
 
 namespace nervanagpu::sass::emulate::NG_TARGET {
 namespace {
 
 using u32 = std::uint32_t;
-using i32 = std::int32_t;
-
-// What a comparison accepts: less, equal, greater, unordered.
-enum Accept : std::uint8_t { kLess = 1, kEqual = 2, kGreater = 4, kUnordered = 8 };
-
-u32 combine(unsigned how, u32 a, u32 b) {
-  return how == 0 ? a & b : how == 1 ? a | b : a ^ b;
-}
-
-// Both destinations: (test op p), (!test op p).
-void set_pair(Warp& w, const Detail& x, u32 test) {
-  const u32 p = x.puse_count > 0 ? predicate(w, x.puse[0]) : kAllLanes;
-  if (x.pdst_count > 0) set_predicate(w, x.pdst[0], combine(x.kind2, test, p));
-  if (x.pdst_count > 1) set_predicate(w, x.pdst[1], combine(x.kind2, ~test, p));
-}
-
-template <bool kSigned>
-u32 integer_test(Warp& w, const Detail& x) {
-  const auto accept = [&](auto f) { return test2(w, x, f); };
-  const auto less = [](u32 a, u32 b) { return kSigned ? static_cast<i32>(a) < static_cast<i32>(b) : a < b; };
-  switch (x.kind) {
-    case 0: return 0;
-    case kLess: return accept([=](u32 a, u32 b) { return less(a, b); });
-    case kEqual: return accept([](u32 a, u32 b) { return a == b; });
-    case kLess | kEqual: return accept([=](u32 a, u32 b) { return !less(b, a); });
-    case kGreater: return accept([=](u32 a, u32 b) { return less(b, a); });
-    case kLess | kGreater: return accept([](u32 a, u32 b) { return a != b; });
-    case kGreater | kEqual: return accept([=](u32 a, u32 b) { return !less(a, b); });
-    default: return kAllLanes;
-  }
-}
 
 // .EX compares the upper words of 64-bit numbers: where they are equal, the comparison of the lower words (the last
 // predicate) decides.
@@ -61,22 +31,6 @@ const Uop* isetp(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   set_pair(w, x, kExtended ? extended_test<kSigned>(w, x) : integer_test<kSigned>(w, x));
   return u + 1;
-}
-
-inline float flushed(u32 bits, bool ftz) {
-  if (ftz && (bits & 0x7f800000u) == 0) bits &= 0x80000000u;
-  return std::bit_cast<float>(bits);
-}
-
-u32 float_test(Warp& w, const Detail& x) {
-  const bool ftz = x.ftz;
-  const unsigned kind = x.kind;
-  return test2(w, x, [=](u32 a, u32 b) {
-    const float p = flushed(a, ftz);
-    const float q = flushed(b, ftz);
-    const unsigned is = (p < q ? 1u : 0u) | (p == q ? 2u : 0u) | (p > q ? 4u : 0u);
-    return (kind & (is == 0 ? unsigned{kUnordered} : is)) != 0;
-  });
 }
 
 const Uop* fsetp(Warp& w, const Uop* u) {
@@ -119,14 +73,23 @@ const Uop* plop3(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+// The mask of P2R and R2P, of each lane.
+ConstRow chosen_predicates(Warp& w, const Detail& x) {
+  if (x.src_count > 1) return fetch_raw(w, x.src[1], 1);
+  Row32 all = w.scratch[1].data();
+  NG_LANES(l) all[l] = 0x7f;
+  return all;
+}
+
 // P0..P6 as the low bits, or the byte that the part says, of a register.
 const Uop* p2r(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   ConstRow a = fetch(w, x.src[0], 0);
-  const u32 mask = x.src_count > 1 ? scalar(w, x.src[1]) : 0x7f;
+  ConstRow chosen = chosen_predicates(w, x);
   const unsigned at = 8u * x.kind;
   Row32 o = result(w, x);
   for (unsigned l = 0; l < kLanes; ++l) {
+    const u32 mask = chosen[l];
     u32 p = 0;
     for (unsigned i = 0; i < 7; ++i) p |= (w.pred[(x.flag ? preds::kUniform : 0) + i] >> l & 1) << i;
     o[l] = (a[l] & ~(mask << at)) | (p & mask) << at;
@@ -138,13 +101,17 @@ const Uop* p2r(Warp& w, const Uop* u) {
 const Uop* r2p(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   ConstRow a = fetch(w, x.src[0], 0);
-  const u32 mask = x.src_count > 1 ? scalar(w, x.src[1]) : 0x7f;
+  ConstRow chosen = chosen_predicates(w, x);
   const unsigned at = 8u * x.kind;
   for (unsigned i = 0; i < 7; ++i) {
-    if ((mask >> i & 1) == 0) continue;
+    const auto index = static_cast<std::uint8_t>(i + (x.flag ? preds::kUniform : 0));
     Row32 bit = w.scratch[7].data();
+    NG_LANES(l) bit[l] = chosen[l] >> i;
+    const u32 lanes = pack(bit);
     NG_LANES(l) bit[l] = a[l] >> (at + i);
-    set_predicate(w, static_cast<std::uint8_t>(i + (x.flag ? preds::kUniform : 0)), pack(bit));
+    const u32 value = pack(bit);
+    if (x.flag && (lanes & 1) == 0) continue;
+    set_predicate(w, index, x.flag ? value : (value & lanes) | (w.pred[index] & ~lanes));
   }
   return u + 1;
 }
@@ -162,35 +129,6 @@ const Uop* vote(Warp& w, const Uop* u) {
   finish(w, x);
   if (x.pdst_count > 0) set_predicate(w, x.pdst[0], holds ? kAllLanes : 0);
   return u + 1;
-}
-
-bool bind_condition(const Inst& inst, Binding& b) {
-  Detail& x = b.detail;
-  switch (inst.mod(Axis::kBool, Tok::AND)) {
-    case Tok::OR: x.kind2 = 1; break;
-    case Tok::XOR: x.kind2 = 2; break;
-    default: x.kind2 = 0;
-  }
-  switch (inst.mod(Axis::kCmp)) {
-    case Tok::F: x.kind = 0; break;
-    case Tok::LT: x.kind = kLess; break;
-    case Tok::EQ: x.kind = kEqual; break;
-    case Tok::LE: x.kind = kLess | kEqual; break;
-    case Tok::GT: x.kind = kGreater; break;
-    case Tok::NE: x.kind = kLess | kGreater; break;
-    case Tok::GE: x.kind = kGreater | kEqual; break;
-    case Tok::NUM: x.kind = kLess | kEqual | kGreater; break;
-    case Tok::kNAN: x.kind = kUnordered; break;
-    case Tok::LTU: x.kind = kLess | kUnordered; break;
-    case Tok::EQU: x.kind = kEqual | kUnordered; break;
-    case Tok::LEU: x.kind = kLess | kEqual | kUnordered; break;
-    case Tok::GTU: x.kind = kGreater | kUnordered; break;
-    case Tok::NEU: x.kind = kLess | kGreater | kUnordered; break;
-    case Tok::GEU: x.kind = kGreater | kEqual | kUnordered; break;
-    case Tok::T: x.kind = kLess | kEqual | kGreater | kUnordered; break;
-    default: b.refuse("comparison"); return false;
-  }
-  return true;
 }
 
 void bind_byte_part(const Inst& inst, Binding& b) {

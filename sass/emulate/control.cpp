@@ -89,6 +89,7 @@ const Uop* exit_lanes(Warp& w, const Uop* u) {
     w.groups[w.current].mask = w.active;
   }
   release_syncs(w);
+  release_tokens(w);
   return gone ? nullptr : u + 1;
 }
 

@@ -6,6 +6,7 @@
 #include "sass/emulate/bind.h"
 #include "sass/emulate/half_math.h"
 #include "sass/emulate/wide.h"
+#include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -242,7 +243,8 @@ bool bind_convert(const Inst& inst, Binding& b) {
     case Op::F2I:
       x.kind = type_of(to, kS32);
       x.kind2 = type_of(from, kF32);
-      x.flag = says(inst, "NTZ");
+      // Before sm_70 a NaN is 0 unless a side has 64 bits.
+      x.flag = says(inst, "NTZ") || (inst.row->encoding == Encoding::k64 && x.kind2 != kF64 && bits_of(x.kind) < 64);
       x.body = f2i;
       break;
     case Op::I2F:
@@ -254,7 +256,10 @@ bool bind_convert(const Inst& inst, Binding& b) {
     case Op::F2F:
       x.kind = type_of(to, kF32);
       x.kind2 = type_of(from, kF32);
-      x.body = x.kind == x.kind2 ? frnd : f2f;
+      // Before sm_70 also within a type, where only a rounding that is written makes whole numbers.
+      x.body = x.kind == x.kind2 && (inst.mod(Axis::kRound) != Tok::kNone || inst.row->encoding == Encoding::k128)
+                   ? frnd
+                   : f2f;
       break;
     case Op::FRND:
       x.kind = type_of(to, type_of(from, kF32));

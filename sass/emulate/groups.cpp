@@ -29,7 +29,10 @@ bool pick(Warp& w) {
   for (std::size_t i = 0; i < groups.size(); ++i) {
     if (groups[i].state != Group::State::kReady) continue;
     for (std::size_t j = groups.size() - 1; j > i; --j) {
-      if (groups[j].state != Group::State::kReady || groups[j].pc != groups[i].pc) continue;
+      if (groups[j].state != Group::State::kReady || groups[j].pc != groups[i].pc ||
+          groups[j].token != groups[i].token) {
+        continue;
+      }
       groups[i].mask |= groups[j].mask;
       groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(j));
     }
@@ -54,7 +57,7 @@ bool pick(Warp& w) {
 }  // namespace
 
 void split(Warp& w, std::uint32_t lanes, std::uint32_t pc) {
-  w.groups.push_back(Group{.mask = lanes, .pc = pc});
+  w.groups.push_back(Group{.mask = lanes, .pc = pc, .token = w.groups[w.current].token});
   w.active &= ~lanes;
   w.exec = w.active;
 }

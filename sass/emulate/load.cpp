@@ -22,9 +22,6 @@ Kernel::~Kernel() = default;
 
 Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image) {
   const ArchInfo& a = info(arch);
-  if (a.encoding != Encoding::k128) {
-    return error("kernel " + image.name + ": the emulator runs sm_70 and later, not " + std::string(a.name));
-  }
   if (image.code.empty()) return error("kernel " + image.name + " has no instructions");
   auto kernel = std::make_shared<Kernel>();
   Kernel& k = *kernel;

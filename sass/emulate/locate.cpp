@@ -64,6 +64,12 @@ std::byte* locate(Warp& w, const Uop* u, unsigned lane, Space space, std::uint64
     space = Space::kLocal;
     address &= 0xffffffffu;
   }
+  if (space == Space::kGlobal && address >> 26 == 0) {
+    const auto window = static_cast<std::uint32_t>(address) & 0xff00'0000u;
+    if (window == kSharedWindow32) space = Space::kShared;
+    if (window == kLocalWindow32) space = Space::kLocal;
+    if (space != Space::kGlobal) address &= 0xff'ffffu;
+  }
   if ((address & (bytes - 1)) != 0) {
     return refuse(w, u, lane, "misaligned", verb(intent, bytes) + " at " + hex(address));
   }

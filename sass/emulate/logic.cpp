@@ -5,6 +5,7 @@
 
 #include "sass/emulate/bind.h"
 #include "sass/emulate/warp.h"
+#include "sass/isa/row.h"
 
 #include "sass/emulate/target_begin.h"
 
@@ -192,6 +193,10 @@ void bind_shift(const Inst& inst, Binding& b) {
   if (says(inst, "U64") || says(inst, "S64")) kind |= kLong;
   if (says(inst, "S32") || says(inst, "S64")) kind |= kArithmetic;
   if (says(inst, "W")) kind |= kWrap;
+  if (inst.row->encoding == Encoding::k64) {  // the upper word of a left shift, the lower of a right one
+    if (inst.mod(Axis::kExtended) != Tok::kNone) b.refuse("a shift in several words");
+    if ((kind & kRight) == 0) kind |= kUpper;
+  }
   if ((kind & kRight) == 0) kind &= ~static_cast<unsigned>(kArithmetic);
   x.kind = static_cast<std::uint8_t>(kind);
   switch (kind) {

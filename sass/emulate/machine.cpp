@@ -27,14 +27,22 @@ std::vector<std::byte> constants_of(const Kernel& kernel, const Launch& launch) 
   }
   const auto put = [&](std::size_t at, auto value) { std::memcpy(c.data() + at, &value, sizeof value); };
   const ArchInfo& a = info(kernel.arch);
-  put(0x0, launch.block.x);
-  put(0x4, launch.block.y);
-  put(0x8, launch.block.z);
-  put(0xc, launch.grid.x);
-  put(0x10, launch.grid.y);
-  put(0x14, launch.grid.z);
-  put(0x20, kLocalWindow);
-  put(0x28, kernel.local);
+  const bool maxwell = a.encoding == Encoding::k64;
+  const std::size_t sizes = maxwell ? 0x8 : 0;
+  put(sizes, launch.block.x);
+  put(sizes + 0x4, launch.block.y);
+  put(sizes + 0x8, launch.block.z);
+  put(sizes + 0xc, launch.grid.x);
+  put(sizes + 0x10, launch.grid.y);
+  put(sizes + 0x14, launch.grid.z);
+  if (maxwell) {
+    put(0x0, kSharedWindow32);
+    put(0x4, kLocalWindow32);
+    put(0x20, kernel.local);
+  } else {
+    put(0x20, kLocalWindow);
+    put(0x28, kernel.local);
+  }
   if (a.descriptor != 0) put(a.descriptor, std::uint64_t{0x0000'1000'0000'0001});
   if (a.number == 90) put(0x198, kParamWindow);
   if (!launch.params.empty()) std::memcpy(c.data() + a.param_base, launch.params.data(), launch.params.size());
@@ -127,6 +135,7 @@ class Runner {
       const std::uint32_t left = threads_ - i * kLanes;
       w.live = left >= kLanes ? kAllLanes : (1u << left) - 1;
       w.groups.assign(1, Group{.mask = w.live, .pc = 0});
+      w.tokens.assign(1, Token{});
       w.current = 0;
     }
     if (checked_) checker_.begin(cta_);
@@ -186,6 +195,9 @@ class Runner {
       if (g.state == Group::State::kAtSync) {
         want = w.convergence[g.barrier][static_cast<unsigned>(std::countr_zero(g.mask))] & w.live;
         text += " at BSYNC B" + std::to_string(g.barrier);
+      } else if (g.state == Group::State::kAtToken) {
+        want = w.tokens[g.token].mask & w.live;
+        text += " at " + grid_.kernel->text[g.pc];
       } else {
         text += " at WARPSYNC";
       }

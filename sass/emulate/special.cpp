@@ -136,7 +136,7 @@ bool bind_special(const Inst& inst, Binding& b) {
   if (inst.op != Op::S2R && inst.op != Op::S2UR && inst.op != Op::CS2R) return false;
   for (const Operand& o : inst.operands()) {
     if (o.kind != OperandKind::kSpecialReg) continue;
-    const std::string_view text = special_register_name(static_cast<unsigned>(o.imm));
+    const std::string_view text = special_register_name(inst.row->encoding, static_cast<unsigned>(o.imm));
     for (const Name& n : kNames) {
       if (n.text != text) continue;
       x.kind = n.what;

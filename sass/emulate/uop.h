@@ -50,12 +50,17 @@ constexpr std::uint8_t def(std::uint8_t reg) {
 }
 }  // namespace uregs
 
-// Predicates are lane masks: P0..P6, PT, then UP0..UP6, UPT as all or nothing, then what is written to PT or UPT.
+// Predicates are lane masks: P0..P6, PT, then UP0..UP6, UPT as all or nothing, then what is written to PT or UPT, then
+// the flags of the condition code CC of sm_50 .. sm_62.
 namespace preds {
 inline constexpr std::uint8_t kTrue = 7;
 inline constexpr std::uint8_t kUniform = 8;
 inline constexpr std::uint8_t kDump = 16;
-inline constexpr std::size_t kCount = 17;
+inline constexpr std::uint8_t kZero = 17;
+inline constexpr std::uint8_t kSign = 18;
+inline constexpr std::uint8_t kCarry = 19;
+inline constexpr std::uint8_t kOverflow = 20;
+inline constexpr std::size_t kCount = 21;
 }  // namespace preds
 
 struct PredUse {

@@ -26,6 +26,10 @@ inline constexpr std::uint64_t kSharedWindow = 0x7d00'0000'0000;
 inline constexpr std::uint64_t kLocalWindow = 0x7e00'0000'0000;
 inline constexpr std::uint64_t kParamWindow = 0x7f00'0000'0000;  // the parameters, read only
 
+// sm_50 .. sm_62: 16 MiB each of the lowest 4 GiB.
+inline constexpr std::uint32_t kSharedWindow32 = 0x100'0000;
+inline constexpr std::uint32_t kLocalWindow32 = 0x200'0000;
+
 class Checker;
 struct Grid;
 struct Cta;
@@ -33,12 +37,24 @@ struct Cta;
 // Lanes of a warp that are at the same place. A warp starts as one group; a divergent branch splits it, and groups
 // join again where they wait for each other, or when they come to the same instruction.
 struct Group {
-  enum class State : std::uint8_t { kReady, kAtSync, kAtWarpSync, kAtBarrier };
+  enum class State : std::uint8_t { kReady, kAtSync, kAtWarpSync, kAtBarrier, kAtToken };
   std::uint32_t mask = 0;
   std::uint32_t pc = 0;  // instruction index; while waiting that of the waiting instruction
   State state = State::kReady;
   std::uint8_t barrier = 0;  // kAtSync: B0..B15; kAtBarrier: named barrier
   std::uint32_t wanted = 0;  // kAtSync, kAtWarpSync: lanes that take part
+  std::uint32_t token = 0;   // top of its convergence stack; kAtToken: the token where it waits
+};
+
+// An entry of the convergence stack of sm_50 .. sm_62: SSY, PBK, PCNT and CAL push one, SYNC, BRK, CONT and RET wait at
+// theirs until all its lanes have come, and all go on at its target. Entries form a tree: groups that split share what
+// lies below. Entry 0 is the bottom.
+struct Token {
+  enum class Kind : std::uint8_t { kFree, kSync, kBreak, kContinue, kReturn };
+  Kind kind = Kind::kFree;
+  std::uint32_t mask = 0;    // lanes that have not left it
+  std::uint32_t target = 0;  // instruction index
+  std::uint32_t below = 0;
 };
 
 enum class Stop : std::uint8_t {
@@ -77,6 +93,7 @@ struct alignas(64) Warp {
   std::array<std::array<std::uint32_t, kLanes>, 16> convergence{};  // B0..B15 of each lane: who takes part
   std::byte* local = nullptr;                                       // local memory, `local_bytes` a lane
   std::uint32_t local_bytes = 0;
+  std::vector<Token> tokens;         // sm_50 .. sm_62
   std::uint32_t barrier_result = 0;  // of BAR.RED
   alignas(64) std::array<std::array<std::uint32_t, kLanes>, 12> scratch{};
 
@@ -118,6 +135,9 @@ const Uop* leave(Warp& w, const Uop* u, std::uint32_t pc, Stop why);  // the run
 const Uop* jump(Warp& w, const Uop* u, std::uint32_t target);  // the lanes Warp::exec go to target, others to u + 1
 bool run_warp(Warp& w);                                        // runs until nothing can go on or yields; false: fault
 void release_syncs(Warp& w);                                   // lets go on who waits for nobody any more
+
+// The convergence stack: stack.cpp.
+void release_tokens(Warp& w);  // like release_syncs
 
 // Named barriers: barrier.cpp.
 bool release_barriers(Cta& cta);  // completes barriers; true if any did

@@ -54,4 +54,12 @@ constexpr std::uint64_t target_of(Encoding e, std::uint64_t index) {
   return e == Encoding::k64 && index % 3 == 0 ? index / 3 * 32 : address_of(e, index);
 }
 
+// The instruction that a jump to `address` goes to; -1: none.
+constexpr std::int64_t index_at(Encoding e, std::uint64_t address) {
+  if (e == Encoding::k128) return address % 16 == 0 ? static_cast<std::int64_t>(address / 16) : -1;
+  if (address % 8 != 0) return -1;
+  const std::uint64_t slot = address % 32 / 8;  // the control word, or one of the three
+  return static_cast<std::int64_t>(address / 32 * 3 + (slot == 0 ? 0 : slot - 1));
+}
+
 }  // namespace nervanagpu::sass
