@@ -24,6 +24,7 @@ struct KernelImage {
   std::uint32_t param_bytes = 0;
   std::vector<Param> params;            // from the manifest; names empty in cubins that are not ours
   std::vector<std::uint8_t> constant0;  // initial image of c[0x0] (usually zeros)
+  std::vector<std::uint8_t> constant2;  // c[0x2], literals of ptxas for sm_50 .. sm_62; read, not written
   std::vector<Span> lines;              // source position of each instruction; empty: unknown
   Manifest manifest;                    // ours only: manifest.name empty otherwise
 };

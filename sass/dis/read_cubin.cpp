@@ -76,8 +76,8 @@ class CubinReader {
     for (const Section& s : elf_.sections()) {
       if (s.name.empty()) continue;
       const bool ours = s.name.starts_with(".text.") || s.name.starts_with(".nv.info") ||
-                        s.name.starts_with(".nv.constant0.") || s.name.starts_with(".nv.shared.") ||
-                        s.name.starts_with(".ngasm.");
+                        s.name.starts_with(".nv.constant0.") || s.name.starts_with(".nv.constant2.") ||
+                        s.name.starts_with(".nv.shared.") || s.name.starts_with(".ngasm.");
       if (ours && !by_name_.emplace(s.name, &s).second) {
         return error("two sections are named '" + printable(s.name) + "'");
       }
@@ -161,6 +161,13 @@ class CubinReader {
                    " to " + number(kMaxConstantBytes));
     }
     k.constant0.assign(s->data.begin(), s->data.end());
+    if (const Section* literals = find(".nv.constant2.", k)) {
+      if (literals->data.size() > kMaxConstantBytes) {
+        return error("its .nv.constant2 section has " + number(literals->data.size()) + " bytes, at most " +
+                     number(kMaxConstantBytes) + " can be");
+      }
+      k.constant2.assign(literals->data.begin(), literals->data.end());
+    }
     return Done{};
   }
 

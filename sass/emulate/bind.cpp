@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "sass/emulate/lanes.h"
+#include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -80,8 +81,15 @@ void operands(const Inst& inst, Binding& b) {
         break;
       case OperandKind::kConst:
         if (o.ureg != kNoReg) b.refuse("a bindless constant cx[]");
-        if (o.bank != 0) b.refuse("constant bank " + std::to_string(o.bank));
-        if (x.src_count < x.src.size()) x.src[x.src_count++] = source_of(o);
+        if (o.bank != 0 && (o.bank != 2 || inst.row->encoding != Encoding::k64)) {
+          b.refuse("constant bank " + std::to_string(o.bank));
+        }
+        if (x.src_count < x.src.size()) {
+          Src& src = x.src[x.src_count++] = source_of(o);
+          if (inst.op == Op::LDC || inst.op == Op::ULDC) break;  // its offset is only known when it runs
+          if (src.bits >= 0x10000) b.refuse("constant offset out of the bank");
+          if (o.bank == 2) src.bits += kConstantBank;
+        }
         break;
       case OperandKind::kImm:
         if (x.src_count < x.src.size()) x.src[x.src_count++] = source_of(o);
@@ -160,6 +168,7 @@ const Family* families() {
                                          baseline::bind_logic64,
                                          baseline::bind_compare64,
                                          bind_stack,
+                                         bind_convert64,
                                          baseline::bind_float,
                                          baseline::bind_integer,
                                          baseline::bind_logic,
@@ -181,6 +190,7 @@ const Family* families() {
                                      avx2::bind_logic64,
                                      avx2::bind_compare64,
                                      bind_stack,
+                                     bind_convert64,
                                      avx2::bind_float,
                                      avx2::bind_integer,
                                      avx2::bind_logic,

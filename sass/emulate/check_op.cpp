@@ -65,7 +65,8 @@ CheckOp check_op(Arch arch, const Inst& inst) {
         }
       } else if (!a.carried) {
         const CheckOp::Use use{tag, consumer_of(inst, a, part), is_late_read(a), a.carried};
-        (a.operand == 255 ? op.guard : op.uses).push_back(use);
+        // The carry that .X reads is no operand either, but of the executing lanes only.
+        (a.operand == 255 && a.file != RegFile::kCc ? op.guard : op.uses).push_back(use);
       }
     }
   }

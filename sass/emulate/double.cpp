@@ -1,4 +1,4 @@
-// Double precision: DADD, DMUL, DFMA, DSETP, DMNMX. The directed roundings use the host's rounding mode.
+// Double precision: DADD, DMUL, DFMA, DSETP, DSET, DMNMX. The directed roundings use the host's rounding mode.
 #include <cfenv>
 #include <cmath>
 #include <cstdint>
@@ -69,6 +69,13 @@ const Uop* dsetp(Warp& w, const Uop* u) {
   }
   const u32 p = x.puse_count > 0 ? predicate(w, x.puse[0]) : kAllLanes;
   const auto combine = [&](u32 t) { return x.kind2 == 0 ? t & p : x.kind2 == 1 ? t | p : t ^ p; };
+  if (x.flag2) {  // DSET
+    Row32 o = result(w, x);
+    const u32 truth = combine(m);
+    for (unsigned l = 0; l < kLanes; ++l) o[l] = (truth >> l & 1) == 0 ? 0 : x.flag ? 0x3f800000u : ~0u;
+    finish(w, x);
+    return u + 1;
+  }
   if (x.pdst_count > 0) set_predicate(w, x.pdst[0], combine(m));
   if (x.pdst_count > 1) set_predicate(w, x.pdst[1], combine(~m));
   return u + 1;
@@ -117,11 +124,14 @@ bool bind_double(const Inst& inst, Binding& b) {
     case Op::DMUL: x.kind = static_cast<std::uint8_t>(Operation::kMul); break;
     case Op::DFMA: x.kind = static_cast<std::uint8_t>(Operation::kFma); break;
     case Op::DMNMX: x.body = dmnmx; return true;
+    case Op::DSET:
     case Op::DSETP: {
       const unsigned accept = accepted(inst);
       if (accept > 15) b.refuse("comparison");
       x.kind = static_cast<std::uint8_t>(accept);
       x.kind2 = inst.has(Axis::kBool, Tok::OR) ? 1 : inst.has(Axis::kBool, Tok::XOR) ? 2 : 0;
+      x.flag = says(inst, "BF");
+      x.flag2 = inst.op == Op::DSET;
       x.body = dsetp;
       return true;
     }

@@ -21,6 +21,7 @@ class Kernel {
   std::string name;
   std::vector<Span> lines;              // may be empty
   std::vector<std::uint8_t> constant0;  // initial image of c[0]
+  std::vector<std::uint8_t> constant2;  // c[2]
   std::uint32_t param_bytes = 0;
   std::uint32_t shared = 0;  // static, bytes
   std::uint32_t local = 0;   // bytes a thread

@@ -41,7 +41,9 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image) 
   k.quick.resize(count + 1);
   k.text.resize(count + 1);
   // Constant operands may reach anywhere in the bank; beyond the parameters it reads as zero.
-  k.const_bytes = 0x10000 + 16;
+  k.const_bytes = kConstantBank;
+  if (!image.constant2.empty()) k.const_bytes *= 2;
+  k.constant2 = image.constant2;
   unsigned highest = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint64_t address = address_of(a.encoding, i);
@@ -55,14 +57,14 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image) 
       return error_at(at,
                       "kernel " + image.name + where + ": the emulator cannot run " + print(*inst) + ": " + b.refused);
     }
-    if (inst->op == Op::LDC || inst->op == Op::ULDC) b.detail.imm = k.const_bytes;
-    if (inst->op == Op::BRX || inst->op == Op::RET || inst->op == Op::CALL) b.detail.imm2 = count;
-    if (b.detail.target > count) return error_at(at, "kernel " + image.name + where + ": branch out of the kernel");
-    for (const Src& s : b.detail.src) {
-      if (s.kind == Src::Kind::kConst && s.bits >= 0x10000) {
-        return error_at(at, "kernel " + image.name + where + ": constant offset out of the bank");
+    if (inst->op == Op::LDC || inst->op == Op::ULDC) b.detail.imm = kConstantBank;
+    for (const Operand& o : inst->operands()) {
+      if (o.kind == OperandKind::kConst && o.bank == 2 && k.constant2.empty()) {
+        return error_at(at, "kernel " + image.name + where + ": " + print(*inst) + ": the cubin has no c[0x2]");
       }
     }
+    if (inst->op == Op::BRX || inst->op == Op::RET || inst->op == Op::CALL) b.detail.imm2 = count;
+    if (b.detail.target > count) return error_at(at, "kernel " + image.name + where + ": branch out of the kernel");
     k.uops[i] = b.uop;
     k.details[i] = b.detail;
     k.text[i] = print(*inst);

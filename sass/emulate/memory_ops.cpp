@@ -112,7 +112,7 @@ const Uop* store(Warp& w, const Uop* u) {
   return u + 1;
 }
 
-// LDC and ULDC: c[0][register + offset]; beyond the image the chip reads zeros.
+// LDC and ULDC: c[bank][register + offset], the bank from imm2 on; beyond the image the chip reads zeros.
 const Uop* ldc(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   const Src& s = x.src[0];
@@ -126,7 +126,7 @@ const Uop* ldc(Warp& w, const Uop* u) {
     if ((w.exec >> l & 1) != 0 && at % x.bytes != 0) {
       return fault(w, u, l, "misaligned: " + std::to_string(x.bytes) + "-byte load of constant " + std::to_string(at));
     }
-    if (at < reach && reach - at >= x.bytes) std::memcpy(v, w.constants + at, x.bytes);
+    if (at < reach && reach - at >= x.bytes) std::memcpy(v, w.constants + x.imm2 + at, x.bytes);
     v[0] = widen(x, v[0]);
     for (unsigned i = 0; i < parts; ++i) d[i][l] = v[i];
   }
@@ -200,6 +200,10 @@ bool bind_ldc(const Inst& inst, Binding& b) {
   Detail& x = b.detail;
   bind_size(inst, b);
   if (x.src_count != 1 || x.src[0].kind != Src::Kind::kConst) b.refuse("operands");
+  x.imm2 = 0;
+  for (const Operand& o : inst.operands()) {
+    if (o.kind == OperandKind::kConst && o.bank == 2) x.imm2 = kConstantBank;
+  }
   if (x.bytes > 8) b.refuse("a constant of more than 8 bytes");
   if (inst.mod(Axis::kIndex) != Tok::kNone) b.refuse("an index mode");
   x.body = ldc;

@@ -50,6 +50,9 @@ constexpr std::uint8_t def(std::uint8_t reg) {
 }
 }  // namespace uregs
 
+// c[0] and c[2] stand one after the other, each with a little more that reads as zero behind it.
+inline constexpr std::uint32_t kConstantBank = 0x10000 + 16;
+
 // Predicates are lane masks: P0..P6, PT, then UP0..UP6, UPT as all or nothing, then what is written to PT or UPT, then
 // the flags of the condition code CC of sm_50 .. sm_62.
 namespace preds {
@@ -80,7 +83,7 @@ struct Src {
   std::uint8_t part = 0;  // byte or half selector, per family
   Tok sub = Tok::kNone;
   std::uint16_t row = rows::kZero;
-  std::uint32_t bits = 0;     // immediate, byte offset in c[0], uniform register
+  std::uint32_t bits = 0;     // immediate, byte offset in the constants (kConstantBank a bank), uniform register
   std::uint32_t bits_hi = 0;  // upper half of a 64-bit immediate
   std::uint32_t keep = ~0u;
   std::uint32_t flip = 0;

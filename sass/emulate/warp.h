@@ -71,7 +71,7 @@ struct alignas(64) Warp {
   std::array<std::uint32_t, preds::kCount> pred{};
   std::array<std::uint32_t, uregs::kCount> ureg{};
   const Uop* code = nullptr;
-  const std::byte* constants = nullptr;  // c[0]
+  const std::byte* constants = nullptr;  // c[0], c[2]
   std::byte* shared = nullptr;           // host byte of shared address `shared_base`
   std::uint32_t shared_base = 0;
   std::uint32_t shared_bytes = 0;

@@ -3,7 +3,36 @@
 //   nvcc -ptx -arch=compute_80 programs.cu -o p.ptx
 //   sed -e 's/^\.version.*/.version 8.4/' -e 's/^\.target.*/.target sm_90a/' p.ptx > p90.ptx
 //   ptxas (12.4) -arch=sm_90a p90.ptx -o programs.cubin
+// and for sm_52, which lacks some of it, with -arch=compute_75 -DNG_SM52 and sm_52 in the place of sm_90a, to
+// programs.sm_52.cubin.
 #include <cstdint>
+
+#ifdef NG_SM52
+// Not unrolled, or nvcc finds that it is one instruction of later chips.
+__device__ int dot(int a, int b, int c) {
+#pragma unroll 1
+  for (int i = 0; i < 32; i += 8) c += static_cast<signed char>(a >> i) * static_cast<signed char>(b >> i);
+  return c;
+}
+__device__ unsigned dot(unsigned a, unsigned b, unsigned c) {
+#pragma unroll 1
+  for (int i = 0; i < 32; i += 8) c += (a >> i & 255) * (b >> i & 255);
+  return c;
+}
+__device__ unsigned match_any(unsigned v) {
+  unsigned mask = 0;
+  for (int i = 0; i < 32; ++i) mask |= (__shfl_sync(0xffffffffu, v, i) == v ? 1u : 0u) << i;
+  return mask;
+}
+__device__ unsigned reduce_max(unsigned v) {
+  for (int d = 16; d > 0; d /= 2) v = max(v, __shfl_xor_sync(0xffffffffu, v, d));
+  return v;
+}
+#else
+#define dot __dp4a
+#define match_any(v) __match_any_sync(0xffffffffu, v)
+#define reduce_max(v) __reduce_max_sync(0xffffffffu, v)
+#endif
 
 // Sum of a block by shuffles, then over warps by shared memory; one atomic a block.
 extern "C" __global__ void reduce(const int* in, int* out, int n) {
@@ -104,10 +133,11 @@ extern "C" __global__ void bits(const unsigned* in, unsigned* out, int n) {
   out[8 * i + 3] = __funnelshift_r(v, u, u) + (v >> (u & 63)) + (v << (u & 63));
   out[8 * i + 4] = static_cast<unsigned>(static_cast<int>(v) >> (u & 31)) ^ (v & ~u) ^ (v | u);
   out[8 * i + 5] = static_cast<unsigned>(min(static_cast<int>(v), static_cast<int>(u))) + max(v, u);
-  out[8 * i + 6] = static_cast<unsigned>(__dp4a(static_cast<int>(v), static_cast<int>(u), 7)) + __dp4a(v, u, 9u);
+  out[8 * i + 6] = static_cast<unsigned>(dot(static_cast<int>(v), static_cast<int>(u), 7)) + dot(v, u, 9u);
   out[8 * i + 7] = v * u + static_cast<unsigned>(abs(static_cast<int>(v))) + (v > u ? 1u : 0u);
 }
 
+#ifndef NG_SM52
 // Asynchronous copies, two stages, and a dynamic shared array read backwards.
 extern "C" __global__ void pipeline(const float* in, float* out, int tiles) {
   extern __shared__ float buffer[];
@@ -133,13 +163,14 @@ extern "C" __global__ void pipeline(const float* in, float* out, int tiles) {
   }
   out[blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
+#endif
 
 // Ballots, matches, a shared-memory scan and a lock.
 extern "C" __global__ void warpwide(const unsigned* in, unsigned* out, unsigned* lock, unsigned* counter) {
   const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
   const unsigned v = in[i];
   const unsigned ballot = __ballot_sync(0xffffffffu, v & 1);
-  const unsigned match = __match_any_sync(0xffffffffu, v & 7);
+  const unsigned match = match_any(v & 7);
   unsigned scan = v;
   for (int d = 1; d < 32; d *= 2) {
     const unsigned up = __shfl_up_sync(0xffffffffu, scan, d);
@@ -147,7 +178,7 @@ extern "C" __global__ void warpwide(const unsigned* in, unsigned* out, unsigned*
   }
   out[4 * i] = ballot ^ match;
   out[4 * i + 1] = scan + __shfl_sync(0xffffffffu, v, (threadIdx.x + 5) & 31);
-  out[4 * i + 2] = __syncthreads_count(v & 2) + __reduce_max_sync(0xffffffffu, v);
+  out[4 * i + 2] = __syncthreads_count(v & 2) + reduce_max(v);
   out[4 * i + 3] = __any_sync(0xffffffffu, v == 77) + 2 * __all_sync(0xffffffffu, v < 1000);
   if (threadIdx.x == 0) {
     while (atomicCAS(lock, 0u, 1u) != 0u) {

@@ -107,8 +107,8 @@ class Buffer {
 
 inline Result<Report> run_image(const KernelImage& image, Memory& memory, Dim3 grid, Dim3 block,
                                 const std::vector<std::byte>& params, Mode mode = Mode::kFast,
-                                std::uint32_t dynamic_shared = 0, unsigned threads = 0) {
-  Result<std::shared_ptr<const Kernel>> kernel = load(Arch::sm_90a, image);
+                                std::uint32_t dynamic_shared = 0, unsigned threads = 0, Arch arch = Arch::sm_90a) {
+  Result<std::shared_ptr<const Kernel>> kernel = load(arch, image);
   if (!kernel) return kernel.error();
   return run(**kernel, memory,
              {.grid = grid,

@@ -13,24 +13,33 @@ namespace {
 
 using u32 = std::uint32_t;
 
-class Programs : public ::testing::TestWithParam<Mode> {
+CubinImage read_file(const std::string& name) {
+  std::ifstream file(NG_SOURCE_DIR "/test/data/emulate/" + name, std::ios::binary);
+  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
+  Result<CubinImage> r = read_cubin(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  EXPECT_TRUE(r.ok()) << (r.ok() ? "" : r.error().text());
+  return r.ok() ? *r : CubinImage{};
+}
+
+struct Setting {
+  Mode mode;
+  Arch arch;
+};
+
+class Programs : public ::testing::TestWithParam<Setting> {
  protected:
-  static const CubinImage& cubin() {
-    static const CubinImage image = [] {
-      std::ifstream file(NG_SOURCE_DIR "/test/data/emulate/programs.cubin", std::ios::binary);
-      const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
-      Result<CubinImage> r = read_cubin(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-      EXPECT_TRUE(r.ok()) << (r.ok() ? "" : r.error().text());
-      return r.ok() ? *r : CubinImage{};
-    }();
-    return image;
+  [[nodiscard]] static const CubinImage& cubin() {
+    static const CubinImage hopper = read_file("programs.cubin");
+    static const CubinImage maxwell = read_file("programs.sm_52.cubin");
+    return GetParam().arch == Arch::sm_52 ? maxwell : hopper;
   }
 
   // Runs a kernel of the cubin and expects neither fault nor finding.
   void launch(const std::string& name, Dim3 grid, Dim3 block, const Params& params, u32 dynamic_shared = 0) {
     for (const KernelImage& k : cubin().kernels) {
       if (k.name != name) continue;
-      const Result<Report> report = run_image(k, memory_, grid, block, params.bytes(), GetParam(), dynamic_shared);
+      const Result<Report> report =
+          run_image(k, memory_, grid, block, params.bytes(), GetParam().mode, dynamic_shared, 0, GetParam().arch);
       ASSERT_TRUE(report.ok()) << report.error().text();
       for (const Finding& f : report->findings) ADD_FAILURE() << f.text();
       return;
@@ -214,6 +223,7 @@ TEST_P(Programs, Bits) {
 }
 
 TEST_P(Programs, AsynchronousPipeline) {
+  if (GetParam().arch == Arch::sm_52) GTEST_SKIP() << "sm_52 has no asynchronous copies";
   const int tiles = 9;
   const std::vector<float> in = floats(tiles * 96);
   Buffer<float> a(memory_, in), out(memory_, std::size_t{192});
@@ -313,8 +323,13 @@ TEST_P(Programs, LocalMemory) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Modes, Programs, ::testing::Values(Mode::kFast, Mode::kChecked),
-                         [](const auto& info) { return info.param == Mode::kFast ? "fast" : "checked"; });
+INSTANTIATE_TEST_SUITE_P(Modes, Programs,
+                         ::testing::Values(Setting{Mode::kFast, Arch::sm_90a}, Setting{Mode::kChecked, Arch::sm_90a},
+                                           Setting{Mode::kFast, Arch::sm_52}, Setting{Mode::kChecked, Arch::sm_52}),
+                         [](const auto& test) {
+                           return std::string(sass::info(test.param.arch).name) +
+                                  (test.param.mode == Mode::kFast ? "_fast" : "_checked");
+                         });
 
 }  // namespace
 }  // namespace nervanagpu::sass::emulate::testing
