@@ -9,8 +9,24 @@
 namespace nervanagpu {
 namespace {
 
-// The GPU whose choices the emulator makes, so that both run the same kernels: an H200.
-constexpr int kMultiprocessors = 132;
+// The GPU whose choices the emulator makes, so that both run the same kernels: the largest that has kernels of `arch`.
+int multiprocessors_of(sass::Arch arch) {
+  switch (arch) {
+    case sass::Arch::sm_50: return 5;    // GTX 750 Ti
+    case sass::Arch::sm_52: return 24;   // GTX TITAN X
+    case sass::Arch::sm_53: return 2;    // Tegra X1
+    case sass::Arch::sm_60: return 56;   // P100
+    case sass::Arch::sm_61: return 30;   // TITAN Xp
+    case sass::Arch::sm_62: return 2;    // Tegra X2
+    case sass::Arch::sm_70: return 80;   // V100
+    case sass::Arch::sm_75: return 72;   // TITAN RTX
+    case sass::Arch::sm_80: return 108;  // A100
+    case sass::Arch::sm_86: return 84;   // A40
+    case sass::Arch::sm_89: return 142;  // L40S
+    case sass::Arch::sm_90a: break;
+  }
+  return 132;  // H200
+}
 
 Finding finding_from(const sass::emulate::Finding& f) {
   return {f.what, f.detail, f.kernel, f.at.file, f.at.line, f.pc, f.cta, f.warp, f.lane, f.count, f.text()};
@@ -45,7 +61,7 @@ EmulatorDevice::EmulatorDevice(std::span<const EmbeddedCubin> cubins, sass::Arch
   info_.kind = DeviceKind::emulator;
   info_.name = checked ? "emulator (checked)" : "emulator";
   info_.arch = std::string(sass::info(arch).name);
-  info_.multiprocessors = kMultiprocessors;
+  info_.multiprocessors = multiprocessors_of(arch);
   info_.memory = memory_.capacity();
   info_.checked = checked;
 }

@@ -40,6 +40,13 @@ Settings read_settings() {
   } else if (!mode.empty() && mode != "fast") {
     refuse("NERVANAGPU_EMULATOR", mode, "fast or checked, or to be unset");
   }
+  const std::string arch = variable("NERVANAGPU_EMULATOR_ARCH");
+  if (!arch.empty()) {
+    s.emulator_arch = sass::arch_from_name(arch);
+    if (!s.emulator_arch) {
+      refuse("NERVANAGPU_EMULATOR_ARCH", arch, "an architecture such as sm_90a or sm_52, or to be unset");
+    }
+  }
   const std::string sync = variable("NERVANAGPU_SYNC");
   if (sync == "1") {
     s.sync_launches = true;

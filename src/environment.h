@@ -4,13 +4,16 @@
 #include <optional>
 
 #include "nervanagpu/device.hpp"
+#include "sass/isa/arch.h"
 
 namespace nervanagpu {
 
 struct Settings {
   std::optional<DeviceKind> device;  // NERVANAGPU_DEVICE; none: choose
   bool checked = false;              // NERVANAGPU_EMULATOR=checked
-  bool sync_launches = false;        // NERVANAGPU_SYNC=1: wait after each launch, so that an error names its kernel
+  // NERVANAGPU_EMULATOR_ARCH: the architecture whose kernels the emulator runs; none: sm_90a
+  std::optional<sass::Arch> emulator_arch;
+  bool sync_launches = false;  // NERVANAGPU_SYNC=1: wait after each launch, so that an error names its kernel
 };
 
 // Throws InvalidArgument on a value that means nothing.

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <mutex>
@@ -99,6 +100,17 @@ std::size_t emulator_memory() {
   return static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) / 4 * 3;
 }
 
+// The kernels that the emulator runs: those asked for, else those of the GPU that it stands for, where there are any.
+sass::Arch emulated(const Settings& settings, const std::vector<sass::Arch>& archs) {
+  const auto have = [&](sass::Arch a) { return std::find(archs.begin(), archs.end(), a) != archs.end(); };
+  if (settings.emulator_arch) {
+    if (have(*settings.emulator_arch)) return *settings.emulator_arch;
+    throw InvalidArgument("NERVANAGPU_EMULATOR_ARCH is " + std::string(sass::info(*settings.emulator_arch).name) +
+                          "; there are kernels for " + names_of(archs));
+  }
+  return archs.empty() || have(sass::Arch::sm_90a) ? sass::Arch::sm_90a : archs.back();
+}
+
 std::atomic<Device*> replaced{nullptr};
 
 }  // namespace
@@ -114,8 +126,7 @@ Selection select_device(const Settings& settings, const cuda::DriverLoad& load, 
     for (char& c : why) c = c == '\n' ? ' ' : c;
     out.notice = "nervanagpu: running on the emulator: " + why + " (NERVANAGPU_DEVICE=emulator silences this)";
   }
-  const std::vector<sass::Arch> archs = archs_of(cubins);
-  const sass::Arch arch = archs.empty() ? sass::Arch::sm_90a : archs.back();
+  const sass::Arch arch = emulated(settings, archs_of(cubins));
   out.device = std::make_unique<EmulatorDevice>(cubins, arch, settings.checked, emulator_memory());
   return out;
 }

@@ -18,7 +18,7 @@ struct Selection {
   std::vector<std::string> findings;  // what was looked at, for doctor()
 };
 
-// Throws Error where NERVANAGPU_DEVICE=cuda cannot be had.
+// Throws Error where NERVANAGPU_DEVICE=cuda cannot be had, or the emulator has no kernels of NERVANAGPU_EMULATOR_ARCH.
 Selection select_device(const Settings& settings, const cuda::DriverLoad& load, std::span<const EmbeddedCubin> cubins);
 
 // The process's device: selected at the first call, never destroyed (a driver must not be called at exit).

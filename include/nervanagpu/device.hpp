@@ -3,6 +3,8 @@
 //   NERVANAGPU_DEVICE     cuda: the GPU or an Error; emulator; unset: the GPU if it can be used, else the emulator with
 //                         one line of notice on stderr
 //   NERVANAGPU_EMULATOR   fast (default) or checked: findings become CheckError
+//   NERVANAGPU_EMULATOR_ARCH  the architecture whose kernels the emulator runs, sm_90a (default), sm_52 ...; an Error if
+//                         there are none
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "nervanagpu/error.hpp"
 #include "test/src/expect_error.h"
 #include "test/src/fake_driver.h"
@@ -95,6 +98,49 @@ TEST_F(SelectDeviceTest, AContextThatCannotBeMade) {
   expect_fallback("cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY (2)");
 }
 
+// Kernels of two architectures in one library, in either order.
+class EmulatedArchTest : public ::testing::Test {
+ protected:
+  static std::vector<unsigned char> read(const std::string& arch) {
+    std::ifstream file(NG_SOURCE_DIR "/test/data/cubin/scale_fill." + arch + ".cubin", std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  std::unique_ptr<Device> emulator(std::optional<sass::Arch> arch, const std::vector<EmbeddedCubin>& cubins) {
+    Settings s = wants(DeviceKind::emulator);
+    s.emulator_arch = arch;
+    return select_device(s, {nullptr, "not looked for"}, cubins).device;
+  }
+  std::vector<unsigned char> maxwell_ = read("sm_52");
+  std::vector<unsigned char> hopper_ = read("sm_90a");
+  EmbeddedCubin first_{"scale.sm_52", maxwell_.data(), maxwell_.size()};
+  EmbeddedCubin second_{"scale.sm_90a", hopper_.data(), hopper_.size()};
+};
+
+TEST_F(EmulatedArchTest, TheNewestChipUnlessAskedFor) {
+  for (const auto& cubins : {std::vector{first_, second_}, std::vector{second_, first_}}) {
+    const auto by_default = emulator({}, cubins);
+    EXPECT_EQ(by_default->info().arch, "sm_90a");
+    EXPECT_EQ(by_default->info().multiprocessors, 132);
+    const auto maxwell = emulator(sass::Arch::sm_52, cubins);
+    EXPECT_EQ(maxwell->info().arch, "sm_52");
+    EXPECT_EQ(maxwell->info().multiprocessors, 24);
+    EXPECT_EQ(maxwell->registry().arch(), sass::Arch::sm_52);
+    EXPECT_EQ(maxwell->registry().cubins().size(), 1u);
+    EXPECT_EQ(maxwell->registry().kernels().size(), by_default->registry().kernels().size());
+  }
+  EXPECT_EQ(emulator({}, {first_})->info().arch, "sm_52");
+}
+
+TEST_F(EmulatedArchTest, WhatThereIsIsNamed) {
+  expect_error<InvalidArgument>(
+      [&] {
+        emulator(sass::Arch::sm_70, {second_, first_});
+      },
+      "NERVANAGPU_EMULATOR_ARCH is sm_70; there are kernels for sm_52, sm_90a");
+  expect_error<InvalidArgument>([&] { emulator(sass::Arch::sm_52, {second_}); },
+                                "NERVANAGPU_EMULATOR_ARCH is sm_52; there are kernels for sm_90a");
+}
+
 TEST(Settings, ValuesThatMeanNothingAreRefused) {
   setenv("NERVANAGPU_DEVICE", "gpu", 1);
   expect_error<InvalidArgument>([] { read_settings(); },
@@ -107,6 +153,14 @@ TEST(Settings, ValuesThatMeanNothingAreRefused) {
   EXPECT_TRUE(read_settings().checked);
   EXPECT_EQ(read_settings().device, DeviceKind::emulator);
   unsetenv("NERVANAGPU_EMULATOR");
+  EXPECT_EQ(read_settings().emulator_arch, std::nullopt);
+  setenv("NERVANAGPU_EMULATOR_ARCH", "maxwell", 1);
+  expect_error<InvalidArgument>([] { read_settings(); },
+                                "NERVANAGPU_EMULATOR_ARCH is 'maxwell'; needs an architecture such as sm_90a or sm_52, "
+                                "or to be unset");
+  setenv("NERVANAGPU_EMULATOR_ARCH", "sm_52", 1);
+  EXPECT_EQ(read_settings().emulator_arch, sass::Arch::sm_52);
+  unsetenv("NERVANAGPU_EMULATOR_ARCH");
 }
 
 }  // namespace
