@@ -1,0 +1,185 @@
+#include "kernels/conv/problem.h"
+
+#include <string>
+
+#include "nervanagpu/error.hpp"
+#include "src/shape.h"
+
+namespace nervanagpu {
+namespace conv_detail {
+namespace {
+
+constexpr std::int64_t kMaxLength = std::int64_t{1} << 31;
+// Coordinates of A are sums of three such numbers, and have to stay clear of the kernel's mark for "outside", 2^30.
+constexpr std::int64_t kMaxReach = std::int64_t{1} << 28;
+constexpr std::array<const char*, 3> kAxis = {"depth", "height", "width"};
+
+[[noreturn]] void refuse(const std::string& name, std::int64_t got, const std::string& needs) {
+  throw InvalidArgument("conv: " + name + " is " + std::to_string(got) + "; needs " + needs);
+}
+
+void check_length(const std::string& name, std::int64_t v) {
+  if (v < 1 || v >= kMaxLength) refuse(name, v, "1 or more and less than 2^31");
+}
+
+// A spatial axis alone; its output length.
+std::int64_t check_axis(const ConvProblem& p, std::size_t axis) {
+  const std::string of = std::string(" (") + kAxis[axis] + ")";
+  check_length("input length" + of, p.in[axis]);
+  check_length("filter length" + of, p.filter[axis]);
+  const auto check_step = [&](const char* name, std::int64_t v, std::int64_t least) {
+    if (v < least || v >= kMaxReach) refuse(name + of, v, std::to_string(least) + " or more and less than 2^28");
+  };
+  check_step("pad", p.pad[axis], 0);
+  check_step("stride", p.stride[axis], 1);
+  check_step("dilation", p.dilation[axis], 1);
+  const std::int64_t reach = p.dilation[axis] * (p.filter[axis] - 1);
+  if (reach >= kMaxReach) {
+    refuse("dilation * (filter length - 1)" + of, reach, "less than 2^28");
+  }
+  const std::int64_t span = p.in[axis] + 2 * p.pad[axis] - reach - 1;
+  if (span < 0) {
+    throw InvalidArgument("conv: the output is empty" + of + ": input length " + std::to_string(p.in[axis]) +
+                          " + 2 * pad " + std::to_string(p.pad[axis]) + " is less than the filter's reach " +
+                          std::to_string(reach + 1));
+  }
+  return span / p.stride[axis] + 1;
+}
+
+// A filter's K takes the place of the batch in every layout: (K, .., C), (C, .., K), (K, C, ..).
+Shape arranged(Layout layout, std::int64_t first, std::int64_t channels, const std::array<std::int64_t, 3>& spatial,
+               int axes) {
+  const Shape inner(spatial.end() - axes, spatial.end());
+  Shape out;
+  switch (layout) {
+    case Layout::channels_last: out = {first}; break;
+    case Layout::batch_last: out = {channels}; break;
+    case Layout::channels_first: out = {first, channels}; break;
+  }
+  out.insert(out.end(), inner.begin(), inner.end());
+  if (layout == Layout::channels_last) out.push_back(channels);
+  if (layout == Layout::batch_last) out.push_back(first);
+  return out;
+}
+
+bool is_float(Dtype t) {
+  return t == Dtype::float32 || t == Dtype::float16;
+}
+
+void check_types(ConvPass pass, const ConvProblem& p) {
+  const bool bytes = p.x_type == Dtype::int8 || p.x_type == Dtype::uint8;
+  const bool floats = is_float(p.w_type) && p.w_type == p.y_type;
+  if (floats && p.x_type == p.w_type) return;
+  if (floats && bytes && pass != ConvPass::bprop) return;
+  if (bytes && p.w_type == Dtype::int8 && p.y_type == Dtype::int32 && pass == ConvPass::fprop) return;
+  const auto name = [](Dtype t) { return std::string(nervanagpu::name_of(t)); };
+  const std::string bad = "conv: " + std::string(name_of(pass, Role::x)) + " is " + name(p.x_type) + ", " +
+                          name_of(pass, Role::w) + " " + name(p.w_type) + ", " + name_of(pass, Role::y) + " " +
+                          name(p.y_type) + "; needs float32 or float16, the same for all";
+  switch (pass) {
+    case ConvPass::fprop:
+      throw TypeError(bad +
+                      ", or x int8 or uint8 with w and y of one float type, or x int8 or uint8 with w int8 and y "
+                      "int32");
+    case ConvPass::bprop: throw TypeError(bad);
+    case ConvPass::update: throw TypeError(bad + ", or x int8 or uint8 with dw and dy of one float type");
+  }
+}
+
+}  // namespace
+
+void check(ConvPass pass, const ConvProblem& p) {
+  check_length("n (batch)", p.n);
+  check_length("c (channels of x)", p.c);
+  check_length("k (channels of y)", p.k);
+  check_length("groups", p.groups);
+  if (p.c % p.groups != 0) refuse("groups", p.groups, "a divisor of c (channels of x), " + std::to_string(p.c));
+  if (p.k % p.groups != 0) refuse("groups", p.groups, "a divisor of k (channels of y), " + std::to_string(p.k));
+  static_cast<void>(p.out());
+  check_types(pass, p);
+  // Nothing below may overflow.
+  for (const Role role : {Role::x, Role::w, Role::y}) static_cast<void>(elements_of(p, role));
+}
+
+Shape x_shape(const ConvProblem& p, int spatial) {
+  return arranged(p.layout, p.n, p.c, p.in, spatial);
+}
+
+Shape w_shape(const ConvProblem& p, int spatial) {
+  return arranged(p.layout, p.k, p.c / p.groups, p.filter, spatial);
+}
+
+Shape y_shape(const ConvProblem& p, int spatial) {
+  return arranged(p.layout, p.n, p.k, p.out(), spatial);
+}
+
+Roles roles_of(ConvPass pass) {
+  switch (pass) {
+    case ConvPass::fprop: return {Role::x, Role::w, Role::y};
+    case ConvPass::bprop: return {Role::y, Role::w, Role::x};
+    case ConvPass::update: break;
+  }
+  return {Role::y, Role::x, Role::w};
+}
+
+const char* name_of(ConvPass pass, Role role) {
+  switch (role) {
+    case Role::x: return pass == ConvPass::bprop ? "dx" : "x";
+    case Role::w: return pass == ConvPass::update ? "dw" : "w";
+    case Role::y: break;
+  }
+  return pass == ConvPass::fprop ? "y" : "dy";
+}
+
+std::int64_t elements_of(const ConvProblem& p, Role role) {
+  switch (role) {
+    case Role::x: return p.x_elements();
+    case Role::w: return p.w_elements();
+    case Role::y: break;
+  }
+  return p.y_elements();
+}
+
+Dtype type_of(const ConvProblem& p, Role role) {
+  return role == Role::x ? p.x_type : role == Role::w ? p.w_type : p.y_type;
+}
+
+}  // namespace conv_detail
+
+Layout layout_from_name(const std::string& name) {
+  for (const char* last : {"NHWC", "NDHWC", "NWC"}) {
+    if (name == last) return Layout::channels_last;
+  }
+  for (const char* batch : {"CHWN", "CDHWN", "CWN"}) {
+    if (name == batch) return Layout::batch_last;
+  }
+  for (const char* first : {"NCHW", "NCDHW", "NCW"}) {
+    if (name == first) return Layout::channels_first;
+  }
+  throw InvalidArgument("layout is \"" + name + "\"; needs NWC, NHWC, NDHWC, CWN, CHWN, CDHWN, NCW, NCHW or NCDHW");
+}
+
+std::array<std::int64_t, 3> ConvProblem::out() const {
+  std::array<std::int64_t, 3> lengths{};
+  for (std::size_t axis = 0; axis < 3; ++axis) lengths[axis] = conv_detail::check_axis(*this, axis);
+  return lengths;
+}
+
+std::int64_t ConvProblem::x_elements() const {
+  return element_count(conv_detail::x_shape(*this, 3));
+}
+
+std::int64_t ConvProblem::w_elements() const {
+  return element_count(conv_detail::w_shape(*this, 3));
+}
+
+std::int64_t ConvProblem::y_elements() const {
+  return element_count(conv_detail::y_shape(*this, 3));
+}
+
+double ConvProblem::flops() const {
+  const auto taps = static_cast<double>(filter[0]) * static_cast<double>(filter[1]) * static_cast<double>(filter[2]);
+  return 2.0 * static_cast<double>(y_elements()) * taps * static_cast<double>(c / groups);
+}
+
+}  // namespace nervanagpu

@@ -1,0 +1,31 @@
+// What a convolution may be, and the shapes of its tensors.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "nervanagpu/conv.hpp"
+#include "nervanagpu/tensor.hpp"
+
+namespace nervanagpu::conv_detail {
+
+// Throws InvalidArgument or TypeError on anything that no pass, or not this one, can compute.
+void check(ConvPass pass, const ConvProblem& p);
+
+// The axes of a tensor whose spatial ones are the last `spatial` (1, 2 or 3) of depth, height and width.
+Shape x_shape(const ConvProblem& p, int spatial);
+Shape w_shape(const ConvProblem& p, int spatial);
+Shape y_shape(const ConvProblem& p, int spatial);
+
+// x, w and y of a pass: two are read, one is written.
+enum class Role : std::uint8_t { x, w, y };
+struct Roles {
+  Role in1, in2, out;
+};
+Roles roles_of(ConvPass pass);
+const char* name_of(ConvPass pass, Role role);  // "x", "dx", ...
+
+std::int64_t elements_of(const ConvProblem& p, Role role);
+Dtype type_of(const ConvProblem& p, Role role);
+
+}  // namespace nervanagpu::conv_detail

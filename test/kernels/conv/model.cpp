@@ -1,0 +1,211 @@
+#include "test/kernels/conv/model.h"
+
+#include <limits>
+
+#include "kernels/conv/problem.h"
+
+namespace nervanagpu::test {
+namespace {
+
+using conv_detail::Launch;
+using conv_detail::Mapping;
+using conv_detail::Order;
+
+template <class T>
+std::vector<T> loops(ConvPass pass, const ConvProblem& p, const std::vector<T>& in1, const std::vector<T>& in2) {
+  const auto out = p.out();
+  const std::int64_t cg = p.c / p.groups;
+  const std::int64_t kg = p.k / p.groups;
+  const conv_detail::Roles roles = conv_detail::roles_of(pass);
+  std::vector<T> result(static_cast<std::size_t>(conv_detail::elements_of(p, roles.out)));
+  for (std::int64_t n = 0; n < p.n; ++n) {
+    for (std::int64_t k = 0; k < p.k; ++k) {
+      for (std::int64_t m = 0; m < out[0]; ++m) {
+        for (std::int64_t r = 0; r < out[1]; ++r) {
+          for (std::int64_t q = 0; q < out[2]; ++q) {
+            const std::int64_t y = offset_of(p.layout, {n, k, m, r, q}, p.n, p.k, out);
+            for (std::int64_t fz = 0; fz < p.filter[0]; ++fz) {
+              const std::int64_t z = m * p.stride[0] - p.pad[0] + fz * p.dilation[0];
+              if (z < 0 || z >= p.in[0]) continue;
+              for (std::int64_t fy = 0; fy < p.filter[1]; ++fy) {
+                const std::int64_t h = r * p.stride[1] - p.pad[1] + fy * p.dilation[1];
+                if (h < 0 || h >= p.in[1]) continue;
+                for (std::int64_t fx = 0; fx < p.filter[2]; ++fx) {
+                  const std::int64_t w = q * p.stride[2] - p.pad[2] + fx * p.dilation[2];
+                  if (w < 0 || w >= p.in[2]) continue;
+                  for (std::int64_t c = 0; c < cg; ++c) {
+                    const auto xi =
+                        static_cast<std::size_t>(offset_of(p.layout, {n, k / kg * cg + c, z, h, w}, p.n, p.c, p.in));
+                    const auto wi =
+                        static_cast<std::size_t>(offset_of(p.layout, {k, c, fz, fy, fx}, p.k, cg, p.filter));
+                    const auto yi = static_cast<std::size_t>(y);
+                    switch (pass) {
+                      case ConvPass::fprop: result[yi] += in1[xi] * in2[wi]; break;
+                      case ConvPass::bprop: result[xi] += in1[yi] * in2[wi]; break;
+                      case ConvPass::update: result[wi] += in1[yi] * in2[xi]; break;
+                    }
+                  }
+                }
+              }
+            }
+          }
+        }
+      }
+    }
+  }
+  return result;
+}
+
+// The coordinates of an index.
+struct Index {
+  std::int64_t n;
+  conv_detail::Triple at;  // z, y, x
+};
+
+Index split(std::int64_t i, const conv_detail::Triple& e, bool own_inner) {
+  const std::int64_t e0 = i % e[0];
+  const std::int64_t e1 = i / e[0] % e[1];
+  const std::int64_t e2 = i / e[0] / e[1] % e[2];
+  const std::int64_t rest = i / e[0] / e[1] / e[2];
+  if (own_inner) return {e0, {rest, e2, e1}};
+  return {rest, {e2, e1, e0}};
+}
+
+bool is_s32(std::int64_t v) {
+  return v >= std::numeric_limits<std::int32_t>::min() && v <= std::numeric_limits<std::int32_t>::max();
+}
+
+bool fits(const Launch& l) {
+  for (const std::int64_t v : {l.m, l.n, l.kchunk, l.splits, l.groups}) {
+    if (v < 1 || !is_s32(v)) return false;
+  }
+  for (const std::int64_t v : {l.k, l.ga, l.gb, l.gc, l.cs, l.c0}) {
+    if (v < 0 || !is_s32(v)) return false;
+  }
+  for (const std::int64_t v : {l.ai_n, l.al_n, l.bl_n, l.bj, l.ci_n, l.cj}) {
+    if (!is_s32(v)) return false;
+  }
+  for (const conv_detail::Triple& t : {l.as, l.mi, l.ml, l.origin, l.bl, l.ci}) {
+    for (const std::int64_t v : t) {
+      if (!is_s32(v)) return false;
+    }
+  }
+  for (const conv_detail::Triple& t : {l.ie, l.le, l.dim}) {
+    for (const std::int64_t v : t) {
+      if (v < 1 || !is_s32(v)) return false;
+    }
+  }
+  return l.kchunk % 16 == 0 && l.splits * l.kchunk >= l.k && l.groups * l.splits <= 65535;
+}
+
+class Runner {
+ public:
+  Runner(const Launch& l, const Integers& a, const Integers& b, Integers& c) : l_(l), a_(a), b_(b), c_(c) {}
+
+  bool run() {
+    if (!fits(l_)) return false;
+    for (std::int64_t z = 0; z < l_.groups * l_.splits; ++z) {
+      for (std::int64_t i = 0; i < l_.m; ++i) {
+        for (std::int64_t j = 0; j < l_.n; ++j) {
+          if (!element(z / l_.splits, z % l_.splits, i, j)) return false;
+        }
+      }
+    }
+    return true;
+  }
+
+ private:
+  bool element(std::int64_t group, std::int64_t s, std::int64_t i, std::int64_t j) {
+    const bool i_inner = l_.order == Order::iji || l_.order == Order::ili;
+    const bool l_inner = l_.order != Order::iji;
+    const bool linear = l_.order == Order::llj || l_.order == Order::iji;
+    const Index at = split(i, l_.ie, i_inner);
+    std::int64_t sum = 0;
+    const std::int64_t end = std::min(l_.k, (s + 1) * l_.kchunk);
+    for (std::int64_t l = s * l_.kchunk; l < end; ++l) {
+      const Index tap = split(l, l_.le, l_inner);
+      std::int64_t from = l_.a_at + group * l_.ga + at.n * l_.ai_n + tap.n * l_.al_n;
+      bool inside = true;
+      std::int64_t weight = l_.b_at + group * l_.gb + (linear ? l : tap.n) * l_.bl_n + j * l_.bj;
+      for (std::size_t d = 0; d < 3; ++d) {
+        const std::int64_t x = at.at[d] * l_.mi[d] + tap.at[d] * l_.ml[d] + l_.origin[d];
+        inside = inside && x >= 0 && x < l_.dim[d];
+        from += x * l_.as[d];
+        if (!linear) weight += tap.at[d] * l_.bl[d];
+      }
+      if (weight < 0 || weight >= static_cast<std::int64_t>(b_.size())) return false;
+      if (!inside) continue;
+      if (from < 0 || from >= static_cast<std::int64_t>(a_.size())) return false;
+      sum += a_[static_cast<std::size_t>(from)] * b_[static_cast<std::size_t>(weight)];
+    }
+    std::int64_t to = l_.c_at + at.n * l_.ci_n + j * l_.cj;
+    for (std::size_t d = 0; d < 3; ++d) to += at.at[d] * l_.ci[d];
+    to += l_.partial ? (group * l_.splits + s) * l_.cs : l_.c0 + group * l_.gc;
+    if (to < 0 || to >= static_cast<std::int64_t>(c_.size())) return false;
+    if (c_[static_cast<std::size_t>(to)] != kUnwritten) return false;
+    c_[static_cast<std::size_t>(to)] = sum;
+    return true;
+  }
+
+  const Launch& l_;
+  const Integers& a_;
+  const Integers& b_;
+  Integers& c_;
+};
+
+}  // namespace
+
+std::int64_t offset_of(Layout layout, const At& at, std::int64_t outer, std::int64_t channels,
+                       const std::array<std::int64_t, 3>& spatial) {
+  const std::int64_t place = (at.z * spatial[1] + at.y) * spatial[2] + at.x;
+  const std::int64_t places = spatial[0] * spatial[1] * spatial[2];
+  switch (layout) {
+    case Layout::channels_last: return (at.outer * places + place) * channels + at.channel;
+    case Layout::batch_last: return (at.channel * places + place) * outer + at.outer;
+    case Layout::channels_first: break;
+  }
+  return (at.outer * channels + at.channel) * places + place;
+}
+
+Integers convolve(ConvPass pass, const ConvProblem& p, const Integers& in1, const Integers& in2) {
+  return loops(pass, p, in1, in2);
+}
+
+std::vector<double> convolve(ConvPass pass, const ConvProblem& p, const std::vector<double>& in1,
+                             const std::vector<double>& in2) {
+  return loops(pass, p, in1, in2);
+}
+
+Integers execute(ConvPass pass, const ConvProblem& p, const Mapping& mapping, const Integers& in1,
+                 const Integers& in2) {
+  // A is x, or dy in bprop; the pass's first input but for update.
+  const Integers& a = pass == ConvPass::update ? in2 : in1;
+  const Integers& b = pass == ConvPass::update ? in1 : in2;
+  const conv_detail::SplitSum& sum = mapping.sum;
+  Integers out(static_cast<std::size_t>(conv_detail::elements_of(p, conv_detail::roles_of(pass).out)), kUnwritten);
+  Integers workspace(static_cast<std::size_t>(sum.elements()), kUnwritten);
+  for (const Launch& l : mapping.launches) {
+    if (l.partial != (sum.splits > 1)) return {};
+    if (!Runner(l, a, b, l.partial ? workspace : out).run()) return {};
+  }
+  if (sum.splits == 1) return out;
+  for (std::int64_t g = 0; g < sum.groups; ++g) {
+    for (std::int64_t row = 0; row < sum.rows; ++row) {
+      for (std::int64_t col = 0; col < sum.cols; ++col) {
+        std::int64_t total = 0;
+        for (std::int64_t s = 0; s < sum.splits; ++s) {
+          const std::int64_t at = ((g * sum.splits + s) * sum.rows + row) * sum.cols + col;
+          if (workspace[static_cast<std::size_t>(at)] == kUnwritten) return {};
+          total += workspace[static_cast<std::size_t>(at)];
+        }
+        const std::int64_t to = g * sum.gc + row * sum.ld + col;
+        if (to < 0 || to >= static_cast<std::int64_t>(out.size())) return {};
+        if (out[static_cast<std::size_t>(to)] != kUnwritten) return {};
+        out[static_cast<std::size_t>(to)] = total;
+      }
+    }
+  }
+  return out;
+}
+
+}  // namespace nervanagpu::test

@@ -1,0 +1,54 @@
+#include "test/kernels/conv/random_problem.h"
+
+#include <algorithm>
+
+namespace nervanagpu::test {
+namespace {
+
+int pick(std::mt19937& random, int low, int high) {
+  return std::uniform_int_distribution<int>(low, high)(random);
+}
+
+// Spatial lengths; true if there is an output.
+bool choose_axis(std::mt19937& random, ConvProblem& p, std::size_t d) {
+  p.in[d] = pick(random, 1, 11);
+  p.filter[d] = pick(random, 1, pick(random, 0, 3) == 0 ? 7 : 3);
+  p.stride[d] = pick(random, 0, 1) == 0 ? 1 : pick(random, 1, 5);
+  p.dilation[d] = pick(random, 0, 2) == 0 ? pick(random, 1, 4) : 1;
+  p.pad[d] = pick(random, 0, 2) == 0 ? 0 : pick(random, 0, 5);
+  return p.in[d] + 2 * p.pad[d] > p.dilation[d] * (p.filter[d] - 1);
+}
+
+}  // namespace
+
+ConvProblem random_problem(std::mt19937& random, std::int64_t most) {
+  for (;;) {
+    ConvProblem p;
+    p.layout = static_cast<Layout>(pick(random, 0, 2));
+    const int axes = pick(random, 1, 3);
+    bool possible = true;
+    for (int d = 3 - axes; d < 3; ++d) possible = possible && choose_axis(random, p, static_cast<std::size_t>(d));
+    if (!possible) continue;
+    p.groups = pick(random, 0, 2) == 0 ? pick(random, 2, 5) : 1;
+    const int kind = pick(random, 0, 3);
+    p.c = p.groups * (kind == 0 ? 1 : pick(random, 1, 7));
+    p.k = p.groups * (kind == 0 ? pick(random, 1, 2) : pick(random, 1, 9));
+    p.n = pick(random, 1, 7);
+    if (std::max({p.x_elements(), p.y_elements(), p.w_elements()}) <= most) return p;
+  }
+}
+
+std::string text_of(ConvPass pass, const ConvProblem& p) {
+  const auto triple = [](const std::array<std::int64_t, 3>& t) {
+    return std::to_string(t[0]) + "x" + std::to_string(t[1]) + "x" + std::to_string(t[2]);
+  };
+  const char* passes[] = {"fprop", "bprop", "update"};
+  const char* layouts[] = {"channels_last", "batch_last", "channels_first"};
+  return std::string(passes[static_cast<int>(pass)]) + " " + layouts[static_cast<int>(p.layout)] + " n " +
+         std::to_string(p.n) + ", c " + std::to_string(p.c) + ", k " + std::to_string(p.k) + ", in " + triple(p.in) +
+         ", filter " + triple(p.filter) + ", pad " + triple(p.pad) + ", stride " + triple(p.stride) + ", dilation " +
+         triple(p.dilation) + ", groups " + std::to_string(p.groups) + ", " + std::string(name_of(p.x_type)) + " " +
+         std::string(name_of(p.w_type)) + " " + std::string(name_of(p.y_type));
+}
+
+}  // namespace nervanagpu::test

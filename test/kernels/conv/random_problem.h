@@ -1,0 +1,18 @@
+// Convolutions at random: lengths that are odd, equal to 1 or prime, filters larger than the input, strides larger than
+// the filter, dilations, groups, in one to three dimensions.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+
+#include "nervanagpu/conv.hpp"
+
+namespace nervanagpu::test {
+
+// No tensor has more than `most` elements. All layouts; float32.
+ConvProblem random_problem(std::mt19937& random, std::int64_t most);
+
+std::string text_of(ConvPass pass, const ConvProblem& p);
+
+}  // namespace nervanagpu::test
