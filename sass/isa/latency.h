@@ -78,6 +78,7 @@ int max_gap(Arch arch);
 inline constexpr int kScoreboardSetGap = 2;
 // DEPBAR returns before the next instructions see it: its own stall must be at least this.
 inline constexpr int kDepbarStall = 4;
+inline constexpr unsigned kBarrierCycles = 6;  // from BAR to the next memory access, found on the chip
 // sm_70 and later: a stall from here on is only honoured with the yield bit set (bit 109 = 0).
 inline constexpr int kYieldStall = 12;
 inline constexpr int kMaxStall = 15;

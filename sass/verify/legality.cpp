@@ -19,6 +19,24 @@ bool stores_only(Op op) {
   }
 }
 
+bool accesses_memory(Op op) {
+  switch (op) {
+    case Op::LD:
+    case Op::LDG:
+    case Op::LDS:
+    case Op::LDSM:
+    case Op::LDGSTS:
+    case Op::ST:
+    case Op::STG:
+    case Op::STS:
+    case Op::ATOM:
+    case Op::ATOMG:
+    case Op::ATOMS:
+    case Op::RED: return true;
+    default: return false;
+  }
+}
+
 class Checker {
  public:
   Checker(const Code& code, Findings& out) : code_(code), out_(out) {}
@@ -29,6 +47,7 @@ class Checker {
       if (!code_.steps[i].known) continue;
       registers(i);
       stale_reuse(i);
+      if (code_.steps[i].inst.op == Op::BAR) overtaken_barrier(i, i, 0);
     }
   }
 
@@ -96,6 +115,23 @@ class Checker {
               a.write && a.file == RegFile::kGpr && kept.reg < a.first + a.count && a.first < kept.reg + kept.width;
         }
         if (at.next.size() != 1 || at.next[0] != j + 1) break;
+      }
+    }
+  }
+
+  // A barrier takes effect some cycles after its issue; an access in between does not wait for it.
+  void overtaken_barrier(std::uint32_t barrier, std::uint32_t at, unsigned cycles) {
+    if (info(code_.arch).encoding != Encoding::k128) return;
+    cycles += std::max<unsigned>(code_.steps[at].inst.control.stall, 1);
+    if (cycles >= kBarrierCycles) return;
+    for (const std::uint32_t next : code_.steps[at].next) {
+      const Step& step = code_.steps[next];
+      if (step.known && !step.never && accesses_memory(step.inst.op)) {
+        out_.push_back({Hazard::Kind::kControl, barrier, next, 0, 0, 0,
+                        "follows " + code_.name(barrier) + " after " + std::to_string(cycles) + " cycles, needs " +
+                            std::to_string(kBarrierCycles) + ": a memory access so close overtakes the barrier"});
+      } else {
+        overtaken_barrier(barrier, next, cycles);
       }
     }
   }

@@ -327,6 +327,19 @@ const Case kCases[] = {
        --:-:0:-:2 | LDGDEPBAR
        --:-:-:-:4 | DEPBAR.LE SB0, 0x0
        --:-:-:-:5 | EXIT)"},
+
+    {"AccessOvertakesBarrier", R"(
+       --:-:-:-:2 | BAR.SYNC.DEFER_BLOCKING 0x0
+       --:-:-:-:3 | MOV R1, R2
+       --:-:0:-:2 | LDS R4, [R10]
+       01:-:-:-:5 | EXIT)",
+     "LDS at 0x0020 (hand.sass:4): follows BAR at 0x0000 (hand.sass:2) after 5 cycles, needs 6: a memory access so close "
+     "overtakes the barrier",
+     R"(
+       --:-:-:-:3 | BAR.SYNC.DEFER_BLOCKING 0x0
+       --:-:-:-:3 | MOV R1, R2
+       --:-:0:-:2 | LDS R4, [R10]
+       01:-:-:-:5 | EXIT)"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Hazards, Verify, testing::ValuesIn(kCases),
