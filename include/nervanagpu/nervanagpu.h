@@ -1,0 +1,226 @@
+/* The C interface of libnervanagpu, for C99 and for every language that calls C. It is as nervanagpu.hpp, which says more
+ * about each operation: shapes in conv.hpp and pool.hpp, rounding in rounding.hpp.
+ *
+ *   - Every function that can fail returns an ng_status; ng_last_error() then says which argument was wrong, what came and
+ *     what is needed. A refused call has written nothing. No C++ exception leaves the library.
+ *   - Device memory is an address in a uint64_t: ng_malloc's, or a CUdeviceptr of the caller's in the primary context.
+ *   - A stream is a uint64_t: 0 for the default one, ng_stream_create's, or a CUstream of the caller's.
+ *   - ng_gemm, ng_conv_* and ng_pool_* queue kernels and return: nothing is allocated, copied or awaited, and they may be
+ *     captured in a CUDA graph. What a kernel does wrong later is reported by the next call that waits.
+ *   - Structures begin with their own size, so that a program keeps working with a newer library. Start from their _INIT
+ *     value:  ng_conv_problem p = NG_CONV_PROBLEM_INIT;
+ *   - Functions may be called from any thread.
+ */
+/* NOLINTBEGIN: the names and headers are those of C. */
+#ifndef NERVANAGPU_H
+#define NERVANAGPU_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define NG_C_API __attribute__((visibility("default")))
+#else
+#define NG_C_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum ng_status {
+  NG_OK = 0,
+  NG_INVALID_ARGUMENT = 1, /* a value, shape, size or address that cannot be */
+  NG_TYPE_ERROR = 2,       /* an element type that does not fit */
+  NG_OUT_OF_MEMORY = 3,
+  NG_DEVICE_LOST = 4, /* the GPU context is gone; every later call says so again */
+  NG_CHECK_ERROR = 5, /* what the emulator found in a kernel */
+  NG_UNSUPPORTED = 6, /* a structure with fields this library does not know */
+  NG_ERROR = 7        /* anything else: no GPU, a failed driver call */
+} ng_status;
+
+/* Why the last failed call of this thread failed; "" if none did. Stays until the next failure on this thread. */
+NG_C_API const char* ng_last_error(void);
+/* "NG_OK", "NG_INVALID_ARGUMENT" ...; never null. */
+NG_C_API const char* ng_status_name(ng_status status);
+/* "0.1.0": of the library that is loaded. */
+NG_C_API const char* ng_version(void);
+
+/* --- device ------------------------------------------------------------------------------------------------------- */
+
+enum ng_device_kind { NG_CUDA = 0, NG_EMULATOR = 1 };
+
+typedef struct ng_device {
+  size_t size;             /* set by the caller, by NG_DEVICE_INIT; the rest is written */
+  uint64_t memory;         /* bytes */
+  int32_t kind;            /* ng_device_kind */
+  int32_t multiprocessors; /* SMs; on the emulator those of the GPU it stands for */
+  int32_t driver;          /* CUDA version the driver supports, 12040 for 12.4; 0 on the emulator */
+  int32_t checked;         /* 1: the emulator's checked mode */
+  char arch[16];           /* "sm_90a": what its kernels were assembled for */
+  char name[128];          /* "NVIDIA H200", "emulator" */
+} ng_device;
+#define NG_DEVICE_INIT \
+  { sizeof(ng_device), 0, 0, 0, 0, 0, "", "" }
+
+/* The device everything runs on: chosen at the first call that needs it, by NERVANAGPU_DEVICE (cuda, emulator, or unset:
+ * the GPU if it can be used). */
+NG_C_API ng_status ng_device_info(ng_device* info);
+
+/* --- memory and streams ------------------------------------------------------------------------------------------- */
+
+/* `bytes` of device memory, 1 or more, aligned to 256; the contents are undefined. *address is 0 after a failure. */
+NG_C_API ng_status ng_malloc(uint64_t* address, size_t bytes);
+/* Waits for all work, then frees what ng_malloc gave. 0 is ignored. */
+NG_C_API ng_status ng_free(uint64_t address);
+/* Copies between host and device. They wait for the work of the default stream before them, and until they are done. */
+NG_C_API ng_status ng_upload(uint64_t to, const void* from, size_t bytes);
+NG_C_API ng_status ng_download(void* to, uint64_t from, size_t bytes);
+/* Waits for all work of all streams. */
+NG_C_API ng_status ng_synchronize(void);
+
+/* A new stream; the default one and it wait for each other. *stream is 0 after a failure. */
+NG_C_API ng_status ng_stream_create(uint64_t* stream);
+/* Of ng_stream_create's only; work that is queued is still done. 0 is ignored. */
+NG_C_API ng_status ng_stream_destroy(uint64_t stream);
+NG_C_API ng_status ng_stream_synchronize(uint64_t stream);
+
+/* --- what the operations have in common --------------------------------------------------------------------------- */
+
+enum ng_dtype { NG_FLOAT32 = 0, NG_FLOAT16 = 1, NG_INT8 = 2, NG_UINT8 = 3, NG_INT32 = 4 };
+
+/* How a float result is rounded to its type. Element i takes word i % 4 of Philox4x32-10(seed, offset + i / 4). */
+typedef struct ng_rounding {
+  int32_t stochastic; /* 0: to nearest, ties to even; 1: up or down at random */
+  int32_t bits;       /* mantissa bits to keep: 1..10 for float16, 1..15 for float32; 0: 10 and 15 */
+  uint64_t seed;
+  uint64_t offset; /* a call takes ceil(elements / 4) counters */
+} ng_rounding;
+#define NG_ROUNDING_INIT \
+  { 0, 0, 0, 0 }
+
+/* --- C[m,n] = act(alpha * A[m,k] B[k,n] + beta * C + bias) -------------------------------------------------------- */
+
+/* Row-major; leading dimensions in elements. C overlaps neither A, B nor bias. */
+typedef struct ng_gemm_problem {
+  size_t size;
+  uint64_t a, b, c, bias; /* device addresses; bias: n elements (bias_per_row: m), or 0 */
+  int64_t m, n, k;
+  int64_t lda, ldb, ldc;
+  float alpha, beta;    /* beta 0: C is not read, whatever it holds */
+  int32_t a_transposed; /* A is stored as [k, m] with rows of lda */
+  int32_t b_transposed; /* B is stored as [n, k] with rows of ldb */
+  int32_t bias_per_row;
+  int32_t relu;           /* act = max(x, 0); NaN stays NaN */
+  int32_t a_type, b_type; /* ng_dtype; gemm.hpp says which go together */
+  int32_t c_type, bias_type;
+  ng_rounding rounding; /* of a float C */
+} ng_gemm_problem;
+#define NG_GEMM_PROBLEM_INIT \
+  { sizeof(ng_gemm_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT }
+
+NG_C_API ng_status ng_gemm(const ng_gemm_problem* problem, uint64_t stream);
+
+/* --- convolution -------------------------------------------------------------------------------------------------- */
+
+enum ng_layout {
+  NG_CHANNELS_LAST = 0, /* x (N,D,H,W,C)   w (K,T,R,S,C/groups)   y (N,M,P,Q,K) */
+  NG_BATCH_LAST = 1,    /* x (C,D,H,W,N)   w (C/groups,T,R,S,K)   y (K,M,P,Q,N) */
+  NG_CHANNELS_FIRST = 2 /* x (N,C,D,H,W)   w (K,C/groups,T,R,S)   y (N,K,M,P,Q) */
+};
+
+/* Tensors are contiguous. Triples are (depth, height, width); axes that are not there have length 1. */
+typedef struct ng_conv_problem {
+  size_t size;
+  int64_t n, c, k, groups; /* batch, channels of x, channels of y */
+  int64_t in[3];           /* D, H, W */
+  int64_t filter[3];       /* T, R, S */
+  int64_t pad[3];
+  int64_t stride[3];
+  int64_t dilation[3];
+  int32_t layout;                 /* ng_layout */
+  int32_t x_type, w_type, y_type; /* ng_dtype; dx, dw and dy as x, w and y; conv.hpp says which go together */
+} ng_conv_problem;
+#define NG_CONV_PROBLEM_INIT                                                                                         \
+  {                                                                                                                  \
+    sizeof(ng_conv_problem), 1, 1, 1, 1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}, NG_CHANNELS_LAST, 0, \
+        0, 0                                                                                                         \
+  }
+
+typedef struct ng_conv_options {
+  size_t size;
+  float alpha, beta;  /* beta 0: the result's old content is not read */
+  int32_t relu;       /* fprop: max(x, 0) at the end */
+  int32_t bias_type;  /* ng_dtype: float32, or the type of y */
+  uint64_t bias;      /* fprop: address of K elements, or 0 */
+  uint64_t workspace; /* address of ng_conv_workspace() bytes, aligned to 16 */
+  uint64_t workspace_bytes;
+  uint64_t stream;
+  ng_rounding rounding; /* of a float result */
+} ng_conv_options;
+#define NG_CONV_OPTIONS_INIT \
+  { sizeof(ng_conv_options), 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT }
+
+typedef enum ng_conv_pass { NG_FPROP = 0, NG_BPROP = 1, NG_UPDATE = 2 } ng_conv_pass;
+
+/* out = (M, P, Q), each floor((X + 2 pad - dilation (F - 1) - 1) / stride) + 1. */
+NG_C_API ng_status ng_conv_out(const ng_conv_problem* problem, int64_t out[3]);
+/* Bytes of device memory that a pass wants besides its operands; 0: none. */
+NG_C_API ng_status ng_conv_workspace(ng_conv_pass pass, const ng_conv_problem* problem, size_t* bytes);
+/* Device addresses; options may be null. The result shares no memory with the operands.
+ *   fprop   y  = act(alpha * (x * w) + beta * y + bias)
+ *   bprop   dx = alpha * (dy, w) + beta * dx
+ *   update  dw = alpha * (dy, x) + beta * dw */
+NG_C_API ng_status ng_conv_fprop(const ng_conv_problem* problem, uint64_t x, uint64_t w, uint64_t y,
+                                 const ng_conv_options* options);
+NG_C_API ng_status ng_conv_bprop(const ng_conv_problem* problem, uint64_t dy, uint64_t w, uint64_t dx,
+                                 const ng_conv_options* options);
+NG_C_API ng_status ng_conv_update(const ng_conv_problem* problem, uint64_t dy, uint64_t x, uint64_t dw,
+                                  const ng_conv_options* options);
+
+/* --- pooling ------------------------------------------------------------------------------------------------------ */
+
+enum ng_pool_op { NG_POOL_MAX = 0, NG_POOL_AVG = 1, NG_POOL_L2 = 2 };
+
+/* Quadruples are (feature maps, depth, height, width). */
+typedef struct ng_pool_problem {
+  size_t size;
+  int64_t n;
+  int64_t in[4];     /* C, D, H, W */
+  int64_t window[4]; /* J, T, R, S */
+  int64_t pad[4];
+  int64_t stride[4];
+  int32_t op;            /* ng_pool_op */
+  int32_t layout;        /* ng_layout */
+  int32_t dtype;         /* ng_dtype: float32 or float16 */
+  int32_t count_padding; /* avg: 1: padding counts as zeros */
+} ng_pool_problem;
+#define NG_POOL_PROBLEM_INIT                                                                                           \
+  {                                                                                                                    \
+    sizeof(ng_pool_problem), 1, {1, 1, 1, 1}, {1, 1, 1, 1}, {0, 0, 0, 0}, {1, 1, 1, 1}, NG_POOL_MAX, NG_CHANNELS_LAST, \
+        NG_FLOAT32, 0                                                                                                  \
+  }
+
+typedef struct ng_pool_options {
+  size_t size;
+  float alpha, beta; /* y = alpha * pool(x) + beta * y; the same for dx */
+  uint64_t stream;
+  ng_rounding rounding;
+} ng_pool_options;
+#define NG_POOL_OPTIONS_INIT \
+  { sizeof(ng_pool_options), 1.0F, 0.0F, 0, NG_ROUNDING_INIT }
+
+/* out = (K, M, P, Q), each floor((X + 2 pad - window) / stride) + 1. */
+NG_C_API ng_status ng_pool_out(const ng_pool_problem* problem, int64_t out[4]);
+/* Device addresses; options may be null. */
+NG_C_API ng_status ng_pool_fprop(const ng_pool_problem* problem, uint64_t x, uint64_t y,
+                                 const ng_pool_options* options);
+NG_C_API ng_status ng_pool_bprop(const ng_pool_problem* problem, uint64_t dy, uint64_t x, uint64_t dx,
+                                 const ng_pool_options* options);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* NERVANAGPU_H */
+/* NOLINTEND */

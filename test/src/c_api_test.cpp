@@ -1,0 +1,207 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "nervanagpu/nervanagpu.h"
+#include "nervanagpu/nervanagpu.hpp"
+#include "src/c_api.h"
+#include "test/src/on_emulator.h"
+
+namespace nervanagpu {
+namespace {
+
+// The call is refused with this code, and the message has these words.
+void expect_refused(ng_status got, ng_status wanted, const std::vector<std::string>& words) {
+  EXPECT_STREQ(ng_status_name(got), ng_status_name(wanted)) << ng_last_error();
+  const std::string text = ng_last_error();
+  for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << " in: " << text;
+}
+
+class CApiTest : public test::OnEmulator {
+ protected:
+  ~CApiTest() override {
+    for (const std::uint64_t a : taken_) EXPECT_EQ(ng_free(a), NG_OK) << ng_last_error();
+  }
+
+  std::uint64_t put(const std::vector<float>& host) {
+    std::uint64_t address = 0;
+    EXPECT_EQ(ng_malloc(&address, host.size() * 4), NG_OK) << ng_last_error();
+    EXPECT_EQ(ng_upload(address, host.data(), host.size() * 4), NG_OK) << ng_last_error();
+    taken_.push_back(address);
+    return address;
+  }
+  static std::vector<float> get(std::uint64_t address, std::size_t count) {
+    std::vector<float> host(count);
+    EXPECT_EQ(ng_download(host.data(), address, count * 4), NG_OK) << ng_last_error();
+    return host;
+  }
+
+ private:
+  std::vector<std::uint64_t> taken_;
+};
+
+TEST_F(CApiTest, VersionAndStatusNames) {
+  EXPECT_STREQ(ng_version(), version());
+  EXPECT_STREQ(ng_status_name(NG_OK), "NG_OK");
+  EXPECT_STREQ(ng_status_name(NG_ERROR), "NG_ERROR");
+  EXPECT_STREQ(ng_status_name(static_cast<ng_status>(99)), "unknown status");
+}
+
+TEST_F(CApiTest, DeviceInfo) {
+  ng_device d = NG_DEVICE_INIT;
+  ASSERT_EQ(ng_device_info(&d), NG_OK) << ng_last_error();
+  EXPECT_EQ(d.kind, NG_EMULATOR);
+  EXPECT_STREQ(d.name, "emulator");
+  EXPECT_EQ(std::string(d.arch), device().arch);
+  EXPECT_EQ(d.memory, device().memory);
+  EXPECT_EQ(d.size, sizeof d);
+  expect_refused(ng_device_info(nullptr), NG_INVALID_ARGUMENT, {"ng_device_info", "info is null"});
+}
+
+TEST_F(CApiTest, MemoryRoundTrip) {
+  const std::vector<float> host = {1, 2, 3};
+  EXPECT_EQ(get(put(host), 3), host);
+  EXPECT_EQ(ng_upload(0, nullptr, 0), NG_OK);
+  EXPECT_EQ(ng_download(nullptr, 0, 0), NG_OK);
+  EXPECT_EQ(ng_free(0), NG_OK);
+  EXPECT_EQ(ng_synchronize(), NG_OK);
+}
+
+TEST_F(CApiTest, BadMemoryCallsAreRefused) {
+  std::uint64_t address = 77;
+  expect_refused(ng_malloc(nullptr, 4), NG_INVALID_ARGUMENT, {"ng_malloc", "address is null"});
+  expect_refused(ng_malloc(&address, 0), NG_INVALID_ARGUMENT, {"ng_malloc", "bytes is 0; needs 1 or more"});
+  EXPECT_EQ(address, 0U);
+  address = 77;
+  expect_refused(ng_malloc(&address, std::size_t{1} << 60), NG_OUT_OF_MEMORY, {"out of memory"});
+  EXPECT_EQ(address, 0U);
+  expect_refused(ng_free(12345), NG_INVALID_ARGUMENT, {"ng_free", "address is 12345; needs"});
+  ASSERT_EQ(ng_malloc(&address, 16), NG_OK);
+  std::array<char, 32> host{};
+  expect_refused(ng_upload(0, host.data(), 4), NG_INVALID_ARGUMENT, {"ng_upload", "to is 0"});
+  expect_refused(ng_upload(address, nullptr, 4), NG_INVALID_ARGUMENT, {"ng_upload", "from is null"});
+  expect_refused(ng_upload(address, host.data(), 32), NG_INVALID_ARGUMENT, {"32 bytes"});
+  expect_refused(ng_download(nullptr, address, 4), NG_INVALID_ARGUMENT, {"ng_download", "to is null"});
+  expect_refused(ng_download(host.data(), 0, 4), NG_INVALID_ARGUMENT, {"ng_download", "from is 0"});
+  expect_refused(ng_download(host.data(), address, 32), NG_INVALID_ARGUMENT, {"32 bytes"});
+  for (const char c : host) EXPECT_EQ(c, 0);
+  EXPECT_EQ(ng_free(address), NG_OK);
+  expect_refused(ng_free(address), NG_INVALID_ARGUMENT, {"ng_free"});
+}
+
+TEST_F(CApiTest, Streams) {
+  std::uint64_t stream = 0;
+  ASSERT_EQ(ng_stream_create(&stream), NG_OK) << ng_last_error();
+  EXPECT_NE(stream, 0U);
+  EXPECT_EQ(ng_stream_synchronize(stream), NG_OK);
+  EXPECT_EQ(ng_stream_synchronize(0), NG_OK);
+  EXPECT_EQ(ng_stream_destroy(stream), NG_OK);
+  EXPECT_EQ(ng_stream_destroy(0), NG_OK);
+  expect_refused(ng_stream_destroy(stream), NG_INVALID_ARGUMENT, {"ng_stream_destroy", "stream is"});
+  expect_refused(ng_stream_create(nullptr), NG_INVALID_ARGUMENT, {"ng_stream_create", "stream is null"});
+}
+
+TEST_F(CApiTest, TheLastErrorIsOfThisThread) {
+  expect_refused(ng_free(1), NG_INVALID_ARGUMENT, {"ng_free"});
+  const std::string here = ng_last_error();
+  std::string there = "not set";
+  std::thread([&] { there = ng_last_error(); }).join();
+  EXPECT_EQ(there, "");
+  EXPECT_EQ(ng_synchronize(), NG_OK);
+  EXPECT_EQ(ng_last_error(), here);  // a success does not wipe it
+}
+
+TEST(CApi, EveryExceptionHasItsCode) {
+  using c_api::guarded;
+  EXPECT_EQ(guarded([] {}), NG_OK);
+  expect_refused(guarded([] { throw InvalidArgument("text"); }), NG_INVALID_ARGUMENT, {"text"});
+  expect_refused(guarded([] { throw TypeError("text 2"); }), NG_TYPE_ERROR, {"text 2"});
+  expect_refused(guarded([] { throw OutOfMemory("text 3"); }), NG_OUT_OF_MEMORY, {"text 3"});
+  expect_refused(guarded([] { throw DeviceLost("text 4"); }), NG_DEVICE_LOST, {"text 4"});
+  expect_refused(guarded([] { throw CheckError("text 5", {}); }), NG_CHECK_ERROR, {"text 5"});
+  expect_refused(guarded([] { throw c_api::Unsupported("text 6"); }), NG_UNSUPPORTED, {"text 6"});
+  expect_refused(guarded([] { throw Error("text 7"); }), NG_ERROR, {"text 7"});
+  expect_refused(guarded([] { throw std::bad_alloc(); }), NG_OUT_OF_MEMORY, {"host memory"});
+  expect_refused(guarded([] { throw std::runtime_error("text 8"); }), NG_ERROR, {"text 8"});
+  expect_refused(guarded([] { throw 1; }), NG_ERROR, {"unknown"});
+}
+
+class CGemmTest : public CApiTest {
+ protected:
+  CGemmTest() {
+    p_.m = 2, p_.n = 3, p_.k = 2;
+    p_.lda = 2, p_.ldb = 3, p_.ldc = 3;
+    p_.a = put({1, 2, 3, 4}), p_.b = put({1, 0, -1, 2, 1, 0}), p_.c = put(before_);
+    p_.bias = put({10, 20, 30});
+  }
+  // The changed problem is refused, and C is as it was.
+  template <class F>
+  void refused(const F& change, ng_status status, const std::vector<std::string>& words) {
+    ng_gemm_problem p = p_;
+    change(p);
+    expect_refused(ng_gemm(&p, 0), status, words);
+    EXPECT_EQ(get(p_.c, 6), before_);
+  }
+
+  const std::vector<float> before_ = {-1, -2, -3, -4, -5, -6};
+  ng_gemm_problem p_ = NG_GEMM_PROBLEM_INIT;
+};
+
+TEST_F(CGemmTest, Computes) {
+  p_.beta = 2;
+  p_.relu = 1;
+  ASSERT_EQ(ng_gemm(&p_, 0), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(p_.c, 6), (std::vector<float>{13, 18, 23, 13, 14, 15}));
+  p_.bias = 0, p_.beta = 0, p_.relu = 0, p_.alpha = -1, p_.b_transposed = 1, p_.ldb = 2;
+  ASSERT_EQ(ng_gemm(&p_, 0), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(p_.c, 6), (std::vector<float>{-1, -3, -1, -3, -5, -3}));
+}
+
+TEST_F(CGemmTest, BadArgumentsAreRefused) {
+  expect_refused(ng_gemm(nullptr, 0), NG_INVALID_ARGUMENT, {"ng_gemm", "problem is null"});
+  using P = ng_gemm_problem;
+  refused([](P& p) { p.size = 0; }, NG_INVALID_ARGUMENT, {"problem->size is 0", std::to_string(sizeof(P))});
+  refused([](P& p) { p.size = 1U << 30; }, NG_INVALID_ARGUMENT, {"problem->size"});
+  refused([](P& p) { p.size += 4; }, NG_INVALID_ARGUMENT, {"problem->size"});
+  refused([](P& p) { p.m = -1; }, NG_INVALID_ARGUMENT, {"m is -1"});
+  refused([](P& p) { p.lda = 1; }, NG_INVALID_ARGUMENT, {"lda is 1"});
+  refused([](P& p) { p.a = 0; }, NG_INVALID_ARGUMENT, {"a is 0"});
+  refused([](P& p) { p.c += 1; }, NG_INVALID_ARGUMENT, {"c is"});
+  refused([](P& p) { p.relu = 2; }, NG_INVALID_ARGUMENT, {"relu is 2; needs 0 or 1"});
+  refused([](P& p) { p.a_transposed = -1; }, NG_INVALID_ARGUMENT, {"a_transposed is -1"});
+  refused([](P& p) { p.b_transposed = 7; }, NG_INVALID_ARGUMENT, {"b_transposed is 7"});
+  refused([](P& p) { p.bias_per_row = 3; }, NG_INVALID_ARGUMENT, {"bias_per_row is 3"});
+  refused([](P& p) { p.c_type = 99; }, NG_INVALID_ARGUMENT, {"c_type is 99"});
+  refused([](P& p) { p.a_type = NG_INT32; }, NG_TYPE_ERROR, {"int32"});
+  refused([](P& p) { p.rounding.bits = 16; }, NG_INVALID_ARGUMENT, {"rounding.bits is 16"});
+  refused([](P& p) { p.rounding.stochastic = 2; }, NG_INVALID_ARGUMENT, {"rounding.stochastic is 2"});
+}
+
+// A structure of a newer header: what this library does not know must be zero.
+TEST_F(CGemmTest, LargerStructures) {
+  struct Newer {
+    ng_gemm_problem known;
+    std::int64_t more;
+  } newer = {p_, 0};
+  newer.known.size = sizeof newer;
+  newer.more = 1;
+  expect_refused(ng_gemm(&newer.known, 0), NG_UNSUPPORTED,
+                 {"problem has a field at byte " + std::to_string(sizeof p_)});
+  EXPECT_EQ(get(p_.c, 6), before_);
+  newer.more = 0;
+  ASSERT_EQ(ng_gemm(&newer.known, 0), NG_OK) << ng_last_error();
+  EXPECT_NE(get(p_.c, 6), before_);
+}
+
+TEST_F(CGemmTest, WhatTheEmulatorFindsIsACheckError) {
+  // An address that is nowhere.
+  refused([](ng_gemm_problem& p) { p.a = 1024; }, NG_CHECK_ERROR, {"sgemm"});
+}
+
+}  // namespace
+}  // namespace nervanagpu
