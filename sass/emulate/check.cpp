@@ -182,10 +182,11 @@ void Checker::check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, 
   }
   if (t.readers == 0) return;
   const Reader& r = s.reader[def.tag];
-  bool over = (r.lanes & w.exec) == 0 || (t.readers & 1) == 0 || (r.sb < kScoreboards && s.done[r.sb] >= r.number[0]);
+  const auto reads = [&](unsigned q) { return (t.readers >> q & 1) != 0 && (r.lanes[q] & w.exec) != 0; };
+  bool over = !reads(0) || (r.sb < kScoreboards && s.done[r.sb] >= r.number[0]);
   for (unsigned q = 1; q < r.number.size(); ++q) {
     if (q == static_cast<unsigned>(op.read_queue)) continue;  // in order: reads before it writes
-    if ((t.readers >> q & 1) != 0 && (r.lanes & w.exec) != 0) over = over && s.read_done[q] >= r.number[q];
+    if (reads(q)) over = over && s.read_done[q] >= r.number[q];
   }
   if (!over && !again(u, "overwritten before read", w)) {
     found(w, u, lane, "overwritten before read",
@@ -193,7 +194,14 @@ void Checker::check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, 
               ", whose scoreboard was not awaited");
   }
   t.readers = 0;
-  s.reader[def.tag].lanes = 0;
+  s.reader[def.tag].lanes.fill(0);
+}
+
+// One more operation on a scoreboard; its number there.
+std::uint32_t Checker::raise(WarpState& s, unsigned sb, const Outstanding& o) {
+  const std::uint32_t n = ++s.issued[sb];
+  s.ring[sb][n % kRing] = o;
+  return n;
 }
 
 void Checker::issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std::uint32_t lanes) {
@@ -201,27 +209,23 @@ void Checker::issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std:
   if (op.queue != Queue::kNone) in_queue = ++s.queue_issued[static_cast<std::size_t>(op.queue)];
   std::uint32_t in_read_queue = 0;
   if (op.read_queue != ReadQueue::kNone) in_read_queue = ++s.read_issued[static_cast<std::size_t>(op.read_queue)];
-  const auto raise = [&](unsigned sb, const Outstanding& o) {
-    const std::uint32_t n = ++s.issued[sb];
-    s.ring[sb][n % kRing] = o;
-    return n;
-  };
   const auto pc = static_cast<std::uint32_t>(u - w.code);
   std::uint32_t number = 0;
   if (op.write_sb < kScoreboards) {
-    number = raise(op.write_sb, {s.clock, op.least, in_queue, op.commits_async ? shadow_.async_count(w.index) : 0,
-                                 op.queue, op.read_queue, in_read_queue});
+    number = raise(s, op.write_sb,
+                   {s.clock, op.least, in_queue, op.commits_async ? shadow_.async_count(w.index) : 0, op.queue,
+                    op.read_queue, in_read_queue});
   }
   std::uint32_t read_number = 0;
   if (op.read_sb < kScoreboards) {
-    read_number = raise(op.read_sb, {s.clock, 0, 0, 0, Queue::kNone, op.read_queue, in_read_queue});
+    read_number = raise(s, op.read_sb, {s.clock, op.least_read, 0, 0, Queue::kNone, op.read_queue, in_read_queue});
   }
   for (const CheckOp::Use& use : op.uses) {
     if (!use.late) continue;
     Tag& t = s.tag[use.tag];
     Reader& r = s.reader[use.tag];
     t.readers |= static_cast<std::uint8_t>(1u << static_cast<unsigned>(op.read_queue));
-    r.lanes |= lanes;
+    r.lanes[static_cast<std::size_t>(op.read_queue)] |= lanes;
     r.pc = pc;
     if (op.read_queue != ReadQueue::kNone) {
       r.number[static_cast<std::size_t>(op.read_queue)] = in_read_queue;
@@ -260,6 +264,11 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
   for (const CheckOp::Use& use : op.guard) check_use(s, w, u, use);
   const std::uint32_t lanes = w.active & predicate(w, x.guard);
   if (lanes == 0) {
+    if (op.always_counts) {
+      for (const unsigned sb : {op.write_sb, op.read_sb}) {
+        if (sb < kScoreboards) raise(s, sb, {.issued = s.clock, .least = op.least_read});
+      }
+    }
     s.clock += op.stall;
     return u + 1;
   }
@@ -269,6 +278,10 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
   if (op.depbar_sb < kScoreboards) await(s, w, op.depbar_sb, op.depbar_count);
   for (unsigned left = op.depbar_all; left != 0; left &= left - 1) {
     await(s, w, static_cast<unsigned>(std::countr_zero(left)), 0);
+  }
+  if (op.frees_reads) {
+    const auto q = static_cast<std::size_t>(ReadQueue::kMemory);
+    s.read_done[q] = s.read_issued[q];
   }
   const Uop* next = x.body(w, u);
   w.exec = w.active;

@@ -56,12 +56,15 @@ struct CheckOp {
   std::uint8_t wait = 0;
   std::uint8_t write_sb = kNoScoreboard;
   std::uint8_t read_sb = kNoScoreboard;
-  std::uint8_t least = 0;  // shortest time of a scoreboard result, for who awaits it
+  std::uint8_t least = 0;       // shortest time of a scoreboard result, for who awaits it
+  std::uint8_t least_read = 0;  // the same of the read scoreboard
   Queue queue = Queue::kNone;
   ReadQueue read_queue = ReadQueue::kNone;
   bool by_scoreboard = false;              // results need a scoreboard
   bool late = false;                       // some sources are read after issue
   bool commits_async = false;              // LDGDEPBAR
+  bool frees_reads = false;                // BAR before sm_70: memory operations have read their sources
+  bool always_counts = false;              // before sm_70 its scoreboards count even if its guard is false
   std::uint8_t depbar_all = 0;             // DEPBAR: scoreboards to await in full
   std::uint8_t depbar_sb = kNoScoreboard;  // and one to await down to depbar_count
   std::uint8_t depbar_count = 0;
@@ -117,8 +120,8 @@ class Checker {
   };
   struct Reader {                           // the youngest late readers of a register
     std::array<std::uint32_t, 4> number{};  // in each read queue; for queue kNone on scoreboard `sb`
+    std::array<std::uint32_t, 4> lanes{};   // of each
     std::uint8_t sb = kNoScoreboard;
-    std::uint32_t lanes = 0;
     std::uint32_t pc = 0;
   };
   struct Outstanding {  // one operation on a scoreboard
@@ -147,6 +150,7 @@ class Checker {
   void check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use& use);
   void check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, const CheckOp::Def& def);
   void issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std::uint32_t lanes);
+  static std::uint32_t raise(WarpState& s, unsigned sb, const Outstanding& o);
   void poison(Warp& w, std::uint16_t tag);
   [[nodiscard]] bool again(const Uop* u, const char* what, const Warp& w);
 

@@ -71,6 +71,11 @@ CheckOp check_op(Arch arch, const Inst& inst) {
     }
   }
   op.least = op.by_scoreboard && least != 255 ? least : 0;
+  if (info(arch).encoding == Encoding::k64) {
+    op.always_counts = true;
+    op.frees_reads = inst.op == Op::BAR;
+    op.least = op.least_read = kLeastWait;
+  }
   if (inst.op == Op::DEPBAR) {
     for (const Operand& o : inst.operands()) {
       if (o.kind == OperandKind::kScoreboard) op.depbar_sb = static_cast<std::uint8_t>(o.imm);
@@ -84,7 +89,7 @@ CheckOp check_op(Arch arch, const Inst& inst) {
 QuickOp quick_op(const CheckOp& op, Handler body) {
   QuickOp q;
   const bool plain = op.guard.empty() && op.wait == 0 && op.write_sb >= kScoreboards && op.read_sb >= kScoreboards &&
-                     !op.by_scoreboard && !op.late && !op.commits_async && op.depbar_all == 0 &&
+                     !op.by_scoreboard && !op.late && !op.commits_async && !op.frees_reads && op.depbar_all == 0 &&
                      op.depbar_sb >= kScoreboards && op.uses.size() <= q.use.size() && op.defs.size() <= q.def.size();
   const bool vector =
       std::none_of(op.defs.begin(), op.defs.end(), [](const CheckOp::Def& d) { return tags::is_uniform(d.tag); });

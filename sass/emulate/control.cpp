@@ -2,7 +2,8 @@
 #include <bit>
 
 #include "sass/emulate/bind.h"
-#include "sass/emulate/lanes.h"
+#include "sass/emulate/cc.h"
+#include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -54,15 +55,18 @@ const Uop* jump_indirect(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   const std::uint32_t here = index_of(w, u);
   std::uint32_t lanes = narrowed(w, x);
+  if (x.flag2) lanes &= test_cc(w, static_cast<Tok>(x.imm));
   if (lanes == 0) return u + 1;
   ConstRow lo = fetch_raw(w, x.src[0], 0);
-  ConstRow hi = fetch_raw(w, x.src[0], 1, 1);
+  const bool narrow = x.flag;  // sm_50 .. sm_62: one register
+  ConstRow hi = narrow ? w.row(rows::kZero) : fetch_raw(w, x.src[0], 1, 1);
   const auto target_of = [&](unsigned l) {
     return (std::uint64_t{hi[l]} << 32 | lo[l]) + static_cast<std::uint64_t>(x.jump_base);
   };
   const unsigned first = static_cast<unsigned>(std::countr_zero(lanes));
   const std::uint64_t target = target_of(first);
-  if (target % x.imm != 0 || target / x.imm >= x.imm2) {
+  const std::int64_t index = index_at(narrow ? Encoding::k64 : Encoding::k128, target);
+  if (index < 0 || index >= std::int64_t{x.imm2}) {
     return fault(w, u, first, "jump to " + std::to_string(target) + ", which is not in the kernel");
   }
   std::uint32_t same = 0;
@@ -72,7 +76,7 @@ const Uop* jump_indirect(Warp& w, const Uop* u) {
   const std::uint32_t others = lanes & ~same;
   if (others != 0) split(w, others, here);
   w.exec = same;
-  return jump(w, u, static_cast<std::uint32_t>(target / x.imm));
+  return jump(w, u, static_cast<std::uint32_t>(index));
 }
 
 const Uop* exit_lanes(Warp& w, const Uop* u) {
@@ -205,7 +209,6 @@ bool bind_control(const Inst& inst, Binding& b) {
   while (x.puse_count > 0 && x.puse[x.puse_count - 1].index == preds::kTrue && !x.puse[x.puse_count - 1].inv) {
     --x.puse_count;
   }
-  x.imm = 16;          // bytes of an instruction, for indirect jumps
   x.imm2 = 0xffffffu;  // load() puts the number of instructions here
   switch (inst.op) {
     case Op::BRA:
@@ -231,8 +234,16 @@ bool bind_control(const Inst& inst, Binding& b) {
       for (const Operand& o : inst.operands()) {
         if (o.kind == OperandKind::kLabel) x.jump_base = o.imm;
         // BRX counts from the next instruction.
-        if (o.kind == OperandKind::kImm) x.jump_base = o.imm + (std::int64_t{x.index} + 1) * x.imm;
+        if (o.kind == OperandKind::kCc && o.sub != Tok::kNone) {
+          x.flag2 = true;
+          x.imm = static_cast<std::uint32_t>(o.sub);
+        }
+        if (o.kind == OperandKind::kImm) {
+          const Encoding e = inst.row->encoding;
+          x.jump_base = o.imm + static_cast<std::int64_t>(address_of(e, x.index) + code_bytes(e));
+        }
       }
+      x.flag = inst.row->encoding == Encoding::k64;
       x.body = jump_indirect;
       return true;
     case Op::EXIT: x.body = exit_lanes; return true;

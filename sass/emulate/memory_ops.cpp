@@ -7,6 +7,7 @@
 #include "sass/emulate/bind.h"
 #include "sass/emulate/check.h"
 #include "sass/emulate/lanes.h"
+#include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -249,7 +250,8 @@ bool bind_memory(const Inst& inst, Binding& b) {
         if (x.pdst[i] != preds::kDump) b.refuse("a predicate result");
       }
       for (unsigned i = 0; i < x.puse_count; ++i) {
-        if (x.puse[i].index != preds::kTrue) b.refuse("a predicate operand");
+        // Before sm_70 it says whether the address is a global one; the address says so too.
+        if (x.puse[i].index != preds::kTrue && inst.row->encoding == Encoding::k128) b.refuse("a predicate operand");
       }
       break;
     default: break;

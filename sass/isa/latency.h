@@ -76,6 +76,8 @@ int max_gap(Arch arch);
 
 // After an instruction that sets a scoreboard, an instruction that awaits it may issue this many cycles later.
 inline constexpr int kScoreboardSetGap = 2;
+// sm_50 .. sm_62: no operation lowers its scoreboard sooner than this after it was issued.
+inline constexpr int kLeastWait = 8;
 // DEPBAR returns before the next instructions see it: its own stall must be at least this.
 inline constexpr int kDepbarStall = 4;
 inline constexpr unsigned kBarrierCycles = 6;  // from BAR to the next memory access, found on the chip

@@ -25,6 +25,7 @@ constexpr auto build() {
 
   // Where CC and the guard both say so.
   t.add(row(Op::BRA, kMaxwell, top16(0xe240), {flag<Tok::U>(Axis::kUniform, 7)}, {condition(0), target}, branch));
+  t.add(row(Op::BRX, kMaxwell, top16(0xe250), {}, {condition(0), gpr(8), imm(bits(20, 24), ImmFormat::kSigned).omit(0).glue()}, leaves));
   t.add(row(Op::EXIT, kMaxwell, top16(0xe300), {}, {condition(0)}, leaves));
   t.add(row(Op::RET, kMaxwell, top16(0xe320), {}, {condition(0)}, leaves));
   t.add(row(Op::BRK, kMaxwell, top16(0xe340), {}, {condition(0)}, leaves));

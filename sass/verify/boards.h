@@ -46,7 +46,6 @@ class BoardState {
     [[nodiscard]] std::uint64_t key() const { return std::uint64_t{line} * 4 + (reads ? 2 : 0) + (again ? 1 : 0); }
   };
   static constexpr int kLong = 100;
-  static constexpr int kLeastWait = 8;  // no operation lowers its scoreboard sooner after it was issued
   static void join(Outstanding& to, const Outstanding& from);  // what both guarantee
   void finish(std::uint8_t mask);
   void put(const Outstanding& o);

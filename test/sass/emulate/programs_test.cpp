@@ -1,66 +1,22 @@
 // Programs that ptxas compiled (test/data/emulate/programs.cu), against the same computed here. All of them run in both
 // modes, and compiled code has no findings.
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <numeric>
-#include <random>
 
-#include "test/sass/emulate/harness.h"
+#include "test/sass/emulate/program_fixture.h"
 
 namespace nervanagpu::sass::emulate::testing {
 namespace {
 
 using u32 = std::uint32_t;
 
-CubinImage read_file(const std::string& name) {
-  std::ifstream file(NG_SOURCE_DIR "/test/data/emulate/" + name, std::ios::binary);
-  const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
-  Result<CubinImage> r = read_cubin(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
-  EXPECT_TRUE(r.ok()) << (r.ok() ? "" : r.error().text());
-  return r.ok() ? *r : CubinImage{};
-}
-
-struct Setting {
-  Mode mode;
-  Arch arch;
-};
-
-class Programs : public ::testing::TestWithParam<Setting> {
+class Programs : public ProgramTest {
  protected:
-  [[nodiscard]] static const CubinImage& cubin() {
+  [[nodiscard]] const CubinImage& cubin() const override {
     static const CubinImage hopper = read_file("programs.cubin");
     static const CubinImage maxwell = read_file("programs.sm_52.cubin");
     return GetParam().arch == Arch::sm_52 ? maxwell : hopper;
   }
-
-  // Runs a kernel of the cubin and expects neither fault nor finding.
-  void launch(const std::string& name, Dim3 grid, Dim3 block, const Params& params, u32 dynamic_shared = 0) {
-    for (const KernelImage& k : cubin().kernels) {
-      if (k.name != name) continue;
-      const Result<Report> report =
-          run_image(k, memory_, grid, block, params.bytes(), GetParam().mode, dynamic_shared, 0, GetParam().arch);
-      ASSERT_TRUE(report.ok()) << report.error().text();
-      for (const Finding& f : report->findings) ADD_FAILURE() << f.text();
-      return;
-    }
-    FAIL() << "no kernel " << name;
-  }
-
-  template <class T>
-  std::vector<T> integers(std::size_t n) {
-    std::vector<T> v(n);
-    for (T& x : v) x = static_cast<T>(rng_() >> (rng_() % 4 == 0 ? 40 : 0));
-    return v;
-  }
-  std::vector<float> floats(std::size_t n, float scale = 1.0F) {
-    std::vector<float> v(n);
-    for (float& x : v) x = std::uniform_real_distribution<float>(-scale, scale)(rng_);
-    return v;
-  }
-
-  Memory memory_{std::size_t{64} << 20};
-  std::mt19937_64 rng_{99};
 };
 
 u32 bits(float f) {
@@ -326,10 +282,7 @@ TEST_P(Programs, LocalMemory) {
 INSTANTIATE_TEST_SUITE_P(Modes, Programs,
                          ::testing::Values(Setting{Mode::kFast, Arch::sm_90a}, Setting{Mode::kChecked, Arch::sm_90a},
                                            Setting{Mode::kFast, Arch::sm_52}, Setting{Mode::kChecked, Arch::sm_52}),
-                         [](const auto& test) {
-                           return std::string(sass::info(test.param.arch).name) +
-                                  (test.param.mode == Mode::kFast ? "_fast" : "_checked");
-                         });
+                         [](const auto& test) { return setting_name(test.param); });
 
 }  // namespace
 }  // namespace nervanagpu::sass::emulate::testing
