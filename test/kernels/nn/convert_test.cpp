@@ -1,0 +1,193 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+#include <random>
+#include <set>
+
+#include "kernels/nn/nn.h"
+#include "nervanagpu/nn.hpp"
+#include "src/philox.h"
+#include "src/round.h"
+#include "test/kernels/nn/elements.h"
+#include "test/src/expect_error.h"
+#include "test/src/on_emulator.h"
+
+namespace nervanagpu {
+namespace {
+
+using test::Buffer;
+using test::Order;
+
+class ConvertTest : public test::OnEmulator {
+ protected:
+  explicit ConvertTest(bool checked = false) : OnEmulator(checked) {}
+
+  // Every element of the result's buffer: those of the view converted, the others as they were.
+  void check(const Shape& shape, Dtype from, Order from_order, Dtype to, Order to_order, std::vector<int> axes) {
+    const Buffer source = test::make_buffer(random_, shape, from, from_order, axes);
+    std::shuffle(axes.begin(), axes.end(), random_);
+    Buffer result = test::make_buffer(random_, shape, to, to_order, axes);
+    std::vector<std::uint32_t> expected = result.bits;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(source.view.size()); ++i) {
+      expected[result.at(i)] = test::converted(from, to, source.bits[source.at(i)]);
+    }
+    convert(source.view, result.view);
+    const std::vector<std::uint32_t> got = test::read_bits(result.whole);
+    const auto [a, b] = std::mismatch(got.begin(), got.end(), expected.begin());
+    ASSERT_EQ(a, got.end()) << name_of(from) << " to " << name_of(to) << ", orders " << static_cast<int>(from_order)
+                            << " and " << static_cast<int>(to_order) << ", element " << a - got.begin() << " of "
+                            << got.size() << ": got " << std::hex << *a << ", expected " << *b;
+  }
+
+  void check_pairs(const Shape& shape, Order from_order, Order to_order) {
+    std::vector<int> axes;
+    for (std::size_t k = 0; k < shape.size(); ++k) axes.push_back(static_cast<int>(shape.size() - 1 - k));
+    for (const Dtype from : test::kDtypes) {
+      for (const Dtype to : test::kDtypes) {
+        check(shape, from, from_order, to, to_order, axes);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+
+  std::mt19937 random_{1};
+};
+
+class CheckedConvertTest : public ConvertTest {
+ protected:
+  CheckedConvertTest() : ConvertTest(true) {}
+};
+
+const Order kOrders[] = {Order::row_major, Order::padded, Order::permuted, Order::strided, Order::backwards};
+
+TEST_F(ConvertTest, ContiguousOfEveryLength) {
+  for (const std::int64_t n : {1, 2, 3, 4, 5, 31, 33, 512, 513, 2047, 2048, 10003}) {
+    check_pairs({n}, Order::row_major, Order::row_major);
+  }
+}
+
+TEST_F(ConvertTest, EveryPairInEveryOrder) {
+  for (const Order from : kOrders) {
+    for (const Order to : kOrders) {
+      check_pairs({3, 8, 5}, from, to);
+      check_pairs({2, 3, 1, 4, 7}, from, to);
+    }
+  }
+}
+
+TEST_F(ConvertTest, TilesOfEveryPair) {
+  for (const Order from : kOrders) {
+    check_pairs({16, 17}, from, Order::permuted);
+    check_pairs({2, 65, 2, 67}, Order::permuted, from);
+  }
+  check({130, 129}, Dtype::float32, Order::row_major, Dtype::float32, Order::permuted, {1, 0});
+  check({2, 3, 64, 2, 64}, Dtype::float16, Order::row_major, Dtype::float32, Order::permuted, {4, 3, 2, 1, 0});
+}
+
+TEST_F(CheckedConvertTest, NoFindings) {
+  for (const std::int64_t n : {1, 3, 33, 516, 2049}) check_pairs({n}, Order::row_major, Order::row_major);
+  check_pairs({3, 8, 5}, Order::padded, Order::padded);
+  check_pairs({2, 3, 1, 4, 7}, Order::backwards, Order::strided);
+  check_pairs({2, 17, 67}, Order::permuted, Order::row_major);
+}
+
+TEST_F(ConvertTest, AnyBroadcastIsRead) {
+  const Tensor row = test::from_bits({1, 2, 3, 4, 5}, {5}, Dtype::int32);
+  const Tensor rows = Tensor::wrap(row.address(), {7, 5}, {0, 1}, Dtype::int32);
+  Tensor out = Tensor::empty({7, 5}, Dtype::float32);
+  convert(rows, out);
+  const std::vector<float> got = out.to_host<float>();
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_EQ(got[i], static_cast<float>(i % 5 + 1));
+}
+
+TEST_F(ConvertTest, InPlace) {
+  Tensor t = test::from_bits({0x3f800000, 0xc0200000, 0x4f7fffff}, {3}, Dtype::float32);
+  Tensor whole = Tensor::wrap(t.address(), {3}, {1}, Dtype::int32);
+  convert(t, whole);
+  EXPECT_EQ(whole.to_host<std::int32_t>(), (std::vector<std::int32_t>{1, -2, 2147483647}));
+}
+
+// Element number i, in the order of the result's memory, takes word i % 4 of philox(seed, offset + i / 4): the same
+// bits for every layout and kernel.
+TEST_F(ConvertTest, StochasticRoundingIsTheTwins) {
+  for (const Dtype from : {Dtype::float32, Dtype::float16, Dtype::int32}) {
+    for (const Dtype to : {Dtype::float32, Dtype::float16}) {
+      for (const int bits : {0, 1, 7, 10}) {
+        const Rounding rounding = {true, 0x123456789abcdef0, 0xffffffff, bits};
+        for (const Order order : kOrders) {
+          for (const Shape& shape : {Shape{2, 20, 36}, Shape{3, 17, 19}}) {
+            const Buffer source = test::make_buffer(random_, shape, from, order, {2, 1, 0});
+            Tensor out = Tensor::empty(shape, to);
+            convert(source.view, out, rounding);
+            const std::vector<std::uint32_t> got = test::read_bits(out);
+            for (std::size_t i = 0; i < got.size(); ++i) {
+              const std::uint32_t word = philox(rounding.seed, rounding.offset + i / 4)[i % 4];
+              const auto x = static_cast<float>(test::value_of(from, source.bits[source.at(i)]));
+              const std::uint32_t expected =
+                  to == Dtype::float16
+                      ? round_f16(x, word, bits == 0 ? 10 : static_cast<unsigned>(bits))
+                      : std::bit_cast<std::uint32_t>(round_f32(x, word, bits == 0 ? 15 : static_cast<unsigned>(bits)));
+              ASSERT_EQ(got[i], expected) << "element " << i << ", x " << x << ", bits " << bits;
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(ConvertTest, StochasticRoundingOfTransposedResultsCountsInMemory) {
+  const Rounding rounding = {true, 5, 0, 0};
+  const Tensor x = test::from_bits(std::vector<std::uint32_t>(40 * 24, 0x3f800fff), {40, 24}, Dtype::float32);
+  Tensor a = Tensor::empty({40, 24}, Dtype::float16);
+  Tensor b = Tensor::empty({24, 40}, Dtype::float16);
+  Tensor b_view = b.transpose();
+  convert(x, a, rounding);
+  convert(x, b_view, rounding);
+  EXPECT_EQ(test::read_bits(a), test::read_bits(b));
+  const auto bits = test::read_bits(a);
+  const std::set<std::uint32_t> values(bits.begin(), bits.end());
+  EXPECT_EQ(values.size(), 2U);
+}
+
+TEST_F(ConvertTest, Refusals) {
+  Tensor a = Tensor::zeros({3, 4});
+  Tensor b = Tensor::zeros({4, 3});
+  Tensor c = Tensor::zeros({3, 4}, Dtype::int32);
+  Tensor d = Tensor::zeros({3, 4}, Dtype::float64);
+  expect_error<InvalidArgument>([&] { convert(a, b); }, "convert: to has shape (4, 3); needs that of from, (3, 4)");
+  expect_error<TypeError>([&] { convert(a, d); },
+                          "convert: to has dtype float64; needs float32, float16, int32, int8 or uint8");
+  expect_error<TypeError>([&] { convert(d, a); },
+                          "convert: from has dtype float64; needs float32, float16, int32, int8 or uint8");
+  expect_error<InvalidArgument>(
+      [&] {
+        convert(a, c, {true, 1, 0, 0});
+      },
+      "convert: rounding is stochastic but the result is int32; needs float16 or float32");
+  expect_error<InvalidArgument>(
+      [&] {
+        convert(c, a, {true, 1, 0, 16});
+      },
+      "convert: rounding bits is 16; needs 1 to 15 for float32, or 0 for the most");
+  Tensor square = Tensor::zeros({4, 4});
+  Tensor turned = square.transpose();
+  expect_error<InvalidArgument>([&] { convert(square, turned); },
+                                "convert: to shares memory with from; needs memory of its own, or all of the same");
+  Tensor wide = Tensor::wrap(a.address(), {2, 2}, {0, 1}, Dtype::float32);
+  expect_error<InvalidArgument>(
+      [&] {
+        convert(Tensor::zeros({2, 2}), wide);
+      },
+      "convert: to has strides (0, 1): several of its elements are the same memory");
+}
+
+TEST_F(ConvertTest, NothingToDo) {
+  Tensor a = Tensor::zeros({3, 0});
+  Tensor b = Tensor::zeros({3, 0}, Dtype::int8);
+  convert(a, b);
+}
+
+}  // namespace
+}  // namespace nervanagpu
