@@ -121,7 +121,7 @@ void expect_macros(const MacroRun& run, const std::vector<Words>& expected) {
     };
     compare(run, emulate::Mode::kFast);
     MacroRun part = run;
-    for (Words& x : part.in) x.resize(std::min<std::size_t>(count, 160));
+    for (Words& x : part.in) x.resize(std::min<std::size_t>(count, 256));
     compare(part, emulate::Mode::kChecked);
   }
 }

@@ -86,16 +86,16 @@ TEST(MemoryOps, StoresWriteTheirBytesOnly) {
        map(a, [](u32 x) { return (x & 1) == 0 ? 0xcdcdcd00u | (x & 0xff) : 0xcdcdcdcdu; })});
 }
 
-// Each thread writes 32 bytes of shared memory and reads those of the thread beside it, behind sync().
+// Each thread writes 32 bytes of shared memory and reads those of a thread of another warp, behind sync().
 TEST(MemoryOps, SharedMemoryAndBarrier) {
   Words a = random_words(6, 256), b = random_words(7, 256);
   const auto beside = [](const Words& x) {
     Words out;
-    for (std::size_t i = 0; i < x.size(); ++i) out.push_back(x[i ^ 1]);
+    for (std::size_t i = 0; i < x.size(); ++i) out.push_back(x[i ^ 64]);
     return out;
   };
   const std::string addresses =
-      ".reg w, r\nand_(w, i, 127)\nxor_(r, w, 1)\nshl(w, w, 5)\nshl(r, r, 5)\n"
+      ".reg w, r\nand_(w, i, 127)\nxor_(r, w, 64)\nshl(w, w, 5)\nshl(r, r, 5)\n"
       "iadd(w, w, {SHARED_BASE})\niadd(r, r, {SHARED_BASE})\n";
   expect_macros(
       {.body = addresses + "sts(w, x, 0, b64)\nsts(w, x[0], 8)\nsts(w, x[1], 12)\nsts(w, x, 16, b128)\nsync()\n"
