@@ -88,8 +88,7 @@ u64 to_integer(const Detail& x, double v) {
   if (is_signed(x.kind)) {
     const double limit = std::ldexp(1.0, static_cast<int>(bits) - 1);
     if (v >= limit) return (u64{1} << (bits - 1)) - 1;
-    if (v < -limit) return u64{1} << (bits - 1);
-    const u64 r = static_cast<u64>(static_cast<i64>(v));
+    const u64 r = v < -limit ? ~u64{0} << (bits - 1) : static_cast<u64>(static_cast<i64>(v));
     return bits == 64 ? r : r & (~u64{0} >> (64 - std::max(bits, 32u)));
   }
   if (v <= 0) return 0;
@@ -102,7 +101,7 @@ u64 float_out(const Detail& x, double v) {
   const auto round = static_cast<Round>(x.round);
   switch (x.kind) {
     case kF64: return wide_bits(v);
-    case kF16: return to_half(v, round);
+    case kF16: return to_half(x.sat ? (v > 0 ? std::min(v, 1.0) : 0) : v, round);
     case kBF16: return to_bfloat(v, round);
     default: {
       const float f = round_float(v, round);

@@ -8,6 +8,7 @@
 
 #include "sass/emulate/bind.h"
 #include "sass/emulate/warp.h"
+#include "sass/isa/row.h"
 
 #if defined(NG_EMULATE_AVX2)
 #include <immintrin.h>
@@ -198,14 +199,51 @@ const Uop* rare_op(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+// FMUL.D2 .. M8 of sm_50 .. sm_62: the product times a power of two, rounded once.
+const Uop* scaled_mul(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  ConstRow a = fetch(w, x.src[0], 0);
+  ConstRow b = fetch(w, x.src[1], 1);
+  Row32 o = result(w, x);
+  const auto round = static_cast<Round>(x.round);
+  for (unsigned l = 0; l < kLanes; ++l) {
+    const u32 p = x.ftz ? flush(a[l]) : a[l];
+    const u32 q = x.ftz ? flush(b[l]) : b[l];
+    double product = static_cast<double>(from_bits(p)) * static_cast<double>(from_bits(q));
+    if (x.flag && (from_bits(p) == 0 || from_bits(q) == 0)) product = 0;  // FMZ
+    product = std::ldexp(product, static_cast<std::int32_t>(x.imm));
+    u32 v = to_bits(product == 0 || round == kNearest ? static_cast<float>(product) : round_exact(product, 0, round));
+    if (x.ftz) v = flush(v);
+    o[l] = x.sat ? saturate(v) : v;
+  }
+  finish(w, x);
+  return u + 1;
+}
+
+int scale_of(Tok t) {
+  switch (t) {
+    case Tok::D8: return -3;
+    case Tok::D4: return -2;
+    case Tok::D2: return -1;
+    case Tok::M2: return 1;
+    case Tok::M4: return 2;
+    case Tok::M8: return 3;
+    default: return 0;
+  }
+}
+
 template <class F, unsigned kArity>
 void bind_arithmetic(const Inst& inst, Binding& b) {
   Detail& x = b.detail;
   signs_as_float(x);
   x.flag = inst.has(Axis::kFtz, Tok::FMZ);
-  if (inst.mod(Axis::kScale) != Tok::kNone) b.refuse("an output scale");
+  const int scale = scale_of(inst.mod(Axis::kScale));
+  if (scale != 0 && inst.row->encoding == Encoding::k128) b.refuse("an output scale");
+  x.imm = static_cast<u32>(scale);
   if (inst.has(Axis::kSat, Tok::RELU)) b.refuse(".RELU");
-  if (x.round != kNearest || x.flag) {
+  if (scale != 0) {
+    x.body = scaled_mul;
+  } else if (x.round != kNearest || x.flag) {
     x.body = rare_op<F, kArity>;
   } else if (x.ftz) {
     x.body = x.sat ? near_op<F, kArity, true, true> : near_op<F, kArity, true, false>;

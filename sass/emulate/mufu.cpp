@@ -36,6 +36,11 @@ u32 single(unsigned f, u32 bits) {
   return r != r ? 0x7fffffffu : std::bit_cast<u32>(r);
 }
 
+u32 saturated(u32 bits) {
+  const float v = std::bit_cast<float>(bits);
+  return v > 0 ? (v < 1 ? bits : 0x3f800000u) : 0;
+}
+
 // The upper word of a double in, the upper word of the result out.
 u32 upper_half(unsigned f, u32 hi) {
   if ((hi & 0x7ff00000u) == 0) hi &= 0x80000000u;
@@ -56,7 +61,8 @@ const Uop* mufu(Warp& w, const Uop* u) {
   const unsigned f = x.kind;
   for (unsigned l = 0; l < kLanes; ++l) {
     if ((w.exec >> l & 1) == 0 && w.exec != kAllLanes) continue;
-    o[l] = f >= kRcp64H ? upper_half(f, a[l]) : single(f, a[l]);
+    const u32 v = f >= kRcp64H ? upper_half(f, a[l]) : single(f, a[l]);
+    o[l] = x.sat ? saturated(v) : v;
   }
   finish(w, x);
   return u + 1;

@@ -26,8 +26,9 @@ struct TextLine {
 };
 
 // One kernel; the line of an instruction is its place in the list, from 1.
-inline KernelImage assemble(const std::vector<TextLine>& lines, std::uint32_t param_bytes = 0,
-                            std::uint32_t shared = 0) {
+inline KernelImage assemble(const std::vector<TextLine>& lines, std::uint32_t param_bytes = 0, std::uint32_t shared = 0,
+                            Arch arch = Arch::sm_90a) {
+  const Encoding e = info(arch).encoding;
   KernelImage image;
   image.name = "test";
   image.param_bytes = param_bytes;
@@ -39,10 +40,10 @@ inline KernelImage assemble(const std::vector<TextLine>& lines, std::uint32_t pa
   for (const TextLine& line : lines) {
     ++number;
     if (line.text.back() == ':') {
-      labels[line.text.substr(0, line.text.size() - 1)] = parsed.size() * 16;
+      labels[line.text.substr(0, line.text.size() - 1)] = target_of(e, parsed.size());
       continue;
     }
-    Result<ParsedInst> p = parse_inst(Arch::sm_90a, line.text, {"test.sass", number, 1});
+    Result<ParsedInst> p = parse_inst(arch, line.text, {"test.sass", number, 1});
     EXPECT_TRUE(p.ok()) << line.text << "\n" << (p.ok() ? "" : p.error().text());
     if (!p.ok()) continue;
     p->inst.control = line.control;
@@ -57,7 +58,7 @@ inline KernelImage assemble(const std::vector<TextLine>& lines, std::uint32_t pa
         if (o.kind == OperandKind::kLabel) o.imm = static_cast<std::int64_t>(labels[parsed[i].label]);
       }
     }
-    Result<Word> w = encode(Arch::sm_90a, inst, i * 16);
+    Result<Word> w = encode(arch, inst, address_of(e, i));
     EXPECT_TRUE(w.ok()) << print(inst) << "\n" << (w.ok() ? "" : w.error().text());
     if (w.ok()) image.code.push_back(*w);
   }
@@ -119,42 +120,48 @@ inline Result<Report> run_image(const KernelImage& image, Memory& memory, Dim3 g
               .threads = threads});
 }
 
-// `body` over one warp: R10..R17 hold the lane's inputs, R0..R3 are stored as its outputs. UR4:5 is the memory
-// descriptor, R100 the thread, R102 and R104 the addresses of the lane's inputs and outputs.
+// `body` over one warp: R10..R17 hold the lane's inputs, R0..R3 are stored as its outputs. R100 is the thread, R102 and
+// R104 the addresses of the lane's inputs and outputs; on sm_90a UR4:5 is the memory descriptor.
 using In = std::array<std::uint32_t, 8>;
 using Out = std::array<std::uint32_t, 4>;
 
-inline KernelImage lane_kernel(const std::vector<std::string>& body) {
+inline KernelImage lane_kernel(const std::vector<std::string>& body, Arch arch = Arch::sm_90a) {
   std::vector<TextLine> lines;
+  const bool narrow = info(arch).encoding == Encoding::k64;
   const Control load{.stall = 15, .yield = true, .write_sb = 0};
+  const Control awaits{.stall = 15, .yield = true, .wait = 1};
   const auto add = [&](std::string text, Control c = kSlow) { lines.push_back({std::move(text), c}); };
+  const auto at = [&](const char* base, unsigned row) {  // the address of one of the lane's values
+    char offset[12] = "";
+    if (row != 0) std::snprintf(offset, sizeof offset, "+0x%x", row * 128);
+    return (narrow ? "[" : "desc[UR4][") + std::string(base) + (narrow ? "" : ".64") + offset + "]";
+  };
   add("S2R R100, SR_TID.X", load);
-  add("ULDC.64 UR4, c[0x0][0x208]");
-  add("LDC.64 R102, c[0x0][0x210]", load);
-  add("LDC.64 R104, c[0x0][0x218]", load);
-  add("IMAD.WIDE.U32 R102, R100, 0x4, R102", {.stall = 15, .yield = true, .wait = 1});
-  add("IMAD.WIDE.U32 R104, R100, 0x4, R104");
-  for (unsigned i = 0; i < 8; ++i) {
-    char offset[8];
-    std::snprintf(offset, sizeof offset, "0x%x", i * 128);
-    add("LDG.E R" + std::to_string(10 + i) + ", desc[UR4][R102.64" + (i == 0 ? "" : "+" + std::string(offset)) + "]",
-        load);
+  if (narrow) {
+    add("SHL R101, R100, 0x2", awaits);
+    add("IADD R102.CC, R101, c[0x0][0x140]");
+    add("IADD.X R103, RZ, c[0x0][0x144]");
+    add("IADD R104.CC, R101, c[0x0][0x148]");
+    add("IADD.X R105, RZ, c[0x0][0x14c]");
+  } else {
+    add("ULDC.64 UR4, c[0x0][0x208]");
+    add("LDC.64 R102, c[0x0][0x210]", load);
+    add("LDC.64 R104, c[0x0][0x218]", load);
+    add("IMAD.WIDE.U32 R102, R100, 0x4, R102", awaits);
+    add("IMAD.WIDE.U32 R104, R100, 0x4, R104");
   }
-  add("NOP", {.stall = 15, .yield = true, .wait = 1});
+  for (unsigned i = 0; i < 8; ++i) add("LDG.E R" + std::to_string(10 + i) + ", " + at("R102", i), load);
+  add("NOP", awaits);
   for (unsigned i = 0; i < 4; ++i) add("MOV R" + std::to_string(i) + ", RZ");
   for (const std::string& line : body) add(line, {.stall = 15, .yield = true, .write_sb = 0, .wait = 1});
-  for (unsigned i = 0; i < 4; ++i) {
-    char offset[8];
-    std::snprintf(offset, sizeof offset, "0x%x", i * 128);
-    add("STG.E desc[UR4][R104.64" + (i == 0 ? "" : "+" + std::string(offset)) + "], R" + std::to_string(i),
-        {.stall = 15, .yield = true, .wait = 1});
-  }
+  for (unsigned i = 0; i < 4; ++i) add("STG.E " + at("R104", i) + ", R" + std::to_string(i), awaits);
   add("EXIT");
-  return assemble(lines, 16, 4096);
+  return assemble(lines, 16, 4096, arch);
 }
 
 // Runs lane_kernel(body) on one warp of inputs.
-inline std::array<Out, 32> run_lanes(const KernelImage& image, const std::array<In, 32>& in, Mode mode = Mode::kFast) {
+inline std::array<Out, 32> run_lanes(const KernelImage& image, const std::array<In, 32>& in, Mode mode = Mode::kFast,
+                                     Arch arch = Arch::sm_90a) {
   Memory memory(1 << 20);
   std::vector<std::uint32_t> flat(256);
   for (unsigned l = 0; l < 32; ++l) {
@@ -162,8 +169,8 @@ inline std::array<Out, 32> run_lanes(const KernelImage& image, const std::array<
   }
   Buffer<std::uint32_t> from(memory, flat);
   Buffer<std::uint32_t> to(memory, std::vector<std::uint32_t>(128, 0xabababab));
-  const Result<Report> report =
-      run_image(image, memory, {1, 1, 1}, {32, 1, 1}, Params().add(from.address()).add(to.address()).bytes(), mode);
+  const Result<Report> report = run_image(image, memory, {1, 1, 1}, {32, 1, 1},
+                                          Params().add(from.address()).add(to.address()).bytes(), mode, 0, 0, arch);
   std::array<Out, 32> out{};
   EXPECT_TRUE(report.ok()) << (report.ok() ? "" : report.error().text());
   if (!report.ok()) return out;
