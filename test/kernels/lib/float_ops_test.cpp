@@ -2,6 +2,7 @@
 // being 0x7fffffff (0x7fff), on both architectures.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
