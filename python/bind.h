@@ -26,6 +26,9 @@ Shape shape_from(const py::object& shape);
 // self[key]: ints, slices, ... and None, as NumPy's basic indexing.
 Tensor index(const Tensor& t, const py::object& key);
 
+// "nearest" or "stochastic" with its seed, counter offset and mantissa bits (0: all of the dtype's).
+Rounding rounding_from(const std::string& mode, std::uint64_t seed, std::uint64_t offset, int bits);
+
 // The stream that None or a Stream names.
 Stream stream_from(const py::object& stream);
 

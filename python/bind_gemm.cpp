@@ -10,12 +10,15 @@ void bind_gemm(py::module_& m) {
   m.def(
       "dot",
       [](const Tensor& a, const Tensor& b, std::optional<Tensor> out, float alpha, float beta,
-         const std::optional<Tensor>& bias, bool relu, const py::object& stream, const std::string& tile) {
+         const std::optional<Tensor>& bias, bool relu, bool relu_first, const std::string& rounding, std::uint64_t seed,
+         std::uint64_t offset, int bits, const py::object& stream, const std::string& tile) {
         GemmOptions options;
         options.alpha = alpha;
         options.beta = beta;
         options.bias = bias ? &*bias : nullptr;
         options.relu = relu;
+        options.relu_first = relu_first;
+        options.rounding = rounding_from(rounding, seed, offset, bits);
         options.stream = stream_from(stream);
         options.tile = tile;
         const py::gil_scoped_release release;
@@ -24,6 +27,7 @@ void bind_gemm(py::module_& m) {
         return std::move(*out);
       },
       py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha"), py::arg("beta"), py::arg("bias"), py::arg("relu"),
+      py::arg("relu_first"), py::arg("rounding"), py::arg("seed"), py::arg("offset"), py::arg("bits"),
       py::arg("stream"), py::arg("tile"));
 }
 

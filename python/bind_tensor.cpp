@@ -164,6 +164,8 @@ void bind_tensor(py::module_& m) {
   c.def_property_readonly("gpudata", &Tensor::address, "The same as ptr.");
   c.def_property_readonly("contiguous", &Tensor::contiguous, "True if the elements are row-major without gaps.");
   c.def_property("name", &Tensor::name, &Tensor::set_name, "For messages; may be empty.");
+  c.def_property("rounding", &Tensor::rounding, &Tensor::set_rounding,
+                 "How the factory rounds results that it writes here: 0 to nearest, else at random to so many bits.");
   c.def_property_readonly(
       "T", [](const Tensor& t) { return t.transpose(); }, "The view with its axes reversed.");
   c.def("get", &get, "The elements as a NumPy array of the same shape and dtype. Waits for the work before.");

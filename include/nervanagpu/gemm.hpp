@@ -1,11 +1,18 @@
-// Matrix multiplication:  C[m,n] = act(alpha * A[m,k] B[k,n] + beta * C + bias),  fp32, one FFMA chain per element in
-// ascending k: the bits of C depend on the problem alone, not on tile, device or layout.
+// Matrix multiplication:  C[m,n] = act(alpha * A[m,k] B[k,n] + beta * C + bias),  one chain of multiply-adds per element
+// in ascending k: the bits of C depend on the problem alone, not on tile, device or layout.
+//
+//   A, B       C         sums       alpha, beta       bias
+//   float32    float32   float32    any               float32
+//   float16    float16   float32    any               float32 or float16
+//   int8 or uint8, each on its own   int32 (modulo 2^32)   integers of 32 bits   int32
 #pragma once
 
 #include <cstdint>
 #include <string>
 
+#include "nervanagpu/dtype.hpp"
 #include "nervanagpu/export.hpp"
+#include "nervanagpu/rounding.hpp"
 #include "nervanagpu/stream.hpp"
 #include "nervanagpu/tensor.hpp"
 
@@ -16,6 +23,8 @@ struct GemmOptions {
   float beta = 0.0F;             // 0: C is not read, whatever it holds
   const Tensor* bias = nullptr;  // (n,) or (1, n): one for each column; (m, 1): one for each row
   bool relu = false;             // act = max(x, 0), after beta and bias; NaN stays NaN
+  bool relu_first = false;       // C = max(alpha * A B, 0) + beta * C + bias instead, as the 2015 library has it
+  Rounding rounding;             // of a float C
   Stream stream;
   std::string tile;  // "128x128": only kernels of this tile; empty: the library chooses
 };
@@ -37,6 +46,9 @@ struct GemmProblem {
   float alpha = 1.0F, beta = 0.0F;
   bool bias_per_row = false;  // bias (if not 0) has m elements instead of n
   bool relu = false;
+  bool relu_first = false;
+  Dtype a_type = Dtype::float32, b_type = Dtype::float32, c_type = Dtype::float32, bias_type = Dtype::float32;
+  Rounding rounding;
 };
 
 // Queues the kernel in `stream` and returns: no allocation, no copy, no waiting. May be captured in a CUDA graph.

@@ -90,6 +90,10 @@ class NG_API Tensor {
   [[nodiscard]] bool contiguous() const noexcept;                            // row-major without gaps
   [[nodiscard]] const std::string& name() const noexcept { return name_; }   // for messages; may be empty
   void set_name(std::string name) { name_ = std::move(name); }
+  // How the factory of the 2015 library rounds results that it writes here: 0 to nearest, else at random to so many
+  // mantissa bits. Nothing else looks at it.
+  [[nodiscard]] int rounding() const noexcept { return rounding_; }
+  void set_rounding(int bits) { rounding_ = bits; }
 
   // Views. An axis counts from 0, or from the end if negative.
   [[nodiscard]] Tensor slice(int axis, std::int64_t start, std::int64_t stop, std::int64_t step = 1) const;
@@ -127,6 +131,7 @@ class NG_API Tensor {
   Shape strides_{1};
   Dtype dtype_ = Dtype::float32;
   std::string name_;
+  int rounding_ = 0;
 };
 
 }  // namespace nervanagpu

@@ -17,16 +17,33 @@ constexpr std::int64_t kMaxLeading = std::int64_t{1} << 29;
 }
 
 void check_matrix(const char* name, const Tensor& t) {
-  if (t.dtype() != Dtype::float32) {
-    throw TypeError(std::string("dot: not supported yet: ") + name + " has dtype " + std::string(name_of(t.dtype())) +
-                    "; needs float32");
-  }
   if (t.ndim() != 2) {
     refuse(std::string(name) + " has shape " + text_of(t.shape()) + "; needs 2 axes, has " + std::to_string(t.ndim()));
   }
 }
 
+bool byte(Dtype t) {
+  return t == Dtype::int8 || t == Dtype::uint8;
+}
+
+[[noreturn]] void refuse_type(const char* name, const Tensor& t, const std::string& needs) {
+  throw TypeError(std::string("dot: ") + name + " has dtype " + std::string(name_of(t.dtype())) + "; needs " + needs);
+}
+
+// The dtype of a * b.
+Dtype result_type(const Tensor& a, const Tensor& b) {
+  const Dtype type = a.dtype();
+  if (!byte(type) && type != Dtype::float32 && type != Dtype::float16) {
+    refuse_type("a", a, "float32, float16, int8 or uint8");
+  }
+  if (byte(type) ? !byte(b.dtype()) : b.dtype() != type) {
+    refuse_type("b", b, byte(type) ? "int8 or uint8, as a" : std::string(name_of(type)) + ", as a");
+  }
+  return byte(type) ? Dtype::int32 : type;
+}
+
 void check_shapes(const Tensor& a, const Tensor& b) {
+  (void)result_type(a, b);
   check_matrix("a", a);
   check_matrix("b", b);
   if (a.shape()[1] != b.shape()[0]) {
@@ -66,9 +83,10 @@ Layout readable(Tensor& t, const Stream& stream) {
 }
 
 // A bias as contiguous memory.
-Tensor read_bias(const Tensor& bias, std::int64_t m, std::int64_t n, bool& per_row, const Stream& stream) {
-  if (bias.dtype() != Dtype::float32) {
-    throw TypeError("dot: not supported yet: bias has dtype " + std::string(name_of(bias.dtype())) + "; needs float32");
+Tensor read_bias(const Tensor& bias, Dtype result, std::int64_t m, std::int64_t n, bool& per_row,
+                 const Stream& stream) {
+  if (bias.dtype() != result && (result == Dtype::int32 || bias.dtype() != Dtype::float32)) {
+    refuse_type("bias", bias, result == Dtype::float16 ? "float16 or float32" : std::string(name_of(result)));
   }
   const Shape& s = bias.shape();
   const bool columns = (s.size() == 1 && s[0] == n) || (s.size() == 2 && s[0] == 1 && s[1] == n);
@@ -84,6 +102,10 @@ Tensor read_bias(const Tensor& bias, std::int64_t m, std::int64_t n, bool& per_r
 
 void check_out(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
   check_matrix("out", c);
+  const Dtype type = result_type(a, b);
+  if (c.dtype() != type) {
+    refuse_type("out", c, std::string(name_of(type)) + ", what " + std::string(name_of(a.dtype())) + " operands give");
+  }
   const Shape needed = {a.shape()[0], b.shape()[1]};
   if (c.shape() != needed) refuse("out has shape " + text_of(c.shape()) + "; needs " + text_of(needed));
   if (!distinct(c.shape(), c.strides())) {
@@ -110,7 +132,13 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   p.alpha = options.alpha;
   p.beta = options.beta;
   p.relu = options.relu;
-  if (options.bias != nullptr) bias = read_bias(*options.bias, p.m, p.n, p.bias_per_row, options.stream);
+  p.relu_first = options.relu_first;
+  p.rounding = options.rounding;
+  p.a_type = a.dtype();
+  p.b_type = b.dtype();
+  p.c_type = c.dtype();
+  if (options.bias != nullptr) bias = read_bias(*options.bias, p.c_type, p.m, p.n, p.bias_per_row, options.stream);
+  p.bias_type = bias.dtype();
   if (p.m == 0 || p.n == 0) return;
 
   Tensor left = a;
@@ -134,6 +162,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
     la.transposed = !la.transposed;
     lb.transposed = !lb.transposed;
     std::swap(p.m, p.n);
+    std::swap(p.a_type, p.b_type);
     p.bias_per_row = !p.bias_per_row;
   }
   p.a = left.address();
@@ -153,7 +182,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
 Tensor dot(const Tensor& a, const Tensor& b, const GemmOptions& options) {
   check_shapes(a, b);
   if (options.beta != 0.0F) refuse("beta is " + std::to_string(options.beta) + " but there is no out to read");
-  Tensor c = Tensor::empty({a.shape()[0], b.shape()[1]}, Dtype::float32);
+  Tensor c = Tensor::empty({a.shape()[0], b.shape()[1]}, result_type(a, b));
   gemm(a, b, c, options);
   return c;
 }

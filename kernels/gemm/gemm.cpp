@@ -1,7 +1,8 @@
 #include "kernels/gemm/gemm.h"
 
 #include <algorithm>
-#include <array>
+#include <bit>
+#include <cmath>
 #include <limits>
 #include <string>
 
@@ -16,30 +17,59 @@ namespace {
 constexpr std::int64_t kMaxLength = std::int64_t{1} << 31;   // m, n, k lie below
 constexpr std::int64_t kMaxLeading = std::int64_t{1} << 29;  // lda, ldb, ldc lie below: times 4 they are 32 bits
 constexpr std::int64_t kMaxGridY = 32768;
-constexpr std::size_t kParams = 13;
 
-// What a kernel is told about the epilogue.
+// What a kernel is told about the epilogue: gemm.sass.
 std::uint32_t flags_of(const GemmProblem& p) {
+  std::uint32_t flags = 0;
+  if (p.beta != 0.0F) flags |= 1U << 0;
+  if (p.relu) flags |= 1U << 1;
+  if (p.bias != 0 && !p.bias_per_row) flags |= 1U << 2;
+  if (p.bias != 0 && p.bias_type == Dtype::float16) flags |= 1U << 3;
+  if (p.rounding.stochastic) flags |= 1U << 4;
+  if (p.relu_first) flags |= 1U << 6;
+  if (p.bias != 0 && p.bias_per_row) flags |= 1U << 7;
+  return flags;
+}
+
+// The same for sgemm.sass, which has fewer of them.
+std::uint32_t sgemm_flags_of(const GemmProblem& p) {
   const std::uint32_t bias = p.bias == 0 ? 0U : (p.bias_per_row ? 2U : 1U);
   return (p.beta != 0.0F ? 1U : 0U) | (p.relu ? 2U : 0U) | bias << 2;
 }
 
+bool integer(const GemmProblem& p) {
+  return p.c_type == Dtype::int32;
+}
+
+// alpha or beta as the 32 bits that a kernel of this type takes.
+float scalar_of(const GemmProblem& p, float v) {
+  return integer(p) ? std::bit_cast<float>(static_cast<std::int32_t>(v)) : v;
+}
+
+std::int64_t kept_bits(const GemmProblem& p) {
+  return p.rounding.bits != 0 ? p.rounding.bits : (p.c_type == Dtype::float16 ? 10 : 15);
+}
+
+// The sum is not split: one chunk of k.
+std::int64_t chunk_of(const GemmProblem& p) {
+  return (p.k + 15) / 16 * 16;
+}
+
+bool is_sgemm(const Kernel& k) {
+  return k.manifest().op == "sgemm";
+}
+
 // A kernel's parameters in order, as its conditions ask for them.
-std::array<std::int64_t, kParams> values_of(const GemmProblem& p) {
-  const auto address = [](std::uint64_t a) { return static_cast<std::int64_t>(a); };
-  return {address(p.a),
-          address(p.b),
-          address(p.c),
-          address(p.bias),
-          p.m,
-          p.n,
-          p.k,
-          p.lda,
-          p.ldb,
-          p.ldc,
-          0,
-          0,
-          static_cast<std::int64_t>(flags_of(p))};
+std::vector<std::int64_t> values_of(const Kernel& k, const GemmProblem& p) {
+  const auto word = [](std::uint64_t a) { return static_cast<std::int64_t>(a); };
+  std::vector<std::int64_t> out = {word(p.a), word(p.b), word(p.c), word(p.bias), p.m, p.n, p.k};
+  if (is_sgemm(k)) {
+    out.insert(out.end(), {p.lda, p.ldb, p.ldc, 0, 0, sgemm_flags_of(p)});
+  } else {
+    out.insert(out.end(), {chunk_of(p), p.lda, p.ldb, p.ldc, 0, 0, 0, flags_of(p), kept_bits(p), word(p.rounding.seed),
+                           word(p.rounding.offset)});
+  }
+  return out;
 }
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
@@ -74,12 +104,25 @@ double cost_of(const Kernel& k, std::int64_t tiles, int multiprocessors, std::in
   constexpr double kStart = 1500.0;  // launch, prologue and epilogue of a tile
   const double work = static_cast<double>(bm) * bn * static_cast<double>(std::max<std::int64_t>(depth, 8)) / 128.0;
   // Elements that are loaded one at a time take more copy instructions.
-  const double copies = (k.number("VA") == 4 ? 0.0 : 0.01) + (k.number("VB") == 4 ? 0.0 : 0.01);
+  const double copies = is_sgemm(k) ? (k.number("VA") == 4 ? 0.0 : 0.01) + (k.number("VB") == 4 ? 0.0 : 0.01)
+                                    : (k.number("V") == 4 ? 0.03 : 0.6);
   return static_cast<double>(on_one) * work * (1.0 + copies) / (slots * covered) +
          kStart * static_cast<double>(ceil_div(on_one, at_once));
 }
 
-// Written for these layouts and, if one is asked for, this tile.
+// What the kernels' names call a type.
+const char* word_of(Dtype type) {
+  switch (type) {
+    case Dtype::float32: return "f32";
+    case Dtype::float16: return "f16";
+    case Dtype::int8: return "s8";
+    case Dtype::uint8: return "u8";
+    case Dtype::int32: return "s32";
+    default: return "";
+  }
+}
+
+// Written for these types and layouts and, if one is asked for, this tile.
 bool is_for(const Kernel& k, const GemmProblem& p, std::string_view tile) {
   const auto& variant = k.manifest().variant;
   const auto is = [&](const char* name, std::string_view value) {
@@ -90,6 +133,12 @@ bool is_for(const Kernel& k, const GemmProblem& p, std::string_view tile) {
   const int bn = k.number("BN");
   if (bm <= 0 || bn <= 0 || !is("TA", p.a_transposed ? "t" : "n") || !is("TB", p.b_transposed ? "t" : "n"))
     return false;
+  if (is_sgemm(k)) {
+    const bool plain = p.a_type == Dtype::float32 && p.b_type == Dtype::float32 && p.c_type == Dtype::float32;
+    if (!plain || p.rounding.stochastic || p.relu_first) return false;
+  } else if (!is("XT", word_of(p.a_type)) || !is("WT", word_of(p.b_type)) || !is("YT", word_of(p.c_type))) {
+    return false;
+  }
   return tile.empty() || tile == std::to_string(bm) + "x" + std::to_string(bn);
 }
 
@@ -106,17 +155,61 @@ void check_leading(const char* name, std::int64_t v, const char* row, std::int64
   if (v >= kMaxLeading) refuse(name, v, "less than 2^29");
 }
 
-void check_address(const char* name, std::uint64_t v, bool needed) {
+void check_address(const char* name, std::uint64_t v, Dtype type, bool needed) {
   if (needed && v == 0) throw InvalidArgument(std::string("gemm: ") + name + " is 0; needs a device address");
-  if (v % 4 != 0) {
+  if (v % size_of(type) != 0) {
     throw InvalidArgument(std::string("gemm: address of ") + name + " is " + std::to_string(v) +
-                          "; needs a multiple of 4");
+                          "; needs a multiple of " + std::to_string(size_of(type)));
+  }
+}
+
+[[noreturn]] void refuse_type(const char* name, Dtype got, const std::string& needs) {
+  throw TypeError(std::string("gemm: ") + name + " has dtype " + std::string(name_of(got)) + "; needs " + needs);
+}
+
+void check_types(const GemmProblem& p) {
+  const auto byte = [](Dtype t) { return t == Dtype::int8 || t == Dtype::uint8; };
+  if (!byte(p.a_type) && p.a_type != Dtype::float32 && p.a_type != Dtype::float16) {
+    refuse_type("a", p.a_type, "float32, float16, int8 or uint8");
+  }
+  if (byte(p.a_type) ? !byte(p.b_type) : p.b_type != p.a_type) {
+    refuse_type("b", p.b_type, byte(p.a_type) ? "int8 or uint8, as a" : std::string(name_of(p.a_type)) + ", as a");
+  }
+  const Dtype c = byte(p.a_type) ? Dtype::int32 : p.a_type;
+  if (p.c_type != c) {
+    refuse_type("c", p.c_type, std::string(name_of(c)) + " for " + std::string(name_of(p.a_type)) + " operands");
+  }
+  if (p.bias != 0 && p.bias_type != c && (integer(p) || p.bias_type != Dtype::float32)) {
+    refuse_type("bias", p.bias_type, c == Dtype::float16 ? "float16 or float32" : std::string(name_of(c)));
+  }
+}
+
+void check_scalar(const GemmProblem& p, const char* name, float v) {
+  if (!integer(p)) return;
+  if (!(v >= -2147483648.0F && v < 2147483648.0F && v == std::trunc(v))) {
+    throw InvalidArgument(std::string("gemm: ") + name + " is " + std::to_string(v) +
+                          "; an int32 result needs an integer of 32 bits");
+  }
+}
+
+void check_rounding(const GemmProblem& p) {
+  const int most = p.c_type == Dtype::float16 ? 10 : 15;
+  if (p.rounding.stochastic && integer(p)) {
+    throw TypeError("gemm: rounding is stochastic but the result is int32; needs a float result");
+  }
+  if (p.rounding.bits < 0 || p.rounding.bits > most) {
+    throw InvalidArgument("gemm: rounding bits is " + std::to_string(p.rounding.bits) + "; needs 1 to " +
+                          std::to_string(most) + " for " + std::string(name_of(p.c_type)) + ", or 0 for the most");
   }
 }
 
 }  // namespace
 
 void check(const GemmProblem& p) {
+  check_types(p);
+  check_scalar(p, "alpha", p.alpha);
+  check_scalar(p, "beta", p.beta);
+  check_rounding(p);
   check_length("m", p.m);
   check_length("n", p.n);
   check_length("k", p.k);
@@ -126,21 +219,33 @@ void check(const GemmProblem& p) {
     check_leading("ldb", p.ldb, p.b_transposed ? "k" : "n", p.b_transposed ? p.k : p.n);
   }
   check_leading("ldc", p.ldc, "n", p.n);
-  check_address("a", p.a, p.k > 0);
-  check_address("b", p.b, p.k > 0);
-  check_address("c", p.c, true);
-  check_address("bias", p.bias, false);
+  check_address("a", p.a, p.a_type, p.k > 0);
+  check_address("b", p.b, p.b_type, p.k > 0);
+  check_address("c", p.c, p.c_type, true);
+  check_address("bias", p.bias, p.bias_type, false);
 }
 
+namespace {
+
+std::vector<const Kernel*> candidates(const Registry& registry) {
+  const auto first = registry.of_op("sgemm");
+  const auto more = registry.of_op("gemm");
+  std::vector<const Kernel*> out(first.begin(), first.end());
+  out.insert(out.end(), more.begin(), more.end());
+  return out;
+}
+
+}  // namespace
+
 std::vector<Plan> plans(const Registry& registry, int multiprocessors, const GemmProblem& p, std::string_view tile) {
-  const std::array<std::int64_t, kParams> values = values_of(p);
   std::vector<Plan> out;
-  for (const Kernel* k : registry.of_op("sgemm")) {
-    if (!is_for(*k, p, tile) || k->unmet(values) != nullptr) continue;
+  for (const Kernel* k : candidates(registry)) {
+    if (!is_for(*k, p, tile) || k->unmet(values_of(*k, p)) != nullptr) continue;
     const int bm = k->number("BM");
     const int bn = k->number("BN");
     const std::int64_t tiles_m = ceil_div(p.m, bm);
     const std::int64_t tiles_n = ceil_div(p.n, bn);
+    if (!is_sgemm(*k) && tiles_n > kMaxGridY) continue;  // its z counts splits
     const std::int64_t y = std::min(tiles_n, kMaxGridY);
     const Grid grid = {static_cast<std::uint32_t>(tiles_m), static_cast<std::uint32_t>(y),
                        static_cast<std::uint32_t>(ceil_div(tiles_n, y))};
@@ -153,10 +258,9 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
 Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& problem, std::string_view tile) {
   const std::vector<Plan> all = plans(registry, multiprocessors, problem, tile);
   if (!all.empty()) return all.front();
-  const std::array<std::int64_t, kParams> values = values_of(problem);
   std::string why;
-  for (const Kernel* k : registry.of_op("sgemm")) {
-    const Condition* unmet = is_for(*k, problem, tile) ? k->unmet(values) : nullptr;
+  for (const Kernel* k : candidates(registry)) {
+    const Condition* unmet = is_for(*k, problem, tile) ? k->unmet(values_of(*k, problem)) : nullptr;
     if (unmet != nullptr) why += "\n  " + k->name() + " needs " + unmet->text();
   }
   const std::string asked = tile.empty() ? "" : " with tile " + std::string(tile);
@@ -168,7 +272,16 @@ void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId str
   Arguments args(plan.kernel->manifest());
   const auto u32 = [](std::int64_t v) { return static_cast<std::uint32_t>(v); };
   args.add(p.a).add(p.b).add(p.c).add(p.bias).add(u32(p.m)).add(u32(p.n)).add(u32(p.k));
-  args.add(u32(p.lda)).add(u32(p.ldb)).add(u32(p.ldc)).add(p.alpha).add(p.beta).add(flags_of(p));
+  const bool sgemm = is_sgemm(*plan.kernel);
+  if (!sgemm) args.add(u32(chunk_of(p)));
+  args.add(u32(p.lda)).add(u32(p.ldb)).add(u32(p.ldc));
+  if (!sgemm) args.add(u32(0));
+  args.add(scalar_of(p, p.alpha)).add(scalar_of(p, p.beta));
+  if (sgemm) {
+    args.add(sgemm_flags_of(p));
+  } else {
+    args.add(flags_of(p)).add(u32(kept_bits(p))).add(p.rounding.seed).add(p.rounding.offset);
+  }
   device.launch(*plan.kernel, plan.grid, args.block(), stream);
 }
 

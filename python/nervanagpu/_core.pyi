@@ -83,6 +83,7 @@ class Event:
 class GPUTensor:
     __array_ufunc__: None
     name: str
+    rounding: int
     @property
     def shape(self) -> tuple[int, ...]: ...
     @property
@@ -134,6 +135,11 @@ def dot(
     beta: float,
     bias: GPUTensor | None,
     relu: bool,
+    relu_first: bool,
+    rounding: str,
+    seed: int,
+    offset: int,
+    bits: int,
     stream: Stream | None,
     tile: str,
 ) -> GPUTensor: ...

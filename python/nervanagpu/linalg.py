@@ -21,15 +21,25 @@ def dot(
     relu: bool = False,
     stream: Stream | None = None,
     tile: str | None = None,
+    *,
+    relu_first: bool = False,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
 ) -> GPUTensor:
     """out = act(alpha * a @ b + beta * out + bias), one kernel; returns `out`, or a new tensor.
 
-    a: (m, k), b: (k, n), out: (m, n), all float32 and any views; a transposed one costs nothing.
-    bias: (n,) or (1, n), one for each column, or (m, 1), one for each row.
+    a: (m, k), b: (k, n), out: (m, n), any views; a transposed one costs nothing. float32, or float16 (with float32
+    sums), all three alike; or a and b int8 or uint8 with an int32 `out` (alpha and beta are then integers).
+    bias: (n,) or (1, n), one for each column, or (m, 1), one for each row; float32, or of the dtype of `out`.
     relu: act is max(x, 0) if true, x otherwise. With beta = 0, `out` is not read.
+    relu_first: out = max(alpha * a @ b, 0) + beta * out + bias instead.
+    rounding: "nearest" or "stochastic": up or down at random, by `seed` and the counter `offset`, to `bits` mantissa
+    bits (float16: 1 to 10, float32: 1 to 15; 0: the most). The same bits on every device.
     stream: where the work is queued. tile: only kernels of that tile, for example "128x128".
 
-    ValueError: shapes that do not fit, `out` sharing memory with another argument. TypeError: a dtype not float32.
+    ValueError: shapes that do not fit, `out` sharing memory with another argument. TypeError: dtypes that do not fit.
     The bits of the result depend on the arguments alone, not on the device, the tile or the strides.
     """
     _check_tensor("a", a)
@@ -38,5 +48,5 @@ def dot(
         _check_tensor("out", out)
     if bias is not None:
         _check_tensor("bias", bias)
-    result = _core.dot(a, b, out, alpha, beta, bias, relu, stream, tile or "")
+    result = _core.dot(a, b, out, alpha, beta, bias, relu, relu_first, rounding, seed, offset, bits, stream, tile or "")
     return result if out is None else out

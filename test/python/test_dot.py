@@ -111,7 +111,7 @@ def refuses(error, text, call):
 def test_refusals():
     a, b, half = ng.ones((4, 3)), ng.ones((3, 5)), ng.ones((4, 3), dtype=np.float16)
     out = ng.full((4, 5), 7.0)
-    refuses(TypeError, "dot: not supported yet: a has dtype float16; needs float32", lambda: ng.dot(half, b))
+    refuses(TypeError, "dot: b has dtype float32; needs float16, as a", lambda: ng.dot(half, b))
     refuses(
         TypeError, "dot: b is ndarray; needs GPUTensor (nervanagpu.array makes one)", lambda: ng.dot(a, np.ones((3, 5)))
     )

@@ -23,13 +23,48 @@ def test_the_gemm_example_in_fp32(rng):
     assert (np.abs(cpu_c - cpu_a.T @ cpu_b) <= bound).all()
 
 
-def test_float16_is_the_default_and_not_multiplied_yet(rng):
+def test_the_gemm_example_as_it_stands(rng):
+    """float16, as the 2015 library's first example has it."""
+    ng = NervanaGPU(stochastic_round=False)
+    m, n, k = 10, 20, 10
+    dtype = np.float16
+    cpu_a = rng.standard_normal((k, m))
+    cpu_b = rng.standard_normal((k, n))
+    dev_a = ng.array(cpu_a, dtype=dtype)
+    dev_b = ng.array(cpu_b, dtype=dtype)
+    dev_c = ng.empty((m, n), dtype=dtype)
+    ng.dot(dev_a.T, dev_b, dev_c, relu=False)
+    exact = dev_a.get().T.astype(np.float64) @ dev_b.get().astype(np.float64)
+    assert dev_c.dtype == np.float16
+    assert (np.abs(dev_c.get() - exact) <= 2.0**-11 * np.abs(exact) + 2.0**-20).all()
+
+
+def test_float16_is_the_default(rng):
     ng = NervanaGPU()
     a = ng.array(rng.standard_normal((4, 4)))
     assert a.dtype == np.float16
     assert ng.empty((2, 2)).dtype == ng.zeros((2, 2)).dtype == ng.ones(3).dtype == np.float16
-    with pytest.raises(TypeError, match="dot: not supported yet: a has dtype float16; needs float32"):
-        ng.dot(a, a, ng.empty((4, 4)))
+    with pytest.raises(TypeError, match="dot: out has dtype float32; needs float16, what float16 operands give"):
+        ng.dot(a, a, ng.empty((4, 4), dtype=np.float32))
+
+
+def test_stochastic_rounding_follows_the_tensor(rng):
+    ng = NervanaGPU(stochastic_round=4, seed=7)
+    a, b = ng.array(rng.standard_normal((40, 30))), ng.array(rng.standard_normal((30, 50)))
+    first, second, nearest = ng.empty((40, 50)), ng.empty((40, 50)), ng.empty((40, 50))
+    assert first.rounding == first[1:].rounding == 4
+    nearest.rounding = 0
+    for c in (first, second, nearest):
+        ng.dot(a, b, c)
+    assert (first.get().view(np.uint16) & 0x3F == 0).all(), "4 mantissa bits are kept"
+    assert (first.get() != second.get()).any(), "each operation takes new random numbers"
+    exact = a.get().astype(np.float64) @ b.get().astype(np.float64)
+    assert (np.abs(first.get() - exact) <= 2.0**-4 * np.abs(exact) + 2.0**-20).all()
+    assert (np.abs(nearest.get() - exact) <= 2.0**-11 * np.abs(exact) + 2.0**-16).all()
+    again = NervanaGPU(stochastic_round=4, seed=7)
+    third = again.empty((40, 50))
+    again.dot(a, b, third)
+    assert np.array_equal(first.get(), third.get()), "reproducible by the seed"
 
 
 def test_options(capsys, rng):
@@ -39,11 +74,11 @@ def test_options(capsys, rng):
     c = ng.ones((6, 7), name="c")
     assert c.name == "c"
     assert ng.dot(a, b, c, alpha=2, beta=1, relu=True) is c
-    assert np.array_equal(c.get(), np.maximum(2 * (a.get() @ b.get()) + 1, 0))
+    assert np.array_equal(c.get(), np.maximum(2 * (a.get() @ b.get()), 0) + 1)
     assert capsys.readouterr().out.startswith("dot 6x7x5: ")
     assert ng.zeros_like(c).get().sum() == 0
     assert ng.empty_like(c).shape == (6, 7)
-    with pytest.raises(ValueError, match="stochastic_round is True; needs False"):
-        NervanaGPU(stochastic_round=True)
+    with pytest.raises(ValueError, match="stochastic_round is 16; needs False, True or 1 to 15 mantissa bits"):
+        NervanaGPU(stochastic_round=16)
     with pytest.raises(ValueError, match="dot: repeat is 0; needs 1 or more"):
         ng.dot(a, b, c, repeat=0)
