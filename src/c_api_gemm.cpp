@@ -26,18 +26,14 @@ GemmProblem problem_of(const ng_gemm_problem* in) {
   out.alpha = p.alpha;
   out.beta = p.beta;
   out.bias_per_row = flag_of(kGemm, "bias_per_row", p.bias_per_row);
-  out.relu = flag_of(kGemm, "relu", p.relu);
-  const Dtype types[] = {dtype_of(kGemm, "a_type", p.a_type), dtype_of(kGemm, "b_type", p.b_type),
-                         dtype_of(kGemm, "c_type", p.c_type), dtype_of(kGemm, "bias_type", p.bias_type)};
-  const Rounding rounding = rounding_of(kGemm, "rounding", p.rounding);
-  for (const Dtype t : types) {
-    if (t != Dtype::float32) {
-      throw TypeError(std::string(kGemm) + ": a type is " + std::string(name_of(t)) + "; needs float32");
-    }
-  }
-  if (rounding.stochastic || rounding.bits != 0) {
-    throw Unsupported(std::string(kGemm) + ": rounding is not to nearest; this library's gemm needs that");
-  }
+  if (p.relu < 0 || p.relu > 2) refuse(kGemm, "relu", std::to_string(p.relu), "0, 1 or 2");
+  out.relu = p.relu == 1;
+  out.relu_first = p.relu == 2;
+  out.a_type = dtype_of(kGemm, "a_type", p.a_type);
+  out.b_type = dtype_of(kGemm, "b_type", p.b_type);
+  out.c_type = dtype_of(kGemm, "c_type", p.c_type);
+  out.bias_type = dtype_of(kGemm, "bias_type", p.bias_type);
+  out.rounding = rounding_of(kGemm, "rounding", p.rounding);
   return out;
 }
 

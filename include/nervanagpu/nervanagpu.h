@@ -111,10 +111,10 @@ typedef struct ng_gemm_problem {
   int32_t a_transposed; /* A is stored as [k, m] with rows of lda */
   int32_t b_transposed; /* B is stored as [n, k] with rows of ldb */
   int32_t bias_per_row;
-  int32_t relu;           /* act = max(x, 0); NaN stays NaN */
-  int32_t a_type, b_type; /* ng_dtype; gemm.hpp says which go together */
-  int32_t c_type, bias_type;
-  ng_rounding rounding; /* of a float C */
+  int32_t relu; /* 0: none; 1: act = max(x, 0); 2: of alpha * A B alone, before beta and bias. NaN stays NaN */
+  int32_t a_type, b_type;    /* ng_dtype: float32 (C too), float16 (C too), or int8 and uint8 with an int32 C */
+  int32_t c_type, bias_type; /* bias: as C, or float32 for a float16 C */
+  ng_rounding rounding;      /* of a float C */
 } ng_gemm_problem;
 #define NG_GEMM_PROBLEM_INIT \
   { sizeof(ng_gemm_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT }

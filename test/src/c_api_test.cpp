@@ -162,6 +162,35 @@ TEST_F(CGemmTest, Computes) {
   EXPECT_EQ(get(p_.c, 6), (std::vector<float>{-1, -3, -1, -3, -5, -3}));
 }
 
+TEST_F(CGemmTest, TypesReluFirstAndRounding) {
+  p_.relu = 2, p_.alpha = -1;  // max(-A B, 0) + bias
+  ASSERT_EQ(ng_gemm(&p_, 0), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(p_.c, 6), (std::vector<float>{10, 20, 31, 10, 20, 33}));
+  ng_gemm_problem q = p_;
+  const std::vector<std::int8_t> a = {1, 2, -3, 4};
+  const std::vector<std::uint8_t> b = {200, 0, 1, 2, 1, 0};
+  std::vector<std::int32_t> c(6);
+  ASSERT_EQ(ng_upload(p_.a, a.data(), 4), NG_OK);
+  ASSERT_EQ(ng_upload(p_.b, b.data(), 6), NG_OK);
+  q.a_type = NG_INT8, q.b_type = NG_UINT8, q.c_type = q.bias_type = NG_INT32;
+  q.bias = 0, q.relu = 0, q.alpha = 1;
+  ASSERT_EQ(ng_gemm(&q, 0), NG_OK) << ng_last_error();
+  ASSERT_EQ(ng_download(c.data(), p_.c, 24), NG_OK);
+  EXPECT_EQ(c, (std::vector<std::int32_t>{204, 2, 1, -592, 4, -3}));
+  // 1 + 2^-20 kept to 4 bits is 1 or 1.0625.
+  const std::vector<float> one = {1.00000095F, 0, 0, 0};
+  ASSERT_EQ(ng_upload(p_.a, one.data(), 16), NG_OK);
+  q = p_;
+  q.m = q.n = q.k = 1;
+  q.bias = 0, q.relu = 0, q.alpha = 1;
+  const float unit = 1;
+  ASSERT_EQ(ng_upload(p_.b, &unit, 4), NG_OK);
+  q.rounding.stochastic = 1, q.rounding.bits = 4, q.rounding.seed = 7;
+  ASSERT_EQ(ng_gemm(&q, 0), NG_OK) << ng_last_error();
+  const float rounded = get(p_.c, 1)[0];
+  EXPECT_TRUE(rounded == 1.0F || rounded == 1.0625F) << rounded;
+}
+
 TEST_F(CGemmTest, BadArgumentsAreRefused) {
   expect_refused(ng_gemm(nullptr, 0), NG_INVALID_ARGUMENT, {"ng_gemm", "problem is null"});
   using P = ng_gemm_problem;
@@ -172,7 +201,7 @@ TEST_F(CGemmTest, BadArgumentsAreRefused) {
   refused([](P& p) { p.lda = 1; }, NG_INVALID_ARGUMENT, {"lda is 1"});
   refused([](P& p) { p.a = 0; }, NG_INVALID_ARGUMENT, {"a is 0"});
   refused([](P& p) { p.c += 1; }, NG_INVALID_ARGUMENT, {"c is"});
-  refused([](P& p) { p.relu = 2; }, NG_INVALID_ARGUMENT, {"relu is 2; needs 0 or 1"});
+  refused([](P& p) { p.relu = 3; }, NG_INVALID_ARGUMENT, {"relu is 3; needs 0, 1 or 2"});
   refused([](P& p) { p.a_transposed = -1; }, NG_INVALID_ARGUMENT, {"a_transposed is -1"});
   refused([](P& p) { p.b_transposed = 7; }, NG_INVALID_ARGUMENT, {"b_transposed is 7"});
   refused([](P& p) { p.bias_per_row = 3; }, NG_INVALID_ARGUMENT, {"bias_per_row is 3"});
