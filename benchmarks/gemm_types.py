@@ -1,4 +1,4 @@
-"""GEMM of float16 and 8-bit integers beside our own float32, in one run: what the plain-arithmetic kernels make of them.
+"""GEMM of float16 and 8-bit integers beside our own float32, in one run.
 
     python benchmarks/gemm_types.py [--out FILE] [--cases 4096x4096x4096,...] [--layouts nn,nt,tn]
 
@@ -80,7 +80,9 @@ def main() -> int:
                 stream.synchronize()
                 errors.append(worst(out.get(), host_a, host_b, layout))
 
-                def work(x: ng.GPUTensor = x, y: ng.GPUTensor = y, out: ng.GPUTensor = out) -> None:
+                def work(
+                    x: ng.GPUTensor = x, y: ng.GPUTensor = y, out: ng.GPUTensor = out, passes: int = passes
+                ) -> None:
                     for _ in range(passes):
                         ng.dot(x, y, out=out, stream=stream)
 
