@@ -94,6 +94,8 @@ class Checker {
   void run(Warp& w, const Uop* u);  // runs the current group until it stops
 
   void found(const Warp& w, const Uop* u, unsigned lane, const char* what, std::string detail);
+  // The same was found there before; it is counted. Asked before a sentence is put together.
+  [[nodiscard]] bool again(const Uop* u, const char* what, const Warp& w);
   void shared_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent);
   void async_issued(Warp& w) { shadow_.async_issued(w.index); }
   void barrier_arrived(Warp& w, unsigned number) { shadow_.arrive(w.index, number); }
@@ -152,7 +154,6 @@ class Checker {
   void issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std::uint32_t lanes);
   static std::uint32_t raise(WarpState& s, unsigned sb, const Outstanding& o);
   void poison(Warp& w, std::uint16_t tag);
-  [[nodiscard]] bool again(const Uop* u, const char* what, const Warp& w);
 
   Grid& grid_;
   std::vector<WarpState> state_;

@@ -8,7 +8,7 @@
 namespace nervanagpu::sass::emulate {
 namespace {
 
-constexpr std::uint32_t kOvertime = 64;  // time slices
+constexpr std::uint32_t kOvertime = 16;  // time slices
 
 // The lanes that a waiting group waits for.
 std::uint32_t wanted(const Warp& w, const Group& g) {

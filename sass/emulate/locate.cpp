@@ -30,6 +30,7 @@ std::byte* refuse(Warp& w, const Uop* u, unsigned lane, const char* what, std::s
 
 std::byte* outside(Warp& w, const Uop* u, unsigned lane, Space space, std::uint64_t address, unsigned bytes,
                    Intent intent) {
+  if (w.checker != nullptr && w.checker->again(u, "out of bounds", w)) return nullptr;
   std::string detail = verb(intent, bytes);
   if (space == Space::kShared) {
     detail += " at shared address " + hex(address) + "; the CTA has [" + hex(w.shared_base) + ", " +
@@ -71,6 +72,7 @@ std::byte* locate(Warp& w, const Uop* u, unsigned lane, Space space, std::uint64
     if (space != Space::kGlobal) address &= 0xff'ffffu;
   }
   if ((address & (bytes - 1)) != 0) {
+    if (w.checker != nullptr && w.checker->again(u, "misaligned", w)) return nullptr;
     return refuse(w, u, lane, "misaligned", verb(intent, bytes) + " at " + hex(address));
   }
   switch (space) {
