@@ -53,6 +53,7 @@ const Uop* set_predicates(Warp& w, const Uop* u) {
 const Uop* write_truth(Warp& w, const Uop* u, u32 truth) {
   const Detail& x = *u->x;
   const u32 yes = x.flag ? 0x3f800000u : ~0u;  // .BF
+  if (x.imm2 != 0) set_cc(w, {.zero = ~truth, .sign = x.flag ? 0 : truth, .carry = 0, .overflow = 0});
   Row32 o = result(w, x);
   NG_LANES(l) o[l] = (truth >> l & 1) != 0 ? yes : 0;
   finish(w, x);
@@ -117,6 +118,11 @@ const Uop* cset(Warp& w, const Uop* u) {
 bool bind_compare64(const Inst& inst, Binding& b) {
   if (inst.row->encoding != Encoding::k64) return false;
   Detail& x = b.detail;
+  const auto writes_truth = [&] {
+    x.flag = says(inst, "BF");
+    x.imm2 = sets_cc(inst) ? 1 : 0;
+    b.knows_cc = true;
+  };
   switch (inst.op) {
     case Op::ISETP:
       if (!x.extended) return false;
@@ -127,7 +133,13 @@ bool bind_compare64(const Inst& inst, Binding& b) {
     case Op::ISET:
       bind_condition(inst, b);
       x.flag2 = true;
-      x.flag = says(inst, "BF");
+      writes_truth();
+      x.body = set_register;
+      return true;
+    case Op::FSET:
+      bind_condition(inst, b);
+      signs_as_float(x);
+      writes_truth();
       x.body = set_register;
       return true;
     case Op::ICMP:
@@ -146,14 +158,14 @@ bool bind_compare64(const Inst& inst, Binding& b) {
       if (x.puse_count != 3) b.refuse("operands");
       x.kind = combination(inst.mod(Axis::kBool));
       x.kind2 = combination(inst.mod(Axis::kLogic));
-      x.flag = says(inst, "BF");
+      writes_truth();
       x.body = inst.op == Op::PSETP ? psetp : pset;
       return true;
     case Op::CSETP:
     case Op::CSET:
       x.imm = static_cast<std::uint32_t>(inst.mod(Axis::kCmp));
       x.kind2 = combination(inst.mod(Axis::kBool));
-      x.flag = says(inst, "BF");
+      writes_truth();
       x.body = inst.op == Op::CSETP ? csetp : cset;
       return true;
     default: return false;

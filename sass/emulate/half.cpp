@@ -89,6 +89,29 @@ const Uop* half2(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+// HADD2.F32 d, -RZ, a: one half widened, the conversion of every kernel that stores float16. A loop that vectorizes:
+// scaling by 2^112 turns the shifted bits into the number, subnormal ones too.
+const Uop* widen_half(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  ConstRow in = fetch(w, x.src[1], 1);
+  const unsigned shift = x.src[1].part == 2 ? 16 : 0;
+  Row32 o = result(w, x);
+  NG_LANES(l) {
+    const u32 h = in[l] >> shift;
+    const u32 sign = (h & 0x8000) << 16;
+    const float number = std::bit_cast<float>((h & 0x7fff) << 13) * 0x1p112F;
+    const u32 finite = std::bit_cast<u32>(number) | sign;
+    const u32 special = (h & 0x3ff) != 0 ? 0x7fffffffu : 0x7f800000u | sign;
+    o[l] = (h & 0x7c00) == 0x7c00 ? special : finite;
+  }
+  finish(w, x);
+  return u + 1;
+}
+
+bool is_minus_zero(const Src& s) {
+  return s.kind == Src::Kind::kRow && s.row == rows::kZero && s.flip == 0x80008000u;
+}
+
 u32 combine(unsigned how, u32 a, u32 b) {
   return how == 0 ? a & b : how == 1 ? a | b : a ^ b;
 }
@@ -206,6 +229,8 @@ bool bind_half(const Inst& inst, Binding& b) {
     b.refuse("operands");
   }
   x.body = half2;
+  const bool widens = op == Operation::kAdd && x.kind2 == 1 && !x.flag && !x.ftz && !x.sat && x.src_count == 2;
+  if (widens && is_minus_zero(x.src[0]) && x.src[1].kind == Src::Kind::kRow) x.body = widen_half;
   return true;
 }
 

@@ -240,6 +240,18 @@ inline u32 dot(unsigned kind, u32 a, u32 b, u32 c) {
   }
   return sum;
 }
+// IDP.4A, the step of a GEMM of bytes: a loop that vectorizes.
+template <bool kSignedA, bool kSignedB>
+const Uop* idp4(Warp& w, const Uop* u) {
+  return map3(w, u, [](u32 a, u32 b, u32 c) {
+    const auto byte = [](u32 v, unsigned at, bool is_signed) {
+      return is_signed ? static_cast<i32>(v << (24 - at)) >> 24 : static_cast<i32>(v >> at & 255);
+    };
+    i32 sum = 0;
+    for (unsigned at = 0; at < 32; at += 8) sum += byte(a, at, kSignedA) * byte(b, at, kSignedB);
+    return c + static_cast<u32>(sum);
+  });
+}
 const Uop* idp(Warp& w, const Uop* u) {
   const unsigned kind = u->x->kind;
   return map3(w, u, [=](u32 a, u32 b, u32 c) { return dot(kind, a, b, c); });
@@ -317,7 +329,13 @@ void bind_idp(const Inst& inst, Binding& b) {
   if (says(inst, "HI")) kind |= 4 | 8;
   x.kind = static_cast<std::uint8_t>(kind);
   signs_as_integer(x);
-  x.body = idp;
+  switch (kind) {
+    case 0: x.body = idp4<false, false>; break;
+    case 1: x.body = idp4<true, false>; break;
+    case 2: x.body = idp4<false, true>; break;
+    case 3: x.body = idp4<true, true>; break;
+    default: x.body = idp; break;
+  }
 }
 
 }  // namespace

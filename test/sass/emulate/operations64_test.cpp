@@ -303,6 +303,14 @@ TEST(Operations64, ComparesAndPredicates) {
                     !(z == 0) ? i[2] : i[3]};
        },
        Values::kFloat},
+      {{"FSET.NEU.AND RZ.CC, R10, R11, PT", "CSETP.NEU.AND P0, PT, CC, PT", "ISET.LT.AND RZ.CC, R12, R13, PT",
+        "CSETP.EQ.AND P1, PT, CC, PT", "FSET.BF.EQ.AND R1.CC, R10, R10, PT", "CSETP.NE.AND P2, PT, CC, PT",
+        "P2R R0, PR, RZ, 0x7"},
+       [](const In& i) {
+         const float x = f(i[0]), y = f(i[1]);
+         return Out{(!(x == y) ? 1u : 0) | (s(i[2]) >= s(i[3]) ? 2u : 0) | (x == x ? 4u : 0), x == x ? 0x3f800000u : 0};
+       },
+       Values::kFloat},
       {{"R2P PR, R10, 0x7f", "PSETP.AND.OR P5, P6, P0, !P1, P2", "PSET.BF.XOR.AND R0, P2, P3, !P4",
         "P2R R1, PR, R11, 0x7f", "P2R.B1 R2, PR, R11, 0x3", "PSET.OR.XOR R3, P0, P3, P4"},
        [](const In& i) {
