@@ -164,7 +164,8 @@ bool says(const Inst& inst, std::string_view text) {
 
 const Family* families() {
   // Those of the 64-bit encodings first: they take what means something else there.
-  static constexpr Family kBaseline[] = {baseline::bind_integer64,
+  static constexpr Family kBaseline[] = {baseline::bind_xmad,
+                                         baseline::bind_integer64,
                                          baseline::bind_logic64,
                                          baseline::bind_compare64,
                                          bind_stack,
@@ -186,7 +187,8 @@ const Family* families() {
                                          bind_half,
                                          nullptr};
 #if defined(__x86_64__)
-  static constexpr Family kAvx2[] = {avx2::bind_integer64,
+  static constexpr Family kAvx2[] = {avx2::bind_xmad,
+                                     avx2::bind_integer64,
                                      avx2::bind_logic64,
                                      avx2::bind_compare64,
                                      bind_stack,

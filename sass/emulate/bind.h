@@ -47,6 +47,7 @@ bool bind_stack(const Inst& inst, Binding& b);  // sm_50 .. sm_62: SSY, SYNC, PB
   bool bind_logic(const Inst& inst, Binding& b);     \
   bool bind_compare(const Inst& inst, Binding& b);   \
   bool bind_shared(const Inst& inst, Binding& b);    \
+  bool bind_xmad(const Inst& inst, Binding& b);      \
   bool bind_integer64(const Inst& inst, Binding& b); \
   bool bind_logic64(const Inst& inst, Binding& b);   \
   bool bind_compare64(const Inst& inst, Binding& b); \
