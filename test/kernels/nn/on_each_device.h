@@ -1,0 +1,46 @@
+// Runs each test on an emulator of every family, and once more where every access is checked.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <random>
+#include <string>
+
+#include "src/emulator_device.h"
+#include "src/select_device.h"
+
+namespace nervanagpu::test {
+
+struct Setup {
+  sass::Arch arch;
+  bool checked;
+};
+
+class OnEachDevice : public ::testing::TestWithParam<Setup> {
+ protected:
+  OnEachDevice()
+      : device_(embedded_cubins(), GetParam().arch, GetParam().checked, std::size_t{1} << 28),
+        before_(exchange_device(&device_)) {}
+  ~OnEachDevice() override { exchange_device(before_); }
+
+  [[nodiscard]] bool checked() const { return GetParam().checked; }
+
+  EmulatorDevice device_;
+  std::mt19937 random_{1};
+
+ private:
+  Device* before_;
+};
+
+inline std::string name_of_setup(const ::testing::TestParamInfo<Setup>& info) {
+  return std::string(sass::info(info.param.arch).name) + (info.param.checked ? "_checked" : "");
+}
+
+#define NG_ON_EACH_DEVICE(fixture)                                                                     \
+  INSTANTIATE_TEST_SUITE_P(                                                                            \
+      Devices, fixture,                                                                                \
+      ::testing::Values(test::Setup{sass::Arch::sm_90a, false}, test::Setup{sass::Arch::sm_90a, true}, \
+                        test::Setup{sass::Arch::sm_52, false}, test::Setup{sass::Arch::sm_52, true}),  \
+      test::name_of_setup)
+
+}  // namespace nervanagpu::test
