@@ -1,6 +1,6 @@
 // Exact problems in numbers, on whatever device there is:
 //
-//   NG_GPU_PROBLEMS   how many in all; unset: 20000 on a GPU, 200 on the emulator
+//   NG_GPU_PROBLEMS   how many in all; unset: 20000 on a GPU, 1600 on the emulator
 //   NG_GPU_FIRST      the number of the first one of each kind (default 0), to see a failure again
 #include "test/gpu/exact.h"
 
@@ -28,7 +28,7 @@ void run(Verdict (*problem)(std::uint64_t), std::uint64_t parts) {
   const bool gpu = device().kind == DeviceKind::cuda;
   report().set_device(device().name);
   const std::uint64_t first = number_from("NG_GPU_FIRST", 0);
-  const std::uint64_t count = (number_from("NG_GPU_PROBLEMS", gpu ? 20000 : 200) * parts + 7) / 8;
+  const std::uint64_t count = (number_from("NG_GPU_PROBLEMS", gpu ? 20000 : 1600) * parts + 7) / 8;
   const unsigned workers = gpu ? std::max(std::thread::hardware_concurrency(), 1U) : 1U;
   std::atomic<std::uint64_t> next{0};
   std::atomic<int> wrong{0};
