@@ -1,6 +1,8 @@
 // Named barriers of a CTA: BAR.SYNC, BAR.ARV, BAR.RED. A warp has arrived when all its lanes that have not exited have;
 // it counts as 32 threads, as on the chip.
 #include <bit>
+#include <cstdio>
+#include <string>
 
 #include "sass/emulate/bind.h"
 #include "sass/emulate/check.h"
@@ -42,6 +44,13 @@ const Uop* bar(Warp& w, const Uop* u) {
     std::string what = "the warp arrives at barrier " + std::to_string(number) + " again before the others did";
     if (w.checker == nullptr) return fault(w, u, first, "barrier misuse: " + what);
     w.checker->found(w, u, first, "barrier misuse", std::move(what));
+  }
+  if (w.stacked && w.checker != nullptr && (w.live & ~w.exec) != 0) {
+    char lanes[16];
+    std::snprintf(lanes, sizeof lanes, "0x%x", w.live & ~w.exec);
+    w.checker->found(
+        w, u, first, "barrier misuse",
+        std::string("lanes ") + lanes + " of the warp are not here, and before sm_70 a warp arrives as one");
   }
   bar.arrived[w.index] |= w.exec;
   const auto kind = static_cast<BarKind>(x.kind);

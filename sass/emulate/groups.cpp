@@ -1,6 +1,8 @@
 // Lane groups: how a warp diverges and converges. A divergent branch splits the running group; BSYNC and WARPSYNC make
-// groups wait for each other; groups that stand at the same instruction become one when the next is picked.
+// groups wait for each other; groups that stand at the same instruction become one when the next is picked. Before sm_70
+// groups have tokens instead (stack.cpp) and join nowhere else.
 #include <algorithm>
+#include <utility>
 
 #include "sass/emulate/check.h"
 #include "sass/emulate/grid.h"
@@ -26,24 +28,24 @@ bool pick(Warp& w) {
     return groups[0].state == Group::State::kReady;
   }
   const std::uint32_t last_pc = w.current < groups.size() ? groups[w.current].pc : 0;
-  for (std::size_t i = 0; i < groups.size(); ++i) {
+  for (std::size_t i = 0; i < groups.size() && !w.stacked; ++i) {
     if (groups[i].state != Group::State::kReady) continue;
     for (std::size_t j = groups.size() - 1; j > i; --j) {
-      if (groups[j].state != Group::State::kReady || groups[j].pc != groups[i].pc ||
-          groups[j].token != groups[i].token) {
-        continue;
-      }
+      if (groups[j].state != Group::State::kReady || groups[j].pc != groups[i].pc) continue;
       groups[i].mask |= groups[j].mask;
       groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(j));
     }
   }
   // In turn means: the next higher place in the code, then from the start again.
   const Group* best = nullptr;
+  const std::pair<std::uint32_t, std::ptrdiff_t> last{last_pc, w.current};
   const auto before = [&](const Group& a, const Group& b) {
-    if (!w.rotate) return a.pc < b.pc;
-    const bool a_wraps = a.pc <= last_pc;
-    const bool b_wraps = b.pc <= last_pc;
-    return a_wraps != b_wraps ? b_wraps : a.pc < b.pc;
+    const std::pair<std::uint32_t, std::ptrdiff_t> at_a{a.pc, &a - groups.data()};
+    const std::pair<std::uint32_t, std::ptrdiff_t> at_b{b.pc, &b - groups.data()};
+    if (!w.rotate) return at_a < at_b;
+    const bool a_wraps = at_a <= last;
+    const bool b_wraps = at_b <= last;
+    return a_wraps != b_wraps ? b_wraps : at_a < at_b;
   };
   for (const Group& g : groups) {
     if (g.state == Group::State::kReady && (best == nullptr || before(g, *best))) best = &g;

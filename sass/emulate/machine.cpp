@@ -138,7 +138,8 @@ class Runner {
       const std::uint32_t left = threads_ - i * kLanes;
       w.live = left >= kLanes ? kAllLanes : (1u << left) - 1;
       w.groups.assign(1, Group{.mask = w.live, .pc = 0});
-      w.tokens.assign(1, Token{});
+      w.stacked = a.encoding == Encoding::k64;
+      w.tokens.assign(w.stacked ? 1 : 0, Token{});
       w.current = 0;
     }
     if (checked_) checker_.begin(cta_);

@@ -161,14 +161,14 @@ void release_tokens(Warp& w) {
         if (g.state == Group::State::kAtToken && g.token == at) here |= g.mask;
       }
       if ((token.mask & w.live & ~here) != 0) continue;
-      // All are here: they go on as groups at one place, which join when the next is picked.
-      for (Group& g : w.groups) {
-        if (g.state != Group::State::kAtToken || g.token != at) continue;
-        g.state = Group::State::kReady;
-        g.pc = token.target;
-        g.token = token.below;
-      }
+      // All are here: one group again.
+      w.groups[i] = Group{.mask = here, .pc = token.target, .token = token.below};
       token.kind = Token::Kind::kFree;
+      for (std::size_t j = w.groups.size(); j-- > 0;) {
+        if (w.groups[j].state != Group::State::kAtToken || w.groups[j].token != at) continue;
+        w.groups.erase(w.groups.begin() + static_cast<std::ptrdiff_t>(j));
+        if (j < w.current) --w.current;  // the running group stays the same one
+      }
       again = true;
     }
   }

@@ -93,7 +93,8 @@ struct alignas(64) Warp {
   std::array<std::array<std::uint32_t, kLanes>, 16> convergence{};  // B0..B15 of each lane: who takes part
   std::byte* local = nullptr;                                       // local memory, `local_bytes` a lane
   std::uint32_t local_bytes = 0;
-  std::vector<Token> tokens;         // sm_50 .. sm_62
+  bool stacked = false;              // sm_50 .. sm_62: groups only join where a token says so
+  std::vector<Token> tokens;         // of these
   std::uint32_t barrier_result = 0;  // of BAR.RED
   alignas(64) std::array<std::array<std::uint32_t, kLanes>, 12> scratch{};
 

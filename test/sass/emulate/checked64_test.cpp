@@ -182,6 +182,23 @@ TEST(Checked64, RacesBoundsAndBarriers) {
   EXPECT_EQ(findings({{"STG.E [R4+0x4], R0", stall(15)}, {"STG.E [R4], R0", stall(15)}}, 64, 64),
             (List{"out of bounds in line 7"}));
   EXPECT_EQ(findings({{"BAR.ARV 0x1, 0x60", stall(15)}}, 64), (List{"barrier misuse in line 7"}));
+  // Lanes that have parted stay apart until a SYNC joins them, and a warp arrives at a barrier as one.
+  const auto parted = [](const std::string& push, const std::string& pop) {
+    return std::vector<TextLine>{{"ISETP.LT.AND P0, PT, R0, 0x5, PT", stall(15)},
+                                 {push, stall(15)},
+                                 {"@P0 BRA `(LOW)", stall(15)},
+                                 {"MOV R8, R0", stall(15)},
+                                 {pop, stall(15)},
+                                 {"LOW:"},
+                                 {pop, stall(15)},
+                                 {"JOIN:"},
+                                 {"BAR.SYNC 0x0", stall(15)}};
+  };
+  EXPECT_EQ(findings(parted("SSY `(JOIN)", "SYNC")), kClean);
+  EXPECT_EQ(findings(parted("NOP", "NOP")), (List{"barrier misuse in line 15"}));
+  EXPECT_EQ(
+      findings({{"ISETP.LT.AND P0, PT, R0, 0x5, PT", stall(15)}, {"@P0 EXIT", stall(15)}, {"BAR.SYNC 0x0", stall(15)}}),
+      kClean);
 }
 
 TEST(Checked64, AcrossTheConvergenceStack) {
