@@ -153,6 +153,7 @@ TEST(Settings, ValuesThatMeanNothingAreRefused) {
   EXPECT_TRUE(read_settings().checked);
   EXPECT_EQ(read_settings().device, DeviceKind::emulator);
   unsetenv("NERVANAGPU_EMULATOR");
+  unsetenv("NERVANAGPU_EMULATOR_ARCH");
   EXPECT_EQ(read_settings().emulator_arch, std::nullopt);
   setenv("NERVANAGPU_EMULATOR_ARCH", "maxwell", 1);
   expect_error<InvalidArgument>([] { read_settings(); },
