@@ -11,6 +11,7 @@
 `ng.doctor()` says what was found on this machine. `NervanaGPU` is the factory of the 2015 library of this name.
 """
 
+from nervanagpu import nn
 from nervanagpu._core import (
     CheckError,
     DeviceInfo,
@@ -53,6 +54,7 @@ __all__ = [
     "empty_like",
     "full",
     "memory_stats",
+    "nn",
     "ones",
     "release_cached_memory",
     "synchronize",

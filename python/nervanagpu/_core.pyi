@@ -108,6 +108,7 @@ class GPUTensor:
     def set(self, value: npt.ArrayLike) -> None: ...
     def fill(self, value: float) -> None: ...
     def copy(self) -> GPUTensor: ...
+    def astype(self, dtype: npt.DTypeLike) -> GPUTensor: ...
     def transpose(self, *axes: Any) -> GPUTensor: ...
     def reshape(self, *shape: Any) -> GPUTensor: ...
     def __getitem__(self, key: _Key) -> GPUTensor: ...
@@ -143,3 +144,125 @@ def dot(
     stream: Stream | None,
     tile: str,
 ) -> GPUTensor: ...
+def nn_convert(
+    from_: GPUTensor,
+    to: GPUTensor,
+    rounding: str,
+    seed: int,
+    offset: int,
+    bits: int,
+    stream: Stream | None,
+    /,
+) -> None: ...
+def nn_add(
+    a: GPUTensor,
+    b: GPUTensor,
+    out: GPUTensor,
+    alpha: float,
+    beta: float,
+    rounding: str,
+    seed: int,
+    offset: int,
+    bits: int,
+    stream: Stream | None,
+    /,
+) -> None: ...
+def nn_activation(
+    kind: str,
+    x: GPUTensor,
+    y: GPUTensor,
+    slope: float,
+    rounding: str,
+    seed: int,
+    offset: int,
+    bits: int,
+    stream: Stream | None,
+    /,
+) -> None: ...
+def nn_activation_bprop(
+    kind: str,
+    y: GPUTensor,
+    dy: GPUTensor,
+    dx: GPUTensor,
+    slope: float,
+    rounding: str,
+    seed: int,
+    offset: int,
+    bits: int,
+    stream: Stream | None,
+    /,
+) -> None: ...
+def nn_dropout(
+    x: GPUTensor,
+    y: GPUTensor,
+    keep: float,
+    mask_seed: int,
+    mask_offset: int,
+    rounding: str,
+    seed: int,
+    offset: int,
+    bits: int,
+    stream: Stream | None,
+    /,
+) -> None: ...
+def nn_bias_add(
+    x: GPUTensor,
+    bias: GPUTensor,
+    channel_last: bool,
+    y: GPUTensor,
+    rounding: str,
+    seed: int,
+    offset: int,
+    bits: int,
+    stream: Stream | None,
+    /,
+) -> None: ...
+def nn_bias_grad(
+    dy: GPUTensor,
+    channel_last: bool,
+    db: GPUTensor,
+    alpha: float,
+    beta: float,
+    rounding: str,
+    seed: int,
+    offset: int,
+    bits: int,
+    stream: Stream | None,
+    /,
+) -> None: ...
+def nn_sgd_update(
+    w: GPUTensor,
+    master: GPUTensor | None,
+    velocity: GPUTensor,
+    grad: GPUTensor,
+    lr: float,
+    momentum: float,
+    weight_decay: float,
+    rounding: str,
+    seed: int,
+    offset: int,
+    bits: int,
+    stream: Stream | None,
+    /,
+) -> None: ...
+def nn_softmax(
+    logits: GPUTensor,
+    labels: GPUTensor | None,
+    probs: GPUTensor,
+    loss: GPUTensor | None,
+    stream: Stream | None,
+    /,
+) -> None: ...
+def nn_softmax_bprop(
+    probs: GPUTensor,
+    labels: GPUTensor,
+    dlogits: GPUTensor,
+    scale: float,
+    rounding: str,
+    seed: int,
+    offset: int,
+    bits: int,
+    stream: Stream | None,
+    /,
+) -> None: ...
+def nn_statistics(x: GPUTensor, stream: Stream | None, /) -> tuple[float, float]: ...

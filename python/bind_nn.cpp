@@ -1,0 +1,141 @@
+#include <pybind11/stl.h>
+
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "nervanagpu/nn.hpp"
+#include "python/bind.h"
+
+namespace nervanagpu::python {
+namespace {
+
+Activation activation_from(const std::string& name) {
+  constexpr std::array<std::pair<const char*, Activation>, 5> kAll{{{"identity", Activation::identity},
+                                                                    {"relu", Activation::relu},
+                                                                    {"leaky_relu", Activation::leaky_relu},
+                                                                    {"tanh", Activation::tanh},
+                                                                    {"sigmoid", Activation::sigmoid}}};
+  for (const auto& [text, f] : kAll) {
+    if (name == text) return f;
+  }
+  throw InvalidArgument("activation is '" + name + "'; needs identity, relu, leaky_relu, tanh or sigmoid");
+}
+
+// What every operation ends with: rounding, seed, offset, bits, stream.
+struct Last {
+  Rounding rounding;
+  Stream stream;
+};
+Last last_from(const std::string& mode, std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
+  return {rounding_from(mode, seed, offset, bits), stream_from(stream)};
+}
+
+void bind_elementwise(py::module_& m) {
+  m.def("nn_convert", [](const Tensor& from, Tensor& to, const std::string& mode, std::uint64_t seed,
+                         std::uint64_t offset, int bits, const py::object& stream) {
+    const Last last = last_from(mode, seed, offset, bits, stream);
+    const py::gil_scoped_release release;
+    convert(from, to, last.rounding, last.stream);
+  });
+  m.def("nn_add", [](const Tensor& a, const Tensor& b, Tensor& out, float alpha, float beta, const std::string& mode,
+                     std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
+    const Last last = last_from(mode, seed, offset, bits, stream);
+    const py::gil_scoped_release release;
+    add(a, b, out, alpha, beta, last.rounding, last.stream);
+  });
+  m.def("nn_activation", [](const std::string& f, const Tensor& x, Tensor& y, float slope, const std::string& mode,
+                            std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
+    const Last last = last_from(mode, seed, offset, bits, stream);
+    const Activation kind = activation_from(f);
+    const py::gil_scoped_release release;
+    activation_fprop(kind, x, y, slope, last.rounding, last.stream);
+  });
+  m.def("nn_activation_bprop",
+        [](const std::string& f, const Tensor& y, const Tensor& dy, Tensor& dx, float slope, const std::string& mode,
+           std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
+          const Last last = last_from(mode, seed, offset, bits, stream);
+          const Activation kind = activation_from(f);
+          const py::gil_scoped_release release;
+          activation_bprop(kind, y, dy, dx, slope, last.rounding, last.stream);
+        });
+  m.def("nn_dropout",
+        [](const Tensor& x, Tensor& y, float keep, std::uint64_t mask_seed, std::uint64_t mask_offset,
+           const std::string& mode, std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
+          const Last last = last_from(mode, seed, offset, bits, stream);
+          const py::gil_scoped_release release;
+          dropout(x, y, keep, mask_seed, mask_offset, last.rounding, last.stream);
+        });
+}
+
+void bind_bias(py::module_& m) {
+  m.def("nn_bias_add", [](const Tensor& x, const Tensor& bias, bool channel_last, Tensor& y, const std::string& mode,
+                          std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
+    const Last last = last_from(mode, seed, offset, bits, stream);
+    const py::gil_scoped_release release;
+    bias_add(x, bias, channel_last, y, last.rounding, last.stream);
+  });
+  m.def("nn_bias_grad",
+        [](const Tensor& dy, bool channel_last, Tensor& db, float alpha, float beta, const std::string& mode,
+           std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
+          const Last last = last_from(mode, seed, offset, bits, stream);
+          const py::gil_scoped_release release;
+          bias_grad(dy, channel_last, db, alpha, beta, last.rounding, last.stream);
+        });
+}
+
+void bind_training(py::module_& m) {
+  m.def("nn_sgd_update", [](Tensor& w, std::optional<Tensor> master, Tensor& velocity, const Tensor& grad, float lr,
+                            float momentum, float weight_decay, const std::string& mode, std::uint64_t seed,
+                            std::uint64_t offset, int bits, const py::object& stream) {
+    const Last last = last_from(mode, seed, offset, bits, stream);
+    const py::gil_scoped_release release;
+    sgd_update(w, master ? &*master : nullptr, velocity, grad,
+               {lr, momentum, weight_decay, last.rounding, last.stream});
+  });
+  m.def("nn_softmax", [](const Tensor& logits, const std::optional<Tensor>& labels, Tensor& probs,
+                         std::optional<Tensor> loss, const py::object& stream) {
+    const Stream s = stream_from(stream);
+    const py::gil_scoped_release release;
+    softmax_fprop(logits, labels ? &*labels : nullptr, probs, loss ? &*loss : nullptr, s);
+  });
+  m.def("nn_softmax_bprop",
+        [](const Tensor& probs, const Tensor& labels, Tensor& dlogits, float scale, const std::string& mode,
+           std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
+          const Last last = last_from(mode, seed, offset, bits, stream);
+          const py::gil_scoped_release release;
+          softmax_bprop(probs, labels, dlogits, scale, last.rounding, last.stream);
+        });
+  m.def("nn_statistics", [](const Tensor& x, const py::object& stream) {
+    const Stream s = stream_from(stream);
+    Statistics out;
+    {
+      const py::gil_scoped_release release;
+      out = statistics(x, s);
+    }
+    return std::make_pair(out.mean_abs, out.max_abs);
+  });
+}
+
+}  // namespace
+
+void bind_nn(py::module_& m) {
+  bind_elementwise(m);
+  bind_bias(m);
+  bind_training(m);
+  auto tensor = py::class_<Tensor>(m.attr("GPUTensor"));
+  tensor.def(
+      "astype",
+      [](const Tensor& t, const py::object& dtype) {
+        const Dtype d = dtype_from(dtype);
+        const py::gil_scoped_release release;
+        Tensor out = Tensor::empty(t.shape(), d);
+        convert(t, out);
+        return out;
+      },
+      py::arg("dtype"),
+      "A contiguous copy with another dtype, on the device, for float32, float16, int32, int8 and uint8. Floats are\n"
+      "rounded to nearest; to integers they are truncated and saturate, NaN becomes 0; integers keep their low bits.");
+}
+
+}  // namespace nervanagpu::python
