@@ -1,0 +1,152 @@
+// Convolution on device addresses: what is checked, and the way of channels_first through another layout.
+#include <cmath>
+#include <string>
+
+#include "kernels/conv/launch.h"
+#include "kernels/conv/problem.h"
+#include "nervanagpu/error.hpp"
+#include "nervanagpu/nn.hpp"
+#include "src/select_device.h"
+
+namespace nervanagpu {
+namespace conv_detail {
+namespace {
+
+constexpr std::size_t kAlign = 256;
+
+std::size_t aligned(std::size_t bytes) {
+  return (bytes + kAlign - 1) / kAlign * kAlign;
+}
+
+void check_address(const std::string& name, std::uint64_t address, std::size_t multiple) {
+  if (address == 0) throw InvalidArgument("conv: " + name + " is 0; needs a device address");
+  if (address % multiple != 0) {
+    throw InvalidArgument("conv: address of " + name + " is " + std::to_string(address) + "; needs a multiple of " +
+                          std::to_string(multiple));
+  }
+}
+
+void check_integer(const char* name, float v) {
+  if (!(std::floor(v) == v && v >= -2147483648.0F && v < 2147483648.0F)) {
+    throw InvalidArgument(std::string("conv: ") + name + " is " + std::to_string(v) +
+                          "; an int32 result needs an integer of 32 bits");
+  }
+}
+
+// The problem in the layout that the kernels have; float32 throughout if `wide`.
+ConvProblem relayout(const ConvProblem& p, bool wide) {
+  ConvProblem q = p;
+  q.layout = Layout::channels_last;
+  for (Dtype* t : {&q.x_type, &q.w_type, &q.y_type}) {
+    if (wide && *t == Dtype::float16) *t = Dtype::float32;
+  }
+  return q;
+}
+
+Shape shape_of(const ConvProblem& p, Role role) {
+  return role == Role::x ? x_shape(p, 3) : role == Role::w ? w_shape(p, 3) : y_shape(p, 3);
+}
+
+std::size_t copy_bytes(const ConvProblem& p, Role role) {
+  const Dtype type = type_of(p, role);
+  const std::size_t width = type == Dtype::float16 ? 4 : size_of(type);
+  return aligned(static_cast<std::size_t>(elements_of(p, role)) * width);
+}
+
+// (N, C, D, H, W) at `first` and (N, D, H, W, C) at `last`, as views of one shape.
+struct Views {
+  Tensor first, last;
+};
+
+Views views(const ConvProblem& p, const ConvProblem& inner, Role role, std::uint64_t first, std::uint64_t last) {
+  const Shape shape = shape_of(inner, role);
+  const std::int64_t places = shape[1] * shape[2] * shape[3];
+  const std::int64_t channels = shape[4];
+  const Shape of_first = {places * channels, shape[2] * shape[3], shape[3], 1, places};
+  const Shape of_last = {places * channels, shape[2] * shape[3] * channels, shape[3] * channels, channels, 1};
+  return {Tensor::wrap(first, shape, of_first, type_of(p, role)),
+          Tensor::wrap(last, shape, of_last, type_of(inner, role))};
+}
+
+// Through copies in the workspace. Rounding at random is left to the last copy: it counts the elements of the result as
+// they lie there.
+void queue_channels_first(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers,
+                          const Epilogue& epilogue, const Stream& stream) {
+  const bool wide = epilogue.rounding.stochastic;
+  const ConvProblem inner = relayout(p, wide);
+  const Roles roles = roles_of(pass);
+  ConvPointers q = pointers;
+  q.in1 = pointers.workspace;
+  q.in2 = q.in1 + copy_bytes(p, roles.in1);
+  q.out = q.in2 + copy_bytes(p, roles.in2);
+  q.workspace = q.out + copy_bytes(p, roles.out);
+  Views in1 = views(p, inner, roles.in1, pointers.in1, q.in1);
+  Views in2 = views(p, inner, roles.in2, pointers.in2, q.in2);
+  Views out = views(p, inner, roles.out, pointers.out, q.out);
+  convert(in1.first, in1.last, {}, stream);
+  convert(in2.first, in2.last, {}, stream);
+  if (epilogue.beta != 0.0F) convert(out.first, out.last, {}, stream);
+  Epilogue exact = epilogue;
+  exact.rounding = {};
+  queue(device, pass, inner, q, exact, stream.handle());
+  convert(out.last, out.first, epilogue.rounding, stream);
+}
+
+}  // namespace
+}  // namespace conv_detail
+
+using conv_detail::Role;
+
+std::size_t conv_workspace(ConvPass pass, const ConvProblem& p) {
+  conv_detail::check(pass, p);
+  if (p.layout != Layout::channels_first) return conv_detail::partial_bytes(pass, p);
+  std::size_t bytes = conv_detail::partial_bytes(pass, conv_detail::relayout(p, false));
+  for (const Role role : {Role::x, Role::w, Role::y}) bytes += conv_detail::copy_bytes(p, role);
+  return bytes;
+}
+
+void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options) {
+  using namespace conv_detail;
+  const std::size_t bytes = conv_workspace(pass, p);
+  const Roles roles = roles_of(pass);
+  check_address(name_of(pass, roles.in1), pointers.in1, size_of(type_of(p, roles.in1)));
+  check_address(name_of(pass, roles.in2), pointers.in2, size_of(type_of(p, roles.in2)));
+  check_address(name_of(pass, roles.out), pointers.out, size_of(type_of(p, roles.out)));
+  if (bytes > 0) check_address("workspace", pointers.workspace, 16);
+  const Dtype out_type = type_of(p, roles.out);
+  const bool integer = out_type == Dtype::int32;
+  if (pass != ConvPass::fprop && (pointers.bias != 0 || options.relu)) {
+    throw InvalidArgument(std::string("conv: ") + (options.relu ? "relu" : "bias") + " is for fprop alone");
+  }
+  if (pointers.bias != 0) {
+    if (pointers.bias_type != out_type && (integer || pointers.bias_type != Dtype::float32)) {
+      throw TypeError("conv: bias is " + std::string(nervanagpu::name_of(pointers.bias_type)) + "; needs " +
+                      (integer ? "int32" : "float32 or " + std::string(nervanagpu::name_of(out_type))));
+    }
+    check_address("bias", pointers.bias, size_of(pointers.bias_type));
+  }
+  Epilogue e;
+  e.alpha = options.alpha;
+  e.beta = options.beta;
+  e.relu = options.relu;
+  e.bias_f16 = pointers.bias_type == Dtype::float16;
+  e.rounding = options.rounding;
+  if (integer) {
+    check_integer("alpha", e.alpha);
+    check_integer("beta", e.beta);
+    e.rounding = {};
+  }
+  const int most = out_type == Dtype::float16 ? 10 : 15;
+  if (e.rounding.stochastic && (e.rounding.bits < 0 || e.rounding.bits > most)) {
+    throw InvalidArgument("conv: rounding bits is " + std::to_string(e.rounding.bits) + "; needs 1 to " +
+                          std::to_string(most) + ", or 0 for " + std::to_string(most));
+  }
+  Device& device = current_device();
+  if (p.layout == Layout::channels_first) {
+    queue_channels_first(device, pass, p, pointers, e, options.stream);
+  } else {
+    queue(device, pass, p, pointers, e, options.stream.handle());
+  }
+}
+
+}  // namespace nervanagpu

@@ -1,0 +1,251 @@
+#include "kernels/conv/launch.h"
+
+#include <algorithm>
+#include <bit>
+#include <string_view>
+
+#include "kernels/conv/problem.h"
+#include "nervanagpu/error.hpp"
+#include "src/arguments.h"
+#include "src/magic.h"
+
+namespace nervanagpu::conv_detail {
+namespace {
+
+enum Flags : std::uint32_t {
+  kBeta = 1,
+  kRelu = 2,
+  kBiasJ = 4,
+  kBiasF16 = 8,
+  kStochastic = 16,
+  kPartial = 32,
+  kBiasI = 128
+};
+
+constexpr std::int64_t kMostTilesN = 65535;  // of a grid's y
+
+// A kernel's parameters: as its conditions ask for them, and as it is given them.
+class Values {
+ public:
+  Values& u64(std::uint64_t v) { return put(Kind::u64, static_cast<std::int64_t>(v)); }
+  Values& u32(std::int64_t v) { return put(Kind::u32, static_cast<std::int64_t>(static_cast<std::uint32_t>(v))); }
+  Values& s32(std::int64_t v) { return put(Kind::s32, static_cast<std::int32_t>(v)); }
+  Values& f32(float v) { return put(Kind::f32, std::bit_cast<std::int32_t>(v)); }
+  // A divisor and its magic numbers.
+  Values& divisor(std::int64_t v) {
+    const Magic m = magic(static_cast<std::uint32_t>(v));
+    return u32(v).u32(m.mul).u32(m.shift);
+  }
+  Values& each_s32(const Triple& t) { return s32(t[0]).s32(t[1]).s32(t[2]); }
+
+  [[nodiscard]] const std::vector<std::int64_t>& numbers() const { return numbers_; }
+
+  void launch(Device& device, const Kernel& kernel, const Grid& grid, StreamId stream) const {
+    Arguments args(kernel.manifest());
+    for (std::size_t i = 0; i < kinds_.size(); ++i) {
+      const std::int64_t v = numbers_[i];
+      switch (kinds_[i]) {
+        case Kind::u64: args.add(static_cast<std::uint64_t>(v)); break;
+        case Kind::u32: args.add(static_cast<std::uint32_t>(v)); break;
+        case Kind::s32: args.add(static_cast<std::int32_t>(v)); break;
+        case Kind::f32: args.add(std::bit_cast<float>(static_cast<std::int32_t>(v))); break;
+      }
+    }
+    device.launch(kernel, grid, args.block(), stream);
+  }
+
+ private:
+  enum class Kind : std::uint8_t { u64, u32, s32, f32 };
+  Values& put(Kind kind, std::int64_t v) {
+    kinds_.push_back(kind);
+    numbers_.push_back(v);
+    return *this;
+  }
+
+  std::vector<Kind> kinds_;
+  std::vector<std::int64_t> numbers_;
+};
+
+// An integer kernel takes alpha and beta as integers.
+float scale(float v, Dtype c) {
+  return c == Dtype::int32 ? std::bit_cast<float>(static_cast<std::int32_t>(v)) : v;
+}
+
+std::uint32_t flags_of(const Epilogue& e, bool bias, std::uint32_t along) {
+  return (e.beta != 0.0F ? kBeta : 0U) | (e.relu ? kRelu : 0U) | (bias ? along : 0U) |
+         (bias && e.bias_f16 ? kBiasF16 : 0U) | (e.rounding.stochastic ? kStochastic : 0U);
+}
+
+std::int64_t round_bits(const Epilogue& e, Dtype c) {
+  return e.rounding.bits != 0 ? e.rounding.bits : c == Dtype::float16 ? 10 : 15;
+}
+
+std::uint64_t moved(std::uint64_t address, std::int64_t elements, Dtype type) {
+  return address + static_cast<std::uint64_t>(elements) * size_of(type);
+}
+
+Values values_of(const Call& call) {
+  const Launch& l = call.launch;
+  const Epilogue& e = call.epilogue;
+  const Dtype c_type = l.partial ? Dtype::float32 : call.c_type;  // partial sums have four bytes in any case
+  const Dtype bias_type = e.bias_f16 ? Dtype::float16 : Dtype::float32;
+  const bool bias = call.bias != 0 && !l.partial;
+  Values v;
+  v.u64(moved(call.a, l.a_at, call.a_type)).u64(moved(call.b, l.b_at, call.b_type));
+  v.u64(moved(call.c, l.c_at, c_type)).u64(bias ? moved(call.bias, l.bias_at, bias_type) : 0);
+  v.u32(l.m).u32(l.n).u32(l.k).u32(l.kchunk).divisor(l.splits);
+  for (const std::int64_t extent : l.ie) v.divisor(extent);
+  for (const std::int64_t extent : l.le) v.divisor(extent);
+  v.s32(l.ai_n).s32(l.al_n).each_s32(l.as).each_s32(l.mi).each_s32(l.ml).each_s32(l.origin);
+  v.u32(l.dim[0]).u32(l.dim[1]).u32(l.dim[2]);
+  v.s32(l.bl_n).each_s32(l.bl).s32(l.bj);
+  v.s32(l.ci_n).each_s32(l.ci).s32(l.cj);
+  v.u32(l.ga).u32(l.gb).u32(l.gc).u32(l.cs).u32(l.c0);
+  v.f32(scale(e.alpha, call.c_type)).f32(scale(e.beta, call.c_type));
+  v.u32(l.partial ? kPartial : flags_of(e, bias, kBiasJ)).u32(round_bits(e, call.c_type));
+  v.u64(e.rounding.seed).u64(e.rounding.offset + l.round_skip);
+  return v;
+}
+
+const char* short_name(Dtype t) {
+  switch (t) {
+    case Dtype::float32: return "f32";
+    case Dtype::float16: return "f16";
+    case Dtype::int8: return "s8";
+    case Dtype::uint8: return "u8";
+    default: return "s32";
+  }
+}
+
+std::string prefix_of(const Call& call) {
+  const char* orders[] = {"llj", "ljj", "iji", "ili"};
+  return std::string("conv_") + orders[static_cast<int>(call.launch.order)] + "_" + short_name(call.a_type) + "_" +
+         short_name(call.b_type) + "_" + short_name(call.c_type) + "_";
+}
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+
+// Clocks until the busiest multiprocessor is done. It does 128 multiply-adds a clock where two CTAs share it; a small tile
+// spends more of its issue slots on fragments, and elements copied one at a time take more of them, too.
+double cost_of(const Kernel& kernel, const Launch& l, std::int64_t tiles, int multiprocessors) {
+  const double outputs = static_cast<double>(kernel.number("BM")) * kernel.number("BN");
+  const double efficiency = outputs >= 16384 ? 0.92 : outputs >= 8192 ? 0.84 : 0.70;
+  const std::int64_t on_one = ceil_div(tiles, std::max(multiprocessors, 1));
+  const double alone = on_one == 1 ? 1.3 : on_one == 2 && outputs < 8192 ? 1.1 : 1.0;
+  const double copies = kernel.number("V") == 4 ? 1.0 : 1.25;
+  const auto depth = static_cast<double>(std::max<std::int64_t>(std::min(l.k, l.kchunk), 8));
+  constexpr double kStart = 3000.0;  // prologue and epilogue of a tile
+  return static_cast<double>(on_one) *
+         (outputs * depth / 128.0 / efficiency * alone * copies + kStart * outputs / 16384);
+}
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+Plan choose(const Device& device, const Call& call, const std::string& end) {
+  for (const Plan& plan : plans(device.registry(), device.info().multiprocessors, call)) {
+    if (ends_with(plan.kernel->name(), end)) return plan;
+  }
+  std::string why;
+  const std::string prefix = prefix_of(call);
+  const Values values = values_of(call);
+  for (const Kernel* k : device.registry().of_op("conv")) {
+    if (k->name().compare(0, prefix.size(), prefix) != 0 || !ends_with(k->name(), end)) continue;
+    const Condition* unmet = k->unmet(values.numbers());
+    if (unmet != nullptr) why += "\n  " + k->name() + " needs " + unmet->text();
+  }
+  throw InvalidArgument("conv: no kernel " + prefix + "*" + end + " for this problem" + why);
+}
+
+struct Sum {
+  const Kernel* kernel = nullptr;
+  Values values;
+  Grid grid;
+};
+
+Sum plan_sum(const Registry& registry, const SplitSum& s, const ConvPointers& pointers, const Epilogue& e, Dtype type) {
+  for (const std::int64_t width : {4, 1}) {
+    if (s.cols % width != 0) continue;
+    Sum sum;
+    sum.kernel = registry.find(std::string("split_sum_") + short_name(type) + "_" + std::to_string(width));
+    if (sum.kernel == nullptr) continue;
+    const std::int64_t plane = s.rows * s.cols / width;
+    const std::int64_t total = s.groups * plane;
+    Values& v = sum.values;
+    v.u64(pointers.workspace).u64(pointers.out).u64(pointers.bias);
+    v.u32(total).divisor(plane).divisor(s.cols / width).u32(s.rows).u32(s.splits).u32(s.ld).u32(s.gc);
+    v.f32(scale(e.alpha, type)).f32(scale(e.beta, type));
+    v.u32(flags_of(e, pointers.bias != 0, s.bias_along_rows ? kBiasI : kBiasJ)).u32(round_bits(e, type));
+    v.u64(e.rounding.seed).u64(e.rounding.offset);
+    if (sum.kernel->unmet(v.numbers()) != nullptr) continue;
+    sum.grid.x = static_cast<std::uint32_t>(ceil_div(total, sum.kernel->manifest().threads));
+    return sum;
+  }
+  throw InvalidArgument("conv: no kernel split_sum for " + std::string(name_of(type)));
+}
+
+}  // namespace
+
+std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Call& call) {
+  const std::string prefix = prefix_of(call);
+  const Values values = values_of(call);
+  const Launch& l = call.launch;
+  std::vector<Plan> out;
+  for (const Kernel* k : registry.of_op("conv")) {
+    if (k->name().compare(0, prefix.size(), prefix) != 0) continue;
+    const int bm = k->number("BM");
+    const int bn = k->number("BN");
+    if (bm <= 0 || bn <= 0 || ceil_div(l.n, bn) > kMostTilesN || k->unmet(values.numbers()) != nullptr) continue;
+    const Grid grid = {static_cast<std::uint32_t>(ceil_div(l.m, bm)), static_cast<std::uint32_t>(ceil_div(l.n, bn)),
+                       static_cast<std::uint32_t>(l.groups * l.splits)};
+    const std::int64_t tiles = std::int64_t{grid.x} * grid.y * grid.z;
+    out.push_back({k, grid, cost_of(*k, l, tiles, multiprocessors)});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const Plan& a, const Plan& b) { return a.cost < b.cost; });
+  return out;
+}
+
+void launch(Device& device, const Plan& plan, const Call& call, StreamId stream) {
+  values_of(call).launch(device, *plan.kernel, plan.grid, stream);
+}
+
+std::size_t partial_bytes(ConvPass pass, const ConvProblem& p, const Forced& forced) {
+  return static_cast<std::size_t>(map(pass, p, forced.limits, forced.splits).sum.elements()) * 4;
+}
+
+void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
+           StreamId stream, const Forced& forced) {
+  const Roles roles = roles_of(pass);
+  const Mapping mapping = map(pass, p, forced.limits, forced.splits);
+  Call call;
+  // A is what is gathered: x, or in bprop dy.
+  const bool swapped = pass == ConvPass::update;
+  call.a = swapped ? pointers.in2 : pointers.in1;
+  call.b = swapped ? pointers.in1 : pointers.in2;
+  call.a_type = type_of(p, swapped ? roles.in2 : roles.in1);
+  call.b_type = type_of(p, swapped ? roles.in1 : roles.in2);
+  call.c_type = type_of(p, roles.out);
+  call.bias = pointers.bias;
+  call.epilogue = epilogue;
+  std::vector<Call> calls;
+  std::vector<Plan> chosen;
+  for (const Launch& l : mapping.launches) {
+    if (epilogue.rounding.stochastic && !l.partial && l.c_at % 4 != 0) {
+      throw InvalidArgument(
+          "conv: stochastic rounding of a batch of 2^31 or more elements needs pictures of a multiple of 4");
+    }
+    call.launch = l;
+    call.c = l.partial ? pointers.workspace : pointers.out;
+    calls.push_back(call);
+    chosen.push_back(choose(device, call, forced.kernel));
+  }
+  Sum sum;
+  if (mapping.sum.splits > 1) sum = plan_sum(device.registry(), mapping.sum, pointers, epilogue, call.c_type);
+  for (std::size_t i = 0; i < calls.size(); ++i) launch(device, chosen[i], calls[i], stream);
+  if (sum.kernel != nullptr) sum.values.launch(device, *sum.kernel, sum.grid, stream);
+}
+
+}  // namespace nervanagpu::conv_detail

@@ -1,0 +1,54 @@
+// From a problem on device addresses to launches of conv.sass and split_sum.sass.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "kernels/conv/mapping.h"
+#include "src/device.h"
+
+namespace nervanagpu::conv_detail {
+
+// What happens to a sum before it is stored.
+struct Epilogue {
+  float alpha = 1.0F, beta = 0.0F;
+  bool relu = false;
+  bool bias_f16 = false;
+  Rounding rounding;
+};
+
+// One launch with everything it needs: types of A, B and C, addresses of the tensors' first elements (c: the workspace if
+// the launch is partial; bias 0: none).
+struct Call {
+  Launch launch;
+  Dtype a_type = Dtype::float32, b_type = Dtype::float32, c_type = Dtype::float32;
+  std::uint64_t a = 0, b = 0, c = 0, bias = 0;
+  Epilogue epilogue;
+};
+
+struct Plan {
+  const Kernel* kernel = nullptr;
+  Grid grid;
+  double cost = 0.0;  // clocks of the whole grid, roughly; only the order counts
+};
+
+// The kernels that may compute it, the cheapest first. Whichever is taken, the result has the same bits.
+std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Call& call);
+void launch(Device& device, const Plan& plan, const Call& call, StreamId stream);
+
+// For tests: only kernels whose name ends so ("_64x64_1"), and another number of splits than the problem's own.
+struct Forced {
+  std::string kernel;
+  std::int64_t splits = 0;
+  Limits limits;
+};
+
+// The whole pass, checked before anything is queued. Not for channels_first.
+void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
+           StreamId stream, const Forced& forced = {});
+
+// Bytes of partial sums.
+std::size_t partial_bytes(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
+
+}  // namespace nervanagpu::conv_detail

@@ -1,0 +1,115 @@
+// Convolution of tensors: shapes, dtypes, memory; the workspace comes from the pool.
+#include <string>
+
+#include "kernels/conv/problem.h"
+#include "nervanagpu/error.hpp"
+#include "src/shape.h"
+
+namespace nervanagpu {
+namespace conv_detail {
+namespace {
+
+Shape shape_of(const ConvProblem& p, Role role, int spatial) {
+  return role == Role::x ? x_shape(p, spatial) : role == Role::w ? w_shape(p, spatial) : y_shape(p, spatial);
+}
+
+// The leading spatial axes that a tensor leaves out must have length 1.
+bool may_leave_out(const ConvProblem& p, int axes) {
+  const auto out = p.out();
+  for (int d = 0; d < axes; ++d) {
+    const auto at = static_cast<std::size_t>(d);
+    if (p.in[at] != 1 || p.filter[at] != 1 || out[at] != 1) return false;
+  }
+  return true;
+}
+
+void check_tensor(const ConvProblem& p, const char* name, Role role, const Tensor& t) {
+  if (t.dtype() != type_of(p, role)) {
+    throw TypeError(std::string("conv: ") + name + " has dtype " + std::string(nervanagpu::name_of(t.dtype())) +
+                    "; needs " + std::string(nervanagpu::name_of(type_of(p, role))));
+  }
+  int spatial = t.ndim() - 2;
+  if (spatial < 1 || spatial > 3 || !may_leave_out(p, 3 - spatial)) spatial = 3;
+  const Shape needed = shape_of(p, role, spatial);
+  if (t.shape() != needed) {
+    throw InvalidArgument(std::string("conv: ") + name + " has shape " + text_of(t.shape()) + "; needs " +
+                          text_of(needed));
+  }
+  if (!t.contiguous()) {
+    throw InvalidArgument(std::string("conv: ") + name + " has strides " + text_of(t.strides()) +
+                          "; needs contiguous memory (copy() makes it)");
+  }
+}
+
+// All of them are contiguous.
+bool share_memory(const Tensor& a, const Tensor& b) {
+  return a.address() < b.address() + b.nbytes() && b.address() < a.address() + a.nbytes();
+}
+
+void check_apart(const char* out_name, const Tensor& out, const char* name, const Tensor& t) {
+  if (share_memory(out, t)) {
+    throw InvalidArgument(std::string("conv: ") + out_name + " shares memory with " + name +
+                          "; needs memory of its own");
+  }
+}
+
+Tensor check_bias(const ConvProblem& p, const Tensor& bias) {
+  const Shape needed = {p.k};
+  if (bias.shape() != needed) {
+    throw InvalidArgument("conv: bias has shape " + text_of(bias.shape()) + "; needs " + text_of(needed));
+  }
+  if (!bias.contiguous()) {
+    throw InvalidArgument("conv: bias has strides " + text_of(bias.strides()) + "; needs contiguous memory");
+  }
+  return bias;
+}
+
+void run(ConvPass pass, const ConvProblem& p, const Tensor& in1, const Tensor& in2, Tensor& out,
+         const ConvOptions& options) {
+  check(pass, p);
+  const Roles roles = roles_of(pass);
+  const char* out_name = name_of(pass, roles.out);
+  check_tensor(p, name_of(pass, roles.in1), roles.in1, in1);
+  check_tensor(p, name_of(pass, roles.in2), roles.in2, in2);
+  check_tensor(p, out_name, roles.out, out);
+  check_apart(out_name, out, name_of(pass, roles.in1), in1);
+  check_apart(out_name, out, name_of(pass, roles.in2), in2);
+  ConvPointers pointers;
+  if (options.bias != nullptr) {
+    const Tensor bias = check_bias(p, *options.bias);
+    check_apart(out_name, out, "bias", bias);
+    pointers.bias = bias.address();
+    pointers.bias_type = bias.dtype();
+  }
+  pointers.in1 = in1.address();
+  pointers.in2 = in2.address();
+  pointers.out = out.address();
+  Tensor workspace;
+  const std::size_t bytes = conv_workspace(pass, p);
+  if (bytes > 0) {
+    workspace = Tensor::empty({static_cast<std::int64_t>(bytes)}, Dtype::uint8);
+    pointers.workspace = workspace.address();
+  }
+  conv(pass, p, pointers, options);
+  for (const Tensor* t : {&in1, &in2, static_cast<const Tensor*>(&out), static_cast<const Tensor*>(&workspace)}) {
+    t->used_on(options.stream);
+  }
+  if (options.bias != nullptr) options.bias->used_on(options.stream);
+}
+
+}  // namespace
+}  // namespace conv_detail
+
+void conv_fprop(const ConvProblem& p, const Tensor& x, const Tensor& w, Tensor& y, const ConvOptions& options) {
+  conv_detail::run(ConvPass::fprop, p, x, w, y, options);
+}
+
+void conv_bprop(const ConvProblem& p, const Tensor& dy, const Tensor& w, Tensor& dx, const ConvOptions& options) {
+  conv_detail::run(ConvPass::bprop, p, dy, w, dx, options);
+}
+
+void conv_update(const ConvProblem& p, const Tensor& dy, const Tensor& x, Tensor& dw, const ConvOptions& options) {
+  conv_detail::run(ConvPass::update, p, dy, x, dw, options);
+}
+
+}  // namespace nervanagpu
