@@ -1,0 +1,110 @@
+// nervanagpu.h: ng_conv_*.
+#include <algorithm>
+
+#include "nervanagpu/conv.hpp"
+#include "src/c_api.h"
+
+namespace nervanagpu::c_api {
+namespace {
+
+ConvProblem problem_of(const char* function, const ng_conv_problem* in) {
+  const ng_conv_problem init = NG_CONV_PROBLEM_INIT;
+  const ng_conv_problem p = read(function, "problem", in, init);
+  ConvProblem out;
+  out.layout = layout_of(function, "layout", p.layout);
+  out.n = p.n;
+  out.c = p.c;
+  out.k = p.k;
+  out.groups = p.groups;
+  std::copy_n(p.in, 3, out.in.begin());
+  std::copy_n(p.filter, 3, out.filter.begin());
+  std::copy_n(p.pad, 3, out.pad.begin());
+  std::copy_n(p.stride, 3, out.stride.begin());
+  std::copy_n(p.dilation, 3, out.dilation.begin());
+  out.x_type = dtype_of(function, "x_type", p.x_type);
+  out.w_type = dtype_of(function, "w_type", p.w_type);
+  out.y_type = dtype_of(function, "y_type", p.y_type);
+  return out;
+}
+
+struct Call {
+  ConvProblem problem;
+  ConvPointers pointers;
+  ConvOptions options;
+};
+
+Call call_of(const char* function, ConvPass pass, const ng_conv_problem* problem, const ng_conv_options* options) {
+  const ng_conv_options init = NG_CONV_OPTIONS_INIT;
+  const ng_conv_options o = options == nullptr ? init : read(function, "options", options, init);
+  Call call;
+  call.problem = problem_of(function, problem);
+  call.pointers.bias = o.bias;
+  call.pointers.bias_type = dtype_of(function, "bias_type", o.bias_type);
+  call.pointers.workspace = o.workspace;
+  call.options.alpha = o.alpha;
+  call.options.beta = o.beta;
+  call.options.relu = flag_of(function, "relu", o.relu);
+  call.options.rounding = rounding_of(function, "rounding", o.rounding);
+  call.options.stream = Stream::from_handle(o.stream);
+  // Checked here, since only this interface is told how much there is.
+  const std::size_t needed = conv_workspace(pass, call.problem);
+  if (needed != 0 && (o.workspace == 0 || o.workspace_bytes < needed)) {
+    refuse(function, "workspace", o.workspace == 0 ? "0" : "of " + std::to_string(o.workspace_bytes) + " bytes",
+           std::to_string(needed) + " bytes (ng_conv_workspace)");
+  }
+  return call;
+}
+
+ng_status run(const char* function, ConvPass pass, const ng_conv_problem* problem, std::uint64_t in1, std::uint64_t in2,
+              std::uint64_t out, const ng_conv_options* options) {
+  return guarded([&] {
+    Call call = call_of(function, pass, problem, options);
+    call.pointers.in1 = in1;
+    call.pointers.in2 = in2;
+    call.pointers.out = out;
+    conv(pass, call.problem, call.pointers, call.options);
+  });
+}
+
+}  // namespace
+}  // namespace nervanagpu::c_api
+
+using namespace nervanagpu;         // NOLINT(google-build-using-namespace)
+using namespace nervanagpu::c_api;  // NOLINT(google-build-using-namespace)
+
+extern "C" {
+
+ng_status ng_conv_out(const ng_conv_problem* problem, int64_t out[3]) {
+  return guarded([&] {
+    if (out == nullptr) refuse("ng_conv_out", "out", "null", "room for 3 numbers");
+    const auto shape = problem_of("ng_conv_out", problem).out();
+    std::copy(shape.begin(), shape.end(), out);
+  });
+}
+
+ng_status ng_conv_workspace(ng_conv_pass pass, const ng_conv_problem* problem, size_t* bytes) {
+  constexpr const char* kName = "ng_conv_workspace";
+  return guarded([&] {
+    if (bytes == nullptr) refuse(kName, "bytes", "null", "where to put the number");
+    const auto number = static_cast<int>(pass);
+    if (number < NG_FPROP || number > NG_UPDATE) refuse(kName, "pass", std::to_string(number), "an ng_conv_pass");
+    *bytes = conv_workspace(static_cast<ConvPass>(number), problem_of(kName, problem));
+  });
+}
+
+ng_status ng_conv_fprop(const ng_conv_problem* problem, uint64_t x, uint64_t w, uint64_t y,
+                        const ng_conv_options* options) {
+  return run("ng_conv_fprop", ConvPass::fprop, problem, x, w, y, options);
+}
+
+ng_status ng_conv_bprop(const ng_conv_problem* problem, uint64_t dy, uint64_t w, uint64_t dx,
+                        const ng_conv_options* options) {
+  return run("ng_conv_bprop", ConvPass::bprop, problem, dy, w, dx, options);
+}
+
+ng_status ng_conv_update(const ng_conv_problem* problem, uint64_t dy, uint64_t x, uint64_t dw,
+                         const ng_conv_options* options) {
+  return run("ng_conv_update", ConvPass::update, problem, dy, x, dw, options);
+}
+
+}  // extern "C"

@@ -1,0 +1,133 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "nervanagpu/nervanagpu.h"
+#include "test/src/on_emulator.h"
+
+namespace nervanagpu {
+namespace {
+
+class CConvTest : public test::OnEmulator {
+ protected:
+  static constexpr std::size_t kRoom = 64;  // floats of each operand
+
+  CConvTest() {
+    p_.c = 2, p_.k = 3;
+    p_.in[2] = 5, p_.filter[2] = 3;  // x (1,5,2), w (3,3,2), y (1,3,3)
+    for (std::uint64_t* a : {&x_, &w_, &y_, &bias_}) {
+      EXPECT_EQ(ng_malloc(a, kRoom * 4), NG_OK);
+      put(*a, std::vector<float>(kRoom, -7));
+    }
+  }
+  ~CConvTest() override {
+    for (const std::uint64_t a : {x_, w_, y_, bias_}) EXPECT_EQ(ng_free(a), NG_OK);
+  }
+
+  static void put(std::uint64_t address, const std::vector<float>& v) {
+    EXPECT_EQ(ng_upload(address, v.data(), v.size() * 4), NG_OK) << ng_last_error();
+  }
+  static std::vector<float> get(std::uint64_t address, std::size_t count = kRoom) {
+    std::vector<float> v(count);
+    EXPECT_EQ(ng_download(v.data(), address, count * 4), NG_OK) << ng_last_error();
+    return v;
+  }
+  static void expect(ng_status got, ng_status wanted, const std::vector<std::string>& words) {
+    EXPECT_STREQ(ng_status_name(got), ng_status_name(wanted)) << ng_last_error();
+    const std::string text = ng_last_error();
+    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << " in: " << text;
+  }
+  // Each pass refuses the problem, and so does what is asked before it; nothing is written.
+  template <class F>
+  void refused(const F& change, ng_status status, const std::string& word) {
+    ng_conv_problem p = p_;
+    change(p);
+    std::size_t bytes = 99;
+    expect(ng_conv_workspace(NG_FPROP, &p, &bytes), status, {word});
+    EXPECT_EQ(bytes, 99U);
+    expect(ng_conv_fprop(&p, x_, w_, y_, nullptr), status, {word});
+    expect(ng_conv_bprop(&p, y_, w_, x_, nullptr), status, {word});
+    expect(ng_conv_update(&p, y_, x_, w_, nullptr), status, {word});
+    unwritten();
+  }
+  void unwritten() {
+    for (const std::uint64_t a : {x_, w_, y_}) EXPECT_EQ(get(a), std::vector<float>(kRoom, -7));
+  }
+
+  ng_conv_problem p_ = NG_CONV_PROBLEM_INIT;
+  ng_conv_options o_ = NG_CONV_OPTIONS_INIT;
+  std::uint64_t x_ = 0, w_ = 0, y_ = 0, bias_ = 0;
+};
+
+TEST_F(CConvTest, Computes) {
+  std::array<std::int64_t, 3> out{};
+  ASSERT_EQ(ng_conv_out(&p_, out.data()), NG_OK) << ng_last_error();
+  EXPECT_EQ(out, (std::array<std::int64_t, 3>{1, 1, 3}));
+  put(x_, {1, 0, 2, 0, 3, 0, 4, 0, 5, 1});
+  put(w_, {1, 0, 1, 0, 1, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10});
+  put(bias_, {1, 2, 3});
+  o_.bias = bias_, o_.relu = 1;
+  ASSERT_EQ(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(y_, 10), (std::vector<float>{7, 1, 3, 10, 0, 3, 13, 0, 13, -7}));
+  put(y_, {1, 0, 0, 0, 0, 0, 0, 0, 2});
+  ASSERT_EQ(ng_conv_bprop(&p_, y_, w_, x_, nullptr), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(x_, 11), (std::vector<float>{1, 0, 1, 0, 1, 0, 0, 0, 0, 20, -7}));
+  put(x_, {1, 0, 2, 0, 3, 0, 4, 0, 5, 1});
+  ASSERT_EQ(ng_conv_update(&p_, y_, x_, w_, nullptr), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(w_, 19), (std::vector<float>{1, 0, 2, 0, 3, 0, 0, 0, 0, 0, 0, 0, 6, 0, 8, 0, 10, 2, -7}));
+}
+
+TEST_F(CConvTest, TheWorkspaceIsChecked) {
+  p_.layout = NG_CHANNELS_FIRST;  // computed through copies
+  std::size_t bytes = 0;
+  ASSERT_EQ(ng_conv_workspace(NG_UPDATE, &p_, &bytes), NG_OK) << ng_last_error();
+  ASSERT_GT(bytes, 0U);
+  expect(ng_conv_update(&p_, y_, x_, w_, nullptr), NG_INVALID_ARGUMENT, {"workspace is 0", std::to_string(bytes)});
+  o_.workspace = bias_, o_.workspace_bytes = bytes - 1;
+  expect(ng_conv_update(&p_, y_, x_, w_, &o_), NG_INVALID_ARGUMENT,
+         {"workspace is of " + std::to_string(bytes - 1) + " bytes"});
+  unwritten();
+}
+
+TEST_F(CConvTest, BadArgumentsAreRefused) {
+  using P = ng_conv_problem;
+  refused([](P& p) { p.size = 0; }, NG_INVALID_ARGUMENT, "problem->size is 0");
+  refused([](P& p) { p.n = 0; }, NG_INVALID_ARGUMENT, "n (batch) is 0");
+  refused([](P& p) { p.groups = 2; }, NG_INVALID_ARGUMENT, "groups");
+  refused([](P& p) { p.filter[2] = 6; }, NG_INVALID_ARGUMENT, "width");
+  refused([](P& p) { p.pad[1] = -1; }, NG_INVALID_ARGUMENT, "pad (height) is -1");
+  refused([](P& p) { p.stride[0] = 0; }, NG_INVALID_ARGUMENT, "stride (depth) is 0");
+  refused([](P& p) { p.layout = 3; }, NG_INVALID_ARGUMENT, "layout is 3");
+  refused([](P& p) { p.w_type = -1; }, NG_INVALID_ARGUMENT, "w_type is -1");
+  refused([](P& p) { p.w_type = NG_INT32; }, NG_TYPE_ERROR, "int32");
+
+  std::size_t bytes = 0;
+  expect(ng_conv_workspace(NG_FPROP, nullptr, &bytes), NG_INVALID_ARGUMENT, {"problem is null"});
+  expect(ng_conv_workspace(NG_FPROP, &p_, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
+  expect(ng_conv_workspace(static_cast<ng_conv_pass>(3), &p_, &bytes), NG_INVALID_ARGUMENT, {"pass is 3"});
+  expect(ng_conv_out(&p_, nullptr), NG_INVALID_ARGUMENT, {"out is null"});
+  std::array<std::int64_t, 3> out = {5, 5, 5};
+  expect(ng_conv_out(nullptr, out.data()), NG_INVALID_ARGUMENT, {"problem is null"});
+  EXPECT_EQ(out[0], 5);
+  expect(ng_conv_fprop(nullptr, x_, w_, y_, nullptr), NG_INVALID_ARGUMENT, {"ng_conv_fprop", "problem is null"});
+  expect(ng_conv_fprop(&p_, 0, w_, y_, nullptr), NG_INVALID_ARGUMENT, {"x is 0"});
+  expect(ng_conv_bprop(&p_, y_, 0, x_, nullptr), NG_INVALID_ARGUMENT, {"w is 0"});
+  expect(ng_conv_update(&p_, y_, x_, w_ + 1, nullptr), NG_INVALID_ARGUMENT, {"dw", "multiple of 4"});
+  const auto with = [&](auto change) {
+    ng_conv_options o = NG_CONV_OPTIONS_INIT;
+    change(o);
+    return ng_conv_fprop(&p_, x_, w_, y_, &o);
+  };
+  using O = ng_conv_options;
+  expect(with([](O& o) { o.size = 8; }), NG_INVALID_ARGUMENT, {"options->size is 8"});
+  expect(with([](O& o) { o.relu = 2; }), NG_INVALID_ARGUMENT, {"relu is 2"});
+  expect(with([](O& o) { o.bias_type = 77; }), NG_INVALID_ARGUMENT, {"bias_type is 77"});
+  expect(with([](O& o) { o.rounding.stochastic = 5; }), NG_INVALID_ARGUMENT, {"rounding.stochastic is 5"});
+  expect(with([&](O& o) { o.bias = bias_, o.bias_type = NG_INT8; }), NG_TYPE_ERROR, {"bias", "int8"});
+  unwritten();
+}
+
+}  // namespace
+}  // namespace nervanagpu
