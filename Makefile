@@ -80,17 +80,19 @@ bench-gemm: ## GEMM beside cuBLAS, if a GPU and cuBLAS are there
 	@$(build) --target _core
 	@$(py) benchmarks/gemm.py $(ARGS)
 
-# A GPU machine may have no network: what is there is used, and the C++ tests are skipped if GoogleTest is missing.
-gpu-check: ## build, test and measure on this machine's GPU; fails without a GPU or libcublas
+# A GPU machine may have no network: what is there is used. GoogleTest's sources can be named: GTEST_SOURCE_DIR=DIR.
+gpu-check: ## build, test and measure on this machine's GPU; fails without a GPU, libcublas, libcudnn or GoogleTest
 	@$(MAKE) NO_SETUP=1 gpu-check-here
 
 .PHONY: gpu-check-here
 gpu-check-here: export NERVANAGPU_DEVICE := cuda
 gpu-check-here:
-	@$(configure)
+	@$(configure) -DNG_REQUIRE_TESTS=ON
 	@$(build)
-	@if ctest --preset $(preset) -N | grep -q '#'; then ctest --preset $(preset) -j $(JOBS); \
-	else echo "GoogleTest is missing: the C++ tests are skipped"; fi
+	@ctest --preset $(preset) -j $(JOBS) -E '^gpu_(exact|cublas|cudnn)$$'
+	@NG_CUDA_LIBS="$$($(py) tools/cuda_libs.py)" NG_REQUIRE_GPU_PEERS=1 NG_GPU_CHECK_JSON=build/gpu-check.json \
+	  build/bin/test_gpu --gtest_brief=1
+	@echo "compared with cuBLAS and cuDNN: build/gpu-check.json"
 	@$(py) -m pytest
 	@$(py) benchmarks/gemm.py --require-peer $(ARGS)
 

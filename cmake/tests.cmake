@@ -27,14 +27,18 @@ if(NOT TARGET GTest::gtest_main)
   return()
 endif()
 
-# ng_test(NAME DIR [TOP] [LINK targets...]): every .cpp under test/DIR (TOP: not in its subdirectories).
+# ng_test(NAME DIR [TOP] [BUILD_ONLY] [EXCLUDE PATTERN] [LINK targets...]): every .cpp under test/DIR (TOP: not in its subdirectories).
+# BUILD_ONLY: the caller says which CTest tests it makes. EXCLUDE: a pattern of files to leave out.
 function(ng_test name dir)
-  cmake_parse_arguments(arg "TOP" "" "LINK" ${ARGN})
+  cmake_parse_arguments(arg "TOP;BUILD_ONLY" "EXCLUDE" "LINK" ${ARGN})
   set(glob GLOB_RECURSE)
   if(arg_TOP)
     set(glob GLOB)
   endif()
   file(${glob} sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/${dir}/*.cpp)
+  if(arg_EXCLUDE)
+    list(FILTER sources EXCLUDE REGEX ${arg_EXCLUDE})
+  endif()
   foreach(target ${arg_LINK})
     if(NOT TARGET ${target})
       return()
@@ -54,7 +58,9 @@ function(ng_test name dir)
     add_dependencies(${name} ngasm)
   endif()
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-  add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  if(NOT arg_BUILD_ONLY)
+    add_test(NAME ${name} COMMAND ${name} --gtest_brief=1)
+  endif()
 endfunction()
 
 ng_test(test_sass sass TOP LINK ng_sass)
@@ -67,3 +73,21 @@ ng_test(test_tools sass/tools LINK ng_sass)
 ng_test(test_runtime src LINK ng_runtime)
 ng_test(test_kernels kernels LINK ng_runtime)
 ng_test(test_layers layers LINK ng_runtime)
+
+# Problems with exact results, on every kind of device; and beside cuBLAS and cuDNN, which needs a GPU.
+ng_test(test_gpu gpu BUILD_ONLY EXCLUDE gpu/.*pool LINK ng_runtime)
+if(TARGET test_gpu)
+  # The references' inner loops: vectorised.
+  set_source_files_properties(test/gpu/reference_conv.cpp PROPERTIES COMPILE_OPTIONS -O3)
+  set(exact --gtest_brief=1 --gtest_filter=-*Beside*)
+  add_test(NAME gpu_exact COMMAND test_gpu ${exact})
+  add_test(NAME gpu_exact_checked COMMAND test_gpu ${exact})
+  set_tests_properties(gpu_exact_checked PROPERTIES
+    ENVIRONMENT "NERVANAGPU_DEVICE=emulator;NERVANAGPU_EMULATOR=checked;NG_GPU_PROBLEMS=320")
+  add_test(NAME gpu_exact_sm_52 COMMAND test_gpu ${exact})
+  set_tests_properties(gpu_exact_sm_52 PROPERTIES
+    ENVIRONMENT "NERVANAGPU_DEVICE=emulator;NERVANAGPU_EMULATOR_ARCH=sm_52;NG_GPU_PROBLEMS=640")
+  add_test(NAME gpu_cublas COMMAND test_gpu --gtest_filter=*BesideCublas*)
+  add_test(NAME gpu_cudnn COMMAND test_gpu --gtest_filter=*BesideCudnn*)
+  set_tests_properties(gpu_cublas gpu_cudnn PROPERTIES SKIP_REGULAR_EXPRESSION "NOT COMPARED: ")
+endif()

@@ -3,113 +3,23 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
-#include <vector>
 
 #include "nervanagpu/device.hpp"
 #include "nervanagpu/tensor.hpp"
 #include "test/gpu/bound.h"
+#include "test/gpu/cudnn_describe.h"
 #include "test/gpu/peer_library.h"
 
 namespace nervanagpu::gpu_test {
-namespace {
 
 using cudnn::Calls;
 using cudnn::Descriptor;
+using cudnn::Descriptors;
+using cudnn::joined;
+using cudnn::pointer;
+using cudnn::spatial;
 using cudnn::Status;
-using Ints = std::vector<int>;
-
-void* pointer(std::uint64_t address) {
-  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
-}
-
-// cuDNN has two spatial axes or three.
-template <std::size_t N>
-Ints spatial(const std::array<std::int64_t, N>& v, bool deep) {
-  Ints out;
-  for (std::size_t i = deep ? N - 3 : N - 2; i < N; ++i) out.push_back(static_cast<int>(v[i]));
-  return out;
-}
-
-Ints joined(std::int64_t first, std::int64_t second, const Ints& rest) {
-  Ints out = {static_cast<int>(first), static_cast<int>(second)};
-  out.insert(out.end(), rest.begin(), rest.end());
-  return out;
-}
-
-int type_of(Dtype type) {
-  return type == Dtype::float16 ? cudnn::kHalf : cudnn::kFloat;
-}
-
-// The descriptors of one call, destroyed with it. The first failure is kept: what follows is not done.
-class Descriptors {
- public:
-  explicit Descriptors(const Calls& calls) : calls_(calls) {}
-  ~Descriptors() {
-    for (auto it = made_.rbegin(); it != made_.rend(); ++it) static_cast<void>(it->destroy(it->d));
-  }
-  Descriptors(const Descriptors&) = delete;
-  Descriptors& operator=(const Descriptors&) = delete;
-
-  Descriptor tensor(int type, const Ints& lengths) {
-    Ints strides(lengths.size(), 1);
-    for (std::size_t i = lengths.size() - 1; i > 0; --i) strides[i - 1] = strides[i] * lengths[i];
-    const Descriptor d = make(calls_.create_tensor, calls_.destroy_tensor);
-    if (ok()) note(calls_.set_tensor(d, type, static_cast<int>(lengths.size()), lengths.data(), strides.data()));
-    return d;
-  }
-  Descriptor filter(int type, const Ints& lengths) {
-    const Descriptor d = make(calls_.create_filter, calls_.destroy_filter);
-    if (ok()) {
-      note(calls_.set_filter(d, type, cudnn::kChannelsFirst, static_cast<int>(lengths.size()), lengths.data()));
-    }
-    return d;
-  }
-  Descriptor conv(const ConvProblem& p, bool deep) {
-    const Descriptor d = make(calls_.create_conv, calls_.destroy_conv);
-    const Ints pad = spatial(p.pad, deep);
-    if (ok()) {
-      note(calls_.set_conv(d, static_cast<int>(pad.size()), pad.data(), spatial(p.stride, deep).data(),
-                           spatial(p.dilation, deep).data(), cudnn::kCrossCorrelation, cudnn::kFloat));
-    }
-    if (ok()) note(calls_.set_groups(d, static_cast<int>(p.groups)));
-    return d;
-  }
-  Descriptor pool(const PoolProblem& p, bool deep) {
-    const Descriptor d = make(calls_.create_pool, calls_.destroy_pool);
-    const int mode = p.op == PoolOp::max
-                         ? cudnn::kMaxDeterministic
-                         : (p.count_padding ? cudnn::kAverageWithPadding : cudnn::kAverageWithoutPadding);
-    const Ints window = spatial(p.window, deep);
-    if (ok()) {
-      note(calls_.set_pool(d, mode, cudnn::kPropagateNan, static_cast<int>(window.size()), window.data(),
-                           spatial(p.pad, deep).data(), spatial(p.stride, deep).data()));
-    }
-    return d;
-  }
-  [[nodiscard]] bool ok() const { return status_ == cudnn::kSuccess; }
-
- private:
-  struct Made {
-    Descriptor d;
-    Status (*destroy)(Descriptor);
-  };
-  Descriptor make(Status (*create)(Descriptor*), Status (*destroy)(Descriptor)) {
-    Descriptor d = nullptr;
-    if (!ok()) return d;
-    note(create(&d));
-    if (ok()) made_.push_back({d, destroy});
-    return d;
-  }
-  void note(Status status) {
-    if (ok()) status_ = status;
-  }
-
-  const Calls& calls_;
-  std::vector<Made> made_;
-  Status status_ = cudnn::kSuccess;
-};
-
-}  // namespace
+using cudnn::type_of;
 
 std::unique_ptr<Cudnn> Cudnn::open(std::string& why) {
   const auto folders = library_folders(std::getenv("NG_CUDA_LIBS"));
@@ -200,34 +110,6 @@ std::optional<double> Cudnn::conv(ConvPass pass, const ConvProblem& p, Dtype typ
     if (s == cudnn::kSuccess) return t.unit;
   }
   return std::nullopt;
-}
-
-bool Cudnn::pool_fprop(const PoolProblem& p, Dtype type, std::uint64_t x, std::uint64_t y) {
-  const bool deep = p.in[1] != 1 || p.window[1] != 1;
-  Descriptors d(calls_);
-  const Descriptor xd = d.tensor(type_of(type), joined(p.n, p.in[0], spatial(p.in, deep)));
-  const Descriptor yd = d.tensor(type_of(type), joined(p.n, p.out()[0], spatial(p.out(), deep)));
-  const Descriptor pd = d.pool(p, deep);
-  if (!d.ok()) return false;
-  const float one = 1.0F;
-  const float zero = 0.0F;
-  const Status s = calls_.pool_fprop(handle_, pd, &one, xd, pointer(x), &zero, yd, pointer(y));
-  return s == cudnn::kSuccess;
-}
-
-bool Cudnn::pool_bprop(const PoolProblem& p, Dtype type, std::uint64_t y, std::uint64_t dy, std::uint64_t x,
-                       std::uint64_t dx) {
-  const bool deep = p.in[1] != 1 || p.window[1] != 1;
-  Descriptors d(calls_);
-  const Descriptor xd = d.tensor(type_of(type), joined(p.n, p.in[0], spatial(p.in, deep)));
-  const Descriptor yd = d.tensor(type_of(type), joined(p.n, p.out()[0], spatial(p.out(), deep)));
-  const Descriptor pd = d.pool(p, deep);
-  if (!d.ok()) return false;
-  const float one = 1.0F;
-  const float zero = 0.0F;
-  const Status s =
-      calls_.pool_bprop(handle_, pd, &one, yd, pointer(y), yd, pointer(dy), xd, pointer(x), &zero, xd, pointer(dx));
-  return s == cudnn::kSuccess;
 }
 
 }  // namespace nervanagpu::gpu_test

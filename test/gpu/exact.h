@@ -21,4 +21,7 @@ Verdict exact_conv(std::uint64_t number);
 // max: bit for bit; avg and l2 within their rounding errors (a mean of integers is not exact).
 Verdict exact_pool(std::uint64_t number);
 
+// `eighths` of all problems, counted in the report; each that is wrong is a failure of the test.
+void run_exact(Verdict (*problem)(std::uint64_t), std::uint64_t eighths);
+
 }  // namespace nervanagpu::gpu_test

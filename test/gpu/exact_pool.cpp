@@ -52,7 +52,7 @@ Verdict exact_pool(std::uint64_t number) {
   if (p.op == PoolOp::max) {
     out.wrong = difference(device_out, encode(want.value, p.dtype), p.dtype);
   } else {
-    out.key.against = "float64";
+    out.key.against = "reference";
     const Values got = device_out.get(p.dtype);
     const Values bound = bounds(want.value, want.size, want.terms, kUnitFloat, p.dtype);
     const Distance d = distance(got, want.value, bound);

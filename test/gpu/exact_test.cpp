@@ -23,12 +23,14 @@ std::uint64_t number_from(const char* name, std::uint64_t otherwise) {
   return text == nullptr || text[0] == '\0' ? otherwise : std::stoull(text);
 }
 
-// `parts` of 8 of all problems. On a GPU one problem a host thread: the reference takes longer than the kernel.
-void run(Verdict (*problem)(std::uint64_t), std::uint64_t parts) {
+}  // namespace
+
+void run_exact(Verdict (*problem)(std::uint64_t), std::uint64_t eighths) {
+  // On a GPU one problem a host thread: the reference takes longer than the kernel.
   const bool gpu = device().kind == DeviceKind::cuda;
   report().set_device(device().name);
   const std::uint64_t first = number_from("NG_GPU_FIRST", 0);
-  const std::uint64_t count = (number_from("NG_GPU_PROBLEMS", gpu ? 20000 : 1600) * parts + 7) / 8;
+  const std::uint64_t count = (number_from("NG_GPU_PROBLEMS", gpu ? 20000 : 1600) * eighths + 7) / 8;
   const unsigned workers = gpu ? std::max(std::thread::hardware_concurrency(), 1U) : 1U;
   std::atomic<std::uint64_t> next{0};
   std::atomic<int> wrong{0};
@@ -52,16 +54,11 @@ void run(Verdict (*problem)(std::uint64_t), std::uint64_t parts) {
 }
 
 TEST(Exact, Gemm) {
-  run(exact_gemm, 2);
+  run_exact(exact_gemm, 2);
 }
 
 TEST(Exact, Convolution) {
-  run(exact_conv, 4);
+  run_exact(exact_conv, 4);
 }
 
-TEST(Exact, Pooling) {
-  run(exact_pool, 2);
-}
-
-}  // namespace
 }  // namespace nervanagpu::gpu_test

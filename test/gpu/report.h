@@ -5,7 +5,8 @@
 //                     "elements": 81920, "unsupported": 0, "failed": 0, "worst": 0.021}, ...]}
 //
 // worst: the largest |ours - theirs| / bound, null if it is not finite. against: cublas, cudnn (bound: the sum of both),
-// float64 (ours alone), or exact (0 unless something was wrong). unsupported: problems that the peer refused.
+// float64 (the same problems, ours alone: not counted again in the sum), exact (0 unless something was wrong), or
+// reference (float64, for results that are never exact). unsupported: problems that the peer refused.
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,11 @@
+#include <gtest/gtest.h>
+
+#include "test/gpu/exact.h"
+
+namespace nervanagpu::gpu_test {
+
+TEST(Exact, Pooling) {
+  run_exact(exact_pool, 2);
+}
+
+}  // namespace nervanagpu::gpu_test
