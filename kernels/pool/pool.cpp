@@ -1,0 +1,282 @@
+#include "kernels/pool/pool.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "kernels/nn/launch.h"
+#include "nervanagpu/error.hpp"
+#include "src/magic.h"
+#include "src/select_device.h"
+
+namespace nervanagpu {
+namespace pool_detail {
+namespace {
+
+std::uint32_t u32(std::int64_t v) {
+  return static_cast<std::uint32_t>(v);
+}
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  return (a + b - 1) / b;
+}
+Magic magic_of(std::int64_t v) {
+  return magic(u32(v));
+}
+
+// Strides of a tensor, in elements.
+struct Strides {
+  std::int64_t n = 0;
+  Quad q{};  // feature map, depth, height, width
+};
+
+Strides strides_of(const PoolProblem& p, const Quad& lengths) {
+  const std::int64_t space = lengths[1] * lengths[2] * lengths[3];
+  switch (p.layout) {
+    case Layout::channels_last:
+      return {lengths[0] * space, {1, lengths[2] * lengths[3] * lengths[0], lengths[3] * lengths[0], lengths[0]}};
+    case Layout::batch_last: return {1, {space * p.n, lengths[2] * lengths[3] * p.n, lengths[3] * p.n, p.n}};
+    case Layout::channels_first: break;
+  }
+  return {lengths[0] * space, {space, lengths[2] * lengths[3], lengths[3], 1}};
+}
+
+// Windows that reach over several feature maps, or skip some.
+bool over_maps(const PoolProblem& p) {
+  return p.window[0] != 1 || p.stride[0] != 1;
+}
+
+// A problem that one launch computes: some pictures of it, or some feature maps if these are outermost.
+struct Part {
+  PoolProblem p;
+  Pointers pointers;
+  std::uint64_t first = 0;  // its first element's number in the result
+};
+
+enum class Kind : std::uint8_t { fprop, gather, cells };
+
+constexpr const char* kKind[] = {"pool_fprop", "pool_gather", "pool_cells"};
+constexpr const char* kOp[] = {"max", "avg", "l2"};
+
+// What a thread's number is split into: places of the result, or cells of it.
+Quad grid_of(Kind kind, const PoolProblem& p) {
+  if (kind == Kind::fprop) return p.out();
+  if (kind == Kind::gather) return p.in;
+  Quad cells{};
+  for (std::size_t a = 0; a < 4; ++a) cells[a] = ceil_div(p.in[a] + p.pad[a], p.stride[a]);
+  return cells;
+}
+
+struct Axes {
+  std::int64_t o = 1, m = 1, i = 1;  // lengths
+  std::uint32_t role = 0;
+};
+
+// The axes around (d, h, w), innermost in vectors of v: the table in windows.sass.
+Axes axes_of(const PoolProblem& p, const Quad& grid, int v) {
+  switch (p.layout) {
+    case Layout::channels_last: return {p.n, 1, ceil_div(grid[0], v), 2};
+    case Layout::batch_last: return {grid[0], 1, ceil_div(p.n, v), 0};
+    case Layout::channels_first: break;
+  }
+  if (over_maps(p)) return {p.n, grid[0], 1, 1};
+  return {p.n * grid[0], 1, 1, 1};
+}
+
+// Strides o, m, i, c of a tensor, in the order of the parameters.
+Quad outer_strides(const PoolProblem& p, const Strides& s, int v) {
+  const bool maps = over_maps(p);
+  switch (p.layout) {
+    case Layout::channels_last: return {s.n, 0, maps ? 0 : v, maps ? s.q[0] : 0};
+    case Layout::batch_last: return {maps ? 0 : s.q[0], 0, v, maps ? s.q[0] : 0};
+    case Layout::channels_first: break;
+  }
+  if (maps) return {s.n, 0, 0, s.q[0]};
+  return {s.q[0], 0, 0, 0};
+}
+
+std::int64_t threads_of(const Axes& axes, const Quad& grid) {
+  return axes.o * axes.m * axes.i * grid[1] * grid[2] * grid[3];
+}
+
+// The parameters of windows.sass, in order.
+template <class Sink>
+void fill(Sink& sink, Kind kind, const Part& part, const PoolOptions& options, int v) {
+  const PoolProblem& p = part.p;
+  const Quad out = p.out();
+  const Quad grid = grid_of(kind, p);
+  const Axes axes = axes_of(p, grid, v);
+  sink.add(part.pointers.x).add(part.pointers.dy).add(part.pointers.out).add(u32(threads_of(axes, grid)));
+  for (const std::int64_t length : {axes.i, grid[3], grid[2], grid[1], axes.m}) {
+    sink.add(u32(length)).add(magic_of(length));
+  }
+  sink.add(axes.role);
+  for (const Quad& lengths : {p.in, out}) {
+    const Strides s = strides_of(p, lengths);
+    for (const std::int64_t stride : outer_strides(p, s, v)) sink.add(u32(stride));
+    for (std::size_t a = 1; a < 4; ++a) sink.add(u32(s.q[a]));
+  }
+  for (const Quad& lengths : {p.in, out, p.window}) {
+    for (const std::int64_t length : lengths) sink.add(u32(length));
+  }
+  for (const std::int64_t pad : p.pad) sink.add(static_cast<std::int32_t>(-pad));
+  for (const std::int64_t stride : p.stride) sink.add(u32(stride)).add(magic_of(stride));
+  for (std::size_t a = 0; a < 4; ++a) sink.add(u32(std::min(ceil_div(p.window[a], p.stride[a]), out[a])));
+  const bool uniform = p.count_padding || p.pad == Quad{};
+  const auto count = static_cast<float>(positions(p));
+  sink.add(std::uint32_t{uniform ? 1U : 0U}).add(count).add(1.0F / count);
+  sink.add(options.alpha).add(options.beta);
+  sink.add(nn::RoundingArgs::of(options.rounding, p.dtype, part.first));
+}
+
+// What a kernel's conditions ask for.
+class Numbers {
+ public:
+  Numbers& add(std::uint64_t v) { return put(static_cast<std::int64_t>(v)); }
+  Numbers& add(std::uint32_t v) { return put(v); }
+  Numbers& add(std::int32_t v) { return put(v); }
+  Numbers& add(float /*v*/) { return put(0); }
+  Numbers& add(Magic v) { return add(v.mul).add(v.shift); }
+  Numbers& add(const nn::RoundingArgs& r) { return add(r.seed).add(r.counter).add(r.phase).add(r.bits); }
+  [[nodiscard]] const std::vector<std::int64_t>& values() const { return values_; }
+
+ private:
+  Numbers& put(std::int64_t v) {
+    values_.push_back(v);
+    return *this;
+  }
+  std::vector<std::int64_t> values_;
+};
+
+struct Choice {
+  const Kernel* kernel = nullptr;
+  Kind kind = Kind::fprop;
+  int v = 1;
+};
+
+bool apart(const PoolProblem& p) {
+  for (std::size_t a = 0; a < 4; ++a) {
+    if (p.stride[a] < p.window[a]) return false;
+  }
+  return true;
+}
+
+// Kernels for the problem by preference: a kind, unrolled before not, vectors before single elements.
+Choice choose(const Registry& registry, Pass pass, const Part& part, const PoolOptions& options, const Forced& forced) {
+  const PoolProblem& p = part.p;
+  std::vector<Kind> kinds = {Kind::fprop};
+  if (pass == Pass::bprop) {
+    kinds = {Kind::gather};
+    if (p.op != PoolOp::avg && apart(p)) kinds.insert(kinds.begin(), Kind::cells);
+  }
+  std::vector<std::int64_t> sides = {0};
+  if (!over_maps(p) && p.window[1] == 1 && p.window[2] == p.window[3]) sides.insert(sides.begin(), p.window[2]);
+  const bool half = p.dtype == Dtype::float16;
+  std::string why;
+  for (const Kind kind : kinds) {
+    for (const std::int64_t side : sides) {
+      for (const int v : {half ? 8 : 4, 1}) {
+        const std::string name = std::string(kKind[static_cast<int>(kind)]) + "_" + kOp[static_cast<int>(p.op)] +
+                                 (half ? "_f16_" : "_f32_") + std::to_string(side) + (over_maps(p) ? "_1_" : "_0_") +
+                                 std::to_string(v);
+        const bool wanted =
+            name.compare(0, forced.begin.size(), forced.begin) == 0 &&
+            std::string_view(name).substr(name.size() - std::min(name.size(), forced.end.size())) == forced.end;
+        const Kernel* kernel = wanted ? registry.find(name) : nullptr;
+        if (kernel == nullptr) continue;
+        if (v > 1 && (p.layout == Layout::channels_first || (p.layout == Layout::channels_last && over_maps(p)))) {
+          continue;  // neighbours in memory are not in the same windows
+        }
+        const std::int64_t inner = p.layout == Layout::channels_last ? p.in[0] : p.n;
+        if (inner % v != 0) continue;
+        Numbers numbers;
+        fill(numbers, kind, part, options, v);
+        const Condition* unmet = kernel->unmet(numbers.values());
+        if (unmet == nullptr) return {kernel, kind, v};
+        why += "\n  " + name + " needs " + unmet->text();
+      }
+    }
+  }
+  throw InvalidArgument("pool: no kernel for this problem" + why);
+}
+
+// Parts of at most `most` elements of x and of y each, along the outermost axis.
+std::vector<Part> parts_of(Pass pass, const PoolProblem& p, const Pointers& pointers, std::int64_t most) {
+  const Quad out = p.out();
+  const bool by_map = p.layout == Layout::batch_last;
+  const std::int64_t outer = by_map ? p.in[0] : p.n;
+  const std::int64_t x_each = volume(p.in) * p.n / outer;  // elements of one picture, or of one feature map
+  const std::int64_t y_outer = by_map ? out[0] : p.n;
+  const std::int64_t y_each = volume(out) * p.n / y_outer;
+  if (volume(p.in) * p.n <= most && volume(out) * p.n <= most) return {{p, pointers, 0}};
+  const std::int64_t each = std::max(x_each, y_each);
+  if (by_map && over_maps(p)) {
+    throw InvalidArgument("pool: x has " + std::to_string(volume(p.in) * p.n) + " elements and y " +
+                          std::to_string(volume(out) * p.n) +
+                          "; windows over feature maps of a batch-last layout need less than 2^31");
+  }
+  if (each > most) {
+    throw InvalidArgument(std::string("pool: one ") + (by_map ? "feature map of all pictures" : "picture") + " has " +
+                          std::to_string(each) + " elements; needs less than 2^31");
+  }
+  std::vector<Part> parts;
+  const std::int64_t step = most / each;
+  const auto width = size_of(p.dtype);
+  for (std::int64_t at = 0; at < outer; at += step) {
+    const std::int64_t length = std::min(step, outer - at);
+    Part part{p, pointers, 0};
+    (by_map ? part.p.in[0] : part.p.n) = length;
+    const auto in_x = static_cast<std::uint64_t>(at * x_each);
+    const auto in_y = static_cast<std::uint64_t>(at * y_each);
+    part.pointers.x += in_x * width;
+    part.pointers.dy += in_y * width;
+    part.first = pass == Pass::fprop ? in_y : in_x;
+    part.pointers.out += part.first * width;
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+void check_address(const char* name, std::uint64_t v, Dtype dtype) {
+  if (v == 0) throw InvalidArgument(std::string("pool: ") + name + " is 0; needs a device address");
+  if (v % size_of(dtype) != 0) {
+    throw InvalidArgument(std::string("pool: address of ") + name + " is " + std::to_string(v) +
+                          "; needs a multiple of " + std::to_string(size_of(dtype)));
+  }
+}
+
+}  // namespace
+
+void queue(Device& device, Pass pass, const PoolProblem& p, const Pointers& pointers, const PoolOptions& options,
+           const Forced& forced) {
+  check(p);
+  nn::check_rounding("pool", options.rounding, p.dtype);
+  const bool reads_x = pass == Pass::fprop || p.op != PoolOp::avg;
+  if (reads_x) check_address("x", pointers.x, p.dtype);
+  if (pass == Pass::bprop) check_address("dy", pointers.dy, p.dtype);
+  check_address(pass == Pass::fprop ? "y" : "dx", pointers.out, p.dtype);
+  Pointers used = pointers;
+  if (!reads_x) used.x = 0;
+  const std::vector<Part> parts = parts_of(pass, p, used, forced.most_elements);
+  std::vector<Choice> choices;
+  choices.reserve(parts.size());
+  for (const Part& part : parts) choices.push_back(choose(device.registry(), pass, part, options, forced));
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Choice& c = choices[i];
+    const Quad grid = grid_of(c.kind, parts[i].p);
+    const std::int64_t threads = threads_of(axes_of(parts[i].p, grid, c.v), grid);
+    nn::Call call(device, c.kernel->name());
+    fill(call, c.kind, parts[i], options, c.v);
+    call.launch({u32(ceil_div(threads, c.kernel->manifest().threads))}, options.stream.handle());
+  }
+}
+
+}  // namespace pool_detail
+
+void pool_fprop(const PoolProblem& p, std::uint64_t x, std::uint64_t y, const PoolOptions& options) {
+  pool_detail::queue(current_device(), pool_detail::Pass::fprop, p, {x, 0, y}, options);
+}
+
+void pool_bprop(const PoolProblem& p, std::uint64_t dy, std::uint64_t x, std::uint64_t dx, const PoolOptions& options) {
+  pool_detail::queue(current_device(), pool_detail::Pass::bprop, p, {x, dy, dx}, options);
+}
+
+}  // namespace nervanagpu

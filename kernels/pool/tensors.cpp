@@ -1,0 +1,72 @@
+// Pooling of tensors: shapes, dtypes, memory.
+#include <string>
+
+#include "kernels/pool/problem.h"
+#include "nervanagpu/error.hpp"
+#include "src/shape.h"
+
+namespace nervanagpu {
+namespace pool_detail {
+namespace {
+
+// The leading spatial axes that a tensor leaves out must have length 1.
+bool may_leave_out(const PoolProblem& p, int axes) {
+  const Quad out = p.out();
+  for (std::size_t d = 1; d <= static_cast<std::size_t>(axes); ++d) {
+    if (p.in[d] != 1 || p.window[d] != 1 || out[d] != 1) return false;
+  }
+  return true;
+}
+
+void check_tensor(const PoolProblem& p, const char* name, const Quad& lengths, const Tensor& t) {
+  if (t.dtype() != p.dtype) {
+    throw TypeError(std::string("pool: ") + name + " has dtype " + std::string(name_of(t.dtype())) + "; needs " +
+                    std::string(name_of(p.dtype)));
+  }
+  int spatial = t.ndim() - 2;
+  if (spatial < 1 || spatial > 3 || !may_leave_out(p, 3 - spatial)) spatial = 3;
+  const Shape needed = shape_of(p, lengths, spatial);
+  if (t.shape() != needed) {
+    throw InvalidArgument(std::string("pool: ") + name + " has shape " + text_of(t.shape()) + "; needs " +
+                          text_of(needed));
+  }
+  if (!t.contiguous()) {
+    throw InvalidArgument(std::string("pool: ") + name + " has strides " + text_of(t.strides()) +
+                          "; needs contiguous memory (copy() makes it)");
+  }
+}
+
+// Both are contiguous.
+void check_apart(const char* out_name, const Tensor& out, const char* name, const Tensor& t) {
+  if (out.address() < t.address() + t.nbytes() && t.address() < out.address() + out.nbytes()) {
+    throw InvalidArgument(std::string("pool: ") + out_name + " shares memory with " + name +
+                          "; needs memory of its own");
+  }
+}
+
+}  // namespace
+}  // namespace pool_detail
+
+void pool_fprop(const PoolProblem& p, const Tensor& x, Tensor& y, const PoolOptions& options) {
+  using namespace pool_detail;
+  check(p);
+  check_tensor(p, "x", p.in, x);
+  check_tensor(p, "y", p.out(), y);
+  check_apart("y", y, "x", x);
+  pool_fprop(p, x.address(), y.address(), options);
+  for (const Tensor* t : {&x, static_cast<const Tensor*>(&y)}) t->used_on(options.stream);
+}
+
+void pool_bprop(const PoolProblem& p, const Tensor& dy, const Tensor& x, Tensor& dx, const PoolOptions& options) {
+  using namespace pool_detail;
+  check(p);
+  check_tensor(p, "dy", p.out(), dy);
+  check_tensor(p, "x", p.in, x);
+  check_tensor(p, "dx", p.in, dx);
+  check_apart("dx", dx, "dy", dy);
+  check_apart("dx", dx, "x", x);
+  pool_bprop(p, dy.address(), x.address(), dx.address(), options);
+  for (const Tensor* t : {&dy, &x, static_cast<const Tensor*>(&dx)}) t->used_on(options.stream);
+}
+
+}  // namespace nervanagpu

@@ -1,0 +1,275 @@
+// Every operation, type, layout, pass and rounding on the emulators of both families: bit for bit what float32 arithmetic
+// in the promised order gives, and within float32's error of the exact result.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "kernels/pool/pool.h"
+#include "nervanagpu/error.hpp"
+#include "src/half.h"
+#include "src/philox.h"
+#include "src/round.h"
+#include "test/kernels/nn/elements.h"
+#include "test/kernels/nn/on_each_device.h"
+#include "test/kernels/pool/model.h"
+
+namespace nervanagpu {
+namespace {
+
+using pool_detail::Forced;
+using pool_detail::Pass;
+using test::PoolPass;
+using Bits = std::vector<std::uint32_t>;
+
+constexpr std::uint32_t kPoison = 0x7fc0dead;  // its lower half is a float16 NaN too
+constexpr PoolPass kPasses[] = {PoolPass::fprop, PoolPass::bprop};
+
+float value_of(Dtype dtype, std::uint32_t bits) {
+  return static_cast<float>(test::value_of(dtype, bits));
+}
+
+// An operand somewhere in device memory, `shift` elements behind a multiple of 16 bytes, poison around it.
+struct Operand {
+  static constexpr std::int64_t kGuard = 64;
+  Operand(const Bits& bits, Dtype dtype, std::int64_t shift) : dtype_(dtype), shift_(shift), size_(bits.size()) {
+    Bits all(static_cast<std::size_t>(2 * kGuard + shift) + bits.size(), kPoison & mask());
+    std::copy(bits.begin(), bits.end(), all.begin() + kGuard + shift);
+    whole_ = test::from_bits(all, {static_cast<std::int64_t>(all.size())}, dtype);
+  }
+  [[nodiscard]] std::uint64_t address() const {
+    return whole_.address() + static_cast<std::uint64_t>(kGuard + shift_) * size_of(dtype_);
+  }
+  [[nodiscard]] Bits get() const {
+    const Bits all = test::read_bits(whole_);
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool guard = i < at(0) || i >= at(0) + size_;
+      EXPECT_TRUE(!guard || all[i] == (kPoison & mask())) << "written outside, at " << i;
+    }
+    return {all.begin() + static_cast<std::ptrdiff_t>(at(0)), all.begin() + static_cast<std::ptrdiff_t>(at(0) + size_)};
+  }
+
+ private:
+  [[nodiscard]] std::uint32_t mask() const { return dtype_ == Dtype::float16 ? 0xffffU : 0xffffffffU; }
+  [[nodiscard]] std::size_t at(std::size_t i) const { return i + static_cast<std::size_t>(kGuard + shift_); }
+  Dtype dtype_;
+  std::int64_t shift_;
+  std::size_t size_;
+  Tensor whole_;
+};
+
+class PoolTest : public test::OnEachDevice {
+ protected:
+  std::int64_t pick(std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random_);
+  }
+
+  // Small integers (many ties and zeros), normal numbers, or now and then NaN, infinities, -0, subnormals.
+  enum class Values : std::uint8_t { integers, normal, special };
+  Bits make(Values values, Dtype dtype, std::int64_t count) {
+    Bits out(static_cast<std::size_t>(count));
+    std::normal_distribution<double> normal;
+    for (std::uint32_t& bits : out) {
+      if (values == Values::special && pick(0, 3) == 0) {
+        bits = test::random_bits(random_, dtype);
+      } else {
+        const double v = values == Values::normal ? normal(random_) : static_cast<double>(pick(-3, 3));
+        bits = test::bits_of(dtype, values == Values::normal ? static_cast<float>(v) : v);
+      }
+    }
+    return out;
+  }
+  static std::vector<float> floats(Dtype dtype, const Bits& bits) {
+    std::vector<float> out;
+    for (const std::uint32_t b : bits) out.push_back(value_of(dtype, b));
+    return out;
+  }
+
+  static std::uint32_t rounded(Dtype dtype, float v, const Rounding& rounding, std::size_t i) {
+    if (!rounding.stochastic) return test::bits_of(dtype, v);
+    const auto words = philox(rounding.seed, rounding.offset + i / 4);
+    if (dtype == Dtype::float16) return round_f16(v, words[i % 4], rounding.bits == 0 ? 10U : rounding.bits);
+    return std::bit_cast<std::uint32_t>(round_f32(v, words[i % 4], rounding.bits == 0 ? 15U : rounding.bits));
+  }
+
+  struct Case {
+    PoolProblem p;
+    PoolPass pass;
+    PoolOptions options;
+    Bits x, dy, old;
+    std::array<std::int64_t, 3> shift{};  // of x, dy, the result
+  };
+  Case make_case(const PoolProblem& p, PoolPass pass, Values values) {
+    Case c{p, pass, {}, make(values, p.dtype, test::x_elements(p)), make(values, p.dtype, test::y_elements(p)), {}, {}};
+    const float scales[] = {1.0F, 1.0F, 0.5F, -2.0F, 0.0F};
+    c.options.alpha = scales[pick(0, 3)];
+    c.options.beta = pick(0, 1) == 0 ? 0.0F : scales[pick(0, 3)];
+    const auto size = pass == PoolPass::fprop ? c.dy.size() : c.x.size();
+    c.old = c.options.beta == 0 ? Bits(size, p.dtype == Dtype::float16 ? kPoison & 0xffffU : kPoison)
+                                : make(values, p.dtype, static_cast<std::int64_t>(size));
+    if (pick(0, 2) == 0) {
+      const int most = p.dtype == Dtype::float16 ? 10 : 15;
+      c.options.rounding = {true, static_cast<std::uint64_t>(pick(0, 1 << 30)), static_cast<std::uint64_t>(pick(0, 99)),
+                            static_cast<int>(pick(0, most))};
+    }
+    if (pick(0, 3) == 0) {
+      for (std::int64_t& s : c.shift) s = pick(0, 3);
+    }
+    return c;
+  }
+
+  Bits run(const Case& c, const Forced& forced = {}) {
+    const Operand x(c.x, c.p.dtype, c.shift[0]);
+    const Operand dy(c.dy, c.p.dtype, c.shift[1]);
+    const Operand out(c.old, c.p.dtype, c.shift[2]);
+    pool_detail::queue(device_, c.pass == PoolPass::fprop ? Pass::fprop : Pass::bprop, c.p,
+                       {x.address(), dy.address(), out.address()}, c.options, forced);
+    return out.get();
+  }
+
+  static Bits expected(const Case& c) {
+    const std::vector<float> sums = pool_bits(c.pass, c.p, floats(c.p.dtype, c.x), floats(c.p.dtype, c.dy));
+    Bits out(sums.size());
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      float v = c.options.alpha * sums[i];
+      if (c.options.beta != 0) v = std::fma(value_of(c.p.dtype, c.old[i]), c.options.beta, v);
+      out[i] = rounded(c.p.dtype, v, c.options.rounding, i);
+    }
+    return out;
+  }
+
+  static void compare(const Case& c, const Bits& got, const Bits& want, const std::string& what) {
+    ASSERT_EQ(got.size(), want.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      ASSERT_EQ(got[i], want[i]) << std::hex << what << (c.pass == PoolPass::fprop ? " fprop of " : " bprop of ")
+                                 << test::text_of(c.p) << ", alpha " << c.options.alpha << ", beta " << c.options.beta
+                                 << (c.options.rounding.stochastic ? ", at random" : "") << ", shifts " << c.shift[0]
+                                 << c.shift[1] << c.shift[2] << std::dec << ": element " << i << " of " << got.size();
+    }
+  }
+
+  void check(const PoolProblem& p, PoolPass pass, Values values) {
+    const Case c = make_case(p, pass, values);
+    compare(c, run(c), expected(c), "");
+  }
+
+  static PoolProblem problem(PoolOp op, Layout layout, Dtype dtype, std::int64_t n, std::array<std::int64_t, 4> in,
+                             std::array<std::int64_t, 4> window, std::array<std::int64_t, 4> pad,
+                             std::array<std::int64_t, 4> stride, bool count_padding = false) {
+    return {op, layout, n, in, window, pad, stride, count_padding, dtype};
+  }
+};
+
+NG_ON_EACH_DEVICE(PoolTest);
+
+constexpr PoolOp kOps[] = {PoolOp::max, PoolOp::avg, PoolOp::l2};
+constexpr Layout kLayouts[] = {Layout::channels_last, Layout::batch_last, Layout::channels_first};
+constexpr Dtype kTypes[] = {Dtype::float32, Dtype::float16};
+
+TEST_P(PoolTest, RandomProblems) {
+  const int count = checked() ? 120 : 500;
+  for (int i = 0; i < count && !HasFatalFailure(); ++i) {
+    const PoolProblem p = test::random_pool(random_, checked() ? 1500 : 4000);
+    check(p, kPasses[i % 2], static_cast<Values>(i / 2 % 3));
+  }
+}
+
+// What networks use, in lengths that take every kernel: vectors, rests, single elements.
+TEST_P(PoolTest, EveryOperationTypeLayoutAndPass) {
+  struct Window {
+    std::int64_t side, pad, stride;
+  };
+  for (const Window w : {Window{2, 0, 2}, {3, 0, 2}, {3, 1, 2}, {3, 1, 1}, {2, 1, 2}, {3, 0, 3}, {4, 3, 5}}) {
+    for (const PoolOp op : kOps) {
+      for (const Layout layout : kLayouts) {
+        for (const Dtype dtype : kTypes) {
+          for (const PoolPass pass : kPasses) {
+            const bool wide = pick(0, 1) == 0;
+            const std::int64_t n = layout == Layout::batch_last && wide ? 8 : 3;
+            const std::int64_t c = layout == Layout::channels_last && wide ? 16 : 5;
+            check(problem(op, layout, dtype, n, {c, 1, 6, 7}, {1, 1, w.side, w.side}, {0, 0, w.pad, w.pad},
+                          {1, 1, w.stride, w.stride}, pick(0, 1) == 0),
+                  pass, Values::normal);
+            if (HasFatalFailure()) return;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(PoolTest, AdversarialShapes) {
+  using Quad = std::array<std::int64_t, 4>;
+  struct Shape {
+    std::int64_t n;
+    Quad in, window, pad, stride;
+  };
+  const Shape shapes[] = {
+      {1, {1, 1, 1, 1}, {1, 1, 1, 1}, {0, 0, 0, 0}, {1, 1, 1, 1}},
+      {3, {5, 1, 1, 1}, {1, 1, 5, 5}, {0, 0, 4, 4}, {1, 1, 1, 1}},    // the window is larger than the input
+      {1, {3, 2, 3, 2}, {3, 5, 7, 3}, {2, 4, 6, 2}, {2, 3, 1, 5}},    // in four dimensions
+      {8, {8, 1, 13, 11}, {1, 1, 2, 3}, {0, 0, 1, 0}, {1, 1, 5, 7}},  // apart, with a rest at the end
+      {16, {3, 1, 7, 7}, {1, 1, 7, 7}, {0, 0, 0, 0}, {1, 1, 1, 1}},   // one window
+      {2, {16, 3, 4, 4}, {16, 3, 4, 4}, {0, 0, 0, 0}, {9, 9, 9, 9}},  // and over everything
+      {8, {7, 1, 3, 3}, {3, 1, 1, 1}, {1, 0, 0, 0}, {1, 1, 1, 1}},    // feature maps alone
+      {8, {7, 1, 2, 2}, {1, 1, 1, 1}, {0, 0, 0, 0}, {3, 1, 1, 1}},    // one of three feature maps
+      {1, {8, 5, 1, 1}, {1, 2, 1, 1}, {0, 1, 0, 0}, {1, 1, 1, 1}},    // depth alone
+      {1, {1, 1, 1, 257}, {1, 1, 1, 9}, {0, 0, 0, 8}, {1, 1, 1, 2}},  // one dimension
+      {24, {1, 1, 17, 1}, {1, 1, 3, 1}, {0, 0, 2, 0}, {1, 1, 2, 1}},
+  };
+  for (const Shape& s : shapes) {
+    for (const PoolOp op : kOps) {
+      for (const Layout layout : kLayouts) {
+        for (const PoolPass pass : kPasses) {
+          check(problem(op, layout, kTypes[pick(0, 1)], s.n, s.in, s.window, s.pad, s.stride, pick(0, 1) == 0), pass,
+                static_cast<Values>(pick(0, 2)));
+          if (HasFatalFailure()) return;
+        }
+      }
+    }
+  }
+}
+
+// Whichever kernel computes it, in however many parts: the same bits.
+TEST_P(PoolTest, KernelsAndPartsAgree) {
+  int parts = 0;
+  for (int i = 0; i < (checked() ? 20 : 120); ++i) {
+    PoolProblem p = test::random_pool(random_, 2000);
+    if (i % 2 == 0) {  // apart
+      for (std::size_t a = 0; a < 4; ++a) p.stride[a] = std::max(p.stride[a], p.window[a]);
+    }
+    const Case c = make_case(p, kPasses[i / 2 % 2], Values::special);
+    const Bits whole = run(c);
+    compare(c, run(c, {"", "_1"}), whole, "single elements:");
+    if (c.pass == PoolPass::bprop) compare(c, run(c, {"pool_gather_", ""}), whole, "gathered:");
+    const std::int64_t most = std::max(test::x_elements(p), test::y_elements(p)) / 2 + 1;
+    try {
+      compare(c, run(c, {"", "", most}), whole, "in parts:");
+      ++parts;
+    } catch (const InvalidArgument&) {  // one picture alone is more
+    }
+    if (HasFatalFailure()) return;
+  }
+  EXPECT_GT(parts, checked() ? 5 : 40);
+}
+
+// The same against float64: the model of the bits above could be wrong in the same way as the kernels.
+TEST_P(PoolTest, WithinFloat32sErrorOfTheExactResult) {
+  for (int i = 0; i < (checked() ? 20 : 150); ++i) {
+    PoolProblem p = test::random_pool(random_, 1500);
+    p.dtype = Dtype::float32;
+    Case c = make_case(p, kPasses[i % 2], i % 3 == 0 ? Values::integers : Values::normal);
+    c.options = {};
+    const Bits got = run(c);
+    const test::Bounded want = test::pool_exact(c.pass, p, floats(p.dtype, c.x), floats(p.dtype, c.dy));
+    for (std::size_t k = 0; k < got.size(); ++k) {
+      const double error = std::fabs(value_of(p.dtype, got[k]) - want.value[k]);
+      ASSERT_TRUE(error <= want.error[k])
+          << test::text_of(p) << ": element " << k << " is off by " << error << ", more than " << want.error[k];
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nervanagpu
