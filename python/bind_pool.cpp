@@ -1,0 +1,98 @@
+#include <pybind11/stl.h>
+
+#include <array>
+#include <optional>
+#include <tuple>
+
+#include "nervanagpu/pool.hpp"
+#include "python/bind.h"
+
+namespace nervanagpu::python {
+namespace {
+
+using Quad = std::array<std::int64_t, 4>;
+// (window, stride, pad) of (feature maps, depth, height, width) each, and whether padding counts in a mean.
+using Geometry = std::tuple<Quad, Quad, Quad, bool>;
+// alpha, beta, rounding, seed, offset, bits, stream
+using Finish = std::tuple<float, float, std::string, std::uint64_t, std::uint64_t, int, py::object>;
+
+PoolOp op_from(const std::string& name) {
+  if (name == "max") return PoolOp::max;
+  if (name == "avg") return PoolOp::avg;
+  if (name == "l2") return PoolOp::l2;
+  throw InvalidArgument("pool: op is \"" + name + "\"; needs max, avg or l2");
+}
+
+PoolProblem problem_of(const std::string& op, const Tensor& x, const std::string& layout, const Geometry& geometry) {
+  PoolProblem p;
+  p.op = op_from(op);
+  p.layout = layout_from_name(layout);
+  std::tie(p.window, p.stride, p.pad, p.count_padding) = geometry;
+  const Shape& shape = x.shape();
+  if (shape.size() != layout.size()) {
+    throw InvalidArgument("pool: x has " + std::to_string(shape.size()) + " axes; the layout " + layout + " needs " +
+                          std::to_string(layout.size()));
+  }
+  std::size_t axis = 0;
+  for (const char letter : layout) {
+    const std::int64_t length = shape[axis++];
+    switch (letter) {
+      case 'N': p.n = length; break;
+      case 'C': p.in[0] = length; break;
+      case 'D': p.in[1] = length; break;
+      case 'H': p.in[2] = length; break;
+      default: p.in[3] = length; break;
+    }
+  }
+  p.dtype = x.dtype();
+  return p;
+}
+
+Shape shape_of(const PoolProblem& p, const std::string& layout, const Quad& lengths) {
+  Shape out;
+  for (const char letter : layout) {
+    const std::size_t at = letter == 'C' ? 0 : letter == 'D' ? 1 : letter == 'H' ? 2 : 3;
+    out.push_back(letter == 'N' ? p.n : lengths[at]);
+  }
+  return out;
+}
+
+PoolOptions options_of(const Finish& f) {
+  PoolOptions o;
+  o.alpha = std::get<0>(f);
+  o.beta = std::get<1>(f);
+  o.rounding = rounding_from(std::get<2>(f), std::get<3>(f), std::get<4>(f), std::get<5>(f));
+  o.stream = stream_from(std::get<6>(f));
+  return o;
+}
+
+Tensor target(const std::optional<Tensor>& out, const Shape& shape, Dtype dtype, float beta) {
+  if (out) return *out;
+  if (beta != 0.0F) throw InvalidArgument("pool: beta is " + std::to_string(beta) + " but there is no out to read");
+  return Tensor::empty(shape, dtype);
+}
+
+}  // namespace
+
+void bind_pool(py::module_& m) {
+  m.def("pool_fprop", [](const std::string& op, const Tensor& x, const std::optional<Tensor>& out,
+                         const std::string& layout, const Geometry& geometry, const Finish& finish) {
+    const PoolProblem p = problem_of(op, x, layout, geometry);
+    const PoolOptions options = options_of(finish);
+    const py::gil_scoped_release release;
+    Tensor y = target(out, shape_of(p, layout, p.out()), p.dtype, options.beta);
+    pool_fprop(p, x, y, options);
+    return y;
+  });
+  m.def("pool_bprop", [](const std::string& op, const Tensor& dy, const Tensor& x, const std::optional<Tensor>& out,
+                         const std::string& layout, const Geometry& geometry, const Finish& finish) {
+    const PoolProblem p = problem_of(op, x, layout, geometry);
+    const PoolOptions options = options_of(finish);
+    const py::gil_scoped_release release;
+    Tensor dx = target(out, x.shape(), p.dtype, options.beta);
+    pool_bprop(p, dy, x, dx, options);
+    return dx;
+  });
+}
+
+}  // namespace nervanagpu::python

@@ -1,0 +1,284 @@
+"""Pooling: the largest, the mean or the root of the sum of squares of windows, and its gradient.
+
+A window spans J feature maps x T x R x S positions (depth, height, width); `max_pool2d` and its like pool over space
+alone, `pool` over all four. Layouts: "NHWC", "CHWN", "NCHW", and with D before H in three dimensions ("NDHWC"), with W
+alone in one ("NWC"). The result has the layout and dtype of x (float32 or float16; the arithmetic is float32's) and the
+lengths floor((H + 2 padding - R) / stride) + 1, the feature maps alike.
+
+window, stride, padding: an int for all spatial axes or a sequence of one each; stride None is the window, and the padding
+must be less than it.
+max: NaN wins; padding does not take part. Its gradient goes to the first largest element in (j, t, r, s) order.
+avg: count_padding: padding counts as zeros; else the mean is of what lies inside.
+l2: sqrt(sum of squares), its gradient dy x / y, 0 where y is 0.
+Gradients add up over overlapping windows in ascending order: the same bits every time.
+
+`out` is written and returned, without it a new tensor: out = alpha * result + beta * out (beta = 0: not read). It shares
+no memory with the others. Tensors are contiguous.
+`rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits (0: the most).
+`stream`: where the work is queued. ValueError for shapes and numbers that do not fit, TypeError for dtypes; nothing is
+written then. The bits of a result depend on the arguments alone, not on the device.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from nervanagpu import _core
+from nervanagpu._core import GPUTensor, Stream
+
+Ints = int | Sequence[int]
+Quad = tuple[int, int, int, int]
+
+
+def _check(op: str, **tensors: object) -> None:
+    for name, value in tensors.items():
+        if value is not None and not isinstance(value, GPUTensor):
+            kind = type(value).__name__
+            raise TypeError(f"{op}: {name} is {kind}; needs GPUTensor (nervanagpu.array makes one)")
+
+
+def _quad(op: str, name: str, value: Ints, axes: int, fill: int) -> Quad:
+    """(feature maps, depth, height, width); `fill` for what is not pooled over. axes = 4: feature maps and space."""
+    several = isinstance(value, Sequence)
+    numbers = [operator.index(v) for v in value] if several else [operator.index(value)] * axes
+    if axes == 4 and not several and value != fill:
+        raise ValueError(f"{op}: {name} is {value}; needs 4 numbers (feature maps, depth, height, width)")
+    if len(numbers) != axes:
+        raise ValueError(f"{op}: {name} has {len(numbers)} numbers; needs {'1 or ' if axes < 4 else ''}{axes}")
+    j, t, r, s = [fill] * (4 - axes) + numbers
+    return j, t, r, s
+
+
+def _geometry(
+    op: str, axes: int, window: Ints, stride: Ints | None, padding: Ints, layout: str, count_padding: bool
+) -> tuple[Quad, Quad, Quad, bool]:
+    if axes < 4 and len(layout) != axes + 2:
+        raise ValueError(f"{op}: layout is {layout}; needs one of {axes + 2} letters")
+    size = _quad(op, "window", window, axes, 1)
+    step = size if stride is None else _quad(op, "stride", stride, axes, 1)
+    return size, step, _quad(op, "padding", padding, axes, 0), count_padding
+
+
+def _fprop(
+    name: str, op: str, axes: int, x: GPUTensor, window: Ints, stride: Ints | None, padding: Ints, layout: str,
+    count_padding: bool, out: GPUTensor | None, finish: tuple[Any, ...],
+) -> GPUTensor:  # fmt: skip
+    _check(name, x=x, out=out)
+    geometry = _geometry(name, axes, window, stride, padding, layout, count_padding)
+    y = _core.pool_fprop(op, x, out, layout, geometry, finish)
+    return y if out is None else out
+
+
+def _bprop(
+    name: str, op: str, axes: int, dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None, padding: Ints,
+    layout: str, count_padding: bool, out: GPUTensor | None, finish: tuple[Any, ...],
+) -> GPUTensor:  # fmt: skip
+    _check(name, dy=dy, x=x, out=out)
+    geometry = _geometry(name, axes, window, stride, padding, layout, count_padding)
+    dx = _core.pool_bprop(op, dy, x, out, layout, geometry, finish)
+    return dx if out is None else out
+
+
+def pool(
+    x: GPUTensor, op: str, window: Sequence[int], stride: Sequence[int] | None = None, padding: Ints = 0,
+    layout: str = "NDHWC", *, count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0,
+    beta: float = 0.0, rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0,
+    stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """op ("max", "avg" or "l2") over windows (J, T, R, S) of feature maps, depth, height and width; stride and padding
+    alike, four numbers each. With fewer axes (a layout like "NHWC") T, and in one dimension R, are 1."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _fprop("pool", op, 4, x, window, stride, padding, layout, count_padding, out, finish)
+
+
+def pool_bprop(
+    dy: GPUTensor, x: GPUTensor, op: str, window: Sequence[int], stride: Sequence[int] | None = None,
+    padding: Ints = 0, layout: str = "NDHWC", *, count_padding: bool = False, out: GPUTensor | None = None,
+    alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0,
+    stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The gradient of `pool` with respect to x: dx = alpha * gradient + beta * dx. The mean needs only the shape of x."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _bprop("pool_bprop", op, 4, dy, x, window, stride, padding, layout, count_padding, out, finish)
+
+
+def max_pool1d(
+    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC", *,
+    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
+    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The largest element of each S window. Shapes, options and errors: the module's text."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _fprop("max_pool1d", "max", 1, x, window, stride, padding, layout, False, out, finish)
+
+
+def max_pool1d_bprop(
+    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC",
+    *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
+    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The gradient of max_pool1d with respect to x, dy being that of its result."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _bprop("max_pool1d_bprop", "max", 1, dy, x, window, stride, padding, layout, False, out, finish)
+
+
+def avg_pool1d(
+    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC", *, count_padding: bool = False,
+    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
+    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The mean of each S window. Shapes, options and errors: the module's text."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _fprop("avg_pool1d", "avg", 1, x, window, stride, padding, layout, count_padding, out, finish)
+
+
+def avg_pool1d_bprop(
+    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC",
+    *, count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
+    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The gradient of avg_pool1d with respect to x, dy being that of its result."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _bprop("avg_pool1d_bprop", "avg", 1, dy, x, window, stride, padding, layout, count_padding, out, finish)
+
+
+def l2_pool1d(
+    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC", *,
+    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
+    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The root of the sum of squares of each S window. Shapes, options and errors: the module's text."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _fprop("l2_pool1d", "l2", 1, x, window, stride, padding, layout, False, out, finish)
+
+
+def l2_pool1d_bprop(
+    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC",
+    *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
+    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The gradient of l2_pool1d with respect to x, dy being that of its result."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _bprop("l2_pool1d_bprop", "l2", 1, dy, x, window, stride, padding, layout, False, out, finish)
+
+
+def max_pool2d(
+    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC", *,
+    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
+    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The largest element of each R x S window. Shapes, options and errors: the module's text."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _fprop("max_pool2d", "max", 2, x, window, stride, padding, layout, False, out, finish)
+
+
+def max_pool2d_bprop(
+    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC",
+    *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
+    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The gradient of max_pool2d with respect to x, dy being that of its result."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _bprop("max_pool2d_bprop", "max", 2, dy, x, window, stride, padding, layout, False, out, finish)
+
+
+def avg_pool2d(
+    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC", *, count_padding: bool = False,
+    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
+    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The mean of each R x S window. Shapes, options and errors: the module's text."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _fprop("avg_pool2d", "avg", 2, x, window, stride, padding, layout, count_padding, out, finish)
+
+
+def avg_pool2d_bprop(
+    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC",
+    *, count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
+    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The gradient of avg_pool2d with respect to x, dy being that of its result."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _bprop("avg_pool2d_bprop", "avg", 2, dy, x, window, stride, padding, layout, count_padding, out, finish)
+
+
+def l2_pool2d(
+    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC", *,
+    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
+    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The root of the sum of squares of each R x S window. Shapes, options and errors: the module's text."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _fprop("l2_pool2d", "l2", 2, x, window, stride, padding, layout, False, out, finish)
+
+
+def l2_pool2d_bprop(
+    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC",
+    *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
+    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The gradient of l2_pool2d with respect to x, dy being that of its result."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _bprop("l2_pool2d_bprop", "l2", 2, dy, x, window, stride, padding, layout, False, out, finish)
+
+
+def max_pool3d(
+    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC", *,
+    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
+    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The largest element of each T x R x S window. Shapes, options and errors: the module's text."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _fprop("max_pool3d", "max", 3, x, window, stride, padding, layout, False, out, finish)
+
+
+def max_pool3d_bprop(
+    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC",
+    *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
+    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The gradient of max_pool3d with respect to x, dy being that of its result."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _bprop("max_pool3d_bprop", "max", 3, dy, x, window, stride, padding, layout, False, out, finish)
+
+
+def avg_pool3d(
+    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC", *, count_padding: bool = False,
+    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
+    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The mean of each T x R x S window. Shapes, options and errors: the module's text."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _fprop("avg_pool3d", "avg", 3, x, window, stride, padding, layout, count_padding, out, finish)
+
+
+def avg_pool3d_bprop(
+    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC",
+    *, count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
+    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The gradient of avg_pool3d with respect to x, dy being that of its result."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _bprop("avg_pool3d_bprop", "avg", 3, dy, x, window, stride, padding, layout, count_padding, out, finish)
+
+
+def l2_pool3d(
+    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC", *,
+    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
+    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The root of the sum of squares of each T x R x S window. Shapes, options and errors: the module's text."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _fprop("l2_pool3d", "l2", 3, x, window, stride, padding, layout, False, out, finish)
+
+
+def l2_pool3d_bprop(
+    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC",
+    *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
+    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The gradient of l2_pool3d with respect to x, dy being that of its result."""
+    finish = (alpha, beta, rounding, seed, offset, bits, stream)
+    return _bprop("l2_pool3d_bprop", "l2", 3, dy, x, window, stride, padding, layout, False, out, finish)
