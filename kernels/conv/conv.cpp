@@ -120,8 +120,9 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
   }
   if (pointers.bias != 0) {
     if (pointers.bias_type != out_type && (integer || pointers.bias_type != Dtype::float32)) {
-      throw TypeError("conv: bias is " + std::string(nervanagpu::name_of(pointers.bias_type)) + "; needs " +
-                      (integer ? "int32" : "float32 or " + std::string(nervanagpu::name_of(out_type))));
+      const std::string own(nervanagpu::name_of(out_type));
+      throw TypeError("conv: bias is " + std::string(nervanagpu::name_of(pointers.bias_type)) + "; needs " + own +
+                      (out_type == Dtype::float16 ? " or float32" : ""));
     }
     check_address("bias", pointers.bias, size_of(pointers.bias_type));
   }

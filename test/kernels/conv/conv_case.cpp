@@ -1,0 +1,223 @@
+#include "test/kernels/conv/conv_case.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+
+#include "kernels/conv/problem.h"
+#include "nervanagpu/tensor.hpp"
+#include "src/philox.h"
+#include "src/round.h"
+#include "src/select_device.h"
+#include "test/kernels/conv/model.h"
+#include "test/kernels/conv/random_problem.h"
+#include "test/kernels/nn/elements.h"
+
+namespace nervanagpu::test {
+namespace {
+
+using conv_detail::Role;
+using Bits = std::vector<std::uint32_t>;
+
+constexpr std::size_t kGuard = 256;     // bytes before and after; keeps alignments
+constexpr std::uint8_t kPoison = 0xfb;  // float16 and float32: a number that no test has
+
+int pick(std::mt19937& random, int low, int high) {
+  return std::uniform_int_distribution<int>(low, high)(random);
+}
+
+// Bytes of device memory between guard zones, all poison.
+class Guarded {
+ public:
+  Guarded(std::size_t bytes, std::size_t shift)
+      : from_(kGuard + shift), size_(bytes), host_(bytes + 2 * kGuard + shift, kPoison), tensor_(upload(host_)) {}
+
+  [[nodiscard]] std::uint64_t address() const { return tensor_.address() + from_; }
+
+  void set(const Bits& bits, Dtype type) {
+    for (std::size_t i = 0; i < bits.size(); ++i) {
+      std::memcpy(host_.data() + from_ + i * size_of(type), &bits[i], size_of(type));  // little endian, as the device
+    }
+    tensor_.set(host_.data(), host_.size());
+  }
+
+  Bits get(Dtype type) {
+    const std::vector<std::uint8_t> now = tensor_.to_host<std::uint8_t>();
+    Bits bits(size_ / size_of(type));
+    for (std::size_t i = 0; i < bits.size(); ++i) {
+      std::memcpy(&bits[i], now.data() + from_ + i * size_of(type), size_of(type));
+    }
+    for (std::size_t i = 0; i < now.size(); ++i) {
+      if (now[i] != kPoison && (i < from_ || i >= from_ + size_)) {
+        throw std::runtime_error("byte " + std::to_string(i) + " of a guard zone was written (the result is " +
+                                 std::to_string(from_) + " to " + std::to_string(from_ + size_) + ")");
+      }
+    }
+    return bits;
+  }
+
+ private:
+  static Tensor upload(const std::vector<std::uint8_t>& bytes) {
+    return Tensor::from_host<std::uint8_t>(bytes, {static_cast<std::int64_t>(bytes.size())});
+  }
+
+  std::size_t from_, size_;
+  std::vector<std::uint8_t> host_;
+  Tensor tensor_;
+};
+
+Bits integers(std::mt19937& random, std::int64_t count, Dtype type, int size) {
+  Bits out(static_cast<std::size_t>(count));
+  const int low = type == Dtype::uint8 ? 0 : -size;
+  for (std::uint32_t& b : out) b = bits_of(type, pick(random, low, size));
+  return out;
+}
+
+Integers values(const Bits& bits, Dtype type) {
+  Integers out(bits.size());
+  for (std::size_t i = 0; i < bits.size(); ++i) out[i] = static_cast<std::int64_t>(value_of(type, bits[i]));
+  return out;
+}
+
+std::int64_t channel_of(const ConvProblem& p, std::int64_t i) {
+  const auto out = p.out();
+  const std::int64_t places = out[0] * out[1] * out[2];
+  switch (p.layout) {
+    case Layout::channels_last: return i % p.k;
+    case Layout::batch_last: return i / (places * p.n);
+    case Layout::channels_first: break;
+  }
+  return i / places % p.k;
+}
+
+std::uint32_t rounded(double v, Dtype type, const Rounding& r, std::size_t i) {
+  if (!r.stochastic || !is_float(type)) return bits_of(type, v);
+  const std::uint32_t word = philox(r.seed, r.offset + i / 4)[i % 4];
+  const auto f = static_cast<float>(v);
+  if (type == Dtype::float16) return round_f16(f, word, static_cast<unsigned>(r.bits != 0 ? r.bits : 10));
+  return std::bit_cast<std::uint32_t>(round_f32(f, word, static_cast<unsigned>(r.bits != 0 ? r.bits : 15)));
+}
+
+Bits expected(const ConvCase& c, const Integers& sums, const Bits& before, const Bits& bias) {
+  const Dtype type = type_of(c.p, conv_detail::roles_of(c.pass).out);
+  Bits out(sums.size());
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    double v = static_cast<double>(c.options.alpha) * static_cast<double>(sums[i]);
+    if (c.options.beta != 0.0F) v += static_cast<double>(c.options.beta) * value_of(type, before[i]);
+    if (!bias.empty()) {
+      v += value_of(c.bias_type, bias[static_cast<std::size_t>(channel_of(c.p, static_cast<std::int64_t>(i)))]);
+    }
+    if (c.options.relu) v = v > 0.0 ? v : 0.0;
+    out[i] = rounded(v, type, c.options.rounding, i);
+  }
+  return out;
+}
+
+Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, const Bits* before, const Bits& bias) {
+  const conv_detail::Roles roles = conv_detail::roles_of(c.pass);
+  const auto memory = [&](std::size_t count, Dtype type) {
+    return Guarded(count * size_of(type), static_cast<std::size_t>(c.shift) * size_of(type));
+  };
+  const Dtype types[] = {type_of(c.p, roles.in1), type_of(c.p, roles.in2), type_of(c.p, roles.out)};
+  Guarded a = memory(in1.size(), types[0]);
+  Guarded b = memory(in2.size(), types[1]);
+  Guarded out = memory(static_cast<std::size_t>(elements_of(c.p, roles.out)), types[2]);
+  Guarded d = memory(bias.size(), c.bias_type);
+  a.set(in1, types[0]);
+  b.set(in2, types[1]);
+  if (before != nullptr) out.set(*before, types[2]);
+  d.set(bias, c.bias_type);
+  const bool direct = c.p.layout != Layout::channels_first;
+  const std::size_t bytes = direct ? conv_detail::partial_bytes(c.pass, c.p, c.forced) : conv_workspace(c.pass, c.p);
+  Guarded workspace(bytes, 0);
+  ConvPointers pointers;
+  pointers.in1 = a.address();
+  pointers.in2 = b.address();
+  pointers.out = out.address();
+  pointers.workspace = workspace.address();
+  if (c.bias) pointers.bias = d.address();
+  pointers.bias_type = c.bias_type;
+  if (direct && (!c.forced.kernel.empty() || c.forced.splits != 0 || c.forced.limits.grid_z != 65535)) {
+    conv_detail::Epilogue e;
+    e.alpha = c.options.alpha;
+    e.beta = c.options.beta;
+    e.relu = c.options.relu;
+    e.bias_f16 = c.bias_type == Dtype::float16;
+    e.rounding = c.options.rounding;
+    conv_detail::queue(device, c.pass, c.p, pointers, e, 0, c.forced);
+  } else {
+    conv(c.pass, c.p, pointers, c.options);
+  }
+  static_cast<void>(workspace.get(Dtype::uint8));  // its guard zones
+  return out.get(types[2]);
+}
+
+}  // namespace
+
+Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2) {
+  return run(device, c, in1, in2, nullptr, {});
+}
+
+std::string judge(Device& device, std::mt19937& random, const ConvCase& c, Bits* bits) {
+  const conv_detail::Roles roles = conv_detail::roles_of(c.pass);
+  const Dtype type1 = type_of(c.p, roles.in1);
+  const Dtype type2 = type_of(c.p, roles.in2);
+  const Dtype type = type_of(c.p, roles.out);
+  const Bits in1 = integers(random, elements_of(c.p, roles.in1), type1, c.size);
+  const Bits in2 = integers(random, elements_of(c.p, roles.in2), type2, c.size);
+  const Bits before = integers(random, elements_of(c.p, roles.out), type, 20);
+  const Bits bias = c.bias ? integers(random, c.p.k, c.bias_type, 20) : Bits{};
+  const std::string what = text_of(c.pass, c.p) + ", kernel *" + c.forced.kernel + ", splits " +
+                           std::to_string(c.forced.splits) + ", shift " + std::to_string(c.shift);
+  const Bits wanted = expected(c, convolve(c.pass, c.p, values(in1, type1), values(in2, type2)), before, bias);
+  Bits got;
+  try {
+    got = run(device, c, in1, in2, c.options.beta != 0.0F ? &before : nullptr, bias);
+  } catch (const std::exception& e) {
+    return what + ": " + e.what();
+  }
+  if (bits != nullptr) *bits = got;
+  std::size_t wrong = 0;
+  std::string first;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    if (got[i] == wanted[i]) continue;
+    if (wrong++ == 0) {
+      first = ": element " + std::to_string(i) + " is " + std::to_string(value_of(type, got[i])) + ", should be " +
+              std::to_string(value_of(type, wanted[i]));
+    }
+  }
+  if (wrong == 0) return "";
+  return what + first + "; " + std::to_string(wrong) + " of " + std::to_string(got.size()) + " are wrong";
+}
+
+void choose_types(std::mt19937& random, ConvCase& c) {
+  ConvProblem& p = c.p;
+  p.x_type = p.w_type = p.y_type = pick(random, 0, 1) == 0 ? Dtype::float32 : Dtype::float16;
+  c.size = 3;
+  if (c.pass == ConvPass::bprop || pick(random, 0, 2) != 0) return;
+  p.x_type = pick(random, 0, 1) == 0 ? Dtype::int8 : Dtype::uint8;
+  if (c.pass == ConvPass::update || pick(random, 0, 1) == 0) return;
+  p.w_type = Dtype::int8;
+  p.y_type = Dtype::int32;
+  c.size = 127;
+}
+
+void choose_epilogue(std::mt19937& random, ConvCase& c) {
+  const Dtype type = type_of(c.p, conv_detail::roles_of(c.pass).out);
+  const float factors[] = {1.0F, 2.0F, -1.0F};
+  c.options.alpha = factors[pick(random, 0, 2)];
+  c.options.beta = pick(random, 0, 2) == 0 ? factors[pick(random, 0, 2)] : 0.0F;
+  c.shift = pick(random, 0, 2) == 0 ? pick(random, 1, 3) : 0;
+  if (c.pass == ConvPass::fprop) {
+    c.options.relu = pick(random, 0, 2) == 0;
+    c.bias = pick(random, 0, 1) == 0;
+    c.bias_type = type == Dtype::float16 && pick(random, 0, 1) == 0 ? Dtype::float32 : type;
+  }
+  if (is_float(type) && pick(random, 0, 3) == 0) {
+    c.options.rounding = {true, random(), random(), pick(random, 0, 4)};
+  }
+}
+
+}  // namespace nervanagpu::test
