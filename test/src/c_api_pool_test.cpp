@@ -1,0 +1,99 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "nervanagpu/nervanagpu.h"
+#include "test/src/on_emulator.h"
+
+namespace nervanagpu {
+namespace {
+
+class CPoolTest : public test::OnEmulator {
+ protected:
+  static constexpr std::size_t kRoom = 64;
+
+  CPoolTest() {
+    p_.in[3] = 4, p_.window[3] = 2, p_.stride[3] = 2;
+    for (std::uint64_t* a : {&x_, &y_, &dx_}) {
+      EXPECT_EQ(ng_malloc(a, kRoom * 4), NG_OK);
+      put(*a, std::vector<float>(kRoom, -7));
+    }
+  }
+  ~CPoolTest() override {
+    for (const std::uint64_t a : {x_, y_, dx_}) EXPECT_EQ(ng_free(a), NG_OK);
+  }
+  static void put(std::uint64_t address, const std::vector<float>& v) {
+    EXPECT_EQ(ng_upload(address, v.data(), v.size() * 4), NG_OK) << ng_last_error();
+  }
+  static std::vector<float> get(std::uint64_t address, std::size_t count = kRoom) {
+    std::vector<float> v(count);
+    EXPECT_EQ(ng_download(v.data(), address, count * 4), NG_OK) << ng_last_error();
+    return v;
+  }
+  static void expect(ng_status got, ng_status wanted, const std::vector<std::string>& words) {
+    EXPECT_STREQ(ng_status_name(got), ng_status_name(wanted)) << ng_last_error();
+    const std::string text = ng_last_error();
+    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << " in: " << text;
+  }
+  template <class F>
+  void refused(const F& change, ng_status status, const std::string& word) {
+    ng_pool_problem p = p_;
+    change(p);
+    expect(ng_pool_fprop(&p, x_, y_, nullptr), status, {word});
+    expect(ng_pool_bprop(&p, y_, x_, dx_, nullptr), status, {word});
+    unwritten();
+  }
+  void unwritten() {
+    for (const std::uint64_t a : {y_, dx_}) EXPECT_EQ(get(a), std::vector<float>(kRoom, -7));
+  }
+
+  ng_pool_problem p_ = NG_POOL_PROBLEM_INIT;
+  std::uint64_t x_ = 0, y_ = 0, dx_ = 0;
+};
+
+TEST_F(CPoolTest, Computes) {
+  std::array<std::int64_t, 4> out{};
+  ASSERT_EQ(ng_pool_out(&p_, out.data()), NG_OK) << ng_last_error();
+  EXPECT_EQ(out, (std::array<std::int64_t, 4>{1, 1, 1, 2}));
+  put(x_, {1, 3, 5, 5});
+  ng_pool_options o = NG_POOL_OPTIONS_INIT;
+  o.alpha = 2;
+  ASSERT_EQ(ng_pool_fprop(&p_, x_, y_, &o), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(y_, 3), (std::vector<float>{6, 10, -7}));
+  ASSERT_EQ(ng_pool_bprop(&p_, y_, x_, dx_, nullptr), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(dx_, 5), (std::vector<float>{0, 6, 10, 0, -7}));
+  p_.op = NG_POOL_AVG;
+  ASSERT_EQ(ng_pool_fprop(&p_, x_, y_, nullptr), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(y_, 3), (std::vector<float>{2, 5, -7}));
+}
+
+TEST_F(CPoolTest, BadArgumentsAreRefused) {
+  using P = ng_pool_problem;
+  refused([](P& p) { p.size = 16; }, NG_INVALID_ARGUMENT, "problem->size is 16");
+  refused([](P& p) { p.op = 3; }, NG_INVALID_ARGUMENT, "op is 3");
+  refused([](P& p) { p.layout = -1; }, NG_INVALID_ARGUMENT, "layout is -1");
+  refused([](P& p) { p.dtype = 9; }, NG_INVALID_ARGUMENT, "dtype is 9");
+  refused([](P& p) { p.dtype = NG_INT8; }, NG_TYPE_ERROR, "int8");
+  refused([](P& p) { p.count_padding = 2; }, NG_INVALID_ARGUMENT, "count_padding is 2");
+  refused([](P& p) { p.n = 0; }, NG_INVALID_ARGUMENT, "0");
+  refused([](P& p) { p.window[3] = 5; }, NG_INVALID_ARGUMENT, "window");
+  refused([](P& p) { p.pad[3] = 2; }, NG_INVALID_ARGUMENT, "pad");
+  refused([](P& p) { p.stride[3] = 0; }, NG_INVALID_ARGUMENT, "stride");
+  expect(ng_pool_out(nullptr, nullptr), NG_INVALID_ARGUMENT, {"out is null"});
+  expect(ng_pool_fprop(nullptr, x_, y_, nullptr), NG_INVALID_ARGUMENT, {"ng_pool_fprop", "problem is null"});
+  expect(ng_pool_bprop(nullptr, y_, x_, dx_, nullptr), NG_INVALID_ARGUMENT, {"ng_pool_bprop", "problem is null"});
+  expect(ng_pool_fprop(&p_, 0, y_, nullptr), NG_INVALID_ARGUMENT, {"x is 0"});
+  expect(ng_pool_bprop(&p_, y_, x_, 0, nullptr), NG_INVALID_ARGUMENT, {"dx is 0"});
+  ng_pool_options o = NG_POOL_OPTIONS_INIT;
+  o.size = 0;
+  expect(ng_pool_fprop(&p_, x_, y_, &o), NG_INVALID_ARGUMENT, {"options->size is 0"});
+  o = NG_POOL_OPTIONS_INIT;
+  o.rounding.bits = -1;
+  expect(ng_pool_bprop(&p_, y_, x_, dx_, &o), NG_INVALID_ARGUMENT, {"rounding.bits is -1"});
+  unwritten();
+}
+
+}  // namespace
+}  // namespace nervanagpu
