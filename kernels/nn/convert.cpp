@@ -18,7 +18,6 @@ namespace nervanagpu {
 namespace nn {
 namespace {
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 30;  // of one launch
 constexpr std::size_t kAxes = 5;
 constexpr std::int64_t kItems = 512;  // of a CTA of convert.sass
 constexpr std::int64_t kTile = 64;    // of transpose.sass
@@ -37,7 +36,8 @@ std::uint64_t offset(const View& v, std::int64_t elements) {
 
 class Converter {
  public:
-  Converter(Device& device, const View& from, const View& to, const Rounding& rounding, StreamId stream, const char* op)
+  Converter(Device& device, const View& from, const View& to, const Rounding& rounding, StreamId stream, const char* op,
+            std::int64_t most)
       : device_(device),
         op_(op),
         from_type_(type_word(op, "from", from.dtype)),
@@ -46,19 +46,20 @@ class Converter {
         to_width_(static_cast<std::int64_t>(size_of(to.dtype))),
         to_dtype_(to.dtype),
         rounding_(rounding),
-        stream_(stream) {}
+        stream_(stream),
+        most_(most) {}
 
   // Elements `first`, first + 1, ... of the result lie along `axes`, outermost first.
   void run(std::span<const Axis> axes, std::uint64_t from, std::uint64_t to, std::uint64_t first) {
     std::int64_t inner = 1;  // elements of one index of the outermost axis
     for (const Axis& a : axes.subspan(1)) inner *= a.length;
     const bool near = std::all_of(axes.begin(), axes.end(), [&](const Axis& a) { return reachable(a); });
-    if (near && axes[0].length * inner <= kMostElements) {
+    if (near && axes[0].length * inner <= most_) {
       launch(axes, from, to, first);
       return;
     }
     // A part at a time: some indices of the outermost axis.
-    const std::int64_t part = near ? std::max<std::int64_t>(1, kMostElements / inner) : 1;
+    const std::int64_t part = near ? std::max<std::int64_t>(1, most_ / inner) : 1;
     std::vector<Axis> rest(axes.begin(), axes.end());
     for (std::int64_t i = 0; i < axes[0].length; i += part) {
       rest[0].length = std::min(part, axes[0].length - i);
@@ -169,13 +170,14 @@ class Converter {
   Dtype to_dtype_;
   Rounding rounding_;
   StreamId stream_;
+  std::int64_t most_;
 };
 
 }  // namespace
 
 void convert_strided(Device& device, const View& from, const View& to, const Shape& shape, const Rounding& rounding,
-                     StreamId stream, const char* op) {
-  Converter converter(device, from, to, rounding, stream, op);
+                     StreamId stream, const char* op, std::int64_t most) {
+  Converter converter(device, from, to, rounding, stream, op, most);
   check_rounding(op, rounding, to.dtype);
   if (element_count(shape) == 0) return;
   const Axes a = canonical_axes(shape, from.strides, to.strides);

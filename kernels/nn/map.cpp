@@ -7,8 +7,7 @@
 namespace nervanagpu::nn {
 namespace {
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 30;  // of one launch
-constexpr std::int64_t kItems = 512;                           // of a CTA
+constexpr std::int64_t kItems = 512;  // of a CTA
 
 std::uint32_t u32(std::int64_t v) {
   return static_cast<std::uint32_t>(v);
@@ -78,22 +77,22 @@ void run(Device& device, const Map& map, StreamId stream) {
     return map.b + static_cast<std::uint64_t>(element) * launcher.b_size();
   };
   if (second == Second::none || second == Second::alike) {
-    for (std::int64_t i = 0; i < map.elements; i += kMostElements) {
-      launcher.part(i, std::min(kMostElements, map.elements - i), 1, b_at(second == Second::alike ? i : 0));
+    for (std::int64_t i = 0; i < map.elements; i += map.most) {
+      launcher.part(i, std::min(map.most, map.elements - i), 1, b_at(second == Second::alike ? i : 0));
     }
     return;
   }
-  if (map.divisor > kMostElements) {  // rows in parts
+  if (map.divisor > map.most) {  // rows in parts
     for (std::int64_t row = 0; row * map.divisor < map.elements; ++row) {
-      for (std::int64_t i = 0; i < map.divisor; i += kMostElements) {
-        const std::int64_t count = std::min(kMostElements, map.divisor - i);
+      for (std::int64_t i = 0; i < map.divisor; i += map.most) {
+        const std::int64_t count = std::min(map.most, map.divisor - i);
         launcher.part(row * map.divisor + i, count, count, b_at(second == Second::along_rows ? i : row));
       }
     }
     return;
   }
   const std::int64_t rows = map.elements / map.divisor;
-  const std::int64_t step = std::max<std::int64_t>(1, kMostElements / map.divisor);
+  const std::int64_t step = std::max<std::int64_t>(1, map.most / map.divisor);
   for (std::int64_t row = 0; row < rows; row += step) {
     launcher.part(row * map.divisor, std::min(step, rows - row) * map.divisor, map.divisor,
                   b_at(second == Second::along_rows ? 0 : row));

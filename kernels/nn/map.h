@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "kernels/nn/nn.h"
 #include "nervanagpu/rounding.hpp"
 #include "nervanagpu/tensor.hpp"
 #include "src/device.h"
@@ -25,6 +26,7 @@ struct Map {
   std::uint64_t mask_seed = 0;
   std::uint64_t mask_counter = 0;
   Rounding rounding;
+  std::int64_t most = kMostElements;  // elements of one launch, a multiple of 4
 };
 
 void run(Device& device, const Map& map, StreamId stream);

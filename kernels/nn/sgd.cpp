@@ -3,6 +3,7 @@
 
 #include "kernels/nn/checks.h"
 #include "kernels/nn/launch.h"
+#include "kernels/nn/nn.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
 #include "src/select_device.h"
@@ -12,8 +13,7 @@ namespace {
 
 using nn::Named;
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 30;  // of one launch
-constexpr std::int64_t kItems = 512;                           // of a CTA
+constexpr std::int64_t kItems = 512;  // of a CTA
 constexpr const char* kOp = "sgd_update";
 
 std::uint64_t at(const Tensor& t, std::int64_t element) {
@@ -69,8 +69,8 @@ void sgd_update(Tensor& w, Tensor* master, Tensor& velocity, const Tensor& grad,
   check(w, master, velocity, grad, options);
   const auto aligned = [](const Tensor* t) { return t == nullptr || t->address() % (4 * size_of(t->dtype())) == 0; };
   const bool four = aligned(&w) && aligned(master) && aligned(&velocity) && aligned(&grad);
-  for (std::int64_t i = 0; i < w.size(); i += kMostElements) {
-    const std::int64_t count = std::min(kMostElements, w.size() - i);
+  for (std::int64_t i = 0; i < w.size(); i += nn::kMostElements) {
+    const std::int64_t count = std::min(nn::kMostElements, w.size() - i);
     const std::int64_t fours = four ? count / 4 * 4 : 0;
     if (fours > 0) launch({i, fours, 4}, w, master, velocity, grad, options);
     if (fours < count) launch({i + fours, count - fours, 1}, w, master, velocity, grad, options);

@@ -6,6 +6,7 @@
 
 #include "kernels/nn/checks.h"
 #include "kernels/nn/launch.h"
+#include "kernels/nn/nn.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
 #include "src/select_device.h"
@@ -15,8 +16,6 @@ namespace nervanagpu {
 namespace {
 
 using nn::Call;
-
-constexpr std::int64_t kMostInner = std::int64_t{1} << 30;  // elements of a row that one launch of row_sum takes
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
@@ -75,7 +74,8 @@ void row_sum(Device& device, const char* op, std::uint64_t x, Dtype dtype, std::
 
 void check_lengths(const Tensor& dy, std::int64_t rows, std::int64_t cols, bool channel_last) {
   constexpr std::int64_t kRows = (std::int64_t{1} << 31) - 64;
-  const bool fits = channel_last ? rows < kRows && cols < kMostInner : cols <= kMostInner && rows < kMostInner / 1024;
+  const bool fits = channel_last ? rows < kRows && cols < nn::kMostElements
+                                 : cols <= nn::kMostElements && rows < nn::kMostElements / 1024;
   if (fits) return;
   throw InvalidArgument("bias_grad: dy has shape " + text_of(dy.shape()) + "; needs " +
                         (channel_last ? "less than 2^30 channels and 2^31 - 64 others"
@@ -135,8 +135,8 @@ Statistics statistics(const Tensor& x, const Stream& stream) {
   if (x.size() == 0) return {};
   Statistics s;
   double sum = 0.0;
-  for (std::int64_t i = 0; i < x.size(); i += kMostInner) {
-    const std::int64_t count = std::min(kMostInner, x.size() - i);
+  for (std::int64_t i = 0; i < x.size(); i += nn::kMostElements) {
+    const std::int64_t count = std::min(nn::kMostElements, x.size() - i);
     const RowParts parts = parts_of_rows(1, count);
     const Tensor partial = Tensor::empty({2, parts.chunks});
     row_sum(current_device(), "abs", x.address() + static_cast<std::uint64_t>(i) * size_of(x.dtype()), x.dtype(), 1,

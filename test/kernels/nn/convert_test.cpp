@@ -166,6 +166,10 @@ TEST_P(ConvertTest, Refusals) {
   Tensor turned = square.transpose();
   expect_error<InvalidArgument>([&] { convert(square, turned); },
                                 "convert: to shares memory with from; needs memory of its own, or all of the same");
+  const test::Buffer six = test::make_buffer(random_, {2, 2, 2, 2, 2, 2}, Dtype::float32, Order::padded, {});
+  Tensor six_out = Tensor::zeros({2, 2, 2, 2, 2, 2});
+  expect_error<InvalidArgument>([&] { convert(six.view, six_out); },
+                                "convert: the views have 6 axes that cannot be joined; needs 5 or fewer");
   Tensor wide = Tensor::wrap(a.address(), {2, 2}, {0, 1}, Dtype::float32);
   expect_error<InvalidArgument>(
       [&] {

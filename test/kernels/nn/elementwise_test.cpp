@@ -129,7 +129,8 @@ TEST_P(ElementwiseTest, BiasAdd) {
         for (const bool last : {true, false}) {
           for (const Rounding& rounding : kRoundings) {
             const Operand x = make_operand(random_, shape, dtype);
-            const Operand bias = make_operand(random_, {last ? shape.back() : shape.front()}, bias_dtype);
+            const std::int64_t shift = static_cast<std::int64_t>(random_() % 2);
+            const Operand bias = make_operand(random_, {last ? shape.back() : shape.front()}, bias_dtype, shift);
             Operand y = make_operand(random_, shape, dtype);
             bias_add(x.t, bias.t, last, y.t, rounding);
             const std::size_t row = last ? static_cast<std::size_t>(shape.back()) : x.bits.size() / bias.bits.size();
