@@ -266,3 +266,62 @@ def nn_softmax_bprop(
     /,
 ) -> None: ...
 def nn_statistics(x: GPUTensor, stream: Stream | None, /) -> tuple[float, float]: ...
+
+_Geometry = tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]
+
+def conv_fprop(
+    x: GPUTensor,
+    w: GPUTensor,
+    out: GPUTensor | None,
+    bias: GPUTensor | None,
+    relu: bool,
+    layout: str,
+    geometry: _Geometry,
+    groups: int,
+    axes: int,
+    finish: tuple[Any, ...],
+) -> GPUTensor: ...
+def conv_bprop(
+    dy: GPUTensor,
+    w: GPUTensor,
+    out: GPUTensor | None,
+    x_shape: _Shape,
+    layout: str,
+    geometry: _Geometry,
+    groups: int,
+    axes: int,
+    finish: tuple[Any, ...],
+) -> GPUTensor: ...
+def conv_update(
+    dy: GPUTensor,
+    x: GPUTensor,
+    out: GPUTensor | None,
+    w_shape: _Shape,
+    layout: str,
+    geometry: _Geometry,
+    groups: int,
+    axes: int,
+    finish: tuple[Any, ...],
+) -> GPUTensor: ...
+
+_Quad = tuple[int, int, int, int]
+
+def pool_fprop(
+    op: str,
+    x: GPUTensor,
+    out: GPUTensor | None,
+    layout: str,
+    geometry: tuple[_Quad, _Quad, _Quad, bool],
+    finish: tuple[Any, ...],
+    /,
+) -> GPUTensor: ...
+def pool_bprop(
+    op: str,
+    dy: GPUTensor,
+    x: GPUTensor,
+    out: GPUTensor | None,
+    layout: str,
+    geometry: tuple[_Quad, _Quad, _Quad, bool],
+    finish: tuple[Any, ...],
+    /,
+) -> GPUTensor: ...

@@ -1,0 +1,164 @@
+#include <pybind11/stl.h>
+
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "nervanagpu/conv.hpp"
+#include "python/bind.h"
+
+namespace nervanagpu::python {
+namespace {
+
+// (pad, stride, dilation), (depth, height, width) each.
+using Geometry = std::array<std::array<std::int64_t, 3>, 3>;
+
+// N, C and the spatial lengths of a tensor in a layout; missing spatial axes are 1. `name`: for messages.
+struct Lengths {
+  std::int64_t n = 1, c = 1;
+  std::array<std::int64_t, 3> spatial = {1, 1, 1};
+};
+
+Lengths lengths_of(const char* name, const Shape& shape, Layout layout, std::size_t axes) {
+  if (shape.size() != axes + 2) {
+    throw InvalidArgument(std::string("conv: ") + name + " has " + std::to_string(shape.size()) + " axes; needs " +
+                          std::to_string(axes + 2));
+  }
+  Lengths out;
+  std::size_t first = 1;  // of the spatial axes
+  switch (layout) {
+    case Layout::channels_last: out.n = shape.front(), out.c = shape.back(); break;
+    case Layout::batch_last: out.c = shape.front(), out.n = shape.back(); break;
+    case Layout::channels_first: out.n = shape[0], out.c = shape[1], first = 2; break;
+  }
+  for (std::size_t i = 0; i < axes; ++i) out.spatial[3 - axes + i] = shape[first + i];
+  return out;
+}
+
+// The same of a filter: n is K, c is C / groups.
+Lengths filter_of(const Shape& shape, Layout layout, std::size_t axes) {
+  return lengths_of("w", shape, layout, axes);
+}
+
+Shape shape_of(const Lengths& l, Layout layout, std::size_t axes) {
+  const Shape spatial(l.spatial.end() - static_cast<std::ptrdiff_t>(axes), l.spatial.end());
+  Shape out = spatial;
+  switch (layout) {
+    case Layout::channels_last: out.insert(out.begin(), l.n), out.push_back(l.c); break;
+    case Layout::batch_last: out.insert(out.begin(), l.c), out.push_back(l.n); break;
+    case Layout::channels_first: out.insert(out.begin(), {l.n, l.c}); break;
+  }
+  return out;
+}
+
+// A problem, but for the types, from the shapes of x and w.
+ConvProblem problem_of(const std::string& layout, const Shape& x, const Shape& w, const Geometry& geometry,
+                       std::int64_t groups, std::size_t axes) {
+  ConvProblem p;
+  p.layout = layout_from_name(layout);
+  if (layout.size() != axes + 2) {
+    throw InvalidArgument("conv: layout is " + layout + "; needs one of " + std::to_string(axes + 2) + " letters for " +
+                          std::to_string(axes) + " spatial axes");
+  }
+  const Lengths lx = lengths_of("x", x, p.layout, axes);
+  // batch_last filters are (C/groups, T, R, S, K): K stands where N does.
+  const Lengths lw = filter_of(w, p.layout, axes);
+  p.n = lx.n;
+  p.c = lx.c;
+  p.k = lw.n;
+  p.in = lx.spatial;
+  p.filter = lw.spatial;
+  p.pad = geometry[0];
+  p.stride = geometry[1];
+  p.dilation = geometry[2];
+  p.groups = groups;
+  if (groups >= 1 && lw.c * groups != lx.c) {
+    throw InvalidArgument("conv: x has " + std::to_string(lx.c) + " channels and w " + std::to_string(lw.c) +
+                          " for each of " + std::to_string(groups) + " groups; needs as many");
+  }
+  return p;
+}
+
+Shape out_shape(const ConvProblem& p, std::size_t axes) {
+  return shape_of({p.n, p.k, p.out()}, p.layout, axes);
+}
+
+struct Common {
+  float alpha = 1.0F, beta = 0.0F;
+  std::string rounding;
+  std::uint64_t seed = 0, offset = 0;
+  int bits = 0;
+  py::object stream;
+
+  [[nodiscard]] ConvOptions options() const {
+    ConvOptions o;
+    o.alpha = alpha;
+    o.beta = beta;
+    o.rounding = rounding_from(rounding, seed, offset, bits);
+    o.stream = stream_from(stream);
+    return o;
+  }
+};
+
+using Finish = std::tuple<float, float, std::string, std::uint64_t, std::uint64_t, int, py::object>;
+
+Common common_of(const Finish& f) {
+  return {std::get<0>(f), std::get<1>(f), std::get<2>(f), std::get<3>(f),
+          std::get<4>(f), std::get<5>(f), std::get<6>(f)};
+}
+
+Tensor target(const std::optional<Tensor>& out, const Shape& shape, Dtype dtype, float beta) {
+  if (out) return *out;
+  if (beta != 0.0F) throw InvalidArgument("conv: beta is " + std::to_string(beta) + " but there is no out to read");
+  return Tensor::empty(shape, dtype);
+}
+
+}  // namespace
+
+void bind_conv(py::module_& m) {
+  m.def("conv_fprop", [](const Tensor& x, const Tensor& w, const std::optional<Tensor>& out,
+                         const std::optional<Tensor>& bias, bool relu, const std::string& layout,
+                         const Geometry& geometry, std::int64_t groups, std::size_t axes, const Finish& finish) {
+    ConvProblem p = problem_of(layout, x.shape(), w.shape(), geometry, groups, axes);
+    const bool integer = w.dtype() == Dtype::int8;
+    p.x_type = x.dtype();
+    p.w_type = w.dtype();
+    p.y_type = integer ? Dtype::int32 : w.dtype();
+    ConvOptions options = common_of(finish).options();
+    options.bias = bias ? &*bias : nullptr;
+    options.relu = relu;
+    const py::gil_scoped_release release;
+    Tensor y = target(out, out_shape(p, axes), p.y_type, options.beta);
+    conv_fprop(p, x, w, y, options);
+    return y;
+  });
+  m.def("conv_bprop", [](const Tensor& dy, const Tensor& w, const std::optional<Tensor>& out, const py::object& x_shape,
+                         const std::string& layout, const Geometry& geometry, std::int64_t groups, std::size_t axes,
+                         const Finish& finish) {
+    const Shape shape = shape_from(x_shape);
+    ConvProblem p = problem_of(layout, shape, w.shape(), geometry, groups, axes);
+    p.x_type = p.y_type = dy.dtype();
+    p.w_type = w.dtype();
+    const ConvOptions options = common_of(finish).options();
+    const py::gil_scoped_release release;
+    Tensor dx = target(out, shape, p.x_type, options.beta);
+    conv_bprop(p, dy, w, dx, options);
+    return dx;
+  });
+  m.def("conv_update", [](const Tensor& dy, const Tensor& x, const std::optional<Tensor>& out,
+                          const py::object& w_shape, const std::string& layout, const Geometry& geometry,
+                          std::int64_t groups, std::size_t axes, const Finish& finish) {
+    const Shape shape = shape_from(w_shape);
+    ConvProblem p = problem_of(layout, x.shape(), shape, geometry, groups, axes);
+    p.x_type = x.dtype();
+    p.w_type = p.y_type = dy.dtype();
+    const ConvOptions options = common_of(finish).options();
+    const py::gil_scoped_release release;
+    Tensor dw = target(out, shape, p.w_type, options.beta);
+    conv_update(p, dy, x, dw, options);
+    return dw;
+  });
+}
+
+}  // namespace nervanagpu::python

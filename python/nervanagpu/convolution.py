@@ -1,0 +1,463 @@
+"""Convolution in one, two and three dimensions, its gradients, and transposed convolution.
+
+Layouts and shapes, for two dimensions (three: D before H, T before R; one: W and S alone):
+
+    layout            x              w                  y
+    "NHWC"            (N, H, W, C)   (K, R, S, C/g)     (N, P, Q, K)
+    "CHWN"            (C, H, W, N)   (C/g, R, S, K)     (K, P, Q, N)
+    "NCHW"            (N, C, H, W)   (K, C/g, R, S)     (N, K, P, Q)     computed through copies in another layout
+
+P = floor((H + 2 padding - dilation (R - 1) - 1) / stride) + 1, Q alike. `stride`, `padding` and `dilation` are an int
+for all axes or a sequence of one each; g is `groups`. Tensors are contiguous: float32 or float16, all alike, with
+float32 sums; x int8 or uint8 with float tensors (fprop and update: a first layer); or x int8/uint8, w int8, y int32.
+
+`out` is written and returned, without it a new tensor: out = alpha * result + beta * out (beta = 0: not read).
+`rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits (0: the most).
+`stream`: where the work is queued. ValueError for shapes and numbers that do not fit, TypeError for dtypes; nothing is
+written then. The bits of a result depend on the arguments alone, not on the device.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from nervanagpu import _core
+from nervanagpu._core import GPUTensor, Stream
+from nervanagpu.creation import Shape
+
+Ints = int | Sequence[int]
+Triple = tuple[int, int, int]
+
+
+def _spatial(op: str, name: str, value: Ints, axes: int, fill: int) -> Triple:
+    """One number for each spatial axis, `fill` for those that the problem does not have."""
+    several = isinstance(value, Sequence)
+    numbers = [operator.index(v) for v in value] if several else [operator.index(value)] * axes
+    if len(numbers) != axes:
+        raise ValueError(f"{op}: {name} has {len(numbers)} numbers; needs 1 or {axes}")
+    three = [fill] * (3 - axes) + numbers
+    return three[0], three[1], three[2]
+
+
+def _check(op: str, **tensors: object) -> None:
+    for name, value in tensors.items():
+        if value is not None and not isinstance(value, GPUTensor):
+            kind = type(value).__name__
+            raise TypeError(f"{op}: {name} is {kind}; needs GPUTensor (nervanagpu.array makes one)")
+
+
+def _geometry(op: str, stride: Ints, padding: Ints, dilation: Ints, axes: int) -> tuple[Triple, Triple, Triple]:
+    return (
+        _spatial(op, "padding", padding, axes, 0),
+        _spatial(op, "stride", stride, axes, 1),
+        _spatial(op, "dilation", dilation, axes, 1),
+    )
+
+
+def _finish(
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
+    stream: Stream | None = None,
+) -> tuple[Any, ...]:
+    return alpha, beta, rounding, seed, offset, bits, stream
+
+
+def _fprop(
+    axes: int, x: GPUTensor, w: GPUTensor, bias: GPUTensor | None, stride: Ints, padding: Ints, dilation: Ints,
+    groups: int, layout: str, relu: bool, out: GPUTensor | None, options: dict[str, Any],
+) -> GPUTensor:  # fmt: skip
+    op = f"conv{axes}d"
+    _check(op, x=x, w=w, bias=bias, out=out)
+    y = _core.conv_fprop(
+        x, w, out, bias, relu, layout, _geometry(op, stride, padding, dilation, axes), groups, axes, _finish(**options)
+    )
+    return y if out is None else out
+
+
+def _bprop(
+    axes: int, dy: GPUTensor, w: GPUTensor, x_shape: Shape, stride: Ints, padding: Ints, dilation: Ints,
+    groups: int, layout: str, out: GPUTensor | None, options: dict[str, Any],
+) -> GPUTensor:  # fmt: skip
+    op = f"conv{axes}d_bprop"
+    _check(op, dy=dy, w=w, out=out)
+    dx = _core.conv_bprop(
+        dy, w, out, x_shape, layout, _geometry(op, stride, padding, dilation, axes), groups, axes, _finish(**options)
+    )
+    return dx if out is None else out
+
+
+def _update(
+    axes: int, dy: GPUTensor, x: GPUTensor, w_shape: Shape, stride: Ints, padding: Ints, dilation: Ints,
+    groups: int, layout: str, out: GPUTensor | None, options: dict[str, Any],
+) -> GPUTensor:  # fmt: skip
+    op = f"conv{axes}d_update"
+    _check(op, dy=dy, x=x, out=out)
+    dw = _core.conv_update(
+        dy, x, out, w_shape, layout, _geometry(op, stride, padding, dilation, axes), groups, axes, _finish(**options)
+    )
+    return dw if out is None else out
+
+
+def _deconv(
+    axes: int, x: GPUTensor, w: GPUTensor, stride: Ints, padding: Ints, dilation: Ints, groups: int, layout: str,
+    output_padding: Ints, out: GPUTensor | None, options: dict[str, Any],
+) -> GPUTensor:  # fmt: skip
+    op = f"deconv{axes}d"
+    _check(op, x=x, w=w, out=out)
+    geometry = _geometry(op, stride, padding, dilation, axes)
+    more = _spatial(op, "output_padding", output_padding, axes, 0)[3 - axes :]
+    if x.ndim != axes + 2 or w.ndim != axes + 2:
+        raise ValueError(f"{op}: x has {x.ndim} axes and w {w.ndim}; needs {axes + 2} each")
+    batch_last, channels_first = layout.startswith("C"), layout.startswith("NC")
+    first = 2 if channels_first else 1  # of the spatial axes, in x and in w
+    shape = list(x.shape)
+    shape[0 if batch_last else 1 if channels_first else -1] = (
+        w.shape[0 if batch_last else 1 if channels_first else -1] * groups
+    )
+    pad, step, spread = (g[3 - axes :] for g in geometry)
+    for i in range(axes):
+        if not 0 <= more[i] < max(step[i], spread[i]):
+            raise ValueError(f"{op}: output_padding is {more[i]}; needs 0 or more and less than stride or dilation")
+        taps = w.shape[first + i]
+        shape[first + i] = (x.shape[first + i] - 1) * step[i] - 2 * pad[i] + spread[i] * (taps - 1) + 1 + more[i]
+    y = _core.conv_bprop(x, w, out, tuple(shape), layout, geometry, groups, axes, _finish(**options))
+    return y if out is None else out
+
+
+def conv1d(
+    x: GPUTensor,
+    w: GPUTensor,
+    bias: GPUTensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    layout: str = "NWC",
+    relu: bool = False,
+    *,
+    out: GPUTensor | None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
+    stream: Stream | None = None,
+) -> GPUTensor:
+    """y = act(alpha * (x * w) + beta * y + bias) in one dimension; bias (K,), float32 or of the dtype of y.
+
+    relu: act is max(x, 0). The shapes, dtypes, options and errors of this and all functions here: the module's text.
+    """
+    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
+    options["stream"] = stream
+    return _fprop(1, x, w, bias, stride, padding, dilation, groups, layout, relu, out, options)
+
+
+def conv1d_bprop(
+    dy: GPUTensor,
+    w: GPUTensor,
+    x_shape: Shape,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    layout: str = "NWC",
+    *,
+    out: GPUTensor | None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
+    stream: Stream | None = None,
+) -> GPUTensor:
+    """The gradient of conv1d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
+    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
+    options["stream"] = stream
+    return _bprop(1, dy, w, x_shape, stride, padding, dilation, groups, layout, out, options)
+
+
+def conv1d_update(
+    dy: GPUTensor,
+    x: GPUTensor,
+    w_shape: Shape,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    layout: str = "NWC",
+    *,
+    out: GPUTensor | None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
+    stream: Stream | None = None,
+) -> GPUTensor:
+    """The gradient of conv1d with respect to w, of shape `w_shape`: dw = alpha * (sum over dy x) + beta * dw.
+
+    The sum over batch and positions is split in a way that depends on the problem alone, and added up in order.
+    """
+    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
+    options["stream"] = stream
+    return _update(1, dy, x, w_shape, stride, padding, dilation, groups, layout, out, options)
+
+
+def deconv1d(
+    x: GPUTensor,
+    w: GPUTensor,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    layout: str = "NWC",
+    output_padding: Ints = 0,
+    *,
+    out: GPUTensor | None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
+    stream: Stream | None = None,
+) -> GPUTensor:
+    """Transposed convolution: the data gradient of a conv1d whose output has the shape of x.
+
+    w is that convolution's filter: its K are the channels of x, its C the channels of the result. A spatial length of
+    the result is (P - 1) stride - 2 padding + dilation (R - 1) + 1 + output_padding.
+    """
+    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
+    options["stream"] = stream
+    return _deconv(1, x, w, stride, padding, dilation, groups, layout, output_padding, out, options)
+
+
+def conv2d(
+    x: GPUTensor,
+    w: GPUTensor,
+    bias: GPUTensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    layout: str = "NHWC",
+    relu: bool = False,
+    *,
+    out: GPUTensor | None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
+    stream: Stream | None = None,
+) -> GPUTensor:
+    """y = act(alpha * (x * w) + beta * y + bias) in two dimensions; bias (K,), float32 or of the dtype of y.
+
+    relu: act is max(x, 0). The shapes, dtypes, options and errors of this and all functions here: the module's text.
+    """
+    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
+    options["stream"] = stream
+    return _fprop(2, x, w, bias, stride, padding, dilation, groups, layout, relu, out, options)
+
+
+def conv2d_bprop(
+    dy: GPUTensor,
+    w: GPUTensor,
+    x_shape: Shape,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    layout: str = "NHWC",
+    *,
+    out: GPUTensor | None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
+    stream: Stream | None = None,
+) -> GPUTensor:
+    """The gradient of conv2d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
+    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
+    options["stream"] = stream
+    return _bprop(2, dy, w, x_shape, stride, padding, dilation, groups, layout, out, options)
+
+
+def conv2d_update(
+    dy: GPUTensor,
+    x: GPUTensor,
+    w_shape: Shape,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    layout: str = "NHWC",
+    *,
+    out: GPUTensor | None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
+    stream: Stream | None = None,
+) -> GPUTensor:
+    """The gradient of conv2d with respect to w, of shape `w_shape`: dw = alpha * (sum over dy x) + beta * dw.
+
+    The sum over batch and positions is split in a way that depends on the problem alone, and added up in order.
+    """
+    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
+    options["stream"] = stream
+    return _update(2, dy, x, w_shape, stride, padding, dilation, groups, layout, out, options)
+
+
+def deconv2d(
+    x: GPUTensor,
+    w: GPUTensor,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    layout: str = "NHWC",
+    output_padding: Ints = 0,
+    *,
+    out: GPUTensor | None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
+    stream: Stream | None = None,
+) -> GPUTensor:
+    """Transposed convolution: the data gradient of a conv2d whose output has the shape of x.
+
+    w is that convolution's filter: its K are the channels of x, its C the channels of the result. A spatial length of
+    the result is (P - 1) stride - 2 padding + dilation (R - 1) + 1 + output_padding.
+    """
+    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
+    options["stream"] = stream
+    return _deconv(2, x, w, stride, padding, dilation, groups, layout, output_padding, out, options)
+
+
+def conv3d(
+    x: GPUTensor,
+    w: GPUTensor,
+    bias: GPUTensor | None = None,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    layout: str = "NDHWC",
+    relu: bool = False,
+    *,
+    out: GPUTensor | None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
+    stream: Stream | None = None,
+) -> GPUTensor:
+    """y = act(alpha * (x * w) + beta * y + bias) in three dimensions; bias (K,), float32 or of the dtype of y.
+
+    relu: act is max(x, 0). The shapes, dtypes, options and errors of this and all functions here: the module's text.
+    """
+    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
+    options["stream"] = stream
+    return _fprop(3, x, w, bias, stride, padding, dilation, groups, layout, relu, out, options)
+
+
+def conv3d_bprop(
+    dy: GPUTensor,
+    w: GPUTensor,
+    x_shape: Shape,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    layout: str = "NDHWC",
+    *,
+    out: GPUTensor | None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
+    stream: Stream | None = None,
+) -> GPUTensor:
+    """The gradient of conv3d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
+    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
+    options["stream"] = stream
+    return _bprop(3, dy, w, x_shape, stride, padding, dilation, groups, layout, out, options)
+
+
+def conv3d_update(
+    dy: GPUTensor,
+    x: GPUTensor,
+    w_shape: Shape,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    layout: str = "NDHWC",
+    *,
+    out: GPUTensor | None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
+    stream: Stream | None = None,
+) -> GPUTensor:
+    """The gradient of conv3d with respect to w, of shape `w_shape`: dw = alpha * (sum over dy x) + beta * dw.
+
+    The sum over batch and positions is split in a way that depends on the problem alone, and added up in order.
+    """
+    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
+    options["stream"] = stream
+    return _update(3, dy, x, w_shape, stride, padding, dilation, groups, layout, out, options)
+
+
+def deconv3d(
+    x: GPUTensor,
+    w: GPUTensor,
+    stride: Ints = 1,
+    padding: Ints = 0,
+    dilation: Ints = 1,
+    groups: int = 1,
+    layout: str = "NDHWC",
+    output_padding: Ints = 0,
+    *,
+    out: GPUTensor | None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
+    stream: Stream | None = None,
+) -> GPUTensor:
+    """Transposed convolution: the data gradient of a conv3d whose output has the shape of x.
+
+    w is that convolution's filter: its K are the channels of x, its C the channels of the result. A spatial length of
+    the result is (P - 1) stride - 2 padding + dilation (R - 1) + 1 + output_padding.
+    """
+    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
+    options["stream"] = stream
+    return _deconv(3, x, w, stride, padding, dilation, groups, layout, output_padding, out, options)

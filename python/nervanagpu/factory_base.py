@@ -1,0 +1,47 @@
+"""What every part of the factory needs: its stream, rounding at random, and timing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from nervanagpu._core import Event, GPUTensor, Stream
+
+
+class FactoryBase:
+    """State of NervanaGPU: see there."""
+
+    def __init__(self, bench: bool = False, seed: int = 0) -> None:
+        self.bench = bool(bench)
+        self.seed = seed
+        self.stream: Stream | None = None
+        self._random_offset = 0
+
+    def _rounding(self, out: GPUTensor) -> dict[str, Any]:
+        """How a result is rounded into `out`: keyword arguments of the operations; takes the random numbers for it."""
+        if not out.rounding or out.dtype.kind != "f":
+            return {}
+        bits = min(out.rounding, 10 if out.dtype == np.float16 else 15)
+        offset = self._random_offset
+        self._random_offset += (out.size + 3) // 4
+        return {"rounding": "stochastic", "seed": self.seed, "offset": offset, "bits": bits}
+
+    def _timed(self, what: str, flops: float, repeat: int, run: Callable[[], object]) -> tuple[float, float]:
+        """Runs it `repeat` times; when benchmarking prints and returns the milliseconds of one run and its GFLOP/s."""
+        if repeat < 1:
+            raise ValueError(f"{what.split()[0]}: repeat is {repeat}; needs 1 or more")
+        if not self.bench:
+            for _ in range(repeat):
+                run()
+            return 0.0, 0.0
+        start, end = Event(), Event()
+        start.record(self.stream)
+        for _ in range(repeat):
+            run()
+        end.record(self.stream)
+        ms = max(end.ms_since(start) / repeat, 1e-9)
+        gflops = 1e-6 * flops / ms
+        print(f"{what}: {ms:.4f} ms" + (f", {gflops:.1f} GFLOP/s" if flops else ""))
+        return ms, gflops
