@@ -33,8 +33,7 @@ Triple = tuple[int, int, int]
 
 def _spatial(op: str, name: str, value: Ints, axes: int, fill: int) -> Triple:
     """One number for each spatial axis, `fill` for those that the problem does not have."""
-    several = isinstance(value, Sequence)
-    numbers = [operator.index(v) for v in value] if several else [operator.index(value)] * axes
+    numbers = [operator.index(v) for v in (value if isinstance(value, Sequence) else [value] * axes)]
     if len(numbers) != axes:
         raise ValueError(f"{op}: {name} has {len(numbers)} numbers; needs 1 or {axes}")
     three = [fill] * (3 - axes) + numbers

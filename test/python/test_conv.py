@@ -1,0 +1,256 @@
+"""Convolution and its gradients: exact integers against a definition in NumPy, the factory's layers, refusals."""
+
+from __future__ import annotations
+
+import itertools
+
+import nervanagpu as ng
+import numpy as np
+import pytest
+
+# (layout letters, x axes to N, C, spatial; w axes to K, C, spatial) for a number of spatial axes
+LAYOUTS = {"last": "N{}C", "batch": "C{}N", "first": "NC{}"}
+SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
+FPROP = {1: ng.conv1d, 2: ng.conv2d, 3: ng.conv3d}
+BPROP = {1: ng.conv1d_bprop, 2: ng.conv2d_bprop, 3: ng.conv3d_bprop}
+UPDATE = {1: ng.conv1d_update, 2: ng.conv2d_update, 3: ng.conv3d_update}
+DECONV = {1: ng.deconv1d, 2: ng.deconv2d, 3: ng.deconv3d}
+
+
+def layout_name(kind, axes):
+    return LAYOUTS[kind].format(SPATIAL[axes])
+
+
+def arranged(array, kind):
+    """(N, C, ...) or (K, C, ...) as the layout has it."""
+    if kind == "last":
+        return np.ascontiguousarray(np.moveaxis(array, 1, -1))
+    return np.ascontiguousarray(np.moveaxis(array, (0, 1), (-1, 0))) if kind == "batch" else array
+
+
+def plain(array, kind):
+    """Back again."""
+    if kind == "last":
+        return np.moveaxis(array, -1, 1)
+    return np.moveaxis(array, (-1, 0), (0, 1)) if kind == "batch" else array
+
+
+def patches(shape, filters, stride, padding, dilation):
+    """For each tap: its index, the slices of the padded input that the outputs meet there, and the outputs' lengths."""
+    out = [
+        (x + 2 * p - d * (f - 1) - 1) // s + 1
+        for x, f, s, p, d in zip(shape, filters, stride, padding, dilation, strict=True)
+    ]
+    for tap in itertools.product(*(range(f) for f in filters)):
+        starts = [t * d for t, d in zip(tap, dilation, strict=True)]
+        yield tap, tuple(slice(a, a + s * (o - 1) + 1, s) for a, s, o in zip(starts, stride, out, strict=True)), out
+
+
+def reference(x, w, stride, padding, dilation, groups):
+    """y of (N, C, ...) and (K, C/g, ...), in int64 or float64."""
+    padded = np.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)])
+    n, c, k = x.shape[0], x.shape[1] // groups, w.shape[0] // groups
+    y, lengths = 0, None
+    for tap, where, out in patches(x.shape[2:], w.shape[2:], stride, padding, dilation):
+        lengths = out
+        part = padded[(slice(None), slice(None), *where)].reshape(n, groups, c, -1)
+        y = y + np.einsum("ngcp,gkc->ngkp", part, w[(..., *tap)].reshape(groups, k, c))
+    return y.reshape(n, groups * k, *lengths)
+
+
+def gradients(x, w, dy, stride, padding, dilation, groups):
+    """dx and dw."""
+    padded = np.pad(x, [(0, 0), (0, 0), *((p, p) for p in padding)])
+    dx, dw = np.zeros_like(padded), np.zeros_like(w)
+    n, c, k = x.shape[0], x.shape[1] // groups, w.shape[0] // groups
+    for tap, where, out in patches(x.shape[2:], w.shape[2:], stride, padding, dilation):
+        at = (slice(None), slice(None), *where)
+        g = dy.reshape(n, groups, k, -1)
+        part = padded[at].reshape(n, groups, c, -1)
+        dw[(..., *tap)] = np.einsum("ngcp,ngkp->gkc", part, g).reshape(groups * k, c)
+        dx[at] += np.einsum("ngkp,gkc->ngcp", g, w[(..., *tap)].reshape(groups, k, c)).reshape(n, groups * c, *out)
+    inside = tuple(slice(p, p + length) for p, length in zip(padding, x.shape[2:], strict=True))
+    return dx[(slice(None), slice(None), *inside)], dw
+
+
+def integers(rng, *shape):
+    return rng.integers(-3, 4, shape)
+
+
+CASES = [
+    # n, c, k, spatial, filter, stride, padding, dilation, groups
+    (1, 1, 1, (1,), (1,), (1,), (0,), (1,), 1),
+    (3, 5, 7, (11,), (3,), (2,), (1,), (1,), 1),
+    (2, 3, 4, (4,), (7,), (1,), (3,), (1,), 1),
+    (3, 3, 5, (7, 6), (3, 2), (1, 1), (1, 0), (1, 1), 1),
+    (2, 6, 4, (9, 8), (3, 3), (2, 3), (2, 1), (2, 1), 2),
+    (1, 5, 5, (6, 5), (3, 3), (1, 1), (1, 1), (1, 1), 5),
+    (4, 4, 8, (5, 5), (1, 2), (3, 4), (0, 0), (1, 1), 1),
+    (2, 3, 2, (3, 5, 4), (2, 3, 1), (1, 2, 1), (1, 1, 0), (1, 1, 1), 1),
+]
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_every_pass(rng, case, dtype, kind):
+    n, c, k, spatial, filters, stride, padding, dilation, groups = case
+    axes = len(spatial)
+    how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+    x, w = integers(rng, n, c, *spatial), integers(rng, k, c // groups, *filters)
+    y = reference(x, w, *how.values())
+    dy = integers(rng, *y.shape)
+    dx, dw = gradients(x, w, dy, *how.values())
+    on_device = [ng.array(arranged(a, kind).astype(dtype)) for a in (x, w, dy)]
+    how["layout"] = layout_name(kind, axes)
+    got = FPROP[axes](on_device[0], on_device[1], **how)
+    assert got.dtype == dtype
+    assert np.array_equal(plain(got.get(), kind), y)
+    got = BPROP[axes](on_device[2], on_device[1], on_device[0].shape, **how)
+    assert np.array_equal(plain(got.get(), kind), dx)
+    got = UPDATE[axes](on_device[2], on_device[0], on_device[1].shape, **how)
+    assert np.array_equal(plain(got.get(), kind), dw)
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+@pytest.mark.parametrize("bytes_", [np.int8, np.uint8])
+def test_first_layer_of_bytes(rng, bytes_, kind):
+    x = rng.integers(-128, 128, (2, 3, 6, 7)) if bytes_ == np.int8 else rng.integers(0, 256, (2, 3, 6, 7))
+    w = integers(rng, 5, 3, 3, 3)
+    y = reference(x, w, (1, 1), (1, 1), (1, 1), 1)
+    on_device = ng.array(arranged(x, kind).astype(bytes_))
+    layout = layout_name(kind, 2)
+    for dtype in (np.float32, np.int8):
+        got = ng.conv2d(on_device, ng.array(arranged(w, kind).astype(dtype)), padding=1, layout=layout)
+        assert got.dtype == (np.int32 if dtype == np.int8 else dtype)
+        assert np.array_equal(plain(got.get(), kind), y)
+    dy = integers(rng, *y.shape)
+    got = ng.conv2d_update(
+        ng.array(arranged(dy, kind).astype(np.float32)), on_device, arranged(w, kind).shape, padding=1, layout=layout
+    )
+    assert np.array_equal(plain(got.get(), kind), gradients(x, w, dy, (1, 1), (1, 1), (1, 1), 1)[1])
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+def test_epilogue(rng, kind):
+    x, w, bias = integers(rng, 2, 3, 5, 6), integers(rng, 4, 3, 2, 2), integers(rng, 4)
+    sums = reference(x, w, (1, 1), (0, 0), (1, 1), 1)
+    before = integers(rng, *sums.shape)
+    layout = layout_name(kind, 2)
+    d_x, d_w, out = (ng.array(arranged(a, kind).astype(np.float32)) for a in (x, w, before))
+    d_bias = ng.array(bias.astype(np.float32))
+    got = ng.conv2d(d_x, d_w, d_bias, layout=layout, relu=True, out=out, alpha=2, beta=-3)
+    assert got is out
+    expected = np.maximum(2 * sums - 3 * before + bias[:, None, None], 0)
+    assert np.array_equal(plain(out.get(), kind), expected)
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("more", [0, 1])
+def test_transposed(rng, axes, more):
+    x = integers(rng, 2, 6, *(4, 3, 2)[:axes])
+    w = integers(rng, 6, 2, *(3, 2, 3)[:axes])
+    stride, padding, dilation = (2,) * axes, (1,) * axes, (1,) * axes
+    lengths = [
+        (p - 1) * 2 - 2 + r - 1 + 1 + more for p, r in zip(x.shape[2:], w.shape[2:], strict=True)
+    ]  # of the result
+    like = np.zeros((2, 4, *lengths), int)
+    expected, _ = gradients(like, w, x, stride, padding, dilation, 2)
+    d_x, d_w = (ng.array(arranged(a, "last").astype(np.float32)) for a in (x, w))
+    got = DECONV[axes](d_x, d_w, stride=2, padding=1, groups=2, output_padding=more)
+    assert np.array_equal(plain(got.get(), "last"), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_error_bound(rng, dtype):
+    x = rng.standard_normal((2, 17, 6, 6)).astype(dtype)
+    w = rng.standard_normal((9, 17, 3, 3)).astype(dtype)
+    exact = reference(x.astype(float), w.astype(float), (1, 1), (1, 1), (1, 1), 1)
+    scale = reference(np.abs(x.astype(float)), np.abs(w.astype(float)), (1, 1), (1, 1), (1, 1), 1)
+    u = 17 * 9 * 2.0**-24
+    bound = u / (1 - u) * scale
+    if dtype == np.float16:
+        bound = bound + (np.abs(exact) + bound) * 2.0**-11
+    got = ng.conv2d(ng.array(arranged(x, "last")), ng.array(arranged(w, "last")), padding=1).get()
+    assert np.all(np.abs(plain(got, "last") - exact) <= bound)
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+def test_stochastic_rounding(rng, kind):
+    x, w = rng.random((2, 5, 6, 6)).astype(np.float16), rng.random((4, 5, 3, 3)).astype(np.float16)
+    layout = layout_name(kind, 2)
+    wide = [ng.array(arranged(a, kind).astype(np.float32)) for a in (x, w)]
+    exact = ng.conv2d(*wide, layout=layout).get().astype(float)
+    narrow = [ng.array(arranged(a, kind)) for a in (x, w)]
+
+    def run(offset):
+        how = {"layout": layout, "rounding": "stochastic", "seed": 5, "offset": offset}
+        return ng.conv2d(*narrow, **how).get().astype(float)
+
+    assert np.array_equal(run(7), run(7))
+    runs = [run(1000 * i) for i in range(64)]
+    step = np.spacing(exact.astype(np.float16)).astype(float)
+    assert all(np.all(np.abs(r - exact) <= step) for r in runs)
+    assert len({float(r.flat[0]) for r in runs}) == 2
+    assert abs(np.mean([(r - exact) / step for r in runs])) < 0.02
+
+
+def test_layers_of_the_factory(rng):
+    backend = ng.NervanaGPU(default_dtype=np.float32)
+    layer = backend.conv_layer(np.float32, 4, 3, 8, 1, 9, 8, 1, 3, 4, 0, 1, 2, 1, 2, 1)
+    assert layer.dimI == (3, 1, 9, 8, 4)
+    assert layer.dimF == (3, 1, 3, 4, 8)
+    assert layer.dimO == (8, 1, 5, 9, 4)
+    assert layer.flops == 2 * 4 * 8 * 5 * 9 * 3 * 3 * 4
+    x, w = integers(rng, 4, 3, 1, 9, 8), integers(rng, 8, 3, 1, 3, 4)
+    geometry = ((1, 2, 1), (0, 1, 2), (1, 1, 1), 1)
+    y = reference(x, w, *geometry)
+    dy = integers(rng, *y.shape)
+    dx, dw = gradients(x, w, dy, *geometry)
+    d_x, d_w, d_dy = (backend.array(arranged(a, "batch")) for a in (x, w, dy))
+    out, grad_x, grad_w = backend.empty(layer.dimO), backend.empty(layer.dimI), backend.empty(layer.dimF)
+    assert backend.fprop_conv(layer, d_x, d_w, out, relu=True) == (0, 0)
+    assert backend.bprop_conv(layer, d_w, d_dy, grad_x, alpha=2.0, repeat=2) == (0, 0)
+    assert backend.update_conv(layer, d_x, d_dy, grad_w) == (0, 0)
+    assert np.array_equal(plain(out.get(), "batch"), np.maximum(y, 0))
+    assert np.array_equal(plain(grad_x.get(), "batch"), 2 * dx)
+    assert np.array_equal(plain(grad_w.get(), "batch"), dw)
+    backend.bench = True
+    ms, gflops = backend.fprop_conv(layer, d_x, d_w, out)
+    assert ms > 0
+    assert gflops == pytest.approx(1e-6 * layer.flops / ms)
+    back = backend.deconv_layer(np.float32, 4, 3, 8, 5, 9, 3, 4, 0, 1, 2, 1, 2, 1)
+    assert back.dimO == layer.dimO
+    assert back.dimI == layer.dimI
+
+
+def test_refusals(rng):
+    x, w = ng.array(np.ones((2, 5, 5, 4), np.float32)), ng.array(np.ones((6, 3, 3, 4), np.float32))
+    out = ng.full((2, 3, 3, 6), 7.0)
+    for error, text, how in [
+        (ValueError, "stride has 3 numbers; needs 1 or 2", {"stride": (1, 1, 1)}),
+        (ValueError, "stride .height. is 0", {"stride": 0}),
+        (ValueError, "pad .width. is -1", {"padding": (0, -1)}),
+        (ValueError, "groups", {"groups": 3}),
+        (ValueError, "layout is ", {"layout": "HWNC"}),
+        (ValueError, "layout is NWC; needs one of 4 letters", {"layout": "NWC"}),
+        (ValueError, "the output is empty", {"dilation": 3}),
+        (ValueError, "y has shape", {"padding": 1}),
+        (ValueError, "bias has shape", {"bias": ng.zeros((5,))}),
+        (TypeError, "bias is float16", {"bias": ng.zeros((6,), np.float16)}),
+        (ValueError, "rounding", {"rounding": "up"}),
+        (TypeError, "bias is ndarray", {"bias": np.zeros(6, np.float32)}),
+    ]:
+        with pytest.raises(error, match=text):
+            ng.conv2d(x, w, out=out, **how)
+        assert np.all(out.get() == 7), how
+    with pytest.raises(TypeError, match="w float16"):
+        ng.conv2d(x, ng.array(np.ones((6, 3, 3, 4), np.float16)))
+    with pytest.raises(ValueError, match="no out to read"):
+        ng.conv2d(x, w, beta=1)
+    with pytest.raises(ValueError, match="4 axes; needs 3"):
+        ng.conv1d(x, w)
+    with pytest.raises(ValueError, match="dy has shape"):
+        ng.conv2d_bprop(x, w, (2, 5, 5, 4))
+    with pytest.raises(ValueError, match="output_padding is 2"):
+        ng.deconv2d(out, w, stride=2, output_padding=2)
