@@ -42,7 +42,7 @@ def _check(op: str, **tensors: object) -> None:
 def _quad(op: str, name: str, value: Ints, axes: int, fill: int) -> Quad:
     """(feature maps, depth, height, width); `fill` for what is not pooled over. axes = 4: feature maps and space."""
     several = isinstance(value, Sequence)
-    numbers = [operator.index(v) for v in value] if several else [operator.index(value)] * axes
+    numbers = [operator.index(v) for v in (value if isinstance(value, Sequence) else [value] * axes)]
     if axes == 4 and not several and value != fill:
         raise ValueError(f"{op}: {name} is {value}; needs 4 numbers (feature maps, depth, height, width)")
     if len(numbers) != axes:
