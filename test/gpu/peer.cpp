@@ -51,7 +51,7 @@ Cudnn* cudnn_peer(std::string& why) {
   return only<Cudnn>("cudnn", why);
 }
 
-void compare(Key key, const std::string& problem, const Side& ours, const Side& theirs, const Values& value,
+void compare(const Key& key, const std::string& problem, const Side& ours, const Side& theirs, const Values& value,
              const Values& size, std::int64_t terms) {
   const Values own = bounds(value, size, terms, ours.unit, ours.dtype);
   const Values peer = bounds(value, size, terms, theirs.unit, theirs.dtype);

@@ -35,7 +35,7 @@ struct Side {
 // Judges ours against float64 within our bound, and against theirs within the sum of both bounds; reports both, and adds
 // a failure for each that is out. `terms`: products of one sum; `value` and `size`: the exact result, and the sum of
 // absolute products.
-void compare(Key key, const std::string& problem, const Side& ours, const Side& theirs, const Values& value,
+void compare(const Key& key, const std::string& problem, const Side& ours, const Side& theirs, const Values& value,
              const Values& size, std::int64_t terms);
 
 }  // namespace nervanagpu::gpu_test
