@@ -55,6 +55,7 @@ Operand make_normal(std::mt19937& random, const Shape& shape, Dtype dtype, std::
 
 Operand make_operand(const std::vector<float>& values, const Shape& shape, Dtype dtype) {
   std::vector<std::uint32_t> bits;
+  bits.reserve(values.size());
   for (const float v : values) bits.push_back(bits_of(dtype, static_cast<double>(v)));
   return stored(std::move(bits), shape, dtype, 0);
 }
