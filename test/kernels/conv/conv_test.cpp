@@ -11,6 +11,8 @@
 
 #include "kernels/conv/launch.h"
 #include "kernels/conv/problem.h"
+#include "src/philox.h"
+#include "src/round.h"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/model.h"
 #include "test/kernels/conv/random_problem.h"
@@ -167,7 +169,6 @@ TEST_P(ConvTest, CutBatchesAndGroups) {
     ConvCase c = random_case(turn, 300);
     c.p.layout = Layout::channels_last;
     c.p.n = 9;
-    c.options.rounding = {};  // its words come in fours
     c.forced.limits.elements = std::max({c.p.x_elements() / 9, c.p.y_elements() / 9, c.p.w_elements()}) * 4 + 1;
     c.forced.limits.grid_z = 3;
     ASSERT_EQ(test::judge(device_, random_, c), "") << turn;
@@ -294,6 +295,37 @@ TEST_P(ConvTest, OneChainInAscendingOrder) {
         }
         ASSERT_EQ(got[at++], std::bit_cast<std::uint32_t>(sum));
       }
+    }
+  }
+}
+
+// channels_first goes through copies in another order: the words are those of the result's own elements, and it is
+// rounded once.
+TEST_P(ConvTest, StochasticRoundingOfChannelsFirst) {
+  std::normal_distribution<double> normal;
+  for (const ConvPass pass : kPasses) {
+    ConvCase c;
+    c.pass = pass;
+    c.p.layout = Layout::channels_first;
+    c.p.n = 2, c.p.c = 5, c.p.k = 7, c.p.in = {1, 6, 5}, c.p.filter = {1, 3, 2}, c.p.stride = {1, 2, 1};
+    const conv_detail::Roles roles = conv_detail::roles_of(pass);
+    Bits in1(static_cast<std::size_t>(conv_detail::elements_of(c.p, roles.in1)));
+    Bits in2(static_cast<std::size_t>(conv_detail::elements_of(c.p, roles.in2)));
+    for (Bits* bits : {&in1, &in2}) {
+      for (std::uint32_t& b : *bits) b = test::bits_of(Dtype::float16, normal(random_));
+    }
+    const auto widened = [](const Bits& bits) {
+      Bits out = bits;
+      for (std::uint32_t& b : out) b = test::bits_of(Dtype::float32, test::value_of(Dtype::float16, b));
+      return out;
+    };
+    const Bits exact = test::run(device_, c, widened(in1), widened(in2));
+    c.p.x_type = c.p.w_type = c.p.y_type = Dtype::float16;
+    c.options.rounding = {true, 11, 3, 10};
+    const Bits got = test::run(device_, c, in1, in2);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const std::uint32_t word = philox(11, 3 + i / 4)[i % 4];
+      ASSERT_EQ(got[i], round_f16(std::bit_cast<float>(exact[i]), word, 10)) << "element " << i;
     }
   }
 }
