@@ -179,7 +179,8 @@ std::int64_t ConvProblem::y_elements() const {
 
 double ConvProblem::flops() const {
   const auto taps = static_cast<double>(filter[0]) * static_cast<double>(filter[1]) * static_cast<double>(filter[2]);
-  return 2.0 * static_cast<double>(y_elements()) * taps * static_cast<double>(c / groups);
+  const std::int64_t channels = c / groups;
+  return 2.0 * static_cast<double>(y_elements()) * taps * static_cast<double>(channels);
 }
 
 }  // namespace nervanagpu

@@ -18,7 +18,6 @@
 namespace nervanagpu::test {
 namespace {
 
-using conv_detail::Role;
 using Bits = std::vector<std::uint32_t>;
 
 constexpr std::size_t kGuard = 256;     // bytes before and after; keeps alignments
