@@ -127,18 +127,34 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-// Clocks until the busiest multiprocessor is done. It does 128 multiply-adds a clock where two CTAs share it; a small tile
-// spends more of its issue slots on fragments, and elements copied one at a time take more of them, too.
+// CTAs that a multiprocessor holds at once: registers come in units of 8 a thread, and each CTA costs 1 KB of shared memory
+// more than it asks for.
+std::int64_t residents(const Kernel& k) {
+  const std::int64_t threads = std::max<std::int64_t>(k.manifest().threads, 32);
+  const std::int64_t registers = std::max<std::int64_t>(ceil_div(k.image->registers, 8) * 8, 8);
+  const std::int64_t shared = std::max(k.manifest().shared, k.image->shared) + 1024;
+  return std::clamp<std::int64_t>(std::min(65536 / (threads * registers), 233472 / shared), 1, 8);
+}
+
+// The time of `tiles` CTAs on one multiprocessor, in units of one of many: those that remain after full rounds of
+// `at_once` leave latencies uncovered.
+double rounds(std::int64_t tiles, std::int64_t at_once) {
+  const auto covered = [](std::int64_t n) { return n == 1 ? 0.55 : n == 2 ? 0.96 : 1.0; };
+  const std::int64_t rest = tiles % at_once;
+  return static_cast<double>(tiles - rest) / covered(at_once) +
+         (rest == 0 ? 0.0 : static_cast<double>(rest) / covered(rest));
+}
+
+// Clocks until the busiest multiprocessor is done. It does 128 multiply-adds a clock; a small tile spends more of its issue
+// slots on fragments, and elements copied one at a time take more of them, too. The shares were measured on an H200.
 double cost_of(const Kernel& kernel, const Launch& l, std::int64_t tiles, int multiprocessors) {
   const double outputs = static_cast<double>(kernel.number("BM")) * kernel.number("BN");
-  const double efficiency = outputs >= 16384 ? 0.92 : outputs >= 8192 ? 0.84 : 0.70;
+  const double efficiency = outputs >= 16384 ? 0.80 : outputs >= 8192 ? 0.71 : 0.58;
   const std::int64_t on_one = ceil_div(tiles, std::max(multiprocessors, 1));
-  const double alone = on_one == 1 ? 1.3 : on_one == 2 && outputs < 8192 ? 1.1 : 1.0;
-  const double copies = kernel.number("V") == 4 ? 1.0 : 1.25;
+  const double copies = kernel.number("V") == 4 ? 1.0 : 1.4;
   const auto depth = static_cast<double>(std::max<std::int64_t>(std::min(l.k, l.kchunk), 8));
   constexpr double kStart = 3000.0;  // prologue and epilogue of a tile
-  return static_cast<double>(on_one) *
-         (outputs * depth / 128.0 / efficiency * alone * copies + kStart * outputs / 16384);
+  return rounds(on_one, residents(kernel)) * (outputs * depth / 128.0 / efficiency * copies + kStart * outputs / 16384);
 }
 
 bool ends_with(std::string_view text, std::string_view end) {

@@ -313,8 +313,8 @@ std::int64_t splits_of(std::int64_t tiles, std::int64_t k, std::int64_t outputs)
   std::int64_t best_cost = 0;
   for (std::int64_t s = 1; s <= std::max<std::int64_t>(most, 1); ++s) {
     const std::int64_t on_one = ceil_div(tiles * s, kProcessors);  // tiles of the busiest multiprocessor
-    std::int64_t cost = on_one * (chunk_of(k, s) + kStart) * 4;
-    if (on_one == 1) cost += cost / 4;  // one CTA alone does not hide all latencies
+    // Two tiles at a time; one alone does not hide its latencies and takes nearly as long.
+    std::int64_t cost = (on_one * 4 + (on_one % 2) * 3) * (chunk_of(k, s) + kStart);
     if (s > 1) cost += (kLaunch + s * outputs / kOutputsOfATerm / kProcessors) * 4;
     if (s == 1 || cost < best_cost) best = s, best_cost = cost;
   }
