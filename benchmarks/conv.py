@@ -1,0 +1,282 @@
+"""The convolutions of four networks beside cuDNN, in one run on one GPU: the same tensors, three passes.
+
+    python benchmarks/conv.py [--out FILE] [--networks vgg_a,...] [--layers vgg_a.conv1,...] [--dtypes float32]
+                              [--passes fprop,...] [--require-peer]
+
+Ours runs on NHWC; the peer is PyTorch's convolution (cuDNN in benchmark mode, TF32 off) in its better memory format,
+channels_last or contiguous. CUDA-graph replays, interleaved, medians; small buffers rotate past the L2. TFLOPS count
+the zeros of padding. The error is the largest |got - float64| / (|A||B|) over sampled results, for both libraries.
+Exits 1 if ours exceeds k 2^-24 / (1 - k 2^-24), plus the rounding of a float16 result.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nervanagpu as ng
+from cuda import Driver, Event, Graph
+from networks import NETWORKS, Conv, work
+from report import Row, machine, write
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+L2_BYTES = 60 << 20
+REPEATS = 9
+PASSES = ("fprop", "bprop", "update")
+
+
+@dataclass(frozen=True)
+class Case:
+    """One convolution of square maps and filters."""
+
+    name: str
+    n: int
+    c: int
+    side: int
+    k: int
+    size: int
+    stride: int
+    pad: int
+    out: int
+    first: bool  # of its network: it has no data gradient
+
+    @property
+    def flops(self) -> float:
+        """Of one pass."""
+        return 2.0 * self.n * self.k * self.out**2 * self.c * self.size**2
+
+    def terms(self, which: str) -> int:
+        """Products in one sum."""
+        if which == "update":
+            return self.n * self.out**2
+        return (self.c if which == "fprop" else self.k) * self.size**2
+
+
+def cases(networks: list[str]) -> list[Case]:
+    """The different convolutions, named after their first place."""
+    found: dict[tuple[int, ...], Case] = {}
+    for name in networks:
+        net = NETWORKS[name]
+        for w in work(net):
+            if not isinstance(w.layer, Conv):
+                continue
+            shape = (net.n, w.c, w.side_in, w.k, w.layer.size, w.layer.stride, w.layer.pad)
+            found.setdefault(shape, Case(f"{name}.{w.name}", *shape, w.side_out, w.bprop == 0))
+    return list(found.values())
+
+
+class Operands:
+    """x, w, dy at random in PyTorch's memory, (N, C, H, W) with the channels last in memory: NHWC for us."""
+
+    def __init__(self, case: Case, dtype: Any, generator: Any) -> None:
+        def make(*shape: int) -> Any:
+            t = torch.randn(shape, device="cuda", dtype=torch.float32, generator=generator).to(dtype)
+            return t.contiguous(memory_format=torch.channels_last)
+
+        self.x = make(case.n, case.c, case.side, case.side)
+        self.w = make(case.k, case.c, case.size, case.size)
+        self.dy = make(case.n, case.k, case.out, case.out)
+
+    def like(self, which: str) -> Any:
+        """What the pass computes is of this shape."""
+        return {"fprop": self.dy, "bprop": self.x, "update": self.w}[which]
+
+
+def ours_of(t: Any) -> ng.GPUTensor:
+    """A channels_last tensor of PyTorch as our NHWC one, in the same memory."""
+    n, c, h, w = t.shape
+    return ng.wrap(t.data_ptr(), (n, h, w, c), str(t.dtype).split(".")[1])
+
+
+def run_ours(case: Case, which: str, o: Operands, out: Any, stream: ng.Stream) -> Callable[[], object]:
+    """Our pass on these operands."""
+    x, w, dy, y = ours_of(o.x), ours_of(o.w), ours_of(o.dy), ours_of(out)
+    if which == "fprop":
+        return lambda: ng.conv2d(x, w, None, case.stride, case.pad, out=y, stream=stream)
+    if which == "bprop":
+        return lambda: ng.conv2d_bprop(dy, w, x.shape, case.stride, case.pad, out=y, stream=stream)
+    return lambda: ng.conv2d_update(dy, x, w.shape, case.stride, case.pad, out=y, stream=stream)
+
+
+def torch_pass(case: Case, which: str, x: Any, w: Any, dy: Any) -> Any:
+    """PyTorch's."""
+    stride, pad = [case.stride] * 2, [case.pad] * 2
+    if which == "fprop":
+        return torch.ops.aten.convolution(x, w, None, stride, pad, [1, 1], False, [0, 0], 1)
+    wanted = [which == "bprop", which == "update", False]
+    both = torch.ops.aten.convolution_backward(dy, x, w, None, stride, pad, [1, 1], False, [0, 0], 1, wanted)
+    return both[0] if which == "bprop" else both[1]
+
+
+def worst(case: Case, which: str, o: Operands, got: Any) -> float:
+    """Largest error of `got` over |A||B| in one picture, or in four filters of an update; inf where it is no number."""
+    half = got.dtype == torch.float16
+    if which == "update":
+        x, w, dy, part = o.x.double(), o.w[:4].double(), o.dy[:, :4].double(), got[:4]
+    else:
+        x, w, dy, part = o.x[-1:].double(), o.w.double(), o.dy[-1:].double(), got[-1:]
+    exact = torch_pass(case, which, x, w, dy)
+    scale = torch_pass(case, which, x.abs(), w.abs(), dy.abs())
+    error = (part.double() - exact).abs()
+    if half:
+        error = (error - exact.abs() * 2.0**-11 - 2.0**-25).clamp(min=0)
+    relative = error / scale.clamp(min=1e-30)
+    return float(relative.max()) if bool(torch.isfinite(relative).all()) else float("inf")
+
+
+def our_replay(driver: Driver, stream: ng.Stream, body: Callable[[], object], runs: int) -> Callable[[], float]:
+    """Milliseconds of one of the runs in `body`."""
+    body()  # load and warm up outside the capture
+    stream.synchronize()
+    graph = Graph(driver, stream.handle, body)
+    start, end = Event(driver), Event(driver)
+
+    def run() -> float:
+        start.record(stream.handle)
+        graph.launch()
+        end.record(stream.handle)
+        return end.ms_since(start) / runs
+
+    return run
+
+
+def torch_replay(body: Callable[[], object], runs: int) -> Callable[[], float]:
+    """The same for PyTorch."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        body()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        body()
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+
+    def run(keep: object = body) -> float:  # the graph reads what `body` holds
+        start.record()
+        graph.replay()
+        end.record()
+        end.synchronize()
+        return float(start.elapsed_time(end)) / runs
+
+    return run
+
+
+@dataclass
+class ConvRow(Row):
+    """Row, with the peer's memory format and rate."""
+
+    peer_format: str = ""
+    peer_tflops: float = 0.0
+
+
+def measure(driver: Driver, stream: ng.Stream, case: Case, dtype: str, which: str) -> ConvRow:
+    """Both libraries on one pass."""
+    generator = torch.Generator("cuda").manual_seed(2015)
+    kind = getattr(torch, dtype)
+    first = Operands(case, kind, generator)
+    used = sum(t.nbytes for t in (first.x, first.w, first.dy))
+    sets = [first] + [Operands(case, kind, generator) for _ in range(min(4, -(-2 * L2_BYTES // used)) - 1)]
+    outs = [torch.full_like(s.like(which), float("nan"), memory_format=torch.preserve_format) for s in sets]
+    passes = max(1, int(2e11 / (case.flops * len(sets))))
+    torch.cuda.synchronize()
+    singles = [run_ours(case, which, s, out, stream) for s, out in zip(sets, outs, strict=True)]
+    runs = [our_replay(driver, stream, lambda: [f() for _ in range(passes) for f in singles], passes * len(sets))]
+    result: list[Any] = [None]
+    formats = ["channels_last", "contiguous_format"]
+    for form in formats:
+        form_of = getattr(torch, form)
+        held = [tuple(t.contiguous(memory_format=form_of) for t in (s.x, s.w, s.dy)) for s in sets]
+
+        def body(held: list[tuple[Any, ...]] = held) -> None:
+            for _ in range(passes):
+                for tensors in held:
+                    result[0] = torch_pass(case, which, *tensors)
+
+        runs.append(torch_replay(body, passes * len(sets)))
+    samples: list[list[float]] = [[] for _ in runs]
+    for _ in range(REPEATS):
+        for into, run in zip(samples, runs, strict=True):
+            into.append(run())
+    ms, *peers = (statistics.median(s) for s in samples)
+    best = min(range(len(peers)), key=lambda i: peers[i])
+    peer = torch_pass(case, which, first.x, first.w, first.dy)
+    return ConvRow(
+        bench="conv",
+        case=case.name,
+        dtype=dtype,
+        layout="NHWC",
+        pass_=which,
+        ms=round(ms, 6),
+        peer=f"cuDNN {torch.backends.cudnn.version()}",
+        peer_ms=round(peers[best], 6),
+        ratio=round(peers[best] / ms, 4),
+        max_err=worst(case, which, first, outs[0]),
+        peer_max_err=worst(case, which, first, peer),
+        tflops=round(1e-9 * case.flops / ms, 2),
+        peer_format=formats[best],
+        peer_tflops=round(1e-9 * case.flops / peers[best], 2),
+    )
+
+
+def main() -> int:
+    """Parse the command line, measure, print a table, write the JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("benchmarks/results/conv.json"))
+    parser.add_argument("--networks", default="vgg_a,alexnet,overfeat,googlenet")
+    parser.add_argument("--layers", default="", help="only these, for example vgg_a.conv3,alexnet.conv1")
+    parser.add_argument("--dtypes", default="float32")
+    parser.add_argument("--passes", default=",".join(PASSES))
+    parser.add_argument(
+        "--require-peer", action="store_true", help="fail where there is no GPU or no PyTorch with CUDA"
+    )
+    args = parser.parse_args()
+    if ng.device().kind != "cuda" or torch is None or not torch.cuda.is_available():
+        missing = "a GPU" if ng.device().kind != "cuda" else "PyTorch with CUDA"
+        print(f"benchmarks/conv.py: nothing measured, {missing} is missing", file=sys.stderr)
+        return 1 if args.require_peer else 0
+    torch.backends.cudnn.benchmark = True
+    torch.backends.cudnn.allow_tf32 = False
+    torch.backends.cuda.matmul.allow_tf32 = False
+    driver, stream = Driver(), ng.Stream()
+    rows: list[Row] = []
+    bad = 0
+    wanted = [layer for layer in args.layers.split(",") if layer]
+    print(f"{ng.device().name}, ours against cuDNN {torch.backends.cudnn.version()}; error = max |err| / (|A||B|)")
+    for case in cases(args.networks.split(",")):
+        if wanted and case.name not in wanted:
+            continue
+        for dtype in args.dtypes.split(","):
+            for which in args.passes.split(","):
+                if which == "bprop" and case.first:
+                    continue
+                row = measure(driver, stream, case, dtype, which)
+                torch.cuda.empty_cache()
+                rows.append(row)
+                k = case.terms(which)
+                bound = k * 2.0**-24 / (1 - k * 2.0**-24)
+                wrong = not row.max_err <= bound
+                bad += wrong
+                print(
+                    f"{case.name:>18} {dtype} {which:6} {row.ms:8.4f} ms {row.tflops:6.2f} TFLOPS   cuDNN "
+                    f"{row.peer_ms:8.4f} ms {row.peer_tflops:6.2f} ({row.peer_format[:10]}) {row.ratio:5.2f}x   error "
+                    f"{row.max_err:.1e} (cuDNN {row.peer_max_err:.1e})"
+                    f"{'  BEYOND THE BOUND ' + format(bound, '.1e') if wrong else ''}",
+                    flush=True,
+                )
+    write(args.out, rows, machine())
+    print(f"wrote {args.out}")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
