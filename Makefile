@@ -48,7 +48,11 @@ test: ## every test but the long ones, on the emulator
 	@$(configure) -DNG_REQUIRE_TESTS=$(if $(NO_SETUP),OFF,ON)
 	@$(build)
 	@failed=0; $(py) tools/check_tree.py && $(py) tools/readme_table.py --check || failed=1; ctest --preset $(preset) -j $(JOBS) || failed=1; \
-	$(py) -m pytest $(ARGS) || failed=1; exit $$failed
+	$(py) -m pytest $(ARGS) || failed=1; \
+	NERVANAGPU_EMULATOR_ARCH=sm_52 $(py) -m pytest -q $(both_families) || failed=1; exit $$failed
+
+# What also runs on the emulator's sm_52, with the kernels for Maxwell.
+both_families := $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types conv pool nn))
 
 test-long: export NERVANAGPU_TEST_LONG := 1
 test-long: test ## every test
