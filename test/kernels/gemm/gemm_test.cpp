@@ -292,8 +292,7 @@ TEST_F(GemmTest, RefusesWithoutWriting) {
   GemmOptions half;
   const Tensor half_bias = Tensor::ones({5}, Dtype::float16);
   half.bias = &half_bias;
-  expect_error<TypeError>([&] { static_cast<void>(dot(a, b, half)); },
-                          "dot: bias has dtype float16; needs float32");
+  expect_error<TypeError>([&] { static_cast<void>(dot(a, b, half)); }, "dot: bias has dtype float16; needs float32");
 }
 
 TEST_F(GemmTest, RefusesRawProblems) {

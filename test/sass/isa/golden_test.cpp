@@ -21,7 +21,9 @@ class GoldenTest : public ::testing::TestWithParam<Suite> {
   Arch arch_ = GetParam().arch;
 };
 
-TEST_P(GoldenTest, FileIsThere) { EXPECT_GT(golden_.size(), 1000u) << data_path(GetParam().file); }
+TEST_P(GoldenTest, FileIsThere) {
+  EXPECT_GT(golden_.size(), 1000u) << data_path(GetParam().file);
+}
 
 TEST_P(GoldenTest, WordsPrintAsNvdisasmWrites) {
   for (const Golden& g : golden_) {
@@ -84,8 +86,11 @@ TEST_P(GoldenTest, OneBitFlipsComeBackOrAreRefused) {
   EXPECT_GT(accepted, golden_.size() * 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Archs, GoldenTest, ::testing::Values(Suite{"sm90a.golden", Arch::sm_90a}, Suite{"sm52.golden", Arch::sm_52}),
-                         [](const ::testing::TestParamInfo<Suite>& suite) { return std::string(nervanagpu::sass::info(suite.param.arch).name); });
+INSTANTIATE_TEST_SUITE_P(Archs, GoldenTest,
+                         ::testing::Values(Suite{"sm90a.golden", Arch::sm_90a}, Suite{"sm52.golden", Arch::sm_52}),
+                         [](const ::testing::TestParamInfo<Suite>& suite) {
+                           return std::string(nervanagpu::sass::info(suite.param.arch).name);
+                         });
 
 }  // namespace
 }  // namespace nervanagpu::sass::test

@@ -333,7 +333,8 @@ const Case kCases[] = {
        --:-:-:-:3 | MOV R1, R2
        --:-:0:-:2 | LDS R4, [R10]
        01:-:-:-:5 | EXIT)",
-     "LDS at 0x0020 (hand.sass:4): follows BAR at 0x0000 (hand.sass:2) after 5 cycles, needs 6: a memory access so close "
+     "LDS at 0x0020 (hand.sass:4): follows BAR at 0x0000 (hand.sass:2) after 5 cycles, needs 6: a memory access so "
+     "close "
      "overtakes the barrier",
      R"(
        --:-:-:-:3 | BAR.SYNC.DEFER_BLOCKING 0x0
