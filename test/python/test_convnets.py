@@ -6,6 +6,9 @@ gradient of the first layer's output, which every data gradient has gone through
 
 from __future__ import annotations
 
+import json
+import re
+import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -143,3 +146,30 @@ def test_step_of_floats_is_near(
         assert worst(step.host_dw(layer), found) <= of_gradients, layer
     assert exact.dy1 is not None
     assert worst(step.host_dy1(), Value(exact.dy1, np.abs(exact.dy1))) <= of_gradients
+
+
+def test_report_chart_and_json(tmp_path: Path) -> None:
+    """The benchmark's print is that of the 2015 library, to the column; its JSON makes a picture."""
+    out, picture = tmp_path / "convnets.json", tmp_path / "convnets.svg"
+    command = [sys.executable, str(BENCHMARKS / "convnet-benchmarks.py"), "--net", "alexnet", "--n", "1"]
+    command += ["--divisor", "32", "--iterations", "2", "--warmup", "1", "--out", str(out)]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
+    assert run.returncode == 0, run.stderr
+    line = r"Avg\(2\) %s: (?=.{8} msecs) *\d+\.\d{3} msecs (?=.{8} gflops) *\d+\.\d{3} gflops\n"
+    passes = "".join(line % p for p in ("fprop", "bprop", "total"))
+    blocks = [rf"-{{45}}\nAlexnet \(dtype={d}, N=1\)  Results:\n-{{45}}\n{passes}" for d in ("float16", "float32")]
+    assert re.match("".join(blocks) + r"\nwrote ", run.stdout), run.stdout
+    rows = json.loads(out.read_text())["rows"]
+    assert [(r["dtype"], r["pass"]) for r in rows[3:]] == [("float32", p) for p in ("fprop", "bprop", "total")]
+    forward, backward = flops(scaled(NETWORKS["alexnet"], 1, 32))
+    assert rows[2]["gflop"] == round((forward + backward) / 1e9, 3)
+    chart = [sys.executable, str(BENCHMARKS / "convnet_chart.py"), str(out), str(picture)]
+    assert subprocess.run(chart, capture_output=True, check=False).returncode == 0
+    assert picture.read_text().count("<rect") == 2 + len(rows) // 3
+
+
+def test_unknown_network_is_refused() -> None:
+    command = [sys.executable, str(BENCHMARKS / "convnet-benchmarks.py"), "--net", "lenet"]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    assert run.returncode == 2
+    assert "'lenet' is not one of alexnet, overfeat, vgg_a, vgg_e, googlenet" in run.stderr
