@@ -51,15 +51,30 @@ struct Part {
   std::uint64_t first = 0;  // its first element's number in the result
 };
 
-enum class Kind : std::uint8_t { fprop, gather, cells };
+enum class Kind : std::uint8_t { fprop, gather, cells, strips };
 
-constexpr const char* kKind[] = {"pool_fprop", "pool_gather", "pool_cells"};
+constexpr const char* kKind[] = {"pool_fprop", "pool_gather", "pool_cells", "pool_strips"};
 constexpr const char* kOp[] = {"max", "avg", "l2"};
 
-// What a thread's number is split into: places of the result, or cells of it.
+constexpr std::int64_t kStrip = 4;  // columns of a strip
+
+// Rows of windows that begin in a strip: all, if that makes threads enough for a large GPU.
+std::int64_t tall(const PoolProblem& p) {
+  constexpr std::int64_t kThreads = 1 << 18;
+  const std::int64_t strips = p.n * p.in[0] * p.in[1] * ceil_div(p.in[3] + p.pad[3], kStrip);
+  const std::int64_t rows = ceil_div(p.in[2] + p.pad[2], p.stride[2]);
+  const std::int64_t cuts = std::clamp<std::int64_t>(kThreads / strips, 1, ceil_div(rows, 4));
+  return ceil_div(rows, cuts);
+}
+
+// What a thread's number is split into: places of the result, cells or strips of it.
 Quad grid_of(Kind kind, const PoolProblem& p) {
   if (kind == Kind::fprop) return p.out();
   if (kind == Kind::gather) return p.in;
+  if (kind == Kind::strips) {
+    return {p.in[0], p.in[1], ceil_div(p.in[2] + p.pad[2], tall(p) * p.stride[2]),
+            ceil_div(p.in[3] + p.pad[3], kStrip)};
+  }
   Quad cells{};
   for (std::size_t a = 0; a < 4; ++a) cells[a] = ceil_div(p.in[a] + p.pad[a], p.stride[a]);
   return cells;
@@ -123,7 +138,7 @@ void fill(Sink& sink, Kind kind, const Part& part, const PoolOptions& options, i
   const bool uniform = p.count_padding || p.pad == Quad{};
   const auto count = static_cast<float>(positions(p));
   sink.add(std::uint32_t{uniform ? 1U : 0U}).add(count).add(1.0F / count);
-  sink.add(options.alpha).add(options.beta);
+  sink.add(u32(tall(p))).add(options.alpha).add(options.beta);
   sink.add(nn::RoundingArgs::of(options.rounding, p.dtype, part.first));
 }
 
@@ -166,6 +181,7 @@ Choice choose(const Registry& registry, Pass pass, const Part& part, const PoolO
   if (pass == Pass::bprop) {
     kinds = {Kind::gather};
     if (p.op != PoolOp::avg && apart(p)) kinds.insert(kinds.begin(), Kind::cells);
+    if (p.op == PoolOp::max && !apart(p)) kinds.insert(kinds.begin(), Kind::strips);
   }
   std::vector<std::int64_t> sides = {0};
   if (!over_maps(p) && p.window[1] == 1 && p.window[2] == p.window[3]) sides.insert(sides.begin(), p.window[2]);
@@ -176,7 +192,7 @@ Choice choose(const Registry& registry, Pass pass, const Part& part, const PoolO
       for (const int v : {half ? 8 : 4, 1}) {
         const std::string name = std::string(kKind[static_cast<int>(kind)]) + "_" + kOp[static_cast<int>(p.op)] +
                                  (half ? "_f16_" : "_f32_") + std::to_string(side) + (over_maps(p) ? "_1_" : "_0_") +
-                                 std::to_string(v);
+                                 (kind == Kind::strips ? std::to_string(p.stride[2]) + "_" : "") + std::to_string(v);
         const bool wanted =
             name.compare(0, forced.begin.size(), forced.begin) == 0 &&
             std::string_view(name).substr(name.size() - std::min(name.size(), forced.end.size())) == forced.end;

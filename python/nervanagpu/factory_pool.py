@@ -17,8 +17,8 @@ _Quad = tuple[int, int, int, int]
 class PoolLayer:
     """What a pooling is: its operation, sizes, padding and strides.
 
-    dimI (C, D, H, W, N), dimO (K, M, P, Q, N) are the shapes of its input and output, dimI2, dimO2 the same as matrices;
-    JTRS, DHW, MPQ lengths; sizeI, sizeO and nOut numbers of elements; flops 0, as in the figures of networks.
+    dimI (C, D, H, W, N), dimO (K, M, P, Q, N) are the shapes of its input and output, dimI2, dimO2 the same as
+    matrices; JTRS, DHW, MPQ lengths; sizeI, sizeO and nOut numbers of elements; flops 0, as in the figures of networks.
     """
 
     def __init__(
@@ -70,14 +70,25 @@ class PoolFactory(FactoryBase):
             (stride[0], stride[1], stride[2], stride[3]),
         )  # fmt: skip
 
-    def fprop_pool(self, layer: PoolLayer, I: GPUTensor, O: GPUTensor, repeat: int = 1) -> tuple[float, float]:
+    def fprop_pool(
+        self,
+        layer: PoolLayer,
+        I: GPUTensor,
+        O: GPUTensor,
+        repeat: int = 1,  # noqa: E741
+    ) -> tuple[float, float]:
         """O = the pooled I. Returns (milliseconds, 0) if benchmarking, else (0, 0)."""
         i, o = I.reshape(layer.dimI), O.reshape(layer.dimO)
         how: dict[str, Any] = {**self._pool_how(layer), **self._rounding(O)}
         return self._timed("fprop_pool", 0.0, repeat, lambda: pooling.pool(i, layer.op, out=o, **how))
 
     def bprop_pool(
-        self, layer: PoolLayer, I: GPUTensor, E: GPUTensor, grad_I: GPUTensor, repeat: int = 1
+        self,
+        layer: PoolLayer,
+        I: GPUTensor,
+        E: GPUTensor,
+        grad_I: GPUTensor,
+        repeat: int = 1,  # noqa: E741
     ) -> tuple[float, float]:
         """grad_I = the gradient of the input I, E being that of the output; overlapping windows add up."""
         i, e, g = I.reshape(layer.dimI), E.reshape(layer.dimO), grad_I.reshape(layer.dimI)

@@ -5,15 +5,15 @@ alone, `pool` over all four. Layouts: "NHWC", "CHWN", "NCHW", and with D before 
 alone in one ("NWC"). The result has the layout and dtype of x (float32 or float16; the arithmetic is float32's) and the
 lengths floor((H + 2 padding - R) / stride) + 1, the feature maps alike.
 
-window, stride, padding: an int for all spatial axes or a sequence of one each; stride None is the window, and the padding
-must be less than it.
+window, stride, padding: an int for all spatial axes or a sequence of one each; stride None is the window, and the
+padding must be less than it.
 max: NaN wins; padding does not take part. Its gradient goes to the first largest element in (j, t, r, s) order.
 avg: count_padding: padding counts as zeros; else the mean is of what lies inside.
 l2: sqrt(sum of squares), its gradient dy x / y, 0 where y is 0.
 Gradients add up over overlapping windows in ascending order: the same bits every time.
 
-`out` is written and returned, without it a new tensor: out = alpha * result + beta * out (beta = 0: not read). It shares
-no memory with the others. Tensors are contiguous.
+`out` is written and returned, without it a new tensor: out = alpha * result + beta * out (beta = 0: not read). It
+shares no memory with the others. Tensors are contiguous.
 `rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits (0: the most).
 `stream`: where the work is queued. ValueError for shapes and numbers that do not fit, TypeError for dtypes; nothing is
 written then. The bits of a result depend on the arguments alone, not on the device.
@@ -99,7 +99,7 @@ def pool_bprop(
     alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0,
     stream: Stream | None = None,
 ) -> GPUTensor:  # fmt: skip
-    """The gradient of `pool` with respect to x: dx = alpha * gradient + beta * dx. The mean needs only the shape of x."""
+    """The gradient of `pool` with respect to x: dx = alpha * gradient + beta * dx. avg reads no element of x."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
     return _bprop("pool_bprop", op, 4, dy, x, window, stride, padding, layout, count_padding, out, finish)
 
@@ -125,9 +125,9 @@ def max_pool1d_bprop(
 
 
 def avg_pool1d(
-    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC", *, count_padding: bool = False,
-    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
-    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC", *,
+    count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
+    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
 ) -> GPUTensor:  # fmt: skip
     """The mean of each S window. Shapes, options and errors: the module's text."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
@@ -136,8 +136,8 @@ def avg_pool1d(
 
 def avg_pool1d_bprop(
     dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC",
-    *, count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
-    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    *, count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
+    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
 ) -> GPUTensor:  # fmt: skip
     """The gradient of avg_pool1d with respect to x, dy being that of its result."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
@@ -185,9 +185,9 @@ def max_pool2d_bprop(
 
 
 def avg_pool2d(
-    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC", *, count_padding: bool = False,
-    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
-    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC", *,
+    count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
+    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
 ) -> GPUTensor:  # fmt: skip
     """The mean of each R x S window. Shapes, options and errors: the module's text."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
@@ -196,8 +196,8 @@ def avg_pool2d(
 
 def avg_pool2d_bprop(
     dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC",
-    *, count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
-    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    *, count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
+    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
 ) -> GPUTensor:  # fmt: skip
     """The gradient of avg_pool2d with respect to x, dy being that of its result."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
@@ -245,9 +245,9 @@ def max_pool3d_bprop(
 
 
 def avg_pool3d(
-    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC", *, count_padding: bool = False,
-    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
-    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC", *,
+    count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
+    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
 ) -> GPUTensor:  # fmt: skip
     """The mean of each T x R x S window. Shapes, options and errors: the module's text."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
@@ -256,8 +256,8 @@ def avg_pool3d(
 
 def avg_pool3d_bprop(
     dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC",
-    *, count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
-    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    *, count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
+    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
 ) -> GPUTensor:  # fmt: skip
     """The gradient of avg_pool3d with respect to x, dy being that of its result."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
