@@ -1,4 +1,8 @@
-"""Writes the README's speed table from benchmarks/results/gemm.json; --check fails where it is out of date."""
+"""Writes the README's speed tables from benchmarks/results/*.json; --check fails where one is out of date.
+
+A table stands between `<!-- table: benchmarks/results/NAME.json -->` and `<!-- end -->`. One that the README does not
+have, or whose JSON is not there yet, is left alone.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,17 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-START, END = "<!-- table: benchmarks/results/gemm.json -->", "<!-- end -->"
+END = "<!-- end -->"
+NETWORKS = {
+    "alexnet": "AlexNet",
+    "overfeat": "OverFeat",
+    "vgg_a": "VGG-A",
+    "vgg_e": "VGG-E",
+    "googlenet": "GoogLeNet v1",
+}
 
 
-def table(result: dict) -> str:
+def gemm(result: dict) -> str:
     """One line a case, one column a layout: our TFLOPS and the ratio to the peer."""
     cells = {(r["case"], r["layout"]): r for r in result["rows"]}
     layouts = list(dict.fromkeys(r["layout"] for r in result["rows"]))
@@ -34,15 +45,44 @@ def table(result: dict) -> str:
     return "\n".join(lines)
 
 
+def convnets(result: dict) -> str:
+    """One line a network, the columns of each dtype: our milliseconds and TFLOPS, and the peer's milliseconds."""
+    totals = {(r["case"], r["dtype"]): r for r in result["rows"] if r["bench"] == "convnets" and r["pass"] == "total"}
+    dtypes = sorted({dtype for _, dtype in totals}, reverse=True)
+    peer = next((r["peer"] for r in totals.values() if r["peer"]), "no peer")
+    lines = [
+        "| fprop + bprop | " + " | ".join(f"{d}: ms (TFLOPS) | {peer}: ms" for d in dtypes) + " |",
+        "|---|" + "---|---|" * len(dtypes),
+    ]
+    for case in dict.fromkeys(case for case, _ in totals):
+        rows = [totals[case, d] for d in dtypes]
+        cells = [
+            f"{r['median_ms']:.1f} ({r['tflops']:.1f}) | " + (f"{r['peer_ms']:.1f}" if r["peer_ms"] else "-")
+            for r in rows
+        ]
+        lines.append(f"| {NETWORKS[case]}, N={rows[0]['n']} | " + " | ".join(cells) + " |")
+    lines += [
+        "",
+        f"{result['gpu']}, driver {result['driver']}, SM clock {result['clocks']['sm']} MHz and "
+        f"{float(result['power']['draw']):.0f} W a second into the last network, commit {result['commit'][:12]}.",
+    ]
+    return "\n".join(lines)
+
+
+TABLES = {"gemm": gemm, "convnets": convnets}
+
+
 def main() -> int:
     readme = ROOT / "README.md"
-    text = readme.read_text()
-    result = json.loads((ROOT / "benchmarks/results/gemm.json").read_text())
-    head, rest = text.split(START)
-    new = head + START + "\n" + table(result) + "\n" + END + rest.split(END, 1)[1]
+    text = new = readme.read_text()
+    for name, table in TABLES.items():
+        start, source = f"<!-- table: benchmarks/results/{name}.json -->", ROOT / f"benchmarks/results/{name}.json"
+        if start in new and source.exists():
+            head, rest = new.split(start)
+            new = head + start + "\n" + table(json.loads(source.read_text())) + "\n" + END + rest.split(END, 1)[1]
     if "--check" in sys.argv:
         if new != text:
-            print("README.md: the speed table is not that of benchmarks/results/gemm.json; run tools/readme_table.py")
+            print("README.md: a speed table is not that of benchmarks/results/*.json; run tools/readme_table.py")
         return int(new != text)
     readme.write_text(new)
     return 0
