@@ -4,8 +4,9 @@
                               [--passes fprop,...] [--require-peer]
 
 Ours runs on NHWC; the peer is PyTorch's convolution (cuDNN in benchmark mode, TF32 off) in its better memory format,
-channels_last or contiguous. CUDA-graph replays, interleaved, medians; small buffers rotate past the L2. TFLOPS count
-the zeros of padding. The error is the largest |got - float64| / (|A||B|) over sampled results, for both libraries.
+channels_last or contiguous. CUDA-graph replays (ours: where no workspace is needed), interleaved, medians; small
+buffers rotate past the L2. TFLOPS count the zeros of padding. The error is the largest |got - float64| / (|A||B|) over
+sampled results, for both libraries.
 Exits 1 if ours exceeds k 2^-24 / (1 - k 2^-24), plus the rounding of a float16 result.
 """
 
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import nervanagpu as ng
-from cuda import Driver, Event, Graph
+from cuda import CudaError, Driver, Event, Graph
 from networks import NETWORKS, Conv, work
 from report import Row, machine, write
 
@@ -133,20 +134,26 @@ def worst(case: Case, which: str, o: Operands, got: Any) -> float:
     return float(relative.max()) if bool(torch.isfinite(relative).all()) else float("inf")
 
 
-def our_replay(driver: Driver, stream: ng.Stream, body: Callable[[], object], runs: int) -> Callable[[], float]:
-    """Milliseconds of one of the runs in `body`."""
+def our_replay(
+    driver: Driver, stream: ng.Stream, body: Callable[[], object], runs: int
+) -> tuple[Callable[[], float], bool]:
+    """Milliseconds of one of the runs in `body`; whether it is a graph (a workspace cannot be captured)."""
     body()  # load and warm up outside the capture
     stream.synchronize()
-    graph = Graph(driver, stream.handle, body)
+    launch: Callable[[], object] = body
+    try:
+        launch = Graph(driver, stream.handle, body).launch
+    except (CudaError, ng.Error):
+        stream.synchronize()
     start, end = Event(driver), Event(driver)
 
     def run() -> float:
         start.record(stream.handle)
-        graph.launch()
+        launch()
         end.record(stream.handle)
         return end.ms_since(start) / runs
 
-    return run
+    return run, launch is not body
 
 
 def torch_replay(body: Callable[[], object], runs: int) -> Callable[[], float]:
@@ -173,10 +180,11 @@ def torch_replay(body: Callable[[], object], runs: int) -> Callable[[], float]:
 
 @dataclass
 class ConvRow(Row):
-    """Row, with the peer's memory format and rate."""
+    """Row, with the peer's memory format and rate, and whether ours was a graph (else launches one by one)."""
 
     peer_format: str = ""
     peer_tflops: float = 0.0
+    graph: bool = True
 
 
 def measure(driver: Driver, stream: ng.Stream, case: Case, dtype: str, which: str) -> ConvRow:
@@ -190,7 +198,10 @@ def measure(driver: Driver, stream: ng.Stream, case: Case, dtype: str, which: st
     passes = max(1, int(2e11 / (case.flops * len(sets))))
     torch.cuda.synchronize()
     singles = [run_ours(case, which, s, out, stream) for s, out in zip(sets, outs, strict=True)]
-    runs = [our_replay(driver, stream, lambda: [f() for _ in range(passes) for f in singles], passes * len(sets))]
+    ours, replayed = our_replay(
+        driver, stream, lambda: [f() for _ in range(passes) for f in singles], passes * len(sets)
+    )
+    runs = [ours]
     result: list[Any] = [None]
     formats = ["channels_last", "contiguous_format"]
     for form in formats:
@@ -225,6 +236,7 @@ def measure(driver: Driver, stream: ng.Stream, case: Case, dtype: str, which: st
         tflops=round(1e-9 * case.flops / ms, 2),
         peer_format=formats[best],
         peer_tflops=round(1e-9 * case.flops / peers[best], 2),
+        graph=replayed,
     )
 
 

@@ -54,6 +54,7 @@ class Graph:
     def __init__(self, driver: Driver, stream: int, body: Callable[[], object]) -> None:
         self.driver = driver
         self.stream = C.c_void_p(stream)
+        self.handle = C.c_void_p()  # null if the capture fails
         graph = C.c_void_p()
         relaxed = 2
         driver.call("cuStreamBeginCapture_v2", self.stream, relaxed)
@@ -61,7 +62,6 @@ class Graph:
             body()
         finally:
             driver.call("cuStreamEndCapture", self.stream, C.byref(graph))
-        self.handle = C.c_void_p()
         driver.call("cuGraphInstantiateWithFlags", C.byref(self.handle), graph, C.c_ulonglong(0))
         driver.lib.cuGraphDestroy(graph)
 
@@ -70,4 +70,5 @@ class Graph:
         self.driver.call("cuGraphLaunch", self.handle, self.stream)
 
     def __del__(self) -> None:
-        self.driver.lib.cuGraphExecDestroy(self.handle)
+        if self.handle:
+            self.driver.lib.cuGraphExecDestroy(self.handle)
