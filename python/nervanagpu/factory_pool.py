@@ -71,25 +71,16 @@ class PoolFactory(FactoryBase):
         )  # fmt: skip
 
     def fprop_pool(
-        self,
-        layer: PoolLayer,
-        I: GPUTensor,
-        O: GPUTensor,
-        repeat: int = 1,  # noqa: E741
-    ) -> tuple[float, float]:
+        self, layer: PoolLayer, I: GPUTensor, O: GPUTensor, repeat: int = 1,  # noqa: E741
+    ) -> tuple[float, float]:  # fmt: skip
         """O = the pooled I. Returns (milliseconds, 0) if benchmarking, else (0, 0)."""
         i, o = I.reshape(layer.dimI), O.reshape(layer.dimO)
         how: dict[str, Any] = {**self._pool_how(layer), **self._rounding(O)}
         return self._timed("fprop_pool", 0.0, repeat, lambda: pooling.pool(i, layer.op, out=o, **how))
 
     def bprop_pool(
-        self,
-        layer: PoolLayer,
-        I: GPUTensor,
-        E: GPUTensor,
-        grad_I: GPUTensor,
-        repeat: int = 1,  # noqa: E741
-    ) -> tuple[float, float]:
+        self, layer: PoolLayer, I: GPUTensor, E: GPUTensor, grad_I: GPUTensor, repeat: int = 1,  # noqa: E741
+    ) -> tuple[float, float]:  # fmt: skip
         """grad_I = the gradient of the input I, E being that of the output; overlapping windows add up."""
         i, e, g = I.reshape(layer.dimI), E.reshape(layer.dimO), grad_I.reshape(layer.dimI)
         how: dict[str, Any] = {**self._pool_how(layer), **self._rounding(grad_I)}

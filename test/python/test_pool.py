@@ -1,0 +1,216 @@
+"""Pooling from Python: against NumPy in float64, the factory's operations, and refused calls that write nothing."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import nervanagpu as ng
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+Array = npt.NDArray[Any]
+Quad = tuple[int, int, int, int]
+OPS = ["max", "avg", "l2"]
+
+
+def windows(x: Array, window: Quad, stride: Quad, pad: Quad, outside: float) -> Array:
+    """x (N, C, D, H, W) -> (N, K, M, P, Q, J, T, R, S): every window, `outside` where nothing is."""
+    full = np.pad(x, [(0, 0), *((p, p) for p in pad)], constant_values=outside)
+    view = np.lib.stride_tricks.sliding_window_view(full, window, axis=(1, 2, 3, 4))
+    return view[:, :: stride[0], :: stride[1], :: stride[2], :: stride[3]]
+
+
+def pooled(op: str, x: Array, window: Quad, stride: Quad, pad: Quad, count_padding: bool) -> Array:
+    """The pooling of x (N, C, D, H, W) in float64."""
+    axes = (-4, -3, -2, -1)
+    x = x.astype(np.float64)
+    if op == "max":
+        return np.asarray(windows(x, window, stride, pad, -np.inf).max(axes))
+    if op == "l2":
+        return np.asarray(np.sqrt((windows(x, window, stride, pad, 0.0) ** 2).sum(axes)))
+    inside = windows(np.ones_like(x), window, stride, pad, float(count_padding)).sum(axes)
+    return np.asarray(windows(x, window, stride, pad, 0.0).sum(axes) / inside)
+
+
+def gradient(op: str, dy: Array, x: Array, window: Quad, stride: Quad, pad: Quad, count_padding: bool) -> Array:
+    """The gradient with respect to x, window by window in float64."""
+    x, dy = x.astype(np.float64), dy.astype(np.float64)
+    dx = np.zeros_like(x)
+    for n, k, m, p, q in np.ndindex(*dy.shape):
+        begin = [o * s - e for o, s, e in zip((k, m, p, q), stride, pad, strict=True)]
+        cut = tuple(slice(max(b, 0), b + w) for b, w in zip(begin, window, strict=True))
+        part, g = x[(n, *cut)], dy[n, k, m, p, q]
+        into = dx[(n, *cut)]
+        if op == "max":
+            into[np.unravel_index(np.argmax(part), part.shape)] += g
+        elif op == "avg":
+            into += g / (np.prod(window) if count_padding else part.size)
+        elif (part != 0).any():
+            into += g * part / np.sqrt((part**2).sum())
+    return dx
+
+
+def laid_out(a: Array, layout: str) -> Array:
+    """(N, C, D, H, W) in `layout`; axes that it does not have are of length 1."""
+    a = np.ascontiguousarray(a.transpose(["NCDHW".index(letter) for letter in layout if letter in "NCDHW"] + [
+        i for i, letter in enumerate("NCDHW") if letter not in layout
+    ]))  # fmt: skip
+    return a.reshape(a.shape[: len(layout)])
+
+
+CASES: list[tuple[str, tuple[int, ...], Quad, Quad, Quad]] = [
+    # letters, (N, C, D, H, W), window, stride, padding
+    ("NHWC CHWN NCHW", (2, 8, 1, 6, 6), (1, 1, 2, 2), (1, 1, 2, 2), (0, 0, 0, 0)),
+    ("NHWC CHWN NCHW", (8, 3, 1, 7, 9), (1, 1, 3, 3), (1, 1, 2, 2), (0, 0, 1, 1)),
+    ("NHWC CHWN NCHW", (1, 5, 1, 5, 4), (1, 1, 3, 3), (1, 1, 1, 1), (0, 0, 1, 1)),
+    ("NWC CWN NCW", (3, 4, 1, 1, 11), (1, 1, 1, 3), (1, 1, 1, 2), (0, 0, 0, 1)),
+    ("NDHWC CDHWN NCDHW", (2, 7, 3, 4, 5), (3, 2, 2, 3), (2, 1, 2, 1), (1, 1, 0, 2)),
+    ("NDHWC CDHWN NCDHW", (1, 1, 1, 2, 2), (1, 1, 4, 3), (1, 1, 3, 5), (0, 0, 3, 2)),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("op", OPS)
+def test_against_numpy(op: str, dtype: str, rng: np.random.Generator) -> None:
+    for (layouts, shape, window, stride, pad), count_padding in itertools.product(CASES, (False, True)):
+        x = rng.integers(-3, 4, shape).astype(dtype)
+        want = pooled(op, x, window, stride, pad, count_padding)
+        dy = rng.integers(-3, 4, want.shape).astype(dtype)
+        want_dx = gradient(op, dy, x, window, stride, pad, count_padding)
+        for layout in layouts.split():
+            a, b = ng.array(laid_out(x, layout), dtype=dtype), ng.array(laid_out(dy, layout), dtype=dtype)
+            options: dict[str, Any] = {"layout": layout, "count_padding": count_padding}
+            y = ng.pool(a, op, window, stride, pad, **options)
+            dx = ng.pool_bprop(b, a, op, window, stride, pad, **options)
+            assert y.dtype == dx.dtype == np.dtype(dtype)
+            for got, exact in ((y, want), (dx, want_dx)):
+                exact = laid_out(exact, layout)
+                if op == "max":
+                    np.testing.assert_array_equal(got.get(), exact)
+                else:
+                    unit = 2.0**-11 if dtype == "float16" else 2.0**-21
+                    np.testing.assert_allclose(
+                        got.get(), exact, rtol=2 * unit, atol=1e-6 if dtype == "float32" else 1e-3
+                    )
+
+
+@pytest.mark.parametrize("axes", [1, 2, 3])
+@pytest.mark.parametrize("op", OPS)
+def test_functions_of_one_to_three_dimensions(op: str, axes: int, rng: np.random.Generator) -> None:
+    layout = {1: "NWC", 2: "NHWC", 3: "NDHWC"}[axes]
+    shape = (2, *((6,) * axes), 4)
+    x = ng.array(rng.standard_normal(shape), dtype="float32")
+    pool, back = getattr(ng, f"{op}_pool{axes}d"), getattr(ng, f"{op}_pool{axes}d_bprop")
+    window = (1,) * (4 - axes) + (3,) * axes
+    for stride, padding in ((None, 0), (2, 1), ((1,) * axes, (1,) * axes)):
+        one = lambda v, fill: (fill,) * (4 - axes) + ((v,) * axes if isinstance(v, int) else v)  # noqa: E731
+        step = window if stride is None else one(stride, 1)
+        y = pool(x, 3, stride, padding)
+        np.testing.assert_array_equal(y.get(), ng.pool(x, op, window, step, one(padding, 0), layout=layout).get())
+        dx = back(y, x, (3,) * axes, stride, padding)
+        want = ng.pool_bprop(y, x, op, window, step, one(padding, 0), layout=layout)
+        np.testing.assert_array_equal(dx.get(), want.get())
+
+
+def test_ties_nan_and_infinities() -> None:
+    x = np.array([[1, 1, -np.inf, -np.inf], [1, 1, -np.inf, -np.inf], [np.nan, 2, 0, -0.0], [3, np.nan, -0.0, 0]])
+    t = ng.array(x[None, :, :, None], dtype="float32")
+    y = ng.max_pool2d(t, 2).get()[0, :, :, 0]
+    np.testing.assert_array_equal(y, [[1, -np.inf], [np.nan, 0]])
+    dx = ng.max_pool2d_bprop(ng.ones((1, 2, 2, 1), "float32"), t, 2).get()[0, :, :, 0]
+    np.testing.assert_array_equal(dx, [[1, 0, 1, 0], [0, 0, 0, 0], [1, 0, 1, 0], [0, 0, 0, 0]])
+    overlapping = ng.max_pool2d_bprop(ng.ones((1, 3, 3, 1), "float32"), t, 2, 1).get()[0, :, :, 0]
+    np.testing.assert_array_equal(overlapping, [[1, 1, 1, 0], [0, 0, 0, 0], [2, 1, 2, 0], [0, 1, 0, 0]])
+
+
+def test_l2_is_flat_at_zero() -> None:
+    x = ng.zeros((1, 4, 4, 3), "float32")
+    np.testing.assert_array_equal(ng.l2_pool2d(x, 2).get(), np.zeros((1, 2, 2, 3)))
+    np.testing.assert_array_equal(ng.l2_pool2d_bprop(ng.ones((1, 2, 2, 3), "float32"), x, 2).get(), np.zeros(x.shape))
+
+
+def test_alpha_beta_out_and_rounding(rng: np.random.Generator) -> None:
+    x = ng.array(rng.integers(-9, 9, (2, 6, 6, 4)), dtype="float32")
+    plain = ng.avg_pool2d(x, 3).get()
+    out = ng.ones(plain.shape, "float32")
+    assert ng.avg_pool2d(x, 3, out=out, alpha=2.0, beta=3.0) is out
+    np.testing.assert_array_equal(out.get(), 2 * plain + 3)
+    some = [ng.avg_pool2d(x, 3, rounding="stochastic", seed=s, bits=3).get() for s in (1, 1, 2)]
+    np.testing.assert_array_equal(some[0], some[1])
+    assert (some[0] != some[2]).any()
+    assert np.abs(some[0] - plain).max() <= np.abs(plain).max() / 8
+    stream = ng.Stream()
+    y = ng.avg_pool2d(x, 3, stream=stream)
+    stream.synchronize()
+    np.testing.assert_array_equal(y.get(), plain)
+
+
+def test_the_factory(rng: np.random.Generator) -> None:
+    gpu = ng.NervanaGPU(default_dtype=np.float32)
+    layer = gpu.pool_layer(np.float32, "max", 8, 6, D=2, H=5, W=5, J=2, R=3, S=3, pad_h=1, pad_w=1, str_h=2, str_w=2)
+    assert layer.strides == (2, 1, 2, 2) and layer.dimI == (6, 2, 5, 5, 8) and layer.dimO == (3, 2, 3, 3, 8)
+    assert layer.sizeI == 6 * 2 * 25 * 8 and layer.nOut == 3 * 2 * 9
+    x = rng.integers(-4, 5, layer.dimI).astype(np.float32)
+    dy = rng.integers(-4, 5, layer.dimO).astype(np.float32)
+    I, O = gpu.array(x), gpu.empty(layer.dimO2)  # noqa: E741
+    assert gpu.fprop_pool(layer, I, O) == (0.0, 0.0)
+    how: tuple[Quad, Quad, Quad, bool] = (layer.JTRS, layer.strides, layer.padding, False)
+    first = x.transpose(4, 0, 1, 2, 3)
+    np.testing.assert_array_equal(O.get().reshape(layer.dimO).transpose(4, 0, 1, 2, 3), pooled("max", first, *how))
+    grad = gpu.empty(layer.dimI)
+    gpu.bprop_pool(layer, I, gpu.array(dy), grad, repeat=2)
+    want = gradient("max", dy.transpose(4, 0, 1, 2, 3), first, *how)
+    np.testing.assert_array_equal(grad.get().transpose(4, 0, 1, 2, 3), want)
+    with pytest.raises(ValueError, match="pool_layer: op is 'mean'; needs"):
+        gpu.pool_layer(np.float32, "mean", 1, 1)
+    with pytest.raises(ValueError, match="the output is 1 x 1 x 0 x 1"):
+        gpu.pool_layer(np.float32, "max", 1, 1, R=3)
+    noisy = ng.NervanaGPU(stochastic_round=True, seed=3)
+    half = noisy.array(rng.standard_normal((4, 1, 6, 6, 8)), dtype=np.float16)
+    means = noisy.pool_layer(np.float16, "avg", 8, 4, H=6, W=6, R=3, S=3)
+    outs = [noisy.empty(means.dimO, np.float16) for _ in range(2)]
+    for o in outs:
+        noisy.fprop_pool(means, half, o)
+    assert (outs[0].get() != outs[1].get()).any()
+
+
+def test_refused_calls_write_nothing(rng: np.random.Generator) -> None:
+    x = ng.array(rng.standard_normal((2, 4, 4, 3)), dtype="float32")
+    out = ng.full((2, 2, 2, 3), 7.0, "float32")
+    small = ng.empty((2, 2, 2, 2), "float32")
+
+    def refuse(kind: type[Exception], text: str, **changes: Any) -> None:
+        arguments: dict[str, Any] = {"x": x, "window": 2, "out": out, **changes}
+        with pytest.raises(kind) as caught:
+            ng.max_pool2d(**arguments)
+        assert text in str(caught.value)
+
+    refuse(ValueError, "padding (height) is 2; needs 0 or more and less than the window, 2", padding=2)
+    refuse(ValueError, "pool: stride (height) is 0; needs 1 or more and less than 2^31", stride=0)
+    refuse(ValueError, "pool: window (width) is -1; needs 1 or more and less than 2^31", window=(2, -1))
+    refuse(
+        ValueError, "the output is empty (height): input length 4 + 2 * padding 0 is less than the window, 5", window=5
+    )
+    refuse(ValueError, "max_pool2d: window has 3 numbers; needs 1 or 2", window=(1, 2, 2))
+    refuse(ValueError, "max_pool2d: layout is NDHWC; needs one of 4 letters", layout="NDHWC")
+    refuse(ValueError, 'layout is "NCWH"; needs NWC, NHWC, NDHWC, CWN, CHWN, CDHWN, NCW, NCHW or NCDHW', layout="NCWH")
+    refuse(ValueError, "pool: y has shape (2, 2, 2, 2); needs (2, 2, 2, 3)", out=small)
+    refuse(ValueError, "pool: y shares memory with x; needs memory of its own", out=x, window=1)
+    refuse(ValueError, "rounding bits is 16; needs 1 to 15 for float32, or 0", rounding="stochastic", bits=16)
+    refuse(TypeError, "pool: y has dtype float16; needs float32", out=ng.empty(out.shape, "float16"))
+    refuse(TypeError, "pool: dtype is int32; needs float32 or float16", x=ng.zeros((2, 4, 4, 3), "int32"))
+    refuse(TypeError, "max_pool2d: x is ndarray; needs GPUTensor (nervanagpu.array makes one)", x=x.get())
+    refuse(TypeError, "'float' object cannot be interpreted as an integer", window=2.0)
+    every_second = ng.zeros((2, 4, 4, 3), "float32")[:, ::2]
+    refuse(ValueError, "x has strides (48, 24, 3, 1); needs contiguous memory (copy()", x=every_second, window=(1, 2))
+    with pytest.raises(ValueError, match="beta is 1.0* but there is no out to read"):
+        ng.max_pool2d(x, 2, beta=1.0)
+    with pytest.raises(ValueError, match=r"stride is 2; needs 4 numbers \(feature maps, depth, height, width\)"):
+        ng.pool(x, "max", (1, 1, 2, 2), 2, layout="NHWC")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match='op is "min"; needs max, avg or l2'):
+        ng.pool(x, "min", (1, 1, 2, 2), layout="NHWC")
+    with pytest.raises(ValueError, match=r"pool: dy has shape \(2, 2, 2, 2\); needs \(2, 2, 2, 3\)"):
+        ng.max_pool2d_bprop(small, x, 2)
+    np.testing.assert_array_equal(out.get(), np.full(out.shape, 7.0))
