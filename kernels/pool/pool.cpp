@@ -51,29 +51,36 @@ struct Part {
   std::uint64_t first = 0;  // its first element's number in the result
 };
 
-enum class Kind : std::uint8_t { fprop, gather, cells, strips };
+enum class Kind : std::uint8_t { fprop, columns, gather, cells, strips };
 
-constexpr const char* kKind[] = {"pool_fprop", "pool_gather", "pool_cells", "pool_strips"};
+constexpr const char* kKind[] = {"pool_fprop", "pool_columns", "pool_gather", "pool_cells", "pool_strips"};
 constexpr const char* kOp[] = {"max", "avg", "l2"};
 
 constexpr std::int64_t kStrip = 4;  // columns of a strip
 
-// Rows of windows that begin in a strip: all, if that makes threads enough for a large GPU.
-std::int64_t tall(const PoolProblem& p) {
+// Rows of y that a thread of pool_columns makes, or of windows that begin in a strip: all of them, if that makes threads
+// enough for a large GPU.
+std::int64_t tall(Kind kind, const PoolProblem& p, int v) {
   constexpr std::int64_t kThreads = 1 << 18;
-  const std::int64_t strips = p.n * p.in[0] * p.in[1] * ceil_div(p.in[3] + p.pad[3], kStrip);
-  const std::int64_t rows = ceil_div(p.in[2] + p.pad[2], p.stride[2]);
-  const std::int64_t cuts = std::clamp<std::int64_t>(kThreads / strips, 1, ceil_div(rows, 4));
+  const Quad out = p.out();
+  const bool forward = kind == Kind::columns;
+  const std::int64_t rows = forward ? out[2] : ceil_div(p.in[2] + p.pad[2], p.stride[2]);
+  const std::int64_t columns = forward ? out[3] : ceil_div(p.in[3] + p.pad[3], kStrip);
+  const std::int64_t threads = p.n * p.in[0] / v * out[1] * columns;
+  const std::int64_t cuts =
+      std::clamp<std::int64_t>(kThreads / std::max<std::int64_t>(threads, 1), 1, ceil_div(rows, 4));
   return ceil_div(rows, cuts);
 }
 
 // What a thread's number is split into: places of the result, cells or strips of it.
-Quad grid_of(Kind kind, const PoolProblem& p) {
-  if (kind == Kind::fprop) return p.out();
+Quad grid_of(Kind kind, const PoolProblem& p, int v) {
+  const Quad out = p.out();
+  if (kind == Kind::fprop) return out;
   if (kind == Kind::gather) return p.in;
+  if (kind == Kind::columns) return {out[0], out[1], ceil_div(out[2], tall(kind, p, v)), out[3]};
   if (kind == Kind::strips) {
-    return {p.in[0], p.in[1], ceil_div(p.in[2] + p.pad[2], tall(p) * p.stride[2]),
-            ceil_div(p.in[3] + p.pad[3], kStrip)};
+    const std::int64_t rows = ceil_div(p.in[2] + p.pad[2], tall(kind, p, v) * p.stride[2]);
+    return {p.in[0], p.in[1], rows, ceil_div(p.in[3] + p.pad[3], kStrip)};
   }
   Quad cells{};
   for (std::size_t a = 0; a < 4; ++a) cells[a] = ceil_div(p.in[a] + p.pad[a], p.stride[a]);
@@ -117,7 +124,7 @@ template <class Sink>
 void fill(Sink& sink, Kind kind, const Part& part, const PoolOptions& options, int v) {
   const PoolProblem& p = part.p;
   const Quad out = p.out();
-  const Quad grid = grid_of(kind, p);
+  const Quad grid = grid_of(kind, p, v);
   const Axes axes = axes_of(p, grid, v);
   sink.add(part.pointers.x).add(part.pointers.dy).add(part.pointers.out).add(u32(threads_of(axes, grid)));
   for (const std::int64_t length : {axes.i, grid[3], grid[2], grid[1], axes.m}) {
@@ -138,7 +145,7 @@ void fill(Sink& sink, Kind kind, const Part& part, const PoolOptions& options, i
   const bool uniform = p.count_padding || p.pad == Quad{};
   const auto count = static_cast<float>(positions(p));
   sink.add(std::uint32_t{uniform ? 1U : 0U}).add(count).add(1.0F / count);
-  sink.add(u32(tall(p))).add(options.alpha).add(options.beta);
+  sink.add(u32(tall(kind, p, v))).add(options.alpha).add(options.beta);
   sink.add(nn::RoundingArgs::of(options.rounding, p.dtype, part.first));
 }
 
@@ -162,6 +169,7 @@ class Numbers {
 };
 
 struct Choice {
+  Part part;
   const Kernel* kernel = nullptr;
   Kind kind = Kind::fprop;
   int v = 1;
@@ -178,10 +186,12 @@ bool apart(const PoolProblem& p) {
 Choice choose(const Registry& registry, Pass pass, const Part& part, const PoolOptions& options, const Forced& forced) {
   const PoolProblem& p = part.p;
   std::vector<Kind> kinds = {Kind::fprop};
+  const bool meet = p.op == PoolOp::max && !apart(p);
+  if (pass == Pass::fprop && meet) kinds = {Kind::columns, Kind::fprop};
   if (pass == Pass::bprop) {
     kinds = {Kind::gather};
     if (p.op != PoolOp::avg && apart(p)) kinds.insert(kinds.begin(), Kind::cells);
-    if (p.op == PoolOp::max && !apart(p)) kinds.insert(kinds.begin(), Kind::strips);
+    if (meet) kinds.insert(kinds.begin(), Kind::strips);
   }
   std::vector<std::int64_t> sides = {0};
   if (!over_maps(p) && p.window[1] == 1 && p.window[2] == p.window[3]) sides.insert(sides.begin(), p.window[2]);
@@ -190,9 +200,11 @@ Choice choose(const Registry& registry, Pass pass, const Part& part, const PoolO
   for (const Kind kind : kinds) {
     for (const std::int64_t side : sides) {
       for (const int v : {half ? 8 : 4, 1}) {
-        const std::string name = std::string(kKind[static_cast<int>(kind)]) + "_" + kOp[static_cast<int>(p.op)] +
-                                 (half ? "_f16_" : "_f32_") + std::to_string(side) + (over_maps(p) ? "_1_" : "_0_") +
-                                 (kind == Kind::strips ? std::to_string(p.stride[2]) + "_" : "") + std::to_string(v);
+        const std::string name =
+            std::string(kKind[static_cast<int>(kind)]) + "_" + kOp[static_cast<int>(p.op)] +
+            (half ? "_f16_" : "_f32_") + std::to_string(side) + (over_maps(p) ? "_1_" : "_0_") +
+            (kind == Kind::strips || kind == Kind::columns ? std::to_string(p.stride[2]) + "_" : "") +
+            std::to_string(v);
         const bool wanted =
             name.compare(0, forced.begin.size(), forced.begin) == 0 &&
             std::string_view(name).substr(name.size() - std::min(name.size(), forced.end.size())) == forced.end;
@@ -206,7 +218,7 @@ Choice choose(const Registry& registry, Pass pass, const Part& part, const PoolO
         Numbers numbers;
         fill(numbers, kind, part, options, v);
         const Condition* unmet = kernel->unmet(numbers.values());
-        if (unmet == nullptr) return {kernel, kind, v};
+        if (unmet == nullptr) return {part, kernel, kind, v};
         why += "\n  " + name + " needs " + unmet->text();
       }
     }
@@ -242,8 +254,8 @@ std::vector<Part> parts_of(Pass pass, const PoolProblem& p, const Pointers& poin
     (by_map ? part.p.in[0] : part.p.n) = length;
     const auto in_x = static_cast<std::uint64_t>(at * x_each);
     const auto in_y = static_cast<std::uint64_t>(at * y_each);
-    part.pointers.x += in_x * width;
-    part.pointers.dy += in_y * width;
+    if (part.pointers.x != 0) part.pointers.x += in_x * width;
+    if (part.pointers.dy != 0) part.pointers.dy += in_y * width;
     part.first = pass == Pass::fprop ? in_y : in_x;
     part.pointers.out += part.first * width;
     parts.push_back(part);
@@ -259,10 +271,9 @@ void check_address(const char* name, std::uint64_t v, Dtype dtype) {
   }
 }
 
-}  // namespace
-
-void queue(Device& device, Pass pass, const PoolProblem& p, const Pointers& pointers, const PoolOptions& options,
-           const Forced& forced) {
+// Everything checked, a kernel for every part.
+std::vector<Choice> plan(const Registry& registry, Pass pass, const PoolProblem& p, const Pointers& pointers,
+                         const PoolOptions& options, const Forced& forced) {
   check(p);
   nn::check_rounding("pool", options.rounding, p.dtype);
   const bool reads_x = pass == Pass::fprop || p.op != PoolOp::avg;
@@ -271,16 +282,30 @@ void queue(Device& device, Pass pass, const PoolProblem& p, const Pointers& poin
   check_address(pass == Pass::fprop ? "y" : "dx", pointers.out, p.dtype);
   Pointers used = pointers;
   if (!reads_x) used.x = 0;
-  const std::vector<Part> parts = parts_of(pass, p, used, forced.most_elements);
+  if (pass == Pass::fprop) used.dy = 0;
   std::vector<Choice> choices;
-  choices.reserve(parts.size());
-  for (const Part& part : parts) choices.push_back(choose(device.registry(), pass, part, options, forced));
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Choice& c = choices[i];
-    const Quad grid = grid_of(c.kind, parts[i].p);
-    const std::int64_t threads = threads_of(axes_of(parts[i].p, grid, c.v), grid);
+  for (const Part& part : parts_of(pass, p, used, forced.most_elements)) {
+    choices.push_back(choose(registry, pass, part, options, forced));
+  }
+  return choices;
+}
+
+}  // namespace
+
+std::vector<std::string> kernels_for(const Registry& registry, Pass pass, const PoolProblem& p,
+                                     const Pointers& pointers, const PoolOptions& options, const Forced& forced) {
+  std::vector<std::string> names;
+  for (const Choice& c : plan(registry, pass, p, pointers, options, forced)) names.push_back(c.kernel->name());
+  return names;
+}
+
+void queue(Device& device, Pass pass, const PoolProblem& p, const Pointers& pointers, const PoolOptions& options,
+           const Forced& forced) {
+  for (const Choice& c : plan(device.registry(), pass, p, pointers, options, forced)) {
+    const Quad grid = grid_of(c.kind, c.part.p, c.v);
+    const std::int64_t threads = threads_of(axes_of(c.part.p, grid, c.v), grid);
     nn::Call call(device, c.kernel->name());
-    fill(call, c.kind, parts[i], options, c.v);
+    fill(call, c.kind, c.part, options, c.v);
     call.launch({u32(ceil_div(threads, c.kernel->manifest().threads))}, options.stream.handle());
   }
 }

@@ -1,4 +1,4 @@
-// From a pooling problem on device addresses to launches of pool_fprop, pool_gather and pool_cells.
+// From a pooling problem on device addresses to launches of the kernels in this folder.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +21,10 @@ struct Forced {
   std::string begin, end;
   std::int64_t most_elements = (std::int64_t{1} << 31) - 256;  // of a tensor, in one launch
 };
+
+// The kernels that queue() would launch, by name.
+std::vector<std::string> kernels_for(const Registry& registry, Pass pass, const PoolProblem& p,
+                                     const Pointers& pointers, const PoolOptions& options, const Forced& forced = {});
 
 // The whole pass, checked before anything is queued: every kernel that it takes exists before the first is launched.
 void queue(Device& device, Pass pass, const PoolProblem& p, const Pointers& pointers, const PoolOptions& options,

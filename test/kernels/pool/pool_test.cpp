@@ -236,13 +236,21 @@ TEST_P(PoolTest, KernelsAndPartsAgree) {
   int parts = 0;
   for (int i = 0; i < (checked() ? 20 : 120); ++i) {
     PoolProblem p = test::random_pool(random_, 2000);
-    if (i % 2 == 0) {  // apart
+    if (i % 3 == 0) {  // apart
       for (std::size_t a = 0; a < 4; ++a) p.stride[a] = std::max(p.stride[a], p.window[a]);
     }
-    const Case c = make_case(p, kPasses[i / 2 % 2], Values::special);
+    if (i % 3 == 1) {  // the windows of networks
+      p.op = PoolOp::max;
+      p.window = {1, 1, 3, 3};
+      p.pad = {0, 0, pick(0, 2), pick(0, 2)};
+      p.stride = {1, 1, 1 + i / 3 % 2, 1 + i / 3 % 2};
+      for (std::size_t a = 2; a < 4; ++a) p.in[a] = std::max<std::int64_t>(p.in[a], 3);
+    }
+    const Case c = make_case(p, kPasses[i / 6 % 2], Values::special);
     const Bits whole = run(c);
     compare(c, run(c, {"", "_1"}), whole, "single elements:");
-    if (c.pass == PoolPass::bprop) compare(c, run(c, {"pool_gather_", ""}), whole, "gathered:");
+    const char* plain = c.pass == PoolPass::bprop ? "pool_gather_" : "pool_fprop_";
+    compare(c, run(c, {plain, ""}), whole, plain);
     const std::int64_t most = std::max(test::x_elements(p), test::y_elements(p)) / 2 + 1;
     try {
       compare(c, run(c, {"", "", most}), whole, "in parts:");
@@ -252,6 +260,31 @@ TEST_P(PoolTest, KernelsAndPartsAgree) {
     if (HasFatalFailure()) return;
   }
   EXPECT_GT(parts, checked() ? 5 : 40);
+}
+
+// The fast kernels exist, and are taken for what they are made for.
+TEST_P(PoolTest, NetworksTakeTheFastKernels) {
+  struct Want {
+    PoolPass pass;
+    std::int64_t side, stride;
+    const char* kernel;
+  };
+  const Want wants[] = {
+      {PoolPass::fprop, 2, 2, "pool_fprop_max_f32_2_0_4"},     {PoolPass::fprop, 3, 2, "pool_columns_max_f32_3_0_2_4"},
+      {PoolPass::fprop, 3, 1, "pool_columns_max_f32_3_0_1_4"}, {PoolPass::fprop, 3, 3, "pool_fprop_max_f32_3_0_4"},
+      {PoolPass::bprop, 2, 2, "pool_cells_max_f32_2_0_4"},     {PoolPass::bprop, 3, 2, "pool_strips_max_f32_3_0_2_1"},
+      {PoolPass::bprop, 3, 1, "pool_strips_max_f32_3_0_1_1"},  {PoolPass::bprop, 3, 4, "pool_cells_max_f32_0_0_4"},
+      {PoolPass::bprop, 4, 2, "pool_gather_max_f32_0_0_4"},
+  };
+  for (const Layout layout : {Layout::channels_last, Layout::batch_last}) {
+    for (const Want& w : wants) {
+      const PoolProblem p = problem(PoolOp::max, layout, Dtype::float32, 4, {8, 1, 9, 10}, {1, 1, w.side, w.side},
+                                    {0, 0, 1, 1}, {1, 1, w.stride, w.stride});
+      const auto kernels = pool_detail::kernels_for(
+          device_.registry(), w.pass == PoolPass::fprop ? Pass::fprop : Pass::bprop, p, {256, 512, 1024}, {});
+      EXPECT_EQ(kernels, std::vector<std::string>{w.kernel});
+    }
+  }
 }
 
 // The same against float64: the model of the bits above could be wrong in the same way as the kernels.
