@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,8 @@ def strict() -> None:
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.backends.cudnn.allow_tf32 = False
     torch.backends.cudnn.benchmark = True
+    # Of the thread that runs the gradients: it finds the context by itself.
+    warnings.filterwarnings("ignore", message=".*no current CUDA context.*")
 
 
 def module_of(layers: tuple[Layer, ...], c: int, side: int) -> tuple[Any, int, int]:
