@@ -18,6 +18,7 @@ void bind_gemm(py::module_& m);
 void bind_conv(py::module_& m);
 void bind_nn(py::module_& m);
 void bind_pool(py::module_& m);
+void bind_layers(py::module_& m);
 
 // NumPy's dtype <-> ours. Throws TypeError for one that tensors cannot hold.
 py::dtype numpy_dtype(Dtype dtype);

@@ -11,4 +11,5 @@ PYBIND11_MODULE(_core, m) {
   nervanagpu::python::bind_conv(m);
   nervanagpu::python::bind_nn(m);
   nervanagpu::python::bind_pool(m);
+  nervanagpu::python::bind_layers(m);
 }

@@ -6,6 +6,7 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/export.hpp"
 #include "nervanagpu/gemm.hpp"
+#include "nervanagpu/layers.hpp"
 #include "nervanagpu/nn.hpp"
 #include "nervanagpu/rounding.hpp"
 #include "nervanagpu/stream.hpp"

@@ -11,7 +11,7 @@
 `ng.doctor()` says what was found on this machine. `NervanaGPU` is the factory of the 2015 library of this name.
 """
 
-from nervanagpu import nn
+from nervanagpu import layers, nn
 from nervanagpu._core import (
     CheckError,
     DeviceInfo,
@@ -46,6 +46,7 @@ from nervanagpu.convolution import (
 from nervanagpu.creation import array, empty, empty_like, full, ones, wrap, zeros, zeros_like
 from nervanagpu.factory import NervanaGPU
 from nervanagpu.linalg import dot
+from nervanagpu.network import Network
 from nervanagpu.pooling import (
     avg_pool1d,
     avg_pool1d_bprop,
@@ -81,6 +82,7 @@ __all__ = [
     "GPUTensor",
     "MemoryStats",
     "NervanaGPU",
+    "Network",
     "Stream",
     "array",
     "avg_pool1d",
@@ -113,6 +115,7 @@ __all__ = [
     "l2_pool2d_bprop",
     "l2_pool3d",
     "l2_pool3d_bprop",
+    "layers",
     "max_pool1d",
     "max_pool1d_bprop",
     "max_pool2d",

@@ -1,0 +1,282 @@
+// Convolution and its transpose.
+#include "nervanagpu/conv.hpp"
+
+#include "layers/fields.h"
+#include "layers/impl.h"
+#include "layers/text.h"
+#include "nervanagpu/error.hpp"
+
+namespace nervanagpu::layers {
+namespace {
+
+struct Geometry {
+  std::int64_t channels = 0;  // of the result
+  Extent window = 1, stride = 1, padding = 0, dilation = 1, output_padding = 0;
+  std::int64_t groups = 1;
+  bool bias = true, relu = false;
+};
+
+// One pass as an operation of the program; its workspace lives as long as it runs.
+void add_pass(Program& program, ConvPass pass, const ConvProblem& p, const Ref& in1, const Ref& in2, const Ref& out,
+              Parameter* in2_weight, Parameter* out_gradient, const ConvOptions& options, const Parameter* bias) {
+  const std::size_t bytes = conv_workspace(pass, p);
+  const Ref work = bytes > 0 ? program.make({static_cast<std::int64_t>(bytes)}, Dtype::uint8) : Ref{};
+  program.add({in1, in2, out, work}, [=](Run& run) {
+    ConvPointers at;
+    at.in1 = run.address(in1);
+    at.in2 = in2_weight != nullptr ? in2_weight->value.address() : run.address(in2);
+    at.out = out_gradient != nullptr ? out_gradient->gradient.address() : run.address(out);
+    at.bias = bias != nullptr ? bias->value.address() : 0;
+    at.workspace = work.valid() ? run.address(work) : 0;
+    ConvOptions o = options;
+    o.rounding = run.rounding(out_gradient != nullptr ? out_gradient->gradient.size() : out.size());
+    o.stream = run.stream;
+    conv(pass, p, at, o);
+  });
+}
+
+class ConvBase : public Layer::Impl {
+ public:
+  ConvBase(Geometry geometry, Expected expected) : g_(std::move(geometry)), expected_(std::move(expected)) {
+    if (g_.channels < 1) refuse("K", std::to_string(g_.channels), "1 or more channels");
+    if (g_.groups < 1) refuse("groups", std::to_string(g_.groups), "1 or more");
+  }
+
+  [[nodiscard]] double flops() const override {
+    ConvProblem p = problem_;
+    p.n = 1;
+    return p.flops();
+  }
+
+ protected:
+  void common(const Sample& in) const {
+    expected_.check(in);
+    if (in.axes == 0) refuse("input shape", in.text(), "spatial axes, as (H, W, C)");
+  }
+
+  [[nodiscard]] Config config_of(const char* layer) const {
+    Config c = {{"layer", layer},
+                {"K", g_.channels},
+                {"window", g_.window.values()},
+                {"stride", g_.stride.values()},
+                {"padding", g_.padding.values()},
+                {"dilation", g_.dilation.values()},
+                {"groups", g_.groups},
+                {"bias", g_.bias},
+                {"relu", g_.relu}};
+    return c;
+  }
+
+  void declare(const Setup& s) override {
+    static_cast<void>(s);
+    parameters.clear();
+    parameters.reserve(2);
+    const ConvProblem& p = problem_;
+    const Shape krsc = {p.k, p.filter[0], p.filter[1], p.filter[2], p.c / p.groups};
+    const bool last = channel_last();
+    const Shape stored = last ? krsc : Shape{krsc[4], krsc[1], krsc[2], krsc[3], krsc[0]};
+    const std::int64_t taps = p.filter[0] * p.filter[1] * p.filter[2];
+    const double fan_in = static_cast<double>(in.channels / p.groups * taps);
+    const double fan_out = static_cast<double>(out.channels / p.groups * taps);
+    Init init;
+    init.fan = g_.relu ? fan_in : fan_in + fan_out;  // He, or Glorot
+    declare_parameter("weight", stored, stored,
+                      last ? std::vector<int>{0, 1, 2, 3, 4} : std::vector<int>{4, 1, 2, 3, 0}, init, false);
+    if (g_.bias) declare_parameter("bias", {out.channels}, {out.channels}, {0}, {}, true);
+  }
+
+  [[nodiscard]] ConvProblem problem(std::int64_t n, bool integers) const {
+    ConvProblem p = problem_;
+    p.layout = setup.layout;
+    p.n = n;
+    p.x_type = integers ? in.dtype : setup.dtype;
+    p.w_type = p.y_type = setup.dtype;
+    return p;
+  }
+
+  [[nodiscard]] Parameter* weight() { return parameters.data(); }
+  [[nodiscard]] Parameter* bias() { return g_.bias ? &parameters[1] : nullptr; }
+
+  // What both do with dy before it goes through the filters.
+  void close(Program& program, const Ref& dy) {
+    if (g_.relu) relu_bprop(program, y_, dy);
+    if (g_.bias) bias_bprop(program, dy, parameters[1]);
+  }
+
+  Geometry g_;
+  Expected expected_;
+  ConvProblem problem_;
+  Ref x_, y_;
+};
+
+class Conv final : public ConvBase {
+ public:
+  using ConvBase::ConvBase;
+  [[nodiscard]] const char* kind() const override { return "Conv"; }
+  [[nodiscard]] Config config() const override { return config_of("ConvLayer"); }
+
+  Sample shape(const Sample& in) override {
+    common(in);
+    ConvProblem p;
+    p.c = in.channels;
+    p.k = g_.channels;
+    p.groups = g_.groups;
+    p.in = in.space;
+    p.filter = spatial("window", g_.window, in.axes, 1, 1);
+    p.stride = spatial("stride", g_.stride, in.axes, 1, 1);
+    p.pad = spatial("padding", g_.padding, in.axes, 0, 0);
+    p.dilation = spatial("dilation", g_.dilation, in.axes, 1, 1);
+    if (p.c % p.groups != 0 || p.k % p.groups != 0) {
+      refuse("groups", std::to_string(p.groups),
+             "a divisor of " + std::to_string(p.c) + " and " + std::to_string(p.k) + ", the channels that come and go");
+    }
+    Sample out = in;
+    out.space = p.out();
+    out.channels = p.k;
+    if (in.dtype == Dtype::int8 || in.dtype == Dtype::uint8) out.dtype = Dtype::float32;
+    problem_ = p;
+    return out;
+  }
+
+  Ref fprop(Program& program, const Ref& x, const Ref& into) override {
+    const std::int64_t n = batch_of(x);
+    const ConvProblem p = problem(n, x.dtype == Dtype::int8 || x.dtype == Dtype::uint8);
+    Ref y = into.valid() ? into.reshaped(batch_shape(out, n)) : program.make(batch_shape(out, n), setup.dtype);
+    ConvOptions o;
+    o.relu = g_.relu;
+    add_pass(program, ConvPass::fprop, p, x, {}, y, weight(), nullptr, o, bias());
+    y.disposable = !program.training() || !g_.relu;
+    x_ = x;
+    y_ = y;
+    return y;
+  }
+
+  Ref bprop(Program& program, const Ref& dy, const Sink& sink) override {
+    close(program, dy);
+    const ConvProblem p = problem(batch_of(x_), x_.dtype == Dtype::int8 || x_.dtype == Dtype::uint8);
+    add_pass(program, ConvPass::update, p, dy, x_, {}, nullptr, weight(), {}, nullptr);
+    if (!sink.wanted) return {};
+    const Ref dx = sink.into.valid() ? sink.into : program.make(x_.shape, setup.dtype);
+    ConvOptions o;
+    o.beta = sink.add ? 1.0F : 0.0F;
+    add_pass(program, ConvPass::bprop, p, dy, {}, dx, weight(), nullptr, o, nullptr);
+    return dx;
+  }
+};
+
+// The roles are turned around: what comes in is the convolution's dy, what goes out its dx.
+class Deconv final : public ConvBase {
+ public:
+  using ConvBase::ConvBase;
+  [[nodiscard]] const char* kind() const override { return "Deconv"; }
+  [[nodiscard]] Config config() const override {
+    return config_of("DeconvLayer").set({"output_padding", g_.output_padding.values()});
+  }
+
+  Sample shape(const Sample& in) override {
+    common(in);
+    if (in.dtype != Dtype::float32 && in.dtype != Dtype::float16) {
+      throw TypeError("input has dtype " + std::string(name_of(in.dtype)) + "; needs float32 or float16");
+    }
+    ConvProblem p;
+    p.c = g_.channels;
+    p.k = in.channels;
+    p.groups = g_.groups;
+    p.filter = spatial("window", g_.window, in.axes, 1, 1);
+    p.stride = spatial("stride", g_.stride, in.axes, 1, 1);
+    p.pad = spatial("padding", g_.padding, in.axes, 0, 0);
+    p.dilation = spatial("dilation", g_.dilation, in.axes, 1, 1);
+    const auto extra = spatial("output_padding", g_.output_padding, in.axes, 0, 0);
+    for (std::size_t i = 0; i < 3; ++i) {
+      p.in[i] = (in.space[i] - 1) * p.stride[i] - 2 * p.pad[i] + p.dilation[i] * (p.filter[i] - 1) + 1 + extra[i];
+      if (extra[i] >= p.stride[i] && extra[i] > 0) {
+        refuse("output_padding", std::to_string(extra[i]), "less than the stride, " + std::to_string(p.stride[i]));
+      }
+      if (p.in[i] < 1) refuse("padding", std::to_string(p.pad[i]), "less: the output would be empty");
+    }
+    if (p.c % p.groups != 0 || p.k % p.groups != 0) {
+      refuse("groups", std::to_string(p.groups),
+             "a divisor of " + std::to_string(p.k) + " and " + std::to_string(p.c) + ", the channels that come and go");
+    }
+    Sample out = in;
+    out.space = p.in;
+    out.channels = p.c;
+    static_cast<void>(p.out());
+    problem_ = p;
+    return out;
+  }
+
+  Ref fprop(Program& program, const Ref& x, const Ref& into) override {
+    const std::int64_t n = batch_of(x);
+    Ref y = into.valid() ? into.reshaped(batch_shape(out, n)) : program.make(batch_shape(out, n), setup.dtype);
+    add_pass(program, ConvPass::bprop, problem(n, false), x, {}, y, weight(), nullptr, {}, nullptr);
+    if (Parameter* b = bias()) {
+      const bool last = channel_last();
+      program.add({y}, [=](Run& run) {
+        Tensor t = run.tensor(y);
+        bias_add(t, b->value, last, t, run.rounding(y.size()), run.stream);
+      });
+    }
+    if (g_.relu) {
+      program.add({y}, [=](Run& run) {
+        Tensor t = run.tensor(y);
+        activation_fprop(Activation::relu, t, t, 0.01F, {}, run.stream);
+      });
+    }
+    y.disposable = !program.training() || !g_.relu;
+    x_ = x;
+    y_ = y;
+    return y;
+  }
+
+  Ref bprop(Program& program, const Ref& dy, const Sink& sink) override {
+    close(program, dy);
+    const ConvProblem p = problem(batch_of(x_), false);
+    add_pass(program, ConvPass::update, p, x_, dy, {}, nullptr, weight(), {}, nullptr);
+    if (!sink.wanted) return {};
+    const Ref dx = sink.into.valid() ? sink.into : program.make(x_.shape, setup.dtype);
+    ConvOptions o;
+    o.beta = sink.add ? 1.0F : 0.0F;
+    add_pass(program, ConvPass::fprop, p, dy, {}, dx, weight(), nullptr, o, nullptr);
+    return dx;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Layer::Impl> make_conv(const Config& c) {
+  Fields f(c, "ConvLayer");
+  Geometry g;
+  g.channels = f.required("K");
+  g.window = f.extent("window", {"T", "R", "S"}, 1);
+  g.stride = f.extent("stride", {"str_d", "str_h", "str_w"}, 1);
+  g.padding = f.extent("padding", {"pad_d", "pad_h", "pad_w"}, 0);
+  g.dilation = f.extent("dilation", {"dil_d", "dil_h", "dil_w"}, 1);
+  g.groups = f.integer("groups", 1);
+  g.bias = f.flag("bias", false);
+  g.relu = f.flag("relu", true);
+  Expected e = f.expected();
+  f.ignore({"grid_P", "grid_Q", "update_size"});
+  f.done();
+  return std::make_unique<Conv>(g, e);
+}
+
+std::unique_ptr<Layer::Impl> make_deconv(const Config& c) {
+  Fields f(c, "DeconvLayer");
+  Geometry g;
+  g.channels = f.required("K");
+  g.window = f.extent("window", {"T", "R", "S"}, 1);
+  g.stride = f.extent("stride", {"str_d", "str_h", "str_w"}, 1);
+  g.padding = f.extent("padding", {"pad_d", "pad_h", "pad_w"}, 0);
+  g.dilation = f.extent("dilation", {"dil_d", "dil_h", "dil_w"}, 1);
+  g.output_padding = f.extent("output_padding", {}, 0);
+  g.groups = f.integer("groups", 1);
+  g.bias = f.flag("bias", false);
+  g.relu = f.flag("relu", true);
+  Expected e = f.expected();
+  f.ignore({"grid_P", "grid_Q", "update_size"});
+  f.done();
+  return std::make_unique<Deconv>(g, e);
+}
+
+}  // namespace nervanagpu::layers

@@ -1,0 +1,140 @@
+#include "layers/impl.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "layers/random.h"
+#include "layers/text.h"
+#include "nervanagpu/error.hpp"
+#include "nervanagpu/nn.hpp"
+
+namespace nervanagpu::layers {
+
+Tensor Parameter::canonical(const Tensor& t) const {
+  return t.reshape(axes).transpose(order);
+}
+
+Parameter& Layer::Impl::declare_parameter(const char* what, Shape shape, Shape axes, std::vector<int> order,
+                                          const Init& init, bool is_bias) {
+  Parameter p;
+  p.name = name + "." + what;
+  p.decays = !is_bias;
+  p.axes = std::move(axes);
+  p.order = std::move(order);
+  // Drawn in the form that does not depend on the layout: the same network in either.
+  Tensor exact = Tensor::zeros(std::move(shape));
+  if (init.fan > 0.0) {
+    std::vector<float> values(static_cast<std::size_t>(exact.size()));
+    const double bound = std::sqrt(6.0 / init.fan);
+    fill_uniform(values, bound, mix(setup.seed, index));
+    p.canonical(exact).set(values.data(), values.size() * sizeof(float));
+  }
+  const Dtype dtype = is_bias ? Dtype::float32 : setup.dtype;
+  if (dtype == Dtype::float32) {
+    p.value = exact;
+  } else {
+    p.value = Tensor::empty(exact.shape(), dtype);
+    convert(exact, p.value);
+    // Training starts from what the network computes with.
+    convert(p.value, exact);
+    if (setup.master) p.master = exact;
+  }
+  p.value.set_name(p.name);
+  parameters.push_back(std::move(p));
+  return parameters.back();
+}
+
+Shape Layer::Impl::batch_shape(const Sample& s, std::int64_t n) const {
+  return s.batch(n, setup.layout);
+}
+
+std::int64_t Layer::Impl::batch_of(const Ref& x) const {
+  return x.size() / in.size();
+}
+
+Ref Layer::Impl::result_like(Program& program, const Ref& x, const Ref& into) const {
+  if (into.valid()) return into.reshaped(x.shape);
+  if (x.disposable) return x;
+  return program.make(x.shape, x.dtype);
+}
+
+Ref Layer::Impl::deliver(Program& program, const Ref& dx, const Sink& sink) {
+  if (!sink.wanted) return {};
+  if (!sink.into.valid()) return dx;
+  const Ref from = dx.flat();
+  const Ref to = sink.into.flat();
+  const float beta = sink.add ? 1.0F : 0.0F;
+  program.add({from, to}, [from, to, beta](Run& run) {
+    Tensor out = run.tensor(to);
+    add(run.tensor(from), out, out, 1.0F, beta, run.rounding(to.size()), run.stream);
+  });
+  return sink.into;
+}
+
+void Layer::Impl::relu_bprop(Program& program, const Ref& y, const Ref& dy) {
+  const Ref a = y.flat();
+  const Ref b = dy.flat();
+  program.add({a, b}, [a, b](Run& run) {
+    Tensor d = run.tensor(b);
+    activation_bprop(Activation::relu, run.tensor(a), d, d, 0.01F, {}, run.stream);  // a choice: nothing is rounded
+  });
+}
+
+void Layer::Impl::bias_bprop(Program& program, const Ref& dy, Parameter& bias) const {
+  Parameter* p = &bias;
+  const bool last = channel_last();
+  program.add({dy},
+              [p, dy, last](Run& run) { bias_grad(run.tensor(dy), last, p->gradient, 1.0F, 0.0F, {}, run.stream); });
+}
+
+Sample chain_shape(const std::vector<LayerPtr>& chain, const Sample& in) {
+  Sample s = in;
+  for (const LayerPtr& layer : chain) s = layer->configure(s);
+  return s;
+}
+
+Ref chain_fprop(Program& program, const std::vector<LayerPtr>& chain, Ref x, const Ref& into) {
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    x = chain[i]->impl().fprop(program, x, i + 1 == chain.size() ? into : Ref{});
+    program.observe(chain[i]->name(), "activations", x);
+  }
+  return x;
+}
+
+Ref chain_bprop(Program& program, const std::vector<LayerPtr>& chain, Ref dy, const Sink& sink) {
+  std::size_t first = 0;  // the lowest layer whose backward pass anybody wants
+  while (!sink.wanted && first < chain.size() && chain[first]->parameters().empty()) ++first;
+  for (std::size_t i = chain.size(); i-- > first;) {
+    if (dy.valid()) program.observe(chain[i]->name(), "deltas", dy);
+    Sink below = i == 0 ? sink : Sink{};
+    if (i > first) below.wanted = true;
+    dy = chain[i]->impl().bprop(program, dy, below);
+  }
+  return first == 0 ? dy : Ref{};
+}
+
+std::array<std::int64_t, 3> spatial(const std::string& what, const Extent& e, int axes, std::int64_t fill,
+                                    std::int64_t least) {
+  std::array<std::int64_t, 3> out = {fill, fill, fill};
+  const Ints& v = e.values();
+  const auto count = static_cast<std::size_t>(axes);
+  const auto bad = [&](const std::string& needs) {
+    refuse(what, v.size() == 1 ? std::to_string(v[0]) : text_of(v), needs);
+  };
+  if (v.size() == 1) {
+    for (std::size_t i = 3 - count; i < 3; ++i) out[i] = v[0];
+  } else if (v.size() >= count && v.size() <= 3) {
+    std::copy(v.begin(), v.end(), out.end() - static_cast<std::ptrdiff_t>(v.size()));
+    for (std::size_t i = 0; i < 3 - count; ++i) {
+      if (out[i] != fill) bad(std::to_string(count) + " numbers, for the input has so many spatial axes");
+    }
+  } else {
+    bad("1 number or " + std::to_string(count));
+  }
+  for (std::size_t i = 3 - count; i < 3; ++i) {
+    if (out[i] < least) bad(std::to_string(least) + " or more");
+  }
+  return out;
+}
+
+}  // namespace nervanagpu::layers

@@ -1,0 +1,102 @@
+// What a layer does, behind layers::Layer.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "layers/program.h"
+#include "nervanagpu/layers/layer.hpp"
+
+namespace nervanagpu::layers {
+
+// What a network decides for its layers.
+struct Setup {
+  Layout layout = Layout::channels_last;
+  Dtype dtype = Dtype::float32;
+  bool master = false;
+  std::uint64_t seed = 0;
+  float loss_scale = 1.0F;
+};
+
+// Initial values: uniform in +- sqrt(6 / fan). Zero: fan = 0.
+struct Init {
+  double fan = 0.0;
+};
+
+// Where a layer's data gradient goes.
+struct Sink {
+  bool wanted = false;
+  Ref into;          // if valid: this tensor; else one of the layer's own
+  bool add = false;  // to what `into` holds
+};
+
+class Layer::Impl {
+ public:
+  Impl() = default;
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  virtual ~Impl() = default;
+
+  [[nodiscard]] virtual const char* kind() const = 0;
+  [[nodiscard]] virtual Config config() const = 0;
+  // The output for `in`, and what follows from it. Throws without having changed anything.
+  virtual Sample shape(const Sample& in) = 0;
+  [[nodiscard]] virtual double flops() const { return 0.0; }
+  [[nodiscard]] virtual const std::vector<std::vector<LayerPtr>>* branches() const { return nullptr; }
+  // Makes the parameters; in_ and out_ are known.
+  virtual void declare(const Setup& setup) { static_cast<void>(setup); }
+  // The forward pass of x; the result, in `into` if that is valid. Its `disposable` says whether the backward pass needs
+  // it. dy of the backward pass may be overwritten.
+  virtual Ref fprop(Program& program, const Ref& x, const Ref& into) = 0;
+  virtual Ref bprop(Program& program, const Ref& dy, const Sink& sink) = 0;
+
+  Sample in, out;
+  bool configured = false;
+  bool owned = false;  // by a network
+  std::string name;
+  std::uint64_t index = 0;  // among all layers of the network: tells their random numbers apart
+  std::vector<Parameter> parameters;
+  Setup setup;
+
+ protected:
+  // A parameter of `setup.dtype` (bias: float32) whose values come from the network's seed. axes, order: parameter's.
+  Parameter& declare_parameter(const char* what, Shape shape, Shape axes, std::vector<int> order, const Init& init,
+                               bool is_bias);
+  [[nodiscard]] Shape batch_shape(const Sample& s, std::int64_t n) const;
+  [[nodiscard]] std::int64_t batch_of(const Ref& x) const;  // samples in a tensor of the network's layout
+  [[nodiscard]] bool channel_last() const { return setup.layout == Layout::channels_last; }
+
+  // The result of a layer that maps element to element: `into`, x itself if that may be overwritten, or a new tensor.
+  [[nodiscard]] Ref result_like(Program& program, const Ref& x, const Ref& into) const;
+  // The data gradient of such a layer, which was computed in place as `dx`, delivered.
+  static Ref deliver(Program& program, const Ref& dx, const Sink& sink);
+  // dy *= relu'(y)
+  static void relu_bprop(Program& program, const Ref& y, const Ref& dy);
+  // The gradient of the bias from dy.
+  void bias_bprop(Program& program, const Ref& dy, Parameter& bias) const;
+};
+
+// Layers one after another, as a network and a branch have them.
+Sample chain_shape(const std::vector<LayerPtr>& chain, const Sample& in);
+Ref chain_fprop(Program& program, const std::vector<LayerPtr>& chain, Ref x, const Ref& into);
+Ref chain_bprop(Program& program, const std::vector<LayerPtr>& chain, Ref dy, const Sink& sink);
+
+// An extent as (D, H, W): `fill` for axes there are not. Throws InvalidArgument naming `what`.
+std::array<std::int64_t, 3> spatial(const std::string& what, const Extent& e, int axes, std::int64_t fill,
+                                    std::int64_t least);
+
+// Each layer from its table entry.
+std::unique_ptr<Layer::Impl> make_data(const Config& c);
+std::unique_ptr<Layer::Impl> make_conv(const Config& c);
+std::unique_ptr<Layer::Impl> make_deconv(const Config& c);
+std::unique_ptr<Layer::Impl> make_pool(const Config& c);
+std::unique_ptr<Layer::Impl> make_full(const Config& c);
+std::unique_ptr<Layer::Impl> make_bias(const Config& c);
+std::unique_ptr<Layer::Impl> make_activation(const Config& c);
+std::unique_ptr<Layer::Impl> make_dropout(const Config& c);
+std::unique_ptr<Layer::Impl> make_inception(std::vector<std::vector<LayerPtr>> branches);
+std::unique_ptr<Layer::Impl> make_softmax();
+bool is_softmax(const Layer& layer);
+
+}  // namespace nervanagpu::layers
