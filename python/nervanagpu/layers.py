@@ -81,7 +81,7 @@ class Layer(_core.Layer):
             if prev_layer.output_shape is None:
                 raise ValueError(f"Layer.create: prev_layer, {prev_layer.kind}, has no shape yet")
             layer.configure(prev_layer.output_shape)
-        elif layer.kind == "Data":
+        elif layer.kind == "Data" and layer.config()["shape"]:
             layer.configure(layer.config()["shape"])
         return layer
 
