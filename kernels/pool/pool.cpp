@@ -92,11 +92,26 @@ struct Axes {
   std::uint32_t role = 0;
 };
 
+bool is_split(Kind kind) {
+  return kind == Kind::columns || kind == Kind::strips;
+}
+
 // The axes around (d, h, w), innermost in vectors of v: the table in windows.sass.
-Axes axes_of(const PoolProblem& p, const Quad& grid, int v) {
+Axes axes_of(Kind kind, const PoolProblem& p, const Quad& grid, int v) {
+  // 128 bytes at once, or 64, are enough: a CTA has the more neighbours along w.
+  const auto split = [&](Axes axes) {
+    const std::int64_t whole = v == 1 ? 32 : 8;
+    for (const std::int64_t part : {whole, whole / 2}) {
+      if (!is_split(kind) || axes.i % part != 0) continue;
+      axes.m = axes.i / part;
+      axes.i = part;
+      break;
+    }
+    return axes;
+  };
   switch (p.layout) {
-    case Layout::channels_last: return {p.n, 1, ceil_div(grid[0], v), 2};
-    case Layout::batch_last: return {grid[0], 1, ceil_div(p.n, v), 0};
+    case Layout::channels_last: return split({p.n, 1, ceil_div(grid[0], v), 2});
+    case Layout::batch_last: return split({grid[0], 1, ceil_div(p.n, v), 0});
     case Layout::channels_first: break;
   }
   if (over_maps(p)) return {p.n, grid[0], 1, 1};
@@ -125,7 +140,7 @@ void fill(Sink& sink, Kind kind, const Part& part, const PoolOptions& options, i
   const PoolProblem& p = part.p;
   const Quad out = p.out();
   const Quad grid = grid_of(kind, p, v);
-  const Axes axes = axes_of(p, grid, v);
+  const Axes axes = axes_of(kind, p, grid, v);
   sink.add(part.pointers.x).add(part.pointers.dy).add(part.pointers.out).add(u32(threads_of(axes, grid)));
   for (const std::int64_t length : {axes.i, grid[3], grid[2], grid[1], axes.m}) {
     sink.add(u32(length)).add(magic_of(length));
@@ -200,11 +215,12 @@ Choice choose(const Registry& registry, Pass pass, const Part& part, const PoolO
   for (const Kind kind : kinds) {
     for (const std::int64_t side : sides) {
       for (const int v : {half ? 8 : 4, 1}) {
-        const std::string name =
-            std::string(kKind[static_cast<int>(kind)]) + "_" + kOp[static_cast<int>(p.op)] +
-            (half ? "_f16_" : "_f32_") + std::to_string(side) + (over_maps(p) ? "_1_" : "_0_") +
-            (kind == Kind::strips || kind == Kind::columns ? std::to_string(p.stride[2]) + "_" : "") +
-            std::to_string(v);
+        std::string name = std::string(kKind[static_cast<int>(kind)]) + "_" + kOp[static_cast<int>(p.op)] +
+                           (half ? "_f16_" : "_f32_") + std::to_string(side) + (over_maps(p) ? "_1_" : "_0_");
+        if (is_split(kind)) {
+          name += std::to_string(p.stride[2]) + (options.rounding.stochastic ? "_random_" : "_nearest_");
+        }
+        name += std::to_string(v);
         const bool wanted =
             name.compare(0, forced.begin.size(), forced.begin) == 0 &&
             std::string_view(name).substr(name.size() - std::min(name.size(), forced.end.size())) == forced.end;
@@ -303,7 +319,7 @@ void queue(Device& device, Pass pass, const PoolProblem& p, const Pointers& poin
            const Forced& forced) {
   for (const Choice& c : plan(device.registry(), pass, p, pointers, options, forced)) {
     const Quad grid = grid_of(c.kind, c.part.p, c.v);
-    const std::int64_t threads = threads_of(axes_of(c.part.p, grid, c.v), grid);
+    const std::int64_t threads = threads_of(axes_of(c.kind, c.part.p, grid, c.v), grid);
     nn::Call call(device, c.kernel->name());
     fill(call, c.kind, c.part, options, c.v);
     call.launch({u32(ceil_div(threads, c.kernel->manifest().threads))}, options.stream.handle());

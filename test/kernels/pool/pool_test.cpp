@@ -270,10 +270,14 @@ TEST_P(PoolTest, NetworksTakeTheFastKernels) {
     const char* kernel;
   };
   const Want wants[] = {
-      {PoolPass::fprop, 2, 2, "pool_fprop_max_f32_2_0_4"},     {PoolPass::fprop, 3, 2, "pool_columns_max_f32_3_0_2_4"},
-      {PoolPass::fprop, 3, 1, "pool_columns_max_f32_3_0_1_4"}, {PoolPass::fprop, 3, 3, "pool_fprop_max_f32_3_0_4"},
-      {PoolPass::bprop, 2, 2, "pool_cells_max_f32_2_0_4"},     {PoolPass::bprop, 3, 2, "pool_strips_max_f32_3_0_2_1"},
-      {PoolPass::bprop, 3, 1, "pool_strips_max_f32_3_0_1_1"},  {PoolPass::bprop, 3, 4, "pool_cells_max_f32_0_0_4"},
+      {PoolPass::fprop, 2, 2, "pool_fprop_max_f32_2_0_4"},
+      {PoolPass::fprop, 3, 2, "pool_columns_max_f32_3_0_2_nearest_4"},
+      {PoolPass::fprop, 3, 1, "pool_columns_max_f32_3_0_1_nearest_4"},
+      {PoolPass::fprop, 3, 3, "pool_fprop_max_f32_3_0_4"},
+      {PoolPass::bprop, 2, 2, "pool_cells_max_f32_2_0_4"},
+      {PoolPass::bprop, 3, 2, "pool_strips_max_f32_3_0_2_nearest_1"},
+      {PoolPass::bprop, 3, 1, "pool_strips_max_f32_3_0_1_nearest_1"},
+      {PoolPass::bprop, 3, 4, "pool_cells_max_f32_0_0_4"},
       {PoolPass::bprop, 4, 2, "pool_gather_max_f32_0_0_4"},
   };
   for (const Layout layout : {Layout::channels_last, Layout::batch_last}) {
