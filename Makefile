@@ -28,7 +28,7 @@ configure = >/dev/null cmake --preset $(preset) -DNG_PYTHON=ON -DPython_EXECUTAB
             -DGTEST_SOURCE_DIR="$(GTEST_SOURCE_DIR)"
 build = cmake --build --preset $(preset) -j $(JOBS)
 
-.PHONY: all kernels python test test-long check demo doc lint format bench-gemm gpu-check clean help
+.PHONY: all kernels python test test-long check demo demo-gemm doc lint format bench-gemm gpu-check clean help
 
 all: ## build/bin/ngasm, and a .venv that imports nervanagpu (the default)
 	$(setup) build python
@@ -57,7 +57,13 @@ both_families := $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types con
 test-long: export NERVANAGPU_TEST_LONG := 1
 test-long: test ## every test
 
-demo: ## classify handwritten digits with one fused GEMM, on the device that is there
+demo: ## train a convolutional network on handwritten digits, on the device that is there
+	$(setup) build python demo
+	@$(configure)
+	@$(build) --target _core
+	@$(py) examples/digits_network.py $(ARGS)
+
+demo-gemm: ## classify handwritten digits with one fused GEMM, on the device that is there
 	$(setup) build python demo
 	@$(configure)
 	@$(build) --target _core
