@@ -1,5 +1,11 @@
-# The C sample: proves that nervanagpu.h is C99, that the library exports it, and that its results are right.
+# The samples. That in C proves that nervanagpu.h is C99, that the library exports it, and that its results are right.
 enable_testing()
+
+# The C++ twin of examples/digits_network.py; test/python/test_examples.py compares the two.
+add_executable(digits_network examples/digits_network.cpp)
+target_link_libraries(digits_network PRIVATE nervanagpu ng_flags)
+set_target_properties(digits_network PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+
 include(CheckLanguage)
 check_language(C)
 if(NOT CMAKE_C_COMPILER)

@@ -29,7 +29,7 @@ struct NetworkOptions {
   int bits = 0;                           // mantissa bits that stochastic rounding keeps; 0: all of the dtype's
   bool master = true;                     // float16: updates are done on float32 copies of the weights
   float loss_scale = 0.0F;                // gradients are multiplied by it on their way; 0: 1, for float16 128
-  Stream stream;
+  Stream stream{};
 };
 
 // Samples in host memory, row-major (count, D, H, W, C) or (count, features), whatever the network's layout.
@@ -74,8 +74,8 @@ struct FitOptions {
   bool shuffle = true;                    // another order in each epoch
   bool statistics = false;                // the last step of each epoch leaves statistics()
   const Samples* validation_x = nullptr;  // both or none
-  Labels validation_y;
-  std::function<void(const Progress&)> callback;  // after each step and each epoch; an exception ends the fit
+  Labels validation_y{};
+  std::function<void(const Progress&)> callback{};  // after each step and each epoch; an exception ends the fit
 };
 
 // Mean and largest absolute value of a tensor of a step. what: "activations" (a layer's result), "deltas" (its

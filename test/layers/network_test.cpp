@@ -1,0 +1,169 @@
+// Networks from C++, on an emulator of each family: what test/python/test_network.py cannot reach.
+#include "nervanagpu/layers/network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+
+#include "nervanagpu/device.hpp"
+#include "nervanagpu/error.hpp"
+#include "src/emulator_device.h"
+#include "src/select_device.h"
+
+namespace nervanagpu {
+namespace {
+
+class OnFamily : public ::testing::TestWithParam<sass::Arch> {
+ protected:
+  OnFamily()
+      : device_(embedded_cubins(), GetParam(), true, std::size_t{64} << 20), before_(exchange_device(&device_)) {}
+  ~OnFamily() override { exchange_device(before_); }
+
+  // Samples of (6, 6, 1) whose class is the corner that is bright.
+  void make_data(int count) {
+    std::mt19937 random(3);
+    x_.assign(static_cast<std::size_t>(count) * 36, 0.0F);
+    y_.clear();
+    for (int i = 0; i < count; ++i) {
+      y_.push_back(static_cast<std::int32_t>(random() % 4));
+      for (int j = 0; j < 36; ++j) {
+        const bool bright = (j / 6 / 3) * 2 + j % 6 / 3 == y_.back();
+        x_[static_cast<std::size_t>(i * 36 + j)] = static_cast<float>(random() % 100) / 200.0F + (bright ? 0.5F : 0.0F);
+      }
+    }
+  }
+
+  static Network make(const NetworkOptions& options = {}) {
+    namespace l = layers;
+    return Network({l::conv(4, 3, {.padding = 1, .relu = true}), l::pool(2),
+                    l::inception({{l::conv(3, 1)}, {l::pool(3, {.stride = 1, .padding = 1}), l::conv(2, 1)}}),
+                    l::dropout(0.1), l::full(4), l::softmax()},
+                   {6, 6, 1}, options);
+  }
+
+  static std::vector<std::vector<float>> weights(const Network& net) {
+    std::vector<std::vector<float>> out;
+    for (const layers::Parameter* p : net.parameters()) out.push_back(p->value.to_host<float>());
+    return out;
+  }
+
+  EmulatorDevice device_;
+  Device* before_;
+  std::vector<float> x_;
+  std::vector<std::int32_t> y_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Families, OnFamily, ::testing::Values(sass::Arch::sm_90a, sass::Arch::sm_52),
+                         [](const auto& info) { return std::string(sass::info(info.param).name); });
+
+TEST_P(OnFamily, Learns) {
+  make_data(48);
+  for (const Layout layout : {Layout::channels_last, Layout::batch_last}) {
+    Network net = make({.layout = layout});
+    const Samples validation = x_;
+    FitOptions o;
+    o.epochs = 12;
+    o.batch = 20;
+    o.lr = 0.1F;
+    o.validation_x = &validation;
+    o.validation_y = y_;
+    int calls = 0;
+    o.callback = [&](const Progress& p) {
+      ++calls;
+      EXPECT_EQ(p.epochs, 12);
+      EXPECT_EQ(p.samples, 48);
+      EXPECT_EQ(p.history->val_loss.size(), static_cast<std::size_t>(p.epoch + (p.epoch_done ? 1 : 0)));
+    };
+    const History h = net.fit(x_, y_, o);
+    EXPECT_EQ(calls, 12 * 4);
+    EXPECT_LT(h.loss.back(), 0.5 * h.loss.front());
+    EXPECT_GT(net.evaluate(x_, y_).accuracy, 0.9);
+  }
+}
+
+TEST_P(OnFamily, AMovedNetworkGoesOn) {
+  make_data(10);
+  Network a = make();
+  a.fit(x_, y_, {.epochs = 1});
+  const std::vector<float> before = a.predict(x_);
+  Network b = std::move(a);
+  EXPECT_EQ(b.predict(x_), before);
+  Network c = make({.seed = 9});
+  c = std::move(b);
+  EXPECT_EQ(c.predict(x_), before);
+  c.fit(x_, y_, {.epochs = 1});
+}
+
+// With ever less memory a step fails at one place or another; the parameters stay those of the last whole step, and once
+// there is room the network goes on.
+TEST_P(OnFamily, OutOfMemoryAnywhere) {
+  make_data(64);
+  int failures = 0;
+  for (const std::size_t room : {0, 2, 8, 20, 32, 64, 128, 192, 256, 1024}) {
+    Network net = make();
+    net.fit(x_, y_, {.epochs = 1, .batch = 8});
+    const auto before = weights(net);
+    release_cached_memory();
+    std::vector<Tensor> hog;
+    for (std::size_t size = std::size_t{1} << 20; size >= 512; size /= 2) {
+      try {
+        while (memory_stats().reserved + room * 1024 + size <= device().memory) {
+          hog.push_back(Tensor::empty({static_cast<std::int64_t>(size)}, Dtype::uint8));
+        }
+      } catch (const OutOfMemory&) {  // no piece of this size is left
+      }
+    }
+    bool failed = false;
+    try {
+      net.train_step(x_, y_, {});
+    } catch (const OutOfMemory&) {
+      failed = true;
+      ++failures;
+    }
+    hog.clear();
+    release_cached_memory();
+    if (failed) {
+      EXPECT_EQ(weights(net), before);
+      EXPECT_NO_THROW(net.train_step(x_, y_, {}));
+    }
+    EXPECT_NE(weights(net), before);
+  }
+  EXPECT_GE(failures, 2);
+  EXPECT_LE(failures, 9);
+}
+
+TEST_P(OnFamily, Refused) {
+  make_data(4);
+  Network net = make();
+  const auto before = weights(net);
+  EXPECT_THROW(net.fit(std::vector<float>(35), y_), InvalidArgument);
+  EXPECT_THROW(net.fit(std::vector<float>(), {}), InvalidArgument);
+  const std::vector<std::int32_t> wrong = {0, 1, 4, 0};
+  EXPECT_THROW(net.fit(x_, wrong), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(net.evaluate(x_, std::span(y_).first(3))), InvalidArgument);
+  FitOptions half;
+  half.validation_y = y_;
+  EXPECT_THROW(net.fit(x_, y_, half), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(net.predict(x_, 0)), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(net.memory(0, true)), InvalidArgument);
+  EXPECT_THROW(net.backward(std::span<const float>(x_)), InvalidArgument);
+  EXPECT_EQ(weights(net), before);
+  EXPECT_THROW(Network({nullptr}, {3}), InvalidArgument);
+  EXPECT_THROW(layers::inception({{nullptr}}), InvalidArgument);
+  EXPECT_THROW(layers::conv(0, 3), InvalidArgument);
+}
+
+TEST_P(OnFamily, InferenceNeedsLessThanTraining) {
+  const Network net = make();
+  for (const std::int64_t n : {1, 5, 64}) {
+    const MemoryPlan training = net.memory(n, true);
+    const MemoryPlan inference = net.memory(n, false);
+    EXPECT_LT(inference.arena, training.arena);
+    EXPECT_LT(training.arena, training.unshared);
+    EXPECT_LE(inference.arena, inference.unshared);
+  }
+}
+
+}  // namespace
+}  // namespace nervanagpu
