@@ -206,7 +206,8 @@ Bounded pool_exact(PoolPass pass, const PoolProblem& p, const std::vector<float>
   if (!forward) {
     double most = 1;
     for (std::size_t a = 0; a < 4; ++a) {
-      most *= static_cast<double>((p.window[a] + p.stride[a] - 1) / p.stride[a]);
+      const std::int64_t over = (p.window[a] + p.stride[a] - 1) / p.stride[a];
+      most *= static_cast<double>(over);
     }
     for (std::size_t i = 0; i < count; ++i) out.error[i] += windows[i] * most * kUnit;
   }

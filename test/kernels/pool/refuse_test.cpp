@@ -11,7 +11,7 @@ namespace {
 
 class PoolRefuses : public test::OnEmulator {
  protected:
-  PoolProblem p_ = [] {
+  PoolProblem right = [] {
     PoolProblem p;
     p.n = 2;
     p.in = {3, 1, 4, 4};
@@ -19,26 +19,26 @@ class PoolRefuses : public test::OnEmulator {
     p.stride = {1, 1, 2, 2};
     return p;
   }();
-  Tensor x_ = Tensor::ones({2, 4, 4, 3});
-  Tensor y_ = Tensor::full({2, 2, 2, 3}, 7);
-  Tensor dx_ = Tensor::full({2, 4, 4, 3}, 7);
+  Tensor x = Tensor::ones({2, 4, 4, 3});
+  Tensor y = Tensor::full({2, 2, 2, 3}, 7);
+  Tensor dx = Tensor::full({2, 4, 4, 3}, 7);
 
   void refuse(const PoolProblem& p, const std::string& text, const PoolOptions& options = {}) {
-    expect_error<InvalidArgument>([&] { pool_fprop(p, x_, y_, options); }, "pool: " + text);
-    expect_error<InvalidArgument>([&] { pool_bprop(p, y_, x_, dx_, options); }, "pool: " + text);
-    expect_error<InvalidArgument>([&] { pool_fprop(p, x_.address(), y_.address(), options); }, "pool: " + text);
-    expect_error<InvalidArgument>([&] { pool_bprop(p, y_.address(), x_.address(), dx_.address(), options); },
+    expect_error<InvalidArgument>([&] { pool_fprop(p, x, y, options); }, "pool: " + text);
+    expect_error<InvalidArgument>([&] { pool_bprop(p, y, x, dx, options); }, "pool: " + text);
+    expect_error<InvalidArgument>([&] { pool_fprop(p, x.address(), y.address(), options); }, "pool: " + text);
+    expect_error<InvalidArgument>([&] { pool_bprop(p, y.address(), x.address(), dx.address(), options); },
                                   "pool: " + text);
   }
   ~PoolRefuses() override {
-    EXPECT_EQ(y_.to_host<float>(), std::vector<float>(24, 7));
-    EXPECT_EQ(dx_.to_host<float>(), std::vector<float>(96, 7));
+    EXPECT_EQ(y.to_host<float>(), std::vector<float>(24, 7));
+    EXPECT_EQ(dx.to_host<float>(), std::vector<float>(96, 7));
   }
 };
 
 TEST_F(PoolRefuses, Numbers) {
   const auto with = [&](auto change) {
-    PoolProblem p = p_;
+    PoolProblem p = right;
     change(p);
     return p;
   };
@@ -64,38 +64,38 @@ TEST_F(PoolRefuses, Numbers) {
   PoolOptions options;
   options.rounding.stochastic = true;
   options.rounding.bits = 16;
-  refuse(p_, "rounding bits is 16; needs 1 to 15 for float32, or 0 for the most", options);
+  refuse(right, "rounding bits is 16; needs 1 to 15 for float32, or 0 for the most", options);
 }
 
 TEST_F(PoolRefuses, Tensors) {
   Tensor other = Tensor::empty({2, 2, 2, 4});
-  expect_error<InvalidArgument>([&] { pool_fprop(p_, x_, other); },
+  expect_error<InvalidArgument>([&] { pool_fprop(right, x, other); },
                                 "pool: y has shape (2, 2, 2, 4); needs (2, 2, 2, 3)");
-  expect_error<InvalidArgument>([&] { pool_bprop(p_, other, x_, dx_); },
+  expect_error<InvalidArgument>([&] { pool_bprop(right, other, x, dx); },
                                 "pool: dy has shape (2, 2, 2, 4); needs (2, 2, 2, 3)");
-  expect_error<InvalidArgument>([&] { pool_bprop(p_, y_, x_, x_); },
+  expect_error<InvalidArgument>([&] { pool_bprop(right, y, x, x); },
                                 "pool: dx shares memory with x; needs memory of its own");
   Tensor both = Tensor::empty({2 * 48 + 24});
   Tensor low = both.slice(0, 0, 96).reshape({2, 4, 4, 3});
   Tensor high = both.slice(0, 95, 119).reshape({2, 2, 2, 3});
-  expect_error<InvalidArgument>([&] { pool_fprop(p_, low, high); },
+  expect_error<InvalidArgument>([&] { pool_fprop(right, low, high); },
                                 "pool: y shares memory with x; needs memory of its own");
   const Tensor turned = Tensor::empty({4, 2, 4, 3}).transpose({1, 0, 2, 3});
-  expect_error<InvalidArgument>([&] { pool_fprop(p_, turned, y_); },
+  expect_error<InvalidArgument>([&] { pool_fprop(right, turned, y); },
                                 "pool: x has strides (12, 24, 3, 1); needs contiguous memory (copy() makes it)");
   Tensor half = Tensor::empty({2, 2, 2, 3}, Dtype::float16);
-  expect_error<TypeError>([&] { pool_fprop(p_, x_, half); }, "pool: y has dtype float16; needs float32");
-  PoolProblem integer = p_;
+  expect_error<TypeError>([&] { pool_fprop(right, x, half); }, "pool: y has dtype float16; needs float32");
+  PoolProblem integer = right;
   integer.dtype = Dtype::int32;
-  expect_error<TypeError>([&] { pool_fprop(integer, x_, y_); }, "pool: dtype is int32; needs float32 or float16");
+  expect_error<TypeError>([&] { pool_fprop(integer, x, y); }, "pool: dtype is int32; needs float32 or float16");
 }
 
 TEST_F(PoolRefuses, Addresses) {
-  expect_error<InvalidArgument>([&] { pool_fprop(p_, 0, y_.address()); }, "pool: x is 0; needs a device address");
-  expect_error<InvalidArgument>([&] { pool_fprop(p_, x_.address(), 0); }, "pool: y is 0; needs a device address");
-  expect_error<InvalidArgument>([&] { pool_bprop(p_, 0, x_.address(), dx_.address()); },
+  expect_error<InvalidArgument>([&] { pool_fprop(right, 0, y.address()); }, "pool: x is 0; needs a device address");
+  expect_error<InvalidArgument>([&] { pool_fprop(right, x.address(), 0); }, "pool: y is 0; needs a device address");
+  expect_error<InvalidArgument>([&] { pool_bprop(right, 0, x.address(), dx.address()); },
                                 "pool: dy is 0; needs a device address");
-  expect_error<InvalidArgument>([&] { pool_fprop(p_, 258, y_.address()); },
+  expect_error<InvalidArgument>([&] { pool_fprop(right, 258, y.address()); },
                                 "pool: address of x is 258; needs a multiple of 4");
 }
 
@@ -103,7 +103,7 @@ TEST_F(PoolRefuses, Addresses) {
 TEST_F(PoolRefuses, Sizes) {
   using pool_detail::kernels_for;
   using pool_detail::Pass;
-  PoolProblem p = p_;
+  PoolProblem p = right;
   p.in = {64, 1, 4096, 4096};
   p.n = 5;
   EXPECT_EQ(kernels_for(device_.registry(), Pass::fprop, p, {256, 256, 512}, {}).size(), 5U);
@@ -116,7 +116,7 @@ TEST_F(PoolRefuses, Sizes) {
       },
       "pool: x has 5368709120 elements and y 1321205760; windows over feature maps of a batch-last layout need less "
       "than 2^31");
-  p = p_;
+  p = right;
   p.in = {128, 1, 4096, 4096};
   expect_error<InvalidArgument>(
       [&] {
@@ -139,13 +139,13 @@ TEST_F(PoolRefuses, NothingThatIsRight) {
     Shape out = in;
     in.insert(in.end(), {4, 3});
     out.insert(out.end(), {2, 3});
-    const Tensor x = Tensor::full(in, 3);
-    Tensor y = Tensor::empty(out);
-    pool_fprop(p, x, y);
-    EXPECT_EQ(y.to_host<float>(), std::vector<float>(12, 3));
-    Tensor dx = Tensor::empty(in);
-    pool_bprop(p, y.address(), 0, dx.address());
-    EXPECT_EQ(dx.to_host<float>(), std::vector<float>(24, 1.5));
+    const Tensor threes = Tensor::full(in, 3);
+    Tensor means = Tensor::empty(out);
+    pool_fprop(p, threes, means);
+    EXPECT_EQ(means.to_host<float>(), std::vector<float>(12, 3));
+    Tensor gradient = Tensor::empty(in);
+    pool_bprop(p, means.address(), 0, gradient.address());
+    EXPECT_EQ(gradient.to_host<float>(), std::vector<float>(24, 1.5));
   }
 }
 
