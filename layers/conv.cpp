@@ -37,33 +37,33 @@ void add_pass(Program& program, ConvPass pass, const ConvProblem& p, const Ref& 
 
 class ConvBase : public Layer::Impl {
  public:
-  ConvBase(Geometry geometry, Expected expected) : g_(std::move(geometry)), expected_(std::move(expected)) {
-    if (g_.channels < 1) refuse("K", std::to_string(g_.channels), "1 or more channels");
-    if (g_.groups < 1) refuse("groups", std::to_string(g_.groups), "1 or more");
+  ConvBase(Geometry g, const Expected& e) : geometry(std::move(g)), expected(e) {
+    if (geometry.channels < 1) refuse("K", std::to_string(geometry.channels), "1 or more channels");
+    if (geometry.groups < 1) refuse("groups", std::to_string(geometry.groups), "1 or more");
   }
 
   [[nodiscard]] double flops() const override {
-    ConvProblem p = problem_;
+    ConvProblem p = shapes;
     p.n = 1;
     return p.flops();
   }
 
  protected:
   void common(const Sample& in) const {
-    expected_.check(in);
+    expected.check(in);
     if (in.axes == 0) refuse("input shape", in.text(), "spatial axes, as (H, W, C)");
   }
 
   [[nodiscard]] Config config_of(const char* layer) const {
     Config c = {{"layer", layer},
-                {"K", g_.channels},
-                {"window", g_.window.values()},
-                {"stride", g_.stride.values()},
-                {"padding", g_.padding.values()},
-                {"dilation", g_.dilation.values()},
-                {"groups", g_.groups},
-                {"bias", g_.bias},
-                {"relu", g_.relu}};
+                {"K", geometry.channels},
+                {"window", geometry.window.values()},
+                {"stride", geometry.stride.values()},
+                {"padding", geometry.padding.values()},
+                {"dilation", geometry.dilation.values()},
+                {"groups", geometry.groups},
+                {"bias", geometry.bias},
+                {"relu", geometry.relu}};
     return c;
   }
 
@@ -71,22 +71,24 @@ class ConvBase : public Layer::Impl {
     static_cast<void>(s);
     parameters.clear();
     parameters.reserve(2);
-    const ConvProblem& p = problem_;
+    const ConvProblem& p = shapes;
     const Shape krsc = {p.k, p.filter[0], p.filter[1], p.filter[2], p.c / p.groups};
     const bool last = channel_last();
     const Shape stored = last ? krsc : Shape{krsc[4], krsc[1], krsc[2], krsc[3], krsc[0]};
     const std::int64_t taps = p.filter[0] * p.filter[1] * p.filter[2];
-    const double fan_in = static_cast<double>(in.channels / p.groups * taps);
-    const double fan_out = static_cast<double>(out.channels / p.groups * taps);
+    const std::int64_t from = in.channels / p.groups;  // both divide
+    const std::int64_t to = out.channels / p.groups;
+    const auto fan_in = static_cast<double>(from * taps);
+    const auto fan_out = static_cast<double>(to * taps);
     Init init;
-    init.fan = g_.relu ? fan_in : fan_in + fan_out;  // He, or Glorot
+    init.fan = geometry.relu ? fan_in : fan_in + fan_out;  // He, or Glorot
     declare_parameter("weight", stored, stored,
                       last ? std::vector<int>{0, 1, 2, 3, 4} : std::vector<int>{4, 1, 2, 3, 0}, init, false);
-    if (g_.bias) declare_parameter("bias", {out.channels}, {out.channels}, {0}, {}, true);
+    if (geometry.bias) declare_parameter("bias", {out.channels}, {out.channels}, {0}, {}, true);
   }
 
   [[nodiscard]] ConvProblem problem(std::int64_t n, bool integers) const {
-    ConvProblem p = problem_;
+    ConvProblem p = shapes;
     p.layout = setup.layout;
     p.n = n;
     p.x_type = integers ? in.dtype : setup.dtype;
@@ -95,18 +97,18 @@ class ConvBase : public Layer::Impl {
   }
 
   [[nodiscard]] Parameter* weight() { return parameters.data(); }
-  [[nodiscard]] Parameter* bias() { return g_.bias ? &parameters[1] : nullptr; }
+  [[nodiscard]] Parameter* bias() { return geometry.bias ? &parameters[1] : nullptr; }
 
   // What both do with dy before it goes through the filters.
   void close(Program& program, const Ref& dy) {
-    if (g_.relu) relu_bprop(program, y_, dy);
-    if (g_.bias) bias_bprop(program, dy, parameters[1]);
+    if (geometry.relu) relu_bprop(program, y_kept, dy);
+    if (geometry.bias) bias_bprop(program, dy, parameters[1]);
   }
 
-  Geometry g_;
-  Expected expected_;
-  ConvProblem problem_;
-  Ref x_, y_;
+  Geometry geometry;
+  Expected expected;
+  ConvProblem shapes;
+  Ref x_kept, y_kept;
 };
 
 class Conv final : public ConvBase {
@@ -119,13 +121,13 @@ class Conv final : public ConvBase {
     common(in);
     ConvProblem p;
     p.c = in.channels;
-    p.k = g_.channels;
-    p.groups = g_.groups;
+    p.k = geometry.channels;
+    p.groups = geometry.groups;
     p.in = in.space;
-    p.filter = spatial("window", g_.window, in.axes, 1, 1);
-    p.stride = spatial("stride", g_.stride, in.axes, 1, 1);
-    p.pad = spatial("padding", g_.padding, in.axes, 0, 0);
-    p.dilation = spatial("dilation", g_.dilation, in.axes, 1, 1);
+    p.filter = spatial("window", geometry.window, in.axes, 1, 1);
+    p.stride = spatial("stride", geometry.stride, in.axes, 1, 1);
+    p.pad = spatial("padding", geometry.padding, in.axes, 0, 0);
+    p.dilation = spatial("dilation", geometry.dilation, in.axes, 1, 1);
     if (p.c % p.groups != 0 || p.k % p.groups != 0) {
       refuse("groups", std::to_string(p.groups),
              "a divisor of " + std::to_string(p.c) + " and " + std::to_string(p.k) + ", the channels that come and go");
@@ -134,7 +136,7 @@ class Conv final : public ConvBase {
     out.space = p.out();
     out.channels = p.k;
     if (in.dtype == Dtype::int8 || in.dtype == Dtype::uint8) out.dtype = Dtype::float32;
-    problem_ = p;
+    shapes = p;
     return out;
   }
 
@@ -143,20 +145,20 @@ class Conv final : public ConvBase {
     const ConvProblem p = problem(n, x.dtype == Dtype::int8 || x.dtype == Dtype::uint8);
     Ref y = into.valid() ? into.reshaped(batch_shape(out, n)) : program.make(batch_shape(out, n), setup.dtype);
     ConvOptions o;
-    o.relu = g_.relu;
+    o.relu = geometry.relu;
     add_pass(program, ConvPass::fprop, p, x, {}, y, weight(), nullptr, o, bias());
-    y.disposable = !program.training() || !g_.relu;
-    x_ = x;
-    y_ = y;
+    y.disposable = !program.training() || !geometry.relu;
+    x_kept = x;
+    y_kept = y;
     return y;
   }
 
   Ref bprop(Program& program, const Ref& dy, const Sink& sink) override {
     close(program, dy);
-    const ConvProblem p = problem(batch_of(x_), x_.dtype == Dtype::int8 || x_.dtype == Dtype::uint8);
-    add_pass(program, ConvPass::update, p, dy, x_, {}, nullptr, weight(), {}, nullptr);
+    const ConvProblem p = problem(batch_of(x_kept), x_kept.dtype == Dtype::int8 || x_kept.dtype == Dtype::uint8);
+    add_pass(program, ConvPass::update, p, dy, x_kept, {}, nullptr, weight(), {}, nullptr);
     if (!sink.wanted) return {};
-    const Ref dx = sink.into.valid() ? sink.into : program.make(x_.shape, setup.dtype);
+    Ref dx = sink.into.valid() ? sink.into : program.make(x_kept.shape, setup.dtype);
     ConvOptions o;
     o.beta = sink.add ? 1.0F : 0.0F;
     add_pass(program, ConvPass::bprop, p, dy, {}, dx, weight(), nullptr, o, nullptr);
@@ -170,7 +172,7 @@ class Deconv final : public ConvBase {
   using ConvBase::ConvBase;
   [[nodiscard]] const char* kind() const override { return "Deconv"; }
   [[nodiscard]] Config config() const override {
-    return config_of("DeconvLayer").set({"output_padding", g_.output_padding.values()});
+    return config_of("DeconvLayer").set({"output_padding", geometry.output_padding.values()});
   }
 
   Sample shape(const Sample& in) override {
@@ -179,14 +181,14 @@ class Deconv final : public ConvBase {
       throw TypeError("input has dtype " + std::string(name_of(in.dtype)) + "; needs float32 or float16");
     }
     ConvProblem p;
-    p.c = g_.channels;
+    p.c = geometry.channels;
     p.k = in.channels;
-    p.groups = g_.groups;
-    p.filter = spatial("window", g_.window, in.axes, 1, 1);
-    p.stride = spatial("stride", g_.stride, in.axes, 1, 1);
-    p.pad = spatial("padding", g_.padding, in.axes, 0, 0);
-    p.dilation = spatial("dilation", g_.dilation, in.axes, 1, 1);
-    const auto extra = spatial("output_padding", g_.output_padding, in.axes, 0, 0);
+    p.groups = geometry.groups;
+    p.filter = spatial("window", geometry.window, in.axes, 1, 1);
+    p.stride = spatial("stride", geometry.stride, in.axes, 1, 1);
+    p.pad = spatial("padding", geometry.padding, in.axes, 0, 0);
+    p.dilation = spatial("dilation", geometry.dilation, in.axes, 1, 1);
+    const auto extra = spatial("output_padding", geometry.output_padding, in.axes, 0, 0);
     for (std::size_t i = 0; i < 3; ++i) {
       p.in[i] = (in.space[i] - 1) * p.stride[i] - 2 * p.pad[i] + p.dilation[i] * (p.filter[i] - 1) + 1 + extra[i];
       if (extra[i] >= p.stride[i] && extra[i] > 0) {
@@ -202,7 +204,7 @@ class Deconv final : public ConvBase {
     out.space = p.in;
     out.channels = p.c;
     static_cast<void>(p.out());
-    problem_ = p;
+    shapes = p;
     return out;
   }
 
@@ -217,24 +219,24 @@ class Deconv final : public ConvBase {
         bias_add(t, b->value, last, t, run.rounding(y.size()), run.stream);
       });
     }
-    if (g_.relu) {
+    if (geometry.relu) {
       program.add({y}, [=](Run& run) {
         Tensor t = run.tensor(y);
         activation_fprop(Activation::relu, t, t, 0.01F, {}, run.stream);
       });
     }
-    y.disposable = !program.training() || !g_.relu;
-    x_ = x;
-    y_ = y;
+    y.disposable = !program.training() || !geometry.relu;
+    x_kept = x;
+    y_kept = y;
     return y;
   }
 
   Ref bprop(Program& program, const Ref& dy, const Sink& sink) override {
     close(program, dy);
-    const ConvProblem p = problem(batch_of(x_), false);
-    add_pass(program, ConvPass::update, p, x_, dy, {}, nullptr, weight(), {}, nullptr);
+    const ConvProblem p = problem(batch_of(x_kept), false);
+    add_pass(program, ConvPass::update, p, x_kept, dy, {}, nullptr, weight(), {}, nullptr);
     if (!sink.wanted) return {};
-    const Ref dx = sink.into.valid() ? sink.into : program.make(x_.shape, setup.dtype);
+    Ref dx = sink.into.valid() ? sink.into : program.make(x_kept.shape, setup.dtype);
     ConvOptions o;
     o.beta = sink.add ? 1.0F : 0.0F;
     add_pass(program, ConvPass::fprop, p, dy, {}, dx, weight(), nullptr, o, nullptr);

@@ -79,7 +79,7 @@ LayerPtr data(const Shape& shape, const DataOptions& options) {
       {{"layer", "DataLayer"}, {"shape", shape}, {"N", options.batch}, {"dtype", std::string(name_of(options.dtype))}});
 }
 
-LayerPtr conv(std::int64_t channels, Extent window, const ConvSpec& s) {
+LayerPtr conv(std::int64_t channels, const Extent& window, const ConvSpec& s) {
   return from({{"layer", "ConvLayer"},
                {"K", channels},
                {"window", window.values()},
@@ -91,7 +91,7 @@ LayerPtr conv(std::int64_t channels, Extent window, const ConvSpec& s) {
                {"relu", s.relu}});
 }
 
-LayerPtr deconv(std::int64_t channels, Extent window, const DeconvSpec& s) {
+LayerPtr deconv(std::int64_t channels, const Extent& window, const DeconvSpec& s) {
   return from({{"layer", "DeconvLayer"},
                {"K", channels},
                {"window", window.values()},
@@ -104,7 +104,7 @@ LayerPtr deconv(std::int64_t channels, Extent window, const DeconvSpec& s) {
                {"relu", s.relu}});
 }
 
-LayerPtr pool(Extent window, const PoolSpec& s) {
+LayerPtr pool(const Extent& window, const PoolSpec& s) {
   return from({{"layer", "PoolLayer"},
                {"op", s.op == PoolOp::max   ? "max"
                       : s.op == PoolOp::avg ? "avg"

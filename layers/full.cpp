@@ -13,8 +13,8 @@ namespace {
 
 class Full final : public Layer::Impl {
  public:
-  Full(std::int64_t outputs, bool bias, bool relu, Expected e)
-      : outputs_(outputs), bias_(bias), relu_(relu), expected_(std::move(e)) {
+  Full(std::int64_t outputs, bool bias, bool relu, const Expected& e)
+      : outputs_(outputs), bias_(bias), relu_(relu), expected_(e) {
     if (outputs < 1) refuse("nOut", std::to_string(outputs), "1 or more outputs");
   }
   [[nodiscard]] const char* kind() const override { return "Full"; }
@@ -99,7 +99,7 @@ class Full final : public Layer::Impl {
       }
     });
     if (!sink.wanted) return {};
-    const Ref dx = sink.into.valid() ? sink.into : program.make(batch_shape(in, batch_of(x_)), dy.dtype);
+    Ref dx = sink.into.valid() ? sink.into : program.make(batch_shape(in, batch_of(x_)), dy.dtype);
     const Ref flat = dx.reshaped(x_.shape);
     const float beta = sink.add ? 1.0F : 0.0F;
     program.add({dy, flat}, [=, this](Run& run) {

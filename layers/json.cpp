@@ -44,35 +44,35 @@ class Parser {
     space();
     if (at_ >= text_.size()) fail("a value");
     const char c = text_[at_];
-    if (c == '"') return {string()};
-    if (c == '{') return {object(depth)};
-    if (c == '[') return {array(depth)};
-    if (word("true")) return {true};
-    if (word("false")) return {false};
+    if (c == '"') return Json(string());
+    if (c == '{') return object(depth);
+    if (c == '[') return array(depth);
+    if (word("true")) return Json(true);
+    if (word("false")) return Json(false);
     if (word("null")) return {};
     return number();
   }
 
-  Json::Object object(int depth) {
-    Json::Object out;
+  Json object(int depth) {
+    Json out = Json::object();
     take('{');
     if (take('}')) return out;
     do {
       space();
       std::string name = string();
       if (!take(':')) fail("':'");
-      out.emplace_back(std::move(name), value(depth + 1));
+      out.add(std::move(name), value(depth + 1));
     } while (take(','));
     if (!take('}')) fail("',' or '}'");
     return out;
   }
 
-  Json::Array array(int depth) {
-    Json::Array out;
+  Json array(int depth) {
+    Json out = Json::array();
     take('[');
     if (take(']')) return out;
     do {
-      out.push_back(value(depth + 1));
+      out.add(value(depth + 1));
     } while (take(','));
     if (!take(']')) fail("',' or ']'");
     return out;
@@ -85,13 +85,13 @@ class Parser {
     const auto [stop, error] = std::from_chars(begin, end, whole);
     if (error == std::errc() && (stop == end || (*stop != '.' && *stop != 'e' && *stop != 'E'))) {
       at_ += static_cast<std::size_t>(stop - begin);
-      return {whole};
+      return Json(whole);
     }
     double real = 0.0;
     const auto [stop2, error2] = std::from_chars(begin, end, real);
     if (error2 != std::errc()) fail("a value");
     at_ += static_cast<std::size_t>(stop2 - begin);
-    return {real};
+    return Json(real);
   }
 
   unsigned hex4() {
@@ -169,12 +169,15 @@ std::string quoted(const std::string& s) {
 }  // namespace
 
 const Json* Json::find(std::string_view name) const {
-  if (const auto* object = std::get_if<Object>(&value)) {
-    for (const auto& [key, v] : *object) {
-      if (key == name) return &v;
-    }
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return &items[i];
   }
   return nullptr;
+}
+
+const Json* Json::find(std::string_view name, Kind wanted) const {
+  const Json* j = find(name);
+  return j != nullptr && j->kind == wanted ? j : nullptr;
 }
 
 Json parse_json(std::string_view text) {
@@ -182,93 +185,90 @@ Json parse_json(std::string_view text) {
 }
 
 std::string to_text(const Json& json) {
-  struct Printer {
-    std::string operator()(std::monostate) const { return "null"; }
-    std::string operator()(bool v) const { return v ? "true" : "false"; }
-    std::string operator()(std::int64_t v) const { return std::to_string(v); }
-    std::string operator()(double v) const {
-      std::array<char, 40> text{};
-      const auto end = std::to_chars(text.data(), text.data() + text.size(), v).ptr;
-      std::string out(text.data(), end);
+  std::string out;
+  switch (json.kind) {
+    case Json::Kind::null: return "null";
+    case Json::Kind::boolean: return json.boolean ? "true" : "false";
+    case Json::Kind::whole: return std::to_string(json.whole);
+    case Json::Kind::real: {
+      std::array<char, 40> digits{};
+      out.assign(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), json.real).ptr);
       return out.find_first_of(".en") == std::string::npos ? out + ".0" : out;
     }
-    std::string operator()(const std::string& v) const { return quoted(v); }
-    std::string operator()(const Json::Array& v) const {
-      std::string out;
-      for (const Json& j : v) out += (out.empty() ? "" : ",") + to_text(j);
+    case Json::Kind::text: return quoted(json.text);
+    case Json::Kind::array:
+      for (const Json& j : json.items) out += (out.empty() ? "" : ",") + to_text(j);
       return "[" + out + "]";
-    }
-    std::string operator()(const Json::Object& v) const {
-      std::string out;
-      for (const auto& [name, j] : v) out += (out.empty() ? "" : ",") + quoted(name) + ":" + to_text(j);
+    case Json::Kind::object:
+      for (std::size_t i = 0; i < json.items.size(); ++i) {
+        out += (out.empty() ? "" : ",") + quoted(json.names[i]) + ":" + to_text(json.items[i]);
+      }
       return "{" + out + "}";
-    }
-  };
-  return std::visit(Printer{}, json.value);
+  }
+  return out;
 }
 
-Json json_of(const Config& config) {
-  Json::Object out;
-  for (const auto& [name, v] : config.fields()) {
-    Json j;
-    std::visit(
-        [&j](const auto& x) {
-          using T = std::decay_t<decltype(x)>;
-          if constexpr (std::is_same_v<T, Ints>) {
-            Json::Array list;
-            for (const std::int64_t i : x) list.push_back({i});
-            j.value = std::move(list);
-          } else if constexpr (std::is_same_v<T, Branches>) {
-            Json::Array branches;
-            for (const auto& branch : x) {
-              Json::Array chain;
-              for (const Config& c : branch) chain.push_back(json_of(c));
-              branches.push_back({std::move(chain)});
-            }
-            j.value = std::move(branches);
-          } else {
-            j.value = x;
-          }
-        },
-        v);
-    out.emplace_back(name, std::move(j));
+Json json_of(const std::vector<std::int64_t>& list) {
+  Json out = Json::array();
+  for (const std::int64_t v : list) out.add(Json(v));
+  return out;
+}
+
+namespace {
+
+Json json_of(const Value& v) {
+  if (const auto* b = std::get_if<bool>(&v)) return Json(*b);
+  if (const auto* i = std::get_if<std::int64_t>(&v)) return Json(*i);
+  if (const auto* d = std::get_if<double>(&v)) return Json(*d);
+  if (const auto* s = std::get_if<std::string>(&v)) return Json(*s);
+  if (const auto* list = std::get_if<Ints>(&v)) return layers::json_of(*list);
+  Json out = Json::array();
+  for (const std::vector<Config>& branch : std::get<Branches>(v)) {
+    Json chain = Json::array();
+    for (const Config& c : branch) chain.add(layers::json_of(c));
+    out.add(std::move(chain));
   }
-  return {std::move(out)};
+  return out;
+}
+
+Value list_of(const std::string& name, const Json& json) {
+  Ints ints;
+  Branches branches;
+  for (const Json& j : json.items) {
+    if (j.kind == Json::Kind::whole) {
+      ints.push_back(j.whole);
+    } else if (j.kind == Json::Kind::array) {
+      branches.emplace_back();
+      for (const Json& c : j.items) branches.back().push_back(config_of(c));
+    } else {
+      throw Error("JSON: field '" + name + "' is neither a list of whole numbers nor one of lists of layers");
+    }
+  }
+  if (branches.empty()) return ints;
+  return branches;
+}
+
+}  // namespace
+
+Json json_of(const Config& config) {
+  Json out = Json::object();
+  for (const auto& [name, v] : config.fields()) out.add(name, json_of(v));
+  return out;
 }
 
 Config config_of(const Json& json) {
-  const auto* object = std::get_if<Json::Object>(&json.value);
-  if (object == nullptr) throw Error("JSON: a layer is not an object");
+  if (json.kind != Json::Kind::object) throw Error("JSON: a layer is not an object");
   Config out;
-  for (const auto& [name, v] : *object) {
-    if (const auto* b = std::get_if<bool>(&v.value)) {
-      out.set({name, *b});
-    } else if (const auto* i = std::get_if<std::int64_t>(&v.value)) {
-      out.set({name, *i});
-    } else if (const auto* d = std::get_if<double>(&v.value)) {
-      out.set({name, *d});
-    } else if (const auto* s = std::get_if<std::string>(&v.value)) {
-      out.set({name, *s});
-    } else if (const auto* a = std::get_if<Json::Array>(&v.value)) {
-      Ints ints;
-      Branches branches;
-      for (const Json& j : *a) {
-        if (const auto* n = std::get_if<std::int64_t>(&j.value)) {
-          ints.push_back(*n);
-        } else if (const auto* chain = std::get_if<Json::Array>(&j.value)) {
-          branches.emplace_back();
-          for (const Json& c : *chain) branches.back().push_back(config_of(c));
-        } else {
-          throw Error("JSON: field '" + name + "' is neither a list of whole numbers nor one of lists of layers");
-        }
-      }
-      if (branches.empty()) {
-        out.set({name, ints});
-      } else {
-        out.set({name, branches});
-      }
-    } else {
-      throw Error("JSON: field '" + name + "' is of a kind that no layer has");
+  for (std::size_t i = 0; i < json.items.size(); ++i) {
+    const std::string& name = json.names[i];
+    const Json& v = json.items[i];
+    switch (v.kind) {
+      case Json::Kind::boolean: out.set({name, v.boolean}); break;
+      case Json::Kind::whole: out.set({name, v.whole}); break;
+      case Json::Kind::real: out.set({name, v.real}); break;
+      case Json::Kind::text: out.set({name, v.text}); break;
+      case Json::Kind::array: out.set({name, list_of(name, v)}); break;
+      default: throw Error("JSON: field '" + name + "' is of a kind that no layer has");
     }
   }
   return out;

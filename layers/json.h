@@ -1,11 +1,11 @@
-// As much JSON as the header of a weights file needs.
+// As much JSON as the header of a weights file needs. One plain struct: a variant that holds vectors of itself is more
+// than some compilers take.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "nervanagpu/layers/config.hpp"
@@ -13,17 +13,40 @@
 namespace nervanagpu::layers {
 
 struct Json {
-  using Array = std::vector<Json>;
-  using Object = std::vector<std::pair<std::string, Json>>;  // in the order of the text
-  std::variant<std::monostate, bool, std::int64_t, double, std::string, Array, Object> value;
+  enum class Kind : std::uint8_t { null, boolean, whole, real, text, array, object };
+  Kind kind = Kind::null;
+  bool boolean = false;
+  std::int64_t whole = 0;
+  double real = 0.0;
+  std::string text;
+  std::vector<Json> items;         // of an array or object
+  std::vector<std::string> names;  // of an object's items
 
-  [[nodiscard]] const Json* find(std::string_view name) const;  // of an object; null if there is none
+  Json() = default;
+  explicit Json(bool v) : kind(Kind::boolean), boolean(v) {}
+  explicit Json(std::int64_t v) : kind(Kind::whole), whole(v) {}
+  explicit Json(double v) : kind(Kind::real), real(v) {}
+  explicit Json(std::string v) : kind(Kind::text), text(std::move(v)) {}
+  static Json array() { return Json(Kind::array); }
+  static Json object() { return Json(Kind::object); }
+
+  void add(Json item) { items.push_back(std::move(item)); }
+  void add(std::string name, Json item) {
+    names.push_back(std::move(name));
+    items.push_back(std::move(item));
+  }
+  [[nodiscard]] const Json* find(std::string_view name) const;               // of an object; null if there is none
+  [[nodiscard]] const Json* find(std::string_view name, Kind wanted) const;  // of this kind
+
+ private:
+  explicit Json(Kind k) : kind(k) {}
 };
 
 // Throws Error naming the place. Nesting deeper than 64 is refused.
 Json parse_json(std::string_view text);
 std::string to_text(const Json& json);
 
+Json json_of(const std::vector<std::int64_t>& list);
 Json json_of(const Config& config);
 Config config_of(const Json& json);  // throws Error if it is not an object of what fields can be
 

@@ -28,7 +28,7 @@ PoolOp op_from(const std::string& name) {
 
 class Pool final : public Layer::Impl {
  public:
-  Pool(Windows w, Expected e) : w_(std::move(w)), expected_(std::move(e)) {}
+  Pool(Windows w, const Expected& e) : w_(std::move(w)), expected_(e) {}
   [[nodiscard]] const char* kind() const override { return "Pool"; }
 
   [[nodiscard]] Config config() const override {
@@ -81,7 +81,7 @@ class Pool final : public Layer::Impl {
   Ref bprop(Program& program, const Ref& dy, const Sink& sink) override {
     if (!sink.wanted) return {};
     const PoolProblem p = problem(batch_of(x_));
-    const Ref dx = sink.into.valid() ? sink.into : program.make(x_.shape, dy.dtype);
+    Ref dx = sink.into.valid() ? sink.into : program.make(x_.shape, dy.dtype);
     const float beta = sink.add ? 1.0F : 0.0F;
     program.add({dy, x_, dx}, [=, x = x_](Run& run) {
       pool_bprop(p, run.address(dy), run.address(x), run.address(dx),

@@ -24,35 +24,32 @@ const char* word_of(Dtype dtype) {
 }
 
 std::int64_t whole(const std::string& path, const Json& j) {
-  const auto* v = std::get_if<std::int64_t>(&j.value);
-  if (v == nullptr || *v < 0) fail(path, "is no safetensors file: a length is no whole number");
-  return *v;
+  if (j.kind != Json::Kind::whole || j.whole < 0) fail(path, "is no safetensors file: a length is no whole number");
+  return j.whole;
 }
 
 SavedArray array_of(const std::string& path, const std::string& name, const Json& entry, std::string_view data) {
-  const Json* dtype = entry.find("dtype");
-  const Json* shape = entry.find("shape");
-  const Json* offsets = entry.find("data_offsets");
-  const auto* word = dtype != nullptr ? std::get_if<std::string>(&dtype->value) : nullptr;
-  const auto* lengths = shape != nullptr ? std::get_if<Json::Array>(&shape->value) : nullptr;
-  const auto* ends = offsets != nullptr ? std::get_if<Json::Array>(&offsets->value) : nullptr;
-  if (word == nullptr || lengths == nullptr || ends == nullptr || ends->size() != 2) {
+  const Json* dtype = entry.find("dtype", Json::Kind::text);
+  const Json* shape = entry.find("shape", Json::Kind::array);
+  const Json* offsets = entry.find("data_offsets", Json::Kind::array);
+  if (dtype == nullptr || shape == nullptr || offsets == nullptr || offsets->items.size() != 2) {
     fail(path, "is no safetensors file: the entry of '" + name + "' is incomplete");
   }
+  const std::string& word = dtype->text;
   SavedArray a;
   a.name = name;
-  if (*word != "F16" && *word != "F32") fail(path, "holds '" + name + "' as " + *word + "; needs F16 or F32");
-  a.dtype = *word == "F16" ? Dtype::float16 : Dtype::float32;
+  if (word != "F16" && word != "F32") fail(path, "holds '" + name + "' as " + word + "; needs F16 or F32");
+  a.dtype = word == "F16" ? Dtype::float16 : Dtype::float32;
   std::uint64_t bytes = size_of(a.dtype);
-  for (const Json& j : *lengths) {
+  for (const Json& j : shape->items) {
     a.shape.push_back(whole(path, j));
     const auto length = static_cast<std::uint64_t>(a.shape.back());
     if (length != 0 && bytes > (std::uint64_t{1} << 62) / length)
       fail(path, "is no safetensors file: '" + name + "' is too large");
     bytes *= length;
   }
-  const auto begin = static_cast<std::uint64_t>(whole(path, (*ends)[0]));
-  const auto end = static_cast<std::uint64_t>(whole(path, (*ends)[1]));
+  const auto begin = static_cast<std::uint64_t>(whole(path, offsets->items[0]));
+  const auto end = static_cast<std::uint64_t>(whole(path, offsets->items[1]));
   if (begin > end || end > data.size() || end - begin != bytes) {
     fail(path, "is damaged: the bytes of '" + name + "' are not where they should be");
   }
@@ -71,15 +68,15 @@ const SavedArray* SavedFile::find(const std::string& name) const {
 }
 
 void write_safetensors(const std::string& path, const SavedFile& file) {
-  Json::Object metadata;
-  for (const auto& [name, text] : file.metadata) metadata.emplace_back(name, Json{text});
-  std::string text = "{\"__metadata__\":" + to_text({std::move(metadata)});
+  Json metadata = Json::object();
+  for (const auto& [name, text] : file.metadata) metadata.add(name, Json(text));
+  std::string text = "{\"__metadata__\":" + to_text(metadata);
   std::size_t at = 0;
   for (const SavedArray& a : file.arrays) {
     const std::size_t end = at + a.bytes.size();
     std::string shape;
     for (const std::int64_t v : a.shape) shape += (shape.empty() ? "" : ",") + std::to_string(v);
-    text += "," + to_text({a.name}) + ":{\"dtype\":\"" + word_of(a.dtype) + "\",\"shape\":[" + shape +
+    text += "," + to_text(Json(a.name)) + ":{\"dtype\":\"" + word_of(a.dtype) + "\",\"shape\":[" + shape +
             "],\"data_offsets\":[" + std::to_string(at) + "," + std::to_string(end) + "]}";
     at = end;
   }
@@ -117,18 +114,16 @@ SavedFile read_safetensors(const std::string& path) {
     fail(path, std::string("is no safetensors file: ") + e.what());
   }
   const std::string_view data = view.substr(sizeof length + length);
-  const auto* entries = std::get_if<Json::Object>(&header.value);
-  if (entries == nullptr) fail(path, "is no safetensors file: its header is no object");
+  if (header.kind != Json::Kind::object) fail(path, "is no safetensors file: its header is no object");
   SavedFile file;
-  for (const auto& [name, entry] : *entries) {
-    if (name != "__metadata__") {
-      file.arrays.push_back(array_of(path, name, entry, data));
+  for (std::size_t i = 0; i < header.items.size(); ++i) {
+    const Json& entry = header.items[i];
+    if (header.names[i] != "__metadata__") {
+      file.arrays.push_back(array_of(path, header.names[i], entry, data));
       continue;
     }
-    if (const auto* pairs = std::get_if<Json::Object>(&entry.value)) {
-      for (const auto& [key, v] : *pairs) {
-        if (const auto* text = std::get_if<std::string>(&v.value)) file.metadata[key] = *text;
-      }
+    for (std::size_t k = 0; k < entry.names.size(); ++k) {
+      if (entry.items[k].kind == Json::Kind::text) file.metadata[entry.names[k]] = entry.items[k].text;
     }
   }
   return file;

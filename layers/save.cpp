@@ -35,31 +35,26 @@ constexpr Part kVelocity = {".velocity", &Parameter::velocity};
 
 Json config_of_network(const Network& net, std::uint64_t step) {
   const NetworkOptions& o = net.options();
-  Json::Array shape;
-  for (const std::int64_t v : net.in().shape()) shape.push_back({v});
-  Json::Array layers;
-  for (const auto& layer : net.layers()) layers.push_back(json_of(layer->config()));
-  Json::Object out;
-  const auto add = [&out](const char* name, auto value) { out.emplace_back(name, Json{std::move(value)}); };
-  add("input_shape", std::move(shape));
-  add("layout", std::string(o.layout == Layout::channels_last ? "channels_last" : "batch_last"));
-  add("dtype", std::string(name_of(o.dtype)));
-  add("seed", std::to_string(o.seed));  // 64 bits: more than a JSON number holds
-  add("stochastic", o.stochastic);
-  add("bits", static_cast<std::int64_t>(o.bits));
-  add("master", o.master);
-  add("loss_scale", static_cast<double>(o.loss_scale));
-  add("step", std::to_string(step));
-  add("layers", std::move(layers));
-  return {std::move(out)};
+  Json layers = Json::array();
+  for (const auto& layer : net.layers()) layers.add(json_of(layer->config()));
+  Json out = Json::object();
+  out.add("input_shape", layers::json_of(net.in().shape()));
+  out.add("layout", Json(std::string(o.layout == Layout::channels_last ? "channels_last" : "batch_last")));
+  out.add("dtype", Json(std::string(name_of(o.dtype))));
+  out.add("seed", Json(std::to_string(o.seed)));  // 64 bits: more than a JSON number holds
+  out.add("stochastic", Json(o.stochastic));
+  out.add("bits", Json(static_cast<std::int64_t>(o.bits)));
+  out.add("master", Json(o.master));
+  out.add("loss_scale", Json(static_cast<double>(o.loss_scale)));
+  out.add("step", Json(std::to_string(step)));
+  out.add("layers", std::move(layers));
+  return out;
 }
 
-template <class T>
-T field(const std::string& path, const Json& j, const char* name) {
-  const Json* v = j.find(name);
-  const T* out = v != nullptr ? std::get_if<T>(&v->value) : nullptr;
-  if (out == nullptr) throw Error("'" + path + "' holds no network: '" + name + "' is missing in its description");
-  return *out;
+const Json& field(const std::string& path, const Json& j, const char* name, Json::Kind kind) {
+  const Json* v = j.find(name, kind);
+  if (v == nullptr) throw Error("'" + path + "' holds no network: '" + name + "' is missing in its description");
+  return *v;
 }
 
 std::uint64_t big(const std::string& path, const std::string& digits) {
@@ -143,27 +138,28 @@ Network Network::load(const std::string& path) {
   if (it == file.metadata.end()) throw Error("'" + path + "' holds no network: it has no description of one");
   const Json j = layers::parse_json(it->second);
   NetworkOptions o;
-  o.layout = field<std::string>(path, j, "layout") == "batch_last" ? Layout::batch_last : Layout::channels_last;
-  const auto dtype = dtype_from_name(field<std::string>(path, j, "dtype"));
+  o.layout =
+      field(path, j, "layout", Json::Kind::text).text == "batch_last" ? Layout::batch_last : Layout::channels_last;
+  const auto dtype = dtype_from_name(field(path, j, "dtype", Json::Kind::text).text);
   if (!dtype) throw Error("'" + path + "' holds no network: its dtype is unknown");
   o.dtype = *dtype;
-  o.seed = big(path, field<std::string>(path, j, "seed"));
-  o.stochastic = field<bool>(path, j, "stochastic");
-  o.bits = static_cast<int>(field<std::int64_t>(path, j, "bits"));
-  o.master = field<bool>(path, j, "master");
-  o.loss_scale = static_cast<float>(field<double>(path, j, "loss_scale"));
+  o.seed = big(path, field(path, j, "seed", Json::Kind::text).text);
+  o.stochastic = field(path, j, "stochastic", Json::Kind::boolean).boolean;
+  o.bits = static_cast<int>(field(path, j, "bits", Json::Kind::whole).whole);
+  o.master = field(path, j, "master", Json::Kind::boolean).boolean;
+  o.loss_scale = static_cast<float>(field(path, j, "loss_scale", Json::Kind::real).real);
   Shape shape;
-  for (const Json& v : field<Json::Array>(path, j, "input_shape")) {
-    const auto* length = std::get_if<std::int64_t>(&v.value);
-    if (length == nullptr) throw Error("'" + path + "' holds no network: its input_shape is not whole numbers");
-    shape.push_back(*length);
+  for (const Json& v : field(path, j, "input_shape", Json::Kind::array).items) {
+    if (v.kind != Json::Kind::whole)
+      throw Error("'" + path + "' holds no network: its input_shape is not whole numbers");
+    shape.push_back(v.whole);
   }
   std::vector<layers::LayerPtr> chain;
-  for (const Json& v : field<Json::Array>(path, j, "layers"))
+  for (const Json& v : field(path, j, "layers", Json::Kind::array).items)
     chain.push_back(layers::Layer::create(layers::config_of(v)));
   Network net(std::move(chain), shape, o);
   net.load_parameters(path);
-  net.impl_->run.step = big(path, field<std::string>(path, j, "step"));
+  net.impl_->run.step = big(path, field(path, j, "step", Json::Kind::text).text);
   return net;
 }
 

@@ -41,7 +41,7 @@ class Softmax final : public Layer::Impl {
       logits = program.make(rows, x.dtype);
       transposed(program, x.reshaped({in.channels, n}), logits);
     }
-    const Ref probs = program.make(rows, x.dtype);
+    Ref probs = program.make(rows, x.dtype);
     const Ref labels = program.labels;
     const Ref loss = program.loss;
     program.add({logits, labels, probs, loss}, [=](Run& run) {

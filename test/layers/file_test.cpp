@@ -18,10 +18,10 @@ TEST(Json, RoundTrip) {
       R"({"a":[1,-2,3.5,1e-07,true,false,null],"b":{"c":"\"\\ ä"},"d":[],"e":{},"f":9223372036854775807,"g":2.0})";
   EXPECT_EQ(to_text(parse_json(text)), text);
   const Json escaped = parse_json("  [ \"\\u00e4\\n\\ud83d\\ude00\\/\" , 1E2 ] ");
-  const auto& list = std::get<Json::Array>(escaped.value);
-  EXPECT_EQ(std::get<std::string>(list[0].value), "\xc3\xa4\n\xf0\x9f\x98\x80/");
-  EXPECT_EQ(std::get<double>(list[1].value), 100.0);
-  EXPECT_EQ(to_text({std::string("\x01")}), "\"\\u0001\"");
+  ASSERT_EQ(escaped.items.size(), 2U);
+  EXPECT_EQ(escaped.items[0].text, "\xc3\xa4\n\xf0\x9f\x98\x80/");
+  EXPECT_EQ(escaped.items[1].real, 100.0);
+  EXPECT_EQ(to_text(Json(std::string("\x01"))), "\"\\u0001\"");
 }
 
 TEST(Json, RefusesWhatIsNone) {

@@ -102,7 +102,7 @@ struct ConvSpec {
   bool bias = true;
   bool relu = false;
 };
-NG_API LayerPtr conv(std::int64_t channels, Extent window, const ConvSpec& spec = {});
+NG_API LayerPtr conv(std::int64_t channels, const Extent& window, const ConvSpec& spec = {});
 
 // The data gradient of a convolution as a forward pass: lengths (P - 1) stride - 2 padding + dilation (R - 1) + 1 + extra.
 struct DeconvSpec {
@@ -111,7 +111,7 @@ struct DeconvSpec {
   bool bias = true;
   bool relu = false;
 };
-NG_API LayerPtr deconv(std::int64_t channels, Extent window, const DeconvSpec& spec = {});
+NG_API LayerPtr deconv(std::int64_t channels, const Extent& window, const DeconvSpec& spec = {});
 
 // Windows of space and, with `maps`, of channels. stride: 0 is the window's.
 struct PoolSpec {
@@ -120,7 +120,7 @@ struct PoolSpec {
   std::int64_t maps = 1, maps_stride = 0, maps_padding = 0;
   bool count_padding = false;  // of avg
 };
-NG_API LayerPtr pool(Extent window, const PoolSpec& spec = {});
+NG_API LayerPtr pool(const Extent& window, const PoolSpec& spec = {});
 
 // y = act(w x + bias) over all elements of a sample.
 struct FullSpec {
