@@ -17,19 +17,20 @@ namespace {
 class OnFamily : public ::testing::TestWithParam<sass::Arch> {
  protected:
   OnFamily()
-      : device_(embedded_cubins(), GetParam(), true, std::size_t{64} << 20), before_(exchange_device(&device_)) {}
-  ~OnFamily() override { exchange_device(before_); }
+      : emulator(embedded_cubins(), GetParam(), true, std::size_t{64} << 20), outer(exchange_device(&emulator)) {}
+  ~OnFamily() override { exchange_device(outer); }
 
   // Samples of (6, 6, 1) whose class is the corner that is bright.
   void make_data(int count) {
     std::mt19937 random(3);
-    x_.assign(static_cast<std::size_t>(count) * 36, 0.0F);
-    y_.clear();
+    images.assign(static_cast<std::size_t>(count) * 36, 0.0F);
+    labels.clear();
     for (int i = 0; i < count; ++i) {
-      y_.push_back(static_cast<std::int32_t>(random() % 4));
+      labels.push_back(static_cast<std::int32_t>(random() % 4));
       for (int j = 0; j < 36; ++j) {
-        const bool bright = (j / 6 / 3) * 2 + j % 6 / 3 == y_.back();
-        x_[static_cast<std::size_t>(i * 36 + j)] = static_cast<float>(random() % 100) / 200.0F + (bright ? 0.5F : 0.0F);
+        const bool bright = (j / 6 / 3) * 2 + j % 6 / 3 == labels.back();
+        images[static_cast<std::size_t>(i) * 36 + static_cast<std::size_t>(j)] =
+            static_cast<float>(random() % 100) / 200.0F + (bright ? 0.5F : 0.0F);
       }
     }
   }
@@ -48,10 +49,10 @@ class OnFamily : public ::testing::TestWithParam<sass::Arch> {
     return out;
   }
 
-  EmulatorDevice device_;
-  Device* before_;
-  std::vector<float> x_;
-  std::vector<std::int32_t> y_;
+  EmulatorDevice emulator;
+  Device* outer;
+  std::vector<float> images;
+  std::vector<std::int32_t> labels;
 };
 
 INSTANTIATE_TEST_SUITE_P(Families, OnFamily, ::testing::Values(sass::Arch::sm_90a, sass::Arch::sm_52),
@@ -61,13 +62,13 @@ TEST_P(OnFamily, Learns) {
   make_data(48);
   for (const Layout layout : {Layout::channels_last, Layout::batch_last}) {
     Network net = make({.layout = layout});
-    const Samples validation = x_;
+    const Samples validation = images;
     FitOptions o;
     o.epochs = 12;
     o.batch = 20;
     o.lr = 0.1F;
     o.validation_x = &validation;
-    o.validation_y = y_;
+    o.validation_y = labels;
     int calls = 0;
     o.callback = [&](const Progress& p) {
       ++calls;
@@ -75,24 +76,24 @@ TEST_P(OnFamily, Learns) {
       EXPECT_EQ(p.samples, 48);
       EXPECT_EQ(p.history->val_loss.size(), static_cast<std::size_t>(p.epoch + (p.epoch_done ? 1 : 0)));
     };
-    const History h = net.fit(x_, y_, o);
+    const History h = net.fit(images, labels, o);
     EXPECT_EQ(calls, 12 * 4);
     EXPECT_LT(h.loss.back(), 0.5 * h.loss.front());
-    EXPECT_GT(net.evaluate(x_, y_).accuracy, 0.9);
+    EXPECT_GT(net.evaluate(images, labels).accuracy, 0.9);
   }
 }
 
 TEST_P(OnFamily, AMovedNetworkGoesOn) {
   make_data(10);
   Network a = make();
-  a.fit(x_, y_, {.epochs = 1});
-  const std::vector<float> before = a.predict(x_);
+  a.fit(images, labels, {.epochs = 1});
+  const std::vector<float> before = a.predict(images);
   Network b = std::move(a);
-  EXPECT_EQ(b.predict(x_), before);
+  EXPECT_EQ(b.predict(images), before);
   Network c = make({.seed = 9});
   c = std::move(b);
-  EXPECT_EQ(c.predict(x_), before);
-  c.fit(x_, y_, {.epochs = 1});
+  EXPECT_EQ(c.predict(images), before);
+  c.fit(images, labels, {.epochs = 1});
 }
 
 // With ever less memory a step fails at one place or another; the parameters stay those of the last whole step, and once
@@ -102,7 +103,7 @@ TEST_P(OnFamily, OutOfMemoryAnywhere) {
   int failures = 0;
   for (const std::size_t room : {0, 2, 8, 20, 32, 64, 128, 192, 256, 1024}) {
     Network net = make();
-    net.fit(x_, y_, {.epochs = 1, .batch = 8});
+    net.fit(images, labels, {.epochs = 1, .batch = 8});
     const auto before = weights(net);
     release_cached_memory();
     std::vector<Tensor> hog;
@@ -116,7 +117,7 @@ TEST_P(OnFamily, OutOfMemoryAnywhere) {
     }
     bool failed = false;
     try {
-      net.train_step(x_, y_, {});
+      net.train_step(images, labels, {});
     } catch (const OutOfMemory&) {
       failed = true;
       ++failures;
@@ -125,7 +126,7 @@ TEST_P(OnFamily, OutOfMemoryAnywhere) {
     release_cached_memory();
     if (failed) {
       EXPECT_EQ(weights(net), before);
-      EXPECT_NO_THROW(net.train_step(x_, y_, {}));
+      EXPECT_NO_THROW(net.train_step(images, labels, {}));
     }
     EXPECT_NE(weights(net), before);
   }
@@ -137,17 +138,17 @@ TEST_P(OnFamily, Refused) {
   make_data(4);
   Network net = make();
   const auto before = weights(net);
-  EXPECT_THROW(net.fit(std::vector<float>(35), y_), InvalidArgument);
+  EXPECT_THROW(net.fit(std::vector<float>(35), labels), InvalidArgument);
   EXPECT_THROW(net.fit(std::vector<float>(), {}), InvalidArgument);
   const std::vector<std::int32_t> wrong = {0, 1, 4, 0};
-  EXPECT_THROW(net.fit(x_, wrong), InvalidArgument);
-  EXPECT_THROW(static_cast<void>(net.evaluate(x_, std::span(y_).first(3))), InvalidArgument);
+  EXPECT_THROW(net.fit(images, wrong), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(net.evaluate(images, std::span(labels).first(3))), InvalidArgument);
   FitOptions half;
-  half.validation_y = y_;
-  EXPECT_THROW(net.fit(x_, y_, half), InvalidArgument);
-  EXPECT_THROW(static_cast<void>(net.predict(x_, 0)), InvalidArgument);
+  half.validation_y = labels;
+  EXPECT_THROW(net.fit(images, labels, half), InvalidArgument);
+  EXPECT_THROW(static_cast<void>(net.predict(images, 0)), InvalidArgument);
   EXPECT_THROW(static_cast<void>(net.memory(0, true)), InvalidArgument);
-  EXPECT_THROW(net.backward(std::span<const float>(x_)), InvalidArgument);
+  EXPECT_THROW(net.backward(std::span<const float>(images)), InvalidArgument);
   EXPECT_EQ(weights(net), before);
   EXPECT_THROW(Network({nullptr}, {3}), InvalidArgument);
   EXPECT_THROW(layers::inception({{nullptr}}), InvalidArgument);

@@ -72,6 +72,7 @@ TEST(Placement, RandomLivesDoNotOverlap) {
 
 TEST(Placement, AChainNeedsTwoOfItsTensors) {
   std::vector<Buffer> buffers;
+  buffers.reserve(10);
   for (int i = 0; i < 10; ++i) buffers.push_back({4096, i, i + 1, 0});
   EXPECT_EQ(place_buffers(buffers, true), 2 * 4096U);
   EXPECT_EQ(place_buffers(buffers, false), 10 * 4096U);
