@@ -11,7 +11,6 @@ import nervanagpu as ng
 import numpy as np
 import pytest
 from nervanagpu import layers as L
-from safetensors.numpy import load_file
 
 CLASSES = 5
 
@@ -160,6 +159,20 @@ def test_last_batch_may_be_smaller(data):
     assert net.predict(x, batch=7).shape == (90, CLASSES)
     # Each sample's result does not depend on the batch that it is in.
     assert np.array_equal(net.predict(x, batch=7), net.predict(x, batch=90))
+
+
+def test_default_batch(data):
+    """That of the Data layer, else 64."""
+    x, y = data
+
+    def trained(own: int, batch: int | None) -> list[np.ndarray]:
+        net = ng.Network([L.Data(batch=own), L.Full(CLASSES), L.Softmax()], (6, 5, 2))
+        net.fit(x, y, epochs=2, batch=batch)
+        return values(net)
+
+    assert same(trained(17, None), trained(0, 17))
+    assert same(trained(0, None), trained(0, 64))
+    assert not same(trained(0, 17), trained(0, 64))
 
 
 def test_order_of_samples(data):
@@ -333,6 +346,7 @@ def test_save_and_load(data, tmp_path, dtype, options, layout):
 
 def test_file_is_safetensors(data, tmp_path):
     """Another reader finds the parameters, in the form that does not depend on the layout."""
+    load_file = pytest.importorskip("safetensors.numpy").load_file
     path = tmp_path / "net.safetensors"
     for layout in ("NHWC", "CHWN"):
         net = make("float16", layout=layout)
