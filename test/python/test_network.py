@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
+import pty
 import signal
+import struct
+import subprocess
+import sys
+import termios
 import threading
 from pathlib import Path
 
@@ -524,3 +531,22 @@ def test_bar_only_on_a_terminal(data, capsys):
     x, y = data
     make().fit(x, y, epochs=1)
     assert capsys.readouterr().err == ""
+
+
+def test_bar_on_a_terminal():
+    pytest.importorskip("tqdm")
+    program = """if True:
+        import numpy as np, nervanagpu as ng
+        net = ng.Network([ng.layers.Full(2), ng.layers.Softmax()], (3,))
+        net.fit(np.ones((300, 3)), np.zeros(300, int), epochs=2)
+    """
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 120, 0, 0))
+    try:
+        subprocess.run([sys.executable, "-c", program], stderr=theirs, timeout=60, check=True, env=os.environ)
+        text = os.read(ours, 1 << 16).decode()
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert "epoch 2/2: 100%" in text
+    assert "accuracy 100.00 %" in text
