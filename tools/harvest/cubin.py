@@ -1,10 +1,11 @@
 """The code words of a cubin: every .text section, 128-bit words as integers."""
 
 import struct
+from pathlib import Path
 
 
 def words(path):
-    data = open(path, "rb").read()
+    data = Path(path).read_bytes()
     (shoff,) = struct.unpack_from("<Q", data, 40)
     shentsize, shnum, shstrndx = struct.unpack_from("<HHH", data, 58)
     sections = [struct.unpack_from("<IIQQQQIIQQ", data, shoff + i * shentsize) for i in range(shnum)]

@@ -1,5 +1,5 @@
-"""Compact field map of words, one-bit mutation: fieldmap.py ARCH HEX128 ...  Runs of bits that change the same number of
-the text are joined; bits that change nothing or are illegal are listed as such."""
+"""Compact field map of words, one-bit mutation: fieldmap.py ARCH HEX128 ...  Runs of bits that change the same number
+of the text are joined; bits that change nothing or are illegal are listed as such."""
 
 import re
 import sys

@@ -1,4 +1,7 @@
-"""Shows what each bit of a word means to nvdisasm: probe.py ARCH HEX128 ...  |  probe.py ARCH HEX128 AT WIDTH (one field)."""
+"""Shows what each bit of a word means to nvdisasm.
+
+probe.py ARCH HEX128 ...  |  probe.py ARCH HEX128 AT WIDTH (one field)
+"""
 
 import sys
 
