@@ -72,8 +72,8 @@ class NG_API Tensor {
   static Tensor full(Shape shape, double value, Dtype dtype = Dtype::float32);
   // A copy of row-major host data.
   template <class T>
-  static Tensor from_host(std::span<const T> data, Shape shape) {
-    Tensor t = empty(std::move(shape), DtypeOf<T>::value);
+  static Tensor from_host(std::span<const T> data, const Shape& shape) {
+    Tensor t = empty(shape, DtypeOf<T>::value);
     t.set(data.data(), data.size_bytes());
     return t;
   }
