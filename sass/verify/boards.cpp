@@ -125,19 +125,20 @@ void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std:
   }
   const Queue queue = step.known ? queue_of(code.arch, step.inst) : Queue::kNone;
   const ReadQueue read_queue = step.known ? read_queue_of(step.inst) : ReadQueue::kNone;
-  const bool counts = !step.known || always_runs(step.inst) || info(code.arch).encoding == Encoding::k64;
+  const bool counts = step.known && (always_runs(step.inst) || info(code.arch).encoding == Encoding::k64);
   for (Outstanding& o : open_) {
     const Inst& producer = code.steps[o.line].inst;
-    // From sm_70 a count of what came after is only sure of what surely ran.
-    for (unsigned sb = 0; counts && sb < kScoreboards; ++sb) {
-      if (((o.cover & (write | read)) >> sb & 1) && o.since[sb] < 255) ++o.since[sb];
-    }
     // In a queue each takes its turn, even if its guard is false: the younger one's scoreboards speak for both.
     std::uint8_t more = 0;
     if (o.reads && read_queue != ReadQueue::kNone && read_queue == read_queue_of(producer)) {
       more = static_cast<std::uint8_t>(read | write);
     }
     if (!o.reads && queue != Queue::kNone && queue == queue_of(code.arch, producer)) more = write;
+    // While the older one is out, so is every younger one of its queue: a count of at most theirs shows it done. Others
+    // on the same scoreboard may end first and say nothing. From sm_70 only what surely ran counts.
+    for (unsigned sb = 0; counts && sb < kScoreboards; ++sb) {
+      if (((o.cover & more) >> sb & 1) && o.since[sb] < 255) ++o.since[sb];
+    }
     for (unsigned sb = 0; sb < kScoreboards; ++sb) {
       if ((more & ~o.cover) >> sb & 1) o.since[sb] = 0;
     }

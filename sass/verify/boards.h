@@ -42,7 +42,7 @@ class BoardState {
     std::uint8_t cover;  // scoreboards that show it done
     bool guard_kept;     // its guard still has its value
     std::array<std::uint8_t, kScoreboards>
-        since{};  // of those in `cover`: operations on them after the one that covers
+        since{};  // of those in `cover`: operations of the queue on them after the one that covers
     [[nodiscard]] std::uint64_t key() const { return std::uint64_t{line} * 4 + (reads ? 2 : 0) + (again ? 1 : 0); }
   };
   static constexpr int kLong = 100;

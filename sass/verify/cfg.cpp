@@ -90,7 +90,7 @@ class Walker {
     }
     const Tok how = s.inst.mod(Axis::kUniform);
     if (how == Tok::DIV || how == Tok::CONV) return true;
-    const bool computed = indirect(i) || s.inst.op == Op::CALL;
+    const bool computed = indirect(i);
     return std::ranges::any_of(s.touched, [&](const Access& a) {
       return !a.write && (a.file == RegFile::kPred || a.file == RegFile::kUPred || a.file == RegFile::kCc ||
                           (a.file == RegFile::kUGpr && !computed));
@@ -99,7 +99,36 @@ class Walker {
 
   // The target is computed: a label operand is only what the register is relative to.
   [[nodiscard]] bool indirect(std::uint32_t i) const {
-    return at(i).known && (at(i).inst.op == Op::BRX || at(i).inst.op == Op::RET);
+    if (!at(i).known) return false;
+    switch (at(i).inst.op) {
+      case Op::BRX:
+      case Op::RET: return true;
+      case Op::JMP:
+      case Op::CALL:
+        return target(i) == kNone || std::ranges::any_of(at(i).inst.operands(), [](const Operand& o) {
+                 return o.kind == OperandKind::kGpr || o.kind == OperandKind::kUGpr;
+               });
+      default: return false;
+    }
+  }
+
+  // Where the callee of CALL `i` returns: compilers put that address into the register of a RET just before the call.
+  [[nodiscard]] std::uint32_t return_of(std::uint32_t i) const {
+    constexpr std::uint32_t kNear = 64;
+    for (std::uint32_t k = i; k-- > 0 && i - k < kNear;) {
+      if (!std::ranges::any_of(at(k).touched, [&](const Access& a) {
+            return a.write && a.file == RegFile::kGpr && a.count == 1 && return_registers_.contains(a.first);
+          })) {
+        continue;
+      }
+      const Op op = at(k).inst.op;  // MOV R, address, or IMAD R, RZ, RZ, address
+      const Operand& value = at(k).inst.operands()[op == Op::MOV ? 1 : at(k).inst.operand_count - 1u];
+      if ((op != Op::MOV && op != Op::IMAD) || value.kind != OperandKind::kImm || value.imm < 0) break;
+      const std::int64_t index = index_at(info(code_.arch).encoding, static_cast<std::uint64_t>(value.imm));
+      if (index < 0 || index >= std::int64_t{n_}) break;
+      return static_cast<std::uint32_t>(index);
+    }
+    return i + 1;
   }
 
   void find_targets() {
@@ -108,6 +137,11 @@ class Walker {
       if (to != kNone && !indirect(i)) labels_.push_back(to);
       if (at(i).known && at(i).inst.op == Op::BSSY && to != kNone) barriers_[barrier(i)].push_back(to);
       if (!falls_through(i) && i + 1 < n_) landings_.push_back(i + 1);
+      if (at(i).known && at(i).inst.op == Op::RET) {
+        for (const Access& a : at(i).touched) {
+          if (!a.write && a.file == RegFile::kGpr) return_registers_.insert(a.first);
+        }
+      }
     }
     landings_.insert(landings_.end(), labels_.begin(), labels_.end());
   }
@@ -130,7 +164,7 @@ class Walker {
     if (label != kNone && op != Op::SSY && op != Op::PBK && op != Op::PCNT && op != Op::BSSY && !indirect(i)) {
       to.push_back(label);
     }
-    if (op == Op::BRX || op == Op::JMP) to.insert(to.end(), landings_.begin(), landings_.end());
+    if (indirect(i) && op != Op::RET) to.insert(to.end(), landings_.begin(), landings_.end());
     if (op == Op::BSYNC) {
       const auto found = barriers_.find(barrier(i));
       if (found != barriers_.end()) {
@@ -163,7 +197,8 @@ class Walker {
       const bool pushing = pushes(op) && !at(i).never;
       Stack pushed = stack;
       if (pushing && (op == Op::CAL || op == Op::CALL)) {
-        if (i + 1 < n_) pushed.push_back({op, i + 1});
+        const std::uint32_t back = op == Op::CALL ? return_of(i) : i + 1;
+        if (back < n_) pushed.push_back({op, back});
       } else if (pushing && label != kNone) {
         pushed.push_back({op, label});
       }
@@ -171,7 +206,8 @@ class Walker {
       for (const std::uint32_t to : plain(i)) {
         // A call's frame goes with the branch, a push's with the next instruction.
         const bool call = op == Op::CAL || op == Op::CALL;
-        go(to, pushing && call == (to == label) ? pushed : stack);
+        const bool entered = call ? to == label || indirect(i) : to != label;
+        go(to, pushing && entered ? pushed : stack);
       }
       if (!pops_anything(op) || at(i).never) continue;
       while (!stack.empty()) {
@@ -204,7 +240,7 @@ class Walker {
       for (std::uint32_t j = 0; j < n_; ++j) {
         if (!at(j).known || !pops(s.inst.op, at(j).inst.op)) continue;
         const bool call = at(j).inst.op == Op::CAL || at(j).inst.op == Op::CALL;
-        const std::uint32_t to = call ? j + 1 : target(j);
+        const std::uint32_t to = !call ? target(j) : at(j).inst.op == Op::CALL ? return_of(j) : j + 1;
         if (to < n_) s.next.push_back(to);
       }
     }
@@ -213,6 +249,7 @@ class Walker {
   Code& code_;
   std::uint32_t n_;
   std::vector<std::uint32_t> labels_, landings_;
+  std::set<std::uint8_t> return_registers_;                  // of RET
   std::map<unsigned, std::vector<std::uint32_t>> barriers_;  // BSSY targets of each convergence barrier
 };
 

@@ -1,0 +1,83 @@
+// Counted waits, calls and computed branches: what is out of order says nothing by its count, and nothing behind a
+// branch whose target is computed stays unproven.
+#include <gtest/gtest.h>
+
+#include "test/sass/verify/hand_kernel.h"
+
+namespace nervanagpu::sass {
+namespace {
+
+using test::kernel;
+using test::sentences;
+
+std::vector<Hazard> found_in(const char* text) {
+  return verify(Arch::sm_90a, kernel(text));
+}
+
+TEST(VerifyCounts, LoadsOutOfOrderAreNotCounted) {
+  const std::vector<Hazard> found = found_in(R"(
+    --:-:0:-:1 | LDG.E R0, desc[UR4][R4.64]
+    --:-:0:-:2 | LDG.E R1, desc[UR4][R6.64]
+    --:-:-:-:4 | DEPBAR.LE SB0, 0x1
+    --:-:-:-:1 | FADD R8, R0, R9
+    --:-:-:-:5 | EXIT)");
+  ASSERT_EQ(found.size(), 1u) << sentences(found);
+  EXPECT_EQ(found[0].kind, Hazard::Kind::kRaw);
+  EXPECT_EQ(found[0].reg, "R0");
+  const std::vector<Hazard> none = found_in(R"(
+    --:-:0:-:1 | LDG.E R0, desc[UR4][R4.64]
+    --:-:0:-:2 | LDG.E R1, desc[UR4][R6.64]
+    --:-:-:-:4 | DEPBAR.LE SB0, 0x0
+    --:-:-:-:1 | FADD R8, R0, R9
+    --:-:-:-:5 | EXIT)");
+  EXPECT_TRUE(none.empty()) << sentences(none);
+}
+
+TEST(VerifyCounts, OthersOnTheSameScoreboardAreNotCounted) {
+  const std::vector<Hazard> found = found_in(R"(
+    --:-:0:-:1 | LDS R0, [R4]
+    --:-:0:-:2 | LDG.E R1, desc[UR4][R6.64]
+    --:-:-:-:4 | DEPBAR.LE SB0, 0x1
+    --:-:-:-:1 | FADD R8, R0, R9
+    --:-:-:-:5 | EXIT)");
+  ASSERT_EQ(found.size(), 1u) << sentences(found);
+  EXPECT_EQ(found[0].reg, "R0");
+  const std::vector<Hazard> none = found_in(R"(
+    --:-:0:-:1 | LDS R0, [R4]
+    --:-:0:-:2 | LDS R1, [R6]
+    --:-:-:-:4 | DEPBAR.LE SB0, 0x1
+    --:-:-:-:1 | FADD R8, R0, R9
+    --:-:-:-:5 | EXIT)");
+  EXPECT_TRUE(none.empty()) << sentences(none);
+}
+
+TEST(VerifyPaths, BehindAComputedCall) {
+  const std::vector<Hazard> found = found_in(R"(
+    --:-:-:-:5 | CALL.ABS.NOINC R20
+    --:-:-:-:1 | FFMA R0, R4, R5, R6
+    --:-:-:-:1 | FFMA R1, R0, R5, R6
+    --:-:-:-:5 | EXIT)");
+  ASSERT_EQ(found.size(), 1u) << sentences(found);
+  EXPECT_EQ(found[0].missing, 3);
+}
+
+TEST(VerifyPaths, ACallReturnsWhereItsRegisterSays) {
+  // The callee's FFMA is read right behind its return; R20 holds the address of that reader.
+  const char* const text = R"(
+    --:-:-:-:5 | MOV R20, 0x30
+    --:-:-:-:5 | CALL.REL.NOINC `(callee)
+    --:-:-:-:5 | EXIT
+    --:-:-:-:1 | FFMA R1, R0, R5, R6
+    --:-:-:-:5 | EXIT
+    callee:
+    --:-:-:-:1 | FFMA R0, R4, R5, R6
+    --:-:-:-:2 | RET.REL.NODEC R20 0x0
+    )";
+  const std::vector<Hazard> found = found_in(text);
+  ASSERT_EQ(found.size(), 1u) << sentences(found);
+  EXPECT_EQ(found[0].consumer, 3u);
+  EXPECT_EQ(found[0].missing, 1);
+}
+
+}  // namespace
+}  // namespace nervanagpu::sass
