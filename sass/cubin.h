@@ -24,14 +24,44 @@ struct KernelImage {
   std::uint32_t param_bytes = 0;
   std::vector<Param> params;            // from the manifest; names empty in cubins that are not ours
   std::vector<std::uint8_t> constant0;  // initial image of c[0x0] (usually zeros)
-  std::vector<std::uint8_t> constant2;  // c[0x2], literals of ptxas for sm_50 .. sm_62; read, not written
+  std::vector<std::uint8_t> constant2;  // c[0x2]: literals and tables of jumps by ptxas; read, not written
   std::vector<Span> lines;              // source position of each instruction; empty: unknown
   Manifest manifest;                    // ours only: manifest.name empty otherwise
+};
+
+// A place that takes an address when a cubin is loaded.
+struct Relocation {
+  enum class To : std::uint8_t { kVariable, kFunction };
+  std::uint32_t offset = 0;  // of the place
+  std::uint8_t bytes = 8;    // 4 or 8
+  To to = To::kVariable;
+  std::uint64_t value = 0;  // kVariable: offset in the variables; kFunction: index in ModuleData::externals
+};
+
+struct Variable {
+  enum class Place : std::uint8_t { kGlobal, kConstant };
+  std::string name;
+  Place place = Place::kGlobal;
+  std::uint64_t offset = 0;  // in the variables, or in c[0x3]
+  std::uint64_t bytes = 0;
+};
+
+// What the kernels of a cubin share: variables in global memory, and the constant banks that they and the compiler
+// keep. Read, not written.
+struct ModuleData {
+  std::vector<std::uint8_t> initial;    // the first variables' values; zeros behind them
+  std::uint64_t bytes = 0;              // of all variables
+  std::vector<std::uint8_t> constant3;  // c[0x3]: __constant__ variables
+  std::vector<std::uint8_t> constant4;  // c[0x4]: addresses of variables and functions
+  std::vector<Relocation> in_variables, in_constant3, in_constant4;
+  std::vector<Variable> variables;     // those that have a name
+  std::vector<std::string> externals;  // functions that the driver has to have: vprintf, malloc
 };
 
 struct CubinImage {
   Arch arch = Arch::sm_90a;
   std::vector<KernelImage> kernels;
+  ModuleData data = {};
 };
 
 // ELF bytes, ABI 7. Fails on what no cubin can hold (no kernels, two of one name, code of another architecture).

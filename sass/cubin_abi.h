@@ -14,6 +14,7 @@ inline constexpr std::size_t kElfHeaderBytes = 64;
 inline constexpr std::size_t kSectionHeaderBytes = 64;
 inline constexpr std::size_t kProgramHeaderBytes = 56;
 inline constexpr std::size_t kSymbolBytes = 24;
+inline constexpr std::size_t kRelaBytes = 24;
 
 inline constexpr std::uint16_t kMachineCuda = 190;
 inline constexpr std::uint16_t kTypeExec = 2;
@@ -31,7 +32,9 @@ enum SectionType : std::uint32_t {
   kSectionProgbits = 1,
   kSectionSymtab = 2,
   kSectionStrtab = 3,
+  kSectionRela = 4,
   kSectionNobits = 8,
+  kSectionRel = 9,
   kSectionNvInfo = 0x70000000,
 };
 
@@ -47,11 +50,20 @@ inline constexpr std::uint32_t kBarrierMask = 0x7f;
 // .text.K up to sm_89 keeps the register count above the symbol index in sh_info.
 inline constexpr unsigned kRegisterShift = 24;
 
+// Types of relocations: what goes where.
+enum RelocationType : std::uint32_t {
+  kReloc32 = 1,
+  kReloc64 = 2,
+  kRelocGeneric32 = 3,  // a generic address; of a variable in global memory that is the same
+  kRelocGeneric64 = 4,
+};
+
 enum SymbolInfo : std::uint8_t {
   kSymbolLocalSection = 0x03,
   kSymbolGlobalFunction = 0x12,
 };
 inline constexpr std::uint8_t kSymbolFunction = 2;  // the type nibble of st_info
+inline constexpr std::uint8_t kSymbolObject = 1;
 inline constexpr std::uint8_t kSymbolEntry = 0x10;  // st_other: a kernel
 
 enum SegmentType : std::uint32_t { kSegmentLoad = 1, kSegmentPhdr = 6 };
@@ -92,6 +104,8 @@ inline constexpr std::uint32_t kMaxRegisters = 255;
 inline constexpr std::uint32_t kMaxBarriers = 16;
 inline constexpr std::uint32_t kMaxThreads = 1024;
 inline constexpr std::uint32_t kMaxLocalBytes = 512u << 10;  // of a thread
+inline constexpr std::uint32_t kUnknownStack = 0xffffffffu;   // MIN_STACK_SIZE of recursive kernels
+inline constexpr std::uint64_t kMaxVariableBytes = std::uint64_t{1} << 40;
 
 // Section indices of ELF end at 0xff00, and a kernel has six sections. (With 256 registers above it, a symbol index has
 // 24 bits.)

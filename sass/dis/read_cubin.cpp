@@ -10,6 +10,7 @@
 #include "sass/dis/elf.h"
 #include "sass/dis/kernel_info.h"
 #include "sass/dis/nv_info.h"
+#include "sass/dis/read_data.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -62,6 +63,7 @@ class CubinReader {
       if (!ok) return error("kernel '" + printable(image_.kernels[i].name) + "': " + ok.error().message);
     }
     if (auto ok = read_global_info(); !ok) return ok.error();
+    if (auto ok = read_data(elf_, name_budget_, image_.data); !ok) return ok.error();
     for (const KernelImage& k : image_.kernels) {
       if (k.registers > kMaxRegisters) {
         return error("kernel '" + printable(k.name) + "': REGCOUNT " + number(k.registers) + ", at most 255 can be");
@@ -225,6 +227,8 @@ class CubinReader {
       KernelImage& k = image_.kernels[kernel->second];
       if (!stack) {
         k.registers = r.word(1);
+      } else if (r.word(1) == kUnknownStack) {
+        continue;
       } else if (r.word(1) > kMaxLocalBytes) {
         return in.fail("a stack of " + number(r.word(1)) + " bytes, at most " + number(kMaxLocalBytes) + " can be");
       } else {

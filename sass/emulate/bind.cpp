@@ -81,14 +81,12 @@ void operands(const Inst& inst, Binding& b) {
         break;
       case OperandKind::kConst:
         if (o.ureg != kNoReg) b.refuse("a bindless constant cx[]");
-        if (o.bank != 0 && (o.bank != 2 || inst.row->encoding != Encoding::k64)) {
-          b.refuse("constant bank " + std::to_string(o.bank));
-        }
+        if (bank_slot(o.bank) < 0) b.refuse("constant bank " + std::to_string(o.bank));
         if (x.src_count < x.src.size()) {
           Src& src = x.src[x.src_count++] = source_of(o);
           if (inst.op == Op::LDC || inst.op == Op::ULDC) break;  // its offset is only known when it runs
           if (src.bits >= 0x10000) b.refuse("constant offset out of the bank");
-          if (o.bank == 2) src.bits += kConstantBank;
+          src.bits += static_cast<std::uint32_t>(std::max(bank_slot(o.bank), 0)) * kConstantBank;
         }
         break;
       case OperandKind::kImm:

@@ -3,6 +3,7 @@
 
 #include "sass/emulate/bind.h"
 #include "sass/emulate/cc.h"
+#include "sass/emulate/grid.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
@@ -50,6 +51,38 @@ const Uop* bra_div(Warp& w, const Uop* u) {
   return jump(w, u, x.target);
 }
 
+// A function that only the driver of a GPU has.
+const Uop* external(Warp& w, const Uop* u, unsigned lane, const std::string& name) {
+  if (name != "__assertfail") return fault(w, u, lane, "calls " + name + ", which the emulator does not have");
+  const auto word = [&](unsigned reg) { return w.row(rows::use(static_cast<std::uint8_t>(reg)))[lane]; };
+  const auto string = [&](unsigned reg) {
+    std::string text;
+    for (std::uint64_t at = std::uint64_t{word(reg + 1)} << 32 | word(reg); text.size() < 256; ++at) {
+      const std::byte* c = w.memory->touch(at, 1);
+      if (c == nullptr || *c == std::byte{0}) break;
+      text += static_cast<char>(*c);
+    }
+    return text;
+  };
+  return fault(
+      w, u, lane,
+      "assertion failed: " + string(4) + ", in " + string(10) + ", " + string(6) + ":" + std::to_string(word(8)));
+}
+
+// LEPC: the address of an instruction.
+const Uop* lepc(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const std::uint64_t at = kCodeWindow + address_of(Encoding::k128, x.target);
+  Row32 lo = result(w, x);
+  Row32 hi = result(w, x, 1);
+  for (unsigned l = 0; l < kLanes; ++l) {
+    lo[l] = static_cast<std::uint32_t>(at);
+    hi[l] = static_cast<std::uint32_t>(at >> 32);
+  }
+  finish(w, x, 2);
+  return u + 1;
+}
+
 // Indirect jumps: every lane has a target of its own; those of the first lane's go, the others come again.
 const Uop* jump_indirect(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
@@ -65,6 +98,11 @@ const Uop* jump_indirect(Warp& w, const Uop* u) {
   };
   const unsigned first = static_cast<unsigned>(std::countr_zero(lanes));
   const std::uint64_t target = target_of(first);
+  if (x.flag3) {
+    const std::uint64_t called = (target + kCodeWindow - kExternalWindow) / 16;
+    const SharedBanks* banks = w.cta->grid->kernel->banks.get();
+    if (banks != nullptr && called < banks->externals.size()) return external(w, u, first, banks->externals[called]);
+  }
   const std::int64_t index = index_at(narrow ? Encoding::k64 : Encoding::k128, target);
   if (index < 0 || index >= std::int64_t{x.imm2}) {
     return fault(w, u, first, "jump to " + std::to_string(target) + ", which is not in the kernel");
@@ -225,14 +263,15 @@ bool bind_control(const Inst& inst, Binding& b) {
     case Op::CALL:
     case Op::RET:
     case Op::BRX:
-      if (says(inst, "ABS")) b.refuse("absolute code addresses");
+      x.flag3 = says(inst, "ABS");
+      x.jump_base = x.flag3 ? -static_cast<std::int64_t>(kCodeWindow) : 0;
       if (x.src_count == 0) {
         x.body = x.puse_count == 0 ? bra : bra_if;
         if (inst.op != Op::CALL) b.refuse("no target register");
         return true;
       }
       for (const Operand& o : inst.operands()) {
-        if (o.kind == OperandKind::kLabel) x.jump_base = o.imm;
+        if (o.kind == OperandKind::kLabel) x.jump_base += o.imm;
         // BRX counts from the next instruction.
         if (o.kind == OperandKind::kCc && o.sub != Tok::kNone) {
           x.flag2 = true;
@@ -246,6 +285,7 @@ bool bind_control(const Inst& inst, Binding& b) {
       x.flag = inst.row->encoding == Encoding::k64;
       x.body = jump_indirect;
       return true;
+    case Op::LEPC: x.body = lepc; return true;
     case Op::EXIT: x.body = exit_lanes; return true;
     case Op::BPT:
       if (!says(inst, "TRAP")) b.refuse("a breakpoint");

@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sass/cubin.h"
@@ -69,9 +70,29 @@ struct Report {
   std::uint64_t warp_instructions = 0;
 };
 
-// A kernel decoded once and launched many times.
+// A kernel decoded once and launched many times. This one stands alone: it has no variables and no c[0x3], c[0x4].
 class Kernel;
 Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image);
+
+// What the kernels of one cubin share: its variables, which live in `memory` as long as the module does, and the constant
+// banks with their addresses. Its kernels must not run when it is gone.
+class Module {
+ public:
+  static Result<std::unique_ptr<Module>> load(const CubinImage& image, Memory& memory);
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  // `image`: one of the cubin's.
+  [[nodiscard]] Result<std::shared_ptr<const Kernel>> kernel(const KernelImage& image) const;
+  // The bytes of a variable, in global memory or in c[0x3]; empty where there is none of that name.
+  std::span<std::byte> variable(std::string_view name);
+
+ private:
+  struct Impl;
+  explicit Module(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
 
 struct Launch {
   Dim3 grid, block;

@@ -15,6 +15,12 @@ namespace nervanagpu::sass::emulate {
 struct CheckOp;
 struct QuickOp;
 
+// The constant banks that the kernels of a module share, and the functions that it does not have itself.
+struct SharedBanks {
+  std::vector<std::uint8_t> constant3, constant4;
+  std::vector<std::string> externals;
+};
+
 class Kernel {
  public:
   Arch arch = Arch::sm_90a;
@@ -22,6 +28,7 @@ class Kernel {
   std::vector<Span> lines;              // may be empty
   std::vector<std::uint8_t> constant0;  // initial image of c[0]
   std::vector<std::uint8_t> constant2;  // c[2]
+  std::shared_ptr<const SharedBanks> banks;
   std::uint32_t param_bytes = 0;
   std::uint32_t shared = 0;  // static, bytes
   std::uint32_t local = 0;   // bytes a thread
@@ -38,5 +45,8 @@ class Kernel {
   Kernel();
   ~Kernel();
 };
+
+Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image,
+                                           std::shared_ptr<const SharedBanks> banks);
 
 }  // namespace nervanagpu::sass::emulate

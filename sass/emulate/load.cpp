@@ -11,6 +11,21 @@
 namespace nervanagpu::sass::emulate {
 namespace {
 
+// What a thread has for functions that call themselves: how deep they go is not written in the cubin. (CUDA: 1 KiB, or
+// what cuCtxSetLimit says.)
+constexpr std::uint32_t kCallStack = 16u << 10;
+
+// Moves the stack pointer: R1 = R1 + n. A kernel does so once, functions with a frame when they begin and end.
+bool moves_stack(const Inst& inst) {
+  bool reads = false;
+  bool writes = false;
+  for (const Operand& o : inst.operands()) {
+    if (o.kind != OperandKind::kGpr || o.reg != 1) continue;
+    (o.role == Role::kUse ? reads : writes) = true;
+  }
+  return reads && writes;
+}
+
 const Uop* past_the_end(Warp& w, const Uop* u) {
   return fault(w, u, kLanes, "control runs past the last instruction");
 }
@@ -21,6 +36,11 @@ Kernel::Kernel() = default;
 Kernel::~Kernel() = default;
 
 Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image) {
+  return load(arch, image, nullptr);
+}
+
+Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image,
+                                           std::shared_ptr<const SharedBanks> banks) {
   const ArchInfo& a = info(arch);
   if (image.code.empty()) return error("kernel " + image.name + " has no instructions");
   auto kernel = std::make_shared<Kernel>();
@@ -41,10 +61,15 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image) 
   k.quick.resize(count + 1);
   k.text.resize(count + 1);
   // Constant operands may reach anywhere in the bank; beyond the parameters it reads as zero.
-  k.const_bytes = kConstantBank;
-  if (!image.constant2.empty()) k.const_bytes *= 2;
   k.constant2 = image.constant2;
+  k.banks = std::move(banks);
+  const bool has_bank[] = {true, !k.constant2.empty(), k.banks != nullptr && !k.banks->constant3.empty(),
+                           k.banks != nullptr && !k.banks->constant4.empty()};
+  for (std::uint32_t i = 0; i < std::size(has_bank); ++i) {
+    if (has_bank[i]) k.const_bytes = (i + 1) * kConstantBank;
+  }
   unsigned highest = 0;
+  unsigned stack_moves = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint64_t address = address_of(a.encoding, i);
     Span at = i < image.lines.size() ? image.lines[i] : Span{};
@@ -59,8 +84,9 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image) 
     }
     if (inst->op == Op::LDC || inst->op == Op::ULDC) b.detail.imm = kConstantBank;
     for (const Operand& o : inst->operands()) {
-      if (o.kind == OperandKind::kConst && o.bank == 2 && k.constant2.empty()) {
-        return error_at(at, "kernel " + image.name + where + ": " + print(*inst) + ": the cubin has no c[0x2]");
+      if (o.kind == OperandKind::kConst && !has_bank[bank_slot(o.bank)]) {
+        return error_at(at, "kernel " + image.name + where + ": " + print(*inst) + ": there is no c[0x" +
+                                std::to_string(o.bank) + "]");
       }
     }
     if (inst->op == Op::BRX || inst->op == Op::RET || inst->op == Op::CALL) b.detail.imm2 = count;
@@ -69,6 +95,7 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image) 
     k.details[i] = b.detail;
     k.text[i] = print(*inst);
     k.checks[i] = check_op(arch, *inst);
+    if (a.encoding == Encoding::k128 && moves_stack(*inst)) ++stack_moves;
     const bool always = inst->guard.pred == kPT && !inst->guard.inv;
     k.quick[i] = quick_op(k.checks[i], always ? b.detail.body : nullptr);
     for (const Access& r : accesses(*inst)) {
@@ -85,6 +112,7 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image) 
   k.uops[count].run = past_the_end;
   k.text[count] = "the end of the kernel";
   for (std::uint32_t i = 0; i <= count; ++i) k.uops[i].x = &k.details[i];
+  if (stack_moves > 1) k.local += kCallStack;
   k.row_count = rows::kFirst + highest + 4;
   return std::shared_ptr<const Kernel>(std::move(kernel));
 }

@@ -19,7 +19,7 @@ std::uint64_t volume(const Dim3& d) {
   return std::uint64_t{d.x} * d.y * d.z;
 }
 
-// c[0]: block and grid sizes, the stack pointer, windows, the memory descriptor, the parameters; then c[2].
+// c[0]: block and grid sizes, the stack pointer, windows, the memory descriptor, the parameters; then c[2], c[3], c[4].
 std::vector<std::byte> constants_of(const Kernel& kernel, const Launch& launch) {
   std::vector<std::byte> c(kernel.const_bytes);
   if (!kernel.constant0.empty()) {
@@ -45,8 +45,13 @@ std::vector<std::byte> constants_of(const Kernel& kernel, const Launch& launch) 
   }
   if (a.descriptor != 0) put(a.descriptor, std::uint64_t{0x0000'1000'0000'0001});
   if (a.number == 90) put(0x198, kParamWindow);
-  if (!kernel.constant2.empty()) {
-    std::memcpy(c.data() + kConstantBank, kernel.constant2.data(), kernel.constant2.size());
+  const auto fill = [&](unsigned bank, const std::vector<std::uint8_t>& bytes) {
+    if (!bytes.empty()) std::memcpy(c.data() + std::size_t{kConstantBank} * bank, bytes.data(), bytes.size());
+  };
+  fill(static_cast<unsigned>(bank_slot(2)), kernel.constant2);
+  if (kernel.banks != nullptr) {
+    fill(static_cast<unsigned>(bank_slot(3)), kernel.banks->constant3);
+    fill(static_cast<unsigned>(bank_slot(4)), kernel.banks->constant4);
   }
   if (!launch.params.empty()) std::memcpy(c.data() + a.param_base, launch.params.data(), launch.params.size());
   return c;

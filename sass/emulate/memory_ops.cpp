@@ -203,7 +203,9 @@ bool bind_ldc(const Inst& inst, Binding& b) {
   if (x.src_count != 1 || x.src[0].kind != Src::Kind::kConst) b.refuse("operands");
   x.imm2 = 0;
   for (const Operand& o : inst.operands()) {
-    if (o.kind == OperandKind::kConst && o.bank == 2) x.imm2 = kConstantBank;
+    if (o.kind == OperandKind::kConst && bank_slot(o.bank) > 0) {
+      x.imm2 = static_cast<u32>(bank_slot(o.bank)) * kConstantBank;
+    }
   }
   if (x.bytes > 8) b.refuse("a constant of more than 8 bytes");
   if (inst.mod(Axis::kIndex) != Tok::kNone) b.refuse("an index mode");

@@ -50,8 +50,12 @@ constexpr std::uint8_t def(std::uint8_t reg) {
 }
 }  // namespace uregs
 
-// c[0] and c[2] stand one after the other, each with a little more that reads as zero behind it.
+// c[0], c[2], c[3] and c[4] stand one after the other, each with a little more that reads as zero behind it.
 inline constexpr std::uint32_t kConstantBank = 0x10000 + 16;
+// Which of them a bank is, or -1.
+constexpr int bank_slot(unsigned bank) {
+  return bank == 0 ? 0 : bank >= 2 && bank <= 4 ? static_cast<int>(bank) - 1 : -1;
+}
 
 // Predicates are lane masks: P0..P6, PT, then UP0..UP6, UPT as all or nothing, then what is written to PT or UPT, then
 // the flags of the condition code CC of sm_50 .. sm_62.
@@ -125,6 +129,7 @@ struct Detail {
   bool extended = false;  // .X, .EX
   bool flag = false;      // per family
   bool flag2 = false;
+  bool flag3 = false;
   std::uint8_t bytes = 4;      // of a memory access
   std::uint32_t index = 0;     // position in the kernel
   std::uint32_t target = 0;    // instruction index of a label

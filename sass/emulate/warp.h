@@ -26,6 +26,10 @@ inline constexpr std::uint64_t kSharedWindow = 0x7d00'0000'0000;
 inline constexpr std::uint64_t kLocalWindow = 0x7e00'0000'0000;
 inline constexpr std::uint64_t kParamWindow = 0x7f00'0000'0000;  // the parameters, read only
 
+// Absolute code addresses: of the kernel's first instruction, and of functions that only a driver has, 16 bytes each.
+inline constexpr std::uint64_t kCodeWindow = 0x7b00'0000'0000;
+inline constexpr std::uint64_t kExternalWindow = 0x7c00'0000'0000;
+
 // sm_50 .. sm_62: 16 MiB each of the lowest 4 GiB.
 inline constexpr std::uint32_t kSharedWindow32 = 0x100'0000;
 inline constexpr std::uint32_t kLocalWindow32 = 0x200'0000;

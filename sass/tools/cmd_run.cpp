@@ -70,8 +70,9 @@ Result<const KernelImage*> pick_kernel(const CubinImage& image, const std::optio
                     : "--kernel NAME is needed; there are " + all);
 }
 
-int launch(const KernelImage& kernel, Arch arch, std::vector<RunArg>& args, emulate::Launch config, bool dump) {
-  std::size_t total = kGuard;
+int launch(const CubinImage& image, const KernelImage& kernel, std::vector<RunArg>& args, emulate::Launch config,
+           bool dump) {
+  std::size_t total = image.data.bytes + 2 * kGuard;
   for (const RunArg& a : args) total += a.array ? a.bytes.size() + kGuard : 0;
   emulate::Memory memory(total);
   std::vector<std::byte> params(kernel.param_bytes);
@@ -89,7 +90,9 @@ int launch(const KernelImage& kernel, Arch arch, std::vector<RunArg>& args, emul
     for (unsigned k = 0; k < 8; ++k) params[offset + k] = static_cast<std::byte>(a.address >> (8 * k));
   }
   config.params = params;
-  const auto loaded = emulate::load(arch, kernel);
+  const auto module = emulate::Module::load(image, memory);
+  if (!module.ok()) return input_error(module.error());
+  const auto loaded = (*module)->kernel(kernel);
   if (!loaded.ok()) return input_error(loaded.error());
   const Result<emulate::Report> report = emulate::run(**loaded, memory, config);
   if (!report.ok()) return input_error(report.error());
@@ -155,7 +158,7 @@ int cmd_run(const Arguments& arguments) {
   if (!kernel.ok()) return usage_error("run", kernel.error().message);
   const Status fit = check_args(**kernel, args);
   if (!fit.ok()) return usage_error("run", fit.error().message);
-  return launch(**kernel, image->arch, args, config, options->has("--dump-args"));
+  return launch(*image, **kernel, args, config, options->has("--dump-args"));
 }
 
 }  // namespace nervanagpu::sass::tools

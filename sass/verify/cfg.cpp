@@ -161,7 +161,8 @@ class Walker {
     if (!s.known || s.never) return to;
     const Op op = s.inst.op;
     const std::uint32_t label = target(i);
-    if (label != kNone && op != Op::SSY && op != Op::PBK && op != Op::PCNT && op != Op::BSSY && !indirect(i)) {
+    const bool names = op == Op::SSY || op == Op::PBK || op == Op::PCNT || op == Op::BSSY || op == Op::LEPC;
+    if (label != kNone && !names && !indirect(i)) {
       to.push_back(label);
     }
     if (indirect(i) && op != Op::RET) to.insert(to.end(), landings_.begin(), landings_.end());

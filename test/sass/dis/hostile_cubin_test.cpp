@@ -18,7 +18,33 @@ std::size_t footprint(const CubinImage& image) {
              k.constant0.size() + k.lines.size() * sizeof(Span);
     for (const Span& s : k.lines) bytes += s.file.size();
   }
+  const ModuleData& d = image.data;
+  bytes += d.initial.size() + d.constant3.size() + d.constant4.size();
+  bytes += (d.in_variables.size() + d.in_constant3.size() + d.in_constant4.size()) * sizeof(Relocation);
+  for (const Variable& v : d.variables) bytes += sizeof v + v.name.size();
+  for (const std::string& name : d.externals) bytes += sizeof name + name.size();
   return bytes;
+}
+
+// Whoever loads it writes only inside.
+void expect_inside(const ModuleData& d) {
+  EXPECT_LE(d.initial.size(), d.bytes);
+  EXPECT_LE(d.bytes, kMaxVariableBytes + d.initial.size() + 1024);
+  const auto check = [&](const std::vector<Relocation>& list, std::size_t room) {
+    for (const Relocation& r : list) {
+      EXPECT_TRUE(r.bytes == 4 || r.bytes == 8);
+      EXPECT_LE(std::size_t{r.offset} + r.bytes, room);
+      EXPECT_TRUE(r.to == Relocation::To::kVariable || r.value < d.externals.size());
+    }
+  };
+  check(d.in_variables, d.initial.size());
+  check(d.in_constant3, d.constant3.size());
+  check(d.in_constant4, d.constant4.size());
+  for (const Variable& v : d.variables) {
+    const std::uint64_t room = v.place == Variable::Place::kConstant ? d.constant3.size() : d.bytes;
+    EXPECT_LE(v.offset, room);
+    EXPECT_LE(v.bytes, room - std::min(v.offset, room));
+  }
 }
 
 // Reads from an allocation of exactly the file's size, so that a sanitizer sees one byte too far.
@@ -34,6 +60,7 @@ bool read_exact(ByteView bytes) {
       EXPECT_LE(k.max_threads, 1024u);
       EXPECT_TRUE(k.lines.empty() || k.lines.size() == k.code.size());
     }
+    expect_inside(image->data);
   } else {
     EXPECT_FALSE(image.error().message.empty());
   }
@@ -63,7 +90,8 @@ Bytes small_cubin(Arch arch) {
 }
 
 std::vector<Bytes> victims() {
-  return {small_cubin(Arch::sm_52), small_cubin(Arch::sm_90a), golden_cubin("scale_fill.sm_90a.abi8")};
+  return {small_cubin(Arch::sm_52), small_cubin(Arch::sm_90a), golden_cubin("scale_fill.sm_90a.abi8"),
+          golden_cubin("../cudac/variables")};
 }
 
 TEST(HostileCubin, EveryTruncationIsRefused) {
