@@ -15,6 +15,7 @@ inline constexpr std::size_t kSectionHeaderBytes = 64;
 inline constexpr std::size_t kProgramHeaderBytes = 56;
 inline constexpr std::size_t kSymbolBytes = 24;
 inline constexpr std::size_t kRelaBytes = 24;
+inline constexpr std::size_t kRelBytes = 16;
 
 inline constexpr std::uint16_t kMachineCuda = 190;
 inline constexpr std::uint16_t kTypeExec = 2;

@@ -123,20 +123,21 @@ class DataReader {
     } else {
       return Done{};  // of code, of debug information
     }
-    if (s.type == kSectionRel || s.data.size() % kRelaBytes != 0) {
-      return error("the relocations of section " + std::string(target.name) + " are not whole 24-byte records");
+    const std::size_t record = s.type == kSectionRela ? kRelaBytes : kRelBytes;
+    if (s.data.size() % record != 0) {
+      return error("the relocations of section " + std::string(target.name) + " are not whole " + number(record) +
+                   "-byte records");
     }
-    for (std::size_t at = 0; at < s.data.size(); at += kRelaBytes) {
-      if (auto ok = read_relocation(s.data.subspan(at, kRelaBytes), target.name, room, *to); !ok) return ok;
+    for (std::size_t at = 0; at < s.data.size(); at += record) {
+      if (auto ok = read_relocation(s.data.subspan(at, record), target, room, *to); !ok) return ok;
     }
     return Done{};
   }
 
-  Status read_relocation(ByteView record, std::string_view where, std::size_t room, std::vector<Relocation>& to) {
+  Status read_relocation(ByteView record, const Section& where, std::size_t room, std::vector<Relocation>& to) {
     const auto offset = load_le<std::uint64_t>(record, 0);
     const auto info = load_le<std::uint64_t>(record, 8);
-    const auto addend = load_le<std::uint64_t>(record, 16);
-    const std::string what = "relocation at " + number(offset) + " of section " + std::string(where) + ": ";
+    const std::string what = "relocation at " + number(offset) + " of section " + std::string(where.name) + ": ";
     const auto type = static_cast<std::uint32_t>(info);
     const bool wide = type == kReloc64 || type == kRelocGeneric64;
     if (!wide && type != kReloc32 && type != kRelocGeneric32) return error(what + "type " + number(type));
@@ -146,6 +147,12 @@ class DataReader {
       return error(what + "it reaches past the section's " + number(room) + " bytes");
     }
     r.offset = static_cast<std::uint32_t>(offset);
+    std::uint64_t addend = 0;  // in the record, or in the place
+    if (record.size() == kRelaBytes) {
+      addend = load_le<std::uint64_t>(record, 16);
+    } else {
+      addend = wide ? load_le<std::uint64_t>(where.data, r.offset) : load_le<std::uint32_t>(where.data, r.offset);
+    }
     const std::uint64_t index = info >> 32;
     if (index == 0 || index >= elf_.symbols().size()) return error(what + "symbol " + number(index));
     const Symbol& s = elf_.symbols()[static_cast<std::size_t>(index)];

