@@ -104,6 +104,28 @@ struct Address {
   std::int32_t offset = 0;
 };
 
+// Of a tensor-core instruction.
+struct TensorOp {
+  enum class Element : std::uint8_t { kF16, kBf16, kTf32, kE4m3, kE5m2, kS8, kU8, kS4, kU4, kF64 };
+  Element a = Element::kF16;
+  Element b = Element::kF16;
+  bool half = false;  // accumulators are float16
+  bool saturate = false;
+  bool negate = false;  // the products
+  bool transposed_a = false;
+  bool transposed_b = false;
+  bool registers_a = false;  // A comes from registers, B from shared memory
+  std::uint8_t commit = 7;   // the group that this instruction closes, gsb0 being 0
+  std::uint8_t m = 16;       // rows of a warp
+  std::uint16_t n = 8;
+  std::uint8_t k = 16;
+  std::uint8_t descriptor = kURZ;     // uniform registers
+  std::uint16_t row_a = rows::kZero;  // register rows
+  std::uint16_t row_b = rows::kZero;
+  std::uint16_t row_c = rows::kZero;
+  PredUse keep_c;
+};
+
 struct Detail {
   Handler body = nullptr;  // without the guard, one instruction
   PredUse guard;
@@ -134,6 +156,7 @@ struct Detail {
   std::uint32_t index = 0;     // position in the kernel
   std::uint32_t target = 0;    // instruction index of a label
   std::int64_t jump_base = 0;  // indirect jumps: byte address that the register is added to
+  TensorOp tensor;
 };
 
 enum Round : std::uint8_t { kNearest, kDown, kUp, kZeroward };

@@ -37,6 +37,7 @@ inline constexpr std::uint32_t kLocalWindow32 = 0x200'0000;
 class Checker;
 struct Grid;
 struct Cta;
+struct TensorUnit;  // tensor_unit.h
 
 // Lanes of a warp that are at the same place. A warp starts as one group; a divergent branch splits it, and groups
 // join again where they wait for each other, or when they come to the same instruction.
@@ -124,8 +125,9 @@ struct Cta {
   std::vector<std::byte> shared;
   std::vector<std::byte> local;
   std::array<NamedBarrier, kNamedBarriers> barriers{};
-  std::uint32_t pending = 0;  // bit per named barrier with arrivals
-  std::uint64_t clock = 0;    // instructions so far, for CLOCK
+  std::uint32_t pending = 0;           // bit per named barrier with arrivals
+  std::uint64_t clock = 0;             // instructions so far, for CLOCK
+  std::shared_ptr<TensorUnit> tensor;  // made when first used
 };
 
 // Sets the fault of the grid (the first one wins) and stops the group: `return fault(w, u, lane, "...")`. lane 32: the

@@ -1,0 +1,120 @@
+#include "sass/emulate/tensor_unit.h"
+
+#include <cstring>
+
+namespace nervanagpu::sass::emulate {
+namespace {
+
+using u32 = std::uint32_t;
+using Four = u32 __attribute__((vector_size(16)));
+
+Four load4(const u32* p) {
+  Four v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+void store4(u32* p, Four v) {
+  std::memcpy(p, &v, sizeof v);
+}
+
+}  // namespace
+
+TensorUnit& tensor_unit(Warp& w) {
+  if (!w.cta->tensor) w.cta->tensor = std::make_shared<TensorUnit>();
+  return *w.cta->tensor;
+}
+
+void load_accumulators(const Warp& w, const TensorOp& op, bool keep, tensor::Accumulators& cd) {
+  if (!keep || op.row_c == rows::kZero) {
+    for (auto& row : cd) std::memset(row.data(), 0, op.n * sizeof(u32));
+    return;
+  }
+  for (unsigned j = 0; j < op.n / 8U; ++j) {
+    for (unsigned h = 0; h < 2; ++h) {
+      const u32* even = tensor_row(w, op.row_c, op.half ? 2 * j + h : 4 * j + 2 * h);
+      const u32* odd = op.half ? even : even + kLanes;
+      for (unsigned g = 0; g < 8; ++g) {
+        u32* to = &cd[g + 8 * h][j * 8];
+        Four a = load4(even + 4 * g);
+        Four b = load4(odd + 4 * g);
+        if (op.half) {
+          a &= 0xffffu;
+          b >>= 16;
+        }
+        store4(to, __builtin_shufflevector(a, b, 0, 4, 1, 5));
+        store4(to + 4, __builtin_shufflevector(a, b, 2, 6, 3, 7));
+      }
+    }
+  }
+}
+
+void store_accumulators(const Warp& w, const TensorOp& op, std::uint16_t to, const tensor::Accumulators& cd) {
+  if (to == rows::kDump) return;
+  for (unsigned j = 0; j < op.n / 8U; ++j) {
+    for (unsigned h = 0; h < 2; ++h) {
+      u32* even = w.row(static_cast<std::uint16_t>(to + (op.half ? 2 * j + h : 4 * j + 2 * h)));
+      for (unsigned g = 0; g < 8; ++g) {
+        const u32* from = &cd[g + 8 * h][j * 8];
+        const Four lo = load4(from);
+        const Four hi = load4(from + 4);
+        const Four a = __builtin_shufflevector(lo, hi, 0, 2, 4, 6);
+        const Four b = __builtin_shufflevector(lo, hi, 1, 3, 5, 7);
+        if (op.half) {
+          store4(even + 4 * g, a | b << 16);
+        } else {
+          store4(even + 4 * g, a);
+          store4(even + kLanes + 4 * g, b);
+        }
+      }
+    }
+  }
+}
+
+void collect_a(const Warp& w, std::uint16_t first, unsigned registers, tensor::Stored& to) {
+  for (unsigned r = 0; r < registers; ++r) {
+    const u32* row = tensor_row(w, first, r);
+    for (unsigned g = 0; g < 8; ++g) {
+      std::memcpy(to.bytes.data() + std::size_t{32} * (g + 8 * (r & 1)) + std::size_t{16} * (r >> 1), row + 4 * g, 16);
+    }
+  }
+}
+
+void collect_b(const Warp& w, std::uint16_t first, unsigned registers, tensor::Stored& to) {
+  for (unsigned r = 0; r < registers; ++r) {
+    const u32* row = tensor_row(w, first, r);
+    for (unsigned g = 0; g < 8; ++g) {
+      std::memcpy(to.bytes.data() + std::size_t{32} * g + std::size_t{16} * r, row + 4 * g, 16);
+    }
+  }
+}
+
+void integers_of(const tensor::Stored& from, TensorOp::Element e, unsigned rows, unsigned k, Integers* to) {
+  using E = TensorOp::Element;
+  const bool four = e == E::kS4 || e == E::kU4;
+  for (unsigned r = 0; r < rows; ++r) {
+    const std::byte* p = from.bytes.data() + std::size_t{32} * r;
+    for (unsigned i = 0; i < k; ++i) {
+      const auto byte = std::to_integer<unsigned>(p[four ? i / 2 : i]);
+      const unsigned nibble = byte >> (4 * (i & 1)) & 15;
+      int v = static_cast<int>(four ? nibble : byte);
+      if (e == E::kS8) v = (v ^ 128) - 128;
+      if (e == E::kS4) v = (v ^ 8) - 8;
+      to[r][i] = static_cast<std::int16_t>(v);
+    }
+  }
+}
+
+void multiply_integers(const TensorOp& op, TensorUnit& unit) {
+  for (unsigned m = 0; m < tensor::kRows; ++m) {
+    const std::int16_t* a = unit.integers_a[m].data();
+    for (unsigned n = 0; n < op.n; ++n) {
+      const std::int16_t* b = unit.integers_b[n].data();
+      std::int32_t sum = 0;  // at most 64 products below 2^16
+      for (unsigned k = 0; k < op.k; ++k) sum += a[k] * b[k];
+      const std::int64_t c = static_cast<std::int32_t>(unit.cd[m][n]);
+      unit.cd[m][n] = static_cast<u32>(tensor::finish_integer(c + sum, op.saturate));
+    }
+  }
+}
+
+}  // namespace nervanagpu::sass::emulate
