@@ -40,6 +40,10 @@ void bind_device(py::module_& m) {
   m.def("synchronize", &synchronize, py::call_guard<py::gil_scoped_release>(),
         "Wait for all work of all streams; raises what went wrong in it.");
   m.def("memory_stats", &memory_stats, py::call_guard<py::gil_scoped_release>(), "Device memory in use and cached.");
+  m.def("release_captured_memory", &release_captured_memory, py::call_guard<py::gil_scoped_release>(),
+        "Temporary memory of work captured in a CUDA graph stays the graph's own. Once every such graph is destroyed, "
+        "this "
+        "gives it back to the pool.");
   m.def("release_cached_memory", &release_cached_memory, py::call_guard<py::gil_scoped_release>(),
         "Give cached memory back to the device.");
   m.def("doctor", &doctor, py::call_guard<py::gil_scoped_release>(),

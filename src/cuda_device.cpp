@@ -119,15 +119,30 @@ void CudaDevice::check(cuda::Status status, const char* call) {
   throw Error(text);
 }
 
-std::uint64_t CudaDevice::allocate(std::size_t bytes) {
+// Calls that CUDA refuses while the thread captures a graph, since most programs do not mean them then; ours does.
+class CudaDevice::Relaxed {
+ public:
+  explicit Relaxed(const cuda::Driver& driver) : driver_(driver) { static_cast<void>(driver_.capture_mode(&mode_)); }
+  ~Relaxed() { static_cast<void>(driver_.capture_mode(&mode_)); }
+  Relaxed(const Relaxed&) = delete;
+  Relaxed& operator=(const Relaxed&) = delete;
+
+ private:
+  const cuda::Driver& driver_;
+  int mode_ = cuda::kCaptureRelaxed;
+};
+
+std::uint64_t CudaDevice::allocate(std::size_t bytes, StreamId stream) {
   ready();
   const Bound bound(*this);
-  return pool_.allocate(bytes);
+  const Relaxed relaxed(driver_);
+  return pool_.allocate(bytes, stream);
 }
 
 void CudaDevice::free(std::uint64_t address, std::span<const StreamId> streams) noexcept {
   if (forked.load()) return;
   const Bound bound(*this);
+  const Relaxed relaxed(driver_);
   pool_.free(address, streams);
 }
 
@@ -135,6 +150,12 @@ void CudaDevice::release_cached() {
   ready();
   const Bound bound(*this);
   pool_.release();
+}
+
+void CudaDevice::release_captured() {
+  ready();
+  const Bound bound(*this);
+  pool_.release_captured();
 }
 
 void CudaDevice::upload(std::uint64_t to, const void* from, std::size_t bytes) {
@@ -268,6 +289,14 @@ EventId CudaDevice::mark(StreamId stream) {
     return 0;
   }
   return reinterpret_cast<EventId>(event);
+}
+
+std::uint64_t CudaDevice::capture(StreamId stream) noexcept {
+  if (stream == 0 || lost_.load()) return 0;  // CUDA's default stream cannot be captured
+  int status = 0;
+  std::uint64_t id = 0;
+  const auto known = driver_.capture_info(stream_of(stream), &status, &id, nullptr, nullptr, nullptr);
+  return known == cuda::kSuccess && status != cuda::kNotCapturing ? id : 0;
 }
 
 bool CudaDevice::passed(EventId event) noexcept {

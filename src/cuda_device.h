@@ -23,10 +23,12 @@ class CudaDevice final : public Device, private PoolBacking {
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   [[nodiscard]] const Registry& registry() const override { return registry_; }
-  std::uint64_t allocate(std::size_t bytes) override;
+  using Device::allocate;
+  std::uint64_t allocate(std::size_t bytes, StreamId stream) override;
   void free(std::uint64_t address, std::span<const StreamId> streams) noexcept override;
   [[nodiscard]] MemoryStats memory_stats() const override { return pool_.stats(); }
   void release_cached() override;
+  void release_captured() override;
   void upload(std::uint64_t to, const void* from, std::size_t bytes) override;
   void download(void* to, std::uint64_t from, std::size_t bytes) override;
   void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) override;
@@ -45,10 +47,12 @@ class CudaDevice final : public Device, private PoolBacking {
 
  private:
   class Bound;
+  class Relaxed;
 
   std::uint64_t take(std::size_t bytes) override;
   void give(std::uint64_t address) noexcept override;
   EventId mark(StreamId stream) override;
+  std::uint64_t capture(StreamId stream) noexcept override;
   bool passed(EventId event) noexcept override;
   void drop(EventId event) noexcept override;
   void drain() noexcept override;

@@ -29,11 +29,15 @@ class Device {
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
   [[nodiscard]] virtual const Registry& registry() const = 0;
 
-  virtual std::uint64_t allocate(std::size_t bytes) = 0;  // bytes > 0; aligned to 256
+  // bytes > 0; aligned to 256. `stream`: where it is going to be used, if that is known; a graph that is being captured
+  // there uses its blocks again.
+  virtual std::uint64_t allocate(std::size_t bytes, StreamId stream) = 0;
+  std::uint64_t allocate(std::size_t bytes) { return allocate(bytes, 0); }
   // `streams`: where work may still be using the memory, apart from the default stream.
   virtual void free(std::uint64_t address, std::span<const StreamId> streams) noexcept = 0;
   [[nodiscard]] virtual MemoryStats memory_stats() const = 0;
   virtual void release_cached() = 0;
+  virtual void release_captured() = 0;  // memory of graphs that are gone
 
   // Host copies wait: for the work before them, and until `from` may be changed.
   virtual void upload(std::uint64_t to, const void* from, std::size_t bytes) = 0;

@@ -30,6 +30,8 @@ inline constexpr int kCapabilityMinor = 76;
 inline constexpr int kMaxDynamicShared = 8;
 // CUstreamCaptureMode
 inline constexpr int kCaptureRelaxed = 2;
+// CUstreamCaptureStatus
+inline constexpr int kNotCapturing = 0;
 // The `extra` list of cuLaunchKernel: the parameters as one packed block.
 inline void* const kLaunchEnd = nullptr;
 inline void* const kLaunchBuffer = reinterpret_cast<void*>(1);
@@ -63,6 +65,8 @@ inline void* const kLaunchBufferSize = reinterpret_cast<void*>(2);
   X(stream_synchronize,   "cuStreamSynchronize",       (Stream stream))                           \
   X(stream_wait_event,    "cuStreamWaitEvent",         (Stream stream, Event event, unsigned flags)) \
   X(capture_mode,         "cuThreadExchangeStreamCaptureMode", (int* mode))                       \
+  X(capture_info,         "cuStreamGetCaptureInfo_v2", (Stream stream, int* status, std::uint64_t* id, void* graph, \
+                                                        const void* nodes, std::size_t* count))   \
   X(event_create,         "cuEventCreate",             (Event* event, unsigned flags))            \
   X(event_destroy,        "cuEventDestroy_v2",         (Event event))                             \
   X(event_record,         "cuEventRecord",             (Event event, Stream stream))              \

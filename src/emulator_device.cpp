@@ -77,7 +77,7 @@ std::byte* EmulatorDevice::host(std::uint64_t address, std::size_t bytes, const 
   return p;
 }
 
-std::uint64_t EmulatorDevice::allocate(std::size_t bytes) {
+std::uint64_t EmulatorDevice::allocate(std::size_t bytes, StreamId /*stream*/) {
   const std::uint64_t address = memory_.allocate(bytes);
   if (address == 0) {
     throw OutOfMemory("out of memory: " + std::to_string(bytes) + " bytes asked for, " +

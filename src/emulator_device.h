@@ -17,10 +17,12 @@ class EmulatorDevice final : public Device {
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   [[nodiscard]] const Registry& registry() const override { return registry_; }
-  std::uint64_t allocate(std::size_t bytes) override;  // not cached: bounds are exact
+  using Device::allocate;
+  std::uint64_t allocate(std::size_t bytes, StreamId stream) override;  // not cached: bounds are exact
   void free(std::uint64_t address, std::span<const StreamId> streams) noexcept override;
   [[nodiscard]] MemoryStats memory_stats() const override;
   void release_cached() override {}
+  void release_captured() override {}
   void upload(std::uint64_t to, const void* from, std::size_t bytes) override;
   void download(void* to, std::uint64_t from, std::size_t bytes) override;
   void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) override;

@@ -21,16 +21,29 @@ std::size_t Pool::bucket(std::size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-std::uint64_t Pool::allocate(std::size_t bytes) {
+std::uint64_t Pool::reuse(std::size_t size, StreamId stream) {
+  const auto from = [&](auto& blocks, const auto& key) -> std::uint64_t {
+    const auto it = blocks.find(key);
+    if (it == blocks.end() || it->second.empty()) return 0;
+    const std::uint64_t address = it->second.back();
+    it->second.pop_back();
+    ++stats_.reused;
+    return address;
+  };
+  if (!captured_.empty() && stream != 0) {
+    if (const std::uint64_t graph = backing_.capture(stream); graph != 0) {
+      if (const std::uint64_t address = from(captured_, std::pair(graph, size)); address != 0) return address;
+    }
+  }
+  return from(cached_, size);
+}
+
+std::uint64_t Pool::allocate(std::size_t bytes, StreamId stream) {
   const std::size_t size = bucket(bytes);
   const std::lock_guard lock(mutex_);
   if (!pending_.empty()) collect(false);
-  std::uint64_t address = 0;
-  if (const auto it = cached_.find(size); it != cached_.end() && !it->second.empty()) {
-    address = it->second.back();
-    it->second.pop_back();
-    ++stats_.reused;
-  } else {
+  std::uint64_t address = reuse(size, stream);
+  if (address == 0) {
     address = backing_.take(size);
     if (address == 0) {  // give back what is cached, wait for what is pending, and try once more
       collect(true);
@@ -58,6 +71,12 @@ void Pool::free(std::uint64_t address, std::span<const StreamId> streams) noexce
   const std::size_t size = it->second;
   live_.erase(it);
   stats_.in_use -= size;
+  for (const StreamId stream : streams) {
+    if (const std::uint64_t graph = backing_.capture(stream); graph != 0) {
+      captured_[{graph, size}].push_back(address);
+      return;
+    }
+  }
   Pending p{address, size, {}};
   for (const StreamId stream : streams) {
     EventId event = 0;
@@ -104,6 +123,14 @@ void Pool::release() {
   const std::lock_guard lock(mutex_);
   collect(true);
   release_locked();
+}
+
+void Pool::release_captured() {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [key, addresses] : captured_) {
+    for (const std::uint64_t address : addresses) cached_[key.second].push_back(address);
+  }
+  captured_.clear();
 }
 
 MemoryStats Pool::stats() const {

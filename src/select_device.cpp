@@ -158,6 +158,10 @@ void synchronize() {
 MemoryStats memory_stats() {
   return current_device().memory_stats();
 }
+void release_captured_memory() {
+  current_device().release_captured();
+}
+
 void release_cached_memory() {
   current_device().release_cached();
 }

@@ -12,7 +12,8 @@ namespace nervanagpu {
 
 class Storage {
  public:
-  Storage(Device& device, std::size_t bytes) : device_(device), address_(device.allocate(bytes)) {}
+  Storage(Device& device, std::size_t bytes, StreamId stream = 0)
+      : device_(device), address_(device.allocate(bytes, stream)) {}
   ~Storage() {
     std::vector<StreamId> ids;
     for (const Stream& s : streams_) ids.push_back(s.handle());

@@ -42,6 +42,9 @@ NG_API void synchronize();
 NG_API MemoryStats memory_stats();
 // Gives cached memory back to the device.
 NG_API void release_cached_memory();
+// Temporary memory of work that was captured in a CUDA graph stays the graph's own. Once every such graph is destroyed,
+// this gives it back to the pool.
+NG_API void release_captured_memory();
 // What was found on this machine, what was chosen and why; never raises for want of a GPU.
 NG_API std::string doctor();
 

@@ -4,6 +4,7 @@
 #include "kernels/conv/problem.h"
 #include "nervanagpu/error.hpp"
 #include "src/shape.h"
+#include "src/workspace.h"
 
 namespace nervanagpu {
 namespace conv_detail {
@@ -84,14 +85,10 @@ void run(ConvPass pass, const ConvProblem& p, const Tensor& in1, const Tensor& i
   pointers.in1 = in1.address();
   pointers.in2 = in2.address();
   pointers.out = out.address();
-  Tensor workspace;
-  const std::size_t bytes = conv_workspace(pass, p);
-  if (bytes > 0) {
-    workspace = Tensor::empty({static_cast<std::int64_t>(bytes)}, Dtype::uint8);
-    pointers.workspace = workspace.address();
-  }
+  const Workspace workspace(conv_workspace(pass, p), options.stream);
+  pointers.workspace = workspace.address();
   conv(pass, p, pointers, options);
-  for (const Tensor* t : {&in1, &in2, static_cast<const Tensor*>(&out), static_cast<const Tensor*>(&workspace)}) {
+  for (const Tensor* t : {&in1, &in2, static_cast<const Tensor*>(&out)}) {
     t->used_on(options.stream);
   }
   if (options.bias != nullptr) options.bias->used_on(options.stream);

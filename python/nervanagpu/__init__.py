@@ -26,6 +26,7 @@ from nervanagpu._core import (
     doctor,
     memory_stats,
     release_cached_memory,
+    release_captured_memory,
     synchronize,
     version,
 )
@@ -128,6 +129,7 @@ __all__ = [
     "pool",
     "pool_bprop",
     "release_cached_memory",
+    "release_captured_memory",
     "synchronize",
     "version",
     "wrap",

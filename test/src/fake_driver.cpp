@@ -150,6 +150,12 @@ cuda::Status capture_mode(int* mode) {
   *mode = 0;
   return 0;
 }
+cuda::Status capture_info(cuda::Stream, int* status, std::uint64_t* id, void*, const void*, std::size_t*) {
+  NG_ENTER("cuStreamGetCaptureInfo_v2");
+  *status = fake->capturing != 0 ? 1 : cuda::kNotCapturing;
+  *id = fake->capturing;
+  return 0;
+}
 cuda::Status event_create(cuda::Event* e, unsigned) {
   NG_ENTER("cuEventCreate");
   *e = handle<cuda::Event>();

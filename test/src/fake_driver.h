@@ -39,6 +39,7 @@ class FakeDriver {
   int minor = 0;
   std::size_t capacity = 64 << 20;  // bytes
   bool events_pending = false;      // cuEventQuery answers "not ready"
+  std::uint64_t capturing = 0;      // the graph that every stream is being captured in
   std::vector<Launch> launches;
   std::map<std::uint64_t, std::size_t> live;  // allocations
   std::size_t used = 0;

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 #include <set>
 
@@ -28,6 +29,7 @@ class Backing final : public PoolBacking {
   EventId mark(StreamId stream) override { return markable ? stream : 0; }
   bool passed(EventId event) noexcept override { return done.count(event) > 0; }
   void drop(EventId event) noexcept override { dropped.push_back(event); }
+  std::uint64_t capture(StreamId stream) noexcept override { return stream == capturing ? graph : 0; }
   void drain() noexcept override { ++drains; }
   std::size_t room() noexcept override { return capacity - used; }
 
@@ -38,6 +40,8 @@ class Backing final : public PoolBacking {
   std::set<EventId> done;
   std::vector<EventId> dropped;
   bool markable = true;
+  StreamId capturing = 0;
+  std::uint64_t graph = 0;
   int drains = 0;
 };
 
@@ -127,6 +131,30 @@ TEST(Pool, OutOfMemoryIsRaisedAndHarmless) {
   EXPECT_EQ(pool.stats().in_use, 524288U);
   pool.free(a, {});
   EXPECT_NE(pool.allocate(1 << 20), 0U);
+}
+
+TEST(Pool, ABlockOfACapturedGraphServesThatCaptureAlone) {
+  Backing backing;
+  Pool pool(backing);
+  backing.capturing = 7;
+  backing.graph = 100;
+  const std::array<StreamId, 1> streams = {7};
+  const std::uint64_t a = pool.allocate(1000, 7);
+  pool.free(a, streams);
+  EXPECT_EQ(pool.stats().in_use, 0U);
+  EXPECT_NE(pool.allocate(1000), a);     // a stream that is not known
+  EXPECT_NE(pool.allocate(1000, 8), a);  // another stream
+  const std::uint64_t again = pool.allocate(1000, 7);
+  EXPECT_EQ(again, a);
+  pool.free(again, streams);
+  backing.graph = 101;  // another capture in the same stream
+  EXPECT_NE(pool.allocate(1000, 7), a);
+  backing.capturing = 0;  // the capture has ended, the graph may be launched at any time
+  pool.release();
+  EXPECT_EQ(backing.sizes.count(a), 1U);
+  EXPECT_NE(pool.allocate(1000, 7), a);
+  pool.release_captured();  // and now it is gone
+  EXPECT_EQ(pool.allocate(1000), a);
 }
 
 }  // namespace
