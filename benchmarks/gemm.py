@@ -24,6 +24,9 @@ from cuda import Driver, Event, Graph
 from report import Row, machine, write
 
 CASES = ["4096x4096x4096", "2048x2048x2048", "1024x1024x1024", "2000x2000x40000", "4096x256x2048", "512x256x784"]
+# Fully connected layers and other products with a short side.
+CASES += ["128x4096x9216", "128x4096x4096", "128x1000x4096", "64x4096x25088", "64x2560x2560", "16x4096x4096"]
+CASES += ["35x8457x2560", "5124x700x2048", "7680x32x2560"]
 L2_BYTES = 60 << 20
 SAMPLED_ROWS = 32
 REPEATS = 11

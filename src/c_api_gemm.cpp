@@ -1,4 +1,7 @@
 // nervanagpu.h: ng_gemm.
+#include <cstddef>
+#include <string>
+
 #include "nervanagpu/gemm.hpp"
 #include "src/c_api.h"
 
@@ -7,9 +10,14 @@ namespace {
 
 constexpr const char* kGemm = "ng_gemm";
 
-GemmProblem problem_of(const ng_gemm_problem* in) {
+constexpr std::size_t kFirstSize = offsetof(ng_gemm_problem, splits);  // of its first publication
+
+ng_gemm_problem read_problem(const ng_gemm_problem* in) {
   const ng_gemm_problem init = NG_GEMM_PROBLEM_INIT;
-  const ng_gemm_problem p = read(kGemm, "problem", in, init);
+  return read(kGemm, "problem", in, init, kFirstSize);
+}
+
+GemmProblem problem_of(const ng_gemm_problem& p) {
   GemmProblem out;
   out.a_transposed = flag_of(kGemm, "a_transposed", p.a_transposed);
   out.b_transposed = flag_of(kGemm, "b_transposed", p.b_transposed);
@@ -34,6 +42,8 @@ GemmProblem problem_of(const ng_gemm_problem* in) {
   out.c_type = dtype_of(kGemm, "c_type", p.c_type);
   out.bias_type = dtype_of(kGemm, "bias_type", p.bias_type);
   out.rounding = rounding_of(kGemm, "rounding", p.rounding);
+  out.splits = p.splits;
+  out.workspace = p.workspace;
   return out;
 }
 
@@ -42,9 +52,27 @@ GemmProblem problem_of(const ng_gemm_problem* in) {
 
 extern "C" {
 
+ng_status ng_gemm_workspace(const ng_gemm_problem* problem, size_t* bytes) {
+  using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
+  constexpr const char* kName = "ng_gemm_workspace";
+  return c_api::guarded([&] {
+    if (bytes == nullptr) c_api::refuse(kName, "bytes", "null", "where to put the number");
+    *bytes = gemm_workspace(c_api::problem_of(c_api::read_problem(problem)));
+  });
+}
+
 ng_status ng_gemm(const ng_gemm_problem* problem, uint64_t stream) {
   using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
-  return c_api::guarded([&] { gemm(c_api::problem_of(problem), Stream::from_handle(stream)); });
+  return c_api::guarded([&] {
+    const ng_gemm_problem p = c_api::read_problem(problem);
+    const GemmProblem call = c_api::problem_of(p);
+    const std::size_t needed = p.workspace != 0 ? gemm_workspace(call) : 0;
+    if (p.workspace_bytes < needed) {
+      c_api::refuse(c_api::kGemm, "workspace", "of " + std::to_string(p.workspace_bytes) + " bytes",
+                    std::to_string(needed) + " bytes (ng_gemm_workspace)");
+    }
+    gemm(call, Stream::from_handle(stream));
+  });
 }
 
 }  // extern "C"

@@ -1,5 +1,8 @@
-// Matrix multiplication:  C[m,n] = act(alpha * A[m,k] B[k,n] + beta * C + bias),  one chain of multiply-adds per element
-// in ascending k: the bits of C depend on the problem alone, not on tile, device or layout.
+// Matrix multiplication:  C[m,n] = act(alpha * A[m,k] B[k,n] + beta * C + bias).
+//
+// Each element is one chain of multiply-adds in ascending k; where that leaves multiprocessors idle, k is cut into parts
+// that are summed apart and then added in ascending order. The number of parts is a function of m, n, k and the types:
+// the bits of C depend on the problem alone, not on tile, device, layout or timing.
 //
 //   A, B       C         sums       alpha, beta       bias
 //   float32    float32   float32    any               float32
@@ -7,6 +10,7 @@
 //   int8 or uint8, each on its own   int32 (modulo 2^32)   integers of 32 bits   int32
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -25,6 +29,7 @@ struct GemmOptions {
   bool relu = false;             // act = max(x, 0), after beta and bias; NaN stays NaN
   bool relu_first = false;       // C = max(alpha * A B, 0) + beta * C + bias instead, as the 2015 library has it
   Rounding rounding;             // of a float C
+  std::int64_t splits = 0;  // parts of k; 0: the library chooses. 1: row i of C does not depend on m, nor column j on n
   Stream stream;
   std::string tile;  // "128x128": only kernels of this tile; empty: the library chooses
 };
@@ -49,7 +54,12 @@ struct GemmProblem {
   bool relu_first = false;
   Dtype a_type = Dtype::float32, b_type = Dtype::float32, c_type = Dtype::float32, bias_type = Dtype::float32;
   Rounding rounding;
+  std::int64_t splits = 0;      // parts of k; 0: the library chooses, 1 if there is no workspace
+  std::uint64_t workspace = 0;  // gemm_workspace() bytes, aligned to 16; 0: none
 };
+
+// Bytes of device memory for partial sums that the problem wants (with its `splits`); 0: none.
+NG_API std::size_t gemm_workspace(const GemmProblem& problem);
 
 // Queues the kernel in `stream` and returns: no allocation, no copy, no waiting. May be captured in a CUDA graph.
 NG_API void gemm(const GemmProblem& problem, const Stream& stream = {}, const std::string& tile = {});

@@ -115,10 +115,18 @@ typedef struct ng_gemm_problem {
   int32_t a_type, b_type;    /* ng_dtype: float32 (C too), float16 (C too), or int8 and uint8 with an int32 C */
   int32_t c_type, bias_type; /* bias: as C, or float32 for a float16 C */
   ng_rounding rounding;      /* of a float C */
+  int64_t splits;            /* parts of k that are summed apart, then in order; 0: the library chooses */
+  uint64_t workspace;        /* address of ng_gemm_workspace() bytes, aligned to 16; 0: none, and k in one part */
+  uint64_t workspace_bytes;
 } ng_gemm_problem;
-#define NG_GEMM_PROBLEM_INIT \
-  { sizeof(ng_gemm_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT }
+#define NG_GEMM_PROBLEM_INIT                                                                                         \
+  {                                                                                                                  \
+    sizeof(ng_gemm_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, \
+        0, 0                                                                                                         \
+  }
 
+/* Bytes of device memory for partial sums that the problem wants; 0: none. */
+NG_C_API ng_status ng_gemm_workspace(const ng_gemm_problem* problem, size_t* bytes);
 NG_C_API ng_status ng_gemm(const ng_gemm_problem* problem, uint64_t stream);
 
 /* --- convolution -------------------------------------------------------------------------------------------------- */

@@ -1,13 +1,12 @@
 #include "kernels/conv/launch.h"
 
 #include <algorithm>
-#include <bit>
 #include <string_view>
 
 #include "kernels/conv/problem.h"
+#include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/error.hpp"
-#include "src/arguments.h"
-#include "src/magic.h"
+#include "src/values.h"
 
 namespace nervanagpu::conv_detail {
 namespace {
@@ -23,53 +22,6 @@ enum Flags : std::uint32_t {
 };
 
 constexpr std::int64_t kMostTilesN = 65535;  // of a grid's y
-
-// A kernel's parameters: as its conditions ask for them, and as it is given them.
-class Values {
- public:
-  Values& u64(std::uint64_t v) { return put(Kind::u64, static_cast<std::int64_t>(v)); }
-  Values& u32(std::int64_t v) { return put(Kind::u32, static_cast<std::int64_t>(static_cast<std::uint32_t>(v))); }
-  Values& s32(std::int64_t v) { return put(Kind::s32, static_cast<std::int32_t>(v)); }
-  Values& f32(float v) { return put(Kind::f32, std::bit_cast<std::int32_t>(v)); }
-  // A divisor and its magic numbers.
-  Values& divisor(std::int64_t v) {
-    const Magic m = magic(static_cast<std::uint32_t>(v));
-    return u32(v).u32(m.mul).u32(m.shift);
-  }
-  Values& each_s32(const Triple& t) { return s32(t[0]).s32(t[1]).s32(t[2]); }
-
-  [[nodiscard]] const std::vector<std::int64_t>& numbers() const { return numbers_; }
-
-  void launch(Device& device, const Kernel& kernel, const Grid& grid, StreamId stream) const {
-    Arguments args(kernel.manifest());
-    for (std::size_t i = 0; i < kinds_.size(); ++i) {
-      const std::int64_t v = numbers_[i];
-      switch (kinds_[i]) {
-        case Kind::u64: args.add(static_cast<std::uint64_t>(v)); break;
-        case Kind::u32: args.add(static_cast<std::uint32_t>(v)); break;
-        case Kind::s32: args.add(static_cast<std::int32_t>(v)); break;
-        case Kind::f32: args.add(std::bit_cast<float>(static_cast<std::int32_t>(v))); break;
-      }
-    }
-    device.launch(kernel, grid, args.block(), stream);
-  }
-
- private:
-  enum class Kind : std::uint8_t { u64, u32, s32, f32 };
-  Values& put(Kind kind, std::int64_t v) {
-    kinds_.push_back(kind);
-    numbers_.push_back(v);
-    return *this;
-  }
-
-  std::vector<Kind> kinds_;
-  std::vector<std::int64_t> numbers_;
-};
-
-// An integer kernel takes alpha and beta as integers.
-float scale(float v, Dtype c) {
-  return c == Dtype::int32 ? std::bit_cast<float>(static_cast<std::int32_t>(v)) : v;
-}
 
 std::uint32_t flags_of(const Epilogue& e, bool bias, std::uint32_t along) {
   return (e.beta != 0.0F ? kBeta : 0U) | (e.relu ? kRelu : 0U) | (bias ? along : 0U) |
@@ -101,7 +53,7 @@ Values values_of(const Call& call) {
   v.s32(l.bl_n).each_s32(l.bl).s32(l.bj);
   v.s32(l.ci_n).each_s32(l.ci).s32(l.cj);
   v.u32(l.ga).u32(l.gb).u32(l.gc).u32(l.cs).u32(l.c0);
-  v.f32(scale(e.alpha, call.c_type)).f32(scale(e.beta, call.c_type));
+  v.scalar(e.alpha, call.c_type).scalar(e.beta, call.c_type);
   v.u32(l.partial ? kPartial : flags_of(e, bias, kBiasJ)).u32(round_bits(e, call.c_type));
   v.u64(e.rounding.seed).u64(e.rounding.offset + l.round_skip);
   return v;
@@ -176,31 +128,24 @@ Plan choose(const Device& device, const Call& call, const std::string& end) {
   throw InvalidArgument("conv: no kernel " + prefix + "*" + end + " for this problem" + why);
 }
 
-struct Sum {
-  const Kernel* kernel = nullptr;
-  Values values;
-  Grid grid;
-};
-
-Sum plan_sum(const Registry& registry, const SplitSum& s, const ConvPointers& pointers, const Epilogue& e, Dtype type) {
-  for (const std::int64_t width : {4, 1}) {
-    if (s.cols % width != 0) continue;
-    Sum sum;
-    sum.kernel = registry.find(std::string("split_sum_") + short_name(type) + "_" + std::to_string(width));
-    if (sum.kernel == nullptr) continue;
-    const std::int64_t plane = s.rows * s.cols / width;
-    const std::int64_t total = s.groups * plane;
-    Values& v = sum.values;
-    v.u64(pointers.workspace).u64(pointers.out).u64(pointers.bias);
-    v.u32(total).divisor(plane).divisor(s.cols / width).u32(s.rows).u32(s.splits).u32(s.ld).u32(s.gc);
-    v.f32(scale(e.alpha, type)).f32(scale(e.beta, type));
-    v.u32(flags_of(e, pointers.bias != 0, s.bias_along_rows ? kBiasI : kBiasJ)).u32(round_bits(e, type));
-    v.u64(e.rounding.seed).u64(e.rounding.offset);
-    if (sum.kernel->unmet(v.numbers()) != nullptr) continue;
-    sum.grid.x = static_cast<std::uint32_t>(ceil_div(total, sum.kernel->manifest().threads));
-    return sum;
-  }
-  throw InvalidArgument("conv: no kernel split_sum for " + std::string(name_of(type)));
+split_sum::Sum sum_of(const SplitSum& s, const ConvPointers& pointers, const Epilogue& e, Dtype type) {
+  split_sum::Sum sum;
+  sum.type = type;
+  sum.workspace = pointers.workspace;
+  sum.out = pointers.out;
+  sum.bias = pointers.bias;
+  sum.groups = s.groups;
+  sum.rows = s.rows;
+  sum.cols = s.cols;
+  sum.splits = s.splits;
+  sum.ld = s.ld;
+  sum.group_stride = s.gc;
+  sum.alpha = e.alpha;
+  sum.beta = e.beta;
+  sum.flags = flags_of(e, pointers.bias != 0, s.bias_along_rows ? kBiasI : kBiasJ);
+  sum.round_bits = round_bits(e, type);
+  sum.rounding = e.rounding;
+  return sum;
 }
 
 }  // namespace
@@ -258,8 +203,9 @@ void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointe
     calls.push_back(call);
     chosen.push_back(choose(device, call, forced.kernel));
   }
-  Sum sum;
-  if (mapping.sum.splits > 1) sum = plan_sum(device.registry(), mapping.sum, pointers, epilogue, call.c_type);
+  split_sum::Plan sum;
+  if (mapping.sum.splits > 1)
+    sum = split_sum::plan(device.registry(), sum_of(mapping.sum, pointers, epilogue, call.c_type));
   for (std::size_t i = 0; i < calls.size(); ++i) launch(device, chosen[i], calls[i], stream);
   if (sum.kernel != nullptr) sum.values.launch(device, *sum.kernel, sum.grid, stream);
 }

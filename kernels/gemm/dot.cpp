@@ -6,6 +6,7 @@
 #include "kernels/gemm/overlap.h"
 #include "nervanagpu/error.hpp"
 #include "src/shape.h"
+#include "src/workspace.h"
 
 namespace nervanagpu {
 namespace {
@@ -171,6 +172,9 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   p.b_transposed = lb.transposed;
   p.lda = la.leading;
   p.ldb = lb.leading;
+  p.splits = options.splits;
+  const Workspace workspace(gemm_workspace(p), options.stream);
+  p.workspace = workspace.address();
   gemm(p, options.stream, options.tile);
   for (const Tensor* t : {&left, &right, &result, &bias}) t->used_on(options.stream);
   if (result.address() != c.address()) {

@@ -1,14 +1,15 @@
 #include "kernels/gemm/gemm.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <string>
 
+#include "kernels/gemm/cost.h"
+#include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/error.hpp"
-#include "src/arguments.h"
 #include "src/select_device.h"
+#include "src/values.h"
 
 namespace nervanagpu {
 namespace sgemm {
@@ -17,6 +18,7 @@ namespace {
 constexpr std::int64_t kMaxLength = std::int64_t{1} << 31;   // m, n, k lie below
 constexpr std::int64_t kMaxLeading = std::int64_t{1} << 29;  // lda, ldb, ldc lie below: times 4 they are 32 bits
 constexpr std::int64_t kMaxGridY = 32768;
+constexpr std::int64_t kMostSplits = 65535;
 
 // What a kernel is told about the epilogue: gemm.sass.
 std::uint32_t flags_of(const GemmProblem& p) {
@@ -41,73 +43,40 @@ bool integer(const GemmProblem& p) {
   return p.c_type == Dtype::int32;
 }
 
-// alpha or beta as the 32 bits that a kernel of this type takes.
-float scalar_of(const GemmProblem& p, float v) {
-  return integer(p) ? std::bit_cast<float>(static_cast<std::int32_t>(v)) : v;
-}
-
 std::int64_t kept_bits(const GemmProblem& p) {
   return p.rounding.bits != 0 ? p.rounding.bits : (p.c_type == Dtype::float16 ? 10 : 15);
-}
-
-// The sum is not split: one chunk of k.
-std::int64_t chunk_of(const GemmProblem& p) {
-  return (p.k + 15) / 16 * 16;
 }
 
 bool is_sgemm(const Kernel& k) {
   return k.manifest().op == "sgemm";
 }
 
-// A kernel's parameters in order, as its conditions ask for them.
-std::vector<std::int64_t> values_of(const Kernel& k, const GemmProblem& p) {
-  const auto word = [](std::uint64_t a) { return static_cast<std::int64_t>(a); };
-  std::vector<std::int64_t> out = {word(p.a), word(p.b), word(p.c), word(p.bias), p.m, p.n, p.k};
+constexpr std::uint32_t kPartial = 32;  // sums as they are, into the workspace
+
+Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
+  Values v;
+  v.u64(p.a).u64(p.b);
   if (is_sgemm(k)) {
-    out.insert(out.end(), {p.lda, p.ldb, p.ldc, 0, 0, sgemm_flags_of(p)});
-  } else {
-    out.insert(out.end(), {chunk_of(p), p.lda, p.ldb, p.ldc, 0, 0, 0, flags_of(p), kept_bits(p), word(p.rounding.seed),
-                           word(p.rounding.offset)});
+    v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(p.k).u32(p.lda).u32(p.ldb).u32(p.ldc);
+    return v.f32(p.alpha).f32(p.beta).u32(sgemm_flags_of(p));
   }
-  return out;
+  const bool partial = splits > 1;
+  v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias).u32(p.m).u32(p.n).u32(p.k);
+  v.u32(chunk_of(p.k, splits)).u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc).u32(partial ? p.m * p.n : 0);
+  v.scalar(p.alpha, p.c_type).scalar(p.beta, p.c_type).u32(partial ? kPartial : flags_of(p)).u32(kept_bits(p));
+  return v.u64(p.rounding.seed).u64(p.rounding.offset);
 }
 
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-// CTAs that one SM holds at once: registers come in units of 8 a thread, and each CTA costs 1 KB of shared memory more
-// than it asks for.
-std::int64_t residents(const Kernel& k) {
-  const std::int64_t threads = std::max<std::int64_t>(k.manifest().threads, 32);
-  const std::int64_t registers = std::max<std::int64_t>(ceil_div(k.image->registers, 8) * 8, 8);
-  const std::int64_t shared = std::max(k.manifest().shared, k.image->shared) + 1024;
-  return std::max<std::int64_t>(
-      1, std::min({65536 / (threads * registers), 233472 / shared, 2048 / threads, std::int64_t{32}}));
-}
-
-// Clocks until the busiest SM is done. An SM does 128 FFMA a clock when enough warps are there to cover latencies; a
-// small tile spends a larger part of its issue slots on loading fragments.
-double cost_of(const Kernel& k, std::int64_t tiles, int multiprocessors, std::int64_t depth) {
-  const int bm = k.number("BM");
-  const int bn = k.number("BN");
-  const double threads = k.manifest().threads;
-  const std::int64_t on_one = ceil_div(tiles, multiprocessors);  // tiles of the busiest SM
-  const std::int64_t at_once = std::min(on_one, residents(k));
-  const double warps = static_cast<double>(at_once) * threads / 128.0;  // per scheduler
-  const double per_thread = static_cast<double>(bm) * bn / threads;
-  // Fragments of a thread are about 2 sqrt(per_thread) words a k-step; each word costs a quarter of a slot and its LDS
-  // a wavefront that the other warps must hide.
-  const double slots =
-      per_thread / (per_thread + std::max(2.0, 0.9 * static_cast<double>(bm + bn) * 4.0 / threads * 2.0));
-  const double covered = std::min(1.0, 0.55 + 0.25 * warps);
-  constexpr double kStart = 1500.0;  // launch, prologue and epilogue of a tile
-  const double work = static_cast<double>(bm) * bn * static_cast<double>(std::max<std::int64_t>(depth, 8)) / 128.0;
+// The model's clocks, and what the kernels of one tile differ in.
+double cost_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
   // Elements that are loaded one at a time take more copy instructions.
   const double copies = is_sgemm(k) ? (k.number("VA") == 4 ? 0.0 : 0.01) + (k.number("VB") == 4 ? 0.0 : 0.01)
-                                    : (k.number("V") == 4 ? 0.03 : 0.6);
-  return static_cast<double>(on_one) * work * (1.0 + copies) / (slots * covered) +
-         kStart * static_cast<double>(ceil_div(on_one, at_once));
+                                    : (k.number("V") == 4 ? 0.03 : 0.4);
+  return clocks(p, k.number("BM"), k.number("BN"), splits, multiprocessors) * (1.0 + copies);
 }
 
 // What the kernels' names call a type.
@@ -123,7 +92,7 @@ const char* word_of(Dtype type) {
 }
 
 // Written for these types and layouts and, if one is asked for, this tile.
-bool is_for(const Kernel& k, const GemmProblem& p, std::string_view tile) {
+bool is_for(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::string_view tile) {
   const auto& variant = k.manifest().variant;
   const auto is = [&](const char* name, std::string_view value) {
     const auto it = variant.find(name);
@@ -135,7 +104,7 @@ bool is_for(const Kernel& k, const GemmProblem& p, std::string_view tile) {
     return false;
   if (is_sgemm(k)) {
     const bool plain = p.a_type == Dtype::float32 && p.b_type == Dtype::float32 && p.c_type == Dtype::float32;
-    if (!plain || p.rounding.stochastic || p.relu_first) return false;
+    if (!plain || p.rounding.stochastic || p.relu_first || splits > 1) return false;
   } else if (!is("XT", word_of(p.a_type)) || !is("WT", word_of(p.b_type)) || !is("YT", word_of(p.c_type))) {
     return false;
   }
@@ -223,6 +192,13 @@ void check(const GemmProblem& p) {
   check_address("b", p.b, p.b_type, p.k > 0);
   check_address("c", p.c, p.c_type, true);
   check_address("bias", p.bias, p.bias_type, false);
+  if (p.workspace % 16 != 0) refuse("address of workspace", static_cast<std::int64_t>(p.workspace), "a multiple of 16");
+  if (p.splits < 0 || p.splits > kMostSplits) refuse("splits", p.splits, "0 to " + std::to_string(kMostSplits));
+  if (splits_of(p) > 1 && p.workspace == 0) {
+    throw InvalidArgument("gemm: splits is " + std::to_string(p.splits) +
+                          " and workspace is 0; needs gemm_workspace(), " + std::to_string(gemm_workspace(p)) +
+                          " bytes");
+  }
 }
 
 namespace {
@@ -237,19 +213,27 @@ std::vector<const Kernel*> candidates(const Registry& registry) {
 
 }  // namespace
 
+std::int64_t splits_of(const GemmProblem& p) {
+  if (p.m <= 0 || p.n <= 0 || p.k <= 0 || p.m * p.n >= kMaxLength || p.m * p.ldc >= kMaxLength) return 1;
+  if (p.splits == 0) return p.workspace == 0 ? 1 : best_splits(p);
+  return ceil_div(p.k, chunk_of(p.k, p.splits));
+}
+
 std::vector<Plan> plans(const Registry& registry, int multiprocessors, const GemmProblem& p, std::string_view tile) {
+  const std::int64_t splits = splits_of(p);
   std::vector<Plan> out;
   for (const Kernel* k : candidates(registry)) {
-    if (!is_for(*k, p, tile) || k->unmet(values_of(*k, p)) != nullptr) continue;
+    if (!is_for(*k, p, splits, tile) || k->unmet(values_of(*k, p, splits).numbers()) != nullptr) continue;
     const int bm = k->number("BM");
     const int bn = k->number("BN");
     const std::int64_t tiles_m = ceil_div(p.m, bm);
     const std::int64_t tiles_n = ceil_div(p.n, bn);
     if (!is_sgemm(*k) && tiles_n > kMaxGridY) continue;  // its z counts splits
     const std::int64_t y = std::min(tiles_n, kMaxGridY);
+    const std::int64_t z = is_sgemm(*k) ? ceil_div(tiles_n, y) : splits;
     const Grid grid = {static_cast<std::uint32_t>(tiles_m), static_cast<std::uint32_t>(y),
-                       static_cast<std::uint32_t>(ceil_div(tiles_n, y))};
-    out.push_back({k, grid, cost_of(*k, tiles_m * tiles_n, std::max(multiprocessors, 1), p.k)});
+                       static_cast<std::uint32_t>(z)};
+    out.push_back({k, grid, splits, cost_of(*k, p, splits, std::max(multiprocessors, 1))});
   }
   std::stable_sort(out.begin(), out.end(), [](const Plan& a, const Plan& b) { return a.cost < b.cost; });
   return out;
@@ -258,9 +242,11 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
 Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& problem, std::string_view tile) {
   const std::vector<Plan> all = plans(registry, multiprocessors, problem, tile);
   if (!all.empty()) return all.front();
+  const std::int64_t splits = splits_of(problem);
   std::string why;
   for (const Kernel* k : candidates(registry)) {
-    const Condition* unmet = is_for(*k, problem, tile) ? k->unmet(values_of(*k, problem)) : nullptr;
+    const Condition* unmet =
+        is_for(*k, problem, splits, tile) ? k->unmet(values_of(*k, problem, splits).numbers()) : nullptr;
     if (unmet != nullptr) why += "\n  " + k->name() + " needs " + unmet->text();
   }
   const std::string asked = tile.empty() ? "" : " with tile " + std::string(tile);
@@ -268,24 +254,43 @@ Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& pr
                         std::to_string(problem.n) + ", k " + std::to_string(problem.k) + why);
 }
 
+namespace {
+
+split_sum::Sum sum_of(const GemmProblem& p, std::int64_t splits) {
+  split_sum::Sum s;
+  s.type = p.c_type;
+  s.workspace = p.workspace;
+  s.out = p.c;
+  s.bias = p.bias;
+  s.rows = p.m;
+  s.cols = p.n;
+  s.splits = splits;
+  s.ld = p.ldc;
+  s.alpha = p.alpha;
+  s.beta = p.beta;
+  s.flags = flags_of(p);
+  s.round_bits = kept_bits(p);
+  s.rounding = p.rounding;
+  return s;
+}
+
+}  // namespace
+
 void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId stream) {
-  Arguments args(plan.kernel->manifest());
-  const auto u32 = [](std::int64_t v) { return static_cast<std::uint32_t>(v); };
-  args.add(p.a).add(p.b).add(p.c).add(p.bias).add(u32(p.m)).add(u32(p.n)).add(u32(p.k));
-  const bool sgemm = is_sgemm(*plan.kernel);
-  if (!sgemm) args.add(u32(chunk_of(p)));
-  args.add(u32(p.lda)).add(u32(p.ldb)).add(u32(p.ldc));
-  if (!sgemm) args.add(u32(0));
-  args.add(scalar_of(p, p.alpha)).add(scalar_of(p, p.beta));
-  if (sgemm) {
-    args.add(sgemm_flags_of(p));
-  } else {
-    args.add(flags_of(p)).add(u32(kept_bits(p))).add(p.rounding.seed).add(p.rounding.offset);
-  }
-  device.launch(*plan.kernel, plan.grid, args.block(), stream);
+  split_sum::Plan sum;  // found before anything is queued
+  if (plan.splits > 1) sum = split_sum::plan(device.registry(), sum_of(p, plan.splits));
+  values_of(*plan.kernel, p, plan.splits).launch(device, *plan.kernel, plan.grid, stream);
+  if (plan.splits > 1) sum.values.launch(device, *sum.kernel, sum.grid, stream);
 }
 
 }  // namespace sgemm
+
+std::size_t gemm_workspace(const GemmProblem& problem) {
+  GemmProblem p = problem;
+  p.workspace = 16;  // as if there were one
+  const std::int64_t splits = sgemm::splits_of(p);
+  return splits > 1 ? static_cast<std::size_t>(splits * p.m * p.n) * 4 : 0;
+}
 
 void gemm(const GemmProblem& problem, const Stream& stream, const std::string& tile) {
   sgemm::check(problem);

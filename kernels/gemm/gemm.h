@@ -1,4 +1,4 @@
-// Problem -> kernel -> launch. The kernels' contract is at the top of sgemm.sass.
+// Problem -> kernel -> launch. The kernels' contract is at the top of sgemm.sass and gemm.sass.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,13 @@ namespace nervanagpu::sgemm {
 // Throws InvalidArgument on anything a kernel may not be given. Messages say m, n, k, lda ... as GemmProblem does.
 void check(const GemmProblem& problem);
 
+// Parts of k that are summed apart. It depends on the problem alone (and on whether it has a workspace).
+std::int64_t splits_of(const GemmProblem& problem);
+
 struct Plan {
   const Kernel* kernel = nullptr;
   Grid grid;
+  std::int64_t splits = 1;
   double cost = 0.0;  // clocks of the whole grid, roughly; only the order counts
 };
 

@@ -27,8 +27,9 @@ def dot(
     seed: int = 0,
     offset: int = 0,
     bits: int = 0,
+    splits: int = 0,
 ) -> GPUTensor:
-    """out = act(alpha * a @ b + beta * out + bias), one kernel; returns `out`, or a new tensor.
+    """out = act(alpha * a @ b + beta * out + bias); returns `out`, or a new tensor.
 
     a: (m, k), b: (k, n), out: (m, n), any views; a transposed one costs nothing. float32, or float16 (with float32
     sums), all three alike; or a and b int8 or uint8 with an int32 `out` (alpha and beta are then integers).
@@ -37,6 +38,8 @@ def dot(
     relu_first: out = max(alpha * a @ b, 0) + beta * out + bias instead.
     rounding: "nearest" or "stochastic": up or down at random, by `seed` and the counter `offset`, to `bits` mantissa
     bits (float16: 1 to 10, float32: 1 to 15; 0: the most). The same bits on every device.
+    splits: parts of k that are summed apart and then added in order; 0: as many as this m, n and k call for (a function
+    of them alone). With 1, a row of the result does not depend on the other rows, nor on how many there are.
     stream: where the work is queued. tile: only kernels of that tile, for example "128x128".
 
     ValueError: shapes that do not fit, `out` sharing memory with another argument. TypeError: dtypes that do not fit.
@@ -48,5 +51,6 @@ def dot(
         _check_tensor("out", out)
     if bias is not None:
         _check_tensor("bias", bias)
-    result = _core.dot(a, b, out, alpha, beta, bias, relu, relu_first, rounding, seed, offset, bits, stream, tile or "")
+    rest = (relu, relu_first, rounding, seed, offset, bits, stream, tile or "", splits)
+    result = _core.dot(a, b, out, alpha, beta, bias, *rest)
     return result if out is None else out

@@ -135,3 +135,29 @@ def test_refusals():
         with pytest.raises(error) as caught:
             call()
         assert str(caught.value) == text
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int8], ids=lambda t: np.dtype(t).name)
+def test_parts_of_k(rng, dtype):
+    """k in parts: exact integers with every epilogue, and stochastic rounding with the bits of the one part."""
+    for m, n, k in [(16, 100, 300), (1, 65, 129), (70, 33, 64)]:
+        a, host_a = operand(rng, m, k, dtype, False)
+        b, host_b = operand(rng, k, n, dtype, True)
+        a, b = (ng.array((h % 3).astype(dtype)) for h in (host_a, host_b))
+        exact = a.get().astype(np.int64) @ b.get().astype(np.int64)
+        bias = ng.array(rng.integers(-9, 10, (m, 1)).astype(np.int32 if dtype == np.int8 else dtype))
+        for splits in (0, 1, 2, 5):
+            out = ng.array(rng.integers(-5, 6, (m, n)).astype(bias.dtype))
+            old = out.get().astype(np.int64)
+            ng.dot(a, b, out, alpha=2, beta=-3, bias=bias, relu=True, splits=splits)
+            want = np.maximum(2 * exact - 3 * old + bias.get().astype(np.int64), 0)
+            assert np.array_equal(out.get(), want.astype(bias.dtype)), (m, n, k, splits)
+            out = ng.array(old.astype(bias.dtype))
+            ng.dot(a, b, out, alpha=2, beta=-3, relu_first=True, splits=splits)
+            assert np.array_equal(out.get(), (np.maximum(2 * exact, 0) - 3 * old).astype(bias.dtype)), (m, n, k, splits)
+        if dtype != np.int8:
+            a, b = (ng.array((t.get() * 0.37).astype(dtype)) for t in (a, b))
+            rounded = [ng.dot(a, b, rounding="stochastic", seed=3, bits=7, splits=s).get() for s in (1, 3)]
+            assert (np.abs(rounded[0] - rounded[1]) <= 2.0**-6 * np.abs(rounded[0])).all()
+    with pytest.raises(ValueError, match="gemm: splits is -2; needs 0 to 65535"):
+        ng.dot(a, b, splits=-2)

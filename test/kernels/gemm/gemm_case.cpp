@@ -50,6 +50,14 @@ GemmCase::GemmCase(std::mt19937& random, std::int64_t m, std::int64_t n, std::in
   sgemm::check(p_);
 }
 
+void GemmCase::split(std::int64_t splits) {
+  p_.splits = splits;
+  const std::size_t bytes = gemm_workspace(p_);
+  workspace_ = upload(std::vector<float>(bytes / 4 + 1, kPoison));
+  p_.workspace = bytes > 0 ? workspace_.address() : 0;
+  sgemm::check(p_);
+}
+
 float GemmCase::expected(std::int64_t row, std::int64_t column) const {
   double sum = 0;
   for (std::int64_t l = 0; l < p_.k; ++l) {

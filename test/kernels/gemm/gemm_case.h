@@ -31,6 +31,8 @@ class GemmCase {
            const Epilogue& e);
 
   [[nodiscard]] const GemmProblem& problem() const { return p_; }
+  // k in `splits` parts, with a workspace that is poison and just as large as it must be.
+  void split(std::int64_t splits);
   // Runs the plan. Empty: every element is right, and nothing else was written; otherwise what is wrong, and where.
   [[nodiscard]] std::string judge(Device& device, const sgemm::Plan& plan) const;
 
@@ -43,7 +45,7 @@ class GemmCase {
   Epilogue e_;
   std::vector<float> a_, b_, bias_;
   std::vector<float> before_;  // C and its guards
-  Tensor device_a_, device_b_, device_bias_;
+  Tensor device_a_, device_b_, device_bias_, workspace_;
   mutable Tensor device_c_;
 };
 

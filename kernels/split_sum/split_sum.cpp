@@ -1,0 +1,38 @@
+#include "kernels/split_sum/split_sum.h"
+
+#include <string>
+
+#include "nervanagpu/error.hpp"
+
+namespace nervanagpu::split_sum {
+namespace {
+
+const char* short_name(Dtype t) {
+  return t == Dtype::float32 ? "f32" : t == Dtype::float16 ? "f16" : "s32";
+}
+
+}  // namespace
+
+Plan plan(const Registry& registry, const Sum& s) {
+  for (const std::int64_t width : {4, 1}) {
+    if (s.cols % width != 0) continue;
+    Plan out;
+    out.kernel = registry.find(std::string("split_sum_") + short_name(s.type) + "_" + std::to_string(width));
+    if (out.kernel == nullptr) continue;
+    const std::int64_t plane = s.rows * s.cols / width;
+    const std::int64_t total = s.groups * plane;
+    Values& v = out.values;
+    v.u64(s.workspace).u64(s.out).u64(s.bias);
+    v.u32(total).divisor(plane).divisor(s.cols / width).u32(s.rows).u32(s.splits).u32(s.ld).u32(s.group_stride);
+    v.scalar(s.alpha, s.type).scalar(s.beta, s.type).u32(s.flags).u32(s.round_bits);
+    v.u64(s.rounding.seed).u64(s.rounding.offset);
+    if (out.kernel->unmet(v.numbers()) != nullptr) continue;
+    const std::int64_t threads = out.kernel->manifest().threads;
+    out.grid.x = static_cast<std::uint32_t>((total + threads - 1) / threads);
+    return out;
+  }
+  throw InvalidArgument("no kernel split_sum for " + std::string(name_of(s.type)) + ", " + std::to_string(s.rows) +
+                        " rows of " + std::to_string(s.cols));
+}
+
+}  // namespace nervanagpu::split_sum

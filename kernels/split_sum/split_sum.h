@@ -1,0 +1,32 @@
+// From partial sums in a workspace to a result: launches of split_sum.sass.
+#pragma once
+
+#include <cstdint>
+
+#include "nervanagpu/rounding.hpp"
+#include "src/values.h"
+
+namespace nervanagpu::split_sum {
+
+// out[g*group_stride + row*ld + col] = act(alpha * sum over s of ws[((g*splits + s)*rows + row)*cols + col] + ...)
+struct Sum {
+  Dtype type = Dtype::float32;
+  std::uint64_t workspace = 0, out = 0, bias = 0;  // addresses; bias 0: none
+  std::int64_t groups = 1, rows = 1, cols = 1, splits = 1;
+  std::int64_t ld = 1, group_stride = 0;  // of out, in elements
+  float alpha = 1.0F, beta = 0.0F;
+  std::uint32_t flags = 0;  // split_sum.sass
+  std::int64_t round_bits = 0;
+  Rounding rounding;
+};
+
+struct Plan {
+  const Kernel* kernel = nullptr;
+  Values values;
+  Grid grid;
+};
+
+// The kernel with the widest accesses that these addresses and strides allow.
+Plan plan(const Registry& registry, const Sum& s);
+
+}  // namespace nervanagpu::split_sum

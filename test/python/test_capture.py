@@ -1,0 +1,45 @@
+"""Work of the library in a CUDA graph: temporary memory belongs to the graph, so that replays stay right."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import nervanagpu as ng
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+from cuda import Driver, Graph
+
+pytestmark = pytest.mark.skipif(ng.device().kind != "cuda", reason="needs a GPU: the emulator has no graphs")
+
+
+def test_replays_of_split_products_and_convolutions(rng) -> None:
+    """Sums in parts use a workspace; eager work between replays must not be given the same memory."""
+    stream = ng.Stream()
+    a, b = (rng.integers(-3, 4, s).astype(np.float32) for s in ((16, 4096), (4096, 512)))
+    x, dy = (rng.integers(-2, 3, s).astype(np.float32) for s in ((4, 28, 28, 32), (4, 28, 28, 16)))
+    da, db, dx, ddy = map(ng.array, (a, b, x, dy))
+    c, dw = ng.empty((16, 512)), ng.empty((16, 3, 3, 32))
+
+    def body() -> None:
+        ng.dot(da, db, out=c, splits=8, stream=stream)
+        ng.conv2d_update(ddy, dx, (16, 3, 3, 32), padding=1, out=dw, stream=stream)
+
+    body()
+    stream.synchronize()
+    want_c, want_dw = c.get(), dw.get()
+    assert np.array_equal(want_c, a @ b)
+    graph = Graph(Driver(), stream.handle, body)
+    for turn in range(3):
+        da[:] = ng.array(a * (turn + 1))
+        ng.synchronize()
+        graph.launch()
+        busy = [ng.dot(db.T, db, splits=8) for _ in range(4)]  # takes and returns workspaces of many sizes
+        stream.synchronize()
+        assert np.array_equal(c.get(), want_c * (turn + 1))
+        assert np.array_equal(dw.get(), want_dw)
+        assert len(busy) == 4
+    del graph
+    ng.release_captured_memory()
