@@ -28,7 +28,7 @@ configure = >/dev/null cmake --preset $(preset) -DNG_PYTHON=ON -DPython_EXECUTAB
             -DGTEST_SOURCE_DIR="$(GTEST_SOURCE_DIR)"
 build = cmake --build --preset $(preset) -j $(JOBS)
 
-.PHONY: all kernels python test test-long check demo demo-gemm doc lint format bench-gemm gpu-check clean help
+.PHONY: all kernels python test test-long check demo demo-gemm corpus doc lint format bench-gemm gpu-check clean help
 
 all: ## build/bin/ngasm, and a .venv that imports nervanagpu (the default)
 	$(setup) build python
@@ -56,6 +56,9 @@ both_families := $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types con
 
 test-long: export NERVANAGPU_TEST_LONG := 1
 test-long: test ## every test
+
+corpus: all ## compare the instruction table with NVIDIA's tools: make corpus NVTOOLS=DIR (ptxas and nvdisasm 12.4) [ARGS="--arch sm_90a"]
+	@$(py) tools/harvest/corpus.py --nvtools $(NVTOOLS) --ngasm build/bin/ngasm --build build/corpus $(ARGS)
 
 demo: ## train a convolutional network on handwritten digits, on the device that is there
 	$(setup) build python demo

@@ -50,7 +50,10 @@ constexpr std::array kCommands = {
             "One instruction a line, address 0, control bits free; prints 0xLOW 0xHIGH (one word on sm_5x and sm_6x), or\n"
             "`error: ...` on that line.\n"},
     Command{"roundtrip", cmd_roundtrip, "decode, print, parse and encode every instruction",
-            "usage: ngasm roundtrip FILE.cubin\n\n"
+            "usage: ngasm roundtrip FILE.cubin\n"
+            "       ngasm roundtrip --arch ARCH --words FILE\n\n"
+            "FILE has lines `hex <tab> text`: the text of another disassembler, which ours must equal.\n"
+            "  -v, --verbose   show what is unknown\n\n"
             "Prints `N instructions, E exact, U unknown, B broken`; exit status 0 only if nothing is broken.\n"},
 };
 // clang-format on
