@@ -31,6 +31,7 @@ std::string tags::name(std::uint16_t tag) {
 void Checker::begin(Cta& cta) {
   state_.assign(cta.warps.size(), WarpState{});
   shadow_.reset(static_cast<std::uint32_t>(cta.shared.size()), static_cast<std::uint32_t>(cta.warps.size()));
+  marks_.reset(static_cast<std::uint32_t>(cta.shared.size()), static_cast<std::uint32_t>(cta.warps.size()));
   for (Warp& w : cta.warps) w.checker = this;
 }
 
@@ -77,6 +78,7 @@ void Checker::shared_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t 
   std::string detail;
   const char* wrong = shadow_.access(w.index, offset, bytes, static_cast<Shadow::Kind>(intent), detail);
   if (wrong != nullptr) found(w, u, lane, wrong, std::move(detail));
+  if (intent != Intent::kLoad && !marks_.empty()) check_marks(w, u, lane, offset, bytes);
 }
 
 void Checker::barrier_completed(Cta& cta, unsigned number, const std::array<std::uint32_t, kLanes>&) {
@@ -109,6 +111,7 @@ void Checker::await(WarpState& s, Warp& w, unsigned sb, unsigned keep) {
 
 bool Checker::pending(const WarpState& s, std::uint16_t tag) const {
   const Tag& t = s.tag[tag];
+  if (tag < tags::kUGpr && s.tensor.writes[tag] != 0) return false;  // check_owned()
   if (t.sb != kNoScoreboard && s.done[t.sb] >= t.number) return false;
   if (t.queue != Queue::kNone && s.queue_done[static_cast<std::size_t>(t.queue)] >= s.in_queue[tag]) return false;
   return true;
@@ -138,6 +141,8 @@ void Checker::check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use&
         poison(w, use.tag);
       } else {
         t.settled = 0;
+        // The next write of it is to be seen by issue().
+        if (use.tag < tags::kUGpr && s.tensor.writes[use.tag] != 0) t.readers |= kTensorReader;
       }
     } else {
       const unsigned need = raw_gap(grid_.kernel->arch, t.producer, use.consumer).need;
@@ -236,6 +241,7 @@ void Checker::issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std:
   }
   for (const CheckOp::Def& def : op.defs) {
     Tag& t = s.tag[def.tag];
+    if (def.tag < tags::kUGpr) s.tensor.writes[def.tag] = 0;
     t.issued = s.clock;
     t.last = tags::is_uniform(def.tag) ? kAllLanes : lanes;
     t.lanes |= t.last;
@@ -275,6 +281,8 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
   w.exec = lanes;
   for (const CheckOp::Use& use : op.uses) check_use(s, w, u, use);
   for (const CheckOp::Def& def : op.defs) check_def(s, w, u, op, def);
+  if (s.tensor.issued != s.tensor.done) check_owned(s, w, u, op);
+  if (op.tensor == CheckOp::Tensor::kMultiply) check_arrived(s, w, u, op);
   if (op.depbar_sb < kScoreboards) await(s, w, op.depbar_sb, op.depbar_count);
   for (unsigned left = op.depbar_all; left != 0; left &= left - 1) {
     await(s, w, static_cast<unsigned>(std::countr_zero(left)), 0);
@@ -294,6 +302,7 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
     poisoned_.pop_back();
   }
   issue(s, w, u, op, lanes);
+  if (op.tensor != CheckOp::Tensor::kNone) issue_tensor(s, w, u, op);
   s.clock += op.stall;
   return next;
 }

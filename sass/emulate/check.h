@@ -13,6 +13,7 @@
 
 #include "sass/emulate/access_lane.h"
 #include "sass/emulate/shadow.h"
+#include "sass/emulate/tensor_marks.h"
 #include "sass/emulate/warp.h"
 #include "sass/isa/latency.h"
 
@@ -68,6 +69,10 @@ struct CheckOp {
   std::uint8_t depbar_all = 0;             // DEPBAR: scoreboards to await in full
   std::uint8_t depbar_sb = kNoScoreboard;  // and one to await down to depbar_count
   std::uint8_t depbar_count = 0;
+  enum class Tensor : std::uint8_t { kNone, kMultiply, kArrive, kWait };  // HGMMA and its kin; WARPGROUP
+  Tensor tensor = Tensor::kNone;
+  bool commits = false;          // closes the group
+  std::uint8_t wait_groups = 0;  // kWait: that may stay in flight
 };
 
 CheckOp check_op(Arch arch, const Inst& inst);
@@ -97,6 +102,7 @@ class Checker {
   // The same was found there before; it is counted. Asked before a sentence is put together.
   [[nodiscard]] bool again(const Uop* u, const char* what, const Warp& w);
   void shared_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent);
+  void tensor_read(Warp& w, const Uop* u, std::uint32_t offset);  // 16 bytes of shared memory, by an HGMMA
   void async_issued(Warp& w) { shadow_.async_issued(w.index); }
   void barrier_arrived(Warp& w, unsigned number) { shadow_.arrive(w.index, number); }
   void barrier_completed(Cta& cta, unsigned number, const std::array<std::uint32_t, kLanes>& arrived);
@@ -117,8 +123,9 @@ class Checker {
     Producer producer = Producer::kOther;
     std::uint8_t sb = kNoScoreboard;
     Queue queue = Queue::kNone;
-    std::uint8_t readers = 0;  // bit per read queue: late readers were issued
-    std::uint32_t last = 0;    // lanes of the last write: groups of a warp do not disturb each other
+    std::uint8_t readers = 0;     // bit per read queue: late readers were issued
+    std::uint32_t last = 0;       // lanes of the last write: groups of a warp do not disturb each other
+    std::uint32_t tensor_pc = 0;  // the HGMMA that owns it, or did
   };
   struct Reader {                           // the youngest late readers of a register
     std::array<std::uint32_t, 4> number{};  // in each read queue; for queue kNone on scoreboard `sb`
@@ -135,6 +142,16 @@ class Checker {
     ReadQueue read_queue = ReadQueue::kNone;
     std::uint32_t in_read_queue = 0;
   };
+  // HGMMA instructions of a warp, numbered from 1.
+  static constexpr std::uint8_t kTensorReader = 0x80;  // of Tag::readers
+  struct TensorState {
+    std::uint32_t issued = 0;
+    std::uint32_t done = 0;
+    std::uint64_t arrived = 0;                        // cycle behind the last WARPGROUP.ARRIVE; 0: none
+    std::vector<std::uint32_t> groups;                // the last instruction of each
+    std::array<std::uint32_t, tags::kUGpr> writes{};  // the last one that has a register as accumulator
+    std::array<std::uint32_t, tags::kUGpr> reads{};   // or reads it
+  };
   struct WarpState {
     std::uint64_t clock = 0;
     std::array<Tag, tags::kCount> tag{};
@@ -144,6 +161,7 @@ class Checker {
     std::array<std::uint32_t, 8> queue_issued{}, queue_done{};
     std::array<std::uint32_t, 4> read_issued{}, read_done{};
     std::array<Reader, tags::kCount> reader{};
+    TensorState tensor;
   };
 
   const Uop* step(Warp& w, const Uop* u);  // one instruction, guard included
@@ -155,9 +173,16 @@ class Checker {
   static std::uint32_t raise(WarpState& s, unsigned sb, const Outstanding& o);
   void poison(Warp& w, std::uint16_t tag);
 
+  static bool owned(const WarpState& s, std::uint16_t tag);
+  void check_owned(WarpState& s, Warp& w, const Uop* u, const CheckOp& op);
+  void check_arrived(WarpState& s, Warp& w, const Uop* u, const CheckOp& op);
+  void issue_tensor(WarpState& s, Warp& w, const Uop* u, const CheckOp& op);
+  void check_marks(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes);
+
   Grid& grid_;
   std::vector<WarpState> state_;
   Shadow shadow_;
+  TensorMarks marks_;
   std::vector<std::pair<std::uint16_t, std::array<std::uint32_t, kLanes>>> poisoned_;  // rows to put back
   std::map<std::pair<std::string, std::uint32_t>, Finding> findings_;
 };

@@ -38,6 +38,9 @@ class Shadow {
   // What is wrong with the access, or nullptr; `detail` gets the sentence.
   const char* access(std::uint32_t warp, std::uint32_t offset, unsigned bytes, Kind kind, std::string& detail);
 
+  using Clock = std::array<std::uint32_t, 32>;  // a time of each warp
+  [[nodiscard]] const Clock& seen(std::uint32_t warp) const { return clock_[warp]; }
+
   void async_issued(std::uint32_t warp) { ++async_count_[warp]; }
   [[nodiscard]] std::uint32_t async_count(std::uint32_t warp) const { return async_count_[warp]; }
   void async_awaited(std::uint32_t warp,
@@ -50,7 +53,7 @@ class Shadow {
  private:
   static constexpr unsigned kWarps = 32;
   static constexpr std::uint8_t kNobody = 255;
-  using Clock = std::array<std::uint32_t, kWarps>;
+  static_assert(std::tuple_size_v<Clock> == kWarps);
 
   struct Word {
     std::uint32_t write_time = 0;

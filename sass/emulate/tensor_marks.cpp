@@ -1,0 +1,46 @@
+#include "sass/emulate/tensor_marks.h"
+
+#include <algorithm>
+
+namespace nervanagpu::sass::emulate {
+
+void TensorMarks::reset(std::uint32_t bytes, std::uint32_t warps) {
+  pieces_ = (bytes + 15) / 16;
+  warps_ = warps;
+  marks_.clear();  // made when first needed
+  awaited_.assign(warps, {});
+}
+
+void TensorMarks::read(std::uint32_t warp, std::uint32_t number, std::uint32_t pc, std::uint32_t offset) {
+  if (marks_.empty()) marks_.resize(std::size_t{pieces_} * ((warps_ + 3) / 4));
+  marks_[std::size_t{pieces_} * (warp / 4) + offset / 16] = {number, pc};
+}
+
+void TensorMarks::awaited(std::uint32_t warp, std::uint32_t number, std::uint32_t now) {
+  auto& list = awaited_[warp];
+  if (list.empty() || list.back().first < number) list.emplace_back(number, now);
+}
+
+std::optional<TensorMarks::Conflict> TensorMarks::write(std::uint32_t warp, std::uint32_t offset, std::uint32_t bytes,
+                                                        const Clock& seen) {
+  std::optional<Conflict> conflict;
+  for (std::uint32_t piece = offset / 16; piece <= (offset + bytes - 1) / 16; ++piece) {
+    for (std::uint32_t group = 0; group * 4 < warps_; ++group) {
+      Mark& mark = marks_[std::size_t{pieces_} * group + piece];
+      if (mark.number == 0) continue;
+      for (std::uint32_t reader = group * 4; reader < std::min(group * 4 + 4, warps_) && !conflict; ++reader) {
+        const auto& list = awaited_[reader];
+        const auto it = std::lower_bound(list.begin(), list.end(), std::pair{mark.number, std::uint32_t{0}});
+        if (it == list.end()) {
+          conflict = Conflict{reader, mark.pc, false};
+        } else if (reader != warp && seen[reader] < it->second) {
+          conflict = Conflict{reader, mark.pc, true};
+        }
+      }
+      mark = Mark{};
+    }
+  }
+  return conflict;
+}
+
+}  // namespace nervanagpu::sass::emulate

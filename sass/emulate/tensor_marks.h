@@ -1,0 +1,45 @@
+// Checked mode: shared memory that HGMMA reads until its group was awaited. A write must come after the wait of all four
+// warps of the warpgroup, by a barrier or the like between them and the writer.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace nervanagpu::sass::emulate {
+
+class TensorMarks {
+ public:
+  // Times of warps as a warp has seen them: Shadow's vector clock.
+  using Clock = std::array<std::uint32_t, 32>;
+
+  void reset(std::uint32_t bytes, std::uint32_t warps);
+  [[nodiscard]] bool empty() const { return marks_.empty(); }
+
+  // Instruction `number` (from 1, of the warp's own) at `pc` reads the 16 bytes at `offset`.
+  void read(std::uint32_t warp, std::uint32_t number, std::uint32_t pc, std::uint32_t offset);
+  // All instructions of the warp up to `number` are done, at its time `now`.
+  void awaited(std::uint32_t warp, std::uint32_t number, std::uint32_t now);
+
+  struct Conflict {
+    std::uint32_t warp = 0;  // that has not awaited, or whose wait the writer cannot know of
+    std::uint32_t pc = 0;
+    bool awaited = false;
+  };
+  // `warp` writes. The marks there are taken away.
+  std::optional<Conflict> write(std::uint32_t warp, std::uint32_t offset, std::uint32_t bytes, const Clock& seen);
+
+ private:
+  struct Mark {
+    std::uint32_t number = 0;  // 0: none
+    std::uint32_t pc = 0;
+  };
+  std::uint32_t pieces_ = 0;
+  std::uint32_t warps_ = 0;
+  std::vector<Mark> marks_;                                                    // [warpgroup][piece]
+  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> awaited_;  // of a warp: (number, time), ascending
+};
+
+}  // namespace nervanagpu::sass::emulate
