@@ -3,6 +3,7 @@
 //   expand -> parse (with check) -> schedule -> encode -> link
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -36,12 +37,15 @@ Result<Program> parse(const Expansion& expansion);                              
 Status schedule(Program& program);                                                    // schedule.h
 Result<KernelImage> encode_kernel(const Program& program);                            // encode.h
 
+enum class Proof : std::uint8_t { kNeeded, kSkipped };  // kSkipped: for experiments on a chip only
+
 // One variant through all stages, proven by verify.
-Result<KernelImage> assemble_variant(const Template& source, Arch arch, const Defines& defines);
+Result<KernelImage> assemble_variant(const Template& source, Arch arch, const Defines& defines,
+                                     Proof proof = Proof::kNeeded);
 
 // All of it: every variant of `source` that fits `fixed`, for one architecture, each proven by verify; a hazard is an
 // error at its line.
-Result<CubinImage> assemble(const Template& source, Arch arch, const Defines& fixed);
+Result<CubinImage> assemble(const Template& source, Arch arch, const Defines& fixed, Proof proof = Proof::kNeeded);
 
 // A Template whose text is the file and whose includes are looked up beside it, then in `include_dirs`.
 Result<Template> read_template(const std::string& path, const std::vector<std::string>& include_dirs);

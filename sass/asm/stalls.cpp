@@ -10,14 +10,16 @@
 namespace nervanagpu::sass {
 namespace {
 
-// A fixed-latency write that a reader could still meet too early.
+// A fixed-latency write that a reader could still meet too early, or a read that a writer could still overtake.
 struct Pending {
   std::uint32_t reg = 0;   // register_id
-  std::uint32_t line = 0;  // the producer
+  std::uint32_t line = 0;  // the producer, or the reader
   int elapsed = 0;         // cycles since it issued, at least
   Producer producer{};
+  bool reads = false;
+  Consumer reader{};
 
-  [[nodiscard]] bool same(const Pending& o) const { return reg == o.reg && line == o.line; }
+  [[nodiscard]] bool same(const Pending& o) const { return reg == o.reg && line == o.line && reads == o.reads; }
 };
 using PendingSet = std::vector<Pending>;
 
@@ -91,7 +93,9 @@ class Staller {
         if (reg == kNoRegisterId) continue;
         for (const Pending& p : pending) {
           if (p.reg != reg) continue;
-          if (!a.write) {
+          if (p.reads) {
+            if (a.write && fixed) need(p, war_gap(arch_, p.reader, producer_of(inst(i), a, k)).safe);
+          } else if (!a.write) {
             need(p, raw_gap(arch_, p.producer, consumer_of(inst(i), a, k)).safe);
           } else if (fixed) {
             need(p, waw_gap(arch_, p.producer, producer_of(inst(i), a, k)).safe);
@@ -135,12 +139,18 @@ class Staller {
     const Inst& now = inst(i);
     const bool always = now.guard.pred == kPT && !now.guard.inv;
     for (const Access& a : touched_[i]) {
-      if (!a.write) continue;
       for (unsigned k = 0; k < a.count; ++k) {
         const std::uint32_t reg = register_id(a.file, a.first + k);
         if (reg == kNoRegisterId) continue;
-        std::erase_if(pending, [&](const Pending& p) { return p.reg == reg && (always || p.line == i); });
-        if (ready(now) == Ready::kFixed) pending.push_back({reg, i, 0, producer_of(now, a, k)});
+        if (!a.write) {
+          const Consumer reader = consumer_of(now, a, k);
+          if (!overwritten_early(arch_, reader)) continue;
+          std::erase_if(pending, [&](const Pending& p) { return p.reg == reg && p.reads && p.line == i; });
+          pending.push_back({reg, i, 0, {}, true, reader});
+          continue;
+        }
+        std::erase_if(pending, [&](const Pending& p) { return p.reg == reg && !p.reads && (always || p.line == i); });
+        if (ready(now) == Ready::kFixed) pending.push_back({reg, i, 0, producer_of(now, a, k), false, {}});
       }
     }
   }

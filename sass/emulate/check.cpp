@@ -185,6 +185,16 @@ void Checker::check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, 
                 grid_.kernel->text[t.pc] + " wrote it, which needs " + cycles(need));
     }
   }
+  if (def.tag >= tags::kUGpr && def.tag < tags::kPred) {
+    EarlyRead& e = s.early[def.tag - tags::kUGpr];
+    const unsigned need = e.any && !op.by_scoreboard ? war_gap(grid_.kernel->arch, e.consumer, def.producer).need : 0;
+    if (s.clock < e.clock + need && !again(u, "overwritten before read", w)) {
+      found(w, u, lane, "overwritten before read",
+            tags::name(def.tag) + " is overwritten " + cycles(s.clock - e.clock) + " after " +
+                grid_.kernel->text[e.pc] + " read it, which needs " + cycles(need));
+    }
+    e.any = false;
+  }
   if (t.readers == 0) return;
   const Reader& r = s.reader[def.tag];
   const auto reads = [&](unsigned q) { return (t.readers >> q & 1) != 0 && (r.lanes[q] & w.exec) != 0; };
@@ -226,6 +236,7 @@ void Checker::issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std:
     read_number = raise(s, op.read_sb, {s.clock, op.least_read, 0, 0, Queue::kNone, op.read_queue, in_read_queue});
   }
   for (const CheckOp::Use& use : op.uses) {
+    if (use.overtaken) s.early[use.tag - tags::kUGpr] = {s.clock, pc, use.consumer, true};
     if (!use.late) continue;
     Tag& t = s.tag[use.tag];
     Reader& r = s.reader[use.tag];

@@ -43,7 +43,8 @@ struct CheckOp {
     std::uint16_t tag = 0;
     Consumer consumer = Consumer::kOther;
     bool late = false;
-    bool carried = false;  // only passed on: may be uninitialised
+    bool carried = false;    // only passed on: may be uninitialised
+    bool overtaken = false;  // a writer right behind it may come before it reads
   };
   struct Def {
     std::uint16_t tag = 0;
@@ -133,6 +134,12 @@ class Checker {
     std::uint8_t sb = kNoScoreboard;
     std::uint32_t pc = 0;
   };
+  struct EarlyRead {  // of a uniform register, by a reader that some writers could overtake
+    std::uint64_t clock = 0;
+    std::uint32_t pc = 0;
+    Consumer consumer = Consumer::kOther;
+    bool any = false;
+  };
   struct Outstanding {  // one operation on a scoreboard
     std::uint64_t issued = 0;
     std::uint64_t least = 0;
@@ -155,6 +162,7 @@ class Checker {
   struct WarpState {
     std::uint64_t clock = 0;
     std::array<Tag, tags::kCount> tag{};
+    std::array<EarlyRead, 64> early{};                   // by uniform register
     std::array<std::uint32_t, tags::kCount> in_queue{};  // of the operation that wrote it, in its queue
     std::array<std::uint32_t, kScoreboards> issued{}, done{};
     std::array<std::array<Outstanding, kRing>, kScoreboards> ring{};

@@ -64,7 +64,9 @@ CheckOp check_op(Arch arch, const Inst& inst) {
           least = std::min(least, raw_gap(arch, p, static_cast<Consumer>(c)).need);
         }
       } else if (!a.carried) {
-        const CheckOp::Use use{tag, consumer_of(inst, a, part), is_late_read(a), a.carried};
+        const Consumer consumer = consumer_of(inst, a, part);
+        const bool overtaken = a.file == RegFile::kUGpr && overwritten_early(arch, consumer);
+        const CheckOp::Use use{tag, consumer, is_late_read(a), a.carried, overtaken};
         // The carry that .X reads is no operand either, but of the executing lanes only.
         (a.operand == 255 && a.file != RegFile::kCc ? op.guard : op.uses).push_back(use);
       }

@@ -24,6 +24,7 @@ struct C {
 
 constexpr ArchMask kMaxwell = mask_from(Arch::sm_50, Arch::sm_62);
 constexpr ArchMask kVolta = mask_from(Arch::sm_70, Arch::sm_90a);
+constexpr ArchMask kHopper = mask_of(Arch::sm_90a);
 
 struct LatencyRow {
   ArchMask archs;
@@ -38,6 +39,11 @@ constexpr LatencyRow kRaw[] = {
 };
 constexpr LatencyRow kWaw[] = {
 #define WAW(archs, firsts, seconds, need, safe, source) {archs, firsts, seconds, need, safe, source},
+#include "sass/isa/latency.inc"
+};
+
+constexpr LatencyRow kWar[] = {
+#define WAR(archs, readers, writers, need, safe, source) {archs, readers, writers, need, safe, source},
 #include "sass/isa/latency.inc"
 };
 
@@ -57,20 +63,21 @@ constexpr bool rows_are_sane(std::span<const LatencyRow> rows) {
   }
   return true;
 }
-static_assert(rows_are_sane(kRaw) && rows_are_sane(kWaw));
+static_assert(rows_are_sane(kRaw) && rows_are_sane(kWaw) && rows_are_sane(kWar));
 
 // The rows of one architecture, spread out for look-up.
 struct Table {
   std::array<std::array<Gap, kConsumers>, kProducers> raw{};
   std::array<std::array<Gap, kProducers>, kProducers> waw{};
+  std::array<std::array<Gap, kProducers>, kConsumers> war{};
   int max = 0;
 };
 
-template <std::size_t N>
-void spread(std::array<std::array<Gap, N>, kProducers>& to, std::span<const LatencyRow> rows, Arch arch) {
+template <std::size_t N, std::size_t M>
+void spread(std::array<std::array<Gap, N>, M>& to, std::span<const LatencyRow> rows, Arch arch) {
   for (const LatencyRow& row : rows) {
     if ((row.archs & mask_of(arch)) == 0) continue;
-    for (std::size_t i = 0; i < kProducers; ++i) {
+    for (std::size_t i = 0; i < M; ++i) {
       for (std::size_t j = 0; j < N; ++j) {
         if ((row.from >> i & 1) && (row.to >> j & 1)) to[i][j] = {row.need, row.safe, row.source};
       }
@@ -87,6 +94,8 @@ const std::array<Table, kArchs>& tables() {
       Table& t = made[a];
       spread(t.raw, kRaw, static_cast<Arch>(a));
       spread(t.waw, kWaw, static_cast<Arch>(a));
+      for (auto& line : t.war) line.fill({1, 1, "bound"});
+      spread(t.war, kWar, static_cast<Arch>(a));
       for (const auto& line : t.raw) {
         for (const Gap& g : line) t.max = std::max<int>(t.max, g.safe);
       }
@@ -117,6 +126,15 @@ const Gap& waw_gap(Arch arch, Producer first, Producer second) {
   return table(arch).waw[static_cast<std::size_t>(first)][static_cast<std::size_t>(second)];
 }
 
+const Gap& war_gap(Arch arch, Consumer reader, Producer writer) {
+  return table(arch).war[static_cast<std::size_t>(reader)][static_cast<std::size_t>(writer)];
+}
+
+bool overwritten_early(Arch arch, Consumer reader) {
+  return std::ranges::any_of(table(arch).war[static_cast<std::size_t>(reader)],
+                             [](const Gap& g) { return g.safe > 1; });
+}
+
 int max_gap(Arch arch) {
   return table(arch).max;
 }
@@ -135,6 +153,8 @@ Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
     case Op::CS2R: return Producer::kClock;
     case Op::VIADD:
     case Op::IDP: return Producer::kFma;
+    case Op::HMNMX2:
+    case Op::HSETP2: return predicate ? Producer::kHalfPred : Producer::kAlu;
     default: break;
   }
   if (def.file == RegFile::kUPred) return Producer::kUniformPred;
@@ -176,8 +196,10 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
       if (use.guard || u == Unit::kBranch) return Consumer::kUniformGuard;
       return uniform_op ? Consumer::kUniformPred : Consumer::kUniformPredOp;
     case RegFile::kUGpr:
+      if (inst.op == Op::UMOV) return Consumer::kUniformMove;
       if (uniform_op) return Consumer::kUniform;
       if (u == Unit::kMemGlobal || u == Unit::kMemShared || u == Unit::kMemConst) return Consumer::kDescriptor;
+      if (u == Unit::kXu) return Consumer::kXuUniform;
       return u == Unit::kDouble ? Consumer::kDoubleUniform : Consumer::kVectorUniform;
     case RegFile::kBarrier: return Consumer::kOther;
     case RegFile::kGpr: break;
@@ -187,7 +209,7 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
     case Unit::kFma: return Consumer::kFma;
     case Unit::kImadWide: return use.count == 2 && part == 1 ? Consumer::kWideAddHigh : Consumer::kWide;
     case Unit::kAlu: return Consumer::kAlu;
-    case Unit::kHalf: return Consumer::kHalf;
+    case Unit::kHalf: return has_token(inst, Tok::MMA) ? Consumer::kHalfMma : Consumer::kHalf;
     case Unit::kDouble: return Consumer::kDouble;
     case Unit::kMemConst:
     case Unit::kXu: return Consumer::kXu;

@@ -68,6 +68,11 @@ const Gap& raw_gap(Arch arch, Producer producer, Consumer consumer);
 // From the first write to the second one of the same register.
 const Gap& waw_gap(Arch arch, Producer first, Producer second);
 
+// From a read of fixed latency to a write of the same register.
+const Gap& war_gap(Arch arch, Consumer reader, Producer writer);
+// Some writer could come too early behind this reader.
+bool overwritten_early(Arch arch, Consumer reader);
+
 // The stall that `inst` itself must carry at least, whatever follows (branches, barriers, DEPBAR).
 int min_stall(Arch arch, const Inst& inst);
 

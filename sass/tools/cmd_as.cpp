@@ -53,7 +53,7 @@ Status dump_stage(const Template& source, Arch arch, const Defines& fixed, std::
 }  // namespace
 
 int cmd_as(const Arguments& args) {
-  Result<Options> options = parse_options(args, {"-o", "-D", "-I", "--arch", "--dump"}, {});
+  Result<Options> options = parse_options(args, {"-o", "-D", "-I", "--arch", "--dump"}, {"--unproven"});
   if (!options.ok()) return usage_error("as", options.error().message);
   if (options->files.size() != 1) {
     return usage_error("as", "one template is needed, found " + std::to_string(options->files.size()));
@@ -98,7 +98,8 @@ int cmd_as(const Arguments& args) {
     if (!s.ok()) return input_error(s.error());
     if (!output) return 0;
   }
-  Result<CubinImage> image = assemble(*source, *arch, fixed);
+  Result<CubinImage> image =
+      assemble(*source, *arch, fixed, options->has("--unproven") ? Proof::kSkipped : Proof::kNeeded);
   if (!image.ok()) return input_error(image.error());
   Result<std::vector<std::uint8_t>> bytes = write_cubin(*image);
   if (!bytes.ok()) return input_error(bytes.error());

@@ -27,7 +27,8 @@ constexpr std::array kCommands = {
             "  -D NAME=VALUE   fix a variable of .variants, or define a name (integer or word)\n"
             "  -I DIR          where else to look for included files\n"
             "  --arch ARCH     architecture (sm_90a); default: the first of the template's .arch line\n"
-            "  --dump STAGE    print the product of expand, parse, schedule, encode or link\n"},
+            "  --dump STAGE    print the product of expand, parse, schedule, encode or link\n"
+            "  --unproven      skip the hazard proof: for experiments on a chip only\n"},
     Command{"dis", cmd_dis, "print a cubin's instructions and headers",
             "usage: ngasm dis FILE.cubin [--kernel NAME] [--words]\n\n"
             "Prints each kernel: its header, then address, control codes (wait:read:write:yield:stall) and text.\n"},

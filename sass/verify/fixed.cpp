@@ -7,7 +7,7 @@
 namespace nervanagpu::sass::verify_detail {
 
 void FixedState::check(const Code& code, std::uint32_t i, Findings* out) const {
-  if (out == nullptr || writes_.empty()) return;
+  if (out == nullptr || (writes_.empty() && reads_.empty())) return;
   const Step& step = code.steps[i];
   if (!step.known) return;
   const bool fixed = ready(step.inst) == Ready::kFixed;
@@ -26,6 +26,11 @@ void FixedState::check(const Code& code, std::uint32_t i, Findings* out) const {
         if (need <= w.elapsed) continue;
         out->push_back({a.write ? Hazard::Kind::kWaw : Hazard::Kind::kRaw, w.line, i, reg, need, w.elapsed, {}});
       }
+      for (const Read& r : reads_) {
+        if (r.reg != reg || !a.write || !fixed) continue;
+        const int need = war_gap(code.arch, r.reader, producer_of(step.inst, a, k)).need;
+        if (need > r.elapsed) out->push_back({Hazard::Kind::kWar, r.line, i, reg, need, r.elapsed, {}});
+      }
     }
   }
 }
@@ -36,6 +41,13 @@ void FixedState::issue(const Code& code, std::uint32_t i) {
   const bool fixed = ready(step.inst) == Ready::kFixed;
   for (Write& w : writes_) w.guard_kept = w.guard_kept && !writes_guard(step, code.steps[w.line].inst);
   for (const Access& a : step.touched) {
+    for (unsigned k = 0; k < a.count && !a.write; ++k) {
+      const std::uint32_t reg = register_id(a.file, a.first + k);
+      const Consumer reader = consumer_of(step.inst, a, k);
+      if (reg == kNoRegisterId || !overwritten_early(code.arch, reader)) continue;
+      std::erase_if(reads_, [&](const Read& r) { return r.reg == reg && r.line == i; });
+      reads_.push_back({reg, i, 0, reader});
+    }
     if (!a.write) continue;
     for (unsigned k = 0; k < a.count; ++k) {
       const std::uint32_t reg = register_id(a.file, a.first + k);
@@ -50,6 +62,8 @@ void FixedState::issue(const Code& code, std::uint32_t i) {
 void FixedState::advance(int cycles, int horizon) {
   for (Write& w : writes_) w.elapsed += cycles;
   std::erase_if(writes_, [&](const Write& w) { return w.elapsed >= horizon; });
+  for (Read& r : reads_) r.elapsed += cycles;
+  std::erase_if(reads_, [&](const Read& r) { return r.elapsed >= horizon; });
 }
 
 bool FixedState::merge(const FixedState& other) {
@@ -68,6 +82,16 @@ bool FixedState::merge(const FixedState& other) {
     if (at->guard_kept && !o.guard_kept) {
       at->guard_kept = false;
       weaker = true;
+    }
+  }
+  for (const Read& o : other.reads_) {
+    const auto at = std::ranges::find_if(reads_, [&](const Read& r) { return r.reg == o.reg && r.line == o.line; });
+    if (at != reads_.end() && at->elapsed <= o.elapsed) continue;
+    weaker = true;
+    if (at == reads_.end()) {
+      reads_.push_back(o);
+    } else {
+      at->elapsed = o.elapsed;
     }
   }
   return weaker;

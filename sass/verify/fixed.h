@@ -1,5 +1,5 @@
-// Results of fixed latency that may not be there yet: at each point of the program the writes of the last few cycles,
-// each with the fewest cycles that any path leaves since its issue.
+// Results of fixed latency that may not be there yet, and sources that may not have been read: at each point of the
+// program the writes and reads of the last few cycles, each with the fewest cycles that any path leaves since its issue.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,14 @@ class FixedState {
     Producer producer;
     bool guard_kept;  // the guard of `line` still has its value
   };
+  struct Read {
+    std::uint32_t reg;
+    std::uint32_t line;
+    int elapsed;
+    Consumer reader;
+  };
   std::vector<Write> writes_;
+  std::vector<Read> reads_;  // only those that some writer could overtake
 };
 
 }  // namespace nervanagpu::sass::verify_detail

@@ -89,13 +89,64 @@ const Case kCases[] = {
        --:-:-:-:5 | EXIT)"},
 
     {"R2urToUniform", R"(
-       --:-:-:Y:12 | R2UR UR4, R4
+       --:-:-:-:7 | R2UR UR4, R4
        --:-:-:-:1 | UIADD3 UR5, UR4, 0x1, URZ
        --:-:-:-:5 | EXIT)",
-     "R2UR at 0x0000 (hand.sass:2) writes UR4; UIADD3 at 0x0010 (hand.sass:3) reads it after 12 cycles, but needs 13",
+     "R2UR at 0x0000 (hand.sass:2) writes UR4; UIADD3 at 0x0010 (hand.sass:3) reads it after 7 cycles, but needs 8",
      R"(
-       --:-:-:Y:13 | R2UR UR4, R4
+       --:-:-:-:8 | R2UR UR4, R4
        --:-:-:-:1 | UIADD3 UR5, UR4, 0x1, URZ
+       --:-:-:-:5 | EXIT)"},
+
+    {"UniformSourceOverwrittenByAnEarlyWrite", R"(
+       --:-:-:-:2 | UIADD3 UR5, UR4, 0x1, URZ
+       --:-:-:-:1 | UMOV UR4, 0x7
+       --:-:-:-:5 | EXIT)",
+     "UIADD3 at 0x0000 (hand.sass:2) reads UR4; UMOV at 0x0010 (hand.sass:3) overwrites it after 2 cycles, but needs 3",
+     R"(
+       --:-:-:-:3 | UIADD3 UR5, UR4, 0x1, URZ
+       --:-:-:-:1 | UMOV UR4, 0x7
+       --:-:-:-:5 | EXIT)"},
+
+    {"UniformResultBehindAnEarlyWrite", R"(
+       --:-:-:-:5 | UIADD3 UR4, UR5, 0x1, URZ
+       --:-:-:-:1 | UMOV UR4, 0x7
+       --:-:-:-:5 | EXIT)",
+     "UIADD3 at 0x0000 (hand.sass:2) writes UR4; UMOV at 0x0010 (hand.sass:3) overwrites it after 5 cycles, but needs "
+     "6",
+     R"(
+       --:-:-:-:5 | UIADD3 UR4, UR5, 0x1, URZ
+       --:-:-:-:1 | UIADD3 UR4, UR6, 0x1, URZ
+       --:-:-:-:5 | EXIT)"},
+
+    {"UniformMoveReadsEarly", R"(
+       --:-:-:-:5 | UIADD3 UR4, UR5, 0x1, URZ
+       --:-:-:-:1 | UMOV UR6, UR4
+       --:-:-:-:5 | EXIT)",
+     "UIADD3 at 0x0000 (hand.sass:2) writes UR4; UMOV at 0x0010 (hand.sass:3) reads it after 5 cycles, but needs 6",
+     R"(
+       --:-:-:-:4 | UIADD3 UR4, UR5, 0x1, URZ
+       --:-:-:-:2 | UIADD3 UR6, UR4, 0x1, URZ
+       --:-:-:-:5 | EXIT)"},
+
+    {"ZeroFromTheClockPathIsLate", R"(
+       --:-:-:-:5 | CS2R R2, SRZ
+       --:-:-:-:1 | FADD R0, R2, R5
+       --:-:-:-:5 | EXIT)",
+     "CS2R at 0x0000 (hand.sass:2) writes R2; FADD at 0x0010 (hand.sass:3) reads it after 5 cycles, but needs 6",
+     R"(
+       --:-:-:-:6 | CS2R R2, SRZ
+       --:-:-:-:1 | FADD R0, R2, R5
+       --:-:-:-:5 | EXIT)"},
+
+    {"HalfOnTheTensorPipe", R"(
+       --:-:-:-:5 | FADD R2, R4, R5
+       --:-:-:-:1 | HFMA2.MMA R0, R2, R5, R6
+       --:-:-:-:5 | EXIT)",
+     "FADD at 0x0000 (hand.sass:2) writes R2; HFMA2 at 0x0010 (hand.sass:3) reads it after 5 cycles, but needs 6",
+     R"(
+       --:-:-:-:5 | FADD R2, R4, R5
+       --:-:-:-:1 | HFMA2 R0, R2, R5, R6
        --:-:-:-:5 | EXIT)"},
 
     {"LoadNotAwaited", R"(
