@@ -135,6 +135,7 @@ Status Expander::directive(const Statement& s, const Place& place) {
   if (d == "const") return constant(s, place);
   if (d == "stream") return stream(s, place);
   if (d == "deal") return deal(s, place);
+  if (d == "schedule") return schedule_block(s, place);
   if (d == "free") return release(s, place);
   return registers(s, place);  // reg, ureg, pred, upred
 }
@@ -322,7 +323,7 @@ Status Expander::emit(const Statement& s, const Place& place, MappedText line) {
   if (bytes_ > kMaxBytes) {
     return fail(s, place, s.col, "the template expands to more than " + std::to_string(kMaxBytes) + " bytes");
   }
-  sink_->push_back({std::move(line.text), {place.source->name, s.line, s.col}, std::move(line.marks), place.from});
+  sink_->push_back({std::move(line.text), {place.source->name, s.line, s.col}, std::move(line.marks), place.from, mark_});
   return Done{};
 }
 

@@ -66,6 +66,7 @@ class Expander {
   Status stream(const Statement& s, const Place& place);
   Status deal(const Statement& s, const Place& place);
   [[nodiscard]] Status streams_used_up() const;
+  Status schedule_block(const Statement& s, const Place& place);  // .schedule
 
   // --- macros.cpp
   Status define_macro(const Statement& s, const Place& place);
@@ -102,6 +103,8 @@ class Expander {
   std::map<std::string, Macro, std::less<>> macros_;
   std::map<std::string, Stream, std::less<>> streams_;
   std::vector<TextLine>* sink_ = nullptr;    // where emit() puts a line: the output, or the stream being defined
+  ScheduleMark mark_;                        // of the lines that go to the output now
+  std::uint32_t schedule_blocks_ = 0;
   std::set<std::string, std::less<>> once_;  // front matter that was given
   std::vector<std::shared_ptr<const SourceText>> sources_;
   std::uint64_t steps_ = 0;

@@ -111,6 +111,7 @@ class Parser {
     if (p.stall && p.yield && p.write_sb && p.read_sb && p.wait) out.pinned.reuse = true;
     out.at = {line.at.file, line.at.line, column_at(line.columns, begin)};
     out.label = std::move(parsed->label);
+    out.mark = line.mark;
     program_.lines.push_back(std::move(out));
     sources_.push_back(&line);
     return Done{};

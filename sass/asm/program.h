@@ -51,12 +51,22 @@ struct Origin {
   std::shared_ptr<const Origin> outer;
 };
 
+// Memories that an instruction may touch, as bits: what `.schedule independent` names.
+enum Space : std::uint8_t { kSpaceGlobal = 1, kSpaceShared = 2, kSpaceLocal = 4 };
+
+// The .schedule block that a line belongs to, and the memories whose accesses its author calls independent.
+struct ScheduleMark {
+  std::uint32_t block = 0;  // 0: none; its lines keep their order
+  std::uint8_t independent = 0;
+};
+
 // One line of template text after expansion: a label or an instruction with its control column.
 struct TextLine {
   std::string text;
   Span at;                             // in the template or the included file
   std::vector<ColumnMark> columns;     // where the pieces of `text` stand in that line
   std::shared_ptr<const Origin> from;  // innermost first; null: the template itself
+  ScheduleMark mark = {};
 };
 
 struct Expansion {
@@ -73,6 +83,7 @@ struct Line {
   Inst inst;
   Pinned pinned;
   Span at;
+  ScheduleMark mark;
   std::string label;  // name of the branch target, resolved by parse into the Label operand's imm as an
                       // instruction index; encode turns it into an address
 };

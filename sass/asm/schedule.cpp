@@ -1,9 +1,12 @@
 #include "sass/asm/schedule.h"
 
+#include <algorithm>
+
 #include "sass/asm/flow.h"
 #include "sass/asm/reuse.h"
 #include "sass/asm/scoreboards.h"
 #include "sass/asm/stalls.h"
+#include "sass/asm/timing.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -20,23 +23,90 @@ void clear_open(Line& line) {
   if (!line.pinned.reuse) c.reuse = open.reuse;
 }
 
-}  // namespace
-
-Status schedule(Program& program) {
+std::vector<Accesses> touched_by(const Program& program) {
   std::vector<Accesses> touched;
   touched.reserve(program.lines.size());
-  for (Line& line : program.lines) {
-    clear_open(line);
+  for (const Line& line : program.lines) {
     const bool never = line.inst.guard.pred == kPT && line.inst.guard.inv;
     touched.push_back(never ? Accesses{} : accesses(line.inst));
   }
-  if (touched.empty()) return Done{};
-  const Flow flow = flow_of(program);
+  return touched;
+}
+
+// All control codes of the program as it stands.
+Status fill(Program& program, const Flow& flow) {
+  for (Line& line : program.lines) clear_open(line);
+  const std::vector<Accesses> touched = touched_by(program);
   assign_scoreboards(program, flow, touched);
   Status stalls = assign_stalls(program, flow, touched);
   if (!stalls) return stalls;
   assign_reuse(program, flow, touched);
   return Done{};
+}
+
+void reorder(Program& program, const Program& from, const Region& region, const std::vector<std::uint32_t>& order) {
+  for (std::uint32_t k = 0; k < order.size(); ++k) {
+    program.lines[region.first + k] = from.lines[region.first + order[k]];
+  }
+}
+
+// The regions of `program` in a better order, where there is one, and control codes for it. Reordering moves no line
+// across the end of a basic block, so that `flow` stays true.
+Status schedule_regions(Program& program, const Flow& flow, const std::vector<Region>& regions) {
+  const std::vector<Accesses> touched = touched_by(program);
+  const Program original = program;
+  Program best = program;
+  if (Status s = fill(best, flow); !s) return s;
+  for (const Goal goal : {Goal::kDrain, Goal::kIssue}) {
+    std::vector<std::vector<std::uint32_t>> orders;
+    for (const Region& r : regions) orders.push_back(list_schedule(original, touched, r, goal));
+    std::vector<bool> keep(regions.size(), true);
+    // Taking one region back changes the scoreboards of the others: until nothing is worse.
+    while (std::ranges::find(keep, true) != keep.end()) {
+      Program trial = best;
+      for (std::size_t r = 0; r < regions.size(); ++r) {
+        if (keep[r]) reorder(trial, original, regions[r], orders[r]);
+      }
+      if (!fill(trial, flow)) break;
+      bool worse = false;
+      bool took_back = false;
+      bool better = false;
+      for (std::size_t r = 0; r < regions.size(); ++r) {
+        const Cost before = cost_of(best, flow, regions[r]);
+        const Cost after = cost_of(trial, flow, regions[r]);
+        const bool lost = after.issue > before.issue || after.drain > before.drain;
+        if (keep[r] && lost) {
+          keep[r] = false;
+          took_back = true;
+        }
+        worse |= lost;
+        better |= after.issue + after.drain < before.issue + before.drain;
+      }
+      if (!worse) {
+        if (better) best = std::move(trial);
+        break;
+      }
+      if (!took_back) break;
+    }
+  }
+  program = std::move(best);
+  return Done{};
+}
+
+}  // namespace
+
+Cost cost_of(const Program& program, const Flow& flow, const Region& region) {
+  const Block& block = flow.blocks[flow.block_of[region.first]];
+  WarpClock clock(program.manifest.arch);
+  for (std::uint32_t i = block.first; i < block.last; ++i) clock.issue(program.lines[i].inst);
+  return {clock.cycles(), std::max(clock.cycles(), clock.drained())};
+}
+
+Status schedule(Program& program) {
+  if (program.lines.empty()) return Done{};
+  const Flow flow = flow_of(program);
+  const std::vector<Region> regions = regions_of(program, flow);
+  return regions.empty() ? fill(program, flow) : schedule_regions(program, flow, regions);
 }
 
 }  // namespace nervanagpu::sass

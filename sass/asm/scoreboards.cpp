@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "sass/asm/bits.h"
+#include "sass/asm/timing.h"
 #include "sass/isa/latency.h"
 #include "sass/isa/register_id.h"
 
@@ -23,17 +24,6 @@ struct Event {
   std::vector<std::uint32_t> waits;  // lines that must await it, ascending
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 };
-
-// Rough: only used to choose between assignments that are all right.
-int usual_latency(const Inst& inst, bool reads) {
-  if (reads) return 16;
-  switch (unit(inst)) {
-    case Unit::kMemGlobal: return 500;
-    case Unit::kMemShared: return 32;
-    case Unit::kMemConst: return 60;
-    default: return 24;
-  }
-}
 
 constexpr std::uint16_t kLongAgo = 2000;
 

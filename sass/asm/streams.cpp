@@ -60,8 +60,43 @@ Status Expander::deal(const Statement& s, const Place& place) {
   if (out_.lines.size() + take > kMaxLines) {
     return fail(s, place, s.col, "the template expands to more than " + std::to_string(kMaxLines) + " lines");
   }
-  for (; take > 0; --take) out_.lines.push_back(std::move(from.lines[from.next++]));
+  for (; take > 0; --take) {
+    out_.lines.push_back(std::move(from.lines[from.next++]));
+    out_.lines.back().mark = mark_;  // it is scheduled where it is dealt
+  }
   return Done{};
+}
+
+Status Expander::schedule_block(const Statement& s, const Place& place) {
+  constexpr const char* kUsage = ".schedule, or .schedule independent global, shared, local";
+  if (mark_.block != 0) return fail(s, place, s.col, ".schedule inside another .schedule");
+  if (sink_ != &out_.lines) return fail(s, place, s.col, ".schedule inside .stream; put it around the .deal");
+  ScheduleMark mark{++schedule_blocks_, 0};
+  if (!s.text.empty()) {
+    const std::string_view word = first_name(s.text);
+    if (word != "independent") {
+      return fail(s, place, s.text_col, "expected `independent`, found `" + std::string(s.text.substr(0, 40)) + "`",
+                  {kUsage});
+    }
+    for (const Piece& piece : split_commas(s.text.substr(word.size()))) {
+      const std::string_view space = trim(piece.text);
+      const std::uint8_t bit = space == "global"   ? kSpaceGlobal
+                               : space == "shared" ? kSpaceShared
+                               : space == "local"  ? kSpaceLocal
+                                                   : 0;
+      if (bit == 0) {
+        const std::size_t skip = std::min(piece.text.find_first_not_of(" \t"), piece.text.size());
+        return fail(s, place, s.text_col + static_cast<std::uint32_t>(word.size() + piece.offset + skip),
+                    "there is no memory `" + std::string(space.substr(0, 40)) + "` here", {kUsage});
+      }
+      mark.independent |= bit;
+    }
+  }
+  mark_ = mark;
+  Scope scope(place.scope);
+  Status r = scoped(s.body, place, scope);
+  mark_ = {};
+  return r;
 }
 
 Status Expander::streams_used_up() const {

@@ -120,7 +120,7 @@ constexpr std::array<std::string_view, 26> kDirectives = {
     "let", "default", "for", "if", "elif", "else", "end", "macro", "include", "error", "assert",
     "reg", "ureg", "pred", "upred", "free",
 };
-constexpr std::array<std::string_view, 4> kMoreDirectives = {"alias", "const", "stream", "deal"};
+constexpr std::array<std::string_view, 5> kMoreDirectives = {"alias", "const", "stream", "deal", "schedule"};
 // clang-format on
 
 bool known_directive(std::string_view d) {
@@ -197,7 +197,7 @@ class Blocks {
       return fail(s, "there is no directive ." + std::string(d.substr(0, 40)), {"directives:" + all});
     }
     if (d == "end") {
-      if (open_.empty()) return fail(s, ".end without an open .for, .if, .macro or .stream");
+      if (open_.empty()) return fail(s, ".end without an open .for, .if, .macro, .stream or .schedule");
       if (!s.text.empty()) return fail(s, ".end stands alone, found `" + std::string(s.text.substr(0, 40)) + "`");
       open_.pop_back();
       lists_.pop_back();
@@ -216,7 +216,7 @@ class Blocks {
       lists_.push_back(&whole.arms.back().body);
       return Done{};
     }
-    const bool block = d == "for" || d == "if" || d == "macro" || d == "stream";
+    const bool block = d == "for" || d == "if" || d == "macro" || d == "stream" || d == "schedule";
     if (!block) {
       lists_.back()->push_back(std::move(s));
       return Done{};
