@@ -93,7 +93,8 @@ TEST_F(SplitTest, TheOrderOfTheSumIsTheDocumentedOne) {
   o.splits = splits;
   const Tensor da = Tensor::from_host<float>(a, {m, k});
   const Tensor db = Tensor::from_host<float>(b, {k, n});
-  for (const char* tile : {"", "128x128", "64x64", "64x32", "32x64", "16x64", "16x32"}) {
+  for (const char* tile :
+       {"", "128x128", "64x256", "128x64", "64x128", "64x64", "128x32", "32x128", "64x32", "32x64", "16x64", "16x32"}) {
     o.tile = tile;
     o.splits = splits;
     Tensor c = Tensor::empty({m, n});
