@@ -234,15 +234,54 @@ Status Expander::one_register(const Statement& s, const Place& place, RegFile fi
                       std::string(item.substr(pos, 40)) + "`");
     }
   }
-  Result<std::uint32_t> base = registers_.reserve(request, std::string(name));
-  if (!base.ok()) return fail(s, place, base.error(), request.fixed ? attributes : col);
-  view.base = static_cast<std::uint16_t>(*base);
+  if (registers_.by_live_range() && !request.fixed) {
+    const auto first = registers_.free_name(request, std::string(name), view.array, {place.source->name, s.line, col});
+    if (!first) return fail(s, place, col, "more than 64512 registers have names; is a loop too long?");
+    view.base = static_cast<std::uint16_t>(*first);
+  } else {
+    Result<std::uint32_t> base = registers_.reserve(request, std::string(name));
+    if (!base.ok()) return fail(s, place, base.error(), request.fixed ? attributes : col);
+    view.base = static_cast<std::uint16_t>(*base);
+    if (request.fixed) registers_.keep_away(view);
+  }
   Binding b;
   b.kind = Binding::Kind::kRegs;
   b.regs = view;
   b.at = {place.source->name, s.line, col};
   place.scope->set(name, std::move(b));
   place.scope->own(std::string(name), view);
+  return Done{};
+}
+
+Status Expander::allocation(const Statement& s, const Place& place) {
+  if (s.text != "live" && s.text != "scope") {
+    return fail(s, place, s.text_col,
+                ".allocate takes live or scope, found `" + std::string(s.text.substr(0, 40)) + "`");
+  }
+  if (!out_.lines.empty()) return fail(s, place, s.col, ".allocate belongs before the first instruction");
+  if (s.text == "live") registers_.allocate_by_live_range();
+  return Done{};
+}
+
+// .reserve R0..R23, UR4
+Status Expander::reserve(const Statement& s, const Place& place) {
+  for (const Piece& piece : split_commas(s.text)) {
+    const std::size_t skip = std::min(piece.text.find_first_not_of(" \t"), piece.text.size());
+    const std::uint32_t col = advance(s.text_col, piece.offset + skip);
+    const std::string_view item = trim(piece.text);
+    const std::size_t dots = item.find("..");
+    const auto first = raw_register(trim(item.substr(0, dots)));
+    const auto last = dots == std::string_view::npos ? first : raw_register(trim(item.substr(dots + 2)));
+    if (!first || !last || first->file != last->file || last->base < first->base) {
+      return fail(s, place, col, ".reserve takes R4 or R0..R23, found `" + std::string(item.substr(0, 40)) + "`");
+    }
+    RegView view = *first;
+    view.count = static_cast<std::uint16_t>(last->base - first->base + 1);
+    for (unsigned k = 0; k < view.count; ++k) {
+      if (auto message = registers_.touch_raw(view.file, view.base + k)) return fail(s, place, col, *message);
+    }
+    registers_.keep_away(view);
+  }
   return Done{};
 }
 

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "sass/asm/allocate.h"
 #include "sass/asm/expander.h"
 
 namespace nervanagpu::sass {
@@ -96,7 +97,10 @@ Result<Expansion> expand(const Template& source, Arch arch, const Defines& defin
   if (!defines.ok()) return defines.error();
   auto text = read_source(source.name, source.text);
   if (!text.ok()) return text.error();
-  return Expander(source, arch, *defines).run(*text);
+  Expander expander(source, arch, *defines);
+  Result<Expansion> out = expander.run(*text);
+  if (!out.ok() || expander.free_names().empty()) return out;
+  return allocate(*out, expander.free_names(), expander.kept_away());
 }
 
 void add_origins(Diag& diag, const Origin* from) {

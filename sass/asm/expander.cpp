@@ -137,6 +137,8 @@ Status Expander::directive(const Statement& s, const Place& place) {
   if (d == "deal") return deal(s, place);
   if (d == "schedule") return schedule_block(s, place);
   if (d == "free") return release(s, place);
+  if (d == "allocate") return allocation(s, place);
+  if (d == "reserve") return reserve(s, place);
   return registers(s, place);  // reg, ureg, pred, upred
 }
 

@@ -20,6 +20,9 @@ class Expander {
  public:
   Expander(const Template& source, Arch arch, const Defines& defines);
   Result<Expansion> run(const std::shared_ptr<const SourceText>& main);
+  // Names that still need registers, and registers that none of them may get (allocate.h).
+  [[nodiscard]] const std::vector<FreeName>& free_names() { return registers_.free_names(); }
+  [[nodiscard]] const std::vector<RegView>& kept_away() { return registers_.kept_away(); }
 
  private:
   struct MacroParam {
@@ -80,6 +83,8 @@ class Expander {
   Status constant(const Statement& s, const Place& place);
   Status registers(const Statement& s, const Place& place);
   Status one_register(const Statement& s, const Place& place, RegFile file, std::string_view item, std::uint32_t col);
+  Status allocation(const Statement& s, const Place& place);  // .allocate
+  Status reserve(const Statement& s, const Place& place);
   Status alias(const Statement& s, const Place& place);
   Status release(const Statement& s, const Place& place);
   Status new_name(const Statement& s, const Place& place, std::string_view name, std::uint32_t col);

@@ -111,7 +111,16 @@ Result<std::uint32_t> Registers::reserve(const Request& request, const std::stri
   return base;
 }
 
+std::optional<std::uint32_t> Registers::free_name(const Request& request, std::string name, bool array, Span at) {
+  if (next_free_ + request.count > 0xffff) return std::nullopt;
+  free_names_.push_back(
+      {std::move(name), request.file, next_free_, request.count, request.align, request.bank, array, std::move(at)});
+  next_free_ += request.count;
+  return free_names_.back().first;
+}
+
 void Registers::release(const RegView& view) {
+  if (view.base >= kFirstFree) return;  // its live range says when
   std::vector<Slot>& file = slots(view.file);
   for (unsigned i = 0; i < view.count; ++i) {
     file[view.base + i].owner.clear();
@@ -215,6 +224,10 @@ std::optional<Result<Value>> ScopeNames::call(std::string_view function, std::st
   if (!view->ok()) return Result<Value>(view->error());
   const RegView& v = view->value();
   if (function == "count") return Result<Value>(Value::of(v.count));
+  if (v.base >= kFirstFree) {
+    return Result<Value>(error_at({"", 0, 1}, "`" + std::string(trim(argument).substr(0, 40)) +
+                                                  "` has no number yet: with .allocate live its place is found last"));
+  }
   if (function == "reg") return Result<Value>(Value::of(v.base));
   return Result<Value>(Value::of(v.base % banks_));
 }

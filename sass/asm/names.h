@@ -52,6 +52,20 @@ struct Binding {
   Span at;  // where it was defined (kFreed: freed)
 };
 
+// With `.allocate live`: a name without a place, which gets its registers by its live range (allocate.h). Until then its
+// registers have numbers that no register has.
+inline constexpr std::uint32_t kFirstFree = 1024;
+struct FreeName {
+  std::string name;
+  RegFile file = RegFile::kGpr;
+  std::uint32_t first = kFirstFree;  // numbers [first, first + count), unique over all files
+  std::uint32_t count = 1;
+  std::uint32_t align = 1;
+  std::optional<std::uint32_t> bank;
+  bool array = false;
+  Span at;
+};
+
 // Occupancy of the register files, shared by all scopes of an expansion.
 class Registers {
  public:
@@ -72,6 +86,15 @@ class Registers {
   std::optional<std::string> touch_raw(RegFile file, unsigned number);
   [[nodiscard]] unsigned banks() const { return banks_; }
 
+  void allocate_by_live_range() { live_ = true; }
+  [[nodiscard]] bool by_live_range() const { return live_; }
+  // The first number of a new free name; none: there are no numbers left.
+  std::optional<std::uint32_t> free_name(const Request& request, std::string name, bool array, Span at);
+  // Registers that no free name may get.
+  void keep_away(const RegView& view) { kept_away_.push_back(view); }
+  [[nodiscard]] std::vector<FreeName>& free_names() { return free_names_; }
+  [[nodiscard]] std::vector<RegView>& kept_away() { return kept_away_; }
+
  private:
   struct Slot {
     std::string owner;
@@ -82,6 +105,10 @@ class Registers {
   std::array<std::vector<Slot>, 4> files_{std::vector<Slot>(255), std::vector<Slot>(63), std::vector<Slot>(7),
                                           std::vector<Slot>(7)};
   unsigned banks_;
+  bool live_ = false;
+  std::uint32_t next_free_ = kFirstFree;
+  std::vector<FreeName> free_names_;
+  std::vector<RegView> kept_away_;
 };
 
 class Scope {

@@ -120,7 +120,8 @@ constexpr std::array<std::string_view, 26> kDirectives = {
     "let", "default", "for", "if", "elif", "else", "end", "macro", "include", "error", "assert",
     "reg", "ureg", "pred", "upred", "free",
 };
-constexpr std::array<std::string_view, 5> kMoreDirectives = {"alias", "const", "stream", "deal", "schedule"};
+constexpr std::array<std::string_view, 7> kMoreDirectives = {"alias",    "const",    "stream", "deal",
+                                                             "schedule", "allocate", "reserve"};
 // clang-format on
 
 bool known_directive(std::string_view d) {
