@@ -79,7 +79,7 @@ struct Modifier {
 };
 
 struct Inst {
-  static constexpr std::size_t kMaxOperands = 8;
+  static constexpr std::size_t kMaxOperands = 9;
   static constexpr std::size_t kMaxModifiers = 12;
 
   const Row* row = nullptr;

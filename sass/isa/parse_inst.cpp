@@ -400,6 +400,7 @@ class Attempt {
         if (word_here() != s.word) return fail("expected " + std::string(s.word) + ", got '" + word_here() + "'");
         pos += s.word.size();
         return true;
+      case SlotType::kToken: return token(s, o);
       case SlotType::kCc: return condition(s, o);
       default: break;
     }
@@ -418,6 +419,26 @@ class Attempt {
       return fail("unexpected '" + word_or_modifier() + "' on this operand");
     }
     return !peek('.') || fail("unexpected '" + word_or_modifier() + "' on this operand");
+  }
+
+  // One of the words of the sub table.
+  bool token(const Slot& s, Operand& o) {
+    const std::string name = word_from_letters();
+    std::string want;
+    for (const Enum& e : s.sub_table) {
+      if (tok_text(e.tok) == name) {
+        o.sub = e.tok;
+        pos += name.size();
+        return true;
+      }
+      want += (want.empty() ? "" : " or ") + std::string(tok_text(e.tok));
+    }
+    return fail("expected " + want + ", got '" + word_here() + "'");
+  }
+  std::string word_from_letters() const {
+    std::size_t end = pos;
+    while (end < text_.size() && name_char(text_[end])) ++end;
+    return std::string(text_.substr(pos, end - pos));
   }
 
   // CC, or where the instruction tests it CC.LT.

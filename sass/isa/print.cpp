@@ -116,6 +116,7 @@ std::string operand_text(const Inst& inst, const Slot& s, const Operand& o) {
     case SlotType::kSpecialReg:
       return std::string(special_register_name(inst.row->encoding, static_cast<unsigned>(o.imm)));
     case SlotType::kWord: return std::string(s.word);
+    case SlotType::kToken: return std::string(tok_text(o.sub));
     case SlotType::kCc: return "CC" + dotted(o.sub);
     default: break;
   }

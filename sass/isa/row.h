@@ -98,6 +98,7 @@ enum class SlotType : std::uint8_t {
   kSet,         // {5,4,0}, omitted when empty
   kCc,          // CC of sm_50 .. sm_62; with a sub table a condition on it (CC.LT), omitted where it always holds
   kWord,        // a fixed word of the text (PR, RZ where nothing else can stand): `word`
+  kToken,       // a word of the sub table: 2D, ARRAY_CUBE, TEX_HEADER_DIMENSION
   kSrcA,        // placeholders that alu() turns into one of the above, see rowdsl.h
   kSrcB,
   kSrcC,
@@ -120,13 +121,19 @@ enum class Width : std::uint8_t {
   k4,
   k8,
   k3,
-  kSize,     // by Axis::kSize: .64 2, .128 4, else 1
-  kType,     // by Axis::kType: 64-bit types 2, 128 4, else 1
-  kTypeCas,  // twice kType: compare and swap values of the 64-bit families (sm_50 .. sm_62)
-  kDstType,  // by Axis::kDstType
-  kSrcType,  // by Axis::kSrcType
-  kAddress,  // by Axis::kWide: .E 2, else 1 (addresses of sm_50 .. sm_62)
-  kCount,    // by Axis::kMode2: matrices of LDSM: none 1, .2 2, .4 4
+  kSize,       // by Axis::kSize: .64 2, .128 4, else 1
+  kType,       // by Axis::kType: 64-bit types 2, 128 4, else 1
+  kTypeCas,    // twice kType: compare and swap values of the 64-bit families (sm_50 .. sm_62)
+  kDstType,    // by Axis::kDstType
+  kSrcType,    // by Axis::kSrcType
+  kAddress,    // by Axis::kWide: .E 2, else 1 (addresses of sm_50 .. sm_62)
+  kCount,      // by Axis::kMode2: matrices of LDSM: none 1, .2 2, .4 4
+  kTexLow,     // the first two of the components that a texture fetch's mask, its last operand, chooses
+  kTexHigh,    // the others
+  kTexCoord,   // coordinates, by the geometry operand: 2D 2, ARRAY_2D 3
+  kTexExtra,   // level, offset and depth reference, as the modifiers ask for
+  kTexSlopes,  // the derivatives of TXD: twice the dimensions
+  kSurface,    // coordinates of a surface, by Axis::kGeometry
 };
 
 // When a slot is not written.
@@ -319,6 +326,12 @@ constexpr Slot same_as_first() {
 constexpr Slot follows_previous() {
   Slot s = slot_of(SlotType::kGpr, {});
   s.tie = Tie::kNext;
+  return s;
+}
+constexpr Slot token(Field f, std::span<const Enum> table) {
+  Slot s = slot_of(SlotType::kToken, {});
+  s.sub = f;
+  s.sub_table = table;
   return s;
 }
 constexpr Slot special(Field f) {

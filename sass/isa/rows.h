@@ -18,5 +18,7 @@ std::span<const Row> rows_sm90_half();
 std::span<const Row> rows_sm90_uniform();
 std::span<const Row> rows_sm90_memory();
 std::span<const Row> rows_sm90_control();
+std::span<const Row> rows_sm90_texture();
+std::span<const Row> rows_sm90_more();
 
 }  // namespace nervanagpu::sass

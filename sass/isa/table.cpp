@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <memory>
 #include <mutex>
 
@@ -88,6 +89,58 @@ std::vector<Op> ops_at(Arch arch, std::string_view text) {
   return found;
 }
 
+namespace {
+
+// The geometry of a texture fetch stands in its text as an operand.
+Tok geometry_of(const Inst& inst) {
+  for (std::size_t i = 0; i < inst.operand_count; ++i) {
+    if (inst.row->slot_array[i].type == SlotType::kToken) return inst.operand_array[i].sub;
+  }
+  return Tok::kNone;
+}
+
+std::uint8_t dimensions(Tok geometry) {
+  switch (geometry) {
+    case Tok::k1D:
+    case Tok::ARRAY_1D:
+    case Tok::k1D_BUFFER:
+    case Tok::k1D_ARRAY: return 1;
+    case Tok::k2D:
+    case Tok::ARRAY_2D:
+    case Tok::k2D_ARRAY: return 2;
+    default: return 3;
+  }
+}
+
+std::uint8_t coordinates(Tok geometry) {
+  switch (geometry) {
+    case Tok::ARRAY_1D:
+    case Tok::ARRAY_2D:
+    case Tok::ARRAY_3D:
+    case Tok::ARRAY_CUBE:
+    case Tok::k1D_ARRAY:
+    case Tok::k2D_ARRAY: return static_cast<std::uint8_t>(dimensions(geometry) + 1);
+    default: return dimensions(geometry);
+  }
+}
+
+std::uint8_t components(const Inst& inst) {
+  const auto mask = static_cast<std::uint64_t>(inst.operand_array[inst.operand_count - 1U].imm);
+  return static_cast<std::uint8_t>(std::popcount(mask & 15));
+}
+
+// A level of detail or a bias, a clamp of it, texel offsets, a depth reference, a sample: each takes one register.
+std::uint8_t extras(const Inst& inst) {
+  const Tok lod = inst.mod(Axis::kLod);
+  int n = lod == Tok::LL || lod == Tok::LB || lod == Tok::LC || lod == Tok::LC_FDV ? 1 : lod == Tok::LB_LC ? 2 : 0;
+  if (inst.has(Axis::kOffsets, Tok::AOFFI)) ++n;
+  if (inst.has(Axis::kOffsets, Tok::PTP)) n += 2;
+  if (inst.has(Axis::kDepth, Tok::DC) || inst.has(Axis::kDepth, Tok::MS)) ++n;
+  return static_cast<std::uint8_t>(std::clamp(n, 1, 4));
+}
+
+}  // namespace
+
 std::uint8_t width_of(Width w, const Inst& inst) {
   const auto bytes = [](Tok t) -> std::uint8_t {
     switch (t) {
@@ -111,6 +164,12 @@ std::uint8_t width_of(Width w, const Inst& inst) {
     case Width::kDstType: return bytes(inst.mod(Axis::kDstType));
     case Width::kAddress: return inst.has(Axis::kWide, Tok::E) ? 2 : 1;
     case Width::kSrcType: return bytes(inst.mod(Axis::kSrcType));
+    case Width::kTexLow: return std::clamp<std::uint8_t>(components(inst), 1, 2);
+    case Width::kTexHigh: return components(inst) == 4 ? 2 : 1;
+    case Width::kTexCoord: return coordinates(geometry_of(inst));
+    case Width::kTexExtra: return extras(inst);
+    case Width::kTexSlopes: return static_cast<std::uint8_t>(2 * dimensions(geometry_of(inst)));
+    case Width::kSurface: return coordinates(inst.mod(Axis::kGeometry));
     case Width::kCount: {
       const Tok t = inst.mod(Axis::kMode2);
       return t == Tok::k4 ? 4 : t == Tok::k2 ? 2 : 1;

@@ -1,0 +1,32 @@
+"""Golden lines for rows of the 128-bit family that have fewer than two: golden128.py ARCH GOLDEN < SAMPLES
+
+SAMPLES are the lines of sample_rows; GOLDEN is the file to append to. Only words that nvdisasm prints as we do are taken.
+"""
+
+import sys
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from oracle import disassemble
+
+
+def main(arch, golden, per_row=3):
+    lines = [line.rstrip("\n").split("\t") for line in sys.stdin]
+    have = {line.split("\t")[0] for line in Path(golden).read_text().splitlines() if line[:1] not in ("", "#")}
+    counts = Counter(row for row, word, _ in lines if word in have)
+    texts = disassemble([int(word, 16) for _, word, _ in lines], arch)
+    wrong, added = defaultdict(list), Counter()
+    with Path(golden).open("a") as out:
+        for (row, word, ours), theirs in zip(lines, texts, strict=True):
+            if ours != theirs:
+                wrong[row].append("%s  %s | %s" % (word, ours, theirs))
+            elif counts[row] + added[row] < per_row and word not in have:
+                added[row] += 1
+                out.write("%s\t%s\n" % (word, theirs))
+    for row, examples in wrong.items():
+        sys.stderr.write("row %s differs in %d samples: %s\n" % (row, len(examples), examples[0]))
+    print("%d lines for %d rows; %d rows differ" % (sum(added.values()), len(added), len(wrong)))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:3])
