@@ -184,9 +184,19 @@ MOV i, RZ
   const std::vector<std::string> before = known;
   t += "again:\n";
   some(4 + below(10));
+  // A way around a part of the loop, so that it has several blocks; what that part defines nobody else reads.
+  const std::vector<std::string> outside = known;
+  t += ".pred around\nISETP.LT.AND around, PT, " + any() + ", " + any() + ", PT\n@around BRA `(skip)\n";
+  some(3 + below(6));
+  known = outside;
+  t += "skip:\n";
+  some(below(4));
   t += ".pred more\nIADD3 i, i, 0x1, RZ\nISETP.LT.AND more, PT, i, 0x4, PT\n@more BRA `(again)\n";
   some(below(6));
-  for (const std::string& n : before) known.push_back(n);
+  // Some of the names from before the loop are only read in it.
+  for (const std::string& n : before) {
+    if (below(3) == 0) known.push_back(n);
+  }
   t += "MOV to[0], param[out]\nMOV to[1], param[out+4]\nIMAD.WIDE.U32 to[0], tid, 0x80, to[0]\n";
   for (unsigned k = 0; k < known.size() && k < 32; ++k) {
     t += "STG.E desc[ud[0]][to[0].64+" + std::to_string(4 * k) + "], " + known[k] + "\n";
