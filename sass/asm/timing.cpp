@@ -75,6 +75,13 @@ int pipe_cycles(Arch arch, const Inst& inst) {
   const Pipe pipe = pipe_of(inst);
   if (pipe == Pipe::kMemory) {
     const bool shuffle = inst.op == Op::SHFL || unit(inst) == Unit::kMemConst;
+    if (inst.op == Op::LDGSTS) {
+      for (const Modifier& m : inst.modifiers()) {
+        if (m.tok == Tok::k64) return 2;
+        if (m.tok == Tok::k128) return 4;
+      }
+      return 1;
+    }
     return shuffle ? 1 : bytes_of(inst) / 4;  // 128 bytes a cycle for the 32 lanes together
   }
   int cycles = 1;

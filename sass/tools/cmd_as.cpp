@@ -7,6 +7,7 @@
 #include "sass/asm/expr.h"
 #include "sass/asm/parse.h"
 #include "sass/asm/pipeline.h"
+#include "sass/asm/report.h"
 #include "sass/tools/commands.h"
 #include "sass/tools/listing.h"
 
@@ -50,17 +51,39 @@ Status dump_stage(const Template& source, Arch arch, const Defines& fixed, std::
   return Done{};
 }
 
+// What every variant costs, as tables or as one JSON list.
+Status show_reports(const Template& source, Arch arch, const Defines& fixed, bool json) {
+  Result<std::vector<Defines>> all = variants(source, fixed);
+  if (!all.ok()) return all.error();
+  std::string out;
+  for (const Defines& defines : *all) {
+    Result<Expansion> expansion = expand(source, arch, defines);
+    if (!expansion.ok()) return expansion.error();
+    Result<Program> program = parse(*expansion);
+    if (!program.ok()) return program.error();
+    Status scheduled = schedule(*program);
+    if (!scheduled.ok()) return scheduled;
+    const KernelReport report = report_of(*program);
+    out += json ? (out.empty() ? "[" : ",\n ") + json_of(report) : (out.empty() ? "" : "\n") + table_of(report);
+  }
+  show(json ? out + "]\n" : out);
+  return Done{};
+}
+
 }  // namespace
 
 int cmd_as(const Arguments& args) {
-  Result<Options> options = parse_options(args, {"-o", "-D", "-I", "--arch", "--dump"}, {"--unproven"});
+  Result<Options> options =
+      parse_options(args, {"-o", "-D", "-I", "--arch", "--dump"}, {"--unproven", "--report", "--json"});
   if (!options.ok()) return usage_error("as", options.error().message);
   if (options->files.size() != 1) {
     return usage_error("as", "one template is needed, found " + std::to_string(options->files.size()));
   }
   const std::optional<std::string> output = options->one("-o");
   const std::optional<std::string> stage = options->one("--dump");
-  if (!output && !stage) return usage_error("as", "-o OUT.cubin is missing");
+  const bool report = options->has("--report");
+  if (options->has("--json") && !report) return usage_error("as", "--json is a form of --report");
+  if (!output && !stage && !report) return usage_error("as", "-o OUT.cubin is missing");
   if (stage && std::find(kStages.begin(), kStages.end(), *stage) == kStages.end()) {
     return usage_error("as", "--dump takes expand, parse, schedule, encode or link, found `" + *stage + "`");
   }
@@ -93,6 +116,11 @@ int cmd_as(const Arguments& args) {
     arch = listed->front();
   }
 
+  if (report) {
+    Status s = show_reports(*source, *arch, fixed, options->has("--json"));
+    if (!s.ok()) return input_error(s.error());
+    if (!output && !stage) return 0;
+  }
   if (stage && *stage != "link") {
     Status s = dump_stage(*source, *arch, fixed, *stage);
     if (!s.ok()) return input_error(s.error());

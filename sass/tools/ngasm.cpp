@@ -23,11 +23,14 @@ constexpr std::array kCommands = {
     Command{"as", cmd_as, "assemble a template into a cubin",
             "usage: ngasm as FILE.sass -o OUT.cubin [options]\n\n"
             "Assembles every variant of a template, proves each free of hazards, and writes one cubin.\n\n"
-            "  -o FILE         the cubin; required unless --dump is given\n"
+            "  -o FILE         the cubin; required unless --dump or --report is given\n"
             "  -D NAME=VALUE   fix a variable of .variants, or define a name (integer or word)\n"
             "  -I DIR          where else to look for included files\n"
             "  --arch ARCH     architecture (sm_90a); default: the first of the template's .arch line\n"
             "  --dump STAGE    print the product of expand, parse, schedule, encode or link\n"
+            "  --report        print what each variant costs by the model: registers, occupancy, bank conflicts, and of\n"
+            "                  each loop the issue slots, the cycles and what they are lost to\n"
+            "  --json          the report as JSON\n"
             "  --unproven      skip the hazard proof: for experiments on a chip only\n"},
     Command{"dis", cmd_dis, "print a cubin's instructions and headers",
             "usage: ngasm dis FILE.cubin [--kernel NAME] [--words]\n\n"
