@@ -249,7 +249,8 @@ Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& pr
         is_for(*k, problem, splits, tile) ? k->unmet(values_of(*k, problem, splits).numbers()) : nullptr;
     if (unmet != nullptr) why += "\n  " + k->name() + " needs " + unmet->text();
   }
-  const std::string asked = tile.empty() ? "" : " with tile " + std::string(tile);
+  std::string asked = tile.empty() ? "" : " with tile " + std::string(tile);
+  if (splits > 1) asked += " that cuts k into " + std::to_string(splits) + " parts";
   throw InvalidArgument("gemm: no kernel" + asked + " for m " + std::to_string(problem.m) + ", n " +
                         std::to_string(problem.n) + ", k " + std::to_string(problem.k) + why);
 }

@@ -34,13 +34,13 @@ def product(layout: str, tile: str, shape: tuple[int, int, int], epilogue: str) 
     b = draw(n, k).T if layout[1] == "t" else draw(k, n)
     out = draw(m, n)
     if epilogue == "plain":
-        ng.dot(a, b, out=out, tile=tile)
+        ng.dot(a, b, out=out, tile=tile, splits=1)
     elif epilogue == "beta":
-        ng.dot(a, b, out=out, alpha=0.3, beta=-1.7, tile=tile)
+        ng.dot(a, b, out=out, alpha=0.3, beta=-1.7, tile=tile, splits=1)
     elif epilogue == "bias_columns_relu":
-        ng.dot(a, b, out=out, bias=draw(1, n), relu=True, tile=tile)
+        ng.dot(a, b, out=out, bias=draw(1, n), relu=True, tile=tile, splits=1)
     else:
-        ng.dot(a, b, out=out, alpha=-0.7, bias=draw(m, 1), tile=tile)
+        ng.dot(a, b, out=out, alpha=-0.7, bias=draw(m, 1), tile=tile, splits=1)
     return out.get()
 
 
