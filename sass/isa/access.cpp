@@ -52,6 +52,7 @@ struct Collector {
 Accesses accesses(const Inst& inst) {
   Collector c;
   const bool branch = inst.row->traits.branch || inst.row->traits.ends;
+  const bool uniform_late = inst.row->traits.late_uniform;
   if (inst.guard.pred != kPT) {
     c.add(inst.guard.uniform ? RegFile::kUPred : RegFile::kPred, inst.guard.pred, 1, false, false, 255, true);
   }
@@ -61,18 +62,21 @@ Accesses accesses(const Inst& inst) {
     const auto n = static_cast<unsigned>(i);
     switch (o.kind) {
       case OperandKind::kGpr: c.reg(RegFile::kGpr, kRZ, o.reg, o.width, o.role, s.late, n, false); break;
-      case OperandKind::kUGpr: c.reg(RegFile::kUGpr, kURZ, o.reg, o.width, o.role, s.late, n, false); break;
+      case OperandKind::kUGpr:
+        if (o.reg != kURZ)
+          c.reg(RegFile::kUGpr, kURZ, o.reg + s.skip, o.width - s.skip, o.role, uniform_late, n, false);
+        break;
       case OperandKind::kPred: c.reg(RegFile::kPred, kPT, o.reg, o.width, o.role, s.late, n, branch); break;
       case OperandKind::kUPred: c.reg(RegFile::kUPred, kPT, o.reg, o.width, o.role, false, n, branch); break;
       case OperandKind::kBarrierReg: c.reg(RegFile::kBarrier, 255, o.reg, 1, o.role, false, n, false); break;
       case OperandKind::kConst:
         c.reg(RegFile::kGpr, kRZ, o.reg, 1, Role::kUse, s.late, n, false);
-        if (o.ureg != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.ureg, 2, Role::kUse, s.late, n, false);
+        if (o.ureg != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.ureg, 2, Role::kUse, uniform_late, n, false);
         break;
       case OperandKind::kAddr:
         c.reg(RegFile::kGpr, kRZ, o.reg, o.width, Role::kUse, s.late, n, false);
-        if (o.ureg != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.ureg, o.uwidth, Role::kUse, s.late, n, false);
-        if (o.desc != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.desc, 2, Role::kUse, s.late, n, false);
+        if (o.ureg != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.ureg, o.uwidth, Role::kUse, uniform_late, n, false);
+        if (o.desc != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.desc, 2, Role::kUse, uniform_late, n, false);
         break;
       case OperandKind::kCc:
         // A branch that names no condition goes on CC.T, which always holds.
@@ -90,6 +94,9 @@ Accesses accesses(const Inst& inst) {
   const Tok extended = inst.mod(Axis::kExtended);
   if (inst.row->encoding == Encoding::k64 && extended != Tok::kNone && extended != Tok::HI) {
     c.add(RegFile::kCc, 0, 1, false, false, 255);  // .X adds the carry that an earlier R4.CC left
+  }
+  if (inst.row->traits.ready == Ready::kGroup) {
+    for (unsigned i = 0; i < c.out.count; ++i) c.out.items[i].group = c.out.items[i].file == RegFile::kGpr;
   }
   return c.out;
 }

@@ -24,11 +24,21 @@ enum class Unit : std::uint8_t {
   kSpecial,          // S2R, S2UR, CS2R
   kBranch,           // BRA, EXIT, BSSY, BSYNC, ...
   kSync,             // BAR, MEMBAR, DEPBAR, WARPSYNC
+  kTensor,           // HMMA, IMMA, DMMA, BMMA: a warp's products
+  kGmma,             // HGMMA, IGMMA, QGMMA, BGMMA: a warpgroup's products, asynchronous
+  kTma,              // UTMALDG, UTMASTG, UBLKCP, ...: the copy engine
+  kMbarrier,         // SYNCS, ARRIVES, STAS, REDAS
   kNone,             // NOP
 };
 
 // How a result becomes readable.
-enum class Ready : std::uint8_t { kFixed, kScoreboard };
+enum class Ready : std::uint8_t {
+  kFixed,       // after a known number of cycles
+  kScoreboard,  // when its scoreboard was awaited
+  // A product of the tensor engine: from issue until WARPGROUP.DEPBAR has awaited its group, the accumulators and the
+  // registers of A belong to the engine. Only products with the same shape and accumulators may follow without a wait.
+  kGroup,
+};
 
 enum class RegFile : std::uint8_t { kGpr, kUGpr, kPred, kUPred, kBarrier, kCc };
 
@@ -38,6 +48,7 @@ struct Access {
   std::uint8_t count = 1;  // consecutive registers
   bool write = false;
   bool late = false;         // a source read after issue: needs the read scoreboard before it may be overwritten
+  bool group = false;        // belongs to the tensor engine until WARPGROUP.DEPBAR, see Ready::kGroup
   bool guard = false;        // read as the guard predicate (or as a branch condition)
   bool carried = false;      // read only to be written back: R2P replaces the whole predicate file
   std::uint8_t operand = 0;  // index into Inst::operands(); 255 for the guard

@@ -58,7 +58,8 @@ bool decode_slot(const Row& r, const Slot& s, const Word& w, std::uint64_t addre
     case SlotType::kUGpr:
     case SlotType::kPred:
     case SlotType::kUPred:
-    case SlotType::kBarrierReg: o.reg = static_cast<std::uint8_t>(s.value.get(w)); break;
+    case SlotType::kDescriptor:
+    case SlotType::kBarrierReg: o.reg = static_cast<std::uint8_t>(s.value.get(w) ^ (s.reversed ? 7 : 0)); break;
     case SlotType::kLabel: o.imm = number(s, w) + static_cast<std::int64_t>(address + code_bytes(r.encoding)); break;
     case SlotType::kConst:
     case SlotType::kAddr:
@@ -71,6 +72,7 @@ bool decode_slot(const Row& r, const Slot& s, const Word& w, std::uint64_t addre
     case SlotType::kImm:
     case SlotType::kSpecialReg:
     case SlotType::kScoreboard:
+    case SlotType::kGroup:
     case SlotType::kSet: o.imm = number(s, w); break;
     default: break;
   }

@@ -1,4 +1,6 @@
 // Inst -> Word by its row. Everything that a field cannot hold is refused by name.
+#include <algorithm>
+#include <bit>
 #include <string>
 
 #include "sass/isa/codec.h"
@@ -43,7 +45,7 @@ struct Encoder {
   // A register group of `width` from `reg` must be aligned and lie below the zero register.
   void check_group(unsigned reg, unsigned width, unsigned zero, const char* prefix) {
     if (reg == zero || width <= 1) return;
-    const unsigned align = width == 3 ? 4 : width > 4 ? 4 : width;
+    const unsigned align = std::min(8u, std::bit_ceil(width));
     if (reg % align != 0) {
       fail(std::string(prefix) + std::to_string(reg) + " must be a multiple of " + std::to_string(align) + " here (" +
            std::to_string(width) + " registers)");
@@ -116,12 +118,17 @@ struct Encoder {
         check_group(o.reg, width_of(s.width, inst), kRZ, "R");
         put(s.value, o.reg, "register");
         break;
+      case SlotType::kGroup:
+        if (o.imm != 0 && (o.imm != kNoGroup || s.show == Show::kAlways)) fail("gsb0 is the only group");
+        put_number(s, o.imm, "group");
+        break;
+      case SlotType::kDescriptor:
       case SlotType::kUGpr:
         check_group(o.reg, width_of(s.width, inst), kURZ, "UR");
         put(s.value, o.reg, "uniform register");
         break;
       case SlotType::kPred:
-      case SlotType::kUPred: put(s.value, o.reg, "predicate"); break;
+      case SlotType::kUPred: put(s.value, o.reg ^ (s.reversed ? 7u : 0u), "predicate"); break;
       case SlotType::kBarrierReg: put(s.value, o.reg, "barrier register"); break;
       case SlotType::kSpecialReg:
         if (o.imm < 0 || special_register_name(row.encoding, static_cast<unsigned>(o.imm)).empty()) {
@@ -215,6 +222,9 @@ Result<Word> encode_row(const Inst& inst, std::uint64_t address, std::size_t* ba
   if (control.write_sb > 5 && control.write_sb != kNoScoreboard) e.fail("write scoreboard must be 0..5");
   if (control.read_sb > 5 && control.read_sb != kNoScoreboard) e.fail("read scoreboard must be 0..5");
   if (control.wait > 63) e.fail("wait mask has scoreboards above 5");
+  if (r.traits.no_scoreboards && (control.write_sb != kNoScoreboard || control.read_sb != kNoScoreboard)) {
+    e.fail("sets no scoreboard: its group is awaited by WARPGROUP.DEPBAR");
+  }
   if (r.never.any() && (e.word & r.never) == r.never) e.fail("these signs do not go together");
   if (bad_operand != nullptr) *bad_operand = e.problem_operand;
   if (!e.problem.empty()) return error(std::string(op_text(r.op)) + ": " + e.problem);

@@ -50,6 +50,8 @@ std::string slot_text(const Slot& s) {
     case SlotType::kScoreboard: out = "SB"; break;
     case SlotType::kSet: out = "{SB,...}"; break;
     case SlotType::kCc: out = "CC"; break;
+    case SlotType::kDescriptor: out = std::string(s.word) + "[UR]"; break;
+    case SlotType::kGroup: out = "gsb0"; break;
     case SlotType::kWord: out = s.word; break;
     default: break;
   }
@@ -64,10 +66,18 @@ std::string slot_text(const Slot& s) {
 
 std::string form_text(const Row& row) {
   std::string out(op_text(row.op));
-  for (const Mod& m : row.mods()) out += choice(m.table);
+  const auto mods = [&](int on) {
+    std::string text;
+    for (const Mod& m : row.mods()) {
+      if (m.on == on) text += m.glued ? choice(m.table).substr(1) : choice(m.table);
+    }
+    return text;
+  };
+  out += mods(-1);
   bool first = true;
-  for (const Slot& s : row.slots()) {
-    const std::string text = slot_text(s);
+  for (std::size_t i = 0; i < row.slot_count; ++i) {
+    const Slot& s = row.slot_array[i];
+    const std::string text = slot_text(s) + mods(static_cast<int>(i));
     const std::string separator = first ? " " : ", ";
     out += s.show == Show::kAlways ? separator + text : (first ? " {" + text + ",}" : "{, " + text + "}");
     if (s.show == Show::kAlways) first = false;

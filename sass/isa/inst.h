@@ -21,6 +21,7 @@ struct Row;  // sass/isa/row.h
 inline constexpr std::uint8_t kRZ = 255;
 inline constexpr std::uint8_t kURZ = 63;
 inline constexpr std::uint8_t kPT = 7;       // also UPT
+inline constexpr std::int64_t kNoGroup = 7;  // no gsb0
 inline constexpr std::uint8_t kNoReg = 254;  // "no such part": an address without base, desc or uniform offset
 
 enum class OperandKind : std::uint8_t {
@@ -39,6 +40,7 @@ enum class OperandKind : std::uint8_t {
   kBarrierReg,    // BSSY, BSYNC, WARPSYNC convergence barrier B0..B15: `reg`
   kSet,           // DEPBAR's {3,1,0}: `imm` is the mask
   kCc,            // the condition code register CC of sm_50 .. sm_62
+  kGroup,         // gsb0: `imm` is 0; kNoGroup: none
 };
 
 // What an instruction does with a register operand.

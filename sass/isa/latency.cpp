@@ -175,6 +175,10 @@ Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
     case Unit::kMemGlobal: return Producer::kGlobal;
     case Unit::kMemConst: return Producer::kConst;
     case Unit::kSpecial: return Producer::kSpecial;
+    case Unit::kTensor: return inst.op == Op::DMMA ? Producer::kDouble : Producer::kTensor;
+    case Unit::kMbarrier: return Producer::kShared;
+    case Unit::kGmma:
+    case Unit::kTma:
     case Unit::kBranch:
     case Unit::kSync:
     case Unit::kNone: break;
@@ -200,6 +204,7 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
       if (uniform_op) return Consumer::kUniform;
       if (u == Unit::kMemGlobal || u == Unit::kMemShared || u == Unit::kMemConst) return Consumer::kDescriptor;
       if (u == Unit::kXu) return Consumer::kXuUniform;
+      if (u == Unit::kGmma || u == Unit::kTma || u == Unit::kMbarrier) return Consumer::kEngine;
       return u == Unit::kDouble ? Consumer::kDoubleUniform : Consumer::kVectorUniform;
     case RegFile::kBarrier: return Consumer::kOther;
     case RegFile::kGpr: break;
@@ -222,6 +227,10 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
         return Consumer::kData;
       }
       return Consumer::kAddress;
+    case Unit::kTensor:
+    case Unit::kGmma: return Consumer::kTensor;
+    case Unit::kMbarrier: return Consumer::kAddress;
+    case Unit::kTma:
     case Unit::kSpecial:
     case Unit::kBranch:
     case Unit::kSync:
@@ -238,7 +247,7 @@ int min_stall(Arch arch, const Inst& inst) {
 }
 
 Queue queue_of(Arch arch, const Inst& inst) {
-  if (ready(inst) == Ready::kFixed) return Queue::kNone;
+  if (ready(inst) != Ready::kScoreboard) return Queue::kNone;
   switch (unit(inst)) {
     case Unit::kXu: return Queue::kXu;
     case Unit::kMemShared: return Queue::kShared;

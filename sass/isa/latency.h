@@ -57,9 +57,10 @@ Producer producer_of(const Inst& inst, const Access& def, unsigned part = 0);
 Consumer consumer_of(const Inst& inst, const Access& use, unsigned part = 0);
 Queue queue_of(Arch arch, const Inst& inst);
 ReadQueue read_queue_of(const Inst& inst);
-// This source is read so late that overwriting it needs the read scoreboard. Uniform registers are read at issue.
+// This source is read so late that overwriting it needs the read scoreboard. Uniform registers are read at issue, but
+// for those of the copy engine and of SYNCS.EXCH (Traits::late_uniform).
 inline bool is_late_read(const Access& access) {
-  return !access.write && access.late && access.file == RegFile::kGpr;
+  return !access.write && access.late && (access.file == RegFile::kGpr || access.file == RegFile::kUGpr);
 }
 
 // O(1) table look-ups. Only for producers whose ready(inst) is kFixed; a scoreboard result needs its wait instead, and

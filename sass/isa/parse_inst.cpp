@@ -120,18 +120,25 @@ class Attempt {
     return std::string(text_.substr(pos, end - pos));
   }
 
+  // How a token stands: after a dot or glued to the one before, itself followed by a glued one or not.
+  struct Joint {
+    bool dot = true;
+    bool more = false;
+  };
+
   // ".TOK" at the cursor, ending at '.', a blank or another boundary.
-  bool eat_token(Tok t) {
+  bool eat_token(Tok t, Joint joint = {true, false}) {
     const std::string_view name = tok_text(t);
-    if (!peek('.') || text_.substr(pos + 1, name.size()) != name) return false;
-    const std::size_t end = pos + 1 + name.size();
-    if (end < text_.size() && name_char(text_[end])) return false;
+    const std::size_t start = pos + (joint.dot ? 1 : 0);
+    if ((joint.dot && !peek('.')) || text_.substr(start, name.size()) != name) return false;
+    const std::size_t end = start + name.size();
+    if (end < text_.size() && name_char(text_[end]) && !(joint.more && text_[end] == 'x')) return false;
     pos = end;
     return true;
   }
 
   // The longest entry of `table` at the cursor; Tok::kNone if that is an entry and nothing is written.
-  bool eat_enum(std::span<const Enum> table, Tok& tok) {
+  bool eat_enum(std::span<const Enum> table, Tok& tok, Joint joint = {true, false}) {
     const Enum* best = nullptr;
     std::size_t best_end = pos;
     const std::size_t start = pos;
@@ -141,7 +148,7 @@ class Attempt {
         continue;
       }
       pos = start;
-      if (eat_token(e.tok) && pos > best_end) {
+      if (eat_token(e.tok, joint) && pos > best_end) {
         best = &e;
         best_end = pos;
       }
@@ -152,15 +159,17 @@ class Attempt {
     return true;
   }
 
-  bool modifiers() {
-    if (row_.alias != Alias::kNone) {
+  bool modifiers(int on = -1) {
+    if (on < 0 && row_.alias != Alias::kNone) {
       for (const Tok t : {Tok::MOV, Tok::SHL, Tok::IADD}) {
         if (written_alias_ == Tok::kNone && eat_token(t)) written_alias_ = t;
       }
     }
-    for (const Mod& m : row_.mods()) {
+    for (std::size_t i = 0; i < row_.mod_count; ++i) {
+      const Mod& m = row_.mod_array[i];
+      if (m.on != on) continue;
       Tok tok = Tok::kNone;
-      if (!eat_enum(m.table, tok)) {
+      if (!eat_enum(m.table, tok, {!m.glued, i + 1 < row_.mod_count && row_.mod_array[i + 1].glued})) {
         std::string want;
         for (const Enum& e : m.table) want += (want.empty() ? "." : " or .") + std::string(tok_text(e.tok));
         return fail("needs " + want + " (" + std::string(axis_text(m.axis)) + "), got " +
@@ -171,6 +180,7 @@ class Attempt {
       set_mod(inst, m.axis, tok);
     }
     if (peek('.')) return fail("unknown modifier '" + word_or_modifier() + "'");
+    if (on >= 0) return true;
     if (!at_end() && !blank(text_[pos])) return fail("unexpected '" + word_here() + "'");
     return true;
   }
@@ -401,6 +411,18 @@ class Attempt {
         pos += s.word.size();
         return true;
       case SlotType::kToken: return token(s, o);
+      case SlotType::kDescriptor:
+        if (!eat(std::string(s.word) + "[")) {
+          return fail("expected " + std::string(s.word) + "[UR], got '" + word_here() + "'");
+        }
+        if (!ugpr_name(o.reg)) return false;
+        if (!eat("]")) return fail("expected ']', got '" + word_here() + "'");
+        return modifiers(static_cast<int>(&s - row_.slot_array.data()));
+      case SlotType::kGroup:
+        if (word_here() != "gsb0") return fail("expected gsb0, got '" + word_here() + "'");
+        pos += 4;
+        o.imm = 0;
+        return true;
       case SlotType::kCc: return condition(s, o);
       default: break;
     }

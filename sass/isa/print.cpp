@@ -115,6 +115,8 @@ std::string operand_text(const Inst& inst, const Slot& s, const Operand& o) {
     case SlotType::kSet: return set_text(o.imm);
     case SlotType::kSpecialReg:
       return std::string(special_register_name(inst.row->encoding, static_cast<unsigned>(o.imm)));
+    case SlotType::kDescriptor: return std::string(s.word) + "[" + ugpr_text(o.reg) + "]";
+    case SlotType::kGroup: return "gsb" + std::to_string(o.imm);
     case SlotType::kWord: return std::string(s.word);
     case SlotType::kToken: return std::string(tok_text(o.sub));
     case SlotType::kCc: return "CC" + dotted(o.sub);
@@ -192,7 +194,13 @@ std::string print(const Inst& inst) {
   }
   out += op_text(inst.op);
   out += dotted(alias_token(inst));
-  for (const Modifier& m : inst.modifiers()) out += dotted(m.tok);
+  const auto modifiers = [&](int on) {
+    for (std::size_t i = 0; i < inst.modifier_count; ++i) {
+      const Mod& m = inst.row->mod_array[i];
+      if (m.on == on) out += m.glued ? tok_text(inst.modifier_array[i].tok) : dotted(inst.modifier_array[i].tok);
+    }
+  };
+  modifiers(-1);
   const char* separator = " ";
   const std::span<const Slot> slots = inst.row->slots();
   const std::span<const Operand> operands = inst.operands();
@@ -203,6 +211,7 @@ std::string print(const Inst& inst) {
     if (s.show == Show::kWithNext && blank && holds_default(slots[i + 1], operands[i + 1])) continue;
     if (s.show == Show::kIfExtended && blank && inst.mod(Axis::kExtended) == Tok::kNone) continue;
     out += (s.glued ? " " : separator) + operand_text(inst, s, operands[i]);
+    modifiers(static_cast<int>(i));
     separator = ", ";
   }
   return out;

@@ -79,6 +79,8 @@ struct Mod {
   Axis axis{};
   Field field{};
   std::span<const Enum> table{};
+  bool glued = false;   // without a dot, on the token before it: .64x8 and x16
+  std::int8_t on = -1;  // on this operand instead of the mnemonic: gdesc[UR4].tnspB
 };
 
 // What the text of an operand looks like, and so how its fields are read.
@@ -97,6 +99,8 @@ enum class SlotType : std::uint8_t {
   kScoreboard,  // SB0 .. SB5
   kSet,         // {5,4,0}, omitted when empty
   kCc,          // CC of sm_50 .. sm_62; with a sub table a condition on it (CC.LT), omitted where it always holds
+  kDescriptor,  // `word`[UR]: gdesc[UR4], the first of the uniform registers; desc[UR6] where it stands alone
+  kGroup,       // gsb0, or nothing
   kWord,        // a fixed word of the text (PR, RZ where nothing else can stand): `word`
   kToken,       // a word of the sub table: 2D, ARRAY_CUBE, TEX_HEADER_DIMENSION
   kSrcA,        // placeholders that alu() turns into one of the above, see rowdsl.h
@@ -134,6 +138,12 @@ enum class Width : std::uint8_t {
   kTexExtra,   // level, offset and depth reference, as the modifiers ask for
   kTexSlopes,  // the derivatives of TXD: twice the dimensions
   kSurface,    // coordinates of a surface, by Axis::kGeometry
+  k16,
+  kProduct,         // accumulators of a warp's 16x8 product by Axis::kDstType: F32 4, F16 2
+  kGroupProduct,    // accumulators of a warpgroup's 64xN product: N/2 of 32 bits, N/4 of F16
+  kTensorLoad,      // UTMALDG: address, barrier, coordinates
+  kTensorStore,     // UTMASTG, UTMAREDG: address, coordinates
+  kTensorPrefetch,  // UTMAPF: coordinates
 };
 
 // When a slot is not written.
@@ -168,6 +178,8 @@ struct Slot {
   bool signed_absolute = false;  // kAddr without base: the offset keeps its sign
   bool glued = false;            // no comma before it: RET.REL R2 0x10
   bool flip_inv = false;         // the inversion bit is 1 for "not inverted"
+  bool reversed = false;         // a predicate as 7 - number: 0 is UPT
+  std::uint8_t skip = 0;         // registers at the front of the group that are not read
   std::uint32_t omitted = 0;     // default value, see Show; for predicates kPT, or kPT + 8 for !PT
   Field value{};                 // register number, immediate, byte offset
   Field index{};                 // kAddr, kConst: GPR added (RZ: not written)
@@ -266,6 +278,11 @@ struct Slot {
     s.glued = true;
     return s;
   }
+  [[nodiscard]] constexpr Slot backwards() const {
+    Slot s = *this;
+    s.reversed = true;
+    return s;
+  }
   [[nodiscard]] constexpr Slot read_late() const {
     Slot s = *this;
     s.late = true;
@@ -334,6 +351,20 @@ constexpr Slot token(Field f, std::span<const Enum> table) {
   s.sub_table = table;
   return s;
 }
+// "gdesc[UR4]": `width` uniform registers, of which the first `skip` are not read.
+constexpr Slot descriptor(std::string_view text, unsigned at, Width width, unsigned skip = 0) {
+  Slot s = slot_of(SlotType::kDescriptor, bits(at, 6));
+  s.word = text;
+  s.width = width;
+  s.skip = static_cast<std::uint8_t>(skip);
+  return s;
+}
+constexpr Slot group(unsigned at) {
+  Slot s = slot_of(SlotType::kGroup, bits(at, 3));
+  s.omitted = 7;
+  s.show = Show::kUnlessDefault;
+  return s;
+}
 constexpr Slot special(Field f) {
   return slot_of(SlotType::kSpecialReg, f);
 }
@@ -347,10 +378,12 @@ constexpr Slot word(std::string_view text) {
 struct Traits {
   Unit unit = Unit::kAlu;
   Ready ready = Ready::kFixed;
-  bool late = false;      // sources are read after issue: a read scoreboard frees them
-  bool ends = false;      // control may leave here
-  bool branch = false;    // its label operand is a target of control
-  bool write_sb = false;  // may set a write scoreboard although it is of fixed latency or has no result
+  bool late = false;            // sources are read after issue: a read scoreboard frees them
+  bool ends = false;            // control may leave here
+  bool branch = false;          // its label operand is a target of control
+  bool write_sb = false;        // may set a write scoreboard although it is of fixed latency or has no result
+  bool late_uniform = false;    // its uniform registers are read after issue, too
+  bool no_scoreboards = false;  // must set none
 };
 
 // A spelling that the text adds for certain operand values: IMAD.MOV, IMAD.SHL, IMAD.IADD.
@@ -443,6 +476,11 @@ std::uint8_t tied_register(const Inst& inst, std::size_t i);
 
 // Every table, in the order in which the parser tries rows. rows.cpp lists the files.
 std::span<const std::span<const Row>> all_rows();
+
+// N of a warpgroup's 64xN product.
+unsigned product_columns(const Inst& inst);
+// 1 .. 5 of a tensor copy.
+unsigned tensor_dims(const Inst& inst);
 
 // Registers of a slot with width rule `w` in `inst`, whose modifiers are set.
 std::uint8_t width_of(Width w, const Inst& inst);

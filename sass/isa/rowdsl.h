@@ -68,6 +68,16 @@ constexpr Mod always(Axis axis) {
   return {axis, {}, kAlways<tok>};
 }
 
+// The same, written on operand `i` or glued to the modifier before.
+constexpr Mod on_operand(Mod m, unsigned i) {
+  m.on = static_cast<std::int8_t>(i);
+  return m;
+}
+constexpr Mod glued(Mod m) {
+  m.glued = true;
+  return m;
+}
+
 // Logical sources of alu(). neg(0) and abs(0) say that the source has the bit; where it lies is the form's business.
 constexpr Slot src_a() {
   return slot_of(SlotType::kSrcA, {});

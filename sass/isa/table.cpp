@@ -141,6 +141,21 @@ std::uint8_t extras(const Inst& inst) {
 
 }  // namespace
 
+unsigned product_columns(const Inst& inst) {
+  const auto tok = static_cast<unsigned>(inst.mod(Axis::kShape)) - static_cast<unsigned>(Tok::M64xN8);
+  return tok < 32 ? 8 * (tok + 1) : 0;
+}
+
+unsigned tensor_dims(const Inst& inst) {
+  switch (inst.mod(Axis::kDims)) {
+    case Tok::k1D: return 1;
+    case Tok::k2D: return 2;
+    case Tok::k3D: return 3;
+    case Tok::k4D: return 4;
+    default: return 5;
+  }
+}
+
 std::uint8_t width_of(Width w, const Inst& inst) {
   const auto bytes = [](Tok t) -> std::uint8_t {
     switch (t) {
@@ -170,6 +185,13 @@ std::uint8_t width_of(Width w, const Inst& inst) {
     case Width::kTexExtra: return extras(inst);
     case Width::kTexSlopes: return static_cast<std::uint8_t>(2 * dimensions(geometry_of(inst)));
     case Width::kSurface: return coordinates(inst.mod(Axis::kGeometry));
+    case Width::k16: return 16;
+    case Width::kProduct: return inst.has(Axis::kDstType, Tok::F16) ? 2 : 4;
+    case Width::kGroupProduct:
+      return static_cast<std::uint8_t>(product_columns(inst) / (inst.has(Axis::kDstType, Tok::F16) ? 4 : 2));
+    case Width::kTensorLoad: return static_cast<std::uint8_t>(tensor_dims(inst) + 2);
+    case Width::kTensorStore: return static_cast<std::uint8_t>(tensor_dims(inst) + 1);
+    case Width::kTensorPrefetch: return static_cast<std::uint8_t>(tensor_dims(inst));
     case Width::kCount: {
       const Tok t = inst.mod(Axis::kMode2);
       return t == Tok::k4 ? 4 : t == Tok::k2 ? 2 : 1;
@@ -194,7 +216,12 @@ Operand blank_operand(const Slot& s) {
       o.kind = OperandKind::kGpr;
       o.reg = static_cast<std::uint8_t>(s.show == Show::kAlways ? kRZ : s.omitted);
       break;
+    case SlotType::kGroup:
+      o.kind = OperandKind::kGroup;
+      o.imm = kNoGroup;
+      break;
     case SlotType::kUGpr:
+    case SlotType::kDescriptor:
       o.kind = OperandKind::kUGpr;
       o.reg = static_cast<std::uint8_t>(s.show == Show::kAlways ? kURZ : s.omitted);
       break;
