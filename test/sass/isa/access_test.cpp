@@ -46,17 +46,54 @@ TEST(Access, Registers) {
 }
 
 TEST(Access, Memory) {
-  EXPECT_EQ(list("LDG.E.128 R4, desc[UR6][R2.64+0x10]"), "=R4:4 R2:2* UR6:2*");
-  EXPECT_EQ(list("STG.E.64 desc[UR6][R2.64], R8"), "R2:2* UR6:2* R8:2*");
-  EXPECT_EQ(list("LDS.128 R4, [R2+UR5+0x10]"), "=R4:4 R2* UR5*");
+  EXPECT_EQ(list("LDG.E.128 R4, desc[UR6][R2.64+0x10]"), "=R4:4 R2:2* UR6:2");
+  EXPECT_EQ(list("STG.E.64 desc[UR6][R2.64], R8"), "R2:2* UR6:2 R8:2*");
+  EXPECT_EQ(list("LDS.128 R4, [R2+UR5+0x10]"), "=R4:4 R2* UR5");
   EXPECT_EQ(list("STS.U8 [R2], R3"), "R2* R3*");
-  EXPECT_EQ(list("LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64], !P1"), "R1* R2:2* UR4:2* P1");
+  EXPECT_EQ(list("LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64], !P1"), "R1* R2:2* UR4:2 P1");
   EXPECT_EQ(list("LDC.64 R2, c[0x3][R5+0x10]"), "=R2:2 R5*");
   EXPECT_EQ(list("ULDC.64 UR4, c[0x0][0x208]"), "=UR4:2");
-  EXPECT_EQ(list("ATOMG.E.ADD.64.STRONG.GPU PT, R4, desc[UR6][R2.64], R8"), "=R4:2 R2:2* UR6:2* R8:2*");
+  EXPECT_EQ(list("ATOMG.E.ADD.64.STRONG.GPU PT, R4, desc[UR6][R2.64], R8"), "=R4:2 R2:2* UR6:2 R8:2*");
   EXPECT_EQ(list("ATOMS.CAS R1, [R2], R3, R4"), "=R1 R2* R3* R4*");
   EXPECT_EQ(list("LDSM.16.M88.4 R4, [R2]"), "=R4:4 R2*");
   EXPECT_EQ(list("SHFL.BFLY P1, R1, R2, 0x1, 0x1f"), "=P1 =R1 R2*");
+}
+
+TEST(Access, ProductsOfAWarp) {
+  EXPECT_EQ(list("HMMA.16816.F32 R4, R8, R12, R16"), "=R4:4 R8:4 R12:2 R16:4");
+  EXPECT_EQ(list("HMMA.1688.F16 R4, R8, R12, R16"), "=R4:2 R8:2 R12 R16:2");
+  EXPECT_EQ(list("HMMA.SP.16832.F32.BF16 R4, R8, R12, R16, R20, 0x1"), "=R4:4 R8:4 R12:4 R16:4 R20");
+  EXPECT_EQ(list("HMMA.1684.F32.TF32 R4, R8, R12, RZ"), "=R4:4 R8:2 R12");
+  EXPECT_EQ(list("IMMA.8816.S8.U8 R4, R8.ROW, R12.COL, R16"), "=R4:2 R8 R12 R16:2");
+  EXPECT_EQ(list("DMMA.16x8x16 R8, R16, R32, R40"), "=R8:8 R16:16 R32:8 R40:8");
+}
+
+TEST(Access, ProductsOfAWarpgroup) {
+  EXPECT_EQ(list("HGMMA.64x256x16.F32.BF16 R24, gdesc[UR8], R24, UP0, gsb0"), "=R24:128 UR8:4 R24:128 UP0");
+  EXPECT_EQ(list("HGMMA.64x64x16.F16 R24, gdesc[UR8].tnspB, RZ, !UPT"), "=R24:16 UR8:4");
+  // A in registers: only the second pair of the descriptors is read.
+  EXPECT_EQ(list("HGMMA.64x8x16.F32 R24, -R28, gdesc[UR8].negB, R24, gsb0"), "=R24:4 R28:4 UR10:2 R24:4");
+  EXPECT_EQ(list("IGMMA.SP.64x48x64.S8.U8.SAT R24, R56, gdesc[UR4], R24, R60"), "=R24:24 R56:4 UR6:2 R24:24 R60");
+  EXPECT_EQ(list("WARPGROUP.DEPBAR.LE gsb0, 0x1"), "");
+  const Result<ParsedInst> p = parse_inst(Arch::sm_90a, "HGMMA.64x8x16.F32 R24, R28, gdesc[UR8], R24, gsb0", {});
+  ASSERT_TRUE(p.ok());
+  EXPECT_EQ(ready(p->inst), Ready::kGroup);
+  for (const Access& a : accesses(p->inst)) EXPECT_EQ(a.group, a.file == RegFile::kGpr);
+}
+
+TEST(Access, CopyEngine) {
+  EXPECT_EQ(list("UTMALDG.2D [UR4], [UR8]"), "UR4:4* UR8:2*");
+  EXPECT_EQ(list("UTMALDG.5D.IM2COL.MULTICAST [UR8], [UR4], UR16, desc[UR6]"), "UR8:7* UR4:2* UR16* UR6:2*");
+  EXPECT_EQ(list("UTMASTG.3D [UR4], [UR8]"), "UR4:4* UR8:2*");
+  EXPECT_EQ(list("UTMAPF.L2.3D [UR8], [UR4]"), "UR8:3* UR4:2*");
+  EXPECT_EQ(list("UBLKCP.S.G [UR4], [UR8], UR6"), "UR4:2* UR8:2* UR6*");
+  EXPECT_EQ(list("UBLKCP.G.S [UR8], [UR4], UR6"), "UR8:2* UR4* UR6*");
+  EXPECT_EQ(list("SYNCS.EXCH.64 URZ, [UR4+0x8], UR6"), "UR4* UR6:2*");
+  EXPECT_EQ(list("SYNCS.ARRIVE.TRANS64.A1T0 R4, [R8+UR5], RZ"), "=R4:2 R8* UR5");
+  EXPECT_EQ(list("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR4], R2"), "=P0 UR4 R2*");
+  EXPECT_EQ(list("STAS.64 [R4.64], R8"), "R4:2* R8:2*");
+  EXPECT_EQ(list("USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xe8"), "=UP0");
+  EXPECT_EQ(list("ELECT P1, UR4, PT"), "=P1 =UR4");
 }
 
 TEST(Access, Control) {
