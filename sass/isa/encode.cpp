@@ -45,7 +45,9 @@ struct Encoder {
   // A register group of `width` from `reg` must be aligned and lie below the zero register.
   void check_group(unsigned reg, unsigned width, unsigned zero, const char* prefix) {
     if (reg == zero || width <= 1) return;
-    const unsigned align = std::min(8u, std::bit_ceil(width));
+    // Groups of the engines stand at multiples of 8; five to seven registers of a texture fetch at multiples of 4.
+    const bool texture = zero == kRZ && width > 4 && width < 8;
+    const unsigned align = texture ? 4 : std::min(8u, std::bit_ceil(width));
     if (reg % align != 0) {
       fail(std::string(prefix) + std::to_string(reg) + " must be a multiple of " + std::to_string(align) + " here (" +
            std::to_string(width) + " registers)");
