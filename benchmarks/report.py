@@ -25,6 +25,7 @@ class Row:
     max_err: float
     peer_max_err: float
     tflops: float
+    peer_how: str = ""  # which of the peer's ways was the fastest
 
 
 def _query(fields: str) -> list[str]:
@@ -77,4 +78,6 @@ def write(path: Path, rows: list[Row], machine: dict[str, object]) -> None:
 def _plain(row: Row) -> dict[str, object]:
     d = asdict(row)
     d["pass"] = d.pop("pass_")
+    if not d["peer_how"]:
+        del d["peer_how"]
     return d
