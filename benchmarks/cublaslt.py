@@ -9,7 +9,7 @@ from cublas import find_libcublas
 
 _TRANSA, _TRANSB = 3, 4  # cublasLtMatmulDescAttributes_t
 _MAX_WORKSPACE = 1  # cublasLtMatmulPreferenceAttributes_t
-# dtype of A and B -> (their type, the result's, the sums', the scalars'), as library_types.h and cublas_api.h number them
+# dtype of A and B -> (their type, the result's, the sums', the scalars'): cudaDataType_t and cublasComputeType_t
 _TYPES = {"float32": (0, 0, 68, 0), "float16": (2, 2, 68, 0), "int8": (3, 10, 72, 10)}
 
 

@@ -3,9 +3,9 @@
     python benchmarks/gemm.py [--out FILE] [--cases 4096x4096x4096,...] [--layouts nn,nt,tn] [--require-peer]
 
 The peer is the better of cuBLAS's default and the best of the eight algorithms that cublasLt's heuristics propose, with
-128 MiB of workspace. Random normal data in as many buffers as it takes to leave the 60 MB L2; a graph holds whole passes over them. The error
-is the largest |got - float64| / (|A||B|) over sampled rows, for both libraries. Exits 1 if ours exceeds the kernel's
-bound.
+128 MiB of workspace. Random normal data in as many buffers as it takes to leave the 60 MB L2; a graph holds whole
+passes over them. The error is the largest |got - float64| / (|A||B|) over sampled rows, for both libraries. Exits 1 if
+ours exceeds the kernel's bound.
 """
 
 from __future__ import annotations
@@ -188,16 +188,15 @@ def main() -> int:
             wrong = not row.max_err <= bound
             bad += wrong
             print(
-                f"{case:>16} {layout}  {row.tflops:6.2f} TFLOPS  {row.ms:9.4f} ms   cuBLAS {row.peer_ms:9.4f} ms ({row.peer_how}) "
+                f"{case:>16} {layout}  {row.tflops:6.2f} TFLOPS  {row.ms:9.4f} ms   "
+                f"cuBLAS {row.peer_ms:9.4f} ms ({row.peer_how})  "
                 f"{row.ratio:5.2f}x   error {row.max_err:.1e} (cuBLAS {row.peer_max_err:.1e})"
                 f"{'  BEYOND THE BOUND ' + format(bound, '.1e') if wrong else ''}",
                 flush=True,
             )
     short = [r.ratio for r in rows if min(int(x) for x in r.case.split("x")[:2]) <= 700]
     if short:
-        print(
-            f"geometric mean of {len(short)} products with a side of 700 or less: {statistics.geometric_mean(short):.3f}x"
-        )
+        print(f"{len(short)} products with a side of 700 or less: {statistics.geometric_mean(short):.3f}x on average")
     snapshot = under_load(driver, stream)
     write(args.out, rows, snapshot)
     print(f"wrote {args.out}: {snapshot}")
