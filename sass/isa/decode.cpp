@@ -56,6 +56,7 @@ bool decode_slot(const Row& r, const Slot& s, const Word& w, std::uint64_t addre
   switch (s.type) {
     case SlotType::kGpr:
     case SlotType::kUGpr:
+    case SlotType::kHiddenDesc:
     case SlotType::kPred:
     case SlotType::kUPred:
     case SlotType::kDescriptor:

@@ -126,6 +126,7 @@ struct Encoder {
         break;
       case SlotType::kDescriptor:
       case SlotType::kUGpr:
+      case SlotType::kHiddenDesc:
         check_group(o.reg, width_of(s.width, inst), kURZ, "UR");
         put(s.value, o.reg, "uniform register");
         break;

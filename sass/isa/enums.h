@@ -6,6 +6,13 @@
 namespace nervanagpu::sass {
 
 inline constexpr ArchMask kHopper = mask_of(Arch::sm_90a);
+inline constexpr ArchMask kFromTuring = mask_from(Arch::sm_75, Arch::sm_90a);
+inline constexpr ArchMask kFromAmpere = mask_from(Arch::sm_80, Arch::sm_90a);
+inline constexpr ArchMask kFromGA102 = mask_from(Arch::sm_86, Arch::sm_90a);
+inline constexpr ArchMask kFromAda = mask_from(Arch::sm_89, Arch::sm_90a);
+inline constexpr ArchMask kTuring = mask_of(Arch::sm_75);
+inline constexpr ArchMask kAmpere = mask_from(Arch::sm_80, Arch::sm_89);
+inline constexpr ArchMask kTuringToAda = mask_from(Arch::sm_75, Arch::sm_89);
 
 // clang-format off
 inline constexpr Enum kRound4[]  = {{Tok::kNone, 0}, {Tok::RM, 1}, {Tok::RP, 2}, {Tok::RZ, 3}};

@@ -52,6 +52,7 @@ std::string slot_text(const Slot& s) {
     case SlotType::kCc: out = "CC"; break;
     case SlotType::kDescriptor: out = std::string(s.word) + "[UR]"; break;
     case SlotType::kGroup: out = "gsb0"; break;
+    case SlotType::kHiddenDesc: out = "{{desc=UR}}"; break;
     case SlotType::kWord: out = s.word; break;
     default: break;
   }

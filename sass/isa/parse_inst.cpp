@@ -410,6 +410,9 @@ class Attempt {
         if (word_here() != s.word) return fail("expected " + std::string(s.word) + ", got '" + word_here() + "'");
         pos += s.word.size();
         return true;
+      case SlotType::kHiddenDesc:
+        return (eat("{desc=") || fail("expected {desc=UR..}, got '" + word_here() + "'")) && ugpr_name(o.reg) &&
+               (eat("}") || fail("expected '}'"));
       case SlotType::kToken: return token(s, o);
       case SlotType::kDescriptor:
         if (!eat(std::string(s.word) + "[")) {

@@ -54,10 +54,11 @@ std::string address_text(const Slot& s, const Operand& o) {
   out += "[";
   bool any = false;
   const bool uniform = !s.ureg.none();
-  if (!s.index.none() && (o.reg != kRZ || (!uniform && o.imm == 0) || o.sub != Tok::kNone || !s.desc.none())) {
+  if (!s.index.none() &&
+      (o.reg != kRZ || (!uniform && o.imm == 0) || o.sub != Tok::kNone || !s.desc.none() || s.base_always)) {
     out += gpr_text(o.reg);
     out += dotted(o.sub);
-    if (o.reg != kRZ || !s.desc.none()) out += dotted(s.base_suffix);
+    if (o.reg != kRZ || !s.desc.none() || s.base_always) out += dotted(s.base_suffix);
     any = true;
   }
   if (uniform) {
@@ -118,6 +119,7 @@ std::string operand_text(const Inst& inst, const Slot& s, const Operand& o) {
     case SlotType::kDescriptor: return std::string(s.word) + "[" + ugpr_text(o.reg) + "]";
     case SlotType::kGroup: return "gsb" + std::to_string(o.imm);
     case SlotType::kWord: return std::string(s.word);
+    case SlotType::kHiddenDesc: return "{desc=" + ugpr_text(o.reg) + "}";
     case SlotType::kToken: return std::string(tok_text(o.sub));
     case SlotType::kCc: return "CC" + dotted(o.sub);
     default: break;

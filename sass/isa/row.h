@@ -102,6 +102,7 @@ enum class SlotType : std::uint8_t {
   kDescriptor,  // `word`[UR]: gdesc[UR4], the first of the uniform registers; desc[UR6] where it stands alone
   kGroup,       // gsb0, or nothing
   kWord,        // a fixed word of the text (PR, RZ where nothing else can stand): `word`
+  kHiddenDesc,  // {desc=UR6}: a descriptor that nvdisasm hides (sm_80 .. sm_89), behind the other operands
   kToken,       // a word of the sub table: 2D, ARRAY_CUBE, TEX_HEADER_DIMENSION
   kSrcA,        // placeholders that alu() turns into one of the above, see rowdsl.h
   kSrcB,
@@ -176,6 +177,7 @@ struct Slot {
   bool is_signed = false;        // value is sign-extended (addresses, labels, signed immediates)
   bool late = false;             // read after issue
   bool signed_absolute = false;  // kAddr without base: the offset keeps its sign
+  bool base_always = false;      // kAddr: the base is written even if it is RZ
   bool glued = false;            // no comma before it: RET.REL R2 0x10
   bool flip_inv = false;         // the inversion bit is 1 for "not inverted"
   bool reversed = false;         // a predicate as 7 - number: 0 is UPT

@@ -12,6 +12,7 @@ std::span<const Row> rows_sm50_integer();
 std::span<const Row> rows_sm50_convert();
 std::span<const Row> rows_sm50_memory();
 std::span<const Row> rows_sm50_control();
+std::span<const Row> rows_sm75();
 std::span<const Row> rows_sm90_float();
 std::span<const Row> rows_sm90_integer();
 std::span<const Row> rows_sm90_half();

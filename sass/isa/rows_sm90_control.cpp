@@ -33,33 +33,33 @@ constexpr void flow(RowList<128>& t) {
   t.add(row(Op::CALL, kHopper, code128(0x944), {always<Tok::REL>(Axis::kWide), noinc}, {kP, kLabel}, kBranch));
   t.add(row(Op::CALL, kHopper, code128(0x344), {always<Tok::REL>(Axis::kWide), noinc},
             {kP, gpr(24).wide(Width::k2), kLabel.glue()}, kLeaves));
-  t.add(row(Op::CALL, kHopper, code128(0x343), {always<Tok::ABS>(Axis::kWide), noinc}, {kP, gpr(24).wide(Width::k2)},
-            kLeaves));
+  t.add(row(Op::CALL, kFromTuring, code128(0x343), {always<Tok::ABS>(Axis::kWide), noinc},
+            {kP, gpr(24).wide(Width::k2)}, kLeaves));
   t.add(row(Op::RET, kHopper, code128(0x950), {always<Tok::REL>(Axis::kWide), flag<Tok::NODEC>(Axis::kMode, 86)},
             {kP, gpr(24).wide(Width::k2), kLabel.glue()}, kLeaves));
   t.add(row(Op::LEPC, kHopper, code128(0x94e), {}, {gpr(16).def().wide(Width::k2), label(bits(24, 58))},
             {.unit = Unit::kBranch, .write_sb = true}));
-  t.add(row(Op::EXIT, kHopper, code128(0x94d), {}, {kP}, kLeaves));
-  t.add(row(Op::BSSY, kHopper, code128(0x945), {}, {kP, breg(16).def(), label(bits(34, 30), 2)}, kFlow));
-  t.add(row(Op::BSYNC, kHopper, code128(0x941), {}, {kP, breg(16)}, kFlow));
-  t.add(row(Op::BREAK, kHopper, code128(0x942), {}, {kP, breg(16).both()}, kFlow));
+  t.add(row(Op::EXIT, kFromTuring, code128(0x94d), {}, {kP}, kLeaves));
+  t.add(row(Op::BSSY, kFromTuring, code128(0x945), {}, {kP, breg(16).def(), label(bits(34, 30), 2)}, kFlow));
+  t.add(row(Op::BSYNC, kFromTuring, code128(0x941), {}, {kP, breg(16)}, kFlow));
+  t.add(row(Op::BREAK, kFromTuring, code128(0x942), {}, {kP, breg(16).both()}, kFlow));
   constexpr Traits move{.unit = Unit::kBranch, .write_sb = true};
   const Mod b32 = always<Tok::k32>(Axis::kSize);
-  t.add(row(Op::BMOV, kHopper, code128(0x355), {b32, flag<Tok::CLEAR>(Axis::kMode, 84)}, {gpr(16).def(), breg(24)},
+  t.add(row(Op::BMOV, kFromTuring, code128(0x355), {b32, flag<Tok::CLEAR>(Axis::kMode, 84)}, {gpr(16).def(), breg(24)},
             {.unit = Unit::kBranch, .ready = Ready::kScoreboard}));
-  t.add(row(Op::BMOV, kHopper, code128(0x356), {b32, flag<Tok::PQUAD>(Axis::kMode, 84)}, {breg(24).def(), gpr(32)},
+  t.add(row(Op::BMOV, kFromTuring, code128(0x356), {b32, flag<Tok::PQUAD>(Axis::kMode, 84)}, {breg(24).def(), gpr(32)},
             move));
   t.add(row(Op::WARPSYNC, kHopper, code128(0x348), {flag<Tok::EXCLUSIVE>(Axis::kMode, 85)}, {kP, gpr(24)}, kFlow));
   t.add(row(Op::WARPSYNC, kHopper, code128(0x348, {{86, 1, 1}}), {always<Tok::COLLECTIVE>(Axis::kMode)},
             {kP, gpr(24), kLabel}, kFlow));
   t.add(row(Op::WARPSYNC, kHopper, code128(0x948), {always<Tok::ALL>(Axis::kMode)}, {kP}, kFlow));
   t.add(row(Op::ENDCOLLECTIVE, kHopper, code128(0x91b), {}, {kP}, kFlow));
-  t.add(row(Op::NANOSLEEP, kHopper, code128(0x35d), {}, {kP, gpr(32)}, kFlow));
-  t.add(row(Op::NANOSLEEP, kHopper, code128(0x95d), {}, {kP, imm(bits(32, 32))}, kFlow));
-  t.add(row(Op::YIELD, kHopper, code128(0x946), {}, {kP}, kFlow));
-  t.add(row(Op::BPT, kHopper, code128(0x95c, {{84, 2, 3}}), {always<Tok::TRAP>(Axis::kMode)},
+  t.add(row(Op::NANOSLEEP, kFromTuring, code128(0x35d), {}, {kP, gpr(32)}, kFlow));
+  t.add(row(Op::NANOSLEEP, kFromTuring, code128(0x95d), {}, {kP, imm(bits(32, 32))}, kFlow));
+  t.add(row(Op::YIELD, kFromTuring, code128(0x946), {}, {kP}, kFlow));
+  t.add(row(Op::BPT, kFromTuring, code128(0x95c, {{84, 2, 3}}), {always<Tok::TRAP>(Axis::kMode)},
             {imm(bits(34, 3)).omit(0)}, kFlow));
-  t.add(row(Op::NOP, kHopper, code128(0x918), {}, {}, {.unit = Unit::kNone}));
+  t.add(row(Op::NOP, kFromTuring, code128(0x918), {}, {}, {.unit = Unit::kNone}));
 }
 
 constexpr void sync(RowList<128>& t) {
@@ -70,26 +70,26 @@ constexpr void sync(RowList<128>& t) {
   const Slot p = pred(87).inv(90);
   const Mod arrive_wait = always<Tok::SYNC>(Axis::kFunction);
   const Mod arrive = always<Tok::ARV>(Axis::kFunction);
-  t.add(row(Op::BAR, kHopper, code128(0xb1d), {arrive_wait, defer}, {id, threads.omit(0)}, kSync));
-  t.add(row(Op::BAR, kHopper, code128(0x51d), {arrive_wait, defer}, {gpr(32).read_late(), threads.omit(0)}, kSync));
+  t.add(row(Op::BAR, kFromTuring, code128(0xb1d), {arrive_wait, defer}, {id, threads.omit(0)}, kSync));
+  t.add(row(Op::BAR, kFromTuring, code128(0x51d), {arrive_wait, defer}, {gpr(32).read_late(), threads.omit(0)}, kSync));
   // A count in RZ would print as no count.
-  Row counted = row(Op::BAR, kHopper, code128(0x91d), {arrive_wait, defer}, {id, gpr(32).read_late()}, kSync);
+  Row counted = row(Op::BAR, kFromTuring, code128(0x91d), {arrive_wait, defer}, {id, gpr(32).read_late()}, kSync);
   counted.never = bits(32, 8).mask();
   t.add(counted);
-  t.add(row(Op::BAR, kHopper, code128(0xb1d, {{77, 1, 1}}), {arrive}, {id, threads}, kSync));
-  t.add(row(Op::BAR, kHopper, code128(0x51d, {{77, 1, 1}}), {arrive}, {gpr(32).read_late(), threads}, kSync));
-  t.add(row(Op::BAR, kHopper, code128(0x91d, {{77, 1, 1}}), {arrive}, {id, gpr(32).read_late()}, kSync));
-  t.add(row(Op::BAR, kHopper, code128(0xb1d, {{78, 1, 1}}), {red, defer}, {id, threads.omit(0), p}, kSync));
-  t.add(row(Op::BAR, kHopper, code128(0x51d, {{78, 1, 1}}), {red, defer}, {gpr(32).read_late(), threads.omit(0), p},
+  t.add(row(Op::BAR, kFromTuring, code128(0xb1d, {{77, 1, 1}}), {arrive}, {id, threads}, kSync));
+  t.add(row(Op::BAR, kFromTuring, code128(0x51d, {{77, 1, 1}}), {arrive}, {gpr(32).read_late(), threads}, kSync));
+  t.add(row(Op::BAR, kFromTuring, code128(0x91d, {{77, 1, 1}}), {arrive}, {id, gpr(32).read_late()}, kSync));
+  t.add(row(Op::BAR, kFromTuring, code128(0xb1d, {{78, 1, 1}}), {red, defer}, {id, threads.omit(0), p}, kSync));
+  t.add(row(Op::BAR, kFromTuring, code128(0x51d, {{78, 1, 1}}), {red, defer}, {gpr(32).read_late(), threads.omit(0), p},
             kSync));
-  t.add(row(Op::MEMBAR, kHopper, code128(0x992), {{Axis::kScope, bits(76, 5), kMembar}}, {},
+  t.add(row(Op::MEMBAR, kFromTuring, code128(0x992), {{Axis::kScope, bits(76, 5), kMembar}}, {},
             {.unit = Unit::kSync, .write_sb = true}));
-  t.add(row(Op::B2R, kHopper, code128(0x31c, {{78, 1, 1}}), {always<Tok::RESULT>(Axis::kFunction)},
+  t.add(row(Op::B2R, kFromTuring, code128(0x31c, {{78, 1, 1}}), {always<Tok::RESULT>(Axis::kFunction)},
             {gpr(16).def(), pred(81).def().omit(kPT)}, {.unit = Unit::kSync, .ready = Ready::kScoreboard}));
   t.add(row(Op::CGAERRBAR, kHopper, code128(0x5ab), {}, {}, {.unit = Unit::kSync}));
-  t.add(row(Op::ERRBAR, kHopper, code128(0x9ab), {}, {}, {.unit = Unit::kSync}));
+  t.add(row(Op::ERRBAR, kFromTuring, code128(0x9ab), {}, {}, {.unit = Unit::kSync}));
   t.add(
-      row(Op::DEPBAR, kHopper, code128(0x91a, {{47, 1, 1}}), {always<Tok::LE>(Axis::kCmp)},
+      row(Op::DEPBAR, kFromTuring, code128(0x91a, {{47, 1, 1}}), {always<Tok::LE>(Axis::kCmp)},
           {slot_of(SlotType::kScoreboard, bits(44, 3)), imm(bits(38, 6)), slot_of(SlotType::kSet, bits(32, 6)).omit(0)},
           {.unit = Unit::kSync}));
 }
@@ -97,13 +97,13 @@ constexpr void sync(RowList<128>& t) {
 constexpr void special_registers(RowList<128>& t) {
   constexpr Traits slow{.unit = Unit::kSpecial, .ready = Ready::kScoreboard};
   const Slot sr = special(bits(72, 8));
-  t.add(row(Op::S2R, kHopper, code128(0x919), {}, {gpr(16).def(), sr}, slow));
-  Row s2ur = row(Op::S2UR, kHopper, code128(0x9c3), {}, {ugpr(16).def(), sr}, slow);
+  t.add(row(Op::S2R, kFromTuring, code128(0x919), {}, {gpr(16).def(), sr}, slow));
+  Row s2ur = row(Op::S2UR, kFromTuring, code128(0x9c3), {}, {ugpr(16).def(), sr}, slow);
   s2ur.uniform_guard = true;
   t.add(s2ur);
-  t.add(row(Op::CS2R, kHopper, code128(0x805, {{80, 1, 1}}), {}, {gpr(16).def().wide(Width::k2), sr},
+  t.add(row(Op::CS2R, kFromTuring, code128(0x805, {{80, 1, 1}}), {}, {gpr(16).def().wide(Width::k2), sr},
             {.unit = Unit::kSpecial}));
-  t.add(row(Op::CS2R, kHopper, code128(0x805), {{Axis::kSize, {}, kClock32}}, {gpr(16).def(), sr},
+  t.add(row(Op::CS2R, kFromTuring, code128(0x805), {{Axis::kSize, {}, kClock32}}, {gpr(16).def(), sr},
             {.unit = Unit::kSpecial}));
 }
 

@@ -21,6 +21,7 @@ constexpr Enum kCmpDouble[] = {{Tok::MIN, 0},  {Tok::LT, 1},   {Tok::EQ, 2},   {
                                {Tok::GTU, 12}, {Tok::NEU, 13}, {Tok::GEU, 14}, {Tok::MAX, 15}};
 // Conversions. Float formats: 1 F16, 2 F32, 3 F64, 4 BF16; F32 is not written where it is the usual one.
 constexpr Enum kFloat32[] = {{Tok::F16, 1}, {Tok::kNone, 2}, {Tok::BF16, 4}};
+constexpr Enum kOldFloat32[] = {{Tok::F16, 1}, {Tok::kNone, 2}};
 constexpr Enum kOnly32[] = {{Tok::kNone, 2}};
 constexpr Enum kRoundInt[] = {{Tok::kNone, 0}, {Tok::FLOOR, 1}, {Tok::CEIL, 2}, {Tok::TRUNC, 3}};
 constexpr Enum kInt8[] = {{Tok::U8, 0}, {Tok::S8, 1}};
@@ -35,6 +36,7 @@ constexpr Enum kF32[] = {{Tok::F32, 2}};
 constexpr Enum kF64[] = {{Tok::F64, 3}};
 constexpr Enum kBF16[] = {{Tok::BF16, 4}};
 constexpr Enum kSmallFloat[] = {{Tok::F16, 1}, {Tok::BF16, 4}};
+
 constexpr Enum kPackType[] = {{Tok::F16, 0}, {Tok::BF16, 1}};
 constexpr Enum kPackRound[] = {{Tok::kNone, 0}, {Tok::RZ, 3}};
 constexpr Enum kPackedRound[] = {{Tok::kNone, 0}, {Tok::RZ, 3}};
@@ -61,6 +63,23 @@ constexpr Row slow(Row r) {
   return r;
 }
 
+// Conversions to and from bfloat16 are younger than the row's other formats: a row for each age.
+constexpr void add_by_age(RowList<256>& t, Row r) {
+  for (std::size_t i = 0; i < r.mod_count; ++i) {
+    Mod& m = r.mod_array[i];
+    if (m.table.data() != kFloat32 && m.table.data() != kSmallFloat) continue;
+    const ArchMask archs = r.archs;
+    m.table = m.table.data() == kFloat32 ? std::span<const Enum>(kOldFloat32) : std::span<const Enum>(kF16);
+    r.archs = kFromTuring;
+    t.add(r);
+    m.table = kBF16;
+    r.archs = archs;
+    t.add(r);
+    return;
+  }
+  t.add(r);
+}
+
 constexpr void single(RowList<256>& t) {
   constexpr Traits fma{.unit = Unit::kFma};
   constexpr Traits alu_pipe{.unit = Unit::kAlu};
@@ -70,26 +89,26 @@ constexpr void single(RowList<256>& t) {
   const Slot a = src_a().neg(0).abs(0);
   const Slot b = src_b(f32).neg(0).abs(0);
   const Slot c = src_c(f32).neg(0).abs(0);
-  alu(t, row(Op::FFMA, kHopper, {}, {ftz, kRound, kSat}, {kD, a, b, c}, fma), 0x023, "2468ace");
-  alu(t, row(Op::FADD, kHopper, {}, {kFtz, kRound, kSat}, {kD, a, c}, fma), 0x021, "246e");
-  alu(t, row(Op::FMUL, kHopper, {}, {ftz, {Axis::kScale, bits(84, 3), kScale}, kRound, kSat}, {kD, a, b}, fma), 0x020,
-      "28ac");
+  alu(t, row(Op::FFMA, kFromTuring, {}, {ftz, kRound, kSat}, {kD, a, b, c}, fma), 0x023, "2468ace");
+  alu(t, row(Op::FADD, kFromTuring, {}, {kFtz, kRound, kSat}, {kD, a, c}, fma), 0x021, "246e");
+  alu(t, row(Op::FMUL, kFromTuring, {}, {ftz, {Axis::kScale, bits(84, 3), kScale}, kRound, kSat}, {kD, a, b}, fma),
+      0x020, "28ac");
   alu(t,
-      row(Op::FMNMX, kHopper, {},
+      row(Op::FMNMX, kFromAmpere, {},
           {
               kFtz,
               flag<Tok::kNAN>(Axis::kMode, 81),
           },
           {kD, a, b, kPs}, alu_pipe),
       0x009, "28ac");
-  alu(t, row(Op::FSEL, kHopper, {}, {kFtz}, {kD, a, b, kPs}, alu_pipe), 0x008, "28ac");
-  alu(t, row(Op::FSET, kHopper, {}, {always<Tok::BF>(Axis::kPack), cmp, kFtz, kBool}, {kD, a, b, kPs}, alu_pipe), 0x00a,
-      "28ac");
-  alu(t, row(Op::FSETP, kHopper, {}, {cmp, kFtz, kBool}, {kPd, kPd2, a, b, kPs}, alu_pipe), 0x00b, "28ac");
+  alu(t, row(Op::FSEL, kFromTuring, {}, {kFtz}, {kD, a, b, kPs}, alu_pipe), 0x008, "28ac");
+  alu(t, row(Op::FSET, kFromTuring, {}, {always<Tok::BF>(Axis::kPack), cmp, kFtz, kBool}, {kD, a, b, kPs}, alu_pipe),
+      0x00a, "28ac");
+  alu(t, row(Op::FSETP, kFromTuring, {}, {cmp, kFtz, kBool}, {kPd, kPd2, a, b, kPs}, alu_pipe), 0x00b, "28ac");
   RowList<32> x;
-  alu(x, row(Op::FCHK, kHopper, {}, {}, {kPd, a, b}, xu), 0x102, "28ac");
-  alu(x, row(Op::MUFU, kHopper, {}, {{Axis::kFunction, bits(74, 4), kMufu}}, {kD, b}, xu), 0x108, "2ac");
-  alu(x, row(Op::MUFU, kHopper, {}, {{Axis::kFunction, bits(74, 4), kMufuHalf}}, {kD, b}, xu), 0x108, "8");
+  alu(x, row(Op::FCHK, kFromTuring, {}, {}, {kPd, a, b}, xu), 0x102, "28ac");
+  alu(x, row(Op::MUFU, kFromTuring, {}, {{Axis::kFunction, bits(74, 4), kMufu}}, {kD, b}, xu), 0x108, "2ac");
+  alu(x, row(Op::MUFU, kFromTuring, {}, {{Axis::kFunction, bits(74, 4), kMufuHalf}}, {kD, b}, xu), 0x108, "8");
   alu(x,
       row(Op::MUFU, kHopper, {}, {{Axis::kFunction, bits(74, 4), kMufuHalf}, {Axis::kType, bits(72, 2), kMufuType}},
           {kD, b}, xu),
@@ -102,10 +121,10 @@ constexpr void twice(RowList<256>& t) {
   const Slot a = src_a().neg(0).abs(0).wide(Width::k2);
   const Slot b = src_b(f64).neg(0).abs(0).wide(Width::k2);
   const Slot c = src_c(f64).neg(0).abs(0).wide(Width::k2);
-  alu(t, row(Op::DADD, kHopper, {}, {kRound}, {kD64, a, c}, dbl), 0x029, "246e", {}, true);
-  alu(t, row(Op::DMUL, kHopper, {}, {kRound}, {kD64, a, b}, dbl), 0x028, "28ac");
-  alu(t, row(Op::DFMA, kHopper, {}, {kRound}, {kD64, a, b, c}, dbl), 0x02b, "2468ace");
-  alu(t, row(Op::DSETP, kHopper, {}, {{Axis::kCmp, bits(76, 4), kCmpDouble}, kBool}, {kPd, kPd2, a, c, kPs}, dbl),
+  alu(t, row(Op::DADD, kFromTuring, {}, {kRound}, {kD64, a, c}, dbl), 0x029, "246e", {}, true);
+  alu(t, row(Op::DMUL, kFromTuring, {}, {kRound}, {kD64, a, b}, dbl), 0x028, "28ac");
+  alu(t, row(Op::DFMA, kFromTuring, {}, {kRound}, {kD64, a, b, c}, dbl), 0x02b, "2468ace");
+  alu(t, row(Op::DSETP, kFromTuring, {}, {{Axis::kCmp, bits(76, 4), kCmpDouble}, kBool}, {kPd, kPd2, a, c, kPs}, dbl),
       0x02a, "246e");
 }
 
@@ -131,60 +150,61 @@ constexpr void conversions(RowList<256>& t) {
       0x106, "2ac", part);
   alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt32), kRound}, {kD, i}, xu), 0x106, "2ac");
   alu(x, row(Op::I2F, kHopper, {}, {to_float(kFloat32), from_int(kInt64), kRound}, {kD, i64}, xu), 0x112, "2ac");
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt8), kRound}, {kD64, i.part({}, kBytePart)}, xu), 0x112,
-      "2ac", part);
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt16), kRound}, {kD64, i.part({}, kHalfPart)}, xu),
+  alu(x, row(Op::I2F, kFromTuring, {}, {to_float(kF64), from_int(kInt8), kRound}, {kD64, i.part({}, kBytePart)}, xu),
       0x112, "2ac", part);
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt32), kRound}, {kD64, i}, xu), 0x112, "2ac");
-  alu(x, row(Op::I2F, kHopper, {}, {to_float(kF64), from_int(kInt64), kRound}, {kD64, i64}, xu), 0x112, "2ac");
+  alu(x, row(Op::I2F, kFromTuring, {}, {to_float(kF64), from_int(kInt16), kRound}, {kD64, i.part({}, kHalfPart)}, xu),
+      0x112, "2ac", part);
+  alu(x, row(Op::I2F, kFromTuring, {}, {to_float(kF64), from_int(kInt32), kRound}, {kD64, i}, xu), 0x112, "2ac");
+  alu(x, row(Op::I2F, kFromTuring, {}, {to_float(kF64), from_int(kInt64), kRound}, {kD64, i64}, xu), 0x112, "2ac");
   // Float to integer.
-  alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kToInt), from_float(kOnly32), round_int, ntz}, {kD, f}, xu), 0x105,
+  alu(x, row(Op::F2I, kFromTuring, {}, {kFtz, to_int(kToInt), from_float(kOnly32), round_int, ntz}, {kD, f}, xu), 0x105,
       "28ac");
   alu(x,
       row(Op::F2I, kHopper, {}, {kFtz, to_int(kToInt), from_float(kSmallFloat), round_int, ntz},
           {kD, f.part({}, kHalfPart)}, xu),
       0x105, "2", part);
-  alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kToInt), from_float(kF64), round_int, ntz}, {kD, d}, xu), 0x111,
+  alu(x, row(Op::F2I, kFromTuring, {}, {kFtz, to_int(kToInt), from_float(kF64), round_int, ntz}, {kD, d}, xu), 0x111,
       "28ac");
-  alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kInt64), from_float(kOnly32), round_int, ntz}, {kD64, f}, xu), 0x111,
-      "28ac");
+  alu(x, row(Op::F2I, kFromTuring, {}, {kFtz, to_int(kInt64), from_float(kOnly32), round_int, ntz}, {kD64, f}, xu),
+      0x111, "28ac");
   alu(x,
       row(Op::F2I, kHopper, {}, {kFtz, to_int(kInt64), from_float(kSmallFloat), round_int, ntz},
           {kD64, f.part({}, kHalfPart)}, xu),
       0x111, "2", part);
-  alu(x, row(Op::F2I, kHopper, {}, {kFtz, to_int(kInt64), from_float(kF64), round_int, ntz}, {kD64, d}, xu), 0x111,
+  alu(x, row(Op::F2I, kFromTuring, {}, {kFtz, to_int(kInt64), from_float(kF64), round_int, ntz}, {kD64, d}, xu), 0x111,
       "28ac");
   // Float to float.
-  alu(x, row(Op::F2F, kHopper, {}, {kFtz, to_float(kSmallFloat), from_float(kF32), kRound}, {kD, f}, xu), 0x104,
+  alu(x, row(Op::F2F, kFromAmpere, {}, {kFtz, to_float(kSmallFloat), from_float(kF32), kRound}, {kD, f}, xu), 0x104,
       "28ac");
   alu(x, row(Op::F2F, kHopper, {}, {kFtz, to_float(kF32), from_float(kSmallFloat), kRound}, {kD, f}, xu), 0x104, "2");
-  alu(x, row(Op::F2F, kHopper, {}, {kFtz, to_float(kF64), from_float(kF32), kRound}, {kD64, f}, xu), 0x110, "28ac");
+  alu(x, row(Op::F2F, kFromTuring, {}, {kFtz, to_float(kF64), from_float(kF32), kRound}, {kD64, f}, xu), 0x110, "28ac");
   alu(x, row(Op::F2F, kHopper, {}, {kFtz, to_float(kF64), from_float(kSmallFloat), kRound}, {kD64, f}, xu), 0x110, "2");
-  alu(x, row(Op::F2F, kHopper, {}, {kFtz, to_float(kF32), from_float(kF64), kRound}, {kD, d}, xu), 0x110, "28ac");
+  alu(x, row(Op::F2F, kFromTuring, {}, {kFtz, to_float(kF32), from_float(kF64), kRound}, {kD, d}, xu), 0x110, "28ac");
   alu(x, row(Op::F2F, kHopper, {}, {kFtz, to_float(kSmallFloat), from_float(kF64), kRound}, {kD, d}, xu), 0x110, "2");
   // Rounding to an integral value: both format fields name the same format.
   const auto same = [](std::span<const Enum> e, unsigned) { return Mod{Axis::kSrcType, bits(84, 3), e}; };
-  alu(x, row(Op::FRND, kHopper, code128(0, {{75, 3, 2}, {84, 3, 2}}), {kFtz, round_int}, {kD, f}, xu), 0x107, "28ac");
+  alu(x, row(Op::FRND, kFromTuring, code128(0, {{75, 3, 2}, {84, 3, 2}}), {kFtz, round_int}, {kD, f}, xu), 0x107,
+      "28ac");
   alu(x,
-      row(Op::FRND, kHopper, code128(0, {{75, 3, 1}}), {kFtz, same(kF16, 1), round_int}, {kD, f.part({}, kHalfPart)},
-          xu),
+      row(Op::FRND, kFromTuring, code128(0, {{75, 3, 1}}), {kFtz, same(kF16, 1), round_int},
+          {kD, f.part({}, kHalfPart)}, xu),
       0x107, "2", part);
   alu(x,
       row(Op::FRND, kHopper, code128(0, {{75, 3, 4}}), {kFtz, same(kBF16, 4), round_int}, {kD, f.part({}, kHalfPart)},
           xu),
       0x107, "2", part);
-  alu(x, row(Op::FRND, kHopper, code128(0, {{75, 3, 3}}), {kFtz, same(kF64, 3), round_int}, {kD64, d}, xu), 0x113,
+  alu(x, row(Op::FRND, kFromTuring, code128(0, {{75, 3, 3}}), {kFtz, same(kF64, 3), round_int}, {kD64, d}, xu), 0x113,
       "28ac");
-  for (const Row& r : x.all()) t.add(slow(r));
+  for (const Row& r : x.all()) add_by_age(t, slow(r));
   alu(t,
-      row(Op::I2FP, kHopper, code128(0, {{76, 1, 1}, {85, 1, 1}}),
+      row(Op::I2FP, kFromGA102, code128(0, {{76, 1, 1}, {85, 1, 1}}),
           {always<Tok::F32>(Axis::kDstType),
            {Axis::kSrcType, bits(74, 1), kSign32},
            {Axis::kRound, bits(78, 2), kPackedRound}},
           {kD, i}, alu_pipe),
       0x045, "2ac");
   alu(t,
-      row(Op::F2FP, kHopper, code128(0, {{64, 8, 255}}),
+      row(Op::F2FP, kFromAda, code128(0, {{64, 8, 255}}),
           {flag<Tok::RELU>(Axis::kSat, 75),
            {Axis::kDstType, bits(76, 1), kPackType},
            always<Tok::F32>(Axis::kSrcType),

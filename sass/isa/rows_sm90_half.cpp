@@ -35,60 +35,65 @@ constexpr Format bfloat(unsigned at) {
 
 // A row whose modifiers begin with the format's, after `leading` ones.
 constexpr Row formatted(Op op, const Format& f, Word fixed, std::initializer_list<Mod> leading,
-                        std::initializer_list<Mod> mods, std::initializer_list<Slot> slots) {
-  Row r = row(op, kHopper, fixed | f.fixed, leading, slots, kHalfPipe);
+                        std::initializer_list<Mod> mods, std::initializer_list<Slot> slots, ArchMask archs) {
+  Row r = row(op, archs, fixed | f.fixed, leading, slots, kHalfPipe);
   if (f.bf16) r.mod_array[r.mod_count++] = f.mod;
   for (const Mod& m : mods) r.mod_array[r.mod_count++] = m;
   return r;
 }
 
 constexpr void arithmetic(RowList<128>& t, const Format& f) {
+  const ArchMask own = f.bf16 ? kHopper : kFromTuring;  // bfloat16's sums and products; the others are older
+  const ArchMask own_mma = f.bf16 ? kHopper : kFromAmpere;
   const Slot a = src_a().neg(0).abs(0).part({}, kPart);
   const Slot b = src_b(f.imm).neg(0).abs(0).part({}, kPart);
   const Slot c = src_c(f.imm).neg(0).abs(0).part({}, kPart);
-  alu(t, formatted(Op::HADD2, f, {}, {}, {kFtz, kSat}, {kD, a, c}), 0x030, "246e");
+  alu(t, formatted(Op::HADD2, f, {}, {}, {kFtz, kSat}, {kD, a, c}, own), 0x030, "246e");
   if (!f.bf16) {
     alu(t,
         formatted(Op::HADD2, f, code128(0, {{78, 1, 1}}), {}, {always<Tok::F32>(Axis::kPack), kFtz, kSat},
-                  {kD, src_a().neg(0).part({}, kPart), c}),
+                  {kD, src_a().neg(0).part({}, kPart), c}, kFromTuring),
         0x030, "26e");
   }
   const Mod ftz{Axis::kFtz, bits(76, 1, 80, 1), kFtzFmz};
-  alu(t, formatted(Op::HMUL2, f, {}, {}, {ftz, kSat}, {kD, a, b}), 0x032, "28ac");
-  alu(t, formatted(Op::HFMA2, f, {}, {}, {ftz, kSat}, {kD, a, b, c}), 0x031, "2468ace", kFmaBits);
+  alu(t, formatted(Op::HMUL2, f, {}, {}, {ftz, kSat}, {kD, a, b}, own), 0x032, "28ac");
+  alu(t, formatted(Op::HFMA2, f, {}, {}, {ftz, kSat}, {kD, a, b, c}, f.bf16 ? kFromAmpere : kFromTuring), 0x031,
+      "2468ace", kFmaBits);
   // The upper half of the second factor negated: complex products.
   RowList<1> complex;
-  alu(complex, formatted(Op::HFMA2, f, {}, {}, {ftz, kSat}, {kD, a, b, c}), 0x031, "2", kFmaBits);
+  alu(complex, formatted(Op::HFMA2, f, {}, {}, {ftz, kSat}, {kD, a, b, c}, kFromGA102), 0x031, "2", kFmaBits);
   complex.rows[0].slot_array[2] = complex.rows[0].slot_array[2].part(bits(60, 2, 86, 1), kNegatedHigh);
   t.add(complex.rows[0]);
   alu(t,
       formatted(Op::HFMA2, f, code128(0, {{79, 1, 1}}), {}, {ftz, always<Tok::RELU>(Axis::kMode)},
-                {kD, a, b, c, kPs.omit(kPT)}),
+                {kD, a, b, c, kPs.omit(kPT)}, kFromAmpere),
       0x031, "2468ace", kFmaBits);
   // The same on the tensor core's datapath: whole registers only.
   const Slot wa = src_a().neg(0).abs(0);
   const Slot wb = src_b(f.imm).neg(0).abs(0);
   const Slot wc = src_c(f.imm).neg(0).abs(0);
   const Mod mma = always<Tok::MMA>(Axis::kMode2);
-  alu(t, formatted(Op::HFMA2, f, {}, {mma}, {ftz, kSat}, {kD, wa, wb, wc}), 0x035, "2468ace", kFmaBits);
+  alu(t, formatted(Op::HFMA2, f, {}, {mma}, {ftz, kSat}, {kD, wa, wb, wc}, own_mma), 0x035, "2468ace", kFmaBits);
   alu(t,
       formatted(Op::HFMA2, f, code128(0, {{79, 1, 1}}), {mma}, {ftz, always<Tok::RELU>(Axis::kMode)},
-                {kD, wa, wb, wc, kPs.omit(kPT)}),
+                {kD, wa, wb, wc, kPs.omit(kPT)}, own_mma),
       0x035, "2468ace", kFmaBits);
-  alu(t, formatted(Op::HMNMX2, f, {}, {}, {kFtz, flag<Tok::kNAN>(Axis::kMode, 81)}, {kD, a, b, kPs}), 0x040, "28ac");
+  alu(t, formatted(Op::HMNMX2, f, {}, {}, {kFtz, flag<Tok::kNAN>(Axis::kMode, 81)}, {kD, a, b, kPs}, kFromAmpere),
+      0x040, "28ac");
 }
 
 constexpr void compares(RowList<128>& t, const Format& f) {
   const Slot a = src_a().neg(0).abs(0).part({}, kPart);
   const Slot c = src_c(f.imm).neg(0).abs(0).part({}, kPart);
+  const ArchMask own = f.bf16 ? kHopper : kFromTuring;
   const Mod cmp{Axis::kCmp, bits(76, 4), kCmpFloat};
   const Mod combine{Axis::kBool, bits(69, 2), kBoolOp};
   alu(t,
       formatted(Op::HSETP2, f, {}, {}, {cmp, flag<Tok::H_AND>(Axis::kMode, 71), kFtz, combine},
-                {pred(81).def(), pred(84).def(), a, c, kPs}),
+                {pred(81).def(), pred(84).def(), a, c, kPs}, own),
       0x034, "246e");
-  alu(t, formatted(Op::HSET2, f, {}, {}, {flag<Tok::BF>(Axis::kMode, 71), cmp, kFtz, combine}, {kD, a, c, kPs}), 0x033,
-      "246e");
+  alu(t, formatted(Op::HSET2, f, {}, {}, {flag<Tok::BF>(Axis::kMode, 71), cmp, kFtz, combine}, {kD, a, c, kPs}, own),
+      0x033, "246e");
 }
 
 // clang-format on

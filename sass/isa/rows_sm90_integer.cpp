@@ -54,36 +54,37 @@ constexpr void arithmetic(RowList<256>& t) {
   const Mod x = always<Tok::X>(Axis::kExtended);
   const Mod u32{Axis::kSigned, bits(73, 1), kUnsigned};
   alu(t,
-      row(Op::IADD3, kHopper, kNoCarry | code128(0, {{77, 4, 15}}), {},
+      row(Op::IADD3, kFromTuring, kNoCarry | code128(0, {{77, 4, 15}}), {},
           {kD, out1, out2, src_a().neg(0), src_b().neg(0), src_c().neg(0)}, kAluPipe),
       0x010, "28ac");
   alu(t,
-      row(Op::IADD3, kHopper, code128(0, {{74, 1, 1}}), {x},
+      row(Op::IADD3, kFromTuring, code128(0, {{74, 1, 1}}), {x},
           {kD, out1, out2, src_a().inv(0), src_b().inv(0), src_c().inv(0), kPs, pred(77).inv(80)}, kAluPipe),
       0x010, "28ac");
   alu(t,
-      with(row(Op::IMAD, kHopper, kNoCarry | code128(0, {{81, 3, 7}}), {u32}, {kD, src_a(), src_b(), src_c().neg(0)},
-               kImadPipe),
+      with(row(Op::IMAD, kFromTuring, kNoCarry | code128(0, {{81, 3, 7}}), {u32},
+               {kD, src_a(), src_b(), src_c().neg(0)}, kImadPipe),
            Alias::kImad),
       0x024, "2468ace");
   alu(t,
-      row(Op::IMAD, kHopper, code128(0, {{81, 3, 7}, {74, 1, 1}}), {u32, x},
+      row(Op::IMAD, kFromTuring, code128(0, {{81, 3, 7}, {74, 1, 1}}), {u32, x},
           {kD, src_a(), src_b(), src_c().inv(0), kPs}, kImadPipe),
       0x024, "2468ace");
   const Slot wide_c = src_c().wide(Width::k2);
-  alu(t, row(Op::IMAD_WIDE, kHopper, kNoCarry, {u32}, {kD64, kCarryOut, src_a(), src_b(), wide_c.neg(0)}, kWidePipe),
+  alu(t,
+      row(Op::IMAD_WIDE, kFromTuring, kNoCarry, {u32}, {kD64, kCarryOut, src_a(), src_b(), wide_c.neg(0)}, kWidePipe),
       0x025, "268ace");
   alu(t,
-      row(Op::IMAD_WIDE, kHopper, code128(0, {{74, 1, 1}}), {u32, x},
+      row(Op::IMAD_WIDE, kFromTuring, code128(0, {{74, 1, 1}}), {u32, x},
           {kD64, kCarryOut, src_a(), src_b(), wide_c.inv(0), kPs}, kWidePipe),
       0x025, "268ace");
-  alu(t, row(Op::IMAD_HI, kHopper, kNoCarry, {u32}, {kD, kCarryOut, src_a(), src_b(), wide_c.neg(0)}, kWidePipe), 0x027,
-      "268ace");
+  alu(t, row(Op::IMAD_HI, kFromTuring, kNoCarry, {u32}, {kD, kCarryOut, src_a(), src_b(), wide_c.neg(0)}, kWidePipe),
+      0x027, "268ace");
   alu(t,
-      row(Op::IMAD_HI, kHopper, code128(0, {{74, 1, 1}}), {u32, x},
+      row(Op::IMAD_HI, kFromTuring, code128(0, {{74, 1, 1}}), {u32, x},
           {kD, kCarryOut, src_a(), src_b(), wide_c.inv(0), kPs}, kWidePipe),
       0x027, "268ace");
-  alu(t, row(Op::IABS, kHopper, {}, {}, {kD, src_b()}, kAluPipe), 0x013, "28ac");
+  alu(t, row(Op::IABS, kFromTuring, {}, {}, {kD, src_b()}, kAluPipe), 0x013, "28ac");
   alu(t, row(Op::VIADD, kHopper, {}, {flag<Tok::k16x2>(Axis::kType, 73)}, {kD, src_a(), src_b(hex).neg(0)}, kAluPipe),
       0x036, "28ac");
   alu(t,
@@ -106,16 +107,16 @@ constexpr void arithmetic(RowList<256>& t) {
            {Axis::kSat, bits(74, 2), kPackSat}},
           {kD, src_a(), src_b(hex), src_c()}, kAluPipe),
       0x039, "2c");
-  alu(t, row(Op::IMNMX, kHopper, {}, {u32}, {kD, src_a(), src_b(), kPs}, kAluPipe), 0x017, "28ac");
+  alu(t, row(Op::IMNMX, kFromTuring, {}, {u32}, {kD, src_a(), src_b(), kPs}, kAluPipe), 0x017, "28ac");
   const Mod sign_a{Axis::kSigned, bits(73, 1), kByteSign};
   const Mod sign_a2{Axis::kSigned, bits(73, 1), kHalfSign};
   const Mod sign_b{Axis::kSigned2, bits(74, 1), kByteSign};
   alu(t,
-      row(Op::IDP, kHopper, {}, {{Axis::kMode, bits(76, 2), k4Byte}, sign_a, sign_b},
+      row(Op::IDP, kFromTuring, {}, {{Axis::kMode, bits(76, 2), k4Byte}, sign_a, sign_b},
           {kD, src_a(), src_b(hex), src_c().neg(0)}, kImadPipe),
       0x026, "2ac");
   alu(t,
-      row(Op::IDP, kHopper, {}, {{Axis::kMode, bits(76, 2), k2Half}, sign_a2, sign_b},
+      row(Op::IDP, kFromTuring, {}, {{Axis::kMode, bits(76, 2), k2Half}, sign_a2, sign_b},
           {kD, src_a(), src_b(hex), src_c().neg(0)}, kImadPipe),
       0x026, "2ac");
 }
@@ -132,23 +133,24 @@ constexpr void logic(RowList<256>& t) {
   const Word ext = code128(0, {{74, 1, 1}});
   const Word sext = code128(0, {{73, 1, 1}});
   const Word no_c = code128(0, {{64, 8, 255}});
-  alu(t, row(Op::LEA, kHopper, kNoCarry | no_c, {}, {kD, kCarryOut, an, bn, kShift}, kAluPipe), 0x011, "28ac");
-  alu(t, row(Op::LEA, kHopper, ext | no_c, {x}, {kD, kCarryOut, ai, bi, kShift, kPs}, kAluPipe), 0x011, "28ac");
-  alu(t, row(Op::LEA, kHopper, kNoCarry | high, {hi}, {kD, kCarryOut, an, bn, src_c(), kShift}, kAluPipe), 0x011,
+  alu(t, row(Op::LEA, kFromTuring, kNoCarry | no_c, {}, {kD, kCarryOut, an, bn, kShift}, kAluPipe), 0x011, "28ac");
+  alu(t, row(Op::LEA, kFromTuring, ext | no_c, {x}, {kD, kCarryOut, ai, bi, kShift, kPs}, kAluPipe), 0x011, "28ac");
+  alu(t, row(Op::LEA, kFromTuring, kNoCarry | high, {hi}, {kD, kCarryOut, an, bn, src_c(), kShift}, kAluPipe), 0x011,
       "28ac");
-  alu(t, row(Op::LEA, kHopper, ext | high, {hi, x}, {kD, kCarryOut, ai, bi, src_c(), kShift, kPs}, kAluPipe), 0x011,
+  alu(t, row(Op::LEA, kFromTuring, ext | high, {hi, x}, {kD, kCarryOut, ai, bi, src_c(), kShift, kPs}, kAluPipe), 0x011,
       "28ac");
-  alu(t, row(Op::LEA, kHopper, kNoCarry | high | sext | no_c, {hi, sx}, {kD, kCarryOut, an, bn, kShift}, kAluPipe),
-      0x011, "28ac");
-  alu(t, row(Op::LEA, kHopper, ext | high | sext | no_c, {hi, x, sx}, {kD, kCarryOut, ai, bi, kShift, kPs}, kAluPipe),
+  alu(t, row(Op::LEA, kFromTuring, kNoCarry | high | sext | no_c, {hi, sx}, {kD, kCarryOut, an, bn, kShift}, kAluPipe),
       0x011, "28ac");
   alu(t,
-      row(Op::LOP3, kHopper, {}, {always<Tok::LUT>(Axis::kLogic)},
+      row(Op::LEA, kFromTuring, ext | high | sext | no_c, {hi, x, sx}, {kD, kCarryOut, ai, bi, kShift, kPs}, kAluPipe),
+      0x011, "28ac");
+  alu(t,
+      row(Op::LOP3, kFromTuring, {}, {always<Tok::LUT>(Axis::kLogic)},
           {kCarryOut, kD, src_a(), src_b(hex), src_c(), imm(bits(72, 8)), kPs}, kAluPipe),
       0x012, "28ac");
   const Mod direction{Axis::kDirection, bits(76, 1), kLeftRight};
   alu(t,
-      row(Op::SHF, kHopper, {},
+      row(Op::SHF, kFromTuring, {},
           {direction,
            flag<Tok::W>(Axis::kWrap, 75),
            {Axis::kType, bits(73, 2), kShiftType},
@@ -156,26 +158,26 @@ constexpr void logic(RowList<256>& t) {
           {kD, src_a(), src_b(hex), src_c(hex)}, kAluPipe),
       0x019, "2468ace");
   alu(t,
-      row(Op::PRMT, kHopper, {}, {{Axis::kMode, bits(72, 3), kPermute}}, {kD, src_a(), src_b(hex), src_c(hex)},
+      row(Op::PRMT, kFromTuring, {}, {{Axis::kMode, bits(72, 3), kPermute}}, {kD, src_a(), src_b(hex), src_c(hex)},
           kAluPipe),
       0x016, "2468ace");
-  alu(t, row(Op::SEL, kHopper, {}, {}, {kD, src_a(), src_b(hex), kPs}, kAluPipe), 0x007, "28ac");
-  alu(t, row(Op::BMSK, kHopper, {}, {flag<Tok::W>(Axis::kWrap, 75)}, {kD, src_a(), src_b(hex)}, kAluPipe), 0x01b,
+  alu(t, row(Op::SEL, kFromTuring, {}, {}, {kD, src_a(), src_b(hex), kPs}, kAluPipe), 0x007, "28ac");
+  alu(t, row(Op::BMSK, kFromTuring, {}, {flag<Tok::W>(Axis::kWrap, 75)}, {kD, src_a(), src_b(hex)}, kAluPipe), 0x01b,
       "28ac");
   alu(t,
-      row(Op::SGXT, kHopper, {}, {flag<Tok::W>(Axis::kWrap, 75), {Axis::kSigned, bits(73, 1), kUnsigned}},
+      row(Op::SGXT, kFromTuring, {}, {flag<Tok::W>(Axis::kWrap, 75), {Axis::kSigned, bits(73, 1), kUnsigned}},
           {kD, src_a(), src_b(hex)}, kAluPipe),
       0x01a, "28ac");
   // MOV writes only the bytes of its mask, which ptxas leaves at 0xf; the text hides that value.
-  alu(t, row(Op::MOV, kHopper, {}, {}, {kD, src_b(hex), imm(bits(72, 4)).omit(15)}, kAluPipe), 0x002, "28ac");
+  alu(t, row(Op::MOV, kFromTuring, {}, {}, {kD, src_b(hex), imm(bits(72, 4)).omit(15)}, kAluPipe), 0x002, "28ac");
   constexpr Traits xu{.unit = Unit::kXu, .ready = Ready::kScoreboard, .late = true};
   RowList<16> q;
-  alu(q, row(Op::BREV, kHopper, {}, {}, {kD, src_b(hex)}, xu), 0x101, "28ac");
+  alu(q, row(Op::BREV, kFromTuring, {}, {}, {kD, src_b(hex)}, xu), 0x101, "28ac");
   alu(q,
-      row(Op::FLO, kHopper, {}, {{Axis::kSigned, bits(73, 1), kUnsigned}, flag<Tok::SH>(Axis::kMode, 74)},
+      row(Op::FLO, kFromTuring, {}, {{Axis::kSigned, bits(73, 1), kUnsigned}, flag<Tok::SH>(Axis::kMode, 74)},
           {kD, kCarryOut, src_b(hex).inv(0)}, xu),
       0x100, "28ac");
-  alu(q, row(Op::POPC, kHopper, {}, {}, {kD, src_b(hex).inv(0)}, xu), 0x109, "28ac");
+  alu(q, row(Op::POPC, kFromTuring, {}, {}, {kD, src_b(hex).inv(0)}, xu), 0x109, "28ac");
   for (const Row& r : q.all()) t.add(slow(r));
 }
 
@@ -184,23 +186,23 @@ constexpr void compares(RowList<256>& t) {
   const Mod u32{Axis::kSigned, bits(73, 1), kUnsigned};
   const Mod combine{Axis::kBool, bits(74, 2), kBoolOp};
   alu(t,
-      row(Op::ISETP, kHopper, code128(0, {{68, 3, 7}}), {cmp, u32, combine},
+      row(Op::ISETP, kFromTuring, code128(0, {{68, 3, 7}}), {cmp, u32, combine},
           {kPd, pred(84).def(), src_a(), src_b(), kPs}, kAluPipe),
       0x00c, "28ac");
   alu(t,
-      row(Op::ISETP, kHopper, code128(0, {{72, 1, 1}}), {cmp, u32, combine, always<Tok::EX>(Axis::kExtended)},
+      row(Op::ISETP, kFromAmpere, code128(0, {{72, 1, 1}}), {cmp, u32, combine, always<Tok::EX>(Axis::kExtended)},
           {kPd, pred(84).def(), src_a(), src_b(), kPs, pred(68).inv(71)}, kAluPipe),
       0x00c, "28ac");
   const Mod lut = always<Tok::LUT>(Axis::kLogic);
   const Slot table = imm(bits(64, 3, 72, 5));
   const Slot table2 = imm(bits(16, 8));
-  t.add(row(Op::PLOP3, kHopper, code128(0x81c), {lut},
+  t.add(row(Op::PLOP3, kFromTuring, code128(0x81c), {lut},
             {kPd, pred(84).def(), kPs, pred(77).inv(80), pred(68).inv(71), table, table2}, kAluPipe));
-  t.add(row(Op::PLOP3, kHopper, code128(0x81c, {{67, 1, 1}}), {lut},
+  t.add(row(Op::PLOP3, kFromTuring, code128(0x81c, {{67, 1, 1}}), {lut},
             {kPd, pred(84).def(), kPs, pred(77).inv(80), upred(68).inv(71), table, table2}, kAluPipe));
   const Mod part{Axis::kMode, bits(76, 2), kByteOf};
   alu(t, row(Op::P2R, kHopper, {}, {part}, {kD, word("PR"), src_a(), src_b(hex)}, kAluPipe), 0x003, "28ac");
-  alu(t, row(Op::R2P, kHopper, {}, {}, {word("PR").def(), src_a().part({}, kByteOf), src_b(hex)}, kAluPipe), 0x004,
+  alu(t, row(Op::R2P, kFromTuring, {}, {}, {word("PR").def(), src_a().part({}, kByteOf), src_b(hex)}, kAluPipe), 0x004,
       "28ac", {{72, 73, 76}, {63, 62, 60}, {75, 74, 81}});
 }
 

@@ -70,40 +70,41 @@ constexpr void global(RowList<128>& t) {
   const Word desc = kE | code128(0, {{76, 1, 1}, {90, 1, 1}});
   t.add(row(Op::LDG, kHopper, code128(0x981 | kU) | desc, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod},
             {out, kD, described(32)}, kLoad));
-  t.add(row(Op::LDG, kHopper, code128(0x381) | kE, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod},
+  t.add(row(Op::LDG, kFromAmpere, code128(0x381) | kE, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod},
             {out, kD, plain()}, kLoad));
   t.add(row(Op::LD, kHopper, code128(0x980 | kU) | desc, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod},
             {kD, described(32)}, kLoad));
-  t.add(row(Op::LD, kHopper, code128(0x980) | kE, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod},
+  t.add(row(Op::LD, kFromAmpere, code128(0x980) | kE, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod},
             {kD, plain(bits(32, 32))}, kLoad));
   t.add(row(Op::STG, kHopper, code128(0x986 | kU) | desc, {kWide, kEviction, kSizeMod, kStoreOrderMod},
             {described(64), data}, kStore));
-  t.add(row(Op::STG, kHopper, code128(0x386) | kE, {kWide, kEviction, kSizeMod, kStoreOrderMod}, {plain(), data},
+  t.add(row(Op::STG, kFromAmpere, code128(0x386) | kE, {kWide, kEviction, kSizeMod, kStoreOrderMod}, {plain(), data},
             kStore));
   t.add(row(Op::ST, kHopper, code128(0x985 | kU) | desc, {kWide, kEviction, kSizeMod, kStoreOrderMod},
             {described(64), data}, kStore));
-  t.add(row(Op::ST, kHopper, code128(0x385) | kE, {kWide, kEviction, kSizeMod, kStoreOrderMod},
+  t.add(row(Op::ST, kFromAmpere, code128(0x385) | kE, {kWide, kEviction, kSizeMod, kStoreOrderMod},
             {plain(bits(32, 32)), gpr(64).wide(Width::kSize).read_late()}, kStore));
 }
 
 constexpr void shared(RowList<128>& t) {
   const Slot data = gpr(32).wide(Width::kSize).read_late();
   const Field scale = bits(78, 2);
-  t.add(row(Op::LDS, kHopper, code128(0x984), {kSizeMod}, {kD, narrow().part(scale, kIndexScale)}, kSharedLoad));
-  t.add(row(Op::LDS, kHopper, code128(0x984 | kU), {kSizeMod}, {kD, narrow(32).part(scale, kIndexScale)}, kSharedLoad));
-  t.add(row(Op::STS, kHopper, code128(0x388), {kSizeMod}, {narrow().part(scale, kIndexScale), data}, kSharedStore));
-  t.add(row(Op::STS, kHopper, code128(0x988 | kU), {kSizeMod}, {narrow(64).part(scale, kIndexScale), data},
+  t.add(row(Op::LDS, kFromTuring, code128(0x984), {kSizeMod}, {kD, narrow().part(scale, kIndexScale)}, kSharedLoad));
+  t.add(row(Op::LDS, kFromTuring, code128(0x984 | kU), {kSizeMod}, {kD, narrow(32).part(scale, kIndexScale)},
+            kSharedLoad));
+  t.add(row(Op::STS, kFromTuring, code128(0x388), {kSizeMod}, {narrow().part(scale, kIndexScale), data}, kSharedStore));
+  t.add(row(Op::STS, kFromTuring, code128(0x988 | kU), {kSizeMod}, {narrow(64).part(scale, kIndexScale), data},
             kSharedStore));
-  t.add(row(Op::LDL, kHopper, code128(0x983), {kEviction, kSizeMod}, {kD, narrow()}, kLoad));
-  t.add(row(Op::LDL, kHopper, code128(0x983 | kU), {kEviction, kSizeMod}, {kD, narrow(32)}, kLoad));
-  t.add(row(Op::STL, kHopper, code128(0x387), {kEviction, kSizeMod}, {narrow(), data}, kStore));
-  t.add(row(Op::STL, kHopper, code128(0x987 | kU), {kEviction, kSizeMod}, {narrow(64), data}, kStore));
+  t.add(row(Op::LDL, kFromTuring, code128(0x983), {kEviction, kSizeMod}, {kD, narrow()}, kLoad));
+  t.add(row(Op::LDL, kFromTuring, code128(0x983 | kU), {kEviction, kSizeMod}, {kD, narrow(32)}, kLoad));
+  t.add(row(Op::STL, kFromTuring, code128(0x387), {kEviction, kSizeMod}, {narrow(), data}, kStore));
+  t.add(row(Op::STL, kFromTuring, code128(0x987 | kU), {kEviction, kSizeMod}, {narrow(64), data}, kStore));
   const Mod b16 = always<Tok::k16>(Axis::kSize);
   const Mod matrix{Axis::kMode, bits(78, 1), kMatrix};
   const Mod count{Axis::kMode2, bits(72, 2), kMatrices};
-  t.add(row(Op::LDSM, kHopper, code128(0x83b), {b16, matrix, count},
+  t.add(row(Op::LDSM, kFromAmpere, code128(0x83b), {b16, matrix, count},
             {gpr(16).def().wide(Width::kCount), keep_sign(narrow())}, kSharedLoad));
-  t.add(row(Op::LDSM, kHopper, code128(0x83b | kU), {b16, matrix, count},
+  t.add(row(Op::LDSM, kFromAmpere, code128(0x83b | kU), {b16, matrix, count},
             {gpr(16).def().wide(Width::kCount), narrow(32)}, kSharedLoad));
   const Slot matrices = gpr(32).wide(Width::kCount).read_late();
   t.add(row(Op::STSM, kHopper, code128(0x844), {b16, matrix, count}, {keep_sign(narrow()), matrices}, kSharedStore));
@@ -124,7 +125,7 @@ constexpr void copies(RowList<128>& t) {
              {Axis::kOrder, bits(77, 4), kCopyOrder}},
             {target, source, pred(87).inv(90).omit(kPT)}, copy));
   constexpr Traits barrier{.unit = Unit::kMemGlobal, .write_sb = true};
-  t.add(row(Op::LDGDEPBAR, kHopper, code128(0x9af), {}, {}, barrier));
+  t.add(row(Op::LDGDEPBAR, kFromAmpere, code128(0x9af), {}, {}, barrier));
 }
 
 constexpr void constants(RowList<128>& t) {
@@ -135,8 +136,8 @@ constexpr void constants(RowList<128>& t) {
   Slot direct = constant(bits(38, 16), 0, bits(54, 5));
   direct.is_signed = true;
   const Mod size{Axis::kSize, bits(73, 3), kConstSize};
-  t.add(row(Op::LDC, kHopper, code128(0xb82), {size, {Axis::kIndex, bits(78, 2), kIndexMode}}, {kD, indexed}, ldc));
-  Row u = row(Op::ULDC, kHopper, code128(0xab9), {size}, {ugpr(16).def().wide(Width::kSize), direct}, uldc);
+  t.add(row(Op::LDC, kFromTuring, code128(0xb82), {size, {Axis::kIndex, bits(78, 2), kIndexMode}}, {kD, indexed}, ldc));
+  Row u = row(Op::ULDC, kFromTuring, code128(0xab9), {size}, {ugpr(16).def().wide(Width::kSize), direct}, uldc);
   u.uniform_guard = true;
   t.add(u);
 }
@@ -162,7 +163,7 @@ constexpr void atomics(RowList<128>& t) {
               {out, d, described(64), b}, kLoad));
     t.add(row(name, kHopper, code128(fcode | kU) | desc, {kWide, add, kEviction, float_type, kStoreOrderMod},
               {out, d, described(64), b}, kLoad));
-    t.add(row(name, kHopper, code128(ccode) | kE,
+    t.add(row(name, kFromAmpere, code128(ccode) | kE,
               {kWide, name == Op::ATOM ? cas : always<Tok::CAS>(Axis::kFunction), kEviction, cas_type, kStoreOrderMod},
               {out, d, plain(), b, c}, kLoad));
   }
@@ -172,16 +173,16 @@ constexpr void atomics(RowList<128>& t) {
             {described(64), b}, kStore));
   const Slot shared = narrow().part(bits(78, 2), kIndexScale);
   const Slot shared_u = narrow(64).part(bits(78, 2), kIndexScale);
-  t.add(row(Op::ATOMS, kHopper, code128(0x38c), {function, {Axis::kType, bits(73, 3), kSharedType}}, {d, shared, b},
+  t.add(row(Op::ATOMS, kFromAmpere, code128(0x38c), {function, {Axis::kType, bits(73, 3), kSharedType}}, {d, shared, b},
             kSharedLoad));
-  t.add(row(Op::ATOMS, kHopper, code128(0x98c | kU), {function, {Axis::kType, bits(73, 3), kSharedType}},
+  t.add(row(Op::ATOMS, kFromTuring, code128(0x98c | kU), {function, {Axis::kType, bits(73, 3), kSharedType}},
             {d, shared_u, b}, kSharedLoad));
-  t.add(row(Op::ATOMS, kHopper, code128(0x38d), {cas, cas_type}, {d, shared, b, c}, kSharedLoad));
+  t.add(row(Op::ATOMS, kFromTuring, code128(0x38d), {cas, cas_type}, {d, shared, b, c}, kSharedLoad));
   constexpr Traits cctl{.unit = Unit::kMemGlobal, .late = true};
-  t.add(row(Op::CCTL, kHopper, code128(0x98f) | kE, {kWide, {Axis::kFunction, bits(87, 3), kCacheOp}},
+  t.add(row(Op::CCTL, kFromTuring, code128(0x98f) | kE, {kWide, {Axis::kFunction, bits(87, 3), kCacheOp}},
             {plain(bits(32, 32))}, cctl));
-  t.add(row(Op::CCTL, kHopper, code128(0x98f, {{24, 8, 255}, {89, 1, 1}}), {always<Tok::IVALL>(Axis::kFunction)}, {},
-            cctl));
+  t.add(row(Op::CCTL, kFromTuring, code128(0x98f, {{24, 8, 255}, {89, 1, 1}}), {always<Tok::IVALL>(Axis::kFunction)},
+            {}, cctl));
 }
 
 constexpr void lanes(RowList<128>& t) {
@@ -191,19 +192,19 @@ constexpr void lanes(RowList<128>& t) {
   const Slot a = gpr(24).read_late();
   const Slot b = gpr(32).read_late();
   const Slot c = gpr(64).read_late();
-  t.add(row(Op::SHFL, kHopper, code128(0x389), {shuffle}, {out, d, a, b, c}, kSharedLoad));
-  t.add(row(Op::SHFL, kHopper, code128(0x589), {shuffle}, {out, d, a, b, imm(bits(40, 13))}, kSharedLoad));
-  t.add(row(Op::SHFL, kHopper, code128(0x989), {shuffle}, {out, d, a, imm(bits(53, 5)), c}, kSharedLoad));
-  t.add(
-      row(Op::SHFL, kHopper, code128(0xf89), {shuffle}, {out, d, a, imm(bits(53, 5)), imm(bits(40, 13))}, kSharedLoad));
+  t.add(row(Op::SHFL, kFromTuring, code128(0x389), {shuffle}, {out, d, a, b, c}, kSharedLoad));
+  t.add(row(Op::SHFL, kFromTuring, code128(0x589), {shuffle}, {out, d, a, b, imm(bits(40, 13))}, kSharedLoad));
+  t.add(row(Op::SHFL, kFromTuring, code128(0x989), {shuffle}, {out, d, a, imm(bits(53, 5)), c}, kSharedLoad));
+  t.add(row(Op::SHFL, kFromTuring, code128(0xf89), {shuffle}, {out, d, a, imm(bits(53, 5)), imm(bits(40, 13))},
+            kSharedLoad));
   constexpr Traits alu_pipe{.unit = Unit::kAlu};
-  t.add(row(Op::VOTE, kHopper, code128(0x806), {{Axis::kFunction, bits(72, 2), kVote}},
+  t.add(row(Op::VOTE, kFromTuring, code128(0x806), {{Axis::kFunction, bits(72, 2), kVote}},
             {d.omit(kRZ), out, pred(87).inv(90)}, alu_pipe));
   const Mod type{Axis::kType, bits(73, 1), kMatchType};
   const Slot value = gpr(24).wide(Width::kType).read_late();
-  t.add(
-      row(Op::MATCH, kHopper, code128(0x3a1), {always<Tok::ALL>(Axis::kFunction), type}, {out, d, value}, kSharedLoad));
-  t.add(row(Op::MATCH, kHopper, code128(0x3a1, {{79, 1, 1}, {81, 3, 7}}), {always<Tok::ANY>(Axis::kFunction), type},
+  t.add(row(Op::MATCH, kFromTuring, code128(0x3a1), {always<Tok::ALL>(Axis::kFunction), type}, {out, d, value},
+            kSharedLoad));
+  t.add(row(Op::MATCH, kFromTuring, code128(0x3a1, {{79, 1, 1}, {81, 3, 7}}), {always<Tok::ANY>(Axis::kFunction), type},
             {d, value}, kSharedLoad));
 }
 

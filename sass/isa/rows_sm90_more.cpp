@@ -55,12 +55,12 @@ constexpr void conversions(RowList<96>& t) {
   merged.sub_table = kHalfPart;
   const AluBits at{{72, 73, 74}, {63, 62, 60}, {75, 74, 81}};
   alu(t,
-      row(Op::F2FP, kHopper, code128(0, {{78, 1, 1}, {90, 1, 1}}),
+      row(Op::F2FP, kFromAda, code128(0, {{78, 1, 1}, {90, 1, 1}}),
           {finite, relu, to8, always<Tok::F32>(Axis::kSrcType), always<Tok::PACK_AB_MERGE_C>(Axis::kPack)},
           {kD, src_a(), src_b(ImmFormat::kF32), merged}, kAluPipe),
       0x03e, "2", at);
   alu(t,
-      row(Op::F2FP, kHopper, code128(0, {{24, 8, 255}, {73, 1, 1}, {90, 1, 1}}),
+      row(Op::F2FP, kFromAda, code128(0, {{24, 8, 255}, {73, 1, 1}, {90, 1, 1}}),
           {finite, relu, to8, always<Tok::F16>(Axis::kSrcType), always<Tok::UNPACK_B_MERGE_C>(Axis::kPack)},
           {kD, src_b(hex), merged}, kAluPipe),
       0x03e, "2", at);
@@ -70,13 +70,13 @@ constexpr void conversions(RowList<96>& t) {
     s.sub_table = kHalfPart;
     return s;
   }();
-  t.add(row(Op::F2FP, kHopper, code128(0x23e, {{24, 8, 255}, {64, 8, 255}, {74, 1, 1}, {89, 1, 1}}),
+  t.add(row(Op::F2FP, kFromAda, code128(0x23e, {{24, 8, 255}, {64, 8, 255}, {74, 1, 1}, {89, 1, 1}}),
             {relu,
              {Axis::kDstType, bits(76, 1), kHalfTo},
              {Axis::kSrcType, bits(73, 1), kEightBitFrom},
              always<Tok::UNPACK_B>(Axis::kPack)},
             {kD, half_b}, kAluPipe));
-  t.add(row(Op::F2FP, kHopper,
+  t.add(row(Op::F2FP, kFromAda,
             code128(0x23e, {{24, 8, 255}, {64, 8, 255}, {76, 1, 1}, {78, 1, 1}, {86, 1, 1}, {89, 1, 1}}),
             {relu,
              always<Tok::TF32>(Axis::kDstType),
@@ -85,7 +85,7 @@ constexpr void conversions(RowList<96>& t) {
              {Axis::kRound, bits(79, 2), kPackRound}},
             {kD, gpr(32).reuse(1)}, kAluPipe));
   alu(t,
-      row(Op::F2IP, kHopper, {},
+      row(Op::F2IP, kFromGA102, {},
           {{Axis::kDstType, bits(76, 1), kToByte},
            always<Tok::F32>(Axis::kSrcType),
            {Axis::kRound, bits(78, 2), kRoundByte},
@@ -99,7 +99,7 @@ constexpr void conversions(RowList<96>& t) {
   upper.sub_table = kUpper;
   t.add(row(Op::MUFU, kHopper, code128(0x308),
             {{Axis::kFunction, bits(74, 4), kMufuHalf}, {Axis::kType, bits(72, 2), kMufuType}}, {kD, upper}, kXu));
-  t.add(row(Op::MUFU, kHopper, code128(0x908), {{Axis::kFunction, bits(74, 4), kMufu64}},
+  t.add(row(Op::MUFU, kFromTuring, code128(0x908), {{Axis::kFunction, bits(74, 4), kMufu64}},
             {kD, imm(bits(32, 32), ImmFormat::kF64)}, kXu));
   const Mod round{Axis::kRound, bits(78, 2), kRound4};
   for (const bool is_signed : {false, true}) {
@@ -108,7 +108,7 @@ constexpr void conversions(RowList<96>& t) {
     const Slot value = imm(bits(32, 32), is_signed ? ImmFormat::kSigned : hex);
     t.add(row(Op::I2F, kHopper, code128(0x906), {{Axis::kDstType, bits(75, 3), kFloat32}, from, round}, {kD, value},
               kXu));
-    t.add(row(Op::I2F, kHopper, code128(0x912), {{Axis::kDstType, bits(75, 3), kOnlyF64}, from, round},
+    t.add(row(Op::I2F, kFromTuring, code128(0x912), {{Axis::kDstType, bits(75, 3), kOnlyF64}, from, round},
               {kD.wide(Width::k2), value}, kXu));
   }
 }
@@ -116,11 +116,11 @@ constexpr void conversions(RowList<96>& t) {
 constexpr void integers(RowList<96>& t) {
   const Slot out = kPd.omit(kPT);
   alu(t,
-      row(Op::VABSDIFF, kHopper, {}, {{Axis::kSigned, bits(73, 1), kUnsigned}},
+      row(Op::VABSDIFF, kFromTuring, {}, {{Axis::kSigned, bits(73, 1), kUnsigned}},
           {kD, out, src_a(), src_b(hex), src_c(hex)}, kAluPipe),
       0x014, "2468ace");
   alu(t,
-      row(Op::VABSDIFF4, kHopper, {}, {{Axis::kSigned, bits(73, 1), kByteSign}, flag<Tok::ACC>(Axis::kMode, 75)},
+      row(Op::VABSDIFF4, kFromTuring, {}, {{Axis::kSigned, bits(73, 1), kByteSign}, flag<Tok::ACC>(Axis::kMode, 75)},
           {kD, out, src_a(), src_b(hex), src_c(hex)}, kAluPipe),
       0x015, "2468ace");
   const auto sign = [](unsigned at, unsigned reuse) {
@@ -128,10 +128,10 @@ constexpr void integers(RowList<96>& t) {
     s.sub_table = kSign;
     return s;
   };
-  t.add(row(Op::PLOP3, kHopper, code128(0x21f), {always<Tok::LUT>(Axis::kLogic)},
+  t.add(row(Op::PLOP3, kFromTuring, code128(0x21f), {always<Tok::LUT>(Axis::kLogic)},
             {kPd, pred(84).def(), sign(24, 0), sign(32, 1), sign(64, 2), imm(bits(72, 8)), imm(bits(16, 8))},
             kAluPipe));
-  Row wide = row(Op::UIMAD_WIDE, kHopper, code128(0x2a5 | kU, {{74, 1, 1}}),
+  Row wide = row(Op::UIMAD_WIDE, kFromTuring, code128(0x2a5 | kU, {{74, 1, 1}}),
                  {{Axis::kSigned, bits(73, 1), kUnsigned}, always<Tok::X>(Axis::kExtended)},
                  {ugpr(16).def().wide(Width::k2), upred(81).def().omit(kPT), ugpr(24), ugpr(32),
                   ugpr(64).wide(Width::k2).inv(75), upred(87).inv(90)},
@@ -157,7 +157,7 @@ constexpr void memory(RowList<96>& t) {
             global));
   t.add(row(Op::QSPC, kHopper, code128(0x3aa), {space}, {kPd, kD, address32}, global));
   t.add(
-      row(Op::CCTL, kHopper, code128(0x98f, {{72, 1, 1}, {90, 1, 1}}),
+      row(Op::CCTL, kFromAmpere, code128(0x98f, {{72, 1, 1}, {90, 1, 1}}),
           {always<Tok::E>(Axis::kWide), {Axis::kMode, bits(78, 3), kCacheWhich}, {Axis::kFunction, bits(87, 3), kL2Op}},
           {address(bits(24, 8), bits(32, 32)).base(Width::k2).read_late()}, cctl));
 }
@@ -166,11 +166,11 @@ constexpr void flow(RowList<96>& t) {
   constexpr Traits sync{.unit = Unit::kSync, .late = true};
   const Mod defer = flag<Tok::DEFER_BLOCKING>(Axis::kDefer, 80);
   const Slot both = gpr(32).read_late();  // barrier in the low half of the register, threads in the high one
-  t.add(row(Op::BAR, kHopper, code128(0x31d), {always<Tok::SYNC>(Axis::kFunction), defer}, {both, same_as_first()},
+  t.add(row(Op::BAR, kFromTuring, code128(0x31d), {always<Tok::SYNC>(Axis::kFunction), defer}, {both, same_as_first()},
             sync));
-  t.add(row(Op::BAR, kHopper, code128(0x31d, {{77, 1, 1}}), {always<Tok::ARV>(Axis::kFunction)},
+  t.add(row(Op::BAR, kFromTuring, code128(0x31d, {{77, 1, 1}}), {always<Tok::ARV>(Axis::kFunction)},
             {both, same_as_first()}, sync));
-  t.add(row(Op::BAR, kHopper, code128(0x31d, {{78, 1, 1}}), {{Axis::kFunction, bits(74, 2), kReduceBar}, defer},
+  t.add(row(Op::BAR, kFromTuring, code128(0x31d, {{78, 1, 1}}), {{Axis::kFunction, bits(74, 2), kReduceBar}, defer},
             {both, same_as_first(), kPs}, sync));
   constexpr Field kTarget = bits(16, 8, 34, 48);
   const Slot p = kPs.omit(kPT);

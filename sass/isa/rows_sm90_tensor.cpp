@@ -35,7 +35,9 @@ constexpr void halves(RowList<32>& t, Tok type, bool is_sparse, Mod name, unsign
                       Width b) {
   const Mod sum{Axis::kDstType, bits(76, 1), kSum};
   const Mod sum32{Axis::kDstType, bits(76, 1), kSum32};
-  Row r = row(Op::HMMA, kHopper, code128(0x23c, {{75, 1, b75}, {78, 1, b78}}), {name, type == Tok::F16 ? sum : sum32},
+  // sm_75 has the smallest product of halves only.
+  const ArchMask archs = type == Tok::F16 && !is_sparse && b75 == 0 ? kFromTuring : kFromAmpere;
+  Row r = row(Op::HMMA, archs, code128(0x23c, {{75, 1, b75}, {78, 1, b78}}), {name, type == Tok::F16 ? sum : sum32},
               {gpr(16).def().wide(Width::kProduct), a_in(a).neg(72), b_in(b).neg(63), gpr(64).wide(Width::kProduct)},
               kProducts);
   if (type == Tok::BF16) r.mod_array[r.mod_count++] = always<Tok::BF16>(Axis::kSrcType);
@@ -48,7 +50,7 @@ constexpr void halves(RowList<32>& t, Tok type, bool is_sparse, Mod name, unsign
 constexpr void integers(RowList<32>& t, bool is_sparse, Mod name, unsigned b75, unsigned b85, Width a, Width b,
                         Width c) {
   Row r =
-      row(Op::IMMA, kHopper, code128(0x237, {{74, 1, 1}, {75, 1, b75}, {85, 2, b85}}),
+      row(Op::IMMA, b85 == 0 ? kFromTuring : kFromAmpere, code128(0x237, {{74, 1, 1}, {75, 1, b75}, {85, 2, b85}}),
           {name,
            {Axis::kSrcType, bits(76, 2), kSigns},
            {Axis::kSrcType2, bits(78, 2), kSigns},
@@ -82,7 +84,7 @@ constexpr auto build() {
   integers(t, true, shape.operator()<Tok::k16864>(), 0, 3, Width::k4, Width::k4, Width::k4);
 
   const auto bit = [&](Mod name, unsigned code, Width a, Width b, Width c) {
-    t.add(row(Op::BMMA, kHopper, code128(0x23d, {{74, 1, 1}, {75, 2, code}, {78, 1, 1}, {80, 1, 1}}),
+    t.add(row(Op::BMMA, kFromAmpere, code128(0x23d, {{74, 1, 1}, {75, 2, code}, {78, 1, 1}, {80, 1, 1}}),
               {name, always<Tok::AND_POPC>(Axis::kFunction)},
               {gpr(16).def().wide(c), a_in(a).part({}, kByRow), b_in(b).part({}, kByColumn), gpr(64).wide(c)},
               kProducts));
@@ -101,7 +103,7 @@ constexpr auto build() {
   doubles(shape.operator()<Tok::k16x8x4>(), 1, Width::k4, Width::k2, Width::k8);
   doubles(shape.operator()<Tok::k16x8x8>(), 2, Width::k8, Width::k4, Width::k8);
   doubles(shape.operator()<Tok::k16x8x16>(), 3, Width::k16, Width::k8, Width::k8);
-  t.add(row(Op::MOVM, kHopper, code128(0x23a), {always<Tok::k16>(Axis::kSize), always<Tok::MT88>(Axis::kMode)},
+  t.add(row(Op::MOVM, kFromTuring, code128(0x23a), {always<Tok::k16>(Axis::kSize), always<Tok::MT88>(Axis::kMode)},
             {gpr(16).def(), gpr(24).read_late()},
             {.unit = Unit::kMemShared, .ready = Ready::kScoreboard, .late = true}));
   return t;

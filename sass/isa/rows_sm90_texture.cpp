@@ -58,7 +58,7 @@ constexpr void fetches(RowList<32>& t) {
   const Field geometry = bits(61, 3);
   const Slot extra = gpr(32).wide(Width::kTexExtra).read_late().omit(kRZ);
   t.add(at_register(row(
-      Op::TEX, kHopper, code128(0xf60 | kU),
+      Op::TEX, kFromTuring, code128(0xf60 | kU),
       {kScr,
        kToHalf,
        {Axis::kLod, bits(87, 3), kLod},
@@ -69,7 +69,7 @@ constexpr void fetches(RowList<32>& t) {
        kNoDependence},
       {kOut, kHigh, kLow, kCoordinates, extra, kHandle, kHandleOffset, token(geometry, kTexGeometry), kMask}, kFetch)));
   t.add(at_register(
-      row(Op::TLD, kHopper, code128(0xf66 | kU),
+      row(Op::TLD, kFromTuring, code128(0xf66 | kU),
           {kScr,
            kToHalf,
            {Axis::kLod, bits(87, 3), kLoadLod},
@@ -81,7 +81,7 @@ constexpr void fetches(RowList<32>& t) {
           {kOut, kHigh, kLow, kCoordinates, extra, kHandle, kHandleOffset, token(geometry, kLoadGeometry), kMask},
           kFetch)));
   t.add(at_register(
-      row(Op::TLD4, kHopper, code128(0xf63 | kU),
+      row(Op::TLD4, kFromTuring, code128(0xf63 | kU),
           {kScr,
            {Axis::kMode, bits(87, 2), kComponent},
            kToHalf,
@@ -91,12 +91,12 @@ constexpr void fetches(RowList<32>& t) {
            kNoDependence},
           {kOut, kHigh, kLow, kCoordinates, extra, kHandle, kHandleOffset, token(geometry, kGatherGeometry), kMask},
           kFetch)));
-  t.add(at_register(row(Op::TXD, kHopper, code128(0xf6c | kU),
+  t.add(at_register(row(Op::TXD, kFromTuring, code128(0xf6c | kU),
                         {kToHalf, flag<Tok::LC>(Axis::kLod, 87), kOffsets, kEviction, kNoDependence},
                         {kOut, kHigh, kLow, kCoordinates, gpr(32).wide(Width::kTexSlopes).read_late(), kHandle,
                          kHandleOffset, token(geometry, kFlatGeometry), kMask},
                         kFetch)));
-  t.add(at_register(row(Op::TXQ, kHopper, code128(0xf6f | kU), {kNoDependence},
+  t.add(at_register(row(Op::TXQ, kFromTuring, code128(0xf6f | kU), {kNoDependence},
                         {kHigh, kLow, gpr(24).read_late(), token(bits(62, 2), kQuery), kHandle, kHandleOffset, kMask},
                         kFetch)));
 }
@@ -114,24 +114,24 @@ constexpr void surfaces(RowList<32>& t) {
   at.is_signed = false;  // there is no offset
   const Slot handle = ugpr(40).read_late();
   const Slot data = gpr(32).wide(Width::kSize).read_late();
-  t.add(at_register(row(Op::SULD, kHopper, code128(0xf99 | kU),
+  t.add(at_register(row(Op::SULD, kFromAmpere, code128(0xf99 | kU),
                         {bytes, address_in_bytes, geometry, kEviction, size, load_order, outside},
                         {kOut, gpr(16).def().wide(Width::kSize), at, handle, kHandleOffset}, kFetch)));
-  t.add(at_register(row(Op::SUST, kHopper, code128(0xf9d | kU),
+  t.add(at_register(row(Op::SUST, kFromAmpere, code128(0xf9d | kU),
                         {bytes, address_in_bytes, geometry, kEviction, size, store_order, outside},
                         {at, data, handle, kHandleOffset}, kWrite)));
   for (const auto& [table, width] : {std::pair{std::span<const Enum>(kComponents1), Width::k1},
                                      std::pair{std::span<const Enum>(kComponents2), Width::k2},
                                      std::pair{std::span<const Enum>(kComponents4), Width::k4}}) {
     const Mod which{Axis::kType, bits(72, 4), table};
-    t.add(at_register(row(Op::SUST, kHopper, code128(0xf9b | kU),
+    t.add(at_register(row(Op::SUST, kFromAmpere, code128(0xf9b | kU),
                           {formatted, geometry, kEviction, store_order, which, outside},
                           {at, gpr(32).wide(width).read_late(), handle, kHandleOffset}, kWrite)));
-    t.add(at_register(row(Op::SULD, kHopper, code128(0xf97 | kU),
+    t.add(at_register(row(Op::SULD, kFromAmpere, code128(0xf97 | kU),
                           {formatted, geometry, kEviction, load_order, which, outside},
                           {kOut, gpr(16).def().wide(width), at, handle, kHandleOffset}, kFetch)));
   }
-  t.add(at_register(row(Op::SURED, kHopper, code128(0xf9f | kU),
+  t.add(at_register(row(Op::SURED, kFromAmpere, code128(0xf9f | kU),
                         {bytes,
                          address_in_bytes,
                          geometry,
@@ -145,10 +145,27 @@ constexpr void surfaces(RowList<32>& t) {
 
 // clang-format on
 
+// The same with the handle in a constant, named by bank and index.
+constexpr Row bound(Row r, ArchMask archs) {
+  r.archs = r.archs & archs;
+  r.fixed = set_bits(r.fixed, 0, 12, (r.fixed.lo & 0xfff) == 0xf9f ? 0x59f : (r.fixed.lo & 0x0ff) | 0xb00);
+  r.fixed = set_bits(r.fixed, 91, 1, 0);
+  for (Slot& s : r.slot_array) {
+    if (s.type == SlotType::kUGpr)
+      s = imm(bits(54, 5));
+    else if (s.type == SlotType::kImm && s.value.piece[0].at == 46)
+      s = imm(bits(40, 14));
+  }
+  return r;
+}
+
 constexpr auto build() {
-  RowList<32> t;
-  fetches(t);
-  surfaces(t);
+  RowList<32> named;
+  fetches(named);
+  surfaces(named);
+  RowList<64> t;
+  for (const Row& r : named.all()) t.add(r);
+  for (const Row& r : named.all()) t.add(bound(r, kTuringToAda));
   return t;
 }
 

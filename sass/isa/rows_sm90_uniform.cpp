@@ -62,52 +62,57 @@ constexpr void arithmetic(RowList<96>& t) {
   const Slot ai = src_a().inv(0);
   const Slot bi = src_b().inv(0);
   ualu(t,
-       row(Op::UIADD3, kHopper, kNoCarry | code128(0, {{77, 4, 15}}), {}, {kD, out1, out2, an, bn, src_c().neg(0)},
+       row(Op::UIADD3, kFromTuring, kNoCarry | code128(0, {{77, 4, 15}}), {}, {kD, out1, out2, an, bn, src_c().neg(0)},
            kUdp),
        0x090, "28");
-  ualu(t, row(Op::UIADD3, kHopper, ext, {x}, {kD, out1, out2, ai, bi, src_c().inv(0), kPs, upred(77).inv(80)}, kUdp),
+  ualu(t,
+       row(Op::UIADD3, kFromTuring, ext, {x}, {kD, out1, out2, ai, bi, src_c().inv(0), kPs, upred(77).inv(80)}, kUdp),
        0x090, "28");
-  ualu(
-      t,
-      row(Op::UIMAD, kHopper, kNoCarry | code128(0, {{81, 3, 7}}), {u32}, {kD, src_a(), src_b(), src_c().neg(0)}, kUdp),
-      0x0a4, "248");
+  ualu(t,
+       row(Op::UIMAD, kFromTuring, kNoCarry | code128(0, {{81, 3, 7}}), {u32}, {kD, src_a(), src_b(), src_c().neg(0)},
+           kUdp),
+       0x0a4, "248");
   const Slot wide_c = src_c().wide(Width::k2);
-  ualu(t, row(Op::UIMAD_WIDE, kHopper, kNoCarry, {u32}, {kD64, kCarryOut, src_a(), src_b(), wide_c.neg(0)}, kUdp),
+  ualu(t, row(Op::UIMAD_WIDE, kFromTuring, kNoCarry, {u32}, {kD64, kCarryOut, src_a(), src_b(), wide_c.neg(0)}, kUdp),
        0x0a5, "28");
   const Slot bnh = src_b(hex).neg(0);
   const Slot bih = src_b(hex).inv(0);
   const Mod hi = always<Tok::HI>(Axis::kHigh);
   const Mod sx = always<Tok::SX32>(Axis::kMode);
-  ualu(t, row(Op::ULEA, kHopper, kNoCarry | no_c, {}, {kD, kCarryOut, an, bnh, kShift}, kUdp), 0x091, "28");
-  ualu(t, row(Op::ULEA, kHopper, ext | no_c, {x}, {kD, kCarryOut, ai, bih, kShift, kPs}, kUdp), 0x091, "28");
-  ualu(t, row(Op::ULEA, kHopper, kNoCarry | high, {hi}, {kD, kCarryOut, an, bnh, src_c(), kShift}, kUdp), 0x091, "28");
-  ualu(t, row(Op::ULEA, kHopper, ext | high, {hi, x}, {kD, kCarryOut, ai, bih, src_c(), kShift, kPs}, kUdp), 0x091,
+  ualu(t, row(Op::ULEA, kFromTuring, kNoCarry | no_c, {}, {kD, kCarryOut, an, bnh, kShift}, kUdp), 0x091, "28");
+  ualu(t, row(Op::ULEA, kFromTuring, ext | no_c, {x}, {kD, kCarryOut, ai, bih, kShift, kPs}, kUdp), 0x091, "28");
+  ualu(t, row(Op::ULEA, kFromTuring, kNoCarry | high, {hi}, {kD, kCarryOut, an, bnh, src_c(), kShift}, kUdp), 0x091,
        "28");
-  ualu(t, row(Op::ULEA, kHopper, kNoCarry | high | sext | no_c, {hi, sx}, {kD, kCarryOut, an, bnh, kShift}, kUdp),
-       0x091, "28");
-  ualu(t, row(Op::ULEA, kHopper, ext | high | sext | no_c, {hi, x, sx}, {kD, kCarryOut, ai, bih, kShift, kPs}, kUdp),
+  ualu(t, row(Op::ULEA, kFromTuring, ext | high, {hi, x}, {kD, kCarryOut, ai, bih, src_c(), kShift, kPs}, kUdp), 0x091,
+       "28");
+  ualu(t, row(Op::ULEA, kFromTuring, kNoCarry | high | sext | no_c, {hi, sx}, {kD, kCarryOut, an, bnh, kShift}, kUdp),
        0x091, "28");
   ualu(t,
-       row(Op::ULOP3, kHopper, {}, {always<Tok::LUT>(Axis::kLogic)},
+       row(Op::ULEA, kFromTuring, ext | high | sext | no_c, {hi, x, sx}, {kD, kCarryOut, ai, bih, kShift, kPs}, kUdp),
+       0x091, "28");
+  ualu(t,
+       row(Op::ULOP3, kFromTuring, {}, {always<Tok::LUT>(Axis::kLogic)},
            {kCarryOut, kD, src_a(), src_b(hex), src_c(), imm(bits(72, 8)), kPs}, kUdp),
        0x092, "28");
   ualu(t,
-       row(Op::USHF, kHopper, {},
+       row(Op::USHF, kFromTuring, {},
            {{Axis::kDirection, bits(76, 1), kLeftRight},
             flag<Tok::W>(Axis::kWrap, 75),
             {Axis::kType, bits(73, 2), kShiftType},
             flag<Tok::HI>(Axis::kHigh, 80)},
            {kD, src_a(), src_b(hex), src_c(hex)}, kUdp),
        0x099, "248");
-  ualu(t, row(Op::UPRMT, kHopper, {}, {}, {kD, src_a(), src_b(hex), src_c()}, kUdp), 0x096, "28");
-  ualu(t, row(Op::USEL, kHopper, {}, {}, {kD, src_a(), src_b(hex), kPs}, kUdp), 0x087, "28");
-  ualu(t, row(Op::UBMSK, kHopper, {}, {flag<Tok::W>(Axis::kWrap, 75)}, {kD, src_a(), src_b(hex)}, kUdp), 0x09b, "28");
-  ualu(t, row(Op::USGXT, kHopper, {}, {flag<Tok::W>(Axis::kWrap, 75), u32}, {kD, src_a(), src_b(hex)}, kUdp), 0x09a,
+  ualu(t, row(Op::UPRMT, kFromTuring, {}, {}, {kD, src_a(), src_b(hex), src_c()}, kUdp), 0x096, "28");
+  ualu(t, row(Op::USEL, kFromTuring, {}, {}, {kD, src_a(), src_b(hex), kPs}, kUdp), 0x087, "28");
+  ualu(t, row(Op::UBMSK, kFromTuring, {}, {flag<Tok::W>(Axis::kWrap, 75)}, {kD, src_a(), src_b(hex)}, kUdp), 0x09b,
        "28");
-  ualu(t, row(Op::UFLO, kHopper, {}, {u32, flag<Tok::SH>(Axis::kMode, 74)}, {kD, kCarryOut, src_b(hex).inv(0)}, kUdp),
+  ualu(t, row(Op::USGXT, kFromTuring, {}, {flag<Tok::W>(Axis::kWrap, 75), u32}, {kD, src_a(), src_b(hex)}, kUdp), 0x09a,
+       "28");
+  ualu(t,
+       row(Op::UFLO, kFromTuring, {}, {u32, flag<Tok::SH>(Axis::kMode, 74)}, {kD, kCarryOut, src_b(hex).inv(0)}, kUdp),
        0x0bd, "28");
-  ualu(t, row(Op::UPOPC, kHopper, {}, {}, {kD, src_b(hex).inv(0)}, kUdp), 0x0bf, "28");
-  ualu(t, row(Op::UBREV, kHopper, {}, {}, {kD, src_b(hex)}, kUdp), 0x0be, "28");
+  ualu(t, row(Op::UPOPC, kFromTuring, {}, {}, {kD, src_b(hex).inv(0)}, kUdp), 0x0bf, "28");
+  ualu(t, row(Op::UBREV, kFromTuring, {}, {}, {kD, src_b(hex)}, kUdp), 0x0be, "28");
 }
 
 constexpr void compares(RowList<96>& t) {
@@ -115,11 +120,11 @@ constexpr void compares(RowList<96>& t) {
   const Mod u32{Axis::kSigned, bits(73, 1), kUnsigned};
   const Mod combine{Axis::kBool, bits(74, 2), kBoolOp};
   ualu(t,
-       row(Op::UISETP, kHopper, code128(0, {{68, 3, 7}}), {cmp, u32, combine},
+       row(Op::UISETP, kFromTuring, code128(0, {{68, 3, 7}}), {cmp, u32, combine},
            {kPd, upred(84).def(), src_a(), src_b(), kPs}, kUdp),
        0x08c, "28");
   ualu(t,
-       row(Op::UISETP, kHopper, code128(0, {{72, 1, 1}}), {cmp, u32, combine, always<Tok::EX>(Axis::kExtended)},
+       row(Op::UISETP, kFromTuring, code128(0, {{72, 1, 1}}), {cmp, u32, combine, always<Tok::EX>(Axis::kExtended)},
            {kPd, upred(84).def(), src_a(), src_b(), kPs, upred(68).inv(71)}, kUdp),
        0x08c, "28");
   const auto uniform = [&](Row r) {
@@ -127,12 +132,12 @@ constexpr void compares(RowList<96>& t) {
     t.add(r);
   };
   uniform(
-      row(Op::UPLOP3, kHopper, code128(0x89c), {always<Tok::LUT>(Axis::kLogic)},
+      row(Op::UPLOP3, kFromTuring, code128(0x89c), {always<Tok::LUT>(Axis::kLogic)},
           {kPd, upred(84).def(), kPs, upred(77).inv(80), upred(68).inv(71), imm(bits(64, 3, 72, 5)), imm(bits(16, 8))},
           kUdp));
-  uniform(row(Op::UMOV, kHopper, code128(0x882), {}, {kD, imm(bits(32, 32))}, kUdp));
-  uniform(row(Op::UMOV, kHopper, code128(0xc82 | kU), {}, {kD, ugpr(32)}, kUdp));
-  uniform(row(Op::UP2UR, kHopper, code128(0x883 | kU), {{Axis::kMode, bits(76, 2), kByteOf}},
+  uniform(row(Op::UMOV, kFromTuring, code128(0x882), {}, {kD, imm(bits(32, 32))}, kUdp));
+  uniform(row(Op::UMOV, kFromTuring, code128(0xc82 | kU), {}, {kD, ugpr(32)}, kUdp));
+  uniform(row(Op::UP2UR, kFromTuring, code128(0x883 | kU), {{Axis::kMode, bits(76, 2), kByteOf}},
               {kD, word("UPR"), ugpr(24), imm(bits(32, 32))}, kUdp));
 }
 
@@ -143,9 +148,9 @@ constexpr void bridges(RowList<96>& t) {
   t.add(row(Op::R2UR, kHopper, code128(0x2ca), {}, {pred(81).def().omit(kPT), kD, gpr(24).reuse(0)}, cross));
   t.add(row(Op::R2UR, kHopper, code128(0x2ca, {{84, 1, 1}}), {always<Tok::OR>(Axis::kFunction)},
             {pred(81).def(), kD, gpr(24).reuse(0)}, cross));
-  t.add(row(Op::VOTEU, kHopper, code128(0x886), {{Axis::kFunction, bits(72, 2), kVote}},
+  t.add(row(Op::VOTEU, kFromTuring, code128(0x886), {{Axis::kFunction, bits(72, 2), kVote}},
             {kD.omit(kURZ), upred(81).def(), p}, cross));
-  t.add(row(Op::REDUX, kHopper, code128(0x3c4),
+  t.add(row(Op::REDUX, kFromAmpere, code128(0x3c4),
             {{Axis::kFunction, bits(78, 3), kReduce}, {Axis::kType, bits(73, 1), kReduceSign}},
             {kD, gpr(24).read_late()}, slow));
 }

@@ -220,6 +220,7 @@ Operand blank_operand(const Slot& s) {
       o.kind = OperandKind::kGroup;
       o.imm = kNoGroup;
       break;
+    case SlotType::kHiddenDesc:
     case SlotType::kUGpr:
     case SlotType::kDescriptor:
       o.kind = OperandKind::kUGpr;

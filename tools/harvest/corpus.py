@@ -21,7 +21,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 GENERATORS = ("sm52_corpus.py", "ptx_corpus.py")
 # Front end target, then the PTX target is rewritten.
-FRONT_END = {"sm_90a": "compute_90a", "sm_89": "compute_89", "sm_86": "compute_86", "sm_80": "compute_80"}
+FRONT_END = {"sm_90a": "compute_90a", "sm_89": "compute_80", "sm_86": "compute_80", "sm_80": "compute_80"}
 CONTROL = ((1 << 21) - 1) << 105
 NEUTRAL = 0x7F1 << 105  # stall 1, no yield, no scoreboards
 REUSE = 0xF << 122
