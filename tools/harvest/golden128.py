@@ -1,7 +1,7 @@
 """Golden lines for rows of the 128-bit family that have fewer than two: golden128.py ARCH GOLDEN < SAMPLES
 
-SAMPLES are the lines of sample_rows; GOLDEN is the file to append to. Only words that nvdisasm prints as we do are taken
-({desc=UR6}, which it hides, aside).
+SAMPLES are the lines of sample_rows; GOLDEN is the file to append to. Only words that nvdisasm prints as we do are
+taken ({desc=UR6}, which it hides, aside).
 """
 
 import re
