@@ -3,6 +3,7 @@
 #   NO_SETUP=1             install nothing and make no .venv: use PYTHON and whatever compiler tools are there
 #   JOBS=N                 parallel jobs (default: every core)
 #   GTEST_SOURCE_DIR=DIR   GoogleTest's sources, where it is not installed
+#   SECONDS=N              how long `make fuzz` runs
 #   ARGS="..."             further arguments of the program that a verb runs
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -12,6 +13,7 @@ MAKEFLAGS += --no-print-directory
 PYTHON ?= python3
 JOBS ?= $(shell nproc)
 ARGS ?=
+SECONDS ?= 60
 preset ?= release
 export PYTHON
 
@@ -28,7 +30,7 @@ configure = >/dev/null cmake --preset $(preset) -DNG_PYTHON=ON -DPython_EXECUTAB
             -DGTEST_SOURCE_DIR="$(GTEST_SOURCE_DIR)"
 build = cmake --build --preset $(preset) -j $(JOBS)
 
-.PHONY: all kernels python test test-long check demo demo-gemm corpus doc lint format bench-gemm gpu-check clean help
+.PHONY: all kernels python test test-long check demo demo-gemm corpus fuzz doc lint format bench-gemm gpu-check clean help
 
 all: ## build/bin/ngasm, and a .venv that imports nervanagpu (the default)
 	$(setup) build python
@@ -59,6 +61,12 @@ test-long: test ## every test
 
 corpus: all ## compare the instruction table with NVIDIA's tools: make corpus NVTOOLS=DIR (ptxas and nvdisasm 12.4) [ARGS="--arch sm_90a"]
 	@$(py) tools/harvest/corpus.py --nvtools $(NVTOOLS) --ngasm build/bin/ngasm --build build/corpus $(ARGS)
+
+fuzz: ## hostile input for SECONDS in all: templates, assembler text, words and cubins, under sanitizers (clang)
+	$(setup) build fuzz
+	@>/dev/null cmake --preset fuzz
+	@cmake --build --preset fuzz -j $(JOBS) --target fuzzers
+	@$(py) tools/fuzz.py --seconds $(SECONDS) $(ARGS)
 
 demo: ## train a convolutional network on handwritten digits, on the device that is there
 	$(setup) build python demo

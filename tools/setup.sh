@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the named groups lack, and nothing else: Debian packages when root, Python packages into .venv.
-#   tools/setup.sh build python test demo lint doc      (any of them)
+#   tools/setup.sh build python test demo lint doc fuzz      (any of them)
 # With everything there it calls neither apt nor pip. Not root: it prints the apt line and stops.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,8 +13,12 @@ fail() { echo "setup: $*" >&2; exit 1; }
 
 groups="$*"
 for group in $groups; do
-  case $group in build|python|test|demo|lint|doc) ;; *) fail "unknown group '$group'" ;; esac
+  case $group in build|python|test|demo|lint|doc|fuzz) ;; *) fail "unknown group '$group'" ;; esac
 done
+
+# libFuzzer's run-time library comes with clang, or with a package of its own.
+has_libfuzzer() { echo "extern \"C\" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }" |
+  clang++ -x c++ -fsanitize=fuzzer,address - -o /dev/null 2>/dev/null; }
 
 # --- Debian packages: each is asked for by what it provides, so other ways of having it count too ----------------------
 missing_packages() {
@@ -30,6 +34,9 @@ missing_packages() {
     have clang-format || echo clang-format
     have clang-tidy || echo clang-tidy
     have clang++ || echo clang
+  fi
+  if wants fuzz; then
+    if ! have clang++ || ! has_libfuzzer; then echo clang; fi
   fi
   if [[ ! -x $venv/bin/python ]]; then
     have "$PYTHON" || echo "python3"

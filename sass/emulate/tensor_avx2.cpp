@@ -1,6 +1,7 @@
 // multiply() for processors with AVX2: 16 columns at a time in float32, whose operations are all exact here but for the
 // cuts that the model wants. Columns with numbers that float32 cannot carry through (NaN, infinity, very large or small
 // exponents) take the plain way.
+#include "sass/emulate/cpu.h"
 #include "sass/emulate/tensor_fast.h"
 
 #if defined(__x86_64__)
@@ -187,9 +188,7 @@ void multiply_avx2(const PanelA& a, const PanelB& b, unsigned n, unsigned k, Acc
 }
 
 Multiply fastest() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c")
-             ? multiply_avx2
-             : multiply_plain;
+  return has_avx2_and_halves() ? multiply_avx2 : multiply_plain;
 }
 
 }  // namespace nervanagpu::sass::emulate::tensor

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "sass/emulate/cpu.h"
 #include "sass/emulate/tensor_operands.h"
 
 #if defined(__x86_64__)
@@ -198,7 +199,7 @@ void fill_a_avx2(PanelA& panel, Type t, const Stored& from, unsigned k, bool tra
 }
 
 bool usable() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c");
+  return has_avx2_and_halves();
 }
 
 }  // namespace

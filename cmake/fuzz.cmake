@@ -1,0 +1,15 @@
+# Fuzz targets (the fuzz preset): clang's libFuzzer with AddressSanitizer and UndefinedBehaviorSanitizer, over the
+# toolchain alone. compiler.cmake sets the flags; `make fuzz` builds and runs them.
+if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  message(FATAL_ERROR "NG_FUZZ needs clang++: libFuzzer comes with it")
+endif()
+file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/fuzz/*_fuzz.cpp)
+add_custom_target(fuzzers)
+foreach(source ${fuzz_sources})
+  get_filename_component(name ${source} NAME_WE)
+  add_executable(${name} ${source})
+  target_link_libraries(${name} PRIVATE ng_sass ng_flags)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  add_dependencies(fuzzers ${name})
+endforeach()
