@@ -1,5 +1,6 @@
 #include <pybind11/stl.h>
 
+#include "nervanagpu/module.hpp"
 #include "python/bind.h"
 
 namespace nervanagpu::python {
@@ -10,6 +11,7 @@ struct Types {
   PyObject* error = nullptr;
   PyObject* device_lost = nullptr;
   PyObject* check_error = nullptr;
+  PyObject* assemble_error = nullptr;
 };
 Types types;
 
@@ -26,11 +28,22 @@ void raise_check_error(const CheckError& e) {
   PyErr_SetObject(types.check_error, instance.ptr());
 }
 
+void raise_assemble_error(const AssembleError& e) {
+  py::object instance = py::handle(types.assemble_error)(e.what());
+  instance.attr("message") = e.message();
+  instance.attr("file") = e.file();
+  instance.attr("line") = e.line();
+  instance.attr("column") = e.column();
+  PyErr_SetObject(types.assemble_error, instance.ptr());
+}
+
 void translate(std::exception_ptr p) {
   try {
     if (p) std::rethrow_exception(p);
   } catch (const CheckError& e) {
     raise_check_error(e);
+  } catch (const AssembleError& e) {
+    raise_assemble_error(e);
   } catch (const DeviceLost& e) {
     PyErr_SetString(types.device_lost, e.what());
   } catch (const OutOfMemory& e) {
@@ -66,6 +79,11 @@ void bind_errors(py::module_& m) {
       m, "DeviceLost", "The GPU context is gone; every later call raises the first failure again.", types.error);
   types.check_error =
       make_type(m, "CheckError", "What the emulator found in a kernel; `findings` lists it.", types.error);
+  types.assemble_error =
+      make_type(m, "AssembleError",
+                "Text that cannot be assembled: `message`, `file`, `line`, `column`; as a string the "
+                "whole diagnostic.",
+                PyExc_ValueError);
   py::register_exception_translator(&translate);
 }
 

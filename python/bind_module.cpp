@@ -12,4 +12,5 @@ PYBIND11_MODULE(_core, m) {
   nervanagpu::python::bind_nn(m);
   nervanagpu::python::bind_pool(m);
   nervanagpu::python::bind_layers(m);
+  nervanagpu::python::bind_toolchain(m);
 }

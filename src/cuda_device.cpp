@@ -194,10 +194,66 @@ void CudaDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const 
   std::size_t size = params.size();
   std::array<void*, 5> extra = {cuda::kLaunchBuffer, const_cast<std::byte*>(params.data()), cuda::kLaunchBufferSize,
                                 &size, cuda::kLaunchEnd};
-  log_.add(kernel, grid);
+  log_.add(kernel.name(), grid);
   check(driver_.launch(functions_[kernel.index], grid.x, grid.y, grid.z, kernel.manifest().threads, 1, 1,
                        kernel.dynamic_shared(), stream_of(stream), nullptr, extra.data()),
         ("cuLaunchKernel of " + kernel.name()).c_str());
+  if (sync_launches_) synchronize(stream);
+}
+
+// The driver's module of one cubin, loaded once and kept: work and captured graphs may use it at any later time.
+class CudaDevice::DriverModule final : public LoadedModule {
+ public:
+  struct Entry {
+    std::string name;
+    cuda::Function function = nullptr;
+    std::uint32_t shared = 0;  // dynamic shared memory that the driver was told of
+  };
+  std::mutex mutex;  // of `shared`
+  std::vector<Entry> entries;
+};
+
+std::shared_ptr<LoadedModule> CudaDevice::load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) {
+  ready();
+  const std::lock_guard lock(modules_mutex_);
+  std::vector<std::uint8_t> key(bytes.begin(), bytes.end());
+  if (const auto found = modules_.find(key); found != modules_.end()) return found->second;
+  const Bound bound(*this);
+  const Relaxed relaxed(driver_);
+  const auto out = std::make_shared<DriverModule>();
+  cuda::Module module = nullptr;
+  const std::string what = "cuModuleLoadData of a cubin for " + std::string(sass::info(image.arch).name) + " on " +
+                           info_.name + ", whose kernels are for " + info_.arch;
+  check(driver_.module_load(&module, key.data()), what.c_str());
+  for (const sass::KernelImage& k : image.kernels) {
+    cuda::Function function = nullptr;
+    check(driver_.module_function(&function, module, k.name.c_str()), ("cuModuleGetFunction of " + k.name).c_str());
+    out->entries.push_back({k.name, function, 0});
+  }
+  modules_.emplace(std::move(key), out);
+  return out;
+}
+
+void CudaDevice::launch(LoadedModule& module, const ModuleLaunch& what, StreamId stream) {
+  ready();
+  const Bound bound(*this);
+  auto& m = static_cast<DriverModule&>(module);
+  DriverModule::Entry& entry = m.entries[what.kernel];
+  {
+    const std::lock_guard lock(m.mutex);
+    if (what.shared > entry.shared) {
+      check(driver_.function_set(entry.function, cuda::kMaxDynamicShared, static_cast<int>(what.shared)),
+            ("cuFuncSetAttribute of " + entry.name).c_str());
+      entry.shared = what.shared;
+    }
+  }
+  std::size_t size = what.params.size();
+  std::array<void*, 5> extra = {cuda::kLaunchBuffer, const_cast<std::byte*>(what.params.data()),
+                                cuda::kLaunchBufferSize, &size, cuda::kLaunchEnd};
+  log_.add(entry.name, what.grid);
+  check(driver_.launch(entry.function, what.grid.x, what.grid.y, what.grid.z, what.block.x, what.block.y, what.block.z,
+                       what.shared, stream_of(stream), nullptr, extra.data()),
+        ("cuLaunchKernel of " + entry.name).c_str());
   if (sync_launches_) synchronize(stream);
 }
 

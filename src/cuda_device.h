@@ -2,6 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -34,6 +36,8 @@ class CudaDevice final : public Device, private PoolBacking {
   void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) override;
   void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) override;
   void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
+  std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
+  void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
   StreamId create_stream() override;
   void destroy_stream(StreamId stream) noexcept override;
   void synchronize(StreamId stream) override;
@@ -47,6 +51,7 @@ class CudaDevice final : public Device, private PoolBacking {
 
  private:
   class Bound;
+  class DriverModule;
   class Relaxed;
 
   std::uint64_t take(std::size_t bytes) override;
@@ -68,6 +73,8 @@ class CudaDevice final : public Device, private PoolBacking {
   bool sync_launches_;
   cuda::Context context_ = nullptr;
   std::vector<cuda::Function> functions_;  // by Kernel::index
+  std::mutex modules_mutex_;
+  std::map<std::vector<std::uint8_t>, std::shared_ptr<DriverModule>> modules_;  // by their bytes; never unloaded
   LaunchLog log_;
   std::atomic<bool> lost_{false};
   mutable std::mutex lost_mutex_;

@@ -18,6 +18,22 @@ struct Grid {
   std::uint32_t x = 1, y = 1, z = 1;
 };
 
+// A cubin that is not the library's, on one device. What it was made of must outlive it.
+class LoadedModule {
+ public:
+  LoadedModule() = default;
+  virtual ~LoadedModule() = default;
+  LoadedModule(const LoadedModule&) = delete;
+  LoadedModule& operator=(const LoadedModule&) = delete;
+};
+
+struct ModuleLaunch {
+  std::size_t kernel = 0;  // index in the image
+  Grid grid, block;
+  std::uint32_t shared = 0;  // dynamic, bytes
+  std::span<const std::byte> params;
+};
+
 // Every call may throw what error.hpp lists; free and the destroy calls never do. Thread-safe.
 class Device {
  public:
@@ -48,6 +64,10 @@ class Device {
 
   // The CTA size is the manifest's.
   virtual void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) = 0;
+
+  // `image` is what `bytes` say. Thread-safe, also the launches of one module.
+  virtual std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) = 0;
+  virtual void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) = 0;
 
   virtual StreamId create_stream() = 0;
   virtual void destroy_stream(StreamId stream) noexcept = 0;

@@ -150,13 +150,61 @@ void EmulatorDevice::launch(const Kernel& kernel, const Grid& grid, std::span<co
   launch.block = {kernel.manifest().threads, 1, 1};
   launch.dynamic_shared = kernel.dynamic_shared();
   launch.params = params;
+  run(kernel.name(), loaded(kernel), launch);
+}
+
+void EmulatorDevice::run(const std::string& name, const sass::emulate::Kernel& kernel, sass::emulate::Launch& launch) {
   launch.mode = info_.checked ? sass::emulate::Mode::kChecked : sass::emulate::Mode::kFast;
-  const auto report = sass::emulate::run(loaded(kernel), memory_, launch);
-  if (!report.ok()) raise(kernel.name(), {finding_from(kernel.name(), report.error())});
+  const auto report = sass::emulate::run(kernel, memory_, launch);
+  if (!report.ok()) raise(name, {finding_from(name, report.error())});
   if (report->findings.empty()) return;
   std::vector<Finding> findings;
   for (const sass::emulate::Finding& f : report->findings) findings.push_back(finding_from(f));
-  raise(kernel.name(), std::move(findings));
+  raise(name, std::move(findings));
+}
+
+// Kernels are decoded when they are first launched.
+class EmulatorDevice::EmulatedModule final : public LoadedModule {
+ public:
+  EmulatedModule(const sass::CubinImage& image, sass::emulate::Memory& memory)
+      : image_(image), kernels_(image.kernels.size()) {
+    auto module = sass::emulate::Module::load(image, memory);
+    if (!module.ok()) throw Error(module.error().text());
+    module_ = std::move(*module);
+  }
+
+  const sass::emulate::Kernel& kernel(std::size_t index) {
+    const std::lock_guard lock(mutex_);
+    auto& slot = kernels_[index];
+    if (slot == nullptr) {
+      auto result = module_->kernel(image_.kernels[index]);
+      if (!result.ok()) throw Error("kernel " + image_.kernels[index].name + ": " + result.error().text());
+      slot = std::move(*result);
+    }
+    return *slot;
+  }
+  [[nodiscard]] const std::string& name(std::size_t index) const { return image_.kernels[index].name; }
+
+ private:
+  const sass::CubinImage& image_;
+  std::mutex mutex_;
+  std::unique_ptr<sass::emulate::Module> module_;
+  std::vector<std::shared_ptr<const sass::emulate::Kernel>> kernels_;
+};
+
+std::shared_ptr<LoadedModule> EmulatorDevice::load(const sass::CubinImage& image,
+                                                   std::span<const std::uint8_t> /*bytes*/) {
+  return std::make_shared<EmulatedModule>(image, memory_);
+}
+
+void EmulatorDevice::launch(LoadedModule& module, const ModuleLaunch& what, StreamId /*stream*/) {
+  auto& m = static_cast<EmulatedModule&>(module);
+  sass::emulate::Launch launch;
+  launch.grid = {what.grid.x, what.grid.y, what.grid.z};
+  launch.block = {what.block.x, what.block.y, what.block.z};
+  launch.dynamic_shared = what.shared;
+  launch.params = what.params;
+  run(m.name(what.kernel), m.kernel(what.kernel), launch);
 }
 
 StreamId EmulatorDevice::create_stream() {

@@ -28,6 +28,8 @@ class EmulatorDevice final : public Device {
   void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) override;
   void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) override;
   void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
+  std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
+  void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
   StreamId create_stream() override;
   void destroy_stream(StreamId /*stream*/) noexcept override {}
   void synchronize(StreamId /*stream*/) override {}
@@ -46,6 +48,9 @@ class EmulatorDevice final : public Device {
     Clock::time_point at;
   };
 
+  class EmulatedModule;
+
+  void run(const std::string& name, const sass::emulate::Kernel& kernel, sass::emulate::Launch& launch);
   std::byte* host(std::uint64_t address, std::size_t bytes, const char* what);
   const sass::emulate::Kernel& loaded(const Kernel& kernel);
   Mark mark_of(EventId event, const char* what) const;

@@ -2,9 +2,9 @@
 
 namespace nervanagpu {
 
-void LaunchLog::add(const Kernel& kernel, const Grid& grid) {
+void LaunchLog::add(const std::string& kernel, const Grid& grid) {
   const std::lock_guard lock(mutex_);
-  last_ = {&kernel.name(), grid, ++count_};
+  last_ = {&kernel, grid, ++count_};
   if (first_.name == nullptr) first_ = last_;
 }
 

@@ -12,14 +12,14 @@ namespace nervanagpu {
 
 class LaunchLog {
  public:
-  void add(const Kernel& kernel, const Grid& grid);
-  void all_done();  // everything launched so far has ended well
+  void add(const std::string& kernel, const Grid& grid);  // the name is kept by address: it must outlive the log
+  void all_done();                                        // everything launched so far has ended well
   // "first kernel since the last synchronisation: K, grid (x, y, z), launch 17; last: ..."; "no kernel was launched".
   [[nodiscard]] std::string text() const;
 
  private:
   struct Entry {
-    const std::string* name = nullptr;  // of the registry, which outlives the log
+    const std::string* name = nullptr;  // of the registry or of a module that stays loaded: they outlive the log
     Grid grid;
     std::uint64_t number = 0;
   };

@@ -23,7 +23,7 @@ LONGEST = {"expand": 2048, "parse": 1024, "decode": 1025, "cubin": 16384}
 MOST = {"expand": 150, "parse": 150, "decode": 120, "cubin": 16}  # committed inputs
 MORE = {"cubin": [ROOT / "test/data/cubin", ROOT / "test/data/cudac"]}  # read as well
 TARGETS = tuple(LONGEST)
-LIMITS = ["-timeout=25", "-rss_limit_mb=2560", "-malloc_limit_mb=1024", "-print_final_stats=1", "-verbosity=1"]
+LIMITS = ["-timeout=60", "-rss_limit_mb=2560", "-malloc_limit_mb=1024", "-print_final_stats=1", "-verbosity=1"]
 
 
 def executable(build: Path, target: str) -> str:

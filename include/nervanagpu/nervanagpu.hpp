@@ -7,6 +7,7 @@
 #include "nervanagpu/export.hpp"
 #include "nervanagpu/gemm.hpp"
 #include "nervanagpu/layers.hpp"
+#include "nervanagpu/module.hpp"
 #include "nervanagpu/nn.hpp"
 #include "nervanagpu/rounding.hpp"
 #include "nervanagpu/stream.hpp"

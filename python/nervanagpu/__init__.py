@@ -13,13 +13,17 @@
 
 from nervanagpu import layers, nn
 from nervanagpu._core import (
+    AssembleError,
     CheckError,
+    Cubin,
     DeviceInfo,
     DeviceLost,
     Error,
     Event,
     Finding,
     GPUTensor,
+    Hazard,
+    KernelInfo,
     MemoryStats,
     Stream,
     device,
@@ -70,22 +74,30 @@ from nervanagpu.pooling import (
     pool,
     pool_bprop,
 )
+from nervanagpu.toolchain import Kernel, Module, assemble, disassemble, load
 
 __version__ = version()
 
 __all__ = [
+    "AssembleError",
     "CheckError",
+    "Cubin",
     "DeviceInfo",
     "DeviceLost",
     "Error",
     "Event",
     "Finding",
     "GPUTensor",
+    "Hazard",
+    "Kernel",
+    "KernelInfo",
     "MemoryStats",
+    "Module",
     "NervanaGPU",
     "Network",
     "Stream",
     "array",
+    "assemble",
     "avg_pool1d",
     "avg_pool1d_bprop",
     "avg_pool2d",
@@ -105,6 +117,7 @@ __all__ = [
     "deconv2d",
     "deconv3d",
     "device",
+    "disassemble",
     "doctor",
     "dot",
     "empty",
@@ -117,6 +130,7 @@ __all__ = [
     "l2_pool3d",
     "l2_pool3d_bprop",
     "layers",
+    "load",
     "max_pool1d",
     "max_pool1d_bprop",
     "max_pool2d",

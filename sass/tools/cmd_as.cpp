@@ -9,7 +9,7 @@
 #include "sass/asm/pipeline.h"
 #include "sass/asm/report.h"
 #include "sass/tools/commands.h"
-#include "sass/tools/listing.h"
+#include "sass/dis/listing.h"
 
 namespace nervanagpu::sass::tools {
 namespace {

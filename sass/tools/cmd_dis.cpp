@@ -2,7 +2,7 @@
 #include <cstdio>
 
 #include "sass/tools/commands.h"
-#include "sass/tools/listing.h"
+#include "sass/dis/listing.h"
 
 namespace nervanagpu::sass::tools {
 

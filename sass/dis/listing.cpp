@@ -1,4 +1,4 @@
-#include "sass/tools/listing.h"
+#include "sass/dis/listing.h"
 
 #include <algorithm>
 #include <cinttypes>
@@ -7,7 +7,7 @@
 #include "sass/asm/parse.h"
 #include "sass/isa/codec.h"
 
-namespace nervanagpu::sass::tools {
+namespace nervanagpu::sass {
 namespace {
 
 template <class... T>
@@ -71,4 +71,4 @@ std::string code_of(Arch arch, const KernelImage& k, bool words) {
   return out;
 }
 
-}  // namespace nervanagpu::sass::tools
+}  // namespace nervanagpu::sass

@@ -1,0 +1,153 @@
+"""Kernels of one's own: assemble, load, launch.
+
+module = ng.load(text)                      # a template, a cubin's bytes, or a Cubin
+module["scale"][grid, block](x, y, n, 2.0)  # or module.scale[grid](...) where the kernel states its block
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, SupportsIndex
+
+from nervanagpu import _core
+from nervanagpu._core import Cubin, KernelInfo, Stream
+
+Dimensions = SupportsIndex | Sequence[SupportsIndex]
+
+
+def assemble(
+    text: str,
+    arch: str | None = None,
+    *,
+    name: str = "kernel.sass",
+    defines: Mapping[str, int | str] | None = None,
+    include_dirs: Sequence[str | os.PathLike[str]] = (),
+) -> Cubin:
+    """Assemble every variant of a template (docs: the template language) and prove each free of hazards.
+
+    `arch` is "sm_90a", "sm_52", ...; None: the device's if the template is written for it, else the template's first.
+    `name` is what messages call the text. `defines` restricts `.variants` or defines names, as -D of ngasm. Raises
+    AssembleError with `line`, `column` and, as its text, the whole diagnostic.
+    """
+    fixed = {key: str(value) for key, value in (defines or {}).items()}
+    return _core.assemble(text, arch or "", name, fixed, [os.fspath(d) for d in include_dirs])
+
+
+def read_cubin(cubin: Cubin | bytes | bytearray | memoryview | str | os.PathLike[str]) -> Cubin:
+    """A Cubin from a file's name or its bytes; a Cubin is returned as it is."""
+    if isinstance(cubin, Cubin):
+        return cubin
+    if isinstance(cubin, str | os.PathLike):
+        with open(cubin, "rb") as file:
+            return Cubin(file.read())
+    return Cubin(bytes(cubin))
+
+
+def disassemble(cubin: Cubin | bytes | bytearray | memoryview | str | os.PathLike[str]) -> str:
+    """Every kernel of a cubin as text: addresses, control codes (wait:read:write:yield:stall), instructions.
+
+    `cubin` is a Cubin, a file's bytes, or its name. ValueError on bytes that are no cubin.
+    """
+    return read_cubin(cubin).listing
+
+
+class Launch:
+    """A kernel with its grid and block: call it with the arguments."""
+
+    __slots__ = ("_block", "_grid", "_kernel")
+
+    def __init__(self, kernel: Kernel, grid: Dimensions, block: Dimensions | None) -> None:
+        self._kernel = kernel
+        self._grid = grid
+        self._block = block
+
+    def __call__(self, *args: Any, shared: int | None = None, stream: Stream | None = None) -> None:
+        """Start the kernel.
+
+        A pointer takes a GPUTensor, an object with __cuda_array_interface__, or an address; an integer must fit its
+        parameter, and a float takes ints, too. NumPy's scalars are as Python's. `shared`: dynamic shared memory in
+        bytes; None: what the kernel's manifest asks for. TypeError and ValueError name the argument.
+        """
+        k = self._kernel
+        k.module._module.launch(k.name, self._grid, self._block, args, shared, stream)
+
+    def __repr__(self) -> str:
+        return f"<Launch of {self._kernel.name}: grid {self._grid}, block {self._block}>"
+
+
+class Kernel:
+    """One kernel of a module, which it keeps alive."""
+
+    __slots__ = ("info", "module")
+
+    def __init__(self, module: Module, info: KernelInfo) -> None:
+        self.module = module
+        self.info = info
+
+    @property
+    def name(self) -> str:
+        return self.info.name
+
+    def __getitem__(self, key: Any) -> Launch:
+        """`kernel[grid, block]`, each an int or a tuple of up to three; `kernel[grid]` where the kernel says its block.
+
+        In a pair the second is the block: a grid of two dimensions alone is `kernel[(x, y), None]`.
+        """
+        if not isinstance(key, tuple):
+            return Launch(self, key, None)
+        if len(key) != 2:
+            raise ValueError(f"kernel {self.name}: [grid, block] has {len(key)} entries; needs 2, tuples for more axes")
+        return Launch(self, key[0], key[1])
+
+    def __repr__(self) -> str:
+        params = ", ".join(f"{p.type} {p.name}".rstrip() for p in self.info.params)
+        return f"<Kernel {self.name}({params})>"
+
+
+class Module:
+    """A cubin on the device. module["name"] and module.name are its kernels; iterating gives their names."""
+
+    def __init__(self, cubin: Cubin) -> None:
+        self._module = _core.Module(cubin)
+        self._kernels = {info.name: Kernel(self, info) for info in cubin.kernels}
+
+    @property
+    def cubin(self) -> Cubin:
+        return self._module.cubin
+
+    def __getitem__(self, name: str) -> Kernel:
+        try:
+            return self._kernels[name]
+        except KeyError:
+            raise KeyError(f"there is no kernel {name!r}; there are {', '.join(self._kernels)}") from None
+
+    def __getattr__(self, name: str) -> Kernel:
+        kernels = self.__dict__.get("_kernels", {})
+        if name in kernels:
+            kernel: Kernel = kernels[name]
+            return kernel
+        raise AttributeError(f"there is no kernel {name!r}; there are {', '.join(kernels)}")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self._kernels]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._kernels)
+
+    def __len__(self) -> int:
+        return len(self._kernels)
+
+    def __repr__(self) -> str:
+        return f"<Module for {self.cubin.arch}: {', '.join(self._kernels)}>"
+
+
+def load(
+    cubin_or_text: Cubin | bytes | bytearray | memoryview | str, arch: str | None = None, *, name: str = "kernel.sass"
+) -> Module:
+    """Put a cubin on the device: a Cubin, a file's bytes (ours or NVIDIA's), or the text of a template to assemble."""
+    if isinstance(cubin_or_text, str):
+        return Module(assemble(cubin_or_text, arch, name=name))
+    if arch is not None:
+        raise ValueError(f"arch is {arch!r}, but a cubin is for the architecture it was made for; leave it out")
+    return Module(read_cubin(cubin_or_text))
