@@ -49,7 +49,7 @@ test: ## every test but the long ones, on the emulator
 	$(setup) build python test
 	@$(configure) -DNG_REQUIRE_TESTS=$(if $(NO_SETUP),OFF,ON)
 	@$(build)
-	@failed=0; $(py) tools/check_tree.py && $(py) tools/readme_table.py --check || failed=1; ctest --preset $(preset) -j $(JOBS) || failed=1; \
+	@failed=0; $(py) tools/check_tree.py && $(py) tools/readme_table.py --check && $(py) tools/toolchain_table.py --check || failed=1; ctest --preset $(preset) -j $(JOBS) || failed=1; \
 	$(py) -m pytest $(ARGS) || failed=1; \
 	NERVANAGPU_EMULATOR_ARCH=sm_52 $(py) -m pytest -q $(both_families) || failed=1; exit $$failed
 
@@ -81,7 +81,9 @@ demo-gemm: ## classify handwritten digits with one fused GEMM, on the device tha
 	@$(py) examples/digits.py $(ARGS)
 
 doc: ## the documentation, into build/doc
-	$(setup) doc
+	$(setup) build python doc
+	@$(configure)
+	@$(build) --target ngasm
 	@$(py) -m sphinx -q -W --keep-going -b html docs build/doc
 	@echo "build/doc/index.html"
 

@@ -1,5 +1,6 @@
 """Sphinx configuration. `make doc` builds into build/doc."""
 
+import sys
 from pathlib import Path
 
 project = "nervanagpu"
@@ -13,3 +14,16 @@ myst_heading_anchors = 3
 html_theme = "furo"
 html_title = f"nervanagpu {release}"
 exclude_patterns = ["_build"]
+
+
+def _write_isa_pages(app: object) -> None:
+    """docs/isa/*.md, from the table inside ngasm (`make doc` builds it)."""
+    root = Path(__file__).parent.parent
+    sys.path.insert(0, str(root / "tools"))
+    import isa_pages
+
+    isa_pages.write(root / "build/bin/ngasm", root / "docs/isa")
+
+
+def setup(app: object) -> None:
+    app.connect("builder-inited", _write_isa_pages)  # type: ignore[attr-defined]

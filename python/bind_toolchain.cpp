@@ -139,7 +139,9 @@ void bind_toolchain(py::module_& m) {
       .def_property_readonly("arch", &Cubin::arch, "\"sm_90a\".")
       .def_property_readonly("kernels", &Cubin::kernels, "What it says of each kernel.")
       .def_property_readonly("listing", &Cubin::listing, "Every kernel as text, with control codes.")
-      .def_property_readonly("report", &Cubin::report, "Registers, memory, parameters and the proof, as text.")
+      .def_property_readonly(
+          "report", &Cubin::report,
+          "As `ngasm as --report`; of a cubin that was read: registers, memory, parameters and the proof.")
       .def("verify", &Cubin::verify, py::call_guard<py::gil_scoped_release>(), "Every hazard; []: proven.")
       .def("__repr__", [](const Cubin& c) {
         return "<Cubin for " + c.arch() + ": " + std::to_string(c.kernels().size()) + " kernels, " +

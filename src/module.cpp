@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "sass/asm/pipeline.h"
+#include "sass/asm/report.h"
 #include "sass/dis/listing.h"
 #include "sass/verify/verify.h"
 #include "src/module_arguments.h"
@@ -129,6 +130,9 @@ AssembleError::AssembleError(const std::string& diagnostic, std::string message,
 AssembleError::~AssembleError() = default;
 
 struct Cubin::Data {
+  // What it was assembled from; name empty where it was read.
+  sass::Template source;
+  sass::Defines defines;
   std::vector<std::uint8_t> bytes;
   sass::CubinImage image;
   std::vector<KernelInfo> kernels;
@@ -150,7 +154,11 @@ Cubin Cubin::assemble(const std::string& text, const AssembleOptions& options) {
   if (!image.ok()) refuse(image.error(), source.name, text);
   const auto bytes = sass::write_cubin(*image);
   if (!bytes.ok()) refuse(bytes.error(), source.name, text);
-  return read(*bytes);
+  const Cubin read_back = read(*bytes);
+  auto data = std::make_shared<Data>(*read_back.data_);
+  data->source = source;
+  data->defines = {options.defines.begin(), options.defines.end()};
+  return Cubin(std::move(data));
 }
 
 Cubin Cubin::read(std::span<const std::uint8_t> bytes) {
@@ -181,14 +189,33 @@ std::string Cubin::listing() const {
   return out;
 }
 
+namespace {
+
+// By the machine model, which needs the program: what is in a cubin does not say where registers came from.
+std::string costs_of(const sass::Template& source, sass::Arch arch, const sass::Defines& fixed) {
+  std::string out;
+  const auto all = sass::variants(source, fixed);
+  if (!all.ok()) return all.error().text();
+  for (const sass::Defines& defines : *all) {
+    const auto expansion = sass::expand(source, arch, defines);
+    if (!expansion.ok()) return expansion.error().text();
+    auto program = sass::parse(*expansion);
+    if (!program.ok()) return program.error().text();
+    if (const auto ok = sass::schedule(*program); !ok.ok()) return ok.error().text();
+    out += (out.empty() ? "" : "\n") + sass::table_of(sass::report_of(*program));
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string Cubin::report() const {
+  if (!data_->source.text.empty()) return costs_of(data_->source, data_->image.arch, data_->defines);
   std::string out;
   for (const sass::KernelImage& k : data_->image.kernels) {
-    const auto hazards = sass::verify(data_->image.arch, k);
-    out += sass::header_of(data_->image.arch, k);
-    out += "//   " +
-           (hazards.empty() ? std::string("proven free of hazards") : std::to_string(hazards.size()) + " hazards") +
-           "\n";
+    const std::size_t hazards = sass::verify(data_->image.arch, k).size();
+    out += sass::header_of(data_->image.arch, k) + "//   ";
+    out += hazards == 0 ? "proven free of hazards\n" : std::to_string(hazards) + " hazards\n";
   }
   return out;
 }

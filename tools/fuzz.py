@@ -110,7 +110,16 @@ def main() -> int:
     print(f"fuzz: {total} executions, no failure")
     if args.record:
         RESULT.parent.mkdir(parents=True, exist_ok=True)
-        RESULT.write_text(json.dumps({"executions": total, "targets": good}, indent=1) + "\n", encoding="utf-8")
+        numbers: list[dict[str, int | str]] = [
+            {"what": f"executions of {row['target']}", "value": row["executions"]} for row in good
+        ]
+        numbers += [
+            {"what": "executions", "value": total},
+            {"what": "seconds", "value": sum(int(row["seconds"]) for row in good)},
+            {"what": "failures", "value": 0},
+        ]
+        result = {"verb": "make fuzz ARGS=--record SECONDS=" + str(args.seconds), "numbers": numbers, "targets": good}
+        RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

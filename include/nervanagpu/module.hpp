@@ -4,7 +4,7 @@
 //   ng::Module module(cubin);                                              // or ng::Module(ng::Cubin::read(bytes))
 //   module.launch("scale", {grid}, {128}, {x, y, n, 2.0});
 //
-// docs/kernels.md walks through it.
+// docs/first-kernel.md walks through it.
 #pragma once
 
 #include <array>
@@ -94,7 +94,8 @@ class NG_API Cubin {
   [[nodiscard]] const std::vector<KernelInfo>& kernels() const noexcept;
   // Every kernel as text: addresses, control codes, instructions.
   [[nodiscard]] std::string listing() const;
-  // Registers, shared memory, parameters, instructions of each kind, and CTAs a multiprocessor holds, as text.
+  // As `ngasm as --report`: registers, occupancy, bank conflicts, and what each loop costs by the machine model. Of a
+  // cubin that was read: registers, memory, parameters, and whether it is proven.
   [[nodiscard]] std::string report() const;
   // Every hazard; empty: proven. Assembled cubins have none; those of others are judged by our latency table.
   [[nodiscard]] std::vector<Hazard> verify() const;

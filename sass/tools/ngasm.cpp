@@ -59,6 +59,9 @@ constexpr std::array kCommands = {
             "FILE has lines `hex <tab> text`: the text of another disassembler, which ours must equal.\n"
             "  -v, --verbose   show what is unknown\n\n"
             "Prints `N instructions, E exact, U unknown, B broken`; exit status 0 only if nothing is broken.\n"},
+    Command{"isa", cmd_isa, "print the table of instructions as JSON",
+            "usage: ngasm isa --arch ARCH\n\n"
+            "One object for each row: mnemonic, form, fixed bits, modifiers with their values, operands with their fields.\n"},
 };
 // clang-format on
 
