@@ -62,6 +62,10 @@ constexpr std::array kCommands = {
     Command{"isa", cmd_isa, "print the table of instructions as JSON",
             "usage: ngasm isa --arch ARCH\n\n"
             "One object for each row: mnemonic, form, fixed bits, modifiers with their values, operands with their fields.\n"},
+    Command{"coverage", cmd_coverage, "how many of an architecture's opcodes have rows",
+            "usage: ngasm coverage [--arch ARCH] [--missing]\n\n"
+            "Compares the instruction table with the opcodes that nvdisasm takes, a list made by tools/harvest/opcodes.py.\n"
+            "  --missing   name those without a row\n"},
 };
 // clang-format on
 

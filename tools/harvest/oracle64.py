@@ -14,7 +14,7 @@ from oracle import NVDISASM, normalise
 
 _LINE = re.compile(r"^\s*/\*([0-9a-f]+)\*/\s+(.*?)\s*;?\s*(?:/\*.*)?$")
 PLAIN = 0x7E1  # stall 1, no scoreboard, no wait, no reuse
-_RELATIVE = re.compile(r"\b(BRA|SSY|PBK|PCNT|CAL|PRET|PEXIT|PLONGJMP|BRX)\b")
+_RELATIVE = re.compile(r"\b(BRA|SSY|PBK|PCNT|CAL|PRET|PEXIT|PLONGJMP)\b")
 
 
 def disassemble(words, arch="SM52", control=PLAIN):

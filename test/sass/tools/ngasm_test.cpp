@@ -229,8 +229,30 @@ TEST_F(Ngasm, BadCommandLines) {
   EXPECT_EQ(message("run --checked=1 x"), "2 ngasm: error: option --checked takes no value, found `1`");
 }
 
+TEST_F(Ngasm, CoverageCountsOpcodesAndNamesThoseWithoutRows) {
+  const Outcome one = ngasm("coverage --arch sm_90a");
+  EXPECT_EQ(one.status, 0);
+  int counts[4] = {};
+  ASSERT_EQ(std::sscanf(one.out.c_str(), "sm_90a: %d of %d mnemonics, %d of %d opcode values have rows", &counts[0],
+                        &counts[1], &counts[2], &counts[3]),
+            4)
+      << one.out;
+  EXPECT_EQ(counts[1], 193);
+  EXPECT_EQ(counts[3], 691);
+  EXPECT_GE(counts[0], 158);
+  EXPECT_GE(counts[2], 425);
+  EXPECT_LE(counts[2], counts[3]);
+  const Outcome missing = ngasm("coverage --arch sm_90a --missing");
+  int listed = 0;
+  std::istringstream in(missing.out.substr(missing.out.find('\n')));
+  for (std::string word; in >> word;) listed += word.find_first_not_of("0123456789abcdef") == std::string::npos ? 1 : 0;
+  EXPECT_EQ(listed, counts[3] - counts[2]);
+  EXPECT_EQ(ngasm("coverage --arch sm_52").status, 2) << "there is no list for it";
+  EXPECT_EQ(ngasm("coverage x").status, 2);
+}
+
 TEST_F(Ngasm, HelpAndVersion) {
-  for (const std::string command : {"as", "dis", "verify", "run", "encode", "roundtrip"}) {
+  for (const std::string command : {"as", "dis", "verify", "run", "encode", "roundtrip", "coverage"}) {
     const Outcome o = ngasm(command + " --help");
     EXPECT_EQ(o.status, 0);
     EXPECT_EQ(o.out.rfind("usage: ngasm " + command, 0), 0u) << o.out;
