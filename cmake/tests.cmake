@@ -70,6 +70,7 @@ ng_test(test_tools sass/tools LINK ng_sass)
 ng_test(test_runtime src LINK ng_runtime)
 ng_test(test_kernels kernels LINK ng_runtime)
 ng_test(test_layers layers LINK ng_runtime)
+ng_test(test_cudac cudac LINK ng_runtime)  # programs in CUDA C, on the emulator or a GPU
 
 # Problems with exact results, on every kind of device; and beside cuBLAS and cuDNN, which needs a GPU.
 ng_test(test_gpu gpu BUILD_ONLY LINK ng_runtime)

@@ -110,6 +110,21 @@ u64 update(std::byte* p, const Detail& x, u64 value, u64 swap) {
   }
 }
 
+bool in_window(u64 address) {
+  return address >> 32 == kSharedWindow >> 32 || address >> 32 == kLocalWindow >> 32;
+}
+
+// QSPC.S: which generic addresses lie in shared memory.
+const Uop* qspc(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  u32 shared = 0;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if (lane_address(w, x.address[0], l) >> 32 == kSharedWindow >> 32) shared |= 1u << l;
+  }
+  set_predicate(w, x.pdst[0], shared);
+  return u + 1;
+}
+
 template <Space kSpace>
 const Uop* atomic(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
@@ -123,8 +138,13 @@ const Uop* atomic(Warp& w, const Uop* u) {
   if (!swaps) swap = swap_hi = value;
   u32 old_lo[kLanes] = {};
   u32 old_hi[kLanes] = {};
+  // With a predicate result: what shared and local memory cannot do is left to the code that follows.
+  const bool reports = x.pdst_count > 0 && x.pdst[0] != preds::kDump;
+  u32 done = 0;
   for (unsigned l = 0; l < kLanes; ++l) {
     if ((w.exec >> l & 1) == 0) continue;
+    if (reports && in_window(lane_address(w, x.address[0], l))) continue;
+    done |= 1u << l;
     old_lo[l] = old_hi[l] = kPoison;
     std::byte* p = locate(w, u, l, kSpace, lane_address(w, x.address[0], l), x.bytes, Intent::kAtomic);
     if (p == nullptr) {
@@ -143,6 +163,7 @@ const Uop* atomic(Warp& w, const Uop* u) {
     old_lo[l] = static_cast<u32>(old);
     old_hi[l] = static_cast<u32>(old >> 32);
   }
+  if (reports) set_predicate(w, x.pdst[0], done);
   if (!x.flag2) return u + 1;
   blend(w.row(x.dst), old_lo, w.exec);
   if (wide) blend(w.row(static_cast<std::uint16_t>(x.dst + 1)), old_hi, w.exec);
@@ -179,6 +200,10 @@ bool bind_atomic(const Inst& inst, Binding& b) {
     case Op::RED:
     case Op::REDG: x.body = atomic<Space::kGlobal>; break;
     case Op::ATOMS: x.body = atomic<Space::kShared>; break;
+    case Op::QSPC:
+      if (x.dst != rows::kDump || x.pdst_count != 1 || x.address_count != 1) b.refuse("operands");
+      x.body = qspc;
+      return true;
     default: return false;
   }
   if (!function_of(inst, x)) b.refuse("an atomic function");
@@ -198,9 +223,7 @@ bool bind_atomic(const Inst& inst, Binding& b) {
   x.ftz = x.ftz || says(inst, "FTZ");
   x.kind2 = static_cast<std::uint8_t>(type);
   if (x.address_count != 1) b.refuse("operands");
-  for (unsigned i = 0; i < x.pdst_count; ++i) {
-    if (x.pdst[i] != preds::kDump) b.refuse("a predicate result");
-  }
+  if (says(inst, "POPC") && x.dst != rows::kDump) b.refuse("a register result");
   return true;
 }
 

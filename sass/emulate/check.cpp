@@ -157,6 +157,10 @@ void Checker::check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use&
     }
   }
   if ((w.exec & ~t.lanes) != 0 && !use.carried) {
+    if (use.matters != CheckOp::Use::In::kAll && u->x->puse_count > 0) {
+      const std::uint32_t p = predicate(w, u->x->puse[0]);
+      if ((w.exec & ~t.lanes & (use.matters == CheckOp::Use::In::kTrue ? p : ~p)) == 0) return;
+    }
     if (!again(u, "uninitialised register", w)) {
       found(w, u, static_cast<unsigned>(std::countr_zero(w.exec & ~t.lanes)), "uninitialised register",
             tags::name(use.tag) + " was never written");
@@ -220,6 +224,20 @@ std::uint32_t Checker::raise(WarpState& s, unsigned sb, const Outstanding& o) {
   return n;
 }
 
+// An operation whose guard is false still takes its turn in its queues: its scoreboards speak for older ones.
+void Checker::take_turn(WarpState& s, const CheckOp& op) {
+  std::uint32_t in_queue = 0;
+  if (op.queue != Queue::kNone) in_queue = ++s.queue_issued[static_cast<std::size_t>(op.queue)];
+  std::uint32_t in_read_queue = 0;
+  if (op.read_queue != ReadQueue::kNone) in_read_queue = ++s.read_issued[static_cast<std::size_t>(op.read_queue)];
+  if (op.write_sb < kScoreboards) {
+    raise(s, op.write_sb, {s.clock, op.least, in_queue, 0, op.queue, op.read_queue, in_read_queue});
+  }
+  if (op.read_sb < kScoreboards) {
+    raise(s, op.read_sb, {s.clock, op.least_read, 0, 0, Queue::kNone, op.read_queue, in_read_queue});
+  }
+}
+
 void Checker::issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std::uint32_t lanes) {
   std::uint32_t in_queue = 0;
   if (op.queue != Queue::kNone) in_queue = ++s.queue_issued[static_cast<std::size_t>(op.queue)];
@@ -263,6 +281,10 @@ void Checker::issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std:
       t.settled = kNever;
       t.sb = op.write_sb < kScoreboards ? op.write_sb : static_cast<std::uint8_t>(kNoScoreboard);
       t.number = number;
+      if (op.by_reads && op.write_sb >= kScoreboards && op.read_sb < kScoreboards) {
+        t.sb = op.read_sb;
+        t.number = read_number;
+      }
       t.queue = op.queue;
       s.in_queue[def.tag] = in_queue;
     } else {
@@ -286,6 +308,8 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
       for (const unsigned sb : {op.write_sb, op.read_sb}) {
         if (sb < kScoreboards) raise(s, sb, {.issued = s.clock, .least = op.least_read});
       }
+    } else if (!op.commits_async && (op.queue != Queue::kNone || op.read_queue != ReadQueue::kNone)) {
+      take_turn(s, op);
     }
     s.clock += op.stall;
     return u + 1;

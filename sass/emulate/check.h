@@ -45,6 +45,9 @@ struct CheckOp {
     bool late = false;
     bool carried = false;    // only passed on: may be uninitialised
     bool overtaken = false;  // a writer right behind it may come before it reads
+    // Lanes in which the value matters: all, or those where the instruction's predicate operand is true or false.
+    enum class In : std::uint8_t { kAll, kTrue, kFalse };
+    In matters = In::kAll;
   };
   struct Def {
     std::uint16_t tag = 0;
@@ -66,6 +69,7 @@ struct CheckOp {
   bool late = false;                       // some sources are read after issue
   bool commits_async = false;              // LDGDEPBAR
   bool frees_reads = false;                // BAR before sm_70: memory operations have read their sources
+  bool by_reads = false;                   // its results, predicates, are there when its sources were read
   bool always_counts = false;              // before sm_70 its scoreboards count even if its guard is false
   std::uint8_t depbar_all = 0;             // DEPBAR: scoreboards to await in full
   std::uint8_t depbar_sb = kNoScoreboard;  // and one to await down to depbar_count
@@ -177,6 +181,7 @@ class Checker {
   [[nodiscard]] bool pending(const WarpState& s, std::uint16_t tag) const;
   void check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use& use);
   void check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, const CheckOp::Def& def);
+  static void take_turn(WarpState& s, const CheckOp& op);
   void issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std::uint32_t lanes);
   static std::uint32_t raise(WarpState& s, unsigned sb, const Outstanding& o);
   void poison(Warp& w, std::uint16_t tag);

@@ -38,6 +38,31 @@ std::uint8_t effective_stall(Arch arch, const Control& c) {
   return c.stall >= kYieldStall ? 2 : std::max<std::uint8_t>(c.stall, 1);
 }
 
+// A select does not use what it does not take, nor a compare what its predicate operand has decided.
+CheckOp::Use::In matters_in(const Inst& inst, const Access& a) {
+  using In = CheckOp::Use::In;
+  if (a.operand == 255 || a.file != RegFile::kGpr) return In::kAll;
+  const Operand& o = inst.operands()[a.operand];
+  switch (inst.op) {
+    case Op::SEL:
+    case Op::FSEL: {
+      bool first = true;
+      for (const Operand& p : inst.operands()) {
+        if (p.role == Role::kDef || p.kind == OperandKind::kPred) continue;
+        if (&p == &o) return first ? In::kTrue : In::kFalse;
+        first = false;
+      }
+      return In::kAll;
+    }
+    case Op::ISETP:
+    case Op::FSETP:
+    case Op::DSETP:
+      if (inst.mod(Axis::kBool) == Tok::AND) return In::kTrue;
+      return inst.mod(Axis::kBool) == Tok::OR ? In::kFalse : In::kAll;
+    default: return In::kAll;
+  }
+}
+
 }  // namespace
 
 CheckOp check_op(Arch arch, const Inst& inst) {
@@ -51,6 +76,7 @@ CheckOp check_op(Arch arch, const Inst& inst) {
   op.read_queue = read_queue_of(inst);
   op.late = reads_late(inst);
   op.commits_async = inst.op == Op::LDGDEPBAR;
+  op.by_reads = announced_by_reads(inst);
   std::uint8_t least = 255;
   for (const Access& a : accesses(inst)) {
     const int base = tag_base(a.file);
@@ -66,7 +92,10 @@ CheckOp check_op(Arch arch, const Inst& inst) {
       } else if (!a.carried) {
         const Consumer consumer = consumer_of(inst, a, part);
         const bool overtaken = a.file == RegFile::kUGpr && overwritten_early(arch, consumer);
-        const CheckOp::Use use{tag, consumer, is_late_read(a), a.carried, overtaken};
+        // Functions save registers of their callers, written or not.
+        const bool saved =
+            inst.op == Op::STL && a.operand != 255 && inst.operands()[a.operand].kind == OperandKind::kGpr;
+        const CheckOp::Use use{tag, consumer, is_late_read(a), saved, overtaken, matters_in(inst, a)};
         // The carry that .X reads is no operand either, but of the executing lanes only.
         (a.operand == 255 && a.file != RegFile::kCc ? op.guard : op.uses).push_back(use);
       }

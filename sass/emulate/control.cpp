@@ -191,7 +191,18 @@ const Uop* bsync(Warp& w, const Uop* u) {
 const Uop* warpsync(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   std::uint32_t want = kAllLanes;
-  if (x.src_count > 0) want = fetch_raw(w, x.src[0], 0)[std::countr_zero(w.exec)];
+  if (x.src_count > 0) {  // each lane waits for those that its own mask names
+    ConstRow masks = fetch_raw(w, x.src[0], 0);
+    want = masks[std::countr_zero(w.exec)];
+    std::uint32_t same = 0;
+    for (unsigned l = 0; l < kLanes; ++l) {
+      if ((w.exec >> l & 1) != 0 && masks[l] == want) same |= 1u << l;
+    }
+    if (same != w.exec) {
+      split(w, w.exec & ~same, index_of(w, u));
+      w.exec = same;
+    }
+  }
   return wait_with(w, u, Group::State::kAtWarpSync, want);
 }
 

@@ -81,6 +81,28 @@ const Uop* dsetp(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+// DSETP.MIN and .MAX: which lanes take the first operand as the smaller or larger one, a NaN only where the other is one
+// too; and which lanes have two NaNs.
+const Uop* dsetp_pick(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const WideRow a = fetch_wide(w, x.src[0], 0);
+  const WideRow b = fetch_wide(w, x.src[1], 2);
+  u32 first = 0;
+  u32 nans = 0;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    const double p = a.value(l);
+    const double q = b.value(l);
+    const bool less = p < q || (p == q && std::signbit(p) && !std::signbit(q));
+    const bool more = p > q || (p == q && !std::signbit(p) && std::signbit(q));
+    if (q != q || (p == p && (x.flag ? less : more))) first |= 1u << l;
+    if (p != p && q != q) nans |= 1u << l;
+  }
+  const u32 with = x.puse_count > 0 ? predicate(w, x.puse[0]) : kAllLanes;
+  if (x.pdst_count > 0) set_predicate(w, x.pdst[0], first & with);
+  if (x.pdst_count > 1) set_predicate(w, x.pdst[1], nans & with);
+  return u + 1;
+}
+
 const Uop* dmnmx(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   const WideRow a = fetch_wide(w, x.src[0], 0);
@@ -126,6 +148,12 @@ bool bind_double(const Inst& inst, Binding& b) {
     case Op::DMNMX: x.body = dmnmx; return true;
     case Op::DSET:
     case Op::DSETP: {
+      if (says(inst, "MIN") || says(inst, "MAX")) {
+        if (inst.op != Op::DSETP || !inst.has(Axis::kBool, Tok::AND)) b.refuse("comparison");
+        x.flag = says(inst, "MIN");
+        x.body = dsetp_pick;
+        return true;
+      }
       const unsigned accept = accepted(inst);
       if (accept > 15) b.refuse("comparison");
       x.kind = static_cast<std::uint8_t>(accept);

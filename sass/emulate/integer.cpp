@@ -257,6 +257,86 @@ const Uop* idp(Warp& w, const Uop* u) {
   return map3(w, u, [=](u32 a, u32 b, u32 c) { return dot(kind, a, b, c); });
 }
 
+// |a - b| + c, and of the four bytes: each, or .ACC their sum and c.
+const Uop* vabsdiff(Warp& w, const Uop* u) {
+  const bool is_signed = u->x->is_signed;
+  return map3(w, u, [=](u32 a, u32 b, u32 c) {
+    const bool less = is_signed ? static_cast<i32>(a) < static_cast<i32>(b) : a < b;
+    return (less ? b - a : a - b) + c;
+  });
+}
+const Uop* vabsdiff4(Warp& w, const Uop* u) {
+  const bool is_signed = u->x->is_signed;
+  const bool sums = u->x->flag;
+  return map3(w, u, [=](u32 a, u32 b, u32 c) {
+    u32 out = c;
+    for (unsigned at = 0; at < 32; at += 8) {
+      const u32 d = static_cast<u32>(
+          std::abs(static_cast<i32>(field(a >> at, 8, is_signed)) - static_cast<i32>(field(b >> at, 8, is_signed))));
+      out += sums ? d : d << at;
+    }
+    return out;
+  });
+}
+
+// VIMNMX, VIMNMX3 and VIADDMNMX of packed halves, and with .RELU: kind 0 the first two, 1 all three, 2 the sum of the
+// first two and the third.
+template <bool kSigned, unsigned kWidth>
+const Uop* packed_mnmx(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const u32 pick = predicate(w, x.puse[0]);
+  ConstRow a = fetch(w, x.src[0], 0);
+  ConstRow b = fetch(w, x.src[1], 1);
+  ConstRow c = fetch(w, x.src_count > 2 ? x.src[2] : x.src[1], 2);
+  Row32 o = result(w, x);
+  constexpr u32 kMask = kWidth == 32 ? ~0u : (1u << (kWidth % 32)) - 1;
+  const auto part = [](u32 v, unsigned at) {
+    const u32 raw = v >> at & kMask;
+    return kSigned ? static_cast<std::int64_t>(static_cast<i32>(raw << (32 - kWidth)) >> (32 - kWidth))
+                   : static_cast<std::int64_t>(raw);
+  };
+  for (unsigned l = 0; l < kLanes; ++l) {
+    const bool minimum = (pick >> l & 1) != 0;
+    const auto better = [&](std::int64_t p, std::int64_t q) { return minimum ? std::min(p, q) : std::max(p, q); };
+    u32 out = 0;
+    for (unsigned at = 0; at < 32; at += kWidth) {
+      std::int64_t v = part(a[l], at);
+      if (x.kind == 2) {
+        v = part(static_cast<u32>(part(a[l], at) + part(b[l], at)), 0);
+        v = better(v, part(c[l], at));
+      } else {
+        v = better(v, part(b[l], at));
+        if (x.kind == 1) v = better(v, part(c[l], at));
+      }
+      if (x.flag && v < 0) v = 0;
+      out |= (static_cast<u32>(v) & kMask) << at;
+    }
+    o[l] = out;
+  }
+  finish(w, x);
+  return u + 1;
+}
+
+// True if it is one of these.
+bool bind_packed_mnmx(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  const bool halves = says(inst, "U16x2") || says(inst, "S16x2");
+  x.flag = says(inst, "RELU");
+  if (!halves && !x.flag) return false;
+  x.kind = inst.op == Op::VIMNMX ? 0 : inst.op == Op::VIMNMX3 ? 1 : 2;
+  if (x.src_count != (x.kind == 0 ? 2 : 3) || x.puse_count != 1) b.refuse("operands");
+  for (const Src& s : x.src) {
+    if (halves && s.neg) b.refuse("a negated pair of halves");
+  }
+  signs_as_integer(x);
+  if (halves) {
+    x.body = says(inst, "S16x2") ? packed_mnmx<true, 16> : packed_mnmx<false, 16>;
+  } else {
+    x.body = x.is_signed ? packed_mnmx<true, 32> : packed_mnmx<false, 32>;
+  }
+  return true;
+}
+
 void bind_iadd3(Binding& b) {
   Detail& x = b.detail;
   if (x.extended) {  // with carries in, - of a source is ~
@@ -370,21 +450,28 @@ bool bind_integer(const Inst& inst, Binding& b) {
     case Op::ULEA: bind_lea(inst, b); return true;
     case Op::IMNMX:
     case Op::VIMNMX:
-      if (says(inst, "U16x2") || says(inst, "S16x2") || says(inst, "RELU")) b.refuse("packed halves or .RELU");
+      if (bind_packed_mnmx(inst, b)) return true;
       signs_as_integer(x);
       x.body = x.is_signed ? imnmx<true> : imnmx<false>;
       return true;
     case Op::VIMNMX3:
-      if (says(inst, "U16x2") || says(inst, "S16x2") || says(inst, "RELU")) b.refuse("packed halves or .RELU");
+      if (bind_packed_mnmx(inst, b)) return true;
       if (x.src_count != 3 || x.puse_count != 1) b.refuse("operands");
       signs_as_integer(x);
       x.body = x.is_signed ? imnmx3<true> : imnmx3<false>;
       return true;
     case Op::VIADDMNMX:
-      if (says(inst, "U16x2") || says(inst, "S16x2") || says(inst, "RELU")) b.refuse("packed halves or .RELU");
+      if (bind_packed_mnmx(inst, b)) return true;
       if (x.src_count != 3 || x.puse_count != 1) b.refuse("operands");
       signs_as_integer(x);
       x.body = x.is_signed ? iaddmnmx<true> : iaddmnmx<false>;
+      return true;
+    case Op::VABSDIFF:
+    case Op::VABSDIFF4:
+      x.is_signed = inst.op == Op::VABSDIFF ? x.is_signed : !says(inst, "U8");
+      x.flag = says(inst, "ACC");
+      if (x.pdst_count > 0 && x.pdst[0] != preds::kDump) b.refuse("a predicate result");
+      x.body = inst.op == Op::VABSDIFF ? vabsdiff : vabsdiff4;
       return true;
     case Op::IABS: x.body = iabs; return true;
     case Op::IDP: bind_idp(inst, b); return true;

@@ -59,6 +59,7 @@ constexpr Name kNames[] = {
     {"SR_CLOCKHI", kClockHi},
     {"SR_GLOBALTIMERLO", kClock},
     {"SR_GLOBALTIMERHI", kClockHi},
+    {"SR_SWINLO", kZero},
     {"SR_SWINHI", kSharedWindowHi},
     {"SR_LWINHI", kLocalWindowHi},
     {"SR_SMEMSZ", kSharedSize},

@@ -222,6 +222,7 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
     case Unit::kUniformToVector: return Consumer::kToUniform;
     case Unit::kMemShared:
     case Unit::kMemGlobal:
+      if (inst.op == Op::MATCH) return Consumer::kXu;
       if (inst.op != Op::SHFL && use.operand < inst.operand_count &&
           inst.operands()[use.operand].kind == OperandKind::kGpr) {
         return Consumer::kData;
@@ -248,6 +249,7 @@ int min_stall(Arch arch, const Inst& inst) {
 
 Queue queue_of(Arch arch, const Inst& inst) {
   if (ready(inst) != Ready::kScoreboard) return Queue::kNone;
+  if (inst.op == Op::REDUX) return Queue::kRedux;
   switch (unit(inst)) {
     case Unit::kXu: return Queue::kXu;
     case Unit::kMemShared: return Queue::kShared;
@@ -255,6 +257,13 @@ Queue queue_of(Arch arch, const Inst& inst) {
     case Unit::kDouble: return info(arch).encoding == Encoding::k64 ? Queue::kDouble : Queue::kNone;
     default: return Queue::kNone;
   }
+}
+
+bool announced_by_reads(const Inst& inst) {
+  if (inst.op != Op::ATOM && inst.op != Op::ATOMG) return false;
+  return std::ranges::any_of(inst.operands(), [](const Operand& o) {
+    return o.kind == OperandKind::kGpr && o.role == Role::kDef && o.reg == kRZ;
+  });
 }
 
 ReadQueue read_queue_of(const Inst& inst) {

@@ -36,6 +36,7 @@ enum class Queue : std::uint8_t {
   kXu,      // MUFU, F2I, I2F, F2F, FRND, POPC, FLO, BREV
   kGlobal,  // sm_50 .. sm_62 only: LDG, ATOM
   kDouble,  // DADD, DMUL, DFMA where they use scoreboards
+  kRedux,   // REDUX
 };
 
 // The in-order queue in which an operation's sources are read. Once a younger one's were, an older one's were, too.
@@ -57,6 +58,9 @@ Producer producer_of(const Inst& inst, const Access& def, unsigned part = 0);
 Consumer consumer_of(const Inst& inst, const Access& use, unsigned part = 0);
 Queue queue_of(Arch arch, const Inst& inst);
 ReadQueue read_queue_of(const Inst& inst);
+// An atomic operation without a destination register: its predicate is there when its sources were read, and the read
+// scoreboard says so.
+bool announced_by_reads(const Inst& inst);
 // This source is read so late that overwriting it needs the read scoreboard. Uniform registers are read at issue, but
 // for those of the copy engine and of SYNCS.EXCH (Traits::late_uniform).
 inline bool is_late_read(const Access& access) {

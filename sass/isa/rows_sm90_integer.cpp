@@ -98,7 +98,8 @@ constexpr void arithmetic(RowList<256>& t) {
   const Slot c_hex = src_c(hex);
   alu(t, row(Op::VIADDMNMX, kHopper, {}, {lanes, relu}, {kD, src_a(), b_hex.neg(0), c_hex, kPs}, kAluPipe), 0x046,
       "28c");
-  alu(t, row(Op::VIADDMNMX, kHopper, {}, {lanes, relu}, {kD, src_a(), b_hex, c_hex, kPs}, kAluPipe), 0x046, "4e");
+  alu(t, row(Op::VIADDMNMX, kHopper, {}, {lanes, relu}, {kD, src_a(), b_hex, c_hex, kPs}, kAluPipe), 0x046, "e");
+  alu(t, row(Op::VIADDMNMX, kHopper, {}, {lanes, relu}, {kD, src_a(), b_hex.neg(0), c_hex, kPs}, kAluPipe), 0x046, "4");
   alu(t, row(Op::VIMNMX3, kHopper, {}, {lanes, relu}, {kD, src_a(), b_hex, c_hex, kPs}, kAluPipe), 0x00f, "28c");
   alu(t,
       row(Op::I2IP, kHopper, {},

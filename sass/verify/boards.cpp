@@ -157,7 +157,8 @@ void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std:
   });
   for (const Outstanding& o : older) put(o);
   const RegisterSet none{};
-  if (ready(step.inst) == Ready::kScoreboard && sets[i].writes != none) put({i, false, false, write, kept, {}});
+  const std::uint8_t done = announced_by_reads(step.inst) ? static_cast<std::uint8_t>(read | write) : write;
+  if (ready(step.inst) == Ready::kScoreboard && sets[i].writes != none) put({i, false, false, done, kept, {}});
   // Results are there only after the sources were read.
   if (sets[i].late != none) put({i, true, false, static_cast<std::uint8_t>(read | write), kept, {}});
 }
