@@ -34,6 +34,8 @@ bool bind_memory(const Inst& inst, Binding& b);
 bool bind_atomic(const Inst& inst, Binding& b);
 bool bind_exchange(const Inst& inst, Binding& b);
 bool bind_matrix(const Inst& inst, Binding& b);
+bool bind_mma(const Inst& inst, Binding& b);   // HMMA, IMMA, DMMA
+bool bind_gmma(const Inst& inst, Binding& b);  // HGMMA, IGMMA, QGMMA, WARPGROUP, FENCE
 bool bind_convert(const Inst& inst, Binding& b);
 bool bind_double(const Inst& inst, Binding& b);
 bool bind_mufu(const Inst& inst, Binding& b);

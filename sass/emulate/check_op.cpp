@@ -107,6 +107,17 @@ CheckOp check_op(Arch arch, const Inst& inst) {
     op.frees_reads = inst.op == Op::BAR;
     op.least = op.least_read = kLeastWait;
   }
+  if (ready(inst) == Ready::kGroup) {
+    op.tensor = CheckOp::Tensor::kMultiply;
+    for (const Operand& o : inst.operands())
+      op.commits = op.commits || (o.kind == OperandKind::kGroup && o.imm != kNoGroup);
+  }
+  if (inst.op == Op::WARPGROUP) {
+    op.tensor = inst.has(Axis::kFunction, Tok::ARRIVE) ? CheckOp::Tensor::kArrive : CheckOp::Tensor::kWait;
+    for (const Operand& o : inst.operands()) {
+      if (o.kind == OperandKind::kImm) op.wait_groups = static_cast<std::uint8_t>(o.imm);
+    }
+  }
   if (inst.op == Op::DEPBAR) {
     for (const Operand& o : inst.operands()) {
       if (o.kind == OperandKind::kScoreboard) op.depbar_sb = static_cast<std::uint8_t>(o.imm);
@@ -120,8 +131,9 @@ CheckOp check_op(Arch arch, const Inst& inst) {
 QuickOp quick_op(const CheckOp& op, Handler body) {
   QuickOp q;
   const bool plain = op.guard.empty() && op.wait == 0 && op.write_sb >= kScoreboards && op.read_sb >= kScoreboards &&
-                     !op.by_scoreboard && !op.late && !op.commits_async && !op.frees_reads && op.depbar_all == 0 &&
-                     op.depbar_sb >= kScoreboards && op.uses.size() <= q.use.size() && op.defs.size() <= q.def.size();
+                     !op.by_scoreboard && !op.late && !op.commits_async && !op.frees_reads &&
+                     op.tensor == CheckOp::Tensor::kNone && op.depbar_all == 0 && op.depbar_sb >= kScoreboards &&
+                     op.uses.size() <= q.use.size() && op.defs.size() <= q.def.size();
   const bool vector =
       std::none_of(op.defs.begin(), op.defs.end(), [](const CheckOp::Def& d) { return tags::is_uniform(d.tag); });
   if (!plain || !vector) return q;

@@ -1,4 +1,4 @@
-// LDSM and STSM: 8 x 8 matrices of 16-bit elements between shared memory and registers. Lanes 8i .. 8i+7 hold the
+// LDSM, STSM and MOVM: 8 x 8 matrices of 16-bit elements between shared memory and registers. Lanes 8i .. 8i+7 hold the
 // addresses of the rows of matrix i; lane l holds elements 2(l mod 4) and the next of row l/4, or transposed of column
 // l/4.
 #include <cstdint>
@@ -72,9 +72,26 @@ const Uop* stsm(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+// MOVM: a matrix in registers, transposed.
+const Uop* movm(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  if (w.exec != kAllLanes) return fault(w, u, kLanes, "MOVM by a part of the warp");
+  Matrix m;
+  ConstRow from = fetch_raw(w, x.src[0], 0);
+  for (unsigned l = 0; l < kLanes; ++l) put(m, l, false, from[l]);
+  Row32 to = w.row(x.dst);
+  for (unsigned l = 0; l < kLanes; ++l) to[l] = get(m, l, true);
+  return u + 1;
+}
+
 }  // namespace
 
 bool bind_matrix(const Inst& inst, Binding& b) {
+  if (inst.op == Op::MOVM) {
+    b.detail.body = movm;
+    if (!says(inst, "MT88")) b.refuse("a matrix shape");
+    return true;
+  }
   if (inst.op != Op::LDSM && inst.op != Op::STSM) return false;
   Detail& x = b.detail;
   x.imm = says(inst, "4") ? 4 : says(inst, "2") ? 2 : 1;

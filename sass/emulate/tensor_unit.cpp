@@ -19,6 +19,19 @@ void store4(u32* p, Four v) {
 
 }  // namespace
 
+TensorOp::Element element_of(const Inst& inst, Axis axis) {
+  using E = TensorOp::Element;
+  switch (inst.mod(axis)) {
+    case Tok::BF16: return E::kBf16;
+    case Tok::TF32: return E::kTf32;
+    case Tok::E4M3: return E::kE4m3;
+    case Tok::E5M2: return E::kE5m2;
+    case Tok::S8: return E::kS8;
+    case Tok::U8: return E::kU8;
+    default: return E::kF16;
+  }
+}
+
 TensorUnit& tensor_unit(Warp& w) {
   if (!w.cta->tensor) w.cta->tensor = std::make_shared<TensorUnit>();
   return *w.cta->tensor;
@@ -30,7 +43,7 @@ void load_accumulators(const Warp& w, const TensorOp& op, bool keep, tensor::Acc
     return;
   }
   for (unsigned j = 0; j < op.n / 8U; ++j) {
-    for (unsigned h = 0; h < 2; ++h) {
+    for (unsigned h = 0; h < op.m / 8U; ++h) {
       const u32* even = tensor_row(w, op.row_c, op.half ? 2 * j + h : 4 * j + 2 * h);
       const u32* odd = op.half ? even : even + kLanes;
       for (unsigned g = 0; g < 8; ++g) {
@@ -51,7 +64,7 @@ void load_accumulators(const Warp& w, const TensorOp& op, bool keep, tensor::Acc
 void store_accumulators(const Warp& w, const TensorOp& op, std::uint16_t to, const tensor::Accumulators& cd) {
   if (to == rows::kDump) return;
   for (unsigned j = 0; j < op.n / 8U; ++j) {
-    for (unsigned h = 0; h < 2; ++h) {
+    for (unsigned h = 0; h < op.m / 8U; ++h) {
       u32* even = w.row(static_cast<std::uint16_t>(to + (op.half ? 2 * j + h : 4 * j + 2 * h)));
       for (unsigned g = 0; g < 8; ++g) {
         const u32* from = &cd[g + 8 * h][j * 8];
@@ -89,18 +102,10 @@ void collect_b(const Warp& w, std::uint16_t first, unsigned registers, tensor::S
 }
 
 void integers_of(const tensor::Stored& from, TensorOp::Element e, unsigned rows, unsigned k, Integers* to) {
-  using E = TensorOp::Element;
-  const bool four = e == E::kS4 || e == E::kU4;
+  const int flip = e == TensorOp::Element::kS8 ? 128 : 0;
   for (unsigned r = 0; r < rows; ++r) {
     const std::byte* p = from.bytes.data() + std::size_t{32} * r;
-    for (unsigned i = 0; i < k; ++i) {
-      const auto byte = std::to_integer<unsigned>(p[four ? i / 2 : i]);
-      const unsigned nibble = byte >> (4 * (i & 1)) & 15;
-      int v = static_cast<int>(four ? nibble : byte);
-      if (e == E::kS8) v = (v ^ 128) - 128;
-      if (e == E::kS4) v = (v ^ 8) - 8;
-      to[r][i] = static_cast<std::int16_t>(v);
-    }
+    for (unsigned i = 0; i < k; ++i) to[r][i] = static_cast<std::int16_t>((std::to_integer<int>(p[i]) ^ flip) - flip);
   }
 }
 
@@ -109,7 +114,7 @@ void multiply_integers(const TensorOp& op, TensorUnit& unit) {
     const std::int16_t* a = unit.integers_a[m].data();
     for (unsigned n = 0; n < op.n; ++n) {
       const std::int16_t* b = unit.integers_b[n].data();
-      std::int32_t sum = 0;  // at most 64 products below 2^16
+      std::int32_t sum = 0;  // at most 32 products below 2^16
       for (unsigned k = 0; k < op.k; ++k) sum += a[k] * b[k];
       const std::int64_t c = static_cast<std::int32_t>(unit.cd[m][n]);
       unit.cd[m][n] = static_cast<u32>(tensor::finish_integer(c + sum, op.saturate));

@@ -12,11 +12,12 @@
 #include "sass/emulate/tensor_fast.h"
 #include "sass/emulate/tensor_operands.h"
 #include "sass/emulate/warp.h"
+#include "sass/isa/inst.h"
 
 namespace nervanagpu::sass::emulate {
 
 struct TensorUnit {
-  static constexpr unsigned kMaxIntegers = 64;  // k of 4-bit operands
+  static constexpr unsigned kMaxIntegers = 32;  // their k
   tensor::PanelA a;
   tensor::PanelB b;  // of registers
   tensor::Accumulators cd{};
@@ -30,6 +31,9 @@ struct TensorUnit {
 };
 
 TensorUnit& tensor_unit(Warp& w);
+
+// The type of A (kSrcType) or B (kSrcType2); float16 is not written.
+TensorOp::Element element_of(const Inst& inst, Axis axis);
 
 // Row `r` of a register operand; RZ has only one.
 inline std::uint32_t* tensor_row(const Warp& w, std::uint16_t first, unsigned r) {
@@ -54,8 +58,6 @@ constexpr unsigned element_bits(TensorOp::Element e) {
     case E::kF16:
     case E::kBf16: return 16;
     case E::kTf32: return 32;
-    case E::kS4:
-    case E::kU4: return 4;
     case E::kF64: return 64;
     default: return 8;
   }

@@ -179,7 +179,8 @@ std::set<std::string> refused_rows(Arch arch, unsigned& rows) {
       }
       if (row.has_guard) w = set_bits(w, row.guard_field().piece[0].at, 3, kPT);
       for (const Slot& s : row.slots()) {
-        if (s.type == SlotType::kGpr) w = s.value.set(w, 4);
+        if (s.type == SlotType::kGpr) w = s.value.set(w, narrow ? 4 : 24);
+        if (s.type == SlotType::kGroup && s.show != Show::kAlways) w = s.value.set(w, s.omitted);
         if (s.type == SlotType::kSpecialReg) w = s.value.set(w, 33);
         if (s.type == SlotType::kPred || s.type == SlotType::kUPred) w = s.value.set(w, kPT);
         if (s.type == SlotType::kImm && s.omitted != 0) w = s.value.set(w, s.omitted);

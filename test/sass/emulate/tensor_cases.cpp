@@ -1,7 +1,7 @@
 #include "test/sass/emulate/tensor_cases.h"
 
-#include <cmath>
-#include <vector>
+#include <fstream>
+#include <sstream>
 
 namespace nervanagpu::sass::emulate::tensor {
 namespace {
@@ -86,6 +86,19 @@ u64 fold_others(const probe::Case& c, Tile t, u64 hash) {
 }
 
 }  // namespace
+
+std::map<std::string, std::vector<std::uint64_t>> chip_digests() {
+  std::map<std::string, std::vector<std::uint64_t>> all;
+  std::ifstream in(std::string(NG_SOURCE_DIR) + "/test/data/digests/tensor.txt");
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with('#')) continue;
+    std::istringstream words(line);
+    std::string name;
+    words >> name;
+    for (std::string w; words >> w;) all[name].push_back(std::stoull(w, nullptr, 16));
+  }
+  return all;
+}
 
 u64 chunk_digest(const probe::Case& c, u64 seed, unsigned chunk, Multiply multiply) {
   const unsigned tiles = probe::kChunk / (c.m * c.n);

@@ -3,14 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <cstdlib>
-#include <fstream>
-#include <map>
-#include <sstream>
 #include <string>
-#include <thread>
-#include <vector>
 
 #include "sass/emulate/tensor_fast.h"
 #include "test/sass/emulate/tensor_cases.h"
@@ -20,19 +14,6 @@ namespace {
 
 constexpr std::uint64_t kSeed = 2026;
 constexpr unsigned kChunks = 160;
-
-std::map<std::string, std::vector<std::uint64_t>> chip_digests() {
-  std::map<std::string, std::vector<std::uint64_t>> all;
-  std::ifstream in(std::string(NG_SOURCE_DIR) + "/test/data/digests/tensor.txt");
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with('#')) continue;
-    std::istringstream words(line);
-    std::string name;
-    words >> name;
-    for (std::string w; words >> w;) all[name].push_back(std::stoull(w, nullptr, 16));
-  }
-  return all;
-}
 
 bool all_of_them() {
   const char* v = std::getenv("NERVANAGPU_TEST_LONG");

@@ -1,0 +1,110 @@
+// Checked mode on HGMMA: who owns registers and shared memory until WARPGROUP.DEPBAR.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "test/sass/emulate/harness.h"
+
+namespace nervanagpu::sass::emulate::testing {
+namespace {
+
+using Lines = std::vector<TextLine>;
+
+// One 64 x 8 x 16 product of zeros. `before` and `after` stand right before the HGMMA and behind it.
+Lines program(const std::string& hgmma, const Lines& before, const Lines& after) {
+  Lines lines = {{"S2R R0, SR_TID.X", {.stall = 15, .yield = true, .write_sb = 0}},
+                 {"LEA R2, R0, 0x400, 0x4", {.stall = 15, .yield = true, .wait = 1}},
+                 {"STS.128 [R2], RZ"},
+                 {"STS.128 [R2+0x800], RZ"},
+                 {"UMOV UR4, 0x80040"},
+                 {"UMOV UR5, 0x10"},
+                 {"UMOV UR6, 0x800c0"},
+                 {"UMOV UR7, 0x10"}};
+  for (int i = 24; i < 36; ++i) lines.push_back({"MOV R" + std::to_string(i) + ", RZ"});
+  lines.push_back({"FENCE.VIEW.ASYNC.S"});
+  lines.push_back({"BAR.SYNC.DEFER_BLOCKING 0x0"});
+  lines.insert(lines.end(), before.begin(), before.end());
+  lines.push_back({hgmma});
+  lines.insert(lines.end(), after.begin(), after.end());
+  lines.push_back({"EXIT"});
+  return lines;
+}
+
+std::vector<std::string> findings(const Lines& lines) {
+  const Result<std::shared_ptr<const Kernel>> kernel = load(Arch::sm_90a, assemble(lines, 0, 4096));
+  EXPECT_TRUE(kernel.ok()) << (kernel.ok() ? "" : kernel.error().text());
+  if (!kernel.ok()) return {};
+  Memory memory(1 << 20);
+  const Result<Report> r = run(**kernel, memory, {.grid = {1}, .block = {128}, .params = {}, .mode = Mode::kChecked});
+  EXPECT_TRUE(r.ok()) << (r.ok() ? "" : r.error().text());
+  std::vector<std::string> out;
+  if (r.ok()) {
+    for (const Finding& f : r->findings) out.push_back(f.what + ": " + f.detail);
+  }
+  return out;
+}
+
+const std::string kShared = "HGMMA.64x8x16.F32 R24, gdesc[UR4], R24, gsb0";
+const std::string kRegisters = "HGMMA.64x8x16.F32 R24, R32, gdesc[UR4], R24, gsb0";
+const TextLine kArrive{"WARPGROUP.ARRIVE"};
+const TextLine kWait{"WARPGROUP.DEPBAR.LE gsb0, 0x0"};
+
+TEST(TensorChecked, ARightProgramIsClean) {
+  const TextLine read{"MOV R0, R24"};
+  EXPECT_EQ(findings(program(kShared, {kArrive}, {kWait, read})), std::vector<std::string>{});
+  EXPECT_EQ(findings(program(kRegisters, {kArrive}, {kWait, read, {"MOV R33, RZ"}})), std::vector<std::string>{});
+  // Two products on the same accumulators follow each other without a wait.
+  const std::string open = "HGMMA.64x8x16.F32 R24, gdesc[UR4], R24";
+  EXPECT_EQ(findings(program(open, {kArrive}, {{kShared}, kWait, read})), std::vector<std::string>{});
+  // After a barrier behind the wait, shared memory may be written.
+  EXPECT_EQ(findings(program(kShared, {kArrive}, {kWait, {"BAR.SYNC.DEFER_BLOCKING 0x0"}, {"STS.128 [R2], RZ"}})),
+            std::vector<std::string>{});
+}
+
+void expect_finding(const Lines& lines, const std::string& text) {
+  const std::vector<std::string> found = findings(lines);
+  bool seen = false;
+  for (const std::string& f : found) seen = seen || f.find(text) != std::string::npos;
+  EXPECT_TRUE(seen) << text << "\n" << (found.empty() ? "nothing" : found.front());
+}
+
+TEST(TensorChecked, AccumulatorsBelongToTheEngine) {
+  expect_finding(program(kShared, {kArrive}, {{"MOV R0, R25"}, kWait}),
+                 "read before ready: R25 is still to be written by " + kShared);
+  expect_finding(program(kShared, {kArrive}, {{"MOV R27, RZ"}, kWait}),
+                 "overwritten in flight: R27 belongs to " + kShared);
+  // The group was closed, but the wait leaves one in flight.
+  expect_finding(program(kShared, {kArrive}, {{"WARPGROUP.DEPBAR.LE gsb0, 0x1"}, {"MOV R0, R24"}}),
+                 "read before ready");
+  // Nobody closed the group.
+  expect_finding(program("HGMMA.64x8x16.F32 R24, gdesc[UR4], R24", {kArrive}, {kWait, {"MOV R0, R24"}}),
+                 "read before ready");
+}
+
+TEST(TensorChecked, RegistersOfABelongToTheEngine) {
+  expect_finding(program(kRegisters, {kArrive}, {{"MOV R35, RZ"}, kWait}),
+                 "overwritten in flight: R35 belongs to " + kRegisters);
+}
+
+TEST(TensorChecked, WritesBeforeNeedAnArrive) {
+  expect_finding(program(kShared, {}, {kWait}), "no WARPGROUP.ARRIVE: R24 was written by MOV R24, RZ");
+  expect_finding(program(kRegisters, {kArrive, {"MOV R34, RZ"}}, {kWait}), "no WARPGROUP.ARRIVE: R34 was written by");
+}
+
+TEST(TensorChecked, SharedMemoryBelongsToTheEngine) {
+  expect_finding(program(kShared, {kArrive}, {{"STS.128 [R2], RZ"}, kWait}),
+                 "shared memory in use by HGMMA: shared offset 0 is read by " + kShared);
+  expect_finding(program(kShared, {kArrive}, {kWait, {"STS.128 [R2], RZ"}}),
+                 "shared memory in use by HGMMA: shared offset 0 is read by " + kShared);
+}
+
+TEST(TensorChecked, WhatNobodyWroteIsFound) {
+  Lines lines = program(kShared, {kArrive}, {kWait});
+  lines.erase(lines.begin() + 3);
+  expect_finding(lines, "uninitialised shared memory");
+}
+
+}  // namespace
+}  // namespace nervanagpu::sass::emulate::testing
