@@ -154,7 +154,11 @@ Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
     case Op::VIADD:
     case Op::IDP: return Producer::kFma;
     case Op::HMNMX2:
+    case Op::HSET2:
     case Op::HSETP2: return predicate ? Producer::kHalfPred : Producer::kAlu;
+    case Op::HADD2:
+      if (inst.mod(Axis::kPack) == Tok::F32) return Producer::kFma;
+      break;
     default: break;
   }
   if (def.file == RegFile::kUPred) return Producer::kUniformPred;
@@ -210,6 +214,8 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
     case RegFile::kGpr: break;
   }
   if (inst.op == Op::VIADD || inst.op == Op::IDP) return Consumer::kFma;
+  if (inst.op == Op::HADD2 && inst.mod(Axis::kPack) == Tok::F32) return Consumer::kFma;
+  if (inst.op == Op::HMNMX2 || inst.op == Op::HSET2 || inst.op == Op::HSETP2) return Consumer::kAlu;
   switch (u) {
     case Unit::kFma: return Consumer::kFma;
     case Unit::kImadWide: return use.count == 2 && part == 1 ? Consumer::kWideAddHigh : Consumer::kWide;
@@ -250,6 +256,12 @@ int min_stall(Arch arch, const Inst& inst) {
 Queue queue_of(Arch arch, const Inst& inst) {
   if (ready(inst) != Ready::kScoreboard) return Queue::kNone;
   if (inst.op == Op::REDUX) return Queue::kRedux;
+  switch (inst.op) {
+    case Op::TEX:
+    case Op::TLD:
+    case Op::TLD4: return Queue::kGlobal;
+    default: break;
+  }
   switch (unit(inst)) {
     case Unit::kXu: return Queue::kXu;
     case Unit::kMemShared: return Queue::kShared;

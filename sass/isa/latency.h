@@ -34,7 +34,7 @@ enum class Queue : std::uint8_t {
   kNone,    // fixed latency, or returns in any order (S2R, LDC; from sm_70 LDG, ATOM): only its own scoreboard
   kShared,  // LDS, LDSM, SHFL, ATOMS, STS
   kXu,      // MUFU, F2I, I2F, F2F, FRND, POPC, FLO, BREV
-  kGlobal,  // sm_50 .. sm_62 only: LDG, ATOM
+  kGlobal,  // sm_50 .. sm_62: LDG, ATOM; every texture fetch
   kDouble,  // DADD, DMUL, DFMA where they use scoreboards
   kRedux,   // REDUX
 };

@@ -1,6 +1,9 @@
 #include "sass/verify/legality.h"
 
 #include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
 
 #include "sass/isa/latency.h"
 #include "sass/isa/register_id.h"
@@ -42,11 +45,13 @@ class Checker {
   Checker(const Code& code, Findings& out) : code_(code), out_(out) {}
 
   void run() {
+    find_awaited_copies();
     for (std::uint32_t i = 0; i < code_.steps.size(); ++i) {
       control(i);
       if (!code_.steps[i].known) continue;
       registers(i);
       stale_reuse(i);
+      if (code_.steps[i].inst.op == Op::LDGDEPBAR) commits(i);
       if (code_.steps[i].inst.op == Op::BAR) overtaken_barrier(i, i, 0);
     }
   }
@@ -92,31 +97,87 @@ class Checker {
     }
   }
 
-  // An operand kept in the cache while its register is written would be read old.
+  // An operand kept in the cache while its register is written would be read old. The cache has an entry for each operand
+  // slot and register bank (shown on the chip: a reader of the slot with a register of the other bank leaves it).
   void stale_reuse(std::uint32_t i) {
     const Step& step = code_.steps[i];
     if (step.inst.control.yield) return;
     for (const Operand& kept : step.inst.operands()) {
-      if (!kept.reuse || kept.kind != OperandKind::kGpr) continue;
-      bool written = false;
-      for (std::uint32_t j = i;; ++j) {
-        const Step& at = code_.steps[j];
-        if (j != i && !at.known) break;
-        if (j != i && reads_slot(at, kept.slot)) {
-          if (written && reads_register(at, kept)) {
-            out_.push_back({Hazard::Kind::kControl, i, j, 0, 0, 0,
-                            "reads " + register_name(kept.reg) + " from the operand cache, where " + code_.name(i) +
-                                " left the value from before it was overwritten"});
-          }
-          break;
+      if (!kept.reuse || kept.kind != OperandKind::kGpr || kept.reg == kRZ) continue;
+      for (unsigned k = 0; k < kept.width; ++k) stale_reuse(i, kept.slot, kept.reg + k);
+    }
+  }
+
+  void stale_reuse(std::uint32_t i, std::uint8_t slot, unsigned reg) {
+    std::set<std::pair<std::uint32_t, bool>> seen;
+    std::vector<std::pair<std::uint32_t, bool>> work{
+        {i, false}};  // a step, and whether the register was written before
+    while (!work.empty()) {
+      auto [j, written] = work.back();
+      work.pop_back();
+      const Step& at = code_.steps[j];
+      if (!at.known) continue;
+      if (j != i || written) {
+        const Reading r = at.never ? Reading::kNone : reading(at, slot, reg);
+        if (r == Reading::kSame && written) {
+          out_.push_back({Hazard::Kind::kControl, i, j, 0, 0, 0,
+                          "reads " + register_name(reg) + " from the operand cache, where " + code_.name(i) +
+                              " left the value from before it was overwritten"});
         }
-        for (const Access& a : at.touched) {
-          written |=
-              a.write && a.file == RegFile::kGpr && kept.reg < a.first + a.count && a.first < kept.reg + kept.width;
-        }
-        if (at.next.size() != 1 || at.next[0] != j + 1) break;
+        if (r != Reading::kNone) continue;
+      }
+      for (const Access& a : at.touched) {
+        written |= a.write && a.file == RegFile::kGpr && reg >= a.first && reg < a.first + a.count;
+      }
+      for (const std::uint32_t next : at.next) {
+        if (seen.insert({next, written}).second) work.emplace_back(next, written);
       }
     }
+  }
+
+  enum class Reading : std::uint8_t {
+    kNone,
+    kOther,
+    kSame
+  };  // kOther: another register of the bank, which takes its place
+
+  [[nodiscard]] Reading reading(const Step& step, std::uint8_t slot, unsigned reg) const {
+    const unsigned banks = info(code_.arch).register_banks;
+    Reading out = Reading::kNone;
+    for (const Operand& o : step.inst.operands()) {
+      if (o.kind != OperandKind::kGpr || o.slot != slot || o.role == Role::kDef || o.reg == kRZ) continue;
+      for (unsigned k = 0; k < o.width; ++k) {
+        if (o.reg + k == reg) return Reading::kSame;
+        if ((o.reg + k) % banks == reg % banks) out = Reading::kOther;
+      }
+    }
+    return out;
+  }
+
+  // Asynchronous copies have no registers: only the scoreboard of their LDGDEPBAR says that they are there.
+  void commits(std::uint32_t i) {
+    const Step& step = code_.steps[i];
+    if (step.never) return;
+    const unsigned sb = step.inst.control.write_sb;
+    if (sb >= kScoreboards) {
+      say(i, "commits copies to no scoreboard, so nobody can await them");
+    } else if (!(awaited_copies_ >> sb & 1)) {
+      say(i, "commits copies to scoreboard " + std::to_string(sb) + ", which no DEPBAR awaits");
+    }
+  }
+
+  void find_awaited_copies() {
+    unsigned by_depbar = 0;
+    unsigned by_wait = 0;
+    for (const Step& step : code_.steps) {
+      by_wait |= step.inst.control.wait;
+      if (!step.known || step.inst.op != Op::DEPBAR) continue;
+      for (const Operand& o : step.inst.operands()) {
+        if (o.kind == OperandKind::kScoreboard) by_depbar |= 1u << o.imm;
+        if (o.kind == OperandKind::kSet) by_depbar |= static_cast<unsigned>(o.imm);
+      }
+    }
+    awaited_copies_ = by_depbar != 0 ? by_depbar : by_wait;
   }
 
   // A barrier takes effect some cycles after its issue; an access in between does not wait for it.
@@ -136,19 +197,9 @@ class Checker {
     }
   }
 
-  static bool reads_slot(const Step& step, std::uint8_t slot) {
-    return std::ranges::any_of(step.inst.operands(), [&](const Operand& o) {
-      return o.kind == OperandKind::kGpr && o.slot == slot && o.role != Role::kDef;
-    });
-  }
-  static bool reads_register(const Step& step, const Operand& kept) {
-    return std::ranges::any_of(step.inst.operands(), [&](const Operand& o) {
-      return o.kind == OperandKind::kGpr && o.slot == kept.slot && o.reg == kept.reg && o.role != Role::kDef;
-    });
-  }
-
   const Code& code_;
   Findings& out_;
+  unsigned awaited_copies_ = 0;  // scoreboards
 };
 
 }  // namespace

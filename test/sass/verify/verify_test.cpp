@@ -369,6 +369,64 @@ const Case kCases[] = {
        01:-:-:-:1 | FFMA R1, R4, R7, R8
        --:-:-:-:5 | EXIT)"},
 
+    {"StaleOperandCacheBehindAReaderOfTheOtherBank", R"(
+       --:-:-:-:1 | FFMA R4, R4.reuse, R5, R6
+       --:-:-:-:5 | FFMA R0, R7, R5, R6
+       --:-:-:-:1 | FFMA R1, R4, R7, R8
+       --:-:-:-:5 | EXIT)",
+     "FFMA at 0x0020 (hand.sass:4): reads R4 from the operand cache, where FFMA at 0x0000 (hand.sass:2) left the value "
+     "from before it was overwritten",
+     R"(
+       --:-:-:-:1 | FFMA R4, R4.reuse, R5, R6
+       --:-:-:-:5 | FFMA R0, R10, R5, R6
+       --:-:-:-:1 | FFMA R1, R4, R7, R8
+       --:-:-:-:5 | EXIT)"},
+
+    {"StaleOperandCacheAroundALoop", R"(
+       again:
+       --:-:-:-:5 | FADD R1, R4, R7
+       --:-:-:-:5 | IADD3 R4, R4.reuse, 0x1, RZ
+       --:-:-:-:5 | @P0 BRA `(again)
+       --:-:-:-:5 | EXIT)",
+     "FADD at 0x0000 (hand.sass:3): reads R4 from the operand cache, where IADD3 at 0x0010 (hand.sass:4) left the "
+     "value from before it was overwritten",
+     R"(
+       again:
+       --:-:-:-:5 | FADD R1, R4, R7
+       --:-:-:-:5 | IADD3 R4, R4, 0x1, RZ
+       --:-:-:-:5 | @P0 BRA `(again)
+       --:-:-:-:5 | EXIT)"},
+
+    {"CopiesCommittedToNoScoreboard", R"(
+       --:-:-:-:2 | LDGDEPBAR
+       --:-:-:-:4 | DEPBAR.LE SB0, 0x0
+       --:-:-:-:5 | EXIT)",
+     "LDGDEPBAR at 0x0000 (hand.sass:2): commits copies to no scoreboard, so nobody can await them",
+     R"(
+       --:-:0:-:2 | LDGDEPBAR
+       --:-:-:-:4 | DEPBAR.LE SB0, 0x0
+       --:-:-:-:5 | EXIT)"},
+
+    {"CopiesCommittedToAnotherScoreboard", R"(
+       --:-:1:-:2 | LDGDEPBAR
+       --:-:-:-:4 | DEPBAR.LE SB0, 0x0
+       --:-:-:-:5 | EXIT)",
+     "LDGDEPBAR at 0x0000 (hand.sass:2): commits copies to scoreboard 1, which no DEPBAR awaits",
+     R"(
+       --:-:0:-:2 | LDGDEPBAR
+       --:-:-:-:4 | DEPBAR.LE SB0, 0x0
+       --:-:-:-:5 | EXIT)"},
+
+    {"HalfCompareIsAnIntegerReader", R"(
+       --:-:-:-:4 | HADD2 R2, R4, R5
+       --:-:-:-:1 | HSETP2.GT.AND P0, PT, R2, R5, PT
+       --:-:-:-:5 | EXIT)",
+     "HADD2 at 0x0000 (hand.sass:2) writes R2; HSETP2 at 0x0010 (hand.sass:3) reads it after 4 cycles, but needs 5",
+     R"(
+       --:-:-:-:4 | HADD2 R2, R4, R5
+       --:-:-:-:1 | HMUL2 R0, R2, R5
+       --:-:-:-:5 | EXIT)"},
+
     {"DepbarNeedsItsStall", R"(
        --:-:0:-:2 | LDGDEPBAR
        --:-:-:-:3 | DEPBAR.LE SB0, 0x0
