@@ -30,7 +30,7 @@ configure = >/dev/null cmake --preset $(preset) -DNG_PYTHON=ON -DPython_EXECUTAB
             -DGTEST_SOURCE_DIR="$(GTEST_SOURCE_DIR)"
 build = cmake --build --preset $(preset) -j $(JOBS)
 
-.PHONY: all kernels python test test-long check demo demo-gemm corpus fuzz doc lint format bench-gemm gpu-check clean help
+.PHONY: all kernels python test test-long check demo demo-gemm corpus mutants latency fuzz doc lint format bench-gemm gpu-check clean help
 
 all: ## build/bin/ngasm, and a .venv that imports nervanagpu (the default)
 	$(setup) build python
@@ -58,6 +58,19 @@ both_families := $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types con
 
 test-long: export NERVANAGPU_TEST_LONG := 1
 test-long: test ## every test
+
+mutants: ## kernels with one control field changed: verify against checked runs; on a GPU against the chip (EACH=N each)
+	$(setup) build
+	@$(configure)
+	@$(build) --target mutants
+	@build/bin/mutants --each $(or $(EACH),600) $(ARGS)
+	@if [ "$${NERVANAGPU_DEVICE:-}" = cuda ]; then $(py) benchmarks/mutants.py --each $(or $(EACH),620) --out build/mutants.json; fi
+
+latency: ## measure sm_90a's latencies by fault injection on this machine's GPU, into build/latency.json
+	$(setup) build
+	@$(configure)
+	@$(build) --target ngasm
+	@$(py) benchmarks/latency.py --ngasm build/bin/ngasm --folder build/latency --out build/latency.json
 
 corpus: all ## compare the instruction table with NVIDIA's tools: make corpus NVTOOLS=DIR (ptxas and nvdisasm 12.4) [ARGS="--arch sm_90a"]
 	@$(py) tools/harvest/corpus.py --nvtools $(NVTOOLS) --ngasm build/bin/ngasm --build build/corpus $(ARGS)

@@ -72,6 +72,17 @@ ng_test(test_kernels kernels LINK ng_runtime)
 ng_test(test_layers layers LINK ng_runtime)
 ng_test(test_cudac cudac LINK ng_runtime)  # programs in CUDA C, on the emulator or a GPU
 
+# Kernels with one field of their control codes changed: what a checked run finds, verify must have found.
+if(TARGET ng_runtime)
+  file(GLOB mutants_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/mutants/*.cpp)
+  add_executable(mutants ${mutants_sources})
+  target_include_directories(mutants PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_link_libraries(mutants PRIVATE ng_runtime ng_flags)
+  target_compile_definitions(mutants PRIVATE NG_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
+  set_target_properties(mutants PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  add_test(NAME mutants COMMAND mutants --each 8)
+endif()
+
 # Problems with exact results, on every kind of device; and beside cuBLAS and cuDNN, which needs a GPU.
 ng_test(test_gpu gpu BUILD_ONLY LINK ng_runtime)
 if(TARGET test_gpu)

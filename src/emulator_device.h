@@ -40,6 +40,8 @@ class EmulatorDevice final : public Device {
   void wait(EventId event) override;
   void stream_wait(StreamId /*stream*/, EventId event) override { wait(event); }
   double elapsed_ms(EventId start, EventId end) override;
+  // For tools that run kernels which are not in the registry.
+  [[nodiscard]] sass::emulate::Memory& memory() { return memory_; }
 
  private:
   using Clock = std::chrono::steady_clock;
