@@ -46,6 +46,12 @@ class Recorder final : public Device {
     inner_.fill(to, value, width, count, s);
   }
   void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
+  std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override {
+    return inner_.load(image, bytes);
+  }
+  void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override {
+    inner_.launch(module, launch, stream);
+  }
   StreamId create_stream() override { return inner_.create_stream(); }
   void destroy_stream(StreamId s) noexcept override { inner_.destroy_stream(s); }
   void synchronize(StreamId s) override { inner_.synchronize(s); }
