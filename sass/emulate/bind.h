@@ -29,6 +29,8 @@ const Family* families();
 
 bool bind_control(const Inst& inst, Binding& b);
 bool bind_barrier(const Inst& inst, Binding& b);
+bool bind_mbarrier(const Inst& inst, Binding& b);
+bool bind_copy_engine(const Inst& inst, Binding& b);
 bool bind_special(const Inst& inst, Binding& b);
 bool bind_memory(const Inst& inst, Binding& b);
 bool bind_atomic(const Inst& inst, Binding& b);

@@ -108,6 +108,9 @@ class Checker {
   [[nodiscard]] bool again(const Uop* u, const char* what, const Warp& w);
   void shared_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent);
   void tensor_read(Warp& w, const Uop* u, std::uint32_t offset);  // 16 bytes of shared memory, by an HGMMA
+  void mbarrier_made(std::uint32_t address) { shadow_.mbarrier_made(address); }
+  void mbarrier_arrived(Warp& w, std::uint32_t address, bool ends) { shadow_.mbarrier_arrive(w.index, address, ends); }
+  void mbarrier_observed(Warp& w, std::uint32_t address) { shadow_.mbarrier_observe(w.index, address); }
   void async_issued(Warp& w) { shadow_.async_issued(w.index); }
   void barrier_arrived(Warp& w, unsigned number) { shadow_.arrive(w.index, number); }
   void barrier_completed(Cta& cta, unsigned number, const std::array<std::uint32_t, kLanes>& arrived);

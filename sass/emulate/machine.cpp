@@ -7,9 +7,13 @@
 #include "sass/emulate/check.h"
 #include "sass/emulate/grid.h"
 #include "sass/emulate/lanes.h"
+#include "sass/emulate/mbarrier.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
+
+// Asking for an mbarrier that nobody changes, this often, is a deadlock.
+constexpr std::uint32_t kIdleRounds = 1u << 16;
 
 std::string triple(const std::array<std::uint32_t, 3>& v) {
   return "(" + std::to_string(v[0]) + "," + std::to_string(v[1]) + "," + std::to_string(v[2]) + ")";
@@ -111,6 +115,7 @@ class Runner {
     std::fill(cta_.local.begin(), cta_.local.end(), std::byte{0});
     cta_.barriers.fill(NamedBarrier{});
     cta_.pending = 0;
+    cta_.mbarriers.clear();
     // Rows on cache lines.
     const auto base = reinterpret_cast<std::uintptr_t>(cta_.files.data());
     std::uint32_t* file = cta_.files.data() + (64 - base % 64) % 64 / 4;
@@ -151,8 +156,11 @@ class Runner {
   }
 
   bool run() {
+    std::uint32_t idle = 0;  // rounds in a row in which every warp that runs only asked for an mbarrier
     while (true) {
       bool moved = false;
+      bool polls_alone = true;
+      const std::uint64_t progress = cta_.progress;
       bool alive = false;
       for (Warp& w : cta_.warps) {
         if (w.live == 0) continue;
@@ -160,13 +168,19 @@ class Runner {
                                        [](const Group& g) { return g.state == Group::State::kReady; });
         if (ready) {
           moved = true;
+          w.polls = false;
           if (!run_warp(w)) return false;
+          polls_alone = polls_alone && w.polls;
         }
         alive = alive || w.live != 0;
       }
-      if (cta_.pending != 0 && release_barriers(cta_)) moved = true;
+      if (cta_.pending != 0 && release_barriers(cta_)) {
+        moved = true;
+        polls_alone = false;
+      }
       if (!alive) return true;
-      if (!moved) return deadlock();
+      idle = polls_alone && cta_.progress == progress ? idle + 1 : 0;
+      if (!moved || idle == kIdleRounds) return deadlock();
     }
   }
 
@@ -179,7 +193,7 @@ class Runner {
       for (const Group& g : w.groups) {
         if (first == nullptr) {
           first = &w;
-          pc = g.pc;
+          pc = g.state == Group::State::kReady && g.pc != 0 ? g.pc - 1 : g.pc;  // behind the instruction that asked
         }
         if (notes.size() < 16) notes.push_back(waits(w, g));
       }
@@ -193,8 +207,19 @@ class Runner {
     char lanes[16];
     std::snprintf(lanes, sizeof lanes, "0x%x", g.mask);
     std::string text = "warp " + std::to_string(w.index) + " lanes " + lanes + " wait";
-    const std::uint32_t line = g.pc < grid_.kernel->lines.size() ? grid_.kernel->lines[g.pc].line : 0;
-    if (g.state == Group::State::kAtBarrier) {
+    const std::uint32_t pc = g.state == Group::State::kReady && g.pc != 0 ? g.pc - 1 : g.pc;
+    const std::uint32_t line = pc < grid_.kernel->lines.size() ? grid_.kernel->lines[pc].line : 0;
+    if (g.state == Group::State::kReady && g.mbarrier == 0) return text + " for its turn";
+    if (g.state == Group::State::kReady) {
+      std::uint64_t bits = 0;
+      std::memcpy(&bits, w.shared + (g.mbarrier - w.shared_base), sizeof bits);
+      const Mbarrier b(bits);
+      char at[16];
+      std::snprintf(at, sizeof at, "0x%x", g.mbarrier);
+      text += std::string(" for phase ") + (g.parity ? "1" : "0") + " of the mbarrier at " + at + " (" +
+              std::to_string(b.pending()) + " of " + std::to_string(b.expected()) + " arrivals and " +
+              std::to_string(b.bytes()) + " bytes are missing)";
+    } else if (g.state == Group::State::kAtBarrier) {
       const NamedBarrier& bar = cta_.barriers[g.barrier];
       const auto warps = std::count_if(bar.arrived.begin(), bar.arrived.end(), [](std::uint32_t m) { return m != 0; });
       text += " at barrier " + std::to_string(g.barrier) + " (" + std::to_string(warps) + " of " +

@@ -14,6 +14,7 @@ void Shadow::reset(std::uint32_t bytes, std::uint32_t warps) {
   }
   for (Clock& b : barrier_) b.fill(0);
   atomic_.fill(0);
+  mbarriers_.clear();
   async_count_.fill(0);
 }
 
@@ -32,6 +33,15 @@ void Shadow::release(std::uint32_t warp, unsigned barrier) {
 
 void Shadow::completed(unsigned barrier) {
   barrier_[barrier].fill(0);
+}
+
+void Shadow::mbarrier_arrive(std::uint32_t warp, std::uint32_t address, bool ends_phase) {
+  Phases& p = mbarriers_[address];
+  join(p.current, clock_[warp]);
+  clock_[warp][warp] = ++time_;
+  if (!ends_phase) return;
+  join(p.over, p.current);
+  p.current.fill(0);
 }
 
 void Shadow::async_awaited(std::uint32_t warp, std::uint32_t count) {

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,6 +51,11 @@ class Shadow {
   void release(std::uint32_t warp, unsigned barrier);  // a waiter of a completed barrier
   void completed(unsigned barrier);                    // after all waiters were released
 
+  // Who has seen a phase of an mbarrier end has seen what came before the arrivals of it.
+  void mbarrier_made(std::uint32_t address) { mbarriers_[address] = {}; }
+  void mbarrier_arrive(std::uint32_t warp, std::uint32_t address, bool ends_phase);
+  void mbarrier_observe(std::uint32_t warp, std::uint32_t address) { join(clock_[warp], mbarriers_[address].over); }
+
  private:
   static constexpr unsigned kWarps = 32;
   static constexpr std::uint8_t kNobody = 255;
@@ -68,7 +74,13 @@ class Shadow {
   const char* word_access(std::uint32_t warp, std::uint32_t index, std::uint8_t mask, Kind kind, std::string& detail);
   static void join(Clock& to, const Clock& from);
 
+  struct Phases {
+    Clock current{};  // arrivals of this phase
+    Clock over{};     // of all before
+  };
+
   std::vector<Word> words_;
+  std::map<std::uint32_t, Phases> mbarriers_;  // by address
   std::array<Clock, kWarps> clock_{};
   std::array<Clock, 16> barrier_{};
   Clock atomic_{};

@@ -46,9 +46,11 @@ struct Group {
   std::uint32_t mask = 0;
   std::uint32_t pc = 0;  // instruction index; while waiting that of the waiting instruction
   State state = State::kReady;
-  std::uint8_t barrier = 0;  // kAtSync: B0..B15; kAtBarrier: named barrier
-  std::uint32_t wanted = 0;  // kAtSync, kAtWarpSync: lanes that take part
-  std::uint32_t token = 0;   // top of its convergence stack; kAtToken: the token where it waits
+  std::uint8_t barrier = 0;    // kAtSync: B0..B15; kAtBarrier: named barrier
+  std::uint32_t wanted = 0;    // kAtSync, kAtWarpSync: lanes that take part
+  std::uint32_t token = 0;     // top of its convergence stack; kAtToken: the token where it waits
+  std::uint32_t mbarrier = 0;  // of the last SYNCS.PHASECHK that was false: its address and what it waited for
+  bool parity = false;
 };
 
 // An entry of the convergence stack of sm_50 .. sm_62: SSY, PBK, PCNT and CAL push one, SYNC, BRK, CONT and RET wait at
@@ -101,6 +103,7 @@ struct alignas(64) Warp {
   bool stacked = false;              // sm_50 .. sm_62: groups only join where a token says so
   std::vector<Token> tokens;         // of these
   std::uint32_t barrier_result = 0;  // of BAR.RED
+  bool polls = false;                // the last turn ended at an mbarrier whose phase was not over
   alignas(64) std::array<std::array<std::uint32_t, kLanes>, 12> scratch{};
 
   [[nodiscard]] std::uint32_t* row(std::uint16_t r) const { return file + std::size_t{r} * kLanes; }
@@ -125,9 +128,11 @@ struct Cta {
   std::vector<std::byte> shared;
   std::vector<std::byte> local;
   std::array<NamedBarrier, kNamedBarriers> barriers{};
-  std::uint32_t pending = 0;           // bit per named barrier with arrivals
-  std::uint64_t clock = 0;             // instructions so far, for CLOCK
-  std::shared_ptr<TensorUnit> tensor;  // made when first used
+  std::uint32_t pending = 0;             // bit per named barrier with arrivals
+  std::uint64_t clock = 0;               // instructions so far, for CLOCK
+  std::vector<std::uint32_t> mbarriers;  // shared addresses of those initialised
+  std::uint64_t progress = 0;            // changes of mbarriers so far
+  std::shared_ptr<TensorUnit> tensor;    // made when first used
 };
 
 // Sets the fault of the grid (the first one wins) and stops the group: `return fault(w, u, lane, "...")`. lane 32: the

@@ -1,0 +1,215 @@
+// The copy engine: UTMALDG, UTMASTG, UBLKCP. A copy is done when it is issued: its bytes are counted at the mbarrier at once.
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "sass/emulate/access_lane.h"
+#include "sass/emulate/bind.h"
+#include "sass/emulate/check.h"
+#include "sass/emulate/grid.h"
+#include "sass/emulate/lanes.h"
+#include "sass/emulate/mbarrier.h"
+#include "sass/emulate/tensor_map.h"
+
+namespace nervanagpu::sass::emulate {
+namespace {
+
+std::string hex(std::uint64_t v) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
+  return text;
+}
+
+std::uint64_t pair(const Warp& w, unsigned r) {
+  return w.ureg[r] | std::uint64_t{w.ureg[r + 1]} << 32;
+}
+
+// Bytes of global memory that lie in one allocation, or nullptr after a fault.
+std::byte* global(Warp& w, const Uop* u, std::uint64_t address, std::uint64_t bytes, const char* verb) {
+  std::byte* first = nullptr;
+  for (std::uint64_t at = 0; at < bytes;) {
+    const std::uint64_t n = std::min(bytes - at, kPageBytes - (address + at) % kPageBytes);
+    std::byte* p = w.memory->touch(address + at, static_cast<unsigned>(n));
+    if (p == nullptr) {
+      fault(w, u, kLanes,
+            "out of bounds: the copy engine " + std::string(verb) + " " + std::to_string(bytes) + " bytes at " +
+                hex(address));
+      return nullptr;
+    }
+    if (at == 0) first = p;
+    at += n;
+  }
+  return first;
+}
+
+// Checks that [address, address + bytes) lies in shared memory on a multiple of `align`.
+bool in_shared(Warp& w, const Uop* u, std::uint32_t address, std::uint64_t bytes, std::uint32_t align) {
+  if (address % align != 0) {
+    fault(w, u, kLanes,
+          "misaligned: the copy engine needs a shared address that is a multiple of " + std::to_string(align) +
+              ", not " + hex(address));
+    return false;
+  }
+  if (address < w.shared_base || address - w.shared_base + bytes > w.shared_bytes) {
+    fault(w, u, kLanes,
+          "out of bounds: the copy engine touches " + std::to_string(bytes) + " bytes at shared address " +
+              hex(address) + "; the CTA has [" + hex(w.shared_base) + ", " + hex(w.shared_base + w.shared_bytes) + ")");
+    return false;
+  }
+  return true;
+}
+
+std::byte* shared(Warp& w, const Uop* u, std::uint32_t address, unsigned bytes, Intent intent) {
+  if (w.checker != nullptr) note_shared(w, u, 0, address, bytes, intent);
+  return w.shared + (address - w.shared_base);
+}
+
+std::optional<TensorMap> map_at(Warp& w, const Uop* u, std::uint64_t address, unsigned rank) {
+  const Kernel& kernel = *w.cta->grid->kernel;
+  const std::uint32_t base = info(kernel.arch).param_base;
+  const std::uint64_t offset = address - kParamWindow;  // of the parameters
+  const bool parameter = offset < kernel.param_bytes && offset + sizeof(TensorMap) <= kernel.param_bytes;
+  if ((parameter ? base + offset : address) % 64 != 0) {
+    fault(w, u, kLanes, "misaligned: tensor map at " + hex(address) + ", which is not a multiple of 64");
+    return std::nullopt;
+  }
+  const std::byte* from = parameter ? w.constants + base + offset : nullptr;
+  if (!parameter) {
+    from = global(w, u, address, sizeof(TensorMap), "reads a tensor map of");
+    if (from == nullptr) return std::nullopt;
+  }
+  TensorMap map;
+  std::memcpy(static_cast<void*>(&map), from, sizeof map);
+  if (map.magic != TensorMap::kMagic) {
+    fault(w, u, kLanes, "there is no tensor map at " + hex(address));
+    return std::nullopt;
+  }
+  if (map.rank != rank) {
+    fault(w, u, kLanes,
+          "the tensor map has " + std::to_string(map.rank) + " dimensions, the instruction " + std::to_string(rank));
+    return std::nullopt;
+  }
+  return map;
+}
+
+std::array<std::int32_t, kMaxMapRank> coordinates(const Warp& w, unsigned first, unsigned rank) {
+  std::array<std::int32_t, kMaxMapRank> at{};
+  for (unsigned d = 0; d < rank; ++d) at[d] = static_cast<std::int32_t>(w.ureg[first + d]);
+  return at;
+}
+
+const Uop* load_box(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const unsigned group = x.address[0].ureg;
+  const std::uint32_t to = w.ureg[group];
+  const std::uint32_t barrier = w.ureg[group + 1];
+  if (x.flag && scalar(w, x.src[0]) >> 16 != 1) {
+    return fault(w, u, kLanes, "multicast to CTAs " + hex(scalar(w, x.src[0]) >> 16) + " of a cluster of 1");
+  }
+  const auto map = map_at(w, u, pair(w, x.address[1].ureg), x.kind);
+  if (!map || !in_shared(w, u, to, box_bytes(*map), 128)) return nullptr;
+  const auto at = coordinates(w, group + 2, x.kind);
+  std::array<std::byte, 256 * 8> row;
+  const bool ok = each_row(*map, at, [&](const BoxRow& r) {
+    fill_outside(*map, std::span(row).first(r.bytes));
+    if (r.to > r.from) {
+      const std::byte* from = global(w, u, r.address, r.to - r.from, "reads");
+      if (from == nullptr) return false;
+      std::memcpy(row.data() + r.from, from, r.to - r.from);
+    }
+    for (std::uint32_t c = 0; c < r.bytes; c += 16) {
+      std::memcpy(shared(w, u, swizzled(map->swizzle, to + r.offset + c), 16, Intent::kStore), row.data() + c, 16);
+    }
+    return true;
+  });
+  if (!ok || !complete_bytes(w, u, barrier, box_bytes(*map))) return nullptr;
+  return u + 1;
+}
+
+const Uop* store_box(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const unsigned group = x.address[0].ureg;
+  const std::uint32_t from = w.ureg[group];
+  const auto map = map_at(w, u, pair(w, x.address[1].ureg), x.kind);
+  if (!map || !in_shared(w, u, from, box_bytes(*map), 128)) return nullptr;
+  const auto at = coordinates(w, group + 1, x.kind);
+  std::array<std::byte, 256 * 8> row;
+  const bool ok = each_row(*map, at, [&](const BoxRow& r) {
+    for (std::uint32_t c = 0; c < r.bytes; c += 16) {
+      std::memcpy(row.data() + c, shared(w, u, swizzled(map->swizzle, from + r.offset + c), 16, Intent::kLoad), 16);
+    }
+    if (r.to <= r.from) return true;
+    std::byte* to = global(w, u, r.address, r.to - r.from, "writes");
+    if (to == nullptr) return false;
+    std::memcpy(to, row.data() + r.from, r.to - r.from);
+    return true;
+  });
+  return ok ? u + 1 : nullptr;
+}
+
+// UBLKCP between global and shared memory; x.flag: multicast, x.flag2: to shared memory.
+const Uop* copy_block(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const std::uint32_t size = scalar(w, x.src[0]);
+  const std::uint32_t bytes = (size & 0xffff) * 16;
+  if (x.flag && size >> 16 != 1) {
+    return fault(w, u, kLanes, "multicast to CTAs " + hex(size >> 16) + " of a cluster of 1");
+  }
+  const std::uint32_t inside = w.ureg[x.address[x.flag2 ? 0 : 1].ureg];
+  const std::uint64_t outside = pair(w, x.address[x.flag2 ? 1 : 0].ureg);
+  if (!in_shared(w, u, inside, bytes, 16)) return nullptr;
+  if (outside % 16 != 0) {
+    return fault(w, u, kLanes,
+                 "misaligned: the copy engine needs a global address that is a multiple of 16, not " + hex(outside));
+  }
+  std::byte* there = bytes == 0 ? nullptr : global(w, u, outside, bytes, x.flag2 ? "reads" : "writes");
+  if (bytes != 0 && there == nullptr) return nullptr;
+  for (std::uint32_t c = 0; c < bytes; c += 16) {
+    std::byte* here = shared(w, u, inside + c, 16, x.flag2 ? Intent::kStore : Intent::kLoad);
+    std::memcpy(x.flag2 ? here : there + c, x.flag2 ? there + c : here, 16);
+  }
+  if (x.flag2 && !complete_bytes(w, u, w.ureg[x.address[0].ureg + 1], bytes)) return nullptr;
+  return u + 1;
+}
+
+const Uop* nothing(Warp&, const Uop* u) {
+  return u + 1;
+}
+
+std::uint8_t rank_of(const Inst& inst) {
+  switch (inst.mod(Axis::kDims)) {
+    case Tok::k2D: return 2;
+    case Tok::k3D: return 3;
+    case Tok::k4D: return 4;
+    case Tok::k5D: return 5;
+    default: return 1;
+  }
+}
+
+}  // namespace
+
+bool bind_copy_engine(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  switch (inst.op) {
+    case Op::UTMALDG: x.body = load_box; break;
+    case Op::UTMASTG: x.body = store_box; break;
+    case Op::UBLKCP:
+      x.body = copy_block;
+      x.flag2 = inst.mod(Axis::kDstType) == Tok::S;
+      if (x.flag2 && inst.mod(Axis::kSrcType) == Tok::S) b.refuse("copies between CTAs");
+      break;
+    case Op::UTMAPF:  // hints, and waits for what is done
+    case Op::UBLKPF:
+    case Op::UTMACCTL:
+    case Op::UTMACMDFLUSH: x.body = nothing; return true;
+    default: return false;
+  }
+  if (says(inst, "IM2COL")) b.refuse("im2col");
+  x.kind = rank_of(inst);
+  x.flag = says(inst, "MULTICAST");
+  return true;
+}
+
+}  // namespace nervanagpu::sass::emulate

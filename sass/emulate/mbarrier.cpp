@@ -1,0 +1,235 @@
+#include "sass/emulate/mbarrier.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "sass/emulate/bind.h"
+#include "sass/emulate/check.h"
+#include "sass/emulate/grid.h"
+#include "sass/emulate/lanes.h"
+
+namespace nervanagpu::sass::emulate {
+namespace {
+
+enum Kind : std::uint8_t { kExpectAndArrive, kArriveOne, kExpect, kComplete, kArriveMany, kDrop };
+
+std::string hex(std::uint64_t v) {
+  char text[24];
+  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
+  return text;
+}
+
+// The host bytes of an mbarrier, or nullptr after a fault.
+std::byte* find(Warp& w, const Uop* u, unsigned lane, std::uint64_t address) {
+  const std::uint64_t offset = address - w.shared_base;
+  if (address % 8 != 0 || address < w.shared_base || offset + 8 > w.shared_bytes) {
+    fault(w, u, lane,
+          "mbarrier at shared address " + hex(address) +
+              (address % 8 != 0
+                   ? ", which is not a multiple of 8"
+                   : "; the CTA has [" + hex(w.shared_base) + ", " + hex(w.shared_base + w.shared_bytes) + ")"));
+    return nullptr;
+  }
+  return w.shared + offset;
+}
+
+Mbarrier get(const std::byte* p) {
+  std::uint64_t bits;
+  std::memcpy(&bits, p, sizeof bits);
+  return Mbarrier(bits);
+}
+
+void put(Warp& w, std::byte* p, Mbarrier b) {
+  const std::uint64_t bits = b.bits();
+  std::memcpy(p, &bits, sizeof bits);
+  ++w.cta->progress;
+}
+
+// A mistake that checked mode reports and goes on from. True: go on.
+bool misuse(Warp& w, const Uop* u, unsigned lane, std::string what) {
+  if (w.checker == nullptr) {
+    fault(w, u, lane, "mbarrier misuse: " + what);
+    return false;
+  }
+  w.checker->found(w, u, lane, "mbarrier misuse", std::move(what));
+  return true;
+}
+
+bool known(Warp& w, const Uop* u, unsigned lane, std::uint32_t address) {
+  const auto& all = w.cta->mbarriers;
+  if (std::find(all.begin(), all.end(), address) != all.end()) return true;
+  return misuse(w, u, lane,
+                "no mbarrier was initialised at shared address " + hex(address) + ", or it was invalidated");
+}
+
+const Uop* exchange(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const std::uint32_t address = w.ureg[x.address[0].ureg] + static_cast<std::uint32_t>(x.address[0].offset);
+  std::byte* p = find(w, u, kLanes, address);
+  if (p == nullptr) return nullptr;
+  const std::uint64_t old = get(p).bits();
+  put(w, p, Mbarrier(scalar(w, x.src[0]) | std::uint64_t{scalar(w, x.src[0], 1)} << 32));
+  w.ureg[x.dst] = static_cast<std::uint32_t>(old);
+  w.ureg[x.dst + 1] = static_cast<std::uint32_t>(old >> 32);
+  auto& all = w.cta->mbarriers;
+  if (std::find(all.begin(), all.end(), address) == all.end()) all.push_back(address);
+  if (w.checker != nullptr) w.checker->mbarrier_made(address);
+  return u + 1;
+}
+
+const Uop* invalidate(Warp& w, const Uop* u) {
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((w.exec >> l & 1) == 0) continue;
+    const auto address = static_cast<std::uint32_t>(lane_address(w, u->x->address[0], l));
+    if (find(w, u, l, address) == nullptr) return nullptr;
+    if (!known(w, u, l, address)) return nullptr;
+    std::erase(w.cta->mbarriers, address);
+    break;  // once for the warp
+  }
+  return u + 1;
+}
+
+const Uop* arrive(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  Row32 lo = result(w, x);
+  Row32 hi = result(w, x, 1);
+  ConstRow operand = fetch_raw(w, x.src[0], 0);
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((w.exec >> l & 1) == 0) continue;
+    const std::uint32_t n = operand[l];  // before its register may take the result
+    const std::uint64_t address = lane_address(w, x.address[0], l);
+    std::byte* p = find(w, u, l, address);
+    if (p == nullptr || !known(w, u, l, static_cast<std::uint32_t>(address))) return nullptr;
+    Mbarrier b = get(p);
+    const Mbarrier before = b;
+    bool ok = false;
+    switch (x.kind) {
+      case kExpectAndArrive: ok = b.expect_and_arrive(n); break;
+      case kArriveOne: ok = b.arrive(1); break;
+      case kArriveMany: ok = b.arrive(n); break;
+      case kExpect: ok = b.expect(n); break;
+      case kComplete: ok = b.expect(-std::int64_t{n}); break;
+      default: ok = b.drop(); break;
+    }
+    if (!ok && !misuse(w, u, l,
+                       "at shared address " + hex(address) + ": " + std::to_string(before.pending()) + " of " +
+                           std::to_string(before.expected()) + " arrivals and " + std::to_string(before.bytes()) +
+                           " bytes are missing, and this would be too many")) {
+      return nullptr;
+    }
+    lo[l] = static_cast<std::uint32_t>(before.bits());
+    hi[l] = static_cast<std::uint32_t>(before.bits() >> 32);
+    if (!ok) continue;
+    put(w, p, b);
+    if (w.checker != nullptr) {
+      w.checker->mbarrier_arrived(w, static_cast<std::uint32_t>(address), b.parity() != before.parity());
+    }
+  }
+  finish(w, x, 2);
+  return u + 1;
+}
+
+const Uop* phase(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  ConstRow operand = fetch_raw(w, x.src[0], 0);
+  std::uint32_t passed = 0;
+  std::uint32_t waits_at = 0;
+  bool parity = false;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((w.exec >> l & 1) == 0) continue;
+    const std::uint64_t address = lane_address(w, x.address[0], l);
+    const std::byte* p = find(w, u, l, address);
+    if (p == nullptr || !known(w, u, l, static_cast<std::uint32_t>(address))) return nullptr;
+    if (get(p).passed(operand[l] >> 31 != 0)) {
+      passed |= 1u << l;
+      if (w.checker != nullptr) w.checker->mbarrier_observed(w, static_cast<std::uint32_t>(address));
+    } else {
+      waits_at = static_cast<std::uint32_t>(address);
+      parity = operand[l] >> 31 != 0;
+    }
+  }
+  const std::uint32_t missing = w.exec & ~passed;
+  set_predicate(w, x.pdst[0], passed);
+  if (missing == 0) return u + 1;
+  // Others may have to run before it can become true.
+  leave(w, u, static_cast<std::uint32_t>(u - w.code) + 1, Stop::kYield);
+  Group& g = w.groups[w.current];
+  g.mbarrier = waits_at;
+  g.parity = parity;
+  w.polls = true;
+  return nullptr;
+}
+
+// The lowest lane of those named.
+const Uop* elect(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  std::uint32_t lanes = w.exec;
+  if (x.puse_count > 0) lanes &= predicate(w, x.puse[0]);
+  if (x.src_count > 0) lanes &= x.src[0].inv ? ~scalar(w, x.src[0]) : scalar(w, x.src[0]);
+  const std::uint32_t first = lanes & (0u - lanes);
+  set_predicate(w, x.pdst[0], first);
+  w.ureg[x.dst] = first == 0 ? 0 : static_cast<std::uint32_t>(std::countr_zero(first));
+  return u + 1;
+}
+
+const Uop* nothing(Warp&, const Uop* u) {
+  return u + 1;
+}
+
+}  // namespace
+
+bool complete_bytes(Warp& w, const Uop* u, std::uint32_t address, std::uint32_t count) {
+  std::byte* p = find(w, u, kLanes, address);
+  if (p == nullptr || !known(w, u, 0, address)) return false;
+  Mbarrier b = get(p);
+  const bool before = b.parity();
+  if (!b.expect(-std::int64_t{count})) {
+    return misuse(w, u, 0,
+                  "at shared address " + hex(address) + ": " + std::to_string(count) + " bytes come, " +
+                      std::to_string(b.bytes()) + " are expected");
+  }
+  put(w, p, b);
+  if (w.checker != nullptr) w.checker->mbarrier_arrived(w, address, b.parity() != before);
+  return true;
+}
+
+bool bind_mbarrier(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  switch (inst.op) {
+    case Op::FENCE:  // memory is coherent here, and copies are done when they are issued
+    case Op::PREEXIT:
+    case Op::ACQBULK: x.body = nothing; return true;
+    case Op::ELECT: x.body = elect; return true;
+    case Op::SYNCS: break;
+    default: return false;
+  }
+  if (says(inst, "PHASECHK")) {
+    x.body = phase;
+  } else if (says(inst, "EXCH")) {
+    x.body = exchange;
+  } else if (says(inst, "CCTL")) {
+    x.body = invalidate;
+  } else if (says(inst, "ARRIVE")) {
+    x.body = arrive;
+    switch (inst.mod(Axis::kCount)) {
+      case Tok::A1T0: x.kind = kArriveOne; break;
+      case Tok::A0TR: x.kind = kExpect; break;
+      case Tok::A0TX: x.kind = kComplete; break;
+      case Tok::ART0: x.kind = kArriveMany; break;
+      case Tok::A0T1: b.refuse(".A0T1"); break;
+      default: x.kind = kExpectAndArrive;
+    }
+    if (says(inst, "TMASK")) b.refuse(".TMASK");
+    if (says(inst, "OPTOUT")) {
+      if (x.kind != kArriveOne) b.refuse(".OPTOUT without .A1T0");
+      x.kind = kDrop;
+    }
+  } else {
+    b.refuse("this function");
+  }
+  return true;
+}
+
+}  // namespace nervanagpu::sass::emulate
