@@ -52,6 +52,15 @@ Status Expander::front_matter(const Statement& s, const Place& place) {
     if (!r.ok()) return fail(s, place, r.error(), s.text_col);
     return Done{};
   }
+  if (d == "cluster") {
+    if (m.arch < Arch::sm_90a) {
+      return fail(s, place, s.text_col, std::string(info(m.arch).name) + " has no clusters; sm_90a has");
+    }
+    const Result<std::int64_t> v = number_in(s, place, s.text, s.text_col, 1, 16, ".cluster");
+    if (!v.ok()) return v.error();
+    m.cluster = static_cast<std::uint32_t>(*v);
+    return Done{};
+  }
   if (d == "threads" || d == "shared" || d == "regs") {
     const std::int64_t low = d == "shared" ? 0 : 1;
     const std::int64_t high = d == "threads" ? 1024 : d == "regs" ? 255 : info(m.arch).max_shared;

@@ -29,6 +29,7 @@ class Reader {
     number("threads", m_.threads);
     number("shared", m_.shared);
     number("registers", m_.registers);
+    if (at("cluster")) number("cluster", m_.cluster);
     while (at("needs")) {
       m_.needs.emplace_back();
       value(m_.needs.back());
@@ -155,6 +156,7 @@ std::string manifest_text(const Manifest& m) {
   line("threads", std::to_string(m.threads));
   line("shared", std::to_string(m.shared));
   line("registers", std::to_string(m.registers));
+  if (m.cluster > 1) line("cluster", std::to_string(m.cluster));
   for (const std::string& need : m.needs) line("needs", quoted(need));
   line("accum", quoted(m.accum));
   line("bound", quoted(m.bound));

@@ -99,6 +99,10 @@ Bytes kernel_info(Arch arch, const KernelImage& k, const CodeFacts& facts, std::
   if (maxwell) info.none(Attr::kSw1850030War);
   if (arch == Arch::sm_80 || arch == Arch::sm_86) info.none(Attr::kSw2861232War);
   if (arch == Arch::sm_90a) {
+    if (k.manifest.cluster > 1) {
+      info.none(Attr::kExplicitCluster);
+      info.words(Attr::kCtaPerCluster, {k.manifest.cluster, 1, 1});
+    }
     params(info, k);
     info.half(Attr::kSparseMmaMask, 0);
     maxreg(info, arch, k);

@@ -39,6 +39,7 @@ struct Manifest {
   std::uint32_t threads = 0;       // CTA size the kernel is written for
   std::uint32_t shared = 0;        // bytes of shared memory of a CTA
   std::uint32_t registers = 0;     // 0: as many as the code uses
+  std::uint32_t cluster = 1;       // CTAs of a cluster, along x
   std::vector<std::string> needs;  // conditions a problem must satisfy, one expression each
   std::string accum;               // order class: equal class means bitwise equal results
   std::string bound;               // error bound

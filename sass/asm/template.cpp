@@ -115,8 +115,8 @@ class Cleaner {
 };
 
 // clang-format off
-constexpr std::array<std::string_view, 26> kDirectives = {
-    "kernel", "arch", "variants", "param", "threads", "shared", "regs", "needs", "accum", "bound",
+constexpr std::array<std::string_view, 27> kDirectives = {
+    "kernel", "arch", "variants", "param", "threads", "shared", "regs", "cluster", "needs", "accum", "bound",
     "let", "default", "for", "if", "elif", "else", "end", "macro", "include", "error", "assert",
     "reg", "ureg", "pred", "upred", "free",
 };

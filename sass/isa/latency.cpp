@@ -145,7 +145,8 @@ Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
     case Op::VOTEU: return Producer::kVoteUniform;
     case Op::UMOV: return Producer::kUniformMove;
     case Op::ULDC: return Producer::kUniformLoad;
-    case Op::R2UR: return Producer::kVectorToUniform;
+    case Op::R2UR: return predicate ? Producer::kVectorToPred : Producer::kVectorToUniform;
+    case Op::ELECT: return predicate ? Producer::kPred : Producer::kVoteUniform;
     case Op::P2R: return Producer::kPredToVector;
     case Op::R2P:
       if (predicate) return Producer::kPredFile;
@@ -179,7 +180,12 @@ Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
     case Unit::kMemGlobal: return Producer::kGlobal;
     case Unit::kMemConst: return Producer::kConst;
     case Unit::kSpecial: return Producer::kSpecial;
-    case Unit::kTensor: return inst.op == Op::DMMA ? Producer::kDouble : Producer::kTensor;
+    case Unit::kTensor:
+      if (inst.op == Op::DMMA) return Producer::kDouble;
+      // The time goes with the depth, which is the registers of A.
+      return inst.operand_array[1].width == 4   ? Producer::kTensorLarge
+             : inst.operand_array[1].width == 2 ? Producer::kTensor
+                                                : Producer::kTensorSmall;
     case Unit::kMbarrier: return Producer::kShared;
     case Unit::kGmma:
     case Unit::kTma:
@@ -236,7 +242,7 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
       return Consumer::kAddress;
     case Unit::kTensor:
     case Unit::kGmma: return Consumer::kTensor;
-    case Unit::kMbarrier: return Consumer::kAddress;
+    case Unit::kMbarrier: return Consumer::kData;
     case Unit::kTma:
     case Unit::kSpecial:
     case Unit::kBranch:

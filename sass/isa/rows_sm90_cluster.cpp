@@ -87,6 +87,11 @@ constexpr void groups(RowList<32>& t) {
   t.add(row(Op::FENCE, kHopper, code128(0x3c6),
             {always<Tok::VIEW_ASYNC>(Axis::kMode), {Axis::kScope, bits(72, 1), kFenced}}, {},
             {.unit = Unit::kSync, .write_sb = true}));
+  // Back while a lane has not had its turn of an elected one.
+  t.add(row(Op::BRA, kHopper, code128(0x947, {{32, 1, 1}, {84, 1, 1}}),
+            {always<Tok::U>(Axis::kUniform), always<Tok::ANY>(Axis::kMode)},
+            {pred(87).inv(90).omit(kPT), label(bits(16, 8, 34, 48), 2)},
+            {.unit = Unit::kBranch, .ends = true, .branch = true}));
   t.add(row(Op::PREEXIT, kHopper, code128(0x82d), {}, {}, sync));
   t.add(row(Op::ACQBULK, kHopper, code128(0x82e), {}, {}, sync));
 }

@@ -1,0 +1,58 @@
+// Hand-written kernels with products of a warpgroup, the copy engine and a cluster assemble and are proven.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "sass/cubin_abi.h"
+#include "sass/dis/read_cubin.h"
+#include "sass/isa/codec.h"
+#include "sass/verify/verify.h"
+#include "test/sass/asm/template_text.h"
+
+namespace nervanagpu::sass {
+namespace {
+
+std::string text_of(const char* name) {
+  std::ifstream in(std::string(NG_SOURCE_DIR) + "/test/data/tensor/" + name);
+  std::stringstream all;
+  all << in.rdbuf();
+  return all.str();
+}
+
+class TensorTemplate : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(TensorTemplate, AssemblesAndIsProven) {
+  const auto image = assemble(testing::template_of(text_of(GetParam())), Arch::sm_90a, {});
+  ASSERT_TRUE(image.ok()) << image.error().text();
+  ASSERT_EQ(image->kernels.size(), 1u);
+  const std::vector<Hazard> found = verify(Arch::sm_90a, image->kernels[0]);
+  EXPECT_TRUE(found.empty()) << found[0].text;
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, TensorTemplate, ::testing::Values("hgmma.sass", "tma.sass", "cluster.sass"));
+
+TEST(Cluster, IsInTheCubin) {
+  const auto image = assemble(testing::template_of(text_of("cluster.sass")), Arch::sm_90a, {});
+  ASSERT_TRUE(image.ok()) << image.error().text();
+  EXPECT_EQ(image->kernels[0].manifest.cluster, 2u);
+}
+
+TEST(Cluster, IsForHopper) {
+  const auto old = assemble(testing::template_of(".kernel k\n.cluster 2\nEXIT\n"), Arch::sm_80, {});
+  ASSERT_FALSE(old.ok());
+  EXPECT_NE(old.error().message.find("no clusters"), std::string::npos) << old.error().message;
+  EXPECT_FALSE(assemble(testing::template_of(".kernel k\n.cluster 17\nEXIT\n"), Arch::sm_90a, {}).ok());
+}
+
+// Its products own their registers: a scoreboard on one is refused, in text and in words.
+TEST(Products, SetNoScoreboards) {
+  const auto bad = assemble(
+      testing::template_of(".kernel k\n--:-:0:-:1 HGMMA.64x8x16.F32 R24, gdesc[UR4], R24\nEXIT\n"), Arch::sm_90a, {});
+  ASSERT_FALSE(bad.ok());
+  EXPECT_NE(bad.error().message.find("scoreboard"), std::string::npos) << bad.error().message;
+}
+
+}  // namespace
+}  // namespace nervanagpu::sass
