@@ -29,7 +29,7 @@ class Reader {
     number("threads", m_.threads);
     number("shared", m_.shared);
     number("registers", m_.registers);
-    if (at("cluster")) number("cluster", m_.cluster);
+    if (at("cluster")) count(m_.cluster);
     while (at("needs")) {
       m_.needs.emplace_back();
       value(m_.needs.back());
@@ -79,7 +79,10 @@ class Reader {
   }
 
   void number(std::string_view key, std::uint32_t& to) {
-    if (!need(key)) return;
+    if (need(key)) count(to);
+  }
+
+  void count(std::uint32_t& to) {
     const auto n = in_.number(kAnyU32);
     if (!n) return fail(n.error());
     to = *n;

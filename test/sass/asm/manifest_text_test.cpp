@@ -42,6 +42,14 @@ TEST(ManifestText, ReadsWhatItWrites) {
   EXPECT_EQ(manifest_text(*m), kText);
 }
 
+TEST(ManifestText, ClusterIsWrittenWhereThereIsOne) {
+  const auto m = read_manifest(replaced("registers 0\n", "registers 0\ncluster 4\n"));
+  ASSERT_TRUE(m.ok()) << m.error().text();
+  EXPECT_EQ(m->cluster, 4u);
+  EXPECT_EQ(read_manifest(manifest_text(*m))->cluster, 4u);
+  EXPECT_EQ(read_manifest(kText)->cluster, 1u);
+}
+
 TEST(ManifestText, RandomManifestsSurvive) {
   RandomImages random(1);
   for (int i = 0; i < 500; ++i) {

@@ -1,13 +1,9 @@
 // Hand-written kernels with products of a warpgroup, the copy engine and a cluster assemble and are proven.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <fstream>
 #include <sstream>
 
-#include "sass/cubin_abi.h"
-#include "sass/dis/read_cubin.h"
-#include "sass/isa/codec.h"
 #include "sass/verify/verify.h"
 #include "test/sass/asm/template_text.h"
 
