@@ -259,6 +259,7 @@ Status Expander::one_register(const Statement& s, const Place& place, RegFile fi
   b.at = {place.source->name, s.line, col};
   place.scope->set(name, std::move(b));
   place.scope->own(std::string(name), view);
+  out_.names.emplace_back(name);
   return Done{};
 }
 
@@ -340,6 +341,7 @@ Status Expander::alias(const Statement& s, const Place& place) {
   b.kind = Binding::Kind::kRegs;
   b.regs = v;
   b.at = {place.source->name, s.line, s.text_col};
+  out_.names.emplace_back(name);
   place.scope->set(name, std::move(b));
   return Done{};
 }

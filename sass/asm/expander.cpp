@@ -1,4 +1,5 @@
 #include "sass/asm/expander.h"
+#include "sass/isa/suggest.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -57,6 +58,14 @@ Result<Expansion> Expander::run(const std::shared_ptr<const SourceText>& main) {
 
 Diag Expander::fail(const Statement& s, const Place& place, Diag d, std::uint32_t col) const {
   d.at = {place.source->name, s.line, col + (d.at.col == 0 ? 0 : d.at.col - 1)};
+  if (const std::size_t end = d.message.find("` is not defined"); d.message[0] == '`' && end != std::string::npos) {
+    Suggestion near(std::string_view(d.message).substr(1, end - 1));
+    for (const Scope* scope = place.scope; scope != nullptr; scope = scope->parent()) {
+      scope->each([&](const std::string& name) { near.offer(name); });
+    }
+    std::vector<std::string> note = near.note("`", "`");
+    d.notes.insert(d.notes.begin(), note.begin(), note.end());
+  }
   add_origins(d, place.from.get());
   return d;
 }
@@ -325,7 +334,8 @@ Status Expander::emit(const Statement& s, const Place& place, MappedText line) {
   if (bytes_ > kMaxBytes) {
     return fail(s, place, s.col, "the template expands to more than " + std::to_string(kMaxBytes) + " bytes");
   }
-  sink_->push_back({std::move(line.text), {place.source->name, s.line, s.col}, std::move(line.marks), place.from, mark_});
+  sink_->push_back(
+      {std::move(line.text), {place.source->name, s.line, s.col}, std::move(line.marks), place.from, mark_});
   return Done{};
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "sass/asm/expander.h"
+#include "sass/isa/suggest.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -156,8 +157,11 @@ Status Expander::call(const Statement& s, const Place& place, std::string_view n
   if (it == macros_.end()) {
     std::string all;
     for (const auto& [other, unused] : macros_) all += (all.empty() ? "" : ", ") + other;
-    return fail(s, place, s.col, "there is no macro `" + std::string(name.substr(0, 60)) + "`",
-                {all.empty() ? "no macro is defined here" : "macros: " + all});
+    Suggestion near(name);
+    for (const auto& [other, unused] : macros_) near.offer(other);
+    std::vector<std::string> notes = near.note("`", "`");
+    notes.push_back(all.empty() ? "no macro is defined here" : "macros: " + all);
+    return fail(s, place, s.col, "there is no macro `" + std::string(name.substr(0, 60)) + "`", std::move(notes));
   }
   const Macro& m = it->second;
   if (place.depth >= kMaxCallDepth) {

@@ -124,6 +124,11 @@ class Scope {
   void own(std::string name, const RegView& view) { owned_.emplace_back(std::move(name), view); }
   bool disown(std::string_view name);  // in this scope or an outer one; false: nobody owns it
   void release_all(Registers& registers);
+  [[nodiscard]] const Scope* parent() const { return parent_; }
+  template <class F>
+  void each(const F& f) const {
+    for (const auto& [name, binding] : names_) f(name);
+  }
 
  private:
   Scope* parent_;

@@ -4,8 +4,11 @@
 
 #include "sass/asm/check.h"
 #include "sass/asm/expand.h"
+#include "sass/asm/expr.h"
+#include "sass/asm/names.h"
 #include "sass/asm/substitute.h"
 #include "sass/isa/codec.h"
+#include "sass/isa/suggest.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -91,7 +94,9 @@ class Parser {
     Result<ParsedInst> parsed = parse_inst(program_.manifest.arch, text, {line.at.file, line.at.line, 1});
     if (!parsed.ok()) {
       const Diag& d = parsed.error();
-      Diag at = placed(error(d.message, d.notes), line, begin + (d.at.col == 0 ? 0 : d.at.col - 1));
+      std::vector<std::string> notes = near_name(d.message);
+      notes.insert(notes.end(), d.notes.begin(), d.notes.end());
+      Diag at = placed(error(d.message, notes), line, begin + (d.at.col == 0 ? 0 : d.at.col - 1));
       for (const ColumnMark& m : line.columns) {  // something was put in: show what came out
         if (m.kind == ColumnMark::Kind::kCopied) continue;
         at.notes.push_back("expanded: " + std::string(text));
@@ -124,7 +129,7 @@ class Parser {
       const auto it = program_.labels.find(line.label);
       const std::size_t pos = std::min(sources_[i]->text.rfind(line.label), sources_[i]->text.size());
       if (it == program_.labels.end())
-        return placed(error("there is no label `" + line.label + "`"), *sources_[i], pos);
+        return placed(error("there is no label `" + line.label + "`", near_label(line.label)), *sources_[i], pos);
       if (it->second >= program_.lines.size()) {
         return placed(error("label `" + line.label + "` has no instruction behind it"), *sources_[i], pos);
       }
@@ -133,6 +138,24 @@ class Parser {
       }
     }
     return Done{};
+  }
+
+  [[nodiscard]] std::vector<std::string> near_label(const std::string& wrong) const {
+    Suggestion near(wrong);
+    for (const auto& [name, index] : program_.labels) near.offer(name);
+    return near.note("`", "`");
+  }
+
+  // The declared name nearest to what stands where a register was expected: "... got 'acx'".
+  [[nodiscard]] std::vector<std::string> near_name(const std::string& message) const {
+    const std::size_t got = message.find(", got '");
+    if (got == std::string::npos || message.back() != '\'') return {};
+    std::string wrong = message.substr(got + 7, message.size() - got - 8);
+    while (!wrong.empty() && (wrong[0] == '@' || wrong[0] == '!')) wrong.erase(0, 1);
+    if (!is_name(wrong) || is_reserved_name(wrong)) return {};
+    Suggestion near(wrong);
+    for (const std::string& name : expansion_.names) near.offer(name);
+    return near.note("`", "`");
   }
 
   const Expansion& expansion_;

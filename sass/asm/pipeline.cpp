@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "sass/asm/excerpt.h"
 #include "sass/verify/verify.h"
 
 namespace nervanagpu::sass {
@@ -64,13 +65,13 @@ Result<KernelImage> assemble_variant(const Template& source, Arch arch, const De
 
 Result<CubinImage> assemble(const Template& source, Arch arch, const Defines& fixed, Proof proof) {
   Result<std::vector<Defines>> all = variants(source, fixed);
-  if (!all.ok()) return all.error();
+  if (!all.ok()) return with_excerpt(all.error(), source);
   CubinImage image;
   image.arch = arch;
   for (const Defines& defines : *all) {
     Result<KernelImage> kernel = assemble_variant(source, arch, defines, proof);
     if (!kernel.ok()) {
-      Diag d = kernel.error();
+      Diag d = with_excerpt(kernel.error(), source);
       if (!defines.empty()) d.notes.push_back("in the variant" + spelled(defines));
       return d;
     }

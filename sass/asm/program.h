@@ -73,6 +73,7 @@ struct TextLine {
 struct Expansion {
   Manifest manifest;
   std::vector<TextLine> lines;
+  std::vector<std::string> names = {};  // of registers, as far as they were declared: for error messages
 };
 
 // Which control fields the author pinned; schedule fills the others.

@@ -1,5 +1,7 @@
 #include "sass/asm/substitute.h"
 
+#include "sass/isa/suggest.h"
+
 #include <array>
 
 namespace nervanagpu::sass {
@@ -289,8 +291,12 @@ class Resolver {
       all += (all.empty() ? "" : ", ") + x.name;
     }
     if (param == nullptr) {
+      Suggestion near(name);
+      for (const Param& x : in_.params) near.offer(x.name);
+      std::vector<std::string> notes = near.note("`", "`");
+      notes.push_back(all.empty() ? "the template has no .param" : "parameters: " + all);
       return at_column(text_.column(p), "there is no parameter `" + std::string(name.substr(0, 40)) + "`",
-                       {all.empty() ? "the template has no .param" : "parameters: " + all});
+                       std::move(notes));
     }
     std::string_view rest = trim(t_.substr(end, close - end));
     std::int64_t offset = 0;
@@ -325,8 +331,13 @@ class Resolver {
       all += (all.empty() ? "" : ", ") + std::string(s.name);
     }
     if (info(in_.arch).descriptor != 0) all += ", descriptor";
+    Suggestion near(name);
+    for (const SystemConstant& s : kSystemConstants) near.offer(s.name);
+    if (info(in_.arch).descriptor != 0) near.offer("descriptor");
+    std::vector<std::string> notes = near.note();
+    notes.push_back("system constants: " + all);
     return at_column(text_.column(open + 1), "there is no system constant `" + std::string(name.substr(0, 40)) + "`",
-                     {"system constants: " + all});
+                     std::move(notes));
   }
 
   const MappedText& text_;

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sass/asm/expr.h"
+#include "sass/isa/suggest.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -195,7 +196,12 @@ class Blocks {
       std::string all;
       for (const std::string_view k : kDirectives) all += " ." + std::string(k);
       for (const std::string_view k : kMoreDirectives) all += " ." + std::string(k);
-      return fail(s, "there is no directive ." + std::string(d.substr(0, 40)), {"directives:" + all});
+      Suggestion near(d);
+      for (const std::string_view k : kDirectives) near.offer(k);
+      for (const std::string_view k : kMoreDirectives) near.offer(k);
+      std::vector<std::string> notes = near.note(".");
+      notes.push_back("directives:" + all);
+      return fail(s, "there is no directive ." + std::string(d.substr(0, 40)), std::move(notes));
     }
     if (d == "end") {
       if (open_.empty()) return fail(s, ".end without an open .for, .if, .macro, .stream or .schedule");

@@ -6,6 +6,7 @@
 #include "sass/isa/codec.h"
 #include "sass/isa/literal.h"
 #include "sass/isa/row.h"
+#include "sass/isa/suggest.h"
 #include "sass/isa/table.h"
 
 namespace nervanagpu::sass {
@@ -571,19 +572,44 @@ struct Failure {
   }
 };
 
-unsigned edit_distance(std::string_view a, std::string_view b) {
-  std::vector<unsigned> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<unsigned>(j);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    unsigned diagonal = row[0];
-    row[0] = static_cast<unsigned>(i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const unsigned up = row[j];
-      row[j] = std::min({up + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = up;
+// What was written instead of a modifier or a special register, and what may stand there.
+std::vector<std::string> near_names(Arch arch, std::span<const Op> ops, const std::string& message) {
+  const std::size_t open = message.find('\'');
+  const std::size_t close = message.rfind('\'');
+  if (open == std::string::npos || close <= open + 1) return {};
+  const std::string wrong = message.substr(open + 1, close - open - 1);
+  if (message.find("unknown special register") == 0) {
+    Suggestion near(wrong);
+    for (unsigned n = 0; n < 256; ++n) near.offer(special_register_name(info(arch).encoding, n));
+    return near.note();
+  }
+  if (wrong.size() < 2 || wrong[0] != '.') {
+    // A number with a letter O, a register of the wrong case, ...
+    if (message.find("a register") == std::string::npos || wrong.size() > 4 || wrong[0] != 'r') return {};
+    const std::string upper = "R" + wrong.substr(1);
+    return {"registers are written with a capital: did you mean " + upper + "?"};
+  }
+  const std::string_view token = std::string_view(wrong).substr(1);
+  Suggestion near(token);
+  bool known = false;
+  // IMAD.WIDE and the like are mnemonics of their own.
+  for (const Op op : ops_of(arch)) {
+    const std::string_view name = op_text(op);
+    const std::size_t dot = name.find('.');
+    if (dot != std::string_view::npos && name.substr(0, dot) == op_text(ops.front())) near.offer(name.substr(dot + 1));
+  }
+  for (const Op op : ops) {
+    for (const Row* row : rows_for(arch, op)) {
+      for (const Mod& m : row->mods()) {
+        for (const Enum& e : m.table) {
+          near.offer(tok_text(e.tok));
+          known |= tok_text(e.tok) == token;
+        }
+      }
     }
   }
-  return row[b.size()];
+  if (known) return {"modifiers stand in the order of the forms below, each once"};
+  return near.note(".");
 }
 
 Diag unknown_mnemonic(Arch arch, std::string_view text, const Span& at) {
@@ -591,16 +617,9 @@ Diag unknown_mnemonic(Arch arch, std::string_view text, const Span& at) {
   const std::string_view stem = name.substr(0, name.find('.'));
   std::vector<std::string> notes;
   if (name.empty()) return error_at(at, "expected an instruction");
-  unsigned best = 3;
-  std::string hint;
-  for (const Op op : ops_of(arch)) {
-    const unsigned d = edit_distance(stem, op_text(op));
-    if (d < best) {
-      best = d;
-      hint = op_text(op);
-    }
-  }
-  if (!hint.empty()) notes.push_back("did you mean " + hint + "?");
+  Suggestion near(stem);
+  for (const Op op : ops_of(arch)) near.offer(op_text(op));
+  notes = near.note();
   return error_at(at, "unknown instruction '" + std::string(stem) + "' on " + std::string(info(arch).name), notes);
 }
 
@@ -652,6 +671,8 @@ Result<ParsedInst> parse_inst(Arch arch, std::string_view text, const Span& at) 
       if (std::find(notes.begin(), notes.end(), form) == notes.end()) notes.push_back(std::move(form));
     }
   }
+  std::vector<std::string> near = near_names(arch, ops, failure.text());
+  notes.insert(notes.begin(), near.begin(), near.end());
   return error_at(span_at(failure.at), failure.text(), notes);
 }
 

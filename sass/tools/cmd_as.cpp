@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdio>
 
+#include "sass/asm/excerpt.h"
 #include "sass/asm/expand.h"
 #include "sass/asm/expr.h"
 #include "sass/asm/parse.h"
@@ -111,19 +112,19 @@ int cmd_as(const Arguments& args) {
     }
   } else {
     Result<std::vector<Arch>> listed = archs(*source);
-    if (!listed.ok()) return input_error(listed.error());
+    if (!listed.ok()) return input_error(with_excerpt(listed.error(), *source));
     if (listed->empty()) return usage_error("as", "the template has no .arch line, so --arch ARCH is needed");
     arch = listed->front();
   }
 
   if (report) {
     Status s = show_reports(*source, *arch, fixed, options->has("--json"));
-    if (!s.ok()) return input_error(s.error());
+    if (!s.ok()) return input_error(with_excerpt(s.error(), *source));
     if (!output && !stage) return 0;
   }
   if (stage && *stage != "link") {
     Status s = dump_stage(*source, *arch, fixed, *stage);
-    if (!s.ok()) return input_error(s.error());
+    if (!s.ok()) return input_error(with_excerpt(s.error(), *source));
     if (!output) return 0;
   }
   Result<CubinImage> image =

@@ -25,6 +25,8 @@ int cmd_encode(const Arguments& args);
 int cmd_roundtrip(const Arguments& args);
 int cmd_isa(const Arguments& args);
 int cmd_coverage(const Arguments& args);
+int cmd_explain(const Arguments& args);
+int cmd_new(const Arguments& args);
 
 // A command line taken apart: options with a value (each may stand more than once), flags, and the rest in order.
 struct Options {

@@ -49,6 +49,14 @@ constexpr std::array kCommands = {
             "  --threads N          host threads (default: all cores)\n"
             "  --dump-args          print the arrays' values after the run (the first and last of long ones)\n"
             "  --kernel NAME        needed if the cubin has more than one\n"},
+    Command{"new", cmd_new, "write a kernel to begin with, and its test",
+            "usage: ngasm new NAME\n\n"
+            "Writes NAME.sass, a commented template, and NAME_test.sh, which assembles, proves, runs and checks it on the\n"
+            "emulator. Overwrites nothing.\n"},
+    Command{"explain", cmd_explain, "show the forms of an instruction, its operands and its timing",
+            "usage: ngasm explain MNEMONIC [--arch ARCH]\n\n"
+            "Each form as the parser accepts it, what each operand is for, where it executes and when results are there.\n"
+            "The default architecture is sm_90a.\n"},
     Command{"encode", cmd_encode, "encode instructions from standard input",
             "usage: ngasm encode --arch ARCH < TEXT\n\n"
             "One instruction a line, address 0, control bits free; prints 0xLOW 0xHIGH (one word on sm_5x and sm_6x), or\n"

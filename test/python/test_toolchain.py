@@ -197,7 +197,7 @@ def test_errors_have_a_place():
     assert (e.file, e.line, e.column) == ("scale.sass", 23, 11)
     assert e.message == "expected a register, got 'w'"
     lines = str(e).splitlines()
-    caret = next(line for line in lines if line.strip() == "^")
+    caret = next(line for line in lines if line.strip(" |") == "^")
     source = lines[lines.index(caret) - 1]
     assert source[caret.index("^") :].startswith("w, param[alpha]")
 

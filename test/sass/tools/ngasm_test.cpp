@@ -109,7 +109,7 @@ TEST_F(Ngasm, DefinitionsChooseVariants) {
   EXPECT_EQ(verify.out.find("scale_a"), std::string::npos);
   const Outcome none = ngasm("as scale.sass -o t.cubin -DV=c");
   EXPECT_EQ(none.status, 1);
-  EXPECT_EQ(none.out, "scale.sass:3:1: error: no variant has V=c\n");
+  EXPECT_EQ(none.out, "scale.sass:3:1: error: no variant has V=c\n  3 | .variants V={a,b}\n    | ^~~~~~~~~\n");
   EXPECT_FALSE(std::filesystem::exists("t.cubin"));
 }
 
@@ -261,6 +261,41 @@ TEST_F(Ngasm, HelpAndVersion) {
   const Outcome version = ngasm("--version");
   EXPECT_EQ(version.status, 0);
   EXPECT_EQ(version.out.rfind("ngasm ", 0), 0u);
+}
+
+TEST_F(Ngasm, NewWritesAKernelThatAssemblesAndIsRight) {
+  const Outcome made = ngasm("new first");
+  EXPECT_EQ(made.status, 0) << made.out;
+  EXPECT_EQ(ngasm("new first").status, 1) << "nothing is overwritten";
+  EXPECT_EQ(ngasm("new 1st").status, 2);
+  Outcome run;
+  std::FILE* p = ::popen("NGASM=" NGASM_PATH " ./first_test.sh 2>&1", "r");
+  ASSERT_NE(p, nullptr);
+  char chunk[4096];
+  while (const std::size_t n = std::fread(chunk, 1, sizeof chunk, p)) run.out.append(chunk, n);
+  EXPECT_EQ(::pclose(p), 0) << run.out;
+  EXPECT_NE(run.out.find("0 findings"), std::string::npos) << run.out;
+  EXPECT_NE(run.out.find("first: right"), std::string::npos) << run.out;
+}
+
+TEST_F(Ngasm, ExplainShowsFormsOperandsAndTiming) {
+  const Outcome o = ngasm("explain FFMA");
+  EXPECT_EQ(o.status, 0);
+  EXPECT_NE(o.out.find("reads              register, reuse slot A"), std::string::npos) << o.out;
+  EXPECT_NE(o.out.find("FMA 4, 4"), std::string::npos) << o.out;
+  EXPECT_NE(ngasm("explain LDS --arch sm_52").out.find("need a write scoreboard"), std::string::npos);
+  const Outcome wrong = ngasm("explain FMFA");
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_NE(wrong.out.find("did you mean FFMA?"), std::string::npos) << wrong.out;
+}
+
+TEST_F(Ngasm, ReportIsATableOrJson) {
+  const Outcome table = ngasm("as scale.sass --report");
+  EXPECT_EQ(table.status, 0) << table.out;
+  EXPECT_NE(table.out.find("occupancy: "), std::string::npos) << table.out;
+  const Outcome json = ngasm("as scale.sass --report --json");
+  EXPECT_EQ(json.out.substr(0, 12), "[{\"kernel\":\"") << json.out;
+  EXPECT_EQ(ngasm("as scale.sass -o x.cubin --json").status, 2);
 }
 
 }  // namespace
