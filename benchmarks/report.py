@@ -78,6 +78,6 @@ def write(path: Path, rows: list[Row], machine: dict[str, object]) -> None:
 def _plain(row: Row) -> dict[str, object]:
     d = asdict(row)
     d["pass"] = d.pop("pass_")
-    if not d["peer_how"]:
-        del d["peer_how"]
+    if not d.get("peer_how"):
+        d.pop("peer_how", None)
     return d
