@@ -1,4 +1,5 @@
 #include <pybind11/stl.h>
+#include <utility>
 
 #include "nervanagpu/module.hpp"
 #include "python/bind.h"
@@ -39,7 +40,7 @@ void raise_assemble_error(const AssembleError& e) {
 
 void translate(std::exception_ptr p) {
   try {
-    if (p) std::rethrow_exception(p);
+    if (p) std::rethrow_exception(std::move(p));
   } catch (const CheckError& e) {
     raise_check_error(e);
   } catch (const AssembleError& e) {

@@ -119,10 +119,10 @@ typedef struct ng_gemm_problem {
   uint64_t workspace;        /* address of ng_gemm_workspace() bytes, aligned to 16; 0: none, and k in one part */
   uint64_t workspace_bytes;
 } ng_gemm_problem;
-#define NG_GEMM_PROBLEM_INIT                                                                                         \
-  {                                                                                                                  \
-    sizeof(ng_gemm_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, \
-        0, 0                                                                                                         \
+#define NG_GEMM_PROBLEM_INIT                                                                                           \
+  {                                                                                                                    \
+    sizeof(ng_gemm_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0, \
+        0                                                                                                              \
   }
 
 /* Bytes of device memory for partial sums that the problem wants; 0: none. */

@@ -107,8 +107,8 @@ class Expander {
   Scope globals_{nullptr};
   std::map<std::string, Macro, std::less<>> macros_;
   std::map<std::string, Stream, std::less<>> streams_;
-  std::vector<TextLine>* sink_ = nullptr;    // where emit() puts a line: the output, or the stream being defined
-  ScheduleMark mark_;                        // of the lines that go to the output now
+  std::vector<TextLine>* sink_ = nullptr;  // where emit() puts a line: the output, or the stream being defined
+  ScheduleMark mark_;                      // of the lines that go to the output now
   std::uint32_t schedule_blocks_ = 0;
   std::set<std::string, std::less<>> once_;  // front matter that was given
   std::vector<std::shared_ptr<const SourceText>> sources_;

@@ -59,6 +59,7 @@ Status schedule_regions(Program& program, const Flow& flow, const std::vector<Re
   if (Status s = fill(best, flow); !s) return s;
   for (const Goal goal : {Goal::kDrain, Goal::kIssue}) {
     std::vector<std::vector<std::uint32_t>> orders;
+    orders.reserve(regions.size());
     for (const Region& r : regions) orders.push_back(list_schedule(original, touched, r, goal));
     std::vector<bool> keep(regions.size(), true);
     // Taking one region back changes the scoreboards of the others: until nothing is worse.

@@ -151,8 +151,7 @@ constexpr void bridges(RowList<96>& t) {
   t.add(row(Op::VOTEU, kFromTuring, code128(0x886), {{Axis::kFunction, bits(72, 2), kVote}},
             {kD.omit(kURZ), upred(81).def(), p}, cross));
   t.add(row(Op::REDUX, kFromAmpere, code128(0x3c4),
-            {{Axis::kFunction, bits(78, 3), kReduce}, {Axis::kType, bits(73, 1), kReduceSign}},
-            {kD, gpr(24)}, slow));
+            {{Axis::kFunction, bits(78, 3), kReduce}, {Axis::kType, bits(73, 1), kReduceSign}}, {kD, gpr(24)}, slow));
 }
 
 // clang-format on

@@ -9,8 +9,8 @@
 #include "sass/asm/parse.h"
 #include "sass/asm/pipeline.h"
 #include "sass/asm/report.h"
-#include "sass/tools/commands.h"
 #include "sass/dis/listing.h"
+#include "sass/tools/commands.h"
 
 namespace nervanagpu::sass::tools {
 namespace {

@@ -1,8 +1,8 @@
 // ngasm dis: cubin -> text.
 #include <cstdio>
 
-#include "sass/tools/commands.h"
 #include "sass/dis/listing.h"
+#include "sass/tools/commands.h"
 
 namespace nervanagpu::sass::tools {
 

@@ -229,7 +229,8 @@ TEST_F(CGemmTest, LargerStructures) {
 
 TEST_F(CGemmTest, WhatTheEmulatorFindsIsACheckError) {
   // An address that is nowhere.
-  refused([](ng_gemm_problem& p) { p.a = 1024; }, NG_CHECK_ERROR, {"kernel gemm_nn_f32_f32_f32_", ".sass:", "out of bounds"});
+  refused([](ng_gemm_problem& p) { p.a = 1024; }, NG_CHECK_ERROR,
+          {"kernel gemm_nn_f32_f32_f32_", ".sass:", "out of bounds"});
 }
 
 }  // namespace

@@ -51,7 +51,8 @@ def main(mnemonics, samples, cubins):
             if len(known) < PER_SHAPE:
                 known.append((word, text))
     chosen += [w for some in seen.values() for w in some]
-    print("# 128 bits (high, low) <tab> nvdisasm 12.4 -b SM90a. Stall 1, no scoreboards. Random ones of every row, then ptxas'.")
+    print("# 128 bits (high, low) <tab> nvdisasm 12.4 -b SM90a. Stall 1, no scoreboards.")
+    print("# Random ones of every row, then ptxas'.")
     for word, text in dict(chosen).items():
         print("%032x\t%s" % (word, text))
     print("%d words, %d differ, %d refused" % (len(chosen), wrong, missing), file=sys.stderr)

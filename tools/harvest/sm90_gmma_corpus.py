@@ -29,7 +29,8 @@ class Kernel:
         kind, r = ("f32", "f") if self.float else ("b32", "r")
         out = [
             ".visible .entry g%d(.param .u64 p, .param .u32 s)" % Kernel.number,
-            "{ .reg .b32 r<%d>; .reg .f32 f<%d>; .reg .b64 rd<8>; .reg .b32 a<8>; .reg .pred p0;" % (self.count, self.count),
+            "{ .reg .b32 r<%d>; .reg .f32 f<%d>; .reg .b64 rd<8>; .reg .b32 a<8>; .reg .pred p0;"
+            % (self.count, self.count),
             "ld.param.u64 rd0, [p]; ld.global.u64 rd1, [rd0]; ld.global.u64 rd2, [rd0+8];",
             "ld.param.u32 a6, [s]; setp.ne.b32 p0, a6, 0; mov.u32 a5, %tid.x; mul.wide.u32 rd3, a5, 1024;",
             "add.s64 rd0, rd0, rd3; ld.global.v4.b32 {a0,a1,a2,a3}, [rd0+64]; ld.global.b32 a4, [rd0+32];",
@@ -67,13 +68,14 @@ def floats():
         kinds = ("f16", "f32") if t == "f16" else ("f32",)
         for d in kinds:
             for regs in (False, True):
-                transposed = [""] if t == "tf32" else ([", 0", ", 1"] if regs else [", %d, %d" % p for p in product((0, 1), (0, 1))])
+                transposed = [", 0", ", 1"] if regs else [", 0, 0", ", 0, 1", ", 1, 0", ", 1, 1"]
+                transposed = [""] if t == "tf32" else transposed
                 for trans, sa, sb, scale in product(transposed, (1, -1), (1, -1), ("p0", "0", "1")):
                     yield one(d, 8, k, t, t, regs, "%s, %d, %d%s" % (scale, sa, sb, trans))
                 zeros = "" if t == "tf32" else ", 0" if regs else ", 0, 0"
                 for n in FLOAT_N:
                     yield one(d, n, k, t, t, regs, "1, 1, 1" + zeros)
-                for n, s in product((8, 64, 256), "01" if t != "tf32" else "01"):
+                for n, s in product((8, 64, 256), "01"):
                     yield one(d, n, 2 * k, t, t, regs, "p0, 1, 1" + zeros, sparse=s)
 
 
@@ -103,8 +105,17 @@ def groups():
     for pending in range(8):
         kernel = Kernel("f32", 8)
         m = "wgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 %s, rd1, rd2, 1, 1, 1, 0, 0;" % kernel.d()
-        yield kernel.text([m, m, "wgmma.commit_group.sync.aligned;", m, "wgmma.commit_group.sync.aligned;",
-                           "wgmma.wait_group.sync.aligned %d;" % pending, m])
+        yield kernel.text(
+            [
+                m,
+                m,
+                "wgmma.commit_group.sync.aligned;",
+                m,
+                "wgmma.commit_group.sync.aligned;",
+                "wgmma.wait_group.sync.aligned %d;" % pending,
+                m,
+            ]
+        )
 
 
 if __name__ == "__main__":

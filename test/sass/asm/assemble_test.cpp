@@ -47,7 +47,8 @@ TEST(Assemble, ErrorsNameTheVariant) {
   const auto image =
       assemble(template_of(".kernel k_{A}\n.variants A={1,0}\nMOV R0, {4 / A}\nEXIT\n"), Arch::sm_90a, {});
   ASSERT_FALSE(image.ok());
-  EXPECT_EQ(image.error().text(), "k.sass:3:14: error: division by zero\n  3 | MOV R0, {4 / A}\n    |              ^\n  in the variant A=0");
+  EXPECT_EQ(image.error().text(),
+            "k.sass:3:14: error: division by zero\n  3 | MOV R0, {4 / A}\n    |              ^\n  in the variant A=0");
 }
 
 TEST(Assemble, LinesPointIntoTheTemplate) {
