@@ -15,6 +15,7 @@ void bind_device(py::module_& m);
 void bind_stream(py::module_& m);
 void bind_tensor(py::module_& m);
 void bind_toolchain(py::module_& m);
+void bind_tensor_map(py::module_& m);
 void bind_gemm(py::module_& m);
 void bind_conv(py::module_& m);
 void bind_nn(py::module_& m);

@@ -7,6 +7,7 @@
 #include <span>
 #include <type_traits>
 
+#include "nervanagpu/tensor_map.hpp"
 #include "sass/asm/program.h"
 
 namespace nervanagpu {
@@ -35,13 +36,14 @@ class Arguments {
     if constexpr (std::is_same_v<T, std::int32_t>) return sass::ParamType::s32;
     if constexpr (std::is_same_v<T, float>) return sass::ParamType::f32;
     if constexpr (std::is_same_v<T, double>) return sass::ParamType::f64;
+    if constexpr (std::is_same_v<T, EncodedTensorMap>) return sass::ParamType::map;
   }
   void put(const void* value, std::size_t bytes, sass::ParamType type);
 
   const sass::Manifest* manifest_;
   std::size_t next_ = 0;
   std::size_t used_ = 0;
-  alignas(16) std::array<std::byte, kMaxBytes> bytes_;
+  alignas(64) std::array<std::byte, kMaxBytes> bytes_;
 };
 
 }  // namespace nervanagpu

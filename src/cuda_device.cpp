@@ -6,6 +6,7 @@
 
 #include "nervanagpu/error.hpp"
 #include "src/status.h"
+#include "src/tensor_map.h"
 
 namespace nervanagpu {
 namespace {
@@ -255,6 +256,33 @@ void CudaDevice::launch(LoadedModule& module, const ModuleLaunch& what, StreamId
                        what.shared, stream_of(stream), nullptr, extra.data()),
         ("cuLaunchKernel of " + entry.name).c_str());
   if (sync_launches_) synchronize(stream);
+}
+
+EncodedTensorMap CudaDevice::encode_tensor_map(const TensorMap& map) {
+  ready();
+  static_cast<void>(emulated(map));  // the same checks and errors as there
+  EncodedTensorMap out;
+  const auto number = [](auto value) { return static_cast<int>(value); };
+  void* address = reinterpret_cast<void*>(map.address);  // NOLINT(performance-no-int-to-ptr)
+  const char* call = map.im2col ? "cuTensorMapEncodeIm2col" : "cuTensorMapEncodeTiled";
+  if (map.im2col ? driver_.encode_im2col == nullptr : driver_.encode_tiled == nullptr) {
+    throw Error("the driver has no " + std::string(call) +
+                ": it is too old for tensor maps, which came with CUDA 12.0");
+  }
+  const Bound bound(*this);
+  if (map.im2col) {
+    check(driver_.encode_im2col(out.bytes.data(), number(map.type), map.rank, address, map.sizes.data(),
+                                map.strides.data(), map.im2col->lower.data(), map.im2col->upper.data(),
+                                map.im2col->channels, map.im2col->pixels, map.steps.data(), number(map.interleave),
+                                number(map.swizzle), number(map.promotion), number(map.fill)),
+          call);
+  } else {
+    check(driver_.encode_tiled(out.bytes.data(), number(map.type), map.rank, address, map.sizes.data(),
+                               map.strides.data(), map.box.data(), map.steps.data(), number(map.interleave),
+                               number(map.swizzle), number(map.promotion), number(map.fill)),
+          call);
+  }
+  return out;
 }
 
 StreamId CudaDevice::create_stream() {

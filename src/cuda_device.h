@@ -38,6 +38,7 @@ class CudaDevice final : public Device, private PoolBacking {
   void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
   void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
+  EncodedTensorMap encode_tensor_map(const TensorMap& map) override;
   StreamId create_stream() override;
   void destroy_stream(StreamId stream) noexcept override;
   void synchronize(StreamId stream) override;

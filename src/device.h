@@ -7,6 +7,7 @@
 #include <span>
 
 #include "nervanagpu/device.hpp"
+#include "nervanagpu/tensor_map.hpp"
 #include "src/registry.h"
 
 namespace nervanagpu {
@@ -68,6 +69,9 @@ class Device {
   // `image` is what `bytes` say. Thread-safe, also the launches of one module.
   virtual std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) = 0;
   virtual void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) = 0;
+
+  // The form that the device's kernels take.
+  virtual EncodedTensorMap encode_tensor_map(const TensorMap& map) = 0;
 
   virtual StreamId create_stream() = 0;
   virtual void destroy_stream(StreamId stream) noexcept = 0;

@@ -24,6 +24,10 @@ DriverLoad open_driver() {
   driver.member = reinterpret_cast<decltype(driver.member)>(find(symbol));
   NG_DRIVER_CALLS(NG_DRIVER_FIND)
 #undef NG_DRIVER_FIND
+#define NG_DRIVER_FIND(member, symbol, parameters) \
+  driver.member = reinterpret_cast<decltype(driver.member)>(dlsym(library, symbol));
+  NG_DRIVER_OPTIONAL_CALLS(NG_DRIVER_FIND)
+#undef NG_DRIVER_FIND
   if (missing != nullptr) return {nullptr, std::string(kLibrary) + " has no " + missing + ": the driver is too old"};
   return {&driver, {}};
 }

@@ -81,11 +81,23 @@ inline void* const kLaunchBufferSize = reinterpret_cast<void*>(2);
                                                         Stream stream, void** params, void** extra)) \
   X(error_name,           "cuGetErrorName",            (Status status, const char** text))        \
   X(error_text,           "cuGetErrorString",          (Status status, const char** text))
+// Those that a driver may lack; then the member is null.
+#define NG_DRIVER_OPTIONAL_CALLS(X)                                                               \
+  X(encode_tiled,         "cuTensorMapEncodeTiled",    (void* map, int type, unsigned rank, void* address, \
+                                                        const std::uint64_t* sizes, const std::uint64_t* strides, \
+                                                        const unsigned* box, const unsigned* steps, int interleave, \
+                                                        int swizzle, int promotion, int fill))    \
+  X(encode_im2col,        "cuTensorMapEncodeIm2col",   (void* map, int type, unsigned rank, void* address, \
+                                                        const std::uint64_t* sizes, const std::uint64_t* strides, \
+                                                        const int* lower, const int* upper, unsigned channels, \
+                                                        unsigned pixels, const unsigned* steps, int interleave, \
+                                                        int swizzle, int promotion, int fill))
 // clang-format on
 
 struct Driver {
 #define NG_DRIVER_MEMBER(member, symbol, parameters) Status(*member) parameters = nullptr;
   NG_DRIVER_CALLS(NG_DRIVER_MEMBER)
+  NG_DRIVER_OPTIONAL_CALLS(NG_DRIVER_MEMBER)
 #undef NG_DRIVER_MEMBER
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "nervanagpu/error.hpp"
+#include "src/tensor_map.h"
 
 namespace nervanagpu {
 namespace {
@@ -205,6 +206,14 @@ void EmulatorDevice::launch(LoadedModule& module, const ModuleLaunch& what, Stre
   launch.dynamic_shared = what.shared;
   launch.params = what.params;
   run(m.name(what.kernel), m.kernel(what.kernel), launch);
+}
+
+EncodedTensorMap EmulatorDevice::encode_tensor_map(const TensorMap& map) {
+  const sass::emulate::TensorMap form = emulated(map);
+  EncodedTensorMap out;
+  static_assert(sizeof form == sizeof out.bytes);
+  std::memcpy(out.bytes.data(), &form, sizeof form);
+  return out;
 }
 
 StreamId EmulatorDevice::create_stream() {

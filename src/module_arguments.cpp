@@ -28,6 +28,11 @@ class Packer {
   Packer(const sass::KernelImage& kernel, std::size_t index, std::byte* to)
       : kernel_(kernel), param_(kernel.params[index]), index_(index), to_(to), bytes_(sass::size_of(param_.type)) {}
 
+  // Whether the parameter takes a value of `kind`; a tensor map is bytes only.
+  void refuse_map(const char* kind) const {
+    if (param_.type == ParamType::map) refuse_type(kind);
+  }
+
   void operator()(std::uint64_t v) const { integer(false, v, std::to_string(v)); }
   void operator()(std::int64_t v) const { integer(v < 0, static_cast<std::uint64_t>(v), std::to_string(v)); }
   void operator()(double v) const {
@@ -48,6 +53,7 @@ class Packer {
 
  private:
   void integer(bool negative, std::uint64_t v, const std::string& text) const {
+    refuse_map("an integer");
     if (says_type(kernel_) && is_float(param_.type)) {
       const double d = negative ? static_cast<double>(static_cast<std::int64_t>(v)) : static_cast<double>(v);
       return number(d);
@@ -65,6 +71,7 @@ class Packer {
   }
 
   void number(double v) const {
+    refuse_map("a float");
     if (bytes_ == 8) return store(std::bit_cast<std::uint64_t>(v));
     if (bytes_ == 4) {
       if (std::isfinite(v) && std::abs(v) > std::numeric_limits<float>::max()) too_large(v);

@@ -22,6 +22,7 @@
 #include "nervanagpu/export.hpp"
 #include "nervanagpu/stream.hpp"
 #include "nervanagpu/tensor.hpp"
+#include "nervanagpu/tensor_map.hpp"
 
 namespace nervanagpu {
 
@@ -120,7 +121,8 @@ struct Argument {
   Argument(long long v) : value(static_cast<std::int64_t>(v)) {}       // NOLINT
   Argument(unsigned v) : value(static_cast<std::uint64_t>(v)) {}       // NOLINT
   Argument(unsigned long v) : value(static_cast<std::uint64_t>(v)) {}  // NOLINT
-  Argument(unsigned long long v) : value(static_cast<std::uint64_t>(v)) {}  // NOLINT
+  Argument(unsigned long long v) : value(static_cast<std::uint64_t>(v)) {}                     // NOLINT
+  Argument(const EncodedTensorMap& m) : value(std::vector(m.bytes.begin(), m.bytes.end())) {}  // NOLINT
   Argument(std::vector<std::byte> v) : value(std::move(v)) {}  // NOLINT: raw bytes, for structures by value
 };
 

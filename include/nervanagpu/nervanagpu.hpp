@@ -12,6 +12,7 @@
 #include "nervanagpu/rounding.hpp"
 #include "nervanagpu/stream.hpp"
 #include "nervanagpu/tensor.hpp"
+#include "nervanagpu/tensor_map.hpp"
 #include "nervanagpu/version.hpp"
 
 namespace ng = nervanagpu;

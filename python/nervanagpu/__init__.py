@@ -74,6 +74,7 @@ from nervanagpu.pooling import (
     pool,
     pool_bprop,
 )
+from nervanagpu.tensor_maps import Im2col, TensorMap, tensor_map
 from nervanagpu.toolchain import Kernel, Module, assemble, disassemble, load
 
 __version__ = version()
@@ -89,6 +90,7 @@ __all__ = [
     "Finding",
     "GPUTensor",
     "Hazard",
+    "Im2col",
     "Kernel",
     "KernelInfo",
     "MemoryStats",
@@ -96,6 +98,7 @@ __all__ = [
     "NervanaGPU",
     "Network",
     "Stream",
+    "TensorMap",
     "array",
     "assemble",
     "avg_pool1d",
@@ -145,6 +148,7 @@ __all__ = [
     "release_cached_memory",
     "release_captured_memory",
     "synchronize",
+    "tensor_map",
     "version",
     "wrap",
     "zeros",

@@ -143,6 +143,17 @@ class Cubin:
     def verify(self) -> list[Hazard]: ...
 
 def assemble(text: str, arch: str, name: str, defines: dict[str, str], include_dirs: list[str]) -> Cubin: ...
+def encode_tensor_map(
+    tensor: GPUTensor,
+    box: Sequence[int],
+    type: str,
+    steps: Sequence[int],
+    swizzle: str,
+    interleave: str,
+    promotion: str,
+    fill: str,
+    im2col: tuple[Sequence[int], Sequence[int], int, int] | None,
+) -> builtins.bytes: ...
 
 class Module:
     def __init__(self, cubin: Cubin) -> None: ...

@@ -65,9 +65,10 @@ class Launch:
     def __call__(self, *args: Any, shared: int | None = None, stream: Stream | None = None) -> None:
         """Start the kernel.
 
-        A pointer takes a GPUTensor, an object with __cuda_array_interface__, or an address; an integer must fit its
-        parameter, and a float takes ints, too. NumPy's scalars are as Python's. `shared`: dynamic shared memory in
-        bytes; None: what the kernel's manifest asks for. TypeError and ValueError name the argument.
+        A pointer takes a GPUTensor, an object with __cuda_array_interface__, or an address; a tensor map what
+        ng.tensor_map() makes; an integer must fit its parameter, and a float takes ints, too. NumPy's scalars are as
+        Python's. `shared`: dynamic shared memory in bytes; None: what the kernel's manifest asks for. TypeError and
+        ValueError name the argument.
         """
         k = self._kernel
         k.module._module.launch(k.name, self._grid, self._block, args, shared, stream)

@@ -54,7 +54,9 @@ std::string check_params(Arch arch, const KernelImage& k) {
   }
   for (const Param& p : k.params) {
     const unsigned size = size_of(p.type);
-    if (p.offset % size != 0 || p.offset + size > k.param_bytes) {
+    if (p.type == ParamType::map && info(arch).number < 90)
+      return "parameter '" + p.name + "': tensor maps need sm_90a";
+    if (p.offset != aligned_offset(p.type, p.offset) || p.offset + size > k.param_bytes) {
       return "parameter '" + p.name + "' at offset " + number(p.offset) + " is unaligned or past the block of " +
              number(k.param_bytes) + " bytes";
     }

@@ -22,6 +22,7 @@ constexpr std::array kTypes = {
     TypeRow{"u64", ParamType::u64, 8}, TypeRow{"s64", ParamType::s64, 8},
     TypeRow{"f16", ParamType::f16, 2}, TypeRow{"f32", ParamType::f32, 4}, TypeRow{"f64", ParamType::f64, 8},
     TypeRow{"ptr", ParamType::ptr, 8},
+    TypeRow{"map", ParamType::map, 128},  // a tensor map
 };
 // clang-format on
 
@@ -55,6 +56,13 @@ std::string_view name_of(ParamType t) {
   return kTypes[static_cast<std::size_t>(t)].name;
 }
 
+unsigned aligned_offset(ParamType t, unsigned offset) {
+  // The address of a tensor map is a multiple of 64, and the block starts at 0x210 where there are such maps.
+  const unsigned lead = t == ParamType::map ? 0x210 : 0;
+  const unsigned align = t == ParamType::map ? 64 : size_of(t);
+  return (offset + lead + align - 1) / align * align - lead;
+}
+
 std::optional<ParamType> param_type_from(std::string_view name) {
   for (const TypeRow& row : kTypes) {
     if (row.name == name) return row.type;
@@ -82,7 +90,7 @@ Status add_param(std::string_view text, std::vector<Param>& params) {
   }
   const unsigned bytes = size_of(*type);
   unsigned offset = params.empty() ? 0 : params.back().offset + size_of(params.back().type);
-  offset = (offset + bytes - 1) / bytes * bytes;
+  offset = aligned_offset(*type, offset);
   if (offset + bytes > kMaxParamBytes) {
     return at_offset(name_at, "`" + std::string(name) + "` would end at byte " + std::to_string(offset + bytes) + "; " +
                                   std::to_string(kMaxParamBytes) + " bytes of parameters are the most");

@@ -17,9 +17,11 @@
 
 namespace nervanagpu::sass {
 
-enum class ParamType : std::uint8_t { u8, s8, u16, s16, u32, s32, u64, s64, f16, f32, f64, ptr };
+enum class ParamType : std::uint8_t { u8, s8, u16, s16, u32, s32, u64, s64, f16, f32, f64, ptr, map };
 unsigned size_of(ParamType t);
 std::string_view name_of(ParamType t);
+// The least offset from `offset` on where a parameter of this type may lie.
+unsigned aligned_offset(ParamType t, unsigned offset);
 
 struct Param {
   std::string name;

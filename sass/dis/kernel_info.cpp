@@ -18,6 +18,7 @@ std::optional<ParamType> integer_of(std::uint32_t size) {
     case 2: return ParamType::u16;
     case 4: return ParamType::u32;
     case 8: return ParamType::u64;
+    case 128: return ParamType::map;
     default: return std::nullopt;
   }
 }

@@ -112,7 +112,7 @@ const Uop* load_box(Warp& w, const Uop* u) {
   if (!map || !in_shared(w, u, to, box_bytes(*map), 128)) return nullptr;
   const auto at = coordinates(w, group + 2, x.kind);
   std::array<std::byte, 256 * 8> row;
-  const bool ok = each_row(*map, at, [&](const BoxRow& r) {
+  const bool ok = each_row(*map, at, {}, [&](const BoxRow& r) {
     fill_outside(*map, std::span(row).first(r.bytes));
     if (r.to > r.from) {
       const std::byte* from = global(w, u, r.address, r.to - r.from, "reads");
@@ -136,7 +136,7 @@ const Uop* store_box(Warp& w, const Uop* u) {
   if (!map || !in_shared(w, u, from, box_bytes(*map), 128)) return nullptr;
   const auto at = coordinates(w, group + 1, x.kind);
   std::array<std::byte, 256 * 8> row;
-  const bool ok = each_row(*map, at, [&](const BoxRow& r) {
+  const bool ok = each_row(*map, at, {}, [&](const BoxRow& r) {
     for (std::uint32_t c = 0; c < r.bytes; c += 16) {
       std::memcpy(row.data() + c, shared(w, u, swizzled(map->swizzle, from + r.offset + c), 16, Intent::kLoad), 16);
     }

@@ -12,19 +12,45 @@
 
 namespace nervanagpu::sass::emulate {
 
-enum class MapType : std::uint8_t { kU8, kU16, kU32, kS32, kU64, kS64, kF16, kF32, kF64, kBf16 };
+// In the driver's order, as everything that is numbered here.
+enum class MapType : std::uint8_t {
+  kU8,
+  kU16,
+  kU32,
+  kS32,
+  kU64,
+  kS64,
+  kF16,
+  kF32,
+  kF64,
+  kBf16,
+  kF32Ftz,
+  kTf32,
+  kTf32Ftz
+};
 enum class MapSwizzle : std::uint8_t { kNone, k32, k64, k128 };
+enum class MapInterleave : std::uint8_t { kNone, k16, k32 };
 
-// A description of a tiled map, innermost dimension first.
+// Columns of pixels instead of boxes: the base pixel of a filter goes through a box that is the tensor's extents (W, H, D)
+// moved by `lower` at the low and by `upper` at the high end.
+struct MapIm2col {
+  std::span<const std::int32_t> lower, upper;  // innermost (W) first, rank - 2 of each
+  std::uint32_t channels = 0;                  // of a pixel
+  std::uint32_t pixels = 0;                    // of a column
+};
+
+// A description of a map, innermost dimension first.
 struct MapSpec {
   MapType type = MapType::kU8;
   std::uint64_t address = 0;
   std::span<const std::uint64_t> sizes;            // elements; their number is the rank
   std::span<const std::uint64_t> strides;          // bytes, of all dimensions but the innermost
-  std::span<const std::uint32_t> box;              // elements
+  std::span<const std::uint32_t> box;              // elements; none with im2col
   std::span<const std::uint32_t> element_strides;  // empty: 1; the innermost one is ignored
   MapSwizzle swizzle = MapSwizzle::kNone;
   bool fill_nan = false;  // outside the tensor; else zeros
+  MapInterleave interleave = MapInterleave::kNone;
+  const MapIm2col* im2col = nullptr;  // null: tiled
 };
 
 inline constexpr std::uint32_t kMaxMapRank = 5;
@@ -40,14 +66,17 @@ struct alignas(64) TensorMap {
   std::uint64_t address = 0;
   std::array<std::uint64_t, kMaxMapRank> size{};
   std::array<std::uint64_t, kMaxMapRank - 1> stride{};
-  std::array<std::uint16_t, kMaxMapRank> box{};
+  std::array<std::uint16_t, kMaxMapRank> box{};  // im2col: channels, pixels
+  std::array<std::int16_t, kMaxMapRank - 2> lower{}, upper{};
   std::array<std::uint8_t, kMaxMapRank> element_stride{};
-  std::array<std::uint8_t, 25> unused{};
+  MapInterleave interleave = MapInterleave::kNone;
+  bool im2col = false;
+  std::array<std::uint8_t, 11> unused{};
 };
 static_assert(sizeof(TensorMap) == 128 && std::is_trivially_copyable_v<TensorMap>);
 
-// The restrictions are those of cuTensorMapEncodeTiled; the error names the argument. One is the emulator's own: with a
-// swizzle the rows of a box are as long as its span.
+// The restrictions are those of cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col, and that a box fits in shared memory;
+// the error names the argument.
 Result<TensorMap> encode_tensor_map(const MapSpec& spec);
 
 unsigned element_bytes(MapType type);
@@ -72,8 +101,10 @@ struct BoxRow {
   std::uint32_t to = 0;
   std::uint64_t address = 0;
 };
-// Calls visit for all rows of the box at `at` until one returns false.
-bool each_row(const TensorMap& map, std::span<const std::int32_t> at, const std::function<bool(const BoxRow&)>& visit);
+// Calls visit for all rows of the box at `at` until one returns false. With im2col `at` is the first base pixel, and
+// `offsets` (W, H, D) the place in the filter.
+bool each_row(const TensorMap& map, std::span<const std::int32_t> at, std::span<const std::uint32_t> offsets,
+              const std::function<bool(const BoxRow&)>& visit);
 
 // What stands outside the tensor.
 void fill_outside(const TensorMap& map, std::span<std::byte> row);

@@ -211,7 +211,7 @@ Result<RunArg> read_run_arg(std::string_view text, std::uint64_t seed, std::size
   RunArg a;
   const std::size_t bracket = head.find('[');
   const auto type = param_type_from(head.substr(0, bracket));
-  if (!type || *type == ParamType::ptr) {
+  if (!type || *type == ParamType::ptr || *type == ParamType::map) {
     return error("`" + std::string(head.substr(0, bracket).substr(0, 40)) +
                  "` is no type; there are u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64");
   }

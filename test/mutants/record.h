@@ -49,6 +49,7 @@ class Recorder final : public Device {
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override {
     return inner_.load(image, bytes);
   }
+  EncodedTensorMap encode_tensor_map(const TensorMap& map) override { return inner_.encode_tensor_map(map); }
   void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override {
     inner_.launch(module, launch, stream);
   }

@@ -233,6 +233,52 @@ cuda::Status error_text(cuda::Status s, const char** text) {
   return 0;
 }
 
+// Maps that show what they were made of.
+cuda::Status encode_tiled(void* map, int type, unsigned rank, void* address, const std::uint64_t* sizes,
+                          const std::uint64_t* strides, const unsigned* box, const unsigned* steps, int interleave,
+                          int swizzle, int promotion, int fill) {
+  NG_ENTER("cuTensorMapEncodeTiled");
+  const std::uint64_t words[16] = {1,
+                                   static_cast<std::uint64_t>(type),
+                                   rank,
+                                   reinterpret_cast<std::uint64_t>(address),
+                                   sizes[0],
+                                   sizes[rank - 1],
+                                   strides[0],
+                                   box[0],
+                                   box[1],
+                                   steps[1],
+                                   static_cast<std::uint64_t>(interleave),
+                                   static_cast<std::uint64_t>(swizzle),
+                                   static_cast<std::uint64_t>(promotion),
+                                   static_cast<std::uint64_t>(fill)};
+  std::memcpy(map, words, sizeof words);
+  return 0;
+}
+cuda::Status encode_im2col(void* map, int type, unsigned rank, void* address, const std::uint64_t* sizes,
+                           const std::uint64_t* strides, const int* lower, const int* upper, unsigned channels,
+                           unsigned pixels, const unsigned* steps, int interleave, int swizzle, int promotion,
+                           int fill) {
+  NG_ENTER("cuTensorMapEncodeIm2col");
+  const std::uint64_t words[16] = {2,
+                                   static_cast<std::uint64_t>(type),
+                                   rank,
+                                   reinterpret_cast<std::uint64_t>(address),
+                                   sizes[0],
+                                   strides[0],
+                                   static_cast<std::uint64_t>(lower[0]),
+                                   static_cast<std::uint64_t>(upper[0]),
+                                   channels,
+                                   pixels,
+                                   steps[1],
+                                   static_cast<std::uint64_t>(interleave),
+                                   static_cast<std::uint64_t>(swizzle),
+                                   static_cast<std::uint64_t>(promotion),
+                                   static_cast<std::uint64_t>(fill)};
+  std::memcpy(map, words, sizeof words);
+  return 0;
+}
+
 #undef NG_ENTER
 
 }  // namespace
@@ -241,6 +287,7 @@ FakeDriver::FakeDriver() {
   fake = this;
 #define NG_FAKE(member, symbol, parameters) table_.member = &nervanagpu::test::member;
   NG_DRIVER_CALLS(NG_FAKE)
+  NG_DRIVER_OPTIONAL_CALLS(NG_FAKE)
 #undef NG_FAKE
 }
 

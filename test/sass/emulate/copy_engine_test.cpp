@@ -47,7 +47,7 @@ TEST(TensorMap, RefusesByName) {
   EXPECT_EQ(refusal({.steps = {1, 9}}), "tensor map: element_strides[1] is 9; 1 to 8 are possible");
   EXPECT_EQ(refusal({.sizes = {40, 0}}), "tensor map: sizes[1] is 0; 1 to 2^32 are possible");
   EXPECT_EQ(refusal({.sizes = {40}}), "tensor map: the number of strides is 1; needed are 0");
-  EXPECT_EQ(refusal({}, MapSwizzle::k64), "tensor map: box[0], in bytes, is 128; with this swizzle 64 are needed");
+  EXPECT_EQ(refusal({}, MapSwizzle::k64), "tensor map: box[0], in bytes, is 128; with this swizzle 64 are the most");
   const Shape shape;
   MapSpec s = spec(shape);
   s.address = 0x1008;
@@ -162,7 +162,7 @@ TEST(TensorMapRows, ElementStridesAndNanOutside) {
   EXPECT_EQ(box_bytes(*m), 128U * 3);
   std::vector<BoxRow> rows;
   const std::array<std::int32_t, 2> at{12, 15};
-  each_row(*m, at, [&](const BoxRow& r) {
+  each_row(*m, at, {}, [&](const BoxRow& r) {
     rows.push_back(r);
     return true;
   });
