@@ -1,4 +1,5 @@
 #include <pybind11/stl.h>
+
 #include <utility>
 
 #include "nervanagpu/module.hpp"

@@ -118,7 +118,7 @@ const Uop* ldc(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   const Src& s = x.src[0];
   const u32 reach = x.imm;
-  const unsigned parts = x.bytes <= 4 ? 1 : x.bytes / 4u;
+  const unsigned parts = x.bytes > 4 ? 2 : 1;
   ConstRow index = w.row(s.row);
   Row32 d[2] = {result(w, x), parts > 1 ? result(w, x, 1) : nullptr};
   for (unsigned l = 0; l < kLanes; ++l) {

@@ -20,9 +20,9 @@ struct TensorUnit {
   static constexpr unsigned kMaxIntegers = 32;  // their k
   tensor::PanelA a;
   tensor::PanelB b;  // of registers
+  tensor::Stored stored{};
   tensor::Accumulators cd{};
   tensor::PanelCache cache;
-  tensor::Stored stored{};
   std::array<std::array<std::int16_t, kMaxIntegers>, tensor::kRows> integers_a{};
   std::array<std::array<std::int16_t, kMaxIntegers>, tensor::kMaxN> integers_b{};
   tensor::Multiply multiply = tensor::fastest();

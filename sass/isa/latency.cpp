@@ -253,6 +253,7 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
 }
 
 int min_stall(Arch arch, const Inst& inst) {
+  if (inst.op == Op::WARPGROUP && inst.has(Axis::kFunction, Tok::ARRIVE)) return kArriveStall;
   for (const MinStall& m : kMinStalls) {
     if (m.op == inst.op) return m.cycles;
   }

@@ -90,6 +90,10 @@ inline constexpr int kScoreboardSetGap = 2;
 inline constexpr int kLeastWait = 8;
 // DEPBAR returns before the next instructions see it: its own stall must be at least this.
 inline constexpr int kDepbarStall = 4;
+// From WARPGROUP.ARRIVE to the product. ptxas leaves 6 or more. With 2, products of an H200 began while a slower warp of the
+// warpgroup still read the accumulators (91 of 6,000 launches were wrong; none with a stall of 12, or with a barrier).
+inline constexpr int kArriveGap = 6;
+inline constexpr int kArriveStall = 12;
 inline constexpr unsigned kBarrierCycles = 6;  // from BAR to the next memory access, found on the chip
 // sm_70 and later: a stall from here on is only honoured with the yield bit set (bit 109 = 0).
 inline constexpr int kYieldStall = 12;

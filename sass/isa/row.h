@@ -265,9 +265,9 @@ struct Slot {
     s.show = when;
     return s;
   }
-  [[nodiscard]] constexpr Slot scaled(unsigned shift_) const {
+  [[nodiscard]] constexpr Slot scaled(unsigned by) const {
     Slot s = *this;
-    s.shift = static_cast<std::uint8_t>(shift_);
+    s.shift = static_cast<std::uint8_t>(by);
     return s;
   }
   [[nodiscard]] constexpr Slot negative() const {

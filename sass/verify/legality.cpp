@@ -48,6 +48,7 @@ class Checker {
     find_awaited_copies();
     for (std::uint32_t i = 0; i < code_.steps.size(); ++i) {
       control(i);
+      arrival(i);
       if (!code_.steps[i].known) continue;
       registers(i);
       stale_reuse(i);
@@ -78,6 +79,24 @@ class Checker {
     }
     if (wide && step.inst.op == Op::DEPBAR && c.stall < kDepbarStall) {
       say(i, "DEPBAR needs a stall of at least " + std::to_string(kDepbarStall) + ", has " + std::to_string(c.stall));
+    }
+  }
+
+  // The warps of a warpgroup do not wait for each other's arrival if the product comes too soon behind it.
+  void arrival(std::uint32_t i) {
+    const Inst& arrive = code_.steps[i].inst;
+    if (!code_.steps[i].known || arrive.op != Op::WARPGROUP || !arrive.has(Axis::kFunction, Tok::ARRIVE)) return;
+    int gap = 0;
+    for (std::uint32_t k = i; gap < kArriveGap && k + 1 < code_.steps.size(); ++k) {
+      gap += std::max<int>(code_.steps[k].inst.control.stall, 1);
+      const Step& next = code_.steps[k + 1];
+      if (!next.known || unit(next.inst) == Unit::kBranch) return;
+      if (ready(next.inst) != Ready::kGroup) continue;
+      if (gap < kArriveGap) {
+        say(i, "a product follows " + std::to_string(gap) + " cycles behind WARPGROUP.ARRIVE; at least " +
+                   std::to_string(kArriveGap) + " are needed");
+      }
+      return;
     }
   }
 

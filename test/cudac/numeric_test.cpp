@@ -45,12 +45,14 @@ TEST_P(Numeric, Stencil) {
     std::swap(from, to);
     const auto old = want;
     const auto at = [&](int x, int y) {
-      return old[static_cast<std::size_t>(std::clamp(y, 0, height - 1) * width + std::clamp(x, 0, width - 1))];
+      const int index = std::clamp(y, 0, height - 1) * width + std::clamp(x, 0, width - 1);
+      return old[static_cast<std::size_t>(index)];
     };
     for (int y = 0; y < height; ++y) {
       for (int x = 0; x < width; ++x) {
         const float around = (at(x, y - 1) + at(x, y + 1)) + (at(x - 1, y) + at(x + 1, y));
-        want[static_cast<std::size_t>(y * width + x)] = std::fma(0.2F, std::fma(-4.0F, at(x, y), around), at(x, y));
+        const int index = y * width + x;
+        want[static_cast<std::size_t>(index)] = std::fma(0.2F, std::fma(-4.0F, at(x, y), around), at(x, y));
       }
     }
   }

@@ -21,8 +21,9 @@ TEST_P(Variables, ValuesPointersAndTables) {
     for (int t = 0; t < 64; ++t) {
       const int called = (t & 1) == 0 ? triple(round) : flip(round);
       const int constant = (t >> 1 & 1) == 0 ? flip(3) : triple(3);
+      const auto letter = static_cast<std::size_t>(round) + 1;
       want[static_cast<std::size_t>(t)] =
-          names[t & 1][static_cast<std::size_t>(round + 1)] * 1000 + (t % 4 + 1) * 100 + called + constant + round + 1;
+          names[t & 1][letter] * 1000 + (t % 4 + 1) * 100 + called + constant + round + 1;
     }
     expect_equal("variables" + std::to_string(round), get(out), want);
   }

@@ -156,6 +156,7 @@ int on_gpu(const Arguments& arguments) {
   const std::set<std::size_t> done = logged(arguments.log);
   std::ofstream log(arguments.log, std::ios::app);
   std::vector<std::future<std::vector<Chosen>>> judged;  // verify takes longer than the chip
+  judged.reserve(all.size());
   for (const Subject& s : all) {
     judged.push_back(std::async(
         std::launch::async, [&] { return wanted(s, arguments) ? choose(s.image, arguments) : std::vector<Chosen>(); }));

@@ -136,7 +136,7 @@ MOV i, RZ
   unsigned made = 0;
   const auto any = [&] { return known[below(static_cast<unsigned>(known.size()))]; };
   const auto fresh = [&](const std::string& attributes) {
-    const std::string name = "v" + std::to_string(made++);
+    std::string name = "v" + std::to_string(made++);
     t += ".reg " + name + attributes + "\n";
     return name;
   };

@@ -21,8 +21,8 @@ std::size_t footprint(const CubinImage& image) {
   const ModuleData& d = image.data;
   bytes += d.initial.size() + d.constant3.size() + d.constant4.size();
   bytes += (d.in_variables.size() + d.in_constant3.size() + d.in_constant4.size()) * sizeof(Relocation);
-  for (const Variable& v : d.variables) bytes += sizeof v + v.name.size();
-  for (const std::string& name : d.externals) bytes += sizeof name + name.size();
+  for (const Variable& v : d.variables) bytes += sizeof(Variable) + v.name.size();
+  for (const std::string& name : d.externals) bytes += sizeof(std::string) + name.size();
   return bytes;
 }
 
@@ -176,6 +176,7 @@ TEST(HostileCubin, EveryHeaderFieldSetToNastyValues) {
 TEST(HostileCubin, RandomMutationsOfHeadersAndRecords) {
   const std::vector<Bytes> all = victims();
   std::vector<std::vector<FieldAt>> fields;
+  fields.reserve(all.size());
   for (const Bytes& b : all) fields.push_back(header_fields(b));
   std::mt19937_64 rng(11);
   std::size_t read = 0;

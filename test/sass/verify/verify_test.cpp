@@ -437,6 +437,20 @@ const Case kCases[] = {
        --:-:-:-:4 | DEPBAR.LE SB0, 0x0
        --:-:-:-:5 | EXIT)"},
 
+    // Shown on the chip: the warps of a warpgroup do not wait for the slowest.
+    {"ProductTooSoonBehindArrive", R"(
+       --:-:-:-:5 | WARPGROUP.ARRIVE
+       --:-:-:-:3 | HGMMA.64x8x16.F32 R24, gdesc[UR8], RZ, !UPT, gsb0
+       --:-:-:-:2 | WARPGROUP.DEPBAR.LE gsb0, 0x0
+       --:-:-:-:5 | EXIT)",
+     "WARPGROUP at 0x0000 (hand.sass:2): a product follows 5 cycles behind WARPGROUP.ARRIVE; at least 6 are needed",
+     R"(
+       --:-:-:-:1 | WARPGROUP.ARRIVE
+       --:-:-:-:5 | MOV R0, 0x1
+       --:-:-:-:3 | HGMMA.64x8x16.F32 R24, gdesc[UR8], RZ, !UPT, gsb0
+       --:-:-:-:2 | WARPGROUP.DEPBAR.LE gsb0, 0x0
+       --:-:-:-:5 | EXIT)"},
+
     {"AccessOvertakesBarrier", R"(
        --:-:-:-:2 | BAR.SYNC.DEFER_BLOCKING 0x0
        --:-:-:-:3 | MOV R1, R2
