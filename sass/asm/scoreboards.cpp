@@ -76,7 +76,7 @@ class Assigner {
       bool late = false;
       for (const Access& a : touched_[i]) {
         if (register_id(a.file, a.first) == kNoRegisterId) continue;
-        writes |= a.write;
+        writes |= is_result(a);
         late |= is_late_read(a);
       }
       if (writes && ready(inst) == Ready::kScoreboard) {
@@ -97,7 +97,7 @@ class Assigner {
     e.latency = usual_latency(line(i).inst, reads);
     events_.push_back(e);
     for (const Access& a : touched_[i]) {
-      if (reads ? !is_late_read(a) : !a.write) continue;
+      if (reads ? !is_late_read(a) : !is_result(a)) continue;
       for (unsigned k = 0; k < a.count; ++k) {
         std::vector<std::uint32_t>& list = (reads ? readers_ : writers_)[register_id(a.file, a.first + k)];
         if (list.empty() || list.back() != id) list.push_back(id);

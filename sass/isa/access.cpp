@@ -5,6 +5,26 @@
 namespace nervanagpu::sass {
 namespace {
 
+// Starts an engine that reads or writes shared memory, or lets somebody go on who may.
+bool publishes(const Inst& inst) {
+  switch (inst.op) {
+    case Op::HGMMA:
+    case Op::IGMMA:
+    case Op::QGMMA:
+    case Op::BGMMA:
+    case Op::UTMALDG:
+    case Op::UTMASTG:
+    case Op::UTMAREDG:
+    case Op::UBLKCP:
+    case Op::UBLKRED:
+    case Op::BAR:
+    case Op::UCGABAR_ARV:
+    case Op::ARRIVES: return true;
+    case Op::SYNCS: return inst.has(Axis::kFunction, Tok::ARRIVE);
+    default: return false;
+  }
+}
+
 struct Collector {
   Accesses out{};
   bool late = false;
@@ -36,6 +56,22 @@ struct Collector {
       while (end < 7 && (chosen >> end & 1) != 0) ++end;
       if (end > p) add(file, p, end - p, write, false, operand);
       p = end + 1;
+    }
+  }
+
+  // Stores, then MEMBAR, then FENCE.VIEW.ASYNC, then what tells the engines or other warps to go on: each must have taken
+  // effect before the next issues. A MEMBAR of the CTA alone says so by its read scoreboard, a fence by its write
+  // scoreboard; the wider MEMBARs hold the warp themselves.
+  void order(const Inst& inst) {
+    if (inst.row->encoding != Encoding::k128) return;
+    if (inst.op == Op::MEMBAR) {
+      const Tok scope = inst.mod(Axis::kScope);
+      if (scope == Tok::ALL_CTA || scope == Tok::SC_CTA) add(RegFile::kOrder, kOrderOfStores, 1, false, true, 255);
+    } else if (inst.op == Op::FENCE) {
+      add(RegFile::kOrder, kOrderOfStores, 1, true, false, 255);
+      add(RegFile::kOrder, kViewOfEngines, 1, true, false, 255);
+    } else if (publishes(inst)) {
+      add(RegFile::kOrder, kViewOfEngines, 1, false, false, 255);
     }
   }
 
@@ -95,6 +131,7 @@ Accesses accesses(const Inst& inst) {
   if (inst.row->encoding == Encoding::k64 && extended != Tok::kNone && extended != Tok::HI) {
     c.add(RegFile::kCc, 0, 1, false, false, 255);  // .X adds the carry that an earlier R4.CC left
   }
+  c.order(inst);
   if (inst.row->traits.ready == Ready::kGroup) {
     for (unsigned i = 0; i < c.out.count; ++i) c.out.items[i].group = c.out.items[i].file == RegFile::kGpr;
   }

@@ -40,7 +40,11 @@ enum class Ready : std::uint8_t {
   kGroup,
 };
 
-enum class RegFile : std::uint8_t { kGpr, kUGpr, kPred, kUPred, kBarrier, kCc };
+// kOrder is no file of registers: 0 stands for the order of this thread's stores, 1 for what the asynchronous engines see
+// of them. MEMBAR, FENCE.VIEW.ASYNC and what publishes to the engines read and write them (docs/engines.md).
+enum class RegFile : std::uint8_t { kGpr, kUGpr, kPred, kUPred, kBarrier, kCc, kOrder };
+inline constexpr unsigned kOrderOfStores = 0;
+inline constexpr unsigned kViewOfEngines = 1;
 
 struct Access {
   RegFile file = RegFile::kGpr;

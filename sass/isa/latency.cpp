@@ -216,7 +216,8 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
       if (u == Unit::kXu) return Consumer::kXuUniform;
       if (u == Unit::kGmma || u == Unit::kTma || u == Unit::kMbarrier) return Consumer::kEngine;
       return u == Unit::kDouble ? Consumer::kDoubleUniform : Consumer::kVectorUniform;
-    case RegFile::kBarrier: return Consumer::kOther;
+    case RegFile::kBarrier:
+    case RegFile::kOrder: return Consumer::kOther;
     case RegFile::kGpr: break;
   }
   if (inst.op == Op::VIADD || inst.op == Op::IDP) return Consumer::kFma;
@@ -263,6 +264,7 @@ int min_stall(Arch arch, const Inst& inst) {
 Queue queue_of(Arch arch, const Inst& inst) {
   if (ready(inst) != Ready::kScoreboard) return Queue::kNone;
   if (inst.op == Op::REDUX) return Queue::kRedux;
+  if (inst.op == Op::FENCE) return Queue::kFence;
   switch (inst.op) {
     case Op::TEX:
     case Op::TLD:
@@ -286,6 +288,7 @@ bool announced_by_reads(const Inst& inst) {
 }
 
 ReadQueue read_queue_of(const Inst& inst) {
+  if (inst.op == Op::MEMBAR) return ReadQueue::kFence;
   switch (unit(inst)) {
     case Unit::kMemShared:
     case Unit::kMemGlobal:

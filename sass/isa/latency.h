@@ -37,6 +37,7 @@ enum class Queue : std::uint8_t {
   kGlobal,  // sm_50 .. sm_62: LDG, ATOM; every texture fetch
   kDouble,  // DADD, DMUL, DFMA where they use scoreboards
   kRedux,   // REDUX
+  kFence,   // FENCE.VIEW.ASYNC
 };
 
 // The in-order queue in which an operation's sources are read. Once a younger one's were, an older one's were, too.
@@ -45,6 +46,7 @@ enum class ReadQueue : std::uint8_t {
   kMemory,  // loads, stores, shuffles, atomics of every memory: one queue a scheduler
   kXu,
   kDouble,  // where it uses scoreboards
+  kFence,   // MEMBAR
 };
 
 struct Gap {
@@ -64,7 +66,12 @@ bool announced_by_reads(const Inst& inst);
 // This source is read so late that overwriting it needs the read scoreboard. Uniform registers are read at issue, but
 // for those of the copy engine and of SYNCS.EXCH (Traits::late_uniform).
 inline bool is_late_read(const Access& access) {
-  return !access.write && access.late && (access.file == RegFile::kGpr || access.file == RegFile::kUGpr);
+  return !access.write && access.late &&
+         (access.file == RegFile::kGpr || access.file == RegFile::kUGpr || access.file == RegFile::kOrder);
+}
+// What it writes arrives after issue. (That a fence uses up the order of stores does not: it only waits for that.)
+inline bool is_result(const Access& access) {
+  return access.write && !(access.file == RegFile::kOrder && access.first == kOrderOfStores);
 }
 
 // O(1) table look-ups. Only for producers whose ready(inst) is kFixed; a scoreboard result needs its wait instead, and

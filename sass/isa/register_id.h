@@ -1,4 +1,5 @@
-// One number for every register whose timing matters: GPRs, uniform registers, predicates, the condition code.
+// One number for every register whose timing matters: GPRs, uniform registers, predicates, the condition code, and the
+// two orders that are kept like registers.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,7 @@
 
 namespace nervanagpu::sass {
 
-inline constexpr std::uint32_t kRegisterIds = 256 + 64 + 8 + 8 + 1;
+inline constexpr std::uint32_t kRegisterIds = 256 + 64 + 8 + 8 + 1 + 2;
 // Convergence barriers are interlocked: no number.
 inline constexpr std::uint32_t kNoRegisterId = kRegisterIds;
 
@@ -19,6 +20,7 @@ constexpr std::uint32_t register_id(RegFile file, unsigned number) {
     case RegFile::kPred: return 320 + number;
     case RegFile::kUPred: return 328 + number;
     case RegFile::kCc: return 336;
+    case RegFile::kOrder: return 337 + number;
     case RegFile::kBarrier: break;
   }
   return kNoRegisterId;
@@ -30,7 +32,8 @@ inline std::string register_name(std::uint32_t id) {
   if (id < 320) return "UR" + std::to_string(id - 256);
   if (id < 328) return "P" + std::to_string(id - 320);
   if (id < 336) return "UP" + std::to_string(id - 328);
-  return "CC";
+  if (id == 336) return "CC";
+  return id == register_id(RegFile::kOrder, kOrderOfStores) ? "the order of stores" : "the view of the engines";
 }
 
 }  // namespace nervanagpu::sass

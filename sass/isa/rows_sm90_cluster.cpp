@@ -86,7 +86,7 @@ constexpr void groups(RowList<32>& t) {
   t.add(row(Op::ELECT, kHopper, code128(0x82f | kU), {}, {pred(81).def(), ugpr(16).def(), ugpr(24).inv(72)}, elect));
   t.add(row(Op::FENCE, kHopper, code128(0x3c6),
             {always<Tok::VIEW_ASYNC>(Axis::kMode), {Axis::kScope, bits(72, 1), kFenced}}, {},
-            {.unit = Unit::kSync, .write_sb = true}));
+            {.unit = Unit::kSync, .ready = Ready::kScoreboard}));
   // Back while a lane has not had its turn of an elected one.
   t.add(row(Op::BRA, kHopper, code128(0x947, {{32, 1, 1}, {84, 1, 1}}),
             {always<Tok::U>(Axis::kUniform), always<Tok::ANY>(Axis::kMode)},

@@ -36,6 +36,7 @@ std::vector<StepSets> step_sets(const Code& code) {
     for (const Access& a : code.steps[i].touched) {
       add(a.write ? sets[i].writes : sets[i].reads, a);
       if (is_late_read(a)) add(sets[i].late, a);
+      if (is_result(a)) add(sets[i].results, a);
     }
   }
   return sets;
@@ -102,10 +103,10 @@ void BoardState::check(const Code& code, const std::vector<StepSets>& sets, std:
       f.kind = Hazard::Kind::kWar;
       f.reg = common(sets[o.line].late, sets[i].writes);
     } else {
-      f.reg = common(sets[o.line].writes, sets[i].reads);
+      f.reg = common(sets[o.line].results, sets[i].reads);
       if (f.reg == kNoRegisterId && !in_order) {
         f.kind = Hazard::Kind::kWaw;
-        f.reg = common(sets[o.line].writes, sets[i].writes);
+        f.reg = common(sets[o.line].results, sets[i].writes);
       }
     }
     if (f.reg == kNoRegisterId) return false;
@@ -158,7 +159,7 @@ void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std:
   for (const Outstanding& o : older) put(o);
   const RegisterSet none{};
   const std::uint8_t done = announced_by_reads(step.inst) ? static_cast<std::uint8_t>(read | write) : write;
-  if (ready(step.inst) == Ready::kScoreboard && sets[i].writes != none) put({i, false, false, done, kept, {}});
+  if (ready(step.inst) == Ready::kScoreboard && sets[i].results != none) put({i, false, false, done, kept, {}});
   // Results are there only after the sources were read.
   if (sets[i].late != none) put({i, true, false, static_cast<std::uint8_t>(read | write), kept, {}});
 }

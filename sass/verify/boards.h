@@ -15,9 +15,9 @@ namespace nervanagpu::sass::verify_detail {
 // Registers as bits, by register_id.
 using RegisterSet = std::array<std::uint64_t, 6>;
 
-// What each step reads, reads late and writes; made once.
+// What each step reads, reads late, writes, and writes after issue; made once.
 struct StepSets {
-  RegisterSet reads{}, late{}, writes{};
+  RegisterSet reads{}, late{}, writes{}, results{};
 };
 std::vector<StepSets> step_sets(const Code& code);
 

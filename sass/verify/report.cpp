@@ -1,3 +1,4 @@
+#include "sass/isa/latency.h"
 #include "sass/isa/register_id.h"
 #include "sass/verify/finding.h"
 
@@ -23,12 +24,24 @@ Hazard describe(const Code& code, const Finding& f) {
     return h;
   }
   h.reg = register_name(f.reg);
+  const bool order = f.reg >= register_id(RegFile::kOrder, 0) && f.reg < kRegisterIds;
   h.missing = f.need > 0 ? f.need - f.has : -1;
   const char* verb = f.kind == Hazard::Kind::kRaw ? " reads it" : " overwrites it";
   std::string first = code.name(f.producer) + (f.kind == Hazard::Kind::kWar ? " reads " : " writes ") + h.reg;
   if (f.need > 0) {
     h.text = first + "; " + code.name(f.consumer) + verb + " after " + std::to_string(f.has) +
              (f.has == 1 ? " cycle" : " cycles") + ", but needs " + std::to_string(f.need);
+    return h;
+  }
+  if (order) {
+    const bool membar = f.kind == Hazard::Kind::kWar;
+    const Control& made = code.steps[f.producer].inst.control;
+    const unsigned sb = membar ? made.read_sb : made.write_sb;
+    h.missing = -1;
+    h.text = code.name(f.producer) + (membar ? " orders earlier stores" : " shows earlier stores to the engines");
+    h.text += sb < kScoreboards ? ", done when scoreboard " + std::to_string(sb) + " says so"
+                                : std::string(", but no ") + (membar ? "read" : "write") + " scoreboard says when";
+    h.text += "; " + code.name(f.consumer) + " goes on with no wait for it on some path";
     return h;
   }
   const Control& c = code.steps[f.producer].inst.control;

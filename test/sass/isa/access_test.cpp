@@ -11,7 +11,7 @@ namespace nervanagpu::sass::test {
 namespace {
 
 std::string name(const Access& a) {
-  static const char* const kFile[] = {"R", "UR", "P", "UP", "B", "CC"};
+  static const char* const kFile[] = {"R", "UR", "P", "UP", "B", "CC", "O"};
   std::string out = (a.write   ? "="
                      : a.guard ? "@"
                                : "") +
@@ -69,11 +69,11 @@ TEST(Access, ProductsOfAWarp) {
 }
 
 TEST(Access, ProductsOfAWarpgroup) {
-  EXPECT_EQ(list("HGMMA.64x256x16.F32.BF16 R24, gdesc[UR8], R24, UP0, gsb0"), "=R24:128 UR8:4 R24:128 UP0");
-  EXPECT_EQ(list("HGMMA.64x64x16.F16 R24, gdesc[UR8].tnspB, RZ, !UPT"), "=R24:16 UR8:4");
+  EXPECT_EQ(list("HGMMA.64x256x16.F32.BF16 R24, gdesc[UR8], R24, UP0, gsb0"), "=R24:128 UR8:4 R24:128 UP0 O1");
+  EXPECT_EQ(list("HGMMA.64x64x16.F16 R24, gdesc[UR8].tnspB, RZ, !UPT"), "=R24:16 UR8:4 O1");
   // A in registers: only the second pair of the descriptors is read.
-  EXPECT_EQ(list("HGMMA.64x8x16.F32 R24, -R28, gdesc[UR8].negB, R24, gsb0"), "=R24:4 R28:4 UR10:2 R24:4");
-  EXPECT_EQ(list("IGMMA.SP.64x48x64.S8.U8.SAT R24, R56, gdesc[UR4], R24, R60"), "=R24:24 R56:4 UR6:2 R24:24 R60");
+  EXPECT_EQ(list("HGMMA.64x8x16.F32 R24, -R28, gdesc[UR8].negB, R24, gsb0"), "=R24:4 R28:4 UR10:2 R24:4 O1");
+  EXPECT_EQ(list("IGMMA.SP.64x48x64.S8.U8.SAT R24, R56, gdesc[UR4], R24, R60"), "=R24:24 R56:4 UR6:2 R24:24 R60 O1");
   EXPECT_EQ(list("WARPGROUP.DEPBAR.LE gsb0, 0x1"), "");
   const Result<ParsedInst> p = parse_inst(Arch::sm_90a, "HGMMA.64x8x16.F32 R24, R28, gdesc[UR8], R24, gsb0", {});
   ASSERT_TRUE(p.ok());
@@ -82,14 +82,14 @@ TEST(Access, ProductsOfAWarpgroup) {
 }
 
 TEST(Access, CopyEngine) {
-  EXPECT_EQ(list("UTMALDG.2D [UR4], [UR8]"), "UR4:4* UR8:2*");
-  EXPECT_EQ(list("UTMALDG.5D.IM2COL.MULTICAST [UR8], [UR4], UR16, desc[UR6]"), "UR8:7* UR4:2* UR16* UR6:2*");
-  EXPECT_EQ(list("UTMASTG.3D [UR4], [UR8]"), "UR4:4* UR8:2*");
+  EXPECT_EQ(list("UTMALDG.2D [UR4], [UR8]"), "UR4:4* UR8:2* O1");
+  EXPECT_EQ(list("UTMALDG.5D.IM2COL.MULTICAST [UR8], [UR4], UR16, desc[UR6]"), "UR8:7* UR4:2* UR16* UR6:2* O1");
+  EXPECT_EQ(list("UTMASTG.3D [UR4], [UR8]"), "UR4:4* UR8:2* O1");
   EXPECT_EQ(list("UTMAPF.L2.3D [UR8], [UR4]"), "UR8:3* UR4:2*");
-  EXPECT_EQ(list("UBLKCP.S.G [UR4], [UR8], UR6"), "UR4:2* UR8:2* UR6*");
-  EXPECT_EQ(list("UBLKCP.G.S [UR8], [UR4], UR6"), "UR8:2* UR4* UR6*");
+  EXPECT_EQ(list("UBLKCP.S.G [UR4], [UR8], UR6"), "UR4:2* UR8:2* UR6* O1");
+  EXPECT_EQ(list("UBLKCP.G.S [UR8], [UR4], UR6"), "UR8:2* UR4* UR6* O1");
   EXPECT_EQ(list("SYNCS.EXCH.64 URZ, [UR4+0x8], UR6"), "UR4* UR6:2*");
-  EXPECT_EQ(list("SYNCS.ARRIVE.TRANS64.A1T0 R4, [R8+UR5], RZ"), "=R4:2 R8* UR5");
+  EXPECT_EQ(list("SYNCS.ARRIVE.TRANS64.A1T0 R4, [R8+UR5], RZ"), "=R4:2 R8* UR5 O1");
   EXPECT_EQ(list("SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR4], R2"), "=P0 UR4 R2*");
   EXPECT_EQ(list("STAS.64 [R4.64], R8"), "R4:2* R8:2*");
   EXPECT_EQ(list("USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xe8"), "=UP0");
@@ -101,7 +101,10 @@ TEST(Access, Control) {
   EXPECT_EQ(list("BRA P1, 0x40"), "@P1");
   EXPECT_EQ(list("BSSY B3, 0x100"), "=B3");
   EXPECT_EQ(list("BSYNC B3"), "B3");
-  EXPECT_EQ(list("BAR.RED.AND.DEFER_BLOCKING 0x0, P3"), "P3");
+  EXPECT_EQ(list("MEMBAR.ALL.CTA"), "O0*");
+  EXPECT_EQ(list("MEMBAR.ALL.GPU"), "");
+  EXPECT_EQ(list("FENCE.VIEW.ASYNC.S"), "=O0 =O1");
+  EXPECT_EQ(list("BAR.RED.AND.DEFER_BLOCKING 0x0, P3"), "P3 O1");
   EXPECT_EQ(list("RET.REL.NODEC R4 0x0"), "R4:2");
   EXPECT_EQ(list("VOTE.ANY R3, P1, !P2"), "=R3 =P1 P2");
   EXPECT_EQ(list("VOTEU.ANY UR4, UPT, P2"), "=UR4 P2");
