@@ -16,7 +16,7 @@ for group in $groups; do
   case $group in build|python|test|demo|lint|doc|fuzz) ;; *) fail "unknown group '$group'" ;; esac
 done
 
-# libFuzzer's run-time library comes with clang, or with a package of its own.
+# libFuzzer's run-time library comes with clang up to 11; Debian 12 has it in a package of its own, only recommended.
 has_libfuzzer() { echo "extern \"C\" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }" |
   clang++ -x c++ -fsanitize=fuzzer,address - -o /dev/null 2>/dev/null; }
 
@@ -36,7 +36,9 @@ missing_packages() {
     have clang++ || echo clang
   fi
   if wants fuzz; then
-    if ! have clang++ || ! has_libfuzzer; then echo clang; fi
+    if ! have clang++; then echo clang
+    elif ! has_libfuzzer; then echo "libclang-rt-$(clang++ -dumpversion | cut -d. -f1)-dev"
+    fi
   fi
   if [[ ! -x $venv/bin/python ]]; then
     have "$PYTHON" || echo "python3"
@@ -62,7 +64,12 @@ packages=$(missing_packages)
 if [[ -n $packages ]]; then
   # shellcheck disable=SC2086  # one word per package
   install_packages $packages
+  # A second time: which package has libFuzzer depends on the version of clang, which is there only now.
   packages=$(missing_packages)
+  if [[ $packages == libclang-rt-* ]]; then
+    install_packages "$packages"
+    packages=$(missing_packages)
+  fi
   [[ -z $packages ]] || fail "still missing after the installation: ${packages//$'\n'/ } (PYTHON=$PYTHON)"
 fi
 

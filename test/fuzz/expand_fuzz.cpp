@@ -1,7 +1,9 @@
 // Templates: front matter, variants, the template language, and every stage behind it. What assembles must read back, and
 // every error must name its place.
+#include "sass/asm/excerpt.h"
 #include "sass/asm/expand.h"
 #include "sass/asm/pipeline.h"
+#include "sass/asm/report.h"
 #include "test/fuzz/words.h"
 
 using namespace nervanagpu::sass;
@@ -47,8 +49,27 @@ constexpr std::array kWords = {".kernel k\n",
                                ".error \"{x}\"\n",
                                ".assert x == 1, \"x\"\n",
                                ".stream s\n",
-                               ".deal s over {2 - i}\n",
+                               ".deal s over 2 - i\n",
                                ".deal s 3\n",
+                               ".schedule\n",
+                               ".schedule independent shared\n",
+                               ".schedule independent global, local\n",
+                               ".allocate live\n",
+                               ".allocate scope\n",
+                               ".reserve R0..R23, UR4, P6\n",
+                               ".cluster 2\n",
+                               ".param map m\n",
+                               ".upred first\n",
+                               "  HGMMA.64x64x16.F32.BF16 R24, gdesc[UR8], R24, gsb0\n",
+                               "  HGMMA.64x8x16.F32 R24, R4, gdesc[UR8].tnspB, RZ, !UPT\n",
+                               "  WARPGROUP.ARRIVE\n",
+                               "  WARPGROUP.DEPBAR.LE gsb0, 0x0\n",
+                               "  UTMALDG.2D [UR8], [UR4]\n",
+                               "  SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR9], R4\n",
+                               "  LDG.E R2, desc[UR4][R2.64]\n",
+                               "  STS [R4], R2\n",
+                               "  FFMA R0, R1, R2, R3\n",
+                               "  BAR.SYNC 0x0\n",
                                "{x}",
                                "{x * 3 + 1:x}",
                                "label:\n",
@@ -98,11 +119,29 @@ Template template_of(std::string text) {
   return t;
 }
 
+// What a user sees of an error: its text with the line of the template and a mark under the place.
+void check_error(const Diag& d, const Template& source) {
+  check(!d.message.empty(), "an error without a message");
+  check(with_excerpt(d, source).text().size() >= d.text().size(), "an excerpt loses text", d.text());
+}
+
+// `ngasm as --report`, of what assembles.
+void check_report(const Template& source, Arch arch, const Defines& defines) {
+  const auto expansion = expand(source, arch, defines);
+  check(expansion.ok(), "what was assembled does not expand");
+  auto program = parse(*expansion);
+  check(program.ok(), "what was assembled does not parse");
+  check(schedule(*program).ok(), "what was assembled cannot be scheduled");
+  const KernelReport report = report_of(*program);
+  check(!table_of(report).empty(), "a report without text", report.name);
+  check(json_of(report).front() == '{', "a report that is no object", report.name);
+}
+
 bool small(const Template& source, Arch arch, const std::vector<Defines>& all) {
   for (const Defines& d : all) {
     const auto expansion = expand(source, arch, d);
     if (!expansion.ok()) {
-      check(!expansion.error().message.empty(), "an error without a message");
+      check_error(expansion.error(), source);
       return false;
     }
     if (expansion->lines.size() > kMostLines) return false;
@@ -126,14 +165,17 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const Arch arch = arch_of(data[0]);
   const Template source = template_of(std::string(data + 1, data + size));
-  static_cast<void>(archs(source));
+  const auto named = archs(source);
+  if (!named.ok()) check_error(named.error(), source);
   const auto all = variants(source, {});
+  if (!all.ok()) check_error(all.error(), source);
   if (!all.ok() || all->size() > kMostVariants || !small(source, arch, *all)) return 0;
   const auto image = assemble(source, arch, {});
   if (!image.ok()) {
-    check(!image.error().message.empty(), "an error without a message");
+    check_error(image.error(), source);
     return 0;
   }
+  check_report(source, arch, all->front());
   const auto bytes = write_cubin(*image);
   if (!bytes.ok()) return 0;
   const auto again = read_cubin(bytes->data(), bytes->size());
