@@ -54,6 +54,24 @@ def layout(row: Row) -> list[str]:
     return [*lines, "", f"Fixed: `{row['fixed'][-digits:]}` under the mask `{row['fixed_mask'][-digits:]}`.", ""]
 
 
+def cycles_text(row: Row) -> list[str]:
+    """A line for each kind of result of fixed latency: "register: ALU 5, FMA 4 (measured)"."""
+    results: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for time in row["cycles"]:
+        number = str(time["need"]) if time["need"] == time["safe"] else f"{time['need']}..{time['safe']}"
+        results[time["result"]][time["source"]].append(f"{time['reader']} {number}")
+    return [
+        f"- {result}: " + "; ".join(", ".join(readers) + f" ({source})" for source, readers in by_source.items())
+        for result, by_source in results.items()
+    ]
+
+
+def cycles_of(rows: list[Row]) -> list[str]:
+    """Of all rows of a mnemonic: those that differ have their own lines."""
+    lines = list(dict.fromkeys(line for row in rows for line in cycles_text(row)))
+    return ["Cycles from issue until a reader may issue:", "", *lines, ""] if lines else []
+
+
 def row_text(row: Row) -> list[str]:
     lines = ["```text", row["form"], "```", ""]
     facts = [f"Unit: {row['unit']}", f"result: {row['latency']}"] + (["a branch"] if row["branch"] else [])
@@ -83,6 +101,13 @@ def page(arch: str, rows: list[Row], texts: dict[str, list[str]]) -> str:
         "",
     ]
     lines[-2] += " a choice; bits count from the least significant. The table itself is `sass/isa`."
+    lines += [
+        "Cycles stand as `needed` or `needed..left`: with fewer than the first `verify` complains, the second is",
+        "what `schedule` leaves. Their sources: *measured*, by fault injection on an H200; *chip*, single experiments",
+        "there; *mined*, the smallest gap in code of ptxas 12.4; *bound*, no such pair was seen. The whole table for",
+        "sm_90a is [Latencies](../latency.md); results without cycles are announced by a scoreboard.",
+        "",
+    ]
     for unit in sorted(by_unit):
         lines += [f"## Unit: {unit}", ""]
         for op in sorted(by_unit[unit]):
@@ -90,6 +115,7 @@ def page(arch: str, rows: list[Row], texts: dict[str, list[str]]) -> str:
             shown = sorted(set(texts.get(op, [])), key=len)[:3]
             if shown:
                 lines += ["```text", *shown, "```", ""]
+            lines += cycles_of(by_unit[unit][op])
             for row in by_unit[unit][op]:
                 lines += row_text(row)
     return "\n".join(lines) + "\n"

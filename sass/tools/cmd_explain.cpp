@@ -8,6 +8,7 @@
 #include "sass/isa/suggest.h"
 #include "sass/isa/table.h"
 #include "sass/tools/commands.h"
+#include "sass/tools/result_times.h"
 
 namespace nervanagpu::sass::tools {
 namespace {
@@ -59,15 +60,9 @@ void explain_timing(Arch arch, const Row& row) {
   if (row.traits.ready == Ready::kScoreboard) {
     std::printf("  its results need a write scoreboard\n");
   } else {
-    Access def;
-    def.write = true;
-    const Producer p = producer_of(inst, def);
-    const Gap& alu = raw_gap(arch, p, Consumer::kAlu);
-    const Gap& fma = raw_gap(arch, p, Consumer::kFma);
-    const Gap& address = raw_gap(arch, p, Consumer::kAddress);
-    std::printf(
-        "  a register result is there after (needed, what schedule leaves): ALU %d, %d; FMA %d, %d; address %d, %d\n",
-        alu.need, alu.safe, fma.need, fma.safe, address.need, address.safe);
+    const std::vector<std::string> texts = result_texts(arch, row);
+    if (!texts.empty()) std::printf("  results are there after (cycles needed, what schedule leaves, source):\n");
+    for (const std::string& t : texts) std::printf("    %s\n", t.c_str());
   }
   if (row.traits.late) std::printf("  it reads sources late: overwriting one needs a read scoreboard\n");
   if (min_stall(arch, inst) > 1) std::printf("  its own stall is at least %d\n", min_stall(arch, inst));

@@ -5,6 +5,7 @@
 
 #include "sass/isa/table.h"
 #include "sass/tools/commands.h"
+#include "sass/tools/result_times.h"
 
 namespace nervanagpu::sass::tools {
 namespace {
@@ -119,15 +120,23 @@ std::string hex(const Word& w) {
   return text;
 }
 
-std::string row_of(const Row& r) {
+std::string row_of(Arch arch, const Row& r) {
   std::string out = "{\"op\": " + quoted(op_text(r.op)) + ", \"form\": " + quoted(form_text(r));
   out += ", \"bits\": " + std::to_string(code_bytes(r.encoding) * 8);
   out += ", \"fixed\": " + quoted(hex(r.fixed)) + ", \"fixed_mask\": " + quoted(hex(r.fixed_mask));
   out += ", \"guard\": " + (r.has_guard ? bits_of(r.guard_field()) : std::string("[]"));
   out += ", \"latency\": " + quoted(latency_of(r.traits.ready)) + ", \"unit\": " + quoted(unit_of(r.traits.unit));
-  out += ", \"branch\": " + std::string(r.traits.branch ? "true" : "false");
-  out += ", \"modifiers\": [";
+  out += ", \"cycles\": [";
   bool first = true;
+  for (const ResultTime& t : result_times(arch, r)) {
+    out += (first ? "" : ", ") + std::string("{\"result\": ") + quoted(t.result) + ", \"reader\": " + quoted(t.reader) +
+           ", \"need\": " + std::to_string(t.need) + ", \"safe\": " + std::to_string(t.safe) +
+           ", \"source\": " + quoted(t.source) + "}";
+    first = false;
+  }
+  out += "], \"branch\": " + std::string(r.traits.branch ? "true" : "false");
+  out += ", \"modifiers\": [";
+  first = true;
   for (const Mod& m : r.mods()) {
     out += (first ? "" : ", ") + std::string("{\"what\": ") + quoted(axis_text(m.axis)) +
            ", \"field\": " + bits_of(m.field) + ", \"values\": " + values_of(m.table) + "}";
@@ -151,7 +160,7 @@ int cmd_isa(const Arguments& args) {
   if (!arch || !options->files.empty()) return usage_error("isa", "--arch ARCH is needed, and nothing else");
   std::string out = "[";
   for (const Op op : ops_of(*arch)) {
-    for (const Row* row : rows_for(*arch, op)) out += (out.size() == 1 ? "\n" : ",\n") + row_of(*row);
+    for (const Row* row : rows_for(*arch, op)) out += (out.size() == 1 ? "\n" : ",\n") + row_of(*arch, *row);
   }
   out += "\n]\n";
   std::fwrite(out.data(), 1, out.size(), stdout);

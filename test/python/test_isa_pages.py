@@ -6,6 +6,7 @@ import importlib.util
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,13 +46,37 @@ def test_popc():
     assert register["operands"][0]["fields"]["value"] == [[16, 8]] and register["operands"][0]["role"] == "written"
 
 
+def test_cycles():
+    """As sass/isa/latency.inc has them, and nothing for what a scoreboard announces."""
+    ffma = next(row for row in rows("sm_90a") if row["op"] == "FFMA")
+    assert {"result": "register", "reader": "FMA", "need": 4, "safe": 4, "source": "measured"} in ffma["cycles"]
+    isetp = next(row for row in rows("sm_90a") if row["op"] == "ISETP")
+    assert [time["need"] for time in isetp["cycles"] if time["reader"] == "guard"] == [13]
+    for arch in ("sm_90a", "sm_52"):
+        for row in rows(arch):
+            assert row["latency"] == "fixed" or not row["cycles"], row["form"]
+            for time in row["cycles"]:
+                assert 0 < time["need"] <= time["safe"], (row["form"], time)
+                assert time["source"] in {"measured", "mined", "chip", "bound"}, (row["form"], time)
+
+
 def test_pages(tmp_path):
     hopper, maxwell = isa_pages.write(NGASM, tmp_path)
     text = hopper.read_text(encoding="utf-8")
-    for part in ("### FFMA", "| 23:16 | operand 1, register |", "rounding: 0 (nothing)"):
+    for part in (
+        "### FFMA",
+        "- register: ALU 5, FMA 4, half 5,",
+        "| 23:16 | operand 1, register |",
+        "rounding: 0 (nothing)",
+    ):
         assert part in text, part
     assert re.search(r"### POPC\n\n```text\nPOPC R\d+, \S+\n", text)  # an example of the golden vectors
     assert "### XMAD" in maxwell.read_text(encoding="utf-8")
+
+
+def test_the_page_of_latencies_is_up_to_date():
+    done = subprocess.run([sys.executable, ROOT / "tools/latency_table.py", "--check"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr or done.stdout
 
 
 def test_bits():

@@ -252,7 +252,8 @@ TEST_F(Ngasm, CoverageCountsOpcodesAndNamesThoseWithoutRows) {
 }
 
 TEST_F(Ngasm, HelpAndVersion) {
-  for (const std::string command : {"as", "dis", "verify", "run", "encode", "roundtrip", "coverage"}) {
+  for (const std::string command :
+       {"as", "dis", "verify", "run", "new", "explain", "encode", "roundtrip", "isa", "coverage"}) {
     const Outcome o = ngasm(command + " --help");
     EXPECT_EQ(o.status, 0);
     EXPECT_EQ(o.out.rfind("usage: ngasm " + command, 0), 0u) << o.out;
@@ -287,6 +288,34 @@ TEST_F(Ngasm, ExplainShowsFormsOperandsAndTiming) {
   const Outcome wrong = ngasm("explain FMFA");
   EXPECT_EQ(wrong.status, 1);
   EXPECT_NE(wrong.out.find("did you mean FFMA?"), std::string::npos) << wrong.out;
+}
+
+TEST_F(Ngasm, TableCommandsRefuseWhatTheyDoNotKnow) {
+  for (const std::string command : {"explain", "isa", "coverage"}) {
+    for (const std::string arguments : {" --arch sm_42", " --arch=", " --arch", " a b", " --none", " -- -x --arch"}) {
+      const Outcome o = ngasm(command + arguments);
+      EXPECT_EQ(o.status, 2) << command << arguments;
+      EXPECT_EQ(o.out.rfind("ngasm: error: ", 0), 0u) << o.out;
+    }
+  }
+  const std::string many(20000, 'F');
+  for (const std::string& name : {std::string("''"), std::string("'FFMA.'"), std::string("'%s%n'"), many}) {
+    EXPECT_EQ(ngasm("explain " + name).status, 1) << name.substr(0, 8);
+  }
+  EXPECT_EQ(ngasm("explain FFMA --arch sm_42").status, 2);
+  for (const std::string name : {"''", "..", "a/", "x.sass", "'x y'", "'$(x)'"}) {
+    EXPECT_EQ(ngasm("new " + name).status, 2) << name;
+  }
+  EXPECT_EQ(ngasm("new none/x").status, 1) << "there is no such folder";
+  EXPECT_EQ(files(), 1u) << "only scale.sass: nothing was written";
+}
+
+TEST_F(Ngasm, ExplainGivesCyclesWithTheirSources) {
+  EXPECT_NE(ngasm("explain FFMA").out.find("register: ALU 5, 5 (measured), FMA 4, 4 (measured)"), std::string::npos);
+  EXPECT_NE(ngasm("explain ISETP").out.find("predicate: operand 4, 5 (measured), guard 13, 13 (measured)"),
+            std::string::npos);
+  EXPECT_NE(ngasm("explain HMMA").out.find("register with A in 4: "), std::string::npos);
+  EXPECT_EQ(ngasm("explain MUFU").out.find("(measured)"), std::string::npos) << "a scoreboard announces it";
 }
 
 TEST_F(Ngasm, ReportIsATableOrJson) {
