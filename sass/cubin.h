@@ -21,6 +21,7 @@ struct KernelImage {
   std::uint32_t barriers = 0;            // named barriers used
   std::uint32_t max_threads = 0;         // 0: not stated
   std::uint32_t reqntid[3] = {0, 0, 0};  // exact CTA size; zeros: not stated
+  std::uint32_t cluster[3] = {0, 0, 0};  // CTAs of a cluster, as read from a cubin; zeros: not stated
   std::uint32_t param_bytes = 0;
   std::vector<Param> params;            // from the manifest; names empty in cubins that are not ours
   std::vector<std::uint8_t> constant0;  // initial image of c[0x0] (usually zeros)

@@ -106,6 +106,7 @@ inline constexpr std::uint32_t kMaxParamBytes = 4096 - 4;
 inline constexpr std::uint32_t kMaxRegisters = 255;
 inline constexpr std::uint32_t kMaxBarriers = 16;
 inline constexpr std::uint32_t kMaxThreads = 1024;
+inline constexpr std::uint32_t kMaxCluster = 16;             // CTAs; more than 8 are not portable
 inline constexpr std::uint32_t kMaxLocalBytes = 512u << 10;  // of a thread
 inline constexpr std::uint32_t kUnknownStack = 0xffffffffu;  // MIN_STACK_SIZE of recursive kernels
 inline constexpr std::uint64_t kMaxVariableBytes = std::uint64_t{1} << 40;

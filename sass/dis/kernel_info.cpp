@@ -62,6 +62,21 @@ Status read_threads(const InfoRecord& r, const InfoReader& in, std::uint32_t (&t
   return Done{};
 }
 
+Status read_cluster(const InfoRecord& r, const InfoReader& in, KernelImage& k) {
+  if (auto ok = in.need_words(r, 3); !ok) return ok.error();
+  std::uint64_t product = 1;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::uint32_t n = r.word(i);
+    product *= n;
+    if (n == 0 || n > kMaxCluster || product > kMaxCluster) {
+      return in.fail("CTA_PER_CLUSTER: " + number(r.word(0)) + " x " + number(r.word(1)) + " x " + number(r.word(2)) +
+                     " CTAs, need 1 to " + number(kMaxCluster));
+    }
+    k.cluster[i] = n;
+  }
+  return Done{};
+}
+
 Status read_cbank(Arch arch, const InfoRecord& r, const InfoReader& in, KernelImage& k) {
   if (auto ok = in.need_words(r, 2); !ok) return ok.error();
   const std::uint32_t base = r.word(1) & 0xffff;
@@ -80,6 +95,7 @@ Status read_record(Arch arch, const InfoRecord& r, const InfoReader& in, KernelI
     return in.need_words(r, 3);
   }
   if (r.is(Attr::kParamCbank)) return read_cbank(arch, r, in, k);
+  if (r.is(Attr::kCtaPerCluster)) return read_cluster(r, in, k);
   if (r.is(Attr::kReqntid)) return read_threads(r, in, k.reqntid);
   if (r.is(Attr::kMaxThreads)) {
     std::uint32_t cta[3] = {0, 0, 0};

@@ -192,6 +192,19 @@ bool function_of(const Inst& inst, Detail& x) {
 
 }  // namespace
 
+void bind_reduction(const Inst& inst, Binding& b) {
+  if (!function_of(inst, b.detail)) b.refuse("a function");
+  b.detail.kind2 = static_cast<std::uint8_t>(inst.mod(Axis::kType) == Tok::S32 ? Type::kSigned : Type::kUnsigned);
+}
+
+void reduce(const Detail& x, std::byte* at, std::uint64_t value) {
+  if (x.bytes == 8) {
+    update<u64>(at, x, value, 0);
+  } else {
+    update<u32>(at, x, value, 0);
+  }
+}
+
 bool bind_atomic(const Inst& inst, Binding& b) {
   Detail& x = b.detail;
   switch (inst.op) {

@@ -2,6 +2,7 @@
 // asks the families in turn; the one that knows the operation sets the handler and its own parameters.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -30,6 +31,8 @@ const Family* families();
 bool bind_control(const Inst& inst, Binding& b);
 bool bind_barrier(const Inst& inst, Binding& b);
 bool bind_mbarrier(const Inst& inst, Binding& b);
+bool bind_cluster(const Inst& inst, Binding& b);    // cluster barriers, STAS, REDAS
+bool bind_registers(const Inst& inst, Binding& b);  // USETMAXREG
 bool bind_copy_engine(const Inst& inst, Binding& b);
 bool bind_special(const Inst& inst, Binding& b);
 bool bind_memory(const Inst& inst, Binding& b);
@@ -68,7 +71,9 @@ bool bind(Arch arch, const Inst& inst, std::uint32_t index, Binding& b);
 void signs_as_integer(Detail& x);                                  // -x is two's complement, ~x its complement
 void signs_as_float(Detail& x, std::uint32_t sign = 0x80000000u);  // sign bit; |x| clears it
 Round round_of(const Inst& inst);
-void bind_size(const Inst& inst, Binding& b);  // bytes and is_signed of a memory access
+void bind_size(const Inst& inst, Binding& b);       // bytes and is_signed of a memory access
+void bind_reduction(const Inst& inst, Binding& b);  // kind and kind2 of REDAS, for reduce()
+void reduce(const Detail& x, std::byte* at, std::uint64_t value);
 // Whether the result also sets CC: R4.CC.
 bool sets_cc(const Inst& inst);
 // Whether a modifier of `inst` reads `text`, or has it as one of its words, whatever it chooses.

@@ -29,6 +29,7 @@ std::string tags::name(std::uint16_t tag) {
 }
 
 void Checker::begin(Cta& cta) {
+  cta.checker = this;
   state_.assign(cta.warps.size(), WarpState{});
   shadow_.reset(static_cast<std::uint32_t>(cta.shared.size()), static_cast<std::uint32_t>(cta.warps.size()));
   marks_.reset(static_cast<std::uint32_t>(cta.shared.size()), static_cast<std::uint32_t>(cta.warps.size()));
@@ -42,6 +43,32 @@ void Checker::end(Cta& cta) {
     found(w, w.code + cta.barriers[number].where, kLanes, "barrier misuse",
           "the CTA ended with arrivals at barrier " + std::to_string(number) + " that nobody awaited");
   }
+  if (cta.touched_until != 0) {
+    const Warp& w = *cta.touched_by;
+    found(w, w.code + cta.touched_pc, kLanes, "access to a CTA that has exited",
+          "the CTA of rank " + std::to_string(cta.rank) +
+              " may exit before this: between them is neither a cluster barrier nor an mbarrier that it waits for");
+  }
+}
+
+void Checker::mbarrier_observed(Warp& w, std::uint32_t address) {
+  if (shadow_.mbarrier_observe(w.index, address)) w.cta->touched_until = 0;
+}
+
+void Checker::registers_released(Warp& w) {
+  WarpState& s = state_[w.index];
+  for (std::uint16_t r = static_cast<std::uint16_t>(w.registers); r < tags::kUGpr; ++r) s.tag[r].lanes = 0;
+}
+
+void Checker::cluster_passed(Warp& w) {
+  shadow_.mbarrier_observe(w.index, Shadow::kClusterBarrier);
+  if (w.cluster_phase >= w.cta->touched_until) w.cta->touched_until = 0;
+}
+
+void Checker::remote_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent) {
+  std::string detail;
+  const char* wrong = shadow_.remote_access(offset, bytes, static_cast<Shadow::Kind>(intent), detail);
+  if (wrong != nullptr) w.checker->found(w, u, lane, wrong, std::move(detail));
 }
 
 bool Checker::again(const Uop* u, const char* what, const Warp& w) {
@@ -92,10 +119,10 @@ void Checker::barrier_completed(Cta& cta, unsigned number, const std::array<std:
 
 // Operations on scoreboard `sb` but the youngest `keep` have finished. One that was issued less than two cycles ago has
 // not yet raised the scoreboard, so the wait does not see it.
-void Checker::await(WarpState& s, Warp& w, unsigned sb, unsigned keep) {
+void Checker::await(WarpState& s, Warp& w, unsigned sb, unsigned keep, int gap) {
   std::uint32_t until = s.issued[sb] >= keep ? s.issued[sb] - keep : 0;
   const auto at = [&](std::uint32_t number) -> Outstanding& { return s.ring[sb][number % kRing]; };
-  while (until > s.done[sb] && at(until).issued + kScoreboardSetGap > s.clock) --until;
+  while (until > s.done[sb] && at(until).issued + static_cast<unsigned>(gap) > s.clock) --until;
   const std::uint32_t first = std::max(s.done[sb] + 1, until >= kRing ? until - kRing + 1 : 1);
   for (std::uint32_t n = first; n <= until; ++n) {
     const Outstanding& o = at(n);
@@ -315,11 +342,17 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
     return u + 1;
   }
   w.exec = lanes;
+  if (op.registers > w.registers && !again(u, "register above the limit", w)) {
+    found(w, u, kLanes, "register above the limit",
+          "R" + std::to_string(op.registers - 1) + " of a warp that has " + std::to_string(w.registers) +
+              " registers a thread");
+  }
   for (const CheckOp::Use& use : op.uses) check_use(s, w, u, use);
   for (const CheckOp::Def& def : op.defs) check_def(s, w, u, op, def);
   if (s.tensor.issued != s.tensor.done) check_owned(s, w, u, op);
   if (op.tensor == CheckOp::Tensor::kMultiply) check_arrived(s, w, u, op);
-  if (op.depbar_sb < kScoreboards) await(s, w, op.depbar_sb, op.depbar_count);
+  // ptxas puts DEPBAR right behind USETMAXREG: it looks later than a wait in the control code does.
+  if (op.depbar_sb < kScoreboards) await(s, w, op.depbar_sb, op.depbar_count, 1);
   for (unsigned left = op.depbar_all; left != 0; left &= left - 1) {
     await(s, w, static_cast<unsigned>(std::countr_zero(left)), 0);
   }

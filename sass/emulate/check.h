@@ -78,6 +78,7 @@ struct CheckOp {
   Tensor tensor = Tensor::kNone;
   bool commits = false;          // closes the group
   std::uint8_t wait_groups = 0;  // kWait: that may stay in flight
+  std::uint16_t registers = 0;   // it names those below this number; 0: fewer than any warp has
 };
 
 CheckOp check_op(Arch arch, const Inst& inst);
@@ -110,7 +111,14 @@ class Checker {
   void tensor_read(Warp& w, const Uop* u, std::uint32_t offset);  // 16 bytes of shared memory, by an HGMMA
   void mbarrier_made(std::uint32_t address) { shadow_.mbarrier_made(address); }
   void mbarrier_arrived(Warp& w, std::uint32_t address, bool ends) { shadow_.mbarrier_arrive(w.index, address, ends); }
-  void mbarrier_observed(Warp& w, std::uint32_t address) { shadow_.mbarrier_observe(w.index, address); }
+  void mbarrier_observed(Warp& w, std::uint32_t address);
+  void mbarrier_remote(std::uint32_t address) { shadow_.mbarrier_remote(address); }
+  void cluster_arrived(Warp& w) { shadow_.mbarrier_arrive(w.index, Shadow::kClusterBarrier, false); }
+  void cluster_completed() { shadow_.phase_over(Shadow::kClusterBarrier); }
+  void cluster_passed(Warp& w);
+  void registers_released(Warp& w);  // those from w.registers on have no value any more
+  // Of `w`, a warp of another CTA, to this one's shared memory.
+  void remote_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent);
   void async_issued(Warp& w) { shadow_.async_issued(w.index); }
   void barrier_arrived(Warp& w, unsigned number) { shadow_.arrive(w.index, number); }
   void barrier_completed(Cta& cta, unsigned number, const std::array<std::uint32_t, kLanes>& arrived);
@@ -180,7 +188,8 @@ class Checker {
   };
 
   const Uop* step(Warp& w, const Uop* u);  // one instruction, guard included
-  void await(WarpState& s, Warp& w, unsigned sb, unsigned keep);
+  // `gap`: how many cycles ago an operation was issued at least for the wait to see it.
+  void await(WarpState& s, Warp& w, unsigned sb, unsigned keep, int gap = kScoreboardSetGap);
   [[nodiscard]] bool pending(const WarpState& s, std::uint16_t tag) const;
   void check_use(WarpState& s, Warp& w, const Uop* u, const CheckOp::Use& use);
   void check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, const CheckOp::Def& def);

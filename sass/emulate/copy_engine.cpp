@@ -4,10 +4,12 @@
 #include <cstring>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "sass/emulate/access_lane.h"
 #include "sass/emulate/bind.h"
 #include "sass/emulate/check.h"
+#include "sass/emulate/cluster.h"
 #include "sass/emulate/grid.h"
 #include "sass/emulate/lanes.h"
 #include "sass/emulate/mbarrier.h"
@@ -52,7 +54,8 @@ bool in_shared(Warp& w, const Uop* u, std::uint32_t address, std::uint64_t bytes
               ", not " + hex(address));
     return false;
   }
-  if (address < w.shared_base || address - w.shared_base + bytes > w.shared_bytes) {
+  const std::uint32_t at = address & kRankOffset;
+  if (at < w.shared_base || at - w.shared_base + bytes > w.shared_bytes) {
     fault(w, u, kLanes,
           "out of bounds: the copy engine touches " + std::to_string(bytes) + " bytes at shared address " +
               hex(address) + "; the CTA has [" + hex(w.shared_base) + ", " + hex(w.shared_base + w.shared_bytes) + ")");
@@ -62,8 +65,56 @@ bool in_shared(Warp& w, const Uop* u, std::uint32_t address, std::uint64_t bytes
 }
 
 std::byte* shared(Warp& w, const Uop* u, std::uint32_t address, unsigned bytes, Intent intent) {
-  if (w.checker != nullptr) note_shared(w, u, 0, address, bytes, intent);
-  return w.shared + (address - w.shared_base);
+  const std::uint32_t at = address & kRankOffset;
+  if (w.checker != nullptr) note_shared(w, u, 0, at, bytes, intent);
+  return w.shared + (at - w.shared_base);
+}
+
+// The CTAs that a copy goes to: that of the address, or those of the mask, at the same offset. Empty after a fault.
+std::vector<Cta*> targets(Warp& w, const Uop* u, std::uint32_t address, bool multicast, std::uint32_t mask) {
+  auto& ctas = w.cta->cluster->ctas;
+  std::vector<Cta*> all;
+  if (!multicast) {
+    all.assign(1, cta_of(w, address));
+    if (all[0] != nullptr) return all;
+    fault(w, u, kLanes, "the copy engine writes to shared address " + hex(address) + ", of " + no_such_cta(w, address));
+    return {};
+  }
+  if (mask == 0 || mask >> ctas.size() != 0) {
+    fault(w, u, kLanes, "multicast to CTAs " + hex(mask) + " of a cluster of " + std::to_string(ctas.size()));
+    return {};
+  }
+  for (Cta& cta : ctas) {
+    if ((mask >> cta.rank & 1) != 0) all.push_back(&cta);
+  }
+  return all;
+}
+
+// Writes to all of them; counts bytes at the mbarriers of all.
+void write_shared(Warp& w, const Uop* u, const std::vector<Cta*>& to, std::uint32_t address, const std::byte* from,
+                  unsigned bytes) {
+  for (Cta* cta : to) {
+    if (cta == w.cta) {
+      std::memcpy(shared(w, u, address, bytes, Intent::kStore), from, bytes);
+      continue;
+    }
+    if (w.checker != nullptr) note_remote(w, u, 0, *cta, address, bytes, Intent::kStore);
+    std::memcpy(cta->shared.data() + ((address & kRankOffset) - w.shared_base), from, bytes);
+  }
+}
+bool complete_all(Warp& w, const Uop* u, const std::vector<Cta*>& to, std::uint32_t barrier, std::uint32_t bytes,
+                  bool multicast) {
+  for (const Cta* cta : to) {
+    const std::uint32_t at = multicast ? (barrier & kRankOffset) | cta->rank << kRankShift : barrier;
+    if (!complete_bytes(w, u, at, bytes)) return false;
+  }
+  return true;
+}
+// A source in shared memory: this CTA's.
+bool is_own(Warp& w, const Uop* u, std::uint32_t address) {
+  if (!names_another(w, address)) return true;
+  fault(w, u, kLanes, "the copy engine reads shared address " + hex(address) + ", which is in another CTA");
+  return false;
 }
 
 std::optional<TensorMap> map_at(Warp& w, const Uop* u, std::uint64_t address, unsigned rank) {
@@ -105,9 +156,8 @@ const Uop* load_box(Warp& w, const Uop* u) {
   const unsigned group = x.address[0].ureg;
   const std::uint32_t to = w.ureg[group];
   const std::uint32_t barrier = w.ureg[group + 1];
-  if (x.flag && scalar(w, x.src[0]) >> 16 != 1) {
-    return fault(w, u, kLanes, "multicast to CTAs " + hex(scalar(w, x.src[0]) >> 16) + " of a cluster of 1");
-  }
+  const std::vector<Cta*> all = targets(w, u, to, x.flag, x.flag ? scalar(w, x.src[0]) >> 16 : 0);
+  if (all.empty()) return nullptr;
   const auto map = map_at(w, u, pair(w, x.address[1].ureg), x.kind);
   if (!map || !in_shared(w, u, to, box_bytes(*map), 128)) return nullptr;
   const auto at = coordinates(w, group + 2, x.kind);
@@ -120,11 +170,11 @@ const Uop* load_box(Warp& w, const Uop* u) {
       std::memcpy(row.data() + r.from, from, r.to - r.from);
     }
     for (std::uint32_t c = 0; c < r.bytes; c += 16) {
-      std::memcpy(shared(w, u, swizzled(map->swizzle, to + r.offset + c), 16, Intent::kStore), row.data() + c, 16);
+      write_shared(w, u, all, swizzled(map->swizzle, to + r.offset + c), row.data() + c, 16);
     }
     return true;
   });
-  if (!ok || !complete_bytes(w, u, barrier, box_bytes(*map))) return nullptr;
+  if (!ok || !complete_all(w, u, all, barrier, box_bytes(*map), x.flag)) return nullptr;
   return u + 1;
 }
 
@@ -133,7 +183,7 @@ const Uop* store_box(Warp& w, const Uop* u) {
   const unsigned group = x.address[0].ureg;
   const std::uint32_t from = w.ureg[group];
   const auto map = map_at(w, u, pair(w, x.address[1].ureg), x.kind);
-  if (!map || !in_shared(w, u, from, box_bytes(*map), 128)) return nullptr;
+  if (!map || !is_own(w, u, from) || !in_shared(w, u, from, box_bytes(*map), 128)) return nullptr;
   const auto at = coordinates(w, group + 1, x.kind);
   std::array<std::byte, 256 * 8> row;
   const bool ok = each_row(*map, at, {}, [&](const BoxRow& r) {
@@ -149,17 +199,29 @@ const Uop* store_box(Warp& w, const Uop* u) {
   return ok ? u + 1 : nullptr;
 }
 
-// UBLKCP between global and shared memory; x.flag: multicast, x.flag2: to shared memory.
+// UBLKCP between global and shared memory; x.flag: multicast, x.flag2: to shared memory, x.flag3: from shared memory too.
 const Uop* copy_block(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   const std::uint32_t size = scalar(w, x.src[0]);
   const std::uint32_t bytes = (size & 0xffff) * 16;
-  if (x.flag && size >> 16 != 1) {
-    return fault(w, u, kLanes, "multicast to CTAs " + hex(size >> 16) + " of a cluster of 1");
-  }
   const std::uint32_t inside = w.ureg[x.address[x.flag2 ? 0 : 1].ureg];
-  const std::uint64_t outside = pair(w, x.address[x.flag2 ? 1 : 0].ureg);
   if (!in_shared(w, u, inside, bytes, 16)) return nullptr;
+  std::vector<Cta*> all;
+  if (x.flag2) {
+    all = targets(w, u, inside, x.flag, size >> 16);
+    if (all.empty()) return nullptr;
+  } else if (!is_own(w, u, inside)) {
+    return nullptr;
+  }
+  if (x.flag3) {
+    const std::uint32_t from = w.ureg[x.address[1].ureg];
+    if (!is_own(w, u, from) || !in_shared(w, u, from, bytes, 16)) return nullptr;
+    for (std::uint32_t c = 0; c < bytes; c += 16) {
+      write_shared(w, u, all, inside + c, shared(w, u, from + c, 16, Intent::kLoad), 16);
+    }
+    return complete_all(w, u, all, w.ureg[x.address[0].ureg + 1], bytes, x.flag) ? u + 1 : nullptr;
+  }
+  const std::uint64_t outside = pair(w, x.address[x.flag2 ? 1 : 0].ureg);
   if (outside % 16 != 0) {
     return fault(w, u, kLanes,
                  "misaligned: the copy engine needs a global address that is a multiple of 16, not " + hex(outside));
@@ -167,10 +229,13 @@ const Uop* copy_block(Warp& w, const Uop* u) {
   std::byte* there = bytes == 0 ? nullptr : global(w, u, outside, bytes, x.flag2 ? "reads" : "writes");
   if (bytes != 0 && there == nullptr) return nullptr;
   for (std::uint32_t c = 0; c < bytes; c += 16) {
-    std::byte* here = shared(w, u, inside + c, 16, x.flag2 ? Intent::kStore : Intent::kLoad);
-    std::memcpy(x.flag2 ? here : there + c, x.flag2 ? there + c : here, 16);
+    if (x.flag2) {
+      write_shared(w, u, all, inside + c, there + c, 16);
+    } else {
+      std::memcpy(there + c, shared(w, u, inside + c, 16, Intent::kLoad), 16);
+    }
   }
-  if (x.flag2 && !complete_bytes(w, u, w.ureg[x.address[0].ureg + 1], bytes)) return nullptr;
+  if (x.flag2 && !complete_all(w, u, all, w.ureg[x.address[0].ureg + 1], bytes, x.flag)) return nullptr;
   return u + 1;
 }
 
@@ -198,7 +263,7 @@ bool bind_copy_engine(const Inst& inst, Binding& b) {
     case Op::UBLKCP:
       x.body = copy_block;
       x.flag2 = inst.mod(Axis::kDstType) == Tok::S;
-      if (x.flag2 && inst.mod(Axis::kSrcType) == Tok::S) b.refuse("copies between CTAs");
+      x.flag3 = x.flag2 && inst.mod(Axis::kSrcType) == Tok::S;
       break;
     case Op::UTMAPF:  // hints, and waits for what is done
     case Op::UBLKPF:

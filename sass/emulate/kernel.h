@@ -34,6 +34,9 @@ class Kernel {
   std::uint32_t local = 0;   // bytes a thread
   std::uint32_t max_threads = 0;
   std::array<std::uint32_t, 3> reqntid{};
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};
+  bool explicit_cluster = false;
+  std::uint32_t registers = 0;    // of a thread when it starts
   std::uint32_t row_count = 0;    // rows of a warp's register file
   std::uint32_t const_bytes = 0;  // how far constant operands reach
   std::vector<Uop> uops;          // one an instruction, and one that faults behind the last

@@ -54,6 +54,13 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image,
   k.local = (image.local + 15) / 16 * 16;
   k.max_threads = image.max_threads;
   for (unsigned i = 0; i < 3; ++i) k.reqntid[i] = image.reqntid[i];
+  k.registers = image.registers == 0 ? 256 : (image.registers + 7) / 8 * 8;
+  k.explicit_cluster = image.cluster[0] != 0 || image.manifest.cluster > 1;
+  if (image.cluster[0] != 0) {
+    for (unsigned i = 0; i < 3; ++i) k.cluster[i] = image.cluster[i];
+  } else {
+    k.cluster[0] = std::max(1u, image.manifest.cluster);
+  }
   const std::uint32_t count = static_cast<std::uint32_t>(image.code.size());
   k.uops.resize(count + 1);
   k.details.resize(count + 1);
@@ -70,6 +77,7 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image,
   }
   unsigned highest = 0;
   unsigned stack_moves = 0;
+  unsigned fewest = 256;  // registers that a warp of this kernel may have
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint64_t address = address_of(a.encoding, i);
     Span at = i < image.lines.size() ? image.lines[i] : Span{};
@@ -98,12 +106,24 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image,
     if (a.encoding == Encoding::k128 && moves_stack(*inst)) ++stack_moves;
     const bool always = inst->guard.pred == kPT && !inst->guard.inv;
     k.quick[i] = quick_op(k.checks[i], always ? b.detail.body : nullptr);
+    unsigned named = 0;
     for (const Access& r : accesses(*inst)) {
-      if (r.file == RegFile::kGpr) highest = std::max<unsigned>(highest, r.first + r.count);
+      if (r.file == RegFile::kGpr) named = std::max<unsigned>(named, r.first + r.count);
     }
+    k.checks[i].registers = static_cast<std::uint16_t>(named);
+    highest = std::max(highest, named);
+    if (inst->op == Op::USETMAXREG) fewest = std::min<unsigned>(fewest, b.detail.imm);
     for (const Operand& o : inst->operands()) {  // pairs that reach over the last register
       if (o.kind == OperandKind::kGpr && o.reg != kRZ)
         highest = std::max<unsigned>(highest, o.reg + std::max<unsigned>(o.width, 2));
+    }
+  }
+  // Only where warps give registers away is it looked at how many an instruction needs.
+  for (std::uint32_t i = 0; i < count; ++i) {
+    if (fewest < 256 && k.checks[i].registers > fewest) {
+      k.quick[i].body = nullptr;
+    } else {
+      k.checks[i].registers = 0;
     }
   }
   Detail& end = k.details[count];

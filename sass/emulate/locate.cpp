@@ -2,6 +2,7 @@
 
 #include "sass/emulate/access_lane.h"
 #include "sass/emulate/check.h"
+#include "sass/emulate/cluster.h"
 #include "sass/emulate/grid.h"
 
 namespace nervanagpu::sass::emulate {
@@ -32,7 +33,11 @@ std::byte* outside(Warp& w, const Uop* u, unsigned lane, Space space, std::uint6
                    Intent intent) {
   if (w.checker != nullptr && w.checker->again(u, "out of bounds", w)) return nullptr;
   std::string detail = verb(intent, bytes);
-  if (space == Space::kShared) {
+  if (space == Space::kShared && cta_of(w, static_cast<std::uint32_t>(address)) == nullptr) {
+    detail += " at shared address " + hex(address) + ", of " + no_such_cta(w, static_cast<std::uint32_t>(address));
+  } else if (space == Space::kShared && names_another(w, static_cast<std::uint32_t>(address))) {
+    detail += " at shared address " + hex(address) + " in another CTA, which only generic addresses reach";
+  } else if (space == Space::kShared) {
     detail += " at shared address " + hex(address) + "; the CTA has [" + hex(w.shared_base) + ", " +
               hex(w.shared_base + w.shared_bytes) + ")";
   } else if (space == Space::kLocal) {
@@ -57,7 +62,8 @@ std::byte* outside(Warp& w, const Uop* u, unsigned lane, Space space, std::uint6
 
 std::byte* locate(Warp& w, const Uop* u, unsigned lane, Space space, std::uint64_t address, unsigned bytes,
                   Intent intent) {
-  if (space == Space::kGlobal && (address >> 32) == (kSharedWindow >> 32)) {
+  const bool generic = space == Space::kGlobal;
+  if (generic && (address >> 32) == (kSharedWindow >> 32)) {
     space = Space::kShared;
     address &= 0xffffffffu;
   }
@@ -77,9 +83,16 @@ std::byte* locate(Warp& w, const Uop* u, unsigned lane, Space space, std::uint64
   }
   switch (space) {
     case Space::kShared: {
-      const std::uint64_t offset = address - w.shared_base;
+      const auto at = static_cast<std::uint32_t>(address);
+      const std::uint64_t offset = std::uint64_t{at & kRankOffset} - w.shared_base;
       if (address > 0xffffffffu || offset >= w.shared_bytes || offset + bytes > w.shared_bytes) break;
-      if (w.checker != nullptr) note_shared(w, u, lane, static_cast<std::uint32_t>(address), bytes, intent);
+      Cta* const cta = generic ? cta_of(w, at) : w.cta;
+      if (cta == nullptr || (!generic && names_another(w, at))) break;
+      if (cta != w.cta) {
+        if (w.checker != nullptr) note_remote(w, u, lane, *cta, at, bytes, intent);
+        return cta->shared.data() + offset;
+      }
+      if (w.checker != nullptr) note_shared(w, u, lane, at & kRankOffset, bytes, intent);
       return w.shared + offset;
     }
     case Space::kLocal:

@@ -1,13 +1,14 @@
-// run(): CTAs are handed out to host threads; each runs its warps in turn until none can go on.
+// run(): clusters of CTAs are handed out to host threads; each runs its warps in turn until none can go on.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <thread>
 
+#include "sass/cubin_abi.h"
 #include "sass/emulate/check.h"
+#include "sass/emulate/cluster.h"
 #include "sass/emulate/grid.h"
 #include "sass/emulate/lanes.h"
-#include "sass/emulate/mbarrier.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -21,6 +22,23 @@ std::string triple(const std::array<std::uint32_t, 3>& v) {
 
 std::uint64_t volume(const Dim3& d) {
   return std::uint64_t{d.x} * d.y * d.z;
+}
+
+// What ptxas reads of the cluster: whether the kernel states one, its size, the reciprocals of it, that turn a CTA's index
+// into a cluster's, and how many there are.
+template <class Put>
+void put_cluster(const Kernel& kernel, const Launch& launch, Put put) {
+  const std::uint32_t grid[3] = {launch.grid.x, launch.grid.y, launch.grid.z};
+  put(0x140, kernel.explicit_cluster ? 1u : 0u);
+  std::uint32_t count = 1;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::uint32_t n = kernel.cluster[i];
+    put(0x144 + 4 * i, n);
+    put(0x150 + 4 * i, 1.0F / static_cast<float>(n));
+    put(0x15c + 4 * i, grid[i] / n);
+    count *= n;
+  }
+  put(0x188, count);
 }
 
 // c[0]: block and grid sizes, the stack pointer, windows, the memory descriptor, the parameters; then c[2], c[3], c[4].
@@ -48,7 +66,10 @@ std::vector<std::byte> constants_of(const Kernel& kernel, const Launch& launch) 
     put(0x28, kernel.local);
   }
   if (a.descriptor != 0) put(a.descriptor, std::uint64_t{0x0000'1000'0000'0001});
-  if (a.number == 90) put(0x198, kParamWindow);
+  if (a.number == 90) {
+    put(0x198, kParamWindow);
+    put_cluster(kernel, launch, put);
+  }
   const auto fill = [&](unsigned bank, const std::vector<std::uint8_t>& bytes) {
     if (!bytes.empty()) std::memcpy(c.data() + std::size_t{kConstantBank} * bank, bytes.data(), bytes.size());
   };
@@ -61,34 +82,54 @@ std::vector<std::byte> constants_of(const Kernel& kernel, const Launch& launch) 
   return c;
 }
 
-// A host thread's CTA: its storage is kept from one to the next.
+// A host thread's cluster of CTAs: its storage is kept from one to the next.
 class Runner {
  public:
-  explicit Runner(Grid& grid) : grid_(grid), checker_(grid), checked_(grid.launch.mode == Mode::kChecked) {
+  explicit Runner(Grid& grid) : grid_(grid), checked_(grid.launch.mode == Mode::kChecked) {
     const Kernel& k = *grid.kernel;
     threads_ = static_cast<std::uint32_t>(volume(grid.launch.block));
-    cta_.grid = &grid;
-    cta_.warps.resize((threads_ + kLanes - 1) / kLanes);
-    cta_.files.resize(std::size_t{k.row_count} * kLanes * cta_.warps.size() + 16);
-    cta_.shared.resize(k.shared + grid.launch.dynamic_shared);
-    cta_.local.resize(std::size_t{k.local} * kLanes * cta_.warps.size());
+    cluster_.ctas.resize(std::size_t{k.cluster[0]} * k.cluster[1] * k.cluster[2]);
+    for (Cta& cta : cluster_.ctas) {
+      cta.grid = &grid;
+      cta.cluster = &cluster_;
+      cta.rank = static_cast<std::uint32_t>(&cta - cluster_.ctas.data());
+      cta.warps.resize((threads_ + kLanes - 1) / kLanes);
+      cta.files.resize(std::size_t{k.row_count} * kLanes * cta.warps.size() + 16);
+      cta.shared.resize(k.shared + grid.launch.dynamic_shared);
+      cta.local.resize(std::size_t{k.local} * kLanes * cta.warps.size());
+      if (checked_) checkers_.push_back(std::make_unique<Checker>(grid));
+    }
   }
 
   void run_all() {
-    const Dim3 g = grid_.launch.grid;
+    const std::array<std::uint32_t, 3>& c = grid_.kernel->cluster;
+    const Dim3 g{grid_.launch.grid.x / c[0], grid_.launch.grid.y / c[1], grid_.launch.grid.z / c[2]};  // in clusters
     const std::uint64_t total = volume(g);
     while (!grid_.stopped.load(std::memory_order_relaxed)) {
       const std::uint64_t n = grid_.next.fetch_add(1, std::memory_order_relaxed);
       if (n >= total) break;
-      cta_.id = {static_cast<std::uint32_t>(n % g.x), static_cast<std::uint32_t>(n / g.x % g.y),
-                 static_cast<std::uint32_t>(n / g.x / g.y)};
-      begin();
+      const std::array<std::uint32_t, 3> at{static_cast<std::uint32_t>(n % g.x),
+                                            static_cast<std::uint32_t>(n / g.x % g.y),
+                                            static_cast<std::uint32_t>(n / g.x / g.y)};
+      cluster_.phase = 0;
+      cluster_.pending = false;
+      for (Cta& cta : cluster_.ctas) {
+        cta.id = {at[0] * c[0] + cta.rank % c[0], at[1] * c[1] + cta.rank / c[0] % c[1],
+                  at[2] * c[2] + cta.rank / c[0] / c[1]};
+        begin(cta);
+      }
       if (!run()) break;
-      if (checked_) checker_.end(cta_);
+      for (Cta& cta : cluster_.ctas) {
+        if (checked_) cta.checker->end(cta);
+      }
     }
-    std::vector<Finding> findings = checker_.take();
     std::uint64_t instructions = count_;
-    for (const Warp& w : cta_.warps) instructions += w.instructions;
+    std::vector<Finding> findings;
+    for (const Cta& cta : cluster_.ctas) {
+      for (const Warp& w : cta.warps) instructions += w.instructions;
+      if (!checked_) continue;
+      for (Finding& f : checkers_[cta.rank]->take()) findings.push_back(std::move(f));
+    }
     const std::lock_guard lock(grid_.mutex);
     grid_.report.warp_instructions += instructions;
     for (Finding& f : findings) {
@@ -107,20 +148,23 @@ class Runner {
   }
 
  private:
-  void begin() {
+  void begin(Cta& cta) {
     const Kernel& k = *grid_.kernel;
     const ArchInfo& a = info(k.arch);
-    std::fill(cta_.files.begin(), cta_.files.end(), checked_ ? kPoison : 0);
-    std::fill(cta_.shared.begin(), cta_.shared.end(), std::byte{0});
-    std::fill(cta_.local.begin(), cta_.local.end(), std::byte{0});
-    cta_.barriers.fill(NamedBarrier{});
-    cta_.pending = 0;
-    cta_.mbarriers.clear();
+    std::fill(cta.files.begin(), cta.files.end(), checked_ ? kPoison : 0);
+    std::fill(cta.shared.begin(), cta.shared.end(), std::byte{0});
+    std::fill(cta.local.begin(), cta.local.end(), std::byte{0});
+    cta.barriers.fill(NamedBarrier{});
+    cta.pending = 0;
+    cta.mbarriers.clear();
+    cta.cluster_arrived.fill(0);
+    cta.free_registers = 0;
+    cta.touched_until = 0;
     // Rows on cache lines.
-    const auto base = reinterpret_cast<std::uintptr_t>(cta_.files.data());
-    std::uint32_t* file = cta_.files.data() + (64 - base % 64) % 64 / 4;
-    for (std::uint32_t i = 0; i < cta_.warps.size(); ++i) {
-      Warp& w = cta_.warps[i];
+    const auto base = reinterpret_cast<std::uintptr_t>(cta.files.data());
+    std::uint32_t* file = cta.files.data() + (64 - base % 64) % 64 / 4;
+    for (std::uint32_t i = 0; i < cta.warps.size(); ++i) {
+      Warp& w = cta.warps[i];
       count_ += w.instructions;
       w.file = file + std::size_t{k.row_count} * kLanes * i;
       std::fill_n(w.file, std::size_t{rows::kFirst} * kLanes, 0u);
@@ -130,11 +174,11 @@ class Runner {
       w.ureg.fill(0);
       w.code = k.uops.data();
       w.constants = grid_.constants.data();
-      w.shared = cta_.shared.data();
+      w.shared = cta.shared.data();
       w.shared_base = a.shared_base;
-      w.shared_bytes = static_cast<std::uint32_t>(cta_.shared.size());
+      w.shared_bytes = static_cast<std::uint32_t>(cta.shared.size());
       w.memory = grid_.memory;
-      w.cta = &cta_;
+      w.cta = &cta;
       w.checker = nullptr;
       w.stop = Stop::kNone;
       w.instructions = 0;
@@ -142,7 +186,10 @@ class Runner {
       w.index = i;
       w.rotate = false;
       w.barrier_result = 0;
-      w.local = cta_.local.data() + std::size_t{k.local} * kLanes * i;
+      w.cluster_owed = 0;
+      w.registers = k.registers;
+      w.cluster_phase = 0;
+      w.local = cta.local.data() + std::size_t{k.local} * kLanes * i;
       w.local_bytes = k.local;
       for (auto& b : w.convergence) b.fill(0);
       const std::uint32_t left = threads_ - i * kLanes;
@@ -152,7 +199,7 @@ class Runner {
       w.tokens.assign(w.stacked ? 1 : 0, Token{});
       w.current = 0;
     }
-    if (checked_) checker_.begin(cta_);
+    if (checked_) checkers_[cta.rank]->begin(cta);
   }
 
   bool run() {
@@ -160,91 +207,39 @@ class Runner {
     while (true) {
       bool moved = false;
       bool polls_alone = true;
-      const std::uint64_t progress = cta_.progress;
+      const std::uint64_t progress = cluster_.progress();
       bool alive = false;
-      for (Warp& w : cta_.warps) {
-        if (w.live == 0) continue;
-        const bool ready = std::any_of(w.groups.begin(), w.groups.end(),
-                                       [](const Group& g) { return g.state == Group::State::kReady; });
-        if (ready) {
+      for (Cta& cta : cluster_.ctas) {
+        for (Warp& w : cta.warps) {
+          if (w.live == 0) continue;
+          const bool ready = std::any_of(w.groups.begin(), w.groups.end(),
+                                         [](const Group& g) { return g.state == Group::State::kReady; });
+          if (ready) {
+            moved = true;
+            w.polls = false;
+            if (!run_warp(w)) return false;
+            polls_alone = polls_alone && w.polls;
+          }
+          alive = alive || w.live != 0;
+        }
+        if (cta.pending != 0 && release_barriers(cta)) {
           moved = true;
-          w.polls = false;
-          if (!run_warp(w)) return false;
-          polls_alone = polls_alone && w.polls;
+          polls_alone = false;
         }
-        alive = alive || w.live != 0;
       }
-      if (cta_.pending != 0 && release_barriers(cta_)) {
-        moved = true;
-        polls_alone = false;
-      }
+      if (release_cluster(cluster_)) moved = true;
       if (!alive) return true;
-      idle = polls_alone && cta_.progress == progress ? idle + 1 : 0;
-      if (!moved || idle == kIdleRounds) return deadlock();
-    }
-  }
-
-  bool deadlock() {
-    std::string what = "deadlock: nothing in the CTA can go on";
-    Warp* first = nullptr;
-    std::uint32_t pc = 0;
-    std::vector<std::string> notes;
-    for (Warp& w : cta_.warps) {
-      for (const Group& g : w.groups) {
-        if (first == nullptr) {
-          first = &w;
-          pc = g.state == Group::State::kReady && g.pc != 0 ? g.pc - 1 : g.pc;  // behind the instruction that asked
-        }
-        if (notes.size() < 16) notes.push_back(waits(w, g));
+      idle = polls_alone && cluster_.progress() == progress ? idle + 1 : 0;
+      if (!moved || idle == kIdleRounds) {
+        report_deadlock(cluster_);
+        return false;
       }
     }
-    for (const std::string& n : notes) what += "; " + n;
-    fault(*first, first->code + pc, kLanes, std::move(what));
-    return false;
-  }
-
-  std::string waits(const Warp& w, const Group& g) const {
-    char lanes[16];
-    std::snprintf(lanes, sizeof lanes, "0x%x", g.mask);
-    std::string text = "warp " + std::to_string(w.index) + " lanes " + lanes + " wait";
-    const std::uint32_t pc = g.state == Group::State::kReady && g.pc != 0 ? g.pc - 1 : g.pc;
-    const std::uint32_t line = pc < grid_.kernel->lines.size() ? grid_.kernel->lines[pc].line : 0;
-    if (g.state == Group::State::kReady && g.mbarrier == 0) return text + " for its turn";
-    if (g.state == Group::State::kReady) {
-      std::uint64_t bits = 0;
-      std::memcpy(&bits, w.shared + (g.mbarrier - w.shared_base), sizeof bits);
-      const Mbarrier b(bits);
-      char at[16];
-      std::snprintf(at, sizeof at, "0x%x", g.mbarrier);
-      text += std::string(" for phase ") + (g.parity ? "1" : "0") + " of the mbarrier at " + at + " (" +
-              std::to_string(b.pending()) + " of " + std::to_string(b.expected()) + " arrivals and " +
-              std::to_string(b.bytes()) + " bytes are missing)";
-    } else if (g.state == Group::State::kAtBarrier) {
-      const NamedBarrier& bar = cta_.barriers[g.barrier];
-      const auto warps = std::count_if(bar.arrived.begin(), bar.arrived.end(), [](std::uint32_t m) { return m != 0; });
-      text += " at barrier " + std::to_string(g.barrier) + " (" + std::to_string(warps) + " of " +
-              std::to_string(bar.counted ? bar.expected / kLanes : cta_.warps.size()) + " warps came)";
-    } else {
-      std::uint32_t want = g.wanted & w.live;
-      if (g.state == Group::State::kAtSync) {
-        want = w.convergence[g.barrier][static_cast<unsigned>(std::countr_zero(g.mask))] & w.live;
-        text += " at BSYNC B" + std::to_string(g.barrier);
-      } else if (g.state == Group::State::kAtToken) {
-        want = w.tokens[g.token].mask & w.live;
-        text += " at " + grid_.kernel->text[g.pc];
-      } else {
-        text += " at WARPSYNC";
-      }
-      std::snprintf(lanes, sizeof lanes, "0x%x", want & ~g.mask);
-      text += std::string(" for lanes ") + lanes;
-    }
-    if (line != 0) text += " in line " + std::to_string(line);
-    return text;
   }
 
   Grid& grid_;
-  Cta cta_;
-  Checker checker_;
+  Cluster cluster_;
+  std::vector<std::unique_ptr<Checker>> checkers_;  // by rank; checked mode only
   bool checked_;
   std::uint32_t threads_ = 0;
   std::uint64_t count_ = 0;
@@ -259,6 +254,14 @@ Status check_launch(const Kernel& k, const Launch& l) {
   if (l.grid.x == 0 || l.grid.y == 0 || l.grid.z == 0 || l.grid.x > 0x7fffffffu || l.grid.y > 65535 ||
       l.grid.z > 65535) {
     return bad("grid of " + triple({l.grid.x, l.grid.y, l.grid.z}) + "; at most (2147483647,65535,65535), none 0");
+  }
+  const std::array<std::uint32_t, 3>& c = k.cluster;
+  if (l.grid.x % c[0] != 0 || l.grid.y % c[1] != 0 || l.grid.z % c[2] != 0) {
+    return bad("grid of " + triple({l.grid.x, l.grid.y, l.grid.z}) + "; it must be a multiple of the cluster, " +
+               triple(c) + " CTAs");
+  }
+  if (std::uint64_t{c[0]} * c[1] * c[2] > kMaxCluster) {
+    return bad("a cluster of " + triple(c) + "; at most " + std::to_string(kMaxCluster) + " CTAs can be one");
   }
   if (k.reqntid[0] != 0 && (l.block.x != k.reqntid[0] || l.block.y != std::max(1u, k.reqntid[1]) ||
                             l.block.z != std::max(1u, k.reqntid[2]))) {
@@ -335,7 +338,8 @@ Result<Report> run(const Kernel& kernel, Memory& memory, const Launch& launch) {
   grid.launch = launch;
   grid.constants = constants_of(kernel, launch);
   std::uint64_t threads = launch.threads != 0 ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
-  threads = std::min(threads, volume(launch.grid));
+  threads = std::min(threads,
+                     volume(launch.grid) / (std::uint64_t{kernel.cluster[0]} * kernel.cluster[1] * kernel.cluster[2]));
   std::vector<std::thread> pool;
   for (std::uint64_t i = 1; i < threads; ++i) pool.emplace_back([&grid] { Runner(grid).run_all(); });
   Runner(grid).run_all();

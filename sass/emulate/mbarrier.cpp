@@ -7,6 +7,7 @@
 
 #include "sass/emulate/bind.h"
 #include "sass/emulate/check.h"
+#include "sass/emulate/cluster.h"
 #include "sass/emulate/grid.h"
 #include "sass/emulate/lanes.h"
 
@@ -21,8 +22,19 @@ std::string hex(std::uint64_t v) {
   return text;
 }
 
-// The host bytes of an mbarrier, or nullptr after a fault.
-std::byte* find(Warp& w, const Uop* u, unsigned lane, std::uint64_t address) {
+// The host bytes of an mbarrier, or nullptr after a fault. `cta` gets the CTA that has it: any of the cluster, or this one.
+std::byte* find(Warp& w, const Uop* u, unsigned lane, std::uint64_t named, bool anywhere, Cta*& cta) {
+  const auto at = static_cast<std::uint32_t>(named);
+  cta = anywhere ? cta_of(w, at) : w.cta;
+  if (cta == nullptr) {
+    fault(w, u, lane, "mbarrier at shared address " + hex(named) + ", of " + no_such_cta(w, at));
+    return nullptr;
+  }
+  if (!anywhere && names_another(w, at)) {
+    fault(w, u, lane, "mbarrier at shared address " + hex(named) + " in another CTA, which only .RED reaches");
+    return nullptr;
+  }
+  const std::uint64_t address = named & kRankOffset;
   const std::uint64_t offset = address - w.shared_base;
   if (address % 8 != 0 || address < w.shared_base || offset + 8 > w.shared_bytes) {
     fault(w, u, lane,
@@ -32,7 +44,11 @@ std::byte* find(Warp& w, const Uop* u, unsigned lane, std::uint64_t address) {
                    : "; the CTA has [" + hex(w.shared_base) + ", " + hex(w.shared_base + w.shared_bytes) + ")"));
     return nullptr;
   }
-  return w.shared + offset;
+  return cta->shared.data() + offset;
+}
+std::byte* find(Warp& w, const Uop* u, unsigned lane, std::uint64_t address) {
+  Cta* own = nullptr;
+  return find(w, u, lane, address, false, own);
 }
 
 Mbarrier get(const std::byte* p) {
@@ -41,10 +57,21 @@ Mbarrier get(const std::byte* p) {
   return Mbarrier(bits);
 }
 
-void put(Warp& w, std::byte* p, Mbarrier b) {
+void put(Cta& cta, std::byte* p, Mbarrier b) {
   const std::uint64_t bits = b.bits();
   std::memcpy(p, &bits, sizeof bits);
-  ++w.cta->progress;
+  ++cta.progress;
+}
+
+// Checked mode, of an arrival: this warp's, or from another CTA.
+void note_arrival(Warp& w, const Uop* u, Cta& cta, std::uint32_t address, bool ends) {
+  if (w.checker == nullptr) return;
+  if (&cta == w.cta) {
+    w.checker->mbarrier_arrived(w, address & kRankOffset, ends);
+  } else {
+    note_remote(w, u, 0, cta, address, 0, Intent::kAtomic);
+    cta.checker->mbarrier_remote(address & kRankOffset);
+  }
 }
 
 // A mistake that checked mode reports and goes on from. True: go on.
@@ -57,20 +84,21 @@ bool misuse(Warp& w, const Uop* u, unsigned lane, std::string what) {
   return true;
 }
 
-bool known(Warp& w, const Uop* u, unsigned lane, std::uint32_t address) {
-  const auto& all = w.cta->mbarriers;
-  if (std::find(all.begin(), all.end(), address) != all.end()) return true;
+bool known(Warp& w, const Uop* u, unsigned lane, const Cta& cta, std::uint32_t address) {
+  const auto& all = cta.mbarriers;
+  if (std::find(all.begin(), all.end(), address & kRankOffset) != all.end()) return true;
   return misuse(w, u, lane,
                 "no mbarrier was initialised at shared address " + hex(address) + ", or it was invalidated");
 }
 
 const Uop* exchange(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
-  const std::uint32_t address = w.ureg[x.address[0].ureg] + static_cast<std::uint32_t>(x.address[0].offset);
-  std::byte* p = find(w, u, kLanes, address);
+  const std::uint32_t named = w.ureg[x.address[0].ureg] + static_cast<std::uint32_t>(x.address[0].offset);
+  std::byte* p = find(w, u, kLanes, named);
+  const std::uint32_t address = named & kRankOffset;
   if (p == nullptr) return nullptr;
   const std::uint64_t old = get(p).bits();
-  put(w, p, Mbarrier(scalar(w, x.src[0]) | std::uint64_t{scalar(w, x.src[0], 1)} << 32));
+  put(*w.cta, p, Mbarrier(scalar(w, x.src[0]) | std::uint64_t{scalar(w, x.src[0], 1)} << 32));
   w.ureg[x.dst] = static_cast<std::uint32_t>(old);
   w.ureg[x.dst + 1] = static_cast<std::uint32_t>(old >> 32);
   auto& all = w.cta->mbarriers;
@@ -84,8 +112,8 @@ const Uop* invalidate(Warp& w, const Uop* u) {
     if ((w.exec >> l & 1) == 0) continue;
     const auto address = static_cast<std::uint32_t>(lane_address(w, u->x->address[0], l));
     if (find(w, u, l, address) == nullptr) return nullptr;
-    if (!known(w, u, l, address)) return nullptr;
-    std::erase(w.cta->mbarriers, address);
+    if (!known(w, u, l, *w.cta, address)) return nullptr;
+    std::erase(w.cta->mbarriers, address & kRankOffset);
     break;  // once for the warp
   }
   return u + 1;
@@ -100,8 +128,9 @@ const Uop* arrive(Warp& w, const Uop* u) {
     if ((w.exec >> l & 1) == 0) continue;
     const std::uint32_t n = operand[l];  // before its register may take the result
     const std::uint64_t address = lane_address(w, x.address[0], l);
-    std::byte* p = find(w, u, l, address);
-    if (p == nullptr || !known(w, u, l, static_cast<std::uint32_t>(address))) return nullptr;
+    Cta* cta = nullptr;
+    std::byte* p = find(w, u, l, address, x.flag, cta);
+    if (p == nullptr || !known(w, u, l, *cta, static_cast<std::uint32_t>(address))) return nullptr;
     Mbarrier b = get(p);
     const Mbarrier before = b;
     bool ok = false;
@@ -122,10 +151,8 @@ const Uop* arrive(Warp& w, const Uop* u) {
     lo[l] = static_cast<std::uint32_t>(before.bits());
     hi[l] = static_cast<std::uint32_t>(before.bits() >> 32);
     if (!ok) continue;
-    put(w, p, b);
-    if (w.checker != nullptr) {
-      w.checker->mbarrier_arrived(w, static_cast<std::uint32_t>(address), b.parity() != before.parity());
-    }
+    put(*cta, p, b);
+    note_arrival(w, u, *cta, static_cast<std::uint32_t>(address), b.parity() != before.parity());
   }
   finish(w, x, 2);
   return u + 1;
@@ -141,12 +168,12 @@ const Uop* phase(Warp& w, const Uop* u) {
     if ((w.exec >> l & 1) == 0) continue;
     const std::uint64_t address = lane_address(w, x.address[0], l);
     const std::byte* p = find(w, u, l, address);
-    if (p == nullptr || !known(w, u, l, static_cast<std::uint32_t>(address))) return nullptr;
+    if (p == nullptr || !known(w, u, l, *w.cta, static_cast<std::uint32_t>(address))) return nullptr;
     if (get(p).passed(operand[l] >> 31 != 0)) {
       passed |= 1u << l;
-      if (w.checker != nullptr) w.checker->mbarrier_observed(w, static_cast<std::uint32_t>(address));
+      if (w.checker != nullptr) w.checker->mbarrier_observed(w, static_cast<std::uint32_t>(address) & kRankOffset);
     } else {
-      waits_at = static_cast<std::uint32_t>(address);
+      waits_at = static_cast<std::uint32_t>(address) & kRankOffset;
       parity = operand[l] >> 31 != 0;
     }
   }
@@ -157,6 +184,7 @@ const Uop* phase(Warp& w, const Uop* u) {
   leave(w, u, static_cast<std::uint32_t>(u - w.code) + 1, Stop::kYield);
   Group& g = w.groups[w.current];
   g.mbarrier = waits_at;
+  g.registers = 0;
   g.parity = parity;
   w.polls = true;
   return nullptr;
@@ -181,8 +209,9 @@ const Uop* nothing(Warp&, const Uop* u) {
 }  // namespace
 
 bool complete_bytes(Warp& w, const Uop* u, std::uint32_t address, std::uint32_t count) {
-  std::byte* p = find(w, u, kLanes, address);
-  if (p == nullptr || !known(w, u, 0, address)) return false;
+  Cta* cta = nullptr;
+  std::byte* p = find(w, u, kLanes, address, true, cta);
+  if (p == nullptr || !known(w, u, 0, *cta, address)) return false;
   Mbarrier b = get(p);
   const bool before = b.parity();
   if (!b.expect(-std::int64_t{count})) {
@@ -190,8 +219,8 @@ bool complete_bytes(Warp& w, const Uop* u, std::uint32_t address, std::uint32_t 
                   "at shared address " + hex(address) + ": " + std::to_string(count) + " bytes come, " +
                       std::to_string(b.bytes()) + " are expected");
   }
-  put(w, p, b);
-  if (w.checker != nullptr) w.checker->mbarrier_arrived(w, address, b.parity() != before);
+  put(*cta, p, b);
+  note_arrival(w, u, *cta, address, b.parity() != before);
   return true;
 }
 
@@ -221,6 +250,7 @@ bool bind_mbarrier(const Inst& inst, Binding& b) {
       case Tok::A0T1: b.refuse(".A0T1"); break;
       default: x.kind = kExpectAndArrive;
     }
+    x.flag = says(inst, "RED");
     if (says(inst, "TMASK")) b.refuse(".TMASK");
     if (says(inst, "OPTOUT")) {
       if (x.kind != kArriveOne) b.refuse(".OPTOUT without .A1T0");

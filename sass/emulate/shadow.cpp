@@ -44,6 +44,39 @@ void Shadow::mbarrier_arrive(std::uint32_t warp, std::uint32_t address, bool end
   p.current.fill(0);
 }
 
+void Shadow::phase_over(std::uint32_t address) {
+  Phases& p = mbarriers_[address];
+  join(p.over, p.current);
+  p.current.fill(0);
+}
+
+bool Shadow::mbarrier_observe(std::uint32_t warp, std::uint32_t address) {
+  const Phases& p = mbarriers_[address];
+  join(clock_[warp], p.over);
+  if (p.remote) {
+    for (unsigned i = 0; i < kWarps; ++i) clock_[warp][i] = std::max(clock_[warp][i], clock_[i][i]);
+  }
+  return p.remote;
+}
+
+const char* Shadow::remote_access(std::uint32_t offset, unsigned bytes, Kind kind, std::string& detail) {
+  const char* wrong = nullptr;
+  for (std::uint32_t at = offset; at < offset + bytes; ++at) {
+    Word& word = words_[at / 4];
+    const auto mask = static_cast<std::uint8_t>(1u << (at & 3));
+    if (kind != Kind::kStore && kind != Kind::kAsyncStore && (word.init & mask) == 0 && wrong == nullptr) {
+      wrong = "uninitialised shared memory";
+      detail = "shared offset " + std::to_string(at) + " of another CTA: never written";
+    }
+    if (kind == Kind::kLoad) continue;
+    word.writer = kNobody;
+    word.async = 0;
+    word.readers = 0;
+    word.init |= mask;
+  }
+  return wrong;
+}
+
 void Shadow::async_awaited(std::uint32_t warp, std::uint32_t count) {
   auto& list = awaited_[warp];
   if (list.empty() || list.back().first < count) list.emplace_back(count, clock_[warp][warp]);

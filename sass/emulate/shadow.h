@@ -54,7 +54,15 @@ class Shadow {
   // Who has seen a phase of an mbarrier end has seen what came before the arrivals of it.
   void mbarrier_made(std::uint32_t address) { mbarriers_[address] = {}; }
   void mbarrier_arrive(std::uint32_t warp, std::uint32_t address, bool ends_phase);
-  void mbarrier_observe(std::uint32_t warp, std::uint32_t address) { join(clock_[warp], mbarriers_[address].over); }
+  // True if others of the cluster have arrived at it.
+  bool mbarrier_observe(std::uint32_t warp, std::uint32_t address);
+  // An arrival from another CTA. What its warps had seen is not known here: whoever sees the end of a phase counts as
+  // having seen all that this CTA did before.
+  void mbarrier_remote(std::uint32_t address) { mbarriers_[address].remote = true; }
+  static constexpr std::uint32_t kClusterBarrier = ~0u;  // among the mbarriers: that of the cluster
+  void phase_over(std::uint32_t address);
+  // By a warp of another CTA; order is not checked.
+  const char* remote_access(std::uint32_t offset, unsigned bytes, Kind kind, std::string& detail);
 
  private:
   static constexpr unsigned kWarps = 32;
@@ -77,6 +85,7 @@ class Shadow {
   struct Phases {
     Clock current{};  // arrivals of this phase
     Clock over{};     // of all before
+    bool remote = false;
   };
 
   std::vector<Word> words_;

@@ -32,13 +32,14 @@ enum Special : std::uint8_t {
   kLocalWindowHi,
   kSharedSize,
   kWarpId,
+  kRank,
 };
 
 struct Name {
   std::string_view text;
   Special what;
 };
-// SM, cluster and error registers are all 0 here: one SM, no clusters, no errors.
+// SM and error registers are all 0 here: one SM, no errors.
 constexpr Name kNames[] = {
     {"SRZ", kZero},
     {"SR_LANEID", kLaneId},
@@ -64,7 +65,7 @@ constexpr Name kNames[] = {
     {"SR_LWINHI", kLocalWindowHi},
     {"SR_SMEMSZ", kSharedSize},
     {"SR_VIRTUALSMID", kZero},
-    {"SR_CgaCtaId", kZero},
+    {"SR_CgaCtaId", kRank},
     {"SR_GpcLocalCgaId", kZero},
     {"SR_VIRTID", kWarpId},
 };
@@ -98,6 +99,7 @@ u32 value(const Warp& w, const Uop* u, Special what, unsigned lane) {
     case kLocalWindowHi: return static_cast<u32>(kLocalWindow >> 32);
     case kSharedSize: return w.shared_bytes;
     case kWarpId: return w.index << 8;
+    case kRank: return cta.rank;
   }
   return 0;
 }

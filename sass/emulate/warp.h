@@ -37,12 +37,13 @@ inline constexpr std::uint32_t kLocalWindow32 = 0x200'0000;
 class Checker;
 struct Grid;
 struct Cta;
+struct Cluster;     // cluster.h
 struct TensorUnit;  // tensor_unit.h
 
 // Lanes of a warp that are at the same place. A warp starts as one group; a divergent branch splits it, and groups
 // join again where they wait for each other, or when they come to the same instruction.
 struct Group {
-  enum class State : std::uint8_t { kReady, kAtSync, kAtWarpSync, kAtBarrier, kAtToken };
+  enum class State : std::uint8_t { kReady, kAtSync, kAtWarpSync, kAtBarrier, kAtToken, kAtCluster };
   std::uint32_t mask = 0;
   std::uint32_t pc = 0;  // instruction index; while waiting that of the waiting instruction
   State state = State::kReady;
@@ -51,6 +52,7 @@ struct Group {
   std::uint32_t token = 0;     // top of its convergence stack; kAtToken: the token where it waits
   std::uint32_t mbarrier = 0;  // of the last SYNCS.PHASECHK that was false: its address and what it waited for
   bool parity = false;
+  std::uint32_t registers = 0;  // of the last USETMAXREG.TRY_ALLOC that was refused: what it asked for
 };
 
 // An entry of the convergence stack of sm_50 .. sm_62: SSY, PBK, PCNT and CAL push one, SYNC, BRK, CONT and RET wait at
@@ -104,6 +106,9 @@ struct alignas(64) Warp {
   std::vector<Token> tokens;         // of these
   std::uint32_t barrier_result = 0;  // of BAR.RED
   bool polls = false;                // the last turn ended at an mbarrier whose phase was not over
+  std::uint32_t cluster_owed = 0;    // lanes that arrived at the cluster barrier and have not waited
+  std::uint32_t registers = 0;       // a thread's
+  std::uint64_t cluster_phase = 0;   // the completed cluster barriers that they wait for
   alignas(64) std::array<std::array<std::uint32_t, kLanes>, 12> scratch{};
 
   [[nodiscard]] std::uint32_t* row(std::uint16_t r) const { return file + std::size_t{r} * kLanes; }
@@ -133,6 +138,15 @@ struct Cta {
   std::vector<std::uint32_t> mbarriers;  // shared addresses of those initialised
   std::uint64_t progress = 0;            // changes of mbarriers so far
   std::shared_ptr<TensorUnit> tensor;    // made when first used
+  Cluster* cluster = nullptr;
+  std::uint32_t free_registers = 0;                     // of a thread of a warp, given up by USETMAXREG
+  std::uint32_t rank = 0;                               // in the cluster
+  std::array<std::uint32_t, kLanes> cluster_arrived{};  // lanes of each warp, at the cluster barrier
+  Checker* checker = nullptr;                           // checked mode only
+  // Checked mode, of accesses from other CTAs: the cluster barrier that is behind the last one, and who made it where.
+  std::uint64_t touched_until = 0;
+  std::uint32_t touched_pc = 0;
+  const Warp* touched_by = nullptr;
 };
 
 // Sets the fault of the grid (the first one wins) and stops the group: `return fault(w, u, lane, "...")`. lane 32: the

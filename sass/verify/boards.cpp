@@ -122,7 +122,9 @@ void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std:
   const std::uint8_t read = bit(c.read_sb);
   if (step.never) return;
   for (unsigned sb = 0; sb < kScoreboards; ++sb) {
-    if ((write | read) >> sb & 1) since_set_[sb] = 0;
+    // ptxas also awaits USETMAXREG at once.
+    const bool at_once = step.known && step.inst.op == Op::USETMAXREG;
+    if ((write | read) >> sb & 1) since_set_[sb] = at_once ? kScoreboardSetGap : 0;
   }
   const Queue queue = step.known ? queue_of(code.arch, step.inst) : Queue::kNone;
   const ReadQueue read_queue = step.known ? read_queue_of(step.inst) : ReadQueue::kNone;

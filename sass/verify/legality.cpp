@@ -7,6 +7,7 @@
 
 #include "sass/isa/latency.h"
 #include "sass/isa/register_id.h"
+#include "sass/verify/limits.h"
 
 namespace nervanagpu::sass::verify_detail {
 namespace {
@@ -42,7 +43,7 @@ bool accesses_memory(Op op) {
 
 class Checker {
  public:
-  Checker(const Code& code, Findings& out) : code_(code), out_(out) {}
+  Checker(const Code& code, Findings& out) : code_(code), limits_(register_limits(code)), out_(out) {}
 
   void run() {
     find_awaited_copies();
@@ -102,10 +103,11 @@ class Checker {
 
   void registers(std::uint32_t i) {
     const Step& step = code_.steps[i];
-    const std::uint32_t limit = code_.kernel->registers;
+    const std::uint32_t limit = limits_[i];
+    const char* verb = limit == code_.kernel->registers ? "the kernel declares " : "the warp has ";
     for (const Access& a : step.touched) {
       if (a.file == RegFile::kGpr && limit != 0 && a.first + a.count > limit) {
-        say(i, "uses " + register_name(register_id(a.file, a.first + a.count - 1u)) + ", but the kernel declares " +
+        say(i, "uses " + register_name(register_id(a.file, a.first + a.count - 1u)) + ", but " + verb +
                    std::to_string(limit) + " registers");
       }
       const bool group = a.count == 2 || a.count == 4;
@@ -217,6 +219,7 @@ class Checker {
   }
 
   const Code& code_;
+  std::vector<std::uint32_t> limits_;  // registers of a thread at each instruction
   Findings& out_;
   unsigned awaited_copies_ = 0;  // scoreboards
 };

@@ -1,0 +1,94 @@
+// Why nothing goes on: for each group of lanes where it is and what it waits for.
+#include <algorithm>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+
+#include "sass/emulate/cluster.h"
+#include "sass/emulate/grid.h"
+#include "sass/emulate/mbarrier.h"
+
+namespace nervanagpu::sass::emulate {
+namespace {
+
+constexpr std::size_t kMaxNotes = 16;
+
+// A group that polls stands behind the instruction that asked.
+std::uint32_t pc_of(const Group& g) {
+  return g.state == Group::State::kReady && g.pc != 0 ? g.pc - 1 : g.pc;
+}
+
+std::string waits(const Warp& w, const Group& g) {
+  const Kernel& kernel = *w.cta->grid->kernel;
+  const Cta& cta = *w.cta;
+  char lanes[16];
+  std::snprintf(lanes, sizeof lanes, "0x%x", g.mask);
+  std::string text = "warp " + std::to_string(w.index) + " lanes " + lanes + " wait";
+  const std::uint32_t pc = pc_of(g);
+  const std::uint32_t line = pc < kernel.lines.size() ? kernel.lines[pc].line : 0;
+  if (g.state == Group::State::kReady && g.registers != 0) {
+    text += " for " + std::to_string(g.registers) + " registers a thread (it has " + std::to_string(w.registers) +
+            ", others gave up " + std::to_string(cta.free_registers) + ")";
+    return line != 0 ? text + " in line " + std::to_string(line) : text;
+  }
+  if (g.state == Group::State::kReady && g.mbarrier == 0) return text + " for its turn";
+  if (g.state == Group::State::kReady) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, w.shared + (g.mbarrier - w.shared_base), sizeof bits);
+    const Mbarrier b(bits);
+    char at[16];
+    std::snprintf(at, sizeof at, "0x%x", g.mbarrier);
+    text += std::string(" for phase ") + (g.parity ? "1" : "0") + " of the mbarrier at " + at + " (" +
+            std::to_string(b.pending()) + " of " + std::to_string(b.expected()) + " arrivals and " +
+            std::to_string(b.bytes()) + " bytes are missing)";
+  } else if (g.state == Group::State::kAtBarrier) {
+    const NamedBarrier& bar = cta.barriers[g.barrier];
+    const auto warps = std::count_if(bar.arrived.begin(), bar.arrived.end(), [](std::uint32_t m) { return m != 0; });
+    text += " at barrier " + std::to_string(g.barrier) + " (" + std::to_string(warps) + " of " +
+            std::to_string(bar.counted ? bar.expected / kLanes : cta.warps.size()) + " warps came)";
+  } else if (g.state == Group::State::kAtCluster) {
+    text += " at the cluster barrier for " + missing_at_cluster(*cta.cluster);
+  } else {
+    std::uint32_t want = g.wanted & w.live;
+    if (g.state == Group::State::kAtSync) {
+      want = w.convergence[g.barrier][static_cast<unsigned>(std::countr_zero(g.mask))] & w.live;
+      text += " at BSYNC B" + std::to_string(g.barrier);
+    } else if (g.state == Group::State::kAtToken) {
+      want = w.tokens[g.token].mask & w.live;
+      text += " at " + kernel.text[g.pc];
+    } else {
+      text += " at WARPSYNC";
+    }
+    std::snprintf(lanes, sizeof lanes, "0x%x", want & ~g.mask);
+    text += std::string(" for lanes ") + lanes;
+  }
+  if (line != 0) text += " in line " + std::to_string(line);
+  return text;
+}
+
+}  // namespace
+
+void report_deadlock(Cluster& cluster) {
+  const bool alone = cluster.ctas.size() == 1;
+  std::string what = std::string("deadlock: nothing in the ") + (alone ? "CTA" : "cluster") + " can go on";
+  Warp* first = nullptr;
+  std::uint32_t pc = 0;
+  std::vector<std::string> notes;
+  for (Cta& cta : cluster.ctas) {
+    for (Warp& w : cta.warps) {
+      for (const Group& g : w.groups) {
+        if (first == nullptr) {
+          first = &w;
+          pc = pc_of(g);
+        }
+        if (notes.size() < kMaxNotes) {
+          notes.push_back((alone ? "" : "rank " + std::to_string(cta.rank) + " ") + waits(w, g));
+        }
+      }
+    }
+  }
+  for (const std::string& n : notes) what += "; " + n;
+  fault(*first, first->code + pc, kLanes, std::move(what));
+}
+
+}  // namespace nervanagpu::sass::emulate
