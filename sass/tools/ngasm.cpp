@@ -39,7 +39,7 @@ constexpr std::array kCommands = {
             "usage: ngasm verify FILE.cubin [--kernel NAME]\n\n"
             "Prints every hazard, or `NAME: N instructions, proven`. Exit status 1 if there is a hazard.\n"},
     Command{"run", cmd_run, "run a kernel on the emulator",
-            "usage: ngasm run FILE.cubin --kernel NAME --grid X[,Y[,Z]] --block X[,Y[,Z]] [options]\n\n"
+            "usage: ngasm run FILE.cubin [--kernel NAME] --grid X[,Y[,Z]] --block X[,Y[,Z]] [options]\n\n"
             "  --arg TYPE[N]=FILL   an array in device memory, one --arg for each parameter in order; FILL is zeros, ones,\n"
             "                       iota, random, or the name of a file with the raw values\n"
             "  --arg TYPE=VALUE     a value; TYPE is u8 s8 u16 s16 u32 s32 u64 s64 f16 f32 f64\n"

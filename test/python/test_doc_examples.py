@@ -3,6 +3,8 @@
 <!-- assembled -->                       in front of a ```text block: it is a template
 <!-- assembled with:\\n...lines...\\n-->    these lines stand in front of it
 <!-- file NAME -->                       the block is a file that others include
+<!-- executed -->                        in front of a ```console block: commands in the folder of the repository, and
+                                         what they print; "..." is any number of lines, "[...]" any text
 A block without .kernel gets one, for sm_90a, and EXIT behind it.
 """
 
@@ -17,7 +19,13 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 NGASM = ROOT / "build/bin/ngasm"
 MARK = re.compile(r"<!-- (assembled|file)(?: with:)?\s?(.*?)\s*-->\n```text\n(.*?)```", re.S)
-PAGES = {page.stem: MARK.findall(page.read_text(encoding="utf-8")) for page in sorted((ROOT / "docs").glob("*.md"))}
+TEXTS = {page.stem: page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]}
+PAGES = {name: MARK.findall(text) for name, text in sorted(TEXTS.items())}
+SESSIONS = [
+    (name, session)
+    for name, text in sorted(TEXTS.items())
+    for session in re.findall(r"<!-- executed -->\n```console\n(.*?)```", text, re.S)
+]
 EXAMPLES = [(name, i) for name, found in PAGES.items() for i, mark in enumerate(found) if mark[0] == "assembled"]
 
 pytestmark = pytest.mark.skipif(not NGASM.exists(), reason="build/bin/ngasm is not built")
@@ -27,6 +35,11 @@ def template(before: str, text: str) -> str:
     if re.search(r"^\.kernel", text, re.M):
         return text
     return f".kernel example\n.arch sm_90a\n{before}\n{text}\n  EXIT\n"
+
+
+def printed(pattern: str) -> re.Pattern[str]:
+    lines = [r"(?:.*\n)*" if line == "..." else re.escape(line) + "\n" for line in pattern.splitlines()]
+    return re.compile("".join(lines).replace(re.escape("[...]"), ".*"))
 
 
 def assemble(folder: Path, text: str) -> str:
@@ -46,6 +59,21 @@ def test_example(tmp_path, page, number):
             (tmp_path / name).write_text(text, encoding="utf-8")
     _, before, text = PAGES[page][number]
     assert assemble(tmp_path, template(before, text)) == ""
+
+
+@pytest.mark.parametrize(("page", "session"), SESSIONS, ids=[page for page, _ in SESSIONS])
+def test_session(page, session):
+    for part in re.split(r"^\$ ", session, flags=re.M)[1:]:
+        command, _, expected = part.partition("\n")
+        done = subprocess.run(command, shell=True, cwd=ROOT, capture_output=True, text=True, timeout=60)
+        got = done.stdout + done.stderr
+        assert printed(expected).fullmatch(got), f"{page}: {command}\n{got}"
+
+
+def test_dots_are_not_everything():
+    assert printed("a\n...\nc [...] d\n").fullmatch("a\nb\nc x d\n")
+    assert not printed("a\n...\n").fullmatch("b\na\n") and not printed("a\n").fullmatch("a\nb\n")
+    assert not printed("").fullmatch("a\n")
 
 
 def test_each_directive_has_an_example(tmp_path):
