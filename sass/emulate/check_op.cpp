@@ -76,7 +76,12 @@ CheckOp check_op(Arch arch, const Inst& inst) {
   op.read_queue = read_queue_of(inst);
   op.late = reads_late(inst);
   op.commits_async = inst.op == Op::LDGDEPBAR;
-  op.by_reads = announced_by_reads(inst);
+  bool register_result = false;
+  for (const Access& a : accesses(inst)) {
+    register_result = register_result || (a.write && a.file == RegFile::kGpr);
+    op.by_reads = op.by_reads || announced_by_reads(inst, a);
+  }
+  op.by_reads = op.by_reads && !register_result;
   std::uint8_t least = 255;
   for (const Access& a : accesses(inst)) {
     const int base = tag_base(a.file);

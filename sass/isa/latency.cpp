@@ -236,6 +236,7 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
     case Unit::kMemShared:
     case Unit::kMemGlobal:
       if (inst.op == Op::MATCH) return Consumer::kXu;
+      if (inst.op == Op::SULD || inst.op == Op::SUST) return Consumer::kData;
       if (inst.op != Op::SHFL && use.operand < inst.operand_count &&
           inst.operands()[use.operand].kind == OperandKind::kGpr) {
         return Consumer::kData;
@@ -268,7 +269,12 @@ Queue queue_of(Arch arch, const Inst& inst) {
   switch (inst.op) {
     case Op::TEX:
     case Op::TLD:
-    case Op::TLD4: return Queue::kGlobal;
+    case Op::TLD4:
+    case Op::TXD:
+    case Op::TXQ:
+    case Op::SULD: return Queue::kGlobal;
+    case Op::S2UR: return Queue::kUniformSpecial;
+    case Op::B2R: return Queue::kBarrierResult;
     default: break;
   }
   switch (unit(inst)) {
@@ -280,11 +286,8 @@ Queue queue_of(Arch arch, const Inst& inst) {
   }
 }
 
-bool announced_by_reads(const Inst& inst) {
-  if (inst.op != Op::ATOM && inst.op != Op::ATOMG) return false;
-  return std::ranges::any_of(inst.operands(), [](const Operand& o) {
-    return o.kind == OperandKind::kGpr && o.role == Role::kDef && o.reg == kRZ;
-  });
+bool announced_by_reads(const Inst& inst, const Access& def) {
+  return (inst.op == Op::ATOM || inst.op == Op::ATOMG) && def.write && def.file == RegFile::kPred;
 }
 
 ReadQueue read_queue_of(const Inst& inst) {

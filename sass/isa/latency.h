@@ -31,13 +31,15 @@ enum class Consumer : std::uint8_t {
 // The in-order queue that returns a scoreboard result. A result is there when its own scoreboard, or that of a
 // younger operation of the same queue, was awaited.
 enum class Queue : std::uint8_t {
-  kNone,    // fixed latency, or returns in any order (S2R, LDC; from sm_70 LDG, ATOM): only its own scoreboard
-  kShared,  // LDS, LDSM, SHFL, ATOMS, STS
-  kXu,      // MUFU, F2I, I2F, F2F, FRND, POPC, FLO, BREV
-  kGlobal,  // sm_50 .. sm_62: LDG, ATOM; every texture fetch
-  kDouble,  // DADD, DMUL, DFMA where they use scoreboards
-  kRedux,   // REDUX
-  kFence,   // FENCE.VIEW.ASYNC
+  kNone,            // fixed latency, or returns in any order (S2R, LDC; from sm_70 LDG, ATOM): only its own scoreboard
+  kShared,          // LDS, LDSM, SHFL, ATOMS, STS
+  kXu,              // MUFU, F2I, I2F, F2F, FRND, POPC, FLO, BREV
+  kGlobal,          // sm_50 .. sm_62: LDG, ATOM; every access to textures and surfaces
+  kDouble,          // DADD, DMUL, DFMA where they use scoreboards
+  kRedux,           // REDUX
+  kFence,           // FENCE.VIEW.ASYNC
+  kUniformSpecial,  // S2UR
+  kBarrierResult,   // B2R
 };
 
 // The in-order queue in which an operation's sources are read. Once a younger one's were, an older one's were, too.
@@ -60,9 +62,8 @@ Producer producer_of(const Inst& inst, const Access& def, unsigned part = 0);
 Consumer consumer_of(const Inst& inst, const Access& use, unsigned part = 0);
 Queue queue_of(Arch arch, const Inst& inst);
 ReadQueue read_queue_of(const Inst& inst);
-// An atomic operation without a destination register: its predicate is there when its sources were read, and the read
-// scoreboard says so.
-bool announced_by_reads(const Inst& inst);
+// The predicate of an atomic operation is there when its sources were read, and the read scoreboard says so, too.
+bool announced_by_reads(const Inst& inst, const Access& def);
 // This source is read so late that overwriting it needs the read scoreboard. Uniform registers are read at issue, but
 // for those of the copy engine and of SYNCS.EXCH (Traits::late_uniform).
 inline bool is_late_read(const Access& access) {

@@ -36,7 +36,7 @@ std::vector<StepSets> step_sets(const Code& code) {
     for (const Access& a : code.steps[i].touched) {
       add(a.write ? sets[i].writes : sets[i].reads, a);
       if (is_late_read(a)) add(sets[i].late, a);
-      if (is_result(a)) add(sets[i].results, a);
+      if (is_result(a)) add(announced_by_reads(code.steps[i].inst, a) ? sets[i].early : sets[i].results, a);
     }
   }
   return sets;
@@ -65,7 +65,7 @@ int BoardState::wait(const Code& code, std::uint32_t i, Findings* out) {
   // sm_50 .. sm_62: a barrier lets pass only when the sources of older memory operations were read.
   if (step.known && step.inst.op == Op::BAR && info(code.arch).encoding == Encoding::k64) {
     std::erase_if(open_, [&](const Outstanding& o) {
-      return o.reads && read_queue_of(code.steps[o.line].inst) == ReadQueue::kMemory;
+      return o.reads() && read_queue_of(code.steps[o.line].inst) == ReadQueue::kMemory;
     });
   }
   for (unsigned sb = 0; sb < kScoreboards; ++sb) {
@@ -95,18 +95,19 @@ void BoardState::check(const Code& code, const std::vector<StepSets>& sets, std:
     const Step& producer = code.steps[o.line];
     if (o.guard_kept && opposite_guards(producer.inst, step.inst)) return false;
     // One after the other in the same queue: reads and writes happen in order.
-    const bool in_order = o.reads ? read_queue != ReadQueue::kNone && read_queue == read_queue_of(producer.inst)
-                                  : queue != Queue::kNone && queue == queue_of(code.arch, producer.inst);
+    const bool in_order = o.reads() ? read_queue != ReadQueue::kNone && read_queue == read_queue_of(producer.inst)
+                                    : queue != Queue::kNone && queue == queue_of(code.arch, producer.inst);
     Finding f{Hazard::Kind::kRaw, o.line, i, kNoRegisterId, 0, 0, {}};
-    if (o.reads) {
+    if (o.reads()) {
       if (in_order) return false;
       f.kind = Hazard::Kind::kWar;
       f.reg = common(sets[o.line].late, sets[i].writes);
     } else {
-      f.reg = common(sets[o.line].results, sets[i].reads);
+      const RegisterSet& results = o.part == Part::kResults ? sets[o.line].results : sets[o.line].early;
+      f.reg = common(results, sets[i].reads);
       if (f.reg == kNoRegisterId && !in_order) {
         f.kind = Hazard::Kind::kWaw;
-        f.reg = common(sets[o.line].results, sets[i].writes);
+        f.reg = common(results, sets[i].writes);
       }
     }
     if (f.reg == kNoRegisterId) return false;
@@ -133,10 +134,10 @@ void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std:
     const Inst& producer = code.steps[o.line].inst;
     // In a queue each takes its turn, even if its guard is false: the younger one's scoreboards speak for both.
     std::uint8_t more = 0;
-    if (o.reads && read_queue != ReadQueue::kNone && read_queue == read_queue_of(producer)) {
+    if (o.reads() && read_queue != ReadQueue::kNone && read_queue == read_queue_of(producer)) {
       more = static_cast<std::uint8_t>(read | write);
     }
-    if (!o.reads && queue != Queue::kNone && queue == queue_of(code.arch, producer)) more = write;
+    if (!o.reads() && queue != Queue::kNone && queue == queue_of(code.arch, producer)) more = write;
     // While the older one is out, so is every younger one of its queue: a count of at most theirs shows it done. Others
     // on the same scoreboard may end first and say nothing. From sm_70 only what surely ran counts.
     for (unsigned sb = 0; counts && sb < kScoreboards; ++sb) {
@@ -160,10 +161,13 @@ void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std:
   });
   for (const Outstanding& o : older) put(o);
   const RegisterSet none{};
-  const std::uint8_t done = announced_by_reads(step.inst) ? static_cast<std::uint8_t>(read | write) : write;
-  if (ready(step.inst) == Ready::kScoreboard && sets[i].results != none) put({i, false, false, done, kept, {}});
+  const auto both = static_cast<std::uint8_t>(read | write);
+  if (ready(step.inst) == Ready::kScoreboard) {
+    if (sets[i].results != none) put({i, Part::kResults, false, write, kept, {}});
+    if (sets[i].early != none) put({i, Part::kEarlyResults, false, both, kept, {}});
+  }
   // Results are there only after the sources were read.
-  if (sets[i].late != none) put({i, true, false, static_cast<std::uint8_t>(read | write), kept, {}});
+  if (sets[i].late != none) put({i, Part::kReads, false, both, kept, {}});
 }
 
 void BoardState::join(Outstanding& to, const Outstanding& from) {

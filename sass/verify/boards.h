@@ -15,9 +15,9 @@ namespace nervanagpu::sass::verify_detail {
 // Registers as bits, by register_id.
 using RegisterSet = std::array<std::uint64_t, 6>;
 
-// What each step reads, reads late, writes, and writes after issue; made once.
+// What each step reads, reads late, writes, and writes after issue; of the last, what is there with its sources read.
 struct StepSets {
-  RegisterSet reads{}, late{}, writes{}, results{};
+  RegisterSet reads{}, late{}, writes{}, results{}, early{};
 };
 std::vector<StepSets> step_sets(const Code& code);
 
@@ -35,15 +35,19 @@ class BoardState {
   bool merge(const BoardState& other);
 
  private:
+  enum class Part : std::uint8_t { kResults, kEarlyResults, kReads };
   struct Outstanding {
     std::uint32_t line;
-    bool reads;          // late sources; else results
+    Part part;
     bool again;          // its line has issued once more since: an older turn of a loop
     std::uint8_t cover;  // scoreboards that show it done
     bool guard_kept;     // its guard still has its value
     std::array<std::uint8_t, kScoreboards>
         since{};  // of those in `cover`: operations of the queue on them after the one that covers
-    [[nodiscard]] std::uint64_t key() const { return std::uint64_t{line} * 4 + (reads ? 2 : 0) + (again ? 1 : 0); }
+    [[nodiscard]] bool reads() const { return part == Part::kReads; }
+    [[nodiscard]] std::uint64_t key() const {
+      return (std::uint64_t{line} * 4 + static_cast<unsigned>(part)) * 2 + (again ? 1 : 0);
+    }
   };
   static constexpr int kLong = 100;
   static void join(Outstanding& to, const Outstanding& from);  // what both guarantee

@@ -451,6 +451,60 @@ const Case kCases[] = {
        --:-:-:-:2 | WARPGROUP.DEPBAR.LE gsb0, 0x0
        --:-:-:-:5 | EXIT)"},
 
+    // As ptxas has them.
+    {"PredicateOfAnAtomicIsThereWithItsSourcesRead", R"(
+       --:1:5:-:2 | ATOM.E.ADD.F16x2.RN.STRONG.GPU P0, R7, desc[UR4][R2.64], R0
+       02:-:-:-:5 | @P0 BRA done
+       --:-:-:-:1 | IADD3 R8, R7, R7, RZ
+     done:
+       --:-:-:-:5 | EXIT)",
+     "ATOM at 0x0000 (hand.sass:2) writes R7 at a time of its own, announced by scoreboard 5; IADD3 at 0x0020 "
+     "(hand.sass:4) reads it with no wait for it on some path",
+     R"(
+       --:1:5:-:2 | ATOM.E.ADD.F16x2.RN.STRONG.GPU P0, R7, desc[UR4][R2.64], R0
+       02:-:-:-:5 | @P0 BRA done
+       20:-:-:-:1 | IADD3 R8, R7, R7, RZ
+     done:
+       --:-:-:-:5 | EXIT)"},
+
+    {"UniformSpecialRegistersComeInOrder", R"(
+       --:-:3:-:1 | S2UR UR6, SR_CTAID.Y
+       --:-:-:-:2 | S2UR UR7, SR_CTAID.X
+       08:-:-:-:1 | UIADD3 UR4, UR6, UR7, URZ
+       --:-:-:-:5 | EXIT)",
+     "S2UR at 0x0010 (hand.sass:3) writes UR7 at a time of its own, announced by no scoreboard; UIADD3 at 0x0020 "
+     "(hand.sass:4) reads it with no wait for it on some path",
+     R"(
+       --:-:-:-:1 | S2UR UR6, SR_CTAID.Y
+       --:-:3:-:2 | S2UR UR7, SR_CTAID.X
+       08:-:-:-:1 | UIADD3 UR4, UR6, UR7, URZ
+       --:-:-:-:5 | EXIT)"},
+
+    {"CountedSurfaceLoads", R"(
+       --:-:5:-:1 | SULD.D.BA.2D.64.STRONG.SM.TRAP R12, [R8], UR6, 0x0
+       --:-:5:-:2 | SULD.D.BA.1D.STRONG.SYS R15, [R10], UR6, 0x0
+       --:-:-:-:4 | DEPBAR.LE SB5, 0x1
+       --:-:-:-:1 | IADD3 R4, R15, R7, RZ
+       --:-:-:-:5 | EXIT)",
+     "SULD at 0x0010 (hand.sass:3) writes R15 at a time of its own, announced by scoreboard 5; IADD3 at 0x0030 "
+     "(hand.sass:5) reads it with no wait for it on some path",
+     R"(
+       --:-:5:-:1 | SULD.D.BA.2D.64.STRONG.SM.TRAP R12, [R8], UR6, 0x0
+       --:-:5:-:2 | SULD.D.BA.1D.STRONG.SYS R15, [R10], UR6, 0x0
+       --:-:-:-:4 | DEPBAR.LE SB5, 0x1
+       --:-:-:-:1 | IADD3 R4, R12, R7, RZ
+       --:-:-:-:5 | EXIT)"},
+
+    {"CarryOfAWideProduct", R"(
+       --:-:-:-:3 | IMAD.WIDE.U32 R6, P2, R3, R5, R6
+       --:-:-:-:1 | IMAD.X R3, RZ, RZ, R4, P2
+       --:-:-:-:5 | EXIT)",
+     "IMAD.WIDE at 0x0000 (hand.sass:2) writes P2; IMAD at 0x0010 (hand.sass:3) reads it after 3 cycles, but needs 4",
+     R"(
+       --:-:-:-:4 | IMAD.WIDE.U32 R6, P2, R3, R5, R6
+       --:-:-:-:1 | IMAD.X R3, RZ, RZ, R4, P2
+       --:-:-:-:5 | EXIT)"},
+
     {"AccessOvertakesBarrier", R"(
        --:-:-:-:2 | BAR.SYNC.DEFER_BLOCKING 0x0
        --:-:-:-:3 | MOV R1, R2
