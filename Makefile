@@ -30,7 +30,7 @@ configure = >/dev/null cmake --preset $(preset) -DNG_PYTHON=ON -DPython_EXECUTAB
             -DGTEST_SOURCE_DIR="$(GTEST_SOURCE_DIR)"
 build = cmake --build --preset $(preset) -j $(JOBS)
 
-.PHONY: all kernels python test test-long check demo demo-gemm corpus mutants latency fuzz doc lint format bench-gemm gpu-check clean help
+.PHONY: all kernels python test test-long check demo demo-gemm corpus coverage mutants latency fuzz doc lint format bench-gemm gpu-check clean help
 
 all: ## build/bin/ngasm, and a .venv that imports nervanagpu (the default)
 	$(setup) build python
@@ -65,6 +65,7 @@ mutants: ## kernels with one control field changed: verify against checked runs;
 	@$(build) --target mutants
 	@build/bin/mutants --each $(or $(EACH),600) $(ARGS)
 	@if [ "$${NERVANAGPU_DEVICE:-}" = cuda ]; then $(py) benchmarks/mutants.py --each $(or $(EACH),620) --out build/mutants.json; fi
+	@$(py) tools/toolchain_results.py mutants >/dev/null && $(py) tools/toolchain_table.py
 
 latency: ## measure sm_90a's latencies by fault injection on this machine's GPU, into build/latency.json
 	$(setup) build
@@ -73,7 +74,17 @@ latency: ## measure sm_90a's latencies by fault injection on this machine's GPU,
 	@$(py) benchmarks/latency.py --ngasm build/bin/ngasm --folder build/latency --out build/latency.json
 
 corpus: all ## compare the instruction table with NVIDIA's tools: make corpus NVTOOLS=DIR (ptxas and nvdisasm 12.4) [ARGS="--arch sm_90a"]
-	@$(py) tools/harvest/corpus.py --nvtools $(NVTOOLS) --ngasm build/bin/ngasm --build build/corpus $(ARGS)
+	@$(py) tools/harvest/corpus.py --nvtools $(NVTOOLS) --ngasm build/bin/ngasm --build build/corpus \
+	  --json build/corpus/corpus.json $(ARGS)
+	@[ -n "$(ARGS)" ] || $(py) tools/toolchain_results.py corpus
+	@$(py) tools/toolchain_table.py
+
+coverage: ## count rows and opcode values of each architecture, into benchmarks/results/toolchain/coverage.json
+	$(setup) build
+	@$(configure)
+	@$(build) --target ngasm
+	@$(py) tools/toolchain_results.py coverage
+	@$(py) tools/toolchain_table.py
 
 fuzz: ## hostile input for SECONDS in all: templates, assembler text, words and cubins, under sanitizers (clang)
 	$(setup) build fuzz

@@ -143,9 +143,10 @@ class Checker {
     std::uint32_t last = 0;       // lanes of the last write: groups of a warp do not disturb each other
     std::uint32_t tensor_pc = 0;  // the HGMMA that owns it, or did
   };
-  struct Reader {                           // the youngest late readers of a register
-    std::array<std::uint32_t, 4> number{};  // in each read queue; for queue kNone on scoreboard `sb`
-    std::array<std::uint32_t, 4> lanes{};   // of each
+  static constexpr std::size_t kReadQueues = static_cast<std::size_t>(ReadQueue::kCount);
+  struct Reader {                                     // the youngest late readers of a register
+    std::array<std::uint32_t, kReadQueues> number{};  // in each read queue; for queue kNone on scoreboard `sb`
+    std::array<std::uint32_t, kReadQueues> lanes{};   // of each
     std::uint8_t sb = kNoScoreboard;
     std::uint32_t pc = 0;
   };
@@ -181,8 +182,8 @@ class Checker {
     std::array<std::uint32_t, tags::kCount> in_queue{};  // of the operation that wrote it, in its queue
     std::array<std::uint32_t, kScoreboards> issued{}, done{};
     std::array<std::array<Outstanding, kRing>, kScoreboards> ring{};
-    std::array<std::uint32_t, 8> queue_issued{}, queue_done{};
-    std::array<std::uint32_t, 4> read_issued{}, read_done{};
+    std::array<std::uint32_t, static_cast<std::size_t>(Queue::kCount)> queue_issued{}, queue_done{};
+    std::array<std::uint32_t, kReadQueues> read_issued{}, read_done{};
     std::array<Reader, tags::kCount> reader{};
     TensorState tensor;
   };

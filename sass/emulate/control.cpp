@@ -1,4 +1,5 @@
 // Branches, calls, convergence barriers, EXIT.
+#include <algorithm>
 #include <bit>
 
 #include "sass/emulate/bind.h"
@@ -321,6 +322,9 @@ bool bind_control(const Inst& inst, Binding& b) {
     case Op::BMOV:
       x.flag = says(inst, "CLEAR");
       if (says(inst, "PQUAD")) b.refuse(".PQUAD");
+      if (std::ranges::any_of(inst.row->slots(), [](const Slot& s) { return s.type == SlotType::kWord; })) {
+        b.refuse("the mask of active threads");
+      }
       x.body = x.src_count == 0 ? bmov_from : bmov_to;
       break;
     case Op::WARPSYNC:

@@ -24,6 +24,8 @@ struct C {
 
 constexpr ArchMask kMaxwell = mask_from(Arch::sm_50, Arch::sm_62);
 constexpr ArchMask kVolta = mask_from(Arch::sm_70, Arch::sm_90a);
+constexpr ArchMask kTuring = mask_of(Arch::sm_75);
+constexpr ArchMask kAmpere = mask_from(Arch::sm_80, Arch::sm_89);
 constexpr ArchMask kHopper = mask_of(Arch::sm_90a);
 
 struct LatencyRow {
@@ -110,6 +112,19 @@ const std::array<Table, kArchs>& tables() {
 
 bool has_token(const Inst& inst, Tok tok) {
   return std::ranges::any_of(inst.modifiers(), [tok](const Modifier& m) { return m.tok == tok; });
+}
+
+bool by_texture_unit(Op op) {
+  switch (op) {
+    case Op::TEX:
+    case Op::TLD:
+    case Op::TLD4:
+    case Op::TXD:
+    case Op::TXQ:
+    case Op::SULD:
+    case Op::SUST: return true;
+    default: return false;
+  }
 }
 
 const Table& table(Arch arch) {
@@ -235,8 +250,7 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
     case Unit::kUniformToVector: return Consumer::kToUniform;
     case Unit::kMemShared:
     case Unit::kMemGlobal:
-      if (inst.op == Op::MATCH) return Consumer::kXu;
-      if (inst.op == Op::SULD || inst.op == Op::SUST) return Consumer::kData;
+      if (inst.op == Op::MATCH || by_texture_unit(inst.op)) return Consumer::kXu;
       if (inst.op != Op::SHFL && use.operand < inst.operand_count &&
           inst.operands()[use.operand].kind == OperandKind::kGpr) {
         return Consumer::kData;
@@ -266,13 +280,8 @@ Queue queue_of(Arch arch, const Inst& inst) {
   if (ready(inst) != Ready::kScoreboard) return Queue::kNone;
   if (inst.op == Op::REDUX) return Queue::kRedux;
   if (inst.op == Op::FENCE) return Queue::kFence;
+  if (by_texture_unit(inst.op)) return Queue::kGlobal;
   switch (inst.op) {
-    case Op::TEX:
-    case Op::TLD:
-    case Op::TLD4:
-    case Op::TXD:
-    case Op::TXQ:
-    case Op::SULD: return Queue::kGlobal;
     case Op::S2UR: return Queue::kUniformSpecial;
     case Op::B2R: return Queue::kBarrierResult;
     default: break;

@@ -40,6 +40,7 @@ enum class Queue : std::uint8_t {
   kFence,           // FENCE.VIEW.ASYNC
   kUniformSpecial,  // S2UR
   kBarrierResult,   // B2R
+  kCount
 };
 
 // The in-order queue in which an operation's sources are read. Once a younger one's were, an older one's were, too.
@@ -49,6 +50,7 @@ enum class ReadQueue : std::uint8_t {
   kXu,
   kDouble,  // where it uses scoreboards
   kFence,   // MEMBAR
+  kCount
 };
 
 struct Gap {
@@ -106,6 +108,8 @@ inline constexpr unsigned kBarrierCycles = 6;  // from BAR to the next memory ac
 // sm_70 and later: a stall from here on is only honoured with the yield bit set (bit 109 = 0).
 inline constexpr int kYieldStall = 12;
 inline constexpr int kMaxStall = 15;
+// sm_70 and later: stall 0 with the yield bit takes at least this long.
+inline constexpr int kDrain = 16;
 inline constexpr int kScoreboards = 6;
 
 }  // namespace nervanagpu::sass

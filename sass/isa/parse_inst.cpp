@@ -452,9 +452,11 @@ class Attempt {
     const std::string name = word_from_letters();
     std::string want;
     for (const Enum& e : s.sub_table) {
-      if (tok_text(e.tok) == name) {
+      const std::string_view text = tok_text(e.tok);
+      const bool dotted = text.find('.') != std::string_view::npos && text_.substr(pos).starts_with(text);
+      if (dotted || text == name) {
         o.sub = e.tok;
-        pos += name.size();
+        pos += text.size();
         return true;
       }
       want += (want.empty() ? "" : " or ") + std::string(tok_text(e.tok));

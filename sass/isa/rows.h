@@ -21,6 +21,7 @@ std::span<const Row> rows_sm90_memory();
 std::span<const Row> rows_sm90_control();
 std::span<const Row> rows_sm90_texture();
 std::span<const Row> rows_sm90_more();
+std::span<const Row> rows_sm90_rare();
 std::span<const Row> rows_sm90_tensor();
 std::span<const Row> rows_sm90_gmma();
 std::span<const Row> rows_sm90_async();

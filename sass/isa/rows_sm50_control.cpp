@@ -18,7 +18,6 @@ constexpr auto build() {
   constexpr Traits leaves{.unit = Unit::kBranch, .ends = true};
   constexpr Traits pushes{.unit = Unit::kBranch};
   constexpr Traits sync{.unit = Unit::kSync};
-  constexpr Traits sync_late{.unit = Unit::kSync, .late = true};
   constexpr Traits special_read{.unit = Unit::kSpecial, .ready = Ready::kScoreboard};
   constexpr Traits special_fast{.unit = Unit::kSpecial};
   const Slot target = label(bits(20, 24));
@@ -48,13 +47,12 @@ constexpr auto build() {
 
   // BAR: the barrier and the number of threads are a register or an immediate each; no number means all of the CTA.
   for (unsigned k = 0; k < 4; ++k) {
-    const Slot barrier = (k & 2) != 0 ? imm(bits(8, 4)) : gpr(8).read_late();
-    const Slot count = (k & 1) != 0 ? imm(bits(20, 12)) : gpr(20).read_late();
+    const Slot barrier = (k & 2) != 0 ? imm(bits(8, 4)) : gpr(8);
+    const Slot count = (k & 1) != 0 ? imm(bits(20, 12)) : gpr(20);
     const Slot maybe = (k & 1) != 0 ? count.omit(0) : count;
-    const Traits traits = k == 3 ? sync : sync_late;
-    t.add(row(Op::BAR, kMaxwell, top16(0xf0a8, {{43, 2, k}, {39, 3, 7}}), {always<Tok::SYNC>(Axis::kFunction)}, {barrier, maybe}, traits));
-    t.add(row(Op::BAR, kMaxwell, top16(0xf0a8, {{43, 2, k}, {39, 3, 7}, {32, 1, 1}}), {always<Tok::ARV>(Axis::kFunction)}, {barrier, count}, traits));
-    t.add(row(Op::BAR, kMaxwell, top16(0xf0a8, {{43, 2, k}, {33, 1, 1}}), {Mod{Axis::kFunction, bits(35, 2), kRed}}, {barrier, maybe, pred_in()}, traits));
+    t.add(row(Op::BAR, kMaxwell, top16(0xf0a8, {{43, 2, k}, {39, 3, 7}}), {always<Tok::SYNC>(Axis::kFunction)}, {barrier, maybe}, sync));
+    t.add(row(Op::BAR, kMaxwell, top16(0xf0a8, {{43, 2, k}, {39, 3, 7}, {32, 1, 1}}), {always<Tok::ARV>(Axis::kFunction)}, {barrier, count}, sync));
+    t.add(row(Op::BAR, kMaxwell, top16(0xf0a8, {{43, 2, k}, {33, 1, 1}}), {Mod{Axis::kFunction, bits(35, 2), kRed}}, {barrier, maybe, pred_in()}, sync));
   }
   // The result of BAR.RED.
   t.add(row(Op::B2R, kMaxwell, top16(0xf0b8, {{32, 1, 1}, {8, 8, 0xff}}), {always<Tok::RESULT>(Axis::kFunction)}, {gpr(0).def(), pred(45).def().omit(kPT)}, special_read));

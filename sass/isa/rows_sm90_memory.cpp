@@ -163,6 +163,8 @@ constexpr void atomics(RowList<128>& t) {
               {out, d, described(64), b}, kLoad));
     t.add(row(name, kHopper, code128(fcode | kU) | desc, {kWide, add, kEviction, float_type, kStoreOrderMod},
               {out, d, described(64), b}, kLoad));
+    t.add(row(name, kHopper, code128(code - 0x600) | kE, {kWide, function, kEviction, type, kStoreOrderMod},
+              {out, d, plain(), b}, kLoad));
     t.add(row(name, kFromAmpere, code128(ccode) | kE,
               {kWide, name == Op::ATOM ? cas : always<Tok::CAS>(Axis::kFunction), kEviction, cas_type, kStoreOrderMod},
               {out, d, plain(), b, c}, kLoad));

@@ -150,6 +150,8 @@ constexpr void memory(RowList<96>& t) {
   Slot counter = address(bits(24, 8), bits(40, 24)).read_late().uniform(bits(64, 6)).part(bits(78, 2), kIndexScale);
   t.add(row(Op::ATOMS, kHopper, code128(0xf8c | kU, {{87, 4, 11}}),
             {always<Tok::POPC_INC>(Axis::kFunction), always<Tok::k32>(Axis::kType)}, {kD, counter}, shared));
+  t.add(row(Op::ATOMS, kAmpere, code128(0xf8c | kU, {{87, 4, 10}}),
+            {always<Tok::POPC_INC>(Axis::kFunction), always<Tok::k32>(Axis::kType)}, {kD, counter}, shared));
   const Slot address64 = address(bits(24, 8), bits(40, 24)).base(Width::k2).read_late();
   const Slot address32 = address(bits(24, 8), bits(40, 24)).read_late();
   const Mod space{Axis::kMode, bits(73, 2), kSpaces};

@@ -50,6 +50,7 @@ int BoardState::wait(const Code& code, std::uint32_t i, Findings* out) {
   const Step& step = code.steps[i];
   std::uint8_t awaited = step.inst.control.wait;
   std::uint8_t counted = 0;
+  const std::uint8_t at_issue = awaited;  // DEPBAR's own waits come later
   if (step.known && step.inst.op == Op::DEPBAR) {
     unsigned limit = 0;
     for (const Operand& o : step.inst.operands()) {
@@ -62,14 +63,14 @@ int BoardState::wait(const Code& code, std::uint32_t i, Findings* out) {
       return (o.cover & counted) != 0 && o.since[static_cast<std::size_t>(std::countr_zero(counted))] >= limit;
     });
   }
-  // sm_50 .. sm_62: a barrier lets pass only when the sources of older memory operations were read.
-  if (step.known && step.inst.op == Op::BAR && info(code.arch).encoding == Encoding::k64) {
+  // Before sm_80 a barrier lets pass only when the sources of older memory operations were read.
+  if (step.known && step.inst.op == Op::BAR && code.arch < Arch::sm_80) {
     std::erase_if(open_, [&](const Outstanding& o) {
       return o.reads() && read_queue_of(code.steps[o.line].inst) == ReadQueue::kMemory;
     });
   }
   for (unsigned sb = 0; sb < kScoreboards; ++sb) {
-    if (!(awaited >> sb & 1) || since_set_[sb] >= kScoreboardSetGap) continue;
+    if (!(at_issue >> sb & 1) || since_set_[sb] >= kScoreboardSetGap) continue;
     if (out != nullptr) {
       out->push_back({Hazard::Kind::kControl, i, i, 0, 0, 0,
                       "awaits scoreboard " + std::to_string(sb) + " " + std::to_string(since_set_[sb]) +

@@ -59,6 +59,15 @@ void FixedState::issue(const Code& code, std::uint32_t i) {
   }
 }
 
+void FixedState::await(const Code& code, std::uint8_t mask) {
+  if (mask == 0 || code.arch == Arch::sm_90a) return;
+  std::erase_if(writes_, [&](const Write& w) {
+    const Inst& inst = code.steps[w.line].inst;
+    return unit(inst) == Unit::kUniformToVector && inst.control.write_sb < kScoreboards &&
+           (mask >> inst.control.write_sb & 1) != 0;
+  });
+}
+
 void FixedState::advance(int cycles, int horizon) {
   for (Write& w : writes_) w.elapsed += cycles;
   std::erase_if(writes_, [&](const Write& w) { return w.elapsed >= horizon; });

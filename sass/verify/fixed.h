@@ -12,6 +12,8 @@ namespace nervanagpu::sass::verify_detail {
 
 class FixedState {
  public:
+  // These scoreboards are zero. Before sm_90a R2UR, of fixed latency, may announce its result by one.
+  void await(const Code& code, std::uint8_t mask);
   // Reports what step i reads or overwrites too early.
   void check(const Code& code, std::uint32_t i, Findings* out) const;
   // Step i issues and `cycles` pass.

@@ -72,7 +72,8 @@ class Checker {
                  std::to_string(kYieldStall - 1));
     }
     if (wide && c.stall == 0 && !c.yield) say(i, "stall 0 without yield is illegal");
-    if (wide && c.yield && c.reuse != 0) say(i, "reuse with yield loses the operand cache: drop one of them");
+    if (wide && step.known && c.yield && c.reuse != 0)
+      say(i, "reuse with yield loses the operand cache: drop one of them");
     if (c.write_sb == 6 || c.read_sb == 6) say(i, "scoreboard 6 does not exist: use 0 to 5, or none");
     if (!step.known) return;
     if (stores_only(step.inst.op) && c.write_sb != kNoScoreboard) {
@@ -205,13 +206,14 @@ class Checker {
   void overtaken_barrier(std::uint32_t barrier, std::uint32_t at, unsigned cycles) {
     if (info(code_.arch).encoding != Encoding::k128) return;
     cycles += std::max<unsigned>(code_.steps[at].inst.control.stall, 1);
-    if (cycles >= kBarrierCycles) return;
+    const unsigned needs = code_.arch == Arch::sm_75 ? kBarrierCycles - 1 : kBarrierCycles;
+    if (cycles >= needs) return;
     for (const std::uint32_t next : code_.steps[at].next) {
       const Step& step = code_.steps[next];
       if (step.known && !step.never && accesses_memory(step.inst.op)) {
         out_.push_back({Hazard::Kind::kControl, barrier, next, 0, 0, 0,
                         "follows " + code_.name(barrier) + " after " + std::to_string(cycles) + " cycles, needs " +
-                            std::to_string(kBarrierCycles) + ": a memory access so close overtakes the barrier"});
+                            std::to_string(needs) + ": a memory access so close overtakes the barrier"});
       } else {
         overtaken_barrier(barrier, next, cycles);
       }

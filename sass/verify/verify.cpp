@@ -86,12 +86,16 @@ class Proof {
       const int passed = s.boards.wait(code_, i, out);
       s.boards.advance(passed);
       s.fixed.advance(passed, horizon_);
+      s.fixed.await(code_, c.wait);
       s.boards.check(code_, sets_, i, out);
       s.fixed.check(code_, i, out);
       s.boards.issue(code_, sets_, i);
       s.fixed.issue(code_, i);
-      s.boards.advance(c.stall);
-      s.fixed.advance(c.stall, horizon_);
+      // Stall 0 with yield drains the pipes (sm_70 and later).
+      const bool drains = c.stall == 0 && c.yield && info(code_.arch).encoding == Encoding::k128;
+      const int cycles = drains ? kDrain : c.stall;
+      s.boards.advance(cycles);
+      s.fixed.advance(cycles, horizon_);
       const std::vector<std::uint32_t>& next = code_.steps[i].next;
       if (next.size() != 1 || next[0] != i + 1 || starts_[i + 1]) return i;
     }

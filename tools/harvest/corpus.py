@@ -135,6 +135,25 @@ def texts(words, arch, build):
     return {w: known[w] for w in words}
 
 
+def proofs(paths, args):
+    """How many kernels `ngasm verify` proves; findings only where every instruction has a row."""
+    row = {"kernels": 0, "proven": 0, "not_decoded": 0, "findings": 0}
+    for path in paths:
+        found, unknown = 0, False
+        for line in subprocess.run([args.ngasm, "verify", path], capture_output=True, text=True).stdout.splitlines():
+            end = re.search(r": \d+ instructions, (proven|\d+ hazards)$", line)
+            if not end:
+                found += 1
+                unknown = unknown or "cannot be decoded" in line
+                continue
+            row["kernels"] += 1
+            row["proven"] += end.group(1) == "proven"
+            row["not_decoded"] += unknown
+            row["findings"] += 0 if unknown else found
+            found, unknown = 0, False
+    return row
+
+
 def check(arch, args):
     build = args.build / arch
     build.mkdir(parents=True, exist_ok=True)
@@ -162,6 +181,7 @@ def check(arch, args):
     row |= {"unknown": unknown, "broken": broken, "other_text": other}
     row["exact_percent"] = round(100 * exact / max(1, count), 3)
     row["refused_by_nvdisasm"] = sum(1 for w in words if not known[w])
+    row |= proofs(paths, args)
     row["digest"] = hashlib.sha256(b"".join(w.to_bytes(16, "little") for w in sorted(words))).hexdigest()[:16]
     return row
 

@@ -146,7 +146,7 @@ TEST(Sm52, Accesses) {
   EXPECT_EQ(accesses_of("RED.E.ADD.F32.FTZ.RN [R2], R4"), "R2:2* R4*");
   EXPECT_EQ(accesses_of("SHFL.IDX PT, R1, R2, R3, 0x1f"), "=R1 R2* R3*");
   EXPECT_EQ(accesses_of("LEA P1, R1, R2, R3, 0x5"), "=P1 =R1 R2 R3");
-  EXPECT_EQ(accesses_of("BAR.SYNC R1, R2"), "R1* R2*");
+  EXPECT_EQ(accesses_of("BAR.SYNC R1, R2"), "R1 R2");
 }
 
 TEST(Sm52, Traits) {
