@@ -70,7 +70,8 @@ def fuzz(build: Path, target: str, seconds: int, seed: int) -> dict[str, int | s
 
 
 def merge(build: Path, target: str) -> None:
-    """The committed inputs become a sample of the smallest set that covers what both folders cover."""
+    """The committed inputs become a sample of the smallest set that covers what both folders cover. Those with a name of
+    their own (libFuzzer's are 40 hex digits) were written by hand, and stay."""
     fresh = build / "merged" / target
     fresh.mkdir(parents=True, exist_ok=True)
     for old in fresh.iterdir():
@@ -78,7 +79,8 @@ def merge(build: Path, target: str) -> None:
     command = [executable(build, target), "-merge=1", f"-max_len={LONGEST[target]}", *LIMITS, str(fresh)]
     subprocess.run([*command, str(SEEDS / target), str(scratch(build, target))], check=True, capture_output=True)
     for old in (SEEDS / target).iterdir():
-        old.unlink()
+        if re.fullmatch("[0-9a-f]{40}", old.name):
+            old.unlink()
     found = sorted(fresh.iterdir(), key=lambda path: (path.stat().st_size, path.name))
     kept = min(len(found), MOST[target])
     for i in range(kept):  # evenly over the sizes
