@@ -70,8 +70,10 @@ def fuzz(build: Path, target: str, seconds: int, seed: int) -> dict[str, int | s
 
 
 def merge(build: Path, target: str) -> None:
-    """The committed inputs become a sample of the smallest set that covers what both folders cover. Those with a name of
-    their own (libFuzzer's are 40 hex digits) were written by hand, and stay."""
+    """The committed inputs become a sample of the smallest set that covers what both folders cover.
+
+    Those with a name of their own (libFuzzer's are 40 hex digits) were written by hand, and stay.
+    """
     fresh = build / "merged" / target
     fresh.mkdir(parents=True, exist_ok=True)
     for old in fresh.iterdir():
