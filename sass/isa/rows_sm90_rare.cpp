@@ -18,8 +18,7 @@ constexpr void flow(RowList<24>& t) {
   const Slot half = token(bits(31, 1), kReturnHalf);
   t.add(row(Op::RPCMOV, kHopper, code128(0x352), {b32}, {half, gpr(32)}, kFlow));
   t.add(row(Op::RPCMOV, kHopper, code128(0x353), {b32}, {gpr(16).def(), half}, kFlow));
-  t.add(row(Op::BMOV, kFromTuring, code128(0xf55, {{24, 8, 26}}), {b32},
-            {breg(16).def(), word("MACTIVE")}, kFlow));
+  t.add(row(Op::BMOV, kFromTuring, code128(0xf55, {{24, 8, 26}}), {b32}, {breg(16).def(), word("MACTIVE")}, kFlow));
   t.add(row(Op::BMOV, kFromTuring, code128(0xf56, {{24, 8, 26}}), {b32, flag<Tok::PQUAD>(Axis::kMode, 84)},
             {word("MACTIVE"), breg(16)}, kFlow));
   const Mod syncs = always<Tok::SYNCS>(Axis::kMode);
