@@ -71,6 +71,7 @@ ng_test(test_runtime src LINK ng_runtime)
 ng_test(test_kernels kernels LINK ng_runtime)
 ng_test(test_layers layers LINK ng_runtime)
 ng_test(test_cudac cudac LINK ng_runtime)  # programs in CUDA C, on the emulator or a GPU
+ng_test(test_tma tma LINK ng_runtime)  # the copy engine, on the emulator or beside a GPU
 
 # Kernels with one field of their control codes changed: what a checked run finds, verify must have found.
 if(TARGET ng_runtime)

@@ -109,7 +109,10 @@ class Checker {
   [[nodiscard]] bool again(const Uop* u, const char* what, const Warp& w);
   void shared_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent);
   void tensor_read(Warp& w, const Uop* u, std::uint32_t offset);  // 16 bytes of shared memory, by an HGMMA
-  void mbarrier_made(std::uint32_t address) { shadow_.mbarrier_made(address); }
+  void mbarrier_made(const Warp& w, std::uint32_t address) {
+    shadow_.mbarrier_made(address);
+    shadow_.written(address - w.shared_base, 2);
+  }
   void mbarrier_arrived(Warp& w, std::uint32_t address, bool ends) { shadow_.mbarrier_arrive(w.index, address, ends); }
   void mbarrier_observed(Warp& w, std::uint32_t address);
   void mbarrier_remote(std::uint32_t address) { shadow_.mbarrier_remote(address); }
@@ -119,6 +122,7 @@ class Checker {
   void registers_released(Warp& w);  // those from w.registers on have no value any more
   // Of `w`, a warp of another CTA, to this one's shared memory.
   void remote_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent);
+  void copies_done(Warp& w) { shadow_.async_awaited(w.index, shadow_.async_count(w.index)); }
   void async_issued(Warp& w) { shadow_.async_issued(w.index); }
   void barrier_arrived(Warp& w, unsigned number) { shadow_.arrive(w.index, number); }
   void barrier_completed(Cta& cta, unsigned number, const std::array<std::uint32_t, kLanes>& arrived);

@@ -1,4 +1,4 @@
-// The copy engine: UTMALDG, UTMASTG, UBLKCP. A copy is done when it is issued: its bytes are counted at the mbarrier at once.
+// The copy engine: UTMALDG, UTMASTG, UTMAREDG, UBLKCP, UBLKRED. A copy is done when it is issued: its bytes are counted at the mbarrier at once.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -13,6 +13,7 @@
 #include "sass/emulate/grid.h"
 #include "sass/emulate/lanes.h"
 #include "sass/emulate/mbarrier.h"
+#include "sass/emulate/reduce.h"
 #include "sass/emulate/tensor_map.h"
 
 namespace nervanagpu::sass::emulate {
@@ -117,7 +118,7 @@ bool is_own(Warp& w, const Uop* u, std::uint32_t address) {
   return false;
 }
 
-std::optional<TensorMap> map_at(Warp& w, const Uop* u, std::uint64_t address, unsigned rank) {
+std::optional<TensorMap> map_at_any(Warp& w, const Uop* u, std::uint64_t address) {
   const Kernel& kernel = *w.cta->grid->kernel;
   const std::uint32_t base = info(kernel.arch).param_base;
   const std::uint64_t offset = address - kParamWindow;  // of the parameters
@@ -137,18 +138,61 @@ std::optional<TensorMap> map_at(Warp& w, const Uop* u, std::uint64_t address, un
     fault(w, u, kLanes, "there is no tensor map at " + hex(address));
     return std::nullopt;
   }
+  return map;
+}
+
+std::optional<TensorMap> map_at(Warp& w, const Uop* u, std::uint64_t address, unsigned rank, bool im2col) {
+  const auto found = map_at_any(w, u, address);
+  if (!found) return std::nullopt;
+  const TensorMap& map = *found;
   if (map.rank != rank) {
     fault(w, u, kLanes,
           "the tensor map has " + std::to_string(map.rank) + " dimensions, the instruction " + std::to_string(rank));
     return std::nullopt;
   }
+  if (map.im2col != im2col) {
+    fault(w, u, kLanes,
+          std::string("the tensor map is ") +
+              (map.im2col ? "of pixels, the instruction of boxes" : "of boxes, the instruction of pixels"));
+    return std::nullopt;
+  }
   return map;
+}
+
+// Where in the filter a column of pixels lies: W, H, D of 16, 8 or 5 bits each.
+std::array<std::uint32_t, kMaxMapRank - 2> filter_offsets(std::uint32_t packed, unsigned rank) {
+  if (rank == 3) return {packed & 0xffff};
+  if (rank == 4) return {packed & 0xff, packed >> 8 & 0xff};
+  return {packed & 31, packed >> 5 & 31, packed >> 10 & 31};
 }
 
 std::array<std::int32_t, kMaxMapRank> coordinates(const Warp& w, unsigned first, unsigned rank) {
   std::array<std::int32_t, kMaxMapRank> at{};
   for (unsigned d = 0; d < rank; ++d) at[d] = static_cast<std::int32_t>(w.ureg[first + d]);
   return at;
+}
+
+// The engine's conditions on where a box begins: a misaligned row, or a store that begins before the tensor, ends the grid
+// on the chip, too.
+bool may_begin(Warp& w, const Uop* u, const TensorMap& map, std::span<const std::int32_t> at, bool store) {
+  const std::int64_t first = std::int64_t{at[0]} * element_bytes(map.type);
+  if (map.interleave == MapInterleave::kNone && first % 16 != 0) {
+    fault(w, u, kLanes,
+          "misaligned: the box begins at element " + std::to_string(at[0]) + " of a row, byte " +
+              std::to_string(first) + "; a multiple of 16 is needed");
+    return false;
+  }
+  if (!store) return true;
+  for (unsigned d = 0; d < map.rank; ++d) {
+    const bool low = map.im2col && d > 0 && d + 1 < map.rank && map.lower[d - 1] < 0;
+    if (at[d] >= 0 && !low) continue;
+    fault(w, u, kLanes,
+          low ? "a store by a tensor map whose lower[" + std::to_string(d - 1) + "] is negative"
+              : "a store at coordinate " + std::to_string(at[d]) + " of dimension " + std::to_string(d) +
+                    "; it may end outside the tensor, but not begin before it");
+    return false;
+  }
+  return true;
 }
 
 const Uop* load_box(Warp& w, const Uop* u) {
@@ -158,11 +202,13 @@ const Uop* load_box(Warp& w, const Uop* u) {
   const std::uint32_t barrier = w.ureg[group + 1];
   const std::vector<Cta*> all = targets(w, u, to, x.flag, x.flag ? scalar(w, x.src[0]) >> 16 : 0);
   if (all.empty()) return nullptr;
-  const auto map = map_at(w, u, pair(w, x.address[1].ureg), x.kind);
-  if (!map || !in_shared(w, u, to, box_bytes(*map), 128)) return nullptr;
+  const auto map = map_at(w, u, pair(w, x.address[1].ureg), x.kind, x.im2col);
+  if (!map || !in_shared(w, u, to, shared_bytes(*map), 128)) return nullptr;
   const auto at = coordinates(w, group + 2, x.kind);
+  if (!may_begin(w, u, *map, at, false)) return nullptr;
   std::array<std::byte, 256 * 8> row;
-  const bool ok = each_row(*map, at, {}, [&](const BoxRow& r) {
+  const auto offsets = filter_offsets(x.im2col ? scalar(w, x.src[0]) : 0, x.kind);
+  const bool ok = each_row(*map, at, offsets, [&](const BoxRow& r) {
     fill_outside(*map, std::span(row).first(r.bytes));
     if (r.to > r.from) {
       const std::byte* from = global(w, u, r.address, r.to - r.from, "reads");
@@ -178,22 +224,38 @@ const Uop* load_box(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+const Uop* no_reduction(Warp& w, const Uop* u, Reduce op, ReduceType type) {
+  return fault(
+      w, u, kLanes,
+      "the copy engine has no " + std::string(name_of(op)) + " of " + std::string(name_of(type)) + " elements");
+}
+
+// UTMASTG and UTMAREDG; x.flag2: the latter, x.kind2 being what it does.
 const Uop* store_box(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
+  const auto op = static_cast<Reduce>(x.kind2);
   const unsigned group = x.address[0].ureg;
   const std::uint32_t from = w.ureg[group];
-  const auto map = map_at(w, u, pair(w, x.address[1].ureg), x.kind);
-  if (!map || !is_own(w, u, from) || !in_shared(w, u, from, box_bytes(*map), 128)) return nullptr;
+  const auto map = map_at(w, u, pair(w, x.address[1].ureg), x.kind, x.im2col);
+  if (!map || !is_own(w, u, from) || !in_shared(w, u, from, shared_bytes(*map), 128)) return nullptr;
+  const ReduceType type = reduce_type(map->type);
+  if (x.flag2 && !can_reduce(op, type)) return no_reduction(w, u, op, type);
   const auto at = coordinates(w, group + 1, x.kind);
+  if (!may_begin(w, u, *map, at, true)) return nullptr;
   std::array<std::byte, 256 * 8> row;
-  const bool ok = each_row(*map, at, {}, [&](const BoxRow& r) {
+  const bool ok = each_row(*map, at, filter_offsets(0, x.kind), [&](const BoxRow& r) {
     for (std::uint32_t c = 0; c < r.bytes; c += 16) {
       std::memcpy(row.data() + c, shared(w, u, swizzled(map->swizzle, from + r.offset + c), 16, Intent::kLoad), 16);
     }
     if (r.to <= r.from) return true;
-    std::byte* to = global(w, u, r.address, r.to - r.from, "writes");
+    const std::uint32_t until = (r.to + 15) / 16 * 16;  // whole chunks, also across the end of the tensor's row
+    std::byte* to = global(w, u, r.address, until - r.from, "writes");
     if (to == nullptr) return false;
-    std::memcpy(to, row.data() + r.from, r.to - r.from);
+    if (x.flag2) {
+      reduce(to, row.data() + r.from, until - r.from, op, type);
+    } else {
+      std::memcpy(to, row.data() + r.from, until - r.from);
+    }
     return true;
   });
   return ok ? u + 1 : nullptr;
@@ -239,8 +301,62 @@ const Uop* copy_block(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+// UBLKRED from shared to global memory; x.kind2: what it does, x.kind: with which elements.
+const Uop* reduce_block(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const auto op = static_cast<Reduce>(x.kind2);
+  const auto type = static_cast<ReduceType>(x.kind);
+  if (!can_reduce(op, type)) return no_reduction(w, u, op, type);
+  const std::uint32_t bytes = (scalar(w, x.src[0]) & 0xffff) * 16;
+  const std::uint32_t inside = w.ureg[x.address[1].ureg];
+  const std::uint64_t outside = pair(w, x.address[0].ureg);
+  if (!is_own(w, u, inside) || !in_shared(w, u, inside, bytes, 16)) return nullptr;
+  if (outside % 16 != 0) {
+    return fault(w, u, kLanes,
+                 "misaligned: the copy engine needs a global address that is a multiple of 16, not " + hex(outside));
+  }
+  std::byte* there = bytes == 0 ? nullptr : global(w, u, outside, bytes, "writes");
+  if (bytes != 0 && there == nullptr) return nullptr;
+  for (std::uint32_t c = 0; c < bytes; c += 16) {
+    reduce(there + c, shared(w, u, inside + c, 16, Intent::kLoad), 16, op, type);
+  }
+  return u + 1;
+}
+
+// A tensor map in memory was changed: its copy in the engine is dropped or made. There is none here, only the address is
+// looked at.
+const Uop* map_control(Warp& w, const Uop* u) {
+  return map_at_any(w, u, pair(w, u->x->address[0].ureg)) ? u + 1 : nullptr;
+}
+
 const Uop* nothing(Warp&, const Uop* u) {
   return u + 1;
+}
+
+Reduce reduce_of(const Inst& inst) {
+  switch (inst.mod(Axis::kFunction)) {
+    case Tok::MIN: return Reduce::kMin;
+    case Tok::MAX: return Reduce::kMax;
+    case Tok::INC: return Reduce::kInc;
+    case Tok::DEC: return Reduce::kDec;
+    case Tok::AND: return Reduce::kAnd;
+    case Tok::OR: return Reduce::kOr;
+    case Tok::XOR: return Reduce::kXor;
+    default: return Reduce::kAdd;
+  }
+}
+
+ReduceType type_of(const Inst& inst) {
+  switch (inst.mod(Axis::kType)) {
+    case Tok::S32: return ReduceType::kS32;
+    case Tok::U64: return ReduceType::kU64;
+    case Tok::S64: return ReduceType::kS64;
+    case Tok::F16_RN: return ReduceType::kF16;
+    case Tok::BF16_RN: return ReduceType::kBf16;
+    case Tok::F32_RN: return ReduceType::kF32Ftz;
+    case Tok::F64_RN: return ReduceType::kF64;
+    default: return ReduceType::kU32;
+  }
 }
 
 std::uint8_t rank_of(const Inst& inst) {
@@ -260,18 +376,29 @@ bool bind_copy_engine(const Inst& inst, Binding& b) {
   switch (inst.op) {
     case Op::UTMALDG: x.body = load_box; break;
     case Op::UTMASTG: x.body = store_box; break;
+    case Op::UTMAREDG:
+      x.body = store_box;
+      x.flag2 = true;
+      x.kind2 = static_cast<std::uint8_t>(reduce_of(inst));
+      break;
     case Op::UBLKCP:
       x.body = copy_block;
       x.flag2 = inst.mod(Axis::kDstType) == Tok::S;
       x.flag3 = x.flag2 && inst.mod(Axis::kSrcType) == Tok::S;
       break;
+    case Op::UBLKRED:
+      if (inst.mod(Axis::kDstType) == Tok::S) b.refuse("reductions between CTAs");
+      x.body = reduce_block;
+      x.kind = static_cast<std::uint8_t>(type_of(inst));
+      x.kind2 = static_cast<std::uint8_t>(reduce_of(inst));
+      return true;
+    case Op::UTMACCTL: x.body = map_control; return true;
     case Op::UTMAPF:  // hints, and waits for what is done
     case Op::UBLKPF:
-    case Op::UTMACCTL:
     case Op::UTMACMDFLUSH: x.body = nothing; return true;
     default: return false;
   }
-  if (says(inst, "IM2COL")) b.refuse("im2col");
+  x.im2col = says(inst, "IM2COL");
   x.kind = rank_of(inst);
   x.flag = says(inst, "MULTICAST");
   return true;

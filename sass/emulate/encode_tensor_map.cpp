@@ -1,4 +1,5 @@
 // The arguments of a tensor map, checked as the driver does.
+#include <algorithm>
 #include <string>
 
 #include "sass/emulate/tensor_map.h"
@@ -113,17 +114,24 @@ Status check_row(const TensorMap& map) {
   if (map.interleave == MapInterleave::k32 && map.swizzle != MapSwizzle::k32) {
     return bad("swizzle", span, "32 is needed with interleave 32");
   }
+  if (row % 16 != 0) return bad(inner, row, "a multiple of 16 is needed");
   if (map.interleave == MapInterleave::kNone) {
-    if (row % 16 != 0) return bad(inner, row, "a multiple of 16 is needed");
     if (span != 0 && row > span) {
       return bad(inner, row, "with this swizzle " + std::to_string(span) + " are the most");
     }
   }
-  std::uint64_t bytes = element_bytes(map.type);
-  for (unsigned d = 0; d < (map.im2col ? 2U : map.rank); ++d) {
-    const std::uint64_t step = map.im2col || d == 0 ? 1 : map.element_stride[d];
+  if (map.interleave != MapInterleave::kNone) {
+    std::uint64_t units = 16;
+    for (unsigned d = 0; d < map.rank && units <= kMostBytes; ++d) {
+      if (d + 2 != map.rank) units *= (map.box[d] + map.element_stride[d] - 1U) / map.element_stride[d];
+    }
+    if (!map.im2col && units > kMostBytes) return error("tensor map: box has more bytes than shared memory, 232448");
+    return Done{};
+  }
+  std::uint64_t bytes = std::max(row, span);  // with a swizzle rows begin at multiples of its span
+  for (unsigned d = 1; d < (map.im2col ? 2U : map.rank) && bytes <= kMostBytes; ++d) {
+    const std::uint64_t step = map.im2col ? 1 : map.element_stride[d];
     bytes *= (map.box[d] + step - 1) / step;
-    if (bytes > kMostBytes) break;
   }
   if (bytes > kMostBytes) return error("tensor map: box has more bytes than shared memory, 232448");
   return Done{};

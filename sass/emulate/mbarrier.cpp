@@ -103,7 +103,7 @@ const Uop* exchange(Warp& w, const Uop* u) {
   w.ureg[x.dst + 1] = static_cast<std::uint32_t>(old >> 32);
   auto& all = w.cta->mbarriers;
   if (std::find(all.begin(), all.end(), address) == all.end()) all.push_back(address);
-  if (w.checker != nullptr) w.checker->mbarrier_made(address);
+  if (w.checker != nullptr) w.checker->mbarrier_made(w, address);
   return u + 1;
 }
 
@@ -155,6 +155,31 @@ const Uop* arrive(Warp& w, const Uop* u) {
     note_arrival(w, u, *cta, static_cast<std::uint32_t>(address), b.parity() != before.parity());
   }
   finish(w, x, 2);
+  return u + 1;
+}
+
+// When the LDGSTS of a thread are done, and they are: its announced arrival (.ARVCNT), or one that it announces and makes
+// (.TRANSCNT).
+const Uop* copies_arrive(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  if (w.checker != nullptr) w.checker->copies_done(w);
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((w.exec >> l & 1) == 0) continue;
+    const std::uint64_t address = lane_address(w, x.address[0], l);
+    std::byte* p = find(w, u, l, address);
+    if (p == nullptr || !known(w, u, l, *w.cta, static_cast<std::uint32_t>(address))) return nullptr;
+    Mbarrier b = get(p);
+    const Mbarrier before = b;
+    if (x.kind == kArriveOne && !b.arrive(1)) {
+      if (!misuse(w, u, l,
+                  "at shared address " + hex(address) + ": no arrival is missing, and this would be too many")) {
+        return nullptr;
+      }
+      continue;
+    }
+    put(*w.cta, p, b);
+    note_arrival(w, u, *w.cta, static_cast<std::uint32_t>(address), b.parity() != before.parity());
+  }
   return u + 1;
 }
 
@@ -231,6 +256,10 @@ bool bind_mbarrier(const Inst& inst, Binding& b) {
     case Op::PREEXIT:
     case Op::ACQBULK: x.body = nothing; return true;
     case Op::ELECT: x.body = elect; return true;
+    case Op::ARRIVES:
+      x.body = copies_arrive;
+      x.kind = inst.mod(Axis::kCount) == Tok::ARVCNT ? kArriveOne : kExpect;
+      return true;
     case Op::SYNCS: break;
     default: return false;
   }

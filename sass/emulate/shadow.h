@@ -53,6 +53,9 @@ class Shadow {
 
   // Who has seen a phase of an mbarrier end has seen what came before the arrivals of it.
   void mbarrier_made(std::uint32_t address) { mbarriers_[address] = {}; }
+  void written(std::uint32_t offset, unsigned words) {  // by a hidden hand
+    for (unsigned i = 0; i < words; ++i) words_[offset / 4 + i].init = 15;
+  }
   void mbarrier_arrive(std::uint32_t warp, std::uint32_t address, bool ends_phase);
   // True if others of the cluster have arrived at it.
   bool mbarrier_observe(std::uint32_t warp, std::uint32_t address);

@@ -9,7 +9,19 @@ namespace {
 
 // Elements of the box along a dimension.
 std::uint32_t extent(const TensorMap& map, unsigned d) {
-  return d == 0 ? map.box[0] : (map.box[d] + map.element_stride[d] - 1U) / map.element_stride[d];
+  return d == 0 && map.interleave == MapInterleave::kNone
+             ? map.box[0]
+             : (map.box[d] + map.element_stride[d] - 1U) / map.element_stride[d];
+}
+
+std::uint32_t unit_bytes(const TensorMap& map) {
+  return map.interleave == MapInterleave::k32 ? 32 : 16;
+}
+
+// With a swizzle rows begin at multiples of its span, however short they are.
+std::uint32_t row_pitch(const TensorMap& map) {
+  const std::uint32_t bytes = map.box[0] * element_bytes(map.type);
+  return map.swizzle == MapSwizzle::kNone ? bytes : std::max(bytes, 16u << static_cast<unsigned>(map.swizzle));
 }
 
 // The row whose pixel is at `c`; `k` is its place.
@@ -33,23 +45,61 @@ BoxRow row_at(const TensorMap& map, std::int64_t first, std::span<const std::int
   return row;
 }
 
+// The base pixel of the next row of a column. `first`: the dimension of W.
+void next_pixel(const TensorMap& map, std::array<std::int64_t, kMaxMapRank>& base, unsigned first) {
+  unsigned i = 0;
+  for (; i + 2 < map.rank; ++i) {
+    std::int64_t& c = base[first + i];
+    c += map.element_stride[first + i];
+    if (c < static_cast<std::int64_t>(map.size[first + i]) + map.upper[i]) return;
+    c = map.lower[i];
+  }
+  ++base[map.rank - 1U];
+}
+
+// NC/xHWCx: dimension 0 is W, of units of 16 or 32 bytes; the last but one counts slices of channels, of which a command
+// takes one; the last is N.
+bool each_unit(const TensorMap& map, std::span<const std::int32_t> at, std::span<const std::uint32_t> offsets,
+               const std::function<bool(const BoxRow&)>& visit) {
+  const std::uint32_t unit = unit_bytes(map);
+  const unsigned slice = map.rank - 2U;
+  std::array<std::int64_t, kMaxMapRank> base{};
+  for (unsigned d = 0; d < map.rank; ++d) base[d] = at[d];
+  std::array<std::uint32_t, kMaxMapRank> k{};
+  for (BoxRow row;; row.offset += unit) {
+    bool inside = true;
+    row.address = map.address;
+    for (unsigned d = 0; d < map.rank; ++d) {
+      std::int64_t c = base[d] + static_cast<std::int64_t>(k[d]) * map.element_stride[d];
+      if (map.im2col && d < slice) c += offsets[d];
+      inside = inside && c >= 0 && static_cast<std::uint64_t>(c) < map.size[d];
+      if (inside) row.address += static_cast<std::uint64_t>(c) * (d == 0 ? unit : map.stride[d - 1]);
+    }
+    row.bytes = unit;
+    row.to = inside ? unit : 0;
+    if (!visit(row)) return false;
+    if (map.im2col) {
+      if (row.offset + unit == box_bytes(map)) return true;
+      next_pixel(map, base, 0);
+      continue;
+    }
+    unsigned d = 0;
+    while (d < map.rank && (d == slice || ++k[d] == extent(map, d))) k[d++] = 0;
+    if (d == map.rank) return true;
+  }
+}
+
 bool each_pixel(const TensorMap& map, std::span<const std::int32_t> at, std::span<const std::uint32_t> offsets,
                 const std::function<bool(const BoxRow&)>& visit) {
   const unsigned spatial = map.rank - 2U;
   std::array<std::int64_t, kMaxMapRank> base{};
   for (unsigned d = 1; d < map.rank; ++d) base[d] = at[d];
-  const std::uint32_t bytes = map.box[0] * element_bytes(map.type);
+  const std::uint32_t pitch = row_pitch(map);
   for (std::uint32_t p = 0; p < map.box[1]; ++p) {
     std::array<std::int64_t, kMaxMapRank> c = base;
     for (unsigned i = 0; i < spatial; ++i) c[i + 1] += offsets[i];
-    if (!visit(row_at(map, at[0], c, p * bytes))) return false;
-    unsigned d = 1;
-    for (; d <= spatial; ++d) {
-      base[d] += map.element_stride[d];
-      if (base[d] < static_cast<std::int64_t>(map.size[d]) + map.upper[d - 1]) break;
-      base[d] = map.lower[d - 1];
-    }
-    if (d > spatial) ++base[d];
+    if (!visit(row_at(map, at[0], c, p * pitch))) return false;
+    next_pixel(map, base, 1);
   }
   return true;
 }
@@ -70,18 +120,25 @@ unsigned element_bytes(MapType type) {
 }
 
 std::uint32_t box_bytes(const TensorMap& map) {
-  std::uint32_t n = element_bytes(map.type);
-  if (map.im2col) return n * map.box[0] * map.box[1];
-  for (unsigned d = 0; d < map.rank; ++d) n *= extent(map, d);
+  const bool plain = map.interleave == MapInterleave::kNone;
+  std::uint32_t n = plain ? element_bytes(map.type) : unit_bytes(map);
+  if (map.im2col) return n * (plain ? map.box[0] : 1u) * map.box[1];
+  for (unsigned d = 0; d < map.rank; ++d) n *= !plain && d + 2 == map.rank ? 1 : extent(map, d);
   return n;
+}
+
+std::uint32_t shared_bytes(const TensorMap& map) {
+  const std::uint32_t row = map.box[0] * element_bytes(map.type);
+  return map.interleave == MapInterleave::kNone ? box_bytes(map) / row * row_pitch(map) : box_bytes(map);
 }
 
 bool each_row(const TensorMap& map, std::span<const std::int32_t> at, std::span<const std::uint32_t> offsets,
               const std::function<bool(const BoxRow&)>& visit) {
+  if (map.interleave != MapInterleave::kNone) return each_unit(map, at, offsets, visit);
   if (map.im2col) return each_pixel(map, at, offsets, visit);
   std::array<std::uint32_t, kMaxMapRank> k{};
-  const std::uint32_t bytes = map.box[0] * element_bytes(map.type);
-  for (std::uint32_t offset = 0;; offset += bytes) {
+  const std::uint32_t pitch = row_pitch(map);
+  for (std::uint32_t offset = 0;; offset += pitch) {
     std::array<std::int64_t, kMaxMapRank> c{};
     for (unsigned d = 1; d < map.rank; ++d) c[d] = at[d] + static_cast<std::int64_t>(k[d]) * map.element_stride[d];
     if (!visit(row_at(map, at[0], c, offset))) return false;
@@ -94,9 +151,8 @@ bool each_row(const TensorMap& map, std::span<const std::int32_t> at, std::span<
 void fill_outside(const TensorMap& map, std::span<std::byte> row) {
   std::fill(row.begin(), row.end(), std::byte{0});
   if (!map.fill_nan) return;
-  const unsigned element = element_bytes(map.type);
-  const std::uint64_t nan = map.type == MapType::kF64 ? 0x7fffffffffffffff : element == 4 ? 0x7fffffff : 0x7fff;
-  for (std::size_t i = 0; i + element <= row.size(); i += element) std::memcpy(row.data() + i, &nan, element);
+  constexpr std::uint16_t kOutside = 0x7ff7;  // whatever the type
+  for (std::size_t i = 0; i + 2 <= row.size(); i += 2) std::memcpy(row.data() + i, &kOutside, 2);
 }
 
 }  // namespace nervanagpu::sass::emulate

@@ -82,6 +82,8 @@ Result<TensorMap> encode_tensor_map(const MapSpec& spec);
 unsigned element_bytes(MapType type);
 // Bytes that a box takes in shared memory, and that a load counts at its mbarrier.
 std::uint32_t box_bytes(const TensorMap& map);
+// From the start of its first row to the end of its last.
+std::uint32_t shared_bytes(const TensorMap& map);
 // Where byte `at` of shared memory goes: 16-byte chunks change places within 256, 512 or 1024 bytes.
 constexpr std::uint32_t swizzled(MapSwizzle swizzle, std::uint32_t at) {
   switch (swizzle) {
@@ -101,7 +103,7 @@ struct BoxRow {
   std::uint32_t to = 0;
   std::uint64_t address = 0;
 };
-// Calls visit for all rows of the box at `at` until one returns false. With im2col `at` is the first base pixel, and
+// Calls visit for all rows of the box at `at` (interleaved: units of 16 or 32 bytes) until one returns false. With im2col `at` is the first base pixel, and
 // `offsets` (W, H, D) the place in the filter.
 bool each_row(const TensorMap& map, std::span<const std::int32_t> at, std::span<const std::uint32_t> offsets,
               const std::function<bool(const BoxRow&)>& visit);

@@ -151,6 +151,7 @@ struct Detail {
   bool extended = false;  // .X, .EX
   bool flag = false;      // per family
   bool flag2 = false;
+  bool im2col = false;
   bool flag3 = false;
   std::uint8_t bytes = 4;      // of a memory access
   std::uint32_t index = 0;     // position in the kernel
