@@ -113,6 +113,7 @@ void bind_toolchain(py::module_& m) {
       .def_readonly("max_threads", &KernelInfo::max_threads, "Of a block, at most.")
       .def_readonly("params", &KernelInfo::params, "Its parameters in order.")
       .def_readonly("param_bytes", &KernelInfo::param_bytes, "Size of the parameter block.")
+      .def_readonly("cluster", &KernelInfo::cluster, "Blocks that run together, along x, y and z.")
       .def_readonly("variant", &KernelInfo::variant, "The definitions it was expanded with.")
       .def("__repr__", [](const KernelInfo& k) {
         return "<KernelInfo: " + k.name + ", " + std::to_string(k.instructions) + " instructions, " +

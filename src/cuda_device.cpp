@@ -90,6 +90,7 @@ void CudaDevice::load_modules() {
       check(driver_.function_set(function, cuda::kMaxDynamicShared, static_cast<int>(k.dynamic_shared())),
             ("cuFuncSetAttribute of " + k.name()).c_str());
     }
+    allow_cluster(function, *k.image);
     functions_.push_back(function);
   }
   check(driver_.capture_mode(&mode), "cuThreadExchangeStreamCaptureMode");
@@ -202,6 +203,14 @@ void CudaDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const 
   if (sync_launches_) synchronize(stream);
 }
 
+// A kernel that states its cluster is launched like any other; the driver only wants to be asked for large ones.
+void CudaDevice::allow_cluster(cuda::Function function, const sass::KernelImage& k) {
+  const bool read = k.cluster[0] != 0;
+  const std::uint32_t ctas = read ? k.cluster[0] * k.cluster[1] * k.cluster[2] : k.manifest.cluster;
+  if (ctas <= kPortableCluster) return;
+  check(driver_.function_set(function, cuda::kLargeClusters, 1), ("cuFuncSetAttribute of " + k.name).c_str());
+}
+
 // The driver's module of one cubin, loaded once and kept: work and captured graphs may use it at any later time.
 class CudaDevice::DriverModule final : public LoadedModule {
  public:
@@ -229,6 +238,7 @@ std::shared_ptr<LoadedModule> CudaDevice::load(const sass::CubinImage& image, st
   for (const sass::KernelImage& k : image.kernels) {
     cuda::Function function = nullptr;
     check(driver_.module_function(&function, module, k.name.c_str()), ("cuModuleGetFunction of " + k.name).c_str());
+    allow_cluster(function, k);
     out->entries.push_back({k.name, function, 0});
   }
   modules_.emplace(std::move(key), out);

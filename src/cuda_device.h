@@ -51,6 +51,8 @@ class CudaDevice final : public Device, private PoolBacking {
   double elapsed_ms(EventId start, EventId end) override;
 
  private:
+  static constexpr std::uint32_t kPortableCluster = 8;  // CTAs; more have to be allowed
+  void allow_cluster(cuda::Function function, const sass::KernelImage& k);
   class Bound;
   class DriverModule;
   class Relaxed;

@@ -28,6 +28,7 @@ inline constexpr int kCapabilityMajor = 75;
 inline constexpr int kCapabilityMinor = 76;
 // CUfunction_attribute
 inline constexpr int kMaxDynamicShared = 8;
+inline constexpr int kLargeClusters = 14;  // NON_PORTABLE_CLUSTER_SIZE_ALLOWED: more than 8 CTAs
 // CUstreamCaptureMode
 inline constexpr int kCaptureRelaxed = 2;
 // CUstreamCaptureStatus

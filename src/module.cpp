@@ -77,6 +77,8 @@ KernelInfo info_of(const sass::KernelImage& k) {
   for (const sass::Param& p : k.params) {
     out.params.push_back({p.name, type_text(k, p), p.offset, sass::size_of(p.type)});
   }
+  for (std::size_t i = 0; i < 3; ++i) out.cluster[i] = k.cluster[0] != 0 ? k.cluster[i] : 1;
+  if (k.cluster[0] == 0) out.cluster[0] = k.manifest.cluster;
   out.variant = k.manifest.variant;
   return out;
 }
@@ -120,6 +122,17 @@ Grid block_of(const sass::KernelImage& k, const std::vector<std::uint32_t>& give
                           " is written for exactly " + std::to_string(info.threads));
   }
   return block;
+}
+
+std::string triple(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+  return std::to_string(x) + " x " + std::to_string(y) + " x " + std::to_string(z);
+}
+
+void check_cluster(const sass::KernelImage& k, const Grid& grid) {
+  const std::array<std::uint32_t, 3> c = info_of(k).cluster;
+  if (grid.x % c[0] == 0 && grid.y % c[1] == 0 && grid.z % c[2] == 0) return;
+  throw InvalidArgument("grid is " + triple(grid.x, grid.y, grid.z) + "; kernel " + k.name + " runs in clusters of " +
+                        triple(c[0], c[1], c[2]) + " blocks and needs a multiple of that");
 }
 
 }  // namespace
@@ -253,6 +266,7 @@ void Module::launch(const std::string& kernel, const std::vector<std::uint32_t>&
   ModuleLaunch launch;
   launch.kernel = static_cast<std::size_t>(found - kernels.begin());
   launch.grid = dimensions("grid", grid, {0x7fffffff, 65535, 65535});
+  check_cluster(*found, launch.grid);
   launch.block = block_of(*found, block);
   launch.shared = shared.value_or(dynamic_of(*found));
   const std::uint32_t most = sass::info(loaded_->data->image.arch).max_shared;

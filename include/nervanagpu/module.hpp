@@ -54,13 +54,14 @@ struct KernelParam {
 struct KernelInfo {
   std::string name;
   std::size_t instructions = 0;
-  std::uint32_t registers = 0;    // of a thread
-  std::uint32_t shared = 0;       // bytes of static shared memory of a CTA
-  std::uint32_t dynamic = 0;      // bytes of dynamic shared memory that its manifest asks for
-  std::uint32_t local = 0;        // bytes of local memory of a thread
-  std::uint32_t threads = 0;      // of a CTA, exactly; 0: not stated
-  std::uint32_t max_threads = 0;  // of a CTA, at most
-  std::uint32_t param_bytes = 0;  // of the parameter block
+  std::uint32_t registers = 0;                    // of a thread
+  std::uint32_t shared = 0;                       // bytes of static shared memory of a CTA
+  std::uint32_t dynamic = 0;                      // bytes of dynamic shared memory that its manifest asks for
+  std::uint32_t local = 0;                        // bytes of local memory of a thread
+  std::uint32_t threads = 0;                      // of a CTA, exactly; 0: not stated
+  std::uint32_t max_threads = 0;                  // of a CTA, at most
+  std::uint32_t param_bytes = 0;                  // of the parameter block
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};  // CTAs that run together; a grid is a multiple of it
   std::vector<KernelParam> params;
   std::map<std::string, std::string> variant;  // ours: the definitions it was expanded with
 };

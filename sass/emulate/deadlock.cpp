@@ -31,7 +31,10 @@ std::string waits(const Warp& w, const Group& g) {
             ", others gave up " + std::to_string(cta.free_registers) + ")";
     return line != 0 ? text + " in line " + std::to_string(line) : text;
   }
-  if (g.state == Group::State::kReady && g.mbarrier == 0) return text + " for its turn";
+  if (g.state == Group::State::kReady && g.mbarrier == 0)
+    return w.stop == Stop::kYield ? "warp " + std::to_string(w.index) + " lanes " + lanes + " repeat the same loop" +
+                                        (line != 0 ? " in line " + std::to_string(line) : "")
+                                  : text + " for its turn";
   if (g.state == Group::State::kReady) {
     std::uint64_t bits = 0;
     std::memcpy(&bits, w.shared + (g.mbarrier - w.shared_base), sizeof bits);

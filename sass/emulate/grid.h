@@ -20,6 +20,8 @@ struct Grid {
   std::vector<std::byte> constants;    // c[0]
   std::atomic<std::uint64_t> next{0};  // the next CTA that nobody runs
   std::atomic<bool> stopped{false};    // a fault was found
+  std::atomic<unsigned> runners{0};    // host threads at work
+  std::atomic<unsigned> spinning{0};   // of these, those whose warps repeat themselves (spin.h)
   std::mutex mutex;                    // of what follows
   std::optional<Diag> fault;
   Report report;

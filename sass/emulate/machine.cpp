@@ -9,6 +9,7 @@
 #include "sass/emulate/cluster.h"
 #include "sass/emulate/grid.h"
 #include "sass/emulate/lanes.h"
+#include "sass/emulate/spin.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -105,6 +106,7 @@ class Runner {
     const std::array<std::uint32_t, 3>& c = grid_.kernel->cluster;
     const Dim3 g{grid_.launch.grid.x / c[0], grid_.launch.grid.y / c[1], grid_.launch.grid.z / c[2]};  // in clusters
     const std::uint64_t total = volume(g);
+    grid_.runners.fetch_add(1);
     while (!grid_.stopped.load(std::memory_order_relaxed)) {
       const std::uint64_t n = grid_.next.fetch_add(1, std::memory_order_relaxed);
       if (n >= total) break;
@@ -123,6 +125,7 @@ class Runner {
         if (checked_) cta.checker->end(cta);
       }
     }
+    grid_.runners.fetch_sub(1);
     std::uint64_t instructions = count_;
     std::vector<Finding> findings;
     for (const Cta& cta : cluster_.ctas) {
@@ -203,10 +206,12 @@ class Runner {
   }
 
   bool run() {
+    SpinWatch spin(grid_);
     std::uint32_t idle = 0;  // rounds in a row in which every warp that runs only asked for an mbarrier
     while (true) {
       bool moved = false;
       bool polls_alone = true;
+      bool slices_alone = true;  // every warp that ran used up its time slice
       const std::uint64_t progress = cluster_.progress();
       bool alive = false;
       for (Cta& cta : cluster_.ctas) {
@@ -219,18 +224,24 @@ class Runner {
             w.polls = false;
             if (!run_warp(w)) return false;
             polls_alone = polls_alone && w.polls;
+            slices_alone = slices_alone && w.stop == Stop::kYield;
           }
           alive = alive || w.live != 0;
         }
         if (cta.pending != 0 && release_barriers(cta)) {
           moved = true;
-          polls_alone = false;
+          polls_alone = slices_alone = false;
         }
       }
-      if (release_cluster(cluster_)) moved = true;
+      if (release_cluster(cluster_)) {
+        moved = true;
+        slices_alone = false;
+      }
       if (!alive) return true;
       idle = polls_alone && cluster_.progress() == progress ? idle + 1 : 0;
-      if (!moved || idle == kIdleRounds) {
+      const bool waits = moved && slices_alone && cluster_.progress() == progress;
+      if (!waits) spin.moved();
+      if (!moved || idle == kIdleRounds || (waits && !polls_alone && spin.idle(cluster_))) {
         report_deadlock(cluster_);
         return false;
       }
