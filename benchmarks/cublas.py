@@ -1,4 +1,4 @@
-"""cuBLAS as the peer: row-major SGEMM over raw device pointers, on the stream under test."""
+"""cuBLAS as the peer: row-major float32 and float16 GEMM over raw device pointers, on the stream under test."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import sys
 
 _N, _T = 0, 1
 _DEFAULT = 0  # true fp32, no TF32
+_HALF, _COMPUTE_32F, _DEFAULT_ALGORITHM = 2, 68, -1
 
 
 def find_libcublas() -> str | None:
@@ -49,40 +50,18 @@ class Cublas:
         if status != 0:
             raise RuntimeError(f"{name}: cuBLAS status {status}")
 
-    def sgemm(
-        self,
-        layout: str,
-        m: int,
-        n: int,
-        k: int,
-        alpha: float,
-        a: int,
-        lda: int,
-        b: int,
-        ldb: int,
-        beta: float,
-        c: int,
-        ldc: int,
-    ) -> None:
-        """Row-major C[m,n] = alpha op(A) op(B) + beta C; `layout` is two of n and t for A and B.
+    def gemm(self, dtype: str, layout: str, m: int, n: int, k: int, a: int, lda: int, b: int, ldb: int, c: int) -> None:
+        """Row-major C[m,n] = op(A) op(B), contiguous rows of C; `layout` is two of n and t for A and B. float16 has
+        float32 sums.
 
         cuBLAS is column-major, so it is asked for C^T = op(B)^T op(A)^T: operands swapped, letters kept.
         """
         op = {"n": _N, "t": _T}
-        self._call(
-            "cublasSgemm_v2",
-            self.handle,
-            op[layout[1]],
-            op[layout[0]],
-            n,
-            m,
-            k,
-            C.byref(C.c_float(alpha)),
-            C.c_void_p(b),
-            ldb,
-            C.c_void_p(a),
-            lda,
-            C.byref(C.c_float(beta)),
-            C.c_void_p(c),
-            ldc,
-        )
+        shape = (self.handle, op[layout[1]], op[layout[0]], n, m, k)
+        one, zero = C.byref(C.c_float(1.0)), C.byref(C.c_float(0.0))
+        if dtype == "float32":
+            self._call("cublasSgemm_v2", *shape, one, C.c_void_p(b), ldb, C.c_void_p(a), lda, zero, C.c_void_p(c), n)
+            return
+        kind = C.c_int(_HALF)
+        operands = (one, C.c_void_p(b), kind, ldb, C.c_void_p(a), kind, lda, zero, C.c_void_p(c), kind, n)
+        self._call("cublasGemmEx", *shape, *operands, C.c_int(_COMPUTE_32F), C.c_int(_DEFAULT_ALGORITHM))

@@ -11,7 +11,8 @@ void bind_gemm(py::module_& m) {
       "dot",
       [](const Tensor& a, const Tensor& b, std::optional<Tensor> out, float alpha, float beta,
          const std::optional<Tensor>& bias, bool relu, bool relu_first, const std::string& rounding, std::uint64_t seed,
-         std::uint64_t offset, int bits, const py::object& stream, const std::string& tile, std::int64_t splits) {
+         std::uint64_t offset, int bits, const py::object& stream, const std::string& tile, std::int64_t splits,
+         bool tensor_cores) {
         GemmOptions options;
         options.alpha = alpha;
         options.beta = beta;
@@ -22,6 +23,7 @@ void bind_gemm(py::module_& m) {
         options.stream = stream_from(stream);
         options.tile = tile;
         options.splits = splits;
+        options.tensor_cores = tensor_cores;
         const py::gil_scoped_release release;
         if (!out) return dot(a, b, options);
         gemm(a, b, *out, options);
@@ -29,7 +31,7 @@ void bind_gemm(py::module_& m) {
       },
       py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha"), py::arg("beta"), py::arg("bias"), py::arg("relu"),
       py::arg("relu_first"), py::arg("rounding"), py::arg("seed"), py::arg("offset"), py::arg("bits"),
-      py::arg("stream"), py::arg("tile"), py::arg("splits") = 0);
+      py::arg("stream"), py::arg("tile"), py::arg("splits") = 0, py::arg("tensor_cores") = true);
 }
 
 }  // namespace nervanagpu::python

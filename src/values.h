@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nervanagpu/dtype.hpp"
+#include "nervanagpu/tensor_map.hpp"
 #include "src/device.h"
 
 namespace nervanagpu {
@@ -16,6 +17,7 @@ class Values {
   Values& u32(std::int64_t v) { return put(Kind::u32, static_cast<std::int64_t>(static_cast<std::uint32_t>(v))); }
   Values& s32(std::int64_t v) { return put(Kind::s32, static_cast<std::int32_t>(v)); }
   Values& f32(float v);
+  Values& map(const EncodedTensorMap& m);  // 0 to conditions
   // alpha or beta of a result of `type`: kernels with integer sums take them as integers.
   Values& scalar(float v, Dtype type);
   // A divisor and its magic numbers.
@@ -27,7 +29,7 @@ class Values {
   void launch(Device& device, const Kernel& kernel, const Grid& grid, StreamId stream) const;
 
  private:
-  enum class Kind : std::uint8_t { u64, u32, s32, f32 };
+  enum class Kind : std::uint8_t { u64, u32, s32, f32, map };
   Values& put(Kind kind, std::int64_t v) {
     kinds_.push_back(kind);
     numbers_.push_back(v);
@@ -36,6 +38,7 @@ class Values {
 
   std::vector<Kind> kinds_;
   std::vector<std::int64_t> numbers_;
+  std::vector<EncodedTensorMap> maps_;
 };
 
 }  // namespace nervanagpu

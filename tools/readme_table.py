@@ -22,25 +22,27 @@ NETWORKS = {
 
 
 def gemm(result: dict) -> str:
-    """One line a case, one column a layout: our TFLOPS and the ratio to the peer."""
-    cells = {(r["case"], r["layout"]): r for r in result["rows"]}
-    layouts = list(dict.fromkeys(r["layout"] for r in result["rows"]))
+    """One line a case, one column a dtype and layout: our TFLOPS and the ratio to the peer."""
+    cells = {(r["case"], r["dtype"], r["layout"]): r for r in result["rows"]}
+    columns = list(dict.fromkeys((r["dtype"], r["layout"]) for r in result["rows"]))
     lines = [
-        "| m x n x k | "
-        + " | ".join(f"{lay.upper()}: TFLOPS (x {result['rows'][0]['peer']})" for lay in layouts)
-        + " |",
-        "|---|" + "---|" * len(layouts),
+        "| m x n x k | " + " | ".join(f"{dtype} {layout.upper()}" for dtype, layout in columns) + " |",
+        "|---|" + "---|" * len(columns),
     ]
     for case in dict.fromkeys(r["case"] for r in result["rows"]):
-        row = [cells[case, lay] for lay in layouts]
-        lines.append(f"| {case} | " + " | ".join(f"{r['tflops']:.1f} ({r['ratio']:.2f})" for r in row) + " |")
-    worst = max(r["max_err"] for r in result["rows"])
-    peer = max(r["peer_max_err"] for r in result["rows"])
+        row = [cells.get((case, *c)) for c in columns]
+        shown = [f"{r['tflops']:.{int(r['tflops'] < 100)}f} ({r['ratio']:.2f})" if r else "" for r in row]
+        lines.append(f"| {case} | " + " | ".join(shown) + " |")
+    errors = []
+    for dtype in dict.fromkeys(dtype for dtype, _ in columns):
+        rows = [r for r in result["rows"] if r["dtype"] == dtype]
+        worst, peer = max(r["max_err"] for r in rows), max(r["peer_max_err"] for r in rows)
+        errors.append(f"{dtype} {worst:.1e}, cuBLAS {peer:.1e}")
     lines += [
         "",
-        f"{result['gpu']}, driver {result['driver']}, SM clock {result['clocks']['sm']} MHz and "
-        f"{float(result['power']['draw']):.0f} W a second into NN 4096, commit {result['commit'][:12]}. "
-        f"Largest error over \\|A\\|\\|B\\|: {worst:.1e}, cuBLAS {peer:.1e}.",
+        f"TFLOPS (and times {result['rows'][0]['peer']}). {result['gpu']}, driver {result['driver']}, SM clock "
+        f"{result['clocks']['sm']} MHz and {float(result['power']['draw']):.0f} W a second into NN 4096 float32, commit "
+        f"{result['commit'][:12]}. Largest error over \\|A\\|\\|B\\|: {'; '.join(errors)}.",
     ]
     return "\n".join(lines)
 

@@ -2,7 +2,8 @@
 //
 // Each element is one chain of multiply-adds in ascending k; where that leaves multiprocessors idle, k is cut into parts
 // that are summed apart and then added in ascending order. The number of parts is a function of m, n, k and the types:
-// the bits of C depend on the problem alone, not on tile, device, layout or timing.
+// the bits of C depend on the problem alone, not on tile, device, layout or timing. Except that float16 matrices whose rows
+// begin at multiples of 16 bytes are multiplied by the tensor cores of sm_90a, 16 products at a time (docs/numerics.md).
 //
 //   A, B       C         sums       alpha, beta       bias
 //   float32    float32   float32    any               float32
@@ -30,6 +31,7 @@ struct GemmOptions {
   bool relu_first = false;       // C = max(alpha * A B, 0) + beta * C + bias instead, as the 2015 library has it
   Rounding rounding;             // of a float C
   std::int64_t splits = 0;  // parts of k; 0: the library chooses. 1: row i of C does not depend on m, nor column j on n
+  bool tensor_cores = true;  // float16: false has chains of multiply-adds everywhere
   Stream stream;
   std::string tile;  // "128x128": only kernels of this tile; empty: the library chooses
 };
@@ -54,7 +56,8 @@ struct GemmProblem {
   bool relu_first = false;
   Dtype a_type = Dtype::float32, b_type = Dtype::float32, c_type = Dtype::float32, bias_type = Dtype::float32;
   Rounding rounding;
-  std::int64_t splits = 0;      // parts of k; 0: the library chooses, 1 if there is no workspace
+  std::int64_t splits = 0;  // parts of k; 0: the library chooses, 1 if there is no workspace
+  bool tensor_cores = true;
   std::uint64_t workspace = 0;  // gemm_workspace() bytes, aligned to 16; 0: none
 };
 

@@ -173,6 +173,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   p.lda = la.leading;
   p.ldb = lb.leading;
   p.splits = options.splits;
+  p.tensor_cores = options.tensor_cores;
   const Workspace workspace(gemm_workspace(p), options.stream);
   p.workspace = workspace.address();
   gemm(p, options.stream, options.tile);

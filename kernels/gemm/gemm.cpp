@@ -6,6 +6,8 @@
 #include <string>
 
 #include "kernels/gemm/cost.h"
+#include "kernels/gemm/flags.h"
+#include "kernels/gemm/hgemm.h"
 #include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/error.hpp"
 #include "src/select_device.h"
@@ -20,20 +22,7 @@ constexpr std::int64_t kMaxLeading = std::int64_t{1} << 29;  // lda, ldb, ldc li
 constexpr std::int64_t kMaxGridY = 32768;
 constexpr std::int64_t kMostSplits = 65535;
 
-// What a kernel is told about the epilogue: gemm.sass.
-std::uint32_t flags_of(const GemmProblem& p) {
-  std::uint32_t flags = 0;
-  if (p.beta != 0.0F) flags |= 1U << 0;
-  if (p.relu) flags |= 1U << 1;
-  if (p.bias != 0 && !p.bias_per_row) flags |= 1U << 2;
-  if (p.bias != 0 && p.bias_type == Dtype::float16) flags |= 1U << 3;
-  if (p.rounding.stochastic) flags |= 1U << 4;
-  if (p.relu_first) flags |= 1U << 6;
-  if (p.bias != 0 && p.bias_per_row) flags |= 1U << 7;
-  return flags;
-}
-
-// The same for sgemm.sass, which has fewer of them.
+// What sgemm.sass is told about the epilogue: less than flags.h has.
 std::uint32_t sgemm_flags_of(const GemmProblem& p) {
   const std::uint32_t bias = p.bias == 0 ? 0U : (p.bias_per_row ? 2U : 1U);
   return (p.beta != 0.0F ? 1U : 0U) | (p.relu ? 2U : 0U) | bias << 2;
@@ -43,17 +32,17 @@ bool integer(const GemmProblem& p) {
   return p.c_type == Dtype::int32;
 }
 
-std::int64_t kept_bits(const GemmProblem& p) {
-  return p.rounding.bits != 0 ? p.rounding.bits : (p.c_type == Dtype::float16 ? 10 : 15);
-}
-
 bool is_sgemm(const Kernel& k) {
   return k.manifest().op == "sgemm";
 }
 
-constexpr std::uint32_t kPartial = 32;  // sums as they are, into the workspace
+bool is_hgemm(const Kernel& k) {
+  return k.manifest().op == "hgemm";
+}
 
-Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
+// device: see hgemm.h.
+Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device* device) {
+  if (is_hgemm(k)) return hgemm::values(k, p, splits, device);
   Values v;
   v.u64(p.a).u64(p.b);
   if (is_sgemm(k)) {
@@ -73,6 +62,7 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
 
 // The model's clocks, and what the kernels of one tile differ in.
 double cost_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
+  if (is_hgemm(k)) return hgemm::clocks(p, k.number("BM"), k.number("BN"), splits, multiprocessors);
   // Elements that are loaded one at a time take more copy instructions.
   const double copies = is_sgemm(k) ? (k.number("VA") == 4 ? 0.0 : 0.01) + (k.number("VB") == 4 ? 0.0 : 0.01)
                                     : (k.number("V") == 4 ? 0.03 : 0.4);
@@ -105,6 +95,8 @@ bool is_for(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::str
   if (is_sgemm(k)) {
     const bool plain = p.a_type == Dtype::float32 && p.b_type == Dtype::float32 && p.c_type == Dtype::float32;
     if (!plain || p.rounding.stochastic || p.relu_first || splits > 1) return false;
+  } else if (is_hgemm(k)) {  // its partial sums are another variant
+    if (!is("XT", word_of(p.a_type)) || !is("YT", splits > 1 ? "f32" : word_of(p.c_type))) return false;
   } else if (!is("XT", word_of(p.a_type)) || !is("WT", word_of(p.b_type)) || !is("YT", word_of(p.c_type))) {
     return false;
   }
@@ -194,16 +186,20 @@ void check(const GemmProblem& p) {
   check_address("bias", p.bias, p.bias_type, false);
   if (p.workspace % 16 != 0) refuse("address of workspace", static_cast<std::int64_t>(p.workspace), "a multiple of 16");
   if (p.splits < 0 || p.splits > kMostSplits) refuse("splits", p.splits, "0 to " + std::to_string(kMostSplits));
-  if (splits_of(p) > 1 && p.workspace == 0) {
-    throw InvalidArgument("gemm: splits is " + std::to_string(p.splits) +
-                          " and workspace is 0; needs gemm_workspace(), " + std::to_string(gemm_workspace(p)) +
-                          " bytes");
-  }
 }
 
 namespace {
 
-std::vector<const Kernel*> candidates(const Registry& registry) {
+bool on_tensor_cores(const Registry& registry, const GemmProblem& p) {
+  return !registry.of_op("hgemm").empty() && hgemm::takes(p);
+}
+
+// The kernels of the problem's class: whichever of them is taken, the result has the same bits.
+std::vector<const Kernel*> candidates(const Registry& registry, const GemmProblem& p) {
+  if (on_tensor_cores(registry, p)) {
+    const auto all = registry.of_op("hgemm");
+    return {all.begin(), all.end()};
+  }
   const auto first = registry.of_op("sgemm");
   const auto more = registry.of_op("gemm");
   std::vector<const Kernel*> out(first.begin(), first.end());
@@ -213,17 +209,25 @@ std::vector<const Kernel*> candidates(const Registry& registry) {
 
 }  // namespace
 
-std::int64_t splits_of(const GemmProblem& p) {
+std::int64_t splits_of(const Registry& registry, const GemmProblem& p) {
   if (p.m <= 0 || p.n <= 0 || p.k <= 0 || p.m * p.n >= kMaxLength || p.m * p.ldc >= kMaxLength) return 1;
-  if (p.splits == 0) return p.workspace == 0 ? 1 : best_splits(p);
+  if (p.splits == 0 && p.workspace == 0) return 1;
+  if (on_tensor_cores(registry, p)) return hgemm::splits_of(p);
+  if (p.splits == 0) return best_splits(p);
   return ceil_div(p.k, chunk_of(p.k, p.splits));
 }
 
 std::vector<Plan> plans(const Registry& registry, int multiprocessors, const GemmProblem& p, std::string_view tile) {
-  const std::int64_t splits = splits_of(p);
+  const std::int64_t splits = splits_of(registry, p);
   std::vector<Plan> out;
-  for (const Kernel* k : candidates(registry)) {
-    if (!is_for(*k, p, splits, tile) || k->unmet(values_of(*k, p, splits).numbers()) != nullptr) continue;
+  for (const Kernel* k : candidates(registry, p)) {
+    if (!is_for(*k, p, splits, tile)) continue;
+    if (k->unmet(values_of(*k, p, splits, nullptr).numbers()) != nullptr) continue;
+    const double cost = cost_of(*k, p, splits, std::max(multiprocessors, 1));
+    if (is_hgemm(*k)) {
+      out.push_back({k, hgemm::grid(*k, p, splits, multiprocessors), splits, cost});
+      continue;
+    }
     const int bm = k->number("BM");
     const int bn = k->number("BN");
     const std::int64_t tiles_m = ceil_div(p.m, bm);
@@ -233,7 +237,7 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
     const std::int64_t z = is_sgemm(*k) ? ceil_div(tiles_n, y) : splits;
     const Grid grid = {static_cast<std::uint32_t>(tiles_m), static_cast<std::uint32_t>(y),
                        static_cast<std::uint32_t>(z)};
-    out.push_back({k, grid, splits, cost_of(*k, p, splits, std::max(multiprocessors, 1))});
+    out.push_back({k, grid, splits, cost});
   }
   std::stable_sort(out.begin(), out.end(), [](const Plan& a, const Plan& b) { return a.cost < b.cost; });
   return out;
@@ -242,11 +246,11 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
 Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& problem, std::string_view tile) {
   const std::vector<Plan> all = plans(registry, multiprocessors, problem, tile);
   if (!all.empty()) return all.front();
-  const std::int64_t splits = splits_of(problem);
+  const std::int64_t splits = splits_of(registry, problem);
   std::string why;
-  for (const Kernel* k : candidates(registry)) {
+  for (const Kernel* k : candidates(registry, problem)) {
     const Condition* unmet =
-        is_for(*k, problem, splits, tile) ? k->unmet(values_of(*k, problem, splits).numbers()) : nullptr;
+        is_for(*k, problem, splits, tile) ? k->unmet(values_of(*k, problem, splits, nullptr).numbers()) : nullptr;
     if (unmet != nullptr) why += "\n  " + k->name() + " needs " + unmet->text();
   }
   std::string asked = tile.empty() ? "" : " with tile " + std::string(tile);
@@ -280,7 +284,7 @@ split_sum::Sum sum_of(const GemmProblem& p, std::int64_t splits) {
 void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId stream) {
   split_sum::Plan sum;  // found before anything is queued
   if (plan.splits > 1) sum = split_sum::plan(device.registry(), sum_of(p, plan.splits));
-  values_of(*plan.kernel, p, plan.splits).launch(device, *plan.kernel, plan.grid, stream);
+  values_of(*plan.kernel, p, plan.splits, &device).launch(device, *plan.kernel, plan.grid, stream);
   if (plan.splits > 1) sum.values.launch(device, *sum.kernel, sum.grid, stream);
 }
 
@@ -289,7 +293,7 @@ void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId str
 std::size_t gemm_workspace(const GemmProblem& problem) {
   GemmProblem p = problem;
   p.workspace = 16;  // as if there were one
-  const std::int64_t splits = sgemm::splits_of(p);
+  const std::int64_t splits = sgemm::splits_of(current_device().registry(), p);
   return splits > 1 ? static_cast<std::size_t>(splits * p.m * p.n) * 4 : 0;
 }
 
@@ -299,6 +303,11 @@ void gemm(const GemmProblem& problem, const Stream& stream, const std::string& t
   GemmProblem p = problem;
   if (p.k == 0) p.a = p.b = 0, p.lda = p.ldb = 0;  // never read, whatever they are
   Device& device = current_device();
+  if (p.workspace == 0 && sgemm::splits_of(device.registry(), p) > 1) {
+    throw InvalidArgument("gemm: splits is " + std::to_string(p.splits) +
+                          " and workspace is 0; needs gemm_workspace(), " + std::to_string(gemm_workspace(p)) +
+                          " bytes");
+  }
   sgemm::launch(device, sgemm::choose(device.registry(), device.info().multiprocessors, p, tile), p, stream.handle());
 }
 

@@ -1,4 +1,4 @@
-// Problem -> kernel -> launch. The kernels' contract is at the top of sgemm.sass and gemm.sass.
+// Problem -> kernel -> launch. The kernels' contract is at the top of sgemm.sass, gemm.sass and hgemm.sass.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace nervanagpu::sgemm {
 void check(const GemmProblem& problem);
 
 // Parts of k that are summed apart. It depends on the problem alone (and on whether it has a workspace).
-std::int64_t splits_of(const GemmProblem& problem);
+std::int64_t splits_of(const Registry& registry, const GemmProblem& problem);
 
 struct Plan {
   const Kernel* kernel = nullptr;

@@ -243,6 +243,7 @@ def dot(
     stream: Stream | None,
     tile: str,
     splits: int = 0,
+    tensor_cores: bool = True,
 ) -> GPUTensor: ...
 def nn_convert(
     from_: GPUTensor,

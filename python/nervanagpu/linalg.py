@@ -28,6 +28,7 @@ def dot(
     offset: int = 0,
     bits: int = 0,
     splits: int = 0,
+    tensor_cores: bool = True,
 ) -> GPUTensor:
     """out = act(alpha * a @ b + beta * out + bias); returns `out`, or a new tensor.
 
@@ -40,10 +41,13 @@ def dot(
     bits (float16: 1 to 10, float32: 1 to 15; 0: the most). The same bits on every device.
     splits: parts of k that are summed apart and then added in order; 0: as many as this m, n and k call for (a function
     of them alone). With 1, a row of the result does not depend on the other rows, nor on how many there are.
+    tensor_cores: float16 matrices whose rows begin at multiples of 16 bytes are multiplied by the tensor cores of
+    sm_90a, 16 products at a time (docs/numerics.md); False has chains of multiply-adds everywhere.
     stream: where the work is queued. tile: only kernels of that tile, for example "128x128".
 
     ValueError: shapes that do not fit, `out` sharing memory with another argument. TypeError: dtypes that do not fit.
-    The bits of the result depend on the arguments alone, not on the device, the tile or the strides.
+    The bits of the result depend on the arguments alone, not on the device, the tile or (but for `tensor_cores`) the
+    strides.
     """
     _check_tensor("a", a)
     _check_tensor("b", b)
@@ -51,6 +55,6 @@ def dot(
         _check_tensor("out", out)
     if bias is not None:
         _check_tensor("bias", bias)
-    rest = (relu, relu_first, rounding, seed, offset, bits, stream, tile or "", splits)
+    rest = (relu, relu_first, rounding, seed, offset, bits, stream, tile or "", splits, tensor_cores)
     result = _core.dot(a, b, out, alpha, beta, bias, *rest)
     return result if out is None else out

@@ -1,0 +1,29 @@
+// What a GEMM kernel is told about its epilogue: the bits of `flags` in gemm.sass and hgemm.sass.
+#pragma once
+
+#include <cstdint>
+
+#include "nervanagpu/gemm.hpp"
+
+namespace nervanagpu::sgemm {
+
+inline constexpr std::uint32_t kPartial = 1U << 5;  // gemm.sass: sums as they are, into the workspace
+
+inline std::uint32_t flags_of(const GemmProblem& p) {
+  std::uint32_t flags = 0;
+  if (p.beta != 0.0F) flags |= 1U << 0;
+  if (p.relu) flags |= 1U << 1;
+  if (p.bias != 0 && !p.bias_per_row) flags |= 1U << 2;
+  if (p.bias != 0 && p.bias_type == Dtype::float16) flags |= 1U << 3;
+  if (p.rounding.stochastic) flags |= 1U << 4;
+  if (p.relu_first) flags |= 1U << 6;
+  if (p.bias != 0 && p.bias_per_row) flags |= 1U << 7;
+  return flags;
+}
+
+// Mantissa bits that stochastic rounding keeps.
+inline std::int64_t kept_bits(const GemmProblem& p) {
+  return p.rounding.bits != 0 ? p.rounding.bits : (p.c_type == Dtype::float16 ? 10 : 15);
+}
+
+}  // namespace nervanagpu::sgemm
