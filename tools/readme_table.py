@@ -40,9 +40,9 @@ def gemm(result: dict) -> str:
         errors.append(f"{dtype} {worst:.1e}, cuBLAS {peer:.1e}")
     lines += [
         "",
-        f"TFLOPS (and times {result['rows'][0]['peer']}). {result['gpu']}, driver {result['driver']}, SM clock "
-        f"{result['clocks']['sm']} MHz and {float(result['power']['draw']):.0f} W a second into NN 4096 float32, commit "
-        f"{result['commit'][:12]}. Largest error over \\|A\\|\\|B\\|: {'; '.join(errors)}.",
+        f"TFLOPS (and times {result['rows'][0]['peer']}). {result['gpu']}, driver {result['driver']}, commit "
+        f"{result['commit'][:12]}; SM clock {result['clocks']['sm']} MHz and {float(result['power']['draw']):.0f} W "
+        f"a second into NN 4096 float32. Largest error over \\|A\\|\\|B\\|: {'; '.join(errors)}.",
     ]
     return "\n".join(lines)
 
