@@ -39,7 +39,7 @@ class Draw:
 
 
 def gemms() -> dict[str, Callable[[Draw], ng.GPUTensor]]:
-    """float16 and bytes in every layout, at shapes that take scalar and vector kernels."""
+    """float16 and bytes in every layout, at shapes that take scalar and vector kernels of multiply-adds."""
     out: dict[str, Callable[[Draw], ng.GPUTensor]] = {}
     for dtype, layout, (m, n, k), how in itertools.product(
         ["float16", "float32", "int8", "uint8"], ["nn", "nt", "tn", "tt"], [(65, 33, 50), (64, 132, 96)], [0, 1]
@@ -50,7 +50,7 @@ def gemms() -> dict[str, Callable[[Draw], ng.GPUTensor]]:
         def run(d: Draw, dtype: str = dtype, layout: str = layout, m: int = m, n: int = n, k: int = k, how: int = how):
             a = d((k, m), dtype).T if layout[0] == "t" else d((m, k), dtype)
             b = d((n, k), dtype).T if layout[1] == "t" else d((k, n), dtype)
-            return ng.dot(a, b, relu=bool(how), **ROUNDINGS[how])
+            return ng.dot(a, b, relu=bool(how), tensor_cores=False, **ROUNDINGS[how])
 
         out[f"gemm {dtype} {layout} {m}x{n}x{k} {how}"] = run
     return out
