@@ -28,11 +28,24 @@ std::string tags::name(std::uint16_t tag) {
   return numbered("R", tag);
 }
 
+Checker::Checker(Grid& grid) : grid_(grid) {
+  shadow_.name_by([&grid](std::uint32_t pc) { return named(*grid.kernel, pc); });
+}
+
+std::string named(const Kernel& kernel, std::uint32_t pc) {
+  std::string text = kernel.text[pc];
+  if (pc < kernel.lines.size() && kernel.lines[pc].line != 0) {
+    text += " in line " + std::to_string(kernel.lines[pc].line);
+  }
+  return text;
+}
+
 void Checker::begin(Cta& cta) {
   cta.checker = this;
   state_.assign(cta.warps.size(), WarpState{});
   shadow_.reset(static_cast<std::uint32_t>(cta.shared.size()), static_cast<std::uint32_t>(cta.warps.size()));
   marks_.reset(static_cast<std::uint32_t>(cta.shared.size()), static_cast<std::uint32_t>(cta.warps.size()));
+  stores_.reset(static_cast<std::uint32_t>(cta.shared.size()), static_cast<std::uint32_t>(cta.warps.size()));
   for (Warp& w : cta.warps) w.checker = this;
 }
 
@@ -105,7 +118,7 @@ void Checker::shared_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t 
   std::string detail;
   const char* wrong = shadow_.access(w.index, offset, bytes, static_cast<Shadow::Kind>(intent), detail);
   if (wrong != nullptr) found(w, u, lane, wrong, std::move(detail));
-  if (intent != Intent::kLoad && !marks_.empty()) check_marks(w, u, lane, offset, bytes);
+  if (intent != Intent::kLoad) check_marks(w, u, lane, offset, bytes);
 }
 
 void Checker::barrier_completed(Cta& cta, unsigned number, const std::array<std::uint32_t, kLanes>&) {
@@ -132,6 +145,7 @@ void Checker::await(WarpState& s, Warp& w, unsigned sb, unsigned keep, int gap) 
     auto& read = s.read_done[static_cast<std::size_t>(o.read_queue)];
     read = std::max(read, o.in_read_queue);
     if (o.async != 0) shadow_.async_awaited(w.index, o.async);
+    if (o.stores != 0) stores_.awaited(w.index, o.stores, shadow_.seen(w.index)[w.index]);
   }
   s.done[sb] = std::max(s.done[sb], until);
 }
@@ -275,7 +289,7 @@ void Checker::issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std:
   if (op.write_sb < kScoreboards) {
     number = raise(s, op.write_sb,
                    {s.clock, op.least, in_queue, op.commits_async ? shadow_.async_count(w.index) : 0, op.queue,
-                    op.read_queue, in_read_queue});
+                    op.read_queue, in_read_queue, op.commits_stores ? stores_.count(w.index) : 0});
   }
   std::uint32_t read_number = 0;
   if (op.read_sb < kScoreboards) {

@@ -13,6 +13,7 @@
 
 #include "sass/emulate/access_lane.h"
 #include "sass/emulate/shadow.h"
+#include "sass/emulate/store_marks.h"
 #include "sass/emulate/tensor_marks.h"
 #include "sass/emulate/warp.h"
 #include "sass/isa/latency.h"
@@ -21,6 +22,8 @@ namespace nervanagpu::sass::emulate {
 
 class Kernel;
 struct Grid;
+
+std::string named(const Kernel& kernel, std::uint32_t pc);  // an instruction and its line
 
 // All register files in one numbering.
 namespace tags {
@@ -68,6 +71,7 @@ struct CheckOp {
   bool by_scoreboard = false;              // results need a scoreboard
   bool late = false;                       // some sources are read after issue
   bool commits_async = false;              // LDGDEPBAR
+  bool commits_stores = false;             // UTMACMDFLUSH
   bool frees_reads = false;                // BAR before sm_70: memory operations have read their sources
   bool by_reads = false;                   // its results, predicates, are there when its sources were read
   bool always_counts = false;              // before sm_70 its scoreboards count even if its guard is false
@@ -98,7 +102,7 @@ QuickOp quick_op(const CheckOp& op, Handler body);  // body nullptr: it has a gu
 
 class Checker {
  public:
-  explicit Checker(Grid& grid) : grid_(grid) {}
+  explicit Checker(Grid& grid);
 
   void begin(Cta& cta);             // a CTA starts
   void end(Cta& cta);               // a CTA has ended
@@ -109,13 +113,21 @@ class Checker {
   [[nodiscard]] bool again(const Uop* u, const char* what, const Warp& w);
   void shared_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent);
   void tensor_read(Warp& w, const Uop* u, std::uint32_t offset);  // 16 bytes of shared memory, by an HGMMA
+  // A copy into this CTA's shared memory, maybe of another's warp, that completes at its mbarrier; and what it writes.
+  std::uint32_t copy_begins(const Warp& w, const Uop* u, std::uint32_t mbarrier);
+  void engine_write(Warp& w, const Uop* u, std::uint32_t copy, std::uint32_t offset, unsigned bytes);
+  void engine_read(Warp& w, const Uop* u, std::uint32_t offset, unsigned bytes);
+  // A copy out of it to global memory, and 16 bytes that it reads.
+  void store_begins(const Warp& w) { stores_.issued(w.index); }
+  void store_read(Warp& w, const Uop* u, std::uint32_t offset);
+  void fenced(const Warp& w) { shadow_.fenced(w.index); }  // FENCE.VIEW.ASYNC
   void mbarrier_made(const Warp& w, std::uint32_t address) {
     shadow_.mbarrier_made(address);
     shadow_.written(address - w.shared_base, 2);
   }
   void mbarrier_arrived(Warp& w, std::uint32_t address, bool ends) { shadow_.mbarrier_arrive(w.index, address, ends); }
   void mbarrier_observed(Warp& w, std::uint32_t address);
-  void mbarrier_remote(std::uint32_t address) { shadow_.mbarrier_remote(address); }
+  void mbarrier_remote(std::uint32_t address, bool ends) { shadow_.mbarrier_remote(address, ends); }
   void cluster_arrived(Warp& w) { shadow_.mbarrier_arrive(w.index, Shadow::kClusterBarrier, false); }
   void cluster_completed() { shadow_.phase_over(Shadow::kClusterBarrier); }
   void cluster_passed(Warp& w);
@@ -168,6 +180,7 @@ class Checker {
     Queue queue = Queue::kNone;
     ReadQueue read_queue = ReadQueue::kNone;
     std::uint32_t in_read_queue = 0;
+    std::uint32_t stores = 0;  // UTMACMDFLUSH: copies that it covers
   };
   // HGMMA instructions of a warp, numbered from 1.
   static constexpr std::uint8_t kTensorReader = 0x80;  // of Tag::readers
@@ -207,12 +220,19 @@ class Checker {
   void check_owned(WarpState& s, Warp& w, const Uop* u, const CheckOp& op);
   void check_arrived(WarpState& s, Warp& w, const Uop* u, const CheckOp& op);
   void issue_tensor(WarpState& s, Warp& w, const Uop* u, const CheckOp& op);
-  void check_marks(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes);
+  // A write: whether HGMMA or a copy still read there.
+  void check_marks(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes) {
+    if (!marks_.empty()) check_products(w, u, lane, offset, bytes);
+    if (!stores_.empty()) check_stores(w, u, lane, offset, bytes);
+  }
+  void check_products(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes);
+  void check_stores(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes);
 
   Grid& grid_;
   std::vector<WarpState> state_;
   Shadow shadow_;
   TensorMarks marks_;
+  StoreMarks stores_;
   std::vector<std::pair<std::uint16_t, std::array<std::uint32_t, kLanes>>> poisoned_;  // rows to put back
   std::map<std::pair<std::string, std::uint32_t>, Finding> findings_;
 };

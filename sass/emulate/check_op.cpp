@@ -76,6 +76,7 @@ CheckOp check_op(Arch arch, const Inst& inst) {
   op.read_queue = read_queue_of(inst);
   op.late = reads_late(inst);
   op.commits_async = inst.op == Op::LDGDEPBAR;
+  op.commits_stores = inst.op == Op::UTMACMDFLUSH;
   bool register_result = false;
   for (const Access& a : accesses(inst)) {
     register_result = register_result || (a.write && a.file == RegFile::kGpr);

@@ -8,18 +8,6 @@
 #include "sass/emulate/lanes.h"
 
 namespace nervanagpu::sass::emulate {
-namespace {
-
-std::string named(const Kernel& kernel, std::uint32_t pc) {
-  std::string text = kernel.text[pc];
-  if (pc < kernel.lines.size() && kernel.lines[pc].line != 0) {
-    text += " in line " + std::to_string(kernel.lines[pc].line);
-  }
-  return text;
-}
-
-}  // namespace
-
 bool Checker::owned(const WarpState& s, std::uint16_t tag) {
   return tag < tags::kUGpr && std::max(s.tensor.writes[tag], s.tensor.reads[tag]) > s.tensor.done;
 }
@@ -95,11 +83,11 @@ void Checker::issue_tensor(WarpState& s, Warp& w, const Uop* u, const CheckOp& o
 }
 
 void Checker::tensor_read(Warp& w, const Uop* u, std::uint32_t offset) {
-  shared_access(w, u, 0, offset, 16, Intent::kLoad);
+  engine_read(w, u, offset, 16);
   marks_.read(w.index, state_[w.index].tensor.issued + 1, static_cast<std::uint32_t>(u - w.code), offset);
 }
 
-void Checker::check_marks(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes) {
+void Checker::check_products(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes) {
   const auto conflict = marks_.write(w.index, offset, bytes, shadow_.seen(w.index));
   if (!conflict || again(u, "shared memory in use by HGMMA", w)) return;
   found(w, u, lane, "shared memory in use by HGMMA",

@@ -65,19 +65,28 @@ bool in_shared(Warp& w, const Uop* u, std::uint32_t address, std::uint64_t bytes
   return true;
 }
 
-std::byte* shared(Warp& w, const Uop* u, std::uint32_t address, unsigned bytes, Intent intent) {
-  const std::uint32_t at = address & kRankOffset;
-  if (w.checker != nullptr) note_shared(w, u, 0, at, bytes, intent);
-  return w.shared + (at - w.shared_base);
+// 16 bytes that a copy reads; `out`: it goes to global memory, and UTMACMDFLUSH waits for it.
+const std::byte* read_shared(Warp& w, const Uop* u, std::uint32_t address, bool out = true) {
+  const std::uint32_t offset = (address & kRankOffset) - w.shared_base;
+  if (w.checker != nullptr && out) w.checker->store_read(w, u, offset);
+  if (w.checker != nullptr && !out) w.checker->engine_read(w, u, offset, 16);
+  return w.shared + offset;
 }
 
+// A CTA that a copy goes to. Checked mode numbers the copy there; 0: its mbarrier is another CTA's, so that nobody here can
+// know when it is done.
+struct Target {
+  Cta* cta = nullptr;
+  std::uint32_t copy = 0;
+};
+
 // The CTAs that a copy goes to: that of the address, or those of the mask, at the same offset. Empty after a fault.
-std::vector<Cta*> targets(Warp& w, const Uop* u, std::uint32_t address, bool multicast, std::uint32_t mask) {
+std::vector<Target> targets(Warp& w, const Uop* u, std::uint32_t address, bool multicast, std::uint32_t mask) {
   auto& ctas = w.cta->cluster->ctas;
-  std::vector<Cta*> all;
+  std::vector<Target> all;
   if (!multicast) {
-    all.assign(1, cta_of(w, address));
-    if (all[0] != nullptr) return all;
+    all.push_back({cta_of(w, address)});
+    if (all[0].cta != nullptr) return all;
     fault(w, u, kLanes, "the copy engine writes to shared address " + hex(address) + ", of " + no_such_cta(w, address));
     return {};
   }
@@ -86,27 +95,39 @@ std::vector<Cta*> targets(Warp& w, const Uop* u, std::uint32_t address, bool mul
     return {};
   }
   for (Cta& cta : ctas) {
-    if ((mask >> cta.rank & 1) != 0) all.push_back(&cta);
+    if ((mask >> cta.rank & 1) != 0) all.push_back({&cta});
   }
   return all;
 }
 
-// Writes to all of them; counts bytes at the mbarriers of all.
-void write_shared(Warp& w, const Uop* u, const std::vector<Cta*>& to, std::uint32_t address, const std::byte* from,
-                  unsigned bytes) {
-  for (Cta* cta : to) {
-    if (cta == w.cta) {
-      std::memcpy(shared(w, u, address, bytes, Intent::kStore), from, bytes);
-      continue;
-    }
-    if (w.checker != nullptr) note_remote(w, u, 0, *cta, address, bytes, Intent::kStore);
-    std::memcpy(cta->shared.data() + ((address & kRankOffset) - w.shared_base), from, bytes);
+// Checked mode: the copy begins.
+void begin_copies(Warp& w, const Uop* u, std::vector<Target>& to, std::uint32_t barrier, bool multicast) {
+  if (w.checker == nullptr) return;
+  for (Target& t : to) {
+    if (multicast || cta_of(w, barrier) == t.cta) t.copy = t.cta->checker->copy_begins(w, u, barrier & kRankOffset);
   }
 }
-bool complete_all(Warp& w, const Uop* u, const std::vector<Cta*>& to, std::uint32_t barrier, std::uint32_t bytes,
+void note_write(Warp& w, const Uop* u, const Target& t, std::uint32_t address, unsigned bytes) {
+  const std::uint32_t offset = (address & kRankOffset) - w.shared_base;
+  if (t.cta != w.cta) note_remote(w, u, 0, *t.cta, address, bytes, Intent::kStore);
+  if (t.copy != 0) {
+    t.cta->checker->engine_write(w, u, t.copy, offset, bytes);
+  } else if (t.cta == w.cta) {
+    note_shared(w, u, 0, address & kRankOffset, bytes, Intent::kStore);
+  }
+}
+// Writes to all of them; counts bytes at the mbarriers of all.
+void write_shared(Warp& w, const Uop* u, const std::vector<Target>& to, std::uint32_t address, const std::byte* from,
+                  unsigned bytes) {
+  for (const Target& t : to) {
+    if (w.checker != nullptr) note_write(w, u, t, address, bytes);
+    std::memcpy(t.cta->shared.data() + ((address & kRankOffset) - w.shared_base), from, bytes);
+  }
+}
+bool complete_all(Warp& w, const Uop* u, const std::vector<Target>& to, std::uint32_t barrier, std::uint32_t bytes,
                   bool multicast) {
-  for (const Cta* cta : to) {
-    const std::uint32_t at = multicast ? (barrier & kRankOffset) | cta->rank << kRankShift : barrier;
+  for (const Target& t : to) {
+    const std::uint32_t at = multicast ? (barrier & kRankOffset) | t.cta->rank << kRankShift : barrier;
     if (!complete_bytes(w, u, at, bytes)) return false;
   }
   return true;
@@ -200,12 +221,13 @@ const Uop* load_box(Warp& w, const Uop* u) {
   const unsigned group = x.address[0].ureg;
   const std::uint32_t to = w.ureg[group];
   const std::uint32_t barrier = w.ureg[group + 1];
-  const std::vector<Cta*> all = targets(w, u, to, x.flag, x.flag ? scalar(w, x.src[0]) >> 16 : 0);
+  std::vector<Target> all = targets(w, u, to, x.flag, x.flag ? scalar(w, x.src[0]) >> 16 : 0);
   if (all.empty()) return nullptr;
   const auto map = map_at(w, u, pair(w, x.address[1].ureg), x.kind, x.im2col);
   if (!map || !in_shared(w, u, to, shared_bytes(*map), 128)) return nullptr;
   const auto at = coordinates(w, group + 2, x.kind);
   if (!may_begin(w, u, *map, at, false)) return nullptr;
+  begin_copies(w, u, all, barrier, x.flag);
   std::array<std::byte, 256 * 8> row;
   const auto offsets = filter_offsets(x.im2col ? scalar(w, x.src[0]) : 0, x.kind);
   const bool ok = each_row(*map, at, offsets, [&](const BoxRow& r) {
@@ -242,10 +264,11 @@ const Uop* store_box(Warp& w, const Uop* u) {
   if (x.flag2 && !can_reduce(op, type)) return no_reduction(w, u, op, type);
   const auto at = coordinates(w, group + 1, x.kind);
   if (!may_begin(w, u, *map, at, true)) return nullptr;
+  if (w.checker != nullptr) w.checker->store_begins(w);
   std::array<std::byte, 256 * 8> row;
   const bool ok = each_row(*map, at, filter_offsets(0, x.kind), [&](const BoxRow& r) {
     for (std::uint32_t c = 0; c < r.bytes; c += 16) {
-      std::memcpy(row.data() + c, shared(w, u, swizzled(map->swizzle, from + r.offset + c), 16, Intent::kLoad), 16);
+      std::memcpy(row.data() + c, read_shared(w, u, swizzled(map->swizzle, from + r.offset + c)), 16);
     }
     if (r.to <= r.from) return true;
     const std::uint32_t until = (r.to + 15) / 16 * 16;  // whole chunks, also across the end of the tensor's row
@@ -268,10 +291,12 @@ const Uop* copy_block(Warp& w, const Uop* u) {
   const std::uint32_t bytes = (size & 0xffff) * 16;
   const std::uint32_t inside = w.ureg[x.address[x.flag2 ? 0 : 1].ureg];
   if (!in_shared(w, u, inside, bytes, 16)) return nullptr;
-  std::vector<Cta*> all;
+  std::vector<Target> all;
+  const std::uint32_t barrier = x.flag2 ? w.ureg[x.address[0].ureg + 1] : 0;
   if (x.flag2) {
     all = targets(w, u, inside, x.flag, size >> 16);
     if (all.empty()) return nullptr;
+    begin_copies(w, u, all, barrier, x.flag);
   } else if (!is_own(w, u, inside)) {
     return nullptr;
   }
@@ -279,9 +304,9 @@ const Uop* copy_block(Warp& w, const Uop* u) {
     const std::uint32_t from = w.ureg[x.address[1].ureg];
     if (!is_own(w, u, from) || !in_shared(w, u, from, bytes, 16)) return nullptr;
     for (std::uint32_t c = 0; c < bytes; c += 16) {
-      write_shared(w, u, all, inside + c, shared(w, u, from + c, 16, Intent::kLoad), 16);
+      write_shared(w, u, all, inside + c, read_shared(w, u, from + c, false), 16);
     }
-    return complete_all(w, u, all, w.ureg[x.address[0].ureg + 1], bytes, x.flag) ? u + 1 : nullptr;
+    return complete_all(w, u, all, barrier, bytes, x.flag) ? u + 1 : nullptr;
   }
   const std::uint64_t outside = pair(w, x.address[x.flag2 ? 1 : 0].ureg);
   if (outside % 16 != 0) {
@@ -290,14 +315,15 @@ const Uop* copy_block(Warp& w, const Uop* u) {
   }
   std::byte* there = bytes == 0 ? nullptr : global(w, u, outside, bytes, x.flag2 ? "reads" : "writes");
   if (bytes != 0 && there == nullptr) return nullptr;
+  if (w.checker != nullptr && !x.flag2) w.checker->store_begins(w);
   for (std::uint32_t c = 0; c < bytes; c += 16) {
     if (x.flag2) {
       write_shared(w, u, all, inside + c, there + c, 16);
     } else {
-      std::memcpy(there + c, shared(w, u, inside + c, 16, Intent::kLoad), 16);
+      std::memcpy(there + c, read_shared(w, u, inside + c), 16);
     }
   }
-  if (x.flag2 && !complete_all(w, u, all, w.ureg[x.address[0].ureg + 1], bytes, x.flag)) return nullptr;
+  if (x.flag2 && !complete_all(w, u, all, barrier, bytes, x.flag)) return nullptr;
   return u + 1;
 }
 
@@ -317,8 +343,9 @@ const Uop* reduce_block(Warp& w, const Uop* u) {
   }
   std::byte* there = bytes == 0 ? nullptr : global(w, u, outside, bytes, "writes");
   if (bytes != 0 && there == nullptr) return nullptr;
+  if (w.checker != nullptr) w.checker->store_begins(w);
   for (std::uint32_t c = 0; c < bytes; c += 16) {
-    reduce(there + c, shared(w, u, inside + c, 16, Intent::kLoad), 16, op, type);
+    reduce(there + c, read_shared(w, u, inside + c), 16, op, type);
   }
   return u + 1;
 }

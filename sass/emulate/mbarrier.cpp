@@ -70,7 +70,7 @@ void note_arrival(Warp& w, const Uop* u, Cta& cta, std::uint32_t address, bool e
     w.checker->mbarrier_arrived(w, address & kRankOffset, ends);
   } else {
     note_remote(w, u, 0, cta, address, 0, Intent::kAtomic);
-    cta.checker->mbarrier_remote(address & kRankOffset);
+    cta.checker->mbarrier_remote(address & kRankOffset, ends);
   }
 }
 
@@ -188,6 +188,7 @@ const Uop* phase(Warp& w, const Uop* u) {
   ConstRow operand = fetch_raw(w, x.src[0], 0);
   std::uint32_t passed = 0;
   std::uint32_t waits_at = 0;
+  std::uint64_t noted = ~std::uint64_t{0};
   bool parity = false;
   for (unsigned l = 0; l < kLanes; ++l) {
     if ((w.exec >> l & 1) == 0) continue;
@@ -196,7 +197,10 @@ const Uop* phase(Warp& w, const Uop* u) {
     if (p == nullptr || !known(w, u, l, *w.cta, static_cast<std::uint32_t>(address))) return nullptr;
     if (get(p).passed(operand[l] >> 31 != 0)) {
       passed |= 1u << l;
-      if (w.checker != nullptr) w.checker->mbarrier_observed(w, static_cast<std::uint32_t>(address) & kRankOffset);
+      if (w.checker != nullptr && address != noted) {
+        w.checker->mbarrier_observed(w, static_cast<std::uint32_t>(address) & kRankOffset);
+        noted = address;
+      }
     } else {
       waits_at = static_cast<std::uint32_t>(address) & kRankOffset;
       parity = operand[l] >> 31 != 0;
@@ -227,6 +231,12 @@ const Uop* elect(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+// Memory is coherent here. Checked mode remembers who made shared memory visible to the engines; .G is about global memory.
+const Uop* fence(Warp& w, const Uop* u) {
+  if (w.checker != nullptr && !u->x->flag) w.checker->fenced(w);
+  return u + 1;
+}
+
 const Uop* nothing(Warp&, const Uop* u) {
   return u + 1;
 }
@@ -252,7 +262,10 @@ bool complete_bytes(Warp& w, const Uop* u, std::uint32_t address, std::uint32_t 
 bool bind_mbarrier(const Inst& inst, Binding& b) {
   Detail& x = b.detail;
   switch (inst.op) {
-    case Op::FENCE:  // memory is coherent here, and copies are done when they are issued
+    case Op::FENCE:
+      x.body = fence;
+      x.flag = inst.has(Axis::kScope, Tok::G);
+      return true;
     case Op::PREEXIT:
     case Op::ACQBULK: x.body = nothing; return true;
     case Op::ELECT: x.body = elect; return true;

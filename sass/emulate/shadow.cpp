@@ -11,15 +11,19 @@ void Shadow::reset(std::uint32_t bytes, std::uint32_t warps) {
     clock_[w].fill(0);
     if (w < warps) clock_[w][w] = time_;
     awaited_[w].clear();
+    fences_[w].clear();
   }
   for (Clock& b : barrier_) b.fill(0);
   atomic_.fill(0);
   mbarriers_.clear();
   async_count_.fill(0);
+  copies_.clear();
+  places_ = 0;
+  completed_.fill(0);
 }
 
 void Shadow::join(Clock& to, const Clock& from) {
-  for (unsigned i = 0; i < kWarps; ++i) to[i] = std::max(to[i], from[i]);
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], from[i]);
 }
 
 void Shadow::arrive(std::uint32_t warp, unsigned barrier) {
@@ -39,15 +43,11 @@ void Shadow::mbarrier_arrive(std::uint32_t warp, std::uint32_t address, bool end
   Phases& p = mbarriers_[address];
   join(p.current, clock_[warp]);
   clock_[warp][warp] = ++time_;
-  if (!ends_phase) return;
-  join(p.over, p.current);
-  p.current.fill(0);
+  if (ends_phase) end_phase(p);
 }
 
 void Shadow::phase_over(std::uint32_t address) {
-  Phases& p = mbarriers_[address];
-  join(p.over, p.current);
-  p.current.fill(0);
+  end_phase(mbarriers_[address]);
 }
 
 bool Shadow::mbarrier_observe(std::uint32_t warp, std::uint32_t address) {
@@ -55,6 +55,9 @@ bool Shadow::mbarrier_observe(std::uint32_t warp, std::uint32_t address) {
   join(clock_[warp], p.over);
   if (p.remote) {
     for (unsigned i = 0; i < kWarps; ++i) clock_[warp][i] = std::max(clock_[warp][i], clock_[i][i]);
+    for (unsigned i = 0; i < kPlaces; ++i) {
+      clock_[warp][kWarps + i] = std::max(clock_[warp][kWarps + i], completed_[i]);
+    }
   }
   return p.remote;
 }
@@ -70,6 +73,7 @@ const char* Shadow::remote_access(std::uint32_t offset, unsigned bytes, Kind kin
     }
     if (kind == Kind::kLoad) continue;
     word.writer = kNobody;
+    word.generic = false;
     word.async = 0;
     word.readers = 0;
     word.init |= mask;
@@ -115,6 +119,7 @@ const char* Shadow::word_access(std::uint32_t warp, std::uint32_t index, std::ui
     detail = "shared offset " + std::to_string(index * 4) + ": " + std::move(text);
   };
   const auto other = [&] { return "warp " + std::to_string(word.writer); };
+  const bool by_copy = word.writer >= kWarps && word.writer != kNobody;
 
   if (word.async != 0) {
     const auto& list = awaited_[word.writer];
@@ -131,8 +136,12 @@ const char* Shadow::word_access(std::uint32_t warp, std::uint32_t index, std::ui
   if (kind == Kind::kLoad || kind == Kind::kAtomic) {
     if ((word.init & mask) != mask) blame("uninitialised shared memory", "never written in this CTA");
   }
+  if (by_copy && unordered) {
+    blame("asynchronous copy not awaited", (kind == Kind::kLoad ? "read by warp " : "written by warp ") +
+                                               std::to_string(warp) + ", written by " + describe_copy(word.write_time));
+  }
   if (kind == Kind::kLoad) {
-    if (unordered && word.async == 0) {
+    if (unordered && !by_copy && word.async == 0) {
       blame("shared-memory race",
             "read by warp " + std::to_string(warp) + ", written by " + other() + " with no barrier between");
     }
@@ -147,9 +156,10 @@ const char* Shadow::word_access(std::uint32_t warp, std::uint32_t index, std::ui
     word.async = 0;
     word.readers = 0;
     word.init |= mask;
+    word.generic = false;
     return wrong;
   }
-  if (unordered && word.async == 0) {
+  if (unordered && !by_copy && word.async == 0) {
     blame("shared-memory race",
           "written by warp " + std::to_string(warp) + " and by " + other() + " with no barrier between");
   }
@@ -162,6 +172,7 @@ const char* Shadow::word_access(std::uint32_t warp, std::uint32_t index, std::ui
   word.writer = static_cast<std::uint8_t>(warp);
   word.write_mask = mask;
   word.write_time = seen[warp];
+  word.generic = kind == Kind::kStore;
   word.readers = 0;
   word.init |= mask;
   word.async = kind == Kind::kAsyncStore ? async_count_[warp] + 1 : 0;

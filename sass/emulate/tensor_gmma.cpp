@@ -101,7 +101,7 @@ const Uop* nothing(Warp&, const Uop* u) {
 
 bool bind_gmma(const Inst& inst, Binding& b) {
   Detail& x = b.detail;
-  if (inst.op == Op::WARPGROUP || inst.op == Op::FENCE) {  // FENCE.VIEW: one view of shared memory serves all
+  if (inst.op == Op::WARPGROUP) {
     x.body = nothing;
     return true;
   }

@@ -2,18 +2,19 @@
 // warps of the warpgroup, by a barrier or the like between them and the writer.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
+
+#include "sass/emulate/shadow.h"
 
 namespace nervanagpu::sass::emulate {
 
 class TensorMarks {
  public:
   // Times of warps as a warp has seen them: Shadow's vector clock.
-  using Clock = std::array<std::uint32_t, 32>;
+  using Clock = Shadow::Clock;
 
   void reset(std::uint32_t bytes, std::uint32_t warps);
   [[nodiscard]] bool empty() const { return marks_.empty(); }

@@ -1,6 +1,7 @@
 // Checked mode on HGMMA: who owns registers and shared memory until WARPGROUP.DEPBAR.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
@@ -33,11 +34,14 @@ Lines program(const std::string& hgmma, const Lines& before, const Lines& after)
 }
 
 std::vector<std::string> findings(const Lines& lines) {
-  const Result<std::shared_ptr<const Kernel>> kernel = load(Arch::sm_90a, assemble(lines, 0, 4096));
+  const Result<std::shared_ptr<const Kernel>> kernel = load(Arch::sm_90a, assemble(lines, 8, 4096));
   EXPECT_TRUE(kernel.ok()) << (kernel.ok() ? "" : kernel.error().text());
   if (!kernel.ok()) return {};
   Memory memory(1 << 20);
-  const Result<Report> r = run(**kernel, memory, {.grid = {1}, .block = {128}, .params = {}, .mode = Mode::kChecked});
+  Buffer<std::uint32_t> zeros(memory, std::vector<std::uint32_t>(64, 0));
+  const std::vector<std::byte> params = Params().add(zeros.address()).bytes();
+  const Result<Report> r =
+      run(**kernel, memory, {.grid = {1}, .block = {128}, .params = params, .mode = Mode::kChecked});
   EXPECT_TRUE(r.ok()) << (r.ok() ? "" : r.error().text());
   std::vector<std::string> out;
   if (r.ok()) {
@@ -104,6 +108,66 @@ TEST(TensorChecked, WhatNobodyWroteIsFound) {
   Lines lines = program(kShared, {kArrive}, {kWait});
   lines.erase(lines.begin() + 3);
   expect_finding(lines, "uninitialised shared memory");
+}
+
+TEST(TensorChecked, OperandsStoredByWarpsNeedAFence) {
+  Lines lines = program(kShared, {kArrive}, {kWait});
+  std::erase_if(lines, [](const TextLine& l) { return l.text.starts_with("FENCE"); });
+  expect_finding(lines, "no proxy fence: shared offset 0: written by warp 0");
+}
+
+// B of the product comes from a block copy; the mbarrier is at 0x1000.
+Lines copied(const Lines& before, const Lines& after) {
+  const Control send{.stall = 15, .yield = true, .read_sb = 1, .wait = 3};
+  const Control swap{.stall = 15, .yield = true, .write_sb = 0, .read_sb = 1, .wait = 3};
+  const Control await{.stall = 15, .yield = true, .wait = 3};
+  const Lines copy = {{"UMOV UR8, 0xc00"},
+                      {"UMOV UR9, 0x1000"},
+                      {"UMOV UR12, 0x1ffffe"},
+                      {"UMOV UR13, 0x7ffff800"},
+                      {"ULDC.64 UR14, c[0x0][0x210]", {.stall = 15, .yield = true, .write_sb = 0}},
+                      {"UMOV UR16, 0x10"},
+                      {"MOV R1, 0x100"},
+                      {"ISETP.NE.AND P0, PT, R0, RZ, PT"},
+                      {"@P0 BRA copied", await},
+                      {"SYNCS.EXCH.64 URZ, [UR9], UR12", swap},
+                      {"SYNCS.ARRIVE.TRANS64 RZ, [UR9], R1", swap},
+                      {"UBLKCP.S.G [UR8], [UR14], UR16", send},
+                      {"copied:"},
+                      {"BAR.SYNC.DEFER_BLOCKING 0x0", await}};
+  Lines lines = program(kShared, copy, after);
+  const auto at = std::find_if(lines.begin(), lines.end(), [](const TextLine& l) { return l.text == kShared; });
+  Lines ready = before;
+  ready.push_back(kArrive);
+  lines.insert(at, ready.begin(), ready.end());
+  return lines;
+}
+const Lines kPhase = {
+    {"again:"},
+    {"SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [UR9], RZ", {.stall = 15, .yield = true, .write_sb = 0, .wait = 3}},
+    {"@!P1 BRA again", {.stall = 15, .yield = true, .wait = 3}}};
+const Lines kRefill = {
+    {"@P0 BRA filled"},
+    {"SYNCS.ARRIVE.TRANS64 RZ, [UR9], R1", {.stall = 15, .yield = true, .write_sb = 0, .read_sb = 1, .wait = 3}},
+    {"UBLKCP.S.G [UR8], [UR14], UR16", {.stall = 15, .yield = true, .read_sb = 1, .wait = 3}},
+    {"filled:"}};
+
+TEST(TensorChecked, AProductWaitsForTheCopiesOfItsStage) {
+  EXPECT_EQ(findings(copied(kPhase, {kWait})), std::vector<std::string>{});
+  expect_finding(copied({}, {kWait}),
+                 "asynchronous copy not awaited: shared offset 2048: read by warp 0, written by UBLKCP.S.G");
+}
+
+TEST(TensorChecked, ACopyWaitsForTheProductsOfItsStage) {
+  Lines after = {kWait, {"BAR.SYNC.DEFER_BLOCKING 0x0"}};
+  after.insert(after.end(), kRefill.begin(), kRefill.end());
+  EXPECT_EQ(findings(copied(kPhase, after)), std::vector<std::string>{});
+  std::swap(after[0], after[1]);  // thread 0 has awaited its warp's product, no more
+  expect_finding(copied(kPhase, after), "shared memory in use by HGMMA: shared offset 2048 is read by " + kShared);
+  after = {{"BAR.SYNC.DEFER_BLOCKING 0x0"}};
+  after.insert(after.end(), kRefill.begin(), kRefill.end());
+  after.push_back(kWait);
+  expect_finding(copied(kPhase, after), "which WARPGROUP.DEPBAR has not awaited");
 }
 
 }  // namespace
