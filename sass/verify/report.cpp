@@ -21,6 +21,10 @@ Hazard describe(const Code& code, const Finding& f) {
   if (f.consumer < code.kernel->lines.size()) h.at = code.kernel->lines[f.consumer];
   if (!f.text.empty()) {
     h.text = code.name(f.consumer) + ": " + f.text;
+    if (f.kind != Hazard::Kind::kControl) {
+      h.reg = register_name(f.reg);
+      h.missing = -1;
+    }
     return h;
   }
   h.reg = register_name(f.reg);

@@ -9,6 +9,7 @@
 #include "sass/verify/finding.h"
 #include "sass/verify/fixed.h"
 #include "sass/verify/legality.h"
+#include "sass/verify/ownership.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -18,6 +19,7 @@ using namespace verify_detail;
 struct State {
   FixedState fixed;
   BoardState boards;
+  OwnershipState ownership;
   bool reached = false;
 
   bool merge(const State& other) {
@@ -25,7 +27,8 @@ struct State {
     reached = true;
     const bool a = fixed.merge(other.fixed);
     const bool b = boards.merge(other.boards);
-    return first || a || b;
+    const bool c = ownership.merge(other.ownership);
+    return first || a || b || c;
   }
 };
 
@@ -34,6 +37,7 @@ class Proof {
   explicit Proof(const Code& code)
       : code_(code),
         sets_(step_sets(code)),
+        products_(has_products(code)),
         horizon_(max_gap(code.arch)),
         entry_(code.steps.size()),
         starts_(code.steps.size(), false) {}
@@ -43,6 +47,7 @@ class Proof {
     find_starts();
     // A fixpoint over the starts of basic blocks; then one more walk of each, which reports.
     entry_[0].reached = true;
+    entry_[0].ownership.enter();
     std::vector<std::uint32_t> work{0};
     std::vector<bool> queued(code_.steps.size(), false);
     while (!work.empty()) {
@@ -91,6 +96,10 @@ class Proof {
       s.fixed.check(code_, i, out);
       s.boards.issue(code_, sets_, i);
       s.fixed.issue(code_, i);
+      if (products_) {
+        s.ownership.check(code_, sets_, i, out);
+        s.ownership.issue(code_, sets_, i);
+      }
       // Stall 0 with yield drains the pipes (sm_70 and later).
       const bool drains = c.stall == 0 && c.yield && info(code_.arch).encoding == Encoding::k128;
       const int cycles = drains ? kDrain : c.stall;
@@ -103,6 +112,7 @@ class Proof {
 
   const Code& code_;
   std::vector<StepSets> sets_;
+  bool products_;  // there are some whose registers must be followed
   int horizon_;
   std::vector<State> entry_;  // of the steps that start a block
   std::vector<bool> starts_;

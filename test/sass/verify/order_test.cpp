@@ -11,8 +11,8 @@ using test::sentences;
 
 // With X, Y: the wait of the fence and of what publishes.
 std::string code(const std::string& membar, const std::string& fence, const std::string& last) {
-  return "--:0:-:-:1 | STS.128 [R6], R8\n" + membar + " | MEMBAR.ALL.CTA\n" + fence + " | FENCE.VIEW.ASYNC.S\n" + last +
-         "\n01:-:-:-:5 | EXIT\n";
+  return "--:-:-:-:8 | WARPGROUP.ARRIVE\n--:0:-:-:1 | STS.128 [R6], R8\n" + membar + " | MEMBAR.ALL.CTA\n" + fence +
+         " | FENCE.VIEW.ASYNC.S\n" + last + "\n01:-:-:-:5 | EXIT\n";
 }
 
 struct Case {
@@ -39,10 +39,10 @@ TEST_P(Order, FenceThatNobodyAwaits) {
   const auto found = verify(Arch::sm_90a, kernel(code("--:4:-:-:6", "10:-:5:-:2", last("10"))));
   ASSERT_EQ(found.size(), 1u) << sentences(found);
   EXPECT_TRUE(
-      found[0].text.starts_with("FENCE at 0x0020 (hand.sass:3) shows earlier stores to the engines, done when "
+      found[0].text.starts_with("FENCE at 0x0030 (hand.sass:4) shows earlier stores to the engines, done when "
                                 "scoreboard 5 says so; "))
       << found[0].text;
-  EXPECT_TRUE(found[0].text.ends_with("at 0x0030 (hand.sass:4) goes on with no wait for it on some path"));
+  EXPECT_TRUE(found[0].text.ends_with("at 0x0040 (hand.sass:5) goes on with no wait for it on some path"));
   EXPECT_EQ(found[0].reg, "the view of the engines");
 }
 
@@ -56,18 +56,18 @@ TEST_P(Order, MembarThatTheFenceDoesNotAwait) {
   const auto found = verify(Arch::sm_90a, kernel(code("--:4:-:-:6", "--:-:5:-:2", last("20"))));
   ASSERT_EQ(found.size(), 1u) << sentences(found);
   EXPECT_EQ(found[0].text,
-            "MEMBAR at 0x0010 (hand.sass:2) orders earlier stores, done when scoreboard 4 says so; FENCE at 0x0020 "
-            "(hand.sass:3) goes on with no wait for it on some path");
+            "MEMBAR at 0x0020 (hand.sass:3) orders earlier stores, done when scoreboard 4 says so; FENCE at 0x0030 "
+            "(hand.sass:4) goes on with no wait for it on some path");
 }
 
 TEST_P(Order, ScheduleSetsAndAwaitsBoth) {
   const Program p =
       test::scheduled(code("??:?:?:?:?", "??:?:?:?:?", std::string("??:?:?:?:? | ") + GetParam().publishes));
   const auto control = [&](std::size_t i) { return p.lines[i].inst.control; };
-  ASSERT_LT(control(1).read_sb, 6) << test::listing(p);
-  ASSERT_LT(control(2).write_sb, 6) << test::listing(p);
-  EXPECT_TRUE(control(2).wait >> control(1).read_sb & 1) << test::listing(p);
-  EXPECT_TRUE(control(3).wait >> control(2).write_sb & 1) << test::listing(p);
+  ASSERT_LT(control(2).read_sb, 6) << test::listing(p);
+  ASSERT_LT(control(3).write_sb, 6) << test::listing(p);
+  EXPECT_TRUE(control(3).wait >> control(2).read_sb & 1) << test::listing(p);
+  EXPECT_TRUE(control(4).wait >> control(3).write_sb & 1) << test::listing(p);
   const auto found = verify(Arch::sm_90a, test::encoded(p));
   EXPECT_TRUE(found.empty()) << sentences(found);
 }
