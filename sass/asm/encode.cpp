@@ -6,6 +6,7 @@
 #include "sass/cubin_abi.h"
 #include "sass/isa/access.h"
 #include "sass/isa/codec.h"
+#include "sass/isa/raw_word.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -174,6 +175,9 @@ Result<KernelImage> encode_kernel(const Program& program) {
     }
     k.code.push_back(*word);
     k.lines.push_back(line.at);
+    if (!is_raw_word(inst)) continue;
+    std::string declared = declared_text(inst);
+    if (!declared.empty()) k.manifest.words.push_back({static_cast<std::uint32_t>(i), std::move(declared)});
   }
   auto tail = code_tail(m.arch, k.code.size());
   if (!tail) return tail.error();

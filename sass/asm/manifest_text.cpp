@@ -1,5 +1,6 @@
 #include "sass/asm/manifest_text.h"
 
+#include <algorithm>
 #include <limits>
 #include <optional>
 
@@ -36,6 +37,7 @@ class Reader {
     }
     string("accum", m_.accum);
     string("bound", m_.bound);
+    while (at("word")) word();
     if (!failed_ && more_) fail(in_.fail("text after the last record"));
     if (failed_) return *failed_;
     return std::move(m_);
@@ -133,6 +135,17 @@ class Reader {
     advance();
   }
 
+  void word() {
+    const auto index = in_.number(kAnyU32);
+    if (!index) return fail(index.error());
+    if (!m_.words.empty() && *index <= m_.words.back().index) return fail(in_.fail("words must come in order"));
+    DeclaredWord w;
+    w.index = *index;
+    field(w.text);
+    m_.words.push_back(std::move(w));
+    advance();
+  }
+
   FieldReader in_;
   Manifest m_;
   bool more_ = false;
@@ -163,7 +176,13 @@ std::string manifest_text(const Manifest& m) {
   for (const std::string& need : m.needs) line("needs", quoted(need));
   line("accum", quoted(m.accum));
   line("bound", quoted(m.bound));
+  for (const DeclaredWord& w : m.words) line("word", std::to_string(w.index) + " " + quoted(w.text));
   return out;
+}
+
+const std::string* declared_at(const Manifest& m, std::uint32_t index) {
+  const auto at = std::ranges::lower_bound(m.words, index, {}, &DeclaredWord::index);
+  return at != m.words.end() && at->index == index ? &at->text : nullptr;
 }
 
 Result<Manifest> read_manifest(std::string_view text) {

@@ -8,6 +8,7 @@
 #include "sass/asm/names.h"
 #include "sass/asm/substitute.h"
 #include "sass/isa/codec.h"
+#include "sass/isa/raw_word.h"
 #include "sass/isa/suggest.h"
 
 namespace nervanagpu::sass {
@@ -105,8 +106,13 @@ class Parser {
       return at;
     }
     const Control control = out.inst.control;
+    const std::uint8_t reuse = parsed->inst.control.reuse;
     out.inst = parsed->inst;
     out.inst.control = control;
+    if (is_raw_word(out.inst)) {  // which has its flags among the bits
+      out.inst.control.reuse = reuse;
+      out.pinned.reuse = true;
+    }
     for (const Operand& o : out.inst.operands()) {
       if (!o.reuse) continue;
       out.pinned.reuse = true;

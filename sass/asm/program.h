@@ -30,6 +30,13 @@ struct Param {
   friend bool operator==(const Param&, const Param&) = default;
 };
 
+// What a `.word` declares (sass/isa/raw_word.h): the bits alone do not say it.
+struct DeclaredWord {
+  std::uint32_t index = 0;  // of the instruction
+  std::string text;
+  friend bool operator==(const DeclaredWord&, const DeclaredWord&) = default;
+};
+
 // The front matter of a template after expansion of one variant: everything the registry, the tests, the benchmarks
 // and the docs derive from. It travels in the cubin, so a cubin describes itself.
 struct Manifest {
@@ -38,14 +45,17 @@ struct Manifest {
   Arch arch = Arch::sm_90a;
   std::map<std::string, std::string> variant;  // TA -> n, BM -> 128
   std::vector<Param> params;
-  std::uint32_t threads = 0;       // CTA size the kernel is written for
-  std::uint32_t shared = 0;        // bytes of shared memory of a CTA
-  std::uint32_t registers = 0;     // 0: as many as the code uses
-  std::uint32_t cluster = 1;       // CTAs of a cluster, along x
-  std::vector<std::string> needs;  // conditions a problem must satisfy, one expression each
-  std::string accum;               // order class: equal class means bitwise equal results
-  std::string bound;               // error bound
+  std::uint32_t threads = 0;             // CTA size the kernel is written for
+  std::uint32_t shared = 0;              // bytes of shared memory of a CTA
+  std::uint32_t registers = 0;           // 0: as many as the code uses
+  std::uint32_t cluster = 1;             // CTAs of a cluster, along x
+  std::vector<std::string> needs;        // conditions a problem must satisfy, one expression each
+  std::string accum;                     // order class: equal class means bitwise equal results
+  std::string bound;                     // error bound
+  std::vector<DeclaredWord> words = {};  // ascending
 };
+// What instruction `index` declares; nullptr: nothing.
+const std::string* declared_at(const Manifest& manifest, std::uint32_t index);
 
 // How a line got where it is: a macro call or an include, and what that came from.
 struct Origin {

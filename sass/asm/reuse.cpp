@@ -4,6 +4,7 @@ namespace nervanagpu::sass {
 namespace {
 
 bool has_slots(const Inst& inst) {
+  if (inst.op == Op::WORD) return true;  // perhaps
   for (const Operand& o : inst.operands()) {
     if (o.kind == OperandKind::kGpr && o.slot != Operand::kNoSlot) return true;
   }

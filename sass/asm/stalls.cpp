@@ -26,7 +26,9 @@ using PendingSet = std::vector<Pending>;
 class Staller {
  public:
   Staller(Program& program, const Flow& flow, const std::vector<Accesses>& touched)
-      : program_(program), flow_(flow), touched_(touched), arch_(program.manifest.arch), horizon_(max_gap(arch_)) {}
+      : program_(program), flow_(flow), touched_(touched), arch_(program.manifest.arch) {
+    for (const Line& l : program.lines) horizon_ = std::max(horizon_, max_gap(arch_, l.inst));
+  }
 
   Status run() {
     for (std::uint32_t i = 0; i < program_.lines.size(); ++i) {
@@ -231,7 +233,7 @@ class Staller {
   const Flow& flow_;
   const std::vector<Accesses>& touched_;
   Arch arch_;
-  int horizon_;
+  int horizon_ = 0;
   std::vector<PendingSet> leave_;  // of each block
   std::optional<Diag> failed_;
 };

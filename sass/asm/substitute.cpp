@@ -1,8 +1,10 @@
 #include "sass/asm/substitute.h"
 
-#include "sass/isa/suggest.h"
-
+#include <algorithm>
 #include <array>
+
+#include "sass/isa/raw_word.h"
+#include "sass/isa/suggest.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -196,6 +198,10 @@ class Resolver {
       if (name == "param") return parameter(end, col);
       if (name == "sys") return system(end, col);
     }
+    if (is_word_of_raw(name)) {
+      copy(name.size());
+      return Done{};
+    }
     if (const auto raw = raw_register(name)) {
       if (auto message = in_.registers.touch_raw(raw->file, raw->base)) return at_column(col, *message);
       copy(name.size());
@@ -221,6 +227,17 @@ class Resolver {
     }
     copy(name.size());
     return Done{};
+  }
+
+  // `reads`, `writes`, `latency` and `scoreboard` of a .word, outside of its lists: whatever else has these names.
+  [[nodiscard]] bool is_word_of_raw(std::string_view name) const {
+    if (name != "reads" && name != "writes" && name != "latency" && name != "scoreboard" && name != "reuse")
+      return false;
+    std::size_t length = 0;
+    const std::size_t begin = has_control_column(t_, length) ? t_.find_first_not_of(" \t", length) : 0;
+    if (begin == std::string_view::npos || !is_raw_word(t_.substr(begin))) return false;
+    const std::string_view before = t_.substr(0, pos_);
+    return std::ranges::count(before, '(') == std::ranges::count(before, ')');
   }
 
   // c[0x0][...] and cx[UR4][...] keep their meaning whatever c is.

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sass/asm/expr.h"
+#include "sass/isa/raw_word.h"
 #include "sass/isa/suggest.h"
 
 namespace nervanagpu::sass {
@@ -178,6 +179,10 @@ class Blocks {
       lists_.back()->push_back(std::move(s));
       return Done{};
     }
+    if (is_raw_word(s.text)) {  // an instruction
+      lists_.back()->push_back(std::move(s));
+      return Done{};
+    }
     s.directive = s.text.substr(1, end - 1);
     const std::string_view rest = s.text.substr(end);
     const std::size_t skip = rest.find_first_not_of(" \t");
@@ -199,6 +204,7 @@ class Blocks {
       Suggestion near(d);
       for (const std::string_view k : kDirectives) near.offer(k);
       for (const std::string_view k : kMoreDirectives) near.offer(k);
+      near.offer(kRawWord.substr(1));
       std::vector<std::string> notes = near.note(".");
       notes.push_back("directives:" + all);
       return fail(s, "there is no directive ." + std::string(d.substr(0, 40)), std::move(notes));

@@ -6,6 +6,7 @@
 
 #include "sass/asm/parse.h"
 #include "sass/isa/codec.h"
+#include "sass/isa/raw_word.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -61,6 +62,10 @@ std::string code_of(Arch arch, const KernelImage& k, bool words) {
     out += format("/*%04" PRIx64 "*/  %-14s ", address, control_column(get_control(w)).c_str());
     if (inst.ok()) {
       out += print(*inst);
+    } else if (const std::string* declared = declared_at(k.manifest, static_cast<std::uint32_t>(i));
+               const std::optional<Inst> raw = raw_word(arch, w, declared == nullptr ? "" : *declared)) {
+      out += print(*raw);
+      if (declared == nullptr) out += "  // " + inst.error().message;
     } else {
       out += encoding == Encoding::k128 ? format(".word 0x%016" PRIx64 ", 0x%016" PRIx64, w.lo, w.hi)
                                         : format(".word 0x%016" PRIx64, w.lo);

@@ -11,6 +11,8 @@
 #include "sass/dis/kernel_info.h"
 #include "sass/dis/nv_info.h"
 #include "sass/dis/read_data.h"
+#include "sass/isa/codec.h"
+#include "sass/isa/raw_word.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -180,12 +182,27 @@ class CubinReader {
       if (manifest->name != k.name) return error("manifest: is of another kernel, '" + printable(manifest->name) + "'");
       if (manifest->arch != arch_) return error("manifest: is for " + std::string(info(manifest->arch).name));
       if (auto ok = adopt_params(k, *manifest); !ok) return ok.error();
+      if (auto ok = check_words(k, *manifest); !ok) return ok.error();
       k.manifest = std::move(*manifest);
     }
     if (const Section* s = find(kLinesSection, k)) {
       auto lines = read_line_table(as_text(s->data), k.code.size());
       if (!lines) return lines.error();
       k.lines = std::move(*lines);
+    }
+    return Done{};
+  }
+
+  // What it declares must be words of the code that can do so.
+  [[nodiscard]] Status check_words(const KernelImage& k, const Manifest& m) const {
+    for (const DeclaredWord& w : m.words) {
+      if (w.index >= k.code.size()) return error("manifest: word " + number(w.index) + " is past the code");
+      // One that has a name by now means what that says.
+      if (decode(arch_, k.code[w.index], address_of(info(arch_).encoding, w.index)).ok()) continue;
+      const std::optional<Inst> raw = raw_word(arch_, k.code[w.index], w.text);
+      if (!raw || w.text.empty() || declared_text(*raw) != w.text) {
+        return error("manifest: word " + number(w.index) + " declares '" + printable(w.text) + "'");
+      }
     }
     return Done{};
   }

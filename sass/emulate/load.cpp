@@ -7,6 +7,7 @@
 #include "sass/emulate/kernel.h"
 #include "sass/emulate/lanes.h"
 #include "sass/isa/codec.h"
+#include "sass/isa/raw_word.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -84,7 +85,15 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image,
     char where[64];
     std::snprintf(where, sizeof where, "+0x%llx", static_cast<unsigned long long>(address));
     Result<Inst> inst = decode(arch, image.code[i], address);
-    if (!inst) return error_at(at, "kernel " + image.name + where + ": " + inst.error().message);
+    if (!inst) {
+      if (const std::string* declared = declared_at(image.manifest, i)) {
+        const std::optional<Inst> raw = raw_word(arch, image.code[i], *declared);
+        return error_at(at, "kernel " + image.name + where + ": the emulator cannot run " +
+                                (raw ? print(*raw) : std::string(kRawWord)) +
+                                ": it is known what it reads and writes, not what it computes");
+      }
+      return error_at(at, "kernel " + image.name + where + ": " + inst.error().message);
+    }
     Binding b;
     if (!bind(arch, *inst, i, b)) {
       return error_at(at,

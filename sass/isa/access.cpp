@@ -115,6 +115,7 @@ Accesses accesses(const Inst& inst) {
         if (o.desc != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.desc, 2, Role::kUse, uniform_late, n, false);
         break;
       case OperandKind::kCc:
+        if (o.role == Role::kBoth) c.add(RegFile::kCc, 0, 1, false, false, n);
         // A branch that names no condition goes on CC.T, which always holds.
         if (s.sub_table.empty() || o.sub != Tok::kNone)
           c.add(RegFile::kCc, 0, 1, o.role != Role::kUse, false, n, branch);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sass/isa/codec.h"
+#include "sass/isa/raw_word.h"
 #include "sass/isa/row.h"
 #include "sass/isa/table.h"
 
@@ -239,6 +240,7 @@ Result<Word> encode(Arch arch, const Inst& inst, std::uint64_t address) {
   if ((inst.row->archs & mask_of(arch)) == 0) {
     return error(std::string(op_text(inst.op)) + ": this form does not exist on " + std::string(info(arch).name));
   }
+  if (is_raw_word(inst)) return encode_raw_word(arch, inst);
   if (inst.operand_count != inst.row->slot_count) {
     return error(std::string(op_text(inst.op)) + ": needs " + std::to_string(inst.row->slot_count) + " operands, got " +
                  std::to_string(inst.operand_count));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "sass/isa/raw_word.h"
+
 namespace nervanagpu::sass {
 namespace {
 
@@ -72,8 +74,31 @@ struct Table {
   std::array<std::array<Gap, kConsumers>, kProducers> raw{};
   std::array<std::array<Gap, kProducers>, kProducers> waw{};
   std::array<std::array<Gap, kProducers>, kConsumers> war{};
+  std::array<Gap, kProducers> slowest_raw{};  // of each producer, whoever reads
+  Gap slowest_war{};
   int max = 0;
 };
+
+Gap slower(const Gap& a, const Gap& b) {
+  return {std::max(a.need, b.need), std::max(a.safe, b.safe), a.safe >= b.safe ? a.source : b.source};
+}
+
+const std::array<Gap, kMaxDeclaredLatency + 1>& declared_gaps() {
+  static const std::array<Gap, kMaxDeclaredLatency + 1> all = [] {
+    std::array<Gap, kMaxDeclaredLatency + 1> made;
+    for (std::size_t n = 0; n < made.size(); ++n) {
+      made[n] = {static_cast<std::uint8_t>(n), static_cast<std::uint8_t>(n), "declared"};
+    }
+    return made;
+  }();
+  return all;
+}
+
+// The gap of a declared result; nullptr: `p` is a pipe of the table.
+const Gap* declared(Producer p) {
+  const auto n = static_cast<std::size_t>(p);
+  return n < kProducers ? nullptr : &declared_gaps()[n - kProducers];
+}
 
 template <std::size_t N, std::size_t M>
 void spread(std::array<std::array<Gap, N>, M>& to, std::span<const LatencyRow> rows, Arch arch) {
@@ -103,6 +128,13 @@ const std::array<Table, kArchs>& tables() {
       }
       for (const auto& line : t.waw) {
         for (const Gap& g : line) t.max = std::max<int>(t.max, g.safe);
+      }
+      for (std::size_t p = 0; p < kProducers; ++p) {
+        for (const Gap& g : t.raw[p]) t.slowest_raw[p] = slower(t.slowest_raw[p], g);
+        for (const Gap& g : t.waw[p]) t.slowest_raw[p] = slower(t.slowest_raw[p], g);
+      }
+      for (const auto& line : t.war) {
+        for (const Gap& g : line) t.slowest_war = slower(t.slowest_war, g);
       }
     }
     return made;
@@ -134,18 +166,29 @@ const Table& table(Arch arch) {
 }  // namespace
 
 const Gap& raw_gap(Arch arch, Producer producer, Consumer consumer) {
-  return table(arch).raw[static_cast<std::size_t>(producer)][static_cast<std::size_t>(consumer)];
+  if (const Gap* gap = declared(producer)) return *gap;
+  const auto from = static_cast<std::size_t>(producer);
+  if (consumer >= kAnyConsumer) return table(arch).slowest_raw[from];
+  return table(arch).raw[from][static_cast<std::size_t>(consumer)];
 }
 
 const Gap& waw_gap(Arch arch, Producer first, Producer second) {
-  return table(arch).waw[static_cast<std::size_t>(first)][static_cast<std::size_t>(second)];
+  if (const Gap* gap = declared(first)) return *gap;
+  const auto from = static_cast<std::size_t>(first);
+  if (declared(second) != nullptr) return table(arch).slowest_raw[from];
+  return table(arch).waw[from][static_cast<std::size_t>(second)];
 }
 
 const Gap& war_gap(Arch arch, Consumer reader, Producer writer) {
+  static constexpr Gap kNone = {1, 1, "bound"};
+  if (reader == kAnyLateConsumer) return kNone;
+  if (reader == kAnyConsumer || declared(writer) != nullptr) return table(arch).slowest_war;
   return table(arch).war[static_cast<std::size_t>(reader)][static_cast<std::size_t>(writer)];
 }
 
 bool overwritten_early(Arch arch, Consumer reader) {
+  if (reader == kAnyLateConsumer) return false;
+  if (reader == kAnyConsumer) return table(arch).slowest_war.safe > 1;
   return std::ranges::any_of(table(arch).war[static_cast<std::size_t>(reader)],
                              [](const Gap& g) { return g.safe > 1; });
 }
@@ -154,7 +197,12 @@ int max_gap(Arch arch) {
   return table(arch).max;
 }
 
+int max_gap(Arch arch, const Inst& inst) {
+  return std::max(max_gap(arch), static_cast<int>(declared_latency(inst)));
+}
+
 Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
+  if (is_raw_word(inst)) return static_cast<Producer>(kProducers + declared_latency(inst));
   const bool predicate = def.file == RegFile::kPred;  // CC arrives with its register
   switch (inst.op) {
     case Op::VOTEU: return Producer::kVoteUniform;
@@ -212,6 +260,7 @@ Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
 }
 
 Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
+  if (is_raw_word(inst)) return ready(inst) == Ready::kScoreboard ? kAnyLateConsumer : kAnyConsumer;
   const Unit u = unit(inst);
   const bool uniform_op = u == Unit::kUniform || inst.op == Op::ULDC || inst.op == Op::VOTEU;
   switch (use.file) {

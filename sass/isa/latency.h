@@ -21,6 +21,8 @@ enum class Producer : std::uint8_t {
   kCount
 };
 
+// The result of a `.word` that declares `latency N` counts as the producer kCount + N, and whatever a `.word` reads as one of
+// these consumers, the slowest of all: which pipe it is for is not known.
 // What reads: the pipe and the kind of operand slot.
 enum class Consumer : std::uint8_t {
 #define CONSUMER(name, what) name,
@@ -52,6 +54,10 @@ enum class ReadQueue : std::uint8_t {
   kFence,   // MEMBAR
   kCount
 };
+
+inline constexpr Consumer kAnyConsumer = Consumer::kCount;
+// Of a `.word` with `scoreboard`: its sources are free when the read scoreboard says so.
+inline constexpr auto kAnyLateConsumer = static_cast<Consumer>(static_cast<unsigned>(Consumer::kCount) + 1);
 
 struct Gap {
   std::uint8_t need = 0;  // fewer cycles than this are an error
@@ -93,6 +99,8 @@ int min_stall(Arch arch, const Inst& inst);
 
 // The most cycles any row of `arch` asks for: older results are there.
 int max_gap(Arch arch);
+// The same for code that may hold this instruction.
+int max_gap(Arch arch, const Inst& inst);
 
 // After an instruction that sets a scoreboard, an instruction that awaits it may issue this many cycles later.
 inline constexpr int kScoreboardSetGap = 2;

@@ -5,6 +5,7 @@
 
 #include "sass/isa/codec.h"
 #include "sass/isa/literal.h"
+#include "sass/isa/raw_word.h"
 #include "sass/isa/row.h"
 #include "sass/isa/suggest.h"
 #include "sass/isa/table.h"
@@ -636,6 +637,7 @@ Result<ParsedInst> parse_inst(Arch arch, std::string_view text, const Span& at) 
   while (!text.empty() && (blank(text.back()) || text.back() == '\r')) text.remove_suffix(1);
   std::size_t pos = 0;
   while (pos < text.size() && blank(text[pos])) ++pos;
+  if (is_raw_word(text.substr(pos))) return parse_raw_word(arch, text.substr(pos), span_at(pos));
   Guard guard;
   if (pos < text.size() && text[pos] == '@') {
     const std::size_t start = pos++;
@@ -657,6 +659,10 @@ Result<ParsedInst> parse_inst(Arch arch, std::string_view text, const Span& at) 
     guard.pred = name[1] == 'T' ? kPT : static_cast<std::uint8_t>(name[1] - '0');
     pos = end;
     while (pos < text.size() && blank(text[pos])) ++pos;
+  }
+  if (is_raw_word(text.substr(pos))) {
+    return error_at(span_at(pos), "a .word takes no guard: it has one among its bits, or none",
+                    {"name the predicate in reads(...)"});
   }
   const std::vector<Op> ops = ops_at(arch, text.substr(pos));
   if (ops.empty()) return unknown_mnemonic(arch, text.substr(pos), span_at(pos));

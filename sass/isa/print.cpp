@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "sass/isa/codec.h"
+#include "sass/isa/raw_word.h"
 #include "sass/isa/row.h"
 #include "sass/isa/table.h"
 
@@ -188,6 +189,7 @@ std::string imm_text(const Slot& s, std::int64_t value) {
 
 std::string print(const Inst& inst) {
   if (inst.row == nullptr) return "?";
+  if (is_raw_word(inst)) return print_raw_word(inst);
   std::string out;
   const Guard& g = inst.guard;
   if (g.pred != kPT || g.inv) {

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "sass/isa/codec.h"
+#include "sass/isa/raw_word.h"
 
 namespace nervanagpu::sass::verify_detail {
 
@@ -26,8 +27,16 @@ Code read_code(Arch arch, const KernelImage& kernel, std::vector<Problem>& probl
     Step& step = code.steps[i];
     Result<Inst> inst = decode(arch, kernel.code[i], code.address(i));
     if (!inst) {
+      const std::string* declared = declared_at(kernel.manifest, i);
+      const std::optional<Inst> raw = declared == nullptr ? std::nullopt : raw_word(arch, kernel.code[i], *declared);
+      if (raw) {
+        step.inst = *raw;
+        step.known = true;
+        step.touched = accesses(step.inst);
+        continue;
+      }
       step.inst.control = get_control(kernel.code[i]);
-      problems.push_back({i, inst.error().message});
+      problems.push_back({i, inst.error().message + ", and no .word declares what they read and write"});
       continue;
     }
     step.inst = *inst;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sass/isa/latency.h"
+#include "sass/isa/raw_word.h"
 #include "sass/isa/register_id.h"
 #include "sass/verify/limits.h"
 
@@ -111,7 +112,7 @@ class Checker {
         say(i, "uses " + register_name(register_id(a.file, a.first + a.count - 1u)) + ", but " + verb +
                    std::to_string(limit) + " registers");
       }
-      const bool group = a.count == 2 || a.count == 4;
+      const bool group = (a.count == 2 || a.count == 4) && !is_raw_word(step.inst);
       if ((a.file == RegFile::kGpr || a.file == RegFile::kUGpr) && group && a.first % a.count != 0) {
         say(i, register_name(register_id(a.file, a.first)) + " begins a group of " + std::to_string(a.count) +
                    " registers and must be a multiple of that");
@@ -124,9 +125,21 @@ class Checker {
   void stale_reuse(std::uint32_t i) {
     const Step& step = code_.steps[i];
     if (step.inst.control.yield) return;
+    if (is_raw_word(step.inst)) return stale_reuse_of_word(i);
     for (const Operand& kept : step.inst.operands()) {
       if (!kept.reuse || kept.kind != OperandKind::kGpr || kept.reg == kRZ) continue;
       for (unsigned k = 0; k < kept.width; ++k) stale_reuse(i, kept.slot, kept.reg + k);
+    }
+  }
+
+  // Which of its sources a `.word` keeps in a slot is not known: any of them.
+  void stale_reuse_of_word(std::uint32_t i) {
+    const Step& step = code_.steps[i];
+    for (std::uint8_t slot = 0; slot < 4; ++slot) {
+      if (!(step.inst.control.reuse >> slot & 1)) continue;
+      for (const Access& a : step.touched) {
+        for (unsigned k = 0; k < a.count && !a.write && a.file == RegFile::kGpr; ++k) stale_reuse(i, slot, a.first + k);
+      }
     }
   }
 
@@ -166,6 +179,12 @@ class Checker {
   [[nodiscard]] Reading reading(const Step& step, std::uint8_t slot, unsigned reg) const {
     const unsigned banks = info(code_.arch).register_banks;
     Reading out = Reading::kNone;
+    if (is_raw_word(step.inst)) {
+      for (const Access& a : step.touched) {
+        if (!a.write && a.file == RegFile::kGpr && reg >= a.first && reg < a.first + a.count) return Reading::kSame;
+      }
+      return Reading::kNone;
+    }
     for (const Operand& o : step.inst.operands()) {
       if (o.kind != OperandKind::kGpr || o.slot != slot || o.role == Role::kDef || o.reg == kRZ) continue;
       for (unsigned k = 0; k < o.width; ++k) {

@@ -38,9 +38,12 @@ class Proof {
       : code_(code),
         sets_(step_sets(code)),
         products_(has_products(code)),
-        horizon_(max_gap(code.arch)),
         entry_(code.steps.size()),
-        starts_(code.steps.size(), false) {}
+        starts_(code.steps.size(), false) {
+    for (const Step& s : code.steps) {
+      if (s.known) horizon_ = std::max(horizon_, max_gap(code.arch, s.inst));
+    }
+  }
 
   void run(Findings& out) {
     if (code_.steps.empty()) return;
@@ -113,7 +116,7 @@ class Proof {
   const Code& code_;
   std::vector<StepSets> sets_;
   bool products_;  // there are some whose registers must be followed
-  int horizon_;
+  int horizon_ = 0;
   std::vector<State> entry_;  // of the steps that start a block
   std::vector<bool> starts_;
 };

@@ -52,6 +52,9 @@ inline std::string any_word(Arch arch, Random& random) {
                                            "0xffffffffffffffffffff",
                                            "1e999",
                                            "PR",
+                                           ".word 0x1, 0x2 reads(R2, UR4:2) writes(R8:2, P0) latency 6",
+                                           ".word 0x1, 0x2 reads() writes(R1) scoreboard",
+                                           ".word 0x1 reads(R2:4) writes(CC) latency 15 reuse 5",
                                            ";"};
   static constexpr std::size_t kTokens = [] {
     std::size_t n = 1;  // kNone
