@@ -20,6 +20,7 @@ void Shadow::reset(std::uint32_t bytes, std::uint32_t warps) {
   copies_.clear();
   places_ = 0;
   completed_.fill(0);
+  last_fence_.fill(0);
 }
 
 void Shadow::join(Clock& to, const Clock& from) {

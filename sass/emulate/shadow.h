@@ -25,16 +25,8 @@ class Shadow {
   // general way has to look (what was noted of the first words stays right).
   [[nodiscard]] bool plain_load(std::uint32_t warp, std::uint32_t offset, unsigned bytes) {
     if (((offset | bytes) & 3) != 0) return false;
-    const Clock& seen = clock_[warp];
-    const std::uint32_t bit = 1u << warp;
     for (std::uint32_t i = offset / 4; i < (offset + bytes) / 4; ++i) {
-      Word& word = words_[i];
-      if (word.init != 15 || word.async != 0) return false;
-      if ((word.readers & bit) != 0) continue;  // read before, since the last write
-      if (word.writer != warp && word.writer != kNobody && seen[word.writer] < word.write_time) return false;
-      const std::uint32_t now = seen[warp];
-      word.read_time = word.readers == 0 || now < word.read_time ? now : word.read_time;
-      word.readers |= bit;
+      if (!plain_word(warp, words_[i])) return false;
     }
     return true;
   }
@@ -44,11 +36,16 @@ class Shadow {
 
   // plain_load() of an engine, HGMMA or a copy out of shared memory.
   [[nodiscard]] bool plain_engine_load(std::uint32_t warp, std::uint32_t offset, unsigned bytes) {
+    const Clock& seen = clock_[warp];
     for (std::uint32_t i = offset / 4; i < (offset + bytes) / 4; ++i) {
-      const Word& word = words_[i];
-      if (word.generic && !is_fenced(warp, word)) return false;
+      Word& word = words_[i];
+      if (word.generic) {
+        const std::uint32_t fence = last_fence_[word.writer];
+        if ((word.write_time >= fence || seen[word.writer] < fence) && !is_fenced(warp, word)) return false;
+      }
+      if (!plain_word(warp, word)) return false;
     }
-    return plain_load(warp, offset, bytes);
+    return true;
   }
   const char* engine_load(std::uint32_t warp, std::uint32_t offset, unsigned bytes, std::string& detail);
   // Of a copy that `warp` has issued, to whole words.
@@ -108,6 +105,17 @@ class Shadow {
     bool generic = false;           // written by a warp's own store: engines see it behind a fence
   };
 
+  bool plain_word(std::uint32_t warp, Word& word) {
+    const Clock& seen = clock_[warp];
+    const std::uint32_t bit = 1u << warp;
+    if (word.init != 15 || word.async != 0) return false;
+    if ((word.readers & bit) != 0) return true;  // read before, since the last write
+    if (word.writer != warp && word.writer != kNobody && seen[word.writer] < word.write_time) return false;
+    const std::uint32_t now = seen[warp];
+    word.read_time = word.readers == 0 || now < word.read_time ? now : word.read_time;
+    word.readers |= bit;
+    return true;
+  }
   const char* word_access(std::uint32_t warp, std::uint32_t index, std::uint8_t mask, Kind kind, std::string& detail);
   static void join(Clock& to, const Clock& from);
 
@@ -139,7 +147,8 @@ class Shadow {
   std::vector<Copy> copies_;  // from number 1 on
   std::uint32_t places_ = 0;  // handed out
   std::array<std::uint32_t, kPlaces> completed_{};
-  std::array<std::vector<std::uint32_t>, kWarps> fences_;                             // times, ascending
+  std::array<std::vector<std::uint32_t>, kWarps> fences_;  // times, ascending
+  std::array<std::uint32_t, kWarps> last_fence_{};
   std::array<std::vector<std::pair<std::uint32_t, std::uint32_t>>, kWarps> awaited_;  // (copies, time), ascending
 };
 

@@ -26,6 +26,7 @@ void Shadow::end_phase(Phases& p) {
 void Shadow::fenced(std::uint32_t warp) {
   clock_[warp][warp] = ++time_;
   fences_[warp].push_back(time_);
+  last_fence_[warp] = time_;
 }
 
 bool Shadow::is_fenced(std::uint32_t reader, const Word& word) const {

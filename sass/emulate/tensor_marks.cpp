@@ -11,11 +11,6 @@ void TensorMarks::reset(std::uint32_t bytes, std::uint32_t warps) {
   awaited_.assign(warps, {});
 }
 
-void TensorMarks::read(std::uint32_t warp, std::uint32_t number, std::uint32_t pc, std::uint32_t offset) {
-  if (marks_.empty()) marks_.resize(std::size_t{pieces_} * ((warps_ + 3) / 4));
-  marks_[std::size_t{pieces_} * (warp / 4) + offset / 16] = {number, pc};
-}
-
 void TensorMarks::awaited(std::uint32_t warp, std::uint32_t number, std::uint32_t now) {
   auto& list = awaited_[warp];
   if (list.empty() || list.back().first < number) list.emplace_back(number, now);

@@ -20,7 +20,10 @@ class TensorMarks {
   [[nodiscard]] bool empty() const { return marks_.empty(); }
 
   // Instruction `number` (from 1, of the warp's own) at `pc` reads the 16 bytes at `offset`.
-  void read(std::uint32_t warp, std::uint32_t number, std::uint32_t pc, std::uint32_t offset);
+  void read(std::uint32_t warp, std::uint32_t number, std::uint32_t pc, std::uint32_t offset) {
+    if (marks_.empty()) marks_.resize(std::size_t{pieces_} * ((warps_ + 3) / 4));
+    marks_[std::size_t{pieces_} * (warp / 4) + offset / 16] = {number, pc};
+  }
   // All instructions of the warp up to `number` are done, at its time `now`.
   void awaited(std::uint32_t warp, std::uint32_t number, std::uint32_t now);
 

@@ -152,7 +152,6 @@ TEST(CopyRaces, ACopyOverWhatIsStillRead) {
 }
 
 TEST(CopyRaces, EnginesReadBehindAFence) {
-  const Lines flush{{"UTMACMDFLUSH", kFlush}};
   expect_clean(Lines{kWrite, kFence, kBarrier} + store("s"));
   expect_finding(Lines{kWrite, kBarrier} + store("s"), kNoFence, 0,
                  "shared offset 0: written by warp 0, which has no FENCE.VIEW.ASYNC between that and this read");
@@ -164,6 +163,11 @@ TEST(CopyRaces, EnginesReadBehindAFence) {
   // Warp 1's comes when the copy may have begun.
   expect_finding(Lines{kWrite} + warp0("x", {kFence}) + Lines{kBarrier} + warp1("y", {kFence}) + store("s"), kNoFence,
                  0, "shared offset 128: written by warp 1");
+  // The same, but it did run before: nothing makes it so.
+  const Lines by32{{"ISETP.NE.AND P2, PT, R0, 0x20, PT", kAwait}};
+  expect_clean(Lines{kWrite, kFence, kBarrier} + by32 + store("s"));
+  expect_finding(Lines{kWrite} + warp1("x", {kFence}) + Lines{kBarrier} + warp0("y", {kFence}) + by32 + store("s"),
+                 kNoFence, 1, "shared offset 0: written by warp 0");
   // What an engine has written needs none.
   expect_clean(load("l") + wait("w") + store("s"));
 }
