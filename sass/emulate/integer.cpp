@@ -73,6 +73,31 @@ const Uop* iadd3_carry(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+// Sums of register pairs.
+const Uop* iadd3_pair(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  ConstRow low[3];
+  ConstRow high[3];
+  u64 flip[3];
+  u64 ones = 0;
+  for (unsigned i = 0; i < 3; ++i) {
+    low[i] = fetch_raw(w, x.src[i], 2 * i);
+    high[i] = fetch_raw(w, x.src[i], 2 * i + 1, 1);
+    flip[i] = x.src[i].neg ? ~u64{0} : 0;
+    ones += x.src[i].neg ? 1 : 0;
+  }
+  Row32 o = result(w, x);
+  Row32 oh = result(w, x, 1);
+  for (unsigned l = 0; l < kLanes; ++l) {
+    u64 sum = ones;
+    for (unsigned i = 0; i < 3; ++i) sum += (u64{high[i][l]} << 32 | low[i][l]) ^ flip[i];
+    o[l] = static_cast<u32>(sum);
+    oh[l] = static_cast<u32>(sum >> 32);
+  }
+  finish(w, x, 2);
+  return u + 1;
+}
+
 const Uop* imad(Warp& w, const Uop* u) {
   return map3(w, u, [](u32 a, u32 b, u32 c) { return a * b + c; });
 }
@@ -355,6 +380,12 @@ void bind_iadd3(Binding& b) {
   }
 }
 
+void bind_iadd3_pair(Binding& b) {
+  Detail& x = b.detail;
+  if (x.pdst[0] != preds::kDump || x.pdst[1] != preds::kDump) b.refuse("carries of a sum of pairs");
+  x.body = iadd3_pair;
+}
+
 void bind_imad(const Inst& inst, Binding& b) {
   Detail& x = b.detail;
   const bool is_signed = x.is_signed;
@@ -438,7 +469,11 @@ bool bind_integer(const Inst& inst, Binding& b) {
     case Op::UIADD3:
     case Op::VIADD:
       if (says(inst, "16x2")) b.refuse("packed halves");
-      bind_iadd3(b);
+      if (inst.has(Axis::kSize, Tok::k64)) {
+        bind_iadd3_pair(b);
+      } else {
+        bind_iadd3(b);
+      }
       return true;
     case Op::IMAD:
     case Op::IMAD_WIDE:

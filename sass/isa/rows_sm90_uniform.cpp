@@ -68,6 +68,13 @@ constexpr void arithmetic(RowList<96>& t) {
   ualu(t,
        row(Op::UIADD3, kFromTuring, ext, {x}, {kD, out1, out2, ai, bi, src_c().inv(0), kPs, upred(77).inv(80)}, kUdp),
        0x090, "28");
+  // Of register pairs.
+  const Mod pairs = always<Tok::k64>(Axis::kSize);
+  const auto two = [](const Slot& s) { return s.wide(Width::k2); };
+  ualu(t,
+       row(Op::UIADD3, kHopper, kNoCarry | code128(0, {{77, 4, 15}}), {pairs},
+           {kD64, out1, out2, two(an), two(bn), two(src_c().neg(0))}, kUdp),
+       0x097, "2");
   ualu(t,
        row(Op::UIMAD, kFromTuring, kNoCarry | code128(0, {{81, 3, 7}}), {u32}, {kD, src_a(), src_b(), src_c().neg(0)},
            kUdp),

@@ -429,6 +429,12 @@ TEST(Operations, Uniform) {
        [](const In&) {
          return Out{9, 8};
        }},
+      // Pairs: 0xffffffff + 1 into the upper half, and a negated one.
+      {{"UMOV UR6, 0xffffffff", "UMOV UR7, 0x2", "UMOV UR8, 0x1", "UMOV UR9, 0x10", "UIADD3.64 UR10, UR6, UR8, URZ",
+        "UIADD3.64 UR12, UR8, -UR6, UR10", "MOV R0, UR10", "MOV R1, UR11", "MOV R2, UR12", "MOV R3, UR13"},
+       [](const In&) {
+         return Out{0, 0x13, 2, 0x20};
+       }},
       {{"UMOV UR6, 0x10000", "UIMAD UR7, UR6, UR6, UR6", "UIMAD.WIDE.U32 UR8, UR6, UR6, URZ", "MOV R0, UR7",
         "MOV R1, UR9"},
        [](const In&) {
