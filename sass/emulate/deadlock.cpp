@@ -91,7 +91,7 @@ void report_deadlock(Cluster& cluster) {
     }
   }
   for (const std::string& n : notes) what += "; " + n;
-  fault(*first, first->code + pc, kLanes, std::move(what));
+  if (first != nullptr) fault(*first, first->code + pc, kLanes, what);
 }
 
 }  // namespace nervanagpu::sass::emulate

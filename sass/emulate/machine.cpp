@@ -311,7 +311,7 @@ std::string place(const Kernel& kernel, std::uint32_t index, const Cta& cta, std
   return text;
 }
 
-const Uop* fault(Warp& w, const Uop* u, unsigned lane, std::string what) {
+const Uop* fault(Warp& w, const Uop* u, unsigned lane, const std::string& what) {
   Grid& grid = *w.cta->grid;
   w.stop = Stop::kFault;
   const std::lock_guard lock(grid.mutex);

@@ -50,7 +50,7 @@ std::string hex(u32 v) {
 const Uop* outside(Warp& w, const Uop* u, const char* operand, u32 address) {
   std::string what = std::string("out of bounds: operand ") + operand + " at shared address " + hex(address) +
                      "; the CTA has [" + hex(w.shared_base) + ", " + hex(w.shared_base + w.shared_bytes) + ")";
-  return fault(w, u, kLanes, std::move(what));
+  return fault(w, u, kLanes, what);
 }
 
 const Uop* gmma(Warp& w, const Uop* u) {

@@ -151,7 +151,7 @@ struct Cta {
 
 // Sets the fault of the grid (the first one wins) and stops the group: `return fault(w, u, lane, "...")`. lane 32: the
 // instruction as a whole.
-const Uop* fault(Warp& w, const Uop* u, unsigned lane, std::string what);
+const Uop* fault(Warp& w, const Uop* u, unsigned lane, const std::string& what);
 
 inline constexpr std::uint32_t kSlice = 4096;  // backward branches that a group takes before others get a turn
 

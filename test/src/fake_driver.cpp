@@ -13,9 +13,14 @@ constexpr cuda::Status kInvalidValue = 1;
 #define NG_ENTER(symbol) \
   if (const cuda::Status s = fake->enter(symbol); s != cuda::kSuccess) return s
 
+// Addresses and handles of the driver are numbers; here they are memory of the host, or count.
+template <class T>
+T pointer(std::uint64_t number) {
+  return reinterpret_cast<T>(number);  // NOLINT(performance-no-int-to-ptr)
+}
 template <class T>
 T handle() {
-  return reinterpret_cast<T>(fake->next_handle += 0x100);
+  return pointer<T>(fake->next_handle += 0x100);
 }
 
 cuda::Status init(unsigned) {
@@ -54,7 +59,7 @@ cuda::Status device_memory(std::size_t* bytes, cuda::DeviceId) {
 }
 cuda::Status context_retain(cuda::Context* c, cuda::DeviceId) {
   NG_ENTER("cuDevicePrimaryCtxRetain");
-  *c = reinterpret_cast<cuda::Context>(0x77);
+  *c = pointer<cuda::Context>(0x77);
   return 0;
 }
 cuda::Status context_get(cuda::Context* c) {
@@ -91,27 +96,27 @@ cuda::Status memory_free(cuda::Address a) {
   if (it == fake->live.end()) return kInvalidValue;
   fake->used -= it->second;
   fake->live.erase(it);
-  std::free(reinterpret_cast<void*>(a));
+  std::free(pointer<void*>(a));
   return 0;
 }
 cuda::Status copy_to_device(cuda::Address to, const void* from, std::size_t bytes) {
   NG_ENTER("cuMemcpyHtoD_v2");
-  std::memcpy(reinterpret_cast<void*>(to), from, bytes);
+  std::memcpy(pointer<void*>(to), from, bytes);
   return 0;
 }
 cuda::Status copy_to_host(void* to, cuda::Address from, std::size_t bytes) {
   NG_ENTER("cuMemcpyDtoH_v2");
-  std::memcpy(to, reinterpret_cast<const void*>(from), bytes);
+  std::memcpy(to, pointer<const void*>(from), bytes);
   return 0;
 }
 cuda::Status copy_on_device(cuda::Address to, cuda::Address from, std::size_t bytes, cuda::Stream) {
   NG_ENTER("cuMemcpyDtoDAsync_v2");
-  std::memmove(reinterpret_cast<void*>(to), reinterpret_cast<const void*>(from), bytes);
+  std::memmove(pointer<void*>(to), pointer<const void*>(from), bytes);
   return 0;
 }
 template <class T>
 void fill(cuda::Address to, T value, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) reinterpret_cast<T*>(to)[i] = value;
+  for (std::size_t i = 0; i < count; ++i) pointer<T*>(to)[i] = value;
 }
 cuda::Status fill8(cuda::Address to, unsigned char v, std::size_t n, cuda::Stream) {
   NG_ENTER("cuMemsetD8Async");
@@ -190,7 +195,7 @@ cuda::Status module_load(cuda::Module* m, const void*) {
 cuda::Status module_function(cuda::Function* f, cuda::Module, const char* name) {
   NG_ENTER("cuModuleGetFunction");
   fake->functions.emplace_back(name);
-  *f = reinterpret_cast<cuda::Function>(fake->functions.size());
+  *f = pointer<cuda::Function>(fake->functions.size());
   return 0;
 }
 cuda::Status function_set(cuda::Function, int, int) {
@@ -292,7 +297,7 @@ FakeDriver::FakeDriver() {
 }
 
 FakeDriver::~FakeDriver() {
-  for (const auto& [address, bytes] : live) std::free(reinterpret_cast<void*>(address));
+  for (const auto& [address, bytes] : live) std::free(pointer<void*>(address));
   fake = nullptr;
 }
 

@@ -156,8 +156,9 @@ TEST_F(RoundTrip, BoxesThatMayNotBeginThere) {
   };
   EXPECT_NE(refusal(5, 0).find("misaligned: the box begins at element 5 of a row, byte 20; a multiple of 16 is needed"),
             std::string::npos);
-  EXPECT_NE(refusal(0, -2).find("a store at coordinate -2 of dimension 1; it may end outside the tensor, but not begin"),
-            std::string::npos);
+  EXPECT_NE(
+      refusal(0, -2).find("a store at coordinate -2 of dimension 1; it may end outside the tensor, but not begin"),
+      std::string::npos);
 }
 
 TEST_F(RoundTrip, BytesThatDoNotBalanceAreADeadlock) {
