@@ -1,18 +1,30 @@
 // How a row looks as text, for error messages and the documentation.
+#include <string>
+#include <vector>
+
 #include "sass/isa/table.h"
 
 namespace nervanagpu::sass {
 namespace {
 
-std::string choice(std::span<const Enum> table) {
+// Of more than `most` names the first two and the last.
+std::string choice(std::span<const Enum> table, std::size_t most = std::string::npos) {
   bool optional = false;
-  std::string out;
+  std::vector<std::string_view> names;
   for (const Enum& e : table) {
     if (e.tok == Tok::kNone) {
       optional = true;
     } else {
-      out += (out.empty() ? "." : "|.") + std::string(tok_text(e.tok));
+      names.push_back(tok_text(e.tok));
     }
+  }
+  std::string out;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names.size() > most && i == 2) {
+      out += "|...";
+      i = names.size() - 1;
+    }
+    out += (out.empty() ? "." : "|.") + std::string(names[i]);
   }
   if (optional) return "{" + out + "}";
   return table.size() == 1 ? out : "(" + out + ")";
@@ -65,12 +77,12 @@ std::string slot_text(const Slot& s) {
 
 }  // namespace
 
-std::string form_text(const Row& row) {
+std::string form_text(const Row& row, std::size_t most) {
   std::string out(op_text(row.op));
   const auto mods = [&](int on) {
     std::string text;
     for (const Mod& m : row.mods()) {
-      if (m.on == on) text += m.glued ? choice(m.table).substr(1) : choice(m.table);
+      if (m.on == on) text += m.glued ? choice(m.table, most).substr(1) : choice(m.table, most);
     }
     return text;
   };

@@ -13,6 +13,8 @@
 namespace nervanagpu::sass {
 namespace {
 
+constexpr std::size_t kMostNames = 16;  // of a modifier, in an error
+
 bool blank(char c) {
   return c == ' ' || c == '\t';
 }
@@ -675,7 +677,7 @@ Result<ParsedInst> parse_inst(Arch arch, std::string_view text, const Span& at) 
       if (guard.pred == kPT && !guard.inv) attempt.inst.guard.uniform = row->uniform_guard;
       if (attempt.run(pos, pos + op_text(op).size())) return ParsedInst{attempt.inst, attempt.label};
       failure.add(attempt);
-      std::string form = form_text(*row);
+      std::string form = form_text(*row, kMostNames);
       if (std::find(notes.begin(), notes.end(), form) == notes.end()) notes.push_back(std::move(form));
     }
   }

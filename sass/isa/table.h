@@ -28,8 +28,9 @@ inline constexpr std::size_t kNoOperand = ~std::size_t{0};
 // index of the operand at fault, kNoOperand if it is none of them.
 Result<Word> encode_row(const Inst& inst, std::uint64_t address, std::size_t* bad_operand = nullptr);
 
-// How the text of the row looks: "FFMA{.FTZ}{.RM|.RP|.RZ}{.SAT} R, {-}R, {-}R, {-}R".
-std::string form_text(const Row& row);
+// How the text of the row looks: "FFMA{.FTZ}{.RM|.RP|.RZ}{.SAT} R, {-}R, {-}R, {-}R". Of a modifier with more than `most`
+// names only some are shown.
+std::string form_text(const Row& row, std::size_t most = std::string::npos);
 
 // Sets modifier `axis`; false when the instruction has no room.
 inline bool set_mod(Inst& inst, Axis axis, Tok tok) {

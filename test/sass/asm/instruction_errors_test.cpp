@@ -56,6 +56,15 @@ TEST(InstructionErrors, EachTextIsAsShown) {
   }
 }
 
+TEST(InstructionErrors, OfManyNamesOnlySomeAreShown) {
+  const Result<CubinImage> r =
+      assemble(template_of(".kernel k\n  HGMMA.64x64x16.F32 R24, gdesc[UR8], Q\n  EXIT\n"), Arch::sm_90a, {});
+  ASSERT_FALSE(r.ok());
+  const std::string text = r.error().text();
+  EXPECT_NE(text.find("HGMMA(.64x8|.64x16|...|.64x256)x16(.F16|.F32) R"), std::string::npos) << text;
+  EXPECT_EQ(text.find(".64x24"), std::string::npos) << text;
+}
+
 TEST(Excerpt, PointsIntoIncludedFilesAndNamesTheCalls) {
   Template t = template_of(".kernel k\n.include \"m.sass\"\n\tput(R0)\n  EXIT\n");
   t.include = [](const std::string&) -> Result<std::string> {
