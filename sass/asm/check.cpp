@@ -1,5 +1,6 @@
 #include "sass/asm/check.h"
 
+#include "sass/asm/encode.h"
 #include "sass/asm/expand.h"
 #include "sass/asm/names.h"
 #include "sass/isa/access.h"
@@ -26,16 +27,17 @@ class Checker {
   }
 
   Status register_limit() {
-    const std::uint32_t cap = program_.manifest.registers == 0 ? 255 : program_.manifest.registers;
+    const std::uint32_t regs = program_.manifest.registers;
+    const std::uint32_t cap = regs == 0 ? 255 : std::max(regs, registers_taken(program_.lines));
     const std::uint32_t spare = info(program_.manifest.arch).encoding == Encoding::k128 ? 2 : 0;
     for (std::size_t i = 0; i < program_.lines.size(); ++i) {
       for (const Access& a : accesses(program_.lines[i].inst)) {
         const std::uint32_t need = a.first + std::uint32_t{a.count} + spare;
         if (a.file != RegFile::kGpr || need <= cap) continue;
-        return fail(i,
-                    register_text(a.file, a.first + a.count - 1U) + " needs " + std::to_string(need) +
-                        " registers a thread" + (spare != 0 ? " (two are the chip's)" : "") + "; " +
-                        (program_.manifest.registers == 0 ? "255 is the most" : ".regs allows " + std::to_string(cap)));
+        return fail(i, register_text(a.file, a.first + a.count - 1U) + " needs " + std::to_string(need) +
+                           " registers a thread" + (spare != 0 ? " (two are the chip's)" : "") + "; " +
+                           (regs == 0 ? "255 is the most"
+                                      : (cap == regs ? ".regs allows " : "USETMAXREG takes ") + std::to_string(cap)));
       }
     }
     return Done{};

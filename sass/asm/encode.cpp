@@ -93,6 +93,14 @@ Result<std::uint32_t> declared_registers(const Program& program) {
     return error("kernel '" + m.name + "' needs " + std::to_string(need) + " registers (with the two that the chip " +
                  "keeps), at most 255 can be");
   }
+  if (const std::uint32_t taken = registers_taken(program.lines); taken != 0) {
+    // The proof knows where on the way the registers are there; here only what could ever be.
+    if (m.registers == 0 || m.registers > kMaxRegisters) {
+      return error("kernel '" + m.name + "': registers " + std::to_string(m.registers) +
+                   "; a kernel with USETMAXREG says how many its launch gives (.regs), 1 to 255");
+    }
+    if (need <= std::max(m.registers, taken)) return m.registers;
+  }
   if (m.registers == 0) return std::max(need, 1u);
   if (m.registers >= need && m.registers <= kMaxRegisters) return m.registers;
   return error("kernel '" + m.name + "': registers " + std::to_string(m.registers) + ", need " + std::to_string(need) +
@@ -130,6 +138,17 @@ std::uint32_t registers_needed(Arch arch, std::span<const Line> lines) {
     }
   }
   return used + (info(arch).encoding == Encoding::k128 ? 2 : 0);
+}
+
+std::uint32_t registers_taken(std::span<const Line> lines) {
+  std::uint32_t most = 0;
+  for (const Line& line : lines) {
+    if (line.inst.op != Op::USETMAXREG || !line.inst.has(Axis::kFunction, Tok::TRY_ALLOC)) continue;
+    for (const Operand& o : line.inst.operands()) {
+      if (o.kind == OperandKind::kImm) most = std::max(most, static_cast<std::uint32_t>(o.imm));
+    }
+  }
+  return most;
 }
 
 std::uint32_t barriers_needed(std::span<const Line> lines) {

@@ -21,6 +21,9 @@ Result<std::vector<Word>> code_tail(Arch arch, std::size_t code_size);
 // hardware takes for itself.
 std::uint32_t registers_needed(Arch arch, std::span<const Line> lines);
 
+// The most registers that a warp takes from its CTA's pool (USETMAXREG.TRY_ALLOC); 0: none does.
+std::uint32_t registers_taken(std::span<const Line> lines);
+
 // Named barriers to declare: one more than the highest used; all 16 if a register holds the number.
 std::uint32_t barriers_needed(std::span<const Line> lines);
 

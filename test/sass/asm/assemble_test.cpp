@@ -152,5 +152,25 @@ TEST(Documentation, ItsFirstExampleAssembles) {
   EXPECT_EQ(names_of(*image), "scale_1 scale_2 ");
 }
 
+TEST(Assemble, RegistersThatAWarpTakesFromItsCta) {
+  const auto text = [](const std::string& regs, const std::string& reg) {
+    return ".kernel k\n.arch sm_90a\n.threads 384\n" + regs + "  USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xe8\n  MOV " + reg +
+           ", RZ\n  EXIT\n";
+  };
+  const Result<CubinImage> taken = assemble(testing::template_of(text(".regs 168\n", "R229")), Arch::sm_90a, {});
+  ASSERT_TRUE(taken.ok()) << taken.error().text();
+  EXPECT_EQ(taken->kernels[0].registers, 168U);
+  const Result<CubinImage> more = assemble(testing::template_of(text(".regs 168\n", "R231")), Arch::sm_90a, {});
+  ASSERT_FALSE(more.ok());
+  EXPECT_NE(more.error().text().find("R231 needs 234 registers a thread (two are the chip's); USETMAXREG takes 232"),
+            std::string::npos)
+      << more.error().text();
+  const Result<CubinImage> unsaid = assemble(testing::template_of(text("", "R9")), Arch::sm_90a, {});
+  ASSERT_FALSE(unsaid.ok());
+  EXPECT_NE(unsaid.error().text().find("a kernel with USETMAXREG says how many its launch gives (.regs)"),
+            std::string::npos)
+      << unsaid.error().text();
+}
+
 }  // namespace
 }  // namespace nervanagpu::sass
