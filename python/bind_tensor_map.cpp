@@ -51,11 +51,12 @@ py::bytes encode(const Tensor& tensor, const std::vector<std::uint32_t>& box, co
       throw InvalidArgument("tensor map: the tensor has " + std::to_string(map.rank) +
                             " dimensions; 3 to 5 are possible with im2col");
     }
-    TensorMap::Im2col& to = map.im2col.emplace();
+    TensorMap::Im2col to;
     reversed("lower", lower, map.rank - 2, to.lower);
     reversed("upper", upper, map.rank - 2, to.upper);
     to.channels = channels;
     to.pixels = pixels;
+    map.im2col = to;
   }
   const EncodedTensorMap out = encode_tensor_map(map);
   return {reinterpret_cast<const char*>(out.bytes.data()), out.bytes.size()};

@@ -128,7 +128,7 @@ void make_image(Random& r, TmaCase& c, bool odd) {
   const u32 spatial = m.rank - 2;
   m.swizzle = static_cast<MapSwizzle>(r.below(4));
   const u32 most = std::min(m.swizzle == MapSwizzle::none ? 256U : span_of(m.swizzle), 256 * width);
-  TensorMap::Im2col& i = m.im2col.emplace();
+  TensorMap::Im2col i;
   i.channels = (m.swizzle != MapSwizzle::none ? most : 16 * (1 + r.below(most / 16))) / width;
   i.pixels = 1 + r.below(std::min(200U, kImageBytes / (i.channels * width)));
   for (u32 d = 0; d < spatial; ++d) {
@@ -141,6 +141,7 @@ void make_image(Random& r, TmaCase& c, bool odd) {
     c.at[d + 1] = i.lower[d] + (odd ? r.between(0, extent - 1) : step * r.between(0, (extent - 1) / step));
     if (c.load) c.offsets[d] = r.below(5);
   }
+  m.im2col = i;
   c.at[0] = r.one_in(2) ? 0 : r.between(-5, static_cast<std::int32_t>(m.sizes[0]) + 1);
   c.at[m.rank - 1] = r.between(odd ? -1 : 0, static_cast<std::int32_t>(m.sizes[m.rank - 1]) - 1);
   place(r, c, i.channels * i.pixels * width);
