@@ -315,11 +315,13 @@ def test_keyboard_interrupt(data):
     """Ctrl-C ends the fit between two steps."""
     x, y = data
     net = make()
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background may ignore it
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     timer.start()
     with pytest.raises(KeyboardInterrupt):
         net.fit(x, y, epochs=1_000_000, batch=30)
     timer.join()
+    signal.signal(signal.SIGINT, before)
     after = values(net)
     assert all(np.isfinite(v).all() for v in after)
     assert np.isfinite(net.evaluate(x, y).loss)
