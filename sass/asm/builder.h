@@ -1,0 +1,112 @@
+// Kernels made in memory, for code that is generated at run time: instructions with virtual registers, labels and
+// parameters go straight to register assignment, schedule and encode; no text is written or read on the way.
+//
+//   Builder b(Arch::sm_90a, "twice");
+//   const auto x = b.param("x", ParamType::ptr);
+//   const VReg p = b.reg(2), v = b.reg();
+//   b.emit(Op::MOV, {}, {p[0], x});
+//   b.emit(Op::MOV, {}, {p[1], x.plus(4)});
+//   b.emit(Op::LDG, {Tok::E}, {v, at(p)});
+//   b.emit(Op::FADD, {}, {v, v, v});
+//   b.emit(Op::STG, {Tok::E}, {at(p), v});
+//   b.emit(Op::EXIT, {}, {});
+//   Result<KernelImage> kernel = b.finish();
+//
+// Tokens and operands stand in the order of the text (docs/language.md): `LDG.E R0, [...]` above. Operands that the text
+// may omit may be left out here.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "sass/asm/assign.h"
+#include "sass/asm/program.h"
+#include "sass/cubin.h"
+
+namespace nervanagpu::sass {
+
+// `count` consecutive general-purpose registers, the first at a multiple of `count` (1, 2, 4 or 8).
+struct VReg {
+  std::uint32_t first = kNoVirtual;
+  std::uint8_t count = 1;
+  VReg operator[](unsigned i) const { return {first + i, 1}; }
+  [[nodiscard]] VReg pair(unsigned i) const { return {first + i, 2}; }
+  [[nodiscard]] bool none() const { return first == kNoVirtual; }
+};
+struct VPred {
+  std::uint32_t id = kNoVirtual;
+  bool inverted = false;
+  VPred operator!() const { return {id, !inverted}; }
+};
+struct VLabel {
+  std::uint32_t id = 0;
+};
+
+// One operand as the text has it.
+struct Arg {
+  enum class Kind : std::uint8_t { kReg, kPred, kImm, kConst, kGlobal, kShared, kLabel, kSpecial, kUniform };
+  Kind kind = Kind::kReg;
+  std::uint32_t id = kNoVirtual;  // of the register, predicate or label; kNoVirtual: RZ, PT
+  bool neg = false, abs = false, inv = false;
+  Tok part = Tok::kNone;
+  std::int64_t imm = 0;  // number, offset, special register, uniform register
+
+  Arg() = default;
+  Arg(VReg r) : id(r.first) {}                                      // NOLINT: an operand is written as what it is
+  Arg(VPred p) : kind(Kind::kPred), id(p.id), inv(p.inverted) {}    // NOLINT
+  Arg(VLabel l) : kind(Kind::kLabel), id(l.id) {}                   // NOLINT
+  Arg(std::int64_t n) : kind(Kind::kImm), imm(n) {}                 // NOLINT
+  Arg(std::uint32_t n) : kind(Kind::kImm), imm(std::int64_t{n}) {}  // NOLINT
+  Arg(int n) : kind(Kind::kImm), imm(n) {}                          // NOLINT
+  Arg(float v);                                                     // NOLINT
+  [[nodiscard]] Arg operator-() const;
+  [[nodiscard]] Arg plus(std::int64_t bytes) const;  // a constant or an address, so many bytes further on
+};
+inline const VPred kAlways{};                       // PT
+inline const VReg kZero{};                          // RZ
+Arg at(VReg address, std::int64_t offset = 0);      // global memory; `address`: a pair
+Arg shared(VReg address, std::int64_t offset = 0);  // shared memory
+Arg magnitude(Arg a);                               // |a|
+Arg half(VReg r, unsigned i);                       // the lower (0) or upper half of r as float16
+Arg special(unsigned number);                       // SR_...: sass/isa/special.inc
+
+class Builder {
+ public:
+  Builder(Arch arch, std::string name);
+
+  VReg reg(unsigned count = 1);
+  VPred pred();
+  VLabel label();
+  void bind(VLabel label);  // here
+
+  // The next parameter, as the constant that it is read from.
+  Arg param(std::string name, ParamType type);
+  void threads(std::uint32_t n) { manifest_.threads = n; }
+  void shared_bytes(std::uint32_t n) { manifest_.shared = n; }
+  [[nodiscard]] Arch arch() const { return manifest_.arch; }
+  [[nodiscard]] const std::vector<Param>& params() const { return manifest_.params; }
+
+  void emit(Op op, std::initializer_list<Tok> mods, std::initializer_list<Arg> args, VPred guard = kAlways);
+  // Where the instructions that follow come from: reports and the checked emulator name it as a line of `source`.
+  void line(std::uint32_t n) { line_ = n; }
+
+  // Fails on an instruction that does not exist, a register that is read before it is written, and when the registers
+  // do not suffice. Call it once.
+  Result<KernelImage> finish();
+
+ private:
+  bool fill(const Row& row, std::initializer_list<Tok> mods, std::initializer_list<Arg> args, Draft& draft) const;
+
+  Manifest manifest_;
+  std::vector<VirtualGroup> groups_;
+  std::uint32_t elements_ = 0;           // registers of all groups
+  std::vector<std::uint32_t> label_at_;  // instruction index
+  std::vector<Draft> drafts_;
+  std::uint32_t line_ = 0;
+  std::string problem_;  // the first one
+};
+
+}  // namespace nervanagpu::sass
