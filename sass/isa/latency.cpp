@@ -350,6 +350,7 @@ bool announced_by_reads(const Inst& inst, const Access& def) {
 
 ReadQueue read_queue_of(const Inst& inst) {
   if (inst.op == Op::MEMBAR) return ReadQueue::kFence;
+  if (inst.op == Op::BAR || inst.op == Op::B2R) return ReadQueue::kBarrier;
   switch (unit(inst)) {
     case Unit::kMemShared:
     case Unit::kMemGlobal:

@@ -50,8 +50,9 @@ enum class ReadQueue : std::uint8_t {
   kNone,
   kMemory,  // loads, stores, shuffles, atomics of every memory: one queue a scheduler
   kXu,
-  kDouble,  // where it uses scoreboards
-  kFence,   // MEMBAR
+  kDouble,   // where it uses scoreboards
+  kFence,    // MEMBAR
+  kBarrier,  // BAR, and B2R, which asks for its result
   kCount
 };
 

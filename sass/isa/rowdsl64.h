@@ -11,6 +11,8 @@
 namespace nervanagpu::sass {
 
 inline constexpr ArchMask kMaxwell = mask_from(Arch::sm_50, Arch::sm_62);
+inline constexpr ArchMask kBeforePascal = mask_from(Arch::sm_50, Arch::sm_53);
+inline constexpr ArchMask kPascal = mask_from(Arch::sm_60, Arch::sm_62);
 
 // A word with `top` as its highest 16 bits.
 constexpr Word top16(unsigned top, std::initializer_list<Fix> fixes = {}) {

@@ -19,14 +19,20 @@ constexpr Enum kF32F64[]  = {{Tok::F32, 2}, {Tok::F64, 3}};
 constexpr Enum kInt8[]    = {{Tok::U8, 0}, {Tok::S8, 4}};
 constexpr Enum kInt16[]   = {{Tok::U16, 1}, {Tok::S16, 5}};
 constexpr Enum kInt32[]   = {{Tok::U32, 2}, {Tok::S32, 6}};
-constexpr Enum kInt3264[] = {{Tok::U32, 2}, {Tok::U64, 3}, {Tok::S32, 6}, {Tok::S64, 7}};
+constexpr Enum kInt3264[] = {{Tok::U32, 2}, {Tok::S32, 6}, {Tok::U64, 3}, {Tok::S64, 7}};
 constexpr Enum kIntTo32[] = {{Tok::U8, 0}, {Tok::U16, 1}, {Tok::U32, 2}, {Tok::S8, 4}, {Tok::S16, 5}, {Tok::S32, 6}};
-constexpr Enum kIntFrom16[] = {{Tok::U16, 1}, {Tok::U32, 2}, {Tok::U64, 3}, {Tok::S16, 5}, {Tok::S32, 6}, {Tok::S64, 7}};
+constexpr Enum kIntFrom16[] = {{Tok::U16, 1}, {Tok::U32, 2}, {Tok::S16, 5}, {Tok::S32, 6}, {Tok::U64, 3}, {Tok::S64, 7}};
 constexpr Enum kToInteger[] = {{Tok::kNone, 0}, {Tok::FLOOR, 1}, {Tok::CEIL, 2}, {Tok::TRUNC, 3}};
 constexpr Enum kToWhole[]   = {{Tok::kNone, 0}, {Tok::ROUND, 4}, {Tok::FLOOR, 5}, {Tok::CEIL, 6}, {Tok::TRUNC, 7}};
 
+// Types that one row can have; those of 64 bits stand behind the first `narrow`.
+struct Types {
+  std::span<const Enum> all;
+  std::size_t narrow;
+};
+
 constexpr auto build() {
-  RowList<96> t;
+  RowList<128> t;
   constexpr ImmFormat dec = ImmFormat::kSigned;
   constexpr ImmFormat f32 = ImmFormat::kF32;
   constexpr ImmFormat f64 = ImmFormat::kF64;
@@ -41,12 +47,32 @@ constexpr auto build() {
   const auto int_src = [](std::span<const Enum> e) { return Mod{Axis::kSrcType, bits(10, 2, 13, 1), e}; };
   const auto int_dst = [](std::span<const Enum> e) { return Mod{Axis::kDstType, bits(8, 2, 12, 1), e}; };
 
-  const auto i2f = [&](std::span<const Enum> types, Field part, std::span<const Enum> parts) {
-    forms64(t, row(Op::I2F, kMaxwell, {}, {dst_is(kFloat), int_src(types), round}, {d, source(dec).part(part, parts)}, xu), 0x5cb8, "ric");
+  // Since sm_60 the source can stay in the operand cache where 64 bits go in or out; not so integers of 16 bits, and
+  // halves that become integers.
+  enum class Keeps : bool { kNever, kIfWide };
+  const auto convert = [&t](unsigned top, std::string_view forms, Types to, Types from, Keeps keeps, auto make) {
+    const auto add = [&](ArchMask archs, std::span<const Enum> dst_types, std::span<const Enum> src_types, bool kept) {
+      if (dst_types.empty() || src_types.empty()) return;
+      Row r = make(dst_types, src_types);
+      r.archs = archs;
+      if (kept) r.slot_array[1].reuse_slot = 1;
+      forms64(t, r, top, forms);
+    };
+    if (keeps == Keeps::kNever) return add(kMaxwell, to.all, from.all, false);
+    add(kBeforePascal, to.all, from.all, false);
+    add(kPascal, to.all.first(to.narrow), from.all.first(from.narrow), false);
+    add(kPascal, to.all.first(to.narrow), from.all.subspan(from.narrow), true);
+    add(kPascal, to.all.subspan(to.narrow), from.all, true);
   };
-  i2f(kInt8, bits(41, 2), kBytes);
-  i2f(kInt16, bits(41, 2), kHalves);
-  i2f(kInt3264, bits(41, 2), kWhole);
+
+  const auto i2f = [&](Types types, std::span<const Enum> parts, Keeps keeps) {
+    convert(0x5cb8, "ric", {kFloat, 2}, types, keeps, [&](std::span<const Enum> to, std::span<const Enum> from) {
+      return row(Op::I2F, kMaxwell, {}, {dst_is(to), int_src(from), round}, {d, source(dec).part(bits(41, 2), parts)}, xu);
+    });
+  };
+  i2f({kInt8, 2}, kBytes, Keeps::kIfWide);
+  i2f({kInt16, 2}, kHalves, Keeps::kNever);
+  i2f({kInt3264, 2}, kWhole, Keeps::kIfWide);
 
   const auto i2i = [&](std::span<const Enum> types, std::span<const Enum> parts) {
     forms64(t, row(Op::I2I, kMaxwell, {}, {int_dst(kIntTo32), int_src(types), sat}, {d, source(dec).part(bits(41, 2), parts)}, xu), 0x5ce0, "ric");
@@ -55,26 +81,31 @@ constexpr auto build() {
   i2i(kInt16, kHalves);
   i2i(kInt32, kWhole);
 
-  const auto f2i = [&](std::span<const Enum> type, ImmFormat f, std::span<const Enum> parts, std::string_view forms) {
-    forms64(t, row(Op::F2I, kMaxwell, {}, {ftz, int_dst(kIntFrom16), src_is(type), Mod{Axis::kRound, bits(39, 2), kToInteger}},
-                   {d, source(f).part(bits(41, 1), parts)}, xu), 0x5cb0, forms);
+  const auto f2i = [&](Types type, ImmFormat f, std::span<const Enum> parts, std::string_view forms,
+                       Keeps keeps = Keeps::kIfWide) {
+    convert(0x5cb0, forms, {kIntFrom16, 4}, type, keeps, [&](std::span<const Enum> to, std::span<const Enum> from) {
+      return row(Op::F2I, kMaxwell, {}, {ftz, int_dst(to), src_is(from), Mod{Axis::kRound, bits(39, 2), kToInteger}},
+                 {d, source(f).part(bits(41, 1), parts)}, xu);
+    });
   };
-  f2i(kF16Only, f32, kHalf, "rc");
-  f2i(kF32Only, f32, kWhole, "ric");
-  f2i(kF64Only, f64, kWhole, "ric");
+  f2i({kF16Only, 1}, f32, kHalf, "rc", Keeps::kNever);
+  f2i({kF32Only, 1}, f32, kWhole, "ric");
+  f2i({kF64Only, 0}, f64, kWhole, "ric");
 
   // F2F to another type rounds to nearest or as said; within a type it can round to a whole number.
-  const auto f2f = [&](std::span<const Enum> to, std::span<const Enum> from, const Mod& rounding, const Slot& s, std::string_view forms) {
-    forms64(t, row(Op::F2F, kMaxwell, {}, {ftz, dst_is(to), src_is(from), rounding, sat}, {d, s}, xu), 0x5ca8, forms);
+  const auto f2f = [&](Types to_types, Types from_types, const Mod& rounding, const Slot& s, std::string_view forms) {
+    convert(0x5ca8, forms, to_types, from_types, Keeps::kIfWide, [&](std::span<const Enum> to, std::span<const Enum> from) {
+      return row(Op::F2F, kMaxwell, {}, {ftz, dst_is(to), src_is(from), rounding, sat}, {d, s}, xu);
+    });
   };
   const Mod whole{Axis::kRound, bits(39, 2, 42, 1), kToWhole};
   const Slot half = source(f32).part(bits(41, 1), kHalf);
-  f2f(kF16F64, kF32Only, round, source(f32), "ric");
-  f2f(kF16F32, kF64Only, round, source(f64), "ric");
-  f2f(kF32F64, kF16Only, round, half, "rc");
-  f2f(kF32Only, kF32Only, whole, source(f32), "ric");
-  f2f(kF64Only, kF64Only, whole, source(f64), "ric");
-  f2f(kF16Only, kF16Only, whole, half, "rc");
+  f2f({kF16F64, 1}, {kF32Only, 1}, round, source(f32), "ric");
+  f2f({kF16F32, 2}, {kF64Only, 0}, round, source(f64), "ric");
+  f2f({kF32F64, 1}, {kF16Only, 1}, round, half, "rc");
+  f2f({kF32Only, 1}, {kF32Only, 1}, whole, source(f32), "ric");
+  f2f({kF64Only, 0}, {kF64Only, 0}, whole, source(f64), "ric");
+  f2f({kF16Only, 1}, {kF16Only, 1}, whole, half, "rc");
   return t;
 }
 // clang-format on

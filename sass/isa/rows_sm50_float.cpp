@@ -59,16 +59,19 @@ constexpr auto build() {
   const Slot da = ra().wide(Width::k2).read_late();
   const Slot db = rb(f64).wide(Width::k2).read_late();
   const Slot dc = rc().wide(Width::k2).read_late();
-  const Slot slow_da = slow_a().wide(Width::k2);
-  const Slot slow_db = slow_b(f64).wide(Width::k2);
   forms64(t, row(Op::DFMA, kMaxwell, {}, {round50}, {dd, da, db.neg(48), dc.neg(49)}, fp64), 0x5b70, "ricx");
   forms64(t, row(Op::DADD, kMaxwell, {}, {round39}, {dd, da.neg(48).abs(46), db.neg(45).abs(49).reuse(2)}, fp64), 0x5c70, "ric");
   forms64(t, row(Op::DMUL, kMaxwell, {}, {round39}, {dd, da, db.neg(48)}, fp64), 0x5c80, "ric");
-  forms64(t, row(Op::DMNMX, kMaxwell, {}, {}, {dd, slow_da.neg(48).abs(46), slow_db.neg(45).abs(49), pred_in()}, fp64), 0x5c50, "ric");
-  forms64(t, row(Op::DSETP, kMaxwell, {}, {cmp, combine},
-                 {pred(3).def(), pred(0).def(), slow_da.neg(43).abs(7), slow_db.neg(6).abs(44), pred_in()}, fp64), 0x5b80, "ric");
-  forms64(t, row(Op::DSET, kMaxwell, {}, {bf52, cmp, combine},
-                 {dst_cc(), slow_da.neg(43).abs(54), slow_db.neg(53).abs(44), pred_in()}, fp64), 0x5900, "ric");
+  // Since sm_60 these keep operands, too.
+  for (const bool keeps : {false, true}) {
+    const ArchMask archs = keeps ? kPascal : kBeforePascal;
+    const Slot a = keeps ? da : slow_a().wide(Width::k2);
+    const Slot b = keeps ? db : slow_b(f64).wide(Width::k2);
+    forms64(t, row(Op::DMNMX, archs, {}, {}, {dd, a.neg(48).abs(46), b.neg(45).abs(49), pred_in()}, fp64), 0x5c50, "ric");
+    forms64(t, row(Op::DSETP, archs, {}, {cmp, combine}, {pred(3).def(), pred(0).def(), a.neg(43).abs(7), b.neg(6).abs(44), pred_in()}, fp64),
+            0x5b80, "ric");
+    forms64(t, row(Op::DSET, archs, {}, {bf52, cmp, combine}, {dst_cc(), a.neg(43).abs(54), b.neg(53).abs(44), pred_in()}, fp64), 0x5900, "ric");
+  }
   return t;
 }
 // clang-format on

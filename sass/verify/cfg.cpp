@@ -112,12 +112,39 @@ class Walker {
     }
   }
 
-  // Where the callee of CALL `i` returns: compilers put that address into the register of a RET just before the call.
-  [[nodiscard]] std::uint32_t return_of(std::uint32_t i) const {
+  // The registers that hold the return address in the function at `entry`: those of the RETs that it comes to.
+  const std::set<std::uint8_t>& return_registers(std::uint32_t entry) {
+    const auto [found, added] = return_registers_.try_emplace(entry);
+    if (!added) return found->second;
+    std::vector<bool> seen(n_, false);
+    std::vector<std::uint32_t> work{entry};
+    while (!work.empty()) {
+      const std::uint32_t i = work.back();
+      work.pop_back();
+      if (seen[i]) continue;
+      seen[i] = true;
+      if (at(i).known && at(i).inst.op == Op::RET) {
+        for (const Access& a : at(i).touched) {
+          if (!a.write && a.file == RegFile::kGpr) found->second.insert(a.first);
+        }
+      }
+      const bool call = at(i).known && at(i).inst.op == Op::CALL;
+      if (call && i + 1 < n_) work.push_back(i + 1);
+      if (!call && !indirect(i)) {
+        for (const std::uint32_t to : plain(i)) work.push_back(to);
+      }
+    }
+    return found->second;
+  }
+
+  // Where the callee of CALL `i` returns: compilers put that address into the register of its RET just before the call.
+  // A callee that is not known may use any register of any RET.
+  [[nodiscard]] std::uint32_t return_of(std::uint32_t i) {
     constexpr std::uint32_t kNear = 64;
+    const std::set<std::uint8_t>& registers = indirect(i) ? all_return_registers_ : return_registers(target(i));
     for (std::uint32_t k = i; k-- > 0 && i - k < kNear;) {
       if (!std::ranges::any_of(at(k).touched, [&](const Access& a) {
-            return a.write && a.file == RegFile::kGpr && a.count == 1 && return_registers_.contains(a.first);
+            return a.write && a.file == RegFile::kGpr && a.count == 1 && registers.contains(a.first);
           })) {
         continue;
       }
@@ -139,7 +166,7 @@ class Walker {
       if (!falls_through(i) && i + 1 < n_) landings_.push_back(i + 1);
       if (at(i).known && at(i).inst.op == Op::RET) {
         for (const Access& a : at(i).touched) {
-          if (!a.write && a.file == RegFile::kGpr) return_registers_.insert(a.first);
+          if (!a.write && a.file == RegFile::kGpr) all_return_registers_.insert(a.first);
         }
       }
     }
@@ -250,8 +277,9 @@ class Walker {
   Code& code_;
   std::uint32_t n_;
   std::vector<std::uint32_t> labels_, landings_;
-  std::set<std::uint8_t> return_registers_;                  // of RET
-  std::map<unsigned, std::vector<std::uint32_t>> barriers_;  // BSSY targets of each convergence barrier
+  std::map<std::uint32_t, std::set<std::uint8_t>> return_registers_;  // of the function at an instruction
+  std::set<std::uint8_t> all_return_registers_;                       // of every RET
+  std::map<unsigned, std::vector<std::uint32_t>> barriers_;           // BSSY targets of each convergence barrier
 };
 
 }  // namespace

@@ -79,5 +79,28 @@ TEST(VerifyPaths, ACallReturnsWhereItsRegisterSays) {
   EXPECT_EQ(found[0].missing, 1);
 }
 
+TEST(VerifyPaths, ACallReturnsByTheRegisterOfItsOwnCallee) {
+  // R8 is an argument of the first callee, and where the second returns. Behind the first call the shuffle is awaited.
+  const char* const text = R"(
+    --:-:-:-:5 | MOV R6, 0x40
+    --:-:-:-:5 | MOV R8, 0x10
+    --:-:-:-:5 | CALL.REL.NOINC `(shuffles)
+    --:-:-:-:5 | EXIT
+    01:-:-:-:5 | FADD R1, R8, R9
+    --:-:-:-:5 | MOV R8, 0x80
+    --:-:-:-:5 | CALL.REL.NOINC `(adds)
+    --:-:-:-:5 | EXIT
+    --:-:-:-:5 | EXIT
+    shuffles:
+    --:-:0:-:2 | SHFL.DOWN PT, R8, R9, R8, R7
+    --:-:-:-:5 | RET.REL.NODEC R6 0x0
+    adds:
+    --:-:-:-:5 | FADD R2, R1, R9
+    --:-:-:-:5 | RET.REL.NODEC R8 0x0
+    )";
+  const std::vector<Hazard> found = found_in(text);
+  EXPECT_TRUE(found.empty()) << sentences(found);
+}
+
 }  // namespace
 }  // namespace nervanagpu::sass
