@@ -103,10 +103,18 @@ const Uop* redux(Warp& w, const Uop* u) {
   return u + 1;
 }
 
-// The value of the first executing lane.
+// The value of the first executing lane; the predicate: of which lanes it is not the value. x.flag: .OR, besides those that
+// had the predicate before. ptxas makes a loop of it that serves the lanes with equal values together, until there are none.
 const Uop* r2ur(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
-  w.ureg[x.dst] = fetch_raw(w, x.src[0], 0)[std::countr_zero(w.exec)];
+  ConstRow a = fetch_raw(w, x.src[0], 0);
+  const u32 first = a[std::countr_zero(w.exec)];
+  if (x.pdst_count > 0) {
+    u32 others = x.flag ? w.pred[x.pdst[0]] : 0;
+    for (unsigned l = 0; l < kLanes; ++l) others |= static_cast<u32>(a[l] != first) << l;
+    set_predicate(w, x.pdst[0], others);
+  }
+  w.ureg[x.dst] = first;
   return u + 1;
 }
 
@@ -140,10 +148,7 @@ bool bind_exchange(const Inst& inst, Binding& b) {
       x.body = redux;
       return true;
     case Op::R2UR:
-      for (unsigned i = 0; i < x.pdst_count; ++i) {
-        if (x.pdst[i] != preds::kDump) b.refuse("a predicate result");
-      }
-      if (says(inst, "OR")) b.refuse(".OR");
+      x.flag = says(inst, "OR");
       x.body = r2ur;
       return true;
     default: return false;

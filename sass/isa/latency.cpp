@@ -269,6 +269,7 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
       if (u == Unit::kBranch) return Consumer::kBranch;
       if (use.guard || inst.op == Op::VOTE || inst.op == Op::VOTEU) return Consumer::kGuard;
       if (u == Unit::kMemGlobal || u == Unit::kMemShared) return Consumer::kGuard;
+      if (inst.op == Op::R2UR) return Consumer::kPredicateMore;
       return u == Unit::kFma || u == Unit::kImadWide ? Consumer::kPredicateFma : Consumer::kPredicate;
     case RegFile::kUPred:
       if (use.guard || u == Unit::kBranch) return Consumer::kUniformGuard;

@@ -153,7 +153,7 @@ constexpr void ampere_atomics(RowList<96>& t) {
   constexpr Traits cross{.unit = Unit::kUniformToVector, .write_sb = true};
   t.add(row(Op::R2UR, kTuringToAda, code128(0x3c2), {}, {pred(81).def().omit(kPT), ugpr(16).def(), gpr(24)}, cross));
   t.add(row(Op::R2UR, kTuringToAda, code128(0x3c2, {{84, 1, 1}}), {always<Tok::OR>(Axis::kFunction)},
-            {pred(81).def(), ugpr(16).def(), gpr(24)}, cross));
+            {pred(81).both(), ugpr(16).def(), gpr(24)}, cross));
   alu(t,
       row(Op::F2FP, kAmpere & ~kFromAda, code128(0, {{64, 8, 255}}),
           {flag<Tok::RELU>(Axis::kSat, 75),

@@ -154,7 +154,7 @@ constexpr void bridges(RowList<96>& t) {
   constexpr Traits slow{.unit = Unit::kUniformToVector, .ready = Ready::kScoreboard};
   t.add(row(Op::R2UR, kHopper, code128(0x2ca), {}, {pred(81).def().omit(kPT), kD, gpr(24).reuse(0)}, cross));
   t.add(row(Op::R2UR, kHopper, code128(0x2ca, {{84, 1, 1}}), {always<Tok::OR>(Axis::kFunction)},
-            {pred(81).def(), kD, gpr(24).reuse(0)}, cross));
+            {pred(81).both(), kD, gpr(24).reuse(0)}, cross));
   t.add(row(Op::VOTEU, kFromTuring, code128(0x886), {{Axis::kFunction, bits(72, 2), kVote}},
             {kD.omit(kURZ), upred(81).def(), p}, cross));
   t.add(row(Op::REDUX, kFromAmpere, code128(0x3c4),

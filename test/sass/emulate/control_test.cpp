@@ -240,6 +240,29 @@ TEST(Exchange, ShufflesInSegments) {
   }
 }
 
+// On an H200 the same, over 1,024 warps of random values, guards, predicates and active lanes.
+TEST(Exchange, R2urSaysWhoseValueIsAnother) {
+  // Lanes hold 0, 1, 2, 0, 1, 2 ...; those below 4 are off.
+  const auto ran = [](const std::string& text) {
+    return run_threads(
+        thread_kernel({"IMAD R11, R2, 0xab, RZ", "SHF.R.U32.HI R11, RZ, 0x9, R11", "IMAD R11, R11, -0x3, R2",
+                       "ISETP.GT.U32.AND P1, PT, R2, 0x3, PT", "ISETP.EQ.AND P0, PT, R2, 0x7, PT", "UMOV UR6, 0x63",
+                       text, "MOV R10, UR6", "@P0 IADD3 R10, R10, 0x64, RZ"}),
+        1, 32);
+  };
+  const std::vector<u32> one = ran("@P1 R2UR P0, UR6, R11");
+  const std::vector<u32> more = ran("@P1 R2UR.OR P0, UR6, R11");
+  const std::vector<u32> value = ran("@P1 R2UR UR6, R11");
+  const std::vector<u32> none = ran("@!PT R2UR P0, UR6, R11");
+  for (u32 l = 0; l < 32; ++l) {
+    const u32 was = l == 7 ? 100 : 0;
+    EXPECT_EQ(one[l], 1 + (l > 3 && l % 3 != 1 ? 100 : 0)) << l;
+    EXPECT_EQ(more[l], 1 + (l > 3 && l % 3 != 1 ? 100 : was)) << l;
+    EXPECT_EQ(value[l], 1 + was) << l;
+    EXPECT_EQ(none[l], 99 + was) << l;
+  }
+}
+
 TEST(Exchange, ReductionsAndMatches) {
   const auto reduced = [](const std::string& text) {
     const std::vector<u32> got =

@@ -109,6 +109,8 @@ TEST(Access, Control) {
   EXPECT_EQ(list("VOTE.ANY R3, P1, !P2"), "=R3 =P1 P2");
   EXPECT_EQ(list("VOTEU.ANY UR4, UPT, P2"), "=UR4 P2");
   EXPECT_EQ(list("R2UR UR4, R2"), "=UR4 R2");
+  EXPECT_EQ(list("R2UR P0, UR4, R2"), "=P0 =UR4 R2");
+  EXPECT_EQ(list("R2UR.OR P0, UR4, R2"), "P0 =P0 =UR4 R2");
 }
 
 // P2R reads every predicate, R2P writes those of its mask and carries the others through.
