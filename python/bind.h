@@ -10,17 +10,36 @@ namespace nervanagpu::python {
 
 namespace py = pybind11;
 
+// An expression as Python sees it: a GPUTensor that gets its memory when somebody wants its elements.
+struct Lazy : Tensor {
+  explicit Lazy(Expr e) : expr(std::move(e)) {}
+  void force() {
+    if (!forced) static_cast<Tensor&>(*this) = expr.evaluate();
+    forced = true;
+  }
+  Expr expr;
+  bool forced = false;
+};
+// The Lazy behind `h` that has not been evaluated; nullptr: it is none.
+Lazy* lazy_of(const py::handle& h);
+
 void bind_errors(py::module_& m);
 void bind_device(py::module_& m);
 void bind_stream(py::module_& m);
 void bind_tensor(py::module_& m);
 void bind_toolchain(py::module_& m);
 void bind_tensor_map(py::module_& m);
+void bind_expr(py::module_& m);
 void bind_gemm(py::module_& m);
 void bind_conv(py::module_& m);
 void bind_nn(py::module_& m);
 void bind_pool(py::module_& m);
 void bind_layers(py::module_& m);
+
+// An operand of an expression: a tensor, a number, or what numpy.asarray understands.
+Expr expr_from(const py::handle& h);
+// `e` as a GPUTensor that is evaluated later.
+py::object lazy(Expr e);
 
 // NumPy's dtype <-> ours. Throws TypeError for one that tensors cannot hold.
 py::dtype numpy_dtype(Dtype dtype);
@@ -39,3 +58,13 @@ Rounding rounding_from(const std::string& mode, std::uint64_t seed, std::uint64_
 Stream stream_from(const py::object& stream);
 
 }  // namespace nervanagpu::python
+
+// Whatever takes a tensor takes an expression, and evaluates it.
+template <>
+struct pybind11::detail::type_caster<nervanagpu::Tensor> : type_caster_base<nervanagpu::Tensor> {
+  bool load(handle src, bool convert) {
+    if (!type_caster_base<nervanagpu::Tensor>::load(src, convert)) return false;
+    if (nervanagpu::python::Lazy* l = nervanagpu::python::lazy_of(src)) l->force();
+    return true;
+  }
+};

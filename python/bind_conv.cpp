@@ -109,7 +109,10 @@ Common common_of(const Finish& f) {
 }
 
 Tensor target(const std::optional<Tensor>& out, const Shape& shape, Dtype dtype, float beta) {
-  if (out) return *out;
+  if (out) {
+    before_write(*out);
+    return *out;
+  }
   if (beta != 0.0F) throw InvalidArgument("conv: beta is " + std::to_string(beta) + " but there is no out to read");
   return Tensor::empty(shape, dtype);
 }

@@ -24,6 +24,7 @@ void bind_gemm(py::module_& m) {
         options.tile = tile;
         options.splits = splits;
         options.tensor_cores = tensor_cores;
+        if (out) before_write(*out);
         const py::gil_scoped_release release;
         if (!out) return dot(a, b, options);
         gemm(a, b, *out, options);

@@ -218,6 +218,7 @@ void bind_steps(py::class_<Network>& c) {
   c.def("fit", [](Network& net, const py::array& x, const LabelArray& y, int epochs, std::int64_t batch, float lr,
                   float momentum, float weight_decay, bool shuffle, bool statistics, const py::object& vx,
                   const py::object& vy, const py::object& callback) {
+    evaluate_pending();
     FitCall call{x, y, epochs, batch, {lr, momentum, weight_decay}, shuffle, statistics, std::nullopt};
     if (!vx.is_none()) call.validation = {vx.cast<py::array>(), vy.cast<LabelArray>()};
     return fit(net, call, callback);
@@ -239,6 +240,7 @@ void bind_steps(py::class_<Network>& c) {
     return std::make_pair(e.loss, e.accuracy);
   });
   c.def("forward", [](Network& net, const py::array& x, bool input_gradient) {
+    evaluate_pending();
     const Samples s = samples_from(x);
     std::vector<float> out;
     {
@@ -248,6 +250,7 @@ void bind_steps(py::class_<Network>& c) {
     return array_of(out, static_cast<std::int64_t>(out.size()) / net.out().size(), net.out());
   });
   c.def("backward", [](Network& net, const py::array& against) -> py::object {
+    evaluate_pending();
     std::vector<float> dx;
     if (py::isinstance<LabelArray>(against)) {
       const auto y = against.cast<LabelArray>();
@@ -264,11 +267,13 @@ void bind_steps(py::class_<Network>& c) {
     return array_of(dx, static_cast<std::int64_t>(dx.size()) / net.in().size(), net.in());
   });
   c.def("update", [](Network& net, float lr, float momentum, float weight_decay) {
+    evaluate_pending();
     const py::gil_scoped_release release;
     net.update({lr, momentum, weight_decay});
   });
   c.def("train_step",
         [](Network& net, const py::array& x, const LabelArray& y, float lr, float momentum, float weight_decay) {
+          evaluate_pending();
           const Samples s = samples_from(x);
           const Labels l = labels_from(y);
           const py::gil_scoped_release release;
@@ -325,7 +330,13 @@ void bind_network(py::module_& m) {
   });
   c.def("share_memory", &Network::share_memory);
   c.def("save", &Network::save, py::call_guard<py::gil_scoped_release>());
-  c.def("load_parameters", &Network::load_parameters, py::call_guard<py::gil_scoped_release>());
+  c.def(
+      "load_parameters",
+      [](Network& net, const std::string& path) {
+        evaluate_pending();
+        net.load_parameters(path);
+      },
+      py::call_guard<py::gil_scoped_release>());
   c.def_static("load", &Network::load, py::call_guard<py::gil_scoped_release>());
 }
 

@@ -35,12 +35,14 @@ void bind_elementwise(py::module_& m) {
   m.def("nn_convert", [](const Tensor& from, Tensor& to, const std::string& mode, std::uint64_t seed,
                          std::uint64_t offset, int bits, const py::object& stream) {
     const Last last = last_from(mode, seed, offset, bits, stream);
+    before_write(to);
     const py::gil_scoped_release release;
     convert(from, to, last.rounding, last.stream);
   });
   m.def("nn_add", [](const Tensor& a, const Tensor& b, Tensor& out, float alpha, float beta, const std::string& mode,
                      std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
     const Last last = last_from(mode, seed, offset, bits, stream);
+    before_write(out);
     const py::gil_scoped_release release;
     add(a, b, out, alpha, beta, last.rounding, last.stream);
   });
@@ -48,6 +50,7 @@ void bind_elementwise(py::module_& m) {
                             std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
     const Last last = last_from(mode, seed, offset, bits, stream);
     const Activation kind = activation_from(f);
+    before_write(y);
     const py::gil_scoped_release release;
     activation_fprop(kind, x, y, slope, last.rounding, last.stream);
   });
@@ -56,6 +59,7 @@ void bind_elementwise(py::module_& m) {
            std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
           const Last last = last_from(mode, seed, offset, bits, stream);
           const Activation kind = activation_from(f);
+          before_write(dx);
           const py::gil_scoped_release release;
           activation_bprop(kind, y, dy, dx, slope, last.rounding, last.stream);
         });
@@ -63,6 +67,7 @@ void bind_elementwise(py::module_& m) {
         [](const Tensor& x, Tensor& y, float keep, std::uint64_t mask_seed, std::uint64_t mask_offset,
            const std::string& mode, std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
           const Last last = last_from(mode, seed, offset, bits, stream);
+          before_write(y);
           const py::gil_scoped_release release;
           dropout(x, y, keep, mask_seed, mask_offset, last.rounding, last.stream);
         });
@@ -72,6 +77,7 @@ void bind_bias(py::module_& m) {
   m.def("nn_bias_add", [](const Tensor& x, const Tensor& bias, bool channel_last, Tensor& y, const std::string& mode,
                           std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
     const Last last = last_from(mode, seed, offset, bits, stream);
+    before_write(y);
     const py::gil_scoped_release release;
     bias_add(x, bias, channel_last, y, last.rounding, last.stream);
   });
@@ -79,6 +85,7 @@ void bind_bias(py::module_& m) {
         [](const Tensor& dy, bool channel_last, Tensor& db, float alpha, float beta, const std::string& mode,
            std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
           const Last last = last_from(mode, seed, offset, bits, stream);
+          before_write(db);
           const py::gil_scoped_release release;
           bias_grad(dy, channel_last, db, alpha, beta, last.rounding, last.stream);
         });
@@ -89,6 +96,9 @@ void bind_training(py::module_& m) {
                             float momentum, float weight_decay, const std::string& mode, std::uint64_t seed,
                             std::uint64_t offset, int bits, const py::object& stream) {
     const Last last = last_from(mode, seed, offset, bits, stream);
+    before_write(w);
+    before_write(velocity);
+    if (master) before_write(*master);
     const py::gil_scoped_release release;
     sgd_update(w, master ? &*master : nullptr, velocity, grad,
                {lr, momentum, weight_decay, last.rounding, last.stream});
@@ -96,6 +106,8 @@ void bind_training(py::module_& m) {
   m.def("nn_softmax", [](const Tensor& logits, const std::optional<Tensor>& labels, Tensor& probs,
                          std::optional<Tensor> loss, const py::object& stream) {
     const Stream s = stream_from(stream);
+    before_write(probs);
+    if (loss) before_write(*loss);
     const py::gil_scoped_release release;
     softmax_fprop(logits, labels ? &*labels : nullptr, probs, loss ? &*loss : nullptr, s);
   });
@@ -103,6 +115,7 @@ void bind_training(py::module_& m) {
         [](const Tensor& probs, const Tensor& labels, Tensor& dlogits, float scale, const std::string& mode,
            std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
           const Last last = last_from(mode, seed, offset, bits, stream);
+          before_write(dlogits);
           const py::gil_scoped_release release;
           softmax_bprop(probs, labels, dlogits, scale, last.rounding, last.stream);
         });

@@ -67,7 +67,10 @@ PoolOptions options_of(const Finish& f) {
 }
 
 Tensor target(const std::optional<Tensor>& out, const Shape& shape, Dtype dtype, float beta) {
-  if (out) return *out;
+  if (out) {
+    before_write(*out);
+    return *out;
+  }
   if (beta != 0.0F) throw InvalidArgument("pool: beta is " + std::to_string(beta) + " but there is no out to read");
   return Tensor::empty(shape, dtype);
 }

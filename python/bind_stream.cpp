@@ -8,6 +8,8 @@ Stream stream_from(const py::object& stream) {
     throw TypeError("stream is " + std::string(py::str(py::type::of(stream).attr("__name__"))) +
                     "; needs Stream or None");
   }
+  // What was written before belongs before the work of another stream.
+  evaluate_pending();
   return stream.cast<Stream>();
 }
 

@@ -49,6 +49,7 @@ py::array prepared(const Tensor& t, const py::object& value, bool broadcast) {
 
 void set(Tensor& t, const py::object& value, bool broadcast) {
   const py::array data = prepared(t, value, broadcast);
+  before_write(t);
   const void* from = data.data();
   const py::gil_scoped_release release;
   t.set(from, t.nbytes());
@@ -60,18 +61,24 @@ bool is_plain_number(const Tensor& t, const py::object& value) {
   return PyFloat_Check(value.ptr()) != 0 || (PyLong_Check(value.ptr()) != 0 && PyBool_Check(value.ptr()) == 0);
 }
 
-void assign(const Tensor& self, const py::object& key, const py::object& value) {
+void assign_item(const Tensor& self, const py::object& key, const py::object& value) {
   Tensor view = index(self, key);
   if (py::isinstance<Tensor>(value)) {
-    const Tensor source = value.cast<Tensor>();
-    if (source.dtype() == view.dtype() && source.shape() == view.shape()) {
-      const py::gil_scoped_release release;
-      view.copy_from(source);
-      return;
+    const Expr source = expr_from(value);
+    if (source.evaluated() && source.dtype() == view.dtype() && source.shape() == view.shape() && view.contiguous()) {
+      const Tensor from = source.evaluate();
+      if (from.contiguous()) {
+        before_write(view);
+        const py::gil_scoped_release release;
+        view.copy_from(from);
+        return;
+      }
     }
-    set(view, get(source), true);
+    const py::gil_scoped_release release;
+    assign(view, source);
     return;
   }
+  before_write(view);
   const bool integers =
       view.dtype() != Dtype::float16 && view.dtype() != Dtype::float32 && view.dtype() != Dtype::float64;
   if (is_plain_number(view, value) && !(integers && PyFloat_Check(value.ptr()) != 0)) {
@@ -97,6 +104,12 @@ py::object array_of(const Tensor& t, const py::object& dtype, const py::object& 
   }
   py::object out = get(t);
   return dtype.is_none() ? out : out.attr("astype")(dtype);
+}
+
+// Foreign code may write what it has the address of.
+std::uint64_t exported(const Tensor& t) {
+  before_write(t);
+  return t.address();
 }
 
 Tensor transpose(const Tensor& t, const py::args& axes) {
@@ -160,8 +173,8 @@ void bind_tensor(py::module_& m) {
   c.def_property_readonly("ndim", &Tensor::ndim, "Number of axes.");
   c.def_property_readonly("size", &Tensor::size, "Number of elements.");
   c.def_property_readonly("nbytes", &Tensor::nbytes, "Bytes of the elements.");
-  c.def_property_readonly("ptr", &Tensor::address, "Device address of the first element; 0 if there is none.");
-  c.def_property_readonly("gpudata", &Tensor::address, "The same as ptr.");
+  c.def_property_readonly("ptr", &exported, "Device address of the first element; 0 if there is none.");
+  c.def_property_readonly("gpudata", &exported, "The same as ptr.");
   c.def_property_readonly("contiguous", &Tensor::contiguous, "True if the elements are row-major without gaps.");
   c.def_property("name", &Tensor::name, &Tensor::set_name, "For messages; may be empty.");
   c.def_property("rounding", &Tensor::rounding, &Tensor::set_rounding,
@@ -174,13 +187,19 @@ void bind_tensor(py::module_& m) {
       "Copy an array of the same shape into this tensor, whatever its strides. ValueError for another shape, "
       "TypeError\n"
       "for a dtype that loses its kind (float to int).");
-  c.def("fill", &Tensor::fill, py::arg("value"), py::call_guard<py::gil_scoped_release>(),
-        "Set every element to a number. ValueError if the dtype cannot hold it.");
+  c.def(
+      "fill",
+      [](Tensor& t, double value) {
+        before_write(t);
+        t.fill(value);
+      },
+      py::arg("value"), py::call_guard<py::gil_scoped_release>(),
+      "Set every element to a number. ValueError if the dtype cannot hold it.");
   c.def("copy", &Tensor::copy, py::call_guard<py::gil_scoped_release>(), "A contiguous copy in memory of its own.");
   c.def("transpose", &transpose, "The view with its axes in the given order; reversed without arguments.");
   c.def("reshape", &reshape, "A contiguous tensor's elements in another shape, as a view; one length may be -1.");
   c.def("__getitem__", &index, py::arg("key"));
-  c.def("__setitem__", &assign, py::arg("key"), py::arg("value"));
+  c.def("__setitem__", &assign_item, py::arg("key"), py::arg("value"));
   c.def("__len__", [](const Tensor& t) {
     if (t.ndim() == 0) throw TypeError("a tensor without axes has no length");
     return t.shape()[0];

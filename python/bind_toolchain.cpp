@@ -89,6 +89,10 @@ void launch(const Module& module, const std::string& kernel, const py::object& g
     bytes = one.front();
   }
   const Stream s = stream_from(stream);
+  // A kernel may write any of them.
+  for (const Argument& a : values) {
+    if (const Tensor* t = std::get_if<Tensor>(&a.value)) before_write(*t);
+  }
   const py::gil_scoped_release release;
   module.launch(kernel, g, b, values, bytes, s);
 }

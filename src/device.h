@@ -1,6 +1,7 @@
 // What a device can do; the GPU and the emulator implement it. Addresses are device addresses, sizes are bytes.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,11 +39,13 @@ struct ModuleLaunch {
 // Every call may throw what error.hpp lists; free and the destroy calls never do. Thread-safe.
 class Device {
  public:
-  Device() = default;
+  Device() : serial_(++last_serial_) {}
   virtual ~Device() = default;
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
 
+  // No other device of this process has or had it, whatever its address.
+  [[nodiscard]] std::uint64_t serial() const { return serial_; }
   [[nodiscard]] virtual const DeviceInfo& info() const = 0;
   [[nodiscard]] virtual const Registry& registry() const = 0;
 
@@ -84,6 +87,10 @@ class Device {
   virtual void wait(EventId event) = 0;
   virtual void stream_wait(StreamId stream, EventId event) = 0;
   virtual double elapsed_ms(EventId start, EventId end) = 0;
+
+ private:
+  inline static std::atomic<std::uint64_t> last_serial_{0};
+  std::uint64_t serial_;
 };
 
 }  // namespace nervanagpu

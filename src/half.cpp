@@ -17,4 +17,12 @@ std::uint16_t half_bits(double value) {
   return static_cast<std::uint16_t>(sign | (units + (static_cast<std::uint32_t>(exponent + 14) << 10)));
 }
 
+double half_value(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31;
+  const int fraction = bits & 0x3ff;
+  double size = std::ldexp(exponent == 0 ? fraction : fraction | 0x400, (exponent == 0 ? 1 : exponent) - 25);
+  if (exponent == 31) size = fraction == 0 ? HUGE_VAL : std::nan("");
+  return (bits & 0x8000) != 0 ? -size : size;
+}
+
 }  // namespace nervanagpu

@@ -1,4 +1,4 @@
-// float -> float16 bits, round to nearest even; the host has no such type in C++20.
+// float16 bits from and to floats, to nearest even; the host has no such type in C++20.
 #pragma once
 
 #include <cstdint>
@@ -6,5 +6,6 @@
 namespace nervanagpu {
 
 std::uint16_t half_bits(double value);
+double half_value(std::uint16_t bits);
 
 }  // namespace nervanagpu

@@ -5,6 +5,7 @@
 #include "nervanagpu/dtype.hpp"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/export.hpp"
+#include "nervanagpu/expr.hpp"
 #include "nervanagpu/gemm.hpp"
 #include "nervanagpu/layers.hpp"
 #include "nervanagpu/module.hpp"

@@ -52,9 +52,11 @@ void write(const Slot& s, const Arg& a, Operand& o, std::uint32_t& id) {
   o.abs = a.abs;
   o.sub = a.part;
   switch (a.kind) {
-    case Arg::Kind::kReg: id = a.id; break;
+    case Arg::Kind::kReg:
     case Arg::Kind::kPred:
       id = a.id;
+      // RZ and PT are what a blank operand that is always written holds; one that may be omitted holds its default.
+      if (id == kNoVirtual) o.reg = a.kind == Arg::Kind::kReg ? kRZ : kPT;
       o.inv = a.inv;
       break;
     case Arg::Kind::kUniform: o.reg = static_cast<std::uint8_t>(a.imm); break;
@@ -109,6 +111,10 @@ Arg shared(VReg address, std::int64_t offset) {
 Arg magnitude(Arg a) {
   a.neg = false;
   a.abs = true;
+  return a;
+}
+Arg complement(Arg a) {
+  a.inv = !a.inv;
   return a;
 }
 Arg half(VReg r, unsigned i) {

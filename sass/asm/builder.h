@@ -70,6 +70,7 @@ inline const VReg kZero{};                          // RZ
 Arg at(VReg address, std::int64_t offset = 0);      // global memory; `address`: a pair
 Arg shared(VReg address, std::int64_t offset = 0);  // shared memory
 Arg magnitude(Arg a);                               // |a|
+Arg complement(Arg a);                              // ~a
 Arg half(VReg r, unsigned i);                       // the lower (0) or upper half of r as float16
 Arg special(unsigned number);                       // SR_...: sass/isa/special.inc
 

@@ -1,0 +1,176 @@
+// Lazy expressions: operators, functions, in-place operators.
+#include <pybind11/stl.h>
+
+#include <map>
+
+#include "python/bind.h"
+
+namespace nervanagpu::python {
+namespace {
+
+PyTypeObject* lazy_type = nullptr;
+PyTypeObject* tensor_type = nullptr;
+PyObject* numpy_generic = nullptr;
+
+py::tuple tuple_of(const Shape& s) {
+  py::tuple out(s.size());
+  for (std::size_t i = 0; i < s.size(); ++i) out[i] = s[i];
+  return out;
+}
+
+// A NumPy scalar or array: with its dtype.
+Expr strong(const py::handle& h) {
+  const py::module_ numpy = py::module_::import("numpy");
+  const py::array array = numpy.attr("ascontiguousarray")(h);
+  Tensor t = Tensor::empty(Shape(array.shape(), array.shape() + array.ndim()), dtype_from(array.dtype()));
+  t.set(array.data(), t.nbytes());
+  return t.reshape(h.attr("shape").cast<Shape>());
+}
+
+const std::map<std::string, ExprOp>& ops() {
+  static const std::map<std::string, ExprOp> all = {
+#define NG_OP(name, operands, rule) {#name, ExprOp::name},
+#include "nervanagpu/expr_ops.inc"
+#undef NG_OP
+  };
+  return all;
+}
+
+bool is_operand(const py::handle& h) {
+  return PyFloat_Check(h.ptr()) != 0 || PyLong_Check(h.ptr()) != 0 || PyObject_TypeCheck(h.ptr(), tensor_type) != 0 ||
+         py::isinstance<py::array>(h) || PyObject_IsInstance(h.ptr(), numpy_generic) == 1;
+}
+
+py::object binary(ExprOp op, const py::object& a, const py::object& b) {
+  if (!is_operand(a) || !is_operand(b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  const Expr operands[] = {expr_from(a), expr_from(b)};
+  return lazy(nervanagpu::apply(op, operands));
+}
+
+py::object in_place(ExprOp op, const py::object& self, const py::object& b) {
+  if (!is_operand(b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  const Tensor target = self.cast<Tensor>();
+  const Expr operands[] = {Expr(target), expr_from(b)};
+  const Expr result = nervanagpu::apply(op, operands);
+  const py::gil_scoped_release release;
+  assign(target, result);
+  return self;
+}
+
+template <class Class>
+void bind_operators(Class& c) {
+  static constexpr struct {
+    const char* name;
+    ExprOp op;
+  } kBinary[] = {{"add", ExprOp::add},        {"sub", ExprOp::subtract},   {"mul", ExprOp::multiply},
+                 {"truediv", ExprOp::divide}, {"pow", ExprOp::power},      {"and", ExprOp::bitwise_and},
+                 {"or", ExprOp::bitwise_or},  {"xor", ExprOp::bitwise_xor}};
+  for (const auto& [name, op] : kBinary) {
+    const std::string n = name;
+    c.def(("__" + n + "__").c_str(), [op = op](const py::object& a, const py::object& b) { return binary(op, a, b); });
+    c.def(("__r" + n + "__").c_str(), [op = op](const py::object& a, const py::object& b) { return binary(op, b, a); });
+    c.def(("__i" + n + "__").c_str(),
+          [op = op](const py::object& a, const py::object& b) { return in_place(op, a, b); });
+  }
+  static constexpr struct {
+    const char* name;
+    ExprOp op;
+  } kCompare[] = {{"__eq__", ExprOp::equal},      {"__ne__", ExprOp::not_equal}, {"__lt__", ExprOp::less},
+                  {"__le__", ExprOp::less_equal}, {"__gt__", ExprOp::greater},   {"__ge__", ExprOp::greater_equal}};
+  for (const auto& [name, op] : kCompare) {
+    c.def(name, [op = op](const py::object& a, const py::object& b) { return binary(op, a, b); });
+  }
+  static constexpr struct {
+    const char* name;
+    ExprOp op;
+  } kUnary[] = {{"__neg__", ExprOp::negative}, {"__abs__", ExprOp::absolute}, {"__invert__", ExprOp::invert}};
+  for (const auto& [name, op] : kUnary) {
+    c.def(name, [op = op](const py::object& a) {
+      const Expr x = expr_from(a);
+      return lazy(nervanagpu::apply(op, std::span(&x, 1)));
+    });
+  }
+  c.def("__pos__", [](const py::object& a) { return a; });
+  c.def("__bool__", [](const Tensor& t) {
+    if (t.size() != 1) {
+      throw InvalidArgument("the truth of " + std::to_string(t.size()) + " elements is ambiguous; use any() or all()");
+    }
+    return py::module_::import("builtins").attr("bool")(py::cast(t).attr("get")().attr("item")());
+  });
+}
+
+}  // namespace
+
+Lazy* lazy_of(const py::handle& h) {
+  if (lazy_type == nullptr || Py_TYPE(h.ptr()) != lazy_type) return nullptr;
+  return h.cast<Lazy*>();
+}
+
+py::object lazy(Expr e) {
+  return py::cast(Lazy(std::move(e)));
+}
+
+Expr expr_from(const py::handle& h) {
+  if (Lazy* l = lazy_of(h)) return l->expr;
+  if (PyObject_TypeCheck(h.ptr(), tensor_type) != 0) return h.cast<const Tensor&>();
+  if (PyBool_Check(h.ptr()) != 0) return h.ptr() == Py_True;
+  if (PyFloat_CheckExact(h.ptr()) != 0) return PyFloat_AS_DOUBLE(h.ptr());
+  if (PyLong_Check(h.ptr()) != 0) {
+    int overflow = 0;
+    const long long v = PyLong_AsLongLongAndOverflow(h.ptr(), &overflow);
+    if (overflow != 0) throw InvalidArgument("number " + std::string(py::str(h)) + " has more than 63 bits");
+    return std::int64_t{v};
+  }
+  if (py::isinstance<py::array>(h) || PyObject_IsInstance(h.ptr(), numpy_generic) == 1) return strong(h);
+  throw TypeError("operand is " + std::string(py::str(py::type::of(h).attr("__name__"))) +
+                  "; needs a GPUTensor, a number or a NumPy array");
+}
+
+void bind_expr(py::module_& m) {
+  auto tensor = py::class_<Tensor>(m.attr("GPUTensor"));
+  tensor_type = reinterpret_cast<PyTypeObject*>(tensor.ptr());
+  numpy_generic = py::module_::import("numpy").attr("generic").cast<py::object>().release().ptr();
+  const py::object hash = py::module_::import("builtins").attr("object").attr("__hash__");
+  bind_operators(tensor);
+  tensor.attr("__hash__") = hash;  // by identity: == makes a tensor
+
+  py::class_<Lazy, Tensor> c(m, "Expression", "A GPUTensor whose elements are computed when they are wanted.");
+  lazy_type = reinterpret_cast<PyTypeObject*>(c.ptr());
+  c.def_property_readonly("shape", [](const Lazy& l) { return tuple_of(l.expr.shape()); });
+  c.def_property_readonly("dtype", [](const Lazy& l) { return numpy_dtype(l.expr.dtype()); });
+  c.def_property_readonly("ndim", [](const Lazy& l) { return l.expr.shape().size(); });
+  c.def_property_readonly("size", [](const Lazy& l) { return l.expr.size(); });
+  c.def_property_readonly(
+      "nbytes", [](const Lazy& l) { return static_cast<std::size_t>(l.expr.size()) * size_of(l.expr.dtype()); });
+  c.def("__len__", [](const Lazy& l) {
+    if (l.expr.shape().empty()) throw TypeError("a tensor without axes has no length");
+    return l.expr.shape()[0];
+  });
+  c.attr("__module__") = "nervanagpu";
+
+  m.def("apply", [](const std::string& name, const py::args& args) {
+    const auto op = ops().find(name);
+    if (op == ops().end()) throw InvalidArgument("there is no operation '" + name + "'");
+    std::vector<Expr> operands;
+    for (const py::handle h : args) operands.push_back(expr_from(h));
+    return lazy(nervanagpu::apply(op->second, operands));
+  });
+  m.def("cast",
+        [](const py::object& x, const py::object& dtype) { return lazy(cast(expr_from(x), dtype_from(dtype))); });
+  m.def("assign", [](const Tensor& out, const py::object& value) {
+    const Expr e = expr_from(value);
+    const py::gil_scoped_release release;
+    assign(out, e);
+  });
+  m.def("evaluate", [](const py::args& args) {
+    std::vector<Expr> all;
+    for (const py::handle h : args) all.push_back(expr_from(h));
+    const py::gil_scoped_release release;
+    evaluate(all);
+  });
+  m.def("explain", [](const py::object& x) { return explain(expr_from(x)); });
+  m.def("launch_count", &launch_count);
+  m.def("verify_generated", &verify_generated);
+}
+
+}  // namespace nervanagpu::python

@@ -1,0 +1,291 @@
+// Expr: operands become nodes, with the shapes and dtypes that NumPy gives them.
+#include "nervanagpu/expr.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "nervanagpu/error.hpp"
+#include "src/expr/node.h"
+#include "src/expr/pending.h"
+#include "src/expr/promote.h"
+#include "src/shape.h"
+
+namespace nervanagpu {
+
+using expr::Kind;
+using expr::Node;
+using expr::NodePtr;
+using expr::Rule;
+
+namespace expr {
+
+Node::~Node() {
+  delist(*this);
+}
+
+void settle(Node& node, const Tensor& value, bool borrowed) {
+  node.op = ExprOp::tensor;
+  node.tensor = value;
+  node.borrowed = borrowed;
+  node.inputs.clear();
+  node.weight = 1;
+  if (borrowed) {
+    enlist(node);
+  } else {
+    delist(node);
+  }
+}
+
+}  // namespace expr
+
+namespace {
+
+// A tree that has grown beyond this is computed in parts: parameters and registers of a kernel are not endless.
+constexpr std::uint32_t kMostNodes = 96;
+
+NodePtr number(std::uint64_t bits, Dtype dtype) {
+  auto n = std::make_shared<Node>();
+  n->op = ExprOp::scalar;
+  n->dtype = dtype;
+  n->bits = bits;
+  n->weak = true;
+  return n;
+}
+
+std::string operand_text(const Node& n) {
+  return n.weak ? std::string("a number") : std::string(name_of(n.dtype)) + " " + text_of(n.shape);
+}
+std::string operands_text(std::span<const Expr> all) {
+  std::string out;
+  for (const Expr& e : all) out += (out.empty() ? "" : ", ") + operand_text(*e.node());
+  return out;
+}
+
+Shape broadcast(ExprOp op, std::span<const Expr> all) {
+  Shape out;
+  for (const Expr& e : all) {
+    const Shape& s = e.shape();
+    if (s.size() > out.size()) out.insert(out.begin(), s.size() - out.size(), 1);
+    for (std::size_t i = 0; i < s.size(); ++i) {
+      std::int64_t& l = out[out.size() - s.size() + i];
+      if (l == s[i] || s[i] == 1) continue;
+      if (l != 1) throw InvalidArgument(std::string(name_of(op)) + ": shapes do not broadcast: " + operands_text(all));
+      l = s[i];
+    }
+  }
+  static_cast<void>(element_count(out));
+  return out;
+}
+
+// The dtype that all operands are computed in, by promotion; numbers alone are themselves.
+Dtype common(std::span<const NodePtr> all) {
+  bool any = false;
+  Dtype out = Dtype::boolean;
+  Kind weak = Kind::boolean;
+  for (const NodePtr& n : all) {
+    if (n->weak) {
+      weak = std::max(weak, expr::kind_of(n->dtype));
+    } else {
+      out = any ? expr::promote(out, n->dtype) : n->dtype;
+      any = true;
+    }
+  }
+  if (any) return expr::beside(out, weak);
+  for (const NodePtr& n : all) out = any ? expr::promote(out, n->dtype) : n->dtype, any = true;
+  return out;
+}
+
+NodePtr make(ExprOp op, Dtype dtype, Shape shape, std::vector<NodePtr> inputs) {
+  auto n = std::make_shared<Node>();
+  n->op = op;
+  n->dtype = dtype;
+  n->shape = std::move(shape);
+  n->inputs = std::move(inputs);
+  for (const NodePtr& in : n->inputs) n->weight = std::min(n->weight + in->weight, 1U << 20);
+  expr::enlist(*n);
+  return n;
+}
+
+NodePtr converted(const NodePtr& n, Dtype to) {
+  if (n->dtype == to && !n->weak) return n;
+  if (n->op != ExprOp::scalar) return make(ExprOp::cast, to, n->shape, {n});
+  auto s = std::make_shared<Node>();
+  s->op = ExprOp::scalar;
+  s->dtype = to;
+  if (n->dtype == Dtype::int64) {
+    s->bits = expr::bits_of(static_cast<std::int64_t>(n->bits), to);
+  } else if (n->dtype == to) {
+    s->bits = n->bits;
+  } else {
+    s->bits = expr::bits_of(expr::value_of(n->bits, n->dtype), to);
+  }
+  return s;
+}
+
+[[noreturn]] void wrong_dtype(ExprOp op, std::span<const Expr> all, const char* needed) {
+  throw TypeError(std::string(name_of(op)) + ": operands are " + operands_text(all) + "; needs " + needed);
+}
+
+// Functions that have no float64 form yet.
+bool single_only(ExprOp op) {
+  switch (op) {
+    case ExprOp::power:
+    case ExprOp::exp:
+    case ExprOp::exp2:
+    case ExprOp::log:
+    case ExprOp::log2:
+    case ExprOp::sig:
+    case ExprOp::sig2:
+    case ExprOp::tanh:
+    case ExprOp::tanh2: return true;
+    default: return false;
+  }
+}
+
+// x ** number, as NumPy shortens it.
+const ExprOp* short_power(const NodePtr& exponent) {
+  static constexpr ExprOp kSquare = ExprOp::square, kSqrt = ExprOp::sqrt, kReciprocal = ExprOp::reciprocal;
+  if (exponent->op != ExprOp::scalar) return nullptr;
+  const double v = expr::value_of(exponent->bits, exponent->dtype);
+  if (v == 2.0) return &kSquare;
+  if (v == 0.5) return &kSqrt;
+  if (v == -1.0) return &kReciprocal;
+  return nullptr;
+}
+
+}  // namespace
+
+std::string_view name_of(ExprOp op) noexcept {
+  switch (op) {
+#define NG_OP(name, operands, rule) \
+  case ExprOp::name:                \
+    return #name;
+#include "nervanagpu/expr_ops.inc"
+#undef NG_OP
+    case ExprOp::cast: return "cast";
+    case ExprOp::tensor: return "tensor";
+    case ExprOp::scalar: return "number";
+    case ExprOp::reduce: return "reduce";
+  }
+  return "";
+}
+
+std::string_view name_of(Reduction op) noexcept {
+  static constexpr std::string_view kNames[] = {"sum", "max", "min", "mean", "var", "std", "argmax", "argmin"};
+  return kNames[static_cast<std::size_t>(op)];
+}
+
+Expr::Expr(const Tensor& tensor) {
+  node_ = std::make_shared<Node>();
+  node_->dtype = tensor.dtype();
+  node_->shape = tensor.shape();
+  node_->tensor = tensor;
+  ++node_->handles;
+}
+Expr::Expr(double v) : Expr(number(expr::bits_of(v, Dtype::float64), Dtype::float64)) {}
+Expr::Expr(float v) : Expr(static_cast<double>(v)) {}
+Expr::Expr(std::int64_t v) : Expr(number(static_cast<std::uint64_t>(v), Dtype::int64)) {}
+Expr::Expr(int v) : Expr(std::int64_t{v}) {}
+Expr::Expr(bool v) : Expr(number(v ? 1 : 0, Dtype::boolean)) {}
+Expr::Expr(std::shared_ptr<Node> node) noexcept : node_(std::move(node)) {
+  ++node_->handles;
+}
+Expr::Expr(const Expr& other) : node_(other.node_) {
+  if (node_) ++node_->handles;
+}
+Expr::Expr(Expr&& other) noexcept : node_(std::move(other.node_)) {}
+Expr& Expr::operator=(Expr other) noexcept {
+  node_.swap(other.node_);
+  return *this;
+}
+Expr::~Expr() {
+  if (node_) --node_->handles;
+}
+
+const Shape& Expr::shape() const noexcept {
+  return node_->shape;
+}
+Dtype Expr::dtype() const noexcept {
+  return node_->dtype;
+}
+std::int64_t Expr::size() const noexcept {
+  return node_->size();
+}
+bool Expr::evaluated() const noexcept {
+  return node_->op == ExprOp::tensor && !node_->borrowed;
+}
+
+Expr apply(ExprOp op, std::span<const Expr> operands) {
+  if (operands.size() != expr::operands_of(op) || op >= ExprOp::cast) {
+    throw InvalidArgument(std::string(name_of(op)) + ": " + std::to_string(operands.size()) + " operands; needs " +
+                          std::to_string(expr::operands_of(op)));
+  }
+  Shape shape = broadcast(op, operands);
+  std::vector<NodePtr> in;
+  in.reserve(operands.size());
+  for (const Expr& e : operands) in.push_back(e.node());
+  const auto give = [&](Dtype compute, Dtype result) {
+    for (NodePtr& n : in) n = converted(n, compute);
+    Expr out(make(op, result, std::move(shape), std::move(in)));
+    if (out.node()->weight > kMostNodes) static_cast<void>(out.evaluate());
+    return out;
+  };
+  if (op == ExprOp::where) {
+    const NodePtr condition = converted(in[0], Dtype::boolean);
+    const Dtype d = common(std::span(in).subspan(1));
+    in = {condition, converted(in[1], d), converted(in[2], d)};
+    Expr out(make(op, d, std::move(shape), std::move(in)));
+    if (out.node()->weight > kMostNodes) static_cast<void>(out.evaluate());
+    return out;
+  }
+  Dtype d = common(in);
+  const Kind kind = expr::kind_of(d);
+  switch (expr::rule_of(op)) {
+    case Rule::arith:
+      if (kind == Kind::boolean) wrong_dtype(op, operands, "integers or floats");
+      return give(d, d);
+    case Rule::number: return give(d, d);
+    case Rule::bits:
+      if (kind == Kind::real) wrong_dtype(op, operands, "integers or bool");
+      return give(d, d);
+    case Rule::compare: return give(d, Dtype::boolean);
+    case Rule::test: return give(d, Dtype::boolean);
+    case Rule::logic: return give(Dtype::boolean, Dtype::boolean);
+    case Rule::whole:
+      if (kind != Kind::real) return operands[0];
+      return give(d, d);
+    case Rule::real: break;
+  }
+  if (op == ExprOp::power) {
+    if (kind == Kind::integer && !in[1]->weak) wrong_dtype(op, operands, "a float among them, or a number as exponent");
+    if (const ExprOp* shorter = short_power(in[1])) {
+      if (kind == Kind::real || *shorter == ExprOp::square) {
+        const Expr base(kind == Kind::real ? converted(in[0], d) : in[0]);
+        return apply(*shorter, std::span(&base, 1));
+      }
+    }
+    if (kind != Kind::real) wrong_dtype(op, operands, "floats, or 2 as the exponent of integers");
+  }
+  // Quotients of integers are float64 whatever their width; other functions take the float that fits.
+  d = kind == Kind::real ? d : op == ExprOp::divide ? Dtype::float64 : expr::as_real(d);
+  if (d == Dtype::float64 && single_only(op)) wrong_dtype(op, operands, "float32 or float16 (cast it first)");
+  return give(d, d);
+}
+
+Expr cast(const Expr& x, Dtype dtype) {
+  return Expr(converted(x.node(), dtype));
+}
+
+void before_write(const Tensor& tensor) {
+  std::vector<Expr> all;
+  for (NodePtr& n : expr::readers_of(tensor, nullptr)) all.emplace_back(std::move(n));
+  evaluate(all);
+}
+void evaluate_pending() {
+  std::vector<Expr> all;
+  for (NodePtr& n : expr::all_pending()) all.emplace_back(std::move(n));
+  evaluate(all);
+}
+
+}  // namespace nervanagpu

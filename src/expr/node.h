@@ -1,0 +1,51 @@
+// The op-tree behind Expr. Every operand of a node has the dtype in which the operation computes: casts are nodes of
+// their own, inserted where the tree is built.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "nervanagpu/expr.hpp"
+
+namespace nervanagpu::expr {
+
+using NodePtr = std::shared_ptr<Node>;
+
+struct Node : std::enable_shared_from_this<Node> {
+  ExprOp op = ExprOp::tensor;
+  Dtype dtype = Dtype::float32;
+  bool weak = false;  // a number that takes the dtype of what it meets
+  Reduction reduction = Reduction::sum;
+  bool keepdims = false;
+  int ddof = 0;
+  Shape shape;
+  std::vector<NodePtr> inputs;
+  std::vector<int> axes;        // reduced, ascending
+  Tensor tensor;                // ExprOp::tensor
+  std::uint64_t bits = 0;       // ExprOp::scalar: of its dtype
+  bool borrowed = false;        // `tensor` is somebody's, who may overwrite it: a copy is made before that
+  std::uint32_t weight = 1;     // nodes below, shared ones counted again
+  std::atomic<int> handles{0};  // Exprs outside of trees
+  Node* next = nullptr;         // list of pending nodes, see pending.h
+  Node* prev = nullptr;
+  bool listed = false;
+
+  Node() = default;
+  Node(const Node&) = delete;
+  Node& operator=(const Node&) = delete;
+  ~Node();
+
+  [[nodiscard]] bool leaf() const { return op == ExprOp::tensor || op == ExprOp::scalar; }
+  [[nodiscard]] std::int64_t size() const {
+    std::int64_t n = 1;
+    for (const std::int64_t l : shape) n *= l;
+    return n;
+  }
+};
+
+// The node becomes a leaf with this value.
+void settle(Node& node, const Tensor& value, bool borrowed = false);
+
+}  // namespace nervanagpu::expr

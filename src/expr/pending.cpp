@@ -1,0 +1,79 @@
+#include "src/expr/pending.h"
+
+#include <mutex>
+
+#include "src/shape.h"
+
+namespace nervanagpu::expr {
+namespace {
+
+std::recursive_mutex& mutex() {
+  static auto* m = new std::recursive_mutex;  // outlives every expression
+  return *m;
+}
+Node* head = nullptr;  // of the list, guarded by mutex()
+
+struct Bytes {
+  std::uint64_t begin = 0, end = 0;
+};
+Bytes bytes_of(const Tensor& t) {
+  if (t.size() == 0) return {};
+  const Extent e = extent_of(t.shape(), t.strides());
+  const auto width = static_cast<std::int64_t>(size_of(t.dtype()));
+  return {t.address() + static_cast<std::uint64_t>(e.low * width),
+          t.address() + static_cast<std::uint64_t>((e.high + 1) * width)};
+}
+
+template <class Keep>
+std::vector<NodePtr> collect(const Keep& keep) {
+  std::vector<NodePtr> out;
+  const std::lock_guard lock(mutex());
+  for (Node* n = head; n != nullptr; n = n->next) {
+    if (n->handles.load() > 0 && keep(*n)) out.push_back(n->weak_from_this().lock());
+  }
+  std::erase(out, nullptr);
+  return out;
+}
+
+}  // namespace
+
+void enlist(Node& node) {
+  const std::lock_guard lock(mutex());
+  if (node.listed) return;
+  node.prev = nullptr;
+  node.next = head;
+  if (head != nullptr) head->prev = &node;
+  head = &node;
+  node.listed = true;
+}
+
+void delist(Node& node) noexcept {
+  const std::lock_guard lock(mutex());
+  if (!node.listed) return;
+  (node.prev != nullptr ? node.prev->next : head) = node.next;
+  if (node.next != nullptr) node.next->prev = node.prev;
+  node.listed = false;
+}
+
+bool overlap(const Tensor& a, const Tensor& b) {
+  const Bytes x = bytes_of(a);
+  const Bytes y = bytes_of(b);
+  return x.begin < y.end && y.begin < x.end;
+}
+
+bool reads(const Node& node, const Tensor& tensor) {
+  if (node.op == ExprOp::tensor) return overlap(node.tensor, tensor);
+  for (const NodePtr& in : node.inputs) {
+    if (reads(*in, tensor)) return true;
+  }
+  return false;
+}
+
+std::vector<NodePtr> readers_of(const Tensor& tensor, const Node* except) {
+  return collect([&](const Node& n) { return &n != except && reads(n, tensor); });
+}
+std::vector<NodePtr> all_pending() {
+  return collect([](const Node&) { return true; });
+}
+
+}  // namespace nervanagpu::expr

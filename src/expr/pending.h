@@ -1,0 +1,21 @@
+// Expressions that somebody holds and nothing has computed yet, so that they can be computed before an operand changes.
+#pragma once
+
+#include <vector>
+
+#include "src/expr/node.h"
+
+namespace nervanagpu::expr {
+
+void enlist(Node& node);
+void delist(Node& node) noexcept;
+
+// Those with a handle whose tree reads memory of `tensor`, other than `except`.
+std::vector<NodePtr> readers_of(const Tensor& tensor, const Node* except);
+std::vector<NodePtr> all_pending();
+
+// Whether two views share bytes, by the ranges that they span.
+bool overlap(const Tensor& a, const Tensor& b);
+bool reads(const Node& node, const Tensor& tensor);
+
+}  // namespace nervanagpu::expr

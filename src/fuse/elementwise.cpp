@@ -1,0 +1,389 @@
+// A CTA takes tiles of kThreads * unroll items; an item is `lanes` elements side by side. CTAs stay and take every
+// ctas-th tile:
+//
+//   for tile = cta; tile < tiles; tile += ctas         all items exist: loads of all, then item after item
+//   for i = tail + cta * kThreads + tid; i < count     what is left, one element (flat) or item (strided) a thread
+//
+// flat     all operands are row-major without gaps or one element: an element's number is its place
+// strided  numbers are taken apart into coordinates by multiplication (src/magic.h)
+#include "src/fuse/elementwise.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "nervanagpu/error.hpp"
+#include "src/fuse/kernel.h"
+#include "src/fuse/layout.h"
+#include "src/fuse/values.h"
+#include "src/magic.h"
+#include "src/select_device.h"
+
+namespace nervanagpu::fuse {
+namespace {
+
+using sass::kAlways;
+using sass::kZero;
+using sass::ParamType;
+using sass::VLabel;
+
+constexpr unsigned kThreads = 256;
+constexpr std::int64_t kMostElements = std::int64_t{1} << 30;  // of a launch: indices have 32 bits
+constexpr std::int64_t kMostOffset = (std::int64_t{1} << 31) - 1;
+
+struct Plan {
+  bool flat = true;
+  unsigned lanes = 1;
+  unsigned unroll = 1;
+  std::size_t rank = 1;
+  std::vector<Access> access;  // tensors, then outputs
+};
+
+class Maker {
+ public:
+  Maker(const Program& p, const Plan& f, sass::Arch arch) : p_(p), f_(f), b_(arch, "fused_elementwise") {}
+
+  sass::Result<sass::KernelImage> make() {
+    b_.threads(kThreads);
+    declare();
+    Evaluator values(b_, p_, operands_);
+    values.declare_numbers();
+    values_ = &values;
+    const VReg cta = b_.reg(), tid = b_.reg(), tile = b_.reg();
+    b_.emit(Op::S2R, {}, {tid, sass::special(kTidX)});
+    b_.emit(Op::S2R, {}, {cta, sass::special(kCtaidX)});
+    for (const unsigned size : {1U, 2U, 4U, 8U}) {
+      for (const unsigned lanes : {1U, f_.lanes}) {
+        if (needs_size(size, lanes)) size_of_item(size * lanes);
+      }
+    }
+    values.compute_uniform();
+    b_.emit(Op::MOV, {}, {tile, cta});
+    const VLabel next = b_.label(), tail = b_.label(), again = b_.label();
+    const VPred over = b_.pred();
+    b_.bind(next);
+    b_.emit(Op::ISETP, {Tok::GE, Tok::U32, Tok::AND}, {over, kAlways, tile, tiles_, kAlways});
+    b_.emit(Op::BRA, {}, {tail}, over);
+    const VReg first = b_.reg();
+    b_.emit(Op::IMAD, {}, {first, tile, std::int64_t{kThreads * f_.unroll}, tid});
+    items(first, f_.unroll, f_.lanes);
+    b_.emit(Op::IADD3, {}, {tile, tile, ctas_, kZero});
+    b_.emit(Op::BRA, {}, {next});
+    b_.bind(tail);
+    const VReg i = b_.reg();
+    b_.emit(Op::IMAD, {}, {i, cta, std::int64_t{kThreads}, tid});
+    b_.emit(Op::IADD3, {}, {i, i, tail_, kZero});
+    b_.bind(again);
+    const VPred end = b_.pred();
+    b_.emit(Op::ISETP, {Tok::GE, Tok::U32, Tok::AND}, {end, kAlways, i, count_, kAlways});
+    b_.emit(Op::EXIT, {}, {}, end);
+    items(i, 1, f_.flat ? 1 : f_.lanes);
+    b_.emit(Op::IADD3, {}, {i, i, tail_step_, kZero});
+    b_.emit(Op::BRA, {}, {again});
+    return b_.finish();
+  }
+
+ private:
+  // In the order in which launch() gives them.
+  void declare() {
+    tiles_ = b_.param("tiles", ParamType::u32);
+    ctas_ = b_.param("ctas", ParamType::u32);
+    tail_ = b_.param("tail", ParamType::u32);
+    count_ = b_.param("count", ParamType::u32);
+    tail_step_ = b_.param("tail_step", ParamType::u32);
+    const std::size_t operands = f_.access.size();
+    if (!f_.flat) {
+      for (std::size_t d = 0; d + 1 < f_.rank; ++d) {
+        const std::string n = std::to_string(d);
+        division_.push_back({b_.param("minus_length" + n, ParamType::u32), b_.param("mul" + n, ParamType::u32),
+                             b_.param("shift" + n, ParamType::u32)});
+      }
+      strides_.resize(operands);
+      for (std::size_t k = 0; k < operands; ++k) {
+        if (f_.access[k] == Access::uniform) continue;
+        for (std::size_t d = 0; d < f_.rank; ++d) {
+          strides_[k].push_back(b_.param("stride" + std::to_string(k) + "_" + std::to_string(d), ParamType::u32));
+        }
+      }
+    }
+    for (std::size_t k = 0; k < operands; ++k) {
+      const bool in = k < p_.tensors.size();
+      Operand o;
+      o.dtype = in ? p_.tensors[k].dtype() : p_.outputs[k - p_.tensors.size()].to.dtype();
+      o.access = f_.access[k];
+      o.pointer = b_.param((in ? "in" : "out") + std::to_string(in ? k : k - p_.tensors.size()), ParamType::ptr);
+      operands_.push_back(o);
+    }
+  }
+
+  [[nodiscard]] bool needs_size(unsigned size, unsigned lanes) const {
+    return std::ranges::any_of(operands_, [&](const Operand& o) {
+      return o.access != Access::uniform && size_of(o.dtype) == size && (lanes == 1 || f_.flat);
+    });
+  }
+  // A register with the bytes of an item: IMAD.WIDE takes one constant only.
+  VReg size_of_item(unsigned bytes) {
+    for (const auto& [n, r] : sizes_) {
+      if (n == bytes) return r;
+    }
+    const VReg r = b_.reg();
+    b_.emit(Op::MOV, {}, {r, std::int64_t{bytes}});
+    sizes_.emplace_back(bytes, r);
+    return r;
+  }
+
+  // Coordinates of item `i`, innermost first.
+  std::vector<VReg> coordinates(VReg i) {
+    std::vector<VReg> out;
+    for (const Division& d : division_) {
+      const VReg twice = b_.reg(), q = b_.reg(), r = b_.reg();
+      b_.emit(Op::IADD3, {}, {twice, i, i, kZero});
+      b_.emit(Op::IMAD_HI, {Tok::U32}, {twice, twice, d.mul, kZero});
+      b_.emit(Op::SHF, {Tok::R, Tok::U32, Tok::HI}, {q, kZero, d.shift, twice});
+      b_.emit(Op::IMAD, {}, {r, q, d.minus_length, i});
+      out.push_back(r);
+      i = q;
+    }
+    out.push_back(i);
+    return out;
+  }
+
+  // Addresses of an item in every operand that is not uniform.
+  std::vector<VReg> addresses(VReg i, unsigned lanes) {
+    std::vector<VReg> out(operands_.size());
+    std::vector<VReg> x;
+    if (!f_.flat) x = coordinates(i);
+    for (std::size_t k = 0; k < operands_.size(); ++k) {
+      const Operand& o = operands_[k];
+      if (o.access == Access::uniform) continue;
+      out[k] = b_.reg(2);
+      const auto size = static_cast<unsigned>(size_of(o.dtype));
+      if (f_.flat) {
+        b_.emit(Op::IMAD_WIDE, {Tok::U32}, {out[k], i, size_of_item(size * lanes), o.pointer});
+        continue;
+      }
+      VReg offset = kZero;
+      for (std::size_t d = 0; d < x.size(); ++d) {
+        const VReg sum = b_.reg();
+        b_.emit(Op::IMAD, {}, {sum, x[d], strides_[k][d], offset});
+        offset = sum;
+      }
+      b_.emit(Op::IMAD_WIDE, {}, {out[k], offset, size_of_item(size), o.pointer});
+    }
+    return out;
+  }
+
+  void items(VReg first, unsigned unroll, unsigned lanes) {
+    std::vector<std::vector<VReg>> address;
+    std::vector<std::vector<Lanes>> raw(unroll);
+    for (unsigned u = 0; u < unroll; ++u) {
+      if (f_.flat && u > 0) {
+        address.push_back(address[0]);
+      } else {
+        VReg i = first;
+        if (u > 0) {
+          i = b_.reg();
+          b_.emit(Op::IADD3, {}, {i, first, std::int64_t{u * kThreads}, kZero});
+        }
+        address.push_back(addresses(i, lanes));
+      }
+      for (std::size_t k = 0; k < p_.tensors.size(); ++k) {
+        const Operand& o = operands_[k];
+        raw[u].emplace_back();
+        if (o.access == Access::uniform) continue;
+        const unsigned count = o.access == Access::dense ? lanes : 1;
+        raw[u][k] = load(b_, o.dtype, count, address[u][k], offset(o, u, lanes));
+      }
+    }
+    for (unsigned u = 0; u < unroll; ++u) {
+      std::vector<Lanes> loaded(p_.tensors.size());
+      for (std::size_t k = 0; k < p_.tensors.size(); ++k) {
+        const Operand& o = operands_[k];
+        if (o.access == Access::uniform) continue;
+        loaded[k] = Emit(b_, o.access == Access::dense ? lanes : 1).unpack(o.dtype, raw[u][k]);
+        if (o.access == Access::splat) {
+          for (unsigned j = 1; j < lanes; ++j) loaded[k][j] = loaded[k][0];
+        }
+      }
+      Evaluator::Table table(p_.values.size());
+      values_->compute(lanes, loaded, table);
+      for (std::size_t n = 0; n < p_.outputs.size(); ++n) {
+        const std::size_t k = p_.tensors.size() + n;
+        store(b_, operands_[k].dtype, lanes, address[u][k], offset(operands_[k], u, lanes),
+              table[static_cast<std::size_t>(p_.outputs[n].value)]);
+      }
+    }
+  }
+  [[nodiscard]] std::int64_t offset(const Operand& o, unsigned u, unsigned lanes) const {
+    return f_.flat ? std::int64_t{u} * kThreads * lanes * static_cast<std::int64_t>(size_of(o.dtype)) : 0;
+  }
+
+  struct Division {
+    Arg minus_length, mul, shift;
+  };
+
+  const Program& p_;
+  const Plan& f_;
+  Builder b_;
+  Evaluator* values_ = nullptr;
+  Arg tiles_, ctas_, tail_, count_, tail_step_;
+  std::vector<Division> division_;
+  std::vector<std::vector<Arg>> strides_;  // of each operand, innermost axis first
+  std::vector<Operand> operands_;
+  std::vector<std::pair<unsigned, VReg>> sizes_;
+};
+
+class Run {
+ public:
+  explicit Run(const Program& p) : p_(p), operands_(p.tensors) {
+    for (const Output& o : p.outputs) operands_.push_back(o.to);
+    for (const Tensor& t : operands_) address_.push_back(t.address());
+  }
+
+  void all() { part(layout_of(p_.shape, operands_, p_.tensors.size())); }
+
+ private:
+  // Halves what is too large for 32-bit indices, along the outermost axis.
+  void part(const Layout& layout) {
+    if (layout.size() == 0) return;
+    if (layout.size() <= kMostElements && fits(layout)) return launch(layout);
+    Layout half = layout;
+    const auto longest = std::ranges::max_element(half.axes, {}, &Axis::length);
+    const std::int64_t length = longest->length;
+    longest->length = (length / 2 + 63) / 64 * 64 < length ? (length / 2 + 63) / 64 * 64 : length / 2;
+    const std::int64_t done = longest->length;
+    part(half);
+    longest->length = length - done;
+    const std::vector<std::uint64_t> before = address_;
+    for (std::size_t k = 0; k < operands_.size(); ++k) {
+      address_[k] += static_cast<std::uint64_t>(longest->strides[k] * done) * size_of(operands_[k].dtype());
+    }
+    part(half);
+    address_ = before;
+  }
+
+  [[nodiscard]] bool fits(const Layout& layout) const {
+    for (std::size_t k = 0; k < operands_.size(); ++k) {
+      std::int64_t low = 0, high = 0;
+      for (const Axis& a : layout.axes) (a.strides[k] < 0 ? low : high) += a.strides[k] * (a.length - 1);
+      if (low < -kMostOffset || high > kMostOffset) return false;
+    }
+    return true;
+  }
+
+  [[nodiscard]] bool aligned(const Layout& layout, unsigned lanes) const {
+    const Axis& inner = layout.axes.back();
+    for (std::size_t k = 0; k < operands_.size(); ++k) {
+      if (inner.strides[k] == 0) continue;
+      const std::uint64_t bytes = std::min<std::uint64_t>(16, lanes * size_of(operands_[k].dtype()));
+      if (address_[k] % bytes != 0) return false;
+      for (std::size_t a = 0; a + 1 < layout.axes.size(); ++a) {
+        if (static_cast<std::uint64_t>(std::abs(layout.axes[a].strides[k])) * size_of(operands_[k].dtype()) % bytes !=
+            0)
+          return false;
+      }
+    }
+    return true;
+  }
+
+  [[nodiscard]] Plan form(const Layout& layout) const {
+    Plan f;
+    const Axis& inner = layout.axes.back();
+    const bool side_by_side = std::ranges::all_of(inner.strides, [](std::int64_t s) { return s == 0 || s == 1; });
+    f.rank = layout.axes.size();
+    f.flat = f.rank == 1 && side_by_side;
+    std::size_t widest = 1;
+    unsigned dense = 0;
+    for (std::size_t k = 0; k < operands_.size(); ++k) {
+      const bool constant = std::ranges::all_of(layout.axes, [&](const Axis& a) { return a.strides[k] == 0; });
+      const bool output = k >= p_.tensors.size();
+      f.access.push_back(constant && !output                     ? Access::uniform
+                         : side_by_side && inner.strides[k] == 1 ? Access::dense
+                         : side_by_side                          ? Access::splat
+                                                                 : Access::strided);
+      if (f.access.back() == Access::uniform) continue;
+      widest = std::max(widest, size_of(operands_[k].dtype()));
+      if (!output) ++dense;
+    }
+    // A result of one element, or of a lone axis without elements side by side, takes one lane.
+    const bool wide =
+        side_by_side && std::ranges::none_of(f.access, [&](const Access& a) {
+          return a == Access::splat && static_cast<std::size_t>(&a - f.access.data()) >= p_.tensors.size();
+        });
+    f.lanes = wide ? std::max<unsigned>(1, static_cast<unsigned>(16 / widest)) : 1;
+    while (f.lanes > 1 && !(aligned(layout, f.lanes) && (f.flat || inner.length % f.lanes == 0))) f.lanes /= 2;
+    f.unroll = dense <= 1 ? 4 : dense <= 3 ? 2 : 1;
+    if (f.lanes < 4) f.unroll = 4;
+    if (!wide) {
+      for (Access& a : f.access) {
+        if (a != Access::uniform) a = Access::strided;
+      }
+      f.flat = false;
+    }
+    return f;
+  }
+
+  void launch(const Layout& layout) {
+    Device& device = current_device();
+    Plan f = form(layout);
+    const Generated* kernel = nullptr;
+    for (;; f.unroll /= 2) {
+      std::string key = "e";
+      key.push_back(static_cast<char>(f.flat ? 1 : 0));
+      key.push_back(static_cast<char>(f.lanes));
+      key.push_back(static_cast<char>(f.unroll));
+      key.push_back(static_cast<char>(f.rank));
+      for (std::size_t k = 0; k < f.access.size(); ++k) {
+        key.push_back(static_cast<char>(f.access[k]));
+        key.push_back(static_cast<char>(operands_[k].dtype()));
+      }
+      append_key(key, p_);
+      try {
+        kernel = &generated(key, [&] { return Maker(p_, f, device.registry().arch()).make(); });
+        break;
+      } catch (const Error&) {
+        if (f.unroll == 1) throw;  // with fewer items side by side the registers may suffice
+      }
+    }
+    const Axis& inner = layout.axes.back();
+    const std::int64_t unit = f.flat ? 1 : f.lanes;  // elements that the tail counts by
+    const std::int64_t items = layout.size() / f.lanes;
+    const std::int64_t tile = std::int64_t{kThreads} * f.unroll;
+    const std::int64_t tiles = items / tile;
+    const std::int64_t tail = tiles * tile * (f.flat ? f.lanes : 1);
+    const std::int64_t count = layout.size() / unit;
+    const std::int64_t most = std::int64_t{device.info().multiprocessors} * 8;
+    const std::int64_t wanted = std::max(tiles, (count - tail + kThreads - 1) / kThreads);
+    const auto ctas = static_cast<std::uint32_t>(std::clamp<std::int64_t>(wanted, 1, most));
+    Parameters params;
+    params.u32(tiles).u32(ctas).u32(tail).u32(count).u32(std::int64_t{ctas} * kThreads);
+    if (!f.flat) {
+      for (std::size_t d = layout.axes.size(); d-- > 1;) {
+        const std::int64_t length = layout.axes[d].length / (d + 1 == layout.axes.size() ? f.lanes : 1);
+        const Magic m = magic(static_cast<std::uint32_t>(length));
+        params.u32(-length).u32(m.mul).u32(m.shift);
+      }
+      for (std::size_t k = 0; k < operands_.size(); ++k) {
+        if (f.access[k] == Access::uniform) continue;
+        params.u32(inner.strides[k] * f.lanes);
+        for (std::size_t d = layout.axes.size() - 1; d-- > 0;) params.u32(layout.axes[d].strides[k]);
+      }
+    }
+    for (const std::uint64_t a : address_) params.u64(a);
+    for (const Number& n : p_.numbers) {
+      registers_of(n.dtype) == 2 ? params.u64(number_bits(n)) : params.u32(static_cast<std::int64_t>(number_bits(n)));
+    }
+    kernel->launch(ctas, params.bytes());
+  }
+
+  const Program& p_;
+  std::vector<Tensor> operands_;        // tensors, then outputs
+  std::vector<std::uint64_t> address_;  // of each one's first element in the part at hand
+};
+
+}  // namespace
+
+void run_elementwise(const Program& p) {
+  Run(p).all();
+}
+
+}  // namespace nervanagpu::fuse

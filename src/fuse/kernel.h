@@ -1,0 +1,63 @@
+// Generated kernels: made once for each structure, kept for the process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sass/asm/builder.h"
+#include "src/device.h"
+
+namespace nervanagpu::fuse {
+
+class Generated {
+ public:
+  Generated(Device& device, sass::CubinImage image);
+  void launch(std::uint32_t ctas, std::span<const std::byte> params) const;
+  [[nodiscard]] const sass::KernelImage& image() const { return image_.kernels[0]; }
+
+ private:
+  Device& device_;
+  sass::CubinImage image_;  // the module looks into it
+  std::shared_ptr<LoadedModule> module_;
+};
+
+// The kernel of this key; `make` builds it the first time. Throws Error if it cannot be built.
+const Generated& generated(const std::string& key, const std::function<sass::Result<sass::KernelImage>()>& make);
+
+// Parameter values, laid out as Builder::param() does.
+class Parameters {
+ public:
+  Parameters& u32(std::int64_t v) { return put(static_cast<std::uint64_t>(v), 4); }
+  Parameters& u64(std::uint64_t v) { return put(v, 8); }
+  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  // Overwrites the parameter at byte `at`.
+  void replace(std::size_t at, std::uint64_t v, std::size_t width);
+  [[nodiscard]] std::size_t size() const { return bytes_.size(); }
+
+ private:
+  Parameters& put(std::uint64_t v, std::size_t width);
+  std::vector<std::byte> bytes_;
+};
+
+std::uint64_t launches() noexcept;
+// While one lives, launches are described into it and not run.
+class Rehearsal {
+ public:
+  Rehearsal();
+  ~Rehearsal();
+  Rehearsal(const Rehearsal&) = delete;
+  Rehearsal& operator=(const Rehearsal&) = delete;
+  static Rehearsal* current() noexcept;
+  void note(const std::string& line) { text_ += line + "\n"; }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  Rehearsal* before_;
+  std::string text_;
+};
+
+}  // namespace nervanagpu::fuse

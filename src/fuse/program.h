@@ -1,0 +1,60 @@
+// What a generated kernel computes: the trees of its results as one list of operations, each once, in order of use.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "src/expr/node.h"
+
+namespace nervanagpu::fuse {
+
+struct Value {
+  ExprOp op = ExprOp::tensor;
+  Dtype dtype = Dtype::float32;
+  Dtype from = Dtype::float32;  // of the operands, as the operation computes
+  Reduction reduction = Reduction::sum;
+  std::int16_t in[3] = {-1, -1, -1};
+  std::int16_t leaf = -1;  // index of the tensor or of the number
+  bool reduced = false;    // one value for each row: behind a reduction, or of an operand that is constant along rows
+  std::int32_t extra = 0;  // ddof of a reduction
+  friend bool operator==(const Value&, const Value&) = default;
+};
+
+struct Number {
+  std::uint64_t bits = 0;
+  Dtype dtype = Dtype::float32;
+  friend bool operator==(const Number&, const Number&) = default;
+};
+
+struct Output {
+  std::int16_t value = 0;
+  Tensor to;
+};
+
+struct Program {
+  std::vector<Value> values;
+  std::vector<Tensor> tensors;  // leaves, each view once
+  std::vector<Number> numbers;
+  std::vector<Output> outputs;
+  Shape shape;  // of the elements that are visited
+
+  [[nodiscard]] bool reduces() const {
+    for (const Value& v : values) {
+      if (v.op == ExprOp::reduce) return true;
+    }
+    return false;
+  }
+};
+
+struct Target {
+  expr::NodePtr node;
+  Tensor to;  // of the node's shape and dtype
+};
+Program program_of(const std::vector<Target>& targets, const Shape& shape);
+
+// The part of a kernel's name in the cache that the operations make.
+void append_key(std::string& key, const Program& p);
+
+}  // namespace nervanagpu::fuse

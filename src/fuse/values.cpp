@@ -1,0 +1,141 @@
+#include "src/fuse/values.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "src/expr/promote.h"
+
+namespace nervanagpu::fuse {
+
+using sass::at;
+
+std::uint64_t number_bits(const Number& n) {
+  if (n.dtype == Dtype::float16) {
+    return std::bit_cast<std::uint32_t>(static_cast<float>(expr::value_of(n.bits, n.dtype)));
+  }
+  if (!expr::is_signed(n.dtype) || size_of(n.dtype) == 8) return n.bits;
+  const auto width = static_cast<unsigned>(8 * size_of(n.dtype));
+  return static_cast<std::uint32_t>(static_cast<std::int64_t>(n.bits << (64 - width)) >> (64 - width));
+}
+
+Lanes load(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset) {
+  const auto bytes = static_cast<unsigned>(lanes * size_of(d));
+  Lanes raw;
+  if (bytes < 4) {
+    raw[0] = b.reg();
+    const bool narrow_sign = expr::is_signed(d) && lanes == 1;
+    const Tok size = bytes == 1 ? (narrow_sign ? Tok::S8 : Tok::U8) : (narrow_sign ? Tok::S16 : Tok::U16);
+    b.emit(Op::LDG, {Tok::E, size}, {raw[0], at(p, offset)});
+    return raw;
+  }
+  const unsigned words = bytes / 4;
+  const unsigned step = size_of(d) == 8 ? 2 : 1;  // words of a lane
+  for (unsigned w = 0; w < words; w += 4) {
+    const unsigned count = std::min(4U, words - w);
+    const VReg group = b.reg(count);
+    if (count == 4) {
+      b.emit(Op::LDG, {Tok::E, Tok::k128}, {group, at(p, offset + 4 * w)});
+    } else if (count == 2) {
+      b.emit(Op::LDG, {Tok::E, Tok::k64}, {group, at(p, offset + 4 * w)});
+    } else {
+      b.emit(Op::LDG, {Tok::E}, {group, at(p, offset + 4 * w)});
+    }
+    for (unsigned k = 0; k < count; k += step) raw[(w + k) / step] = step == 2 ? group.pair(k) : group[k];
+  }
+  return raw;
+}
+
+void store(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, const Lanes& x, VPred guard) {
+  const auto bytes = static_cast<unsigned>(lanes * size_of(d));
+  const Lanes raw = Emit(b, lanes).pack(d, x);
+  if (bytes < 4) {
+    b.emit(Op::STG, {Tok::E, bytes == 1 ? Tok::U8 : Tok::U16}, {at(p, offset), raw[0]}, guard);
+    return;
+  }
+  const unsigned words = bytes / 4;
+  const unsigned step = size_of(d) == 8 ? 2 : 1;
+  for (unsigned w = 0; w < words; w += 4) {
+    const unsigned count = std::min(4U, words - w);
+    if (count == 1) {
+      b.emit(Op::STG, {Tok::E}, {at(p, offset + 4 * w), raw[w]}, guard);
+      continue;
+    }
+    const VReg group = b.reg(count);
+    for (unsigned k = 0; k < count; ++k) {
+      const VReg from = step == 2 ? raw[(w + k) / 2][(w + k) % 2] : raw[w + k];
+      b.emit(Op::MOV, {}, {group[k], from});
+    }
+    b.emit(Op::STG, {Tok::E, count == 4 ? Tok::k128 : Tok::k64}, {at(p, offset + 4 * w), group}, guard);
+  }
+}
+
+Evaluator::Evaluator(Builder& b, const Program& p, std::vector<Operand> operands)
+    : b_(b), p_(p), operands_(std::move(operands)), uniform_(p.values.size()), uniform_value_(p.values.size()) {
+  for (std::size_t i = 0; i < p.values.size(); ++i) {
+    const Value& v = p.values[i];
+    if (v.op == ExprOp::tensor) {
+      uniform_[i] = operands_[static_cast<std::size_t>(v.leaf)].access == Access::uniform;
+    } else {
+      uniform_[i] = v.op != ExprOp::reduce && std::ranges::all_of(v.in, [&](std::int16_t in) {
+                      return in < 0 || uniform_[static_cast<std::size_t>(in)];
+                    });
+    }
+  }
+}
+
+void Evaluator::declare_numbers() {
+  for (std::size_t i = 0; i < p_.numbers.size(); ++i) {
+    const bool wide = registers_of(p_.numbers[i].dtype) == 2;
+    numbers_.push_back(b_.param("number" + std::to_string(i), wide ? sass::ParamType::u64 : sass::ParamType::u32));
+  }
+}
+
+void Evaluator::compute_uniform() {
+  Emit e(b_, 1);
+  std::vector<Lanes> one(p_.values.size());
+  for (std::size_t i = 0; i < p_.values.size(); ++i) {
+    if (!uniform_[i]) continue;
+    const Value& v = p_.values[i];
+    if (v.op == ExprOp::scalar) {
+      const Arg from = numbers_[static_cast<std::size_t>(v.leaf)];
+      const unsigned words = registers_of(v.dtype);
+      one[i][0] = b_.reg(words);
+      for (unsigned k = 0; k < words; ++k) b_.emit(Op::MOV, {}, {one[i][0][k], from.plus(4 * k)});
+    } else if (v.op == ExprOp::tensor) {
+      const Operand& o = operands_[static_cast<std::size_t>(v.leaf)];
+      const VReg p = b_.reg(2);
+      for (unsigned k = 0; k < 2; ++k) b_.emit(Op::MOV, {}, {p[k], o.pointer.plus(4 * k)});
+      one[i] = e.unpack(o.dtype, load(b_, o.dtype, 1, p, 0));
+    } else {
+      const Lanes* in[3] = {};
+      for (std::size_t k = 0; k < 3; ++k) in[k] = v.in[k] < 0 ? nullptr : &one[static_cast<std::size_t>(v.in[k])];
+      one[i] = e.apply(v.op, v.dtype, v.from, in);
+    }
+    uniform_value_[i] = one[i][0];
+  }
+}
+
+Lanes Evaluator::uniform_lanes(std::int16_t value, unsigned lanes) const {
+  Lanes out;
+  for (unsigned k = 0; k < lanes; ++k) out[k] = uniform_value_[static_cast<std::size_t>(value)];
+  return out;
+}
+
+void Evaluator::compute(unsigned lanes, const std::vector<Lanes>& loaded, Table& values, std::int16_t last) const {
+  Emit e(b_, lanes);
+  const std::size_t end = last < 0 ? p_.values.size() : static_cast<std::size_t>(last) + 1;
+  for (std::size_t i = 0; i < end; ++i) {
+    const Value& v = p_.values[i];
+    if (uniform_[i]) {
+      values[i] = uniform_lanes(static_cast<std::int16_t>(i), lanes);
+    } else if (v.op == ExprOp::tensor) {
+      values[i] = loaded[static_cast<std::size_t>(v.leaf)];
+    } else {
+      const Lanes* in[3] = {};
+      for (std::size_t k = 0; k < 3; ++k) in[k] = v.in[k] < 0 ? nullptr : &values[static_cast<std::size_t>(v.in[k])];
+      values[i] = e.apply(v.op, v.dtype, v.from, in);
+    }
+  }
+}
+
+}  // namespace nervanagpu::fuse
