@@ -32,9 +32,9 @@ enum class MapType : std::uint8_t {
   float32,
   float64,
   bfloat16,
-  float32_ftz,   // subnormal numbers become zero
-  tfloat32,      // numbers are rounded to TF32
-  tfloat32_ftz,  // both
+  float32_ftz,   // copied as float32: subnormal numbers stay
+  tfloat32,      // loads round to TF32, halves to even; stores copy
+  tfloat32_ftz,  // the same
 };
 enum class MapInterleave : std::uint8_t { none, b16, b32 };  // NC/8HWC8 and NC/16HWC16 of 2-byte channels
 enum class MapSwizzle : std::uint8_t { none, b32, b64, b128 };

@@ -49,20 +49,24 @@ class Assigner {
  private:
   Line& line(std::uint32_t i) { return program_.lines[i]; }
 
-  // LDGDEPBAR's scoreboard is the one its DEPBAR counts; nothing else may use it.
+  // The scoreboard of LDGDEPBAR (of results) and of UTMACMDFLUSH (of reads) is the one its DEPBAR counts; nothing else may
+  // use it.
   void reserve() {
     std::uint8_t counted = kNoScoreboard;
     for (const Line& l : program_.lines) {
       if (l.inst.op == Op::LDGDEPBAR && l.pinned.write_sb) reserved_ |= sb_bit(l.inst.control.write_sb);
+      if (l.inst.op == Op::UTMACMDFLUSH && l.pinned.read_sb) reserved_ |= sb_bit(l.inst.control.read_sb);
       if (l.inst.op != Op::DEPBAR) continue;
       for (const Operand& o : l.inst.operands()) {
         if (o.kind == OperandKind::kScoreboard && o.imm < kScoreboards) counted = static_cast<std::uint8_t>(o.imm);
       }
     }
     for (Line& l : program_.lines) {
-      if (l.inst.op != Op::LDGDEPBAR || l.pinned.write_sb) continue;
-      l.inst.control.write_sb = counted == kNoScoreboard ? 0 : counted;
-      reserved_ |= sb_bit(l.inst.control.write_sb);
+      const bool reads = l.inst.op == Op::UTMACMDFLUSH;
+      if (reads ? l.pinned.read_sb : l.inst.op != Op::LDGDEPBAR || l.pinned.write_sb) continue;
+      std::uint8_t& sb = reads ? l.inst.control.read_sb : l.inst.control.write_sb;
+      sb = counted == kNoScoreboard ? 0 : counted;
+      reserved_ |= sb_bit(sb);
     }
   }
 

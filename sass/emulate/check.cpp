@@ -289,11 +289,13 @@ void Checker::issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std:
   if (op.write_sb < kScoreboards) {
     number = raise(s, op.write_sb,
                    {s.clock, op.least, in_queue, op.commits_async ? shadow_.async_count(w.index) : 0, op.queue,
-                    op.read_queue, in_read_queue, op.commits_stores ? stores_.count(w.index) : 0});
+                    op.read_queue, in_read_queue});
   }
   std::uint32_t read_number = 0;
   if (op.read_sb < kScoreboards) {
-    read_number = raise(s, op.read_sb, {s.clock, op.least_read, 0, 0, Queue::kNone, op.read_queue, in_read_queue});
+    read_number = raise(s, op.read_sb,
+                        {s.clock, op.least_read, 0, 0, Queue::kNone, op.read_queue, in_read_queue,
+                         op.commits_stores ? stores_.count(w.index) : 0});
   }
   for (const CheckOp::Use& use : op.uses) {
     if (use.overtaken) s.early[use.tag - tags::kUGpr] = {s.clock, pc, use.consumer, true};

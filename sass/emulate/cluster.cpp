@@ -94,8 +94,7 @@ Cta* cta_of(const Warp& w, std::uint32_t address) {
 }
 
 bool names_another(const Warp& w, std::uint32_t address) {
-  const std::uint32_t rank = address >> kRankShift;
-  return rank != 0 && rank != w.cta->rank;
+  return address >> kRankShift != w.cta->rank;
 }
 
 std::string no_such_cta(const Warp& w, std::uint32_t address) {

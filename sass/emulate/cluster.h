@@ -1,7 +1,7 @@
 // CTAs that run together: they reach each other's shared memory and meet at a barrier of their own.
 //
 // An address in the shared memory of a cluster is the offset | rank of the CTA << 24. LDS, STS, ATOMS and the mbarrier
-// operations of a CTA take its own rank or none; generic addresses in the shared window, STAS, REDAS, arrivals with .RED
+// operations of a CTA take its own rank alone; generic addresses in the shared window, STAS, REDAS, arrivals with .RED
 // and the copy engine reach the CTA that the rank names.
 #pragma once
 

@@ -205,12 +205,18 @@ bool may_begin(Warp& w, const Uop* u, const TensorMap& map, std::span<const std:
   }
   if (!store) return true;
   for (unsigned d = 0; d < map.rank; ++d) {
-    const bool low = map.im2col && d > 0 && d + 1 < map.rank && map.lower[d - 1] < 0;
-    if (at[d] >= 0 && !low) continue;
+    if (at[d] >= 0) continue;
     fault(w, u, kLanes,
-          low ? "a store by a tensor map whose lower[" + std::to_string(d - 1) + "] is negative"
-              : "a store at coordinate " + std::to_string(at[d]) + " of dimension " + std::to_string(d) +
-                    "; it may end outside the tensor, but not begin before it");
+          "a store at coordinate " + std::to_string(at[d]) + " of dimension " + std::to_string(d) +
+              "; it may end outside the tensor, but not begin before it");
+    return false;
+  }
+  for (unsigned d = 0; map.im2col && d + 2 < map.rank; ++d) {
+    if (map.lower[d] >= 0 && map.upper[d] <= 0) continue;
+    const bool low = map.lower[d] < 0;
+    fault(w, u, kLanes,
+          std::string("a store by a tensor map whose ") + (low ? "lower[" : "upper[") + std::to_string(d) + "] is " +
+              std::to_string(low ? map.lower[d] : map.upper[d]) + "; its pixels must lie inside the tensor");
     return false;
   }
   return true;
@@ -236,6 +242,7 @@ const Uop* load_box(Warp& w, const Uop* u) {
       const std::byte* from = global(w, u, r.address, r.to - r.from, "reads");
       if (from == nullptr) return false;
       std::memcpy(row.data() + r.from, from, r.to - r.from);
+      convert_loaded(map->type, std::span(row).subspan(r.from, r.to - r.from));
     }
     for (std::uint32_t c = 0; c < r.bytes; c += 16) {
       write_shared(w, u, all, swizzled(map->swizzle, to + r.offset + c), row.data() + c, 16);
@@ -327,6 +334,26 @@ const Uop* copy_block(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+// UBLKRED into the shared memory of the cluster: like a copy, it counts its bytes at an mbarrier.
+const Uop* reduce_to_shared(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const std::uint32_t bytes = (scalar(w, x.src[0]) & 0xffff) * 16;
+  const std::uint32_t from = w.ureg[x.address[1].ureg];
+  const std::uint32_t to = w.ureg[x.address[0].ureg];
+  const std::uint32_t barrier = w.ureg[x.address[0].ureg + 1];
+  if (!is_own(w, u, from) || !in_shared(w, u, from, bytes, 16) || !in_shared(w, u, to, bytes, 16)) return nullptr;
+  std::vector<Target> all = targets(w, u, to, false, 0);
+  if (all.empty()) return nullptr;
+  begin_copies(w, u, all, barrier, false);
+  const Target& target = all.front();
+  for (std::uint32_t c = 0; c < bytes; c += 16) {
+    if (w.checker != nullptr) note_write(w, u, target, to + c, 16);
+    reduce(target.cta->shared.data() + ((to & kRankOffset) + c - w.shared_base), read_shared(w, u, from + c, false), 16,
+           static_cast<Reduce>(x.kind2), static_cast<ReduceType>(x.kind));
+  }
+  return complete_all(w, u, all, barrier, bytes, false) ? u + 1 : nullptr;
+}
+
 // UBLKRED from shared to global memory; x.kind2: what it does, x.kind: with which elements.
 const Uop* reduce_block(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
@@ -414,10 +441,12 @@ bool bind_copy_engine(const Inst& inst, Binding& b) {
       x.flag3 = x.flag2 && inst.mod(Axis::kSrcType) == Tok::S;
       break;
     case Op::UBLKRED:
-      if (inst.mod(Axis::kDstType) == Tok::S) b.refuse("reductions between CTAs");
       x.body = reduce_block;
       x.kind = static_cast<std::uint8_t>(type_of(inst));
       x.kind2 = static_cast<std::uint8_t>(reduce_of(inst));
+      if (inst.mod(Axis::kDstType) != Tok::S) return true;
+      if (!can_reduce_in_shared(reduce_of(inst), type_of(inst))) b.refuse("such elements between CTAs");
+      x.body = reduce_to_shared;
       return true;
     case Op::UTMACCTL: x.body = map_control; return true;
     case Op::UTMAPF:  // hints, and waits for what is done

@@ -106,6 +106,11 @@ bool can_reduce(Reduce op, ReduceType type) {
   }
 }
 
+bool can_reduce_in_shared(Reduce op, ReduceType type) {
+  const bool word = type == ReduceType::kU32 || (type == ReduceType::kS32 && op <= Reduce::kMax);
+  return word || (type == ReduceType::kU64 && op == Reduce::kAdd);
+}
+
 void reduce(std::byte* to, const std::byte* from, std::uint32_t bytes, Reduce op, ReduceType type) {
   switch (type) {
     case ReduceType::kU32: return each<u32>(to, from, bytes, [=](u32 a, u32 b) { return integer(a, b, op); });

@@ -14,6 +14,7 @@ enum class ReduceType : std::uint8_t { kU32, kS32, kU64, kS64, kF16, kBf16, kF32
 
 ReduceType reduce_type(MapType type);  // kNone: the engine has no reduction of these
 bool can_reduce(Reduce op, ReduceType type);
+bool can_reduce_in_shared(Reduce op, ReduceType type);  // between CTAs: what PTX has, integers
 std::string_view name_of(Reduce op);
 std::string_view name_of(ReduceType type);
 

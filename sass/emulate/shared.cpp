@@ -27,11 +27,11 @@ inline void store_quad(void* p, Quad v) {
   std::memcpy(p, &v, sizeof v);
 }
 
-// Offsets into the CTA's shared memory, where addresses have the rank `rank`; true if all are inside and aligned.
-bool offsets_of(Warp& w, const Detail& x, Row32 out, u32 rank) {
+// Offsets into the CTA's shared memory; true if all are inside and aligned.
+bool offsets(Warp& w, const Detail& x, Row32 out) {
   const Address& ad = x.address[0];
   ConstRow base = w.row(ad.base);
-  const u32 add = w.ureg[ad.ureg] + static_cast<u32>(ad.offset) - w.shared_base - (rank << kRankShift);
+  const u32 add = w.ureg[ad.ureg] + static_cast<u32>(ad.offset) - w.shared_base - (w.cta->rank << kRankShift);
   const u32 bytes = x.bytes;
   if (w.shared_bytes < bytes) return false;
   const u32 last = w.shared_bytes - bytes;
@@ -44,11 +44,6 @@ bool offsets_of(Warp& w, const Detail& x, Row32 out, u32 rank) {
     bad |= (at > last ? 1u : 0u) | (at & low);
   }
   return bad == 0;
-}
-
-bool offsets(Warp& w, const Detail& x, Row32 out) {
-  const u32 rank = w.cta->rank;
-  return offsets_of(w, x, out, rank) || (rank != 0 && offsets_of(w, x, out, 0));
 }
 
 inline u32 widen(const Detail& x, u32 v) {

@@ -148,6 +148,17 @@ bool each_row(const TensorMap& map, std::span<const std::int32_t> at, std::span<
   }
 }
 
+void convert_loaded(MapType type, std::span<std::byte> bytes) {
+  if (type != MapType::kTf32 && type != MapType::kTf32Ftz) return;
+  for (std::size_t i = 0; i + 4 <= bytes.size(); i += 4) {
+    std::uint32_t v = 0;
+    std::memcpy(&v, bytes.data() + i, 4);
+    const bool nan = (v & 0x7fffffff) > 0x7f800000;
+    v = nan ? 0x7fffe000 : (v + 0xfff + (v >> 13 & 1)) & ~0x1fffu;  // 13 bits fewer, to nearest, halves to even
+    std::memcpy(bytes.data() + i, &v, 4);
+  }
+}
+
 void fill_outside(const TensorMap& map, std::span<std::byte> row) {
   std::fill(row.begin(), row.end(), std::byte{0});
   if (!map.fill_nan) return;

@@ -108,7 +108,10 @@ struct BoxRow {
 bool each_row(const TensorMap& map, std::span<const std::int32_t> at, std::span<const std::uint32_t> offsets,
               const std::function<bool(const BoxRow&)>& visit);
 
-// What stands outside the tensor.
+// What a load makes of elements inside the tensor: tfloat32 is rounded, all else is as it was.
+void convert_loaded(MapType type, std::span<std::byte> bytes);
+
+// What stands outside the tensor. It is not converted.
 void fill_outside(const TensorMap& map, std::span<std::byte> row);
 
 }  // namespace nervanagpu::sass::emulate

@@ -93,8 +93,8 @@ constexpr void blocks(RowList<N>& t) {
               {at(32, Width::k2), at(24, Width::k1), size}, kCopy));
   uniform(row(Op::UBLKRED, kHopper, code128(0x3bb | kU) | shared_target | shared_source,
               {to_shared, from_shared, reduce, type}, {at(32, Width::k2), at(24, Width::k1), size}, kCopy));
-  // Closes the group of copies to global memory that are under way; its scoreboard is awaited by DEPBAR.LE.
-  uniform(row(Op::UTMACMDFLUSH, kHopper, code128(0x9b7), {}, {}, {.unit = Unit::kTma, .write_sb = true}));
+  // Closes the group of copies to global memory that are under way; DEPBAR.LE awaits its read scoreboard.
+  uniform(row(Op::UTMACMDFLUSH, kHopper, code128(0x9b7), {}, {}, {.unit = Unit::kTma, .late = true}));
   uniform(row(Op::UTMACCTL, kHopper, code128(0x9b9 | kU), {{Axis::kFunction, bits(82, 1), kMapOp}}, {at(24, Width::k2)},
               kCopy));
 }

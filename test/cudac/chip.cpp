@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "src/tensor_map.h"
+
 namespace nervanagpu::test {
 namespace {
 
@@ -27,6 +29,13 @@ class Emulator final : public Chip {
   }
   void download(void* to, std::uint64_t from, std::size_t bytes) override {
     if (bytes != 0) std::memcpy(to, memory_.host(from, bytes), bytes);
+  }
+  EncodedTensorMap encode(const TensorMap& map) override {
+    const emulate::TensorMap form = emulated(map);
+    EncodedTensorMap out;
+    static_assert(sizeof form == sizeof out.bytes);
+    std::memcpy(out.bytes.data(), &form, sizeof form);
+    return out;
   }
   std::string launch(const Launch& l) override {
     for (const sass::KernelImage& k : image_.kernels) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "nervanagpu/tensor_map.hpp"
 #include "sass/emulate/emulate.h"
 
 namespace nervanagpu::test {
@@ -30,6 +31,8 @@ class Chip {
   virtual std::uint64_t allocate(std::size_t bytes) = 0;
   virtual void upload(std::uint64_t to, const void* from, std::size_t bytes) = 0;
   virtual void download(void* to, std::uint64_t from, std::size_t bytes) = 0;
+  // A tensor map as the chip wants it; throws Error for one that cannot be.
+  virtual EncodedTensorMap encode(const TensorMap& map) = 0;
   virtual std::string launch(const Launch& launch) = 0;  // "" or what went wrong, findings included
 };
 

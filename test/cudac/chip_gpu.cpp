@@ -31,6 +31,16 @@ class Gpu final : public Chip {
   void download(void* to, std::uint64_t from, std::size_t bytes) override {
     failed_ += said(driver_->copy_to_host(to, from, bytes), "cuMemcpyDtoH");
   }
+  EncodedTensorMap encode(const TensorMap& map) override {
+    EncodedTensorMap out;
+    void* address = reinterpret_cast<void*>(map.address);  // NOLINT(performance-no-int-to-ptr)
+    failed_ += said(driver_->encode_tiled(out.bytes.data(), static_cast<int>(map.type), map.rank, address,
+                                          map.sizes.data(), map.strides.data(), map.box.data(), map.steps.data(),
+                                          static_cast<int>(map.interleave), static_cast<int>(map.swizzle),
+                                          static_cast<int>(map.promotion), static_cast<int>(map.fill)),
+                    "cuTensorMapEncodeTiled");
+    return out;
+  }
   std::string launch(const Launch& l) override {
     cuda::Function function = nullptr;
     std::string what = said(driver_->module_function(&function, module_, l.kernel.c_str()), "cuModuleGetFunction");

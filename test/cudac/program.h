@@ -123,6 +123,12 @@ class Program : public testing::TestWithParam<Setting> {
     to.resize(at + sizeof v);
     std::memcpy(to.data() + at, &v, sizeof v);
   }
+  // The parameters begin at 0x210 of c[0]; a map's address there is a multiple of 64.
+  static void pack(std::vector<std::byte>& to, const EncodedTensorMap& map) {
+    constexpr std::size_t kBegin = 0x210;
+    to.resize((to.size() + kBegin + 63) / 64 * 64 - kBegin);
+    to.insert(to.end(), map.bytes.begin(), map.bytes.end());
+  }
   template <class T>
   static void pack(std::vector<std::byte>& to, const Array<T>& a) {
     pack(to, a.address);

@@ -149,12 +149,19 @@ void make_image(Random& r, TmaCase& c, bool odd) {
 
 }  // namespace
 
-std::vector<std::byte> tma_bytes(u64 seed, std::size_t bytes, bool numbers, MapType type) {
-  Random r(seed);
+std::vector<std::byte> tma_bytes(const TmaCase& c, std::size_t bytes, u64 stream) {
+  Random r(c.seed + stream);
+  const MapType type = c.map.type;
   std::vector<std::byte> out(bytes);
   for (std::size_t i = 0; i + 8 <= bytes; i += 8) {
     u64 v = r.bits();
-    if (numbers) {  // the exponent's high bits are those of numbers near one
+    if (c.halves) {  // bits 0 to 11 of half of the words are zero, and the exponents of some are the greatest
+      if ((v >> 32 & 3) != 0) v &= 0xfffffffffffff000ULL;
+      if ((v >> 36 & 15) == 0) v |= 0x7f800000ULL;
+      if ((v >> 40 & 15) == 0) v |= 0x7f7ff000ULL;
+      if ((v >> 44 & 15) == 0) v &= 0xffffffffff800fffULL;
+    }
+    if (c.numbers) {  // the exponent's high bits are those of numbers near one
       if (type == MapType::float16) v = (v & 0x8fff8fff8fff8fffULL) | 0x3000300030003000ULL;
       if (type == MapType::bfloat16) v = (v & 0x81ff81ff81ff81ffULL) | 0x3e003e003e003e00ULL;
       if (type == MapType::float32) v = (v & 0x81ffffff81ffffffULL) | 0x3e0000003e000000ULL;
@@ -191,7 +198,9 @@ TmaCase tma_case(std::string_view group, unsigned number) {
   } else {
     make_box(r, c, is("narrow"), is("strided"), number >= kTmaLegal);
   }
-  if (number < kTmaLegal) return c;
+  const bool beyond = number < kTmaLegal && is("upper");
+  if (number < kTmaLegal && !beyond) return c;
+  c.halves = is("converted");
   const auto align = static_cast<std::int32_t>(16 / std::min(16U, width_of(m.type)));
   c.at[0] = c.at[0] / align * align;
   if (c.load) return c;
@@ -199,9 +208,10 @@ TmaCase tma_case(std::string_view group, unsigned number) {
   if (!m.im2col) return c;
   for (u32 d = 0; d + 2 < m.rank; ++d) {
     m.im2col->lower[d] = 0;
-    m.im2col->upper[d] = std::max(m.im2col->upper[d], 1 - static_cast<std::int32_t>(m.sizes[d + 1]));
+    m.im2col->upper[d] = std::clamp(m.im2col->upper[d], 1 - static_cast<std::int32_t>(m.sizes[d + 1]), 0);
     c.at[d + 1] = 0;
   }
+  if (beyond) m.im2col->upper[r.below(m.rank - 2)] = r.between(1, 3);
   return c;
 }
 

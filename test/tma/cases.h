@@ -28,6 +28,7 @@ struct TmaCase {
   std::uint32_t shared = 0;                // offset of the box
   std::uint64_t seed = 0;                  // of all bytes
   bool numbers = false;                    // floats are ordinary numbers, not any bits
+  bool halves = false;                     // many words lie halfway between two of tfloat32, or are infinite
 };
 
 struct TmaGroup {
@@ -35,16 +36,29 @@ struct TmaGroup {
   unsigned count;
 };
 inline constexpr TmaGroup kTmaGroups[] = {
-    {"load", 1500},        {"load_strided", 700}, {"load_narrow", 500},    {"load_converted", 400},
-    {"im2col", 1000},      {"im2col_odd", 500},   {"store", 800},          {"store_strided", 400},
-    {"store_im2col", 400}, {"reduce", 1200},      {"reduce_special", 600},
+    {"load", 1500},
+    {"load_strided", 700},
+    {"load_narrow", 500},
+    {"load_converted", 400},
+    {"im2col", 1000},
+    {"im2col_odd", 500},
+    {"store", 800},
+    {"store_strided", 400},
+    {"store_im2col", 400},
+    {"reduce", 1200},
+    {"reduce_special", 600},
+    {"store_converted", 200},
+    {"store_im2col_upper", 100},
 };
 
-// From this number on a case is one that the chip takes: below, boxes may begin at any element, and stores before the tensor.
+// From this number on a case is one that the chip takes: below, boxes may begin at any element, stores before the tensor, and
+// pixels of store_im2col_upper lie beyond it.
 inline constexpr unsigned kTmaLegal = 1000;
+inline constexpr unsigned kTmaTogether = 20;  // of these, so many have one digest
 
 TmaCase tma_case(std::string_view group, unsigned number);
-// `bytes` of pseudo-random bits; numbers: floats of `type` between 1/16 and 16, of both signs.
-std::vector<std::byte> tma_bytes(std::uint64_t seed, std::size_t bytes, bool numbers, MapType type);
+// `bytes` of pseudo-random bits, of which each stream has its own; numbers: floats of the map's type between 1/16 and 16, of
+// both signs.
+std::vector<std::byte> tma_bytes(const TmaCase& c, std::size_t bytes, std::uint64_t stream);
 
 }  // namespace nervanagpu::test

@@ -44,8 +44,8 @@ std::vector<std::byte> TmaRunner::run(const TmaCase& c) {
   TensorMap map = c.map;
   map.address = tensor_;
   const std::uint32_t bytes = sass::emulate::box_bytes(emulated(map));
-  const auto tensor = tma_bytes(c.seed, kTensorBytes, c.numbers, map.type);
-  const auto image = tma_bytes(c.seed + 1, kImageBytes, c.numbers, map.type);
+  const auto tensor = tma_bytes(c, kTensorBytes, 0);
+  const auto image = tma_bytes(c, kImageBytes, 1);
   device_.upload(tensor_, tensor.data(), tensor.size());
   device_.upload(image_, image.data(), image.size());
   const std::string name = std::string(c.load ? "load_" : "store_") + (map.im2col ? "image_" : "");

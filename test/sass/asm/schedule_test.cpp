@@ -165,6 +165,23 @@ TEST(Schedule, CopyGroupsKeepTheirScoreboardToThemselves) {
   EXPECT_EQ(control(p, 4).stall, 4);
 }
 
+TEST(Schedule, StoresOfTheCopyEngineAreCountedAsReads) {
+  const Program p = clean(R"(
+    ULDC.64 UR4, c[0x0][0x210]
+    UMOV UR8, 0x400
+    UMOV UR6, 0x10
+    UBLKCP.G.S [UR4], [UR8], UR6
+    UTMACMDFLUSH
+    LDG.E R0, desc[UR10][R4.64]
+    DEPBAR.LE SB2, 0x0
+    FADD R2, R0, R1
+    EXIT)");
+  EXPECT_EQ(control(p, 4).read_sb, 2) << listing(p);
+  EXPECT_EQ(control(p, 4).write_sb, kNoScoreboard);
+  EXPECT_NE(control(p, 3).read_sb, 2);
+  EXPECT_NE(control(p, 5).write_sb, 2);
+}
+
 TEST(Schedule, PinnedFieldsStayAndAreCountedWith) {
   const Program p = clean(R"(
     --:-:5:-:7 | LDS R0, [R4]

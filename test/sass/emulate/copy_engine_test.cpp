@@ -190,5 +190,29 @@ TEST(TensorMapRows, ElementStridesAndNanOutside) {
   for (const u32 v : row) EXPECT_EQ(v, 0x7ff77ff7U);
 }
 
+TEST(TensorMapRows, LoadsRoundTfloat32) {
+  // Ten bits of fraction, halves to even; carries reach the exponent and infinity, and every NaN is the same.
+  constexpr std::array<std::array<u32, 2>, 12> kRounded = {{{0x3f800fff, 0x3f800000},
+                                                            {0x3f801000, 0x3f800000},
+                                                            {0xbf803000, 0xbf804000},
+                                                            {0x3ffff000, 0x40000000},
+                                                            {0x00015ab8, 0x00016000},
+                                                            {0x80000fff, 0x80000000},
+                                                            {0x007fffff, 0x00800000},
+                                                            {0x7f7fffff, 0x7f800000},
+                                                            {0xff800000, 0xff800000},
+                                                            {0x7f800001, 0x7fffe000},
+                                                            {0xffc12345, 0x7fffe000},
+                                                            {0xffffffff, 0x7fffe000}}};
+  for (const MapType type : {MapType::kTf32, MapType::kTf32Ftz, MapType::kF32Ftz, MapType::kF32}) {
+    const bool rounds = type == MapType::kTf32 || type == MapType::kTf32Ftz;
+    std::array<u32, 12> v{};
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = kRounded[i][0];
+    convert_loaded(type, std::as_writable_bytes(std::span(v)));
+    for (std::size_t i = 0; i < v.size(); ++i)
+      EXPECT_EQ(v[i], kRounded[i][rounds ? 1 : 0]) << std::hex << kRounded[i][0];
+  }
+}
+
 }  // namespace
 }  // namespace nervanagpu::sass::emulate::testing

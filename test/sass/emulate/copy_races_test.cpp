@@ -16,7 +16,7 @@ const Control kAsk{.stall = 15, .yield = true, .write_sb = 0, .wait = 3};
 const Control kSend{.stall = 15, .yield = true, .read_sb = 1, .wait = 3};
 const Control kSwap{.stall = 15, .yield = true, .write_sb = 0, .read_sb = 1, .wait = 3};
 const Control kAwait{.stall = 15, .yield = true, .wait = 3};
-const Control kFlush{.stall = 15, .yield = true, .write_sb = 2};
+const Control kFlush{.stall = 15, .yield = true, .read_sb = 2};
 const TextLine kBarrier{"BAR.SYNC.DEFER_BLOCKING 0x0", kAwait};
 const TextLine kFence{"FENCE.VIEW.ASYNC.S", kLoad};
 const TextLine kRead{"LDS R5, [R2]", kLoad};

@@ -206,7 +206,6 @@ TEST(Load, EveryRowIsRun) {
   known.merge(std::set<std::string>{"TEX", "TLD", "TLD4", "TXD", "TXQ", "SULD", "SURED", "SUST"});  // no textures here
   known.merge(std::set<std::string>{"HMMA", "IMMA", "HGMMA", "IGMMA", "QGMMA", "BMMA", "BGMMA",
                                     "WARPGROUP"});       // sparse, bit products
-  known.insert("UBLKRED");                               // between CTAs
   known.merge(std::set<std::string>{"RPCMOV", "BMOV"});  // the program counter of a return, the mask of active threads
   std::string more;
   for (const std::string& op : refused) {
