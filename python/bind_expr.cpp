@@ -36,6 +36,13 @@ const std::map<std::string, ExprOp>& ops() {
   return all;
 }
 
+Reduction reduction_from(const std::string& name) {
+  for (int i = 0; i <= static_cast<int>(Reduction::std); ++i) {
+    if (name == name_of(static_cast<Reduction>(i))) return static_cast<Reduction>(i);
+  }
+  throw InvalidArgument("there is no reduction '" + name + "'");
+}
+
 bool is_operand(const py::handle& h) {
   return PyFloat_Check(h.ptr()) != 0 || PyLong_Check(h.ptr()) != 0 || PyObject_TypeCheck(h.ptr(), tensor_type) != 0 ||
          py::isinstance<py::array>(h) || PyObject_IsInstance(h.ptr(), numpy_generic) == 1;
@@ -157,6 +164,8 @@ void bind_expr(py::module_& m) {
   });
   m.def("cast",
         [](const py::object& x, const py::object& dtype) { return lazy(cast(expr_from(x), dtype_from(dtype))); });
+  m.def("reduce", [](const std::string& name, const py::object& x, const std::vector<int>& axes, bool keepdims,
+                     int ddof) { return lazy(reduce(reduction_from(name), expr_from(x), axes, keepdims, ddof)); });
   m.def("assign", [](const Tensor& out, const py::object& value) {
     const Expr e = expr_from(value);
     const py::gil_scoped_release release;

@@ -37,7 +37,7 @@ enum class ExprOp : std::uint8_t {
 };
 NG_API std::string_view name_of(ExprOp op) noexcept;
 
-enum class Reduction : std::uint8_t { sum, max, min, mean, var, std, argmax, argmin };
+enum class Reduction : std::uint8_t { sum, max, min, mean, var, std };
 NG_API std::string_view name_of(Reduction op) noexcept;
 
 namespace expr {
@@ -75,6 +75,10 @@ class NG_API Expr {
 // One elementwise operation. InvalidArgument for shapes that do not broadcast, TypeError for dtypes it does not take.
 NG_API Expr apply(ExprOp op, std::span<const Expr> operands);
 NG_API Expr cast(const Expr& x, Dtype dtype);  // as static_cast; floats to integers saturate, NaN gives 0
+// Over `axes` (empty: all of them), which stay with length 1 if `keepdims`. Sums and means of float16 are float32 inside;
+// sums of integers and bool are int64 or uint64, their means and variances float64. Variances divide by count - ddof. NaN
+// is the largest and the smallest. InvalidArgument for an axis that does not exist, and for max and min of nothing.
+NG_API Expr reduce(Reduction op, const Expr& x, std::vector<int> axes = {}, bool keepdims = false, int ddof = 0);
 
 // out[...] = x, broadcast and converted (to the same kind of dtype or a wider one: TypeError otherwise). `out` may be
 // an operand of x, in any overlap.

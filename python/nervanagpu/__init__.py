@@ -128,6 +128,7 @@ from nervanagpu.pooling import (
     pool,
     pool_bprop,
 )
+from nervanagpu.reductions import max, mean, min, softmax, std, sum, var
 from nervanagpu.tensor_maps import Im2col, TensorMap, tensor_map
 from nervanagpu.toolchain import Kernel, Module, assemble, disassemble, load
 
@@ -220,6 +221,7 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "max",
     "max_pool1d",
     "max_pool1d_bprop",
     "max_pool2d",
@@ -227,7 +229,9 @@ __all__ = [
     "max_pool3d",
     "max_pool3d_bprop",
     "maximum",
+    "mean",
     "memory_stats",
+    "min",
     "minimum",
     "multiply",
     "negative",
@@ -245,15 +249,19 @@ __all__ = [
     "sig",
     "sig2",
     "sign",
+    "softmax",
     "sqrt",
     "square",
+    "std",
     "subtract",
+    "sum",
     "synchronize",
     "tanh",
     "tanh2",
     "tensor_map",
     "true_divide",
     "trunc",
+    "var",
     "version",
     "where",
     "wrap",

@@ -239,7 +239,7 @@ Result<KernelImage> Builder::finish() {
     if (d.target == kNoVirtual || d.target >= drafts_.size())
       return error("kernel '" + manifest_.name + "': label " + std::to_string(d.label) + " is bound to no instruction");
   }
-  const std::uint32_t limit = (manifest_.registers == 0 ? 255 : manifest_.registers) - kSpare;
+  const std::uint32_t limit = (most_registers_ == 0 ? 255 : most_registers_) - kSpare;
   if (Status s = assign_registers(drafts_, groups_, limit); !s) {
     return error("kernel '" + manifest_.name + "': " + s.error().message);
   }

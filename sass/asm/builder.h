@@ -86,6 +86,8 @@ class Builder {
   // The next parameter, as the constant that it is read from.
   Arg param(std::string name, ParamType type);
   void threads(std::uint32_t n) { manifest_.threads = n; }
+  // No more registers than this, the two of the chip's own among them; 0: as many as there are.
+  void most_registers(std::uint32_t n) { most_registers_ = n; }
   void shared_bytes(std::uint32_t n) { manifest_.shared = n; }
   [[nodiscard]] Arch arch() const { return manifest_.arch; }
   [[nodiscard]] const std::vector<Param>& params() const { return manifest_.params; }
@@ -107,6 +109,7 @@ class Builder {
   std::vector<std::uint32_t> label_at_;  // instruction index
   std::vector<Draft> drafts_;
   std::uint32_t line_ = 0;
+  std::uint32_t most_registers_ = 0;
   std::string problem_;  // the first one
 };
 

@@ -172,7 +172,7 @@ std::string_view name_of(ExprOp op) noexcept {
 }
 
 std::string_view name_of(Reduction op) noexcept {
-  static constexpr std::string_view kNames[] = {"sum", "max", "min", "mean", "var", "std", "argmax", "argmin"};
+  static constexpr std::string_view kNames[] = {"sum", "max", "min", "mean", "var", "std"};
   return kNames[static_cast<std::size_t>(op)];
 }
 
@@ -275,6 +275,73 @@ Expr apply(ExprOp op, std::span<const Expr> operands) {
 
 Expr cast(const Expr& x, Dtype dtype) {
   return Expr(converted(x.node(), dtype));
+}
+
+Expr reduce(Reduction op, const Expr& x, std::vector<int> axes, bool keepdims, int ddof) {
+  const Node& n = *x.node();
+  const auto rank = static_cast<int>(n.shape.size());
+  const std::string name(name_of(op));
+  std::vector<bool> reduced(n.shape.size(), axes.empty());
+  for (const int a : axes) {
+    const int at = a < 0 ? a + rank : a;
+    if (at < 0 || at >= rank) {
+      throw InvalidArgument(name + ": axis " + std::to_string(a) + " is out of range; the operand is " +
+                            operand_text(n));
+    }
+    if (reduced[static_cast<std::size_t>(at)]) {
+      throw InvalidArgument(name + ": axis " + std::to_string(a) + " is named twice");
+    }
+    reduced[static_cast<std::size_t>(at)] = true;
+  }
+  const Kind kind = expr::kind_of(n.dtype);
+  Dtype result = n.dtype;
+  NodePtr in = n.weak ? converted(x.node(), n.dtype) : x.node();
+  if (op == Reduction::sum) {
+    if (kind != Kind::real) result = kind == Kind::integer && !expr::is_signed(n.dtype) ? Dtype::uint64 : Dtype::int64;
+    in = converted(in, result);
+  } else if (op != Reduction::max && op != Reduction::min) {
+    if (kind != Kind::real) result = Dtype::float64;
+    // float16 cannot count beyond 65504.
+    if (n.dtype == Dtype::float16) return cast(reduce(op, cast(x, Dtype::float32), axes, keepdims, ddof), n.dtype);
+    in = converted(in, result);
+  }
+  Shape shape;
+  std::int64_t count = 1;
+  auto out = std::make_shared<Node>();
+  for (std::size_t i = 0; i < n.shape.size(); ++i) {
+    if (reduced[i]) {
+      count *= n.shape[i];
+      out->axes.push_back(static_cast<int>(i));
+      if (keepdims) shape.push_back(1);
+    } else {
+      shape.push_back(n.shape[i]);
+    }
+  }
+  if (count == 0 && (op == Reduction::max || op == Reduction::min)) {
+    throw InvalidArgument(name + ": of no elements; the operand is " + operand_text(n));
+  }
+  out->op = ExprOp::reduce;
+  // Means are sums over counts; variances are means of squares of what lies off the mean.
+  const bool counted = op == Reduction::mean || op == Reduction::var || op == Reduction::std;
+  out->reduction = counted ? Reduction::sum : op;
+  out->keepdims = keepdims;
+  out->dtype = result;
+  out->shape = std::move(shape);
+  const auto over = [&](const Expr& sum, std::int64_t by) {
+    return apply(ExprOp::divide, {sum, Expr(static_cast<double>(by))});
+  };
+  if (op == Reduction::var || op == Reduction::std) {
+    const Expr centre = reduce(Reduction::mean, Expr(in), axes, true);
+    in = apply(ExprOp::square, {apply(ExprOp::subtract, {Expr(in), centre})}).node();
+  }
+  out->weight = in->weight + 1;
+  out->inputs = {std::move(in)};
+  expr::enlist(*out);
+  const Expr sum(std::move(out));
+  if (!counted) return sum;
+  if (op == Reduction::mean) return over(sum, count);
+  const Expr variance = over(sum, count - ddof);
+  return op == Reduction::var ? variance : apply(ExprOp::sqrt, {variance});
 }
 
 void before_write(const Tensor& tensor) {

@@ -8,6 +8,7 @@
 #include "src/fuse/elementwise.h"
 #include "src/fuse/kernel.h"
 #include "src/fuse/program.h"
+#include "src/fuse/rows.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
@@ -18,8 +19,112 @@ using fuse::Target;
 
 namespace {
 
+bool reduces(const Node& n) {
+  return n.op == ExprOp::reduce || std::ranges::any_of(n.inputs, [](const NodePtr& in) { return reduces(*in); });
+}
+
+// A reduction that has no other below it.
+NodePtr deepest_reduction(const NodePtr& n) {
+  for (const NodePtr& in : n->inputs) {
+    if (NodePtr found = deepest_reduction(in)) return found;
+  }
+  return n->op == ExprOp::reduce ? n : nullptr;
+}
+
+// The rows that a whole tree can share: those of its deepest reduction.
+struct Rows {
+  Shape shape;
+  std::vector<int> axes;
+  Shape kept, dropped;  // of one value for each row, with and without the reduced axes
+
+  explicit Rows(const Node& reduction) : shape(reduction.inputs[0]->shape), axes(reduction.axes), kept(shape) {
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      if (std::ranges::find(axes, static_cast<int>(i)) == axes.end()) {
+        dropped.push_back(shape[i]);
+      } else {
+        kept[i] = 1;
+      }
+    }
+  }
+
+  // Whether every reduction of the tree is one of these rows, seen in `shape` (full), or in the shape without the axes.
+  [[nodiscard]] bool holds(const Node& n, bool full) const {
+    if (n.op == ExprOp::reduce) {
+      return n.axes == axes && n.inputs[0]->shape == shape && n.keepdims == full && holds(*n.inputs[0], true);
+    }
+    return std::ranges::all_of(n.inputs, [&](const NodePtr& in) { return holds(*in, full); });
+  }
+};
+
+void run(const NodePtr& node, const Tensor& to);
+
+// The node becomes a leaf.
+void materialise(const NodePtr& node) {
+  const Tensor to = Tensor::empty(node->shape, node->dtype);
+  run(node, to);
+  expr::settle(*node, to);
+}
+
+// A reduction alone: where its rows are no walk with one step, its operand is first laid out so.
+void run_reduction(const NodePtr& node, const Tensor& to) {
+  const Rows rows(*node);
+  if (element_count(rows.shape) == 0) {
+    if (to.size() > 0) Tensor(to).fill(0);  // sums of nothing
+    return;
+  }
+  if (fuse::run_rows(fuse::row_program_of({node, to}, rows.shape, rows.axes, !node->keepdims))) return;
+  std::vector<int> order;
+  for (int i = 0; i < static_cast<int>(rows.shape.size()); ++i) {
+    if (std::ranges::find(rows.axes, i) == rows.axes.end()) order.push_back(i);
+  }
+  order.insert(order.end(), rows.axes.begin(), rows.axes.end());
+  Shape shape;
+  std::vector<int> back(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    shape.push_back(rows.shape[static_cast<std::size_t>(order[i])]);
+    back[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+  }
+  const NodePtr in = node->inputs[0];
+  const Tensor laid = Tensor::empty(shape, in->dtype).transpose(back);
+  fuse::run_elementwise(fuse::program_of({{in, laid}}, rows.shape));
+  auto again = std::make_shared<Node>();
+  again->op = ExprOp::reduce;
+  again->reduction = node->reduction;
+  again->keepdims = node->keepdims;
+  again->axes = node->axes;
+  again->dtype = node->dtype;
+  again->shape = node->shape;
+  again->inputs = {Expr(laid).node()};
+  if (!fuse::run_rows(fuse::row_program_of({again, to}, rows.shape, rows.axes, !node->keepdims))) {
+    throw Error("fuse: a row of " + text_of(rows.shape) + " has no single step");
+  }
+}
+
+void run(const NodePtr& node, const Tensor& to) {
+  while (const NodePtr reduction = deepest_reduction(node)) {
+    if (reduction == node) return run_reduction(node, to);
+    const Rows rows(*reduction);
+    const bool full = node->shape == rows.shape || node->shape == rows.kept;
+    const bool dropped = !full && node->shape == rows.dropped;
+    if ((full || dropped) && rows.holds(*node, full) && element_count(rows.shape) > 0 &&
+        fuse::run_rows(fuse::row_program_of({node, to}, rows.shape, rows.axes, dropped))) {
+      return;
+    }
+    materialise(reduction);
+  }
+  fuse::run_elementwise(fuse::program_of({{node, to}}, to.shape()));
+}
+
 void run(const std::vector<Target>& targets, const Shape& shape) {
-  fuse::run_elementwise(fuse::program_of(targets, shape));
+  std::vector<Target> plain;
+  for (const Target& t : targets) {
+    if (reduces(*t.node)) {
+      run(t.node, t.to);
+    } else {
+      plain.push_back(t);
+    }
+  }
+  if (!plain.empty()) fuse::run_elementwise(fuse::program_of(plain, shape));
 }
 
 // Whether element i of the result needs other elements of `out` than its own: then it cannot be computed in place.

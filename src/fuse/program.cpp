@@ -11,19 +11,20 @@ class Lister {
  public:
   explicit Lister(Program& p) : p_(p) {}
 
-  std::int16_t add(const Node& n) {
-    for (const auto& [node, index] : seen_) {
-      if (node == &n) return index;
+  // dropped: seen in a shape without the reduced axes.
+  std::int16_t add(const Node& n, bool dropped = false) {
+    for (const Seen& s : seen_) {
+      if (s.node == &n && s.dropped == dropped) return s.index;
     }
     Value v;
     v.op = n.op;
     v.dtype = v.from = n.dtype;
     if (n.op == ExprOp::tensor) {
-      v.leaf = tensor(n.tensor);
+      v.leaf = tensor(n.tensor, dropped);
     } else if (n.op == ExprOp::scalar) {
       v.leaf = number({n.bits, n.dtype});
     } else {
-      for (std::size_t i = 0; i < n.inputs.size(); ++i) v.in[i] = add(*n.inputs[i]);
+      for (std::size_t i = 0; i < n.inputs.size(); ++i) v.in[i] = add(*n.inputs[i], dropped && n.op != ExprOp::reduce);
       v.from = n.inputs.back()->dtype;
     }
     if (n.op == ExprOp::reduce) {
@@ -33,19 +34,22 @@ class Lister {
     const auto same = std::find(p_.values.begin(), p_.values.end(), v);
     const auto index = static_cast<std::int16_t>(same - p_.values.begin());
     if (same == p_.values.end()) p_.values.push_back(v);
-    seen_.emplace_back(&n, index);
+    seen_.push_back({&n, dropped, index});
     return index;
   }
 
  private:
-  std::int16_t tensor(const Tensor& t) {
-    const auto same = std::ranges::find_if(p_.tensors, [&](const Tensor& o) {
-      return o.address() == t.address() && o.dtype() == t.dtype() && o.shape() == t.shape() &&
-             o.strides() == t.strides();
-    });
-    const auto index = static_cast<std::int16_t>(same - p_.tensors.begin());
-    if (same == p_.tensors.end()) p_.tensors.push_back(t);
-    return index;
+  std::int16_t tensor(const Tensor& t, bool dropped) {
+    for (std::size_t i = 0; i < p_.tensors.size(); ++i) {
+      const Tensor& o = p_.tensors[i];
+      if (o.address() == t.address() && o.dtype() == t.dtype() && o.shape() == t.shape() &&
+          o.strides() == t.strides() && p_.row_leaf[i] == dropped) {
+        return static_cast<std::int16_t>(i);
+      }
+    }
+    p_.tensors.push_back(t);
+    p_.row_leaf.push_back(dropped);
+    return static_cast<std::int16_t>(p_.tensors.size() - 1);
   }
   std::int16_t number(const Number& n) {
     const auto same = std::ranges::find(p_.numbers, n);
@@ -55,7 +59,12 @@ class Lister {
   }
 
   Program& p_;
-  std::vector<std::pair<const Node*, std::int16_t>> seen_;
+  struct Seen {
+    const Node* node;
+    bool dropped;
+    std::int16_t index;
+  };
+  std::vector<Seen> seen_;
 };
 
 }  // namespace
@@ -65,6 +74,29 @@ Program program_of(const std::vector<Target>& targets, const Shape& shape) {
   p.shape = shape;
   Lister lister(p);
   for (const Target& t : targets) p.outputs.push_back({lister.add(*t.node), t.to});
+  return p;
+}
+
+Program row_program_of(const Target& target, const Shape& shape, const std::vector<int>& axes, bool dropped) {
+  Program p;
+  p.shape = shape;
+  p.axes = axes;
+  Lister lister(p);
+  p.outputs.push_back({lister.add(*target.node, dropped), target.to});
+  for (Value& v : p.values) {
+    if (v.op == ExprOp::tensor) {
+      const Tensor& t = p.tensors[static_cast<std::size_t>(v.leaf)];
+      const std::size_t skip = shape.size() - t.shape().size();
+      v.reduced = p.row_leaf[static_cast<std::size_t>(v.leaf)] || std::ranges::all_of(axes, [&](int a) {
+                    const auto i = static_cast<std::size_t>(a);
+                    return i < skip || t.shape()[i - skip] == 1;
+                  });
+    } else {
+      v.reduced = v.op == ExprOp::reduce || std::ranges::all_of(v.in, [&](std::int16_t in) {
+                    return in < 0 || p.values[static_cast<std::size_t>(in)].reduced;
+                  });
+    }
+  }
   return p;
 }
 

@@ -38,7 +38,9 @@ struct Program {
   std::vector<Tensor> tensors;  // leaves, each view once
   std::vector<Number> numbers;
   std::vector<Output> outputs;
-  Shape shape;  // of the elements that are visited
+  Shape shape;                 // of the elements that are visited
+  std::vector<int> axes;       // of it that reductions go over, ascending; empty: there are none
+  std::vector<bool> row_leaf;  // of each tensor: its shape is that of `shape` without `axes`, which do not stand in it
 
   [[nodiscard]] bool reduces() const {
     for (const Value& v : values) {
@@ -53,6 +55,9 @@ struct Target {
   Tensor to;  // of the node's shape and dtype
 };
 Program program_of(const std::vector<Target>& targets, const Shape& shape);
+// The same for a tree with reductions over `axes` of `shape`. `dropped`: the result's shape lacks these axes. Marks the
+// values that are the same along a row.
+Program row_program_of(const Target& target, const Shape& shape, const std::vector<int>& axes, bool dropped);
 
 // The part of a kernel's name in the cache that the operations make.
 void append_key(std::string& key, const Program& p);

@@ -18,14 +18,19 @@ std::uint64_t number_bits(const Number& n) {
   return static_cast<std::uint32_t>(static_cast<std::int64_t>(n.bits << (64 - width)) >> (64 - width));
 }
 
-Lanes load(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset) {
+Lanes load(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, VPred guard) {
+  const auto clear = [&](VReg group) {
+    for (unsigned k = 0; k < group.count && guard.id != sass::kNoVirtual; ++k)
+      b.emit(Op::MOV, {}, {group[k], sass::kZero});
+  };
   const auto bytes = static_cast<unsigned>(lanes * size_of(d));
   Lanes raw;
   if (bytes < 4) {
     raw[0] = b.reg();
+    clear(raw[0]);
     const bool narrow_sign = expr::is_signed(d) && lanes == 1;
     const Tok size = bytes == 1 ? (narrow_sign ? Tok::S8 : Tok::U8) : (narrow_sign ? Tok::S16 : Tok::U16);
-    b.emit(Op::LDG, {Tok::E, size}, {raw[0], at(p, offset)});
+    b.emit(Op::LDG, {Tok::E, size}, {raw[0], at(p, offset)}, guard);
     return raw;
   }
   const unsigned words = bytes / 4;
@@ -33,12 +38,13 @@ Lanes load(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset) {
   for (unsigned w = 0; w < words; w += 4) {
     const unsigned count = std::min(4U, words - w);
     const VReg group = b.reg(count);
+    clear(group);
     if (count == 4) {
-      b.emit(Op::LDG, {Tok::E, Tok::k128}, {group, at(p, offset + 4 * w)});
+      b.emit(Op::LDG, {Tok::E, Tok::k128}, {group, at(p, offset + 4 * w)}, guard);
     } else if (count == 2) {
-      b.emit(Op::LDG, {Tok::E, Tok::k64}, {group, at(p, offset + 4 * w)});
+      b.emit(Op::LDG, {Tok::E, Tok::k64}, {group, at(p, offset + 4 * w)}, guard);
     } else {
-      b.emit(Op::LDG, {Tok::E}, {group, at(p, offset + 4 * w)});
+      b.emit(Op::LDG, {Tok::E}, {group, at(p, offset + 4 * w)}, guard);
     }
     for (unsigned k = 0; k < count; k += step) raw[(w + k) / step] = step == 2 ? group.pair(k) : group[k];
   }
@@ -121,20 +127,23 @@ Lanes Evaluator::uniform_lanes(std::int16_t value, unsigned lanes) const {
   return out;
 }
 
-void Evaluator::compute(unsigned lanes, const std::vector<Lanes>& loaded, Table& values, std::int16_t last) const {
-  Emit e(b_, lanes);
-  const std::size_t end = last < 0 ? p_.values.size() : static_cast<std::size_t>(last) + 1;
-  for (std::size_t i = 0; i < end; ++i) {
-    const Value& v = p_.values[i];
-    if (uniform_[i]) {
-      values[i] = uniform_lanes(static_cast<std::int16_t>(i), lanes);
-    } else if (v.op == ExprOp::tensor) {
-      values[i] = loaded[static_cast<std::size_t>(v.leaf)];
-    } else {
-      const Lanes* in[3] = {};
-      for (std::size_t k = 0; k < 3; ++k) in[k] = v.in[k] < 0 ? nullptr : &values[static_cast<std::size_t>(v.in[k])];
-      values[i] = e.apply(v.op, v.dtype, v.from, in);
-    }
+void Evaluator::compute_one(std::size_t i, unsigned lanes, const std::vector<Lanes>& loaded, Table& values) const {
+  const Value& v = p_.values[i];
+  if (uniform_[i]) {
+    values[i] = uniform_lanes(static_cast<std::int16_t>(i), lanes);
+  } else if (v.op == ExprOp::tensor) {
+    values[i] = loaded[static_cast<std::size_t>(v.leaf)];
+  } else {
+    const Lanes* in[3] = {};
+    for (std::size_t k = 0; k < 3; ++k) in[k] = v.in[k] < 0 ? nullptr : &values[static_cast<std::size_t>(v.in[k])];
+    values[i] = Emit(b_, lanes).apply(v.op, v.dtype, v.from, in);
+  }
+}
+
+void Evaluator::compute(unsigned lanes, const std::vector<Lanes>& loaded, Table& values,
+                        const std::vector<bool>* only) const {
+  for (std::size_t i = 0; i < p_.values.size(); ++i) {
+    if (only == nullptr || (*only)[i]) compute_one(i, lanes, loaded, values);
   }
 }
 

@@ -24,8 +24,8 @@ struct Operand {
   Arg pointer;  // the parameter
 };
 
-// Memory words of `lanes` elements at `p` + offset.
-Lanes load(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset);
+// Memory words of `lanes` elements at `p` + offset; zeros where `guard` does not hold.
+Lanes load(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, VPred guard = sass::kAlways);
 void store(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, const Lanes& x,
            VPred guard = sass::kAlways);
 
@@ -38,9 +38,13 @@ class Evaluator {
   void declare_numbers();
   void compute_uniform();
 
-  // Values that need lanes, from the leaves in `loaded` (by tensor index), into `values`.
+  // Values that need lanes, from the leaves in `loaded` (by tensor index), into `values`. With `only`: those of it that
+  // are not in `values` yet by other means.
   using Table = std::vector<Lanes>;
-  void compute(unsigned lanes, const std::vector<Lanes>& loaded, Table& values, std::int16_t last = -1) const;
+  void compute(unsigned lanes, const std::vector<Lanes>& loaded, Table& values,
+               const std::vector<bool>* only = nullptr) const;
+  // One value; its operands are in `values`.
+  void compute_one(std::size_t i, unsigned lanes, const std::vector<Lanes>& loaded, Table& values) const;
   [[nodiscard]] bool uniform(std::int16_t value) const { return uniform_[static_cast<std::size_t>(value)]; }
   [[nodiscard]] Lanes uniform_lanes(std::int16_t value, unsigned lanes) const;
 

@@ -1,0 +1,138 @@
+"""Reductions beside NumPy, and what fuses with them; each kernel is verified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import nervanagpu as ng
+import numpy as np
+import pytest
+from nervanagpu import _core
+
+SHAPES = [(5, 7), (64, 256), (33, 1000), (3, 8192), (2, 40000), (1, 3), (7, 1), (3, 4, 50), (300, 32), (6,), ()]
+EXACT = ["int8", "int32", "int64", "uint16", "uint64", "bool"]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _verified() -> Any:
+    _core.verify_generated(True)
+    yield
+    _core.verify_generated(False)
+
+
+def axes_of(shape: tuple[int, ...]) -> list[Any]:
+    out: list[Any] = [None, *range(len(shape))]
+    return [*out, (0, 1), (0, 2), (1, 2)] if len(shape) == 3 else out
+
+
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_integers_are_exact(shape: tuple[int, ...], rng: np.random.Generator) -> None:
+    for dtype in EXACT:
+        high = 2 if dtype == "bool" else 100
+        a = rng.integers(0 if dtype[0] in "ub" else -100, high, shape).astype(dtype)
+        for axis in axes_of(shape):
+            for name, numpy in (("sum", np.sum), ("max", np.max), ("min", np.min)):
+                got, want = getattr(ng, name)(ng.array(a), axis).get(), np.asarray(numpy(a, axis))
+                assert got.dtype == want.dtype
+                np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+def test_floats(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> None:
+    # Integers whose sums are exact in any order, then any numbers within the bound of a pairwise sum.
+    a = np.asarray(rng.integers(-8, 9, shape).astype(dtype))
+    b = np.asarray(rng.standard_normal(shape).astype(dtype))
+    for axis in axes_of(shape):
+        for keepdims in (False, True):
+            if dtype != "float16" or a.size < 1000:
+                np.testing.assert_array_equal(
+                    ng.sum(ng.array(a), axis, keepdims=keepdims).get(), np.sum(a, axis, keepdims=keepdims)
+                )
+            for name, numpy in (("max", np.max), ("min", np.min)):
+                got = getattr(ng, name)(ng.array(b), axis, keepdims=keepdims).get()
+                np.testing.assert_array_equal(got, numpy(b, axis, keepdims=keepdims))
+        exact = b.astype(np.float64)
+        eps = float(np.finfo(dtype).eps)
+        bound = 64 * max(eps, 1e-16) * np.sum(np.abs(exact), axis) + eps
+        assert np.all(np.abs(ng.sum(ng.array(b), axis).get() - np.sum(exact, axis)) <= bound)
+        for name, reference in (("mean", np.mean), ("var", np.var), ("std", np.std)):
+            got, want = getattr(ng, name)(ng.array(b), axis).get(), reference(exact, axis)
+            assert got.dtype == np.dtype(dtype)
+            assert np.all(np.abs(got - want) <= 32 * eps * (1 + np.abs(want)))
+
+
+def test_nan_and_infinity() -> None:
+    a = np.ones((4, 300), np.float32)
+    a[0, 17], a[1, 250], a[2, 0], a[3, 299] = np.nan, np.inf, -np.inf, -5
+    for dtype in (np.float32, np.float64):
+        x = ng.array(a.astype(dtype))
+        np.testing.assert_array_equal(ng.max(x, 1).get(), np.max(a, 1))
+        np.testing.assert_array_equal(ng.min(x, 1).get(), np.min(a, 1))
+        np.testing.assert_array_equal(ng.sum(x, 1).get(), np.sum(a, 1))
+
+
+def one_kernel(run: Callable[[], Any]) -> Any:
+    before = ng.launch_count()
+    out = run()
+    assert ng.launch_count() == before + 1
+    return out
+
+
+@pytest.mark.parametrize("columns", [20, 128, 1000, 1001, 8192, 50000])
+def test_rows_fuse(columns: int, rng: np.random.Generator) -> None:
+    a = rng.standard_normal((9, columns)).astype(np.float32)
+    x = ng.array(a)
+    w = a.astype(np.float64)
+    mean, var = ng.mean(x, 1, keepdims=True), ng.var(x, 1, keepdims=True)
+    y = one_kernel(lambda: (ng.reciprocal(ng.sqrt(var + 0.001)) * (x - mean)).get())
+    centred = w - w.mean(1, keepdims=True)
+    np.testing.assert_allclose(y, centred / np.sqrt(w.var(1, keepdims=True) + 0.001), rtol=1e-4, atol=1e-5)
+    y = one_kernel(lambda: ng.mean(ng.square(x - ng.mean(x, 1, keepdims=True)), 1).get())
+    np.testing.assert_allclose(y, w.var(1), rtol=1e-5)
+    y = one_kernel(lambda: ng.softmax(x).get())
+    e = np.exp(w - w.max(1, keepdims=True))
+    np.testing.assert_allclose(y, e / e.sum(1, keepdims=True), rtol=3e-6)
+    bias = ng.array(a[:, 0].copy())
+    y = one_kernel(lambda: (ng.sum(x, 1) * 2 + bias).get())  # shapes without the axis
+    np.testing.assert_allclose(y, w.sum(1) * 2 + w[:, 0], rtol=1e-4, atol=1e-3)
+
+
+def test_rows_in_place_and_views(rng: np.random.Generator) -> None:
+    a = rng.integers(-4, 5, (8, 6, 40)).astype(np.float32)
+    x = ng.array(a)
+    x[:] = x - ng.max(x, 2, keepdims=True)
+    a -= a.max(2, keepdims=True)
+    np.testing.assert_array_equal(x.get(), a)
+    x[::2, :, 1::3] -= ng.sum(x[::2, :, 1::3], 2, keepdims=True)
+    b = a[::2, :, 1::3]
+    a[::2, :, 1::3] = b - b.sum(2, keepdims=True)
+    np.testing.assert_array_equal(x.get(), a)
+    np.testing.assert_array_equal(ng.sum(x.T, 0).get(), a.T.sum(0))
+    np.testing.assert_array_equal(ng.sum(x[:, ::-1], (0, 2)).get(), a[:, ::-1].sum((0, 2)))
+    assert x.get().shape == (8, 6, 40)
+
+
+def test_reductions_that_cannot_share_rows(rng: np.random.Generator) -> None:
+    a = rng.integers(-4, 5, (12, 12)).astype(np.float32)
+    x = ng.array(a)
+    np.testing.assert_array_equal((x - ng.sum(x, 1)).get(), a - a.sum(1))  # a row against columns
+    np.testing.assert_array_equal((x - ng.sum(x, 0)).get(), a - a.sum(0))
+    both = ng.sum(x, 0, keepdims=True) + ng.sum(x, 1, keepdims=True)
+    np.testing.assert_array_equal(both.get(), a.sum(0, keepdims=True) + a.sum(1, keepdims=True))
+    np.testing.assert_array_equal(ng.sum(ng.max(x, 1)).get(), a.max(1).sum())
+    np.testing.assert_array_equal((ng.sum(x) + ng.max(x, 0)).get(), a.sum() + a.max(0))
+
+
+def test_nothing() -> None:
+    x = ng.array(np.zeros((3, 0), np.float32))
+    np.testing.assert_array_equal(ng.sum(x, 1).get(), np.zeros(3))
+    assert ng.sum(x, 0).get().shape == (0,)
+    assert np.isnan(ng.mean(x, 1).get()).all()
+    with pytest.raises(ValueError, match="max: of no elements"):
+        ng.max(x, 1)
+    with pytest.raises(ValueError, match="sum: axis 2 is out of range"):
+        ng.sum(x, 2)
+    with pytest.raises(ValueError, match="axis -1 is named twice"):
+        ng.sum(x, (1, -1))
