@@ -92,11 +92,7 @@ class Maker {
     tail_step_ = b_.param("tail_step", ParamType::u32);
     const std::size_t operands = f_.access.size();
     if (!f_.flat) {
-      for (std::size_t d = 0; d + 1 < f_.rank; ++d) {
-        const std::string n = std::to_string(d);
-        division_.push_back({b_.param("minus_length" + n, ParamType::u32), b_.param("mul" + n, ParamType::u32),
-                             b_.param("shift" + n, ParamType::u32)});
-      }
+      division_ = declare_divisions(b_, f_.rank - 1);
       strides_.resize(operands);
       for (std::size_t k = 0; k < operands; ++k) {
         if (f_.access[k] == Access::uniform) continue;
@@ -131,27 +127,11 @@ class Maker {
     return r;
   }
 
-  // Coordinates of item `i`, innermost first.
-  std::vector<VReg> coordinates(VReg i) {
-    std::vector<VReg> out;
-    for (const Division& d : division_) {
-      const VReg twice = b_.reg(), q = b_.reg(), r = b_.reg();
-      b_.emit(Op::IADD3, {}, {twice, i, i, kZero});
-      b_.emit(Op::IMAD_HI, {Tok::U32}, {twice, twice, d.mul, kZero});
-      b_.emit(Op::SHF, {Tok::R, Tok::U32, Tok::HI}, {q, kZero, d.shift, twice});
-      b_.emit(Op::IMAD, {}, {r, q, d.minus_length, i});
-      out.push_back(r);
-      i = q;
-    }
-    out.push_back(i);
-    return out;
-  }
-
   // Addresses of an item in every operand that is not uniform.
   std::vector<VReg> addresses(VReg i, unsigned lanes) {
     std::vector<VReg> out(operands_.size());
     std::vector<VReg> x;
-    if (!f_.flat) x = coordinates(i);
+    if (!f_.flat) x = coordinates(b_, division_, i);
     for (std::size_t k = 0; k < operands_.size(); ++k) {
       const Operand& o = operands_[k];
       if (o.access == Access::uniform) continue;
@@ -216,10 +196,6 @@ class Maker {
   [[nodiscard]] std::int64_t offset(const Operand& o, unsigned u, unsigned lanes) const {
     return f_.flat ? std::int64_t{u} * kThreads * lanes * static_cast<std::int64_t>(size_of(o.dtype)) : 0;
   }
-
-  struct Division {
-    Arg minus_length, mul, shift;
-  };
 
   const Program& p_;
   const Plan& f_;

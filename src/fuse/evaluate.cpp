@@ -9,6 +9,7 @@
 #include "src/fuse/kernel.h"
 #include "src/fuse/program.h"
 #include "src/fuse/rows.h"
+#include "src/select_device.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
@@ -18,6 +19,21 @@ using expr::NodePtr;
 using fuse::Target;
 
 namespace {
+
+NodePtr clone(const NodePtr& n) {
+  auto out = std::make_shared<Node>();
+  out->op = n->op;
+  out->dtype = n->dtype;
+  out->reduction = n->reduction;
+  out->keepdims = n->keepdims;
+  out->ddof = n->ddof;
+  out->shape = n->shape;
+  out->axes = n->axes;
+  out->tensor = n->tensor;
+  out->bits = n->bits;
+  for (const NodePtr& in : n->inputs) out->inputs.push_back(clone(in));
+  return out;
+}
 
 bool reduces(const Node& n) {
   return n.op == ExprOp::reduce || std::ranges::any_of(n.inputs, [](const NodePtr& in) { return reduces(*in); });
@@ -65,6 +81,56 @@ void materialise(const NodePtr& node) {
   expr::settle(*node, to);
 }
 
+NodePtr reduction_of(const Node& like, const Tensor& of, std::vector<int> axes, bool keepdims, Shape shape) {
+  auto out = std::make_shared<Node>();
+  out->op = ExprOp::reduce;
+  out->reduction = like.reduction;
+  out->keepdims = keepdims;
+  out->axes = std::move(axes);
+  out->dtype = like.dtype;
+  out->shape = std::move(shape);
+  out->inputs = {Expr(of).node()};
+  return out;
+}
+
+// Few long rows: pieces of them on all of the chip, then the sums of the pieces, in their order.
+constexpr std::int64_t kThreadsPerMultiprocessor = 1024;
+constexpr std::int64_t kLong = 512;  // steps of a thread from which a second kernel is worth it
+constexpr std::int64_t kShortestPiece = 64;
+
+std::int64_t pieces_of(const fuse::Walk& walk) {
+  const std::int64_t wanted = std::int64_t{current_device().info().multiprocessors} * kThreadsPerMultiprocessor;
+  const std::int64_t threads = std::max<std::int64_t>(1, walk.threads());
+  const std::int64_t steps = walk.length() / std::max<std::int64_t>(1, threads / walk.rows());
+  return steps < kLong ? 1 : std::clamp<std::int64_t>(wanted / threads, 1, steps / kShortestPiece);
+}
+
+void run_in_pieces(const NodePtr& node, const Tensor& to, const Rows& rows, std::int64_t pieces) {
+  const Dtype dtype = node->dtype == Dtype::float16 ? Dtype::float32 : node->dtype;
+  Shape shape = rows.dropped;
+  shape.insert(shape.begin(), 0);
+  const std::int64_t step = element_count(rows.dropped);
+  // The pieces have whole vectors.
+  const std::int64_t length =
+      fuse::Walk(fuse::row_program_of({node, to}, rows.shape, rows.axes, !node->keepdims)).length();
+  const std::int64_t chunk = ((length + pieces - 1) / pieces + 63) / 64 * 64;
+  shape[0] = (length + chunk - 1) / chunk;
+  const Tensor parts = Tensor::empty(shape, dtype);
+  const NodePtr dropped = clone(node);
+  dropped->keepdims = false;
+  dropped->shape = rows.dropped;
+  const fuse::Program program = fuse::row_program_of({dropped, parts.select(0, 0)}, rows.shape, rows.axes, true);
+  const fuse::Walk walk(program);
+  const std::int64_t whole = length / chunk;
+  if (whole > 0) walk.chunks(0, whole, chunk, step).run();
+  if (whole < shape[0]) walk.chunks(whole, 1, chunk, step).run();
+  Tensor target = to;
+  for (std::size_t i = rows.axes.size(); node->keepdims && i-- > 0;) target = target.select(rows.axes[i], 0);
+  const NodePtr rest = reduction_of(*node, parts, {0}, false, rows.dropped);
+  const fuse::Program last = fuse::row_program_of({rest, target}, parts.shape(), {0}, true);
+  fuse::Walk(last).run();
+}
+
 // A reduction alone: where its rows are no walk with one step, its operand is first laid out so.
 void run_reduction(const NodePtr& node, const Tensor& to) {
   const Rows rows(*node);
@@ -72,7 +138,12 @@ void run_reduction(const NodePtr& node, const Tensor& to) {
     if (to.size() > 0) Tensor(to).fill(0);  // sums of nothing
     return;
   }
-  if (fuse::run_rows(fuse::row_program_of({node, to}, rows.shape, rows.axes, !node->keepdims))) return;
+  const fuse::Program program = fuse::row_program_of({node, to}, rows.shape, rows.axes, !node->keepdims);
+  const fuse::Walk walk(program);
+  if (walk.possible()) {
+    const std::int64_t pieces = pieces_of(walk);
+    return pieces > 1 ? run_in_pieces(node, to, rows, pieces) : walk.run();
+  }
   std::vector<int> order;
   for (int i = 0; i < static_cast<int>(rows.shape.size()); ++i) {
     if (std::ranges::find(rows.axes, i) == rows.axes.end()) order.push_back(i);
@@ -87,17 +158,7 @@ void run_reduction(const NodePtr& node, const Tensor& to) {
   const NodePtr in = node->inputs[0];
   const Tensor laid = Tensor::empty(shape, in->dtype).transpose(back);
   fuse::run_elementwise(fuse::program_of({{in, laid}}, rows.shape));
-  auto again = std::make_shared<Node>();
-  again->op = ExprOp::reduce;
-  again->reduction = node->reduction;
-  again->keepdims = node->keepdims;
-  again->axes = node->axes;
-  again->dtype = node->dtype;
-  again->shape = node->shape;
-  again->inputs = {Expr(laid).node()};
-  if (!fuse::run_rows(fuse::row_program_of({again, to}, rows.shape, rows.axes, !node->keepdims))) {
-    throw Error("fuse: a row of " + text_of(rows.shape) + " has no single step");
-  }
+  run_reduction(reduction_of(*node, laid, node->axes, node->keepdims, node->shape), to);
 }
 
 void run(const NodePtr& node, const Tensor& to) {
@@ -106,9 +167,10 @@ void run(const NodePtr& node, const Tensor& to) {
     const Rows rows(*reduction);
     const bool full = node->shape == rows.shape || node->shape == rows.kept;
     const bool dropped = !full && node->shape == rows.dropped;
-    if ((full || dropped) && rows.holds(*node, full) && element_count(rows.shape) > 0 &&
-        fuse::run_rows(fuse::row_program_of({node, to}, rows.shape, rows.axes, dropped))) {
-      return;
+    if ((full || dropped) && rows.holds(*node, full) && element_count(rows.shape) > 0) {
+      const fuse::Program program = fuse::row_program_of({node, to}, rows.shape, rows.axes, dropped);
+      const fuse::Walk walk(program);
+      if (walk.possible() && pieces_of(walk) == 1) return walk.run();
     }
     materialise(reduction);
   }
@@ -135,21 +197,6 @@ bool clashes(const Node& n, const Tensor& out, const Shape& shape) {
            n.tensor.strides() != out.strides();
   }
   return std::ranges::any_of(n.inputs, [&](const NodePtr& in) { return clashes(*in, out, shape); });
-}
-
-NodePtr clone(const NodePtr& n) {
-  auto out = std::make_shared<Node>();
-  out->op = n->op;
-  out->dtype = n->dtype;
-  out->reduction = n->reduction;
-  out->keepdims = n->keepdims;
-  out->ddof = n->ddof;
-  out->shape = n->shape;
-  out->axes = n->axes;
-  out->tensor = n->tensor;
-  out->bits = n->bits;
-  for (const NodePtr& in : n->inputs) out->inputs.push_back(clone(in));
-  return out;
 }
 
 }  // namespace

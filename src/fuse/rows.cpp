@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "nervanagpu/error.hpp"
+#include "src/fuse/columns.h"
 #include "src/fuse/kernel.h"
 #include "src/fuse/reduce.h"
 #include "src/fuse/values.h"
@@ -91,11 +92,7 @@ class Maker {
     rows_ = b_.param("rows", ParamType::u32);
     step_ = b_.param("step", ParamType::u32);
     items_ = b_.param("items", ParamType::u32);
-    for (std::size_t d = 0; d + 1 < f_.rank; ++d) {
-      const std::string n = std::to_string(d);
-      division_.push_back({b_.param("minus_length" + n, ParamType::u32), b_.param("mul" + n, ParamType::u32),
-                           b_.param("shift" + n, ParamType::u32)});
-    }
+    division_ = declare_divisions(b_, f_.rank - 1);
     strides_.resize(f_.access.size());
     inner_.resize(f_.access.size());
     for (std::size_t k = 0; k < f_.access.size(); ++k) {
@@ -137,17 +134,7 @@ class Maker {
 
   // The address of this thread's first item, or of the row's element, in each operand.
   void find_addresses(VReg row) {
-    std::vector<VReg> x;
-    for (const Division& d : division_) {
-      const VReg twice = b_.reg(), q = b_.reg(), r = b_.reg();
-      b_.emit(Op::IADD3, {}, {twice, row, row, kZero});
-      b_.emit(Op::IMAD_HI, {Tok::U32}, {twice, twice, d.mul, kZero});
-      b_.emit(Op::SHF, {Tok::R, Tok::U32, Tok::HI}, {q, kZero, d.shift, twice});
-      b_.emit(Op::IMAD, {}, {r, q, d.minus_length, row});
-      x.push_back(r);
-      row = q;
-    }
-    x.push_back(row);
+    const std::vector<VReg> x = coordinates(b_, division_, row);
     address_.assign(operands_.size(), {});
     for (std::size_t k = 0; k < operands_.size(); ++k) {
       const Operand& o = operands_[k];
@@ -404,10 +391,6 @@ class Maker {
     return p_.tensors.size() + static_cast<std::size_t>(&o - p_.outputs.data());
   }
 
-  struct Division {
-    Arg minus_length, mul, shift;
-  };
-
   const Program& p_;
   const Plan& f_;
   Builder b_;
@@ -576,7 +559,10 @@ void run_part(const Program& p, const Layout& layout, const std::vector<Dtype>& 
     fits = fits && low >= -kMostOffset && high <= kMostOffset;
   }
   const auto longest = std::ranges::max_element(layout.axes.begin(), layout.axes.end() - 1, {}, &Axis::length);
-  if (fits || layout.axes.size() < 2 || longest->length == 1) return Run(p, layout, dtypes, address).launch();
+  if (fits || layout.axes.size() < 2 || longest->length == 1) {
+    if (is_columns(p, layout)) return run_columns(p, layout, dtypes, address);
+    return Run(p, layout, dtypes, address).launch();
+  }
   Layout half = layout;
   Axis& axis = half.axes[static_cast<std::size_t>(longest - layout.axes.begin())];
   const std::int64_t done = axis.length / 2;
@@ -592,10 +578,8 @@ void run_part(const Program& p, const Layout& layout, const std::vector<Dtype>& 
 
 }  // namespace
 
-bool run_rows(const Program& p) {
+Walk::Walk(const Program& p) : program(p) {
   std::vector<std::vector<std::int64_t>> strides;
-  std::vector<Dtype> dtypes;
-  std::vector<std::uint64_t> address;
   const auto add = [&](const Tensor& t, bool dropped) {
     strides.push_back(row_strides(t, p.shape, p.axes, dropped));
     dtypes.push_back(t.dtype());
@@ -603,10 +587,32 @@ bool run_rows(const Program& p) {
   };
   for (std::size_t i = 0; i < p.tensors.size(); ++i) add(p.tensors[i], p.row_leaf[i]);
   for (const Output& o : p.outputs) add(o.to, o.to.shape().size() < p.shape.size());
-  const Layout layout = row_layout(p.shape, p.axes, strides, p.tensors.size());
-  if (layout.axes.empty()) return false;
-  if (layout.size() != 0) run_part(p, layout, dtypes, address);
-  return true;
+  layout = row_layout(p.shape, p.axes, strides, p.tensors.size());
+}
+
+std::int64_t Walk::threads() const {
+  if (is_columns(program, layout)) return column_threads(program, layout, dtypes, address);
+  return rows() * std::min<std::int64_t>(1024, length());
+}
+
+void Walk::run() const {
+  if (layout.size() == 0) return;
+  run_part(program, layout, dtypes, address);
+}
+
+Walk Walk::chunks(std::int64_t first, std::int64_t count, std::int64_t chunk, std::int64_t step) const {
+  Walk out = *this;
+  Axis& row = out.layout.axes.back();
+  Axis many = row;
+  for (std::size_t k = 0; k < dtypes.size(); ++k) {
+    const bool output = k >= program.tensors.size();
+    many.strides[k] = output ? step : row.strides[k] * chunk;
+    out.address[k] += static_cast<std::uint64_t>(many.strides[k] * first) * size_of(dtypes[k]);
+  }
+  many.length = count;
+  row.length = std::min(chunk, length() - first * chunk);
+  if (count > 1) out.layout.axes.insert(out.layout.axes.begin(), many);
+  return out;
 }
 
 }  // namespace nervanagpu::fuse

@@ -18,6 +18,31 @@ std::uint64_t number_bits(const Number& n) {
   return static_cast<std::uint32_t>(static_cast<std::int64_t>(n.bits << (64 - width)) >> (64 - width));
 }
 
+std::vector<Division> declare_divisions(Builder& b, std::size_t count) {
+  std::vector<Division> out;
+  for (std::size_t d = 0; d < count; ++d) {
+    const std::string n = std::to_string(d);
+    out.push_back({b.param("minus_length" + n, sass::ParamType::u32), b.param("mul" + n, sass::ParamType::u32),
+                   b.param("shift" + n, sass::ParamType::u32)});
+  }
+  return out;
+}
+
+std::vector<VReg> coordinates(Builder& b, const std::vector<Division>& divisions, VReg number) {
+  std::vector<VReg> out;
+  for (const Division& d : divisions) {
+    const VReg twice = b.reg(), q = b.reg(), r = b.reg();
+    b.emit(Op::IADD3, {}, {twice, number, number, sass::kZero});
+    b.emit(Op::IMAD_HI, {Tok::U32}, {twice, twice, d.mul, sass::kZero});
+    b.emit(Op::SHF, {Tok::R, Tok::U32, Tok::HI}, {q, sass::kZero, d.shift, twice});
+    b.emit(Op::IMAD, {}, {r, q, d.minus_length, number});
+    out.push_back(r);
+    number = q;
+  }
+  out.push_back(number);
+  return out;
+}
+
 Lanes load(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, VPred guard) {
   const auto clear = [&](VReg group) {
     for (unsigned k = 0; k < group.count && guard.id != sass::kNoVirtual; ++k)

@@ -24,6 +24,13 @@ struct Operand {
   Arg pointer;  // the parameter
 };
 
+// A number taken apart into coordinates, innermost first, by multiplication (src/magic.h).
+struct Division {
+  Arg minus_length, mul, shift;
+};
+std::vector<Division> declare_divisions(Builder& b, std::size_t count);
+std::vector<VReg> coordinates(Builder& b, const std::vector<Division>& divisions, VReg number);
+
 // Memory words of `lanes` elements at `p` + offset; zeros where `guard` does not hold.
 Lanes load(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, VPred guard = sass::kAlways);
 void store(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, const Lanes& x,

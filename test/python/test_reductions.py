@@ -136,3 +136,47 @@ def test_nothing() -> None:
         ng.sum(x, 2)
     with pytest.raises(ValueError, match="axis -1 is named twice"):
         ng.sum(x, (1, -1))
+
+
+def kernels_of(x: ng.GPUTensor) -> list[str]:
+    return [line.split()[1].rstrip(":") for line in ng.explain(x).splitlines()]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "float16", "float64", "int8"])
+def test_columns_are_read_side_by_side(dtype: str, rng: np.random.Generator) -> None:
+    for shape, axis in (((37, 64), 0), ((5, 130, 24), 1), ((130, 17), 0), ((3, 4, 5, 16), (0, 1, 2)), ((41, 9), 0)):
+        a = rng.integers(-8, 9, shape).astype(dtype)
+        x = ng.array(a)
+        assert kernels_of(ng.sum(x, axis)) == ["fused_columns"]
+        np.testing.assert_array_equal(ng.sum(x, axis).get(), a.sum(axis))
+        np.testing.assert_array_equal(ng.max(x, axis, keepdims=True).get(), a.max(axis, keepdims=True))
+        row = ng.array(a.astype(dtype)[(0,) * (a.ndim - 1)])
+        np.testing.assert_array_equal((ng.sum(x, axis) + row).get(), a.sum(axis) + row.get())
+        np.testing.assert_array_equal(ng.sum(x[..., ::-1], axis).get(), a[..., ::-1].sum(axis))
+    b = rng.integers(-8, 9, (50, 40)).astype(np.float32)
+    y = ng.array(b)
+    np.testing.assert_array_equal(ng.sum(y * y - y[:, :1], 0).get(), (b * b - b[:, :1]).sum(0))
+    np.testing.assert_array_equal(ng.sum(y[:, 1:30], 0).get(), b[:, 1:30].sum(0))
+
+
+@pytest.mark.parametrize("count", [65536, 100001, 1 << 20, (1 << 20) + 13])
+def test_long_rows_in_pieces(count: int, rng: np.random.Generator) -> None:
+    a = rng.integers(-8, 9, count).astype(np.float32)
+    x = ng.array(a)
+    if count > 1000000:
+        assert len(kernels_of(ng.sum(x))) >= 2
+    for name, numpy in (("sum", np.sum), ("max", np.max), ("min", np.min)):
+        got = getattr(ng, name)(x * 2, keepdims=True).get()
+        np.testing.assert_array_equal(got, numpy(a * 2, keepdims=True))
+    np.testing.assert_allclose(ng.var(x).get(), a.var(), rtol=1e-5)
+    half = ng.array(a.astype(np.float16))
+    np.testing.assert_array_equal(ng.sum(half).get(), a.sum().astype(np.float16))
+    np.testing.assert_array_equal((x - ng.max(x)).get(), a - a.max())
+    tall = a[: count // 16 * 16].reshape(-1, 16)
+    y = ng.array(tall)
+    np.testing.assert_array_equal(ng.sum(y, 0).get(), tall.sum(0))
+    np.testing.assert_array_equal(ng.sum(y[:, ::2], 0, keepdims=True).get(), tall[:, ::2].sum(0, keepdims=True))
+    np.testing.assert_array_equal(ng.sum(y[::-1], (0, 1)).get(), tall.sum())
+    out = ng.zeros((3, 16))
+    ng.sum(y, 0, out=out[1])
+    np.testing.assert_array_equal(out.get()[1], tall.sum(0))
