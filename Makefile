@@ -30,7 +30,7 @@ configure = >/dev/null cmake --preset $(preset) -DNG_PYTHON=ON -DPython_EXECUTAB
             -DGTEST_SOURCE_DIR="$(GTEST_SOURCE_DIR)"
 build = cmake --build --preset $(preset) -j $(JOBS)
 
-.PHONY: all kernels python test test-long check demo demo-gemm corpus coverage mutants latency fuzz doc lint format bench-gemm gpu-check clean help
+.PHONY: all kernels python test test-long check demo demo-gemm corpus coverage mutants latency fuzz doc lint format bench-gemm bench-elementwise gpu-check clean help
 
 all: ## build/bin/ngasm, and a .venv that imports nervanagpu (the default)
 	$(setup) build python
@@ -126,6 +126,12 @@ bench-gemm: ## GEMM beside cuBLAS, if a GPU and cuBLAS are there
 	@$(configure)
 	@$(build) --target _core
 	@$(py) benchmarks/gemm.py $(ARGS)
+
+bench-elementwise: ## expressions beside PyTorch and CuPy, if they are there
+	$(setup) build python
+	@$(configure)
+	@$(build) --target _core
+	@$(py) benchmarks/elementwise.py $(ARGS)
 
 # A GPU machine may have no network: what is there is used. GoogleTest's sources can be named: GTEST_SOURCE_DIR=DIR.
 gpu-check: ## build, test and measure on this machine's GPU; fails without a GPU, libcublas, libcudnn or GoogleTest

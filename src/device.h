@@ -39,7 +39,7 @@ struct ModuleLaunch {
 // Every call may throw what error.hpp lists; free and the destroy calls never do. Thread-safe.
 class Device {
  public:
-  Device() : serial_(++last_serial_) {}
+  Device() : serial_(next_serial()) {}
   virtual ~Device() = default;
   Device(const Device&) = delete;
   Device& operator=(const Device&) = delete;
@@ -89,7 +89,10 @@ class Device {
   virtual double elapsed_ms(EventId start, EventId end) = 0;
 
  private:
-  inline static std::atomic<std::uint64_t> last_serial_{0};
+  static std::uint64_t next_serial() {
+    static std::atomic<std::uint64_t> last{0};
+    return ++last;
+  }
   std::uint64_t serial_;
 };
 

@@ -78,7 +78,7 @@ NG_API Expr cast(const Expr& x, Dtype dtype);  // as static_cast; floats to inte
 // Over `axes` (empty: all of them), which stay with length 1 if `keepdims`. Sums and means of float16 are float32 inside;
 // sums of integers and bool are int64 or uint64, their means and variances float64. Variances divide by count - ddof. NaN
 // is the largest and the smallest. InvalidArgument for an axis that does not exist, and for max and min of nothing.
-NG_API Expr reduce(Reduction op, const Expr& x, std::vector<int> axes = {}, bool keepdims = false, int ddof = 0);
+NG_API Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes = {}, bool keepdims = false, int ddof = 0);
 
 // out[...] = x, broadcast and converted (to the same kind of dtype or a wider one: TypeError otherwise). `out` may be
 // an operand of x, in any overlap.

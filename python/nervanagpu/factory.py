@@ -9,10 +9,11 @@ from nervanagpu import creation, linalg
 from nervanagpu._core import GPUTensor
 from nervanagpu.creation import Shape
 from nervanagpu.factory_conv import ConvFactory
+from nervanagpu.factory_elementwise import ElementwiseFactory
 from nervanagpu.factory_pool import PoolFactory
 
 
-class NervanaGPU(ConvFactory, PoolFactory):
+class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
     """Creates tensors (float16 unless told otherwise) and runs operations on them.
 
     stochastic_round: False: results are rounded to nearest. True, or a number of mantissa bits to keep (at most 10 of

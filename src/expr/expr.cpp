@@ -277,7 +277,7 @@ Expr cast(const Expr& x, Dtype dtype) {
   return Expr(converted(x.node(), dtype));
 }
 
-Expr reduce(Reduction op, const Expr& x, std::vector<int> axes, bool keepdims, int ddof) {
+Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes, bool keepdims, int ddof) {
   const Node& n = *x.node();
   const auto rank = static_cast<int>(n.shape.size());
   const std::string name(name_of(op));
@@ -337,10 +337,10 @@ Expr reduce(Reduction op, const Expr& x, std::vector<int> axes, bool keepdims, i
   out->weight = in->weight + 1;
   out->inputs = {std::move(in)};
   expr::enlist(*out);
-  const Expr sum(std::move(out));
+  Expr sum(std::move(out));
   if (!counted) return sum;
   if (op == Reduction::mean) return over(sum, count);
-  const Expr variance = over(sum, count - ddof);
+  Expr variance = over(sum, count - ddof);
   return op == Reduction::var ? variance : apply(ExprOp::sqrt, {variance});
 }
 

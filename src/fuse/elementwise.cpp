@@ -246,6 +246,29 @@ class Run {
     return true;
   }
 
+  // Long code needs fewer items in flight to keep the memory busy, and is made sooner.
+  [[nodiscard]] unsigned most_unroll() const {
+    unsigned most = 4;
+    for (const Value& v : p_.values) {
+      switch (v.op) {
+        case ExprOp::power: most = 1; break;
+        case ExprOp::exp:
+        case ExprOp::exp2:
+        case ExprOp::log:
+        case ExprOp::log2:
+        case ExprOp::tanh:
+        case ExprOp::tanh2:
+        case ExprOp::sig:
+        case ExprOp::sig2:
+        case ExprOp::sqrt:
+        case ExprOp::divide:
+        case ExprOp::reciprocal: most = std::min(most, 2U); break;
+        default: break;
+      }
+    }
+    return most;
+  }
+
   [[nodiscard]] bool aligned(const Layout& layout, unsigned lanes) const {
     const Axis& inner = layout.axes.back();
     for (std::size_t k = 0; k < operands_.size(); ++k) {
@@ -289,6 +312,7 @@ class Run {
     while (f.lanes > 1 && !(aligned(layout, f.lanes) && (f.flat || inner.length % f.lanes == 0))) f.lanes /= 2;
     f.unroll = dense <= 1 ? 4 : dense <= 3 ? 2 : 1;
     if (f.lanes < 4) f.unroll = 4;
+    f.unroll = std::max(1U, std::min(f.unroll, most_unroll()));
     if (!wide) {
       for (Access& a : f.access) {
         if (a != Access::uniform) a = Access::strided;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import nervanagpu as ng
 import numpy as np
 import pytest
 from nervanagpu import NervanaGPU
@@ -82,3 +83,39 @@ def test_options(capsys, rng):
         NervanaGPU(stochastic_round=16)
     with pytest.raises(ValueError, match="dot: repeat is 0; needs 1 or more"):
         ng.dot(a, b, c, repeat=0)
+
+
+def test_expressions_of_the_2015_readme(rng: np.random.Generator) -> None:
+    gpu = NervanaGPU(default_dtype=np.float32)
+    a = rng.random((128, 32)).astype(np.float32)
+    A = gpu.array(a)
+    C = gpu.empty((128, 1))
+    before = ng.launch_count()
+    C[:] = gpu.mean(gpu.square(A - gpu.mean(A, axis=1)), axis=1)
+    assert ng.launch_count() == before + 1
+    np.testing.assert_allclose(C.get(), a.var(1, keepdims=True), rtol=1e-5)
+    eps = 0.001
+    A[:] = gpu.reciprocal(gpu.sqrt(gpu.var(A, axis=1) + eps)) * (A - gpu.mean(A, axis=1))
+    assert ng.launch_count() == before + 2
+    want = (a - a.mean(1, keepdims=True)) / np.sqrt(a.var(1, keepdims=True) + eps)
+    np.testing.assert_allclose(A.get(), want, rtol=1e-4, atol=1e-5)
+
+
+def test_every_function_of_the_factory(rng: np.random.Generator) -> None:
+    gpu = NervanaGPU(default_dtype=np.float32)
+    a = rng.uniform(0.5, 2, (6, 9)).astype(np.float32)
+    x, y, out = gpu.array(a), gpu.array(a.T.copy().T * 0.5), gpu.empty((6, 9))
+    one = "negative sgn reciprocal absolute fabs sqrt square exp exp2 log log2 sig sig2 tanh tanh2 finite".split()
+    two = (
+        "add subtract multiply divide true_divide power equal not_equal less less_equal greater greater_equal "
+        "maximum minimum"
+    ).split()
+    calls = [(n, (x,)) for n in one] + [(n, (x, y)) for n in two] + [("clip", (x, 0.75, 1.5))]
+    for name, args in calls:
+        lazy = getattr(gpu, name)(*args)
+        assert getattr(gpu, name)(*args, out=out) is out
+        np.testing.assert_array_equal(out.get(), lazy.get().astype(np.float32), err_msg=name)
+    for name in ("sum", "max", "min", "mean", "var", "std"):
+        for axis in (None, 0, 1):
+            got = getattr(gpu, name)(x, axis=axis).get()
+            np.testing.assert_allclose(got, getattr(np, name)(a, axis=axis, keepdims=True), rtol=1e-5)

@@ -1,0 +1,236 @@
+"""Elementwise expressions, reductions and softmax beside PyTorch and CuPy, in one run on one GPU.
+
+    python benchmarks/elementwise.py [--out FILE] [--rows R --columns C] [--cases scale,exp,...]
+
+Times are medians between events, our case and its peers interleaved; operands rotate past the L2. Bytes are those of
+each operand and result once; `of_copy` is their rate over that of our copy in the same run. Results are compared with
+NumPy's in float64, relative to the largest magnitude (of sums: to the sum of magnitudes); a case that differs by more
+than 1e-5 fails the run. Host costs are those of the calling thread: `new` the first evaluation of an expression of a
+new structure until its kernel has ended, `call` one evaluation on 1,000 floats. On the emulator the figures mean
+nothing; it only tries the script.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import nervanagpu as ng
+import numpy as np
+import numpy.typing as npt
+from report import commit, machine
+
+try:
+    import torch
+except ImportError:
+    torch = None
+try:
+    import cupy
+except ImportError:
+    cupy = None
+
+REPEATS = 11
+BUFFERS = 4  # of 128 MiB each: past the L2
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Case:
+    """An operation of a matrix, in ours, PyTorch's, CuPy's and NumPy's words; bytes in units of the operand."""
+
+    ours: Callable[[ng.GPUTensor, ng.GPUTensor], object]  # operand, result of the operand's or a smaller shape
+    result: Callable[[int, int], tuple[int, int]]
+    exact: Callable[[Array], Array]
+    traffic: float
+    torch: Callable[[Any, Any], Any] | None = None
+    cupy: Callable[[Any, Any], Any] | None = None
+
+
+def whole(r: int, c: int) -> tuple[int, int]:
+    """As large as the operand."""
+    return r, c
+
+
+def mean(x: Any) -> Any:
+    """Along rows, kept."""
+    return ng.mean(x, 1, keepdims=True)
+
+
+def store(y: ng.GPUTensor, x: ng.GPUTensor) -> None:
+    """y[...] = x"""
+    y[:] = x
+
+
+def three(x: Any) -> Any:
+    """The three statements of the NumPy-on-GPU article: x *= 5; x *= x; x += x."""
+    y = x * 5
+    y = y * y
+    return y + y
+
+
+def normalised(a: Array) -> Array:
+    """Batch normalisation along rows."""
+    return (a - a.mean(1, keepdims=True)) / np.sqrt(a.var(1, keepdims=True) + 0.001)
+
+
+def soft(a: Array) -> Array:
+    """softmax along rows."""
+    e = np.exp(a - a.max(1, keepdims=True))
+    return e / e.sum(1, keepdims=True)
+
+
+CASES = {
+    "scale": Case(
+        lambda x, y: store(y, x * 5), whole, lambda a: a * 5, 2, lambda x, y: torch.mul(x, 5, out=y),
+        lambda x, y: cupy.multiply(x, 5, out=y),
+    ),
+    "three": Case(
+        lambda x, y: store(y, three(x)), whole, three, 2, lambda x, y: y.copy_(three(x)),
+        lambda x, y: cupy.copyto(y, three(x)),
+    ),
+    "exp": Case(
+        lambda x, y: store(y, ng.exp(x)), whole, np.exp, 2, lambda x, y: torch.exp(x, out=y),
+        lambda x, y: cupy.exp(x, out=y),
+    ),
+    "tanh": Case(
+        lambda x, y: store(y, ng.tanh(x)), whole, np.tanh, 2, lambda x, y: torch.tanh(x, out=y),
+        lambda x, y: cupy.tanh(x, out=y),
+    ),
+    "reciprocal": Case(
+        lambda x, y: store(y, 1 / (x * x + 1)), whole, lambda a: 1 / (a * a + 1), 2,
+        lambda x, y: torch.reciprocal(x * x + 1, out=y), lambda x, y: cupy.reciprocal(x * x + 1, out=y),
+    ),
+    "batchnorm": Case(
+        lambda x, y: store(y, ng.reciprocal(ng.sqrt(ng.var(x, 1, keepdims=True) + 0.001)) * (x - mean(x))), whole,
+        normalised, 2,
+        lambda x, y: torch.mul(
+            x - x.mean(1, keepdim=True), (x.var(1, correction=0, keepdim=True) + 0.001).rsqrt(), out=y
+        ),
+        lambda x, y: cupy.divide(x - x.mean(1, keepdims=True), cupy.sqrt(x.var(1, keepdims=True) + 0.001), out=y),
+    ),
+    "variance": Case(
+        lambda x, y: store(y, mean(ng.square(x - mean(x)))), lambda r, c: (r, 1),
+        lambda a: a.var(1, keepdims=True), 1,
+        lambda x, y: torch.mean((x - x.mean(1, keepdim=True)) ** 2, 1, keepdim=True, out=y),
+        lambda x, y: cupy.mean(cupy.square(x - x.mean(1, keepdims=True)), 1, keepdims=True, out=y),
+    ),
+    "softmax": Case(
+        lambda x, y: store(y, ng.softmax(x)), whole, soft, 2, lambda x, y: torch.softmax(x, 1, out=y), None
+    ),
+    "sum1": Case(
+        lambda x, y: store(y, ng.sum(x, 1, keepdims=True)), lambda r, c: (r, 1), lambda a: a.sum(1, keepdims=True), 1,
+        lambda x, y: torch.sum(x, 1, keepdim=True, out=y), lambda x, y: cupy.sum(x, 1, keepdims=True, out=y),
+    ),
+    "sum0": Case(
+        lambda x, y: store(y, ng.sum(x, 0, keepdims=True)), lambda r, c: (1, c), lambda a: a.sum(0, keepdims=True), 1,
+        lambda x, y: torch.sum(x, 0, keepdim=True, out=y), lambda x, y: cupy.sum(x, 0, keepdims=True, out=y),
+    ),
+    "sum": Case(
+        lambda x, y: store(y, ng.sum(x, keepdims=True)), lambda r, c: (1, 1), lambda a: a.sum(keepdims=True), 1,
+        lambda x, y: torch.sum(x, (0, 1), keepdim=True, out=y), lambda x, y: cupy.sum(x, keepdims=True, out=y),
+    ),
+}  # fmt: skip
+
+
+def timed(runs: dict[str, Callable[[int], object]]) -> dict[str, float]:
+    """Medians in milliseconds; the runs take turns, and get the number of the buffer to use."""
+    times: dict[str, list[float]] = {name: [] for name in runs}
+    for i in range(REPEATS + 3):
+        for name, run in runs.items():
+            start, end = ng.Event(), ng.Event()
+            start.record()
+            run(i % BUFFERS)
+            end.record()
+            if i >= 3:
+                times[name].append(end.ms_since(start))
+    return {name: statistics.median(t) for name, t in times.items()}
+
+
+def measure(name: str, case: Case, rows: int, columns: int, gpu: bool) -> dict[str, object]:
+    """One case beside its peers, and its error."""
+    rng = np.random.default_rng(1)
+    host = rng.standard_normal((rows, columns)).astype(np.float32)
+    x = [ng.array(host) for _ in range(BUFFERS)]
+    y = [ng.empty(case.result(rows, columns)) for _ in range(BUFFERS)]
+    other = [ng.empty((rows, columns)) for _ in range(BUFFERS)]
+    runs: dict[str, Callable[[int], object]] = {"ours": lambda i: case.ours(x[i], y[i])}
+    runs["copy"] = lambda i: store(other[i], x[i])
+    if gpu and torch is not None and case.torch is not None:
+        tx = [torch.from_numpy(host).cuda() for _ in range(BUFFERS)]
+        ty = [torch.empty(case.result(rows, columns), device="cuda") for _ in range(BUFFERS)]
+        runs["torch"] = lambda i: case.torch(tx[i], ty[i])  # type: ignore[misc]
+    if gpu and cupy is not None and case.cupy is not None:
+        cx = [cupy.asarray(host) for _ in range(BUFFERS)]
+        cy = [cupy.empty(case.result(rows, columns), cupy.float32) for _ in range(BUFFERS)]
+        runs["cupy"] = lambda i: case.cupy(cx[i], cy[i])  # type: ignore[misc]
+    ms = timed(runs)
+    exact = np.asarray(case.exact(host.astype(np.float64)))
+    scale = float(np.abs(exact).max()) if "sum" not in name else float(np.abs(host).sum())
+    error = float(np.abs(y[0].get() - exact).max()) / scale
+    rate = case.traffic / ms["ours"] / (2 / ms["copy"])
+    peers = {k: v for k, v in ms.items() if k not in ("ours", "copy")}
+    return {"case": name, "ms": ms["ours"], "of_copy": rate, "peers": peers, "max_err": error}
+
+
+def host_costs() -> dict[str, float]:
+    """Milliseconds of the first evaluation of a new structure, microseconds of an evaluation on 1,000 floats."""
+    x, y = ng.array(np.ones(1000, np.float32)), ng.empty(1000)
+    new = []
+    for k in range(9):
+        z = x
+        for _ in range(k):
+            z = z * 2 - 1
+        ng.synchronize()
+        start = time.perf_counter()
+        ng.evaluate(ng.exp(z) - x)
+        ng.synchronize()
+        new.append(1e3 * (time.perf_counter() - start))
+    for _ in range(100):
+        y[:] = x + 1
+    ng.synchronize()
+    start = time.perf_counter()
+    for _ in range(2000):
+        y[:] = x + 1
+    call = (time.perf_counter() - start) / 2000
+    ng.synchronize()
+    return {"new_ms": statistics.median(new), "call_us": 1e6 * call}
+
+
+def main() -> int:
+    """Parse the command line, measure, print the table, write the JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, help="JSON file; default: none")
+    parser.add_argument("--rows", type=int, default=4096)
+    parser.add_argument("--columns", type=int, default=8192)
+    parser.add_argument("--cases", default=",".join(CASES))
+    args = parser.parse_args()
+    names = args.cases.split(",")
+    unknown = [n for n in names if n not in CASES]
+    if unknown:
+        parser.error(f"--cases: there is no {unknown[0]}; there are {', '.join(CASES)}")
+    gpu = ng.device().kind == "cuda"
+    rows = [measure(n, CASES[n], args.rows, args.columns, gpu) for n in names]
+    costs = host_costs()
+    print(f"{'case':12s} {'ms':>9s} {'of copy':>8s} {'error':>9s}  peers")
+    for r in rows:
+        peers = ", ".join(f"{k} {v:.4f} ms" for k, v in r["peers"].items())  # type: ignore[attr-defined]
+        print(f"{r['case']:12s} {r['ms']:9.4f} {100 * r['of_copy']:7.1f}% {r['max_err']:9.1e}  {peers}")  # type: ignore[operator]
+    print(f"new expression {costs['new_ms']:.2f} ms, evaluation of 1,000 floats {costs['call_us']:.2f} us")
+    if args.out:
+        body = {"commit": commit(), **machine(), "shape": [args.rows, args.columns], "rows": rows, **costs}
+        part = args.out.with_suffix(".part")
+        part.write_text(json.dumps(body, indent=1) + "\n")
+        os.replace(part, args.out)
+    return 0 if all(r["max_err"] <= 1e-5 for r in rows) else 1  # type: ignore[operator]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

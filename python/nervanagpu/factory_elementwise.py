@@ -1,0 +1,206 @@
+"""Elementwise functions and reductions as the 2015 library has them: expressions, or written to `out`.
+
+Each is the function of that name in nervanagpu.elementwise or nervanagpu.reductions; reductions keep the reduced axes
+with length 1. Comparisons and finite give bool, which assignments turn into 0 and 1. sgn(0) is 0.
+"""
+
+from __future__ import annotations
+
+from nervanagpu import elementwise, reductions
+from nervanagpu._core import GPUTensor
+from nervanagpu.elementwise import Operand
+from nervanagpu.reductions import Axis
+
+
+class ElementwiseFactory:
+    """The functions of NervanaGPU."""
+
+    def negative(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.negative"""
+        return elementwise.negative(a, out)
+
+    def sgn(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.sgn"""
+        return elementwise.sgn(a, out)
+
+    def reciprocal(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.reciprocal"""
+        return elementwise.reciprocal(a, out)
+
+    def absolute(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.absolute"""
+        return elementwise.absolute(a, out)
+
+    def fabs(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.fabs"""
+        return elementwise.fabs(a, out)
+
+    def sqrt(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.sqrt"""
+        return elementwise.sqrt(a, out)
+
+    def square(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.square"""
+        return elementwise.square(a, out)
+
+    def exp(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.exp"""
+        return elementwise.exp(a, out)
+
+    def exp2(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.exp2"""
+        return elementwise.exp2(a, out)
+
+    def log(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.log"""
+        return elementwise.log(a, out)
+
+    def log2(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.log2"""
+        return elementwise.log2(a, out)
+
+    def sig(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.sig"""
+        return elementwise.sig(a, out)
+
+    def sig2(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.sig2"""
+        return elementwise.sig2(a, out)
+
+    def tanh(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.tanh"""
+        return elementwise.tanh(a, out)
+
+    def tanh2(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.tanh2"""
+        return elementwise.tanh2(a, out)
+
+    def finite(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.finite"""
+        return elementwise.finite(a, out)
+
+    def add(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.add"""
+        return elementwise.add(a, b, out)
+
+    def subtract(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.subtract"""
+        return elementwise.subtract(a, b, out)
+
+    def multiply(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.multiply"""
+        return elementwise.multiply(a, b, out)
+
+    def divide(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.divide"""
+        return elementwise.divide(a, b, out)
+
+    def true_divide(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.true_divide"""
+        return elementwise.true_divide(a, b, out)
+
+    def power(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.power"""
+        return elementwise.power(a, b, out)
+
+    def equal(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.equal"""
+        return elementwise.equal(a, b, out)
+
+    def not_equal(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.not_equal"""
+        return elementwise.not_equal(a, b, out)
+
+    def less(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.less"""
+        return elementwise.less(a, b, out)
+
+    def less_equal(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.less_equal"""
+        return elementwise.less_equal(a, b, out)
+
+    def greater(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.greater"""
+        return elementwise.greater(a, b, out)
+
+    def greater_equal(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.greater_equal"""
+        return elementwise.greater_equal(a, b, out)
+
+    def maximum(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.maximum"""
+        return elementwise.maximum(a, b, out)
+
+    def minimum(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.minimum"""
+        return elementwise.minimum(a, b, out)
+
+    def clip(self, a: Operand, a_min: Operand, a_max: Operand, out: GPUTensor | None = None) -> GPUTensor:
+        """elementwise.clip"""
+        return elementwise.clip(a, a_min, a_max, out)
+
+    def sum(
+        self,
+        a: Operand,
+        axis: Axis = None,
+        partial: GPUTensor | None = None,
+        out: GPUTensor | None = None,
+        keepdims: bool = True,
+    ) -> GPUTensor:
+        """reductions.sum; `partial` is not needed and not used."""
+        return reductions.sum(a, axis, out, keepdims)
+
+    def max(
+        self,
+        a: Operand,
+        axis: Axis = None,
+        partial: GPUTensor | None = None,
+        out: GPUTensor | None = None,
+        keepdims: bool = True,
+    ) -> GPUTensor:
+        """reductions.max; `partial` is not needed and not used."""
+        return reductions.max(a, axis, out, keepdims)
+
+    def min(
+        self,
+        a: Operand,
+        axis: Axis = None,
+        partial: GPUTensor | None = None,
+        out: GPUTensor | None = None,
+        keepdims: bool = True,
+    ) -> GPUTensor:
+        """reductions.min; `partial` is not needed and not used."""
+        return reductions.min(a, axis, out, keepdims)
+
+    def mean(
+        self,
+        a: Operand,
+        axis: Axis = None,
+        partial: GPUTensor | None = None,
+        out: GPUTensor | None = None,
+        keepdims: bool = True,
+    ) -> GPUTensor:
+        """reductions.mean; `partial` is not needed and not used."""
+        return reductions.mean(a, axis, out, keepdims=keepdims)
+
+    def var(
+        self,
+        a: Operand,
+        axis: Axis = None,
+        partial: GPUTensor | None = None,
+        out: GPUTensor | None = None,
+        keepdims: bool = True,
+    ) -> GPUTensor:
+        """reductions.var; `partial` is not needed and not used."""
+        return reductions.var(a, axis, out, keepdims=keepdims)
+
+    def std(
+        self,
+        a: Operand,
+        axis: Axis = None,
+        partial: GPUTensor | None = None,
+        out: GPUTensor | None = None,
+        keepdims: bool = True,
+    ) -> GPUTensor:
+        """reductions.std; `partial` is not needed and not used."""
+        return reductions.std(a, axis, out, keepdims=keepdims)
