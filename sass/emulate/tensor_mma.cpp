@@ -1,9 +1,10 @@
-// HMMA, IMMA and DMMA: a warp multiplies fragments in its registers.
+// HMMA, IMMA, BMMA and DMMA: a warp multiplies fragments in its registers.
 #include <cstdint>
 #include <string>
 
 #include "sass/emulate/bind.h"
 #include "sass/emulate/lanes.h"
+#include "sass/emulate/tensor_sparse.h"
 #include "sass/emulate/tensor_unit.h"
 
 namespace nervanagpu::sass::emulate {
@@ -25,18 +26,34 @@ const Uop* mma(Warp& w, const Uop* u) {
   const unsigned registers = op.k * element_bits(op.b) / 128;  // of B; A has twice as many
   load_accumulators(w, op, true, unit.cd);
   if (op.m == 8) {
-    collect_b(w, op.row_a, registers, unit.stored);  // rows as of B
+    collect_b(w, op.row_a, 0, registers, unit.stored);  // rows as of B
   } else {
     collect_a(w, op.row_a, 2 * registers, unit.stored);
   }
-  if (is_float(op.a)) {
+  if (op.a == Element::kBit) {
+    unit.stored_a = unit.stored;
+    collect_b(w, op.row_b, 0, registers, unit.stored);
+    multiply_bits(op, unit.stored_a, unit.stored, unit.cd);
+  } else if (op.sparse) {
+    if (is_float(op.a)) {
+      unit.fill_a(unit.a, type_of(op.a), unit.stored, op.k, false, op.negate);
+    } else {
+      integers_of(unit.stored, op.a, tensor::kRows, op.k, unit.integers_a.data());
+    }
+    for (unsigned half = 0; half < 2; ++half) {
+      collect_b(w, op.row_b, half * registers, registers, unit.stored);
+      fill_half(op, unit, half);
+    }
+    places_of(w, op, sparse_unit(unit).places);
+    multiply_sparse(op, unit);
+  } else if (is_float(op.a)) {
     unit.fill_a(unit.a, type_of(op.a), unit.stored, op.k, false, op.negate);
-    collect_b(w, op.row_b, registers, unit.stored);
+    collect_b(w, op.row_b, 0, registers, unit.stored);
     unit.fill_b(unit.b, type_of(op.b), unit.stored, op.n, op.k, false);
     unit.multiply(unit.a, unit.b, op.n, op.k, unit.cd, mode_of(op));
   } else {
     integers_of(unit.stored, op.a, tensor::kRows, op.k, unit.integers_a.data());
-    collect_b(w, op.row_b, registers, unit.stored);
+    collect_b(w, op.row_b, 0, registers, unit.stored);
     integers_of(unit.stored, op.b, op.n, op.k, unit.integers_b.data());
     multiply_integers(op, unit);
   }
@@ -82,21 +99,23 @@ const Uop* dmma(Warp& w, const Uop* u) {
 }  // namespace
 
 bool bind_mma(const Inst& inst, Binding& b) {
-  if (inst.op != Op::HMMA && inst.op != Op::IMMA && inst.op != Op::DMMA) return false;
+  if (inst.op != Op::HMMA && inst.op != Op::IMMA && inst.op != Op::BMMA && inst.op != Op::DMMA) return false;
   Detail& x = b.detail;
   TensorOp& op = x.tensor;
   struct Shape {
     Tok name;
-    std::uint8_t m, k;
+    std::uint16_t m, k;
   };
-  static constexpr Shape kShapes[] = {{Tok::k16816, 16, 16}, {Tok::k1688, 16, 8},   {Tok::k1684, 16, 4},
-                                      {Tok::k16832, 16, 32}, {Tok::k8816, 8, 16},   {Tok::k8x8x4, 8, 4},
-                                      {Tok::k16x8x4, 16, 4}, {Tok::k16x8x8, 16, 8}, {Tok::k16x8x16, 16, 16}};
+  static constexpr Shape kShapes[] = {{Tok::k16816, 16, 16},  {Tok::k1688, 16, 8},   {Tok::k1684, 16, 4},
+                                      {Tok::k16832, 16, 32},  {Tok::k8816, 8, 16},   {Tok::k8x8x4, 8, 4},
+                                      {Tok::k16x8x4, 16, 4},  {Tok::k16x8x8, 16, 8}, {Tok::k16x8x16, 16, 16},
+                                      {Tok::k16864, 16, 64},  {Tok::k88128, 8, 128}, {Tok::k168128, 16, 128},
+                                      {Tok::k168256, 16, 256}};
   bool found = false;
   for (const Shape& s : kShapes) {
     if (!inst.has(Axis::kShape, s.name)) continue;
-    op.m = s.m;
-    op.k = s.k;
+    op.m = static_cast<std::uint8_t>(s.m);
+    op.k = inst.has(Axis::kSparse, Tok::SP) ? s.k / 2 : s.k;
     found = true;
   }
   if (!found) b.refuse("its shape");
@@ -108,17 +127,17 @@ bool bind_mma(const Inst& inst, Binding& b) {
     if (s.abs || s.inv || (s.neg && (inst.op == Op::DMMA || &s == &x.src[2]))) b.refuse("a sign of an operand");
   }
   op.negate = x.src[0].neg != x.src[1].neg;
-  if (inst.mod(Axis::kSparse) == Tok::SP) b.refuse(".SP");
   if (inst.op == Op::DMMA) {
     if (round_of(inst) != kNearest) b.refuse("a directed rounding");
     op.a = op.b = Element::kF64;
     x.body = dmma;
     return true;
   }
-  op.a = op.b = element_of(inst, Axis::kSrcType);
+  op.a = op.b = inst.op == Op::BMMA ? Element::kBit : element_of(inst, Axis::kSrcType);
   if (inst.op == Op::IMMA) op.b = element_of(inst, Axis::kSrcType2);
   op.half = inst.has(Axis::kDstType, Tok::F16);
   op.saturate = inst.has(Axis::kSat, Tok::SAT);
+  bind_sparse(inst, 3, b);
   x.body = mma;
   return true;
 }

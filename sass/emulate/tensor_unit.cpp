@@ -1,5 +1,6 @@
 #include "sass/emulate/tensor_unit.h"
 
+#include <bit>
 #include <cstring>
 
 namespace nervanagpu::sass::emulate {
@@ -92,9 +93,9 @@ void collect_a(const Warp& w, std::uint16_t first, unsigned registers, tensor::S
   }
 }
 
-void collect_b(const Warp& w, std::uint16_t first, unsigned registers, tensor::Stored& to) {
+void collect_b(const Warp& w, std::uint16_t first, unsigned skip, unsigned registers, tensor::Stored& to) {
   for (unsigned r = 0; r < registers; ++r) {
-    const u32* row = tensor_row(w, first, r);
+    const u32* row = tensor_row(w, first, skip + r);
     for (unsigned g = 0; g < 8; ++g) {
       std::memcpy(to.bytes.data() + std::size_t{32} * g + std::size_t{16} * r, row + 4 * g, 16);
     }
@@ -118,6 +119,21 @@ void multiply_integers(const TensorOp& op, TensorUnit& unit) {
       for (unsigned k = 0; k < op.k; ++k) sum += a[k] * b[k];
       const std::int64_t c = static_cast<std::int32_t>(unit.cd[m][n]);
       unit.cd[m][n] = static_cast<u32>(tensor::finish_integer(c + sum, op.saturate));
+    }
+  }
+}
+
+void multiply_bits(const TensorOp& op, const tensor::Stored& a, const tensor::Stored& b, tensor::Accumulators& cd) {
+  const auto word = [](const tensor::Stored& from, unsigned row, unsigned i) {
+    u32 v = 0;
+    std::memcpy(&v, from.bytes.data() + std::size_t{32} * row + std::size_t{4} * i, sizeof v);
+    return v;
+  };
+  for (unsigned m = 0; m < tensor::kRows; ++m) {
+    for (unsigned n = 0; n < op.n; ++n) {
+      for (unsigned i = 0; i < op.k / 32U; ++i) {
+        cd[m][n] += static_cast<u32>(std::popcount(word(a, m, i) & word(b, n, i)));
+      }
     }
   }
 }

@@ -16,11 +16,14 @@
 
 namespace nervanagpu::sass::emulate {
 
+struct SparseUnit;  // tensor_sparse.h
+
 struct TensorUnit {
   static constexpr unsigned kMaxIntegers = 32;  // their k
   tensor::PanelA a;
   tensor::PanelB b;  // of registers
   tensor::Stored stored{};
+  tensor::Stored stored_a{};  // of single bits
   tensor::Accumulators cd{};
   tensor::PanelCache cache;
   std::array<std::array<std::int16_t, kMaxIntegers>, tensor::kRows> integers_a{};
@@ -28,6 +31,7 @@ struct TensorUnit {
   tensor::Multiply multiply = tensor::fastest();
   tensor::FillA fill_a = tensor::fastest_fill_a();
   tensor::FillB fill_b = tensor::fastest_fill_b();
+  std::shared_ptr<SparseUnit> sparse;  // made when the first one comes
 };
 
 TensorUnit& tensor_unit(Warp& w);
@@ -43,15 +47,17 @@ inline std::uint32_t* tensor_row(const Warp& w, std::uint16_t first, unsigned r)
 void load_accumulators(const Warp& w, const TensorOp& op, bool keep, tensor::Accumulators& cd);
 void store_accumulators(const Warp& w, const TensorOp& op, std::uint16_t to, const tensor::Accumulators& cd);
 
-// The words of a fragment as plain rows of 32 bytes: `registers` of them from `first` on.
+// The words of a fragment as plain rows of 32 bytes: `registers` of them from `first` on, of B after `skip`.
 void collect_a(const Warp& w, std::uint16_t first, unsigned registers, tensor::Stored& to);
-void collect_b(const Warp& w, std::uint16_t first, unsigned registers, tensor::Stored& to);
+void collect_b(const Warp& w, std::uint16_t first, unsigned skip, unsigned registers, tensor::Stored& to);
 
 // Integers of `rows` plain rows.
 using Integers = std::array<std::int16_t, TensorUnit::kMaxIntegers>;
 void integers_of(const tensor::Stored& from, TensorOp::Element e, unsigned rows, unsigned k, Integers* to);
 // unit.cd += A * B of integers_a, integers_b.
 void multiply_integers(const TensorOp& op, TensorUnit& unit);
+// The same of single bits: A in `a`, B in `b`, the ones in both.
+void multiply_bits(const TensorOp& op, const tensor::Stored& a, const tensor::Stored& b, tensor::Accumulators& cd);
 constexpr unsigned element_bits(TensorOp::Element e) {
   using E = TensorOp::Element;
   switch (e) {
@@ -59,6 +65,7 @@ constexpr unsigned element_bits(TensorOp::Element e) {
     case E::kBf16: return 16;
     case E::kTf32: return 32;
     case E::kF64: return 64;
+    case E::kBit: return 1;
     default: return 8;
   }
 }

@@ -106,7 +106,7 @@ struct Address {
 
 // Of a tensor-core instruction.
 struct TensorOp {
-  enum class Element : std::uint8_t { kF16, kBf16, kTf32, kE4m3, kE5m2, kS8, kU8, kF64 };
+  enum class Element : std::uint8_t { kF16, kBf16, kTf32, kE4m3, kE5m2, kS8, kU8, kF64, kBit };
   Element a = Element::kF16;
   Element b = Element::kF16;
   bool half = false;  // accumulators are float16
@@ -114,15 +114,18 @@ struct TensorOp {
   bool negate = false;  // the products
   bool transposed_a = false;
   bool transposed_b = false;
-  bool registers_a = false;  // A comes from registers, B from shared memory
-  std::uint8_t commit = 7;   // the group that this instruction closes, gsb0 being 0
-  std::uint8_t m = 16;       // rows of a warp
+  bool registers_a = false;   // A comes from registers, B from shared memory
+  bool sparse = false;        // k is that of the stored elements
+  std::uint8_t selector = 0;  // of the lanes that have its metadata
+  std::uint8_t commit = 7;    // the group that this instruction closes, gsb0 being 0
+  std::uint8_t m = 16;        // rows of a warp
   std::uint16_t n = 8;
-  std::uint8_t k = 16;
+  std::uint16_t k = 16;
   std::uint8_t descriptor = kURZ;     // uniform registers
   std::uint16_t row_a = rows::kZero;  // register rows
   std::uint16_t row_b = rows::kZero;
   std::uint16_t row_c = rows::kZero;
+  std::uint16_t row_metadata = rows::kZero;
   PredUse keep_c;
 };
 
