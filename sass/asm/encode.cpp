@@ -39,6 +39,7 @@ bool is_end(const Inst& inst) {
     case Op::RET:
     case Op::BRX:
     case Op::JMP:
+    case Op::JMX:
     case Op::SYNC:
     case Op::BRK:
     case Op::CONT: return true;

@@ -13,6 +13,7 @@ bool falls_through(const Inst& inst) {
     case Op::BRA:
     case Op::BRX:
     case Op::JMP:
+    case Op::JMX:
     case Op::EXIT:
     case Op::RET:
     case Op::SYNC:
@@ -81,8 +82,8 @@ class FlowMaker {
     starts_[0] = true;
     for (std::uint32_t i = 0; i < lines_.size(); ++i) {
       const Inst& inst = lines_[i].inst;
-      const bool computed =
-          inst.op == Op::BRX || inst.op == Op::RET;  // the label is only what a register is relative to
+      const bool computed = inst.op == Op::BRX || inst.op == Op::JMX ||
+                            inst.op == Op::RET;  // the label is only what a register is relative to
       const std::uint32_t to = computed ? kNone : target(lines_[i]);
       if (to != kNone) {
         starts_[to] = true;
@@ -120,11 +121,11 @@ class FlowMaker {
       const std::uint32_t last = flow_.blocks[b].last - 1;
       const Inst& inst = lines_[last].inst;
       if (falls_through(inst) && last + 1 < lines_.size()) edge(b, last + 1);
-      const bool computed = inst.op == Op::BRX || inst.op == Op::RET;
+      const bool computed = inst.op == Op::BRX || inst.op == Op::JMX || inst.op == Op::RET;
       const std::uint32_t to = computed ? kNone : target(lines_[last]);
       // A push names where control goes later, by the instruction that pops it.
       if (to != kNone && !pushes(inst.op)) edge(b, to);
-      if (inst.op == Op::BRX) {
+      if (inst.op == Op::BRX || inst.op == Op::JMX) {
         for (const std::uint32_t landing : landings_) edge(b, landing);
       }
       if (inst.op == Op::RET) {

@@ -275,7 +275,9 @@ bool bind_control(const Inst& inst, Binding& b) {
     case Op::CALL:
     case Op::RET:
     case Op::BRX:
-      x.flag3 = says(inst, "ABS");
+    case Op::JMX:
+      if (says(inst, "INC") || says(inst, "DEC")) b.refuse("a call depth");
+      x.flag3 = says(inst, "ABS") || inst.op == Op::JMX;
       x.jump_base = x.flag3 ? -static_cast<std::int64_t>(kCodeWindow) : 0;
       if (x.src_count == 0) {
         x.body = x.puse_count == 0 ? bra : bra_if;
@@ -291,7 +293,8 @@ bool bind_control(const Inst& inst, Binding& b) {
         }
         if (o.kind == OperandKind::kImm) {
           const Encoding e = inst.row->encoding;
-          x.jump_base = o.imm + static_cast<std::int64_t>(address_of(e, x.index) + code_bytes(e));
+          x.jump_base += o.imm;
+          if (inst.op != Op::JMX) x.jump_base += static_cast<std::int64_t>(address_of(e, x.index) + code_bytes(e));
         }
       }
       x.flag = inst.row->encoding == Encoding::k64;
@@ -322,8 +325,8 @@ bool bind_control(const Inst& inst, Binding& b) {
     case Op::BMOV:
       x.flag = says(inst, "CLEAR");
       if (says(inst, "PQUAD")) b.refuse(".PQUAD");
-      if (std::ranges::any_of(inst.row->slots(), [](const Slot& s) { return s.type == SlotType::kWord; })) {
-        b.refuse("the mask of active threads");
+      for (const Slot& s : inst.row->slots()) {
+        if (s.type == SlotType::kWord) b.refuse(s.word == "ATEXIT_PC" ? "what exits" : "the mask of active threads");
       }
       x.body = x.src_count == 0 ? bmov_from : bmov_to;
       break;

@@ -199,6 +199,29 @@ const Uop* rare_op(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+// The lanes of a quad each add or subtract in their own way: isa/literal.h, kQuadLanes.
+const Uop* quad_add(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  ConstRow a = fetch(w, x.src[0], 0);
+  ConstRow b = fetch(w, x.src[1], 1);
+  Row32 o = result(w, x);
+  const auto round = static_cast<Round>(x.round);
+  for (unsigned l = 0; l < kLanes; ++l) {
+    const u32 what = x.src[2].bits >> 2 * (3 - l % 4) & 3;
+    u32 p = what == 3 ? 0 : what == 2 ? a[l] ^ 0x80000000u : a[l];
+    u32 q = what == 1 ? b[l] ^ 0x80000000u : b[l];
+    if (x.ftz) {
+      p = flush(p);
+      q = flush(q);
+    }
+    const float r = round == kNearest ? Add::near(from_bits(p), from_bits(q), 0)
+                                      : Add::directed(from_bits(p), from_bits(q), 0, round);
+    o[l] = x.ftz ? flush(to_bits(r)) : to_bits(r);
+  }
+  finish(w, x);
+  return u + 1;
+}
+
 // FMUL.D2 .. M8 of sm_50 .. sm_62: the product times a power of two, rounded once.
 const Uop* scaled_mul(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
@@ -331,6 +354,10 @@ bool bind_float(const Inst& inst, Binding& b) {
   switch (inst.op) {
     case Op::FFMA:
     case Op::FFMA32I: bind_ffma(inst, b); return true;
+    case Op::FSWZADD:
+      if (x.src_count != 3) b.refuse("operands");
+      x.body = quad_add;
+      return true;
     case Op::FADD:
     case Op::FADD32I: bind_arithmetic<Add, 2>(inst, b); return true;
     case Op::FMUL:

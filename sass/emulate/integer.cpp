@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <span>
 
 #include "sass/emulate/bind.h"
 #include "sass/emulate/warp.h"
@@ -73,27 +74,28 @@ const Uop* iadd3_carry(Warp& w, const Uop* u) {
   return u + 1;
 }
 
-// Sums of register pairs.
+// Sums of register pairs, of the uniform datapath; carries as above.
 const Uop* iadd3_pair(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
-  ConstRow low[3];
-  ConstRow high[3];
-  u64 flip[3];
-  u64 ones = 0;
-  for (unsigned i = 0; i < 3; ++i) {
-    low[i] = fetch_raw(w, x.src[i], 2 * i);
-    high[i] = fetch_raw(w, x.src[i], 2 * i + 1, 1);
-    flip[i] = x.src[i].neg ? ~u64{0} : 0;
-    ones += x.src[i].neg ? 1 : 0;
+  const auto carry_in = [&](unsigned i) -> u64 {
+    return x.extended && x.puse_count > i && predicate(w, x.puse[i]) != 0 ? 1 : 0;
+  };
+  u64 sum = 0;
+  unsigned carries = 0;
+  const auto add = [&](u64 v) {
+    sum += v;
+    carries += sum < v ? 1 : 0;
+  };
+  for (const Src& s : std::span(x.src).first(3)) {
+    const bool flip = s.neg || s.inv;
+    add((u64{scalar(w, s, 1)} << 32 | scalar(w, s)) ^ (flip ? ~u64{0} : 0));
+    add(flip && !x.extended ? 1 : 0);
   }
-  Row32 o = result(w, x);
-  Row32 oh = result(w, x, 1);
-  for (unsigned l = 0; l < kLanes; ++l) {
-    u64 sum = ones;
-    for (unsigned i = 0; i < 3; ++i) sum += (u64{high[i][l]} << 32 | low[i][l]) ^ flip[i];
-    o[l] = static_cast<u32>(sum);
-    oh[l] = static_cast<u32>(sum >> 32);
-  }
+  add(carry_in(0));
+  add(carry_in(1));
+  for (unsigned i = 0; i < x.pdst_count; ++i) set_predicate(w, x.pdst[i], carries > i ? 1 : 0);
+  result(w, x)[0] = static_cast<u32>(sum);
+  result(w, x, 1)[0] = static_cast<u32>(sum >> 32);
   finish(w, x, 2);
   return u + 1;
 }
@@ -381,9 +383,8 @@ void bind_iadd3(Binding& b) {
 }
 
 void bind_iadd3_pair(Binding& b) {
-  Detail& x = b.detail;
-  if (x.pdst[0] != preds::kDump || x.pdst[1] != preds::kDump) b.refuse("carries of a sum of pairs");
-  x.body = iadd3_pair;
+  if (!b.detail.to_uniform || b.detail.src_count != 3) b.refuse("operands");
+  b.detail.body = iadd3_pair;
 }
 
 void bind_imad(const Inst& inst, Binding& b) {

@@ -101,12 +101,13 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image,
     }
     if (inst->op == Op::LDC || inst->op == Op::ULDC) b.detail.imm = kConstantBank;
     for (const Operand& o : inst->operands()) {
-      if (o.kind == OperandKind::kConst && !has_bank[bank_slot(o.bank)]) {
+      if (o.kind == OperandKind::kConst && o.ureg == kNoReg && !has_bank[bank_slot(o.bank)]) {
         return error_at(at, "kernel " + image.name + where + ": " + print(*inst) + ": there is no c[0x" +
                                 std::to_string(o.bank) + "]");
       }
     }
-    if (inst->op == Op::BRX || inst->op == Op::RET || inst->op == Op::CALL) b.detail.imm2 = count;
+    const bool jumps = inst->op == Op::BRX || inst->op == Op::JMX || inst->op == Op::RET || inst->op == Op::CALL;
+    if (jumps) b.detail.imm2 = count;
     if (b.detail.target > count) return error_at(at, "kernel " + image.name + where + ": branch out of the kernel");
     k.uops[i] = b.uop;
     k.details[i] = b.detail;

@@ -154,7 +154,10 @@ struct Encoder {
         } else if (o.reg != kRZ) {
           fail("no index register on this constant");
         }
-        if (!s.ureg.none()) put(s.ureg, o.ureg, "uniform register");
+        if (!s.ureg.none()) {
+          check_group(o.ureg, width_of(s.ureg_width, inst), kURZ, "UR");
+          put(s.ureg, o.ureg, "uniform register");
+        }
         break;
       case SlotType::kAddr:
         if (o.reg == kRZ && o.sub != Tok::kNone && !s.index.none())

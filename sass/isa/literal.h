@@ -1,11 +1,15 @@
 // Numbers in instruction text.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 namespace nervanagpu::sass {
+
+// What each lane of a quad does with two values, by its two bits: a + b, a - b, b - a, b.
+inline constexpr std::array<std::string_view, 4> kQuadLanes = {"PP", "PN", "NP", "ZP"};
 
 // Decimal or 0x number with optional sign at the start of `text`; returns the characters used, 0 if there is none or it
 // does not fit in 64 bits.

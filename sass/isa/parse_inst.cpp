@@ -264,6 +264,7 @@ class Attempt {
       }
       return true;
     }
+    if (s.format == ImmFormat::kQuad) return quad(v);
     const auto one = [&](int kind, std::uint64_t& raw) {
       const std::size_t used = parse_float(text_.substr(pos), kind, raw);
       if (used == 0) return fail("expected a floating-point number, got '" + word_here() + "'");
@@ -284,6 +285,19 @@ class Attempt {
     std::uint64_t low = 0;
     if (!one(kind, raw) || !separator(false) || !one(kind, low)) return false;
     v = static_cast<std::int64_t>(raw << 16 | low);
+    return true;
+  }
+
+  // Of four lanes; the first has the highest bits.
+  bool quad(std::int64_t& v) {
+    v = 0;
+    for (int lane = 0; lane < 4; ++lane) {
+      const auto at = std::ranges::find_if(kQuadLanes, [&](std::string_view word) { return eat(word); });
+      if (at == kQuadLanes.end()) {
+        return fail("expected PP, PN, NP or ZP for each of four lanes, got '" + word_here() + "'");
+      }
+      v = v << 2 | (at - kQuadLanes.begin());
+    }
     return true;
   }
 

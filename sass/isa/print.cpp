@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "sass/isa/codec.h"
+#include "sass/isa/literal.h"
 #include "sass/isa/raw_word.h"
 #include "sass/isa/row.h"
 #include "sass/isa/table.h"
@@ -75,7 +76,7 @@ std::string address_text(const Slot& s, const Operand& o) {
 std::string constant_text(const Slot& s, const Operand& o, bool k64) {
   // A constant of which a part can be chosen is written with a blank.
   const char* const open = s.sub_table.empty() ? "][" : "] [";
-  std::string out = s.ureg.none() ? "c[" + hex(o.bank) + open : "cx[" + ugpr_text(o.ureg) + "][";
+  std::string out = s.ureg.none() ? "c[" + hex(o.bank) + open : "cx[" + ugpr_text(o.ureg) + open;
   bool any = false;
   if (!s.index.none() && (o.reg != kRZ || (o.imm == 0 && !k64))) {
     out += gpr_text(o.reg);
@@ -161,6 +162,11 @@ std::string imm_text(const Slot& s, std::int64_t value) {
     case ImmFormat::kHex: return hex(static_cast<std::uint64_t>(value));
     case ImmFormat::kSigned: return signed_hex(value);
     case ImmFormat::kDecimal: return std::to_string(value);
+    case ImmFormat::kQuad: {
+      std::string text;
+      for (int lane = 0; lane < 4; ++lane) text += kQuadLanes[value >> 2 * (3 - lane) & 3];
+      return text;
+    }
     case ImmFormat::kF32: {
       const auto raw = static_cast<std::uint32_t>(value);
       const auto ones = static_cast<std::uint32_t>(0x7fffffffULL >> (32 - s.value.width()) << (32 - s.value.width()));

@@ -117,6 +117,7 @@ enum class ImmFormat : std::uint8_t {
   kF16x2,   // 1, 2: two halves in one field, the upper one written first; prints as two operands
   kBF16x2,
   kDecimal,  // 31
+  kQuad,     // PNZPPPPP: what the four lanes of a quad do, two bits each, the first lane highest
 };
 
 // Consecutive registers of a register operand.

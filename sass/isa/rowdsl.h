@@ -1,7 +1,8 @@
 // Words for writing rows: a list that grows at compile time, and alu(), which turns one logical row of the 128-bit family
 // into its forms. Bits [11:9] of the opcode say where the operands are (+ bit 91 for the last two):
 //   2 A B C registers   4 A C imm   6 A C const   8 A imm C   a A const C   c A uniform C   e A C uniform
-// so the text's second and third source change places between the wide field [63:32] and the register at 64.
+// 6 and a with bit 91 have a constant of a bank that a pair of uniform registers describes, cx[UR4][0x10] (sm_90a).
+// So the text's second and third source change places between the wide field [63:32] and the register at 64.
 #pragma once
 
 #include <initializer_list>
@@ -122,8 +123,13 @@ constexpr Slot place(const Slot& logical, const Slot& physical, const SlotBits& 
   return s;
 }
 
-// The wide field of form `form` for a logical source.
-constexpr Slot place_wide(const Slot& logical, char form, const AluBits& at) {
+// cx[UR4][0x10].
+constexpr Slot bindless() {
+  return constant(bits(40, 14), 2, {}).uniform(bits(32, 6), Width::k2);
+}
+
+// The wide field of form `form` for a logical source; `described`: its constants are bindless.
+constexpr Slot place_wide(const Slot& logical, char form, const AluBits& at, bool described = false) {
   switch (form) {
     case '4':
     case '8': {
@@ -132,11 +138,33 @@ constexpr Slot place_wide(const Slot& logical, char form, const AluBits& at) {
       return s;
     }
     case '6':
-    case 'a': return place(logical, constant(bits(40, 14), 2, bits(54, 5)).negative(), at.b, 1);
+    case 'a':
+      return place(logical, described ? bindless() : constant(bits(40, 14), 2, bits(54, 5)).negative(), at.b, 1);
     case 'c':
     case 'e': return place(logical, ugpr(32), at.b, 1);
     default: return place(logical, gpr(32), at.b, 1);
   }
+}
+
+// The row of one form of `proto`.
+constexpr Row alu_row(const Row& proto, unsigned base, char form, const AluBits& at, bool has_b, bool described) {
+  Row r = proto;
+  const unsigned digit = form >= 'a' ? static_cast<unsigned>(form - 'a') + 10 : static_cast<unsigned>(form - '0');
+  r.fixed = r.fixed | code128((digit << 8 | base) | (form == 'c' || form == 'e' || described ? kU : 0));
+  const bool swapped = form == '4' || form == '6' || form == 'e';
+  for (std::size_t i = 0; i < r.slot_count; ++i) {
+    Slot& s = r.slot_array[i];
+    const Slot logical = s;
+    if (s.type == SlotType::kSrcA) s = place(logical, gpr(24), at.a, 0);
+    if (s.type == SlotType::kSrcB) {
+      s = swapped ? place(logical, gpr(64), at.c, 1) : place_wide(logical, form, at, described);
+    }
+    if (s.type == SlotType::kSrcC) {
+      s = swapped || !has_b ? place_wide(logical, form, at, described) : place(logical, gpr(64), at.c, 2);
+      if (s.type == SlotType::kGpr) s.reuse_slot = 2;
+    }
+  }
+  return r;
 }
 
 // Adds the forms of `proto` named by `forms` ("2468ace"). `base` is the opcode's low nine bits; proto.fixed has the rest.
@@ -146,21 +174,11 @@ constexpr void alu(RowList<N>& list, const Row& proto, unsigned base, std::strin
   bool has_b = c_at_64;
   for (const Slot& s : proto.slots()) has_b = has_b || s.type == SlotType::kSrcB;
   for (const char form : forms) {
-    Row r = proto;
-    const unsigned digit = form >= 'a' ? static_cast<unsigned>(form - 'a') + 10 : static_cast<unsigned>(form - '0');
-    r.fixed = r.fixed | code128((digit << 8 | base) | (form == 'c' || form == 'e' ? kU : 0));
-    const bool swapped = form == '4' || form == '6' || form == 'e';
-    for (std::size_t i = 0; i < r.slot_count; ++i) {
-      Slot& s = r.slot_array[i];
-      const Slot logical = s;
-      if (s.type == SlotType::kSrcA) s = place(logical, gpr(24), at.a, 0);
-      if (s.type == SlotType::kSrcB) s = swapped ? place(logical, gpr(64), at.c, 1) : place_wide(logical, form, at);
-      if (s.type == SlotType::kSrcC) {
-        s = swapped || !has_b ? place_wide(logical, form, at) : place(logical, gpr(64), at.c, 2);
-        if (s.type == SlotType::kGpr) s.reuse_slot = 2;
-      }
-    }
-    list.add(r);
+    list.add(alu_row(proto, base, form, at, has_b, false));
+    if ((form != '6' && form != 'a') || (proto.archs & mask_of(Arch::sm_90a)) == 0) continue;
+    Row described = alu_row(proto, base, form, at, has_b, true);
+    described.archs = mask_of(Arch::sm_90a);
+    list.add(described);
   }
 }
 

@@ -140,6 +140,10 @@ constexpr void constants(RowList<128>& t) {
   Row u = row(Op::ULDC, kFromTuring, code128(0xab9), {size}, {ugpr(16).def().wide(Width::kSize), direct}, uldc);
   u.uniform_guard = true;
   t.add(u);
+  u.archs = kHopper;
+  u.fixed = code128(0xab9 | kU);
+  u.slot_array[1] = constant(bits(38, 16), 0, {}).uniform(bits(24, 6), Width::k2);
+  t.add(u);
 }
 
 constexpr void atomics(RowList<128>& t) {

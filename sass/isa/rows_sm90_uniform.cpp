@@ -74,7 +74,11 @@ constexpr void arithmetic(RowList<96>& t) {
   ualu(t,
        row(Op::UIADD3, kHopper, kNoCarry | code128(0, {{77, 4, 15}}), {pairs},
            {kD64, out1, out2, two(an), two(bn), two(src_c().neg(0))}, kUdp),
-       0x097, "2");
+       0x097, "28");
+  ualu(t,
+       row(Op::UIADD3, kHopper, ext, {pairs, x},
+           {kD64, out1, out2, two(ai), two(bi), two(src_c().inv(0)), kPs, upred(77).inv(80)}, kUdp),
+       0x097, "28");
   ualu(t,
        row(Op::UIMAD, kFromTuring, kNoCarry | code128(0, {{81, 3, 7}}), {u32}, {kD, src_a(), src_b(), src_c().neg(0)},
            kUdp),

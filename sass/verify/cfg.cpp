@@ -78,6 +78,7 @@ class Walker {
       case Op::BRA:
       case Op::BRX:
       case Op::JMP:
+      case Op::JMX:
       case Op::EXIT:
       case Op::RET:
       case Op::SYNC:
@@ -102,6 +103,7 @@ class Walker {
     if (!at(i).known) return false;
     switch (at(i).inst.op) {
       case Op::BRX:
+      case Op::JMX:
       case Op::RET: return true;
       case Op::JMP:
       case Op::CALL:

@@ -2,10 +2,13 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <sstream>
+
+#include "sass/asm/pipeline.h"
 
 namespace nervanagpu::test {
 namespace {
@@ -47,6 +50,12 @@ std::vector<Setting> settings() {
   return {{7, Mode::kFast}, {7, Mode::kChecked}, {8, Mode::kFast}, {8, Mode::kChecked}};
 }
 
+std::vector<Setting> settings_of_templates() {
+  std::vector<Setting> all = settings();
+  std::erase_if(all, [](const Setting& s) { return s.abi != 7; });
+  return all;
+}
+
 std::string setting_name(const testing::TestParamInfo<Setting>& info) {
   return "abi" + std::to_string(info.param.abi) +
          (on_gpu()                                        ? "_gpu"
@@ -57,10 +66,24 @@ std::string setting_name(const testing::TestParamInfo<Setting>& info) {
 void Program::SetUp() {
   chip_ = on_gpu() ? make_gpu() : make_emulator(GetParam().mode);
   ASSERT_NE(chip_, nullptr) << "there is no GPU";
-  std::ifstream file(NG_SOURCE_DIR "/test/data/cudac/" + file_ + (GetParam().abi == 7 ? ".cubin" : ".abi8.cubin"),
-                     std::ios::binary);
+  ASSERT_EQ(chip_->load(cubin()), "");
+}
+
+std::vector<std::uint8_t> Program::cubin() const {
+  const std::string path = NG_SOURCE_DIR "/test/data/cudac/" + file_;
+  if (std::filesystem::exists(path + ".sass")) {
+    const auto source = sass::read_template(path + ".sass", {});
+    EXPECT_TRUE(source.ok());
+    if (!source.ok()) return {};
+    const auto image = sass::assemble(*source, sass::Arch::sm_90a, {});
+    EXPECT_TRUE(image.ok()) << (image.ok() ? "" : image.error().text());
+    if (!image.ok()) return {};
+    const auto bytes = sass::write_cubin(*image);
+    return bytes.ok() ? *bytes : std::vector<std::uint8_t>();
+  }
+  std::ifstream file(path + (GetParam().abi == 7 ? ".cubin" : ".abi8.cubin"), std::ios::binary);
   const std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
-  ASSERT_EQ(chip_->load({bytes.begin(), bytes.end()}), "");
+  return {bytes.begin(), bytes.end()};
 }
 
 void Program::expect_digest(const std::string& name, const void* data, std::size_t bytes) {

@@ -19,6 +19,7 @@ struct Setting {
   sass::emulate::Mode mode;
 };
 std::vector<Setting> settings();
+std::vector<Setting> settings_of_templates();  // which we assemble: ABI 7
 std::string setting_name(const testing::TestParamInfo<Setting>& info);
 
 // Memory of the device.
@@ -33,6 +34,8 @@ class Program : public testing::TestWithParam<Setting> {
   // `file`: the source's name in test/data/cudac, without ending. Every result has its line in test/data/digests/cudac.txt.
   explicit Program(std::string file) : file_(std::move(file)) {}
   void SetUp() override;
+  // The program's cubin; of the template test/data/cudac/NAME.sass where nvcc made none.
+  [[nodiscard]] std::vector<std::uint8_t> cubin() const;
 
   template <class T>
   Array<T> array(const std::vector<T>& values) {

@@ -40,7 +40,7 @@ def test_every_bit_has_one_owner(arch):
 
 def test_popc():
     found = [row for row in rows("sm_90a") if row["op"] == "POPC"]
-    assert len(found) == 4  # register, number, constant, uniform register
+    assert len(found) == 5  # register, number, constant, bindless constant, uniform register
     register = next(row for row in found if row["form"] == "POPC R, {~}R")
     assert register["latency"] == "scoreboard" and int(register["fixed"], 16) & 0xFFF == 0x309
     assert register["operands"][0]["fields"]["value"] == [[16, 8]] and register["operands"][0]["role"] == "written"
