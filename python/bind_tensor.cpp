@@ -74,6 +74,10 @@ void assign_item(const Tensor& self, const py::object& key, const py::object& va
         return;
       }
     }
+    if (!can_evaluate()) {  // by way of the host
+      set(view, get(source.evaluate()), true);
+      return;
+    }
     const py::gil_scoped_release release;
     assign(view, source);
     return;

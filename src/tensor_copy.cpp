@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "nervanagpu/error.hpp"
+#include "nervanagpu/expr.hpp"
 #include "src/scalar.h"
 #include "src/select_device.h"
 #include "src/shape.h"
@@ -102,6 +103,7 @@ void Tensor::copy_from(const Tensor& source) {
     if (apart != 0) current_device().copy(address_, source.address(), nbytes(), 0);
     return;
   }
+  if (can_evaluate()) return assign(*this, Expr(source));
   std::vector<std::byte> packed(nbytes());
   source.get(packed.data(), packed.size());
   set(packed.data(), packed.size());

@@ -226,7 +226,7 @@ void evaluate(std::span<const Expr> all) {
 }
 
 void assign(const Tensor& out, const Expr& x) {
-  const NodePtr node = x.node();
+  const NodePtr& node = x.node();
   if (!node->weak && !expr::same_kind(node->dtype, out.dtype())) {
     throw TypeError("value has dtype " + std::string(name_of(node->dtype)) + "; needs one that converts to " +
                     std::string(name_of(out.dtype())) + " (numpy.can_cast, same_kind)");
@@ -255,7 +255,8 @@ void assign(const Tensor& out, const Expr& x) {
   const bool reads = open && expr::reads(*node, out);
   if (clashes(*node, out, out.shape()) || (reads && (!same || node->borrowed))) {
     if (node->leaf() && !node->borrowed) {
-      const Tensor copy = node->tensor.copy();
+      const Tensor copy = Tensor::empty(node->shape, node->dtype);
+      run({{node, copy}}, node->shape);
       run({{cast(Expr(copy), out.dtype()).node(), out}}, out.shape());
       return;
     }

@@ -104,6 +104,9 @@ Rehearsal* Rehearsal::current() noexcept {
 std::uint64_t launch_count() noexcept {
   return fuse::launches();
 }
+bool can_evaluate() {
+  return sass::info(current_device().registry().arch()).descriptor != 0;
+}
 void verify_generated(bool on) noexcept {
   fuse::verifying = on;
 }
