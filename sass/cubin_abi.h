@@ -1,7 +1,8 @@
 // The numbers of the cubin container, shared by its writer (asm/link) and its reader (dis/read_cubin): ELF64 with
 // NVIDIA's machine, section types and .nv.info attributes.
 //
-// ABI 7 is what CUDA up to 12.x writes and what we write; drivers up to R580 at least load it. ABI 8 (CUDA 13) is read.
+// ABI 7 is what CUDA up to 12.x writes, and what we write unless told otherwise; drivers up to R580 at least load it. ABI 8 is
+// that of CUDA 13.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +24,11 @@ inline constexpr std::uint8_t kOsAbi7 = 0x33;    // EI_OSABI, with EI_ABIVERSION
 inline constexpr std::uint8_t kOsAbi8 = 0x41;    // EI_OSABI, with EI_ABIVERSION 8
 inline constexpr std::uint32_t kToolkit = 0x7c;  // e_version of ABI 7 and CUDA_API_VERSION: CUDA 12.4
 
+inline constexpr std::uint32_t kToolkit8 = 0x82;  // the same of ABI 8: CUDA 13.0
+
+// e_flags of ABI 8: SM << 8, and these.
+inline constexpr std::uint32_t kFlags8 = 0x0600'0004;
+
 // e_flags of ABI 7: virtual SM << 16, SM, and these.
 inline constexpr std::uint32_t kFlagUnifiedTexture = 0x100;
 inline constexpr std::uint32_t kFlag64BitAddress = 0x400;
@@ -34,9 +40,11 @@ enum SectionType : std::uint32_t {
   kSectionSymtab = 2,
   kSectionStrtab = 3,
   kSectionRela = 4,
+  kSectionNote = 7,
   kSectionNobits = 8,
   kSectionRel = 9,
   kSectionNvInfo = 0x70000000,
+  kSectionNvCompat = 0x70000086,  // ABI 8, sm_90
 };
 
 enum SectionFlag : std::uint64_t {
@@ -57,6 +65,10 @@ enum RelocationType : std::uint32_t {
   kReloc64 = 2,
   kRelocGeneric32 = 3,  // a generic address; of a variable in global memory that is the same
   kRelocGeneric64 = 4,
+  kRelocLow32 = 56,    // bits 32 to 63 of an instruction: the low half of an address
+  kRelocHigh32 = 57,   // the high half
+  kRelocCall = 58,     // the target of CALL.ABS, up to sm_89
+  kRelocFarCall = 75,  // the same on sm_90
 };
 
 enum SymbolInfo : std::uint8_t {
@@ -98,6 +110,7 @@ enum class Attr : std::uint8_t {
   kExplicitCluster = 0x3e,       // the cluster is the kernel's, not the launch's
   kNumBarriers = 0x4c,           // byte; CUDA 13
   kSparseMmaMask = 0x50,         // half, sm_90
+  kCuda13 = 0x5f,                // half: 0x101 on sm_90, else 0; in every kernel of CUDA 13
 };
 
 // A 64 KB constant bank and its parameter block.

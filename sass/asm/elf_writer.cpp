@@ -32,8 +32,9 @@ struct Placed {
   std::uint64_t memory_size = 0;
 };
 
-void append_ident(Bytes& out) {
-  out = {0x7f, 'E', 'L', 'F', 2 /* 64 bit */, 1 /* little endian */, 1, kOsAbi7, 7};
+void append_ident(Bytes& out, CubinAbi abi) {
+  const std::uint8_t os = abi == CubinAbi::k7 ? kOsAbi7 : kOsAbi8;
+  out = {0x7f, 'E', 'L', 'F', 2 /* 64 bit */, 1 /* little endian */, 1, os, static_cast<std::uint8_t>(abi)};
   out.resize(16);
 }
 
@@ -63,7 +64,7 @@ void append_segment(Bytes& out, const ElfSegment& s, const Placed& at) {
 
 }  // namespace
 
-Bytes ElfWriter::finish(std::uint32_t e_flags) const {
+Bytes ElfWriter::finish(std::uint32_t e_flags, CubinAbi abi) const {
   Names symbol_names;
   Bytes symtab(kSymbolBytes);
   std::uint32_t locals = 1;
@@ -91,7 +92,7 @@ Bytes ElfWriter::finish(std::uint32_t e_flags) const {
   all[1].data = section_names.take();
 
   Bytes out;
-  append_ident(out);
+  append_ident(out, abi);
   out.resize(kElfHeaderBytes);
   std::vector<Placed> placed(all.size());
   for (std::size_t i = 1; i < all.size(); ++i) {
@@ -119,10 +120,10 @@ Bytes ElfWriter::finish(std::uint32_t e_flags) const {
   }
 
   Bytes header;
-  append_ident(header);
+  append_ident(header, abi);
   append_le(header, kTypeExec);
   append_le(header, kMachineCuda);
-  append_le(header, kToolkit);
+  append_le(header, abi == CubinAbi::k7 ? kToolkit : 1u);
   append_le(header, std::uint64_t{0});  // entry
   append_le(header, program_headers);
   append_le(header, section_headers);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "sass/bytes.h"
+#include "sass/cubin.h"
 #include "sass/cubin_abi.h"
 
 namespace nervanagpu::sass {
@@ -50,7 +51,7 @@ class ElfWriter {
   void add(ElfSegment segment) { segments_.push_back(segment); }
 
   // Local symbols must have been added before global ones.
-  [[nodiscard]] Bytes finish(std::uint32_t e_flags) const;
+  [[nodiscard]] Bytes finish(std::uint32_t e_flags, CubinAbi abi) const;
 
  private:
   std::vector<ElfSection> sections_;

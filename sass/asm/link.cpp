@@ -22,17 +22,21 @@ struct Slots {
 // sm_89 ptxas puts the constants before the code, later behind the shared memory; ours that are not loaded are last.
 struct Plan {
   std::vector<Slots> kernels;
-  std::uint32_t last = ElfWriter::kFirstIndex;  // the section after the last
+  std::uint32_t note = 0, info = 0, compat = 0;  // .note.nv.cuinfo and .nv.compat are of ABI 8
+  std::uint32_t last = ElfWriter::kFirstIndex;   // the section after the last
 };
 
 bool constants_first(Arch arch) {
   return arch != Arch::sm_90a;
 }
 
-Plan plan(const CubinImage& image) {
+Plan plan(const CubinImage& image, CubinAbi abi) {
   Plan p;
   p.kernels.resize(image.kernels.size());
-  std::uint32_t next = ElfWriter::kFirstIndex + 1;  // behind .nv.info
+  std::uint32_t next = ElfWriter::kFirstIndex;
+  if (abi == CubinAbi::k8) p.note = next++;
+  p.info = next++;
+  if (abi == CubinAbi::k8 && image.arch == Arch::sm_90a) p.compat = next++;
   const auto group = [&](std::uint32_t Slots::*slot, auto&& has) {
     for (std::size_t i = 0; i < p.kernels.size(); ++i) {
       if (has(image.kernels[i])) p.kernels[i].*slot = next++;
@@ -57,10 +61,11 @@ Plan plan(const CubinImage& image) {
   return p;
 }
 
-ElfSection text_section(Arch arch, const KernelImage& k, const Slots& s, Bytes code) {
+ElfSection text_section(Arch arch, const KernelImage& k, const Slots& s, Bytes code, CubinAbi abi) {
   ElfSection text;
   text.name = ".text." + k.name;
-  text.flags = kSectionAlloc | kSectionExec | std::uint64_t{k.barriers} << kBarrierShift;
+  text.flags = kSectionAlloc | kSectionExec;
+  if (abi == CubinAbi::k7) text.flags |= std::uint64_t{k.barriers} << kBarrierShift;
   text.link = ElfWriter::kSymtabIndex;
   text.info = s.kernel_symbol | (arch == Arch::sm_90a ? 0 : k.registers << kRegisterShift);
   text.align = info(arch).encoding == Encoding::k64 ? 32 : 128;
@@ -107,6 +112,33 @@ ElfSection note_section(const char* prefix, const KernelImage& k, const std::str
   return note;
 }
 
+// What ABI 8 says of the toolkit and of the chip that the code was meant for: an ELF note of NVIDIA Corp, type 1000.
+ElfSection cuinfo_section(Arch arch) {
+  ElfSection note;
+  note.name = ".note.nv.cuinfo";
+  note.type = kSectionNote;
+  note.align = 4;
+  constexpr std::string_view kOwner{"NVIDIA Corp\0", 12};
+  constexpr std::uint32_t kBytes = 8, kType = 1000;
+  for (const std::uint32_t v : {static_cast<std::uint32_t>(kOwner.size()), kBytes, kType}) append_le(note.data, v);
+  append(note.data, kOwner);
+  for (const std::uint32_t v : {2u, info(arch).number + 0u}) append_le(note.data, static_cast<std::uint16_t>(v));
+  append_le(note.data, kToolkit8);
+  return note;
+}
+
+// Records as in .nv.info; attribute 9 says that the code is for this chip alone (sm_90a).
+ElfSection compat_section(Arch arch) {
+  ElfSection compat;
+  compat.name = ".nv.compat";
+  compat.type = kSectionNvCompat;
+  compat.align = 4;
+  const std::uint8_t alone = info(arch).accelerated ? 1 : 0;
+  compat.data = {2, 9, alone, 0, 2, 2, 1, 0, 2, 5, 5, 0, 3, 7, 1, 1, 2, 3, 0, 0, 2, 6, 1, 0, 4, 11, 8, 0};
+  compat.data.resize(compat.data.size() + 8);
+  return compat;
+}
+
 void add_symbols(ElfWriter& elf, const CubinImage& image, const Plan& p, const std::vector<Bytes>& code) {
   const auto local = [&](const char* prefix, const std::string& name, std::uint32_t section) {
     elf.add(ElfSymbol{.name = prefix + name, .section = section});
@@ -147,13 +179,18 @@ void add_segments(ElfWriter& elf, const CubinImage& image, const Plan& p) {
               : ElfSegment{kSegmentLoad, kSegmentRead, first.constant, last.constant});
 }
 
-std::uint32_t header_flags(Arch arch) {
+std::uint32_t header_flags(Arch arch, CubinAbi abi) {
   const ArchInfo& chip = info(arch);
+  if (abi == CubinAbi::k8) return kFlags8 | std::uint32_t{chip.number} << 8;
   return std::uint32_t{chip.number} << 16 | chip.number | kFlagUnifiedTexture | kFlag64BitAddress |
          (chip.accelerated ? kFlagAccelerated : 0);
 }
 
-Status check(const CubinImage& image) {
+Status check(const CubinImage& image, CubinAbi abi) {
+  if (abi == CubinAbi::k8 && image.arch < Arch::sm_75) {
+    return error("cubin ABI 8 is CUDA 13's, which begins with sm_75; for " + std::string(info(image.arch).name) +
+                 " there is ABI 7");
+  }
   if (image.kernels.empty()) return error("a cubin needs at least one kernel");
   if (image.kernels.size() > kMaxKernels) {
     return error(std::to_string(image.kernels.size()) + " kernels, a cubin holds at most " +
@@ -169,9 +206,9 @@ Status check(const CubinImage& image) {
 
 }  // namespace
 
-Result<std::vector<std::uint8_t>> write_cubin(const CubinImage& image) {
-  if (auto ok = check(image); !ok) return ok.error();
-  const Plan p = plan(image);
+Result<std::vector<std::uint8_t>> write_cubin(const CubinImage& image, CubinAbi abi) {
+  if (auto ok = check(image, abi); !ok) return ok.error();
+  const Plan p = plan(image, abi);
   std::vector<Bytes> code;
   for (const KernelImage& k : image.kernels) {
     auto packed = pack_code(info(image.arch).encoding, k.code);
@@ -190,23 +227,25 @@ Result<std::vector<std::uint8_t>> write_cubin(const CubinImage& image) {
   const auto put = [&sections](std::uint32_t index, ElfSection section) {
     if (index != 0) sections[index - ElfWriter::kFirstIndex] = std::move(section);
   };
-  put(ElfWriter::kFirstIndex, info_section(".nv.info", std::move(all_info)));
+  if (p.note != 0) put(p.note, cuinfo_section(image.arch));
+  put(p.info, info_section(".nv.info", std::move(all_info)));
+  if (p.compat != 0) put(p.compat, compat_section(image.arch));
   for (std::size_t i = 0; i < image.kernels.size(); ++i) {
     const KernelImage& k = image.kernels[i];
     const Slots& s = p.kernels[i];
     const CodeFacts facts = find_code_facts(image.arch, k.code);
-    ElfSection own = info_section(".nv.info." + k.name, kernel_info(image.arch, k, facts, s.constant_symbol));
+    ElfSection own = info_section(".nv.info." + k.name, kernel_info(image.arch, k, facts, s.constant_symbol, abi));
     own.flags = kSectionInfoLink;
     own.info = s.text;
     put(s.info, std::move(own));
-    put(s.text, text_section(image.arch, k, s, std::move(code[i])));
+    put(s.text, text_section(image.arch, k, s, std::move(code[i]), abi));
     put(s.shared, shared_section(image.arch, k, s));
     put(s.constant, constant_section(image.arch, k, s));
     if (s.manifest != 0) put(s.manifest, note_section(kManifestSection, k, manifest_text(k.manifest)));
     if (s.lines != 0) put(s.lines, note_section(kLinesSection, k, line_table_text(k.lines)));
   }
   for (ElfSection& s : sections) elf.add(std::move(s));
-  return elf.finish(header_flags(image.arch));
+  return elf.finish(header_flags(image.arch, abi), abi);
 }
 
 }  // namespace nervanagpu::sass

@@ -1,4 +1,4 @@
-// link: kernel images -> the bytes of a cubin (ELF ABI 7). write_cubin is declared in sass/cubin.h; here is the check
+// link: kernel images -> the bytes of a cubin. write_cubin is declared in sass/cubin.h; here is the check
 // that it runs on each kernel first, which says what no cubin can hold.
 #pragma once
 

@@ -14,6 +14,7 @@ class InfoWriter {
   explicit InfoWriter(Bytes& out) : out_(out) {}
 
   void none(Attr attr) { head(InfoFormat::kNone, attr, 0); }
+  void byte(Attr attr, std::uint32_t value) { head(InfoFormat::kByte, attr, value); }
   void half(Attr attr, std::uint32_t value) { head(InfoFormat::kHalf, attr, value); }
   void words(Attr attr, std::span<const std::uint32_t> values) {
     head(InfoFormat::kSized, attr, static_cast<std::uint32_t>(values.size() * 4));
@@ -70,6 +71,13 @@ void threads(InfoWriter& info, const KernelImage& k) {
   if (k.reqntid[0] != 0) info.words(Attr::kReqntid, k.reqntid);
 }
 
+// ABI 7 keeps the number of barriers in the flags of .text.
+void barriers(InfoWriter& info, Arch arch, const KernelImage& k, CubinAbi abi) {
+  if (abi == CubinAbi::k7) return;
+  if (k.barriers != 0) info.byte(Attr::kNumBarriers, k.barriers);
+  info.half(Attr::kCuda13, arch == Arch::sm_90a ? 0x101 : 0);
+}
+
 }  // namespace
 
 std::uint32_t register_file(Arch arch) {
@@ -87,14 +95,15 @@ void append_global_info(Bytes& out, const KernelImage& kernel, std::uint32_t sym
   info.words(Attr::kFrameSize, {symbol, kernel.local});
 }
 
-Bytes kernel_info(Arch arch, const KernelImage& k, const CodeFacts& facts, std::uint32_t constant_symbol) {
+Bytes kernel_info(Arch arch, const KernelImage& k, const CodeFacts& facts, std::uint32_t constant_symbol,
+                  CubinAbi abi) {
   Bytes out;
   InfoWriter info(out);
   const std::uint32_t base = sass::info(arch).param_base;
   const bool volta = arch == Arch::sm_70 || arch == Arch::sm_75;
   const bool maxwell = arch <= Arch::sm_62;
   if (volta) info.words(Attr::kSwWar, {1});
-  info.words(Attr::kCudaApiVersion, {kToolkit});
+  info.words(Attr::kCudaApiVersion, {abi == CubinAbi::k7 ? kToolkit : kToolkit8});
   if (maxwell) info.none(Attr::kSw2393858War);
   if (maxwell) info.none(Attr::kSw1850030War);
   if (arch == Arch::sm_80 || arch == Arch::sm_86) info.none(Attr::kSw2861232War);
@@ -106,6 +115,7 @@ Bytes kernel_info(Arch arch, const KernelImage& k, const CodeFacts& facts, std::
     params(info, k);
     info.half(Attr::kSparseMmaMask, 0);
     maxreg(info, arch, k);
+    barriers(info, arch, k, abi);
     offsets(info, Attr::kExitInstrOffsets, facts.exits);
     threads(info, k);
     cbank_size(info, k);
@@ -117,6 +127,7 @@ Bytes kernel_info(Arch arch, const KernelImage& k, const CodeFacts& facts, std::
   cbank_size(info, k);
   params(info, k);
   maxreg(info, arch, k);
+  barriers(info, arch, k, abi);
   if (maxwell) offsets(info, Attr::kS2rctaidInstrOffsets, facts.ctaids);
   offsets(info, Attr::kExitInstrOffsets, facts.exits);
   if (facts.ctaid_z) info.none(Attr::kCtaidzUsed);

@@ -13,7 +13,8 @@ namespace nervanagpu::sass {
 void append_global_info(Bytes& out, const KernelImage& kernel, std::uint32_t kernel_symbol);
 
 // .nv.info.K, in the order of records that ptxas writes for the architecture.
-Bytes kernel_info(Arch arch, const KernelImage& kernel, const CodeFacts& facts, std::uint32_t constant_symbol);
+Bytes kernel_info(Arch arch, const KernelImage& kernel, const CodeFacts& facts, std::uint32_t constant_symbol,
+                  CubinAbi abi);
 
 // 32-bit registers of a multiprocessor that one CTA may have.
 std::uint32_t register_file(Arch arch);

@@ -75,7 +75,7 @@ Status show_reports(const Template& source, Arch arch, const Defines& fixed, boo
 
 int cmd_as(const Arguments& args) {
   Result<Options> options =
-      parse_options(args, {"-o", "-D", "-I", "--arch", "--dump"}, {"--unproven", "--report", "--json"});
+      parse_options(args, {"-o", "-D", "-I", "--arch", "--dump", "--abi"}, {"--unproven", "--report", "--json"});
   if (!options.ok()) return usage_error("as", options.error().message);
   if (options->files.size() != 1) {
     return usage_error("as", "one template is needed, found " + std::to_string(options->files.size()));
@@ -88,6 +88,8 @@ int cmd_as(const Arguments& args) {
   if (stage && std::find(kStages.begin(), kStages.end(), *stage) == kStages.end()) {
     return usage_error("as", "--dump takes expand, parse, schedule, encode or link, found `" + *stage + "`");
   }
+  const std::string abi = options->one("--abi").value_or("7");
+  if (abi != "7" && abi != "8") return usage_error("as", "--abi takes 7 or 8, found `" + abi + "`");
   Defines fixed;
   for (const std::string& d : options->all("-D")) {
     const std::size_t equals = d.find('=');
@@ -130,7 +132,7 @@ int cmd_as(const Arguments& args) {
   Result<CubinImage> image =
       assemble(*source, *arch, fixed, options->has("--unproven") ? Proof::kSkipped : Proof::kNeeded);
   if (!image.ok()) return input_error(image.error());
-  Result<std::vector<std::uint8_t>> bytes = write_cubin(*image);
+  Result<std::vector<std::uint8_t>> bytes = write_cubin(*image, abi == "8" ? CubinAbi::k8 : CubinAbi::k7);
   if (!bytes.ok()) return input_error(bytes.error());
   if (stage && *stage == "link") {
     for (const KernelImage& k : image->kernels) show(header_of(*arch, k));

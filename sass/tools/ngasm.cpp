@@ -27,6 +27,7 @@ constexpr std::array kCommands = {
             "  -D NAME=VALUE   fix a variable of .variants, or define a name (integer or word)\n"
             "  -I DIR          where else to look for included files\n"
             "  --arch ARCH     architecture (sm_90a); default: the first of the template's .arch line\n"
+            "  --abi N         of the cubin: 7 (CUDA 12; default) or 8 (CUDA 13, from sm_75)\n"
             "  --dump STAGE    print the product of expand, parse, schedule, encode or link\n"
             "  --report        print what each variant costs by the model: registers, occupancy, bank conflicts, and of\n"
             "                  each loop the issue slots, the cycles and what they are lost to\n"

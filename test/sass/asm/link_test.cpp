@@ -56,7 +56,13 @@ bool is_tool_record(const std::string& r) {
 struct Golden {
   const char* file;
   Arch arch;
+  CubinAbi abi = CubinAbi::k7;
 };
+
+// .nv.shared.reserved.0 of ABI 8 is empty.
+bool is_placeholder(const Section& s) {
+  return s.name.starts_with(".nv.shared.reserved.") && s.size == 0;
+}
 
 class LikePtxas : public testing::TestWithParam<Golden> {
  protected:
@@ -66,7 +72,7 @@ class LikePtxas : public testing::TestWithParam<Golden> {
     ASSERT_TRUE(image.ok()) << image.error().text();
     image_ = *image;
     for (KernelImage& k : image_.kernels) give_params(k);
-    const auto bytes = write_cubin(image_);
+    const auto bytes = write_cubin(image_, GetParam().abi);
     ASSERT_TRUE(bytes.ok()) << bytes.error().text();
     ours_bytes_ = *bytes;
     const auto ours = ElfView::open(ours_bytes_);
@@ -100,7 +106,7 @@ TEST_P(LikePtxas, HeaderIsEqualUpToOffsets) {
 TEST_P(LikePtxas, LoadedSectionsAreEqual) {
   std::size_t compared = 0;
   for (const Section& s : theirs_.sections()) {
-    if ((s.flags & kSectionAlloc) == 0) continue;
+    if ((s.flags & kSectionAlloc) == 0 || is_placeholder(s)) continue;
     const Section* mine = find(ours_, s.name);
     ASSERT_NE(mine, nullptr) << s.name;
     EXPECT_EQ(mine->type, s.type) << s.name;
@@ -128,7 +134,7 @@ TEST_P(LikePtxas, LoadedSectionsComeInTheSameKindOrder) {
   const auto kinds = [](const ElfView& elf) {
     std::vector<std::string> out;
     for (const Section& s : elf.sections()) {
-      if ((s.flags & kSectionAlloc) == 0) continue;
+      if ((s.flags & kSectionAlloc) == 0 || is_placeholder(s)) continue;
       std::string kind = s.name.starts_with(".text.") ? "text" : std::string(s.name.substr(0, s.name.find('.', 4)));
       if (out.empty() || out.back() != kind) out.push_back(kind);
     }
@@ -162,6 +168,18 @@ TEST_P(LikePtxas, GlobalInfoIsEqual) {
   EXPECT_EQ(sorted(ours_), sorted(theirs_));
 }
 
+TEST_P(LikePtxas, NotesAndCompatibilityAreEqual) {
+  for (const char* name : {".note.nv.cuinfo", ".nv.compat"}) {
+    const Section* theirs = find(theirs_, name);
+    const Section* mine = find(ours_, name);
+    ASSERT_EQ(mine == nullptr, theirs == nullptr) << name;
+    ASSERT_EQ(mine == nullptr, GetParam().abi == CubinAbi::k7) << name;
+    if (mine == nullptr) continue;
+    EXPECT_EQ(mine->type, theirs->type) << name;
+    EXPECT_TRUE(std::ranges::equal(mine->data, theirs->data)) << name;
+  }
+}
+
 TEST_P(LikePtxas, ProgramHeadersAreEqualInKind) {
   const auto segments = [](const std::vector<std::uint8_t>& bytes) {
     const auto at = load_le<std::uint64_t>(bytes, 32);
@@ -183,7 +201,8 @@ TEST_P(LikePtxas, ProgramHeadersAreEqualInKind) {
 INSTANTIATE_TEST_SUITE_P(Golden, LikePtxas,
                          testing::Values(Golden{"scale_fill.sm_52", Arch::sm_52},
                                          Golden{"scale_fill.sm_90a", Arch::sm_90a},
-                                         Golden{"corners.sm_52", Arch::sm_52}, Golden{"corners.sm_90a", Arch::sm_90a}),
+                                         Golden{"corners.sm_52", Arch::sm_52}, Golden{"corners.sm_90a", Arch::sm_90a},
+                                         Golden{"scale_fill.sm_90a.abi8", Arch::sm_90a, CubinAbi::k8}),
                          [](const auto& p) {
                            std::string name = p.param.file;
                            std::replace(name.begin(), name.end(), '.', '_');
@@ -191,7 +210,7 @@ INSTANTIATE_TEST_SUITE_P(Golden, LikePtxas,
                          });
 
 // Per kernel, record by record and in order; the codec must know the code for the EXIT offsets to be found.
-void expect_kernel_info(const char* file, const std::vector<std::string>& kernels) {
+void expect_kernel_info(const char* file, const std::vector<std::string>& kernels, CubinAbi abi = CubinAbi::k7) {
   const auto theirs_bytes = golden_cubin(file);
   const auto image = read_cubin(theirs_bytes.data(), theirs_bytes.size());
   ASSERT_TRUE(image.ok());
@@ -200,7 +219,7 @@ void expect_kernel_info(const char* file, const std::vector<std::string>& kernel
     if (std::count(kernels.begin(), kernels.end(), k.name) != 0) subset.kernels.push_back(k);
   }
   ASSERT_EQ(subset.kernels.size(), kernels.size());
-  const auto bytes = write_cubin(subset);
+  const auto bytes = write_cubin(subset, abi);
   ASSERT_TRUE(bytes.ok()) << bytes.error().text();
   const auto ours = ElfView::open(*bytes);
   const auto theirs = ElfView::open(theirs_bytes);
@@ -216,6 +235,30 @@ void expect_kernel_info(const char* file, const std::vector<std::string>& kernel
 TEST(KernelInfo, IsWhatPtxasWritesForSm90a) {
   expect_kernel_info("scale_fill.sm_90a", {"fill", "scale"});
   expect_kernel_info("corners.sm_90a", {"exact", "any_barrier", "stack", "nothing"});
+}
+
+TEST(KernelInfo, IsWhatPtxasWritesForAbi8) {
+  expect_kernel_info("scale_fill.sm_90a.abi8", {"fill", "scale"}, CubinAbi::k8);
+  expect_kernel_info("corners.sm_90a.abi8", {"exact", "any_barrier", "stack", "nothing"}, CubinAbi::k8);
+}
+
+TEST(WriteCubin, Abi8BeginsWithSm75) {
+  for (const ArchInfo& arch : all_archs()) {
+    RandomImages random(arch.number);
+    const CubinImage image = random.cubin(arch.arch);
+    const auto bytes = write_cubin(image, CubinAbi::k8);
+    ASSERT_EQ(bytes.ok(), arch.arch >= Arch::sm_75) << arch.name;
+    if (!bytes.ok()) {
+      EXPECT_EQ(bytes.error().message,
+                "cubin ABI 8 is CUDA 13's, which begins with sm_75; for " + std::string(arch.name) + " there is ABI 7");
+      continue;
+    }
+    const auto back = read_cubin(bytes->data(), bytes->size());
+    ASSERT_TRUE(back.ok()) << back.error().text();
+    EXPECT_EQ(back->arch, image.arch);
+    ASSERT_EQ(back->kernels.size(), image.kernels.size());
+    for (std::size_t k = 0; k < image.kernels.size(); ++k) expect_same(image.kernels[k], back->kernels[k]);
+  }
 }
 
 TEST(KernelInfo, IsWhatPtxasWritesForSm52) {
