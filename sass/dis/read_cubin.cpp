@@ -7,6 +7,7 @@
 #include "sass/asm/line_table.h"
 #include "sass/asm/manifest_text.h"
 #include "sass/cubin.h"
+#include "sass/dis/code_layout.h"
 #include "sass/dis/elf.h"
 #include "sass/dis/kernel_info.h"
 #include "sass/dis/nv_info.h"
@@ -65,13 +66,15 @@ class CubinReader {
       if (!ok) return error("kernel '" + printable(image_.kernels[i].name) + "': " + ok.error().message);
     }
     if (auto ok = read_global_info(); !ok) return ok.error();
-    if (auto ok = read_data(elf_, name_budget_, image_.data); !ok) return ok.error();
+    image_.arch = arch_;
+    const auto layout = CodeLayout::make(elf_, arch_, text_of_, image_.kernels);
+    if (!layout) return layout.error();
+    if (auto ok = read_data(elf_, name_budget_, *layout, image_); !ok) return ok.error();
     for (const KernelImage& k : image_.kernels) {
       if (k.registers > kMaxRegisters) {
         return error("kernel '" + printable(k.name) + "': REGCOUNT " + number(k.registers) + ", at most 255 can be");
       }
     }
-    image_.arch = arch_;
     return std::move(image_);
   }
 

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "sass/cubin_abi.h"
+#include "sass/relocate.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -19,10 +20,12 @@ std::string number(std::uint64_t v) {
   return std::to_string(v);
 }
 
+constexpr std::size_t kMostCodeRelocations = std::size_t{1} << 18;  // of all kernels, with their copies of functions
+
 class DataReader {
  public:
-  DataReader(const ElfView& elf, std::size_t name_budget, ModuleData& data)
-      : elf_(elf), name_budget_(name_budget), data_(data) {}
+  DataReader(const ElfView& elf, std::size_t name_budget, const CodeLayout& layout, CubinImage& image)
+      : elf_(elf), name_budget_(name_budget), layout_(layout), image_(image), data_(image.data) {}
 
   Status read() {
     if (auto ok = read_sections(); !ok) return ok;
@@ -30,6 +33,7 @@ class DataReader {
     for (const Section& s : elf_.sections()) {
       if (s.type != kSectionRela && s.type != kSectionRel) continue;
       if (auto ok = read_relocations(s); !ok) return ok;
+      if (auto ok = read_code_relocations(s); !ok) return ok;
     }
     return Done{};
   }
@@ -156,33 +160,114 @@ class DataReader {
     const std::uint64_t index = info >> 32;
     if (index == 0 || index >= elf_.symbols().size()) return error(what + "symbol " + number(index));
     const Symbol& s = elf_.symbols()[static_cast<std::size_t>(index)];
+    bool known = false;
+    if (auto ok = resolve(s, addend, r.to, r.value, known); !ok) return ok;
+    if (!known) return error(what + "symbol " + number(index) + " is neither variable nor function");
+    to.push_back(r);
+    return Done{};
+  }
+
+  // What a symbol is, and where; `known`: it is something that code or data can have the address of.
+  Status resolve(const Symbol& s, std::uint64_t addend, Relocation::To& to, std::uint64_t& value, bool& known) {
+    known = true;
     if (s.section == kNone) {
       auto [it, fresh] = externals_.emplace(s.name, data_.externals.size());
       if (fresh) {
         if (auto ok = copy_name(s.name, data_.externals.emplace_back()); !ok) return ok;
       }
-      r.to = Relocation::To::kFunction;
-      r.value = it->second;
-    } else {
-      if (!offset_of(s, r.value)) return error(what + "symbol " + number(index) + " is not a variable");
-      r.value += addend;
+      to = Relocation::To::kFunction;
+      value = it->second;
+      return Done{};
     }
-    to.push_back(r);
+    if (const auto code = layout_.address(s)) {
+      to = Relocation::To::kCode;
+      value = *code + addend;
+      return Done{};
+    }
+    to = Relocation::To::kVariable;
+    known = offset_of(s, value);
+    value += addend;
+    return Done{};
+  }
+
+  // Of a kernel's code, and of its copies of functions.
+  Status read_code_relocations(const Section& s) {
+    if (s.type != kSectionRela || s.info == kNone || s.info >= elf_.sections().size()) return Done{};
+    const std::vector<CodeLayout::Place>* places = layout_.places(s.info);
+    if (places == nullptr) return Done{};
+    const Section& text = elf_.sections()[s.info];
+    if (s.data.size() % kRelaBytes != 0) {
+      return error("the relocations of section " + std::string(text.name) + " are not whole 24-byte records");
+    }
+    for (std::size_t at = 0; at < s.data.size(); at += kRelaBytes) {
+      const auto offset = load_le<std::uint64_t>(s.data, at);
+      const auto info = load_le<std::uint64_t>(s.data, at + 8);
+      const auto addend = load_le<std::uint64_t>(s.data, at + 16);
+      const std::string what = "relocation at " + number(offset) + " of section " + std::string(text.name) + ": ";
+      if (offset >= text.data.size()) return error(what + "it lies past the code");
+      const std::uint64_t index = info >> 32;
+      if (index >= elf_.symbols().size()) return error(what + "symbol " + number(index));
+      code_relocations_ += places->size();
+      if (code_relocations_ > kMostCodeRelocations) return error(what + "there are more than can be read");
+      for (const CodeLayout::Place& place : *places) {
+        if (auto ok = relocate_code(place, offset, static_cast<std::uint32_t>(info),
+                                    elf_.symbols()[static_cast<std::size_t>(index)], addend);
+            !ok) {
+          return ok;
+        }
+      }
+    }
+    return Done{};
+  }
+
+  Status relocate_code(const CodeLayout::Place& place, std::uint64_t offset, std::uint32_t type, const Symbol& symbol,
+                       std::uint64_t addend) {
+    using Field = CodeRelocation::Field;
+    KernelImage& kernel = image_.kernels[place.kernel];
+    const std::int64_t index = index_at(sass::info(image_.arch).encoding, offset);
+    if (index < 0) return Done{};  // in the middle of an instruction, or in a control word: none that we know
+    CodeRelocation r;
+    r.index = place.first + static_cast<std::uint32_t>(index);
+    const std::uint32_t call = image_.arch == Arch::sm_90a ? kRelocFarCall : kRelocCall;
+    r.field = type == kRelocLow32    ? Field::kLow
+              : type == kRelocHigh32 ? Field::kHigh
+              : type == call         ? Field::kCall
+                                     : Field::kOther;
+    const std::vector<CodeLayout::Place>* own = layout_.places(symbol.section);
+    const bool here =
+        own != nullptr && own->front().first == 0 && own->front().kernel == place.kernel;  // the kernel's own
+    bool known = true;
+    if (here) {
+      r.to = Relocation::To::kCode;
+      r.value = symbol.value + addend;
+    } else if (auto ok = resolve(symbol, addend, r.to, r.value, known); !ok) {
+      return ok;
+    }
+    if (!known) r.field = Field::kOther;
+    if (r.field == Field::kOther) {
+      r.value = type;
+    } else if (r.to == Relocation::To::kCode) {
+      relocate(image_.arch, kernel.code[r.index], r.field, r.value);
+    }
+    kernel.relocations.push_back(r);
     return Done{};
   }
 
   const ElfView& elf_;
   std::size_t name_budget_;
+  const CodeLayout& layout_;
+  CubinImage& image_;
   ModuleData& data_;
   std::uint32_t zero_ = kNone, init_ = kNone, constant3_ = kNone, constant4_ = kNone;
   std::uint64_t zero_at_ = 0;
+  std::size_t code_relocations_ = 0;
   std::map<std::string_view, std::size_t> externals_;
 };
 
 }  // namespace
 
-Status read_data(const ElfView& elf, std::size_t name_budget, ModuleData& data) {
-  return DataReader(elf, name_budget, data).read();
+Status read_data(const ElfView& elf, std::size_t name_budget, const CodeLayout& layout, CubinImage& image) {
+  return DataReader(elf, name_budget, layout, image).read();
 }
 
 }  // namespace nervanagpu::sass

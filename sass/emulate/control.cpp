@@ -291,10 +291,11 @@ bool bind_control(const Inst& inst, Binding& b) {
           x.flag2 = true;
           x.imm = static_cast<std::uint32_t>(o.sub);
         }
-        if (o.kind == OperandKind::kImm) {
+        // CALL.ABS of an address has that as its source.
+        if (o.kind == OperandKind::kImm && inst.op != Op::CALL) {
           const Encoding e = inst.row->encoding;
           x.jump_base += o.imm;
-          if (inst.op != Op::JMX) x.jump_base += static_cast<std::int64_t>(address_of(e, x.index) + code_bytes(e));
+          if (!x.flag3) x.jump_base += static_cast<std::int64_t>(address_of(e, x.index) + code_bytes(e));
         }
       }
       x.flag = inst.row->encoding == Encoding::k64;

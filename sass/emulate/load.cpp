@@ -44,6 +44,7 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image,
                                            std::shared_ptr<const SharedBanks> banks) {
   const ArchInfo& a = info(arch);
   if (image.code.empty()) return error("kernel " + image.name + " has no instructions");
+  if (!image.relocations.empty()) return error("kernel " + image.name + " is linked: its module has to load it");
   auto kernel = std::make_shared<Kernel>();
   Kernel& k = *kernel;
   k.arch = arch;

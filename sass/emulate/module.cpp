@@ -4,6 +4,7 @@
 
 #include "sass/emulate/kernel.h"
 #include "sass/emulate/warp.h"
+#include "sass/relocate.h"
 
 namespace nervanagpu::sass::emulate {
 
@@ -15,10 +16,17 @@ struct Module::Impl {
   std::vector<Variable> variables;
   std::shared_ptr<SharedBanks> banks = std::make_shared<SharedBanks>();
 
+  [[nodiscard]] std::uint64_t resolved(Relocation::To to, std::uint64_t value) const {
+    switch (to) {
+      case Relocation::To::kVariable: return address + value;
+      case Relocation::To::kCode: return kCodeWindow + value;
+      case Relocation::To::kFunction: break;
+    }
+    return kExternalWindow + value * 16;
+  }
   void relocate(std::uint8_t* to, const std::vector<Relocation>& list) const {
     for (const Relocation& r : list) {
-      const std::uint64_t base = r.to == Relocation::To::kVariable ? address : kExternalWindow;
-      const std::uint64_t value = base + (r.to == Relocation::To::kVariable ? r.value : r.value * 16);
+      const std::uint64_t value = resolved(r.to, r.value);
       std::memcpy(to + r.offset, &value, r.bytes);
     }
   }
@@ -58,7 +66,17 @@ Result<std::unique_ptr<Module>> Module::load(const CubinImage& image, Memory& me
 }
 
 Result<std::shared_ptr<const Kernel>> Module::kernel(const KernelImage& image) const {
-  return emulate::load(impl_->arch, image, impl_->banks);
+  if (image.relocations.empty()) return emulate::load(impl_->arch, image, impl_->banks);
+  KernelImage placed = image;
+  placed.relocations.clear();
+  for (const CodeRelocation& r : image.relocations) {
+    if (r.field == CodeRelocation::Field::kOther) {
+      return error("kernel " + image.name + ": instruction " + std::to_string(r.index) + " has a relocation of type " +
+                   std::to_string(r.value) + ", which is not known");
+    }
+    sass::relocate(impl_->arch, placed.code[r.index], r.field, impl_->resolved(r.to, r.value));
+  }
+  return emulate::load(impl_->arch, placed, impl_->banks);
 }
 
 std::span<std::byte> Module::variable(std::string_view name) {

@@ -66,6 +66,9 @@ constexpr void flow(RowList<96>& t) {
             kLeaves));
   t.add(row(Op::RET, k, code128(0x950), {always<Tok::REL>(Axis::kWide), flag<Tok::NODEC>(Axis::kMode, 86)},
             {kP, gpr(24).wide(Width::k2), kLabel.glue()}, kLeaves));
+  t.add(row(Op::RET, k, code128(0x950, {{85, 1, 1}}),
+            {always<Tok::ABS>(Axis::kWide), flag<Tok::NODEC>(Axis::kMode, 86)},
+            {kP, gpr(24).wide(Width::k2), imm(kTarget, ImmFormat::kSigned).scaled(2).glue()}, kLeaves));
   t.add(row(Op::WARPSYNC, kTuring, code128(0x348), {}, {kP, gpr(32)}, kFlow));
   t.add(row(Op::WARPSYNC, kAmpere, code128(0x348), {flag<Tok::EXCLUSIVE>(Axis::kMode, 86)}, {kP, gpr(32)}, kFlow));
   t.add(row(Op::BRA, k, code128(0x947, {{33, 1, 1}}), {always<Tok::DIV>(Axis::kUniform)}, {kP, kLabel}, kBranch));

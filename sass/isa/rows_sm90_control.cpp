@@ -37,6 +37,9 @@ constexpr void flow(RowList<128>& t) {
             {kP, gpr(24).wide(Width::k2)}, kLeaves));
   t.add(row(Op::RET, kHopper, code128(0x950), {always<Tok::REL>(Axis::kWide), flag<Tok::NODEC>(Axis::kMode, 86)},
             {kP, gpr(24).wide(Width::k2), kLabel.glue()}, kLeaves));
+  t.add(row(Op::RET, kHopper, code128(0x950, {{85, 1, 1}}),
+            {always<Tok::ABS>(Axis::kWide), flag<Tok::NODEC>(Axis::kMode, 86)},
+            {kP, gpr(24).wide(Width::k2), imm(kTarget, ImmFormat::kSigned).scaled(2).glue()}, kLeaves));
   t.add(row(Op::LEPC, kHopper, code128(0x94e), {}, {gpr(16).def().wide(Width::k2), label(bits(24, 58))},
             {.unit = Unit::kBranch, .write_sb = true}));
   t.add(row(Op::EXIT, kFromTuring, code128(0x94d), {}, {kP}, kLeaves));
