@@ -166,6 +166,9 @@ void bind_expr(py::module_& m) {
         [](const py::object& x, const py::object& dtype) { return lazy(cast(expr_from(x), dtype_from(dtype))); });
   m.def("reduce", [](const std::string& name, const py::object& x, const std::vector<int>& axes, bool keepdims,
                      int ddof) { return lazy(reduce(reduction_from(name), expr_from(x), axes, keepdims, ddof)); });
+  m.def("random", [](const py::object& shape, std::uint64_t seed, std::uint64_t offset) {
+    return lazy(shape.is_none() ? random(seed, offset) : random(shape_from(shape), seed, offset));
+  });
   m.def("assign", [](const Tensor& out, const py::object& value) {
     const Expr e = expr_from(value);
     const py::gil_scoped_release release;

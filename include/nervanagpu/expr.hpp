@@ -33,7 +33,9 @@ enum class ExprOp : std::uint8_t {
   cast,
   tensor,
   scalar,
-  reduce
+  reduce,
+  random,  // a word of Philox4x32-10 for each element, uint32
+  unit     // such a word as a float32 in [0, 1): its upper 24 bits
 };
 NG_API std::string_view name_of(ExprOp op) noexcept;
 
@@ -79,6 +81,12 @@ NG_API Expr cast(const Expr& x, Dtype dtype);  // as static_cast; floats to inte
 // sums of integers and bool are int64 or uint64, their means and variances float64. Variances divide by count - ddof. NaN
 // is the largest and the smallest. InvalidArgument for an axis that does not exist, and for max and min of nothing.
 NG_API Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes = {}, bool keepdims = false, int ddof = 0);
+
+// Uniform float32 numbers in [0, 1), multiples of 2^-24, the same on every device: element i (row-major) is made of word
+// i % 4 of Philox4x32-10(key = seed, counter = offset + i / 4). offset < 2^61.
+NG_API Expr random(const Shape& shape, std::uint64_t seed, std::uint64_t offset = 0);
+// The same for as many elements as the result of what it becomes part of has: as a number, it takes any shape.
+NG_API Expr random(std::uint64_t seed, std::uint64_t offset = 0);
 
 // out[...] = x, broadcast and converted (to the same kind of dtype or a wider one: TypeError otherwise). `out` may be
 // an operand of x, in any overlap.

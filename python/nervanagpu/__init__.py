@@ -128,6 +128,7 @@ from nervanagpu.pooling import (
     pool,
     pool_bprop,
 )
+from nervanagpu.random import rand, seed
 from nervanagpu.reductions import max, mean, min, softmax, std, sum, var
 from nervanagpu.tensor_maps import Im2col, TensorMap, tensor_map
 from nervanagpu.toolchain import Kernel, Module, assemble, disassemble, load
@@ -241,10 +242,12 @@ __all__ = [
     "pool",
     "pool_bprop",
     "power",
+    "rand",
     "reciprocal",
     "release_cached_memory",
     "release_captured_memory",
     "rint",
+    "seed",
     "sgn",
     "sig",
     "sig2",

@@ -6,7 +6,7 @@ with length 1. Comparisons and finite give bool, which assignments turn into 0 a
 
 from __future__ import annotations
 
-from nervanagpu import elementwise, reductions
+from nervanagpu import _core, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.reductions import Axis
@@ -14,6 +14,18 @@ from nervanagpu.reductions import Axis
 
 class ElementwiseFactory:
     """The functions of NervanaGPU."""
+
+    seed: int
+    _random_calls = 0
+
+    def rand(self) -> GPUTensor:
+        """Uniform numbers in [0, 1) for every element of what they become part of; each call gives others."""
+        self._random_calls += 1
+        return _core.random(None, (self.seed + (self._random_calls << 32)) % (1 << 64), 0)
+
+    def dropout(self, keep: float = 0.5) -> GPUTensor:
+        """True with probability `keep` for each element: a mask to multiply by."""
+        return elementwise.less(self.rand(), keep)
 
     def negative(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
         """elementwise.negative"""

@@ -167,6 +167,8 @@ std::string_view name_of(ExprOp op) noexcept {
     case ExprOp::tensor: return "tensor";
     case ExprOp::scalar: return "number";
     case ExprOp::reduce: return "reduce";
+    case ExprOp::random: return "random";
+    case ExprOp::unit: return "unit";
   }
   return "";
 }
@@ -271,6 +273,28 @@ Expr apply(ExprOp op, std::span<const Expr> operands) {
   d = kind == Kind::real ? d : op == ExprOp::divide ? Dtype::float64 : expr::as_real(d);
   if (d == Dtype::float64 && single_only(op)) wrong_dtype(op, operands, "float32 or float16 (cast it first)");
   return give(d, d);
+}
+
+namespace {
+
+Expr random_numbers(const Shape& shape, bool open, std::uint64_t seed, std::uint64_t offset) {
+  if (offset >> 61 != 0)
+    throw InvalidArgument("random: offset is " + std::to_string(offset) + "; needs less than 2^61");
+  static_cast<void>(element_count(shape));
+  const NodePtr words = make(ExprOp::random, Dtype::uint32, shape, {});
+  words->bits = seed;
+  words->offset = offset;
+  words->open = open;
+  return Expr(make(ExprOp::unit, Dtype::float32, shape, {words}));
+}
+
+}  // namespace
+
+Expr random(const Shape& shape, std::uint64_t seed, std::uint64_t offset) {
+  return random_numbers(shape, false, seed, offset);
+}
+Expr random(std::uint64_t seed, std::uint64_t offset) {
+  return random_numbers({}, true, seed, offset);
 }
 
 Expr cast(const Expr& x, Dtype dtype) {

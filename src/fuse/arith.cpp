@@ -175,6 +175,12 @@ Lanes Emit::single(ExprOp o, const Lanes* const* in) {
       return tanh(scaled);
     }
     case ExprOp::power: return power(x, y);
+    case ExprOp::unit:
+      return each_into([&](unsigned i) {
+        op(Op::SHF, {Tok::R, Tok::U32, Tok::HI}, {d[i], kZero, 8, x[i]});
+        op(Op::I2FP, {Tok::F32, Tok::U32}, {d[i], d[i]});
+        op(Op::FMUL, {}, {d[i], d[i], 0x1p-24F});
+      });
     default: missing(o, "float32");
   }
 }

@@ -169,7 +169,7 @@ class Maker {
       for (std::size_t k = 0; k < p_.tensors.size(); ++k) {
         const Operand& o = operands_[k];
         raw[u].emplace_back();
-        if (o.access == Access::uniform) continue;
+        if (o.access == Access::uniform || counts(p_.tensors[k])) continue;
         const unsigned count = o.access == Access::dense ? lanes : 1;
         raw[u][k] = load(b_, o.dtype, count, address[u][k], offset(o, u, lanes));
       }
@@ -179,7 +179,9 @@ class Maker {
       for (std::size_t k = 0; k < p_.tensors.size(); ++k) {
         const Operand& o = operands_[k];
         if (o.access == Access::uniform) continue;
-        loaded[k] = Emit(b_, o.access == Access::dense ? lanes : 1).unpack(o.dtype, raw[u][k]);
+        const unsigned count = o.access == Access::dense ? lanes : 1;
+        loaded[k] = counts(p_.tensors[k]) ? random(k, address[u][k], offset(o, u, lanes), count)
+                                          : Emit(b_, count).unpack(o.dtype, raw[u][k]);
         if (o.access == Access::splat) {
           for (unsigned j = 1; j < lanes; ++j) loaded[k][j] = loaded[k][0];
         }
@@ -193,6 +195,22 @@ class Maker {
       }
     }
   }
+  // The words of an item: `address` + offset is the index of its first element.
+  Lanes random(std::size_t tensor, VReg address, std::int64_t offset, unsigned lanes) {
+    VReg index = address;
+    if (offset != 0) {
+      const VReg by = b_.reg();
+      index = b_.reg(2);
+      b_.emit(Op::MOV, {}, {by, offset});
+      b_.emit(Op::IMAD_WIDE, {Tok::U32}, {index, by, 1, address});
+    }
+    VReg seed;
+    for (const Value& v : p_.values) {
+      if (v.op == ExprOp::random && v.leaf == static_cast<int>(tensor)) seed = values_->uniform_lanes(v.in[0], 1)[0];
+    }
+    return Emit(b_, lanes).random(seed, index);
+  }
+
   [[nodiscard]] std::int64_t offset(const Operand& o, unsigned u, unsigned lanes) const {
     return f_.flat ? std::int64_t{u} * kThreads * lanes * static_cast<std::int64_t>(size_of(o.dtype)) : 0;
   }
@@ -295,7 +313,8 @@ class Run {
     for (std::size_t k = 0; k < operands_.size(); ++k) {
       const bool constant = std::ranges::all_of(layout.axes, [&](const Axis& a) { return a.strides[k] == 0; });
       const bool output = k >= p_.tensors.size();
-      f.access.push_back(constant && !output                     ? Access::uniform
+      const bool indexed = !output && counts(operands_[k]);
+      f.access.push_back(constant && !output && !indexed         ? Access::uniform
                          : side_by_side && inner.strides[k] == 1 ? Access::dense
                          : side_by_side                          ? Access::splat
                                                                  : Access::strided);

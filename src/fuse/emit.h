@@ -41,6 +41,10 @@ class Emit {
   Lanes apply(ExprOp op, Dtype d, Dtype from, const Lanes* const* in);
   Lanes cast(Dtype from, Dtype to, const Lanes& x);
 
+  // A word of Philox4x32-10 for each lane: seed and index (program.h: kIndexBase) are pairs; `index` is lane 0's, a
+  // multiple of the lanes (of 4, if there are more), and lanes count up.
+  Lanes random(VReg seed, VReg index);
+
   // Between memory words ("raw": lanes packed, little end first) and lanes.
   Lanes unpack(Dtype d, const Lanes& raw);
   Lanes pack(Dtype d, const Lanes& x);

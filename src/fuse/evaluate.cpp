@@ -31,6 +31,8 @@ NodePtr clone(const NodePtr& n) {
   out->axes = n->axes;
   out->tensor = n->tensor;
   out->bits = n->bits;
+  out->offset = n->offset;
+  out->open = n->open;
   for (const NodePtr& in : n->inputs) out->inputs.push_back(clone(in));
   return out;
 }
@@ -161,7 +163,24 @@ void run_reduction(const NodePtr& node, const Tensor& to) {
   run_reduction(reduction_of(*node, laid, node->axes, node->keepdims, node->shape), to);
 }
 
+// Kernels of reductions make no random numbers: these become tensors, as large as the rows.
+void materialise_random(const NodePtr& node, const Shape& rows) {
+  for (NodePtr& in : node->inputs) {
+    if (in->op != ExprOp::random) {
+      materialise_random(in, rows);
+      continue;
+    }
+    const NodePtr words = clone(in);
+    if (words->open) words->shape = rows;
+    words->open = false;
+    const Tensor to = Tensor::empty(words->shape, words->dtype);
+    fuse::run_elementwise(fuse::program_of({{words, to}}, to.shape()));
+    in = Expr(to).node();
+  }
+}
+
 void run(const NodePtr& node, const Tensor& to) {
+  if (const NodePtr reduction = deepest_reduction(node)) materialise_random(node, reduction->inputs[0]->shape);
   while (const NodePtr reduction = deepest_reduction(node)) {
     if (reduction == node) return run_reduction(node, to);
     const Rows rows(*reduction);

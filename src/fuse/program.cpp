@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "src/shape.h"
+
 namespace nervanagpu::fuse {
 namespace {
 
@@ -23,22 +25,35 @@ class Lister {
       v.leaf = tensor(n.tensor, dropped);
     } else if (n.op == ExprOp::scalar) {
       v.leaf = number({n.bits, n.dtype});
+    } else if (n.op == ExprOp::random) {
+      const Shape& shape = n.open ? p_.shape : n.shape;
+      const Tensor index = Tensor::wrap(kIndexBase + 4 * n.offset, shape, row_major_strides(shape), Dtype::uint8);
+      Value seed;
+      seed.op = ExprOp::scalar;
+      seed.dtype = seed.from = Dtype::uint64;
+      seed.leaf = number({n.bits, Dtype::uint64});
+      v.in[0] = insert(seed);
+      v.leaf = tensor(index, dropped);
     } else {
       for (std::size_t i = 0; i < n.inputs.size(); ++i) v.in[i] = add(*n.inputs[i], dropped && n.op != ExprOp::reduce);
-      v.from = n.inputs.back()->dtype;
+      if (!n.inputs.empty()) v.from = n.inputs.back()->dtype;
     }
     if (n.op == ExprOp::reduce) {
       v.reduction = n.reduction;
       v.extra = n.ddof;
     }
-    const auto same = std::find(p_.values.begin(), p_.values.end(), v);
-    const auto index = static_cast<std::int16_t>(same - p_.values.begin());
-    if (same == p_.values.end()) p_.values.push_back(v);
+    const std::int16_t index = insert(v);
     seen_.push_back({&n, dropped, index});
     return index;
   }
 
  private:
+  std::int16_t insert(const Value& v) {
+    const auto same = std::find(p_.values.begin(), p_.values.end(), v);
+    const auto index = static_cast<std::int16_t>(same - p_.values.begin());
+    if (same == p_.values.end()) p_.values.push_back(v);
+    return index;
+  }
   std::int16_t tensor(const Tensor& t, bool dropped) {
     for (std::size_t i = 0; i < p_.tensors.size(); ++i) {
       const Tensor& o = p_.tensors[i];

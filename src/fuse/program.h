@@ -10,6 +10,13 @@
 
 namespace nervanagpu::fuse {
 
+// Random numbers count their elements: a view of bytes that are not there, whose addresses less this are four times the
+// counter, and the word. It is walked like any other operand, and never read.
+inline constexpr std::uint64_t kIndexBase = std::uint64_t{1} << 63;
+inline bool counts(const Tensor& t) {
+  return t.address() >= kIndexBase;
+}
+
 struct Value {
   ExprOp op = ExprOp::tensor;
   Dtype dtype = Dtype::float32;

@@ -107,7 +107,7 @@ Evaluator::Evaluator(Builder& b, const Program& p, std::vector<Operand> operands
     if (v.op == ExprOp::tensor) {
       uniform_[i] = operands_[static_cast<std::size_t>(v.leaf)].access == Access::uniform;
     } else {
-      uniform_[i] = v.op != ExprOp::reduce && std::ranges::all_of(v.in, [&](std::int16_t in) {
+      uniform_[i] = v.op != ExprOp::reduce && v.op != ExprOp::random && std::ranges::all_of(v.in, [&](std::int16_t in) {
                       return in < 0 || uniform_[static_cast<std::size_t>(in)];
                     });
     }
@@ -156,7 +156,7 @@ void Evaluator::compute_one(std::size_t i, unsigned lanes, const std::vector<Lan
   const Value& v = p_.values[i];
   if (uniform_[i]) {
     values[i] = uniform_lanes(static_cast<std::int16_t>(i), lanes);
-  } else if (v.op == ExprOp::tensor) {
+  } else if (v.op == ExprOp::tensor || v.op == ExprOp::random) {
     values[i] = loaded[static_cast<std::size_t>(v.leaf)];
   } else {
     const Lanes* in[3] = {};

@@ -119,3 +119,20 @@ def test_every_function_of_the_factory(rng: np.random.Generator) -> None:
         for axis in (None, 0, 1):
             got = getattr(gpu, name)(x, axis=axis).get()
             np.testing.assert_allclose(got, getattr(np, name)(a, axis=axis, keepdims=True), rtol=1e-5)
+
+
+def test_random_numbers_of_the_factory() -> None:
+    gpu = NervanaGPU(default_dtype=np.float32, seed=5)
+    A, B = gpu.empty((128, 32)), gpu.empty((128, 32))
+    A[:] = gpu.rand()
+    B[:] = gpu.rand()
+    assert 0 <= A.get().min() < 0.01
+    assert 0.99 < A.get().max() < 1
+    assert not np.array_equal(A.get(), B.get())
+    again = NervanaGPU(default_dtype=np.float32, seed=5)
+    B[:] = again.rand()
+    np.testing.assert_array_equal(A.get(), B.get())
+    B[:] = gpu.dropout(0.8) * A
+    kept = B.get() != 0
+    np.testing.assert_array_equal(B.get()[kept], A.get()[kept])
+    assert abs(kept.mean() - 0.8) < 0.03

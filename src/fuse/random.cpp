@@ -1,0 +1,78 @@
+// Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011), as src/philox.h and kernels/lib/philox.sass have it.
+#include "src/fuse/emit.h"
+
+namespace nervanagpu::fuse {
+
+using sass::kAlways;
+using sass::kZero;
+
+namespace {
+
+constexpr int kAnd = 0xc0, kXor3 = 0x96;
+
+// The four words of the block `counter` (a pair).
+std::array<VReg, 4> block_of(Builder& b, VReg seed, VReg counter) {
+  const VReg m0 = b.reg(), m1 = b.reg();
+  b.emit(Op::MOV, {}, {m0, 0xd2511f53U});
+  b.emit(Op::MOV, {}, {m1, 0xcd9e8d57U});
+  std::array<VReg, 2> key = {seed[0], seed[1]};
+  std::array<VReg, 4> r = {counter[0], counter[1], kZero, kZero};
+  for (int round = 0; round < 10; ++round) {
+    if (round > 0) {
+      const VReg k0 = b.reg(), k1 = b.reg();
+      b.emit(Op::IADD3, {}, {k0, key[0], 0x9e3779b9U, kZero});
+      b.emit(Op::IADD3, {}, {k1, key[1], 0xbb67ae85U, kZero});
+      key = {k0, k1};
+    }
+    const VReg p = b.reg(2), q = b.reg(2), x = b.reg(), y = b.reg();
+    b.emit(Op::IMAD_WIDE, {Tok::U32}, {p, r[0], m0, kZero});
+    b.emit(Op::IMAD_WIDE, {Tok::U32}, {q, r[2], m1, kZero});
+    b.emit(Op::LOP3, {Tok::LUT}, {x, q[1], r[1], key[0], kXor3, !kAlways});
+    b.emit(Op::LOP3, {Tok::LUT}, {y, p[1], r[3], key[1], kXor3, !kAlways});
+    r = {x, q[0], y, p[0]};
+  }
+  return r;
+}
+
+}  // namespace
+
+Lanes Emit::random(VReg seed, VReg index) {
+  // index less kIndexBase, in blocks of four
+  const VReg high = b.reg(), part = b.reg(), first = b.reg(2);
+  op(Op::LOP3, {Tok::LUT}, {high, index[1], 0x7fffffff, kZero, kAnd, !kAlways});
+  op(Op::SHF, {Tok::R, Tok::U64}, {first[0], index[0], 2, high});
+  op(Op::SHF, {Tok::R, Tok::U32, Tok::HI}, {first[1], kZero, 2, high});
+  Lanes out;
+  for (unsigned i = 0; i + 4 <= n; i += 4) {
+    VReg counter = first;
+    if (i > 0) {
+      const VPred carry = b.pred();
+      counter = b.reg(2);
+      op(Op::IADD3, {}, {counter[0], carry, first[0], std::int64_t{i / 4}, kZero});
+      op(Op::IADD3, {Tok::X}, {counter[1], first[1], kZero, kZero, carry, !kAlways});
+    }
+    const std::array<VReg, 4> words = block_of(b, seed, counter);
+    for (unsigned j = 0; j < 4; ++j) out[i + j] = words[j];
+  }
+  if (n >= 4) return out;
+  // Two lanes of one block, the first an even one, or any lane alone.
+  const std::array<VReg, 4> words = block_of(b, seed, first);
+  const VPred upper = b.pred();
+  op(Op::LOP3, {Tok::LUT}, {part, index[0], 2, kZero, kAnd, !kAlways});
+  op(Op::ISETP, {Tok::NE, Tok::U32, Tok::AND}, {upper, kAlways, part, kZero, kAlways});
+  const VReg even = b.reg(), odd = b.reg();
+  select(even, words[2], words[0], upper);
+  select(odd, words[3], words[1], upper);
+  out[0] = even;
+  out[1] = odd;
+  if (n == 2) return out;
+  const VPred second = b.pred();
+  const VReg bit = b.reg();
+  op(Op::LOP3, {Tok::LUT}, {bit, index[0], 1, kZero, kAnd, !kAlways});
+  op(Op::ISETP, {Tok::NE, Tok::U32, Tok::AND}, {second, kAlways, bit, kZero, kAlways});
+  out[0] = b.reg();
+  select(out[0], odd, even, second);
+  return out;
+}
+
+}  // namespace nervanagpu::fuse

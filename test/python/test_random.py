@@ -1,0 +1,94 @@
+"""Random numbers in expressions: the bits of Philox4x32-10, whatever they are part of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import nervanagpu as ng
+import numpy as np
+import pytest
+from nervanagpu import _core
+
+
+@pytest.fixture(autouse=True)
+def _verified() -> Iterator[None]:
+    _core.verify_generated(True)
+    ng.seed(0)
+    yield
+    _core.verify_generated(False)
+
+
+def philox(seed: int, counter: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Four words for each 64-bit counter."""
+    u = np.uint64
+    low, mask = u(0xFFFFFFFF), 0xFFFFFFFF
+    c = [counter & low, counter >> u(32), np.zeros_like(counter), np.zeros_like(counter)]
+    k0, k1 = seed & mask, seed >> 32
+    for _ in range(10):
+        p, q = c[0] * u(0xD2511F53), c[2] * u(0xCD9E8D57)
+        c = [(q >> u(32)) ^ c[1] ^ u(k0), q & low, (p >> u(32)) ^ c[3] ^ u(k1), p & low]
+        k0, k1 = (k0 + 0x9E3779B9) & mask, (k1 + 0xBB67AE85) & mask
+    return np.stack(c, -1).astype(np.uint32)
+
+
+def uniform(shape: tuple[int, ...], seed: int, offset: int = 0) -> np.ndarray[Any, Any]:
+    count = int(np.prod(shape, dtype=int))
+    blocks = (np.arange((count + 3) // 4, dtype=np.uint64) + np.uint64(offset)).astype(np.uint64)
+    words = philox(seed, blocks).reshape(-1)[:count].reshape(shape)
+    return (words >> 8).astype(np.float32) * np.float32(2.0**-24)
+
+
+@pytest.mark.parametrize("shape", [(1,), (5,), (1000,), (40000,), (3, 7), (33, 20, 3), ()], ids=str)
+@pytest.mark.parametrize(("seed", "offset"), [(0, 0), (0x123456789ABCDEF0, 7), (2**64 - 1, 2**33 - 2)])
+def test_the_words_of_philox(shape: tuple[int, ...], seed: int, offset: int) -> None:
+    np.testing.assert_array_equal(_core.random(shape, seed, offset).get(), uniform(shape, seed, offset))
+
+
+def test_the_same_numbers_in_any_expression(rng: np.random.Generator) -> None:
+    want = uniform((12, 40), 3)
+    r = _core.random((12, 40), 3, 0)
+    before = ng.launch_count()
+    a = rng.standard_normal((12, 40)).astype(np.float32)
+    np.testing.assert_array_equal(ng.where(r < 0.25, ng.array(a) * 2, 0).get(), np.where(want < 0.25, a * 2, 0))
+    assert ng.launch_count() == before + 1
+    y = ng.zeros((40, 12)).T
+    y[:] = r  # another order in memory
+    np.testing.assert_array_equal(y.get(), want)
+    half = ng.zeros((12, 40), np.float16)
+    half[:, ::2] = _core.random((12, 20), 3, 0)
+    np.testing.assert_array_equal(half.get()[:, ::2], uniform((12, 20), 3).astype(np.float16))
+    row = _core.random((40,), 3, 0) + ng.zeros((12, 40))
+    np.testing.assert_array_equal(row.get(), np.broadcast_to(uniform((40,), 3), (12, 40)))
+    np.testing.assert_allclose(ng.sum(_core.random((12, 40), 3, 0), 1).get(), want.sum(1), rtol=1e-6)
+
+
+def test_numbers_without_a_shape_take_any() -> None:
+    x = ng.zeros((7, 9))
+    x[:] = _core.random(None, 5, 0)
+    np.testing.assert_array_equal(x.get(), uniform((7, 9), 5))
+    x[:] = (_core.random(None, 5, 0) <= 0.5) * (x + 1)
+    want = uniform((7, 9), 5)
+    np.testing.assert_array_equal(x.get(), (want <= 0.5) * (want + 1))
+
+
+def test_calls_take_turns() -> None:
+    ng.seed(11)
+    first, second = ng.rand(5), ng.rand(3, 2)
+    np.testing.assert_array_equal(second.get(), uniform((3, 2), 11, 2))
+    np.testing.assert_array_equal(first.get(), uniform((5,), 11))
+    ng.seed(11)
+    np.testing.assert_array_equal(ng.rand(5).get(), first.get())
+    big = ng.rand(300, 300).get()
+    assert big.min() >= 0
+    assert big.max() < 1
+    assert abs(big.mean() - 0.5) < 0.01
+
+
+def test_errors() -> None:
+    with pytest.raises(ValueError, match="seed: value is -1"):
+        ng.seed(-1)
+    with pytest.raises(ValueError, match="negative"):
+        ng.rand(-3)
+    with pytest.raises(ValueError, match="offset"):
+        _core.random((3,), 0, 1 << 61)
