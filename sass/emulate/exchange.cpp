@@ -26,8 +26,8 @@ const Uop* shfl(Warp& w, const Uop* u) {
     const int clamp = static_cast<int>(c[l] & 31);
     const int segment = static_cast<int>(c[l] >> 8 & 31);
     const int last = (lane & segment) | (clamp & ~segment);
-    int from = lane;
-    bool ok = true;
+    int from = (lane & segment) | (amount & ~segment);  // kFromIndex
+    bool ok = from <= last;
     switch (x.kind) {
       case kFromUp:
         from = lane - amount;
@@ -41,7 +41,7 @@ const Uop* shfl(Warp& w, const Uop* u) {
         from = lane ^ amount;
         ok = from <= last;
         break;
-      default: from = (lane & segment) | (amount & ~segment); ok = from <= last;
+      default: break;
     }
     if (!ok) from = lane;
     if (ok) inside |= 1u << l;
