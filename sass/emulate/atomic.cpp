@@ -225,6 +225,9 @@ bool bind_atomic(const Inst& inst, Binding& b) {
   Type type = Type::kUnsigned;
   if (says(inst, "64") || says(inst, "U64") || says(inst, "S64")) x.bytes = 8;
   if (says(inst, "128")) b.refuse("128-bit atomics");
+  for (const char* vector : {"F16x4", "F16x8", "BF16x4", "BF16x8", "F32x2", "F32x4"}) {
+    if (says(inst, vector)) b.refuse("an atomic of several numbers");
+  }
   if (says(inst, "S32") || says(inst, "S64")) type = Type::kSigned;
   if (says(inst, "F32")) type = Type::kFloat;
   if (says(inst, "F64")) {

@@ -311,6 +311,8 @@ bool bind_control(const Inst& inst, Binding& b) {
     case Op::ENDCOLLECTIVE:
     case Op::CGAERRBAR:
     case Op::CCTL:
+    case Op::CCTLL:
+    case Op::PMTRIG:
     case Op::MEMBAR:
     case Op::ERRBAR:
       x.body = nop;  // memory is coherent here

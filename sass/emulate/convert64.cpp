@@ -1,4 +1,4 @@
-// Conversions that only sm_50 .. sm_62 have: I2I, and RRO, which brings an argument into the range of MUFU.
+// I2I, and what only sm_50 .. sm_62 have: RRO, which brings an argument into the range of MUFU.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -86,7 +86,7 @@ const Uop* rro(Warp& w, const Uop* u) {
 }  // namespace
 
 bool bind_convert64(const Inst& inst, Binding& b) {
-  if (inst.row->encoding != Encoding::k64) return false;
+  if (inst.row->encoding != Encoding::k64 && inst.op != Op::I2I) return false;
   Detail& x = b.detail;
   switch (inst.op) {
     case Op::I2I: {

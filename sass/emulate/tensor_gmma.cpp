@@ -66,7 +66,7 @@ const Uop* gmma(Warp& w, const Uop* u) {
   const bool floats = is_float(op.a);
   const unsigned first = w.index % 4 * tensor::kRows;
   u32 bad = 0;
-  const unsigned bytes = element_bits(op.a) / 8;
+  const unsigned bytes = element_bytes(op.a);
   if (op.registers_a) {
     collect_a(w, op.row_a, 4, unit.stored);
   } else if (!collect(w, u, descriptor(0), op.transposed_a, bytes, first, tensor::kRows, 0, unit.stored, bad)) {
@@ -81,7 +81,7 @@ const Uop* gmma(Warp& w, const Uop* u) {
   }
   const u64 descriptor_b = descriptor(2);  // with A in registers the first two are not read
   const auto collect_half = [&](unsigned half) {
-    return collect(w, u, descriptor_b, op.transposed_b, element_bits(op.b) / 8, 0, op.n, half, unit.stored, bad);
+    return collect(w, u, descriptor_b, op.transposed_b, element_bytes(op.b), 0, op.n, half, unit.stored, bad);
   };
   if (!collect_half(0)) return outside(w, u, "B", bad);
   const bool keep = predicate(w, op.keep_c) != 0;

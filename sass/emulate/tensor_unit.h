@@ -69,6 +69,10 @@ constexpr unsigned element_bits(TensorOp::Element e) {
     default: return 8;
   }
 }
+// What a transposed operand is made of; single bits are never transposed.
+constexpr unsigned element_bytes(TensorOp::Element e) {
+  return element_bits(e) < 8 ? 1 : element_bits(e) / 8;
+}
 constexpr bool is_float(TensorOp::Element e) {
   return e <= TensorOp::Element::kE5m2;
 }

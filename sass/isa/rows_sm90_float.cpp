@@ -101,6 +101,11 @@ constexpr void single(RowList<256>& t) {
           },
           {kD, a, b, kPs}, alu_pipe),
       0x009, "28ac");
+  // The sign of one factor times that of the other, of a product.
+  alu(t,
+      row(Op::FMNMX, kFromGA102, code128(0, {{82, 1, 1}}),
+          {kFtz, flag<Tok::kNAN>(Axis::kMode, 81), always<Tok::XORSIGN>(Axis::kMode2)}, {kD, a, b, kPs}, alu_pipe),
+      0x009, "28ac");
   alu(t, row(Op::FSEL, kFromTuring, {}, {kFtz}, {kD, a, b, kPs}, alu_pipe), 0x008, "28ac");
   alu(t, row(Op::FSET, kFromTuring, {}, {always<Tok::BF>(Axis::kPack), cmp, kFtz, kBool}, {kD, a, b, kPs}, alu_pipe),
       0x00a, "28ac");

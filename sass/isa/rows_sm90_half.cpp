@@ -42,7 +42,7 @@ constexpr Row formatted(Op op, const Format& f, Word fixed, std::initializer_lis
   return r;
 }
 
-constexpr void arithmetic(RowList<128>& t, const Format& f) {
+constexpr void arithmetic(RowList<192>& t, const Format& f) {
   const ArchMask own = f.bf16 ? kHopper : kFromTuring;  // bfloat16's sums and products; the others are older
   const ArchMask own_mma = f.bf16 ? kHopper : kFromAmpere;
   const Slot a = src_a().neg(0).abs(0).part({}, kPart);
@@ -78,11 +78,15 @@ constexpr void arithmetic(RowList<128>& t, const Format& f) {
       formatted(Op::HFMA2, f, code128(0, {{79, 1, 1}}), {mma}, {ftz, always<Tok::RELU>(Axis::kMode)},
                 {kD, wa, wb, wc, kPs.omit(kPT)}, own_mma),
       0x035, "2468ace", kFmaBits);
-  alu(t, formatted(Op::HMNMX2, f, {}, {}, {kFtz, flag<Tok::kNAN>(Axis::kMode, 81)}, {kD, a, b, kPs}, kFromAmpere),
+  const Mod nan = flag<Tok::kNAN>(Axis::kMode, 81);
+  alu(t, formatted(Op::HMNMX2, f, {}, {}, {kFtz, nan}, {kD, a, b, kPs}, kFromAmpere), 0x040, "28ac");
+  alu(t,
+      formatted(Op::HMNMX2, f, code128(0, {{82, 1, 1}}), {}, {kFtz, nan, always<Tok::XORSIGN>(Axis::kMode2)},
+                {kD, a, b, kPs}, kFromGA102),
       0x040, "28ac");
 }
 
-constexpr void compares(RowList<128>& t, const Format& f) {
+constexpr void compares(RowList<192>& t, const Format& f) {
   const Slot a = src_a().neg(0).abs(0).part({}, kPart);
   const Slot c = src_c(f.imm).neg(0).abs(0).part({}, kPart);
   const ArchMask own = f.bf16 ? kHopper : kFromTuring;
@@ -99,7 +103,7 @@ constexpr void compares(RowList<128>& t, const Format& f) {
 // clang-format on
 
 constexpr auto build() {
-  RowList<128> t;
+  RowList<192> t;
   arithmetic(t, half());
   arithmetic(t, bfloat(85));
   compares(t, half());

@@ -22,6 +22,11 @@ constexpr Enum kAtomicType[] = {{Tok::kNone, 0}, {Tok::S32, 1}, {Tok::k64, 2}, {
 constexpr Enum kSharedType[] = {{Tok::kNone, 0}, {Tok::S32, 1}, {Tok::k64, 2}};
 constexpr Enum kAtomicFloat[] = {
     {Tok::F16x2_RN, 0}, {Tok::BF16x2_RN, 3}, {Tok::F32_FTZ_RN, 9}, {Tok::F32_RN, 12}, {Tok::F64_RN, 15}};
+// Several floats at once, each added by itself.
+constexpr Enum kAtomicVector[] = {{Tok::F16x4_RN, 1},  {Tok::F16x8_RN, 2},      {Tok::BF16x4_RN, 4},
+                                  {Tok::BF16x8_RN, 5}, {Tok::F32x2_FTZ_RN, 10}, {Tok::F32x4_FTZ_RN, 11},
+                                  {Tok::F32x2_RN, 13}, {Tok::F32x4_RN, 14}};
+constexpr Enum kVectorFunction[] = {{Tok::ADD, 0}, {Tok::MIN, 1}, {Tok::MAX, 2}};
 constexpr Enum kCasType[] = {{Tok::kNone, 0}, {Tok::k64, 2}};
 constexpr Enum kCas[] = {{Tok::CAS, 0}, {Tok::CAST_SPIN, 3}};
 constexpr Enum kMatrix[] = {{Tok::M88, 0}, {Tok::MT88, 1}};
@@ -63,7 +68,7 @@ constexpr Slot narrow(unsigned ureg_at) {
   return narrow().uniform(bits(ureg_at, 6));
 }
 
-constexpr void global(RowList<128>& t) {
+constexpr void global(RowList<160>& t) {
   const Mod prefetch{Axis::kPrefetch, bits(68, 2), kPrefetchSize};
   const Slot out = pred(81).def().omit(kPT);
   const Slot data = gpr(32).wide(Width::kSize).read_late();
@@ -86,7 +91,7 @@ constexpr void global(RowList<128>& t) {
             {plain(bits(32, 32)), gpr(64).wide(Width::kSize).read_late()}, kStore));
 }
 
-constexpr void shared(RowList<128>& t) {
+constexpr void shared(RowList<160>& t) {
   const Slot data = gpr(32).wide(Width::kSize).read_late();
   const Field scale = bits(78, 2);
   t.add(row(Op::LDS, kFromTuring, code128(0x984), {kSizeMod}, {kD, narrow().part(scale, kIndexScale)}, kSharedLoad));
@@ -111,7 +116,7 @@ constexpr void shared(RowList<128>& t) {
   t.add(row(Op::STSM, kHopper, code128(0x844 | kU), {b16, matrix, count}, {narrow(64), matrices}, kSharedStore));
 }
 
-constexpr void copies(RowList<128>& t) {
+constexpr void copies(RowList<160>& t) {
   constexpr Traits copy{.unit = Unit::kMemGlobal, .late = true};
   const Slot target = keep_sign(address(bits(16, 8), bits(44, 20)).read_late());
   const Slot source = described(64, bits(32, 12));
@@ -128,7 +133,7 @@ constexpr void copies(RowList<128>& t) {
   t.add(row(Op::LDGDEPBAR, kFromAmpere, code128(0x9af), {}, {}, barrier));
 }
 
-constexpr void constants(RowList<128>& t) {
+constexpr void constants(RowList<160>& t) {
   constexpr Traits ldc{.unit = Unit::kMemConst, .ready = Ready::kScoreboard, .late = true};
   constexpr Traits uldc{.unit = Unit::kMemConst, .write_sb = true};
   Slot indexed = constant(bits(38, 16), 0, bits(54, 5)).indexed(bits(24, 8)).read_late();
@@ -146,7 +151,7 @@ constexpr void constants(RowList<128>& t) {
   t.add(u);
 }
 
-constexpr void atomics(RowList<128>& t) {
+constexpr void atomics(RowList<160>& t) {
   const Mod function{Axis::kFunction, bits(87, 4), kAtomic};
   const Mod red{Axis::kFunction, bits(87, 3), kRedFunction};
   const Mod type{Axis::kType, bits(73, 3), kAtomicType};
@@ -177,6 +182,20 @@ constexpr void atomics(RowList<128>& t) {
             {described(64), b}, kStore));
   t.add(row(Op::REDG, kHopper, code128(0x9a6 | kU) | red_desc, {kWide, add, kEviction, float_type, kStoreOrderMod},
             {described(64), b}, kStore));
+  const Mod vector{Axis::kType, bits(73, 4), kAtomicVector};
+  const Mod vector_function{Axis::kFunction, bits(88, 2), kVectorFunction};
+  t.add(row(Op::ATOMG, kHopper, code128(0x9a3 | kU) | desc, {kWide, vector_function, kEviction, vector, kStoreOrderMod},
+            {out, d, described(64), b}, kLoad));
+  t.add(row(Op::REDG, kHopper, code128(0x9a6 | kU) | red_desc,
+            {kWide, vector_function, kEviction, vector, kStoreOrderMod}, {described(64), b}, kStore));
+  const Word sixteen = code128(0, {{73, 3, 4}});
+  const Mod b128 = always<Tok::k128>(Axis::kType);
+  t.add(row(Op::ATOMG, kHopper, code128(0x9a8 | kU, {{90, 1, 1}}) | desc | sixteen,
+            {kWide, always<Tok::EXCH>(Axis::kFunction), kEviction, b128, kStoreOrderMod}, {out, d, described(64), b},
+            kLoad));
+  t.add(row(Op::ATOMG, kHopper, code128(0x3a9) | kE | sixteen,
+            {kWide, always<Tok::CAS>(Axis::kFunction), kEviction, b128, kStoreOrderMod}, {out, d, plain(), b, c},
+            kLoad));
   const Slot shared = narrow().part(bits(78, 2), kIndexScale);
   const Slot shared_u = narrow(64).part(bits(78, 2), kIndexScale);
   t.add(row(Op::ATOMS, kFromAmpere, code128(0x38c), {function, {Axis::kType, bits(73, 3), kSharedType}}, {d, shared, b},
@@ -191,7 +210,7 @@ constexpr void atomics(RowList<128>& t) {
             {}, cctl));
 }
 
-constexpr void lanes(RowList<128>& t) {
+constexpr void lanes(RowList<160>& t) {
   const Mod shuffle{Axis::kDirection, bits(58, 2), kShuffle};
   const Slot out = pred(81).def();
   const Slot d = gpr(16).def();
@@ -217,7 +236,7 @@ constexpr void lanes(RowList<128>& t) {
 // clang-format on
 
 constexpr auto build() {
-  RowList<128> t;
+  RowList<160> t;
   global(t);
   shared(t);
   copies(t);

@@ -21,6 +21,8 @@ constexpr Enum kUpper[] = {{Tok::H1, 1}};
 constexpr Enum kSign[] = {{Tok::SIGN, 0}};
 constexpr Enum kPackRound[] = {{Tok::kNone, 0}, {Tok::RZ, 3}};
 constexpr Enum kToByte[] = {{Tok::U8, 0}, {Tok::S8, 1}};
+constexpr Enum kToSmall[] = {{Tok::U8, 0}, {Tok::S8, 1}, {Tok::U16, 2}, {Tok::S16, 3}};
+constexpr Enum kCacheOp[] = {{Tok::PF1, 0}, {Tok::PF2, 1}, {Tok::WB, 2}, {Tok::IV, 3}, {Tok::RS, 5}};
 constexpr Enum kRoundByte[] = {{Tok::kNone, 0}, {Tok::TRUNC, 3}};
 constexpr Enum kReduceBar[] = {{Tok::RED_POPC, 0}, {Tok::RED_AND, 1}, {Tok::RED_OR, 2}};
 constexpr Enum kMufuHalf[] = {{Tok::COS, 0}, {Tok::SIN, 1}, {Tok::EX2, 2},  {Tok::LG2, 3},
@@ -93,6 +95,16 @@ constexpr void conversions(RowList<96>& t) {
            flag<Tok::RELU>(Axis::kSat, 75)},
           {kD, src_a(), src_b(ImmFormat::kF32), src_c()}, kAluPipe),
       0x043, "2");
+  RowList<8> narrowing;
+  alu(narrowing,
+      row(Op::I2I, kFromTuring, {},
+          {{Axis::kDstType, bits(76, 2), kToSmall}, always<Tok::S32>(Axis::kSrcType), always<Tok::SAT>(Axis::kSat)},
+          {kD, src_b()}, kAluPipe),
+      0x038, "28ac");
+  for (Row r : narrowing.all()) {
+    r.slot_array[1].reuse_slot = Operand::kNoSlot;
+    t.add(r);
+  }
   // Halves in the upper part of the source; reciprocals of the upper word of a double, of a constant.
   Slot upper = slow(gpr(32).neg(63).abs(62));
   upper.sub = bits(60, 2);
@@ -154,6 +166,7 @@ constexpr void memory(RowList<96>& t) {
             {always<Tok::POPC_INC>(Axis::kFunction), always<Tok::k32>(Axis::kType)}, {kD, counter}, shared));
   const Slot address64 = address(bits(24, 8), bits(40, 24)).base(Width::k2).read_late();
   const Slot address32 = address(bits(24, 8), bits(40, 24)).read_late();
+  t.add(row(Op::CCTLL, kFromTuring, code128(0x990), {{Axis::kFunction, bits(87, 3), kCacheOp}}, {address32}, cctl));
   const Mod space{Axis::kMode, bits(73, 2), kSpaces};
   t.add(row(Op::QSPC, kHopper, code128(0x3aa, {{72, 1, 1}}), {always<Tok::E>(Axis::kWide), space}, {kPd, kD, address64},
             global));

@@ -44,6 +44,8 @@ constexpr void flow(RowList<48>& t) {
   t.add(row(Op::JMX, kHopper, code128(0x94c), {{Axis::kMode, bits(85, 2), kDepth}},
             {kP, gpr(24).wide(Width::k2), imm(bits(16, 8, 34, 48), ImmFormat::kSigned).scaled(2).omit(0).glue()},
             {.unit = Unit::kBranch, .ends = true}));
+  // Counts for a profiler.
+  t.add(row(Op::PMTRIG, kFromTuring, code128(0x801), {}, {kP, imm(bits(32, 16))}, kFlow));
   // Sums of a quad's lanes, each with signs of its own: derivatives.
   t.add(row(
       Op::FSWZADD, kFromTuring, code128(0x822),

@@ -162,8 +162,17 @@ std::uint8_t width_of(Width w, const Inst& inst) {
       case Tok::k64:
       case Tok::U64:
       case Tok::S64:
-      case Tok::F64: return 2;
-      case Tok::k128: return 4;
+      case Tok::F64:
+      case Tok::F64_RN:
+      case Tok::F16x4_RN:
+      case Tok::BF16x4_RN:
+      case Tok::F32x2_RN:
+      case Tok::F32x2_FTZ_RN: return 2;
+      case Tok::k128:
+      case Tok::F16x8_RN:
+      case Tok::BF16x8_RN:
+      case Tok::F32x4_RN:
+      case Tok::F32x4_FTZ_RN: return 4;
       default: return 1;
     }
   };

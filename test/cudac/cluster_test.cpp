@@ -94,7 +94,7 @@ TEST_P(ClusterProgram, AsynchronousReduction) {
 
 TEST_P(ClusterProgram, MulticastPipeline) {
   for (const int tiles : {1, 3, 10}) {
-    const auto in = integers<std::uint32_t>(static_cast<std::size_t>(2 * tiles * 256));
+    const auto in = integers<std::uint32_t>(512 * static_cast<std::size_t>(tiles));
     const auto out = blank<std::uint32_t>(4 * 64);
     launch("multicast", {4, 1, 1}, {96, 1, 1}, 0, array(in), out, tiles);
     std::vector<std::uint32_t> want(4 * 64);
@@ -146,8 +146,8 @@ TEST_P(ClusterProgram, DependentGrids) {
   const auto in = integers<std::uint32_t>(std::size_t{3} * 64);
   const auto data = array(in);
   for (int i = 0; i < 2; ++i) launch("dependent", {3, 1, 1}, {64, 1, 1}, 0, data);
-  std::vector<std::uint32_t> want;
-  for (const std::uint32_t v : in) want.push_back(v + 14);
+  std::vector<std::uint32_t> want = in;
+  for (std::uint32_t& v : want) v += 14;
   expect_equal("dependent", get(data), want);
 }
 

@@ -55,6 +55,15 @@ TEST(Operations, Integer) {
          return Out{static_cast<u32>(wide >> 32) + i[1] + static_cast<u32>(low >> 32), static_cast<u32>(low)};
        }},
       {{"IABS R0, R10"}, [](const In& i) { return Out{s(i[0]) < 0 ? 0 - i[0] : i[0]}; }},
+      {{"I2I.U8.S32.SAT R0, R10", "I2I.S16.S32.SAT R1, R10"},
+       [](const In& i) {
+         return Out{static_cast<u32>(std::clamp(s(i[0]), 0, 255)),
+                    static_cast<u32>(std::clamp(s(i[0]), -32768, 32767))};
+       }},
+      {{"I2I.S8.S32.SAT R0, R10", "I2I.U16.S32.SAT R1, R10"},
+       [](const In& i) {
+         return Out{static_cast<u32>(std::clamp(s(i[0]), -128, 127)), static_cast<u32>(std::clamp(s(i[0]), 0, 65535))};
+       }},
       {{"VIMNMX R0, R10, R11, PT", "VIMNMX.U32 R1, R10, R11, !PT"},
        [](const In& i) {
          return Out{static_cast<u32>(std::min(s(i[0]), s(i[1]))), std::max(i[0], i[1])};
