@@ -197,10 +197,41 @@ void CudaDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const 
   std::array<void*, 5> extra = {cuda::kLaunchBuffer, const_cast<std::byte*>(params.data()), cuda::kLaunchBufferSize,
                                 &size, cuda::kLaunchEnd};
   log_.add(kernel.name(), grid);
-  check(driver_.launch(functions_[kernel.index], grid.x, grid.y, grid.z, kernel.manifest().threads, 1, 1,
-                       kernel.dynamic_shared(), stream_of(stream), nullptr, extra.data()),
-        ("cuLaunchKernel of " + kernel.name()).c_str());
+  const bool early = kernel.manifest().programmatic && driver_.launch_ex != nullptr;
+  if (grid.cluster <= 1 && !early) {
+    check(driver_.launch(functions_[kernel.index], grid.x, grid.y, grid.z, kernel.manifest().threads, 1, 1,
+                         kernel.dynamic_shared(), stream_of(stream), nullptr, extra.data()),
+          ("cuLaunchKernel of " + kernel.name()).c_str());
+  } else {
+    launch_ex(kernel, grid, extra.data(), stream);
+  }
   if (sync_launches_) synchronize(stream);
+}
+
+void CudaDevice::launch_ex(const Kernel& kernel, const Grid& grid, void** extra, StreamId stream) {
+  if (driver_.launch_ex == nullptr) throw Error("kernel " + kernel.name() + ": this driver has no cuLaunchKernelEx");
+  std::array<cuda::LaunchAttribute, 2> attributes;
+  cuda::LaunchConfig config;
+  config.grid_x = grid.x;
+  config.grid_y = grid.y;
+  config.grid_z = grid.z;
+  config.block_x = kernel.manifest().threads;
+  config.shared = kernel.dynamic_shared();
+  config.stream = stream_of(stream);
+  config.attributes = attributes.data();
+  if (grid.cluster > 1) {
+    cuda::LaunchAttribute& a = attributes[config.count++];
+    a.id = cuda::kClusterDimension;
+    a.value[0] = grid.cluster;
+    a.value[1] = a.value[2] = 1;
+  }
+  if (kernel.manifest().programmatic) {
+    cuda::LaunchAttribute& a = attributes[config.count++];
+    a.id = cuda::kProgrammaticSerialization;
+    a.value[0] = 1;
+  }
+  check(driver_.launch_ex(&config, functions_[kernel.index], nullptr, extra),
+        ("cuLaunchKernelEx of " + kernel.name()).c_str());
 }
 
 // A kernel that states its cluster is launched like any other; the driver only wants to be asked for large ones.

@@ -53,6 +53,7 @@ class CudaDevice final : public Device, private PoolBacking {
  private:
   static constexpr std::uint32_t kPortableCluster = 8;  // CTAs; more have to be allowed
   void allow_cluster(cuda::Function function, const sass::KernelImage& k);
+  void launch_ex(const Kernel& kernel, const Grid& grid, void** extra, StreamId stream);
   class Bound;
   class DriverModule;
   class Relaxed;

@@ -38,6 +38,24 @@ inline void* const kLaunchEnd = nullptr;
 inline void* const kLaunchBuffer = reinterpret_cast<void*>(1);
 inline void* const kLaunchBufferSize = reinterpret_cast<void*>(2);
 
+// CUlaunchAttributeID
+inline constexpr int kClusterDimension = 4;
+inline constexpr int kProgrammaticSerialization = 6;  // may begin before the work ahead of it has ended
+
+struct LaunchAttribute {  // CUlaunchAttribute
+  int id = 0;
+  int pad = 0;
+  std::uint32_t value[16] = {};
+};
+struct LaunchConfig {  // CUlaunchConfig
+  unsigned grid_x = 1, grid_y = 1, grid_z = 1;
+  unsigned block_x = 1, block_y = 1, block_z = 1;
+  unsigned shared = 0;
+  Stream stream = nullptr;
+  LaunchAttribute* attributes = nullptr;
+  unsigned count = 0;
+};
+
 // X(member, symbol, parameters): the symbols carry the version whose parameters these are.
 // clang-format off
 #define NG_DRIVER_CALLS(X)                                                                        \
@@ -84,6 +102,8 @@ inline void* const kLaunchBufferSize = reinterpret_cast<void*>(2);
   X(error_text,           "cuGetErrorString",          (Status status, const char** text))
 // Those that a driver may lack; then the member is null.
 #define NG_DRIVER_OPTIONAL_CALLS(X)                                                               \
+  X(launch_ex,            "cuLaunchKernelEx",          (const LaunchConfig* config, Function function, void** params, \
+                                                        void** extra))                            \
   X(encode_tiled,         "cuTensorMapEncodeTiled",    (void* map, int type, unsigned rank, void* address, \
                                                         const std::uint64_t* sizes, const std::uint64_t* strides, \
                                                         const unsigned* box, const unsigned* steps, int interleave, \

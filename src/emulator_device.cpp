@@ -150,6 +150,7 @@ void EmulatorDevice::launch(const Kernel& kernel, const Grid& grid, std::span<co
   launch.grid = {grid.x, grid.y, grid.z};
   launch.block = {kernel.manifest().threads, 1, 1};
   launch.dynamic_shared = kernel.dynamic_shared();
+  launch.cluster = grid.cluster;
   launch.params = params;
   run(kernel.name(), loaded(kernel), launch);
 }

@@ -61,6 +61,16 @@ Status Expander::front_matter(const Statement& s, const Place& place) {
     m.cluster = static_cast<std::uint32_t>(*v);
     return Done{};
   }
+  if (d == "launch") {
+    if (m.arch < Arch::sm_90a) {
+      return fail(s, place, s.text_col, std::string(info(m.arch).name) + " has no programmatic launch; sm_90a has");
+    }
+    if (s.text != "programmatic") {
+      return fail(s, place, s.text_col, ".launch is `" + std::string(s.text.substr(0, 40)) + "`; needs programmatic");
+    }
+    m.programmatic = true;
+    return Done{};
+  }
   if (d == "threads" || d == "shared" || d == "regs") {
     const std::int64_t low = d == "shared" ? 0 : 1;
     const std::int64_t high = d == "threads" ? 1024 : d == "regs" ? 255 : info(m.arch).max_shared;

@@ -166,8 +166,18 @@ std::uint32_t barriers_needed(std::span<const Line> lines) {
   return count;
 }
 
+// A kernel that may start early has to wait somewhere.
+Status check_launch(const Program& program) {
+  const auto waits = [](const Line& line) { return line.inst.op == Op::ACQBULK; };
+  if (!program.manifest.programmatic || std::ranges::any_of(program.lines, waits)) return Done{};
+  return error("kernel " + program.manifest.name +
+               ": .launch programmatic starts it before the work ahead has ended; needs an ACQBULK before the first "
+               "access to global memory");
+}
+
 Result<KernelImage> encode_kernel(const Program& program) {
   const Manifest& m = program.manifest;
+  if (auto ok = check_launch(program); !ok) return ok.error();
   const Encoding encoding = info(m.arch).encoding;
   if (auto ok = check_end(program); !ok) return ok.error();
   const auto registers = declared_registers(program);

@@ -31,6 +31,7 @@ class Reader {
     number("shared", m_.shared);
     number("registers", m_.registers);
     if (at("cluster")) count(m_.cluster);
+    if (at("launch")) launch();
     while (at("needs")) {
       m_.needs.emplace_back();
       value(m_.needs.back());
@@ -74,6 +75,13 @@ class Reader {
   void value(std::string& to) {
     field(to);
     advance();
+  }
+
+  void launch() {
+    std::string how;
+    value(how);
+    if (!failed_ && how != "programmatic") fail(in_.fail("launch is '" + how + "', not 'programmatic'"));
+    m_.programmatic = true;
   }
 
   void string(std::string_view key, std::string& to) {
@@ -173,6 +181,7 @@ std::string manifest_text(const Manifest& m) {
   line("shared", std::to_string(m.shared));
   line("registers", std::to_string(m.registers));
   if (m.cluster > 1) line("cluster", std::to_string(m.cluster));
+  if (m.programmatic) line("launch", quoted("programmatic"));
   for (const std::string& need : m.needs) line("needs", quoted(need));
   line("accum", quoted(m.accum));
   line("bound", quoted(m.bound));

@@ -49,6 +49,7 @@ struct Manifest {
   std::uint32_t shared = 0;              // bytes of shared memory of a CTA
   std::uint32_t registers = 0;           // 0: as many as the code uses
   std::uint32_t cluster = 1;             // CTAs of a cluster, along x
+  bool programmatic = false;             // may be launched before the work ahead has ended: it waits by ACQBULK
   std::vector<std::string> needs;        // conditions a problem must satisfy, one expression each
   std::string accum;                     // order class: equal class means bitwise equal results
   std::string bound;                     // error bound

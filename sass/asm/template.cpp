@@ -117,8 +117,8 @@ class Cleaner {
 };
 
 // clang-format off
-constexpr std::array<std::string_view, 27> kDirectives = {
-    "kernel", "arch", "variants", "param", "threads", "shared", "regs", "cluster", "needs", "accum", "bound",
+constexpr std::array<std::string_view, 28> kDirectives = {
+    "kernel", "arch", "variants", "param", "threads", "shared", "regs", "cluster", "needs", "accum", "bound", "launch",
     "let", "default", "for", "if", "elif", "else", "end", "macro", "include", "error", "assert",
     "reg", "ureg", "pred", "upred", "free",
 };

@@ -23,6 +23,9 @@ bool misuse(Warp& w, const Uop* u, std::string what) {
 
 const Uop* arrive(Warp& w, const Uop* u) {
   Cta& cta = *w.cta;
+  if (!cta.grid->launch.in_clusters(*cta.grid->kernel)) {
+    return fault(w, u, kLanes, "illegal instruction: the kernel states no cluster and was launched without one");
+  }
   if ((w.cluster_owed & w.exec) != 0 &&
       !misuse(w, u, "the warp arrives at the cluster barrier again and has not waited")) {
     return nullptr;

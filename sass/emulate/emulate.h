@@ -100,6 +100,8 @@ struct Launch {
   std::span<const std::byte> params;
   Mode mode = Mode::kFast;
   unsigned threads = 0;  // host threads; 0: all cores
+  std::uint32_t cluster = 0;  // CTAs of a cluster along x; 0: what the kernel states
+  [[nodiscard]] bool in_clusters(const Kernel& kernel) const;  // else there is no cluster barrier
 };
 
 // Returns when the grid is done. A fault (out of bounds, illegal instruction, deadlock) ends the grid: the Diag names

@@ -25,15 +25,20 @@ std::uint64_t volume(const Dim3& d) {
   return std::uint64_t{d.x} * d.y * d.z;
 }
 
+std::array<std::uint32_t, 3> cluster_of(const Kernel& kernel, const Launch& launch) {
+  return launch.cluster == 0 ? kernel.cluster : std::array<std::uint32_t, 3>{launch.cluster, 1, 1};
+}
+
 // What ptxas reads of the cluster: whether the kernel states one, its size, the reciprocals of it, that turn a CTA's index
 // into a cluster's, and how many there are.
 template <class Put>
 void put_cluster(const Kernel& kernel, const Launch& launch, Put put) {
   const std::uint32_t grid[3] = {launch.grid.x, launch.grid.y, launch.grid.z};
-  put(0x140, kernel.explicit_cluster ? 1u : 0u);
+  const std::array<std::uint32_t, 3> cluster = cluster_of(kernel, launch);
+  put(0x140, launch.in_clusters(kernel) ? 1u : 0u);
   std::uint32_t count = 1;
   for (std::size_t i = 0; i < 3; ++i) {
-    const std::uint32_t n = kernel.cluster[i];
+    const std::uint32_t n = cluster[i];
     put(0x144 + 4 * i, n);
     put(0x150 + 4 * i, 1.0F / static_cast<float>(n));
     put(0x15c + 4 * i, grid[i] / n);
@@ -89,7 +94,8 @@ class Runner {
   explicit Runner(Grid& grid) : grid_(grid), checked_(grid.launch.mode == Mode::kChecked) {
     const Kernel& k = *grid.kernel;
     threads_ = static_cast<std::uint32_t>(volume(grid.launch.block));
-    cluster_.ctas.resize(std::size_t{k.cluster[0]} * k.cluster[1] * k.cluster[2]);
+    const std::array<std::uint32_t, 3> c = cluster_of(k, grid.launch);
+    cluster_.ctas.resize(std::size_t{c[0]} * c[1] * c[2]);
     for (Cta& cta : cluster_.ctas) {
       cta.grid = &grid;
       cta.cluster = &cluster_;
@@ -103,7 +109,7 @@ class Runner {
   }
 
   void run_all() {
-    const std::array<std::uint32_t, 3>& c = grid_.kernel->cluster;
+    const std::array<std::uint32_t, 3> c = cluster_of(*grid_.kernel, grid_.launch);
     const Dim3 g{grid_.launch.grid.x / c[0], grid_.launch.grid.y / c[1], grid_.launch.grid.z / c[2]};  // in clusters
     const std::uint64_t total = volume(g);
     grid_.runners.fetch_add(1);
@@ -266,7 +272,8 @@ Status check_launch(const Kernel& k, const Launch& l) {
       l.grid.z > 65535) {
     return bad("grid of " + triple({l.grid.x, l.grid.y, l.grid.z}) + "; at most (2147483647,65535,65535), none 0");
   }
-  const std::array<std::uint32_t, 3>& c = k.cluster;
+  if (l.cluster != 0 && k.explicit_cluster) return bad("it states its cluster; the launch asks for another");
+  const std::array<std::uint32_t, 3> c = cluster_of(k, l);
   if (l.grid.x % c[0] != 0 || l.grid.y % c[1] != 0 || l.grid.z % c[2] != 0) {
     return bad("grid of " + triple({l.grid.x, l.grid.y, l.grid.z}) + "; it must be a multiple of the cluster, " +
                triple(c) + " CTAs");
@@ -295,6 +302,10 @@ Status check_launch(const Kernel& k, const Launch& l) {
 }
 
 }  // namespace
+
+bool Launch::in_clusters(const Kernel& kernel) const {
+  return kernel.explicit_cluster || cluster > 1;
+}
 
 std::string place(const Kernel& kernel, std::uint32_t index, const Cta& cta, std::uint32_t warp, unsigned lane) {
   std::string text = "kernel " + kernel.name;
@@ -349,8 +360,8 @@ Result<Report> run(const Kernel& kernel, Memory& memory, const Launch& launch) {
   grid.launch = launch;
   grid.constants = constants_of(kernel, launch);
   std::uint64_t threads = launch.threads != 0 ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
-  threads = std::min(threads,
-                     volume(launch.grid) / (std::uint64_t{kernel.cluster[0]} * kernel.cluster[1] * kernel.cluster[2]));
+  const std::array<std::uint32_t, 3> c = cluster_of(kernel, launch);
+  threads = std::min(threads, volume(launch.grid) / (std::uint64_t{c[0]} * c[1] * c[2]));
   std::vector<std::thread> pool;
   for (std::uint64_t i = 1; i < threads; ++i) pool.emplace_back([&grid] { Runner(grid).run_all(); });
   Runner(grid).run_all();

@@ -123,6 +123,36 @@ TEST_F(CudaDeviceTest, AFailedKernelIsLatchedWithItsName) {
   EXPECT_EQ(fake.calls("cuMemcpyHtoD_v2"), copies);
 }
 
+TEST_F(CudaDeviceTest, ClustersAndProgrammaticLaunchesAreAskedOfTheDriver) {
+  CudaDevice d = open();
+  const Kernel& plain = a_kernel(d);
+  d.launch(plain, {4, 1, 1, 2}, params(plain), 0);
+  using Attributes = std::map<int, std::vector<std::uint32_t>>;
+  EXPECT_EQ(fake.launches.back().attributes, (Attributes{{cuda::kClusterDimension, {2, 1, 1}}}));
+  d.launch(plain, {4, 1, 1, 1}, params(plain), 0);  // a cluster of one is none
+  EXPECT_EQ(fake.calls("cuLaunchKernel"), 1);
+  const Kernel& early = *d.registry().of_op("hgemm_cluster").front();
+  ASSERT_TRUE(early.manifest().programmatic);
+  d.launch(early, {3, 2, 1, 3}, params(early), 0);
+  const FakeDriver::Launch& l = fake.launches.back();
+  EXPECT_EQ(l.kernel, early.name());
+  EXPECT_EQ(l.block, early.manifest().threads);
+  EXPECT_EQ(l.shared, early.dynamic_shared());
+  EXPECT_EQ(l.params.size(), params(early).size());
+  EXPECT_EQ(l.attributes,
+            (Attributes{{cuda::kClusterDimension, {3, 1, 1}}, {cuda::kProgrammaticSerialization, {1, 0, 0}}}));
+}
+
+TEST_F(CudaDeviceTest, AnOldDriverStartsKernelsInOrderAndHasNoClusters) {
+  fake.forget_launch_ex();
+  CudaDevice d = open();
+  const Kernel& early = *d.registry().of_op("hgemm_cluster").front();
+  d.launch(early, {1, 1, 1}, params(early), 0);
+  EXPECT_EQ(fake.calls("cuLaunchKernel"), 1);
+  expect_error<Error>([&] { d.launch(early, {2, 1, 1, 2}, params(early), 0); },
+                      "kernel " + early.name() + ": this driver has no cuLaunchKernelEx");
+}
+
 TEST_F(CudaDeviceTest, ASynchronisationClearsTheLog) {
   CudaDevice d = open();
   const Kernel& k = a_kernel(d);

@@ -202,16 +202,8 @@ cuda::Status function_set(cuda::Function, int, int) {
   NG_ENTER("cuFuncSetAttribute");
   return 0;
 }
-cuda::Status launch(cuda::Function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-                    unsigned shared, cuda::Stream stream, void** params, void** extra) {
-  NG_ENTER("cuLaunchKernel");
-  if (params != nullptr || by != 1 || bz != 1) return kInvalidValue;
-  FakeDriver::Launch l{fake->functions.at(reinterpret_cast<std::size_t>(f) - 1),
-                       {gx, gy, gz},
-                       bx,
-                       shared,
-                       reinterpret_cast<std::uint64_t>(stream),
-                       {}};
+cuda::Status note_launch(FakeDriver::Launch l, void** params, void** extra) {
+  if (params != nullptr) return kInvalidValue;
   const std::byte* block = nullptr;
   std::size_t size = 0;
   for (void** e = extra; *e != cuda::kLaunchEnd; e += 2) {
@@ -219,8 +211,35 @@ cuda::Status launch(cuda::Function f, unsigned gx, unsigned gy, unsigned gz, uns
     if (*e == cuda::kLaunchBufferSize) size = *static_cast<std::size_t*>(e[1]);
   }
   l.params.assign(block, block + size);
-  fake->launches.push_back(l);
+  fake->launches.push_back(std::move(l));
   return 0;
+}
+const std::string& name_of(cuda::Function f) {
+  return fake->functions.at(reinterpret_cast<std::size_t>(f) - 1);
+}
+cuda::Status launch(cuda::Function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+                    unsigned shared, cuda::Stream stream, void** params, void** extra) {
+  NG_ENTER("cuLaunchKernel");
+  if (by != 1 || bz != 1) return kInvalidValue;
+  return note_launch({name_of(f), {gx, gy, gz}, bx, shared, reinterpret_cast<std::uint64_t>(stream), {}, {}}, params,
+                     extra);
+}
+cuda::Status launch_ex(const cuda::LaunchConfig* c, cuda::Function f, void** params, void** extra) {
+  NG_ENTER("cuLaunchKernelEx");
+  if (c->block_y != 1 || c->block_z != 1) return kInvalidValue;
+  std::map<int, std::vector<std::uint32_t>> attributes;
+  for (unsigned i = 0; i < c->count; ++i) {
+    const cuda::LaunchAttribute& at = c->attributes[i];
+    attributes[at.id] = {at.value[0], at.value[1], at.value[2]};
+  }
+  return note_launch({name_of(f),
+                      {c->grid_x, c->grid_y, c->grid_z},
+                      c->block_x,
+                      c->shared,
+                      reinterpret_cast<std::uint64_t>(c->stream),
+                      {},
+                      attributes},
+                     params, extra);
 }
 cuda::Status error_name(cuda::Status s, const char** text) {
   switch (s) {

@@ -48,6 +48,12 @@ TEST(ManifestText, ClusterIsWrittenWhereThereIsOne) {
   EXPECT_EQ(m->cluster, 4u);
   EXPECT_EQ(read_manifest(manifest_text(*m))->cluster, 4u);
   EXPECT_EQ(read_manifest(kText)->cluster, 1u);
+  const auto early = read_manifest(replaced("registers 0\n", "registers 0\nlaunch \"programmatic\"\n"));
+  ASSERT_TRUE(early.ok());
+  EXPECT_TRUE(early->programmatic);
+  EXPECT_TRUE(read_manifest(manifest_text(*early))->programmatic);
+  EXPECT_FALSE(read_manifest(kText)->programmatic);
+  EXPECT_FALSE(read_manifest(replaced("registers 0\n", "registers 0\nlaunch \"late\"\n")).ok());
 }
 
 TEST(ManifestText, RandomManifestsSurvive) {

@@ -42,6 +42,19 @@ TEST(Cluster, IsForHopper) {
   EXPECT_FALSE(assemble(testing::template_of(".kernel k\n.cluster 17\nEXIT\n"), Arch::sm_90a, {}).ok());
 }
 
+TEST(ProgrammaticLaunch, WaitsSomewhereAndIsHoppers) {
+  const auto assembled = [](const char* text, Arch arch) { return assemble(testing::template_of(text), arch, {}); };
+  const auto image = assembled(".kernel k\n.launch programmatic\nACQBULK\nEXIT\n", Arch::sm_90a);
+  ASSERT_TRUE(image.ok()) << image.error().text();
+  EXPECT_TRUE(image->kernels[0].manifest.programmatic);
+  const auto message = [&](const char* text, Arch arch) { return assembled(text, arch).error().message; };
+  EXPECT_NE(message(".kernel k\n.launch programmatic\nEXIT\n", Arch::sm_90a).find("needs an ACQBULK"),
+            std::string::npos);
+  EXPECT_NE(message(".kernel k\n.launch late\nEXIT\n", Arch::sm_90a).find("needs programmatic"), std::string::npos);
+  EXPECT_NE(message(".kernel k\n.launch programmatic\nEXIT\n", Arch::sm_80).find("no programmatic launch"),
+            std::string::npos);
+}
+
 // Its products own their registers: a scoreboard on one is refused, in text and in words.
 TEST(Products, SetNoScoreboards) {
   const auto bad = assemble(

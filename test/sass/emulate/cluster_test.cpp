@@ -160,6 +160,41 @@ TEST_F(ClusterKernel, TheGridIsAMultiple) {
       << r.error().message;
 }
 
+TEST_F(ClusterKernel, MayBeTheLaunchsInsteadOfTheKernels) {
+  KernelImage image = kernel(begin(), [] {
+    std::vector<TextLine> lines = kSync;
+    lines.insert(lines.end(), kRead.begin(), kRead.end());
+    lines.insert(lines.end(), kSync.begin(), kSync.end());
+    lines.insert(lines.end(), kExit.begin(), kExit.end());
+    return lines;
+  }());
+  image.cluster[0] = image.cluster[1] = image.cluster[2] = 0;
+  const auto params = Params().add(out_.address()).bytes();
+  auto loaded = load(Arch::sm_90a, image);
+  ASSERT_TRUE(loaded.ok());
+  Launch launch{.grid = {2}, .block = {32}, .params = params, .mode = Mode::kChecked, .threads = 1, .cluster = 2};
+  const Result<Report> report = run(**loaded, memory_, launch);
+  ASSERT_TRUE(report.ok()) << report.error().text();
+  EXPECT_TRUE(report->findings.empty()) << report->findings[0].text();
+  const std::vector<u32> got = out_.get();
+  for (u32 i = 0; i < 64; ++i) EXPECT_EQ(got[i], i < 32 ? 100 + i : i - 32);
+
+  launch.cluster = 0;  // on an H200 its barrier is an illegal instruction then
+  const Result<Report> none = run(**loaded, memory_, launch);
+  ASSERT_FALSE(none.ok());
+  EXPECT_NE(none.error().message.find("illegal instruction: the kernel states no cluster and was launched without one"),
+            std::string::npos)
+      << none.error().message;
+
+  const KernelImage stated = kernel(begin(), kExit);
+  auto both = load(Arch::sm_90a, stated);
+  ASSERT_TRUE(both.ok());
+  launch.cluster = 2;
+  const Result<Report> twice = run(**both, memory_, launch);
+  ASSERT_FALSE(twice.ok());
+  EXPECT_NE(twice.error().message.find("it states its cluster; the launch asks for another"), std::string::npos);
+}
+
 // Warp 0 gives up `given` of 128 registers a thread; warp 1 wants 152.
 KernelImage trade(const std::string& to, const char* used = "NOP") {
   return assemble({{"S2R R0, SR_TID.X", kLoad},
