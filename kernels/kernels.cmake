@@ -3,6 +3,7 @@
 ng_kernel(gemm/sgemm sm_90a)
 ng_kernel(gemm/gemm sm_90a sm_52)
 ng_kernel(gemm/hgemm sm_90a)
+ng_kernel(gemm/hgemm_cluster sm_90a)
 ng_kernel(nn/convert sm_90a sm_52)
 ng_kernel(nn/transpose sm_90a sm_52)
 ng_kernel(nn/map sm_90a sm_52)

@@ -61,8 +61,8 @@ struct GemmProblem {
   std::uint64_t workspace = 0;  // gemm_workspace() bytes, aligned to 16; 0: none
 };
 
-// Bytes of device memory for partial sums that the problem wants (with its `splits`); 0: none.
-NG_API std::size_t gemm_workspace(const GemmProblem& problem);
+// Bytes of device memory for partial sums that the problem wants (with its `splits`, and with that tile); 0: none.
+NG_API std::size_t gemm_workspace(const GemmProblem& problem, const std::string& tile = {});
 
 // Queues the kernel in `stream` and returns: no allocation, no copy, no waiting. May be captured in a CUDA graph.
 NG_API void gemm(const GemmProblem& problem, const Stream& stream = {}, const std::string& tile = {});

@@ -174,7 +174,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   p.ldb = lb.leading;
   p.splits = options.splits;
   p.tensor_cores = options.tensor_cores;
-  const Workspace workspace(gemm_workspace(p), options.stream);
+  const Workspace workspace(gemm_workspace(p, options.tile), options.stream);
   p.workspace = workspace.address();
   gemm(p, options.stream, options.tile);
   for (const Tensor* t : {&left, &right, &result, &bias}) t->used_on(options.stream);

@@ -8,6 +8,7 @@
 #include "kernels/gemm/cost.h"
 #include "kernels/gemm/flags.h"
 #include "kernels/gemm/hgemm.h"
+#include "kernels/gemm/hgemm_cost.h"
 #include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/error.hpp"
 #include "src/select_device.h"
@@ -36,13 +37,9 @@ bool is_sgemm(const Kernel& k) {
   return k.manifest().op == "sgemm";
 }
 
-bool is_hgemm(const Kernel& k) {
-  return k.manifest().op == "hgemm";
-}
-
 // device: see hgemm.h.
 Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device* device) {
-  if (is_hgemm(k)) return hgemm::values(k, p, splits, device);
+  if (hgemm::is(k)) return hgemm::values(k, p, splits, device);
   Values v;
   v.u64(p.a).u64(p.b);
   if (is_sgemm(k)) {
@@ -60,9 +57,9 @@ std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
   return (a + b - 1) / b;
 }
 
-// The model's clocks, and what the kernels of one tile differ in.
+// The model's clocks (microseconds on the tensor cores), and what the kernels of one tile differ in.
 double cost_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
-  if (is_hgemm(k)) return hgemm::clocks(p, k.number("BM"), k.number("BN"), splits, multiprocessors);
+  if (hgemm::is(k)) return hgemm::cost(k, p, splits, multiprocessors);
   // Elements that are loaded one at a time take more copy instructions.
   const double copies = is_sgemm(k) ? (k.number("VA") == 4 ? 0.0 : 0.01) + (k.number("VB") == 4 ? 0.0 : 0.01)
                                     : (k.number("V") == 4 ? 0.03 : 0.4);
@@ -83,6 +80,7 @@ const char* word_of(Dtype type) {
 
 // Written for these types and layouts and, if one is asked for, this tile.
 bool is_for(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::string_view tile) {
+  if (hgemm::is(k)) return hgemm::fits(k, p, splits, tile);
   const auto& variant = k.manifest().variant;
   const auto is = [&](const char* name, std::string_view value) {
     const auto it = variant.find(name);
@@ -95,8 +93,6 @@ bool is_for(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::str
   if (is_sgemm(k)) {
     const bool plain = p.a_type == Dtype::float32 && p.b_type == Dtype::float32 && p.c_type == Dtype::float32;
     if (!plain || p.rounding.stochastic || p.relu_first || splits > 1) return false;
-  } else if (is_hgemm(k)) {  // its partial sums are another variant
-    if (!is("XT", word_of(p.a_type)) || !is("YT", splits > 1 ? "f32" : word_of(p.c_type))) return false;
   } else if (!is("XT", word_of(p.a_type)) || !is("WT", word_of(p.b_type)) || !is("YT", word_of(p.c_type))) {
     return false;
   }
@@ -197,8 +193,11 @@ bool on_tensor_cores(const Registry& registry, const GemmProblem& p) {
 // The kernels of the problem's class: whichever of them is taken, the result has the same bits.
 std::vector<const Kernel*> candidates(const Registry& registry, const GemmProblem& p) {
   if (on_tensor_cores(registry, p)) {
-    const auto all = registry.of_op("hgemm");
-    return {all.begin(), all.end()};
+    const auto tiles = registry.of_op("hgemm");
+    const auto clusters = registry.of_op("hgemm_cluster");
+    std::vector<const Kernel*> out(tiles.begin(), tiles.end());
+    out.insert(out.end(), clusters.begin(), clusters.end());
+    return out;
   }
   const auto first = registry.of_op("sgemm");
   const auto more = registry.of_op("gemm");
@@ -211,8 +210,8 @@ std::vector<const Kernel*> candidates(const Registry& registry, const GemmProble
 
 std::int64_t splits_of(const Registry& registry, const GemmProblem& p) {
   if (p.m <= 0 || p.n <= 0 || p.k <= 0 || p.m * p.n >= kMaxLength || p.m * p.ldc >= kMaxLength) return 1;
-  if (p.splits == 0 && p.workspace == 0) return 1;
   if (on_tensor_cores(registry, p)) return hgemm::splits_of(p);
+  if (p.splits == 0 && p.workspace == 0) return 1;
   if (p.splits == 0) return best_splits(p);
   return ceil_div(p.k, chunk_of(p.k, p.splits));
 }
@@ -224,7 +223,7 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
     if (!is_for(*k, p, splits, tile)) continue;
     if (k->unmet(values_of(*k, p, splits, nullptr).numbers()) != nullptr) continue;
     const double cost = cost_of(*k, p, splits, std::max(multiprocessors, 1));
-    if (is_hgemm(*k)) {
+    if (hgemm::is(*k)) {
       out.push_back({k, hgemm::grid(*k, p, splits, multiprocessors), splits, cost});
       continue;
     }
@@ -283,18 +282,25 @@ split_sum::Sum sum_of(const GemmProblem& p, std::int64_t splits) {
 
 void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId stream) {
   split_sum::Plan sum;  // found before anything is queued
-  if (plan.splits > 1) sum = split_sum::plan(device.registry(), sum_of(p, plan.splits));
+  const bool apart = plan.splits > 1 && !hgemm::adds_parts(*plan.kernel);
+  if (apart) sum = split_sum::plan(device.registry(), sum_of(p, plan.splits));
   values_of(*plan.kernel, p, plan.splits, &device).launch(device, *plan.kernel, plan.grid, stream);
-  if (plan.splits > 1) sum.values.launch(device, *sum.kernel, sum.grid, stream);
+  if (apart) sum.values.launch(device, *sum.kernel, sum.grid, stream);
 }
 
 }  // namespace sgemm
 
-std::size_t gemm_workspace(const GemmProblem& problem) {
+std::size_t gemm_workspace(const GemmProblem& problem, const std::string& tile) {
   GemmProblem p = problem;
   p.workspace = 16;  // as if there were one
-  const std::int64_t splits = sgemm::splits_of(current_device().registry(), p);
-  return splits > 1 ? static_cast<std::size_t>(splits * p.m * p.n) * 4 : 0;
+  Device& device = current_device();
+  const std::int64_t splits = sgemm::splits_of(device.registry(), p);
+  if (splits <= 1) return 0;
+  const bool cores = sgemm::on_tensor_cores(device.registry(), p);
+  const int processors = cores ? hgemm::kProcessors : device.info().multiprocessors;
+  const auto all = sgemm::plans(device.registry(), processors, p, tile);
+  if (!all.empty() && hgemm::is(*all.front().kernel) && hgemm::adds_parts(*all.front().kernel)) return 0;
+  return static_cast<std::size_t>(splits * p.m * p.n) * 4;
 }
 
 void gemm(const GemmProblem& problem, const Stream& stream, const std::string& tile) {
@@ -303,10 +309,9 @@ void gemm(const GemmProblem& problem, const Stream& stream, const std::string& t
   GemmProblem p = problem;
   if (p.k == 0) p.a = p.b = 0, p.lda = p.ldb = 0;  // never read, whatever they are
   Device& device = current_device();
-  if (p.workspace == 0 && sgemm::splits_of(device.registry(), p) > 1) {
+  if (const std::size_t needed = p.workspace == 0 && p.splits != 0 ? gemm_workspace(p, tile) : 0; needed != 0) {
     throw InvalidArgument("gemm: splits is " + std::to_string(p.splits) +
-                          " and workspace is 0; needs gemm_workspace(), " + std::to_string(gemm_workspace(p)) +
-                          " bytes");
+                          " and workspace is 0; needs gemm_workspace(), " + std::to_string(needed) + " bytes");
   }
   sgemm::launch(device, sgemm::choose(device.registry(), device.info().multiprocessors, p, tile), p, stream.handle());
 }

@@ -1,51 +1,78 @@
 #include "kernels/gemm/hgemm.h"
 
 #include <algorithm>
-#include <array>
+#include <string>
 
 #include "kernels/gemm/flags.h"
+#include "kernels/gemm/hgemm_cost.h"
 
 namespace nervanagpu::hgemm {
 namespace {
 
-constexpr std::int64_t kBlock = 64;          // of k: a row of 128 bytes in shared memory
 constexpr std::int64_t kGroup = 8;           // rows of tiles that are walked together
 constexpr std::int64_t kMaxTiles = 1 << 30;  // their number is a u32 that is doubled
 constexpr std::uint32_t kWide = 1U << 16;    // C allows accesses of 4 elements
 constexpr std::uint32_t kPlain = 1U << 17;   // and of 16 bytes; alpha and relu only
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
+std::string_view variant(const Kernel& k, const char* name) {
+  const auto it = k.manifest().variant.find(name);
+  return it == k.manifest().variant.end() ? std::string_view() : std::string_view(it->second);
 }
 
-std::int64_t blocks_of(const GemmProblem& p) {
-  return ceil_div(p.k, kBlock);
+bool in_cluster(const Kernel& k) {
+  return k.manifest().op == "hgemm_cluster";
 }
 
-std::int64_t tiles_of(const GemmProblem& p, int bm, int bn) {
-  return ceil_div(p.m, bm) * ceil_div(p.n, bn);
+Tile tile_of(const Kernel& k) {
+  const Form form = !in_cluster(k) ? Form::tiles : variant(k, "OUT") == "t" ? Form::exchanged : Form::cluster;
+  return {form, k.number("BM"), k.number("BN")};
 }
 
-// The smallest number of parts that gives them this many blocks.
-std::int64_t effective(std::int64_t blocks, std::int64_t splits) {
-  return ceil_div(blocks, ceil_div(blocks, std::clamp<std::int64_t>(splits, 1, blocks)));
+std::string text_of(const Kernel& k) {
+  return std::to_string(k.number("BM")) + "x" + std::to_string(k.number("BN")) + std::string(variant(k, "OUT"));
 }
 
 bool rows_of_16_bytes(std::uint64_t address, std::int64_t leading) {
   return address % 16 == 0 && leading % 8 == 0;
 }
 
-TensorMap map_of(std::uint64_t address, std::int64_t inner, std::int64_t outer, std::int64_t leading,
-                 std::uint32_t box_outer) {
+// An operand as a kernel takes it: `length` rows of op(A) or columns of op(B).
+struct Side {
+  std::uint64_t address = 0;
+  std::int64_t length = 0;
+  std::int64_t leading = 0;
+  bool k_inside = false;  // k is the contiguous axis
+};
+
+Side a_of(const GemmProblem& p) {
+  return {p.a, p.m, p.lda, !p.a_transposed};
+}
+
+Side b_of(const GemmProblem& p) {
+  return {p.b, p.n, p.ldb, p.b_transposed};
+}
+
+TensorMap map_of(const Side& s, std::int64_t k, int tile) {
   TensorMap map;
   map.type = MapType::float16;
-  map.address = address;
-  map.sizes = {static_cast<std::uint64_t>(inner), static_cast<std::uint64_t>(outer)};
-  map.strides = {static_cast<std::uint64_t>(leading) * 2};
-  map.box = {static_cast<std::uint32_t>(kBlock), box_outer};
+  map.address = s.address;
+  const auto length = static_cast<std::uint64_t>(s.length);
+  const auto depth = static_cast<std::uint64_t>(k);
+  map.sizes = {s.k_inside ? depth : length, s.k_inside ? length : depth};
+  map.strides = {static_cast<std::uint64_t>(s.leading) * 2};
+  map.box = {static_cast<std::uint32_t>(kBlock), static_cast<std::uint32_t>(s.k_inside ? tile : kBlock)};
   map.swizzle = MapSwizzle::b128;
   map.promotion = MapPromotion::b128;
   return map;
+}
+
+void put_maps(Values& v, const Side& a, const Side& b, std::int64_t k, const Tile& t, Device* device) {
+  if (device == nullptr) {
+    v.map({}).map({});
+    return;
+  }
+  v.map(device->encode_tensor_map(map_of(a, k, t.bm)));
+  v.map(device->encode_tensor_map(map_of(b, k, t.bn)));
 }
 
 std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool partial) {
@@ -62,81 +89,82 @@ std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool parti
   return f;
 }
 
-// The model's GPU: bits must not depend on the one that is there.
-constexpr int kProcessors = 132;
-constexpr std::array kTileWidths = {256, 128, 64};
+Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
+  const Tile t = tile_of(kernel);
+  const bool exchanged = t.form == Form::exchanged;
+  Values v;
+  put_maps(v, exchanged ? b_of(p) : a_of(p), exchanged ? a_of(p) : b_of(p), p.k, t, device);
+  const std::int64_t blocks = blocks_of(p);
+  v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32((blocks + splits - 1) / splits).u32(splits).u32(p.ldc);
+  v.f32(p.alpha).f32(p.beta).u32(flags(p, p.ldc, 2, false) & ~kPlain).u32(sgemm::kept_bits(p));
+  return v.u64(p.rounding.seed).u64(p.rounding.offset);
+}
 
 }  // namespace
 
 bool takes(const GemmProblem& p) {
   if (!p.tensor_cores || p.m <= 0 || p.n <= 0 || p.k <= 0) return false;
   if (p.a_type != Dtype::float16 || p.b_type != Dtype::float16 || p.c_type != Dtype::float16) return false;
-  return rows_of_16_bytes(p.a, p.lda) && rows_of_16_bytes(p.b, p.ldb) && tiles_of(p, 128, 64) < kMaxTiles;
+  return rows_of_16_bytes(p.a, p.lda) && rows_of_16_bytes(p.b, p.ldb) &&
+         tiles_m(p, {Form::tiles, 128, 64}) * tiles_n(p, {Form::tiles, 128, 64}) < kMaxTiles;
 }
 
-double clocks(const GemmProblem& p, int bm, int bn, std::int64_t splits, int multiprocessors) {
-  constexpr double kStart = 1500;     // until the first product, of a CTA
-  constexpr double kTile = 900;       // from the last product of a tile of 128 x 64 until the next one's first
-  constexpr double kBlockTime = 262;  // of such a tile; the widest ones share operands better
-  constexpr double kMemory = 2200;    // bytes a clock of the whole GPU
-  constexpr double kPartials = 1300;  // bytes a clock of partial sums
-  constexpr double kSum = 6000;       // split_sum, and what a cut must gain at least
-  const std::int64_t tiles = tiles_of(p, bm, bn) * splits;
-  const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
-  const double width = bn / 64.0;
-  const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
-  const double share = bn == 256 ? 1.0 : (bn == 128 ? 1.02 : 1.2);
-  const double compute = kStart + rounds * (blocks * std::max(kBlockTime * width * share, 400.0) + kTile * width);
-  const auto m = static_cast<double>(p.m);
-  const auto n = static_cast<double>(p.n);
-  const auto k = static_cast<double>(p.k);
-  double out = std::max(compute, 2 * (m * k + k * n + m * n) / kMemory);
-  if (splits > 1) out += kSum + static_cast<double>(splits) * m * n * 8.0 / kPartials;
-  return out;
+std::int64_t splits_of(const GemmProblem& p) {
+  return p.splits != 0 ? effective(blocks_of(p), p.splits) : best_splits(p);
 }
 
-std::int64_t splits_of(const GemmProblem& problem) {
-  const std::int64_t blocks = blocks_of(problem);
-  if (problem.splits != 0) return effective(blocks, problem.splits);
-  constexpr std::int64_t kMost = 64;
-  constexpr std::int64_t kLeastBlocks = 4;
-  std::int64_t best = 1;
-  double least = 0;
-  for (std::int64_t s = 1; s <= std::clamp<std::int64_t>(blocks / kLeastBlocks, 1, kMost); ++s) {
-    if (effective(blocks, s) != s) continue;
-    for (const int bn : kTileWidths) {
-      const double c = clocks(problem, 128, bn, s, kProcessors);
-      if (least == 0 || c < least) best = s, least = c;
-    }
+bool is(const Kernel& kernel) {
+  return in_cluster(kernel) || kernel.manifest().op == "hgemm";
+}
+
+bool adds_parts(const Kernel& kernel) {
+  return in_cluster(kernel);
+}
+
+bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::string_view tile) {
+  constexpr std::int64_t kMaxGrid = 65535;
+  const Tile t = tile_of(k);
+  if (tile.empty() ? t.form != Form::tiles : tile != text_of(k)) return false;
+  if (t.form == Form::tiles) {
+    if (splits > 1 && p.workspace == 0) return false;
+  } else if (splits > kMostParts || tiles_m(p, t) > kMaxGrid || tiles_n(p, t) > kMaxGrid) {
+    return false;
   }
-  return best;
+  const bool exchanged = t.form == Form::exchanged;
+  const bool a_transposed = exchanged ? !p.b_transposed : p.a_transposed;
+  const bool b_transposed = exchanged ? !p.a_transposed : p.b_transposed;
+  const char* y = t.form == Form::tiles && splits > 1 ? "f32" : "f16";  // partial sums are another variant
+  return variant(k, "TA") == (a_transposed ? "t" : "n") && variant(k, "TB") == (b_transposed ? "t" : "n") &&
+         variant(k, "XT") == "f16" && variant(k, "YT") == y;
+}
+
+double cost(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
+  return microseconds(p, tile_of(kernel), splits, multiprocessors);
 }
 
 Grid grid(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
-  const std::int64_t tiles = tiles_of(p, kernel.number("BM"), kernel.number("BN")) * splits;
+  const Tile t = tile_of(kernel);
+  if (t.form != Form::tiles) {
+    const auto parts = static_cast<std::uint32_t>(splits);
+    return {parts, static_cast<std::uint32_t>(tiles_m(p, t)), static_cast<std::uint32_t>(tiles_n(p, t)), parts};
+  }
+  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * splits;
   return {static_cast<std::uint32_t>(std::min<std::int64_t>(tiles, std::max(multiprocessors, 1))), 1, 1};
 }
 
 Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
-  const int bm = kernel.number("BM");
-  const int bn = kernel.number("BN");
+  if (in_cluster(kernel)) return cluster_values(kernel, p, splits, device);
+  const Tile t = tile_of(kernel);
   const bool partial = splits > 1;
   const std::int64_t ldc = partial ? p.n : p.ldc;
-  const std::int64_t tiles_m = ceil_div(p.m, bm);
-  const std::int64_t tiles_n = ceil_div(p.n, bn);
-  const std::int64_t rest = tiles_m % kGroup;
+  const std::int64_t m = tiles_m(p, t);
+  const std::int64_t n = tiles_n(p, t);
+  const std::int64_t rest = m % kGroup;
   Values v;
-  if (device != nullptr) {
-    v.map(device->encode_tensor_map(p.a_transposed ? map_of(p.a, p.m, p.k, p.lda, kBlock)
-                                                   : map_of(p.a, p.k, p.m, p.lda, static_cast<std::uint32_t>(bm))));
-    v.map(device->encode_tensor_map(p.b_transposed ? map_of(p.b, p.k, p.n, p.ldb, static_cast<std::uint32_t>(bn))
-                                                   : map_of(p.b, p.n, p.k, p.ldb, kBlock)));
-  } else {
-    v.map({}).map({});
-  }
+  put_maps(v, a_of(p), b_of(p), p.k, t, device);
   v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias).u32(p.m).u32(p.n);
-  v.u32(ceil_div(blocks_of(p), splits)).u32(tiles_m * tiles_n * splits).u32(tiles_m);
-  v.divisor(tiles_m * tiles_n).divisor(kGroup * tiles_n).divisor(rest == 0 ? kGroup : rest);
+  v.u32((blocks_of(p) + splits - 1) / splits).u32(m * n * splits).u32(m);
+  v.divisor(m * n).divisor(kGroup * n).divisor(rest == 0 ? kGroup : rest);
   v.u32(ldc).u32(partial ? p.m * p.n : 0);
   v.f32(partial ? 1.0F : p.alpha).f32(p.beta).u32(flags(p, ldc, partial ? 4 : 2, partial)).u32(sgemm::kept_bits(p));
   return v.u64(p.rounding.seed).u64(p.rounding.offset);

@@ -1,7 +1,8 @@
-// The tensor-core kernels of hgemm.sass: which problems they take, and how they are launched.
+// The tensor-core kernels, hgemm.sass and hgemm_cluster.sass: which problems they take, and how they are launched.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "nervanagpu/gemm.hpp"
 #include "src/device.h"
@@ -13,13 +14,22 @@ namespace nervanagpu::hgemm {
 // round otherwise than chains of multiply-adds, so this alone decides, never a measurement.
 bool takes(const GemmProblem& problem);
 
-// Parts of k for a problem that takes() accepts: a function of m, n and k alone, or problem.splits if that is not 0.
+// Parts of k for a problem that takes() accepts: a function of m, n, k and whether there is a workspace, or
+// problem.splits if that is not 0.
 std::int64_t splits_of(const GemmProblem& problem);
 
-// Clocks, roughly, of a launch with tiles of bm x bn.
-double clocks(const GemmProblem& problem, int bm, int bn, std::int64_t splits, int multiprocessors);
+// One of the two templates' kernels.
+bool is(const Kernel& kernel);
+// Written for the problem's types and layouts and this number of parts. `tile` is "" or names one: "128x256"; "64x32n", of
+// the rows of a and the columns of b in a cluster, or "64x32t", of the columns of b and the rows of a. Those of clusters are
+// taken only if they are named.
+bool fits(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, std::string_view tile);
+// The parts are added up by the kernel itself, not by split_sum.
+bool adds_parts(const Kernel& kernel);
 
-// CTAs that share the tiles.
+// Microseconds, roughly, of a launch.
+double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
+
 Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
 
 // The kernel's parameters. device: encodes the tensor maps; nullptr: they stay empty, for conditions only.

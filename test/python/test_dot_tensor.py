@@ -1,4 +1,4 @@
-"""float16 products on the tensor cores (kernels/gemm/hgemm.sass): every layout, tile and epilogue."""
+"""float16 products on the tensor cores (kernels/gemm/hgemm.sass, hgemm_cluster.sass): every layout, tile and epilogue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ F16 = npt.NDArray[np.float16]
 SHAPES = [(8, 8, 8), (128, 64, 64), (64, 136, 72), (200, 264, 200), (33, 72, 128), (1, 8, 8), (7, 1000, 512)]
 SHAPES += [(130, 257, 64), (256, 50, 64), (136, 520, 520)]
 LAYOUTS = ["nn", "nt", "tn", "tt"]
-TILES = ["128x64", "128x128", "128x256"]
+TILES = ["128x64", "128x128", "128x192", "128x256"]
+# hgemm_cluster.sass: tiles of A's rows, or of B's columns, whose parts of k the CTAs of a cluster multiply.
+CLUSTER_TILES = [f"{bm}x{bn}{side}" for bm in (64, 128) for bn in (16, 32, 64, 128) for side in "nt"]
 
 pytestmark = pytest.mark.skipif(ng.device().arch != "sm_90a", reason="the tensor cores of sm_90a")
 
@@ -41,8 +43,9 @@ def exact(a: F16, b: F16) -> npt.NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("tile", ["", "128x192", "64x32n", "128x64t"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_exact_integers_in_every_epilogue(shape: tuple[int, int, int], layout: str) -> None:
+def test_exact_integers_in_every_epilogue(shape: tuple[int, int, int], tile: str, layout: str) -> None:
     m, n, k = shape
     a, b, c = integers((m, k), 1), integers((k, n), 2), integers((m, n), 3)
     row, column = integers((n,), 4), integers((m, 1), 5)
@@ -62,7 +65,8 @@ def test_exact_integers_in_every_epilogue(shape: tuple[int, int, int], layout: s
         cases.append(({"splits": 2, "bias": ng.array(row)}, product + row))
     for options, want in cases:
         out = ng.array(c)
-        ng.dot(put(a, layout[0]), put(b, layout[1]), out, **options)
+        chosen = tile if tile and aligned(layout, m, n, k) else None
+        ng.dot(put(a, layout[0]), put(b, layout[1]), out, tile=chosen, **options)
         assert np.array_equal(out.get(), want.astype(np.float16)), options
 
 
@@ -73,13 +77,13 @@ def test_within_the_bound_and_the_same_bits_from_every_tile(layout: str) -> None
     x, y = put(a, layout[0]), put(b, layout[1])
     want = exact(a, b)
     scale = np.abs(a).astype(np.float64) @ np.abs(b).astype(np.float64)
-    results = [ng.dot(x, y, tile=tile, splits=s).get() for tile in TILES for s in (1, 3)]
+    results = [ng.dot(x, y, tile=tile, splits=s).get() for tile in TILES + CLUSTER_TILES for s in (1, 3)]
     for got in results:
         error = np.abs(got.astype(np.float64) - want)
         assert (error <= k * 2.0**-24 * scale + 2.0**-11 * np.abs(want) + 2.0**-25).all()
     for got in results[2:]:
         assert np.array_equal(got, results[0]) or np.array_equal(got, results[1])
-    for tile in range(3):
+    for tile in range(len(TILES + CLUSTER_TILES)):
         assert np.array_equal(results[2 * tile], results[0])
         assert np.array_equal(results[2 * tile + 1], results[1])
 

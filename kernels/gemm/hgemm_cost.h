@@ -1,0 +1,37 @@
+// What a product costs on the tensor cores with a given tile and number of parts: a model of an H200.
+#pragma once
+
+#include <cstdint>
+
+#include "nervanagpu/gemm.hpp"
+
+namespace nervanagpu::hgemm {
+
+// hgemm.sass's tiles, and hgemm_cluster.sass's of operands as they are or exchanged.
+enum class Form : std::uint8_t { tiles, cluster, exchanged };
+
+struct Tile {
+  Form form = Form::tiles;
+  int bm = 0;
+  int bn = 0;
+};
+
+constexpr std::int64_t kBlock = 64;     // of k: a row of 128 bytes in shared memory
+constexpr std::int64_t kMostParts = 8;  // CTAs of a cluster
+constexpr int kProcessors = 132;        // of the model's GPU: bits must not depend on the one that is there
+
+std::int64_t blocks_of(const GemmProblem& problem);
+// Tiles along A's and B's side, as the kernel sees them.
+std::int64_t tiles_m(const GemmProblem& problem, const Tile& tile);
+std::int64_t tiles_n(const GemmProblem& problem, const Tile& tile);
+
+// Microseconds, roughly; only the order counts.
+double microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors);
+
+// The smallest number of parts that gives them as many blocks as `splits` of them would have.
+std::int64_t effective(std::int64_t blocks, std::int64_t splits);
+
+// Into how many parts the library cuts k: a function of the problem alone, not of the GPU.
+std::int64_t best_splits(const GemmProblem& problem);
+
+}  // namespace nervanagpu::hgemm
