@@ -3,12 +3,14 @@
 // Each element is one chain of multiply-adds in ascending k; where that leaves multiprocessors idle, k is cut into parts
 // that are summed apart and then added in ascending order. The number of parts is a function of m, n, k and the types:
 // the bits of C depend on the problem alone, not on tile, device, layout or timing. Except that float16 matrices whose rows
-// begin at multiples of 16 bytes are multiplied by the tensor cores of sm_90a, 16 products at a time (docs/numerics.md).
+// begin at multiples of 16 bytes are multiplied by the tensor cores of sm_90a, 16 products at a time (docs/numerics.md), and so
+// are tensors of other strides that are large enough for copies to pay, unless `splits` is 1.
 //
-//   A, B       C         sums       alpha, beta       bias
-//   float32    float32   float32    any               float32
-//   float16    float16   float32    any               float32 or float16
-//   int8 or uint8, each on its own   int32 (modulo 2^32)   integers of 32 bits   int32
+//   A, B                     C                    sums      alpha, beta           bias
+//   float32                  float32              float32   any                   float32
+//   float16                  float16 or float32   float32   any                   float32, or of C's type
+//   int8, uint8, or one of   int32                modulo    integers of 32 bits   int32
+//   each                                          2^32
 #pragma once
 
 #include <cstddef>
@@ -31,13 +33,13 @@ struct GemmOptions {
   bool relu_first = false;       // C = max(alpha * A B, 0) + beta * C + bias instead, as the 2015 library has it
   Rounding rounding;             // of a float C
   std::int64_t splits = 0;  // parts of k; 0: the library chooses. 1: row i of C does not depend on m, nor column j on n
-  bool tensor_cores = true;  // float16: false has chains of multiply-adds everywhere
+  bool tensor_cores = true;  // false: float16 has chains of multiply-adds everywhere, bytes (the same bits) too
   Stream stream;
   std::string tile;  // "128x128": only kernels of this tile; empty: the library chooses
 };
 
 // C is written in place. A, B and C may be any views (a transposed matrix costs nothing; one without a unit stride is
-// copied first, which waits); C must not overlap A, B or bias. k = 0 gives act(beta * C + bias).
+// copied first); C must not overlap A, B or bias. k = 0 gives act(beta * C + bias).
 NG_API void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options = {});
 
 // A new C; beta must be 0.

@@ -3,8 +3,12 @@
 #include <string>
 
 #include "kernels/gemm/gemm.h"
+#include "kernels/gemm/hgemm.h"
+#include "kernels/gemm/hgemm_cost.h"
 #include "kernels/gemm/overlap.h"
 #include "nervanagpu/error.hpp"
+#include "nervanagpu/nn.hpp"
+#include "src/select_device.h"
 #include "src/shape.h"
 #include "src/workspace.h"
 
@@ -31,7 +35,7 @@ bool byte(Dtype t) {
   throw TypeError(std::string("dot: ") + name + " has dtype " + std::string(name_of(t.dtype())) + "; needs " + needs);
 }
 
-// The dtype of a * b.
+// The dtype of a * b, if no other is asked for.
 Dtype result_type(const Tensor& a, const Tensor& b) {
   const Dtype type = a.dtype();
   if (!byte(type) && type != Dtype::float32 && type != Dtype::float16) {
@@ -76,11 +80,45 @@ std::optional<Layout> layout_of(const Tensor& t) {
 Layout readable(Tensor& t, const Stream& stream) {
   if (t.size() == 0) return {};
   if (const auto layout = layout_of(t)) return *layout;
-  stream.synchronize();
-  t = t.copy();
-  const auto layout = layout_of(t);
+  Tensor copy = Tensor::empty(t.shape(), t.dtype());
+  const auto layout = layout_of(copy);
   if (!layout) refuse("a matrix of shape " + text_of(t.shape()) + " has rows that are too long; needs less than 2^29");
+  convert(t, copy, {}, stream);
+  t = copy;
   return *layout;
+}
+
+// `t` becomes a copy whose rows, or columns if `transposed`, are contiguous and begin at multiples of 16 bytes.
+void pack(Tensor& t, Layout& layout, bool transposed, const Stream& stream) {
+  const Tensor from = transposed ? t.transpose() : t;
+  const std::int64_t unit = 16 / static_cast<std::int64_t>(size_of(t.dtype()));
+  const std::int64_t leading = (from.shape()[1] + unit - 1) / unit * unit;
+  const Tensor whole = Tensor::empty({from.shape()[0], leading}, t.dtype());
+  Tensor to = whole.slice(1, 0, from.shape()[1]);
+  convert(from, to, {}, stream);
+  t.used_on(stream);
+  t = transposed ? to.transpose() : to;
+  layout = {transposed, leading};
+}
+
+// Copies of operands that the tensor cores would take if they lay otherwise, where that is worth it.
+void bring_to_tensor_cores(GemmProblem& p, Tensor& a, Layout& la, Tensor& b, Layout& lb, const Stream& stream) {
+  if (!p.tensor_cores || current_device().registry().of_op("hgemm").empty()) return;
+  const bool types = byte(p.a_type) || p.a_type == Dtype::float16;
+  if (!types || p.k == 0 || hgemm::takes(p)) return;
+  if (p.splits == 1 && !byte(p.a_type)) return;  // a row's bits must not depend on m, as `packing` does
+  const hgemm::Packing copies = hgemm::packing(p);
+  if (copies.a) pack(a, la, byte(p.a_type) ? false : la.transposed, stream);
+  if (copies.b) pack(b, lb, byte(p.a_type) ? true : lb.transposed, stream);
+}
+
+void put_operands(GemmProblem& p, const Tensor& a, const Layout& la, const Tensor& b, const Layout& lb) {
+  p.a = a.address();
+  p.b = b.address();
+  p.a_transposed = la.transposed;
+  p.b_transposed = lb.transposed;
+  p.lda = la.leading;
+  p.ldb = lb.leading;
 }
 
 // A bias as contiguous memory.
@@ -104,8 +142,11 @@ Tensor read_bias(const Tensor& bias, Dtype result, std::int64_t m, std::int64_t 
 void check_out(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
   check_matrix("out", c);
   const Dtype type = result_type(a, b);
-  if (c.dtype() != type) {
-    refuse_type("out", c, std::string(name_of(type)) + ", what " + std::string(name_of(a.dtype())) + " operands give");
+  const bool wide = type == Dtype::float16 && c.dtype() == Dtype::float32;
+  if (c.dtype() != type && !wide) {
+    refuse_type("out", c,
+                std::string(name_of(type)) + (type == Dtype::float16 ? " or float32" : "") + ", what " +
+                    std::string(name_of(a.dtype())) + " operands give");
   }
   const Shape needed = {a.shape()[0], b.shape()[1]};
   if (c.shape() != needed) refuse("out has shape " + text_of(c.shape()) + "; needs " + text_of(needed));
@@ -166,14 +207,11 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
     std::swap(p.a_type, p.b_type);
     p.bias_per_row = !p.bias_per_row;
   }
-  p.a = left.address();
-  p.b = right.address();
-  p.a_transposed = la.transposed;
-  p.b_transposed = lb.transposed;
-  p.lda = la.leading;
-  p.ldb = lb.leading;
+  put_operands(p, left, la, right, lb);
   p.splits = options.splits;
   p.tensor_cores = options.tensor_cores;
+  bring_to_tensor_cores(p, left, la, right, lb, options.stream);
+  put_operands(p, left, la, right, lb);
   const Workspace workspace(gemm_workspace(p, options.tile), options.stream);
   p.workspace = workspace.address();
   gemm(p, options.stream, options.tile);

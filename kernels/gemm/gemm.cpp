@@ -133,8 +133,11 @@ void check_types(const GemmProblem& p) {
     refuse_type("b", p.b_type, byte(p.a_type) ? "int8 or uint8, as a" : std::string(name_of(p.a_type)) + ", as a");
   }
   const Dtype c = byte(p.a_type) ? Dtype::int32 : p.a_type;
-  if (p.c_type != c) {
-    refuse_type("c", p.c_type, std::string(name_of(c)) + " for " + std::string(name_of(p.a_type)) + " operands");
+  const bool wide = p.a_type == Dtype::float16 && p.c_type == Dtype::float32;
+  if (p.c_type != c && !wide) {
+    refuse_type("c", p.c_type,
+                std::string(name_of(c)) + (c == Dtype::float16 ? " or float32" : "") + " for " +
+                    std::string(name_of(p.a_type)) + " operands");
   }
   if (p.bias != 0 && p.bias_type != c && (integer(p) || p.bias_type != Dtype::float32)) {
     refuse_type("bias", p.bias_type, c == Dtype::float16 ? "float16 or float32" : std::string(name_of(c)));

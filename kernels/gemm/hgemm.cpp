@@ -32,8 +32,25 @@ std::string text_of(const Kernel& k) {
   return std::to_string(k.number("BM")) + "x" + std::to_string(k.number("BN")) + std::string(variant(k, "OUT"));
 }
 
-bool rows_of_16_bytes(std::uint64_t address, std::int64_t leading) {
-  return address % 16 == 0 && leading % 8 == 0;
+bool byte(Dtype t) {
+  return t == Dtype::int8 || t == Dtype::uint8;
+}
+
+// What the kernels' names call a type.
+std::string_view word_of(Dtype type) {
+  switch (type) {
+    case Dtype::float32: return "f32";
+    case Dtype::float16: return "f16";
+    case Dtype::int8: return "s8";
+    case Dtype::uint8: return "u8";
+    case Dtype::int32: return "s32";
+    default: return "";
+  }
+}
+
+// The types of the sums, which are also those of parts.
+Dtype sums_of(const GemmProblem& p) {
+  return byte(p.a_type) ? Dtype::int32 : Dtype::float32;
 }
 
 // An operand as a kernel takes it: `length` rows of op(A) or columns of op(B).
@@ -41,26 +58,29 @@ struct Side {
   std::uint64_t address = 0;
   std::int64_t length = 0;
   std::int64_t leading = 0;
+  Dtype type = Dtype::float16;
   bool k_inside = false;  // k is the contiguous axis
 };
 
 Side a_of(const GemmProblem& p) {
-  return {p.a, p.m, p.lda, !p.a_transposed};
+  return {p.a, p.m, p.lda, p.a_type, !p.a_transposed};
 }
 
 Side b_of(const GemmProblem& p) {
-  return {p.b, p.n, p.ldb, p.b_transposed};
+  return {p.b, p.n, p.ldb, p.b_type, p.b_transposed};
 }
 
 TensorMap map_of(const Side& s, std::int64_t k, int tile) {
+  const auto size = static_cast<std::int64_t>(size_of(s.type));
+  const auto block = static_cast<std::uint32_t>(kRowBytes / size);
   TensorMap map;
-  map.type = MapType::float16;
+  map.type = size == 1 ? MapType::uint8 : MapType::float16;
   map.address = s.address;
   const auto length = static_cast<std::uint64_t>(s.length);
   const auto depth = static_cast<std::uint64_t>(k);
   map.sizes = {s.k_inside ? depth : length, s.k_inside ? length : depth};
-  map.strides = {static_cast<std::uint64_t>(s.leading) * 2};
-  map.box = {static_cast<std::uint32_t>(kBlock), static_cast<std::uint32_t>(s.k_inside ? tile : kBlock)};
+  map.strides = {static_cast<std::uint64_t>(s.leading * size)};
+  map.box = {block, s.k_inside ? static_cast<std::uint32_t>(tile) : block};
   map.swizzle = MapSwizzle::b128;
   map.promotion = MapPromotion::b128;
   return map;
@@ -96,7 +116,10 @@ Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t s
   put_maps(v, exchanged ? b_of(p) : a_of(p), exchanged ? a_of(p) : b_of(p), p.k, t, device);
   const std::int64_t blocks = blocks_of(p);
   v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32((blocks + splits - 1) / splits).u32(splits).u32(p.ldc);
-  v.f32(p.alpha).f32(p.beta).u32(flags(p, p.ldc, 2, false) & ~kPlain).u32(sgemm::kept_bits(p));
+  v.f32(p.alpha)
+      .f32(p.beta)
+      .u32(flags(p, p.ldc, static_cast<int>(size_of(p.c_type)), false) & ~kPlain)
+      .u32(sgemm::kept_bits(p));
   return v.u64(p.rounding.seed).u64(p.rounding.offset);
 }
 
@@ -104,8 +127,12 @@ Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t s
 
 bool takes(const GemmProblem& p) {
   if (!p.tensor_cores || p.m <= 0 || p.n <= 0 || p.k <= 0) return false;
-  if (p.a_type != Dtype::float16 || p.b_type != Dtype::float16 || p.c_type != Dtype::float16) return false;
-  return rows_of_16_bytes(p.a, p.lda) && rows_of_16_bytes(p.b, p.ldb) &&
+  if (byte(p.a_type)) {  // IGMMA wants k contiguous
+    if (!byte(p.b_type) || p.a_transposed || !p.b_transposed) return false;
+  } else if (p.a_type != Dtype::float16 || p.b_type != Dtype::float16) {
+    return false;
+  }
+  return rows_of_16_bytes(p.a, p.lda, p.a_type) && rows_of_16_bytes(p.b, p.ldb, p.b_type) &&
          tiles_m(p, {Form::tiles, 128, 64}) * tiles_n(p, {Form::tiles, 128, 64}) < kMaxTiles;
 }
 
@@ -133,9 +160,10 @@ bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::strin
   const bool exchanged = t.form == Form::exchanged;
   const bool a_transposed = exchanged ? !p.b_transposed : p.a_transposed;
   const bool b_transposed = exchanged ? !p.a_transposed : p.b_transposed;
-  const char* y = t.form == Form::tiles && splits > 1 ? "f32" : "f16";  // partial sums are another variant
+  const Dtype y = t.form == Form::tiles && splits > 1 ? sums_of(p) : p.c_type;  // partial sums are another variant
   return variant(k, "TA") == (a_transposed ? "t" : "n") && variant(k, "TB") == (b_transposed ? "t" : "n") &&
-         variant(k, "XT") == "f16" && variant(k, "YT") == y;
+         variant(k, "XT") == word_of(exchanged ? p.b_type : p.a_type) &&
+         variant(k, "WT") == word_of(exchanged ? p.a_type : p.b_type) && variant(k, "YT") == word_of(y);
 }
 
 double cost(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
@@ -166,7 +194,9 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   v.u32((blocks_of(p) + splits - 1) / splits).u32(m * n * splits).u32(m);
   v.divisor(m * n).divisor(kGroup * n).divisor(rest == 0 ? kGroup : rest);
   v.u32(ldc).u32(partial ? p.m * p.n : 0);
-  v.f32(partial ? 1.0F : p.alpha).f32(p.beta).u32(flags(p, ldc, partial ? 4 : 2, partial)).u32(sgemm::kept_bits(p));
+  const int size = static_cast<int>(size_of(partial ? sums_of(p) : p.c_type));
+  v.scalar(partial ? 1.0F : p.alpha, p.c_type).scalar(p.beta, p.c_type).u32(flags(p, ldc, size, partial));
+  v.u32(sgemm::kept_bits(p));
   return v.u64(p.rounding.seed).u64(p.rounding.offset);
 }
 

@@ -16,10 +16,11 @@ struct Tile {
   int bn = 0;
 };
 
-constexpr std::int64_t kBlock = 64;     // of k: a row of 128 bytes in shared memory
-constexpr std::int64_t kMostParts = 8;  // CTAs of a cluster
-constexpr int kProcessors = 132;        // of the model's GPU: bits must not depend on the one that is there
+constexpr std::int64_t kRowBytes = 128;  // of a k block in shared memory
+constexpr std::int64_t kMostParts = 8;   // CTAs of a cluster
+constexpr int kProcessors = 132;         // of the model's GPU: bits must not depend on the one that is there
 
+std::int64_t block_of(const GemmProblem& problem);  // elements of k
 std::int64_t blocks_of(const GemmProblem& problem);
 // Tiles along A's and B's side, as the kernel sees them.
 std::int64_t tiles_m(const GemmProblem& problem, const Tile& tile);
@@ -33,5 +34,16 @@ std::int64_t effective(std::int64_t blocks, std::int64_t splits);
 
 // Into how many parts the library cuts k: a function of the problem alone, not of the GPU.
 std::int64_t best_splits(const GemmProblem& problem);
+
+// What the copy engine asks of a matrix.
+bool rows_of_16_bytes(std::uint64_t address, std::int64_t leading, Dtype type);
+
+// The copies that bring a problem to the tensor cores that does not lie as they take it: of a, of b. None if they would not
+// help, or cost more than they gain.
+struct Packing {
+  bool a = false;
+  bool b = false;
+};
+Packing packing(const GemmProblem& problem);
 
 }  // namespace nervanagpu::hgemm

@@ -194,8 +194,9 @@ Result<std::vector<Defines>> read_variants(std::string_view text) {
 }
 
 bool is_front_matter(std::string_view d) {
-  static constexpr std::array<std::string_view, 12> kFront = {
-      "kernel", "arch", "variants", "param", "threads", "shared", "regs", "needs", "accum", "bound", "cluster", "launch"};
+  static constexpr std::array<std::string_view, 12> kFront = {"kernel",  "arch",   "variants", "param",
+                                                              "threads", "shared", "regs",     "needs",
+                                                              "accum",   "bound",  "cluster",  "launch"};
   return std::find(kFront.begin(), kFront.end(), d) != kFront.end();
 }
 

@@ -99,8 +99,8 @@ struct Launch {
   std::uint32_t dynamic_shared = 0;
   std::span<const std::byte> params;
   Mode mode = Mode::kFast;
-  unsigned threads = 0;  // host threads; 0: all cores
-  std::uint32_t cluster = 0;  // CTAs of a cluster along x; 0: what the kernel states
+  unsigned threads = 0;                                        // host threads; 0: all cores
+  std::uint32_t cluster = 0;                                   // CTAs of a cluster along x; 0: what the kernel states
   [[nodiscard]] bool in_clusters(const Kernel& kernel) const;  // else there is no cluster barrier
 };
 

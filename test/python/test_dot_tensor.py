@@ -1,4 +1,4 @@
-"""float16 products on the tensor cores (kernels/gemm/hgemm.sass, hgemm_cluster.sass): every layout, tile and epilogue."""
+"""Products on the tensor cores (kernels/gemm/hgemm.sass, hgemm_cluster.sass): every type, layout, tile and epilogue."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def aligned(layout: str, m: int, n: int, k: int) -> bool:
     return (m if layout[0] == "t" else k) % 8 == 0 and (k if layout[1] == "t" else n) % 8 == 0
 
 
-def put(x: F16, letter: str) -> ng.GPUTensor:
+def put(x: npt.NDArray[Any], letter: str) -> ng.GPUTensor:
     return ng.array(np.ascontiguousarray(x.T)).T if letter == "t" else ng.array(x)
 
 
@@ -138,6 +138,80 @@ def test_rows_that_are_not_aligned_take_chains_of_multiply_adds() -> None:
         chain = ng.dot(x, y, tensor_cores=False, splits=1).get()
         both = ng.dot(x, y, splits=1).get()
         assert np.array_equal(both, chain) != aligned(layout, m, n, k)
+
+
+def test_large_ones_are_copied_to_the_tensor_cores() -> None:
+    m, n, k = 300, 600, 1501
+    a, b = normal((m, k), 1), normal((k, n), 2)
+    wide_a, wide_b = np.zeros((m, 1504), np.float16), np.zeros((1504, n), np.float16)
+    wide_a[:, :k], wide_b[:k] = a, b
+    want = ng.dot(ng.array(wide_a), ng.array(wide_b)).get()
+    for layout in LAYOUTS:
+        got = ng.dot(put(a, layout[0]), put(b, layout[1])).get()
+        assert np.array_equal(got, want), layout
+    chain = ng.dot(ng.array(a), ng.array(b), tensor_cores=False, splits=1).get()
+    assert np.array_equal(ng.dot(ng.array(a), ng.array(b), splits=1).get(), chain)
+    assert not np.array_equal(want, chain)
+    odd = ng.array(np.repeat(a, 2, axis=1))[:, ::2]  # no unit stride at all
+    assert np.array_equal(ng.dot(odd, ng.array(b)).get(), want)
+
+
+@pytest.mark.parametrize("shape", [(64, 136, 72), (33, 72, 1280), (65, 33, 17)], ids=str)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_float32_out_keeps_the_sums(shape: tuple[int, int, int], layout: str) -> None:
+    m, n, k = shape
+    a, b = integers((m, k), 1), integers((k, n), 2)
+    x, y = put(a, layout[0]), put(b, layout[1])
+    out = ng.array(np.full((m, n), 0.25, np.float32))
+    ng.dot(x, y, out, alpha=0.5, beta=2.0, bias=ng.array(np.arange(n, dtype=np.float32)))
+    assert np.array_equal(out.get(), exact(a, b) * 0.5 + 0.5 + np.arange(n))
+    a, b = normal((m, k), 3), normal((k, n), 4)
+    x, y = put(a, layout[0]), put(b, layout[1])
+    ng.dot(x, y, out)
+    assert np.array_equal(out.get().astype(np.float16), ng.dot(x, y).get())
+    if k > 64:
+        parts = ng.zeros((m, n), np.float32)
+        ng.dot(x, y, parts, splits=2)
+        assert (np.abs(parts.get() - out.get()) <= k * 2.0**-22 * (np.abs(a) @ np.abs(b)).astype(np.float32)).all()
+    with pytest.raises(TypeError, match="out has dtype float64; needs float16 or float32"):
+        ng.dot(x, y, ng.zeros((m, n), np.float64))
+
+
+@pytest.mark.parametrize("types", list(itertools.product([np.int8, np.uint8], repeat=2)), ids=str)
+@pytest.mark.parametrize("tile", [*TILES, ""])
+def test_bytes(types: tuple[type, type], tile: str) -> None:
+    rng = np.random.default_rng(5)
+    for m, n, k in [(8, 8, 16), (130, 200, 272), (33, 260, 400)]:
+        a = rng.integers(np.iinfo(types[0]).min, np.iinfo(types[0]).max + 1, (m, k)).astype(types[0])
+        b = rng.integers(np.iinfo(types[1]).min, np.iinfo(types[1]).max + 1, (k, n)).astype(types[1])
+        want = a.astype(np.int64) @ b.astype(np.int64)
+        x, y = ng.array(a), put(b, "t")
+        c = rng.integers(-9, 10, (m, n)).astype(np.int32)
+        bias = rng.integers(-9, 10, (m, 1)).astype(np.int32)
+        cases: list[tuple[dict[str, Any], npt.NDArray[np.int64]]] = [
+            ({}, want),
+            ({"alpha": -3, "relu": True}, np.maximum(-3 * want, 0)),
+            ({"beta": -2, "bias": ng.array(bias)}, want - 2 * c + bias),
+            ({"relu_first": True, "beta": 1}, np.maximum(want, 0) + c),
+        ]
+        if k > 256:
+            cases.append(({"splits": 2, "alpha": 2}, 2 * want))
+        for options, expected in cases:
+            out = ng.array(c)
+            ng.dot(x, y, out, tile=tile or None, **options)
+            assert np.array_equal(out.get(), expected.astype(np.int32)), (m, n, k, options)
+
+
+def test_bytes_of_any_layout_are_copied_to_the_tensor_cores() -> None:
+    m, n, k = 300, 600, 2003
+    rng = np.random.default_rng(6)
+    a, b = rng.integers(-128, 128, (m, k)).astype(np.int8), rng.integers(0, 256, (k, n)).astype(np.uint8)
+    want = (a.astype(np.int64) @ b.astype(np.int64)).astype(np.int32)
+    for layout in LAYOUTS:
+        x = ng.array(np.ascontiguousarray(a.T)).T if layout[0] == "t" else ng.array(a)
+        y = ng.array(np.ascontiguousarray(b.T)).T if layout[1] == "t" else ng.array(b)
+        assert np.array_equal(ng.dot(x, y).get(), want), layout
+        assert np.array_equal(ng.dot(x, y, tensor_cores=False).get(), want), layout
 
 
 def test_a_tile_that_is_not_there_is_named() -> None:

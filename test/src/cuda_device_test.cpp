@@ -149,8 +149,11 @@ TEST_F(CudaDeviceTest, AnOldDriverStartsKernelsInOrderAndHasNoClusters) {
   const Kernel& early = *d.registry().of_op("hgemm_cluster").front();
   d.launch(early, {1, 1, 1}, params(early), 0);
   EXPECT_EQ(fake.calls("cuLaunchKernel"), 1);
-  expect_error<Error>([&] { d.launch(early, {2, 1, 1, 2}, params(early), 0); },
-                      "kernel " + early.name() + ": this driver has no cuLaunchKernelEx");
+  expect_error<Error>(
+      [&] {
+        d.launch(early, {2, 1, 1, 2}, params(early), 0);
+      },
+      "kernel " + early.name() + ": this driver has no cuLaunchKernelEx");
 }
 
 TEST_F(CudaDeviceTest, ASynchronisationClearsTheLog) {

@@ -35,7 +35,7 @@ class FakeDriver {
     std::map<int, std::vector<std::uint32_t>> attributes;  // of cuLaunchKernelEx, by their number: three words of each
   };
 
-  void forget_launch_ex() { table_.launch_ex = nullptr; }  // an old driver
+  void forget_launch_ex() { table_.launch_ex = nullptr; }                                       // an old driver
   void forget_tensor_maps() { table_.encode_tiled = nullptr, table_.encode_im2col = nullptr; }  // an old driver
 
   int devices = 1;

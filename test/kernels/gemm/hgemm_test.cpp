@@ -1,0 +1,99 @@
+// Which products the tensor cores get, in how many parts, and by which kernel. What comes out: test/python/test_dot_tensor.py.
+#include <gtest/gtest.h>
+
+#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/hgemm.h"
+#include "kernels/gemm/hgemm_cost.h"
+#include "nervanagpu/error.hpp"
+#include "src/select_device.h"
+
+namespace nervanagpu::hgemm {
+namespace {
+
+GemmProblem problem(Dtype type, std::int64_t m, std::int64_t n, std::int64_t k, bool b_transposed = true) {
+  GemmProblem p;
+  p.a_type = p.b_type = type;
+  p.c_type = type == Dtype::float16 ? Dtype::float16 : Dtype::int32;
+  p.m = m;
+  p.n = n;
+  p.k = k;
+  p.a = 0x1000;
+  p.b = 0x2000;
+  p.c = 0x3000;
+  p.b_transposed = b_transposed;
+  p.lda = k;
+  p.ldb = b_transposed ? k : n;
+  p.ldc = n;
+  p.workspace = 16;
+  return p;
+}
+
+TEST(Hgemm, TakesWhatTheCopyEngineAndTheCoresTake) {
+  EXPECT_TRUE(takes(problem(Dtype::float16, 5, 7, 8)));
+  EXPECT_FALSE(takes(problem(Dtype::float16, 5, 7, 12)));        // rows of 24 bytes
+  EXPECT_TRUE(takes(problem(Dtype::float16, 5, 8, 8, false)));   // n contiguous
+  EXPECT_FALSE(takes(problem(Dtype::float16, 5, 7, 8, false)));  // in rows of 14 bytes
+  EXPECT_FALSE(takes(problem(Dtype::int8, 16, 16, 8)));
+  EXPECT_TRUE(takes(problem(Dtype::int8, 16, 16, 16)));
+  EXPECT_FALSE(takes(problem(Dtype::int8, 16, 16, 16, false)));  // bytes have k contiguous
+  GemmProblem p = problem(Dtype::float16, 8, 8, 8);
+  p.a += 2;
+  EXPECT_FALSE(takes(p));
+  p = problem(Dtype::float16, 8, 8, 8);
+  p.tensor_cores = false;
+  EXPECT_FALSE(takes(p));
+  p = problem(Dtype::float16, 8, 8, 8);
+  p.b_type = Dtype::float32;
+  EXPECT_FALSE(takes(p));
+}
+
+TEST(Hgemm, CopiesWhatGainsByIt) {
+  const auto copies = [](const GemmProblem& p) {
+    const Packing c = packing(p);
+    return std::pair(c.a, c.b);
+  };
+  using Pair = std::pair<bool, bool>;
+  EXPECT_EQ(copies(problem(Dtype::float16, 5120, 701, 2048, false)), Pair(false, true));
+  EXPECT_EQ(copies(problem(Dtype::float16, 701, 5120, 2047, false)), Pair(true, false));
+  EXPECT_EQ(copies(problem(Dtype::float16, 65, 33, 17, false)), Pair(false, false));  // too small
+  EXPECT_EQ(copies(problem(Dtype::float16, 1, 4097, 4096, false)),
+            Pair(false, false));                                                        // one row: the copy is the work
+  EXPECT_EQ(copies(problem(Dtype::int8, 2048, 2048, 2048, false)), Pair(false, true));  // n contiguous
+  EXPECT_EQ(copies(problem(Dtype::float16, 2048, 2048, 2048, false)), Pair(false, false));  // nothing to copy
+}
+
+TEST(Hgemm, PartsAreAFunctionOfTheProblem) {
+  EXPECT_EQ(effective(10, 4), 4);
+  EXPECT_EQ(effective(10, 6), 5);  // two blocks each
+  EXPECT_EQ(effective(3, 8), 3);
+  GemmProblem p = problem(Dtype::float16, 128, 1000, 4096);
+  EXPECT_GT(best_splits(p), 1);
+  EXPECT_EQ(best_splits(problem(Dtype::float16, 4096, 4096, 4096)), 1);
+  EXPECT_EQ(blocks_of(p), 64);
+  p.workspace = 0;
+  EXPECT_EQ(best_splits(p), 1);
+  EXPECT_EQ(blocks_of(problem(Dtype::int8, 16, 16, 4096)), 32);  // of 128 bytes
+}
+
+TEST(Hgemm, KernelsOfClustersAreTakenByNameOnly) {
+  Device& device = current_device();
+  if (device.registry().of_op("hgemm").empty()) GTEST_SKIP() << "the tensor cores of sm_90a";
+  const auto chosen = [&](const GemmProblem& p, std::string_view tile = {}) {
+    return sgemm::choose(device.registry(), 132, p, tile);
+  };
+  GemmProblem p = problem(Dtype::float16, 64, 2560, 2560);
+  for (const sgemm::Plan& plan : sgemm::plans(device.registry(), 132, p)) EXPECT_FALSE(adds_parts(*plan.kernel));
+  p.splits = 4;
+  const sgemm::Plan named = chosen(p, "64x64t");
+  EXPECT_TRUE(adds_parts(*named.kernel));
+  EXPECT_EQ(named.grid.cluster, 4U);
+  EXPECT_EQ(named.grid.x, 4U);
+  EXPECT_EQ(named.grid.y, 40U);  // tiles of n, exchanged
+  EXPECT_EQ(named.grid.z, 1U);
+  p.splits = 10;  // more than the CTAs of a cluster
+  EXPECT_THROW(chosen(p, "64x64t"), InvalidArgument);
+  EXPECT_EQ(chosen(problem(Dtype::uint8, 4096, 4096, 4096)).kernel->name(), "hgemm_nt_u8_u8_s32_128x256");
+}
+
+}  // namespace
+}  // namespace nervanagpu::hgemm
