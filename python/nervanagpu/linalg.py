@@ -43,8 +43,8 @@ def dot(
     splits: parts of k that are summed apart and then added in order; 0: as many as this m, n and k call for (a function
     of them alone). With 1, a row of the result does not depend on the other rows, nor on how many there are.
     tensor_cores: float16 matrices whose rows begin at multiples of 16 bytes are multiplied by the tensor cores of
-    sm_90a, 16 products at a time (docs/numerics.md), and others after a copy if that pays and splits is not 1; False has
-    chains of multiply-adds everywhere. int8 and uint8: the same bits either way.
+    sm_90a, 16 products at a time (docs/numerics.md), and others after a copy if that pays and splits is not 1. False
+    has chains of multiply-adds everywhere. int8 and uint8: the same bits either way.
     stream: where the work is queued. tile: only kernels of that tile, for example "128x128".
 
     ValueError: shapes that do not fit, `out` sharing memory with another argument. TypeError: dtypes that do not fit.

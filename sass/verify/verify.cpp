@@ -6,6 +6,7 @@
 
 #include "sass/verify/boards.h"
 #include "sass/verify/code.h"
+#include "sass/verify/early.h"
 #include "sass/verify/finding.h"
 #include "sass/verify/fixed.h"
 #include "sass/verify/legality.h"
@@ -137,6 +138,7 @@ std::vector<Hazard> verify(Arch arch, const KernelImage& kernel) {
   }
   Findings found;
   check_legality(code, found);
+  check_early(code, found);
   Proof(code).run(found);
   // One hazard for each pair of instructions: the first register stands for its neighbours.
   std::ranges::stable_sort(found, [](const Finding& a, const Finding& b) {
