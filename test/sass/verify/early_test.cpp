@@ -11,7 +11,7 @@ using test::sentences;
 
 const std::string kAcquire = "--:-:-:-:8 | ACQBULK\n";
 const std::string kSometimes = "--:-:-:-:8 | @P0 ACQBULK\n";
-const std::string kLoad = "--:-:0:-:1 | LDG.E R4, desc[UR4][R2.64]\n";
+const std::string kLoad = "--:-:0:-:2 | LDG.E R4, desc[UR4][R2.64]\n";
 const std::string kUse = "01:-:-:-:5 | FADD R0, R4, 1\n";
 const std::string kExit = "--:-:-:-:5 | EXIT\n";
 const std::string kSkip = "--:-:-:-:5 | @P0 BRA 0x20\n";
@@ -42,7 +42,7 @@ TEST(Early, MemoryIsTouchedBehindTheWait) {
 }
 
 TEST(Early, CopyEnginesCount) {
-  const std::string copy = "--:0:-:-:1 | UTMALDG.2D [UR8], [UR4]\n";
+  const std::string copy = "--:0:-:-:2 | UTMALDG.2D [UR8], [UR4]\n";
   expect_refused(copy + kExit);
   EXPECT_TRUE(judged(kAcquire + copy + kExit).empty());
 }
