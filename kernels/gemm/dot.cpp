@@ -6,6 +6,7 @@
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/hgemm_cost.h"
 #include "kernels/gemm/overlap.h"
+#include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
 #include "src/select_device.h"
@@ -14,6 +15,8 @@
 
 namespace nervanagpu {
 namespace {
+
+using sgemm::byte;
 
 constexpr std::int64_t kMaxLeading = std::int64_t{1} << 29;
 
@@ -25,10 +28,6 @@ void check_matrix(const char* name, const Tensor& t) {
   if (t.ndim() != 2) {
     refuse(std::string(name) + " has shape " + text_of(t.shape()) + "; needs 2 axes, has " + std::to_string(t.ndim()));
   }
-}
-
-bool byte(Dtype t) {
-  return t == Dtype::int8 || t == Dtype::uint8;
 }
 
 [[noreturn]] void refuse_type(const char* name, const Tensor& t, const std::string& needs) {
@@ -101,6 +100,15 @@ void pack(Tensor& t, Layout& layout, bool transposed, const Stream& stream) {
   layout = {transposed, leading};
 }
 
+void put_operands(GemmProblem& p, const Tensor& a, const Layout& la, const Tensor& b, const Layout& lb) {
+  p.a = a.address();
+  p.b = b.address();
+  p.a_transposed = la.transposed;
+  p.b_transposed = lb.transposed;
+  p.lda = la.leading;
+  p.ldb = lb.leading;
+}
+
 // Copies of operands that the tensor cores would take if they lay otherwise, where that is worth it.
 void bring_to_tensor_cores(GemmProblem& p, Tensor& a, Layout& la, Tensor& b, Layout& lb, const Stream& stream) {
   if (!p.tensor_cores || current_device().registry().of_op("hgemm").empty()) return;
@@ -110,15 +118,7 @@ void bring_to_tensor_cores(GemmProblem& p, Tensor& a, Layout& la, Tensor& b, Lay
   const hgemm::Packing copies = hgemm::packing(p);
   if (copies.a) pack(a, la, byte(p.a_type) ? false : la.transposed, stream);
   if (copies.b) pack(b, lb, byte(p.a_type) ? true : lb.transposed, stream);
-}
-
-void put_operands(GemmProblem& p, const Tensor& a, const Layout& la, const Tensor& b, const Layout& lb) {
-  p.a = a.address();
-  p.b = b.address();
-  p.a_transposed = la.transposed;
-  p.b_transposed = lb.transposed;
-  p.lda = la.leading;
-  p.ldb = lb.leading;
+  put_operands(p, a, la, b, lb);
 }
 
 // A bias as contiguous memory.
@@ -211,7 +211,6 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   p.splits = options.splits;
   p.tensor_cores = options.tensor_cores;
   bring_to_tensor_cores(p, left, la, right, lb, options.stream);
-  put_operands(p, left, la, right, lb);
   const Workspace workspace(gemm_workspace(p, options.tile), options.stream);
   p.workspace = workspace.address();
   gemm(p, options.stream, options.tile);

@@ -8,7 +8,7 @@
 #include "kernels/gemm/cost.h"
 #include "kernels/gemm/flags.h"
 #include "kernels/gemm/hgemm.h"
-#include "kernels/gemm/hgemm_cost.h"
+#include "kernels/gemm/types.h"
 #include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/error.hpp"
 #include "src/select_device.h"
@@ -66,18 +66,6 @@ double cost_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, int m
   return clocks(p, k.number("BM"), k.number("BN"), splits, multiprocessors) * (1.0 + copies);
 }
 
-// What the kernels' names call a type.
-const char* word_of(Dtype type) {
-  switch (type) {
-    case Dtype::float32: return "f32";
-    case Dtype::float16: return "f16";
-    case Dtype::int8: return "s8";
-    case Dtype::uint8: return "u8";
-    case Dtype::int32: return "s32";
-    default: return "";
-  }
-}
-
 // Written for these types and layouts and, if one is asked for, this tile.
 bool is_for(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::string_view tile) {
   if (hgemm::is(k)) return hgemm::fits(k, p, splits, tile);
@@ -125,7 +113,6 @@ void check_address(const char* name, std::uint64_t v, Dtype type, bool needed) {
 }
 
 void check_types(const GemmProblem& p) {
-  const auto byte = [](Dtype t) { return t == Dtype::int8 || t == Dtype::uint8; };
   if (!byte(p.a_type) && p.a_type != Dtype::float32 && p.a_type != Dtype::float16) {
     refuse_type("a", p.a_type, "float32, float16, int8 or uint8");
   }
@@ -299,10 +286,10 @@ std::size_t gemm_workspace(const GemmProblem& problem, const std::string& tile) 
   Device& device = current_device();
   const std::int64_t splits = sgemm::splits_of(device.registry(), p);
   if (splits <= 1) return 0;
-  const bool cores = sgemm::on_tensor_cores(device.registry(), p);
-  const int processors = cores ? hgemm::kProcessors : device.info().multiprocessors;
-  const auto all = sgemm::plans(device.registry(), processors, p, tile);
-  if (!all.empty() && hgemm::is(*all.front().kernel) && hgemm::adds_parts(*all.front().kernel)) return 0;
+  if (!tile.empty()) {  // the kernels that add their parts themselves are taken by name only
+    const auto named = sgemm::plans(device.registry(), device.info().multiprocessors, p, tile);
+    if (!named.empty() && hgemm::adds_parts(*named.front().kernel)) return 0;
+  }
   return static_cast<std::size_t>(splits * p.m * p.n) * 4;
 }
 

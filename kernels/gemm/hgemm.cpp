@@ -5,9 +5,13 @@
 
 #include "kernels/gemm/flags.h"
 #include "kernels/gemm/hgemm_cost.h"
+#include "kernels/gemm/types.h"
 
 namespace nervanagpu::hgemm {
 namespace {
+
+using sgemm::byte;
+using sgemm::word_of;
 
 constexpr std::int64_t kGroup = 8;           // rows of tiles that are walked together
 constexpr std::int64_t kMaxTiles = 1 << 30;  // their number is a u32 that is doubled
@@ -30,22 +34,6 @@ Tile tile_of(const Kernel& k) {
 
 std::string text_of(const Kernel& k) {
   return std::to_string(k.number("BM")) + "x" + std::to_string(k.number("BN")) + std::string(variant(k, "OUT"));
-}
-
-bool byte(Dtype t) {
-  return t == Dtype::int8 || t == Dtype::uint8;
-}
-
-// What the kernels' names call a type.
-std::string_view word_of(Dtype type) {
-  switch (type) {
-    case Dtype::float32: return "f32";
-    case Dtype::float16: return "f16";
-    case Dtype::int8: return "s8";
-    case Dtype::uint8: return "u8";
-    case Dtype::int32: return "s32";
-    default: return "";
-  }
 }
 
 // The types of the sums, which are also those of parts.

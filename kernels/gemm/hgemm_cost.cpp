@@ -129,8 +129,10 @@ Packing packing(const GemmProblem& problem) {
   double copies = 0;
   if (out.a) copies += kLaunch + size * m * k / kCopied;
   if (out.b) copies += kLaunch + size * n * k / kCopied;
-  p.workspace = 16;  // as if there were one
-  return best(p).cost + copies < 2 * m * n * k / kRate ? out : Packing{};
+  const double without = 2 * m * n * k / kRate;
+  if (copies >= without) return {};  // most small ones end here, before the search
+  p.workspace = 16;                  // as if there were one
+  return best(p).cost + copies < without ? out : Packing{};
 }
 
 bool rows_of_16_bytes(std::uint64_t address, std::int64_t leading, Dtype type) {

@@ -64,20 +64,11 @@ class Maker {
     strides_.resize(f_.access.size());
     for (std::size_t k = 0; k < f_.access.size(); ++k) {
       if (f_.access[k] == Access::uniform) continue;
-      for (std::size_t d = 0; d < f_.rank; ++d) {
-        strides_[k].push_back(b_.param("stride" + std::to_string(k) + "_" + std::to_string(d), ParamType::u32));
-      }
+      strides_[k] = declare_strides(b_, k, f_.rank);
       walk_.push_back(b_.param("walk" + std::to_string(k), ParamType::u32));  // bytes
       walk_index_.push_back(k);
     }
-    for (std::size_t k = 0; k < f_.access.size(); ++k) {
-      const bool in = k < p_.tensors.size();
-      Operand o;
-      o.dtype = in ? p_.tensors[k].dtype() : p_.outputs[k - p_.tensors.size()].to.dtype();
-      o.access = f_.access[k];
-      o.pointer = b_.param((in ? "in" : "out") + std::to_string(in ? k : k - p_.tensors.size()), ParamType::ptr);
-      operands_.push_back(o);
-    }
+    operands_ = declare_operands(b_, p_, f_.access);
   }
 
   [[nodiscard]] bool row_leaf(std::size_t k) const {
@@ -101,12 +92,7 @@ class Maker {
     std::vector<VReg> address(operands_.size());
     for (std::size_t k = 0; k < operands_.size(); ++k) {
       if (operands_[k].access == Access::uniform) continue;
-      VReg offset = kZero;
-      for (std::size_t d = 0; d < x.size(); ++d) {
-        const VReg sum = b_.reg();
-        b_.emit(Op::IMAD, {}, {sum, x[d], strides_[k][d], offset});
-        offset = sum;
-      }
+      const VReg offset = offset_of(b_, x, strides_[k]);
       const VReg size = b_.reg();
       b_.emit(Op::MOV, {}, {size, static_cast<std::int64_t>(size_of(operands_[k].dtype))});
       address[k] = b_.reg(2);

@@ -53,7 +53,7 @@ class Maker {
     b_.emit(Op::S2R, {}, {cta, sass::special(kCtaidX)});
     for (const unsigned size : {1U, 2U, 4U, 8U}) {
       for (const unsigned lanes : {1U, f_.lanes}) {
-        if (needs_size(size, lanes)) size_of_item(size * lanes);
+        if (needs_size(size, lanes)) sizes_.of(size * lanes);
       }
     }
     values.compute_uniform();
@@ -90,25 +90,14 @@ class Maker {
     tail_ = b_.param("tail", ParamType::u32);
     count_ = b_.param("count", ParamType::u32);
     tail_step_ = b_.param("tail_step", ParamType::u32);
-    const std::size_t operands = f_.access.size();
     if (!f_.flat) {
       division_ = declare_divisions(b_, f_.rank - 1);
-      strides_.resize(operands);
-      for (std::size_t k = 0; k < operands; ++k) {
-        if (f_.access[k] == Access::uniform) continue;
-        for (std::size_t d = 0; d < f_.rank; ++d) {
-          strides_[k].push_back(b_.param("stride" + std::to_string(k) + "_" + std::to_string(d), ParamType::u32));
-        }
+      strides_.resize(f_.access.size());
+      for (std::size_t k = 0; k < f_.access.size(); ++k) {
+        if (f_.access[k] != Access::uniform) strides_[k] = declare_strides(b_, k, f_.rank);
       }
     }
-    for (std::size_t k = 0; k < operands; ++k) {
-      const bool in = k < p_.tensors.size();
-      Operand o;
-      o.dtype = in ? p_.tensors[k].dtype() : p_.outputs[k - p_.tensors.size()].to.dtype();
-      o.access = f_.access[k];
-      o.pointer = b_.param((in ? "in" : "out") + std::to_string(in ? k : k - p_.tensors.size()), ParamType::ptr);
-      operands_.push_back(o);
-    }
+    operands_ = declare_operands(b_, p_, f_.access);
   }
 
   [[nodiscard]] bool needs_size(unsigned size, unsigned lanes) const {
@@ -116,17 +105,6 @@ class Maker {
       return o.access != Access::uniform && size_of(o.dtype) == size && (lanes == 1 || f_.flat);
     });
   }
-  // A register with the bytes of an item: IMAD.WIDE takes one constant only.
-  VReg size_of_item(unsigned bytes) {
-    for (const auto& [n, r] : sizes_) {
-      if (n == bytes) return r;
-    }
-    const VReg r = b_.reg();
-    b_.emit(Op::MOV, {}, {r, std::int64_t{bytes}});
-    sizes_.emplace_back(bytes, r);
-    return r;
-  }
-
   // Addresses of an item in every operand that is not uniform.
   std::vector<VReg> addresses(VReg i, unsigned lanes) {
     std::vector<VReg> out(operands_.size());
@@ -138,16 +116,11 @@ class Maker {
       out[k] = b_.reg(2);
       const auto size = static_cast<unsigned>(size_of(o.dtype));
       if (f_.flat) {
-        b_.emit(Op::IMAD_WIDE, {Tok::U32}, {out[k], i, size_of_item(size * lanes), o.pointer});
+        b_.emit(Op::IMAD_WIDE, {Tok::U32}, {out[k], i, sizes_.of(size * lanes), o.pointer});
         continue;
       }
-      VReg offset = kZero;
-      for (std::size_t d = 0; d < x.size(); ++d) {
-        const VReg sum = b_.reg();
-        b_.emit(Op::IMAD, {}, {sum, x[d], strides_[k][d], offset});
-        offset = sum;
-      }
-      b_.emit(Op::IMAD_WIDE, {}, {out[k], offset, size_of_item(size), o.pointer});
+      const VReg offset = offset_of(b_, x, strides_[k]);
+      b_.emit(Op::IMAD_WIDE, {}, {out[k], offset, sizes_.of(size), o.pointer});
     }
     return out;
   }
@@ -223,7 +196,7 @@ class Maker {
   std::vector<Division> division_;
   std::vector<std::vector<Arg>> strides_;  // of each operand, innermost axis first
   std::vector<Operand> operands_;
-  std::vector<std::pair<unsigned, VReg>> sizes_;
+  ItemSizes sizes_{b_};
 };
 
 class Run {

@@ -59,7 +59,7 @@ class Maker {
     b_.emit(Op::S2R, {}, {tid_, sass::special(kTidX)});
     b_.emit(Op::S2R, {}, {cta, sass::special(kCtaidX)});
     for (std::size_t k = 0; k < operands_.size(); ++k) {
-      if (operands_[k].access != Access::uniform) size_register(static_cast<unsigned>(size_of(operands_[k].dtype)));
+      if (operands_[k].access != Access::uniform) sizes_.of(static_cast<unsigned>(size_of(operands_[k].dtype)));
     }
     values.compute_uniform();
     t_ = tid_;
@@ -97,19 +97,10 @@ class Maker {
     inner_.resize(f_.access.size());
     for (std::size_t k = 0; k < f_.access.size(); ++k) {
       if (f_.access[k] == Access::uniform) continue;
-      for (std::size_t d = 0; d < f_.rank; ++d) {
-        strides_[k].push_back(b_.param("stride" + std::to_string(k) + "_" + std::to_string(d), ParamType::u32));
-      }
+      strides_[k] = declare_strides(b_, k, f_.rank);
       if (f_.access[k] == Access::strided) inner_[k] = b_.param("inner" + std::to_string(k), ParamType::u32);
     }
-    for (std::size_t k = 0; k < f_.access.size(); ++k) {
-      const bool in = k < p_.tensors.size();
-      Operand o;
-      o.dtype = in ? p_.tensors[k].dtype() : p_.outputs[k - p_.tensors.size()].to.dtype();
-      o.access = f_.access[k];
-      o.pointer = b_.param((in ? "in" : "out") + std::to_string(in ? k : k - p_.tensors.size()), ParamType::ptr);
-      operands_.push_back(o);
-    }
+    operands_ = declare_operands(b_, p_, f_.access);
   }
 
   void find_depths() {
@@ -122,16 +113,6 @@ class Maker {
     }
   }
 
-  VReg size_register(unsigned bytes) {
-    for (const auto& [n, r] : sizes_) {
-      if (n == bytes) return r;
-    }
-    const VReg r = b_.reg();
-    b_.emit(Op::MOV, {}, {r, std::int64_t{bytes}});
-    sizes_.emplace_back(bytes, r);
-    return r;
-  }
-
   // The address of this thread's first item, or of the row's element, in each operand.
   void find_addresses(VReg row) {
     const std::vector<VReg> x = coordinates(b_, division_, row);
@@ -139,12 +120,7 @@ class Maker {
     for (std::size_t k = 0; k < operands_.size(); ++k) {
       const Operand& o = operands_[k];
       if (o.access == Access::uniform) continue;
-      VReg offset = kZero;
-      for (std::size_t d = 0; d < x.size(); ++d) {
-        const VReg sum = b_.reg();
-        b_.emit(Op::IMAD, {}, {sum, x[d], strides_[k][d], offset});
-        offset = sum;
-      }
+      VReg offset = offset_of(b_, x, strides_[k]);
       if (o.access != Access::splat) {
         const VReg sum = b_.reg();
         if (o.access == Access::dense) {
@@ -155,8 +131,7 @@ class Maker {
         offset = sum;
       }
       address_[k] = b_.reg(2);
-      b_.emit(Op::IMAD_WIDE, {},
-              {address_[k], offset, size_register(static_cast<unsigned>(size_of(o.dtype))), o.pointer});
+      b_.emit(Op::IMAD_WIDE, {}, {address_[k], offset, sizes_.of(static_cast<unsigned>(size_of(o.dtype))), o.pointer});
     }
   }
 
@@ -400,7 +375,7 @@ class Maker {
   std::vector<std::vector<Arg>> strides_;  // of each operand from row to row, innermost axis first
   std::vector<Arg> inner_;                 // and along the row
   std::vector<Operand> operands_;
-  std::vector<std::pair<unsigned, VReg>> sizes_;
+  ItemSizes sizes_{b_};
   std::vector<unsigned> depth_;  // reductions behind each value
   unsigned deepest_ = 0;
   VReg tid_, t_;

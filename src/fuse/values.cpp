@@ -18,6 +18,48 @@ std::uint64_t number_bits(const Number& n) {
   return static_cast<std::uint32_t>(static_cast<std::int64_t>(n.bits << (64 - width)) >> (64 - width));
 }
 
+std::vector<Operand> declare_operands(Builder& b, const Program& p, const std::vector<Access>& access) {
+  std::vector<Operand> out;
+  for (std::size_t k = 0; k < access.size(); ++k) {
+    const bool in = k < p.tensors.size();
+    const std::size_t number = in ? k : k - p.tensors.size();
+    Operand o;
+    o.dtype = in ? p.tensors[k].dtype() : p.outputs[number].to.dtype();
+    o.access = access[k];
+    o.pointer = b.param((in ? "in" : "out") + std::to_string(number), sass::ParamType::ptr);
+    out.push_back(o);
+  }
+  return out;
+}
+
+std::vector<Arg> declare_strides(Builder& b, std::size_t k, std::size_t rank) {
+  std::vector<Arg> out;
+  for (std::size_t d = 0; d < rank; ++d) {
+    out.push_back(b.param("stride" + std::to_string(k) + "_" + std::to_string(d), sass::ParamType::u32));
+  }
+  return out;
+}
+
+VReg offset_of(Builder& b, const std::vector<VReg>& coordinates, const std::vector<Arg>& strides) {
+  VReg offset = sass::kZero;
+  for (std::size_t d = 0; d < coordinates.size(); ++d) {
+    const VReg sum = b.reg();
+    b.emit(Op::IMAD, {}, {sum, coordinates[d], strides[d], offset});
+    offset = sum;
+  }
+  return offset;
+}
+
+VReg ItemSizes::of(unsigned bytes) {
+  for (const auto& [n, r] : registers_) {
+    if (n == bytes) return r;
+  }
+  const VReg r = b_.reg();
+  b_.emit(Op::MOV, {}, {r, std::int64_t{bytes}});
+  registers_.emplace_back(bytes, r);
+  return r;
+}
+
 std::vector<Division> declare_divisions(Builder& b, std::size_t count) {
   std::vector<Division> out;
   for (std::size_t d = 0; d < count; ++d) {

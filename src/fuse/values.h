@@ -1,6 +1,7 @@
 // Operands and values inside a generated kernel: loads, the operations of a Program, stores.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "src/fuse/emit.h"
@@ -22,6 +23,24 @@ struct Operand {
   Dtype dtype = Dtype::float32;
   Access access = Access::dense;
   Arg pointer;  // the parameter
+};
+
+// The parameters of the program's tensors, then of its outputs; access: one for each.
+std::vector<Operand> declare_operands(Builder& b, const Program& p, const std::vector<Access>& access);
+// Operand k's strides along `rank` axes, innermost first, in elements.
+std::vector<Arg> declare_strides(Builder& b, std::size_t k, std::size_t rank);
+// Sum of coordinates times strides.
+VReg offset_of(Builder& b, const std::vector<VReg>& coordinates, const std::vector<Arg>& strides);
+
+// Registers with the bytes of items, each made when it is first asked for: IMAD.WIDE takes one constant only.
+class ItemSizes {
+ public:
+  explicit ItemSizes(Builder& b) : b_(b) {}
+  VReg of(unsigned bytes);
+
+ private:
+  Builder& b_;
+  std::vector<std::pair<unsigned, VReg>> registers_;
 };
 
 // A number taken apart into coordinates, innermost first, by multiplication (src/magic.h).

@@ -1,0 +1,26 @@
+// Element types as the kernels of GEMM know them.
+#pragma once
+
+#include <string_view>
+
+#include "nervanagpu/dtype.hpp"
+
+namespace nervanagpu::sgemm {
+
+inline bool byte(Dtype t) {
+  return t == Dtype::int8 || t == Dtype::uint8;
+}
+
+// What the kernels' names call a type; "": no kernel has it.
+inline std::string_view word_of(Dtype type) {
+  switch (type) {
+    case Dtype::float32: return "f32";
+    case Dtype::float16: return "f16";
+    case Dtype::int8: return "s8";
+    case Dtype::uint8: return "u8";
+    case Dtype::int32: return "s32";
+    default: return "";
+  }
+}
+
+}  // namespace nervanagpu::sgemm
