@@ -6,6 +6,7 @@
 #include "kernels/conv/problem.h"
 #include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/error.hpp"
+#include "src/ceil_div.h"
 #include "src/values.h"
 
 namespace nervanagpu::conv_detail {
@@ -73,10 +74,6 @@ std::string prefix_of(const Call& call) {
   const char* orders[] = {"llj", "ljj", "iji", "ili"};
   return std::string("conv_") + orders[static_cast<int>(call.launch.order)] + "_" + short_name(call.a_type) + "_" +
          short_name(call.b_type) + "_" + short_name(call.c_type) + "_";
-}
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
 }
 
 // CTAs that a multiprocessor holds at once: registers come in units of 8 a thread, and each CTA costs 1 KB of shared memory

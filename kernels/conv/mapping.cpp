@@ -6,6 +6,7 @@
 
 #include "kernels/conv/problem.h"
 #include "nervanagpu/error.hpp"
+#include "src/ceil_div.h"
 
 namespace nervanagpu::conv_detail {
 namespace {
@@ -287,10 +288,6 @@ void append(std::vector<Launch>& out, const Launch& l, std::int64_t most_groups)
   for (std::int64_t first = 0; first < l.groups; first += most_groups) {
     out.push_back(of_groups(l, first, std::min(most_groups, l.groups - first)));
   }
-}
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
 }
 
 std::int64_t chunk_of(std::int64_t k, std::int64_t splits) {

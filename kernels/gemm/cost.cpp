@@ -4,6 +4,8 @@
 #include <array>
 #include <utility>
 
+#include "src/ceil_div.h"
+
 namespace nervanagpu::sgemm {
 namespace {
 
@@ -30,10 +32,6 @@ constexpr double kSum = 9200;            // split_sum, and what a cut must gain 
 constexpr std::int64_t kLeastPart = 64;  // of k
 constexpr std::int64_t kMostSplits = 128;
 constexpr std::int64_t kMostBytes = 256 << 20;
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 // The share of a multiprocessor's rate that `ctas` of a tile reach together: one warp a scheduler does not hide its
 // latencies.

@@ -11,6 +11,7 @@
 #include "kernels/gemm/types.h"
 #include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/error.hpp"
+#include "src/ceil_div.h"
 #include "src/select_device.h"
 #include "src/values.h"
 
@@ -51,10 +52,6 @@ Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Dev
   v.u32(chunk_of(p.k, splits)).u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc).u32(partial ? p.m * p.n : 0);
   v.scalar(p.alpha, p.c_type).scalar(p.beta, p.c_type).u32(partial ? kPartial : flags_of(p)).u32(kept_bits(p));
   return v.u64(p.rounding.seed).u64(p.rounding.offset);
-}
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
 }
 
 // The model's clocks (microseconds on the tensor cores), and what the kernels of one tile differ in.

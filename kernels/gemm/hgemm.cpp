@@ -6,6 +6,7 @@
 #include "kernels/gemm/flags.h"
 #include "kernels/gemm/hgemm_cost.h"
 #include "kernels/gemm/types.h"
+#include "src/ceil_div.h"
 
 namespace nervanagpu::hgemm {
 namespace {
@@ -103,7 +104,7 @@ Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t s
   Values v;
   put_maps(v, exchanged ? b_of(p) : a_of(p), exchanged ? a_of(p) : b_of(p), p.k, t, device);
   const std::int64_t blocks = blocks_of(p);
-  v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32((blocks + splits - 1) / splits).u32(splits).u32(p.ldc);
+  v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32(ceil_div(blocks, splits)).u32(splits).u32(p.ldc);
   v.f32(p.alpha)
       .f32(p.beta)
       .u32(flags(p, p.ldc, static_cast<int>(size_of(p.c_type)), false) & ~kPlain)
@@ -179,7 +180,7 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   Values v;
   put_maps(v, a_of(p), b_of(p), p.k, t, device);
   v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias).u32(p.m).u32(p.n);
-  v.u32((blocks_of(p) + splits - 1) / splits).u32(m * n * splits).u32(m);
+  v.u32(ceil_div(blocks_of(p), splits)).u32(m * n * splits).u32(m);
   v.divisor(m * n).divisor(kGroup * n).divisor(rest == 0 ? kGroup : rest);
   v.u32(ldc).u32(partial ? p.m * p.n : 0);
   const int size = static_cast<int>(size_of(partial ? sums_of(p) : p.c_type));

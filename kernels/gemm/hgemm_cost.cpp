@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "src/ceil_div.h"
+
 namespace nervanagpu::hgemm {
 namespace {
 
@@ -15,10 +17,6 @@ struct Width {
 };
 constexpr std::array kWidths = {Width{64, 0.220, 3.63}, Width{128, 0.361, 3.02}, Width{192, 0.500, 3.36},
                                 Width{256, 0.639, 3.70}};
-
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 
 double bytes_of(const GemmProblem& p) {
   const auto m = static_cast<double>(p.m);

@@ -11,6 +11,7 @@
 #include "kernels/nn/nn.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
+#include "src/ceil_div.h"
 #include "src/select_device.h"
 #include "src/shape.h"
 
@@ -23,9 +24,6 @@ constexpr std::int64_t kItems = 512;  // of a CTA of convert.sass
 constexpr std::int64_t kTile = 64;    // of transpose.sass
 constexpr std::int64_t kWorthATile = 16;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 std::uint32_t u32(std::int64_t v) {
   return static_cast<std::uint32_t>(v);
 }

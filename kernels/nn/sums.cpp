@@ -9,6 +9,7 @@
 #include "kernels/nn/nn.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
+#include "src/ceil_div.h"
 #include "src/select_device.h"
 #include "src/shape.h"
 
@@ -17,9 +18,6 @@ namespace {
 
 using nn::Call;
 
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
-}
 std::uint32_t u32(std::int64_t v) {
   return static_cast<std::uint32_t>(v);
 }

@@ -5,6 +5,7 @@
 
 #include "kernels/nn/launch.h"
 #include "nervanagpu/error.hpp"
+#include "src/ceil_div.h"
 #include "src/magic.h"
 #include "src/select_device.h"
 
@@ -14,9 +15,6 @@ namespace {
 
 std::uint32_t u32(std::int64_t v) {
   return static_cast<std::uint32_t>(v);
-}
-std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
-  return (a + b - 1) / b;
 }
 Magic magic_of(std::int64_t v) {
   return magic(u32(v));
