@@ -44,6 +44,8 @@ py::object lazy(Expr e);
 // NumPy's dtype <-> ours. Throws TypeError for one that tensors cannot hold.
 py::dtype numpy_dtype(Dtype dtype);
 Dtype dtype_from(const py::object& dtype);
+// What .dtype shows: numpy_dtype, or the word "bfloat16" where ml_dtypes, whose type it is, is not installed.
+py::object dtype_object(Dtype dtype);
 
 // An int or a sequence of ints. Throws TypeError otherwise.
 Shape shape_from(const py::object& shape);

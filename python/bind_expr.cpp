@@ -144,7 +144,7 @@ void bind_expr(py::module_& m) {
   py::class_<Lazy, Tensor> c(m, "Expression", "A GPUTensor whose elements are computed when they are wanted.");
   lazy_type = reinterpret_cast<PyTypeObject*>(c.ptr());
   c.def_property_readonly("shape", [](const Lazy& l) { return tuple_of(l.expr.shape()); });
-  c.def_property_readonly("dtype", [](const Lazy& l) { return numpy_dtype(l.expr.dtype()); });
+  c.def_property_readonly("dtype", [](const Lazy& l) { return dtype_object(l.expr.dtype()); });
   c.def_property_readonly("ndim", [](const Lazy& l) { return l.expr.shape().size(); });
   c.def_property_readonly("size", [](const Lazy& l) { return l.expr.size(); });
   c.def_property_readonly(

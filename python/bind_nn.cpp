@@ -147,8 +147,9 @@ void bind_nn(py::module_& m) {
         return out;
       },
       py::arg("dtype"),
-      "A contiguous copy with another dtype, on the device, for float32, float16, int32, int8 and uint8. Floats are\n"
-      "rounded to nearest; to integers they are truncated and saturate, NaN becomes 0; integers keep their low bits.");
+      "A contiguous copy with another dtype, on the device, for float32, float16, bfloat16, int32, int8 and uint8.\n"
+      "Floats are rounded to nearest; to integers they are truncated and saturate, NaN becomes 0; integers keep their\n"
+      "low bits.");
 }
 
 }  // namespace nervanagpu::python

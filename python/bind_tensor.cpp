@@ -24,7 +24,9 @@ py::array prepared(const Tensor& t, const py::object& value, bool broadcast) {
   const py::module_ numpy = py::module_::import("numpy");
   py::object array = numpy.attr("asarray")(value);
   const py::dtype wanted = numpy_dtype(t.dtype());
-  if (!numpy.attr("can_cast")(array.attr("dtype"), wanted, "same_kind").cast<bool>()) {
+  // ml_dtypes' own rule lets complex numbers through.
+  const py::dtype kind = t.dtype() == Dtype::bfloat16 ? py::dtype::of<float>() : wanted;
+  if (!numpy.attr("can_cast")(array.attr("dtype"), kind, "same_kind").cast<bool>()) {
     throw TypeError("value has dtype " + std::string(py::str(array.attr("dtype"))) + "; needs one that converts to " +
                     std::string(name_of(t.dtype())) + " (numpy.can_cast, same_kind)");
   }
@@ -83,8 +85,8 @@ void assign_item(const Tensor& self, const py::object& key, const py::object& va
     return;
   }
   before_write(view);
-  const bool integers =
-      view.dtype() != Dtype::float16 && view.dtype() != Dtype::float32 && view.dtype() != Dtype::float64;
+  const Dtype d = view.dtype();
+  const bool integers = d != Dtype::float16 && d != Dtype::bfloat16 && d != Dtype::float32 && d != Dtype::float64;
   if (is_plain_number(view, value) && !(integers && PyFloat_Check(value.ptr()) != 0)) {
     const auto number = value.cast<double>();
     const py::gil_scoped_release release;
@@ -135,6 +137,9 @@ void bind_creation(py::module_& m) {
       "shape", [](const py::object& shape) { return tuple_of(shape_from(shape)); }, py::arg("shape"),
       "An int or a sequence of ints as a tuple.");
   m.def(
+      "dtype", [](const py::object& dtype) { return dtype_object(dtype_from(dtype)); }, py::arg("dtype"),
+      "What a tensor of that dtype says it has.");
+  m.def(
       "empty",
       [](const py::object& shape, const py::object& dtype) {
         Shape s = shape_from(shape);
@@ -173,7 +178,8 @@ void bind_tensor(py::module_& m) {
       "strides", [](const Tensor& t) { return tuple_of(t.strides()); },
       "Elements (not bytes) from one index to the next, for each axis.");
   c.def_property_readonly(
-      "dtype", [](const Tensor& t) { return numpy_dtype(t.dtype()); }, "NumPy's dtype.");
+      "dtype", [](const Tensor& t) { return dtype_object(t.dtype()); },
+      "NumPy's dtype. bfloat16: that of the package ml_dtypes, or the word \"bfloat16\" where it is not installed.");
   c.def_property_readonly("ndim", &Tensor::ndim, "Number of axes.");
   c.def_property_readonly("size", &Tensor::size, "Number of elements.");
   c.def_property_readonly("nbytes", &Tensor::nbytes, "Bytes of the elements.");

@@ -40,10 +40,32 @@ Tensor take_slice(const Tensor& t, int axis, const py::slice& slice) {
 }  // namespace
 
 py::dtype numpy_dtype(Dtype dtype) {
+  if (dtype == Dtype::bfloat16) {  // no type of NumPy's own
+    try {
+      return py::dtype::from_args(py::module_::import("ml_dtypes").attr("bfloat16"));
+    } catch (py::error_already_set& e) {
+      if (!e.matches(PyExc_ImportError)) throw;
+      throw TypeError(
+          "NumPy has no bfloat16; needs the package ml_dtypes (pip install ml_dtypes), or "
+          "nervanagpu.nn.convert(x, \"float32\")");
+    }
+  }
   return py::dtype(std::string(name_of(dtype)));
 }
 
+py::object dtype_object(Dtype dtype) {
+  if (dtype == Dtype::bfloat16) {
+    try {
+      return numpy_dtype(dtype);
+    } catch (const TypeError&) {
+      return py::str("bfloat16");
+    }
+  }
+  return numpy_dtype(dtype);
+}
+
 Dtype dtype_from(const py::object& dtype) {
+  if (py::isinstance<py::str>(dtype) && dtype.equal(py::str("bfloat16"))) return Dtype::bfloat16;
   py::dtype d;
   try {
     d = py::dtype::from_args(dtype);
@@ -53,7 +75,7 @@ Dtype dtype_from(const py::object& dtype) {
   const auto ours = dtype_from_name(std::string(py::str(d.attr("name"))));
   if (!ours) {
     throw TypeError("dtype is " + std::string(py::str(d)) +
-                    "; needs float16, float32, float64, bool or an integer type of 8 to 64 bits");
+                    "; needs float16, bfloat16, float32, float64, bool or an integer type of 8 to 64 bits");
   }
   return *ours;
 }

@@ -87,7 +87,8 @@ Dtype dtype_of(const char* function, const char* name, std::int32_t value) {
     case NG_INT8: return Dtype::int8;
     case NG_UINT8: return Dtype::uint8;
     case NG_INT32: return Dtype::int32;
-    default: refuse(function, name, std::to_string(value), "an ng_dtype (0 to 4)");
+    case NG_BFLOAT16: return Dtype::bfloat16;
+    default: refuse(function, name, std::to_string(value), "an ng_dtype (0 to 5)");
   }
 }
 

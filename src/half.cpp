@@ -1,5 +1,6 @@
 #include "src/half.h"
 
+#include <bit>
 #include <cmath>
 
 namespace nervanagpu {
@@ -23,6 +24,17 @@ double half_value(std::uint16_t bits) {
   double size = std::ldexp(exponent == 0 ? fraction : fraction | 0x400, (exponent == 0 ? 1 : exponent) - 25);
   if (exponent == 31) size = fraction == 0 ? HUGE_VAL : std::nan("");
   return (bits & 0x8000) != 0 ? -size : size;
+}
+
+std::uint16_t bfloat_bits(double value) {
+  const auto word = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  if (std::isnan(value)) return static_cast<std::uint16_t>((word >> 16 & 0x8000) | 0x7fc0);
+  // Ties to even; a carry goes into the exponent by itself, up to infinity.
+  return static_cast<std::uint16_t>((word + 0x7fff + (word >> 16 & 1)) >> 16);
+}
+
+double bfloat_value(std::uint16_t bits) {
+  return static_cast<double>(std::bit_cast<float>(std::uint32_t{bits} << 16));
 }
 
 }  // namespace nervanagpu

@@ -1,4 +1,4 @@
-// float16 bits from and to floats, to nearest even; the host has no such type in C++20.
+// float16 and bfloat16 bits from and to floats, to nearest even; the host has no such types in C++20.
 #pragma once
 
 #include <cstdint>
@@ -7,5 +7,8 @@ namespace nervanagpu {
 
 std::uint16_t half_bits(double value);
 double half_value(std::uint16_t bits);
+// By way of float32, as ml_dtypes and the kernels do it.
+std::uint16_t bfloat_bits(double value);
+double bfloat_value(std::uint16_t bits);
 
 }  // namespace nervanagpu

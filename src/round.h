@@ -3,7 +3,7 @@
 // A number between two neighbours becomes the one of greater magnitude with the probability (its distance from the
 // other) / (their distance); 32 random bits tell 2^-32. A number that can be kept stays as it is.
 //   normal numbers      keep `bits` mantissa bits
-//   subnormal numbers   of the result's type have the type's own last place whatever `bits` is: 2^-24 or 2^-149
+//   subnormal numbers   of the result's type have the type's own last place whatever `bits` is: 2^-24, 2^-133 or 2^-149
 //   the largest finite  number with `bits` bits and those beyond it are rounded to nearest: to it or to infinity
 //   zeros, infinities   keep their sign; NaN is 0x7fff or 0x7fffffff
 #pragma once
@@ -42,6 +42,16 @@ constexpr std::uint16_t round_f16(float x, std::uint32_t random, unsigned bits) 
   const std::uint32_t rounded = ((u >> j) + (rounding_detail::up(u, j, random, 0x477fffffu) ? 1 : 0)) << j;
   if (rounded >= 0x47800000u) return sign | 0x7c00u;
   return static_cast<std::uint16_t>(sign | (rounded - 0x38000000u) >> 13);
+}
+
+// bfloat16 bits of x with `bits` (1 to 7) mantissa bits.
+constexpr std::uint16_t round_bf16(float x, std::uint32_t random, unsigned bits) {
+  const auto word = std::bit_cast<std::uint32_t>(x);
+  const std::uint32_t u = word & 0x7fffffffu;
+  if (u > 0x7f800000u) return 0x7fff;
+  const unsigned j = u < 0x800000u ? 16 : 23 - bits;  // below 2^-126: a multiple of 2^-133
+  const std::uint32_t rounded = ((u >> j) + (rounding_detail::up(u, j, random, 0x7f7fffffu) ? 1 : 0)) << j;
+  return static_cast<std::uint16_t>((rounded | (word & 0x80000000u)) >> 16);
 }
 
 // x with `bits` (1 to 23) mantissa bits.

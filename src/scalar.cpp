@@ -35,6 +35,7 @@ ScalarBits integer_bits(double value, Dtype dtype) {
 ScalarBits scalar_bits(double value, Dtype dtype) {
   switch (dtype) {
     case Dtype::float16: return as_bits(half_bits(value));
+    case Dtype::bfloat16: return as_bits(bfloat_bits(value));
     case Dtype::float32: return as_bits(static_cast<float>(value));
     case Dtype::float64: return as_bits(value);
     case Dtype::int8: return integer_bits<std::int8_t>(value, dtype);

@@ -13,6 +13,7 @@ constexpr std::array<std::string_view, 13> kTypeNames = {
 MapType type_of(const Tensor& t) {
   switch (t.dtype()) {
     case Dtype::float16: return MapType::float16;
+    case Dtype::bfloat16: return MapType::bfloat16;
     case Dtype::float32: return MapType::float32;
     case Dtype::float64: return MapType::float64;
     case Dtype::int16:

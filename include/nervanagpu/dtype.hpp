@@ -22,7 +22,8 @@ enum class Dtype : std::uint8_t {
   uint16,
   uint32,
   uint64,
-  boolean
+  boolean,
+  bfloat16  // the upper half of a float32
 };
 
 NG_API std::size_t size_of(Dtype dtype) noexcept;       // bytes

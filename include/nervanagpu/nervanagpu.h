@@ -87,12 +87,12 @@ NG_C_API ng_status ng_stream_synchronize(uint64_t stream);
 
 /* --- what the operations have in common --------------------------------------------------------------------------- */
 
-enum ng_dtype { NG_FLOAT32 = 0, NG_FLOAT16 = 1, NG_INT8 = 2, NG_UINT8 = 3, NG_INT32 = 4 };
+enum ng_dtype { NG_FLOAT32 = 0, NG_FLOAT16 = 1, NG_INT8 = 2, NG_UINT8 = 3, NG_INT32 = 4, NG_BFLOAT16 = 5 };
 
 /* How a float result is rounded to its type. Element i takes word i % 4 of Philox4x32-10(seed, offset + i / 4). */
 typedef struct ng_rounding {
   int32_t stochastic; /* 0: to nearest, ties to even; 1: up or down at random */
-  int32_t bits;       /* mantissa bits to keep: 1..10 for float16, 1..15 for float32; 0: 10 and 15 */
+  int32_t bits;       /* mantissa bits to keep: 1..10 for float16, 1..7 for bfloat16, 1..15 for float32; 0: the most */
   uint64_t seed;
   uint64_t offset; /* a call takes ceil(elements / 4) counters */
 } ng_rounding;

@@ -6,7 +6,7 @@ namespace nervanagpu::nn {
 namespace {
 
 int most_bits(Dtype to) {
-  return to == Dtype::float16 ? 10 : 15;
+  return to == Dtype::float16 ? 10 : to == Dtype::bfloat16 ? 7 : 15;
 }
 
 const Kernel& find(const Registry& registry, const std::string& name) {
@@ -26,9 +26,9 @@ RoundingArgs RoundingArgs::of(const Rounding& rounding, Dtype to, std::uint64_t 
 
 void check_rounding(const char* op, const Rounding& rounding, Dtype to) {
   if (!rounding.stochastic) return;
-  if (to != Dtype::float16 && to != Dtype::float32) {
+  if (to != Dtype::float16 && to != Dtype::bfloat16 && to != Dtype::float32) {
     throw InvalidArgument(std::string(op) + ": rounding is stochastic but the result is " + std::string(name_of(to)) +
-                          "; needs float16 or float32");
+                          "; needs float16, bfloat16 or float32");
   }
   if (rounding.bits < 0 || rounding.bits > most_bits(to)) {
     throw InvalidArgument(std::string(op) + ": rounding bits is " + std::to_string(rounding.bits) + "; needs 1 to " +
@@ -50,12 +50,13 @@ const char* type_word(const char* op, const char* name, Dtype dtype) {
   switch (dtype) {
     case Dtype::float32: return "f32";
     case Dtype::float16: return "f16";
+    case Dtype::bfloat16: return "bf16";
     case Dtype::int32: return "s32";
     case Dtype::int8: return "s8";
     case Dtype::uint8: return "u8";
     default:
       throw TypeError(std::string(op) + ": " + name + " has dtype " + std::string(name_of(dtype)) +
-                      "; needs float32, float16, int32, int8 or uint8");
+                      "; needs float32, float16, bfloat16, int32, int8 or uint8");
   }
 }
 

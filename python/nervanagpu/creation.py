@@ -27,9 +27,14 @@ def array(ary: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str | No
     """A copy of `ary` (any array-like) on the device, row-major.
 
     It keeps its dtype unless `dtype` says otherwise, and is then converted as `ndarray.astype` does. TypeError for a
-    dtype that tensors cannot hold (complex, object, ...).
+    dtype that tensors cannot hold (complex, object, ...). "bfloat16" needs no package: without ml_dtypes the elements
+    are float32 on the host and rounded on the device.
     """
     host = np.asarray(ary.get() if isinstance(ary, GPUTensor) else ary)
+    if dtype is not None and isinstance(_core.dtype(dtype), str):
+        tensor = _core.empty(host.shape, dtype)
+        _core.nn_convert(array(host, np.float32), tensor, "nearest", 0, 0, 0, None)
+        return named(tensor, name)
     tensor = _core.empty(host.shape, host.dtype if dtype is None else dtype)
     tensor.set(host.astype(tensor.dtype, copy=False))
     return named(tensor, name)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from nervanagpu._core import Event, GPUTensor, Stream
+
+# Mantissa bits that rounding at random can keep.
+_MOST_BITS = {"float16": 10, "bfloat16": 7, "float32": 15, "float64": 15}
 
 
 class FactoryBase:
@@ -21,9 +22,10 @@ class FactoryBase:
 
     def _rounding(self, out: GPUTensor) -> dict[str, Any]:
         """How a result is rounded into `out`: keyword arguments of the operations; takes the random numbers for it."""
-        if not out.rounding or out.dtype.kind != "f":
+        most = _MOST_BITS.get(str(out.dtype))
+        if not out.rounding or most is None:
             return {}
-        bits = min(out.rounding, 10 if out.dtype == np.float16 else 15)
+        bits = min(out.rounding, most)
         offset = self._random_offset
         self._random_offset += (out.size + 3) // 4
         return {"rounding": "stochastic", "seed": self.seed, "offset": offset, "bits": bits}

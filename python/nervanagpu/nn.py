@@ -56,7 +56,7 @@ def convert(
 ) -> GPUTensor:
     """The elements of `x` as `dtype`, contiguous, or in `out`, which has the shape of `x`.
 
-    Both are float32, float16, int32, int8 or uint8, with any strides: this also changes layouts
+    Both are float32, float16, bfloat16, int32, int8 or uint8, with any strides: this also changes layouts
     (`convert(x.transpose(0, 2, 3, 1), x.dtype)` makes NHWC of NCHW). Floats become integers by truncation and saturate,
     NaN becomes 0; integers keep their low bits.
     ValueError: more than 5 axes that cannot be joined, `out` overlapping `x`.
@@ -66,8 +66,8 @@ def convert(
         out = _core.empty(x.shape, x.dtype if dtype is None else dtype)
     else:
         _check("convert", out=out)
-        if dtype is not None and np.dtype(dtype) != out.dtype:
-            raise TypeError(f"convert: dtype is {np.dtype(dtype)} but out has {out.dtype}; needs one of them")
+        if dtype is not None and _core.dtype(dtype) != out.dtype:
+            raise TypeError(f"convert: dtype is {_core.dtype(dtype)} but out has {out.dtype}; needs one of them")
     _core.nn_convert(x, out, rounding, seed, offset, bits, stream)
     return out
 

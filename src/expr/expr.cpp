@@ -325,8 +325,9 @@ Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes, bool keep
     in = converted(in, result);
   } else if (op != Reduction::max && op != Reduction::min) {
     if (kind != Kind::real) result = Dtype::float64;
-    // float16 cannot count beyond 65504.
-    if (n.dtype == Dtype::float16) return cast(reduce(op, cast(x, Dtype::float32), axes, keepdims, ddof), n.dtype);
+    // float16 cannot count beyond 65504, nor bfloat16 beyond 256.
+    if (kind == Kind::real && size_of(n.dtype) == 2)
+      return cast(reduce(op, cast(x, Dtype::float32), axes, keepdims, ddof), n.dtype);
     in = converted(in, result);
   }
   Shape shape;

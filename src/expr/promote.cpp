@@ -35,6 +35,7 @@ Dtype float_for(Dtype d) {
 Kind kind_of(Dtype d) {
   switch (d) {
     case Dtype::float16:
+    case Dtype::bfloat16:
     case Dtype::float32:
     case Dtype::float64: return Kind::real;
     case Dtype::boolean: return Kind::boolean;
@@ -57,6 +58,7 @@ Dtype promote(Dtype a, Dtype b) {
   if (ka == Kind::boolean) return b;
   if (kb == Kind::real) {
     const Dtype fa = ka == Kind::real ? a : float_for(a);
+    if (ka == Kind::real && size_of(a) == 2 && size_of(b) == 2) return Dtype::float32;  // float16 and bfloat16
     return size_of(fa) > size_of(b) ? fa : b;
   }
   if (is_signed(a) == is_signed(b)) return size_of(a) > size_of(b) ? a : b;
@@ -133,6 +135,7 @@ double value_of(std::uint64_t bits, Dtype d) {
     case Dtype::float64: return std::bit_cast<double>(bits);
     case Dtype::float32: return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     case Dtype::float16: return half_value(static_cast<std::uint16_t>(bits));
+    case Dtype::bfloat16: return bfloat_value(static_cast<std::uint16_t>(bits));
     case Dtype::boolean: return bits != 0 ? 1.0 : 0.0;
     default:
       if (!is_signed(d)) return static_cast<double>(bits);

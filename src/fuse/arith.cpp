@@ -25,6 +25,7 @@ constexpr int kAnd = 0xc0, kOr = 0xfc, kXor = 0x3c;  // truth tables of LOP3's f
 Form form_of(Dtype d) {
   switch (d) {
     case Dtype::float16:
+    case Dtype::bfloat16:
     case Dtype::float32: return Form::single;
     case Dtype::float64: return Form::twice;
     case Dtype::int64:

@@ -38,11 +38,15 @@ Lanes Emit::cast(Dtype from, Dtype to, const Lanes& x) {
     });
     return d;
   }
-  // float32 values rounded to float16, as values again
+  // float32 values rounded to a 16-bit float, as values again
   const auto through_half = [&](const Lanes& v) {
-    if (to != Dtype::float16) return v;
+    if (to != Dtype::float16 && to != Dtype::bfloat16) return v;
     Lanes out = fresh();
     each([&](unsigned i) {
+      if (to == Dtype::bfloat16) {
+        op(Op::F2FP, {Tok::BF16, Tok::F32, Tok::PACK_AB}, {out[i], v[i], kZero});
+        return;
+      }
       const VReg h = b.reg();
       op(Op::F2FP, {Tok::F16, Tok::F32, Tok::PACK_AB}, {h, kZero, v[i]});
       op(Op::HADD2, {Tok::F32}, {out[i], -Arg(kZero), half(h, 0)});
@@ -62,7 +66,7 @@ Lanes Emit::cast(Dtype from, Dtype to, const Lanes& x) {
             op(Op::F2F, {Tok::F32, Tok::F64}, {d[i], x[i]});
           }
         });
-        return d;
+        return to == Dtype::bfloat16 ? through_half(d) : d;
       }
       each([&](unsigned i) {
         if (f == Form::pair) {
@@ -150,6 +154,14 @@ Lanes Emit::unpack(Dtype dtype, const Lanes& raw) {
       op(Op::HADD2, {Tok::F32}, {d[i], -Arg(kZero), half(w, k)});
       return;
     }
+    if (dtype == Dtype::bfloat16) {  // the upper half of a float32
+      if (k == 0) {
+        op(Op::SHF, {Tok::L, Tok::U32}, {d[i], w, 16, kZero});
+      } else {
+        op(Op::LOP3, {Tok::LUT}, {d[i], w, 0xffff0000U, kZero, 0xc0, !kAlways});
+      }
+      return;
+    }
     if (n == 1) {  // loaded with its sign
       d[i] = w;
       return;
@@ -167,10 +179,12 @@ Lanes Emit::pack(Dtype dtype, const Lanes& x) {
   const std::size_t size = size_of(dtype);
   if (size >= 4) return x;
   Lanes d;
+  const bool real = dtype == Dtype::float16 || dtype == Dtype::bfloat16;
+  const Tok half_type = dtype == Dtype::bfloat16 ? Tok::BF16 : Tok::F16;
   if (n == 1) {
-    if (dtype != Dtype::float16) return x;
+    if (!real) return x;
     d[0] = b.reg();
-    op(Op::F2FP, {Tok::F16, Tok::F32, Tok::PACK_AB}, {d[0], kZero, x[0]});
+    op(Op::F2FP, {half_type, Tok::F32, Tok::PACK_AB}, {d[0], kZero, x[0]});
     return d;
   }
   const auto merge = [&](VReg low, VReg high, unsigned selector) {
@@ -180,9 +194,9 @@ Lanes Emit::pack(Dtype dtype, const Lanes& x) {
   };
   if (size == 2) {
     for (unsigned i = 0; i < n; i += 2) {
-      if (dtype == Dtype::float16) {
+      if (real) {
         d[i / 2] = b.reg();
-        op(Op::F2FP, {Tok::F16, Tok::F32, Tok::PACK_AB}, {d[i / 2], x[i + 1], x[i]});
+        op(Op::F2FP, {half_type, Tok::F32, Tok::PACK_AB}, {d[i / 2], x[i + 1], x[i]});
       } else {
         d[i / 2] = merge(x[i], x[i + 1], 0x5410);
       }

@@ -2,7 +2,7 @@
 // side by side, so that they hide each other's latency.
 //
 // How values stand in registers, one lane in one register or pair:
-//   float32, float16    float32                          bool, integers up to 32 bits    sign- or zero-extended
+//   float32, 16-bit     float32                          bool, integers up to 32 bits    sign- or zero-extended
 //   float64             pair                             int64, uint64                   pair
 #pragma once
 

@@ -108,7 +108,8 @@ std::int64_t pieces_of(const fuse::Walk& walk) {
 }
 
 void run_in_pieces(const NodePtr& node, const Tensor& to, const Rows& rows, std::int64_t pieces) {
-  const Dtype dtype = node->dtype == Dtype::float16 ? Dtype::float32 : node->dtype;
+  const bool half = expr::kind_of(node->dtype) == expr::Kind::real && size_of(node->dtype) == 2;
+  const Dtype dtype = half ? Dtype::float32 : node->dtype;
   Shape shape = rows.dropped;
   shape.insert(shape.begin(), 0);
   const std::int64_t step = element_count(rows.dropped);

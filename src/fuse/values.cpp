@@ -10,7 +10,7 @@ namespace nervanagpu::fuse {
 using sass::at;
 
 std::uint64_t number_bits(const Number& n) {
-  if (n.dtype == Dtype::float16) {
+  if (n.dtype == Dtype::float16 || n.dtype == Dtype::bfloat16) {
     return std::bit_cast<std::uint32_t>(static_cast<float>(expr::value_of(n.bits, n.dtype)));
   }
   if (!expr::is_signed(n.dtype) || size_of(n.dtype) == 8) return n.bits;

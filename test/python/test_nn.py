@@ -247,7 +247,7 @@ def test_refusals():
     refuses(ValueError, "rounding is 'up'; needs 'nearest' or 'stochastic'", lambda: nn.add(a, a, rounding="up"))
     refuses(
         TypeError,
-        "convert: to has dtype float64; needs float32, float16, int32, int8 or uint8",
+        "convert: to has dtype float64; needs float32, float16, bfloat16, int32, int8 or uint8",
         lambda: a.astype(np.float64),
     )
     refuses(

@@ -45,6 +45,25 @@ TEST(Half, RoundsToNearestAndMidpointsToEven) {
   EXPECT_EQ(half_bits(-1e300), 0xfc00);
 }
 
+TEST(Bfloat, EveryValueConvertsToItselfAndMidpointsToEven) {
+  for (std::uint32_t bits = 0; bits < 0x7f80; ++bits) {
+    const double low = bfloat_value(static_cast<std::uint16_t>(bits));
+    EXPECT_EQ(
+        low, bits < 0x80 ? std::ldexp(bits, -133) : std::ldexp(128 + (bits & 127U), static_cast<int>(bits >> 7) - 134));
+    EXPECT_EQ(bfloat_bits(low), bits);
+    EXPECT_EQ(bfloat_bits(-low), bits | 0x8000U);
+    const double high = bits == 0x7f7f ? std::ldexp(1.0, 128) : bfloat_value(static_cast<std::uint16_t>(bits + 1));
+    const auto middle = static_cast<float>((low + high) / 2);
+    EXPECT_EQ(bfloat_bits(middle), (bits & 1U) == 0 ? bits : bits + 1) << middle;
+    EXPECT_EQ(bfloat_bits(std::nextafter(middle, 0.0F)), bits) << middle;
+    EXPECT_EQ(bfloat_bits(std::nextafter(middle, INFINITY)), bits + 1) << middle;
+  }
+  EXPECT_EQ(bfloat_bits(1e39), 0x7f80);
+  EXPECT_EQ(bfloat_bits(-INFINITY), 0xff80);
+  EXPECT_EQ(bfloat_bits(NAN) & 0x7fff, 0x7fc0);
+  EXPECT_TRUE(std::isnan(bfloat_value(0xffff)));
+}
+
 template <class T>
 T as(const ScalarBits& bits) {
   T out;

@@ -89,6 +89,40 @@ TEST(FloatOps, Float32ToFloat16) {
                 {want, packed, packed, packed, want});
 }
 
+TEST(FloatOps, Bfloat16) {
+  // To bfloat16: random floats, and each number with the middle above it and what lies just beside that.
+  const auto nearest = [](u32 f) {
+    return std::isnan(as_float(f)) ? 0x7fffU : u32{bfloat_bits(static_cast<double>(as_float(f)))};
+  };
+  Words x = floats(3, 50000);
+  for (u32 h = 0; h < 0x7f80; ++h) {
+    for (const u32 v : {0x0U, 0x7fffU, 0x8000U, 0x8001U}) x.push_back(h << 16 | v | (h & 1) << 31);
+  }
+  const Words y(x.rbegin(), x.rend());
+  Words packed;
+  for (std::size_t i = 0; i < x.size(); ++i) packed.push_back(nearest(x[i]) | nearest(y[i]) << 16);
+  const Words want = map(x, nearest);
+  expect_macros({.body = "f32_to_bf16(y[0], x[0])\npack_bf16(y[1], x[0], x[1])\nmov(y[2], x[0])\n"
+                         "pack_bf16(y[2], y[2], x[1])\nmov(y[3], x[1])\npack_bf16(y[3], x[0], y[3])\n"
+                         "mov(y[4], x[0])\nf32_to_bf16(y[4], y[4])\n"
+                         "f32_to_half(y[5], x[0], bf16)\npack_half(y[6], x[0], x[1], bf16)\n",
+                 .in = {x, y},
+                 .outs = 7},
+                {want, packed, packed, packed, want, want, packed});
+  // And back: the bits are those of a float32's upper half.
+  Words both, low, high;
+  for (u32 h = 0; h < 65536; ++h) {
+    both.push_back(h | (h * 40503u) << 16);
+    low.push_back(h << 16);
+    high.push_back((h * 40503u) << 16);
+  }
+  expect_macros({.body = "half_to_f32(y[0], x[0], 0, bf16)\nhalf_to_f32(y[1], x[0], 1, bf16)\nmov(y[2], x[0])\n"
+                         "half_to_f32(y[2], y[2], 1, bf16)\n",
+                 .in = {both},
+                 .outs = 3},
+                {low, high, high});
+}
+
 TEST(FloatOps, IntegersAndFloats) {
   Words x = edges();
   const Words more = random_words(2, 20000);

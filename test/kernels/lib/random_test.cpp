@@ -186,6 +186,43 @@ TEST(RoundF16, TheEndsOfTheRange) {
   }
 }
 
+TEST(RoundBf16, EverySharePerBitsAndExponent) {
+  std::mt19937 random(7);
+  for (unsigned bits = 1; bits <= 7; ++bits) {
+    for (u32 exponent = 0; exponent <= 253; ++exponent) {  // 0: subnormal, with the type's own last place
+      for (int k = 0; k < 8; ++k) {
+        const u32 word = exponent << 23 | (random() & 0x7fffff) | (random() & 0x80000000u);
+        const unsigned j = exponent == 0 ? 16 : 23 - bits;
+        const u32 discarded = word & ((1u << j) - 1);
+        const u32 down = (word - discarded) >> 16, up = (word - discarded + (1u << j)) >> 16;
+        const float x = as_float(word);
+        const u64 ups = count_up([&](u32 r) { return discarded != 0 && round_bf16(x, r, bits) == up; });
+        ASSERT_EQ(ups, u64{discarded} << (32 - j)) << x << ", " << bits << " bits";
+        ASSERT_EQ(round_bf16(x, static_cast<u32>(ups), bits), down);
+        ASSERT_EQ(round_bf16(x, 0xffffffff, bits), down);
+      }
+    }
+  }
+}
+
+TEST(RoundBf16, TheEndsOfTheRange) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  for (const u32 r : {0u, 0x7fffffffu, 0x80000000u, 0xffffffffu}) {
+    for (unsigned bits = 1; bits <= 7; ++bits) {
+      const u32 largest = 0x7f7fffff >> (23 - bits) << (23 - bits);
+      const u32 middle = largest + (1u << (22 - bits));
+      EXPECT_EQ(round_bf16(as_float(largest), r, bits), largest >> 16);
+      EXPECT_EQ(round_bf16(as_float(middle - 1), r, bits), largest >> 16);
+      EXPECT_EQ(round_bf16(as_float(middle), r, bits), 0x7f80);
+      EXPECT_EQ(round_bf16(-as_float(middle), r, bits), 0xff80);
+      EXPECT_EQ(round_bf16(-kInf, r, bits), 0xff80);
+      EXPECT_EQ(round_bf16(-0.0F, r, bits), 0x8000);
+      EXPECT_EQ(round_bf16(as_float(0xffc00000), r, bits), 0x7fff);
+      EXPECT_EQ(round_bf16(as_float(0x00010000), r, bits), 1);
+    }
+  }
+}
+
 TEST(RoundF32, EverySharePerBitsAndExponent) {
   std::mt19937 random(5);
   for (unsigned bits = 1; bits <= 15; ++bits) {
@@ -223,6 +260,34 @@ TEST(RoundF32, TheEndsOfTheRange) {
       }
     }
   }
+}
+
+TEST(Rounding, KernelsRoundBf16AsTheTwinDoes) {
+  std::mt19937 random(8);
+  Words x = float_edges();
+  for (int i = 0; i < 60000; ++i) {
+    u32 word = random();
+    if (i % 4 == 0) word &= 0x807fffff;  // subnormal
+    if (i % 8 == 1) word |= 0x7f000000;  // the largest, infinities, NaN
+    if (i % 5 == 0) word &= ~0u << (random() % 24);
+    x.push_back(word);
+  }
+  Words r(x.size()), b(x.size()), some, seven;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    b[i] = 1 + static_cast<u32>(random() % 7);
+    r[i] = random();
+    const unsigned j = (x[i] & 0x7f800000) == 0 ? 16 : 23 - b[i];
+    if (i % 3 != 0) r[i] = (x[i] << (32 - j)) + static_cast<u32>(random() % 3) - 1;  // beside the share
+    some.push_back(round_bf16(as_float(x[i]), r[i], b[i]));
+    seven.push_back(round_bf16(as_float(x[i]), r[i], 7));
+  }
+  expect_macros({.body = "round_to_bf16(y[0], x[0], x[1], x[2])\nround_to_bf16(y[1], x[0], x[1], 7)\n"
+                         "mov(y[2], x[0])\nround_to_bf16(y[2], y[2], x[1], x[2])\n"         // d is x,
+                         "mov(y[3], x[1])\nround_to_bf16(y[3], x[0], y[3], x[2])\n"         // the random word,
+                         "mov(y[4], x[2])\nround_to_half(y[4], x[0], x[1], y[4], bf16)\n",  // the bits
+                 .in = {x, r, b},
+                 .outs = 5},
+                {some, seven, some, some, some});
 }
 
 // ---- The kernels -----------------------------------------------------------------------------------------------------

@@ -100,8 +100,9 @@ TEST_P(ConvertTest, InPlace) {
 // bits for every layout and kernel.
 TEST_P(ConvertTest, StochasticRoundingIsTheTwins) {
   for (const Dtype from : {Dtype::float32, Dtype::float16, Dtype::int32}) {
-    for (const Dtype to : {Dtype::float32, Dtype::float16}) {
+    for (const Dtype to : {Dtype::float32, Dtype::float16, Dtype::bfloat16}) {
       for (const int bits : {0, 1, 7, 10}) {
+        if (to == Dtype::bfloat16 && bits > 7) continue;
         const Rounding rounding = {true, 0x123456789abcdef0, 0xffffffff, bits};
         for (const Order order : kOrders) {
           for (const Shape& shape : {Shape{2, 20, 36}, Shape{3, 17, 19}}) {
@@ -115,10 +116,7 @@ TEST_P(ConvertTest, StochasticRoundingIsTheTwins) {
             for (std::size_t i = 0; i < got.size(); ++i) {
               const std::uint32_t word = philox(rounding.seed, rounding.offset + i / 4)[i % 4];
               const auto x = static_cast<float>(test::value_of(from, source.bits[source.at(i)]));
-              const std::uint32_t expected =
-                  to == Dtype::float16
-                      ? round_f16(x, word, bits == 0 ? 10 : static_cast<unsigned>(bits))
-                      : std::bit_cast<std::uint32_t>(round_f32(x, word, bits == 0 ? 15 : static_cast<unsigned>(bits)));
+              const std::uint32_t expected = test::rounded(to, x, word, static_cast<unsigned>(bits));
               ASSERT_EQ(got[i], expected) << "element " << i << ", x " << x << ", bits " << bits;
             }
           }
@@ -149,14 +147,14 @@ TEST_P(ConvertTest, Refusals) {
   Tensor d = Tensor::zeros({3, 4}, Dtype::float64);
   expect_error<InvalidArgument>([&] { convert(a, b); }, "convert: to has shape (4, 3); needs that of from, (3, 4)");
   expect_error<TypeError>([&] { convert(a, d); },
-                          "convert: to has dtype float64; needs float32, float16, int32, int8 or uint8");
+                          "convert: to has dtype float64; needs float32, float16, bfloat16, int32, int8 or uint8");
   expect_error<TypeError>([&] { convert(d, a); },
-                          "convert: from has dtype float64; needs float32, float16, int32, int8 or uint8");
+                          "convert: from has dtype float64; needs float32, float16, bfloat16, int32, int8 or uint8");
   expect_error<InvalidArgument>(
       [&] {
         convert(a, c, {true, 1, 0, 0});
       },
-      "convert: rounding is stochastic but the result is int32; needs float16 or float32");
+      "convert: rounding is stochastic but the result is int32; needs float16, bfloat16 or float32");
   expect_error<InvalidArgument>(
       [&] {
         convert(c, a, {true, 1, 0, 16});

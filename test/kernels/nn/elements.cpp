@@ -6,15 +6,18 @@
 #include <cstring>
 #include <limits>
 
+#include "src/round.h"
+
 namespace nervanagpu::test {
 
 bool is_float(Dtype dtype) {
-  return dtype == Dtype::float32 || dtype == Dtype::float16;
+  return dtype == Dtype::float32 || dtype == Dtype::float16 || dtype == Dtype::bfloat16;
 }
 
 double value_of(Dtype dtype, std::uint32_t bits) {
   switch (dtype) {
     case Dtype::float32: return static_cast<double>(std::bit_cast<float>(bits));
+    case Dtype::bfloat16: return static_cast<double>(std::bit_cast<float>(bits << 16));
     case Dtype::float16: {
       const double sign = (bits & 0x8000u) != 0 ? -1.0 : 1.0;
       const int exponent = static_cast<int>(bits >> 10 & 31u);
@@ -31,6 +34,12 @@ double value_of(Dtype dtype, std::uint32_t bits) {
 std::uint32_t bits_of(Dtype dtype, double value) {
   if (dtype == Dtype::float32) {
     return std::isnan(value) ? 0x7fffffffu : std::bit_cast<std::uint32_t>(static_cast<float>(value));
+  }
+  if (dtype == Dtype::bfloat16) {
+    if (std::isnan(value)) return 0x7fff;
+    const std::uint32_t word = std::bit_cast<std::uint32_t>(static_cast<float>(value));
+    const std::uint32_t rest = word & 0xffffu;  // above the middle, or there from an odd number, upwards
+    return (word >> 16) + (rest > 0x8000u || (rest == 0x8000u && (word & 0x10000u) != 0) ? 1 : 0);
   }
   if (dtype == Dtype::float16) {
     if (std::isnan(value)) return 0x7fff;
@@ -50,6 +59,7 @@ std::uint32_t bits_of(Dtype dtype, double value) {
 
 std::uint32_t converted(Dtype from, Dtype to, std::uint32_t bits) {
   if (from == to) return bits;
+  if (from == Dtype::bfloat16 && to == Dtype::float32) return bits << 16;  // NaN keeps its bits
   double v = value_of(from, bits);
   if (is_float(to)) return bits_of(to, is_float(from) ? v : static_cast<double>(static_cast<float>(v)));
   if (is_float(from)) {
@@ -60,12 +70,19 @@ std::uint32_t converted(Dtype from, Dtype to, std::uint32_t bits) {
   return bits_of(to, v);
 }
 
+std::uint32_t rounded(Dtype to, float x, std::uint32_t word, unsigned bits) {
+  if (to == Dtype::float16) return round_f16(x, word, bits == 0 ? 10 : bits);
+  if (to == Dtype::bfloat16) return round_bf16(x, word, bits == 0 ? 7 : bits);
+  return std::bit_cast<std::uint32_t>(round_f32(x, word, bits == 0 ? 15 : bits));
+}
+
 std::uint32_t random_bits(std::mt19937& random, Dtype dtype) {
   const auto pick = static_cast<std::uint32_t>(random());
   if (dtype == Dtype::float32) {
     constexpr std::uint32_t kSpecial[] = {0x7fffffff, 0x7f800000, 0,          1,          0x007fffff, 0x3f800000,
                                           0x477fefff, 0x477ff000, 0x33000000, 0x33000001, 0x4f000000, 0x4effffff,
-                                          0x43000000, 0x437f0000, 0x437fffff, 0x7f7fffff};
+                                          0x43000000, 0x437f0000, 0x437fffff, 0x7f7fffff, 0x3f808000, 0x3f818000,
+                                          0x7f7f8000, 0x7f7f7fff, 0x00008000, 0x00018000, 0x007f8000};
     if (pick % 4 == 0) return kSpecial[pick / 4 % std::size(kSpecial)] | (pick & 0x80000000u);
     if (pick % 4 == 1) return bits_of(dtype, static_cast<double>(static_cast<std::int32_t>(random())) / 4194304.0);
     return static_cast<std::uint32_t>(random());
@@ -73,6 +90,12 @@ std::uint32_t random_bits(std::mt19937& random, Dtype dtype) {
   if (dtype == Dtype::float16) {
     constexpr std::uint32_t kSpecial[] = {0x7fff, 0x7c00, 0, 1, 0x3ff, 0x400, 0x3c00, 0x7bff};
     if (pick % 4 == 0) return kSpecial[pick / 4 % std::size(kSpecial)] | (pick >> 16 & 0x8000u);
+    return random() & 0xffffu;
+  }
+  if (dtype == Dtype::bfloat16) {
+    constexpr std::uint32_t kSpecial[] = {0x7fff, 0x7f80, 0, 1, 0x7f, 0x80, 0x3f80, 0x7f7f, 0x4300, 0x477f};
+    if (pick % 4 == 0) return kSpecial[pick / 4 % std::size(kSpecial)] | (pick >> 16 & 0x8000u);
+    if (pick % 4 == 1) return bits_of(dtype, static_cast<double>(static_cast<std::int32_t>(random())) / 4194304.0);
     return random() & 0xffffu;
   }
   if (dtype == Dtype::int32) return static_cast<std::uint32_t>(random()) >> pick % 32;

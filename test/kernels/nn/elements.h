@@ -10,15 +10,18 @@
 
 namespace nervanagpu::test {
 
-inline constexpr Dtype kDtypes[] = {Dtype::float32, Dtype::float16, Dtype::int32, Dtype::int8, Dtype::uint8};
+inline constexpr Dtype kDtypes[] = {Dtype::float32, Dtype::float16, Dtype::bfloat16,
+                                    Dtype::int32,   Dtype::int8,    Dtype::uint8};
 
 bool is_float(Dtype dtype);
-// The value of a float16's or float32's bits, or of an integer's.
+// The value of a float's bits, or of an integer's.
 double value_of(Dtype dtype, std::uint32_t bits);
-// The dtype's bits nearest to `value`; NaN is 0x7fff or 0x7fffffff. Integers: `value` is one.
+// The dtype's bits nearest to `value`; NaN is 0x7fff or 0x7fffffff. Integers: `value` is one. bfloat16: by way of float32.
 std::uint32_t bits_of(Dtype dtype, double value);
 // What convert makes of an element, rounding to nearest.
 std::uint32_t converted(Dtype from, Dtype to, std::uint32_t bits);
+// x rounded at random by `word` to the bits of a float dtype; bits 0: the most.
+std::uint32_t rounded(Dtype to, float x, std::uint32_t word, unsigned bits);
 
 // Bits of a random element: often NaN, infinity, zeros, subnormals or the ends of the range.
 std::uint32_t random_bits(std::mt19937& random, Dtype dtype);
