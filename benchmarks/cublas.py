@@ -1,4 +1,4 @@
-"""cuBLAS as the peer: row-major float32 and float16 GEMM over raw device pointers, on the stream under test."""
+"""cuBLAS as the peer: row-major GEMM of floats over raw device pointers, on the stream under test."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ import sys
 
 _N, _T = 0, 1
 _DEFAULT = 0  # true fp32, no TF32
-_HALF, _COMPUTE_32F, _DEFAULT_ALGORITHM = 2, 68, -1
+_KINDS = {"float16": 2, "bfloat16": 14}  # cudaDataType_t
+_COMPUTE_32F, _DEFAULT_ALGORITHM = 68, -1
 
 
 def find_libcublas() -> str | None:
@@ -51,8 +52,8 @@ class Cublas:
             raise RuntimeError(f"{name}: cuBLAS status {status}")
 
     def gemm(self, dtype: str, layout: str, m: int, n: int, k: int, a: int, lda: int, b: int, ldb: int, c: int) -> None:
-        """Row-major C[m,n] = op(A) op(B), contiguous rows of C; `layout` is two of n and t for A and B. float16 has
-        float32 sums.
+        """Row-major C[m,n] = op(A) op(B), contiguous rows of C; `layout` is two of n and t for A and B. 16-bit
+        floats have float32 sums.
 
         cuBLAS is column-major, so it is asked for C^T = op(B)^T op(A)^T: operands swapped, letters kept.
         """
@@ -62,6 +63,6 @@ class Cublas:
         if dtype == "float32":
             self._call("cublasSgemm_v2", *shape, one, C.c_void_p(b), ldb, C.c_void_p(a), lda, zero, C.c_void_p(c), n)
             return
-        kind = C.c_int(_HALF)
+        kind = C.c_int(_KINDS[dtype])
         operands = (one, C.c_void_p(b), kind, ldb, C.c_void_p(a), kind, lda, zero, C.c_void_p(c), kind, n)
         self._call("cublasGemmEx", *shape, *operands, C.c_int(_COMPUTE_32F), C.c_int(_DEFAULT_ALGORITHM))

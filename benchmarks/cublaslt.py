@@ -10,7 +10,7 @@ from cublas import find_libcublas
 _TRANSA, _TRANSB = 3, 4  # cublasLtMatmulDescAttributes_t
 _MAX_WORKSPACE = 1  # cublasLtMatmulPreferenceAttributes_t
 # dtype of A and B -> (their type, the result's, the sums', the scalars'): cudaDataType_t and cublasComputeType_t
-_TYPES = {"float32": (0, 0, 68, 0), "float16": (2, 2, 68, 0), "int8": (3, 10, 72, 10)}
+_TYPES = {"float32": (0, 0, 68, 0), "float16": (2, 2, 68, 0), "bfloat16": (14, 14, 68, 0), "int8": (3, 10, 72, 10)}
 
 
 class _Proposal(C.Structure):

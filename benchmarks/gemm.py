@@ -1,7 +1,9 @@
 """GEMM beside cuBLAS, in one run on one GPU: same inputs, same stream, CUDA-graph replays, interleaved, medians.
 
-    python benchmarks/gemm.py [--out FILE] [--dtypes float32,float16] [--cases 4096x4096x4096,...] [--layouts nn,nt,tn]
-                              [--require-peer]
+    python benchmarks/gemm.py [--out FILE] [--dtypes float32,float16,...] [--cases 4096x4096x4096,...]
+                              [--layouts nn,nt,tn] [--require-peer]
+
+dtypes: float32, float16, and bfloat16 where the package ml_dtypes is installed.
 
 The peer is the better of cuBLAS's default and the best of the eight algorithms that cublasLt's heuristics propose, with
 128 MiB of workspace. Random normal data in as many buffers as it takes to leave the 60 MB L2; a graph holds whole
@@ -12,6 +14,7 @@ ours exceeds the kernel's bound.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import itertools
 import statistics
@@ -28,6 +31,9 @@ from cublas import Cublas, find_libcublas
 from cublaslt import CublasLt, Plan
 from cuda import Driver, Event, Graph
 from report import Row, machine, write
+
+with contextlib.suppress(ImportError):
+    import ml_dtypes  # noqa: F401  NumPy's bfloat16
 
 CASES = [
     "8192x8192x8192",
@@ -46,7 +52,7 @@ WORKSPACE = 128 << 20  # of cublasLt
 SAMPLED_ROWS, SAMPLED_COLUMNS = 32, 1024
 POOL = 50_000_017  # random numbers that all matrices are cut from
 REPEATS = 11
-WORK = {"float32": 5e10, "float16": 2e11}  # multiply-adds x 2 in a graph
+WORK = {"float32": 5e10, "float16": 2e11, "bfloat16": 2e11}  # multiply-adds x 2 in a graph
 Matrix = npt.NDArray[np.floating]
 
 
@@ -111,7 +117,7 @@ def worst(got: Matrix, a: Matrix, b: Matrix, layout: str) -> float:
 def bound(dtype: str, k: int) -> float:
     """What the error may be: of a chain of k float32 multiply-adds (the tensor cores' is less), and of the result."""
     chain = k * 2.0**-24 / (1 - k * 2.0**-24)
-    return chain + 2.0**-11 if dtype == "float16" else chain
+    return chain + {"float16": 2.0**-11, "bfloat16": 2.0**-8}.get(dtype, 0.0)
 
 
 def median_ms(driver: Driver, stream: ng.Stream, graphs: list[Graph], repeats: int) -> list[float]:

@@ -2,13 +2,14 @@
 //
 // Each element is one chain of multiply-adds in ascending k; where that leaves multiprocessors idle, k is cut into parts
 // that are summed apart and then added in ascending order. The number of parts is a function of m, n, k and the types:
-// the bits of C depend on the problem alone, not on tile, device, layout or timing. Except that float16 matrices whose rows
-// begin at multiples of 16 bytes are multiplied by the tensor cores of sm_90a, 16 products at a time (docs/numerics.md), and so
+// the bits of C depend on the problem alone, not on tile, device, layout or timing. Except that matrices of 16-bit floats
+// whose rows begin at multiples of 16 bytes are multiplied by the tensor cores of sm_90a, 16 products at a time (docs/numerics.md), and so
 // are tensors of other strides that are large enough for copies to pay, unless `splits` is 1.
 //
 //   A, B                     C                    sums      alpha, beta           bias
 //   float32                  float32              float32   any                   float32
 //   float16                  float16 or float32   float32   any                   float32, or of C's type
+//   bfloat16                 bfloat16 or float32  float32   any                   float32, or of C's type
 //   int8, uint8, or one of   int32                modulo    integers of 32 bits   int32
 //   each                                          2^32
 #pragma once
@@ -33,7 +34,7 @@ struct GemmOptions {
   bool relu_first = false;       // C = max(alpha * A B, 0) + beta * C + bias instead, as the 2015 library has it
   Rounding rounding;             // of a float C
   std::int64_t splits = 0;  // parts of k; 0: the library chooses. 1: row i of C does not depend on m, nor column j on n
-  bool tensor_cores = true;  // false: float16 has chains of multiply-adds everywhere, bytes (the same bits) too
+  bool tensor_cores = true;  // false: 16-bit floats have chains of multiply-adds, bytes (the same bits) too
   Stream stream;
   std::string tile;  // "128x128": only kernels of this tile; empty: the library chooses
 };

@@ -112,8 +112,9 @@ typedef struct ng_gemm_problem {
   int32_t b_transposed; /* B is stored as [n, k] with rows of ldb */
   int32_t bias_per_row;
   int32_t relu; /* 0: none; 1: act = max(x, 0); 2: of alpha * A B alone, before beta and bias. NaN stays NaN */
-  int32_t a_type, b_type;    /* ng_dtype: float32 (C too), float16 (C too, or float32), int8 and uint8 (C: int32) */
-  int32_t c_type, bias_type; /* bias: as C, or float32 for a float16 C */
+  int32_t a_type,
+      b_type; /* ng_dtype: float32, float16, bfloat16 (both the same; C too, or float32), or bytes (C: int32) */
+  int32_t c_type, bias_type; /* bias: as C, or float32 for a float C */
   ng_rounding rounding;      /* of a float C */
   int64_t splits;            /* parts of k that are summed apart, then in order; 0: the library chooses */
   uint64_t workspace;        /* address of ng_gemm_workspace() bytes, aligned to 16; 0: none, and k in one part */

@@ -17,6 +17,7 @@ namespace nervanagpu {
 namespace {
 
 using sgemm::byte;
+using sgemm::half;
 
 constexpr std::int64_t kMaxLeading = std::int64_t{1} << 29;
 
@@ -37,8 +38,8 @@ void check_matrix(const char* name, const Tensor& t) {
 // The dtype of a * b, if no other is asked for.
 Dtype result_type(const Tensor& a, const Tensor& b) {
   const Dtype type = a.dtype();
-  if (!byte(type) && type != Dtype::float32 && type != Dtype::float16) {
-    refuse_type("a", a, "float32, float16, int8 or uint8");
+  if (!byte(type) && type != Dtype::float32 && !half(type)) {
+    refuse_type("a", a, "float32, float16, bfloat16, int8 or uint8");
   }
   if (byte(type) ? !byte(b.dtype()) : b.dtype() != type) {
     refuse_type("b", b, byte(type) ? "int8 or uint8, as a" : std::string(name_of(type)) + ", as a");
@@ -112,7 +113,7 @@ void put_operands(GemmProblem& p, const Tensor& a, const Layout& la, const Tenso
 // Copies of operands that the tensor cores would take if they lay otherwise, where that is worth it.
 void bring_to_tensor_cores(GemmProblem& p, Tensor& a, Layout& la, Tensor& b, Layout& lb, const Stream& stream) {
   if (!p.tensor_cores || current_device().registry().of_op("hgemm").empty()) return;
-  const bool types = byte(p.a_type) || p.a_type == Dtype::float16;
+  const bool types = byte(p.a_type) || half(p.a_type);
   if (!types || p.k == 0 || hgemm::takes(p)) return;
   if (p.splits == 1 && !byte(p.a_type)) return;  // a row's bits must not depend on m, as `packing` does
   const hgemm::Packing copies = hgemm::packing(p);
@@ -125,7 +126,7 @@ void bring_to_tensor_cores(GemmProblem& p, Tensor& a, Layout& la, Tensor& b, Lay
 Tensor read_bias(const Tensor& bias, Dtype result, std::int64_t m, std::int64_t n, bool& per_row,
                  const Stream& stream) {
   if (bias.dtype() != result && (result == Dtype::int32 || bias.dtype() != Dtype::float32)) {
-    refuse_type("bias", bias, result == Dtype::float16 ? "float16 or float32" : std::string(name_of(result)));
+    refuse_type("bias", bias, std::string(name_of(result)) + (half(result) ? " or float32" : ""));
   }
   const Shape& s = bias.shape();
   const bool columns = (s.size() == 1 && s[0] == n) || (s.size() == 2 && s[0] == 1 && s[1] == n);
@@ -142,10 +143,10 @@ Tensor read_bias(const Tensor& bias, Dtype result, std::int64_t m, std::int64_t 
 void check_out(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
   check_matrix("out", c);
   const Dtype type = result_type(a, b);
-  const bool wide = type == Dtype::float16 && c.dtype() == Dtype::float32;
+  const bool wide = half(type) && c.dtype() == Dtype::float32;
   if (c.dtype() != type && !wide) {
     refuse_type("out", c,
-                std::string(name_of(type)) + (type == Dtype::float16 ? " or float32" : "") + ", what " +
+                std::string(name_of(type)) + (half(type) ? " or float32" : "") + ", what " +
                     std::string(name_of(a.dtype())) + " operands give");
   }
   const Shape needed = {a.shape()[0], b.shape()[1]};

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "kernels/gemm/types.h"
 #include "nervanagpu/gemm.hpp"
 
 namespace nervanagpu::sgemm {
@@ -14,16 +15,19 @@ inline std::uint32_t flags_of(const GemmProblem& p) {
   if (p.beta != 0.0F) flags |= 1U << 0;
   if (p.relu) flags |= 1U << 1;
   if (p.bias != 0 && !p.bias_per_row) flags |= 1U << 2;
-  if (p.bias != 0 && p.bias_type == Dtype::float16) flags |= 1U << 3;
+  if (p.bias != 0 && half(p.bias_type)) flags |= 1U << 3;
   if (p.rounding.stochastic) flags |= 1U << 4;
   if (p.relu_first) flags |= 1U << 6;
   if (p.bias != 0 && p.bias_per_row) flags |= 1U << 7;
   return flags;
 }
 
-// Mantissa bits that stochastic rounding keeps.
+// Mantissa bits that stochastic rounding can keep.
+inline int most_bits(Dtype c) {
+  return c == Dtype::float16 ? 10 : c == Dtype::bfloat16 ? 7 : 15;
+}
 inline std::int64_t kept_bits(const GemmProblem& p) {
-  return p.rounding.bits != 0 ? p.rounding.bits : (p.c_type == Dtype::float16 ? 10 : 15);
+  return p.rounding.bits != 0 ? p.rounding.bits : most_bits(p.c_type);
 }
 
 }  // namespace nervanagpu::sgemm

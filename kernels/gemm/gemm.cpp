@@ -110,21 +110,21 @@ void check_address(const char* name, std::uint64_t v, Dtype type, bool needed) {
 }
 
 void check_types(const GemmProblem& p) {
-  if (!byte(p.a_type) && p.a_type != Dtype::float32 && p.a_type != Dtype::float16) {
-    refuse_type("a", p.a_type, "float32, float16, int8 or uint8");
+  if (!byte(p.a_type) && p.a_type != Dtype::float32 && !half(p.a_type)) {
+    refuse_type("a", p.a_type, "float32, float16, bfloat16, int8 or uint8");
   }
   if (byte(p.a_type) ? !byte(p.b_type) : p.b_type != p.a_type) {
     refuse_type("b", p.b_type, byte(p.a_type) ? "int8 or uint8, as a" : std::string(name_of(p.a_type)) + ", as a");
   }
   const Dtype c = byte(p.a_type) ? Dtype::int32 : p.a_type;
-  const bool wide = p.a_type == Dtype::float16 && p.c_type == Dtype::float32;
+  const bool wide = half(p.a_type) && p.c_type == Dtype::float32;
   if (p.c_type != c && !wide) {
     refuse_type("c", p.c_type,
-                std::string(name_of(c)) + (c == Dtype::float16 ? " or float32" : "") + " for " +
-                    std::string(name_of(p.a_type)) + " operands");
+                std::string(name_of(c)) + (half(c) ? " or float32" : "") + " for " + std::string(name_of(p.a_type)) +
+                    " operands");
   }
-  if (p.bias != 0 && p.bias_type != c && (integer(p) || p.bias_type != Dtype::float32)) {
-    refuse_type("bias", p.bias_type, c == Dtype::float16 ? "float16 or float32" : std::string(name_of(c)));
+  if (p.bias != 0 && p.bias_type != p.c_type && (integer(p) || p.bias_type != Dtype::float32)) {
+    refuse_type("bias", p.bias_type, std::string(name_of(p.c_type)) + (half(p.c_type) ? " or float32" : ""));
   }
 }
 
@@ -137,7 +137,7 @@ void check_scalar(const GemmProblem& p, const char* name, float v) {
 }
 
 void check_rounding(const GemmProblem& p) {
-  const int most = p.c_type == Dtype::float16 ? 10 : 15;
+  const int most = most_bits(p.c_type);
   if (p.rounding.stochastic && integer(p)) {
     throw TypeError("gemm: rounding is stochastic but the result is int32; needs a float result");
   }

@@ -63,7 +63,7 @@ TensorMap map_of(const Side& s, std::int64_t k, int tile) {
   const auto size = static_cast<std::int64_t>(size_of(s.type));
   const auto block = static_cast<std::uint32_t>(kRowBytes / size);
   TensorMap map;
-  map.type = size == 1 ? MapType::uint8 : MapType::float16;
+  map.type = size == 1 ? MapType::uint8 : s.type == Dtype::bfloat16 ? MapType::bfloat16 : MapType::float16;
   map.address = s.address;
   const auto length = static_cast<std::uint64_t>(s.length);
   const auto depth = static_cast<std::uint64_t>(k);
@@ -118,7 +118,7 @@ bool takes(const GemmProblem& p) {
   if (!p.tensor_cores || p.m <= 0 || p.n <= 0 || p.k <= 0) return false;
   if (byte(p.a_type)) {  // IGMMA wants k contiguous
     if (!byte(p.b_type) || p.a_transposed || !p.b_transposed) return false;
-  } else if (p.a_type != Dtype::float16 || p.b_type != Dtype::float16) {
+  } else if (!sgemm::half(p.a_type) || p.b_type != p.a_type) {
     return false;
   }
   return rows_of_16_bytes(p.a, p.lda, p.a_type) && rows_of_16_bytes(p.b, p.ldb, p.b_type) &&

@@ -11,11 +11,17 @@ inline bool byte(Dtype t) {
   return t == Dtype::int8 || t == Dtype::uint8;
 }
 
+// Stored in 16 bits, computed in float32.
+inline bool half(Dtype t) {
+  return t == Dtype::float16 || t == Dtype::bfloat16;
+}
+
 // What the kernels' names call a type; "": no kernel has it.
 inline std::string_view word_of(Dtype type) {
   switch (type) {
     case Dtype::float32: return "f32";
     case Dtype::float16: return "f16";
+    case Dtype::bfloat16: return "bf16";
     case Dtype::int8: return "s8";
     case Dtype::uint8: return "u8";
     case Dtype::int32: return "s32";

@@ -8,7 +8,7 @@ namespace nervanagpu::split_sum {
 namespace {
 
 const char* short_name(Dtype t) {
-  return t == Dtype::float32 ? "f32" : t == Dtype::float16 ? "f16" : "s32";
+  return t == Dtype::float32 ? "f32" : t == Dtype::float16 ? "f16" : t == Dtype::bfloat16 ? "bf16" : "s32";
 }
 
 }  // namespace

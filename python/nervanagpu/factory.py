@@ -81,8 +81,8 @@ class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
     ) -> GPUTensor:
         """C = act(alpha * A @ B) + beta * C; returns C.
 
-        A: (m, k), B: (k, n), C: (m, n), float32 or float16, or int8/uint8 with an int32 C. relu: act is max(x, 0).
-        repeat: run it so often; C is then what the last run leaves. size: a tile, "128x128".
+        A: (m, k), B: (k, n), C: (m, n), float32, float16 or bfloat16, or int8/uint8 with an int32 C. relu: act is
+        max(x, 0). repeat: run it so often; C is then what the last run leaves. size: a tile, "128x128".
         """
         flops = 2.0 * A.shape[0] * A.shape[1] * B.shape[1]
         self._timed(

@@ -32,17 +32,17 @@ def dot(
 ) -> GPUTensor:
     """out = act(alpha * a @ b + beta * out + bias); returns `out`, or a new tensor.
 
-    a: (m, k), b: (k, n), out: (m, n), any views; a transposed one costs nothing. All float32; or a and b float16 (with
-    float32 sums) and `out` float16 or float32; or a and b int8 or uint8 with an int32 `out` (alpha and beta are then
-    integers).
+    a: (m, k), b: (k, n), out: (m, n), any views; a transposed one costs nothing. All float32; or a and b float16
+    or bfloat16, both the same (with float32 sums), and `out` of that dtype or float32; or a and b int8 or uint8 with an
+    int32 `out` (alpha and beta are then integers).
     bias: (n,) or (1, n), one for each column, or (m, 1), one for each row; float32, or of the dtype of `out`.
     relu: act is max(x, 0) if true, x otherwise. With beta = 0, `out` is not read.
     relu_first: out = max(alpha * a @ b, 0) + beta * out + bias instead.
     rounding: "nearest" or "stochastic": up or down at random, by `seed` and the counter `offset`, to `bits` mantissa
-    bits (float16: 1 to 10, float32: 1 to 15; 0: the most). The same bits on every device.
+    bits (float16: 1 to 10, bfloat16: 1 to 7, float32: 1 to 15; 0: the most). The same bits on every device.
     splits: parts of k that are summed apart and then added in order; 0: as many as this m, n and k call for (a function
     of them alone). With 1, a row of the result does not depend on the other rows, nor on how many there are.
-    tensor_cores: float16 matrices whose rows begin at multiples of 16 bytes are multiplied by the tensor cores of
+    tensor_cores: 16-bit floats in rows that begin at multiples of 16 bytes are multiplied by the tensor cores of
     sm_90a, 16 products at a time (docs/numerics.md), and others after a copy if that pays and splits is not 1. False
     has chains of multiply-adds everywhere. int8 and uint8: the same bits either way.
     stream: where the work is queued. tile: only kernels of that tile, for example "128x128".

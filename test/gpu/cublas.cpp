@@ -55,7 +55,10 @@ std::optional<double> Cublas::gemm(const GemmProblem& p, Dtype type) {
   const std::int32_t int_one = 1;
   const std::int32_t int_zero = 0;
   const bool whole = type == Dtype::int8;
-  const int in = whole ? cublas::kInt8 : (type == Dtype::float16 ? cublas::kReal16 : cublas::kReal32);
+  const int in = whole                     ? cublas::kInt8
+                 : type == Dtype::float16  ? cublas::kReal16
+                 : type == Dtype::bfloat16 ? cublas::kBfloat16
+                                           : cublas::kReal32;
   const int out = whole ? cublas::kInt32 : in;
   const auto call = [&](int compute) {
     return calls_.gemm(handle_, p.b_transposed ? cublas::kTransposed : cublas::kPlain,

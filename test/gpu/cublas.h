@@ -25,6 +25,7 @@ inline constexpr int kTransposed = 1;
 inline constexpr int kReal32 = 0;
 inline constexpr int kReal16 = 2;
 inline constexpr int kInt8 = 3;
+inline constexpr int kBfloat16 = 14;
 inline constexpr int kInt32 = 10;
 // cublasComputeType_t; pedantic: no tensor cores, no splitting
 inline constexpr int kCompute32 = 68;
@@ -61,7 +62,7 @@ class Cublas {
   Cublas& operator=(const Cublas&) = delete;
 
   [[nodiscard]] int version() const { return version_; }
-  // C = A B of the problem, A and B of one type: float32, float16 (C too), or int8 with an int32 C. alpha, beta, bias and
+  // C = A B of the problem, A and B of one type: float32, float16 or bfloat16 (C too), or int8 with an int32 C. alpha, beta, bias and
   // relu are not read. The unit of its arithmetic's error; nothing: it refused. Throws std::runtime_error if it failed.
   std::optional<double> gemm(const GemmProblem& p, Dtype type);
 

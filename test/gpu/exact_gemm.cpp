@@ -14,15 +14,16 @@ std::size_t at(std::int64_t i) {
 
 void choose_types(Random& random, GemmProblem& p) {
   constexpr Dtype kBytes[] = {Dtype::int8, Dtype::uint8};
-  switch (pick(random, 0, 2)) {
+  switch (pick(random, 0, 3)) {
     case 0: break;
+    case 3: p.a_type = p.b_type = p.c_type = p.bias_type = Dtype::bfloat16; break;
     case 1: p.a_type = p.b_type = p.c_type = p.bias_type = Dtype::float16; break;
     default:
       p.a_type = choose(random, kBytes);
       p.b_type = choose(random, kBytes);
       p.c_type = p.bias_type = Dtype::int32;
   }
-  if (p.c_type == Dtype::float16 && pick(random, 0, 1) == 1) p.bias_type = Dtype::float32;
+  if (size_of(p.c_type) == 2 && pick(random, 0, 1) == 1) p.bias_type = Dtype::float32;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// GEMM beside cuBLAS: fp32 and fp16 with fp32 sums within both bounds, 8-bit integers equal.
+// GEMM beside cuBLAS: fp32, fp16 and bf16 with fp32 sums within both bounds, 8-bit integers equal.
 #include <algorithm>
 #include <optional>
 
@@ -102,6 +102,10 @@ TEST(GemmBesideCublas, Float32) {
 
 TEST(GemmBesideCublas, Float16) {
   compare_all(Dtype::float16, 200);
+}
+
+TEST(GemmBesideCublas, Bfloat16) {
+  compare_all(Dtype::bfloat16, 200);
 }
 
 // cuBLAS has int8 x int8, with lengths in fours; every other pair of types is compared with its fp32 product, where

@@ -39,6 +39,7 @@ T get(const Bytes& in, std::size_t i) {
 double round_to(double value, Dtype dtype) {
   switch (dtype) {
     case Dtype::float16: return half_value(half_bits(value));
+    case Dtype::bfloat16: return bfloat_value(bfloat_bits(value));
     case Dtype::float32: return static_cast<float>(value);
     default: return std::nearbyint(value);
   }
@@ -50,6 +51,7 @@ Bytes encode(const Values& values, Dtype dtype) {
     const double v = values[i];
     switch (dtype) {
       case Dtype::float16: put(out, i, half_bits(v)); break;
+      case Dtype::bfloat16: put(out, i, bfloat_bits(v)); break;
       case Dtype::float32: put(out, i, static_cast<float>(v)); break;
       case Dtype::int8: put(out, i, static_cast<std::int8_t>(v)); break;
       case Dtype::uint8: put(out, i, static_cast<std::uint8_t>(v)); break;
@@ -65,6 +67,7 @@ Values decode(const Bytes& bytes, Dtype dtype) {
   for (std::size_t i = 0; i < out.size(); ++i) {
     switch (dtype) {
       case Dtype::float16: out[i] = half_value(get<std::uint16_t>(bytes, i)); break;
+      case Dtype::bfloat16: out[i] = bfloat_value(get<std::uint16_t>(bytes, i)); break;
       case Dtype::float32: out[i] = get<float>(bytes, i); break;
       case Dtype::int8: out[i] = get<std::int8_t>(bytes, i); break;
       case Dtype::uint8: out[i] = get<std::uint8_t>(bytes, i); break;
@@ -79,6 +82,7 @@ double rounding_error(double value, Dtype dtype) {
   const double size = std::fabs(value);
   switch (dtype) {
     case Dtype::float16: return std::ldexp(size, -11) + std::ldexp(1.0, -25);
+    case Dtype::bfloat16: return std::ldexp(size, -8) + std::ldexp(1.0, -134);
     case Dtype::float32: return std::ldexp(size, -24) + std::ldexp(1.0, -150);
     default: return 0.0;
   }

@@ -109,7 +109,7 @@ def test_refusals():
         (TypeError, "dot: b has dtype float32; needs int8 or uint8, as a", lambda: ng.dot(i8, f32)),
         (
             TypeError,
-            "dot: a has dtype float64; needs float32, float16, int8 or uint8",
+            "dot: a has dtype float64; needs float32, float16, bfloat16, int8 or uint8",
             lambda: ng.dot(ng.ones((4, 4), np.float64), f32),
         ),
         (TypeError, "dot: out has dtype int8; needs int32, what int8 operands give", lambda: ng.dot(i8, i8, i8.copy())),

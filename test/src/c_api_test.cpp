@@ -191,6 +191,22 @@ TEST_F(CGemmTest, TypesReluFirstAndRounding) {
   EXPECT_TRUE(rounded == 1.0F || rounded == 1.0625F) << rounded;
 }
 
+TEST_F(CGemmTest, Bfloat16) {
+  const std::vector<std::uint16_t> a = {0x3f80, 0x4000, 0xc040, 0x4080};                  // 1 2 | -3 4
+  const std::vector<std::uint16_t> b = {0x3f80, 0x0000, 0xbf80, 0x4000, 0x3f80, 0x4300};  // 1 0 -1 | 2 1 128
+  ASSERT_EQ(ng_upload(p_.a, a.data(), 8), NG_OK);
+  ASSERT_EQ(ng_upload(p_.b, b.data(), 12), NG_OK);
+  p_.a_type = p_.b_type = NG_BFLOAT16;
+  ASSERT_EQ(ng_gemm(&p_, 0), NG_OK) << ng_last_error();  // to float32, with a float32 bias
+  EXPECT_EQ(get(p_.c, 6), (std::vector<float>{15, 22, 285, 15, 24, 545}));
+  p_.c_type = NG_BFLOAT16;
+  ASSERT_EQ(ng_gemm(&p_, 0), NG_OK) << ng_last_error();
+  std::vector<std::uint16_t> c(6);
+  ASSERT_EQ(ng_download(c.data(), p_.c, 12), NG_OK);
+  // 285 lies halfway between 284 and 286, 545 nearest to 544.
+  EXPECT_EQ(c, (std::vector<std::uint16_t>{0x4170, 0x41b0, 0x438e, 0x4170, 0x41c0, 0x4408}));
+}
+
 TEST_F(CGemmTest, BadArgumentsAreRefused) {
   expect_refused(ng_gemm(nullptr, 0), NG_INVALID_ARGUMENT, {"ng_gemm", "problem is null"});
   using P = ng_gemm_problem;

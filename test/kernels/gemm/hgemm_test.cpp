@@ -13,7 +13,7 @@ namespace {
 GemmProblem problem(Dtype type, std::int64_t m, std::int64_t n, std::int64_t k, bool b_transposed = true) {
   GemmProblem p;
   p.a_type = p.b_type = type;
-  p.c_type = type == Dtype::float16 ? Dtype::float16 : Dtype::int32;
+  p.c_type = size_of(type) == 2 ? type : Dtype::int32;
   p.m = m;
   p.n = n;
   p.k = k;
@@ -44,6 +44,9 @@ TEST(Hgemm, TakesWhatTheCopyEngineAndTheCoresTake) {
   EXPECT_FALSE(takes(p));
   p = problem(Dtype::float16, 8, 8, 8);
   p.b_type = Dtype::float32;
+  EXPECT_FALSE(takes(p));
+  EXPECT_TRUE(takes(problem(Dtype::bfloat16, 5, 7, 8)));
+  p.b_type = Dtype::bfloat16;  // beside float16
   EXPECT_FALSE(takes(p));
 }
 
