@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "sass/asm/coalesce.h"
 #include "sass/asm/pipeline.h"
 #include "sass/asm/schedule.h"
 #include "sass/isa/row.h"
@@ -239,6 +240,7 @@ Result<KernelImage> Builder::finish() {
     if (d.target == kNoVirtual || d.target >= drafts_.size())
       return error("kernel '" + manifest_.name + "': label " + std::to_string(d.label) + " is bound to no instruction");
   }
+  coalesce(drafts_, groups_);
   const std::uint32_t limit = (most_registers_ == 0 ? 255 : most_registers_) - kSpare;
   if (Status s = assign_registers(drafts_, groups_, limit); !s) {
     return error("kernel '" + manifest_.name + "': " + s.error().message);

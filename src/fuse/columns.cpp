@@ -1,11 +1,16 @@
-//   for i = cta * threads + tid; i < count; i += step         an item: `lanes` neighbours of the innermost axis of rows
-//     for a = 0; a < length; a += kUnroll                      loads of all, then accumulation, a lane each
-//     results of the item
+//   item i = cta * kThreads / slices + tid % (kThreads / slices)    `lanes` neighbours of the innermost axis of rows
+//   for a = slice; a < length; a += slices                          `unroll` loads, then accumulation, a lane each
+//   the slices' sums through shared memory, added by slice 0 in their order
+//   results of the item
+//
+// Slices are what one CTA can do about few, long walks: more loads in flight, shorter loops.
 #include "src/fuse/columns.h"
 
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 
+#include "src/ceil_div.h"
 #include "src/fuse/kernel.h"
 #include "src/fuse/reduce.h"
 #include "src/fuse/values.h"
@@ -20,11 +25,17 @@ using sass::kZero;
 using sass::ParamType;
 using sass::VLabel;
 
-constexpr unsigned kThreads = 128;
+constexpr unsigned kThreads = 256;
+constexpr unsigned kSlices = 8;
+constexpr std::int64_t kManyItems = 1 << 18;   // from which on threads of their own suffice
+constexpr std::int64_t kThreadsWanted = 1024;  // of a multiprocessor
+constexpr std::int64_t kLong = 64;             // steps of a thread from which on a second kernel is worth it
+constexpr std::int64_t kShortest = 16;         // steps of a piece
 
 struct Plan {
   unsigned lanes = 1;
   unsigned unroll = 4;
+  unsigned slices = 1;  // threads of an item
   std::size_t rank = 1;
   std::vector<Access> access;  // along the innermost axis of rows
 };
@@ -39,26 +50,35 @@ class Maker {
     Evaluator values(b_, p_, operands_);
     values_ = &values;
     values.declare_numbers();
-    const VReg tid = b_.reg(), i = b_.reg();
-    b_.emit(Op::S2R, {}, {tid, sass::special(kTidX)});
-    b_.emit(Op::S2R, {}, {i, sass::special(kCtaidX)});
-    b_.emit(Op::IMAD, {}, {i, i, std::int64_t{kThreads}, tid});
+    const unsigned items = kThreads / f_.slices;  // of a CTA
+    const VReg i = b_.reg(), cta = b_.reg();
+    tid_ = b_.reg();
+    slice_ = b_.reg();
+    b_.emit(Op::S2R, {}, {tid_, sass::special(kTidX)});
+    b_.emit(Op::S2R, {}, {cta, sass::special(kCtaidX)});
+    b_.emit(Op::LOP3, {Tok::LUT}, {i, tid_, std::int64_t{items - 1}, kZero, 0xc0, !kAlways});
+    b_.emit(Op::SHF, {Tok::R, Tok::U32, Tok::HI}, {slice_, kZero, std::int64_t{std::countr_zero(items)}, tid_});
+    b_.emit(Op::IMAD, {}, {i, cta, std::int64_t{items}, i});
     values.compute_uniform();
-    const VLabel next = b_.label();
     const VPred over = b_.pred();
-    b_.bind(next);
     b_.emit(Op::ISETP, {Tok::GE, Tok::U32, Tok::AND}, {over, kAlways, i, count_, kAlways});
-    b_.emit(Op::EXIT, {}, {}, over);
-    item(i);
-    b_.emit(Op::IADD3, {}, {i, i, step_, kZero});
-    b_.emit(Op::BRA, {}, {next});
+    if (f_.slices == 1) {
+      b_.emit(Op::EXIT, {}, {}, over);
+    } else {
+      // All threads come to the barrier: those without an item read the last one's.
+      const VReg last = b_.reg();
+      b_.emit(Op::MOV, {}, {last, count_});
+      b_.emit(Op::IADD3, {}, {last, last, -1, kZero});
+      b_.emit(Op::SEL, {}, {i, last, i, over});
+    }
+    item(i, over);
+    b_.emit(Op::EXIT, {}, {});
     return b_.finish();
   }
 
  private:
   void declare() {
     count_ = b_.param("count", ParamType::u32);
-    step_ = b_.param("step", ParamType::u32);
     length_ = b_.param("length", ParamType::u32);
     division_ = declare_divisions(b_, f_.rank - 1);
     strides_.resize(f_.access.size());
@@ -87,7 +107,7 @@ class Maker {
     return out;
   }
 
-  void item(VReg i) {
+  void item(VReg i, VPred over) {
     const std::vector<VReg> x = coordinates(b_, division_, i);
     std::vector<VReg> address(operands_.size());
     for (std::size_t k = 0; k < operands_.size(); ++k) {
@@ -129,6 +149,16 @@ class Maker {
     // `left` counts down: unrolled steps while they suffice, then single ones.
     const VReg left = b_.reg();
     b_.emit(Op::MOV, {}, {left, length_});
+    if (f_.slices > 1) {
+      b_.emit(Op::IADD3, {}, {left, left, std::int64_t{f_.slices - 1}, -Arg(slice_)});
+      b_.emit(Op::SHF, {Tok::R, Tok::U32, Tok::HI}, {left, kZero, std::int64_t{std::countr_zero(f_.slices)}, left});
+      for (std::size_t k = 0; k < p_.tensors.size(); ++k) {
+        if (operands_[k].access == Access::uniform || row_leaf(k)) continue;
+        const VReg p = b_.reg(2);
+        b_.emit(Op::IMAD_WIDE, {}, {p, slice_, walk(k), address[k]});
+        address[k] = p;
+      }
+    }
     for (const unsigned unroll : {f_.unroll, 1U}) {
       const VLabel again = b_.label(), out = b_.label();
       const VPred few = b_.pred();
@@ -142,7 +172,7 @@ class Maker {
           raw[u][k] = lanes_at(k, address[k]);
           const VReg bytes = b_.reg();
           b_.emit(Op::MOV, {}, {bytes, walk(k)});
-          b_.emit(Op::IMAD_WIDE, {}, {address[k], bytes, 1, address[k]});
+          b_.emit(Op::IMAD_WIDE, {}, {address[k], bytes, std::int64_t{f_.slices}, address[k]});
         }
       }
       for (unsigned u = 0; u < unroll; ++u) {
@@ -166,12 +196,46 @@ class Maker {
       b_.emit(Op::BRA, {}, {again});
       b_.bind(out);
     }
+    if (f_.slices > 1) gather(reductions, row, over);
     row_values(true);
     for (std::size_t n = 0; n < p_.outputs.size(); ++n) {
       const std::size_t k = p_.tensors.size() + n;
       store(b_, operands_[k].dtype, f_.lanes, address[k], 0, row[static_cast<std::size_t>(p_.outputs[n].value)]);
     }
   }
+  // Slice 0 gets the values of all slices; the other threads end, and those without an item.
+  void gather(const std::vector<std::size_t>& reductions, Evaluator::Table& row, VPred over) {
+    const std::int64_t base = sass::info(b_.arch()).shared_base;
+    const VReg place = b_.reg();
+    b_.emit(Op::SHF, {Tok::L, Tok::U32}, {place, tid_, 2, kZero});
+    std::uint32_t word = 0;  // of each thread, one behind the other's for all threads
+    const auto at = [&](std::uint32_t w, unsigned slice) {
+      return sass::shared(place, base + 4 * std::int64_t{w * kThreads + slice * (kThreads / f_.slices)});
+    };
+    for (const std::size_t r : reductions) {
+      const unsigned words = registers_of(p_.values[r].from);
+      for (unsigned j = 0; j < f_.lanes; ++j) {
+        for (unsigned k = 0; k < words; ++k) b_.emit(Op::STS, {}, {at(word++, 0), row[r][j][k]});
+      }
+    }
+    b_.shared_bytes(4 * word * kThreads);
+    b_.emit(Op::BAR, {Tok::SYNC, Tok::DEFER_BLOCKING}, {0});
+    const VPred first = b_.pred();
+    b_.emit(Op::ISETP, {Tok::EQ, Tok::U32, Tok::AND}, {first, kAlways, slice_, kZero, !over});
+    b_.emit(Op::EXIT, {}, {}, !first);
+    for (unsigned s = 1; s < f_.slices; ++s) {
+      word = 0;
+      for (const std::size_t r : reductions) {
+        const unsigned words = registers_of(p_.values[r].from);
+        for (unsigned j = 0; j < f_.lanes; ++j) {
+          const VReg other = b_.reg(words);
+          for (unsigned k = 0; k < words; ++k) b_.emit(Op::LDS, {}, {other[k], at(word++, s)});
+          Reducer(b_, p_.values[r].reduction, p_.values[r].from).combine(row[r][j], other);
+        }
+      }
+    }
+  }
+
   [[nodiscard]] bool known(std::size_t v) const {
     return p_.values[v].reduced || values_->uniform(static_cast<std::int16_t>(v));
   }
@@ -189,7 +253,8 @@ class Maker {
   const Plan& f_;
   Builder b_;
   Evaluator* values_ = nullptr;
-  Arg count_, step_, length_;
+  Arg count_, length_;
+  VReg tid_, slice_;
   std::vector<Division> division_;
   std::vector<std::vector<Arg>> strides_;
   std::vector<Arg> walk_;
@@ -230,6 +295,9 @@ Plan plan_of(const Program& p, const Layout& layout, const std::vector<Dtype>& d
   f.lanes = std::max<unsigned>(1, static_cast<unsigned>(std::min<std::size_t>(8, 16 / widest)));
   while (f.lanes > 1 && !fits(f.lanes)) f.lanes /= 2;
   f.unroll = p.tensors.size() <= 1 ? 8 : 4;
+  const std::int64_t length = layout.axes.back().length;
+  const auto reductions = std::ranges::count(p.values, ExprOp::reduce, &Value::op);  // each takes shared memory
+  if (length >= 64 && reductions <= 4 && layout.size() / length / f.lanes < kManyItems) f.slices = kSlices;
   return f;
 }
 
@@ -249,20 +317,16 @@ bool is_columns(const Program& p, const Layout& layout) {
   for (std::size_t k = p.tensors.size(); k < inner.strides.size(); ++k) {
     if (inner.strides[k] != 1) return false;
   }
-  std::vector<bool> behind(p.values.size(), false);
-  for (std::size_t i = 0; i < p.values.size(); ++i) {
-    const Value& v = p.values[i];
-    for (const std::int16_t in : v.in) behind[i] = behind[i] || (in >= 0 && behind[static_cast<std::size_t>(in)]);
-    if (v.op == ExprOp::reduce && behind[i]) return false;
-    behind[i] = behind[i] || v.op == ExprOp::reduce;
-  }
-  return std::ranges::all_of(p.outputs,
-                             [&](const Output& o) { return p.values[static_cast<std::size_t>(o.value)].reduced; });
+  return is_one_pass(p);
 }
 
-std::int64_t column_threads(const Program& p, const Layout& layout, const std::vector<Dtype>& dtypes,
-                            const std::vector<std::uint64_t>& address) {
-  return layout.size() / layout.axes.back().length / plan_of(p, layout, dtypes, address).lanes;
+std::int64_t column_pieces(const Program& p, const Layout& layout, const std::vector<Dtype>& dtypes,
+                           const std::vector<std::uint64_t>& address, std::int64_t multiprocessors) {
+  const Plan f = plan_of(p, layout, dtypes, address);
+  const std::int64_t length = layout.axes.back().length;
+  const std::int64_t threads = layout.size() / length / f.lanes * f.slices;
+  const std::int64_t steps = length / f.slices;
+  return steps < kLong ? 1 : std::clamp<std::int64_t>(multiprocessors * kThreadsWanted / threads, 1, steps / kShortest);
 }
 
 void run_columns(const Program& p, const Layout& layout, const std::vector<Dtype>& dtypes,
@@ -270,7 +334,8 @@ void run_columns(const Program& p, const Layout& layout, const std::vector<Dtype
   Device& device = current_device();
   const Plan f = plan_of(p, layout, dtypes, address);
   std::string key = "c";
-  for (const std::size_t n : {std::size_t{f.lanes}, std::size_t{f.unroll}, f.rank}) key.push_back(static_cast<char>(n));
+  for (const std::size_t n : {std::size_t{f.lanes}, std::size_t{f.unroll}, std::size_t{f.slices}, f.rank})
+    key.push_back(static_cast<char>(n));
   for (std::size_t k = 0; k < f.access.size(); ++k) {
     key.push_back(static_cast<char>(f.access[k]));
     key.push_back(static_cast<char>(dtypes[k]));
@@ -279,10 +344,9 @@ void run_columns(const Program& p, const Layout& layout, const std::vector<Dtype
   const Generated& kernel = generated(key, [&] { return Maker(p, f, device.registry().arch()).make(); });
   const std::int64_t length = layout.axes.back().length;
   const std::int64_t count = layout.size() / length / f.lanes;
-  const std::int64_t most = std::int64_t{device.info().multiprocessors} * 16;
-  const auto ctas = static_cast<std::uint32_t>(std::clamp<std::int64_t>((count + kThreads - 1) / kThreads, 1, most));
+  const auto ctas = static_cast<std::uint32_t>(ceil_div(count * f.slices, kThreads));
   Parameters params;
-  params.u32(count).u32(std::int64_t{ctas} * kThreads).u32(length);
+  params.u32(count).u32(length);
   for (std::size_t d = layout.axes.size() - 1; d-- > 1;) {
     const std::int64_t n = layout.axes[d].length / (d + 2 == layout.axes.size() ? f.lanes : 1);
     const Magic m = magic(static_cast<std::uint32_t>(n));

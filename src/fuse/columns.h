@@ -9,9 +9,9 @@ namespace nervanagpu::fuse {
 
 // Whether `p` over `layout` (row_layout) is one: results of rows only, one pass, neighbours side by side.
 bool is_columns(const Program& p, const Layout& layout);
-// Threads that it would run.
-std::int64_t column_threads(const Program& p, const Layout& layout, const std::vector<Dtype>& dtypes,
-                            const std::vector<std::uint64_t>& address);
+// Into how many pieces the walk is to be cut, that all of so many multiprocessors work on it.
+std::int64_t column_pieces(const Program& p, const Layout& layout, const std::vector<Dtype>& dtypes,
+                           const std::vector<std::uint64_t>& address, std::int64_t multiprocessors);
 void run_columns(const Program& p, const Layout& layout, const std::vector<Dtype>& dtypes,
                  const std::vector<std::uint64_t>& address);
 

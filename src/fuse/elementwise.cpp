@@ -1,8 +1,10 @@
-// A CTA takes tiles of kThreads * unroll items; an item is `lanes` elements side by side. CTAs stay and take every
-// ctas-th tile:
+// A CTA takes one tile of kThreads * unroll items, all of which exist, and ends: loads of all, then item after item; an
+// item is `lanes` elements side by side. The first CTAs take what no tile holds, one element (flat) or item (strided) a
+// thread. CTAs that stayed for several tiles would wait for the slowest at the end, and occupancy would have to be known;
+// new ones start as soon as old ones have ended.
 //
-//   for tile = cta; tile < tiles; tile += ctas         all items exist: loads of all, then item after item
-//   for i = tail + cta * kThreads + tid; i < count     what is left, one element (flat) or item (strided) a thread
+//   if cta >= tail_ctas: item (cta - tail_ctas) * kThreads * unroll + tid, and so on every kThreads-th
+//   else:                element tail + cta * kThreads + tid, if it exists
 //
 // flat     all operands are row-major without gaps or one element: an element's number is its place
 // strided  numbers are taken apart into coordinates by multiplication (src/magic.h)
@@ -26,7 +28,7 @@ using sass::kZero;
 using sass::ParamType;
 using sass::VLabel;
 
-constexpr unsigned kThreads = 256;
+constexpr unsigned kThreads = 128;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 30;  // of a launch: indices have 32 bits
 constexpr std::int64_t kMostOffset = (std::int64_t{1} << 31) - 1;
 
@@ -48,7 +50,7 @@ class Maker {
     Evaluator values(b_, p_, operands_);
     values.declare_numbers();
     values_ = &values;
-    const VReg cta = b_.reg(), tid = b_.reg(), tile = b_.reg();
+    const VReg cta = b_.reg(), tid = b_.reg();
     b_.emit(Op::S2R, {}, {tid, sass::special(kTidX)});
     b_.emit(Op::S2R, {}, {cta, sass::special(kCtaidX)});
     for (const unsigned size : {1U, 2U, 4U, 8U}) {
@@ -57,39 +59,33 @@ class Maker {
       }
     }
     values.compute_uniform();
-    b_.emit(Op::MOV, {}, {tile, cta});
-    const VLabel next = b_.label(), tail = b_.label(), again = b_.label();
-    const VPred over = b_.pred();
-    b_.bind(next);
-    b_.emit(Op::ISETP, {Tok::GE, Tok::U32, Tok::AND}, {over, kAlways, tile, tiles_, kAlways});
-    b_.emit(Op::BRA, {}, {tail}, over);
+    const VLabel tail = b_.label();
+    const VPred left = b_.pred();
+    b_.emit(Op::ISETP, {Tok::LT, Tok::U32, Tok::AND}, {left, kAlways, cta, tail_ctas_, kAlways});
+    b_.emit(Op::BRA, {}, {tail}, left);
     const VReg first = b_.reg();
-    b_.emit(Op::IMAD, {}, {first, tile, std::int64_t{kThreads * f_.unroll}, tid});
+    b_.emit(Op::IADD3, {}, {first, cta, -tail_ctas_, kZero});
+    b_.emit(Op::IMAD, {}, {first, first, std::int64_t{kThreads * f_.unroll}, tid});
     items(first, f_.unroll, f_.lanes);
-    b_.emit(Op::IADD3, {}, {tile, tile, ctas_, kZero});
-    b_.emit(Op::BRA, {}, {next});
+    b_.emit(Op::EXIT, {}, {});
     b_.bind(tail);
     const VReg i = b_.reg();
     b_.emit(Op::IMAD, {}, {i, cta, std::int64_t{kThreads}, tid});
     b_.emit(Op::IADD3, {}, {i, i, tail_, kZero});
-    b_.bind(again);
     const VPred end = b_.pred();
     b_.emit(Op::ISETP, {Tok::GE, Tok::U32, Tok::AND}, {end, kAlways, i, count_, kAlways});
     b_.emit(Op::EXIT, {}, {}, end);
     items(i, 1, f_.flat ? 1 : f_.lanes);
-    b_.emit(Op::IADD3, {}, {i, i, tail_step_, kZero});
-    b_.emit(Op::BRA, {}, {again});
+    b_.emit(Op::EXIT, {}, {});
     return b_.finish();
   }
 
  private:
   // In the order in which launch() gives them.
   void declare() {
-    tiles_ = b_.param("tiles", ParamType::u32);
-    ctas_ = b_.param("ctas", ParamType::u32);
+    tail_ctas_ = b_.param("tail_ctas", ParamType::u32);
     tail_ = b_.param("tail", ParamType::u32);
     count_ = b_.param("count", ParamType::u32);
-    tail_step_ = b_.param("tail_step", ParamType::u32);
     if (!f_.flat) {
       division_ = declare_divisions(b_, f_.rank - 1);
       strides_.resize(f_.access.size());
@@ -192,7 +188,7 @@ class Maker {
   const Plan& f_;
   Builder b_;
   Evaluator* values_ = nullptr;
-  Arg tiles_, ctas_, tail_, count_, tail_step_;
+  Arg tail_ctas_, tail_, count_;
   std::vector<Division> division_;
   std::vector<std::vector<Arg>> strides_;  // of each operand, innermost axis first
   std::vector<Operand> operands_;
@@ -237,29 +233,6 @@ class Run {
     return true;
   }
 
-  // Long code needs fewer items in flight to keep the memory busy, and is made sooner.
-  [[nodiscard]] unsigned most_unroll() const {
-    unsigned most = 4;
-    for (const Value& v : p_.values) {
-      switch (v.op) {
-        case ExprOp::power: most = 1; break;
-        case ExprOp::exp:
-        case ExprOp::exp2:
-        case ExprOp::log:
-        case ExprOp::log2:
-        case ExprOp::tanh:
-        case ExprOp::tanh2:
-        case ExprOp::sig:
-        case ExprOp::sig2:
-        case ExprOp::sqrt:
-        case ExprOp::divide:
-        case ExprOp::reciprocal: most = std::min(most, 2U); break;
-        default: break;
-      }
-    }
-    return most;
-  }
-
   [[nodiscard]] bool aligned(const Layout& layout, unsigned lanes) const {
     const Axis& inner = layout.axes.back();
     for (std::size_t k = 0; k < operands_.size(); ++k) {
@@ -282,7 +255,6 @@ class Run {
     f.rank = layout.axes.size();
     f.flat = f.rank == 1 && side_by_side;
     std::size_t widest = 1;
-    unsigned dense = 0;
     for (std::size_t k = 0; k < operands_.size(); ++k) {
       const bool constant = std::ranges::all_of(layout.axes, [&](const Axis& a) { return a.strides[k] == 0; });
       const bool output = k >= p_.tensors.size();
@@ -291,9 +263,7 @@ class Run {
                          : side_by_side && inner.strides[k] == 1 ? Access::dense
                          : side_by_side                          ? Access::splat
                                                                  : Access::strided);
-      if (f.access.back() == Access::uniform) continue;
-      widest = std::max(widest, size_of(operands_[k].dtype()));
-      if (!output) ++dense;
+      if (f.access.back() != Access::uniform) widest = std::max(widest, size_of(operands_[k].dtype()));
     }
     // A result of one element, or of a lone axis without elements side by side, takes one lane.
     const bool wide =
@@ -302,9 +272,10 @@ class Run {
         });
     f.lanes = wide ? std::max<unsigned>(1, static_cast<unsigned>(16 / widest)) : 1;
     while (f.lanes > 1 && !(aligned(layout, f.lanes) && (f.flat || inner.length % f.lanes == 0))) f.lanes /= 2;
-    f.unroll = dense <= 1 ? 4 : dense <= 3 ? 2 : 1;
-    if (f.lanes < 4) f.unroll = 4;
-    f.unroll = std::max(1U, std::min(f.unroll, most_unroll()));
+    // 16 bytes a thread are in flight, which is enough; long functions take two items to hide their latencies.
+    bool long_code = false;
+    for (const Value& v : p_.values) long_code = long_code || (is_long(v.op) && v.op != ExprOp::power);
+    f.unroll = std::max({1U, std::min(4U, static_cast<unsigned>(16 / (f.lanes * widest))), long_code ? 2U : 1U});
     if (!wide) {
       for (Access& a : f.access) {
         if (a != Access::uniform) a = Access::strided;
@@ -343,11 +314,10 @@ class Run {
     const std::int64_t tiles = items / tile;
     const std::int64_t tail = tiles * tile * (f.flat ? f.lanes : 1);
     const std::int64_t count = layout.size() / unit;
-    const std::int64_t most = std::int64_t{device.info().multiprocessors} * 8;
-    const std::int64_t wanted = std::max(tiles, (count - tail + kThreads - 1) / kThreads);
-    const auto ctas = static_cast<std::uint32_t>(std::clamp<std::int64_t>(wanted, 1, most));
+    const std::int64_t tail_ctas = (count - tail + kThreads - 1) / kThreads;
+    const auto ctas = static_cast<std::uint32_t>(tail_ctas + tiles);
     Parameters params;
-    params.u32(tiles).u32(ctas).u32(tail).u32(count).u32(std::int64_t{ctas} * kThreads);
+    params.u32(tail_ctas).u32(tail).u32(count);
     if (!f.flat) {
       for (std::size_t d = layout.axes.size(); d-- > 1;) {
         const std::int64_t length = layout.axes[d].length / (d + 1 == layout.axes.size() ? f.lanes : 1);

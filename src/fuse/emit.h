@@ -33,6 +33,11 @@ enum class Form : std::uint8_t { single, twice, word, pair };
 Form form_of(Dtype d);
 unsigned registers_of(Dtype d);  // of one lane
 
+// What quotients by the same float32 share, in float64: the divisor, a guess of its inverse, and the inverse.
+struct Divisor {
+  Lanes y, guess, inverse;
+};
+
 class Emit {
  public:
   Emit(Builder& b, unsigned lanes) : b(b), n(lanes) {}
@@ -73,6 +78,8 @@ class Emit {
   Lanes sigmoid(const Lanes& x, bool base2);
   Lanes sqrt(const Lanes& x);
   Lanes divide(const Lanes& x, const Lanes& y);
+  Divisor divisor(const Lanes& y);
+  Lanes divide(const Lanes& x, const Divisor& y);
   Lanes power(const Lanes& x, const Lanes& y);
   // ---- float64 -------------------------------------------------------------------------------------------------------
   Lanes divide64(const Lanes& x, const Lanes& y);

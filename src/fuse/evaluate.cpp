@@ -3,6 +3,7 @@
 
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
+#include "src/ceil_div.h"
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
 #include "src/fuse/elementwise.h"
@@ -95,57 +96,52 @@ NodePtr reduction_of(const Node& like, const Tensor& of, std::vector<int> axes, 
   return out;
 }
 
-// Few long rows: pieces of them on all of the chip, then the sums of the pieces, in their order.
-constexpr std::int64_t kThreadsPerMultiprocessor = 1024;
-constexpr std::int64_t kLong = 512;  // steps of a thread from which a second kernel is worth it
-constexpr std::int64_t kShortestPiece = 64;
-
-std::int64_t pieces_of(const fuse::Walk& walk) {
-  const std::int64_t wanted = std::int64_t{current_device().info().multiprocessors} * kThreadsPerMultiprocessor;
-  const std::int64_t threads = std::max<std::int64_t>(1, walk.threads());
-  const std::int64_t steps = walk.length() / std::max<std::int64_t>(1, threads / walk.rows());
-  return steps < kLong ? 1 : std::clamp<std::int64_t>(wanted / threads, 1, steps / kShortestPiece);
-}
-
-void run_in_pieces(const NodePtr& node, const Tensor& to, const Rows& rows, std::int64_t pieces) {
-  const bool half = expr::kind_of(node->dtype) == expr::Kind::real && size_of(node->dtype) == 2;
-  const Dtype dtype = half ? Dtype::float32 : node->dtype;
-  Shape shape = rows.dropped;
-  shape.insert(shape.begin(), 0);
+// Few long rows: pieces of them are reduced on all of the chip. The node becomes the reduction of the pieces, in their
+// order, which may share a kernel with what is computed of it.
+void cut(Node& node, const Rows& rows, std::int64_t pieces) {
+  const bool half = expr::kind_of(node.dtype) == expr::Kind::real && size_of(node.dtype) == 2;
+  const Dtype dtype = half ? Dtype::float32 : node.dtype;
   const std::int64_t step = element_count(rows.dropped);
+  const auto alone = std::make_shared<Node>();
+  alone->op = ExprOp::reduce;
+  alone->reduction = node.reduction;
+  alone->dtype = dtype;
+  alone->axes = node.axes;
+  alone->shape = rows.dropped;
+  alone->inputs = node.inputs;
+  std::int64_t length = 1;
+  for (const int a : rows.axes) length *= rows.shape[static_cast<std::size_t>(a)];
   // The pieces have whole vectors.
-  const std::int64_t length =
-      fuse::Walk(fuse::row_program_of({node, to}, rows.shape, rows.axes, !node->keepdims)).length();
-  const std::int64_t chunk = ((length + pieces - 1) / pieces + 63) / 64 * 64;
-  shape[0] = (length + chunk - 1) / chunk;
+  const std::int64_t chunk = ceil_div(ceil_div(length, pieces), 64) * 64;
+  const std::int64_t count = ceil_div(length, chunk);
+  Shape shape = rows.dropped;
+  shape.insert(shape.begin(), count);
   const Tensor parts = Tensor::empty(shape, dtype);
-  const NodePtr dropped = clone(node);
-  dropped->keepdims = false;
-  dropped->shape = rows.dropped;
-  const fuse::Program program = fuse::row_program_of({dropped, parts.select(0, 0)}, rows.shape, rows.axes, true);
+  const fuse::Program program = fuse::row_program_of({alone, parts.select(0, 0)}, rows.shape, rows.axes, true);
   const fuse::Walk walk(program);
   const std::int64_t whole = length / chunk;
   if (whole > 0) walk.chunks(0, whole, chunk, step).run();
-  if (whole < shape[0]) walk.chunks(whole, 1, chunk, step).run();
-  Tensor target = to;
-  for (std::size_t i = rows.axes.size(); node->keepdims && i-- > 0;) target = target.select(rows.axes[i], 0);
-  const NodePtr rest = reduction_of(*node, parts, {0}, false, rows.dropped);
-  const fuse::Program last = fuse::row_program_of({rest, target}, parts.shape(), {0}, true);
-  fuse::Walk(last).run();
+  if (whole < count) walk.chunks(whole, 1, chunk, step).run();
+  Shape kept = node.shape;
+  kept.insert(kept.begin(), count);
+  const NodePtr rest = reduction_of(node, parts.reshape(kept), {0}, false, node.shape);
+  rest->dtype = dtype;
+  if (node.dtype == dtype) {
+    node.axes = rest->axes;
+    node.keepdims = false;
+    node.inputs = rest->inputs;
+  } else {
+    node.op = ExprOp::cast;
+    node.inputs = {rest};
+  }
 }
 
-// A reduction alone: where its rows are no walk with one step, its operand is first laid out so.
-void run_reduction(const NodePtr& node, const Tensor& to) {
+// A reduction alone whose rows are no walk with one step: its operand is first laid out so.
+void lay_out(const NodePtr& node, const Tensor& to) {
   const Rows rows(*node);
   if (element_count(rows.shape) == 0) {
     if (to.size() > 0) Tensor(to).fill(0);  // sums of nothing
     return;
-  }
-  const fuse::Program program = fuse::row_program_of({node, to}, rows.shape, rows.axes, !node->keepdims);
-  const fuse::Walk walk(program);
-  if (walk.possible()) {
-    const std::int64_t pieces = pieces_of(walk);
-    return pieces > 1 ? run_in_pieces(node, to, rows, pieces) : walk.run();
   }
   std::vector<int> order;
   for (int i = 0; i < static_cast<int>(rows.shape.size()); ++i) {
@@ -161,7 +157,7 @@ void run_reduction(const NodePtr& node, const Tensor& to) {
   const NodePtr in = node->inputs[0];
   const Tensor laid = Tensor::empty(shape, in->dtype).transpose(back);
   fuse::run_elementwise(fuse::program_of({{in, laid}}, rows.shape));
-  run_reduction(reduction_of(*node, laid, node->axes, node->keepdims, node->shape), to);
+  run(reduction_of(*node, laid, node->axes, node->keepdims, node->shape), to);
 }
 
 // Kernels of reductions make no random numbers: these become tensors, as large as the rows.
@@ -183,15 +179,20 @@ void materialise_random(const NodePtr& node, const Shape& rows) {
 void run(const NodePtr& node, const Tensor& to) {
   if (const NodePtr reduction = deepest_reduction(node)) materialise_random(node, reduction->inputs[0]->shape);
   while (const NodePtr reduction = deepest_reduction(node)) {
-    if (reduction == node) return run_reduction(node, to);
     const Rows rows(*reduction);
-    const bool full = node->shape == rows.shape || node->shape == rows.kept;
+    const bool full = reduction == node ? node->keepdims : node->shape == rows.shape || node->shape == rows.kept;
     const bool dropped = !full && node->shape == rows.dropped;
     if ((full || dropped) && rows.holds(*node, full) && element_count(rows.shape) > 0) {
       const fuse::Program program = fuse::row_program_of({node, to}, rows.shape, rows.axes, dropped);
       const fuse::Walk walk(program);
-      if (walk.possible() && pieces_of(walk) == 1) return walk.run();
+      if (walk.possible()) {
+        const std::int64_t pieces = walk.pieces();
+        if (pieces == 1) return walk.run();
+        cut(*reduction, rows, pieces);
+        continue;
+      }
     }
+    if (reduction == node) return lay_out(node, to);
     materialise(reduction);
   }
   fuse::run_elementwise(fuse::program_of({{node, to}}, to.shape()));

@@ -287,37 +287,44 @@ Lanes Emit::sqrt(const Lanes& x) {
 
 // Through float64: its 53 bits are more than twice 24, so that rounding the quotient again to float32 is as rounding it
 // once, results that are subnormal included. Where the steps give NaN, x / y is x times the guess: 0 or infinity.
-Lanes Emit::divide(const Lanes& x, const Lanes& y) {
-  Lanes n64 = fresh(2);
-  Lanes d64 = fresh(2);
-  each([&](unsigned i) { op(Op::F2F, {Tok::F64, Tok::F32}, {d64[i], y[i]}); });
-  each([&](unsigned i) { op(Op::F2F, {Tok::F64, Tok::F32}, {n64[i], x[i]}); });
-  Lanes guess = fresh(2);
-  each([&](unsigned i) { op(Op::MUFU, {Tok::RCP64H}, {guess[i][1], d64[i][1]}); });
-  each([&](unsigned i) { op(Op::MOV, {}, {guess[i][0], kZero}); });
+Divisor Emit::divisor(const Lanes& y) {
+  Divisor d{fresh(2), fresh(2), {}};
+  each([&](unsigned i) { op(Op::F2F, {Tok::F64, Tok::F32}, {d.y[i], y[i]}); });
+  each([&](unsigned i) { op(Op::MUFU, {Tok::RCP64H}, {d.guess[i][1], d.y[i][1]}); });
+  each([&](unsigned i) { op(Op::MOV, {}, {d.guess[i][0], kZero}); });
   const VReg one = constant64(0x3ff0000000000000);
-  Lanes r = guess;
+  d.inverse = d.guess;
   for (int step = 0; step < 2; ++step) {
     Lanes e;
-    each([&](unsigned i) { e[i] = dfma(-Arg(d64[i]), r[i], one); });
-    each([&](unsigned i) { r[i] = dfma(r[i], e[i], r[i]); });
+    each([&](unsigned i) { e[i] = dfma(-Arg(d.y[i]), d.inverse[i], one); });
+    each([&](unsigned i) { d.inverse[i] = dfma(d.inverse[i], e[i], d.inverse[i]); });
   }
+  return d;
+}
+
+Lanes Emit::divide(const Lanes& x, const Divisor& d) {
+  Lanes n64 = fresh(2);
   Lanes q = fresh(2);
-  each([&](unsigned i) { op(Op::DMUL, {}, {q[i], n64[i], r[i]}); });
+  each([&](unsigned i) { op(Op::F2F, {Tok::F64, Tok::F32}, {n64[i], x[i]}); });
+  each([&](unsigned i) { op(Op::DMUL, {}, {q[i], n64[i], d.inverse[i]}); });
   Lanes rest;
-  each([&](unsigned i) { rest[i] = dfma(-Arg(q[i]), d64[i], n64[i]); });
-  each([&](unsigned i) { q[i] = dfma(rest[i], r[i], q[i]); });
+  each([&](unsigned i) { rest[i] = dfma(-Arg(q[i]), d.y[i], n64[i]); });
+  each([&](unsigned i) { q[i] = dfma(rest[i], d.inverse[i], q[i]); });
   Lanes out = fresh();
   each([&](unsigned i) {
     const VPred nan = b.pred();
     const VReg other = b.reg(2);
-    op(Op::DMUL, {}, {other, n64[i], guess[i]});
+    op(Op::DMUL, {}, {other, n64[i], d.guess[i]});
     op(Op::DSETP, {Tok::kNAN, Tok::AND}, {nan, kAlways, q[i], q[i], kAlways});
     const VReg best = b.reg(2);
     for (unsigned k = 0; k < 2; ++k) select(best[k], other[k], q[i][k], nan);
     op(Op::F2F, {Tok::F32, Tok::F64}, {out[i], best});
   });
   return out;
+}
+
+Lanes Emit::divide(const Lanes& x, const Lanes& y) {
+  return divide(x, divisor(y));
 }
 
 // x^y = 2^(y log2 |x|) in float64, whose spare bits leave the rounding to float32. The exponent is an integer (and odd)

@@ -84,6 +84,36 @@ class Lister {
 
 }  // namespace
 
+bool is_long(ExprOp op) {
+  switch (op) {
+    case ExprOp::power:
+    case ExprOp::exp:
+    case ExprOp::exp2:
+    case ExprOp::log:
+    case ExprOp::log2:
+    case ExprOp::tanh:
+    case ExprOp::tanh2:
+    case ExprOp::sig:
+    case ExprOp::sig2:
+    case ExprOp::sqrt:
+    case ExprOp::divide:
+    case ExprOp::reciprocal: return true;
+    default: return false;
+  }
+}
+
+bool is_one_pass(const Program& p) {
+  std::vector<bool> behind(p.values.size(), false);
+  for (std::size_t i = 0; i < p.values.size(); ++i) {
+    const Value& v = p.values[i];
+    for (const std::int16_t in : v.in) behind[i] = behind[i] || (in >= 0 && behind[static_cast<std::size_t>(in)]);
+    if (v.op == ExprOp::reduce && behind[i]) return false;
+    behind[i] = behind[i] || v.op == ExprOp::reduce;
+  }
+  return std::ranges::all_of(p.outputs,
+                             [&](const Output& o) { return p.values[static_cast<std::size_t>(o.value)].reduced; });
+}
+
 Program program_of(const std::vector<Target>& targets, const Shape& shape) {
   Program p;
   p.shape = shape;

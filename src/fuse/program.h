@@ -29,6 +29,9 @@ struct Value {
   friend bool operator==(const Value&, const Value&) = default;
 };
 
+// Whether the operation takes many instructions.
+bool is_long(ExprOp op);
+
 struct Number {
   std::uint64_t bits = 0;
   Dtype dtype = Dtype::float32;
@@ -65,6 +68,9 @@ Program program_of(const std::vector<Target>& targets, const Shape& shape);
 // The same for a tree with reductions over `axes` of `shape`. `dropped`: the result's shape lacks these axes. Marks the
 // values that are the same along a row.
 Program row_program_of(const Target& target, const Shape& shape, const std::vector<int>& axes, bool dropped);
+
+// Whether it reads every element once: reductions that need no other ones, results of rows only.
+bool is_one_pass(const Program& p);
 
 // The part of a kernel's name in the cache that the operations make.
 void append_key(std::string& key, const Program& p);

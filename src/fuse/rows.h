@@ -20,7 +20,8 @@ struct Walk {
   [[nodiscard]] bool possible() const { return !layout.axes.empty(); }
   [[nodiscard]] std::int64_t length() const { return layout.axes.back().length; }  // of a row
   [[nodiscard]] std::int64_t rows() const { return layout.size() / std::max<std::int64_t>(1, length()); }
-  [[nodiscard]] std::int64_t threads() const;  // that would work on it
+  // Into how many pieces rows are to be cut, that all of the chip works on them.
+  [[nodiscard]] std::int64_t pieces() const;
   void run() const;
   // Rows of `count` pieces of `chunk` elements, the first of them number `first`; the last may be shorter if it is alone.
   // Results of piece i lie i * step elements further on.

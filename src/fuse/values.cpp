@@ -143,7 +143,12 @@ void store(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, con
 }
 
 Evaluator::Evaluator(Builder& b, const Program& p, std::vector<Operand> operands)
-    : b_(b), p_(p), operands_(std::move(operands)), uniform_(p.values.size()), uniform_value_(p.values.size()) {
+    : b_(b),
+      p_(p),
+      operands_(std::move(operands)),
+      uniform_(p.values.size()),
+      uniform_value_(p.values.size()),
+      divisors_(p.values.size()) {
   for (std::size_t i = 0; i < p.values.size(); ++i) {
     const Value& v = p.values[i];
     if (v.op == ExprOp::tensor) {
@@ -185,7 +190,20 @@ void Evaluator::compute_uniform() {
       one[i] = e.apply(v.op, v.dtype, v.from, in);
     }
     uniform_value_[i] = one[i][0];
+    found(i, one[i][0]);
   }
+}
+
+void Evaluator::found(std::size_t value, VReg v) {
+  if (form_of(p_.values[value].dtype) != Form::single) return;
+  const bool divides = std::ranges::any_of(p_.values, [&](const Value& other) {
+    return other.op == ExprOp::divide && other.in[1] == static_cast<std::int16_t>(value) && !other.reduced &&
+           !uniform_[static_cast<std::size_t>(&other - p_.values.data())];
+  });
+  if (!divides) return;
+  Lanes y;
+  y[0] = v;
+  divisors_[value] = Emit(b_, 1).divisor(y);
 }
 
 Lanes Evaluator::uniform_lanes(std::int16_t value, unsigned lanes) const {
@@ -203,7 +221,20 @@ void Evaluator::compute_one(std::size_t i, unsigned lanes, const std::vector<Lan
   } else {
     const Lanes* in[3] = {};
     for (std::size_t k = 0; k < 3; ++k) in[k] = v.in[k] < 0 ? nullptr : &values[static_cast<std::size_t>(v.in[k])];
-    values[i] = Emit(b_, lanes).apply(v.op, v.dtype, v.from, in);
+    Emit e(b_, lanes);
+    std::optional<Divisor> shared;
+    if (v.op == ExprOp::divide) shared = divisors_[static_cast<std::size_t>(v.in[1])];
+    if (!shared || v.reduced) {
+      values[i] = e.apply(v.op, v.dtype, v.from, in);
+      return;
+    }
+    Divisor d;
+    for (unsigned k = 0; k < lanes; ++k) {
+      d.y[k] = shared->y[0];
+      d.guess[k] = shared->guess[0];
+      d.inverse[k] = shared->inverse[0];
+    }
+    values[i] = e.divide(values[static_cast<std::size_t>(v.in[0])], d);
   }
 }
 

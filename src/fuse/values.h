@@ -1,6 +1,7 @@
 // Operands and values inside a generated kernel: loads, the operations of a Program, stores.
 #pragma once
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -71,6 +72,8 @@ class Evaluator {
                const std::vector<bool>* only = nullptr) const;
   // One value; its operands are in `values`.
   void compute_one(std::size_t i, unsigned lanes, const std::vector<Lanes>& loaded, Table& values) const;
+  // To be called when a value that is the same for many elements stands in register `v`: quotients by it share their work.
+  void found(std::size_t value, VReg v);
   [[nodiscard]] bool uniform(std::int16_t value) const { return uniform_[static_cast<std::size_t>(value)]; }
   [[nodiscard]] Lanes uniform_lanes(std::int16_t value, unsigned lanes) const;
 
@@ -81,6 +84,7 @@ class Evaluator {
   std::vector<Arg> numbers_;
   std::vector<bool> uniform_;
   std::vector<VReg> uniform_value_;
+  std::vector<std::optional<Divisor>> divisors_;  // one lane
 };
 
 // The bits of a number as its parameter: float16 as float32, small integers extended.

@@ -66,6 +66,29 @@ TEST(Builder, TheSameWordsAsTheText) {
   EXPECT_EQ(k.params, text->params);
 }
 
+// v[i] + 1 in a wide store: moves of values that are still needed as they are stay, others are not made.
+TEST(Builder, ValuesAreComputedWhereTheyAreStored) {
+  for (const bool changed_later : {false, true}) {
+    Builder b(Arch::sm_90a, "store");
+    const Arg x = b.param("x", ParamType::ptr);
+    const VReg p = b.reg(2), v = b.reg(4), group = b.reg(4);
+    for (unsigned k = 0; k < 2; ++k) b.emit(Op::MOV, {}, {p[k], x.plus(4 * k)});
+    b.emit(Op::LDG, {Tok::E, Tok::k128}, {v, at(p)});
+    VReg sum[4];
+    for (VReg& s : sum) s = b.reg();
+    for (unsigned k = 0; k < 4; ++k) b.emit(Op::FADD, {}, {sum[k], v[k], 1.0F});
+    for (unsigned k = 0; k < 4; ++k) b.emit(Op::MOV, {}, {group[k], sum[k]});
+    if (changed_later) b.emit(Op::FADD, {}, {sum[2], sum[2], 1.0F});
+    b.emit(Op::STG, {Tok::E, Tok::k128}, {at(p), group});
+    if (changed_later) b.emit(Op::STG, {Tok::E}, {at(p, 16), sum[2]});
+    b.emit(Op::EXIT, {}, {});
+    const std::string text = code_of(Arch::sm_90a, built(b), false);
+    std::size_t moves = 0;
+    for (std::size_t at = text.find("MOV R"); at != std::string::npos; at = text.find("MOV R", at + 1)) ++moves;
+    EXPECT_EQ(moves, changed_later ? 3 : 2) << text;
+  }
+}
+
 TEST(Builder, ValuesLiveAroundALoop) {
   Builder b(Arch::sm_90a, "loop");
   const VReg count = b.reg();
