@@ -31,6 +31,7 @@ void bind_toolchain(py::module_& m);
 void bind_tensor_map(py::module_& m);
 void bind_expr(py::module_& m);
 void bind_gemm(py::module_& m);
+void bind_gemm_plan(py::module_& m);
 void bind_conv(py::module_& m);
 void bind_nn(py::module_& m);
 void bind_pool(py::module_& m);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "nervanagpu/gemm.hpp"
+#include "nervanagpu/gemm_plan.hpp"
 #include "src/c_api.h"
 
 namespace nervanagpu::c_api {
@@ -12,9 +13,9 @@ constexpr const char* kGemm = "ng_gemm";
 
 constexpr std::size_t kFirstSize = offsetof(ng_gemm_problem, splits);  // of its first publication
 
-ng_gemm_problem read_problem(const ng_gemm_problem* in) {
+ng_gemm_problem read_problem(const ng_gemm_problem* in, const char* function = kGemm) {
   const ng_gemm_problem init = NG_GEMM_PROBLEM_INIT;
-  return read(kGemm, "problem", in, init, kFirstSize);
+  return read(function, "problem", in, init, kFirstSize);
 }
 
 GemmProblem problem_of(const ng_gemm_problem& p) {
@@ -50,6 +51,21 @@ GemmProblem problem_of(const ng_gemm_problem& p) {
 }  // namespace
 }  // namespace nervanagpu::c_api
 
+struct ng_gemm_plan {
+  nervanagpu::GemmPlan plan;
+};
+
+namespace nervanagpu::c_api {
+namespace {
+
+const ng_gemm_plan& existing(const char* function, const ng_gemm_plan* plan) {
+  if (plan == nullptr) refuse(function, "plan", "null", "what ng_gemm_plan_create made");
+  return *plan;
+}
+
+}  // namespace
+}  // namespace nervanagpu::c_api
+
 extern "C" {
 
 ng_status ng_gemm_workspace(const ng_gemm_problem* problem, size_t* bytes) {
@@ -73,6 +89,44 @@ ng_status ng_gemm(const ng_gemm_problem* problem, uint64_t stream) {
     }
     gemm(call, Stream::from_handle(stream));
   });
+}
+
+ng_status ng_gemm_plan_create(const ng_gemm_problem* problem, ng_gemm_plan** plan) {
+  using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
+  constexpr const char* kName = "ng_gemm_plan_create";
+  return c_api::guarded([&] {
+    if (plan == nullptr) c_api::refuse(kName, "plan", "null", "where to put the plan");
+    *plan = nullptr;
+    *plan = new ng_gemm_plan{GemmPlan(c_api::problem_of(c_api::read_problem(problem, kName)))};
+  });
+}
+
+ng_status ng_gemm_plan_workspace(const ng_gemm_plan* plan, size_t* bytes) {
+  using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
+  constexpr const char* kName = "ng_gemm_plan_workspace";
+  return c_api::guarded([&] {
+    if (bytes == nullptr) c_api::refuse(kName, "bytes", "null", "where to put the number");
+    *bytes = c_api::existing(kName, plan).plan.workspace();
+  });
+}
+
+ng_status ng_gemm_plan_launch(const ng_gemm_plan* plan, const ng_gemm_addresses* addresses, uint64_t stream) {
+  using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
+  constexpr const char* kName = "ng_gemm_plan_launch";
+  return c_api::guarded([&] {
+    const GemmPlan& p = c_api::existing(kName, plan).plan;
+    const ng_gemm_addresses init = NG_GEMM_ADDRESSES_INIT;
+    const ng_gemm_addresses at = c_api::read(kName, "addresses", addresses, init);
+    if (at.workspace != 0 && at.workspace_bytes < p.workspace()) {
+      c_api::refuse(kName, "workspace", "of " + std::to_string(at.workspace_bytes) + " bytes",
+                    std::to_string(p.workspace()) + " bytes (ng_gemm_plan_workspace)");
+    }
+    p.launch({at.a, at.b, at.c, at.bias, at.workspace, at.rounding_offset}, Stream::from_handle(stream));
+  });
+}
+
+void ng_gemm_plan_destroy(ng_gemm_plan* plan) {
+  delete plan;
 }
 
 }  // extern "C"

@@ -199,9 +199,10 @@ void CudaDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const 
   log_.add(kernel.name(), grid);
   const bool early = kernel.manifest().programmatic && driver_.launch_ex != nullptr;
   if (grid.cluster <= 1 && !early) {
-    check(driver_.launch(functions_[kernel.index], grid.x, grid.y, grid.z, kernel.manifest().threads, 1, 1,
-                         kernel.dynamic_shared(), stream_of(stream), nullptr, extra.data()),
-          ("cuLaunchKernel of " + kernel.name()).c_str());
+    const cuda::Status status =
+        driver_.launch(functions_[kernel.index], grid.x, grid.y, grid.z, kernel.manifest().threads, 1, 1,
+                       kernel.dynamic_shared(), stream_of(stream), nullptr, extra.data());
+    if (status != cuda::kSuccess) check(status, ("cuLaunchKernel of " + kernel.name()).c_str());
   } else {
     launch_ex(kernel, grid, extra.data(), stream);
   }
@@ -230,8 +231,8 @@ void CudaDevice::launch_ex(const Kernel& kernel, const Grid& grid, void** extra,
     a.id = cuda::kProgrammaticSerialization;
     a.value[0] = 1;
   }
-  check(driver_.launch_ex(&config, functions_[kernel.index], nullptr, extra),
-        ("cuLaunchKernelEx of " + kernel.name()).c_str());
+  const cuda::Status status = driver_.launch_ex(&config, functions_[kernel.index], nullptr, extra);
+  if (status != cuda::kSuccess) check(status, ("cuLaunchKernelEx of " + kernel.name()).c_str());
 }
 
 // A kernel that states its cluster is launched like any other; the driver only wants to be asked for large ones.

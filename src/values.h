@@ -7,6 +7,7 @@
 
 #include "nervanagpu/dtype.hpp"
 #include "nervanagpu/tensor_map.hpp"
+#include "src/arguments.h"
 #include "src/device.h"
 
 namespace nervanagpu {
@@ -26,6 +27,10 @@ class Values {
 
   [[nodiscard]] const std::vector<std::int64_t>& numbers() const { return numbers_; }
 
+  // alpha or beta as a parameter's bits.
+  static std::uint32_t scalar_bits(float v, Dtype type);
+
+  void pack(Arguments& to) const;
   void launch(Device& device, const Kernel& kernel, const Grid& grid, StreamId stream) const;
 
  private:

@@ -82,7 +82,9 @@ int main(void) {
   ng_conv_options options = NG_CONV_OPTIONS_INIT;
   ng_pool_problem pool = NG_POOL_PROBLEM_INIT;
   ng_gemm_problem gemm = NG_GEMM_PROBLEM_INIT;
-  uint64_t dx, dw, db, dfull, dy, dz, dout, workspace = 0;
+  ng_gemm_addresses addresses = NG_GEMM_ADDRESSES_INIT;
+  ng_gemm_plan* plan = NULL;
+  uint64_t dx, dw, db, dfull, dy, dz, dout, workspace = 0, sums = 0;
   size_t bytes = 0;
   int64_t out[3];
   int n, o, wrong = 0;
@@ -129,7 +131,13 @@ int main(void) {
   gemm.a = dz, gemm.lda = FEATURES;
   gemm.b = dfull, gemm.ldb = CLASSES;
   gemm.c = dout, gemm.ldc = CLASSES;
-  check(ng_gemm(&gemm, 0), "ng_gemm");
+  check(ng_gemm_plan_create(&gemm, &plan), "ng_gemm_plan_create"); /* once; then any number of launches */
+  check(ng_gemm_plan_workspace(plan, &bytes), "ng_gemm_plan_workspace");
+  if (bytes > 0) check(ng_malloc(&sums, bytes), "ng_malloc");
+  addresses.a = dz, addresses.b = dfull, addresses.c = dout;
+  addresses.workspace = sums, addresses.workspace_bytes = bytes;
+  check(ng_gemm_plan_launch(plan, &addresses, 0), "ng_gemm_plan_launch");
+  ng_gemm_plan_destroy(plan);
 
   check(ng_download(got, dout, sizeof got), "ng_download"); /* waits for the three */
   expected(x, w, b, full, want);
@@ -155,6 +163,7 @@ int main(void) {
   check(ng_free(dz), "ng_free");
   check(ng_free(dout), "ng_free");
   check(ng_free(workspace), "ng_free");
+  check(ng_free(sums), "ng_free");
 
   if (wrong != 0) {
     fprintf(stderr, "%d results are wrong\n", wrong);

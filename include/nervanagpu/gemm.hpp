@@ -62,6 +62,7 @@ struct GemmProblem {
   std::int64_t splits = 0;  // parts of k; 0: the library chooses, 1 if there is no workspace
   bool tensor_cores = true;
   std::uint64_t workspace = 0;  // gemm_workspace() bytes, aligned to 16; 0: none
+  friend bool operator==(const GemmProblem&, const GemmProblem&) = default;
 };
 
 // Bytes of device memory for partial sums that the problem wants (with its `splits`, and with that tile); 0: none.

@@ -5,7 +5,7 @@
  *     what is needed. A refused call has written nothing. No C++ exception leaves the library.
  *   - Device memory is an address in a uint64_t: ng_malloc's, or a CUdeviceptr of the caller's in the primary context.
  *   - A stream is a uint64_t: 0 for the default one, ng_stream_create's, or a CUstream of the caller's.
- *   - ng_gemm, ng_conv_* and ng_pool_* queue kernels and return: nothing is allocated, copied or awaited, and they may be
+ *   - ng_gemm*, ng_conv_* and ng_pool_* queue kernels and return: nothing is allocated, copied or awaited, and they may be
  *     captured in a CUDA graph. What a kernel does wrong later is reported by the next call that waits.
  *   - Structures begin with their own size, so that a program keeps working with a newer library. Start from their _INIT
  *     value:  ng_conv_problem p = NG_CONV_PROBLEM_INIT;
@@ -129,6 +129,29 @@ typedef struct ng_gemm_problem {
 /* Bytes of device memory for partial sums that the problem wants; 0: none. */
 NG_C_API ng_status ng_gemm_workspace(const ng_gemm_problem* problem, size_t* bytes);
 NG_C_API ng_status ng_gemm(const ng_gemm_problem* problem, uint64_t stream);
+
+/* A product that is computed many times: the kernel is chosen and its parameters are packed once. */
+typedef struct ng_gemm_plan ng_gemm_plan;
+
+/* Where the operands of one launch lie; what the plan has no use for is 0. */
+typedef struct ng_gemm_addresses {
+  size_t size;
+  uint64_t a, b, c, bias;
+  uint64_t workspace; /* ng_gemm_plan_workspace() bytes, aligned to 16; not shared by launches that may overlap */
+  uint64_t workspace_bytes;
+  uint64_t rounding_offset; /* counters added to the problem's */
+} ng_gemm_addresses;
+#define NG_GEMM_ADDRESSES_INIT \
+  { sizeof(ng_gemm_addresses), 0, 0, 0, 0, 0, 0, 0 }
+
+/* The problem's addresses only say how the operands are aligned: 0 promises 16 bytes, any other what it has itself. bias
+ * not 0: there is one. workspace is not looked at (splits 1: the plan needs none). *plan is null after a failure. */
+NG_C_API ng_status ng_gemm_plan_create(const ng_gemm_problem* problem, ng_gemm_plan** plan);
+NG_C_API ng_status ng_gemm_plan_workspace(const ng_gemm_plan* plan, size_t* bytes);
+/* Any thread, also several at once; may be captured in a CUDA graph. The bits are ng_gemm's with a workspace. */
+NG_C_API ng_status ng_gemm_plan_launch(const ng_gemm_plan* plan, const ng_gemm_addresses* addresses, uint64_t stream);
+/* Work that is queued, and graphs, do not need the plan any more. Null is ignored. */
+NG_C_API void ng_gemm_plan_destroy(ng_gemm_plan* plan);
 
 /* --- convolution -------------------------------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include "nervanagpu/export.hpp"
 #include "nervanagpu/expr.hpp"
 #include "nervanagpu/gemm.hpp"
+#include "nervanagpu/gemm_plan.hpp"
 #include "nervanagpu/layers.hpp"
 #include "nervanagpu/module.hpp"
 #include "nervanagpu/nn.hpp"

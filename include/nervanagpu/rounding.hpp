@@ -15,6 +15,7 @@ struct Rounding {
   std::uint64_t seed = 0;
   std::uint64_t offset = 0;  // of the counter; one call takes ceil(elements / 4) of them
   int bits = 0;  // mantissa bits to keep: 1..10 for float16, 1..7 for bfloat16, 1..15 for float32; 0: the most
+  friend bool operator==(const Rounding&, const Rounding&) = default;
 };
 
 }  // namespace nervanagpu

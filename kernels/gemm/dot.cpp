@@ -2,6 +2,7 @@
 #include <optional>
 #include <string>
 
+#include "kernels/gemm/dot.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/hgemm_cost.h"
@@ -154,20 +155,11 @@ void check_out(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOpti
   if (!distinct(c.shape(), c.strides())) {
     refuse("out has strides " + text_of(c.strides()) + ": several of its elements are the same memory");
   }
-  const auto check_apart = [&](const char* name, const Tensor& t) {
-    if (sgemm::overlap(c, t)) refuse(std::string("out shares memory with ") + name + "; needs memory of its own");
-  };
-  check_apart("a", a);
-  check_apart("b", b);
-  if (options.bias != nullptr) check_apart("bias", *options.bias);
+  sgemm::check_apart(a, b, c, options.bias);
 }
 
-}  // namespace
-
-void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
-  check_shapes(a, b);
-  check_out(a, b, c, options);
-  Tensor bias;
+// What shapes, dtypes and options say; no addresses, layouts and bias.
+GemmProblem problem_of(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
   GemmProblem p;
   p.m = c.shape()[0];
   p.n = c.shape()[1];
@@ -180,6 +172,28 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   p.a_type = a.dtype();
   p.b_type = b.dtype();
   p.c_type = c.dtype();
+  p.splits = options.splits;
+  p.tensor_cores = options.tensor_cores;
+  return p;
+}
+
+// C^T = B^T A^T: for a C whose columns are contiguous. The operands are exchanged by the caller.
+void exchange(GemmProblem& p, Layout& la, Layout& lb) {
+  std::swap(la, lb);
+  la.transposed = !la.transposed;
+  lb.transposed = !lb.transposed;
+  std::swap(p.m, p.n);
+  std::swap(p.a_type, p.b_type);
+  p.bias_per_row = !p.bias_per_row;
+}
+
+}  // namespace
+
+void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
+  check_shapes(a, b);
+  check_out(a, b, c, options);
+  Tensor bias;
+  GemmProblem p = problem_of(a, b, c, options);
   if (options.bias != nullptr) bias = read_bias(*options.bias, p.c_type, p.m, p.n, p.bias_per_row, options.stream);
   p.bias_type = bias.dtype();
   if (p.m == 0 || p.n == 0) return;
@@ -201,16 +215,9 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   p.ldc = lc->leading;
   if (lc->transposed) {  // C^T = B^T A^T, and C^T lies row-major
     std::swap(left, right);
-    std::swap(la, lb);
-    la.transposed = !la.transposed;
-    lb.transposed = !lb.transposed;
-    std::swap(p.m, p.n);
-    std::swap(p.a_type, p.b_type);
-    p.bias_per_row = !p.bias_per_row;
+    exchange(p, la, lb);
   }
   put_operands(p, left, la, right, lb);
-  p.splits = options.splits;
-  p.tensor_cores = options.tensor_cores;
   bring_to_tensor_cores(p, left, la, right, lb, options.stream);
   const Workspace workspace(gemm_workspace(p, options.tile), options.stream);
   p.workspace = workspace.address();
@@ -221,6 +228,48 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
     c.copy_from(result);
   }
 }
+
+namespace sgemm {
+
+void check_apart(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor* bias) {
+  const auto check = [&](const char* name, const Tensor& t) {
+    if (overlap(c, t)) refuse(std::string("out shares memory with ") + name + "; needs memory of its own");
+  };
+  check("a", a);
+  check("b", b);
+  if (bias != nullptr) check("bias", *bias);
+}
+
+Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
+  check_shapes(a, b);
+  check_out(a, b, c, options);
+  Described out;
+  GemmProblem& p = out.problem;
+  p = problem_of(a, b, c, options);
+  const auto as_it_lies = [](const char* name, const Tensor& t) {
+    if (t.size() == 0) return Layout{};
+    if (const auto layout = layout_of(t)) return *layout;
+    refuse(std::string(name) + " has strides " + text_of(t.strides()) +
+           "; a plan needs rows or columns of contiguous " + "elements, less than 2^29 apart");
+  };
+  if (options.bias != nullptr) {
+    if (!options.bias->contiguous())
+      refuse("bias has strides " + text_of(options.bias->strides()) + "; a plan needs it contiguous");
+    p.bias = read_bias(*options.bias, p.c_type, p.m, p.n, p.bias_per_row, {}).address();
+    p.bias_type = options.bias->dtype();
+  }
+  Layout la = as_it_lies("a", a);
+  Layout lb = as_it_lies("b", b);
+  const Layout lc = as_it_lies("out", c);
+  out.exchanged = lc.transposed;
+  if (out.exchanged) exchange(p, la, lb);
+  put_operands(p, out.exchanged ? b : a, la, out.exchanged ? a : b, lb);
+  p.c = c.address();
+  p.ldc = lc.leading;
+  return out;
+}
+
+}  // namespace sgemm
 
 Tensor dot(const Tensor& a, const Tensor& b, const GemmOptions& options) {
   check_shapes(a, b);

@@ -8,12 +8,11 @@
 #include "kernels/gemm/cost.h"
 #include "kernels/gemm/flags.h"
 #include "kernels/gemm/hgemm.h"
+#include "kernels/gemm/prepared.h"
 #include "kernels/gemm/types.h"
-#include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
 #include "src/select_device.h"
-#include "src/values.h"
 
 namespace nervanagpu {
 namespace sgemm {
@@ -36,22 +35,6 @@ bool integer(const GemmProblem& p) {
 
 bool is_sgemm(const Kernel& k) {
   return k.manifest().op == "sgemm";
-}
-
-// device: see hgemm.h.
-Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device* device) {
-  if (hgemm::is(k)) return hgemm::values(k, p, splits, device);
-  Values v;
-  v.u64(p.a).u64(p.b);
-  if (is_sgemm(k)) {
-    v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(p.k).u32(p.lda).u32(p.ldb).u32(p.ldc);
-    return v.f32(p.alpha).f32(p.beta).u32(sgemm_flags_of(p));
-  }
-  const bool partial = splits > 1;
-  v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias).u32(p.m).u32(p.n).u32(p.k);
-  v.u32(chunk_of(p.k, splits)).u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc).u32(partial ? p.m * p.n : 0);
-  v.scalar(p.alpha, p.c_type).scalar(p.beta, p.c_type).u32(partial ? kPartial : flags_of(p)).u32(kept_bits(p));
-  return v.u64(p.rounding.seed).u64(p.rounding.offset);
 }
 
 // The model's clocks (microseconds on the tensor cores), and what the kernels of one tile differ in.
@@ -149,6 +132,21 @@ void check_rounding(const GemmProblem& p) {
 
 }  // namespace
 
+Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device* device) {
+  if (hgemm::is(k)) return hgemm::values(k, p, splits, device);
+  Values v;
+  v.u64(p.a).u64(p.b);
+  if (is_sgemm(k)) {
+    v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(p.k).u32(p.lda).u32(p.ldb).u32(p.ldc);
+    return v.f32(p.alpha).f32(p.beta).u32(sgemm_flags_of(p));
+  }
+  const bool partial = splits > 1;
+  v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias).u32(p.m).u32(p.n).u32(p.k);
+  v.u32(chunk_of(p.k, splits)).u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc).u32(partial ? p.m * p.n : 0);
+  v.scalar(p.alpha, p.c_type).scalar(p.beta, p.c_type).u32(partial ? kPartial : flags_of(p)).u32(kept_bits(p));
+  return v.u64(p.rounding.seed).u64(p.rounding.offset);
+}
+
 void check(const GemmProblem& p) {
   check_types(p);
   check_scalar(p, "alpha", p.alpha);
@@ -245,8 +243,6 @@ Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& pr
                         std::to_string(problem.n) + ", k " + std::to_string(problem.k) + why);
 }
 
-namespace {
-
 split_sum::Sum sum_of(const GemmProblem& p, std::int64_t splits) {
   split_sum::Sum s;
   s.type = p.c_type;
@@ -265,8 +261,6 @@ split_sum::Sum sum_of(const GemmProblem& p, std::int64_t splits) {
   return s;
 }
 
-}  // namespace
-
 void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId stream) {
   split_sum::Plan sum;  // found before anything is queued
   const bool apart = plan.splits > 1 && !hgemm::adds_parts(*plan.kernel);
@@ -278,29 +272,20 @@ void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId str
 }  // namespace sgemm
 
 std::size_t gemm_workspace(const GemmProblem& problem, const std::string& tile) {
-  GemmProblem p = problem;
-  p.workspace = 16;  // as if there were one
-  Device& device = current_device();
-  const std::int64_t splits = sgemm::splits_of(device.registry(), p);
-  if (splits <= 1) return 0;
-  if (!tile.empty()) {  // the kernels that add their parts themselves are taken by name only
-    const auto named = sgemm::plans(device.registry(), device.info().multiprocessors, p, tile);
-    if (!named.empty() && hgemm::adds_parts(*named.front().kernel)) return 0;
-  }
-  return static_cast<std::size_t>(splits * p.m * p.n) * 4;
+  return sgemm::workspace_of(current_device(), problem, tile);
 }
 
 void gemm(const GemmProblem& problem, const Stream& stream, const std::string& tile) {
   sgemm::check(problem);
   if (problem.m == 0 || problem.n == 0) return;
-  GemmProblem p = problem;
-  if (p.k == 0) p.a = p.b = 0, p.lda = p.ldb = 0;  // never read, whatever they are
-  Device& device = current_device();
+  const GemmProblem& p = problem;
   if (const std::size_t needed = p.workspace == 0 && p.splits != 0 ? gemm_workspace(p, tile) : 0; needed != 0) {
     throw InvalidArgument("gemm: splits is " + std::to_string(p.splits) +
                           " and workspace is 0; needs gemm_workspace(), " + std::to_string(needed) + " bytes");
   }
-  sgemm::launch(device, sgemm::choose(device.registry(), device.info().multiprocessors, p, tile), p, stream.handle());
+  const auto plan = sgemm::prepared(current_device(), sgemm::normal_form(p), tile);
+  plan->launch({p.a, p.b, p.c, p.bias, p.workspace, p.alpha, p.beta, p.rounding.seed, p.rounding.offset},
+               stream.handle());
 }
 
 }  // namespace nervanagpu

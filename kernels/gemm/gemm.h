@@ -5,8 +5,10 @@
 #include <string_view>
 #include <vector>
 
+#include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/gemm.hpp"
 #include "src/device.h"
+#include "src/values.h"
 
 namespace nervanagpu::sgemm {
 
@@ -30,6 +32,12 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
 
 // The first plan. Throws InvalidArgument if there is none, and says why each kernel was refused.
 Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& problem, std::string_view tile = {});
+
+// The kernel's parameters. device: see hgemm.h.
+Values values_of(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, Device* device);
+
+// What adds the parts up.
+split_sum::Sum sum_of(const GemmProblem& problem, std::int64_t splits);
 
 void launch(Device& device, const Plan& plan, const GemmProblem& problem, StreamId stream);
 

@@ -75,13 +75,13 @@ TensorMap map_of(const Side& s, std::int64_t k, int tile) {
   return map;
 }
 
-void put_maps(Values& v, const Side& a, const Side& b, std::int64_t k, const Tile& t, Device* device) {
+void put_maps(Values& v, const Kernel& kernel, const GemmProblem& p, Device* device) {
   if (device == nullptr) {
     v.map({}).map({});
     return;
   }
-  v.map(device->encode_tensor_map(map_of(a, k, t.bm)));
-  v.map(device->encode_tensor_map(map_of(b, k, t.bn)));
+  const Maps both = maps(kernel, p);
+  v.map(device->encode_tensor_map(both.a)).map(device->encode_tensor_map(both.b));
 }
 
 std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool partial) {
@@ -99,10 +99,8 @@ std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool parti
 }
 
 Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
-  const Tile t = tile_of(kernel);
-  const bool exchanged = t.form == Form::exchanged;
   Values v;
-  put_maps(v, exchanged ? b_of(p) : a_of(p), exchanged ? a_of(p) : b_of(p), p.k, t, device);
+  put_maps(v, kernel, p, device);
   const std::int64_t blocks = blocks_of(p);
   v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32(ceil_div(blocks, splits)).u32(splits).u32(p.ldc);
   v.f32(p.alpha)
@@ -178,7 +176,7 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   const std::int64_t n = tiles_n(p, t);
   const std::int64_t rest = m % kGroup;
   Values v;
-  put_maps(v, a_of(p), b_of(p), p.k, t, device);
+  put_maps(v, kernel, p, device);
   v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias).u32(p.m).u32(p.n);
   v.u32(ceil_div(blocks_of(p), splits)).u32(m * n * splits).u32(m);
   v.divisor(m * n).divisor(kGroup * n).divisor(rest == 0 ? kGroup : rest);
@@ -187,6 +185,14 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   v.scalar(partial ? 1.0F : p.alpha, p.c_type).scalar(p.beta, p.c_type).u32(flags(p, ldc, size, partial));
   v.u32(sgemm::kept_bits(p));
   return v.u64(p.rounding.seed).u64(p.rounding.offset);
+}
+
+Maps maps(const Kernel& kernel, const GemmProblem& p) {
+  const Tile t = tile_of(kernel);
+  const bool exchanged = t.form == Form::exchanged;
+  const Side a = exchanged ? b_of(p) : a_of(p);
+  const Side b = exchanged ? a_of(p) : b_of(p);
+  return {map_of(a, p.k, t.bm), map_of(b, p.k, t.bn), exchanged};
 }
 
 }  // namespace nervanagpu::hgemm

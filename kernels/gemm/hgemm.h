@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "nervanagpu/gemm.hpp"
+#include "nervanagpu/tensor_map.hpp"
 #include "src/device.h"
 #include "src/values.h"
 
@@ -34,5 +35,12 @@ Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits,
 
 // The kernel's parameters. device: encodes the tensor maps; nullptr: they stay empty, for conditions only.
 Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, Device* device);
+
+// The maps of the kernel's a and b. exchanged: these are the problem's b and a.
+struct Maps {
+  TensorMap a, b;
+  bool exchanged = false;
+};
+Maps maps(const Kernel& kernel, const GemmProblem& problem);
 
 }  // namespace nervanagpu::hgemm

@@ -294,6 +294,48 @@ def dot(
     splits: int = 0,
     tensor_cores: bool = True,
 ) -> GPUTensor: ...
+
+class GemmPlan:
+    def __init__(
+        self,
+        a: GPUTensor,
+        b: GPUTensor,
+        out: GPUTensor,
+        alpha: float = 1.0,
+        beta: float = 0.0,
+        bias: GPUTensor | None = None,
+        relu: bool = False,
+        *,
+        relu_first: bool = False,
+        rounding: str = "nearest",
+        seed: int = 0,
+        offset: int = 0,
+        bits: int = 0,
+        splits: int = 0,
+        tensor_cores: bool = True,
+        tile: str = "",
+    ) -> None: ...
+    @property
+    def workspace(self) -> int: ...
+    @property
+    def kernel(self) -> str: ...
+    def launch(
+        self,
+        a: GPUTensor,
+        b: GPUTensor,
+        out: GPUTensor,
+        bias: GPUTensor | None = None,
+        stream: Stream | None = None,
+    ) -> None: ...
+    def __call__(
+        self,
+        a: GPUTensor,
+        b: GPUTensor,
+        out: GPUTensor,
+        bias: GPUTensor | None = None,
+        stream: Stream | None = None,
+    ) -> None: ...
+
 def nn_convert(
     from_: GPUTensor,
     to: GPUTensor,

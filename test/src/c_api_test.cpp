@@ -243,6 +243,35 @@ TEST_F(CGemmTest, LargerStructures) {
   EXPECT_NE(get(p_.c, 6), before_);
 }
 
+TEST_F(CGemmTest, Plans) {
+  p_.relu = 1, p_.beta = 2;
+  ng_gemm_plan* plan = nullptr;
+  ASSERT_EQ(ng_gemm_plan_create(&p_, &plan), NG_OK) << ng_last_error();
+  size_t bytes = 1;
+  ASSERT_EQ(ng_gemm_plan_workspace(plan, &bytes), NG_OK) << ng_last_error();
+  EXPECT_EQ(bytes, 0U);
+  const std::uint64_t a = put({0, 2, 3, 0});
+  const std::uint64_t c = put(before_);
+  ng_gemm_addresses at = NG_GEMM_ADDRESSES_INIT;
+  at.a = a, at.b = p_.b, at.c = c, at.bias = p_.bias;
+  ASSERT_EQ(ng_gemm_plan_launch(plan, &at, 0), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(c, 6), (std::vector<float>{12, 18, 24, 5, 10, 15}));
+  EXPECT_EQ(get(p_.c, 6), before_);
+  at.bias = 0;
+  expect_refused(ng_gemm_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"bias is 0"});
+  expect_refused(ng_gemm_plan_launch(plan, nullptr, 0), NG_INVALID_ARGUMENT, {"addresses is null"});
+  expect_refused(ng_gemm_plan_launch(nullptr, &at, 0), NG_INVALID_ARGUMENT, {"ng_gemm_plan_launch", "plan is null"});
+  at.size = 8;
+  expect_refused(ng_gemm_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"addresses->size is 8"});
+  expect_refused(ng_gemm_plan_workspace(plan, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
+  ng_gemm_plan_destroy(plan);
+  ng_gemm_plan_destroy(nullptr);
+  p_.lda = 1;
+  expect_refused(ng_gemm_plan_create(&p_, &plan), NG_INVALID_ARGUMENT, {"lda is 1"});
+  EXPECT_EQ(plan, nullptr);
+  expect_refused(ng_gemm_plan_create(&p_, nullptr), NG_INVALID_ARGUMENT, {"ng_gemm_plan_create", "plan is null"});
+}
+
 TEST_F(CGemmTest, WhatTheEmulatorFindsIsACheckError) {
   // An address that is nowhere.
   refused([](ng_gemm_problem& p) { p.a = 1024; }, NG_CHECK_ERROR,

@@ -1,0 +1,83 @@
+"""What launching a product costs the host, above a bare cuLaunchKernelEx of the same kernel with the same parameters.
+
+    python benchmarks/host_cost.py --program build/bin/host_cost [--out FILE] [--batches N]
+
+The C++ ways are timed by the program (benchmarks/host_cost.cpp), the Python ways here; both in batches that are
+shorter than the driver's queue, so that no launch waits for the GPU. Medians. Without a GPU the Python figures are
+those of products without elements: what the bindings cost alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import nervanagpu as ng
+import numpy as np
+from report import commit, machine
+
+BATCH = 200
+
+
+def nanoseconds(call: Callable[[], object], batches: int, stream: ng.Stream | None) -> float:
+    """Median over batches of the time of one call."""
+    took = []
+    for _ in range(batches):
+        if stream is not None:
+            stream.synchronize()
+        start = time.perf_counter_ns()
+        for _ in range(BATCH):
+            call()
+        took.append((time.perf_counter_ns() - start) / BATCH)
+    return statistics.median(took)
+
+
+def python_ways(dtype: type, n: int, batches: int) -> dict[str, float]:
+    """Nanoseconds of a planned launch and of ng.dot of n x n matrices."""
+    gpu = ng.device().kind == "cuda"
+    a, b = ng.zeros((n if gpu else 0, n), dtype), ng.zeros((n, n), dtype)
+    c = ng.empty(a.shape, dtype)
+    stream = ng.Stream() if gpu else None
+    plan = ng.GemmPlan(a, b, c)
+    ways = {
+        "python_empty_ns": lambda: None,
+        "python_plan_ns": lambda: plan(a, b, c),
+        "python_plan_stream_ns": lambda: plan(a, b, c, None, stream),
+        "python_dot_ns": lambda: ng.dot(a, b, c),
+        "python_matmul_ns": lambda: a @ b,
+    }
+    return {name: nanoseconds(call, batches, stream) for name, call in ways.items()}
+
+
+def main() -> int:
+    """Prints a table and writes the JSON."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--program", type=Path, default=Path("build/bin/host_cost"))
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--batches", type=int, default=300)
+    options = parser.parse_args()
+    command = [str(options.program), str(options.batches)]
+    ran = subprocess.run(command, capture_output=True, text=True, check=True)
+    rows = json.loads(ran.stdout) or [{"kernel": ""}, {"kernel": ""}]
+    for row, (dtype, n) in zip(rows, ((np.float32, 64), (np.float16, 128)), strict=True):
+        row.update(python_ways(dtype, n, options.batches))
+        bare = row.get("bare_ns", 0.0)
+        print(row["kernel"] or "nothing is launched")
+        for name, value in row.items():
+            if isinstance(value, float):
+                above = f"   {value - bare:+9.1f} above the bare launch" if bare else ""
+                print(f"  {name:24}{value:9.1f} ns{above}")
+    if options.out:
+        result = {"commit": commit(), "machine": machine(), "batch": BATCH, "batches": options.batches, "rows": rows}
+        options.out.write_text(json.dumps(result, indent=1) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,148 @@
+#include "nervanagpu/gemm_plan.hpp"
+
+#include "kernels/gemm/dot.h"
+#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/prepared.h"
+#include "nervanagpu/error.hpp"
+#include "src/select_device.h"
+#include "src/shape.h"
+#include "src/workspace.h"
+
+namespace nervanagpu {
+namespace {
+
+// A tensor as it was planned; its memory is not kept.
+struct Form {
+  explicit Form(const Tensor& t) : shape(t.shape()), strides(t.strides()), dtype(t.dtype()) {}
+  Shape shape, strides;
+  Dtype dtype;
+};
+
+void check_like(const char* name, const Tensor& t, const Form& planned) {
+  if (t.dtype() != planned.dtype) {
+    throw TypeError(std::string("gemm plan: ") + name + " has dtype " + std::string(name_of(t.dtype())) + "; needs " +
+                    std::string(name_of(planned.dtype)) + ", as planned");
+  }
+  if (t.shape() != planned.shape || t.strides() != planned.strides) {
+    throw InvalidArgument(std::string("gemm plan: ") + name + " has shape " + text_of(t.shape()) + " and strides " +
+                          text_of(t.strides()) + "; needs " + text_of(planned.shape) + " and " +
+                          text_of(planned.strides) + ", as planned");
+  }
+}
+
+void check_address(const char* name, std::uint64_t got, std::uint64_t planned) {
+  if (planned == 0) return;  // nothing there is looked at
+  if (got == 0) throw InvalidArgument(std::string("gemm plan: ") + name + " is 0; needs a device address");
+  if (got % planned != 0) {
+    throw InvalidArgument(std::string("gemm plan: address of ") + name + " is " + std::to_string(got) +
+                          "; needs a multiple of " + std::to_string(planned) + ", as planned");
+  }
+}
+
+}  // namespace
+
+struct GemmPlan::Impl {
+  Impl(const GemmProblem& problem, const std::string& tile);
+
+  void check(const GemmAddresses& at) const;
+  void launch(const GemmAddresses& at, StreamId stream) const {
+    prepared->launch({at.a, at.b, at.c, at.bias, at.workspace, alpha, beta, seed, offset + at.rounding_offset}, stream);
+  }
+
+  GemmProblem form;  // of normal_form()
+  float alpha, beta;
+  std::uint64_t seed, offset;
+  std::shared_ptr<const sgemm::Prepared> prepared;  // null: there is nothing to compute
+  std::string name;
+  // Of a plan of tensors.
+  bool of_tensors = false, exchanged = false;
+  std::vector<Form> tensors;  // a, b, c and, if there is one, bias
+};
+
+GemmPlan::Impl::Impl(const GemmProblem& problem, const std::string& tile)
+    : alpha(problem.alpha), beta(problem.beta), seed(problem.rounding.seed), offset(problem.rounding.offset) {
+  GemmProblem p = problem;
+  p.workspace = 0;
+  const auto given = [](std::uint64_t address) { return address == 0 ? 16 : address; };
+  p.a = given(p.a), p.b = given(p.b), p.c = given(p.c);
+  sgemm::check(p);
+  form = sgemm::normal_form(p);
+  if (p.m == 0 || p.n == 0) return;
+  Device& device = current_device();
+  if (sgemm::workspace_of(device, form, tile) != 0) form.workspace = 16;
+  prepared = sgemm::prepared(device, form, tile);
+  name = prepared->kernel().name();
+}
+
+void GemmPlan::Impl::check(const GemmAddresses& at) const {
+  check_address("a", at.a, form.a);
+  check_address("b", at.b, form.b);
+  check_address("c", at.c, form.c);
+  check_address("bias", at.bias, form.bias);
+  if (form.bias == 0 && at.bias != 0) {
+    throw InvalidArgument("gemm plan: bias is " + std::to_string(at.bias) + "; needs 0, none was planned");
+  }
+  if (prepared->workspace() != 0 && (at.workspace == 0 || at.workspace % 16 != 0)) {
+    throw InvalidArgument("gemm plan: address of workspace is " + std::to_string(at.workspace) + "; needs " +
+                          std::to_string(prepared->workspace()) + " bytes at a multiple of 16");
+  }
+}
+
+GemmPlan::GemmPlan(const GemmProblem& problem, const std::string& tile)
+    : impl_(std::make_shared<const Impl>(problem, tile)) {}
+
+GemmPlan::GemmPlan(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
+  const sgemm::Described d = sgemm::describe(a, b, c, options);
+  auto impl = std::make_shared<Impl>(d.problem, options.tile);
+  impl->of_tensors = true;
+  impl->exchanged = d.exchanged;
+  impl->tensors = {Form(a), Form(b), Form(c)};
+  if (options.bias != nullptr) impl->tensors.emplace_back(*options.bias);
+  impl_ = std::move(impl);
+}
+
+std::size_t GemmPlan::workspace() const {
+  return impl_->prepared == nullptr ? 0 : impl_->prepared->workspace();
+}
+const std::string& GemmPlan::kernel() const {
+  return impl_->name;
+}
+const GemmProblem& GemmPlan::problem() const {
+  return impl_->form;
+}
+
+void GemmPlan::launch(const GemmAddresses& addresses, const Stream& stream) const {
+  if (impl_->prepared == nullptr) return;
+  impl_->check(addresses);
+  impl_->launch(addresses, stream.handle());
+}
+
+void GemmPlan::launch(const Tensor& a, const Tensor& b, Tensor& c, const Tensor* bias, const Stream& stream) const {
+  const Impl& p = *impl_;
+  if (!p.of_tensors) throw InvalidArgument("gemm plan: was made of addresses; needs a launch with addresses");
+  check_like("a", a, p.tensors[0]);
+  check_like("b", b, p.tensors[1]);
+  check_like("c", c, p.tensors[2]);
+  const bool biased = p.tensors.size() > 3;
+  if (biased != (bias != nullptr)) {
+    throw InvalidArgument(biased ? "gemm plan: bias is missing; one was planned" : "gemm plan: bias was not planned");
+  }
+  if (biased) check_like("bias", *bias, p.tensors[3]);
+  sgemm::check_apart(a, b, c, bias);
+  if (p.prepared == nullptr) return;
+  const Workspace workspace(p.prepared->workspace(), stream);
+  const GemmAddresses at = {p.exchanged ? b.address() : a.address(),
+                            p.exchanged ? a.address() : b.address(),
+                            c.address(),
+                            biased ? bias->address() : 0,
+                            workspace.address(),
+                            0};
+  p.check(at);
+  p.launch(at, stream.handle());
+  if (stream.handle() == 0) return;
+  for (const Tensor* t : {&a, &b, static_cast<const Tensor*>(&c), bias}) {
+    if (t != nullptr) t->used_on(stream);
+  }
+}
+
+}  // namespace nervanagpu

@@ -1,0 +1,101 @@
+// Plans and workspaces of problems that came before: repeated calls of gemm() search nothing.
+#include <functional>
+#include <unordered_map>
+
+#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/hgemm.h"
+#include "kernels/gemm/prepared.h"
+
+namespace nervanagpu::sgemm {
+namespace {
+
+struct Key {
+  GemmProblem problem;
+  std::string tile;
+  std::uint64_t device = 0;
+  friend bool operator==(const Key&, const Key&) = default;
+};
+
+// What tells problems of one program apart; equality looks at everything.
+struct Hash {
+  std::size_t operator()(const Key& k) const {
+    const GemmProblem& p = k.problem;
+    std::uint64_t h = k.device;
+    const auto mix = [&h](std::int64_t v) {
+      h = (h ^ static_cast<std::uint64_t>(v)) * 0x9e3779b97f4a7c15U, h ^= h >> 29;
+    };
+    mix(p.m), mix(p.n), mix(p.k), mix(p.lda), mix(p.ldb), mix(p.ldc), mix(p.splits);
+    mix(p.a_transposed | p.b_transposed << 1 | (p.bias != 0) << 2 | p.relu << 3 | (p.workspace != 0) << 4 |
+        static_cast<int>(p.a_type) << 8 | static_cast<int>(p.c_type) << 16);
+    if (!k.tile.empty()) mix(static_cast<std::int64_t>(std::hash<std::string>()(k.tile)));
+    return static_cast<std::size_t>(h);
+  }
+};
+
+template <class V>
+class Cache {
+ public:
+  template <class Make>
+  V get(const Key& key, const Make& make) {
+    {
+      const std::lock_guard lock(mutex_);
+      const auto it = all_.find(key);
+      if (it != all_.end()) return it->second;
+    }
+    V made = make();  // without the lock: it may take a while, or throw
+    const std::lock_guard lock(mutex_);
+    if (all_.size() >= kMost) all_.clear();
+    return all_.emplace(key, std::move(made)).first->second;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 4096;
+  std::mutex mutex_;
+  std::unordered_map<Key, V, Hash> all_;
+};
+
+std::uint64_t alignment_of(std::uint64_t address) {
+  constexpr std::uint64_t kMost = 16;
+  const std::uint64_t low = address & (~address + 1);
+  return low == 0 || low > kMost ? kMost : low;
+}
+
+std::size_t search_workspace(Device& device, const GemmProblem& p, const std::string& tile) {
+  const std::int64_t splits = splits_of(device.registry(), p);
+  if (splits <= 1) return 0;
+  if (!tile.empty()) {  // the kernels that add their parts themselves are taken by name only
+    const auto named = plans(device.registry(), device.info().multiprocessors, p, tile);
+    if (!named.empty() && hgemm::adds_parts(*named.front().kernel)) return 0;
+  }
+  return static_cast<std::size_t>(splits * p.m * p.n) * 4;
+}
+
+}  // namespace
+
+GemmProblem normal_form(const GemmProblem& problem) {
+  GemmProblem p = problem;
+  if (p.k == 0) p.a = p.b = 0, p.lda = p.ldb = 0;  // never read, whatever they are
+  if (p.k != 0) p.a = alignment_of(p.a), p.b = alignment_of(p.b);
+  p.c = alignment_of(p.c);
+  if (p.bias != 0) p.bias = size_of(p.bias_type);
+  if (p.workspace != 0) p.workspace = 16;
+  p.alpha = 1.0F;
+  if (p.beta != 0.0F) p.beta = 1.0F;
+  p.rounding.seed = p.rounding.offset = 0;
+  return p;
+}
+
+std::shared_ptr<const Prepared> prepared(Device& device, const GemmProblem& problem, const std::string& tile) {
+  static auto& cache = *new Cache<std::shared_ptr<const Prepared>>;  // never destroyed: a thread may launch at exit
+  return cache.get({problem, tile, device.serial()},
+                   [&] { return std::make_shared<const Prepared>(device, problem, tile); });
+}
+
+std::size_t workspace_of(Device& device, const GemmProblem& problem, const std::string& tile) {
+  static auto& cache = *new Cache<std::size_t>;
+  GemmProblem p = normal_form(problem);
+  p.workspace = 16;  // as if there were one
+  return cache.get({p, tile, device.serial()}, [&] { return search_workspace(device, p, tile); });
+}
+
+}  // namespace nervanagpu::sgemm

@@ -1,0 +1,91 @@
+// A product whose kernel is chosen and whose parameters are packed: what gemm() and GemmPlan launch.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nervanagpu/gemm.hpp"
+#include "src/device.h"
+#include "src/values.h"
+
+namespace nervanagpu::sgemm {
+
+// A tensor map for each of the last few addresses that a matrix had.
+class MapCache {
+ public:
+  explicit MapCache(const TensorMap& form) : form_(form) {}
+  void get(Device& device, std::uint64_t address, std::byte* to);  // 128 bytes
+
+ private:
+  static constexpr std::size_t kEntries = 8;
+  struct Entry {
+    std::uint64_t address = 0;
+    EncodedTensorMap map;
+  };
+  std::mutex mutex_;
+  TensorMap form_;
+  std::array<Entry, kEntries> entries_;
+  std::size_t oldest_ = 0;
+};
+
+class Prepared {
+ public:
+  // What may differ from launch to launch.
+  struct Call {
+    std::uint64_t a = 0, b = 0, c = 0, bias = 0, workspace = 0;
+    float alpha = 1.0F, beta = 0.0F;  // beta is 0 if and only if the problem's is
+    std::uint64_t seed = 0, rounding_offset = 0;
+  };
+
+  // `problem`: of normal_form(), with m and n above 0.
+  Prepared(Device& device, const GemmProblem& problem, const std::string& tile);
+
+  [[nodiscard]] const Kernel& kernel() const { return *main_.kernel; }
+  [[nodiscard]] std::size_t workspace() const { return workspace_; }  // bytes
+  // The addresses are aligned as the problem's are, or better.
+  void launch(const Call& call, StreamId stream) const;
+
+ private:
+  static constexpr std::size_t kMaxBlock = 640;  // bytes of parameters
+  static constexpr std::uint16_t kNone = 0xffff;
+  struct Part {  // one kernel
+    const Kernel* kernel = nullptr;
+    Grid grid;
+    std::vector<std::byte> block;
+  };
+  // Where parameters lie in a block.
+  struct Finish {
+    std::uint16_t out = kNone, bias = kNone, alpha = kNone, beta = kNone, seed = kNone, offset = kNone;
+  };
+  static Part part_of(const Kernel& kernel, const Grid& grid, const Values& values);
+  static Finish finish_of(const Kernel& kernel, const char* out);
+  void put_finish(std::byte* block, const Finish& at, const Call& call) const;
+
+  Device& device_;
+  Dtype c_type_;
+  std::size_t workspace_ = 0;
+  Part main_;
+  std::uint16_t a_ = kNone, b_ = kNone;  // in main_, addresses or maps
+  bool exchanged_ = false;               // the kernel's a is the problem's b
+  std::unique_ptr<MapCache> map_a_, map_b_;
+  std::optional<Part> sum_;  // of the parts of k; then main_ writes to the workspace
+  std::uint16_t parts_ = kNone, sums_ = kNone;
+  Finish finish_;  // in sum_ if there is one, else in main_
+};
+
+// The problem with what cannot matter to the choice of a kernel put to one value: addresses are the power of two that they
+// are aligned to, at most 16, and the workspace is 16 or 0.
+GemmProblem normal_form(const GemmProblem& problem);
+
+// Plans that were made before are found again. `problem`: of normal_form().
+std::shared_ptr<const Prepared> prepared(Device& device, const GemmProblem& problem, const std::string& tile);
+// gemm_workspace(), the same way.
+std::size_t workspace_of(Device& device, const GemmProblem& problem, const std::string& tile);
+
+}  // namespace nervanagpu::sgemm
