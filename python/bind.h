@@ -57,6 +57,9 @@ Tensor index(const Tensor& t, const py::object& key);
 // "nearest" or "stochastic" with its seed, counter offset and mantissa bits (0: all of the dtype's).
 Rounding rounding_from(const std::string& mode, std::uint64_t seed, std::uint64_t offset, int bits);
 
+// What GEMM's `activation` names: "none", "relu", "tanh", ...
+GemmActivation activation_from(const std::string& name);
+
 // The stream that None or a Stream names.
 Stream stream_from(const py::object& stream);
 

@@ -1,10 +1,22 @@
 #include <pybind11/stl.h>
 
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "python/bind.h"
 
 namespace nervanagpu::python {
+
+GemmActivation activation_from(const std::string& name) {
+  constexpr std::array<std::string_view, 8> kNames = {"none", "relu",      "tanh", "sigmoid",
+                                                      "gelu", "gelu_tanh", "silu", "clip"};  // as GemmActivation
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i] == name) return static_cast<GemmActivation>(i);
+  }
+  throw InvalidArgument("dot: activation is '" + name +
+                        "'; needs 'none', 'relu', 'tanh', 'sigmoid', 'gelu', 'gelu_tanh', 'silu' or 'clip'");
+}
 
 void bind_gemm(py::module_& m) {
   m.def(
@@ -12,7 +24,8 @@ void bind_gemm(py::module_& m) {
       [](const Tensor& a, const Tensor& b, std::optional<Tensor> out, float alpha, float beta,
          const std::optional<Tensor>& bias, bool relu, bool relu_first, const std::string& rounding, std::uint64_t seed,
          std::uint64_t offset, int bits, const py::object& stream, const std::string& tile, std::int64_t splits,
-         bool tensor_cores) {
+         bool tensor_cores, const std::string& activation, const std::pair<float, float>& clip,
+         const std::optional<Tensor>& scale) {
         GemmOptions options;
         options.alpha = alpha;
         options.beta = beta;
@@ -24,6 +37,10 @@ void bind_gemm(py::module_& m) {
         options.tile = tile;
         options.splits = splits;
         options.tensor_cores = tensor_cores;
+        options.activation = activation_from(activation);
+        options.clip_low = clip.first;
+        options.clip_high = clip.second;
+        options.scale = scale ? &*scale : nullptr;
         if (out) before_write(*out);
         const py::gil_scoped_release release;
         if (!out) return dot(a, b, options);
@@ -32,7 +49,9 @@ void bind_gemm(py::module_& m) {
       },
       py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha"), py::arg("beta"), py::arg("bias"), py::arg("relu"),
       py::arg("relu_first"), py::arg("rounding"), py::arg("seed"), py::arg("offset"), py::arg("bits"),
-      py::arg("stream"), py::arg("tile"), py::arg("splits") = 0, py::arg("tensor_cores") = true);
+      py::arg("stream"), py::arg("tile"), py::arg("splits") = 0, py::arg("tensor_cores") = true,
+      py::arg("activation") = "none", py::arg("clip") = std::pair<float, float>(0.0F, 0.0F),
+      py::arg("scale") = py::none());
 }
 
 }  // namespace nervanagpu::python

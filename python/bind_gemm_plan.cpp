@@ -36,7 +36,8 @@ void bind_gemm_plan(py::module_& m) {
   c.def(py::init([](const Tensor& a, const Tensor& b, const Tensor& out, float alpha, float beta,
                     const std::optional<Tensor>& bias, bool relu, bool relu_first, const std::string& rounding,
                     std::uint64_t seed, std::uint64_t offset, int bits, std::int64_t splits, bool tensor_cores,
-                    const std::string& tile) {
+                    const std::string& tile, const std::string& activation, const std::pair<float, float>& clip,
+                    const std::optional<Tensor>& scale) {
           GemmOptions options;
           options.alpha = alpha;
           options.beta = beta;
@@ -47,13 +48,18 @@ void bind_gemm_plan(py::module_& m) {
           options.tile = tile;
           options.splits = splits;
           options.tensor_cores = tensor_cores;
+          options.activation = activation_from(activation);
+          options.clip_low = clip.first;
+          options.clip_high = clip.second;
+          options.scale = scale ? &*scale : nullptr;
           const py::gil_scoped_release release;
           return GemmPlan(a, b, out, options);
         }),
         py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha") = 1.0F, py::arg("beta") = 0.0F,
         py::arg("bias") = py::none(), py::arg("relu") = false, py::kw_only(), py::arg("relu_first") = false,
         py::arg("rounding") = "nearest", py::arg("seed") = 0, py::arg("offset") = 0, py::arg("bits") = 0,
-        py::arg("splits") = 0, py::arg("tensor_cores") = true, py::arg("tile") = "");
+        py::arg("splits") = 0, py::arg("tensor_cores") = true, py::arg("tile") = "", py::arg("activation") = "none",
+        py::arg("clip") = std::pair<float, float>(0.0F, 0.0F), py::arg("scale") = py::none());
   c.def("launch", &launch, py::arg("a"), py::arg("b"), py::arg("out"), py::arg("bias") = py::none(),
         py::arg("stream") = py::none());
   c.attr("__call__") = c.attr("launch");
@@ -63,7 +69,8 @@ void bind_gemm_plan(py::module_& m) {
   c.attr("__doc__") =
       "A product that is computed many times: dot(a, b, out, ...), with its kernel chosen once.\n\n"
       "Made from tensors such as those of the launches: dtypes, shapes, strides, alignment. Keywords as those of "
-      "`dot`.\n"
+      "`dot`\n"
+      "(activation: \"none\" or a name; scale: a tensor, which the plan keeps).\n"
       "Each must be readable as it lies: a plan copies nothing. ValueError or TypeError otherwise.\n\n"
       "launch(a, b, out, bias=None, stream=None): queues the product of other tensors of the same form, with the bits\n"
       "of `dot`. ValueError for a shape, stride or alignment that was not planned, or an out that shares memory.\n"

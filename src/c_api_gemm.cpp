@@ -43,6 +43,14 @@ GemmProblem problem_of(const ng_gemm_problem& p) {
   out.c_type = dtype_of(kGemm, "c_type", p.c_type);
   out.bias_type = dtype_of(kGemm, "bias_type", p.bias_type);
   out.rounding = rounding_of(kGemm, "rounding", p.rounding);
+  if (p.activation < NG_NO_ACTIVATION || p.activation > NG_CLIP) {
+    refuse(kGemm, "activation", std::to_string(p.activation), "an ng_gemm_activation (0 to 7)");
+  }
+  out.activation = static_cast<GemmActivation>(p.activation);
+  out.clip_low = p.clip_low;
+  out.clip_high = p.clip_high;
+  out.scale = p.scale;
+  out.scale_per_row = flag_of(kGemm, "scale_per_row", p.scale_per_row);
   out.splits = p.splits;
   out.workspace = p.workspace;
   return out;
@@ -116,12 +124,12 @@ ng_status ng_gemm_plan_launch(const ng_gemm_plan* plan, const ng_gemm_addresses*
   return c_api::guarded([&] {
     const GemmPlan& p = c_api::existing(kName, plan).plan;
     const ng_gemm_addresses init = NG_GEMM_ADDRESSES_INIT;
-    const ng_gemm_addresses at = c_api::read(kName, "addresses", addresses, init);
+    const ng_gemm_addresses at = c_api::read(kName, "addresses", addresses, init, offsetof(ng_gemm_addresses, scale));
     if (at.workspace != 0 && at.workspace_bytes < p.workspace()) {
       c_api::refuse(kName, "workspace", "of " + std::to_string(at.workspace_bytes) + " bytes",
                     std::to_string(p.workspace()) + " bytes (ng_gemm_plan_workspace)");
     }
-    p.launch({at.a, at.b, at.c, at.bias, at.workspace, at.rounding_offset}, Stream::from_handle(stream));
+    p.launch({at.a, at.b, at.c, at.bias, at.workspace, at.rounding_offset, at.scale}, Stream::from_handle(stream));
   });
 }
 

@@ -54,6 +54,16 @@ constexpr std::uint16_t round_bf16(float x, std::uint32_t random, unsigned bits)
   return static_cast<std::uint16_t>((rounded | (word & 0x80000000u)) >> 16);
 }
 
+// x as a saturated int8; NaN is 0.
+constexpr std::int8_t round_s8(float x, std::uint32_t random) {
+  const float t = x != x ? 0.0F : x > 127.0F ? 127.0F : x < -128.0F ? -128.0F : x;
+  const std::uint32_t u = std::bit_cast<std::uint32_t>(t) & 0x7fffffffu;
+  const unsigned j = 150 - (u >> 23);
+  const std::uint32_t kept = j < 24 ? ((u & 0x7fffffu) | 0x800000u) >> j : 0;
+  const auto size = static_cast<int>(kept + (rounding_detail::up(u, j, random, 0x7fffffffu) ? 1 : 0));
+  return static_cast<std::int8_t>(t < 0 ? -size : size);
+}
+
 // x with `bits` (1 to 23) mantissa bits.
 constexpr float round_f32(float x, std::uint32_t random, unsigned bits) {
   const auto word = std::bit_cast<std::uint32_t>(x);

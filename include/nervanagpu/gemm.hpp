@@ -12,6 +12,9 @@
 //   bfloat16                 bfloat16 or float32  float32   any                   float32, or of C's type
 //   int8, uint8, or one of   int32                modulo    integers of 32 bits   int32
 //   each                                          2^32
+//   the same                 float32 or int8      the same  any                   float32
+//
+// The last line's sums become float32 and are multiplied by alpha and then by `scale`; an int8 result saturates, NaN as 0.
 #pragma once
 
 #include <cstddef>
@@ -26,13 +29,29 @@
 
 namespace nervanagpu {
 
+// What act is, of float32 numbers; kernels/lib/activation.sass says how exact. NaN stays NaN, and minus infinity gives the
+// limit. An int32 result has none or relu.
+enum class GemmActivation : std::uint8_t {
+  none,
+  relu,  // max(x, 0)
+  tanh,
+  sigmoid,    // 1 / (1 + e^-x)
+  gelu,       // x (1 + erf(x / sqrt 2)) / 2
+  gelu_tanh,  // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2
+  silu,       // x / (1 + e^-x)
+  clip        // x, between clip_low and clip_high
+};
+
 struct GemmOptions {
   float alpha = 1.0F;
   float beta = 0.0F;             // 0: C is not read, whatever it holds
   const Tensor* bias = nullptr;  // (n,) or (1, n): one for each column; (m, 1): one for each row
   bool relu = false;             // act = max(x, 0), after beta and bias; NaN stays NaN
   bool relu_first = false;       // C = max(alpha * A B, 0) + beta * C + bias instead, as the 2015 library has it
-  Rounding rounding;             // of a float C
+  GemmActivation activation = GemmActivation::none;  // act, instead of relu
+  float clip_low = 0.0F, clip_high = 0.0F;           // of GemmActivation::clip
+  const Tensor* scale = nullptr;  // float32, of bytes' sums: (n,) or (1, n), one for each column; (m, 1), for each row
+  Rounding rounding;              // of a float or int8 C
   std::int64_t splits = 0;  // parts of k; 0: the library chooses. 1: row i of C does not depend on m, nor column j on n
   bool tensor_cores = true;  // false: 16-bit floats have chains of multiply-adds, bytes (the same bits) too
   Stream stream;
@@ -43,7 +62,7 @@ struct GemmOptions {
 // copied first); C must not overlap A, B or bias. k = 0 gives act(beta * C + bias).
 NG_API void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options = {});
 
-// A new C; beta must be 0.
+// A new C, of A's dtype, or of bytes int32, float32 if there is a scale; beta must be 0.
 NG_API Tensor dot(const Tensor& a, const Tensor& b, const GemmOptions& options = {});
 
 // The same on raw device addresses. Row-major, leading dimensions in elements.
@@ -57,6 +76,10 @@ struct GemmProblem {
   bool bias_per_row = false;  // bias (if not 0) has m elements instead of n
   bool relu = false;
   bool relu_first = false;
+  GemmActivation activation = GemmActivation::none;
+  float clip_low = 0.0F, clip_high = 0.0F;
+  std::uint64_t scale = 0;     // float32; 0: none
+  bool scale_per_row = false;  // scale has m elements instead of n
   Dtype a_type = Dtype::float32, b_type = Dtype::float32, c_type = Dtype::float32, bias_type = Dtype::float32;
   Rounding rounding;
   std::int64_t splits = 0;  // parts of k; 0: the library chooses, 1 if there is no workspace
@@ -65,7 +88,8 @@ struct GemmProblem {
   friend bool operator==(const GemmProblem&, const GemmProblem&) = default;
 };
 
-// Bytes of device memory for partial sums that the problem wants (with its `splits`, and with that tile); 0: none.
+// Bytes of device memory for partial sums that the problem wants (with its `splits`, and with that tile); 0: none. A problem
+// with an activation beyond relu, or float32 or int8 of bytes, must have them.
 NG_API std::size_t gemm_workspace(const GemmProblem& problem, const std::string& tile = {});
 
 // Queues the kernel in `stream` and returns: no allocation, no copy, no waiting. May be captured in a CUDA graph.

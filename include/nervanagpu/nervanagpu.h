@@ -101,6 +101,18 @@ typedef struct ng_rounding {
 
 /* --- C[m,n] = act(alpha * A[m,k] B[k,n] + beta * C + bias) -------------------------------------------------------- */
 
+/* Functions of float32 numbers; gemm.hpp says which. */
+enum ng_gemm_activation {
+  NG_NO_ACTIVATION = 0,
+  NG_RELU = 1,
+  NG_TANH = 2,
+  NG_SIGMOID = 3,
+  NG_GELU = 4,
+  NG_GELU_TANH = 5,
+  NG_SILU = 6,
+  NG_CLIP = 7
+};
+
 /* Row-major; leading dimensions in elements. C overlaps neither A, B nor bias. */
 typedef struct ng_gemm_problem {
   size_t size;
@@ -113,17 +125,21 @@ typedef struct ng_gemm_problem {
   int32_t bias_per_row;
   int32_t relu; /* 0: none; 1: act = max(x, 0); 2: of alpha * A B alone, before beta and bias. NaN stays NaN */
   int32_t a_type,
-      b_type; /* ng_dtype: float32, float16, bfloat16 (both the same; C too, or float32), or bytes (C: int32) */
+      b_type; /* ng_dtype: float32, float16, bfloat16 (both the same; C too, or float32), or bytes (C: int32, float32 or int8) */
   int32_t c_type, bias_type; /* bias: as C, or float32 for a float C */
   ng_rounding rounding;      /* of a float C */
   int64_t splits;            /* parts of k that are summed apart, then in order; 0: the library chooses */
   uint64_t workspace;        /* address of ng_gemm_workspace() bytes, aligned to 16; 0: none, and k in one part */
   uint64_t workspace_bytes;
+  int32_t activation;        /* ng_gemm_activation, if relu is 0 or 2: after bias */
+  int32_t scale_per_row;     /* scale has m elements instead of n */
+  float clip_low, clip_high; /* of NG_CLIP */
+  uint64_t scale;            /* address of float32 factors of bytes' sums, for a float32 or int8 C; 0: none */
 } ng_gemm_problem;
 #define NG_GEMM_PROBLEM_INIT                                                                                           \
   {                                                                                                                    \
     sizeof(ng_gemm_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0, \
-        0                                                                                                              \
+        0, 0, 0, 0.0F, 0.0F, 0                                                                                         \
   }
 
 /* Bytes of device memory for partial sums that the problem wants; 0: none. */
@@ -140,12 +156,13 @@ typedef struct ng_gemm_addresses {
   uint64_t workspace; /* ng_gemm_plan_workspace() bytes, aligned to 16; not shared by launches that may overlap */
   uint64_t workspace_bytes;
   uint64_t rounding_offset; /* counters added to the problem's */
+  uint64_t scale;
 } ng_gemm_addresses;
 #define NG_GEMM_ADDRESSES_INIT \
-  { sizeof(ng_gemm_addresses), 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(ng_gemm_addresses), 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* The problem's addresses only say how the operands are aligned: 0 promises 16 bytes, any other what it has itself. bias
- * not 0: there is one. workspace is not looked at (splits 1: the plan needs none). *plan is null after a failure. */
+ * or scale not 0: there is one. workspace is not looked at (splits 1: the plan needs none). *plan is null after a failure. */
 NG_C_API ng_status ng_gemm_plan_create(const ng_gemm_problem* problem, ng_gemm_plan** plan);
 NG_C_API ng_status ng_gemm_plan_workspace(const ng_gemm_plan* plan, size_t* bytes);
 /* Any thread, also several at once; may be captured in a CUDA graph. The bits are ng_gemm's with a workspace. */

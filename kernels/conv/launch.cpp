@@ -128,6 +128,7 @@ Plan choose(const Device& device, const Call& call, const std::string& end) {
 split_sum::Sum sum_of(const SplitSum& s, const ConvPointers& pointers, const Epilogue& e, Dtype type) {
   split_sum::Sum sum;
   sum.type = type;
+  sum.sums = type == Dtype::int32 ? Dtype::int32 : Dtype::float32;
   sum.workspace = pointers.workspace;
   sum.out = pointers.out;
   sum.bias = pointers.bias;

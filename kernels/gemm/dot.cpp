@@ -7,6 +7,7 @@
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/hgemm_cost.h"
 #include "kernels/gemm/overlap.h"
+#include "kernels/gemm/results.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
@@ -123,18 +124,15 @@ void bring_to_tensor_cores(GemmProblem& p, Tensor& a, Layout& la, Tensor& b, Lay
   put_operands(p, a, la, b, lb);
 }
 
-// A bias as contiguous memory.
-Tensor read_bias(const Tensor& bias, Dtype result, std::int64_t m, std::int64_t n, bool& per_row,
-                 const Stream& stream) {
-  if (bias.dtype() != result && (result == Dtype::int32 || bias.dtype() != Dtype::float32)) {
-    refuse_type("bias", bias, std::string(name_of(result)) + (half(result) ? " or float32" : ""));
-  }
+// A vector along the columns or rows of the result, as contiguous memory.
+Tensor read_vector(const char* name, const Tensor& bias, std::int64_t m, std::int64_t n, bool& per_row,
+                   const Stream& stream) {
   const Shape& s = bias.shape();
   const bool columns = (s.size() == 1 && s[0] == n) || (s.size() == 2 && s[0] == 1 && s[1] == n);
   per_row = !columns && s.size() == 2 && s[0] == m && s[1] == 1;
   if (!columns && !per_row) {
-    refuse("bias has shape " + text_of(s) + "; needs (" + std::to_string(n) + ",) or (1, " + std::to_string(n) +
-           "), one for each column, or (" + std::to_string(m) + ", 1), one for each row");
+    refuse(std::string(name) + " has shape " + text_of(s) + "; needs (" + std::to_string(n) + ",) or (1, " +
+           std::to_string(n) + "), one for each column, or (" + std::to_string(m) + ", 1), one for each row");
   }
   if (bias.contiguous()) return bias;
   stream.synchronize();
@@ -143,12 +141,15 @@ Tensor read_bias(const Tensor& bias, Dtype result, std::int64_t m, std::int64_t 
 
 void check_out(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
   check_matrix("out", c);
-  const Dtype type = result_type(a, b);
-  const bool wide = half(type) && c.dtype() == Dtype::float32;
-  if (c.dtype() != type && !wide) {
+  if (!sgemm::gives(a.dtype(), c.dtype())) {
     refuse_type("out", c,
-                std::string(name_of(type)) + (half(type) ? " or float32" : "") + ", what " +
-                    std::string(name_of(a.dtype())) + " operands give");
+                sgemm::results_of(a.dtype()) + ", what " + std::string(name_of(a.dtype())) + " operands give");
+  }
+  if (options.bias != nullptr && !sgemm::takes_bias(c.dtype(), options.bias->dtype())) {
+    refuse_type("bias", *options.bias, sgemm::biases_of(c.dtype()));
+  }
+  if (options.scale != nullptr && options.scale->dtype() != Dtype::float32) {
+    refuse_type("scale", *options.scale, "float32");
   }
   const Shape needed = {a.shape()[0], b.shape()[1]};
   if (c.shape() != needed) refuse("out has shape " + text_of(c.shape()) + "; needs " + text_of(needed));
@@ -156,6 +157,9 @@ void check_out(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOpti
     refuse("out has strides " + text_of(c.strides()) + ": several of its elements are the same memory");
   }
   sgemm::check_apart(a, b, c, options.bias);
+  if (options.scale != nullptr && sgemm::overlap(c, *options.scale)) {
+    refuse("out shares memory with scale; needs memory of its own");
+  }
 }
 
 // What shapes, dtypes and options say; no addresses, layouts and bias.
@@ -168,6 +172,9 @@ GemmProblem problem_of(const Tensor& a, const Tensor& b, const Tensor& c, const 
   p.beta = options.beta;
   p.relu = options.relu;
   p.relu_first = options.relu_first;
+  p.activation = options.activation;
+  p.clip_low = options.clip_low;
+  p.clip_high = options.clip_high;
   p.rounding = options.rounding;
   p.a_type = a.dtype();
   p.b_type = b.dtype();
@@ -185,6 +192,7 @@ void exchange(GemmProblem& p, Layout& la, Layout& lb) {
   std::swap(p.m, p.n);
   std::swap(p.a_type, p.b_type);
   p.bias_per_row = !p.bias_per_row;
+  p.scale_per_row = !p.scale_per_row;
 }
 
 }  // namespace
@@ -193,8 +201,12 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   check_shapes(a, b);
   check_out(a, b, c, options);
   Tensor bias;
+  Tensor scale;
   GemmProblem p = problem_of(a, b, c, options);
-  if (options.bias != nullptr) bias = read_bias(*options.bias, p.c_type, p.m, p.n, p.bias_per_row, options.stream);
+  if (options.bias != nullptr) bias = read_vector("bias", *options.bias, p.m, p.n, p.bias_per_row, options.stream);
+  if (options.scale != nullptr) {
+    scale = read_vector("scale", *options.scale, p.m, p.n, p.scale_per_row, options.stream);
+  }
   p.bias_type = bias.dtype();
   if (p.m == 0 || p.n == 0) return;
 
@@ -211,6 +223,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
     if (!lc) refuse("out has rows that are too long: " + text_of(c.shape()) + "; needs less than 2^29");
   }
   p.bias = bias.address();
+  p.scale = scale.address();
   p.c = result.address();
   p.ldc = lc->leading;
   if (lc->transposed) {  // C^T = B^T A^T, and C^T lies row-major
@@ -222,7 +235,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   const Workspace workspace(gemm_workspace(p, options.tile), options.stream);
   p.workspace = workspace.address();
   gemm(p, options.stream, options.tile);
-  for (const Tensor* t : {&left, &right, &result, &bias}) t->used_on(options.stream);
+  for (const Tensor* t : {&left, &right, &result, &bias, &scale}) t->used_on(options.stream);
   if (result.address() != c.address()) {
     options.stream.synchronize();
     c.copy_from(result);
@@ -255,8 +268,13 @@ Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const Gemm
   if (options.bias != nullptr) {
     if (!options.bias->contiguous())
       refuse("bias has strides " + text_of(options.bias->strides()) + "; a plan needs it contiguous");
-    p.bias = read_bias(*options.bias, p.c_type, p.m, p.n, p.bias_per_row, {}).address();
+    p.bias = read_vector("bias", *options.bias, p.m, p.n, p.bias_per_row, {}).address();
     p.bias_type = options.bias->dtype();
+  }
+  if (options.scale != nullptr) {
+    if (!options.scale->contiguous())
+      refuse("scale has strides " + text_of(options.scale->strides()) + "; a plan needs it contiguous");
+    p.scale = read_vector("scale", *options.scale, p.m, p.n, p.scale_per_row, {}).address();
   }
   Layout la = as_it_lies("a", a);
   Layout lb = as_it_lies("b", b);
@@ -274,7 +292,8 @@ Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const Gemm
 Tensor dot(const Tensor& a, const Tensor& b, const GemmOptions& options) {
   check_shapes(a, b);
   if (options.beta != 0.0F) refuse("beta is " + std::to_string(options.beta) + " but there is no out to read");
-  Tensor c = Tensor::empty({a.shape()[0], b.shape()[1]}, result_type(a, b));
+  const Dtype type = options.scale != nullptr ? Dtype::float32 : result_type(a, b);
+  Tensor c = Tensor::empty({a.shape()[0], b.shape()[1]}, type);
   gemm(a, b, c, options);
   return c;
 }

@@ -9,6 +9,7 @@
 #include "kernels/gemm/flags.h"
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/prepared.h"
+#include "kernels/gemm/results.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
@@ -26,7 +27,8 @@ constexpr std::int64_t kMostSplits = 65535;
 // What sgemm.sass is told about the epilogue: less than flags.h has.
 std::uint32_t sgemm_flags_of(const GemmProblem& p) {
   const std::uint32_t bias = p.bias == 0 ? 0U : (p.bias_per_row ? 2U : 1U);
-  return (p.beta != 0.0F ? 1U : 0U) | (p.relu ? 2U : 0U) | bias << 2;
+  const bool relu = p.relu || p.activation == GemmActivation::relu;
+  return (p.beta != 0.0F ? 1U : 0U) | (relu ? 2U : 0U) | bias << 2;
 }
 
 bool integer(const GemmProblem& p) {
@@ -60,8 +62,9 @@ bool is_for(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::str
     return false;
   if (is_sgemm(k)) {
     const bool plain = p.a_type == Dtype::float32 && p.b_type == Dtype::float32 && p.c_type == Dtype::float32;
-    if (!plain || p.rounding.stochastic || p.relu_first || splits > 1) return false;
-  } else if (!is("XT", word_of(p.a_type)) || !is("WT", word_of(p.b_type)) || !is("YT", word_of(p.c_type))) {
+    if (!plain || splits > 1 || (!needs_finish(p) && (p.rounding.stochastic || p.relu_first))) return false;
+  } else if (!is("XT", word_of(p.a_type)) || !is("WT", word_of(p.b_type)) ||
+             !is("YT", word_of(byte(p.a_type) ? Dtype::int32 : p.c_type))) {
     return false;
   }
   return tile.empty() || tile == std::to_string(bm) + "x" + std::to_string(bn);
@@ -99,15 +102,29 @@ void check_types(const GemmProblem& p) {
   if (byte(p.a_type) ? !byte(p.b_type) : p.b_type != p.a_type) {
     refuse_type("b", p.b_type, byte(p.a_type) ? "int8 or uint8, as a" : std::string(name_of(p.a_type)) + ", as a");
   }
-  const Dtype c = byte(p.a_type) ? Dtype::int32 : p.a_type;
-  const bool wide = half(p.a_type) && p.c_type == Dtype::float32;
-  if (p.c_type != c && !wide) {
-    refuse_type("c", p.c_type,
-                std::string(name_of(c)) + (half(c) ? " or float32" : "") + " for " + std::string(name_of(p.a_type)) +
-                    " operands");
+  if (!gives(p.a_type, p.c_type)) {
+    refuse_type("c", p.c_type, results_of(p.a_type) + " for " + std::string(name_of(p.a_type)) + " operands");
   }
-  if (p.bias != 0 && p.bias_type != p.c_type && (integer(p) || p.bias_type != Dtype::float32)) {
-    refuse_type("bias", p.bias_type, std::string(name_of(p.c_type)) + (half(p.c_type) ? " or float32" : ""));
+  if (p.bias != 0 && !takes_bias(p.c_type, p.bias_type)) refuse_type("bias", p.bias_type, biases_of(p.c_type));
+  if (p.scale != 0 && !dequantizes(p)) {
+    throw InvalidArgument("gemm: scale is given but " + std::string(name_of(p.a_type)) + " operands have the result " +
+                          std::string(name_of(p.c_type)) + "; needs bytes with a float32 or int8 result");
+  }
+}
+
+void check_activation(const GemmProblem& p) {
+  const GemmActivation a = p.activation;
+  if (a == GemmActivation::none) return;
+  if (a > GemmActivation::clip) {
+    throw InvalidArgument("gemm: activation is " + std::to_string(static_cast<int>(a)) + "; needs a GemmActivation");
+  }
+  if (p.relu) throw InvalidArgument("gemm: relu is set and there is an activation; needs one of them");
+  if (a != GemmActivation::relu && integer(p)) {
+    throw TypeError("gemm: the result is int32, which has no activation but relu; needs a float or int8 result");
+  }
+  if (a == GemmActivation::clip && !(p.clip_low <= p.clip_high)) {
+    throw InvalidArgument("gemm: clip_low is " + std::to_string(p.clip_low) + " and clip_high " +
+                          std::to_string(p.clip_high) + "; needs clip_low <= clip_high");
   }
 }
 
@@ -122,7 +139,11 @@ void check_scalar(const GemmProblem& p, const char* name, float v) {
 void check_rounding(const GemmProblem& p) {
   const int most = most_bits(p.c_type);
   if (p.rounding.stochastic && integer(p)) {
-    throw TypeError("gemm: rounding is stochastic but the result is int32; needs a float result");
+    throw TypeError("gemm: rounding is stochastic but the result is int32; needs a float or int8 result");
+  }
+  if (most == 0 && p.rounding.bits != 0) {
+    throw InvalidArgument("gemm: rounding bits is " + std::to_string(p.rounding.bits) +
+                          "; needs 0 for int8, whose last place is 1");
   }
   if (p.rounding.bits < 0 || p.rounding.bits > most) {
     throw InvalidArgument("gemm: rounding bits is " + std::to_string(p.rounding.bits) + "; needs 1 to " +
@@ -132,15 +153,21 @@ void check_rounding(const GemmProblem& p) {
 
 }  // namespace
 
+bool finished_apart(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
+  if (hgemm::is(k)) return splits > 1 && !hgemm::adds_parts(k);
+  return splits > 1 || needs_finish(p);
+}
+
 Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device* device) {
   if (hgemm::is(k)) return hgemm::values(k, p, splits, device);
+  const bool partial = finished_apart(k, p, splits);
   Values v;
   v.u64(p.a).u64(p.b);
   if (is_sgemm(k)) {
-    v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(p.k).u32(p.lda).u32(p.ldb).u32(p.ldc);
-    return v.f32(p.alpha).f32(p.beta).u32(sgemm_flags_of(p));
+    v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias).u32(p.m).u32(p.n).u32(p.k).u32(p.lda).u32(p.ldb);
+    v.u32(partial ? p.n : p.ldc);
+    return v.f32(partial ? 1.0F : p.alpha).f32(partial ? 0.0F : p.beta).u32(partial ? 0U : sgemm_flags_of(p));
   }
-  const bool partial = splits > 1;
   v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias).u32(p.m).u32(p.n).u32(p.k);
   v.u32(chunk_of(p.k, splits)).u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc).u32(partial ? p.m * p.n : 0);
   v.scalar(p.alpha, p.c_type).scalar(p.beta, p.c_type).u32(partial ? kPartial : flags_of(p)).u32(kept_bits(p));
@@ -149,6 +176,7 @@ Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Dev
 
 void check(const GemmProblem& p) {
   check_types(p);
+  check_activation(p);
   check_scalar(p, "alpha", p.alpha);
   check_scalar(p, "beta", p.beta);
   check_rounding(p);
@@ -165,15 +193,16 @@ void check(const GemmProblem& p) {
   check_address("b", p.b, p.b_type, p.k > 0);
   check_address("c", p.c, p.c_type, true);
   check_address("bias", p.bias, p.bias_type, false);
+  check_address("scale", p.scale, Dtype::float32, false);
   if (p.workspace % 16 != 0) refuse("address of workspace", static_cast<std::int64_t>(p.workspace), "a multiple of 16");
   if (p.splits < 0 || p.splits > kMostSplits) refuse("splits", p.splits, "0 to " + std::to_string(kMostSplits));
 }
 
-namespace {
-
 bool on_tensor_cores(const Registry& registry, const GemmProblem& p) {
   return !registry.of_op("hgemm").empty() && hgemm::takes(p);
 }
+
+namespace {
 
 // The kernels of the problem's class: whichever of them is taken, the result has the same bits.
 std::vector<const Kernel*> candidates(const Registry& registry, const GemmProblem& p) {
@@ -246,6 +275,7 @@ Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& pr
 split_sum::Sum sum_of(const GemmProblem& p, std::int64_t splits) {
   split_sum::Sum s;
   s.type = p.c_type;
+  s.sums = sums_of(p);
   s.workspace = p.workspace;
   s.out = p.c;
   s.bias = p.bias;
@@ -258,12 +288,15 @@ split_sum::Sum sum_of(const GemmProblem& p, std::int64_t splits) {
   s.flags = flags_of(p);
   s.round_bits = kept_bits(p);
   s.rounding = p.rounding;
+  s.scale = p.scale;
+  s.clip_low = p.clip_low;
+  s.clip_high = p.clip_high;
   return s;
 }
 
 void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId stream) {
   split_sum::Plan sum;  // found before anything is queued
-  const bool apart = plan.splits > 1 && !hgemm::adds_parts(*plan.kernel);
+  const bool apart = finished_apart(*plan.kernel, p, plan.splits);
   if (apart) sum = split_sum::plan(device.registry(), sum_of(p, plan.splits));
   values_of(*plan.kernel, p, plan.splits, &device).launch(device, *plan.kernel, plan.grid, stream);
   if (apart) sum.values.launch(device, *sum.kernel, sum.grid, stream);
@@ -279,12 +312,17 @@ void gemm(const GemmProblem& problem, const Stream& stream, const std::string& t
   sgemm::check(problem);
   if (problem.m == 0 || problem.n == 0) return;
   const GemmProblem& p = problem;
-  if (const std::size_t needed = p.workspace == 0 && p.splits != 0 ? gemm_workspace(p, tile) : 0; needed != 0) {
-    throw InvalidArgument("gemm: splits is " + std::to_string(p.splits) +
-                          " and workspace is 0; needs gemm_workspace(), " + std::to_string(needed) + " bytes");
+  if (p.workspace == 0 && (p.splits != 0 || sgemm::needs_finish(p))) {
+    GemmProblem one = p;
+    if (p.splits == 0) one.splits = 1;
+    if (const std::size_t needed = gemm_workspace(one, tile); needed != 0) {
+      throw InvalidArgument(
+          "gemm: " + (p.splits != 0 ? "splits is " + std::to_string(p.splits) + " and " : std::string()) +
+          "workspace is 0; needs gemm_workspace(), " + std::to_string(needed) + " bytes");
+    }
   }
   const auto plan = sgemm::prepared(current_device(), sgemm::normal_form(p), tile);
-  plan->launch({p.a, p.b, p.c, p.bias, p.workspace, p.alpha, p.beta, p.rounding.seed, p.rounding.offset},
+  plan->launch({p.a, p.b, p.c, p.bias, p.workspace, p.alpha, p.beta, p.rounding.seed, p.rounding.offset, p.scale},
                stream.handle());
 }
 

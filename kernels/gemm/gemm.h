@@ -33,6 +33,12 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
 // The first plan. Throws InvalidArgument if there is none, and says why each kernel was refused.
 Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& problem, std::string_view tile = {});
 
+// The kernels of the tensor cores are there, and take it.
+bool on_tensor_cores(const Registry& registry, const GemmProblem& problem);
+
+// The kernel leaves sums in the workspace, which split_sum finishes.
+bool finished_apart(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits);
+
 // The kernel's parameters. device: see hgemm.h.
 Values values_of(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, Device* device);
 

@@ -46,7 +46,8 @@ struct GemmPlan::Impl {
 
   void check(const GemmAddresses& at) const;
   void launch(const GemmAddresses& at, StreamId stream) const {
-    prepared->launch({at.a, at.b, at.c, at.bias, at.workspace, alpha, beta, seed, offset + at.rounding_offset}, stream);
+    prepared->launch(
+        {at.a, at.b, at.c, at.bias, at.workspace, alpha, beta, seed, offset + at.rounding_offset, at.scale}, stream);
   }
 
   GemmProblem form;  // of normal_form()
@@ -57,6 +58,7 @@ struct GemmPlan::Impl {
   // Of a plan of tensors.
   bool of_tensors = false, exchanged = false;
   std::vector<Form> tensors;  // a, b, c and, if there is one, bias
+  Tensor scale;
 };
 
 GemmPlan::Impl::Impl(const GemmProblem& problem, const std::string& tile)
@@ -79,6 +81,7 @@ void GemmPlan::Impl::check(const GemmAddresses& at) const {
   check_address("b", at.b, form.b);
   check_address("c", at.c, form.c);
   check_address("bias", at.bias, form.bias);
+  check_address("scale", at.scale, form.scale);
   if (form.bias == 0 && at.bias != 0) {
     throw InvalidArgument("gemm plan: bias is " + std::to_string(at.bias) + "; needs 0, none was planned");
   }
@@ -98,6 +101,7 @@ GemmPlan::GemmPlan(const Tensor& a, const Tensor& b, const Tensor& c, const Gemm
   impl->exchanged = d.exchanged;
   impl->tensors = {Form(a), Form(b), Form(c)};
   if (options.bias != nullptr) impl->tensors.emplace_back(*options.bias);
+  if (options.scale != nullptr) impl->scale = *options.scale;
   impl_ = std::move(impl);
 }
 
@@ -136,7 +140,8 @@ void GemmPlan::launch(const Tensor& a, const Tensor& b, Tensor& c, const Tensor*
                             c.address(),
                             biased ? bias->address() : 0,
                             workspace.address(),
-                            0};
+                            0,
+                            p.scale.address()};
   p.check(at);
   p.launch(at, stream.handle());
   if (stream.handle() == 0) return;

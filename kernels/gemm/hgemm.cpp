@@ -12,6 +12,7 @@ namespace nervanagpu::hgemm {
 namespace {
 
 using sgemm::byte;
+using sgemm::sums_of;
 using sgemm::word_of;
 
 constexpr std::int64_t kGroup = 8;           // rows of tiles that are walked together
@@ -35,11 +36,6 @@ Tile tile_of(const Kernel& k) {
 
 std::string text_of(const Kernel& k) {
   return std::to_string(k.number("BM")) + "x" + std::to_string(k.number("BN")) + std::string(variant(k, "OUT"));
-}
-
-// The types of the sums, which are also those of parts.
-Dtype sums_of(const GemmProblem& p) {
-  return byte(p.a_type) ? Dtype::int32 : Dtype::float32;
 }
 
 // An operand as a kernel takes it: `length` rows of op(A) or columns of op(B).
@@ -94,7 +90,7 @@ std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool parti
     return c % static_cast<std::uint64_t>(elements * size) == 0 && ldc % elements == 0 && p.n % elements == 0;
   };
   if (allows(4)) f |= kWide;
-  if (allows(16 / size) && (f & ~(kRelu | kWide)) == 0) f |= kPlain;
+  if (size > 1 && allows(16 / size) && (f & ~(kRelu | kWide)) == 0) f |= kPlain;
   return f;
 }
 
@@ -141,7 +137,7 @@ bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::strin
   if (tile.empty() ? t.form != Form::tiles : tile != text_of(k)) return false;
   if (t.form == Form::tiles) {
     if (splits > 1 && p.workspace == 0) return false;
-  } else if (splits > kMostParts || tiles_m(p, t) > kMaxGrid || tiles_n(p, t) > kMaxGrid) {
+  } else if (sgemm::needs_finish(p) || splits > kMostParts || tiles_m(p, t) > kMaxGrid || tiles_n(p, t) > kMaxGrid) {
     return false;
   }
   const bool exchanged = t.form == Form::exchanged;
@@ -181,10 +177,11 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   v.u32(ceil_div(blocks_of(p), splits)).u32(m * n * splits).u32(m);
   v.divisor(m * n).divisor(kGroup * n).divisor(rest == 0 ? kGroup : rest);
   v.u32(ldc).u32(partial ? p.m * p.n : 0);
-  const int size = static_cast<int>(size_of(partial ? sums_of(p) : p.c_type));
-  v.scalar(partial ? 1.0F : p.alpha, p.c_type).scalar(p.beta, p.c_type).u32(flags(p, ldc, size, partial));
-  v.u32(sgemm::kept_bits(p));
-  return v.u64(p.rounding.seed).u64(p.rounding.offset);
+  const Dtype type = partial ? sums_of(p) : p.c_type;
+  const int size = static_cast<int>(size_of(type));
+  v.scalar(partial ? 1.0F : p.alpha, type).scalar(partial ? 0.0F : p.beta, type).u32(flags(p, ldc, size, partial));
+  v.u32(sgemm::kept_bits(p)).u64(p.rounding.seed).u64(p.rounding.offset);
+  return v.u64(p.scale).f32(p.clip_low).f32(p.clip_high);
 }
 
 Maps maps(const Kernel& kernel, const GemmProblem& p) {

@@ -5,6 +5,7 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/prepared.h"
+#include "kernels/gemm/types.h"
 
 namespace nervanagpu::sgemm {
 namespace {
@@ -26,7 +27,7 @@ struct Hash {
     };
     mix(p.m), mix(p.n), mix(p.k), mix(p.lda), mix(p.ldb), mix(p.ldc), mix(p.splits);
     mix(p.a_transposed | p.b_transposed << 1 | (p.bias != 0) << 2 | p.relu << 3 | (p.workspace != 0) << 4 |
-        static_cast<int>(p.a_type) << 8 | static_cast<int>(p.c_type) << 16);
+        static_cast<int>(p.activation) << 5 | static_cast<int>(p.a_type) << 8 | static_cast<int>(p.c_type) << 16);
     if (!k.tile.empty()) mix(static_cast<std::int64_t>(std::hash<std::string>()(k.tile)));
     return static_cast<std::size_t>(h);
   }
@@ -62,7 +63,7 @@ std::uint64_t alignment_of(std::uint64_t address) {
 
 std::size_t search_workspace(Device& device, const GemmProblem& p, const std::string& tile) {
   const std::int64_t splits = splits_of(device.registry(), p);
-  if (splits <= 1) return 0;
+  if (splits <= 1 && !(needs_finish(p) && !on_tensor_cores(device.registry(), p))) return 0;
   if (!tile.empty()) {  // the kernels that add their parts themselves are taken by name only
     const auto named = plans(device.registry(), device.info().multiprocessors, p, tile);
     if (!named.empty() && hgemm::adds_parts(*named.front().kernel)) return 0;
@@ -78,6 +79,7 @@ GemmProblem normal_form(const GemmProblem& problem) {
   if (p.k != 0) p.a = alignment_of(p.a), p.b = alignment_of(p.b);
   p.c = alignment_of(p.c);
   if (p.bias != 0) p.bias = size_of(p.bias_type);
+  if (p.scale != 0) p.scale = 4;
   if (p.workspace != 0) p.workspace = 16;
   p.alpha = 1.0F;
   if (p.beta != 0.0F) p.beta = 1.0F;

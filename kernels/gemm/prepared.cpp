@@ -54,7 +54,7 @@ Prepared::Part Prepared::part_of(const Kernel& kernel, const Grid& grid, const V
 
 Prepared::Finish Prepared::finish_of(const Kernel& kernel, const char* out) {
   const auto at = [&](std::string_view name) { return offset_of(kernel, name, kNone); };
-  return {at(out), at("bias"), at("alpha"), at("beta"), at("seed"), at("round_offset")};
+  return {at(out), at("bias"), at("alpha"), at("beta"), at("seed"), at("round_offset"), at("scale")};
 }
 
 Prepared::Prepared(Device& device, const GemmProblem& problem, const std::string& tile)
@@ -70,7 +70,7 @@ Prepared::Prepared(Device& device, const GemmProblem& problem, const std::string
     map_a_ = std::make_unique<MapCache>(maps.a);
     map_b_ = std::make_unique<MapCache>(maps.b);
   }
-  if (plan.splits <= 1 || (hgemm::is(*plan.kernel) && hgemm::adds_parts(*plan.kernel))) {
+  if (!finished_apart(*plan.kernel, problem, plan.splits)) {
     finish_ = finish_of(*plan.kernel, "c");
     return;
   }
@@ -89,6 +89,7 @@ void Prepared::put_finish(std::byte* block, const Finish& at, const Call& call) 
   put(block, at.beta, kNone, Values::scalar_bits(call.beta, c_type_));
   put(block, at.seed, kNone, call.seed);
   put(block, at.offset, kNone, call.rounding_offset);
+  put(block, at.scale, kNone, call.scale);
 }
 
 void Prepared::launch(const Call& call, StreamId stream) const {

@@ -41,6 +41,7 @@ class Prepared {
     std::uint64_t a = 0, b = 0, c = 0, bias = 0, workspace = 0;
     float alpha = 1.0F, beta = 0.0F;  // beta is 0 if and only if the problem's is
     std::uint64_t seed = 0, rounding_offset = 0;
+    std::uint64_t scale = 0;
   };
 
   // `problem`: of normal_form(), with m and n above 0.
@@ -61,7 +62,7 @@ class Prepared {
   };
   // Where parameters lie in a block.
   struct Finish {
-    std::uint16_t out = kNone, bias = kNone, alpha = kNone, beta = kNone, seed = kNone, offset = kNone;
+    std::uint16_t out = kNone, bias = kNone, alpha = kNone, beta = kNone, seed = kNone, offset = kNone, scale = kNone;
   };
   static Part part_of(const Kernel& kernel, const Grid& grid, const Values& values);
   static Finish finish_of(const Kernel& kernel, const char* out);

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "nervanagpu/dtype.hpp"
+#include "nervanagpu/gemm.hpp"
 
 namespace nervanagpu::sgemm {
 
@@ -14,6 +14,21 @@ inline bool byte(Dtype t) {
 // Stored in 16 bits, computed in float32.
 inline bool half(Dtype t) {
   return t == Dtype::float16 || t == Dtype::bfloat16;
+}
+
+// Sums of bytes become floats.
+inline bool dequantizes(const GemmProblem& p) {
+  return byte(p.a_type) && p.c_type != Dtype::int32;
+}
+
+// An epilogue that not every kernel has: hgemm.sass and split_sum.sass do.
+inline bool needs_finish(const GemmProblem& p) {
+  return dequantizes(p) || p.activation > GemmActivation::relu;
+}
+
+// The type of the sums, which is also that of parts.
+inline Dtype sums_of(const GemmProblem& p) {
+  return byte(p.a_type) ? Dtype::int32 : Dtype::float32;
 }
 
 // What the kernels' names call a type; "": no kernel has it.

@@ -8,7 +8,13 @@ namespace nervanagpu::split_sum {
 namespace {
 
 const char* short_name(Dtype t) {
-  return t == Dtype::float32 ? "f32" : t == Dtype::float16 ? "f16" : t == Dtype::bfloat16 ? "bf16" : "s32";
+  switch (t) {
+    case Dtype::float32: return "f32";
+    case Dtype::float16: return "f16";
+    case Dtype::bfloat16: return "bf16";
+    case Dtype::int8: return "s8";
+    default: return "s32";
+  }
 }
 
 }  // namespace
@@ -17,7 +23,8 @@ Plan plan(const Registry& registry, const Sum& s) {
   for (const std::int64_t width : {4, 1}) {
     if (s.cols % width != 0) continue;
     Plan out;
-    out.kernel = registry.find(std::string("split_sum_") + short_name(s.type) + "_" + std::to_string(width));
+    out.kernel = registry.find(std::string("split_sum_") + short_name(s.sums) + "_" + short_name(s.type) + "_" +
+                               std::to_string(width));
     if (out.kernel == nullptr) continue;
     const std::int64_t plane = s.rows * s.cols / width;
     const std::int64_t total = s.groups * plane;
@@ -25,7 +32,7 @@ Plan plan(const Registry& registry, const Sum& s) {
     v.u64(s.workspace).u64(s.out).u64(s.bias);
     v.u32(total).divisor(plane).divisor(s.cols / width).u32(s.rows).u32(s.splits).u32(s.ld).u32(s.group_stride);
     v.scalar(s.alpha, s.type).scalar(s.beta, s.type).u32(s.flags).u32(s.round_bits);
-    v.u64(s.rounding.seed).u64(s.rounding.offset);
+    v.u64(s.rounding.seed).u64(s.rounding.offset).u64(s.scale).f32(s.clip_low).f32(s.clip_high);
     if (out.kernel->unmet(v.numbers()) != nullptr) continue;
     const std::int64_t threads = out.kernel->manifest().threads;
     out.grid.x = static_cast<std::uint32_t>((total + threads - 1) / threads);

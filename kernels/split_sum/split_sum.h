@@ -11,6 +11,7 @@ namespace nervanagpu::split_sum {
 // out[g*group_stride + row*ld + col] = act(alpha * sum over s of ws[((g*splits + s)*rows + row)*cols + col] + ...)
 struct Sum {
   Dtype type = Dtype::float32;
+  Dtype sums = Dtype::float32;  // in the workspace: float32, or int32 of an int32, float32 or int8 result
   std::uint64_t workspace = 0, out = 0, bias = 0;  // addresses; bias 0: none
   std::int64_t groups = 1, rows = 1, cols = 1, splits = 1;
   std::int64_t ld = 1, group_stride = 0;  // of out, in elements
@@ -18,6 +19,8 @@ struct Sum {
   std::uint32_t flags = 0;  // split_sum.sass
   std::int64_t round_bits = 0;
   Rounding rounding;
+  std::uint64_t scale = 0;  // float32, by the flags
+  float clip_low = 0.0F, clip_high = 0.0F;
 };
 
 struct Plan {

@@ -293,6 +293,9 @@ def dot(
     tile: str,
     splits: int = 0,
     tensor_cores: bool = True,
+    activation: str = "none",
+    clip: tuple[float, float] = (0.0, 0.0),
+    scale: GPUTensor | None = None,
 ) -> GPUTensor: ...
 
 class GemmPlan:
@@ -314,6 +317,9 @@ class GemmPlan:
         splits: int = 0,
         tensor_cores: bool = True,
         tile: str = "",
+        activation: str = "none",
+        clip: tuple[float, float] = (0.0, 0.0),
+        scale: GPUTensor | None = None,
     ) -> None: ...
     @property
     def workspace(self) -> int: ...

@@ -29,14 +29,22 @@ def dot(
     bits: int = 0,
     splits: int = 0,
     tensor_cores: bool = True,
+    activation: str | None = None,
+    clip: tuple[float, float] | None = None,
+    scale: GPUTensor | float | None = None,
 ) -> GPUTensor:
     """out = act(alpha * a @ b + beta * out + bias); returns `out`, or a new tensor.
 
     a: (m, k), b: (k, n), out: (m, n), any views; a transposed one costs nothing. All float32; or a and b float16
     or bfloat16, both the same (with float32 sums), and `out` of that dtype or float32; or a and b int8 or uint8 with an
-    int32 `out` (alpha and beta are then integers).
+    int32 `out` (alpha and beta are then integers), or a float32 or int8 one (their int32 sums become float32 first).
     bias: (n,) or (1, n), one for each column, or (m, 1), one for each row; float32, or of the dtype of `out`.
     relu: act is max(x, 0) if true, x otherwise. With beta = 0, `out` is not read.
+    activation: what act is instead, of float32 numbers: "tanh", "sigmoid", "gelu" (by erf), "gelu_tanh" (its
+    approximation by tanh), "silu", "relu", or "clip", which has the bounds `clip` = (low, high).
+    scale: of bytes' sums, for a float32 or int8 `out` (without `out`: float32): a number, or float32 factors, one for
+    each column or row as `bias`, by which the sums are multiplied after alpha. int8 is rounded half to even and
+    saturates.
     relu_first: out = max(alpha * a @ b, 0) + beta * out + bias instead.
     rounding: "nearest" or "stochastic": up or down at random, by `seed` and the counter `offset`, to `bits` mantissa
     bits (float16: 1 to 10, bfloat16: 1 to 7, float32: 1 to 15; 0: the most). The same bits on every device.
@@ -57,6 +65,17 @@ def dot(
         _check_tensor("out", out)
     if bias is not None:
         _check_tensor("bias", bias)
+    if clip is not None and activation != "clip":
+        raise ValueError(f"dot: clip is {clip} but activation is {activation!r}; needs 'clip'")
+    if activation == "clip" and clip is None:
+        raise ValueError("dot: activation is 'clip' but there is no clip; needs clip=(low, high)")
+    if scale is not None and not isinstance(scale, GPUTensor):
+        if out is None:
+            out = _core.empty((a.shape[0], b.shape[1]) if a.ndim == b.ndim == 2 else 0, "float32")
+        if out.dtype == "int32" or a.dtype not in ("int8", "uint8"):
+            needs = "needs bytes with a float32 or int8 result"
+            raise ValueError(f"dot: scale is given but {a.dtype} operands have the result {out.dtype}; {needs}")
+        alpha, scale = alpha * float(scale), None
     rest = (relu, relu_first, rounding, seed, offset, bits, stream, tile or "", splits, tensor_cores)
-    result = _core.dot(a, b, out, alpha, beta, bias, *rest)
+    result = _core.dot(a, b, out, alpha, beta, bias, *rest, activation or "none", clip or (0.0, 0.0), scale)
     return result if out is None else out

@@ -112,7 +112,11 @@ def test_refusals():
             "dot: a has dtype float64; needs float32, float16, bfloat16, int8 or uint8",
             lambda: ng.dot(ng.ones((4, 4), np.float64), f32),
         ),
-        (TypeError, "dot: out has dtype int8; needs int32, what int8 operands give", lambda: ng.dot(i8, i8, i8.copy())),
+        (
+            TypeError,
+            "dot: out has dtype float16; needs int32, float32 or int8, what int8 operands give",
+            lambda: ng.dot(i8, i8, f16.copy()),
+        ),
         (TypeError, "dot: bias has dtype float32; needs int32", lambda: ng.dot(i8, i8, bias=ng.ones(4))),
         (
             ValueError,
@@ -121,7 +125,7 @@ def test_refusals():
         ),
         (
             TypeError,
-            "gemm: rounding is stochastic but the result is int32; needs a float result",
+            "gemm: rounding is stochastic but the result is int32; needs a float or int8 result",
             lambda: ng.dot(i8, i8, rounding="stochastic"),
         ),
         (

@@ -207,6 +207,37 @@ TEST_F(CGemmTest, Bfloat16) {
   EXPECT_EQ(c, (std::vector<std::uint16_t>{0x4170, 0x41b0, 0x438e, 0x4170, 0x41c0, 0x4408}));
 }
 
+TEST_F(CGemmTest, ActivationsAndScales) {
+  std::size_t bytes = 0;
+  p_.activation = NG_CLIP, p_.clip_low = 12, p_.clip_high = 25;
+  ASSERT_EQ(ng_gemm_workspace(&p_, &bytes), NG_OK) << ng_last_error();
+  ASSERT_EQ(bytes, 24U);  // the sums
+  expect_refused(ng_gemm(&p_, 0), NG_INVALID_ARGUMENT, {"workspace is 0; needs gemm_workspace(), 24 bytes"});
+  p_.workspace = put(std::vector<float>(6)), p_.workspace_bytes = bytes;
+  ASSERT_EQ(ng_gemm(&p_, 0), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(p_.c, 6), (std::vector<float>{15, 22, 25, 21, 24, 25}));
+  ng_gemm_plan* plan = nullptr;
+  ASSERT_EQ(ng_gemm_plan_create(&p_, &plan), NG_OK) << ng_last_error();
+  ng_gemm_addresses at = NG_GEMM_ADDRESSES_INIT;
+  at.a = p_.a, at.b = p_.b, at.c = put(before_), at.bias = p_.bias;
+  at.workspace = p_.workspace, at.workspace_bytes = bytes;
+  ASSERT_EQ(ng_gemm_plan_launch(plan, &at, 0), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(at.c, 6), get(p_.c, 6));
+  ng_gemm_plan_destroy(plan);
+
+  const std::vector<std::int8_t> a = {1, 2, -3, 100};
+  const std::vector<std::int8_t> b = {100, 0, -1, 2, 1, 50};
+  ASSERT_EQ(ng_upload(p_.a, a.data(), 4), NG_OK);
+  ASSERT_EQ(ng_upload(p_.b, b.data(), 6), NG_OK);
+  p_.activation = NG_NO_ACTIVATION;
+  p_.a_type = p_.b_type = p_.c_type = NG_INT8;
+  p_.bias = 0, p_.scale = put({0.5F, 0.25F}), p_.scale_per_row = 1;
+  ASSERT_EQ(ng_gemm(&p_, 0), NG_OK) << ng_last_error();
+  std::vector<std::int8_t> c(6);
+  ASSERT_EQ(ng_download(c.data(), p_.c, 6), NG_OK);
+  EXPECT_EQ(c, (std::vector<std::int8_t>{52, 1, 50, -25, 25, 127}));  // 49.5 to even, 1250.75 saturates
+}
+
 TEST_F(CGemmTest, BadArgumentsAreRefused) {
   expect_refused(ng_gemm(nullptr, 0), NG_INVALID_ARGUMENT, {"ng_gemm", "problem is null"});
   using P = ng_gemm_problem;
@@ -218,6 +249,11 @@ TEST_F(CGemmTest, BadArgumentsAreRefused) {
   refused([](P& p) { p.a = 0; }, NG_INVALID_ARGUMENT, {"a is 0"});
   refused([](P& p) { p.c += 1; }, NG_INVALID_ARGUMENT, {"c is"});
   refused([](P& p) { p.relu = 3; }, NG_INVALID_ARGUMENT, {"relu is 3; needs 0, 1 or 2"});
+  refused([](P& p) { p.activation = 8; }, NG_INVALID_ARGUMENT, {"activation is 8; needs an ng_gemm_activation"});
+  refused([](P& p) { p.activation = NG_TANH, p.relu = 1; }, NG_INVALID_ARGUMENT, {"relu is set"});
+  refused([](P& p) { p.activation = NG_CLIP, p.clip_low = 1; }, NG_INVALID_ARGUMENT, {"clip_low is 1"});
+  refused([](P& p) { p.scale = p.bias; }, NG_INVALID_ARGUMENT, {"scale is given but float32 operands"});
+  refused([](P& p) { p.scale_per_row = 5; }, NG_INVALID_ARGUMENT, {"scale_per_row is 5"});
   refused([](P& p) { p.a_transposed = -1; }, NG_INVALID_ARGUMENT, {"a_transposed is -1"});
   refused([](P& p) { p.b_transposed = 7; }, NG_INVALID_ARGUMENT, {"b_transposed is 7"});
   refused([](P& p) { p.bias_per_row = 3; }, NG_INVALID_ARGUMENT, {"bias_per_row is 3"});

@@ -290,6 +290,52 @@ TEST(Rounding, KernelsRoundBf16AsTheTwinDoes) {
                 {some, seven, some, some, some});
 }
 
+TEST(RoundS8, SharesAndEnds) {
+  std::mt19937 random(9);
+  for (int i = 0; i < 20000; ++i) {
+    const auto x = static_cast<float>((static_cast<double>(random()) / 4294967296.0 - 0.5) * 260);
+    const double size = std::fabs(std::clamp(static_cast<double>(x), -128.0, 127.0));
+    const double below = std::floor(size), share = size - below;
+    const int sign = x < 0 ? -1 : 1;
+    const u64 ups = count_up([&](u32 r) { return share != 0 && round_s8(x, r) == sign * (below + 1); });
+    ASSERT_EQ(static_cast<double>(ups), std::floor(share * 0x1p32)) << x;
+    ASSERT_EQ(round_s8(x, 0xffffffff), sign * below) << x;
+  }
+  for (const u32 r : {0u, 0x80000000u, 0xffffffffu}) {
+    for (int k = -128; k < 128; ++k) ASSERT_EQ(round_s8(static_cast<float>(k), r), k);
+    EXPECT_EQ(round_s8(127.5F, r), 127);
+    EXPECT_EQ(round_s8(std::numeric_limits<float>::infinity(), r), 127);
+    EXPECT_EQ(round_s8(-1e30F, r), -128);
+    EXPECT_EQ(round_s8(std::nanf(""), r), 0);
+    EXPECT_EQ(round_s8(1e-30F, r), 0);
+    EXPECT_EQ(round_s8(-0.0F, r), 0);
+  }
+  EXPECT_EQ(round_s8(0.25F, 0x3fffffff), 1);
+  EXPECT_EQ(round_s8(0.25F, 0x40000000), 0);
+}
+
+TEST(Rounding, KernelsSaturateInt8AsTheTwinDoes) {
+  std::mt19937 random(10);
+  Words x = float_edges(), r, at_random, nearest;
+  for (int i = 0; i < 60000; ++i) {
+    const double v = (static_cast<double>(random()) / 4294967296.0 - 0.5) * (i % 3 == 0 ? 300 : 8);
+    x.push_back(i % 7 == 0 ? random() : bits_of(static_cast<float>(i % 2 == 0 ? std::round(v * 2) / 2 : v)));
+  }
+  for (const u32 w : x) {
+    const float v = as_float(w);
+    r.push_back(random());
+    at_random.push_back(static_cast<u32>(std::int32_t{round_s8(v, r.back())}));
+    const float cut = std::isnan(v) ? 0.0F : std::clamp(v, -128.0F, 127.0F);
+    nearest.push_back(static_cast<u32>(static_cast<std::int32_t>(std::nearbyint(cut))));
+  }
+  expect_macros({.body = "round_to_s8(y[0], x[0], x[1])\nf32_to_s8(y[1], x[0])\nmov(y[2], x[0])\n"
+                         "round_to_s8(y[2], y[2], x[1])\nmov(y[3], x[1])\nround_to_s8(y[3], x[0], y[3])\n"
+                         "mov(y[4], x[0])\nf32_to_s8(y[4], y[4])\n",
+                 .in = {x, r},
+                 .outs = 5},
+                {at_random, nearest, at_random, at_random, nearest});
+}
+
 // ---- The kernels -----------------------------------------------------------------------------------------------------
 
 TEST(Rounding, KernelsGiveTheTwinsBits) {
