@@ -58,11 +58,7 @@ void check_shapes(const Tensor& a, const Tensor& b) {
   }
 }
 
-// A matrix as a kernel takes it: rows of contiguous elements, or columns of them (transposed).
-struct Layout {
-  bool transposed = false;
-  std::int64_t leading = 0;
-};
+using Layout = sgemm::Matrix;
 
 std::optional<Layout> layout_of(const Tensor& t) {
   const std::int64_t rows = t.shape()[0];
@@ -141,8 +137,7 @@ Tensor read_bias(const Tensor& bias, Dtype result, std::int64_t m, std::int64_t 
   return bias.copy();
 }
 
-void check_out(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
-  check_matrix("out", c);
+void check_out_type(const Tensor& a, const Tensor& b, const Tensor& c) {
   const Dtype type = result_type(a, b);
   const bool wide = half(type) && c.dtype() == Dtype::float32;
   if (c.dtype() != type && !wide) {
@@ -150,6 +145,11 @@ void check_out(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOpti
                 std::string(name_of(type)) + (half(type) ? " or float32" : "") + ", what " +
                     std::string(name_of(a.dtype())) + " operands give");
   }
+}
+
+void check_out(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
+  check_matrix("out", c);
+  check_out_type(a, b, c);
   const Shape needed = {a.shape()[0], b.shape()[1]};
   if (c.shape() != needed) refuse("out has shape " + text_of(c.shape()) + "; needs " + text_of(needed));
   if (!distinct(c.shape(), c.strides())) {
@@ -158,7 +158,22 @@ void check_out(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOpti
   sgemm::check_apart(a, b, c, options.bias);
 }
 
-// What shapes, dtypes and options say; no addresses, layouts and bias.
+}  // namespace
+
+namespace sgemm {
+
+std::optional<Matrix> matrix_of(const Tensor& t) {
+  return layout_of(t);
+}
+
+Dtype product_type(const Tensor& a, const Tensor& b) {
+  return result_type(a, b);
+}
+
+void check_types(const Tensor& a, const Tensor& b, const Tensor& c) {
+  check_out_type(a, b, c);
+}
+
 GemmProblem problem_of(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
   GemmProblem p;
   p.m = c.shape()[0];
@@ -177,8 +192,7 @@ GemmProblem problem_of(const Tensor& a, const Tensor& b, const Tensor& c, const 
   return p;
 }
 
-// C^T = B^T A^T: for a C whose columns are contiguous. The operands are exchanged by the caller.
-void exchange(GemmProblem& p, Layout& la, Layout& lb) {
+void exchange(GemmProblem& p, Matrix& la, Matrix& lb) {
   std::swap(la, lb);
   la.transposed = !la.transposed;
   lb.transposed = !lb.transposed;
@@ -187,13 +201,17 @@ void exchange(GemmProblem& p, Layout& la, Layout& lb) {
   p.bias_per_row = !p.bias_per_row;
 }
 
-}  // namespace
+Tensor bias_of(const Tensor& bias, GemmProblem& p, const Stream& stream) {
+  return read_bias(bias, p.c_type, p.m, p.n, p.bias_per_row, stream);
+}
+
+}  // namespace sgemm
 
 void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
   check_shapes(a, b);
   check_out(a, b, c, options);
   Tensor bias;
-  GemmProblem p = problem_of(a, b, c, options);
+  GemmProblem p = sgemm::problem_of(a, b, c, options);
   if (options.bias != nullptr) bias = read_bias(*options.bias, p.c_type, p.m, p.n, p.bias_per_row, options.stream);
   p.bias_type = bias.dtype();
   if (p.m == 0 || p.n == 0) return;
@@ -215,7 +233,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   p.ldc = lc->leading;
   if (lc->transposed) {  // C^T = B^T A^T, and C^T lies row-major
     std::swap(left, right);
-    exchange(p, la, lb);
+    sgemm::exchange(p, la, lb);
   }
   put_operands(p, left, la, right, lb);
   bring_to_tensor_cores(p, left, la, right, lb, options.stream);
