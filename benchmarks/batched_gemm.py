@@ -145,7 +145,7 @@ def measure(name: str, c: Case, dtype: str) -> dict[str, Any]:
         sets.append((*made, torch.zeros(shapes(c)[2], device="cuda", dtype=kind)))
 
     def ours(t: Any) -> ng.GPUTensor:
-        return ng.wrap(t.data_ptr(), tuple(t.shape), tuple(t.stride()), dtype)
+        return ng.wrap(t.data_ptr(), tuple(t.shape), dtype, tuple(t.stride()))
 
     wrapped = [tuple(ours(t) for t in s) for s in sets]
     views = [(turned(a, c.layout[0] == "t"), turned(b, c.layout[1] == "t"), out) for a, b, out in wrapped]
