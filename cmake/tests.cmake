@@ -101,10 +101,3 @@ if(TARGET test_gpu)
   add_test(NAME gpu_cudnn COMMAND test_gpu --gtest_filter=*BesideCudnn*)
   set_tests_properties(gpu_cublas gpu_cudnn PROPERTIES SKIP_REGULAR_EXPRESSION "NOT COMPARED: ")
 endif()
-
-# What a launch costs the host: benchmarks/host_cost.py runs it.
-if(TARGET ng_runtime)
-  add_executable(host_cost benchmarks/host_cost.cpp)
-  target_link_libraries(host_cost PRIVATE ng_runtime ng_flags)
-  set_target_properties(host_cost PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-endif()

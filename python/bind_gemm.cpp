@@ -52,6 +52,38 @@ void bind_gemm(py::module_& m) {
       py::arg("stream"), py::arg("tile"), py::arg("splits") = 0, py::arg("tensor_cores") = true,
       py::arg("activation") = "none", py::arg("clip") = std::pair<float, float>(0.0F, 0.0F),
       py::arg("scale") = py::none());
+  m.def(
+      "batched_dot",
+      [](const Tensor& a, const Tensor& b, Tensor out, float alpha, float beta, const std::optional<Tensor>& bias,
+         bool relu, bool relu_first, const std::string& rounding, std::uint64_t seed, std::uint64_t offset, int bits,
+         const py::object& stream, const std::string& tile, std::int64_t splits, bool tensor_cores) {
+        GemmOptions options;
+        options.alpha = alpha;
+        options.beta = beta;
+        options.bias = bias ? &*bias : nullptr;
+        options.relu = relu;
+        options.relu_first = relu_first;
+        options.rounding = rounding_from(rounding, seed, offset, bits);
+        options.stream = stream_from(stream);
+        options.tile = tile;
+        options.splits = splits;
+        options.tensor_cores = tensor_cores;
+        before_write(out);
+        const py::gil_scoped_release release;
+        batched_dot(a, b, out, options);
+      },
+      py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha"), py::arg("beta"), py::arg("bias"), py::arg("relu"),
+      py::arg("relu_first"), py::arg("rounding"), py::arg("seed"), py::arg("offset"), py::arg("bits"),
+      py::arg("stream"), py::arg("tile"), py::arg("splits"), py::arg("tensor_cores"));
+  m.def(
+      "matmul",
+      [](const Tensor& a, const Tensor& b, const py::object& stream) {
+        GemmOptions options;
+        options.stream = stream_from(stream);
+        const py::gil_scoped_release release;
+        return matmul(a, b, options);
+      },
+      py::arg("a"), py::arg("b"), py::arg("stream"));
 }
 
 }  // namespace nervanagpu::python

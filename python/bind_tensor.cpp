@@ -223,7 +223,7 @@ void bind_tensor(py::module_& m) {
       "__matmul__",
       [](const Tensor& a, const Tensor& b) {
         const py::gil_scoped_release release;
-        return dot(a, b);
+        return matmul(a, b);
       },
       py::is_operator());
   c.def("__repr__", &text_of);

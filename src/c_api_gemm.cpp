@@ -53,6 +53,10 @@ GemmProblem problem_of(const ng_gemm_problem& p) {
   out.scale_per_row = flag_of(kGemm, "scale_per_row", p.scale_per_row);
   out.splits = p.splits;
   out.workspace = p.workspace;
+  out.batch = p.batch;
+  out.stride_a = p.stride_a, out.stride_b = p.stride_b, out.stride_c = p.stride_c;
+  out.sum_batch = flag_of(kGemm, "sum_batch", p.sum_batch);
+  if (p.reserved != 0) refuse(kGemm, "reserved", std::to_string(p.reserved), "0");
   return out;
 }
 

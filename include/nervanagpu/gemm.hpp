@@ -65,6 +65,15 @@ NG_API void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions&
 // A new C, of A's dtype, or of bytes int32, float32 if there is a scale; beta must be 0.
 NG_API Tensor dot(const Tensor& a, const Tensor& b, const GemmOptions& options = {});
 
+// A batch of products in one launch. a and b have three axes, the first of which counts the matrices; one of two axes, or of
+// one matrix, is the same for all. c of three axes: a product each. c of two: the sum of all products, in ascending order.
+// `bias` is that of each matrix, `splits` parts of a sum's k; a product of a batch is not cut.
+NG_API void batched_dot(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options = {});
+
+// A new tensor, as NumPy's matmul: axes before the last two are a batch and are broadcast, a tensor of one axis is a row of
+// a or a column of b that is not there in the result. beta must be 0.
+NG_API Tensor matmul(const Tensor& a, const Tensor& b, const GemmOptions& options = {});
+
 // The same on raw device addresses. Row-major, leading dimensions in elements.
 struct GemmProblem {
   bool a_transposed = false;  // A is stored as [k, m] with rows of lda
@@ -84,6 +93,10 @@ struct GemmProblem {
   Rounding rounding;
   std::int64_t splits = 0;  // parts of k; 0: the library chooses, 1 if there is no workspace
   bool tensor_cores = true;
+  // A batch of products, of matrices that lie `stride` elements apart; 0: all have this A, or B. bias is that of each.
+  std::int64_t batch = 1;
+  std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;
+  bool sum_batch = false;       // A B is the sum of the batch's products in ascending order, C one matrix
   std::uint64_t workspace = 0;  // gemm_workspace() bytes, aligned to 16; 0: none
   friend bool operator==(const GemmProblem&, const GemmProblem&) = default;
 };

@@ -113,7 +113,7 @@ enum ng_gemm_activation {
   NG_CLIP = 7
 };
 
-/* Row-major; leading dimensions in elements. C overlaps neither A, B nor bias. */
+/* Row-major; leading dimensions and strides in elements. C overlaps neither A, B nor bias. */
 typedef struct ng_gemm_problem {
   size_t size;
   uint64_t a, b, c, bias; /* device addresses; bias: n elements (bias_per_row: m), or 0 */
@@ -131,15 +131,19 @@ typedef struct ng_gemm_problem {
   int64_t splits;            /* parts of k that are summed apart, then in order; 0: the library chooses */
   uint64_t workspace;        /* address of ng_gemm_workspace() bytes, aligned to 16; 0: none, and k in one part */
   uint64_t workspace_bytes;
-  int32_t activation;        /* ng_gemm_activation, if relu is 0 or 2: after bias */
-  int32_t scale_per_row;     /* scale has m elements instead of n */
+  int64_t batch; /* of products, 1 or more; matrices lie stride_ elements apart, 0: all have this A, or B */
+  int64_t stride_a, stride_b, stride_c;
+  int32_t sum_batch;     /* 1: C is one matrix, of the sum of all products; without tensor cores it needs a workspace */
+  int32_t reserved;      /* 0 */
+  int32_t activation;    /* ng_gemm_activation, if relu is 0 or 2: after bias */
+  int32_t scale_per_row; /* scale has m elements instead of n */
   float clip_low, clip_high; /* of NG_CLIP */
   uint64_t scale;            /* address of float32 factors of bytes' sums, for a float32 or int8 C; 0: none */
 } ng_gemm_problem;
 #define NG_GEMM_PROBLEM_INIT                                                                                           \
   {                                                                                                                    \
     sizeof(ng_gemm_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0, \
-        0, 0, 0, 0.0F, 0.0F, 0                                                                                         \
+        0, 1, 0, 0, 0, 0, 0, 0, 0, 0.0F, 0.0F, 0                                                                       \
   }
 
 /* Bytes of device memory for partial sums that the problem wants; 0: none. */

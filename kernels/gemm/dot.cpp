@@ -59,11 +59,7 @@ void check_shapes(const Tensor& a, const Tensor& b) {
   }
 }
 
-// A matrix as a kernel takes it: rows of contiguous elements, or columns of them (transposed).
-struct Layout {
-  bool transposed = false;
-  std::int64_t leading = 0;
-};
+using Layout = sgemm::Matrix;
 
 std::optional<Layout> layout_of(const Tensor& t) {
   const std::int64_t rows = t.shape()[0];
@@ -139,30 +135,53 @@ Tensor read_vector(const char* name, const Tensor& bias, std::int64_t m, std::in
   return bias.copy();
 }
 
-void check_out(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
-  check_matrix("out", c);
+// A bias whose dtype goes with the result's.
+Tensor read_bias(const Tensor& bias, Dtype result, std::int64_t m, std::int64_t n, bool& per_row,
+                 const Stream& stream) {
+  if (!sgemm::takes_bias(result, bias.dtype())) refuse_type("bias", bias, sgemm::biases_of(result));
+  return read_vector("bias", bias, m, n, per_row, stream);
+}
+
+void check_out_type(const Tensor& a, const Tensor& b, const Tensor& c) {
+  static_cast<void>(result_type(a, b));
   if (!sgemm::gives(a.dtype(), c.dtype())) {
     refuse_type("out", c,
                 sgemm::results_of(a.dtype()) + ", what " + std::string(name_of(a.dtype())) + " operands give");
   }
-  if (options.bias != nullptr && !sgemm::takes_bias(c.dtype(), options.bias->dtype())) {
-    refuse_type("bias", *options.bias, sgemm::biases_of(c.dtype()));
-  }
-  if (options.scale != nullptr && options.scale->dtype() != Dtype::float32) {
-    refuse_type("scale", *options.scale, "float32");
-  }
+}
+
+void check_out(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
+  check_matrix("out", c);
+  check_out_type(a, b, c);
   const Shape needed = {a.shape()[0], b.shape()[1]};
   if (c.shape() != needed) refuse("out has shape " + text_of(c.shape()) + "; needs " + text_of(needed));
   if (!distinct(c.shape(), c.strides())) {
     refuse("out has strides " + text_of(c.strides()) + ": several of its elements are the same memory");
   }
   sgemm::check_apart(a, b, c, options.bias);
-  if (options.scale != nullptr && sgemm::overlap(c, *options.scale)) {
+  if (options.scale == nullptr) return;
+  if (options.scale->dtype() != Dtype::float32) refuse_type("scale", *options.scale, "float32");
+  if (sgemm::overlap(c, *options.scale)) {
     refuse("out shares memory with scale; needs memory of its own");
   }
 }
 
-// What shapes, dtypes and options say; no addresses, layouts and bias.
+}  // namespace
+
+namespace sgemm {
+
+std::optional<Matrix> matrix_of(const Tensor& t) {
+  return layout_of(t);
+}
+
+Dtype product_type(const Tensor& a, const Tensor& b) {
+  return result_type(a, b);
+}
+
+void check_types(const Tensor& a, const Tensor& b, const Tensor& c) {
+  check_out_type(a, b, c);
+}
+
 GemmProblem problem_of(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
   GemmProblem p;
   p.m = c.shape()[0];
@@ -184,8 +203,7 @@ GemmProblem problem_of(const Tensor& a, const Tensor& b, const Tensor& c, const 
   return p;
 }
 
-// C^T = B^T A^T: for a C whose columns are contiguous. The operands are exchanged by the caller.
-void exchange(GemmProblem& p, Layout& la, Layout& lb) {
+void exchange(GemmProblem& p, Matrix& la, Matrix& lb) {
   std::swap(la, lb);
   la.transposed = !la.transposed;
   lb.transposed = !lb.transposed;
@@ -195,15 +213,19 @@ void exchange(GemmProblem& p, Layout& la, Layout& lb) {
   p.scale_per_row = !p.scale_per_row;
 }
 
-}  // namespace
+Tensor bias_of(const Tensor& bias, GemmProblem& p, const Stream& stream) {
+  return read_bias(bias, p.c_type, p.m, p.n, p.bias_per_row, stream);
+}
+
+}  // namespace sgemm
 
 void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
   check_shapes(a, b);
   check_out(a, b, c, options);
   Tensor bias;
   Tensor scale;
-  GemmProblem p = problem_of(a, b, c, options);
-  if (options.bias != nullptr) bias = read_vector("bias", *options.bias, p.m, p.n, p.bias_per_row, options.stream);
+  GemmProblem p = sgemm::problem_of(a, b, c, options);
+  if (options.bias != nullptr) bias = read_bias(*options.bias, p.c_type, p.m, p.n, p.bias_per_row, options.stream);
   if (options.scale != nullptr) {
     scale = read_vector("scale", *options.scale, p.m, p.n, p.scale_per_row, options.stream);
   }
@@ -228,7 +250,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   p.ldc = lc->leading;
   if (lc->transposed) {  // C^T = B^T A^T, and C^T lies row-major
     std::swap(left, right);
-    exchange(p, la, lb);
+    sgemm::exchange(p, la, lb);
   }
   put_operands(p, left, la, right, lb);
   bring_to_tensor_cores(p, left, la, right, lb, options.stream);

@@ -1,9 +1,33 @@
 // Tensors as a GEMM problem.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "nervanagpu/gemm.hpp"
 
 namespace nervanagpu::sgemm {
+
+// A matrix as a kernel takes it: rows of contiguous elements, or columns of them (transposed).
+struct Matrix {
+  bool transposed = false;
+  std::int64_t leading = 0;
+};
+std::optional<Matrix> matrix_of(const Tensor& t);  // none: it must be copied
+
+// The dtype of a * b, if no other is asked for. Throws TypeError for operands that do not go together.
+Dtype product_type(const Tensor& a, const Tensor& b);
+// And that the product may be written to c.
+void check_types(const Tensor& a, const Tensor& b, const Tensor& c);
+
+// What shapes, dtypes and options say of matrices; no addresses, layouts and bias.
+GemmProblem problem_of(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options);
+
+// C^T = B^T A^T: for a C whose columns are contiguous. a and b are exchanged by the caller.
+void exchange(GemmProblem& p, Matrix& a, Matrix& b);
+
+// A bias as contiguous memory; sets bias_per_row.
+Tensor bias_of(const Tensor& bias, GemmProblem& p, const Stream& stream);
 
 struct Described {
   GemmProblem problem;     // without a workspace

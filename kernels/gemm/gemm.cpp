@@ -22,7 +22,8 @@ namespace {
 constexpr std::int64_t kMaxLength = std::int64_t{1} << 31;   // m, n, k lie below
 constexpr std::int64_t kMaxLeading = std::int64_t{1} << 29;  // lda, ldb, ldc lie below: times 4 they are 32 bits
 constexpr std::int64_t kMaxGridY = 32768;
-constexpr std::int64_t kMostSplits = 65535;
+constexpr std::int64_t kMostSplits = 65535;  // and matrices of a batch
+constexpr std::int64_t kMaxStride = std::int64_t{1} << 40;
 
 // What sgemm.sass is told about the epilogue: less than flags.h has.
 std::uint32_t sgemm_flags_of(const GemmProblem& p) {
@@ -37,6 +38,12 @@ bool integer(const GemmProblem& p) {
 
 bool is_sgemm(const Kernel& k) {
   return k.manifest().op == "sgemm";
+}
+
+// Of sgemm's grid, along y.
+std::int64_t columns_of_tiles(const Kernel& k, const GemmProblem& p) {
+  const std::int64_t tiles = ceil_div(p.n, k.number("BN"));
+  return p.batch > 1 ? tiles : std::min(tiles, kMaxGridY);
 }
 
 // The model's clocks (microseconds on the tensor cores), and what the kernels of one tile differ in.
@@ -56,6 +63,7 @@ bool is_for(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::str
     const auto it = variant.find(name);
     return it != variant.end() && it->second == value;
   };
+  if (needs_finish(p) && p.batch > 1 && !p.sum_batch) return false;  // split_sum has one matrix
   const int bm = k.number("BM");
   const int bn = k.number("BN");
   if (bm <= 0 || bn <= 0 || !is("TA", p.a_transposed ? "t" : "n") || !is("TB", p.b_transposed ? "t" : "n"))
@@ -151,6 +159,26 @@ void check_rounding(const GemmProblem& p) {
   }
 }
 
+void check_stride(const char* name, std::int64_t v) {
+  if (v < 0 || v >= kMaxStride) refuse(name, v, "0 or more and less than 2^40");
+}
+
+void check_batch(const GemmProblem& p) {
+  if (p.batch < 0 || p.batch > kMostSplits) refuse("batch", p.batch, "0 to " + std::to_string(kMostSplits));
+  if (p.batch <= 1) return;
+  check_stride("stride_a", p.stride_a);
+  check_stride("stride_b", p.stride_b);
+  if (p.sum_batch) return;
+  check_stride("stride_c", p.stride_c);
+  // One matrix behind the other, or the rows of all of them side by side.
+  const std::int64_t matrix = (p.m - 1) * p.ldc + p.n;
+  const bool side_by_side = p.stride_c >= p.n && p.ldc >= (p.batch - 1) * p.stride_c + p.n;
+  if (p.stride_c < matrix && !side_by_side) {
+    refuse("stride_c", p.stride_c, "at least " + std::to_string(matrix) + ": matrices of c must not overlap");
+  }
+  if (p.splits > 1) refuse("splits", p.splits, "0 or 1 for a batch of products");
+}
+
 }  // namespace
 
 bool finished_apart(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
@@ -161,15 +189,21 @@ bool finished_apart(const Kernel& k, const GemmProblem& p, std::int64_t splits) 
 Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device* device) {
   if (hgemm::is(k)) return hgemm::values(k, p, splits, device);
   const bool partial = finished_apart(k, p, splits);
+  const auto bytes = [](std::int64_t stride, Dtype type) { return static_cast<std::uint64_t>(stride) * size_of(type); };
   Values v;
   v.u64(p.a).u64(p.b);
   if (is_sgemm(k)) {
-    v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias).u32(p.m).u32(p.n).u32(p.k).u32(p.lda).u32(p.ldb);
-    v.u32(partial ? p.n : p.ldc);
+    v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias);
+    v.u64(bytes(p.stride_a, p.a_type)).u64(bytes(p.stride_b, p.b_type));
+    v.u64(bytes(p.stride_c, p.c_type)).u32(p.batch > 1 ? 0 : columns_of_tiles(k, p));
+    v.u32(p.m).u32(p.n).u32(p.k).u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc);
     return v.f32(partial ? 1.0F : p.alpha).f32(partial ? 0.0F : p.beta).u32(partial ? 0U : sgemm_flags_of(p));
   }
-  v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias).u32(p.m).u32(p.n).u32(p.k);
-  v.u32(chunk_of(p.k, splits)).u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc).u32(partial ? p.m * p.n : 0);
+  const std::int64_t chunk = p.batch > 1 ? p.k : chunk_of(p.k, splits);
+  v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias);
+  v.u64(bytes(p.stride_a, p.a_type)).u64(bytes(p.stride_b, p.b_type));
+  v.u64(static_cast<std::uint64_t>(partial ? p.m * p.n : p.stride_c));
+  v.u32(p.m).u32(p.n).u32(p.k).u32(chunk).u32(p.batch > 1 ? 0 : chunk).u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc);
   v.scalar(p.alpha, p.c_type).scalar(p.beta, p.c_type).u32(partial ? kPartial : flags_of(p)).u32(kept_bits(p));
   return v.u64(p.rounding.seed).u64(p.rounding.offset);
 }
@@ -189,6 +223,7 @@ void check(const GemmProblem& p) {
     check_leading("ldb", p.ldb, p.b_transposed ? "k" : "n", p.b_transposed ? p.k : p.n);
   }
   check_leading("ldc", p.ldc, "n", p.n);
+  check_batch(p);
   check_address("a", p.a, p.a_type, p.k > 0);
   check_address("b", p.b, p.b_type, p.k > 0);
   check_address("c", p.c, p.c_type, true);
@@ -222,7 +257,29 @@ std::vector<const Kernel*> candidates(const Registry& registry, const GemmProble
 
 }  // namespace
 
+bool needs_workspace(const Registry& registry, const GemmProblem& p) {
+  return p.splits != 0 || ((p.sum_batch || needs_finish(p)) && !on_tensor_cores(registry, p));
+}
+
+GemmProblem reduced(const Registry& registry, const GemmProblem& problem) {
+  GemmProblem p = problem;
+  if (p.sum_batch && (p.batch == 0 || p.k == 0)) p.batch = 1, p.k = 0;
+  const bool a_goes_on = p.stride_a == (p.a_transposed ? p.k * p.lda : p.k);
+  const bool b_goes_on = p.stride_b == (p.b_transposed ? p.k : p.k * p.ldb);
+  if (p.sum_batch && p.batch > 1 && a_goes_on && b_goes_on && p.k * p.batch < kMaxLength &&
+      !on_tensor_cores(registry, p)) {
+    p.k *= p.batch;
+    p.batch = 1;
+  }
+  if (p.batch == 1) p.stride_a = p.stride_b = p.stride_c = 0, p.sum_batch = false;
+  if (p.sum_batch) p.stride_c = 0;
+  return p;
+}
+
 std::int64_t splits_of(const Registry& registry, const GemmProblem& p) {
+  const bool sum = p.sum_batch && p.batch > 1;
+  if (sum && !on_tensor_cores(registry, p)) return p.batch;
+  if (p.batch > 1 && !sum) return 1;
   if (p.m <= 0 || p.n <= 0 || p.k <= 0 || p.m * p.n >= kMaxLength || p.m * p.ldc >= kMaxLength) return 1;
   if (on_tensor_cores(registry, p)) return hgemm::splits_of(p);
   if (p.splits == 0 && p.workspace == 0) return 1;
@@ -246,8 +303,9 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
     const std::int64_t tiles_m = ceil_div(p.m, bm);
     const std::int64_t tiles_n = ceil_div(p.n, bn);
     if (!is_sgemm(*k) && tiles_n > kMaxGridY) continue;  // its z counts splits
-    const std::int64_t y = std::min(tiles_n, kMaxGridY);
-    const std::int64_t z = is_sgemm(*k) ? ceil_div(tiles_n, y) : splits;
+    const std::int64_t y = is_sgemm(*k) ? columns_of_tiles(*k, p) : tiles_n;
+    if (y > kMostSplits) continue;
+    const std::int64_t z = p.batch > 1 ? p.batch : is_sgemm(*k) ? ceil_div(tiles_n, y) : splits;
     const Grid grid = {static_cast<std::uint32_t>(tiles_m), static_cast<std::uint32_t>(y),
                        static_cast<std::uint32_t>(z)};
     out.push_back({k, grid, splits, cost});
@@ -267,6 +325,8 @@ Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& pr
     if (unmet != nullptr) why += "\n  " + k->name() + " needs " + unmet->text();
   }
   std::string asked = tile.empty() ? "" : " with tile " + std::string(tile);
+  if (problem.batch > 1 && needs_finish(problem))
+    asked += " for a batch, whose epilogue only those of the tensor cores have,";
   if (splits > 1) asked += " that cuts k into " + std::to_string(splits) + " parts";
   throw InvalidArgument("gemm: no kernel" + asked + " for m " + std::to_string(problem.m) + ", n " +
                         std::to_string(problem.n) + ", k " + std::to_string(problem.k) + why);
@@ -305,23 +365,26 @@ void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId str
 }  // namespace sgemm
 
 std::size_t gemm_workspace(const GemmProblem& problem, const std::string& tile) {
-  return sgemm::workspace_of(current_device(), problem, tile);
+  Device& device = current_device();
+  return sgemm::workspace_of(device, sgemm::reduced(device.registry(), problem), tile);
 }
 
 void gemm(const GemmProblem& problem, const Stream& stream, const std::string& tile) {
   sgemm::check(problem);
-  if (problem.m == 0 || problem.n == 0) return;
-  const GemmProblem& p = problem;
-  if (p.workspace == 0 && (p.splits != 0 || sgemm::needs_finish(p))) {
-    GemmProblem one = p;
-    if (p.splits == 0) one.splits = 1;
-    if (const std::size_t needed = gemm_workspace(one, tile); needed != 0) {
-      throw InvalidArgument(
-          "gemm: " + (p.splits != 0 ? "splits is " + std::to_string(p.splits) + " and " : std::string()) +
-          "workspace is 0; needs gemm_workspace(), " + std::to_string(needed) + " bytes");
+  Device& device = current_device();
+  const GemmProblem p = sgemm::reduced(device.registry(), problem);
+  if (p.m == 0 || p.n == 0 || p.batch == 0) return;
+  if (p.workspace == 0 && sgemm::needs_workspace(device.registry(), p)) {
+    const std::size_t needed = sgemm::workspace_of(device, p, tile);
+    if (needed != 0) {
+      const std::string why = p.splits != 0 ? "splits is " + std::to_string(p.splits) + " and "
+                              : p.sum_batch ? "sum_batch is true and "
+                                            : "";
+      throw InvalidArgument("gemm: " + why + "workspace is 0; needs gemm_workspace(), " + std::to_string(needed) +
+                            " bytes");
     }
   }
-  const auto plan = sgemm::prepared(current_device(), sgemm::normal_form(p), tile);
+  const auto plan = sgemm::prepared(device, sgemm::normal_form(p), tile);
   plan->launch({p.a, p.b, p.c, p.bias, p.workspace, p.alpha, p.beta, p.rounding.seed, p.rounding.offset, p.scale},
                stream.handle());
 }

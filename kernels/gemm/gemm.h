@@ -15,6 +15,13 @@ namespace nervanagpu::sgemm {
 // Throws InvalidArgument on anything a kernel may not be given. Messages say m, n, k, lda ... as GemmProblem does.
 void check(const GemmProblem& problem);
 
+// The same product in fewer words: a batch of one matrix has no strides; a sum over a batch that is one long k as it lies in
+// memory is one product where chains of multiply-adds compute it, and nothing is added up over a batch of none.
+GemmProblem reduced(const Registry& registry, const GemmProblem& problem);
+
+// It cannot be computed without one (if it wants one at all).
+bool needs_workspace(const Registry& registry, const GemmProblem& problem);
+
 // Parts of k that are summed apart. It depends on the problem alone (and on whether it has a workspace).
 std::int64_t splits_of(const Registry& registry, const GemmProblem& problem);
 

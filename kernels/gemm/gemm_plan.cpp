@@ -68,9 +68,10 @@ GemmPlan::Impl::Impl(const GemmProblem& problem, const std::string& tile)
   const auto given = [](std::uint64_t address) { return address == 0 ? 16 : address; };
   p.a = given(p.a), p.b = given(p.b), p.c = given(p.c);
   sgemm::check(p);
-  form = sgemm::normal_form(p);
-  if (p.m == 0 || p.n == 0) return;
   Device& device = current_device();
+  p = sgemm::reduced(device.registry(), p);
+  form = sgemm::normal_form(p);
+  if (p.m == 0 || p.n == 0 || p.batch == 0) return;
   if (sgemm::workspace_of(device, form, tile) != 0) form.workspace = 16;
   prepared = sgemm::prepared(device, form, tile);
   name = prepared->kernel().name();

@@ -15,10 +15,14 @@ using sgemm::byte;
 using sgemm::sums_of;
 using sgemm::word_of;
 
-constexpr std::int64_t kGroup = 8;           // rows of tiles that are walked together
-constexpr std::int64_t kMaxTiles = 1 << 30;  // their number is a u32 that is doubled
-constexpr std::uint32_t kWide = 1U << 16;    // C allows accesses of 4 elements
-constexpr std::uint32_t kPlain = 1U << 17;   // and of 16 bytes; alpha and relu only
+constexpr std::int64_t kGroup = 8;                          // rows of tiles that are walked together
+constexpr std::int64_t kMaxTiles = 1 << 30;                 // their number is a u32 that is doubled
+constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 31;  // of k, in all matrices
+constexpr std::int64_t kMaxStride = std::int64_t{1} << 40;  // bytes: what a tensor map takes
+constexpr std::uint32_t kWide = 1U << 16;                   // C allows accesses of 4 elements
+constexpr std::uint32_t kPlain = 1U << 17;                  // and of 16 bytes; alpha and relu only
+constexpr std::uint32_t kSameA = 1U << 18;                  // all matrices of a batch have one A
+constexpr std::uint32_t kSameB = 1U << 19;
 
 std::string_view variant(const Kernel& k, const char* name) {
   const auto it = k.manifest().variant.find(name);
@@ -44,18 +48,31 @@ struct Side {
   std::int64_t length = 0;
   std::int64_t leading = 0;
   Dtype type = Dtype::float16;
-  bool k_inside = false;  // k is the contiguous axis
+  bool k_inside = false;    // k is the contiguous axis
+  std::int64_t stride = 0;  // to the next matrix of a batch, in elements
+  std::int64_t matrices = 1;
 };
 
+// `stride` 0: all have this one. A map of one matrix has a stride that every device takes.
+void put_batch(Side& s, std::int64_t stride, std::int64_t matrices) {
+  const bool several = stride != 0 && matrices > 1;
+  s.stride = several ? stride : s.leading;
+  s.matrices = several ? matrices : 1;
+}
+
 Side a_of(const GemmProblem& p) {
-  return {p.a, p.m, p.lda, p.a_type, !p.a_transposed};
+  Side s = {p.a, p.m, p.lda, p.a_type, !p.a_transposed};
+  put_batch(s, p.stride_a, p.batch);
+  return s;
 }
 
 Side b_of(const GemmProblem& p) {
-  return {p.b, p.n, p.ldb, p.b_type, p.b_transposed};
+  Side s = {p.b, p.n, p.ldb, p.b_type, p.b_transposed};
+  put_batch(s, p.stride_b, p.batch);
+  return s;
 }
 
-TensorMap map_of(const Side& s, std::int64_t k, int tile) {
+TensorMap map_of(const Side& s, std::int64_t k, int tile, unsigned rank) {
   const auto size = static_cast<std::int64_t>(size_of(s.type));
   const auto block = static_cast<std::uint32_t>(kRowBytes / size);
   TensorMap map;
@@ -63,9 +80,10 @@ TensorMap map_of(const Side& s, std::int64_t k, int tile) {
   map.address = s.address;
   const auto length = static_cast<std::uint64_t>(s.length);
   const auto depth = static_cast<std::uint64_t>(k);
-  map.sizes = {s.k_inside ? depth : length, s.k_inside ? length : depth};
-  map.strides = {static_cast<std::uint64_t>(s.leading * size)};
-  map.box = {block, s.k_inside ? static_cast<std::uint32_t>(tile) : block};
+  map.sizes = {s.k_inside ? depth : length, s.k_inside ? length : depth, static_cast<std::uint64_t>(s.matrices)};
+  map.strides = {static_cast<std::uint64_t>(s.leading * size), static_cast<std::uint64_t>(s.stride * size)};
+  map.box = {block, s.k_inside ? static_cast<std::uint32_t>(tile) : block, 1};
+  if (rank == 3) map.rank = 3;
   map.swizzle = MapSwizzle::b128;
   map.promotion = MapPromotion::b128;
   return map;
@@ -87,7 +105,8 @@ std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool parti
   if ((f & ~(kRelu | kReluFirst)) == 0 && f != 0) f = kRelu;  // nothing comes between the two
   const std::uint64_t c = partial ? p.workspace : p.c;
   const auto allows = [&](std::int64_t elements) {
-    return c % static_cast<std::uint64_t>(elements * size) == 0 && ldc % elements == 0 && p.n % elements == 0;
+    return c % static_cast<std::uint64_t>(elements * size) == 0 && ldc % elements == 0 && p.n % elements == 0 &&
+           (partial || p.stride_c % elements == 0);
   };
   if (allows(4)) f |= kWide;
   if (size > 1 && allows(16 / size) && (f & ~(kRelu | kWide)) == 0) f |= kPlain;
@@ -115,11 +134,36 @@ bool takes(const GemmProblem& p) {
   } else if (!sgemm::half(p.a_type) || p.b_type != p.a_type) {
     return false;
   }
+  const auto matrices_of_16_bytes = [&](std::int64_t stride, Dtype type) {
+    const std::int64_t bytes = stride * static_cast<std::int64_t>(size_of(type));
+    return p.batch <= 1 || (bytes % 16 == 0 && bytes < kMaxStride);
+  };
+  if (!matrices_of_16_bytes(p.stride_a, p.a_type) || !matrices_of_16_bytes(p.stride_b, p.b_type)) return false;
+  if (blocks_of(p) * p.batch >= kMaxBlocks) return false;
   return rows_of_16_bytes(p.a, p.lda, p.a_type) && rows_of_16_bytes(p.b, p.ldb, p.b_type) &&
-         tiles_m(p, {Form::tiles, 128, 64}) * tiles_n(p, {Form::tiles, 128, 64}) < kMaxTiles;
+         p.batch * tiles_m(p, {Form::tiles, 128, 64}) * tiles_n(p, {Form::tiles, 128, 64}) < kMaxTiles;
 }
 
-std::int64_t splits_of(const GemmProblem& p) {
+namespace {
+
+// One product that costs what the batch does: a sum's k blocks one behind the other, else the rows of tiles of all products.
+GemmProblem modelled(const GemmProblem& problem) {
+  GemmProblem p = problem;
+  if (p.batch <= 1) return p;
+  constexpr std::int64_t kRows = 128;
+  if (p.sum_batch) {
+    p.k = p.batch * blocks_of(p) * block_of(p);
+  } else {
+    p.m = p.batch * ceil_div(p.m, kRows) * kRows;
+  }
+  return p;
+}
+
+}  // namespace
+
+std::int64_t splits_of(const GemmProblem& problem) {
+  if (problem.batch > 1 && !problem.sum_batch) return 1;
+  const GemmProblem p = modelled(problem);
   return p.splits != 0 ? effective(blocks_of(p), p.splits) : best_splits(p);
 }
 
@@ -137,7 +181,8 @@ bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::strin
   if (tile.empty() ? t.form != Form::tiles : tile != text_of(k)) return false;
   if (t.form == Form::tiles) {
     if (splits > 1 && p.workspace == 0) return false;
-  } else if (sgemm::needs_finish(p) || splits > kMostParts || tiles_m(p, t) > kMaxGrid || tiles_n(p, t) > kMaxGrid) {
+  } else if (p.batch > 1 || sgemm::needs_finish(p) || splits > kMostParts || tiles_m(p, t) > kMaxGrid ||
+             tiles_n(p, t) > kMaxGrid) {
     return false;
   }
   const bool exchanged = t.form == Form::exchanged;
@@ -150,7 +195,7 @@ bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::strin
 }
 
 double cost(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
-  return microseconds(p, tile_of(kernel), splits, multiprocessors);
+  return microseconds(modelled(p), tile_of(kernel), splits, multiprocessors);
 }
 
 Grid grid(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
@@ -159,7 +204,7 @@ Grid grid(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int m
     const auto parts = static_cast<std::uint32_t>(splits);
     return {parts, static_cast<std::uint32_t>(tiles_m(p, t)), static_cast<std::uint32_t>(tiles_n(p, t)), parts};
   }
-  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * splits;
+  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * (p.sum_batch ? splits : splits * p.batch);
   return {static_cast<std::uint32_t>(std::min<std::int64_t>(tiles, std::max(multiprocessors, 1))), 1, 1};
 }
 
@@ -167,19 +212,27 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   if (in_cluster(kernel)) return cluster_values(kernel, p, splits, device);
   const Tile t = tile_of(kernel);
   const bool partial = splits > 1;
+  const bool several = p.batch > 1 && !p.sum_batch;
   const std::int64_t ldc = partial ? p.n : p.ldc;
   const std::int64_t m = tiles_m(p, t);
   const std::int64_t n = tiles_n(p, t);
   const std::int64_t rest = m % kGroup;
+  const std::int64_t depth = blocks_of(p);
+  const std::int64_t all = depth * p.batch;
   Values v;
   put_maps(v, kernel, p, device);
-  v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias).u32(p.m).u32(p.n);
-  v.u32(ceil_div(blocks_of(p), splits)).u32(m * n * splits).u32(m);
+  v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias);
+  v.u64(static_cast<std::uint64_t>(partial ? p.m * p.n : p.stride_c)).u32(p.m).u32(p.n);
+  v.u32(ceil_div(p.sum_batch ? all : depth, splits)).u32(all).divisor(p.batch > 1 ? depth : kMaxBlocks - 1);
+  v.u32(m * n * (several ? p.batch : splits)).u32(m);
   v.divisor(m * n).divisor(kGroup * n).divisor(rest == 0 ? kGroup : rest);
-  v.u32(ldc).u32(partial ? p.m * p.n : 0);
+  v.u32(ldc);
   const Dtype type = partial ? sums_of(p) : p.c_type;
   const int size = static_cast<int>(size_of(type));
-  v.scalar(partial ? 1.0F : p.alpha, type).scalar(partial ? 0.0F : p.beta, type).u32(flags(p, ldc, size, partial));
+  std::uint32_t f = flags(p, ldc, size, partial);
+  if (p.stride_a == 0) f |= kSameA;
+  if (p.stride_b == 0) f |= kSameB;
+  v.scalar(partial ? 1.0F : p.alpha, type).scalar(partial ? 0.0F : p.beta, type).u32(f);
   v.u32(sgemm::kept_bits(p)).u64(p.rounding.seed).u64(p.rounding.offset);
   return v.u64(p.scale).f32(p.clip_low).f32(p.clip_high);
 }
@@ -189,7 +242,8 @@ Maps maps(const Kernel& kernel, const GemmProblem& p) {
   const bool exchanged = t.form == Form::exchanged;
   const Side a = exchanged ? b_of(p) : a_of(p);
   const Side b = exchanged ? a_of(p) : b_of(p);
-  return {map_of(a, p.k, t.bm), map_of(b, p.k, t.bn), exchanged};
+  const unsigned rank = t.form == Form::tiles ? 3 : 2;
+  return {map_of(a, p.k, t.bm, rank), map_of(b, p.k, t.bn, rank), exchanged};
 }
 
 }  // namespace nervanagpu::hgemm

@@ -25,7 +25,8 @@ struct Hash {
     const auto mix = [&h](std::int64_t v) {
       h = (h ^ static_cast<std::uint64_t>(v)) * 0x9e3779b97f4a7c15U, h ^= h >> 29;
     };
-    mix(p.m), mix(p.n), mix(p.k), mix(p.lda), mix(p.ldb), mix(p.ldc), mix(p.splits);
+    mix(p.m), mix(p.n), mix(p.k), mix(p.lda), mix(p.ldb), mix(p.ldc), mix(p.splits), mix(p.batch), mix(p.stride_a),
+        mix(p.stride_b);
     mix(p.a_transposed | p.b_transposed << 1 | (p.bias != 0) << 2 | p.relu << 3 | (p.workspace != 0) << 4 |
         static_cast<int>(p.activation) << 5 | static_cast<int>(p.a_type) << 8 | static_cast<int>(p.c_type) << 16);
     if (!k.tile.empty()) mix(static_cast<std::int64_t>(std::hash<std::string>()(k.tile)));

@@ -105,7 +105,7 @@ from nervanagpu.elementwise import (
     where,
 )
 from nervanagpu.factory import NervanaGPU
-from nervanagpu.linalg import dot
+from nervanagpu.linalg import batched_dot, dot, matmul
 from nervanagpu.network import Network
 from nervanagpu.pooling import (
     avg_pool1d,
@@ -168,6 +168,7 @@ __all__ = [
     "avg_pool2d_bprop",
     "avg_pool3d",
     "avg_pool3d_bprop",
+    "batched_dot",
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
@@ -224,6 +225,7 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "matmul",
     "max",
     "max_pool1d",
     "max_pool1d_bprop",

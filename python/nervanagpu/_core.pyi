@@ -297,6 +297,25 @@ def dot(
     clip: tuple[float, float] = (0.0, 0.0),
     scale: GPUTensor | None = None,
 ) -> GPUTensor: ...
+def batched_dot(
+    a: GPUTensor,
+    b: GPUTensor,
+    out: GPUTensor,
+    alpha: float,
+    beta: float,
+    bias: GPUTensor | None,
+    relu: bool,
+    relu_first: bool,
+    rounding: str,
+    seed: int,
+    offset: int,
+    bits: int,
+    stream: Stream | None,
+    tile: str,
+    splits: int,
+    tensor_cores: bool,
+) -> None: ...
+def matmul(a: GPUTensor, b: GPUTensor, stream: Stream | None) -> GPUTensor: ...
 
 class GemmPlan:
     def __init__(

@@ -94,3 +94,31 @@ class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
             ),
         )
         return C
+
+    def batched_dot(
+        self,
+        A: GPUTensor,
+        B: GPUTensor,
+        C: GPUTensor,
+        alpha: float = 1.0,
+        beta: float = 0.0,
+        relu: bool = False,
+        repeat: int = 1,
+        size: str | None = None,
+    ) -> GPUTensor:
+        """C[i] = act(alpha * A[i] @ B[i]) + beta * C[i] of a batch; returns C.
+
+        A: (batch, m, k), B: (batch, k, n), C: (batch, m, n), or C: (m, n) and the sum of all products. An A or B of two
+        axes is the same for all. relu, repeat, size: as `dot` has them.
+        """
+        batch = max([t.shape[0] for t in (A, B) if t.ndim == 3], default=1)
+        m, k, n = A.shape[-2], A.shape[-1], B.shape[-1]
+        self._timed(
+            f"batched_dot {batch}x{m}x{n}x{k}",
+            2.0 * batch * m * n * k,
+            repeat,
+            lambda: linalg.batched_dot(
+                A, B, C, alpha, beta, None, False, self.stream, size, relu_first=relu, **self._rounding(C)
+            ),
+        )
+        return C

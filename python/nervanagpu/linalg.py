@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from nervanagpu import _core
+import numpy as np
+
+from nervanagpu import _core, creation
 from nervanagpu._core import GPUTensor, Stream
 
 
@@ -79,3 +81,75 @@ def dot(
     rest = (relu, relu_first, rounding, seed, offset, bits, stream, tile or "", splits, tensor_cores)
     result = _core.dot(a, b, out, alpha, beta, bias, *rest, activation or "none", clip or (0.0, 0.0), scale)
     return result if out is None else out
+
+
+def _check_batch(name: str, value: object) -> None:
+    if not isinstance(value, GPUTensor):
+        raise TypeError(f"batched_dot: {name} is {type(value).__name__}; needs GPUTensor (nervanagpu.array makes one)")
+    if value.ndim not in (2, 3):
+        raise ValueError(f"batched_dot: {name} has shape {value.shape}; needs 2 or 3 axes, has {value.ndim}")
+
+
+def batched_dot(
+    a: GPUTensor,
+    b: GPUTensor,
+    out: GPUTensor | None = None,
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    bias: GPUTensor | None = None,
+    relu: bool = False,
+    stream: Stream | None = None,
+    tile: str | None = None,
+    *,
+    sum_batch: bool = False,
+    relu_first: bool = False,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
+    splits: int = 0,
+    tensor_cores: bool = True,
+) -> GPUTensor:
+    """out[i] = act(alpha * a[i] @ b[i] + beta * out[i] + bias) of every i, or one product that is their sum.
+
+    a: (batch, m, k), b: (batch, k, n); one of two axes, or of one matrix, is the same for all. Dtypes, epilogue and
+    rounding as those of `dot`; bias is that of each matrix.
+    out: (batch, m, n), any view whose elements are apart. Of shape (m, n): the sum of all products in ascending order,
+    as the weight gradient of a sequence wants it; sum_batch asks for it where `out` is not given.
+    splits: of a sum: parts of all its k. A product of a batch is not cut, so its bits do not depend on the batch.
+
+    Computed by one launch where the matrices of each operand are rows or columns of contiguous elements, as many
+    elements apart as one likes (float16 and bfloat16 on the tensor cores if that is a multiple of 16 bytes; int8 if
+    they lie (m, k) and (n, k)); any other is copied first.
+    ValueError: shapes that do not fit, `out` sharing memory with another argument. TypeError: dtypes that do not fit.
+    """
+    _check_batch("a", a)
+    _check_batch("b", b)
+    if out is None:
+        if beta != 0:
+            raise ValueError(f"batched_dot: beta is {beta} but there is no out to read")
+        counts = {t.shape[0] for t in (a, b) if t.ndim == 3 and t.shape[0] != 1} or {1}
+        shape = (a.shape[-2], b.shape[-1])
+        integer = a.dtype.kind in "iu"
+        out = creation.empty(shape if sum_batch else (min(counts), *shape), np.int32 if integer else a.dtype)
+    else:
+        _check_batch("out", out)
+        if sum_batch and out.ndim != 2:
+            raise ValueError(f"batched_dot: out has shape {out.shape}; a sum over the batch needs 2 axes")
+    if bias is not None and not isinstance(bias, GPUTensor):
+        raise TypeError(f"batched_dot: bias is {type(bias).__name__}; needs GPUTensor (nervanagpu.array makes one)")
+    rest = (relu, relu_first, rounding, seed, offset, bits, stream, tile or "", splits, tensor_cores)
+    _core.batched_dot(a, b, out, alpha, beta, bias, *rest)
+    return out
+
+
+def matmul(a: GPUTensor, b: GPUTensor, stream: Stream | None = None) -> GPUTensor:
+    """a @ b as NumPy's matmul: a new tensor, axes before the last two are a batch and are broadcast.
+
+    A tensor of one axis is a row (a) or a column (b) that the result does not have. Batches whose axes can be walked
+    through as one are a single launch. ValueError: shapes that do not fit. TypeError: dtypes that do not fit.
+    """
+    for name, value in (("a", a), ("b", b)):
+        if not isinstance(value, GPUTensor):
+            raise TypeError(f"matmul: {name} is {type(value).__name__}; needs GPUTensor (nervanagpu.array makes one)")
+    return _core.matmul(a, b, stream)

@@ -43,3 +43,34 @@ def test_replays_of_split_products_and_convolutions(rng) -> None:
         assert len(busy) == 4
     del graph
     ng.release_captured_memory()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_replays_of_plans_and_batches(rng, dtype) -> None:
+    """A plan's launch is captured with its addresses, and so are the tensor maps in its parameters."""
+    stream = ng.Stream()
+    a, b = (rng.integers(-3, 4, s).astype(dtype) for s in ((3, 64, 128), (3, 128, 72)))
+    da, db = ng.array(a), ng.array(b)
+    c, all_of_them, total = ng.empty((64, 72), dtype), ng.empty((3, 64, 72), dtype), ng.empty((64, 72), dtype)
+    plan = ng.GemmPlan(da[0], db[0], c)
+
+    def body() -> None:
+        plan(da[1], db[1], c, stream=stream)
+        ng.batched_dot(da, db, all_of_them, stream=stream)
+        ng.batched_dot(da, db, total, stream=stream)
+
+    body()
+    stream.synchronize()
+    graph = Graph(Driver(), stream.handle, body)
+    for turn in range(3):
+        da[:] = ng.array(a * (turn - 1))
+        plan(da[2], db[2], ng.empty((64, 72), dtype))  # other addresses
+        ng.synchronize()
+        graph.launch()
+        stream.synchronize()
+        want = (a.astype(np.int64) * (turn - 1)) @ b.astype(np.int64)
+        assert np.array_equal(c.get(), want[1])
+        assert np.array_equal(all_of_them.get(), want)
+        assert np.array_equal(total.get(), want.sum(0).astype(dtype))
+    del graph
+    ng.release_captured_memory()

@@ -279,6 +279,31 @@ TEST_F(CGemmTest, LargerStructures) {
   EXPECT_NE(get(p_.c, 6), before_);
 }
 
+TEST_F(CGemmTest, Batches) {
+  p_.bias = 0;
+  p_.a = put({1, 2, 3, 4, 0, 1, 1, 0});
+  p_.c = put(std::vector<float>(12, 9));
+  p_.batch = 2, p_.stride_a = 4, p_.stride_c = 6;
+  ASSERT_EQ(ng_gemm(&p_, 0), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(p_.c, 12), (std::vector<float>{5, 2, -1, 11, 4, -3, 2, 1, 0, 1, 0, -1}));
+  p_.sum_batch = 1;
+  size_t bytes = 0;
+  ASSERT_EQ(ng_gemm_workspace(&p_, &bytes), NG_OK) << ng_last_error();
+  EXPECT_EQ(bytes, 2U * 6 * 4);
+  p_.workspace = put(std::vector<float>(12));
+  p_.workspace_bytes = bytes;
+  ASSERT_EQ(ng_gemm(&p_, 0), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(p_.c, 6), (std::vector<float>{7, 3, -1, 12, 4, -4}));
+  p_.sum_batch = 2;
+  expect_refused(ng_gemm(&p_, 0), NG_INVALID_ARGUMENT, {"sum_batch is 2; needs 0 or 1"});
+  p_.sum_batch = 0, p_.stride_c = 5;
+  expect_refused(ng_gemm(&p_, 0), NG_INVALID_ARGUMENT, {"stride_c is 5; needs at least 6"});
+  // A program that was built before there were batches.
+  p_.size = offsetof(ng_gemm_problem, batch);
+  p_.batch = 77;
+  ASSERT_EQ(ng_gemm(&p_, 0), NG_OK) << ng_last_error();
+}
+
 TEST_F(CGemmTest, Plans) {
   p_.relu = 1, p_.beta = 2;
   ng_gemm_plan* plan = nullptr;

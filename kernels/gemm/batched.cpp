@@ -1,0 +1,262 @@
+// Batches of products of tensors: which strides they have, NumPy's broadcasting, and copies where a kernel cannot read a batch
+// as it lies.
+#include <algorithm>
+#include <optional>
+#include <string>
+
+#include "kernels/gemm/dot.h"
+#include "kernels/gemm/overlap.h"
+#include "nervanagpu/error.hpp"
+#include "nervanagpu/nn.hpp"
+#include "src/shape.h"
+#include "src/workspace.h"
+
+namespace nervanagpu {
+namespace {
+
+constexpr std::int64_t kMostMatrices = 65532;  // of a launch: a multiple of 4, for rounding at random
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw InvalidArgument("batched_dot: " + what);
+}
+
+void check_axes(const char* name, const Tensor& t) {
+  if (t.ndim() == 2 || t.ndim() == 3) return;
+  refuse(std::string(name) + " has shape " + text_of(t.shape()) + "; needs 2 or 3 axes, has " +
+         std::to_string(t.ndim()));
+}
+
+// Matrices of one batch: those of a tensor of three axes, or all the same one.
+struct Batch {
+  Tensor tensor;  // (n, rows, columns) or (rows, columns)
+  std::int64_t stride = 0;
+  std::optional<sgemm::Matrix> layout;
+
+  explicit Batch(Tensor t) : tensor(std::move(t)) {
+    const Tensor first = matrix();
+    layout = sgemm::matrix_of(first);
+    const bool several = tensor.ndim() == 3 && tensor.shape()[0] > 1;
+    stride = several ? tensor.strides()[0] : 0;
+    if (stride < 0) layout.reset();
+  }
+  [[nodiscard]] std::int64_t count() const { return tensor.ndim() == 3 ? tensor.shape()[0] : 1; }
+  // The first one, without elements if there is none.
+  [[nodiscard]] Tensor matrix() const {
+    if (tensor.ndim() == 2) return tensor;
+    if (tensor.shape()[0] > 0) return tensor.select(0, 0);
+    return Tensor::wrap(0, {tensor.shape()[1], tensor.shape()[2]}, {tensor.shape()[2], 1}, tensor.dtype());
+  }
+};
+
+// `t` or, if no kernel can read it as it lies, a copy of what it is after the work queued in `stream`.
+Batch readable(const Tensor& t, const Stream& stream) {
+  Batch out(t);
+  if (out.layout || t.size() == 0) return out;
+  Tensor copy = Tensor::empty(t.shape(), t.dtype());
+  convert(t, copy, {}, stream);
+  Batch copied(copy);
+  if (!copied.layout) refuse("a batch of shape " + text_of(t.shape()) + " has rows of 2^29 elements or more");
+  return copied;
+}
+
+std::int64_t common(const Tensor& a, const Tensor& b) {
+  const std::int64_t of_a = a.ndim() == 3 ? a.shape()[0] : 1;
+  const std::int64_t of_b = b.ndim() == 3 ? b.shape()[0] : 1;
+  if (of_a == of_b || of_b == 1) return of_a;
+  if (of_a == 1) return of_b;
+  refuse("a has shape " + text_of(a.shape()) + " and b " + text_of(b.shape()) +
+         "; the numbers of matrices must be the same, or one of them 1");
+}
+
+void check(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options, std::int64_t batch) {
+  const Tensor first_a = Batch(a).matrix();
+  const Tensor first_b = Batch(b).matrix();
+  const Tensor first_c = Batch(c).matrix();
+  sgemm::check_types(first_a, first_b, first_c);
+  Shape needed = {first_a.shape()[0], first_b.shape()[1]};
+  if (first_a.shape()[1] != first_b.shape()[0]) {
+    refuse("a has shape " + text_of(a.shape()) + " and b " + text_of(b.shape()) + "; a's columns (" +
+           std::to_string(first_a.shape()[1]) + ") must be as many as b's rows (" + std::to_string(first_b.shape()[0]) +
+           ")");
+  }
+  if (c.ndim() == 3) needed.insert(needed.begin(), batch);
+  if (c.shape() != needed) refuse("out has shape " + text_of(c.shape()) + "; needs " + text_of(needed));
+  if (!distinct(c.shape(), c.strides())) {
+    refuse("out has strides " + text_of(c.strides()) + ": several of its elements are the same memory");
+  }
+  sgemm::check_apart(a, b, c, options.bias);
+  if (options.scale != nullptr) refuse("scale is given; needs products that are not in a batch");
+}
+
+// Kernels write matrices that lie one behind the other, or whose rows lie side by side.
+bool writable(const Batch& c) {
+  if (!c.layout) return false;
+  const bool t = c.layout->transposed;
+  const Tensor first = c.matrix();
+  const std::int64_t rows = first.shape()[t ? 1 : 0];
+  const std::int64_t columns = first.shape()[t ? 0 : 1];
+  const std::int64_t leading = c.layout->leading;
+  return c.count() == 1 || c.stride >= (rows - 1) * leading + columns ||
+         (c.stride >= columns && leading >= (c.count() - 1) * c.stride + columns);
+}
+
+}  // namespace
+
+void batched_dot(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
+  check_axes("a", a);
+  check_axes("b", b);
+  check_axes("out", c);
+  const std::int64_t batch = common(a, b);
+  check(a, b, c, options, batch);
+  const Stream& stream = options.stream;
+  Batch left = readable(a, stream);
+  Batch right = readable(b, stream);
+  Batch result(c);
+  const bool copied = c.size() != 0 && !writable(result);
+  if (copied) {
+    stream.synchronize();
+    result = Batch(options.beta != 0.0F ? c.copy() : Tensor::empty(c.shape(), c.dtype()));
+    if (!result.layout) refuse("out has rows that are too long: " + text_of(c.shape()) + "; needs less than 2^29");
+  }
+  GemmProblem p = sgemm::problem_of(left.matrix(), right.matrix(), result.matrix(), options);
+  Tensor bias;
+  if (options.bias != nullptr) {
+    bias = sgemm::bias_of(*options.bias, p, stream);
+    p.bias = bias.address();
+    p.bias_type = bias.dtype();
+  }
+  p.batch = batch;
+  p.sum_batch = c.ndim() == 2 && batch != 1;
+  if (c.size() == 0) return;
+  sgemm::Matrix la = left.layout.value_or(sgemm::Matrix{});
+  sgemm::Matrix lb = right.layout.value_or(sgemm::Matrix{});
+  if (result.layout->transposed) {  // C^T = B^T A^T, and C^T lies row-major
+    std::swap(left, right);
+    sgemm::exchange(p, la, lb);
+  }
+  p.a = left.tensor.address(), p.b = right.tensor.address(), p.c = result.tensor.address();
+  p.a_transposed = la.transposed, p.b_transposed = lb.transposed;
+  p.lda = la.leading, p.ldb = lb.leading, p.ldc = result.layout->leading;
+  p.stride_a = left.stride, p.stride_b = right.stride, p.stride_c = result.stride;
+  const Workspace workspace(gemm_workspace(p, options.tile), stream);
+  p.workspace = workspace.address();
+  gemm(p, stream, options.tile);
+  for (const Tensor* t : {&left.tensor, &right.tensor, &result.tensor, &bias}) t->used_on(stream);
+  if (copied) {
+    stream.synchronize();
+    c.copy_from(result.tensor);
+  }
+}
+
+namespace {
+
+// Batch axes of a, b and the result, outermost first; stride 0: broadcast.
+struct Axis {
+  std::int64_t length, a, b, c;
+};
+
+std::vector<Axis> batch_axes(const Tensor& a, const Tensor& b) {
+  const std::size_t axes = static_cast<std::size_t>(std::max(a.ndim(), b.ndim())) - 2;
+  std::vector<Axis> out(axes);
+  const auto put = [&](const Tensor& t, std::int64_t Axis::*stride) {
+    const std::size_t own = t.shape().size() - 2;
+    for (std::size_t i = 0; i < own; ++i) {
+      Axis& axis = out[axes - own + i];
+      const std::int64_t length = t.shape()[i];
+      if (length != 1 && axis.length != 1 && axis.length != length) {
+        throw InvalidArgument("matmul: a has shape " + text_of(a.shape()) + " and b " + text_of(b.shape()) +
+                              "; batch axes must have the same lengths, or 1");
+      }
+      if (length == 1) continue;
+      axis.length = length;
+      axis.*stride = t.strides()[i];
+    }
+  };
+  for (Axis& axis : out) axis = {1, 0, 0, 0};
+  put(a, &Axis::a);
+  put(b, &Axis::b);
+  return out;
+}
+
+// Axes that all three tensors walk through as if they were one become one.
+std::vector<Axis> merged(const std::vector<Axis>& axes) {
+  std::vector<Axis> out;
+  for (const Axis& axis : axes) {
+    if (axis.length == 1) continue;
+    const auto goes_on = [&](std::int64_t Axis::*stride) { return out.back().*stride == axis.*stride * axis.length; };
+    if (!out.empty() && goes_on(&Axis::a) && goes_on(&Axis::b) && goes_on(&Axis::c)) {
+      out.back() = {out.back().length * axis.length, axis.a, axis.b, axis.c};
+    } else {
+      out.push_back(axis);
+    }
+  }
+  return out;
+}
+
+// The matrices from `offset` elements behind the first one on, along one axis.
+Tensor along(const Tensor& t, std::int64_t offset, std::int64_t length, std::int64_t stride) {
+  const std::size_t last = t.shape().size() - 1;
+  const auto bytes = static_cast<std::uint64_t>(offset * static_cast<std::int64_t>(size_of(t.dtype())));
+  return Tensor::wrap(t.address() + bytes, {length, t.shape()[last - 1], t.shape()[last]},
+                      {stride, t.strides()[last - 1], t.strides()[last]}, t.dtype());
+}
+
+}  // namespace
+
+Tensor matmul(const Tensor& a, const Tensor& b, const GemmOptions& options) {
+  if (a.ndim() == 2 && b.ndim() == 2) return dot(a, b, options);
+  if (a.ndim() == 0 || b.ndim() == 0) throw InvalidArgument("matmul: a number has no axes; needs 1 or more");
+  if (a.ndim() == 1) {
+    const Tensor row = matmul(a.insert_axis(0), b, options);
+    return row.select(row.ndim() - (b.ndim() == 1 ? 1 : 2), 0);
+  }
+  if (b.ndim() == 1) {
+    const Tensor column = matmul(a, b.insert_axis(1), options);
+    return column.select(column.ndim() - 1, 0);
+  }
+  if (options.beta != 0.0F) {
+    throw InvalidArgument("matmul: beta is " + std::to_string(options.beta) + " but there is no out to read");
+  }
+  std::vector<Axis> axes = batch_axes(a, b);
+  Shape shape;
+  for (const Axis& axis : axes) shape.push_back(axis.length);
+  const std::int64_t m = a.shape()[a.shape().size() - 2];
+  const std::int64_t n = b.shape().back();
+  shape.insert(shape.end(), {m, n});
+  const Dtype type = sgemm::product_type(a, b);
+  if (a.shape().back() != b.shape()[b.shape().size() - 2]) {
+    throw InvalidArgument("matmul: a has shape " + text_of(a.shape()) + " and b " + text_of(b.shape()) +
+                          "; a's columns (" + std::to_string(a.shape().back()) + ") must be as many as b's rows (" +
+                          std::to_string(b.shape()[b.shape().size() - 2]) + ")");
+  }
+  Tensor out = Tensor::empty(shape, type);
+  if (out.size() == 0) return out;
+  for (std::size_t i = 0; i < axes.size(); ++i) axes[i].c = out.strides()[i];
+  axes = merged(axes);
+  if (axes.empty()) axes.push_back({1, 0, 0, 0});
+  const Axis inner = axes.back();
+  axes.pop_back();
+  std::vector<std::int64_t> at(axes.size());
+  for (;;) {
+    std::int64_t of_a = 0;
+    std::int64_t of_b = 0;
+    std::int64_t of_c = 0;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      of_a += at[i] * axes[i].a, of_b += at[i] * axes[i].b, of_c += at[i] * axes[i].c;
+    }
+    // More than a launch has go in several.
+    for (std::int64_t from = 0; from < inner.length; from += kMostMatrices) {
+      const std::int64_t count = std::min(inner.length - from, kMostMatrices);
+      Tensor c = along(out, of_c + from * inner.c, count, inner.c);
+      batched_dot(along(a, of_a + from * inner.a, count, inner.a), along(b, of_b + from * inner.b, count, inner.b), c,
+                  options);
+    }
+    std::size_t i = axes.size();
+    while (i > 0 && ++at[i - 1] == axes[i - 1].length) at[--i] = 0;
+    if (i == 0) break;
+  }
+  for (const Tensor* t : {&a, &b, static_cast<const Tensor*>(&out)}) t->used_on(options.stream);
+  return out;
+}
+
+}  // namespace nervanagpu
