@@ -20,7 +20,7 @@ constexpr std::int64_t kMaxTiles = 1 << 30;                 // their number is a
 constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 31;  // of k, in all matrices
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 40;  // bytes: what a tensor map takes
 constexpr std::uint32_t kWide = 1U << 16;                   // C allows accesses of 4 elements
-constexpr std::uint32_t kPlain = 1U << 17;                  // and of 16 bytes; alpha and relu only
+constexpr std::uint32_t kPlain = 1U << 17;                  // and of 16 bytes; alpha, relu, bias[j], scale[j] only
 constexpr std::uint32_t kSameA = 1U << 18;                  // all matrices of a batch have one A
 constexpr std::uint32_t kSameB = 1U << 19;
 
@@ -109,7 +109,12 @@ std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool parti
            (partial || p.stride_c % elements == 0);
   };
   if (allows(4)) f |= kWide;
-  if (size > 1 && allows(16 / size) && (f & ~(kRelu | kWide)) == 0) f |= kPlain;
+  constexpr std::uint32_t kColumns = 1U << 2 | 1U << 3 | 1U << 12;  // bias[j], of 16 bits; scale[j]
+  const auto in_pairs = [](std::uint64_t address, Dtype type) { return address % (2 * size_of(type)) == 0; };
+  if (size > 1 && allows(16 / size) && (f & ~(kRelu | kColumns | kWide)) == 0 &&
+      (partial || (in_pairs(p.bias, p.bias_type) && in_pairs(p.scale, Dtype::float32)))) {
+    f |= kPlain;
+  }
   return f;
 }
 

@@ -1,4 +1,5 @@
 // Plans and workspaces of problems that came before: repeated calls of gemm() search nothing.
+#include <algorithm>
 #include <functional>
 #include <unordered_map>
 
@@ -79,8 +80,8 @@ GemmProblem normal_form(const GemmProblem& problem) {
   if (p.k == 0) p.a = p.b = 0, p.lda = p.ldb = 0;  // never read, whatever they are
   if (p.k != 0) p.a = alignment_of(p.a), p.b = alignment_of(p.b);
   p.c = alignment_of(p.c);
-  if (p.bias != 0) p.bias = size_of(p.bias_type);
-  if (p.scale != 0) p.scale = 4;
+  if (p.bias != 0) p.bias = std::min<std::uint64_t>(alignment_of(p.bias), 2 * size_of(p.bias_type));
+  if (p.scale != 0) p.scale = std::min<std::uint64_t>(alignment_of(p.scale), 8);
   if (p.workspace != 0) p.workspace = 16;
   p.alpha = 1.0F;
   if (p.beta != 0.0F) p.beta = 1.0F;

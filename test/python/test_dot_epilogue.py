@@ -165,6 +165,35 @@ def test_bytes_to_float32_and_int8(rng, types, shape, letter):
 
 
 @pytest.mark.skipif(not CORES, reason="the tensor cores of sm_90a")
+@pytest.mark.parametrize("tile", ["128x64", "128x128", "128x192", "128x256"])
+@pytest.mark.parametrize("dtype", [np.float16, BF16, np.int8], ids=lambda d: str(np.dtype(d)))
+def test_bias_and_scale_of_columns(rng, dtype, tile):
+    """The path of 16 bytes a lane, and the one for vectors that begin at an odd element: the same bits."""
+    for (m, n), k in itertools.product([(136, 264), (130, 24), (5, 520)], [48, 208]):
+        if dtype == np.int8:
+            a, b = (rng.integers(-128, 128, s).astype(np.int8) for s in ((m, k), (n, k)))
+        else:
+            a, b = ((rng.integers(-3, 4, s) / 8).astype(dtype) for s in ((m, k), (n, k)))
+        sums = wide(a) @ wide(b).T
+        for out, kind in itertools.product({np.dtype(dtype), np.dtype(np.float32), np.dtype(np.int32)}, ["own", "f32"]):
+            integer = out == np.int32
+            if integer != (dtype == np.int8 and out == np.int32) or out == np.int8:
+                continue
+            vector = rng.integers(-64, 65, n + 1) * (1 if integer else 0.5)
+            bias = ng.array(vector.astype(out if kind == "own" or integer else np.float32))
+            scale = ng.array((2.0 ** rng.integers(-6, 3, n + 1)).astype(np.float32))
+            for at, relu, scaled in itertools.product([0, 1], [False, True], [False, True]):
+                if scaled and (dtype != np.int8 or integer):
+                    continue
+                option = {"scale": scale[at : n + at]} if scaled else {}
+                c = ng.empty((m, n), out)
+                ng.dot(ng.array(a), ng.array(b).T, c, bias=bias[at : n + at], relu=relu, alpha=2, tile=tile, **option)
+                want = 2 * sums * (scale.get()[at : n + at] if scaled else 1) + vector[at : n + at]
+                want = np.maximum(want, 0) if relu else want
+                assert c.get().tobytes() == (want + 0.0).astype(np.float32).astype(out).tobytes(), (m, n, out, at, relu)
+
+
+@pytest.mark.skipif(not CORES, reason="the tensor cores of sm_90a")
 def test_int8_results_of_every_tile_and_views(rng):
     m, n, k = 140, 270, 64
     a, b = (rng.integers(-128, 128, s).astype(np.int8) for s in ((m, k), (n, k)))
