@@ -76,6 +76,32 @@ void bind_gemm(py::module_& m) {
       py::arg("relu_first"), py::arg("rounding"), py::arg("seed"), py::arg("offset"), py::arg("bits"),
       py::arg("stream"), py::arg("tile"), py::arg("splits"), py::arg("tensor_cores"));
   m.def(
+      "grouped_dot",
+      [](const std::vector<std::tuple<Tensor, Tensor, Tensor>>& products, float alpha, float beta,
+         const std::optional<Tensor>& bias, bool relu, bool relu_first, const std::string& rounding, std::uint64_t seed,
+         std::uint64_t offset, int bits, const py::object& stream, std::int64_t splits, bool tensor_cores) {
+        GemmOptions options;
+        options.alpha = alpha;
+        options.beta = beta;
+        options.bias = bias ? &*bias : nullptr;
+        options.relu = relu;
+        options.relu_first = relu_first;
+        options.rounding = rounding_from(rounding, seed, offset, bits);
+        options.stream = stream_from(stream);
+        options.splits = splits;
+        options.tensor_cores = tensor_cores;
+        std::vector<GroupedProduct> all;
+        for (const auto& [a, b, c] : products) {
+          before_write(c);
+          all.push_back({a, b, c});
+        }
+        const py::gil_scoped_release release;
+        grouped_dot(all, options);
+      },
+      py::arg("products"), py::arg("alpha"), py::arg("beta"), py::arg("bias"), py::arg("relu"), py::arg("relu_first"),
+      py::arg("rounding"), py::arg("seed"), py::arg("offset"), py::arg("bits"), py::arg("stream"), py::arg("splits"),
+      py::arg("tensor_cores"));
+  m.def(
       "matmul",
       [](const Tensor& a, const Tensor& b, const py::object& stream) {
         GemmOptions options;

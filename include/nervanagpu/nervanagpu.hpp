@@ -8,6 +8,7 @@
 #include "nervanagpu/expr.hpp"
 #include "nervanagpu/gemm.hpp"
 #include "nervanagpu/gemm_plan.hpp"
+#include "nervanagpu/grouped_gemm.hpp"
 #include "nervanagpu/layers.hpp"
 #include "nervanagpu/module.hpp"
 #include "nervanagpu/nn.hpp"

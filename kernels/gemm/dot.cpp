@@ -275,9 +275,13 @@ void check_apart(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor
   if (bias != nullptr) check("bias", *bias);
 }
 
-Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
+void check_product(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
   check_shapes(a, b);
   check_out(a, b, c, options);
+}
+
+Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
+  check_product(a, b, c, options);
   Described out;
   GemmProblem& p = out.problem;
   p = problem_of(a, b, c, options);

@@ -34,6 +34,9 @@ struct Described {
   bool exchanged = false;  // C^T = B^T A^T: the problem's a and b are the tensors' b and a
 };
 
+// Throws what gemm(a, b, c, options) throws for these shapes, dtypes and views.
+void check_product(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options);
+
 // As the tensors lie: nothing is copied. Throws InvalidArgument for one that no kernel can read so, and for what
 // gemm(a, b, c, options) refuses.
 Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options);

@@ -105,7 +105,7 @@ from nervanagpu.elementwise import (
     where,
 )
 from nervanagpu.factory import NervanaGPU
-from nervanagpu.linalg import batched_dot, dot, matmul
+from nervanagpu.linalg import batched_dot, dot, grouped_dot, matmul
 from nervanagpu.network import Network
 from nervanagpu.pooling import (
     avg_pool1d,
@@ -204,6 +204,7 @@ __all__ = [
     "full",
     "greater",
     "greater_equal",
+    "grouped_dot",
     "invert",
     "isfinite",
     "isinf",

@@ -315,6 +315,21 @@ def batched_dot(
     splits: int,
     tensor_cores: bool,
 ) -> None: ...
+def grouped_dot(
+    products: list[tuple[GPUTensor, GPUTensor, GPUTensor]],
+    alpha: float,
+    beta: float,
+    bias: GPUTensor | None,
+    relu: bool,
+    relu_first: bool,
+    rounding: str,
+    seed: int,
+    offset: int,
+    bits: int,
+    stream: Stream | None,
+    splits: int,
+    tensor_cores: bool,
+) -> None: ...
 def matmul(a: GPUTensor, b: GPUTensor, stream: Stream | None) -> GPUTensor: ...
 
 class GemmPlan:

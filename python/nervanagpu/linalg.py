@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from nervanagpu import _core, creation
@@ -153,3 +155,54 @@ def matmul(a: GPUTensor, b: GPUTensor, stream: Stream | None = None) -> GPUTenso
         if not isinstance(value, GPUTensor):
             raise TypeError(f"matmul: {name} is {type(value).__name__}; needs GPUTensor (nervanagpu.array makes one)")
     return _core.matmul(a, b, stream)
+
+
+def grouped_dot(
+    products: Sequence[tuple[GPUTensor, GPUTensor] | tuple[GPUTensor, GPUTensor, GPUTensor]],
+    alpha: float = 1.0,
+    beta: float = 0.0,
+    bias: GPUTensor | None = None,
+    relu: bool = False,
+    stream: Stream | None = None,
+    *,
+    relu_first: bool = False,
+    rounding: str = "nearest",
+    seed: int = 0,
+    offset: int = 0,
+    bits: int = 0,
+    splits: int = 1,
+    tensor_cores: bool = True,
+) -> list[GPUTensor]:
+    """out = act(alpha * a @ b + beta * out + bias) of every (a, b, out), of any shapes; returns the outs.
+
+    An `out` that is left out, as in (a, b), is a new tensor. Keywords as those of `dot`; a bias must fit every product.
+    Products of one form that lie at equal distances in memory go together as a batch, one launch for each such run; the
+    others are launched one by one. Everything is checked before anything is written. k is not cut unless `splits`
+    says so: the bits are those of `dot(a, b, splits=1)`. Rounded at random, a product takes the counters behind
+    those of the one before.
+    ValueError, TypeError: as `dot`, with the number of the product; also for an out that shares memory with another
+    operand of the group.
+    """
+    triples = []
+    for i, product in enumerate(products):
+        if not isinstance(product, tuple) or len(product) not in (2, 3):
+            raise TypeError(
+                f"grouped_dot: product {i} is {type(product).__name__}; needs a tuple (a, b) or (a, b, out)"
+            )
+        for name, value in zip(("a", "b", "out"), product, strict=False):
+            if not isinstance(value, GPUTensor):
+                raise TypeError(f"grouped_dot: product {i}: {name} is {type(value).__name__}; needs GPUTensor")
+            if value.ndim != 2:
+                raise ValueError(f"grouped_dot: product {i}: {name} has shape {value.shape}; needs 2 axes")
+        a, b = product[:2]
+        if len(product) == 3:
+            out = product[2]
+        elif beta != 0:
+            raise ValueError(f"grouped_dot: beta is {beta} but product {i} has no out to read")
+        else:
+            integer = a.dtype.kind in "iu"
+            out = creation.empty((a.shape[0], b.shape[1]), np.int32 if integer else a.dtype)
+        triples.append((a, b, out))
+    rest = (relu, relu_first, rounding, seed, offset, bits, stream, splits, tensor_cores)
+    _core.grouped_dot(triples, alpha, beta, bias, *rest)
+    return [out for _, _, out in triples]

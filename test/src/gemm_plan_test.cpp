@@ -35,5 +35,30 @@ TEST(PlanOnCuda, LaunchesCallTheDriverOnce) {
   exchange_device(before);
 }
 
+// Products at equal distances are one launch.
+TEST(GroupOnCuda, RunsAreBatches) {
+  test::FakeDriver fake;
+  CudaDevice device(fake.table(), 0, embedded_cubins(), sass::Arch::sm_90a, false);
+  Device* before = exchange_device(&device);
+  const auto at = [](std::uint64_t address) { return Tensor::wrap(address, {64, 64}, {64, 1}, Dtype::float16); };
+  const auto launches = [&](const std::vector<std::uint64_t>& places) {
+    std::vector<GroupedProduct> group;
+    for (const std::uint64_t p : places) {
+      group.push_back({at(0x1000000 + p * 8192), at(0x100000), at(0x2000000 + p * 8192)});
+    }
+    fake.launches.clear();
+    grouped_dot(group);
+    return fake.launches.size();
+  };
+  EXPECT_EQ(launches({0, 1, 2, 3, 4, 5}), 1U);
+  EXPECT_EQ(launches({0, 2, 4, 6}), 1U);
+  EXPECT_EQ(launches({0, 1, 2, 10, 20, 30}), 2U);
+  EXPECT_EQ(launches({0, 1, 3, 7, 15}), 3U);  // pairs, and what is left
+  EXPECT_EQ(launches({3, 2, 1, 0}), 4U);
+  EXPECT_EQ(launches({7}), 1U);
+  EXPECT_EQ(launches({}), 0U);
+  exchange_device(before);
+}
+
 }  // namespace
 }  // namespace nervanagpu
