@@ -126,6 +126,11 @@ CASES = {
     "softmax": Case(
         lambda x, y: store(y, ng.softmax(x)), whole, soft, 2, lambda x, y: torch.softmax(x, 1, out=y), None
     ),
+    "layernorm": Case(
+        lambda x, y: store(y, ng.layer_norm(x)), whole, lambda a: (a - a.mean(1, keepdims=True))
+        / np.sqrt(a.var(1, keepdims=True) + 1e-5), 2,
+        lambda x, y: y.copy_(torch.nn.functional.layer_norm(x, x.shape[1:])), None,
+    ),
     "sum1": Case(
         lambda x, y: store(y, ng.sum(x, 1, keepdims=True)), lambda r, c: (r, 1), lambda a: a.sum(1, keepdims=True), 1,
         lambda x, y: torch.sum(x, 1, keepdim=True, out=y), lambda x, y: cupy.sum(x, 1, keepdims=True, out=y),
@@ -139,6 +144,22 @@ CASES = {
         lambda x, y: torch.sum(x, (0, 1), keepdim=True, out=y), lambda x, y: cupy.sum(x, keepdims=True, out=y),
     ),
 }  # fmt: skip
+
+
+# What torch.compile gets, with --inductor: functions of the operand alone.
+COMPILED: dict[str, Callable[[Any], Any]] = {
+    "three": three,
+    "exp": lambda x: torch.exp(x),
+    "tanh": lambda x: torch.tanh(x),
+    "reciprocal": lambda x: 1 / (x * x + 1),
+    "batchnorm": lambda x: (x.var(1, correction=0, keepdim=True) + 0.001).rsqrt() * (x - x.mean(1, keepdim=True)),
+    "variance": lambda x: torch.mean((x - x.mean(1, keepdim=True)) ** 2, 1, keepdim=True),
+    "softmax": lambda x: torch.softmax(x, 1),
+    "layernorm": lambda x: torch.nn.functional.layer_norm(x, x.shape[1:]),
+    "sum1": lambda x: torch.sum(x, 1, keepdim=True),
+    "sum0": lambda x: torch.sum(x, 0, keepdim=True),
+    "sum": lambda x: torch.sum(x),
+}
 
 
 def timed(runs: dict[str, Callable[[int], object]], busy: Callable[[], object]) -> dict[str, float]:
@@ -159,7 +180,7 @@ def timed(runs: dict[str, Callable[[int], object]], busy: Callable[[], object]) 
     return {name: statistics.median(t) for name, t in times.items()}
 
 
-def measure(name: str, case: Case, rows: int, columns: int, gpu: bool) -> dict[str, object]:
+def measure(name: str, case: Case, rows: int, columns: int, gpu: bool, inductor: bool) -> dict[str, object]:
     """One case beside its peers, and its error."""
     rng = np.random.default_rng(1)
     host = rng.standard_normal((rows, columns)).astype(np.float32)
@@ -172,6 +193,9 @@ def measure(name: str, case: Case, rows: int, columns: int, gpu: bool) -> dict[s
         tx = [torch.from_numpy(host).cuda() for _ in range(BUFFERS)]
         ty = [torch.empty(case.result(rows, columns), device="cuda") for _ in range(BUFFERS)]
         runs["torch"] = lambda i: case.torch(tx[i], ty[i])  # type: ignore[misc]
+        if inductor and name in COMPILED:
+            compiled = torch.compile(COMPILED[name])
+            runs["inductor"] = lambda i: compiled(tx[i])
     if gpu and cupy is not None and case.cupy is not None:
         cx = [cupy.asarray(host) for _ in range(BUFFERS)]
         cy = [cupy.empty(case.result(rows, columns), cupy.float32) for _ in range(BUFFERS)]
@@ -220,6 +244,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, help="JSON file; default: none")
     parser.add_argument("--rows", type=int, default=4096)
     parser.add_argument("--columns", type=int, default=8192)
+    parser.add_argument("--inductor", action="store_true", help="torch.compile as a peer, too: some seconds a case")
     parser.add_argument("--cases", default=",".join(CASES))
     args = parser.parse_args()
     names = args.cases.split(",")
@@ -227,7 +252,7 @@ def main() -> int:
     if unknown:
         parser.error(f"--cases: there is no {unknown[0]}; there are {', '.join(CASES)}")
     gpu = ng.device().kind == "cuda"
-    rows = [measure(n, CASES[n], args.rows, args.columns, gpu) for n in names]
+    rows = [measure(n, CASES[n], args.rows, args.columns, gpu, args.inductor) for n in names]
     costs = host_costs()
     print(f"{'case':12s} {'ms':>9s} {'of copy':>8s} {'error':>9s}  peers")
     for r in rows:

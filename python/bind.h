@@ -12,7 +12,7 @@ namespace py = pybind11;
 
 // An expression as Python sees it: a GPUTensor that gets its memory when somebody wants its elements.
 struct Lazy : Tensor {
-  explicit Lazy(Expr e) : expr(std::move(e)) {}
+  explicit Lazy(Expr e) : Tensor(Later{}), expr(std::move(e)) {}
   void force() {
     if (!forced) static_cast<Tensor&>(*this) = expr.evaluate();
     forced = true;

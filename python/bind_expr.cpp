@@ -54,13 +54,18 @@ py::object binary(ExprOp op, const py::object& a, const py::object& b) {
   return lazy(nervanagpu::apply(op, operands));
 }
 
+// The tensor's elements change when somebody needs them (assign_later).
 py::object in_place(ExprOp op, const py::object& self, const py::object& b) {
   if (!is_operand(b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-  const Tensor target = self.cast<Tensor>();
-  const Expr operands[] = {Expr(target), expr_from(b)};
+  const Expr operands[] = {expr_from(self), expr_from(b)};
   const Expr result = nervanagpu::apply(op, operands);
+  const auto target = self.cast<Tensor>();
   const py::gil_scoped_release release;
-  assign(target, result);
+  if (can_evaluate()) {
+    assign_later(target, result);
+  } else {
+    assign(target, result);
+  }
   return self;
 }
 

@@ -63,9 +63,26 @@ bool is_plain_number(const Tensor& t, const py::object& value) {
   return PyFloat_Check(value.ptr()) != 0 || (PyLong_Check(value.ptr()) != 0 && PyBool_Check(value.ptr()) == 0);
 }
 
+// self[:] and self[...]
+bool is_whole(const Tensor& t, const py::object& key) {
+  if (key.ptr() == Py_Ellipsis) return true;
+  if (PySlice_Check(key.ptr()) == 0 || t.ndim() == 0) return false;
+  const auto* s = reinterpret_cast<const PySliceObject*>(key.ptr());
+  return Py_IsNone(s->start) != 0 && Py_IsNone(s->stop) != 0 && Py_IsNone(s->step) != 0;
+}
+
+// Whether `value` is an evaluated tensor, and exactly this view.
+bool is_view(const py::object& value, const Tensor& view) {
+  if (lazy_of(value) != nullptr) return false;
+  const auto& t = value.cast<const Tensor&>();
+  return t.address() == view.address() && t.dtype() == view.dtype() && t.shape() == view.shape() &&
+         t.strides() == view.strides();
+}
+
 void assign_item(const Tensor& self, const py::object& key, const py::object& value) {
-  Tensor view = index(self, key);
+  Tensor view = is_whole(self, key) ? self : index(self, key);
   if (py::isinstance<Tensor>(value)) {
+    if (is_view(value, view)) return;  // what x[1:] += 1 ends with
     const Expr source = expr_from(value);
     if (source.evaluated() && source.dtype() == view.dtype() && source.shape() == view.shape() && view.contiguous()) {
       const Tensor from = source.evaluate();

@@ -1,4 +1,5 @@
 #include "src/cuda_device.h"
+#include "src/expr/later.h"
 
 #include <pthread.h>
 
@@ -161,24 +162,28 @@ void CudaDevice::release_captured() {
 }
 
 void CudaDevice::upload(std::uint64_t to, const void* from, std::size_t bytes) {
+  expr::before_work();
   ready();
   const Bound bound(*this);
   check(driver_.copy_to_device(to, from, bytes), "cuMemcpyHtoD_v2");
 }
 
 void CudaDevice::download(void* to, std::uint64_t from, std::size_t bytes) {
+  expr::before_work();
   ready();
   const Bound bound(*this);
   check(driver_.copy_to_host(to, from, bytes), "cuMemcpyDtoH_v2");
 }
 
 void CudaDevice::copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) {
+  expr::before_work();
   ready();
   const Bound bound(*this);
   check(driver_.copy_on_device(to, from, bytes, stream_of(stream)), "cuMemcpyDtoDAsync_v2");
 }
 
 void CudaDevice::fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) {
+  expr::before_work();
   ready();
   const Bound bound(*this);
   if (width == 1) {
@@ -191,6 +196,7 @@ void CudaDevice::fill(std::uint64_t to, std::uint32_t value, unsigned width, std
 }
 
 void CudaDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) {
+  expr::before_work();
   ready();
   const Bound bound(*this);
   std::size_t size = params.size();
@@ -278,6 +284,7 @@ std::shared_ptr<LoadedModule> CudaDevice::load(const sass::CubinImage& image, st
 }
 
 void CudaDevice::launch(LoadedModule& module, const ModuleLaunch& what, StreamId stream) {
+  expr::before_work();
   ready();
   const Bound bound(*this);
   auto& m = static_cast<DriverModule&>(module);
@@ -294,9 +301,10 @@ void CudaDevice::launch(LoadedModule& module, const ModuleLaunch& what, StreamId
   std::array<void*, 5> extra = {cuda::kLaunchBuffer, const_cast<std::byte*>(what.params.data()),
                                 cuda::kLaunchBufferSize, &size, cuda::kLaunchEnd};
   log_.add(entry.name, what.grid);
-  check(driver_.launch(entry.function, what.grid.x, what.grid.y, what.grid.z, what.block.x, what.block.y, what.block.z,
-                       what.shared, stream_of(stream), nullptr, extra.data()),
-        ("cuLaunchKernel of " + entry.name).c_str());
+  const cuda::Status status =
+      driver_.launch(entry.function, what.grid.x, what.grid.y, what.grid.z, what.block.x, what.block.y, what.block.z,
+                     what.shared, stream_of(stream), nullptr, extra.data());
+  if (status != 0) check(status, ("cuLaunchKernel of " + entry.name).c_str());
   if (sync_launches_) synchronize(stream);
 }
 
@@ -342,12 +350,14 @@ void CudaDevice::destroy_stream(StreamId stream) noexcept {
 }
 
 void CudaDevice::synchronize(StreamId stream) {
+  expr::before_work();
   ready();
   const Bound bound(*this);
   check(driver_.stream_synchronize(stream_of(stream)), "cuStreamSynchronize");
 }
 
 void CudaDevice::synchronize() {
+  expr::before_work();
   ready();
   const Bound bound(*this);
   check(driver_.context_synchronize(), "cuCtxSynchronize");
@@ -367,6 +377,7 @@ void CudaDevice::destroy_event(EventId event) noexcept {
 }
 
 void CudaDevice::record(EventId event, StreamId stream) {
+  expr::before_work();
   ready();
   const Bound bound(*this);
   check(driver_.event_record(event_of(event), stream_of(stream)), "cuEventRecord");
@@ -379,6 +390,7 @@ void CudaDevice::wait(EventId event) {
 }
 
 void CudaDevice::stream_wait(StreamId stream, EventId event) {
+  expr::before_work();
   ready();
   const Bound bound(*this);
   check(driver_.stream_wait_event(stream_of(stream), event_of(event), 0), "cuStreamWaitEvent");

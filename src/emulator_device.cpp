@@ -1,4 +1,5 @@
 #include "src/emulator_device.h"
+#include "src/expr/later.h"
 
 #include <algorithm>
 #include <cstring>
@@ -105,19 +106,23 @@ MemoryStats EmulatorDevice::memory_stats() const {
 }
 
 void EmulatorDevice::upload(std::uint64_t to, const void* from, std::size_t bytes) {
+  expr::before_work();
   std::memcpy(host(to, bytes, "copy to the device"), from, bytes);
 }
 
 void EmulatorDevice::download(void* to, std::uint64_t from, std::size_t bytes) {
+  expr::before_work();
   std::memcpy(to, host(from, bytes, "copy to the host"), bytes);
 }
 
 void EmulatorDevice::copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId /*stream*/) {
+  expr::before_work();
   std::memmove(host(to, bytes, "copy to"), host(from, bytes, "copy from"), bytes);
 }
 
 void EmulatorDevice::fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count,
                           StreamId /*stream*/) {
+  expr::before_work();
   std::byte* p = host(to, count * width, "fill");
   if (width == 1) {
     std::memset(p, static_cast<int>(value & 0xff), count);
@@ -146,6 +151,7 @@ const sass::emulate::Kernel& EmulatorDevice::loaded(const Kernel& kernel) {
 
 void EmulatorDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params,
                             StreamId /*stream*/) {
+  expr::before_work();
   sass::emulate::Launch launch;
   launch.grid = {grid.x, grid.y, grid.z};
   launch.block = {kernel.manifest().threads, 1, 1};
@@ -200,6 +206,7 @@ std::shared_ptr<LoadedModule> EmulatorDevice::load(const sass::CubinImage& image
 }
 
 void EmulatorDevice::launch(LoadedModule& module, const ModuleLaunch& what, StreamId /*stream*/) {
+  expr::before_work();
   auto& m = static_cast<EmulatedModule&>(module);
   sass::emulate::Launch launch;
   launch.grid = {what.grid.x, what.grid.y, what.grid.z};
@@ -234,6 +241,7 @@ void EmulatorDevice::destroy_event(EventId event) noexcept {
 }
 
 void EmulatorDevice::record(EventId event, StreamId /*stream*/) {
+  expr::before_work();
   const std::lock_guard lock(mutex_);
   const auto it = events_.find(event);
   if (it != events_.end()) it->second = {true, Clock::now()};
@@ -249,6 +257,13 @@ EmulatorDevice::Mark EmulatorDevice::mark_of(EventId event, const char* what) co
 }
 
 void EmulatorDevice::wait(EventId /*event*/) {}  // everything recorded has passed, as on a GPU also what never was
+
+void EmulatorDevice::synchronize(StreamId /*stream*/) {
+  expr::before_work();
+}
+void EmulatorDevice::synchronize() {
+  expr::before_work();
+}
 
 double EmulatorDevice::elapsed_ms(EventId start, EventId end) {
   const Mark a = mark_of(start, "start");

@@ -33,8 +33,8 @@ class EmulatorDevice final : public Device {
   EncodedTensorMap encode_tensor_map(const TensorMap& map) override;
   StreamId create_stream() override;
   void destroy_stream(StreamId /*stream*/) noexcept override {}
-  void synchronize(StreamId /*stream*/) override {}
-  void synchronize() override {}
+  void synchronize(StreamId stream) override;
+  void synchronize() override;
   EventId create_event() override;
   void destroy_event(EventId event) noexcept override;
   void record(EventId event, StreamId stream) override;

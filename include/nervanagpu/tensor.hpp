@@ -64,6 +64,9 @@ struct DtypeOf<std::uint64_t> {
 class NG_API Tensor {
  public:
   Tensor() = default;  // no elements: shape (0,), float32
+  // For the library's own parts: to be assigned before it is used. It takes no memory for its shape.
+  struct Later {};
+  explicit Tensor(Later /*unused*/) noexcept : shape_(), strides_() {}
 
   // Row-major; the contents of `empty` are undefined.
   static Tensor empty(Shape shape, Dtype dtype = Dtype::float32);

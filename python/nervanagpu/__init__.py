@@ -11,7 +11,7 @@
 `ng.doctor()` says what was found on this machine. `NervanaGPU` is the factory of the 2015 library of this name.
 """
 
-from nervanagpu import layers, nn
+from nervanagpu import layers, nn, numpy_protocol
 from nervanagpu._core import (
     AssembleError,
     CheckError,
@@ -35,6 +35,19 @@ from nervanagpu._core import (
     release_captured_memory,
     synchronize,
     version,
+)
+from nervanagpu.composed import (
+    argmax,
+    argmin,
+    compensated_sum,
+    concatenate,
+    gelu,
+    layer_norm,
+    log_softmax,
+    logsumexp,
+    onehot,
+    silu,
+    stack,
 )
 from nervanagpu.convolution import (
     conv1d,
@@ -129,10 +142,12 @@ from nervanagpu.pooling import (
     pool,
     pool_bprop,
 )
-from nervanagpu.random import rand, seed
+from nervanagpu.random import dropout, rand, randint, randn, seed
 from nervanagpu.reductions import max, mean, min, softmax, std, sum, var
 from nervanagpu.tensor_maps import Im2col, TensorMap, tensor_map
 from nervanagpu.toolchain import Kernel, Module, assemble, disassemble, load
+
+numpy_protocol.install()
 
 __version__ = version()
 
@@ -160,6 +175,8 @@ __all__ = [
     "TensorMap",
     "absolute",
     "add",
+    "argmax",
+    "argmin",
     "array",
     "assemble",
     "avg_pool1d",
@@ -174,6 +191,8 @@ __all__ = [
     "bitwise_xor",
     "ceil",
     "clip",
+    "compensated_sum",
+    "concatenate",
     "conv1d",
     "conv1d_bprop",
     "conv1d_update",
@@ -191,6 +210,7 @@ __all__ = [
     "divide",
     "doctor",
     "dot",
+    "dropout",
     "empty",
     "empty_like",
     "equal",
@@ -202,6 +222,7 @@ __all__ = [
     "finite",
     "floor",
     "full",
+    "gelu",
     "greater",
     "greater_equal",
     "grouped_dot",
@@ -216,16 +237,19 @@ __all__ = [
     "l2_pool3d",
     "l2_pool3d_bprop",
     "launch_count",
+    "layer_norm",
     "layers",
     "less",
     "less_equal",
     "load",
     "log",
     "log2",
+    "log_softmax",
     "logical_and",
     "logical_not",
     "logical_or",
     "logical_xor",
+    "logsumexp",
     "matmul",
     "max",
     "max_pool1d",
@@ -243,11 +267,14 @@ __all__ = [
     "negative",
     "nn",
     "not_equal",
+    "onehot",
     "ones",
     "pool",
     "pool_bprop",
     "power",
     "rand",
+    "randint",
+    "randn",
     "reciprocal",
     "release_cached_memory",
     "release_captured_memory",
@@ -257,9 +284,11 @@ __all__ = [
     "sig",
     "sig2",
     "sign",
+    "silu",
     "softmax",
     "sqrt",
     "square",
+    "stack",
     "std",
     "subtract",
     "sum",

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "nervanagpu/error.hpp"
+#include "src/expr/later.h"
 #include "src/expr/node.h"
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
@@ -179,6 +180,13 @@ std::string_view name_of(Reduction op) noexcept {
 }
 
 Expr::Expr(const Tensor& tensor) {
+  if (expr::writes_wait.load(std::memory_order_acquire)) {
+    if (NodePtr value = expr::value_of(tensor)) {
+      node_ = std::move(value);
+      ++node_->handles;
+      return;
+    }
+  }
   node_ = std::make_shared<Node>();
   node_->dtype = tensor.dtype();
   node_->shape = tensor.shape();
@@ -370,11 +378,13 @@ Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes, bool keep
 }
 
 void before_write(const Tensor& tensor) {
+  expr::before_work();
   std::vector<Expr> all;
   for (NodePtr& n : expr::readers_of(tensor, nullptr)) all.emplace_back(std::move(n));
   evaluate(all);
 }
 void evaluate_pending() {
+  expr::before_work();
   std::vector<Expr> all;
   for (NodePtr& n : expr::all_pending()) all.emplace_back(std::move(n));
   evaluate(all);

@@ -22,15 +22,15 @@ struct Node : std::enable_shared_from_this<Node> {
   int ddof = 0;
   Shape shape;
   std::vector<NodePtr> inputs;
-  std::vector<int> axes;        // reduced, ascending
-  Tensor tensor;                // ExprOp::tensor
-  std::uint64_t bits = 0;       // ExprOp::scalar: of its dtype; random: the seed
-  std::uint64_t offset = 0;     // random: of the counter
-  bool open = false;            // random: as large as the result of the tree
-  bool borrowed = false;        // `tensor` is somebody's, who may overwrite it: a copy is made before that
-  std::uint32_t weight = 1;     // nodes below, shared ones counted again
-  std::atomic<int> handles{0};  // Exprs outside of trees
-  Node* next = nullptr;         // list of pending nodes, see pending.h
+  std::vector<int> axes;           // reduced, ascending
+  Tensor tensor{Tensor::Later{}};  // ExprOp::tensor
+  std::uint64_t bits = 0;          // ExprOp::scalar: of its dtype; random: the seed
+  std::uint64_t offset = 0;        // random: of the counter
+  bool open = false;               // random: as large as the result of the tree
+  bool borrowed = false;           // `tensor` is somebody's, who may overwrite it: a copy is made before that
+  std::uint32_t weight = 1;        // nodes below, shared ones counted again
+  std::atomic<int> handles{0};     // Exprs outside of trees
+  Node* next = nullptr;            // list of pending nodes, see pending.h
   Node* prev = nullptr;
   bool listed = false;
 

@@ -14,6 +14,9 @@ void delist(Node& node) noexcept;
 std::vector<NodePtr> readers_of(const Tensor& tensor, const Node* except);
 std::vector<NodePtr> all_pending();
 
+// Throws what assign(out, x) refuses.
+void check_assignable(const Tensor& out, const Expr& x);
+
 // Whether two views share bytes, by the ranges that they span.
 bool overlap(const Tensor& a, const Tensor& b);
 bool reads(const Node& node, const Tensor& tensor);

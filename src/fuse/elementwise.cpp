@@ -14,6 +14,7 @@
 #include <bit>
 
 #include "nervanagpu/error.hpp"
+#include "src/ceil_div.h"
 #include "src/fuse/kernel.h"
 #include "src/fuse/layout.h"
 #include "src/fuse/values.h"
@@ -204,6 +205,15 @@ class Run {
 
   void all() { part(layout_of(p_.shape, operands_, p_.tensors.size())); }
 
+  [[nodiscard]] std::optional<FlatKernel> flat() const {
+    const Layout layout = layout_of(p_.shape, operands_, p_.tensors.size());
+    if (layout.axes.size() != 1 || layout.size() > kMostElements) return std::nullopt;
+    if (!std::ranges::all_of(layout.axes[0].strides, [](std::int64_t s) { return s == 1; })) return std::nullopt;
+    Plan f = form(layout);
+    const Generated& kernel = kernel_of(f);
+    return FlatKernel{&kernel, f.lanes, f.unroll};
+  }
+
  private:
   // Halves what is too large for 32-bit indices, along the outermost axis.
   void part(const Layout& layout) {
@@ -285,10 +295,8 @@ class Run {
     return f;
   }
 
-  void launch(const Layout& layout) {
-    Device& device = current_device();
-    Plan f = form(layout);
-    const Generated* kernel = nullptr;
+  // The kernel of plan `f`, which may get fewer items a thread.
+  const Generated& kernel_of(Plan& f) const {
     for (;; f.unroll /= 2) {
       std::string key = "e";
       key.push_back(static_cast<char>(f.flat ? 1 : 0));
@@ -301,12 +309,16 @@ class Run {
       }
       append_key(key, p_);
       try {
-        kernel = &generated(key, [&] { return Maker(p_, f, device.registry().arch()).make(); });
-        break;
+        return generated(key, [&] { return Maker(p_, f, current_device().registry().arch()).make(); });
       } catch (const Error&) {
         if (f.unroll == 1) throw;  // with fewer items side by side the registers may suffice
       }
     }
+  }
+
+  void launch(const Layout& layout) {
+    Plan f = form(layout);
+    const Generated& kernel = kernel_of(f);
     const Axis& inner = layout.axes.back();
     const std::int64_t unit = f.flat ? 1 : f.lanes;  // elements that the tail counts by
     const std::int64_t items = layout.size() / f.lanes;
@@ -314,7 +326,7 @@ class Run {
     const std::int64_t tiles = items / tile;
     const std::int64_t tail = tiles * tile * (f.flat ? f.lanes : 1);
     const std::int64_t count = layout.size() / unit;
-    const std::int64_t tail_ctas = (count - tail + kThreads - 1) / kThreads;
+    const std::int64_t tail_ctas = ceil_div(count - tail, kThreads);
     const auto ctas = static_cast<std::uint32_t>(tail_ctas + tiles);
     Parameters params;
     params.u32(tail_ctas).u32(tail).u32(count);
@@ -334,7 +346,7 @@ class Run {
     for (const Number& n : p_.numbers) {
       registers_of(n.dtype) == 2 ? params.u64(number_bits(n)) : params.u32(static_cast<std::int64_t>(number_bits(n)));
     }
-    kernel->launch(ctas, params.bytes());
+    kernel.launch(ctas, params.bytes());
   }
 
   const Program& p_;
@@ -346,6 +358,18 @@ class Run {
 
 void run_elementwise(const Program& p) {
   Run(p).all();
+}
+
+std::optional<FlatKernel> flat_kernel(const Program& p) {
+  return Run(p).flat();
+}
+
+FlatGrid FlatKernel::grid(std::int64_t size) const {
+  const std::int64_t tile = std::int64_t{kThreads} * unroll * lanes;
+  const std::int64_t tiles = size / tile;
+  const std::int64_t tail_ctas = ceil_div(size - tiles * tile, kThreads);
+  return {static_cast<std::uint64_t>(tail_ctas), static_cast<std::uint64_t>(tiles * tile),
+          static_cast<std::uint64_t>(tail_ctas + tiles)};
 }
 
 }  // namespace nervanagpu::fuse

@@ -1,12 +1,30 @@
 // Elementwise programs as one kernel each.
 #pragma once
 
+#include <optional>
+
 #include "src/fuse/program.h"
 
 namespace nervanagpu::fuse {
 
+class Generated;
+
 // Runs `p`, which has no reduction. Its outputs have p.shape; each element is read before it is written, so that an
 // output may be a tensor of the program with the same strides.
 void run_elementwise(const Program& p);
+
+// CTAs of a walk through elements that stand side by side, and what they take.
+struct FlatGrid {
+  std::uint64_t tail_ctas = 0, tail = 0, ctas = 0;
+};
+// The kernel of a program whose tensors all lie like its one result, without gaps. Its parameters: tail_ctas, tail and
+// the number of elements as u32; the addresses; the numbers.
+struct FlatKernel {
+  const Generated* kernel = nullptr;
+  unsigned lanes = 1, unroll = 1;
+  [[nodiscard]] FlatGrid grid(std::int64_t size) const;
+};
+// None if `p` is no such program.
+std::optional<FlatKernel> flat_kernel(const Program& p);
 
 }  // namespace nervanagpu::fuse

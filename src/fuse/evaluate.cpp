@@ -4,9 +4,11 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
 #include "src/ceil_div.h"
+#include "src/expr/later.h"
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
 #include "src/fuse/elementwise.h"
+#include "src/fuse/flat.h"
 #include "src/fuse/kernel.h"
 #include "src/fuse/program.h"
 #include "src/fuse/rows.h"
@@ -177,6 +179,7 @@ void materialise_random(const NodePtr& node, const Shape& rows) {
 }
 
 void run(const NodePtr& node, const Tensor& to) {
+  if (fuse::run_flat(*node, to)) return;
   if (const NodePtr reduction = deepest_reduction(node)) materialise_random(node, reduction->inputs[0]->shape);
   while (const NodePtr reduction = deepest_reduction(node)) {
     const Rows rows(*reduction);
@@ -199,6 +202,7 @@ void run(const NodePtr& node, const Tensor& to) {
 }
 
 void run(const std::vector<Target>& targets, const Shape& shape) {
+  if (targets.size() == 1) return run(targets[0].node, targets[0].to);
   std::vector<Target> plain;
   for (const Target& t : targets) {
     if (reduces(*t.node)) {
@@ -228,6 +232,7 @@ Tensor Expr::evaluate() const {
 }
 
 void evaluate(std::span<const Expr> all) {
+  expr::before_work();
   std::vector<NodePtr> open;
   for (const Expr& e : all) {
     if (!e.evaluated() && std::ranges::find(open, e.node()) == open.end()) open.push_back(e.node());
@@ -246,7 +251,7 @@ void evaluate(std::span<const Expr> all) {
   }
 }
 
-void assign(const Tensor& out, const Expr& x) {
+void expr::check_assignable(const Tensor& out, const Expr& x) {
   const NodePtr& node = x.node();
   if (!node->weak && !expr::same_kind(node->dtype, out.dtype())) {
     throw TypeError("value has dtype " + std::string(name_of(node->dtype)) + "; needs one that converts to " +
@@ -266,6 +271,12 @@ void assign(const Tensor& out, const Expr& x) {
     throw InvalidArgument("a tensor " + text_of(out.shape()) + " with strides " + text_of(out.strides()) +
                           " has elements in the same memory and cannot be written");
   }
+}
+
+void assign(const Tensor& out, const Expr& x) {
+  expr::before_work();
+  expr::check_assignable(out, x);
+  const NodePtr& node = x.node();
   // Who else reads what is about to change is computed first.
   std::vector<Expr> readers;
   for (NodePtr& n : expr::readers_of(out, node.get())) readers.emplace_back(std::move(n));
@@ -277,22 +288,23 @@ void assign(const Tensor& out, const Expr& x) {
   if (clashes(*node, out, out.shape()) || (reads && (!same || node->borrowed))) {
     if (node->leaf() && !node->borrowed) {
       const Tensor copy = Tensor::empty(node->shape, node->dtype);
-      run({{node, copy}}, node->shape);
-      run({{cast(Expr(copy), out.dtype()).node(), out}}, out.shape());
+      run(node, copy);
+      run(cast(Expr(copy), out.dtype()).node(), out);
       return;
     }
     static_cast<void>(x.evaluate());
   }
   const NodePtr value = cast(x, out.dtype()).node();
-  run({{value, out}}, out.shape());
+  run(value, out);
   // The expression now is what stands in `out`, as long as nobody overwrites it.
   if (open && !x.evaluated() && same) expr::settle(*node, out, true);
 }
 
 std::string explain(const Expr& x) {
   if (x.evaluated()) return "evaluated: " + std::string(name_of(x.dtype())) + " " + text_of(x.shape()) + "\n";
-  const fuse::Rehearsal rehearsal;
   const NodePtr copy = clone(x.node());
+  expr::before_work();  // what waits is not to be rehearsed
+  const fuse::Rehearsal rehearsal;
   run({{copy, Tensor::empty(copy->shape, copy->dtype)}}, copy->shape);
   return rehearsal.text();
 }

@@ -295,8 +295,8 @@ def test_in_place() -> None:
     x *= 5
     x -= 1
     x /= 2
-    assert ng.launch_count() == before + 3
     same(alias, (a * 5 - 1) / 2)
+    assert ng.launch_count() == before + 1
     x[1:] = x[:-1] + x[1:]
     b = (a * 5 - 1) / 2
     b[1:] = b[:-1] + b[1:]
@@ -333,6 +333,7 @@ def test_an_expression_keeps_the_values_it_was_written_with() -> None:
     x[:] = y  # y is what stands in x now, until x changes
     before = ng.launch_count()
     x += 1
+    ng.synchronize()
     assert ng.launch_count() == before + 2
     same(y, a + 1)
     same(x, a + 2)

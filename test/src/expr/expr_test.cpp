@@ -144,5 +144,20 @@ TEST(Promotion, NumbersMustFit) {
                                 "number -1 does not fit into dtype uint64");
 }
 
+// The same tensor twice, a part of it between.
+TEST(Expr, WritesThatWaitKeepTheirOrder) {
+  const Tensor x = Tensor::zeros({6});
+  const Tensor one = Tensor::ones({6});
+  const Tensor part = x.slice(0, 2, 4);
+  assign_later(x, Expr(one) * 2.0);
+  assign_later(part, Expr(one.slice(0, 0, 2)) * 3.0);
+  assign_later(x, Expr(x) + 1.0);
+  EXPECT_EQ(x.to_host<float>(), (std::vector<float>{3, 3, 4, 4, 3, 3}));
+  assign_later(x, Expr(one) * 5.0);
+  assign_later(part, Expr(one.slice(0, 0, 2)) * 7.0);
+  assign_later(x, Expr(one) * 9.0);
+  EXPECT_EQ(x.to_host<float>(), std::vector<float>(6, 9));
+}
+
 }  // namespace
 }  // namespace nervanagpu

@@ -1,0 +1,205 @@
+"""Errors of the float32 functions of expressions: every one of the 2^32 inputs, against float64.
+
+    python benchmarks/functions.py [--out FILE] [--every N] [--pairs N] [--names exp,log,...]
+
+The reference is PyTorch's float64 function on the same GPU; without PyTorch or a GPU, NumPy's (then take --every: each
+N-th bit pattern only). Errors are in units in the last place of the float32 result (subnormal ones have those of the
+smallest normal number). NaN must be NaN, infinities must be these; results beyond float32 must be infinite or the
+largest number. power is tried on random pairs of bit patterns. The run fails if a function misses its bound.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import nervanagpu as ng
+import numpy as np
+from report import commit, machine
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+CHUNK = 1 << 26
+
+
+@dataclass(frozen=True)
+class Function:
+    """Ours, the reference in words of the module `m` (NumPy or PyTorch), and the bound in units in the last place."""
+
+    ours: Callable[..., ng.GPUTensor]
+    exact: Callable[..., Any]
+    bound: float
+    operands: int = 1
+
+
+def logistic(m: Any, x: Any, log_base: float) -> Any:
+    """1 / (1 + base ** -x) without overflow."""
+    z = m.exp(-abs(x) * log_base)
+    return m.where(x >= 0, 1 / (1 + z), z / (1 + z))
+
+
+FUNCTIONS = {
+    "exp": Function(ng.exp, lambda m, x: m.exp(x), 2),
+    "exp2": Function(ng.exp2, lambda m, x: m.exp2(x), 2),
+    "log": Function(ng.log, lambda m, x: m.log(x), 2),
+    "log2": Function(ng.log2, lambda m, x: m.log2(x), 2),
+    "sig": Function(ng.sig, lambda m, x: logistic(m, x, 1.0), 2),
+    "sig2": Function(ng.sig2, lambda m, x: logistic(m, x, math.log(2)), 2),
+    "tanh": Function(ng.tanh, lambda m, x: m.tanh(x), 2),
+    "tanh2": Function(ng.tanh2, lambda m, x: m.tanh(x * math.log(2)), 2),
+    "sqrt": Function(ng.sqrt, lambda m, x: m.sqrt(x), 0.5),
+    "reciprocal": Function(ng.reciprocal, lambda m, x: 1 / x, 0.5),
+    "divide": Function(ng.divide, lambda m, x, y: x / y, 0.5, 2),
+    "power": Function(ng.power, lambda m, x, y: x**y, 2, 2),
+}
+
+
+@dataclass
+class Result:
+    """Of one function; `worst` is the input (or pair) of the largest error."""
+
+    name: str
+    inputs: int
+    bound: float
+    max_ulp: float = 0.0
+    worst: str = ""
+    wrong_special: int = 0
+    special: str = ""
+    seconds: float = 0.0
+
+
+class Host:
+    """Operands by NumPy."""
+
+    m: Any = np
+
+    def bits(self, start: int, count: int, every: int) -> Any:
+        return (np.arange(start, start + count * every, every, dtype=np.uint64)).astype(np.uint32).view(np.float32)
+
+    def random(self, count: int, seed: int) -> Any:
+        return np.random.default_rng(seed).integers(0, 1 << 32, count, dtype=np.uint32).view(np.float32)
+
+    def run(self, f: Function, x: tuple[Any, ...]) -> Any:
+        return f.ours(*(ng.array(v) for v in x)).get()
+
+    def wide(self, x: Any) -> Any:
+        return x.astype(np.float64)
+
+    def spacing(self, v: Any) -> Any:
+        return np.ldexp(1.0, np.maximum(np.frexp(v)[1] - 1, -126) - 23)
+
+
+class Gpu:
+    """The same by PyTorch, in memory that both see."""
+
+    m: Any = torch
+
+    def bits(self, start: int, count: int, every: int) -> Any:
+        words = torch.arange(start, start + count * every, every, dtype=torch.int64, device="cuda")
+        return torch.where(words >= 1 << 31, words - (1 << 32), words).to(torch.int32).view(torch.float32)
+
+    def random(self, count: int, seed: int) -> Any:
+        generator = torch.Generator("cuda").manual_seed(seed)
+        words = torch.randint(-(1 << 31), 1 << 31, (count,), dtype=torch.int64, device="cuda", generator=generator)
+        return words.to(torch.int32).view(torch.float32)
+
+    def run(self, f: Function, x: tuple[Any, ...]) -> Any:
+        y = torch.full_like(x[0], 12345.0)
+        out = ng.wrap(y.data_ptr(), tuple(y.shape), np.float32)
+        out[:] = f.ours(*(ng.wrap(v.data_ptr(), tuple(v.shape), np.float32) for v in x))
+        ng.synchronize()
+        return y
+
+    def wide(self, x: Any) -> Any:
+        return x.double()
+
+    def spacing(self, v: Any) -> Any:
+        exponent = torch.clamp(torch.frexp(v).exponent - 1, min=-126) - 23
+        return torch.ldexp(torch.ones((), dtype=torch.float64, device="cuda"), exponent)
+
+
+def inputs(side: Host | Gpu, f: Function, every: int, pairs: int) -> Iterator[tuple[Any, ...]]:
+    """Chunks of operands."""
+    if f.operands == 1:
+        for start in range(0, 1 << 32, CHUNK * every):
+            count = min(CHUNK, ((1 << 32) - start + every - 1) // every)
+            yield (side.bits(start, count, every),)
+        return
+    for k in range(0, pairs, CHUNK):
+        count = min(CHUNK, pairs - k)
+        yield side.random(count, 2 * k + 1), side.random(count, 2 * k + 2)
+
+
+def check(name: str, f: Function, side: Host | Gpu, every: int, pairs: int) -> Result:
+    """One function over all its inputs."""
+    m = side.m
+    result = Result(name, 0, f.bound)
+    start = time.perf_counter()
+    for x in inputs(side, f, every, pairs):
+        got = side.wide(side.run(f, x))
+        want = f.exact(m, *(side.wide(v) for v in x))
+        result.inputs += len(got)
+        largest = float(np.finfo(np.float32).max)
+        beyond = m.isfinite(want) & (abs(want) > largest)
+        plain = m.isfinite(want) & ~beyond
+        right = m.where(m.isnan(want), m.isnan(got), got == want)
+        right = m.where(beyond, (abs(got) >= largest) & ((got > 0) == (want > 0)), right)
+        wrong = ~plain & ~right
+        error = m.where(plain, abs(got - want) / side.spacing(m.where(plain, want, m.ones_like(want))), 0.0 * right)
+        error = m.where(m.isnan(error), m.full_like(error, math.inf), error)
+        at = int(error.argmax())
+        if float(error[at]) > result.max_ulp:
+            result.max_ulp = float(error[at])
+            result.worst = ", ".join(f"{float(v[at])!r}" for v in x)
+        count = int(wrong.sum())
+        if count and not result.wrong_special:
+            first = int((wrong * 1).argmax())
+            result.special = ", ".join(f"{float(v[first])!r}" for v in x) + f" gives {float(got[first])!r}"
+        result.wrong_special += count
+    result.seconds = time.perf_counter() - start
+    return result
+
+
+def main() -> int:
+    """Parse the command line, check, print, write the JSON."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, help="JSON file; default: none")
+    parser.add_argument("--every", type=int, default=1, help="take each N-th bit pattern")
+    parser.add_argument("--pairs", type=int, default=1 << 30, help="operands of power and divide")
+    parser.add_argument("--names", default=",".join(FUNCTIONS))
+    args = parser.parse_args()
+    names = args.names.split(",")
+    unknown = [n for n in names if n not in FUNCTIONS]
+    if unknown:
+        parser.error(f"--names: there is no {unknown[0]}; there are {', '.join(FUNCTIONS)}")
+    side = Gpu() if torch is not None and ng.device().kind == "cuda" else Host()
+    rows = []
+    with np.errstate(all="ignore"):
+        for n in names:
+            r = check(n, FUNCTIONS[n], side, args.every, args.pairs)
+            rows.append(r)
+            note = f"  {r.wrong_special} wrong: {r.special}" if r.wrong_special else ""
+            print(
+                f"{n:10s} {r.inputs:11d} inputs  {r.max_ulp:.4f} ulp at {r.worst}  {r.seconds:.1f} s{note}", flush=True
+            )
+    if args.out:
+        part = args.out.with_suffix(".part")
+        body = {"commit": commit(), **machine(), "every": args.every, "rows": [asdict(r) for r in rows]}
+        part.write_text(json.dumps(body, indent=1) + "\n")
+        os.replace(part, args.out)
+    return 0 if all(r.max_ulp <= r.bound + 1e-6 and not r.wrong_special for r in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

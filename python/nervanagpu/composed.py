@@ -1,0 +1,174 @@
+"""Functions made of others: each is an expression that becomes one kernel, or as few as its parts allow.
+
+Operands, broadcasting, dtypes and errors are those of nervanagpu.elementwise and nervanagpu.reductions.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from nervanagpu import _core, creation, elementwise, reductions
+from nervanagpu._core import GPUTensor
+from nervanagpu.elementwise import Operand
+
+
+def silu(x: GPUTensor) -> GPUTensor:
+    """x / (1 + e ** -x)."""
+    return elementwise.multiply(x, elementwise.sig(x))
+
+
+def gelu(x: GPUTensor) -> GPUTensor:
+    """x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x ** 3))), which others call approximate="tanh"."""
+    inner = 0.7978845608028654 * (x + 0.044715 * x * x * x)
+    return 0.5 * x * (1 + elementwise.tanh(inner))
+
+
+def logsumexp(x: GPUTensor, axis: int = -1, keepdims: bool = False) -> GPUTensor:
+    """log(sum(e ** x)) along `axis`, without overflow: one kernel. Rows of -inf alone give NaN."""
+    largest = reductions.max(x, axis, keepdims=True)
+    total = reductions.sum(elementwise.exp(elementwise.subtract(x, largest)), axis, keepdims=True)
+    result = elementwise.log(total) + largest
+    return result if keepdims else reductions.sum(result, axis)
+
+
+def log_softmax(x: GPUTensor, axis: int = -1) -> GPUTensor:
+    """x - logsumexp(x) along `axis`: one kernel."""
+    centred = elementwise.subtract(x, reductions.max(x, axis, keepdims=True))
+    return centred - elementwise.log(reductions.sum(elementwise.exp(centred), axis, keepdims=True))
+
+
+def layer_norm(
+    x: GPUTensor,
+    weight: Operand | None = None,
+    bias: Operand | None = None,
+    eps: float = 1e-5,
+    axis: int | Sequence[int] = -1,
+) -> GPUTensor:
+    """(x - mean) / sqrt(variance + eps) * weight + bias along `axis`: one kernel that reads x once if a row fits.
+
+    `weight` and `bias` broadcast against x.
+    """
+    inverse = elementwise.reciprocal(elementwise.sqrt(reductions.var(x, axis, keepdims=True) + eps))
+    result = (x - reductions.mean(x, axis, keepdims=True)) * inverse
+    if weight is not None:
+        result = result * weight
+    return result if bias is None else result + bias
+
+
+@functools.lru_cache(maxsize=16)
+def _count(length: int) -> GPUTensor:
+    return creation.array(np.arange(length, dtype=np.int32))
+
+
+def _positions(ndim: int, axis: int, length: int) -> GPUTensor:
+    """0, 1, 2, ... along `axis`, to broadcast against `ndim` axes."""
+    shape = [1] * ndim
+    shape[axis] = length
+    return _count(length).reshape(*shape)
+
+
+def _extreme(name: str, x: GPUTensor, axis: int | None, keepdims: bool) -> GPUTensor:
+    if axis is None:
+        flat = _extreme(name, (x if x.contiguous else x.copy()).reshape(-1), 0, False)
+        return flat.reshape(*[1] * x.ndim) if keepdims else flat
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"arg{name}: axis {axis} is out of range; the operand has {x.ndim} axes")
+    length = x.shape[axis]
+    found = elementwise.equal(x, _core.reduce(name, x, [axis], True, 0))
+    if x.dtype.kind == "f":  # the first NaN is what NumPy finds
+        found = elementwise.logical_or(found, elementwise.isnan(x))
+    place = elementwise.where(found, _positions(x.ndim, axis % x.ndim, length), np.int32(length))
+    return _core.cast(reductions.min(place, axis, keepdims=keepdims), np.int64)
+
+
+def argmax(x: GPUTensor, axis: int | None = None, keepdims: bool = False) -> GPUTensor:
+    """Where the largest element along `axis` stands (of all, if None; the first of several), as int64; NaN is largest.
+
+    ValueError for an axis that does not exist, and for no elements.
+    """
+    return _extreme("max", x, axis, keepdims)
+
+
+def argmin(x: GPUTensor, axis: int | None = None, keepdims: bool = False) -> GPUTensor:
+    """Where the smallest element along `axis` stands, as argmax; NaN is smallest."""
+    return _extreme("min", x, axis, keepdims)
+
+
+def onehot(indices: GPUTensor, size: int, axis: int = -1, dtype: npt.DTypeLike = np.float32) -> GPUTensor:
+    """1 where an index of `indices` (integers) is the position along the new axis of length `size`, else 0.
+
+    The axis stands at `axis` of the result. An index outside 0 .. size - 1 gives zeros. TypeError for floats.
+    """
+    if indices.dtype.kind not in "iu":
+        raise TypeError(f"onehot: indices have dtype {indices.dtype}; needs integers")
+    ndim = indices.ndim + 1
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"onehot: axis {axis} is out of range; the result has {ndim} axes")
+    place = axis % ndim
+    key = (slice(None),) * place + (None,)
+    return _core.cast(elementwise.equal(indices[key], _positions(ndim, place, size)), dtype)
+
+
+def concatenate(arrays: Sequence[GPUTensor], axis: int = 0, out: GPUTensor | None = None) -> GPUTensor:
+    """The tensors one behind the other along `axis`, a kernel each; the dtype is what all of them promote to.
+
+    ValueError for none, for an axis that does not exist, and for shapes that differ elsewhere.
+    """
+    if not arrays:
+        raise ValueError("concatenate: there is no tensor; needs one or more")
+    first = arrays[0]
+    if not -first.ndim <= axis < first.ndim:
+        raise ValueError(f"concatenate: axis {axis} is out of range; the tensors have {first.ndim} axes")
+    at = axis % first.ndim
+    for k, a in enumerate(arrays):
+        if a.ndim != first.ndim or (*a.shape[:at], *a.shape[at + 1 :]) != (*first.shape[:at], *first.shape[at + 1 :]):
+            raise ValueError(f"concatenate: tensor {k} has shape {a.shape}; needs that of the first, {first.shape}")
+    shape = (*first.shape[:at], sum(a.shape[at] for a in arrays), *first.shape[at + 1 :])
+    if out is None:
+        out = creation.empty(shape, np.result_type(*(a.dtype for a in arrays)))
+    elif out.shape != shape:
+        raise ValueError(f"concatenate: out has shape {out.shape}; needs {shape}")
+    start = 0
+    for a in arrays:
+        key = (slice(None),) * at + (slice(start, start + a.shape[at]),)
+        out[key] = a
+        start += a.shape[at]
+    return out
+
+
+def stack(arrays: Sequence[GPUTensor], axis: int = 0, out: GPUTensor | None = None) -> GPUTensor:
+    """The tensors, all of one shape, along a new axis that stands at `axis` of the result."""
+    if not arrays:
+        raise ValueError("stack: there is no tensor; needs one or more")
+    ndim = arrays[0].ndim + 1
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"stack: axis {axis} is out of range; the result has {ndim} axes")
+    key = (slice(None),) * (axis % ndim) + (None,)
+    return concatenate([a[key] for a in arrays], axis, out)
+
+
+def compensated_sum(
+    total: GPUTensor, compensation: GPUTensor, add: Operand, cmp_scale: float = 1.0, add_scale: float = 1.0
+) -> GPUTensor:
+    """total += add_scale * add, with what rounding loses kept in `compensation` (Kahan's sum); returns `total`.
+
+    compensation: of the shape and dtype of `total`, zeros at first; `cmp_scale` times it is taken off what is added.
+    """
+    if compensation.shape != total.shape or compensation.dtype != total.dtype:
+        raise ValueError(
+            f"compensated_sum: compensation is {compensation.dtype} {compensation.shape}; needs {total.dtype} "
+            f"{total.shape}"
+        )
+    step = elementwise.subtract(elementwise.multiply(add, add_scale), elementwise.multiply(compensation, cmp_scale))
+    new = total + step
+    if total.dtype.itemsize == 2:  # rounded as it will be stored, before it is looked at
+        new = _core.cast(_core.cast(new, np.float32), total.dtype)
+    lost = (new - total) - step
+    elementwise.evaluate(new, lost)
+    compensation[...] = lost
+    total[...] = new
+    return total

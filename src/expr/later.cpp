@@ -1,0 +1,97 @@
+#include "src/expr/later.h"
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+
+#include "src/expr/pending.h"
+#include "src/expr/promote.h"
+
+namespace nervanagpu {
+namespace expr {
+namespace {
+
+struct Write {
+  Tensor to;
+  Expr value;
+};
+
+// Trees above this weight are computed at once: they would soon be cut into parts.
+constexpr std::uint32_t kMostWeight = 40;
+
+struct Waiting {
+  std::recursive_mutex mutex;
+  std::vector<Write> writes;
+  bool doing = false;
+};
+Waiting& waiting() {
+  static auto* w = new Waiting;  // outlives every tensor
+  return *w;
+}
+
+bool same_view(const Tensor& a, const Tensor& b) {
+  return a.address() == b.address() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
+}
+
+}  // namespace
+
+void do_writes() {
+  Waiting& w = waiting();
+  const std::lock_guard lock(w.mutex);
+  if (w.doing) return;  // this is their own work
+  w.doing = true;
+  std::exception_ptr first;
+  while (!w.writes.empty()) {
+    const std::vector<Write> all = std::move(w.writes);
+    w.writes.clear();
+    for (const Write& one : all) {
+      try {
+        assign(one.to, one.value);
+      } catch (...) {
+        if (!first) first = std::current_exception();
+      }
+    }
+  }
+  writes_wait.store(false, std::memory_order_release);
+  w.doing = false;
+  if (first) std::rethrow_exception(first);
+}
+
+NodePtr value_of(const Tensor& tensor) {
+  Waiting& w = waiting();
+  const std::lock_guard lock(w.mutex);
+  if (w.doing) return nullptr;
+  for (const Write& one : w.writes) {
+    if (same_view(one.to, tensor)) return one.value.node();
+    if (overlap(one.to, tensor)) {
+      do_writes();
+      return nullptr;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace expr
+
+void assign_later(const Tensor& out, const Expr& x) {
+  using namespace expr;
+  check_assignable(out, x);
+  Expr value = cast(x, out.dtype());
+  // Between statements 16-bit floats are rounded, as they are where they are stored.
+  if (kind_of(out.dtype()) == Kind::real && size_of(out.dtype()) == 2) {
+    value = cast(cast(value, Dtype::float32), out.dtype());
+  }
+  if (value.shape() != out.shape() || value.node()->leaf() || value.node()->weight > kMostWeight) return assign(out, x);
+  Waiting& w = waiting();
+  const std::lock_guard lock(w.mutex);
+  const auto same = std::ranges::find_if(w.writes, [&](const Write& one) { return same_view(one.to, out); });
+  if (same != w.writes.end()) {
+    same->value = value;
+    return;
+  }
+  if (std::ranges::any_of(w.writes, [&](const Write& one) { return overlap(one.to, out); })) do_writes();
+  w.writes.push_back({out, value});
+  writes_wait.store(true, std::memory_order_release);
+}
+
+}  // namespace nervanagpu
