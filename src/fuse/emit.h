@@ -33,9 +33,9 @@ enum class Form : std::uint8_t { single, twice, word, pair };
 Form form_of(Dtype d);
 unsigned registers_of(Dtype d);  // of one lane
 
-// What quotients by the same float32 share, in float64: the divisor, a guess of its inverse, and the inverse.
+// What quotients by the same float32 share: the divisor and its inverse in float64, and a rough inverse in float32.
 struct Divisor {
-  Lanes y, guess, inverse;
+  Lanes y, inverse, rough;
 };
 
 class Emit {
