@@ -31,6 +31,8 @@ except ImportError:
     torch = None
 
 CHUNK = 1 << 26
+NEAR_2 = 2 - 2.0**-23  # all bits of the significand are set
+TINY = 1.75 * 2.0**-140  # subnormal
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,10 @@ FUNCTIONS = {
     "sqrt": Function(ng.sqrt, lambda m, x: m.sqrt(x), 0.5),
     "reciprocal": Function(ng.reciprocal, lambda m, x: 1 / x, 0.5),
     "divide": Function(ng.divide, lambda m, x, y: x / y, 0.5, 2),
+    # A divisor that is the same for all has a way of its own.
+    "divide_by_3": Function(lambda x: x / 3, lambda m, x: x / 3, 0.5),
+    "divide_by_near_2": Function(lambda x: x / NEAR_2, lambda m, x: x / NEAR_2, 0.5),
+    "divide_by_tiny": Function(lambda x: x / -TINY, lambda m, x: x / -TINY, 0.5),
     "power": Function(ng.power, lambda m, x, y: x**y, 2, 2),
 }
 
@@ -126,7 +132,7 @@ class Gpu:
 
     def spacing(self, v: Any) -> Any:
         exponent = torch.clamp(torch.frexp(v).exponent - 1, min=-126) - 23
-        return torch.ldexp(torch.ones((), dtype=torch.float64, device="cuda"), exponent)
+        return torch.ldexp(torch.ones_like(v), exponent)
 
 
 def inputs(side: Host | Gpu, f: Function, every: int, pairs: int) -> Iterator[tuple[Any, ...]]:
@@ -191,7 +197,7 @@ def main() -> int:
             rows.append(r)
             note = f"  {r.wrong_special} wrong: {r.special}" if r.wrong_special else ""
             print(
-                f"{n:10s} {r.inputs:11d} inputs  {r.max_ulp:.4f} ulp at {r.worst}  {r.seconds:.1f} s{note}", flush=True
+                f"{n:16s} {r.inputs:11d} inputs  {r.max_ulp:.4f} ulp at {r.worst}  {r.seconds:.1f} s{note}", flush=True
             )
     if args.out:
         part = args.out.with_suffix(".part")

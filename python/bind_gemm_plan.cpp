@@ -67,7 +67,9 @@ void bind_gemm_plan(py::module_& m) {
   c.def_property_readonly("kernel", &GemmPlan::kernel);
   c.attr("__module__") = "nervanagpu";
   c.attr("__doc__") =
-      "A product that is computed many times: dot(a, b, out, ...), with its kernel chosen once.\n\n"
+      "A product that is computed many times: dot(a, b, out, ...), or batched_dot of three axes, with its kernel "
+      "chosen\n"
+      "once.\n\n"
       "Made from tensors such as those of the launches: dtypes, shapes, strides, alignment. Keywords as those of "
       "`dot`\n"
       "(activation: \"none\" or a name; scale: a tensor, which the plan keeps).\n"

@@ -44,7 +44,8 @@ struct Batch {
   [[nodiscard]] Tensor matrix() const {
     if (tensor.ndim() == 2) return tensor;
     if (tensor.shape()[0] > 0) return tensor.select(0, 0);
-    return Tensor::wrap(0, {tensor.shape()[1], tensor.shape()[2]}, {tensor.shape()[2], 1}, tensor.dtype());
+    constexpr std::uint64_t kNowhere = 256;  // nobody reads there
+    return Tensor::wrap(kNowhere, {tensor.shape()[1], tensor.shape()[2]}, {tensor.shape()[2], 1}, tensor.dtype());
   }
 };
 
@@ -100,17 +101,85 @@ bool writable(const Batch& c) {
          (c.stride >= columns && leading >= (c.count() - 1) * c.stride + columns);
 }
 
-}  // namespace
+// The problem of batches that lie as kernels take them; without a bias and a workspace.
+sgemm::Described described(const Batch& left, const Batch& right, const Batch& result, const GemmOptions& options,
+                           std::int64_t batch) {
+  sgemm::Described out;
+  GemmProblem& p = out.problem;
+  p = sgemm::problem_of(left.matrix(), right.matrix(), result.matrix(), options);
+  p.batch = batch;
+  p.sum_batch = result.tensor.ndim() == 2 && batch != 1;
+  const Batch* a = &left;
+  const Batch* b = &right;
+  sgemm::Matrix la = left.layout.value_or(sgemm::Matrix{});
+  sgemm::Matrix lb = right.layout.value_or(sgemm::Matrix{});
+  out.exchanged = result.layout && result.layout->transposed;
+  if (out.exchanged) {
+    std::swap(a, b);
+    sgemm::exchange(p, la, lb);
+  }
+  p.a = a->tensor.address(), p.b = b->tensor.address(), p.c = result.tensor.address();
+  p.a_transposed = la.transposed, p.b_transposed = lb.transposed;
+  p.lda = la.leading, p.ldb = lb.leading;
+  p.ldc = result.layout ? result.layout->leading : p.n;
+  p.stride_a = a->stride, p.stride_b = b->stride, p.stride_c = result.stride;
+  return out;
+}
 
-void batched_dot(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
+// Sets bias, bias_type and bias_per_row of what described() gave, and returns the bias as contiguous memory.
+Tensor put_bias(GemmProblem& p, bool exchanged, const Tensor* bias, const Stream& stream) {
+  if (bias == nullptr) return {};
+  GemmProblem plain = p;
+  if (exchanged) std::swap(plain.m, plain.n);
+  const Tensor out = sgemm::bias_of(*bias, plain, stream);
+  p.bias = out.address();
+  p.bias_type = out.dtype();
+  p.bias_per_row = plain.bias_per_row != exchanged;
+  return out;
+}
+
+std::int64_t check_all(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
   check_axes("a", a);
   check_axes("b", b);
   check_axes("out", c);
   const std::int64_t batch = common(a, b);
   check(a, b, c, options, batch);
+  return batch;
+}
+
+}  // namespace
+
+namespace sgemm {
+
+Described describe_batch(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
+  const std::int64_t batch = check_all(a, b, c, options);
+  const auto as_it_lies = [](const char* name, const Tensor& t, bool lies) {
+    if (t.size() != 0 && !lies) {
+      refuse(std::string(name) + " has strides " + text_of(t.strides()) +
+             "; a plan needs matrices with rows or columns of contiguous elements, one after the other");
+    }
+  };
+  const Batch left(a);
+  const Batch right(b);
+  const Batch result(c);
+  as_it_lies("a", a, left.layout.has_value());
+  as_it_lies("b", b, right.layout.has_value());
+  as_it_lies("out", c, writable(result));
+  if (options.bias != nullptr && !options.bias->contiguous()) {
+    refuse("bias has strides " + text_of(options.bias->strides()) + "; a plan needs it contiguous");
+  }
+  Described d = described(left, right, result, options, batch);
+  put_bias(d.problem, d.exchanged, options.bias, {});
+  return d;
+}
+
+}  // namespace sgemm
+
+void batched_dot(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
+  const std::int64_t batch = check_all(a, b, c, options);
   const Stream& stream = options.stream;
-  Batch left = readable(a, stream);
-  Batch right = readable(b, stream);
+  const Batch left = readable(a, stream);
+  const Batch right = readable(b, stream);
   Batch result(c);
   const bool copied = c.size() != 0 && !writable(result);
   if (copied) {
@@ -118,30 +187,15 @@ void batched_dot(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions&
     result = Batch(options.beta != 0.0F ? c.copy() : Tensor::empty(c.shape(), c.dtype()));
     if (!result.layout) refuse("out has rows that are too long: " + text_of(c.shape()) + "; needs less than 2^29");
   }
-  GemmProblem p = sgemm::problem_of(left.matrix(), right.matrix(), result.matrix(), options);
-  Tensor bias;
-  if (options.bias != nullptr) {
-    bias = sgemm::bias_of(*options.bias, p, stream);
-    p.bias = bias.address();
-    p.bias_type = bias.dtype();
-  }
-  p.batch = batch;
-  p.sum_batch = c.ndim() == 2 && batch != 1;
+  sgemm::Described d = described(left, right, result, options, batch);
+  const Tensor bias = put_bias(d.problem, d.exchanged, options.bias, stream);
   if (c.size() == 0) return;
-  sgemm::Matrix la = left.layout.value_or(sgemm::Matrix{});
-  sgemm::Matrix lb = right.layout.value_or(sgemm::Matrix{});
-  if (result.layout->transposed) {  // C^T = B^T A^T, and C^T lies row-major
-    std::swap(left, right);
-    sgemm::exchange(p, la, lb);
+  const Workspace workspace(gemm_workspace(d.problem, options.tile), stream);
+  d.problem.workspace = workspace.address();
+  gemm(d.problem, stream, options.tile);
+  for (const Tensor* t : {&left.tensor, &right.tensor, static_cast<const Tensor*>(&result.tensor), &bias}) {
+    t->used_on(stream);
   }
-  p.a = left.tensor.address(), p.b = right.tensor.address(), p.c = result.tensor.address();
-  p.a_transposed = la.transposed, p.b_transposed = lb.transposed;
-  p.lda = la.leading, p.ldb = lb.leading, p.ldc = result.layout->leading;
-  p.stride_a = left.stride, p.stride_b = right.stride, p.stride_c = result.stride;
-  const Workspace workspace(gemm_workspace(p, options.tile), stream);
-  p.workspace = workspace.address();
-  gemm(p, stream, options.tile);
-  for (const Tensor* t : {&left.tensor, &right.tensor, &result.tensor, &bias}) t->used_on(stream);
   if (copied) {
     stream.synchronize();
     c.copy_from(result.tensor);

@@ -41,6 +41,9 @@ void check_product(const Tensor& a, const Tensor& b, const Tensor& c, const Gemm
 // gemm(a, b, c, options) refuses.
 Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options);
 
+// The same of tensors as batched_dot() takes them.
+Described describe_batch(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options);
+
 // Throws InvalidArgument if c shares memory with a, b or bias.
 void check_apart(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor* bias);
 

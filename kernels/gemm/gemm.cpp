@@ -224,8 +224,8 @@ void check(const GemmProblem& p) {
   }
   check_leading("ldc", p.ldc, "n", p.n);
   check_batch(p);
-  check_address("a", p.a, p.a_type, p.k > 0);
-  check_address("b", p.b, p.b_type, p.k > 0);
+  check_address("a", p.a, p.a_type, p.k > 0 && p.batch > 0);
+  check_address("b", p.b, p.b_type, p.k > 0 && p.batch > 0);
   check_address("c", p.c, p.c_type, true);
   check_address("bias", p.bias, p.bias_type, false);
   check_address("scale", p.scale, Dtype::float32, false);

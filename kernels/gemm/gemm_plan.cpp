@@ -96,7 +96,8 @@ GemmPlan::GemmPlan(const GemmProblem& problem, const std::string& tile)
     : impl_(std::make_shared<const Impl>(problem, tile)) {}
 
 GemmPlan::GemmPlan(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
-  const sgemm::Described d = sgemm::describe(a, b, c, options);
+  const bool matrices = a.ndim() == 2 && b.ndim() == 2 && c.ndim() == 2;
+  const sgemm::Described d = matrices ? sgemm::describe(a, b, c, options) : sgemm::describe_batch(a, b, c, options);
   auto impl = std::make_shared<Impl>(d.problem, options.tile);
   impl->of_tensors = true;
   impl->exchanged = d.exchanged;

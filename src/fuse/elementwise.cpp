@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <map>
 
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
@@ -60,6 +61,7 @@ class Maker {
       }
     }
     values.compute_uniform();
+    find_keys();
     const VLabel tail = b_.label();
     const VPred left = b_.pred();
     b_.emit(Op::ISETP, {Tok::LT, Tok::U32, Tok::AND}, {left, kAlways, cta, tail_ctas_, kAlways});
@@ -174,11 +176,19 @@ class Maker {
       b_.emit(Op::MOV, {}, {by, offset});
       b_.emit(Op::IMAD_WIDE, {Tok::U32}, {index, by, 1, address});
     }
-    VReg seed;
     for (const Value& v : p_.values) {
-      if (v.op == ExprOp::random && v.leaf == static_cast<int>(tensor)) seed = values_->uniform_lanes(v.in[0], 1)[0];
+      if (v.op != ExprOp::random || v.leaf != static_cast<int>(tensor)) continue;
+      const auto keys = keys_.find(v.in[0]);
+      return Emit(b_, lanes).random(keys != keys_.end() ? keys->second : keys_of(v), index);
     }
-    return Emit(b_, lanes).random(seed, index);
+    return {};
+  }
+  RoundKeys keys_of(const Value& random) { return Emit(b_, 1).round_keys(values_->uniform_lanes(random.in[0], 1)[0]); }
+  // The keys of few seeds stay in registers for all items.
+  void find_keys() {
+    for (const Value& v : p_.values) {
+      if (v.op == ExprOp::random && keys_.size() < 3 && !keys_.contains(v.in[0])) keys_.emplace(v.in[0], keys_of(v));
+    }
   }
 
   [[nodiscard]] std::int64_t offset(const Operand& o, unsigned u, unsigned lanes) const {
@@ -189,6 +199,7 @@ class Maker {
   const Plan& f_;
   Builder b_;
   Evaluator* values_ = nullptr;
+  std::map<std::int16_t, RoundKeys> keys_;  // by the seed's value
   Arg tail_ctas_, tail_, count_;
   std::vector<Division> division_;
   std::vector<std::vector<Arg>> strides_;  // of each operand, innermost axis first
@@ -283,9 +294,13 @@ class Run {
     f.lanes = wide ? std::max<unsigned>(1, static_cast<unsigned>(16 / widest)) : 1;
     while (f.lanes > 1 && !(aligned(layout, f.lanes) && (f.flat || inner.length % f.lanes == 0))) f.lanes /= 2;
     // 16 bytes a thread are in flight, which is enough; long functions take two items to hide their latencies.
-    bool long_code = false;
-    for (const Value& v : p_.values) long_code = long_code || (is_long(v.op) && v.op != ExprOp::power);
-    f.unroll = std::max({1U, std::min(4U, static_cast<unsigned>(16 / (f.lanes * widest))), long_code ? 2U : 1U});
+    // Four items share the keys of random numbers.
+    unsigned least = 1;
+    for (const Value& v : p_.values) {
+      if (v.op == ExprOp::random && least == 1) least = 4;
+      if (is_long(v.op) && v.op != ExprOp::power) least = 2;
+    }
+    f.unroll = std::max(least, std::min(4U, static_cast<unsigned>(16 / (f.lanes * widest))));
     if (!wide) {
       for (Access& a : f.access) {
         if (a != Access::uniform) a = Access::strided;

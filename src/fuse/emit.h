@@ -33,10 +33,12 @@ enum class Form : std::uint8_t { single, twice, word, pair };
 Form form_of(Dtype d);
 unsigned registers_of(Dtype d);  // of one lane
 
-// What quotients by the same float32 share, in float64: the divisor, a guess of its inverse, and the inverse.
+// What quotients by the same float32 share: the divisor and its inverse in float64, and a rough inverse in float32.
 struct Divisor {
-  Lanes y, guess, inverse;
+  Lanes y, inverse, rough;
 };
+
+using RoundKeys = std::array<VReg, 20>;  // of Philox4x32-10, two a round
 
 class Emit {
  public:
@@ -46,9 +48,11 @@ class Emit {
   Lanes apply(ExprOp op, Dtype d, Dtype from, const Lanes* const* in);
   Lanes cast(Dtype from, Dtype to, const Lanes& x);
 
-  // A word of Philox4x32-10 for each lane: seed and index (program.h: kIndexBase) are pairs; `index` is lane 0's, a
-  // multiple of the lanes (of 4, if there are more), and lanes count up.
-  Lanes random(VReg seed, VReg index);
+  // The keys of the ten rounds of Philox4x32-10 for a seed (a pair).
+  RoundKeys round_keys(VReg seed);
+  // A word of it for each lane: `index` (program.h: kIndexBase) is a pair, lane 0's, a multiple of the lanes (of 4, if
+  // there are more), and lanes count up.
+  Lanes random(const RoundKeys& keys, VReg index);
 
   // Between memory words ("raw": lanes packed, little end first) and lanes.
   Lanes unpack(Dtype d, const Lanes& raw);

@@ -286,14 +286,16 @@ Lanes Emit::sqrt(const Lanes& x) {
 }
 
 // Through float64: its 53 bits are more than twice 24, so that rounding the quotient again to float32 is as rounding it
-// once, results that are subnormal included. Where the steps give NaN, x / y is x times the guess: 0 or infinity.
+// once, results that are subnormal included. Where the steps give NaN, x / y is x times a rough inverse: 0, infinity or NaN.
 Divisor Emit::divisor(const Lanes& y) {
-  Divisor d{fresh(2), fresh(2), {}};
+  Divisor d{fresh(2), {}, fresh()};
+  Lanes guess = fresh(2);
   each([&](unsigned i) { op(Op::F2F, {Tok::F64, Tok::F32}, {d.y[i], y[i]}); });
-  each([&](unsigned i) { op(Op::MUFU, {Tok::RCP64H}, {d.guess[i][1], d.y[i][1]}); });
-  each([&](unsigned i) { op(Op::MOV, {}, {d.guess[i][0], kZero}); });
+  each([&](unsigned i) { op(Op::MUFU, {Tok::RCP64H}, {guess[i][1], d.y[i][1]}); });
+  each([&](unsigned i) { op(Op::MOV, {}, {guess[i][0], kZero}); });
+  each([&](unsigned i) { op(Op::F2F, {Tok::F32, Tok::F64}, {d.rough[i], guess[i]}); });
   const VReg one = constant64(0x3ff0000000000000);
-  d.inverse = d.guess;
+  d.inverse = guess;
   for (int step = 0; step < 2; ++step) {
     Lanes e;
     each([&](unsigned i) { e[i] = dfma(-Arg(d.y[i]), d.inverse[i], one); });
@@ -311,14 +313,11 @@ Lanes Emit::divide(const Lanes& x, const Divisor& d) {
   each([&](unsigned i) { rest[i] = dfma(-Arg(q[i]), d.y[i], n64[i]); });
   each([&](unsigned i) { q[i] = dfma(rest[i], d.inverse[i], q[i]); });
   Lanes out = fresh();
+  each([&](unsigned i) { op(Op::F2F, {Tok::F32, Tok::F64}, {out[i], q[i]}); });
   each([&](unsigned i) {
     const VPred nan = b.pred();
-    const VReg other = b.reg(2);
-    op(Op::DMUL, {}, {other, n64[i], d.guess[i]});
-    op(Op::DSETP, {Tok::kNAN, Tok::AND}, {nan, kAlways, q[i], q[i], kAlways});
-    const VReg best = b.reg(2);
-    for (unsigned k = 0; k < 2; ++k) select(best[k], other[k], q[i][k], nan);
-    op(Op::F2F, {Tok::F32, Tok::F64}, {out[i], best});
+    op(Op::FSETP, {Tok::kNAN, Tok::AND}, {nan, kAlways, out[i], out[i], kAlways});
+    op(Op::FMUL, {}, {out[i], x[i], d.rough[i]}, nan);
   });
   return out;
 }

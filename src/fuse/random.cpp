@@ -11,24 +11,14 @@ namespace {
 constexpr int kAnd = 0xc0, kXor3 = 0x96;
 
 // The four words of the block `counter` (a pair).
-std::array<VReg, 4> block_of(Builder& b, VReg seed, VReg counter) {
-  const VReg m0 = b.reg(), m1 = b.reg();
-  b.emit(Op::MOV, {}, {m0, 0xd2511f53U});
-  b.emit(Op::MOV, {}, {m1, 0xcd9e8d57U});
-  std::array<VReg, 2> key = {seed[0], seed[1]};
+std::array<VReg, 4> block_of(Builder& b, const RoundKeys& keys, VReg counter) {
   std::array<VReg, 4> r = {counter[0], counter[1], kZero, kZero};
-  for (int round = 0; round < 10; ++round) {
-    if (round > 0) {
-      const VReg k0 = b.reg(), k1 = b.reg();
-      b.emit(Op::IADD3, {}, {k0, key[0], 0x9e3779b9U, kZero});
-      b.emit(Op::IADD3, {}, {k1, key[1], 0xbb67ae85U, kZero});
-      key = {k0, k1};
-    }
+  for (unsigned round = 0; round < 10; ++round) {
     const VReg p = b.reg(2), q = b.reg(2), x = b.reg(), y = b.reg();
-    b.emit(Op::IMAD_WIDE, {Tok::U32}, {p, r[0], m0, kZero});
-    b.emit(Op::IMAD_WIDE, {Tok::U32}, {q, r[2], m1, kZero});
-    b.emit(Op::LOP3, {Tok::LUT}, {x, q[1], r[1], key[0], kXor3, !kAlways});
-    b.emit(Op::LOP3, {Tok::LUT}, {y, p[1], r[3], key[1], kXor3, !kAlways});
+    b.emit(Op::IMAD_WIDE, {Tok::U32}, {p, r[0], 0xd2511f53U, kZero});
+    b.emit(Op::IMAD_WIDE, {Tok::U32}, {q, r[2], 0xcd9e8d57U, kZero});
+    b.emit(Op::LOP3, {Tok::LUT}, {x, q[1], r[1], keys[2 * round], kXor3, !kAlways});
+    b.emit(Op::LOP3, {Tok::LUT}, {y, p[1], r[3], keys[2 * round + 1], kXor3, !kAlways});
     r = {x, q[0], y, p[0]};
   }
   return r;
@@ -36,7 +26,18 @@ std::array<VReg, 4> block_of(Builder& b, VReg seed, VReg counter) {
 
 }  // namespace
 
-Lanes Emit::random(VReg seed, VReg index) {
+RoundKeys Emit::round_keys(VReg seed) {
+  RoundKeys keys;
+  keys[0] = seed[0];
+  keys[1] = seed[1];
+  for (unsigned k = 2; k < keys.size(); ++k) {
+    keys[k] = b.reg();
+    op(Op::IADD3, {}, {keys[k], keys[k - 2], k % 2 == 0 ? 0x9e3779b9U : 0xbb67ae85U, kZero});
+  }
+  return keys;
+}
+
+Lanes Emit::random(const RoundKeys& keys, VReg index) {
   // index less kIndexBase, in blocks of four
   const VReg high = b.reg(), part = b.reg(), first = b.reg(2);
   op(Op::LOP3, {Tok::LUT}, {high, index[1], 0x7fffffff, kZero, kAnd, !kAlways});
@@ -51,12 +52,12 @@ Lanes Emit::random(VReg seed, VReg index) {
       op(Op::IADD3, {}, {counter[0], carry, first[0], std::int64_t{i / 4}, kZero});
       op(Op::IADD3, {Tok::X}, {counter[1], first[1], kZero, kZero, carry, !kAlways});
     }
-    const std::array<VReg, 4> words = block_of(b, seed, counter);
+    const std::array<VReg, 4> words = block_of(b, keys, counter);
     for (unsigned j = 0; j < 4; ++j) out[i + j] = words[j];
   }
   if (n >= 4) return out;
   // Two lanes of one block, the first an even one, or any lane alone.
-  const std::array<VReg, 4> words = block_of(b, seed, first);
+  const std::array<VReg, 4> words = block_of(b, keys, first);
   const VPred upper = b.pred();
   op(Op::LOP3, {Tok::LUT}, {part, index[0], 2, kZero, kAnd, !kAlways});
   op(Op::ISETP, {Tok::NE, Tok::U32, Tok::AND}, {upper, kAlways, part, kZero, kAlways});

@@ -231,8 +231,8 @@ void Evaluator::compute_one(std::size_t i, unsigned lanes, const std::vector<Lan
     Divisor d;
     for (unsigned k = 0; k < lanes; ++k) {
       d.y[k] = shared->y[0];
-      d.guess[k] = shared->guess[0];
       d.inverse[k] = shared->inverse[0];
+      d.rough[k] = shared->rough[0];
     }
     values[i] = e.divide(values[static_cast<std::size_t>(v.in[0])], d);
   }

@@ -121,7 +121,8 @@ def test_random_problems(rng):
         if relu:
             want = np.maximum(want, 0)
         ng.batched_dot(a, b, out, alpha, beta, bias, relu)
-        assert np.array_equal(out.get(), want.astype(result)), (number, a.shape, a.strides, b.shape, b.strides, out.shape)
+        what = (number, a.shape, a.strides, b.shape, b.strides, out.shape)
+        assert np.array_equal(out.get(), want.astype(result)), what
 
 
 def test_sums_keep_the_bound(rng):
@@ -158,6 +159,14 @@ def test_special_values():
         assert np.array_equal(total.get(), np.full((8, 8), 48, dtype))
         total = ng.batched_dot(ones, ng.array(np.ones((5, 16, 8), dtype)), sum_batch=True, splits=0)
         assert np.array_equal(total.get(), np.full((8, 8), np.inf, dtype))
+
+
+def test_a_batch_of_none():
+    for dtype in (np.float32, np.float16):
+        a, b = ng.empty((0, 8, 16), dtype), ng.empty((0, 16, 8), dtype)
+        assert ng.batched_dot(a, b).shape == (0, 8, 8)
+        assert np.array_equal(ng.batched_dot(a, b, sum_batch=True).get(), np.zeros((8, 8)))
+        assert np.array_equal(ng.batched_dot(a, b, ng.ones((8, 8), dtype), beta=3).get(), np.full((8, 8), 3))
 
 
 def test_factory(rng):

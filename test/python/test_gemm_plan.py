@@ -58,6 +58,27 @@ def test_parts_of_k_streams_and_threads(rng):
         assert np.array_equal(out.get(), want)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float16], ids=lambda t: np.dtype(t).name)
+def test_batches(rng, dtype):
+    batch, m, n, k = 3, 24, 16, 40
+    bias = integers(rng, (m, 1), dtype)
+    for shape, columns in (((batch, m, n), False), ((batch, n, m), True), ((m, n), False), ((n, m), True)):
+        total = len(shape) == 2
+        plan = None
+        for _ in range(2):
+            a, b = integers(rng, (batch, m, k), dtype), integers(rng, (k, n), dtype)
+            out = ng.zeros(shape, dtype)
+            view = out if not columns else out.T if total else out.transpose(0, 2, 1)
+            plan = plan or ng.GemmPlan(a, b, view, bias=bias)
+            plan(a, b, view, bias)
+            exact = a.get().astype(np.int64) @ b.get().astype(np.int64)
+            exact = (exact.sum(0) if total else exact) + bias.get().astype(np.int64)
+            assert np.array_equal(view.get(), exact.astype(dtype)), shape
+    odd = integers(rng, (2 * batch, 2 * m, k), dtype)[::2, ::2, ::2]
+    with pytest.raises(ValueError, match="batched_dot: a has strides .* a plan needs matrices with rows or columns"):
+        ng.GemmPlan(odd, integers(rng, (k // 2, n), dtype), ng.empty((batch, m, n), dtype))
+
+
 def test_expressions_see_the_values_of_their_time(rng):
     a, b = integers(rng, (8, 8), np.float32), integers(rng, (8, 8), np.float32)
     out = ng.ones((8, 8))

@@ -135,12 +135,13 @@ class CheckedBatchedTest : public BatchedTest {
   CheckedBatchedTest() : BatchedTest(true) {}
 };
 
-constexpr Dtype kTypes[] = {Dtype::float32, Dtype::float16, Dtype::int8};
+constexpr Dtype kTypes[] = {Dtype::float32, Dtype::float16, Dtype::int8, Dtype::bfloat16};
 
 Batched with(Dtype type, int turn) {
   Batched x;
   x.type = type;
   x.result = type == Dtype::int8 ? Dtype::int32 : (type == Dtype::float16 && turn % 3 == 0) ? Dtype::float32 : type;
+  if (type == Dtype::bfloat16) x.result = Dtype::float32;  // holds the sums
   x.ta = (turn & 1) != 0;
   x.tb = (turn & 2) != 0;
   if (type == Dtype::int8 && turn % 4 != 3) x.ta = false, x.tb = true;
