@@ -110,6 +110,28 @@ def test_plans(rng, shape):
         assert np.array_equal(small.get(), want) and want.any()
 
 
+def test_batches(rng):
+    """Those of the tensor cores have every epilogue; others say that they do not, but sums over a batch do."""
+    for m, n, k in [(40, 72, 64), (33, 35, 17)]:
+        a, b = ((rng.integers(-3, 4, s) / 8).astype(np.float16) for s in ((3, m, k), (3, k, n)))
+        x, y, out, total = ng.array(a), ng.array(b), ng.empty((3, m, n), np.float16), ng.empty((m, n), np.float16)
+        if CORES and k == 64:
+            ng.GemmPlan(x, y, out, activation="gelu")(x, y, out)
+            for i in range(3):
+                assert out.get()[i].tobytes() == ng.dot(x[i], y[i], activation="gelu").get().tobytes()
+            byte = rng.integers(-128, 128, (3, m, k)).astype(np.int8)
+            single = ng.empty((3, m, m))
+            ng.batched_dot(ng.array(byte), ng.array(byte).transpose(0, 2, 1), single, alpha=0.5)
+            wide_byte = byte.astype(np.float64)
+            assert np.array_equal(single.get(), 0.5 * wide_byte @ wide_byte.transpose(0, 2, 1))
+        else:
+            with pytest.raises(ValueError, match="for a batch, whose epilogue only those of the tensor cores have"):
+                ng.GemmPlan(x, y, out, activation="gelu")
+        ng.GemmPlan(x, y, total, activation="tanh")(x, y, total)
+        want = np.tanh((wide(a) @ wide(b)).sum(0))
+        assert (np.abs(wide(total.get()) - want) <= 2.0**-10).all()
+
+
 def test_special_values():
     a = np.array([[np.nan], [np.inf], [-np.inf], [0], [1]], np.float32)
     one = ng.ones((1, 1))
