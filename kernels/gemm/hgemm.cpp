@@ -98,7 +98,13 @@ void put_maps(Values& v, const Kernel& kernel, const GemmProblem& p, Device* dev
   v.map(device->encode_tensor_map(both.a)).map(device->encode_tensor_map(both.b));
 }
 
-std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool partial) {
+// What a kernel's plain epilogue does: elements of a store; whether it knows bias[j] and scale[j].
+struct Plain {
+  int elements = 4;
+  bool columns = false;
+};
+
+std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool partial, const Plain& plain) {
   std::uint32_t f = partial ? 0 : sgemm::flags_of(p);
   constexpr std::uint32_t kRelu = 1U << 1;
   constexpr std::uint32_t kReluFirst = 1U << 6;
@@ -111,7 +117,8 @@ std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool parti
   if (allows(4)) f |= kWide;
   constexpr std::uint32_t kColumns = 1U << 2 | 1U << 3 | 1U << 12;  // bias[j], of 16 bits; scale[j]
   const auto in_pairs = [](std::uint64_t address, Dtype type) { return address % (2 * size_of(type)) == 0; };
-  if (size > 1 && allows(16 / size) && (f & ~(kRelu | kColumns | kWide)) == 0 &&
+  const std::uint32_t may = kRelu | kWide | (plain.columns ? kColumns : 0);
+  if (size > 1 && allows(plain.elements) && (f & ~may) == 0 &&
       (partial || (in_pairs(p.bias, p.bias_type) && in_pairs(p.scale, Dtype::float32)))) {
     f |= kPlain;
   }
@@ -122,10 +129,11 @@ Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t s
   Values v;
   put_maps(v, kernel, p, device);
   const std::int64_t blocks = blocks_of(p);
-  v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32(ceil_div(blocks, splits)).u32(splits).u32(p.ldc);
+  v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32(ceil_div(blocks, splits)).u32(splits);
+  v.u32(ceil_div(exchanged ? t.bn : t.bm, splits)).u32(p.ldc);
   v.f32(p.alpha)
       .f32(p.beta)
-      .u32(flags(p, p.ldc, static_cast<int>(size_of(p.c_type)), false) & ~kPlain)
+      .u32(flags(p, p.ldc, static_cast<int>(size_of(p.c_type)), false, {4, false}))
       .u32(sgemm::kept_bits(p));
   return v.u64(p.rounding.seed).u64(p.rounding.offset);
 }
@@ -234,7 +242,7 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   v.u32(ldc);
   const Dtype type = partial ? sums_of(p) : p.c_type;
   const int size = static_cast<int>(size_of(type));
-  std::uint32_t f = flags(p, ldc, size, partial);
+  std::uint32_t f = flags(p, ldc, size, partial, {16 / size, true});
   if (p.stride_a == 0) f |= kSameA;
   if (p.stride_b == 0) f |= kSameB;
   v.scalar(partial ? 1.0F : p.alpha, type).scalar(partial ? 0.0F : p.beta, type).u32(f);
