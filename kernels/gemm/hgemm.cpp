@@ -1,6 +1,7 @@
 #include "kernels/gemm/hgemm.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "kernels/gemm/flags.h"
@@ -125,12 +126,20 @@ std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool parti
   return f;
 }
 
+// Tiles that may be taken without being named.
+bool chosen(const GemmProblem& p, const Tile& t) {
+  if (t.form == Form::tiles) return true;
+  const ClusterTiles all = cluster_tiles(p);
+  return std::ranges::any_of(std::span(all.tiles).first(all.count), [&](const Tile& x) { return x == t; });
+}
+
 Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
+  const Tile t = tile_of(kernel);
   Values v;
   put_maps(v, kernel, p, device);
   const std::int64_t blocks = blocks_of(p);
   v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32(ceil_div(blocks, splits)).u32(splits);
-  v.u32(ceil_div(exchanged ? t.bn : t.bm, splits)).u32(p.ldc);
+  v.u32(ceil_div(t.form == Form::exchanged ? t.bn : t.bm, splits)).u32(p.ldc);
   v.f32(p.alpha)
       .f32(p.beta)
       .u32(flags(p, p.ldc, static_cast<int>(size_of(p.c_type)), false, {4, false}))
@@ -191,7 +200,7 @@ bool adds_parts(const Kernel& kernel) {
 bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::string_view tile) {
   constexpr std::int64_t kMaxGrid = 65535;
   const Tile t = tile_of(k);
-  if (tile.empty() ? t.form != Form::tiles : tile != text_of(k)) return false;
+  if (tile.empty() ? !chosen(p, t) : tile != text_of(k)) return false;
   if (t.form == Form::tiles) {
     if (splits > 1 && p.workspace == 0) return false;
   } else if (p.batch > 1 || sgemm::needs_finish(p) || splits > kMostParts || tiles_m(p, t) > kMaxGrid ||
@@ -218,7 +227,9 @@ Grid grid(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int m
     return {parts, static_cast<std::uint32_t>(tiles_m(p, t)), static_cast<std::uint32_t>(tiles_n(p, t)), parts};
   }
   const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * (p.sum_batch ? splits : splits * p.batch);
-  return {static_cast<std::uint32_t>(std::min<std::int64_t>(tiles, std::max(multiprocessors, 1))), 1, 1};
+  Grid out = {static_cast<std::uint32_t>(std::min<std::int64_t>(tiles, std::max(multiprocessors, 1))), 1, 1};
+  out.early = p.batch <= 1 && starts_early(p, t, splits);
+  return out;
 }
 
 Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
