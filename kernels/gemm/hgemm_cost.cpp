@@ -125,8 +125,8 @@ ClusterTiles cluster_tiles(const GemmProblem& p) {
   constexpr std::int64_t kMostTiles = 48;  // that are narrower than the problem
   ClusterTiles out;
   if (!sgemm::half(p.a_type) || p.batch > 1) return out;
-  // Without a kernel of clusters for its type C is summed up from a workspace, in as many parts: sums do not depend on it.
-  if (p.c_type != p.a_type && p.workspace == 0) return out;
+  // What no kernel of clusters finishes is summed up from a workspace, in as many parts: sums do not depend on it.
+  if ((p.c_type != p.a_type || sgemm::needs_finish(p)) && p.workspace == 0) return out;
   const auto tile = [&](Form form) {
     const bool exchanged = form == Form::exchanged;
     const std::int64_t columns = exchanged ? p.m : p.n;
