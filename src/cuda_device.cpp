@@ -203,7 +203,7 @@ void CudaDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const 
   std::array<void*, 5> extra = {cuda::kLaunchBuffer, const_cast<std::byte*>(params.data()), cuda::kLaunchBufferSize,
                                 &size, cuda::kLaunchEnd};
   log_.add(kernel.name(), grid);
-  const bool early = kernel.manifest().programmatic && driver_.launch_ex != nullptr;
+  const bool early = kernel.manifest().programmatic && grid.early && driver_.launch_ex != nullptr;
   if (grid.cluster <= 1 && !early) {
     const cuda::Status status =
         driver_.launch(functions_[kernel.index], grid.x, grid.y, grid.z, kernel.manifest().threads, 1, 1,
@@ -232,7 +232,7 @@ void CudaDevice::launch_ex(const Kernel& kernel, const Grid& grid, void** extra,
     a.value[0] = grid.cluster;
     a.value[1] = a.value[2] = 1;
   }
-  if (kernel.manifest().programmatic) {
+  if (kernel.manifest().programmatic && grid.early) {
     cuda::LaunchAttribute& a = attributes[config.count++];
     a.id = cuda::kProgrammaticSerialization;
     a.value[0] = 1;

@@ -19,6 +19,7 @@ using EventId = std::uint64_t;
 struct Grid {
   std::uint32_t x = 1, y = 1, z = 1;
   std::uint32_t cluster = 0;  // CTAs of a cluster along x; 0: what the kernel states
+  bool early = true;          // a kernel with .launch programmatic may start before the work ahead has ended
 };
 
 // A cubin that is not the library's, on one device. What it was made of must outlive it.

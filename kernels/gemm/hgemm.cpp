@@ -1,6 +1,7 @@
 #include "kernels/gemm/hgemm.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 
 #include "kernels/gemm/flags.h"
@@ -98,7 +99,13 @@ void put_maps(Values& v, const Kernel& kernel, const GemmProblem& p, Device* dev
   v.map(device->encode_tensor_map(both.a)).map(device->encode_tensor_map(both.b));
 }
 
-std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool partial) {
+// What a kernel's plain epilogue does: elements of a store; whether it knows bias[j] and scale[j].
+struct Plain {
+  int elements = 4;
+  bool columns = false;
+};
+
+std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool partial, const Plain& plain) {
   std::uint32_t f = partial ? 0 : sgemm::flags_of(p);
   constexpr std::uint32_t kRelu = 1U << 1;
   constexpr std::uint32_t kReluFirst = 1U << 6;
@@ -111,21 +118,31 @@ std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool parti
   if (allows(4)) f |= kWide;
   constexpr std::uint32_t kColumns = 1U << 2 | 1U << 3 | 1U << 12;  // bias[j], of 16 bits; scale[j]
   const auto in_pairs = [](std::uint64_t address, Dtype type) { return address % (2 * size_of(type)) == 0; };
-  if (size > 1 && allows(16 / size) && (f & ~(kRelu | kColumns | kWide)) == 0 &&
+  const std::uint32_t may = kRelu | kWide | (plain.columns ? kColumns : 0);
+  if (size > 1 && allows(plain.elements) && (f & ~may) == 0 &&
       (partial || (in_pairs(p.bias, p.bias_type) && in_pairs(p.scale, Dtype::float32)))) {
     f |= kPlain;
   }
   return f;
 }
 
+// Tiles that may be taken without being named.
+bool chosen(const GemmProblem& p, const Tile& t) {
+  if (t.form == Form::tiles) return true;
+  const ClusterTiles all = cluster_tiles(p);
+  return std::ranges::any_of(std::span(all.tiles).first(all.count), [&](const Tile& x) { return x == t; });
+}
+
 Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
+  const Tile t = tile_of(kernel);
   Values v;
   put_maps(v, kernel, p, device);
   const std::int64_t blocks = blocks_of(p);
-  v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32(ceil_div(blocks, splits)).u32(splits).u32(p.ldc);
+  v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32(ceil_div(blocks, splits)).u32(splits);
+  v.u32(ceil_div(t.form == Form::exchanged ? t.bn : t.bm, splits)).u32(p.ldc);
   v.f32(p.alpha)
       .f32(p.beta)
-      .u32(flags(p, p.ldc, static_cast<int>(size_of(p.c_type)), false) & ~kPlain)
+      .u32(flags(p, p.ldc, static_cast<int>(size_of(p.c_type)), false, {4, false}))
       .u32(sgemm::kept_bits(p));
   return v.u64(p.rounding.seed).u64(p.rounding.offset);
 }
@@ -183,7 +200,7 @@ bool adds_parts(const Kernel& kernel) {
 bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::string_view tile) {
   constexpr std::int64_t kMaxGrid = 65535;
   const Tile t = tile_of(k);
-  if (tile.empty() ? t.form != Form::tiles : tile != text_of(k)) return false;
+  if (tile.empty() ? !chosen(p, t) : tile != text_of(k)) return false;
   if (t.form == Form::tiles) {
     if (splits > 1 && p.workspace == 0) return false;
   } else if (p.batch > 1 || sgemm::needs_finish(p) || splits > kMostParts || tiles_m(p, t) > kMaxGrid ||
@@ -210,7 +227,9 @@ Grid grid(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int m
     return {parts, static_cast<std::uint32_t>(tiles_m(p, t)), static_cast<std::uint32_t>(tiles_n(p, t)), parts};
   }
   const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * (p.sum_batch ? splits : splits * p.batch);
-  return {static_cast<std::uint32_t>(std::min<std::int64_t>(tiles, std::max(multiprocessors, 1))), 1, 1};
+  Grid out = {static_cast<std::uint32_t>(std::min<std::int64_t>(tiles, std::max(multiprocessors, 1))), 1, 1};
+  out.early = p.batch <= 1 && starts_early(p, t, splits);
+  return out;
 }
 
 Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
@@ -234,7 +253,7 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   v.u32(ldc);
   const Dtype type = partial ? sums_of(p) : p.c_type;
   const int size = static_cast<int>(size_of(type));
-  std::uint32_t f = flags(p, ldc, size, partial);
+  std::uint32_t f = flags(p, ldc, size, partial, {16 / size, true});
   if (p.stride_a == 0) f |= kSameA;
   if (p.stride_b == 0) f |= kSameB;
   v.scalar(partial ? 1.0F : p.alpha, type).scalar(partial ? 0.0F : p.beta, type).u32(f);

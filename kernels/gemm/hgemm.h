@@ -22,8 +22,7 @@ std::int64_t splits_of(const GemmProblem& problem);
 // One of the two templates' kernels.
 bool is(const Kernel& kernel);
 // Written for the problem's types and layouts and this number of parts. `tile` is "" or names one: "128x256"; "64x32n", of
-// the rows of a and the columns of b in a cluster, or "64x32t", of the columns of b and the rows of a. Those of clusters are
-// taken only if they are named.
+// the rows of a and the columns of b in a cluster, or "64x32t", of the columns of b and the rows of a.
 bool fits(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, std::string_view tile);
 // The parts are added up by the kernel itself, not by split_sum.
 bool adds_parts(const Kernel& kernel);

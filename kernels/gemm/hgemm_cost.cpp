@@ -2,21 +2,38 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
+#include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
 
 namespace nervanagpu::hgemm {
 namespace {
 
-// Fitted to 350 measurements of 20 products on an H200 (docs/lab/hgemm.md): what it chooses took 1.006 times the time of the
-// best, in the geometric mean. 192 columns lie between.
+// Fitted to 7,200 timings of 93 products on an H200 (docs/lab/hgemm.md): what the model chooses took 1.05 times the time of
+// the best, in the geometric mean.
 struct Width {
   int columns;
-  double block;   // microseconds of a k block of 128 rows
-  double memory;  // bytes a microsecond, in millions, that such tiles read
+  double block;  // microseconds of a k block of 128 rows
 };
-constexpr std::array kWidths = {Width{64, 0.220, 3.63}, Width{128, 0.361, 3.02}, Width{192, 0.500, 3.36},
-                                Width{256, 0.639, 3.70}};
+constexpr std::array kWidths = {Width{64, 0.184}, Width{128, 0.314}, Width{192, 0.444}, Width{256, 0.576}};
+
+// Of hgemm_cluster.sass: microseconds of a block of 64 rows, by itself and for each CTA of a multiprocessor, and of the end.
+struct ClusterWidth {
+  int columns;
+  double alone, shared, end;
+};
+constexpr std::array kClusterWidths = {ClusterWidth{16, 0.090, 0.044, 1.18}, ClusterWidth{32, 0.114, 0.049, 1.56},
+                                       ClusterWidth{64, 0.152, 0.127, 2.22}, ClusterWidth{128, 0.151, 0.276, 2.10}};
+// Clusters of 1, 2, ... CTAs, one CTA a multiprocessor, that the GPU holds: they do not cross its groups of multiprocessors.
+constexpr std::array<std::int64_t, kMostParts> kHeld = {132, 66, 39, 30, 22, 17, 15, 15};
+
+// The time of two things that go on together and hinder each other a little. No pow(): equal on every machine.
+double together(double x, double y) {
+  x *= x;
+  y *= y;
+  return std::sqrt(std::sqrt(x * x + y * y));
+}
 
 double bytes_of(const GemmProblem& p) {
   const auto m = static_cast<double>(p.m);
@@ -26,11 +43,13 @@ double bytes_of(const GemmProblem& p) {
 }
 
 double tile_cost(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors) {
-  constexpr double kStart = 1.26;
-  constexpr double kTile = 0.82;     // between the tiles of a CTA, for each 64 columns
-  constexpr double kShared = 0.087;  // million bytes a microsecond to a multiprocessor when all of them read
-  constexpr double kSum = 2.61;      // split_sum, and for each million of partial sums:
-  constexpr double kPartials = 1.0;
+  constexpr double kStart = 2.21;
+  constexpr double kEarlyStart = 0.97;
+  constexpr double kTile = 0.784;     // between the tiles of a CTA, for each 64 columns
+  constexpr double kShared = 0.0905;  // million bytes a microsecond to a multiprocessor when all of them read
+  constexpr double kMemory = 2.87;    // million bytes a microsecond
+  constexpr double kSum = 1.10;       // split_sum, and for each million of partial sums:
+  constexpr double kPartials = 0.94;
   const auto width = std::ranges::find(kWidths, t.bn, &Width::columns);
   const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * splits;
   const std::int64_t processors = std::max(multiprocessors, 1);
@@ -38,21 +57,31 @@ double tile_cost(const GemmProblem& p, const Tile& t, std::int64_t splits, int m
   const double busy = static_cast<double>(std::min(tiles, processors)) / static_cast<double>(processors);
   const double block = std::max(width->block, (t.bm + t.bn) * 128e-6 * busy / kShared);
   const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
-  double out = kStart + rounds * (blocks * block + kTile * t.bn / 64.0);
-  out = std::max(out, kStart + bytes_of(p) * 1e-6 / width->memory);
+  const double run = rounds * (blocks * block + kTile * t.bn / 64.0);
+  double out = starts_early(p, t, splits) ? kEarlyStart : kStart;
+  out += together(run, bytes_of(p) * 1e-6 / kMemory);
   if (splits > 1) {
     out += kSum + kPartials * 1e-6 * static_cast<double>(splits) * static_cast<double>(p.m) * static_cast<double>(p.n);
   }
   return out;
 }
 
-// Not measured: floors.
-double cluster_cost(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors) {
-  const auto ctas = static_cast<double>(tiles_m(p, t) * tiles_n(p, t) * splits);
-  const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
-  const double rounds = std::max(1.0, ctas / std::max(multiprocessors, 1));
-  const double block = std::max({t.bm * t.bn / 64.0 / 1755, (t.bm + t.bn) * 128e-6 / 0.087, 0.17});
-  return 1.3 + std::max(rounds * blocks * block, bytes_of(p) * 1e-6 / 3.7) + rounds * (0.7 + t.bm * t.bn / 14000.0);
+double cluster_cost(const GemmProblem& p, const Tile& t, std::int64_t parts) {
+  constexpr double kStart = 0.3;
+  constexpr double kMemory = 3.63;  // million bytes a microsecond
+  constexpr double kMeet = 0.15;    // the sums of 64 columns
+  constexpr double kPart = 0.056;
+  const auto width = std::ranges::find(kClusterWidths, t.bn, &ClusterWidth::columns);
+  const std::int64_t residents = t.bn < 128 ? 2 : 1;
+  const std::int64_t held = kHeld[static_cast<std::size_t>(parts - 1)] * residents;
+  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t);
+  const auto rounds = static_cast<double>(ceil_div(tiles, held));
+  const auto on_one = static_cast<double>(ceil_div(std::min(tiles, held) * parts, kProcessors));
+  const auto blocks = static_cast<double>(ceil_div(blocks_of(p), parts));
+  const double run = rounds * blocks * std::max(width->alone, width->shared * on_one);
+  const double meet = parts > 1 ? kMeet * t.bn / 64.0 : 0.0;
+  return kStart + together(run, bytes_of(p) * 1e-6 / kMemory) + rounds * (width->end + meet) +
+         kPart * static_cast<double>(parts - 1);
 }
 
 }  // namespace
@@ -78,7 +107,45 @@ std::int64_t effective(std::int64_t blocks, std::int64_t splits) {
 }
 
 double microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors) {
-  return t.form == Form::tiles ? tile_cost(p, t, splits, multiprocessors) : cluster_cost(p, t, splits, multiprocessors);
+  return t.form == Form::tiles ? tile_cost(p, t, splits, multiprocessors) : cluster_cost(p, t, splits);
+}
+
+// Early, a grid gains the launch; but its CTAs take the multiprocessors as they come free, no longer neighbours by
+// neighbours, and those that share operands lose their common way to the L2.
+bool starts_early(const GemmProblem& p, const Tile& t, std::int64_t splits) {
+  constexpr std::int64_t kFew = 66;
+  constexpr std::int64_t kMany = 100;
+  constexpr std::int64_t kShort = 16;  // blocks
+  const std::int64_t ctas = tiles_m(p, t) * tiles_n(p, t);
+  return splits == 1 && (ctas <= kFew || (ctas >= kMany && blocks_of(p) <= kShort));
+}
+
+ClusterTiles cluster_tiles(const GemmProblem& p) {
+  constexpr std::int64_t kWidest = 128;
+  constexpr std::int64_t kMostTiles = 48;  // that are narrower than the problem
+  ClusterTiles out;
+  if (!sgemm::half(p.a_type) || p.batch > 1) return out;
+  // What no kernel of clusters finishes is summed up from a workspace, in as many parts: sums do not depend on it.
+  if ((p.c_type != p.a_type || sgemm::needs_finish(p)) && p.workspace == 0) return out;
+  const auto tile = [&](Form form) {
+    const bool exchanged = form == Form::exchanged;
+    const std::int64_t columns = exchanged ? p.m : p.n;
+    int bn = kClusterWidths.front().columns;
+    // Where columns are contiguous the engine copies 64 of them at least.
+    if (exchanged ? p.a_transposed : !p.b_transposed) bn = 64;
+    while (bn < columns && bn < kWidest) bn *= 2;
+    return Tile{form, 64, bn};
+  };
+  const auto add = [&](const Tile& t) { out.tiles[out.count++] = t; };
+  if (std::min(p.m, p.n) <= kWidest) {
+    add(tile(p.n <= p.m ? Form::cluster : Form::exchanged));
+    return out;
+  }
+  for (const Form form : {Form::cluster, Form::exchanged}) {
+    const Tile t = tile(form);
+    if (tiles_m(p, t) * tiles_n(p, t) <= kMostTiles) add(t);
+  }
+  return out;
 }
 
 namespace {
@@ -99,6 +166,15 @@ Choice best(const GemmProblem& p) {
     for (const Width& w : kWidths) {
       const double c = microseconds(p, {Form::tiles, 128, w.columns}, s, kProcessors);
       if (out.cost == 0 || c < out.cost) out = {s, c};
+    }
+  }
+  const ClusterTiles clusters = cluster_tiles(p);
+  constexpr std::int64_t kMostChosen = 7;  // 8 were slower than 7
+  for (std::size_t i = 0; i < clusters.count; ++i) {
+    for (std::int64_t s = 1; s <= std::min(blocks, kMostChosen); ++s) {
+      if (effective(blocks, s) != s) continue;
+      const double c = microseconds(p, clusters.tiles[i], s, kProcessors);
+      if (c < out.cost) out = {s, c};
     }
   }
   return out;

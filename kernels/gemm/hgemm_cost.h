@@ -1,6 +1,8 @@
 // What a product costs on the tensor cores with a given tile and number of parts: a model of an H200.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 
 #include "nervanagpu/gemm.hpp"
@@ -14,6 +16,7 @@ struct Tile {
   Form form = Form::tiles;
   int bm = 0;
   int bn = 0;
+  bool operator==(const Tile&) const = default;
 };
 
 constexpr std::int64_t kRowBytes = 128;  // of a k block in shared memory
@@ -28,6 +31,17 @@ std::int64_t tiles_n(const GemmProblem& problem, const Tile& tile);
 
 // Microseconds, roughly; only the order counts.
 double microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors);
+
+// hgemm.sass: the grid may start before the work ahead of it has ended.
+bool starts_early(const GemmProblem& problem, const Tile& tile, std::int64_t splits);
+
+// The tiles of hgemm_cluster.sass that the library may choose: 64 elements of one side, and what there is of the other up to
+// 128, so that a long operand is read once.
+struct ClusterTiles {
+  std::array<Tile, 2> tiles;
+  std::size_t count = 0;
+};
+ClusterTiles cluster_tiles(const GemmProblem& problem);
 
 // The smallest number of parts that gives them as many blocks as `splits` of them would have.
 std::int64_t effective(std::int64_t blocks, std::int64_t splits);

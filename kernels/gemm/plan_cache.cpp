@@ -66,10 +66,8 @@ std::uint64_t alignment_of(std::uint64_t address) {
 std::size_t search_workspace(Device& device, const GemmProblem& p, const std::string& tile) {
   const std::int64_t splits = splits_of(device.registry(), p);
   if (splits <= 1 && !(needs_finish(p) && !on_tensor_cores(device.registry(), p))) return 0;
-  if (!tile.empty()) {  // the kernels that add their parts themselves are taken by name only
-    const auto named = plans(device.registry(), device.info().multiprocessors, p, tile);
-    if (!named.empty() && hgemm::adds_parts(*named.front().kernel)) return 0;
-  }
+  const auto all = plans(device.registry(), device.info().multiprocessors, p, tile);
+  if (!all.empty() && hgemm::is(*all.front().kernel) && hgemm::adds_parts(*all.front().kernel)) return 0;
   return static_cast<std::size_t>(splits * p.m * p.n) * 4;
 }
 

@@ -45,13 +45,7 @@ const Uop* bar(Warp& w, const Uop* u) {
     if (w.checker == nullptr) return fault(w, u, first, "barrier misuse: " + what);
     w.checker->found(w, u, first, "barrier misuse", std::move(what));
   }
-  if (w.stacked && w.checker != nullptr && (w.live & ~w.exec) != 0) {
-    char lanes[16];
-    std::snprintf(lanes, sizeof lanes, "0x%x", w.live & ~w.exec);
-    w.checker->found(
-        w, u, first, "barrier misuse",
-        std::string("lanes ") + lanes + " of the warp are not here, and before sm_70 a warp arrives as one");
-  }
+  check_whole(w, u);
   bar.arrived[w.index] |= w.exec;
   const auto kind = static_cast<BarKind>(x.kind);
   if (w.checker != nullptr) w.checker->barrier_arrived(w, number);
@@ -88,6 +82,18 @@ bool complete(const Cta& cta, const NamedBarrier& bar) {
 }
 
 }  // namespace
+
+void check_whole(Warp& w, const Uop* u) {
+  const std::uint32_t absent = w.live & ~w.exec;
+  const std::uint32_t lucky = w.stacked ? 0 : w.by_chance & w.exec;
+  if (w.checker == nullptr || (absent | lucky) == 0) return;
+  char lanes[16];
+  std::snprintf(lanes, sizeof lanes, "0x%x", absent != 0 ? absent : lucky);
+  std::string what = std::string("lanes ") + lanes + " of the warp " +
+                     (absent != 0 ? "are not here" : "met the others by chance") + ": a warp arrives as one";
+  if (!w.stacked) what += ", behind BSYNC or WARPSYNC";
+  w.checker->found(w, u, static_cast<unsigned>(std::countr_zero(w.exec)), "barrier misuse", std::move(what));
+}
 
 bool release_barriers(Cta& cta) {
   bool any = false;

@@ -30,6 +30,7 @@ const Uop* arrive(Warp& w, const Uop* u) {
       !misuse(w, u, "the warp arrives at the cluster barrier again and has not waited")) {
     return nullptr;
   }
+  check_whole(w, u);
   w.cluster_owed |= w.exec;
   w.cluster_phase = cta.cluster->phase + 1;
   cta.cluster_arrived[w.index] |= w.exec;

@@ -47,6 +47,7 @@ const Uop* bra_div(Warp& w, const Uop* u) {
   const std::uint32_t named = x.src_count > 0 ? scalar(w, x.src[0]) : kAllLanes;
   const std::uint32_t together = x.src_count > 0 && x.src[0].inv ? ~named : named;
   const bool divergent = (together & w.live & ~w.active) != 0;
+  if (!divergent) w.by_chance &= ~w.active;  // on the chip the slow path would have joined them
   if (divergent == x.flag) return u + 1;
   w.exec = lanes;
   return jump(w, u, x.target);
@@ -158,7 +159,10 @@ const Uop* bssy(Warp& w, const Uop* u) {
 
 const Uop* wait_with(Warp& w, const Uop* u, Group::State state, std::uint32_t want) {
   const Detail& x = *u->x;
-  if ((want & w.live & ~w.exec) == 0) return u + 1;
+  if ((want & w.live & ~w.exec) == 0) {
+    w.by_chance &= ~w.exec;
+    return u + 1;
+  }
   const std::uint32_t here = index_of(w, u);
   if (const std::uint32_t others = w.active & ~w.exec; others != 0) {
     const std::uint32_t waiting = w.exec;

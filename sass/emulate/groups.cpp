@@ -32,6 +32,7 @@ bool pick(Warp& w) {
     if (groups[i].state != Group::State::kReady) continue;
     for (std::size_t j = groups.size() - 1; j > i; --j) {
       if (groups[j].state != Group::State::kReady || groups[j].pc != groups[i].pc) continue;
+      if (!groups[i].released || !groups[j].released) w.by_chance |= groups[i].mask | groups[j].mask;
       groups[i].mask |= groups[j].mask;
       groups.erase(groups.begin() + static_cast<std::ptrdiff_t>(j));
     }
@@ -101,12 +102,15 @@ void release_syncs(Warp& w) {
       if (with(o)) here |= o.mask;
     }
     if ((want & ~here) != 0) continue;
+    w.by_chance &= ~here;
     for (Group& o : w.groups) {
       if (o.mask == g.mask || !with(o)) continue;
       o.state = Group::State::kReady;
+      o.released = true;
       ++o.pc;
     }
     w.groups[i].state = Group::State::kReady;
+    w.groups[i].released = true;
     ++w.groups[i].pc;
   }
 }
@@ -114,7 +118,8 @@ void release_syncs(Warp& w) {
 bool run_warp(Warp& w) {
   const Grid& grid = *w.cta->grid;
   while (!w.groups.empty() && pick(w)) {
-    const Group& g = w.groups[w.current];
+    Group& g = w.groups[w.current];
+    g.released = false;
     w.active = w.exec = g.mask;
     w.stop = Stop::kNone;
     w.slice = kSlice;

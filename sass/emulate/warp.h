@@ -53,6 +53,7 @@ struct Group {
   std::uint32_t mbarrier = 0;  // of the last SYNCS.PHASECHK that was false: its address and what it waited for
   bool parity = false;
   std::uint32_t registers = 0;  // of the last USETMAXREG.TRY_ALLOC that was refused: what it asked for
+  bool released = false;        // by BSYNC or WARPSYNC, and has not run since
 };
 
 // An entry of the convergence stack of sm_50 .. sm_62: SSY, PBK, PCNT and CAL push one, SYNC, BRK, CONT and RET wait at
@@ -93,11 +94,12 @@ struct alignas(64) Warp {
   std::uint64_t instructions = 0;
   std::uint32_t overtime = 0;  // time slices used up after a finding
 
-  std::uint32_t live = 0;     // lanes that have not exited
-  std::uint32_t index = 0;    // number of the warp in its CTA
-  std::uint32_t turn = 0;     // for fairness between groups
-  std::uint32_t current = 0;  // the running group
-  bool rotate = false;        // the last group yielded: let another one go first
+  std::uint32_t live = 0;       // lanes that have not exited
+  std::uint32_t index = 0;      // number of the warp in its CTA
+  std::uint32_t turn = 0;       // for fairness between groups
+  std::uint32_t current = 0;    // the running group
+  std::uint32_t by_chance = 0;  // lanes that joined others at the same instruction, not at BSYNC or WARPSYNC
+  bool rotate = false;          // the last group yielded: let another one go first
   std::vector<Group> groups;
   std::array<std::array<std::uint32_t, kLanes>, 16> convergence{};  // B0..B15 of each lane: who takes part
   std::byte* local = nullptr;                                       // local memory, `local_bytes` a lane
@@ -167,5 +169,8 @@ void release_tokens(Warp& w);  // like release_syncs
 
 // Named barriers: barrier.cpp.
 bool release_barriers(Cta& cta);  // completes barriers; true if any did
+// Checked mode: a finding if the warp arrives at a barrier divided. On an H200 BAR, WARPSYNC and then a barrier of the cluster
+// never end if the first found the warp so.
+void check_whole(Warp& w, const Uop* u);
 
 }  // namespace nervanagpu::sass::emulate

@@ -6,10 +6,10 @@
 namespace nervanagpu::sass::verify_detail {
 namespace {
 
-constexpr std::array kGlobal = {Op::LDG,    Op::STG,    Op::LD,      Op::ST,      Op::LDGSTS,  Op::ATOM,
-                                Op::ATOMG,  Op::RED,    Op::REDG,    Op::TEX,     Op::TLD,     Op::TLD4,
-                                Op::TXD,    Op::SULD,   Op::SUST,    Op::UTMALDG, Op::UTMASTG, Op::UTMAREDG,
-                                Op::UTMAPF, Op::UBLKCP, Op::UBLKRED, Op::UBLKPF};
+// Prefetches (UTMAPF, UBLKPF, CCTL) read nothing that anybody sees.
+constexpr std::array kGlobal = {Op::LDG,  Op::STG,     Op::LD,      Op::ST,       Op::LDGSTS, Op::ATOM,   Op::ATOMG,
+                                Op::RED,  Op::REDG,    Op::TEX,     Op::TLD,      Op::TLD4,   Op::TXD,    Op::SULD,
+                                Op::SUST, Op::UTMALDG, Op::UTMASTG, Op::UTMAREDG, Op::UBLKCP, Op::UBLKRED};
 
 bool runs(const Step& s) {
   return s.known && !s.never;

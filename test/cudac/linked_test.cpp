@@ -18,7 +18,7 @@ u32 mix(u32 a, u32 b) {
 
 class LinkedProgram : public Program {
  protected:
-  LinkedProgram() : Program("linked", false) {}  // no H200 has recorded its results yet
+  LinkedProgram() : Program("linked") {}
 };
 
 TEST_P(LinkedProgram, CallsAndVariablesOfTheOtherFile) {

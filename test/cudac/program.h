@@ -31,9 +31,8 @@ struct Array {
 
 class Program : public testing::TestWithParam<Setting> {
  protected:
-  // `file`: the source's name in test/data/cudac, without ending. `recorded`: every result has its line in
-  // test/data/digests/cudac.txt; else only those that have one are compared.
-  explicit Program(std::string file, bool recorded = true) : file_(std::move(file)), recorded_(recorded) {}
+  // `file`: the source's name in test/data/cudac, without ending. Every result has its line in test/data/digests/cudac.txt.
+  explicit Program(std::string file) : file_(std::move(file)) {}
   void SetUp() override;
   // The program's cubin; of the template test/data/cudac/NAME.sass where nvcc made none.
   [[nodiscard]] std::vector<std::uint8_t> cubin() const;
@@ -147,7 +146,6 @@ class Program : public testing::TestWithParam<Setting> {
   }
 
   std::string file_;
-  bool recorded_;
 };
 
 }  // namespace nervanagpu::test

@@ -73,19 +73,45 @@ TEST(Hgemm, PartsAreAFunctionOfTheProblem) {
   EXPECT_GT(best_splits(p), 1);
   EXPECT_EQ(best_splits(problem(Dtype::float16, 4096, 4096, 4096)), 1);
   EXPECT_EQ(blocks_of(p), 64);
+  const std::int64_t parts = best_splits(p);
+  EXPECT_LE(parts, kMostParts);
   p.workspace = 0;
-  EXPECT_EQ(best_splits(p), 1);
+  EXPECT_EQ(best_splits(p), parts) << "clusters add them up themselves";
+  p.c_type = Dtype::float32;
+  EXPECT_EQ(best_splits(p), 1) << "there is no kernel of clusters for its C";
+  p.workspace = 16;
+  EXPECT_EQ(best_splits(p), parts) << "sums do not depend on the type of C";
   EXPECT_EQ(blocks_of(problem(Dtype::int8, 16, 16, 4096)), 32);  // of 128 bytes
 }
 
-TEST(Hgemm, KernelsOfClustersAreTakenByNameOnly) {
+TEST(Hgemm, TilesOfClustersCoverTheShortSide) {
+  const auto tiles = [](const GemmProblem& p) {
+    const ClusterTiles all = cluster_tiles(p);
+    return std::vector(all.tiles.begin(), all.tiles.begin() + static_cast<std::ptrdiff_t>(all.count));
+  };
+  using Tiles = std::vector<Tile>;
+  EXPECT_EQ(tiles(problem(Dtype::float16, 64, 2560, 2560)), (Tiles{{Form::exchanged, 64, 64}}));
+  EXPECT_EQ(tiles(problem(Dtype::bfloat16, 17, 2560, 2560)), (Tiles{{Form::exchanged, 64, 32}}));
+  EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 100, 4096)), (Tiles{{Form::cluster, 64, 128}}));
+  EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 8, 4096)), (Tiles{{Form::cluster, 64, 16}}));
+  EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 8, 4096, false)),
+            (Tiles{{Form::cluster, 64, 64}}));  // 64 columns at least
+  EXPECT_EQ(tiles(problem(Dtype::float16, 192, 1000, 2048)),
+            (Tiles{{Form::cluster, 64, 128}, {Form::exchanged, 64, 128}}));
+  EXPECT_EQ(tiles(problem(Dtype::float16, 1024, 1024, 1024)), Tiles{});  // enough tiles for everyone
+  EXPECT_EQ(tiles(problem(Dtype::int8, 16, 4096, 4096)), Tiles{});
+}
+
+TEST(Hgemm, ShortSidesAreTakenByClusters) {
   Device& device = current_device();
   if (device.registry().of_op("hgemm").empty()) GTEST_SKIP() << "the tensor cores of sm_90a";
   const auto chosen = [&](const GemmProblem& p, std::string_view tile = {}) {
     return sgemm::choose(device.registry(), 132, p, tile);
   };
   GemmProblem p = problem(Dtype::float16, 64, 2560, 2560);
-  for (const sgemm::Plan& plan : sgemm::plans(device.registry(), 132, p)) EXPECT_FALSE(adds_parts(*plan.kernel));
+  const sgemm::Plan plan = chosen(p);
+  EXPECT_TRUE(adds_parts(*plan.kernel)) << plan.kernel->name();
+  EXPECT_EQ(plan.grid.cluster, static_cast<std::uint32_t>(best_splits(p)));
   p.splits = 4;
   const sgemm::Plan named = chosen(p, "64x64t");
   EXPECT_TRUE(adds_parts(*named.kernel));
@@ -94,8 +120,17 @@ TEST(Hgemm, KernelsOfClustersAreTakenByNameOnly) {
   EXPECT_EQ(named.grid.y, 40U);  // tiles of n, exchanged
   EXPECT_EQ(named.grid.z, 1U);
   p.splits = 10;  // more than the CTAs of a cluster
+  EXPECT_FALSE(adds_parts(*chosen(p).kernel));
   EXPECT_THROW(chosen(p, "64x64t"), InvalidArgument);
+  EXPECT_FALSE(adds_parts(*chosen(problem(Dtype::float16, 4096, 4096, 4096)).kernel));
   EXPECT_EQ(chosen(problem(Dtype::uint8, 4096, 4096, 4096)).kernel->name(), "hgemm_nt_u8_u8_s32_128x256");
+}
+
+TEST(Hgemm, OnlySmallGridsStartEarly) {
+  EXPECT_TRUE(starts_early(problem(Dtype::float16, 1024, 1024, 1024), {Form::tiles, 128, 64}, 1));
+  EXPECT_FALSE(starts_early(problem(Dtype::float16, 4096, 256, 2048), {Form::tiles, 128, 64}, 1));
+  EXPECT_TRUE(starts_early(problem(Dtype::float16, 256, 256, 4096), {Form::tiles, 128, 64}, 1));
+  EXPECT_FALSE(starts_early(problem(Dtype::float16, 256, 256, 4096), {Form::tiles, 128, 64}, 2));
 }
 
 }  // namespace

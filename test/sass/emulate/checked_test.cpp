@@ -264,6 +264,23 @@ TEST(Checked, BarrierMisuse) {
             (List{"barrier misuse in line 9"}));
 }
 
+// A BAR is for whole warps, though lanes that meet there by chance pass.
+TEST(Checked, BarriersTakeWholeWarps) {
+  const auto program = [](const std::string& enter, const std::string& meet) {
+    return std::vector<TextLine>{{"ISETP.NE.AND P0, PT, R0, RZ, PT", stall(15)},
+                                 {enter, stall(15)},
+                                 {"@P0 BRA `(OVER)", stall(15)},
+                                 {"NOP", stall(15)},
+                                 {"OVER:"},
+                                 {meet, stall(15)},
+                                 {"JOINED:"},
+                                 {"BAR.SYNC.DEFER_BLOCKING 0x0", stall(15)}};
+  };
+  EXPECT_EQ(findings(program("BSSY B0, `(JOINED)", "BSYNC B0"), 64), kClean);
+  EXPECT_EQ(findings(program("NOP", "WARPSYNC.ALL"), 64), kClean);
+  EXPECT_EQ(findings(program("NOP", "NOP"), 64), (List{"barrier misuse in line 14"}));
+}
+
 TEST(Checked, ALoopOnAPoisonedCounterEnds) {
   const List f = findings({{"MOV R8, 0x5", stall(15)},
                            {"LOOP:"},

@@ -83,6 +83,7 @@ KernelImage handover(u32 arrivals, bool waits, bool init = true) {
                                  {"@P1 BRA made"}};
   if (init) lines.push_back({"SYNCS.EXCH.64 URZ, [UR8], UR6", kSend});
   const std::vector<TextLine> rest_of = {{"made:"},
+                                         {"WARPSYNC.ALL"},
                                          {"BAR.SYNC.DEFER_BLOCKING 0x0", kAwait},
                                          {"LOP3.LUT R1, R0, 0x1f, RZ, 0xc0, !PT"},
                                          {"IMAD.SHL.U32 R2, R1, 0x4, RZ"},
@@ -137,8 +138,8 @@ TEST_F(Handover, AnArrivalTooFewIsADeadlockThatSaysWhoWaits) {
     ASSERT_FALSE(r.ok());
     EXPECT_EQ(
         r.error().message,
-        "kernel test, test.sass:22, CTA (0,0,0), warp 1: deadlock: nothing in the CTA can go on; warp 1 lanes "
-        "0xffffffff wait for phase 0 of the mbarrier at 0x400 (1 of 33 arrivals and 0 bytes are missing) in line 22");
+        "kernel test, test.sass:23, CTA (0,0,0), warp 1: deadlock: nothing in the CTA can go on; warp 1 lanes "
+        "0xffffffff wait for phase 0 of the mbarrier at 0x400 (1 of 33 arrivals and 0 bytes are missing) in line 23");
   }
 }
 

@@ -134,6 +134,7 @@ Lines copied(const Lines& before, const Lines& after) {
                       {"SYNCS.ARRIVE.TRANS64 RZ, [UR9], R1", swap},
                       {"UBLKCP.S.G [UR8], [UR14], UR16", send},
                       {"copied:"},
+                      {"WARPSYNC.ALL", await},
                       {"BAR.SYNC.DEFER_BLOCKING 0x0", await}};
   Lines lines = program(kShared, copy, after);
   const auto at = std::find_if(lines.begin(), lines.end(), [](const TextLine& l) { return l.text == kShared; });

@@ -1,0 +1,147 @@
+"""Tiles and parts of k of the tensor-core GEMM, float16, each beside cuBLAS: what the cost model is fitted to.
+
+    python benchmarks/hgemm_sweep.py [--out FILE] [--cases 128x4096x4096,...] [--random N] [--seconds S]
+
+For each case, layouts NN and NT: cublasGemmEx, the library's own choice, every tile of hgemm.sass by a few numbers of
+parts, and hgemm_cluster.sass's tiles of the short side by 1 to 8 parts. Medians of seven rounds of CUDA graphs in turn;
+operands rotate past the L2. `--random N` adds N products with a short side, the same for each N.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import nervanagpu as ng
+from cublas import Cublas
+from cuda import Driver, Graph
+from gemm import CASES, Operands, make, median_ms
+from report import commit, machine
+
+MORE = ["256x256x256", "768x768x768", "1536x1536x1536", "3072x3072x3072", "4096x64x4096", "8x4096x4096", "32x4096x4096"]
+MORE += ["256x4096x4096", "100x1000x8192", "2048x128x8192", "40x8456x2560", "5120x704x2048"]
+WIDTHS = (64, 128, 192, 256)  # of hgemm.sass's tiles, 128 high
+SHORT = (16, 32, 64, 128)  # of hgemm_cluster.sass's, 64 high
+BLOCK = 64  # of k
+PROCESSORS = 132
+ROUNDS = 7
+WORK = 1e10  # multiply-adds x 2 of a graph
+Variant = tuple[str, int]  # tile, parts; ("", 0): the library's choice
+
+
+def ceil_div(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def drawn(count: int) -> list[str]:
+    """Products with a short side."""
+    rng = random.Random(5)
+    short, long = [8, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512], [512, 1000, 1536, 2048, 2560, 4096, 8192, 11008]
+    out = []
+    for _ in range(count):
+        a, b, k = rng.choice(short), rng.choice(long), rng.choice([256, 512, 784, 1024, 2048, 4096, 9216])
+        out.append(f"{a}x{b}x{k}" if rng.random() < 0.5 else f"{b}x{a}x{k}")
+    return out
+
+
+def variants(m: int, n: int, k: int) -> list[Variant]:
+    """What is worth measuring: no grid of a handful of CTAs, no parts by the dozen."""
+    blocks = ceil_div(k, BLOCK)
+    out: list[Variant] = [("", 0)]
+    if n % 8 or k % 8:  # rows that the copy engine does not take: the library copies, or takes another kernel
+        return out
+    for width in WIDTHS:
+        tiles = ceil_div(m, 128) * ceil_div(n, width)
+        for parts in (1, 2, 3, 4, 6, 8, 12):
+            whole = parts <= blocks and ceil_div(blocks, ceil_div(blocks, parts)) == parts
+            few = tiles * parts < 30 and width != WIDTHS[0]
+            if whole and not few and (parts == 1 or tiles * parts <= 2 * PROCESSORS):
+                out.append((f"128x{width}", parts))
+    for side, long, short in (("n", m, n), ("t", n, m)):
+        for width in SHORT:
+            tiles = ceil_div(long, 64) * ceil_div(short, width)
+            if (width > SHORT[0] and width >= 2 * short) or (width < SHORT[-1] and short > 2 * width) or tiles > 600:
+                continue
+            for parts in range(1, 9):
+                whole = parts <= blocks and ceil_div(blocks, ceil_div(blocks, parts)) == parts
+                if whole and (parts == 1 or tiles * parts <= 450) and (parts == 8 or tiles * parts >= 50):
+                    out.append((f"64x{width}{side}", parts))
+    return out
+
+
+def measure(driver: Driver, stream: ng.Stream, peer: Cublas, case: str, layout: str) -> list[dict[str, object]]:
+    """All variants of one case."""
+    m, n, k = (int(x) for x in case.split("x"))
+    sets, _, _ = make("float16", layout, m, n, k)
+    passes = max(1, int(WORK / (2.0 * m * n * k * len(sets))))
+
+    def ours(s: Operands, tile: str, parts: int) -> None:
+        b = s.b.T if layout[1] == "t" else s.b
+        ng.dot(s.a, b, out=s.ours, stream=stream, tile=tile, splits=parts)
+
+    def theirs(s: Operands) -> None:
+        a, b = s.a, s.b
+        peer.gemm("float16", layout, m, n, k, a.ptr, a.shape[1], b.ptr, b.shape[1], s.theirs.ptr)
+
+    def graph(f: Callable[[Operands], None]) -> Graph:
+        def body() -> None:
+            for _ in range(passes):
+                for s in sets:
+                    f(s)
+
+        f(sets[0])
+        stream.synchronize()
+        return Graph(driver, stream.handle, body)
+
+    todo = variants(m, n, k)
+    graphs = [graph(theirs)]
+    graphs += [graph(lambda s, v=v: ours(s, *v)) for v in todo]  # type: ignore[misc]
+    each = [1e3 * ms / passes / len(sets) for ms in median_ms(driver, stream, graphs, ROUNDS)]
+    best = min(range(1, len(each)), key=each.__getitem__)
+    print(
+        f"{case} {layout}: cublasGemmEx {each[0]:.2f} us, chosen {each[0] / each[1]:.2f} times its rate, "
+        f"{todo[best - 1][0] or 'which is best'} in {todo[best - 1][1]} {each[0] / each[best]:.2f}",
+        flush=True,
+    )
+    names: list[Variant] = [("cublasGemmEx", 0), ("chosen", 0), *todo[1:]]
+    return [
+        {"m": m, "n": n, "k": k, "layout": layout, "tile": t, "splits": p, "microseconds": round(us, 3)}
+        for (t, p), us in zip(names, each, strict=True)
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("build/hgemm_sweep.json"))
+    parser.add_argument("--cases", default=",".join([c for c in CASES if not c.startswith("8192")] + MORE))
+    parser.add_argument("--random", type=int, default=0, metavar="N")
+    parser.add_argument("--seconds", type=float, default=120.0)
+    args = parser.parse_args()
+    if ng.device().kind != "cuda":
+        print("hgemm_sweep: needs a GPU; this is the emulator", file=sys.stderr)
+        return 1
+    driver, stream = Driver(), ng.Stream()
+    peer = Cublas(stream.handle)
+    end = time.monotonic() + args.seconds
+    rows: list[dict[str, object]] = []
+    for case in args.cases.split(",") + drawn(args.random):
+        for layout in ("nn", "nt"):
+            if time.monotonic() < end:
+                rows += measure(driver, stream, peer, case, layout)
+    body = {"what": (__doc__ or "").splitlines()[0], "commit": commit(), **machine(), "rows": rows}
+    part = args.out.with_suffix(".part")
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    part.write_text(json.dumps(body, indent=1) + "\n")
+    os.replace(part, args.out)
+    print(f"{len(rows)} rows in {args.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
