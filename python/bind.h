@@ -29,6 +29,7 @@ void bind_stream(py::module_& m);
 void bind_tensor(py::module_& m);
 void bind_toolchain(py::module_& m);
 void bind_tensor_map(py::module_& m);
+void bind_dlpack(py::module_& m);
 void bind_expr(py::module_& m);
 void bind_gemm(py::module_& m);
 void bind_gemm_plan(py::module_& m);

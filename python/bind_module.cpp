@@ -7,6 +7,7 @@ PYBIND11_MODULE(_core, m) {
   nervanagpu::python::bind_device(m);
   nervanagpu::python::bind_stream(m);
   nervanagpu::python::bind_tensor(m);
+  nervanagpu::python::bind_dlpack(m);
   nervanagpu::python::bind_expr(m);
   nervanagpu::python::bind_gemm(m);
   nervanagpu::python::bind_gemm_plan(m);

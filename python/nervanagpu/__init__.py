@@ -11,7 +11,7 @@
 `ng.doctor()` says what was found on this machine. `NervanaGPU` is the factory of the 2015 library of this name.
 """
 
-from nervanagpu import layers, nn, numpy_protocol
+from nervanagpu import exchange, layers, nn, numpy_protocol
 from nervanagpu._core import (
     AssembleError,
     CheckError,
@@ -117,6 +117,7 @@ from nervanagpu.elementwise import (
     trunc,
     where,
 )
+from nervanagpu.exchange import from_dlpack
 from nervanagpu.factory import NervanaGPU
 from nervanagpu.linalg import batched_dot, dot, grouped_dot, matmul
 from nervanagpu.network import Network
@@ -147,6 +148,7 @@ from nervanagpu.reductions import max, mean, min, softmax, std, sum, var
 from nervanagpu.tensor_maps import Im2col, TensorMap, tensor_map
 from nervanagpu.toolchain import Kernel, Module, assemble, disassemble, load
 
+exchange.install()
 numpy_protocol.install()
 
 __version__ = version()
@@ -221,6 +223,7 @@ __all__ = [
     "fabs",
     "finite",
     "floor",
+    "from_dlpack",
     "full",
     "gelu",
     "greater",

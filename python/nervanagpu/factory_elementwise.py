@@ -6,7 +6,7 @@ with length 1. Comparisons and finite give bool, which assignments turn into 0 a
 
 from __future__ import annotations
 
-from nervanagpu import _core, elementwise, reductions
+from nervanagpu import _core, composed, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.reductions import Axis
@@ -216,3 +216,47 @@ class ElementwiseFactory:
     ) -> GPUTensor:
         """reductions.std; `partial` is not needed and not used."""
         return reductions.std(a, axis, out, keepdims=keepdims)
+
+    def argmax(
+        self, a: GPUTensor, axis: int | None = 1, out: GPUTensor | None = None, keepdims: bool = True
+    ) -> GPUTensor:
+        """composed.argmax, along rows unless told otherwise"""
+        return self._into(composed.argmax(a, axis, keepdims), out)
+
+    def argmin(
+        self, a: GPUTensor, axis: int | None = 1, out: GPUTensor | None = None, keepdims: bool = True
+    ) -> GPUTensor:
+        """composed.argmin, along rows unless told otherwise"""
+        return self._into(composed.argmin(a, axis, keepdims), out)
+
+    def onehot(self, indices: GPUTensor, axis: int, out: GPUTensor) -> GPUTensor:
+        """out = 1 where an index is the position along `axis` of `out`, else 0; `indices` has out's other axes, or all
+        elements of them in a row or column.
+        """
+        if not -out.ndim <= axis < out.ndim:
+            raise ValueError(f"onehot: axis {axis} is out of range; out has {out.ndim} axes")
+        at = axis % out.ndim
+        others = (*out.shape[:at], *out.shape[at + 1 :])
+        if indices.shape != others:
+            if indices.size != out.size // max(out.shape[at], 1):
+                raise ValueError(f"onehot: indices have shape {indices.shape}; needs {others}")
+            indices = indices.reshape(*others)
+        return self._into(composed.onehot(indices, out.shape[at], at, out.dtype), out)
+
+    def compensated_sum(
+        self,
+        sum_tensor: GPUTensor,
+        cmp_tensor: GPUTensor,
+        add_tensor: Operand,
+        cmp_scale: float = 1.0,
+        add_scale: float = 1.0,
+    ) -> GPUTensor:
+        """composed.compensated_sum"""
+        return composed.compensated_sum(sum_tensor, cmp_tensor, add_tensor, cmp_scale, add_scale)
+
+    @staticmethod
+    def _into(x: GPUTensor, out: GPUTensor | None) -> GPUTensor:
+        if out is None:
+            return x
+        _core.assign(out, x)
+        return out

@@ -136,3 +136,31 @@ def test_random_numbers_of_the_factory() -> None:
     kept = B.get() != 0
     np.testing.assert_array_equal(B.get()[kept], A.get()[kept])
     assert abs(kept.mean() - 0.8) < 0.03
+
+
+def test_places_and_sums_of_the_factory(rng: np.random.Generator) -> None:
+    gpu = NervanaGPU(default_dtype=np.float32)
+    a = rng.standard_normal((6, 9)).astype(np.float32)
+    x = gpu.array(a)
+    out = gpu.empty((6, 1), dtype=np.int32)
+    for name in ("argmax", "argmin"):
+        want = getattr(np, name)(a, axis=1, keepdims=True)
+        np.testing.assert_array_equal(getattr(gpu, name)(x).get(), want)
+        with pytest.raises(TypeError):
+            gpu.argmax(x, out=gpu.empty((6, 1), dtype=np.uint8))
+        assert getattr(gpu, name)(x, 1, out) is out
+        np.testing.assert_array_equal(out.get(), want)
+        np.testing.assert_array_equal(getattr(gpu, name)(x, axis=0).get(), getattr(np, name)(a, axis=0, keepdims=True))
+    labels = np.array([2, 0, 3], np.int32)
+    hot = gpu.empty((3, 4))
+    eye = np.eye(4, dtype=np.float32)[labels]
+    np.testing.assert_array_equal(gpu.onehot(gpu.array(labels, dtype=np.int32), 1, hot).get(), eye)
+    column = gpu.array(labels.reshape(3, 1), dtype=np.int32)
+    np.testing.assert_array_equal(gpu.onehot(column, axis=1, out=hot).get(), eye)
+    tall = gpu.empty((4, 3))
+    np.testing.assert_array_equal(gpu.onehot(gpu.array(labels, dtype=np.int32), axis=0, out=tall).get(), eye.T)
+    with pytest.raises(ValueError, match="indices have shape"):
+        gpu.onehot(gpu.array(labels, dtype=np.int32), 0, gpu.empty((4, 5)))
+    total, lost = gpu.zeros((6, 9)), gpu.zeros((6, 9))
+    assert gpu.compensated_sum(total, lost, x, add_scale=0.5) is total
+    np.testing.assert_array_equal(total.get(), a * np.float32(0.5))
