@@ -85,6 +85,7 @@ void measure(Dtype type, std::int64_t n, int batches, bool last) {
   Device& device = current_device();
   const Stream stream = Stream::create();
   std::vector<Tensor> operands;
+  operands.reserve(3);
   for (int i = 0; i < 3; ++i) operands.push_back(Tensor::zeros({n, n}, type));
   const GemmProblem p = problem_of(type, n, operands);
   Bare bare(device, p);

@@ -131,7 +131,7 @@ Tensor put_bias(GemmProblem& p, bool exchanged, const Tensor* bias, const Stream
   if (bias == nullptr) return {};
   GemmProblem plain = p;
   if (exchanged) std::swap(plain.m, plain.n);
-  const Tensor out = sgemm::bias_of(*bias, plain, stream);
+  Tensor out = sgemm::bias_of(*bias, plain, stream);
   p.bias = out.address();
   p.bias_type = out.dtype();
   p.bias_per_row = plain.bias_per_row != exchanged;

@@ -43,6 +43,7 @@ TEST(GroupOnCuda, RunsAreBatches) {
   const auto at = [](std::uint64_t address) { return Tensor::wrap(address, {64, 64}, {64, 1}, Dtype::float16); };
   const auto launches = [&](const std::vector<std::uint64_t>& places) {
     std::vector<GroupedProduct> group;
+    group.reserve(places.size());
     for (const std::uint64_t p : places) {
       group.push_back({at(0x1000000 + p * 8192), at(0x100000), at(0x2000000 + p * 8192)});
     }

@@ -140,12 +140,14 @@ TEST_F(PlanTest, ManyThreadsLaunchOnePlan) {
   const Tensor a = operand(64 * 64 * 16, Dtype::float16);
   const Tensor want = Tensor::zeros({64, 64}, Dtype::float16);
   std::vector<Tensor> results;
+  results.reserve(32);
   for (int i = 0; i < 32; ++i) results.push_back(Tensor::zeros({64, 64}, Dtype::float16));
   const auto run = [&](int i, const Tensor& c) {
     const std::uint64_t from = a.address() + static_cast<std::uint64_t>(i % 16) * 64 * 64 * 2;
     plan.launch({from, a.address(), c.address()});
   };
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t) {
     threads.emplace_back([&, t] {
       for (int i = t; i < 32; i += 4) run(i, results[static_cast<std::size_t>(i)]);
