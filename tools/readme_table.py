@@ -71,7 +71,7 @@ def convnets(result: dict) -> str:
     return "\n".join(lines)
 
 
-TABLES = {"gemm": gemm, "convnets": convnets}
+TABLES = {"gemm_large": gemm, "gemm_short_sides": gemm, "convnets": convnets}
 
 
 def main() -> int:
