@@ -4,6 +4,11 @@
 #include <pybind11/numpy.h>
 #include <pybind11/pybind11.h>
 
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
 #include "nervanagpu/nervanagpu.hpp"
 
 namespace nervanagpu::python {
@@ -58,8 +63,12 @@ Tensor index(const Tensor& t, const py::object& key);
 // "nearest" or "stochastic" with its seed, counter offset and mantissa bits (0: all of the dtype's).
 Rounding rounding_from(const std::string& mode, std::uint64_t seed, std::uint64_t offset, int bits);
 
-// What GEMM's `activation` names: "none", "relu", "tanh", ...
-GemmActivation activation_from(const std::string& name);
+// What the products of matrices have in common; `bias` must outlive it.
+GemmOptions gemm_options(float alpha, float beta, const std::optional<Tensor>& bias, bool relu, bool relu_first,
+                         std::int64_t splits, bool tensor_cores);
+// And what comes last: `activation` is "none", "relu", "tanh", ...; `scale` must outlive the options.
+void finish_by(GemmOptions& options, const std::string& activation, const std::pair<float, float>& clip,
+               const std::optional<Tensor>& scale);
 
 // The stream that None or a Stream names.
 Stream stream_from(const py::object& stream);

@@ -8,6 +8,8 @@
 
 namespace nervanagpu::python {
 
+namespace {
+
 GemmActivation activation_from(const std::string& name) {
   constexpr std::array<std::string_view, 8> kNames = {"none", "relu",      "tanh", "sigmoid",
                                                       "gelu", "gelu_tanh", "silu", "clip"};  // as GemmActivation
@@ -18,6 +20,29 @@ GemmActivation activation_from(const std::string& name) {
                         "'; needs 'none', 'relu', 'tanh', 'sigmoid', 'gelu', 'gelu_tanh', 'silu' or 'clip'");
 }
 
+}  // namespace
+
+GemmOptions gemm_options(float alpha, float beta, const std::optional<Tensor>& bias, bool relu, bool relu_first,
+                         std::int64_t splits, bool tensor_cores) {
+  GemmOptions options;
+  options.alpha = alpha;
+  options.beta = beta;
+  options.bias = bias ? &*bias : nullptr;
+  options.relu = relu;
+  options.relu_first = relu_first;
+  options.splits = splits;
+  options.tensor_cores = tensor_cores;
+  return options;
+}
+
+void finish_by(GemmOptions& options, const std::string& activation, const std::pair<float, float>& clip,
+               const std::optional<Tensor>& scale) {
+  options.activation = activation_from(activation);
+  options.clip_low = clip.first;
+  options.clip_high = clip.second;
+  options.scale = scale ? &*scale : nullptr;
+}
+
 void bind_gemm(py::module_& m) {
   m.def(
       "dot",
@@ -26,21 +51,11 @@ void bind_gemm(py::module_& m) {
          std::uint64_t offset, int bits, const py::object& stream, const std::string& tile, std::int64_t splits,
          bool tensor_cores, const std::string& activation, const std::pair<float, float>& clip,
          const std::optional<Tensor>& scale) {
-        GemmOptions options;
-        options.alpha = alpha;
-        options.beta = beta;
-        options.bias = bias ? &*bias : nullptr;
-        options.relu = relu;
-        options.relu_first = relu_first;
+        GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, splits, tensor_cores);
         options.rounding = rounding_from(rounding, seed, offset, bits);
         options.stream = stream_from(stream);
         options.tile = tile;
-        options.splits = splits;
-        options.tensor_cores = tensor_cores;
-        options.activation = activation_from(activation);
-        options.clip_low = clip.first;
-        options.clip_high = clip.second;
-        options.scale = scale ? &*scale : nullptr;
+        finish_by(options, activation, clip, scale);
         if (out) before_write(*out);
         const py::gil_scoped_release release;
         if (!out) return dot(a, b, options);
@@ -57,17 +72,10 @@ void bind_gemm(py::module_& m) {
       [](const Tensor& a, const Tensor& b, Tensor out, float alpha, float beta, const std::optional<Tensor>& bias,
          bool relu, bool relu_first, const std::string& rounding, std::uint64_t seed, std::uint64_t offset, int bits,
          const py::object& stream, const std::string& tile, std::int64_t splits, bool tensor_cores) {
-        GemmOptions options;
-        options.alpha = alpha;
-        options.beta = beta;
-        options.bias = bias ? &*bias : nullptr;
-        options.relu = relu;
-        options.relu_first = relu_first;
+        GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, splits, tensor_cores);
         options.rounding = rounding_from(rounding, seed, offset, bits);
         options.stream = stream_from(stream);
         options.tile = tile;
-        options.splits = splits;
-        options.tensor_cores = tensor_cores;
         before_write(out);
         const py::gil_scoped_release release;
         batched_dot(a, b, out, options);
@@ -80,16 +88,9 @@ void bind_gemm(py::module_& m) {
       [](const std::vector<std::tuple<Tensor, Tensor, Tensor>>& products, float alpha, float beta,
          const std::optional<Tensor>& bias, bool relu, bool relu_first, const std::string& rounding, std::uint64_t seed,
          std::uint64_t offset, int bits, const py::object& stream, std::int64_t splits, bool tensor_cores) {
-        GemmOptions options;
-        options.alpha = alpha;
-        options.beta = beta;
-        options.bias = bias ? &*bias : nullptr;
-        options.relu = relu;
-        options.relu_first = relu_first;
+        GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, splits, tensor_cores);
         options.rounding = rounding_from(rounding, seed, offset, bits);
         options.stream = stream_from(stream);
-        options.splits = splits;
-        options.tensor_cores = tensor_cores;
         std::vector<GroupedProduct> all;
         for (const auto& [a, b, c] : products) {
           before_write(c);

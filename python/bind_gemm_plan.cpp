@@ -38,20 +38,10 @@ void bind_gemm_plan(py::module_& m) {
                     std::uint64_t seed, std::uint64_t offset, int bits, std::int64_t splits, bool tensor_cores,
                     const std::string& tile, const std::string& activation, const std::pair<float, float>& clip,
                     const std::optional<Tensor>& scale) {
-          GemmOptions options;
-          options.alpha = alpha;
-          options.beta = beta;
-          options.bias = bias ? &*bias : nullptr;
-          options.relu = relu;
-          options.relu_first = relu_first;
+          GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, splits, tensor_cores);
           options.rounding = rounding_from(rounding, seed, offset, bits);
           options.tile = tile;
-          options.splits = splits;
-          options.tensor_cores = tensor_cores;
-          options.activation = activation_from(activation);
-          options.clip_low = clip.first;
-          options.clip_high = clip.second;
-          options.scale = scale ? &*scale : nullptr;
+          finish_by(options, activation, clip, scale);
           const py::gil_scoped_release release;
           return GemmPlan(a, b, out, options);
         }),

@@ -99,11 +99,14 @@ void put_maps(Values& v, const Kernel& kernel, const GemmProblem& p, Device* dev
   v.map(device->encode_tensor_map(both.a)).map(device->encode_tensor_map(both.b));
 }
 
-// What a kernel's plain epilogue does: elements of a store; whether it knows bias[j] and scale[j].
+// What a kernel's plain epilogue does besides alpha and relu.
 struct Plain {
-  int elements = 4;
-  bool columns = false;
+  int elements = 4;           // of a store
+  std::uint32_t vectors = 0;  // flags of the vectors that it knows
+  bool in_pairs = false;      // and reads two elements at a time of
 };
+constexpr std::uint32_t kBiasColumns = 1U << 2 | 1U << 3;  // bias[j], and of 16 bits
+constexpr std::uint32_t kScaleColumns = 1U << 12;          // scale[j]
 
 std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool partial, const Plain& plain) {
   std::uint32_t f = partial ? 0 : sgemm::flags_of(p);
@@ -116,11 +119,9 @@ std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool parti
            (partial || p.stride_c % elements == 0);
   };
   if (allows(4)) f |= kWide;
-  constexpr std::uint32_t kColumns = 1U << 2 | 1U << 3 | 1U << 12;  // bias[j], of 16 bits; scale[j]
   const auto in_pairs = [](std::uint64_t address, Dtype type) { return address % (2 * size_of(type)) == 0; };
-  const std::uint32_t may = kRelu | kWide | (plain.columns ? kColumns : 0);
-  if (size > 1 && allows(plain.elements) && (f & ~may) == 0 &&
-      (partial || (in_pairs(p.bias, p.bias_type) && in_pairs(p.scale, Dtype::float32)))) {
+  if (size > 1 && allows(plain.elements) && (f & ~(kRelu | kWide | plain.vectors)) == 0 &&
+      (partial || !plain.in_pairs || (in_pairs(p.bias, p.bias_type) && in_pairs(p.scale, Dtype::float32)))) {
     f |= kPlain;
   }
   return f;
@@ -142,7 +143,7 @@ Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t s
   v.u32(ceil_div(t.form == Form::exchanged ? t.bn : t.bm, splits)).u32(p.ldc);
   v.f32(p.alpha)
       .f32(p.beta)
-      .u32(flags(p, p.ldc, static_cast<int>(size_of(p.c_type)), false, {4, false}))
+      .u32(flags(p, p.ldc, static_cast<int>(size_of(p.c_type)), false, {4, kBiasColumns, false}))
       .u32(sgemm::kept_bits(p));
   return v.u64(p.rounding.seed).u64(p.rounding.offset);
 }
@@ -253,7 +254,7 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   v.u32(ldc);
   const Dtype type = partial ? sums_of(p) : p.c_type;
   const int size = static_cast<int>(size_of(type));
-  std::uint32_t f = flags(p, ldc, size, partial, {16 / size, true});
+  std::uint32_t f = flags(p, ldc, size, partial, {16 / size, kBiasColumns | kScaleColumns, true});
   if (p.stride_a == 0) f |= kSameA;
   if (p.stride_b == 0) f |= kSameB;
   v.scalar(partial ? 1.0F : p.alpha, type).scalar(partial ? 0.0F : p.beta, type).u32(f);
