@@ -36,6 +36,7 @@ def dot(
     activation: str | None = None,
     clip: tuple[float, float] | None = None,
     scale: GPUTensor | float | None = None,
+    batch_invariant: bool = False,
 ) -> GPUTensor:
     """out = act(alpha * a @ b + beta * out + bias); returns `out`, or a new tensor.
 
@@ -54,6 +55,7 @@ def dot(
     bits (float16: 1 to 10, bfloat16: 1 to 7, float32: 1 to 15; 0: the most). The same bits on every device.
     splits: parts of k that are summed apart and then added in order; 0: as many as this m, n and k call for (a function
     of them alone). With 1, a row of the result does not depend on the other rows, nor on how many there are.
+    batch_invariant: the same as splits=1, for who serves requests in batches.
     tensor_cores: 16-bit floats in rows that begin at multiples of 16 bytes are multiplied by the tensor cores of
     sm_90a, 16 products at a time (docs/numerics.md), and others after a copy if that pays and splits is not 1. False
     has chains of multiply-adds everywhere. int8 and uint8: the same bits either way.
@@ -69,6 +71,10 @@ def dot(
         _check_tensor("out", out)
     if bias is not None:
         _check_tensor("bias", bias)
+    if batch_invariant:
+        if splits > 1:
+            raise ValueError(f"dot: batch_invariant is True but splits is {splits}; needs 0 or 1")
+        splits = 1
     if clip is not None and activation != "clip":
         raise ValueError(f"dot: clip is {clip} but activation is {activation!r}; needs 'clip'")
     if activation == "clip" and clip is None:

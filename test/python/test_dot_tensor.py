@@ -218,3 +218,15 @@ def test_a_tile_that_is_not_there_is_named() -> None:
     x = ng.array(integers((64, 64), 1))
     with pytest.raises(ValueError, match="no kernel with tile 32x32 for m 64, n 64, k 64"):
         ng.dot(x, x, tile="32x32")
+
+
+@pytest.mark.parametrize("k", [520, 4096])
+def test_batch_invariant_rows_do_not_depend_on_the_batch(k: int) -> None:
+    """Row i has the same bits in every batch that it is in; without the word k may be cut where the batch is small."""
+    a, b = normal((300, k), 1), ng.array(normal((k, 136), 2))
+    rows = [ng.dot(ng.array(a[:m]), b, batch_invariant=True).get()[0].tobytes() for m in (1, 7, 64, 129, 300)]
+    assert len(set(rows)) == 1
+    if k == 4096:
+        assert ng.dot(ng.array(a[:1]), b, splits=4).get()[0].tobytes() != rows[0], "the test can fail"
+    with pytest.raises(ValueError, match="batch_invariant is True but splits is 2; needs 0 or 1"):
+        ng.dot(ng.array(a), b, splits=2, batch_invariant=True)
