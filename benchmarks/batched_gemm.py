@@ -11,7 +11,6 @@ On the emulator, or without torch, it only tries ours on small cases.
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 from collections.abc import Callable
@@ -21,7 +20,7 @@ from typing import Any
 
 import nervanagpu as ng
 import numpy as np
-from report import commit, machine
+from report import commit, machine, save
 
 try:
     import torch
@@ -218,7 +217,7 @@ def main() -> int:
             )
     if options.out:
         result = {"commit": commit(), "machine": machine(), "torch": torch.__version__, "rows": rows}
-        options.out.write_text(json.dumps(result, indent=1) + "\n")
+        save(options.out, result)
     return 0
 
 

@@ -14,8 +14,6 @@ nothing; it only tries the script.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import statistics
 import sys
 import time
@@ -27,7 +25,7 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
-from report import commit, machine
+from report import commit, machine, save
 
 try:
     import torch
@@ -262,9 +260,7 @@ def main() -> int:
     print(f"new expression {costs['new_ms']:.2f} ms, evaluation of 1,000 floats {costs['call_us']:.2f} us")
     if args.out:
         body = {"commit": commit(), **machine(), "shape": [args.rows, args.columns], "rows": rows, **costs}
-        part = args.out.with_suffix(".part")
-        part.write_text(json.dumps(body, indent=1) + "\n")
-        os.replace(part, args.out)
+        save(args.out, body)
     return 0 if all(r["max_err"] <= 1e-5 for r in rows) else 1  # type: ignore[operator]
 
 

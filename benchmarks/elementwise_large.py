@@ -10,8 +10,6 @@ each element read and written once.
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import statistics
 import sys
 from collections.abc import Callable
@@ -20,7 +18,7 @@ from typing import Any
 
 import nervanagpu as ng
 import numpy as np
-from report import commit, machine
+from report import commit, machine, save
 
 try:
     import torch
@@ -133,9 +131,7 @@ def main() -> int:
         peers["cupy"] = timed(lambda: cupy.random.random(count, dtype=cupy.float32))
     rows.append(row("rand", timed(rand), 4 * count, launched(rand), peers))
     if args.out:
-        path = args.out.with_suffix(".part")
-        path.write_text(json.dumps({"commit": commit(), **machine(), "size": n, "rows": rows}, indent=1) + "\n")
-        os.replace(path, args.out)
+        save(args.out, {"commit": commit(), **machine(), "size": n, "rows": rows})
     return 0
 
 

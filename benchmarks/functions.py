@@ -11,9 +11,7 @@ largest number. power is tried on random pairs of bit patterns. The run fails if
 from __future__ import annotations
 
 import argparse
-import json
 import math
-import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +21,7 @@ from typing import Any
 
 import nervanagpu as ng
 import numpy as np
-from report import commit, machine
+from report import commit, machine, save
 
 try:
     import torch
@@ -200,10 +198,8 @@ def main() -> int:
                 f"{n:16s} {r.inputs:11d} inputs  {r.max_ulp:.4f} ulp at {r.worst}  {r.seconds:.1f} s{note}", flush=True
             )
     if args.out:
-        part = args.out.with_suffix(".part")
         body = {"commit": commit(), **machine(), "every": args.every, "rows": [asdict(r) for r in rows]}
-        part.write_text(json.dumps(body, indent=1) + "\n")
-        os.replace(part, args.out)
+        save(args.out, body)
     return 0 if all(r.max_ulp <= r.bound + 1e-6 and not r.wrong_special for r in rows) else 1
 
 

@@ -10,8 +10,6 @@ operands rotate past the L2. `--random N` adds N products with a short side, the
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import random
 import sys
 import time
@@ -22,7 +20,7 @@ import nervanagpu as ng
 from cublas import Cublas
 from cuda import Driver, Graph
 from gemm import CASES, Operands, make, median_ms
-from report import commit, machine
+from report import commit, machine, save
 
 MORE = ["256x256x256", "768x768x768", "1536x1536x1536", "3072x3072x3072", "4096x64x4096", "8x4096x4096", "32x4096x4096"]
 MORE += ["256x4096x4096", "100x1000x8192", "2048x128x8192", "40x8456x2560", "5120x704x2048"]
@@ -134,11 +132,7 @@ def main() -> int:
         for layout in ("nn", "nt"):
             if time.monotonic() < end:
                 rows += measure(driver, stream, peer, case, layout)
-    body = {"what": (__doc__ or "").splitlines()[0], "commit": commit(), **machine(), "rows": rows}
-    part = args.out.with_suffix(".part")
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    part.write_text(json.dumps(body, indent=1) + "\n")
-    os.replace(part, args.out)
+    save(args.out, {"what": (__doc__ or "").splitlines()[0], "commit": commit(), **machine(), "rows": rows})
     print(f"{len(rows)} rows in {args.out}")
     return 0
 

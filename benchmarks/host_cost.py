@@ -20,7 +20,7 @@ from pathlib import Path
 
 import nervanagpu as ng
 import numpy as np
-from report import commit, machine
+from report import commit, machine, save
 
 BATCH = 200
 
@@ -75,7 +75,7 @@ def main() -> int:
                 print(f"  {name:24}{value:9.1f} ns{above}")
     if options.out:
         result = {"commit": commit(), "machine": machine(), "batch": BATCH, "batches": options.batches, "rows": rows}
-        options.out.write_text(json.dumps(result, indent=1) + "\n")
+        save(options.out, result)
     return 0
 
 

@@ -67,8 +67,12 @@ def machine() -> dict[str, object]:
 
 
 def write(path: Path, rows: list[Row], machine: dict[str, object]) -> None:
-    """Write {commit, gpu, driver, clocks, power, rows}; the file appears whole or not at all."""
-    body = {"commit": commit(), **machine, "rows": [_plain(r) for r in rows]}
+    """Write {commit, gpu, driver, clocks, power, rows}."""
+    save(path, {"commit": commit(), **machine, "rows": [_plain(r) for r in rows]})
+
+
+def save(path: Path, body: dict[str, object]) -> None:
+    """Write a result; the file appears whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     part.write_text(json.dumps(body, indent=1) + "\n")
