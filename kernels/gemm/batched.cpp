@@ -6,10 +6,10 @@
 
 #include "kernels/gemm/dot.h"
 #include "kernels/gemm/overlap.h"
+#include "kernels/gemm/results.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
 #include "src/shape.h"
-#include "src/workspace.h"
 
 namespace nervanagpu {
 namespace {
@@ -94,11 +94,7 @@ bool writable(const Batch& c) {
   if (!c.layout) return false;
   const bool t = c.layout->transposed;
   const Tensor first = c.matrix();
-  const std::int64_t rows = first.shape()[t ? 1 : 0];
-  const std::int64_t columns = first.shape()[t ? 0 : 1];
-  const std::int64_t leading = c.layout->leading;
-  return c.count() == 1 || c.stride >= (rows - 1) * leading + columns ||
-         (c.stride >= columns && leading >= (c.count() - 1) * c.stride + columns);
+  return sgemm::apart({first.shape()[t ? 1 : 0], first.shape()[t ? 0 : 1], c.layout->leading, c.count(), c.stride});
 }
 
 // The problem of batches that lie as kernels take them; without a bias and a workspace.
@@ -190,9 +186,7 @@ void batched_dot(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions&
   sgemm::Described d = described(left, right, result, options, batch);
   const Tensor bias = put_bias(d.problem, d.exchanged, options.bias, stream);
   if (c.size() == 0) return;
-  const Workspace workspace(gemm_workspace(d.problem, options.tile), stream);
-  d.problem.workspace = workspace.address();
-  gemm(d.problem, stream, options.tile);
+  sgemm::run(d.problem, options);
   for (const Tensor* t : {&left.tensor, &right.tensor, static_cast<const Tensor*>(&result.tensor), &bias}) {
     t->used_on(stream);
   }

@@ -254,9 +254,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   }
   put_operands(p, left, la, right, lb);
   bring_to_tensor_cores(p, left, la, right, lb, options.stream);
-  const Workspace workspace(gemm_workspace(p, options.tile), options.stream);
-  p.workspace = workspace.address();
-  gemm(p, options.stream, options.tile);
+  sgemm::run(p, options);
   for (const Tensor* t : {&left, &right, &result, &bias, &scale}) t->used_on(options.stream);
   if (result.address() != c.address()) {
     options.stream.synchronize();
@@ -265,6 +263,12 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
 }
 
 namespace sgemm {
+
+void run(GemmProblem p, const GemmOptions& options) {
+  const Workspace workspace(gemm_workspace(p, options.tile), options.stream);
+  p.workspace = workspace.address();
+  gemm(p, options.stream, options.tile);
+}
 
 void check_apart(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor* bias) {
   const auto check = [&](const char* name, const Tensor& t) {

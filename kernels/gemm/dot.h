@@ -44,6 +44,9 @@ Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const Gemm
 // The same of tensors as batched_dot() takes them.
 Described describe_batch(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options);
 
+// gemm() of it, with the workspace that it wants from the memory pool.
+void run(GemmProblem problem, const GemmOptions& options);
+
 // Throws InvalidArgument if c shares memory with a, b or bias.
 void check_apart(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor* bias);
 

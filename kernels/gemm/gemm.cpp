@@ -170,11 +170,8 @@ void check_batch(const GemmProblem& p) {
   check_stride("stride_b", p.stride_b);
   if (p.sum_batch) return;
   check_stride("stride_c", p.stride_c);
-  // One matrix behind the other, or the rows of all of them side by side.
-  const std::int64_t matrix = (p.m - 1) * p.ldc + p.n;
-  const bool side_by_side = p.stride_c >= p.n && p.ldc >= (p.batch - 1) * p.stride_c + p.n;
-  if (p.stride_c < matrix && !side_by_side) {
-    refuse("stride_c", p.stride_c, "at least " + std::to_string(matrix) + ": matrices of c must not overlap");
+  if (const Spread c = spread_of(p); !apart(c)) {
+    refuse("stride_c", p.stride_c, "at least " + std::to_string(length_of(c)) + ": matrices of c must not overlap");
   }
   if (p.splits > 1) refuse("splits", p.splits, "0 or 1 for a batch of products");
 }

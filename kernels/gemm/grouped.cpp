@@ -4,11 +4,11 @@
 #include "kernels/gemm/dot.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/overlap.h"
+#include "kernels/gemm/results.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/grouped_gemm.hpp"
 #include "src/select_device.h"
 #include "src/shape.h"
-#include "src/workspace.h"
 
 namespace nervanagpu {
 namespace {
@@ -87,11 +87,6 @@ std::int64_t stride_of(std::uint64_t from, std::uint64_t to, Dtype type) {
   return to < from || (to - from) % size != 0 ? -1 : static_cast<std::int64_t>((to - from) / size);
 }
 
-// C's matrices as check() wants them.
-bool writable(const GemmProblem& p) {
-  return p.stride_c >= (p.m - 1) * p.ldc + p.n || (p.stride_c >= p.n && p.ldc >= (p.batch - 1) * p.stride_c + p.n);
-}
-
 bool join(Run& run, const GemmProblem& next) {
   GemmProblem form = next;
   GemmProblem& p = run.problem;
@@ -109,17 +104,11 @@ bool join(Run& run, const GemmProblem& next) {
   GemmProblem wider = p;
   ++wider.batch;
   wider.stride_a = a, wider.stride_b = b, wider.stride_c = c;
-  if (!writable(wider)) return false;
+  if (!sgemm::apart(sgemm::spread_of(wider))) return false;
   if (p.batch > 1 && (a != p.stride_a || b != p.stride_b || c != p.stride_c)) return false;
   p = wider;
   run.a = next.a, run.b = next.b, run.c = next.c;
   return true;
-}
-
-void launch(GemmProblem p, const GemmOptions& options) {
-  const Workspace workspace(gemm_workspace(p, options.tile), options.stream);
-  p.workspace = workspace.address();
-  gemm(p, options.stream, options.tile);
 }
 
 }  // namespace
@@ -140,7 +129,7 @@ void grouped_dot(const std::vector<GroupedProduct>& products, const GemmOptions&
   Run run;
   run.problem.batch = 0;  // none
   const auto flush = [&] {
-    if (run.problem.batch > 0) launch(run.problem, each);
+    if (run.problem.batch > 0) sgemm::run(run.problem, each);
     run.problem.batch = 0;
   };
   for (const GroupedProduct& x : products) {

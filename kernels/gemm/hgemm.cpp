@@ -21,7 +21,7 @@ constexpr std::int64_t kMaxTiles = 1 << 30;                 // their number is a
 constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 31;  // of k, in all matrices
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 40;  // bytes: what a tensor map takes
 constexpr std::uint32_t kWide = 1U << 16;                   // C allows accesses of 4 elements
-constexpr std::uint32_t kPlain = 1U << 17;                  // and of 16 bytes; alpha, relu, bias[j], scale[j] only
+constexpr std::uint32_t kPlain = 1U << 17;                  // nothing is asked for but what the plain epilogue does
 constexpr std::uint32_t kSameA = 1U << 18;                  // all matrices of a batch have one A
 constexpr std::uint32_t kSameB = 1U << 19;
 

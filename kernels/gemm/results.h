@@ -1,9 +1,11 @@
-// Which results and biases products of a type can have.
+// Which results and biases products of a type can have, and how the results of a batch may lie.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "kernels/gemm/types.h"
+#include "nervanagpu/gemm.hpp"
 
 namespace nervanagpu::sgemm {
 
@@ -25,6 +27,24 @@ inline bool takes_bias(Dtype c, Dtype bias) {
 inline std::string biases_of(Dtype c) {
   if (c == Dtype::int8) return "float32";
   return std::string(name_of(c)) + (half(c) ? " or float32" : "");
+}
+
+// Matrices of rows x columns do not share elements: one lies behind the other, or the rows of all of them side by side.
+struct Spread {
+  std::int64_t rows = 0, columns = 0;
+  std::int64_t leading = 0;  // from row to row
+  std::int64_t matrices = 1;
+  std::int64_t stride = 0;  // from matrix to matrix
+};
+inline std::int64_t length_of(const Spread& s) {  // of a matrix, in elements
+  return (s.rows - 1) * s.leading + s.columns;
+}
+inline bool apart(const Spread& s) {
+  const bool side_by_side = s.stride >= s.columns && s.leading >= (s.matrices - 1) * s.stride + s.columns;
+  return s.matrices <= 1 || s.stride >= length_of(s) || side_by_side;
+}
+inline Spread spread_of(const GemmProblem& p) {
+  return {p.m, p.n, p.ldc, p.batch, p.stride_c};
 }
 
 }  // namespace nervanagpu::sgemm
