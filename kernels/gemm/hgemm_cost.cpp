@@ -10,8 +10,8 @@
 namespace nervanagpu::hgemm {
 namespace {
 
-// Fitted to 7,200 timings of 93 products on an H200 (docs/lab/hgemm.md): what the model chooses took 1.05 times the time of
-// the best, in the geometric mean.
+// Fitted to timings of 91 products on an H200 (benchmarks/results/hgemm_cluster.json, of 8,598); what the model chooses takes
+// 1.036 times the time of the best, in the geometric mean (hgemm_sweep.json).
 struct Width {
   int columns;
   double block;  // microseconds of a k block of 128 rows
