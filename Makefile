@@ -145,6 +145,7 @@ gpu-check-here:
 	@$(build)
 	@ctest --preset $(preset) -j $(JOBS) -E '^gpu_(exact|cublas|cudnn)$$'
 	@NG_CUDA_LIBS="$$($(py) tools/cuda_libs.py)" NG_REQUIRE_GPU_PEERS=1 NG_GPU_CHECK_JSON=build/gpu-check.json \
+	  NG_COMMIT="$${NG_COMMIT:-$$(git rev-parse HEAD 2>/dev/null)}" \
 	  build/bin/test_gpu --gtest_brief=1
 	@echo "compared with cuBLAS and cuDNN: build/gpu-check.json"
 	@$(py) -m pytest

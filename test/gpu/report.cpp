@@ -33,6 +33,7 @@ class WriteAtEnd : public ::testing::Environment {
   void TearDown() override {
     const char* path = std::getenv("NG_GPU_CHECK_JSON");
     if (path == nullptr || path[0] == '\0') return;
+    if (const char* commit = std::getenv("NG_COMMIT"); commit != nullptr) report().set_commit(commit);
     try {
       report().write(path);
     } catch (const std::runtime_error& e) {
@@ -53,6 +54,11 @@ Report& report() {
 void Report::set_device(std::string name) {
   const std::lock_guard lock(mutex_);
   device_ = std::move(name);
+}
+
+void Report::set_commit(std::string commit) {
+  const std::lock_guard lock(mutex_);
+  commit_ = std::move(commit);
 }
 
 void Report::set_peer(const std::string& name, std::int64_t version) {
@@ -84,6 +90,7 @@ std::int64_t Report::problems(const std::string& against) const {
 std::string Report::json() const {
   const std::lock_guard lock(mutex_);
   std::string out = "{\n  \"device\": " + quoted(device_);
+  if (!commit_.empty()) out += ",\n  \"commit\": " + quoted(commit_);
   for (const auto& [name, version] : peers_) out += ",\n  " + quoted(name) + ": " + std::to_string(version);
   std::int64_t total = 0;
   for (const auto& [key, row] : rows_) total += key.against == "float64" ? 0 : row.problems;

@@ -1,12 +1,13 @@
 // What was compared, counted for each op, type and pass, and written as JSON to the path in NG_GPU_CHECK_JSON:
 //
-//   {"device": "NVIDIA H200", "cublas": 130100, "cudnn": 91300, "problems": 900,
+//   {"device": "NVIDIA H200", "commit": "...", "cublas": 130100, "cudnn": 91300, "problems": 900,
 //    "comparisons": [{"op": "conv", "type": "float32", "pass": "fprop", "against": "cudnn", "problems": 60,
 //                     "elements": 81920, "unsupported": 0, "failed": 0, "worst": 0.021}, ...]}
 //
 // worst: the largest |ours - theirs| / bound, null if it is not finite. against: cublas, cudnn (bound: the sum of both),
 // float64 (the same problems, ours alone: not counted again in the sum), exact (0 unless something was wrong), or
-// reference (float64, for results that are never exact). unsupported: problems that the peer refused.
+// reference (float64, for results that are never exact). unsupported: problems that the peer refused. commit: what
+// NG_COMMIT says, if anything.
 #pragma once
 
 #include <cstdint>
@@ -25,6 +26,7 @@ struct Key {
 class Report {
  public:
   void set_device(std::string name);
+  void set_commit(std::string commit);
   void set_peer(const std::string& name, std::int64_t version);  // "cublas", 130100
   void add(const Key& key, std::int64_t elements, double worst, bool failed);
   void add_unsupported(const Key& key);
@@ -39,7 +41,7 @@ class Report {
     double worst = 0.0;
   };
   mutable std::mutex mutex_;
-  std::string device_;
+  std::string device_, commit_;
   std::map<std::string, std::int64_t> peers_;
   std::map<Key, Row> rows_;
 };

@@ -135,6 +135,9 @@ TEST(Buffer, SeesWhatIsWrong) {
 TEST(Report, Json) {
   Report r;
   EXPECT_EQ(r.json(), "{\n  \"device\": \"\",\n  \"problems\": 0,\n  \"comparisons\": []\n}\n");
+  r.set_commit("abc");
+  EXPECT_EQ(r.json(), "{\n  \"device\": \"\",\n  \"commit\": \"abc\",\n  \"problems\": 0,\n  \"comparisons\": []\n}\n");
+  r.set_commit("");
   r.set_device("a \"GPU\"");
   r.set_peer("cudnn", 91300);
   const Key key = {"conv", "float32", "fprop", "cudnn"};
