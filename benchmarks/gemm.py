@@ -3,37 +3,33 @@
     python benchmarks/gemm.py [--out FILE] [--dtypes float32,float16,...] [--cases 4096x4096x4096,...]
                               [--layouts nn,nt,tn] [--require-peer]
 
-dtypes: float32, float16, and bfloat16 where the package ml_dtypes is installed.
+dtypes: float32, float16, int8 (to int32), and bfloat16 where the package ml_dtypes is installed.
 
 The peer is the better of cuBLAS's default and the best of the eight algorithms that cublasLt's heuristics propose, with
-128 MiB of workspace. Random normal data in as many buffers as it takes to leave the 60 MB L2; a graph holds whole
-passes over them. The error is the largest |got - float64| / (|A||B|) over sampled rows, for both libraries. Exits 1 if
-ours exceeds the kernel's bound.
+128 MiB of workspace; for int8 cublasLt alone, which wants k contiguous in both operands (nt): every layout is compared
+with that. Random data in as many buffers as it takes to leave the 60 MB L2; a graph holds whole passes over them. The errors are the mean and the largest |got - float64| / (|A||B|) over sampled elements, for
+both libraries. The picture FILE.svg stands beside the JSON. Exits 1 if an error of ours exceeds the kernel's bound.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
-import functools
 import itertools
+import json
 import statistics
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import nervanagpu as ng
 import numpy as np
-import numpy.typing as npt
 from cublas import Cublas, find_libcublas
 from cublaslt import CublasLt, Plan
 from cuda import Driver, Event, Graph
+from gemm_chart import attainable, chart
+from gemm_operands import bound, errors, make
 from report import Row, machine, write
-
-with contextlib.suppress(ImportError):
-    import ml_dtypes  # noqa: F401  NumPy's bfloat16
 
 CASES = [
     "8192x8192x8192",
@@ -47,77 +43,9 @@ CASES = [
 # Fully connected layers and other products with a short side.
 CASES += ["128x4096x9216", "128x4096x4096", "128x1000x4096", "64x4096x25088", "64x2560x2560", "16x4096x4096"]
 CASES += ["35x8457x2560", "5124x700x2048", "7680x32x2560"]
-L2_BYTES = 60 << 20
 WORKSPACE = 128 << 20  # of cublasLt
-SAMPLED_ROWS, SAMPLED_COLUMNS = 32, 1024
-POOL = 50_000_017  # random numbers that all matrices are cut from
 REPEATS = 11
-WORK = {"float32": 5e10, "float16": 2e11, "bfloat16": 2e11}  # multiply-adds x 2 in a graph
-Matrix = npt.NDArray[np.floating]
-
-
-@dataclass
-class Operands:
-    """One set of device buffers: `a` and `b` as they lie in memory, `c` for each of the two libraries."""
-
-    a: ng.GPUTensor
-    b: ng.GPUTensor
-    ours: ng.GPUTensor
-    theirs: ng.GPUTensor
-
-
-def shapes(layout: str, m: int, n: int, k: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """Shapes in memory of A and B for a layout of two letters, n as is and t transposed."""
-    return (k, m) if layout[0] == "t" else (m, k), (n, k) if layout[1] == "t" else (k, n)
-
-
-@functools.cache
-def pool(dtype: str) -> Matrix:
-    return np.random.default_rng(2015).standard_normal(POOL, dtype=np.float32).astype(dtype)
-
-
-def cut(numbers: Matrix, at: int, shape: tuple[int, int]) -> tuple[Matrix, int]:
-    """The next numbers as a matrix, from the start again at the end; and where they ended."""
-    size = shape[0] * shape[1]
-    out = np.resize(np.roll(numbers, -at) if at else numbers, shape) if at + size > POOL else numbers[at : at + size]
-    return out.reshape(shape), (at + size) % POOL
-
-
-def make(dtype: str, layout: str, m: int, n: int, k: int) -> tuple[list[Operands], Matrix, Matrix]:
-    """Enough sets to leave the L2; also the first set's A and B on the host."""
-    numbers = pool(dtype)
-    at = 0
-    shape_a, shape_b = shapes(layout, m, n, k)
-    bytes_a_set = np.dtype(dtype).itemsize * (m * k + k * n + m * n)
-    sets: list[Operands] = []
-    first: list[Matrix] = []
-    for _ in range(max(1, min(8, -(-2 * L2_BYTES // bytes_a_set)))):
-        a, at = cut(numbers, at, shape_a)
-        b, at = cut(numbers, at, shape_b)
-        first = first or [a, b]
-        poison = np.full((m, n), np.nan, dtype)
-        sets.append(Operands(ng.array(a), ng.array(b), ng.array(poison), ng.array(poison)))
-    return sets, first[0], first[1]
-
-
-def worst(got: Matrix, a: Matrix, b: Matrix, layout: str) -> float:
-    """Largest |got - A B| / (|A| |B|) over sampled rows and columns; inf where anything is not a number."""
-    rng = np.random.default_rng(1)
-    rows, columns = (
-        rng.choice(size, min(most, size), replace=False)
-        for size, most in zip(got.shape, (SAMPLED_ROWS, SAMPLED_COLUMNS), strict=True)
-    )
-    x = (a.T if layout[0] == "t" else a)[rows].astype(np.float64)
-    y = (b.T if layout[1] == "t" else b)[:, columns].astype(np.float64)
-    scale = np.abs(x) @ np.abs(y)
-    error = np.abs(got[rows][:, columns].astype(np.float64) - x @ y) / np.where(scale > 0, scale, 1.0)
-    return float(error.max()) if np.isfinite(error).all() else float("inf")
-
-
-def bound(dtype: str, k: int) -> float:
-    """What the error may be: of a chain of k float32 multiply-adds (the tensor cores' is less), and of the result."""
-    chain = k * 2.0**-24 / (1 - k * 2.0**-24)
-    return chain + {"float16": 2.0**-11, "bfloat16": 2.0**-8}.get(dtype, 0.0)
+WORK = {"float32": 5e10, "float16": 2e11, "bfloat16": 2e11, "int8": 4e11}  # multiply-adds x 2 in a graph
 
 
 def median_ms(driver: Driver, stream: ng.Stream, graphs: list[Graph], repeats: int) -> list[float]:
@@ -160,7 +88,9 @@ def measure(driver: Driver, stream: ng.Stream, peer: Cublas, lt: CublasLt, dtype
 
         return body
 
-    bodies = {"default": default} | {f"Lt {p.number}": by(p) for p in lt.plans(dtype, layout, m, n, k)}
+    theirs = "nt" if dtype == "int8" else layout
+    bodies = {} if dtype == "int8" else {"default": default}
+    bodies |= {f"Lt {p.number}": by(p) for p in lt.plans(dtype, theirs, m, n, k)}
     for body in (ours, *bodies.values()):  # load and warm up outside the capture
         body()
     stream.synchronize()
@@ -171,6 +101,8 @@ def measure(driver: Driver, stream: ng.Stream, peer: Cublas, lt: CublasLt, dtype
     mine, peers = mine / (passes * len(sets)), peers / (passes * len(sets))
     bodies[best]()
     stream.synchronize()
+    mine_off = errors(sets[0].ours.get(), a, b, layout)
+    peer_off = mine_off if theirs != layout else errors(sets[0].theirs.get(), a, b, layout)
     return Row(
         bench="gemm",
         case=case,
@@ -182,9 +114,12 @@ def measure(driver: Driver, stream: ng.Stream, peer: Cublas, lt: CublasLt, dtype
         peer_how=best,
         peer_ms=round(peers, 6),
         ratio=round(peers / mine, 4),
-        max_err=worst(sets[0].ours.get(), a, b, layout),
-        peer_max_err=worst(sets[0].theirs.get(), a, b, layout),
+        max_err=mine_off.max,
+        peer_max_err=peer_off.max,
+        mean_err=mine_off.mean,
+        peer_mean_err=peer_off.mean,
         tflops=round(2e-9 * m * n * k / mine, 2),
+        ceiling=round(2e-9 * m * n * k / mine / attainable(dtype, m, n, k), 4),
     )
 
 
@@ -221,7 +156,10 @@ def main() -> int:
     lt = CublasLt(stream.handle, workspace.ptr, WORKSPACE)
     rows: list[Row] = []
     bad = 0
-    print(f"{ng.device().name}, ours against cuBLAS {peer.version}; error = max |err| / (|A||B|)")
+    print(
+        f"{ng.device().name}, ours against cuBLAS {peer.version}; % of what the chip can; "
+        "error = |err| / (|A||B|), mean and largest"
+    )
     for dtype, case, layout in itertools.product(
         args.dtypes.split(","), args.cases.split(","), args.layouts.split(",")
     ):
@@ -231,9 +169,9 @@ def main() -> int:
         wrong = not row.max_err <= limit
         bad += wrong
         print(
-            f"{dtype} {case:>16} {layout}  {row.tflops:6.2f} TFLOPS  {row.ms:9.4f} ms   "
-            f"cuBLAS {row.peer_ms:9.4f} ms ({row.peer_how})  "
-            f"{row.ratio:5.2f}x   error {row.max_err:.1e} (cuBLAS {row.peer_max_err:.1e})"
+            f"{dtype} {case:>16} {layout}  {row.tflops:7.2f} TFLOPS {100 * (row.ceiling or 0):4.0f} %  "
+            f"{row.ms:9.4f} ms   cuBLAS {row.peer_ms:9.4f} ms ({row.peer_how})  {row.ratio:5.2f}x   "
+            f"error {row.mean_err:.1e}, {row.max_err:.1e} (cuBLAS {row.peer_mean_err:.1e}, {row.peer_max_err:.1e})"
             f"{'  BEYOND THE BOUND ' + format(limit, '.1e') if wrong else ''}",
             flush=True,
         )
@@ -244,7 +182,9 @@ def main() -> int:
             print(f"{dtype}: {len(short)} products with a side of 700 or less: {mean:.3f}x on average")
     snapshot = under_load(driver, stream)
     write(args.out, rows, snapshot)
-    print(f"wrote {args.out}: {snapshot}")
+    picture = args.out.with_suffix(".svg")
+    picture.write_text(chart(json.loads(args.out.read_text())))
+    print(f"wrote {args.out} and {picture}: {snapshot}")
     return 1 if bad else 0
 
 

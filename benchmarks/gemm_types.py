@@ -19,7 +19,7 @@ import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
 from cuda import Driver, Event, Graph
-from gemm import shapes
+from gemm_operands import shapes
 from report import Row, machine, write
 
 CASES = ["4096x4096x4096", "2048x2048x2048", "1024x1024x1024"]

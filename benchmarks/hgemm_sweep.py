@@ -19,7 +19,8 @@ from pathlib import Path
 import nervanagpu as ng
 from cublas import Cublas
 from cuda import Driver, Graph
-from gemm import CASES, Operands, make, median_ms
+from gemm import CASES, median_ms
+from gemm_operands import Operands, make
 from report import commit, machine, save
 
 MORE = ["256x256x256", "768x768x768", "1536x1536x1536", "3072x3072x3072", "4096x64x4096", "8x4096x4096", "32x4096x4096"]

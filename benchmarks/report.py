@@ -26,6 +26,9 @@ class Row:
     peer_max_err: float
     tflops: float
     peer_how: str = ""  # which of the peer's ways was the fastest
+    mean_err: float | None = None
+    peer_mean_err: float | None = None
+    ceiling: float | None = None  # tflops over what the chip could reach
 
 
 def _query(fields: str) -> list[str]:
@@ -82,6 +85,4 @@ def save(path: Path, body: dict[str, object]) -> None:
 def _plain(row: Row) -> dict[str, object]:
     d = asdict(row)
     d["pass"] = d.pop("pass_")
-    if not d.get("peer_how"):
-        d.pop("peer_how", None)
-    return d
+    return {key: value for key, value in d.items() if value is not None and (key != "peer_how" or value)}
