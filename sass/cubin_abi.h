@@ -52,6 +52,8 @@ enum SectionFlag : std::uint64_t {
   kSectionAlloc = 2,
   kSectionExec = 4,
   kSectionInfoLink = 0x40,
+  kSectionCuinfo = 0x100'0000,  // ABI 8: which note a section is
+  kSectionTkinfo = 0x200'0000,
 };
 // .text.K of ABI 7 keeps the number of named barriers in its flags, in seven bits from here.
 inline constexpr unsigned kBarrierShift = 20;

@@ -3,6 +3,7 @@
 #include <optional>
 #include <set>
 
+#include "sass/asm/abi8_sections.h"
 #include "sass/asm/bundle.h"
 #include "sass/asm/elf_writer.h"
 #include "sass/asm/line_table.h"
@@ -22,8 +23,8 @@ struct Slots {
 // sm_89 ptxas puts the constants before the code, later behind the shared memory; ours that are not loaded are last.
 struct Plan {
   std::vector<Slots> kernels;
-  std::uint32_t note = 0, info = 0, compat = 0;  // .note.nv.cuinfo and .nv.compat are of ABI 8
-  std::uint32_t last = ElfWriter::kFirstIndex;   // the section after the last
+  std::uint32_t tkinfo = 0, cuinfo = 0, info = 0, compat = 0;  // all but .nv.info are of ABI 8
+  std::uint32_t last = ElfWriter::kFirstIndex;                 // the section after the last
 };
 
 bool constants_first(Arch arch) {
@@ -34,7 +35,10 @@ Plan plan(const CubinImage& image, CubinAbi abi) {
   Plan p;
   p.kernels.resize(image.kernels.size());
   std::uint32_t next = ElfWriter::kFirstIndex;
-  if (abi == CubinAbi::k8) p.note = next++;
+  if (abi == CubinAbi::k8) {
+    p.tkinfo = next++;
+    p.cuinfo = next++;
+  }
   p.info = next++;
   if (abi == CubinAbi::k8 && image.arch == Arch::sm_90a) p.compat = next++;
   const auto group = [&](std::uint32_t Slots::*slot, auto&& has) {
@@ -110,33 +114,6 @@ ElfSection note_section(const char* prefix, const KernelImage& k, const std::str
   note.name = prefix + k.name;
   append(note.data, std::string_view(text));
   return note;
-}
-
-// What ABI 8 says of the toolkit and of the chip that the code was meant for: an ELF note of NVIDIA Corp, type 1000.
-ElfSection cuinfo_section(Arch arch) {
-  ElfSection note;
-  note.name = ".note.nv.cuinfo";
-  note.type = kSectionNote;
-  note.align = 4;
-  constexpr std::string_view kOwner{"NVIDIA Corp\0", 12};
-  constexpr std::uint32_t kBytes = 8, kType = 1000;
-  for (const std::uint32_t v : {static_cast<std::uint32_t>(kOwner.size()), kBytes, kType}) append_le(note.data, v);
-  append(note.data, kOwner);
-  for (const std::uint32_t v : {2u, info(arch).number + 0u}) append_le(note.data, static_cast<std::uint16_t>(v));
-  append_le(note.data, kToolkit8);
-  return note;
-}
-
-// Records as in .nv.info; attribute 9 says that the code is for this chip alone (sm_90a).
-ElfSection compat_section(Arch arch) {
-  ElfSection compat;
-  compat.name = ".nv.compat";
-  compat.type = kSectionNvCompat;
-  compat.align = 4;
-  const std::uint8_t alone = info(arch).accelerated ? 1 : 0;
-  compat.data = {2, 9, alone, 0, 2, 2, 1, 0, 2, 5, 5, 0, 3, 7, 1, 1, 2, 3, 0, 0, 2, 6, 1, 0, 4, 11, 8, 0};
-  compat.data.resize(compat.data.size() + 8);
-  return compat;
 }
 
 void add_symbols(ElfWriter& elf, const CubinImage& image, const Plan& p, const std::vector<Bytes>& code) {
@@ -227,7 +204,8 @@ Result<std::vector<std::uint8_t>> write_cubin(const CubinImage& image, CubinAbi 
   const auto put = [&sections](std::uint32_t index, ElfSection section) {
     if (index != 0) sections[index - ElfWriter::kFirstIndex] = std::move(section);
   };
-  if (p.note != 0) put(p.note, cuinfo_section(image.arch));
+  if (p.tkinfo != 0) put(p.tkinfo, tkinfo_section(image.arch));
+  if (p.cuinfo != 0) put(p.cuinfo, cuinfo_section(image.arch, p.tkinfo, p.compat));
   put(p.info, info_section(".nv.info", std::move(all_info)));
   if (p.compat != 0) put(p.compat, compat_section(image.arch));
   for (std::size_t i = 0; i < image.kernels.size(); ++i) {

@@ -169,14 +169,49 @@ TEST_P(LikePtxas, GlobalInfoIsEqual) {
 }
 
 TEST_P(LikePtxas, NotesAndCompatibilityAreEqual) {
-  for (const char* name : {".note.nv.cuinfo", ".nv.compat"}) {
+  const auto linked = [](const ElfView& elf, std::uint32_t index) { return elf.sections().at(index).name; };
+  for (const char* name : {".note.nv.tkinfo", ".note.nv.cuinfo", ".nv.compat"}) {
     const Section* theirs = find(theirs_, name);
     const Section* mine = find(ours_, name);
     ASSERT_EQ(mine == nullptr, theirs == nullptr) << name;
     ASSERT_EQ(mine == nullptr, GetParam().abi == CubinAbi::k7) << name;
     if (mine == nullptr) continue;
     EXPECT_EQ(mine->type, theirs->type) << name;
+    EXPECT_EQ(mine->flags, theirs->flags) << name;
+    EXPECT_EQ(linked(ours_, mine->link), linked(theirs_, theirs->link)) << name;
+    EXPECT_EQ(linked(ours_, mine->info), linked(theirs_, theirs->info)) << name;
+    if (std::string_view(name) == ".note.nv.tkinfo") continue;  // each tool names itself
     EXPECT_TRUE(std::ranges::equal(mine->data, theirs->data)) << name;
+  }
+}
+
+// An H200's driver refuses a cubin of ABI 8 without either note.
+TEST(WriteCubin, NotesOfAbi8NameTheToolAndTheChip) {
+  for (const Arch arch : {Arch::sm_75, Arch::sm_80, Arch::sm_90a}) {
+    RandomImages random(5);
+    const auto bytes = write_cubin({arch, {random.kernel(arch, "k")}}, CubinAbi::k8);
+    ASSERT_TRUE(bytes.ok()) << bytes.error().text();
+    const auto elf = ElfView::open(*bytes);
+    ASSERT_TRUE(elf.ok());
+    const Section* tool = find(*elf, ".note.nv.tkinfo");
+    ASSERT_NE(tool, nullptr);
+    const auto word = [tool](std::size_t at) { return load_le<std::uint32_t>(tool->data, at); };
+    constexpr std::size_t kHead = 24;  // three sizes and the owner
+    ASSERT_GE(tool->data.size(), kHead + 24);
+    EXPECT_EQ(word(4), tool->data.size() - kHead);
+    EXPECT_EQ(word(8), 2000u);
+    EXPECT_EQ(word(kHead), 2u);
+    std::vector<std::string> strings;
+    for (std::size_t i = 1; i <= 5; ++i) {
+      const std::size_t at = kHead + 24 + word(kHead + 4 * i);
+      ASSERT_LT(at, tool->data.size());
+      strings.emplace_back(reinterpret_cast<const char*>(tool->data.data()) + at);
+    }
+    EXPECT_EQ(strings, (std::vector<std::string>{"", "ngasm", "nervanagpu", "sass/asm",
+                                                 "-arch " + std::string(info(arch).name) + " "}));
+    const Section* chip = find(*elf, ".note.nv.cuinfo");
+    ASSERT_NE(chip, nullptr);
+    EXPECT_EQ(load_le<std::uint16_t>(chip->data, kHead + 2), info(arch).number);
   }
 }
 
