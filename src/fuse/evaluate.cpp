@@ -294,6 +294,8 @@ void assign(const Tensor& out, const Expr& x) {
     }
     static_cast<void>(x.evaluate());
   }
+  // Kernels of reductions write each result once: repeating it is another kernel's work.
+  if (node->shape != out.shape() && reduces(*node)) static_cast<void>(x.evaluate());
   const NodePtr value = cast(x, out.dtype()).node();
   run(value, out);
   // The expression now is what stands in `out`, as long as nobody overwrites it.

@@ -181,3 +181,21 @@ def test_long_rows_in_pieces(count: int, rng: np.random.Generator) -> None:
     out = ng.zeros((3, 16))
     ng.sum(y, 0, out=out[1])
     np.testing.assert_array_equal(out.get()[1], tall.sum(0))
+
+
+def test_assigned_to_more_elements_than_there_are(rng):
+    """The result of a reduction is repeated as any other value is."""
+    a = rng.integers(-9, 9, (5, 7)).astype(np.float32)
+    x = ng.array(a)
+    for value, want in (
+        (lambda: ng.sum(x, 1, keepdims=True), a.sum(1, keepdims=True)),
+        (lambda: ng.max(x, 0, keepdims=True) * 2, a.max(0, keepdims=True) * 2),
+        (lambda: ng.sum(x, 0), a.sum(0)),
+        (lambda: ng.sum(x), a.sum()),
+    ):
+        for shape in ((5, 7), (3, 5, 7)):
+            out = ng.full(shape, -1)
+            out[:] = value()
+            np.testing.assert_array_equal(out.get(), np.broadcast_to(want, shape))
+            out[..., ::-1] = value()
+            np.testing.assert_array_equal(out.get(), np.broadcast_to(want, shape)[..., ::-1])
