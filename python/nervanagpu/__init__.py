@@ -120,7 +120,9 @@ from nervanagpu.elementwise import (
 from nervanagpu.exchange import from_dlpack
 from nervanagpu.factory import NervanaGPU
 from nervanagpu.linalg import batched_dot, dot, grouped_dot, matmul
+from nervanagpu.modules import SassModule, SourceModule
 from nervanagpu.network import Network
+from nervanagpu.nvrtc import CompileError
 from nervanagpu.pooling import (
     avg_pool1d,
     avg_pool1d_bprop,
@@ -156,6 +158,7 @@ __version__ = version()
 __all__ = [
     "AssembleError",
     "CheckError",
+    "CompileError",
     "Cubin",
     "DeviceInfo",
     "DeviceLost",
@@ -173,6 +176,8 @@ __all__ = [
     "Module",
     "NervanaGPU",
     "Network",
+    "SassModule",
+    "SourceModule",
     "Stream",
     "TensorMap",
     "absolute",

@@ -1,0 +1,142 @@
+"""NVRTC, NVIDIA's compiler of CUDA C at run time, where it is installed: text in, a cubin out. It needs no GPU."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import glob
+import importlib.util
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_HELP = (
+    "pip install nvidia-cuda-nvrtc-cu12 (or nvidia-cuda-nvrtc), or let NERVANAGPU_NVRTC name a libnvrtc.so of CUDA 12 "
+    "or later"
+)
+
+
+class CompileError(ValueError):
+    """CUDA C that does not compile. `log` is all that NVRTC said, with the lines of the source."""
+
+    def __init__(self, message: str, log: str = "") -> None:
+        super().__init__(message)
+        self.log = log
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """cubin: an ELF file; log: warnings; names: how the kernels of `expressions` are called in it."""
+
+    cubin: bytes
+    log: str
+    names: dict[str, str]
+
+
+def _wheels() -> Iterator[Path]:
+    """Folders of NVIDIA's Python packages."""
+    spec = importlib.util.find_spec("nvidia")
+    for root in (spec.submodule_search_locations or ()) if spec else ():
+        yield from sorted(Path(root).glob("cuda_nvrtc"), reverse=True)
+        yield from sorted(Path(root).glob("cu1[2-9]"), reverse=True)
+
+
+def _toolkits() -> Iterator[Path]:
+    for variable in ("CUDA_HOME", "CUDA_PATH"):
+        if os.environ.get(variable):
+            yield Path(os.environ[variable])
+    yield Path("/usr/local/cuda")
+
+
+def _candidates() -> Iterator[str]:
+    if os.environ.get("NERVANAGPU_NVRTC"):
+        yield os.environ["NERVANAGPU_NVRTC"]
+        return
+    for folder in _wheels():
+        yield from sorted(glob.glob(f"{folder}/lib/libnvrtc.so.1[2-9]"), reverse=True)
+    for folder in _toolkits():
+        yield from sorted(glob.glob(f"{folder}/lib64/libnvrtc.so.1[2-9]"), reverse=True)
+    yield from ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")
+
+
+def include_dirs() -> list[str]:
+    """Where cuda_fp16.h and its like lie, if they are installed."""
+    spec = importlib.util.find_spec("nvidia")
+    packages = [Path(r) / "cuda_runtime" for r in (spec.submodule_search_locations or ())] if spec else []
+    folders = [*packages, *_wheels(), *_toolkits()]
+    return [str(f / "include") for f in folders if (f / "include" / "cuda_fp16.h").exists()][:1]
+
+
+class Library:
+    """The functions of one libnvrtc.so."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.calls = ctypes.CDLL(path)
+        self.calls.nvrtcGetErrorString.restype = ctypes.c_char_p
+        major, minor = ctypes.c_int(), ctypes.c_int()
+        self.check(self.calls.nvrtcVersion(ctypes.byref(major), ctypes.byref(minor)))
+        self.version = (major.value, minor.value)
+
+    def check(self, status: int) -> None:
+        if status:
+            raise CompileError(f"NVRTC: {self.error(status)}")
+
+    def error(self, status: int) -> str:
+        text: bytes = self.calls.nvrtcGetErrorString(status)
+        return text.decode()
+
+    def bytes_of(self, what: str, program: ctypes.c_void_p) -> bytes:
+        size = ctypes.c_size_t()
+        self.check(getattr(self.calls, f"nvrtcGet{what}Size")(program, ctypes.byref(size)))
+        out = ctypes.create_string_buffer(size.value)
+        self.check(getattr(self.calls, f"nvrtcGet{what}")(program, out))
+        return out.raw
+
+
+@functools.cache
+def library() -> Library:
+    """NVRTC. ImportError that says what to install, if there is none."""
+    reasons = []
+    for path in _candidates():
+        try:
+            return Library(path)
+        except OSError as e:
+            reasons.append(str(e))
+    raise ImportError(f"CUDA C needs NVRTC, which was not found: {_HELP}. ({'; '.join(reasons)})")
+
+
+def compile(
+    text: str,
+    arch: str,
+    name: str = "kernel.cu",
+    options: Sequence[str] = (),
+    expressions: Sequence[str] = (),
+) -> Compiled:
+    """CUDA C for `arch` ("sm_90a"). `expressions` name instances of templates: "scale<float>".
+
+    CompileError: what NVRTC said, which names the lines. ImportError if NVRTC is not installed.
+    """
+    nvrtc = library()
+    program = ctypes.c_void_p()
+    nvrtc.check(nvrtc.calls.nvrtcCreateProgram(ctypes.byref(program), text.encode(), name.encode(), 0, None, None))
+    try:
+        for e in expressions:
+            nvrtc.check(nvrtc.calls.nvrtcAddNameExpression(program, e.encode()))
+        flags = [f"--gpu-architecture={arch}", *(f"--include-path={d}" for d in include_dirs()), *options]
+        array = (ctypes.c_char_p * len(flags))(*(f.encode() for f in flags))
+        status = nvrtc.calls.nvrtcCompileProgram(program, len(flags), array)
+        log = nvrtc.bytes_of("ProgramLog", program).rstrip(b"\0\n").decode(errors="replace")
+        if status:
+            version = ".".join(map(str, nvrtc.version))
+            reason = log or nvrtc.error(status)
+            raise CompileError(f"NVRTC {version} for {arch}: {reason}", log)
+        names = {}
+        for e in expressions:
+            lowered = ctypes.c_char_p()
+            nvrtc.check(nvrtc.calls.nvrtcGetLoweredName(program, e.encode(), ctypes.byref(lowered)))
+            names[e] = (lowered.value or b"").decode()
+        return Compiled(nvrtc.bytes_of("CUBIN", program), log, names)
+    finally:
+        nvrtc.calls.nvrtcDestroyProgram(ctypes.byref(program))
