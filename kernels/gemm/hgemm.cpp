@@ -84,8 +84,12 @@ TensorMap map_of(const Side& s, std::int64_t k, int tile, unsigned rank) {
   map.sizes = {s.k_inside ? depth : length, s.k_inside ? length : depth, static_cast<std::uint64_t>(s.matrices)};
   map.strides = {static_cast<std::uint64_t>(s.leading * size), static_cast<std::uint64_t>(s.stride * size)};
   map.box = {block, s.k_inside ? static_cast<std::uint32_t>(tile) : block, 1};
-  if (rank == 3) map.rank = 3;
   map.swizzle = MapSwizzle::b128;
+  if (!s.k_inside && tile < 64) {  // rows of 64 or 32 bytes
+    map.box[0] = static_cast<std::uint32_t>(tile);
+    map.swizzle = tile == 32 ? MapSwizzle::b64 : MapSwizzle::b32;
+  }
+  if (rank == 3) map.rank = 3;
   map.promotion = MapPromotion::b128;
   return map;
 }

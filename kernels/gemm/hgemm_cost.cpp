@@ -131,8 +131,6 @@ ClusterTiles cluster_tiles(const GemmProblem& p) {
     const bool exchanged = form == Form::exchanged;
     const std::int64_t columns = exchanged ? p.m : p.n;
     int bn = kClusterWidths.front().columns;
-    // Where columns are contiguous the engine copies 64 of them at least.
-    if (exchanged ? p.a_transposed : !p.b_transposed) bn = 64;
     while (bn < columns && bn < kWidest) bn *= 2;
     return Tile{form, 64, bn};
   };

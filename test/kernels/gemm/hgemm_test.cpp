@@ -94,8 +94,8 @@ TEST(Hgemm, TilesOfClustersCoverTheShortSide) {
   EXPECT_EQ(tiles(problem(Dtype::bfloat16, 17, 2560, 2560)), (Tiles{{Form::exchanged, 64, 32}}));
   EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 100, 4096)), (Tiles{{Form::cluster, 64, 128}}));
   EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 8, 4096)), (Tiles{{Form::cluster, 64, 16}}));
-  EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 8, 4096, false)),
-            (Tiles{{Form::cluster, 64, 64}}));  // 64 columns at least
+  EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 8, 4096, false)), (Tiles{{Form::cluster, 64, 16}}));
+  EXPECT_EQ(tiles(problem(Dtype::float16, 7680, 32, 2560, false)), (Tiles{{Form::cluster, 64, 32}}));
   EXPECT_EQ(tiles(problem(Dtype::float16, 192, 1000, 2048)),
             (Tiles{{Form::cluster, 64, 128}, {Form::exchanged, 64, 128}}));
   EXPECT_EQ(tiles(problem(Dtype::float16, 1024, 1024, 1024)), Tiles{});  // enough tiles for everyone
