@@ -208,12 +208,44 @@ void bind_tensor(py::module_& m) {
                  "How the factory rounds results that it writes here: 0 to nearest, else at random to so many bits.");
   c.def_property_readonly(
       "T", [](const Tensor& t) { return t.transpose(); }, "The view with its axes reversed.");
-  c.def("get", &get, "The elements as a NumPy array of the same shape and dtype. Waits for the work before.");
   c.def(
-      "set", [](Tensor& t, const py::object& value) { set(t, value, false); }, py::arg("value"),
+      "get",
+      [](const Tensor& t, const py::object& stream) {
+        if (!stream.is_none()) {
+          const Stream s = stream_from(stream);
+          const py::gil_scoped_release release;
+          s.synchronize();
+        }
+        return get(t);
+      },
+      py::arg("stream") = py::none(),
+      "The elements as a NumPy array of the same shape and dtype. Waits for the work before, and for that of "
+      "`stream`.");
+  c.def(
+      "set", [](Tensor& t, const py::object& value, const py::object& /*device*/) { set(t, value, false); },
+      py::arg("value"), py::arg("device") = py::none(),
       "Copy an array of the same shape into this tensor, whatever its strides. ValueError for another shape, "
       "TypeError\n"
-      "for a dtype that loses its kind (float to int).");
+      "for a dtype that loses its kind (float to int). `device` has no effect: there is one.");
+  c.def(
+      "share",
+      [](const Tensor& t, const py::object& shape, const py::object& dtype, const std::optional<std::string>& name) {
+        Tensor out = t.share(shape_from(shape), dtype.is_none() ? t.dtype() : dtype_from(dtype));
+        out.set_name(name.value_or(""));
+        return out;
+      },
+      py::arg("shape"), py::arg("dtype") = py::none(), py::arg("name") = py::none(),
+      "The memory of the first elements, with another shape and dtype: a view. ValueError for more bytes than there "
+      "are,\n"
+      "and if the tensor has gaps.");
+  c.def_property_readonly(
+      "base",
+      [](const Tensor& t) -> std::optional<Tensor> {
+        Tensor whole = t.base();
+        if (whole.size() == t.size() && whole.address() == t.address() && t.contiguous()) return std::nullopt;
+        return whole;
+      },
+      "All of the memory that this is a view of, in one row; None for a tensor that is no view.");
   c.def(
       "fill",
       [](Tensor& t, double value) {

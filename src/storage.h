@@ -13,7 +13,7 @@ namespace nervanagpu {
 class Storage {
  public:
   Storage(Device& device, std::size_t bytes, StreamId stream = 0)
-      : device_(device), address_(device.allocate(bytes, stream)) {}
+      : device_(device), address_(device.allocate(bytes, stream)), bytes_(bytes) {}
   ~Storage() {
     std::vector<StreamId> ids;
     for (const Stream& s : streams_) ids.push_back(s.handle());
@@ -23,6 +23,7 @@ class Storage {
   Storage& operator=(const Storage&) = delete;
 
   [[nodiscard]] std::uint64_t address() const { return address_; }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
   // Keeps the stream alive: when this memory is freed, the allocator asks the stream how far it is.
   void used_on(const Stream& stream) {
     if (stream.handle() == 0) return;
@@ -36,6 +37,7 @@ class Storage {
  private:
   Device& device_;
   std::uint64_t address_;
+  std::size_t bytes_;
   std::mutex mutex_;
   std::vector<Stream> streams_;
 };

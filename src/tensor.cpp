@@ -206,6 +206,34 @@ Tensor Tensor::reshape(Shape shape) const {
   return t;
 }
 
+Tensor Tensor::share(Shape shape, Dtype dtype) const {
+  const std::size_t bytes = byte_count(shape, dtype);
+  if (!contiguous() || bytes > nbytes()) {
+    throw InvalidArgument(label(*this) + ": share of " + text_of(shape) + " " + std::string(name_of(dtype)) +
+                          " needs " + std::to_string(bytes) + " bytes without gaps; there are " +
+                          std::to_string(nbytes()) + (contiguous() ? "" : ", with gaps"));
+  }
+  if (address_ % size_of(dtype) != 0) {
+    throw InvalidArgument(label(*this) + ": share as " + std::string(name_of(dtype)) + " needs an address that is a " +
+                          "multiple of " + std::to_string(size_of(dtype)) + "; it is " + std::to_string(address_));
+  }
+  Tensor t = *this;
+  t.strides_ = row_major_strides(shape);
+  t.shape_ = std::move(shape);
+  t.dtype_ = dtype;
+  return t;
+}
+
+Tensor Tensor::base() const {
+  if (storage_ == nullptr) return *this;
+  const auto& storage = *static_cast<const Storage*>(storage_.get());
+  Tensor t = *this;
+  t.address_ = storage.address();
+  t.shape_ = {static_cast<std::int64_t>(storage.bytes() / size_of(dtype_))};
+  t.strides_ = {1};
+  return t;
+}
+
 void Tensor::check_dtype(Dtype asked) const {
   if (asked != dtype_) {
     throw TypeError(label(*this) + ": dtype is " + std::string(name_of(dtype_)) + ", not " +

@@ -105,6 +105,10 @@ class NG_API Tensor {
   [[nodiscard]] Tensor transpose() const;                           // axes reversed
   [[nodiscard]] Tensor transpose(const std::vector<int>& axes) const;
   [[nodiscard]] Tensor reshape(Shape shape) const;  // of a contiguous tensor; one length may be -1
+  // The first elements' memory with another shape and dtype, of a contiguous tensor with as many bytes or more.
+  [[nodiscard]] Tensor share(Shape shape, Dtype dtype) const;
+  // All of the memory that this is a view of, in one row; of wrapped memory, and where there is none, this tensor.
+  [[nodiscard]] Tensor base() const;
 
   // Row-major host copies, whatever the strides. `bytes` must be nbytes(). They wait for work queued before.
   void get(void* host, std::size_t bytes) const;

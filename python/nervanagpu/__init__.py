@@ -11,7 +11,7 @@
 `ng.doctor()` says what was found on this machine. `NervanaGPU` is the factory of the 2015 library of this name.
 """
 
-from nervanagpu import exchange, layers, nn, numpy_protocol
+from nervanagpu import exchange, layers, members, nn, numpy_protocol
 from nervanagpu._core import (
     AssembleError,
     CheckError,
@@ -151,6 +151,7 @@ from nervanagpu.tensor_maps import Im2col, TensorMap, tensor_map
 from nervanagpu.toolchain import Kernel, Module, assemble, disassemble, load
 
 exchange.install()
+members.install()
 numpy_protocol.install()
 
 __version__ = version()

@@ -11,6 +11,7 @@ from nervanagpu.creation import Shape
 from nervanagpu.factory_conv import ConvFactory
 from nervanagpu.factory_elementwise import ElementwiseFactory
 from nervanagpu.factory_pool import PoolFactory
+from nervanagpu.members import facts_of
 
 
 class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
@@ -19,14 +20,21 @@ class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
     stochastic_round: False: results are rounded to nearest. True, or a number of mantissa bits to keep (at most 10 of
     float16, 15 of float32): tensors made here get it as their `rounding`, and are rounded into at random.
     seed: of these random numbers; every operation takes the next ones.
-    bench: print the milliseconds and GFLOP/s of each operation.
+    bench: print the milliseconds and GFLOP/s of each operation; above 1 also of each function with `out`, which runs
+    `bench` times then.
     default_dtype: of `empty`, `array`, `zeros` and `ones`.
+    cubin_path, scratch_size: no effect; kernels are in the library, scratch memory comes from its pool.
+
+    An operation with `repeat` above 1 runs a tenth as often first, prints its milliseconds and GFLOP/s, and returns
+    them (dot and batched_dot: GFLOP/s alone).
     """
 
     def __init__(
         self,
         stochastic_round: bool | int = False,
-        bench: bool = False,
+        bench: bool | int = False,
+        cubin_path: str | None = None,
+        scratch_size: int | None = None,
         default_dtype: npt.DTypeLike = np.float16,
         seed: int = 0,
     ) -> None:
@@ -42,22 +50,31 @@ class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
 
     def _made(self, tensor: GPUTensor) -> GPUTensor:
         tensor.rounding = self.stochastic_round
+        facts_of(tensor).backend = self
         return tensor
 
-    def empty(self, shape: Shape, dtype: npt.DTypeLike | None = None, name: str | None = None) -> GPUTensor:
-        """A tensor whose elements are undefined."""
+    def empty(
+        self, shape: Shape, dtype: npt.DTypeLike | None = None, name: str | None = None, allocator: object = None
+    ) -> GPUTensor:
+        """A tensor whose elements are undefined. Memory is the library's, whatever `allocator` is."""
         return self._made(creation.empty(shape, self._dtype(dtype), name))
 
-    def array(self, ary: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str | None = None) -> GPUTensor:
-        """A copy of `ary` on the device, converted to `dtype`, else to the default dtype."""
+    def array(
+        self, ary: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str | None = None, allocator: object = None
+    ) -> GPUTensor:
+        """A copy of `ary` on the device, converted to `dtype`, else to the default dtype; `allocator` as in `empty`."""
         return self._made(creation.array(ary, self._dtype(dtype), name))
 
-    def zeros(self, shape: Shape, dtype: npt.DTypeLike | None = None, name: str | None = None) -> GPUTensor:
-        """A tensor of zeros."""
+    def zeros(
+        self, shape: Shape, dtype: npt.DTypeLike | None = None, name: str | None = None, allocator: object = None
+    ) -> GPUTensor:
+        """A tensor of zeros. Memory is the library's, whatever `allocator` is."""
         return self._made(creation.zeros(shape, self._dtype(dtype), name))
 
-    def ones(self, shape: Shape, dtype: npt.DTypeLike | None = None, name: str | None = None) -> GPUTensor:
-        """A tensor of ones."""
+    def ones(
+        self, shape: Shape, dtype: npt.DTypeLike | None = None, name: str | None = None, allocator: object = None
+    ) -> GPUTensor:
+        """A tensor of ones. Memory is the library's, whatever `allocator` is."""
         return self._made(creation.ones(shape, self._dtype(dtype), name))
 
     def empty_like(self, other: GPUTensor, name: str | None = None) -> GPUTensor:
@@ -78,14 +95,14 @@ class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
         relu: bool = False,
         repeat: int = 1,
         size: str | None = None,
-    ) -> GPUTensor:
-        """C = act(alpha * A @ B) + beta * C; returns C.
+    ) -> GPUTensor | float:
+        """C = act(alpha * A @ B) + beta * C; returns C, or GFLOP/s with `repeat` above 1.
 
         A: (m, k), B: (k, n), C: (m, n), float32, float16 or bfloat16, or int8/uint8 with an int32 C. relu: act is
-        max(x, 0). repeat: run it so often; C is then what the last run leaves. size: a tile, "128x128".
+        max(x, 0). repeat: time so many runs; C is what the last one leaves. size: a tile, "128x128".
         """
         flops = 2.0 * A.shape[0] * A.shape[1] * B.shape[1]
-        self._timed(
+        _, gflops = self._timed(
             f"dot {A.shape[0]}x{B.shape[1]}x{A.shape[1]}",
             flops,
             repeat,
@@ -93,7 +110,7 @@ class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
                 A, B, C, alpha, beta, None, False, self.stream, size, relu_first=relu, **self._rounding(C)
             ),
         )
-        return C
+        return gflops if repeat > 1 else C
 
     def batched_dot(
         self,
@@ -105,15 +122,15 @@ class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
         relu: bool = False,
         repeat: int = 1,
         size: str | None = None,
-    ) -> GPUTensor:
-        """C[i] = act(alpha * A[i] @ B[i]) + beta * C[i] of a batch; returns C.
+    ) -> GPUTensor | float:
+        """C[i] = act(alpha * A[i] @ B[i]) + beta * C[i] of a batch; returns C, or GFLOP/s with `repeat` above 1.
 
         A: (batch, m, k), B: (batch, k, n), C: (batch, m, n), or C: (m, n) and the sum of all products. An A or B of two
         axes is the same for all. relu, repeat, size: as `dot` has them.
         """
         batch = max([t.shape[0] for t in (A, B) if t.ndim == 3], default=1)
         m, k, n = A.shape[-2], A.shape[-1], B.shape[-1]
-        self._timed(
+        _, gflops = self._timed(
             f"batched_dot {batch}x{m}x{n}x{k}",
             2.0 * batch * m * n * k,
             repeat,
@@ -121,4 +138,4 @@ class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
                 A, B, C, alpha, beta, None, False, self.stream, size, relu_first=relu, **self._rounding(C)
             ),
         )
-        return C
+        return gflops if repeat > 1 else C

@@ -14,8 +14,8 @@ _MOST_BITS = {"float16": 10, "bfloat16": 7, "float32": 15, "float64": 15}
 class FactoryBase:
     """State of NervanaGPU: see there."""
 
-    def __init__(self, bench: bool = False, seed: int = 0) -> None:
-        self.bench = bool(bench)
+    def __init__(self, bench: bool | int = False, seed: int = 0) -> None:
+        self.bench = int(bench)
         self.seed = seed
         self.stream: Stream | None = None
         self._random_offset = 0
@@ -31,13 +31,16 @@ class FactoryBase:
         return {"rounding": "stochastic", "seed": self.seed, "offset": offset, "bits": bits}
 
     def _timed(self, what: str, flops: float, repeat: int, run: Callable[[], object]) -> tuple[float, float]:
-        """Runs it `repeat` times; when benchmarking prints and returns the milliseconds of one run and its GFLOP/s."""
+        """Runs it `repeat` times; when benchmarking, or more than once, prints and returns the milliseconds of one run
+        and its GFLOP/s, after a tenth as many runs to warm up.
+        """
         if repeat < 1:
             raise ValueError(f"{what.split()[0]}: repeat is {repeat}; needs 1 or more")
-        if not self.bench:
-            for _ in range(repeat):
-                run()
+        if not self.bench and repeat == 1:
+            run()
             return 0.0, 0.0
+        for _ in range(max(repeat // 10, 1) if repeat > 1 else 0):
+            run()
         start, end = Event(), Event()
         start.record(self.stream)
         for _ in range(repeat):

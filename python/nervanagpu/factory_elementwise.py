@@ -6,16 +6,22 @@ with length 1. Comparisons and finite give bool, which assignments turn into 0 a
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
 from nervanagpu import _core, composed, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.elementwise import Operand
+from nervanagpu.factory_base import FactoryBase
+from nervanagpu.members import facts_of
 from nervanagpu.reductions import Axis
 
 
-class ElementwiseFactory:
+class ElementwiseFactory(FactoryBase):
     """The functions of NervanaGPU."""
 
-    seed: int
     _random_calls = 0
 
     def rand(self) -> GPUTensor:
@@ -251,7 +257,11 @@ class ElementwiseFactory:
         cmp_scale: float = 1.0,
         add_scale: float = 1.0,
     ) -> GPUTensor:
-        """composed.compensated_sum"""
+        """composed.compensated_sum; after `cmp_tensor.kahan_reset` sums, if that is not 0, what was lost is dropped."""
+        facts = facts_of(cmp_tensor)
+        if facts.kahan_reset and facts.kahan_count >= facts.kahan_reset:
+            facts.kahan_count, cmp_scale = 0, 0.0
+        facts.kahan_count += 1
         return composed.compensated_sum(sum_tensor, cmp_tensor, add_tensor, cmp_scale, add_scale)
 
     @staticmethod
@@ -260,3 +270,24 @@ class ElementwiseFactory:
             return x
         _core.assign(out, x)
         return out
+
+
+def _timed_with_out(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, timed as FactoryBase has it, when it writes to `out` and bench is above 1."""
+    names = list(inspect.signature(function).parameters)
+
+    @functools.wraps(function)
+    def call(self: ElementwiseFactory, *args: Any, **more: Any) -> Any:
+        at = names.index("out") - 1
+        out = more.get("out", args[at] if len(args) > at else None)
+        if self.bench <= 1 or out is None:
+            return function(self, *args, **more)
+        self._timed(f"{name} {'x'.join(map(str, out.shape))}", 0.0, self.bench, lambda: function(self, *args, **more))
+        return out
+
+    return call
+
+
+for _name, _function in list(vars(ElementwiseFactory).items()):
+    if callable(_function) and not _name.startswith("_") and "out" in inspect.signature(_function).parameters:
+        setattr(ElementwiseFactory, _name, _timed_with_out(_name, _function))

@@ -79,33 +79,7 @@ def _array_function(
     return ours(*args, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
 
 
-def _share(self: GPUTensor, shape: int | Sequence[int]) -> GPUTensor:
-    """A view of the first elements in another shape. ValueError for more than there are, and with gaps between them."""
-    lengths = (shape,) if isinstance(shape, int) else tuple(shape)
-    count = int(np.prod(lengths, dtype=np.int64))
-    if count > self.size or not self.contiguous:
-        raise ValueError(f"share: shape {lengths} of a tensor {self.shape}; needs no more elements, and no gaps")
-    return self.reshape(-1)[:count].reshape(*lengths)
-
-
-def _copy_from(self: GPUTensor, source: Any) -> GPUTensor:
-    """self[...] = source; returns self."""
-    self[...] = source
-    return self
-
-
-def _reduce(self: GPUTensor) -> tuple[Any, ...]:
-    return creation.array, (self.get(), None, self.name or None)
-
-
 def install() -> None:
-    """Gives GPUTensor the methods by which NumPy, pickle and the scripts of 2015 ask for these."""
-    for name, method in (
-        ("__array_ufunc__", _array_ufunc),
-        ("__array_function__", _array_function),
-        ("__reduce__", _reduce),
-        ("share", _share),
-        ("copy_from", _copy_from),
-        ("asnumpyarray", lambda self: self.get()),
-    ):
+    """Gives GPUTensor the methods by which NumPy asks for these."""
+    for name, method in (("__array_ufunc__", _array_ufunc), ("__array_function__", _array_function)):
         setattr(GPUTensor, name, method)
