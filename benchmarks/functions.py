@@ -5,12 +5,14 @@
 The reference is PyTorch's float64 function on the same GPU; without PyTorch or a GPU, NumPy's (then take --every: each
 N-th bit pattern only). Errors are in units in the last place of the float32 result (subnormal ones have those of the
 smallest normal number). NaN must be NaN, infinities must be these; results beyond float32 must be infinite or the
-largest number. power is tried on random pairs of bit patterns. The run fails if a function misses its bound.
+largest number. Functions of two operands are tried on random pairs of bit
+patterns. The run fails if a function misses its bound.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import math
 import sys
 import time
@@ -49,6 +51,17 @@ def logistic(m: Any, x: Any, log_base: float) -> Any:
     return m.where(x >= 0, 1 / (1 + z), z / (1 + z))
 
 
+def special(m: Any) -> Any:
+    """Where erf and erfc are: PyTorch's, or SciPy's."""
+    return importlib.import_module("scipy.special") if m is np else m.special
+
+
+def gelu(m: Any, x: Any) -> Any:
+    """x Phi(x), whose limit below is -0."""
+    bounded = m.clip(x, -40, None)
+    return bounded * special(m).erfc(-bounded / math.sqrt(2)) / 2
+
+
 FUNCTIONS = {
     "exp": Function(ng.exp, lambda m, x: m.exp(x), 2),
     "exp2": Function(ng.exp2, lambda m, x: m.exp2(x), 2),
@@ -58,6 +71,24 @@ FUNCTIONS = {
     "sig2": Function(ng.sig2, lambda m, x: logistic(m, x, math.log(2)), 2),
     "tanh": Function(ng.tanh, lambda m, x: m.tanh(x), 2),
     "tanh2": Function(ng.tanh2, lambda m, x: m.tanh(x * math.log(2)), 2),
+    "sin": Function(ng.sin, lambda m, x: m.sin(x), 0.51),
+    "cos": Function(ng.cos, lambda m, x: m.cos(x), 0.51),
+    "tan": Function(ng.tan, lambda m, x: m.tan(x), 0.51),
+    "arcsin": Function(ng.arcsin, lambda m, x: m.arcsin(x), 0.51),
+    "arccos": Function(ng.arccos, lambda m, x: m.arccos(x), 0.51),
+    "arctan": Function(ng.arctan, lambda m, x: m.arctan(x), 0.51),
+    "sinh": Function(ng.sinh, lambda m, x: m.sinh(x), 0.51),
+    "cosh": Function(ng.cosh, lambda m, x: m.cosh(x), 0.51),
+    "arcsinh": Function(ng.arcsinh, lambda m, x: m.sign(x) * m.arcsinh(abs(x)), 0.51),
+    "arccosh": Function(ng.arccosh, lambda m, x: m.arccosh(x), 0.51),
+    "arctanh": Function(ng.arctanh, lambda m, x: m.arctanh(x), 0.51),
+    "expm1": Function(ng.expm1, lambda m, x: m.expm1(x), 0.51),
+    "log1p": Function(ng.log1p, lambda m, x: m.log1p(x), 0.51),
+    "log10": Function(ng.log10, lambda m, x: m.log10(x), 0.51),
+    "cbrt": Function(ng.cbrt, lambda m, x: m.sign(x) * abs(x) ** (1 / 3), 0.51),
+    "erf": Function(ng.erf, lambda m, x: special(m).erf(x), 0.51),
+    "erfc": Function(ng.erfc, lambda m, x: special(m).erfc(x), 0.51),
+    "gelu": Function(ng.gelu, gelu, 0.51),
     "sqrt": Function(ng.sqrt, lambda m, x: m.sqrt(x), 0.5),
     "reciprocal": Function(ng.reciprocal, lambda m, x: 1 / x, 0.5),
     "divide": Function(ng.divide, lambda m, x, y: x / y, 0.5, 2),
@@ -65,6 +96,9 @@ FUNCTIONS = {
     "divide_by_3": Function(lambda x: x / 3, lambda m, x: x / 3, 0.5),
     "divide_by_near_2": Function(lambda x: x / NEAR_2, lambda m, x: x / NEAR_2, 0.5),
     "divide_by_tiny": Function(lambda x: x / -TINY, lambda m, x: x / -TINY, 0.5),
+    "arctan2": Function(ng.arctan2, lambda m, x, y: m.arctan2(x, y), 0.51, 2),
+    "hypot": Function(ng.hypot, lambda m, x, y: m.hypot(x, y), 0.51, 2),
+    "fmod": Function(ng.fmod, lambda m, x, y: m.fmod(x, y), 0, 2),
     "power": Function(ng.power, lambda m, x, y: x**y, 2, 2),
 }
 

@@ -74,9 +74,10 @@ void bind_operators(Class& c) {
   static constexpr struct {
     const char* name;
     ExprOp op;
-  } kBinary[] = {{"add", ExprOp::add},        {"sub", ExprOp::subtract},   {"mul", ExprOp::multiply},
-                 {"truediv", ExprOp::divide}, {"pow", ExprOp::power},      {"and", ExprOp::bitwise_and},
-                 {"or", ExprOp::bitwise_or},  {"xor", ExprOp::bitwise_xor}};
+  } kBinary[] = {{"add", ExprOp::add},        {"sub", ExprOp::subtract},      {"mul", ExprOp::multiply},
+                 {"truediv", ExprOp::divide}, {"pow", ExprOp::power},         {"and", ExprOp::bitwise_and},
+                 {"or", ExprOp::bitwise_or},  {"xor", ExprOp::bitwise_xor},   {"floordiv", ExprOp::floor_divide},
+                 {"mod", ExprOp::remainder},  {"lshift", ExprOp::left_shift}, {"rshift", ExprOp::right_shift}};
   for (const auto& [name, op] : kBinary) {
     const std::string n = name;
     c.def(("__" + n + "__").c_str(), [op = op](const py::object& a, const py::object& b) { return binary(op, a, b); });
@@ -102,6 +103,12 @@ void bind_operators(Class& c) {
       return lazy(nervanagpu::apply(op, std::span(&x, 1)));
     });
   }
+  c.def("__divmod__", [](const py::object& a, const py::object& b) {
+    return py::make_tuple(binary(ExprOp::floor_divide, a, b), binary(ExprOp::remainder, a, b));
+  });
+  c.def("__rdivmod__", [](const py::object& a, const py::object& b) {
+    return py::make_tuple(binary(ExprOp::floor_divide, b, a), binary(ExprOp::remainder, b, a));
+  });
   c.def("__pos__", [](const py::object& a) { return a; });
   c.def("__bool__", [](const Tensor& t) {
     if (t.size() != 1) {

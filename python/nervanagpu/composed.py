@@ -21,12 +21,6 @@ def silu(x: GPUTensor) -> GPUTensor:
     return elementwise.multiply(x, elementwise.sig(x))
 
 
-def gelu(x: GPUTensor) -> GPUTensor:
-    """x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x ** 3))), which others call approximate="tanh"."""
-    inner = 0.7978845608028654 * (x + 0.044715 * x * x * x)
-    return 0.5 * x * (1 + elementwise.tanh(inner))
-
-
 def logsumexp(x: GPUTensor, axis: int = -1, keepdims: bool = False) -> GPUTensor:
     """log(sum(e ** x)) along `axis`, without overflow: one kernel. Rows of -inf alone give NaN."""
     largest = reductions.max(x, axis, keepdims=True)

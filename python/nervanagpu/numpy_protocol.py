@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import composed, creation, elementwise, linalg, reductions
+from nervanagpu import composed, creation, elementwise, functions, linalg, reductions
 from nervanagpu._core import GPUTensor
 
 _UFUNCS: dict[str, Callable[..., GPUTensor]] = {
@@ -21,7 +21,14 @@ _UFUNCS: dict[str, Callable[..., GPUTensor]] = {
         "equal not_equal less less_equal greater greater_equal "
         "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor invert"
     ).split()
+} | {
+    name: getattr(functions, name)
+    for name in (
+        "sin cos tan arcsin arccos arctan arctan2 sinh cosh arcsinh arccosh arctanh expm1 log1p log10 cbrt hypot "
+        "signbit copysign floor_divide remainder fmod fmax fmin deg2rad rad2deg left_shift right_shift"
+    ).split()
 }
+_UFUNCS |= {"radians": functions.radians, "degrees": functions.degrees}
 _REDUCED = {"add": reductions.sum, "maximum": reductions.max, "minimum": reductions.min}
 
 
@@ -54,6 +61,8 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.std: reductions.std,
     np.argmax: composed.argmax,
     np.argmin: composed.argmin,
+    np.all: functions.all,
+    np.any: functions.any,
     np.where: elementwise.where,
     np.clip: elementwise.clip,
     np.concatenate: composed.concatenate,

@@ -42,7 +42,7 @@ bool fits(const Slot& s, const Arg& a) {
 
 // The number as the field wants it: 32-bit patterns carry a sign where the field does.
 std::int64_t number_for(const Slot& s, std::int64_t n) {
-  if (s.type != SlotType::kImm || s.value.width() != 32) return n;
+  if (s.type != SlotType::kImm || s.value.width() != 32 || s.format == ImmFormat::kF64) return n;
   if (s.is_signed && n > 0x7fffffff && n <= 0xffffffffLL) return n - (std::int64_t{1} << 32);
   if (!s.is_signed && n < 0) return n & 0xffffffffLL;
   return n;

@@ -131,15 +131,33 @@ NodePtr converted(const NodePtr& n, Dtype to) {
 // Functions that have no float64 form yet.
 bool single_only(ExprOp op) {
   switch (op) {
-    case ExprOp::power:
-    case ExprOp::exp:
-    case ExprOp::exp2:
-    case ExprOp::log:
-    case ExprOp::log2:
-    case ExprOp::sig:
-    case ExprOp::sig2:
-    case ExprOp::tanh:
-    case ExprOp::tanh2: return true;
+    case ExprOp::sin:
+    case ExprOp::cos:
+    case ExprOp::tan:
+    case ExprOp::arcsin:
+    case ExprOp::arccos:
+    case ExprOp::arctan:
+    case ExprOp::arctan2:
+    case ExprOp::sinh:
+    case ExprOp::cosh:
+    case ExprOp::arcsinh:
+    case ExprOp::arccosh:
+    case ExprOp::arctanh:
+    case ExprOp::erf:
+    case ExprOp::erfc:
+    case ExprOp::gelu: return true;
+    default: return false;
+  }
+}
+
+// What bool becomes a small integer for, as NumPy has it.
+bool counts_bool(ExprOp op) {
+  switch (op) {
+    case ExprOp::floor_divide:
+    case ExprOp::remainder:
+    case ExprOp::fmod:
+    case ExprOp::left_shift:
+    case ExprOp::right_shift: return true;
     default: return false;
   }
 }
@@ -250,6 +268,7 @@ Expr apply(ExprOp op, std::span<const Expr> operands) {
     return out;
   }
   Dtype d = common(in);
+  if (d == Dtype::boolean && counts_bool(op)) d = Dtype::int8;
   const Kind kind = expr::kind_of(d);
   switch (expr::rule_of(op)) {
     case Rule::arith:

@@ -1,7 +1,9 @@
 // Arithmetic, comparisons and logic.
 #include "nervanagpu/error.hpp"
 #include "src/expr/promote.h"
+#include "src/fuse/division.h"
 #include "src/fuse/emit.h"
+#include "src/fuse/wide.h"
 
 namespace nervanagpu::fuse {
 
@@ -182,7 +184,13 @@ Lanes Emit::single(ExprOp o, const Lanes* const* in) {
         op(Op::I2FP, {Tok::F32, Tok::U32}, {d[i], d[i]});
         op(Op::FMUL, {}, {d[i], d[i], 0x1p-24F});
       });
-    default: missing(o, "float32");
+    case ExprOp::copysign: return with_sign(*this, x, y);
+    case ExprOp::floor_divide:
+    case ExprOp::remainder:
+    case ExprOp::fmod: return divide_whole(*this, o, x, y);
+    default:
+      if (const auto f = function_of(*this, o, Dtype::float32, in)) return *f;
+      missing(o, "float32");
   }
 }
 
@@ -247,7 +255,13 @@ Lanes Emit::twice(ExprOp o, const Lanes* const* in) {
       return divide64(one, x);
     }
     case ExprOp::sqrt: return sqrt64(x);
-    default: missing(o, "float64");
+    case ExprOp::copysign: return with_sign_of(Wide(*this, x), Wide(*this, y)).lanes();
+    case ExprOp::floor_divide:
+    case ExprOp::remainder:
+    case ExprOp::fmod: return divide_whole64(*this, o, x, y);
+    default:
+      if (const auto f = function_of(*this, o, Dtype::float64, in)) return *f;
+      missing(o, "float64");
   }
 }
 
@@ -325,6 +339,11 @@ Lanes Emit::word(ExprOp o, Dtype dtype, const Lanes* const* in) {
     case ExprOp::invert:
       if (boolean) return flip(1);
       return flip(is_signed || size_of(dtype) == 4 ? 0xffffffffLL : (1LL << 8 * size_of(dtype)) - 1);
+    case ExprOp::floor_divide:
+    case ExprOp::remainder:
+    case ExprOp::fmod: return narrow(dtype, divide_words(*this, o, is_signed, x, y));
+    case ExprOp::left_shift:
+    case ExprOp::right_shift: return narrow(dtype, shift_words(*this, o, is_signed, x, y));
     default: missing(o, "integers");
   }
 }
@@ -416,6 +435,11 @@ Lanes Emit::pair(ExprOp o, Dtype dtype, const Lanes* const* in) {
     case ExprOp::bitwise_or: return logic(kOr, false);
     case ExprOp::bitwise_xor: return logic(kXor, false);
     case ExprOp::invert: return logic(kXor, true);
+    case ExprOp::floor_divide:
+    case ExprOp::remainder:
+    case ExprOp::fmod: return divide_pairs(*this, o, is_signed, x, y);
+    case ExprOp::left_shift:
+    case ExprOp::right_shift: return shift_pairs(*this, o, is_signed, x, y);
     default: missing(o, "64-bit integers");
   }
 }
@@ -456,6 +480,19 @@ Lanes Emit::compare(ExprOp o, Dtype from, const Lanes* const* in) {
 Lanes Emit::test(ExprOp o, Dtype from, const Lanes& x) {
   Lanes d;
   const Form form = form_of(from);
+  if (o == ExprOp::signbit) {
+    if ((form == Form::word || form == Form::pair) && !expr::is_signed(from)) {
+      const VReg k = constant(0);
+      each([&](unsigned i) { d[i] = k; });
+      return d;
+    }
+    each([&](unsigned i) {
+      const VPred p = b.pred();
+      op(Op::ISETP, {Tok::LT, Tok::AND}, {p, kAlways, x[i][registers_of(from) - 1], kZero, kAlways});
+      d[i] = truth(p);
+    });
+    return d;
+  }
   if (form == Form::word || form == Form::pair) {
     const VReg k = constant(o == ExprOp::finite ? 1 : 0);
     each([&](unsigned i) { d[i] = k; });

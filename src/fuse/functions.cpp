@@ -316,8 +316,10 @@ Lanes Emit::divide(const Lanes& x, const Divisor& d) {
   each([&](unsigned i) { op(Op::F2F, {Tok::F32, Tok::F64}, {out[i], q[i]}); });
   each([&](unsigned i) {
     const VPred nan = b.pred();
+    const VPred special = b.pred();
     op(Op::FSETP, {Tok::kNAN, Tok::AND}, {nan, kAlways, out[i], out[i], kAlways});
-    op(Op::FMUL, {}, {out[i], x[i], d.rough[i]}, nan);
+    op(Op::FSETP, {Tok::EQ, Tok::OR}, {special, kAlways, x[i], kZero, nan});  // -0 has lost its sign
+    op(Op::FMUL, {}, {out[i], x[i], d.rough[i]}, special);
   });
   return out;
 }
@@ -492,7 +494,13 @@ Lanes Emit::divide64(const Lanes& x, const Lanes& y) {
     // 0, infinity or NaN among the operands: x times the guess of 1 / y, which is exact for them
     const VReg guess = b.reg(2), other = b.reg(2), infinity = constant64(0x7ff0000000000000), zero = constant64(0);
     const VPred odd_x = b.pred(), odd_y = b.pred();
-    op(Op::MUFU, {Tok::RCP64H}, {guess[1], y[i][1]});
+    // (a subnormal divisor has no reciprocal: its significand serves)
+    const VReg source = b.reg(), tiny = constant64(0x0010000000000000);
+    const VPred subnormal = b.pred(), some = b.pred();
+    op(Op::DSETP, {Tok::LT, Tok::AND}, {subnormal, kAlways, magnitude(y[i]), tiny, kAlways});
+    op(Op::DSETP, {Tok::NEU, Tok::AND}, {some, kAlways, y[i], zero, subnormal});
+    select(source, q[1], y[i][1], some);
+    op(Op::MUFU, {Tok::RCP64H}, {guess[1], source});
     op(Op::MOV, {}, {guess[0], kZero});
     op(Op::DMUL, {}, {other, x[i], guess});
     op(Op::DSETP, {Tok::GEU, Tok::AND}, {odd_x, kAlways, magnitude(x[i]), infinity, kAlways});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/expr/promote.h"
 #include "src/shape.h"
 
 namespace nervanagpu::fuse {
@@ -86,19 +87,11 @@ class Lister {
 
 bool is_long(ExprOp op) {
   switch (op) {
-    case ExprOp::power:
-    case ExprOp::exp:
-    case ExprOp::exp2:
-    case ExprOp::log:
-    case ExprOp::log2:
-    case ExprOp::tanh:
-    case ExprOp::tanh2:
-    case ExprOp::sig:
-    case ExprOp::sig2:
-    case ExprOp::sqrt:
-    case ExprOp::divide:
-    case ExprOp::reciprocal: return true;
-    default: return false;
+    case ExprOp::floor_divide:
+    case ExprOp::remainder:
+    case ExprOp::fmod: return true;
+    case ExprOp::copysign: return false;
+    default: return expr::rule_of(op) == expr::Rule::real;
   }
 }
 

@@ -1,0 +1,138 @@
+// x^y of float64: e^(y log |x|), the logarithm in two parts, which leave the exponent an error below 2^-56.
+#include <cmath>
+
+#include "src/fuse/wide.h"
+
+namespace nervanagpu::fuse {
+
+using sass::kAlways;
+using sass::kZero;
+
+namespace {
+
+constexpr double kLn2High = 0x1.62e42fefap-1, kLn2Low = 0x1.cf79abc9e3b3ap-40;
+constexpr double kTwoThirds = 2.0 / 3, kTwoThirdsRest = 0x1.5555555555555p-55;
+// (2 atanh(s) / s - 2 - 2/3 s^2) / s^4, in s^2: 2^-65 of the sum
+constexpr double kTail[] = {0x1.0e5190f32f8c3p-3, 0x1.0f7e5eeb90029p-3, 0x1.3b1efc36d9458p-3, 0x1.745ce98e6b86dp-3,
+                            0x1.c71c722e4e3bdp-3, 0x1.24924924573d5p-2, 0x1.9999999999b35p-2};
+
+struct Sum {
+  Wide high, low;
+};
+Sum product(const Wide& a, const Wide& b) {
+  const Wide high = a * b;
+  return {high, fma(a, b, -high)};
+}
+Sum sum(const Wide& a, const Wide& b) {  // |a| >= |b|, or a = 0
+  const Wide high = a + b;
+  return {high, (a - high) + b};
+}
+
+// log v, v > 0 normal, with `less` taken off its exponent
+Sum logarithm(const Wide& v, const Lanes& less) {
+  Emit& e = v.emit();
+  const Split parts = split(v);
+  const Wide& m = parts.m;
+  Lanes n = e.fresh();
+  e.each([&](unsigned i) { e.op(Op::IADD3, {}, {n[i], parts.n[i], -Arg(less[i]), kZero}); });
+  const Wide f = m - 1.0;
+  const Wide d = m + 1.0;
+  const Wide lost = m - (d - 1.0);
+  const Wide s = quotient(f, d);
+  const Wide rest = quotient(fma(-s, lost, fma(-s, d, f)), d);
+  const Sum z = product(s, s);
+  const Wide z_low = fma(s + s, rest, z.low);
+  const Wide t = z.high * polynomial(z.high, kTail);
+  const Sum u = sum(Wide::number(e, kTwoThirds), t);
+  const Wide u_low = u.low + kTwoThirdsRest;
+  const Sum w = product(z.high, u.high);
+  const Wide w_low = fma(z.high, u_low, fma(z_low, u.high, w.low));
+  const Sum p = product(s, w.high);
+  const Wide p_low = fma(s, w_low, fma(rest, w.high, p.low));
+  const Sum l = sum(s + s, p.high);
+  const Wide l_low = l.low + fma(rest, 2.0, p_low);
+  const Wide whole = from_words(e, n);
+  const Sum a = sum(whole * kLn2High, l.high);
+  return sum(a.high, a.low + fma(whole, kLn2Low, l_low));
+}
+
+}  // namespace
+
+Lanes power64(Emit& e, const Lanes& base, const Lanes& exponent) {
+  const Wide x(e, base);
+  const Wide y(e, exponent);
+  const Wide a = x.magnitude();
+  const Condition small = a.compare(Tok::LT, 0x1p-1022);
+  const Lanes less = choose(e, small, 54, [&] {
+    Lanes zero;
+    e.each([&](unsigned i) { zero[i] = kZero; });
+    return zero;
+  }());
+  const Sum l = logarithm(select(small, a * 0x1p+54, a), less);
+  // Beyond these the result is 0, 1 or infinity.
+  const Wide c = bounded(y, -0x1p+70, 0x1p+70);
+  const Sum p = product(c, l.high);
+  const Wide rest = select(p.high.compare(Tok::LTU, HUGE_VAL), fma(c, l.low, p.low), p.low);
+  const Wide within = bounded(p.high, -760.0, 720.0);
+  const Wide kept = select(p.high.magnitude().compare(Tok::GT, 800.0), Wide::number(e, 0.0), rest);
+  const Exponential z = exponential_of(within, Bits::twice);
+  const Wide significand = z.significand();
+  Wide d = scaled(fma(significand, kept, significand), z.n);
+
+  const Wide endless = Wide::number(e, HUGE_VAL), none = Wide::number(e, 0.0).registers();
+  const Condition up = y.compare(Tok::GT, 0.0);
+  const Wide grows = select(up, endless, none);     // infinity to the power y
+  const Wide shrinks = select(!up, endless, none);  // 0 to the power y
+  d = select(a.compare(Tok::EQ, 0.0), shrinks, d);
+  d = select(a.compare(Tok::EQ, HUGE_VAL), grows, d);
+  const Wide limit = select(a.compare(Tok::GT, 1.0), grows, shrinks);
+  const Wide size = y.magnitude();
+  d = select(size.compare(Tok::EQ, HUGE_VAL), limit, d);
+  // y an integer, an odd one
+  const auto cut = [&](const Wide& v) {
+    const Lanes in = v.lanes();
+    Lanes out = e.fresh(2);
+    e.each([&](unsigned i) { e.op(Op::FRND, {Tok::F64, Tok::TRUNC}, {out[i], in[i]}); });
+    return Wide(e, out);
+  };
+  const Wide whole = cut(y);
+  const Wide half = y * 0.5;
+  const Wide half_whole = cut(half);
+  Emit* emit = &e;
+  const Condition odd = [=](unsigned i) {
+    const VPred p1 = emit->b.pred(), p2 = emit->b.pred(), p3 = emit->b.pred();
+    emit->op(Op::ISETP, {Tok::LT, Tok::AND}, {p1, kAlways, base[i][1], kZero, kAlways});
+    emit->op(Op::DSETP, {Tok::EQ, Tok::AND}, {p2, kAlways, whole.arg(i), y.arg(i), p1});
+    emit->op(Op::DSETP, {Tok::NEU, Tok::AND}, {p3, kAlways, half_whole.arg(i), half.arg(i), p2});
+    return p3;
+  };
+  d = select(odd, -d, d);
+  const Wide zero = none;
+  const Condition senseless = [=](unsigned i) {  // of a negative number, finite: NaN
+    const VPred p1 = emit->b.pred(), p2 = emit->b.pred(), p3 = emit->b.pred();
+    emit->op(Op::DSETP, {Tok::LT, Tok::AND}, {p1, kAlways, x.arg(i), zero.arg(i), kAlways});
+    emit->op(Op::DSETP, {Tok::NE, Tok::AND}, {p2, kAlways, a.arg(i), std::bit_cast<std::int64_t>(HUGE_VAL), p1});
+    emit->op(Op::DSETP, {Tok::NE, Tok::AND}, {p3, kAlways, whole.arg(i), y.arg(i), p2});
+    return p3;
+  };
+  const Wide nan = Wide::number(e, std::bit_cast<double>(0x7fffffffffffffffU));
+  d = select(senseless, nan, d);
+  const Condition unordered = [=](unsigned i) {
+    const VPred p = emit->b.pred();
+    emit->op(Op::DSETP, {Tok::kNAN, Tok::AND}, {p, kAlways, x.arg(i), y.arg(i), kAlways});
+    return p;
+  };
+  d = select(unordered, nan, d);
+  const Wide one = Wide::number(e, 1.0);
+  d = select(y.compare(Tok::EQ, 0.0), one, d);
+  d = select(x.compare(Tok::EQ, 1.0), one, d);
+  const Condition unit = [=](unsigned i) {  // (-1)^(+-infinity)
+    const VPred p1 = emit->b.pred(), p2 = emit->b.pred();
+    emit->op(Op::DSETP, {Tok::EQ, Tok::AND}, {p1, kAlways, a.arg(i), std::bit_cast<std::int64_t>(1.0), kAlways});
+    emit->op(Op::DSETP, {Tok::EQ, Tok::AND}, {p2, kAlways, size.arg(i), std::bit_cast<std::int64_t>(HUGE_VAL), p1});
+    return p2;
+  };
+  return select(unit, one, d).lanes();
+}
+
+}  // namespace nervanagpu::fuse

@@ -1,0 +1,42 @@
+#include "src/fuse/wide.h"
+
+namespace nervanagpu::fuse {
+
+std::optional<Lanes> function_of(Emit& e, ExprOp op, Dtype dtype, const Lanes* const* in) {
+  const bool twice = form_of(dtype) == Form::twice;
+  const Lanes& x = *in[0];
+  switch (op) {
+    case ExprOp::sin:
+    case ExprOp::cos:
+    case ExprOp::tan: return twice ? std::nullopt : std::optional(sine(e, op, x));
+    case ExprOp::arcsin:
+    case ExprOp::arccos:
+    case ExprOp::arctan: return twice ? std::nullopt : std::optional(arc(e, op, x));
+    case ExprOp::arctan2: return twice ? std::nullopt : std::optional(arc2(e, x, *in[1]));
+    case ExprOp::sinh:
+    case ExprOp::cosh:
+    case ExprOp::arcsinh:
+    case ExprOp::arccosh:
+    case ExprOp::arctanh: return twice ? std::nullopt : std::optional(hyperbolic(e, op, x));
+    case ExprOp::erf:
+    case ExprOp::erfc:
+    case ExprOp::gelu: return twice ? std::nullopt : std::optional(error_function(e, op, x));
+    case ExprOp::expm1: return twice ? exponential64(e, op, x) : near_one(e, op, x);
+    case ExprOp::log1p:
+    case ExprOp::log10: return twice ? logarithm64(e, op, x) : near_one(e, op, x);
+    case ExprOp::cbrt: return twice ? cube_root64(e, x) : cube_root(e, x);
+    case ExprOp::hypot: return twice ? hypotenuse64(e, x, *in[1]) : hypotenuse(e, x, *in[1]);
+    case ExprOp::exp:
+    case ExprOp::exp2:
+    case ExprOp::sig:
+    case ExprOp::sig2:
+    case ExprOp::tanh:
+    case ExprOp::tanh2: return twice ? std::optional(exponential64(e, op, x)) : std::nullopt;
+    case ExprOp::log:
+    case ExprOp::log2: return twice ? std::optional(logarithm64(e, op, x)) : std::nullopt;
+    case ExprOp::power: return twice ? std::optional(power64(e, x, *in[1])) : std::nullopt;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace nervanagpu::fuse
