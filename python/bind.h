@@ -47,6 +47,9 @@ void bind_layers(py::module_& m);
 Expr expr_from(const py::handle& h);
 // `e` as a GPUTensor that is evaluated later.
 py::object lazy(Expr e);
+// Shows a tensor that was computed or written to who wants to see it (set_result_check).
+void check_result(const py::object& tensor);
+bool checks_results();
 
 // NumPy's dtype <-> ours. Throws TypeError for one that tensors cannot hold.
 py::dtype numpy_dtype(Dtype dtype);

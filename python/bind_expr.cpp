@@ -11,6 +11,7 @@ namespace {
 PyTypeObject* lazy_type = nullptr;
 PyTypeObject* tensor_type = nullptr;
 PyObject* numpy_generic = nullptr;
+PyObject* result_check = nullptr;  // a callable, or nothing
 
 py::tuple tuple_of(const Shape& s) {
   py::tuple out(s.size());
@@ -60,12 +61,15 @@ py::object in_place(ExprOp op, const py::object& self, const py::object& b) {
   const Expr operands[] = {expr_from(self), expr_from(b)};
   const Expr result = nervanagpu::apply(op, operands);
   const auto target = self.cast<Tensor>();
-  const py::gil_scoped_release release;
-  if (can_evaluate()) {
-    assign_later(target, result);
-  } else {
-    assign(target, result);
+  {
+    const py::gil_scoped_release release;
+    if (can_evaluate() && result_check == nullptr) {
+      assign_later(target, result);
+    } else {
+      assign(target, result);
+    }
   }
+  check_result(self);
   return self;
 }
 
@@ -126,7 +130,17 @@ Lazy* lazy_of(const py::handle& h) {
 }
 
 py::object lazy(Expr e) {
-  return py::cast(Lazy(std::move(e)));
+  py::object out = py::cast(Lazy(std::move(e)));
+  check_result(out);
+  return out;
+}
+
+bool checks_results() {
+  return result_check != nullptr;
+}
+
+void check_result(const py::object& tensor) {
+  if (result_check != nullptr) py::reinterpret_borrow<py::object>(result_check)(tensor);
 }
 
 Expr expr_from(const py::handle& h) {
@@ -179,12 +193,19 @@ void bind_expr(py::module_& m) {
   m.def("reduce", [](const std::string& name, const py::object& x, const std::vector<int>& axes, bool keepdims,
                      int ddof) { return lazy(reduce(reduction_from(name), expr_from(x), axes, keepdims, ddof)); });
   m.def("random", [](const py::object& shape, std::uint64_t seed, std::uint64_t offset) {
-    return lazy(shape.is_none() ? random(seed, offset) : random(shape_from(shape), seed, offset));
+    if (shape.is_none()) return py::cast(Lazy(random(seed, offset)));  // of no size yet
+    return lazy(random(shape_from(shape), seed, offset));
   });
   m.def("assign", [](const Tensor& out, const py::object& value) {
     const Expr e = expr_from(value);
-    const py::gil_scoped_release release;
-    assign(out, e);
+    {
+      const py::gil_scoped_release release;
+      assign(out, e);
+    }
+    if (result_check != nullptr) check_result(py::cast(out));
+  });
+  m.def("set_result_check", [](const py::object& check) {
+    Py_XDECREF(std::exchange(result_check, check.is_none() ? nullptr : check.inc_ref().ptr()));
   });
   m.def("evaluate", [](const py::args& args) {
     std::vector<Expr> all;

@@ -79,8 +79,7 @@ bool is_view(const py::object& value, const Tensor& view) {
          t.strides() == view.strides();
 }
 
-void assign_item(const Tensor& self, const py::object& key, const py::object& value) {
-  Tensor view = is_whole(self, key) ? self : index(self, key);
+void write_item(Tensor& view, const py::object& value) {
   if (py::isinstance<Tensor>(value)) {
     if (is_view(value, view)) return;  // what x[1:] += 1 ends with
     const Expr source = expr_from(value);
@@ -111,6 +110,12 @@ void assign_item(const Tensor& self, const py::object& key, const py::object& va
     return;
   }
   set(view, value, true);
+}
+
+void assign_item(const Tensor& self, const py::object& key, const py::object& value) {
+  Tensor view = is_whole(self, key) ? self : index(self, key);
+  write_item(view, value);
+  if (checks_results()) check_result(py::cast(view));
 }
 
 std::string text_of(const Tensor& t) {
@@ -271,8 +276,13 @@ void bind_tensor(py::module_& m) {
   c.def(
       "__matmul__",
       [](const Tensor& a, const Tensor& b) {
-        const py::gil_scoped_release release;
-        return matmul(a, b);
+        const auto product = [&] {
+          const py::gil_scoped_release release;
+          return matmul(a, b);
+        };
+        py::object out = py::cast(product());
+        check_result(out);
+        return out;
       },
       py::is_operator());
   c.def("__repr__", &text_of);

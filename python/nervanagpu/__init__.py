@@ -11,7 +11,7 @@
 `ng.doctor()` says what was found on this machine. `NervanaGPU` is the factory of the 2015 library of this name.
 """
 
-from nervanagpu import exchange, layers, members, nn, numpy_protocol
+from nervanagpu import exchange, layers, members, nn, numpy_protocol, text
 from nervanagpu._core import (
     AssembleError,
     CheckError,
@@ -195,16 +195,20 @@ from nervanagpu.pooling import (
 from nervanagpu.random import dropout, rand, randint, randn, seed
 from nervanagpu.reductions import max, mean, min, softmax, std, sum, var
 from nervanagpu.tensor_maps import Im2col, TensorMap, tensor_map
+from nervanagpu.timing import Benchmark, benchmark
 from nervanagpu.toolchain import Kernel, Module, assemble, disassemble, load
+from nervanagpu.trap import check_finite
 
 exchange.install()
 members.install()
+text.install()
 numpy_protocol.install()
 
 __version__ = version()
 
 __all__ = [
     "AssembleError",
+    "Benchmark",
     "CheckError",
     "CompileError",
     "Cubin",
@@ -257,6 +261,7 @@ __all__ = [
     "avg_pool3d",
     "avg_pool3d_bprop",
     "batched_dot",
+    "benchmark",
     "bitwise_and",
     "bitwise_left_shift",
     "bitwise_or",
@@ -264,6 +269,7 @@ __all__ = [
     "bitwise_xor",
     "cbrt",
     "ceil",
+    "check_finite",
     "clip",
     "compensated_sum",
     "concatenate",

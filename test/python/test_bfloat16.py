@@ -36,7 +36,7 @@ def same(got, want):
 def test_creation_and_numpy(rng):
     x = sample(rng, 60).reshape(5, 12)
     t = ng.array(x)
-    assert t.dtype == BF16 and t.nbytes == 120 and repr(t) == "GPUTensor(shape=(5, 12), dtype=bfloat16)"
+    assert t.dtype == BF16 and t.nbytes == 120 and repr(t).endswith("]], dtype=bfloat16)")
     assert t.get().tobytes() == x.tobytes()
     assert t[1::2, ::-1].get().tobytes() == np.ascontiguousarray(x[1::2, ::-1]).tobytes()
     for value in (1.0, -2.5, 1 / 3, 3.4e38, 1e-40, np.inf):

@@ -136,8 +136,7 @@ def test_numpy_sees_a_tensor(rng):
     assert np.asarray(tensor, dtype=np.float64).dtype == np.float64
     assert len(tensor) == 3
     assert [row.get().tolist() for row in tensor] == host.tolist()
-    assert repr(tensor) == "GPUTensor(shape=(3, 3), dtype=float32)"
-    assert repr(tensor.T) == "GPUTensor(shape=(3, 3), dtype=float32, strides=(1, 3))"
+    assert repr(tensor).startswith("GPUTensor([[") and repr(tensor).endswith("]], dtype=float32)")
     assert str(tensor) == str(host)
 
 
