@@ -46,7 +46,7 @@ def step_of(highest: float) -> float:
 
 def panel(rows: list[dict[str, Any]], dtype: str, top: float) -> list[str]:
     """One dtype: a pair of bars for each network."""
-    highest = max(max(r["median_ms"], r["peer_ms"] or 0.0) for r in rows) * 1.12
+    highest = max(max(r["median_ms"], r.get("peer_ms") or 0.0) for r in rows) * 1.12
     base, scale = top + PANEL - 40, (PANEL - 80) / highest
     out = [text(LEFT, top + 14, f"{dtype}: milliseconds of fprop + bprop", 13, "start", "bold")]
     step = step_of(highest)
@@ -57,7 +57,7 @@ def panel(rows: list[dict[str, Any]], dtype: str, top: float) -> list[str]:
     slot = (WIDTH - 16 - LEFT) / len(rows)
     for i, row in enumerate(rows):
         middle = LEFT + slot * (i + 0.5)
-        peer = row["peer_ms"]
+        peer = row.get("peer_ms")
         x = middle - BAR - GAP / 2 if peer else middle - BAR / 2
         out += bar(x, base, row["median_ms"] * scale, OURS, f"{row['median_ms']:.1f}")
         if peer:
@@ -71,7 +71,7 @@ def chart(result: dict[str, Any]) -> str:
     """The whole picture."""
     totals = [r for r in result["rows"] if r["bench"] == "convnets" and r["pass"] == "total"]
     dtypes = list(dict.fromkeys(r["dtype"] for r in totals))
-    peer = next((r["peer"] for r in totals if r["peer"]), None)
+    peer = next((r["peer"] for r in totals if r.get("peer")), None)
     height = TOP + PANEL * len(dtypes) + 8
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
