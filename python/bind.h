@@ -25,11 +25,30 @@ struct Lazy : Tensor {
   Expr expr;
   bool forced = false;
 };
+// Tells the memory report which statement asked for what this thread allocated. Never throws.
+void name_memory_here() noexcept;
+
+// Other threads may run Python until the end of the scope.
+class GilRelease {
+ public:
+  GilRelease() = default;
+  ~GilRelease() {
+    release_.reset();
+    if (has_unnamed_memory()) name_memory_here();
+  }
+  GilRelease(const GilRelease&) = delete;
+  GilRelease& operator=(const GilRelease&) = delete;
+
+ private:
+  std::optional<py::gil_scoped_release> release_{std::in_place};
+};
+
 // The Lazy behind `h` that has not been evaluated; nullptr: it is none.
 Lazy* lazy_of(const py::handle& h);
 
 void bind_errors(py::module_& m);
 void bind_device(py::module_& m);
+void bind_memory(py::module_& m);
 void bind_stream(py::module_& m);
 void bind_tensor(py::module_& m);
 void bind_toolchain(py::module_& m);

@@ -131,7 +131,7 @@ void bind_conv(py::module_& m) {
     ConvOptions options = common_of(finish).options();
     options.bias = bias ? &*bias : nullptr;
     options.relu = relu;
-    const py::gil_scoped_release release;
+    const GilRelease release;
     Tensor y = target(out, out_shape(p, axes), p.y_type, options.beta);
     conv_fprop(p, x, w, y, options);
     return y;
@@ -144,7 +144,7 @@ void bind_conv(py::module_& m) {
     p.x_type = p.y_type = dy.dtype();
     p.w_type = w.dtype();
     const ConvOptions options = common_of(finish).options();
-    const py::gil_scoped_release release;
+    const GilRelease release;
     Tensor dx = target(out, shape, p.x_type, options.beta);
     conv_bprop(p, dy, w, dx, options);
     return dx;
@@ -157,7 +157,7 @@ void bind_conv(py::module_& m) {
     p.x_type = x.dtype();
     p.w_type = p.y_type = dy.dtype();
     const ConvOptions options = common_of(finish).options();
-    const py::gil_scoped_release release;
+    const GilRelease release;
     Tensor dw = target(out, shape, p.w_type, options.beta);
     conv_update(p, dy, x, dw, options);
     return dw;

@@ -33,20 +33,20 @@ void bind_device(py::module_& m) {
   m.def(
       "device",
       [] {
-        const py::gil_scoped_release release;
+        const GilRelease release;
         return device();
       },
       "The device everything runs on; chosen at the first use (see NERVANAGPU_DEVICE).");
-  m.def("synchronize", &synchronize, py::call_guard<py::gil_scoped_release>(),
+  m.def("synchronize", &synchronize, py::call_guard<GilRelease>(),
         "Wait for all work of all streams; raises what went wrong in it.");
-  m.def("memory_stats", &memory_stats, py::call_guard<py::gil_scoped_release>(), "Device memory in use and cached.");
-  m.def("release_captured_memory", &release_captured_memory, py::call_guard<py::gil_scoped_release>(),
+  m.def("memory_stats", &memory_stats, py::call_guard<GilRelease>(), "Device memory in use and cached.");
+  m.def("release_captured_memory", &release_captured_memory, py::call_guard<GilRelease>(),
         "Temporary memory of work captured in a CUDA graph stays the graph's own. Once every such graph is destroyed, "
         "this "
         "gives it back to the pool.");
-  m.def("release_cached_memory", &release_cached_memory, py::call_guard<py::gil_scoped_release>(),
+  m.def("release_cached_memory", &release_cached_memory, py::call_guard<GilRelease>(),
         "Give cached memory back to the device.");
-  m.def("doctor", &doctor, py::call_guard<py::gil_scoped_release>(),
+  m.def("doctor", &doctor, py::call_guard<GilRelease>(),
         "What was found on this machine, what was chosen and why, as text.");
 }
 

@@ -1,5 +1,6 @@
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "nervanagpu/module.hpp"
@@ -16,6 +17,17 @@ struct Types {
   PyObject* assemble_error = nullptr;
 };
 Types types;
+
+// The three places that hold most, if that is recorded.
+std::string holders_text() {
+  std::string out;
+  if (!records_memory()) return out;
+  const std::vector<HeldMemory> all = held_memory();
+  for (std::size_t i = 0; i < std::min<std::size_t>(all.size(), 3); ++i) {
+    out += "\n  " + std::to_string(all[i].bytes) + " bytes: " + (all[i].place.empty() ? "elsewhere" : all[i].place);
+  }
+  return out;
+}
 
 PyObject* make_type(py::module_& m, const char* name, const char* doc, PyObject* base) {
   PyObject* type = PyErr_NewExceptionWithDoc((std::string("nervanagpu.") + name).c_str(), doc, base, nullptr);
@@ -49,7 +61,7 @@ void translate(std::exception_ptr p) {
   } catch (const DeviceLost& e) {
     PyErr_SetString(types.device_lost, e.what());
   } catch (const OutOfMemory& e) {
-    PyErr_SetString(PyExc_MemoryError, e.what());
+    PyErr_SetString(PyExc_MemoryError, (e.what() + holders_text()).c_str());
   } catch (const TypeError& e) {
     PyErr_SetString(PyExc_TypeError, e.what());
   } catch (const InvalidArgument& e) {

@@ -62,7 +62,7 @@ py::object in_place(ExprOp op, const py::object& self, const py::object& b) {
   const Expr result = nervanagpu::apply(op, operands);
   const auto target = self.cast<Tensor>();
   {
-    const py::gil_scoped_release release;
+    const GilRelease release;
     if (can_evaluate() && result_check == nullptr) {
       assign_later(target, result);
     } else {
@@ -199,7 +199,7 @@ void bind_expr(py::module_& m) {
   m.def("assign", [](const Tensor& out, const py::object& value) {
     const Expr e = expr_from(value);
     {
-      const py::gil_scoped_release release;
+      const GilRelease release;
       assign(out, e);
     }
     if (result_check != nullptr) check_result(py::cast(out));
@@ -210,7 +210,7 @@ void bind_expr(py::module_& m) {
   m.def("evaluate", [](const py::args& args) {
     std::vector<Expr> all;
     for (const py::handle h : args) all.push_back(expr_from(h));
-    const py::gil_scoped_release release;
+    const GilRelease release;
     evaluate(all);
   });
   m.def("explain", [](const py::object& x) { return explain(expr_from(x)); });

@@ -57,7 +57,7 @@ void bind_gemm(py::module_& m) {
         options.tile = tile;
         finish_by(options, activation, clip, scale);
         if (out) before_write(*out);
-        const py::gil_scoped_release release;
+        const GilRelease release;
         if (!out) return dot(a, b, options);
         gemm(a, b, *out, options);
         return std::move(*out);
@@ -77,7 +77,7 @@ void bind_gemm(py::module_& m) {
         options.stream = stream_from(stream);
         options.tile = tile;
         before_write(out);
-        const py::gil_scoped_release release;
+        const GilRelease release;
         batched_dot(a, b, out, options);
       },
       py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha"), py::arg("beta"), py::arg("bias"), py::arg("relu"),
@@ -96,7 +96,7 @@ void bind_gemm(py::module_& m) {
           before_write(c);
           all.push_back({a, b, c});
         }
-        const py::gil_scoped_release release;
+        const GilRelease release;
         grouped_dot(all, options);
       },
       py::arg("products"), py::arg("alpha"), py::arg("beta"), py::arg("bias"), py::arg("relu"), py::arg("relu_first"),
@@ -107,7 +107,7 @@ void bind_gemm(py::module_& m) {
       [](const Tensor& a, const Tensor& b, const py::object& stream) {
         GemmOptions options;
         options.stream = stream_from(stream);
-        const py::gil_scoped_release release;
+        const GilRelease release;
         return matmul(a, b, options);
       },
       py::arg("a"), py::arg("b"), py::arg("stream"));

@@ -24,7 +24,7 @@ void launch(const GemmPlan& plan, const py::handle& a, const py::handle& b, cons
   auto& c = const_cast<Tensor&>(tensor_from("out", out));
   const Tensor* added = bias.is_none() ? nullptr : &tensor_from("bias", bias);
   const Stream queue = stream_from(stream);
-  const py::gil_scoped_release release;
+  const GilRelease release;
   before_write(c);
   plan.launch(left, right, c, added, queue);
 }
@@ -42,7 +42,7 @@ void bind_gemm_plan(py::module_& m) {
           options.rounding = rounding_from(rounding, seed, offset, bits);
           options.tile = tile;
           finish_by(options, activation, clip, scale);
-          const py::gil_scoped_release release;
+          const GilRelease release;
           return GemmPlan(a, b, out, options);
         }),
         py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha") = 1.0F, py::arg("beta") = 0.0F,

@@ -202,7 +202,7 @@ py::tuple fit(Network& net, const FitCall& call, const py::object& callback) {
   const Labels y = labels_from(call.y);
   History h;
   {
-    const py::gil_scoped_release release;
+    const GilRelease release;
     h = net.fit(x, y, o);
   }
   return py::make_tuple(h.loss, h.accuracy, h.val_loss, h.val_accuracy);
@@ -227,7 +227,7 @@ void bind_steps(py::class_<Network>& c) {
     const Samples s = samples_from(x);
     std::vector<float> out;
     {
-      const py::gil_scoped_release release;
+      const GilRelease release;
       out = net.predict(s, batch);
     }
     return array_of(out, static_cast<std::int64_t>(out.size()) / net.out().size(), net.out());
@@ -235,7 +235,7 @@ void bind_steps(py::class_<Network>& c) {
   c.def("evaluate", [](Network& net, const py::array& x, const LabelArray& y, std::int64_t batch) {
     const Samples s = samples_from(x);
     const Labels l = labels_from(y);
-    const py::gil_scoped_release release;
+    const GilRelease release;
     const Evaluation e = net.evaluate(s, l, batch);
     return std::make_pair(e.loss, e.accuracy);
   });
@@ -244,7 +244,7 @@ void bind_steps(py::class_<Network>& c) {
     const Samples s = samples_from(x);
     std::vector<float> out;
     {
-      const py::gil_scoped_release release;
+      const GilRelease release;
       out = net.forward(s, input_gradient);
     }
     return array_of(out, static_cast<std::int64_t>(out.size()) / net.out().size(), net.out());
@@ -255,12 +255,12 @@ void bind_steps(py::class_<Network>& c) {
     if (py::isinstance<LabelArray>(against)) {
       const auto y = against.cast<LabelArray>();
       const Labels l = labels_from(y);
-      const py::gil_scoped_release release;
+      const GilRelease release;
       dx = net.backward(l);
     } else {
       const auto dy = against.cast<py::array_t<float, py::array::c_style>>();
       const std::span<const float> d(dy.data(), static_cast<std::size_t>(dy.size()));
-      const py::gil_scoped_release release;
+      const GilRelease release;
       dx = net.backward(d);
     }
     if (dx.empty()) return py::none();
@@ -268,7 +268,7 @@ void bind_steps(py::class_<Network>& c) {
   });
   c.def("update", [](Network& net, float lr, float momentum, float weight_decay) {
     evaluate_pending();
-    const py::gil_scoped_release release;
+    const GilRelease release;
     net.update({lr, momentum, weight_decay});
   });
   c.def("train_step",
@@ -276,7 +276,7 @@ void bind_steps(py::class_<Network>& c) {
           evaluate_pending();
           const Samples s = samples_from(x);
           const Labels l = labels_from(y);
-          const py::gil_scoped_release release;
+          const GilRelease release;
           const Evaluation e = net.train_step(s, l, {lr, momentum, weight_decay});
           return std::make_pair(e.loss, e.accuracy);
         });
@@ -286,7 +286,7 @@ void bind_steps(py::class_<Network>& c) {
     const Labels l = labels_from(y);
     std::vector<StatisticsRow> rows;
     {
-      const py::gil_scoped_release release;
+      const GilRelease release;
       rows = net.statistics(s, l);
     }
     return rows_of(rows);
@@ -308,7 +308,7 @@ void bind_network(py::module_& m) {
     o.loss_scale = loss_scale;
     o.stream = stream_from(stream);
     const Shape shape = input_shape.is_none() ? Shape{} : shape_from(input_shape);
-    const py::gil_scoped_release release;
+    const GilRelease release;
     return Network(chain, shape, o);
   }));
   bind_steps(c);
@@ -329,15 +329,15 @@ void bind_network(py::module_& m) {
     return std::make_pair(p.arena, p.unshared);
   });
   c.def("share_memory", &Network::share_memory);
-  c.def("save", &Network::save, py::call_guard<py::gil_scoped_release>());
+  c.def("save", &Network::save, py::call_guard<GilRelease>());
   c.def(
       "load_parameters",
       [](Network& net, const std::string& path) {
         evaluate_pending();
         net.load_parameters(path);
       },
-      py::call_guard<py::gil_scoped_release>());
-  c.def_static("load", &Network::load, py::call_guard<py::gil_scoped_release>());
+      py::call_guard<GilRelease>());
+  c.def_static("load", &Network::load, py::call_guard<GilRelease>());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@ PYBIND11_MODULE(_core, m) {
   m.def("version", &nervanagpu::version, "Version of the loaded library, for example \"0.1.0\".");
   nervanagpu::python::bind_errors(m);
   nervanagpu::python::bind_device(m);
+  nervanagpu::python::bind_memory(m);
   nervanagpu::python::bind_stream(m);
   nervanagpu::python::bind_tensor(m);
   nervanagpu::python::bind_dlpack(m);

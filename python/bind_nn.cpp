@@ -36,14 +36,14 @@ void bind_elementwise(py::module_& m) {
                          std::uint64_t offset, int bits, const py::object& stream) {
     const Last last = last_from(mode, seed, offset, bits, stream);
     before_write(to);
-    const py::gil_scoped_release release;
+    const GilRelease release;
     convert(from, to, last.rounding, last.stream);
   });
   m.def("nn_add", [](const Tensor& a, const Tensor& b, Tensor& out, float alpha, float beta, const std::string& mode,
                      std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
     const Last last = last_from(mode, seed, offset, bits, stream);
     before_write(out);
-    const py::gil_scoped_release release;
+    const GilRelease release;
     add(a, b, out, alpha, beta, last.rounding, last.stream);
   });
   m.def("nn_activation", [](const std::string& f, const Tensor& x, Tensor& y, float slope, const std::string& mode,
@@ -51,7 +51,7 @@ void bind_elementwise(py::module_& m) {
     const Last last = last_from(mode, seed, offset, bits, stream);
     const Activation kind = activation_from(f);
     before_write(y);
-    const py::gil_scoped_release release;
+    const GilRelease release;
     activation_fprop(kind, x, y, slope, last.rounding, last.stream);
   });
   m.def("nn_activation_bprop",
@@ -60,7 +60,7 @@ void bind_elementwise(py::module_& m) {
           const Last last = last_from(mode, seed, offset, bits, stream);
           const Activation kind = activation_from(f);
           before_write(dx);
-          const py::gil_scoped_release release;
+          const GilRelease release;
           activation_bprop(kind, y, dy, dx, slope, last.rounding, last.stream);
         });
   m.def("nn_dropout",
@@ -68,7 +68,7 @@ void bind_elementwise(py::module_& m) {
            const std::string& mode, std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
           const Last last = last_from(mode, seed, offset, bits, stream);
           before_write(y);
-          const py::gil_scoped_release release;
+          const GilRelease release;
           dropout(x, y, keep, mask_seed, mask_offset, last.rounding, last.stream);
         });
 }
@@ -78,7 +78,7 @@ void bind_bias(py::module_& m) {
                           std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
     const Last last = last_from(mode, seed, offset, bits, stream);
     before_write(y);
-    const py::gil_scoped_release release;
+    const GilRelease release;
     bias_add(x, bias, channel_last, y, last.rounding, last.stream);
   });
   m.def("nn_bias_grad",
@@ -86,7 +86,7 @@ void bind_bias(py::module_& m) {
            std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
           const Last last = last_from(mode, seed, offset, bits, stream);
           before_write(db);
-          const py::gil_scoped_release release;
+          const GilRelease release;
           bias_grad(dy, channel_last, db, alpha, beta, last.rounding, last.stream);
         });
 }
@@ -99,7 +99,7 @@ void bind_training(py::module_& m) {
     before_write(w);
     before_write(velocity);
     if (master) before_write(*master);
-    const py::gil_scoped_release release;
+    const GilRelease release;
     sgd_update(w, master ? &*master : nullptr, velocity, grad,
                {lr, momentum, weight_decay, last.rounding, last.stream});
   });
@@ -108,7 +108,7 @@ void bind_training(py::module_& m) {
     const Stream s = stream_from(stream);
     before_write(probs);
     if (loss) before_write(*loss);
-    const py::gil_scoped_release release;
+    const GilRelease release;
     softmax_fprop(logits, labels ? &*labels : nullptr, probs, loss ? &*loss : nullptr, s);
   });
   m.def("nn_softmax_bprop",
@@ -116,14 +116,14 @@ void bind_training(py::module_& m) {
            std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
           const Last last = last_from(mode, seed, offset, bits, stream);
           before_write(dlogits);
-          const py::gil_scoped_release release;
+          const GilRelease release;
           softmax_bprop(probs, labels, dlogits, scale, last.rounding, last.stream);
         });
   m.def("nn_statistics", [](const Tensor& x, const py::object& stream) {
     const Stream s = stream_from(stream);
     Statistics out;
     {
-      const py::gil_scoped_release release;
+      const GilRelease release;
       out = statistics(x, s);
     }
     return std::make_pair(out.mean_abs, out.max_abs);
@@ -141,7 +141,7 @@ void bind_nn(py::module_& m) {
       "astype",
       [](const Tensor& t, const py::object& dtype) {
         const Dtype d = dtype_from(dtype);
-        const py::gil_scoped_release release;
+        const GilRelease release;
         Tensor out = Tensor::empty(t.shape(), d);
         convert(t, out);
         return out;

@@ -82,7 +82,7 @@ void bind_pool(py::module_& m) {
                          const std::string& layout, const Geometry& geometry, const Finish& finish) {
     const PoolProblem p = problem_of(op, x, layout, geometry);
     const PoolOptions options = options_of(finish);
-    const py::gil_scoped_release release;
+    const GilRelease release;
     Tensor y = target(out, shape_of(p, layout, p.out()), p.dtype, options.beta);
     pool_fprop(p, x, y, options);
     return y;
@@ -91,7 +91,7 @@ void bind_pool(py::module_& m) {
                          const std::string& layout, const Geometry& geometry, const Finish& finish) {
     const PoolProblem p = problem_of(op, x, layout, geometry);
     const PoolOptions options = options_of(finish);
-    const py::gil_scoped_release release;
+    const GilRelease release;
     Tensor dx = target(out, x.shape(), p.dtype, options.beta);
     pool_bprop(p, dy, x, dx, options);
     return dx;

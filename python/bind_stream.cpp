@@ -16,37 +16,35 @@ Stream stream_from(const py::object& stream) {
 void bind_stream(py::module_& m) {
   py::class_<Stream>(m, "Stream", "A queue of work beside the default one; None means the default one everywhere.")
       .def(py::init([] {
-             const py::gil_scoped_release release;
+             const GilRelease release;
              return Stream::create();
            }),
            "A new queue.")
       .def_static("from_handle", &Stream::from_handle, py::arg("handle"),
                   "A CUstream of the caller's, who keeps it alive, as an integer.")
       .def_property_readonly("handle", &Stream::handle, "The CUstream as an integer; 0 is the default stream.")
-      .def("synchronize", &Stream::synchronize, py::call_guard<py::gil_scoped_release>(),
-           "Wait for the work queued so far.");
+      .def("synchronize", &Stream::synchronize, py::call_guard<GilRelease>(), "Wait for the work queued so far.");
   py::class_<Event>(m, "Event", "A mark in a stream, for timing: record two, then `end.ms_since(start)`.")
       .def(py::init([] {
-        const py::gil_scoped_release release;
+        const GilRelease release;
         return Event();
       }))
       .def(
           "record",
           [](Event& e, const py::object& stream) {
             const Stream s = stream_from(stream);
-            const py::gil_scoped_release release;
+            const GilRelease release;
             e.record(s);
           },
           py::arg("stream") = py::none(), "Mark this point of `stream`.")
-      .def("synchronize", &Event::synchronize, py::call_guard<py::gil_scoped_release>(),
-           "Wait until the mark is passed.")
-      .def("ms_since", &Event::ms_since, py::arg("start"), py::call_guard<py::gil_scoped_release>(),
+      .def("synchronize", &Event::synchronize, py::call_guard<GilRelease>(), "Wait until the mark is passed.")
+      .def("ms_since", &Event::ms_since, py::arg("start"), py::call_guard<GilRelease>(),
            "Milliseconds from `start` to here; waits for both. ValueError if one was never recorded.")
       .def(
           "make_wait",
           [](const Event& e, const py::object& stream) {
             const Stream s = stream_from(stream);
-            const py::gil_scoped_release release;
+            const GilRelease release;
             e.make_wait(s);
           },
           py::arg("stream") = py::none(), "Let later work of `stream` wait for the mark.");

@@ -14,7 +14,7 @@ py::tuple tuple_of(const Shape& s) {
 py::array get(const Tensor& t) {
   py::array out(numpy_dtype(t.dtype()), std::vector<py::ssize_t>(t.shape().begin(), t.shape().end()));
   void* data = out.mutable_data();
-  const py::gil_scoped_release release;
+  const GilRelease release;
   t.get(data, t.nbytes());
   return out;
 }
@@ -53,7 +53,7 @@ void set(Tensor& t, const py::object& value, bool broadcast) {
   const py::array data = prepared(t, value, broadcast);
   before_write(t);
   const void* from = data.data();
-  const py::gil_scoped_release release;
+  const GilRelease release;
   t.set(from, t.nbytes());
 }
 
@@ -87,7 +87,7 @@ void write_item(Tensor& view, const py::object& value) {
       const Tensor from = source.evaluate();
       if (from.contiguous()) {
         before_write(view);
-        const py::gil_scoped_release release;
+        const GilRelease release;
         view.copy_from(from);
         return;
       }
@@ -96,7 +96,7 @@ void write_item(Tensor& view, const py::object& value) {
       set(view, get(source.evaluate()), true);
       return;
     }
-    const py::gil_scoped_release release;
+    const GilRelease release;
     assign(view, source);
     return;
   }
@@ -105,7 +105,7 @@ void write_item(Tensor& view, const py::object& value) {
   const bool integers = d != Dtype::float16 && d != Dtype::bfloat16 && d != Dtype::float32 && d != Dtype::float64;
   if (is_plain_number(view, value) && !(integers && PyFloat_Check(value.ptr()) != 0)) {
     const auto number = value.cast<double>();
-    const py::gil_scoped_release release;
+    const GilRelease release;
     view.fill(number);
     return;
   }
@@ -166,7 +166,7 @@ void bind_creation(py::module_& m) {
       [](const py::object& shape, const py::object& dtype) {
         Shape s = shape_from(shape);
         const Dtype d = dtype_from(dtype);
-        const py::gil_scoped_release release;
+        const GilRelease release;
         return Tensor::empty(std::move(s), d);
       },
       py::arg("shape"), py::arg("dtype"));
@@ -175,7 +175,7 @@ void bind_creation(py::module_& m) {
       [](const py::object& shape, double value, const py::object& dtype) {
         Shape s = shape_from(shape);
         const Dtype d = dtype_from(dtype);
-        const py::gil_scoped_release release;
+        const GilRelease release;
         return Tensor::full(std::move(s), value, d);
       },
       py::arg("shape"), py::arg("value"), py::arg("dtype"));
@@ -218,7 +218,7 @@ void bind_tensor(py::module_& m) {
       [](const Tensor& t, const py::object& stream) {
         if (!stream.is_none()) {
           const Stream s = stream_from(stream);
-          const py::gil_scoped_release release;
+          const GilRelease release;
           s.synchronize();
         }
         return get(t);
@@ -257,9 +257,9 @@ void bind_tensor(py::module_& m) {
         before_write(t);
         t.fill(value);
       },
-      py::arg("value"), py::call_guard<py::gil_scoped_release>(),
+      py::arg("value"), py::call_guard<GilRelease>(),
       "Set every element to a number. ValueError if the dtype cannot hold it.");
-  c.def("copy", &Tensor::copy, py::call_guard<py::gil_scoped_release>(), "A contiguous copy in memory of its own.");
+  c.def("copy", &Tensor::copy, py::call_guard<GilRelease>(), "A contiguous copy in memory of its own.");
   c.def("transpose", &transpose, "The view with its axes in the given order; reversed without arguments.");
   c.def("reshape", &reshape, "A contiguous tensor's elements in another shape, as a view; one length may be -1.");
   c.def("__getitem__", &index, py::arg("key"));
@@ -277,7 +277,7 @@ void bind_tensor(py::module_& m) {
       "__matmul__",
       [](const Tensor& a, const Tensor& b) {
         const auto product = [&] {
-          const py::gil_scoped_release release;
+          const GilRelease release;
           return matmul(a, b);
         };
         py::object out = py::cast(product());

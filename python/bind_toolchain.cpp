@@ -93,7 +93,7 @@ void launch(const Module& module, const std::string& kernel, const py::object& g
   for (const Argument& a : values) {
     if (const Tensor* t = std::get_if<Tensor>(&a.value)) before_write(*t);
   }
-  const py::gil_scoped_release release;
+  const GilRelease release;
   module.launch(kernel, g, b, values, bytes, s);
 }
 
@@ -148,7 +148,7 @@ void bind_toolchain(py::module_& m) {
       .def_property_readonly(
           "report", &Cubin::report,
           "As `ngasm as --report`; of a cubin that was read: registers, memory, parameters and the proof.")
-      .def("verify", &Cubin::verify, py::call_guard<py::gil_scoped_release>(), "Every hazard; []: proven.")
+      .def("verify", &Cubin::verify, py::call_guard<GilRelease>(), "Every hazard; []: proven.")
       .def("__repr__", [](const Cubin& c) {
         return "<Cubin for " + c.arch() + ": " + std::to_string(c.kernels().size()) + " kernels, " +
                std::to_string(c.bytes().size()) + " bytes>";
@@ -157,13 +157,13 @@ void bind_toolchain(py::module_& m) {
       "assemble",
       [](const std::string& text, const std::string& arch, const std::string& name,
          const std::map<std::string, std::string>& defines, const std::vector<std::string>& include_dirs) {
-        const py::gil_scoped_release release;
+        const GilRelease release;
         return Cubin::assemble(text, {name, arch, defines, include_dirs});
       },
       py::arg("text"), py::arg("arch"), py::arg("name"), py::arg("defines"), py::arg("include_dirs"));
   py::class_<Module>(m, "Module")
       .def(py::init([](const Cubin& cubin) {
-             const py::gil_scoped_release release;
+             const GilRelease release;
              return Module(cubin);
            }),
            py::arg("cubin"))

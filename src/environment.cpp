@@ -1,7 +1,9 @@
 #include "src/environment.h"
 
+#include <charconv>
 #include <cstdlib>
 #include <string>
+#include <system_error>
 
 #include "nervanagpu/error.hpp"
 
@@ -20,6 +22,18 @@ std::string variable(const char* name) {
 
 [[noreturn]] void refuse(const char* name, const std::string& value, const char* needed) {
   throw InvalidArgument(std::string(name) + " is '" + value + "'; needs " + needed);
+}
+
+// "4096", "512K", "64M", "2G"
+std::size_t bytes_from(const std::string& text) {
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const std::string unit(end, text.data() + text.size());
+  const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
+  if (error != std::errc() || shift < 0 || number == 0 || number > (std::size_t{1} << 48 >> shift)) {
+    refuse("NERVANAGPU_EMULATOR_MEMORY", text, "a number of bytes such as 64M or 2G, or to be unset");
+  }
+  return number << shift;
 }
 
 }  // namespace
@@ -47,6 +61,8 @@ Settings read_settings() {
       refuse("NERVANAGPU_EMULATOR_ARCH", arch, "an architecture such as sm_90a or sm_52, or to be unset");
     }
   }
+  const std::string memory = variable("NERVANAGPU_EMULATOR_MEMORY");
+  if (!memory.empty()) s.emulator_memory = bytes_from(memory);
   const std::string sync = variable("NERVANAGPU_SYNC");
   if (sync == "1") {
     s.sync_launches = true;

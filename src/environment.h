@@ -1,6 +1,7 @@
 // What the user set in the environment.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
 #include "nervanagpu/device.hpp"
@@ -13,7 +14,8 @@ struct Settings {
   bool checked = false;              // NERVANAGPU_EMULATOR=checked
   // NERVANAGPU_EMULATOR_ARCH: the architecture whose kernels the emulator runs; none: sm_90a
   std::optional<sass::Arch> emulator_arch;
-  bool sync_launches = false;  // NERVANAGPU_SYNC=1: wait after each launch, so that an error names its kernel
+  std::size_t emulator_memory = 0;  // NERVANAGPU_EMULATOR_MEMORY: bytes; 0: most of the host's
+  bool sync_launches = false;       // NERVANAGPU_SYNC=1: wait after each launch, so that an error names its kernel
 };
 
 // Throws InvalidArgument on a value that means nothing.

@@ -127,7 +127,8 @@ Selection select_device(const Settings& settings, const cuda::DriverLoad& load, 
     out.notice = "nervanagpu: running on the emulator: " + why + " (NERVANAGPU_DEVICE=emulator silences this)";
   }
   const sass::Arch arch = emulated(settings, archs_of(cubins));
-  out.device = std::make_unique<EmulatorDevice>(cubins, arch, settings.checked, emulator_memory());
+  out.device = std::make_unique<EmulatorDevice>(
+      cubins, arch, settings.checked, settings.emulator_memory != 0 ? settings.emulator_memory : emulator_memory());
   return out;
 }
 

@@ -7,14 +7,18 @@
 
 #include "nervanagpu/stream.hpp"
 #include "src/device.h"
+#include "src/memory_record.h"
 
 namespace nervanagpu {
 
 class Storage {
  public:
   Storage(Device& device, std::size_t bytes, StreamId stream = 0)
-      : device_(device), address_(device.allocate(bytes, stream)), bytes_(bytes) {}
+      : device_(device), address_(device.allocate(bytes, stream)), bytes_(bytes) {
+    if (memory_recorded.load(std::memory_order_relaxed)) note_taken(address_, bytes);
+  }
   ~Storage() {
+    if (memory_recorded.load(std::memory_order_relaxed)) note_given(address_);
     std::vector<StreamId> ids;
     for (const Stream& s : streams_) ids.push_back(s.handle());
     device_.free(address_, ids);

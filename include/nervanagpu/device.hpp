@@ -5,6 +5,7 @@
 //   NERVANAGPU_EMULATOR   fast (default) or checked: findings become CheckError
 //   NERVANAGPU_EMULATOR_ARCH  the architecture whose kernels the emulator runs, sm_90a (default), sm_52 ...; an Error if
 //                         there are none
+//   NERVANAGPU_EMULATOR_MEMORY  what the emulator's device memory holds: bytes, 64M, 2G; unset: most of the host's
 #pragma once
 
 #include <cstddef>

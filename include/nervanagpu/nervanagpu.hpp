@@ -10,6 +10,7 @@
 #include "nervanagpu/gemm_plan.hpp"
 #include "nervanagpu/grouped_gemm.hpp"
 #include "nervanagpu/layers.hpp"
+#include "nervanagpu/memory_report.hpp"
 #include "nervanagpu/module.hpp"
 #include "nervanagpu/nn.hpp"
 #include "nervanagpu/rounding.hpp"

@@ -167,6 +167,7 @@ from nervanagpu.functions import (
     tan,
 )
 from nervanagpu.linalg import batched_dot, dot, grouped_dot, matmul
+from nervanagpu.memory import memory_report, track_memory
 from nervanagpu.modules import SassModule, SourceModule
 from nervanagpu.network import Network
 from nervanagpu.nvrtc import CompileError
@@ -358,6 +359,7 @@ __all__ = [
     "max_pool3d_bprop",
     "maximum",
     "mean",
+    "memory_report",
     "memory_stats",
     "min",
     "minimum",
@@ -403,6 +405,7 @@ __all__ = [
     "tanh",
     "tanh2",
     "tensor_map",
+    "track_memory",
     "true_divide",
     "trunc",
     "var",

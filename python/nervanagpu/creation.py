@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import SupportsIndex
+import gc
+from collections.abc import Callable, Sequence
+from typing import Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,15 @@ from nervanagpu._core import GPUTensor
 Shape = SupportsIndex | Sequence[SupportsIndex]
 
 FLOAT32 = np.dtype(np.float32)
+
+
+def _made(make: Callable[..., GPUTensor], *args: Any) -> GPUTensor:
+    """make(*args); where there is no room once more, when the garbage collector has freed tensors."""
+    try:
+        return make(*args)
+    except MemoryError:
+        gc.collect()
+    return make(*args)
 
 
 def named(tensor: GPUTensor, name: str | None) -> GPUTensor:
@@ -32,22 +42,22 @@ def array(ary: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str | No
     """
     host = np.asarray(ary.get() if isinstance(ary, GPUTensor) else ary)
     if dtype is not None and isinstance(_core.dtype(dtype), str):
-        tensor = _core.empty(host.shape, dtype)
+        tensor = _made(_core.empty, host.shape, dtype)
         _core.nn_convert(array(host, np.float32), tensor, "nearest", 0, 0, 0, None)
         return named(tensor, name)
-    tensor = _core.empty(host.shape, host.dtype if dtype is None else dtype)
+    tensor = _made(_core.empty, host.shape, host.dtype if dtype is None else dtype)
     tensor.set(host.astype(tensor.dtype, copy=False))
     return named(tensor, name)
 
 
 def empty(shape: Shape, dtype: npt.DTypeLike = FLOAT32, name: str | None = None) -> GPUTensor:
     """A tensor whose elements are undefined. MemoryError if the device has no room; ValueError: a negative length."""
-    return named(_core.empty(shape, dtype), name)
+    return named(_made(_core.empty, shape, dtype), name)
 
 
 def full(shape: Shape, value: float, dtype: npt.DTypeLike = FLOAT32, name: str | None = None) -> GPUTensor:
     """A tensor of one value. ValueError if `dtype` cannot hold it."""
-    return named(_core.full(shape, value, dtype), name)
+    return named(_made(_core.full, shape, value, dtype), name)
 
 
 def zeros(shape: Shape, dtype: npt.DTypeLike = FLOAT32, name: str | None = None) -> GPUTensor:

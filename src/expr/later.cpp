@@ -4,6 +4,7 @@
 #include <exception>
 #include <mutex>
 
+#include "nervanagpu/error.hpp"
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
 
@@ -41,20 +42,25 @@ void do_writes() {
   if (w.doing) return;  // this is their own work
   w.doing = true;
   std::exception_ptr first;
-  while (!w.writes.empty()) {
+  std::exception_ptr full;
+  while (!w.writes.empty() && !full) {
     const std::vector<Write> all = std::move(w.writes);
     w.writes.clear();
     for (const Write& one : all) {
       try {
         assign(one.to, one.value);
+      } catch (const OutOfMemory&) {  // nothing was written: it waits until there is room
+        w.writes.push_back(one);
+        full = std::current_exception();
       } catch (...) {
         if (!first) first = std::current_exception();
       }
     }
   }
-  writes_wait.store(false, std::memory_order_release);
+  writes_wait.store(!w.writes.empty(), std::memory_order_release);
   w.doing = false;
   if (first) std::rethrow_exception(first);
+  if (full) std::rethrow_exception(full);
 }
 
 NodePtr value_of(const Tensor& tensor) {
