@@ -6,6 +6,7 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/hgemm_cost.h"
+#include "kernels/gemm/hgemm_rows.h"
 #include "kernels/gemm/overlap.h"
 #include "kernels/gemm/results.h"
 #include "kernels/gemm/types.h"
@@ -118,6 +119,16 @@ void bring_to_tensor_cores(GemmProblem& p, Tensor& a, Layout& la, Tensor& b, Lay
   if (copies.a) pack(a, la, byte(p.a_type) ? false : la.transposed, stream);
   if (copies.b) pack(b, lb, byte(p.a_type) ? true : lb.transposed, stream);
   put_operands(p, a, la, b, lb);
+}
+
+// The product, if its long operand is one that the tensor cores read in place.
+bool multiplied_by_rows(const GemmProblem& p, const GemmOptions& options) {
+  Device& device = current_device();
+  if (!options.tile.empty() || device.registry().of_op("hgemm").empty() || !hgemm::by_rows(p)) return false;
+  const Tensor copy = Tensor::empty({hgemm::copied_by_rows(p)}, p.a_type);
+  hgemm::multiply_by_rows(device, p, copy.address(), options.stream.handle());
+  copy.used_on(options.stream);
+  return true;
 }
 
 // A vector along the columns or rows of the result, as contiguous memory.
@@ -253,8 +264,10 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
     sgemm::exchange(p, la, lb);
   }
   put_operands(p, left, la, right, lb);
-  bring_to_tensor_cores(p, left, la, right, lb, options.stream);
-  sgemm::run(p, options);
+  if (!multiplied_by_rows(p, options)) {
+    bring_to_tensor_cores(p, left, la, right, lb, options.stream);
+    sgemm::run(p, options);
+  }
   for (const Tensor* t : {&left, &right, &result, &bias, &scale}) t->used_on(options.stream);
   if (result.address() != c.address()) {
     options.stream.synchronize();

@@ -142,17 +142,18 @@ Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t s
   const Tile t = tile_of(kernel);
   Values v;
   put_maps(v, kernel, p, device);
-  const std::int64_t blocks = blocks_of(p);
-  v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32(ceil_div(blocks, splits)).u32(splits);
-  v.u32(ceil_div(t.form == Form::exchanged ? t.bn : t.bm, splits)).u32(p.ldc);
-  v.f32(p.alpha)
-      .f32(p.beta)
-      .u32(flags(p, p.ldc, static_cast<int>(size_of(p.c_type)), false, {4, kBiasColumns, false}))
-      .u32(sgemm::kept_bits(p));
-  return v.u64(p.rounding.seed).u64(p.rounding.offset);
+  put_cluster(v, p, blocks_of(p), splits, ceil_div(t.form == Form::exchanged ? t.bn : t.bm, splits));
+  return v.u32(0).u32(0).u32(0).u32(0);
 }
 
 }  // namespace
+
+void put_cluster(Values& v, const GemmProblem& p, std::int64_t blocks, std::int64_t splits, std::int64_t share) {
+  v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32(ceil_div(blocks, splits)).u32(splits).u32(share);
+  v.u32(p.ldc).f32(p.alpha).f32(p.beta);
+  v.u32(flags(p, p.ldc, static_cast<int>(size_of(p.c_type)), false, {1, kBiasColumns, false}));
+  v.u32(sgemm::kept_bits(p)).u64(p.rounding.seed).u64(p.rounding.offset);
+}
 
 bool takes(const GemmProblem& p) {
   if (!p.tensor_cores || p.m <= 0 || p.n <= 0 || p.k <= 0) return false;

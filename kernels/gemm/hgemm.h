@@ -35,6 +35,10 @@ Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits,
 // The kernel's parameters. device: encodes the tensor maps; nullptr: they stay empty, for conditions only.
 Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, Device* device);
 
+// hgemm_cluster.sass's parameters behind the maps, up to those of ring_rows.sass. share: rows of a tile, as C sees it, that a
+// CTA of a cluster finishes.
+void put_cluster(Values& v, const GemmProblem& problem, std::int64_t blocks, std::int64_t splits, std::int64_t share);
+
 // The maps of the kernel's a and b. exchanged: these are the problem's b and a.
 struct Maps {
   TensorMap a, b;

@@ -73,7 +73,7 @@ double cluster_cost(const GemmProblem& p, const Tile& t, std::int64_t parts) {
   constexpr double kPart = 0.056;
   const auto width = std::ranges::find(kClusterWidths, t.bn, &ClusterWidth::columns);
   const std::int64_t residents = t.bn < 128 ? 2 : 1;
-  const std::int64_t held = kHeld[static_cast<std::size_t>(parts - 1)] * residents;
+  const std::int64_t held = clusters_held(parts, residents);
   const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t);
   const auto rounds = static_cast<double>(ceil_div(tiles, held));
   const auto on_one = static_cast<double>(ceil_div(std::min(tiles, held) * parts, kProcessors));
@@ -104,6 +104,10 @@ std::int64_t tiles_n(const GemmProblem& p, const Tile& t) {
 
 std::int64_t effective(std::int64_t blocks, std::int64_t splits) {
   return ceil_div(blocks, ceil_div(blocks, std::clamp<std::int64_t>(splits, 1, blocks)));
+}
+
+std::int64_t clusters_held(std::int64_t parts, std::int64_t residents) {
+  return kHeld[static_cast<std::size_t>(parts - 1)] * residents;
 }
 
 double microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors) {

@@ -43,6 +43,9 @@ struct ClusterTiles {
 };
 ClusterTiles cluster_tiles(const GemmProblem& problem);
 
+// Clusters of `parts` CTAs that the GPU holds, `residents` CTAs a multiprocessor.
+std::int64_t clusters_held(std::int64_t parts, std::int64_t residents);
+
 // The smallest number of parts that gives them as many blocks as `splits` of them would have.
 std::int64_t effective(std::int64_t blocks, std::int64_t splits);
 
