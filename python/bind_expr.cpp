@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "nervanagpu/indexing.hpp"
 #include "python/bind.h"
 
 namespace nervanagpu::python {
@@ -192,6 +193,21 @@ void bind_expr(py::module_& m) {
         [](const py::object& x, const py::object& dtype) { return lazy(cast(expr_from(x), dtype_from(dtype))); });
   m.def("reduce", [](const std::string& name, const py::object& x, const std::vector<int>& axes, bool keepdims,
                      int ddof) { return lazy(reduce(reduction_from(name), expr_from(x), axes, keepdims, ddof)); });
+  m.def("gather", [](const Tensor& from, const py::object& offset) {
+    const Expr at = expr_from(offset);
+    const GilRelease release;
+    return gather(from, at);
+  });
+  m.def("scatter", [](const Tensor& to, const py::object& offset, const py::object& value, const std::string& how) {
+    const Expr at = expr_from(offset), source = expr_from(value);
+    const GilRelease release;
+    scatter(to, at, source, how == "add" ? Scatter::add : how == "most" ? Scatter::most : Scatter::set);
+  });
+  m.def("cumsum", [](const py::object& x, int axis) {
+    const Expr e = expr_from(x);
+    const GilRelease release;
+    return cumsum(e, axis);
+  });
   m.def("random", [](const py::object& shape, std::uint64_t seed, std::uint64_t offset) {
     if (shape.is_none()) return py::cast(Lazy(random(seed, offset)));  // of no size yet
     return lazy(random(shape_from(shape), seed, offset));

@@ -1,5 +1,7 @@
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "python/bind.h"
 
 namespace nervanagpu::python {
@@ -79,6 +81,23 @@ bool is_view(const py::object& value, const Tensor& view) {
          t.strides() == view.strides();
 }
 
+// Whether a part of the key is an array: what nervanagpu.indexing does.
+bool names_elements(const py::handle& key) {
+  if (PyLong_CheckExact(key.ptr()) != 0 || PySlice_Check(key.ptr()) != 0 || key.is_none() || key.ptr() == Py_Ellipsis) {
+    return false;
+  }
+  if (PyTuple_Check(key.ptr()) != 0) {
+    return std::ranges::any_of(py::reinterpret_borrow<py::tuple>(key),
+                               [](const py::handle& h) { return names_elements(h); });
+  }
+  return PyList_Check(key.ptr()) != 0 || py::isinstance<Tensor>(key) || py::isinstance<py::array>(key);
+}
+
+py::object item(const Tensor& self, const py::object& key) {
+  if (names_elements(key)) return py::module_::import("nervanagpu.indexing").attr("getitem")(self, key);
+  return py::cast(index(self, key));
+}
+
 void write_item(Tensor& view, const py::object& value) {
   if (py::isinstance<Tensor>(value)) {
     if (is_view(value, view)) return;  // what x[1:] += 1 ends with
@@ -113,6 +132,11 @@ void write_item(Tensor& view, const py::object& value) {
 }
 
 void assign_item(const Tensor& self, const py::object& key, const py::object& value) {
+  if (names_elements(key)) {
+    py::module_::import("nervanagpu.indexing").attr("setitem")(self, key, value);
+    if (checks_results()) check_result(py::cast(self));
+    return;
+  }
   Tensor view = is_whole(self, key) ? self : index(self, key);
   write_item(view, value);
   if (checks_results()) check_result(py::cast(view));
@@ -262,7 +286,7 @@ void bind_tensor(py::module_& m) {
   c.def("copy", &Tensor::copy, py::call_guard<GilRelease>(), "A contiguous copy in memory of its own.");
   c.def("transpose", &transpose, "The view with its axes in the given order; reversed without arguments.");
   c.def("reshape", &reshape, "A contiguous tensor's elements in another shape, as a view; one length may be -1.");
-  c.def("__getitem__", &index, py::arg("key"));
+  c.def("__getitem__", &item, py::arg("key"));
   c.def("__setitem__", &assign_item, py::arg("key"), py::arg("value"));
   c.def("__len__", [](const Tensor& t) {
     if (t.ndim() == 0) throw TypeError("a tensor without axes has no length");

@@ -35,7 +35,9 @@ enum class ExprOp : std::uint8_t {
   scalar,
   reduce,
   random,  // a word of Philox4x32-10 for each element, uint32
-  unit     // such a word as a float32 in [0, 1): its upper 24 bits
+  unit,    // such a word as a float32 in [0, 1): its upper 24 bits
+  gather,  // the element of a tensor at an offset (src/fuse/indexed.h)
+  chance   // rounded at random, by a word (round())
 };
 NG_API std::string_view name_of(ExprOp op) noexcept;
 

@@ -9,6 +9,7 @@
 #include "nervanagpu/gemm.hpp"
 #include "nervanagpu/gemm_plan.hpp"
 #include "nervanagpu/grouped_gemm.hpp"
+#include "nervanagpu/indexing.hpp"
 #include "nervanagpu/layers.hpp"
 #include "nervanagpu/memory_report.hpp"
 #include "nervanagpu/module.hpp"

@@ -166,6 +166,7 @@ from nervanagpu.functions import (
     sinh,
     tan,
 )
+from nervanagpu.indexing import add_at, cumsum, flatnonzero, nonzero, take
 from nervanagpu.linalg import batched_dot, dot, grouped_dot, matmul
 from nervanagpu.memory import memory_report, track_memory
 from nervanagpu.modules import SassModule, SourceModule
@@ -237,6 +238,7 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "add_at",
     "all",
     "any",
     "arccos",
@@ -286,6 +288,7 @@ __all__ = [
     "copysign",
     "cos",
     "cosh",
+    "cumsum",
     "deconv1d",
     "deconv2d",
     "deconv3d",
@@ -310,6 +313,7 @@ __all__ = [
     "expm1",
     "fabs",
     "finite",
+    "flatnonzero",
     "floor",
     "floor_divide",
     "fmax",
@@ -367,6 +371,7 @@ __all__ = [
     "multiply",
     "negative",
     "nn",
+    "nonzero",
     "not_equal",
     "onehot",
     "ones",
@@ -401,6 +406,7 @@ __all__ = [
     "subtract",
     "sum",
     "synchronize",
+    "take",
     "tan",
     "tanh",
     "tanh2",

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import composed, creation, elementwise, functions, linalg, reductions
+from nervanagpu import composed, creation, elementwise, functions, indexing, linalg, reductions
 from nervanagpu._core import GPUTensor
 
 _UFUNCS: dict[str, Callable[..., GPUTensor]] = {
@@ -40,6 +40,8 @@ def _array_ufunc(self: GPUTensor, ufunc: np.ufunc, method: str, *inputs: Any, ou
         if more.get("dtype") is not None:
             return NotImplemented
         return _REDUCED[ufunc.__name__](inputs[0], more.get("axis", 0), to, keepdims=more.get("keepdims", False))
+    if method == "at" and ufunc is np.add and isinstance(inputs[0], GPUTensor) and not more:
+        return indexing.add_at(*inputs)
     if method != "__call__" or more:
         return NotImplemented
     if ufunc is np.matmul and to is None and all(isinstance(i, GPUTensor) for i in inputs):
@@ -61,6 +63,10 @@ _FUNCTIONS: dict[Callable[..., Any], Callable[..., Any]] = {
     np.std: reductions.std,
     np.argmax: composed.argmax,
     np.argmin: composed.argmin,
+    np.take: indexing.take,
+    np.cumsum: indexing.cumsum,
+    np.nonzero: indexing.nonzero,
+    np.flatnonzero: indexing.flatnonzero,
     np.all: functions.all,
     np.any: functions.any,
     np.where: elementwise.where,

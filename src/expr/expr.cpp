@@ -188,6 +188,8 @@ std::string_view name_of(ExprOp op) noexcept {
     case ExprOp::reduce: return "reduce";
     case ExprOp::random: return "random";
     case ExprOp::unit: return "unit";
+    case ExprOp::gather: return "gather";
+    case ExprOp::chance: return "round";
   }
   return "";
 }

@@ -162,8 +162,36 @@ class Maker {
       values_->compute(lanes, loaded, table);
       for (std::size_t n = 0; n < p_.outputs.size(); ++n) {
         const std::size_t k = p_.tensors.size() + n;
+        if (p_.outputs[n].at >= 0) {
+          store_at(p_.outputs[n], operands_[k], lanes, table);
+          continue;
+        }
         store(b_, operands_[k].dtype, lanes, address[u][k], offset(operands_[k], u, lanes),
               table[static_cast<std::size_t>(p_.outputs[n].value)]);
+      }
+    }
+  }
+  void store_at(const Output& o, const Operand& to, unsigned lanes, const Evaluator::Table& table) {
+    const Lanes& value = table[static_cast<std::size_t>(o.value)];
+    const Lanes& at = table[static_cast<std::size_t>(o.at)];
+    const bool wide = size_of(to.dtype) == 8;
+    for (unsigned i = 0; i < lanes; ++i) {
+      const VPred there = b_.pred();
+      const VReg address = address_at(b_, to.dtype, to.pointer, at[i]);
+      b_.emit(Op::ISETP, {Tok::GT, Tok::AND}, {there, kAlways, at[i][1], kNowhere >> 32, kAlways});
+      Lanes one;
+      one[0] = value[i];
+      const VReg whole = wide ? value[i].pair(0) : value[i];
+      switch (o.how) {
+        case Store::set: store(b_, to.dtype, 1, address, 0, one, there); break;
+        case Store::add:
+          if (wide) {
+            b_.emit(Op::REDG, {Tok::E, Tok::ADD, Tok::k64}, {sass::at(address), whole}, there);
+          } else {
+            b_.emit(Op::REDG, {Tok::E, Tok::ADD}, {sass::at(address), whole}, there);
+          }
+          break;
+        case Store::most: b_.emit(Op::REDG, {Tok::E, Tok::MAX, Tok::S32}, {sass::at(address), whole}, there); break;
       }
     }
   }

@@ -38,7 +38,10 @@ class Lister {
     } else {
       for (std::size_t i = 0; i < n.inputs.size(); ++i) v.in[i] = add(*n.inputs[i], dropped && n.op != ExprOp::reduce);
       if (!n.inputs.empty()) v.from = n.inputs.back()->dtype;
+      if (n.op == ExprOp::chance) v.from = n.inputs.front()->dtype;
     }
+    if (n.op == ExprOp::gather) v.leaf = tensor(n.tensor, false);
+    if (n.op == ExprOp::chance) v.extra = static_cast<std::int32_t>(n.bits);
     if (n.op == ExprOp::reduce) {
       v.reduction = n.reduction;
       v.extra = n.ddof;
@@ -111,7 +114,10 @@ Program program_of(const std::vector<Target>& targets, const Shape& shape) {
   Program p;
   p.shape = shape;
   Lister lister(p);
-  for (const Target& t : targets) p.outputs.push_back({lister.add(*t.node), t.to});
+  for (const Target& t : targets) {
+    const std::int16_t value = lister.add(*t.node);
+    p.outputs.push_back({value, t.to, t.at == nullptr ? std::int16_t{-1} : lister.add(*t.at), t.how});
+  }
   return p;
 }
 
@@ -153,7 +159,11 @@ void append_key(std::string& key, const Program& p) {
   put(-1);
   for (const Number& n : p.numbers) put(static_cast<int>(n.dtype));
   put(-1);
-  for (const Output& o : p.outputs) put(o.value);
+  for (const Output& o : p.outputs) {
+    put(o.value);
+    put(o.at);
+    put(static_cast<int>(o.how));
+  }
 }
 
 }  // namespace nervanagpu::fuse

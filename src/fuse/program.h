@@ -38,10 +38,17 @@ struct Number {
   friend bool operator==(const Number&, const Number&) = default;
 };
 
+// What a store does with the element that is there.
+enum class Store : std::uint8_t { set, add, most };  // most: the larger of both
+
 struct Output {
   std::int16_t value = 0;
   Tensor to;
+  std::int16_t at = -1;  // the value that is the offset of its element from the first one; -1: in its place
+  Store how = Store::set;
 };
+// An offset that is no place: nothing is stored.
+inline constexpr std::int64_t kNowhere = -(std::int64_t{1} << 62);
 
 struct Program {
   std::vector<Value> values;
@@ -62,7 +69,9 @@ struct Program {
 
 struct Target {
   expr::NodePtr node;
-  Tensor to;  // of the node's shape and dtype
+  Tensor to;                   // of the node's shape and dtype
+  expr::NodePtr at = nullptr;  // offsets, int64: then `to` has no axes
+  Store how = Store::set;
 };
 Program program_of(const std::vector<Target>& targets, const Shape& shape);
 // The same for a tree with reductions over `axes` of `shape`. `dropped`: the result's shape lacks these axes. Marks the

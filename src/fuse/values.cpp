@@ -118,6 +118,14 @@ Lanes load(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, VPr
   return raw;
 }
 
+VReg address_at(Builder& b, Dtype d, Arg base, VReg offset) {
+  const VReg address = b.reg(2), size = b.reg();
+  b.emit(Op::MOV, {}, {size, static_cast<std::int64_t>(size_of(d))});
+  b.emit(Op::IMAD_WIDE, {Tok::U32}, {address, offset[0], size, base});
+  b.emit(Op::IMAD, {}, {address[1], offset[1], size, address[1]});
+  return address;
+}
+
 void store(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, const Lanes& x, VPred guard) {
   const auto bytes = static_cast<unsigned>(lanes * size_of(d));
   const Lanes raw = Emit(b, lanes).pack(d, x);
@@ -154,9 +162,9 @@ Evaluator::Evaluator(Builder& b, const Program& p, std::vector<Operand> operands
     if (v.op == ExprOp::tensor) {
       uniform_[i] = operands_[static_cast<std::size_t>(v.leaf)].access == Access::uniform;
     } else {
-      uniform_[i] = v.op != ExprOp::reduce && v.op != ExprOp::random && std::ranges::all_of(v.in, [&](std::int16_t in) {
-                      return in < 0 || uniform_[static_cast<std::size_t>(in)];
-                    });
+      uniform_[i] =
+          v.op != ExprOp::reduce && v.op != ExprOp::random && v.op != ExprOp::gather &&
+          std::ranges::all_of(v.in, [&](std::int16_t in) { return in < 0 || uniform_[static_cast<std::size_t>(in)]; });
     }
   }
 }
@@ -222,6 +230,14 @@ void Evaluator::compute_one(std::size_t i, unsigned lanes, const std::vector<Lan
     const Lanes* in[3] = {};
     for (std::size_t k = 0; k < 3; ++k) in[k] = v.in[k] < 0 ? nullptr : &values[static_cast<std::size_t>(v.in[k])];
     Emit e(b_, lanes);
+    if (v.op == ExprOp::gather) {
+      const Operand& o = operands_[static_cast<std::size_t>(v.leaf)];
+      for (unsigned k = 0; k < lanes; ++k) {
+        const Lanes raw = load(b_, o.dtype, 1, address_at(b_, o.dtype, o.pointer, (*in[0])[k]), 0);
+        values[i][k] = Emit(b_, 1).unpack(o.dtype, raw)[0];
+      }
+      return;
+    }
     std::optional<Divisor> shared;
     if (v.op == ExprOp::divide) shared = divisors_[static_cast<std::size_t>(v.in[1])];
     if (!shared || v.reduced) {

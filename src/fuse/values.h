@@ -53,6 +53,8 @@ std::vector<VReg> coordinates(Builder& b, const std::vector<Division>& divisions
 
 // Memory words of `lanes` elements at `p` + offset; zeros where `guard` does not hold.
 Lanes load(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, VPred guard = sass::kAlways);
+// The address of the element so many (a pair, int64) behind the one at `base`.
+VReg address_at(Builder& b, Dtype d, Arg base, VReg offset);
 void store(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, const Lanes& x,
            VPred guard = sass::kAlways);
 

@@ -1,0 +1,353 @@
+"""Indexing by arrays, and running sums: `x[idx]`, `x[mask]`, take, nonzero, cumsum, add_at.
+
+`x[key]` with integer or boolean arrays (tensors, NumPy arrays or lists, mixed with slices, integers, ... and None) means
+what it means to NumPy: a copy; assignments to it change `x`, and of several values for one element the last one stays.
+Negative indices count from the end. Indices are checked (IndexError): those that lie on the device by a reduction
+whose result is waited for. take(mode="clip") and take(mode="wrap") check nothing and do not wait. Boolean arrays and nonzero
+wait for the number of elements.
+
+Everything has a fixed result: there are no float atomics.
+"""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nervanagpu import _core, composed, creation, elementwise, functions, reductions
+from nervanagpu._core import GPUTensor
+from nervanagpu.elementwise import Operand
+
+_NOWHERE = -(1 << 62)
+_Index = GPUTensor | npt.NDArray[Any]
+
+
+def _positions(length: int) -> GPUTensor:
+    """0, 1, 2, ... as int32."""
+    return composed._count(length)
+
+
+def _flat(x: GPUTensor) -> GPUTensor:
+    return (x if x.contiguous else x.copy()).reshape(-1)
+
+
+def _as_index(item: Any) -> _Index | None:
+    """The array that a part of a key is, or None."""
+    if isinstance(item, GPUTensor):
+        return item
+    if isinstance(item, list | np.ndarray):
+        array = np.asarray(item)
+        return array.astype(np.int64) if array.size == 0 and not isinstance(item, np.ndarray) else array
+    return None
+
+
+def _checked(index: _Index, axis: int, length: int, check: bool = True) -> GPUTensor:
+    """As int64 in 0 .. length - 1. IndexError, TypeError."""
+    if index.dtype.kind not in "iu":
+        raise TypeError(f"index has dtype {index.dtype}; needs integers or bool")
+    if index.size == 0:
+        return creation.empty(index.shape, np.int64)
+    low, high = 0, length - 1
+    if check:
+        if isinstance(index, GPUTensor):
+            extremes = reductions.min(index), reductions.max(index)
+            elementwise.evaluate(*extremes)
+            low, high = (int(e.get()) for e in extremes)
+        else:
+            low, high = int(index.min()), int(index.max())
+        if low < -length or high >= length:
+            wrong = low if low < -length else high
+            raise IndexError(f"index {wrong} is out of range for axis {axis} with length {length}")
+    if isinstance(index, np.ndarray):
+        host = index.astype(np.int64)
+        return creation.array(np.where(host < 0, host + length, host))
+    whole: GPUTensor = _core.cast(index, np.int64)
+    return elementwise.where(elementwise.less(whole, 0), whole + length, whole) if low < 0 else whole
+
+
+@dataclass
+class _Places:
+    """Where the elements of a result stand: index tensors for some axes of a view, all elements of the others."""
+
+    view: GPUTensor
+    shape: tuple[int, ...]
+    terms: list[tuple[int, GPUTensor]]  # an axis of the view, and the number along it, to broadcast to `shape`
+    unique: bool  # no element twice
+
+    def numbers(self, strides: Sequence[int]) -> GPUTensor:
+        """Sum of coordinates times `strides`, int64, of the result's shape."""
+        total = self.terms[0][1] * int(strides[self.terms[0][0]])
+        for axis, number in self.terms[1:]:
+            total = total + number * int(strides[axis])
+        if total.shape == self.shape:
+            return total
+        out = creation.empty(self.shape, np.int64)
+        _core.assign(out, total)
+        return out
+
+    def offsets(self) -> GPUTensor:
+        """Of the elements in memory from the view's first one."""
+        return self.numbers(self.view.strides)
+
+    def elements(self) -> GPUTensor:
+        """Numbers of the elements in the view, row by row."""
+        strides = [math.prod(self.view.shape[i + 1 :]) for i in range(self.view.ndim)]
+        return self.numbers(strides)
+
+
+def _expanded(x: GPUTensor, key: Any) -> list[Any]:
+    """The parts of a key, one for each axis of `x`, and None; boolean arrays as the indices of their true elements."""
+    parts: list[Any] = []
+    for item in key if isinstance(key, tuple) else (key,):
+        array = _as_index(item)
+        if array is None:
+            if isinstance(item, bool | np.bool_):
+                raise TypeError("index is bool; needs integers, slices, arrays, ... or None")
+            parts.append(item)
+        elif array.dtype.kind == "b":
+            axis = sum(1 for p in parts if p is not None and p is not Ellipsis)
+            there = x.shape[axis : axis + array.ndim]
+            if not any(p is Ellipsis for p in parts) and there != array.shape:
+                raise IndexError(f"boolean index has shape {array.shape}; needs that of its axes, {there}")
+            parts.extend(nonzero(array) if isinstance(array, GPUTensor) else np.nonzero(array))
+        else:
+            parts.append(array)
+    used = sum(1 for p in parts if p is not None and p is not Ellipsis)
+    if used > x.ndim:
+        raise IndexError(f"too many indices: the tensor has {x.ndim} axes, {used} were indexed")
+    dots = [i for i, p in enumerate(parts) if p is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError(f"an index can have one ellipsis (...), found {len(dots)}")
+    at = dots[0] if dots else len(parts)
+    parts[at : at + 1] = [slice(None)] * (x.ndim - used)
+    return parts
+
+
+def _places(x: GPUTensor, key: Any, check: bool = True) -> _Places:
+    parts = _expanded(x, key)
+    which = [i for i, p in enumerate(parts) if not (p is None or isinstance(p, slice))]
+    together = which == list(range(which[0], which[0] + len(which)))
+    view = x[tuple(slice(None) if i in which else p for i, p in enumerate(parts))]
+    indices = []
+    axis = 0
+    for part in parts[: which[-1] + 1]:
+        if isinstance(part, GPUTensor | np.ndarray):
+            indices.append(part)
+        elif part is not None and not isinstance(part, slice):
+            indices.append(np.asarray(part))
+        if part is not None:
+            axis += 1
+    try:
+        shape = np.broadcast_shapes(*(i.shape for i in indices))
+    except ValueError:
+        listed = ", ".join(str(i.shape) for i in indices)
+        raise IndexError(f"index arrays have shapes {listed}; needs shapes that broadcast") from None
+    kept = [i for i in range(len(parts)) if i not in which]
+    before = [i for i in kept if together and i < which[0]]
+    after = [i for i in kept if i not in before]
+    lengths = (*(view.shape[i] for i in before), *shape, *(view.shape[i] for i in after))
+    terms = []
+    for place, index in zip(which, indices, strict=True):
+        number = _checked(index, place, view.shape[place], check)
+        terms.append((place, number.reshape(*number.shape, *[1] * len(after)) if after else number))
+    for rank, i in enumerate(before):
+        terms.append((i, _along(view.shape[i], len(lengths) - rank)))
+    for rank, i in enumerate(after):
+        terms.append((i, _along(view.shape[i], len(after) - rank)))
+    lone = len(indices) == 1 and isinstance(indices[0], np.ndarray)
+    unique = math.prod(shape) == 1 or (lone and np.unique(indices[0] % view.shape[which[0]]).size == indices[0].size)
+    return _Places(view, tuple(lengths), terms, bool(unique))
+
+
+def _along(length: int, ndim: int) -> GPUTensor:
+    """0, 1, 2, ... along the first of `ndim` axes, int64."""
+    return _core.cast(_positions(length).reshape(length, *[1] * (ndim - 1)), np.int64)
+
+
+def _whole_mask(x: GPUTensor, key: Any) -> GPUTensor | None:
+    """The key as a boolean tensor of x's shape, if that is what it is."""
+    if isinstance(key, tuple):
+        if len(key) != 1:
+            return None
+        key = key[0]
+    array = _as_index(key)
+    if array is None or array.dtype.kind != "b" or array.shape != x.shape or x.ndim == 0:
+        return None
+    return array if isinstance(array, GPUTensor) else creation.array(array)
+
+
+def _ranks(mask: GPUTensor) -> tuple[GPUTensor, int]:
+    """How many true elements there are before each one of a flat mask (itself included), and in all."""
+    counts = _core.cumsum(mask, 0)
+    return counts, int(counts[-1:].get()[0]) if mask.size else 0
+
+
+def getitem(x: GPUTensor, key: Any) -> GPUTensor:
+    """x[key], a copy. IndexError for indices outside the axis, TypeError for other dtypes than integers and bool."""
+    mask = _whole_mask(x, key)
+    if mask is not None:
+        flat = _flat(mask)
+        counts, count = _ranks(flat)
+        out = creation.empty((count,), x.dtype)
+        if count:
+            _core.scatter(out, elementwise.where(flat, counts - 1, _NOWHERE), _flat(x), "set")
+        return out
+    places = _places(x, key)
+    return _core.gather(places.view, places.offsets())
+
+
+def setitem(x: GPUTensor, key: Any, value: Operand) -> None:
+    """x[key] = value; of several values for one element the last one stays."""
+    mask = _whole_mask(x, key)
+    one = not hasattr(value, "shape") or math.prod(value.shape) == 1
+    if mask is not None:
+        if one:
+            elements: Any = value.reshape(()) if isinstance(value, GPUTensor | np.ndarray | np.generic) else value
+        else:
+            counts, count = _ranks(_flat(mask))
+            if count == 0:
+                return
+            source = _broadcast(value, (count,), x)
+            place = elementwise.where(_flat(mask), counts - 1, 0)
+            elements = _core.gather(source, place).reshape(*x.shape)
+        _core.assign(x, elementwise.where(mask, _converted(elements, x), x))
+        return
+    places = _places(x, key)
+    if math.prod(places.shape) == 0:
+        return
+    offsets = places.offsets()
+    if not one and not places.unique:
+        offsets = _last_only(places, offsets)
+    _core.scatter(places.view, offsets, value if not isinstance(value, list | tuple) else np.asarray(value), "set")
+
+
+def _converted(value: Any, x: GPUTensor) -> Any:
+    """A tensor as one of x's dtype; TypeError where NumPy's assignment would need another kind of dtype."""
+    if not hasattr(value, "dtype"):
+        return value
+    if not np.can_cast(value.dtype, x.dtype, "same_kind"):
+        raise TypeError(
+            f"value has dtype {value.dtype}; needs one that converts to {x.dtype} (numpy.can_cast, same_kind)"
+        )
+    return _core.cast(value, x.dtype)
+
+
+def _broadcast(value: Any, shape: tuple[int, ...], x: GPUTensor) -> GPUTensor:
+    source = value if isinstance(value, GPUTensor) else creation.array(np.asarray(value))
+    out = creation.empty(shape, x.dtype)
+    out[...] = source
+    return out
+
+
+def _last_only(places: _Places, offsets: GPUTensor) -> GPUTensor:
+    """The offsets, nowhere for all but the last one of those that are equal."""
+    elements = places.elements()
+    order = _positions(elements.size).reshape(*elements.shape)
+    last = creation.full((places.view.size,), -1, np.int32)
+    _core.scatter(last, elements, order, "most")
+    return elementwise.where(elementwise.equal(_core.gather(last, elements), order), offsets, _NOWHERE)
+
+
+def add_at(x: GPUTensor, key: Any, value: Operand) -> None:
+    """x[key] += value with every one of equal indices counted, in their order: numpy.add.at, the same bits.
+
+    int32, uint32, int64 and uint64: one kernel. Other dtypes: as many rounds as the most frequent index has, after the
+    indices have been put in order on the host.
+    """
+    places = _places(x, key)
+    count = math.prod(places.shape)
+    if count == 0:
+        return
+    offsets = places.offsets()
+    if x.dtype.kind in "iu" and x.dtype.itemsize >= 4:
+        _core.scatter(places.view, offsets, value if not isinstance(value, list) else np.asarray(value), "add")
+        return
+    flat = offsets.get().reshape(-1)
+    values = _broadcast(value, places.shape, x).reshape(-1)
+    order = np.argsort(flat, kind="stable")
+    ordered = flat[order]
+    start = np.concatenate([[True], ordered[1:] != ordered[:-1]])
+    rank = np.arange(count) - np.maximum.accumulate(np.where(start, np.arange(count), 0))
+    for round_ in range(int(rank.max()) + 1):
+        chosen = order[rank == round_]
+        at = creation.array(flat[chosen])
+        added = _core.gather(values, creation.array(chosen))
+        _core.scatter(places.view, at, elementwise.add(_core.gather(places.view, at), added), "set")
+
+
+def take(
+    x: GPUTensor, indices: Any, axis: int | None = None, out: GPUTensor | None = None, mode: str = "raise"
+) -> GPUTensor:
+    """The elements at `indices` along `axis` (None: of x in one row), whose shape replaces that axis.
+
+    mode: "raise" (IndexError for an index outside the axis), "clip" (to the axis), "wrap" (counted on from its end).
+    """
+    if mode not in ("raise", "clip", "wrap"):
+        raise ValueError(f"take: mode is {mode!r}; needs 'raise', 'clip' or 'wrap'")
+    if axis is None:
+        x, axis = _flat(x), 0
+    if not -x.ndim <= axis < x.ndim:
+        raise ValueError(f"take: axis {axis} is out of range; the operand has {x.ndim} axes")
+    at = axis % x.ndim
+    index = indices if isinstance(indices, GPUTensor) else np.asarray(indices)
+    if index.dtype.kind not in "iu":
+        raise TypeError(f"take: indices have dtype {index.dtype}; needs integers")
+    if mode != "raise" and index.size and x.shape[at]:
+        wide = _core.cast(index if isinstance(index, GPUTensor) else creation.array(index), np.int64)
+        last = x.shape[at] - 1
+        index = elementwise.clip(wide, 0, last) if mode == "clip" else functions.remainder(wide, last + 1)
+    places = _places(x, (slice(None),) * at + (index,), mode == "raise")
+    result = _core.gather(places.view, places.offsets())
+    if out is None:
+        return result
+    if out.shape != result.shape:
+        raise ValueError(f"take: out has shape {out.shape}; needs {result.shape}")
+    _core.assign(out, result)
+    return out
+
+
+def flatnonzero(x: GPUTensor) -> GPUTensor:
+    """The numbers of the elements that are not 0, row by row, as int64."""
+    mask = _flat(_core.cast(x, np.bool_))
+    counts, count = _ranks(mask)
+    out = creation.empty((count,), np.int64)
+    if count:
+        _core.scatter(out, elementwise.where(mask, counts - 1, _NOWHERE), _positions(mask.size), "set")
+    return out
+
+
+def nonzero(x: GPUTensor) -> tuple[GPUTensor, ...]:
+    """The indices of the elements that are not 0, a tensor of int64 for each axis."""
+    flat = flatnonzero(x)
+    result = []
+    for axis, length in enumerate(x.shape):
+        number: GPUTensor = flat // builtins.max(math.prod(x.shape[axis + 1 :]), 1)
+        result.append(number % length if axis else number)
+    elementwise.evaluate(*result)
+    return tuple(result)
+
+
+def cumsum(
+    x: GPUTensor, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: GPUTensor | None = None
+) -> GPUTensor:
+    """Sums of the elements up to and with each one along `axis` (None: of x in one row), in a fixed order.
+
+    Integers and bool give int64 or uint64; float16 and bfloat16 are summed in float32 and rounded at the end. `dtype`:
+    what x is converted to before.
+    """
+    operand = x if dtype is None else _core.cast(x, dtype)
+    if axis is None:
+        operand, axis = _flat(operand), 0
+    result = _core.cumsum(operand, axis)
+    if dtype is not None and result.dtype != np.dtype(dtype):
+        result = _core.cast(result, dtype)
+    if out is None:
+        return result
+    _core.assign(out, result)
+    return out

@@ -1,0 +1,63 @@
+// gather and scatter: elementwise kernels over the offsets, which load or store at the places that these name.
+#include <string>
+
+#include "nervanagpu/error.hpp"
+#include "nervanagpu/indexing.hpp"
+#include "src/expr/later.h"
+#include "src/expr/pending.h"
+#include "src/expr/promote.h"
+#include "src/fuse/elementwise.h"
+#include "src/fuse/program.h"
+#include "src/shape.h"
+
+namespace nervanagpu {
+
+using expr::Node;
+using expr::NodePtr;
+
+namespace {
+
+// The tensor as an address: what is read or written is said by offsets.
+Tensor anchor(const Tensor& t) {
+  return Tensor::wrap(t.address(), {}, {}, t.dtype());
+}
+
+}  // namespace
+
+Tensor gather(const Tensor& from, const Expr& offset) {
+  expr::before_work();
+  Tensor out = Tensor::empty(offset.shape(), from.dtype());
+  if (out.size() == 0) return out;
+  const auto node = std::make_shared<Node>();
+  node->op = ExprOp::gather;
+  node->dtype = from.dtype();
+  node->shape = offset.shape();
+  node->tensor = anchor(from);
+  node->inputs = {cast(offset, Dtype::int64).node()};
+  fuse::run_elementwise(fuse::program_of({{node, out}}, out.shape()));
+  return out;
+}
+
+void scatter(const Tensor& to, const Expr& offset, const Expr& value, Scatter how) {
+  expr::before_work();
+  const Dtype d = to.dtype();
+  const bool sums = d == Dtype::int32 || d == Dtype::uint32 || d == Dtype::int64 || d == Dtype::uint64;
+  if ((how == Scatter::add && !sums) || (how == Scatter::most && d != Dtype::int32)) {
+    throw TypeError("scatter: dtype is " + std::string(name_of(d)) + "; needs " +
+                    (how == Scatter::add ? "int32, uint32, int64 or uint64" : "int32"));
+  }
+  expr::check_assignable(Tensor::wrap(to.address(), offset.shape(), row_major_strides(offset.shape()), d), value);
+  if (element_count(offset.shape()) == 0) return;
+  before_write(to);
+  Expr source = cast(value, d);
+  if (expr::reads(*source.node(), to)) {
+    const Tensor copy = Tensor::empty(source.shape(), d);
+    assign(copy, source);
+    source = copy;
+  }
+  const fuse::Target target{source.node(), anchor(to), cast(offset, Dtype::int64).node(),
+                            static_cast<fuse::Store>(how)};
+  fuse::run_elementwise(fuse::program_of({target}, offset.shape()));
+}
+
+}  // namespace nervanagpu
