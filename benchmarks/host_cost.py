@@ -39,18 +39,24 @@ def nanoseconds(call: Callable[[], object], batches: int, stream: ng.Stream | No
 
 
 def python_ways(dtype: type, n: int, batches: int) -> dict[str, float]:
-    """Nanoseconds of a planned launch and of ng.dot of n x n matrices."""
+    """Nanoseconds of a planned launch, of ng.dot of n x n matrices, and of an expression of 1,000 floats."""
     gpu = ng.device().kind == "cuda"
     a, b = ng.zeros((n if gpu else 0, n), dtype), ng.zeros((n, n), dtype)
     c = ng.empty(a.shape, dtype)
     stream = ng.Stream() if gpu else None
     plan = ng.GemmPlan(a, b, c)
+    x, y = ng.ones(1000 if gpu else 0), ng.empty(1000 if gpu else 0)
+
+    def expression() -> None:
+        y[:] = x + 1
+
     ways = {
         "python_empty_ns": lambda: None,
         "python_plan_ns": lambda: plan(a, b, c),
         "python_plan_stream_ns": lambda: plan(a, b, c, None, stream),
         "python_dot_ns": lambda: ng.dot(a, b, c),
         "python_matmul_ns": lambda: a @ b,
+        "python_expression_ns": expression,
     }
     return {name: nanoseconds(call, batches, stream) for name, call in ways.items()}
 

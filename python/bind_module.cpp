@@ -10,6 +10,7 @@ PYBIND11_MODULE(_core, m) {
   nervanagpu::python::bind_tensor(m);
   nervanagpu::python::bind_dlpack(m);
   nervanagpu::python::bind_expr(m);
+  nervanagpu::python::bind_fast_slots(m);
   nervanagpu::python::bind_gemm(m);
   nervanagpu::python::bind_gemm_plan(m);
   nervanagpu::python::bind_conv(m);

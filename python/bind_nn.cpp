@@ -130,6 +130,19 @@ void bind_training(py::module_& m) {
   });
 }
 
+// What the kernels of convert() take; expressions do the rest.
+bool converts(Dtype d) {
+  switch (d) {
+    case Dtype::float32:
+    case Dtype::float16:
+    case Dtype::bfloat16:
+    case Dtype::int32:
+    case Dtype::int8:
+    case Dtype::uint8: return true;
+    default: return false;
+  }
+}
+
 }  // namespace
 
 void bind_nn(py::module_& m) {
@@ -143,11 +156,15 @@ void bind_nn(py::module_& m) {
         const Dtype d = dtype_from(dtype);
         const GilRelease release;
         Tensor out = Tensor::empty(t.shape(), d);
-        convert(t, out);
+        if (converts(t.dtype()) && converts(d)) {
+          convert(t, out);
+        } else {
+          assign(out, cast(Expr(t), d));
+        }
         return out;
       },
       py::arg("dtype"),
-      "A contiguous copy with another dtype, on the device, for float32, float16, bfloat16, int32, int8 and uint8.\n"
+      "A contiguous copy with another dtype, on the device.\n"
       "Floats are rounded to nearest; to integers they are truncated and saturate, NaN becomes 0; integers keep their\n"
       "low bits.");
 }

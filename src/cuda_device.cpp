@@ -289,7 +289,7 @@ void CudaDevice::launch(LoadedModule& module, const ModuleLaunch& what, StreamId
   const Bound bound(*this);
   auto& m = static_cast<DriverModule&>(module);
   DriverModule::Entry& entry = m.entries[what.kernel];
-  {
+  if (what.shared != 0) {
     const std::lock_guard lock(m.mutex);
     if (what.shared > entry.shared) {
       check(driver_.function_set(entry.function, cuda::kMaxDynamicShared, static_cast<int>(what.shared)),

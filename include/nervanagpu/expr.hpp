@@ -93,6 +93,8 @@ NG_API Expr random(std::uint64_t seed, std::uint64_t offset = 0);
 // out[...] = x, broadcast and converted (to the same kind of dtype or a wider one: TypeError otherwise). `out` may be
 // an operand of x, in any overlap.
 NG_API void assign(const Tensor& out, const Expr& x);
+// For the library's own parts: x is not used afterwards, and need not know where its value stands.
+NG_API void assign_last(const Tensor& out, const Expr& x);
 // The same, but done when it matters: before any other work of this library is given to the device, and before the host
 // sees memory. Until then Expr(out) is x, so that several such statements become one kernel. What assign() would refuse
 // is refused now.

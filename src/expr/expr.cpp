@@ -22,7 +22,7 @@ using expr::Rule;
 namespace expr {
 
 Node::~Node() {
-  delist(*this);
+  if (listed) delist(*this);  // nobody else has it any more
 }
 
 void settle(Node& node, const Tensor& value, bool borrowed) {

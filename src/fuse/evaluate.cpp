@@ -273,15 +273,19 @@ void expr::check_assignable(const Tensor& out, const Expr& x) {
   }
 }
 
-void assign(const Tensor& out, const Expr& x) {
+namespace {
+
+void assign_and(const Tensor& out, const Expr& x, bool last) {
   expr::before_work();
   expr::check_assignable(out, x);
   const NodePtr& node = x.node();
   // Who else reads what is about to change is computed first.
-  std::vector<Expr> readers;
-  for (NodePtr& n : expr::readers_of(out, node.get())) readers.emplace_back(std::move(n));
-  evaluate(readers);
-  readers.clear();
+  if (std::vector<NodePtr> found = expr::readers_of(out, node.get()); !found.empty()) {
+    std::vector<Expr> readers;
+    for (NodePtr& n : found) readers.emplace_back(std::move(n));
+    found.clear();
+    evaluate(readers);
+  }
   const bool same = node->shape == out.shape() && node->dtype == out.dtype();
   const bool open = !node->leaf() || node->borrowed;
   const bool reads = open && expr::reads(*node, out);
@@ -299,7 +303,16 @@ void assign(const Tensor& out, const Expr& x) {
   const NodePtr value = cast(x, out.dtype()).node();
   run(value, out);
   // The expression now is what stands in `out`, as long as nobody overwrites it.
-  if (open && !x.evaluated() && same) expr::settle(*node, out, true);
+  if (!last && open && !x.evaluated() && same) expr::settle(*node, out, true);
+}
+
+}  // namespace
+
+void assign(const Tensor& out, const Expr& x) {
+  assign_and(out, x, false);
+}
+void assign_last(const Tensor& out, const Expr& x) {
+  assign_and(out, x, true);
 }
 
 std::string explain(const Expr& x) {

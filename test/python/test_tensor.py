@@ -187,3 +187,15 @@ def test_wrap_names_memory_of_others(rng):
     alias = ng.wrap(owner.ptr, (4, 4), np.float32, strides=(1, 4))
     assert np.array_equal(alias.get(), owner.get().T)
     assert np.array_equal(ng.wrap(owner.ptr, 16, np.float32).get(), owner.get().ravel())
+
+
+ALL_DTYPES = "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool".split()
+
+
+@pytest.mark.parametrize("source", ALL_DTYPES)
+def test_astype_between_all_dtypes(rng, source):
+    host = rng.integers(0, 2 if source == "bool" else 100, (3, 5)).astype(source)
+    for wanted in ALL_DTYPES:
+        got = ng.array(host).T.astype(wanted)
+        assert got.dtype == wanted and got.contiguous
+        np.testing.assert_array_equal(got.get(), host.T.astype(wanted))

@@ -1,0 +1,118 @@
+// The shortest way for what small arrays spend their time on: `x + 1` and `y[:] = x + 1`, straight from the type's slots,
+// without a search for the method, its overloads and the C++ types of its arguments. Anything but plain tensors,
+// expressions and numbers takes the ordinary way.
+#include <exception>
+
+#include "python/bind.h"
+
+namespace nervanagpu::python {
+namespace {
+
+PyTypeObject* tensor_type = nullptr;
+PyTypeObject* lazy_type = nullptr;
+PyObject* rethrow_function = nullptr;
+std::exception_ptr caught;  // under the GIL
+
+// The C++ object of an instance whose type is exactly that: pybind11 keeps the pointer first.
+template <class T>
+T* object_of(PyObject* o) {
+  const auto* i = reinterpret_cast<const py::detail::instance*>(o);
+  return i->simple_layout ? static_cast<T*>(i->simple_value_holder[0])
+                          : static_cast<T*>(i->nonsimple.values_and_holders[0]);
+}
+
+// The exception becomes Python's as that of any bound function does.
+PyObject* raise_caught() {
+  caught = std::current_exception();
+  return PyObject_CallNoArgs(rethrow_function);
+}
+
+bool is_plain(PyObject* o) {
+  return Py_TYPE(o) == lazy_type || Py_TYPE(o) == tensor_type || PyFloat_CheckExact(o) != 0 ||
+         PyLong_CheckExact(o) != 0;
+}
+
+Expr plain_expr(PyObject* o) {
+  if (Py_TYPE(o) == lazy_type) return object_of<Lazy>(o)->expr;
+  if (Py_TYPE(o) == tensor_type) return *object_of<Tensor>(o);
+  return expr_from(o);
+}
+
+objobjargproc ordinary_assign = nullptr;  // what the types had, which is the same for both
+
+// As Python does it: a's method, then b's reflected one.
+PyObject* by_method(PyObject* a, PyObject* b, const char* name, const char* reflected) {
+  if (PyObject_TypeCheck(a, tensor_type) != 0) {
+    PyObject* out = PyObject_CallMethod(a, name, "O", b);
+    if (out != Py_NotImplemented) return out;
+    Py_DECREF(out);
+  }
+  if (PyObject_TypeCheck(b, tensor_type) != 0) return PyObject_CallMethod(b, reflected, "O", a);
+  Py_RETURN_NOTIMPLEMENTED;
+}
+
+constexpr const char* kNames[][2] = {
+    {"__add__", "__radd__"}, {"__sub__", "__rsub__"}, {"__mul__", "__rmul__"}, {"__truediv__", "__rtruediv__"}};
+
+template <ExprOp op, int name>
+PyObject* binary(PyObject* a, PyObject* b) {
+  if (!is_plain(a) || !is_plain(b)) return by_method(a, b, kNames[name][0], kNames[name][1]);
+  try {
+    const Expr operands[] = {plain_expr(a), plain_expr(b)};
+    return lazy(nervanagpu::apply(op, operands)).release().ptr();
+  } catch (...) {
+    return raise_caught();
+  }
+}
+
+bool is_full_slice(PyObject* key) {
+  if (PySlice_Check(key) == 0) return false;
+  const auto* s = reinterpret_cast<const PySliceObject*>(key);
+  return s->start == Py_None && s->stop == Py_None && s->step == Py_None;
+}
+
+int assign_item(PyObject* self, PyObject* key, PyObject* value) {
+  const bool short_way = value != nullptr && Py_TYPE(value) == lazy_type && Py_TYPE(self) == tensor_type &&
+                         is_full_slice(key) && !checks_results();
+  if (!short_way) return ordinary_assign(self, key, value);
+  try {
+    const Lazy& source = *object_of<Lazy>(value);
+    const Tensor& to = *object_of<Tensor>(self);
+    if (source.forced || source.expr.evaluated() || to.ndim() == 0 || !can_evaluate()) {
+      return ordinary_assign(self, key, value);
+    }
+    const bool last = Py_REFCNT(value) == 1;  // nobody will ask for it again
+    const GilRelease release;
+    if (last) {
+      assign_last(to, source.expr);
+    } else {
+      assign(to, source.expr);
+    }
+    return 0;
+  } catch (...) {
+    raise_caught();
+    return -1;
+  }
+}
+
+void install(PyTypeObject* type) {
+  type->tp_as_number->nb_add = binary<ExprOp::add, 0>;
+  type->tp_as_number->nb_subtract = binary<ExprOp::subtract, 1>;
+  type->tp_as_number->nb_multiply = binary<ExprOp::multiply, 2>;
+  type->tp_as_number->nb_true_divide = binary<ExprOp::divide, 3>;
+  type->tp_as_mapping->mp_ass_subscript = assign_item;
+}
+
+}  // namespace
+
+void bind_fast_slots(py::module_& m) {
+  tensor_type = reinterpret_cast<PyTypeObject*>(m.attr("GPUTensor").ptr());
+  lazy_type = reinterpret_cast<PyTypeObject*>(m.attr("Expression").ptr());
+  m.def("raise_caught", [] { std::rethrow_exception(std::exchange(caught, nullptr)); });
+  rethrow_function = m.attr("raise_caught").cast<py::object>().release().ptr();
+  ordinary_assign = tensor_type->tp_as_mapping->mp_ass_subscript;
+  install(tensor_type);
+  install(lazy_type);
+}
+
+}  // namespace nervanagpu::python
