@@ -48,6 +48,33 @@ void bind_stream(py::module_& m) {
             e.make_wait(s);
           },
           py::arg("stream") = py::none(), "Let later work of `stream` wait for the mark.");
+  py::class_<Graph>(
+      m, "Graph",
+      "Work that is recorded once and launched often: Graph(body) records what body() queues, expressions and\n"
+      "statements in place among them; launch() does it, with the operands' elements of then.")
+      .def(py::init([](const py::function& body, const py::object& stream) {
+             const Stream s = stream.is_none() ? Stream::create() : stream_from(stream);
+             return Graph::capture(
+                 [body] {
+                   const py::gil_scoped_acquire acquire;
+                   body();
+                 },
+                 s);
+           }),
+           py::arg("body"), py::arg("stream") = py::none(),
+           "Record body(), which takes no arguments. Keep the tensors that it uses; what it computes stands in tensors "
+           "that\n"
+           "it writes to. Host copies and waiting are refused meanwhile. Random numbers are those of the recording. On "
+           "the\n"
+           "emulator launch() calls body again. ValueError while this thread records another graph.")
+      .def(
+          "launch",
+          [](const Graph& g, const py::object& stream) {
+            const Stream s = stream_from(stream);
+            const GilRelease release;
+            g.launch(s);
+          },
+          py::arg("stream") = py::none(), "Queue all of it.");
 }
 
 }  // namespace nervanagpu::python

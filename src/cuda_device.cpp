@@ -19,8 +19,12 @@ void watch_forks() {
   static_cast<void>(once);
 }
 
+// Where this thread's work of the default stream goes while it records a graph: that stream cannot be recorded.
+thread_local StreamId recording = 0;
+
 // The driver's handles are pointers to it, and numbers to everyone else.
 cuda::Stream stream_of(StreamId id) {
+  if (id == 0) id = recording;
   return reinterpret_cast<cuda::Stream>(id);  // NOLINT(performance-no-int-to-ptr)
 }
 cuda::Event event_of(EventId id) {
@@ -139,14 +143,18 @@ std::uint64_t CudaDevice::allocate(std::size_t bytes, StreamId stream) {
   ready();
   const Bound bound(*this);
   const Relaxed relaxed(driver_);
-  return pool_.allocate(bytes, stream);
+  return pool_.allocate(bytes, stream == 0 ? recording : stream);
 }
 
 void CudaDevice::free(std::uint64_t address, std::span<const StreamId> streams) noexcept {
   if (forked.load()) return;
   const Bound bound(*this);
   const Relaxed relaxed(driver_);
-  pool_.free(address, streams);
+  if (streams.empty() && recording != 0) {  // the graph goes on using it
+    pool_.free(address, std::span(&recording, 1));
+  } else {
+    pool_.free(address, streams);
+  }
 }
 
 void CudaDevice::release_cached() {
@@ -455,6 +463,55 @@ std::size_t CudaDevice::room() noexcept {
   std::size_t free = 0;
   std::size_t total = 0;
   return driver_.memory_info(&free, &total) == cuda::kSuccess ? free : 0;
+}
+
+void CudaDevice::begin_capture(StreamId stream) {
+  ready();
+  if (driver_.capture_begin == nullptr || driver_.capture_end == nullptr || driver_.graph_instantiate == nullptr ||
+      driver_.graph_launch == nullptr || driver_.graph_destroy == nullptr || driver_.graph_exec_destroy == nullptr) {
+    throw Error("graph: this driver has no graphs");
+  }
+  if (recording != 0) throw InvalidArgument("graph: this thread records another one");
+  const Bound bound(*this);
+  check(driver_.capture_begin(stream_of(stream), cuda::kCaptureRelaxed), "cuStreamBeginCapture_v2");
+  recording = stream;
+}
+
+GraphId CudaDevice::end_capture(StreamId stream) {
+  recording = 0;
+  ready();
+  const Bound bound(*this);
+  cuda::Graph graph = nullptr;
+  cuda::GraphExec exec = nullptr;
+  check(driver_.capture_end(stream_of(stream), &graph), "cuStreamEndCapture");
+  const cuda::Status status = driver_.graph_instantiate(&exec, graph, 0);
+  static_cast<void>(driver_.graph_destroy(graph));
+  check(status, "cuGraphInstantiateWithFlags");
+  return reinterpret_cast<GraphId>(exec);
+}
+
+void CudaDevice::abandon_capture(StreamId stream) noexcept {
+  recording = 0;
+  const Bound bound(*this);
+  cuda::Graph graph = nullptr;
+  if (driver_.capture_end(stream_of(stream), &graph) == cuda::kSuccess && graph != nullptr) {
+    static_cast<void>(driver_.graph_destroy(graph));
+  }
+}
+
+void CudaDevice::launch_graph(GraphId graph, StreamId stream) {
+  expr::before_work();
+  ready();
+  const Bound bound(*this);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  check(driver_.graph_launch(reinterpret_cast<cuda::GraphExec>(graph), stream_of(stream)), "cuGraphLaunch");
+}
+
+void CudaDevice::destroy_graph(GraphId graph) noexcept {
+  if (lost_.load() || forked.load()) return;
+  const Bound bound(*this);
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  static_cast<void>(driver_.graph_exec_destroy(reinterpret_cast<cuda::GraphExec>(graph)));
 }
 
 }  // namespace nervanagpu

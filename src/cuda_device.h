@@ -49,6 +49,12 @@ class CudaDevice final : public Device, private PoolBacking {
   void wait(EventId event) override;
   void stream_wait(StreamId stream, EventId event) override;
   double elapsed_ms(EventId start, EventId end) override;
+  [[nodiscard]] bool has_graphs() const override { return true; }
+  void begin_capture(StreamId stream) override;
+  GraphId end_capture(StreamId stream) override;
+  void abandon_capture(StreamId stream) noexcept override;
+  void launch_graph(GraphId graph, StreamId stream) override;
+  void destroy_graph(GraphId graph) noexcept override;
 
  private:
   static constexpr std::uint32_t kPortableCluster = 8;  // CTAs; more have to be allowed

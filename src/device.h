@@ -15,6 +15,7 @@ namespace nervanagpu {
 
 using StreamId = std::uint64_t;  // 0: the default stream; on a GPU the CUstream
 using EventId = std::uint64_t;
+using GraphId = std::uint64_t;
 
 struct Grid {
   std::uint32_t x = 1, y = 1, z = 1;
@@ -89,6 +90,14 @@ class Device {
   virtual void wait(EventId event) = 0;
   virtual void stream_wait(StreamId stream, EventId event) = 0;
   virtual double elapsed_ms(EventId start, EventId end) = 0;
+
+  // Between begin and end this thread's work of `stream` and of the default stream is recorded.
+  [[nodiscard]] virtual bool has_graphs() const { return false; }
+  virtual void begin_capture(StreamId /*stream*/) {}
+  virtual GraphId end_capture(StreamId /*stream*/) { return 0; }
+  virtual void abandon_capture(StreamId /*stream*/) noexcept {}
+  virtual void launch_graph(GraphId /*graph*/, StreamId /*stream*/) {}
+  virtual void destroy_graph(GraphId /*graph*/) noexcept {}
 
  private:
   static std::uint64_t next_serial() {

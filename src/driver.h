@@ -15,6 +15,8 @@ using Module = void*;
 using Function = void*;
 using Stream = void*;
 using Event = void*;
+using Graph = void*;
+using GraphExec = void*;
 using Address = std::uint64_t;  // CUdeviceptr
 
 // Statuses that are told apart.
@@ -102,6 +104,12 @@ struct LaunchConfig {  // CUlaunchConfig
   X(error_text,           "cuGetErrorString",          (Status status, const char** text))
 // Those that a driver may lack; then the member is null.
 #define NG_DRIVER_OPTIONAL_CALLS(X)                                                               \
+  X(capture_begin,        "cuStreamBeginCapture_v2",   (Stream stream, int mode))                  \
+  X(capture_end,          "cuStreamEndCapture",        (Stream stream, Graph* graph))              \
+  X(graph_instantiate,    "cuGraphInstantiateWithFlags", (GraphExec* exec, Graph graph, unsigned long long flags)) \
+  X(graph_launch,         "cuGraphLaunch",             (GraphExec exec, Stream stream))            \
+  X(graph_destroy,        "cuGraphDestroy",            (Graph graph))                              \
+  X(graph_exec_destroy,   "cuGraphExecDestroy",        (GraphExec exec))                           \
   X(launch_ex,            "cuLaunchKernelEx",          (const LaunchConfig* config, Function function, void** params, \
                                                         void** extra))                            \
   X(encode_tiled,         "cuTensorMapEncodeTiled",    (void* map, int type, unsigned rank, void* address, \

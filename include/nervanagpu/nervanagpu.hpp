@@ -8,6 +8,7 @@
 #include "nervanagpu/expr.hpp"
 #include "nervanagpu/gemm.hpp"
 #include "nervanagpu/gemm_plan.hpp"
+#include "nervanagpu/graph.hpp"
 #include "nervanagpu/grouped_gemm.hpp"
 #include "nervanagpu/indexing.hpp"
 #include "nervanagpu/layers.hpp"

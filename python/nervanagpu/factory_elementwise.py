@@ -11,7 +11,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from nervanagpu import _core, composed, elementwise, reductions
+from nervanagpu import _core, composed, elementwise, indexing, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.factory_base import FactoryBase
@@ -234,6 +234,10 @@ class ElementwiseFactory(FactoryBase):
     ) -> GPUTensor:
         """composed.argmin, along rows unless told otherwise"""
         return self._into(composed.argmin(a, axis, keepdims), out)
+
+    def take(self, a: GPUTensor, indices: GPUTensor, axis: int, out: GPUTensor | None = None) -> GPUTensor:
+        """The rows (axis 0) or columns (axis 1) of `a` at `indices`, integers in any one row or column."""
+        return indexing.take(a, indices.reshape(-1), axis, out)
 
     def onehot(self, indices: GPUTensor, axis: int, out: GPUTensor) -> GPUTensor:
         """out = 1 where an index is the position along `axis` of `out`, else 0; `indices` has out's other axes, or all

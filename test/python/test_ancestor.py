@@ -27,7 +27,7 @@ ARGUMENTS = {
     "fprop_pool": "layer I O repeat", "bprop_pool": "layer I E grad_I repeat",
     "dot": "A B C alpha beta relu repeat size", "batched_dot": "A B C alpha beta relu repeat size",
     "compensated_sum": "sum_tensor cmp_tensor add_tensor cmp_scale add_scale",
-    "rand": "", "dropout": "keep", "onehot": "axis out", "clip": "a a_min a_max out",
+    "rand": "", "dropout": "keep", "take": "a indices axis out", "onehot": "axis out", "clip": "a a_min a_max out",
     **dict.fromkeys("argmax argmin".split(), "a axis out keepdims"),
     **dict.fromkeys("sum max min mean var std".split(), "a axis partial out keepdims"),
     **dict.fromkeys(
@@ -212,6 +212,21 @@ def check_dropout(gpu: Gpu, rng: np.random.Generator) -> None:
     x = gpu.empty((100, 100))
     x[:] = gpu.dropout(0.75) * 2.0
     assert set(np.unique(x.get())) == {0, 2} and abs((x.get() != 0).mean() - 0.75) < 0.03
+
+
+def check_take(gpu: Gpu, rng: np.random.Generator) -> None:
+    a, places = rng.standard_normal((6, 9)).astype(np.float32), np.array([5, 0, 0, 3], np.int32)
+    x, index = gpu.array(a), gpu.array(places, np.int32)
+    out = gpu.empty((4, 9))
+    assert gpu.take(x, index, 0, out) is out
+    np.testing.assert_array_equal(out.get(), a[places])
+    out[:] = gpu.take(x, index.reshape(4, 1), axis=0) * 2 + 1
+    np.testing.assert_array_equal(out.get(), a[places] * 2 + 1)
+    np.testing.assert_array_equal(gpu.take(x, index, axis=1).get(), a[:, places])
+    np.testing.assert_array_equal(x[:, index].get(), a[:, places])
+    x[index[1:]] = 7.0  # as a target, too
+    a[places[1:]] = 7
+    np.testing.assert_array_equal(x.get(), a)
 
 
 def check_onehot(gpu: Gpu, rng: np.random.Generator) -> None:

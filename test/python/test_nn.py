@@ -248,7 +248,7 @@ def test_refusals():
     refuses(
         TypeError,
         "convert: to has dtype float64; needs float32, float16, bfloat16, int32, int8 or uint8",
-        lambda: a.astype(np.float64),
+        lambda: nn.convert(a, np.float64),
     )
     refuses(
         TypeError,
