@@ -153,7 +153,7 @@ def test_refusals_say_what_came_and_what_is_needed():
     refuses(IndexError, "index 3 is out of range for an axis of length 3", lambda: t[3])
     refuses(IndexError, "too many indices: the tensor has 2 axes, 3 were indexed", lambda: t[0, 0, 0])
     refuses(IndexError, "an index can have one ellipsis (...), found 2", lambda: t[..., ...])
-    refuses(TypeError, "index is list; needs integers, slices, ... or None", lambda: t[[0, 1]])
+    refuses(TypeError, "index is set; needs integers, slices, ... or None", lambda: t[{0, 1}])
     refuses(TypeError, "index is float; needs integers, slices, ... or None", lambda: t[1.0])
     refuses(TypeError, "shape is str; needs an integer or a sequence of integers", lambda: ng.empty("3"))
     refuses(TypeError, "a length of shape is float; needs an integer", lambda: ng.empty((3, 1.5)))
