@@ -65,6 +65,9 @@ void bind_layers(py::module_& m);
 
 // An operand of an expression: a tensor, a number, or what numpy.asarray understands.
 Expr expr_from(const py::handle& h);
+// The value as it is to be written to `out`: rounded at random to out.rounding() bits if that is not 0, and one of its
+// elements goes to each of out's.
+Expr rounded_into(const Tensor& out, const Expr& value);
 // `e` as a GPUTensor that is evaluated later.
 py::object lazy(Expr e);
 // Shows a tensor that was computed or written to who wants to see it (set_result_check).

@@ -1,7 +1,9 @@
 // Lazy expressions: operators, functions, in-place operators.
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <map>
+#include <utility>
 
 #include "nervanagpu/indexing.hpp"
 #include "python/bind.h"
@@ -60,8 +62,8 @@ py::object binary(ExprOp op, const py::object& a, const py::object& b) {
 py::object in_place(ExprOp op, const py::object& self, const py::object& b) {
   if (!is_operand(b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
   const Expr operands[] = {expr_from(self), expr_from(b)};
-  const Expr result = nervanagpu::apply(op, operands);
   const auto target = self.cast<Tensor>();
+  const Expr result = rounded_into(target, nervanagpu::apply(op, operands));
   {
     const GilRelease release;
     if (can_evaluate() && result_check == nullptr) {
@@ -144,6 +146,18 @@ void check_result(const py::object& tensor) {
   if (result_check != nullptr) py::reinterpret_borrow<py::object>(result_check)(tensor);
 }
 
+Expr rounded_into(const Tensor& out, const Expr& value) {
+  if (out.rounding() == 0) return value;
+  const int most = out.dtype() == Dtype::float16    ? 10
+                   : out.dtype() == Dtype::bfloat16 ? 7
+                   : out.dtype() == Dtype::float32  ? 15
+                                                    : 0;
+  if (most == 0 || value.shape() != out.shape()) return value;
+  const auto place = py::module_::import("nervanagpu.random").attr("_take")(out.size());
+  const auto [seed, offset] = place.cast<std::pair<std::uint64_t, std::uint64_t>>();
+  return round(value, out.dtype(), {true, seed, offset, std::min(out.rounding(), most)});
+}
+
 Expr expr_from(const py::handle& h) {
   if (Lazy* l = lazy_of(h)) return l->expr;
   if (PyObject_TypeCheck(h.ptr(), tensor_type) != 0) return h.cast<const Tensor&>();
@@ -191,6 +205,9 @@ void bind_expr(py::module_& m) {
   });
   m.def("cast",
         [](const py::object& x, const py::object& dtype) { return lazy(cast(expr_from(x), dtype_from(dtype))); });
+  m.def("round", [](const py::object& x, const py::object& dtype, std::uint64_t seed, std::uint64_t offset, int bits) {
+    return lazy(round(expr_from(x), dtype_from(dtype), {true, seed, offset, bits}));
+  });
   m.def("reduce", [](const std::string& name, const py::object& x, const std::vector<int>& axes, bool keepdims,
                      int ddof) { return lazy(reduce(reduction_from(name), expr_from(x), axes, keepdims, ddof)); });
   m.def("gather", [](const Tensor& from, const py::object& offset) {
@@ -213,7 +230,7 @@ void bind_expr(py::module_& m) {
     return lazy(random(shape_from(shape), seed, offset));
   });
   m.def("assign", [](const Tensor& out, const py::object& value) {
-    const Expr e = expr_from(value);
+    const Expr e = rounded_into(out, expr_from(value));
     {
       const GilRelease release;
       assign(out, e);

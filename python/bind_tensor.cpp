@@ -101,7 +101,7 @@ py::object item(const Tensor& self, const py::object& key) {
 void write_item(Tensor& view, const py::object& value) {
   if (py::isinstance<Tensor>(value)) {
     if (is_view(value, view)) return;  // what x[1:] += 1 ends with
-    const Expr source = expr_from(value);
+    const Expr source = can_evaluate() ? rounded_into(view, expr_from(value)) : expr_from(value);
     if (source.evaluated() && source.dtype() == view.dtype() && source.shape() == view.shape() && view.contiguous()) {
       const Tensor from = source.evaluate();
       if (from.contiguous()) {
@@ -233,8 +233,9 @@ void bind_tensor(py::module_& m) {
   c.def_property_readonly("gpudata", &exported, "The same as ptr.");
   c.def_property_readonly("contiguous", &Tensor::contiguous, "True if the elements are row-major without gaps.");
   c.def_property("name", &Tensor::name, &Tensor::set_name, "For messages; may be empty.");
-  c.def_property("rounding", &Tensor::rounding, &Tensor::set_rounding,
-                 "How the factory rounds results that it writes here: 0 to nearest, else at random to so many bits.");
+  c.def_property(
+      "rounding", &Tensor::rounding, &Tensor::set_rounding,
+      "How results that are written here are rounded: 0 to nearest, else at random to so many mantissa bits.");
   c.def_property_readonly(
       "T", [](const Tensor& t) { return t.transpose(); }, "The view with its axes reversed.");
   c.def(

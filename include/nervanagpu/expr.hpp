@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "nervanagpu/export.hpp"
+#include "nervanagpu/rounding.hpp"
 #include "nervanagpu/tensor.hpp"
 
 namespace nervanagpu {
@@ -79,6 +80,9 @@ class NG_API Expr {
 // One elementwise operation. InvalidArgument for shapes that do not broadcast, TypeError for dtypes it does not take.
 NG_API Expr apply(ExprOp op, std::span<const Expr> operands);
 NG_API Expr cast(const Expr& x, Dtype dtype);  // as static_cast; floats to integers saturate, NaN gives 0
+// x in float32, rounded to `dtype` as `how` says, where element i (row-major) takes word i: float16, bfloat16, float32 to
+// how.bits, integers of up to 32 bits (saturated; NaN gives 0). TypeError for other dtypes, InvalidArgument for bits.
+NG_API Expr round(const Expr& x, Dtype dtype, const Rounding& how);
 // Over `axes` (empty: all of them), which stay with length 1 if `keepdims`. Sums and means of float16 are float32 inside;
 // sums of integers and bool are int64 or uint64, their means and variances float64. Variances divide by count - ddof. NaN
 // is the largest and the smallest. InvalidArgument for an axis that does not exist, and for max and min of nothing.

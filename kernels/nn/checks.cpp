@@ -16,8 +16,9 @@ std::string start(const Named& a) {
 }  // namespace
 
 void check_float(const Named& a) {
-  if (a.t.dtype() != Dtype::float32 && a.t.dtype() != Dtype::float16) {
-    throw TypeError(start(a) + " has dtype " + std::string(name_of(a.t.dtype())) + "; needs float32 or float16");
+  const Dtype d = a.t.dtype();
+  if (d != Dtype::float32 && d != Dtype::float16 && d != Dtype::bfloat16) {
+    throw TypeError(start(a) + " has dtype " + std::string(name_of(d)) + "; needs float32, float16 or bfloat16");
   }
 }
 

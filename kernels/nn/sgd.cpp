@@ -33,6 +33,12 @@ void check(const Tensor& w, const Tensor* master, const Tensor& velocity, const 
     nn::check_shape(n, w.shape(), "that of w");
     nn::check_contiguous(n);
   }
+  const auto any = [&](Dtype d) { return w.dtype() == d || velocity.dtype() == d || grad.dtype() == d; };
+  if (any(Dtype::float16) && any(Dtype::bfloat16)) {
+    throw TypeError("sgd_update: w, grad and velocity have dtypes " + std::string(name_of(w.dtype())) + ", " +
+                    std::string(name_of(grad.dtype())) + " and " + std::string(name_of(velocity.dtype())) +
+                    "; needs float16 or bfloat16, not both");
+  }
   nn::check_apart(nv, nw);
   nn::check_apart(nw, ng);
   nn::check_apart(nv, ng);

@@ -39,7 +39,7 @@ struct Result {
 void column_sum(Device& device, std::uint64_t x, Dtype dtype, std::int64_t rows, std::int64_t cols, std::int64_t chunk,
                 const Result& r, StreamId stream) {
   const std::int64_t v = fours(x, dtype, cols) ? 4 : 1;
-  const std::uint32_t kind = r.partial ? 0U : r.dtype == Dtype::float32 ? 1U : 2U;
+  const std::uint32_t kind = r.partial ? 0U : r.dtype == Dtype::float32 ? 1U : r.dtype == Dtype::float16 ? 2U : 3U;
   Call call(device, std::string("column_sum_") + nn::type_word("column_sum", "x", dtype) + (v == 4 ? "_4" : "_1"));
   call.add(x).add(r.out).add(u32(rows)).add(u32(cols)).add(u32(chunk)).add(kind).add(r.alpha).add(r.beta);
   call.add(nn::RoundingArgs::of(r.rounding, r.dtype));

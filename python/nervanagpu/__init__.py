@@ -195,7 +195,7 @@ from nervanagpu.pooling import (
     pool,
     pool_bprop,
 )
-from nervanagpu.random import dropout, rand, randint, randn, seed
+from nervanagpu.random import dropout, rand, randint, randn, seed, stochastic_round
 from nervanagpu.reductions import max, mean, min, softmax, std, sum, var
 from nervanagpu.tensor_maps import Im2col, TensorMap, tensor_map
 from nervanagpu.timing import Benchmark, benchmark
@@ -405,6 +405,7 @@ __all__ = [
     "square",
     "stack",
     "std",
+    "stochastic_round",
     "subtract",
     "sum",
     "synchronize",

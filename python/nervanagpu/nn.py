@@ -1,12 +1,12 @@
 """The small operations that layers need besides products, convolution and pooling: one simple kernel each.
 
-Tensors are contiguous and float32 or float16, alike within a call, unless said otherwise; arithmetic is float32. `out`
-is the tensor that is written and returned; without it, a new one. It may be the first tensor itself.
+Tensors are contiguous and float32, float16 or bfloat16, alike within a call, unless said otherwise; arithmetic is
+float32. `out` is the tensor that is written and returned; without it, a new one. It may be the first tensor itself.
 
 Where a call takes `rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits
-(float16: 1 to 10, float32: 1 to 15; 0: the most); one call takes ceil(elements / 4) counter values. `stream` is where
-the work is queued. A call that raises has written nothing: ValueError for shapes, strides, memory and numbers that do
-not fit, TypeError for dtypes. The bits of results depend on the arguments alone, not on the device.
+(float16: 1 to 10, bfloat16: 1 to 7, float32: 1 to 15; 0: the most); one call takes ceil(elements / 4) counter values.
+`stream` is where the work is queued. A call that raises has written nothing: ValueError for shapes, strides, memory
+and numbers that do not fit, TypeError for dtypes. The bits of results depend on the arguments alone, not on the device.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def bias_add(
 ) -> GPUTensor:
     """out[..., j] = x[..., j] + bias[j], or with channel_last=False out[i, ...] = x[i, ...] + bias[i].
 
-    bias: one axis, float32 or float16 whatever `x` is.
+    bias: one axis, float32, float16 or bfloat16 whatever `x` is.
     """
     _check("bias_add", x=x, bias=bias)
     out = _result("bias_add", out, x)
@@ -168,7 +168,7 @@ def bias_grad(
 ) -> GPUTensor:
     """out = alpha * (the sum of dy over all axes but the last, or the first) + beta * out, in a fixed order.
 
-    out: one axis, float32 or float16 whatever `dy` is. With beta = 0 it is not read.
+    out: one axis, float32, float16 or bfloat16 whatever `dy` is. With beta = 0 it is not read.
     """
     _check("bias_grad", dy=dy)
     if out is None:
@@ -197,8 +197,8 @@ def sgd_update(
 ) -> None:
     """g = grad + weight_decay * w; velocity = momentum * velocity + g; w = w - lr * velocity.
 
-    One shape; each float32 or float16. master: the float32 weights that are updated, w then being their copy, rounded
-    by `rounding`. With momentum = 0, `velocity` is not read. No two of them share memory.
+    One shape; each float32, or all others float16 or all bfloat16. master: the float32 weights that are updated, w
+    then being their copy, rounded by `rounding`. With momentum = 0, `velocity` is not read. No two share memory.
     """
     _check("sgd_update", w=w, velocity=velocity, grad=grad)
     if master is not None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 
+import numpy.typing as npt
+
 from nervanagpu import _core, elementwise
 from nervanagpu._core import GPUTensor
 
@@ -19,6 +21,30 @@ def seed(value: int = 0) -> None:
         raise ValueError(f"seed: value is {value}; needs 0 to 2^64 - 1")
     with _lock:
         _seed, _offset = value, 0
+
+
+def _take(count: int) -> tuple[int, int]:
+    """The seed, and the first of the counters for `count` words, which are spent."""
+    global _offset
+    with _lock:
+        start = _offset
+        _offset += (count + 3) // 4
+        return _seed, start
+
+
+def stochastic_round(
+    x: GPUTensor, dtype: npt.DTypeLike, bits: int = 0, seed: int | None = None, offset: int = 0
+) -> GPUTensor:
+    """x as `dtype`, rounded up or down at random so that the expected value is x: an expression.
+
+    dtype: float16, bfloat16, float32 (to `bits` mantissa bits, at most 10, 7 and 15; 0: the most), or an integer of up
+    to 32 bits (saturated; NaN gives 0). Values that can be kept stay. Element i (row-major) takes word i % 4 of
+    Philox4x32-10(key=seed, counter=offset + i // 4), as in every other operation with rounding="stochastic"; without a
+    seed they are the next of `ng.seed`. What is written to a tensor whose `rounding` is not 0 is rounded so, too.
+    TypeError for other dtypes, ValueError for bits.
+    """
+    place = _take(x.size) if seed is None else (seed, offset)
+    return _core.round(x, dtype, *place, bits)
 
 
 def rand(*shape: int) -> GPUTensor:

@@ -330,6 +330,29 @@ Expr cast(const Expr& x, Dtype dtype) {
   return Expr(converted(x.node(), dtype));
 }
 
+Expr round(const Expr& x, Dtype dtype, const Rounding& how) {
+  if (!how.stochastic) return cast(x, dtype);
+  const bool real = expr::kind_of(dtype) == Kind::real;
+  const int most = dtype == Dtype::float16 ? 10 : dtype == Dtype::bfloat16 ? 7 : 15;
+  if (dtype == Dtype::boolean || size_of(dtype) == 8) {
+    throw TypeError("round: dtype is " + std::string(name_of(dtype)) +
+                    "; needs float16, bfloat16, float32 or an integer of up to 32 bits");
+  }
+  if (how.bits < 0 || how.bits > most || (how.bits != 0 && !real)) {
+    throw InvalidArgument("round: bits is " + std::to_string(how.bits) + "; needs " +
+                          (real ? "1 to " + std::to_string(most) + ", or 0 for the most" : "0 for integers"));
+  }
+  if (how.offset >> 61 != 0) {
+    throw InvalidArgument("round: offset is " + std::to_string(how.offset) + "; needs less than 2^61");
+  }
+  const NodePtr words = make(ExprOp::random, Dtype::uint32, x.shape(), {});
+  words->bits = how.seed;
+  words->offset = how.offset;
+  const NodePtr n = make(ExprOp::chance, dtype, x.shape(), {converted(x.node(), Dtype::float32), words});
+  n->bits = static_cast<std::uint64_t>(how.bits == 0 && real ? most : how.bits);
+  return Expr(n);
+}
+
 Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes, bool keepdims, int ddof) {
   const Node& n = *x.node();
   const auto rank = static_cast<int>(n.shape.size());

@@ -13,6 +13,12 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
 
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
@@ -235,6 +241,17 @@ class Maker {
   ItemSizes sizes_{b_};
 };
 
+// The lanes and items a thread that suit the registers, of plans that asked for more.
+using Fit = std::pair<unsigned, unsigned>;
+std::optional<Fit> fitting(const std::string& key, std::optional<Fit> found = std::nullopt) {
+  static std::mutex mutex;
+  static std::unordered_map<std::string, Fit> known;
+  const std::lock_guard lock(mutex);
+  if (found) known[key] = *found;
+  const auto at = known.find(key);
+  return at == known.end() ? std::nullopt : std::optional(at->second);
+}
+
 class Run {
  public:
   explicit Run(const Program& p) : p_(p), operands_(p.tensors) {
@@ -320,6 +337,8 @@ class Run {
           return a == Access::splat && static_cast<std::size_t>(&a - f.access.data()) >= p_.tensors.size();
         });
     f.lanes = wide ? std::max<unsigned>(1, static_cast<unsigned>(16 / widest)) : 1;
+    // Long functions keep much of every lane in registers.
+    if (std::ranges::any_of(p_.values, [](const Value& v) { return is_long(v.op); })) f.lanes = std::min(f.lanes, 8U);
     while (f.lanes > 1 && !(aligned(layout, f.lanes) && (f.flat || inner.length % f.lanes == 0))) f.lanes /= 2;
     // 16 bytes a thread are in flight, which is enough; long functions take two items to hide their latencies.
     // Four items share the keys of random numbers.
@@ -340,23 +359,39 @@ class Run {
 
   // The kernel of plan `f`, which may get fewer items a thread.
   const Generated& kernel_of(Plan& f) const {
-    for (;; f.unroll /= 2) {
-      std::string key = "e";
-      key.push_back(static_cast<char>(f.flat ? 1 : 0));
-      key.push_back(static_cast<char>(f.lanes));
-      key.push_back(static_cast<char>(f.unroll));
-      key.push_back(static_cast<char>(f.rank));
-      for (std::size_t k = 0; k < f.access.size(); ++k) {
-        key.push_back(static_cast<char>(f.access[k]));
-        key.push_back(static_cast<char>(operands_[k].dtype()));
-      }
-      append_key(key, p_);
+    const std::string wanted = key_of(f);
+    if (const auto smaller = fitting(wanted)) std::tie(f.lanes, f.unroll) = *smaller;
+    for (;;) {
+      const std::string key = key_of(f);
       try {
-        return generated(key, [&] { return Maker(p_, f, current_device().registry().arch()).make(); });
-      } catch (const Error&) {
-        if (f.unroll == 1) throw;  // with fewer items side by side the registers may suffice
+        const Generated& kernel =
+            generated(key, [&] { return Maker(p_, f, current_device().registry().arch()).make(); });
+        if (key != wanted) fitting(wanted, std::pair(f.lanes, f.unroll));
+        return kernel;
+      } catch (const Error&) {  // with fewer elements side by side the registers may suffice
+        if (f.unroll > 1) {
+          f.unroll /= 2;
+        } else if (f.lanes > 1) {
+          f.lanes /= 2;
+        } else {
+          throw;
+        }
       }
     }
+  }
+
+  [[nodiscard]] std::string key_of(const Plan& f) const {
+    std::string key = "e";
+    key.push_back(static_cast<char>(f.flat ? 1 : 0));
+    key.push_back(static_cast<char>(f.lanes));
+    key.push_back(static_cast<char>(f.unroll));
+    key.push_back(static_cast<char>(f.rank));
+    for (std::size_t k = 0; k < f.access.size(); ++k) {
+      key.push_back(static_cast<char>(f.access[k]));
+      key.push_back(static_cast<char>(operands_[k].dtype()));
+    }
+    append_key(key, p_);
+    return key;
   }
 
   void launch(const Layout& layout) {

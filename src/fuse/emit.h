@@ -54,6 +54,10 @@ class Emit {
   // there are more), and lanes count up.
   Lanes random(const RoundKeys& keys, VReg index);
 
+  // x (float32) rounded at random by a word for each lane, to a float of `bits` mantissa bits or an integer (chance.cpp).
+  Lanes chance_real(Dtype to, int bits, const Lanes& x, const Lanes& words);
+  Lanes chance_whole(Dtype to, const Lanes& x, const Lanes& words);
+
   // Between memory words ("raw": lanes packed, little end first) and lanes.
   Lanes unpack(Dtype d, const Lanes& raw);
   Lanes pack(Dtype d, const Lanes& x);

@@ -316,10 +316,12 @@ Lanes Emit::divide(const Lanes& x, const Divisor& d) {
   each([&](unsigned i) { op(Op::F2F, {Tok::F32, Tok::F64}, {out[i], q[i]}); });
   each([&](unsigned i) {
     const VPred nan = b.pred();
-    const VPred special = b.pred();
+    const VPred zero = b.pred();
     op(Op::FSETP, {Tok::kNAN, Tok::AND}, {nan, kAlways, out[i], out[i], kAlways});
-    op(Op::FSETP, {Tok::EQ, Tok::OR}, {special, kAlways, x[i], kZero, nan});  // -0 has lost its sign
-    op(Op::FMUL, {}, {out[i], x[i], d.rough[i]}, special);
+    op(Op::FSETP, {Tok::EQ, Tok::AND},
+       {zero, kAlways, x[i], kZero, !nan});  // 0 has the sign of the quotient: (x ^ y) & sign
+    op(Op::LOP3, {Tok::LUT}, {out[i], x[i], 0x80000000, d.y[i][1], 0x48, !kAlways}, zero);
+    op(Op::FMUL, {}, {out[i], x[i], d.rough[i]}, nan);
   });
   return out;
 }

@@ -238,6 +238,11 @@ void Evaluator::compute_one(std::size_t i, unsigned lanes, const std::vector<Lan
       }
       return;
     }
+    if (v.op == ExprOp::chance) {
+      values[i] = expr::kind_of(v.dtype) == expr::Kind::real ? e.chance_real(v.dtype, v.extra, *in[0], *in[1])
+                                                             : e.chance_whole(v.dtype, *in[0], *in[1]);
+      return;
+    }
     std::optional<Divisor> shared;
     if (v.op == ExprOp::divide) shared = divisors_[static_cast<std::size_t>(v.in[1])];
     if (!shared || v.reduced) {

@@ -198,6 +198,16 @@ def test_quotients_and_roots_are_correctly_rounded(rng: np.random.Generator) -> 
     with np.errstate(all="ignore"):
         same(ng.array(a) / ng.array(b), a / b)
         same(ng.sqrt(ng.array(np.abs(a))), np.sqrt(np.abs(a)))
+        for dtype in (np.float32, np.float64):  # zeros keep the sign of the quotient
+            tiny = np.finfo(dtype).smallest_subnormal
+            zeros = np.array([0.0, -0.0] * 8, dtype)
+            others = [1, 1, -1, -1, tiny, tiny, -tiny, -tiny, np.inf, -np.inf, 0, 0, np.nan, 3, -7, 1e30]
+            quotient = (ng.array(zeros) / ng.array(np.array(others, dtype))).get()
+            np.testing.assert_array_equal(quotient, zeros / np.array(others, dtype))
+            number = ~np.isnan(quotient)
+            np.testing.assert_array_equal(
+                np.signbit(quotient[number]), np.signbit((zeros / np.array(others, dtype))[number])
+            )
         wide = rng.integers(0, 1 << 64, 1 << 13, dtype=np.uint64)
         c, d = wide[::2].view(np.float64), wide[1::2].view(np.float64)
         normal = np.abs(c / d) >= np.finfo(np.float64).tiny

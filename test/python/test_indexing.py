@@ -37,27 +37,27 @@ def on_device(key: Any) -> Any:
     return ng.array(key) if isinstance(key, np.ndarray) else key
 
 
-I = np.array
-MASK = I([[True, False, True, True, False], [False] * 5, [True] * 5, [False, True, False, True, False]])
+array = np.array
+MASK = array([[True, False, True, True, False], [False] * 5, [True] * 5, [False, True, False, True, False]])
 KEYS: list[Any] = [
-    I([0, 3, -1, 0]),
+    array([0, 3, -1, 0]),
     [1, 2, 2],
-    I([[0, 1], [-4, 3]], np.int8),
-    (slice(None), I([4, 0, 0], np.int32)),
-    (Ellipsis, I([5, -6, 2])),
-    (I([0, 1]), I([2, 3])),
-    (I([[0], [3]]), I([1, 4, 4])),
-    (I([0, 1]), slice(1, 4), I([2, 3])),
-    (slice(None, None, 2), I([1, 0]), slice(None, None, -1)),
-    (2, I([1, 4])),
-    (I([1, 3]), None, 2),
-    (None, I([1, 3], np.uint16), slice(2, 2)),
-    (I([], np.int64),),
-    I(2),
+    array([[0, 1], [-4, 3]], np.int8),
+    (slice(None), array([4, 0, 0], np.int32)),
+    (Ellipsis, array([5, -6, 2])),
+    (array([0, 1]), array([2, 3])),
+    (array([[0], [3]]), array([1, 4, 4])),
+    (array([0, 1]), slice(1, 4), array([2, 3])),
+    (slice(None, None, 2), array([1, 0]), slice(None, None, -1)),
+    (2, array([1, 4])),
+    (array([1, 3]), None, 2),
+    (None, array([1, 3], np.uint16), slice(2, 2)),
+    (array([], np.int64),),
+    array(2),
     MASK,
-    (MASK, I([0, 5, 1, 2, 3, 4, 5, 0, 1, 2])),
-    (slice(None), I([True, False, True, False, True])),
-    (I([True, False, True, True]), Ellipsis, I([1, 2, 3])),
+    (MASK, array([0, 5, 1, 2, 3, 4, 5, 0, 1, 2])),
+    (slice(None), array([True, False, True, False, True])),
+    (array([True, False, True, True]), Ellipsis, array([1, 2, 3])),
 ]
 
 

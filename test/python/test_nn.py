@@ -5,12 +5,18 @@ from __future__ import annotations
 import itertools
 import math
 
+import ml_dtypes
 import nervanagpu as ng
 import numpy as np
 import pytest
 from nervanagpu import nn
 
-FLOATS = [np.float32, np.float16]
+FLOATS = [np.float32, np.float16, ml_dtypes.bfloat16]
+UNIT = {
+    np.float32: 2.0**-23,
+    np.float16: 2.0**-11,
+    ml_dtypes.bfloat16: 2.0**-8,
+}  # half a unit in the last place, or one
 DTYPES = [np.float32, np.float16, np.int32, np.int8, np.uint8]
 LENGTHS = [1, 3, 31, 33, 1000, 4099]
 
@@ -21,8 +27,8 @@ def normal(rng, shape, dtype):
 
 def close(got, expected, dtype):
     """Within a few units of the last place."""
-    unit = 2.0**-11 if dtype == np.float16 else 2.0**-22
-    least = 2.0**-24 if dtype == np.float16 else 2.0**-148
+    unit = 2.0**-22 if dtype == np.float32 else UNIT[dtype]
+    least = 2.0**-24 if dtype == np.float16 else 2.0**-133
     got = np.asarray(got, np.float64)
     expected = np.asarray(expected, np.float64)
     return bool((np.abs(got - expected) <= unit * np.abs(expected) + least).all())  # false for NaN
@@ -78,7 +84,7 @@ def test_add(rng, dtype, n):
     a, b = normal(rng, n, dtype), normal(rng, n, dtype)
     exact = 0.5 * a.astype(np.float64) - 2.0 * b.astype(np.float64)
     x, y = ng.array(a), ng.array(b)
-    bound = (2.0**-11 if dtype == np.float16 else 2.0**-23) * (np.abs(0.5 * a) + np.abs(2.0 * b)) + 2.0**-25
+    bound = UNIT[dtype] * (np.abs(0.5 * a.astype(np.float64)) + np.abs(2.0 * b.astype(np.float64))) + 2.0**-25
     assert (np.abs(nn.add(x, y, alpha=0.5, beta=-2.0).get() - exact) <= bound).all()
     assert nn.add(x, y, x) is x
     assert np.array_equal(x.get(), (a.astype(np.float32) + b.astype(np.float32)).astype(dtype))
@@ -105,8 +111,8 @@ def test_activation(rng, dtype, kind):
         slope = (functions[kind](t + h) - functions[kind](t - h)) / (2 * h)
         dy = normal(rng, n, dtype)
         dx = nn.activation_bprop(kind, y, ng.array(dy), slope=0.125).get().astype(np.float64)
-        unit = 2.0**-9 if dtype == np.float16 else 2.0**-20
-        assert (np.abs(dx - slope * dy.astype(np.float64)) <= unit * np.abs(dy) + 1e-8).all()
+        unit = 2.0**-20 if dtype == np.float32 else 4 * UNIT[dtype]
+        assert (np.abs(dx - slope * dy.astype(np.float64)) <= unit * np.abs(dy.astype(np.float64)) + 1e-8).all()
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -138,11 +144,11 @@ def test_sgd_descends_as_numpy(rng, dtype, with_master):
     for _ in range(5):
         g = normal(rng, n, dtype)
         nn.sgd_update(weights, velocity, ng.array(g), 0.05, 0.9, 0.01, master if with_master else None)
-        v = 0.9 * v + g + 0.01 * exact
+        v = 0.9 * v + g.astype(np.float64) + 0.01 * exact
         exact = exact - 0.05 * v
         if not with_master:
-            exact = weights.get().astype(np.float64) if dtype == np.float16 else exact
-    unit = 1e-5 if with_master or dtype == np.float32 else 1e-2
+            exact = weights.get().astype(np.float64) if dtype != np.float32 else exact
+    unit = 1e-5 if with_master or dtype == np.float32 else 8 * UNIT[dtype]
     assert (np.abs((master if with_master else weights).get() - exact) <= unit).all()
     if with_master:
         assert np.array_equal(weights.get(), master.get().astype(dtype))
@@ -156,14 +162,14 @@ def test_softmax(rng, dtype, shape):
     t = x.astype(np.float64)
     e = np.exp(t - t.max(axis=1, keepdims=True))
     exact = e / e.sum(axis=1, keepdims=True)
-    unit = 2.0**-10 if dtype == np.float16 else 2.0**-18
+    unit = 2.0**-18 if dtype == np.float32 else 2 * UNIT[dtype]
     probs, loss = nn.softmax_loss(ng.array(x), ng.array(labels))
-    assert (np.abs(probs.get() - exact) <= unit * exact + 2.0**-24).all()
+    assert (np.abs(probs.get().astype(np.float64) - exact) <= unit * exact + 2.0**-24).all()
     picked = exact[np.arange(shape[0]), labels]
     assert (np.abs(loss.get() + np.log(picked)) <= 2.0**-18 * (1 - np.log(picked))).all()
     assert np.array_equal(nn.softmax(ng.array(x)).get(), probs.get())
     onehot = np.eye(shape[1])[labels]
-    gradient = nn.softmax_bprop(probs, ng.array(labels), 0.25).get()
+    gradient = nn.softmax_bprop(probs, ng.array(labels), 0.25).get().astype(np.float64)
     assert (np.abs(gradient - 0.25 * (exact - onehot)) <= unit).all()
 
 
@@ -217,7 +223,7 @@ def test_stochastic_rounding_is_unbiased_and_repeats():
 def test_statistics(rng, dtype, n):
     x = normal(rng, n, dtype)
     got = nn.statistics(ng.array(x))
-    assert got.max_abs == np.abs(x).max()
+    assert got.max_abs == float(np.abs(x).max())
     assert abs(got.mean_abs - np.abs(x.astype(np.float64)).mean()) <= 1e-6 * got.mean_abs
     x[n // 2] = np.nan
     assert math.isnan(nn.statistics(ng.array(x)).max_abs)
@@ -232,6 +238,12 @@ def refuses(error, text, call):
 def test_refusals():
     a, half, ints = ng.ones((3, 4)), ng.ones((3, 4), dtype=np.float16), ng.zeros((3, 4), np.int32)
     out = ng.full((3, 4), 7.0)
+    refuses(
+        TypeError,
+        "sgd_update: w, grad and velocity have dtypes bfloat16, float16 and float32; needs float16 or bfloat16, "
+        "not both",
+        lambda: nn.sgd_update(ng.ones((3, 4), "bfloat16"), ng.zeros((3, 4)), half, 0.1),
+    )
     refuses(TypeError, "add: a is ndarray; needs GPUTensor (nervanagpu.array makes one)", lambda: nn.add(np.ones(3), a))
     refuses(TypeError, "add: b has dtype float16; needs that of a, float32", lambda: nn.add(a, half, out))
     refuses(
@@ -256,7 +268,7 @@ def test_refusals():
         lambda: nn.convert(a, np.float16, out),
     )
     refuses(ValueError, "dropout: keep is 1.500000; needs more than 0 and at most 1", lambda: nn.dropout(a, 1.5, 1))
-    refuses(TypeError, "statistics: x has dtype int32; needs float32 or float16", lambda: nn.statistics(ints))
+    refuses(TypeError, "statistics: x has dtype int32; needs float32, float16 or bfloat16", lambda: nn.statistics(ints))
     refuses(
         ValueError,
         "softmax: loss has shape (2,); needs (3,), one for each row of logits",

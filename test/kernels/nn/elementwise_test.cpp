@@ -202,7 +202,7 @@ TEST_P(ElementwiseTest, Refusals) {
   Tensor bias = Tensor::zeros({3});
   Tensor labels = Tensor::zeros({3}, Dtype::int32);
   Tensor y = Tensor::full({3, 4}, 7);
-  expect_error<TypeError>([&] { add(ints, ints, ints); }, "add: a has dtype int32; needs float32 or float16");
+  expect_error<TypeError>([&] { add(ints, ints, ints); }, "add: a has dtype int32; needs float32, float16 or bfloat16");
   expect_error<TypeError>([&] { add(a, half, y); }, "add: b has dtype float16; needs that of a, float32");
   expect_error<InvalidArgument>([&] { add(a, other, y); }, "add: b has shape (4, 3); needs that of a, (3, 4)");
   expect_error<InvalidArgument>([&] { add(a, turned, y); },

@@ -196,9 +196,9 @@ TEST_P(SumsTest, Refusals) {
       [&] {
         bias_grad(Tensor::zeros({3, 4}, Dtype::int8), true, db);
       },
-      "bias_grad: dy has dtype int8; needs float32 or float16");
+      "bias_grad: dy has dtype int8; needs float32, float16 or bfloat16");
   expect_error<TypeError>([&] { statistics(Tensor::zeros({3}, Dtype::int32)); },
-                          "statistics: x has dtype int32; needs float32 or float16");
+                          "statistics: x has dtype int32; needs float32, float16 or bfloat16");
   Tensor part = dy.reshape({12}).slice(0, 0, 4);
   expect_error<InvalidArgument>([&] { bias_grad(dy, true, part); },
                                 "bias_grad: db shares memory with dy; needs memory of its own");
