@@ -35,7 +35,10 @@ bool in_cluster(const Kernel& k) {
 }
 
 Tile tile_of(const Kernel& k) {
-  const Form form = !in_cluster(k) ? Form::tiles : variant(k, "OUT") == "t" ? Form::exchanged : Form::cluster;
+  const Form form = !in_cluster(k)             ? Form::tiles
+                    : k.number("MATES") == 2   ? Form::pair
+                    : variant(k, "OUT") == "t" ? Form::exchanged
+                                               : Form::cluster;
   return {form, k.number("BM"), k.number("BN")};
 }
 
@@ -210,7 +213,7 @@ bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::strin
   if (t.form == Form::tiles) {
     if (splits > 1 && p.workspace == 0) return false;
   } else if (p.batch > 1 || sgemm::needs_finish(p) || splits > kMostParts || tiles_m(p, t) > kMaxGrid ||
-             tiles_n(p, t) > kMaxGrid) {
+             tiles_n(p, t) > kMaxGrid || (t.form == Form::pair && splits > 1)) {
     return false;
   }
   const bool exchanged = t.form == Form::exchanged;
@@ -228,6 +231,11 @@ double cost(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int
 
 Grid grid(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
   const Tile t = tile_of(kernel);
+  if (t.form == Form::pair) {
+    constexpr std::int64_t kMates = 2;
+    return {kMates, static_cast<std::uint32_t>(tiles_m(p, t)),
+            static_cast<std::uint32_t>(ceil_div(tiles_n(p, t), kMates)), kMates};
+  }
   if (t.form != Form::tiles) {
     const auto parts = static_cast<std::uint32_t>(splits);
     return {parts, static_cast<std::uint32_t>(tiles_m(p, t)), static_cast<std::uint32_t>(tiles_n(p, t)), parts};
@@ -273,7 +281,8 @@ Maps maps(const Kernel& kernel, const GemmProblem& p) {
   const Side a = exchanged ? b_of(p) : a_of(p);
   const Side b = exchanged ? a_of(p) : b_of(p);
   const unsigned rank = t.form == Form::tiles ? 3 : 2;
-  return {map_of(a, p.k, t.bm, rank), map_of(b, p.k, t.bn, rank), exchanged};
+  const int rows = t.form == Form::pair ? t.bm / 2 : t.bm;  // that a CTA copies
+  return {map_of(a, p.k, rows, rank), map_of(b, p.k, t.bn, rank), exchanged};
 }
 
 }  // namespace nervanagpu::hgemm

@@ -66,6 +66,18 @@ double tile_cost(const GemmProblem& p, const Tile& t, std::int64_t splits, int m
   return out;
 }
 
+// Of a pair of CTAs: one round, half of a's bytes each.
+double pair_cost(const GemmProblem& p, const Tile& t) {
+  constexpr double kStart = 0.97;
+  constexpr double kBlock = 0.184;
+  constexpr double kShared = 0.0905;  // as in tile_cost
+  constexpr double kMemory = 2.87;
+  constexpr double kTile = 0.784;
+  const double block = std::max(kBlock, (t.bm / 2 + t.bn) * 128e-6 / kShared);
+  const double run = static_cast<double>(blocks_of(p)) * block + kTile * t.bn / 64.0;
+  return kStart + together(run, bytes_of(p) * 1e-6 / kMemory);
+}
+
 double cluster_cost(const GemmProblem& p, const Tile& t, std::int64_t parts) {
   constexpr double kStart = 0.3;
   constexpr double kMemory = 3.63;  // million bytes a microsecond
@@ -111,6 +123,7 @@ std::int64_t clusters_held(std::int64_t parts, std::int64_t residents) {
 }
 
 double microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors) {
+  if (t.form == Form::pair) return pair_cost(p, t);
   return t.form == Form::tiles ? tile_cost(p, t, splits, multiprocessors) : cluster_cost(p, t, splits);
 }
 
@@ -147,6 +160,10 @@ ClusterTiles cluster_tiles(const GemmProblem& p) {
     const Tile t = tile(form);
     if (tiles_m(p, t) * tiles_n(p, t) <= kMostTiles) add(t);
   }
+  const Tile pair = {Form::pair, 128, 64};
+  const std::int64_t pairs = tiles_m(p, pair) * ceil_div(tiles_n(p, pair), 2);
+  constexpr std::int64_t kFewPairs = 50;  // one round that fills most of the GPU
+  if (pairs >= kFewPairs && pairs <= clusters_held(2, 1)) add(pair);
   return out;
 }
 
@@ -173,7 +190,8 @@ Choice best(const GemmProblem& p) {
   const ClusterTiles clusters = cluster_tiles(p);
   constexpr std::int64_t kMostChosen = 7;  // 8 were slower than 7
   for (std::size_t i = 0; i < clusters.count; ++i) {
-    for (std::int64_t s = 1; s <= std::min(blocks, kMostChosen); ++s) {
+    const std::int64_t most_parts = clusters.tiles[i].form == Form::pair ? 1 : std::min(blocks, kMostChosen);
+    for (std::int64_t s = 1; s <= most_parts; ++s) {
       if (effective(blocks, s) != s) continue;
       const double c = microseconds(p, clusters.tiles[i], s, kProcessors);
       if (c < out.cost) out = {s, c};

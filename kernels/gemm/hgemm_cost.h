@@ -9,8 +9,8 @@
 
 namespace nervanagpu::hgemm {
 
-// hgemm.sass's tiles, and hgemm_cluster.sass's of operands as they are or exchanged.
-enum class Form : std::uint8_t { tiles, cluster, exchanged };
+// hgemm.sass's tiles, and hgemm_cluster.sass's: of operands as they are, exchanged, or in pairs that share rows of a.
+enum class Form : std::uint8_t { tiles, cluster, exchanged, pair };
 
 struct Tile {
   Form form = Form::tiles;
@@ -38,7 +38,7 @@ bool starts_early(const GemmProblem& problem, const Tile& tile, std::int64_t spl
 // The tiles of hgemm_cluster.sass that the library may choose: 64 elements of one side, and what there is of the other up to
 // 128, so that a long operand is read once.
 struct ClusterTiles {
-  std::array<Tile, 2> tiles;
+  std::array<Tile, 3> tiles;
   std::size_t count = 0;
 };
 ClusterTiles cluster_tiles(const GemmProblem& problem);

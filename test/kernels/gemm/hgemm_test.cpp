@@ -98,7 +98,8 @@ TEST(Hgemm, TilesOfClustersCoverTheShortSide) {
   EXPECT_EQ(tiles(problem(Dtype::float16, 7680, 32, 2560, false)), (Tiles{{Form::cluster, 64, 32}}));
   EXPECT_EQ(tiles(problem(Dtype::float16, 192, 1000, 2048)),
             (Tiles{{Form::cluster, 64, 128}, {Form::exchanged, 64, 128}}));
-  EXPECT_EQ(tiles(problem(Dtype::float16, 1024, 1024, 1024)), Tiles{});  // enough tiles for everyone
+  EXPECT_EQ(tiles(problem(Dtype::float16, 1024, 1024, 1024)), (Tiles{{Form::pair, 128, 64}}));  // 64 pairs, 66 held
+  EXPECT_EQ(tiles(problem(Dtype::float16, 2048, 2048, 1024)), Tiles{});  // enough tiles for everyone
   EXPECT_EQ(tiles(problem(Dtype::int8, 16, 4096, 4096)), Tiles{});
 }
 
