@@ -16,7 +16,6 @@ using sgemm::byte;
 using sgemm::sums_of;
 using sgemm::word_of;
 
-constexpr std::int64_t kGroup = 8;                          // rows of tiles that are walked together
 constexpr std::int64_t kMaxTiles = 1 << 30;                 // their number is a u32 that is doubled
 constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 31;  // of k, in all matrices
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 40;  // bytes: what a tensor map takes
@@ -141,6 +140,13 @@ bool chosen(const GemmProblem& p, const Tile& t) {
   return std::ranges::any_of(std::span(all.tiles).first(all.count), [&](const Tile& x) { return x == t; });
 }
 
+// log2 of the rows of tiles that hgemm.sass walks together. Neighbours of few columns of tiles share rows of a.
+int group_log(const GemmProblem& p, const Tile& t) {
+  constexpr int kRows = 3;
+  constexpr std::int64_t kFew = 4;
+  return tiles_n(p, t) <= kFew ? 0 : kRows;
+}
+
 Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
   const Tile t = tile_of(kernel);
   Values v;
@@ -231,14 +237,13 @@ double cost(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int
 
 Grid grid(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
   const Tile t = tile_of(kernel);
-  if (t.form == Form::pair) {
-    constexpr std::int64_t kMates = 2;
-    return {kMates, static_cast<std::uint32_t>(tiles_m(p, t)),
-            static_cast<std::uint32_t>(ceil_div(tiles_n(p, t), kMates)), kMates};
-  }
+  const auto rows = static_cast<std::uint32_t>(tiles_m(p, t));
+  const auto columns = static_cast<std::uint32_t>(tiles_n(p, t));
+  constexpr std::uint32_t kMates = 2;
+  if (t.form == Form::pair) return {kMates, (columns + 1) / kMates, rows, kMates};
   if (t.form != Form::tiles) {
     const auto parts = static_cast<std::uint32_t>(splits);
-    return {parts, static_cast<std::uint32_t>(tiles_m(p, t)), static_cast<std::uint32_t>(tiles_n(p, t)), parts};
+    return {parts, columns, rows, parts};
   }
   const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * (p.sum_batch ? splits : splits * p.batch);
   Grid out = {static_cast<std::uint32_t>(std::min<std::int64_t>(tiles, std::max(multiprocessors, 1))), 1, 1};
@@ -254,7 +259,9 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   const std::int64_t ldc = partial ? p.n : p.ldc;
   const std::int64_t m = tiles_m(p, t);
   const std::int64_t n = tiles_n(p, t);
-  const std::int64_t rest = m % kGroup;
+  const int log = group_log(p, t);
+  const std::int64_t group = std::int64_t{1} << log;
+  const std::int64_t rest = m % group;
   const std::int64_t depth = blocks_of(p);
   const std::int64_t all = depth * p.batch;
   Values v;
@@ -263,7 +270,7 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   v.u64(static_cast<std::uint64_t>(partial ? p.m * p.n : p.stride_c)).u32(p.m).u32(p.n);
   v.u32(ceil_div(p.sum_batch ? all : depth, splits)).u32(all).divisor(p.batch > 1 ? depth : kMaxBlocks - 1);
   v.u32(m * n * (several ? p.batch : splits)).u32(m);
-  v.divisor(m * n).divisor(kGroup * n).divisor(rest == 0 ? kGroup : rest);
+  v.divisor(m * n).divisor(group * n).u32(log).divisor(rest == 0 ? group : rest);
   v.u32(ldc);
   const Dtype type = partial ? sums_of(p) : p.c_type;
   const int size = static_cast<int>(size_of(type));

@@ -28,6 +28,17 @@ constexpr std::array kClusterWidths = {ClusterWidth{16, 0.090, 0.044, 1.18}, Clu
 // Clusters of 1, 2, ... CTAs, one CTA a multiprocessor, that the GPU holds: they do not cross its groups of multiprocessors.
 constexpr std::array<std::int64_t, kMostParts> kHeld = {132, 66, 39, 30, 22, 17, 15, 15};
 
+// Where 16 or 32 columns are contiguous; and of tiles that are narrower than the problem.
+constexpr ClusterWidth kShortRows = {0, 0.188, 0.150, 0};
+constexpr ClusterWidth kNarrow = {32, 0.200, 0.155, 1.6};
+constexpr double kClusterMemory = 3.63;  // million bytes a microsecond
+
+// More than one tile beside another, though there are wider ones.
+bool narrow(const GemmProblem& p, const Tile& t) {
+  constexpr int kWidest = 128;
+  return t.bn < kWidest && t.bn < (t.form == Form::exchanged ? p.m : p.n);
+}
+
 // The time of two things that go on together and hinder each other a little. No pow(): equal on every machine.
 double together(double x, double y) {
   x *= x;
@@ -66,34 +77,49 @@ double tile_cost(const GemmProblem& p, const Tile& t, std::int64_t splits, int m
   return out;
 }
 
-// Of a pair of CTAs: one round, half of a's bytes each.
-double pair_cost(const GemmProblem& p, const Tile& t) {
-  constexpr double kStart = 0.97;
-  constexpr double kBlock = 0.184;
-  constexpr double kShared = 0.0905;  // as in tile_cost
-  constexpr double kMemory = 2.87;
+// Of pairs of CTAs, all at a time. They start later than one, and wait for each other.
+double pair_cost(const GemmProblem& p) {
+  constexpr double kStart = 2.35;
+  constexpr double kBlock = 0.2;
   constexpr double kTile = 0.784;
-  const double block = std::max(kBlock, (t.bm / 2 + t.bn) * 128e-6 / kShared);
-  const double run = static_cast<double>(blocks_of(p)) * block + kTile * t.bn / 64.0;
-  return kStart + together(run, bytes_of(p) * 1e-6 / kMemory);
+  return kStart + together(static_cast<double>(blocks_of(p)) * kBlock + kTile, bytes_of(p) * 1e-6 / kClusterMemory);
+}
+
+// What a block costs in hgemm_cluster.sass, and the end.
+ClusterWidth width_of(const GemmProblem& p, const Tile& t) {
+  ClusterWidth out = *std::ranges::find(kClusterWidths, t.bn, &ClusterWidth::columns);
+  constexpr int kRow = 64;  // columns
+  const bool exchanged = t.form == Form::exchanged;
+  if (t.bn < kRow && narrow(p, t)) return kNarrow;
+  if (t.bn < kRow && (exchanged ? p.a_transposed : !p.b_transposed)) {  // short rows, many of them
+    out.alone = std::max(out.alone, kShortRows.alone);
+    out.shared = std::max(out.shared, kShortRows.shared);
+  }
+  return out;
 }
 
 double cluster_cost(const GemmProblem& p, const Tile& t, std::int64_t parts) {
   constexpr double kStart = 0.3;
-  constexpr double kMemory = 3.63;  // million bytes a microsecond
-  constexpr double kMeet = 0.15;    // the sums of 64 columns
+  constexpr double kMeet = 0.15;  // the sums of 64 columns
   constexpr double kPart = 0.056;
-  const auto width = std::ranges::find(kClusterWidths, t.bn, &ClusterWidth::columns);
+  constexpr double kUneven = 0.4;     // of one CTA a multiprocessor, where two find room: some have two, others none
+  constexpr std::int64_t kSome = 66;  // CTAs
+  const ClusterWidth width = width_of(p, t);
   const std::int64_t residents = t.bn < 128 ? 2 : 1;
   const std::int64_t held = clusters_held(parts, residents);
   const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t);
-  const auto rounds = static_cast<double>(ceil_div(tiles, held));
-  const auto on_one = static_cast<double>(ceil_div(std::min(tiles, held) * parts, kProcessors));
+  // One or two more than there is room for start when the first have ended, while the others still run.
+  const std::int64_t all_rounds = 32 * tiles <= 33 * held ? 1 : ceil_div(tiles, held);
+  const auto rounds = static_cast<double>(all_rounds);
+  const std::int64_t first = std::min(tiles, held);
+  const std::int64_t most = std::max(ceil_div(first * parts, kProcessors), ceil_div(first, clusters_held(parts, 1)));
+  const auto on_one = static_cast<double>(std::min(most, residents));
   const auto blocks = static_cast<double>(ceil_div(blocks_of(p), parts));
-  const double run = rounds * blocks * std::max(width->alone, width->shared * on_one);
+  const double run = rounds * blocks * std::max(width.alone, width.shared * on_one);
   const double meet = parts > 1 ? kMeet * t.bn / 64.0 : 0.0;
-  return kStart + together(run, bytes_of(p) * 1e-6 / kMemory) + rounds * (width->end + meet) +
-         kPart * static_cast<double>(parts - 1);
+  const bool uneven = parts == 1 && residents == 2 && tiles > kSome && tiles <= kProcessors && !narrow(p, t);
+  return kStart + together(run, bytes_of(p) * 1e-6 / kClusterMemory) + rounds * (width.end + meet) +
+         kPart * static_cast<double>(parts - 1) + (uneven ? kUneven : 0.0);
 }
 
 }  // namespace
@@ -123,7 +149,7 @@ std::int64_t clusters_held(std::int64_t parts, std::int64_t residents) {
 }
 
 double microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors) {
-  if (t.form == Form::pair) return pair_cost(p, t);
+  if (t.form == Form::pair) return pair_cost(p);
   return t.form == Form::tiles ? tile_cost(p, t, splits, multiprocessors) : cluster_cost(p, t, splits);
 }
 
@@ -159,11 +185,13 @@ ClusterTiles cluster_tiles(const GemmProblem& p) {
   for (const Form form : {Form::cluster, Form::exchanged}) {
     const Tile t = tile(form);
     if (tiles_m(p, t) * tiles_n(p, t) <= kMostTiles) add(t);
+    const Tile thin = {form, 64, kNarrow.columns};
+    if (tiles_m(p, thin) * tiles_n(p, thin) <= kProcessors) add(thin);
   }
   const Tile pair = {Form::pair, 128, 64};
   const std::int64_t pairs = tiles_m(p, pair) * ceil_div(tiles_n(p, pair), 2);
   constexpr std::int64_t kFewPairs = 50;  // one round that fills most of the GPU
-  if (pairs >= kFewPairs && pairs <= clusters_held(2, 1)) add(pair);
+  if (p.m >= p.n && pairs >= kFewPairs && pairs <= clusters_held(2, 1)) add(pair);
   return out;
 }
 

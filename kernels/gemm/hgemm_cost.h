@@ -36,9 +36,9 @@ double microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t s
 bool starts_early(const GemmProblem& problem, const Tile& tile, std::int64_t splits);
 
 // The tiles of hgemm_cluster.sass that the library may choose: 64 elements of one side, and what there is of the other up to
-// 128, so that a long operand is read once.
+// 128, so that a long operand is read once; 32 of the other if no side is short, and pairs, where these are few.
 struct ClusterTiles {
-  std::array<Tile, 3> tiles;
+  std::array<Tile, 5> tiles;
   std::size_t count = 0;
 };
 ClusterTiles cluster_tiles(const GemmProblem& problem);

@@ -15,10 +15,10 @@
 namespace nervanagpu::hgemm {
 namespace {
 
-constexpr std::int64_t kEight = 8;     // rows that are one to the copy engine, elements of 16 bytes
-constexpr std::int64_t kBlock = 64;    // of k / 8
-constexpr std::int64_t kColumns = 56;  // of the long side, a tile: COLUMNS
-constexpr std::int64_t kRows = 64;     // of the short side
+constexpr std::int64_t kEight = 8;      // rows that are one to the copy engine, elements of 16 bytes
+constexpr std::int64_t kBlock = 64;     // of k / 8
+constexpr std::int64_t kColumns = 120;  // of the long side, a tile: COLUMNS
+constexpr std::int64_t kRows = 64;      // of the short side
 
 struct Operand {
   std::uint64_t address;
@@ -152,7 +152,7 @@ void multiply_by_rows(Device& device, const GemmProblem& p, std::uint64_t copy, 
   sgemm::check(p);
   const std::string type(sgemm::word_of(p.a_type));
   const std::string name =
-      "hgemm_cluster_nr_" + type + "_" + type + "_" + type + (exchanged(p) ? "_t_64x64" : "_n_64x64");
+      "hgemm_cluster_nr_" + type + "_" + type + "_" + type + (exchanged(p) ? "_t_64x128" : "_n_64x128");
   const Kernel* kernel = device.registry().find(name);
   if (kernel == nullptr) throw Error("there is no kernel " + name);
   copy_short(device, p, copy, stream);
@@ -162,8 +162,9 @@ void multiply_by_rows(Device& device, const GemmProblem& p, std::uint64_t copy, 
   v.map(device.encode_tensor_map(short_map(p, copy))).map(device.encode_tensor_map(long_map(p)));
   put_cluster(v, p, kEight * depth_of(p), parts, ceil_div(exchanged(p) ? kColumns : kRows, parts));
   v.u32(x.leading).u32(before_of(x)).u32(depth_of(p)).u32(order_of(x));
-  const Grid grid = {static_cast<std::uint32_t>(parts), static_cast<std::uint32_t>(ceil_div(short_of(p).length, kRows)),
-                     static_cast<std::uint32_t>(ceil_div(x.length, kColumns)), static_cast<std::uint32_t>(parts)};
+  const Grid grid = {static_cast<std::uint32_t>(parts), static_cast<std::uint32_t>(ceil_div(x.length, kColumns)),
+                     static_cast<std::uint32_t>(ceil_div(short_of(p).length, kRows)),
+                     static_cast<std::uint32_t>(parts)};
   v.launch(device, *kernel, grid, stream);
 }
 

@@ -96,8 +96,12 @@ TEST(Hgemm, TilesOfClustersCoverTheShortSide) {
   EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 8, 4096)), (Tiles{{Form::cluster, 64, 16}}));
   EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 8, 4096, false)), (Tiles{{Form::cluster, 64, 16}}));
   EXPECT_EQ(tiles(problem(Dtype::float16, 7680, 32, 2560, false)), (Tiles{{Form::cluster, 64, 32}}));
-  EXPECT_EQ(tiles(problem(Dtype::float16, 192, 1000, 2048)),
-            (Tiles{{Form::cluster, 64, 128}, {Form::exchanged, 64, 128}}));
+  EXPECT_EQ(
+      tiles(problem(Dtype::float16, 192, 1000, 2048)),
+      (Tiles{
+          {Form::cluster, 64, 128}, {Form::cluster, 64, 32}, {Form::exchanged, 64, 128}, {Form::exchanged, 64, 32}}));
+  EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 256, 2048)), (Tiles{{Form::pair, 128, 64}}));
+  EXPECT_EQ(tiles(problem(Dtype::float16, 256, 4096, 2048)), Tiles{});                          // pairs share rows of a
   EXPECT_EQ(tiles(problem(Dtype::float16, 1024, 1024, 1024)), (Tiles{{Form::pair, 128, 64}}));  // 64 pairs, 66 held
   EXPECT_EQ(tiles(problem(Dtype::float16, 2048, 2048, 1024)), Tiles{});  // enough tiles for everyone
   EXPECT_EQ(tiles(problem(Dtype::int8, 16, 4096, 4096)), Tiles{});
@@ -118,9 +122,9 @@ TEST(Hgemm, ShortSidesAreTakenByClusters) {
   EXPECT_TRUE(adds_parts(*named.kernel));
   EXPECT_EQ(named.grid.cluster, 4U);
   EXPECT_EQ(named.grid.x, 4U);
-  EXPECT_EQ(named.grid.y, 40U);  // tiles of n, exchanged
-  EXPECT_EQ(named.grid.z, 1U);
-  p.splits = 10;  // more than the CTAs of a cluster
+  EXPECT_EQ(named.grid.y, 1U);
+  EXPECT_EQ(named.grid.z, 40U);  // tiles of n, exchanged
+  p.splits = 10;                 // more than the CTAs of a cluster
   EXPECT_FALSE(adds_parts(*chosen(p).kernel));
   EXPECT_THROW(chosen(p, "64x64t"), InvalidArgument);
   EXPECT_FALSE(adds_parts(*chosen(problem(Dtype::float16, 4096, 4096, 4096)).kernel));
