@@ -36,6 +36,7 @@ class FakeDriver {
   };
 
   void forget_launch_ex() { table_.launch_ex = nullptr; }                                       // an old driver
+  void forget_graphs() { table_.capture_begin = nullptr; }                                      // an old driver
   void forget_tensor_maps() { table_.encode_tiled = nullptr, table_.encode_im2col = nullptr; }  // an old driver
 
   int devices = 1;
@@ -45,6 +46,8 @@ class FakeDriver {
   bool events_pending = false;      // cuEventQuery answers "not ready"
   std::uint64_t capturing = 0;      // the graph that every stream is being captured in
   std::vector<Launch> launches;
+  std::size_t recorded = 0;                   // launches before the capture
+  std::vector<Launch> graph;                  // of the last capture
   std::map<std::uint64_t, std::size_t> live;  // allocations
   std::size_t used = 0;
 

@@ -1,0 +1,86 @@
+// Graphs on the fake driver: what is recorded, where it goes, and what happens to memory and errors.
+#include "nervanagpu/graph.hpp"
+
+#include <gtest/gtest.h>
+
+#include "nervanagpu/error.hpp"
+#include "nervanagpu/nervanagpu.hpp"
+#include "src/cuda_device.h"
+#include "src/select_device.h"
+#include "test/src/expect_error.h"
+#include "test/src/fake_driver.h"
+
+namespace nervanagpu {
+namespace {
+
+using test::FakeDriver;
+
+class GraphTest : public ::testing::Test {
+ protected:
+  GraphTest() : device(fake.table(), 0, embedded_cubins(), sass::Arch::sm_90a, false) { exchange_device(&device); }
+  ~GraphTest() override { exchange_device(nullptr); }
+  GraphTest(const GraphTest&) = delete;
+  GraphTest& operator=(const GraphTest&) = delete;
+
+  FakeDriver fake;
+  CudaDevice device;
+};
+
+TEST_F(GraphTest, RecordsTheDefaultStreamInItsOwn) {
+  const Tensor x = Tensor::zeros({64}), y = Tensor::zeros({64}), a = Tensor::zeros({8, 8});
+  const Stream stream = Stream::create();
+  std::uint64_t inside = 0;
+  const Graph graph = Graph::capture(
+      [&] {
+        assign(y, Expr(x) + 1);
+        assign_later(x, Expr(x) * 2);  // recorded, too: it is done before the recording ends
+        Tensor product = dot(a, a);
+        inside = product.address();
+      },
+      stream);
+  EXPECT_TRUE(fake.launches.empty());
+  ASSERT_EQ(fake.graph.size(), 3U);
+  for (const FakeDriver::Launch& l : fake.graph) EXPECT_EQ(l.stream, stream.handle()) << l.kernel;
+  graph.launch();
+  graph.launch(stream);
+  EXPECT_EQ(fake.launches.size(), 6U);
+  EXPECT_EQ(fake.calls("cuGraphLaunch"), 2);
+  // The product's memory is the graph's until it is given back.
+  EXPECT_NE(Tensor::empty({8, 8}).address(), inside);
+  assign(y, Expr(x) + 1);
+  EXPECT_EQ(fake.launches.back().stream, 0U);
+  release_captured_memory();
+  const Tensor one = Tensor::empty({8, 8}), two = Tensor::empty({8, 8});
+  EXPECT_TRUE(one.address() == inside || two.address() == inside);
+}
+
+TEST_F(GraphTest, ErrorsEndTheRecording) {
+  const Stream stream = Stream::create();
+  EXPECT_THROW(Graph::capture([] { throw std::runtime_error("mine"); }, stream), std::runtime_error);
+  EXPECT_EQ(fake.capturing, 0U);
+  expect_error<InvalidArgument>([&] { Graph::capture([] { Graph::capture([] {}); }, stream); },
+                                "graph: this thread records another one");
+  EXPECT_EQ(fake.capturing, 0U);
+  expect_error<InvalidArgument>([] { Graph::capture([] {}, Stream()); },
+                                "graph: stream is the default one; needs a Stream of its own");
+  expect_error<InvalidArgument>([] { Graph::capture({}); }, "graph: there is no body");
+  expect_error<InvalidArgument>([] { Graph().launch(); }, "graph: nothing was captured");
+  fake.fail("cuGraphInstantiateWithFlags", 1);
+  expect_error<Error>([&] { Graph::capture([] {}, stream); }, "cuGraphInstantiateWithFlags: status 1");
+  fake.mend("cuGraphInstantiateWithFlags");
+  Graph::capture([] {}, stream).launch();
+  EXPECT_EQ(fake.calls("cuGraphDestroy"), 4);
+  EXPECT_EQ(fake.calls("cuGraphExecDestroy"), 1);
+}
+
+TEST(Graph, AnOldDriverHasNone) {
+  FakeDriver fake;
+  fake.forget_graphs();
+  CudaDevice device(fake.table(), 0, embedded_cubins(), sass::Arch::sm_90a, false);
+  exchange_device(&device);
+  expect_error<Error>([] { Graph::capture([] {}); }, "graph: this driver has no graphs");
+  exchange_device(nullptr);
+}
+
+}  // namespace
+}  // namespace nervanagpu
