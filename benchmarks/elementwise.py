@@ -25,16 +25,8 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
+from peers import cupy, torch
 from report import commit, machine, save
-
-try:
-    import torch
-except ImportError:
-    torch = None
-try:
-    import cupy
-except ImportError:
-    cupy = None
 
 REPEATS = 11
 BUFFERS = 4  # of 128 MiB each: past the L2

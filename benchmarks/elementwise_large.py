@@ -18,16 +18,8 @@ from typing import Any
 
 import nervanagpu as ng
 import numpy as np
+from peers import cupy, torch
 from report import commit, machine, save
-
-try:
-    import torch
-except ImportError:
-    torch = None
-try:
-    import cupy
-except ImportError:
-    cupy = None
 
 
 def statements(x: Any) -> None:
