@@ -124,7 +124,8 @@ def compile(
     try:
         for e in expressions:
             nvrtc.check(nvrtc.calls.nvrtcAddNameExpression(program, e.encode()))
-        flags = [f"--gpu-architecture={arch}", *(f"--include-path={d}" for d in include_dirs()), *options]
+        lines = [] if {"-lineinfo", "--generate-line-info", "-G", "--device-debug"} & set(options) else ["-lineinfo"]
+        flags = [f"--gpu-architecture={arch}", *lines, *(f"-I{d}" for d in include_dirs()), *options]
         array = (ctypes.c_char_p * len(flags))(*(f.encode() for f in flags))
         status = nvrtc.calls.nvrtcCompileProgram(program, len(flags), array)
         log = nvrtc.bytes_of("ProgramLog", program).rstrip(b"\0\n").decode(errors="replace")

@@ -8,6 +8,7 @@
 #include "sass/asm/manifest_text.h"
 #include "sass/cubin.h"
 #include "sass/dis/code_layout.h"
+#include "sass/dis/debug_line.h"
 #include "sass/dis/elf.h"
 #include "sass/dis/kernel_info.h"
 #include "sass/dis/nv_info.h"
@@ -70,6 +71,7 @@ class CubinReader {
     const auto layout = CodeLayout::make(elf_, arch_, text_of_, image_.kernels);
     if (!layout) return layout.error();
     if (auto ok = read_data(elf_, name_budget_, *layout, image_); !ok) return ok.error();
+    read_debug_lines(elf_, arch_, kernel_of_symbol_, image_.kernels);
     for (const KernelImage& k : image_.kernels) {
       if (k.registers > kMaxRegisters) {
         return error("kernel '" + printable(k.name) + "': REGCOUNT " + number(k.registers) + ", at most 255 can be");

@@ -132,13 +132,30 @@ def test_without_nvrtc_the_error_says_what_to_install(python):
 def test_what_the_emulator_finds_in_cuda_c_has_its_name(module, python):
     run = python(
         "import nervanagpu as ng\n"
-        "m = ng.SourceModule('__global__ void past(float* x) { x[threadIdx.x] = 1; }')\n"
+        "m = ng.SourceModule('__global__ void past(float* x)\\n{\\n  x[threadIdx.x] = 1; }', name='mine.cu')\n"
         "try:\n    m.past[1, 33](ng.zeros(32))\n"
-        "except ng.CheckError as e:\n    print(e, e.findings[0].lane, e.findings[0].warp)\n",
+        "except ng.CheckError as e:\n    f = e.findings[0]\n    print(e, f.file, f.line, f.lane, f.warp)\n",
         device="emulator",
         emulator="checked",
     )
-    assert "kernel past: 1 finding" in run.stdout and run.stdout.endswith("0 1\n"), run.stdout + run.stderr
+    assert "kernel past: 1 finding" in run.stdout and run.stdout.endswith("mine.cu 3 0 1\n"), run.stdout + run.stderr
+
+
+def test_lines_that_lie(module):
+    """Whatever stands where the lines are said: a cubin is read, or refused, and its code is the same."""
+    whole = module.cubin.bytes
+    at = whole.index(b"kernel.cu\0") - 60  # in .debug_line
+    code = [k.instructions for k in module.cubin.kernels]
+    rng = np.random.default_rng(5)
+    for _ in range(300):
+        bent = bytearray(whole)
+        for place in rng.integers(at, at + 400, 4):
+            bent[place] = rng.integers(0, 256)
+        try:
+            read = ng.Cubin(bytes(bent))
+        except ValueError:
+            continue
+        assert [k.instructions for k in read.kernels] == code
 
 
 def test_sass_module(rng):

@@ -95,7 +95,7 @@ def test_003_pycuda(compiler):
 
 
 def test_003_what_checked_mode_says(compiler, python):
-    """The script keeps 20 numbers in a shared array of 2."""
+    """The script keeps 20 numbers in a shared array of 2: its ninth line, and the sixteenth reads them."""
     program = (
         "import sys, warnings; sys.path.insert(0, 'test/python'); warnings.simplefilter('ignore')\n"
         "import nervanagpu as ng, seeds\n"
@@ -104,7 +104,9 @@ def test_003_what_checked_mode_says(compiler, python):
         "    f = e.findings[0]\n    print(e)\n    print(f.what, f.cta, f.warp, f.lane, f.count)\n"
     )
     run = python(program, device="emulator", emulator="checked")
-    first = r"Text_GPU\+0x[0-9a-f]+, CTA .0,0,0., warp 0, lane 2: out of bounds: 4-byte store at shared address 0x408; "
+    first = (
+        r"Text_GPU, kernel\.cu:9, CTA .0,0,0., warp 0, lane 2: out of bounds: 4-byte store at shared address 0x408; "
+    )
     assert re.search(rf"kernel {first}the CTA has \[0x400, 0x408\)", run.stdout), run.stdout + run.stderr
     assert run.stdout.endswith("out of bounds [0, 0, 0] 0 2 18000\n"), run.stdout
 
