@@ -53,6 +53,7 @@ void bind_stream(py::module_& m);
 void bind_tensor(py::module_& m);
 void bind_toolchain(py::module_& m);
 void bind_tensor_map(py::module_& m);
+void bind_texture(py::module_& m);
 void bind_dlpack(py::module_& m);
 void bind_expr(py::module_& m);
 void bind_fast_slots(py::module_& m);  // after GPUTensor has all its operators

@@ -19,4 +19,5 @@ PYBIND11_MODULE(_core, m) {
   nervanagpu::python::bind_layers(m);
   nervanagpu::python::bind_toolchain(m);
   nervanagpu::python::bind_tensor_map(m);
+  nervanagpu::python::bind_texture(m);
 }

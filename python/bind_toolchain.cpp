@@ -49,6 +49,7 @@ Argument argument_from(std::size_t index, const py::handle& value) {
   const std::string title = "argument " + std::to_string(index);
   if (py::isinstance<Tensor>(value)) return value.cast<Tensor>();
   if (py::isinstance<py::bytes>(value)) return bytes_of(value);
+  if (py::hasattr(value, "_texture_handle")) return value.attr("_texture_handle").cast<std::uint64_t>();
   if (py::hasattr(value, "_tensor_map_bytes")) return bytes_of(value.attr("_tensor_map_bytes"));
   if (PyFloat_Check(value.ptr()) != 0) return value.cast<double>();
   if (py::hasattr(value, "__cuda_array_interface__")) {

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "nervanagpu/error.hpp"
+#include "src/cuda_bound.h"
 #include "src/status.h"
 #include "src/tensor_map.h"
 
@@ -32,27 +33,6 @@ cuda::Event event_of(EventId id) {
 }
 
 }  // namespace
-
-// Makes our context current for one call. Another library's context is put back; where there was none, ours stays.
-class CudaDevice::Bound {
- public:
-  explicit Bound(const CudaDevice& device) : driver_(device.driver_) {
-    if (driver_.context_get(&before_) == cuda::kSuccess && before_ == device.context_) {
-      before_ = nullptr;
-      return;
-    }
-    static_cast<void>(driver_.context_set(device.context_));
-  }
-  ~Bound() {
-    if (before_ != nullptr) static_cast<void>(driver_.context_set(before_));
-  }
-  Bound(const Bound&) = delete;
-  Bound& operator=(const Bound&) = delete;
-
- private:
-  const cuda::Driver& driver_;
-  cuda::Context before_ = nullptr;
-};
 
 CudaDevice::CudaDevice(const cuda::Driver& driver, cuda::DeviceId id, std::span<const EmbeddedCubin> cubins,
                        sass::Arch arch, bool sync_launches)
@@ -349,6 +329,10 @@ StreamId CudaDevice::create_stream() {
   cuda::Stream stream = nullptr;
   check(driver_.stream_create(&stream, 0), "cuStreamCreate");
   return reinterpret_cast<StreamId>(stream);
+}
+
+bool CudaDevice::alive() const noexcept {
+  return !lost_.load() && !forked.load();
 }
 
 void CudaDevice::destroy_stream(StreamId stream) noexcept {

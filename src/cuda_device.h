@@ -39,6 +39,14 @@ class CudaDevice final : public Device, private PoolBacking {
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
   void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
   EncodedTensorMap encode_tensor_map(const TensorMap& map) override;
+  ImageId create_image(const ImageSpec& spec) override;
+  void destroy_image(ImageId image) noexcept override;
+  void upload_image(ImageId image, const ImageSpec& spec, const void* texels) override;
+  void download_image(void* texels, ImageId image, const ImageSpec& spec) override;
+  std::uint64_t create_texture(const TexelSource& source, const TextureOptions& options) override;
+  std::uint64_t create_surface(ImageId image, const ImageSpec& spec) override;
+  void destroy_texture(std::uint64_t handle) noexcept override;
+  void destroy_surface(std::uint64_t handle) noexcept override;
   StreamId create_stream() override;
   void destroy_stream(StreamId stream) noexcept override;
   void synchronize(StreamId stream) override;
@@ -74,7 +82,8 @@ class CudaDevice final : public Device, private PoolBacking {
   std::size_t room() noexcept override;
 
   void load_modules();
-  void ready() const;  // throws DeviceLost if a call ended the context, Error in a forked child
+  void ready() const;                         // throws DeviceLost if a call ended the context, Error in a forked child
+  [[nodiscard]] bool alive() const noexcept;  // neither has happened
   void check(cuda::Status status, const char* call);
 
   const cuda::Driver& driver_;

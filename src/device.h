@@ -10,6 +10,7 @@
 #include "nervanagpu/device.hpp"
 #include "nervanagpu/tensor_map.hpp"
 #include "src/registry.h"
+#include "src/texture.h"
 
 namespace nervanagpu {
 
@@ -78,6 +79,17 @@ class Device {
 
   // The form that the device's kernels take.
   virtual EncodedTensorMap encode_tensor_map(const TensorMap& map) = 0;
+
+  // Images hold what `spec` says; both copies wait, as upload and download. Handles are the kernels'; objects are destroyed
+  // before what they read. A device without textures throws Error.
+  virtual ImageId create_image(const ImageSpec& spec);
+  virtual void destroy_image(ImageId /*image*/) noexcept {}
+  virtual void upload_image(ImageId image, const ImageSpec& spec, const void* texels);
+  virtual void download_image(void* texels, ImageId image, const ImageSpec& spec);
+  virtual std::uint64_t create_texture(const TexelSource& source, const TextureOptions& options);
+  virtual std::uint64_t create_surface(ImageId image, const ImageSpec& spec);
+  virtual void destroy_texture(std::uint64_t /*handle*/) noexcept {}
+  virtual void destroy_surface(std::uint64_t /*handle*/) noexcept {}
 
   virtual StreamId create_stream() = 0;
   virtual void destroy_stream(StreamId stream) noexcept = 0;

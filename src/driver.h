@@ -58,6 +58,67 @@ struct LaunchConfig {  // CUlaunchConfig
   unsigned count = 0;
 };
 
+using Array = void*;  // CUarray
+
+// CUarray_format is in the order of none of our enumerations: driver_texture.cpp knows it.
+inline constexpr unsigned kArrayLayered = 1, kArraySurface = 2, kArrayCube = 4, kArrayGather = 8;
+struct ArrayDescription {  // CUDA_ARRAY3D_DESCRIPTOR
+  std::size_t width = 0, height = 0, depth = 0;
+  int format = 0;
+  unsigned channels = 0;
+  unsigned flags = 0;
+};
+
+// CUDA_MEMCPY3D: one side of it, and the whole.
+inline constexpr int kHostMemory = 1, kArrayMemory = 3;
+struct CopySide {
+  std::size_t x = 0, y = 0, z = 0, level = 0;
+  int type = 0;
+  const void* host = nullptr;
+  Address device = 0;
+  Array array = nullptr;
+  void* reserved = nullptr;
+  std::size_t pitch = 0, height = 0;
+};
+struct Copy3d {
+  CopySide from, to;
+  std::size_t width = 0, height = 0, depth = 0;
+};
+
+// CUDA_RESOURCE_DESC and CUDA_TEXTURE_DESC
+inline constexpr int kResourceArray = 0, kResourceLinear = 2, kResourcePitch = 3;
+struct ResourceDescription {
+  int type = 0;
+  union {
+    Array array;
+    struct {
+      Address address;
+      int format;
+      unsigned channels;
+      std::size_t bytes;
+    } linear;
+    struct {
+      Address address;
+      int format;
+      unsigned channels;
+      std::size_t width, height, pitch;
+    } plane;
+    int reserved[32];
+  };
+  unsigned flags = 0;
+};
+inline constexpr unsigned kReadAsInteger = 1, kNormalizedCoordinates = 2;
+struct TextureDescription {
+  int address[3] = {};
+  int filter = 0;
+  unsigned flags = 0;
+  unsigned anisotropy = 0;
+  int level_filter = 0;
+  float level_bias = 0, level_least = 0, level_most = 0;
+  float border[4] = {};
+  int reserved[12] = {};
+};
+
 // X(member, symbol, parameters): the symbols carry the version whose parameters these are.
 // clang-format off
 #define NG_DRIVER_CALLS(X)                                                                        \
@@ -120,7 +181,15 @@ struct LaunchConfig {  // CUlaunchConfig
                                                         const std::uint64_t* sizes, const std::uint64_t* strides, \
                                                         const int* lower, const int* upper, unsigned channels, \
                                                         unsigned pixels, const unsigned* steps, int interleave, \
-                                                        int swizzle, int promotion, int fill))
+                                                        int swizzle, int promotion, int fill))    \
+  X(array_create,         "cuArray3DCreate_v2",        (Array* array, const ArrayDescription* description)) \
+  X(array_destroy,        "cuArrayDestroy",            (Array array))                             \
+  X(copy_3d,              "cuMemcpy3D_v2",             (const Copy3d* copy))                      \
+  X(texture_create,       "cuTexObjectCreate",         (std::uint64_t* texture, const ResourceDescription* resource, \
+                                                        const TextureDescription* description, const void* view)) \
+  X(texture_destroy,      "cuTexObjectDestroy",        (std::uint64_t texture))                   \
+  X(surface_create,       "cuSurfObjectCreate",        (std::uint64_t* surface, const ResourceDescription* resource)) \
+  X(surface_destroy,      "cuSurfObjectDestroy",       (std::uint64_t surface))
 // clang-format on
 
 struct Driver {

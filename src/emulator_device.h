@@ -31,6 +31,14 @@ class EmulatorDevice final : public Device {
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
   void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
   EncodedTensorMap encode_tensor_map(const TensorMap& map) override;
+  ImageId create_image(const ImageSpec& spec) override;
+  void destroy_image(ImageId image) noexcept override;
+  void upload_image(ImageId image, const ImageSpec& spec, const void* texels) override;
+  void download_image(void* texels, ImageId image, const ImageSpec& spec) override;
+  std::uint64_t create_texture(const TexelSource& source, const TextureOptions& options) override;
+  std::uint64_t create_surface(ImageId image, const ImageSpec& spec) override;
+  void destroy_texture(std::uint64_t handle) noexcept override;
+  void destroy_surface(std::uint64_t handle) noexcept override;
   StreamId create_stream() override;
   void destroy_stream(StreamId /*stream*/) noexcept override {}
   void synchronize(StreamId stream) override;

@@ -23,6 +23,7 @@
 #include "nervanagpu/stream.hpp"
 #include "nervanagpu/tensor.hpp"
 #include "nervanagpu/tensor_map.hpp"
+#include "nervanagpu/texture.hpp"
 
 namespace nervanagpu {
 
@@ -124,6 +125,8 @@ struct Argument {
   Argument(unsigned long v) : value(static_cast<std::uint64_t>(v)) {}  // NOLINT
   Argument(unsigned long long v) : value(static_cast<std::uint64_t>(v)) {}                     // NOLINT
   Argument(const EncodedTensorMap& m) : value(std::vector(m.bytes.begin(), m.bytes.end())) {}  // NOLINT
+  Argument(const Texture& t) : value(t.handle()) {}                                            // NOLINT
+  Argument(const Surface& s) : value(s.handle()) {}                                            // NOLINT
   Argument(std::vector<std::byte> v) : value(std::move(v)) {}  // NOLINT: raw bytes, for structures by value
 };
 

@@ -19,6 +19,7 @@
 #include "nervanagpu/stream.hpp"
 #include "nervanagpu/tensor.hpp"
 #include "nervanagpu/tensor_map.hpp"
+#include "nervanagpu/texture.hpp"
 #include "nervanagpu/version.hpp"
 
 namespace ng = nervanagpu;

@@ -198,6 +198,7 @@ from nervanagpu.pooling import (
 from nervanagpu.random import dropout, rand, randint, randn, seed, stochastic_round
 from nervanagpu.reductions import max, mean, min, softmax, std, sum, var
 from nervanagpu.tensor_maps import Im2col, TensorMap, tensor_map
+from nervanagpu.textures import Image, Surface, Texture, image, surface, texture
 from nervanagpu.timing import Benchmark, benchmark
 from nervanagpu.toolchain import Kernel, Module, assemble, disassemble, load
 from nervanagpu.trap import check_finite
@@ -226,6 +227,7 @@ __all__ = [
     "Graph",
     "Hazard",
     "Im2col",
+    "Image",
     "Kernel",
     "KernelInfo",
     "MemoryStats",
@@ -235,7 +237,9 @@ __all__ = [
     "SassModule",
     "SourceModule",
     "Stream",
+    "Surface",
     "TensorMap",
+    "Texture",
     "absolute",
     "acos",
     "acosh",
@@ -328,6 +332,7 @@ __all__ = [
     "greater_equal",
     "grouped_dot",
     "hypot",
+    "image",
     "invert",
     "isfinite",
     "isinf",
@@ -408,12 +413,14 @@ __all__ = [
     "stochastic_round",
     "subtract",
     "sum",
+    "surface",
     "synchronize",
     "take",
     "tan",
     "tanh",
     "tanh2",
     "tensor_map",
+    "texture",
     "track_memory",
     "true_divide",
     "trunc",

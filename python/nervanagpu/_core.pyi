@@ -158,6 +158,34 @@ def encode_tensor_map(
     im2col: tuple[Sequence[int], Sequence[int], int, int] | None,
 ) -> builtins.bytes: ...
 
+class Image:
+    def __init__(self, kind: str, size: Sequence[int], dtype: str, channels: int) -> None: ...
+    def set(self, texels: Any) -> None: ...
+    def get(self) -> builtins.bytes: ...
+
+class Texture:
+    @staticmethod
+    def of_image(
+        image: Image, address: Sequence[str], linear: bool, normalized: bool, raw: bool, border: Sequence[float]
+    ) -> Texture: ...
+    @staticmethod
+    def of_tensor(
+        tensor: GPUTensor,
+        plane: bool,
+        address: Sequence[str],
+        linear: bool,
+        normalized: bool,
+        raw: bool,
+        border: Sequence[float],
+    ) -> Texture: ...
+    @property
+    def _handle(self) -> int: ...
+
+class Surface:
+    def __init__(self, image: Image) -> None: ...
+    @property
+    def _handle(self) -> int: ...
+
 class Module:
     def __init__(self, cubin: Cubin) -> None: ...
     @property

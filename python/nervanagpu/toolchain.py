@@ -66,9 +66,9 @@ class Launch:
         """Start the kernel.
 
         A pointer takes a GPUTensor, an object with __cuda_array_interface__, or an address; a tensor map what
-        ng.tensor_map() makes; an integer must fit its parameter, and a float takes ints, too. NumPy's scalars are as
-        Python's. `shared`: dynamic shared memory in bytes; None: what the kernel's manifest asks for. TypeError and
-        ValueError name the argument.
+        ng.tensor_map() makes, a 64-bit handle what ng.texture() or ng.surface() makes; an integer must fit its
+        parameter, and a float takes ints, too. NumPy's scalars are as Python's. `shared`: dynamic shared memory in
+        bytes; None: what the kernel's manifest asks for. TypeError and ValueError name the argument.
         """
         k = self._kernel
         k.module._module.launch(k.name, self._grid, self._block, args, shared, stream)

@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "sass/emulate/emulate.h"
+#include "sass/emulate/texture.h"
 
 namespace nervanagpu::sass::emulate {
 
@@ -26,6 +27,7 @@ struct Memory::Impl {
   std::map<std::uint64_t, std::uint64_t> holes;  // offset -> bytes of free address space
   std::size_t used = 0;
   mutable std::mutex mutex;
+  TextureTable textures;
 
   // The byte at `address`, or nullptr when [address, address + bytes) is not inside one allocation. `bytes` is at most
   // 16 and the address aligned to it, so that an access lies in one page.

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
+#include <utility>
 
 #include "sass/emulate/access_lane.h"
 #include "sass/emulate/bind.h"
@@ -110,6 +112,57 @@ u64 update(std::byte* p, const Detail& x, u64 value, u64 swap) {
   }
 }
 
+// Several floats of 32 bits a register, each an atomic step of its own.
+const Uop* atomic_vector(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const unsigned parts = x.imm;
+  Detail one = x;
+  one.bytes = 4;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((w.exec >> l & 1) == 0) continue;
+    std::byte* p = locate(w, u, l, Space::kGlobal, lane_address(w, x.address[0], l), 4 * parts, Intent::kAtomic);
+    if (p == nullptr && w.checker == nullptr) return nullptr;
+    std::array<u32, 4> old{};
+    old.fill(kPoison);
+    std::array<u32, 4> value{};
+    for (unsigned i = 0; i < parts; ++i) value[i] = fetch_raw(w, x.src[0], 0, i)[l];
+    for (unsigned i = 0; i < parts && p != nullptr; ++i)
+      old[i] = static_cast<u32>(update<u32>(p + 4 * i, one, value[i], 0));
+    for (unsigned i = 0; i < parts && x.flag2; ++i) w.row(static_cast<std::uint16_t>(x.dst + i))[l] = old[i];
+  }
+  return u + 1;
+}
+
+// EXCH and CAS of 128 bits. One lock for all: the host has no such operation everywhere.
+template <Space kSpace>
+const Uop* atomic_wide(Warp& w, const Uop* u) {
+  static std::mutex mutex;
+  const Detail& x = *u->x;
+  using Wide = std::array<u32, 4>;
+  const auto row = [&](unsigned i, unsigned l) {
+    Wide v{};
+    for (unsigned k = 0; k < 4; ++k) v[k] = fetch_raw(w, x.src[i], 0, k)[l];
+    return v;
+  };
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((w.exec >> l & 1) == 0) continue;
+    std::byte* p = locate(w, u, l, kSpace, lane_address(w, x.address[0], l), 16, Intent::kAtomic);
+    if (p == nullptr && w.checker == nullptr) return nullptr;
+    Wide old{};
+    old.fill(kPoison);
+    if (p != nullptr) {
+      const Wide value = row(0, l);
+      const bool swaps = x.kind == static_cast<std::uint8_t>(Function::kCas);
+      const Wide next = swaps ? row(1, l) : value;
+      const std::lock_guard lock(mutex);
+      std::memcpy(old.data(), p, 16);
+      if (!swaps || old == value) std::memcpy(p, next.data(), 16);
+    }
+    for (unsigned k = 0; k < 4; ++k) w.row(static_cast<std::uint16_t>(x.dst + k))[l] = old[k];
+  }
+  return u + 1;
+}
+
 bool in_window(u64 address) {
   return address >> 32 == kSharedWindow >> 32 || address >> 32 == kLocalWindow >> 32;
 }
@@ -170,6 +223,10 @@ const Uop* atomic(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+// Registers of a vector.
+constexpr std::pair<std::string_view, std::uint8_t> kVectors[] = {{"F16x4", 2},  {"F16x8", 4}, {"BF16x4", 2},
+                                                                  {"BF16x8", 4}, {"F32x2", 2}, {"F32x4", 4}};
+
 bool function_of(const Inst& inst, Detail& x) {
   static constexpr struct {
     std::string_view text;
@@ -224,18 +281,26 @@ bool bind_atomic(const Inst& inst, Binding& b) {
   x.bytes = 4;
   Type type = Type::kUnsigned;
   if (says(inst, "64") || says(inst, "U64") || says(inst, "S64")) x.bytes = 8;
-  if (says(inst, "128")) b.refuse("128-bit atomics");
-  for (const char* vector : {"F16x4", "F16x8", "BF16x4", "BF16x8", "F32x2", "F32x4"}) {
-    if (says(inst, vector)) b.refuse("an atomic of several numbers");
+  if (says(inst, "128")) {
+    x.bytes = 16;
+    x.body = inst.op == Op::ATOMS ? atomic_wide<Space::kShared> : atomic_wide<Space::kGlobal>;
+  }
+  for (const auto& [text, registers] : kVectors) {
+    if (!says(inst, text)) continue;
+    x.imm = registers;
+    x.bytes = static_cast<std::uint8_t>(4 * registers);
+    x.body = atomic_vector;
   }
   if (says(inst, "S32") || says(inst, "S64")) type = Type::kSigned;
-  if (says(inst, "F32")) type = Type::kFloat;
+  if (says(inst, "F32") || says(inst, "F32x2") || says(inst, "F32x4")) type = Type::kFloat;
   if (says(inst, "F64")) {
     type = Type::kDouble;
     x.bytes = 8;
   }
-  if (says(inst, "F16x2")) type = Type::kHalf2;
-  if (says(inst, "BF16x2") || says(inst, "BF16_V2")) type = Type::kBfloat2;
+  if (says(inst, "F16x2") || says(inst, "F16x4") || says(inst, "F16x8")) type = Type::kHalf2;
+  if (says(inst, "BF16x2") || says(inst, "BF16_V2") || says(inst, "BF16x4") || says(inst, "BF16x8")) {
+    type = Type::kBfloat2;
+  }
   x.ftz = x.ftz || says(inst, "FTZ");
   x.kind2 = static_cast<std::uint8_t>(type);
   if (x.address_count != 1) b.refuse("operands");

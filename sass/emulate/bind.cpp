@@ -55,6 +55,11 @@ Address address_of(const Operand& o) {
   return a;
 }
 
+// Their results are two groups of registers, which bind_texture reads by itself.
+bool is_fetch(Op op) {
+  return op == Op::TEX || op == Op::TLD || op == Op::TLD4 || op == Op::TXD || op == Op::TXQ;
+}
+
 void operands(const Inst& inst, Binding& b) {
   Detail& x = b.detail;
   bool have_dst = false;
@@ -63,7 +68,7 @@ void operands(const Inst& inst, Binding& b) {
       case OperandKind::kGpr:
       case OperandKind::kUGpr:
         if (o.role != Role::kUse) {
-          if (have_dst) b.refuse("two results");
+          if (have_dst && !is_fetch(inst.op)) b.refuse("two results");
           have_dst = true;
           x.to_uniform = o.kind == OperandKind::kUGpr;
           x.dst = x.to_uniform ? uregs::def(o.reg) : rows::def(o.reg);
@@ -182,6 +187,8 @@ const Family* families() {
                                          bind_special,
                                          bind_memory,
                                          bind_atomic,
+                                         bind_texture,
+                                         bind_surface,
                                          bind_exchange,
                                          bind_matrix,
                                          bind_mma,
@@ -192,13 +199,36 @@ const Family* families() {
                                          bind_half,
                                          nullptr};
 #if defined(__x86_64__)
-  static constexpr Family kAvx2[] = {avx2::bind_xmad,  avx2::bind_integer64, avx2::bind_logic64, avx2::bind_compare64,
-                                     bind_stack,       bind_convert64,       avx2::bind_float,   avx2::bind_integer,
-                                     avx2::bind_logic, avx2::bind_compare,   avx2::bind_shared,  bind_control,
-                                     bind_barrier,     bind_mbarrier,        bind_cluster,       bind_registers,
-                                     bind_copy_engine, bind_special,         bind_memory,        bind_atomic,
-                                     bind_exchange,    bind_matrix,          bind_mma,           bind_gmma,
-                                     bind_convert,     bind_double,          bind_mufu,          bind_half,
+  static constexpr Family kAvx2[] = {avx2::bind_xmad,
+                                     avx2::bind_integer64,
+                                     avx2::bind_logic64,
+                                     avx2::bind_compare64,
+                                     bind_stack,
+                                     bind_convert64,
+                                     avx2::bind_float,
+                                     avx2::bind_integer,
+                                     avx2::bind_logic,
+                                     avx2::bind_compare,
+                                     avx2::bind_shared,
+                                     bind_control,
+                                     bind_barrier,
+                                     bind_mbarrier,
+                                     bind_cluster,
+                                     bind_registers,
+                                     bind_copy_engine,
+                                     bind_special,
+                                     bind_memory,
+                                     bind_atomic,
+                                     bind_texture,
+                                     bind_surface,
+                                     bind_exchange,
+                                     bind_matrix,
+                                     bind_mma,
+                                     bind_gmma,
+                                     bind_convert,
+                                     bind_double,
+                                     bind_mufu,
+                                     bind_half,
                                      nullptr};
   static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
   if (has_avx2) return kAvx2;

@@ -37,6 +37,8 @@ bool bind_copy_engine(const Inst& inst, Binding& b);
 bool bind_special(const Inst& inst, Binding& b);
 bool bind_memory(const Inst& inst, Binding& b);
 bool bind_atomic(const Inst& inst, Binding& b);
+bool bind_texture(const Inst& inst, Binding& b);  // TEX, TLD, TLD4, TXD, TXQ
+bool bind_surface(const Inst& inst, Binding& b);  // SULD, SUST, SURED
 bool bind_exchange(const Inst& inst, Binding& b);
 bool bind_matrix(const Inst& inst, Binding& b);
 bool bind_mma(const Inst& inst, Binding& b);   // HMMA, IMMA, DMMA

@@ -21,6 +21,8 @@ struct Dim3 {
   std::uint32_t x = 1, y = 1, z = 1;
 };
 
+class TextureTable;
+
 enum class Mode : std::uint8_t { kFast, kChecked };
 
 // Device memory: one reserved address range; addresses are stable, non-zero and 256-byte aligned. Thread-safe.
@@ -44,6 +46,8 @@ class Memory {
   Range nearest(std::uint64_t address) const;
   std::size_t used() const;
   std::size_t capacity() const;
+  // Textures and surfaces whose images lie here: texture.h.
+  [[nodiscard]] TextureTable& textures();
 
  private:
   friend class Machine;

@@ -122,6 +122,10 @@ std::size_t Memory::used() const {
   return impl_->used;
 }
 
+TextureTable& Memory::textures() {
+  return impl_->textures;
+}
+
 std::size_t Memory::capacity() const {
   return impl_->capacity;
 }

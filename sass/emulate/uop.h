@@ -129,6 +129,20 @@ struct TensorOp {
   PredUse keep_c;
 };
 
+// Of an instruction that reads a texture or touches a surface.
+struct TextureOp {
+  std::uint16_t low = rows::kDump;   // rows of the first two results
+  std::uint16_t high = rows::kDump;  // and of the others
+  std::uint16_t at = rows::kZero;    // coordinates, after the layer if there is one
+  std::uint16_t extra = rows::kZero;
+  std::uint16_t data = rows::kZero;  // that a surface is given
+  std::uint8_t mask = 15;            // components that are results
+  std::uint8_t handle = kURZ;        // uniform register
+  std::uint8_t geometry = 0;         // an ImageKind
+  std::uint8_t component = 0;        // TLD4
+  std::uint8_t outside = 0;          // surfaces: an Outside
+};
+
 struct Detail {
   Handler body = nullptr;  // without the guard, one instruction
   PredUse guard;
@@ -161,6 +175,7 @@ struct Detail {
   std::uint32_t target = 0;    // instruction index of a label
   std::int64_t jump_base = 0;  // indirect jumps: byte address that the register is added to
   TensorOp tensor;
+  TextureOp texture;
 };
 
 enum Round : std::uint8_t { kNearest, kDown, kUp, kZeroward };

@@ -203,6 +203,10 @@ constexpr void atomics(RowList<160>& t) {
   t.add(row(Op::ATOMS, kFromTuring, code128(0x98c | kU), {function, {Axis::kType, bits(73, 3), kSharedType}},
             {d, shared_u, b}, kSharedLoad));
   t.add(row(Op::ATOMS, kFromTuring, code128(0x38d), {cas, cas_type}, {d, shared, b, c}, kSharedLoad));
+  t.add(row(Op::ATOMS, kHopper, code128(0x38c, {{87, 4, 8}}) | sixteen, {always<Tok::EXCH>(Axis::kFunction), b128},
+            {d, shared, b}, kSharedLoad));
+  t.add(row(Op::ATOMS, kHopper, code128(0x38d) | sixteen, {always<Tok::CAS>(Axis::kFunction), b128}, {d, shared, b, c},
+            kSharedLoad));
   constexpr Traits cctl{.unit = Unit::kMemGlobal, .late = true};
   t.add(row(Op::CCTL, kFromTuring, code128(0x98f) | kE, {kWide, {Axis::kFunction, bits(87, 3), kCacheOp}},
             {plain(bits(32, 32))}, cctl));

@@ -339,6 +339,46 @@ cuda::Status graph_exec_destroy(cuda::GraphExec) {
   return 0;
 }
 
+cuda::Status array_create(cuda::Array* array, const cuda::ArrayDescription* description) {
+  NG_ENTER("cuArray3DCreate_v2");
+  *array = handle<cuda::Array>();
+  fake->arrays[*array].description = *description;
+  return 0;
+}
+cuda::Status array_destroy(cuda::Array array) {
+  NG_ENTER("cuArrayDestroy");
+  return fake->arrays.erase(array) == 1 ? 0 : kInvalidValue;
+}
+cuda::Status copy_3d(const cuda::Copy3d* copy) {
+  NG_ENTER("cuMemcpy3D_v2");
+  const std::size_t bytes = copy->width * copy->height * copy->depth;
+  const bool up = copy->to.type == cuda::kArrayMemory;
+  auto& memory = fake->arrays.at(up ? copy->to.array : copy->from.array).bytes;
+  memory.resize(bytes);
+  if (up) std::memcpy(memory.data(), copy->from.host, bytes);
+  if (!up) std::memcpy(const_cast<void*>(copy->to.host), memory.data(), bytes);
+  return 0;
+}
+cuda::Status texture_create(std::uint64_t* texture, const cuda::ResourceDescription* resource,
+                            const cuda::TextureDescription* description, const void*) {
+  NG_ENTER("cuTexObjectCreate");
+  fake->objects[*texture = fake->next_handle += 0x100] = {*resource, *description};
+  return 0;
+}
+cuda::Status surface_create(std::uint64_t* surface, const cuda::ResourceDescription* resource) {
+  NG_ENTER("cuSurfObjectCreate");
+  fake->objects[*surface = fake->next_handle += 0x100] = {*resource, {}};
+  return 0;
+}
+cuda::Status texture_destroy(std::uint64_t texture) {
+  NG_ENTER("cuTexObjectDestroy");
+  return fake->objects.erase(texture) == 1 ? 0 : kInvalidValue;
+}
+cuda::Status surface_destroy(std::uint64_t surface) {
+  NG_ENTER("cuSurfObjectDestroy");
+  return fake->objects.erase(surface) == 1 ? 0 : kInvalidValue;
+}
+
 #undef NG_ENTER
 
 }  // namespace

@@ -49,6 +49,16 @@ class FakeDriver {
   std::size_t recorded = 0;                   // launches before the capture
   std::vector<Launch> graph;                  // of the last capture
   std::map<std::uint64_t, std::size_t> live;  // allocations
+  struct ArrayMemory {
+    cuda::ArrayDescription description;
+    std::vector<std::byte> bytes;  // of what was copied there
+  };
+  std::map<cuda::Array, ArrayMemory> arrays;
+  struct Object {
+    cuda::ResourceDescription resource;
+    cuda::TextureDescription texture;  // of a surface nothing
+  };
+  std::map<std::uint64_t, Object> objects;  // textures and surfaces
   std::size_t used = 0;
 
   // For the table's functions.

@@ -207,11 +207,10 @@ TEST(Load, EveryRowIsRun) {
   EXPECT_GT(rows, 400u);
   // A form at least of these is refused by name when a kernel is loaded: docs/flow.md.
   std::set<std::string> known = {"MUFU",  "I2IP", "F2IP", "F2FP",
-                                 "PLOP3", "QSPC", "ATOMS"};  // halves, .OR, packed bytes
-  known.merge(std::set<std::string>{"TEX", "TLD", "TLD4", "TXD", "TXQ", "SULD", "SURED", "SUST"});  // no textures here
-  known.merge(std::set<std::string>{"ATOMG", "REDG"});    // of several numbers, of 128 bits
-  known.merge(std::set<std::string>{"FMNMX", "HMNMX2"});  // .XORSIGN
-  known.merge(std::set<std::string>{"RPCMOV", "BMOV"});   // the program counter of a return, the mask of active threads
+                                 "PLOP3", "QSPC", "ATOMS"};   // halves, .OR, packed bytes
+  known.merge(std::set<std::string>{"TLD4", "TXQ", "SULD"});  // layers, the number of levels, .P
+  known.merge(std::set<std::string>{"FMNMX", "HMNMX2"});      // .XORSIGN
+  known.merge(std::set<std::string>{"RPCMOV", "BMOV"});  // the program counter of a return, the mask of active threads
   std::string more;
   for (const std::string& op : refused) {
     if (known.count(op) == 0) more += " " + op;

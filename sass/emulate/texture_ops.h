@@ -1,0 +1,23 @@
+// What texture and surface instructions have in common.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "sass/emulate/bind.h"
+#include "sass/emulate/texture.h"
+#include "sass/emulate/warp.h"
+
+namespace nervanagpu::sass::emulate {
+
+// The object that the handle in uniform register TextureOp::handle stands for, if it is of the instruction's kind. null: a
+// finding was noted, or the grid has faulted.
+std::shared_ptr<const TextureObject> object_of(Warp& w, const Uop* u, bool surface);
+
+// A finding in checked mode, else the end of the grid; says whether the warp goes on.
+bool refuse_access(Warp& w, const Uop* u, unsigned lane, const char* what, const std::string& detail);
+
+// From operands: the handle's register, and that its offset is 0. Returns false if the handle is a constant.
+bool bind_handle(const Inst& inst, Binding& b);
+
+}  // namespace nervanagpu::sass::emulate
