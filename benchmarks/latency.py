@@ -17,6 +17,7 @@ import time
 from pathlib import Path
 
 from cuda import CudaError, Driver
+from report import commit
 
 GAPS = 64
 RESULTS = GAPS + 3
@@ -173,7 +174,7 @@ def main() -> None:
         gpu, found = run(args.folder, names, 400, args.seconds)
         rows = {name: g for name, counts in sorted(found.items()) if (g := gaps(counts))}
         text = ",\n".join(f"  {json.dumps(k)}: {json.dumps(v)}" for k, v in rows.items())
-        head = {**gpu, "columns": ["largest wrong gap", "smallest right gap"], "settings": SETTINGS}
+        head = {**gpu, "commit": commit(), "columns": ["largest wrong gap", "smallest right gap"], "settings": SETTINGS}
         args.out.write_text(json.dumps(head, indent=1)[:-2] + ',\n "probes": {\n' + text + "\n }\n}\n")
         print(f"{len(found)} of {len(names)} probes ran, {len(rows)} show something")
 

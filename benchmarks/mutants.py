@@ -12,6 +12,8 @@ import subprocess
 from collections import defaultdict
 from pathlib import Path
 
+from report import commit
+
 HERE = Path(__file__).resolve().parent
 KINDS = ("mutants", "flagged", "flagged: run", "flagged: wrong", "flagged: right", "flagged: not run", "device error",
          "unflagged", "unflagged: run", "unflagged: wrong")  # fmt: skip
@@ -81,7 +83,7 @@ def main() -> None:
         log.unlink(missing_ok=True)
         run(args.mutants, args.each, log, args.seconds)
     result = summary(log)
-    args.out.write_text(json.dumps({"gpu": args.gpu, **result}, indent=1) + "\n")
+    args.out.write_text(json.dumps({"gpu": args.gpu, "commit": commit(), **result}, indent=1) + "\n")
     total = result["total"]
     assert isinstance(total, dict)
     print(", ".join(f"{v} {k}" for k, v in total.items()))

@@ -15,6 +15,8 @@ import sys
 import time
 from pathlib import Path
 
+from measured import commit
+
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = ROOT / "test/fuzz/corpus"
 RESULT = ROOT / "benchmarks/results/toolchain/fuzz.json"
@@ -122,7 +124,8 @@ def main() -> int:
             {"what": "seconds", "value": sum(int(row["seconds"]) for row in good)},
             {"what": "failures", "value": 0},
         ]
-        result = {"verb": "make fuzz ARGS=--record SECONDS=" + str(args.seconds), "numbers": numbers, "targets": good}
+        verb = "make fuzz ARGS=--record SECONDS=" + str(args.seconds)
+        result = {"verb": verb, "commit": commit(), "numbers": numbers, "targets": good}
         RESULT.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     return 0
 

@@ -14,6 +14,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
+from measured import commit
+
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks/results/toolchain"
 ROWS = ("sm_90a", "sm_89", "sm_86", "sm_80", "sm_75", "sm_61", "sm_52")
@@ -35,7 +37,7 @@ def coverage(ngasm: str) -> dict[str, Any]:
     for arch, c in sorted(archs.items(), reverse=True):
         text = f"{c['with rows']} of {c['mnemonics']} mnemonics, {c['values with rows']} of {c['values']} opcode values"
         numbers.append({"what": f"with rows, {arch}", "value": text})
-    return {"verb": "make coverage", "numbers": numbers, "archs": archs}
+    return {"verb": "make coverage", "commit": commit(), "numbers": numbers, "archs": archs}
 
 
 def corpus(measured: dict[str, dict[str, Any]]) -> dict[str, Any]:
@@ -49,7 +51,7 @@ def corpus(measured: dict[str, dict[str, Any]]) -> dict[str, Any]:
             continue
         text = f"{r['kernels']} kernels, {r['proven']} proven, {r['not_decoded']} with instructions that have no row, "
         numbers.append({"what": f"verify, {arch}", "value": text + f"{r['findings']} findings in the others"})
-    return {"verb": "make corpus NVTOOLS=DIR", "numbers": numbers, "archs": measured}
+    return {"verb": "make corpus NVTOOLS=DIR", "commit": commit(), "numbers": numbers, "archs": measured}
 
 
 def mutants(measured: dict[str, Any]) -> dict[str, Any]:
@@ -64,7 +66,7 @@ def mutants(measured: dict[str, Any]) -> dict[str, Any]:
         "unflagged: wrong": "of these wrong",
     }
     numbers = [{"what": what, "value": total[key]} for key, what in kinds.items()]
-    return {"verb": "make mutants", "numbers": numbers, "gpu": measured["gpu"]}
+    return {"verb": "make mutants", "commit": measured["commit"], "numbers": numbers, "gpu": measured["gpu"]}
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ GROUPS = {
     "fuzz": "Hostile input",
     "tensor": "Tensor-core arithmetic, emulator beside the H200",
     "tma": "Copy engine, barriers and clusters, emulator beside the H200",
+    "texture": "Textures and surfaces, emulator beside the H200",
 }
 
 
