@@ -1,6 +1,8 @@
-"""Writes the README's speed tables from benchmarks/results/*.json; --check fails where one is out of date.
+"""Writes the speed tables of README.md and docs/benchmarks.md from benchmarks/results/*.json.
 
-A table stands between `<!-- table: benchmarks/results/NAME.json -->` and `<!-- end -->`. One that the README does not
+--check fails where one is out of date.
+
+A table stands between `<!-- table: benchmarks/results/NAME.json -->` and `<!-- end -->`. One that a page does not
 have, or whose JSON is not there yet, is left alone.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -71,22 +74,81 @@ def convnets(result: dict) -> str:
     return "\n".join(lines)
 
 
+ELEMENTWISE = {
+    "scale": "`x * 5`",
+    "three": "`y = x * 5; y = y * y; y + y`",
+    "exp": "`exp(x)`",
+    "tanh": "`tanh(x)`",
+    "reciprocal": "`1 / (x * x + 1)`",
+    "batchnorm": "batch normalisation of rows",
+    "variance": "variance of rows",
+    "softmax": "softmax",
+    "layernorm": "layer normalisation",
+    "sum1": "sums of rows",
+    "sum0": "sums of columns",
+    "sum": "sum of all",
+}
+PEERS = {"torch": "PyTorch", "inductor": "Inductor", "cupy": "CuPy"}
+
+
+def elementwise(result: dict) -> str:
+    """One line a case: our milliseconds, the share of the copy's bandwidth, and each peer's milliseconds and ratio."""
+    lines = [
+        f"| {result['shape'][0]} x {result['shape'][1]} float32 | ms | of a copy | "
+        + " | ".join(PEERS.values())
+        + " |",
+        "|---|---|---|" + "---|" * len(PEERS),
+    ]
+    for row in result["rows"]:
+        peers = [row["peers"].get(p) for p in PEERS]
+        shown = " | ".join("" if p is None else f"{p:.3f} ({p / row['ms']:.2f})" for p in peers)
+        lines.append(f"| {ELEMENTWISE[row['case']]} | {row['ms']:.3f} | {100 * row['of_copy']:.0f} % | {shown} |")
+    return "\n".join([*lines, "", f"Milliseconds (and times ours). {_where(result)}"])
+
+
+def elementwise_large(result: dict) -> str:
+    """The same of 10^9 elements."""
+    names = {"ones": "ones", "scale": "`x *= 5`", "statements": "`x *= 5; x *= x; x += x`", "rand": "uniform, a tenth"}
+    order = [p for p in PEERS if any(p in row["peers"] for row in result["rows"])]
+    lines = [
+        f"| {result['size']:.0e} float32 | ms | TB/s | ".replace("e+0", "e")
+        + " | ".join(PEERS[p] for p in order)
+        + " |",
+        "|---|---|---|" + "---|" * len(order),
+    ]
+    for row in result["rows"]:
+        peers = [row["peers"].get(p) for p in order]
+        shown = " | ".join("" if p is None else f"{p:.3f} ({p / row['ms']:.2f})" for p in peers)
+        lines.append(f"| {names.get(row['case'], row['case'])} | {row['ms']:.3f} | {row['tb_s']:.2f} | {shown} |")
+    return "\n".join([*lines, "", f"Milliseconds (and times ours). {_where(result)}"])
+
+
+def _where(result: dict) -> str:
+    return f"{result['gpu']}, driver {result['driver']}, commit {result['commit'][:12]}."
+
+
 TABLES = {"gemm_large": gemm, "gemm_short_sides": gemm, "convnets": convnets}
+ELSEWHERE = {"elementwise": elementwise, "elementwise_large": elementwise_large}
 
 
 def main() -> int:
-    readme = ROOT / "README.md"
-    text = new = readme.read_text()
-    for name, table in TABLES.items():
+    pages = [(ROOT / "README.md", TABLES), (ROOT / "docs/benchmarks.md", ELSEWHERE)]
+    return max(refresh(page, tables, "--check" in sys.argv) for page, tables in pages)
+
+
+def refresh(page: Path, tables: dict[str, Callable[[dict], str]], check: bool) -> int:
+    """Write the tables of a page, or only look; 1 if one was out of date and may not be written."""
+    text = new = page.read_text()
+    for name, table in tables.items():
         start, source = f"<!-- table: benchmarks/results/{name}.json -->", ROOT / f"benchmarks/results/{name}.json"
         if start in new and source.exists():
             head, rest = new.split(start)
             new = head + start + "\n" + table(json.loads(source.read_text())) + "\n" + END + rest.split(END, 1)[1]
-    if "--check" in sys.argv:
+    if check:
         if new != text:
-            print("README.md: a speed table is not that of benchmarks/results/*.json; run tools/readme_table.py")
+            print(f"{page.name}: a speed table is not that of benchmarks/results/*.json; run tools/readme_table.py")
         return int(new != text)
-    readme.write_text(new)
+    page.write_text(new)
     return 0
 
 
