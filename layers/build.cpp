@@ -1,5 +1,6 @@
 // A network's construction, and its programs: one for each batch size and mode.
 #include <set>
+#include <string_view>
 
 #include "layers/network_impl.h"
 #include "layers/text.h"
@@ -65,13 +66,24 @@ void check_options(const NetworkOptions& o) {
   if (o.layout == Layout::channels_first) {
     throw InvalidArgument("layout is channels_first; needs channels_last (NHWC) or batch_last (CHWN) in a network");
   }
-  if (o.dtype != Dtype::float32 && o.dtype != Dtype::float16) {
-    throw TypeError("dtype is " + std::string(name_of(o.dtype)) + "; needs float32 or float16");
+  if (o.dtype != Dtype::float32 && o.dtype != Dtype::float16 && o.dtype != Dtype::bfloat16) {
+    throw TypeError("dtype is " + std::string(name_of(o.dtype)) + "; needs float32, float16 or bfloat16");
   }
-  const int most = o.dtype == Dtype::float16 ? 10 : 15;
+  const int most = o.dtype == Dtype::float16 ? 10 : o.dtype == Dtype::bfloat16 ? 7 : 15;
   if (o.bits < 0 || o.bits > most) refuse("bits", std::to_string(o.bits), "0 to " + std::to_string(most));
   if (!(o.loss_scale >= 0.0F && o.loss_scale <= 1e30F))
     refuse("loss_scale", std::to_string(o.loss_scale), "more than 0");
+}
+
+// Convolutions and poolings have no kernels for bfloat16.
+void check_kinds(const std::vector<LayerPtr>& chain, Dtype dtype) {
+  if (dtype != Dtype::bfloat16) return;
+  for (const LayerPtr& layer : chain) {
+    const std::string_view kind = layer->kind();
+    if (kind == "Conv" || kind == "Deconv" || kind == "Pool" || kind == "Inception") {
+      throw TypeError("dtype is bfloat16; needs float32 or float16 where there is a layer " + std::string(kind));
+    }
+  }
 }
 
 Sample input_of(const std::vector<LayerPtr>& chain, const Shape& input_shape) {
@@ -107,6 +119,7 @@ Network::Impl::Impl(std::vector<LayerPtr> chain, const Shape& input_shape, const
     : layers(std::move(chain)), options(opts) {
   check_options(options);
   check_layers(layers);
+  check_kinds(layers, options.dtype);
   if (options.loss_scale == 0.0F) options.loss_scale = options.dtype == Dtype::float16 ? 128.0F : 1.0F;
   in = input_of(layers, input_shape);
   name_layers(layers, "");
@@ -120,7 +133,7 @@ Network::Impl::Impl(std::vector<LayerPtr> chain, const Shape& input_shape, const
   layers::Setup setup;
   setup.layout = options.layout;
   setup.dtype = options.dtype;
-  setup.master = options.dtype == Dtype::float16 && options.master;
+  setup.master = options.dtype != Dtype::float32 && options.master;
   setup.seed = options.seed;
   setup.loss_scale = options.loss_scale;
   std::uint64_t index = 0;

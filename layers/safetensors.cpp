@@ -16,7 +16,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "arrays are written as they lie in memory");
 
 const char* word_of(Dtype dtype) {
-  return dtype == Dtype::float16 ? "F16" : "F32";
+  return dtype == Dtype::float16 ? "F16" : dtype == Dtype::bfloat16 ? "BF16" : "F32";
 }
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
@@ -38,8 +38,10 @@ SavedArray array_of(const std::string& path, const std::string& name, const Json
   const std::string& word = dtype->text;
   SavedArray a;
   a.name = name;
-  if (word != "F16" && word != "F32") fail(path, "holds '" + name + "' as " + word + "; needs F16 or F32");
-  a.dtype = word == "F16" ? Dtype::float16 : Dtype::float32;
+  if (word != "F16" && word != "BF16" && word != "F32") {
+    fail(path, "holds '" + name + "' as " + word + "; needs F16, BF16 or F32");
+  }
+  a.dtype = word == "F16" ? Dtype::float16 : word == "BF16" ? Dtype::bfloat16 : Dtype::float32;
   std::uint64_t bytes = size_of(a.dtype);
   for (const Json& j : shape->items) {
     a.shape.push_back(whole(path, j));

@@ -14,7 +14,7 @@ namespace nervanagpu::layers {
 struct SavedArray {
   std::string name;
   Shape shape;
-  Dtype dtype = Dtype::float32;  // float32 or float16
+  Dtype dtype = Dtype::float32;  // float32, float16 or bfloat16
   std::vector<std::byte> bytes;
 };
 

@@ -201,7 +201,7 @@ Evaluation Network::Impl::evaluate(const Samples& x, Labels y, std::int64_t batc
 
 void Network::Impl::observe_into(std::vector<StatisticsRow>& rows_out) {
   run.observer = [this, &rows_out](const std::string& layer, const char* what, const Tensor& t) {
-    if (t.dtype() != Dtype::float32 && t.dtype() != Dtype::float16) return;
+    if (t.dtype() != Dtype::float32 && t.dtype() != Dtype::float16 && t.dtype() != Dtype::bfloat16) return;
     const Statistics s = nervanagpu::statistics(t, run.stream);
     const double scale = std::strcmp(what, "deltas") == 0 ? static_cast<double>(options.loss_scale) : 1.0;
     rows_out.push_back({layer, what, s.mean_abs / scale, s.max_abs / scale});

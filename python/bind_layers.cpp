@@ -317,7 +317,7 @@ void bind_network(py::module_& m) {
   c.def_property_readonly("input_shape", [](const Network& n) { return tuple_of(n.in().shape()); });
   c.def_property_readonly("output_shape", [](const Network& n) { return tuple_of(n.out().shape()); });
   c.def_property_readonly("input_dtype", [](const Network& n) { return numpy_dtype(n.in().dtype); });
-  c.def_property_readonly("dtype", [](const Network& n) { return numpy_dtype(n.options().dtype); });
+  c.def_property_readonly("dtype", [](const Network& n) { return dtype_object(n.options().dtype); });
   c.def_property_readonly("layout",
                           [](const Network& n) { return n.options().layout == Layout::batch_last ? "CHWN" : "NHWC"; });
   c.def_property_readonly("seed", [](const Network& n) { return n.options().seed; });

@@ -55,11 +55,13 @@ class Network:
     """A chain of layers that learns by gradient descent.
 
     layers: ng.layers. input_shape: of one sample: (features,), (W, C), (H, W, C) or (D, H, W, C); None: that of a Data
-    layer at the front. dtype: float32 or float16, of weights and of all that lies between the layers; sums are float32.
+    layer at the front. dtype: float32, float16 or bfloat16 (not with convolutions and poolings), of weights and of all
+    that lies between the layers; sums are float32.
     seed: of initial weights, dropout, shuffling and stochastic rounding: the same seed and data give the same bits, on
     every device. layout: "NHWC" or "CHWN", of what lies between the layers; samples and results have the batch first.
     rounding: "nearest", or "stochastic" to `bits` mantissa bits (0: all) for results and weights in training.
-    master: float16: whether updates are done on float32 copies of the weights; None: unless rounding is stochastic.
+    master: 16-bit floats: whether updates are done on float32 copies of the weights; None: unless rounding is
+    stochastic.
     loss_scale: what gradients are multiplied by on their way, so that small ones survive in float16; None: 128 for
     float16, else 1.
 
@@ -127,7 +129,7 @@ class Network:
 
     @property
     def dtype(self) -> np.dtype[np.generic]:
-        """float32 or float16."""
+        """float32, float16 or bfloat16."""
         return self._net.dtype
 
     @property
