@@ -3,8 +3,9 @@
     python benchmarks/hgemm_sweep.py [--out FILE] [--cases 128x4096x4096,...] [--random N] [--seconds S]
 
 For each case, layouts NN and NT: cublasGemmEx, the library's own choice, every tile of hgemm.sass by a few numbers of
-parts, and hgemm_cluster.sass's tiles of the short side by 1 to 8 parts. Medians of seven rounds of CUDA graphs in turn;
-operands rotate past the L2. `--random N` adds N products with a short side, the same for each N.
+parts, hgemm_cluster.sass's tiles of the short side by 1 to 8 parts, its pairs, and its tiles of 32 where no side is
+short. Medians of seven rounds of CUDA graphs in turn; operands rotate past the L2. `--random N` adds N products with
+a short side, the same for each N.
 """
 
 from __future__ import annotations
@@ -71,6 +72,12 @@ def variants(m: int, n: int, k: int) -> list[Variant]:
                 whole = parts <= blocks and ceil_div(blocks, ceil_div(blocks, parts)) == parts
                 if whole and (parts == 1 or tiles * parts <= 450) and (parts == 8 or tiles * parts >= 50):
                     out.append((f"64x{width}{side}", parts))
+    if min(m, n) > SHORT[-1]:
+        for side, long, short in (("n", m, n), ("t", n, m)):
+            if ceil_div(long, 64) * ceil_div(short, 32) <= PROCESSORS:
+                out += [(f"64x32{side}", parts) for parts in (1, 2, 3) if parts <= blocks]
+        if ceil_div(m, 128) * ceil_div(ceil_div(n, 64), 2) <= PROCESSORS // 2:
+            out.append(("128x64n", 1))
     return out
 
 

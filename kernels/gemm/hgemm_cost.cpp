@@ -11,7 +11,8 @@ namespace nervanagpu::hgemm {
 namespace {
 
 // Fitted to timings of 91 products on an H200 (benchmarks/results/hgemm_cluster.json, of 8,598); what the model chooses takes
-// 1.036 times the time of the best, in the geometric mean (hgemm_sweep.json).
+// 1.036 times the time of the best, in the geometric mean (hgemm_sweep.json). What has been added since stands in
+// docs/lab/hgemm.md, version 7.
 struct Width {
   int columns;
   double block;  // microseconds of a k block of 128 rows
