@@ -286,6 +286,11 @@ void bind_ffma(const Inst& inst, Binding& b) {
   }
 }
 
+// |a| and |b|, as ptxas always has them beside .XORSIGN.
+[[maybe_unused]] bool sizes_of_both(const Detail& x) {
+  return x.src_count == 2 && x.src[0].abs && x.src[1].abs && !x.src[0].neg && !x.src[1].neg;
+}
+
 // d = p ? min(a, b) : max(a, b). A NaN loses; -0 is less than +0.
 inline u32 min_max(u32 a, u32 b, bool minimum, bool nan_wins) {
   const float p = from_bits(a);
@@ -314,6 +319,26 @@ const Uop* fmnmx(Warp& w, const Uop* u) {
     o[l] = min_max(p, q, pick[l] != 0, nan_wins);
   }
   finish(w, x);
+  return u + 1;
+}
+
+// FMNMX.XORSIGN d, |a|, |b|: the sign is that of the product, but a NaN's stays.
+const Uop* fmnmx_xorsign(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  ConstRow a = fetch_raw(w, x.src[0], 2);
+  ConstRow b = fetch_raw(w, x.src[1], 3);
+  u32 sign[kLanes];
+  NG_LANES(l) sign[l] = (a[l] ^ b[l]) & 0x80000000u;
+  Detail sizes = x;
+  sizes.dst = rows::kDump;
+  Uop of = *u;
+  of.x = &sizes;
+  fmnmx(w, &of);
+  // Where result() has put them.
+  ConstRow size = w.exec == kAllLanes ? w.row(rows::kDump) : w.scratch[kResult].data();
+  u32 out[kLanes];
+  NG_LANES(l) out[l] = (size[l] & 0x7fffffffu) > 0x7f800000u ? size[l] : (size[l] & 0x7fffffffu) | sign[l];
+  blend(w.row(x.dst), out, w.exec);
   return u + 1;
 }
 
@@ -365,8 +390,9 @@ bool bind_float(const Inst& inst, Binding& b) {
     case Op::FMNMX:
       signs_as_float(x);
       x.flag = says(inst, "NAN");
-      if (inst.has(Axis::kSat, Tok::RELU) || says(inst, "XORSIGN")) b.refuse("a modifier of FMNMX");
-      x.body = fmnmx;
+      if (inst.has(Axis::kSat, Tok::RELU)) b.refuse("a modifier of FMNMX");
+      x.body = says(inst, "XORSIGN") ? fmnmx_xorsign : fmnmx;
+      if (says(inst, "XORSIGN") && !sizes_of_both(x)) b.refuse(".XORSIGN of numbers with a sign");
       return true;
     case Op::FSEL:
       signs_as_float(x);

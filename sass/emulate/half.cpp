@@ -89,6 +89,29 @@ const Uop* half2(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+// HMNMX2.XORSIGN d, |a|, |b|: the sign is that of the product, but a NaN's stays.
+const Uop* half2_xorsign(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  ConstRow a = fetch_raw(w, x.src[0], 4);
+  ConstRow b = fetch_raw(w, x.src[1], 5);
+  u32 signs[kLanes];
+  for (unsigned l = 0; l < kLanes; ++l) {
+    const auto of = [&](unsigned h) { return u32{pick(a[l], x.src[0], h)} ^ pick(b[l], x.src[1], h); };
+    signs[l] = (of(0) & 0x8000) | (of(1) & 0x8000) << 16;
+  }
+  half2(w, u);
+  Row32 o = w.row(x.dst);
+  const u32 infinity = x.flag ? 0x7f80 : 0x7c00;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((w.exec >> l & 1) == 0) continue;
+    for (unsigned h = 0; h < 2; ++h) {
+      const u32 mask = 0x8000u << (16 * h);
+      if ((o[l] >> (16 * h) & 0x7fff) <= infinity) o[l] = (o[l] & ~mask) | (signs[l] & mask);
+    }
+  }
+  return u + 1;
+}
+
 // HADD2.F32 d, -RZ, a: one half widened, the conversion of every kernel that stores float16. A loop that vectorizes:
 // scaling by 2^112 turns the shifted bits into the number, subnormal ones too.
 const Uop* widen_half(Warp& w, const Uop* u) {
@@ -224,11 +247,15 @@ bool bind_half(const Inst& inst, Binding& b) {
   x.kind = static_cast<std::uint8_t>(op);
   x.kind2 = says(inst, "F32") ? 1 : 0;
   x.flag2 = says(inst, "NAN");
-  if (says(inst, "XORSIGN")) b.refuse(".XORSIGN");
   if (op == Operation::kFma && x.src_count == 4) {
     b.refuse("operands");
   }
   x.body = half2;
+  if (says(inst, "XORSIGN")) {
+    const auto size = [](const Src& s) { return s.abs && !s.neg; };
+    if (x.src_count != 2 || !size(x.src[0]) || !size(x.src[1])) b.refuse(".XORSIGN of numbers with a sign");
+    x.body = half2_xorsign;
+  }
   const bool widens = op == Operation::kAdd && x.kind2 == 1 && !x.flag && !x.ftz && !x.sat && x.src_count == 2;
   if (widens && is_minus_zero(x.src[0]) && x.src[1].kind == Src::Kind::kRow) x.body = widen_half;
   return true;

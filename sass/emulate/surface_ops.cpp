@@ -112,8 +112,10 @@ const Uop* load_bytes(Warp& w, const Uop* u) {
     std::array<u32, 4> v{};
     if (s.refused) v.fill(kPoison);
     if (s.at != nullptr) std::memcpy(v.data(), s.at, x.bytes);
-    if (x.is_signed && x.bytes == 1) v[0] = static_cast<u32>(static_cast<std::int8_t>(v[0]));
-    if (x.is_signed && x.bytes == 2) v[0] = static_cast<u32>(static_cast<std::int16_t>(v[0]));
+    if (x.is_signed) {
+      const unsigned unused = 32u - 8u * x.bytes;
+      v[0] = static_cast<u32>(static_cast<std::int32_t>(v[0] << unused) >> unused);
+    }
     const unsigned parts = std::max(x.bytes / 4u, 1u);
     for (unsigned i = 0; i < parts; ++i) w.row(static_cast<std::uint16_t>(x.dst + i))[l] = v[i];
   });

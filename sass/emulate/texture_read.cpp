@@ -82,6 +82,10 @@ float one_of(TexelType type) {
 bool is_signed(TexelType type) {
   return type >= TexelType::kS8 && type <= TexelType::kS32;
 }
+// The lowest `bits` bits as a signed number.
+std::uint32_t extended(std::uint32_t v, unsigned bits) {
+  return static_cast<std::uint32_t>(static_cast<std::int32_t>(v << (32 - bits)) >> (32 - bits));
+}
 
 }  // namespace
 
@@ -149,8 +153,7 @@ bool TextureReader::raw(std::uint64_t address, Texel& out) const {
     const std::byte* p = memory_.touch(address + std::uint64_t{i} * bytes, bytes);
     if (p == nullptr) return false;
     std::memcpy(&out[i], p, bytes);
-    if (image.type == TexelType::kS8) out[i] = static_cast<std::uint32_t>(static_cast<std::int8_t>(out[i]));
-    if (image.type == TexelType::kS16) out[i] = static_cast<std::uint32_t>(static_cast<std::int16_t>(out[i]));
+    if (is_signed(image.type)) out[i] = extended(out[i], 8 * bytes);
   }
   return true;
 }
@@ -169,9 +172,7 @@ Texel TextureReader::border() const {
     } else if (width == 32) {
       out[i] = bits;
     } else if (object_.sampler.raw) {
-      const std::uint32_t low = bits << (32 - width);
-      out[i] = is_signed(type) ? static_cast<std::uint32_t>(static_cast<std::int32_t>(low) >> (32 - width))
-                               : low >> (32 - width);
+      out[i] = is_signed(type) ? extended(bits, width) : bits & ((1u << width) - 1);
     } else {
       const float least = is_signed(type) ? -1.0F : 0.0F;
       const float clamped = std::isnan(colour) ? 0.0F : std::clamp(colour, least, 1.0F);
