@@ -52,21 +52,21 @@ Lanes Emit::scaled_exp(const Lanes& r, const Lanes& t, bool wide) {
   each([&](unsigned i) { op(Op::FADD, {}, {p[i], p[i], kOne}); });
   Lanes d = fresh();
   Lanes m = fresh();
+  const VReg one = constant(kOne);
+  // 2^n as float bits is n 2^23 + kOne; the magic number's bits, and half of them, go with the multiplication.
+  const auto power_of_two = [&](const Lanes& n) {
+    each([&](unsigned i) { op(Op::IMAD, {}, {n[i], n[i], 0x800000, one}); });
+  };
   if (!wide) {
-    // The magic number's bits go with the shift.
-    each([&](unsigned i) { op(Op::SHF, {Tok::L, Tok::U32}, {m[i], t[i], 23, kZero}); });
-    each([&](unsigned i) { op(Op::IADD3, {}, {m[i], m[i], kOne, kZero}); });
+    each([&](unsigned i) { op(Op::IMAD, {}, {m[i], t[i], 0x800000, one}); });
     each([&](unsigned i) { op(Op::FMUL, {}, {d[i], p[i], m[i]}); });
     return d;
   }
   Lanes h = fresh();
-  each([&](unsigned i) { op(Op::IADD3, {}, {m[i], t[i], -std::int64_t{kMagic}, kZero}); });
-  each([&](unsigned i) { op(Op::SHF, {Tok::R, Tok::S32, Tok::HI}, {h[i], kZero, 1, m[i]}); });
-  each([&](unsigned i) { op(Op::IADD3, {}, {m[i], m[i], -Arg(h[i]), kZero}); });
-  for (const Lanes* v : {&h, &m}) {
-    each([&](unsigned i) { op(Op::SHF, {Tok::L, Tok::U32}, {(*v)[i], (*v)[i], 23, kZero}); });
-    each([&](unsigned i) { op(Op::IADD3, {}, {(*v)[i], (*v)[i], kOne, kZero}); });
-  }
+  each([&](unsigned i) { op(Op::SHF, {Tok::R, Tok::S32, Tok::HI}, {h[i], kZero, 1, t[i]}); });
+  each([&](unsigned i) { op(Op::IADD3, {}, {m[i], t[i], -Arg(h[i]), kZero}); });
+  power_of_two(h);
+  power_of_two(m);
   each([&](unsigned i) { op(Op::FMUL, {}, {d[i], p[i], h[i]}); });
   each([&](unsigned i) { op(Op::FMUL, {}, {d[i], d[i], m[i]}); });
   return d;
