@@ -41,7 +41,7 @@ class Bare {
     check(driver_.module_function(&function_, module, plan_.kernel->name().c_str()));
     const std::uint32_t shared = plan_.kernel->dynamic_shared();
     if (shared > 0) check(driver_.function_set(function_, cuda::kMaxDynamicShared, static_cast<int>(shared)));
-    sgemm::values_of(*plan_.kernel, p, plan_.splits, &device).pack(arguments_);
+    sgemm::values_of(plan_, p, &device).pack(arguments_);
     config_.grid_x = plan_.grid.x, config_.grid_y = plan_.grid.y, config_.grid_z = plan_.grid.z;
     config_.block_x = plan_.kernel->manifest().threads;
     config_.shared = shared;

@@ -1,6 +1,7 @@
 # The templates that are assembled into the library, each with the architectures it is written for.
 # ng_kernel(<op>/<name> <arch>...)
 ng_kernel(gemm/sgemm sm_90a)
+ng_kernel(gemm/sgemm_ring sm_90a)
 ng_kernel(gemm/gemm sm_90a sm_52)
 ng_kernel(gemm/hgemm sm_90a)
 ng_kernel(gemm/hgemm_cluster sm_90a)

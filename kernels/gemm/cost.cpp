@@ -76,21 +76,37 @@ double clocks(const GemmProblem& p, int bm, int bn, std::int64_t splits, int mul
   return cost(kTiles.front(), p, splits, multiprocessors);
 }
 
-std::int64_t best_splits(const GemmProblem& problem) {
+namespace {
+
+struct Choice {
+  std::int64_t splits = 1;
+  double clocks = 0;
+};
+
+Choice best(const GemmProblem& problem) {
   GemmProblem p = problem;
   if (p.m > p.n) std::swap(p.m, p.n);  // C^T = B^T A^T has the same bits
   const std::int64_t outputs = std::max<std::int64_t>(p.m, 1) * std::max<std::int64_t>(p.n, 1);
   const std::int64_t most = std::min({p.k / kLeastPart, kMostSplits, kMostBytes / 4 / outputs});
-  std::int64_t best = 1;
-  double least = 0;
+  Choice out;
   for (const Tile& t : kTiles) {
     for (std::int64_t s = 1; s <= std::max<std::int64_t>(most, 1); ++s) {
       if (ceil_div(p.k, chunk_of(p.k, s)) != s && s > 1) continue;
       const double c = cost(t, p, s, kProcessors);
-      if (least == 0 || c < least) best = s, least = c;
+      if (out.clocks == 0 || c < out.clocks) out = {s, c};
     }
   }
-  return best;
+  return out;
+}
+
+}  // namespace
+
+std::int64_t best_splits(const GemmProblem& problem) {
+  return best(problem).splits;
+}
+
+double best_clocks(const GemmProblem& problem) {
+  return best(problem).clocks;
 }
 
 }  // namespace nervanagpu::sgemm

@@ -15,5 +15,7 @@ std::int64_t chunk_of(std::int64_t k, std::int64_t splits);
 
 // Into how many parts the library cuts k: a function of the problem alone, not of the device.
 std::int64_t best_splits(const GemmProblem& p);
+// And the clocks that this takes, by the model.
+double best_clocks(const GemmProblem& p);
 
 }  // namespace nervanagpu::sgemm

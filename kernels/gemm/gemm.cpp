@@ -176,16 +176,14 @@ void check_batch(const GemmProblem& p) {
   if (p.splits > 1) refuse("splits", p.splits, "0 or 1 for a batch of products");
 }
 
-}  // namespace
-
-bool finished_apart(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
+bool apart_of(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
   if (hgemm::is(k)) return splits > 1 && !hgemm::adds_parts(k);
   return splits > 1 || needs_finish(p);
 }
 
 Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device* device) {
   if (hgemm::is(k)) return hgemm::values(k, p, splits, device);
-  const bool partial = finished_apart(k, p, splits);
+  const bool partial = apart_of(k, p, splits);
   const auto bytes = [](std::int64_t stride, Dtype type) { return static_cast<std::uint64_t>(stride) * size_of(type); };
   Values v;
   v.u64(p.a).u64(p.b);
@@ -203,6 +201,17 @@ Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Dev
   v.u32(p.m).u32(p.n).u32(p.k).u32(chunk).u32(p.batch > 1 ? 0 : chunk).u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc);
   v.scalar(p.alpha, p.c_type).scalar(p.beta, p.c_type).u32(partial ? kPartial : flags_of(p)).u32(kept_bits(p));
   return v.u64(p.rounding.seed).u64(p.rounding.offset);
+}
+
+}  // namespace
+
+bool finished_apart(const Plan& plan, const GemmProblem& p) {
+  return !plan.ring && apart_of(*plan.kernel, p, plan.splits);
+}
+
+Values values_of(const Plan& plan, const GemmProblem& p, Device* device) {
+  if (plan.ring) return sgemm_ring::values(*plan.kernel, p, *plan.ring, device);
+  return values_of(*plan.kernel, p, plan.splits, device);
 }
 
 void check(const GemmProblem& p) {
@@ -292,7 +301,7 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
     if (k->unmet(values_of(*k, p, splits, nullptr).numbers()) != nullptr) continue;
     const double cost = cost_of(*k, p, splits, std::max(multiprocessors, 1));
     if (hgemm::is(*k)) {
-      out.push_back({k, hgemm::grid(*k, p, splits, multiprocessors), splits, cost});
+      out.push_back({k, hgemm::grid(*k, p, splits, multiprocessors), splits, cost, {}});
       continue;
     }
     const int bm = k->number("BM");
@@ -305,13 +314,17 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
     const std::int64_t z = p.batch > 1 ? p.batch : is_sgemm(*k) ? ceil_div(tiles_n, y) : splits;
     const Grid grid = {static_cast<std::uint32_t>(tiles_m), static_cast<std::uint32_t>(y),
                        static_cast<std::uint32_t>(z)};
-    out.push_back({k, grid, splits, cost});
+    out.push_back({k, grid, splits, cost, {}});
   }
   std::stable_sort(out.begin(), out.end(), [](const Plan& a, const Plan& b) { return a.cost < b.cost; });
   return out;
 }
 
 Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& problem, std::string_view tile) {
+  if (const auto shape = sgemm_ring::shape_of(problem, tile)) {
+    const Kernel* kernel = sgemm_ring::find(registry, problem, *shape);
+    if (kernel != nullptr) return {kernel, sgemm_ring::grid(problem, *shape), 1, 0.0, shape};
+  }
   const std::vector<Plan> all = plans(registry, multiprocessors, problem, tile);
   if (!all.empty()) return all.front();
   const std::int64_t splits = splits_of(registry, problem);
@@ -353,9 +366,9 @@ split_sum::Sum sum_of(const GemmProblem& p, std::int64_t splits) {
 
 void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId stream) {
   split_sum::Plan sum;  // found before anything is queued
-  const bool apart = finished_apart(*plan.kernel, p, plan.splits);
+  const bool apart = finished_apart(plan, p);
   if (apart) sum = split_sum::plan(device.registry(), sum_of(p, plan.splits));
-  values_of(*plan.kernel, p, plan.splits, &device).launch(device, *plan.kernel, plan.grid, stream);
+  values_of(plan, p, &device).launch(device, *plan.kernel, plan.grid, stream);
   if (apart) sum.values.launch(device, *sum.kernel, sum.grid, stream);
 }
 

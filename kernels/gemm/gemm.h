@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
+#include "kernels/gemm/sgemm_ring.h"
 #include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/gemm.hpp"
 #include "src/device.h"
@@ -29,25 +31,26 @@ struct Plan {
   const Kernel* kernel = nullptr;
   Grid grid;
   std::int64_t splits = 1;
-  double cost = 0.0;  // clocks of the whole grid, roughly; only the order counts
+  double cost = 0.0;                      // clocks of the whole grid, roughly; only the order counts
+  std::optional<sgemm_ring::Shape> ring;  // of sgemm_ring.sass, whose parts of k `splits` does not count
 };
 
-// The kernels that may compute it, the cheapest first. m and n must not be 0. `tile` ("128x128") leaves only those of
-// that tile. Whichever is taken, the result has the same bits.
+// The kernels that may compute it, the cheapest first, but for those of sgemm_ring.sass. m and n must not be 0. `tile`
+// ("128x128") leaves only those of that tile. Whichever is taken, the result has the same bits.
 std::vector<Plan> plans(const Registry& registry, int multiprocessors, const GemmProblem& problem,
                         std::string_view tile = {});
 
-// The first plan. Throws InvalidArgument if there is none, and says why each kernel was refused.
+// The plan of sgemm_ring.sass where it is faster or named, else the first of plans(). Throws InvalidArgument if there is none, and says why each kernel was refused.
 Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& problem, std::string_view tile = {});
 
 // The kernels of the tensor cores are there, and take it.
 bool on_tensor_cores(const Registry& registry, const GemmProblem& problem);
 
 // The kernel leaves sums in the workspace, which split_sum finishes.
-bool finished_apart(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits);
+bool finished_apart(const Plan& plan, const GemmProblem& problem);
 
 // The kernel's parameters. device: see hgemm.h.
-Values values_of(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, Device* device);
+Values values_of(const Plan& plan, const GemmProblem& problem, Device* device);
 
 // What adds the parts up.
 split_sum::Sum sum_of(const GemmProblem& problem, std::int64_t splits);

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
+#include "kernels/gemm/h200.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
 
@@ -26,8 +26,6 @@ struct ClusterWidth {
 };
 constexpr std::array kClusterWidths = {ClusterWidth{16, 0.090, 0.044, 1.18}, ClusterWidth{32, 0.114, 0.049, 1.56},
                                        ClusterWidth{64, 0.152, 0.127, 2.22}, ClusterWidth{128, 0.151, 0.276, 2.10}};
-// Clusters of 1, 2, ... CTAs, one CTA a multiprocessor, that the GPU holds: they do not cross its groups of multiprocessors.
-constexpr std::array<std::int64_t, kMostParts> kHeld = {132, 66, 39, 30, 22, 17, 15, 15};
 
 // Where 16 or 32 columns are contiguous; and of tiles that are narrower than the problem.
 constexpr ClusterWidth kShortRows = {0, 0.188, 0.150, 0};
@@ -38,13 +36,6 @@ constexpr double kClusterMemory = 3.63;  // million bytes a microsecond
 bool narrow(const GemmProblem& p, const Tile& t) {
   constexpr int kWidest = 128;
   return t.bn < kWidest && t.bn < (t.form == Form::exchanged ? p.m : p.n);
-}
-
-// The time of two things that go on together and hinder each other a little. No pow(): equal on every machine.
-double together(double x, double y) {
-  x *= x;
-  y *= y;
-  return std::sqrt(std::sqrt(x * x + y * y));
 }
 
 double bytes_of(const GemmProblem& p) {
@@ -71,7 +62,7 @@ double tile_cost(const GemmProblem& p, const Tile& t, std::int64_t splits, int m
   const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
   const double run = rounds * (blocks * block + kTile * t.bn / 64.0);
   double out = starts_early(p, t, splits) ? kEarlyStart : kStart;
-  out += together(run, bytes_of(p) * 1e-6 / kMemory);
+  out += h200::together(run, bytes_of(p) * 1e-6 / kMemory);
   if (splits > 1) {
     out += kSum + kPartials * 1e-6 * static_cast<double>(splits) * static_cast<double>(p.m) * static_cast<double>(p.n);
   }
@@ -83,7 +74,8 @@ double pair_cost(const GemmProblem& p) {
   constexpr double kStart = 2.35;
   constexpr double kBlock = 0.2;
   constexpr double kTile = 0.784;
-  return kStart + together(static_cast<double>(blocks_of(p)) * kBlock + kTile, bytes_of(p) * 1e-6 / kClusterMemory);
+  return kStart +
+         h200::together(static_cast<double>(blocks_of(p)) * kBlock + kTile, bytes_of(p) * 1e-6 / kClusterMemory);
 }
 
 // What a block costs in hgemm_cluster.sass, and the end.
@@ -119,7 +111,7 @@ double cluster_cost(const GemmProblem& p, const Tile& t, std::int64_t parts) {
   const double run = rounds * blocks * std::max(width.alone, width.shared * on_one);
   const double meet = parts > 1 ? kMeet * t.bn / 64.0 : 0.0;
   const bool uneven = parts == 1 && residents == 2 && tiles > kSome && tiles <= kProcessors && !narrow(p, t);
-  return kStart + together(run, bytes_of(p) * 1e-6 / kClusterMemory) + rounds * (width.end + meet) +
+  return kStart + h200::together(run, bytes_of(p) * 1e-6 / kClusterMemory) + rounds * (width.end + meet) +
          kPart * static_cast<double>(parts - 1) + (uneven ? kUneven : 0.0);
 }
 
@@ -146,7 +138,7 @@ std::int64_t effective(std::int64_t blocks, std::int64_t splits) {
 }
 
 std::int64_t clusters_held(std::int64_t parts, std::int64_t residents) {
-  return kHeld[static_cast<std::size_t>(parts - 1)] * residents;
+  return h200::kClusters[static_cast<std::size_t>(parts - 1)] * residents;
 }
 
 double microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors) {

@@ -64,6 +64,7 @@ std::uint64_t alignment_of(std::uint64_t address) {
 }
 
 std::size_t search_workspace(Device& device, const GemmProblem& p, const std::string& tile) {
+  if (choose(device.registry(), device.info().multiprocessors, p, tile).ring) return 0;
   const std::int64_t splits = splits_of(device.registry(), p);
   if (splits <= 1 && !(needs_finish(p) && !on_tensor_cores(device.registry(), p))) return 0;
   const auto all = plans(device.registry(), device.info().multiprocessors, p, tile);

@@ -26,19 +26,30 @@ void put(std::byte* block, std::uint16_t at, std::uint16_t none, T value) {
 
 }  // namespace
 
-void MapCache::get(Device& device, std::uint64_t address, std::byte* to) {
+std::uint32_t MapCache::get(Device& device, std::uint64_t address, std::byte* to) {
+  constexpr std::uint64_t kEngine = 16;
+  const auto first = static_cast<std::uint32_t>(address % kEngine / sizeof(float));
   const std::lock_guard lock(mutex_);
   const Entry* found = nullptr;
   for (const Entry& e : entries_) {
     if (e.address == address) found = &e;
   }
   if (found == nullptr) {
-    form_.address = address;
-    entries_[oldest_] = {address, device.encode_tensor_map(form_)};
+    Entry made = {address, {}};
+    for (TensorMap form : forms_) {
+      form.address = address - address % kEngine;
+      form.sizes[0] += first;
+      made.maps.push_back(device.encode_tensor_map(form));
+    }
+    entries_[oldest_] = std::move(made);
     found = &entries_[oldest_];
     oldest_ = (oldest_ + 1) % kEntries;
   }
-  std::memcpy(to, found->map.bytes.data(), sizeof found->map.bytes);
+  for (const EncodedTensorMap& map : found->maps) {
+    std::memcpy(to, map.bytes.data(), sizeof map.bytes);
+    to += sizeof map.bytes;
+  }
+  return first;
 }
 
 Prepared::Part Prepared::part_of(const Kernel& kernel, const Grid& grid, const Values& values) {
@@ -61,16 +72,29 @@ Prepared::Prepared(Device& device, const GemmProblem& problem, const std::string
     : device_(device), c_type_(problem.c_type) {
   const Registry& registry = device.registry();
   const Plan plan = choose(registry, device.info().multiprocessors, problem, tile);
-  main_ = part_of(*plan.kernel, plan.grid, values_of(*plan.kernel, problem, plan.splits, nullptr));
+  main_ = part_of(*plan.kernel, plan.grid, values_of(plan, problem, nullptr));
   a_ = offset_of(*plan.kernel, "a", kNone);
   b_ = offset_of(*plan.kernel, "b", kNone);
   if (hgemm::is(*plan.kernel)) {
     const hgemm::Maps maps = hgemm::maps(*plan.kernel, problem);
     exchanged_ = maps.exchanged;
-    map_a_ = std::make_unique<MapCache>(maps.a);
-    map_b_ = std::make_unique<MapCache>(maps.b);
+    map_a_ = std::make_unique<MapCache>(std::vector{maps.a});
+    map_b_ = std::make_unique<MapCache>(std::vector{maps.b});
   }
-  if (!finished_apart(*plan.kernel, problem, plan.splits)) {
+  if (plan.ring) {
+    GemmProblem aligned = problem;
+    aligned.a = aligned.b = 0;
+    const auto cache_of = [](const sgemm_ring::Maps& maps) {
+      return std::make_unique<MapCache>(
+          std::vector(maps.of.begin(), maps.of.begin() + static_cast<std::ptrdiff_t>(maps.count)));
+    };
+    exchanged_ = plan.ring->exchanged;
+    map_a_ = cache_of(sgemm_ring::maps_a(*plan.kernel, aligned, exchanged_));
+    map_b_ = cache_of(sgemm_ring::maps_b(*plan.kernel, aligned, exchanged_));
+    first_a_ = offset_of(*plan.kernel, "a_first", kNone);
+    first_b_ = offset_of(*plan.kernel, "b_first", kNone);
+  }
+  if (!finished_apart(plan, problem)) {
     finish_ = finish_of(*plan.kernel, "c");
     return;
   }
@@ -98,8 +122,8 @@ void Prepared::launch(const Call& call, StreamId stream) const {
   const std::uint64_t a = exchanged_ ? call.b : call.a;
   const std::uint64_t b = exchanged_ ? call.a : call.b;
   if (map_a_ != nullptr) {
-    map_a_->get(device_, a, block.data() + a_);
-    map_b_->get(device_, b, block.data() + b_);
+    put(block.data(), first_a_, kNone, map_a_->get(device_, a, block.data() + a_));
+    put(block.data(), first_b_, kNone, map_b_->get(device_, b, block.data() + b_));
   } else {
     put(block.data(), a_, kNone, a);
     put(block.data(), b_, kNone, b);

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nervanagpu/gemm.hpp"
@@ -16,20 +17,22 @@
 
 namespace nervanagpu::sgemm {
 
-// A tensor map for each of the last few addresses that a matrix had.
+// An operand's tensor maps for each of the last few addresses that it had.
 class MapCache {
  public:
-  explicit MapCache(const TensorMap& form) : form_(form) {}
-  void get(Device& device, std::uint64_t address, std::byte* to);  // 128 bytes
+  // For an address that is a multiple of 16 bytes.
+  explicit MapCache(std::vector<TensorMap> forms) : forms_(std::move(forms)) {}
+  // 128 bytes a map. Returns the elements that the maps begin before the address, which they do for one that is not.
+  std::uint32_t get(Device& device, std::uint64_t address, std::byte* to);
 
  private:
   static constexpr std::size_t kEntries = 8;
   struct Entry {
     std::uint64_t address = 0;
-    EncodedTensorMap map;
+    std::vector<EncodedTensorMap> maps;
   };
   std::mutex mutex_;
-  TensorMap form_;
+  std::vector<TensorMap> forms_;
   std::array<Entry, kEntries> entries_;
   std::size_t oldest_ = 0;
 };
@@ -53,7 +56,7 @@ class Prepared {
   void launch(const Call& call, StreamId stream) const;
 
  private:
-  static constexpr std::size_t kMaxBlock = 640;  // bytes of parameters
+  static constexpr std::size_t kMaxBlock = 1280;  // bytes of parameters
   static constexpr std::uint16_t kNone = 0xffff;
   struct Part {  // one kernel
     const Kernel* kernel = nullptr;
@@ -75,7 +78,8 @@ class Prepared {
   std::uint16_t a_ = kNone, b_ = kNone;  // in main_, addresses or maps
   bool exchanged_ = false;               // the kernel's a is the problem's b
   std::unique_ptr<MapCache> map_a_, map_b_;
-  std::optional<Part> sum_;  // of the parts of k; then main_ writes to the workspace
+  std::uint16_t first_a_ = kNone, first_b_ = kNone;  // elements before them, if the kernel wants to know
+  std::optional<Part> sum_;                          // of the parts of k; then main_ writes to the workspace
   std::uint16_t parts_ = kNone, sums_ = kNone;
   Finish finish_;  // in sum_ if there is one, else in main_
 };

@@ -50,9 +50,33 @@ def gemms() -> dict[str, Callable[[Draw], ng.GPUTensor]]:
         def run(d: Draw, dtype: str = dtype, layout: str = layout, m: int = m, n: int = n, k: int = k, how: int = how):
             a = d((k, m), dtype).T if layout[0] == "t" else d((m, k), dtype)
             b = d((n, k), dtype).T if layout[1] == "t" else d((k, n), dtype)
-            return ng.dot(a, b, relu=bool(how), tensor_cores=False, **ROUNDINGS[how])
+            return ng.dot(a, b, relu=bool(how), tensor_cores=False, splits=1, **ROUNDINGS[how])
 
         out[f"gemm {dtype} {layout} {m}x{n}x{k} {how}"] = run
+    return out
+
+
+def rings() -> dict[str, Callable[[Draw], ng.GPUTensor]]:
+    """float32 in parts, by the kernels that the copy engine feeds: rows of 16 bytes and others, a CTA and a cluster."""
+    out: dict[str, Callable[[Draw], ng.GPUTensor]] = {}
+    for tile, layout, (m, n, k, ctas) in itertools.product(
+        ["16x128", "16x64", "32x64", "64x32", "40x64", "48x64t", "64x64"],
+        ["nn", "nt", "tn", "tt"],
+        [(36, 132, 336, 1), (61, 67, 333, 3)],
+    ):
+        deep = layout[0] == "n"
+        odd = m % 4 != 0
+        if (tile == "16x128" and odd) or (tile == "16x64" and not odd) or (tile == "64x32" and (odd or not deep)):
+            continue
+        if tile == "40x64" and (odd or not deep):
+            continue
+
+        def run(d: Draw, tile: str = tile, layout: str = layout, m: int = m, n: int = n, k: int = k, ctas: int = ctas):
+            a = d((k, m), "float32").T if layout[0] == "t" else d((m, k), "float32")
+            b = d((n, k), "float32").T if layout[1] == "t" else d((k, n), "float32")
+            return ng.dot(a, b, tile=f"ring{tile}", splits=ctas)
+
+        out[f"ring {tile} {layout} {m}x{n}x{k} {ctas}"] = run
     return out
 
 

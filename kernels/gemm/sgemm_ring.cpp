@@ -1,0 +1,262 @@
+#include "kernels/gemm/sgemm_ring.h"
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "kernels/gemm/cost.h"
+#include "kernels/gemm/flags.h"
+#include "kernels/gemm/h200.h"
+#include "kernels/gemm/hgemm_cost.h"
+#include "kernels/gemm/types.h"
+#include "src/ceil_div.h"
+
+namespace nervanagpu::sgemm_ring {
+namespace {
+
+constexpr std::int64_t kBlock = 16;  // of k
+constexpr std::int64_t kWarps = 4;
+constexpr std::int64_t kMostCtas = 8;
+constexpr std::int64_t kMaxGrid = 65535;
+constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;  // of four rows: coordinates are 32 bits
+constexpr std::uint64_t kEngine = 16;                         // bytes: alignment of addresses and strides
+constexpr std::uint32_t kWide = 1U << 16;                     // C allows accesses of 4 elements
+constexpr std::uint32_t kPlain = 1U << 17;                    // nothing is asked for but alpha, bias[j] and relu
+
+// An operand as a kernel takes it: `length` rows of op(A) or columns of op(B).
+struct Side {
+  std::uint64_t address = 0;
+  std::int64_t length = 0;
+  std::int64_t leading = 0;
+  bool k_inside = false;  // k is the contiguous axis
+};
+
+Side a_of(const GemmProblem& p) {
+  return {p.a, p.m, p.lda, !p.a_transposed};
+}
+Side b_of(const GemmProblem& p) {
+  return {p.b, p.n, p.ldb, p.b_transposed};
+}
+
+bool in_rows_of_16_bytes(const Side& s) {
+  return hgemm::rows_of_16_bytes(s.address, s.leading, Dtype::float32);
+}
+
+Maps maps_of(const Side& s, std::int64_t k, int tile, bool four) {
+  const std::int64_t columns = s.k_inside ? k : s.length;
+  const std::int64_t rows = s.k_inside ? s.length : k;
+  const auto box_columns = static_cast<std::uint32_t>((s.k_inside ? kBlock : tile) + (four ? 4 : 0));
+  const auto box_rows = static_cast<std::uint32_t>(s.k_inside ? tile : kBlock);
+  Maps out;
+  out.count = four ? 4 : 1;
+  const auto step = static_cast<std::int64_t>(out.count);
+  for (std::int64_t r = 0; r < step; ++r) {
+    TensorMap& map = out.of[static_cast<std::size_t>(r)];
+    map.type = MapType::float32;
+    map.address = s.address / kEngine * kEngine;
+    const std::int64_t first = static_cast<std::int64_t>(s.address % kEngine / sizeof(float));
+    const std::int64_t count = ceil_div(std::max<std::int64_t>(rows - r, 0), step);
+    // No row: everything lies behind an array of one element.
+    map.sizes = {static_cast<std::uint64_t>(first + (count == 0 ? 1 : r * s.leading + columns)),
+                 static_cast<std::uint64_t>(std::max<std::int64_t>(count, 1))};
+    map.strides = {static_cast<std::uint64_t>(step * s.leading) * sizeof(float)};
+    map.box = {box_columns, box_rows / static_cast<std::uint32_t>(step)};
+    map.swizzle = s.k_inside && !four ? MapSwizzle::b64 : MapSwizzle::none;
+    map.promotion = s.k_inside ? MapPromotion::b64 : MapPromotion::b256;
+  }
+  return out;
+}
+
+std::uint32_t flags(const GemmProblem& p) {
+  constexpr std::uint32_t kRelu = 1U << 1;
+  constexpr std::uint32_t kReluFirst = 1U << 6;
+  constexpr std::uint32_t kBiasColumns = 1U << 2;
+  std::uint32_t f = sgemm::flags_of(p);
+  if ((f & ~(kRelu | kReluFirst)) == 0 && f != 0) f = kRelu;  // nothing comes between the two
+  const bool wide = p.c % kEngine == 0 && p.ldc % 4 == 0 && p.n % 4 == 0;
+  if (wide) f |= kWide;
+  if (wide && (f & ~(kRelu | kWide | kBiasColumns)) == 0) f |= kPlain;
+  return f;
+}
+
+std::int64_t tiles_m(const GemmProblem& p, const Shape& s) {
+  return ceil_div(s.exchanged ? p.n : p.m, s.bm);
+}
+std::int64_t tiles_n(const GemmProblem& p, const Shape& s) {
+  return ceil_div(s.exchanged ? p.m : p.n, s.bn);
+}
+std::int64_t blocks_of(const GemmProblem& p) {
+  return ceil_div(p.k, kBlock);
+}
+
+struct Tile {
+  int bm = 0, bn = 0;
+};
+// The kernels' tiles, by how the rows of A and B begin: at multiples of 16 bytes (4) or anywhere (1).
+constexpr std::array kAligned = {Tile{16, 128}, Tile{32, 64}, Tile{48, 64}, Tile{64, 64}};
+constexpr std::array kAlignedDeep = {Tile{16, 128}, Tile{32, 64}, Tile{40, 64},
+                                     Tile{48, 64},  Tile{64, 32}, Tile{64, 64}};
+constexpr std::array kOddB = {Tile{16, 64}, Tile{40, 64}, Tile{64, 64}};
+constexpr std::array kOdd = {Tile{16, 64}, Tile{32, 64}, Tile{48, 64}, Tile{64, 64}};
+
+struct Layout {
+  int va = 4, vb = 4;
+  std::span<const Tile> tiles;
+};
+Layout layout_of(const GemmProblem& p, bool exchanged) {
+  const Side a = exchanged ? b_of(p) : a_of(p);
+  const Side b = exchanged ? a_of(p) : b_of(p);
+  const bool a_fits = in_rows_of_16_bytes(a);
+  const bool b_fits = in_rows_of_16_bytes(b);
+  if (a_fits && b_fits) return {4, 4, a.k_inside ? std::span<const Tile>(kAlignedDeep) : kAligned};
+  if (a_fits && a.k_inside) return {4, 1, kOddB};
+  return {1, 1, kOdd};
+}
+
+std::optional<Shape> named(const GemmProblem& p, std::string_view tile) {
+  constexpr std::string_view kPrefix = "ring";
+  if (!tile.starts_with(kPrefix)) return std::nullopt;
+  tile.remove_prefix(kPrefix.size());
+  const bool exchanged = tile.ends_with('t');
+  if (exchanged) tile.remove_suffix(1);
+  for (const Tile& t : layout_of(p, exchanged).tiles) {
+    if (tile != std::to_string(t.bm) + "x" + std::to_string(t.bn)) continue;
+    return Shape{t.bm, t.bn, exchanged, std::clamp<std::int64_t>(p.splits, 1, kMostCtas)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool takes(const GemmProblem& p) {
+  const bool floats = p.a_type == Dtype::float32 && p.b_type == Dtype::float32 && p.c_type == Dtype::float32;
+  if (!floats || p.batch > 1 || p.m <= 0 || p.n <= 0 || p.k <= 0 || sgemm::needs_finish(p)) return false;
+  return 4 * std::max(p.lda, p.ldb) < kMaxElements;
+}
+
+double cost(const GemmProblem& p, const Shape& s) {
+  // Fitted to 4,000 timings of 75 products on an H200 (docs/lab/sgemm.md): what it chooses takes 1.006 times the best's time.
+  struct Rate {
+    int bm, bn;
+    double alone, shared;  // microseconds of a block of every warp, with one CTA a multiprocessor and with two
+  };
+  constexpr std::array kRates = {Rate{16, 128, 0.811, 1.416}, Rate{16, 64, 0.396, 1.031}, Rate{32, 64, 0.724, 1.288},
+                                 Rate{64, 32, 0.761, 1.417},  Rate{40, 64, 0.859, 1.557}, Rate{48, 64, 1.002, 1.811},
+                                 Rate{64, 64, 1.926, 2.370}};
+  constexpr double kTurnAlone = 0.115, kTurnShared = 0.173;  // a pass of 32 rows that is transposed
+  constexpr double kMoveAlone = 0.190, kMoveShared = 0.132;  // or moved, from rows that begin anywhere
+  constexpr double kStart = 1.006, kStartShared = 0.187;
+  constexpr double kMemory = 3.72;  // million bytes a microsecond
+  constexpr double kEnd = 0.828, kEndOf64x64 = 2.428;
+  constexpr double kCtaOfCluster = 0.228;
+  const Layout layout = layout_of(p, s.exchanged);
+  const bool turns = layout.vb == 4 && (s.exchanged ? !p.a_transposed : p.b_transposed);
+  const auto passes = [](int rows) { return static_cast<double>(ceil_div(rows, 32)); };
+  const double turned = turns ? passes(s.bn) : 0;
+  const double moved = (layout.va == 1 ? passes(s.bm) : 0) + (layout.vb == 1 ? passes(s.bn) : 0);
+  const auto rate = std::ranges::find_if(kRates, [&](const Rate& r) { return r.bm == s.bm && r.bn == s.bn; });
+  const double alone = rate->alone + kTurnAlone * turned + kMoveAlone * moved;
+  const double shared = rate->shared + kTurnShared * turned + kMoveShared * moved;
+  const std::int64_t tiles = tiles_m(p, s) * tiles_n(p, s);
+  const std::int64_t held = h200::kClusters[static_cast<std::size_t>(s.ctas - 1)];
+  const std::int64_t full = tiles / (2 * held);
+  const std::int64_t rest = tiles % (2 * held);
+  const auto blocks = static_cast<double>(ceil_div(blocks_of(p), s.ctas * kWarps));
+  double run = static_cast<double>(full) * blocks * shared;
+  if (rest != 0) run += blocks * (full == 0 && rest <= held ? alone : shared);
+  const auto rounds = static_cast<double>(full + (rest != 0 ? 1 : 0));
+  const auto m = static_cast<double>(p.m);
+  const auto n = static_cast<double>(p.n);
+  const auto k = static_cast<double>(p.k);
+  const double bytes = 4e-6 * (m * k + k * n + m * n);
+  double out = kStart + h200::together(run, bytes / kMemory) + rounds * (kEnd + kEndOf64x64 * s.bm * s.bn / 4096);
+  if (tiles * s.ctas > h200::kProcessors) out += kStartShared + kCtaOfCluster * static_cast<double>(s.ctas - 1);
+  return out;
+}
+
+namespace {
+
+// Microseconds of sgemm.sass and gemm.sass, by their own model of clocks.
+double cost_of_chains(const GemmProblem& p) {
+  constexpr double kMicroseconds = 4.3e-4;
+  constexpr double kBothTransposed = 1.04;
+  constexpr double kOdd = 1.3;
+  double out = kMicroseconds * sgemm::best_clocks(p);
+  if (!p.a_transposed && p.b_transposed) out *= kBothTransposed;
+  return in_rows_of_16_bytes(a_of(p)) && in_rows_of_16_bytes(b_of(p)) ? out : out * kOdd;
+}
+
+}  // namespace
+
+std::optional<Shape> shape_of(const GemmProblem& p, std::string_view tile) {
+  if (!takes(p)) return std::nullopt;
+  if (!tile.empty() || p.splits != 0) return named(p, tile);
+  std::optional<Shape> best;
+  double least = 0;
+  for (const bool exchanged : {false, true}) {
+    for (const auto& [bm, bn] : layout_of(p, exchanged).tiles) {
+      for (std::int64_t ctas = 1; ctas <= kMostCtas; ++ctas) {
+        const Shape s = {bm, bn, exchanged, ctas};
+        if (tiles_m(p, s) > kMaxGrid || tiles_n(p, s) > kMaxGrid) continue;
+        const double c = cost(p, s);
+        if (!best || c < least) best = s, least = c;
+      }
+    }
+  }
+  return best && least < cost_of_chains(p) ? best : std::nullopt;
+}
+
+bool is(const Kernel& kernel) {
+  return kernel.manifest().op == "sgemm_ring";
+}
+
+const Kernel* find(const Registry& registry, const GemmProblem& p, const Shape& s) {
+  const Side a = s.exchanged ? b_of(p) : a_of(p);
+  const Side b = s.exchanged ? a_of(p) : b_of(p);
+  const Layout layout = layout_of(p, s.exchanged);
+  for (const Kernel* k : registry.of_op("sgemm_ring")) {
+    const auto word = [&](const char* name) { return std::string_view(k->manifest().variant.at(name)); };
+    if (k->number("BM") == s.bm && k->number("BN") == s.bn && k->number("VA") == layout.va &&
+        k->number("VB") == layout.vb && word("TA") == (a.k_inside ? "n" : "t") &&
+        word("TB") == (b.k_inside ? "t" : "n")) {
+      return k;
+    }
+  }
+  return nullptr;
+}
+
+Grid grid(const GemmProblem& p, const Shape& s) {
+  Grid out = {static_cast<std::uint32_t>(s.ctas), static_cast<std::uint32_t>(tiles_m(p, s)),
+              static_cast<std::uint32_t>(tiles_n(p, s)), static_cast<std::uint32_t>(s.ctas)};
+  // Early CTAs take what is free, two of them a multiprocessor, though there may be one for each.
+  out.early = tiles_m(p, s) * tiles_n(p, s) * s.ctas > h200::kProcessors;
+  return out;
+}
+
+Maps maps_a(const Kernel& kernel, const GemmProblem& p, bool exchanged) {
+  return maps_of(exchanged ? b_of(p) : a_of(p), p.k, kernel.number("BM"), kernel.number("VA") == 1);
+}
+
+Maps maps_b(const Kernel& kernel, const GemmProblem& p, bool exchanged) {
+  return maps_of(exchanged ? a_of(p) : b_of(p), p.k, kernel.number("BN"), kernel.number("VB") == 1);
+}
+
+Values values(const Kernel& kernel, const GemmProblem& p, const Shape& s, Device* device) {
+  Values v;
+  for (const Maps& maps : {maps_a(kernel, p, s.exchanged), maps_b(kernel, p, s.exchanged)}) {
+    for (std::size_t i = 0; i < maps.count; ++i) {
+      v.map(device == nullptr ? EncodedTensorMap{} : device->encode_tensor_map(maps.of[i]));
+    }
+  }
+  const Side a = s.exchanged ? b_of(p) : a_of(p);
+  const Side b = s.exchanged ? a_of(p) : b_of(p);
+  const auto first = [](const Side& x) { return static_cast<std::int64_t>(x.address % kEngine / sizeof(float)); };
+  v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(ceil_div(blocks_of(p), s.ctas * kWarps)).u32(s.ctas);
+  v.u32(ceil_div(s.exchanged ? s.bn : s.bm, s.ctas)).u32(s.exchanged ? 1 : 0);
+  v.u32(a.leading).u32(b.leading).u32(first(a)).u32(first(b)).u32(p.ldc);
+  v.f32(p.alpha).f32(p.beta).u32(flags(p)).u32(sgemm::kept_bits(p));
+  return v.u64(p.rounding.seed).u64(p.rounding.offset);
+}
+
+}  // namespace nervanagpu::sgemm_ring

@@ -1,0 +1,51 @@
+// The float32 kernels that the copy engine feeds, sgemm_ring.sass: which problems they take, how they are launched.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "nervanagpu/gemm.hpp"
+#include "nervanagpu/tensor_map.hpp"
+#include "src/device.h"
+#include "src/values.h"
+
+namespace nervanagpu::sgemm_ring {
+
+// Four warps of a CTA and the CTAs of a cluster multiply parts of k. Sums of parts round otherwise than one chain, so the
+// problem alone decides on all of this, never the GPU or a measurement.
+struct Shape {
+  int bm = 0, bn = 0;
+  bool exchanged = false;  // C^T = B^T A^T
+  std::int64_t ctas = 1;   // of a cluster
+};
+
+// Types, layouts and epilogues that the kernels have.
+bool takes(const GemmProblem& problem);
+
+// The fastest shape by a model of an H200; none if sgemm.sass and gemm.sass are taken to be faster. `tile` names one:
+// "ring64x64", "ring16x128t" (exchanged), with problem.splits CTAs; any other name: none.
+std::optional<Shape> shape_of(const GemmProblem& problem, std::string_view tile);
+
+// Microseconds, roughly.
+double cost(const GemmProblem& problem, const Shape& shape);
+
+bool is(const Kernel& kernel);
+// nullptr: none is built in.
+const Kernel* find(const Registry& registry, const GemmProblem& problem, const Shape& shape);
+Grid grid(const GemmProblem& problem, const Shape& shape);
+// device: encodes the tensor maps; nullptr: they stay empty.
+Values values(const Kernel& kernel, const GemmProblem& problem, const Shape& shape, Device* device);
+
+// How the copy engine sees an operand: rows r, r + 4, ... of what lies in memory are map r, one map is enough for rows that
+// begin at multiples of 16 bytes. Made for an address that is such a multiple; at another one the maps begin `first` elements
+// before the operand, and their rows are that much longer.
+struct Maps {
+  std::array<TensorMap, 4> of{};
+  std::size_t count = 1;
+};
+Maps maps_a(const Kernel& kernel, const GemmProblem& problem, bool exchanged);  // of the kernel's a and b
+Maps maps_b(const Kernel& kernel, const GemmProblem& problem, bool exchanged);
+
+}  // namespace nervanagpu::sgemm_ring
