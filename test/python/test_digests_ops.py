@@ -151,7 +151,7 @@ def pools() -> dict[str, Callable[[Draw], ng.GPUTensor]]:
     return out
 
 
-CASES = {**gemms(), **convolutions(), **pools()}
+CASES = {**gemms(), **rings(), **convolutions(), **pools()}
 
 
 def digest(name: str) -> str:
@@ -169,7 +169,7 @@ def test_record() -> None:
 
 
 @pytest.mark.skipif(RECORD, reason="recording")
-@pytest.mark.parametrize("op", ["gemm", "conv fprop", "conv bprop", "conv update", "pool"])
+@pytest.mark.parametrize("op", ["gemm", "ring", "conv fprop", "conv bprop", "conv update", "pool"])
 def test_same_bits_as_the_gpu(op: str) -> None:
     table = json.loads(FILE.read_text())["sha256[:16]"]
     assert set(table) == set(CASES)
