@@ -79,7 +79,6 @@ def convnets(result: dict) -> str:
     return "\n".join(lines)
 
 
-<<<<<<< Updated upstream
 ELEMENTWISE = {
     "scale": "`x * 5`",
     "three": "`y = x * 5; y = y * y; y + y`",
@@ -133,11 +132,8 @@ def _where(result: dict) -> str:
     return f"{result['gpu']}, driver {result['driver']}, commit {result['commit'][:12]}."
 
 
-TABLES = {"gemm_large": gemm, "gemm_short_sides": gemm, "convnets": convnets}
-ELSEWHERE = {"elementwise": elementwise, "elementwise_large": elementwise_large}
-=======
 TABLES = {"gemm_float32": gemm, "gemm_large": sixteen_bits, "gemm_short_sides": gemm, "convnets": convnets}
->>>>>>> Stashed changes
+ELSEWHERE = {"elementwise": elementwise, "elementwise_large": elementwise_large}
 
 
 def main() -> int:
