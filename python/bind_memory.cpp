@@ -14,6 +14,23 @@ void name_memory_here() noexcept {
 }
 
 void bind_memory(py::module_& m) {
+  m.def(
+      "pinned",
+      [](const py::object& shape, const py::object& dtype) {
+        const py::dtype d = numpy_dtype(dtype_from(dtype));
+        const Shape lengths = shape_from(shape);
+        std::size_t bytes = static_cast<std::size_t>(d.itemsize());
+        for (const std::int64_t n : lengths) {
+          if (n < 0) throw InvalidArgument("shape has a length of " + std::to_string(n) + "; needs 0 or more");
+          if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(n), &bytes)) {
+            throw InvalidArgument("shape has more than 2^64 bytes");
+          }
+        }
+        auto* memory = new std::shared_ptr<void>(pinned_memory(bytes));
+        const py::capsule owner(memory, [](void* p) { delete static_cast<std::shared_ptr<void>*>(p); });
+        return py::array(d, std::vector<py::ssize_t>(lengths.begin(), lengths.end()), memory->get(), owner);
+      },
+      py::arg("shape"), py::arg("dtype"));
   m.def("record_memory", &record_memory, py::arg("on"));
   m.def("records_memory", &records_memory);
   m.def("held_memory", [] {

@@ -149,6 +149,26 @@ void CudaDevice::release_captured() {
   pool_.release_captured();
 }
 
+void* CudaDevice::allocate_host(std::size_t bytes) {
+  ready();
+  if (driver_.host_allocate == nullptr || driver_.host_free == nullptr) throw Error("this driver pins no memory");
+  const Bound bound(*this);
+  const Relaxed relaxed(driver_);
+  constexpr unsigned kPortable = 1;  // for every context
+  void* out = nullptr;
+  const cuda::Status status = driver_.host_allocate(&out, bytes, kPortable);
+  if (status == cuda::kOutOfMemory) return nullptr;
+  check(status, "cuMemHostAlloc");
+  return out;
+}
+
+void CudaDevice::free_host(void* memory) noexcept {
+  if (forked.load() || lost_.load()) return;
+  const Bound bound(*this);
+  const Relaxed relaxed(driver_);
+  static_cast<void>(driver_.host_free(memory));
+}
+
 void CudaDevice::upload(std::uint64_t to, const void* from, std::size_t bytes) {
   expr::before_work();
   ready();

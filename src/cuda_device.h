@@ -31,6 +31,8 @@ class CudaDevice final : public Device, private PoolBacking {
   [[nodiscard]] MemoryStats memory_stats() const override { return pool_.stats(); }
   void release_cached() override;
   void release_captured() override;
+  void* allocate_host(std::size_t bytes) override;
+  void free_host(void* memory) noexcept override;
   void upload(std::uint64_t to, const void* from, std::size_t bytes) override;
   void download(void* to, std::uint64_t from, std::size_t bytes) override;
   void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) override;

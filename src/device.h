@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <span>
 
@@ -62,6 +63,10 @@ class Device {
   [[nodiscard]] virtual MemoryStats memory_stats() const = 0;
   virtual void release_cached() = 0;
   virtual void release_captured() = 0;  // memory of graphs that are gone
+
+  // Host memory that copies reach without a detour, where the device has such; aligned to 64. nullptr: no room.
+  virtual void* allocate_host(std::size_t bytes) { return std::aligned_alloc(64, (bytes + 63) / 64 * 64); }
+  virtual void free_host(void* memory) noexcept { std::free(memory); }
 
   // Host copies wait: for the work before them, and until `from` may be changed.
   virtual void upload(std::uint64_t to, const void* from, std::size_t bytes) = 0;

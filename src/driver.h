@@ -165,6 +165,8 @@ struct TextureDescription {
   X(error_text,           "cuGetErrorString",          (Status status, const char** text))
 // Those that a driver may lack; then the member is null.
 #define NG_DRIVER_OPTIONAL_CALLS(X)                                                               \
+  X(host_allocate,        "cuMemHostAlloc",            (void** memory, std::size_t bytes, unsigned flags)) \
+  X(host_free,            "cuMemFreeHost",             (void* memory))                             \
   X(capture_begin,        "cuStreamBeginCapture_v2",   (Stream stream, int mode))                  \
   X(capture_end,          "cuStreamEndCapture",        (Stream stream, Graph* graph))              \
   X(graph_instantiate,    "cuGraphInstantiateWithFlags", (GraphExec* exec, Graph graph, unsigned long long flags)) \

@@ -163,6 +163,14 @@ void release_captured_memory() {
   current_device().release_captured();
 }
 
+std::shared_ptr<void> pinned_memory(std::size_t bytes) {
+  Device& device = current_device();
+  void* memory = device.allocate_host(std::max<std::size_t>(bytes, 1));
+  if (memory == nullptr)
+    throw OutOfMemory("out of memory: " + std::to_string(bytes) + " bytes of host memory asked for");
+  return {memory, [&device](void* p) { device.free_host(p); }};
+}
+
 void release_cached_memory() {
   current_device().release_cached();
 }

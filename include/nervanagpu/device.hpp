@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 
 #include "nervanagpu/export.hpp"
@@ -48,5 +49,9 @@ NG_API void release_cached_memory();
 NG_API void release_captured_memory();
 // What was found on this machine, what was chosen and why; never raises for want of a GPU.
 NG_API std::string doctor();
+
+// Host memory that copies to and from a GPU reach at full speed (page-locked); plain memory on the emulator. Freed with
+// its last copy. Throws OutOfMemory.
+NG_API std::shared_ptr<void> pinned_memory(std::size_t bytes);
 
 }  // namespace nervanagpu

@@ -63,7 +63,7 @@ from nervanagpu.convolution import (
     deconv2d,
     deconv3d,
 )
-from nervanagpu.creation import array, empty, empty_like, full, ones, wrap, zeros, zeros_like
+from nervanagpu.creation import array, empty, empty_like, full, ones, pinned, wrap, zeros, zeros_like
 from nervanagpu.elementwise import (
     absolute,
     add,
@@ -382,6 +382,7 @@ __all__ = [
     "not_equal",
     "onehot",
     "ones",
+    "pinned",
     "pool",
     "pool_bprop",
     "power",

@@ -70,6 +70,14 @@ def ones(shape: Shape, dtype: npt.DTypeLike = FLOAT32, name: str | None = None) 
     return full(shape, 1.0, dtype, name)
 
 
+def pinned(shape: Shape, dtype: npt.DTypeLike = FLOAT32) -> npt.NDArray[Any]:
+    """An undefined NumPy array in page-locked host memory, which `set` and `array` read at the full speed of the bus.
+
+    On the emulator an ordinary array. MemoryError if the host has no room. Fill it in place: `a[...] = data`.
+    """
+    return _core.pinned(shape, dtype)
+
+
 def empty_like(other: GPUTensor, name: str | None = None) -> GPUTensor:
     """An undefined, contiguous tensor of the shape and dtype of `other`."""
     return empty(other.shape, other.dtype, name)

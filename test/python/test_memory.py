@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import nervanagpu as ng
+import numpy as np
 import pytest
 
 
@@ -125,3 +126,19 @@ print(failures, abs(s / float(((p.T @ h) * p).sum()) - 1) < 1e-3)
     assert run.returncode == 0, run.stderr
     failures, right = run.stdout.split()
     assert int(failures) >= 4 and right == "True"
+
+
+def test_pinned_memory(rng):
+    host = ng.pinned((100, 30), "float64")
+    assert host.shape == (100, 30) and host.dtype == np.float64 and host.flags.c_contiguous and host.flags.writeable
+    host[...] = rng.standard_normal((100, 30))
+    part = host[10:20]
+    np.testing.assert_array_equal(ng.array(host).get(), host)
+    kept = part.copy()
+    del host  # its memory lives as long as a view of it
+    np.testing.assert_array_equal(part, kept)
+    assert ng.pinned(0).size == 0 and ng.pinned(5).dtype == np.float32
+    with pytest.raises(ValueError, match="shape has a length of -1"):
+        ng.pinned(-1)
+    with pytest.raises(ValueError, match="bytes"):
+        ng.pinned((2**40, 2**40))

@@ -101,6 +101,7 @@ def test_prepared_calls_streams_and_events(mod):
     stream.wait_for_event(end)
     reverse.prepared_async_call((1, 1), (32, 1, 1), stream, x)
     back = drv.pagelocked_empty(32, np.int32)
+    assert drv.pagelocked_empty((2, 3), np.float64, order="F").flags.f_contiguous
     drv.memcpy_dtoh_async(back, x, stream)
     stream.synchronize()
     np.testing.assert_array_equal(back, np.arange(32))

@@ -303,6 +303,21 @@ cuda::Status encode_im2col(void* map, int type, unsigned rank, void* address, co
   return 0;
 }
 
+cuda::Status host_allocate(void** memory, std::size_t bytes, unsigned flags) {
+  NG_ENTER("cuMemHostAlloc");
+  if (flags != 1) return kInvalidValue;
+  if (bytes > fake->capacity) return cuda::kOutOfMemory;
+  *memory = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+  ++fake->pinned;
+  return 0;
+}
+cuda::Status host_free(void* memory) {
+  NG_ENTER("cuMemFreeHost");
+  std::free(memory);
+  --fake->pinned;
+  return 0;
+}
+
 // One capture at a time; its graph is what was launched meanwhile, which launching a graph launches again.
 cuda::Status capture_begin(cuda::Stream, int mode) {
   NG_ENTER("cuStreamBeginCapture_v2");

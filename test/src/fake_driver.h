@@ -60,6 +60,7 @@ class FakeDriver {
   };
   std::map<std::uint64_t, Object> objects;  // textures and surfaces
   std::size_t used = 0;
+  int pinned = 0;  // allocations of page-locked host memory
 
   // For the table's functions.
   cuda::Status enter(const char* symbol);  // counts the call

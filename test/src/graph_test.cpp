@@ -73,6 +73,22 @@ TEST_F(GraphTest, ErrorsEndTheRecording) {
   EXPECT_EQ(fake.calls("cuGraphExecDestroy"), 1);
 }
 
+TEST(PinnedMemory, IsTheDriversAndGoesBack) {
+  FakeDriver fake;
+  CudaDevice device(fake.table(), 0, embedded_cubins(), sass::Arch::sm_90a, false);
+  exchange_device(&device);
+  {
+    const std::shared_ptr<void> memory = pinned_memory(1000);
+    EXPECT_EQ(fake.pinned, 1);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(memory.get()) % 64, 0U);
+    expect_error<OutOfMemory>([&] { pinned_memory(fake.capacity + 1); },
+                              "out of memory: 67108865 bytes of host memory asked for");
+    EXPECT_NE(pinned_memory(0), nullptr);
+  }
+  EXPECT_EQ(fake.pinned, 0);
+  exchange_device(nullptr);
+}
+
 TEST(Graph, AnOldDriverHasNone) {
   FakeDriver fake;
   fake.forget_graphs();

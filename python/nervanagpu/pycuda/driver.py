@@ -143,8 +143,9 @@ def from_device_like(devptr: Address, other_ary: Array) -> Array:
 
 
 def pagelocked_empty(shape: Sequence[int] | int, dtype: npt.DTypeLike, order: str = "C", mem_flags: int = 0) -> Array:
-    """An undefined host array, in ordinary memory: copies here stage through page-locked memory anyway."""
-    return np.empty(shape, dtype, order="F" if order == "F" else "C")
+    """An undefined host array in page-locked memory."""
+    lengths = (shape,) if isinstance(shape, int) else tuple(shape)
+    return _core.pinned(lengths, dtype) if order != "F" else _core.pinned(lengths[::-1], dtype).T
 
 
 class ArgumentHandler:
