@@ -1,6 +1,6 @@
 // A network's construction, and its programs: one for each batch size and mode.
 #include <set>
-#include <string_view>
+#include <string>
 
 #include "layers/network_impl.h"
 #include "layers/text.h"
@@ -79,9 +79,9 @@ void check_options(const NetworkOptions& o) {
 void check_kinds(const std::vector<LayerPtr>& chain, Dtype dtype) {
   if (dtype != Dtype::bfloat16) return;
   for (const LayerPtr& layer : chain) {
-    const std::string_view kind = layer->kind();
+    const std::string kind = layer->kind();
     if (kind == "Conv" || kind == "Deconv" || kind == "Pool" || kind == "Inception") {
-      throw TypeError("dtype is bfloat16; needs float32 or float16 where there is a layer " + std::string(kind));
+      throw TypeError("dtype is bfloat16; needs float32 or float16 where there is a layer " + kind);
     }
   }
 }
