@@ -91,7 +91,7 @@ struct GemmProblem {
   bool scale_per_row = false;  // scale has m elements instead of n
   Dtype a_type = Dtype::float32, b_type = Dtype::float32, c_type = Dtype::float32, bias_type = Dtype::float32;
   Rounding rounding;
-  std::int64_t splits = 0;  // parts of k; 0: the library chooses, 1 if there is no workspace
+  std::int64_t splits = 0;  // parts of k; 0: the library chooses, none that need a workspace if there is none
   bool tensor_cores = true;
   // A batch of products, of matrices that lie `stride` elements apart; 0: all have this A, or B. bias is that of each.
   std::int64_t batch = 1;
