@@ -54,7 +54,8 @@ def dot(
     rounding: "nearest" or "stochastic": up or down at random, by `seed` and the counter `offset`, to `bits` mantissa
     bits (float16: 1 to 10, bfloat16: 1 to 7, float32: 1 to 15; 0: the most). The same bits on every device.
     splits: parts of k that are summed apart and then added in order; 0: as many as this product calls for (a function
-    of the problem alone, not of the GPU). With 1, a row of the result does not depend on the other rows, nor on how many there are.
+    of the problem alone, not of the GPU). With 1, a row of the result does not depend on the other rows, nor on how
+    many there are.
     batch_invariant: the same as splits=1, for who serves requests in batches.
     tensor_cores: 16-bit floats in rows that begin at multiples of 16 bytes are multiplied by the tensor cores of
     sm_90a, 16 products at a time (docs/numerics.md), and others after a copy if that pays and splits is not 1. False
