@@ -27,6 +27,13 @@ constexpr Enum kAtomicVector[] = {{Tok::F16x4_RN, 1},  {Tok::F16x8_RN, 2},      
                                   {Tok::BF16x8_RN, 5}, {Tok::F32x2_FTZ_RN, 10}, {Tok::F32x4_FTZ_RN, 11},
                                   {Tok::F32x2_RN, 13}, {Tok::F32x4_RN, 14}};
 constexpr Enum kVectorFunction[] = {{Tok::ADD, 0}, {Tok::MIN, 1}, {Tok::MAX, 2}};
+// A load that reduces what all devices of a multicast object hold.
+constexpr Enum kMulticastFunction[] = {{Tok::ADD, 0}, {Tok::MIN, 1}, {Tok::MAX, 2}, {Tok::AND, 5}, {Tok::OR, 6}, {Tok::XOR, 7}};
+constexpr Enum kMulticastType[] = {{Tok::k32, 0}, {Tok::S32, 1}, {Tok::k64, 2}, {Tok::S64, 3}};
+constexpr Enum kMulticastFloatFunction[] = {{Tok::ADD, 0}, {Tok::MIN, 1}, {Tok::MAX, 2}, {Tok::F32ADD, 3}};
+constexpr Enum kMulticastFloat[] = {{Tok::F16x2_RN, 0},  {Tok::F16x4_RN, 1},  {Tok::F16x8_RN, 2}, {Tok::BF16x2_RN, 3},
+                                    {Tok::BF16x4_RN, 4}, {Tok::BF16x8_RN, 5}, {Tok::F32_RN, 12},  {Tok::F32x2_RN, 13},
+                                    {Tok::F32x4_RN, 14}, {Tok::F64_RN, 15}};
 constexpr Enum kCasType[] = {{Tok::kNone, 0}, {Tok::k64, 2}};
 constexpr Enum kCas[] = {{Tok::CAS, 0}, {Tok::CAST_SPIN, 3}};
 constexpr Enum kMatrix[] = {{Tok::M88, 0}, {Tok::MT88, 1}};
@@ -188,6 +195,14 @@ constexpr void atomics(RowList<160>& t) {
             {out, d, described(64), b}, kLoad));
   t.add(row(Op::REDG, kHopper, code128(0x9a6 | kU) | red_desc,
             {kWide, vector_function, kEviction, vector, kStoreOrderMod}, {described(64), b}, kStore));
+  const Mod everywhere = always<Tok::STRONG_SYS>(Axis::kOrder);
+  const Word multicast = desc | code128(0, {{78, 1, 1}, {80, 1, 1}});
+  t.add(row(Op::LDGMC, kHopper, code128(0x9a4 | kU) | multicast,
+            {kWide, {Axis::kFunction, bits(87, 3), kMulticastFunction}, {Axis::kType, bits(73, 3), kMulticastType}, everywhere},
+            {d, described(64)}, kLoad));
+  t.add(row(Op::LDGMC, kHopper, code128(0x9a5 | kU) | multicast,
+            {kWide, {Axis::kFunction, bits(88, 2), kMulticastFloatFunction}, {Axis::kType, bits(73, 4), kMulticastFloat}, everywhere},
+            {d, described(64)}, kLoad));
   const Word sixteen = code128(0, {{73, 3, 4}});
   const Mod b128 = always<Tok::k128>(Axis::kType);
   t.add(row(Op::ATOMG, kHopper, code128(0x9a8 | kU, {{90, 1, 1}}) | desc | sixteen,

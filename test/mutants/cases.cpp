@@ -97,7 +97,9 @@ void pooling(PoolOp op, bool back, Layout layout, std::array<std::int64_t, 4> wi
 std::vector<MutantCase> mutant_cases() {
   const Layout last = Layout::channels_last;
   const Layout batch = Layout::batch_last;
-  GemmOptions scaled;
+  GemmOptions whole;  // one chain, by kernels whose grids have no clusters
+  whole.splits = 1;
+  GemmOptions scaled = whole;
   scaled.alpha = 0.7F;
   scaled.beta = 0.3F;
   scaled.relu = true;
@@ -106,12 +108,12 @@ std::vector<MutantCase> mutant_cases() {
   rounded.rounding.bits = 8;
   return {
       {"sgemm nn",
-       [] {
-         product({128, 96}, {96, 128}, false, false, {});
+       [whole] {
+         product({128, 96}, {96, 128}, false, false, whole);
        }},
       {"sgemm nt",
-       [] {
-         product({70, 65}, {65, 90}, false, true, {});
+       [whole] {
+         product({70, 65}, {65, 90}, false, true, whole);
        }},
       {"sgemm tn",
        [scaled] {

@@ -79,7 +79,7 @@ TEST_P(Compiled, HasNoneWithOurControlCodesEither) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Cubins, Compiled, testing::ValuesIn(compiled()), [](const auto& info) {
-  std::string name = info.param.stem().string();
+  std::string name = (info.param.parent_path().filename() / info.param.stem()).string();
   std::ranges::replace_if(
       name, [](char c) { return std::isalnum(static_cast<unsigned char>(c)) == 0; }, '_');
   return name;
