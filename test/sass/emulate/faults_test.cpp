@@ -210,6 +210,7 @@ TEST(Load, EveryRowIsRun) {
                                  "PLOP3", "QSPC", "ATOMS"};   // halves, .OR, packed bytes
   known.merge(std::set<std::string>{"TLD4", "TXQ", "SULD"});  // layers, the number of levels, .P
   known.merge(std::set<std::string>{"FMNMX", "HMNMX2"});      // .XORSIGN
+  known.merge(std::set<std::string>{"LDGMC"});                // multicast objects
   known.merge(std::set<std::string>{"RPCMOV", "BMOV"});  // the program counter of a return, the mask of active threads
   std::string more;
   for (const std::string& op : refused) {
