@@ -89,6 +89,7 @@ class Builder {
   // No more registers than this, the two of the chip's own among them; 0: as many as there are.
   void most_registers(std::uint32_t n) { most_registers_ = n; }
   void shared_bytes(std::uint32_t n) { manifest_.shared = n; }
+  void cluster(std::uint32_t ctas) { manifest_.cluster = ctas; }
   [[nodiscard]] Arch arch() const { return manifest_.arch; }
   [[nodiscard]] const std::vector<Param>& params() const { return manifest_.params; }
 

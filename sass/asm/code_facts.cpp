@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "sass/isa/codec.h"
+#include "sass/isa/row.h"
+#include "sass/isa/table.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -55,6 +57,22 @@ const Operand* find(const Inst& inst, OperandKind kind) {
   return nullptr;
 }
 
+// Whether the word may be one of the instructions that are looked for: the rest need not be decoded.
+bool may_matter(Arch arch, const Word& word) {
+  return std::ranges::any_of(rows_for(arch, word), [](const Row* row) {
+    switch (row->op) {
+      case Op::EXIT:
+      case Op::S2R:
+      case Op::S2UR:
+      case Op::SSY:
+      case Op::PBK:
+      case Op::PCNT:
+      case Op::BRA: return true;
+      default: return false;
+    }
+  });
+}
+
 }  // namespace
 
 CodeFacts find_code_facts(Arch arch, std::span<const Word> code) {
@@ -63,6 +81,7 @@ CodeFacts find_code_facts(Arch arch, std::span<const Word> code) {
   std::vector<Region> regions;
   bool loop = false;
   for (std::size_t i = 0; i < code.size(); ++i) {
+    if (!may_matter(arch, code[i])) continue;
     const std::uint64_t address = address_of(encoding, i);
     const auto inst = decode(arch, code[i], address);
     if (!inst) continue;

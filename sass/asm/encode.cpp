@@ -193,6 +193,9 @@ Result<KernelImage> encode_kernel(const Program& program) {
   k.params = m.params;
   k.constant0.resize(info(m.arch).param_base + std::size_t{k.param_bytes});
   k.manifest = m;
+  k.code.reserve(program.lines.size() + 16);
+  // Generated code comes from no text: it needs no table of lines.
+  const bool from_text = std::ranges::any_of(program.lines, [](const Line& l) { return l.at.line != 0; });
   for (std::size_t i = 0; i < program.lines.size(); ++i) {
     const Line& line = program.lines[i];
     Inst inst = line.inst;
@@ -204,7 +207,7 @@ Result<KernelImage> encode_kernel(const Program& program) {
       return diag;
     }
     k.code.push_back(*word);
-    k.lines.push_back(line.at);
+    if (from_text) k.lines.push_back(line.at);
     if (!is_raw_word(inst)) continue;
     std::string declared = declared_text(inst);
     if (!declared.empty()) k.manifest.words.push_back({static_cast<std::uint32_t>(i), std::move(declared)});
@@ -212,7 +215,7 @@ Result<KernelImage> encode_kernel(const Program& program) {
   auto tail = code_tail(m.arch, k.code.size());
   if (!tail) return tail.error();
   k.code.insert(k.code.end(), tail->begin(), tail->end());
-  k.lines.resize(k.code.size());
+  if (from_text) k.lines.resize(k.code.size());
   return k;
 }
 

@@ -41,6 +41,7 @@ class Assigner {
   void run() {
     reserve();
     collect();
+    find_candidates();
     find_needs();
     choose();
     place_waits();
@@ -110,21 +111,36 @@ class Assigner {
     return id;
   }
 
+  // The events that line i could meet, of each line behind the other: who writes what it touches, and who reads what it
+  // writes.
+  void find_candidates() {
+    candidates_from_.assign(1, 0);
+    candidates_from_.reserve(touched_.size() + 1);
+    for (const Accesses& line : touched_) {
+      const auto first = static_cast<std::ptrdiff_t>(candidates_.size());
+      const auto take = [&](const std::vector<std::uint32_t>& list) {
+        for (const std::uint32_t e : list) {
+          if (std::find(candidates_.begin() + first, candidates_.end(), e) == candidates_.end())
+            candidates_.push_back(e);
+        }
+      };
+      for (const Access& a : line) {
+        for (unsigned k = 0; k < a.count; ++k) {
+          const std::uint32_t reg = register_id(a.file, a.first + k);
+          if (reg == kNoRegisterId) continue;
+          take(writers_[reg]);
+          if (a.write) take(readers_[reg]);
+        }
+      }
+      candidates_from_.push_back(static_cast<std::uint32_t>(candidates_.size()));
+    }
+  }
+
   // The outstanding events that line i must see done before it issues.
   void needs(std::uint32_t i, const Bits& out, std::vector<std::uint32_t>& found) const {
     found.clear();
-    const auto take = [&](const std::vector<std::uint32_t>& list) {
-      for (const std::uint32_t e : list) {
-        if (out.test(e) && std::ranges::find(found, e) == found.end()) found.push_back(e);
-      }
-    };
-    for (const Access& a : touched_[i]) {
-      for (unsigned k = 0; k < a.count; ++k) {
-        const std::uint32_t reg = register_id(a.file, a.first + k);
-        if (reg == kNoRegisterId) continue;
-        take(writers_[reg]);
-        if (a.write) take(readers_[reg]);
-      }
+    for (std::uint32_t c = candidates_from_[i]; c < candidates_from_[i + 1]; ++c) {
+      if (out.test(candidates_[c])) found.push_back(candidates_[c]);
     }
   }
 
@@ -153,16 +169,28 @@ class Assigner {
     for (State& s : entry) s = {Bits(n), std::vector<std::uint16_t>(n, kLongAgo), false};
     entry[0].reached = true;
     std::vector<std::uint32_t> found;
+    std::vector<std::int64_t> born(n);  // the line, counted from this block, at which an event had age 0
     const auto walk = [&](std::uint32_t b, State& s, bool record) {
-      for (std::uint32_t i = flow_.blocks[b].first; i < flow_.blocks[b].last; ++i) {
+      const std::uint32_t first = flow_.blocks[b].first, last = flow_.blocks[b].last;
+      const auto ages = [&](std::uint32_t now) {
+        s.out.each([&](std::uint32_t e) {
+          s.age[e] = static_cast<std::uint16_t>(std::min<std::int64_t>(kLongAgo, std::int64_t{now} - born[e]));
+        });
+      };
+      s.out.each([&](std::uint32_t e) { born[e] = std::int64_t{first} - s.age[e]; });
+      for (std::uint32_t i = first; i < last; ++i) {
         needs(i, s.out, found);
-        if (record) note(i, found, s, flow_.blocks[b].depth);
+        if (record && !found.empty()) {
+          ages(i);
+          note(i, found, s, flow_.blocks[b].depth);
+        }
         for (const std::uint32_t e : found) done(e, s.out);
         issue(i, s.out);
-        s.out.each([&](std::uint32_t e) { s.age[e] = std::min<std::uint16_t>(kLongAgo, s.age[e] + 1); });
-        if (results_of_[i] != Event::kNone) s.age[results_of_[i]] = 1;
-        if (reads_of_[i] != Event::kNone) s.age[reads_of_[i]] = 1;
+        for (const std::uint32_t e : {results_of_[i], reads_of_[i]}) {
+          if (e != Event::kNone) born[e] = i;
+        }
       }
+      ages(last);
     };
     propagate(
         entry, [&](std::uint32_t b, State& s) { walk(b, s, false); },
@@ -185,7 +213,6 @@ class Assigner {
   }
 
   void note(std::uint32_t i, const std::vector<std::uint32_t>& found, const State& s, std::uint32_t depth) {
-    if (found.empty()) return;
     int paid = 0;  // what this line waits anyway
     for (const std::uint32_t e : found) {
       events_[e].needed = true;
@@ -332,6 +359,7 @@ class Assigner {
   std::vector<Event> events_;
   std::vector<std::uint32_t> results_of_, reads_of_;           // event of each line
   std::vector<std::vector<std::uint32_t>> writers_, readers_;  // events of each register
+  std::vector<std::uint32_t> candidates_, candidates_from_;    // of line i: from [i] to [i + 1]
   std::vector<float> cost_;                                    // [e][q]: cycles lost if a wait for e also awaits q
   std::array<std::vector<std::uint32_t>, kScoreboards> members_;
   std::array<std::uint32_t, kScoreboards> used_{};

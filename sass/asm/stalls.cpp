@@ -1,6 +1,7 @@
 #include "sass/asm/stalls.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <string>
 
@@ -14,7 +15,7 @@ namespace {
 struct Pending {
   std::uint32_t reg = 0;   // register_id
   std::uint32_t line = 0;  // the producer, or the reader
-  int elapsed = 0;         // cycles since it issued, at least
+  int elapsed = 0;         // cycles since it issued, at least; while a block is walked: when it issued, see now_
   Producer producer{};
   bool reads = false;
   Consumer reader{};
@@ -36,12 +37,14 @@ class Staller {
       if (!l.pinned.stall) l.inst.control.stall = static_cast<std::uint8_t>(least(i));
     }
     leave_.resize(flow_.blocks.size());
-    // Stalls only grow, so this ends.
-    for (bool changed = true; changed;) {
-      changed = false;
+    news_.assign(flow_.blocks.size(), true);
+    // Stalls only grow, so this ends. A block is looked at again when what its predecessors leave has changed.
+    while (std::ranges::find(news_, true) != news_.end()) {
       for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
-        for (const std::uint32_t p : flow_.blocks[b].prev) changed |= settle_edge(p, b);
-        changed |= settle(b);
+        if (!news_[b]) continue;
+        news_[b] = false;
+        for (const std::uint32_t p : flow_.blocks[b].prev) settle_edge(p, b);
+        settle(b);
       }
     }
     set_yields();
@@ -79,12 +82,13 @@ class Staller {
     return keeps_cache || (l.pinned.yield && !l.inst.control.yield) ? kYieldStall - 1 : kMaxStall;
   }
 
-  // The cycles that line i must wait longer than it does, given what is pending; `worst` is the line that makes it.
+  // The cycles that line i must wait longer than it does, given what is pending at now_; `worst` is the line that makes it.
   int missing(std::uint32_t i, const PendingSet& pending, std::uint32_t& worst) {
     int lacks = 0;
     const auto need = [&](const Pending& p, int safe) {
-      if (safe - p.elapsed > lacks) {
-        lacks = safe - p.elapsed;
+      const int elapsed = now_ - p.elapsed;
+      if (safe - elapsed > lacks) {
+        lacks = safe - elapsed;
         worst = p.line;
       }
     };
@@ -92,7 +96,7 @@ class Staller {
     for (const Access& a : touched_[i]) {
       for (unsigned k = 0; k < a.count; ++k) {
         const std::uint32_t reg = register_id(a.file, a.first + k);
-        if (reg == kNoRegisterId) continue;
+        if (reg == kNoRegisterId || pending_of_[reg] == 0) continue;
         for (const Pending& p : pending) {
           if (p.reg != reg) continue;
           if (p.reads) {
@@ -131,10 +135,37 @@ class Staller {
     return any;
   }
 
+  // Takes a set for a walk that begins at time 0, or gives it up.
+  void begin(PendingSet& pending) {
+    now_ = 0;
+    for (Pending& p : pending) {
+      p.elapsed = -p.elapsed;
+      ++pending_of_[p.reg];
+    }
+  }
+  void end(PendingSet& pending) {
+    for (Pending& p : pending) {
+      p.elapsed = now_ - p.elapsed;
+      pending_of_[p.reg] = 0;
+    }
+  }
+
+  template <class F>
+  void erase(PendingSet& pending, const F& gone) {
+    std::erase_if(pending, [&](const Pending& p) {
+      if (!gone(p)) return false;
+      --pending_of_[p.reg];
+      return true;
+    });
+  }
+  void add(PendingSet& pending, const Pending& p) {
+    pending.push_back(p);
+    ++pending_of_[p.reg];
+  }
+
   void advance(PendingSet& pending, std::uint32_t i) {
-    const int cycles = inst(i).control.stall;
-    for (Pending& p : pending) p.elapsed += cycles;
-    std::erase_if(pending, [&](const Pending& p) { return p.elapsed >= horizon_; });
+    now_ += inst(i).control.stall;
+    erase(pending, [&](const Pending& p) { return now_ - p.elapsed >= horizon_; });
   }
 
   void issue(PendingSet& pending, std::uint32_t i) {
@@ -147,34 +178,37 @@ class Staller {
         if (!a.write) {
           const Consumer reader = consumer_of(now, a, k);
           if (!overwritten_early(arch_, reader)) continue;
-          std::erase_if(pending, [&](const Pending& p) { return p.reg == reg && p.reads && p.line == i; });
-          pending.push_back({reg, i, 0, {}, true, reader});
+          if (pending_of_[reg] != 0)
+            erase(pending, [&](const Pending& p) { return p.reg == reg && p.reads && p.line == i; });
+          add(pending, {reg, i, now_, {}, true, reader});
           continue;
         }
-        std::erase_if(pending, [&](const Pending& p) { return p.reg == reg && !p.reads && (always || p.line == i); });
-        if (ready(now) == Ready::kFixed) pending.push_back({reg, i, 0, producer_of(now, a, k), false, {}});
+        if (pending_of_[reg] != 0)
+          erase(pending, [&](const Pending& p) { return p.reg == reg && !p.reads && (always || p.line == i); });
+        if (ready(now) == Ready::kFixed) add(pending, {reg, i, now_, producer_of(now, a, k), false, {}});
       }
     }
   }
 
   // What lacks at the very start of block `to` when coming from `from` is added at the end of `from`: only that path pays.
-  bool settle_edge(std::uint32_t from, std::uint32_t to) {
+  void settle_edge(std::uint32_t from, std::uint32_t to) {
     const std::uint32_t first = flow_.blocks[to].first;
     std::uint32_t producer = 0;
-    const int lacks = missing(first, leave_[from], producer);
-    if (lacks == 0) return false;
+    PendingSet left = leave_[from];
+    begin(left);
+    const int lacks = missing(first, left, producer);
+    end(left);
+    if (lacks == 0) return;
     const Block& block = flow_.blocks[from];
     const bool inside = producer >= block.first && producer < block.last;
-    if (!add_before(first, block.last, inside ? producer : block.first, producer, lacks)) return false;
-    settle(from);
-    return true;
+    if (add_before(first, block.last, inside ? producer : block.first, producer, lacks)) settle(from);
   }
 
-  // Adds what lacks inside block b and computes what it leaves; true if either is news.
-  bool settle(std::uint32_t b) {
+  // Adds what lacks inside block b and computes what it leaves; its successors hear if that is news.
+  void settle(std::uint32_t b) {
     const Block& block = flow_.blocks[b];
-    bool changed = false;
     PendingSet pending = enter(b);
+    begin(pending);
     for (std::uint32_t i = block.first; i < block.last; ++i) {
       std::uint32_t producer = 0;
       const int lacks = i == block.first ? 0 : missing(i, pending, producer);
@@ -182,21 +216,23 @@ class Staller {
         const bool inside = producer >= block.first && producer < i;
         const int before = inst(i - 1).control.stall;
         if (add_before(i, i, inside ? producer : block.first, producer, lacks)) {
-          changed = true;
           if (inst(i - 1).control.stall - before != lacks) {  // earlier lines changed as well: count anew
+            end(pending);
             pending = enter(b);
+            begin(pending);
             i = block.first - 1;
             continue;
           }
-          for (Pending& p : pending) p.elapsed += lacks;
+          now_ += lacks;
         }
       }
       issue(pending, i);
       advance(pending, i);
     }
-    if (equal(pending, leave_[b])) return changed;
+    end(pending);
+    if (equal(pending, leave_[b])) return;
     leave_[b] = std::move(pending);
-    return true;
+    for (const std::uint32_t next : block.next) news_[next] = true;
   }
 
   PendingSet enter(std::uint32_t b) const {
@@ -234,7 +270,10 @@ class Staller {
   const std::vector<Accesses>& touched_;
   Arch arch_;
   int horizon_ = 0;
-  std::vector<PendingSet> leave_;  // of each block
+  int now_ = 0;                                           // cycles since the block that is walked began
+  std::vector<PendingSet> leave_;                         // of each block
+  std::vector<bool> news_;                                // whether what a block enters with has changed
+  std::array<std::uint16_t, kRegisterIds> pending_of_{};  // members of the set that is walked, by register
   std::optional<Diag> failed_;
 };
 
