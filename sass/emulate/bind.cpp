@@ -1,6 +1,7 @@
 #include "sass/emulate/bind.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 #include "sass/emulate/lanes.h"
@@ -30,8 +31,9 @@ Src source_of(const Operand& o) {
       s.bits = o.reg;
       break;
     case OperandKind::kConst:
-      s.kind = Src::Kind::kConst;
+      s.kind = o.ureg == kNoReg ? Src::Kind::kConst : Src::Kind::kDescribed;
       s.bits = static_cast<std::uint32_t>(o.imm);
+      if (o.ureg != kNoReg) s.bits_hi = o.ureg;
       if (o.reg != kNoReg) s.row = rows::use(o.reg);  // LDC's index
       break;
     default:
@@ -85,7 +87,10 @@ void operands(const Inst& inst, Binding& b) {
         if (o.role != Role::kDef && x.puse_count < x.puse.size()) x.puse[x.puse_count++] = predicate_of(o);
         break;
       case OperandKind::kConst:
-        if (o.ureg != kNoReg) b.refuse("a bindless constant cx[]");
+        if (o.ureg != kNoReg) {
+          if (x.src_count < x.src.size()) x.src[x.src_count++] = source_of(o);
+          break;
+        }
         if (bank_slot(o.bank) < 0) b.refuse("constant bank " + std::to_string(o.bank));
         if (x.src_count < x.src.size()) {
           Src& src = x.src[x.src_count++] = source_of(o);
@@ -165,75 +170,34 @@ bool says(const Inst& inst, std::string_view text) {
   return false;
 }
 
+// What is compiled for each set of the host's vector instructions.
+struct Lanewise {
+  Family xmad, integer64, logic64, compare64, floats, integer, logic, compare, shared;
+};
+
+// Those of the 64-bit encodings first: they take what means something else there.
+constexpr auto families_with(const Lanewise& own) {
+  return std::to_array<Family>(
+      {own.xmad,     own.integer64,  own.logic64,      own.compare64, bind_stack,   bind_convert64, own.floats,
+       own.integer,  own.logic,      own.compare,      own.shared,    bind_control, bind_barrier,   bind_mbarrier,
+       bind_cluster, bind_registers, bind_copy_engine, bind_special,  bind_memory,  bind_atomic,    bind_texture,
+       bind_surface, bind_exchange,  bind_matrix,      bind_mma,      bind_gmma,    bind_convert,   bind_double,
+       bind_mufu,    bind_half,      nullptr});
+}
+
 const Family* families() {
-  // Those of the 64-bit encodings first: they take what means something else there.
-  static constexpr Family kBaseline[] = {baseline::bind_xmad,
-                                         baseline::bind_integer64,
-                                         baseline::bind_logic64,
-                                         baseline::bind_compare64,
-                                         bind_stack,
-                                         bind_convert64,
-                                         baseline::bind_float,
-                                         baseline::bind_integer,
-                                         baseline::bind_logic,
-                                         baseline::bind_compare,
-                                         baseline::bind_shared,
-                                         bind_control,
-                                         bind_barrier,
-                                         bind_mbarrier,
-                                         bind_cluster,
-                                         bind_registers,
-                                         bind_copy_engine,
-                                         bind_special,
-                                         bind_memory,
-                                         bind_atomic,
-                                         bind_texture,
-                                         bind_surface,
-                                         bind_exchange,
-                                         bind_matrix,
-                                         bind_mma,
-                                         bind_gmma,
-                                         bind_convert,
-                                         bind_double,
-                                         bind_mufu,
-                                         bind_half,
-                                         nullptr};
+  static constexpr auto kBaseline =
+      families_with({baseline::bind_xmad, baseline::bind_integer64, baseline::bind_logic64, baseline::bind_compare64,
+                     baseline::bind_float, baseline::bind_integer, baseline::bind_logic, baseline::bind_compare,
+                     baseline::bind_shared});
 #if defined(__x86_64__)
-  static constexpr Family kAvx2[] = {avx2::bind_xmad,
-                                     avx2::bind_integer64,
-                                     avx2::bind_logic64,
-                                     avx2::bind_compare64,
-                                     bind_stack,
-                                     bind_convert64,
-                                     avx2::bind_float,
-                                     avx2::bind_integer,
-                                     avx2::bind_logic,
-                                     avx2::bind_compare,
-                                     avx2::bind_shared,
-                                     bind_control,
-                                     bind_barrier,
-                                     bind_mbarrier,
-                                     bind_cluster,
-                                     bind_registers,
-                                     bind_copy_engine,
-                                     bind_special,
-                                     bind_memory,
-                                     bind_atomic,
-                                     bind_texture,
-                                     bind_surface,
-                                     bind_exchange,
-                                     bind_matrix,
-                                     bind_mma,
-                                     bind_gmma,
-                                     bind_convert,
-                                     bind_double,
-                                     bind_mufu,
-                                     bind_half,
-                                     nullptr};
+  static constexpr auto kAvx2 =
+      families_with({avx2::bind_xmad, avx2::bind_integer64, avx2::bind_logic64, avx2::bind_compare64, avx2::bind_float,
+                     avx2::bind_integer, avx2::bind_logic, avx2::bind_compare, avx2::bind_shared});
   static const bool has_avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-  if (has_avx2) return kAvx2;
+  if (has_avx2) return kAvx2.data();
 #endif
-  return kBaseline;
+  return kBaseline.data();
 }
 
 bool bind(Arch arch, const Inst& inst, std::uint32_t index, Binding& b) {
@@ -256,6 +220,7 @@ bool bind(Arch arch, const Inst& inst, std::uint32_t index, Binding& b) {
   for (const Family* f = families(); *f != nullptr && !known; ++f) known = (*f)(inst, b);
   if (!known) b.refuse("no such operation in the emulator");
   if (sets_cc(inst) && !b.knows_cc) b.refuse("a result that sets CC");
+  bind_described(inst, b);
   if (!b.refused.empty()) return false;
 
   const bool always = x.guard.index % 8 == kPT && x.guard.index <= preds::kUniform + kPT && !x.guard.inv;

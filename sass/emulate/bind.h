@@ -73,6 +73,7 @@ bool bind(Arch arch, const Inst& inst, std::uint32_t index, Binding& b);
 void signs_as_integer(Detail& x);                                  // -x is two's complement, ~x its complement
 void signs_as_float(Detail& x, std::uint32_t sign = 0x80000000u);  // sign bit; |x| clears it
 Round round_of(const Inst& inst);
+void bind_described(const Inst& inst, Binding& b);  // an operand cx[UR], of whatever operation
 void bind_size(const Inst& inst, Binding& b);       // bytes and is_signed of a memory access
 void bind_reduction(const Inst& inst, Binding& b);  // kind and kind2 of REDAS, for reduce()
 void reduce(const Detail& x, std::byte* at, std::uint64_t value);

@@ -7,6 +7,7 @@
 #include "sass/emulate/bind.h"
 #include "sass/emulate/half_math.h"
 #include "sass/emulate/lanes.h"
+#include "sass/emulate/tensor_map.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -108,6 +109,26 @@ const Uop* half2_xorsign(Warp& w, const Uop* u) {
       const u32 mask = 0x8000u << (16 * h);
       if ((o[l] >> (16 * h) & 0x7fff) <= infinity) o[l] = (o[l] & ~mask) | (signs[l] & mask);
     }
+  }
+  return u + 1;
+}
+
+// HFMA2.OOB: plus zero where a factor is what the copy engine fills in outside of a tensor, of either sign. What else
+// is not a number stays one, as does the addend.
+const Uop* half2_outside(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  ConstRow a = fetch_raw(w, x.src[0], 4);
+  ConstRow b = fetch_raw(w, x.src[1], 5);
+  u32 keep[kLanes];
+  for (unsigned l = 0; l < kLanes; ++l) {
+    const auto outside = [](u16 h) { return (h & 0x7fff) == kOutsideOfTensor; };
+    const auto of = [&](unsigned h) { return outside(pick(a[l], x.src[0], h)) || outside(pick(b[l], x.src[1], h)); };
+    keep[l] = (of(0) ? 0 : 0xffffu) | (of(1) ? 0 : 0xffff0000u);
+  }
+  half2(w, u);
+  Row32 o = w.row(x.dst);
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((w.exec >> l & 1) != 0) o[l] &= keep[l];
   }
   return u + 1;
 }
@@ -251,6 +272,7 @@ bool bind_half(const Inst& inst, Binding& b) {
     b.refuse("operands");
   }
   x.body = half2;
+  if (says(inst, "OOB")) x.body = half2_outside;
   if (says(inst, "XORSIGN")) {
     const auto size = [](const Src& s) { return s.abs && !s.neg; };
     if (x.src_count != 2 || !size(x.src[0]) || !size(x.src[1])) b.refuse(".XORSIGN of numbers with a sign");

@@ -383,7 +383,11 @@ void bind_iadd3(Binding& b) {
 }
 
 void bind_iadd3_pair(Binding& b) {
-  if (!b.detail.to_uniform || b.detail.src_count != 3) b.refuse("operands");
+  const Detail& x = b.detail;
+  if (!x.to_uniform || x.src_count != 3) b.refuse("operands");
+  // Found on an H200; nvdisasm prints it.
+  const auto turned = [](const Src& s) { return s.neg || s.inv; };
+  if (turned(x.src[0]) && turned(x.src[1])) b.refuse("the first two operands negated: an illegal instruction");
   b.detail.body = iadd3_pair;
 }
 

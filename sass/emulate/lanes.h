@@ -32,6 +32,7 @@ using ConstRow = const std::uint32_t*;
       return v;
     }
     case Src::Kind::kUniform: return w.ureg[s.bits + part];
+    case Src::Kind::kDescribed: return w.described[part];
     default: return 0;
   }
 }

@@ -197,9 +197,27 @@ const Uop* nop(Warp&, const Uop* u) {
   return u + 1;
 }
 
+// The same of cx[UR][offset], which is here already.
+const Uop* ldc_described(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const unsigned parts = x.bytes > 4 ? 2 : 1;
+  for (unsigned i = 0; i < parts; ++i) {
+    const u32 v = widen(x, w.described[i]);
+    Row32 d = result(w, x, i);
+    NG_LANES(l) d[l] = v;
+  }
+  finish(w, x, parts);
+  return u + 1;
+}
+
 bool bind_ldc(const Inst& inst, Binding& b) {
   Detail& x = b.detail;
   bind_size(inst, b);
+  if (x.src_count == 1 && x.src[0].kind == Src::Kind::kDescribed) {
+    if (x.bytes > 8) b.refuse("a constant of more than 8 bytes");
+    x.body = ldc_described;
+    return true;
+  }
   if (x.src_count != 1 || x.src[0].kind != Src::Kind::kConst) b.refuse("operands");
   x.imm2 = 0;
   for (const Operand& o : inst.operands()) {

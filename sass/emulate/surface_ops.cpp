@@ -94,7 +94,7 @@ Spot spot(Warp& w, const Uop* u, unsigned lane, const TextureObject& object, uns
 // For each lane that executes: access(lane, spot), which is not called where nothing is to be done.
 template <class F>
 const Uop* each(Warp& w, const Uop* u, F access) {
-  const auto object = object_of(w, u, true);
+  const auto object = object_of(w, u, w.ureg[u->x->texture.handle], kLanes, true);
   if (object == nullptr) return w.checker == nullptr ? nullptr : u + 1;
   const unsigned bytes = u->x->kind == 0 ? u->x->bytes : object->image.texel_bytes();
   for (unsigned l = 0; l < kLanes; ++l) {

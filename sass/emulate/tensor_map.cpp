@@ -162,8 +162,7 @@ void convert_loaded(MapType type, std::span<std::byte> bytes) {
 void fill_outside(const TensorMap& map, std::span<std::byte> row) {
   std::fill(row.begin(), row.end(), std::byte{0});
   if (!map.fill_nan) return;
-  constexpr std::uint16_t kOutside = 0x7ff7;  // whatever the type
-  for (std::size_t i = 0; i + 2 <= row.size(); i += 2) std::memcpy(row.data() + i, &kOutside, 2);
+  for (std::size_t i = 0; i + 2 <= row.size(); i += 2) std::memcpy(row.data() + i, &kOutsideOfTensor, 2);
 }
 
 }  // namespace nervanagpu::sass::emulate

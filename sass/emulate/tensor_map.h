@@ -111,6 +111,9 @@ bool each_row(const TensorMap& map, std::span<const std::int32_t> at, std::span<
 // What a load makes of elements inside the tensor: tfloat32 is rounded, all else is as it was.
 void convert_loaded(MapType type, std::span<std::byte> bytes);
 
+// The not-a-number that fills what lies outside of a tensor, whatever the type of its elements, if it is not zeros.
+inline constexpr std::uint16_t kOutsideOfTensor = 0x7ff7;
+
 // What stands outside the tensor. It is not converted.
 void fill_outside(const TensorMap& map, std::span<std::byte> row);
 

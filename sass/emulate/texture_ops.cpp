@@ -39,27 +39,45 @@ void put(Warp& w, const TextureOp& t, unsigned lane, const Texel& texel) {
   }
 }
 
-const Uop* skip(Warp& w, const Uop* u) {
-  if (w.checker == nullptr) return nullptr;
-  for (unsigned l = 0; l < kLanes; ++l) {
-    if ((w.exec >> l & 1) != 0) put(w, u->x->texture, l, {kPoison, kPoison, kPoison, kPoison});
+// Lanes that fetch from one object, and their results; false ends the grid.
+using Fetching = bool (*)(Warp& w, const Uop* u, const TextureObject& object, u32 lanes);
+
+template <Fetching kFetching>
+const Uop* by_object(Warp& w, const Uop* u) {
+  const TextureOp& t = u->x->texture;
+  const bool own = t.handles != TextureOp::kNoRow;
+  for (u32 left = w.exec; left != 0;) {
+    const auto first = static_cast<unsigned>(std::countr_zero(left));
+    const std::uint64_t handle = own ? w.row(t.handles)[first] : w.ureg[t.handle];
+    u32 lanes = left;
+    for (unsigned l = first; own && l < kLanes; ++l) {
+      if (w.row(t.handles)[l] != handle) lanes &= ~(1u << l);
+    }
+    left &= ~lanes;
+    const auto object = object_of(w, u, handle, own ? first : kLanes, false);
+    if (object != nullptr) {
+      if (!kFetching(w, u, *object, lanes)) return nullptr;
+      continue;
+    }
+    if (w.checker == nullptr) return nullptr;
+    for (unsigned l = 0; l < kLanes; ++l) {
+      if ((lanes >> l & 1) != 0) put(w, t, l, {kPoison, kPoison, kPoison, kPoison});
+    }
   }
   return u + 1;
 }
 
-const Uop* fetch(Warp& w, const Uop* u) {
+bool fetch(Warp& w, const Uop* u, const TextureObject& object, u32 lanes) {
   const Detail& x = *u->x;
   const TextureOp& t = x.texture;
-  const auto object = object_of(w, u, false);
-  if (object == nullptr) return skip(w, u);
-  const TextureReader reader(*object, *w.memory);
+  const TextureReader reader(object, *w.memory);
   const auto kind = static_cast<ImageKind>(t.geometry);
   const unsigned first = has_layer(kind) ? 1 : 0;
   const bool cube = kind == ImageKind::kCube || kind == ImageKind::kCubeArray;
   const unsigned count = cube ? 3 : dimensions(kind);
   const ConstRow lod = w.row(t.extra);
   for (unsigned l = 0; l < kLanes; ++l) {
-    if ((w.exec >> l & 1) == 0) continue;
+    if ((lanes >> l & 1) == 0) continue;
     std::array<u32, 3> at{};
     for (unsigned i = 0; i < count; ++i) at[i] = w.row(static_cast<std::uint16_t>(t.at + first + i))[l];
     const u32 layer = first != 0 ? w.row(t.at)[l] & 0xffff : 0;
@@ -77,19 +95,17 @@ const Uop* fetch(Warp& w, const Uop* u) {
     }
     if (!there) {
       if (!refuse_access(w, u, l, "out of bounds", "the memory of the texture's image is not there any more"))
-        return nullptr;
+        return false;
       texel.fill(kPoison);
     }
     put(w, t, l, texel);
   }
-  return u + 1;
+  return true;
 }
 
-const Uop* query(Warp& w, const Uop* u) {
+bool query(Warp& w, const Uop* u, const TextureObject& object, u32 lanes) {
   const TextureOp& t = u->x->texture;
-  const auto object = object_of(w, u, false);
-  if (object == nullptr) return skip(w, u);
-  const Image& image = object->image;
+  const Image& image = object.image;
   const ConstRow level = w.row(t.at);
   Texel size = {image.width, image.height, image.depth, 0};
   if (dimensions(image.kind) == 2) size[2] = has_layer(image.kind) ? image.layers : 0;
@@ -98,13 +114,13 @@ const Uop* query(Warp& w, const Uop* u) {
   if (image.kind == ImageKind::k1D) size = {image.width, 1, 0, 0};
   if (image.kind == ImageKind::kBuffer) size = {image.width, 0, 0, 0};
   for (unsigned l = 0; l < kLanes; ++l) {
-    if ((w.exec >> l & 1) == 0) continue;
+    if ((lanes >> l & 1) == 0) continue;
     if (level[l] != 0 && !refuse_access(w, u, l, "out of bounds",
                                         "level " + std::to_string(level[l]) + " of a texture that has one level"))
-      return nullptr;
+      return false;
     put(w, t, l, size);
   }
-  return u + 1;
+  return true;
 }
 
 ImageKind geometry_of(Tok geometry, bool load) {
@@ -131,29 +147,29 @@ void refuse_modifiers(const Inst& inst, Binding& b) {
 
 }  // namespace
 
-std::shared_ptr<const TextureObject> object_of(Warp& w, const Uop* u, bool surface) {
+std::shared_ptr<const TextureObject> object_of(Warp& w, const Uop* u, std::uint64_t handle, unsigned lane,
+                                               bool surface) {
   const TextureOp& t = u->x->texture;
-  const std::uint64_t handle = w.ureg[t.handle];
   bool made = false;
   auto object = w.memory->textures.find(handle, &made);
   const char* what = surface ? "no such surface" : "no such texture";
   if (object == nullptr) {
-    refuse_access(w, u, kLanes, what, hex(handle) + (made ? " has been destroyed" : " is no handle"));
+    refuse_access(w, u, lane, what, hex(handle) + (made ? " has been destroyed" : " is no handle"));
     return nullptr;
   }
   const ImageKind kind = object->image.kind;
   const auto wanted = static_cast<ImageKind>(t.geometry);
   if (object->surface != surface) {
-    refuse_access(w, u, kLanes, what, hex(handle) + (surface ? " is a texture" : " is a surface"));
+    refuse_access(w, u, lane, what, hex(handle) + (surface ? " is a texture" : " is a surface"));
     return nullptr;
   }
   // TXQ takes any; tex.1d has become 2D, the second coordinate without a meaning; the faces of a cube are layers to a surface.
-  bool fits = kind == wanted || (!surface && u->x->body == query);
+  bool fits = kind == wanted || (!surface && u->x->body == by_object<query>);
   fits = fits || (!surface && kind == ImageKind::k1D && wanted == ImageKind::k2D);
   fits =
       fits || (surface && wanted == ImageKind::k2DArray && (kind == ImageKind::kCube || kind == ImageKind::kCubeArray));
   if (!fits) {
-    refuse_access(w, u, kLanes, what,
+    refuse_access(w, u, lane, what,
                   hex(handle) + " is a " + std::string(name_of(kind)) + (surface ? " surface" : " texture") +
                       ", the instruction takes a " + std::string(name_of(wanted)) + " one");
     return nullptr;
@@ -180,6 +196,7 @@ bool bind_handle(const Inst& inst, Binding& b) {
     found = true;
     if (i + 1 < inst.operand_count && inst.operand_array[i + 1].imm != 0) b.refuse("an offset of a texture's handle");
   }
+  found = found || inst.has(Axis::kMode2, Tok::B);
   if (!found) b.refuse("a texture that the driver has bound");
   for (unsigned i = 0; i < b.detail.pdst_count; ++i) {
     if (b.detail.pdst[i] != preds::kDump) b.refuse("a predicate result");
@@ -214,8 +231,12 @@ bool bind_texture(const Inst& inst, Binding& b) {
       t.geometry = static_cast<std::uint8_t>(geometry_of(o.sub, inst.op == Op::TLD));
     }
   }
+  if (inst.has(Axis::kMode2, Tok::B)) {
+    std::uint16_t& first = inst.op == Op::TXD || inst.op == Op::TXQ ? t.at : t.extra;
+    t.handles = first++;
+  }
   t.mask = static_cast<std::uint8_t>(inst.operand_array[inst.operand_count - 1U].imm & 15);
-  x.body = fetch;
+  x.body = by_object<fetch>;
   x.kind = kSample;
   if (inst.op == Op::TLD) {
     x.kind = inst.has(Axis::kDivergent, Tok::CL) ? kLoadClamped : kLoad;
@@ -229,7 +250,7 @@ bool bind_texture(const Inst& inst, Binding& b) {
   }
   if (inst.op == Op::TXQ) {
     if ((t.mask & 8) != 0) b.refuse("the number of a texture's levels");
-    x.body = query;
+    x.body = by_object<query>;
   }
   return true;
 }

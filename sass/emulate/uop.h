@@ -78,7 +78,7 @@ struct PredUse {
 // A source value: a register row, or a scalar that every lane sees. A lane computes ((v & keep) ^ flip) + add, which is
 // neg and abs of floats, and ~ and two's complement of integers.
 struct Src {
-  enum class Kind : std::uint8_t { kNone, kRow, kImm, kConst, kUniform };
+  enum class Kind : std::uint8_t { kNone, kRow, kImm, kConst, kUniform, kDescribed };
   Kind kind = Kind::kNone;
   bool plain = true;  // the transformation is the identity
   bool neg = false;   // as written, for handlers that do it themselves
@@ -88,7 +88,7 @@ struct Src {
   Tok sub = Tok::kNone;
   std::uint16_t row = rows::kZero;
   std::uint32_t bits = 0;     // immediate, byte offset in the constants (kConstantBank a bank), uniform register
-  std::uint32_t bits_hi = 0;  // upper half of a 64-bit immediate
+  std::uint32_t bits_hi = 0;  // upper half of a 64-bit immediate; the uniform register of cx[UR][bits]
   std::uint32_t keep = ~0u;
   std::uint32_t flip = 0;
   std::uint32_t add = 0;
@@ -131,6 +131,7 @@ struct TensorOp {
 
 // Of an instruction that reads a texture or touches a surface.
 struct TextureOp {
+  static constexpr std::uint16_t kNoRow = 0xffff;
   std::uint16_t low = rows::kDump;   // rows of the first two results
   std::uint16_t high = rows::kDump;  // and of the others
   std::uint16_t at = rows::kZero;    // coordinates, after the layer if there is one
@@ -138,13 +139,15 @@ struct TextureOp {
   std::uint16_t data = rows::kZero;  // that a surface is given
   std::uint8_t mask = 15;            // components that are results
   std::uint8_t handle = kURZ;        // uniform register
+  std::uint16_t handles = kNoRow;    // the lanes' own, where they have some
   std::uint8_t geometry = 0;         // an ImageKind
   std::uint8_t component = 0;        // TLD4
   std::uint8_t outside = 0;          // surfaces: an Outside
 };
 
 struct Detail {
-  Handler body = nullptr;  // without the guard, one instruction
+  Handler body = nullptr;          // without the guard, one instruction
+  Handler of_described = nullptr;  // the same, once what cx[UR] names has been read
   PredUse guard;
   bool to_uniform = false;          // the result is a uniform register
   std::uint8_t width = 1;           // registers of the result, or of the data of a store
@@ -170,10 +173,11 @@ struct Detail {
   bool flag2 = false;
   bool im2col = false;
   bool flag3 = false;
-  std::uint8_t bytes = 4;      // of a memory access
-  std::uint32_t index = 0;     // position in the kernel
-  std::uint32_t target = 0;    // instruction index of a label
-  std::int64_t jump_base = 0;  // indirect jumps: byte address that the register is added to
+  std::uint8_t bytes = 4;            // of a memory access
+  std::uint8_t described_bytes = 4;  // that cx[UR] is read for
+  std::uint32_t index = 0;           // position in the kernel
+  std::uint32_t target = 0;          // instruction index of a label
+  std::int64_t jump_base = 0;        // indirect jumps: byte address that the register is added to
   TensorOp tensor;
   TextureOp texture;
 };

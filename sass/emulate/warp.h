@@ -104,13 +104,14 @@ struct alignas(64) Warp {
   std::array<std::array<std::uint32_t, kLanes>, 16> convergence{};  // B0..B15 of each lane: who takes part
   std::byte* local = nullptr;                                       // local memory, `local_bytes` a lane
   std::uint32_t local_bytes = 0;
-  bool stacked = false;              // sm_50 .. sm_62: groups only join where a token says so
-  std::vector<Token> tokens;         // of these
-  std::uint32_t barrier_result = 0;  // of BAR.RED
-  bool polls = false;                // the last turn ended at an mbarrier whose phase was not over
-  std::uint32_t cluster_owed = 0;    // lanes that arrived at the cluster barrier and have not waited
-  std::uint32_t registers = 0;       // a thread's
-  std::uint64_t cluster_phase = 0;   // the completed cluster barriers that they wait for
+  bool stacked = false;                      // sm_50 .. sm_62: groups only join where a token says so
+  std::vector<Token> tokens;                 // of these
+  std::uint32_t barrier_result = 0;          // of BAR.RED
+  bool polls = false;                        // the last turn ended at an mbarrier whose phase was not over
+  std::uint32_t cluster_owed = 0;            // lanes that arrived at the cluster barrier and have not waited
+  std::uint32_t registers = 0;               // a thread's
+  std::uint64_t cluster_phase = 0;           // the completed cluster barriers that they wait for
+  std::array<std::uint32_t, 2> described{};  // what cx[UR] named in this instruction
   alignas(64) std::array<std::array<std::uint32_t, kLanes>, 12> scratch{};
 
   [[nodiscard]] std::uint32_t* row(std::uint16_t r) const { return file + std::size_t{r} * kLanes; }

@@ -76,6 +76,7 @@ struct Table {
   std::array<std::array<Gap, kProducers>, kConsumers> war{};
   std::array<Gap, kProducers> slowest_raw{};  // of each producer, whoever reads
   Gap slowest_war{};
+  std::array<bool, kConsumers> overwritten_early{};  // some writer could come too early behind the reader
   int max = 0;
 };
 
@@ -133,8 +134,11 @@ const std::array<Table, kArchs>& tables() {
         for (const Gap& g : t.raw[p]) t.slowest_raw[p] = slower(t.slowest_raw[p], g);
         for (const Gap& g : t.waw[p]) t.slowest_raw[p] = slower(t.slowest_raw[p], g);
       }
-      for (const auto& line : t.war) {
-        for (const Gap& g : line) t.slowest_war = slower(t.slowest_war, g);
+      for (std::size_t c = 0; c < kConsumers; ++c) {
+        for (const Gap& g : t.war[c]) {
+          t.slowest_war = slower(t.slowest_war, g);
+          t.overwritten_early[c] |= g.safe > 1;
+        }
       }
     }
     return made;
@@ -189,8 +193,7 @@ const Gap& war_gap(Arch arch, Consumer reader, Producer writer) {
 bool overwritten_early(Arch arch, Consumer reader) {
   if (reader == kAnyLateConsumer) return false;
   if (reader == kAnyConsumer) return table(arch).slowest_war.safe > 1;
-  return std::ranges::any_of(table(arch).war[static_cast<std::size_t>(reader)],
-                             [](const Gap& g) { return g.safe > 1; });
+  return table(arch).overwritten_early[static_cast<std::size_t>(reader)];
 }
 
 int max_gap(Arch arch) {

@@ -127,19 +127,21 @@ enum class Width : std::uint8_t {
   k4,
   k8,
   k3,
-  kSize,       // by Axis::kSize: .64 2, .128 4, else 1
-  kType,       // by Axis::kType: 64-bit types 2, 128 4, else 1
-  kTypeCas,    // twice kType: compare and swap values of the 64-bit families (sm_50 .. sm_62)
-  kDstType,    // by Axis::kDstType
-  kSrcType,    // by Axis::kSrcType
-  kAddress,    // by Axis::kWide: .E 2, else 1 (addresses of sm_50 .. sm_62)
-  kCount,      // by Axis::kMode2: matrices of LDSM: none 1, .2 2, .4 4
-  kTexLow,     // the first two of the components that a texture fetch's mask, its last operand, chooses
-  kTexHigh,    // the others
-  kTexCoord,   // coordinates, by the geometry operand: 2D 2, ARRAY_2D 3
-  kTexExtra,   // level, offset and depth reference, as the modifiers ask for
-  kTexSlopes,  // the derivatives of TXD: twice the dimensions
-  kSurface,    // coordinates of a surface, by Axis::kGeometry
+  kSize,            // by Axis::kSize: .64 2, .128 4, else 1
+  kType,            // by Axis::kType: 64-bit types 2, 128 4, else 1
+  kTypeCas,         // twice kType: compare and swap values of the 64-bit families (sm_50 .. sm_62)
+  kDstType,         // by Axis::kDstType
+  kSrcType,         // by Axis::kSrcType
+  kAddress,         // by Axis::kWide: .E 2, else 1 (addresses of sm_50 .. sm_62)
+  kCount,           // by Axis::kMode2: matrices of LDSM: none 1, .2 2, .4 4
+  kTexLow,          // the first two of the components that a texture fetch's mask, its last operand, chooses
+  kTexHigh,         // the others
+  kTexCoord,        // coordinates, by the geometry operand: 2D 2, ARRAY_2D 3
+  kTexExtra,        // level, offset and depth reference, as the modifiers ask for
+  kTexHandleCoord,  // a handle and kTexCoord
+  kTexHandleExtra,  // a handle and what kTexExtra asks for, if anything
+  kTexSlopes,       // the derivatives of TXD: twice the dimensions
+  kSurface,         // coordinates of a surface, by Axis::kGeometry
   k16,
   kProduct,         // accumulators of a warp's 16x8 product by Axis::kDstType: F32 4, F16 2
   kGroupProduct,    // accumulators of a warpgroup's 64xN product: N/2 of 32 bits, N/4 of F16

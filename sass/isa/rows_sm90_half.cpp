@@ -42,7 +42,7 @@ constexpr Row formatted(Op op, const Format& f, Word fixed, std::initializer_lis
   return r;
 }
 
-constexpr void arithmetic(RowList<192>& t, const Format& f) {
+constexpr void arithmetic(RowList<224>& t, const Format& f) {
   const ArchMask own = f.bf16 ? kHopper : kFromTuring;  // bfloat16's sums and products; the others are older
   const ArchMask own_mma = f.bf16 ? kHopper : kFromAmpere;
   const Slot a = src_a().neg(0).abs(0).part({}, kPart);
@@ -68,7 +68,15 @@ constexpr void arithmetic(RowList<192>& t, const Format& f) {
       formatted(Op::HFMA2, f, code128(0, {{79, 1, 1}}), {}, {ftz, always<Tok::RELU>(Axis::kMode)},
                 {kD, a, b, c, kPs.omit(kPT)}, kFromAmpere),
       0x031, "2468ace", kFmaBits);
-  // The same on the tensor core's datapath: whole registers only.
+  // The same where the copy engine's not-a-number, what it fills in outside of a tensor, counts as zero.
+  const Word outside = code128(0, {{76, 1, 1}, {80, 1, 1}});
+  const Mod oob = always<Tok::OOB>(Axis::kFtz);
+  alu(t, formatted(Op::HFMA2, f, outside, {}, {oob, kSat}, {kD, a, b, c}, kHopper), 0x031, "2468ace", kFmaBits);
+  alu(t,
+      formatted(Op::HFMA2, f, outside | code128(0, {{79, 1, 1}}), {}, {oob, always<Tok::RELU>(Axis::kMode)},
+                {kD, a, b, c, kPs.omit(kPT)}, kHopper),
+      0x031, "2468ace", kFmaBits);
+  // Sums of products on the tensor core's datapath: whole registers only.
   const Slot wa = src_a().neg(0).abs(0);
   const Slot wb = src_b(f.imm).neg(0).abs(0);
   const Slot wc = src_c(f.imm).neg(0).abs(0);
@@ -86,7 +94,7 @@ constexpr void arithmetic(RowList<192>& t, const Format& f) {
       0x040, "28ac");
 }
 
-constexpr void compares(RowList<192>& t, const Format& f) {
+constexpr void compares(RowList<224>& t, const Format& f) {
   const Slot a = src_a().neg(0).abs(0).part({}, kPart);
   const Slot c = src_c(f.imm).neg(0).abs(0).part({}, kPart);
   const ArchMask own = f.bf16 ? kHopper : kFromTuring;
@@ -103,7 +111,7 @@ constexpr void compares(RowList<192>& t, const Format& f) {
 // clang-format on
 
 constexpr auto build() {
-  RowList<192> t;
+  RowList<224> t;
   arithmetic(t, half());
   arithmetic(t, bfloat(85));
   compares(t, half());

@@ -159,11 +159,37 @@ constexpr Row bound(Row r, ArchMask archs) {
   return r;
 }
 
+// A fetch with its handle in registers, which may be another one in each lane: the first of those that hold the level and
+// its like, or the coordinates where there are none.
+constexpr Row by_register(Row r) {
+  r.fixed = set_bits(r.fixed, 0, 12, 0x300 | ((r.fixed.lo & 0xff) + 1));
+  r.fixed = set_bits(set_bits(r.fixed, 91, 1, 0), 59, 1, 1);
+  std::size_t at = 0;
+  while (r.mod_array[at].axis != Axis::kDstType && r.mod_array[at].axis != Axis::kDependence) ++at;
+  for (std::size_t i = r.mod_count++; i > at; --i) r.mod_array[i] = r.mod_array[i - 1];
+  r.mod_array[at] = always<Tok::B>(Axis::kMode2);
+  const std::size_t before = r.slot_count;
+  r.slot_count = 0;
+  for (std::size_t i = 0; i < before; ++i) {
+    Slot s = r.slot_array[i];
+    r.slot_array[i] = {};
+    if (s.type == SlotType::kUGpr ||
+        (s.type == SlotType::kImm && s.value.piece[0].at == kHandleOffset.value.piece[0].at))
+      continue;
+    if (s.width == Width::kTexExtra) s = gpr(32).wide(Width::kTexHandleExtra).read_late();
+    if (r.op == Op::TXD && s.width == Width::kTexCoord) s = s.wide(Width::kTexHandleCoord);
+    if (r.op == Op::TXQ && s.type == SlotType::kGpr && s.role == Role::kUse) s = s.wide(Width::k2);
+    r.slot_array[r.slot_count++] = s;
+  }
+  return r;
+}
+
 constexpr auto build() {
   RowList<32> named;
   fetches(named);
+  RowList<96> t;
+  for (const Row& r : named.all()) t.add(by_register(r));
   surfaces(named);
-  RowList<64> t;
   for (const Row& r : named.all()) t.add(r);
   for (const Row& r : named.all()) t.add(bound(r, kTuringToAda));
   return t;

@@ -130,13 +130,13 @@ std::uint8_t components(const Inst& inst) {
 }
 
 // A level of detail or a bias, a clamp of it, texel offsets, a depth reference, a sample: each takes one register.
-std::uint8_t extras(const Inst& inst) {
+int extras(const Inst& inst) {
   const Tok lod = inst.mod(Axis::kLod);
   int n = lod == Tok::LL || lod == Tok::LB || lod == Tok::LC || lod == Tok::LC_FDV ? 1 : lod == Tok::LB_LC ? 2 : 0;
   if (inst.has(Axis::kOffsets, Tok::AOFFI)) ++n;
   if (inst.has(Axis::kOffsets, Tok::PTP)) n += 2;
   if (inst.has(Axis::kDepth, Tok::DC) || inst.has(Axis::kDepth, Tok::MS)) ++n;
-  return static_cast<std::uint8_t>(std::clamp(n, 1, 4));
+  return n;
 }
 
 }  // namespace
@@ -191,7 +191,9 @@ std::uint8_t width_of(Width w, const Inst& inst) {
     case Width::kTexLow: return std::clamp<std::uint8_t>(components(inst), 1, 2);
     case Width::kTexHigh: return components(inst) == 4 ? 2 : 1;
     case Width::kTexCoord: return coordinates(geometry_of(inst));
-    case Width::kTexExtra: return extras(inst);
+    case Width::kTexExtra: return static_cast<std::uint8_t>(std::clamp(extras(inst), 1, 4));
+    case Width::kTexHandleCoord: return static_cast<std::uint8_t>(coordinates(geometry_of(inst)) + 1);
+    case Width::kTexHandleExtra: return static_cast<std::uint8_t>(extras(inst) + 1);
     case Width::kTexSlopes: return static_cast<std::uint8_t>(2 * dimensions(geometry_of(inst)));
     case Width::kSurface: return coordinates(inst.mod(Axis::kGeometry));
     case Width::k16: return 16;

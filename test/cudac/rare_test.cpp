@@ -166,15 +166,13 @@ TEST_P(Rare, CarriesOfUniformPairs) {
   expect_same(run("rare_carries", chip.size(), {kThird, kThird, kThird}), chip);
 }
 
-// Some of these are illegal instructions on an H200.
 TEST_P(Rare, InvertedUniformPairs) {
-  if (on_gpu()) GTEST_SKIP() << "not all of them run there";
   for (const auto& [p, q, r] : kValues) {
     const Sum s0 = sum_of({p, q, r});
     const u64 c0 = s0.carries > 0 ? 1 : 0, c1 = s0.carries > 1 ? 1 : 0;
     const Sum s1 = sum_of({p, ~q, r, c0, c1});
     unsigned more = 0;
-    Sum s2 = sum_of({minus(p, more), minus(q, more), r});
+    Sum s2 = sum_of({minus(p, more), q, r});
     s2.carries += more;
     const Sum s3 = sum_of({~p, 0x7fffffffu, q, 1 - c0, c1});
     Rows want;
@@ -189,6 +187,39 @@ TEST_P(Rare, InvertedUniformPairs) {
 TEST_P(Rare, ConvergenceBarriersHoldWhatTheyAreGiven) {
   const Rows want = {all(0xf00f1234u), all(kMask), all(low(kValues[3].p))};
   expect_rows("barriers", run("rare_barriers", want.size(), kValues[3]), want);
+}
+
+// What describes a bank of `bytes` bytes at `address`.
+u64 bank(u64 address, u64 bytes) {
+  return address / 64 | bytes / 16 << 51;
+}
+
+TEST_P(Rare, ConstantsOfDescribedBanks) {
+  std::vector<u32> memory(16 + 64, 0xa5a5a5a5u);  // somewhere in it, 64 bytes that begin at a multiple of 64
+  const auto place = array(memory);
+  const u64 from = (place.address + 63) / 64 * 64;
+  const std::vector<u32> words = {0x03020100,  0x07060504, 0x0b0a0908, 0x8fd10d0c, 0x9392ff10, 0x17161514,
+                                  bits(-2.5f), 0x1f1e1d1c, 0x23222120, 5,          6,          7};
+  std::copy(words.begin(), words.end(), memory.begin() + static_cast<std::ptrdiff_t>((from - place.address) / 4));
+  chip_->upload(place.address, memory.data(), 4 * memory.size());
+  Rows want = {all(words[0]), all(words[2]), all(words[3]), all(0x8f), all(0xffffffd1u), all(0xffff9392u), {}, {}, {},
+               all(words[7]), all(0),        all(0),        all(0)};
+  for (unsigned l = 0; l < kLanes; ++l) {
+    want[6].push_back(l + words[7]);
+    want[7].push_back(bits(as_float(l) + 2.5f));
+    want[8].push_back(l == 5 ? words[1] : 7);
+  }
+  expect_rows("described", run("rare_described", want.size(), {bank(from, 64), bank(from, 32), bank(from, 0)}), want);
+}
+
+// The bank is memory like any other: what is not there is a fault.
+TEST_P(Rare, DescribedBanksAreMemory) {
+  if (on_gpu()) GTEST_SKIP() << "it would be the last launch there";
+  const auto out = blank<u32>(13 * kLanes);
+  const u64 nowhere = bank(u64{1} << 40, 64);
+  const std::string said =
+      try_launch("rare_described", {1, 1, 1}, {kLanes, 1, 1}, 0, out, out, out, nowhere, nowhere, nowhere, u32{0});
+  EXPECT_NE(said.find("out of bounds: 4-byte load at 0x10000000000"), std::string::npos) << said;
 }
 
 TEST_P(Rare, JumpsToAddresses) {

@@ -26,6 +26,14 @@ def programs() -> ng.Module:
     return ng.load((DATA / "texture" / "programs.cubin").read_bytes())
 
 
+# The same programs as ptxas makes them without optimization: the handles are in registers, TEX.B.
+@pytest.mark.parametrize("group", [g for g in GROUPS if not g.startswith("surface")])
+def test_handles_in_registers(group: str) -> None:
+    programs = ng.load((DATA / "texture" / "fetches_unoptimized.cubin").read_bytes())
+    for case in GROUPS[group]():
+        assert f"{zlib.crc32(run(case, programs).tobytes()):08x}" == DIGESTS[case.name], case.name
+
+
 @pytest.mark.parametrize("group", GROUPS)
 def test_results_are_an_h200s(group: str, programs: ng.Module) -> None:
     record = os.environ.get("NG_RECORD_DIGESTS")

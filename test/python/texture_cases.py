@@ -99,6 +99,16 @@ def extents(case: Case) -> list[int]:
     return list(reversed(case.size[1:] if "array" in case.kind or case.kind == "cube" else case.size))
 
 
+def with_layers(case: Case, at: npt.NDArray[np.float64], numbers: Numbers) -> Words:
+    """Three real coordinates as a kernel reads them, and a layer, one or two of them outside."""
+    out = np.zeros((THREADS, 4), np.float32)
+    out[:, :3] = at
+    words = out.view(np.uint32)
+    if layers_of(case):
+        words[:, 3] = numbers.below(0, layers_of(case) + 3, THREADS)
+    return words
+
+
 def real_places(case: Case, numbers: Numbers) -> Words:
     """Inside and around the image; some on, and halfway between, the steps of the weights."""
     size = np.array([*extents(case), 1, 1][:3], np.float64)
@@ -107,12 +117,7 @@ def real_places(case: Case, numbers: Numbers) -> Words:
     at[THREADS // 4 : THREADS // 4 + 256] = np.round(at[THREADS // 4 : THREADS // 4 + 256] * 2) / 2
     if case.normalized:
         at /= size
-    out = np.zeros((THREADS, 4), np.float32)
-    out[:, :3] = at
-    words = out.view(np.uint32)
-    if layers_of(case):
-        words[:, 3] = numbers.below(0, layers_of(case) + 3, THREADS)
-    return words
+    return with_layers(case, at, numbers)
 
 
 def directions(case: Case, numbers: Numbers) -> Words:
@@ -121,12 +126,7 @@ def directions(case: Case, numbers: Numbers) -> Words:
     at[: THREADS // 2] = np.round(at[: THREADS // 2] * 64) / 64
     axis = numbers.below(0, 3, THREADS)
     at[np.arange(THREADS), axis] = numbers.below(0, 2, THREADS) * 2 - 1
-    out = np.zeros((THREADS, 4), np.float32)
-    out[:, :3] = at
-    words = out.view(np.uint32)
-    if layers_of(case):
-        words[:, 3] = numbers.below(0, layers_of(case) + 3, THREADS)
-    return words
+    return with_layers(case, at, numbers)
 
 
 def whole_places(case: Case, numbers: Numbers) -> Words:

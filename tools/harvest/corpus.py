@@ -75,9 +75,9 @@ def split(ptx):
     return [parts[0] + p for p in parts[1:]] if len(parts) > 2 and ".func" not in text else []
 
 
-def cubins(ptx, arch, build, args, log):
+def cubins(ptx, arch, opt, build, args, log):
     whole = ptx.with_suffix(".cubin")
-    command = [args.nvtools / "ptxas", "-arch=" + arch, "-O" + args.opt]
+    command = [args.nvtools / "ptxas", "-arch=" + arch, "-O" + opt]
     if run([*command, ptx, "-o", whole], whole, [ptx], log):
         return [whole]
     found = []
@@ -154,8 +154,8 @@ def proofs(paths, args):
     return row
 
 
-def check(arch, args):
-    build = args.build / arch
+def check(arch, opt, args):
+    build = args.build / (arch if opt == "3" else arch + "-O" + opt)
     build.mkdir(parents=True, exist_ok=True)
     sources = [Path(s) for s in args.sources] or sorted((ROOT / "test/corpus").glob("*.cu"))
     if not args.sources:
@@ -163,7 +163,7 @@ def check(arch, args):
         sources += [generated(g, build) for g in GENERATORS if (Path(__file__).parent / g).exists()]
     with (build / "failures.log").open("w") as log, concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         ptx = [p for p in pool.map(lambda s: front_end(s, arch, build, args, log), sources) if p]
-        paths = [c for part in pool.map(lambda p: cubins(p, arch, build, args, log), ptx) for c in part]
+        paths = [c for part in pool.map(lambda p: cubins(p, arch, opt, build, args, log), ptx) for c in part]
     total, words = distinct(paths, arch)
     known = texts(words, arch, build)
     digits = 32 if is_wide(arch) else 16
@@ -193,7 +193,9 @@ def main():
     p.add_argument("--ngasm", type=Path, required=True)
     p.add_argument("--build", type=Path, required=True)
     p.add_argument("--arch", action="append")
-    p.add_argument("--opt", default="3")
+    p.add_argument(
+        "--opt", action="append", help="-O of ptxas; without --arch and --opt all at 3, and sm_90a at 0, too"
+    )
     p.add_argument("--jobs", type=int, default=2)
     p.add_argument("--json", type=Path)
     p.add_argument("--verbose", action="store_true", help="keep what differs in roundtrip.log")
@@ -201,9 +203,14 @@ def main():
     args = p.parse_args()
     os.environ["NVDISASM"] = str(args.nvtools / "nvdisasm")
     report = {}
-    for arch in args.arch or ["sm_90a", "sm_89", "sm_86", "sm_80", "sm_75", "sm_61", "sm_52"]:
-        report[arch] = check(arch, args)
-        print(arch, json.dumps(report[arch]), flush=True)
+    archs = args.arch or ["sm_90a", "sm_89", "sm_86", "sm_80", "sm_75", "sm_61", "sm_52"]
+    runs = [(arch, opt) for arch in archs for opt in args.opt or ["3"]]
+    if not args.arch and not args.opt:
+        runs.append(("sm_90a", "0"))
+    for arch, opt in runs:
+        name = arch if opt == "3" else arch + " -O" + opt
+        report[name] = check(arch, opt, args)
+        print(name, json.dumps(report[name]), flush=True)
     if args.json:
         args.json.write_text(json.dumps(report, indent=2) + "\n")
     sys.exit(any(r["broken"] or r["other_text"] for r in report.values()))

@@ -1,11 +1,16 @@
 """Prints the PTX of the kernels in programs.cubin: one for each way to read or write a texture or a surface.
 
     python3 make.py > programs.ptx && ptxas -arch=sm_90a programs.ptx -o programs.cubin
+    python3 make.py fetches > fetches.ptx && ptxas -arch=sm_90a -O0 fetches.ptx -o fetches_unoptimized.cubin
+
+Without optimization the handles stay in registers: TEX.B and its like.
 
 Every kernel takes (u64 handle, u64 out, u64 in, u32 n); thread i reads 16 bytes of `in` (its coordinates: x, y, z, and
 the layer or the level of detail) and 16 bytes behind n * 16 (values, or slopes), and writes 16 bytes of `out`.
 """
 # ruff: noqa: E501  lines of PTX
+
+import sys
 
 HEAD = """.version 8.4
 .target sm_90a
@@ -169,4 +174,5 @@ def surfaces() -> None:
 
 print(HEAD)
 fetches()
-surfaces()
+if sys.argv[1:] != ["fetches"]:
+    surfaces()

@@ -155,6 +155,13 @@ TEST(Load, WhatCannotRunIsRefusedByName) {
             "test.sass:2:1: error: kernel test+0x10: MOV R0, c[0x3][0x10]: there is no c[0x3]");
   EXPECT_EQ(refusal("FMUL.D2 R0, R1, R2"),
             "test.sass:2:1: error: kernel test+0x10: the emulator cannot run FMUL.D2 R0, R1, R2: an output scale");
+  EXPECT_EQ(
+      refusal("UIADD3.64 UR20, -UR6, -UR8, UR10"),
+      "test.sass:2:1: error: kernel test+0x10: the emulator cannot run UIADD3.64 UR20, -UR6, -UR8, UR10: the first "
+      "two operands negated: an illegal instruction");
+  EXPECT_EQ(refusal("ULDC.64 UR4, cx[UR6][0x4]"),
+            "test.sass:2:1: error: kernel test+0x10: the emulator cannot run ULDC.64 UR4, cx[UR6][0x4]: an offset that "
+            "is no multiple of the operand's size");
   KernelImage bad = assemble({{"NOP"}, {"EXIT"}});
   bad.code[0] = {~std::uint64_t{0}, ~std::uint64_t{0}};
   EXPECT_EQ(load(Arch::sm_90a, bad).error().text(),
@@ -166,18 +173,13 @@ TEST(Load, WhatCannotRunIsRefusedByName) {
             "test.sass:1:1: error: kernel test+0x8: no known sm_52 instruction has the bits 0x000000000000794d");
 }
 
-// cx[UR4][0x10]: how a bank is described is not known, so no form with one is run.
-bool is_bindless(const Row& row) {
-  return std::ranges::any_of(row.slots(), [](const Slot& s) { return s.type == SlotType::kConst && !s.ureg.none(); });
-}
-
-// The operations of which some other row, with its modifiers at their first values, is refused.
+// The operations of which some row, with its modifiers at their first values, is refused.
 std::set<std::string> refused_rows(Arch arch, unsigned& rows) {
   std::set<std::string> refused;
   const bool narrow = info(arch).encoding == Encoding::k64;
   for (const std::span<const Row> table : all_rows()) {
     for (const Row& row : table) {
-      if ((row.archs & mask_of(arch)) == 0 || is_bindless(row)) continue;
+      if ((row.archs & mask_of(arch)) == 0) continue;
       Word w = narrow ? row.fixed : put_control(row.fixed, {});
       for (const Mod& m : row.mods()) {
         if (!m.field.none()) w = m.field.set(w, m.table.front().raw);
@@ -218,18 +220,6 @@ TEST(Load, EveryRowIsRun) {
   }
   EXPECT_EQ(more, "");
   for (const std::string& op : known) EXPECT_EQ(refused.count(op), 1U) << op << " is run now";
-}
-
-TEST(Load, BindlessConstantsAreRefused) {
-  KernelImage k;
-  k.name = "bindless";
-  const auto inst = parse_inst(Arch::sm_90a, "FADD R4, R5, cx[UR6][0x28]", Span{"bindless", 1, 1});
-  ASSERT_TRUE(inst.ok());
-  k.code = {*encode(Arch::sm_90a, inst->inst, 0)};
-  const auto loaded = load(Arch::sm_90a, k);
-  ASSERT_FALSE(loaded.ok());
-  EXPECT_NE(loaded.error().text().find("FADD R4, R5, cx[UR6][0x28]: a bindless constant cx[]"), std::string::npos)
-      << loaded.error().text();
 }
 
 TEST(Load, EveryMaxwellRowIsRun) {

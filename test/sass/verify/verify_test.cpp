@@ -505,6 +505,19 @@ const Case kCases[] = {
        --:-:-:-:1 | IMAD.X R3, RZ, RZ, R4, P2
        --:-:-:-:5 | EXIT)"},
 
+    {"ClusterIsAwaitedTooSoon", R"(
+       --:-:-:-:1 | UCGABAR_ARV
+       --:-:-:-:4 | MOV R1, R2
+       --:-:-:-:1 | UCGABAR_WAIT
+       --:-:-:-:5 | EXIT)",
+     "UCGABAR_WAIT at 0x0020 (hand.sass:4): follows UCGABAR_ARV at 0x0000 (hand.sass:2) after 5 cycles, needs 6: so "
+     "close, it does not wait for the others",
+     R"(
+       --:-:-:-:2 | UCGABAR_ARV
+       --:-:-:-:4 | MOV R1, R2
+       --:-:-:-:1 | UCGABAR_WAIT
+       --:-:-:-:5 | EXIT)"},
+
     {"AccessOvertakesBarrier", R"(
        --:-:-:-:2 | BAR.SYNC.DEFER_BLOCKING 0x0
        --:-:-:-:3 | MOV R1, R2
