@@ -107,6 +107,12 @@ CASES = {
         ),
         lambda x, y: cupy.divide(x - x.mean(1, keepdims=True), cupy.sqrt(x.var(1, keepdims=True) + 0.001), out=y),
     ),
+    "batchnorm0": Case(
+        lambda x, y: store(y, ng.reciprocal(ng.sqrt(ng.var(x, 0) + 0.001)) * (x - ng.mean(x, 0))), whole,
+        lambda a: (a - a.mean(0)) / np.sqrt(a.var(0) + 0.001), 2,
+        lambda x, y: torch.mul(x - x.mean(0), (x.var(0, correction=0) + 0.001).rsqrt(), out=y),
+        lambda x, y: cupy.divide(x - x.mean(0), cupy.sqrt(x.var(0) + 0.001), out=y),
+    ),
     "variance": Case(
         lambda x, y: store(y, mean(ng.square(x - mean(x)))), lambda r, c: (r, 1),
         lambda a: a.var(1, keepdims=True), 1,
@@ -143,6 +149,7 @@ COMPILED: dict[str, Callable[[Any], Any]] = {
     "tanh": lambda x: torch.tanh(x),
     "reciprocal": lambda x: 1 / (x * x + 1),
     "batchnorm": lambda x: (x.var(1, correction=0, keepdim=True) + 0.001).rsqrt() * (x - x.mean(1, keepdim=True)),
+    "batchnorm0": lambda x: (x.var(0, correction=0) + 0.001).rsqrt() * (x - x.mean(0)),
     "variance": lambda x: torch.mean((x - x.mean(1, keepdim=True)) ** 2, 1, keepdim=True),
     "softmax": lambda x: torch.softmax(x, 1),
     "layernorm": lambda x: torch.nn.functional.layer_norm(x, x.shape[1:]),

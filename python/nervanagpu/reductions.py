@@ -63,6 +63,6 @@ def std(
 
 
 def softmax(x: GPUTensor, axis: int = -1) -> GPUTensor:
-    """e ** x over its sum along `axis`, without overflow: one kernel."""
+    """e ** x times the reciprocal of its sum along `axis`, without overflow: one kernel."""
     e = _core.apply("exp", _core.apply("subtract", x, max(x, axis, keepdims=True)))
-    return _core.apply("divide", e, sum(e, axis, keepdims=True))
+    return _core.apply("multiply", e, _core.apply("reciprocal", sum(e, axis, keepdims=True)))

@@ -33,9 +33,10 @@ enum class Form : std::uint8_t { single, twice, word, pair };
 Form form_of(Dtype d);
 unsigned registers_of(Dtype d);  // of one lane
 
-// What quotients by the same float32 share: the divisor and its inverse in float64, and a rough inverse in float32.
+// What quotients by the same float32 share: the divisor; its magnitude and the inverse of that in float64; a rough inverse
+// in float32.
 struct Divisor {
-  Lanes y, inverse, rough;
+  Lanes y, size, inverse, rough;
 };
 
 using RoundKeys = std::array<VReg, 20>;  // of Philox4x32-10, two a round

@@ -68,10 +68,14 @@ struct Rows {
     }
   }
 
+  // Results without the reduced axes broadcast as those with them.
+  [[nodiscard]] bool leading() const { return axes.empty() || axes.back() + 1 == static_cast<int>(axes.size()); }
+
   // Whether every reduction of the tree is one of these rows, seen in `shape` (full), or in the shape without the axes.
   [[nodiscard]] bool holds(const Node& n, bool full) const {
     if (n.op == ExprOp::reduce) {
-      return n.axes == axes && n.inputs[0]->shape == shape && n.keepdims == full && holds(*n.inputs[0], true);
+      return n.axes == axes && n.inputs[0]->shape == shape && (n.keepdims == full || (full && leading())) &&
+             holds(*n.inputs[0], true);
     }
     return std::ranges::all_of(n.inputs, [&](const NodePtr& in) { return holds(*in, full); });
   }
@@ -188,7 +192,7 @@ void run(const NodePtr& node, const Tensor& to) {
     if ((full || dropped) && rows.holds(*node, full) && element_count(rows.shape) > 0) {
       const fuse::Program program = fuse::row_program_of({node, to}, rows.shape, rows.axes, dropped);
       const fuse::Walk walk(program);
-      if (walk.possible()) {
+      if (walk.possible() && !(reduction != node && walk.reads_again())) {
         const std::int64_t pieces = walk.pieces();
         if (pieces == 1) return walk.run();
         cut(*reduction, rows, pieces);

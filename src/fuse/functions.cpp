@@ -286,42 +286,43 @@ Lanes Emit::sqrt(const Lanes& x) {
 }
 
 // Through float64: its 53 bits are more than twice 24, so that rounding the quotient again to float32 is as rounding it
-// once, results that are subnormal included. Where the steps give NaN, x / y is x times a rough inverse: 0, infinity or NaN.
+// once, results that are subnormal included. The divisor's sign goes to x first: by a positive divisor every step keeps
+// the sign of 0. Where the steps give NaN, x / y is x times a rough inverse: 0, infinity or NaN.
 Divisor Emit::divisor(const Lanes& y) {
-  Divisor d{fresh(2), {}, fresh()};
+  Divisor d{y, fresh(2), {}, fresh()};
   Lanes guess = fresh(2);
-  each([&](unsigned i) { op(Op::F2F, {Tok::F64, Tok::F32}, {d.y[i], y[i]}); });
-  each([&](unsigned i) { op(Op::MUFU, {Tok::RCP64H}, {guess[i][1], d.y[i][1]}); });
+  each([&](unsigned i) { op(Op::F2F, {Tok::F64, Tok::F32}, {d.size[i], magnitude(y[i])}); });
+  each([&](unsigned i) { op(Op::MUFU, {Tok::RCP64H}, {guess[i][1], d.size[i][1]}); });
   each([&](unsigned i) { op(Op::MOV, {}, {guess[i][0], kZero}); });
   each([&](unsigned i) { op(Op::F2F, {Tok::F32, Tok::F64}, {d.rough[i], guess[i]}); });
   const VReg one = constant64(0x3ff0000000000000);
   d.inverse = guess;
   for (int step = 0; step < 2; ++step) {
     Lanes e;
-    each([&](unsigned i) { e[i] = dfma(-Arg(d.y[i]), d.inverse[i], one); });
+    each([&](unsigned i) { e[i] = dfma(-Arg(d.size[i]), d.inverse[i], one); });
     each([&](unsigned i) { d.inverse[i] = dfma(d.inverse[i], e[i], d.inverse[i]); });
   }
   return d;
 }
 
 Lanes Emit::divide(const Lanes& x, const Divisor& d) {
+  Lanes n = fresh();
   Lanes n64 = fresh(2);
   Lanes q = fresh(2);
-  each([&](unsigned i) { op(Op::F2F, {Tok::F64, Tok::F32}, {n64[i], x[i]}); });
+  each([&](unsigned i) {
+    op(Op::LOP3, {Tok::LUT}, {n[i], x[i], 0x80000000, d.y[i], 0x78, !kAlways});
+  });  // x ^ (y & sign)
+  each([&](unsigned i) { op(Op::F2F, {Tok::F64, Tok::F32}, {n64[i], n[i]}); });
   each([&](unsigned i) { op(Op::DMUL, {}, {q[i], n64[i], d.inverse[i]}); });
-  Lanes rest;
-  each([&](unsigned i) { rest[i] = dfma(-Arg(q[i]), d.y[i], n64[i]); });
-  each([&](unsigned i) { q[i] = dfma(rest[i], d.inverse[i], q[i]); });
+  Lanes over;  // what q is too much, times the divisor
+  each([&](unsigned i) { over[i] = dfma(q[i], d.size[i], -Arg(n64[i])); });
+  each([&](unsigned i) { q[i] = dfma(-Arg(over[i]), d.inverse[i], q[i]); });
   Lanes out = fresh();
   each([&](unsigned i) { op(Op::F2F, {Tok::F32, Tok::F64}, {out[i], q[i]}); });
   each([&](unsigned i) {
     const VPred nan = b.pred();
-    const VPred zero = b.pred();
     op(Op::FSETP, {Tok::kNAN, Tok::AND}, {nan, kAlways, out[i], out[i], kAlways});
-    op(Op::FSETP, {Tok::EQ, Tok::AND},
-       {zero, kAlways, x[i], kZero, !nan});  // 0 has the sign of the quotient: (x ^ y) & sign
-    op(Op::LOP3, {Tok::LUT}, {out[i], x[i], 0x80000000, d.y[i][1], 0x48, !kAlways}, zero);
-    op(Op::FMUL, {}, {out[i], x[i], d.rough[i]}, nan);
+    op(Op::FMUL, {}, {out[i], n[i], d.rough[i]}, nan);
   });
   return out;
 }

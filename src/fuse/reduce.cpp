@@ -77,15 +77,17 @@ void Reducer::combine(VReg to, VReg v, VPred guard) {
   }
 }
 
-void Reducer::over_lanes(VReg v, unsigned from) {
+void Reducer::across(VReg v, unsigned apart) {
   const unsigned words = registers_of(dtype_);
-  for (unsigned apart = from; apart > 0; apart /= 2) {
-    const VReg other = b_.reg(words);
-    for (unsigned k = 0; k < words; ++k) {
-      b_.emit(Op::SHFL, {Tok::BFLY}, {kAlways, other[k], v[k], std::int64_t{apart}, 0x1f});
-    }
-    combine(v, other);
+  const VReg other = b_.reg(words);
+  for (unsigned k = 0; k < words; ++k) {
+    b_.emit(Op::SHFL, {Tok::BFLY}, {kAlways, other[k], v[k], std::int64_t{apart}, 0x1f});
   }
+  combine(v, other);
+}
+
+void Reducer::over_lanes(VReg v, unsigned from) {
+  for (unsigned apart = from; apart > 0; apart /= 2) across(v, apart);
 }
 
 void Reducer::over_warps(VReg v, VReg tid, unsigned warps, std::int64_t base) {

@@ -13,6 +13,8 @@ class Reducer {
   VReg identity();
   // to = to (+) v, where `guard` holds
   void combine(VReg to, VReg v, VPred guard = sass::kAlways);
+  // v = v (+) that of the lane whose number differs in the bit `apart`
+  void across(VReg v, unsigned apart);
   // over the 32 lanes: every lane gets the result. Lanes `from` apart and closer (16: all).
   void over_lanes(VReg v, unsigned from = 16);
   // over the warps of the CTA through shared memory at `base`: 8 bytes a warp. tid: the thread's number. Every thread

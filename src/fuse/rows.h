@@ -22,6 +22,8 @@ struct Walk {
   [[nodiscard]] std::int64_t rows() const { return layout.size() / std::max<std::int64_t>(1, length()); }
   // Into how many pieces rows are to be cut, that all of the chip works on them.
   [[nodiscard]] std::int64_t pieces() const;
+  // Columns that need more than one pass and are too long to be held: better one reduction after the other.
+  [[nodiscard]] bool reads_again() const;
   void run() const;
   // Rows of `count` pieces of `chunk` elements, the first of them number `first`; the last may be shorter if it is alone.
   // Results of piece i lie i * step elements further on.

@@ -155,15 +155,7 @@ class Maker {
 
   // What values of `targets` need and is different along the row.
   [[nodiscard]] std::vector<bool> closure(const std::vector<std::size_t>& targets) const {
-    std::vector<bool> out(p_.values.size(), false);
-    for (const std::size_t t : targets) out[t] = !known(t);
-    for (std::size_t i = p_.values.size(); i-- > 0;) {
-      if (!out[i]) continue;
-      for (const std::int16_t in : p_.values[i].in) {
-        if (in >= 0 && !known(static_cast<std::size_t>(in))) out[static_cast<std::size_t>(in)] = true;
-      }
-    }
-    return out;
+    return needed_for(p_, targets, [&](std::size_t i) { return known(i); });
   }
   // The same for all of the row, or kept from a pass before.
   [[nodiscard]] bool known(std::size_t i) const {

@@ -10,6 +10,7 @@
 #include "src/expr/later.h"
 #include "src/expr/promote.h"
 #include "src/fuse/kernel.h"
+#include "src/fuse/row_scan.h"
 #include "src/fuse/values.h"
 #include "src/magic.h"
 #include "src/select_device.h"
@@ -146,6 +147,7 @@ void launch(const Form& f, const Walk& w, std::uint64_t in, std::uint64_t out, s
 }
 
 void scan(Dtype in, Dtype sum, Dtype out, const Walk& w, std::uint64_t from, std::uint64_t to) {
+  if (w.inner == 1 && w.n > kPiece) return fuse::scan_rows(in, sum, out, w.outer, w.n, from, to);
   Form f{in, sum, out, false, true};
   const std::int64_t pieces = ceil_div(w.n, kPiece);
   if (pieces == 1) return launch(f, w, from, to, 0);

@@ -156,7 +156,8 @@ Evaluator::Evaluator(Builder& b, const Program& p, std::vector<Operand> operands
       operands_(std::move(operands)),
       uniform_(p.values.size()),
       uniform_value_(p.values.size()),
-      divisors_(p.values.size()) {
+      divisors_(p.values.size()),
+      divisor_lanes_(p.values.size(), 1) {
   for (std::size_t i = 0; i < p.values.size(); ++i) {
     const Value& v = p.values[i];
     if (v.op == ExprOp::tensor) {
@@ -203,15 +204,20 @@ void Evaluator::compute_uniform() {
 }
 
 void Evaluator::found(std::size_t value, VReg v) {
+  Lanes one;
+  one[0] = v;
+  found(value, one, 1);
+}
+
+void Evaluator::found(std::size_t value, const Lanes& v, unsigned lanes) {
   if (form_of(p_.values[value].dtype) != Form::single) return;
   const bool divides = std::ranges::any_of(p_.values, [&](const Value& other) {
     return other.op == ExprOp::divide && other.in[1] == static_cast<std::int16_t>(value) && !other.reduced &&
            !uniform_[static_cast<std::size_t>(&other - p_.values.data())];
   });
   if (!divides) return;
-  Lanes y;
-  y[0] = v;
-  divisors_[value] = Emit(b_, 1).divisor(y);
+  divisors_[value] = Emit(b_, lanes).divisor(v);
+  divisor_lanes_[value] = lanes;
 }
 
 Lanes Evaluator::uniform_lanes(std::int16_t value, unsigned lanes) const {
@@ -249,9 +255,10 @@ void Evaluator::compute_one(std::size_t i, unsigned lanes, const std::vector<Lan
       values[i] = e.apply(v.op, v.dtype, v.from, in);
       return;
     }
-    Divisor d;
-    for (unsigned k = 0; k < lanes; ++k) {
+    Divisor d = *shared;
+    for (unsigned k = 1; k < lanes && divisor_lanes_[static_cast<std::size_t>(v.in[1])] == 1; ++k) {
       d.y[k] = shared->y[0];
+      d.size[k] = shared->size[0];
       d.inverse[k] = shared->inverse[0];
       d.rough[k] = shared->rough[0];
     }

@@ -26,6 +26,20 @@ struct Operand {
   Arg pointer;  // the parameter
 };
 
+// The values that have to be computed for `targets`: these, and what they are made of, without what is known(i) already.
+template <class Known>
+std::vector<bool> needed_for(const Program& p, const std::vector<std::size_t>& targets, const Known& known) {
+  std::vector<bool> out(p.values.size(), false);
+  for (const std::size_t t : targets) out[t] = !known(t);
+  for (std::size_t i = p.values.size(); i-- > 0;) {
+    if (!out[i]) continue;
+    for (const std::int16_t in : p.values[i].in) {
+      if (in >= 0 && !known(static_cast<std::size_t>(in))) out[static_cast<std::size_t>(in)] = true;
+    }
+  }
+  return out;
+}
+
 // The parameters of the program's tensors, then of its outputs; access: one for each.
 std::vector<Operand> declare_operands(Builder& b, const Program& p, const std::vector<Access>& access);
 // Operand k's strides along `rank` axes, innermost first, in elements.
@@ -76,6 +90,8 @@ class Evaluator {
   void compute_one(std::size_t i, unsigned lanes, const std::vector<Lanes>& loaded, Table& values) const;
   // To be called when a value that is the same for many elements stands in register `v`: quotients by it share their work.
   void found(std::size_t value, VReg v);
+  // The same for `lanes` of them side by side.
+  void found(std::size_t value, const Lanes& v, unsigned lanes);
   [[nodiscard]] bool uniform(std::int16_t value) const { return uniform_[static_cast<std::size_t>(value)]; }
   [[nodiscard]] Lanes uniform_lanes(std::int16_t value, unsigned lanes) const;
 
@@ -86,7 +102,8 @@ class Evaluator {
   std::vector<Arg> numbers_;
   std::vector<bool> uniform_;
   std::vector<VReg> uniform_value_;
-  std::vector<std::optional<Divisor>> divisors_;  // one lane
+  std::vector<std::optional<Divisor>> divisors_;
+  std::vector<unsigned> divisor_lanes_;  // of each: 1, or as many as it is asked for
 };
 
 // The bits of a number as its parameter: float16 as float32, small integers extended.

@@ -153,6 +153,26 @@ def test_cumsum(dtype: str, shape: tuple[int, ...], rng: np.random.Generator) ->
     same(np.cumsum(x, 0, dtype=np.float64), np.cumsum(a, 0, dtype=np.float64))
 
 
+# One item a thread to eight, with and without an end inside a CTA; rows of several CTAs, and of several times that.
+@pytest.mark.parametrize("n", [32, 100, 999, 2048, 4100, 8192, 8193, 30_000, 2_100_000])
+def test_cumsum_of_rows(n: int, rng: np.random.Generator) -> None:
+    for dtype in DTYPES if n < 4000 else ["float32", "int8"]:
+        a = (rng.integers(0, 5, (2, n)) - (0 if dtype[0] in "ub" else 2)).astype(dtype)
+        if dtype == "float16":
+            a = np.sign(a)
+        same(ng.cumsum(ng.array(a), 1), np.cumsum(a, 1))
+        if n < 10_000:
+            same(ng.cumsum(ng.array(a)[:, 1:], 1), np.cumsum(a[:, 1:], 1))
+
+
+def test_cumsum_of_special_values() -> None:
+    a = np.full(5000, -0.0, np.float32)
+    assert np.signbit(ng.cumsum(ng.array(a)).get()).all()
+    a[4000] = np.inf
+    a[4700] = np.nan
+    np.testing.assert_array_equal(ng.cumsum(ng.array(a)).get(), np.cumsum(a))
+
+
 def test_cumsum_has_a_fixed_order(rng: np.random.Generator) -> None:
     a = rng.standard_normal(100_003).astype(np.float32)
     got = ng.cumsum(ng.array(a)).get()
