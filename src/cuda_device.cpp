@@ -469,6 +469,10 @@ std::size_t CudaDevice::room() noexcept {
   return driver_.memory_info(&free, &total) == cuda::kSuccess ? free : 0;
 }
 
+bool CudaDevice::capturing(StreamId stream) noexcept {
+  return recording != 0 || capture(stream) != 0;
+}
+
 void CudaDevice::begin_capture(StreamId stream) {
   ready();
   if (driver_.capture_begin == nullptr || driver_.capture_end == nullptr || driver_.graph_instantiate == nullptr ||

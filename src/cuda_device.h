@@ -60,6 +60,7 @@ class CudaDevice final : public Device, private PoolBacking {
   void stream_wait(StreamId stream, EventId event) override;
   double elapsed_ms(EventId start, EventId end) override;
   [[nodiscard]] bool has_graphs() const override { return true; }
+  [[nodiscard]] bool capturing(StreamId stream) noexcept override;
   void begin_capture(StreamId stream) override;
   GraphId end_capture(StreamId stream) override;
   void abandon_capture(StreamId stream) noexcept override;

@@ -110,6 +110,8 @@ class Device {
 
   // Between begin and end this thread's work of `stream` and of the default stream is recorded.
   [[nodiscard]] virtual bool has_graphs() const { return false; }
+  // Work that this thread queues in the stream now becomes part of a graph.
+  [[nodiscard]] virtual bool capturing(StreamId /*stream*/) noexcept { return false; }
   virtual void begin_capture(StreamId /*stream*/) {}
   virtual GraphId end_capture(StreamId /*stream*/) { return 0; }
   virtual void abandon_capture(StreamId /*stream*/) noexcept {}

@@ -36,6 +36,12 @@ std::size_t bytes_from(const std::string& text) {
   return number << shift;
 }
 
+bool flag(const char* name) {
+  const std::string value = variable(name);
+  if (value != "1" && value != "0" && !value.empty()) refuse(name, value, "0 or 1, or to be unset");
+  return value == "1";
+}
+
 }  // namespace
 
 Settings read_settings() {
@@ -63,13 +69,16 @@ Settings read_settings() {
   }
   const std::string memory = variable("NERVANAGPU_EMULATOR_MEMORY");
   if (!memory.empty()) s.emulator_memory = bytes_from(memory);
-  const std::string sync = variable("NERVANAGPU_SYNC");
-  if (sync == "1") {
-    s.sync_launches = true;
-  } else if (!sync.empty() && sync != "0") {
-    refuse("NERVANAGPU_SYNC", sync, "0 or 1, or to be unset");
-  }
+  s.sync_launches = flag("NERVANAGPU_SYNC");
+  s.autotune = flag("NERVANAGPU_AUTOTUNE");
   return s;
+}
+
+std::string cache_folder() {
+  const std::string cache = variable("XDG_CACHE_HOME");
+  if (cache.starts_with('/')) return cache + "/nervanagpu";
+  const std::string home = variable("HOME");
+  return home.starts_with('/') ? home + "/.cache/nervanagpu" : "";
 }
 
 }  // namespace nervanagpu

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 
 #include "nervanagpu/device.hpp"
 #include "sass/isa/arch.h"
@@ -15,10 +16,14 @@ struct Settings {
   // NERVANAGPU_EMULATOR_ARCH: the architecture whose kernels the emulator runs; none: sm_90a
   std::optional<sass::Arch> emulator_arch;
   std::size_t emulator_memory = 0;  // NERVANAGPU_EMULATOR_MEMORY: bytes; 0: most of the host's
+  bool autotune = false;            // NERVANAGPU_AUTOTUNE=1: see nervanagpu/autotune.hpp
   bool sync_launches = false;       // NERVANAGPU_SYNC=1: wait after each launch, so that an error names its kernel
 };
 
 // Throws InvalidArgument on a value that means nothing.
 Settings read_settings();
+
+// "$XDG_CACHE_HOME/nervanagpu", or in ~/.cache; "" if neither is known as an absolute path. It need not exist.
+std::string cache_folder();
 
 }  // namespace nervanagpu
