@@ -1,4 +1,5 @@
-# ng_kernel(TEMPLATE ARCHS...): assembles kernels/TEMPLATE.sass for each architecture into build/kernels/NAME.ARCH.cubin.
+# ng_kernel(TEMPLATE ARCHS... [DEFINE NAME=VALUE]): assembles kernels/TEMPLATE.sass for each architecture into
+# build/kernels/NAME.ARCH.cubin; only the variants with that value.
 # ng_embed(TARGET): puts every cubin named so far into TARGET, with the table that src/embedded.h declares.
 set(NG_CUBIN_DIR ${CMAKE_BINARY_DIR}/kernels)
 define_property(GLOBAL PROPERTY NG_CUBINS BRIEF_DOCS "cubins" FULL_DOCS "every cubin that ng_kernel has named")
@@ -7,16 +8,21 @@ function(ng_kernel template)
   if(NOT TARGET ngasm)
     return()
   endif()
+  cmake_parse_arguments(arg "" "DEFINE" "" ${ARGN})
+  set(variants)
+  if(arg_DEFINE)
+    set(variants -D ${arg_DEFINE})
+  endif()
   set(source ${CMAKE_CURRENT_SOURCE_DIR}/kernels/${template}.sass)
   get_filename_component(name ${template} NAME)
   # Any template may include any snippet: a change of one re-assembles all, which takes a moment.
   file(GLOB_RECURSE snippets CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/kernels/lib/*.sass)
-  foreach(arch ${ARGN})
+  foreach(arch ${arg_UNPARSED_ARGUMENTS})
     set(cubin ${NG_CUBIN_DIR}/${name}.${arch}.cubin)
     add_custom_command(
       OUTPUT ${cubin}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${NG_CUBIN_DIR}
-      COMMAND ngasm as kernels/${template}.sass -o ${cubin} --arch ${arch}
+      COMMAND ngasm as kernels/${template}.sass -o ${cubin} --arch ${arch} ${variants}
       WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
       DEPENDS ngasm ${source} ${snippets}
       COMMENT "Assembling kernels/${template}.sass for ${arch}"

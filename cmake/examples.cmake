@@ -1,4 +1,4 @@
-# The samples. That in C proves that nervanagpu.h is C99, that the library exports it, and that its results are right.
+# The samples. Those in C prove that nervanagpu.h is C99, that the library exports it, and that its results are right.
 enable_testing()
 
 # The C++ twin of examples/digits_network.py; test/python/test_examples.py compares the two.
@@ -13,8 +13,10 @@ if(NOT CMAKE_C_COMPILER)
   return()
 endif()
 enable_language(C)
-add_executable(c_convolution examples/c/convolution.c)
-target_link_libraries(c_convolution PRIVATE nervanagpu)
-target_compile_options(c_convolution PRIVATE -std=c99 -pedantic -Wall -Wextra -Werror)
-set_target_properties(c_convolution PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-add_test(NAME c_convolution COMMAND c_convolution)
+foreach(sample convolution products)
+  add_executable(c_${sample} examples/c/${sample}.c)
+  target_link_libraries(c_${sample} PRIVATE nervanagpu)
+  target_compile_options(c_${sample} PRIVATE -std=c99 -pedantic -Wall -Wextra -Werror)
+  set_target_properties(c_${sample} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  add_test(NAME c_${sample} COMMAND c_${sample})
+endforeach()

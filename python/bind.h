@@ -93,9 +93,12 @@ Rounding rounding_from(const std::string& mode, std::uint64_t seed, std::uint64_
 // What the products of matrices have in common; `bias` must outlive it.
 GemmOptions gemm_options(float alpha, float beta, const std::optional<Tensor>& bias, bool relu, bool relu_first,
                          std::int64_t splits, bool tensor_cores);
-// And what comes last: `activation` is "none", "relu", "tanh", ...; `scale` must outlive the options.
+// And what comes last: `activation` is "none", "relu", "tanh", ...; `scale` and `mask` must outlive the options.
 void finish_by(GemmOptions& options, const std::string& activation, const std::pair<float, float>& clip,
-               const std::optional<Tensor>& scale);
+               const std::optional<Tensor>& scale, const std::optional<Tensor>& mask);
+// Sums of rows and columns, and their largest magnitudes, in that order; they must outlive the options.
+using Sums = std::array<std::optional<Tensor>, 4>;
+void sum_up(GemmOptions& options, const Sums& sums);
 
 // The stream that None or a Stream names.
 Stream stream_from(const py::object& stream);

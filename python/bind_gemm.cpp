@@ -11,13 +11,13 @@ namespace nervanagpu::python {
 namespace {
 
 GemmActivation activation_from(const std::string& name) {
-  constexpr std::array<std::string_view, 8> kNames = {"none", "relu",      "tanh", "sigmoid",
-                                                      "gelu", "gelu_tanh", "silu", "clip"};  // as GemmActivation
+  constexpr std::array<std::string_view, 9> kNames = {"none",      "relu", "tanh", "sigmoid", "gelu",
+                                                      "gelu_tanh", "silu", "clip", "drelu"};  // as GemmActivation
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (kNames[i] == name) return static_cast<GemmActivation>(i);
   }
   throw InvalidArgument("dot: activation is '" + name +
-                        "'; needs 'none', 'relu', 'tanh', 'sigmoid', 'gelu', 'gelu_tanh', 'silu' or 'clip'");
+                        "'; needs 'none', 'relu', 'tanh', 'sigmoid', 'gelu', 'gelu_tanh', 'silu', 'clip' or 'drelu'");
 }
 
 }  // namespace
@@ -36,11 +36,22 @@ GemmOptions gemm_options(float alpha, float beta, const std::optional<Tensor>& b
 }
 
 void finish_by(GemmOptions& options, const std::string& activation, const std::pair<float, float>& clip,
-               const std::optional<Tensor>& scale) {
+               const std::optional<Tensor>& scale, const std::optional<Tensor>& mask) {
   options.activation = activation_from(activation);
   options.clip_low = clip.first;
   options.clip_high = clip.second;
   options.scale = scale ? &*scale : nullptr;
+  options.mask = mask ? &*mask : nullptr;
+  if (mask && options.activation != GemmActivation::drelu) before_write(*mask);
+}
+
+void sum_up(GemmOptions& options, const Sums& sums) {
+  std::array<const Tensor**, 4> to = {&options.row_sum, &options.column_sum, &options.row_max_abs,
+                                      &options.column_max_abs};
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    *to[i] = sums[i] ? &*sums[i] : nullptr;
+    if (sums[i]) before_write(*sums[i]);
+  }
 }
 
 void bind_gemm(py::module_& m) {
@@ -50,12 +61,13 @@ void bind_gemm(py::module_& m) {
          const std::optional<Tensor>& bias, bool relu, bool relu_first, const std::string& rounding, std::uint64_t seed,
          std::uint64_t offset, int bits, const py::object& stream, const std::string& tile, std::int64_t splits,
          bool tensor_cores, const std::string& activation, const std::pair<float, float>& clip,
-         const std::optional<Tensor>& scale) {
+         const std::optional<Tensor>& scale, const std::optional<Tensor>& mask, const Sums& sums) {
         GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, splits, tensor_cores);
         options.rounding = rounding_from(rounding, seed, offset, bits);
         options.stream = stream_from(stream);
         options.tile = tile;
-        finish_by(options, activation, clip, scale);
+        finish_by(options, activation, clip, scale, mask);
+        sum_up(options, sums);
         if (out) before_write(*out);
         const GilRelease release;
         if (!out) return dot(a, b, options);
@@ -66,23 +78,28 @@ void bind_gemm(py::module_& m) {
       py::arg("relu_first"), py::arg("rounding"), py::arg("seed"), py::arg("offset"), py::arg("bits"),
       py::arg("stream"), py::arg("tile"), py::arg("splits") = 0, py::arg("tensor_cores") = true,
       py::arg("activation") = "none", py::arg("clip") = std::pair<float, float>(0.0F, 0.0F),
-      py::arg("scale") = py::none());
+      py::arg("scale") = py::none(), py::arg("mask") = py::none(), py::arg("sums") = Sums());
   m.def(
       "batched_dot",
       [](const Tensor& a, const Tensor& b, Tensor out, float alpha, float beta, const std::optional<Tensor>& bias,
          bool relu, bool relu_first, const std::string& rounding, std::uint64_t seed, std::uint64_t offset, int bits,
-         const py::object& stream, const std::string& tile, std::int64_t splits, bool tensor_cores) {
+         const py::object& stream, const std::string& tile, std::int64_t splits, bool tensor_cores,
+         const std::string& activation, const std::pair<float, float>& clip, const std::optional<Tensor>& mask,
+         const Sums& sums) {
         GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, splits, tensor_cores);
         options.rounding = rounding_from(rounding, seed, offset, bits);
         options.stream = stream_from(stream);
         options.tile = tile;
+        finish_by(options, activation, clip, {}, mask);
+        sum_up(options, sums);
         before_write(out);
         const GilRelease release;
         batched_dot(a, b, out, options);
       },
       py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha"), py::arg("beta"), py::arg("bias"), py::arg("relu"),
       py::arg("relu_first"), py::arg("rounding"), py::arg("seed"), py::arg("offset"), py::arg("bits"),
-      py::arg("stream"), py::arg("tile"), py::arg("splits"), py::arg("tensor_cores"));
+      py::arg("stream"), py::arg("tile"), py::arg("splits"), py::arg("tensor_cores"), py::arg("activation"),
+      py::arg("clip"), py::arg("mask"), py::arg("sums"));
   m.def(
       "grouped_dot",
       [](const std::vector<std::tuple<Tensor, Tensor, Tensor>>& products, float alpha, float beta,

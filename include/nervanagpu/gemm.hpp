@@ -39,7 +39,8 @@ enum class GemmActivation : std::uint8_t {
   gelu,       // x (1 + erf(x / sqrt 2)) / 2
   gelu_tanh,  // x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2
   silu,       // x / (1 + e^-x)
-  clip        // x, between clip_low and clip_high
+  clip,       // x, between clip_low and clip_high
+  drelu       // x where the mask's bit is 1, else 0: the gradient of relu. float32, float16 and bfloat16
 };
 
 struct GemmOptions {
@@ -51,7 +52,13 @@ struct GemmOptions {
   GemmActivation activation = GemmActivation::none;  // act, instead of relu
   float clip_low = 0.0F, clip_high = 0.0F;           // of GemmActivation::clip
   const Tensor* scale = nullptr;  // float32, of bytes' sums: (n,) or (1, n), one for each column; (m, 1), for each row
-  Rounding rounding;              // of a float or int8 C
+  // Bits of a float C, uint32 or int32 (m, ceil(n / 32)) with contiguous words, of a batch (batch, m, ceil(n / 32)): bit j % 32
+  // of word j / 32 of row i. relu writes there whether the stored C[i, j] is above 0 (not for NaN; behind n: 0), drelu reads.
+  const Tensor* mask = nullptr;
+  // Written, float32: of each row (m,) or (m, 1), of each column (n,) or (1, n) of the stored C, a float, the sum and the largest
+  // magnitude, in an order that m and n alone decide. NaN is larger than all. Not of a batch's products.
+  const Tensor *row_sum = nullptr, *column_sum = nullptr, *row_max_abs = nullptr, *column_max_abs = nullptr;
+  Rounding rounding;        // of a float or int8 C
   std::int64_t splits = 0;  // parts of k; 0: the library chooses. 1: row i of C does not depend on m, nor column j on n
   bool tensor_cores = true;  // false: 16-bit floats have chains of multiply-adds, bytes (the same bits) too
   Stream stream;
@@ -89,6 +96,9 @@ struct GemmProblem {
   float clip_low = 0.0F, clip_high = 0.0F;
   std::uint64_t scale = 0;     // float32; 0: none
   bool scale_per_row = false;  // scale has m elements instead of n
+  std::uint64_t mask = 0;      // relu: written; drelu: read (GemmOptions). Rows of the next matrix follow; 0: none
+  std::int64_t ld_mask = 0;    // words from row to row
+  std::uint64_t row_sum = 0, column_sum = 0, row_max_abs = 0, column_max_abs = 0;  // float32, written; 0: not asked for
   Dtype a_type = Dtype::float32, b_type = Dtype::float32, c_type = Dtype::float32, bias_type = Dtype::float32;
   Rounding rounding;
   std::int64_t splits = 0;  // parts of k; 0: the library chooses, none that need a workspace if there is none
@@ -96,13 +106,17 @@ struct GemmProblem {
   // A batch of products, of matrices that lie `stride` elements apart; 0: all have this A, or B. bias is that of each.
   std::int64_t batch = 1;
   std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;
+  // Not 0: a, b and c are tables in device memory, of the addresses of `batch` matrices each, which are multiples of so many
+  // bytes (a power of two; 16 allows the quickest accesses). Strides are 0, C's matrices do not overlap, rounding is to nearest.
+  // Each sum is one chain of multiply-adds, as with splits = 1 and tensor_cores = false.
+  std::int64_t pointers = 0;
   bool sum_batch = false;       // A B is the sum of the batch's products in ascending order, C one matrix
   std::uint64_t workspace = 0;  // gemm_workspace() bytes, aligned to 16; 0: none
   friend bool operator==(const GemmProblem&, const GemmProblem&) = default;
 };
 
 // Bytes of device memory for partial sums that the problem wants (with its `splits`, and with that tile); 0: none. A problem
-// with an activation beyond relu, or float32 or int8 of bytes, must have them.
+// with float32 or int8 of bytes, or with sums of C, must have them.
 NG_API std::size_t gemm_workspace(const GemmProblem& problem, const std::string& tile = {});
 
 // Queues the kernel in `stream` and returns: no allocation, no copy, no waiting. May be captured in a CUDA graph.

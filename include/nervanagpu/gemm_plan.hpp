@@ -20,6 +20,8 @@ struct GemmAddresses {
       0;  // of GemmPlan::workspace() bytes, aligned to 16; not shared by launches that may overlap
   std::uint64_t rounding_offset = 0;  // counters added to the problem's, for other random numbers
   std::uint64_t scale = 0;
+  std::uint64_t mask = 0;
+  std::uint64_t row_sum = 0, column_sum = 0, row_max_abs = 0, column_max_abs = 0;
 };
 
 // Copies are handles of one plan. Any thread may launch, also several at once. A launch allocates, copies and awaits nothing
@@ -27,11 +29,11 @@ struct GemmAddresses {
 class NG_API GemmPlan {
  public:
   // The problem's addresses only say how the operands are aligned: 0 promises 16 bytes, any other what it has itself.
-  // `bias` or `scale` not 0: there is one. `workspace` is not looked at (`splits` 1: the plan needs none). Throws as gemm() does.
+  // `bias`, `scale`, `mask`, `row_sum` ... not 0: there is one. `workspace` is not looked at (`splits` 1: the plan needs none). Throws as gemm() does.
   explicit GemmPlan(const GemmProblem& problem, const std::string& tile = {});
   // Of tensors such as these: dtypes, shapes, strides and alignment. Each must be readable as it lies (contiguous along an
-  // axis, and no copy to the tensor cores is made). `options.stream` is not looked at; `options.scale` is
-  // kept and is that of every launch.
+  // axis, and no copy to the tensor cores is made). `options.stream` is not looked at; `options.scale`,
+  // `options.mask` and what is written of rows and columns are kept and are those of every launch.
   GemmPlan(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options = {});
 
   [[nodiscard]] std::size_t workspace() const;       // bytes of device memory that a launch needs

@@ -5,8 +5,8 @@
  *     what is needed. A refused call has written nothing. No C++ exception leaves the library.
  *   - Device memory is an address in a uint64_t: ng_malloc's, or a CUdeviceptr of the caller's in the primary context.
  *   - A stream is a uint64_t: 0 for the default one, ng_stream_create's, or a CUstream of the caller's.
- *   - ng_gemm*, ng_conv_* and ng_pool_* queue kernels and return: nothing is allocated, copied or awaited, and they may be
- *     captured in a CUDA graph. What a kernel does wrong later is reported by the next call that waits.
+ *   - ng_gemm*, ng_matmul, ng_conv_* and ng_pool_* queue kernels and return: nothing is allocated, copied or awaited, and
+ *     they may be captured in a CUDA graph. What a kernel does wrong later is reported by the next call that waits.
  *   - Structures begin with their own size, so that a program keeps working with a newer library. Start from their _INIT
  *     value:  ng_conv_problem p = NG_CONV_PROBLEM_INIT;
  *   - Functions may be called from any thread.
@@ -110,7 +110,8 @@ enum ng_gemm_activation {
   NG_GELU = 4,
   NG_GELU_TANH = 5,
   NG_SILU = 6,
-  NG_CLIP = 7
+  NG_CLIP = 7,
+  NG_DRELU = 8 /* x where the bit of mask is 1, else 0 */
 };
 
 /* Row-major; leading dimensions and strides in elements. C overlaps neither A, B nor bias. */
@@ -133,22 +134,64 @@ typedef struct ng_gemm_problem {
   uint64_t workspace_bytes;
   int64_t batch; /* of products, 1 or more; matrices lie stride_ elements apart, 0: all have this A, or B */
   int64_t stride_a, stride_b, stride_c;
-  int32_t sum_batch;     /* 1: C is one matrix, of the sum of all products; without tensor cores it needs a workspace */
-  int32_t reserved;      /* 0 */
-  int32_t activation;    /* ng_gemm_activation, if relu is 0 or 2: after bias */
-  int32_t scale_per_row; /* scale has m elements instead of n */
+  int32_t sum_batch; /* 1: C is one matrix, of the sum of all products; without tensor cores it needs a workspace */
+  /* Not 0: a, b and c are tables in device memory, of the addresses of `batch` matrices each, which are multiples of so many
+   * bytes: a power of two; 16 is the quickest. Strides 0, rounding to nearest. */
+  int32_t pointers;
+  int32_t activation;        /* ng_gemm_activation, if relu is 0 or 2: after bias */
+  int32_t scale_per_row;     /* scale has m elements instead of n */
   float clip_low, clip_high; /* of NG_CLIP */
   uint64_t scale;            /* address of float32 factors of bytes' sums, for a float32 or int8 C; 0: none */
+  uint64_t
+      mask; /* address of the bits of a float C, or 0: bit j % 32 of word j / 32 of row i. relu 1 or NG_RELU writes there
+                    whether the stored C[i, j] is above 0, NG_DRELU reads */
+  int64_t ld_mask; /* words of 32 bits from row to row; the rows of a batch's next matrix follow */
+  /* Addresses of float32, written, or 0: of each row (m) and each column (n) of the stored C, a float, the sum and the
+   * largest magnitude. They need a workspace. */
+  uint64_t row_sum, column_sum, row_max_abs, column_max_abs;
 } ng_gemm_problem;
 #define NG_GEMM_PROBLEM_INIT                                                                                           \
   {                                                                                                                    \
     sizeof(ng_gemm_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0, \
-        0, 1, 0, 0, 0, 0, 0, 0, 0, 0.0F, 0.0F, 0                                                                       \
+        0, 1, 0, 0, 0, 0, 0, 0, 0, 0.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0                                                     \
   }
 
 /* Bytes of device memory for partial sums that the problem wants; 0: none. */
 NG_C_API ng_status ng_gemm_workspace(const ng_gemm_problem* problem, size_t* bytes);
 NG_C_API ng_status ng_gemm(const ng_gemm_problem* problem, uint64_t stream);
+
+/* 1: products and plans that come now measure which of their kernels is the fastest here (autotune.hpp); the first launch of
+ * a form then waits and takes memory, unless it is captured. The bits are the same. 0: they do not. */
+NG_C_API ng_status ng_gemm_autotune(int32_t on);
+
+/* `count` products of any forms, none of which reads or writes what another one writes; all are checked before any is queued.
+ * Those of one form go together, as a batch or by tables of their addresses. k is not cut unless a problem's splits says so:
+ * the bits are those of each alone with splits 1. workspace: the address of ng_gemm_grouped_workspace() bytes for tables,
+ * aligned to 16, or 0: no tables. Problems that want a workspace of their own (ng_gemm_workspace with splits 1) have it in them. */
+NG_C_API ng_status ng_gemm_grouped_workspace(const ng_gemm_problem* const* problems, size_t count, size_t* bytes);
+NG_C_API ng_status ng_gemm_grouped(const ng_gemm_problem* const* problems, size_t count, uint64_t workspace,
+                                   uint64_t workspace_bytes, uint64_t stream);
+
+/* A view of device memory; strides in elements. */
+typedef struct ng_tensor {
+  size_t size;
+  uint64_t address;
+  int32_t dtype; /* ng_dtype */
+  int32_t ndim;  /* 2 to 8 */
+  int64_t shape[8];
+  int64_t strides[8];
+} ng_tensor;
+/* clang-format off */
+#define NG_TENSOR_INIT \
+  { sizeof(ng_tensor), 0, NG_FLOAT32, 2, {0, 0, 0, 0, 0, 0, 0, 0}, {0, 0, 0, 0, 0, 0, 0, 0} }
+/* clang-format on */
+
+/* c = a b as NumPy's matmul has it: the last two axes are matrices, those before them a batch, which is broadcast from a and b;
+ * c has the shape of the result and one of the types that ng_gemm_problem names. Matrices must be contiguous along an axis:
+ * nothing is copied. workspace: the address of ng_matmul_workspace() bytes, aligned to 16; 0: no parts of k that need it. */
+NG_C_API ng_status ng_matmul_workspace(const ng_tensor* a, const ng_tensor* b, const ng_tensor* c, size_t* bytes);
+NG_C_API ng_status ng_matmul(const ng_tensor* a, const ng_tensor* b, const ng_tensor* c, uint64_t workspace,
+                             uint64_t workspace_bytes, uint64_t stream);
 
 /* A product that is computed many times: the kernel is chosen and its parameters are packed once. */
 typedef struct ng_gemm_plan ng_gemm_plan;
@@ -161,12 +204,15 @@ typedef struct ng_gemm_addresses {
   uint64_t workspace_bytes;
   uint64_t rounding_offset; /* counters added to the problem's */
   uint64_t scale;
+  uint64_t mask;
+  uint64_t row_sum, column_sum, row_max_abs, column_max_abs;
 } ng_gemm_addresses;
 #define NG_GEMM_ADDRESSES_INIT \
-  { sizeof(ng_gemm_addresses), 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(ng_gemm_addresses), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
-/* The problem's addresses only say how the operands are aligned: 0 promises 16 bytes, any other what it has itself. bias
- * or scale not 0: there is one. workspace is not looked at (splits 1: the plan needs none). *plan is null after a failure. */
+/* The problem's addresses only say how the operands are aligned: 0 promises 16 bytes, any other what it has itself. bias,
+ * scale, mask, row_sum ... not 0: there is one. workspace is not looked at (splits 1: the plan needs none, but for sums).
+ * *plan is null after a failure. */
 NG_C_API ng_status ng_gemm_plan_create(const ng_gemm_problem* problem, ng_gemm_plan** plan);
 NG_C_API ng_status ng_gemm_plan_workspace(const ng_gemm_plan* plan, size_t* bytes);
 /* Any thread, also several at once; may be captured in a CUDA graph. The bits are ng_gemm's with a workspace. */

@@ -1,6 +1,7 @@
 // All of the public C++ API; namespace nervanagpu, alias ng.
 #pragma once
 
+#include "nervanagpu/autotune.hpp"
 #include "nervanagpu/device.hpp"
 #include "nervanagpu/dtype.hpp"
 #include "nervanagpu/error.hpp"

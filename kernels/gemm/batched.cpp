@@ -6,9 +6,12 @@
 
 #include "kernels/gemm/dot.h"
 #include "kernels/gemm/overlap.h"
+#include "kernels/gemm/result_sums.h"
 #include "kernels/gemm/results.h"
 #include "nervanagpu/error.hpp"
+#include "nervanagpu/grouped_gemm.hpp"
 #include "nervanagpu/nn.hpp"
+#include "src/select_device.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
@@ -90,8 +93,8 @@ void check(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions&
 }
 
 // Kernels write matrices that lie one behind the other, or whose rows lie side by side.
-bool writable(const Batch& c) {
-  if (!c.layout) return false;
+bool writable(const Batch& c, bool masked) {
+  if (!c.layout || (masked && c.layout->transposed)) return false;
   const bool t = c.layout->transposed;
   const Tensor first = c.matrix();
   return sgemm::apart({first.shape()[t ? 1 : 0], first.shape()[t ? 0 : 1], c.layout->leading, c.count(), c.stride});
@@ -160,12 +163,14 @@ Described describe_batch(const Tensor& a, const Tensor& b, const Tensor& c, cons
   const Batch result(c);
   as_it_lies("a", a, left.layout.has_value());
   as_it_lies("b", b, right.layout.has_value());
-  as_it_lies("out", c, writable(result));
+  as_it_lies("out", c, writable(result, sgemm::along_rows(options)));
   if (options.bias != nullptr && !options.bias->contiguous()) {
     refuse("bias has strides " + text_of(options.bias->strides()) + "; a plan needs it contiguous");
   }
   Described d = described(left, right, result, options, batch);
   put_bias(d.problem, d.exchanged, options.bias, {});
+  put_mask(d.problem, options.mask, a, b, c);
+  put_sums(d.problem, options, a, b, c);
   return d;
 }
 
@@ -177,7 +182,7 @@ void batched_dot(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions&
   const Batch left = readable(a, stream);
   const Batch right = readable(b, stream);
   Batch result(c);
-  const bool copied = c.size() != 0 && !writable(result);
+  const bool copied = c.size() != 0 && !writable(result, sgemm::along_rows(options));
   if (copied) {
     stream.synchronize();
     result = Batch(options.beta != 0.0F ? c.copy() : Tensor::empty(c.shape(), c.dtype()));
@@ -185,11 +190,14 @@ void batched_dot(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions&
   }
   sgemm::Described d = described(left, right, result, options, batch);
   const Tensor bias = put_bias(d.problem, d.exchanged, options.bias, stream);
-  if (c.size() == 0) return;
+  sgemm::put_mask(d.problem, options.mask, a, b, c);
+  sgemm::put_sums(d.problem, options, a, b, c);
+  if (c.size() == 0) return sgemm::sums_of_nothing(current_device(), d.problem, stream.handle());
   sgemm::run(d.problem, options);
   for (const Tensor* t : {&left.tensor, &right.tensor, static_cast<const Tensor*>(&result.tensor), &bias}) {
     t->used_on(stream);
   }
+  sgemm::used_by_stream(options);
   if (copied) {
     stream.synchronize();
     c.copy_from(result.tensor);
@@ -249,36 +257,23 @@ Tensor along(const Tensor& t, std::int64_t offset, std::int64_t length, std::int
                       {stride, t.strides()[last - 1], t.strides()[last]}, t.dtype());
 }
 
-}  // namespace
-
-Tensor matmul(const Tensor& a, const Tensor& b, const GemmOptions& options) {
-  if (a.ndim() == 2 && b.ndim() == 2) return dot(a, b, options);
-  if (a.ndim() == 0 || b.ndim() == 0) throw InvalidArgument("matmul: a number has no axes; needs 1 or more");
-  if (a.ndim() == 1) {
-    const Tensor row = matmul(a.insert_axis(0), b, options);
-    return row.select(row.ndim() - (b.ndim() == 1 ? 1 : 2), 0);
-  }
-  if (b.ndim() == 1) {
-    const Tensor column = matmul(a, b.insert_axis(1), options);
-    return column.select(column.ndim() - 1, 0);
-  }
-  if (options.beta != 0.0F) {
-    throw InvalidArgument("matmul: beta is " + std::to_string(options.beta) + " but there is no out to read");
-  }
-  std::vector<Axis> axes = batch_axes(a, b);
+// Of operands of 2 axes or more.
+Shape result_shape(const Tensor& a, const Tensor& b) {
   Shape shape;
-  for (const Axis& axis : axes) shape.push_back(axis.length);
-  const std::int64_t m = a.shape()[a.shape().size() - 2];
-  const std::int64_t n = b.shape().back();
-  shape.insert(shape.end(), {m, n});
-  const Dtype type = sgemm::product_type(a, b);
+  for (const Axis& axis : batch_axes(a, b)) shape.push_back(axis.length);
+  shape.insert(shape.end(), {a.shape()[a.shape().size() - 2], b.shape().back()});
   if (a.shape().back() != b.shape()[b.shape().size() - 2]) {
     throw InvalidArgument("matmul: a has shape " + text_of(a.shape()) + " and b " + text_of(b.shape()) +
                           "; a's columns (" + std::to_string(a.shape().back()) + ") must be as many as b's rows (" +
                           std::to_string(b.shape()[b.shape().size() - 2]) + ")");
   }
-  Tensor out = Tensor::empty(shape, type);
-  if (out.size() == 0) return out;
+  return shape;
+}
+
+// Calls f(a, b, out) with tensors of three axes, which together are all matrices.
+template <class F>
+void for_each_batch(const Tensor& a, const Tensor& b, const Tensor& out, const F& f) {
+  std::vector<Axis> axes = batch_axes(a, b);
   for (std::size_t i = 0; i < axes.size(); ++i) axes[i].c = out.strides()[i];
   axes = merged(axes);
   if (axes.empty()) axes.push_back({1, 0, 0, 0});
@@ -295,14 +290,55 @@ Tensor matmul(const Tensor& a, const Tensor& b, const GemmOptions& options) {
     // More than a launch has go in several.
     for (std::int64_t from = 0; from < inner.length; from += kMostMatrices) {
       const std::int64_t count = std::min(inner.length - from, kMostMatrices);
-      Tensor c = along(out, of_c + from * inner.c, count, inner.c);
-      batched_dot(along(a, of_a + from * inner.a, count, inner.a), along(b, of_b + from * inner.b, count, inner.b), c,
-                  options);
+      f(along(a, of_a + from * inner.a, count, inner.a), along(b, of_b + from * inner.b, count, inner.b),
+        along(out, of_c + from * inner.c, count, inner.c));
     }
     std::size_t i = axes.size();
     while (i > 0 && ++at[i - 1] == axes[i - 1].length) at[--i] = 0;
     if (i == 0) break;
   }
+}
+
+}  // namespace
+
+std::vector<GemmProblem> matmul_problems(const Tensor& a, const Tensor& b, const Tensor& c) {
+  const Shape needed = result_shape(a, b);
+  if (c.shape() != needed) {
+    throw InvalidArgument("matmul: out has shape " + text_of(c.shape()) + "; needs " + text_of(needed));
+  }
+  if (!distinct(c.shape(), c.strides())) {
+    throw InvalidArgument("matmul: out has strides " + text_of(c.strides()) +
+                          ": several of its elements are the same memory");
+  }
+  sgemm::check_types(a, b, c);
+  sgemm::check_apart(a, b, c, nullptr);
+  std::vector<GemmProblem> out;
+  if (c.size() == 0) return out;
+  if (c.ndim() == 2) return {sgemm::describe(a, b, c, {}).problem};
+  for_each_batch(a, b, c, [&](const Tensor& x, const Tensor& y, const Tensor& z) {
+    out.push_back(sgemm::describe_batch(x, y, z, {}).problem);
+  });
+  return out;
+}
+
+Tensor matmul(const Tensor& a, const Tensor& b, const GemmOptions& options) {
+  if (a.ndim() == 2 && b.ndim() == 2) return dot(a, b, options);
+  if (a.ndim() == 0 || b.ndim() == 0) throw InvalidArgument("matmul: a number has no axes; needs 1 or more");
+  if (a.ndim() == 1) {
+    const Tensor row = matmul(a.insert_axis(0), b, options);
+    return row.select(row.ndim() - (b.ndim() == 1 ? 1 : 2), 0);
+  }
+  if (b.ndim() == 1) {
+    const Tensor column = matmul(a, b.insert_axis(1), options);
+    return column.select(column.ndim() - 1, 0);
+  }
+  if (options.beta != 0.0F) {
+    throw InvalidArgument("matmul: beta is " + std::to_string(options.beta) + " but there is no out to read");
+  }
+  const Dtype type = sgemm::product_type(a, b);
+  Tensor out = Tensor::empty(result_shape(a, b), type);
+  if (out.size() == 0) return out;
+  for_each_batch(a, b, out, [&](const Tensor& x, const Tensor& y, Tensor z) { batched_dot(x, y, z, options); });
   for (const Tensor* t : {&a, &b, static_cast<const Tensor*>(&out)}) t->used_on(options.stream);
   return out;
 }

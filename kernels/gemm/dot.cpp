@@ -8,6 +8,7 @@
 #include "kernels/gemm/hgemm_cost.h"
 #include "kernels/gemm/hgemm_rows.h"
 #include "kernels/gemm/overlap.h"
+#include "kernels/gemm/result_sums.h"
 #include "kernels/gemm/results.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
@@ -124,7 +125,9 @@ void bring_to_tensor_cores(GemmProblem& p, Tensor& a, Layout& la, Tensor& b, Lay
 // The product, if its long operand is one that the tensor cores read in place.
 bool multiplied_by_rows(const GemmProblem& p, const GemmOptions& options) {
   Device& device = current_device();
-  if (!options.tile.empty() || device.registry().of_op("hgemm").empty() || !hgemm::by_rows(p)) return false;
+  if (!options.tile.empty() || p.mask != 0 || sgemm::has_sums(p) || device.registry().of_op("hgemm").empty() ||
+      !hgemm::by_rows(p))
+    return false;
   const Tensor copy = Tensor::empty({hgemm::copied_by_rows(p)}, p.a_type);
   hgemm::multiply_by_rows(device, p, copy.address(), options.stream.handle());
   copy.used_on(options.stream);
@@ -241,13 +244,18 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
     scale = read_vector("scale", *options.scale, p.m, p.n, p.scale_per_row, options.stream);
   }
   p.bias_type = bias.dtype();
-  if (p.m == 0 || p.n == 0) return;
+  sgemm::put_mask(p, options.mask, a, b, c);
+  sgemm::put_sums(p, options, a, b, c);
+  if (p.m == 0 || p.n == 0) {
+    return sgemm::sums_of_nothing(current_device(), p, options.stream.handle());
+  }
 
   Tensor left = a;
   Tensor right = b;
   Layout la = readable(left, options.stream);
   Layout lb = readable(right, options.stream);
   std::optional<Layout> lc = layout_of(c);
+  if (lc && lc->transposed && sgemm::along_rows(options)) lc.reset();
   Tensor result = c;
   if (!lc) {  // into a copy, and from there to where it belongs
     options.stream.synchronize();
@@ -269,6 +277,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
     sgemm::run(p, options);
   }
   for (const Tensor* t : {&left, &right, &result, &bias, &scale}) t->used_on(options.stream);
+  sgemm::used_by_stream(options);
   if (result.address() != c.address()) {
     options.stream.synchronize();
     c.copy_from(result);
@@ -323,6 +332,12 @@ Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const Gemm
   Layout lb = as_it_lies("b", b);
   const Layout lc = as_it_lies("out", c);
   out.exchanged = lc.transposed;
+  put_mask(p, options.mask, a, b, c);
+  put_sums(p, options, a, b, c);
+  if (out.exchanged && along_rows(options)) {
+    refuse("out has strides " + text_of(c.strides()) +
+           " and there is a mask, or sums; a plan needs rows of contiguous elements");
+  }
   if (out.exchanged) exchange(p, la, lb);
   put_operands(p, out.exchanged ? b : a, la, out.exchanged ? a : b, lb);
   p.c = c.address();

@@ -47,6 +47,17 @@ Described describe_batch(const Tensor& a, const Tensor& b, const Tensor& c, cons
 // gemm() of it, with the workspace that it wants from the memory pool.
 void run(GemmProblem problem, const GemmOptions& options);
 
+// Sets mask and ld_mask for a result of shape `c`. Throws InvalidArgument or TypeError for a mask that is no such tensor, or
+// shares memory with an operand.
+void put_mask(GemmProblem& p, const Tensor* mask, const Tensor& a, const Tensor& b, const Tensor& c);
+
+// Sets row_sum and the like for a matrix c, in the same way.
+void put_sums(GemmProblem& p, const GemmOptions& options, const Tensor& a, const Tensor& b, const Tensor& c);
+// The problem needs rows of C that are contiguous: what it says of them is told row by row.
+bool along_rows(const GemmOptions& options);
+// Those tensors have work in the options' stream.
+void used_by_stream(const GemmOptions& options);
+
 // Throws InvalidArgument if c shares memory with a, b or bias.
 void check_apart(const Tensor& a, const Tensor& b, const Tensor& c, const Tensor* bias);
 

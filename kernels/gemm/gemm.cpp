@@ -9,6 +9,8 @@
 #include "kernels/gemm/flags.h"
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/prepared.h"
+#include "kernels/gemm/relu_mask.h"
+#include "kernels/gemm/result_sums.h"
 #include "kernels/gemm/results.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
@@ -23,6 +25,7 @@ constexpr std::int64_t kMaxLength = std::int64_t{1} << 31;   // m, n, k lie belo
 constexpr std::int64_t kMaxLeading = std::int64_t{1} << 29;  // lda, ldb, ldc lie below: times 4 they are 32 bits
 constexpr std::int64_t kMaxGridY = 32768;
 constexpr std::int64_t kMostSplits = 65535;  // and matrices of a batch
+constexpr std::size_t kEntry = 8;            // bytes of a table's entry
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 40;
 
 // What sgemm.sass is told about the epilogue: less than flags.h has.
@@ -63,14 +66,15 @@ bool is_for(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::str
     const auto it = variant.find(name);
     return it != variant.end() && it->second == value;
   };
-  if (needs_finish(p) && p.batch > 1 && !p.sum_batch) return false;  // split_sum has one matrix
+  if (needs_finish(p) && (p.pointers != 0 || (p.batch > 1 && !p.sum_batch))) return false;  // split_sum has one matrix
+  if (p.pointers != 0 && k.manifest().op != "gemm") return false;
   const int bm = k.number("BM");
   const int bn = k.number("BN");
   if (bm <= 0 || bn <= 0 || !is("TA", p.a_transposed ? "t" : "n") || !is("TB", p.b_transposed ? "t" : "n"))
     return false;
   if (is_sgemm(k)) {
     const bool plain = p.a_type == Dtype::float32 && p.b_type == Dtype::float32 && p.c_type == Dtype::float32;
-    if (!plain || splits > 1 || (!needs_finish(p) && (p.rounding.stochastic || p.relu_first))) return false;
+    if (!plain || splits > 1 || p.rounding.stochastic || p.relu_first || has_function(p)) return false;
   } else if (!is("XT", word_of(p.a_type)) || !is("WT", word_of(p.b_type)) ||
              !is("YT", word_of(byte(p.a_type) ? Dtype::int32 : p.c_type))) {
     return false;
@@ -91,11 +95,11 @@ void check_leading(const char* name, std::int64_t v, const char* row, std::int64
   if (v >= kMaxLeading) refuse(name, v, "less than 2^29");
 }
 
-void check_address(const char* name, std::uint64_t v, Dtype type, bool needed) {
+void check_address(const char* name, std::uint64_t v, std::size_t unit, bool needed) {
   if (needed && v == 0) throw InvalidArgument(std::string("gemm: ") + name + " is 0; needs a device address");
-  if (v % size_of(type) != 0) {
+  if (v % unit != 0) {
     throw InvalidArgument(std::string("gemm: address of ") + name + " is " + std::to_string(v) +
-                          "; needs a multiple of " + std::to_string(size_of(type)));
+                          "; needs a multiple of " + std::to_string(unit));
   }
 }
 
@@ -123,7 +127,7 @@ void check_types(const GemmProblem& p) {
 void check_activation(const GemmProblem& p) {
   const GemmActivation a = p.activation;
   if (a == GemmActivation::none) return;
-  if (a > GemmActivation::clip) {
+  if (a > GemmActivation::drelu) {
     throw InvalidArgument("gemm: activation is " + std::to_string(static_cast<int>(a)) + "; needs a GemmActivation");
   }
   if (p.relu) throw InvalidArgument("gemm: relu is set and there is an activation; needs one of them");
@@ -163,8 +167,32 @@ void check_stride(const char* name, std::int64_t v) {
   if (v < 0 || v >= kMaxStride) refuse(name, v, "0 or more and less than 2^40");
 }
 
+void check_pointers(const GemmProblem& p) {
+  const auto widest = static_cast<std::int64_t>(std::max({size_of(p.a_type), size_of(p.b_type), size_of(p.c_type)}));
+  if (p.pointers < widest || (p.pointers & (p.pointers - 1)) != 0) {
+    refuse("pointers", p.pointers,
+           "a power of two that is at least " + std::to_string(widest) +
+               ", what the matrices' addresses are multiples of");
+  }
+  for (const auto& [name, stride] :
+       {std::pair("stride_a", p.stride_a), std::pair("stride_b", p.stride_b), std::pair("stride_c", p.stride_c)}) {
+    if (stride != 0) refuse(name, stride, "0: the matrices lie where the tables say");
+  }
+  if (p.sum_batch) throw InvalidArgument("gemm: sum_batch is true but the matrices are in tables; needs strides");
+  if (p.splits > 1) refuse("splits", p.splits, "0 or 1 for matrices in tables");
+  if (has_sums(p)) throw InvalidArgument("gemm: sums are asked for but the matrices are in tables; needs strides");
+  if (p.mask != 0) throw InvalidArgument("gemm: mask is given but the matrices are in tables; needs strides");
+  if (p.rounding.stochastic) {
+    throw InvalidArgument("gemm: rounding is stochastic but the matrices are in tables; needs rounding to nearest");
+  }
+}
+
 void check_batch(const GemmProblem& p) {
   if (p.batch < 0 || p.batch > kMostSplits) refuse("batch", p.batch, "0 to " + std::to_string(kMostSplits));
+  if (p.pointers != 0) {
+    check_pointers(p);
+    return;
+  }
   if (p.batch <= 1) return;
   check_stride("stride_a", p.stride_a);
   check_stride("stride_b", p.stride_b);
@@ -199,14 +227,20 @@ Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Dev
   v.u64(bytes(p.stride_a, p.a_type)).u64(bytes(p.stride_b, p.b_type));
   v.u64(static_cast<std::uint64_t>(partial ? p.m * p.n : p.stride_c));
   v.u32(p.m).u32(p.n).u32(p.k).u32(chunk).u32(p.batch > 1 ? 0 : chunk).u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc);
-  v.scalar(p.alpha, p.c_type).scalar(p.beta, p.c_type).u32(partial ? kPartial : flags_of(p)).u32(kept_bits(p));
-  return v.u64(p.rounding.seed).u64(p.rounding.offset);
+  const std::uint32_t tables = p.pointers != 0 ? kTables : 0;
+  v.scalar(p.alpha, p.c_type).scalar(p.beta, p.c_type).u32(tables | (partial ? kPartial : flags_of(p)));
+  v.u32(kept_bits(p));
+  return v.u64(p.rounding.seed).u64(p.rounding.offset).f32(p.clip_low).f32(p.clip_high);
 }
 
 }  // namespace
 
 bool finished_apart(const Plan& plan, const GemmProblem& p) {
   return !plan.ring && apart_of(*plan.kernel, p, plan.splits);
+}
+
+bool masked_apart(const Plan& plan, const GemmProblem& p) {
+  return p.mask != 0 && (!hgemm::is(*plan.kernel) || hgemm::adds_parts(*plan.kernel) || plan.splits > 1);
 }
 
 Values values_of(const Plan& plan, const GemmProblem& p, Device* device) {
@@ -220,6 +254,8 @@ void check(const GemmProblem& p) {
   check_scalar(p, "alpha", p.alpha);
   check_scalar(p, "beta", p.beta);
   check_rounding(p);
+  check_mask(p);
+  check_sums(p);
   check_length("m", p.m);
   check_length("n", p.n);
   check_length("k", p.k);
@@ -230,11 +266,12 @@ void check(const GemmProblem& p) {
   }
   check_leading("ldc", p.ldc, "n", p.n);
   check_batch(p);
-  check_address("a", p.a, p.a_type, p.k > 0 && p.batch > 0);
-  check_address("b", p.b, p.b_type, p.k > 0 && p.batch > 0);
-  check_address("c", p.c, p.c_type, true);
-  check_address("bias", p.bias, p.bias_type, false);
-  check_address("scale", p.scale, Dtype::float32, false);
+  const bool read = p.k > 0 && p.batch > 0;
+  check_address("a", p.a, p.pointers != 0 ? kEntry : size_of(p.a_type), read);
+  check_address("b", p.b, p.pointers != 0 ? kEntry : size_of(p.b_type), read);
+  check_address("c", p.c, p.pointers != 0 ? kEntry : size_of(p.c_type), true);
+  check_address("bias", p.bias, size_of(p.bias_type), false);
+  check_address("scale", p.scale, size_of(Dtype::float32), false);
   if (p.workspace % 16 != 0) refuse("address of workspace", static_cast<std::int64_t>(p.workspace), "a multiple of 16");
   if (p.splits < 0 || p.splits > kMostSplits) refuse("splits", p.splits, "0 to " + std::to_string(kMostSplits));
 }
@@ -264,7 +301,7 @@ std::vector<const Kernel*> candidates(const Registry& registry, const GemmProble
 }  // namespace
 
 bool needs_workspace(const Registry& registry, const GemmProblem& p) {
-  return p.splits != 0 || ((p.sum_batch || needs_finish(p)) && !on_tensor_cores(registry, p));
+  return p.splits != 0 || has_sums(p) || ((p.sum_batch || needs_finish(p)) && !on_tensor_cores(registry, p));
 }
 
 GemmProblem reduced(const Registry& registry, const GemmProblem& problem) {
@@ -285,7 +322,7 @@ GemmProblem reduced(const Registry& registry, const GemmProblem& problem) {
 std::int64_t splits_of(const Registry& registry, const GemmProblem& p) {
   const bool sum = p.sum_batch && p.batch > 1;
   if (sum && !on_tensor_cores(registry, p)) return p.batch;
-  if (p.batch > 1 && !sum) return 1;
+  if ((p.batch > 1 && !sum) || p.pointers != 0) return 1;
   if (p.m <= 0 || p.n <= 0 || p.k <= 0 || p.m * p.n >= kMaxLength || p.m * p.ldc >= kMaxLength) return 1;
   if (on_tensor_cores(registry, p)) return hgemm::splits_of(p);
   if (p.splits == 0 && p.workspace == 0) return 1;
@@ -335,7 +372,7 @@ Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& pr
     if (unmet != nullptr) why += "\n  " + k->name() + " needs " + unmet->text();
   }
   std::string asked = tile.empty() ? "" : " with tile " + std::string(tile);
-  if (problem.batch > 1 && needs_finish(problem))
+  if ((problem.batch > 1 || problem.pointers != 0) && needs_finish(problem))
     asked += " for a batch, whose epilogue only those of the tensor cores have,";
   if (splits > 1) asked += " that cuts k into " + std::to_string(splits) + " parts";
   throw InvalidArgument("gemm: no kernel" + asked + " for m " + std::to_string(problem.m) + ", n " +
@@ -370,6 +407,9 @@ void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId str
   if (apart) sum = split_sum::plan(device.registry(), sum_of(p, plan.splits));
   values_of(plan, p, &device).launch(device, *plan.kernel, plan.grid, stream);
   if (apart) sum.values.launch(device, *sum.kernel, sum.grid, stream);
+  if (!masked_apart(plan, p)) return;
+  const MaskPlan mask = mask_plan(device.registry(), p);
+  mask.values.launch(device, *mask.kernel, mask.grid, stream);
 }
 
 }  // namespace sgemm
@@ -379,13 +419,14 @@ std::size_t gemm_workspace(const GemmProblem& problem, const std::string& tile) 
   return sgemm::workspace_of(device, sgemm::reduced(device.registry(), problem), tile);
 }
 
-void gemm(const GemmProblem& problem, const Stream& stream, const std::string& tile) {
-  sgemm::check(problem);
-  Device& device = current_device();
-  const GemmProblem p = sgemm::reduced(device.registry(), problem);
-  if (p.m == 0 || p.n == 0 || p.batch == 0) return;
-  if (p.workspace == 0 && sgemm::needs_workspace(device.registry(), p)) {
-    const std::size_t needed = sgemm::workspace_of(device, p, tile);
+namespace sgemm {
+
+GemmProblem check_launch(Device& device, const GemmProblem& problem, const std::string& tile) {
+  check(problem);
+  const GemmProblem p = reduced(device.registry(), problem);
+  if (p.m == 0 || p.n == 0 || p.batch == 0) return p;
+  if (p.workspace == 0 && needs_workspace(device.registry(), p)) {
+    const std::size_t needed = workspace_of(device, p, tile);
     if (needed != 0) {
       const std::string why = p.splits != 0 ? "splits is " + std::to_string(p.splits) + " and "
                               : p.sum_batch ? "sum_batch is true and "
@@ -394,8 +435,18 @@ void gemm(const GemmProblem& problem, const Stream& stream, const std::string& t
                             " bytes");
     }
   }
-  const auto plan = sgemm::prepared(device, sgemm::normal_form(p), tile);
-  plan->launch({p.a, p.b, p.c, p.bias, p.workspace, p.alpha, p.beta, p.rounding.seed, p.rounding.offset, p.scale},
+  return p;
+}
+
+}  // namespace sgemm
+
+void gemm(const GemmProblem& problem, const Stream& stream, const std::string& tile) {
+  Device& device = current_device();
+  const GemmProblem p = sgemm::check_launch(device, problem, tile);
+  if (p.m == 0 || p.n == 0 || p.batch == 0) return sgemm::sums_of_nothing(device, p, stream.handle());
+  const auto plan = sgemm::prepared(device, sgemm::normal_form(p), tile, stream.handle());
+  plan->launch({p.a, p.b, p.c, p.bias, p.workspace, p.alpha, p.beta, p.rounding.seed, p.rounding.offset, p.scale,
+                p.mask, p.row_sum, p.column_sum, p.row_max_abs, p.column_max_abs},
                stream.handle());
 }
 

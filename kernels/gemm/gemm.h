@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,9 @@ namespace nervanagpu::sgemm {
 
 // Throws InvalidArgument on anything a kernel may not be given. Messages say m, n, k, lda ... as GemmProblem does.
 void check(const GemmProblem& problem);
+
+// check(), and that there is a workspace if it cannot be computed without one. What is left is reduced().
+GemmProblem check_launch(Device& device, const GemmProblem& problem, const std::string& tile = {});
 
 // The same product in fewer words: a batch of one matrix has no strides; a sum over a batch that is one long k as it lies in
 // memory is one product where chains of multiply-adds compute it, and nothing is added up over a batch of none.
@@ -40,7 +44,8 @@ struct Plan {
 std::vector<Plan> plans(const Registry& registry, int multiprocessors, const GemmProblem& problem,
                         std::string_view tile = {});
 
-// The plan of sgemm_ring.sass where it is faster or named, else the first of plans(). Throws InvalidArgument if there is none, and says why each kernel was refused.
+// The plan of sgemm_ring.sass where it is faster or named, else the first of plans(). Throws InvalidArgument if there is
+// none, and says why each kernel was refused.
 Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& problem, std::string_view tile = {});
 
 // The kernels of the tensor cores are there, and take it.
@@ -48,6 +53,9 @@ bool on_tensor_cores(const Registry& registry, const GemmProblem& problem);
 
 // The kernel leaves sums in the workspace, which split_sum finishes.
 bool finished_apart(const Plan& plan, const GemmProblem& problem);
+
+// The kernel does nothing with the problem's mask, which relu_mask.sass does behind it.
+bool masked_apart(const Plan& plan, const GemmProblem& problem);
 
 // The kernel's parameters. device: see hgemm.h.
 Values values_of(const Plan& plan, const GemmProblem& problem, Device* device);

@@ -3,6 +3,7 @@
 #include "kernels/gemm/dot.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/prepared.h"
+#include "kernels/gemm/result_sums.h"
 #include "nervanagpu/error.hpp"
 #include "src/select_device.h"
 #include "src/shape.h"
@@ -46,8 +47,9 @@ struct GemmPlan::Impl {
 
   void check(const GemmAddresses& at) const;
   void launch(const GemmAddresses& at, StreamId stream) const {
-    prepared->launch(
-        {at.a, at.b, at.c, at.bias, at.workspace, alpha, beta, seed, offset + at.rounding_offset, at.scale}, stream);
+    prepared->launch({at.a, at.b, at.c, at.bias, at.workspace, alpha, beta, seed, offset + at.rounding_offset, at.scale,
+                      at.mask, at.row_sum, at.column_sum, at.row_max_abs, at.column_max_abs},
+                     stream);
   }
 
   GemmProblem form;  // of normal_form()
@@ -58,7 +60,7 @@ struct GemmPlan::Impl {
   // Of a plan of tensors.
   bool of_tensors = false, exchanged = false;
   std::vector<Form> tensors;  // a, b, c and, if there is one, bias
-  Tensor scale;
+  Tensor scale, mask, row_sum, column_sum, row_max_abs, column_max_abs;
 };
 
 GemmPlan::Impl::Impl(const GemmProblem& problem, const std::string& tile)
@@ -71,18 +73,28 @@ GemmPlan::Impl::Impl(const GemmProblem& problem, const std::string& tile)
   Device& device = current_device();
   p = sgemm::reduced(device.registry(), p);
   form = sgemm::normal_form(p);
-  if (p.m == 0 || p.n == 0 || p.batch == 0) return;
+  if (p.m == 0 || p.n == 0 || p.batch == 0) {
+    if (sgemm::has_sums(p)) throw InvalidArgument("gemm plan: the result has no elements; needs some, to sum them up");
+    return;
+  }
   if (sgemm::workspace_of(device, form, tile) != 0) form.workspace = 16;
   prepared = sgemm::prepared(device, form, tile);
   name = prepared->kernel().name();
 }
 
 void GemmPlan::Impl::check(const GemmAddresses& at) const {
-  check_address("a", at.a, form.a);
-  check_address("b", at.b, form.b);
-  check_address("c", at.c, form.c);
+  constexpr std::uint64_t kEntry = 8;  // of a table
+  const auto unit = [&](std::uint64_t planned) { return planned != 0 && form.pointers != 0 ? kEntry : planned; };
+  check_address("a", at.a, unit(form.a));
+  check_address("b", at.b, unit(form.b));
+  check_address("c", at.c, unit(form.c));
   check_address("bias", at.bias, form.bias);
   check_address("scale", at.scale, form.scale);
+  check_address("mask", at.mask, form.mask);
+  check_address("row_sum", at.row_sum, form.row_sum);
+  check_address("column_sum", at.column_sum, form.column_sum);
+  check_address("row_max_abs", at.row_max_abs, form.row_max_abs);
+  check_address("column_max_abs", at.column_max_abs, form.column_max_abs);
   if (form.bias == 0 && at.bias != 0) {
     throw InvalidArgument("gemm plan: bias is " + std::to_string(at.bias) + "; needs 0, none was planned");
   }
@@ -104,6 +116,12 @@ GemmPlan::GemmPlan(const Tensor& a, const Tensor& b, const Tensor& c, const Gemm
   impl->tensors = {Form(a), Form(b), Form(c)};
   if (options.bias != nullptr) impl->tensors.emplace_back(*options.bias);
   if (options.scale != nullptr) impl->scale = *options.scale;
+  const auto keep = [](Tensor& to, const Tensor* t) {
+    if (t != nullptr) to = *t;
+  };
+  keep(impl->mask, options.mask);
+  keep(impl->row_sum, options.row_sum), keep(impl->column_sum, options.column_sum);
+  keep(impl->row_max_abs, options.row_max_abs), keep(impl->column_max_abs, options.column_max_abs);
   impl_ = std::move(impl);
 }
 
@@ -143,11 +161,17 @@ void GemmPlan::launch(const Tensor& a, const Tensor& b, Tensor& c, const Tensor*
                             biased ? bias->address() : 0,
                             workspace.address(),
                             0,
-                            p.scale.address()};
+                            p.scale.address(),
+                            p.mask.address(),
+                            p.row_sum.address(),
+                            p.column_sum.address(),
+                            p.row_max_abs.address(),
+                            p.column_max_abs.address()};
   p.check(at);
   p.launch(at, stream.handle());
   if (stream.handle() == 0) return;
-  for (const Tensor* t : {&a, &b, static_cast<const Tensor*>(&c), bias}) {
+  for (const Tensor* t : {&a, &b, static_cast<const Tensor*>(&c), bias, &p.mask, &p.row_sum, &p.column_sum,
+                          &p.row_max_abs, &p.column_max_abs}) {
     if (t != nullptr) t->used_on(stream);
   }
 }

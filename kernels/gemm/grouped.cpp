@@ -3,17 +3,17 @@
 
 #include "kernels/gemm/dot.h"
 #include "kernels/gemm/gemm.h"
+#include "kernels/gemm/group.h"
 #include "kernels/gemm/overlap.h"
 #include "kernels/gemm/results.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/grouped_gemm.hpp"
 #include "src/select_device.h"
 #include "src/shape.h"
+#include "src/workspace.h"
 
 namespace nervanagpu {
 namespace {
-
-constexpr std::int64_t kMostMatrices = 65535;  // of a launch
 
 [[noreturn]] void refuse(std::size_t index, const std::string& what) {
   throw InvalidArgument("grouped_dot: product " + std::to_string(index) + ": " + what);
@@ -75,45 +75,12 @@ bool as_it_lies(const GroupedProduct& x, const GemmOptions& options) {
   return lies(x.a) && lies(x.b) && lies(x.c) && (options.bias == nullptr || options.bias->contiguous());
 }
 
-// Products that are one batch: the first one, and how far apart the operands of neighbours lie.
-struct Run {
-  GemmProblem problem;
-  std::uint64_t a = 0, b = 0, c = 0;  // of the last one, addresses
-};
-
-// The elements from one address to the next; -1: none that a batch can have.
-std::int64_t stride_of(std::uint64_t from, std::uint64_t to, Dtype type) {
-  const std::uint64_t size = size_of(type);
-  return to < from || (to - from) % size != 0 ? -1 : static_cast<std::int64_t>((to - from) / size);
-}
-
-bool join(Run& run, const GemmProblem& next) {
-  GemmProblem form = next;
-  GemmProblem& p = run.problem;
-  form.a = p.a, form.b = p.b, form.c = p.c;
-  form.batch = p.batch, form.stride_a = p.stride_a, form.stride_b = p.stride_b, form.stride_c = p.stride_c;
-  form.rounding.offset = p.rounding.offset;
-  if (!(form == p) || p.rounding.stochastic || p.splits > 1 || p.batch == kMostMatrices || p.k == 0) return false;
-  // Where one of them has tensor cores and the other has not, bits would tell who is in a group with whom.
-  const auto alike = [](std::uint64_t x, std::uint64_t y) { return (x % 16 == 0) == (y % 16 == 0); };
-  if (!alike(p.a, next.a) || !alike(p.b, next.b)) return false;
-  const std::int64_t a = stride_of(run.a, next.a, p.a_type);
-  const std::int64_t b = stride_of(run.b, next.b, p.b_type);
-  const std::int64_t c = stride_of(run.c, next.c, p.c_type);
-  if (a < 0 || b < 0 || c < 0) return false;
-  GemmProblem wider = p;
-  ++wider.batch;
-  wider.stride_a = a, wider.stride_b = b, wider.stride_c = c;
-  if (!sgemm::apart(sgemm::spread_of(wider))) return false;
-  if (p.batch > 1 && (a != p.stride_a || b != p.stride_b || c != p.stride_c)) return false;
-  p = wider;
-  run.a = next.a, run.b = next.b, run.c = next.c;
-  return true;
-}
-
 }  // namespace
 
 void grouped_dot(const std::vector<GroupedProduct>& products, const GemmOptions& options) {
+  if (sgemm::along_rows(options)) {
+    throw InvalidArgument("grouped_dot: there is a mask, or sums; needs products of their own calls");
+  }
   for (std::size_t i = 0; i < products.size(); ++i) {
     try {
       sgemm::check_product(products[i].a, products[i].b, products[i].c, options);
@@ -126,27 +93,19 @@ void grouped_dot(const std::vector<GroupedProduct>& products, const GemmOptions&
   check_apart(products);
   GemmOptions each = options;
   if (each.splits == 0) each.splits = 1;
-  Run run;
-  run.problem.batch = 0;  // none
-  const auto flush = [&] {
-    if (run.problem.batch > 0) sgemm::run(run.problem, each);
-    run.problem.batch = 0;
-  };
+  std::vector<GemmProblem> all;
   for (const GroupedProduct& x : products) {
     if (as_it_lies(x, each)) {
-      const GemmProblem p = sgemm::describe(x.a, x.b, x.c, each).problem;
-      if (p.m != 0 && p.n != 0 && !(run.problem.batch > 0 && join(run, p))) {
-        flush();
-        run = {p, p.a, p.b, p.c};
-      }
+      all.push_back(sgemm::describe(x.a, x.b, x.c, each).problem);
     } else {
-      flush();
       Tensor c = x.c;
       gemm(x.a, x.b, c, each);
     }
     each.rounding.offset += static_cast<std::uint64_t>((span_of(x.c) + 3) / 4);
   }
-  flush();
+  const Workspace tables(sgemm::tables_of(all.size()), options.stream);
+  sgemm::launch_group(current_device(), all, tables.address(), options.stream.handle(),
+                      [&](const GemmProblem& p) { sgemm::run(p, each); });
   for (const GroupedProduct& x : products) {
     for (const Tensor* t : {&x.a, &x.b, &x.c}) t->used_on(options.stream);
   }

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "kernels/gemm/flags.h"
 #include "kernels/gemm/hgemm_cost.h"
+#include "kernels/gemm/operand.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
 
@@ -19,8 +21,6 @@ using sgemm::word_of;
 constexpr std::int64_t kMaxTiles = 1 << 30;                 // their number is a u32 that is doubled
 constexpr std::int64_t kMaxBlocks = std::int64_t{1} << 31;  // of k, in all matrices
 constexpr std::int64_t kMaxStride = std::int64_t{1} << 40;  // bytes: what a tensor map takes
-constexpr std::uint32_t kWide = 1U << 16;                   // C allows accesses of 4 elements
-constexpr std::uint32_t kPlain = 1U << 17;                  // nothing is asked for but what the plain epilogue does
 constexpr std::uint32_t kSameA = 1U << 18;                  // all matrices of a batch have one A
 constexpr std::uint32_t kSameB = 1U << 19;
 
@@ -41,38 +41,17 @@ Tile tile_of(const Kernel& k) {
   return {form, k.number("BM"), k.number("BN")};
 }
 
-std::string text_of(const Kernel& k) {
-  return std::to_string(k.number("BM")) + "x" + std::to_string(k.number("BN")) + std::string(variant(k, "OUT"));
-}
-
-// An operand as a kernel takes it: `length` rows of op(A) or columns of op(B).
-struct Side {
-  std::uint64_t address = 0;
-  std::int64_t length = 0;
-  std::int64_t leading = 0;
+// An operand of a batch.
+struct Side : sgemm::Operand {
   Dtype type = Dtype::float16;
-  bool k_inside = false;    // k is the contiguous axis
-  std::int64_t stride = 0;  // to the next matrix of a batch, in elements
+  std::int64_t stride = 0;  // to the next matrix, in elements
   std::int64_t matrices = 1;
 };
 
 // `stride` 0: all have this one. A map of one matrix has a stride that every device takes.
-void put_batch(Side& s, std::int64_t stride, std::int64_t matrices) {
+Side side_of(const sgemm::Operand& operand, Dtype type, std::int64_t stride, std::int64_t matrices) {
   const bool several = stride != 0 && matrices > 1;
-  s.stride = several ? stride : s.leading;
-  s.matrices = several ? matrices : 1;
-}
-
-Side a_of(const GemmProblem& p) {
-  Side s = {p.a, p.m, p.lda, p.a_type, !p.a_transposed};
-  put_batch(s, p.stride_a, p.batch);
-  return s;
-}
-
-Side b_of(const GemmProblem& p) {
-  Side s = {p.b, p.n, p.ldb, p.b_type, p.b_transposed};
-  put_batch(s, p.stride_b, p.batch);
-  return s;
+  return {operand, type, several ? stride : operand.leading, several ? matrices : 1};
 }
 
 TensorMap map_of(const Side& s, std::int64_t k, int tile, unsigned rank) {
@@ -105,34 +84,6 @@ void put_maps(Values& v, const Kernel& kernel, const GemmProblem& p, Device* dev
   v.map(device->encode_tensor_map(both.a)).map(device->encode_tensor_map(both.b));
 }
 
-// What a kernel's plain epilogue does besides alpha and relu.
-struct Plain {
-  int elements = 4;           // of a store
-  std::uint32_t vectors = 0;  // flags of the vectors that it knows
-  bool in_pairs = false;      // and reads two elements at a time of
-};
-constexpr std::uint32_t kBiasColumns = 1U << 2 | 1U << 3;  // bias[j], and of 16 bits
-constexpr std::uint32_t kScaleColumns = 1U << 12;          // scale[j]
-
-std::uint32_t flags(const GemmProblem& p, std::int64_t ldc, int size, bool partial, const Plain& plain) {
-  std::uint32_t f = partial ? 0 : sgemm::flags_of(p);
-  constexpr std::uint32_t kRelu = 1U << 1;
-  constexpr std::uint32_t kReluFirst = 1U << 6;
-  if ((f & ~(kRelu | kReluFirst)) == 0 && f != 0) f = kRelu;  // nothing comes between the two
-  const std::uint64_t c = partial ? p.workspace : p.c;
-  const auto allows = [&](std::int64_t elements) {
-    return c % static_cast<std::uint64_t>(elements * size) == 0 && ldc % elements == 0 && p.n % elements == 0 &&
-           (partial || p.stride_c % elements == 0);
-  };
-  if (allows(4)) f |= kWide;
-  const auto in_pairs = [](std::uint64_t address, Dtype type) { return address % (2 * size_of(type)) == 0; };
-  if (size > 1 && allows(plain.elements) && (f & ~(kRelu | kWide | plain.vectors)) == 0 &&
-      (partial || !plain.in_pairs || (in_pairs(p.bias, p.bias_type) && in_pairs(p.scale, Dtype::float32)))) {
-    f |= kPlain;
-  }
-  return f;
-}
-
 // Tiles that may be taken without being named.
 bool chosen(const GemmProblem& p, const Tile& t) {
   if (t.form == Form::tiles) return true;
@@ -160,12 +111,12 @@ Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t s
 void put_cluster(Values& v, const GemmProblem& p, std::int64_t blocks, std::int64_t splits, std::int64_t share) {
   v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32(ceil_div(blocks, splits)).u32(splits).u32(share);
   v.u32(p.ldc).f32(p.alpha).f32(p.beta);
-  v.u32(flags(p, p.ldc, static_cast<int>(size_of(p.c_type)), false, {1, kBiasColumns, false}));
+  v.u32(sgemm::plain_flags(p, p.ldc, static_cast<int>(size_of(p.c_type)), false, {1, sgemm::kBiasColumns, false}));
   v.u32(sgemm::kept_bits(p)).u64(p.rounding.seed).u64(p.rounding.offset);
 }
 
 bool takes(const GemmProblem& p) {
-  if (!p.tensor_cores || p.m <= 0 || p.n <= 0 || p.k <= 0) return false;
+  if (!p.tensor_cores || p.pointers != 0 || p.m <= 0 || p.n <= 0 || p.k <= 0) return false;
   if (byte(p.a_type)) {  // IGMMA wants k contiguous
     if (!byte(p.b_type) || p.a_transposed || !p.b_transposed) return false;
   } else if (!sgemm::half(p.a_type) || p.b_type != p.a_type) {
@@ -208,6 +159,10 @@ bool is(const Kernel& kernel) {
   return in_cluster(kernel) || kernel.manifest().op == "hgemm";
 }
 
+std::string tile_name(const Kernel& k) {
+  return std::to_string(k.number("BM")) + "x" + std::to_string(k.number("BN")) + std::string(variant(k, "OUT"));
+}
+
 bool adds_parts(const Kernel& kernel) {
   return in_cluster(kernel);
 }
@@ -215,11 +170,11 @@ bool adds_parts(const Kernel& kernel) {
 bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::string_view tile) {
   constexpr std::int64_t kMaxGrid = 65535;
   const Tile t = tile_of(k);
-  if (tile.empty() ? !chosen(p, t) : tile != text_of(k)) return false;
+  if (tile.empty() ? !chosen(p, t) : tile != tile_name(k)) return false;
   if (t.form == Form::tiles) {
     if (splits > 1 && p.workspace == 0) return false;
-  } else if (p.batch > 1 || sgemm::needs_finish(p) || splits > kMostParts || tiles_m(p, t) > kMaxGrid ||
-             tiles_n(p, t) > kMaxGrid || (t.form == Form::pair && splits > 1)) {
+  } else if (p.batch > 1 || sgemm::needs_finish(p) || sgemm::has_function(p) || splits > kMostParts ||
+             tiles_m(p, t) > kMaxGrid || tiles_n(p, t) > kMaxGrid || (t.form == Form::pair && splits > 1)) {
     return false;
   }
   const bool exchanged = t.form == Form::exchanged;
@@ -274,19 +229,23 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   v.u32(ldc);
   const Dtype type = partial ? sums_of(p) : p.c_type;
   const int size = static_cast<int>(size_of(type));
-  std::uint32_t f = flags(p, ldc, size, partial, {16 / size, kBiasColumns | kScaleColumns, true});
+  std::uint32_t f = sgemm::plain_flags(
+      p, ldc, size, partial,
+      {size == 1 ? 4 : 16 / size, sgemm::kBiasColumns | sgemm::kScaleColumns | sgemm::kFunctions, true});
   if (p.stride_a == 0) f |= kSameA;
   if (p.stride_b == 0) f |= kSameB;
+  if (!partial) f |= sgemm::mask_flags(p);
   v.scalar(partial ? 1.0F : p.alpha, type).scalar(partial ? 0.0F : p.beta, type).u32(f);
   v.u32(sgemm::kept_bits(p)).u64(p.rounding.seed).u64(p.rounding.offset);
-  return v.u64(p.scale).f32(p.clip_low).f32(p.clip_high);
+  return v.u64(p.scale).f32(p.clip_low).f32(p.clip_high).u64(p.mask).u32(4 * p.ld_mask);
 }
 
 Maps maps(const Kernel& kernel, const GemmProblem& p) {
   const Tile t = tile_of(kernel);
   const bool exchanged = t.form == Form::exchanged;
-  const Side a = exchanged ? b_of(p) : a_of(p);
-  const Side b = exchanged ? a_of(p) : b_of(p);
+  Side a = side_of(sgemm::a_of(p), p.a_type, p.stride_a, p.batch);
+  Side b = side_of(sgemm::b_of(p), p.b_type, p.stride_b, p.batch);
+  if (exchanged) std::swap(a, b);
   const unsigned rank = t.form == Form::tiles ? 3 : 2;
   const int rows = t.form == Form::pair ? t.bm / 2 : t.bm;  // that a CTA copies
   return {map_of(a, p.k, rows, rank), map_of(b, p.k, t.bn, rank), exchanged};

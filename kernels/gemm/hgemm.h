@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "nervanagpu/gemm.hpp"
@@ -24,6 +25,8 @@ bool is(const Kernel& kernel);
 // Written for the problem's types and layouts and this number of parts. `tile` is "" or names one: "128x256"; "64x32n", of
 // the rows of a and the columns of b in a cluster, or "64x32t", of the columns of b and the rows of a.
 bool fits(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, std::string_view tile);
+// What fits() calls the kernel's tile.
+std::string tile_name(const Kernel& kernel);
 // The parts are added up by the kernel itself, not by split_sum.
 bool adds_parts(const Kernel& kernel);
 

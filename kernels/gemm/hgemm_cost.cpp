@@ -162,7 +162,7 @@ ClusterTiles cluster_tiles(const GemmProblem& p) {
   ClusterTiles out;
   if (!sgemm::half(p.a_type) || p.batch > 1) return out;
   // What no kernel of clusters finishes is summed up from a workspace, in as many parts: sums do not depend on it.
-  if ((p.c_type != p.a_type || sgemm::needs_finish(p)) && p.workspace == 0) return out;
+  if ((p.c_type != p.a_type || sgemm::has_function(p)) && p.workspace == 0) return out;
   const auto tile = [&](Form form) {
     const bool exchanged = form == Form::exchanged;
     const std::int64_t columns = exchanged ? p.m : p.n;

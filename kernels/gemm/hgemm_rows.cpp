@@ -7,6 +7,7 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/hgemm_cost.h"
+#include "kernels/gemm/operand.h"
 #include "kernels/gemm/types.h"
 #include "kernels/nn/nn.h"
 #include "nervanagpu/error.hpp"
@@ -20,28 +21,17 @@ constexpr std::int64_t kBlock = 64;     // of k / 8
 constexpr std::int64_t kColumns = 120;  // of the long side, a tile: COLUMNS
 constexpr std::int64_t kRows = 64;      // of the short side
 
-struct Operand {
-  std::uint64_t address;
-  std::int64_t length;
-  std::int64_t leading;
-  bool k_inside;
-};
+using sgemm::Operand;
 
-Operand left(const GemmProblem& p) {
-  return {p.a, p.m, p.lda, !p.a_transposed};
-}
-Operand right(const GemmProblem& p) {
-  return {p.b, p.n, p.ldb, p.b_transposed};
-}
 // The kernel's b is the long operand.
 bool exchanged(const GemmProblem& p) {
   return p.m > p.n;
 }
 Operand long_of(const GemmProblem& p) {
-  return exchanged(p) ? left(p) : right(p);
+  return sgemm::operands_of(p, exchanged(p)).b;
 }
 Operand short_of(const GemmProblem& p) {
-  return exchanged(p) ? right(p) : left(p);
+  return sgemm::operands_of(p, exchanged(p)).a;
 }
 
 // Elements of a row of the copy: k / 8 of them count.
@@ -136,7 +126,7 @@ bool by_rows(const GemmProblem& p) {
   constexpr std::int64_t kLong = std::int64_t{1} << 21;    // tiles are a coordinate of the grid
   constexpr std::int64_t kMaxRow = std::int64_t{1} << 27;  // coordinates of eight rows are 32 bits
   if (!p.tensor_cores || !sgemm::half(p.a_type) || p.b_type != p.a_type || p.c_type != p.a_type) return false;
-  if (sgemm::needs_finish(p) || p.batch > 1 || p.k % kEight != 0 || p.k <= 0) return false;
+  if (sgemm::has_function(p) || p.batch > 1 || p.k % kEight != 0 || p.k <= 0) return false;
   if (std::min(p.m, p.n) <= 0 || std::min(p.m, p.n) > kShort || std::max(p.m, p.n) > kLong) return false;
   // Rows that must not depend on m ask for one part; more than there are CTAs in a cluster have no kernel.
   if (p.splits == 1 || p.splits > kMostParts) return false;

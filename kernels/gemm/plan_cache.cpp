@@ -1,12 +1,16 @@
 // Plans and workspaces of problems that came before: repeated calls of gemm() search nothing.
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <unordered_map>
 
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/prepared.h"
+#include "kernels/gemm/result_sums.h"
+#include "kernels/gemm/tuner.h"
 #include "kernels/gemm/types.h"
+#include "nervanagpu/autotune.hpp"
 
 namespace nervanagpu::sgemm {
 namespace {
@@ -15,6 +19,7 @@ struct Key {
   GemmProblem problem;
   std::string tile;
   std::uint64_t device = 0;
+  bool tuned = false;  // what a measurement chose, or would
   friend bool operator==(const Key&, const Key&) = default;
 };
 
@@ -29,7 +34,8 @@ struct Hash {
     mix(p.m), mix(p.n), mix(p.k), mix(p.lda), mix(p.ldb), mix(p.ldc), mix(p.splits), mix(p.batch), mix(p.stride_a),
         mix(p.stride_b);
     mix(p.a_transposed | p.b_transposed << 1 | (p.bias != 0) << 2 | p.relu << 3 | (p.workspace != 0) << 4 |
-        static_cast<int>(p.activation) << 5 | static_cast<int>(p.a_type) << 8 | static_cast<int>(p.c_type) << 16);
+        static_cast<int>(p.activation) << 24 | (p.mask != 0) << 5 | static_cast<int>(p.a_type) << 8 |
+        static_cast<int>(p.c_type) << 16);
     if (!k.tile.empty()) mix(static_cast<std::int64_t>(std::hash<std::string>()(k.tile)));
     return static_cast<std::size_t>(h);
   }
@@ -38,13 +44,15 @@ struct Hash {
 template <class V>
 class Cache {
  public:
+  std::optional<V> find(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    const auto it = all_.find(key);
+    return it == all_.end() ? std::nullopt : std::optional<V>(it->second);
+  }
+
   template <class Make>
   V get(const Key& key, const Make& make) {
-    {
-      const std::lock_guard lock(mutex_);
-      const auto it = all_.find(key);
-      if (it != all_.end()) return it->second;
-    }
+    if (auto found = find(key)) return *found;
     V made = make();  // without the lock: it may take a while, or throw
     const std::lock_guard lock(mutex_);
     if (all_.size() >= kMost) all_.clear();
@@ -63,13 +71,18 @@ std::uint64_t alignment_of(std::uint64_t address) {
   return low == 0 || low > kMost ? kMost : low;
 }
 
-std::size_t search_workspace(Device& device, const GemmProblem& p, const std::string& tile) {
+std::size_t workspace_of_parts(Device& device, const GemmProblem& p, const std::string& tile) {
   if (choose(device.registry(), device.info().multiprocessors, p, tile).ring) return 0;
   const std::int64_t splits = splits_of(device.registry(), p);
   if (splits <= 1 && !(needs_finish(p) && !on_tensor_cores(device.registry(), p))) return 0;
   const auto all = plans(device.registry(), device.info().multiprocessors, p, tile);
   if (!all.empty() && hgemm::is(*all.front().kernel) && hgemm::adds_parts(*all.front().kernel)) return 0;
   return static_cast<std::size_t>(splits * p.m * p.n) * 4;
+}
+
+std::size_t search_workspace(Device& device, const GemmProblem& p, const std::string& tile) {
+  const std::size_t parts = workspace_of_parts(device, p, tile);
+  return has_sums(p) ? behind_parts(parts) + sums_workspace(p) : parts;
 }
 
 }  // namespace
@@ -79,8 +92,17 @@ GemmProblem normal_form(const GemmProblem& problem) {
   if (p.k == 0) p.a = p.b = 0, p.lda = p.ldb = 0;  // never read, whatever they are
   if (p.k != 0) p.a = alignment_of(p.a), p.b = alignment_of(p.b);
   p.c = alignment_of(p.c);
+  if (p.pointers != 0) {  // what the kernels read lies where the tables say
+    p.pointers = static_cast<std::int64_t>(alignment_of(static_cast<std::uint64_t>(p.pointers)));
+    p.a = p.b = p.k == 0 ? 0 : static_cast<std::uint64_t>(p.pointers);
+    p.c = static_cast<std::uint64_t>(p.pointers);
+  }
   if (p.bias != 0) p.bias = std::min<std::uint64_t>(alignment_of(p.bias), 2 * size_of(p.bias_type));
   if (p.scale != 0) p.scale = std::min<std::uint64_t>(alignment_of(p.scale), 8);
+  if (p.mask != 0) p.mask = 4;
+  for (std::uint64_t* sums : {&p.row_sum, &p.column_sum, &p.row_max_abs, &p.column_max_abs}) {
+    if (*sums != 0) *sums = 4;
+  }
   if (p.workspace != 0) p.workspace = 16;
   p.alpha = 1.0F;
   if (p.beta != 0.0F) p.beta = 1.0F;
@@ -88,10 +110,20 @@ GemmProblem normal_form(const GemmProblem& problem) {
   return p;
 }
 
-std::shared_ptr<const Prepared> prepared(Device& device, const GemmProblem& problem, const std::string& tile) {
+std::shared_ptr<const Prepared> prepared(Device& device, const GemmProblem& problem, const std::string& tile,
+                                         StreamId stream) {
   static auto& cache = *new Cache<std::shared_ptr<const Prepared>>;  // never destroyed: a thread may launch at exit
-  return cache.get({problem, tile, device.serial()},
-                   [&] { return std::make_shared<const Prepared>(device, problem, tile); });
+  if (tile.empty() && autotune()) {
+    const Key key = {problem, tile, device.serial(), true};
+    if (auto found = cache.find(key)) return *found;
+    if (const auto plan = tuner().choose(device, problem, !device.capturing(stream))) {
+      return cache.get(key, [&] { return std::make_shared<const Prepared>(device, problem, *plan); });
+    }
+  }
+  return cache.get({problem, tile, device.serial()}, [&] {
+    const Plan plan = choose(device.registry(), device.info().multiprocessors, problem, tile);
+    return std::make_shared<const Prepared>(device, problem, plan);
+  });
 }
 
 std::size_t workspace_of(Device& device, const GemmProblem& problem, const std::string& tile) {

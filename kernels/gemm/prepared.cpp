@@ -2,9 +2,13 @@
 
 #include <bit>
 #include <cstring>
+#include <initializer_list>
+#include <tuple>
 
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/hgemm.h"
+#include "kernels/gemm/relu_mask.h"
+#include "kernels/gemm/result_sums.h"
 #include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/error.hpp"
 #include "src/arguments.h"
@@ -65,13 +69,11 @@ Prepared::Part Prepared::part_of(const Kernel& kernel, const Grid& grid, const V
 
 Prepared::Finish Prepared::finish_of(const Kernel& kernel, const char* out) {
   const auto at = [&](std::string_view name) { return offset_of(kernel, name, kNone); };
-  return {at(out), at("bias"), at("alpha"), at("beta"), at("seed"), at("round_offset"), at("scale")};
+  return {at(out), at("bias"), at("alpha"), at("beta"), at("seed"), at("round_offset"), at("scale"), at("mask")};
 }
 
-Prepared::Prepared(Device& device, const GemmProblem& problem, const std::string& tile)
+Prepared::Prepared(Device& device, const GemmProblem& problem, const Plan& plan)
     : device_(device), c_type_(problem.c_type) {
-  const Registry& registry = device.registry();
-  const Plan plan = choose(registry, device.info().multiprocessors, problem, tile);
   main_ = part_of(*plan.kernel, plan.grid, values_of(plan, problem, nullptr));
   a_ = offset_of(*plan.kernel, "a", kNone);
   b_ = offset_of(*plan.kernel, "b", kNone);
@@ -94,16 +96,57 @@ Prepared::Prepared(Device& device, const GemmProblem& problem, const std::string
     first_a_ = offset_of(*plan.kernel, "a_first", kNone);
     first_b_ = offset_of(*plan.kernel, "b_first", kNone);
   }
-  if (!finished_apart(plan, problem)) {
+  if (finished_apart(plan, problem)) {
+    add_sum(problem, plan);
+  } else {
     finish_ = finish_of(*plan.kernel, "c");
-    return;
   }
-  const split_sum::Plan sum = split_sum::plan(registry, sum_of(problem, plan.splits));
+  add_after(problem, plan);
+}
+
+void Prepared::add_sum(const GemmProblem& problem, const Plan& plan) {
+  const split_sum::Plan sum = split_sum::plan(device_.registry(), sum_of(problem, plan.splits));
   sum_ = part_of(*sum.kernel, sum.grid, sum.values);
   parts_ = offset_of(*plan.kernel, "c", kNone);
   sums_ = offset_of(*sum.kernel, "ws", kNone);
   finish_ = finish_of(*sum.kernel, "out");
   workspace_ = static_cast<std::size_t>(plan.splits * problem.m * problem.n) * 4;
+}
+
+void Prepared::add_after(const GemmProblem& problem, const Plan& plan) {
+  const auto add =
+      [&](const Kernel& kernel, const Grid& grid, const Values& values,
+          const std::initializer_list<std::tuple<const char*, std::uint64_t Call::*, std::uint64_t>>& all) {
+        After after = {part_of(kernel, grid, values), {}};
+        for (const auto& [name, from, plus] : all) {
+          after.patches.push_back({offset_of(kernel, name, kNone), from, plus});
+        }
+        after_.push_back(std::move(after));
+      };
+  if (masked_apart(plan, problem)) {
+    const MaskPlan mask = mask_plan(device_.registry(), problem);
+    add(*mask.kernel, mask.grid, mask.values, {{"c", &Call::c, 0}, {"mask", &Call::mask, 0}});
+  }
+  if (!has_sums(problem)) return;
+  const std::size_t columns = behind_parts(workspace_);
+  const std::size_t rows = columns + row_parts_at(problem);
+  workspace_ = columns + sums_workspace(problem);
+  const SumsPlan sums = sums_plan(device_.registry(), problem, 0);
+  const bool of_columns = (problem.column_sum | problem.column_max_abs) != 0;
+  const bool of_rows = (problem.row_sum | problem.row_max_abs) != 0;
+  // What is not asked for has address 0.
+  const auto where = [](bool wanted) { return wanted ? &Call::workspace : &Call::nothing; };
+  const std::uint64_t columns_at = of_columns ? columns : 0;
+  const std::uint64_t rows_at = of_rows ? rows : 0;
+  add(*sums.parts, sums.parts_grid, sums.parts_values,
+      {{"c", &Call::c, 0}, {"columns", where(of_columns), columns_at}, {"rows", where(of_rows), rows_at}});
+  add(*sums.end, sums.end_grid, sums.end_values,
+      {{"columns", where(of_columns), columns_at},
+       {"rows", where(of_rows), rows_at},
+       {"row_sum", &Call::row_sum, 0},
+       {"column_sum", &Call::column_sum, 0},
+       {"row_max_abs", &Call::row_max_abs, 0},
+       {"column_max_abs", &Call::column_max_abs, 0}});
 }
 
 void Prepared::put_finish(std::byte* block, const Finish& at, const Call& call) const {
@@ -114,6 +157,7 @@ void Prepared::put_finish(std::byte* block, const Finish& at, const Call& call) 
   put(block, at.seed, kNone, call.seed);
   put(block, at.offset, kNone, call.rounding_offset);
   put(block, at.scale, kNone, call.scale);
+  put(block, at.mask, kNone, call.mask);
 }
 
 void Prepared::launch(const Call& call, StreamId stream) const {
@@ -128,17 +172,25 @@ void Prepared::launch(const Call& call, StreamId stream) const {
     put(block.data(), a_, kNone, a);
     put(block.data(), b_, kNone, b);
   }
+  const auto queue = [&](const Part& part) {
+    device_.launch(*part.kernel, part.grid, {block.data(), part.block.size()}, stream);
+  };
   if (!sum_) {
     put_finish(block.data(), finish_, call);
-    device_.launch(*main_.kernel, main_.grid, {block.data(), main_.block.size()}, stream);
-    return;
+    queue(main_);
+  } else {
+    put(block.data(), parts_, kNone, call.workspace);
+    queue(main_);
+    std::memcpy(block.data(), sum_->block.data(), sum_->block.size());
+    put(block.data(), sums_, kNone, call.workspace);
+    put_finish(block.data(), finish_, call);
+    queue(*sum_);
   }
-  put(block.data(), parts_, kNone, call.workspace);
-  device_.launch(*main_.kernel, main_.grid, {block.data(), main_.block.size()}, stream);
-  std::memcpy(block.data(), sum_->block.data(), sum_->block.size());
-  put(block.data(), sums_, kNone, call.workspace);
-  put_finish(block.data(), finish_, call);
-  device_.launch(*sum_->kernel, sum_->grid, {block.data(), sum_->block.size()}, stream);
+  for (const After& x : after_) {
+    std::memcpy(block.data(), x.part.block.data(), x.part.block.size());
+    for (const Patch& patch : x.patches) put(block.data(), patch.at, kNone, call.*patch.from + patch.plus);
+    queue(x.part);
+  }
 }
 
 }  // namespace nervanagpu::sgemm

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/gemm/gemm.h"
 #include "nervanagpu/gemm.hpp"
 #include "src/device.h"
 #include "src/values.h"
@@ -44,11 +45,13 @@ class Prepared {
     std::uint64_t a = 0, b = 0, c = 0, bias = 0, workspace = 0;
     float alpha = 1.0F, beta = 0.0F;  // beta is 0 if and only if the problem's is
     std::uint64_t seed = 0, rounding_offset = 0;
-    std::uint64_t scale = 0;
+    std::uint64_t scale = 0, mask = 0;
+    std::uint64_t row_sum = 0, column_sum = 0, row_max_abs = 0, column_max_abs = 0;
+    std::uint64_t nothing = 0;  // stays 0
   };
 
   // `problem`: of normal_form(), with m and n above 0.
-  Prepared(Device& device, const GemmProblem& problem, const std::string& tile);
+  Prepared(Device& device, const GemmProblem& problem, const Plan& plan);
 
   [[nodiscard]] const Kernel& kernel() const { return *main_.kernel; }
   [[nodiscard]] std::size_t workspace() const { return workspace_; }  // bytes
@@ -65,7 +68,8 @@ class Prepared {
   };
   // Where parameters lie in a block.
   struct Finish {
-    std::uint16_t out = kNone, bias = kNone, alpha = kNone, beta = kNone, seed = kNone, offset = kNone, scale = kNone;
+    std::uint16_t out = kNone, bias = kNone, alpha = kNone, beta = kNone, seed = kNone, offset = kNone, scale = kNone,
+                  mask = kNone;
   };
   static Part part_of(const Kernel& kernel, const Grid& grid, const Values& values);
   static Finish finish_of(const Kernel& kernel, const char* out);
@@ -82,14 +86,28 @@ class Prepared {
   std::optional<Part> sum_;                          // of the parts of k; then main_ writes to the workspace
   std::uint16_t parts_ = kNone, sums_ = kNone;
   Finish finish_;  // in sum_ if there is one, else in main_
+  struct Patch {   // a parameter: `plus` behind what a call has
+    std::uint16_t at = kNone;
+    std::uint64_t Call::*from = nullptr;
+    std::uint64_t plus = 0;
+  };
+  struct After {
+    Part part;
+    std::vector<Patch> patches;
+  };
+  void add_sum(const GemmProblem& problem, const Plan& plan);
+  void add_after(const GemmProblem& problem, const Plan& plan);
+  std::vector<After> after_;  // what reads C behind all others
 };
 
 // The problem with what cannot matter to the choice of a kernel put to one value: addresses are the power of two that they
 // are aligned to, at most 16, and the workspace is 16 or 0.
 GemmProblem normal_form(const GemmProblem& problem);
 
-// Plans that were made before are found again. `problem`: of normal_form().
-std::shared_ptr<const Prepared> prepared(Device& device, const GemmProblem& problem, const std::string& tile);
+// Plans that were made before are found again; with autotune() and no `tile` new ones are measured, unless `stream` is being
+// captured. `problem`: of normal_form().
+std::shared_ptr<const Prepared> prepared(Device& device, const GemmProblem& problem, const std::string& tile,
+                                         StreamId stream = 0);
 // gemm_workspace(), the same way.
 std::size_t workspace_of(Device& device, const GemmProblem& problem, const std::string& tile);
 

@@ -9,6 +9,7 @@
 #include "kernels/gemm/flags.h"
 #include "kernels/gemm/h200.h"
 #include "kernels/gemm/hgemm_cost.h"
+#include "kernels/gemm/operand.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
 
@@ -21,29 +22,14 @@ constexpr std::int64_t kMostCtas = 8;
 constexpr std::int64_t kMaxGrid = 65535;
 constexpr std::int64_t kMaxElements = std::int64_t{1} << 31;  // of four rows: coordinates are 32 bits
 constexpr std::uint64_t kEngine = 16;                         // bytes: alignment of addresses and strides
-constexpr std::uint32_t kWide = 1U << 16;                     // C allows accesses of 4 elements
-constexpr std::uint32_t kPlain = 1U << 17;                    // nothing is asked for but alpha, bias[j] and relu
 
-// An operand as a kernel takes it: `length` rows of op(A) or columns of op(B).
-struct Side {
-  std::uint64_t address = 0;
-  std::int64_t length = 0;
-  std::int64_t leading = 0;
-  bool k_inside = false;  // k is the contiguous axis
-};
+using sgemm::Operand;
 
-Side a_of(const GemmProblem& p) {
-  return {p.a, p.m, p.lda, !p.a_transposed};
-}
-Side b_of(const GemmProblem& p) {
-  return {p.b, p.n, p.ldb, p.b_transposed};
-}
-
-bool in_rows_of_16_bytes(const Side& s) {
+bool in_rows_of_16_bytes(const Operand& s) {
   return hgemm::rows_of_16_bytes(s.address, s.leading, Dtype::float32);
 }
 
-Maps maps_of(const Side& s, std::int64_t k, int tile, bool four) {
+Maps maps_of(const Operand& s, std::int64_t k, int tile, bool four) {
   const std::int64_t columns = s.k_inside ? k : s.length;
   const std::int64_t rows = s.k_inside ? s.length : k;
   const auto box_columns = static_cast<std::uint32_t>((s.k_inside ? kBlock : tile) + (four ? 4 : 0));
@@ -66,18 +52,6 @@ Maps maps_of(const Side& s, std::int64_t k, int tile, bool four) {
     map.promotion = s.k_inside ? MapPromotion::b64 : MapPromotion::b256;
   }
   return out;
-}
-
-std::uint32_t flags(const GemmProblem& p) {
-  constexpr std::uint32_t kRelu = 1U << 1;
-  constexpr std::uint32_t kReluFirst = 1U << 6;
-  constexpr std::uint32_t kBiasColumns = 1U << 2;
-  std::uint32_t f = sgemm::flags_of(p);
-  if ((f & ~(kRelu | kReluFirst)) == 0 && f != 0) f = kRelu;  // nothing comes between the two
-  const bool wide = p.c % kEngine == 0 && p.ldc % 4 == 0 && p.n % 4 == 0;
-  if (wide) f |= kWide;
-  if (wide && (f & ~(kRelu | kWide | kBiasColumns)) == 0) f |= kPlain;
-  return f;
 }
 
 std::int64_t tiles_m(const GemmProblem& p, const Shape& s) {
@@ -105,8 +79,7 @@ struct Layout {
   std::span<const Tile> tiles;
 };
 Layout layout_of(const GemmProblem& p, bool exchanged) {
-  const Side a = exchanged ? b_of(p) : a_of(p);
-  const Side b = exchanged ? a_of(p) : b_of(p);
+  const auto [a, b] = sgemm::operands_of(p, exchanged);
   const bool a_fits = in_rows_of_16_bytes(a);
   const bool b_fits = in_rows_of_16_bytes(b);
   if (a_fits && b_fits) return {4, 4, a.k_inside ? std::span<const Tile>(kAlignedDeep) : kAligned};
@@ -127,14 +100,14 @@ std::optional<Shape> named(const GemmProblem& p, std::string_view tile) {
   return std::nullopt;
 }
 
-}  // namespace
-
+// Types, layouts and epilogues that the kernels have.
 bool takes(const GemmProblem& p) {
   const bool floats = p.a_type == Dtype::float32 && p.b_type == Dtype::float32 && p.c_type == Dtype::float32;
-  if (!floats || p.batch > 1 || p.m <= 0 || p.n <= 0 || p.k <= 0 || sgemm::needs_finish(p)) return false;
+  if (!floats || p.batch > 1 || p.pointers != 0 || p.m <= 0 || p.n <= 0 || p.k <= 0) return false;
   return 4 * std::max(p.lda, p.ldb) < kMaxElements;
 }
 
+// Microseconds, roughly.
 double cost(const GemmProblem& p, const Shape& s) {
   // Fitted to 4,000 timings of 75 products on an H200 (docs/lab/sgemm.md): what it chooses takes 1.006 times the best's time.
   struct Rate {
@@ -151,7 +124,7 @@ double cost(const GemmProblem& p, const Shape& s) {
   constexpr double kEnd = 0.828, kEndOf64x64 = 2.428;
   constexpr double kCtaOfCluster = 0.228;
   const Layout layout = layout_of(p, s.exchanged);
-  const bool turns = layout.vb == 4 && (s.exchanged ? !p.a_transposed : p.b_transposed);
+  const bool turns = layout.vb == 4 && sgemm::operands_of(p, s.exchanged).b.k_inside;
   const auto passes = [](int rows) { return static_cast<double>(ceil_div(rows, 32)); };
   const double turned = turns ? passes(s.bn) : 0;
   const double moved = (layout.va == 1 ? passes(s.bm) : 0) + (layout.vb == 1 ? passes(s.bn) : 0);
@@ -175,8 +148,6 @@ double cost(const GemmProblem& p, const Shape& s) {
   return out;
 }
 
-namespace {
-
 // Microseconds of sgemm.sass and gemm.sass, by their own model of clocks.
 double cost_of_chains(const GemmProblem& p) {
   constexpr double kMicroseconds = 4.3e-4;
@@ -184,7 +155,7 @@ double cost_of_chains(const GemmProblem& p) {
   constexpr double kOdd = 1.3;
   double out = kMicroseconds * sgemm::best_clocks(p);
   if (!p.a_transposed && p.b_transposed) out *= kBothTransposed;
-  return in_rows_of_16_bytes(a_of(p)) && in_rows_of_16_bytes(b_of(p)) ? out : out * kOdd;
+  return in_rows_of_16_bytes(sgemm::a_of(p)) && in_rows_of_16_bytes(sgemm::b_of(p)) ? out : out * kOdd;
 }
 
 }  // namespace
@@ -207,13 +178,20 @@ std::optional<Shape> shape_of(const GemmProblem& p, std::string_view tile) {
   return best && least < cost_of_chains(p) ? best : std::nullopt;
 }
 
-bool is(const Kernel& kernel) {
-  return kernel.manifest().op == "sgemm_ring";
+std::vector<Priced> shapes_with(const GemmProblem& p, std::int64_t ctas) {
+  std::vector<Priced> out;
+  for (const bool exchanged : {false, true}) {
+    for (const auto& [bm, bn] : layout_of(p, exchanged).tiles) {
+      const Shape s = {bm, bn, exchanged, ctas};
+      if (tiles_m(p, s) <= kMaxGrid && tiles_n(p, s) <= kMaxGrid) out.push_back({s, cost(p, s)});
+    }
+  }
+  std::ranges::stable_sort(out, {}, &Priced::cost);
+  return out;
 }
 
 const Kernel* find(const Registry& registry, const GemmProblem& p, const Shape& s) {
-  const Side a = s.exchanged ? b_of(p) : a_of(p);
-  const Side b = s.exchanged ? a_of(p) : b_of(p);
+  const auto [a, b] = sgemm::operands_of(p, s.exchanged);
   const Layout layout = layout_of(p, s.exchanged);
   for (const Kernel* k : registry.of_op("sgemm_ring")) {
     const auto word = [&](const char* name) { return std::string_view(k->manifest().variant.at(name)); };
@@ -235,11 +213,11 @@ Grid grid(const GemmProblem& p, const Shape& s) {
 }
 
 Maps maps_a(const Kernel& kernel, const GemmProblem& p, bool exchanged) {
-  return maps_of(exchanged ? b_of(p) : a_of(p), p.k, kernel.number("BM"), kernel.number("VA") == 1);
+  return maps_of(sgemm::operands_of(p, exchanged).a, p.k, kernel.number("BM"), kernel.number("VA") == 1);
 }
 
 Maps maps_b(const Kernel& kernel, const GemmProblem& p, bool exchanged) {
-  return maps_of(exchanged ? a_of(p) : b_of(p), p.k, kernel.number("BN"), kernel.number("VB") == 1);
+  return maps_of(sgemm::operands_of(p, exchanged).b, p.k, kernel.number("BN"), kernel.number("VB") == 1);
 }
 
 Values values(const Kernel& kernel, const GemmProblem& p, const Shape& s, Device* device) {
@@ -249,14 +227,16 @@ Values values(const Kernel& kernel, const GemmProblem& p, const Shape& s, Device
       v.map(device == nullptr ? EncodedTensorMap{} : device->encode_tensor_map(maps.of[i]));
     }
   }
-  const Side a = s.exchanged ? b_of(p) : a_of(p);
-  const Side b = s.exchanged ? a_of(p) : b_of(p);
-  const auto first = [](const Side& x) { return static_cast<std::int64_t>(x.address % kEngine / sizeof(float)); };
+  const auto [a, b] = sgemm::operands_of(p, s.exchanged);
+  const auto first = [](const Operand& x) { return static_cast<std::int64_t>(x.address % kEngine / sizeof(float)); };
   v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(ceil_div(blocks_of(p), s.ctas * kWarps)).u32(s.ctas);
   v.u32(ceil_div(s.exchanged ? s.bn : s.bm, s.ctas)).u32(s.exchanged ? 1 : 0);
   v.u32(a.leading).u32(b.leading).u32(first(a)).u32(first(b)).u32(p.ldc);
-  v.f32(p.alpha).f32(p.beta).u32(flags(p)).u32(sgemm::kept_bits(p));
-  return v.u64(p.rounding.seed).u64(p.rounding.offset);
+  v.f32(p.alpha)
+      .f32(p.beta)
+      .u32(sgemm::plain_flags(p, p.ldc, 4, false, {4, sgemm::kBiasColumns, false}))
+      .u32(sgemm::kept_bits(p));
+  return v.u64(p.rounding.seed).u64(p.rounding.offset).f32(p.clip_low).f32(p.clip_high);
 }
 
 }  // namespace nervanagpu::sgemm_ring

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "nervanagpu/gemm.hpp"
 #include "nervanagpu/tensor_map.hpp"
@@ -21,17 +22,17 @@ struct Shape {
   std::int64_t ctas = 1;   // of a cluster
 };
 
-// Types, layouts and epilogues that the kernels have.
-bool takes(const GemmProblem& problem);
-
 // The fastest shape by a model of an H200; none if sgemm.sass and gemm.sass are taken to be faster. `tile` names one:
 // "ring64x64", "ring16x128t" (exchanged), with problem.splits CTAs; any other name: none.
 std::optional<Shape> shape_of(const GemmProblem& problem, std::string_view tile);
 
-// Microseconds, roughly.
-double cost(const GemmProblem& problem, const Shape& shape);
+// The shapes that cut k as clusters of `ctas` do, and so give the same bits, in the order of what they cost.
+struct Priced {
+  Shape shape;
+  double cost = 0;  // microseconds, by the model
+};
+std::vector<Priced> shapes_with(const GemmProblem& problem, std::int64_t ctas);
 
-bool is(const Kernel& kernel);
 // nullptr: none is built in.
 const Kernel* find(const Registry& registry, const GemmProblem& problem, const Shape& shape);
 Grid grid(const GemmProblem& problem, const Shape& shape);

@@ -21,9 +21,14 @@ inline bool dequantizes(const GemmProblem& p) {
   return byte(p.a_type) && p.c_type != Dtype::int32;
 }
 
-// An epilogue that not every kernel has: hgemm.sass and split_sum.sass do.
+// An activation of lib/activation.sass.
+inline bool has_function(const GemmProblem& p) {
+  return p.activation > GemmActivation::relu && p.activation != GemmActivation::drelu;
+}
+
+// An epilogue that the kernels without tensor cores leave to split_sum.
 inline bool needs_finish(const GemmProblem& p) {
-  return dequantizes(p) || p.activation > GemmActivation::relu;
+  return dequantizes(p);
 }
 
 // The type of the sums, which is also that of parts.

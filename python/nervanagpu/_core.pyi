@@ -372,6 +372,8 @@ def dot(
     activation: str = "none",
     clip: tuple[float, float] = (0.0, 0.0),
     scale: GPUTensor | None = None,
+    mask: GPUTensor | None = None,
+    sums: Sequence[GPUTensor | None] = ...,
 ) -> GPUTensor: ...
 def batched_dot(
     a: GPUTensor,
@@ -390,6 +392,10 @@ def batched_dot(
     tile: str,
     splits: int,
     tensor_cores: bool,
+    activation: str,
+    clip: tuple[float, float],
+    mask: GPUTensor | None,
+    sums: Sequence[GPUTensor | None],
 ) -> None: ...
 def grouped_dot(
     products: list[tuple[GPUTensor, GPUTensor, GPUTensor]],
@@ -407,6 +413,7 @@ def grouped_dot(
     tensor_cores: bool,
 ) -> None: ...
 def matmul(a: GPUTensor, b: GPUTensor, stream: Stream | None) -> GPUTensor: ...
+def autotune(on: bool = True) -> bool: ...
 
 class GemmPlan:
     def __init__(
@@ -430,6 +437,11 @@ class GemmPlan:
         activation: str = "none",
         clip: tuple[float, float] = (0.0, 0.0),
         scale: GPUTensor | None = None,
+        mask: GPUTensor | None = None,
+        row_sum: GPUTensor | None = None,
+        column_sum: GPUTensor | None = None,
+        row_max_abs: GPUTensor | None = None,
+        column_max_abs: GPUTensor | None = None,
     ) -> None: ...
     @property
     def workspace(self) -> int: ...

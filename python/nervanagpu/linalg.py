@@ -15,6 +15,23 @@ def _check_tensor(name: str, value: object) -> None:
         raise TypeError(f"dot: {name} is {type(value).__name__}; needs GPUTensor (nervanagpu.array makes one)")
 
 
+def _check_clip(activation: str | None, clip: tuple[float, float] | None) -> None:
+    if clip is not None and activation != "clip":
+        raise ValueError(f"dot: clip is {clip} but activation is {activation!r}; needs 'clip'")
+    if activation == "clip" and clip is None:
+        raise ValueError("dot: activation is 'clip' but there is no clip; needs clip=(low, high)")
+
+
+_SUMS = ("row_sum", "column_sum", "row_max_abs", "column_max_abs")
+
+
+def _check_sums(*sums: GPUTensor | None) -> tuple[GPUTensor | None, ...]:
+    for name, value in zip(_SUMS, sums, strict=True):
+        if value is not None:
+            _check_tensor(name, value)
+    return sums
+
+
 def dot(
     a: GPUTensor,
     b: GPUTensor,
@@ -36,6 +53,11 @@ def dot(
     activation: str | None = None,
     clip: tuple[float, float] | None = None,
     scale: GPUTensor | float | None = None,
+    mask: GPUTensor | None = None,
+    row_sum: GPUTensor | None = None,
+    column_sum: GPUTensor | None = None,
+    row_max_abs: GPUTensor | None = None,
+    column_max_abs: GPUTensor | None = None,
     batch_invariant: bool = False,
 ) -> GPUTensor:
     """out = act(alpha * a @ b + beta * out + bias); returns `out`, or a new tensor.
@@ -46,7 +68,13 @@ def dot(
     bias: (n,) or (1, n), one for each column, or (m, 1), one for each row; float32, or of the dtype of `out`.
     relu: act is max(x, 0) if true, x otherwise. With beta = 0, `out` is not read.
     activation: what act is instead, of float32 numbers: "tanh", "sigmoid", "gelu" (by erf), "gelu_tanh" (its
-    approximation by tanh), "silu", "relu", or "clip", which has the bounds `clip` = (low, high).
+    approximation by tanh), "silu", "relu", "clip", which has the bounds `clip` = (low, high), or "drelu" (`mask`).
+    mask: uint32 or int32 (m, ceil(n / 32)): bit j % 32 of word j / 32 of row i belongs to out[i, j], a float. With relu
+    it is written: whether the stored out[i, j] is above 0 (not for NaN); bits behind column n are 0. With
+    activation="drelu" it is read: where the bit is 0, the result is 0, which is the gradient through that relu.
+    row_sum, row_max_abs: float32 (m,) or (m, 1), written: of each row of the stored `out`, a float, the sum and the
+    largest magnitude; column_sum, column_max_abs: (n,) or (1, n), of each column. Float32 sums in an order that m and n
+    alone decide (docs/numerics.md). NaN is larger than all numbers. With drelu, column_sum is the gradient of a bias.
     scale: of bytes' sums, for a float32 or int8 `out` (without `out`: float32): a number, or float32 factors, one for
     each column or row as `bias`, by which the sums are multiplied after alpha. int8 is rounded half to even and
     saturates.
@@ -72,14 +100,13 @@ def dot(
         _check_tensor("out", out)
     if bias is not None:
         _check_tensor("bias", bias)
+    if mask is not None:
+        _check_tensor("mask", mask)
     if batch_invariant:
         if splits > 1:
             raise ValueError(f"dot: batch_invariant is True but splits is {splits}; needs 0 or 1")
         splits = 1
-    if clip is not None and activation != "clip":
-        raise ValueError(f"dot: clip is {clip} but activation is {activation!r}; needs 'clip'")
-    if activation == "clip" and clip is None:
-        raise ValueError("dot: activation is 'clip' but there is no clip; needs clip=(low, high)")
+    _check_clip(activation, clip)
     if scale is not None and not isinstance(scale, GPUTensor):
         if out is None:
             out = _core.empty((a.shape[0], b.shape[1]) if a.ndim == b.ndim == 2 else 0, "float32")
@@ -88,7 +115,9 @@ def dot(
             raise ValueError(f"dot: scale is given but {a.dtype} operands have the result {out.dtype}; {needs}")
         alpha, scale = alpha * float(scale), None
     rest = (relu, relu_first, rounding, seed, offset, bits, stream, tile or "", splits, tensor_cores)
-    result = _core.dot(a, b, out, alpha, beta, bias, *rest, activation or "none", clip or (0.0, 0.0), scale)
+    sums = _check_sums(row_sum, column_sum, row_max_abs, column_max_abs)
+    last = (activation or "none", clip or (0.0, 0.0), scale, mask, sums)
+    result = _core.dot(a, b, out, alpha, beta, bias, *rest, *last)
     return result if out is None else out
 
 
@@ -118,11 +147,19 @@ def batched_dot(
     bits: int = 0,
     splits: int = 0,
     tensor_cores: bool = True,
+    activation: str | None = None,
+    clip: tuple[float, float] | None = None,
+    mask: GPUTensor | None = None,
+    row_sum: GPUTensor | None = None,
+    column_sum: GPUTensor | None = None,
+    row_max_abs: GPUTensor | None = None,
+    column_max_abs: GPUTensor | None = None,
 ) -> GPUTensor:
     """out[i] = act(alpha * a[i] @ b[i] + beta * out[i] + bias) of every i, or one product that is their sum.
 
     a: (batch, m, k), b: (batch, k, n); one of two axes, or of one matrix, is the same for all. Dtypes, epilogue and
-    rounding as those of `dot`; bias is that of each matrix.
+    rounding as those of `dot`; bias is that of each matrix. mask: (batch, m, ceil(n / 32)), of a sum (m, ceil(n / 32)).
+    row_sum and the like: of a sum's result.
     out: (batch, m, n), any view whose elements are apart. Of shape (m, n): the sum of all products in ascending order,
     as the weight gradient of a sequence wants it; sum_batch asks for it where `out` is not given.
     splits: of a sum: parts of all its k. A product of a batch is not cut, so its bits do not depend on the batch.
@@ -147,8 +184,12 @@ def batched_dot(
             raise ValueError(f"batched_dot: out has shape {out.shape}; a sum over the batch needs 2 axes")
     if bias is not None and not isinstance(bias, GPUTensor):
         raise TypeError(f"batched_dot: bias is {type(bias).__name__}; needs GPUTensor (nervanagpu.array makes one)")
+    if mask is not None and not isinstance(mask, GPUTensor):
+        raise TypeError(f"batched_dot: mask is {type(mask).__name__}; needs GPUTensor (nervanagpu.array makes one)")
+    _check_clip(activation, clip)
     rest = (relu, relu_first, rounding, seed, offset, bits, stream, tile or "", splits, tensor_cores)
-    _core.batched_dot(a, b, out, alpha, beta, bias, *rest)
+    sums = _check_sums(row_sum, column_sum, row_max_abs, column_max_abs)
+    _core.batched_dot(a, b, out, alpha, beta, bias, *rest, activation or "none", clip or (0.0, 0.0), mask, sums)
     return out
 
 
@@ -183,10 +224,10 @@ def grouped_dot(
     """out = act(alpha * a @ b + beta * out + bias) of every (a, b, out), of any shapes; returns the outs.
 
     An `out` that is left out, as in (a, b), is a new tensor. Keywords as those of `dot`; a bias must fit every product.
-    Products of one form that lie at equal distances in memory go together as a batch, one launch for each such run; the
-    others are launched one by one. Everything is checked before anything is written. k is not cut unless `splits`
-    says so: the bits are those of `dot(a, b, splits=1)`. Rounded at random, a product takes the counters behind
-    those of the one before.
+    Products of one form go together: as a batch, if they lie at equal distances in memory, or, if multiply-adds compute
+    them and they are small, by tables of their addresses; the others are launched one by one. Everything is checked
+    before anything is written. k is not cut unless `splits` says so: the bits are those of `dot(a, b, splits=1)`.
+    Rounded at random, a product takes the counters behind those of the one before.
     ValueError, TypeError: as `dot`, with the number of the product; also for an out that shares memory with another
     operand of the group.
     """

@@ -18,6 +18,11 @@ for m, n, k in [(1, 1, 0), (1, 1, 1), (65, 33, 19), (129, 127, 9), (64, 64, 32)]
             y = ng.array(np.ascontiguousarray(b.T)).T if tb else ng.array(b)
             for tile in ("128x128", "64x64"):
                 assert np.array_equal(ng.dot(x, y, tile=tile).get(), a @ b)
+for dtype, (m, n, k) in [("float16", (40, 72, 64)), ("float32", (33, 35, 17))]:
+    x, y = (ng.array(rng.integers(-3, 4, s).astype(dtype)) for s in ((m, k), (k, n)))
+    mask = ng.zeros((m, -(-n // 32)), np.uint32)
+    out = ng.dot(x, y, relu=True, mask=mask).get()
+    assert np.array_equal(ng.dot(x, y, activation="drelu", mask=mask).get(), out)
 print(ng.device().checked)
 """
 

@@ -111,25 +111,46 @@ def test_plans(rng, shape):
 
 
 def test_batches(rng):
-    """Those of the tensor cores have every epilogue; others say that they do not, but sums over a batch do."""
-    for m, n, k in [(40, 72, 64), (33, 35, 17)]:
-        a, b = ((rng.integers(-3, 4, s) / 8).astype(np.float16) for s in ((3, m, k), (3, k, n)))
-        x, y, out, total = ng.array(a), ng.array(b), ng.empty((3, m, n), np.float16), ng.empty((m, n), np.float16)
-        if CORES and k == 64:
-            ng.GemmPlan(x, y, out, activation="gelu")(x, y, out)
+    """Batches and sums over them have every epilogue, but bytes as floats outside the tensor cores, which say so."""
+    for (m, n, k), dtype in itertools.product([(40, 72, 64), (33, 35, 17)], [np.float16, BF16, np.float32]):
+        a, b = ((rng.integers(-3, 4, s) / 8).astype(dtype) for s in ((3, m, k), (3, k, n)))
+        x, y, out, total = ng.array(a), ng.array(b), ng.empty((3, m, n), dtype), ng.empty((m, n), dtype)
+        row = ng.array((rng.integers(-9, 10, n) / 4).astype(np.float32))
+        for name in ("gelu", "clip", "tanh"):
+            ng.GemmPlan(x, y, out, bias=row, **options(name))(x, y, out, row)
             for i in range(3):
-                assert out.get()[i].tobytes() == ng.dot(x[i], y[i], activation="gelu").get().tobytes()
-            byte = rng.integers(-128, 128, (3, m, k)).astype(np.int8)
-            single = ng.empty((3, m, m))
-            ng.batched_dot(ng.array(byte), ng.array(byte).transpose(0, 2, 1), single, alpha=0.5)
-            wide_byte = byte.astype(np.float64)
-            assert np.array_equal(single.get(), 0.5 * wide_byte @ wide_byte.transpose(0, 2, 1))
-        else:
-            with pytest.raises(ValueError, match="for a batch, whose epilogue only those of the tensor cores have"):
-                ng.GemmPlan(x, y, out, activation="gelu")
-        ng.GemmPlan(x, y, total, activation="tanh")(x, y, total)
-        want = np.tanh((wide(a) @ wide(b)).sum(0))
-        assert (np.abs(wide(total.get()) - want) <= 2.0**-10).all()
+                one = ng.dot(x[i], y[i], bias=row, splits=1, **options(name)).get()
+                assert out.get()[i].tobytes() == one.tobytes(), (name, dtype, m)
+            want = EXACT[name](wide(a) @ wide(b) + row.get())
+            assert (np.abs(wide(out.get()) - want) <= 2.0**-7 * (1 + np.abs(want))).all()
+        ng.batched_dot(x, y, total, activation="tanh")
+        assert (np.abs(wide(total.get()) - np.tanh((wide(a) @ wide(b)).sum(0))) <= 2.0**-7).all()
+    byte = rng.integers(-128, 128, (3, 40, 64)).astype(np.int8)
+    single, turned = ng.empty((3, 40, 40)), ng.array(byte).transpose(0, 2, 1)
+    if CORES:
+        ng.batched_dot(ng.array(byte), turned, single, alpha=0.5)
+        assert np.array_equal(single.get(), 0.5 * wide(byte) @ wide(byte).transpose(0, 2, 1))
+    with pytest.raises(ValueError, match="for a batch, whose epilogue only those of the tensor cores have"):
+        ng.GemmPlan(ng.array(byte), turned, single, alpha=0.5, tensor_cores=False)
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_float32_in_every_kernel(rng, name):
+    """One chain and one of its parts in a ring: sums of multiples of 1/8 are exact, so all have the same bits."""
+    m, n, k = 72, 136, 192
+    a, b = operands(rng, m, n, k, np.float32)
+    column = ng.array((rng.integers(-16, 17, (m, 1)) / 8).astype(np.float32))
+    old = (rng.integers(-16, 17, (m, n)) / 4).astype(np.float32)
+    tiles = ["ring64x64", "ring32x64", "ring16x128t"] if CORES else []
+    ways: list[dict[str, Any]] = [{}, {"splits": 1}, {"splits": 3}, {"tile": "64x64"}, {"tile": "128x128"}]
+    seen = set()
+    for layout, way in itertools.product(LAYOUTS, [*ways, *({"tile": t, "splits": 2} for t in tiles)]):
+        c = ng.array(old)
+        ng.dot(put(a, layout[0]), put(b, layout[1]), c, alpha=0.5, beta=-2, bias=column, **options(name), **way)
+        seen.add(c.get().tobytes())
+    assert len(seen) == 1
+    plan = ng.GemmPlan(ng.array(a), ng.array(b), ng.empty((m, n)), splits=1, **options(name))
+    assert plan.workspace == 0 and "split" not in plan.kernel
 
 
 def test_special_values():
@@ -228,6 +249,13 @@ def test_int8_results_of_every_tile_and_views(rng):
         assert np.array_equal(got[1 : m + 1, 5 : n + 5], want), tile
         got[1 : m + 1, 5 : n + 5] = 7
         assert (got == 7).all(), tile
+        # Rows of four bytes: the path of whole tiles, whose last columns and rows are not there.
+        aligned = ng.array(np.full((m + 1, n + 2), 7, np.int8))
+        ng.dot(ng.array(a), ng.array(b[:268]).T, aligned[:m, :268], scale=2.0**-9, tile=tile)
+        got = aligned.get()
+        assert np.array_equal(got[:m, :268], want[:, :268]), tile
+        got[:m, :268] = 7
+        assert (got == 7).all(), tile
     turned = ng.empty((n, m), np.int8)
     ng.dot(ng.array(a), ng.array(b).T, turned.T, scale=2.0**-9)
     assert np.array_equal(turned.get().T, want)
@@ -257,8 +285,8 @@ def test_refusals():
     cases = [
         (
             ValueError,
-            "dot: activation is 'swish'; needs 'none', 'relu', 'tanh', 'sigmoid', 'gelu', 'gelu_tanh', 'silu' or "
-            "'clip'",
+            "dot: activation is 'swish'; needs 'none', 'relu', 'tanh', 'sigmoid', 'gelu', 'gelu_tanh', 'silu', "
+            "'clip' or 'drelu'",
             lambda: ng.dot(f, f, activation="swish"),
         ),
         (

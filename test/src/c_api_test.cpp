@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "nervanagpu/nervanagpu.h"
@@ -211,16 +213,13 @@ TEST_F(CGemmTest, ActivationsAndScales) {
   std::size_t bytes = 0;
   p_.activation = NG_CLIP, p_.clip_low = 12, p_.clip_high = 25;
   ASSERT_EQ(ng_gemm_workspace(&p_, &bytes), NG_OK) << ng_last_error();
-  ASSERT_EQ(bytes, 24U);  // the sums
-  expect_refused(ng_gemm(&p_, 0), NG_INVALID_ARGUMENT, {"workspace is 0; needs gemm_workspace(), 24 bytes"});
-  p_.workspace = put(std::vector<float>(6)), p_.workspace_bytes = bytes;
+  ASSERT_EQ(bytes, 0U);
   ASSERT_EQ(ng_gemm(&p_, 0), NG_OK) << ng_last_error();
   EXPECT_EQ(get(p_.c, 6), (std::vector<float>{15, 22, 25, 21, 24, 25}));
   ng_gemm_plan* plan = nullptr;
   ASSERT_EQ(ng_gemm_plan_create(&p_, &plan), NG_OK) << ng_last_error();
   ng_gemm_addresses at = NG_GEMM_ADDRESSES_INIT;
   at.a = p_.a, at.b = p_.b, at.c = put(before_), at.bias = p_.bias;
-  at.workspace = p_.workspace, at.workspace_bytes = bytes;
   ASSERT_EQ(ng_gemm_plan_launch(plan, &at, 0), NG_OK) << ng_last_error();
   EXPECT_EQ(get(at.c, 6), get(p_.c, 6));
   ng_gemm_plan_destroy(plan);
@@ -232,10 +231,80 @@ TEST_F(CGemmTest, ActivationsAndScales) {
   p_.activation = NG_NO_ACTIVATION;
   p_.a_type = p_.b_type = p_.c_type = NG_INT8;
   p_.bias = 0, p_.scale = put({0.5F, 0.25F}), p_.scale_per_row = 1;
+  ASSERT_EQ(ng_gemm_workspace(&p_, &bytes), NG_OK) << ng_last_error();
+  ASSERT_EQ(bytes, 24U);  // the sums
+  expect_refused(ng_gemm(&p_, 0), NG_INVALID_ARGUMENT, {"workspace is 0; needs gemm_workspace(), 24 bytes"});
+  p_.workspace = put(std::vector<float>(6)), p_.workspace_bytes = bytes;
   ASSERT_EQ(ng_gemm(&p_, 0), NG_OK) << ng_last_error();
   std::vector<std::int8_t> c(6);
   ASSERT_EQ(ng_download(c.data(), p_.c, 6), NG_OK);
   EXPECT_EQ(c, (std::vector<std::int8_t>{52, 1, 50, -25, 25, 127}));  // 49.5 to even, 1250.75 saturates
+}
+
+TEST_F(CGemmTest, BitsOfRelu) {
+  const std::vector<std::uint32_t> poison = {0xA5A5A5A5U, 0xA5A5A5A5U};
+  std::vector<std::uint32_t> words(2);
+  const auto bits = [&] {
+    EXPECT_EQ(ng_download(words.data(), p_.mask, 8), NG_OK);
+    return words;
+  };
+  p_.alpha = -1, p_.relu = 1, p_.ld_mask = 1;  // -1 * ... + bias: some below 0, some above
+  p_.bias = put({20, 30, 40});
+  p_.mask = put(std::vector<float>(2));
+  ASSERT_EQ(ng_upload(p_.mask, poison.data(), 8), NG_OK);
+  ASSERT_EQ(ng_gemm(&p_, 0), NG_OK) << ng_last_error();
+  const std::vector<float> c = get(p_.c, 6);
+  std::vector<std::uint32_t> want(2);
+  for (std::size_t i = 0; i < 6; ++i) want[i / 3] |= (c[i] > 0 ? 1U : 0U) << i % 3;
+  EXPECT_EQ(bits(), want);
+  EXPECT_NE(want[0] | want[1] << 3, 0U);
+
+  const std::uint64_t mask = std::exchange(p_.mask, 0);
+  p_.relu = 0;
+  ASSERT_EQ(ng_gemm(&p_, 0), NG_OK) << ng_last_error();
+  std::vector<float> masked = get(p_.c, 6);  // 0b101 and 0b010
+  for (const std::size_t i : {1U, 3U, 5U}) EXPECT_NE(std::exchange(masked[i], 0.0F), 0.0F);
+  p_.activation = NG_DRELU, p_.mask = mask;
+  ng_gemm_plan* plan = nullptr;
+  ASSERT_EQ(ng_gemm_plan_create(&p_, &plan), NG_OK) << ng_last_error();
+  ng_gemm_addresses at = NG_GEMM_ADDRESSES_INIT;
+  at.a = p_.a, at.b = p_.b, at.c = p_.c, at.bias = p_.bias;
+  expect_refused(ng_gemm_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"mask is 0"});
+  at.mask = p_.mask;
+  words = {5, 2};
+  ASSERT_EQ(ng_upload(p_.mask, words.data(), 8), NG_OK);
+  ASSERT_EQ(ng_gemm_plan_launch(plan, &at, 0), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(p_.c, 6), masked);
+  ng_gemm_plan_destroy(plan);
+}
+
+TEST_F(CGemmTest, SumsOfRowsAndColumns) {
+  p_.row_sum = put(before_), p_.column_sum = put(before_), p_.column_max_abs = put(before_);
+  std::size_t bytes = 0;
+  ASSERT_EQ(ng_gemm_workspace(&p_, &bytes), NG_OK) << ng_last_error();
+  ASSERT_GT(bytes, 0U);
+  expect_refused(ng_gemm(&p_, 0), NG_INVALID_ARGUMENT, {"workspace is 0; needs gemm_workspace()"});
+  p_.workspace = put(std::vector<float>(bytes / 4)), p_.workspace_bytes = bytes;
+  ng_gemm_plan* plan = nullptr;
+  ASSERT_EQ(ng_gemm_plan_create(&p_, &plan), NG_OK) << ng_last_error();
+  ng_gemm_addresses at = NG_GEMM_ADDRESSES_INIT;
+  at.a = p_.a, at.b = p_.b, at.c = p_.c, at.bias = p_.bias;
+  at.workspace = p_.workspace, at.workspace_bytes = bytes;
+  expect_refused(ng_gemm_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"row_sum is 0"});
+  at.row_sum = put(before_), at.column_sum = put(before_), at.column_max_abs = put(before_);
+  ASSERT_EQ(ng_gemm(&p_, 0), NG_OK) << ng_last_error();
+  const std::vector<float> c = get(p_.c, 6);
+  ASSERT_EQ(ng_gemm_plan_launch(plan, &at, 0), NG_OK) << ng_last_error();
+  ng_gemm_plan_destroy(plan);
+  const std::vector<float> rows = {c[0] + c[1] + c[2], c[3] + c[4] + c[5]};
+  const std::vector<float> columns = {c[0] + c[3], c[1] + c[4], c[2] + c[5]};
+  for (const auto& [row_sum, column_sum, largest] :
+       {std::array{p_.row_sum, p_.column_sum, p_.column_max_abs}, {at.row_sum, at.column_sum, at.column_max_abs}}) {
+    EXPECT_EQ(get(row_sum, 2), rows);
+    EXPECT_EQ(get(column_sum, 3), columns);
+    EXPECT_EQ(get(largest, 3), (std::vector<float>{std::max(c[0], c[3]), std::max(c[1], c[4]), std::max(c[2], c[5])}));
+    EXPECT_EQ(get(row_sum + 8, 4), std::vector<float>(before_.begin() + 2, before_.end()));
+  }
 }
 
 TEST_F(CGemmTest, BadArgumentsAreRefused) {
@@ -249,10 +318,15 @@ TEST_F(CGemmTest, BadArgumentsAreRefused) {
   refused([](P& p) { p.a = 0; }, NG_INVALID_ARGUMENT, {"a is 0"});
   refused([](P& p) { p.c += 1; }, NG_INVALID_ARGUMENT, {"c is"});
   refused([](P& p) { p.relu = 3; }, NG_INVALID_ARGUMENT, {"relu is 3; needs 0, 1 or 2"});
-  refused([](P& p) { p.activation = 8; }, NG_INVALID_ARGUMENT, {"activation is 8; needs an ng_gemm_activation"});
+  refused([](P& p) { p.activation = 9; }, NG_INVALID_ARGUMENT, {"activation is 9; needs an ng_gemm_activation"});
   refused([](P& p) { p.activation = NG_TANH, p.relu = 1; }, NG_INVALID_ARGUMENT, {"relu is set"});
   refused([](P& p) { p.activation = NG_CLIP, p.clip_low = 1; }, NG_INVALID_ARGUMENT, {"clip_low is 1"});
   refused([](P& p) { p.scale = p.bias; }, NG_INVALID_ARGUMENT, {"scale is given but float32 operands"});
+  refused([](P& p) { p.activation = NG_DRELU; }, NG_INVALID_ARGUMENT, {"mask is 0; needs a device address"});
+  refused([](P& p) { p.relu = 1, p.mask = p.bias + 2; }, NG_INVALID_ARGUMENT, {"address of mask"});
+  refused([](P& p) { p.relu = 1, p.mask = p.bias; }, NG_INVALID_ARGUMENT, {"ld_mask is 0; needs at least 1"});
+  refused([](P& p) { p.mask = p.bias; }, NG_INVALID_ARGUMENT, {"mask is given; needs relu"});
+  refused([](P& p) { p.row_sum = p.bias + 2; }, NG_INVALID_ARGUMENT, {"address of row_sum"});
   refused([](P& p) { p.scale_per_row = 5; }, NG_INVALID_ARGUMENT, {"scale_per_row is 5"});
   refused([](P& p) { p.a_transposed = -1; }, NG_INVALID_ARGUMENT, {"a_transposed is -1"});
   refused([](P& p) { p.b_transposed = 7; }, NG_INVALID_ARGUMENT, {"b_transposed is 7"});
