@@ -5,24 +5,17 @@ python benchmarks/convnet_chart.py [JSON [SVG]]
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
-from xml.sax.saxutils import escape
+
+from svg import GRID, OURS, PEER, draw, sheet, text
 
 ROOT = Path(__file__).resolve().parent.parent
 JSON, SVG = ROOT / "benchmarks/results/convnets.json", ROOT / "docs/images/convnets.svg"
 
 TITLES = {"alexnet": "AlexNet", "overfeat": "OverFeat", "vgg_a": "VGG-A", "vgg_e": "VGG-E", "googlenet": "GoogLeNet"}
-OURS, PEER, INK, GRID = "#76b900", "#8a8f98", "#24292f", "#d8dee4"
 WIDTH, PANEL, LEFT, TOP, BAR, GAP = 840, 250, 56, 64, 34, 8
-
-
-def text(x: float, y: float, content: str, size: int = 12, anchor: str = "middle", weight: str = "normal") -> str:
-    """One line of text."""
-    style = f'font-size="{size}" text-anchor="{anchor}" font-weight="{weight}" fill="{INK}"'
-    return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(content)}</text>'
 
 
 def bar(x: float, base: float, height: float, colour: str, label: str) -> list[str]:
@@ -74,9 +67,7 @@ def chart(result: dict[str, Any]) -> str:
     peer = next((r["peer"] for r in totals if r.get("peer")), None)
     height = TOP + PANEL * len(dtypes) + 8
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
-        f'viewBox="0 0 {WIDTH} {height}" font-family="sans-serif">',
-        f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
+        *sheet(WIDTH, height),
         text(LEFT, 24, f"convnet-benchmarks on {result['gpu']}: lower is better", 15, "start", "bold"),
         f'<rect x="{LEFT}" y="36" width="12" height="12" fill="{OURS}"/>',
         text(LEFT + 18, 46, "nervanagpu", 12, "start"),
@@ -93,13 +84,7 @@ def main() -> int:
     """Read, draw, write."""
     source = Path(sys.argv[1]) if len(sys.argv) > 1 else JSON
     target = Path(sys.argv[2]) if len(sys.argv) > 2 else SVG
-    if not source.exists():
-        print(f"convnet_chart.py: {source} is missing; benchmarks/convnet-benchmarks.py writes it", file=sys.stderr)
-        return 1
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(chart(json.loads(source.read_text())))
-    print(f"wrote {target}")
-    return 0
+    return draw(chart, source, target, "benchmarks/convnet-benchmarks.py")
 
 
 if __name__ == "__main__":

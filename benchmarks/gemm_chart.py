@@ -5,19 +5,19 @@ python benchmarks/gemm_chart.py JSON SVG
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from pathlib import Path
 from typing import Any
 from xml.sax.saxutils import escape
 
+from svg import GRID, INK, OURS, PEER, draw, sheet, text
+
 # Of one H200, measured: FFMA and HGMMA on random data from registers and shared memory, IGMMA twice HGMMA, and a copy.
 TERA_OPS = {"float32": 65.6, "float16": 770.0, "bfloat16": 770.0, "int8": 1540.0}
 TERA_BYTES = 4.22
 SIZE = {"float32": (4, 4), "float16": (2, 2), "bfloat16": (2, 2), "int8": (1, 4)}  # an operand's element, a result's
 
-OURS, PEER, INK, GRID = "#76b900", "#8a8f98", "#24292f", "#d8dee4"
 WIDTH, PANEL, LEFT, RIGHT, TOP, FOOT = 840, 300, 56, 16, 64, 44
 
 
@@ -30,12 +30,6 @@ def intensity(dtype: str, m: int, n: int, k: int) -> float:
 def attainable(dtype: str, m: int, n: int, k: int) -> float:
     """The roof over a product: its operations at the chip's rate or its bytes at a copy's, in TFLOPS."""
     return min(TERA_OPS[dtype], intensity(dtype, m, n, k) * TERA_BYTES)
-
-
-def text(x: float, y: float, content: str, size: int = 12, anchor: str = "middle", weight: str = "normal") -> str:
-    """One line of text."""
-    style = f'font-size="{size}" text-anchor="{anchor}" font-weight="{weight}" fill="{INK}"'
-    return f'<text x="{x:.1f}" y="{y:.1f}" {style}>{escape(content)}</text>'
 
 
 def dot(x: float, y: float, colour: str) -> str:
@@ -89,9 +83,7 @@ def chart(result: dict[str, Any]) -> str:
     dtypes = list(dict.fromkeys(r["dtype"] for r in rows))
     height = TOP + PANEL * len(dtypes) + 8
     out = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
-        f'viewBox="0 0 {WIDTH} {height}" font-family="sans-serif">',
-        f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
+        *sheet(WIDTH, height),
         text(LEFT, 24, f"GEMM on {result['gpu']}: roof, nervanagpu and its peer", 15, "start", "bold"),
         dot(LEFT + 6, 42, OURS),
         text(LEFT + 18, 46, "nervanagpu", 12, "start"),
@@ -108,11 +100,7 @@ def main() -> int:
     if len(sys.argv) != 3:
         print("usage: gemm_chart.py JSON SVG; benchmarks/gemm.py writes the JSON", file=sys.stderr)
         return 2
-    source, target = Path(sys.argv[1]), Path(sys.argv[2])
-    target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(chart(json.loads(source.read_text())))
-    print(f"wrote {target}")
-    return 0
+    return draw(chart, Path(sys.argv[1]), Path(sys.argv[2]), "benchmarks/gemm.py")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""What the epilogue of a product costs on the tensor cores: results of every type, a bias, activations.
+"""What the epilogue of a product costs: result types, a bias, activations, bits of relu, sums of rows and columns.
 
     python benchmarks/gemm_epilogue.py [--out FILE] [--cases 4096x4096x4096,...]
 
 NT, random data, CUDA-graph replays, interleaved, medians. `peer` is our own plain product of the same operands to their
-first result type (bfloat16, float16; int8: int32); `ratio` its time over ours.
+first result type (int8: int32); `ratio` its time over ours.
 """
 
 from __future__ import annotations
@@ -21,7 +21,12 @@ from cuda import Driver, Event, Graph
 from report import Row, machine, write
 
 CASES = ["4096x4096x4096", "8192x8192x8192", "128x4096x9216"]
-RESULTS = {"bfloat16": ["bfloat16", "float32"], "float16": ["float16", "float32"], "int8": ["int32", "float32", "int8"]}
+RESULTS = {
+    "bfloat16": ["bfloat16", "float32"],
+    "float16": ["float16", "float32"],
+    "int8": ["int32", "float32", "int8"],
+    "float32": ["float32"],
+}
 ACTIVATIONS = ["tanh", "sigmoid", "gelu", "gelu_tanh", "silu"]
 REPEATS = 9
 
@@ -42,10 +47,19 @@ def ways(a: ng.GPUTensor, b: ng.GPUTensor, dtype: str, stream: ng.Stream) -> dic
     outs = {d: ng.empty((m, n), d) for d in RESULTS[dtype]}
     rich = outs["float32" if dtype == "int8" else dtype]
     bias = ng.ones((n,))
+    mask = ng.array(np.random.default_rng(6).integers(0, 2**32, (m, -(-n // 32)), np.uint32))
+    written = mask.copy()
+    rows, columns, row_max, column_max = ng.empty(m), ng.empty(n), ng.empty(m), ng.empty(n)
+    drelu: dict[str, Any] = {"activation": "drelu", "mask": mask}
+    sums = {"row_sum": rows, "column_sum": columns, "row_max_abs": row_max, "column_max_abs": column_max}
     return (
         {f"to {d}": product(out) for d, out in outs.items()}
         | {"bias": product(rich, bias=bias)}
+        | {"relu": product(rich, relu=True), "relu, bias": product(rich, relu=True, bias=bias)}
         | {name: product(rich, activation=name) for name in ACTIVATIONS}
+        | {"gelu, bias": product(rich, activation="gelu", bias=bias)}
+        | {"relu, mask": product(rich, relu=True, mask=written), "drelu": product(rich, **drelu)}
+        | {"drelu, column_sum": product(rich, **drelu, column_sum=columns), "all sums": product(rich, **sums)}
     )
 
 

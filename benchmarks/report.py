@@ -28,6 +28,8 @@ class Row:
     peer_how: str = ""  # which of the peer's ways was the fastest
     mean_err: float | None = None
     peer_mean_err: float | None = None
+    default_max_err: float | None = None  # of cuBLAS's own choice, which may be slower than peer_how
+    default_mean_err: float | None = None
     ceiling: float | None = None  # tflops over what the chip could reach
 
 

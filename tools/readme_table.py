@@ -86,6 +86,7 @@ ELEMENTWISE = {
     "tanh": "`tanh(x)`",
     "reciprocal": "`1 / (x * x + 1)`",
     "batchnorm": "batch normalisation of rows",
+    "batchnorm0": "batch normalisation of columns",
     "variance": "variance of rows",
     "softmax": "softmax",
     "layernorm": "layer normalisation",
@@ -105,8 +106,7 @@ def elementwise(result: dict) -> str:
         "|---|---|---|" + "---|" * len(PEERS),
     ]
     for row in result["rows"]:
-        peers = [row["peers"].get(p) for p in PEERS]
-        shown = " | ".join("" if p is None else f"{p:.3f} ({p / row['ms']:.2f})" for p in peers)
+        shown = _beside(row, list(PEERS))
         lines.append(f"| {ELEMENTWISE[row['case']]} | {row['ms']:.3f} | {100 * row['of_copy']:.0f} % | {shown} |")
     return "\n".join([*lines, "", f"Milliseconds (and times ours). {_where(result)}"])
 
@@ -122,10 +122,15 @@ def elementwise_large(result: dict) -> str:
         "|---|---|---|" + "---|" * len(order),
     ]
     for row in result["rows"]:
-        peers = [row["peers"].get(p) for p in order]
-        shown = " | ".join("" if p is None else f"{p:.3f} ({p / row['ms']:.2f})" for p in peers)
+        shown = _beside(row, order)
         lines.append(f"| {names.get(row['case'], row['case'])} | {row['ms']:.3f} | {row['tb_s']:.2f} | {shown} |")
     return "\n".join([*lines, "", f"Milliseconds (and times ours). {_where(result)}"])
+
+
+def _beside(row: dict, order: list[str]) -> str:
+    """The peers' cells: milliseconds and times ours."""
+    peers = [row["peers"].get(p) for p in order]
+    return " | ".join("" if p is None else f"{p:.3f} ({p / row['ms']:.2f})" for p in peers)
 
 
 def _where(result: dict) -> str:
