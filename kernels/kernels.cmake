@@ -1,6 +1,6 @@
 # The templates that are assembled into the library, each with the architectures it is written for.
 # ng_kernel(<op>/<name> <arch>... [DEFINE <name>=<value>])
-ng_kernel(gemm/sgemm sm_90a)
+ng_kernel(gemm/sgemm sm_90a sm_80)
 ng_kernel(gemm/sgemm_ring sm_90a)
 ng_kernel(gemm/gemm sm_90a sm_52)
 ng_kernel(gemm/gemm sm_80 DEFINE XT=f32)  # products of float32: proof that the text is for others, too; the emulator runs it
