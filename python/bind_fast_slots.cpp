@@ -1,6 +1,6 @@
 // The shortest way for what small arrays spend their time on: `x + 1` and `y[:] = x + 1`, straight from the type's slots,
-// without a search for the method, its overloads and the C++ types of its arguments. Anything but plain tensors,
-// expressions and numbers takes the ordinary way.
+// and products, without a search for the method, its overloads and the C++ types of its arguments. Anything but plain
+// tensors, expressions and numbers takes the ordinary way.
 #include <exception>
 
 #include "python/bind.h"
@@ -95,6 +95,56 @@ int assign_item(PyObject* self, PyObject* key, PyObject* value) {
   }
 }
 
+// A tensor, or none for None; false: something else.
+bool tensor_or_none(PyObject* o, Tensor** out) {
+  if (o == Py_None) return true;
+  if (Py_TYPE(o) != tensor_type) return false;
+  *out = object_of<Tensor>(o);
+  return true;
+}
+bool plain_number(PyObject* o, float* out) {
+  if (PyFloat_CheckExact(o) == 0) return false;
+  *out = static_cast<float>(PyFloat_AS_DOUBLE(o));
+  return true;
+}
+
+// plain_dot(a, b, out, alpha, beta, bias, relu): what dot() returns then, or NotImplemented: dot() has to look closer.
+PyObject* plain_dot(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  constexpr Py_ssize_t kArguments = 7;
+  Tensor* a = nullptr;
+  Tensor* b = nullptr;
+  Tensor* out = nullptr;
+  Tensor* bias = nullptr;
+  GemmOptions options;
+  if (count != kArguments || !tensor_or_none(args[0], &a) || !tensor_or_none(args[1], &b) ||
+      !tensor_or_none(args[2], &out) || !plain_number(args[3], &options.alpha) ||
+      !plain_number(args[4], &options.beta) || !tensor_or_none(args[5], &bias) || PyBool_Check(args[6]) == 0 ||
+      a == nullptr || b == nullptr) {
+    Py_RETURN_NOTIMPLEMENTED;
+  }
+  options.bias = bias;
+  options.relu = args[6] == Py_True;
+  try {
+    if (out == nullptr) {
+      return py::cast([&] {
+               const GilRelease release;
+               return dot(*a, *b, options);
+             }())
+          .release()
+          .ptr();
+    }
+    before_write(*out);
+    const GilRelease release;
+    gemm(*a, *b, *out, options);
+  } catch (...) {
+    return raise_caught();
+  }
+  Py_INCREF(args[2]);
+  return args[2];
+}
+PyMethodDef plain_dot_method = {"plain_dot", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(plain_dot)),
+                                METH_FASTCALL, nullptr};
+
 void install(PyTypeObject* type) {
   type->tp_as_number->nb_add = binary<ExprOp::add, 0>;
   type->tp_as_number->nb_subtract = binary<ExprOp::subtract, 1>;
@@ -113,6 +163,7 @@ void bind_fast_slots(py::module_& m) {
   ordinary_assign = tensor_type->tp_as_mapping->mp_ass_subscript;
   install(tensor_type);
   install(lazy_type);
+  m.attr("plain_dot") = py::reinterpret_steal<py::object>(PyCFunction_New(&plain_dot_method, nullptr));
 }
 
 }  // namespace nervanagpu::python

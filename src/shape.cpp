@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -71,21 +72,41 @@ Extent extent_of(const Shape& shape, const Shape& strides) {
   return e;
 }
 
-bool distinct(const Shape& shape, const Shape& strides) {
-  std::vector<std::pair<std::uint64_t, std::int64_t>> axes;  // |stride|, length
-  for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] == 0) return true;
-    if (shape[i] == 1) continue;
-    const auto s = static_cast<std::uint64_t>(strides[i]);
-    axes.emplace_back(strides[i] < 0 ? 0 - s : s, shape[i]);
-  }
-  std::sort(axes.begin(), axes.end());
+namespace {
+
+using Axis = std::pair<std::uint64_t, std::int64_t>;  // |stride|, length
+
+Axis axis_of(const Shape& shape, const Shape& strides, std::size_t i) {
+  const auto s = static_cast<std::uint64_t>(strides[i]);
+  return {strides[i] < 0 ? 0 - s : s, shape[i]};
+}
+
+// Each stride is greater than what the axes before it span.
+template <class Axes>
+bool ascends(const Axes& axes) {
   std::uint64_t span = 0;
   for (const auto& [stride, length] : axes) {
+    if (length == 1) continue;
     if (stride <= span) return false;
     span += stride * static_cast<std::uint64_t>(length - 1);
   }
   return true;
+}
+
+}  // namespace
+
+bool distinct(const Shape& shape, const Shape& strides) {
+  if (std::ranges::find(shape, 0) != shape.end()) return true;
+  const std::size_t n = shape.size();
+  // Most tensors' last axis is the nearest, and the others follow.
+  if (ascends(std::views::iota(std::size_t{0}, n) |
+              std::views::transform([&](std::size_t i) { return axis_of(shape, strides, n - 1 - i); }))) {
+    return true;
+  }
+  std::vector<Axis> axes;
+  for (std::size_t i = 0; i < n; ++i) axes.push_back(axis_of(shape, strides, i));
+  std::sort(axes.begin(), axes.end());
+  return ascends(axes);
 }
 
 }  // namespace nervanagpu

@@ -76,20 +76,43 @@ std::optional<Layout> layout_of(const Tensor& t) {
   return std::nullopt;
 }
 
-// `t` or, if no kernel can read it as it lies, a copy of what it is after the work queued in `stream`.
-Layout readable(Tensor& t, const Stream& stream) {
-  if (t.size() == 0) return {};
-  if (const auto layout = layout_of(t)) return *layout;
-  Tensor copy = Tensor::empty(t.shape(), t.dtype());
-  const auto layout = layout_of(copy);
-  if (!layout) refuse("a matrix of shape " + text_of(t.shape()) + " has rows that are too long; needs less than 2^29");
-  convert(t, copy, {}, stream);
-  t = copy;
-  return *layout;
-}
+// An operand as the kernels see it: the caller's tensor or a copy of it. The caller's is not even copied as a handle,
+// which would take longer than to launch.
+class Operand {
+ public:
+  // `t` or, if no kernel can read it as it lies, a copy of what it is after the work queued in `stream`.
+  Operand(const Tensor& t, const Stream& stream) : tensor_(&t) {
+    if (t.size() == 0) return;
+    if (const auto found = layout_of(t)) {
+      layout = *found;
+      return;
+    }
+    Tensor copy = Tensor::empty(t.shape(), t.dtype());
+    const auto found = layout_of(copy);
+    if (!found) refuse("a matrix of shape " + text_of(t.shape()) + " has rows that are too long; needs less than 2^29");
+    convert(t, copy, {}, stream);
+    take(std::move(copy), *found);
+  }
+  void take(Tensor copy, const Layout& lies) {
+    copy_ = std::move(copy);
+    layout = lies;
+  }
+  void swap_tensor(Operand& other) {
+    std::swap(tensor_, other.tensor_);
+    std::swap(copy_, other.copy_);
+  }
+  [[nodiscard]] const Tensor& tensor() const { return copy_ ? *copy_ : *tensor_; }
 
-// `t` becomes a copy whose rows, or columns if `transposed`, are contiguous and begin at multiples of 16 bytes.
-void pack(Tensor& t, Layout& layout, bool transposed, const Stream& stream) {
+  Layout layout{};
+
+ private:
+  const Tensor* tensor_;
+  std::optional<Tensor> copy_;
+};
+
+// It becomes a copy whose rows, or columns if `transposed`, are contiguous and begin at multiples of 16 bytes.
+void pack(Operand& x, bool transposed, const Stream& stream) {
+  const Tensor& t = x.tensor();
   const Tensor from = transposed ? t.transpose() : t;
   const std::int64_t unit = 16 / static_cast<std::int64_t>(size_of(t.dtype()));
   const std::int64_t leading = (from.shape()[1] + unit - 1) / unit * unit;
@@ -97,8 +120,7 @@ void pack(Tensor& t, Layout& layout, bool transposed, const Stream& stream) {
   Tensor to = whole.slice(1, 0, from.shape()[1]);
   convert(from, to, {}, stream);
   t.used_on(stream);
-  t = transposed ? to.transpose() : to;
-  layout = {transposed, leading};
+  x.take(transposed ? to.transpose() : to, {transposed, leading});
 }
 
 void put_operands(GemmProblem& p, const Tensor& a, const Layout& la, const Tensor& b, const Layout& lb) {
@@ -109,17 +131,20 @@ void put_operands(GemmProblem& p, const Tensor& a, const Layout& la, const Tenso
   p.lda = la.leading;
   p.ldb = lb.leading;
 }
+void put_operands(GemmProblem& p, const Operand& a, const Operand& b) {
+  put_operands(p, a.tensor(), a.layout, b.tensor(), b.layout);
+}
 
 // Copies of operands that the tensor cores would take if they lay otherwise, where that is worth it.
-void bring_to_tensor_cores(GemmProblem& p, Tensor& a, Layout& la, Tensor& b, Layout& lb, const Stream& stream) {
+void bring_to_tensor_cores(GemmProblem& p, Operand& a, Operand& b, const Stream& stream) {
   if (!p.tensor_cores || current_device().registry().of_op("hgemm").empty()) return;
   const bool types = byte(p.a_type) || half(p.a_type);
   if (!types || p.k == 0 || hgemm::takes(p)) return;
   if (p.splits == 1 && !byte(p.a_type)) return;  // a row's bits must not depend on m, as `packing` does
   const hgemm::Packing copies = hgemm::packing(p);
-  if (copies.a) pack(a, la, byte(p.a_type) ? false : la.transposed, stream);
-  if (copies.b) pack(b, lb, byte(p.a_type) ? true : lb.transposed, stream);
-  put_operands(p, a, la, b, lb);
+  if (copies.a) pack(a, byte(p.a_type) ? false : a.layout.transposed, stream);
+  if (copies.b) pack(b, byte(p.a_type) ? true : b.layout.transposed, stream);
+  put_operands(p, a, b);
 }
 
 // The product, if its long operand is one that the tensor cores read in place.
@@ -236,8 +261,8 @@ Tensor bias_of(const Tensor& bias, GemmProblem& p, const Stream& stream) {
 void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
   check_shapes(a, b);
   check_out(a, b, c, options);
-  Tensor bias;
-  Tensor scale;
+  Tensor bias{Tensor::Later{}};
+  Tensor scale{Tensor::Later{}};
   GemmProblem p = sgemm::problem_of(a, b, c, options);
   if (options.bias != nullptr) bias = read_bias(*options.bias, p.c_type, p.m, p.n, p.bias_per_row, options.stream);
   if (options.scale != nullptr) {
@@ -250,37 +275,37 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
     return sgemm::sums_of_nothing(current_device(), p, options.stream.handle());
   }
 
-  Tensor left = a;
-  Tensor right = b;
-  Layout la = readable(left, options.stream);
-  Layout lb = readable(right, options.stream);
+  Operand left(a, options.stream);
+  Operand right(b, options.stream);
   std::optional<Layout> lc = layout_of(c);
   if (lc && lc->transposed && sgemm::along_rows(options)) lc.reset();
-  Tensor result = c;
+  std::optional<Tensor> apart;
   if (!lc) {  // into a copy, and from there to where it belongs
     options.stream.synchronize();
-    result = options.beta != 0.0F ? c.copy() : Tensor::empty(c.shape(), c.dtype());
-    lc = layout_of(result);
+    apart = options.beta != 0.0F ? c.copy() : Tensor::empty(c.shape(), c.dtype());
+    lc = layout_of(*apart);
     if (!lc) refuse("out has rows that are too long: " + text_of(c.shape()) + "; needs less than 2^29");
   }
+  const Tensor& result = apart ? *apart : c;
   p.bias = bias.address();
   p.scale = scale.address();
   p.c = result.address();
   p.ldc = lc->leading;
   if (lc->transposed) {  // C^T = B^T A^T, and C^T lies row-major
-    std::swap(left, right);
-    sgemm::exchange(p, la, lb);
+    sgemm::exchange(p, left.layout, right.layout);
+    left.swap_tensor(right);
   }
-  put_operands(p, left, la, right, lb);
+  put_operands(p, left, right);
   if (!multiplied_by_rows(p, options)) {
-    bring_to_tensor_cores(p, left, la, right, lb, options.stream);
+    bring_to_tensor_cores(p, left, right, options.stream);
     sgemm::run(p, options);
   }
-  for (const Tensor* t : {&left, &right, &result, &bias, &scale}) t->used_on(options.stream);
+  for (const Tensor* t : std::initializer_list<const Tensor*>{&left.tensor(), &right.tensor(), &result, &bias, &scale})
+    t->used_on(options.stream);
   sgemm::used_by_stream(options);
-  if (result.address() != c.address()) {
+  if (apart) {
     options.stream.synchronize();
-    c.copy_from(result);
+    c.copy_from(*apart);
   }
 }
 

@@ -412,6 +412,9 @@ def grouped_dot(
     splits: int,
     tensor_cores: bool,
 ) -> None: ...
+def plain_dot(
+    a: object, b: object, out: object, alpha: object, beta: object, bias: object, relu: object
+) -> GPUTensor: ...  # or NotImplemented
 def matmul(a: GPUTensor, b: GPUTensor, stream: Stream | None) -> GPUTensor: ...
 def autotune(on: bool = True) -> bool: ...
 

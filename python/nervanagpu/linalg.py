@@ -94,6 +94,16 @@ def dot(
     The bits of the result depend on the arguments alone, not on the device, the tile or (but for `tensor_cores`) the
     strides.
     """
+    if (
+        stream is tile is activation is clip is scale is mask is None
+        and row_sum is column_sum is row_max_abs is column_max_abs is None
+        and not (relu_first or splits or batch_invariant or seed or offset or bits)
+        and tensor_cores
+        and rounding == "nearest"
+    ):
+        product = _core.plain_dot(a, b, out, alpha, beta, bias, relu)
+        if product is not NotImplemented:
+            return product
     _check_tensor("a", a)
     _check_tensor("b", b)
     if out is not None:
