@@ -1,10 +1,13 @@
 // Little-endian numbers in byte buffers, whatever the host.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace nervanagpu::sass {
@@ -16,6 +19,12 @@ using ByteView = std::span<const std::uint8_t>;
 template <class T>
 constexpr T load_le(ByteView bytes, std::size_t at) {
   T v = 0;
+  if constexpr (std::endian::native == std::endian::little) {
+    if (!std::is_constant_evaluated()) {
+      std::memcpy(&v, bytes.data() + at, sizeof v);
+      return v;
+    }
+  }
   for (std::size_t i = 0; i < sizeof(T); ++i) v = static_cast<T>(v | static_cast<T>(bytes[at + i]) << (8 * i));
   return v;
 }

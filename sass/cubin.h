@@ -8,6 +8,7 @@
 #include "sass/asm/program.h"
 #include "sass/isa/arch.h"
 #include "sass/isa/word.h"
+#include "sass/line_table.h"
 #include "sass/result.h"
 
 namespace nervanagpu::sass {
@@ -47,7 +48,7 @@ struct KernelImage {
   std::vector<std::uint8_t> constant0;      // initial image of c[0x0] (usually zeros)
   std::vector<std::uint8_t> constant2;      // c[0x2]: literals and tables of jumps by ptxas; read, not written
   std::vector<CodeRelocation> relocations;  // of linked cubins; read, not written
-  std::vector<Span> lines;                  // source position of each instruction; empty: unknown
+  LineTable lines;                          // source position of each instruction; empty: unknown
   Manifest manifest;                        // ours only: manifest.name empty otherwise
 };
 

@@ -1,13 +1,18 @@
-// The source position of every instruction <-> the text of the cubin's .ngasm.lines.K section: a file table, then one
-// record for each run of instructions that come from one place.
+// A table of lines <-> the bytes of the cubin's .ngasm.lines.K section: a head in text, that names the files, then for
+// each run four numbers of seven bits a byte, the lowest first (the high bit: more follow): how many instructions after
+// the run before it begins (0: the first), how far on the file and the line are from that run's (zigzag: 0, -1, 1, -2
+// ...), and its column. A run is from another place than the one before: most take four bytes.
+//
+//   nervanagpu-lines 2
+//   file "kernels/gemm/sgemm.sass"
+//   runs 217
 #pragma once
 
-#include <cstdint>
-#include <span>
+#include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "sass/line_table.h"
 #include "sass/result.h"
 
 namespace nervanagpu::sass {
@@ -15,8 +20,8 @@ namespace nervanagpu::sass {
 // The longest file name of a table; longer ones keep their end, which names the file.
 inline constexpr std::size_t kMaxFileName = 255;
 
-std::string line_table_text(std::span<const Span> lines);
-// One Span for each of `count` instructions.
-Result<std::vector<Span>> read_line_table(std::string_view text, std::size_t count);
+std::string line_table_bytes(const LineTable& lines);
+// Of a kernel of `count` instructions.
+Result<LineTable> read_line_table(std::string_view bytes, std::size_t count);
 
 }  // namespace nervanagpu::sass

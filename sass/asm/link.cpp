@@ -220,7 +220,7 @@ Result<std::vector<std::uint8_t>> write_cubin(const CubinImage& image, CubinAbi 
     put(s.shared, shared_section(image.arch, k, s));
     put(s.constant, constant_section(image.arch, k, s));
     if (s.manifest != 0) put(s.manifest, note_section(kManifestSection, k, manifest_text(k.manifest)));
-    if (s.lines != 0) put(s.lines, note_section(kLinesSection, k, line_table_text(k.lines)));
+    if (s.lines != 0) put(s.lines, note_section(kLinesSection, k, line_table_bytes(k.lines)));
   }
   for (ElfSection& s : sections) elf.add(std::move(s));
   return elf.finish(header_flags(image.arch, abi), abi);

@@ -44,6 +44,11 @@ Result<bool> FieldReader::next_line() {
   return true;
 }
 
+Result<std::string_view> FieldReader::rest() const {
+  if (!line_.empty()) return fail("unexpected text after the last field");
+  return rest_;
+}
+
 bool FieldReader::separate() {
   if (line_.size() == line_size_) return !line_.empty();
   if (line_.empty() || line_.front() != ' ') return false;

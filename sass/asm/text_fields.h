@@ -26,6 +26,8 @@ class FieldReader {
   Result<std::string_view> word();
   Result<std::uint32_t> number(std::uint32_t max);
   Result<std::string> string();
+  // What follows the current line, which must have been read to its end.
+  [[nodiscard]] Result<std::string_view> rest() const;
 
   [[nodiscard]] Diag fail(std::string message) const;
 

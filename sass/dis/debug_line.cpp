@@ -202,7 +202,7 @@ class LineReader {
       if (row.file >= files_.size()) continue;
       lines[i] = {std::string(files_[row.file]), row.line, 0};
     }
-    k.lines = std::move(lines);
+    k.lines = LineTable(lines);
   }
 
   const ElfView& elf_;

@@ -25,7 +25,7 @@ std::string waits(const Warp& w, const Group& g) {
   std::snprintf(lanes, sizeof lanes, "0x%x", g.mask);
   std::string text = "warp " + std::to_string(w.index) + " lanes " + lanes + " wait";
   const std::uint32_t pc = pc_of(g);
-  const std::uint32_t line = pc < kernel.lines.size() ? kernel.lines[pc].line : 0;
+  const std::uint32_t line = pc < kernel.lines.size() ? kernel.lines.line(pc) : 0;
   if (g.state == Group::State::kReady && g.registers != 0) {
     text += " for " + std::to_string(g.registers) + " registers a thread (it has " + std::to_string(w.registers) +
             ", others gave up " + std::to_string(cta.free_registers) + ")";

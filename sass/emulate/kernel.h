@@ -25,7 +25,7 @@ class Kernel {
  public:
   Arch arch = Arch::sm_90a;
   std::string name;
-  std::vector<Span> lines;              // may be empty
+  LineTable lines;                      // may be empty
   std::vector<std::uint8_t> constant0;  // initial image of c[0]
   std::vector<std::uint8_t> constant2;  // c[2]
   std::shared_ptr<const SharedBanks> banks;

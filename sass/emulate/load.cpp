@@ -82,34 +82,33 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image,
   unsigned fewest = 256;  // registers that a warp of this kernel may have
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint64_t address = address_of(a.encoding, i);
-    Span at = i < image.lines.size() ? image.lines[i] : Span{};
-    char where[64];
-    std::snprintf(where, sizeof where, "+0x%llx", static_cast<unsigned long long>(address));
+    const auto refuse = [&](const std::string& why) {
+      char where[64];
+      std::snprintf(where, sizeof where, "+0x%llx", static_cast<unsigned long long>(address));
+      return error_at(i < image.lines.size() ? image.lines[i] : Span{}, "kernel " + image.name + where + ": " + why);
+    };
     Result<Inst> inst = decode(arch, image.code[i], address);
     if (!inst) {
       if (const std::string* declared = declared_at(image.manifest, i)) {
         const std::optional<Inst> raw = raw_word(arch, image.code[i], *declared);
-        return error_at(at, "kernel " + image.name + where + ": the emulator cannot run " +
-                                (raw ? print(*raw) : std::string(kRawWord)) +
-                                ": it is known what it reads and writes, not what it computes");
+        return refuse("the emulator cannot run " + (raw ? print(*raw) : std::string(kRawWord)) +
+                      ": it is known what it reads and writes, not what it computes");
       }
-      return error_at(at, "kernel " + image.name + where + ": " + inst.error().message);
+      return refuse(inst.error().message);
     }
     Binding b;
     if (!bind(arch, *inst, i, b)) {
-      return error_at(at,
-                      "kernel " + image.name + where + ": the emulator cannot run " + print(*inst) + ": " + b.refused);
+      return refuse("the emulator cannot run " + print(*inst) + ": " + b.refused);
     }
     if (inst->op == Op::LDC || inst->op == Op::ULDC) b.detail.imm = kConstantBank;
     for (const Operand& o : inst->operands()) {
       if (o.kind == OperandKind::kConst && o.ureg == kNoReg && !has_bank[bank_slot(o.bank)]) {
-        return error_at(at, "kernel " + image.name + where + ": " + print(*inst) + ": there is no c[0x" +
-                                std::to_string(o.bank) + "]");
+        return refuse(print(*inst) + ": there is no c[0x" + std::to_string(o.bank) + "]");
       }
     }
     const bool jumps = inst->op == Op::BRX || inst->op == Op::JMX || inst->op == Op::RET || inst->op == Op::CALL;
     if (jumps) b.detail.imm2 = count;
-    if (b.detail.target > count) return error_at(at, "kernel " + image.name + where + ": branch out of the kernel");
+    if (b.detail.target > count) return refuse("branch out of the kernel");
     k.uops[i] = b.uop;
     k.details[i] = b.detail;
     k.text[i] = print(*inst);

@@ -68,7 +68,7 @@ std::vector<cuda::Function> Chip::load(const Subject& subject, std::vector<sass:
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     sass::KernelImage& k = kernels[i];
     k.name = "m" + std::to_string(i);
-    k.lines.clear();
+    k.lines = {};
     k.manifest = {};
     image.kernels.push_back(std::move(k));
   }

@@ -51,8 +51,7 @@ class RandomImages {
     if (coin())
       std::generate(k.constant0.begin(), k.constant0.end(), [&] { return static_cast<std::uint8_t>(rng_()); });
     if (coin()) {
-      k.lines.resize(k.code.size());
-      for (std::size_t i = 0; i < k.lines.size(); ++i) k.lines[i] = i != 0 && coin() ? k.lines[i - 1] : span();
+      for (std::size_t i = 0; i < k.code.size(); ++i) k.lines.push_back(i != 0 && coin() ? k.lines[i - 1] : span());
     }
     if (coin()) manifest(arch, k);
     if (k.manifest.name.empty()) forget_types(k);
@@ -132,7 +131,7 @@ inline void expect_same(const Manifest& a, const Manifest& b) {
   EXPECT_EQ(a.bound, b.bound);
 }
 
-inline void expect_same(const std::vector<Span>& a, const std::vector<Span>& b) {
+inline void expect_same(const LineTable& a, const LineTable& b) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     EXPECT_EQ(a[i].file, b[i].file);

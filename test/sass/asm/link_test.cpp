@@ -318,7 +318,7 @@ TEST(WriteCubin, OurSectionsAreLastAndNotLoaded) {
   RandomImages random(4);
   CubinImage image{Arch::sm_90a, {random.kernel(Arch::sm_90a, "a"), random.kernel(Arch::sm_90a, "b")}};
   for (KernelImage& k : image.kernels) {
-    k.lines.assign(k.code.size(), Span{"x.sass", 1, 1});
+    k.lines = LineTable(std::vector<Span>(k.code.size(), Span{"x.sass", 1, 1}));
     k.manifest = {};
     k.manifest.name = k.name;
     k.manifest.params = k.params;

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "sass/asm/line_table.h"
 #include "test/sass/images.h"
 
 namespace nervanagpu::sass {
@@ -92,46 +91,6 @@ TEST(ManifestText, RefusesEveryCutAndDisorder) {
     const auto m = read_manifest(bad);
     ASSERT_FALSE(m.ok()) << message;
     EXPECT_EQ(m.error().message, message);
-  }
-}
-
-TEST(LineTable, RunsSurvive) {
-  const std::vector<Span> lines = {{"a.sass", 3, 1}, {"a.sass", 3, 1}, {"b \"q\".sass", 7, 5}, {"a.sass", 4, 9}, {}};
-  const std::string text = line_table_text(lines);
-  EXPECT_EQ(text,
-            "nervanagpu-lines 1\nfile \"a.sass\"\nfile \"b \\\"q\\\".sass\"\nfile \"\"\n"
-            "at 0 0 3 1\nat 2 1 7 5\nat 3 0 4 9\nat 4 2 0 0\n");
-  const auto back = read_line_table(text, lines.size());
-  ASSERT_TRUE(back.ok()) << back.error().text();
-  expect_same(lines, *back);
-}
-
-TEST(LineTable, KeepsTheEndOfALongFileName) {
-  const std::string name = std::string(300, 'd') + "/f.sass";
-  const auto back = read_line_table(line_table_text(std::vector<Span>{{name, 1, 1}}), 1);
-  ASSERT_TRUE(back.ok());
-  EXPECT_EQ((*back)[0].file, name.substr(name.size() - kMaxFileName));
-}
-
-TEST(LineTable, RefusesNonsense) {
-  const std::string head = "nervanagpu-lines 1\n";
-  const std::string file = head + "file \"a\"\n";
-  const std::pair<std::string, const char*> cases[] = {
-      {"", "line table, line 0: does not begin with nervanagpu-lines"},
-      {"nervanagpu-lines 0\n", "line table, line 1: version 0, need 1"},
-      {head, "line table: no records for 2 instructions"},
-      {head + "at 0 0 1 1\n", "line table, line 2: file 0 is not in the table"},
-      {file + "at 1 0 1 1\n", "line table, line 3: instruction 1 is out of order or past the code"},
-      {file + "at 0 0 1 1\nat 2 0 1 1\n", "line table, line 4: instruction 2 is out of order or past the code"},
-      {file + "at 0 0 1 1\nat 0 0 1 1\n", "line table, line 4: instruction 0 is out of order or past the code"},
-      {file + "at 0 0 1\n", "line table, line 3: a field is missing"},
-      {file + "at 0 0 1 1\nfile \"b\"\n", "line table, line 4: record 'at' needed"},
-      {head + "file \"" + std::string(256, 'x') + "\"\n", "line table, line 2: file name longer than 255 bytes"},
-  };
-  for (const auto& [bad, message] : cases) {
-    const auto lines = read_line_table(bad, 2);
-    ASSERT_FALSE(lines.ok()) << message;
-    EXPECT_EQ(lines.error().message, message);
   }
 }
 

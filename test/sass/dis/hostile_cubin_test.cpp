@@ -15,8 +15,8 @@ std::size_t footprint(const CubinImage& image) {
   std::size_t bytes = 0;
   for (const KernelImage& k : image.kernels) {
     bytes += sizeof k + k.name.size() + k.code.size() * sizeof(Word) + k.params.size() * sizeof(Param) +
-             k.constant0.size() + k.lines.size() * sizeof(Span) + k.relocations.size() * sizeof(CodeRelocation);
-    for (const Span& s : k.lines) bytes += s.file.size();
+             k.constant0.size() + k.lines.runs().size() * sizeof(LineTable::Run) + k.relocations.size() * sizeof(CodeRelocation);
+    for (const std::string& file : k.lines.files()) bytes += sizeof file + file.size();
   }
   const ModuleData& d = image.data;
   bytes += d.initial.size() + d.constant3.size() + d.constant4.size();
@@ -81,7 +81,7 @@ Bytes small_cubin(Arch arch) {
   k.reqntid[1] = k.reqntid[2] = 2;
   k.param_bytes = 12;
   k.params = {{"p", ParamType::ptr, 0}, {"n", ParamType::u32, 8}};
-  k.lines.assign(6, Span{"k.sass", 1, 1});
+  k.lines = LineTable(std::vector<Span>(6, Span{"k.sass", 1, 1}));
   k.manifest.name = "k";
   k.manifest.arch = arch;
   k.manifest.params = k.params;

@@ -115,7 +115,7 @@ TEST_F(Faults, Trap) {
 TEST_F(Faults, RunningPastTheEnd) {
   KernelImage k = kernel({});
   k.code.pop_back();
-  k.lines.pop_back();
+  k.lines.resize(k.lines.size() - 1);
   EXPECT_EQ(message(k, {1}, {1}), "kernel test+0x40, CTA (0,0,0), warp 0: control runs past the last instruction");
 }
 
