@@ -3,7 +3,7 @@
 An operand is a GPUTensor, a number or a NumPy array; shapes broadcast and dtypes promote as NumPy's (numbers are weak).
 Without `out` the result is an expression, a GPUTensor that is computed when its elements are wanted; with `out` it is
 written there now. ValueError for shapes that do not broadcast, TypeError for dtypes that an operation does not take.
-exp, exp2, log, log2, sig, sig2, tanh, tanh2 and power are within 2 ULP, of float32 and of float64; integers and bool
+exp, exp2, log, log2, sig, sig2, tanh, tanh2 and power are within 2 ULP, of float64 within 1; integers and bool
 become floats, as NumPy's do. More functions are in nervanagpu.functions.
 """
 

@@ -128,28 +128,6 @@ NodePtr converted(const NodePtr& n, Dtype to) {
   throw TypeError(std::string(name_of(op)) + ": operands are " + operands_text(all) + "; needs " + needed);
 }
 
-// Functions that have no float64 form yet.
-bool single_only(ExprOp op) {
-  switch (op) {
-    case ExprOp::sin:
-    case ExprOp::cos:
-    case ExprOp::tan:
-    case ExprOp::arcsin:
-    case ExprOp::arccos:
-    case ExprOp::arctan:
-    case ExprOp::arctan2:
-    case ExprOp::sinh:
-    case ExprOp::cosh:
-    case ExprOp::arcsinh:
-    case ExprOp::arccosh:
-    case ExprOp::arctanh:
-    case ExprOp::erf:
-    case ExprOp::erfc:
-    case ExprOp::gelu: return true;
-    default: return false;
-  }
-}
-
 // What bool becomes a small integer for, as NumPy has it.
 bool counts_bool(ExprOp op) {
   switch (op) {
@@ -300,7 +278,6 @@ Expr apply(ExprOp op, std::span<const Expr> operands) {
   }
   // Quotients of integers are float64 whatever their width; other functions take the float that fits.
   d = kind == Kind::real ? d : op == ExprOp::divide ? Dtype::float64 : expr::as_real(d);
-  if (d == Dtype::float64 && single_only(op)) wrong_dtype(op, operands, "float32 or float16 (cast it first)");
   return give(d, d);
 }
 

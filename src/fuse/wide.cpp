@@ -165,14 +165,19 @@ Wide guess(Tok what, const Wide& b) {
 
 }  // namespace
 
-Wide quotient(const Wide& a, const Wide& b) {
+Wide inverse(const Wide& b) {
   Wide r = guess(Tok::RCP64H, b);
   for (int step = 0; step < 2; ++step) r = fma(r, fma(-b, r, 1.0), r);
+  return r;
+}
+
+Wide quotient(const Wide& a, const Wide& b) {
+  const Wide r = inverse(b);
   const Wide q = a * r;
   return fma(fma(-q, b, a), r, q);
 }
 
-Wide root(const Wide& v) {
+Root root_parts(const Wide& v) {
   const Wide y = guess(Tok::RSQ64H, v);
   Wide g = v * y;
   Wide h = y * 0.5;
@@ -181,7 +186,12 @@ Wide root(const Wide& v) {
     g = fma(g, r, g);
     h = fma(h, r, h);
   }
-  g = fma(fma(-g, g, v), h, g);
+  return {g, h};
+}
+
+Wide root(const Wide& v) {
+  const Root y = root_parts(v);
+  const Wide g = fma(fma(-y.root, y.root, v), y.half_inverse, y.root);
   return select(v.compare(Tok::EQ, 0.0), v, g);
 }
 
@@ -250,6 +260,23 @@ Lanes with_sign(Emit& e, const Lanes& x, const Lanes& y) {
   Lanes d = e.fresh();
   // (x & mask) | (y & ~mask)
   e.each([&](unsigned i) { e.op(Op::LOP3, {Tok::LUT}, {d[i], x[i], 0x7fffffff, y[i], 0xe2, !kAlways}); });
+  return d;
+}
+
+Condition bit_of(Emit& e, const Lanes& k, int bit) {
+  return [&e, k, bit](unsigned i) {
+    const VReg masked = e.b.reg();
+    const VPred p = e.b.pred();
+    e.op(Op::LOP3, {Tok::LUT}, {masked, k[i], bit, kZero, 0xc0, !kAlways});
+    e.op(Op::ISETP, {Tok::NE, Tok::U32, Tok::AND}, {p, kAlways, masked, kZero, kAlways});
+    return p;
+  };
+}
+
+Lanes plus(Emit& e, const Lanes& k, int by) {
+  if (by == 0) return k;
+  Lanes d = e.fresh();
+  e.each([&](unsigned i) { e.op(Op::IADD3, {}, {d[i], k[i], by, kZero}); });
   return d;
 }
 

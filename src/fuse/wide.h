@@ -65,10 +65,16 @@ class Wide {
 
 // c[0] x^n + c[1] x^(n - 1) + ...
 Wide polynomial(const Wide& x, std::span<const double> c);
+// 1 / b for normal b and an inverse in the range of normal numbers, or NaN: within a unit in the last place.
+Wide inverse(const Wide& b);
 // a / b for normal b and a quotient in the range of normal numbers, or NaN: within a hair of half a unit.
 Wide quotient(const Wide& a, const Wide& b);
 // The root of a number >= 0 in the range of normal numbers, or of 0; below that NaN.
 Wide root(const Wide& v);
+struct Root {  // of a number > 0 in that range, and 1 / 2 root: within some units in the last place
+  Wide root, half_inverse;
+};
+Root root_parts(const Wide& v);
 // The nearest integer, also as 32-bit words in `n`. |x| < 2^31.
 Wide nearest(const Wide& x, Lanes& n);
 Wide power_of_two(Emit& e, const Lanes& n);  // -1022 <= n <= 1023
@@ -77,15 +83,16 @@ Wide from_single(Emit& e, const Lanes& x, bool magnitude = false);
 Wide from_words(Emit& e, const Lanes& n);  // int32
 Wide of_halves(Emit& e, const Lanes& low, const Lanes& high);
 
+// Of words: where bit `bit` of k is set; k + by.
+Condition bit_of(Emit& e, const Lanes& k, int bit);
+Lanes plus(Emit& e, const Lanes& k, int by);
+
 // ---- float32 lanes -----------------------------------------------------------------------------------------------------
 Condition compare(Emit& e, Tok how, const Lanes& x, Arg y, bool magnitude = false);
 Lanes choose(Emit& e, const Condition& p, Arg x, const Lanes& y);
 Lanes choose(Emit& e, const Condition& p, const Lanes& x, const Lanes& y);
 // |x| with the sign of y
 Lanes with_sign(Emit& e, const Lanes& x, const Lanes& y);
-
-// How many bits of a float64 result count.
-enum class Bits : std::uint8_t { single, twice };
 
 // The float32 and the float64 functions beyond those of Emit; nullopt: there is no such one.
 std::optional<Lanes> function_of(Emit& e, ExprOp op, Dtype dtype, const Lanes* const* in);
@@ -100,22 +107,25 @@ Lanes near_one(Emit& e, ExprOp op, const Lanes& x);        // expm1, log1p, log1
 Lanes cube_root(Emit& e, const Lanes& x);
 Lanes hypotenuse(Emit& e, const Lanes& x, const Lanes& y);
 // float64 as it is.
-Lanes exponential64(Emit& e, ExprOp op, const Lanes& x);  // exp, exp2, expm1, tanh, sig ...
-Lanes logarithm64(Emit& e, ExprOp op, const Lanes& x);    // log, log2, log10, log1p
+Lanes exponential64(Emit& e, ExprOp op, const Lanes& x);     // exp, exp2, expm1, tanh, sig ..., sinh, cosh
+Lanes logarithm64(Emit& e, ExprOp op, const Lanes& x);       // log, log2, log10, log1p, arcsinh, arccosh, arctanh
+Lanes sine64(Emit& e, ExprOp op, const Lanes& x);            // sin, cos, tan
+Lanes arc64(Emit& e, ExprOp op, const Lanes& x);             // arcsin, arccos, arctan
+Lanes arc2_64(Emit& e, const Lanes& y, const Lanes& x);      // arctan2
+Lanes error_function64(Emit& e, ExprOp op, const Lanes& x);  // erf, erfc, gelu
 Lanes power64(Emit& e, const Lanes& x, const Lanes& y);
 Lanes cube_root64(Emit& e, const Lanes& x);
 Lanes hypotenuse64(Emit& e, const Lanes& x, const Lanes& y);
 
-// Parts shared by several.
+// Parts shared by several, as good as float32 needs them.
 struct Exponential {  // e^x = 2^n (1 + r + tail), |tail| < r^2
   Wide r, tail;
   Lanes n;
   [[nodiscard]] Wide fraction() const { return r + tail; }
-  [[nodiscard]] Wide significand() const;  // 1 + r + tail, rounded once
 };
-Exponential exponential_of(const Wide& x, Bits bits);
-Wide exp_minus_one(const Wide& x, Bits bits);  // |x| <= 700
-Wide log_one_plus(const Wide& x, Bits bits);   // x > -1, finite
+Exponential exponential_of(const Wide& x);
+Wide exp_minus_one(const Wide& x);  // |x| <= 700
+Wide log_one_plus(const Wide& x);   // x > -1, finite
 // v = 2^n m, m in [sqrt(1/2), sqrt(2)); v normal
 struct Split {
   Wide m;

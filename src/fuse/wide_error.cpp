@@ -21,7 +21,7 @@ constexpr double kScaled[] = {
 // erfc(z), 0 <= z <= 10.3
 Wide tail(const Wide& z) {
   const Wide t = quotient(z - 3.0, z + 3.0);
-  const Exponential y = exponential_of(-(z * z), Bits::single);
+  const Exponential y = exponential_of(-(z * z));
   return polynomial(t, kScaled) * (y.fraction() + 1.0) * power_of_two(z.emit(), y.n);
 }
 

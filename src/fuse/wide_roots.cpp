@@ -1,11 +1,10 @@
 // Cube roots and hypotenuses.
 #include <cmath>
 
-#include "src/fuse/wide.h"
+#include "src/fuse/wide_pair.h"
 
 namespace nervanagpu::fuse {
 
-using sass::kAlways;
 using sass::kZero;
 
 namespace {
@@ -44,14 +43,14 @@ Lanes cube_root(Emit& e, const Lanes& x) {
 Lanes cube_root64(Emit& e, const Lanes& lanes) {
   const Wide x(e, lanes);
   const Wide a = x.magnitude();
-  const Condition small = a.compare(Tok::LT, 0x1p-1022);
-  const Wide v = select(small, a * 0x1p+54, a);
+  const Condition small = a.compare(Tok::LT, 0x1p-900);  // so that remainders are no subnormal numbers
+  const Wide v = select(small, a * 0x1p+120, a);
   const Wide y = inverse_cube_root(v);
   const Wide square = y * y;
   const Wide r = v * square;
   // r less (r^3 - v) / 3 r^2
   const Wide better = fma(fma(-(r * r), r, v) * (1.0 / 3), square, r);
-  const Wide d = with_sign_of(select(small, better * 0x1p-18, better), x);
+  const Wide d = with_sign_of(select(small, better * 0x1p-40, better), x);
   const Wide whole = select(a.compare(Tok::EQ, 0.0), x, d);
   return select(a.compare(Tok::GEU, HUGE_VAL), x + x, whole).lanes();
 }
@@ -68,15 +67,18 @@ Lanes hypotenuse(Emit& e, const Lanes& x, const Lanes& y) {
 Lanes hypotenuse64(Emit& e, const Lanes& x, const Lanes& y) {
   const Wide a = Wide(e, x).magnitude();
   const Wide b = Wide(e, y).magnitude();
-  const Wide most = select(a.compare(Tok::GT, b), a, b);
+  const Condition more = a.compare(Tok::GT, b);
+  const Wide most = select(more, a, b), least = select(more, b, a);
   // Squares stay within the range of normal numbers, or do not matter.
   const Condition large = most.compare(Tok::GT, 0x1p+500), small = most.compare(Tok::LT, 0x1p-480);
   const Wide one = Wide::number(e, 1.0).registers();
   const Wide scale = select(large, Wide::number(e, 0x1p-600), select(small, Wide::number(e, 0x1p+600), one));
   const Wide back = select(large, Wide::number(e, 0x1p+600), select(small, Wide::number(e, 0x1p-600), one));
-  const Wide u = a * scale;
-  const Wide v = b * scale;
-  Wide d = root(fma(u, u, v * v)) * back;
+  const Wide u = most * scale;
+  const Wide v = least * scale;
+  const Pair first = product(u, u), second = product(v, v);
+  const Pair square = sum(first.high, second.high);
+  Wide d = root(plus_low(square, first.low + second.low)) * back;
   const Wide endless = Wide::number(e, HUGE_VAL);
   d = select(a.compare(Tok::EQ, HUGE_VAL), endless, d);
   return select(b.compare(Tok::EQ, HUGE_VAL), endless, d).lanes();

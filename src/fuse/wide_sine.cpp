@@ -2,6 +2,7 @@
 // leave r a relative error below 2^-45 (no float32 number comes closer to a multiple of pi/2 than 2^-30). Beyond it, where a
 // warp has such numbers at all, 96 bits of 2/pi, from the place that matters, are multiplied by the significand (Payne
 // and Hanek, 1983).
+#include "src/fuse/two_over_pi.h"
 #include "src/fuse/wide.h"
 
 namespace nervanagpu::fuse {
@@ -14,9 +15,6 @@ namespace {
 constexpr std::uint32_t kLarge = 0x4d800000;  // 2^28
 constexpr double kTwoOverPi = 0.6366197723675814;
 constexpr double kHalfPi = 1.5707963267948966, kHalfPiRest = 6.123233995736766e-17;
-
-// The bits of 2/pi behind the point.
-constexpr std::uint32_t kBits[] = {0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041, 0xfe5163ab};
 
 // On |r| <= pi/4, in r^2: sin(r) / r and cos(r), relative errors below 2^-34.
 constexpr double kSine[] = {0x1.6cb4fp-19, -0x1.a00eep-13, 0x1.1111073e3230bp-7, -0x1.55555549334e9p-3,
@@ -47,8 +45,8 @@ void reduce_large(Emit& e, const Lanes& x, const Lanes& r, const Lanes& k) {
       e.op(Op::ISETP, {Tok::LT, Tok::AND}, {below[w], kAlways, place, 32 * (w + 1), kAlways});
     }
     for (int j = 0; j < 4; ++j) {
-      words[j] = e.constant(kBits[j + 3]);
-      for (int w = 2; w >= 0; --w) e.select(words[j], kBits[j + w], words[j], below[w]);
+      words[j] = e.constant(kTwoOverPiBits[j + 3]);
+      for (int w = 2; w >= 0; --w) e.select(words[j], kTwoOverPiBits[j + w], words[j], below[w]);
     }
     // 96 bits from that place: w[0] the uppermost
     VReg w[3];
@@ -107,24 +105,6 @@ Reduced reduced(Emit& e, const Lanes& x) {
   reduce_large(e, x, r.lanes(), k);
   e.b.bind(done);
   return {r, k};
-}
-
-// Where bit `bit` of k is set.
-Condition bit_of(Emit& e, const Lanes& k, int bit) {
-  return [&e, k, bit](unsigned i) {
-    const VReg masked = e.b.reg();
-    const VPred p = e.b.pred();
-    e.op(Op::LOP3, {Tok::LUT}, {masked, k[i], bit, kZero, 0xc0, !kAlways});
-    e.op(Op::ISETP, {Tok::NE, Tok::U32, Tok::AND}, {p, kAlways, masked, kZero, kAlways});
-    return p;
-  };
-}
-
-Lanes plus(Emit& e, const Lanes& k, int by) {
-  if (by == 0) return k;
-  Lanes d = e.fresh();
-  e.each([&](unsigned i) { e.op(Op::IADD3, {}, {d[i], k[i], by, kZero}); });
-  return d;
 }
 
 }  // namespace

@@ -8,19 +8,19 @@ std::optional<Lanes> function_of(Emit& e, ExprOp op, Dtype dtype, const Lanes* c
   switch (op) {
     case ExprOp::sin:
     case ExprOp::cos:
-    case ExprOp::tan: return twice ? std::nullopt : std::optional(sine(e, op, x));
+    case ExprOp::tan: return twice ? sine64(e, op, x) : sine(e, op, x);
     case ExprOp::arcsin:
     case ExprOp::arccos:
-    case ExprOp::arctan: return twice ? std::nullopt : std::optional(arc(e, op, x));
-    case ExprOp::arctan2: return twice ? std::nullopt : std::optional(arc2(e, x, *in[1]));
+    case ExprOp::arctan: return twice ? arc64(e, op, x) : arc(e, op, x);
+    case ExprOp::arctan2: return twice ? arc2_64(e, x, *in[1]) : arc2(e, x, *in[1]);
     case ExprOp::sinh:
-    case ExprOp::cosh:
+    case ExprOp::cosh: return twice ? exponential64(e, op, x) : hyperbolic(e, op, x);
     case ExprOp::arcsinh:
     case ExprOp::arccosh:
-    case ExprOp::arctanh: return twice ? std::nullopt : std::optional(hyperbolic(e, op, x));
+    case ExprOp::arctanh: return twice ? logarithm64(e, op, x) : hyperbolic(e, op, x);
     case ExprOp::erf:
     case ExprOp::erfc:
-    case ExprOp::gelu: return twice ? std::nullopt : std::optional(error_function(e, op, x));
+    case ExprOp::gelu: return twice ? error_function64(e, op, x) : error_function(e, op, x);
     case ExprOp::expm1: return twice ? exponential64(e, op, x) : near_one(e, op, x);
     case ExprOp::log1p:
     case ExprOp::log10: return twice ? logarithm64(e, op, x) : near_one(e, op, x);

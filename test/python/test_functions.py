@@ -70,7 +70,11 @@ SINGLE: dict[str, Callable[..., Array]] = {
     ).split()
 } | {"erf": lambda x: np.array([math.erf(v) for v in x]), "erfc": erfc, "gelu": gelu}
 TWICE: dict[str, Callable[..., Array]] = {
-    name: getattr(np, name) for name in "exp exp2 expm1 log log2 log10 log1p tanh cbrt hypot".split()
+    name: getattr(np, name)
+    for name in (
+        "sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh arctanh exp exp2 expm1 log log2 log10 log1p "
+        "cbrt arctan2 hypot"
+    ).split()
 } | {
     "sig": logistic,
     "sig2": lambda x: logistic(x * np.log(np.longdouble(2))),
@@ -114,11 +118,11 @@ def test_single(name: str, rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize("name", TWICE)
 def test_twice(name: str, rng: np.random.Generator) -> None:
-    x = [inputs(rng, np.float64) for _ in range(2 if name == "hypot" else 1)]
+    x = [inputs(rng, np.float64) for _ in range(2 if name in ("arctan2", "hypot") else 1)]
     if len(x) == 2:
         rng.shuffle(x[0])
     got = getattr(ng, name)(*(ng.array(v) for v in x)).get()
-    check(name, got, TWICE[name](*(v.astype(np.longdouble) for v in x)), 2)
+    check(name, got, TWICE[name](*(v.astype(np.longdouble) for v in x)), 1)
 
 
 def test_large_arguments_are_reduced() -> None:
@@ -134,7 +138,7 @@ def test_power_of_float64(rng: np.random.Generator) -> None:
     x = np.exp(rng.uniform(-700, 700, 20001))
     x[:4000] = 1 + rng.uniform(-1e-3, 1e-3, 4000)
     y = rng.uniform(-1, 1, x.size) * 740 / np.maximum(np.abs(np.log(x)), 1e-4)
-    check("power", (ng.array(x) ** ng.array(y)).get(), np.power(x.astype(np.longdouble), y.astype(np.longdouble)), 2)
+    check("power", (ng.array(x) ** ng.array(y)).get(), np.power(x.astype(np.longdouble), y.astype(np.longdouble)), 1)
     special = np.array([*SPECIAL, 5e-324, -1e-310])
     a, b = (m.ravel() for m in np.meshgrid(special, special))
     with np.errstate(all="ignore"):
@@ -263,8 +267,6 @@ def test_one_kernel_and_numpy_names(rng: np.random.Generator) -> None:
 
 def test_errors() -> None:
     x = ng.array(np.ones(3))
-    with pytest.raises(TypeError, match=r"sin: operands are float64 \(3,\); needs float32"):
-        ng.sin(x)
     with pytest.raises(TypeError, match="left_shift: operands are float64"):
         x << 1
     with pytest.raises(ValueError, match="gelu: approximate is 'erf'; needs 'none' or 'tanh'"):

@@ -1,7 +1,7 @@
 // x^y of float64: e^(y log |x|), the logarithm in two parts, which leave the exponent an error below 2^-56.
 #include <cmath>
 
-#include "src/fuse/wide.h"
+#include "src/fuse/wide_pair.h"
 
 namespace nervanagpu::fuse {
 
@@ -16,20 +16,8 @@ constexpr double kTwoThirds = 2.0 / 3, kTwoThirdsRest = 0x1.5555555555555p-55;
 constexpr double kTail[] = {0x1.0e5190f32f8c3p-3, 0x1.0f7e5eeb90029p-3, 0x1.3b1efc36d9458p-3, 0x1.745ce98e6b86dp-3,
                             0x1.c71c722e4e3bdp-3, 0x1.24924924573d5p-2, 0x1.9999999999b35p-2};
 
-struct Sum {
-  Wide high, low;
-};
-Sum product(const Wide& a, const Wide& b) {
-  const Wide high = a * b;
-  return {high, fma(a, b, -high)};
-}
-Sum sum(const Wide& a, const Wide& b) {  // |a| >= |b|, or a = 0
-  const Wide high = a + b;
-  return {high, (a - high) + b};
-}
-
 // log v, v > 0 normal, with `less` taken off its exponent
-Sum logarithm(const Wide& v, const Lanes& less) {
+Pair logarithm(const Wide& v, const Lanes& less) {
   Emit& e = v.emit();
   const Split parts = split(v);
   const Wide& m = parts.m;
@@ -40,19 +28,19 @@ Sum logarithm(const Wide& v, const Lanes& less) {
   const Wide lost = m - (d - 1.0);
   const Wide s = quotient(f, d);
   const Wide rest = quotient(fma(-s, lost, fma(-s, d, f)), d);
-  const Sum z = product(s, s);
+  const Pair z = product(s, s);
   const Wide z_low = fma(s + s, rest, z.low);
   const Wide t = z.high * polynomial(z.high, kTail);
-  const Sum u = sum(Wide::number(e, kTwoThirds), t);
+  const Pair u = sum(Wide::number(e, kTwoThirds), t);
   const Wide u_low = u.low + kTwoThirdsRest;
-  const Sum w = product(z.high, u.high);
+  const Pair w = product(z.high, u.high);
   const Wide w_low = fma(z.high, u_low, fma(z_low, u.high, w.low));
-  const Sum p = product(s, w.high);
+  const Pair p = product(s, w.high);
   const Wide p_low = fma(s, w_low, fma(rest, w.high, p.low));
-  const Sum l = sum(s + s, p.high);
+  const Pair l = sum(s + s, p.high);
   const Wide l_low = l.low + fma(rest, 2.0, p_low);
   const Wide whole = from_words(e, n);
-  const Sum a = sum(whole * kLn2High, l.high);
+  const Pair a = sum(whole * kLn2High, l.high);
   return sum(a.high, a.low + fma(whole, kLn2Low, l_low));
 }
 
@@ -68,16 +56,16 @@ Lanes power64(Emit& e, const Lanes& base, const Lanes& exponent) {
     e.each([&](unsigned i) { zero[i] = kZero; });
     return zero;
   }());
-  const Sum l = logarithm(select(small, a * 0x1p+54, a), less);
+  const Pair l = logarithm(select(small, a * 0x1p+54, a), less);
   // Beyond these the result is 0, 1 or infinity.
   const Wide c = bounded(y, -0x1p+70, 0x1p+70);
-  const Sum p = product(c, l.high);
+  const Pair p = product(c, l.high);
   const Wide rest = select(p.high.compare(Tok::LTU, HUGE_VAL), fma(c, l.low, p.low), p.low);
   const Wide within = bounded(p.high, -760.0, 720.0);
   const Wide kept = select(p.high.magnitude().compare(Tok::GT, 800.0), Wide::number(e, 0.0), rest);
-  const Exponential z = exponential_of(within, Bits::twice);
-  const Wide significand = z.significand();
-  Wide d = scaled(fma(significand, kept, significand), z.n);
+  const Power z = e_to(within);
+  const Pair significand = z.significand();
+  Wide d = scaled(significand.high + fma(significand.high, kept, significand.low), z.n);
 
   const Wide endless = Wide::number(e, HUGE_VAL), none = Wide::number(e, 0.0).registers();
   const Condition up = y.compare(Tok::GT, 0.0);
