@@ -90,8 +90,8 @@ FUNCTIONS: dict[str, Function] = {
             (TINY, -MOST),
         ),
     ),
-    "sinh": Function(precise.sinh, 2.0**-30, 710, places=(*SMALL, *EXP, 21.99, 22.01, 710.4758600739439)),
-    "cosh": Function(precise.cosh, 2.0**-30, 710, places=(*EXP, 21.99, 22.01, 710.4758600739439)),
+    "sinh": Function(precise.sinh, 2.0**-30, 710, places=(*SMALL, *EXP, 13.0, 17.5, 21.99, 22.01, 710.4758600739439)),
+    "cosh": Function(precise.cosh, 2.0**-30, 710, places=(*EXP, 13.0, 17.5, 21.99, 22.01, 710.4758600739439)),
     "arcsinh": Function(precise.arcsinh, 2.0**-30, MOST, places=(*SMALL, 0.3535, 0.3536, 1.0, 2.0**30, 2.0**31, MOST)),
     "arccosh": Function(
         precise.arccosh, 1.0625, MOST, False, (1 + 2.0**-52, 1 + 2.0**-30, 1.0606, 1.0607, 2.0**31, MOST)

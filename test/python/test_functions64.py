@@ -23,7 +23,10 @@ from nervanagpu import _core
 
 Array = np.ndarray[Any, Any]
 ROOT = Path(__file__).resolve().parent.parent.parent
-BOUND = 0.9  # units in the last place; 1 is promised, and long runs found no more than 0.85
+# Units in the last place: 1 is promised, and these are a hair above what long runs found, the second where results are
+# subnormal or next to that.
+LARGEST = defaultdict(lambda: 0.7, {"sin": 0.77, "cos": 0.77, "tan": 0.88, "cbrt": 0.77, "power": 0.88, "erfc": 0.77})
+LARGEST_BELOW = 0.9
 CASES: dict[str, list[tuple[float, ...]]] = defaultdict(list)
 for _line in (ROOT / "test/data/functions64.txt").read_text().splitlines():
     if not _line.startswith("#"):
@@ -44,6 +47,10 @@ def bits(x: Array) -> Array:
     return x.view(np.uint64)
 
 
+def bound(name: str, x: Array) -> Array:
+    return np.where(np.abs(x) < 2.0**-1018, LARGEST_BELOW, LARGEST[name])
+
+
 def units(x: Array) -> Array:
     """Of the last place of numbers, those of subnormal numbers included."""
     return np.spacing(np.maximum(np.abs(x), np.finfo(np.float64).tiny))
@@ -58,7 +65,7 @@ def test_table(name: str) -> None:
     below = (np.abs(np.frexp(near)[0]) == 0.5) & (more * np.sign(near) < 0) & (np.abs(near) > np.finfo(np.float64).tiny)
     unit[below] /= 2
     error = np.abs((got - near) / unit - more)
-    assert np.all(error <= BOUND), (columns[0][np.argmax(error)].hex(), error.max())
+    assert np.all(error <= bound(name, near)), (columns[0][np.argmax(error)].hex(), error.max())
     assert np.all(np.signbit(got) == np.signbit(near))
 
 
@@ -112,7 +119,7 @@ def test_a_large_angle_changes_no_neighbour(name: str, rng: np.random.Generator)
     alone = np.array([f(ng.array(v)).get() for v in sizes])
     np.testing.assert_array_equal(bits(got[places]), bits(alone))
     exact = getattr(np, name)(sizes.astype(np.longdouble))
-    assert np.all(np.abs(got[places] - exact) <= BOUND * units(alone))
+    assert np.all(np.abs(got[places] - exact) <= LARGEST[name] * units(alone))
     for v in (np.inf, -np.inf, np.nan):
         assert np.isnan(f(ng.array(np.array([1.0, v]))).get()[1])
 
@@ -208,4 +215,4 @@ def test_many_values(name: str) -> None:
                 assert g == float(exact)
                 continue
             error = abs(Decimal(float(g)) - exact) / values.unit_of(exact)
-            assert error <= BOUND, (name, [v.hex() for v in a], error)
+            assert error <= bound(name, g), (name, [v.hex() for v in a], error)
