@@ -81,6 +81,11 @@ def _log(z: Decimal) -> Decimal:
     return (precise.log1p(2 * s / (1 - s)) / s - 2) / z
 
 
+def _log_tail(z: Decimal) -> Decimal:
+    s = z.sqrt()
+    return (precise.log1p(2 * s / (1 - s)) / s - 2 - 2 * z / 3 - 2 * z * z / 5) / z**3
+
+
 def _erf(z: Decimal) -> Decimal:
     x = z.sqrt()
     return (precise.erf(x) / x - 2 / precise.pi().sqrt()) / z
@@ -159,6 +164,16 @@ SPECS: dict[str, Spec] = {
             "(2 atanh(s) / s - 2) / s^2, |s| <= 3 - sqrt(8), in s^2",
             _from_zero(_log),
             lambda z: z / 2,
+            D(0),
+            (3 - D(8).sqrt()) ** 2 * D("1.0001"),
+            7,
+            1,
+        ),
+        Spec(
+            "kLogTail",
+            "(2 atanh(s) / s - 2 - 2/3 s^2 - 2/5 s^4) / s^6, |s| <= 3 - sqrt(8), in s^2",
+            _from_zero(_log_tail),
+            lambda z: z**3 / 2,
             D(0),
             (3 - D(8).sqrt()) ** 2 * D("1.0001"),
             7,
