@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "sass/asm/coalesce.h"
+#include "sass/asm/lowering.h"
 #include "sass/asm/pipeline.h"
 #include "sass/asm/schedule.h"
 #include "sass/isa/row.h"
@@ -13,7 +14,7 @@ namespace nervanagpu::sass {
 namespace {
 
 constexpr std::uint8_t kDescriptor = 4;  // UR4, UR5: the memory descriptor
-constexpr std::uint32_t kSpare = 2;      // registers that the chip keeps for itself
+constexpr std::uint32_t kSpare = 2;      // registers that chips from sm_70 on keep for themselves
 
 bool may_be_omitted(const Slot& s) {
   return s.show == Show::kUnlessDefault || s.show == Show::kWithNext;
@@ -130,14 +131,20 @@ Arg special(unsigned number) {
   return a;
 }
 
+bool Builder::builds_for(Arch arch) {
+  return info(arch).encoding == Encoding::k64 || info(arch).descriptor != 0;
+}
+
 Builder::Builder(Arch arch, std::string name) {
   manifest_.name = std::move(name);
   manifest_.arch = arch;
   const ArchInfo& chip = info(arch);
-  if (chip.encoding != Encoding::k128 || chip.descriptor == 0) {
+  if (!builds_for(arch)) {
     problem_ = "code cannot be generated for " + std::string(chip.name) + " yet";
     return;
   }
+  lowers_ = chip.encoding == Encoding::k64;
+  if (lowers_) return;  // memory needs no descriptor
   Arg descriptor;
   descriptor.kind = Arg::Kind::kConst;
   descriptor.imm = chip.descriptor;
@@ -162,7 +169,7 @@ VLabel Builder::label() {
   return {static_cast<std::uint32_t>(label_at_.size() - 1)};
 }
 void Builder::bind(VLabel label) {
-  label_at_[label.id] = static_cast<std::uint32_t>(drafts_.size());
+  label_at_[label.id] = static_cast<std::uint32_t>(lowers_ ? requests_.size() : drafts_.size());
 }
 
 Arg Builder::param(std::string name, ParamType type) {
@@ -176,26 +183,27 @@ Arg Builder::param(std::string name, ParamType type) {
   return a;
 }
 
-bool Builder::fill(const Row& row, std::initializer_list<Tok> mods, std::initializer_list<Arg> args,
-                   Draft& draft) const {
+bool Builder::fill(const Row& row, std::span<const Tok> mods, std::span<const Arg> args, Draft& draft) const {
   Inst& inst = draft.inst;
   inst.row = &row;
   inst.op = row.op;
   inst.modifier_count = 0;
-  const Tok* tok = mods.begin();
+  const Tok* tok = mods.data();
+  const Tok* const mods_end = tok + mods.size();
   for (const Mod& m : row.mods()) {
     Tok chosen = Tok::kNone;
-    if (tok != mods.end() && in_table(m.table, *tok)) {
+    if (tok != mods_end && in_table(m.table, *tok)) {
       chosen = *tok++;
     } else if (!in_table(m.table, Tok::kNone)) {
       return false;
     }
     set_mod(inst, m.axis, chosen);
   }
-  if (tok != mods.end()) return false;
+  if (tok != mods_end) return false;
   inst.operand_count = 0;
-  const Arg* arg = args.begin();
-  const auto left = [&] { return static_cast<std::size_t>(args.end() - arg); };
+  const Arg* arg = args.data();
+  const Arg* const args_end = arg + args.size();
+  const auto left = [&] { return static_cast<std::size_t>(args_end - arg); };
   for (std::size_t i = 0; i < row.slot_count; ++i) {
     const Slot& s = row.slot_array[i];
     Operand& o = inst.operand_array[inst.operand_count];
@@ -218,6 +226,22 @@ bool Builder::fill(const Row& row, std::initializer_list<Tok> mods, std::initial
 }
 
 void Builder::emit(Op op, std::initializer_list<Tok> mods, std::initializer_list<Arg> args, VPred guard) {
+  if (!lowers_) return put(op, {mods.begin(), mods.size()}, {args.begin(), args.size()}, guard);
+  Request& r = requests_.emplace_back();
+  r.op = op;
+  r.guard = guard;
+  r.line = line_;
+  if (mods.size() > Request::kMostMods || args.size() > Request::kMostArgs) {
+    problem_ = "an instruction has too many operands";
+    return;
+  }
+  r.mod_count = static_cast<std::uint8_t>(mods.size());
+  r.arg_count = static_cast<std::uint8_t>(args.size());
+  std::ranges::copy(mods, r.mod_array.begin());
+  std::ranges::copy(args, r.arg_array.begin());
+}
+
+void Builder::put(Op op, std::span<const Tok> mods, std::span<const Arg> args, VPred guard) {
   if (!problem_.empty()) return;
   Draft& draft = drafts_.emplace_back();
   for (const Row* row : rows_for(manifest_.arch, op)) {
@@ -233,6 +257,7 @@ void Builder::emit(Op op, std::initializer_list<Tok> mods, std::initializer_list
 }
 
 Result<KernelImage> Builder::finish() {
+  if (lowers_ && problem_.empty()) Lowering(*this).run();
   if (!problem_.empty()) return error("kernel '" + manifest_.name + "': " + problem_);
   for (Draft& d : drafts_) {
     if (d.label == kNoVirtual) continue;
@@ -241,7 +266,7 @@ Result<KernelImage> Builder::finish() {
       return error("kernel '" + manifest_.name + "': label " + std::to_string(d.label) + " is bound to no instruction");
   }
   coalesce(drafts_, groups_);
-  const std::uint32_t limit = (most_registers_ == 0 ? 255 : most_registers_) - kSpare;
+  const std::uint32_t limit = (most_registers_ == 0 ? 255 : most_registers_) - (lowers_ ? 0 : kSpare);
   if (Status s = assign_registers(drafts_, groups_, limit); !s) {
     return error("kernel '" + manifest_.name + "': " + s.error().message);
   }

@@ -14,11 +14,15 @@
 //
 // Tokens and operands stand in the order of the text (docs/language.md): `LDG.E R0, [...]` above. Operands that the text
 // may omit may be left out here.
+//
+// The instructions are those of sm_80 and later. For sm_50 .. sm_62 finish() makes of each what does the same there
+// (lowering.h), to the bit.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -74,8 +78,23 @@ Arg complement(Arg a);                              // ~a
 Arg half(VReg r, unsigned i);                       // the lower (0) or upper half of r as float16
 Arg special(unsigned number);                       // SR_...: sass/isa/special.inc
 
+// An instruction as emit() was given it.
+struct Request {
+  static constexpr std::size_t kMostMods = 6, kMostArgs = 9;
+  Op op = Op::NOP;
+  std::uint8_t mod_count = 0, arg_count = 0;
+  std::array<Tok, kMostMods> mod_array{};
+  std::array<Arg, kMostArgs> arg_array;
+  VPred guard;
+  std::uint32_t line = 0;
+  [[nodiscard]] std::span<const Tok> mods() const { return {mod_array.data(), mod_count}; }
+  [[nodiscard]] std::span<const Arg> args() const { return {arg_array.data(), arg_count}; }
+};
+
 class Builder {
  public:
+  // Whether kernels can be built for it: sm_50 .. sm_62, sm_80 and later.
+  static bool builds_for(Arch arch);
   Builder(Arch arch, std::string name);
 
   VReg reg(unsigned count = 1);
@@ -102,12 +121,17 @@ class Builder {
   Result<KernelImage> finish();
 
  private:
-  bool fill(const Row& row, std::initializer_list<Tok> mods, std::initializer_list<Arg> args, Draft& draft) const;
+  friend class Lowering;
+  bool fill(const Row& row, std::span<const Tok> mods, std::span<const Arg> args, Draft& draft) const;
+  // An instruction of the architecture itself.
+  void put(Op op, std::span<const Tok> mods, std::span<const Arg> args, VPred guard);
 
   Manifest manifest_;
+  bool lowers_ = false;  // instructions wait in requests_ for finish()
+  std::vector<Request> requests_;
   std::vector<VirtualGroup> groups_;
   std::uint32_t elements_ = 0;           // registers of all groups
-  std::vector<std::uint32_t> label_at_;  // instruction index
+  std::vector<std::uint32_t> label_at_;  // index of the instruction, or the request
   std::vector<Draft> drafts_;
   std::uint32_t line_ = 0;
   std::uint32_t most_registers_ = 0;

@@ -230,8 +230,15 @@ Plan plan_of(const Program& p, const Layout& layout, const std::vector<Dtype>& d
   f.walk = column_walk(p, layout, dtypes, address);
   f.unroll = p.tensors.size() <= 1 ? 8 : 4;
   const std::int64_t length = layout.axes.back().length;
-  const auto reductions = std::ranges::count(p.values, ExprOp::reduce, &Value::op);  // each takes shared memory
-  if (length >= 64 && reductions <= 4 && layout.size() / length / f.walk.lanes < kManyItems) f.slices = kSlices;
+  unsigned reductions = 0, words = 0;  // of a thread, in shared memory
+  for (const Value& v : p.values) {
+    if (v.op != ExprOp::reduce) continue;
+    ++reductions;
+    words += f.walk.lanes * registers_of(v.from);
+  }
+  const bool room =
+      reductions <= 4 && 4 * words * kThreads <= sass::info(current_device().registry().arch()).max_shared;
+  if (length >= 64 && room && layout.size() / length / f.walk.lanes < kManyItems) f.slices = kSlices;
   return f;
 }
 

@@ -105,7 +105,7 @@ std::uint64_t launch_count() noexcept {
   return fuse::launches();
 }
 bool can_evaluate() {
-  return sass::info(current_device().registry().arch()).descriptor != 0;
+  return sass::Builder::builds_for(current_device().registry().arch());
 }
 void verify_generated(bool on) noexcept {
   fuse::verifying = on;

@@ -151,8 +151,8 @@ TEST(Builder, Mistakes) {
     EXPECT_EQ(refused(b), "kernel 'k': no room for 1 registers at instruction 254: 253 are live, there are 253");
   }
   {
-    Builder b(Arch::sm_52, "k");
-    EXPECT_EQ(refused(b), "kernel 'k': code cannot be generated for sm_52 yet");
+    Builder b(Arch::sm_75, "k");
+    EXPECT_EQ(refused(b), "kernel 'k': code cannot be generated for sm_75 yet");
   }
 }
 

@@ -1,0 +1,103 @@
+// What the builder's lowering for sm_52 knows of a program as a whole, what it costs, and what it refuses.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "sass/dis/listing.h"
+#include "test/sass/asm/lowering_harness.h"
+
+namespace nervanagpu::sass::lowering {
+namespace {
+
+// A register that a loop changes is no number, though the code before the loop writes one.
+TEST(Lowering, NumbersThatChange) {
+  const Case power{"a 3^5", Kind::words, 1,
+                   [](const At& k) {
+                     const VReg n = k.b.reg(), d = k.b.reg(), left = k.b.reg();
+                     const VPred more = k.b.pred();
+                     const VLabel again = k.b.label();
+                     k.before(Op::MOV, {}, {n, 3});
+                     k.before(Op::MOV, {}, {left, 2});
+                     k.before(Op::MOV, {}, {d, k.r[0]});
+                     k.b.bind(again);
+                     k.before(Op::IMAD, {}, {d, d, n, kZero});
+                     k.before(Op::IMAD, {}, {n, n, 27, kZero});  // then by 81
+                     k.before(Op::IADD3, {}, {left, left, -1, kZero});
+                     k.before(Op::ISETP, {Tok::NE, Tok::AND}, {more, kAlways, left, kZero, kAlways});
+                     k.before(Op::BRA, {}, {again}, more);
+                     k(Op::MOV, {}, {k.d, d});
+                   },
+                   [](const Row& r, u64) { return low(static_cast<i64>(u64{r[0]} * 243)); }};
+  check_all({&power, 1});
+}
+
+std::string code_for(const std::function<void(Builder&)>& body) {
+  Builder b(Arch::sm_52, "k");
+  body(b);
+  b.emit(Op::EXIT, {}, {});
+  const auto k = b.finish();
+  EXPECT_TRUE(k.ok()) << (k.ok() ? "" : k.error().text());
+  return k.ok() ? code_of(Arch::sm_52, *k, false) : "";
+}
+std::size_t count_of(const std::string& text, const std::string& what) {
+  std::size_t n = 0;
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + what.size())) ++n;
+  return n;
+}
+
+// The address of an element: three instructions, and no register for the size.
+TEST(Lowering, AddressesAreShifts) {
+  const std::string text = code_for([](Builder& b) {
+    const Arg p = b.param("p", ParamType::ptr);
+    const VReg i = b.reg(), size = b.reg(), to = b.reg(2);
+    b.emit(Op::S2R, {}, {i, special(kTid)});
+    b.emit(Op::MOV, {}, {size, 16});
+    b.emit(Op::IMAD_WIDE, {Tok::U32}, {to, i, size, p});
+    b.emit(Op::STG, {Tok::E}, {at(to), i});
+  });
+  EXPECT_EQ(count_of(text, "SHR.U32"), 1U) << text;
+  EXPECT_EQ(count_of(text, "ISCADD"), 1U) << text;
+  EXPECT_EQ(count_of(text, "IADD.X"), 1U) << text;
+  EXPECT_EQ(count_of(text, "MOV"), 0U) << text;
+}
+
+// Neighbours share a long number; a label ends that.
+TEST(Lowering, NumbersAreShared) {
+  const auto steps = [](Builder& b, bool apart) {
+    const Arg p = b.param("p", ParamType::ptr);
+    const VReg to = b.reg(2), x = b.reg();
+    for (unsigned k = 0; k < 2; ++k) b.emit(Op::MOV, {}, {to[k], p.plus(4 * k)});
+    b.emit(Op::LDG, {Tok::E}, {x, at(to)});
+    for (int i = 0; i < 6; ++i) {
+      if (apart) b.bind(b.label());
+      b.emit(Op::FFMA, {}, {x, x, x, 0.1F});
+    }
+    b.emit(Op::STG, {Tok::E}, {at(to), x});
+  };
+  EXPECT_EQ(count_of(code_for([&](Builder& b) { steps(b, false); }), "MOV32I"), 1U);
+  EXPECT_EQ(count_of(code_for([&](Builder& b) { steps(b, true); }), "MOV32I"), 6U);
+}
+
+TEST(Lowering, Refusals) {
+  const auto refused = [](const std::function<void(Builder&)>& body) {
+    Builder b(Arch::sm_52, "k");
+    body(b);
+    b.emit(Op::EXIT, {}, {});
+    const auto k = b.finish();
+    return k.ok() ? "built" : k.error().message;
+  };
+  EXPECT_EQ(refused([](Builder& b) { b.emit(Op::UCGABAR_ARV, {}, {}); }),
+            "kernel 'k': instruction 0: UCGABAR_ARV is not known on sm_52");
+  EXPECT_EQ(refused([](Builder& b) {
+              b.emit(Op::F2I, {Tok::TRUNC}, {b.reg(), kZero});
+            }),
+            "kernel 'k': instruction 0: F2I.TRUNC does not treat NaN as it is asked to on sm_52");
+  EXPECT_EQ(refused([](Builder& b) {
+              b.emit(Op::IADD3, {}, {b.reg(), b.pred(), kZero, 1, b.reg()});
+            }),
+            "kernel 'k': virtual register 2 is read before it is written");
+}
+
+}  // namespace
+}  // namespace nervanagpu::sass::lowering
