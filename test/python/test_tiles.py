@@ -28,6 +28,12 @@ def plan_and_result(expression: Callable[[], ng.GPUTensor]) -> tuple[str, np.nda
     return plan, y.get()
 
 
+def in_one_kernel(plan: str, shape: tuple[int, ...]) -> bool:
+    """Whether tiles do it all, which columns that are too long for a CTA need a cluster for, or else, as they must."""
+    clusters = ng.device().arch == "sm_90a"
+    return ("fused_tiles" in plan and plan.count("kernel ") == 1) == (clusters or shape[0] < 1024)
+
+
 # Rows of one CTA, of clusters of 2 to 8, with and without items beyond the end; tiles wider and narrower than a warp.
 SHAPES = [(64, 96), (37, 264), (512, 32), (700, 40), (1500, 32), (4096, 32), (4001, 100), (8192, 32), (5, 9000), (9, 8)]
 
@@ -40,7 +46,7 @@ def test_integers_are_exact(shape: tuple[int, int], rng: np.random.Generator) ->
         a = rng.integers(-4, 5, shape).astype(dtype)
         x = ng.array(a)
         plan, y = plan_and_result(lambda x=x: x * 2 - ng.max(x, 0))
-        assert "fused_tiles" in plan and plan.count("kernel ") == 1
+        assert in_one_kernel(plan, shape)
         np.testing.assert_array_equal(y, a * 2 - a.max(0))
         # A second pass that needs the first, and a result of columns.
         _, y = plan_and_result(lambda x=x: ng.sum(ng.square(x - ng.max(x, 0, keepdims=True)), 0))
@@ -56,12 +62,12 @@ def test_batch_normalisation(shape: tuple[int, int], rng: np.random.Generator) -
     wide = a.astype(np.float64)
     want = (wide - wide.mean(0)) / np.sqrt(wide.var(0) + 0.001)
     plan, y = plan_and_result(lambda: ng.reciprocal(ng.sqrt(ng.var(x, 0) + 0.001)) * (x - ng.mean(x, 0)))
-    assert "fused_tiles" in plan and plan.count("kernel ") == 1
+    assert in_one_kernel(plan, shape)
     np.testing.assert_allclose(y, want, rtol=1e-4, atol=1e-5)
     # A quotient by what columns have, their own factors, and in place.
     before = ng.launch_count()
     x[:] = (x - ng.mean(x, 0)) / ng.sqrt(ng.var(x, 0) + 0.001) * w + b
-    assert ng.launch_count() == before + 1
+    assert ng.launch_count() == before + 1 or plan.count("kernel ") > 1
     np.testing.assert_allclose(x.get(), want * weight + bias, rtol=1e-4, atol=3e-5)
 
 
@@ -81,6 +87,15 @@ def test_functions_are_kept(rng: np.random.Generator) -> None:
     assert plan.count("kernel ") == 1
     e = np.exp(a.astype(np.float64) - a.max(0))
     np.testing.assert_allclose(y, e / e.sum(0), rtol=3e-6)
+
+
+def test_more_sums_than_shared_memory_holds(rng: np.random.Generator) -> None:
+    a = rng.integers(0, 100, (60, 4096)).astype(np.float32)  # 72 KiB, with tiles as wide as sm_52's
+    x = ng.array(a)
+    y, want = x, a
+    for k in range(16):
+        y, want = y + ng.max(x * (k - 6), 0), want + (a * (k - 6)).max(0)
+    np.testing.assert_array_equal(y.get(), want)
 
 
 def test_special_values() -> None:
