@@ -132,6 +132,15 @@ TEST(Lowering, Carries) {
          for (unsigned w = 0; w < 2; ++w) k(Op::MOV, {}, {k.d[w], d[w]});
        },
        [](const Row& r, u64) { return pair(r, 0) + pair(r, 1) + ((u64{r[4]} + r[5]) >> 32); }},
+      {"a carry that is added and chooses", Kind::longs, 1,
+       [](const At& k) {
+         const VPred carry = k.b.pred();
+         const VReg more = k.b.reg();
+         k.before(Op::IADD3, {}, {k.b.reg(), carry, k.r[0], k.r[2], kZero});
+         k.before(Op::IADD3, {Tok::X}, {more, k.r[0], kZero, kZero, carry, !kAlways});
+         k(Op::SEL, {}, {k.d, more, k.r[2], carry});
+       },
+       [](const Row& r, u64) { return u64{r[0]} + r[2] > 0xffffffff ? low(i64{r[0]} + 1) : r[2]; }},
       {"a carry that chooses", Kind::longs, 1,
        [](const At& k) {
          const VPred carry = k.b.pred();

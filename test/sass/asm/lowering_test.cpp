@@ -33,6 +33,29 @@ TEST(Lowering, NumbersThatChange) {
   check_all({&power, 1});
 }
 
+// A carry from before a loop is not what the last sum of its body left.
+TEST(Lowering, CarriesFromBeforeALoop) {
+  const Case twice{"a + 2 carry(a + b)", Kind::words, 1,
+                   [](const At& k) {
+                     const VReg d = k.b.reg(), left = k.b.reg(), t = k.b.reg();
+                     const VPred carry = k.b.pred(), other = k.b.pred(), more = k.b.pred();
+                     const VLabel again = k.b.label();
+                     k.before(Op::MOV, {}, {left, 2});
+                     k.before(Op::MOV, {}, {d, k.r[0]});
+                     k.before(Op::IADD3, {}, {t, carry, k.r[0], k.r[1], kZero});
+                     k.b.bind(again);
+                     k.before(Op::IADD3, {Tok::X}, {d, d, kZero, kZero, carry, !kAlways});
+                     k.before(Op::IADD3, {}, {t, other, k.r[2], k.r[3], kZero});
+                     k.before(Op::IADD3, {Tok::X}, {t, t, kZero, kZero, other, !kAlways});
+                     k.before(Op::IADD3, {}, {left, left, -1, kZero});
+                     k.before(Op::ISETP, {Tok::NE, Tok::AND}, {more, kAlways, left, kZero, kAlways});
+                     k.before(Op::BRA, {}, {again}, more);
+                     k(Op::MOV, {}, {k.d, d});
+                   },
+                   [](const Row& r, u64) { return low(i64{r[0]} + (u64{r[0]} + r[1] > 0xffffffff ? 2 : 0)); }};
+  check_all({&twice, 1});
+}
+
 std::string code_for(const std::function<void(Builder&)>& body) {
   Builder b(Arch::sm_52, "k");
   body(b);
