@@ -24,8 +24,16 @@ bool in_table(std::span<const Enum> table, Tok tok) {
   return std::ranges::any_of(table, [&](const Enum& e) { return e.tok == tok; });
 }
 
+// Rows of sm_80 .. sm_89 have the descriptor of memory in a slot of its own.
+bool is_hidden(const Slot& s) {
+  return s.type == SlotType::kHiddenDesc;
+}
+bool has_descriptor(const Row& row, const Slot& address) {
+  return !address.desc.none() || std::ranges::any_of(row.slots(), is_hidden);
+}
+
 // Whether an operand of the slot's kind is what `a` is.
-bool fits(const Slot& s, const Arg& a) {
+bool fits(const Row& row, const Slot& s, const Arg& a) {
   switch (s.type) {
     case SlotType::kGpr: return a.kind == Arg::Kind::kReg;
     case SlotType::kUGpr: return a.kind == Arg::Kind::kUniform;
@@ -33,7 +41,7 @@ bool fits(const Slot& s, const Arg& a) {
     case SlotType::kImm: return a.kind == Arg::Kind::kImm;
     case SlotType::kConst: return a.kind == Arg::Kind::kConst && s.index.none();
     case SlotType::kAddr:
-      return (a.kind == Arg::Kind::kGlobal && !s.desc.none()) ||
+      return (a.kind == Arg::Kind::kGlobal && has_descriptor(row, s)) ||
              (a.kind == Arg::Kind::kShared && s.desc.none() && s.ureg.none());
     case SlotType::kLabel: return a.kind == Arg::Kind::kLabel;
     case SlotType::kSpecialReg: return a.kind == Arg::Kind::kSpecial;
@@ -62,7 +70,9 @@ void write(const Slot& s, const Arg& a, Operand& o, std::uint32_t& id) {
       o.inv = a.inv;
       break;
     case Arg::Kind::kUniform: o.reg = static_cast<std::uint8_t>(a.imm); break;
-    case Arg::Kind::kGlobal: o.desc = kDescriptor; [[fallthrough]];
+    case Arg::Kind::kGlobal:
+      if (!s.desc.none()) o.desc = kDescriptor;
+      [[fallthrough]];
     case Arg::Kind::kShared:
       id = a.id;
       o.imm = a.imm;
@@ -143,8 +153,8 @@ Builder::Builder(Arch arch, std::string name) {
     problem_ = "code cannot be generated for " + std::string(chip.name) + " yet";
     return;
   }
-  lowers_ = chip.encoding == Encoding::k64;
-  if (lowers_) return;  // memory needs no descriptor
+  lowers_ = arch != Arch::sm_90a;
+  if (chip.descriptor == 0) return;
   Arg descriptor;
   descriptor.kind = Arg::Kind::kConst;
   descriptor.imm = chip.descriptor;
@@ -209,7 +219,9 @@ bool Builder::fill(const Row& row, std::span<const Tok> mods, std::span<const Ar
     Operand& o = inst.operand_array[inst.operand_count];
     o = blank_operand(s);
     draft.reg[inst.operand_count++] = kNoVirtual;
-    if (left() > 0 && fits(s, *arg)) {
+    if (is_hidden(s)) {
+      o.reg = kDescriptor;
+    } else if (left() > 0 && fits(row, s, *arg)) {
       if (refuses(s, *arg)) return false;
       write(s, *arg, o, draft.reg[i]);
       if (arg->kind == Arg::Kind::kLabel) draft.label = arg->id;
@@ -266,7 +278,8 @@ Result<KernelImage> Builder::finish() {
       return error("kernel '" + manifest_.name + "': label " + std::to_string(d.label) + " is bound to no instruction");
   }
   coalesce(drafts_, groups_);
-  const std::uint32_t limit = (most_registers_ == 0 ? 255 : most_registers_) - (lowers_ ? 0 : kSpare);
+  const std::uint32_t spare = info(manifest_.arch).encoding == Encoding::k128 ? kSpare : 0;
+  const std::uint32_t limit = (most_registers_ == 0 ? 255 : most_registers_) - spare;
   if (Status s = assign_registers(drafts_, groups_, limit); !s) {
     return error("kernel '" + manifest_.name + "': " + s.error().message);
   }

@@ -15,8 +15,8 @@
 // Tokens and operands stand in the order of the text (docs/language.md): `LDG.E R0, [...]` above. Operands that the text
 // may omit may be left out here.
 //
-// The instructions are those of sm_80 and later. For sm_50 .. sm_62 finish() makes of each what does the same there
-// (lowering.h), to the bit.
+// The instructions are those of sm_90a. For other chips finish() makes of each what does the same there (lowering.h), to the
+// bit.
 #pragma once
 
 #include <array>

@@ -25,7 +25,11 @@ std::int64_t plain_bits(const Arg& a, unsigned sign_bit) {
 
 // ---- Instructions ------------------------------------------------------------------------------------------------------
 
-Lowering::Rule Lowering::rule_of(Op op) {
+Lowering::Rule Lowering::rule_of(Op op) const {
+  return info(b_.arch()).encoding == Encoding::k64 ? maxwell_rule(op) : ampere_rule(op);
+}
+
+Lowering::Rule Lowering::maxwell_rule(Op op) {
   struct Entry {
     Op op;
     Rule rule;

@@ -1,5 +1,5 @@
-// The builder's instructions for sm_50 .. sm_62. emit() takes those of sm_80 and later; each becomes the instructions that
-// do the same there, to the bit. What is different:
+// The builder's instructions for other chips. emit() takes those of sm_90a; each becomes the instructions that do the same
+// there, to the bit. sm_80 .. sm_89 lack few (lowering_ampere.cpp). What is different on sm_50 .. sm_62:
 //
 //   products       are made of 16 by 16 bits (XMAD); by a power of two they are shifts
 //   carries        go through CC and not through predicates: sums of 64 bits follow each other without a gap
@@ -28,7 +28,9 @@ class Lowering {
 
  private:
   using Rule = void (Lowering::*)();
-  static Rule rule_of(Op op);
+  [[nodiscard]] Rule rule_of(Op op) const;
+  static Rule maxwell_rule(Op op);
+  static Rule ampere_rule(Op op);
 
   // ---- The request at hand -------------------------------------------------------------------------------------------
   [[nodiscard]] const Arg& arg(unsigned i) const { return r_->arg_array[i]; }
@@ -105,6 +107,11 @@ class Lowering {
   void from_half();
   void pack_halves();
   VReg upper_bfloat(const Arg& x);
+  // ---- sm_80 .. sm_89 (lowering_ampere.cpp) ----------------------------------------------------------------------------
+  void ampere_extremum();
+  void ampere_from_integer();
+  void ampere_pack();
+  void ampere_reduce();
   // ---- Everything else (lowering.cpp) --------------------------------------------------------------------------------
   void as_it_is();
   void global_memory();

@@ -1,4 +1,4 @@
-"""Expressions on Maxwell's instructions give the bits that they give on Hopper's, every operation and dtype."""
+"""Expressions by Maxwell's and Ampere's instructions give the bits that Hopper's give, every operation and dtype."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ def digests(python: Run, arch: str, mode: str = "fast") -> dict[str, str]:
 
 def test_the_same_bits(python: Run) -> None:
     hopper = digests(python, "sm_90a")
-    maxwell = digests(python, "sm_52")
     assert len(hopper) > 1400
-    assert maxwell.keys() == hopper.keys()
-    assert [k for k in hopper if hopper[k] != maxwell[k]] == []
+    for arch in ("sm_52", "sm_80"):
+        other = digests(python, arch)
+        assert other.keys() == hopper.keys()
+        assert [(arch, k) for k in hopper if hopper[k] != other[k]] == []
 
 
 @long

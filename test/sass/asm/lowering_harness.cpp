@@ -187,20 +187,22 @@ std::vector<u64> run(Arch arch, const Case& c, Place place, const std::vector<Ro
 void check(const Case& c, Place place) {
   const std::vector<Row> rows = operands(c.kind);
   const std::vector<u64> want = run(Arch::sm_90a, c, place, rows, emulate::Mode::kFast);
-  const auto compare = [&](std::span<const Row> part, emulate::Mode mode) {
-    const std::vector<u64> got = run(Arch::sm_52, c, place, {part.begin(), part.end()}, mode);
+  const auto compare = [&](Arch arch, std::span<const Row> part, emulate::Mode mode) {
+    const std::vector<u64> got = run(arch, c, place, {part.begin(), part.end()}, mode);
     for (std::size_t i = 0; i < part.size(); ++i) {
       if (got[i] == want[i]) continue;
       std::string text;
       for (const u32 x : part[i]) text += " " + std::to_string(x);
-      ADD_FAILURE() << c.name << " over " << place.over << (place.guarded ? ", guarded" : "") << ": " << std::hex
-                    << got[i] << ", sm_90a has " << want[i] << "; operands" << text << "\n"
-                    << code_of(Arch::sm_52, kernel_of(Arch::sm_52, c, place), false);
+      ADD_FAILURE() << c.name << " over " << place.over << (place.guarded ? ", guarded" : "") << " on "
+                    << info(arch).name << ": " << std::hex << got[i] << ", sm_90a has " << want[i] << "; operands"
+                    << text << "\n"
+                    << code_of(arch, kernel_of(arch, c, place), false);
       return;
     }
   };
-  compare(rows, emulate::Mode::kFast);
-  compare(std::span(rows).first(256), emulate::Mode::kChecked);
+  compare(Arch::sm_52, rows, emulate::Mode::kFast);
+  compare(Arch::sm_52, std::span(rows).first(256), emulate::Mode::kChecked);
+  if (place.over < 0) compare(Arch::sm_80, std::span(rows).first(256), emulate::Mode::kChecked);
   for (std::size_t i = 0; c.expect && place.over < 0 && !place.guarded && i < rows.size(); ++i) {
     ASSERT_EQ(want[i], c.expect(rows[i], kConstant)) << c.name;
   }

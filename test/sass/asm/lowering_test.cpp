@@ -103,15 +103,16 @@ TEST(Lowering, NumbersAreShared) {
   EXPECT_EQ(count_of(code_for([&](Builder& b) { steps(b, true); }), "MOV32I"), 6U);
 }
 
-// The chips around sm_52 have the same instructions; what is read when differs.
-TEST(Lowering, TheWholeFamily) {
-  for (const Arch arch : {Arch::sm_50, Arch::sm_52, Arch::sm_53, Arch::sm_60, Arch::sm_61, Arch::sm_62}) {
+// Chips of one family have the same instructions, nearly; what is read when differs.
+TEST(Lowering, AllChips) {
+  for (const Arch arch : {Arch::sm_50, Arch::sm_52, Arch::sm_53, Arch::sm_60, Arch::sm_61, Arch::sm_62, Arch::sm_80,
+                          Arch::sm_86, Arch::sm_89}) {
     Builder b(arch, "k");
     const Arg p = b.param("p", ParamType::ptr);
     const VReg tid = b.reg(), to = b.reg(2), x = b.reg(2), half_word = b.reg();
     const VPred less = b.pred();
     b.emit(Op::S2R, {}, {tid, special(kTid)});
-    b.emit(Op::IMAD_WIDE, {}, {to, tid, 24, p});
+    b.emit(Op::IMAD_WIDE, {}, {to, tid, tid, p});
     b.emit(Op::LDG, {Tok::E, Tok::k64}, {x, at(to)});
     b.emit(Op::DFMA, {}, {x, x, x, x});
     b.emit(Op::DSETP, {Tok::LT, Tok::AND}, {less, kAlways, x, x, kAlways});
@@ -119,6 +120,10 @@ TEST(Lowering, TheWholeFamily) {
     b.emit(Op::F2F, {Tok::F32, Tok::F64}, {half_word, x});
     b.emit(Op::MUFU, {Tok::RSQ}, {half_word, half_word});
     b.emit(Op::F2FP, {Tok::F16, Tok::F32, Tok::PACK_AB}, {half_word, half_word, half_word});
+    b.emit(Op::I2FP, {Tok::F32, Tok::U32}, {half_word, half_word});
+    b.emit(Op::F2FP, {Tok::BF16, Tok::F32, Tok::PACK_AB}, {half_word, half_word, kZero});
+    b.emit(Op::VIMNMX, {Tok::U32}, {half_word, half_word, tid, kAlways});
+    b.emit(Op::REDG, {Tok::E, Tok::MAX, Tok::S32}, {at(to, 4), half_word});
     b.emit(Op::STG, {Tok::E}, {at(to), half_word});
     b.emit(Op::EXIT, {}, {});
     const auto k = b.finish();
