@@ -54,8 +54,9 @@ test: ## every test but the long ones, on the emulator
 	NERVANAGPU_EMULATOR_ARCH=sm_52 $(py) -m pytest -q $(both_families) || failed=1; exit $$failed
 
 # What also runs on the emulator's sm_52, with the kernels for Maxwell.
-both_families := $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types dot_bfloat16 dot_epilogue batched_dot grouped_dot \
-                   conv pool nn toolchain))
+both_families = $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types dot_bfloat16 dot_epilogue batched_dot grouped_dot \
+                   conv pool nn toolchain expressions functions reductions indexing tiles stochastic_round in_place \
+                   $(if $(NERVANAGPU_TEST_LONG),random random_expressions layers network factory bfloat16 seeds cudamat)))
 
 test-long: export NERVANAGPU_TEST_LONG := 1
 test-long: test ## every test

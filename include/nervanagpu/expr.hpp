@@ -110,7 +110,7 @@ NG_API void evaluate(std::span<const Expr> all);
 NG_API void before_write(const Tensor& tensor);
 NG_API void evaluate_pending();  // all of them
 
-// Whether kernels can be generated for this device: sm_50 .. sm_62, sm_80 and later.
+// Whether kernels can be generated for this device: all but those of sm_70 and sm_75.
 NG_API bool can_evaluate();
 // What evaluating x would run: kernels, bytes, registers.
 NG_API std::string explain(const Expr& x);

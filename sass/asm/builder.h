@@ -93,7 +93,7 @@ struct Request {
 
 class Builder {
  public:
-  // Whether kernels can be built for it: sm_50 .. sm_62, sm_80 and later.
+  // Whether kernels can be built for it: not yet for sm_70 and sm_75.
   static bool builds_for(Arch arch);
   Builder(Arch arch, std::string name);
 
