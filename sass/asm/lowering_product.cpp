@@ -87,15 +87,15 @@ void Lowering::multiply_wide() {
   const auto n = known(arg(2));
   if (n && std::has_single_bit(*n) && !(is_signed && *n >> 31 != 0))
     return scaled_pair(static_cast<unsigned>(std::countr_zero(*n)));
-  const bool is_short = n && *n < 0x10000;
-  const Arg b = is_short ? Arg(*n) : arg(2).kind == Arg::Kind::kImm ? in_register(arg(2)) : arg(2);
+  const bool narrow = n && *n < 0x10000;
+  const Arg b = narrow ? Arg(*n) : arg(2).kind == Arg::Kind::kImm ? in_register(arg(2)) : arg(2);
   // The factors are multiplied as unsigned: one below zero was taken for 2^32 more, which is the other one too much in
   // the upper word.
   std::array<Arg, 2> excess{kZero, kZero};
   const auto other_if_negative = [&](const Arg& x, const Arg& other) {
     const VReg t = b_.reg();
     put(Op::SHR, {}, {t, in_register(x), 31});
-    put(is_short ? Op::LOP32I : Op::LOP, {Tok::AND}, {t, t, other});
+    put(narrow ? Op::LOP32I : Op::LOP, {Tok::AND}, {t, t, other});
     return t;
   };
   if (is_signed) excess[0] = other_if_negative(a, b);
@@ -104,7 +104,7 @@ void Lowering::multiply_wide() {
   const VReg t = b_.reg(), middle = b_.reg();
   VReg high = b_.reg();
   put(Op::XMAD, {}, {t, a, b, kZero});
-  if (is_short) {
+  if (narrow) {
     put(Op::XMAD, {Tok::CHI}, {middle, upper_half(a), b, t});
     put(Op::SHR, {Tok::U32}, {high, middle, 16});
   } else {
@@ -124,7 +124,7 @@ void Lowering::multiply_wide() {
   const bool alone = is_zero(c);
   const Arg low = alone ? word(d, 0) : Arg(b_.reg());
   const VPred guard = alone ? r_->guard : kAlways;
-  if (is_short) {
+  if (narrow) {
     put(Op::XMAD, {Tok::PSL}, {low, upper_half(a), b, t}, guard);
   } else {
     put(Op::XMAD, {Tok::PSL, Tok::CBCC}, {low, upper_half(a), upper_half(middle), t}, guard);
