@@ -1,5 +1,5 @@
-// The inverse functions of sin, cos and tan, of float64. Angles of quotients: t = y / x, (y - x) / (y + x) or -x / y, so that
-// |t| <= sqrt(2) - 1; 0, 1 or 2 times pi/4 is added as a pair. Polynomials: tools/polynomials.py.
+// The inverse functions of sin, cos and tan, of float64. Angles of quotients: t = y / x, (y - x) / (y + x) or -x / y, so
+// that |t| <= sqrt(2) - 1; 0, 1 or 2 times pi/4 is added as a pair. Polynomials: tools/polynomials.py.
 #include <cmath>
 
 #include "src/fuse/wide_pair.h"
@@ -24,7 +24,8 @@ constexpr double kArcSine[] = {0x1.1402fp-5,         -0x1.add6ep-6,        0x1.9
                                0x1.1c4f876d36762p-6, 0x1.6e8b9ad95b4cbp-6, 0x1.f1c71ca901136p-6, 0x1.6db6db6d46c32p-5,
                                0x1.3333333333a68p-4, 0x1.5555555555553p-3};
 
-// The angle of the point (below, above), both >= 0 and not both 0; where `left` holds (nullptr: nowhere), of (-below, above).
+// The angle of the point (below, above), both >= 0 and not both 0; where `left` holds (nullptr: nowhere), of
+// (-below, above).
 Wide angle(const Wide& above, const Wide& below, const Condition* left) {
   Emit& e = above.emit();
   const Wide none = Wide::number(e, 0.0);
@@ -48,8 +49,8 @@ Wide angle(const Wide& above, const Wide& below, const Condition* left) {
   return d.high + (d.low + (t.low + fma(base, kHalfPiRest, turned.low)));
 }
 
-// 2^(60 - e) of numbers of exponent e, less for small ones: with it, they are normal numbers, and so is whatever they divide
-// into a quotient that is one.
+// 2^(60 - e) of numbers of exponent e, less for small ones: with it, they are normal numbers, and so is whatever they
+// divide into a quotient that is one.
 Wide scale_of(const Wide& v) {
   constexpr std::uint32_t kOne = 0x3ff00000, kStep = 0x00100000, kShift = 60;
   Emit& e = v.emit();
@@ -66,8 +67,8 @@ Wide scale_of(const Wide& v) {
 
 }  // namespace
 
-// |x| up to 1/2: asin |x|; beyond it 2 asin(sqrt((1 - |x|) / 2)), which is acos |x|. Both results are a multiple of pi/2 and
-// once or twice that, with either sign.
+// |x| up to 1/2: asin |x|; beyond it 2 asin(sqrt((1 - |x|) / 2)), which is acos |x|. Both results are a multiple of pi/2
+// and once or twice that, with either sign.
 Lanes arc64(Emit& e, ExprOp op, const Lanes& lanes) {
   const Wide x(e, lanes);
   const Wide size = x.magnitude();

@@ -1,5 +1,5 @@
-// erf, erfc and GELU of float64: erfc(z) = e^(-z^2) P(t) / (1 + 2z), t = (z - 3.5) / (z + 3.5), where P is nearly a polynomial
-// (Shepherd and Laframboise, 1981). Squares, t and quotients are pairs. Polynomials: tools/polynomials.py.
+// erf, erfc and GELU of float64: erfc(z) = e^(-z^2) P(t) / (1 + 2z), t = (z - 3.5) / (z + 3.5), where P is nearly a
+// polynomial (Shepherd and Laframboise, 1981). Squares, t and quotients are pairs. Polynomials: tools/polynomials.py.
 #include "src/fuse/wide_pair.h"
 
 namespace nervanagpu::fuse {

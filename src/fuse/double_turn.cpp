@@ -1,6 +1,6 @@
-// The reduction of float64 angles. Below 2^30 k times three parts of pi/2 goes off: the first part exactly, the others as
-// pairs (no float64 number comes closer to a multiple of pi/2 than 2^-61). Beyond it, where a warp has such numbers at
-// all, 192 bits of 2/pi, from the place that matters, are multiplied by the significand (Payne and Hanek, 1983).
+// The reduction of float64 angles. Below 2^30 k times three parts of pi/2 goes off: the first part exactly, the others
+// as pairs (no float64 number comes closer to a multiple of pi/2 than 2^-61). Beyond it, where a warp has such numbers
+// at all, 192 bits of 2/pi, from the place that matters, are multiplied by the significand (Payne and Hanek, 1983).
 #include <array>
 #include <iterator>
 
@@ -19,8 +19,8 @@ constexpr double kHalfPi[] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54, -0x1.
 
 // The upper words of the numbers beyond 2^30, and of infinity.
 constexpr std::uint32_t kLarge = 0x41d00000, kEndless = 0x7ff00000;
-// x = m 2^(field - 1075): the bit of 2/pi that weighs 2 then is number field - 1077, counted from 0. A word of zeros stands
-// before the first, so that the numbers are no negative ones.
+// x = m 2^(field - 1075): the bit of 2/pi that weighs 2 then is number field - 1077, counted from 0. A word of zeros
+// stands before the first, so that the numbers are no negative ones.
 constexpr int kFirst = 1077 - 32;
 constexpr unsigned kWords = 6;  // of 2/pi that count
 static_assert((2046 - kFirst) / 32 + kWords <= std::size(kTwoOverPiBits));
@@ -42,7 +42,7 @@ VPred is_large(Emit& e, VReg beyond) {
   return p;
 }
 
-// The kWords + 1 words of 2/pi from number place / 32, the uppermost first: halves are chosen by the bits of that number.
+// The kWords + 1 words of 2/pi from number place / 32, the uppermost first: each bit of that number chooses a half.
 std::array<VReg, kWords + 1> words_from(Emit& e, VReg place) {
   std::array<VReg, 32 + kWords> w;
   unsigned count = 32 + kWords;

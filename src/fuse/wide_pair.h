@@ -18,8 +18,8 @@ Pair plus_low(const Pair& a, const Wide& b);   // b goes to the second one
 Pair operator*(const Pair& a, const Wide& b);  // b a power of two
 Pair select(const Condition& p, const Pair& a, const Pair& b);
 
-// a / b for normal b.high and a quotient in the range of normal numbers, or NaN: rounded, and what that lacks, so that no bit
-// of it comes from MUFU's guess.
+// a / b for normal b.high and a quotient in the range of normal numbers, or NaN: rounded, and what that lacks, so that
+// no bit of it comes from MUFU's guess.
 Pair ratio(const Pair& a, const Pair& b);
 Pair ratio(const Wide& a, const Pair& b);
 Wide quotient(const Pair& a, const Pair& b);  // rounded alone
