@@ -55,7 +55,7 @@ test: ## every test but the long ones, on the emulator
 
 # What also runs on the emulator's sm_52, with the kernels for Maxwell.
 both_families = $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types dot_bfloat16 dot_epilogue batched_dot grouped_dot \
-                   conv pool nn toolchain expressions functions reductions indexing tiles stochastic_round in_place \
+                   conv pool nn toolchain expressions functions functions64 reductions indexing tiles stochastic_round in_place \
                    $(if $(NERVANAGPU_TEST_LONG),random random_expressions layers network factory bfloat16 seeds cudamat)))
 
 test-long: export NERVANAGPU_TEST_LONG := 1
