@@ -95,8 +95,8 @@ def dot(
     strides.
     """
     if (
-        stream is tile is activation is clip is scale is mask is None
-        and row_sum is column_sum is row_max_abs is column_max_abs is None
+        (stream is None and tile is None and activation is None and clip is None and scale is None and mask is None)
+        and (row_sum is None and column_sum is None and row_max_abs is None and column_max_abs is None)
         and not (relu_first or splits or batch_invariant or seed or offset or bits)
         and tensor_cores
         and rounding == "nearest"

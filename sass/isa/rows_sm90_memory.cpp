@@ -28,7 +28,8 @@ constexpr Enum kAtomicVector[] = {{Tok::F16x4_RN, 1},  {Tok::F16x8_RN, 2},      
                                   {Tok::F32x2_RN, 13}, {Tok::F32x4_RN, 14}};
 constexpr Enum kVectorFunction[] = {{Tok::ADD, 0}, {Tok::MIN, 1}, {Tok::MAX, 2}};
 // A load that reduces what all devices of a multicast object hold.
-constexpr Enum kMulticastFunction[] = {{Tok::ADD, 0}, {Tok::MIN, 1}, {Tok::MAX, 2}, {Tok::AND, 5}, {Tok::OR, 6}, {Tok::XOR, 7}};
+constexpr Enum kMulticastFunction[] = {{Tok::ADD, 0}, {Tok::MIN, 1}, {Tok::MAX, 2},
+                                       {Tok::AND, 5}, {Tok::OR, 6},  {Tok::XOR, 7}};
 constexpr Enum kMulticastType[] = {{Tok::k32, 0}, {Tok::S32, 1}, {Tok::k64, 2}, {Tok::S64, 3}};
 constexpr Enum kMulticastFloatFunction[] = {{Tok::ADD, 0}, {Tok::MIN, 1}, {Tok::MAX, 2}, {Tok::F32ADD, 3}};
 constexpr Enum kMulticastFloat[] = {{Tok::F16x2_RN, 0},  {Tok::F16x4_RN, 1},  {Tok::F16x8_RN, 2}, {Tok::BF16x2_RN, 3},
@@ -198,10 +199,16 @@ constexpr void atomics(RowList<160>& t) {
   const Mod everywhere = always<Tok::STRONG_SYS>(Axis::kOrder);
   const Word multicast = desc | code128(0, {{78, 1, 1}, {80, 1, 1}});
   t.add(row(Op::LDGMC, kHopper, code128(0x9a4 | kU) | multicast,
-            {kWide, {Axis::kFunction, bits(87, 3), kMulticastFunction}, {Axis::kType, bits(73, 3), kMulticastType}, everywhere},
+            {kWide,
+             {Axis::kFunction, bits(87, 3), kMulticastFunction},
+             {Axis::kType, bits(73, 3), kMulticastType},
+             everywhere},
             {d, described(64)}, kLoad));
   t.add(row(Op::LDGMC, kHopper, code128(0x9a5 | kU) | multicast,
-            {kWide, {Axis::kFunction, bits(88, 2), kMulticastFloatFunction}, {Axis::kType, bits(73, 4), kMulticastFloat}, everywhere},
+            {kWide,
+             {Axis::kFunction, bits(88, 2), kMulticastFloatFunction},
+             {Axis::kType, bits(73, 4), kMulticastFloat},
+             everywhere},
             {d, described(64)}, kLoad));
   const Word sixteen = code128(0, {{73, 3, 4}});
   const Mod b128 = always<Tok::k128>(Axis::kType);
