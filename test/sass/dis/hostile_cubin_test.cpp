@@ -15,7 +15,8 @@ std::size_t footprint(const CubinImage& image) {
   std::size_t bytes = 0;
   for (const KernelImage& k : image.kernels) {
     bytes += sizeof k + k.name.size() + k.code.size() * sizeof(Word) + k.params.size() * sizeof(Param) +
-             k.constant0.size() + k.lines.runs().size() * sizeof(LineTable::Run) + k.relocations.size() * sizeof(CodeRelocation);
+             k.constant0.size() + k.lines.runs().size() * sizeof(LineTable::Run) +
+             k.relocations.size() * sizeof(CodeRelocation);
     for (const std::string& file : k.lines.files()) bytes += sizeof file + file.size();
   }
   const ModuleData& d = image.data;
