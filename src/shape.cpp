@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -81,11 +80,12 @@ Axis axis_of(const Shape& shape, const Shape& strides, std::size_t i) {
   return {strides[i] < 0 ? 0 - s : s, shape[i]};
 }
 
-// Each stride is greater than what the axes before it span.
-template <class Axes>
-bool ascends(const Axes& axes) {
+// Each stride is greater than what the axes before it span. `axis`(i): of `count`.
+template <class F>
+bool ascends(std::size_t count, const F& axis) {
   std::uint64_t span = 0;
-  for (const auto& [stride, length] : axes) {
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto [stride, length] = axis(i);
     if (length == 1) continue;
     if (stride <= span) return false;
     span += stride * static_cast<std::uint64_t>(length - 1);
@@ -99,14 +99,11 @@ bool distinct(const Shape& shape, const Shape& strides) {
   if (std::ranges::find(shape, 0) != shape.end()) return true;
   const std::size_t n = shape.size();
   // Most tensors' last axis is the nearest, and the others follow.
-  if (ascends(std::views::iota(std::size_t{0}, n) |
-              std::views::transform([&](std::size_t i) { return axis_of(shape, strides, n - 1 - i); }))) {
-    return true;
-  }
+  if (ascends(n, [&](std::size_t i) { return axis_of(shape, strides, n - 1 - i); })) return true;
   std::vector<Axis> axes;
   for (std::size_t i = 0; i < n; ++i) axes.push_back(axis_of(shape, strides, i));
   std::sort(axes.begin(), axes.end());
-  return ascends(axes);
+  return ascends(n, [&](std::size_t i) { return axes[i]; });
 }
 
 }  // namespace nervanagpu
