@@ -1,4 +1,4 @@
-// Functions of float32, and quotients and roots of float64. MUFU only gives a first guess whose error the steps behind it
+// Functions of float32. MUFU only gives a first guess whose error the steps behind it
 // remove, so that the bits are the same on every chip and on the emulator.
 //
 // Polynomials: least squares at Chebyshev nodes, weighted until the largest relative error is level; exp, log, tanh and
@@ -443,109 +443,6 @@ Lanes Emit::power(const Lanes& x, const Lanes& y) {
     op(Op::FSETP, {Tok::EQ, Tok::AND}, {minus, kAlways, magnitude(x[i]), kOne, y_endless});
     select(out[i], kOne, out[i], minus);
     static_cast<void>(negative);
-  });
-  return out;
-}
-
-// Correctly rounded but for results that are subnormal: significands are divided in [1, 2) and the exponents put back.
-Lanes Emit::divide64(const Lanes& x, const Lanes& y) {
-  Lanes out = fresh(2);
-  const VReg one = constant64(0x3ff0000000000000);
-  each([&](unsigned i) {
-    // v = significand * 2^e; subnormal numbers times 2^54 first
-    const auto split = [&](VReg v, VReg& significand, VReg& e) {
-      const VReg up = b.reg(2), w = b.reg(2);
-      const VPred small = b.pred();
-      op(Op::DMUL, {}, {up, v, constant64(0x4350000000000000)});
-      const VReg field = b.reg(), less = b.reg();
-      op(Op::LOP3, {Tok::LUT}, {field, v[1], 0x7ff00000, kZero, kAnd, !kAlways});
-      op(Op::ISETP, {Tok::EQ, Tok::U32, Tok::AND}, {small, kAlways, field, kZero, kAlways});
-      for (unsigned k = 0; k < 2; ++k) select(w[k], up[k], v[k], small);
-      select(less, -1023 - 54, constant(static_cast<std::uint32_t>(-1023)), small);
-      significand = b.reg(2);
-      e = b.reg();
-      op(Op::LOP3, {Tok::LUT}, {field, w[1], 0x7ff00000, kZero, kAnd, !kAlways});
-      op(Op::SHF, {Tok::R, Tok::U32, Tok::HI}, {e, kZero, 20, field});
-      op(Op::IADD3, {}, {e, e, less, kZero});
-      op(Op::LOP3, {Tok::LUT}, {significand[1], w[1], 0x800fffff, kZero, kAnd, !kAlways});
-      op(Op::LOP3, {Tok::LUT}, {significand[1], significand[1], 0x3ff00000, kZero, kOr, !kAlways});
-      op(Op::MOV, {}, {significand[0], w[0]});
-    };
-    VReg p, ep, q, eq;
-    split(x[i], p, ep);
-    split(y[i], q, eq);
-    VReg r = b.reg(2);
-    op(Op::MUFU, {Tok::RCP64H}, {r[1], q[1]});
-    op(Op::MOV, {}, {r[0], kZero});
-    for (int step = 0; step < 3; ++step) r = dfma(r, dfma(-Arg(q), r, one), r);
-    VReg z = b.reg(2);
-    op(Op::DMUL, {}, {z, p, r});
-    z = dfma(dfma(-Arg(z), q, p), r, z);
-    const VReg h = b.reg(), rest = b.reg(), scale = b.reg(2);
-    op(Op::IADD3, {}, {rest, ep, -Arg(eq), kZero});
-    // Within what the two factors can say; beyond it the result is 0 or infinity anyway.
-    op(Op::VIMNMX, {}, {rest, rest, 2046, kAlways});
-    op(Op::VIMNMX, {}, {rest, rest, -2044, !kAlways});
-    op(Op::SHF, {Tok::R, Tok::S32, Tok::HI}, {h, kZero, 1, rest});
-    op(Op::IADD3, {}, {rest, rest, -Arg(h), kZero});
-    for (const VReg part : {h, rest}) {
-      op(Op::SHF, {Tok::L, Tok::U32}, {scale[1], part, 20, kZero});
-      op(Op::IADD3, {}, {scale[1], scale[1], 0x3ff00000, kZero});
-      op(Op::MOV, {}, {scale[0], kZero});
-      op(Op::DMUL, {}, {z, z, scale});
-    }
-    // 0, infinity or NaN among the operands: x times the guess of 1 / y, which is exact for them
-    const VReg guess = b.reg(2), other = b.reg(2), infinity = constant64(0x7ff0000000000000), zero = constant64(0);
-    const VPred odd_x = b.pred(), odd_y = b.pred();
-    // (a subnormal divisor has no reciprocal: its significand serves)
-    const VReg source = b.reg(), tiny = constant64(0x0010000000000000);
-    const VPred subnormal = b.pred(), some = b.pred();
-    op(Op::DSETP, {Tok::LT, Tok::AND}, {subnormal, kAlways, magnitude(y[i]), tiny, kAlways});
-    op(Op::DSETP, {Tok::NEU, Tok::AND}, {some, kAlways, y[i], zero, subnormal});
-    select(source, q[1], y[i][1], some);
-    op(Op::MUFU, {Tok::RCP64H}, {guess[1], source});
-    op(Op::MOV, {}, {guess[0], kZero});
-    op(Op::DMUL, {}, {other, x[i], guess});
-    op(Op::DSETP, {Tok::GEU, Tok::AND}, {odd_x, kAlways, magnitude(x[i]), infinity, kAlways});
-    op(Op::DSETP, {Tok::GEU, Tok::OR}, {odd_x, kAlways, magnitude(y[i]), infinity, odd_x});
-    op(Op::DSETP, {Tok::EQ, Tok::OR}, {odd_y, kAlways, y[i], zero, odd_x});
-    op(Op::DSETP, {Tok::EQ, Tok::OR}, {odd_y, kAlways, x[i], zero, odd_y});
-    for (unsigned k = 0; k < 2; ++k) select(out[i][k], other[k], z[k], odd_y);
-  });
-  return out;
-}
-
-Lanes Emit::sqrt64(const Lanes& x) {
-  Lanes out = fresh(2);
-  const auto k64 = [&](double v) { return constant64(std::bit_cast<std::uint64_t>(v)); };
-  each([&](unsigned i) {
-    const VReg up = b.reg(2), v = b.reg(2), back = b.reg(2);
-    const VPred small = b.pred();
-    op(Op::DSETP, {Tok::LT, Tok::AND}, {small, kAlways, x[i], k64(0x1p-900), kAlways});
-    op(Op::DMUL, {}, {up, x[i], k64(0x1p200)});
-    const VReg down = k64(0x1p-100), same = k64(1.0);
-    for (unsigned k = 0; k < 2; ++k) {
-      select(v[k], up[k], x[i][k], small);
-      select(back[k], down[k], same[k], small);
-    }
-    VReg y = b.reg(2);
-    op(Op::MUFU, {Tok::RSQ64H}, {y[1], v[1]});
-    op(Op::MOV, {}, {y[0], kZero});
-    VReg g = b.reg(2), h = b.reg(2);
-    op(Op::DMUL, {}, {g, v, y});
-    op(Op::DMUL, {}, {h, y, k64(0.5)});
-    for (int step = 0; step < 2; ++step) {
-      const VReg r = dfma(-Arg(g), h, k64(0.5));
-      g = dfma(g, r, g);
-      h = dfma(h, r, h);
-    }
-    g = dfma(dfma(-Arg(g), g, v), h, g);
-    const VReg d = b.reg(2);
-    op(Op::DMUL, {}, {d, g, back});
-    const VPred special = b.pred();
-    op(Op::DSETP, {Tok::EQ, Tok::AND}, {special, kAlways, x[i], k64(HUGE_VAL), kAlways});
-    op(Op::DSETP, {Tok::EQ, Tok::OR}, {special, kAlways, x[i], k64(0.0), special});
-    for (unsigned k = 0; k < 2; ++k) select(out[i][k], x[i][k], d[k], special);
   });
   return out;
 }

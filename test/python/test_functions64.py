@@ -216,3 +216,19 @@ def test_many_values(name: str) -> None:
                 continue
             error = abs(Decimal(float(g)) - exact) / values.unit_of(exact)
             assert error <= bound(name, g), (name, [v.hex() for v in a], error)
+
+
+def test_quotients_are_rounded_once(rng: np.random.Generator) -> None:
+    """Subnormal ones, too, and those next to the middle of two of them."""
+    count = 20000
+    any_x, any_y = (rng.integers(0, 1 << 64, count, dtype=np.uint64).view(np.float64) for _ in range(2))
+    below_x = np.ldexp(rng.uniform(-2, 2, count), rng.integers(-1074, -900, count))
+    below_y = np.ldexp(rng.uniform(1, 2, count), rng.integers(0, 120, count))
+    # x / y is (k + 1/2) 2^-1074, but for what the rounding of x leaves
+    odd = 2.0 * np.floor(2.0 ** rng.uniform(0, 40, count)) + 1
+    y = rng.uniform(1, 2, count) * rng.choice([-1, 1], count)
+    middle_x, middle_y = np.ldexp(y * odd, -1000), np.ldexp(y, 75)
+    for x, y in ((any_x, any_y), (below_x, below_y), (middle_x, middle_y), (np.ones(count), any_y)):
+        want, got = x / y, (ng.array(x) / ng.array(y)).get()
+        same = (bits(got) == bits(want)) | (np.isnan(got) & np.isnan(want))
+        assert same.all(), (x[~same][0].hex(), y[~same][0].hex(), got[~same][0].hex(), want[~same][0].hex())
