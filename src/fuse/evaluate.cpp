@@ -286,6 +286,7 @@ void assign_and(const Tensor& out, const Expr& x, bool last) {
   // Who else reads what is about to change is computed first.
   if (std::vector<NodePtr> found = expr::readers_of(out, node.get()); !found.empty()) {
     std::vector<Expr> readers;
+    readers.reserve(found.size());
     for (NodePtr& n : found) readers.emplace_back(std::move(n));
     found.clear();
     evaluate(readers);

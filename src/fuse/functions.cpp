@@ -4,7 +4,6 @@
 // Polynomials: least squares at Chebyshev nodes, weighted until the largest relative error is level; exp, log, tanh and
 // sigmoid are those of kernels/lib/functions.sass. Within 2 ULP; divide and sqrt are correctly rounded.
 #include <bit>
-#include <cmath>
 
 #include "src/fuse/emit.h"
 

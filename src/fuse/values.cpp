@@ -233,20 +233,21 @@ void Evaluator::compute_one(std::size_t i, unsigned lanes, const std::vector<Lan
   } else if (v.op == ExprOp::tensor || v.op == ExprOp::random) {
     values[i] = loaded[static_cast<std::size_t>(v.leaf)];
   } else {
+    const auto operand = [&](std::size_t k) -> const Lanes& { return values[static_cast<std::size_t>(v.in[k])]; };
     const Lanes* in[3] = {};
-    for (std::size_t k = 0; k < 3; ++k) in[k] = v.in[k] < 0 ? nullptr : &values[static_cast<std::size_t>(v.in[k])];
+    for (std::size_t k = 0; k < 3; ++k) in[k] = v.in[k] < 0 ? nullptr : &operand(k);
     Emit e(b_, lanes);
     if (v.op == ExprOp::gather) {
       const Operand& o = operands_[static_cast<std::size_t>(v.leaf)];
       for (unsigned k = 0; k < lanes; ++k) {
-        const Lanes raw = load(b_, o.dtype, 1, address_at(b_, o.dtype, o.pointer, (*in[0])[k]), 0);
+        const Lanes raw = load(b_, o.dtype, 1, address_at(b_, o.dtype, o.pointer, operand(0)[k]), 0);
         values[i][k] = Emit(b_, 1).unpack(o.dtype, raw)[0];
       }
       return;
     }
     if (v.op == ExprOp::chance) {
-      values[i] = expr::kind_of(v.dtype) == expr::Kind::real ? e.chance_real(v.dtype, v.extra, *in[0], *in[1])
-                                                             : e.chance_whole(v.dtype, *in[0], *in[1]);
+      values[i] = expr::kind_of(v.dtype) == expr::Kind::real ? e.chance_real(v.dtype, v.extra, operand(0), operand(1))
+                                                             : e.chance_whole(v.dtype, operand(0), operand(1));
       return;
     }
     std::optional<Divisor> shared;
