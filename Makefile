@@ -51,9 +51,12 @@ test: ## every test but the long ones, on the emulator
 	@$(build)
 	@failed=0; $(py) tools/check_tree.py && $(py) tools/readme_table.py --check && $(py) tools/toolchain_table.py --check || failed=1; ctest --preset $(preset) -j $(JOBS) || failed=1; \
 	$(py) -m pytest $(ARGS) || failed=1; \
-	NERVANAGPU_EMULATOR_ARCH=sm_52 $(py) -m pytest -q $(both_families) || failed=1; exit $$failed
+	NERVANAGPU_EMULATOR_ARCH=sm_52 $(py) -m pytest -q $(both_families) || failed=1; \
+	NERVANAGPU_EMULATOR_ARCH=sm_80 $(py) -m pytest -q $(ampere) || failed=1; exit $$failed
 
-# What also runs on the emulator's sm_52, with the kernels for Maxwell.
+# What also runs on the emulator's sm_80 and, with the kernels for Maxwell, sm_52.
+ampere = $(if $(NERVANAGPU_TEST_LONG),$(both_families),\
+           $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types dot_epilogue conv pool nn expressions)))
 both_families = $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types dot_bfloat16 dot_epilogue batched_dot grouped_dot \
                    conv pool nn toolchain expressions functions functions64 reductions indexing tiles stochastic_round in_place \
                    $(if $(NERVANAGPU_TEST_LONG),random random_expressions layers network factory bfloat16 seeds cudamat)))

@@ -94,9 +94,11 @@ if(TARGET test_gpu)
   add_test(NAME gpu_exact_checked COMMAND test_gpu ${exact})
   set_tests_properties(gpu_exact_checked PROPERTIES
     ENVIRONMENT "NERVANAGPU_DEVICE=emulator;NERVANAGPU_EMULATOR=checked;NG_GPU_PROBLEMS=320")
-  add_test(NAME gpu_exact_sm_52 COMMAND test_gpu ${exact})
-  set_tests_properties(gpu_exact_sm_52 PROPERTIES
-    ENVIRONMENT "NERVANAGPU_DEVICE=emulator;NERVANAGPU_EMULATOR_ARCH=sm_52;NG_GPU_PROBLEMS=640")
+  foreach(arch sm_52 sm_80)
+    add_test(NAME gpu_exact_${arch} COMMAND test_gpu ${exact})
+    set_tests_properties(gpu_exact_${arch} PROPERTIES
+      ENVIRONMENT "NERVANAGPU_DEVICE=emulator;NERVANAGPU_EMULATOR_ARCH=${arch};NG_GPU_PROBLEMS=640")
+  endforeach()
   add_test(NAME gpu_cublas COMMAND test_gpu --gtest_filter=*BesideCublas*)
   add_test(NAME gpu_cudnn COMMAND test_gpu --gtest_filter=*BesideCudnn*)
   set_tests_properties(gpu_cublas gpu_cudnn PROPERTIES SKIP_REGULAR_EXPRESSION "NOT COMPARED: ")

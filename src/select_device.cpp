@@ -74,8 +74,7 @@ std::unique_ptr<Device> try_cuda(const Settings& settings, const cuda::DriverLoa
   if (s == cuda::kSuccess) s = driver.device_attribute(&minor, cuda::kCapabilityMinor, id);
   if (s != cuda::kSuccess) return failed("cuDeviceGetAttribute", s);
   findings.push_back("GPUs: " + std::to_string(count) + "; the first is " + capability_name(major, minor));
-  std::vector<sass::Arch> archs = archs_of(cubins);
-  std::erase(archs, sass::Arch::sm_80);  // has products of float32 only, for the emulator
+  const std::vector<sass::Arch> archs = archs_of(cubins);
   const std::optional<sass::Arch> arch = arch_for(major, minor, archs);
   if (!arch) {
     why = "the GPU is " + capability_name(major, minor) + ", and the kernels are for " + names_of(archs);

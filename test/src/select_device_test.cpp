@@ -72,14 +72,22 @@ TEST_F(SelectDeviceTest, NoGpu) {
 }
 
 TEST_F(SelectDeviceTest, AGpuWithoutKernels) {
-  fake.major = 8;
-  fake.minor = 6;
+  fake.major = 7;
+  fake.minor = 5;
   const Selection s = select();
   EXPECT_EQ(s.device->info().kind, DeviceKind::emulator);
-  EXPECT_EQ(s.notice.rfind("nervanagpu: running on the emulator: the GPU is sm_86, and the kernels are for sm_", 0), 0U)
+  EXPECT_EQ(s.notice.rfind("nervanagpu: running on the emulator: the GPU is sm_75, and the kernels are for sm_", 0), 0U)
       << s.notice;
   EXPECT_EQ(s.notice.find('\n'), std::string::npos);
   EXPECT_THROW(select(DeviceKind::cuda), Error);
+}
+
+TEST_F(SelectDeviceTest, KernelsRunOnNewerGpusOfTheirGeneration) {
+  fake.major = 8;
+  fake.minor = 6;
+  const Selection s = select();
+  EXPECT_EQ(s.device->info().kind, DeviceKind::cuda);
+  EXPECT_EQ(s.device->info().arch, "sm_80");
 }
 
 TEST_F(SelectDeviceTest, KernelsOfAnATargetRunOnNoNewerGpu) {

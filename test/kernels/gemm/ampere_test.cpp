@@ -129,11 +129,13 @@ TEST(Ampere, HasWhatAProductWritesBesideItsResult) {
   EXPECT_EQ(ampere, beside(sass::Arch::sm_90a));
 }
 
-// A GPU of sm_80 would lack every other operation, so none is opened.
-TEST(Ampere, OtherKernelsAreNotThere) {
-  OnAmpere a;
-  EXPECT_TRUE(a.device.registry().of_op("conv").empty());
-  EXPECT_FALSE(a.device.registry().of_op("gemm").empty());
+// What sm_52 has, sm_80 has, too.
+TEST(Ampere, HasTheKernelsOfMaxwell) {
+  const OnAmpere a;
+  const OnAmpere maxwell(false, sass::Arch::sm_52);
+  for (const Kernel& k : maxwell.device.registry().kernels()) {
+    EXPECT_NE(a.device.registry().find(k.name()), nullptr) << k.name();
+  }
 }
 
 }  // namespace
