@@ -96,6 +96,9 @@ class Allocator {
     }
     for (const FreeToken& t : tokens) {
       if (t.number < kFirstFree) continue;
+      if (t.number - kFirstFree >= owner_.size()) {
+        return at(line, "`" + line.text.substr(t.pos, t.length) + "` is not a register");
+      }
       const std::uint32_t n = owner(t.number);
       if (trial.base.contains(n)) continue;
       const FreeName& name = names_[n];

@@ -7,12 +7,14 @@ namespace {
 
 constexpr std::array<RegFile, 4> kFiles = {RegFile::kUGpr, RegFile::kUPred, RegFile::kGpr, RegFile::kPred};
 
+// Of however many digits; beyond kMostDigits, that.
+constexpr unsigned kMostDigits = 65535;
 std::optional<unsigned> digits(std::string_view text) {
-  if (text.empty() || text.size() > 4) return std::nullopt;
+  if (text.empty()) return std::nullopt;
   unsigned n = 0;
   for (const char c : text) {
     if (c < '0' || c > '9') return std::nullopt;
-    n = n * 10 + static_cast<unsigned>(c - '0');
+    n = std::min(n * 10 + static_cast<unsigned>(c - '0'), kMostDigits);
   }
   return n;
 }

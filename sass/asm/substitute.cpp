@@ -271,6 +271,9 @@ class Resolver {
     }
     const std::size_t close = closing(end);
     if (close == std::string_view::npos) return at_column(text_.column(end), "this `[` is never closed");
+    if (is_name_char(at(close + 1))) {  // it would become digits of the register's number
+      return at_column(text_.column(close + 1), "`" + std::string(1, at(close + 1)) + "` cannot follow `]`");
+    }
     const auto view = register_expression(t_.substr(pos_, close + 1 - pos_), in_.scope, in_.registers.banks());
     if (!view || !view->ok()) {
       Diag d = view ? view->error() : error("not a register");
