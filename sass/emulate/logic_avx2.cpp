@@ -1,4 +1,4 @@
 #if defined(__x86_64__)
 #define NG_EMULATE_AVX2
-#include "sass/emulate/logic.cpp"
+#include "sass/emulate/logic.cpp"  // NOLINT(bugprone-suspicious-include): the same text for another target
 #endif
