@@ -78,10 +78,10 @@ std::optional<Layout> layout_of(const Tensor& t) {
 
 // An operand as the kernels see it: the caller's tensor or a copy of it. The caller's is not even copied as a handle,
 // which would take longer than to launch.
-class Operand {
+class Source {
  public:
   // `t` or, if no kernel can read it as it lies, a copy of what it is after the work queued in `stream`.
-  Operand(const Tensor& t, const Stream& stream) : tensor_(&t) {
+  Source(const Tensor& t, const Stream& stream) : tensor_(&t) {
     if (t.size() == 0) return;
     if (const auto found = layout_of(t)) {
       layout = *found;
@@ -97,7 +97,7 @@ class Operand {
     copy_ = std::move(copy);
     layout = lies;
   }
-  void swap_tensor(Operand& other) {
+  void swap_tensor(Source& other) {
     std::swap(tensor_, other.tensor_);
     std::swap(copy_, other.copy_);
   }
@@ -111,7 +111,7 @@ class Operand {
 };
 
 // It becomes a copy whose rows, or columns if `transposed`, are contiguous and begin at multiples of 16 bytes.
-void pack(Operand& x, bool transposed, const Stream& stream) {
+void pack(Source& x, bool transposed, const Stream& stream) {
   const Tensor& t = x.tensor();
   const Tensor from = transposed ? t.transpose() : t;
   const std::int64_t unit = 16 / static_cast<std::int64_t>(size_of(t.dtype()));
@@ -131,12 +131,12 @@ void put_operands(GemmProblem& p, const Tensor& a, const Layout& la, const Tenso
   p.lda = la.leading;
   p.ldb = lb.leading;
 }
-void put_operands(GemmProblem& p, const Operand& a, const Operand& b) {
+void put_operands(GemmProblem& p, const Source& a, const Source& b) {
   put_operands(p, a.tensor(), a.layout, b.tensor(), b.layout);
 }
 
 // Copies of operands that the tensor cores would take if they lay otherwise, where that is worth it.
-void bring_to_tensor_cores(GemmProblem& p, Operand& a, Operand& b, const Stream& stream) {
+void bring_to_tensor_cores(GemmProblem& p, Source& a, Source& b, const Stream& stream) {
   if (!p.tensor_cores || current_device().registry().of_op("hgemm").empty()) return;
   const bool types = byte(p.a_type) || half(p.a_type);
   if (!types || p.k == 0 || hgemm::takes(p)) return;
@@ -275,8 +275,8 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
     return sgemm::sums_of_nothing(current_device(), p, options.stream.handle());
   }
 
-  Operand left(a, options.stream);
-  Operand right(b, options.stream);
+  Source left(a, options.stream);
+  Source right(b, options.stream);
   std::optional<Layout> lc = layout_of(c);
   if (lc && lc->transposed && sgemm::along_rows(options)) lc.reset();
   std::optional<Tensor> apart;

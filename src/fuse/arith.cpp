@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::uint32_t kSign = 0x80000000;
 constexpr std::uint32_t kInfinity = 0x7f800000;
-constexpr int kAnd = 0xc0, kOr = 0xfc, kXor = 0x3c;  // truth tables of LOP3's first two operands
 
 [[noreturn]] void missing(ExprOp op, const char* form) {
   throw Error("fuse: no code for " + std::string(name_of(op)) + " of " + form);

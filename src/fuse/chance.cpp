@@ -11,7 +11,6 @@ using sass::kZero;
 
 namespace {
 
-constexpr int kAnd = 0xc0, kOr = 0xfc;
 constexpr std::uint32_t kMantissa = 0x7fffff, kLeading = 0x800000, kSign = 0x80000000;
 
 // Whether the magnitude u (float bits), of whose significand the lower j bits go, is to be rounded up: if these, as a

@@ -13,8 +13,6 @@ using sass::magnitude;
 
 namespace {
 
-// Truth tables of LOP3: a & b, a | b, a & b | c
-constexpr int kAnd = 0xc0, kOr = 0xfc, kAndOr = 0xea;
 constexpr std::uint32_t kSign = 0x80000000;
 
 // v = significand 2^exponent, |significand| in [1, 2), for numbers but 0

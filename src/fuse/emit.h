@@ -21,6 +21,9 @@ using sass::Tok;
 using sass::VPred;
 using sass::VReg;
 
+// Truth tables of LOP3, for operands a, b and c: a & b, a | b, a ^ b, a ^ b ^ c, a & b | c
+inline constexpr int kAnd = 0xc0, kOr = 0xfc, kXor = 0x3c, kXor3 = 0x96, kAndOr = 0xea;
+
 inline constexpr unsigned kMostLanes = 16;
 struct Lanes {
   std::array<VReg, kMostLanes> r{};

@@ -19,7 +19,6 @@ constexpr std::uint32_t kOne = 0x3f800000;
 constexpr std::uint32_t kMagic = 0x4b400000;  // 1.5 * 2^23: adding it rounds to an integer
 constexpr std::uint32_t kInfinity = 0x7f800000;
 constexpr std::uint32_t kNan = 0x7fffffff;
-constexpr int kAnd = 0xc0, kOr = 0xfc;
 
 }  // namespace
 

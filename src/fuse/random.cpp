@@ -8,8 +8,6 @@ using sass::kZero;
 
 namespace {
 
-constexpr int kAnd = 0xc0, kXor3 = 0x96;
-
 // The four words of the block `counter` (a pair).
 std::array<VReg, 4> block_of(Builder& b, const RoundKeys& keys, VReg counter) {
   std::array<VReg, 4> r = {counter[0], counter[1], kZero, kZero};

@@ -28,13 +28,12 @@ constexpr unsigned kUnroll = 4;  // items of a thread in flight, where the row i
 class Maker {
  public:
   Maker(const Program& p, const RowPlan& f, sass::Arch arch)
-      : p_(p), f_(f), b_(arch, "fused_rows"), depth_(p.values.size()) {}
+      : p_(p), f_(f), b_(arch, "fused_rows"), depth_(reductions_behind(p)) {}
 
   sass::Result<sass::KernelImage> make() {
     b_.threads(f_.threads);
     b_.most_registers(std::min(255U, 65536U / f_.threads));
     declare();
-    find_depths();
     Evaluator values(b_, p_, operands_);
     values_ = &values;
     values.declare_numbers();
@@ -85,16 +84,6 @@ class Maker {
       if (f_.access[k] == Access::strided) inner_[k] = b_.param("inner" + std::to_string(k), ParamType::u32);
     }
     operands_ = declare_operands(b_, p_, f_.access);
-  }
-
-  void find_depths() {
-    for (std::size_t i = 0; i < p_.values.size(); ++i) {
-      for (const std::int16_t in : p_.values[i].in) {
-        if (in >= 0) depth_[i] = std::max(depth_[i], depth_[static_cast<std::size_t>(in)]);
-      }
-      if (p_.values[i].op == ExprOp::reduce) ++depth_[i];
-      deepest_ = std::max(deepest_, depth_[i]);
-    }
   }
 
   // The address of this thread's first item, or of the row's element, in each operand.
@@ -391,7 +380,7 @@ class Maker {
   std::vector<Operand> operands_;
   ItemSizes sizes_{b_};
   std::vector<unsigned> depth_;  // reductions behind each value
-  unsigned deepest_ = 0;
+  unsigned deepest_ = *std::ranges::max_element(depth_);
   VReg tid_, t_;
   std::vector<VReg> address_;
   std::vector<std::vector<Lanes>> held_;  // of item u, tensor k: as in memory

@@ -27,14 +27,13 @@ constexpr unsigned kWindow = 47, kRank = 136;  // SR_SWINHI, SR_CgaCtaId
 class Maker {
  public:
   Maker(const Program& p, const TilePlan& f, sass::Arch arch)
-      : p_(p), f_(f), b_(arch, "fused_tiles"), lanes_(f.walk.lanes), depth_(p.values.size()) {}
+      : p_(p), f_(f), b_(arch, "fused_tiles"), lanes_(f.walk.lanes), depth_(reductions_behind(p)) {}
 
   sass::Result<sass::KernelImage> make() {
     b_.threads(f_.threads);
     b_.cluster(f_.cluster);
     b_.most_registers(std::min(255U, 65536 / f_.threads));
     in_ = declare_columns(b_, p_, f_.walk);
-    find_depths();
     Evaluator values(b_, p_, in_.operands);
     values_ = &values;
     values.declare_numbers();
@@ -54,16 +53,6 @@ class Maker {
   }
 
  private:
-  void find_depths() {
-    for (std::size_t i = 0; i < p_.values.size(); ++i) {
-      for (const std::int16_t in : p_.values[i].in) {
-        if (in >= 0) depth_[i] = std::max(depth_[i], depth_[static_cast<std::size_t>(in)]);
-      }
-      if (p_.values[i].op == ExprOp::reduce) ++depth_[i];
-      deepest_ = std::max(deepest_, depth_[i]);
-    }
-  }
-
   void bits_of(VReg d, VReg from, unsigned below) {
     b_.emit(Op::LOP3, {Tok::LUT}, {d, from, std::int64_t{below - 1}, kZero, 0xc0, !kAlways});
   }
@@ -404,7 +393,7 @@ class Maker {
   Evaluator* values_ = nullptr;
   ColumnInputs in_;
   std::vector<unsigned> depth_;  // reductions behind each value
-  unsigned deepest_ = 0;
+  unsigned deepest_ = *std::ranges::max_element(depth_);
   unsigned pass_ = 0;
   VReg lane_, warp_, slot_, column_, first_, own_, window_;
   VPred over_;

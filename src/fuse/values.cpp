@@ -220,6 +220,17 @@ void Evaluator::found(std::size_t value, const Lanes& v, unsigned lanes) {
   divisor_lanes_[value] = lanes;
 }
 
+std::vector<unsigned> reductions_behind(const Program& p) {
+  std::vector<unsigned> out(p.values.size(), 0);
+  for (std::size_t i = 0; i < p.values.size(); ++i) {
+    for (const std::int16_t in : p.values[i].in) {
+      if (in >= 0) out[i] = std::max(out[i], out[static_cast<std::size_t>(in)]);
+    }
+    if (p.values[i].op == ExprOp::reduce) ++out[i];
+  }
+  return out;
+}
+
 Lanes Evaluator::uniform_lanes(std::int16_t value, unsigned lanes) const {
   Lanes out;
   for (unsigned k = 0; k < lanes; ++k) out[k] = uniform_value_[static_cast<std::size_t>(value)];

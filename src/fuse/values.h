@@ -26,6 +26,9 @@ struct Operand {
   Arg pointer;  // the parameter
 };
 
+// How many reductions, one behind the other, each value is made of, itself among them.
+std::vector<unsigned> reductions_behind(const Program& p);
+
 // The values that have to be computed for `targets`: these, and what they are made of, without what is known(i) already.
 template <class Known>
 std::vector<bool> needed_for(const Program& p, const std::vector<std::size_t>& targets, const Known& known) {

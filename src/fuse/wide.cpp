@@ -9,7 +9,6 @@ namespace {
 
 constexpr double kMagic = 6755399441055744.0;  // 1.5 * 2^52: adding it rounds to an integer
 constexpr std::uint32_t kSign = 0x80000000;
-constexpr int kXor = 0x3c, kAnd = 0xc0;
 
 bool is_short(double v) {
   return (std::bit_cast<std::uint64_t>(v) & 0xffffffffU) == 0;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
@@ -17,6 +17,17 @@ os.environ.setdefault("NERVANAGPU_DEVICE", "emulator")
 def rng() -> np.random.Generator:
     """The same numbers in every run."""
     return np.random.default_rng(20150901)
+
+
+@pytest.fixture(scope="module")
+def verified() -> Iterator[None]:
+    """Every kernel that is generated is proven free of hazards; NumPy says nothing of infinities and NaN."""
+    from nervanagpu import _core
+
+    _core.verify_generated(True)
+    with np.errstate(all="ignore"):
+        yield
+    _core.verify_generated(False)
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu import _core
 from test_expressions import FLOATS, INTEGERS
 
 Array = np.ndarray[Any, Any]
@@ -42,12 +41,7 @@ SPECIAL = [
 ]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _verified() -> Any:
-    _core.verify_generated(True)
-    with np.errstate(all="ignore"):
-        yield
-    _core.verify_generated(False)
+pytestmark = pytest.mark.usefixtures("verified")
 
 
 def erfc(x: Array) -> Array:

@@ -19,7 +19,6 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu import _core
 
 Array = np.ndarray[Any, Any]
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -35,12 +34,7 @@ for _line in (ROOT / "test/data/functions64.txt").read_text().splitlines():
 ONE_OPERAND = [name for name in CASES if name not in ("arctan2", "hypot", "power")]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _verified() -> Any:
-    _core.verify_generated(True)
-    with np.errstate(all="ignore"):
-        yield
-    _core.verify_generated(False)
+pytestmark = pytest.mark.usefixtures("verified")
 
 
 def bits(x: Array) -> Array:
