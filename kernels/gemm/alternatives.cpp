@@ -13,7 +13,7 @@ constexpr std::size_t kMost = 24;
 
 std::vector<Plan> of_ring(const Registry& registry, const GemmProblem& p, const sgemm_ring::Shape& own) {
   std::vector<Plan> out;
-  for (const sgemm_ring::Priced& s : sgemm_ring::shapes_with(p, own.ctas)) {
+  for (const sgemm_ring::Priced& s : sgemm_ring::shapes_with(p, own)) {
     const Kernel* kernel = sgemm_ring::find(registry, p, s.shape);
     if (kernel != nullptr) out.push_back({kernel, sgemm_ring::grid(p, s.shape), 1, s.cost, s.shape});
   }

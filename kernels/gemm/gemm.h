@@ -36,15 +36,15 @@ struct Plan {
   Grid grid;
   std::int64_t splits = 1;
   double cost = 0.0;                      // clocks of the whole grid, roughly; only the order counts
-  std::optional<sgemm_ring::Shape> ring;  // of sgemm_ring.sass, whose parts of k `splits` does not count
+  std::optional<sgemm_ring::Shape> ring;  // of sgemm_ring.h's kernels, whose parts of k `splits` does not count
 };
 
-// The kernels that may compute it, the cheapest first, but for those of sgemm_ring.sass. m and n must not be 0. `tile`
+// The kernels that may compute it, the cheapest first, but for those of sgemm_ring.h. m and n must not be 0. `tile`
 // ("128x128") leaves only those of that tile. Whichever is taken, the result has the same bits.
 std::vector<Plan> plans(const Registry& registry, int multiprocessors, const GemmProblem& problem,
                         std::string_view tile = {});
 
-// The plan of sgemm_ring.sass where it is faster or named, else the first of plans(). Throws InvalidArgument if there is
+// The plan of sgemm_ring.h where it is faster or named, else the first of plans(). Throws InvalidArgument if there is
 // none, and says why each kernel was refused.
 Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& problem, std::string_view tile = {});
 

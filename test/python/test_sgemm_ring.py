@@ -11,10 +11,12 @@ import pytest
 
 Array = npt.NDArray[Any]
 TILES = ["64x32", "16x128", "16x64", "32x64", "40x64", "48x64", "64x64"]
-NAMES = [f"ring{t}{e}" for t in TILES for e in ("", "t")]
+TEAM = "team128x128"
+NAMES = [f"ring{t}{e}" for t in TILES for e in ("", "t")] + [TEAM]
 LAYOUTS = ["nn", "nt", "tn", "tt"]
 SHAPES = [(16, 16, 16), (64, 64, 64), (7, 5, 3), (33, 70, 100), (16, 130, 257), (40, 64, 48), (1, 1, 1), (37, 129, 64)]
 SHAPES += [(130, 67, 515), (65, 64, 1000)]
+CHUNK = 2048  # k-steps of a team's sums before they go to shared memory
 # Elements before the first, elements behind each row; CTAs of a cluster.
 PLACES = [(0, 0, 1), (1, 0, 1), (0, 3, 3), (3, 2, 2)]
 
@@ -64,7 +66,7 @@ def test_products_are_exact(tile: str) -> None:
     assert products(tile) >= 12
 
 
-@pytest.mark.parametrize("tile", ["ring16x64", "ring32x64t", "ring40x64", "ring48x64t", "ring64x64"])
+@pytest.mark.parametrize("tile", ["ring16x64", "ring32x64t", "ring40x64", "ring48x64t", "ring64x64", TEAM])
 def test_epilogues(tile: str) -> None:
     rng = np.random.default_rng(6)
     ways: list[tuple[float, float, str, bool]] = [(1, 0, "", True), (2, 0, "j", False), (1, 3, "", False)]
@@ -114,12 +116,51 @@ def test_sums_are_those_of_their_parts() -> None:
         assert np.array_equal(got, want)
 
 
-def test_special_values_reach_only_their_row_and_column() -> None:
-    a, b = np.ones((20, 50), np.float32), np.ones((50, 70), np.float32)
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("k", [16, CHUNK - 16, CHUNK, CHUNK + 1, 2 * CHUNK + 16, 3 * CHUNK])
+def test_chunks_of_a_team_are_exact(layout: str, k: int) -> None:
+    rng = np.random.default_rng(9)
+    m, n = 132, 140
+    a, b = numbers(rng, m, k), numbers(rng, k, n)
+    x = put(a, layout[0], 0, 0 if layout[0] == "t" else -k % 4)
+    y = put(b, layout[1], 0, -k % 4 if layout[1] == "t" else 0)
+    for ctas in (1, 2):
+        got = ng.dot(x, y, tile=TEAM, splits=ctas).get()
+        assert np.array_equal(got, a.astype(np.float64) @ b), ctas
+
+
+@pytest.mark.parametrize("ctas", [1, 3])
+def test_sums_of_a_team_are_those_of_their_chunks(ctas: int) -> None:
+    """A CTA's part of k in chunks, each a sequential chain, added in order; then those of the CTAs."""
+    rng = np.random.default_rng(10)
+    m, n, k = 8, 12, 2 * CHUNK * ctas + 77
+    a, b = rng.standard_normal((m, k), dtype=np.float32), rng.standard_normal((k, n), dtype=np.float32)
+    depth = -(-(-(-k // 8)) // ctas) * 8
+    parts = []
+    for begin in range(0, ctas * depth, depth):
+        part = np.zeros((m, n), np.float32)
+        for first in range(begin, begin + depth, CHUNK):
+            total = np.zeros((m, n), np.float32)
+            for i in range(first, min(first + CHUNK, begin + depth, k)):
+                exact = a[:, i : i + 1].astype(np.float64) * b[i].astype(np.float64)
+                total = (exact + total).astype(np.float32)  # one rounding, but for ties of ties: none here
+            part = total if first == begin else part + total
+        parts.append(part)
+    want = parts[0]
+    for part in parts[1:]:
+        want = want + part
+    for layout in ("nn", "tn"):
+        x = put(a, layout[0], 0, 0 if layout[0] == "t" else -k % 4)
+        assert np.array_equal(ng.dot(x, ng.array(b), tile=TEAM, splits=ctas).get(), want)
+
+
+@pytest.mark.parametrize("tile", ["ring48x64", TEAM])
+def test_special_values_reach_only_their_row_and_column(tile: str) -> None:
+    a, b = np.ones((20, 52), np.float32), np.ones((52, 72), np.float32)
     a[3, 7], b[9, 11] = np.inf, np.nan
-    got = ng.dot(ng.array(a), ng.array(b), tile="ring48x64", splits=2).get()
+    got = ng.dot(ng.array(a), ng.array(b), tile=tile, splits=2).get()
     assert np.isnan(got[:, 11]).all() and np.isinf(np.delete(got[3], 11)).all()
-    assert np.array_equal(np.delete(np.delete(got, 3, 0), 11, 1), np.full((19, 69), 50, np.float32))
+    assert np.array_equal(np.delete(np.delete(got, 3, 0), 11, 1), np.full((19, 71), 52, np.float32))
 
 
 def test_choice_depends_on_the_problem_alone() -> None:
@@ -127,5 +168,6 @@ def test_choice_depends_on_the_problem_alone() -> None:
     rng = np.random.default_rng(8)
     a, b = rng.standard_normal((64, 600), dtype=np.float32), rng.standard_normal((600, 96), dtype=np.float32)
     whole = ng.dot(ng.array(a), ng.array(b), batch_invariant=True).get()
+    assert np.array_equal(ng.dot(ng.array(a), ng.array(b), tile="64x64", splits=1).get(), whole)
     for m in (1, 17, 64):
         assert np.array_equal(ng.dot(ng.array(a[:m]), ng.array(b), batch_invariant=True).get(), whole[:m])
