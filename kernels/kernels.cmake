@@ -2,7 +2,7 @@
 # ng_kernel(<op>/<name> <arch>... [DEFINE <name>=<value>])
 ng_kernel(gemm/sgemm sm_90a sm_80)
 ng_kernel(gemm/sgemm_ring sm_90a)
-ng_kernel(gemm/sgemm_team sm_90a)
+ng_kernel(gemm/sgemm_ring8 sm_90a)
 ng_kernel(gemm/gemm sm_90a sm_80 sm_52)
 ng_kernel(gemm/table sm_90a)
 ng_kernel(gemm/hgemm sm_90a)

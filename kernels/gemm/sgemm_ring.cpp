@@ -1,6 +1,7 @@
 #include "kernels/gemm/sgemm_ring.h"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <string>
 #include <utility>
@@ -27,9 +28,15 @@ bool in_rows_of_16_bytes(const Operand& s) {
   return hgemm::rows_of_16_bytes(s.address, s.leading, Dtype::float32);
 }
 
-// k of a block.
-std::int64_t block_of(bool team) {
-  return team ? 8 : 16;
+constexpr std::int64_t kPart = 16;  // parts of k are multiples of
+
+// k of a block of sgemm_ring8.sass and of sgemm_ring.sass.
+std::int64_t block_of(bool ring8) {
+  return ring8 ? 8 : 16;
+}
+
+bool is_ring8(const Kernel& kernel) {
+  return kernel.manifest().op == "sgemm_ring8";
 }
 
 // Boxes of `block` k and `tile` rows; four: of rows that begin anywhere. Rows of 64 bytes are swizzled.
@@ -64,9 +71,9 @@ std::int64_t tiles_m(const GemmProblem& p, const Shape& s) {
 std::int64_t tiles_n(const GemmProblem& p, const Shape& s) {
   return ceil_div(s.exchanged ? p.m : p.n, s.bn);
 }
-// Of k, of a part: those of the last one may lie behind k.
-std::int64_t part_blocks(const GemmProblem& p, const Shape& s) {
-  return ceil_div(ceil_div(p.k, block_of(s.team())), s.parts());
+// k of a part: that of the last ones may lie behind k.
+std::int64_t part_of(const GemmProblem& p, const Shape& s) {
+  return kPart * ceil_div(ceil_div(p.k, kPart), s.parts());
 }
 
 struct Tile {
@@ -92,12 +99,17 @@ Layout layout_of(const GemmProblem& p, bool exchanged) {
   return {1, 1, kOdd};
 }
 
+// sgemm_ring8.sass has it.
+bool is_ring8(const Layout& layout, const Shape& s) {
+  return s.bm >= 64 && s.bn >= 64 && layout.va == 4 && layout.vb == 4;
+}
+
 std::optional<Shape> named(const GemmProblem& p, std::string_view tile) {
   const bool exchanged = tile.ends_with('t');
   if (exchanged) tile.remove_suffix(1);
   for (const Tile& t : layout_of(p, exchanged).tiles) {
     const Shape s = {t.bm, t.bn, exchanged, std::clamp<std::int64_t>(p.splits, 1, kMostCtas)};
-    const std::string name = (s.team() ? "team" : "ring") + std::to_string(t.bm) + "x" + std::to_string(t.bn);
+    const std::string name = "ring" + std::to_string(t.bm) + "x" + std::to_string(t.bn);
     if (tile == name && !(s.team() && exchanged)) return s;
   }
   return std::nullopt;
@@ -125,39 +137,59 @@ bool takes(const GemmProblem& p) {
   return 4 * std::max(p.lda, p.ldb) < kMaxElements;
 }
 
+// Of two that take the same time, that whose chains are shorter: its error is smaller. A hundredth for each half.
+double rank(const GemmProblem& p, const Shape& s, double cost) {
+  constexpr std::int64_t kChunk = 2048;
+  const std::int64_t chain = s.team() ? std::min(part_of(p, s), kChunk) : part_of(p, s);
+  return cost * (1 + 0.01 * std::bit_width(static_cast<std::uint64_t>(chain / kPart)));
+}
+
 // Microseconds, roughly.
 double cost(const GemmProblem& p, const Shape& s) {
-  // Fitted to 4,000 timings of 75 products on an H200 (docs/lab/sgemm.md): what it chooses takes 1.006 times the best's time. The
-  // team's to 500 timings of 56 products.
+  // Fitted to 4,000 timings of 75 products on an H200 (docs/lab/sgemm.md), sgemm_ring8.sass to 2,000 of 88.
   struct Rate {
     int bm, bn;
-    double alone, shared;  // microseconds of a block of every warp, with one CTA a multiprocessor and with two
+    double alone, shared;  // microseconds of 16 k of every warp, with one CTA a multiprocessor and with two
   };
   constexpr std::array kRates = {Rate{16, 128, 0.811, 1.416}, Rate{16, 64, 0.396, 1.031}, Rate{32, 64, 0.724, 1.288},
                                  Rate{64, 32, 0.761, 1.417},  Rate{40, 64, 0.859, 1.557}, Rate{48, 64, 1.002, 1.811},
-                                 Rate{64, 64, 1.926, 2.370},  Rate{128, 128, 0.589, 1.149}};
+                                 Rate{64, 64, 1.926, 2.370}};
+  struct Rate8 {
+    double alone, shared;
+    double deep, moves;  // and what A and B with k inside cost of that
+  };
+  constexpr Rate8 k64x64 = {1.212, 2.368, 0.022, 0.025};
+  constexpr Rate8 k128x128 = {1.178, 2.298, 0.007, 0.019};
   constexpr double kTurnAlone = 0.115, kTurnShared = 0.173;  // a pass of 32 rows that is transposed
   constexpr double kMoveAlone = 0.190, kMoveShared = 0.132;  // or moved, from rows that begin anywhere
   constexpr double kStart = 1.006, kStartShared = 0.187;
   constexpr double kMemory = 3.72;  // million bytes a microsecond
   constexpr double kEnd = 0.828, kEndOf64x64 = 2.428;
   constexpr double kCtaOfCluster = 0.228;
-  constexpr double kTeamDeep = 0.007, kTeamMoves = 0.019, kTeamEnd = 5.3;
+  constexpr double kTeamEnd = 5.3;
   const Layout layout = layout_of(p, s.exchanged);
   const auto [a, b] = sgemm::operands_of(p, s.exchanged);
-  const bool turns = layout.vb == 4 && b.k_inside && !s.team();
-  const auto passes = [](int rows) { return static_cast<double>(ceil_div(rows, 32)); };
-  const double turned = turns ? passes(s.bn) : 0;
-  const double moved = (layout.va == 1 ? passes(s.bm) : 0) + (layout.vb == 1 ? passes(s.bn) : 0);
-  const auto rate = std::ranges::find_if(kRates, [&](const Rate& r) { return r.bm == s.bm && r.bn == s.bn; });
-  const double team = s.team() ? 1 + (a.k_inside ? kTeamDeep : 0) + (b.k_inside ? kTeamMoves : 0) : 1;
-  const double alone = team * rate->alone + kTurnAlone * turned + kMoveAlone * moved;
-  const double shared = team * rate->shared + kTurnShared * turned + kMoveShared * moved;
+  double alone = 0;
+  double shared = 0;
+  if (is_ring8(layout, s)) {
+    const Rate8& rate = s.team() ? k128x128 : k64x64;
+    const double more = 1 + (a.k_inside ? rate.deep : 0) + (b.k_inside ? rate.moves : 0);
+    alone = more * rate.alone;
+    shared = more * rate.shared;
+  } else {
+    const bool turns = layout.vb == 4 && b.k_inside;
+    const auto passes = [](int rows) { return static_cast<double>(ceil_div(rows, 32)); };
+    const double turned = turns ? passes(s.bn) : 0;
+    const double moved = (layout.va == 1 ? passes(s.bm) : 0) + (layout.vb == 1 ? passes(s.bn) : 0);
+    const auto rate = std::ranges::find_if(kRates, [&](const Rate& r) { return r.bm == s.bm && r.bn == s.bn; });
+    alone = rate->alone + kTurnAlone * turned + kMoveAlone * moved;
+    shared = rate->shared + kTurnShared * turned + kMoveShared * moved;
+  }
   const std::int64_t tiles = tiles_m(p, s) * tiles_n(p, s);
   const std::int64_t held = h200::kClusters[static_cast<std::size_t>(s.ctas - 1)];
   const std::int64_t full = tiles / (2 * held);
   const std::int64_t rest = tiles % (2 * held);
-  const auto blocks = static_cast<double>(part_blocks(p, s));
+  const auto blocks = static_cast<double>(part_of(p, s) / kPart);
   double run = static_cast<double>(full) * blocks * shared;
   if (rest != 0) run += blocks * (full == 0 && rest <= held ? alone : shared);
   const auto rounds = static_cast<double>(full + (rest != 0 ? 1 : 0));
@@ -192,10 +224,10 @@ std::optional<Shape> shape_of(const GemmProblem& p, std::string_view tile) {
   std::optional<Shape> best;
   double least = 0;
   for (const Shape& s : shapes_of(p)) {
-    const double c = cost(p, s);
+    const double c = rank(p, s, cost(p, s));
     if (!best || c < least) best = s, least = c;
   }
-  return best && least < cost_of_chains(p) ? best : std::nullopt;
+  return best && cost(p, *best) < cost_of_chains(p) ? best : std::nullopt;
 }
 
 std::vector<Priced> shapes_with(const GemmProblem& p, const Shape& own) {
@@ -210,7 +242,7 @@ std::vector<Priced> shapes_with(const GemmProblem& p, const Shape& own) {
 const Kernel* find(const Registry& registry, const GemmProblem& p, const Shape& s) {
   const auto [a, b] = sgemm::operands_of(p, s.exchanged);
   const Layout layout = layout_of(p, s.exchanged);
-  for (const Kernel* k : registry.of_op(s.team() ? "sgemm_team" : "sgemm_ring")) {
+  for (const Kernel* k : registry.of_op(is_ring8(layout, s) ? "sgemm_ring8" : "sgemm_ring")) {
     const auto word = [&](const char* name) { return std::string_view(k->manifest().variant.at(name)); };
     if (k->number("BM") == s.bm && k->number("BN") == s.bn && k->number("VA") == layout.va &&
         k->number("VB") == layout.vb && word("TA") == (a.k_inside ? "n" : "t") &&
@@ -230,15 +262,13 @@ Grid grid(const GemmProblem& p, const Shape& s) {
 }
 
 Maps maps_a(const Kernel& kernel, const GemmProblem& p, bool exchanged) {
-  const bool team = kernel.manifest().op == "sgemm_team";
   const Operand a = sgemm::operands_of(p, exchanged).a;
-  return maps_of(a, p.k, block_of(team), kernel.number("BM"), kernel.number("VA") == 1);
+  return maps_of(a, p.k, block_of(is_ring8(kernel)), kernel.number("BM"), kernel.number("VA") == 1);
 }
 
 Maps maps_b(const Kernel& kernel, const GemmProblem& p, bool exchanged) {
-  const bool team = kernel.manifest().op == "sgemm_team";
   const Operand b = sgemm::operands_of(p, exchanged).b;
-  return maps_of(b, p.k, block_of(team), kernel.number("BN"), kernel.number("VB") == 1);
+  return maps_of(b, p.k, block_of(is_ring8(kernel)), kernel.number("BN"), kernel.number("VB") == 1);
 }
 
 Values values(const Kernel& kernel, const GemmProblem& p, const Shape& s, Device* device) {
@@ -250,7 +280,7 @@ Values values(const Kernel& kernel, const GemmProblem& p, const Shape& s, Device
   }
   const auto [a, b] = sgemm::operands_of(p, s.exchanged);
   const auto first = [](const Operand& x) { return static_cast<std::int64_t>(x.address % kEngine / sizeof(float)); };
-  v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(part_blocks(p, s)).u32(s.ctas);
+  v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(part_of(p, s) / block_of(is_ring8(kernel))).u32(s.ctas);
   v.u32(ceil_div(s.exchanged ? s.bn : s.bm, s.ctas)).u32(s.exchanged ? 1 : 0);
   v.u32(a.leading).u32(b.leading).u32(first(a)).u32(first(b)).u32(p.ldc);
   v.f32(p.alpha)

@@ -1,4 +1,4 @@
-// The float32 kernels that the copy engine feeds, sgemm_ring.sass and sgemm_team.sass: which problems they take, how they are
+// The float32 kernels that the copy engine feeds, sgemm_ring.sass and sgemm_ring8.sass: which problems they take, how they are
 // launched.
 #pragma once
 
@@ -15,19 +15,19 @@
 
 namespace nervanagpu::sgemm_ring {
 
-// The CTAs of a cluster multiply parts of k, and in sgemm_ring.sass the four warps of each. Sums of parts round otherwise than
-// one chain, so the problem alone decides on all of this, never the GPU or a measurement.
+// The CTAs of a cluster multiply parts of k, and but for a team the four warps of each. Sums of parts round otherwise than one
+// chain, so the problem alone decides on all of this, never the GPU or a measurement.
 struct Shape {
   int bm = 0, bn = 0;
   bool exchanged = false;  // C^T = B^T A^T
   std::int64_t ctas = 1;   // of a cluster
 
-  bool team() const { return bm == 128; }  // sgemm_team.sass: the warps share a tile
+  bool team() const { return bm == 128; }  // the warps share a tile
   std::int64_t parts() const { return team() ? ctas : 4 * ctas; }
 };
 
 // The fastest shape by a model of an H200; none if sgemm.sass and gemm.sass are taken to be faster. `tile` names one:
-// "team128x128", "ring64x64", "ring16x128t" (exchanged), with problem.splits CTAs; any other name: none.
+// "ring128x128", "ring64x64", "ring16x128t" (exchanged), with problem.splits CTAs; any other name: none.
 std::optional<Shape> shape_of(const GemmProblem& problem, std::string_view tile);
 
 // The shapes that cut k as `own` does, and so give the same bits, in the order of what they cost.

@@ -11,7 +11,7 @@ import pytest
 
 Array = npt.NDArray[Any]
 TILES = ["64x32", "16x128", "16x64", "32x64", "40x64", "48x64", "64x64"]
-TEAM = "team128x128"
+TEAM = "ring128x128"
 NAMES = [f"ring{t}{e}" for t in TILES for e in ("", "t")] + [TEAM]
 LAYOUTS = ["nn", "nt", "tn", "tt"]
 SHAPES = [(16, 16, 16), (64, 64, 64), (7, 5, 3), (33, 70, 100), (16, 130, 257), (40, 64, 48), (1, 1, 1), (37, 129, 64)]
@@ -135,7 +135,7 @@ def test_sums_of_a_team_are_those_of_their_chunks(ctas: int) -> None:
     rng = np.random.default_rng(10)
     m, n, k = 8, 12, 2 * CHUNK * ctas + 77
     a, b = rng.standard_normal((m, k), dtype=np.float32), rng.standard_normal((k, n), dtype=np.float32)
-    depth = -(-(-(-k // 8)) // ctas) * 8
+    depth = -(-(-(-k // 16)) // ctas) * 16
     parts = []
     for begin in range(0, ctas * depth, depth):
         part = np.zeros((m, n), np.float32)
