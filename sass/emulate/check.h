@@ -123,7 +123,10 @@ class Checker {
   void fenced(const Warp& w) { shadow_.fenced(w.index); }  // FENCE.VIEW.ASYNC
   void mbarrier_made(const Warp& w, std::uint32_t address) {
     shadow_.mbarrier_made(address);
-    shadow_.written(address - w.shared_base, 2);
+    shadow_.mbarrier_words(address - w.shared_base, true);
+  }
+  void mbarrier_gone(const Warp& w, std::uint32_t address) {
+    shadow_.mbarrier_words(address - w.shared_base, false);
   }
   void mbarrier_arrived(Warp& w, std::uint32_t address, bool ends) { shadow_.mbarrier_arrive(w.index, address, ends); }
   void mbarrier_observed(Warp& w, std::uint32_t address);

@@ -114,6 +114,7 @@ const Uop* invalidate(Warp& w, const Uop* u) {
     if (find(w, u, l, address) == nullptr) return nullptr;
     if (!known(w, u, l, *w.cta, address)) return nullptr;
     std::erase(w.cta->mbarriers, address & kRankOffset);
+    if (w.checker != nullptr) w.checker->mbarrier_gone(w, address & kRankOffset);
     break;  // once for the warp
   }
   return u + 1;

@@ -152,6 +152,8 @@ const char* Shadow::word_access(std::uint32_t warp, std::uint32_t index, std::ui
     word.readers |= bit;
     return wrong;
   }
+  // On an H200 the wait of a warp that had to sleep still writes there, long after it has been answered.
+  if (word.mbarrier) blame("store over an mbarrier", "it was not invalidated (SYNCS.CCTL.IV)");
   if (kind == Kind::kAtomic) {
     word.writer = kNobody;
     word.async = 0;

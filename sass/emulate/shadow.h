@@ -74,8 +74,13 @@ class Shadow {
 
   // Who has seen a phase of an mbarrier end has seen what came before the arrivals of it.
   void mbarrier_made(std::uint32_t address) { mbarriers_[address] = {}; }
-  void written(std::uint32_t offset, unsigned words) {  // by a hidden hand
-    for (unsigned i = 0; i < words; ++i) words_[offset / 4 + i].init = 15;
+  // Its two words: made, by a hidden hand, or invalidated.
+  void mbarrier_words(std::uint32_t offset, bool made) {
+    for (unsigned i = 0; i < 2; ++i) {
+      Word& word = words_[offset / 4 + i];
+      if (made) word.init = 15;
+      word.mbarrier = made;
+    }
   }
   void mbarrier_arrive(std::uint32_t warp, std::uint32_t address, bool ends_phase);
   // True if others of the cluster have arrived at it.
@@ -103,6 +108,7 @@ class Shadow {
     std::uint8_t write_mask = 0;    // bytes of the last write
     std::uint8_t init = 0;          // bytes ever written
     bool generic = false;           // written by a warp's own store: engines see it behind a fence
+    bool mbarrier = false;          // of one that nobody has invalidated
   };
 
   bool plain_word(std::uint32_t warp, Word& word) {

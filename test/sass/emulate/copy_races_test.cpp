@@ -127,6 +127,14 @@ TEST(CopyRaces, AReadBeforeThePhaseEnds) {
   expect_finding(load("l") + warp0("y", wait("w")) + warp1("x", {kRead}), kNotAwaited, 1, "read by warp 1");
 }
 
+TEST(CopyRaces, AStoreOverAnMbarrierThatIsNotInvalidated) {
+  const Lines over = one("s", {{"MOV R9, 0xc00"}, {"STS [R9], R0", kSend}});
+  expect_finding(over, "store over an mbarrier", 0, "it was not invalidated");
+  expect_finding(one("s", {{"MOV R9, 0xc00"}, {"STS [R9+0x4], R0", kSend}}), "store over an mbarrier", 0, "offset 2052");
+  expect_clean(one("s", {{"MOV R9, 0xc00"}, {"STS [R9+0x10], R0", kSend}}));
+  expect_clean(one("i", {{"SYNCS.CCTL.IV [UR9]", kSend}}) + over);
+}
+
 TEST(CopyRaces, AnotherMbarrierOrAnotherPhaseIsNotEnough) {
   const Lines arrive = one("a", {{"SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR9+0x8], RZ", kSwap}});
   expect_finding(load("l") + arrive + wait("w", "RZ", "[UR9+0x8]") + warp1("x", {kRead}), kNotAwaited, 1, "0xc00");
