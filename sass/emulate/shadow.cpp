@@ -152,7 +152,7 @@ const char* Shadow::word_access(std::uint32_t warp, std::uint32_t index, std::ui
     word.readers |= bit;
     return wrong;
   }
-  // On an H200 the wait of a warp that had to sleep still writes there, long after it has been answered.
+  // PTX asks for it, and an H200 was seen to write there after every wait had been answered, where warps had had to sleep.
   if (word.mbarrier) blame("store over an mbarrier", "it was not invalidated (SYNCS.CCTL.IV)");
   if (kind == Kind::kAtomic) {
     word.writer = kNobody;

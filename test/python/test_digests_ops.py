@@ -80,6 +80,20 @@ def rings() -> dict[str, Callable[[Draw], ng.GPUTensor]]:
     return out
 
 
+def teams() -> dict[str, Callable[[Draw], ng.GPUTensor]]:
+    """float32 in chunks of k, by the kernel whose warps share a tile."""
+    out: dict[str, Callable[[Draw], ng.GPUTensor]] = {}
+    for layout, (m, n, k, ctas) in itertools.product(["nn", "nt", "tn", "tt"], [(132, 260, 340, 1), (36, 140, 8460, 2)]):
+
+        def run(d: Draw, layout: str = layout, m: int = m, n: int = n, k: int = k, ctas: int = ctas):
+            a = d((k, m), "float32").T if layout[0] == "t" else d((m, k), "float32")
+            b = d((n, k), "float32").T if layout[1] == "t" else d((k, n), "float32")
+            return ng.dot(a, b, tile="ring128x128", splits=ctas)
+
+        out[f"team {layout} {m}x{n}x{k} {ctas}"] = run
+    return out
+
+
 def convolutions() -> dict[str, Callable[[Draw], ng.GPUTensor]]:
     """The three passes in three layouts, with stride, padding, dilation and groups."""
     out: dict[str, Callable[[Draw], ng.GPUTensor]] = {}
@@ -151,7 +165,7 @@ def pools() -> dict[str, Callable[[Draw], ng.GPUTensor]]:
     return out
 
 
-CASES = {**gemms(), **rings(), **convolutions(), **pools()}
+CASES = {**gemms(), **rings(), **teams(), **convolutions(), **pools()}
 
 
 def digest(name: str) -> str:
@@ -169,7 +183,7 @@ def test_record() -> None:
 
 
 @pytest.mark.skipif(RECORD, reason="recording")
-@pytest.mark.parametrize("op", ["gemm", "ring", "conv fprop", "conv bprop", "conv update", "pool"])
+@pytest.mark.parametrize("op", ["gemm", "ring", "team", "conv fprop", "conv bprop", "conv update", "pool"])
 def test_same_bits_as_the_gpu(op: str) -> None:
     table = json.loads(FILE.read_text())["sha256[:16]"]
     assert set(table) == set(CASES)
