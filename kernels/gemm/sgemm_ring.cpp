@@ -189,7 +189,7 @@ double cost(const GemmProblem& p, const Shape& s) {
   const std::int64_t held = h200::kClusters[static_cast<std::size_t>(s.ctas - 1)];
   const std::int64_t full = tiles / (2 * held);
   const std::int64_t rest = tiles % (2 * held);
-  const auto blocks = static_cast<double>(part_of(p, s) / kPart);
+  const auto blocks = static_cast<double>(part_of(p, s)) / static_cast<double>(kPart);
   double run = static_cast<double>(full) * blocks * shared;
   if (rest != 0) run += blocks * (full == 0 && rest <= held ? alone : shared);
   const auto rounds = static_cast<double>(full + (rest != 0 ? 1 : 0));

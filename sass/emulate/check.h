@@ -125,9 +125,7 @@ class Checker {
     shadow_.mbarrier_made(address);
     shadow_.mbarrier_words(address - w.shared_base, true);
   }
-  void mbarrier_gone(const Warp& w, std::uint32_t address) {
-    shadow_.mbarrier_words(address - w.shared_base, false);
-  }
+  void mbarrier_gone(const Warp& w, std::uint32_t address) { shadow_.mbarrier_words(address - w.shared_base, false); }
   void mbarrier_arrived(Warp& w, std::uint32_t address, bool ends) { shadow_.mbarrier_arrive(w.index, address, ends); }
   void mbarrier_observed(Warp& w, std::uint32_t address);
   void mbarrier_remote(std::uint32_t address, bool ends) { shadow_.mbarrier_remote(address, ends); }

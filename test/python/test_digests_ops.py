@@ -83,7 +83,8 @@ def rings() -> dict[str, Callable[[Draw], ng.GPUTensor]]:
 def teams() -> dict[str, Callable[[Draw], ng.GPUTensor]]:
     """float32 in chunks of k, by the kernel whose warps share a tile."""
     out: dict[str, Callable[[Draw], ng.GPUTensor]] = {}
-    for layout, (m, n, k, ctas) in itertools.product(["nn", "nt", "tn", "tt"], [(132, 260, 340, 1), (36, 140, 8460, 2)]):
+    shapes = [(132, 260, 340, 1), (36, 140, 8460, 2)]
+    for layout, (m, n, k, ctas) in itertools.product(["nn", "nt", "tn", "tt"], shapes):
 
         def run(d: Draw, layout: str = layout, m: int = m, n: int = n, k: int = k, ctas: int = ctas):
             a = d((k, m), "float32").T if layout[0] == "t" else d((m, k), "float32")

@@ -134,8 +134,9 @@ def test_sums_of_a_team_are_those_of_their_chunks(ctas: int) -> None:
     """A CTA's part of k in chunks, each a sequential chain, added in order; then those of the CTAs."""
     rng = np.random.default_rng(10)
     m, n, k = 8, 12, 2 * CHUNK * ctas + 77
+    blocks = -(-k // 16)
     a, b = rng.standard_normal((m, k), dtype=np.float32), rng.standard_normal((k, n), dtype=np.float32)
-    depth = -(-(-(-k // 16)) // ctas) * 16
+    depth = -(-blocks // ctas) * 16
     parts = []
     for begin in range(0, ctas * depth, depth):
         part = np.zeros((m, n), np.float32)
