@@ -17,6 +17,8 @@ struct LoopReport {
   Span first, last;                         // the lines of the template that it begins and ends with
   std::uint32_t depth = 1;                  // 1: no loop around it
   std::uint32_t instructions = 0;           // of one pass straight through
+  std::uint32_t bytes = 0;                  // of its text
+  std::uint32_t held = 0;                   // that an SM holds without fetching them again; 0: not known
   std::array<std::uint32_t, kPipes> slots;  // of them, by pipe
   std::array<std::uint32_t, kPipes> busy;   // cycles that each pipe of a scheduler is busy with one warp's pass
   // Cycles of a pass of one warp alone, and what they are lost to beyond one an instruction.

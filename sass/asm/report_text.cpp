@@ -51,6 +51,9 @@ std::string loop_table(const LoopReport& l) {
   if (l.banks > 0) out += format(", %.1f register banks", l.banks);
   out += format("\n    %u %s a scheduler  %.0f cycles a pass of all; the bound is %.0f (%s)\n", l.warps,
                 l.warps == 1 ? "warp" : "warps", l.predicted, l.bound, l.bound_by.c_str());
+  if (l.held != 0 && l.bytes > l.held) {
+    out += format("    its text has %u bytes; an SM holds %u: warps will wait for instructions\n", l.bytes, l.held);
+  }
   return out;
 }
 
@@ -63,7 +66,8 @@ std::string loop_json(const LoopReport& l) {
   }
   return "{\"file\":" + json_text(l.first.file) + ",\"first_line\":" + std::to_string(l.first.line) +
          ",\"last_line\":" + std::to_string(l.last.line) + ",\"depth\":" + std::to_string(l.depth) +
-         ",\"instructions\":" + std::to_string(l.instructions) + ",\"slots\":{" + slots + "},\"busy\":{" + busy + "}" +
+         ",\"instructions\":" + std::to_string(l.instructions) + ",\"bytes\":" + std::to_string(l.bytes) +
+         ",\"slots\":{" + slots + "},\"busy\":{" + busy + "}" +
          format(",\"cycles_alone\":%.2f,\"lost\":{\"stall\":%.2f,\"scoreboard\":%.2f,\"pipe\":%.2f,\"banks\":%.2f}",
                 l.alone, l.stall, l.scoreboard, l.pipe, l.banks) +
          format(",\"warps_per_scheduler\":%u,\"bound\":%.2f,\"bound_by\":", l.warps, l.bound) + json_text(l.bound_by) +

@@ -99,6 +99,22 @@ TEST(Report, NestedLoopsHaveDepth) {
   EXPECT_EQ(r.loops[1].instructions, 3u);
 }
 
+TEST(Report, ALoopThatTheSmDoesNotHold) {
+  const auto loop = [](int ffmas) {
+    std::string text = "\n  MOV R0, RZ\n  again:\n";
+    for (int i = 0; i < ffmas; ++i) text += "  FFMA R8, R4, R6, R8\n";
+    return report_of(test::scheduled(text + "  BRA `(again)"));
+  };
+  const KernelReport fits = loop(2047);
+  EXPECT_EQ(fits.loops.at(0).bytes, 32u << 10);
+  EXPECT_EQ(table_of(fits).find("will wait"), std::string::npos);
+  const KernelReport large = loop(2048);
+  EXPECT_NE(table_of(large).find("its text has 32784 bytes; an SM holds 32768: warps will wait for instructions"),
+            std::string::npos)
+      << table_of(large);
+  EXPECT_NE(json_of(large).find("\"bytes\":32784"), std::string::npos);
+}
+
 TEST(Report, BothFormsSayTheSame) {
   Program p = test::scheduled(kLoop);
   p.manifest.threads = 128;
