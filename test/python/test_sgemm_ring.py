@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Callable
 from typing import Any
 
 import nervanagpu as ng
@@ -19,6 +21,27 @@ SHAPES += [(130, 67, 515), (65, 64, 1000)]
 CHUNK = 2048  # k-steps of a team's sums before they go to shared memory
 # Elements before the first, elements behind each row; CTAs of a cluster.
 PLACES = [(0, 0, 1), (1, 0, 1), (0, 3, 3), (3, 2, 2)]
+
+
+CHECKED = """
+import numpy as np, nervanagpu as ng
+rng = np.random.default_rng(0)
+m, n, k = 68, 140, 336
+a, b = rng.integers(-8, 9, (m, k)).astype(np.float32), rng.integers(-8, 9, (k, n)).astype(np.float32)
+count = 0
+for layout in ("nn", "nt", "tn", "tt"):
+    x = ng.array(np.ascontiguousarray(a.T)).T if layout[0] == "t" else ng.array(a)
+    y = ng.array(np.ascontiguousarray(b.T)).T if layout[1] == "t" else ng.array(b)
+    for tile in TILES:
+        for ctas in (1, 2):
+            try:
+                got = ng.dot(x, y, tile=tile, splits=ctas).get()
+            except ValueError:
+                continue  # not of this layout
+            assert np.array_equal(got, a @ b), (layout, tile, ctas)
+            count += 1
+print(count, ng.device().checked)
+"""
 
 
 def put(x: Array, letter: str, before: int, behind: int) -> ng.GPUTensor:
@@ -153,6 +176,15 @@ def test_sums_of_a_team_are_those_of_their_chunks(ctas: int) -> None:
     for layout in ("nn", "tn"):
         x = put(a, layout[0], 0, 0 if layout[0] == "t" else -k % 4)
         assert np.array_equal(ng.dot(x, ng.array(b), tile=TEAM, splits=ctas).get(), want)
+
+
+@pytest.mark.skipif(ng.device().kind == "cuda", reason="of the emulator")
+def test_checked_mode_finds_nothing(python: Callable[..., subprocess.CompletedProcess[str]]) -> None:
+    """Every tile of rows of 16 bytes: no hazard, no race, no store over an mbarrier."""
+    tiles = [f"ring{t}" for t in TILES] + ["ring64x64t", TEAM]
+    run = python(f"TILES = {tiles}\n{CHECKED}", device="emulator", emulator="checked")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout == "56 True\n"
 
 
 @pytest.mark.parametrize("tile", ["ring48x64", TEAM])
