@@ -1,6 +1,7 @@
 #include "sass/asm/report.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "sass/asm/encode.h"
 #include "sass/asm/flow.h"
@@ -42,6 +43,27 @@ std::uint32_t held_text(Arch arch) {
   return arch == Arch::sm_90a ? 32 << 10 : 0;
 }
 
+// The register bank that an instruction of the FMA pipe writes; none: another pipe's, or it writes no register.
+std::optional<unsigned> fma_bank(Arch arch, const Inst& inst) {
+  if (pipe_of(inst) != Pipe::kFma) return std::nullopt;
+  for (const Access& a : accesses(inst)) {
+    if (a.write && a.file == RegFile::kGpr) return a.first % info(arch).register_banks;
+  }
+  return std::nullopt;
+}
+
+std::uint32_t bank_run(const Program& program, const Span32& loop) {
+  std::uint32_t most = 0, run = 0;
+  std::optional<unsigned> last;
+  for (std::uint32_t i = loop.first; i < loop.last; ++i) {
+    const std::optional<unsigned> bank = fma_bank(program.manifest.arch, program.lines[i].inst);
+    run = !bank ? 0 : bank == last ? run + 1 : 1;
+    last = bank;
+    most = std::max(most, run);
+  }
+  return most;
+}
+
 LoopReport look_at(const Program& program, const Span32& loop, const Occupancy& occupancy) {
   const Arch arch = program.manifest.arch;
   LoopReport out;
@@ -53,6 +75,7 @@ LoopReport look_at(const Program& program, const Span32& loop, const Occupancy& 
   const Encoding encoding = info(arch).encoding;
   out.bytes = static_cast<std::uint32_t>(address_of(encoding, loop.last) - address_of(encoding, loop.first));
   out.held = held_text(arch);
+  out.bank_run = bank_run(program, loop);
   for (std::uint32_t i = loop.first; i < loop.last; ++i) {
     const Inst& inst = program.lines[i].inst;
     const auto pipe = static_cast<std::size_t>(pipe_of(inst));

@@ -19,6 +19,7 @@ struct LoopReport {
   std::uint32_t instructions = 0;           // of one pass straight through
   std::uint32_t bytes = 0;                  // of its text
   std::uint32_t held = 0;                   // that an SM holds without fetching them again; 0: not known
+  std::uint32_t bank_run = 0;               // most instructions of the FMA pipe in a row that write one register bank
   std::array<std::uint32_t, kPipes> slots;  // of them, by pipe
   std::array<std::uint32_t, kPipes> busy;   // cycles that each pipe of a scheduler is busy with one warp's pass
   // Cycles of a pass of one warp alone, and what they are lost to beyond one an instruction.

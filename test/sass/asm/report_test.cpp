@@ -99,6 +99,26 @@ TEST(Report, NestedLoopsHaveDepth) {
   EXPECT_EQ(r.loops[1].instructions, 3u);
 }
 
+TEST(Report, ResultsInARowThatGoToOneBank) {
+  const auto loop = [](int first, int step, int count, const char* load) {
+    std::string text = std::string("\n  MOV R0, RZ\n  again:\n") + load;
+    for (int i = 0; i < count; ++i) {
+      const std::string acc = "R" + std::to_string(first + i * step);
+      text += "  FFMA " + acc + ", R4, R6, " + acc + "\n";
+    }
+    return report_of(test::scheduled(text + "  BRA `(again)"));
+  };
+  const char* const kLoad = "  LDS.128 R4, [R20]\n";
+  const KernelReport even = loop(32, 2, 8, kLoad);
+  EXPECT_EQ(even.loops.at(0).bank_run, 8u);
+  EXPECT_NE(table_of(even).find("8 results in a row go to one register bank: loads wait"), std::string::npos);
+  EXPECT_NE(json_of(even).find("\"bank_run\":8"), std::string::npos);
+  const KernelReport both = loop(32, 1, 8, kLoad);
+  EXPECT_EQ(both.loops.at(0).bank_run, 1u);
+  EXPECT_EQ(table_of(both).find("register bank: loads"), std::string::npos);
+  EXPECT_EQ(table_of(loop(32, 2, 8, "")).find("register bank: loads"), std::string::npos) << "nothing is loaded";
+}
+
 TEST(Report, ALoopThatTheSmDoesNotHold) {
   const auto loop = [](int ffmas) {
     std::string text = "\n  MOV R0, RZ\n  again:\n";
