@@ -30,17 +30,16 @@ bool in_rows_of_16_bytes(const Operand& s) {
 
 constexpr std::int64_t kPart = 16;  // parts of k are multiples of
 
-// k of a block of sgemm_ring8.sass and of sgemm_ring.sass.
-std::int64_t block_of(bool ring8) {
-  return ring8 ? 8 : 16;
+// k of a kernel's block.
+std::int64_t block_of(const Kernel& kernel) {
+  return kernel.manifest().op == "sgemm_ring8" ? 8 : 16;
 }
 
-bool is_ring8(const Kernel& kernel) {
-  return kernel.manifest().op == "sgemm_ring8";
-}
-
-// Boxes of `block` k and `tile` rows; four: of rows that begin anywhere. Rows of 64 bytes are swizzled.
-Maps maps_of(const Operand& s, std::int64_t k, std::int64_t block, int tile, bool four) {
+// Boxes of a block's k and the tile's rows ("BM", "BN"). Rows of 64 bytes are swizzled.
+Maps maps_of(const Kernel& kernel, const Operand& s, std::int64_t k, const char* rows_of_tile, const char* beginnings) {
+  const std::int64_t block = block_of(kernel);
+  const int tile = kernel.number(rows_of_tile);
+  const bool four = kernel.number(beginnings) == 1;  // rows begin anywhere
   const std::int64_t columns = s.k_inside ? k : s.length;
   const std::int64_t rows = s.k_inside ? s.length : k;
   const auto box_columns = static_cast<std::uint32_t>((s.k_inside ? block : tile) + (four ? 4 : 0));
@@ -139,7 +138,7 @@ bool takes(const GemmProblem& p) {
 
 // Of two that take the same time, that whose chains are shorter: its error is smaller. A hundredth for each half.
 double rank(const GemmProblem& p, const Shape& s, double cost) {
-  constexpr std::int64_t kChunk = 2048;
+  constexpr std::int64_t kChunk = 2048;  // as sgemm_ring8.sass has it
   const std::int64_t chain = s.team() ? std::min(part_of(p, s), kChunk) : part_of(p, s);
   return cost * (1 + 0.01 * std::bit_width(static_cast<std::uint64_t>(chain / kPart)));
 }
@@ -262,13 +261,11 @@ Grid grid(const GemmProblem& p, const Shape& s) {
 }
 
 Maps maps_a(const Kernel& kernel, const GemmProblem& p, bool exchanged) {
-  const Operand a = sgemm::operands_of(p, exchanged).a;
-  return maps_of(a, p.k, block_of(is_ring8(kernel)), kernel.number("BM"), kernel.number("VA") == 1);
+  return maps_of(kernel, sgemm::operands_of(p, exchanged).a, p.k, "BM", "VA");
 }
 
 Maps maps_b(const Kernel& kernel, const GemmProblem& p, bool exchanged) {
-  const Operand b = sgemm::operands_of(p, exchanged).b;
-  return maps_of(b, p.k, block_of(is_ring8(kernel)), kernel.number("BN"), kernel.number("VB") == 1);
+  return maps_of(kernel, sgemm::operands_of(p, exchanged).b, p.k, "BN", "VB");
 }
 
 Values values(const Kernel& kernel, const GemmProblem& p, const Shape& s, Device* device) {
@@ -280,7 +277,7 @@ Values values(const Kernel& kernel, const GemmProblem& p, const Shape& s, Device
   }
   const auto [a, b] = sgemm::operands_of(p, s.exchanged);
   const auto first = [](const Operand& x) { return static_cast<std::int64_t>(x.address % kEngine / sizeof(float)); };
-  v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(part_of(p, s) / block_of(is_ring8(kernel))).u32(s.ctas);
+  v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(part_of(p, s) / block_of(kernel)).u32(s.ctas);
   v.u32(ceil_div(s.exchanged ? s.bn : s.bm, s.ctas)).u32(s.exchanged ? 1 : 0);
   v.u32(a.leading).u32(b.leading).u32(first(a)).u32(first(b)).u32(p.ldc);
   v.f32(p.alpha)
