@@ -37,7 +37,7 @@ Array = npt.NDArray[Any]
 class Case:
     """An operation of a matrix, in ours, PyTorch's, CuPy's and NumPy's words; bytes in units of the operand."""
 
-    ours: Callable[[ng.GPUTensor, ng.GPUTensor], object]  # operand, result of the operand's or a smaller shape
+    ours: Callable[[ng.GPUTensor, ng.GPUTensor], object]  # operand, result of the operand's or a smaller shape; or returns it
     result: Callable[[int, int], tuple[int, int]]
     exact: Callable[[Array], Array]
     traffic: float
@@ -127,6 +127,14 @@ CASES = {
         / np.sqrt(a.var(1, keepdims=True) + 1e-5), 2,
         lambda x, y: y.copy_(torch.nn.functional.layer_norm(x, x.shape[1:])), None,
     ),
+    "running1": Case(
+        lambda x, y: ng.cumsum(x, 1), whole, lambda a: a.cumsum(1), 2,
+        lambda x, y: torch.cumsum(x, 1, out=y), lambda x, y: cupy.cumsum(x, 1, out=y),
+    ),
+    "running0": Case(
+        lambda x, y: ng.cumsum(x, 0), whole, lambda a: a.cumsum(0), 2,
+        lambda x, y: torch.cumsum(x, 0, out=y), lambda x, y: cupy.cumsum(x, 0, out=y),
+    ),
     "sum1": Case(
         lambda x, y: store(y, ng.sum(x, 1, keepdims=True)), lambda r, c: (r, 1), lambda a: a.sum(1, keepdims=True), 1,
         lambda x, y: torch.sum(x, 1, keepdim=True, out=y), lambda x, y: cupy.sum(x, 1, keepdims=True, out=y),
@@ -153,6 +161,8 @@ COMPILED: dict[str, Callable[[Any], Any]] = {
     "variance": lambda x: torch.mean((x - x.mean(1, keepdim=True)) ** 2, 1, keepdim=True),
     "softmax": lambda x: torch.softmax(x, 1),
     "layernorm": lambda x: torch.nn.functional.layer_norm(x, x.shape[1:]),
+    "running1": lambda x: torch.cumsum(x, 1),
+    "running0": lambda x: torch.cumsum(x, 0),
     "sum1": lambda x: torch.sum(x, 1, keepdim=True),
     "sum0": lambda x: torch.sum(x, 0, keepdim=True),
     "sum": lambda x: torch.sum(x),
@@ -205,7 +215,8 @@ def measure(name: str, case: Case, rows: int, columns: int, gpu: bool, inductor:
     ms = timed(runs, busy)
     exact = np.asarray(case.exact(host.astype(np.float64)))
     scale = float(np.abs(exact).max()) if "sum" not in name else float(np.abs(host).sum())
-    error = float(np.abs(y[0].get() - exact).max()) / scale
+    made = case.ours(x[0], y[0])
+    error = float(np.abs((made if isinstance(made, ng.GPUTensor) else y[0]).get() - exact).max()) / scale
     rate = case.traffic / ms["ours"] / (2 / ms["copy"])
     peers = {k: v for k, v in ms.items() if k not in ("ours", "copy")}
     return {"case": name, "ms": ms["ours"], "of_copy": rate, "peers": peers, "max_err": error}

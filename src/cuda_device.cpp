@@ -211,42 +211,40 @@ void CudaDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const 
   std::array<void*, 5> extra = {cuda::kLaunchBuffer, const_cast<std::byte*>(params.data()), cuda::kLaunchBufferSize,
                                 &size, cuda::kLaunchEnd};
   log_.add(kernel.name(), grid);
-  const bool early = kernel.manifest().programmatic && grid.early && driver_.launch_ex != nullptr;
-  if (grid.cluster <= 1 && !early) {
-    const cuda::Status status =
-        driver_.launch(functions_[kernel.index], grid.x, grid.y, grid.z, kernel.manifest().threads, 1, 1,
-                       kernel.dynamic_shared(), stream_of(stream), nullptr, extra.data());
-    if (status != cuda::kSuccess) check(status, ("cuLaunchKernel of " + kernel.name()).c_str());
-  } else {
-    launch_ex(kernel, grid, extra.data(), stream);
-  }
-  if (sync_launches_) synchronize(stream);
+  const unsigned threads = kernel.manifest().threads;
+  launch_function(functions_[kernel.index], kernel.name(),
+                  {{grid.x, grid.y, grid.z}, {threads, 1, 1}, kernel.dynamic_shared(), grid.cluster,
+                   kernel.manifest().programmatic && grid.early},
+                  extra.data(), stream);
 }
 
-void CudaDevice::launch_ex(const Kernel& kernel, const Grid& grid, void** extra, StreamId stream) {
-  if (driver_.launch_ex == nullptr) throw Error("kernel " + kernel.name() + ": this driver has no cuLaunchKernelEx");
-  std::array<cuda::LaunchAttribute, 2> attributes;
-  cuda::LaunchConfig config;
-  config.grid_x = grid.x;
-  config.grid_y = grid.y;
-  config.grid_z = grid.z;
-  config.block_x = kernel.manifest().threads;
-  config.shared = kernel.dynamic_shared();
-  config.stream = stream_of(stream);
-  config.attributes = attributes.data();
-  if (grid.cluster > 1) {
-    cuda::LaunchAttribute& a = attributes[config.count++];
-    a.id = cuda::kClusterDimension;
-    a.value[0] = grid.cluster;
-    a.value[1] = a.value[2] = 1;
+void CudaDevice::launch_function(cuda::Function function, const std::string& name, const Launch& what, void** extra,
+                                 StreamId stream) {
+  const auto& [grid, block, shared, cluster, early] = what;
+  if (cluster <= 1 && !(early && driver_.launch_ex != nullptr)) {
+    const cuda::Status status = driver_.launch(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                               shared, stream_of(stream), nullptr, extra);
+    if (status != cuda::kSuccess) check(status, ("cuLaunchKernel of " + name).c_str());
+  } else {
+    if (driver_.launch_ex == nullptr) throw Error("kernel " + name + ": this driver has no cuLaunchKernelEx");
+    std::array<cuda::LaunchAttribute, 2> attributes;
+    cuda::LaunchConfig config = {grid[0], grid[1],           grid[2],           block[0], block[1], block[2],
+                                 shared,  stream_of(stream), attributes.data(), 0};
+    if (cluster > 1) {
+      cuda::LaunchAttribute& a = attributes[config.count++];
+      a.id = cuda::kClusterDimension;
+      a.value[0] = cluster;
+      a.value[1] = a.value[2] = 1;
+    }
+    if (early) {
+      cuda::LaunchAttribute& a = attributes[config.count++];
+      a.id = cuda::kProgrammaticSerialization;
+      a.value[0] = 1;
+    }
+    const cuda::Status status = driver_.launch_ex(&config, function, nullptr, extra);
+    if (status != cuda::kSuccess) check(status, ("cuLaunchKernelEx of " + name).c_str());
   }
-  if (kernel.manifest().programmatic && grid.early) {
-    cuda::LaunchAttribute& a = attributes[config.count++];
-    a.id = cuda::kProgrammaticSerialization;
-    a.value[0] = 1;
-  }
-  const cuda::Status status = driver_.launch_ex(&config, functions_[kernel.index], nullptr, extra);
-  if (status != cuda::kSuccess) check(status, ("cuLaunchKernelEx of " + kernel.name()).c_str());
+  if (sync_launches_) synchronize(stream);
 }
 
 // A kernel that states its cluster is launched like any other; the driver only wants to be asked for large ones.
@@ -263,6 +261,7 @@ class CudaDevice::DriverModule final : public LoadedModule {
   struct Entry {
     std::string name;
     cuda::Function function = nullptr;
+    bool early = false;        // .launch programmatic
     std::uint32_t shared = 0;  // dynamic shared memory that the driver was told of
   };
   std::mutex mutex;  // of `shared`
@@ -285,7 +284,7 @@ std::shared_ptr<LoadedModule> CudaDevice::load(const sass::CubinImage& image, st
     cuda::Function function = nullptr;
     check(driver_.module_function(&function, module, k.name.c_str()), ("cuModuleGetFunction of " + k.name).c_str());
     allow_cluster(function, k);
-    out->entries.push_back({k.name, function, 0});
+    out->entries.push_back({k.name, function, k.manifest.programmatic, 0});
   }
   modules_.emplace(std::move(key), out);
   return out;
@@ -309,11 +308,10 @@ void CudaDevice::launch(LoadedModule& module, const ModuleLaunch& what, StreamId
   std::array<void*, 5> extra = {cuda::kLaunchBuffer, const_cast<std::byte*>(what.params.data()),
                                 cuda::kLaunchBufferSize, &size, cuda::kLaunchEnd};
   log_.add(entry.name, what.grid);
-  const cuda::Status status =
-      driver_.launch(entry.function, what.grid.x, what.grid.y, what.grid.z, what.block.x, what.block.y, what.block.z,
-                     what.shared, stream_of(stream), nullptr, extra.data());
-  if (status != 0) check(status, ("cuLaunchKernel of " + entry.name).c_str());
-  if (sync_launches_) synchronize(stream);
+  launch_function(entry.function, entry.name,
+                  {{what.grid.x, what.grid.y, what.grid.z}, {what.block.x, what.block.y, what.block.z}, what.shared, 0,
+                   entry.early && what.grid.early},
+                  extra.data(), stream);
 }
 
 EncodedTensorMap CudaDevice::encode_tensor_map(const TensorMap& map) {

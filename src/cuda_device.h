@@ -1,6 +1,7 @@
 // The GPU, through the driver's primary context.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <map>
 #include <memory>
@@ -70,7 +71,14 @@ class CudaDevice final : public Device, private PoolBacking {
  private:
   static constexpr std::uint32_t kPortableCluster = 8;  // CTAs; more have to be allowed
   void allow_cluster(cuda::Function function, const sass::KernelImage& k);
-  void launch_ex(const Kernel& kernel, const Grid& grid, void** extra, StreamId stream);
+  struct Launch {
+    std::array<unsigned, 3> grid, block;
+    unsigned shared = 0;   // dynamic, bytes
+    unsigned cluster = 0;  // CTAs along x; 0: what the kernel states
+    bool early = false;    // may start before the work ahead has ended
+  };
+  void launch_function(cuda::Function function, const std::string& name, const Launch& what, void** extra,
+                       StreamId stream);
   class Bound;
   class DriverModule;
   class Relaxed;

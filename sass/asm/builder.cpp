@@ -7,6 +7,7 @@
 #include "sass/asm/lowering.h"
 #include "sass/asm/pipeline.h"
 #include "sass/asm/schedule.h"
+#include "sass/isa/global_memory.h"
 #include "sass/isa/row.h"
 #include "sass/isa/table.h"
 
@@ -47,6 +48,11 @@ bool fits(const Row& row, const Slot& s, const Arg& a) {
     case SlotType::kSpecialReg: return a.kind == Arg::Kind::kSpecial;
     default: return false;
   }
+}
+
+// Where threads part or meet: what comes behind it need not come to all of them.
+bool parts_threads(Op op) {
+  return op == Op::BRA || op == Op::EXIT || op == Op::BSSY || op == Op::BAR;
 }
 
 // The number as the field wants it: 32-bit patterns carry a sign where the field does.
@@ -178,7 +184,18 @@ VLabel Builder::label() {
   label_at_.push_back(kNoVirtual);
   return {static_cast<std::uint32_t>(label_at_.size() - 1)};
 }
+void Builder::programmatic() {
+  if (lowers_) return;
+  manifest_.programmatic = waits_ = true;
+}
+void Builder::wait_for_work_ahead() {
+  if (!waits_) return;
+  waits_ = false;
+  put(Op::ACQBULK, {}, {}, kAlways);
+  put(Op::PREEXIT, {}, {}, kAlways);
+}
 void Builder::bind(VLabel label) {
+  wait_for_work_ahead();
   label_at_[label.id] = static_cast<std::uint32_t>(lowers_ ? requests_.size() : drafts_.size());
 }
 
@@ -238,6 +255,7 @@ bool Builder::fill(const Row& row, std::span<const Tok> mods, std::span<const Ar
 }
 
 void Builder::emit(Op op, std::initializer_list<Tok> mods, std::initializer_list<Arg> args, VPred guard) {
+  if (touches_global(op) || parts_threads(op)) wait_for_work_ahead();
   if (!lowers_) return put(op, {mods.begin(), mods.size()}, {args.begin(), args.size()}, guard);
   Request& r = requests_.emplace_back();
   r.op = op;

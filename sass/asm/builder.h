@@ -109,6 +109,11 @@ class Builder {
   void most_registers(std::uint32_t n) { most_registers_ = n; }
   void shared_bytes(std::uint32_t n) { manifest_.shared = n; }
   void cluster(std::uint32_t ctas) { manifest_.cluster = ctas; }
+  // The kernel may be started before the work ahead of it has ended, as `.launch programmatic` says. It waits for that before
+  // the first instruction that touches global memory or that a thread may not come to, and then lets the grid behind come:
+  // sooner, that one's CTAs would take the places of this one's. Chips without such launches take no notice. Call it before
+  // the first instruction.
+  void programmatic();
   [[nodiscard]] Arch arch() const { return manifest_.arch; }
   [[nodiscard]] const std::vector<Param>& params() const { return manifest_.params; }
 
@@ -122,12 +127,14 @@ class Builder {
 
  private:
   friend class Lowering;
+  void wait_for_work_ahead();
   bool fill(const Row& row, std::span<const Tok> mods, std::span<const Arg> args, Draft& draft) const;
   // An instruction of the architecture itself.
   void put(Op op, std::span<const Tok> mods, std::span<const Arg> args, VPred guard);
 
   Manifest manifest_;
   bool lowers_ = false;  // instructions wait in requests_ for finish()
+  bool waits_ = false;   // ACQBULK is still to come
   std::vector<Request> requests_;
   std::vector<VirtualGroup> groups_;
   std::uint32_t elements_ = 0;           // registers of all groups

@@ -1,22 +1,12 @@
 #include "sass/verify/early.h"
 
-#include <algorithm>
-#include <array>
+#include "sass/isa/global_memory.h"
 
 namespace nervanagpu::sass::verify_detail {
 namespace {
 
-// Prefetches (UTMAPF, UBLKPF, CCTL) read nothing that anybody sees.
-constexpr std::array kGlobal = {Op::LDG,  Op::STG,     Op::LD,      Op::ST,       Op::LDGSTS, Op::ATOM,   Op::ATOMG,
-                                Op::RED,  Op::REDG,    Op::TEX,     Op::TLD,      Op::TLD4,   Op::TXD,    Op::SULD,
-                                Op::SUST, Op::UTMALDG, Op::UTMASTG, Op::UTMAREDG, Op::UBLKCP, Op::UBLKRED};
-
 bool runs(const Step& s) {
   return s.known && !s.never;
-}
-
-bool touches_global(const Step& s) {
-  return runs(s) && std::ranges::find(kGlobal, s.inst.op) != kGlobal.end();
 }
 
 }  // namespace
@@ -31,7 +21,7 @@ void check_early(const Code& code, Findings& out) {
     work.pop_back();
     const Step& s = code.steps[i];
     if (runs(s) && s.inst.op == Op::ACQBULK && always_runs(s.inst)) continue;
-    if (touches_global(s)) {
+    if (runs(s) && touches_global(s.inst.op)) {
       out.push_back(
           {Hazard::Kind::kControl, i, i, 0, 0, 0,
            "no ACQBULK comes before it on some path, and the work ahead of a programmatic launch may still write"});

@@ -41,6 +41,7 @@ class Maker {
 
   sass::Result<sass::KernelImage> make() {
     b_.threads(kThreads);
+    b_.programmatic();
     in_ = declare_columns(b_, p_, f_.walk);
     operands_ = in_.operands;
     Evaluator values(b_, p_, operands_);

@@ -1,10 +1,10 @@
-// A CTA takes one tile of kThreads * unroll items, all of which exist, and ends: loads of all, then item after item; an
+// A CTA takes one tile of threads * unroll items, all of which exist, and ends: loads of all, then item after item; an
 // item is `lanes` elements side by side. The first CTAs take what no tile holds, one element (flat) or item (strided) a
 // thread. CTAs that stayed for several tiles would wait for the slowest at the end, and occupancy would have to be known;
 // new ones start as soon as old ones have ended.
 //
-//   if cta >= tail_ctas: item (cta - tail_ctas) * kThreads * unroll + tid, and so on every kThreads-th
-//   else:                element tail + cta * kThreads + tid, if it exists
+//   if cta >= tail_ctas: item (cta - tail_ctas) * threads * unroll + tid, and so on every threads-th
+//   else:                element tail + cta * threads + tid, if it exists
 //
 // flat     all operands are row-major without gaps or one element: an element's number is its place
 // strided  numbers are taken apart into coordinates by multiplication (src/magic.h)
@@ -36,7 +36,6 @@ using sass::kZero;
 using sass::ParamType;
 using sass::VLabel;
 
-constexpr unsigned kThreads = 128;
 constexpr std::int64_t kMostElements = std::int64_t{1} << 30;  // of a launch: indices have 32 bits
 constexpr std::int64_t kMostOffset = (std::int64_t{1} << 31) - 1;
 
@@ -44,6 +43,7 @@ struct Plan {
   bool flat = true;
   unsigned lanes = 1;
   unsigned unroll = 1;
+  unsigned threads = 128;
   std::size_t rank = 1;
   std::vector<Access> access;  // tensors, then outputs
 };
@@ -53,7 +53,8 @@ class Maker {
   Maker(const Program& p, const Plan& f, sass::Arch arch) : p_(p), f_(f), b_(arch, "fused_elementwise") {}
 
   sass::Result<sass::KernelImage> make() {
-    b_.threads(kThreads);
+    b_.threads(f_.threads);
+    b_.programmatic();
     declare();
     Evaluator values(b_, p_, operands_);
     values.declare_numbers();
@@ -74,12 +75,12 @@ class Maker {
     b_.emit(Op::BRA, {}, {tail}, left);
     const VReg first = b_.reg();
     b_.emit(Op::IADD3, {}, {first, cta, -tail_ctas_, kZero});
-    b_.emit(Op::IMAD, {}, {first, first, std::int64_t{kThreads * f_.unroll}, tid});
+    b_.emit(Op::IMAD, {}, {first, first, std::int64_t{f_.threads} * f_.unroll, tid});
     items(first, f_.unroll, f_.lanes);
     b_.emit(Op::EXIT, {}, {});
     b_.bind(tail);
     const VReg i = b_.reg();
-    b_.emit(Op::IMAD, {}, {i, cta, std::int64_t{kThreads}, tid});
+    b_.emit(Op::IMAD, {}, {i, cta, std::int64_t{f_.threads}, tid});
     b_.emit(Op::IADD3, {}, {i, i, tail_, kZero});
     const VPred end = b_.pred();
     b_.emit(Op::ISETP, {Tok::GE, Tok::U32, Tok::AND}, {end, kAlways, i, count_, kAlways});
@@ -140,7 +141,7 @@ class Maker {
         VReg i = first;
         if (u > 0) {
           i = b_.reg();
-          b_.emit(Op::IADD3, {}, {i, first, std::int64_t{u * kThreads}, kZero});
+          b_.emit(Op::IADD3, {}, {i, first, std::int64_t{u} * f_.threads, kZero});
         }
         address.push_back(addresses(i, lanes));
       }
@@ -226,7 +227,7 @@ class Maker {
   }
 
   [[nodiscard]] std::int64_t offset(const Operand& o, unsigned u, unsigned lanes) const {
-    return f_.flat ? std::int64_t{u} * kThreads * lanes * static_cast<std::int64_t>(size_of(o.dtype)) : 0;
+    return f_.flat ? std::int64_t{u} * f_.threads * lanes * static_cast<std::int64_t>(size_of(o.dtype)) : 0;
   }
 
   const Program& p_;
@@ -267,7 +268,7 @@ class Run {
     if (!std::ranges::all_of(layout.axes[0].strides, [](std::int64_t s) { return s == 1; })) return std::nullopt;
     Plan f = form(layout);
     const Generated& kernel = kernel_of(f);
-    return FlatKernel{&kernel, f.lanes, f.unroll};
+    return FlatKernel{&kernel, f.lanes, f.unroll, f.threads};
   }
 
  private:
@@ -348,6 +349,7 @@ class Run {
       if (is_long(v.op) && v.op != ExprOp::power) least = 2;
     }
     f.unroll = std::max(least, std::min(4U, static_cast<unsigned>(16 / (f.lanes * widest))));
+    f.threads = f.unroll == 1 ? 256 : 128;  // CTAs of 2 KB come and go more slowly than memory takes them
     if (!wide) {
       for (Access& a : f.access) {
         if (a != Access::uniform) a = Access::strided;
@@ -385,6 +387,7 @@ class Run {
     key.push_back(static_cast<char>(f.flat ? 1 : 0));
     key.push_back(static_cast<char>(f.lanes));
     key.push_back(static_cast<char>(f.unroll));
+    key.push_back(static_cast<char>(f.threads / 32));
     key.push_back(static_cast<char>(f.rank));
     for (std::size_t k = 0; k < f.access.size(); ++k) {
       key.push_back(static_cast<char>(f.access[k]));
@@ -400,11 +403,11 @@ class Run {
     const Axis& inner = layout.axes.back();
     const std::int64_t unit = f.flat ? 1 : f.lanes;  // elements that the tail counts by
     const std::int64_t items = layout.size() / f.lanes;
-    const std::int64_t tile = std::int64_t{kThreads} * f.unroll;
+    const std::int64_t tile = std::int64_t{f.threads} * f.unroll;
     const std::int64_t tiles = items / tile;
     const std::int64_t tail = tiles * tile * (f.flat ? f.lanes : 1);
     const std::int64_t count = layout.size() / unit;
-    const std::int64_t tail_ctas = ceil_div(count - tail, kThreads);
+    const std::int64_t tail_ctas = ceil_div(count - tail, std::int64_t{f.threads});
     const auto ctas = static_cast<std::uint32_t>(tail_ctas + tiles);
     Parameters params;
     params.u32(tail_ctas).u32(tail).u32(count);
@@ -443,9 +446,9 @@ std::optional<FlatKernel> flat_kernel(const Program& p) {
 }
 
 FlatGrid FlatKernel::grid(std::int64_t size) const {
-  const std::int64_t tile = std::int64_t{kThreads} * unroll * lanes;
+  const std::int64_t tile = std::int64_t{threads} * unroll * lanes;
   const std::int64_t tiles = size / tile;
-  const std::int64_t tail_ctas = ceil_div(size - tiles * tile, kThreads);
+  const std::int64_t tail_ctas = ceil_div(size - tiles * tile, std::int64_t{threads});
   return {static_cast<std::uint64_t>(tail_ctas), static_cast<std::uint64_t>(tiles * tile),
           static_cast<std::uint64_t>(tail_ctas + tiles)};
 }

@@ -21,7 +21,7 @@ struct FlatGrid {
 // the number of elements as u32; the addresses; the numbers.
 struct FlatKernel {
   const Generated* kernel = nullptr;
-  unsigned lanes = 1, unroll = 1;
+  unsigned lanes = 1, unroll = 1, threads = 128;
   [[nodiscard]] FlatGrid grid(std::int64_t size) const;
 };
 // None if `p` is no such program.

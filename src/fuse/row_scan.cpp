@@ -47,6 +47,7 @@ class Maker {
 
   sass::Result<sass::KernelImage> make() {
     b_.threads(f_.threads);
+    b_.programmatic();
     const Arg n = b_.param("n", ParamType::u32);
     const std::vector<Division> division = declare_divisions(b_, 1);
     const Arg in = b_.param("in", ParamType::ptr), out = b_.param("out", ParamType::ptr);

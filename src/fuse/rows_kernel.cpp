@@ -32,6 +32,7 @@ class Maker {
 
   sass::Result<sass::KernelImage> make() {
     b_.threads(f_.threads);
+    b_.programmatic();
     b_.most_registers(std::min(255U, 65536U / f_.threads));
     declare();
     Evaluator values(b_, p_, operands_);

@@ -43,6 +43,7 @@ struct Form {
 sass::Result<sass::KernelImage> make(const Form& f, sass::Arch arch) {
   Builder b(arch, "fused_scan");
   b.threads(kThreads);
+  b.programmatic();
   const auto total = b.param("total", ParamType::u32);
   const auto n = b.param("n", ParamType::u32);
   const auto inner = b.param("inner", ParamType::u32);

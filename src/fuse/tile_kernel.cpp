@@ -31,6 +31,7 @@ class Maker {
 
   sass::Result<sass::KernelImage> make() {
     b_.threads(f_.threads);
+    b_.programmatic();
     b_.cluster(f_.cluster);
     b_.most_registers(std::min(255U, 65536 / f_.threads));
     in_ = declare_columns(b_, p_, f_.walk);

@@ -44,6 +44,32 @@ def test_any_sequence(rng):
     ng.release_captured_memory()
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_copies_between_kernels_that_start_early(rng, dtype):
+    """Kernels that wait for the work ahead by themselves, behind copies and fills."""
+    a = rng.integers(-1, 2, (128, 128)).astype(dtype)
+    x, w = ng.array(a), ng.array(a)
+    y, z, sums = (ng.zeros((128, 128), dtype) for _ in range(3))
+
+    def body() -> None:
+        y.copy_from(x)  # no kernel
+        ng.dot(y, w, out=z)
+        y.fill(2)
+        y[:] = y + z
+        sums.copy_from(y)
+        sums[:] = sums * 2
+        z[:] = y - z
+
+    graph = ng.Graph(body)
+    for turn in (1, 2, 3):
+        x[:] = ng.array(a * turn)
+        graph.launch()
+        ng.synchronize()
+        product = (a * turn).astype(np.float64) @ a
+        np.testing.assert_array_equal(z.get(), np.full_like(a, 2))
+        np.testing.assert_array_equal(sums.get(), (2 * (product + 2)).astype(dtype))
+
+
 def test_what_was_written_before_is_not_part_of_it():
     x = ng.ones(8)
     x *= 3  # waits until somebody wants it

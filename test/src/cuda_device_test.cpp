@@ -9,6 +9,7 @@
 
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nervanagpu.hpp"
+#include "sass/asm/builder.h"
 #include "src/select_device.h"
 #include "test/src/expect_error.h"
 #include "test/src/fake_driver.h"
@@ -141,6 +142,34 @@ TEST_F(CudaDeviceTest, ClustersAndProgrammaticLaunchesAreAskedOfTheDriver) {
   EXPECT_EQ(l.params.size(), params(early).size());
   EXPECT_EQ(l.attributes,
             (Attributes{{cuda::kClusterDimension, {3, 1, 1}}, {cuda::kProgrammaticSerialization, {1, 0, 0}}}));
+}
+
+// Expressions' kernels and the user's own: the module says whether they wait for the work ahead themselves.
+TEST_F(CudaDeviceTest, KernelsOfModulesStartEarlyIfTheyWait) {
+  using Attributes = std::map<int, std::vector<std::uint32_t>>;
+  for (const bool waits : {false, true}) {
+    CudaDevice d = open();
+    sass::Builder b(sass::Arch::sm_90a, "k");
+    b.threads(32);
+    if (waits) b.programmatic();
+    b.emit(sass::Op::EXIT, {}, {});
+    const auto kernel = b.finish();
+    ASSERT_TRUE(kernel.ok()) << kernel.error().text();
+    const sass::CubinImage image = {.arch = sass::Arch::sm_90a, .kernels = {*kernel}};
+    const auto bytes = sass::write_cubin(image);
+    ASSERT_TRUE(bytes.ok());
+    const auto module = d.load(image, *bytes);
+    ModuleLaunch what;
+    what.grid = {5, 2, 3};
+    what.block = {32, 1, 1};
+    d.launch(*module, what, 0x42);
+    const FakeDriver::Launch& l = fake.launches.back();
+    EXPECT_EQ(l.kernel, "k");
+    EXPECT_EQ(l.grid[0] * 100 + l.grid[1] * 10 + l.grid[2], 523U);
+    EXPECT_EQ(l.block, 32U);
+    EXPECT_EQ(l.stream, 0x42U);
+    EXPECT_EQ(l.attributes, waits ? (Attributes{{cuda::kProgrammaticSerialization, {1, 0, 0}}}) : Attributes{});
+  }
 }
 
 TEST_F(CudaDeviceTest, AnOldDriverStartsKernelsInOrderAndHasNoClusters) {

@@ -156,6 +156,45 @@ TEST(Builder, Mistakes) {
   }
 }
 
+// In front of the first instruction that touches memory, or that a thread may not come to; the grid behind may come then.
+TEST(Builder, WaitsForTheWorkAheadOfAProgrammaticLaunch) {
+  const auto listing = [](Arch arch, bool leaves_early) {
+    Builder b(arch, "k");
+    b.threads(32);
+    b.programmatic();
+    const Arg x = b.param("x", ParamType::ptr);
+    const VReg tid = b.reg();
+    const VReg p = b.reg(2);
+    const VPred outside = b.pred();
+    b.emit(Op::S2R, {}, {tid, special(kTid)});
+    b.emit(Op::MOV, {}, {p[0], x});
+    b.emit(Op::MOV, {}, {p[1], x.plus(4)});
+    b.emit(Op::ISETP, {Tok::GE, Tok::U32, Tok::AND}, {outside, kAlways, tid, 0x9, kAlways});
+    if (leaves_early) b.emit(Op::EXIT, {}, {}, outside);
+    b.emit(Op::IMAD_WIDE, {Tok::U32}, {p, tid, 4, p});
+    b.emit(Op::LDG, {Tok::E}, {tid, at(p)}, !outside);
+    b.emit(Op::STG, {Tok::E}, {at(p), tid}, !outside);
+    b.emit(Op::EXIT, {}, {});
+    const KernelImage k = built(b);
+    EXPECT_EQ(k.manifest.programmatic, arch == Arch::sm_90a);
+    return code_of(arch, k, false);
+  };
+  const auto order = [&](bool leaves_early, const char* first) {
+    const std::string text = listing(Arch::sm_90a, leaves_early);
+    const auto lets = text.find("PREEXIT");
+    const auto waits = text.find("ACQBULK");
+    const auto then = text.find(first);
+    ASSERT_NE(waits, std::string::npos) << text;
+    EXPECT_LT(waits, lets);
+    EXPECT_LT(lets, then) << text;
+    EXPECT_EQ(text.find("ACQBULK", waits + 1), std::string::npos) << text;
+    EXPECT_LT(text.find("ISETP"), waits) << text;
+  };
+  order(false, "LDG");
+  order(true, "EXIT;");
+  for (const Arch other : {Arch::sm_80, Arch::sm_52}) EXPECT_EQ(listing(other, true).find("ACQBULK"), std::string::npos);
+}
+
 TEST(Builder, Fast) {
   using Clock = std::chrono::steady_clock;
   auto best = std::chrono::nanoseconds::max();
