@@ -136,11 +136,18 @@ bool takes(const GemmProblem& p) {
   return 4 * std::max(p.lda, p.ldb) < kMaxElements;
 }
 
+// The longest chain of additions: the kernels sum in chunks where they have room for those before.
+std::int64_t chain_of(const GemmProblem& p, const Shape& s) {
+  constexpr std::int64_t kTeamChunk = 2048;  // as sgemm_ring8.sass has it
+  constexpr std::int64_t kChunk = 256;       // sgemm_ring.sass, and half a part at most
+  const std::int64_t part = part_of(p, s);
+  if (s.team()) return std::min(part, kTeamChunk);
+  return s.few() ? std::min(kPart * ceil_div(part / kPart, 2), kChunk) : part;
+}
+
 // Of two that take the same time, that whose chains are shorter: its error is smaller. A hundredth for each half.
 double rank(const GemmProblem& p, const Shape& s, double cost) {
-  constexpr std::int64_t kChunk = 2048;  // as sgemm_ring8.sass has it
-  const std::int64_t chain = s.team() ? std::min(part_of(p, s), kChunk) : part_of(p, s);
-  return cost * (1 + 0.01 * std::bit_width(static_cast<std::uint64_t>(chain / kPart)));
+  return cost * (1 + 0.01 * std::bit_width(static_cast<std::uint64_t>(chain_of(p, s) / kPart)));
 }
 
 // Microseconds, roughly.
@@ -232,7 +239,7 @@ std::optional<Shape> shape_of(const GemmProblem& p, std::string_view tile) {
 std::vector<Priced> shapes_with(const GemmProblem& p, const Shape& own) {
   std::vector<Priced> out;
   for (const Shape& s : shapes_of(p)) {
-    if (s.team() == own.team() && s.ctas == own.ctas) out.push_back({s, cost(p, s)});
+    if (s.team() == own.team() && s.few() == own.few() && s.ctas == own.ctas) out.push_back({s, cost(p, s)});
   }
   std::ranges::stable_sort(out, {}, &Priced::cost);
   return out;

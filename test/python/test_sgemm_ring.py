@@ -114,13 +114,16 @@ def test_epilogues(tile: str) -> None:
     assert count >= 20
 
 
-def test_sums_are_those_of_their_parts() -> None:
-    """Four chains a CTA, each sequential over its blocks of 16 k, added in order, then those of the CTAs."""
+@pytest.mark.parametrize(("k", "ctas"), [(333, 3), (2500, 1), (40, 2)])
+def test_sums_are_those_of_their_parts(k: int, ctas: int) -> None:
+    """Four parts a CTA, each sequential over its blocks of 16 k, or in tiles of few elements over chunks of half the part and
+    at most 256 k, which are added in order; the parts are added in order, then those of the CTAs.
+    """
     rng = np.random.default_rng(7)
-    m, n, k, ctas = 24, 40, 333, 3
+    m, n = 24, 40
     a, b = rng.standard_normal((m, k), dtype=np.float32), rng.standard_normal((k, n), dtype=np.float32)
     blocks = -(-k // 16)
-    depth = -(-blocks // (4 * ctas)) * 16
+    depth = -(-blocks // (4 * ctas))
 
     def chain(begin: int, end: int) -> Array:
         total = np.zeros((m, n), np.float32)
@@ -129,14 +132,25 @@ def test_sums_are_those_of_their_parts() -> None:
             total = (exact + total).astype(np.float32)  # one rounding, but for ties of ties: none here
         return total
 
-    want = np.zeros((m, n), np.float32)
-    for cta in range(ctas):
-        parts = [chain((4 * cta + w) * depth, (4 * cta + w + 1) * depth) for w in range(4)]
-        four = parts[0] + parts[1] + parts[2] + parts[3]
-        want = four if cta == 0 else want + four
-    for tile in ("ring64x64", "ring32x64t"):
+    def part(p: int, chunk: int) -> Array:
+        begin, end = 16 * p * depth, 16 * (p + 1) * depth
+        total = chain(begin, begin + chunk)
+        for at in range(begin + chunk, end, chunk):
+            total = total + chain(at, min(at + chunk, end))
+        return total
+
+    few = 16 * min(16, (depth + 1) // 2)
+    chunks = {"ring64x64": 16 * depth, "ring48x64": 16 * depth, "ring32x64t": few}
+    if k % 4 == 0:  # rows that begin at multiples of 16 bytes
+        chunks["ring16x128"] = few
+    for tile, chunk in chunks.items():
+        want = np.zeros((m, n), np.float32)
+        for cta in range(ctas):
+            parts = [part(4 * cta + w, chunk) for w in range(4)]
+            four = parts[0] + parts[1] + parts[2] + parts[3]
+            want = four if cta == 0 else want + four
         got = ng.dot(ng.array(a), ng.array(b), tile=tile, splits=ctas).get()
-        assert np.array_equal(got, want)
+        assert np.array_equal(got, want), tile
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
