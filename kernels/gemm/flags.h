@@ -38,12 +38,14 @@ inline constexpr std::uint32_t kPlain = 1U << 17;  // nothing is asked for but w
 // What a kernel's plain epilogue does besides alpha and relu.
 struct Plain {
   int elements = 4;           // of a store
-  std::uint32_t vectors = 0;  // flags of the vectors that it knows
-  bool in_pairs = false;      // and reads two elements at a time of
+  std::uint32_t also = 0;     // flags of what else it knows
+  bool in_pairs = false;      // reads two elements of vectors at a time
 };
 inline constexpr std::uint32_t kBiasColumns = 1U << 2 | 1U << 3;  // bias[j], and of 16 bits
 inline constexpr std::uint32_t kScaleColumns = 1U << 12;          // scale[j]
 inline constexpr std::uint32_t kFunctions = 15U << 8;             // activations
+inline constexpr std::uint32_t kAddsC = 1U << 0;                  // beta * C
+inline constexpr std::uint32_t kBiasRows = 1U << 7 | 1U << 3;     // bias[i], and of 16 bits
 
 // The flags of the kernels that have a plain epilogue beside the whole one. partial: sums as they are, into the workspace.
 inline std::uint32_t plain_flags(const GemmProblem& p, std::int64_t ldc, int size, bool partial, const Plain& plain) {
@@ -58,7 +60,7 @@ inline std::uint32_t plain_flags(const GemmProblem& p, std::int64_t ldc, int siz
   };
   if (allows(4)) f |= kWide;
   const auto in_pairs = [](std::uint64_t address, Dtype type) { return address % (2 * size_of(type)) == 0; };
-  if (allows(plain.elements) && (f & ~(kRelu | kWide | plain.vectors)) == 0 &&
+  if (allows(plain.elements) && (f & ~(kRelu | kWide | plain.also)) == 0 &&
       (partial || !plain.in_pairs || (in_pairs(p.bias, p.bias_type) && in_pairs(p.scale, Dtype::float32)))) {
     f |= kPlain;
   }

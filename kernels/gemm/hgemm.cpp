@@ -34,7 +34,7 @@ bool in_cluster(const Kernel& k) {
 }
 
 Tile tile_of(const Kernel& k) {
-  const Form form = !in_cluster(k)             ? Form::tiles
+  const Form form = !in_cluster(k)             ? k.number("TURNS") == 2 ? Form::turns : Form::tiles
                     : k.number("MATES") == 2   ? Form::pair
                     : variant(k, "OUT") == "t" ? Form::exchanged
                                                : Form::cluster;
@@ -86,7 +86,7 @@ void put_maps(Values& v, const Kernel& kernel, const GemmProblem& p, Device* dev
 
 // Tiles that may be taken without being named.
 bool chosen(const GemmProblem& p, const Tile& t) {
-  if (t.form == Form::tiles) return true;
+  if (!in_cluster(t.form)) return t.form == Form::tiles;
   const ClusterTiles all = cluster_tiles(p);
   return std::ranges::any_of(std::span(all.tiles).first(all.count), [&](const Tile& x) { return x == t; });
 }
@@ -160,7 +160,9 @@ bool is(const Kernel& kernel) {
 }
 
 std::string tile_name(const Kernel& k) {
-  return std::to_string(k.number("BM")) + "x" + std::to_string(k.number("BN")) + std::string(variant(k, "OUT"));
+  const std::string out = std::to_string(k.number("BM")) + "x" + std::to_string(k.number("BN"));
+  if (!in_cluster(k)) return k.number("TURNS") == 2 ? out + "x2" : out;
+  return out + std::string(variant(k, "OUT"));
 }
 
 bool adds_parts(const Kernel& kernel) {
@@ -171,7 +173,7 @@ bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::strin
   constexpr std::int64_t kMaxGrid = 65535;
   const Tile t = tile_of(k);
   if (tile.empty() ? !chosen(p, t) : tile != tile_name(k)) return false;
-  if (t.form == Form::tiles) {
+  if (!in_cluster(t.form)) {
     if (splits > 1 && p.workspace == 0) return false;
   } else if (p.batch > 1 || sgemm::needs_finish(p) || sgemm::has_function(p) || splits > kMostParts ||
              tiles_m(p, t) > kMaxGrid || tiles_n(p, t) > kMaxGrid || (t.form == Form::pair && splits > 1)) {
@@ -180,7 +182,7 @@ bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::strin
   const bool exchanged = t.form == Form::exchanged;
   const bool a_transposed = exchanged ? !p.b_transposed : p.a_transposed;
   const bool b_transposed = exchanged ? !p.a_transposed : p.b_transposed;
-  const Dtype y = t.form == Form::tiles && splits > 1 ? sums_of(p) : p.c_type;  // partial sums are another variant
+  const Dtype y = !in_cluster(t.form) && splits > 1 ? sums_of(p) : p.c_type;  // partial sums are another variant
   return variant(k, "TA") == (a_transposed ? "t" : "n") && variant(k, "TB") == (b_transposed ? "t" : "n") &&
          variant(k, "XT") == word_of(exchanged ? p.b_type : p.a_type) &&
          variant(k, "WT") == word_of(exchanged ? p.a_type : p.b_type) && variant(k, "YT") == word_of(y);
@@ -196,7 +198,7 @@ Grid grid(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int m
   const auto columns = static_cast<std::uint32_t>(tiles_n(p, t));
   constexpr std::uint32_t kMates = 2;
   if (t.form == Form::pair) return {kMates, (columns + 1) / kMates, rows, kMates};
-  if (t.form != Form::tiles) {
+  if (in_cluster(t.form)) {
     const auto parts = static_cast<std::uint32_t>(splits);
     return {parts, columns, rows, parts};
   }
@@ -231,7 +233,10 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   const int size = static_cast<int>(size_of(type));
   std::uint32_t f = sgemm::plain_flags(
       p, ldc, size, partial,
-      {size == 1 ? 4 : 16 / size, sgemm::kBiasColumns | sgemm::kScaleColumns | sgemm::kFunctions, true});
+      {size == 1 ? 4 : 16 / size,
+       sgemm::kBiasColumns | sgemm::kBiasRows | sgemm::kScaleColumns | sgemm::kFunctions |
+           (size == 1 ? 0 : sgemm::kAddsC),
+       true});
   if (p.stride_a == 0) f |= kSameA;
   if (p.stride_b == 0) f |= kSameB;
   if (!partial) f |= sgemm::mask_flags(p);
@@ -246,7 +251,7 @@ Maps maps(const Kernel& kernel, const GemmProblem& p) {
   Side a = side_of(sgemm::a_of(p), p.a_type, p.stride_a, p.batch);
   Side b = side_of(sgemm::b_of(p), p.b_type, p.stride_b, p.batch);
   if (exchanged) std::swap(a, b);
-  const unsigned rank = t.form == Form::tiles ? 3 : 2;
+  const unsigned rank = in_cluster(t.form) ? 2 : 3;
   const int rows = t.form == Form::pair ? t.bm / 2 : t.bm;  // that a CTA copies
   return {map_of(a, p.k, rows, rank), map_of(b, p.k, t.bn, rank), exchanged};
 }

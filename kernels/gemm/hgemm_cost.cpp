@@ -143,7 +143,7 @@ std::int64_t clusters_held(std::int64_t parts, std::int64_t residents) {
 
 double microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors) {
   if (t.form == Form::pair) return pair_cost(p);
-  return t.form == Form::tiles ? tile_cost(p, t, splits, multiprocessors) : cluster_cost(p, t, splits);
+  return in_cluster(t.form) ? cluster_cost(p, t, splits) : tile_cost(p, t, splits, multiprocessors);
 }
 
 // Early, a grid gains the launch; but its CTAs take the multiprocessors as they come free, no longer neighbours by

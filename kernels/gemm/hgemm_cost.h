@@ -9,8 +9,12 @@
 
 namespace nervanagpu::hgemm {
 
-// hgemm.sass's tiles, and hgemm_cluster.sass's: of operands as they are, exchanged, or in pairs that share rows of a.
-enum class Form : std::uint8_t { tiles, cluster, exchanged, pair };
+// hgemm.sass's tiles, of both warpgroups or of each in its turn, and hgemm_cluster.sass's: of operands as they are, exchanged, or
+// in pairs that share rows of a.
+enum class Form : std::uint8_t { tiles, turns, cluster, exchanged, pair };
+constexpr bool in_cluster(Form f) {
+  return f != Form::tiles && f != Form::turns;
+}
 
 struct Tile {
   Form form = Form::tiles;

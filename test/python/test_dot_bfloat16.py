@@ -12,7 +12,7 @@ import pytest
 
 BF16 = np.dtype(ml_dtypes.bfloat16)
 LAYOUTS = ["nn", "nt", "tn", "tt"]
-TILES = ["128x64", "128x128", "128x192", "128x256"]  # of the tensor cores
+TILES = ["128x64", "128x128", "128x128x2", "128x192", "128x256"]  # of the tensor cores
 CORES = ng.device().arch == "sm_90a"
 Wide = npt.NDArray[np.float64]
 

@@ -79,7 +79,7 @@ def test_the_same_bits_from_every_kernel(rng, name):
     m, n, k = 72, 136, 192
     a, b = operands(rng, m, n, k, np.float16)
     first = None
-    tiles = ["128x64", "128x128", "128x192", "128x256"] if CORES else []
+    tiles = ["128x64", "128x128", "128x128x2", "128x192", "128x256"] if CORES else []
     ways: list[dict[str, Any]] = [{}, {"tensor_cores": False}, {"splits": 2}, *({"tile": t} for t in tiles)]
     for layout, way in itertools.product(LAYOUTS, ways):
         got = ng.dot(put(a, layout[0]), put(b, layout[1]), **options(name), **way).get()
@@ -208,7 +208,7 @@ def test_bytes_to_float32_and_int8(rng, types, shape, letter):
 
 
 @pytest.mark.skipif(not CORES, reason="the tensor cores of sm_90a")
-@pytest.mark.parametrize("tile", ["128x64", "128x128", "128x192", "128x256"])
+@pytest.mark.parametrize("tile", ["128x64", "128x128", "128x128x2", "128x192", "128x256"])
 @pytest.mark.parametrize("dtype", [np.float16, BF16, np.int8], ids=lambda d: str(np.dtype(d)))
 def test_bias_and_scale_of_columns(rng, dtype, tile):
     """The path of 16 bytes a lane, and the one for vectors that begin at an odd element: the same bits."""
@@ -241,7 +241,7 @@ def test_int8_results_of_every_tile_and_views(rng):
     m, n, k = 140, 270, 64
     a, b = (rng.integers(-128, 128, s).astype(np.int8) for s in ((m, k), (n, k)))
     want = saturated(a.astype(np.int64) @ b.astype(np.int64).T / 512)
-    for tile in ("128x64", "128x128", "128x192", "128x256"):
+    for tile in ("128x64", "128x128", "128x128x2", "128x192", "128x256"):
         whole = ng.array(np.full((m + 2, n + 13), 7, np.int8))
         out = whole[1 : m + 1, 5 : n + 5]
         ng.dot(ng.array(a), ng.array(b).T, out, scale=2.0**-9, tile=tile)

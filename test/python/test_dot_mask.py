@@ -14,7 +14,7 @@ import pytest
 BF16 = np.dtype(ml_dtypes.bfloat16)
 CORES = ng.device().arch == "sm_90a"
 TYPES = [np.dtype(np.float32), np.dtype(np.float16), BF16]
-TILES = ["128x64", "128x128", "128x192", "128x256"]
+TILES = ["128x64", "128x128", "128x128x2", "128x192", "128x256"]
 # On the tensor cores in 16 bits: the first three, several tiles, rows that begin anywhere in memory, one column.
 SHAPES = [(40, 72, 64), (136, 264, 72), (130, 35, 16), (33, 35, 17), (7, 300, 5), (5, 1, 8), (1, 32, 3), (3, 65, 0)]
 Array = npt.NDArray[Any]

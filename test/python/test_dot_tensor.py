@@ -15,7 +15,7 @@ F16 = npt.NDArray[np.float16]
 SHAPES = [(8, 8, 8), (128, 64, 64), (64, 136, 72), (200, 264, 200), (33, 72, 128), (1, 8, 8), (7, 1000, 512)]
 SHAPES += [(130, 257, 64), (256, 50, 64), (136, 520, 520)]
 LAYOUTS = ["nn", "nt", "tn", "tt"]
-TILES = ["128x64", "128x128", "128x192", "128x256"]
+TILES = ["128x64", "128x128", "128x128x2", "128x192", "128x256"]
 # hgemm_cluster.sass: tiles of A's rows, or of B's columns, whose parts of k the CTAs of a cluster multiply.
 CLUSTER_TILES = [f"64x{bn}{side}" for bn in (16, 32, 64, 128) for side in "nt"]
 
@@ -43,7 +43,7 @@ def exact(a: F16, b: F16) -> npt.NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-@pytest.mark.parametrize("tile", ["", "128x192", "64x32n", "64x128t"])
+@pytest.mark.parametrize("tile", ["", "128x192", "128x128x2", "64x32n", "64x128t"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_exact_integers_in_every_epilogue(shape: tuple[int, int, int], tile: str, layout: str) -> None:
     m, n, k = shape
@@ -68,6 +68,21 @@ def test_exact_integers_in_every_epilogue(shape: tuple[int, int, int], tile: str
         chosen = tile if tile and aligned(layout, m, n, k) else None
         ng.dot(put(a, layout[0]), put(b, layout[1]), out, tile=chosen, **options)
         assert np.array_equal(out.get(), want.astype(np.float16)), options
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_warpgroups_in_turns(layout: str) -> None:
+    """More tiles than CTAs, so that both warpgroups have several, and parts of k of which the last has fewer blocks."""
+    m, n, k = 2600, 1288, 200
+    a, b = integers((m, k), 1), integers((k, n), 2)
+    c, row = integers((m, n), 3), integers((n,), 4)
+    product = exact(a, b)
+    x, y = put(a, layout[0]), put(b, layout[1])
+    assert np.array_equal(ng.dot(x, y, tile="128x128x2").get(), product.astype(np.float16))
+    out = ng.array(c)
+    ng.dot(x, y, out, tile="128x128x2", beta=2.0, bias=ng.array(row), relu=True)
+    assert np.array_equal(out.get(), np.maximum(product + 2 * c + row, 0).astype(np.float16))
+    assert np.array_equal(ng.dot(x, y, tile="128x128x2", splits=3).get(), product.astype(np.float16))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
