@@ -68,10 +68,11 @@ struct Origin {
 // Memories that an instruction may touch, as bits: what `.schedule independent` names.
 enum Space : std::uint8_t { kSpaceGlobal = 1, kSpaceShared = 2, kSpaceLocal = 4 };
 
-// The .schedule block that a line belongs to, and the memories whose accesses its author calls independent.
+// The .schedule block that a line belongs to, and what its author says of it.
 struct ScheduleMark {
-  std::uint32_t block = 0;  // 0: none; its lines keep their order
-  std::uint8_t independent = 0;
+  std::uint32_t block = 0;       // 0: none; its lines keep their order
+  std::uint8_t independent = 0;  // memories whose accesses do not meet
+  std::uint8_t yields = 0;       // n: every n-th instruction lets the scheduler prefer another warp; 0: none
 };
 
 // One line of template text after expansion: a label or an instruction with its control column.

@@ -259,9 +259,11 @@ class Staller {
   }
 
   void set_yields() {
+    unsigned count = 0;
     for (Line& l : program_.lines) {
       const bool must = info(arch_).encoding == Encoding::k128 && l.inst.control.stall >= kYieldStall;
-      if (!l.pinned.yield) l.inst.control.yield = must;
+      const bool asked = l.mark.yields != 0 && ++count % l.mark.yields == 0;
+      if (!l.pinned.yield) l.inst.control.yield = must || asked;
     }
   }
 

@@ -1,4 +1,6 @@
 // Streams: instructions written as one text, set aside by .stream and dealt out among others by .deal.
+#include <charconv>
+
 #include "sass/asm/expander.h"
 
 namespace nervanagpu::sass {
@@ -68,17 +70,36 @@ Status Expander::deal(const Statement& s, const Place& place) {
 }
 
 Status Expander::schedule_block(const Statement& s, const Place& place) {
-  constexpr const char* kUsage = ".schedule, or .schedule independent global, shared, local";
+  constexpr const char* kUsage = ".schedule [yields N] [independent global, shared, local]";
   if (mark_.block != 0) return fail(s, place, s.col, ".schedule inside another .schedule");
   if (sink_ != &out_.lines) return fail(s, place, s.col, ".schedule inside .stream; put it around the .deal");
-  ScheduleMark mark{++schedule_blocks_, 0};
-  if (!s.text.empty()) {
-    const std::string_view word = first_name(s.text);
-    if (word != "independent") {
-      return fail(s, place, s.text_col, "expected `independent`, found `" + std::string(s.text.substr(0, 40)) + "`",
+  ScheduleMark mark{.block = ++schedule_blocks_};
+  std::string_view rest = s.text;
+  const auto column = [&] { return s.text_col + static_cast<std::uint32_t>(rest.data() - s.text.data()); };
+  const auto skip_blanks = [&] { rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size())); };
+  if (first_name(rest) == "yields") {
+    constexpr std::uint64_t kMost = 255;
+    rest.remove_prefix(first_name(rest).size());
+    skip_blanks();
+    const std::string_view number = rest.substr(0, rest.find_first_of(" \t"));
+    std::uint64_t every = 0;
+    const auto [end, fault] = std::from_chars(number.data(), number.data() + number.size(), every);
+    if (fault != std::errc() || end != number.data() + number.size() || every == 0 || every > kMost) {
+      return fail(s, place, column(), "yields is `" + std::string(number.substr(0, 40)) + "`; needs a number from 1 to 255",
                   {kUsage});
     }
-    for (const Piece& piece : split_commas(s.text.substr(word.size()))) {
+    mark.yields = static_cast<std::uint8_t>(every);
+    rest.remove_prefix(number.size());
+    skip_blanks();
+  }
+  if (!rest.empty()) {
+    const std::string_view word = first_name(rest);
+    if (word != "independent") {
+      return fail(s, place, column(), "expected `independent`, found `" + std::string(rest.substr(0, 40)) + "`",
+                  {kUsage});
+    }
+    rest.remove_prefix(word.size());
+    for (const Piece& piece : split_commas(rest)) {
       const std::string_view space = trim(piece.text);
       const std::uint8_t bit = space == "global"   ? kSpaceGlobal
                                : space == "shared" ? kSpaceShared
@@ -86,7 +107,7 @@ Status Expander::schedule_block(const Statement& s, const Place& place) {
                                                    : 0;
       if (bit == 0) {
         const std::size_t skip = std::min(piece.text.find_first_not_of(" \t"), piece.text.size());
-        return fail(s, place, s.text_col + static_cast<std::uint32_t>(word.size() + piece.offset + skip),
+        return fail(s, place, column() + static_cast<std::uint32_t>(piece.offset + skip),
                     "there is no memory `" + std::string(space.substr(0, 40)) + "` here", {kUsage});
       }
       mark.independent |= bit;

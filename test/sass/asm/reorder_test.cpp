@@ -307,6 +307,38 @@ EXIT
   EXPECT_EQ(order_of(of_template(".schedule independent global, shared" + text)), "5 2 3 4 6 8");
 }
 
+TEST(Reorder, BlocksYieldAsOftenAsTheyAreTold) {
+  const std::string text = "\nFADD R0, R8, R9\nFADD R1, R8, R9\nFADD R2, R8, R9\nFADD R3, R8, R9\n.end\nFADD R4, R8, R9\nEXIT\n";
+  const auto yields = [&](const std::string& head) {
+    std::string out;
+    for (const Line& l : of_template(head + text).lines) {
+      if (l.inst.op == Op::FADD) out += l.inst.control.yield ? 'Y' : '-';
+    }
+    return out;
+  };
+  EXPECT_EQ(yields(".schedule"), "-----");
+  EXPECT_EQ(yields(".schedule yields 2"), "-Y-Y-");
+  EXPECT_EQ(yields(".schedule yields 1 independent shared"), "YYYY-");
+  const auto refused = [&](const std::string& head) {
+    Template t;
+    t.name = "t.sass";
+    t.text = ".kernel k\n" + head + text;
+    const auto made = assemble_variant(t, Arch::sm_90a, {});
+    return made.ok() ? "assembled" : made.error().text();
+  };
+  EXPECT_NE(refused(".schedule yields 0").find("t.sass:2:18: error: yields is `0`; needs a number from 1 to 255"),
+            std::string::npos)
+      << refused(".schedule yields 0");
+  EXPECT_NE(refused(".schedule yields").find("yields is ``; needs a number"), std::string::npos);
+  EXPECT_NE(refused(".schedule yields 3x").find("yields is `3x`; needs a number"), std::string::npos);
+  EXPECT_NE(refused(".schedule yields 2 now").find("t.sass:2:20: error: expected `independent`, found `now`"),
+            std::string::npos)
+      << refused(".schedule yields 2 now");
+  EXPECT_NE(refused(".schedule yields 2 independent texture").find("t.sass:2:32: error: there is no memory `texture` here"),
+            std::string::npos)
+      << refused(".schedule yields 2 independent texture");
+}
+
 TEST(Reorder, StrongLoadsAndAtomicsPassNothing) {
   const auto use = [](const std::string& text) {
     const Result<ParsedInst> i = parse_inst(Arch::sm_90a, text, {});
