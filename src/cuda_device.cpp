@@ -213,7 +213,10 @@ void CudaDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const 
   log_.add(kernel.name(), grid);
   const unsigned threads = kernel.manifest().threads;
   launch_function(functions_[kernel.index], kernel.name(),
-                  {{grid.x, grid.y, grid.z}, {threads, 1, 1}, kernel.dynamic_shared(), grid.cluster,
+                  {{grid.x, grid.y, grid.z},
+                   {threads, 1, 1},
+                   kernel.dynamic_shared(),
+                   grid.cluster,
                    kernel.manifest().programmatic && grid.early},
                   extra.data(), stream);
 }
@@ -228,8 +231,8 @@ void CudaDevice::launch_function(cuda::Function function, const std::string& nam
   } else {
     if (driver_.launch_ex == nullptr) throw Error("kernel " + name + ": this driver has no cuLaunchKernelEx");
     std::array<cuda::LaunchAttribute, 2> attributes;
-    cuda::LaunchConfig config = {grid[0], grid[1],           grid[2],           block[0], block[1], block[2],
-                                 shared,  stream_of(stream), attributes.data(), 0};
+    cuda::LaunchConfig config = {grid[0],  grid[1], grid[2],           block[0],          block[1],
+                                 block[2], shared,  stream_of(stream), attributes.data(), 0};
     if (cluster > 1) {
       cuda::LaunchAttribute& a = attributes[config.count++];
       a.id = cuda::kClusterDimension;
@@ -309,7 +312,10 @@ void CudaDevice::launch(LoadedModule& module, const ModuleLaunch& what, StreamId
                                 cuda::kLaunchBufferSize, &size, cuda::kLaunchEnd};
   log_.add(entry.name, what.grid);
   launch_function(entry.function, entry.name,
-                  {{what.grid.x, what.grid.y, what.grid.z}, {what.block.x, what.block.y, what.block.z}, what.shared, 0,
+                  {{what.grid.x, what.grid.y, what.grid.z},
+                   {what.block.x, what.block.y, what.block.z},
+                   what.shared,
+                   0,
                    entry.early && what.grid.early},
                   extra.data(), stream);
 }

@@ -37,9 +37,9 @@ inline constexpr std::uint32_t kPlain = 1U << 17;  // nothing is asked for but w
 
 // What a kernel's plain epilogue does besides alpha and relu.
 struct Plain {
-  int elements = 4;           // of a store
-  std::uint32_t also = 0;     // flags of what else it knows
-  bool in_pairs = false;      // reads two elements of vectors at a time
+  int elements = 4;        // of a store
+  std::uint32_t also = 0;  // flags of what else it knows
+  bool in_pairs = false;   // reads two elements of vectors at a time
 };
 inline constexpr std::uint32_t kBiasColumns = 1U << 2 | 1U << 3;  // bias[j], and of 16 bits
 inline constexpr std::uint32_t kScaleColumns = 1U << 12;          // scale[j]

@@ -86,7 +86,7 @@ void put_maps(Values& v, const Kernel& kernel, const GemmProblem& p, Device* dev
 
 // Tiles that may be taken without being named.
 bool chosen(const GemmProblem& p, const Tile& t) {
-  if (!in_cluster(t.form)) return t.form == Form::tiles;
+  if (!in_cluster(t.form)) return true;
   const ClusterTiles all = cluster_tiles(p);
   return std::ranges::any_of(std::span(all.tiles).first(all.count), [&](const Tile& x) { return x == t; });
 }
@@ -231,12 +231,11 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   v.u32(ldc);
   const Dtype type = partial ? sums_of(p) : p.c_type;
   const int size = static_cast<int>(size_of(type));
-  std::uint32_t f = sgemm::plain_flags(
-      p, ldc, size, partial,
-      {size == 1 ? 4 : 16 / size,
-       sgemm::kBiasColumns | sgemm::kBiasRows | sgemm::kScaleColumns | sgemm::kFunctions |
-           (size == 1 ? 0 : sgemm::kAddsC),
-       true});
+  std::uint32_t f = sgemm::plain_flags(p, ldc, size, partial,
+                                       {size == 1 ? 4 : 16 / size,
+                                        sgemm::kBiasColumns | sgemm::kBiasRows | sgemm::kScaleColumns |
+                                            sgemm::kFunctions | (size == 1 ? 0 : sgemm::kAddsC),
+                                        true});
   if (p.stride_a == 0) f |= kSameA;
   if (p.stride_b == 0) f |= kSameB;
   if (!partial) f |= sgemm::mask_flags(p);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "kernels/gemm/h200.h"
 #include "kernels/gemm/types.h"
@@ -45,6 +46,33 @@ double bytes_of(const GemmProblem& p) {
   return static_cast<double>(size_of(p.a_type)) * (m * k + k * n) + static_cast<double>(size_of(p.c_type)) * m * n;
 }
 
+// What an epilogue costs beyond storing sums: a CTA, for each 64 columns; and all of it, of one warpgroup beside the other's
+// products, which it holds up by a part of its time (docs/lab/hgemm.md, version 8).
+struct Epilogue {
+  double columns, turn;
+};
+constexpr Epilogue kStores = {0, 1.4};
+constexpr Epilogue kAddsC = {1.6, 8.0};
+constexpr Epilogue kFunction = {4.0, 18.0};
+constexpr Epilogue kRounds = {8.4, 40.0};  // at random
+Epilogue epilogue_of(const GemmProblem& p, std::int64_t splits) {
+  if (splits > 1) return kStores;
+  if (p.rounding.stochastic) return kRounds;
+  return sgemm::has_function(p) ? kFunction : p.beta != 0 ? kAddsC : kStores;
+}
+
+// Microseconds of `rounds` tiles of a CTA, its two warpgroups in turn.
+double turns(double rounds, double blocks, double block, const Epilogue& epilogue) {
+  constexpr double kTile = 0.65;    // between two tiles
+  constexpr double kHeldUp = 0.15;  // of an epilogue's time, where it is longer than a store
+  constexpr double kFewBlocks = 6;  // of which a tile's are too few to cover anything
+  constexpr double kNever = 1e9;
+  if (blocks < kFewBlocks) return kNever;
+  const double tile = blocks * block + kTile;
+  const double held_up = kHeldUp * (epilogue.turn - kStores.turn);
+  return std::max(rounds * (tile + held_up) + epilogue.turn, std::ceil(rounds / 2) * (tile + epilogue.turn));
+}
+
 double tile_cost(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors) {
   constexpr double kStart = 2.21;
   constexpr double kEarlyStart = 0.97;
@@ -53,14 +81,22 @@ double tile_cost(const GemmProblem& p, const Tile& t, std::int64_t splits, int m
   constexpr double kMemory = 2.87;    // million bytes a microsecond
   constexpr double kSum = 1.10;       // split_sum, and for each million of partial sums:
   constexpr double kPartials = 0.94;
-  const auto width = std::ranges::find(kWidths, t.bn, &Width::columns);
+  constexpr double kTurnBlock = 0.31;  // of 128 columns
+  constexpr double kTurnBlockBytes = 0.295;
   const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * splits;
   const std::int64_t processors = std::max(multiprocessors, 1);
   const auto rounds = static_cast<double>(ceil_div(tiles, processors));
   const double busy = static_cast<double>(std::min(tiles, processors)) / static_cast<double>(processors);
-  const double block = std::max(width->block, (t.bm + t.bn) * 128e-6 * busy / kShared);
+  const double traffic = (t.bm + t.bn) * 128e-6 * busy / kShared;
   const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
-  const double run = rounds * (blocks * block + kTile * t.bn / 64.0);
+  const Epilogue epilogue = epilogue_of(p, splits);
+  double run = 0;
+  if (t.form == Form::turns) {
+    run = turns(rounds, blocks, size_of(p.a_type) == 1 ? kTurnBlockBytes : kTurnBlock, epilogue);
+  } else {
+    const double block = std::max(std::ranges::find(kWidths, t.bn, &Width::columns)->block, traffic);
+    run = rounds * (blocks * block + (kTile + epilogue.columns) * t.bn / 64.0);
+  }
   double out = starts_early(p, t, splits) ? kEarlyStart : kStart;
   out += h200::together(run, bytes_of(p) * 1e-6 / kMemory);
   if (splits > 1) {
@@ -203,10 +239,12 @@ Choice best(const GemmProblem& p) {
   const std::int64_t most = p.workspace == 0 ? 1 : std::clamp<std::int64_t>(blocks / kLeastBlocks, 1, kMost);
   for (std::int64_t s = 1; s <= most; ++s) {
     if (effective(blocks, s) != s) continue;
-    for (const Width& w : kWidths) {
-      const double c = microseconds(p, {Form::tiles, 128, w.columns}, s, kProcessors);
+    const auto add = [&](const Tile& t) {
+      const double c = microseconds(p, t, s, kProcessors);
       if (out.cost == 0 || c < out.cost) out = {s, c};
-    }
+    };
+    for (const Width& w : kWidths) add({Form::tiles, 128, w.columns});
+    add({Form::turns, 128, 128});
   }
   const ClusterTiles clusters = cluster_tiles(p);
   constexpr std::int64_t kMostChosen = 7;  // 8 were slower than 7

@@ -22,7 +22,7 @@ struct Shape {
   bool exchanged = false;  // C^T = B^T A^T
   std::int64_t ctas = 1;   // of a cluster
 
-  bool team() const { return bm == 128; }      // the warps share a tile
+  bool team() const { return bm == 128; }       // the warps share a tile
   bool few() const { return bm * bn <= 2048; }  // a thread has few sums, and registers for those of several chunks of k
   std::int64_t parts() const { return team() ? ctas : 4 * ctas; }
 };

@@ -85,8 +85,8 @@ Status Expander::schedule_block(const Statement& s, const Place& place) {
     std::uint64_t every = 0;
     const auto [end, fault] = std::from_chars(number.data(), number.data() + number.size(), every);
     if (fault != std::errc() || end != number.data() + number.size() || every == 0 || every > kMost) {
-      return fail(s, place, column(), "yields is `" + std::string(number.substr(0, 40)) + "`; needs a number from 1 to 255",
-                  {kUsage});
+      return fail(s, place, column(),
+                  "yields is `" + std::string(number.substr(0, 40)) + "`; needs a number from 1 to 255", {kUsage});
     }
     mark.yields = static_cast<std::uint8_t>(every);
     rest.remove_prefix(number.size());

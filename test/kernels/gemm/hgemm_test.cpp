@@ -128,7 +128,7 @@ TEST(Hgemm, ShortSidesAreTakenByClusters) {
   EXPECT_FALSE(adds_parts(*chosen(p).kernel));
   EXPECT_THROW(chosen(p, "64x64t"), InvalidArgument);
   EXPECT_FALSE(adds_parts(*chosen(problem(Dtype::float16, 4096, 4096, 4096)).kernel));
-  EXPECT_EQ(chosen(problem(Dtype::uint8, 4096, 4096, 4096)).kernel->name(), "hgemm_nt_u8_u8_s32_128x256x1");
+  EXPECT_EQ(chosen(problem(Dtype::uint8, 4096, 4096, 4096)).kernel->name(), "hgemm_nt_u8_u8_s32_128x128x2");
 }
 
 TEST(Hgemm, OnlySmallGridsStartEarly) {

@@ -192,7 +192,8 @@ TEST(Builder, WaitsForTheWorkAheadOfAProgrammaticLaunch) {
   };
   order(false, "LDG");
   order(true, "EXIT;");
-  for (const Arch other : {Arch::sm_80, Arch::sm_52}) EXPECT_EQ(listing(other, true).find("ACQBULK"), std::string::npos);
+  for (const Arch other : {Arch::sm_80, Arch::sm_52})
+    EXPECT_EQ(listing(other, true).find("ACQBULK"), std::string::npos);
 }
 
 TEST(Builder, Fast) {

@@ -308,7 +308,8 @@ EXIT
 }
 
 TEST(Reorder, BlocksYieldAsOftenAsTheyAreTold) {
-  const std::string text = "\nFADD R0, R8, R9\nFADD R1, R8, R9\nFADD R2, R8, R9\nFADD R3, R8, R9\n.end\nFADD R4, R8, R9\nEXIT\n";
+  const std::string text =
+      "\nFADD R0, R8, R9\nFADD R1, R8, R9\nFADD R2, R8, R9\nFADD R3, R8, R9\n.end\nFADD R4, R8, R9\nEXIT\n";
   const auto yields = [&](const std::string& head) {
     std::string out;
     for (const Line& l : of_template(head + text).lines) {
@@ -334,8 +335,9 @@ TEST(Reorder, BlocksYieldAsOftenAsTheyAreTold) {
   EXPECT_NE(refused(".schedule yields 2 now").find("t.sass:2:20: error: expected `independent`, found `now`"),
             std::string::npos)
       << refused(".schedule yields 2 now");
-  EXPECT_NE(refused(".schedule yields 2 independent texture").find("t.sass:2:32: error: there is no memory `texture` here"),
-            std::string::npos)
+  EXPECT_NE(
+      refused(".schedule yields 2 independent texture").find("t.sass:2:32: error: there is no memory `texture` here"),
+      std::string::npos)
       << refused(".schedule yields 2 independent texture");
 }
 
