@@ -136,13 +136,25 @@ bool takes(const GemmProblem& p) {
   return 4 * std::max(p.lda, p.ldb) < kMaxElements;
 }
 
-// The longest chain of additions: the kernels sum in chunks where they have room for those before.
+// At most one CTA a multiprocessor of the model's GPU.
+bool is_alone(const GemmProblem& p, const Shape& s) {
+  return tiles_m(p, s) * tiles_n(p, s) * s.ctas <= h200::kProcessors;
+}
+
+// k after which a kernel begins new sums, as the templates have it; 0: never. sgemm_ring.sass: half a part at most.
+std::int64_t chunk_of(const GemmProblem& p, const Shape& s) {
+  constexpr std::int64_t kTeam = 2048, kAlone = 1024, kFew = 256;
+  if (s.team()) return kTeam;
+  if (s.few()) return kFew;
+  return is_ring8(layout_of(p, s.exchanged), s) && is_alone(p, s) ? kAlone : 0;
+}
+
+// The longest chain of additions.
 std::int64_t chain_of(const GemmProblem& p, const Shape& s) {
-  constexpr std::int64_t kTeamChunk = 2048;  // as sgemm_ring8.sass has it
-  constexpr std::int64_t kChunk = 256;       // sgemm_ring.sass, and half a part at most
   const std::int64_t part = part_of(p, s);
-  if (s.team()) return std::min(part, kTeamChunk);
-  return s.few() ? std::min(kPart * ceil_div(part / kPart, 2), kChunk) : part;
+  const std::int64_t chunk = chunk_of(p, s);
+  if (chunk == 0) return part;
+  return std::min(s.few() ? kPart * ceil_div(part / kPart, 2) : part, chunk);
 }
 
 // Of two that take the same time, that whose chains are shorter: its error is smaller. A hundredth for each half.
@@ -205,7 +217,7 @@ double cost(const GemmProblem& p, const Shape& s) {
   const double bytes = 4e-6 * (m * k + k * n + m * n);
   const double end = s.team() ? kTeamEnd : kEnd + kEndOf64x64 * s.bm * s.bn / 4096;
   double out = kStart + h200::together(run, bytes / kMemory) + rounds * end;
-  if (tiles * s.ctas > h200::kProcessors) out += kStartShared + kCtaOfCluster * static_cast<double>(s.ctas - 1);
+  if (!is_alone(p, s)) out += kStartShared + kCtaOfCluster * static_cast<double>(s.ctas - 1);
   return out;
 }
 
@@ -239,7 +251,7 @@ std::optional<Shape> shape_of(const GemmProblem& p, std::string_view tile) {
 std::vector<Priced> shapes_with(const GemmProblem& p, const Shape& own) {
   std::vector<Priced> out;
   for (const Shape& s : shapes_of(p)) {
-    if (s.team() == own.team() && s.few() == own.few() && s.ctas == own.ctas) out.push_back({s, cost(p, s)});
+    if (s.ctas == own.ctas && chunk_of(p, s) == chunk_of(p, own)) out.push_back({s, cost(p, s)});
   }
   std::ranges::stable_sort(out, {}, &Priced::cost);
   return out;
@@ -248,9 +260,11 @@ std::vector<Priced> shapes_with(const GemmProblem& p, const Shape& own) {
 const Kernel* find(const Registry& registry, const GemmProblem& p, const Shape& s) {
   const auto [a, b] = sgemm::operands_of(p, s.exchanged);
   const Layout layout = layout_of(p, s.exchanged);
+  const int ctas = !s.team() && chunk_of(p, s) != 0 ? 1 : 2;  // a multiprocessor, of sgemm_ring8.sass
   for (const Kernel* k : registry.of_op(is_ring8(layout, s) ? "sgemm_ring8" : "sgemm_ring")) {
     const auto word = [&](const char* name) { return std::string_view(k->manifest().variant.at(name)); };
     if (k->number("BM") == s.bm && k->number("BN") == s.bn && k->number("VA") == layout.va &&
+        (k->manifest().op != "sgemm_ring8" || k->number("CTAS") == ctas) &&
         k->number("VB") == layout.vb && word("TA") == (a.k_inside ? "n" : "t") &&
         word("TB") == (b.k_inside ? "t" : "n")) {
       return k;
@@ -263,7 +277,7 @@ Grid grid(const GemmProblem& p, const Shape& s) {
   Grid out = {static_cast<std::uint32_t>(s.ctas), static_cast<std::uint32_t>(tiles_m(p, s)),
               static_cast<std::uint32_t>(tiles_n(p, s)), static_cast<std::uint32_t>(s.ctas)};
   // Early CTAs take what is free, two of them a multiprocessor, though there may be one for each.
-  out.early = tiles_m(p, s) * tiles_n(p, s) * s.ctas > h200::kProcessors;
+  out.early = !is_alone(p, s);
   return out;
 }
 

@@ -23,23 +23,24 @@ CHUNK = 2048  # k-steps of a team's sums before they go to shared memory
 PLACES = [(0, 0, 1), (1, 0, 1), (0, 3, 3), (3, 2, 2)]
 
 
+# The second shape has 64 x 64 in more CTAs than there are multiprocessors: two share one, and sum in one chain.
 CHECKED = """
 import numpy as np, nervanagpu as ng
 rng = np.random.default_rng(0)
-m, n, k = 68, 140, 336
-a, b = rng.integers(-8, 9, (m, k)).astype(np.float32), rng.integers(-8, 9, (k, n)).astype(np.float32)
 count = 0
-for layout in ("nn", "nt", "tn", "tt"):
-    x = ng.array(np.ascontiguousarray(a.T)).T if layout[0] == "t" else ng.array(a)
-    y = ng.array(np.ascontiguousarray(b.T)).T if layout[1] == "t" else ng.array(b)
-    for tile in TILES:
-        for ctas in (1, 2):
-            try:
-                got = ng.dot(x, y, tile=tile, splits=ctas).get()
-            except ValueError:
-                continue  # not of this layout
-            assert np.array_equal(got, a @ b), (layout, tile, ctas)
-            count += 1
+for m, n, k, tiles in [(68, 140, 336, TILES), (384, 708, 48, ["ring64x64"])]:
+    a, b = rng.integers(-8, 9, (m, k)).astype(np.float32), rng.integers(-8, 9, (k, n)).astype(np.float32)
+    for layout in ("nn", "nt", "tn", "tt"):
+        x = ng.array(np.ascontiguousarray(a.T)).T if layout[0] == "t" else ng.array(a)
+        y = ng.array(np.ascontiguousarray(b.T)).T if layout[1] == "t" else ng.array(b)
+        for tile in tiles:
+            for ctas in (1, 2):
+                try:
+                    got = ng.dot(x, y, tile=tile, splits=ctas).get()
+                except ValueError:
+                    continue  # not of this layout
+                assert np.array_equal(got, a @ b), (layout, tile, ctas)
+                count += 1
 print(count, ng.device().checked)
 """
 
@@ -114,10 +115,11 @@ def test_epilogues(tile: str) -> None:
     assert count >= 20
 
 
-@pytest.mark.parametrize(("k", "ctas"), [(333, 3), (2500, 1), (40, 2)])
+@pytest.mark.parametrize(("k", "ctas"), [(333, 3), (2500, 1), (40, 2), (10000, 1)])
 def test_sums_are_those_of_their_parts(k: int, ctas: int) -> None:
-    """Four parts a CTA, each sequential over its blocks of 16 k, or in tiles of few elements over chunks of half the part and
-    at most 256 k, which are added in order; the parts are added in order, then those of the CTAs.
+    """Four parts a CTA, each sequential over its blocks of 16 k; or in tiles of few elements over chunks of half the part and
+    at most 256 k, in 64 x 64 of aligned rows over chunks of 1024, which are added in order. The parts are added in order, then
+    those of the CTAs.
     """
     rng = np.random.default_rng(7)
     m, n = 24, 40
@@ -134,7 +136,7 @@ def test_sums_are_those_of_their_parts(k: int, ctas: int) -> None:
 
     def part(p: int, chunk: int) -> Array:
         begin, end = 16 * p * depth, 16 * (p + 1) * depth
-        total = chain(begin, begin + chunk)
+        total = chain(begin, min(begin + chunk, end))
         for at in range(begin + chunk, end, chunk):
             total = total + chain(at, min(at + chunk, end))
         return total
@@ -142,7 +144,7 @@ def test_sums_are_those_of_their_parts(k: int, ctas: int) -> None:
     few = 16 * min(16, (depth + 1) // 2)
     chunks = {"ring64x64": 16 * depth, "ring48x64": 16 * depth, "ring32x64t": few}
     if k % 4 == 0:  # rows that begin at multiples of 16 bytes
-        chunks["ring16x128"] = few
+        chunks |= {"ring16x128": few, "ring64x64": 1024}
     for tile, chunk in chunks.items():
         want = np.zeros((m, n), np.float32)
         for cta in range(ctas):
@@ -151,6 +153,17 @@ def test_sums_are_those_of_their_parts(k: int, ctas: int) -> None:
             want = four if cta == 0 else want + four
         got = ng.dot(ng.array(a), ng.array(b), tile=tile, splits=ctas).get()
         assert np.array_equal(got, want), tile
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_more_ctas_than_multiprocessors(layout: str) -> None:
+    """64 x 64 keeps no chunks then: two CTAs share a multiprocessor."""
+    rng = np.random.default_rng(8)
+    m, n, k = 700, 836, 612
+    a, b = numbers(rng, m, k), numbers(rng, k, n)
+    for ctas in (1, 3):
+        got = ng.dot(put(a, layout[0], 0, 0), put(b, layout[1], 0, 0), tile="ring64x64", splits=ctas).get()
+        assert np.array_equal(got, a.astype(np.float64) @ b), ctas
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -198,7 +211,7 @@ def test_checked_mode_finds_nothing(python: Callable[..., subprocess.CompletedPr
     tiles = [f"ring{t}" for t in TILES] + ["ring64x64t", TEAM]
     run = python(f"TILES = {tiles}\n{CHECKED}", device="emulator", emulator="checked")
     assert run.returncode == 0, run.stderr
-    assert run.stdout == "56 True\n"
+    assert run.stdout == "64 True\n"
 
 
 @pytest.mark.parametrize("tile", ["ring48x64", TEAM])
