@@ -22,6 +22,7 @@ from report import commit, machine, save
 SHAPES = ["512x256x784", "64x2560x2560", "16x4096x1024", "35x1001x2560", "1024x96x1024", "300x300x300", "640x640x640"]
 CASES = [f"{d}:{layout}:{s}" for d in ("float32", "float16", "int8") for s in SHAPES for layout in ("nn", "nt")]
 CASES += [f"float32:{layout}:{s}" for s in ("1024x1024x1024", "2048x2048x4096") for layout in ("nn", "nt", "tn")]
+CASES += ["float16:nn:2304x2304x640", "float16:nt:2304x2304x640", "int8:nt:2048x2048x768"]  # tiles in turn
 NOISE = 768  # of a side; many small grids that come and go
 
 
