@@ -27,9 +27,11 @@ inline std::uint32_t flags_of(const GemmProblem& p) {
 }
 
 // What hgemm.sass does with the bits of a relu; others leave them to relu_mask.sass.
+inline constexpr std::uint32_t kWritesMask = 1U << 14;
+inline constexpr std::uint32_t kReadsMask = 1U << 15;
 inline std::uint32_t mask_flags(const GemmProblem& p) {
   if (p.mask == 0) return 0;
-  return p.activation == GemmActivation::drelu ? 1U << 15 : 1U << 14;
+  return p.activation == GemmActivation::drelu ? kReadsMask : kWritesMask;
 }
 
 inline constexpr std::uint32_t kWide = 1U << 16;   // C allows accesses of 4 elements
@@ -44,6 +46,7 @@ struct Plain {
 inline constexpr std::uint32_t kBiasColumns = 1U << 2 | 1U << 3;  // bias[j], and of 16 bits
 inline constexpr std::uint32_t kScaleColumns = 1U << 12;          // scale[j]
 inline constexpr std::uint32_t kFunctions = 15U << 8;             // activations
+inline constexpr std::uint32_t kRounds = 1U << 4;                 // at random
 inline constexpr std::uint32_t kAddsC = 1U << 0;                  // beta * C
 inline constexpr std::uint32_t kBiasRows = 1U << 7 | 1U << 3;     // bias[i], and of 16 bits
 

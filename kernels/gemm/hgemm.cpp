@@ -231,11 +231,11 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   v.u32(ldc);
   const Dtype type = partial ? sums_of(p) : p.c_type;
   const int size = static_cast<int>(size_of(type));
-  std::uint32_t f = sgemm::plain_flags(p, ldc, size, partial,
-                                       {size == 1 ? 4 : 16 / size,
-                                        sgemm::kBiasColumns | sgemm::kBiasRows | sgemm::kScaleColumns |
-                                            sgemm::kFunctions | (size == 1 ? 0 : sgemm::kAddsC),
-                                        true});
+  std::uint32_t also = sgemm::kBiasColumns | sgemm::kBiasRows | sgemm::kScaleColumns | sgemm::kFunctions;
+  if (size != 1) also |= sgemm::kAddsC;
+  // The bits of a relu say what is stored: behind a rounding at random, which the tile's bits do not wait for.
+  if (size == 2 && (sgemm::mask_flags(p) & sgemm::kWritesMask) == 0) also |= sgemm::kRounds;
+  std::uint32_t f = sgemm::plain_flags(p, ldc, size, partial, {size == 1 ? 4 : 16 / size, also, true});
   if (p.stride_a == 0) f |= kSameA;
   if (p.stride_b == 0) f |= kSameB;
   if (!partial) f |= sgemm::mask_flags(p);

@@ -54,11 +54,9 @@ struct Epilogue {
 constexpr Epilogue kStores = {0, 1.4};
 constexpr Epilogue kAddsC = {1.6, 8.0};
 constexpr Epilogue kFunction = {4.0, 18.0};
-constexpr Epilogue kRounds = {8.4, 40.0};  // at random
 Epilogue epilogue_of(const GemmProblem& p, std::int64_t splits) {
   if (splits > 1) return kStores;
-  if (p.rounding.stochastic) return kRounds;
-  return sgemm::has_function(p) ? kFunction : p.beta != 0 ? kAddsC : kStores;
+  return sgemm::has_function(p) || p.rounding.stochastic ? kFunction : p.beta != 0 ? kAddsC : kStores;
 }
 
 // Microseconds of `rounds` tiles of a CTA, its two warpgroups in turn.
