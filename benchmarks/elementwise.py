@@ -37,7 +37,8 @@ Array = npt.NDArray[Any]
 class Case:
     """An operation of a matrix, in ours, PyTorch's, CuPy's and NumPy's words; bytes in units of the operand."""
 
-    ours: Callable[[ng.GPUTensor, ng.GPUTensor], object]  # operand, result of the operand's or a smaller shape; or returns it
+    # Of the operand and a result, which is as large or smaller; or returns the result.
+    ours: Callable[[ng.GPUTensor, ng.GPUTensor], object]
     result: Callable[[int, int], tuple[int, int]]
     exact: Callable[[Array], Array]
     traffic: float

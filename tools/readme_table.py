@@ -90,6 +90,8 @@ ELEMENTWISE = {
     "variance": "variance of rows",
     "softmax": "softmax",
     "layernorm": "layer normalisation",
+    "running1": "running sums along rows",
+    "running0": "running sums along columns",
     "sum1": "sums of rows",
     "sum0": "sums of columns",
     "sum": "sum of all",

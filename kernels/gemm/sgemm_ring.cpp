@@ -264,9 +264,8 @@ const Kernel* find(const Registry& registry, const GemmProblem& p, const Shape& 
   for (const Kernel* k : registry.of_op(is_ring8(layout, s) ? "sgemm_ring8" : "sgemm_ring")) {
     const auto word = [&](const char* name) { return std::string_view(k->manifest().variant.at(name)); };
     if (k->number("BM") == s.bm && k->number("BN") == s.bn && k->number("VA") == layout.va &&
-        (k->manifest().op != "sgemm_ring8" || k->number("CTAS") == ctas) &&
-        k->number("VB") == layout.vb && word("TA") == (a.k_inside ? "n" : "t") &&
-        word("TB") == (b.k_inside ? "t" : "n")) {
+        (k->manifest().op != "sgemm_ring8" || k->number("CTAS") == ctas) && k->number("VB") == layout.vb &&
+        word("TA") == (a.k_inside ? "n" : "t") && word("TB") == (b.k_inside ? "t" : "n")) {
       return k;
     }
   }

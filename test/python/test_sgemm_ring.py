@@ -117,9 +117,9 @@ def test_epilogues(tile: str) -> None:
 
 @pytest.mark.parametrize(("k", "ctas"), [(333, 3), (2500, 1), (40, 2), (10000, 1)])
 def test_sums_are_those_of_their_parts(k: int, ctas: int) -> None:
-    """Four parts a CTA, each sequential over its blocks of 16 k; or in tiles of few elements over chunks of half the part and
-    at most 256 k, in 64 x 64 of aligned rows over chunks of 1024, which are added in order. The parts are added in order, then
-    those of the CTAs.
+    """Four parts a CTA, each sequential over its blocks of 16 k; or in tiles of few elements over chunks of half the
+    part and at most 256 k, in 64 x 64 of aligned rows over chunks of 1024, which are added in order. The parts are
+    added in order, then those of the CTAs.
     """
     rng = np.random.default_rng(7)
     m, n = 24, 40
