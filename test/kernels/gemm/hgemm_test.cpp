@@ -131,6 +131,18 @@ TEST(Hgemm, ShortSidesAreTakenByClusters) {
   EXPECT_EQ(chosen(problem(Dtype::uint8, 4096, 4096, 4096)).kernel->name(), "hgemm_nt_u8_u8_s32_128x128x2");
 }
 
+TEST(Hgemm, AnEpilogueDoesNotChangeHowKIsCut) {
+  for (const std::int64_t k : {256, 1024, 4096}) {
+    GemmProblem p = problem(Dtype::float16, 4096, 4096, k);
+    p.workspace = 16;  // there is one
+    const std::int64_t plain = best_splits(p);
+    p.activation = GemmActivation::gelu;
+    p.rounding.stochastic = true;
+    p.beta = 1;
+    EXPECT_EQ(best_splits(p), plain) << k;
+  }
+}
+
 TEST(Hgemm, OnlySmallGridsStartEarly) {
   EXPECT_TRUE(starts_early(problem(Dtype::float16, 1024, 1024, 1024), {Form::tiles, 128, 64}, 1));
   EXPECT_FALSE(starts_early(problem(Dtype::float16, 4096, 256, 2048), {Form::tiles, 128, 64}, 1));
