@@ -7,8 +7,8 @@ busy while a case is launched, so that no time of the host is in them. Bytes are
 each operand and result once; `of_copy` is their rate over that of our copy in the same run. Results are compared with
 NumPy's in float64, relative to the largest magnitude (of sums: to the sum of magnitudes); a case that differs by more
 than 1e-5 fails the run. Host costs are those of the calling thread: `new` the first evaluation of an expression of a
-new structure until its kernel has ended, `call` one evaluation on 1,000 floats. On the emulator the figures mean
-nothing; it only tries the script.
+new structure until its kernel has ended, `call` one evaluation on 1,000 floats, beside the peers'. On the emulator the
+figures mean nothing; it only tries the script.
 """
 
 from __future__ import annotations
@@ -223,8 +223,22 @@ def measure(name: str, case: Case, rows: int, columns: int, gpu: bool, inductor:
     return {"case": name, "ms": ms["ours"], "of_copy": rate, "peers": peers, "max_err": error}
 
 
-def host_costs() -> dict[str, float]:
-    """Milliseconds of the first evaluation of a new structure, microseconds of an evaluation on 1,000 floats."""
+def call_us(call: Callable[[], object], synchronise: Callable[[], object]) -> float:
+    """Microseconds of the host: the median of forty times a hundred calls, too few to wait for the device."""
+    each = []
+    for _ in range(40):
+        synchronise()
+        start = time.perf_counter()
+        for _ in range(100):
+            call()
+        each.append((time.perf_counter() - start) / 100)
+    return 1e6 * statistics.median(each)
+
+
+def host_costs(gpu: bool) -> dict[str, object]:
+    """Milliseconds of the first evaluation of a new structure; microseconds of `y[:] = x + 1` on 1,000 floats, and of
+    the peers' like.
+    """
     x, y = ng.array(np.ones(1000, np.float32)), ng.empty(1000)
     new = []
     for k in range(9):
@@ -236,16 +250,15 @@ def host_costs() -> dict[str, float]:
         ng.evaluate(ng.exp(z) - x)
         ng.synchronize()
         new.append(1e3 * (time.perf_counter() - start))
-    # Few enough at a time that the host never waits for the device.
-    calls = []
-    for _ in range(40):
-        ng.synchronize()
-        start = time.perf_counter()
-        for _ in range(100):
-            y[:] = x + 1
-        calls.append((time.perf_counter() - start) / 100)
-    call = statistics.median(calls)
-    return {"new_ms": statistics.median(new), "call_us": 1e6 * call}
+    calls = {"call_us": call_us(lambda: store(y, x + 1), ng.synchronize)}
+    peers = {}
+    if gpu and torch is not None:
+        tx, ty = torch.ones(1000, device="cuda"), torch.empty(1000, device="cuda")
+        peers["torch"] = call_us(lambda: torch.add(tx, 1, out=ty), torch.cuda.synchronize)
+    if gpu and cupy is not None:
+        cx, cy = cupy.ones(1000, cupy.float32), cupy.empty(1000, cupy.float32)
+        peers["cupy"] = call_us(lambda: cupy.add(cx, 1, out=cy), cupy.cuda.Device().synchronize)
+    return {"new_ms": statistics.median(new), **calls, "call_peers_us": peers}
 
 
 def main() -> int:
@@ -263,12 +276,13 @@ def main() -> int:
         parser.error(f"--cases: there is no {unknown[0]}; there are {', '.join(CASES)}")
     gpu = ng.device().kind == "cuda"
     rows = [measure(n, CASES[n], args.rows, args.columns, gpu, args.inductor) for n in names]
-    costs = host_costs()
+    costs = host_costs(gpu)
     print(f"{'case':12s} {'ms':>9s} {'of copy':>8s} {'error':>9s}  peers")
     for r in rows:
         peers = ", ".join(f"{k} {v:.4f} ms" for k, v in r["peers"].items())  # type: ignore[attr-defined]
         print(f"{r['case']:12s} {r['ms']:9.4f} {100 * r['of_copy']:7.1f}% {r['max_err']:9.1e}  {peers}")  # type: ignore[operator]
-    print(f"new expression {costs['new_ms']:.2f} ms, evaluation of 1,000 floats {costs['call_us']:.2f} us")
+    others = ", ".join(f"{k} {v:.2f} us" for k, v in costs["call_peers_us"].items())  # type: ignore[attr-defined]
+    print(f"new expression {costs['new_ms']:.2f} ms, evaluation of 1,000 floats {costs['call_us']:.2f} us  {others}")
     if args.out:
         body = {"commit": commit(), **machine(), "shape": [args.rows, args.columns], "rows": rows, **costs}
         save(args.out, body)
