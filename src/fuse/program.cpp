@@ -34,7 +34,7 @@ class Lister {
       seed.dtype = seed.from = Dtype::uint64;
       seed.leaf = number({n.bits, Dtype::uint64});
       v.in[0] = insert(seed);
-      v.leaf = tensor(index, dropped);
+      v.leaf = counter(index, v.in[0], dropped);
     } else {
       for (std::size_t i = 0; i < n.inputs.size(); ++i) v.in[i] = add(*n.inputs[i], dropped && n.op != ExprOp::reduce);
       if (!n.inputs.empty()) v.from = n.inputs.back()->dtype;
@@ -60,15 +60,26 @@ class Lister {
   }
   std::int16_t tensor(const Tensor& t, bool dropped) {
     for (std::size_t i = 0; i < p_.tensors.size(); ++i) {
-      const Tensor& o = p_.tensors[i];
-      if (o.address() == t.address() && o.dtype() == t.dtype() && o.shape() == t.shape() &&
-          o.strides() == t.strides() && p_.row_leaf[i] == dropped) {
-        return static_cast<std::int16_t>(i);
-      }
+      if (same_view(p_.tensors[i], t) && p_.row_leaf[i] == dropped) return static_cast<std::int16_t>(i);
     }
+    return append(t, dropped);
+  }
+  static bool same_view(const Tensor& a, const Tensor& b) {
+    return a.address() == b.address() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
+  }
+  std::int16_t append(const Tensor& t, bool dropped) {
     p_.tensors.push_back(t);
     p_.row_leaf.push_back(dropped);
     return static_cast<std::int16_t>(p_.tensors.size() - 1);
+  }
+  // One leaf for each seed: what stands in it are the words.
+  std::int16_t counter(const Tensor& index, std::int16_t seed, bool dropped) {
+    for (const Value& v : p_.values) {
+      if (v.op != ExprOp::random || v.in[0] != seed) continue;
+      const auto leaf = static_cast<std::size_t>(v.leaf);
+      if (same_view(p_.tensors[leaf], index) && p_.row_leaf[leaf] == dropped) return v.leaf;
+    }
+    return append(index, dropped);
   }
   std::int16_t number(const Number& n) {
     const auto same = std::ranges::find(p_.numbers, n);

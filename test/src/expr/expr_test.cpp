@@ -104,6 +104,14 @@ TEST_F(ExprTest, RowsInOneKernel) {
   EXPECT_NE(explain(reduce(Reduction::sum, x, {0})).find("fused_columns"), std::string::npos);
 }
 
+// Each seed has its own numbers, though both count alike.
+TEST_F(ExprTest, NumbersOfTwoSeeds) {
+  const Floats a = random({37}, 5, 9).evaluate().to_host<float>();
+  const Floats b = random({37}, 6, 9).evaluate().to_host<float>();
+  const Floats got = (random({37}, 5, 9) - random({37}, 6, 9)).evaluate().to_host<float>();
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], a[i] - b[i]) << i;
+}
+
 TEST_F(ExprTest, Errors) {
   const Tensor x = counted({2, 3});
   expect_error<InvalidArgument>([&] { Expr(x) + counted({2}); },
