@@ -30,7 +30,8 @@ enum class ExprOp : std::uint8_t {
 #define NG_OP(name, operands, rule) name,
 #include "nervanagpu/expr_ops.inc"
 #undef NG_OP
-  // Not elementwise, or not with operands of their own.
+  // Not operators of arrays: made by functions of their own.
+  fma,
   cast,
   tensor,
   scalar,
@@ -38,7 +39,8 @@ enum class ExprOp : std::uint8_t {
   random,  // a word of Philox4x32-10 for each element, uint32
   unit,    // such a word as a float32 in [0, 1): its upper 24 bits
   gather,  // the element of a tensor at an offset (src/fuse/indexed.h)
-  chance   // rounded at random, by a word (round())
+  chance,  // rounded at random, by a word (round())
+  index    // 0, 1, 2, ... (indices())
 };
 NG_API std::string_view name_of(ExprOp op) noexcept;
 
@@ -80,6 +82,8 @@ class NG_API Expr {
 // One elementwise operation. InvalidArgument for shapes that do not broadcast, TypeError for dtypes it does not take.
 NG_API Expr apply(ExprOp op, std::span<const Expr> operands);
 NG_API Expr cast(const Expr& x, Dtype dtype);  // as static_cast; floats to integers saturate, NaN gives 0
+// x * y + z of float32, rounded once; operands of other dtypes are converted first.
+NG_API Expr fma(const Expr& x, const Expr& y, const Expr& z);
 // x in float32, rounded to `dtype` as `how` says, where element i (row-major) takes word i: float16, bfloat16, float32 to
 // how.bits, integers of up to 32 bits (saturated; NaN gives 0). TypeError for other dtypes, InvalidArgument for bits.
 NG_API Expr round(const Expr& x, Dtype dtype, const Rounding& how);
@@ -93,6 +97,11 @@ NG_API Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes = {
 NG_API Expr random(const Shape& shape, std::uint64_t seed, std::uint64_t offset = 0);
 // The same for as many elements as the result of what it becomes part of has: as a number, it takes any shape.
 NG_API Expr random(std::uint64_t seed, std::uint64_t offset = 0);
+
+// The words themselves, uint32; any offset.
+NG_API Expr random_words(const Shape& shape, std::uint64_t seed, std::uint64_t offset = 0);
+// 0, 1, ..., count - 1 as int32; nothing stands in memory. InvalidArgument for more than 2^31 - 1 of them, and for none.
+NG_API Expr indices(std::int64_t count);
 
 // out[...] = x, broadcast and converted (to the same kind of dtype or a wider one: TypeError otherwise). `out` may be
 // an operand of x, in any overlap.

@@ -160,6 +160,7 @@ std::string_view name_of(ExprOp op) noexcept {
     return #name;
 #include "nervanagpu/expr_ops.inc"
 #undef NG_OP
+    case ExprOp::fma: return "fma";
     case ExprOp::cast: return "cast";
     case ExprOp::tensor: return "tensor";
     case ExprOp::scalar: return "number";
@@ -168,6 +169,7 @@ std::string_view name_of(ExprOp op) noexcept {
     case ExprOp::unit: return "unit";
     case ExprOp::gather: return "gather";
     case ExprOp::chance: return "round";
+    case ExprOp::index: return "indices";
   }
   return "";
 }
@@ -225,7 +227,7 @@ bool Expr::evaluated() const noexcept {
 }
 
 Expr apply(ExprOp op, std::span<const Expr> operands) {
-  if (operands.size() != expr::operands_of(op) || op >= ExprOp::cast) {
+  if (operands.size() != expr::operands_of(op) || op >= ExprOp::fma) {
     throw InvalidArgument(std::string(name_of(op)) + ": " + std::to_string(operands.size()) + " operands; needs " +
                           std::to_string(expr::operands_of(op)));
   }
@@ -283,15 +285,18 @@ Expr apply(ExprOp op, std::span<const Expr> operands) {
 
 namespace {
 
-Expr random_numbers(const Shape& shape, bool open, std::uint64_t seed, std::uint64_t offset) {
-  if (offset >> 61 != 0)
-    throw InvalidArgument("random: offset is " + std::to_string(offset) + "; needs less than 2^61");
+NodePtr words_of(const Shape& shape, bool open, std::uint64_t seed, std::uint64_t offset) {
   static_cast<void>(element_count(shape));
   const NodePtr words = make(ExprOp::random, Dtype::uint32, shape, {});
   words->bits = seed;
   words->offset = offset;
   words->open = open;
-  return Expr(make(ExprOp::unit, Dtype::float32, shape, {words}));
+  return words;
+}
+Expr random_numbers(const Shape& shape, bool open, std::uint64_t seed, std::uint64_t offset) {
+  if (offset >> 61 != 0)
+    throw InvalidArgument("random: offset is " + std::to_string(offset) + "; needs less than 2^61");
+  return Expr(make(ExprOp::unit, Dtype::float32, shape, {words_of(shape, open, seed, offset)}));
 }
 
 }  // namespace
@@ -303,6 +308,24 @@ Expr random(std::uint64_t seed, std::uint64_t offset) {
   return random_numbers({}, true, seed, offset);
 }
 
+Expr random_words(const Shape& shape, std::uint64_t seed, std::uint64_t offset) {
+  return Expr(words_of(shape, false, seed, offset));
+}
+Expr indices(std::int64_t count) {
+  if (count < 1 || count >> 31 != 0)
+    throw InvalidArgument("indices: count is " + std::to_string(count) + "; needs 1 to 2^31 - 1");
+  return Expr(make(ExprOp::index, Dtype::int32, {count}, {}));
+}
+
+Expr fma(const Expr& x, const Expr& y, const Expr& z) {
+  const Expr all[] = {x, y, z};
+  Shape shape = broadcast(ExprOp::fma, all);
+  std::vector<NodePtr> in;
+  for (const Expr& e : all) in.push_back(converted(e.node(), Dtype::float32));
+  Expr out(make(ExprOp::fma, Dtype::float32, std::move(shape), std::move(in)));
+  if (out.node()->weight > kMostNodes) static_cast<void>(out.evaluate());
+  return out;
+}
 Expr cast(const Expr& x, Dtype dtype) {
   return Expr(converted(x.node(), dtype));
 }
@@ -318,9 +341,6 @@ Expr round(const Expr& x, Dtype dtype, const Rounding& how) {
   if (how.bits < 0 || how.bits > most || (how.bits != 0 && !real)) {
     throw InvalidArgument("round: bits is " + std::to_string(how.bits) + "; needs " +
                           (real ? "1 to " + std::to_string(most) + ", or 0 for the most" : "0 for integers"));
-  }
-  if (how.offset >> 61 != 0) {
-    throw InvalidArgument("round: offset is " + std::to_string(how.offset) + "; needs less than 2^61");
   }
   const NodePtr words = make(ExprOp::random, Dtype::uint32, x.shape(), {});
   words->bits = how.seed;

@@ -134,6 +134,7 @@ Lanes Emit::single(ExprOp o, const Lanes* const* in) {
     case ExprOp::add: return each_into([&](unsigned i) { op(Op::FADD, {}, {d[i], x[i], y[i]}); });
     case ExprOp::subtract: return each_into([&](unsigned i) { op(Op::FADD, {}, {d[i], x[i], -Arg(y[i])}); });
     case ExprOp::multiply: return each_into([&](unsigned i) { op(Op::FMUL, {}, {d[i], x[i], y[i]}); });
+    case ExprOp::fma: return each_into([&](unsigned i) { op(Op::FFMA, {}, {d[i], x[i], (*in[1])[i], (*in[2])[i]}); });
     case ExprOp::square: return each_into([&](unsigned i) { op(Op::FMUL, {}, {d[i], x[i], x[i]}); });
     case ExprOp::maximum:
       return each_into([&](unsigned i) { op(Op::FMNMX, {Tok::kNAN}, {d[i], x[i], y[i], !kAlways}); });

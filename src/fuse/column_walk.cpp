@@ -15,7 +15,7 @@ bool side_by_side(const Axis& a) {
 }  // namespace
 
 bool is_across(const Program& p, const Layout& layout) {
-  if (layout.axes.size() < 2) return false;
+  if (layout.axes.size() < 2 || std::ranges::any_of(p.tensors, counts)) return false;
   const Axis& inner = layout.axes[layout.axes.size() - 2];
   if (inner.length < 8 || !side_by_side(inner)) return false;
   bool across = false;  // a tensor that rows cross

@@ -11,6 +11,7 @@
 #include "src/fuse/elementwise.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <map>
 #include <mutex>
@@ -36,7 +37,7 @@ using sass::kZero;
 using sass::ParamType;
 using sass::VLabel;
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 30;  // of a launch: indices have 32 bits
+std::atomic<std::int64_t> most{std::int64_t{1} << 30};  // elements of a launch
 constexpr std::int64_t kMostOffset = (std::int64_t{1} << 31) - 1;
 
 struct Plan {
@@ -159,7 +160,7 @@ class Maker {
         const Operand& o = operands_[k];
         if (o.access == Access::uniform) continue;
         const unsigned count = o.access == Access::dense ? lanes : 1;
-        loaded[k] = counts(p_.tensors[k]) ? random(k, address[u][k], offset(o, u, lanes), count)
+        loaded[k] = counts(p_.tensors[k]) ? counted(k, address[u][k], offset(o, u, lanes), count)
                                           : Emit(b_, count).unpack(o.dtype, raw[u][k]);
         if (o.access == Access::splat) {
           for (unsigned j = 1; j < lanes; ++j) loaded[k][j] = loaded[k][0];
@@ -202,8 +203,11 @@ class Maker {
       }
     }
   }
-  // The words of an item: `address` + offset is the index of its first element.
-  Lanes random(std::size_t tensor, VReg address, std::int64_t offset, unsigned lanes) {
+  // The words of an item, or its indices: `address` + offset is the index of its first element.
+  Lanes counted(std::size_t tensor, VReg address, std::int64_t offset, unsigned lanes) {
+    const bool plain = std::ranges::any_of(
+        p_.values, [&](const Value& v) { return v.op == ExprOp::index && v.leaf == static_cast<int>(tensor); });
+    if (plain) return count_up(b_, lanes, address, offset);
     VReg index = address;
     if (offset != 0) {
       const VReg by = b_.reg();
@@ -214,7 +218,8 @@ class Maker {
     for (const Value& v : p_.values) {
       if (v.op != ExprOp::random || v.leaf != static_cast<int>(tensor)) continue;
       const auto keys = keys_.find(v.in[0]);
-      return Emit(b_, lanes).random(keys != keys_.end() ? keys->second : keys_of(v), index);
+      const VReg far = v.in[1] >= 0 ? values_->uniform_lanes(v.in[1], 1)[0] : kZero;
+      return Emit(b_, lanes).random(keys != keys_.end() ? keys->second : keys_of(v), index, far);
     }
     return {};
   }
@@ -264,7 +269,7 @@ class Run {
 
   [[nodiscard]] std::optional<FlatKernel> flat() const {
     const Layout layout = layout_of(p_.shape, operands_, p_.tensors.size());
-    if (layout.axes.size() != 1 || layout.size() > kMostElements) return std::nullopt;
+    if (layout.axes.size() != 1 || layout.size() > most_elements()) return std::nullopt;
     if (!std::ranges::all_of(layout.axes[0].strides, [](std::int64_t s) { return s == 1; })) return std::nullopt;
     Plan f = form(layout);
     const Generated& kernel = kernel_of(f);
@@ -275,7 +280,7 @@ class Run {
   // Halves what is too large for 32-bit indices, along the outermost axis.
   void part(const Layout& layout) {
     if (layout.size() == 0) return;
-    if (layout.size() <= kMostElements && fits(layout)) return launch(layout);
+    if (layout.size() <= most_elements() && fits(layout)) return launch(layout);
     Layout half = layout;
     const auto longest = std::ranges::max_element(half.axes, {}, &Axis::length);
     const std::int64_t length = longest->length;
@@ -436,6 +441,13 @@ class Run {
 };
 
 }  // namespace
+
+std::int64_t most_elements() noexcept {
+  return most.load(std::memory_order_relaxed);
+}
+std::int64_t exchange_most_elements(std::int64_t n) noexcept {
+  return most.exchange(n);
+}
 
 void run_elementwise(const Program& p) {
   Run(p).all();

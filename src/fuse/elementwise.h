@@ -9,6 +9,11 @@ namespace nervanagpu::fuse {
 
 class Generated;
 
+// The most elements of a launch, for indices have 32 bits; larger programs run in parts. Tests make it smaller (64 at
+// least) to see the parts meet; gives what it was.
+std::int64_t most_elements() noexcept;
+std::int64_t exchange_most_elements(std::int64_t most) noexcept;
+
 // Runs `p`, which has no reduction. Its outputs have p.shape; each element is read before it is written, so that an
 // output may be a tensor of the program with the same strides.
 void run_elementwise(const Program& p);

@@ -55,8 +55,8 @@ class Emit {
   // The keys of the ten rounds of Philox4x32-10 for a seed (a pair).
   RoundKeys round_keys(VReg seed);
   // A word of it for each lane: `index` (program.h: kIndexBase) is a pair, lane 0's, a multiple of the lanes (of 4, if
-  // there are more), and lanes count up.
-  Lanes random(const RoundKeys& keys, VReg index);
+  // there are more), and lanes count up. `far` is added to the counter's upper word.
+  Lanes random(const RoundKeys& keys, VReg index, VReg far);
 
   // x (float32) rounded at random by a word for each lane, to a float of `bits` mantissa bits or an integer (chance.cpp).
   Lanes chance_real(Dtype to, int bits, const Lanes& x, const Lanes& words);

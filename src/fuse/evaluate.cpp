@@ -10,6 +10,7 @@
 #include "src/fuse/elementwise.h"
 #include "src/fuse/flat.h"
 #include "src/fuse/kernel.h"
+#include "src/fuse/now.h"
 #include "src/fuse/program.h"
 #include "src/fuse/rows.h"
 #include "src/select_device.h"
@@ -42,6 +43,10 @@ NodePtr clone(const NodePtr& n) {
 
 bool reduces(const Node& n) {
   return n.op == ExprOp::reduce || std::ranges::any_of(n.inputs, [](const NodePtr& in) { return reduces(*in); });
+}
+
+bool is_random(const Node& n) {
+  return n.op == ExprOp::random || std::ranges::any_of(n.inputs, [](const NodePtr& in) { return is_random(*in); });
 }
 
 // A reduction that has no other below it.
@@ -83,9 +88,16 @@ struct Rows {
 
 void run(const NodePtr& node, const Tensor& to);
 
+// Memory for what other kernels of the same work read.
+Tensor temporary(const Shape& shape, Dtype dtype) {
+  Tensor t = Tensor::empty(shape, dtype);
+  t.used_on(fuse::OnStream::current());
+  return t;
+}
+
 // The node becomes a leaf.
 void materialise(const NodePtr& node) {
-  const Tensor to = Tensor::empty(node->shape, node->dtype);
+  const Tensor to = temporary(node->shape, node->dtype);
   run(node, to);
   expr::settle(*node, to);
 }
@@ -122,8 +134,8 @@ void cut(Node& node, const Rows& rows, std::int64_t pieces) {
   const std::int64_t count = ceil_div(length, chunk);
   Shape shape = rows.dropped;
   shape.insert(shape.begin(), count);
-  const Tensor parts = Tensor::empty(shape, dtype);
-  const fuse::Program program = fuse::row_program_of({alone, parts.select(0, 0)}, rows.shape, rows.axes, true);
+  const Tensor parts = temporary(shape, dtype);
+  const fuse::Program program = fuse::row_program_of({{alone, parts.select(0, 0)}}, rows.shape, rows.axes, true);
   const fuse::Walk walk(program);
   const std::int64_t whole = length / chunk;
   if (whole > 0) walk.chunks(0, whole, chunk, step).run();
@@ -146,8 +158,7 @@ void cut(Node& node, const Rows& rows, std::int64_t pieces) {
 void lay_out(const NodePtr& node, const Tensor& to) {
   const Rows rows(*node);
   if (element_count(rows.shape) == 0) {
-    if (to.size() > 0) Tensor(to).fill(0);  // sums of nothing
-    return;
+    return run(cast(Expr(0), to.dtype()).node(), to);  // sums of nothing
   }
   std::vector<int> order;
   for (int i = 0; i < static_cast<int>(rows.shape.size()); ++i) {
@@ -161,7 +172,7 @@ void lay_out(const NodePtr& node, const Tensor& to) {
     back[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
   }
   const NodePtr in = node->inputs[0];
-  const Tensor laid = Tensor::empty(shape, in->dtype).transpose(back);
+  const Tensor laid = temporary(shape, in->dtype).transpose(back);
   fuse::run_elementwise(fuse::program_of({{in, laid}}, rows.shape));
   run(reduction_of(*node, laid, node->axes, node->keepdims, node->shape), to);
 }
@@ -176,7 +187,7 @@ void materialise_random(const NodePtr& node, const Shape& rows) {
     const NodePtr words = clone(in);
     if (words->open) words->shape = rows;
     words->open = false;
-    const Tensor to = Tensor::empty(words->shape, words->dtype);
+    const Tensor to = temporary(words->shape, words->dtype);
     fuse::run_elementwise(fuse::program_of({{words, to}}, to.shape()));
     in = Expr(to).node();
   }
@@ -190,7 +201,7 @@ void run(const NodePtr& node, const Tensor& to) {
     const bool full = reduction == node ? node->keepdims : node->shape == rows.shape || node->shape == rows.kept;
     const bool dropped = !full && node->shape == rows.dropped;
     if ((full || dropped) && rows.holds(*node, full) && element_count(rows.shape) > 0) {
-      const fuse::Program program = fuse::row_program_of({node, to}, rows.shape, rows.axes, dropped);
+      const fuse::Program program = fuse::row_program_of({{node, to}}, rows.shape, rows.axes, dropped);
       const fuse::Walk walk(program);
       if (walk.possible() && !(reduction != node && walk.reads_again())) {
         const std::int64_t pieces = walk.pieces();
@@ -216,6 +227,28 @@ void run(const std::vector<Target>& targets, const Shape& shape) {
     }
   }
   if (!plain.empty()) fuse::run_elementwise(fuse::program_of(plain, shape));
+}
+
+// Several results, all of rows that they share, in one kernel; false: they do not share them, and nothing was done.
+bool run_rows(const std::vector<Target>& targets) {
+  NodePtr reduction;
+  for (const Target& t : targets) {
+    if (!reduction) reduction = deepest_reduction(t.node);
+  }
+  if (!reduction || element_count(reduction->inputs[0]->shape) == 0) return false;
+  const Rows rows(*reduction);
+  const bool dropped =
+      targets[0].node->shape == rows.dropped && rows.dropped != rows.shape && rows.dropped != rows.kept;
+  for (const Target& t : targets) {
+    const Shape& s = t.node->shape;
+    if (dropped ? s != rows.dropped : s != rows.shape && s != rows.kept) return false;
+    if (!rows.holds(*t.node, !dropped) || is_random(*t.node)) return false;
+  }
+  const fuse::Program program = fuse::row_program_of(targets, rows.shape, rows.axes, dropped);
+  const fuse::Walk walk(program);
+  if (!walk.possible() || walk.reads_again() || walk.pieces() > 1) return false;
+  walk.run();
+  return true;
 }
 
 // Whether element i of the result needs other elements of `out` than its own: then it cannot be computed in place.
@@ -312,6 +345,44 @@ void assign_and(const Tensor& out, const Expr& x, bool last) {
 }
 
 }  // namespace
+
+namespace {
+
+void mark(const Node& n, const Stream& stream) {
+  if (n.op == ExprOp::tensor || n.op == ExprOp::gather) n.tensor.used_on(stream);
+  for (const NodePtr& in : n.inputs) mark(*in, stream);
+}
+
+}  // namespace
+
+void fuse::run_now(std::span<const Write> writes, const Stream& stream) {
+  expr::before_work();
+  const OnStream here(stream);
+  std::vector<Target> targets;
+  bool reduced = false, alike = true;
+  for (const Write& w : writes) {
+    if (w.out.size() == 0) continue;
+    const NodePtr& node = w.value.node();
+    targets.push_back({node, w.out});
+    reduced = reduced || reduces(*node);
+    alike = alike && w.out.shape() == targets[0].to.shape();
+    if (stream.handle() == 0) continue;
+    mark(*node, stream);
+    w.out.used_on(stream);
+  }
+  if (targets.empty()) return;
+  if (targets.size() == 1) return run(targets[0].node, targets[0].to);
+  if (!reduced && alike) return run_elementwise(program_of(targets, targets[0].to.shape()));
+  if (run_rows(targets)) return;
+  // What they share is computed once.
+  for (const Target& t : targets) {
+    while (const NodePtr reduction = deepest_reduction(t.node)) {
+      if (reduction == t.node) break;
+      materialise(reduction);
+    }
+  }
+  for (const Target& t : targets) run(t.node, t.to);
+}
 
 void assign(const Tensor& out, const Expr& x) {
   assign_and(out, x, false);

@@ -15,8 +15,6 @@
 namespace nervanagpu::fuse {
 namespace {
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 30;
-
 // The structure of a tree as bytes, its addresses and numbers apart: nodes in the order in which program_of() lists
 // them, each operand as the number of its node, equal leaves once.
 class Structure {
@@ -113,7 +111,7 @@ Known& known() {
 
 bool run_flat(const expr::Node& node, const Tensor& to) {
   const std::int64_t size = to.size();
-  if (size == 0 || size > kMostElements || node.dtype != to.dtype() || !to.contiguous() || to.address() % 16 != 0) {
+  if (size == 0 || size > most_elements() || node.dtype != to.dtype() || !to.contiguous() || to.address() % 16 != 0) {
     return false;
   }
   Structure s(current_device().serial(), to);

@@ -18,6 +18,7 @@ namespace {
 std::atomic<std::uint64_t> launch_counter{0};
 std::atomic<bool> verifying{false};
 thread_local Rehearsal* rehearsal = nullptr;
+thread_local const Stream* stream_now = nullptr;
 
 sass::CubinImage image_of(sass::Arch arch, sass::KernelImage kernel) {
   sass::CubinImage image;
@@ -56,7 +57,7 @@ void Generated::launch(std::uint32_t ctas, std::span<const std::byte> params) co
   what.grid.x = ctas;
   what.block.x = image().manifest.threads;
   what.params = params;
-  device_.launch(*module_, what, 0);
+  device_.launch(*module_, what, OnStream::current().handle());
   ++launch_counter;
 }
 
@@ -83,6 +84,17 @@ Parameters& Parameters::put(std::uint64_t v, std::size_t width) {
 }
 void Parameters::replace(std::size_t at, std::uint64_t v, std::size_t width) {
   std::memcpy(bytes_.data() + at, &v, width);
+}
+
+OnStream::OnStream(const Stream& stream) noexcept : before_(stream_now) {
+  stream_now = &stream;
+}
+OnStream::~OnStream() {
+  stream_now = before_;
+}
+const Stream& OnStream::current() noexcept {
+  static const Stream first;
+  return stream_now != nullptr ? *stream_now : first;
 }
 
 std::uint64_t launches() noexcept {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "nervanagpu/stream.hpp"
 #include "sass/asm/builder.h"
 #include "src/device.h"
 
@@ -41,6 +42,19 @@ class Parameters {
  private:
   Parameters& put(std::uint64_t v, std::size_t width);
   std::vector<std::byte> bytes_;
+};
+
+// While one lives, this thread's generated kernels go to `stream` instead of the default stream.
+class OnStream {
+ public:
+  explicit OnStream(const Stream& stream) noexcept;
+  ~OnStream();
+  OnStream(const OnStream&) = delete;
+  OnStream& operator=(const OnStream&) = delete;
+  static const Stream& current() noexcept;
+
+ private:
+  const Stream* before_;
 };
 
 std::uint64_t launches() noexcept;

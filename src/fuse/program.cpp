@@ -28,13 +28,26 @@ class Lister {
       v.leaf = number({n.bits, n.dtype});
     } else if (n.op == ExprOp::random) {
       const Shape& shape = n.open ? p_.shape : n.shape;
-      const Tensor index = Tensor::wrap(kIndexBase + 4 * n.offset, shape, row_major_strides(shape), Dtype::uint8);
+      const Tensor index =
+          Tensor::wrap(kIndexBase + 4 * (n.offset % kMostCounter), shape, row_major_strides(shape), Dtype::uint8);
       Value seed;
       seed.op = ExprOp::scalar;
       seed.dtype = seed.from = Dtype::uint64;
       seed.leaf = number({n.bits, Dtype::uint64});
       v.in[0] = insert(seed);
-      v.leaf = counter(index, v.in[0], dropped);
+      if (const std::uint64_t far = n.offset / kMostCounter; far != 0) {
+        Value high = seed;
+        high.dtype = high.from = Dtype::uint32;
+        high.leaf = number({far * (kMostCounter >> 32), Dtype::uint32});
+        v.in[1] = insert(high);
+      }
+      v.leaf = counter(index, v, dropped);
+    } else if (n.op == ExprOp::index && n.shape[0] == 1) {
+      v.op = ExprOp::scalar;
+      v.leaf = number({0, n.dtype});
+    } else if (n.op == ExprOp::index) {
+      // Of another dtype than the counters of random numbers, which thereby are other leaves.
+      v.leaf = tensor(Tensor::wrap(kIndexBase, n.shape, {1}, Dtype::int8), dropped);
     } else {
       for (std::size_t i = 0; i < n.inputs.size(); ++i) v.in[i] = add(*n.inputs[i], dropped && n.op != ExprOp::reduce);
       if (!n.inputs.empty()) v.from = n.inputs.back()->dtype;
@@ -73,9 +86,9 @@ class Lister {
     return static_cast<std::int16_t>(p_.tensors.size() - 1);
   }
   // One leaf for each seed: what stands in it are the words.
-  std::int16_t counter(const Tensor& index, std::int16_t seed, bool dropped) {
+  std::int16_t counter(const Tensor& index, const Value& random, bool dropped) {
     for (const Value& v : p_.values) {
-      if (v.op != ExprOp::random || v.in[0] != seed) continue;
+      if (v.op != ExprOp::random || v.in[0] != random.in[0] || v.in[1] != random.in[1]) continue;
       const auto leaf = static_cast<std::size_t>(v.leaf);
       if (same_view(p_.tensors[leaf], index) && p_.row_leaf[leaf] == dropped) return v.leaf;
     }
@@ -132,14 +145,15 @@ Program program_of(const std::vector<Target>& targets, const Shape& shape) {
   return p;
 }
 
-Program row_program_of(const Target& target, const Shape& shape, const std::vector<int>& axes, bool dropped) {
+Program row_program_of(const std::vector<Target>& targets, const Shape& shape, const std::vector<int>& axes,
+                       bool dropped) {
   Program p;
   p.shape = shape;
   p.axes = axes;
   Lister lister(p);
-  p.outputs.push_back({lister.add(*target.node, dropped), target.to});
+  for (const Target& t : targets) p.outputs.push_back({lister.add(*t.node, dropped), t.to});
   for (Value& v : p.values) {
-    if (v.op == ExprOp::tensor) {
+    if (v.op == ExprOp::tensor || v.op == ExprOp::index) {
       const Tensor& t = p.tensors[static_cast<std::size_t>(v.leaf)];
       const std::size_t skip = shape.size() - t.shape().size();
       v.reduced = p.row_leaf[static_cast<std::size_t>(v.leaf)] || std::ranges::all_of(axes, [&](int a) {

@@ -10,9 +10,11 @@
 
 namespace nervanagpu::fuse {
 
-// Random numbers count their elements: a view of bytes that are not there, whose addresses less this are four times the
-// counter, and the word. It is walked like any other operand, and never read.
+// Random numbers and indices count their elements: a view of bytes that are not there, whose addresses less this are the
+// index, or four times the counter, and the word. It is walked like any other operand, and never read. What of a counter
+// has no room there is a number of its own.
 inline constexpr std::uint64_t kIndexBase = std::uint64_t{1} << 63;
+inline constexpr std::uint64_t kMostCounter = std::uint64_t{1} << 60;
 inline bool counts(const Tensor& t) {
   return t.address() >= kIndexBase;
 }
@@ -74,9 +76,10 @@ struct Target {
   Store how = Store::set;
 };
 Program program_of(const std::vector<Target>& targets, const Shape& shape);
-// The same for a tree with reductions over `axes` of `shape`. `dropped`: the result's shape lacks these axes. Marks the
+// The same for trees with reductions over `axes` of `shape`. `dropped`: the results' shapes lack these axes. Marks the
 // values that are the same along a row.
-Program row_program_of(const Target& target, const Shape& shape, const std::vector<int>& axes, bool dropped);
+Program row_program_of(const std::vector<Target>& targets, const Shape& shape, const std::vector<int>& axes,
+                       bool dropped);
 
 // Whether it reads every element once: reductions that need no other ones, results of rows only.
 bool is_one_pass(const Program& p);

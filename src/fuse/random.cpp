@@ -35,12 +35,13 @@ RoundKeys Emit::round_keys(VReg seed) {
   return keys;
 }
 
-Lanes Emit::random(const RoundKeys& keys, VReg index) {
+Lanes Emit::random(const RoundKeys& keys, VReg index, VReg far) {
   // index less kIndexBase, in blocks of four
   const VReg high = b.reg(), part = b.reg(), first = b.reg(2);
   op(Op::LOP3, {Tok::LUT}, {high, index[1], 0x7fffffff, kZero, kAnd, !kAlways});
   op(Op::SHF, {Tok::R, Tok::U64}, {first[0], index[0], 2, high});
   op(Op::SHF, {Tok::R, Tok::U32, Tok::HI}, {first[1], kZero, 2, high});
+  if (!far.none()) op(Op::IADD3, {}, {first[1], first[1], far, kZero});
   Lanes out;
   for (unsigned i = 0; i + 4 <= n; i += 4) {
     VReg counter = first;

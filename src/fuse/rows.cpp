@@ -81,7 +81,8 @@ class Run {
       const bool constant = std::ranges::all_of(layout_.axes, [&](const Axis& a) { return a.strides[k] == 0; });
       const bool of_row = output ? p_.values[static_cast<std::size_t>(p_.outputs[k - p_.tensors.size()].value)].reduced
                                  : std::ranges::any_of(p_.values, [&](const Value& v) {
-                                     return v.op == ExprOp::tensor && v.leaf == static_cast<int>(k) && v.reduced;
+                                     return (v.op == ExprOp::tensor || v.op == ExprOp::index) &&
+                                            v.leaf == static_cast<int>(k) && v.reduced;
                                    });
       f.access.push_back(constant && !output     ? Access::uniform
                          : of_row                ? Access::splat
@@ -90,7 +91,7 @@ class Run {
       if (f.access.back() == Access::uniform || f.access.back() == Access::splat) continue;
       widest = std::max(widest, size_of(dtypes_[k]));
       side_by_side = side_by_side && f.access.back() == Access::dense;
-      if (!output) ++along;
+      if (!output && address_[k] < kIndexBase) ++along;
     }
     f.lanes = side_by_side ? static_cast<unsigned>(16 / widest) : 1;
     while (f.lanes > 1 && !aligned(f)) f.lanes /= 2;

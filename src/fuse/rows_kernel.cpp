@@ -171,7 +171,13 @@ class Maker {
     const auto do_item = [&](unsigned u, VPred there, const std::vector<Lanes>& raw) {
       std::vector<Lanes> loaded(p_.tensors.size());
       for (std::size_t k = 0; k < p_.tensors.size(); ++k) {
-        if (along(k) && uses(wanted, k)) loaded[k] = Emit(b_, f_.lanes).unpack(operands_[k].dtype, raw[k]);
+        if (!along(k) || !uses(wanted, k)) continue;
+        if (counts(p_.tensors[k])) {
+          const Place at = place(k, u);
+          loaded[k] = count_up(b_, f_.lanes, at.p, at.offset);
+        } else {
+          loaded[k] = Emit(b_, f_.lanes).unpack(operands_[k].dtype, raw[k]);
+        }
       }
       Evaluator::Table t = table();
       for (std::size_t i = 0; i < t.size(); ++i) {
@@ -204,7 +210,7 @@ class Maker {
     for (unsigned u = 0; u < kUnroll; ++u) {
       there.push_back(exists(first, u));
       for (std::size_t k = 0; k < p_.tensors.size(); ++k) {
-        if (along(k) && uses(wanted, k)) raw[u][k] = load_item(k, u, there[u]);
+        if (along(k) && uses(wanted, k) && !counts(p_.tensors[k])) raw[u][k] = load_item(k, u, there[u]);
       }
     }
     for (unsigned u = 0; u < kUnroll; ++u) do_item(u, there[u], raw[u]);
@@ -231,7 +237,8 @@ class Maker {
   [[nodiscard]] bool uses(const std::vector<bool>& wanted, std::size_t tensor) const {
     for (std::size_t i = 0; i < p_.values.size(); ++i) {
       const Value& v = p_.values[i];
-      if (wanted[i] && v.op == ExprOp::tensor && v.leaf == static_cast<std::int16_t>(tensor)) return true;
+      const bool leaf = v.op == ExprOp::tensor || v.op == ExprOp::index;
+      if (wanted[i] && leaf && v.leaf == static_cast<std::int16_t>(tensor)) return true;
     }
     return false;
   }
@@ -260,13 +267,15 @@ class Maker {
     }
     for (std::size_t k = 0; k < p_.tensors.size(); ++k) {
       if (operands_[k].access != Access::splat) continue;
-      row_leaf_[k] = Emit(b_, 1).unpack(operands_[k].dtype, load(b_, operands_[k].dtype, 1, address_[k], 0));
+      row_leaf_[k] = counts(p_.tensors[k])
+                         ? count_up(b_, 1, address_[k], 0)
+                         : Emit(b_, 1).unpack(operands_[k].dtype, load(b_, operands_[k].dtype, 1, address_[k], 0));
     }
     held_.assign(f_.held, std::vector<Lanes>(p_.tensors.size()));
     for (unsigned u = 0; u < f_.held; ++u) {
       const VPred there = exists(t_, u);
       for (std::size_t k = 0; k < p_.tensors.size(); ++k) {
-        if (along(k)) held_[u][k] = load_item(k, u, there);
+        if (along(k) && !counts(p_.tensors[k])) held_[u][k] = load_item(k, u, there);
       }
     }
     kept_.assign(f_.held, Evaluator::Table(p_.values.size()));

@@ -118,6 +118,15 @@ Lanes load(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, VPr
   return raw;
 }
 
+Lanes count_up(Builder& b, unsigned lanes, VReg p, std::int64_t offset) {
+  Lanes out;
+  for (unsigned j = 0; j < lanes; ++j) {
+    out[j] = b.reg();
+    b.emit(Op::IADD3, {}, {out[j], p[0], offset + j, sass::kZero});
+  }
+  return out;
+}
+
 VReg address_at(Builder& b, Dtype d, Arg base, VReg offset) {
   const VReg address = b.reg(2), size = b.reg();
   b.emit(Op::MOV, {}, {size, static_cast<std::int64_t>(size_of(d))});
@@ -164,7 +173,7 @@ Evaluator::Evaluator(Builder& b, const Program& p, std::vector<Operand> operands
       uniform_[i] = operands_[static_cast<std::size_t>(v.leaf)].access == Access::uniform;
     } else {
       uniform_[i] =
-          v.op != ExprOp::reduce && v.op != ExprOp::random && v.op != ExprOp::gather &&
+          v.op != ExprOp::reduce && v.op != ExprOp::random && v.op != ExprOp::index && v.op != ExprOp::gather &&
           std::ranges::all_of(v.in, [&](std::int16_t in) { return in < 0 || uniform_[static_cast<std::size_t>(in)]; });
     }
   }
@@ -241,7 +250,7 @@ void Evaluator::compute_one(std::size_t i, unsigned lanes, const std::vector<Lan
   const Value& v = p_.values[i];
   if (uniform_[i]) {
     values[i] = uniform_lanes(static_cast<std::int16_t>(i), lanes);
-  } else if (v.op == ExprOp::tensor || v.op == ExprOp::random) {
+  } else if (v.op == ExprOp::tensor || v.op == ExprOp::random || v.op == ExprOp::index) {
     values[i] = loaded[static_cast<std::size_t>(v.leaf)];
   } else {
     const auto operand = [&](std::size_t k) -> const Lanes& { return values[static_cast<std::size_t>(v.in[k])]; };

@@ -70,6 +70,8 @@ std::vector<VReg> coordinates(Builder& b, const std::vector<Division>& divisions
 
 // Memory words of `lanes` elements at `p` + offset; zeros where `guard` does not hold.
 Lanes load(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, VPred guard = sass::kAlways);
+// The indices of `lanes` elements side by side, the first at the address `p` + offset of a view that counts (program.h).
+Lanes count_up(Builder& b, unsigned lanes, VReg p, std::int64_t offset);
 // The address of the element so many (a pair, int64) behind the one at `base`.
 VReg address_at(Builder& b, Dtype d, Arg base, VReg offset);
 void store(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, const Lanes& x,

@@ -6,6 +6,8 @@
 
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/expr/promote.h"
+#include "src/fuse/now.h"
+#include "src/philox.h"
 #include "test/src/expect_error.h"
 #include "test/src/on_emulator.h"
 
@@ -104,12 +106,94 @@ TEST_F(ExprTest, RowsInOneKernel) {
   EXPECT_NE(explain(reduce(Reduction::sum, x, {0})).find("fused_columns"), std::string::npos);
 }
 
+TEST_F(ExprTest, MultiplyAddRoundsOnce) {
+  const Tensor x = Tensor::full({77}, 1 + 0x1p-23);
+  const Tensor half = Tensor::full({77}, 3, Dtype::float16);
+  EXPECT_EQ(fma(x, x, -1).evaluate().to_host<float>(), Floats(77, 0x1p-22F + 0x1p-46F));
+  EXPECT_EQ(fma(half, 2, x).dtype(), Dtype::float32);
+  EXPECT_EQ(fma(half, 2, x).evaluate().to_host<float>()[76], 7);
+  expect_error<InvalidArgument>([&] { fma(x, x, counted({3})); },
+                                "fma: shapes do not broadcast: float32 (77,), float32 (77,), float32 (3,)");
+}
+
+TEST_F(ExprTest, Indices) {
+  for (const std::int64_t n : {1, 2, 3, 8, 33, 128, 2053, 70001}) {
+    const std::vector<std::int32_t> got = indices(n).evaluate().to_host<std::int32_t>();
+    for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], static_cast<std::int32_t>(i)) << n;
+    // In rows, along and across, held and not.
+    const Tensor place = Tensor::full({3, 1}, static_cast<double>(n / 2), Dtype::int32);
+    const Expr there = apply(ExprOp::equal, {place, indices(n)});
+    const Tensor x = counted({3, n});
+    const std::uint64_t before = launch_count();
+    const Floats picked =
+        reduce(Reduction::sum, apply(ExprOp::where, {there, x, Expr(0)}), {1}).evaluate().to_host<float>();
+    if (n < 70001) {
+      EXPECT_EQ(launch_count(), before + 1);
+    }
+    for (std::size_t r = 0; r < 3; ++r)
+      ASSERT_EQ(picked[r], static_cast<float>(static_cast<std::int64_t>(r) * n + n / 2)) << n;
+    const Floats down = reduce(Reduction::sum, cast(there, Dtype::float32), {0}).evaluate().to_host<float>();
+    for (std::size_t i = 0; i < down.size(); ++i)
+      ASSERT_EQ(down[i], static_cast<std::int64_t>(i) == n / 2 ? 3 : 0) << n;
+  }
+  expect_error<InvalidArgument>([&] { indices(0); }, "indices: count is 0; needs 1 to 2^31 - 1");
+}
+
+TEST_F(ExprTest, WordsArePhilox) {
+  const std::vector<std::uint32_t> got = random_words({37}, 5, 9).evaluate().to_host<std::uint32_t>();
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], philox(5, 9 + i / 4)[i % 4]) << i;
+  for (const std::uint64_t offset : {(1ULL << 60) - 3, (1ULL << 61) + 7, ~0ULL - 4}) {
+    const std::vector<std::uint32_t> far = random_words({1037}, 5, offset).evaluate().to_host<std::uint32_t>();
+    for (std::size_t i = 0; i < far.size(); ++i)
+      ASSERT_EQ(far[i], philox(5, offset + i / 4)[i % 4]) << offset << " " << i;
+  }
+}
+
 // Each seed has its own numbers, though both count alike.
 TEST_F(ExprTest, NumbersOfTwoSeeds) {
   const Floats a = random({37}, 5, 9).evaluate().to_host<float>();
   const Floats b = random({37}, 6, 9).evaluate().to_host<float>();
   const Floats got = (random({37}, 5, 9) - random({37}, 6, 9)).evaluate().to_host<float>();
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], a[i] - b[i]) << i;
+}
+
+TEST_F(ExprTest, SeveralResultsAtOnce) {
+  using fuse::run_now;
+  using fuse::Write;
+  const Tensor x = counted({1000});
+  const Tensor y = Tensor::zeros({1000});
+  std::uint64_t before = launch_count();
+  // Each reads what stood there before.
+  const Write swap[] = {{x, Expr(y) + 1}, {y, Expr(x) * 2}};
+  run_now(swap, Stream::create());
+  EXPECT_EQ(launch_count(), before + 1);
+  EXPECT_EQ(x.to_host<float>(), Floats(1000, 1));
+  EXPECT_EQ(y.to_host<float>()[999], 1998);
+
+  // A result along the rows and two of the rows, in place.
+  for (const std::int64_t n : {7, 300, 5000}) {
+    const Tensor m = counted({6, n}), sums = Tensor::zeros({6, 1}), most = Tensor::zeros({6, 1});
+    const Expr sum = reduce(Reduction::sum, m, {1}, true);
+    before = launch_count();
+    const Write rows[] = {{sums, sum}, {m, Expr(m) - sum}, {most, reduce(Reduction::max, m, {1}, true)}};
+    run_now(rows, {});
+    EXPECT_EQ(launch_count(), before + 1) << n;
+    const double first = static_cast<double>(n - 1) * static_cast<double>(n) / 2;
+    EXPECT_EQ(sums.to_host<float>()[0], static_cast<float>(first));
+    EXPECT_EQ(m.to_host<float>()[1], static_cast<float>(1 - first));
+    EXPECT_EQ(most.to_host<float>()[5], static_cast<float>(6 * n - 1));
+  }
+
+  // Rows so long that they are cut: several kernels, the same results.
+  const std::int64_t n = (std::int64_t{1} << 19) + 321;
+  const Tensor one = Tensor::ones({1, n}), sum = Tensor::zeros({1, 1});
+  const Expr total = reduce(Reduction::sum, one, {1}, true);
+  const Write cut[] = {{sum, total}, {one, Expr(one) + total}};
+  run_now(cut, {});
+  EXPECT_EQ(sum.to_host<float>()[0], static_cast<float>(n));
+  EXPECT_EQ(one.to_host<float>()[static_cast<std::size_t>(n) - 1], static_cast<float>(n + 1));
+  const Write nothing[] = {{Tensor::zeros({0}), Expr(1)}};
+  run_now(nothing, {});
 }
 
 TEST_F(ExprTest, Errors) {
