@@ -1,19 +1,18 @@
-// The element-wise operations of nn.hpp: what their tensors mean, as launches of map.sass.
+// The element-wise operations of nn.hpp: what their tensors mean, as expressions.
 #include <cmath>
 #include <string>
 
 #include "kernels/nn/checks.h"
+#include "kernels/nn/expressions.h"
 #include "kernels/nn/launch.h"
-#include "kernels/nn/map.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
-#include "src/select_device.h"
 
 namespace nervanagpu {
 namespace {
 
-using nn::Map;
 using nn::Named;
+using nn::values;
 
 // Checks of y = op(a, ...) with y like a.
 void check_result(const Named& a, const Named& y, const Rounding& rounding) {
@@ -25,30 +24,11 @@ void check_result(const Named& a, const Named& y, const Rounding& rounding) {
   nn::check_apart_or_same(y, a);
 }
 
-Map map_of(const std::string& op, const Tensor& a, const Tensor& y, const Rounding& rounding) {
-  Map m;
-  m.op = op;
-  m.dtype = m.b_dtype = a.dtype();
-  m.a = a.address();
-  m.y = y.address();
-  m.elements = a.size();
-  m.rounding = rounding;
-  return m;
+Expr where(const Expr& condition, const Expr& x, const Expr& y) {
+  return apply(ExprOp::where, {condition, x, y});
 }
-
-void launch(const Map& m, const Stream& stream, std::initializer_list<const Tensor*> used) {
-  nn::run(current_device(), m, stream.handle());
-  for (const Tensor* t : used) t->used_on(stream);
-}
-
-const char* word_of(Activation f) {
-  switch (f) {
-    case Activation::relu: return "relu";
-    case Activation::leaky_relu: return "leaky";
-    case Activation::tanh: return "tanh";
-    case Activation::sigmoid: return "sigmoid";
-    default: return "add";
-  }
+Expr positive(const Expr& x) {
+  return apply(ExprOp::greater, {x, 0});
 }
 
 // The sign of y must tell the sign of x.
@@ -75,22 +55,27 @@ void add(const Tensor& a, const Tensor& b, Tensor& out, float alpha, float beta,
   nn::check_like({"add", "b", b}, na);
   nn::check_contiguous({"add", "b", b});
   nn::check_apart_or_same({"add", "out", out}, {"add", "b", b});
-  Map m = map_of("add", a, out, rounding);
-  m.b = b.address();
-  m.alpha = alpha;
-  m.beta = beta;
-  launch(m, stream, {&a, &b, &out});
+  if (a.size() == 0) return;
+  const Expr scaled = values(a) * alpha;
+  nn::write(out, beta == 0.0F ? scaled : fma(values(b), beta, scaled), rounding, stream);
 }
 
 void activation_fprop(Activation f, const Tensor& x, Tensor& y, float slope, const Rounding& rounding,
                       const Stream& stream) {
   check_result({"activation", "x", x}, {"activation", "y", y}, rounding);
   check_slope("activation", f, slope);
-  Map m = map_of(word_of(f), x, y, rounding);
-  m.b = m.a;
-  m.alpha = f == Activation::leaky_relu ? slope : 1.0F;
-  m.beta = 0.0F;  // identity: only a of add
-  launch(m, stream, {&x, &y});
+  if (x.size() == 0) return;
+  const Expr v = values(x);
+  const auto result = [&]() -> Expr {
+    switch (f) {
+      case Activation::relu: return apply(ExprOp::maximum, {v, 0});
+      case Activation::leaky_relu: return where(positive(v), v, v * slope);
+      case Activation::tanh: return apply(ExprOp::tanh, {v});
+      case Activation::sigmoid: return apply(ExprOp::sig, {v});
+      default: return v;
+    }
+  };
+  nn::write(y, result(), rounding, stream);
 }
 
 void activation_bprop(Activation f, const Tensor& y, const Tensor& dy, Tensor& dx, float slope,
@@ -101,12 +86,19 @@ void activation_bprop(Activation f, const Tensor& y, const Tensor& dy, Tensor& d
   nn::check_contiguous({"activation_bprop", "dy", dy});
   nn::check_apart_or_same({"activation_bprop", "dx", dx}, {"activation_bprop", "dy", dy});
   check_slope("activation_bprop", f, slope);
-  const bool identity = f == Activation::identity;
-  Map m = map_of(identity ? "add" : std::string(word_of(f)) + "_grad", identity ? dy : y, dx, rounding);
-  m.b = dy.address();
-  m.alpha = f == Activation::leaky_relu ? slope : 1.0F;
-  m.beta = 0.0F;
-  launch(m, stream, {&y, &dy, &dx});
+  if (y.size() == 0) return;
+  const Expr v = values(y);
+  const Expr d = values(dy);
+  const auto result = [&]() -> Expr {
+    switch (f) {
+      case Activation::relu: return where(positive(v), d, 0);
+      case Activation::leaky_relu: return where(positive(v), d, d * slope);
+      case Activation::tanh: return fma(v, -v, 1) * d;
+      case Activation::sigmoid: return fma(v, -v, v) * d;
+      default: return d;
+    }
+  };
+  nn::write(dx, result(), rounding, stream);
 }
 
 void bias_add(const Tensor& x, const Tensor& bias, bool channel_last, Tensor& y, const Rounding& rounding,
@@ -119,11 +111,8 @@ void bias_add(const Tensor& x, const Tensor& bias, bool channel_last, Tensor& y,
   nn::check_contiguous(nb);
   nn::check_apart({"bias_add", "y", y}, nb);
   if (x.size() == 0) return;
-  Map m = map_of(channel_last ? "bias_last" : "bias_first", x, y, rounding);
-  m.b = bias.address();
-  m.b_dtype = bias.dtype();
-  m.divisor = row;
-  launch(m, stream, {&x, &bias, &y});
+  const Shape rows = {x.size() / row, row};
+  nn::write(y, values(x, rows) + values(bias, {channel_last ? 1 : rows[0], channel_last ? row : 1}), rounding, stream);
 }
 
 void softmax_bprop(const Tensor& probs, const Tensor& labels, Tensor& dlogits, float scale, const Rounding& rounding,
@@ -140,12 +129,10 @@ void softmax_bprop(const Tensor& probs, const Tensor& labels, Tensor& dlogits, f
   nn::check_contiguous(nl);
   nn::check_apart({"softmax_bprop", "dlogits", dlogits}, nl);
   if (probs.size() == 0) return;
-  Map m = map_of("onehot_grad", probs, dlogits, rounding);
-  m.b = labels.address();
-  m.b_dtype = Dtype::int32;
-  m.divisor = probs.shape()[1];
-  m.alpha = scale;
-  launch(m, stream, {&probs, &labels, &dlogits});
+  const Expr p = values(probs, probs.shape());
+  const Expr label = Expr(labels.reshape({labels.size(), 1}));
+  const Expr hit = apply(ExprOp::equal, {label, indices(probs.shape()[1])});
+  nn::write(dlogits, where(hit, p - 1, p) * scale, rounding, stream);
 }
 
 void dropout(const Tensor& x, Tensor& y, float keep, std::uint64_t seed, std::uint64_t offset, const Rounding& rounding,
@@ -154,13 +141,11 @@ void dropout(const Tensor& x, Tensor& y, float keep, std::uint64_t seed, std::ui
   if (!(keep > 0.0F && keep <= 1.0F)) {
     throw InvalidArgument("dropout: keep is " + std::to_string(keep) + "; needs more than 0 and at most 1");
   }
-  Map m = map_of("dropout", x, y, rounding);
-  m.alpha = 1.0F / keep;
+  if (x.size() == 0) return;
   // The largest word that is less than keep * 2^32, which a double holds exactly.
-  m.keep = static_cast<std::uint32_t>(std::ceil(static_cast<double>(keep) * 4294967296.0) - 1.0);
-  m.mask_seed = seed;
-  m.mask_counter = offset;
-  launch(m, stream, {&x, &y});
+  const auto most = static_cast<std::int64_t>(std::ceil(static_cast<double>(keep) * 4294967296.0) - 1.0);
+  const Expr kept = apply(ExprOp::less_equal, {random_words({x.size()}, seed, offset), most});
+  nn::write(y, where(kept, values(x) * (1.0F / keep), 0), rounding, stream);
 }
 
 }  // namespace nervanagpu

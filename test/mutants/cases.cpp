@@ -161,16 +161,6 @@ std::vector<MutantCase> mutant_cases() {
          Tensor t = Tensor::empty({96, 64});
          convert(random_tensor({64, 96}, 10).transpose(), t);
        }},
-      {"activation",
-       [] {
-         Tensor y = Tensor::empty({4096});
-         activation_fprop(Activation::tanh, random_tensor({4096}, 11), y);
-       }},
-      {"add",
-       [] {
-         Tensor out = Tensor::empty({4099});
-         add(random_tensor({4099}, 12), random_tensor({4099}, 13), out, 0.3F, 0.6F);
-       }},
       {"softmax",
        [] {
          Tensor p = Tensor::empty({64, 100});
@@ -191,11 +181,6 @@ std::vector<MutantCase> mutant_cases() {
          o.rounding.stochastic = true;
          o.rounding.bits = 10;
          sgd_update(w, nullptr, v, random_tensor({4096}, 19), o);
-       }},
-      {"dropout",
-       [] {
-         Tensor y = Tensor::empty({4096});
-         dropout(random_tensor({4096}, 20), y, 0.7F, 1234, 0);
        }},
   };
 }

@@ -1,11 +1,12 @@
 // Tensors that take several launches give the bits of one launch: with limits so small that they show here.
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <random>
 
-#include "kernels/nn/map.h"
 #include "kernels/nn/nn.h"
 #include "nervanagpu/nn.hpp"
+#include "src/fuse/elementwise.h"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/operands.h"
 #include "test/src/on_emulator.h"
@@ -43,39 +44,45 @@ TEST_F(PartsTest, Conversions) {
   }
 }
 
-TEST_F(PartsTest, Maps) {
-  struct Case {
-    const char* op;
-    std::int64_t divisor;
-    std::int64_t second;  // elements of b
-  };
+class SmallLaunches {
+ public:
+  explicit SmallLaunches(std::int64_t most) : before_(fuse::exchange_most_elements(most)) {}
+  ~SmallLaunches() { fuse::exchange_most_elements(before_); }
+  SmallLaunches(const SmallLaunches&) = delete;
+  SmallLaunches& operator=(const SmallLaunches&) = delete;
+
+ private:
+  std::int64_t before_;
+};
+
+TEST_F(PartsTest, Elementwise) {
   const std::int64_t rows = 12;
-  for (const std::int64_t cols : {36, 35}) {
-    for (const Case& c : {Case{"add", 1, rows * cols}, Case{"tanh", 1, 1}, Case{"dropout", 1, 1},
-                          Case{"bias_last", cols, cols}, Case{"bias_first", cols, rows}}) {
-      for (const Rounding& rounding : kRoundings) {
-        const test::Operand a = test::make_normal(random_, {rows, cols}, Dtype::float16);
-        const test::Operand b = test::make_normal(random_, {c.second}, Dtype::float16);
-        nn::Map m;
-        m.op = c.op;
-        m.dtype = m.b_dtype = Dtype::float16;
-        m.a = a.t.address();
-        m.b = b.t.address();
-        m.elements = rows * cols;
-        m.divisor = c.divisor;
-        m.keep = 0x80000000;
-        m.mask_counter = 0xfffffffe;
-        m.rounding = rounding;
+  for (const std::int64_t cols : {36, 35, 300}) {
+    const Tensor a = test::make_normal(random_, {rows, cols}, Dtype::float16).t;
+    const Tensor b = test::make_normal(random_, {rows, cols}, Dtype::float16).t;
+    const Tensor along = test::make_normal(random_, {cols}, Dtype::float16).t;
+    const Tensor across = test::make_normal(random_, {rows}, Dtype::float32).t;
+    const Tensor labels = test::from_bits({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 34, 99}, {rows}, Dtype::int32);
+    for (const Rounding& rounding : kRoundings) {
+      const std::function<void(Tensor&)> all[] = {
+          [&](Tensor& y) { add(a, b, y, 1.5F, 2.0F, rounding); },
+          [&](Tensor& y) { activation_fprop(Activation::tanh, a, y, 0, rounding); },
+          [&](Tensor& y) { bias_add(a, along, true, y, rounding); },
+          [&](Tensor& y) { bias_add(a, across, false, y, rounding); },
+          [&](Tensor& y) { softmax_bprop(a, labels, y, 0.3F, rounding); },
+          [&](Tensor& y) { dropout(a, y, 0.5F, 7, 0xfffffffe, rounding); }};
+      for (const auto& op : all) {
         Tensor whole = Tensor::zeros({rows, cols}, Dtype::float16);
-        m.y = whole.address();
-        nn::run(device_, m, 0);
+        op(whole);
         const std::vector<std::uint32_t> expected = test::read_bits(whole);
-        for (const std::int64_t most : {4, 16, 36, 100, 200}) {
+        for (const std::int64_t most : {64, 100, 200}) {
+          const SmallLaunches here(most);
           Tensor parts = Tensor::full({rows, cols}, 7, Dtype::float16);
-          m.y = parts.address();
-          m.most = most;
-          nn::run(device_, m, 0);
-          ASSERT_EQ(test::read_bits(parts), expected) << c.op << ", " << cols << " columns, in parts of " << most;
+          const std::uint64_t before = launch_count();
+          op(parts);
+          EXPECT_GE(launch_count(), before + static_cast<std::uint64_t>(rows * cols / most));
+          ASSERT_EQ(test::read_bits(parts), expected)
+              << "operation " << &op - all << ", " << cols << " columns, in parts of " << most;
         }
       }
     }

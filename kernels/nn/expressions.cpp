@@ -1,0 +1,24 @@
+#include "kernels/nn/expressions.h"
+
+#include "src/expr/later.h"
+
+namespace nervanagpu::nn {
+
+Expr values(const Tensor& t) {
+  return values(t, {t.size()});
+}
+Expr values(const Tensor& t, const Shape& shape) {
+  expr::before_work();  // what stands in memory is the value
+  return cast(Expr(t.reshape(shape)), Dtype::float32);
+}
+
+fuse::Write write_of(const Tensor& out, const Expr& x, const Rounding& rounding) {
+  return {out, round(x, out.dtype(), rounding)};
+}
+
+void write(const Tensor& out, const Expr& x, const Rounding& rounding, const Stream& stream) {
+  const fuse::Write one = write_of(out.reshape(x.shape()), x, rounding);
+  fuse::run_now({&one, 1}, stream);
+}
+
+}  // namespace nervanagpu::nn
