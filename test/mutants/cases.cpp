@@ -172,16 +172,6 @@ std::vector<MutantCase> mutant_cases() {
          bias_grad(random_tensor({200, 96}, 15), true, db);
          static_cast<void>(statistics(random_tensor({5000}, 16)));
        }},
-      {"sgd",
-       [] {
-         Tensor w = random_tensor({4096}, 17);
-         Tensor v = random_tensor({4096}, 18);
-         SgdOptions o;
-         o.momentum = 0.9F;
-         o.rounding.stochastic = true;
-         o.rounding.bits = 10;
-         sgd_update(w, nullptr, v, random_tensor({4096}, 19), o);
-       }},
   };
 }
 

@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 
+#include "nervanagpu/expr.hpp"
 #include "nervanagpu/nn.hpp"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/on_each_device.h"
@@ -60,6 +61,21 @@ TEST_P(SgdTest, EveryTypeByItsDefinition) {
         }
       }
     }
+  }
+}
+
+TEST_P(SgdTest, IsOneKernel) {
+  for (const bool with_master : {false, true}) {
+    Operand w = make_normal(random_, {515}, Dtype::float16);
+    Operand master = make_normal(random_, {515}, Dtype::float32);
+    Operand v = make_normal(random_, {515}, Dtype::float32);
+    const Operand g = make_normal(random_, {515}, Dtype::float16);
+    SgdOptions o;
+    o.momentum = 0.9F;
+    o.rounding = {true, 5, 77, 0};
+    const std::uint64_t before = launch_count();
+    sgd_update(w.t, with_master ? &master.t : nullptr, v.t, g.t, o);
+    EXPECT_EQ(launch_count(), before + 1);
   }
 }
 
