@@ -1,10 +1,11 @@
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include "kernels/nn/checks.h"
-#include "kernels/nn/launch.h"
+#include "kernels/nn/expressions.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
-#include "src/select_device.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
@@ -13,7 +14,6 @@ namespace {
 using nn::Named;
 
 constexpr const char* kOp = "softmax";
-constexpr std::int64_t kWarpColumns = 2048;  // up to here a warp takes a row
 
 void check(const Tensor& logits, const Tensor* labels, const Tensor& probs, const Tensor* loss) {
   const Named nx = {kOp, "logits", logits};
@@ -52,17 +52,22 @@ void softmax_fprop(const Tensor& logits, const Tensor* labels, Tensor& probs, Te
   const std::int64_t rows = logits.shape()[0];
   const std::int64_t cols = logits.shape()[1];
   if (rows == 0) return;
-  const bool warp = cols <= kWarpColumns;
-  nn::Call call(current_device(),
-                std::string("softmax_") + nn::type_word(kOp, "logits", logits.dtype()) + (warp ? "_warp" : "_cta"));
-  call.add(logits.address()).add(probs.address());
-  call.add(labels != nullptr ? labels->address() : 0).add(loss != nullptr ? loss->address() : 0);
-  call.add(static_cast<std::uint32_t>(rows)).add(static_cast<std::uint32_t>(cols)).add(labels != nullptr ? 1U : 0U);
-  call.launch({static_cast<std::uint32_t>(warp ? (rows + 3) / 4 : rows)}, stream.handle());
-  logits.used_on(stream);
-  probs.used_on(stream);
-  if (labels != nullptr) labels->used_on(stream);
-  if (loss != nullptr) loss->used_on(stream);
+  const Shape column = {rows, 1};
+  const Expr x = nn::values(logits, logits.shape());
+  const Expr off = x - reduce(Reduction::max, x, {1}, true);
+  const Expr e = apply(ExprOp::exp, {off});
+  const Expr sum = reduce(Reduction::sum, e, {1}, true);
+  std::vector<fuse::Write> writes;
+  if (labels != nullptr) {
+    const Expr label(labels->reshape(column));
+    const Expr hit = apply(ExprOp::equal, {label, indices(cols)});
+    const Expr picked = reduce(Reduction::sum, apply(ExprOp::where, {hit, off, 0}), {1}, true);
+    const Expr inside = apply(ExprOp::less, {cast(label, Dtype::uint32), cols});
+    const Expr entropy = apply(ExprOp::log, {sum}) - picked;
+    writes.push_back(nn::write_of(loss->reshape(column), apply(ExprOp::where, {inside, entropy, std::nan("")})));
+  }
+  writes.push_back(nn::write_of(probs, e / sum));
+  fuse::run_now(writes, stream);
 }
 
 }  // namespace nervanagpu

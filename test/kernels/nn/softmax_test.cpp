@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "nervanagpu/expr.hpp"
 #include "nervanagpu/nn.hpp"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/on_each_device.h"
@@ -80,6 +81,23 @@ TEST_P(SoftmaxTest, AgainstLongDouble) {
       if (checked() && cols > 2100) continue;
       for (const float scale : {1.0F, 30.0F}) check(rows, cols, dtype, scale, cols % 2 == 0);
     }
+  }
+}
+
+// Rows that no CTA takes alone: several kernels, which leave x until the last one has read it.
+TEST_P(SoftmaxTest, LongRows) {
+  if (checked()) return;
+  for (const bool in_place : {false, true}) check(1, (1 << 19) + 67, Dtype::float32, 1.0F, in_place);
+}
+
+TEST_P(SoftmaxTest, ProbabilitiesAndLossAreOneKernel) {
+  for (const std::int64_t n : {10, 1000, 5003}) {
+    Operand x = make_normal(random_, {5, n}, Dtype::float32);
+    const Tensor labels = test::from_bits({0, 1, 2, 3, 4}, {5}, Dtype::int32);
+    Tensor loss = Tensor::empty({5});
+    const std::uint64_t before = launch_count();
+    softmax_fprop(x.t, &labels, x.t, &loss);
+    EXPECT_EQ(launch_count(), before + 1) << n;
   }
 }
 
