@@ -1,5 +1,5 @@
-// The small operations that layers need besides GEMM, convolution and pooling: one simple kernel each.
-// Tensors are contiguous, float32 or float16 unless said otherwise; arithmetic is float32; results are written in place.
+// The small operations that layers need besides GEMM, convolution and pooling, each one kernel, or few for sums.
+// Tensors are contiguous, float32, float16 or bfloat16 unless said otherwise; arithmetic is float32; results are written in place.
 #pragma once
 
 #include <array>

@@ -1,73 +1,70 @@
 // Sums in a fixed order: gradients of biases, and statistics.
-#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
 
 #include "kernels/nn/checks.h"
+#include "kernels/nn/expressions.h"
 #include "kernels/nn/launch.h"
 #include "kernels/nn/nn.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
 #include "src/ceil_div.h"
-#include "src/select_device.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
 namespace {
 
-using nn::Call;
+using nn::values;
 
-std::uint32_t u32(std::int64_t v) {
-  return static_cast<std::uint32_t>(v);
+constexpr std::int64_t kRows = 256,
+                       kElements = 4096;  // of a chunk: few enough that kernels of sums do not cut it again
+
+// Where a tensor lies does not show in the order of sums: vectors begin at multiples of 16 bytes.
+Tensor aligned(const Tensor& t, const Stream& stream) {
+  if (t.address() % 16 == 0) return t;
+  Tensor copy = Tensor::empty(t.shape(), t.dtype());
+  nn::write(copy, values(t), {}, stream);
+  return copy;
 }
 
-bool fours(std::uint64_t address, Dtype dtype, std::int64_t length) {
-  return length % 4 == 0 && address % (4 * size_of(dtype)) == 0;
+Expr sum(const Expr& x, int axis) {
+  return reduce(Reduction::sum, x, {axis});
 }
 
-// Where column_sum writes, and how it ends.
-struct Result {
-  std::uint64_t out = 0;
-  bool partial = true;  // float32, one row a chunk
-  Dtype dtype = Dtype::float32;
-  float alpha = 1.0F;
-  float beta = 0.0F;
-  Rounding rounding;
-};
-
-void column_sum(Device& device, std::uint64_t x, Dtype dtype, std::int64_t rows, std::int64_t cols, std::int64_t chunk,
-                const Result& r, StreamId stream) {
-  const std::int64_t v = fours(x, dtype, cols) ? 4 : 1;
-  const std::uint32_t kind = r.partial ? 0U : r.dtype == Dtype::float32 ? 1U : r.dtype == Dtype::float16 ? 2U : 3U;
-  Call call(device, std::string("column_sum_") + nn::type_word("column_sum", "x", dtype) + (v == 4 ? "_4" : "_1"));
-  call.add(x).add(r.out).add(u32(rows)).add(u32(cols)).add(u32(chunk)).add(kind).add(r.alpha).add(r.beta);
-  call.add(nn::RoundingArgs::of(r.rounding, r.dtype));
-  call.launch({u32(ceil_div(cols, 32 * v)), u32(std::max<std::int64_t>(1, ceil_div(rows, chunk)))}, stream);
+// Of x (rows, columns): over the rows, in chunks, then over the chunks in the same way.
+Expr column_sums(const Tensor& x, const Stream& stream) {
+  const std::int64_t rows = x.shape()[0], columns = x.shape()[1];
+  if (rows < 2 * kRows) return sum(values(x, x.shape()), 0);
+  const std::int64_t whole = rows / kRows;
+  const Tensor parts = Tensor::empty({ceil_div(rows, kRows), columns});
+  nn::write(parts.slice(0, 0, whole), sum(values(x.slice(0, 0, whole * kRows), {whole, kRows, columns}), 1), {},
+            stream);
+  if (rows % kRows != 0) {
+    const Tensor rest = x.slice(0, whole * kRows, rows);
+    nn::write(parts.select(0, whole), sum(values(rest, rest.shape()), 0), {}, stream);
+  }
+  return column_sums(parts, stream);
 }
 
-// Parts of a sum by columns: enough for every SM, few enough that adding them up is nothing.
-std::int64_t rows_of_a_chunk(std::int64_t rows) {
-  return std::max<std::int64_t>(256, ceil_div(rows, 512));
-}
-
-struct RowParts {
-  std::int64_t chunk = 0;  // elements
-  std::int64_t chunks = 0;
-};
-RowParts parts_of_rows(std::int64_t rows, std::int64_t inner) {
-  const std::int64_t most = std::clamp<std::int64_t>(2048 / rows, 1, 1024);
-  const std::int64_t chunk = std::max<std::int64_t>(4096, ceil_div(ceil_div(inner, most), 4) * 4);
-  return {chunk, ceil_div(inner, chunk)};
-}
-
-void row_sum(Device& device, const char* op, std::uint64_t x, Dtype dtype, std::int64_t rows, std::int64_t inner,
-             const RowParts& parts, std::uint64_t out, std::uint64_t largest, StreamId stream) {
-  const bool four = fours(x, dtype, inner);
-  Call call(device, std::string("row_sum_") + op + "_" + nn::type_word("row_sum", "x", dtype) + (four ? "_4" : "_1"));
-  call.add(x).add(out).add(largest).add(u32(rows)).add(u32(inner)).add(u32(parts.chunk));
-  call.add(u32(parts.chunks)).add(magic(u32(parts.chunks)));
-  call.launch({u32(rows * parts.chunks)}, stream);
+// The same over the columns.
+Expr row_sums(const Tensor& x, const Stream& stream) {
+  const std::int64_t rows = x.shape()[0], columns = x.shape()[1];
+  if (columns < 2 * kElements) return sum(values(x, x.shape()), 1);
+  const std::int64_t whole = columns / kElements;
+  const std::int64_t chunks = ceil_div(columns, kElements);
+  const Tensor parts = Tensor::empty({rows, chunks});
+  const auto part = [&](std::int64_t first, std::int64_t count, std::int64_t length) {
+    const Tensor from = Tensor::wrap(x.address() + static_cast<std::uint64_t>(first * kElements) * size_of(x.dtype()),
+                                     {rows, count, length}, {columns, kElements, 1}, x.dtype());
+    const Expr total = sum(cast(Expr(from), Dtype::float32), 2);
+    const fuse::Write one = {parts.slice(1, first, first + count), total};
+    fuse::run_now({&one, 1}, stream);
+  };
+  part(0, whole, kElements);
+  if (whole < chunks) part(whole, 1, columns % kElements);
+  x.used_on(stream);
+  return row_sums(parts, stream);
 }
 
 void check_lengths(const Tensor& dy, std::int64_t rows, std::int64_t cols, bool channel_last) {
@@ -99,31 +96,17 @@ void bias_grad(const Tensor& dy, bool channel_last, Tensor& db, float alpha, flo
   const std::int64_t others = dy.size() / channels;
   check_lengths(dy, channel_last ? others : channels, channel_last ? channels : others, channel_last);
 
-  Device& device = current_device();
-  const StreamId id = stream.handle();
-  const Result result = {db.address(), false, db.dtype(), alpha, beta, rounding};
-  if (channel_last || others == 0) {
-    const std::int64_t chunk = rows_of_a_chunk(others);
-    const std::int64_t chunks = ceil_div(others, chunk);
-    if (chunks <= 1) {
-      column_sum(device, dy.address(), dy.dtype(), others, channels, chunk, result, id);
-    } else {
-      const Tensor partial = Tensor::empty({chunks, channels});
-      Result first;
-      first.out = partial.address();
-      column_sum(device, dy.address(), dy.dtype(), others, channels, chunk, first, id);
-      column_sum(device, partial.address(), Dtype::float32, chunks, channels, chunks, result, id);
-      partial.used_on(stream);
-    }
-  } else {
-    const RowParts parts = parts_of_rows(channels, others);
-    const Tensor partial = Tensor::empty({parts.chunks, channels});
-    row_sum(device, "sum", dy.address(), dy.dtype(), channels, others, parts, partial.address(), 0, id);
-    column_sum(device, partial.address(), Dtype::float32, parts.chunks, channels, parts.chunks, result, id);
-    partial.used_on(stream);
+  if (others == 0) {  // sums of nothing
+    const Expr value = beta == 0.0F ? cast(0, Dtype::float32) : values(db) * beta;
+    const fuse::Write one = nn::write_of(db, value, beta == 0.0F ? Rounding{} : rounding);
+    fuse::run_now({&one, 1}, stream);
+    return;
   }
-  dy.used_on(stream);
-  db.used_on(stream);
+  const Tensor from = aligned(dy, stream);
+  const bool columns = channel_last && channels > 1;
+  const Tensor x = from.reshape(columns ? Shape{others, channels} : Shape{channels, others});
+  const Expr total = (columns ? column_sums(x, stream) : row_sums(x, stream)) * alpha;
+  nn::write(db, beta == 0.0F ? total : fma(values(db), beta, total), rounding, stream);
 }
 
 Statistics statistics(const Tensor& x, const Stream& stream) {
@@ -131,26 +114,29 @@ Statistics statistics(const Tensor& x, const Stream& stream) {
   nn::check_float(nx);
   nn::check_contiguous(nx);
   if (x.size() == 0) return {};
+  const Tensor all = aligned(x, stream).reshape({x.size()});
+  const std::int64_t chunks = ceil_div(x.size(), kElements);
+  const Tensor parts = Tensor::empty({2, chunks});
+  const auto part = [&](std::int64_t first, std::int64_t count, std::int64_t length) {
+    const std::int64_t begin = first * kElements;
+    const Expr size = apply(ExprOp::absolute, {values(all.slice(0, begin, begin + count * length), {count, length})});
+    const Tensor to = parts.slice(1, first, first + count);
+    const fuse::Write both[] = {{to.select(0, 0), sum(size, 1)}, {to.select(0, 1), reduce(Reduction::max, size, {1})}};
+    fuse::run_now(both, stream);
+  };
+  const std::int64_t whole = x.size() / kElements;
+  if (whole > 0) part(0, whole, kElements);
+  if (whole < chunks) part(whole, 1, x.size() % kElements);
+  stream.synchronize();
+  const std::vector<float> host = parts.to_host<float>();
+  const auto count = static_cast<std::size_t>(chunks);
   Statistics s;
-  double sum = 0.0;
-  for (std::int64_t i = 0; i < x.size(); i += nn::kMostElements) {
-    const std::int64_t count = std::min(nn::kMostElements, x.size() - i);
-    const RowParts parts = parts_of_rows(1, count);
-    const Tensor partial = Tensor::empty({2, parts.chunks});
-    row_sum(current_device(), "abs", x.address() + static_cast<std::uint64_t>(i) * size_of(x.dtype()), x.dtype(), 1,
-            count, parts, partial.address(), partial.address() + static_cast<std::uint64_t>(parts.chunks) * 4,
-            stream.handle());
-    x.used_on(stream);
-    partial.used_on(stream);
-    stream.synchronize();
-    const std::vector<float> host = partial.to_host<float>();
-    for (std::size_t k = 0; k < host.size() / 2; ++k) {
-      sum += static_cast<double>(host[k]);
-      const auto most = static_cast<double>(host[host.size() / 2 + k]);
-      if (!(most <= s.max_abs)) s.max_abs = std::isnan(s.max_abs) ? s.max_abs : most;
-    }
+  for (std::size_t k = 0; k < count; ++k) {
+    s.mean_abs += static_cast<double>(host[k]);
+    const auto most = static_cast<double>(host[count + k]);
+    if (!(most <= s.max_abs)) s.max_abs = std::isnan(s.max_abs) ? s.max_abs : most;
   }
-  s.mean_abs = sum / static_cast<double>(x.size());
+  s.mean_abs /= static_cast<double>(x.size());
   return s;
 }
 

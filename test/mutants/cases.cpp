@@ -161,12 +161,6 @@ std::vector<MutantCase> mutant_cases() {
          Tensor t = Tensor::empty({96, 64});
          convert(random_tensor({64, 96}, 10).transpose(), t);
        }},
-      {"sums",
-       [] {
-         Tensor db = Tensor::empty({96});
-         bias_grad(random_tensor({200, 96}, 15), true, db);
-         static_cast<void>(statistics(random_tensor({5000}, 16)));
-       }},
   };
 }
 

@@ -97,7 +97,7 @@ TEST_P(SumsTest, BitsDoNotDependOnAlignment) {
   }
 }
 
-// The order that column_sum.sass describes, element by element.
+// The order that docs/nn.md describes, element by element.
 TEST_P(SumsTest, TheOrderIsTheDocumentedOne) {
   const std::size_t rows = 700;
   const std::size_t cols = 36;
