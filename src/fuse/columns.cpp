@@ -1,5 +1,6 @@
 //   item i = cta * kThreads / slices + tid % (kThreads / slices)    `lanes` neighbours of the innermost axis of rows
-//   for a = slice; a < length; a += slices                          `unroll` loads, then accumulation, a lane each
+//   for a = slice; a < length; a += slices                          `unroll` loads, then accumulation, a lane each,
+//                                                                   and results that need no sum
 //   the slices' sums through shared memory, added by slice 0 in their order
 //   results of the item
 //
@@ -111,19 +112,25 @@ class Maker {
       for (unsigned j = 0; j < f_.walk.lanes; ++j)
         row[v][j] = Reducer(b_, p_.values[v].reduction, p_.values[v].from).identity();
     }
+    for (const Output& o : p_.outputs) {
+      const auto v = static_cast<std::size_t>(o.value);
+      if (!p_.values[v].reduced) wanted[v] = !known(v);
+    }
     for (std::size_t v = p_.values.size(); v-- > 0;) {
       for (const std::int16_t in : p_.values[v].in) {
         if (wanted[v] && in >= 0 && !known(static_cast<std::size_t>(in))) wanted[static_cast<std::size_t>(in)] = true;
       }
     }
+    // Threads without an item read the last one's, and write nothing.
+    const VPred there = f_.slices > 1 ? !over : kAlways;
     // `left` counts down: unrolled steps while they suffice, then single ones.
     const VReg left = b_.reg();
     b_.emit(Op::MOV, {}, {left, in_.length});
     if (f_.slices > 1) {
       b_.emit(Op::IADD3, {}, {left, left, std::int64_t{f_.slices - 1}, -Arg(slice_)});
       b_.emit(Op::SHF, {Tok::R, Tok::U32, Tok::HI}, {left, kZero, std::int64_t{std::countr_zero(f_.slices)}, left});
-      for (std::size_t k = 0; k < p_.tensors.size(); ++k) {
-        if (operands_[k].access == Access::uniform || row_leaf(k)) continue;
+      for (std::size_t k = 0; k < operands_.size(); ++k) {
+        if (!walks(k)) continue;
         const VReg p = b_.reg(2);
         b_.emit(Op::IMAD_WIDE, {}, {p, slice_, in_.walk[k], address[k]});
         address[k] = p;
@@ -140,9 +147,7 @@ class Maker {
         for (std::size_t k = 0; k < p_.tensors.size(); ++k) {
           if (operands_[k].access == Access::uniform || row_leaf(k)) continue;
           raw[u][k] = lanes_at(k, address[k]);
-          const VReg bytes = b_.reg();
-          b_.emit(Op::MOV, {}, {bytes, in_.walk[k]});
-          b_.emit(Op::IMAD_WIDE, {}, {address[k], bytes, std::int64_t{f_.slices}, address[k]});
+          step(k, address[k]);
         }
       }
       for (unsigned u = 0; u < unroll; ++u) {
@@ -161,6 +166,12 @@ class Maker {
           for (unsigned j = 0; j < f_.walk.lanes; ++j)
             Reducer(b_, v.reduction, v.from).combine(row[r][j], t[static_cast<std::size_t>(v.in[0])][j]);
         }
+        for (std::size_t k = p_.tensors.size(); k < operands_.size(); ++k) {
+          if (!walks(k)) continue;
+          const auto v = static_cast<std::size_t>(p_.outputs[k - p_.tensors.size()].value);
+          store(b_, operands_[k].dtype, f_.walk.lanes, address[k], 0, t[v], there);
+          step(k, address[k]);
+        }
       }
       b_.emit(Op::IADD3, {}, {left, left, -std::int64_t{unroll}, kZero});
       b_.emit(Op::BRA, {}, {again});
@@ -170,9 +181,22 @@ class Maker {
     row_values(true);
     for (std::size_t n = 0; n < p_.outputs.size(); ++n) {
       const std::size_t k = p_.tensors.size() + n;
+      if (walks(k)) continue;
       store(b_, operands_[k].dtype, f_.walk.lanes, address[k], 0, row[static_cast<std::size_t>(p_.outputs[n].value)]);
     }
   }
+  // Whether operand k has an element for each step of the walk.
+  [[nodiscard]] bool walks(std::size_t k) const {
+    if (k < p_.tensors.size()) return operands_[k].access != Access::uniform && !row_leaf(k);
+    return !p_.values[static_cast<std::size_t>(p_.outputs[k - p_.tensors.size()].value)].reduced;
+  }
+  // To the next element of this slice.
+  void step(std::size_t k, VReg address) {
+    const VReg bytes = b_.reg();
+    b_.emit(Op::MOV, {}, {bytes, in_.walk[k]});
+    b_.emit(Op::IMAD_WIDE, {}, {address, bytes, std::int64_t{f_.slices}, address});
+  }
+
   // Slice 0 gets the values of all slices; the other threads end, and those without an item.
   void gather(const std::vector<std::size_t>& reductions, Evaluator::Table& row, VPred over) {
     const std::int64_t base = sass::info(b_.arch()).shared_base;

@@ -130,8 +130,10 @@ bool is_one_pass(const Program& p) {
     if (v.op == ExprOp::reduce && behind[i]) return false;
     behind[i] = behind[i] || v.op == ExprOp::reduce;
   }
-  return std::ranges::all_of(p.outputs,
-                             [&](const Output& o) { return p.values[static_cast<std::size_t>(o.value)].reduced; });
+  return std::ranges::all_of(p.outputs, [&](const Output& o) {
+    const auto v = static_cast<std::size_t>(o.value);
+    return p.values[v].reduced || !behind[v];
+  });
 }
 
 Program program_of(const std::vector<Target>& targets, const Shape& shape) {

@@ -81,7 +81,8 @@ Program program_of(const std::vector<Target>& targets, const Shape& shape);
 Program row_program_of(const std::vector<Target>& targets, const Shape& shape, const std::vector<int>& axes,
                        bool dropped);
 
-// Whether it reads every element once: reductions that need no other ones, results of rows only.
+// Whether it reads every element once: reductions that need no other ones, results of rows and those that need no
+// reduction.
 bool is_one_pass(const Program& p);
 
 // The part of a kernel's name in the cache that the operations make.
