@@ -87,6 +87,16 @@ void Layer::Impl::bias_bprop(Program& program, const Ref& dy, Parameter& bias) c
               [p, dy, last](Run& run) { bias_grad(run.tensor(dy), last, p->gradient, 1.0F, 0.0F, {}, run.stream); });
 }
 
+void Layer::Impl::relu_bias_bprop(Program& program, const Ref& y, const Ref& dy, Parameter& bias) const {
+  Parameter* p = &bias;
+  const bool last = channel_last();
+  const Ref a = y.reshaped(dy.shape);
+  program.add({a, dy}, [p, a, dy, last](Run& run) {
+    Tensor d = run.tensor(dy);
+    nervanagpu::relu_bias_bprop(run.tensor(a), d, last, p->gradient, run.stream);
+  });
+}
+
 Sample chain_shape(const std::vector<LayerPtr>& chain, const Sample& in) {
   Sample s = in;
   for (const LayerPtr& layer : chain) s = layer->configure(s);

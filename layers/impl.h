@@ -73,6 +73,8 @@ class Layer::Impl {
   static Ref deliver(Program& program, const Ref& dx, const Sink& sink);
   // dy *= relu'(y)
   static void relu_bprop(Program& program, const Ref& y, const Ref& dy);
+  // Both, of a layer whose result is relu(x + bias).
+  void relu_bias_bprop(Program& program, const Ref& y, const Ref& dy, Parameter& bias) const;
   // The gradient of the bias from dy.
   void bias_bprop(Program& program, const Ref& dy, Parameter& bias) const;
 };

@@ -37,6 +37,9 @@ NG_API void bias_add(const Tensor& x, const Tensor& bias, bool channel_last, Ten
 NG_API void bias_grad(const Tensor& dy, bool channel_last, Tensor& db, float alpha = 1.0F, float beta = 0.0F,
                       const Rounding& rounding = {}, const Stream& stream = {});
 
+// activation_bprop of relu in place, dy = dy * relu'(y), then bias_grad of it, but dy is read once.
+NG_API void relu_bias_bprop(const Tensor& y, Tensor& dy, bool channel_last, Tensor& db, const Stream& stream = {});
+
 // g = grad + weight_decay * w; v = momentum * v + g; w = w - lr * v.
 // master (float32, may be null): the weights that are updated; w is then their rounded copy.
 struct SgdOptions {

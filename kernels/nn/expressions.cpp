@@ -4,12 +4,15 @@
 
 namespace nervanagpu::nn {
 
+Expr as_float(const Tensor& t) {
+  expr::before_work();  // what stands in memory is the value
+  return cast(Expr(t), Dtype::float32);
+}
 Expr values(const Tensor& t) {
   return values(t, {t.size()});
 }
 Expr values(const Tensor& t, const Shape& shape) {
-  expr::before_work();  // what stands in memory is the value
-  return cast(Expr(t.reshape(shape)), Dtype::float32);
+  return as_float(t.reshape(shape));
 }
 
 fuse::Write write_of(const Tensor& out, const Expr& x, const Rounding& rounding) {

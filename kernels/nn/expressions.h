@@ -8,6 +8,7 @@
 
 namespace nervanagpu::nn {
 
+Expr as_float(const Tensor& t);  // float32
 // The elements of a contiguous tensor as float32, in one row or in `shape`.
 Expr values(const Tensor& t);
 Expr values(const Tensor& t, const Shape& shape);

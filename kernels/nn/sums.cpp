@@ -1,5 +1,6 @@
 // Sums in a fixed order: gradients of biases, and statistics.
 #include <cmath>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,47 +33,97 @@ Expr sum(const Expr& x, int axis) {
   return reduce(Reduction::sum, x, {axis});
 }
 
-// Of x (rows, columns): over the rows, in chunks, then over the chunks in the same way.
-Expr column_sums(const Tensor& x, const Stream& stream) {
-  const std::int64_t rows = x.shape()[0], columns = x.shape()[1];
-  if (rows < 2 * kRows) return sum(values(x, x.shape()), 0);
-  const std::int64_t whole = rows / kRows;
-  const Tensor parts = Tensor::empty({ceil_div(rows, kRows), columns});
-  nn::write(parts.slice(0, 0, whole), sum(values(x.slice(0, 0, whole * kRows), {whole, kRows, columns}), 1), {},
-            stream);
-  if (rows % kRows != 0) {
-    const Tensor rest = x.slice(0, whole * kRows, rows);
-    nn::write(parts.select(0, whole), sum(values(rest, rest.shape()), 0), {}, stream);
+// What is to be summed: x, or, where there is a y, x * relu'(y), which is stored in x by the kernels that read it.
+struct Summand {
+  Tensor x;
+  std::optional<Tensor> y;
+
+  template <class View>
+  [[nodiscard]] Summand view(const View& f) const {
+    return {f(x), y ? std::optional(f(*y)) : std::nullopt};
   }
-  return column_sums(parts, stream);
+  // to = sums over `axis`.
+  void sum_into(const Tensor& to, int axis, const Stream& stream) const {
+    const Expr value = nn::as_float(x);
+    if (!y) {
+      const fuse::Write one = nn::write_of(to, sum(value, axis));
+      return fuse::run_now({&one, 1}, stream);
+    }
+    const Expr kept = apply(ExprOp::where, {apply(ExprOp::greater, {nn::as_float(*y), 0}), value, 0});
+    const fuse::Write both[] = {nn::write_of(to.insert_axis(axis), reduce(Reduction::sum, kept, {axis}, true)),
+                                nn::write_of(x, kept)};
+    fuse::run_now(both, stream);
+  }
+};
+
+// Sums over the rows of (rows, columns), in chunks; then the chunks' are to be added in the same way.
+Tensor sums_of_rows(const Summand& s, const Stream& stream) {
+  const std::int64_t rows = s.x.shape()[0], columns = s.x.shape()[1];
+  const std::int64_t whole = rows / kRows;
+  Tensor parts = Tensor::empty({ceil_div(rows, kRows), columns});
+  const auto part = [&](std::int64_t first, std::int64_t count, std::int64_t length) {
+    const auto view = [&](const Tensor& t) {
+      return t.slice(0, first * kRows, first * kRows + count * length).reshape({count, length, columns});
+    };
+    s.view(view).sum_into(parts.slice(0, first, first + count), 1, stream);
+  };
+  if (whole > 0) part(0, whole, kRows);
+  if (rows % kRows != 0) part(whole, 1, rows % kRows);
+  return parts;
 }
 
 // The same over the columns.
-Expr row_sums(const Tensor& x, const Stream& stream) {
-  const std::int64_t rows = x.shape()[0], columns = x.shape()[1];
-  if (columns < 2 * kElements) return sum(values(x, x.shape()), 1);
+Tensor sums_of_columns(const Summand& s, const Stream& stream) {
+  const std::int64_t rows = s.x.shape()[0], columns = s.x.shape()[1];
   const std::int64_t whole = columns / kElements;
-  const std::int64_t chunks = ceil_div(columns, kElements);
-  const Tensor parts = Tensor::empty({rows, chunks});
+  Tensor parts = Tensor::empty({rows, ceil_div(columns, kElements)});
   const auto part = [&](std::int64_t first, std::int64_t count, std::int64_t length) {
-    const Tensor from = Tensor::wrap(x.address() + static_cast<std::uint64_t>(first * kElements) * size_of(x.dtype()),
-                                     {rows, count, length}, {columns, kElements, 1}, x.dtype());
-    const Expr total = sum(cast(Expr(from), Dtype::float32), 2);
-    const fuse::Write one = {parts.slice(1, first, first + count), total};
-    fuse::run_now({&one, 1}, stream);
+    const auto view = [&](const Tensor& t) {
+      return Tensor::wrap(t.address() + static_cast<std::uint64_t>(first * kElements) * size_of(t.dtype()),
+                          {rows, count, length}, {columns, kElements, 1}, t.dtype());
+    };
+    s.view(view).sum_into(parts.slice(1, first, first + count), 2, stream);
   };
-  part(0, whole, kElements);
-  if (whole < chunks) part(whole, 1, columns % kElements);
-  x.used_on(stream);
-  return row_sums(parts, stream);
+  if (whole > 0) part(0, whole, kElements);
+  if (columns % kElements != 0) part(whole, 1, columns % kElements);
+  s.x.used_on(stream);
+  if (s.y) s.y->used_on(stream);
+  return parts;
 }
 
-void check_lengths(const Tensor& dy, std::int64_t rows, std::int64_t cols, bool channel_last) {
+constexpr std::int64_t most_of(bool columns) {  // elements of a sum that are one chunk
+  return 2 * (columns ? kRows : kElements) - 1;
+}
+// Of s (rows, columns): the sums of its columns, or of its rows. If there is a y, there are several chunks.
+Expr total(Summand s, bool columns, const Stream& stream) {
+  const int axis = columns ? 0 : 1;
+  while (s.x.shape()[static_cast<std::size_t>(axis)] > most_of(columns)) {
+    s = {columns ? sums_of_rows(s, stream) : sums_of_columns(s, stream), std::nullopt};
+  }
+  return sum(nn::as_float(s.x), axis);
+}
+
+// dy and db = its sums over all axes but the last or the first; the length of that one.
+std::int64_t check_sums(const char* op, const Tensor& dy, bool channel_last, const Tensor& db) {
+  const nn::Named ny = {op, "dy", dy};
+  const nn::Named nb = {op, "db", db};
+  nn::check_float(ny);
+  nn::check_contiguous(ny);
+  nn::check_float(nb);
+  if (dy.ndim() == 0) throw InvalidArgument(std::string(op) + ": dy has no axis; needs 1 or more");
+  const std::int64_t channels = channel_last ? dy.shape().back() : dy.shape().front();
+  nn::check_shape(nb, {channels}, channel_last ? "the length of the last axis" : "the length of the first axis");
+  nn::check_contiguous(nb);
+  nn::check_apart(nb, ny);
+  return channels;
+}
+
+void check_lengths(const char* op, const Tensor& dy, std::int64_t rows, std::int64_t cols, bool channel_last) {
   constexpr std::int64_t kRows = (std::int64_t{1} << 31) - 64;
   const bool fits = channel_last ? rows < kRows && cols < nn::kMostElements
                                  : cols <= nn::kMostElements && rows < nn::kMostElements / 1024;
   if (fits) return;
-  throw InvalidArgument("bias_grad: dy has shape " + text_of(dy.shape()) + "; needs " +
+  throw InvalidArgument(std::string(op) + ": dy has shape " + text_of(dy.shape()) + "; needs " +
                         (channel_last ? "less than 2^30 channels and 2^31 - 64 others"
                                       : "less than 2^20 channels and at most 2^30 others"));
 }
@@ -81,21 +132,11 @@ void check_lengths(const Tensor& dy, std::int64_t rows, std::int64_t cols, bool 
 
 void bias_grad(const Tensor& dy, bool channel_last, Tensor& db, float alpha, float beta, const Rounding& rounding,
                const Stream& stream) {
-  const nn::Named ny = {"bias_grad", "dy", dy};
-  const nn::Named nb = {"bias_grad", "db", db};
-  nn::check_float(ny);
-  nn::check_contiguous(ny);
-  nn::check_float(nb);
-  if (dy.ndim() == 0) throw InvalidArgument("bias_grad: dy has no axis; needs 1 or more");
-  const std::int64_t channels = channel_last ? dy.shape().back() : dy.shape().front();
-  nn::check_shape(nb, {channels}, channel_last ? "the length of the last axis" : "the length of the first axis");
-  nn::check_contiguous(nb);
+  const std::int64_t channels = check_sums("bias_grad", dy, channel_last, db);
   nn::check_rounding("bias_grad", rounding, db.dtype());
-  nn::check_apart(nb, ny);
   if (channels == 0) return;
   const std::int64_t others = dy.size() / channels;
-  check_lengths(dy, channel_last ? others : channels, channel_last ? channels : others, channel_last);
-
+  check_lengths("bias_grad", dy, channel_last ? others : channels, channel_last ? channels : others, channel_last);
   if (others == 0) {  // sums of nothing
     const Expr value = beta == 0.0F ? cast(0, Dtype::float32) : values(db) * beta;
     const fuse::Write one = nn::write_of(db, value, beta == 0.0F ? Rounding{} : rounding);
@@ -105,8 +146,32 @@ void bias_grad(const Tensor& dy, bool channel_last, Tensor& db, float alpha, flo
   const Tensor from = aligned(dy, stream);
   const bool columns = channel_last && channels > 1;
   const Tensor x = from.reshape(columns ? Shape{others, channels} : Shape{channels, others});
-  const Expr total = (columns ? column_sums(x, stream) : row_sums(x, stream)) * alpha;
-  nn::write(db, beta == 0.0F ? total : fma(values(db), beta, total), rounding, stream);
+  const Expr sums = total({x, std::nullopt}, columns, stream) * alpha;
+  nn::write(db, beta == 0.0F ? sums : fma(values(db), beta, sums), rounding, stream);
+}
+
+void relu_bias_bprop(const Tensor& y, Tensor& dy, bool channel_last, Tensor& db, const Stream& stream) {
+  constexpr const char* kOp = "relu_bias_bprop";
+  const nn::Named ny = {kOp, "y", y};
+  const std::int64_t channels = check_sums(kOp, dy, channel_last, db);
+  nn::check_like(ny, {kOp, "dy", dy});
+  nn::check_contiguous(ny);
+  nn::check_apart({kOp, "dy", dy}, ny);
+  nn::check_apart({kOp, "db", db}, ny);
+  const std::int64_t others = channels == 0 ? 0 : dy.size() / channels;
+  if (channels != 0) {
+    check_lengths(kOp, dy, channel_last ? others : channels, channel_last ? channels : others, channel_last);
+  }
+  // Sums whose order would show where the tensors lie are made of copies.
+  if (others == 0 || dy.address() % 16 != 0 || y.address() % 16 != 0) {
+    activation_bprop(Activation::relu, y, dy, dy, 0.0F, {}, stream);
+    return bias_grad(dy, channel_last, db, 1.0F, 0.0F, {}, stream);
+  }
+  const bool columns = channel_last && channels > 1;
+  const Shape shape = columns ? Shape{others, channels} : Shape{channels, others};
+  const Summand both = {dy.reshape(shape), y.reshape(shape)};
+  if (others <= most_of(columns)) return both.sum_into(db, columns ? 0 : 1, stream);
+  nn::write(db, total(both, columns, stream), {}, stream);
 }
 
 Statistics statistics(const Tensor& x, const Stream& stream) {

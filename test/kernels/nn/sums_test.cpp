@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "nervanagpu/expr.hpp"
 #include "nervanagpu/nn.hpp"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/on_each_device.h"
@@ -169,6 +170,42 @@ TEST_P(SumsTest, Statistics) {
   const Statistics none = statistics(Tensor::zeros({0}));
   EXPECT_EQ(none.mean_abs, 0.0);
   EXPECT_EQ(none.max_abs, 0.0);
+}
+
+// The gradient of relu with the bias's: the bits of the two, in one pass. Along rows its sums have an order of their own.
+TEST_P(SumsTest, ReluAndBiasTogether) {
+  for (const Shape& shape : {Shape{1, 1}, Shape{5, 131}, Shape{7, 33}, Shape{300, 36}, Shape{511, 8}, Shape{512, 12},
+                             Shape{1000, 64}, Shape{9, 8191}, Shape{3, 8192}, Shape{2, 9001}, Shape{60, 5, 12}}) {
+    if (checked() && shape[0] * shape.back() > 20000) continue;
+    for (const Dtype dtype : {Dtype::float32, Dtype::float16}) {
+      for (const bool last : {true, false}) {
+        for (const std::int64_t shift : {0, 1}) {
+          const Operand y = make_operand(random_, shape, dtype, shift);
+          Operand apart = last ? make_normal(random_, shape, dtype, shift) : integers(shape, dtype);
+          Operand together = last ? make_normal(random_, shape, dtype, shift) : integers(shape, dtype);
+          together.t.copy_from(apart.t);
+          const std::int64_t channels = last ? shape.back() : shape.front();
+          Tensor db = Tensor::zeros({channels}), both = Tensor::full({channels}, 7);
+          activation_bprop(Activation::relu, y.t, apart.t, apart.t);
+          bias_grad(apart.t, last, db);
+          const std::uint64_t before = launch_count();
+          relu_bias_bprop(y.t, together.t, last, both);
+          if (shift == 0 && shape[0] < 512 && shape.back() < 8192) {
+            EXPECT_EQ(launch_count(), before + 1) << shape[0];
+          }
+          ASSERT_EQ(test::read_bits(together.whole), test::read_bits(apart.whole)) << shape[0] << " x " << shape.back();
+          ASSERT_EQ(test::read_bits(both), test::read_bits(db)) << shape[0] << " x " << shape.back() << " " << last;
+        }
+      }
+    }
+  }
+  Tensor dy = Tensor::zeros({3, 4}), db = Tensor::zeros({4});
+  expect_error<InvalidArgument>([&] { relu_bias_bprop(dy, dy, true, db); },
+                                "relu_bias_bprop: dy shares memory with y; needs memory of its own");
+  Tensor none = Tensor::zeros({0, 4});
+  Tensor sevens = Tensor::full({4}, 7);
+  relu_bias_bprop(none, none, true, sevens);
+  EXPECT_EQ(sevens.to_host<float>(), std::vector<float>(4, 0.0F));
 }
 
 TEST_P(SumsTest, NothingToSum) {
