@@ -265,6 +265,32 @@ TEST_F(CudaDeviceTest, AForkedChildIsToldSo) {
 
 // Each driver call in turn fails with each kind of status while a device is opened, a tensor made, computed with and
 // freed: a typed error or success, and no memory kept.
+// Also those of several kernels, whose temporary memory stays until the stream is done with it.
+TEST_F(CudaDeviceTest, GeneratedKernelsGoToTheStreamOfTheirOperation) {
+  CudaDevice d = open();
+  Device* const before = exchange_device(&d);
+  {
+    const Stream stream = Stream::from_handle(0x42);
+    Tensor x = Tensor::empty({1000, 64}), y = Tensor::empty({1000, 64}), db = Tensor::empty({64});
+    const Tensor labels = Tensor::empty({1000}, Dtype::int32);
+    Tensor loss = Tensor::empty({1000}), half = Tensor::empty({64}, Dtype::float16);
+    fake.launches.clear();
+    activation_fprop(Activation::relu, x, y, 0, {}, stream);
+    dropout(x, y, 0.5F, 1, 2, {}, stream);
+    relu_bias_bprop(x, y, true, db, stream);
+    bias_grad(x, true, half, 1, 0, {true, 1, 2, 0}, stream);
+    softmax_fprop(x, &labels, x, &loss, stream);
+    SgdOptions o;
+    o.stream = stream;
+    sgd_update(x, nullptr, y, Tensor::empty({1000, 64}), o);
+    EXPECT_GE(fake.launches.size(), 10U);
+    for (const FakeDriver::Launch& l : fake.launches) EXPECT_EQ(l.stream, 0x42U) << l.kernel;
+    add(x, x, y);
+    EXPECT_EQ(fake.launches.back().stream, 0U);
+  }
+  exchange_device(before);
+}
+
 TEST_F(CudaDeviceTest, EveryCallMayFail) {
   // Hundreds of devices are opened: of the cubins only those that the scenario needs, reading the others takes minutes.
   std::vector<EmbeddedCubin> few;
