@@ -94,6 +94,13 @@ if(TARGET test_gpu)
   add_test(NAME gpu_exact_checked COMMAND test_gpu ${exact})
   set_tests_properties(gpu_exact_checked PROPERTIES
     ENVIRONMENT "NERVANAGPU_DEVICE=emulator;NERVANAGPU_EMULATOR=checked;NG_GPU_PROBLEMS=320")
+  # 2,500 products more, and 500 in checked mode.
+  add_test(NAME gpu_exact_gemm COMMAND test_gpu --gtest_brief=1 --gtest_filter=Exact.Gemm)
+  add_test(NAME gpu_exact_gemm_checked COMMAND test_gpu --gtest_brief=1 --gtest_filter=Exact.Gemm)
+  set_tests_properties(gpu_exact_gemm PROPERTIES
+    ENVIRONMENT "NERVANAGPU_DEVICE=emulator;NG_GPU_PROBLEMS=10000;NG_GPU_FIRST=10000")
+  set_tests_properties(gpu_exact_gemm_checked PROPERTIES
+    ENVIRONMENT "NERVANAGPU_DEVICE=emulator;NERVANAGPU_EMULATOR=checked;NG_GPU_PROBLEMS=2000;NG_GPU_FIRST=20000")
   foreach(arch sm_52 sm_80)
     add_test(NAME gpu_exact_${arch} COMMAND test_gpu ${exact})
     set_tests_properties(gpu_exact_${arch} PROPERTIES
