@@ -65,7 +65,7 @@ void activation_fprop(Activation f, const Tensor& x, Tensor& y, float slope, con
   check_result({"activation", "x", x}, {"activation", "y", y}, rounding);
   check_slope("activation", f, slope);
   if (x.size() == 0) return;
-  const Expr v = values(x);
+  Expr v = values(x);
   const auto result = [&]() -> Expr {
     switch (f) {
       case Activation::relu: return apply(ExprOp::maximum, {v, 0});
@@ -88,7 +88,7 @@ void activation_bprop(Activation f, const Tensor& y, const Tensor& dy, Tensor& d
   check_slope("activation_bprop", f, slope);
   if (y.size() == 0) return;
   const Expr v = values(y);
-  const Expr d = values(dy);
+  Expr d = values(dy);
   const auto result = [&]() -> Expr {
     switch (f) {
       case Activation::relu: return where(positive(v), d, 0);
@@ -110,7 +110,7 @@ void bias_add(const Tensor& x, const Tensor& bias, bool channel_last, Tensor& y,
   const std::int64_t row = check_axis(nx, "bias", bias, channel_last);
   nn::check_contiguous(nb);
   nn::check_apart({"bias_add", "y", y}, nb);
-  if (x.size() == 0) return;
+  if (x.size() == 0 || row == 0) return;
   const Shape rows = {x.size() / row, row};
   nn::write(y, values(x, rows) + values(bias, {channel_last ? 1 : rows[0], channel_last ? row : 1}), rounding, stream);
 }

@@ -287,7 +287,7 @@ namespace {
 
 NodePtr words_of(const Shape& shape, bool open, std::uint64_t seed, std::uint64_t offset) {
   static_cast<void>(element_count(shape));
-  const NodePtr words = make(ExprOp::random, Dtype::uint32, shape, {});
+  NodePtr words = make(ExprOp::random, Dtype::uint32, shape, {});
   words->bits = seed;
   words->offset = offset;
   words->open = open;
