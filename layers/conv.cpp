@@ -101,13 +101,7 @@ class ConvBase : public Layer::Impl {
 
   // What both do with dy before it goes through the filters.
   void close(Program& program, const Ref& dy) {
-    if (geometry.relu && geometry.bias) {
-      relu_bias_bprop(program, y_kept, dy, parameters[1]);
-    } else if (geometry.relu) {
-      relu_bprop(program, y_kept, dy);
-    } else if (geometry.bias) {
-      bias_bprop(program, dy, parameters[1]);
-    }
+    end_bprop(program, geometry.relu, y_kept, dy, geometry.bias ? &parameters[1] : nullptr);
   }
 
   Geometry geometry;

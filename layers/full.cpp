@@ -82,13 +82,7 @@ class Full final : public Layer::Impl {
   }
 
   Ref bprop(Program& program, const Ref& dy, const Sink& sink) override {
-    if (relu_ && bias_) {
-      relu_bias_bprop(program, y_, dy, parameters[1]);
-    } else if (relu_) {
-      relu_bprop(program, y_, dy);
-    } else if (bias_) {
-      bias_bprop(program, dy, parameters[1]);
-    }
+    end_bprop(program, relu_, y_, dy, bias_ ? &parameters[1] : nullptr);
     const bool last = channel_last();
     program.add({dy, x_}, [=, this, x = x_](Run& run) {
       Tensor& to = parameters[0].gradient;

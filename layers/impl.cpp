@@ -71,15 +71,6 @@ Ref Layer::Impl::deliver(Program& program, const Ref& dx, const Sink& sink) {
   return sink.into;
 }
 
-void Layer::Impl::relu_bprop(Program& program, const Ref& y, const Ref& dy) {
-  const Ref a = y.flat();
-  const Ref b = dy.flat();
-  program.add({a, b}, [a, b](Run& run) {
-    Tensor d = run.tensor(b);
-    activation_bprop(Activation::relu, run.tensor(a), d, d, 0.01F, {}, run.stream);  // a choice: nothing is rounded
-  });
-}
-
 void Layer::Impl::bias_bprop(Program& program, const Ref& dy, Parameter& bias) const {
   Parameter* p = &bias;
   const bool last = channel_last();
@@ -87,13 +78,24 @@ void Layer::Impl::bias_bprop(Program& program, const Ref& dy, Parameter& bias) c
               [p, dy, last](Run& run) { bias_grad(run.tensor(dy), last, p->gradient, 1.0F, 0.0F, {}, run.stream); });
 }
 
-void Layer::Impl::relu_bias_bprop(Program& program, const Ref& y, const Ref& dy, Parameter& bias) const {
-  Parameter* p = &bias;
+void Layer::Impl::end_bprop(Program& program, bool relu, const Ref& y, const Ref& dy, Parameter* bias) const {
+  if (!relu) {
+    if (bias != nullptr) bias_bprop(program, dy, *bias);
+    return;
+  }
+  if (bias == nullptr) {
+    const Ref a = y.flat();
+    const Ref b = dy.flat();
+    return program.add({a, b}, [a, b](Run& run) {
+      Tensor d = run.tensor(b);
+      activation_bprop(Activation::relu, run.tensor(a), d, d, 0.01F, {}, run.stream);  // a choice: nothing is rounded
+    });
+  }
   const bool last = channel_last();
   const Ref a = y.reshaped(dy.shape);
-  program.add({a, dy}, [p, a, dy, last](Run& run) {
+  program.add({a, dy}, [bias, a, dy, last](Run& run) {
     Tensor d = run.tensor(dy);
-    nervanagpu::relu_bias_bprop(run.tensor(a), d, last, p->gradient, run.stream);
+    relu_bias_bprop(run.tensor(a), d, last, bias->gradient, run.stream);
   });
 }
 

@@ -71,10 +71,9 @@ class Layer::Impl {
   [[nodiscard]] Ref result_like(Program& program, const Ref& x, const Ref& into) const;
   // The data gradient of such a layer, which was computed in place as `dx`, delivered.
   static Ref deliver(Program& program, const Ref& dx, const Sink& sink);
-  // dy *= relu'(y)
-  static void relu_bprop(Program& program, const Ref& y, const Ref& dy);
-  // Both, of a layer whose result is relu(x + bias).
-  void relu_bias_bprop(Program& program, const Ref& y, const Ref& dy, Parameter& bias) const;
+  // Back through what follows a layer's sums, y = relu(sums + bias): dy *= relu'(y) if `relu`, then the gradient of the bias from
+  // dy unless that is null; both in one pass.
+  void end_bprop(Program& program, bool relu, const Ref& y, const Ref& dy, Parameter* bias) const;
   // The gradient of the bias from dy.
   void bias_bprop(Program& program, const Ref& dy, Parameter& bias) const;
 };
