@@ -98,6 +98,12 @@ int assign_item(PyObject* self, PyObject* key, PyObject* value) {
 // A tensor, or none for None; false: something else.
 bool tensor_or_none(PyObject* o, Tensor** out) {
   if (o == Py_None) return true;
+  if (Py_TYPE(o) == lazy_type) {
+    auto* l = object_of<Lazy>(o);
+    l->force();
+    *out = l;
+    return true;
+  }
   if (Py_TYPE(o) != tensor_type) return false;
   *out = object_of<Tensor>(o);
   return true;
@@ -116,15 +122,24 @@ PyObject* plain_dot(PyObject* /*module*/, PyObject* const* args, Py_ssize_t coun
   Tensor* out = nullptr;
   Tensor* bias = nullptr;
   GemmOptions options;
-  if (count != kArguments || !tensor_or_none(args[0], &a) || !tensor_or_none(args[1], &b) ||
-      !tensor_or_none(args[2], &out) || !plain_number(args[3], &options.alpha) ||
-      !plain_number(args[4], &options.beta) || !tensor_or_none(args[5], &bias) || PyBool_Check(args[6]) == 0 ||
-      a == nullptr || b == nullptr) {
-    Py_RETURN_NOTIMPLEMENTED;
-  }
-  options.bias = bias;
-  options.relu = args[6] == Py_True;
   try {
+    if (count != kArguments || !tensor_or_none(args[0], &a) || !tensor_or_none(args[1], &b) ||
+        !tensor_or_none(args[2], &out) || !plain_number(args[3], &options.alpha) ||
+        !plain_number(args[4], &options.beta) || !tensor_or_none(args[5], &bias) || PyBool_Check(args[6]) == 0 ||
+        a == nullptr || b == nullptr) {
+      Py_RETURN_NOTIMPLEMENTED;
+    }
+    options.bias = bias;
+    options.relu = args[6] == Py_True;
+    const bool bare = bias == nullptr && !options.relu && options.alpha == 1.0F && options.beta == 0.0F;
+    if (out == nullptr && bare && can_evaluate()) {
+      return lazy([&] {
+               const GilRelease release;
+               return product(*a, *b);
+             }())
+          .release()
+          .ptr();
+    }
     if (out == nullptr) {
       return py::cast([&] {
                const GilRelease release;

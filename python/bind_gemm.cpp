@@ -122,10 +122,13 @@ void bind_gemm(py::module_& m) {
   m.def(
       "matmul",
       [](const Tensor& a, const Tensor& b, const py::object& stream) {
+        if (stream.is_none() && a.ndim() == 2 && b.ndim() == 2 && can_evaluate()) return lazy(product(a, b));
         GemmOptions options;
         options.stream = stream_from(stream);
-        const GilRelease release;
-        return matmul(a, b, options);
+        return py::cast([&] {
+          const GilRelease release;
+          return matmul(a, b, options);
+        }());
       },
       py::arg("a"), py::arg("b"), py::arg("stream"));
 }

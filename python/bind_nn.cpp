@@ -143,6 +143,18 @@ bool converts(Dtype d) {
   }
 }
 
+// A copy, never the same memory.
+Tensor converted(const Tensor& t, Dtype d) {
+  const GilRelease release;
+  Tensor out = Tensor::empty(t.shape(), d);
+  if (converts(t.dtype()) && converts(d)) {
+    convert(t, out);
+  } else {
+    assign(out, cast(Expr(t), d));
+  }
+  return out;
+}
+
 }  // namespace
 
 void bind_nn(py::module_& m) {
@@ -152,19 +164,15 @@ void bind_nn(py::module_& m) {
   auto tensor = py::class_<Tensor>(m.attr("GPUTensor"));
   tensor.def(
       "astype",
-      [](const Tensor& t, const py::object& dtype) {
+      [](const py::object& self, const py::object& dtype) {
         const Dtype d = dtype_from(dtype);
-        const GilRelease release;
-        Tensor out = Tensor::empty(t.shape(), d);
-        if (converts(t.dtype()) && converts(d)) {
-          convert(t, out);
-        } else {
-          assign(out, cast(Expr(t), d));
+        if (const Lazy* l = lazy_of(self); l != nullptr && !l->expr.evaluated() && l->expr.dtype() != d) {
+          return lazy(cast(l->expr, d));
         }
-        return out;
+        return py::cast(converted(self.cast<Tensor>(), d));
       },
       py::arg("dtype"),
-      "A contiguous copy with another dtype, on the device.\n"
+      "A contiguous copy with another dtype, on the device; of an expression an expression.\n"
       "Floats are rounded to nearest; to integers they are truncated and saturate, NaN becomes 0; integers keep their\n"
       "low bits.");
 }

@@ -205,6 +205,7 @@ void CudaDevice::fill(std::uint64_t to, std::uint32_t value, unsigned width, std
 
 void CudaDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) {
   expr::before_work();
+  ++kernels_launched;
   ready();
   const Bound bound(*this);
   std::size_t size = params.size();

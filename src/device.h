@@ -25,6 +25,9 @@ struct Grid {
   bool early = true;          // a kernel with .launch programmatic may start before the work ahead has ended
 };
 
+// Kernels of the library that this thread has launched.
+inline thread_local std::uint64_t kernels_launched = 0;
+
 // A cubin that is not the library's, on one device. What it was made of must outlive it.
 class LoadedModule {
  public:

@@ -152,6 +152,7 @@ const sass::emulate::Kernel& EmulatorDevice::loaded(const Kernel& kernel) {
 void EmulatorDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params,
                             StreamId /*stream*/) {
   expr::before_work();
+  ++kernels_launched;
   sass::emulate::Launch launch;
   launch.grid = {grid.x, grid.y, grid.z};
   launch.block = {kernel.manifest().threads, 1, 1};

@@ -40,7 +40,8 @@ enum class ExprOp : std::uint8_t {
   unit,    // such a word as a float32 in [0, 1): its upper 24 bits
   gather,  // the element of a tensor at an offset (src/fuse/indexed.h)
   chance,  // rounded at random, by a word (round())
-  index    // 0, 1, 2, ... (indices())
+  index,   // 0, 1, 2, ... (indices())
+  product  // of two matrices (product())
 };
 NG_API std::string_view name_of(ExprOp op) noexcept;
 
@@ -102,6 +103,13 @@ NG_API Expr random(std::uint64_t seed, std::uint64_t offset = 0);
 NG_API Expr random_words(const Shape& shape, std::uint64_t seed, std::uint64_t offset = 0);
 // 0, 1, ..., count - 1 as int32; nothing stands in memory. InvalidArgument for more than 2^31 - 1 of them, and for none.
 NG_API Expr indices(std::int64_t count);
+
+// a * b of two matrices, of the dtype and with the errors of dot(a, b): computed by its kernel, which also does what
+// follows if that is an epilogue of gemm(): times a number, + or - of what the result is written over, + a vector along
+// rows or columns, then relu, sig, tanh, silu, clip (gelu where the result has 16 bits), a cast, round(). The value is the
+// same as that of product and function apart but for 16-bit floats, which are not rounded in between. A product that
+// somebody holds is begun before any other work of this library is given to the device.
+NG_API Expr product(const Tensor& a, const Tensor& b);
 
 // out[...] = x, broadcast and converted (to the same kind of dtype or a wider one: TypeError otherwise). `out` may be
 // an operand of x, in any overlap.

@@ -110,6 +110,9 @@ class NG_API Tensor {
   // All of the memory that this is a view of, in one row; of wrapped memory, and where there is none, this tensor.
   [[nodiscard]] Tensor base() const;
 
+  // Whether it has memory of the library's that no other tensor has.
+  [[nodiscard]] bool alone() const noexcept { return storage_.use_count() == 1; }
+
   // Row-major host copies, whatever the strides. `bytes` must be nbytes(). They wait for work queued before.
   void get(void* host, std::size_t bytes) const;
   void set(const void* host, std::size_t bytes);

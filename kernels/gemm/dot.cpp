@@ -213,6 +213,10 @@ std::optional<Matrix> matrix_of(const Tensor& t) {
   return layout_of(t);
 }
 
+void check_operands(const Tensor& a, const Tensor& b) {
+  check_shapes(a, b);
+}
+
 Dtype product_type(const Tensor& a, const Tensor& b) {
   return result_type(a, b);
 }

@@ -15,6 +15,8 @@ struct Matrix {
 };
 std::optional<Matrix> matrix_of(const Tensor& t);  // none: it must be copied
 
+// Throws for operands that have no product.
+void check_operands(const Tensor& a, const Tensor& b);
 // The dtype of a * b, if no other is asked for. Throws TypeError for operands that do not go together.
 Dtype product_type(const Tensor& a, const Tensor& b);
 // And that the product may be written to c.

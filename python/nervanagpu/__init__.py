@@ -47,7 +47,6 @@ from nervanagpu.composed import (
     log_softmax,
     logsumexp,
     onehot,
-    silu,
     stack,
 )
 from nervanagpu.convolution import (
@@ -164,6 +163,7 @@ from nervanagpu.functions import (
     remainder,
     right_shift,
     signbit,
+    silu,
     sin,
     sinh,
     tan,

@@ -16,11 +16,6 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.elementwise import Operand
 
 
-def silu(x: GPUTensor) -> GPUTensor:
-    """x / (1 + e ** -x)."""
-    return elementwise.multiply(x, elementwise.sig(x))
-
-
 def logsumexp(x: GPUTensor, axis: int = -1, keepdims: bool = False) -> GPUTensor:
     """log(sum(e ** x)) along `axis`, without overflow: one kernel. Rows of -inf alone give NaN."""
     largest = reductions.max(x, axis, keepdims=True)

@@ -166,6 +166,11 @@ def gelu(x: Operand, approximate: str = "none", out: GPUTensor | None = None) ->
     return _result(elementwise.multiply(x, elementwise.tanh(inner) * 0.5 + 0.5), out)
 
 
+def silu(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
+    """x / (1 + e ** -x), a product of x and its logistic function; -0 for minus infinity."""
+    return _result(_core.apply("silu", x), out)
+
+
 def fmax(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """The larger one, or the one that is a number."""
     larger = elementwise.where(elementwise.isnan(a), b, elementwise.maximum(a, b))

@@ -62,6 +62,9 @@ def dot(
 ) -> GPUTensor:
     """out = act(alpha * a @ b + beta * out + bias); returns `out`, or a new tensor.
 
+    Of a and b alone the result is an expression: what is made of it next, such as ng.sig(ng.dot(w, x) + b), becomes part
+    of the same kernel (docs/expressions.md). With any other argument the product is queued at once.
+
     a: (m, k), b: (k, n), out: (m, n), any views; a transposed one costs nothing. All float32; or a and b float16
     or bfloat16, both the same (with float32 sums), and `out` of that dtype or float32; or a and b int8 or uint8 with an
     int32 `out` (alpha and beta are then integers), or a float32 or int8 one (their int32 sums become float32 first).
@@ -206,6 +209,7 @@ def batched_dot(
 def matmul(a: GPUTensor, b: GPUTensor, stream: Stream | None = None) -> GPUTensor:
     """a @ b as NumPy's matmul: a new tensor, axes before the last two are a batch and are broadcast.
 
+    Of two matrices an expression, as `dot(a, b)`.
     A tensor of one axis is a row (a) or a column (b) that the result does not have. Batches whose axes can be walked
     through as one are a single launch. ValueError: shapes that do not fit. TypeError: dtypes that do not fit.
     """

@@ -22,10 +22,17 @@ using expr::Rule;
 namespace expr {
 
 Node::~Node() {
+  if (op == ExprOp::product) --open_products;
   if (listed) delist(*this);  // nobody else has it any more
 }
 
+void become_product(Node& node) {
+  node.op = ExprOp::product;
+  ++open_products;
+}
+
 void settle(Node& node, const Tensor& value, bool borrowed) {
+  if (node.op == ExprOp::product) --open_products;
   node.op = ExprOp::tensor;
   node.tensor = value;
   node.borrowed = borrowed;
@@ -170,6 +177,7 @@ std::string_view name_of(ExprOp op) noexcept {
     case ExprOp::gather: return "gather";
     case ExprOp::chance: return "round";
     case ExprOp::index: return "indices";
+    case ExprOp::product: return "product";
   }
   return "";
 }

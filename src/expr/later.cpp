@@ -34,7 +34,16 @@ bool same_view(const Tensor& a, const Tensor& b) {
   return a.address() == b.address() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
 }
 
-}  // namespace
+// What cannot be computed now is told to who wants its elements.
+void begin_products(const Node* except) {
+  const Computing here;
+  for (NodePtr& n : held_products(except)) {
+    try {
+      static_cast<void>(Expr(std::move(n)).evaluate());
+    } catch (...) {  // NOLINT(bugprone-empty-catch)
+    }
+  }
+}
 
 void do_writes() {
   Waiting& w = waiting();
@@ -61,6 +70,13 @@ void do_writes() {
   w.doing = false;
   if (first) std::rethrow_exception(first);
   if (full) std::rethrow_exception(full);
+}
+
+}  // namespace
+
+void do_waiting(const Node* except) {
+  if (open_products.load(std::memory_order_acquire) != 0 && !Computing::now()) begin_products(except);
+  if (writes_wait.load(std::memory_order_acquire)) do_writes();
 }
 
 NodePtr value_of(const Tensor& tensor) {

@@ -1,6 +1,6 @@
-// Writes that in-place operators have asked for and that nobody has needed yet, so that `x *= 5; x *= x; x += x` is one
-// kernel. They are done before any other work goes to the device, in their order: results are as if they had been done at
-// once.
+// What waits for the next work. Writes that in-place operators have asked for and that nobody has needed yet, so that
+// `x *= 5; x *= x; x += x` is one kernel; they are done before any other work goes to the device, in their order: results are
+// as if they had been done at once. And products of matrices, which wait for what may become their epilogue.
 #pragma once
 
 #include <atomic>
@@ -11,11 +11,27 @@ namespace nervanagpu::expr {
 
 inline std::atomic<bool> writes_wait{false};
 
-void do_writes();  // all that wait
+// Products that somebody holds are begun, but for `except`, and writes are done.
+void do_waiting(const Node* except);
 // To be called before work is given to a device, or the host looks at memory.
-inline void before_work() {
-  if (writes_wait.load(std::memory_order_acquire)) do_writes();
+inline void before_work(const Node* except = nullptr) {
+  if (writes_wait.load(std::memory_order_acquire) || open_products.load(std::memory_order_acquire) != 0) {
+    do_waiting(except);
+  }
 }
+
+// While one lives, this thread computes expressions: its work is not what products are begun before.
+class Computing {
+ public:
+  Computing() noexcept { ++depth_; }
+  ~Computing() { --depth_; }
+  Computing(const Computing&) = delete;
+  Computing& operator=(const Computing&) = delete;
+  static bool now() noexcept { return depth_ != 0; }
+
+ private:
+  static inline thread_local int depth_ = 0;
+};
 
 // What `tensor` will hold when all writes are done, if one of exactly this view waits. Writes that only overlap with it
 // are done now.

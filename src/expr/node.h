@@ -28,6 +28,7 @@ struct Node : std::enable_shared_from_this<Node> {
   std::uint64_t offset = 0;        // random: of the counter
   bool open = false;               // random: as large as the result of the tree
   bool borrowed = false;           // `tensor` is somebody's, who may overwrite it: a copy is made before that
+  bool sole = false;               // of a copy for explain(): the original's `tensor` is nobody else's
   std::uint32_t weight = 1;        // nodes below, shared ones counted again
   std::atomic<int> handles{0};     // Exprs outside of trees
   Node* next = nullptr;            // list of pending nodes, see pending.h
@@ -46,6 +47,10 @@ struct Node : std::enable_shared_from_this<Node> {
     return n;
   }
 };
+
+// Products that are not computed yet.
+inline std::atomic<int> open_products{0};
+void become_product(Node& node);
 
 // The node becomes a leaf with this value.
 void settle(Node& node, const Tensor& value, bool borrowed = false);

@@ -75,5 +75,8 @@ std::vector<NodePtr> readers_of(const Tensor& tensor, const Node* except) {
 std::vector<NodePtr> all_pending() {
   return collect([](const Node&) { return true; });
 }
+std::vector<NodePtr> held_products(const Node* except) {
+  return collect([&](const Node& n) { return n.op == ExprOp::product && &n != except; });
+}
 
 }  // namespace nervanagpu::expr

@@ -13,6 +13,7 @@ void delist(Node& node) noexcept;
 // Those with a handle whose tree reads memory of `tensor`, other than `except`.
 std::vector<NodePtr> readers_of(const Tensor& tensor, const Node* except);
 std::vector<NodePtr> all_pending();
+std::vector<NodePtr> held_products(const Node* except);
 
 // Throws what assign(out, x) refuses.
 void check_assignable(const Tensor& out, const Expr& x);

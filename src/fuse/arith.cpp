@@ -172,6 +172,11 @@ Lanes Emit::single(ExprOp o, const Lanes* const* in) {
     case ExprOp::log2: return log(x, true);
     case ExprOp::sig: return sigmoid(x, false);
     case ExprOp::sig2: return sigmoid(x, true);
+    case ExprOp::silu: {  // as kernels/lib/activation.sass has it
+      const Lanes a = each_into([&](unsigned i) { op(Op::FMNMX, {Tok::kNAN}, {d[i], x[i], 0xc3480000, !kAlways}); });
+      const Lanes s = sigmoid(a, false);
+      return each_into([&](unsigned i) { op(Op::FMUL, {}, {d[i], s[i], a[i]}); });
+    }
     case ExprOp::tanh: return tanh(x);
     case ExprOp::tanh2: {
       const Lanes scaled = each_into([&](unsigned i) { op(Op::FMUL, {}, {d[i], x[i], 0x3f317218}); });

@@ -128,6 +128,11 @@ Lanes exponential64(Emit& e, ExprOp op, const Lanes& lanes) {
     case ExprOp::expm1: return less_one(x).lanes();
     case ExprOp::sig: return logistic(x, false).lanes();
     case ExprOp::sig2: return logistic(x, true).lanes();
+    case ExprOp::silu: {
+      const Wide least = Wide::number(e, -800.0).registers();  // where the logistic function is 0
+      const Wide a = select(x.compare(Tok::LT, -800.0), least, x);
+      return (logistic(a, false) * a).lanes();
+    }
     case ExprOp::tanh: return tangent(x, false).lanes();
     case ExprOp::tanh2: return tangent(x, true).lanes();
     default: return hyperbolic(op, x).lanes();  // sinh, cosh

@@ -1,5 +1,6 @@
 // Expressions into kernels.
 #include <algorithm>
+#include <map>
 
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
@@ -11,6 +12,7 @@
 #include "src/fuse/flat.h"
 #include "src/fuse/kernel.h"
 #include "src/fuse/now.h"
+#include "src/fuse/products.h"
 #include "src/fuse/program.h"
 #include "src/fuse/rows.h"
 #include "src/select_device.h"
@@ -24,20 +26,40 @@ using fuse::Target;
 
 namespace {
 
-NodePtr clone(const NodePtr& n) {
-  auto out = std::make_shared<Node>();
+// A tree like it. What has other owners than the tree has one here, too: `held`.
+class Copy {
+ public:
+  explicit Copy(const NodePtr& root) : root_(of(root)) {}
+  [[nodiscard]] const NodePtr& root() const { return root_; }
+
+ private:
+  NodePtr of(const NodePtr& n);
+
+  std::map<const Node*, std::weak_ptr<Node>> made_;
+  std::vector<NodePtr> held_;
+  NodePtr root_;
+};
+
+NodePtr Copy::of(const NodePtr& n) {
+  std::weak_ptr<Node>& made = made_[n.get()];
+  if (NodePtr known = made.lock()) return known;
+  const auto out = std::make_shared<Node>();
+  made = out;
+  if (n->handles.load() > 0) held_.push_back(out);
   out->op = n->op;
+  if (n->op == ExprOp::product) expr::become_product(*out);
   out->dtype = n->dtype;
   out->reduction = n->reduction;
   out->keepdims = n->keepdims;
   out->ddof = n->ddof;
   out->shape = n->shape;
   out->axes = n->axes;
+  out->sole = n->tensor.alone();
   out->tensor = n->tensor;
   out->bits = n->bits;
   out->offset = n->offset;
   out->open = n->open;
-  for (const NodePtr& in : n->inputs) out->inputs.push_back(clone(in));
+  for (const NodePtr& in : n->inputs) out->inputs.push_back(of(in));
   return out;
 }
 
@@ -184,7 +206,8 @@ void materialise_random(const NodePtr& node, const Shape& rows) {
       materialise_random(in, rows);
       continue;
     }
-    const NodePtr words = clone(in);
+    const Copy copy(in);
+    const NodePtr& words = copy.root();
     if (words->open) words->shape = rows;
     words->open = false;
     const Tensor to = temporary(words->shape, words->dtype);
@@ -193,7 +216,15 @@ void materialise_random(const NodePtr& node, const Shape& rows) {
   }
 }
 
+void run(const NodePtr& node, const Tensor& to);
+
+// The products of the tree; true: it was one, with its epilogue, and stands in `to`, or is a leaf now.
+bool products_of(const NodePtr& node, const Tensor* to) {
+  return expr::open_products.load(std::memory_order_relaxed) != 0 && fuse::run_products(node, to, &run);
+}
+
 void run(const NodePtr& node, const Tensor& to) {
+  if (products_of(node, &to)) return;
   if (fuse::run_flat(*node, to)) return;
   if (const NodePtr reduction = deepest_reduction(node)) materialise_random(node, reduction->inputs[0]->shape);
   while (const NodePtr reduction = deepest_reduction(node)) {
@@ -219,6 +250,7 @@ void run(const NodePtr& node, const Tensor& to) {
 void run(const std::vector<Target>& targets, const Shape& shape) {
   if (targets.size() == 1) return run(targets[0].node, targets[0].to);
   std::vector<Target> plain;
+  for (const Target& t : targets) products_of(t.node, nullptr);
   for (const Target& t : targets) {
     if (reduces(*t.node)) {
       run(t.node, t.to);
@@ -258,6 +290,7 @@ bool clashes(const Node& n, const Tensor& out, const Shape& shape) {
     return n.tensor.address() != out.address() || n.tensor.dtype() != out.dtype() || n.tensor.shape() != shape ||
            n.tensor.strides() != out.strides();
   }
+  if (n.op == ExprOp::product) return false;  // computed before anything is written
   return std::ranges::any_of(n.inputs, [&](const NodePtr& in) { return clashes(*in, out, shape); });
 }
 
@@ -270,9 +303,11 @@ Tensor Expr::evaluate() const {
 
 void evaluate(std::span<const Expr> all) {
   expr::before_work();
+  const expr::Computing here;
   std::vector<NodePtr> open;
   for (const Expr& e : all) {
-    if (!e.evaluated() && std::ranges::find(open, e.node()) == open.end()) open.push_back(e.node());
+    if (e.evaluated() || std::ranges::find(open, e.node()) != open.end()) continue;
+    if (!products_of(e.node(), nullptr)) open.push_back(e.node());
   }
   while (!open.empty()) {
     const Shape shape = open.front()->shape;
@@ -313,9 +348,10 @@ void expr::check_assignable(const Tensor& out, const Expr& x) {
 namespace {
 
 void assign_and(const Tensor& out, const Expr& x, bool last) {
-  expr::before_work();
-  expr::check_assignable(out, x);
   const NodePtr& node = x.node();
+  expr::before_work(node.get());
+  const expr::Computing here;
+  expr::check_assignable(out, x);
   // Who else reads what is about to change is computed first.
   if (std::vector<NodePtr> found = expr::readers_of(out, node.get()); !found.empty()) {
     std::vector<Expr> readers;
@@ -355,8 +391,13 @@ void mark(const Node& n, const Stream& stream) {
 
 }  // namespace
 
+void fuse::settle_products(const NodePtr& node) {
+  products_of(node, nullptr);
+}
+
 void fuse::run_now(std::span<const Write> writes, const Stream& stream) {
   expr::before_work();
+  const expr::Computing computing;
   const OnStream here(stream);
   std::vector<Target> targets;
   bool reduced = false, alike = true;
@@ -372,6 +413,7 @@ void fuse::run_now(std::span<const Write> writes, const Stream& stream) {
   }
   if (targets.empty()) return;
   if (targets.size() == 1) return run(targets[0].node, targets[0].to);
+  for (const Target& t : targets) products_of(t.node, nullptr);
   if (!reduced && alike) return run_elementwise(program_of(targets, targets[0].to.shape()));
   if (run_rows(targets)) return;
   // What they share is computed once.
@@ -393,10 +435,12 @@ void assign_last(const Tensor& out, const Expr& x) {
 
 std::string explain(const Expr& x) {
   if (x.evaluated()) return "evaluated: " + std::string(name_of(x.dtype())) + " " + text_of(x.shape()) + "\n";
-  const NodePtr copy = clone(x.node());
   expr::before_work();  // what waits is not to be rehearsed
+  const expr::Computing here;
+  const Copy copy(x.node());
+  const NodePtr& node = copy.root();
   const fuse::Rehearsal rehearsal;
-  run({{copy, Tensor::empty(copy->shape, copy->dtype)}}, copy->shape);
+  if (!products_of(node, nullptr)) run(node, Tensor::empty(node->shape, node->dtype));
   return rehearsal.text();
 }
 

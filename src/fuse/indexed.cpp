@@ -7,6 +7,7 @@
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
 #include "src/fuse/elementwise.h"
+#include "src/fuse/products.h"
 #include "src/fuse/program.h"
 #include "src/shape.h"
 
@@ -26,6 +27,7 @@ Tensor anchor(const Tensor& t) {
 
 Tensor gather(const Tensor& from, const Expr& offset) {
   expr::before_work();
+  const expr::Computing here;
   Tensor out = Tensor::empty(offset.shape(), from.dtype());
   if (out.size() == 0) return out;
   const auto node = std::make_shared<Node>();
@@ -34,12 +36,14 @@ Tensor gather(const Tensor& from, const Expr& offset) {
   node->shape = offset.shape();
   node->tensor = anchor(from);
   node->inputs = {cast(offset, Dtype::int64).node()};
+  fuse::settle_products(node);
   fuse::run_elementwise(fuse::program_of({{node, out}}, out.shape()));
   return out;
 }
 
 void scatter(const Tensor& to, const Expr& offset, const Expr& value, Scatter how) {
   expr::before_work();
+  const expr::Computing here;
   const Dtype d = to.dtype();
   const bool sums = d == Dtype::int32 || d == Dtype::uint32 || d == Dtype::int64 || d == Dtype::uint64;
   if ((how == Scatter::add && !sums) || (how == Scatter::most && d != Dtype::int32)) {
@@ -57,6 +61,8 @@ void scatter(const Tensor& to, const Expr& offset, const Expr& value, Scatter ho
   }
   const fuse::Target target{source.node(), anchor(to), cast(offset, Dtype::int64).node(),
                             static_cast<fuse::Store>(how)};
+  fuse::settle_products(target.node);
+  fuse::settle_products(target.at);
   fuse::run_elementwise(fuse::program_of({target}, offset.shape()));
 }
 

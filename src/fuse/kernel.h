@@ -58,6 +58,7 @@ class OnStream {
 };
 
 std::uint64_t launches() noexcept;
+void count_launches(std::uint64_t more) noexcept;
 // While one lives, launches are described into it and not run.
 class Rehearsal {
  public:

@@ -30,6 +30,7 @@ std::optional<Lanes> function_of(Emit& e, ExprOp op, Dtype dtype, const Lanes* c
     case ExprOp::exp2:
     case ExprOp::sig:
     case ExprOp::sig2:
+    case ExprOp::silu:
     case ExprOp::tanh:
     case ExprOp::tanh2: return twice ? std::optional(exponential64(e, op, x)) : std::nullopt;
     case ExprOp::log:

@@ -1,0 +1,123 @@
+#include "src/fuse/products.h"
+
+#include <algorithm>
+#include <string>
+
+#include "kernels/gemm/dot.h"
+#include "kernels/gemm/overlap.h"
+#include "nervanagpu/error.hpp"
+#include "nervanagpu/expr.hpp"
+#include "nervanagpu/gemm_plan.hpp"
+#include "src/expr/pending.h"
+#include "src/fuse/epilogue.h"
+#include "src/fuse/kernel.h"
+#include "src/shape.h"
+
+namespace nervanagpu::fuse {
+namespace {
+
+using expr::Node;
+using expr::NodePtr;
+
+Tensor temporary(const Shape& shape, Dtype dtype) {
+  Tensor t = Tensor::empty(shape, dtype);
+  t.used_on(OnStream::current());
+  return t;
+}
+
+// A vector along rows or columns as gemm() takes it: as it lies, or computed.
+Tensor vector_of(const NodePtr& node, Dtype result, const Run& run) {
+  const auto fits = [&](const Node& n) {
+    return n.op == ExprOp::tensor && n.tensor.contiguous() && (n.dtype == Dtype::float32 || n.dtype == result);
+  };
+  if (fits(*node)) return node->tensor;
+  if (node->op == ExprOp::cast && fits(*node->inputs[0]) && node->dtype == Dtype::float32) {
+    return node->inputs[0]->tensor;  // a 16-bit one is widened by the kernel
+  }
+  const Tensor to = temporary(node->shape, node->dtype);
+  run(node, to);
+  expr::settle(*node, to);
+  return to;
+}
+
+const char* text_of(GemmActivation a) {
+  switch (a) {
+    case GemmActivation::relu: return ", relu";
+    case GemmActivation::tanh: return ", tanh";
+    case GemmActivation::sigmoid: return ", sig";
+    case GemmActivation::gelu: return ", gelu";
+    case GemmActivation::silu: return ", silu";
+    case GemmActivation::clip: return ", clip";
+    default: return "";
+  }
+}
+
+// A line of explain().
+std::string line_of(const Epilogue& e, const Tensor& a, const Tensor& b, const Tensor& to, const GemmOptions& options) {
+  std::string kernel = "a copy and a product";  // operands that no kernel reads as they lie
+  try {
+    kernel = GemmPlan(a, b, to, options).kernel();
+  } catch (const InvalidArgument&) {  // NOLINT(bugprone-empty-catch)
+  }
+  const Shape& s = e.product->shape;
+  return "kernel " + kernel + ": " + std::to_string(s[0]) + " x " + std::to_string(s[1]) + " x " +
+         std::to_string(a.shape()[1]) + (e.alpha != 1.0F ? ", times a number" : "") + (e.scale ? ", scale" : "") +
+         (e.beta != 0.0F ? ", added to what is there" : "") + (e.bias ? ", bias" : "") + text_of(e.activation) +
+         (e.rounding.stochastic ? ", rounded at random" : "");
+}
+
+// The kernel writes there as it is told to.
+bool is_target(const Tensor& to, const Node& n, const Epilogue& e) {
+  const auto apart = [&](const NodePtr& in) { return !sgemm::overlap(to, in->tensor); };
+  return to.shape() == n.shape && to.dtype() == n.dtype && sgemm::matrix_of(to) &&
+         (!e.rounding.stochastic || to.contiguous()) && std::ranges::all_of(e.product->inputs, apart) &&
+         (!e.bias || !expr::reads(**e.bias, to)) && (!e.scale || !expr::reads(**e.scale, to));
+}
+
+void compute(const Epilogue& e, const Tensor& to, const Run& run) {
+  const Tensor& a = e.product->inputs[0]->tensor;
+  const Tensor& b = e.product->inputs[1]->tensor;
+  GemmOptions options;
+  options.alpha = e.alpha;
+  options.beta = e.beta;
+  options.activation = e.activation;
+  options.clip_low = e.clip_low;
+  options.clip_high = e.clip_high;
+  options.rounding = e.rounding;
+  options.stream = OnStream::current();
+  Tensor bias{Tensor::Later{}};
+  Tensor scale{Tensor::Later{}};
+  if (e.bias != nullptr) {
+    bias = vector_of(*e.bias, e.dtype, run);
+    options.bias = &bias;
+  }
+  if (e.scale != nullptr) {
+    scale = vector_of(*e.scale, Dtype::float32, run);
+    options.scale = &scale;
+  }
+  if (Rehearsal* r = Rehearsal::current()) return r->note(line_of(e, a, b, to, options));
+  const std::uint64_t before = kernels_launched;
+  Tensor out = to;
+  gemm(a, b, out, options);
+  count_launches(kernels_launched - before);
+}
+
+}  // namespace
+
+bool run_products(const NodePtr& node, const Tensor* to, const Run& run) {
+  if (node->leaf()) return false;
+  if (const auto direct = epilogue_of(*node, to); direct && to != nullptr && is_target(*to, *node, *direct)) {
+    compute(*direct, *to, run);
+    return true;
+  }
+  if (const auto e = epilogue_of(*node, nullptr)) {
+    const Tensor stands = e->over != nullptr ? (*e->over)->tensor : temporary(node->shape, node->dtype);
+    compute(*e, stands, run);
+    expr::settle(*node, stands);
+    return to == nullptr;
+  }
+  for (const NodePtr& in : std::vector(node->inputs)) run_products(in, nullptr, run);
+  return false;
+}
+
+}  // namespace nervanagpu::fuse
