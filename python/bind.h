@@ -96,6 +96,8 @@ GemmOptions gemm_options(float alpha, float beta, const std::optional<Tensor>& b
 // And what comes last: `activation` is "none", "relu", "tanh", ...; `scale` and `mask` must outlive the options.
 void finish_by(GemmOptions& options, const std::string& activation, const std::pair<float, float>& clip,
                const std::optional<Tensor>& scale, const std::optional<Tensor>& mask);
+// a @ b; of two matrices an expression.
+py::object product_of(const Tensor& a, const Tensor& b);
 // Sums of rows and columns, and their largest magnitudes, in that order; they must outlive the options.
 using Sums = std::array<std::optional<Tensor>, 4>;
 void sum_up(GemmOptions& options, const Sums& sums);

@@ -132,14 +132,7 @@ PyObject* plain_dot(PyObject* /*module*/, PyObject* const* args, Py_ssize_t coun
     options.bias = bias;
     options.relu = args[6] == Py_True;
     const bool bare = bias == nullptr && !options.relu && options.alpha == 1.0F && options.beta == 0.0F;
-    if (out == nullptr && bare && can_evaluate()) {
-      return lazy([&] {
-               const GilRelease release;
-               return product(*a, *b);
-             }())
-          .release()
-          .ptr();
-    }
+    if (out == nullptr && bare && a->ndim() == 2 && b->ndim() == 2) return product_of(*a, *b).release().ptr();
     if (out == nullptr) {
       return py::cast([&] {
                const GilRelease release;

@@ -45,6 +45,24 @@ void finish_by(GemmOptions& options, const std::string& activation, const std::p
   if (mask && options.activation != GemmActivation::drelu) before_write(*mask);
 }
 
+py::object product_of(const Tensor& a, const Tensor& b) {
+  const bool later = a.ndim() == 2 && b.ndim() == 2 && can_evaluate();
+  std::optional<Expr> expr;
+  std::optional<Tensor> tensor;
+  {
+    const GilRelease release;
+    if (later) {
+      expr = product(a, b);
+    } else {
+      tensor = matmul(a, b);
+    }
+  }
+  if (later) return lazy(*std::move(expr));
+  py::object out = py::cast(*std::move(tensor));
+  check_result(out);
+  return out;
+}
+
 void sum_up(GemmOptions& options, const Sums& sums) {
   std::array<const Tensor**, 4> to = {&options.row_sum, &options.column_sum, &options.row_max_abs,
                                       &options.column_max_abs};
@@ -122,7 +140,7 @@ void bind_gemm(py::module_& m) {
   m.def(
       "matmul",
       [](const Tensor& a, const Tensor& b, const py::object& stream) {
-        if (stream.is_none() && a.ndim() == 2 && b.ndim() == 2 && can_evaluate()) return lazy(product(a, b));
+        if (stream.is_none()) return product_of(a, b);
         GemmOptions options;
         options.stream = stream_from(stream);
         return py::cast([&] {

@@ -298,18 +298,7 @@ void bind_tensor(py::module_& m) {
     if (t.size() != 1) throw TypeError(text_of(t) + " is not one number");
     return get(t).attr("item")().cast<double>();
   });
-  c.def(
-      "__matmul__",
-      [](const Tensor& a, const Tensor& b) {
-        const auto product = [&] {
-          const GilRelease release;
-          return matmul(a, b);
-        };
-        py::object out = py::cast(product());
-        check_result(out);
-        return out;
-      },
-      py::is_operator());
+  c.def("__matmul__", &product_of, py::is_operator());
   c.def("__repr__", &text_of);
   c.def("__str__", [](const Tensor& t) { return py::str(get(t)); });
   c.attr("__array_ufunc__") = py::none();  // NumPy's operators leave it to ours

@@ -62,8 +62,8 @@ def dot(
 ) -> GPUTensor:
     """out = act(alpha * a @ b + beta * out + bias); returns `out`, or a new tensor.
 
-    Of a and b alone the result is an expression: what is made of it next, such as ng.sig(ng.dot(w, x) + b), becomes part
-    of the same kernel (docs/expressions.md). With any other argument the product is queued at once.
+    Of a and b alone the result is an expression: what is made of it next, such as ng.sig(ng.dot(w, x) + b), becomes
+    part of the same kernel (docs/expressions.md). With any other argument the product is queued at once.
 
     a: (m, k), b: (k, n), out: (m, n), any views; a transposed one costs nothing. All float32; or a and b float16
     or bfloat16, both the same (with float32 sums), and `out` of that dtype or float32; or a and b int8 or uint8 with an

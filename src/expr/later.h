@@ -23,14 +23,14 @@ inline void before_work(const Node* except = nullptr) {
 // While one lives, this thread computes expressions: its work is not what products are begun before.
 class Computing {
  public:
-  Computing() noexcept { ++depth_; }
-  ~Computing() { --depth_; }
+  Computing() noexcept { ++depth; }
+  ~Computing() { --depth; }
   Computing(const Computing&) = delete;
   Computing& operator=(const Computing&) = delete;
-  static bool now() noexcept { return depth_ != 0; }
+  static bool now() noexcept { return depth != 0; }
 
  private:
-  static inline thread_local int depth_ = 0;
+  static inline thread_local int depth = 0;
 };
 
 // What `tensor` will hold when all writes are done, if one of exactly this view waits. Writes that only overlap with it

@@ -12,13 +12,13 @@ struct Epilogue {
   const expr::Node* product = nullptr;
   Dtype dtype = Dtype::float32;  // of the result
   float alpha = 1.0F;
-  float beta = 0.0F;                                   // of what stands where the result will
-  const expr::NodePtr* over = nullptr;                 // which then is here, and nobody else's; none: it is `to`
-  const expr::NodePtr* scale = nullptr;                // factors of bytes' sums, along rows or columns
-  const expr::NodePtr* bias = nullptr;                 // along rows or columns
-  GemmActivation activation = GemmActivation::none;    // of the sum
-  float clip_low = 0.0F, clip_high = 0.0F;             // of GemmActivation::clip
-  Rounding rounding;                                   // of the result
+  float beta = 0.0F;                                 // of what stands where the result will
+  const expr::NodePtr* over = nullptr;               // which then is here, and nobody else's; none: it is `to`
+  const expr::NodePtr* scale = nullptr;              // factors of bytes' sums, along rows or columns
+  const expr::NodePtr* bias = nullptr;               // along rows or columns
+  GemmActivation activation = GemmActivation::none;  // of the sum
+  float clip_low = 0.0F, clip_high = 0.0F;           // of GemmActivation::clip
+  Rounding rounding;                                 // of the result
 };
 
 // The tree as a product with an epilogue that gives its value: the same bits, but for 16-bit floats, which are rounded once,

@@ -43,7 +43,7 @@ class Copy {
 NodePtr Copy::of(const NodePtr& n) {
   std::weak_ptr<Node>& made = made_[n.get()];
   if (NodePtr known = made.lock()) return known;
-  const auto out = std::make_shared<Node>();
+  auto out = std::make_shared<Node>();
   made = out;
   if (n->handles.load() > 0) held_.push_back(out);
   out->op = n->op;

@@ -5,6 +5,7 @@
 
 #include "kernels/gemm/dot.h"
 #include "kernels/gemm/overlap.h"
+#include "kernels/gemm/results.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
 #include "nervanagpu/gemm_plan.hpp"
@@ -25,18 +26,21 @@ Tensor temporary(const Shape& shape, Dtype dtype) {
   return t;
 }
 
-// A vector along rows or columns as gemm() takes it: as it lies, or computed.
+// A cast of 16 bits to float32, which whoever reads the 16 bits can do.
+bool widens(const Node& n) {
+  return n.op == ExprOp::cast && n.dtype == Dtype::float32 && sgemm::half(n.inputs[0]->dtype);
+}
+
+// A vector along rows or columns as gemm() takes it for a result of this dtype: as it lies, or computed.
 Tensor vector_of(const NodePtr& node, Dtype result, const Run& run) {
   const auto fits = [&](const Node& n) {
-    return n.op == ExprOp::tensor && n.tensor.contiguous() && (n.dtype == Dtype::float32 || n.dtype == result);
+    return n.op == ExprOp::tensor && n.tensor.contiguous() && sgemm::takes_bias(result, n.dtype);
   };
   if (fits(*node)) return node->tensor;
-  if (node->op == ExprOp::cast && fits(*node->inputs[0]) && node->dtype == Dtype::float32) {
-    return node->inputs[0]->tensor;  // a 16-bit one is widened by the kernel
-  }
-  const Tensor to = temporary(node->shape, node->dtype);
-  run(node, to);
-  expr::settle(*node, to);
+  if (widens(*node) && fits(*node->inputs[0])) return node->inputs[0]->tensor;  // which the kernel does, too
+  const Dtype dtype = sgemm::takes_bias(result, node->dtype) ? node->dtype : Dtype::float32;
+  Tensor to = temporary(node->shape, dtype);
+  run(cast(Expr(node), dtype).node(), to);
   return to;
 }
 
@@ -116,7 +120,7 @@ bool run_products(const NodePtr& node, const Tensor* to, const Run& run) {
     expr::settle(*node, stands);
     return to == nullptr;
   }
-  for (const NodePtr& in : std::vector(node->inputs)) run_products(in, nullptr, run);
+  for (const NodePtr& in : std::vector(node->inputs)) run_products(widens(*in) ? in->inputs[0] : in, nullptr, run);
   return false;
 }
 

@@ -305,11 +305,17 @@ def test_16_bits_with_float32_around_them(rng: np.random.Generator) -> None:
     for make, want in (
         (lambda p: p + wide, exact + wide),  # float32
         (lambda p: (p + wide).astype("float16"), (exact + wide).astype("float16")),
+        (lambda p: (p + xs.flat).astype("float32"), exact + xs.flat.astype("float32")),
         (lambda p: ng.sig(p.astype("float32") + xs.flat), ng.sig(exact + xs.flat.astype("float32"))),
     ):
         got, kernels = computed(lambda make=make: make(xs.product()))
         assert got.dtype == want.dtype and kernels <= 2
         same(got, want.get())
+    # Between two kernels there are 16 bits.
+    got, kernels = computed(lambda: xs.whole.astype("float32") < ng.sig(xs.product() + xs.row))
+    stands = ng.sig(exact + xs.row.astype("float32")).astype("float16")
+    assert kernels == 2
+    same(got, (xs.whole < stands).get())
     twice = xs.product().astype("float32").astype("float16").astype("float32") + wide  # rounded in between
     same(twice.get(), (exact.astype("float16").astype("float32") + wide).get())
 
