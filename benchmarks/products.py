@@ -4,7 +4,7 @@
 
 Times are medians between events as those of elementwise.py: ours and the peers' interleaved, behind queued work,
 operands in turns, all in one run on one GPU. `kernels` is what one evaluation of ours launches. --inductor:
-torch.compile as a peer; --autotuned: with mode="max-autotune-no-cudagraphs", too, which takes minutes. PyTorch
+torch.compile as a peer; --autotuned: with mode="max-autotune-no-cudagraphs", too, neuron and sample of the first shape. PyTorch
 multiplies float32 without TF32. Errors are the largest difference from NumPy's result of float64 operands over the
 largest magnitude there; one above the bound of the dtype fails the run. --small: sizes for the emulator, where figures
 mean nothing.
