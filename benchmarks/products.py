@@ -114,11 +114,11 @@ def measure(name: str, shape: tuple[int, int, int, str], gpu: bool, modes: dict[
     if gpu and cupy is not None and dtype != "bfloat16":
         others = [{key: cupy.asarray(v.astype(dtype)) for key, v in host.items()} for _ in range(BUFFERS)]
         runs["cupy"] = lambda i: formula(cupys(), others[i])
-    busy = [ng.array(host["w"]) for _ in range(2)]
+    large = [ng.zeros(1 << 26 if gpu else 1) for _ in range(2)]
 
-    def work() -> None:
-        for _ in range(max(1, (1 << 26) // host["w"].size)):
-            busy[1][:] = busy[0]
+    def work() -> None:  # a millisecond, for hosts that are slower than the device
+        for _ in range(8):
+            large[1][:] = large[0]
 
     before = ng.launch_count()
     y = formula(words, mine[0])

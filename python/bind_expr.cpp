@@ -249,6 +249,7 @@ void bind_expr(py::module_& m) {
   m.def("explain", [](const py::object& x) { return explain(expr_from(x)); });
   m.def("launch_count", &launch_count);
   m.def("verify_generated", &verify_generated);
+  m.def("compare_repeated", &compare_repeated);
 }
 
 }  // namespace nervanagpu::python

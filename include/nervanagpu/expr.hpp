@@ -135,6 +135,9 @@ NG_API std::string explain(const Expr& x);
 NG_API std::uint64_t launch_count() noexcept;
 // Every kernel that is generated from now on is proven free of hazards; an Error otherwise.
 NG_API void verify_generated(bool on) noexcept;
+// An expression of a form that was evaluated before repeats the launches of that time with its own addresses and numbers.
+// While this is on they are found anew; an Error if they differ.
+NG_API void compare_repeated(bool on) noexcept;
 
 inline Expr apply(ExprOp op, std::initializer_list<Expr> operands) {
   return apply(op, std::span<const Expr>(operands.begin(), operands.size()));

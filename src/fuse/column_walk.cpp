@@ -92,10 +92,7 @@ Parameters column_parameters(const Program& p, const Layout& layout, const Colum
     for (std::size_t d = layout.axes.size() - 1; d-- > 0;) params.u32(layout.axes[d].strides[k] * per_item(d));
     params.u32(layout.axes.back().strides[k] * static_cast<std::int64_t>(size_of(dtypes[k])));
   }
-  for (const std::uint64_t a : address) params.u64(a);
-  for (const Number& n : p.numbers) {
-    registers_of(n.dtype) == 2 ? params.u64(number_bits(n)) : params.u32(static_cast<std::int64_t>(number_bits(n)));
-  }
+  params.operands(p, address);
   return params;
 }
 

@@ -295,7 +295,7 @@ void run_columns(const Program& p, const Layout& layout, const std::vector<Dtype
   const std::int64_t count = layout.size() / length / f.walk.lanes;
   const auto ctas = static_cast<std::uint32_t>(ceil_div(count * f.slices, kThreads));
   const Parameters params = column_parameters(p, layout, f.walk, dtypes, address);
-  kernel.launch(ctas, params.bytes());
+  kernel.launch(ctas, params);
 }
 
 }  // namespace nervanagpu::fuse

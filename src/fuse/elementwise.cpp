@@ -428,11 +428,8 @@ class Run {
         for (std::size_t d = layout.axes.size() - 1; d-- > 0;) params.u32(layout.axes[d].strides[k]);
       }
     }
-    for (const std::uint64_t a : address_) params.u64(a);
-    for (const Number& n : p_.numbers) {
-      registers_of(n.dtype) == 2 ? params.u64(number_bits(n)) : params.u32(static_cast<std::int64_t>(number_bits(n)));
-    }
-    kernel.launch(ctas, params.bytes());
+    params.operands(p_, address_);
+    kernel.launch(ctas, params);
   }
 
   const Program& p_;

@@ -14,6 +14,7 @@
 #include "src/fuse/now.h"
 #include "src/fuse/products.h"
 #include "src/fuse/program.h"
+#include "src/fuse/replay.h"
 #include "src/fuse/rows.h"
 #include "src/select_device.h"
 #include "src/shape.h"
@@ -223,9 +224,19 @@ bool products_of(const NodePtr& node, const Tensor* to) {
   return expr::open_products.load(std::memory_order_relaxed) != 0 && fuse::run_products(node, to, &run);
 }
 
+void run_anew(const NodePtr& node, const Tensor& to);
+
 void run(const NodePtr& node, const Tensor& to) {
   if (products_of(node, &to)) return;
   if (fuse::run_flat(*node, to)) return;
+  const fuse::Replay::Result result{node.get(), &to};
+  fuse::Replay replay(std::span(&result, 1));
+  if (replay.done()) return;
+  run_anew(node, to);
+  replay.keep();
+}
+
+void run_anew(const NodePtr& node, const Tensor& to) {
   if (const NodePtr reduction = deepest_reduction(node)) materialise_random(node, reduction->inputs[0]->shape);
   while (const NodePtr reduction = deepest_reduction(node)) {
     const Rows rows(*reduction);
@@ -247,10 +258,19 @@ void run(const NodePtr& node, const Tensor& to) {
   fuse::run_elementwise(fuse::program_of({{node, to}}, to.shape()));
 }
 
+std::vector<fuse::Replay::Result> results_of(const std::vector<Target>& targets) {
+  std::vector<fuse::Replay::Result> out;
+  out.reserve(targets.size());
+  for (const Target& t : targets) out.push_back({t.node.get(), &t.to});
+  return out;
+}
+
 void run(const std::vector<Target>& targets, const Shape& shape) {
   if (targets.size() == 1) return run(targets[0].node, targets[0].to);
   std::vector<Target> plain;
   for (const Target& t : targets) products_of(t.node, nullptr);
+  fuse::Replay replay(results_of(targets));
+  if (replay.done()) return;
   for (const Target& t : targets) {
     if (reduces(*t.node)) {
       run(t.node, t.to);
@@ -259,6 +279,7 @@ void run(const std::vector<Target>& targets, const Shape& shape) {
     }
   }
   if (!plain.empty()) fuse::run_elementwise(fuse::program_of(plain, shape));
+  replay.keep();
 }
 
 // Several results, all of rows that they share, in one kernel; false: they do not share them, and nothing was done.
@@ -414,8 +435,13 @@ void fuse::run_now(std::span<const Write> writes, const Stream& stream) {
   if (targets.empty()) return;
   if (targets.size() == 1) return run(targets[0].node, targets[0].to);
   for (const Target& t : targets) products_of(t.node, nullptr);
-  if (!reduced && alike) return run_elementwise(program_of(targets, targets[0].to.shape()));
-  if (run_rows(targets)) return;
+  Replay replay(results_of(targets));
+  if (replay.done()) return;
+  if (!reduced && alike) {
+    run_elementwise(program_of(targets, targets[0].to.shape()));
+    return replay.keep();
+  }
+  if (run_rows(targets)) return replay.keep();
   // What they share is computed once.
   for (const Target& t : targets) {
     while (const NodePtr reduction = deepest_reduction(t.node)) {
@@ -424,6 +450,7 @@ void fuse::run_now(std::span<const Write> writes, const Stream& stream) {
     }
   }
   for (const Target& t : targets) run(t.node, t.to);
+  replay.keep();
 }
 
 void assign(const Tensor& out, const Expr& x) {

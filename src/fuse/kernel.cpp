@@ -9,6 +9,9 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
 #include "sass/verify/verify.h"
+#include "src/fuse/program.h"
+#include "src/fuse/replay.h"
+#include "src/fuse/values.h"
 #include "src/select_device.h"
 
 namespace nervanagpu {
@@ -46,7 +49,16 @@ Generated::Generated(Device& device, sass::CubinImage image) : device_(device), 
   module_ = device_.load(image_, *bytes);
 }
 
+void Generated::launch(std::uint32_t ctas, const Parameters& params) const {
+  start(ctas, params.bytes());
+  Replay::note(*this, ctas, &params);
+}
 void Generated::launch(std::uint32_t ctas, std::span<const std::byte> params) const {
+  start(ctas, params);
+  Replay::note(*this, ctas, nullptr);
+}
+
+void Generated::start(std::uint32_t ctas, std::span<const std::byte> params) const {
   if (Rehearsal* r = Rehearsal::current()) {
     r->note("kernel " + image().name + ": " + std::to_string(ctas) + " CTAs of " +
             std::to_string(image().manifest.threads) + " threads, " + std::to_string(image().registers) +
@@ -80,6 +92,14 @@ const Generated& generated(const std::string& key, const std::function<sass::Res
 Parameters& Parameters::put(std::uint64_t v, std::size_t width) {
   bytes_.resize((bytes_.size() + width - 1) / width * width + width);
   std::memcpy(bytes_.data() + bytes_.size() - width, &v, width);
+  return *this;
+}
+Parameters& Parameters::operands(const Program& p, std::span<const std::uint64_t> address) {
+  program_ = &p;
+  addresses_ = address;
+  operands_at_ = (bytes_.size() + 7) / 8 * 8;
+  for (const std::uint64_t a : address) u64(a);
+  for (const Number& n : p.numbers) put(number_bits(n), 4 * registers_of(n.dtype));
   return *this;
 }
 void Parameters::replace(std::size_t at, std::uint64_t v, std::size_t width) {

@@ -14,13 +14,19 @@
 
 namespace nervanagpu::fuse {
 
+struct Program;
+class Parameters;
+
 class Generated {
  public:
   Generated(Device& device, sass::CubinImage image);
+  void launch(std::uint32_t ctas, const Parameters& params) const;
   void launch(std::uint32_t ctas, std::span<const std::byte> params) const;
   [[nodiscard]] const sass::KernelImage& image() const { return image_.kernels[0]; }
 
  private:
+  void start(std::uint32_t ctas, std::span<const std::byte> params) const;
+
   Device& device_;
   sass::CubinImage image_;  // the module looks into it
   std::shared_ptr<LoadedModule> module_;
@@ -34,7 +40,13 @@ class Parameters {
  public:
   Parameters& u32(std::int64_t v) { return put(static_cast<std::uint64_t>(v), 4); }
   Parameters& u64(std::uint64_t v) { return put(v, 8); }
+  // What comes last: where the program's operands are, its tensors and then its results, and its numbers. All three must
+  // outlive the launch.
+  Parameters& operands(const Program& p, std::span<const std::uint64_t> address);
   [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  [[nodiscard]] const Program* program() const { return program_; }  // none: operands() was not called
+  [[nodiscard]] std::size_t operands_at() const { return operands_at_; }
+  [[nodiscard]] std::span<const std::uint64_t> addresses() const { return addresses_; }
   // Overwrites the parameter at byte `at`.
   void replace(std::size_t at, std::uint64_t v, std::size_t width);
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }
@@ -42,6 +54,9 @@ class Parameters {
  private:
   Parameters& put(std::uint64_t v, std::size_t width);
   std::vector<std::byte> bytes_;
+  const Program* program_ = nullptr;
+  std::size_t operands_at_ = 0;
+  std::span<const std::uint64_t> addresses_;
 };
 
 // While one lives, this thread's generated kernels go to `stream` instead of the default stream.

@@ -85,7 +85,7 @@ bool run_tiles(const Program& p, const Layout& layout, TilePlan f, const std::ve
   }
   const std::int64_t count = layout.size() / layout.axes.back().length / f.walk.lanes;
   const auto tiles = static_cast<std::uint32_t>(ceil_div(count, std::int64_t{f.across}));
-  kernel->launch(tiles * f.cluster, column_parameters(p, layout, f.walk, dtypes, address).bytes());
+  kernel->launch(tiles * f.cluster, column_parameters(p, layout, f.walk, dtypes, address));
   return true;
 }
 

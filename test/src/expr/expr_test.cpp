@@ -6,6 +6,7 @@
 
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/expr/promote.h"
+#include "src/fuse/elementwise.h"
 #include "src/fuse/now.h"
 #include "src/philox.h"
 #include "test/src/expect_error.h"
@@ -194,6 +195,35 @@ TEST_F(ExprTest, SeveralResultsAtOnce) {
   EXPECT_EQ(one.to_host<float>()[static_cast<std::size_t>(n) - 1], static_cast<float>(n + 1));
   const Write nothing[] = {{Tensor::zeros({0}), Expr(1)}};
   run_now(nothing, {});
+}
+
+// What an expression of the same form launched before is repeated with the numbers and addresses of this one alone.
+TEST_F(ExprTest, RepeatedFormsTakeTheirOwnNumbers) {
+  for (const int v : {0, 5, 0, 7}) {  // at first the same number as the only index
+    EXPECT_EQ((indices(1) + cast(Expr(v), Dtype::int32)).evaluate().to_host<std::int32_t>()[0], v);
+  }
+  const Tensor x = Tensor::full({4, 6}, 3), column = Tensor::full({6}, 1);
+  for (const auto& [a, b] : {std::pair(2.0, 2.0), {2.0, 5.0}, {5.0, 2.0}, {1.0, 1.0}}) {
+    const Tensor y = ((Expr(x) + column) * a + b).evaluate();
+    EXPECT_EQ(y.to_host<float>()[7], static_cast<float>(4 * a + b));
+  }
+}
+
+TEST_F(ExprTest, RepeatedPartsOfNeighbours) {
+  const std::int64_t before = fuse::exchange_most_elements(64);
+  std::vector<float> host(2 * 240);
+  for (std::size_t i = 0; i < host.size(); ++i) host[i] = static_cast<float>(i);
+  const Tensor memory = Tensor::from_host(std::span<const float>(host), {480});
+  const Tensor row = Tensor::full({12, 1}, 1);
+  for (const std::int64_t distance : {64, 240, 64, 128, 0}) {  // y begins where a part of x does
+    const Tensor x = memory.slice(0, 0, 240).reshape({12, 20});
+    const Tensor y = memory.slice(0, distance, distance + 240).reshape({12, 20});
+    const std::vector<float> got = (Expr(x) * 2 + y + row).evaluate().to_host<float>();
+    for (std::int64_t i = 0; i < 240; ++i) {
+      EXPECT_EQ(got[static_cast<std::size_t>(i)], static_cast<float>(2 * i + i + distance + 1)) << distance;
+    }
+  }
+  fuse::exchange_most_elements(before);
 }
 
 TEST_F(ExprTest, Errors) {
