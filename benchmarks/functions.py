@@ -73,6 +73,12 @@ def special(m: Any) -> Any:
     return importlib.import_module("scipy.special") if m is np else m.special
 
 
+def silu(m: Any, x: Any) -> Any:
+    """x / (1 + e^-x), of -87 for what is below."""
+    x = m.where(x < -87.0, -87.0, x)
+    return x * logistic(m, x, 1.0)
+
+
 def gelu(m: Any, x: Any) -> Any:
     """x Phi(x), whose limit below is -0."""
     bounded = m.clip(x, -40, None)
@@ -86,6 +92,8 @@ FUNCTIONS = {
     "log2": Function(ng.log2, lambda m, x: m.log2(x), 2),
     "sig": Function(ng.sig, lambda m, x: logistic(m, x, 1.0), 2),
     "sig2": Function(ng.sig2, lambda m, x: logistic(m, x, log_2(x)), 2),
+    # Further down its logistic factor is subnormal, which leaves the product few bits (docs/numerics.md).
+    "silu": Function(lambda x: ng.silu(ng.maximum(x, -87)), silu, 2, wide=False),
     "tanh": Function(ng.tanh, lambda m, x: m.tanh(x), 2),
     "tanh2": Function(ng.tanh2, lambda m, x: m.tanh(x * log_2(x)), 2),
     "sin": Function(ng.sin, lambda m, x: m.sin(x), 0.51),
