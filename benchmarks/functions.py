@@ -93,7 +93,7 @@ FUNCTIONS = {
     "sig": Function(ng.sig, lambda m, x: logistic(m, x, 1.0), 2),
     "sig2": Function(ng.sig2, lambda m, x: logistic(m, x, log_2(x)), 2),
     # Further down its logistic factor is subnormal, which leaves the product few bits (docs/numerics.md).
-    "silu": Function(lambda x: ng.silu(ng.maximum(x, -87)), silu, 2, wide=False),
+    "silu": Function(lambda x: ng.silu(ng.maximum(x, -87)), silu, 2.5, wide=False),
     "tanh": Function(ng.tanh, lambda m, x: m.tanh(x), 2),
     "tanh2": Function(ng.tanh2, lambda m, x: m.tanh(x * log_2(x)), 2),
     "sin": Function(ng.sin, lambda m, x: m.sin(x), 0.51),
