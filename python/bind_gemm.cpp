@@ -46,7 +46,8 @@ void finish_by(GemmOptions& options, const std::string& activation, const std::p
 }
 
 py::object product_of(const Tensor& a, const Tensor& b) {
-  const bool later = a.ndim() == 2 && b.ndim() == 2 && can_evaluate();
+  const bool rows = a.ndim() == 2 || (a.ndim() > 2 && a.contiguous() && a.shape().back() == b.shape()[0]);
+  const bool later = b.ndim() == 2 && rows && can_evaluate();
   std::optional<Expr> expr;
   std::optional<Tensor> tensor;
   {

@@ -1,9 +1,14 @@
 // Products of matrices as operands of expressions.
+#include <functional>
+#include <numeric>
+
 #include "kernels/gemm/dot.h"
+#include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
 #include "src/expr/later.h"
 #include "src/expr/node.h"
 #include "src/expr/pending.h"
+#include "src/shape.h"
 
 namespace nervanagpu {
 
@@ -20,16 +25,29 @@ NodePtr matrix(const Tensor& t) {
   return n;
 }
 
+// The rows of all matrices below each other.
+Tensor rows_of(const Tensor& t) {
+  const Shape& s = t.shape();
+  if (s.size() <= 2) return t;
+  if (!t.contiguous()) {
+    throw InvalidArgument("product: a has shape " + text_of(s) + " and strides " + text_of(t.strides()) +
+                          "; of more than 2 axes it must be contiguous");
+  }
+  return t.reshape({std::accumulate(s.begin(), s.end() - 1, std::int64_t{1}, std::multiplies<>()), s.back()});
+}
+
 }  // namespace
 
 Expr product(const Tensor& a, const Tensor& b) {
-  sgemm::check_operands(a, b);
+  const Tensor rows = rows_of(a);
+  sgemm::check_operands(rows, b);
   expr::before_work();  // so that nobody's write of a or b waits, and a product before this one is begun
   auto n = std::make_shared<Node>();
   expr::become_product(*n);
-  n->dtype = sgemm::product_type(a, b);
-  n->shape = {a.shape()[0], b.shape()[1]};
-  n->inputs = {matrix(a), matrix(b)};
+  n->dtype = sgemm::product_type(rows, b);
+  n->shape = a.shape();
+  n->shape.back() = b.shape()[1];
+  n->inputs = {matrix(rows), matrix(b)};
   n->weight = 3;
   expr::enlist(*n);
   return Expr(std::move(n));

@@ -108,11 +108,7 @@ class Reader {
   }
 
   [[nodiscard]] bool is_vector(const Node& n) const {
-    const Shape& s = n.shape;
-    const std::int64_t rows = e.product->shape[0];
-    const std::int64_t columns = e.product->shape[1];
-    return (s.size() == 1 && s[0] == columns) || (s.size() == 2 && s[0] == 1 && s[1] == columns) ||
-           (s.size() == 2 && s[0] == rows && s[1] == 1);
+    return is_along_columns(n.shape, e.product->shape) || is_along_rows(n.shape, e.product->shape);
   }
   [[nodiscard]] bool stands_there(const Node& n) const {
     const Tensor& t = n.tensor;
@@ -195,6 +191,15 @@ class Reader {
 };
 
 }  // namespace
+
+bool is_along_columns(const Shape& vector, const Shape& product) {
+  return !vector.empty() && vector.size() <= product.size() && vector.back() == product.back() &&
+         std::all_of(vector.begin(), vector.end() - 1, [](std::int64_t l) { return l == 1; });
+}
+bool is_along_rows(const Shape& vector, const Shape& product) {
+  return vector.size() == product.size() && vector.back() == 1 &&
+         std::equal(vector.begin(), vector.end() - 1, product.begin());
+}
 
 std::optional<Epilogue> epilogue_of(const Node& n, const Tensor* to) {
   Reader reader(to);

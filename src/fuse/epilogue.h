@@ -9,8 +9,8 @@
 namespace nervanagpu::fuse {
 
 struct Epilogue {
-  const expr::Node* product = nullptr;
-  Dtype dtype = Dtype::float32;  // of the result
+  const expr::Node* product = nullptr;  // of more than two axes: of all rows
+  Dtype dtype = Dtype::float32;         // of the result
   float alpha = 1.0F;
   float beta = 0.0F;                                 // of what stands where the result will
   const expr::NodePtr* over = nullptr;               // which then is here, and nobody else's; none: it is `to`
@@ -20,6 +20,10 @@ struct Epilogue {
   float clip_low = 0.0F, clip_high = 0.0F;           // of GemmActivation::clip
   Rounding rounding;                                 // of the result
 };
+
+// Whether a vector with these axes has an element for each column of a product (its last axis), or for each row.
+bool is_along_columns(const Shape& vector, const Shape& product);
+bool is_along_rows(const Shape& vector, const Shape& product);
 
 // The tree as a product with an epilogue that gives its value: the same bits, but for 16-bit floats, which are rounded once,
 // behind the epilogue. Nodes that others have, too, do not become part of it. `to`: what the result will be written over, if

@@ -31,17 +31,27 @@ bool widens(const Node& n) {
   return n.op == ExprOp::cast && n.dtype == Dtype::float32 && sgemm::half(n.inputs[0]->dtype);
 }
 
+// A result, whose rows lie below each other, as a matrix.
+Tensor matrix_of(const Tensor& t, const Node& product) {
+  if (t.ndim() == 2) return t;
+  return t.reshape({product.inputs[0]->shape[0], product.shape.back()});
+}
+
 // A vector along rows or columns as gemm() takes it for a result of this dtype: as it lies, or computed.
-Tensor vector_of(const NodePtr& node, Dtype result, const Run& run) {
+Tensor vector_of(const NodePtr& node, const Node& product, Dtype result, const Run& run) {
+  const auto shaped = [&](const Tensor& t) {
+    if (product.shape.size() == 2) return t;
+    return is_along_columns(t.shape(), product.shape) ? t.reshape({t.size()}) : t.reshape({t.size(), 1});
+  };
   const auto fits = [&](const Node& n) {
     return n.op == ExprOp::tensor && n.tensor.contiguous() && sgemm::takes_bias(result, n.dtype);
   };
-  if (fits(*node)) return node->tensor;
-  if (widens(*node) && fits(*node->inputs[0])) return node->inputs[0]->tensor;  // which the kernel does, too
+  if (fits(*node)) return shaped(node->tensor);
+  if (widens(*node) && fits(*node->inputs[0])) return shaped(node->inputs[0]->tensor);  // which the kernel does, too
   const Dtype dtype = sgemm::takes_bias(result, node->dtype) ? node->dtype : Dtype::float32;
-  Tensor to = temporary(node->shape, dtype);
+  const Tensor to = temporary(node->shape, dtype);
   run(cast(Expr(node), dtype).node(), to);
-  return to;
+  return shaped(to);
 }
 
 const char* text_of(GemmActivation a) {
@@ -63,8 +73,7 @@ std::string line_of(const Epilogue& e, const Tensor& a, const Tensor& b, const T
     kernel = GemmPlan(a, b, to, options).kernel();
   } catch (const InvalidArgument&) {  // NOLINT(bugprone-empty-catch)
   }
-  const Shape& s = e.product->shape;
-  return "kernel " + kernel + ": " + std::to_string(s[0]) + " x " + std::to_string(s[1]) + " x " +
+  return "kernel " + kernel + ": " + std::to_string(a.shape()[0]) + " x " + std::to_string(b.shape()[1]) + " x " +
          std::to_string(a.shape()[1]) + (e.alpha != 1.0F ? ", times a number" : "") + (e.scale ? ", scale" : "") +
          (e.beta != 0.0F ? ", added to what is there" : "") + (e.bias ? ", bias" : "") + text_of(e.activation) +
          (e.rounding.stochastic ? ", rounded at random" : "");
@@ -73,8 +82,8 @@ std::string line_of(const Epilogue& e, const Tensor& a, const Tensor& b, const T
 // The kernel writes there as it is told to.
 bool is_target(const Tensor& to, const Node& n, const Epilogue& e) {
   const auto apart = [&](const NodePtr& in) { return !sgemm::overlap(to, in->tensor); };
-  return to.shape() == n.shape && to.dtype() == n.dtype && sgemm::matrix_of(to) &&
-         (!e.rounding.stochastic || to.contiguous()) && std::ranges::all_of(e.product->inputs, apart) &&
+  const bool lies = to.ndim() == 2 && !e.rounding.stochastic ? sgemm::matrix_of(to).has_value() : to.contiguous();
+  return lies && to.shape() == n.shape && to.dtype() == n.dtype && std::ranges::all_of(e.product->inputs, apart) &&
          (!e.bias || !expr::reads(**e.bias, to)) && (!e.scale || !expr::reads(**e.scale, to));
 }
 
@@ -89,19 +98,20 @@ void compute(const Epilogue& e, const Tensor& to, const Run& run) {
   options.clip_high = e.clip_high;
   options.rounding = e.rounding;
   options.stream = OnStream::current();
+  if (e.product->shape.size() > 2) options.splits = 1;  // a row's bits do not depend on how many matrices there are
   Tensor bias{Tensor::Later{}};
   Tensor scale{Tensor::Later{}};
   if (e.bias != nullptr) {
-    bias = vector_of(*e.bias, e.dtype, run);
+    bias = vector_of(*e.bias, *e.product, e.dtype, run);
     options.bias = &bias;
   }
   if (e.scale != nullptr) {
-    scale = vector_of(*e.scale, Dtype::float32, run);
+    scale = vector_of(*e.scale, *e.product, Dtype::float32, run);
     options.scale = &scale;
   }
-  if (Rehearsal* r = Rehearsal::current()) return r->note(line_of(e, a, b, to, options));
+  Tensor out = matrix_of(to, *e.product);
+  if (Rehearsal* r = Rehearsal::current()) return r->note(line_of(e, a, b, out, options));
   const std::uint64_t before = kernels_launched;
-  Tensor out = to;
   gemm(a, b, out, options);
   count_launches(kernels_launched - before);
 }

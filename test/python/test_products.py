@@ -474,3 +474,43 @@ def test_random_followers(shape: tuple[int, int, int], seed: int, special: float
     with np.errstate(all="ignore"):
         for got, want in zip(run(False), run(True), strict=True):
             np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_rows_of_more_axes(rng: np.random.Generator, dtype: str) -> None:
+    """(..., k) @ (k, n) is one product of all rows, and what follows is its epilogue."""
+    x = rng.standard_normal((2, 3, 8, K)).astype(dtype)
+    w = rng.standard_normal((K, N)).astype(dtype)
+    flat, row, old = (rng.standard_normal(s).astype(dtype) for s in (N, (2, 3, 8, 1), (2, 3, 8, N)))
+    dx, dw, dflat, drow = map(ng.array, (x, w, flat, row))
+    rows = ng.dot(ng.array(x.reshape(-1, K)), dw, splits=1, out=ng.empty((48, N)))
+    exact = ng.array(rows.get().reshape(2, 3, 8, N))
+    wide = {"flat": dflat.astype("float32"), "row": drow.astype("float32")}
+    for name, make, want in (
+        ("nothing", lambda: dx @ dw, exact),
+        ("columns", lambda: ng.tanh(dx @ dw + dflat), ng.tanh(exact + wide["flat"])),
+        ("columns, more axes", lambda: dx @ dw * 0.5 + dflat.reshape(1, 1, N), exact * 0.5 + wide["flat"]),
+        ("rows", lambda: ng.maximum(dx @ dw + drow, 0), ng.maximum(exact + wide["row"], 0)),
+        ("expression", lambda: ng.silu(dx @ dw + dflat * 2), ng.silu(exact + wide["flat"] * 2)),
+    ):
+        got, kernels = computed(make)
+        assert got.shape == (2, 3, 8, N) and kernels == (2 if name == "expression" else 1), name
+        same(got, want.astype(dtype).get())
+    out = ng.array(old)
+    want = (exact + out.astype("float32")).astype(dtype).get()
+    before = ng.launch_count()
+    out += dx @ dw
+    same(out.get(), want)
+    assert ng.launch_count() == before + 1
+    turned = ng.zeros((N, 2, 3, 8), dtype).transpose(1, 2, 3, 0)
+    turned[:] = ng.tanh(dx @ dw + dflat)
+    same(turned.get(), ng.tanh(exact + wide["flat"]).astype(dtype).get())
+    assert (ng.zeros((0, 3, K), dtype) @ dw + dflat).get().shape == (0, 3, N)
+    # No walk along rows, or no matrix on the right: as before.
+    same(
+        (dx.transpose(1, 0, 2, 3) @ dw).astype("float32").get(),
+        exact.astype(dtype).astype("float32").get().transpose(1, 0, 2, 3),
+    )
+    assert (dx @ ng.array(np.broadcast_to(w, (3, K, N)).copy())).shape == (2, 3, 8, N)
+    with pytest.raises(ValueError, match=r"a's columns \(12\) must be as many as b's rows \(40\)"):
+        dx @ dw.T
