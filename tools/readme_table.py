@@ -129,6 +129,30 @@ def elementwise_large(result: dict) -> str:
     return "\n".join([*lines, "", f"Milliseconds (and times ours). {_where(result)}"])
 
 
+PRODUCTS = {
+    "plain": "`w @ x`",
+    "neuron": "`sig(w @ x + b)`",
+    "sample": "`rand < sig(w @ x + b)`",
+    "relu": "`relu(w @ x + c)`",
+    "silu": "`silu(w @ x + c)`",
+    "recurrent": "`tanh(w @ x + u @ h + b)`",
+}
+
+
+def products(result: dict) -> str:
+    """One line a formula and shape: our milliseconds and kernels, and each peer's milliseconds and ratio."""
+    order = {"torch": "PyTorch", "inductor": "Inductor", "autotuned": "Inductor, autotuned", "cupy": "CuPy"}
+    lines = [
+        "| m x n x k | | ms | kernels | " + " | ".join(order.values()) + " |",
+        "|---|---|---|---|" + "---|" * len(order),
+    ]
+    for row in result["rows"]:
+        shape = f"{row['m']} x {row['n']} x {row['k']} {row['dtype']}"
+        shown = _beside(row, list(order))
+        lines.append(f"| {shape} | {PRODUCTS[row['case']]} | {row['ms']:.3f} | {row['kernels']} | {shown} |")
+    return "\n".join([*lines, "", f"Milliseconds (and times ours). {_where(result)}"])
+
+
 def _beside(row: dict, order: list[str]) -> str:
     """The peers' cells: milliseconds and times ours."""
     peers = [row["peers"].get(p) for p in order]
@@ -140,7 +164,7 @@ def _where(result: dict) -> str:
 
 
 TABLES = {"gemm_float32": gemm, "gemm_large": sixteen_bits, "gemm_short_sides": gemm, "convnets": convnets}
-ELSEWHERE = {"elementwise": elementwise, "elementwise_large": elementwise_large}
+ELSEWHERE = {"elementwise": elementwise, "elementwise_large": elementwise_large, "products": products}
 
 
 def main() -> int:

@@ -42,7 +42,7 @@ bool fits(const Row& row, const Slot& s, const Arg& a) {
     case SlotType::kImm: return a.kind == Arg::Kind::kImm;
     case SlotType::kConst: return a.kind == Arg::Kind::kConst && s.index.none();
     case SlotType::kAddr:
-      return (a.kind == Arg::Kind::kGlobal && has_descriptor(row, s)) ||
+      return (a.kind == Arg::Kind::kGlobal && (row.op == Op::CCTL || has_descriptor(row, s))) ||
              (a.kind == Arg::Kind::kShared && s.desc.none() && s.ureg.none());
     case SlotType::kLabel: return a.kind == Arg::Kind::kLabel;
     case SlotType::kSpecialReg: return a.kind == Arg::Kind::kSpecial;
@@ -193,6 +193,9 @@ void Builder::wait_for_work_ahead() {
   waits_ = false;
   put(Op::ACQBULK, {}, {}, kAlways);
   put(Op::PREEXIT, {}, {}, kAlways);
+}
+void Builder::prefetch(VReg p, std::int64_t offset, VPred guard) {
+  if (!lowers_) emit(Op::CCTL, {Tok::E, Tok::PF2}, {at(p, offset)}, guard);
 }
 void Builder::bind(VLabel label) {
   wait_for_work_ahead();

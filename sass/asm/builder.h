@@ -117,6 +117,9 @@ class Builder {
   [[nodiscard]] Arch arch() const { return manifest_.arch; }
   [[nodiscard]] const std::vector<Param>& params() const { return manifest_.params; }
 
+  // The line of global memory at `p` + offset, a pair, is going to be read: it is brought to the L2. May come before the work
+  // ahead has ended. Nothing on chips that are lowered for.
+  void prefetch(VReg p, std::int64_t offset, VPred guard);
   void emit(Op op, std::initializer_list<Tok> mods, std::initializer_list<Arg> args, VPred guard = kAlways);
   // Where the instructions that follow come from: reports and the checked emulator name it as a line of `source`.
   void line(std::uint32_t n) { line_ = n; }

@@ -19,6 +19,7 @@ constexpr unsigned kThreads = 256;           // of rows that are not held
 constexpr std::int64_t kElements = 1 << 13;  // of a CTA, at least
 constexpr std::int64_t kLongest = 1 << 15;   // row that one CTA takes, where there are few
 constexpr std::int64_t kPiece = 1 << 14;     // of such a row, at least
+constexpr std::int64_t kAhead = 2'000'000;   // bytes of rows that are asked for before the CTAs that take them start
 
 class Run {
  public:
@@ -40,17 +41,18 @@ class Run {
           continue;
         }
         f.held = 0;
-        f.exact = false;
+        f.exact = f.ahead = false;
         f.threads = f.group = kThreads;
       }
     }
     const std::int64_t rows = layout_.size() / inner.length;
     const std::int64_t at_once = f.group == 32 ? f.threads / 32 : 1;
     // A CTA for each row, so that a CTA that has ended makes room for the next; for several, where they are short.
-    const std::int64_t turns = std::clamp<std::int64_t>(kElements / (at_once * inner.length), 1, 16);
+    const std::int64_t turns = turns_of(at_once);
     const auto ctas = static_cast<std::uint32_t>(ceil_div(rows, at_once * turns));
     Parameters params;
     params.u32(rows).u32(ctas * at_once).u32(inner.length / f.lanes);
+    if (f.ahead) params.u32(rows_ahead(f));
     for (std::size_t d = layout_.axes.size() - 1; d-- > 1;) {
       const Magic m = magic(static_cast<std::uint32_t>(layout_.axes[d].length));
       params.u32(-layout_.axes[d].length).u32(m.mul).u32(m.shift);
@@ -66,6 +68,17 @@ class Run {
   }
 
  private:
+  [[nodiscard]] std::int64_t turns_of(std::int64_t at_once) const {
+    return std::clamp<std::int64_t>(kElements / (at_once * layout_.axes.back().length), 1, 16);
+  }
+  // As many as are kAhead bytes of the operand along rows.
+  [[nodiscard]] std::int64_t rows_ahead(const RowPlan& f) const {
+    std::size_t k = 0;
+    while (f.access[k] != Access::dense || counts(p_.tensors[k])) ++k;
+    const std::int64_t row = layout_.axes.back().length * static_cast<std::int64_t>(size_of(dtypes_[k]));
+    return std::max<std::int64_t>(1, kAhead / row);
+  }
+
   [[nodiscard]] RowPlan plan() const {
     RowPlan f;
     const Axis& inner = layout_.axes.back();
@@ -125,6 +138,8 @@ class Run {
       const std::int64_t most = std::min<std::int64_t>(items_each, most_held);
       if (items > threads * most) continue;
       hold(threads, threads);
+      f.ahead = writes && along == 1 && side_by_side && threads < 1024 && turns_of(1) == 1 &&
+                current_device().registry().arch() == sass::Arch::sm_90a;
       return f;
     }
     f.threads = f.group = kThreads;
@@ -147,8 +162,9 @@ class Run {
 
   [[nodiscard]] std::string key(const RowPlan& f) const {
     std::string out = "r";
-    for (const std::size_t n : {std::size_t{f.threads / 32}, std::size_t{f.group / 32}, std::size_t{f.lanes},
-                                std::size_t{f.held}, std::size_t{f.exact}, std::size_t{f.keep}, f.rank}) {
+    for (const std::size_t n :
+         {std::size_t{f.threads / 32}, std::size_t{f.group / 32}, std::size_t{f.lanes}, std::size_t{f.held},
+          std::size_t{f.exact}, std::size_t{f.keep}, std::size_t{f.ahead}, f.rank}) {
       out.push_back(static_cast<char>(n));
     }
     for (std::size_t k = 0; k < f.access.size(); ++k) {

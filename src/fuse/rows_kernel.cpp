@@ -55,6 +55,7 @@ class Maker {
       b_.emit(Op::LOP3, {Tok::LUT}, {t_, tid_, 31, kZero, 0xc0, !kAlways});
       b_.emit(Op::IMAD, {}, {row, cta, std::int64_t{f_.threads / 32}, w});
     }
+    if (f_.ahead) ask_ahead(row);
     const VLabel next = b_.label();
     const VPred over = b_.pred();
     b_.bind(next);
@@ -76,6 +77,7 @@ class Maker {
     rows_ = b_.param("rows", ParamType::u32);
     step_ = b_.param("step", ParamType::u32);
     items_ = b_.param("items", ParamType::u32);
+    if (f_.ahead) ahead_ = b_.param("ahead", ParamType::u32);
     division_ = declare_divisions(b_, f_.rank - 1);
     strides_.resize(f_.access.size());
     inner_.resize(f_.access.size());
@@ -106,6 +108,32 @@ class Maker {
       }
       address_[k] = b_.reg(2);
       b_.emit(Op::IMAD_WIDE, {}, {address_[k], offset, sizes_.of(static_cast<unsigned>(size_of(o.dtype))), o.pointer});
+    }
+  }
+
+  // The row so many rows behind this one comes to the L2, a thread a line: the CTA that takes it is going to start soon.
+  void ask_ahead(VReg row) {
+    constexpr std::int64_t kLine = 128;
+    const VReg wanted = b_.reg();
+    const VPred there = b_.pred();
+    b_.emit(Op::IADD3, {}, {wanted, row, ahead_, kZero});
+    b_.emit(Op::ISETP, {Tok::LT, Tok::U32, Tok::AND}, {there, kAlways, wanted, rows_, kAlways});
+    const std::vector<VReg> x = coordinates(b_, division_, wanted);
+    for (std::size_t k = 0; k < p_.tensors.size(); ++k) {
+      if (operands_[k].access != Access::dense || counts(p_.tensors[k])) continue;
+      const auto size = static_cast<std::int64_t>(size_of(operands_[k].dtype));
+      const std::int64_t items = kLine / (f_.lanes * size);  // of a line
+      const VReg first = b_.reg(), p = b_.reg(2);
+      b_.emit(Op::IMAD, {}, {first, t_, kLine / size, offset_of(b_, x, strides_[k])});
+      b_.emit(Op::IMAD_WIDE, {}, {p, first, sizes_.of(static_cast<unsigned>(size)), operands_[k].pointer});
+      for (std::int64_t u = 0; u * f_.threads * items < std::int64_t{f_.held} * f_.threads; ++u) {
+        const VReg item = b_.reg();
+        const VPred inside = b_.pred();
+        b_.emit(Op::IADD3, {}, {item, t_, u * f_.threads, kZero});
+        b_.emit(Op::IMAD, {}, {item, item, items, kZero});
+        b_.emit(Op::ISETP, {Tok::LT, Tok::U32, Tok::AND}, {inside, kAlways, item, items_, there});
+        b_.prefetch(p, u * f_.threads * kLine, inside);
+      }
     }
   }
 
@@ -383,7 +411,7 @@ class Maker {
   const RowPlan& f_;
   Builder b_;
   Evaluator* values_ = nullptr;
-  Arg rows_, step_, items_;
+  Arg rows_, step_, items_, ahead_;
   std::vector<Division> division_;
   std::vector<std::vector<Arg>> strides_;  // of each operand from row to row, innermost axis first
   std::vector<Arg> inner_;                 // and along the row

@@ -14,6 +14,7 @@ struct RowPlan {
   unsigned lanes = 1;
   unsigned held = 0;           // items of a thread in registers
   bool exact = false;          // every thread has exactly `held` items
+  bool ahead = false;          // a CTA takes one row, and asks for one that another will take
   bool keep = true;            // functions of held items that several passes need stay in registers, too
   std::size_t rank = 1;        // axes of rows
   std::vector<Access> access;  // splat: one element a row

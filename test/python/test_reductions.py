@@ -199,3 +199,19 @@ def test_assigned_to_more_elements_than_there_are(rng):
             np.testing.assert_array_equal(out.get(), np.broadcast_to(want, shape))
             out[..., ::-1] = value()
             np.testing.assert_array_equal(out.get(), np.broadcast_to(want, shape)[..., ::-1])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "float64"])
+@pytest.mark.parametrize("shape", [(300, 4100), (70, 8192), (130, 6000), (9, 5001), (3, 16384), (5, 2, 4608)])
+def test_rows_that_ask_for_others(shape: tuple[int, ...], dtype: str, rng: np.random.Generator) -> None:
+    """Kernels of long rows ask for rows that other CTAs will take, down to the last one and for views."""
+    a = rng.standard_normal(shape).astype(dtype)
+    wide = ng.array(np.concatenate([a, a], 0))
+    for x, host in ((ng.array(a), a), (wide[1::2], np.concatenate([a, a], 0)[1::2]), (ng.array(a)[::-1], a[::-1])):
+        h = host.astype(np.float64)
+        centred = h - h.mean(-1, keepdims=True)
+        got = (x - ng.mean(x, -1, keepdims=True)).get()
+        np.testing.assert_allclose(got, centred, atol={"float16": 4e-3, "float32": 2e-6, "float64": 1e-14}[dtype])
+        e = np.exp(h - h.max(-1, keepdims=True))
+        rtol = {"float16": 2e-3, "float32": 2e-6, "float64": 1e-13}[dtype]
+        np.testing.assert_allclose(ng.softmax(x).get(), e / e.sum(-1, keepdims=True), rtol=rtol, atol=1e-6)

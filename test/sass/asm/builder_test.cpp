@@ -196,6 +196,32 @@ TEST(Builder, WaitsForTheWorkAheadOfAProgrammaticLaunch) {
     EXPECT_EQ(listing(other, true).find("ACQBULK"), std::string::npos);
 }
 
+TEST(Builder, PrefetchesBeforeTheWorkAheadHasEnded) {
+  for (const Arch arch : {Arch::sm_90a, Arch::sm_80, Arch::sm_52}) {
+    Builder b(arch, "k");
+    b.threads(32);
+    b.programmatic();
+    const Arg x = b.param("x", ParamType::ptr);
+    const VReg p = b.reg(2), v = b.reg();
+    const VPred some = b.pred();
+    b.emit(Op::S2R, {}, {v, special(kTid)});
+    b.emit(Op::ISETP, {Tok::LT, Tok::U32, Tok::AND}, {some, kAlways, v, 0x8, kAlways});
+    b.emit(Op::MOV, {}, {p[0], x});
+    b.emit(Op::MOV, {}, {p[1], x.plus(4)});
+    b.prefetch(p, 256, some);
+    b.emit(Op::LDG, {Tok::E}, {v, at(p)});
+    b.emit(Op::STG, {Tok::E}, {at(p), v});
+    b.emit(Op::EXIT, {}, {});
+    const std::string text = code_of(arch, built(b), false);
+    const auto asks = text.find("CCTL.E.PF2 [");
+    EXPECT_EQ(asks != std::string::npos, arch == Arch::sm_90a) << text;
+    if (arch == Arch::sm_90a) {
+      EXPECT_NE(text.find("+0x100]"), std::string::npos) << text;
+      EXPECT_LT(asks, text.find("ACQBULK")) << text;
+    }
+  }
+}
+
 TEST(Builder, Fast) {
   using Clock = std::chrono::steady_clock;
   auto best = std::chrono::nanoseconds::max();
