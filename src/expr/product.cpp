@@ -28,7 +28,6 @@ NodePtr matrix(const Tensor& t) {
 // The rows of all matrices below each other.
 Tensor rows_of(const Tensor& t) {
   const Shape& s = t.shape();
-  if (s.size() <= 2) return t;
   if (!t.contiguous()) {
     throw InvalidArgument("product: a has shape " + text_of(s) + " and strides " + text_of(t.strides()) +
                           "; of more than 2 axes it must be contiguous");
@@ -36,21 +35,25 @@ Tensor rows_of(const Tensor& t) {
   return t.reshape({std::accumulate(s.begin(), s.end() - 1, std::int64_t{1}, std::multiplies<>()), s.back()});
 }
 
-}  // namespace
-
-Expr product(const Tensor& a, const Tensor& b) {
-  const Tensor rows = rows_of(a);
-  sgemm::check_operands(rows, b);
+Expr product_of(const Tensor& a, const Tensor& b, Shape shape) {
+  sgemm::check_operands(a, b);
   expr::before_work();  // so that nobody's write of a or b waits, and a product before this one is begun
   auto n = std::make_shared<Node>();
   expr::become_product(*n);
-  n->dtype = sgemm::product_type(rows, b);
-  n->shape = a.shape();
+  n->dtype = sgemm::product_type(a, b);
+  n->shape = std::move(shape);
   n->shape.back() = b.shape()[1];
-  n->inputs = {matrix(rows), matrix(b)};
+  n->inputs = {matrix(a), matrix(b)};
   n->weight = 3;
   expr::enlist(*n);
   return Expr(std::move(n));
+}
+
+}  // namespace
+
+Expr product(const Tensor& a, const Tensor& b) {
+  if (a.ndim() > 2) return product_of(rows_of(a), b, a.shape());
+  return product_of(a, b, a.shape());
 }
 
 }  // namespace nervanagpu

@@ -323,7 +323,7 @@ Tensor Expr::evaluate() const {
 }
 
 void evaluate(std::span<const Expr> all) {
-  expr::before_work();
+  expr::before_work(all.empty() ? nullptr : all[0].node().get());
   const expr::Computing here;
   std::vector<NodePtr> open;
   for (const Expr& e : all) {

@@ -120,9 +120,11 @@ void compute(const Epilogue& e, const Tensor& to, const Run& run) {
 
 bool run_products(const NodePtr& node, const Tensor* to, const Run& run) {
   if (node->leaf()) return false;
-  if (const auto direct = epilogue_of(*node, to); direct && to != nullptr && is_target(*to, *node, *direct)) {
-    compute(*direct, *to, run);
-    return true;
+  if (to != nullptr) {
+    if (const auto direct = epilogue_of(*node, to); direct && is_target(*to, *node, *direct)) {
+      compute(*direct, *to, run);
+      return true;
+    }
   }
   if (const auto e = epilogue_of(*node, nullptr)) {
     const Tensor stands = e->over != nullptr ? (*e->over)->tensor : temporary(node->shape, node->dtype);
