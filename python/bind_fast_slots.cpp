@@ -114,6 +114,19 @@ bool plain_number(PyObject* o, float* out) {
   return true;
 }
 
+binaryfunc ordinary_matmul = nullptr;
+
+PyObject* matmul_slot(PyObject* a, PyObject* b) {
+  Tensor* x = nullptr;
+  Tensor* y = nullptr;
+  try {
+    if (!tensor_or_none(a, &x) || !tensor_or_none(b, &y) || x == nullptr || y == nullptr) return ordinary_matmul(a, b);
+    return product_of(*x, *y).release().ptr();
+  } catch (...) {
+    return raise_caught();
+  }
+}
+
 // plain_dot(a, b, out, alpha, beta, bias, relu): what dot() returns then, or NotImplemented: dot() has to look closer.
 PyObject* plain_dot(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
   constexpr Py_ssize_t kArguments = 7;
@@ -157,6 +170,7 @@ void install(PyTypeObject* type) {
   type->tp_as_number->nb_add = binary<ExprOp::add, 0>;
   type->tp_as_number->nb_subtract = binary<ExprOp::subtract, 1>;
   type->tp_as_number->nb_multiply = binary<ExprOp::multiply, 2>;
+  type->tp_as_number->nb_matrix_multiply = matmul_slot;
   type->tp_as_number->nb_true_divide = binary<ExprOp::divide, 3>;
   type->tp_as_mapping->mp_ass_subscript = assign_item;
 }
@@ -169,6 +183,7 @@ void bind_fast_slots(py::module_& m) {
   m.def("raise_caught", [] { std::rethrow_exception(std::exchange(caught, nullptr)); });
   rethrow_function = m.attr("raise_caught").cast<py::object>().release().ptr();
   ordinary_assign = tensor_type->tp_as_mapping->mp_ass_subscript;
+  ordinary_matmul = tensor_type->tp_as_number->nb_matrix_multiply;
   install(tensor_type);
   install(lazy_type);
   m.attr("plain_dot") = py::reinterpret_steal<py::object>(PyCFunction_New(&plain_dot_method, nullptr));

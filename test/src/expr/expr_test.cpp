@@ -122,7 +122,8 @@ TEST_F(ExprTest, Indices) {
     const std::vector<std::int32_t> got = indices(n).evaluate().to_host<std::int32_t>();
     for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], static_cast<std::int32_t>(i)) << n;
     // In rows, along and across, held and not.
-    const Tensor place = Tensor::full({3, 1}, static_cast<double>(n / 2), Dtype::int32);
+    const std::int64_t middle = n / 2;
+    const Tensor place = Tensor::full({3, 1}, static_cast<double>(middle), Dtype::int32);
     const Expr there = apply(ExprOp::equal, {place, indices(n)});
     const Tensor x = counted({3, n});
     const std::uint64_t before = launch_count();
@@ -132,7 +133,7 @@ TEST_F(ExprTest, Indices) {
       EXPECT_EQ(launch_count(), before + 1);
     }
     for (std::size_t r = 0; r < 3; ++r)
-      ASSERT_EQ(picked[r], static_cast<float>(static_cast<std::int64_t>(r) * n + n / 2)) << n;
+      ASSERT_EQ(picked[r], static_cast<float>(static_cast<std::int64_t>(r) * n + middle)) << n;
     const Floats down = reduce(Reduction::sum, cast(there, Dtype::float32), {0}).evaluate().to_host<float>();
     for (std::size_t i = 0; i < down.size(); ++i)
       ASSERT_EQ(down[i], static_cast<std::int64_t>(i) == n / 2 ? 3 : 0) << n;
