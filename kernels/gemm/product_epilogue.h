@@ -6,7 +6,7 @@
 #include "nervanagpu/gemm.hpp"
 #include "src/expr/node.h"
 
-namespace nervanagpu::fuse {
+namespace nervanagpu::sgemm {
 
 struct Epilogue {
   const expr::Node* product = nullptr;  // of more than two axes: of all rows
@@ -30,4 +30,4 @@ bool is_along_rows(const Shape& vector, const Shape& product);
 // that may be an operand (c += a b).
 std::optional<Epilogue> epilogue_of(const expr::Node& n, const Tensor* to);
 
-}  // namespace nervanagpu::fuse
+}  // namespace nervanagpu::sgemm

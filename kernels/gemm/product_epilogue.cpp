@@ -1,4 +1,4 @@
-#include "src/fuse/epilogue.h"
+#include "kernels/gemm/product_epilogue.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "kernels/gemm/types.h"
 #include "src/expr/promote.h"
 
-namespace nervanagpu::fuse {
+namespace nervanagpu::sgemm {
 
 using expr::Node;
 using expr::NodePtr;
@@ -73,9 +73,9 @@ class Reader {
   [[nodiscard]] bool real() const { return expr::kind_of(e.dtype) == expr::Kind::real; }
 
   bool converts(Dtype to) {
-    const bool wider = sgemm::half(e.dtype) && to == Dtype::float32 && stage_ != Stage::rounding;
+    const bool wider = half(e.dtype) && to == Dtype::float32 && stage_ != Stage::rounding;
     const bool from_sums = e.dtype == Dtype::int32 && to == Dtype::float32 && stage_ == Stage::product;
-    const bool narrower = e.dtype == Dtype::float32 && sgemm::half(to) && steps(Stage::rounding);
+    const bool narrower = e.dtype == Dtype::float32 && half(to) && steps(Stage::rounding);
     if (!wider && !from_sums && !narrower) return false;
     e.dtype = to;
     return true;
@@ -94,7 +94,7 @@ class Reader {
     return scales(a, b) || scales(b, a);
   }
   bool scales(const NodePtr& x, const NodePtr& factors) {
-    if (!read(x) || !sgemm::byte(e.product->inputs[0]->dtype) || !real() || !is_vector(*factors)) return false;
+    if (!read(x) || !byte(e.product->inputs[0]->dtype) || !real() || !is_vector(*factors)) return false;
     e.scale = &factors;
     return steps(Stage::scale);
   }
@@ -178,7 +178,7 @@ class Reader {
 
   bool rounds(const Node& n) {
     if (!read(n.inputs[0]) || !real() || stage_ == Stage::rounding) return false;
-    const bool known = sgemm::half(n.dtype) || n.dtype == Dtype::float32;
+    const bool known = half(n.dtype) || n.dtype == Dtype::float32;
     const Node& words = *n.inputs[1];
     if (!known || words.op != ExprOp::random || words.open) return false;
     e.rounding = {true, words.bits, words.offset, static_cast<int>(n.bits)};
@@ -206,10 +206,10 @@ std::optional<Epilogue> epilogue_of(const Node& n, const Tensor* to) {
   if (!is_product(n) || !reader.read(n)) return std::nullopt;
   const Epilogue& e = reader.e;
   // Within 8 ULP, which 16 bits do not show.
-  if (e.activation == GemmActivation::gelu && !sgemm::half(e.dtype)) return std::nullopt;
+  if (e.activation == GemmActivation::gelu && !half(e.dtype)) return std::nullopt;
   if (e.over != nullptr && (*e.over)->dtype != e.dtype) return std::nullopt;
-  if (!sgemm::gives(e.product->inputs[0]->dtype, e.dtype)) return std::nullopt;
+  if (!gives(e.product->inputs[0]->dtype, e.dtype)) return std::nullopt;
   return e;
 }
 
-}  // namespace nervanagpu::fuse
+}  // namespace nervanagpu::sgemm

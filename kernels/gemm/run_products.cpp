@@ -1,3 +1,4 @@
+// Products in expressions: src/fuse/products.h.
 #include "src/fuse/products.h"
 
 #include <algorithm>
@@ -5,12 +6,12 @@
 
 #include "kernels/gemm/dot.h"
 #include "kernels/gemm/overlap.h"
+#include "kernels/gemm/product_epilogue.h"
 #include "kernels/gemm/results.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
 #include "nervanagpu/gemm_plan.hpp"
 #include "src/expr/pending.h"
-#include "src/fuse/epilogue.h"
 #include "src/fuse/kernel.h"
 #include "src/shape.h"
 
@@ -41,7 +42,7 @@ Tensor matrix_of(const Tensor& t, const Node& product) {
 Tensor vector_of(const NodePtr& node, const Node& product, Dtype result, const Run& run) {
   const auto shaped = [&](const Tensor& t) {
     if (product.shape.size() == 2) return t;
-    return is_along_columns(t.shape(), product.shape) ? t.reshape({t.size()}) : t.reshape({t.size(), 1});
+    return sgemm::is_along_columns(t.shape(), product.shape) ? t.reshape({t.size()}) : t.reshape({t.size(), 1});
   };
   const auto fits = [&](const Node& n) {
     return n.op == ExprOp::tensor && n.tensor.contiguous() && sgemm::takes_bias(result, n.dtype);
@@ -67,7 +68,8 @@ const char* text_of(GemmActivation a) {
 }
 
 // A line of explain().
-std::string line_of(const Epilogue& e, const Tensor& a, const Tensor& b, const Tensor& to, const GemmOptions& options) {
+std::string line_of(const sgemm::Epilogue& e, const Tensor& a, const Tensor& b, const Tensor& to,
+                    const GemmOptions& options) {
   std::string kernel = "a copy and a product";  // operands that no kernel reads as they lie
   try {
     kernel = GemmPlan(a, b, to, options).kernel();
@@ -80,14 +82,14 @@ std::string line_of(const Epilogue& e, const Tensor& a, const Tensor& b, const T
 }
 
 // The kernel writes there as it is told to.
-bool is_target(const Tensor& to, const Node& n, const Epilogue& e) {
+bool is_target(const Tensor& to, const Node& n, const sgemm::Epilogue& e) {
   const auto apart = [&](const NodePtr& in) { return !sgemm::overlap(to, in->tensor); };
   const bool lies = to.ndim() == 2 && !e.rounding.stochastic ? sgemm::matrix_of(to).has_value() : to.contiguous();
   return lies && to.shape() == n.shape && to.dtype() == n.dtype && std::ranges::all_of(e.product->inputs, apart) &&
          (!e.bias || !expr::reads(**e.bias, to)) && (!e.scale || !expr::reads(**e.scale, to));
 }
 
-void compute(const Epilogue& e, const Tensor& to, const Run& run) {
+void compute(const sgemm::Epilogue& e, const Tensor& to, const Run& run) {
   const Tensor& a = e.product->inputs[0]->tensor;
   const Tensor& b = e.product->inputs[1]->tensor;
   GemmOptions options;
@@ -121,12 +123,12 @@ void compute(const Epilogue& e, const Tensor& to, const Run& run) {
 bool run_products(const NodePtr& node, const Tensor* to, const Run& run) {
   if (node->leaf()) return false;
   if (to != nullptr) {
-    if (const auto direct = epilogue_of(*node, to); direct && is_target(*to, *node, *direct)) {
+    if (const auto direct = sgemm::epilogue_of(*node, to); direct && is_target(*to, *node, *direct)) {
       compute(*direct, *to, run);
       return true;
     }
   }
-  if (const auto e = epilogue_of(*node, nullptr)) {
+  if (const auto e = sgemm::epilogue_of(*node, nullptr)) {
     const Tensor stands = e->over != nullptr ? (*e->over)->tensor : temporary(node->shape, node->dtype);
     compute(*e, stands, run);
     expr::settle(*node, stands);
