@@ -130,7 +130,8 @@ TEST(CopyRaces, AReadBeforeThePhaseEnds) {
 TEST(CopyRaces, AStoreOverAnMbarrierThatIsNotInvalidated) {
   const Lines over = one("s", {{"MOV R9, 0xc00"}, {"STS [R9], R0", kSend}});
   expect_finding(over, "store over an mbarrier", 0, "it was not invalidated");
-  expect_finding(one("s", {{"MOV R9, 0xc00"}, {"STS [R9+0x4], R0", kSend}}), "store over an mbarrier", 0, "offset 2052");
+  expect_finding(one("s", {{"MOV R9, 0xc00"}, {"STS [R9+0x4], R0", kSend}}), "store over an mbarrier", 0,
+                 "offset 2052");
   expect_clean(one("s", {{"MOV R9, 0xc00"}, {"STS [R9+0x10], R0", kSend}}));
   expect_clean(one("i", {{"SYNCS.CCTL.IV [UR9]", kSend}}) + over);
 }
