@@ -37,6 +37,11 @@ class Storage {
     }
     streams_.push_back(stream);
   }
+  // No stream but the default one has used it.
+  [[nodiscard]] bool idle() {
+    const std::lock_guard lock(mutex_);
+    return streams_.empty();
+  }
 
  private:
   Device& device_;

@@ -241,6 +241,10 @@ void Tensor::check_dtype(Dtype asked) const {
   }
 }
 
+bool Tensor::alone() const {
+  return storage_.use_count() == 1 && static_cast<Storage*>(storage_.get())->idle();
+}
+
 void Tensor::used_on(const Stream& stream) const {
   if (storage_ != nullptr) static_cast<Storage*>(storage_.get())->used_on(stream);
 }

@@ -110,8 +110,8 @@ class NG_API Tensor {
   // All of the memory that this is a view of, in one row; of wrapped memory, and where there is none, this tensor.
   [[nodiscard]] Tensor base() const;
 
-  // Whether it has memory of the library's that no other tensor has.
-  [[nodiscard]] bool alone() const noexcept { return storage_.use_count() == 1; }
+  // Whether it has memory of the library's that no other tensor has, and no stream but the default one uses.
+  [[nodiscard]] bool alone() const;
 
   // Row-major host copies, whatever the strides. `bytes` must be nbytes(). They wait for work queued before.
   void get(void* host, std::size_t bytes) const;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <thread>
 
 #include "kernels/gemm/dot.h"
 #include "kernels/gemm/overlap.h"
@@ -118,10 +119,32 @@ void compute(const sgemm::Epilogue& e, const Tensor& to, const Run& run) {
   count_launches(kernels_launched - before);
 }
 
-}  // namespace
+// A product that two threads have come to, its own and one that evaluates what it is part of, is one's to compute.
+class Claim {
+ public:
+  explicit Claim(Node& node) : node_(node) {
+    auto was = Node::Progress::open;
+    mine_ = node.progress.compare_exchange_strong(was, Node::Progress::running, std::memory_order_acquire);
+    while (!mine_ && was == Node::Progress::running) {
+      std::this_thread::yield();
+      was = Node::Progress::open;
+      mine_ = node.progress.compare_exchange_strong(was, Node::Progress::running, std::memory_order_acquire);
+    }
+  }
+  ~Claim() {  // where it is done, settle() has said so
+    auto mine = Node::Progress::running;
+    if (mine_) node_.progress.compare_exchange_strong(mine, Node::Progress::open, std::memory_order_release);
+  }
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+  [[nodiscard]] bool mine() const { return mine_; }
 
-bool run_products(const NodePtr& node, const Tensor* to, const Run& run) {
-  if (node->leaf()) return false;
+ private:
+  Node& node_;
+  bool mine_ = false;
+};
+
+bool compute_products(const NodePtr& node, const Tensor* to, const Run& run) {
   if (to != nullptr) {
     if (const auto direct = sgemm::epilogue_of(*node, to); direct && is_target(*to, *node, *direct)) {
       compute(*direct, *to, run);
@@ -136,6 +159,15 @@ bool run_products(const NodePtr& node, const Tensor* to, const Run& run) {
   }
   for (const NodePtr& in : std::vector(node->inputs)) run_products(widens(*in) ? in->inputs[0] : in, nullptr, run);
   return false;
+}
+
+}  // namespace
+
+bool run_products(const NodePtr& node, const Tensor* to, const Run& run) {
+  if (!node->made_as_product) return !node->leaf() && compute_products(node, to, run);
+  const Claim claim(*node);
+  if (!claim.mine()) return to == nullptr && !node->borrowed;
+  return compute_products(node, to, run);
 }
 
 }  // namespace nervanagpu::fuse

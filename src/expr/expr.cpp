@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 #include "nervanagpu/error.hpp"
 #include "src/expr/later.h"
@@ -28,21 +29,26 @@ Node::~Node() {
 
 void become_product(Node& node) {
   node.op = ExprOp::product;
+  node.made_as_product = true;
+  node.thread = this_thread();
   ++open_products;
 }
 
 void settle(Node& node, const Tensor& value, bool borrowed) {
+  std::vector<NodePtr> inputs;  // end behind the lock
+  const std::lock_guard lock(tree_mutex());
   if (node.op == ExprOp::product) --open_products;
   node.op = ExprOp::tensor;
   node.tensor = value;
   node.borrowed = borrowed;
-  node.inputs.clear();
+  node.inputs.swap(inputs);
   node.weight = 1;
   if (borrowed) {
     enlist(node);
   } else {
     delist(node);
   }
+  if (node.made_as_product) node.progress.store(Node::Progress::done, std::memory_order_release);
 }
 
 }  // namespace expr
@@ -231,6 +237,7 @@ std::int64_t Expr::size() const noexcept {
   return node_->size();
 }
 bool Expr::evaluated() const noexcept {
+  if (node_->made_as_product && node_->progress.load(std::memory_order_acquire) != Node::Progress::done) return false;
   return node_->op == ExprOp::tensor && !node_->borrowed;
 }
 

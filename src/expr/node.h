@@ -34,6 +34,10 @@ struct Node : std::enable_shared_from_this<Node> {
   Node* next = nullptr;            // list of pending nodes, see pending.h
   Node* prev = nullptr;
   bool listed = false;
+  bool made_as_product = false;  // never changes
+  const void* thread = nullptr;  // of a product: whose work it is begun before
+  enum class Progress : std::uint8_t { open, running, done };
+  std::atomic<Progress> progress{Progress::open};  // of a product: its thread and whoever evaluates it may meet here
 
   Node() = default;
   Node(const Node&) = delete;
@@ -51,6 +55,11 @@ struct Node : std::enable_shared_from_this<Node> {
 // Products that are not computed yet.
 inline std::atomic<int> open_products{0};
 void become_product(Node& node);
+// What tells this thread from others.
+inline const void* this_thread() {
+  static thread_local const char here = 0;
+  return &here;
+}
 
 // The node becomes a leaf with this value.
 void settle(Node& node, const Tensor& value, bool borrowed = false);

@@ -1,17 +1,11 @@
 #include "src/expr/pending.h"
 
-#include <mutex>
-
 #include "src/shape.h"
 
 namespace nervanagpu::expr {
 namespace {
 
-std::recursive_mutex& mutex() {
-  static auto* m = new std::recursive_mutex;  // outlives every expression
-  return *m;
-}
-Node* head = nullptr;  // of the list, guarded by mutex()
+Node* head = nullptr;  // of the list, guarded by tree_mutex()
 
 struct Bytes {
   std::uint64_t begin = 0, end = 0;
@@ -27,7 +21,7 @@ Bytes bytes_of(const Tensor& t) {
 template <class Keep>
 std::vector<NodePtr> collect(const Keep& keep) {
   std::vector<NodePtr> out;
-  const std::lock_guard lock(mutex());
+  const std::lock_guard lock(tree_mutex());
   for (Node* n = head; n != nullptr; n = n->next) {
     if (n->handles.load() > 0 && keep(*n)) out.push_back(n->weak_from_this().lock());
   }
@@ -37,8 +31,13 @@ std::vector<NodePtr> collect(const Keep& keep) {
 
 }  // namespace
 
+std::recursive_mutex& tree_mutex() {
+  static auto* m = new std::recursive_mutex;  // outlives every expression
+  return *m;
+}
+
 void enlist(Node& node) {
-  const std::lock_guard lock(mutex());
+  const std::lock_guard lock(tree_mutex());
   if (node.listed) return;
   node.prev = nullptr;
   node.next = head;
@@ -48,7 +47,7 @@ void enlist(Node& node) {
 }
 
 void delist(Node& node) noexcept {
-  const std::lock_guard lock(mutex());
+  const std::lock_guard lock(tree_mutex());
   if (!node.listed) return;
   (node.prev != nullptr ? node.prev->next : head) = node.next;
   if (node.next != nullptr) node.next->prev = node.prev;
@@ -76,7 +75,7 @@ std::vector<NodePtr> all_pending() {
   return collect([](const Node&) { return true; });
 }
 std::vector<NodePtr> held_products(const Node* except) {
-  return collect([&](const Node& n) { return n.op == ExprOp::product && &n != except; });
+  return collect([&](const Node& n) { return n.op == ExprOp::product && n.thread == this_thread() && &n != except; });
 }
 
 }  // namespace nervanagpu::expr

@@ -1,6 +1,7 @@
 // Expressions that somebody holds and nothing has computed yet, so that they can be computed before an operand changes.
 #pragma once
 
+#include <mutex>
 #include <vector>
 
 #include "src/expr/node.h"
@@ -13,7 +14,10 @@ void delist(Node& node) noexcept;
 // Those with a handle whose tree reads memory of `tensor`, other than `except`.
 std::vector<NodePtr> readers_of(const Tensor& tensor, const Node* except);
 std::vector<NodePtr> all_pending();
-std::vector<NodePtr> held_products(const Node* except);
+std::vector<NodePtr> held_products(const Node* except);  // of this thread
+
+// Held while a node changes that other threads may find in the list.
+std::recursive_mutex& tree_mutex();
 
 // Throws what assign(out, x) refuses.
 void check_assignable(const Tensor& out, const Expr& x);

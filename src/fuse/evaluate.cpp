@@ -221,7 +221,8 @@ void run(const NodePtr& node, const Tensor& to);
 
 // The products of the tree; true: it was one, with its epilogue, and stands in `to`, or is a leaf now.
 bool products_of(const NodePtr& node, const Tensor* to) {
-  return expr::open_products.load(std::memory_order_relaxed) != 0 && fuse::run_products(node, to, &run);
+  const bool any = node->made_as_product || expr::open_products.load(std::memory_order_relaxed) != 0;
+  return any && fuse::run_products(node, to, &run);
 }
 
 void run_anew(const NodePtr& node, const Tensor& to);

@@ -514,3 +514,29 @@ def test_rows_of_more_axes(rng: np.random.Generator, dtype: str) -> None:
     assert (dx @ ng.array(np.broadcast_to(w, (3, K, N)).copy())).shape == (2, 3, 8, N)
     with pytest.raises(ValueError, match=r"a's columns \(12\) must be as many as b's rows \(40\)"):
         dx @ dw.T
+
+
+def test_threads_meet_at_a_product(rng: np.random.Generator) -> None:
+    """Threads that know nothing of each other, and some that evaluate what another one made and is about to begin."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    hosts = [[rng.integers(-8, 9, s).astype(np.float32) for s in ((24, 30), (30, 20))] for _ in range(16)]
+    operands = [(ng.array(a), ng.array(b)) for a, b in hosts]
+
+    def alone(i: int) -> bool:
+        a, b = operands[i % 16]
+        return np.array_equal(ng.maximum(a @ b, 0).get(), np.maximum(hosts[i % 16][0] @ hosts[i % 16][1], 0))
+
+    with ThreadPoolExecutor(8) as pool:
+        assert all(pool.map(alone, range(64)))
+        for i in range(48):
+            a, b = operands[i % 16]
+            p = a @ b
+            q = p + 1
+            mine = [pool.submit(p.get), pool.submit(q.get), pool.submit(lambda i=i: alone(i))]
+            ng.synchronize()  # begins p, unless another thread does
+            want = hosts[i % 16][0] @ hosts[i % 16][1]
+            np.testing.assert_array_equal(mine[0].result(), want)
+            np.testing.assert_array_equal(mine[1].result(), want + 1)
+            assert mine[2].result()
+            np.testing.assert_array_equal(p.get(), want)

@@ -227,6 +227,29 @@ TEST_F(ExprTest, RepeatedPartsOfNeighbours) {
   fuse::exchange_most_elements(before);
 }
 
+// A product goes over an operand only where nobody can tell.
+TEST_F(ExprTest, ProductsGoOverWhatIsNobodyElses) {
+  const Tensor a = Tensor::full({8, 4}, 2), b = Tensor::full({4, 16}, 3), c = Tensor::full({8, 16}, 1);
+  const auto address = [&](Tensor over, const Tensor* other, bool stream) {
+    if (stream) over.used_on(Stream::create());
+    const std::uint64_t at = over.address();
+    const Expr sum = Expr(over) + product(a, b);
+    const Tensor view = other != nullptr ? over.select(0, 0) : Tensor();
+    over = Tensor();
+    const Tensor out = sum.evaluate();
+    EXPECT_EQ(out.to_host<float>(), Floats(128, 25));
+    if (other != nullptr) {
+      EXPECT_EQ(view.to_host<float>(), Floats(16, 1));
+    }
+    return out.address() == at;
+  };
+  EXPECT_TRUE(address(c.copy(), nullptr, false));
+  EXPECT_FALSE(address(c.copy(), &c, false));      // a view is left
+  EXPECT_FALSE(address(c.copy(), nullptr, true));  // work of another stream may still read it
+  EXPECT_FALSE(address(c, nullptr, false));
+  EXPECT_EQ(c.to_host<float>(), Floats(128, 1));
+}
+
 TEST_F(ExprTest, Errors) {
   const Tensor x = counted({2, 3});
   expect_error<InvalidArgument>([&] { Expr(x) + counted({2}); },
