@@ -104,12 +104,12 @@ NG_API Expr random_words(const Shape& shape, std::uint64_t seed, std::uint64_t o
 // 0, 1, ..., count - 1 as int32; nothing stands in memory. InvalidArgument for more than 2^31 - 1 of them, and for none.
 NG_API Expr indices(std::int64_t count);
 
-// a * b of two matrices, of the dtype and with the errors of dot(a, b); a contiguous `a` of more axes is all its rows, and the
-// result has its axes but for the last (k is not cut then, see GemmOptions::splits). It is computed by dot's kernel, which also does what
-// follows if that is an epilogue of gemm(): times a number, + or - of what the result is written over, + a vector along
-// rows or columns, then relu, sig, tanh, silu, clip (gelu where the result has 16 bits), a cast, round(). The value is the
-// same as that of product and function apart but for 16-bit floats, which are not rounded in between. A product that
-// somebody holds is begun before any other work of this library is given to the device.
+// a * b of two matrices, of the dtype and with the errors of dot(a, b); a contiguous `a` of more axes is all its rows, and
+// the result has its axes but for the last (k is not cut then, see GemmOptions::splits). It is computed by dot's kernel,
+// which also does what follows if that is an epilogue of gemm(): times a number, + or - of what the result is written over,
+// + a vector along rows or columns, then relu, sig, tanh, silu, clip (gelu where the result has 16 bits), a cast, round().
+// The value is the same as that of product and function apart but for 16-bit floats, which are not rounded in between. A
+// product that somebody holds is begun before its thread gives other work to the device.
 NG_API Expr product(const Tensor& a, const Tensor& b);
 
 // out[...] = x, broadcast and converted (to the same kind of dtype or a wider one: TypeError otherwise). `out` may be
