@@ -17,7 +17,7 @@ import argparse
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -261,6 +261,15 @@ def host_costs(gpu: bool) -> dict[str, object]:
     return {"new_ms": statistics.median(new), **calls, "call_peers_us": peers}
 
 
+def chosen(parser: argparse.ArgumentParser, cases: str, known: Collection[str]) -> list[str]:
+    """The names that --cases lists; the parser's error for one that is not known."""
+    names = cases.split(",")
+    unknown = [n for n in names if n not in known]
+    if unknown:
+        parser.error(f"--cases: there is no {unknown[0]}; there are {', '.join(known)}")
+    return names
+
+
 def main() -> int:
     """Parse the command line, measure, print the table, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -270,10 +279,7 @@ def main() -> int:
     parser.add_argument("--inductor", action="store_true", help="torch.compile as a peer, too: some seconds a case")
     parser.add_argument("--cases", default=",".join(CASES))
     args = parser.parse_args()
-    names = args.cases.split(",")
-    unknown = [n for n in names if n not in CASES]
-    if unknown:
-        parser.error(f"--cases: there is no {unknown[0]}; there are {', '.join(CASES)}")
+    names = chosen(parser, args.cases, CASES)
     gpu = ng.device().kind == "cuda"
     rows = [measure(n, CASES[n], args.rows, args.columns, gpu, args.inductor) for n in names]
     costs = host_costs(gpu)

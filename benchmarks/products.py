@@ -21,7 +21,7 @@ from typing import Any
 
 import nervanagpu as ng
 import numpy as np
-from elementwise import BUFFERS, timed
+from elementwise import BUFFERS, chosen, timed
 from peers import cupy, torch
 from report import commit, machine, save
 
@@ -149,10 +149,7 @@ def main() -> int:
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--cases", default=",".join(CASES))
     args = parser.parse_args()
-    names = args.cases.split(",")
-    unknown = [n for n in names if n not in CASES]
-    if unknown:
-        parser.error(f"--cases: there is no {unknown[0]}; there are {', '.join(CASES)}")
+    names = chosen(parser, args.cases, CASES)
     gpu = ng.device().kind == "cuda"
     modes: dict[str, str | None] = {"inductor": None} if args.inductor else {}
     rows = []

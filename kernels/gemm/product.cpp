@@ -13,17 +13,8 @@
 namespace nervanagpu {
 
 using expr::Node;
-using expr::NodePtr;
 
 namespace {
-
-NodePtr matrix(const Tensor& t) {
-  auto n = std::make_shared<Node>();
-  n->dtype = t.dtype();
-  n->shape = t.shape();
-  n->tensor = t;
-  return n;
-}
 
 // The rows of all matrices below each other.
 Tensor rows_of(const Tensor& t) {
@@ -43,7 +34,7 @@ Expr product_of(const Tensor& a, const Tensor& b, Shape shape) {
   n->dtype = sgemm::product_type(a, b);
   n->shape = std::move(shape);
   n->shape.back() = b.shape()[1];
-  n->inputs = {matrix(a), matrix(b)};
+  n->inputs = {expr::leaf_of(a), expr::leaf_of(b)};
   n->weight = 3;
   expr::enlist(*n);
   return Expr(std::move(n));

@@ -5,6 +5,7 @@
 
 #include "kernels/gemm/results.h"
 #include "kernels/gemm/types.h"
+#include "src/expr/pending.h"
 #include "src/expr/promote.h"
 
 namespace nervanagpu::sgemm {
@@ -111,9 +112,7 @@ class Reader {
     return is_along_columns(n.shape, e.product->shape) || is_along_rows(n.shape, e.product->shape);
   }
   [[nodiscard]] bool stands_there(const Node& n) const {
-    const Tensor& t = n.tensor;
-    return to_ != nullptr && n.op == ExprOp::tensor && t.address() == to_->address() && t.dtype() == to_->dtype() &&
-           t.shape() == to_->shape() && t.strides() == to_->strides();
+    return to_ != nullptr && n.op == ExprOp::tensor && expr::same_view(n.tensor, *to_);
   }
 
   // A product that has been computed for this tree alone.

@@ -22,12 +22,6 @@ namespace {
 using expr::Node;
 using expr::NodePtr;
 
-Tensor temporary(const Shape& shape, Dtype dtype) {
-  Tensor t = Tensor::empty(shape, dtype);
-  t.used_on(OnStream::current());
-  return t;
-}
-
 // A cast of 16 bits to float32, which whoever reads the 16 bits can do.
 bool widens(const Node& n) {
   return n.op == ExprOp::cast && n.dtype == Dtype::float32 && sgemm::half(n.inputs[0]->dtype);

@@ -27,6 +27,14 @@ Node::~Node() {
   if (listed) delist(*this);  // nobody else has it any more
 }
 
+NodePtr leaf_of(const Tensor& tensor) {
+  auto n = std::make_shared<Node>();
+  n->dtype = tensor.dtype();
+  n->shape = tensor.shape();
+  n->tensor = tensor;
+  return n;
+}
+
 void become_product(Node& node) {
   node.op = ExprOp::product;
   node.made_as_product = true;
@@ -201,10 +209,7 @@ Expr::Expr(const Tensor& tensor) {
       return;
     }
   }
-  node_ = std::make_shared<Node>();
-  node_->dtype = tensor.dtype();
-  node_->shape = tensor.shape();
-  node_->tensor = tensor;
+  node_ = expr::leaf_of(tensor);
   ++node_->handles;
 }
 Expr::Expr(double v) : Expr(number(expr::bits_of(v, Dtype::float64), Dtype::float64)) {}

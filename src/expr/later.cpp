@@ -30,10 +30,6 @@ Waiting& waiting() {
   return *w;
 }
 
-bool same_view(const Tensor& a, const Tensor& b) {
-  return a.address() == b.address() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
-}
-
 // What cannot be computed now is told to who wants its elements.
 void begin_products(const Node* except) {
   const Computing here;

@@ -55,6 +55,8 @@ struct Node : std::enable_shared_from_this<Node> {
 // Products that are not computed yet.
 inline std::atomic<int> open_products{0};
 void become_product(Node& node);
+// A tensor as it lies in memory.
+NodePtr leaf_of(const Tensor& tensor);
 // What tells this thread from others.
 inline const void* this_thread() {
   static thread_local const char here = 0;

@@ -60,6 +60,10 @@ bool overlap(const Tensor& a, const Tensor& b) {
   return x.begin < y.end && y.begin < x.end;
 }
 
+bool same_view(const Tensor& a, const Tensor& b) {
+  return a.address() == b.address() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
+}
+
 bool reads(const Node& node, const Tensor& tensor) {
   if (node.op == ExprOp::tensor) return overlap(node.tensor, tensor);
   for (const NodePtr& in : node.inputs) {

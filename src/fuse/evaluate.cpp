@@ -24,6 +24,7 @@ namespace nervanagpu {
 using expr::Node;
 using expr::NodePtr;
 using fuse::Target;
+using fuse::temporary;
 
 namespace {
 
@@ -110,13 +111,6 @@ struct Rows {
 };
 
 void run(const NodePtr& node, const Tensor& to);
-
-// Memory for what other kernels of the same work read.
-Tensor temporary(const Shape& shape, Dtype dtype) {
-  Tensor t = Tensor::empty(shape, dtype);
-  t.used_on(fuse::OnStream::current());
-  return t;
-}
 
 // The node becomes a leaf.
 void materialise(const NodePtr& node) {

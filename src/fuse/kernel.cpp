@@ -117,6 +117,12 @@ const Stream& OnStream::current() noexcept {
   return stream_now != nullptr ? *stream_now : first;
 }
 
+Tensor temporary(const Shape& shape, Dtype dtype) {
+  Tensor t = Tensor::empty(shape, dtype);
+  t.used_on(OnStream::current());
+  return t;
+}
+
 std::uint64_t launches() noexcept {
   return launch_counter.load();
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nervanagpu/stream.hpp"
+#include "nervanagpu/tensor.hpp"
 #include "sass/asm/builder.h"
 #include "src/device.h"
 
@@ -71,6 +72,9 @@ class OnStream {
  private:
   const Stream* before_;
 };
+
+// Memory for what other kernels of the same work read.
+Tensor temporary(const Shape& shape, Dtype dtype);
 
 std::uint64_t launches() noexcept;
 void count_launches(std::uint64_t more) noexcept;

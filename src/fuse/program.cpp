@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "src/expr/pending.h"
 #include "src/expr/promote.h"
 #include "src/shape.h"
 
@@ -9,6 +10,7 @@ namespace nervanagpu::fuse {
 namespace {
 
 using expr::Node;
+using expr::same_view;
 
 class Lister {
  public:
@@ -76,9 +78,6 @@ class Lister {
       if (same_view(p_.tensors[i], t) && p_.row_leaf[i] == dropped) return static_cast<std::int16_t>(i);
     }
     return append(t, dropped);
-  }
-  static bool same_view(const Tensor& a, const Tensor& b) {
-    return a.address() == b.address() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
   }
   std::int16_t append(const Tensor& t, bool dropped) {
     p_.tensors.push_back(t);

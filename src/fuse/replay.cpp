@@ -9,6 +9,7 @@
 
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
+#include "src/expr/pending.h"
 #include "src/fuse/elementwise.h"
 #include "src/fuse/kernel.h"
 #include "src/fuse/values.h"
@@ -18,6 +19,7 @@ namespace nervanagpu {
 namespace fuse {
 
 using expr::Node;
+using expr::same_view;
 
 namespace {
 
@@ -26,10 +28,6 @@ constexpr std::size_t kMostBytes = 1024;  // of parameters
 
 thread_local Replay* recorder = nullptr;
 std::atomic<bool> comparing{false};
-
-bool same_view(const Tensor& a, const Tensor& b) {
-  return a.address() == b.address() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
-}
 
 }  // namespace
 

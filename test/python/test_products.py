@@ -104,14 +104,19 @@ MORE_KERNELS: dict[str, Follow] = {
 }
 
 
+def check(follow: Follow, xs: Operands, kernels: int) -> Array:
+    """What follows a product gives the bits that it gives apart, by so many kernels; returns them."""
+    want = follow(xs.apart(), xs).get()
+    got, launched = computed(lambda: follow(xs.product(), xs))
+    assert launched == kernels
+    same(got, want)
+    return want
+
+
 @pytest.mark.parametrize("name", ONE_KERNEL)
 def test_what_follows_becomes_the_epilogue(xs: Operands, name: str) -> None:
     follow = ONE_KERNEL[name]
-    p = xs.apart()
-    want = follow(p, xs).get()
-    got, kernels = computed(lambda: follow(xs.product(), xs))
-    assert kernels == 1
-    same(got, want)
+    want = check(follow, xs, kernels=1)
     out = ng.zeros((M, N))
     before = ng.launch_count()
     out[:] = follow(xs.product(), xs)
@@ -121,12 +126,7 @@ def test_what_follows_becomes_the_epilogue(xs: Operands, name: str) -> None:
 
 @pytest.mark.parametrize("name", MORE_KERNELS)
 def test_what_is_no_epilogue_is_a_kernel_of_its_own(xs: Operands, name: str) -> None:
-    follow = MORE_KERNELS[name]
-    p = xs.apart()
-    want = follow(p, xs).get()
-    got, kernels = computed(lambda: follow(xs.product(), xs))
-    assert kernels == 2
-    same(got, want)
+    check(MORE_KERNELS[name], xs, kernels=2)
 
 
 def test_views_are_operands_and_results(xs: Operands) -> None:
