@@ -19,15 +19,19 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(20150901)
 
 
-@pytest.fixture(scope="module")
-def verified() -> Iterator[None]:
-    """Every kernel that is generated is proven free of hazards; NumPy says nothing of infinities and NaN."""
+@pytest.fixture(autouse=True, scope="session")
+def _verified() -> None:
+    """Every kernel that is generated in this run is proven free of hazards."""
     from nervanagpu import _core
 
     _core.verify_generated(True)
+
+
+@pytest.fixture(scope="module")
+def numpy_is_quiet() -> Iterator[None]:
+    """NumPy says nothing of infinities and NaN."""
     with np.errstate(all="ignore"):
         yield
-    _core.verify_generated(False)
 
 
 @pytest.fixture

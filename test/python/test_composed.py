@@ -3,19 +3,10 @@
 from __future__ import annotations
 
 import pickle
-from typing import Any
 
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu import _core
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _verified() -> Any:
-    _core.verify_generated(True)
-    yield
-    _core.verify_generated(False)
 
 
 def kernels(x: ng.GPUTensor) -> int:

@@ -19,13 +19,6 @@ DTYPES = [*FLOATS, *INTEGERS, "bool"]
 SIZE = 1111  # no multiple of a vector or a tile
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _verified() -> Any:
-    _core.verify_generated(True)
-    yield
-    _core.verify_generated(False)
-
-
 def sample(rng: np.random.Generator, dtype: str, size: int = SIZE) -> np.ndarray[Any, Any]:
     if dtype == "bool":
         return rng.integers(0, 2, size).astype(bool)

@@ -41,7 +41,7 @@ SPECIAL = [
 ]
 
 
-pytestmark = pytest.mark.usefixtures("verified")
+pytestmark = pytest.mark.usefixtures("numpy_is_quiet")
 
 
 def erfc(x: Array) -> Array:

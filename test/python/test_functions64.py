@@ -34,7 +34,7 @@ for _line in (ROOT / "test/data/functions64.txt").read_text().splitlines():
 ONE_OPERAND = [name for name in CASES if name not in ("arctan2", "hypot", "power")]
 
 
-pytestmark = pytest.mark.usefixtures("verified")
+pytestmark = pytest.mark.usefixtures("numpy_is_quiet")
 
 
 def bits(x: Array) -> Array:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from nervanagpu import _core
 
 Array = np.ndarray[Any, Any]
 VIEWS = [
@@ -23,13 +22,6 @@ VIEWS = [
     lambda a: a[:4, :4],
     lambda a: a[:4, :4].T,
 ]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _verified() -> Any:
-    _core.verify_generated(True)
-    yield
-    _core.verify_generated(False)
 
 
 def test_three_statements_are_one_kernel() -> None:

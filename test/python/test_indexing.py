@@ -10,17 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from nervanagpu import _core
 from test_expressions import DTYPES, FLOATS, sample
 
 Array = np.ndarray[Any, Any]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _verified() -> Any:
-    _core.verify_generated(True)
-    yield
-    _core.verify_generated(False)
 
 
 def same(got: ng.GPUTensor, want: Array) -> None:

@@ -10,17 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nervanagpu import _core
 
 Array = np.ndarray[Any, Any]
 M, N, K = 24, 40, 12
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _verified() -> Any:
-    _core.verify_generated(True)
-    yield
-    _core.verify_generated(False)
 
 
 class Operands:

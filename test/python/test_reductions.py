@@ -8,17 +8,9 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu import _core
 
 SHAPES = [(5, 7), (64, 256), (33, 1000), (3, 8192), (2, 40000), (1, 3), (7, 1), (3, 4, 50), (300, 32), (6,), ()]
 EXACT = ["int8", "int32", "int64", "uint16", "uint64", "bool"]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _verified() -> Any:
-    _core.verify_generated(True)
-    yield
-    _core.verify_generated(False)
 
 
 def axes_of(shape: tuple[int, ...]) -> list[Any]:

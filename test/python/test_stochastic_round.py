@@ -13,13 +13,6 @@ Array = np.ndarray[Any, Any]
 SPECIAL = [0, -0.0, np.inf, -np.inf, np.nan, 1, -1, 65504, 65519, 65520, 6.1e-5, 5.9e-8, 3e-8, 1e-45, 3.4e38, 1e-39]
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _verified() -> Any:
-    _core.verify_generated(True)
-    yield
-    _core.verify_generated(False)
-
-
 def philox(count: int, seed: int, offset: int) -> Array:
     """Philox4x32-10 in NumPy: word i % 4 of counter offset + i / 4."""
     blocks = np.arange((count + 3) // 4, dtype=np.uint64) + np.uint64(offset)

@@ -8,14 +8,6 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu import _core
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _verified() -> Any:
-    _core.verify_generated(True)
-    yield
-    _core.verify_generated(False)
 
 
 def plan_and_result(expression: Callable[[], ng.GPUTensor]) -> tuple[str, np.ndarray[Any, Any]]:
