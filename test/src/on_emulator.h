@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "nervanagpu/expr.hpp"
 #include "src/emulator_device.h"
 #include "src/select_device.h"
 
@@ -11,7 +12,9 @@ namespace nervanagpu::test {
 class OnEmulator : public ::testing::Test {
  protected:
   explicit OnEmulator(bool checked = false, std::size_t memory = std::size_t{1} << 30)
-      : device_(embedded_cubins(), sass::Arch::sm_90a, checked, memory), before_(exchange_device(&device_)) {}
+      : device_(embedded_cubins(), sass::Arch::sm_90a, checked, memory), before_(exchange_device(&device_)) {
+    verify_generated(true);  // every kernel that a test generates is proven free of hazards
+  }
   ~OnEmulator() override { exchange_device(before_); }
 
   EmulatorDevice device_;
