@@ -68,7 +68,8 @@ class NG_API Expr {
   [[nodiscard]] const Shape& shape() const noexcept;
   [[nodiscard]] Dtype dtype() const noexcept;
   [[nodiscard]] std::int64_t size() const noexcept;
-  // Its value; computed by the first call and kept. A number becomes float64, int64 or bool.
+  // Its value; computed by the first call and kept: from then on the expression is that tensor, and what is written to it
+  // is seen by whatever takes the expression as an operand afterwards. A number becomes float64, int64 or bool.
   [[nodiscard]] Tensor evaluate() const;
   [[nodiscard]] bool evaluated() const noexcept;
 
@@ -118,7 +119,7 @@ NG_API void assign(const Tensor& out, const Expr& x);
 // For the library's own parts: x is not used afterwards, and need not know where its value stands.
 NG_API void assign_last(const Tensor& out, const Expr& x);
 // The same, but done when it matters: before any other work of this library is given to the device, and before the host
-// sees memory. Until then Expr(out) is x, so that several such statements become one kernel. What assign() would refuse
+// sees memory. Until then `out` as an operand is x, so that several such statements become one kernel. What assign() would refuse
 // is refused now.
 NG_API void assign_later(const Tensor& out, const Expr& x);
 // Evaluates them together: those of one shape share a kernel.

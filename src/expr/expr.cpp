@@ -75,6 +75,16 @@ NodePtr number(std::uint64_t bits, Dtype dtype) {
   return n;
 }
 
+// What enters a tree for `e`: here and nowhere else it is decided what an operand's value is. Memory, be it a tensor's or that
+// of an expression that was computed, holds what the last write left there, also one that waits. A borrowed leaf is an
+// expression yet: its value was fixed when it was written, and later writes of that memory do not concern it.
+NodePtr operand(const Expr& e) {
+  if (expr::writes_wait.load(std::memory_order_acquire) && e.evaluated()) {
+    if (NodePtr value = expr::value_of(e.node()->tensor)) return value;
+  }
+  return e.node();
+}
+
 std::string operand_text(const Node& n) {
   return n.weak ? std::string("a number") : std::string(name_of(n.dtype)) + " " + text_of(n.shape);
 }
@@ -201,17 +211,7 @@ std::string_view name_of(Reduction op) noexcept {
   return kNames[static_cast<std::size_t>(op)];
 }
 
-Expr::Expr(const Tensor& tensor) {
-  if (expr::writes_wait.load(std::memory_order_acquire)) {
-    if (NodePtr value = expr::value_of(tensor)) {
-      node_ = std::move(value);
-      ++node_->handles;
-      return;
-    }
-  }
-  node_ = expr::leaf_of(tensor);
-  ++node_->handles;
-}
+Expr::Expr(const Tensor& tensor) : Expr(expr::leaf_of(tensor)) {}
 Expr::Expr(double v) : Expr(number(expr::bits_of(v, Dtype::float64), Dtype::float64)) {}
 Expr::Expr(float v) : Expr(static_cast<double>(v)) {}
 Expr::Expr(std::int64_t v) : Expr(number(static_cast<std::uint64_t>(v), Dtype::int64)) {}
@@ -254,7 +254,7 @@ Expr apply(ExprOp op, std::span<const Expr> operands) {
   Shape shape = broadcast(op, operands);
   std::vector<NodePtr> in;
   in.reserve(operands.size());
-  for (const Expr& e : operands) in.push_back(e.node());
+  for (const Expr& e : operands) in.push_back(operand(e));
   const auto give = [&](Dtype compute, Dtype result) {
     for (NodePtr& n : in) n = converted(n, compute);
     Expr out(make(op, result, std::move(shape), std::move(in)));
@@ -341,13 +341,13 @@ Expr fma(const Expr& x, const Expr& y, const Expr& z) {
   const Expr all[] = {x, y, z};
   Shape shape = broadcast(ExprOp::fma, all);
   std::vector<NodePtr> in;
-  for (const Expr& e : all) in.push_back(converted(e.node(), Dtype::float32));
+  for (const Expr& e : all) in.push_back(converted(operand(e), Dtype::float32));
   Expr out(make(ExprOp::fma, Dtype::float32, std::move(shape), std::move(in)));
   if (out.node()->weight > kMostNodes) static_cast<void>(out.evaluate());
   return out;
 }
 Expr cast(const Expr& x, Dtype dtype) {
-  return Expr(converted(x.node(), dtype));
+  return Expr(converted(operand(x), dtype));
 }
 
 Expr round(const Expr& x, Dtype dtype, const Rounding& how) {
@@ -365,13 +365,14 @@ Expr round(const Expr& x, Dtype dtype, const Rounding& how) {
   const NodePtr words = make(ExprOp::random, Dtype::uint32, x.shape(), {});
   words->bits = how.seed;
   words->offset = how.offset;
-  const NodePtr n = make(ExprOp::chance, dtype, x.shape(), {converted(x.node(), Dtype::float32), words});
+  const NodePtr n = make(ExprOp::chance, dtype, x.shape(), {converted(operand(x), Dtype::float32), words});
   n->bits = static_cast<std::uint64_t>(how.bits == 0 && real ? most : how.bits);
   return Expr(n);
 }
 
 Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes, bool keepdims, int ddof) {
-  const Node& n = *x.node();
+  const NodePtr of = operand(x);
+  const Node& n = *of;
   const auto rank = static_cast<int>(n.shape.size());
   const std::string name(name_of(op));
   std::vector<bool> reduced(n.shape.size(), axes.empty());
@@ -388,7 +389,7 @@ Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes, bool keep
   }
   const Kind kind = expr::kind_of(n.dtype);
   Dtype result = n.dtype;
-  NodePtr in = n.weak ? converted(x.node(), n.dtype) : x.node();
+  NodePtr in = n.weak ? converted(of, n.dtype) : of;
   if (op == Reduction::sum) {
     if (kind != Kind::real) result = kind == Kind::integer && !expr::is_signed(n.dtype) ? Dtype::uint64 : Dtype::int64;
     in = converted(in, result);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import nervanagpu as ng
@@ -119,6 +120,66 @@ def test_expressions_before_and_behind() -> None:
     d = b + c
     np.testing.assert_array_equal(y.get(), d)
     np.testing.assert_array_equal(x.get(), c - d)
+
+
+MAKERS: dict[str, Callable[[ng.GPUTensor], ng.GPUTensor]] = {
+    "operator": lambda a: a + 1,
+    "function": lambda a: ng.exp(a),
+    "where": lambda a: ng.where(a > 2, a, -a),
+    "sum": lambda a: ng.sum(a, 0),
+    "var": lambda a: ng.var(a, 1, keepdims=True),
+    "astype": lambda a: a.astype("float64"),
+    "softmax": lambda a: ng.softmax(a),
+    "product": lambda a: a @ a,
+    "dot": lambda a: ng.dot(a, a),
+    "epilogue": lambda a: ng.tanh(a @ a + 1),
+    "random": lambda a: ng.rand(4, 4),
+    "gather": lambda a: a[ng.array(np.array([3, 1, 1]))],
+    "cumsum": lambda a: ng.cumsum(a, 0),
+    "square of a square": lambda a: (a * a) ** 2,
+}
+WHEN: dict[str, Callable[[ng.GPUTensor], object]] = {
+    "open": lambda e: None,
+    "read": lambda e: e.get(),
+    "evaluated": lambda e: ng.evaluate(e),
+    "read by another": lambda e: (e * 2).get(),
+    "borrowed": lambda e: ng.empty(e.shape, e.dtype).__setitem__(slice(None), e),
+}
+
+
+@pytest.mark.parametrize("when", WHEN)
+@pytest.mark.parametrize("make", MAKERS)
+def test_results_of_expressions_are_written(make: str, when: str) -> None:
+    """What an in-place operator did to the result of an expression is seen by every later expression of it."""
+    a = ng.array(np.linspace(0.25, 4, 16, dtype=np.float32).reshape(4, 4))
+    e = MAKERS[make](a)
+    before = e - 1
+    WHEN[when](e)
+    want = e.get().copy() if when == "read" else None
+    e *= 3
+    later, total = e + e, ng.sum(e)
+    part = e[1:]
+    part += 2
+    last = e * 1
+    e -= e
+    zero, fused = e.astype("float64"), ng.maximum(e, -1)
+    if want is None:
+        want = (before + 1).get() if make != "random" else (before.get() + np.float32(1)).astype(np.float32)
+    np.testing.assert_allclose(before.get(), want - 1, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(later.get(), want * 6, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(total.get(), np.sum(want * 3, dtype=np.float64), rtol=1e-4)
+    np.testing.assert_allclose(last.get()[1:], want[1:] * 3 + 2, rtol=1e-5)
+    np.testing.assert_allclose(last.get()[:1], want[:1] * 3, rtol=1e-5)
+    assert not zero.get().any() and not fused.get().any() and not e.get().any()
+
+
+def test_momentum_moves() -> None:
+    v, w, g = ng.zeros((1,)), ng.zeros((1,)), ng.ones((1,))
+    for _ in range(3):
+        v = v * 0.9
+        v += g
+        w = w - v * 0.1
+    np.testing.assert_allclose(w.get(), -0.1 * (1 + 1.9 + 2.71), rtol=1e-6)
 
 
 def test_what_cannot_be_written_is_refused_at_once() -> None:

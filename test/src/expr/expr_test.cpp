@@ -305,5 +305,31 @@ TEST(Expr, WritesThatWaitKeepTheirOrder) {
   EXPECT_EQ(x.to_host<float>(), std::vector<float>(6, 9));
 }
 
+// An expression that was computed is a tensor: every way into a tree sees the write that waits there.
+TEST(Expr, WritesToValuesAreOperandsThatWait) {
+  const std::vector<float> numbers{0, 1, 2, 3};
+  const Tensor a = Tensor::from_host<float>(numbers, {4});
+  const Expr e = Expr(a) + 1.0F;
+  const Tensor t = e.evaluate();
+  assign_later(t, e * 3.0F);
+  const std::vector<float> want{3, 6, 9, 12};
+  EXPECT_EQ((e + 0.0F).evaluate().to_host<float>(), want);
+  assign_later(t, e + 1.0F);
+  EXPECT_EQ(fma(e, Expr(1.0F), Expr(-1.0F)).evaluate().to_host<float>(), want);
+  assign_later(t, e + 1.0F);
+  EXPECT_EQ(cast(e, Dtype::int32).evaluate().to_host<std::int32_t>(), (std::vector<std::int32_t>{5, 8, 11, 14}));
+  assign_later(t, e + 1.0F);
+  EXPECT_EQ(reduce(Reduction::sum, e).evaluate().to_host<float>(), std::vector<float>{42});
+  assign_later(t, e + 1.0F);
+  EXPECT_EQ(round(e, Dtype::int32, {true, 1}).evaluate().to_host<std::int32_t>(),
+            (std::vector<std::int32_t>{7, 10, 13, 16}));
+  const Tensor other = Tensor::zeros({4});
+  assign(other, Expr(a) * 2.0F);
+  const Expr borrowed = Expr(a) * 5.0F;
+  assign(other, borrowed);  // and stands there until `other` changes
+  assign_later(other, Expr(other) + 100.0F);
+  EXPECT_EQ((borrowed + 0.0F).evaluate().to_host<float>(), (std::vector<float>{0, 5, 10, 15}));
+}
+
 }  // namespace
 }  // namespace nervanagpu
