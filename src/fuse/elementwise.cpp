@@ -325,7 +325,8 @@ class Run {
     const Axis& inner = layout.axes.back();
     const bool side_by_side = std::ranges::all_of(inner.strides, [](std::int64_t s) { return s == 0 || s == 1; });
     f.rank = layout.axes.size();
-    f.flat = f.rank == 1 && side_by_side;
+    // A flat kernel's operands are dense or uniform: one random number for all elements is neither.
+    bool one_word = false;
     std::size_t widest = 1;
     for (std::size_t k = 0; k < operands_.size(); ++k) {
       const bool constant = std::ranges::all_of(layout.axes, [&](const Axis& a) { return a.strides[k] == 0; });
@@ -335,8 +336,10 @@ class Run {
                          : side_by_side && inner.strides[k] == 1 ? Access::dense
                          : side_by_side                          ? Access::splat
                                                                  : Access::strided);
+      one_word = one_word || (constant && indexed);
       if (f.access.back() != Access::uniform) widest = std::max(widest, size_of(operands_[k].dtype()));
     }
+    f.flat = f.rank == 1 && side_by_side && !one_word;
     // A result of one element, or of a lone axis without elements side by side, takes one lane.
     const bool wide =
         side_by_side && std::ranges::none_of(f.access, [&](const Access& a) {

@@ -88,3 +88,19 @@ def test_errors() -> None:
         ng.rand(-3)
     with pytest.raises(ValueError, match="offset"):
         _core.random((3,), 0, 1 << 61)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (4,), (1, 4), (3, 1), (2, 1, 1), (1, 1, 4)], ids=str)
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+def test_numbers_broadcast(shape: tuple[int, ...], dtype: str) -> None:
+    """Each number stands for all elements along the axes of length 1, a lone one for the whole array."""
+    x = np.arange(2 * 3 * 4, dtype=dtype).reshape(2, 3, 4)
+    want = x + np.floor(uniform(shape, 5) * 8).astype(dtype)
+    number = ng.floor(_core.random(list(shape), 5, 0) * 8).astype(dtype)
+    np.testing.assert_array_equal((ng.array(x) + number).get(), want)
+    y = ng.array(x)
+    y += number
+    np.testing.assert_array_equal(y.get(), want)
+    y[:] = number
+    np.testing.assert_array_equal(y.get(), np.broadcast_to(want - x, x.shape))
+    np.testing.assert_array_equal(ng.sum(ng.array(x) + number, 1).get(), want.sum(1))
