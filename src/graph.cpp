@@ -1,6 +1,7 @@
 #include "nervanagpu/graph.hpp"
 
 #include "nervanagpu/error.hpp"
+#include "nervanagpu/expr.hpp"
 #include "src/expr/later.h"
 #include "src/select_device.h"
 
@@ -47,6 +48,7 @@ void Graph::launch(const Stream& stream) const {
   if (recorded_ == nullptr) throw InvalidArgument("graph: nothing was captured");
   expr::before_work();
   if (recorded_->id != 0) {
+    evaluate_pending();  // nobody knows here what the graph writes
     recorded_->device->launch_graph(recorded_->id, stream.handle());
     return;
   }
