@@ -98,7 +98,18 @@ py::object item(const Tensor& self, const py::object& key) {
   return py::cast(index(self, key));
 }
 
-void write_item(Tensor& view, const py::object& value) {
+// The value without leading axes of one element that the place does not have, which NumPy's assignments leave out.
+py::object without_leading_ones(const Tensor& view, const py::object& value) {
+  Shape shape = value.attr("shape").cast<Shape>();
+  const auto more = static_cast<std::ptrdiff_t>(shape.size()) - static_cast<std::ptrdiff_t>(view.ndim());
+  if (more <= 0 || std::any_of(shape.begin(), shape.begin() + more, [](std::int64_t n) { return n != 1; }))
+    return value;
+  shape.erase(shape.begin(), shape.begin() + more);
+  return value.attr("reshape")(tuple_of(shape));
+}
+
+void write_item(Tensor& view, const py::object& given) {
+  const py::object value = py::isinstance<Tensor>(given) ? without_leading_ones(view, given) : given;
   if (py::isinstance<Tensor>(value)) {
     if (is_view(value, view)) return;  // what x[1:] += 1 ends with
     const Expr source = can_evaluate() ? rounded_into(view, expr_from(value)) : expr_from(value);

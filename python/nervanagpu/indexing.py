@@ -113,6 +113,8 @@ def _expanded(x: GPUTensor, key: Any) -> list[Any]:
         elif array.dtype.kind == "b":
             axis = sum(1 for p in parts if p is not None and p is not Ellipsis)
             there = x.shape[axis : axis + array.ndim]
+            if array.ndim == 0:
+                raise IndexError(f"boolean index has no axes; needs those of the tensor, {x.shape}, or some of them")
             if not any(p is Ellipsis for p in parts) and there != array.shape:
                 raise IndexError(f"boolean index has shape {array.shape}; needs that of its axes, {there}")
             parts.extend(nonzero(array) if isinstance(array, GPUTensor) else np.nonzero(array))
@@ -177,7 +179,7 @@ def _whole_mask(x: GPUTensor, key: Any) -> GPUTensor | None:
             return None
         key = key[0]
     array = _as_index(key)
-    if array is None or array.dtype.kind != "b" or array.shape != x.shape or x.ndim == 0:
+    if array is None or array.dtype.kind != "b" or array.shape != x.shape:
         return None
     return array if isinstance(array, GPUTensor) else creation.array(array)
 
@@ -239,7 +241,8 @@ def _converted(value: Any, x: GPUTensor) -> Any:
 
 
 def _broadcast(value: Any, shape: tuple[int, ...], x: GPUTensor) -> GPUTensor:
-    source = value if isinstance(value, GPUTensor) else creation.array(np.asarray(value))
+    weak = isinstance(value, GPUTensor | int | float)  # a number takes x's dtype
+    source = value if weak else creation.array(np.asarray(value))
     out = creation.empty(shape, x.dtype)
     out[...] = source
     return out

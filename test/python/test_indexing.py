@@ -265,3 +265,37 @@ def test_random_keys(case: tuple[Array, Any]) -> None:
     b[key] = value
     x[key] = ng.array(value)
     same(x, b)
+
+
+def test_masks_without_axes() -> None:
+    for number in (3, 7):
+        a = np.array(number, np.int32)
+        x = ng.array(a)
+        np.testing.assert_array_equal(x[x > 5].get(), a[a > 5])
+        x[x > 5] = 1
+        a[a > 5] = 1
+        np.testing.assert_array_equal(x.get(), a)
+    with pytest.raises(IndexError, match="boolean index has no axes"):
+        ng.zeros((3,))[ng.array(np.array(True))]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "uint64"])
+def test_numbers_take_the_dtype_of_what_they_are_added_to(dtype: str) -> None:
+    a = np.zeros(4, dtype)
+    x = ng.array(a)
+    np.add.at(a, [1, 1, 3], 2)
+    np.add.at(x, [1, 1, 3], 2)
+    np.testing.assert_array_equal(x.get(), a)
+
+
+def test_assignments_leave_out_leading_axes_of_one() -> None:
+    a = np.zeros((3, 4), np.float32)
+    x = ng.array(a)
+    b = np.arange(4, dtype=np.float32).reshape(1, 1, 1, 4)
+    a[1] = b
+    x[1] = ng.array(b)
+    a[:, 2] = b[..., :1]
+    x[:, 2] = ng.array(b)[..., :1] + 0
+    np.testing.assert_array_equal(x.get(), a)
+    with pytest.raises(ValueError, match="broadcast"):
+        x[1] = ng.zeros((2, 1, 4))
