@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "nervanagpu/nervanagpu.hpp"
+#include "python/gil.h"
 
 namespace nervanagpu::python {
 
@@ -24,23 +25,6 @@ struct Lazy : Tensor {
   }
   Expr expr;
   bool forced = false;
-};
-// Tells the memory report which statement asked for what this thread allocated. Never throws.
-void name_memory_here() noexcept;
-
-// Other threads may run Python until the end of the scope.
-class GilRelease {
- public:
-  GilRelease() = default;
-  ~GilRelease() {
-    release_.reset();
-    if (has_unnamed_memory()) name_memory_here();
-  }
-  GilRelease(const GilRelease&) = delete;
-  GilRelease& operator=(const GilRelease&) = delete;
-
- private:
-  std::optional<py::gil_scoped_release> release_{std::in_place};
 };
 
 // The Lazy behind `h` that has not been evaluated; nullptr: it is none.

@@ -32,7 +32,7 @@ Expr strong(const py::handle& h) {
 }
 
 const std::map<std::string, ExprOp>& ops() {
-  static const std::map<std::string, ExprOp> all = {
+  static const auto& all = *new std::map<std::string, ExprOp>{
 #define NG_OP(name, operands, rule) {#name, ExprOp::name},
 #include "nervanagpu/expr_ops.inc"
 #undef NG_OP
@@ -143,7 +143,7 @@ bool checks_results() {
 }
 
 void check_result(const py::object& tensor) {
-  if (result_check != nullptr) py::reinterpret_borrow<py::object>(result_check)(tensor);
+  if (result_check != nullptr) in_python([&] { py::reinterpret_borrow<py::object>(result_check)(tensor); });
 }
 
 Expr rounded_into(const Tensor& out, const Expr& value) {
@@ -153,7 +153,8 @@ Expr rounded_into(const Tensor& out, const Expr& value) {
                    : out.dtype() == Dtype::float32  ? 15
                                                     : 0;
   if (most == 0 || value.shape() != out.shape()) return value;
-  const auto place = py::module_::import("nervanagpu.random").attr("_take")(out.size());
+  const py::object place =
+      in_python([&] { return py::module_::import("nervanagpu.random").attr("_take")(out.size()); });
   const auto [seed, offset] = place.cast<std::pair<std::uint64_t, std::uint64_t>>();
   return round(value, out.dtype(), {true, seed, offset, std::min(out.rounding(), most)});
 }

@@ -24,6 +24,7 @@ T* object_of(PyObject* o) {
 // The exception becomes Python's as that of any bound function does.
 PyObject* raise_caught() {
   caught = std::current_exception();
+  if (caught == nullptr) sleep_forever();  // no exception: Python ends this thread
   return PyObject_CallNoArgs(rethrow_function);
 }
 

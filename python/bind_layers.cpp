@@ -159,7 +159,7 @@ void bind_layer(py::module_& m) {
 // Progress to Python, and Python's signals to the fit: what is raised ends it.
 std::function<void(const Progress&)> callback_of(const py::object& callback) {
   return [callback = callback.ptr()](const Progress& p) {
-    const py::gil_scoped_acquire acquire;
+    const GilAcquire acquire;
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     if (callback == Py_None) return;
     py::object history = py::none();
@@ -168,7 +168,7 @@ std::function<void(const Progress&)> callback_of(const py::object& callback) {
       history = py::make_tuple(h.loss, h.accuracy, h.val_loss, h.val_accuracy);
     }
     const py::handle call = callback;
-    call(p.epoch, p.sample, p.so_far.loss, p.so_far.accuracy, history);
+    in_python([&] { call(p.epoch, p.sample, p.so_far.loss, p.so_far.accuracy, history); });
   };
 }
 

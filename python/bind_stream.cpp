@@ -56,8 +56,8 @@ void bind_stream(py::module_& m) {
              const Stream s = stream.is_none() ? Stream::create() : stream_from(stream);
              return Graph::capture(
                  [body] {
-                   const py::gil_scoped_acquire acquire;
-                   body();
+                   const GilAcquire acquire;
+                   in_python([&] { body(); });
                  },
                  s);
            }),

@@ -24,7 +24,7 @@ py::array get(const Tensor& t) {
 // `value` as row-major native data of `t`'s dtype and shape. `broadcast`: lengths may be repeated, as on assignment.
 py::array prepared(const Tensor& t, const py::object& value, bool broadcast) {
   const py::module_ numpy = py::module_::import("numpy");
-  py::object array = numpy.attr("asarray")(value);
+  py::object array = in_python([&] { return numpy.attr("asarray")(value); });
   const py::dtype wanted = numpy_dtype(t.dtype());
   // ml_dtypes' own rule lets complex numbers through.
   const py::dtype kind = t.dtype() == Dtype::bfloat16 ? py::dtype::of<float>() : wanted;
@@ -37,7 +37,7 @@ py::array prepared(const Tensor& t, const py::object& value, bool broadcast) {
     bool fits = broadcast;
     if (fits) {
       try {
-        array = numpy.attr("broadcast_to")(array, shape);
+        array = in_python([&] { return numpy.attr("broadcast_to")(array, shape); });
       } catch (py::error_already_set& e) {
         if (!e.matches(PyExc_ValueError)) throw;
         fits = false;
@@ -94,7 +94,9 @@ bool names_elements(const py::handle& key) {
 }
 
 py::object item(const Tensor& self, const py::object& key) {
-  if (names_elements(key)) return py::module_::import("nervanagpu.indexing").attr("getitem")(self, key);
+  if (names_elements(key)) {
+    return in_python([&] { return py::module_::import("nervanagpu.indexing").attr("getitem")(self, key); });
+  }
   return py::cast(index(self, key));
 }
 
@@ -144,7 +146,7 @@ void write_item(Tensor& view, const py::object& given) {
 
 void assign_item(const Tensor& self, const py::object& key, const py::object& value) {
   if (names_elements(key)) {
-    py::module_::import("nervanagpu.indexing").attr("setitem")(self, key, value);
+    in_python([&] { py::module_::import("nervanagpu.indexing").attr("setitem")(self, key, value); });
     if (checks_results()) check_result(py::cast(self));
     return;
   }

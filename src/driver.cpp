@@ -35,7 +35,7 @@ DriverLoad open_driver() {
 }  // namespace
 
 const DriverLoad& load_driver() {
-  static const DriverLoad load = open_driver();
+  static const auto& load = *new DriverLoad(open_driver());  // never destroyed: a thread may ask at exit
   return load;
 }
 

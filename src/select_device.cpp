@@ -137,7 +137,7 @@ Device& current_device() {
   // If it throws, the next call tries again: the environment may have been put right.
   static Device* const device = [] {
     const Settings settings = read_settings();
-    static const cuda::DriverLoad none{nullptr, "not looked for"};
+    const cuda::DriverLoad none{nullptr, "not looked for"};
     const bool look = settings.device != DeviceKind::emulator;
     Selection s = select_device(settings, look ? cuda::load_driver() : none, embedded_cubins());
     if (!s.notice.empty()) std::fprintf(stderr, "%s\n", s.notice.c_str());

@@ -18,7 +18,7 @@ Diag at_offset(std::size_t offset, std::string message, std::vector<std::string>
   return error_at({"", 0, static_cast<std::uint32_t>(offset + 1)}, std::move(message), std::move(notes));
 }
 
-const std::string kColumnForm =
+constexpr const char* kColumnForm =
     "a control column is WW:R:W:Y:S: wait mask (2 hex digits), read and write scoreboard (0 to 5), "
     "yield (Y), stall (0 to 15); - is none, ? is left to schedule";
 

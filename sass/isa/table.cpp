@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <memory>
 #include <mutex>
 
 namespace nervanagpu::sass {
@@ -51,9 +50,9 @@ struct Index {
 
 const Index& index_of(Arch arch) {
   static std::array<std::once_flag, 32> once;
-  static std::array<std::unique_ptr<Index>, 32> index;
+  static std::array<const Index*, 32> index;  // never destroyed: a thread may assemble at exit
   const auto i = static_cast<std::size_t>(arch);
-  std::call_once(once[i], [&] { index[i] = std::make_unique<Index>(arch); });
+  std::call_once(once[i], [&] { index[i] = new Index(arch); });
   return *index[i];
 }
 

@@ -251,7 +251,7 @@ class Maker {
 using Fit = std::pair<unsigned, unsigned>;
 std::optional<Fit> fitting(const std::string& key, std::optional<Fit> found = std::nullopt) {
   static std::mutex mutex;
-  static std::unordered_map<std::string, Fit> known;
+  static auto& known = *new std::unordered_map<std::string, Fit>;  // never destroyed: a thread may launch at exit
   const std::lock_guard lock(mutex);
   if (found) known[key] = *found;
   const auto at = known.find(key);

@@ -113,7 +113,7 @@ OnStream::~OnStream() {
   stream_now = before_;
 }
 const Stream& OnStream::current() noexcept {
-  static const Stream first;
+  static const auto& first = *new Stream;  // never destroyed: a thread may launch at exit
   return stream_now != nullptr ? *stream_now : first;
 }
 

@@ -1,0 +1,96 @@
+"""The end of the interpreter while daemon threads use the library: exit code 0, and nothing on stderr."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import nervanagpu as ng
+import pytest
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+PROGRAM = """
+import threading
+import numpy as np
+import nervanagpu as ng
+
+a = ng.array(np.ones((48, 48), np.float32))
+rows = ng.array(np.arange(48, dtype=np.int32))
+x, y = np.ones((32, 8), np.float32), np.zeros(32, np.int32)
+net = ng.Network([ng.layers.Full(4), ng.layers.Softmax()], input_shape=(8,))
+graph = ng.Graph(lambda: ng.dot(a, a, ng.empty((48, 48))))
+
+
+def expressions():
+    (a * 2 + 1).get()
+
+
+def unread():
+    b = a + 1
+    b += 2
+    ng.evaluate(b)
+
+
+def products():
+    (a @ a).get()
+
+
+def random_numbers():
+    ng.rand(32, 32).get(), ng.randint(0, 5, (4, 4)).get()
+
+
+def training():  # the callback is Python, called from C++
+    net.fit(x, y, epochs=2, batch=16, progress=False, callback=lambda epoch, history: sum(range(300)))
+
+
+def indexing():  # in Python, called from C++
+    a[rows, rows[::-1]]
+
+
+def recorded():
+    ng.Graph(lambda: ng.dot(a, a)).launch()
+    graph.launch()
+
+
+def assembling():
+    ng.disassemble(ng.assemble(".kernel k\\n.threads 32\\n  EXIT\\n"))
+
+
+work = [globals()[name] for name in names]
+begun = threading.Barrier(len(work) + 1)
+
+
+def loop(f):
+    f()
+    begun.wait(60)
+    while True:
+        f()
+
+
+for f in work:
+    threading.Thread(target=loop, args=(f,), daemon=True).start()
+begun.wait(60)
+"""
+# Those are the functions above.
+KINDS = ["expressions", "unread", "products", "random_numbers", "training", "indexing", "recorded", "assembling"]
+
+
+@pytest.mark.parametrize("names", [*([kind] for kind in KINDS), ["products", "training", "products"], KINDS], ids=str)
+def test_daemon_threads(names: list[str], python: Run) -> None:
+    for _ in range(3):
+        done = python(f"names = {names}{PROGRAM}", device=ng.device().kind)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_nothing_is_destroyed_at_exit() -> None:
+    """Threads that live on may be anywhere in the library: it has no static object with a destructor."""
+    libraries = {
+        line.split()[-1] for line in Path("/proc/self/maps").read_text().splitlines() if "libnervanagpu" in line
+    }
+    assert libraries
+    for library in libraries:
+        symbols = subprocess.run(["nm", "-D", "--undefined-only", library], capture_output=True, text=True, check=True)
+        assert "__cxa_atexit" not in symbols.stdout
+    assert ng.device()
