@@ -1,6 +1,39 @@
 # test/ mirrors the tree: each directory is one GoogleTest executable, and each executable one CTest test.
 enable_testing()
 
+# Programs that need no GoogleTest.
+if(TARGET ng_runtime)
+  function(ng_test_program name)
+    add_executable(${name} ${ARGN})
+    target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+    target_link_libraries(${name} PRIVATE ng_runtime ng_flags)
+    target_compile_definitions(${name} PRIVATE NG_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
+    set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+  endfunction()
+
+  # Kernels with one field of their control codes changed: what a checked run finds, verify must have found.
+  file(GLOB mutants_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/mutants/*.cpp)
+  ng_test_program(mutants ${mutants_sources})
+  add_test(NAME mutants COMMAND mutants --each 8)
+
+  # Every kernel by name, with problems whose results are exact.
+  file(GLOB variants_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/variants/*.cpp)
+  foreach(part bound buffer cases numbers reference_conv reference_pool)
+    list(APPEND variants_sources ${CMAKE_CURRENT_SOURCE_DIR}/test/gpu/${part}.cpp)
+  endforeach()
+  ng_test_program(variants ${variants_sources})
+  add_test(NAME variants COMMAND variants)
+  add_test(NAME variants_checked COMMAND variants --problems 300)
+  set_tests_properties(variants PROPERTIES ENVIRONMENT "NERVANAGPU_DEVICE=emulator")
+  set_tests_properties(variants_checked PROPERTIES
+    ENVIRONMENT "NERVANAGPU_DEVICE=emulator;NERVANAGPU_EMULATOR=checked")
+  foreach(arch sm_52 sm_80)
+    add_test(NAME variants_${arch} COMMAND variants)
+    set_tests_properties(variants_${arch} PROPERTIES
+      ENVIRONMENT "NERVANAGPU_DEVICE=emulator;NERVANAGPU_EMULATOR_ARCH=${arch}")
+  endforeach()
+endif()
+
 if(GTEST_SOURCE_DIR)
   set(gtest_sources ${GTEST_SOURCE_DIR})
 elseif(NOT NG_SANITIZE)  # a sanitized build compiles its own GoogleTest, if the sources are there
@@ -72,17 +105,6 @@ ng_test(test_kernels kernels LINK ng_runtime)
 ng_test(test_layers layers LINK ng_runtime)
 ng_test(test_cudac cudac LINK ng_runtime)  # programs in CUDA C, on the emulator or a GPU
 ng_test(test_tma tma LINK ng_runtime)  # the copy engine, on the emulator or beside a GPU
-
-# Kernels with one field of their control codes changed: what a checked run finds, verify must have found.
-if(TARGET ng_runtime)
-  file(GLOB mutants_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/test/mutants/*.cpp)
-  add_executable(mutants ${mutants_sources})
-  target_include_directories(mutants PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-  target_link_libraries(mutants PRIVATE ng_runtime ng_flags)
-  target_compile_definitions(mutants PRIVATE NG_SOURCE_DIR="${CMAKE_CURRENT_SOURCE_DIR}")
-  set_target_properties(mutants PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-  add_test(NAME mutants COMMAND mutants --each 8)
-endif()
 
 # Problems with exact results, on every kind of device; and beside cuBLAS and cuDNN, which needs a GPU.
 ng_test(test_gpu gpu BUILD_ONLY LINK ng_runtime)

@@ -1,0 +1,60 @@
+// A device that hands everything on to another one: what a test changes or watches is overridden.
+#pragma once
+
+#include <memory>
+
+#include "src/device.h"
+
+namespace nervanagpu::test {
+
+class ForwardingDevice : public Device {
+ public:
+  explicit ForwardingDevice(Device& inner) : inner_(inner) {}
+
+  [[nodiscard]] const DeviceInfo& info() const override { return inner_.info(); }
+  [[nodiscard]] const Registry& registry() const override { return inner_.registry(); }
+  using Device::allocate;
+  std::uint64_t allocate(std::size_t bytes, StreamId stream) override { return inner_.allocate(bytes, stream); }
+  void free(std::uint64_t address, std::span<const StreamId> streams) noexcept override {
+    inner_.free(address, streams);
+  }
+  [[nodiscard]] MemoryStats memory_stats() const override { return inner_.memory_stats(); }
+  void release_cached() override { inner_.release_cached(); }
+  void release_captured() override { inner_.release_captured(); }
+  void* allocate_host(std::size_t bytes) override { return inner_.allocate_host(bytes); }
+  void free_host(void* memory) noexcept override { inner_.free_host(memory); }
+  void upload(std::uint64_t to, const void* from, std::size_t bytes) override { inner_.upload(to, from, bytes); }
+  void download(void* to, std::uint64_t from, std::size_t bytes) override { inner_.download(to, from, bytes); }
+  void copy(std::uint64_t to, std::uint64_t from, std::size_t n, StreamId s) override { inner_.copy(to, from, n, s); }
+  void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId s) override {
+    inner_.fill(to, value, width, count, s);
+  }
+  void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override {
+    inner_.launch(kernel, grid, params, stream);
+  }
+  std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override {
+    return inner_.load(image, bytes);
+  }
+  void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override {
+    inner_.launch(module, launch, stream);
+  }
+  EncodedTensorMap encode_tensor_map(const TensorMap& map) override { return inner_.encode_tensor_map(map); }
+  StreamId create_stream() override { return inner_.create_stream(); }
+  void destroy_stream(StreamId s) noexcept override { inner_.destroy_stream(s); }
+  void synchronize(StreamId s) override { inner_.synchronize(s); }
+  void synchronize() override { inner_.synchronize(); }
+  EventId create_event() override { return inner_.create_event(); }
+  void destroy_event(EventId e) noexcept override { inner_.destroy_event(e); }
+  void record(EventId e, StreamId s) override { inner_.record(e, s); }
+  void wait(EventId e) override { inner_.wait(e); }
+  void stream_wait(StreamId s, EventId e) override { inner_.stream_wait(s, e); }
+  double elapsed_ms(EventId a, EventId b) override { return inner_.elapsed_ms(a, b); }
+
+ protected:
+  Device& inner() { return inner_; }
+
+ private:
+  Device& inner_;
+};
+
+}  // namespace nervanagpu::test

@@ -1,0 +1,166 @@
+// Every kernel of conv.sass: its order is that of a pass in a layout, its tile is named, and its vectors ask for multiples of 4.
+#include <algorithm>
+#include <stdexcept>
+
+#include "kernels/conv/launch.h"
+#include "kernels/gemm/types.h"
+#include "nervanagpu/error.hpp"
+#include "src/select_device.h"
+#include "test/gpu/buffer.h"
+#include "test/gpu/cases.h"
+#include "test/gpu/reference.h"
+#include "test/variants/epilogue.h"
+#include "test/variants/other.h"
+
+namespace nervanagpu::variants {
+namespace {
+
+using gpu_test::Buffer;
+using gpu_test::choose;
+using gpu_test::pick;
+using gpu_test::Values;
+
+struct Pass {
+  ConvPass pass;
+  Layout layout;
+};
+
+Pass pass_of(Random& random, const std::string& order) {
+  const bool first = pick(random, 0, 1) == 0;
+  if (order == "llj")
+    return first ? Pass{ConvPass::fprop, Layout::channels_last} : Pass{ConvPass::update, Layout::batch_last};
+  if (order == "iji")
+    return first ? Pass{ConvPass::update, Layout::channels_last} : Pass{ConvPass::fprop, Layout::batch_last};
+  return {ConvPass::bprop, order == "ljj" ? Layout::channels_last : Layout::batch_last};
+}
+
+Dtype type_of(const std::string& word) {
+  for (const Dtype t : {Dtype::float32, Dtype::float16, Dtype::int8, Dtype::uint8, Dtype::int32}) {
+    if (sgemm::word_of(t) == word) return t;
+  }
+  throw std::logic_error("no type is called " + word);
+}
+
+struct Types {
+  Dtype in1, in2, out;
+};
+Types types_of(ConvPass pass, const ConvProblem& p) {
+  switch (pass) {
+    case ConvPass::fprop: return {p.x_type, p.w_type, p.y_type};
+    case ConvPass::bprop: return {p.y_type, p.w_type, p.x_type};
+    default: return {p.y_type, p.x_type, p.w_type};
+  }
+}
+
+ConvProblem draw(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
+  const bool fours = kernel.number("V") == 4;
+  ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
+  p.layout = what.layout;
+  if (fours) {
+    const auto four = [](std::int64_t v) { return (v + 3) / 4 * 4; };
+    p.c = p.groups * four(p.c / p.groups);
+    p.k = p.groups * four(p.k / p.groups);
+    if (what.layout == Layout::batch_last) p.n = four(p.n);
+    // Positions of x that no tap reaches are a launch of their own, whose sums of nothing have no vectors.
+    for (std::size_t axis = 0; what.pass == ConvPass::bprop && axis < 3; ++axis) {
+      p.stride[axis] = std::min(p.stride[axis], p.filter[axis]);
+      if (p.stride[axis] > 1) p.dilation[axis] = 1;
+    }
+  }
+  const auto& variant = kernel.manifest().variant;
+  // A is what is gathered: x, or in bprop dy; B the other operand.
+  const Dtype a = type_of(variant.at("XT"));
+  const Dtype b = type_of(variant.at("WT"));
+  const Dtype c = type_of(variant.at("YT"));
+  if (what.pass == ConvPass::fprop) p.x_type = a, p.w_type = b, p.y_type = c;
+  if (what.pass == ConvPass::bprop) p.y_type = a, p.w_type = b, p.x_type = c;
+  if (what.pass == ConvPass::update) p.x_type = a, p.y_type = b, p.w_type = c;
+  return p;
+}
+
+std::int64_t channel_of(const ConvProblem& p, std::int64_t i) {
+  const auto out = p.out();
+  return p.layout == Layout::channels_last ? i % p.k : i / (out[0] * out[1] * out[2] * p.n);
+}
+
+}  // namespace
+
+Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
+  const auto& variant = kernel.manifest().variant;
+  Pass what = pass_of(random, variant.at("ORDER"));
+  if (variant.at("YT") == "s32") {  // of fprop alone
+    what = {ConvPass::fprop, variant.at("ORDER") == "llj" ? Layout::channels_last : Layout::batch_last};
+  }
+  const ConvProblem p = draw(random, kernel, what, limits);
+  const ConvPass pass = what.pass;
+  const Types types = types_of(pass, p);
+  const std::int64_t sizes[] = {p.x_elements(), p.w_elements(), p.y_elements()};
+  const std::int64_t of_in1 = pass == ConvPass::fprop ? sizes[0] : sizes[2];
+  const std::int64_t of_in2 = pass == ConvPass::update ? sizes[0] : sizes[1];
+  const std::int64_t of_out = pass == ConvPass::fprop ? sizes[2] : pass == ConvPass::bprop ? sizes[0] : sizes[1];
+  const bool fours = kernel.number("V") == 4;
+  // Where there is a kernel for what fits, another one gets an operand that does not begin at a vector.
+  const auto shift = [&](Dtype t) { return fours ? 0 : size_of(t); };
+  const auto range = [](Dtype t) { return sgemm::byte(t) ? 0 : 4; };
+  const Values in1 = gpu_test::integers(random, of_in1, range(types.in1), types.in1);
+  const Values in2 = gpu_test::integers(random, of_in2, range(types.in2), types.in2);
+  const Values old = gpu_test::integers(random, of_out, 9, types.out);
+
+  conv_detail::Epilogue e;
+  constexpr float kFactors[] = {1, 1, 2, -1};
+  e.alpha = choose(random, kFactors);
+  e.beta = pick(random, 0, 1) == 0 ? 0.0F : choose(random, kFactors);
+  e.relu = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
+  if (types.out != Dtype::int32 && pick(random, 0, 3) == 0) {
+    e.rounding = {true, random(), random() % 1000,
+                  static_cast<int>(pick(random, 0, types.out == Dtype::float16 ? 10 : 15))};
+  }
+  const bool has_bias = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
+  ConvPointers at;
+  at.bias_type = types.out == Dtype::float16 && pick(random, 0, 1) == 1 ? Dtype::float32 : types.out;
+  e.bias_f16 = at.bias_type == Dtype::float16;
+  const Values bias = gpu_test::integers(random, p.k, 9, at.bias_type);
+  Values want = gpu_test::convolution(pass, p, in1, in2);
+  for (std::int64_t i = 0; i < of_out; ++i) {
+    double& v = want[static_cast<std::size_t>(i)];
+    v = v * e.alpha + e.beta * old[static_cast<std::size_t>(i)];
+    if (has_bias) v += bias[static_cast<std::size_t>(channel_of(p, i))];
+    if (e.relu) v = std::max(v, 0.0);
+    v = round_result(types.out, e.rounding, v, i);
+  }
+
+  const Buffer device_in1(in1, types.in1, shift(types.in1));
+  const Buffer device_in2(in2, types.in2, shift(types.in2));
+  const Buffer device_bias(bias, at.bias_type);
+  const Buffer device_out =
+      e.beta != 0 ? Buffer(old, types.out) : Buffer::poisoned(static_cast<std::size_t>(of_out) * size_of(types.out));
+  conv_detail::Forced forced;
+  forced.kernel = "_" + variant.at("BM") + "x" + variant.at("BN") + "_" + variant.at("V");
+  forced.splits = pick(random, 0, 2) == 0 && pass == ConvPass::update ? pick(random, 1, 4) : 0;
+  const Buffer workspace = Buffer::poisoned(std::max<std::size_t>(conv_detail::partial_bytes(pass, p, forced), 16));
+  at.in1 = device_in1.address();
+  at.in2 = device_in2.address();
+  at.out = device_out.address();
+  at.bias = has_bias ? device_bias.address() : 0;
+  at.workspace = workspace.address();
+
+  Outcome out;
+  out.elements = of_out;
+  out.problem = std::string(gpu_test::name_of(pass)) + " of " + gpu_test::text_of(p) + " alpha " +
+                std::to_string(e.alpha) + " beta " + std::to_string(e.beta) + (has_bias ? " bias" : "") +
+                (e.relu ? " relu" : "") + (e.rounding.stochastic ? " at random" : "") + " splits " +
+                std::to_string(forced.splits);
+  out.features = {gpu_test::name_of(pass), std::string(nervanagpu::name_of(types.out)) + " result"};
+  if (e.beta != 0) out.features.emplace_back("beta");
+  if (has_bias) out.features.emplace_back("bias");
+  if (e.relu) out.features.emplace_back("relu");
+  if (e.rounding.stochastic) out.features.emplace_back("rounding at random");
+  if (p.groups > 1) out.features.emplace_back("groups");
+  conv_detail::queue(current_device(), pass, p, at, e, 0, forced);
+  out.wrong = gpu_test::difference(device_out, gpu_test::encode(want, types.out), types.out);
+  static_cast<void>(workspace.get());
+  if (out.wrong.empty() && !workspace.guards().empty()) out.wrong = "the workspace " + workspace.guards();
+  return out;
+}
+
+}  // namespace nervanagpu::variants

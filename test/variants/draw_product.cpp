@@ -1,0 +1,437 @@
+// Which problem a kernel of products is the only one for: its types, layouts, tile, alignment and what the others of that tile
+// cannot do.
+#include <algorithm>
+#include <stdexcept>
+
+#include "kernels/gemm/hgemm.h"
+#include "kernels/gemm/hgemm_cost.h"
+#include "kernels/gemm/types.h"
+#include "src/ceil_div.h"
+#include "test/variants/product.h"
+
+namespace nervanagpu::variants {
+namespace {
+
+using gpu_test::choose;
+using gpu_test::pick;
+
+bool one_in(Random& random, std::int64_t n) {
+  return pick(random, 1, n) == 1;
+}
+
+std::int64_t round_up(std::int64_t v, std::int64_t unit) {
+  return ceil_div(v, unit) * unit;
+}
+
+Dtype type_of(const std::string& word) {
+  for (const Dtype t : {Dtype::float32, Dtype::float16, Dtype::bfloat16, Dtype::int8, Dtype::uint8, Dtype::int32}) {
+    if (sgemm::word_of(t) == word) return t;
+  }
+  throw std::logic_error("no type is called " + word);
+}
+
+std::string word(const Kernel& k, const char* name) {
+  const auto it = k.manifest().variant.find(name);
+  return it == k.manifest().variant.end() ? std::string() : it->second;
+}
+
+// 1 to `most`, the ends and the neighbours of multiples of `tile` more often than others; a multiple of `unit`.
+std::int64_t length(Random& random, std::int64_t tile, std::int64_t most, std::int64_t unit) {
+  most = std::max(most, unit);
+  std::int64_t v = pick(random, 1, most);
+  switch (pick(random, 0, 4)) {
+    case 0: v = pick(random, 1, std::min(most, tile)); break;
+    case 1: v = round_up(v, tile); break;
+    case 2: v = round_up(v, tile) + pick(random, -1, 1); break;
+    default: break;
+  }
+  return round_up(std::clamp<std::int64_t>(v, 1, most), unit);
+}
+
+// How an operand's or the result's rows begin.
+struct Rows {
+  std::int64_t leading = 0;
+  std::size_t shift = 0;
+};
+
+// `unit` elements: what rows begin at multiples of; if not `aligned`, not all of them do.
+Rows rows(Random& random, std::int64_t row, std::int64_t unit, bool aligned, std::size_t size) {
+  Rows out = {round_up(row, unit) + unit * pick(random, 0, 2), 16 * static_cast<std::size_t>(pick(random, 0, 2))};
+  if (aligned) return out;
+  if (one_in(random, 2)) {
+    out.shift = size * static_cast<std::size_t>(pick(random, 1, unit - 1));
+    out.leading = row + pick(random, 0, 5);
+  } else {
+    out.leading += pick(random, 1, unit - 1);
+  }
+  return out;
+}
+
+Rows any_rows(Random& random, std::int64_t row, std::size_t size) {
+  constexpr std::int64_t kGaps[] = {0, 0, 0, 1, 3, 4, 5};
+  Rows out = {row + choose(random, kGaps), 0};
+  if (one_in(random, 2)) out.leading = round_up(row, 8);
+  if (one_in(random, 4)) out.shift = size * static_cast<std::size_t>(pick(random, 1, 3));
+  return out;
+}
+
+constexpr std::int64_t kPart = 16;  // of k: parts of a chain are multiples of
+
+class Drawing {
+ public:
+  Drawing(Random& random, const Kernel& kernel, const Limits& limits)
+      : random_(random), kernel_(kernel), limits_(limits), p_(out_.p) {}
+
+  Product run() {
+    const std::string& op = kernel_.manifest().op;
+    if (op == "sgemm") chains(), draw_epilogue(random_, out_, {false, false, false});
+    if (op == "gemm") chains(), draw_epilogue(random_, out_, {}), no_sgemm();
+    if (op == "hgemm") tensor_cores();
+    if (op == "hgemm_cluster") clusters();
+    if (op == "sgemm_ring" || op == "sgemm_ring8") rings();
+    if (op == "split_sum") parts();
+    if (op == "relu_mask" || op == "result_sums" || op == "result_sums_end") behind();
+    if (op == "table") group();
+    return out_;
+  }
+
+ private:
+  [[nodiscard]] bool is(const char* name, std::string_view value) const { return word(kernel_, name) == value; }
+  [[nodiscard]] int number(const char* name) const { return kernel_.number(name); }
+
+  void types(Dtype a, Dtype b, Dtype c) {
+    p_.a_type = a, p_.b_type = b, p_.c_type = c;
+    p_.bias_type = c == Dtype::int8 || (size_of(c) == 2 && one_in(random_, 2)) ? Dtype::float32 : c;
+  }
+
+  // A result that a kernel whose sums are of `sums`, or whose result is `y`, may have in parts.
+  Dtype finished(Dtype operands) {
+    if (sgemm::byte(operands)) {
+      constexpr Dtype kAll[] = {Dtype::int32, Dtype::float32, Dtype::int8};
+      return choose(random_, kAll);
+    }
+    return operands == Dtype::float32 || one_in(random_, 2) ? Dtype::float32 : operands;
+  }
+
+  // Lengths of so many tiles at most as the limits allow, at least `least` of them.
+  struct Units {
+    std::int64_t m = 1, n = 1, k = 1;
+  };
+  void lengths(int bm, int bn, std::int64_t most_k, std::int64_t block, const Units& units, std::int64_t least = 1) {
+    p_.k = length(random_, block, most_k, units.k);
+    const double tile = double(bm) * bn;
+    const double depth = static_cast<double>(round_up(p_.k, block)) * static_cast<double>(p_.batch);
+    const double most = std::min(limits_.products / (tile * depth), limits_.elements / tile / double(matrices()));
+    const std::int64_t tiles = std::max(static_cast<std::int64_t>(most), least);
+    const std::int64_t across = pick(random_, 1, tiles);
+    p_.m = length(random_, bm, bm * across, units.m);
+    p_.n = length(random_, bn, bn * std::max<std::int64_t>(tiles / across, 1), units.n);
+    while (ceil_div(p_.m, bm) * ceil_div(p_.n, bn) < least) (p_.m < p_.n ? p_.m : p_.n) += units.m * units.n;
+  }
+  [[nodiscard]] std::int64_t matrices() const { return p_.sum_batch ? 1 : p_.batch; }
+
+  // unit_a, unit_b: elements that rows begin at multiples of, if they do.
+  void lie(std::int64_t unit_a, bool aligned_a, std::int64_t unit_b, bool aligned_b) {
+    const Rows a = rows(random_, p_.a_transposed ? p_.m : p_.k, unit_a, aligned_a, size_of(p_.a_type));
+    const Rows b = rows(random_, p_.b_transposed ? p_.k : p_.n, unit_b, aligned_b, size_of(p_.b_type));
+    p_.lda = a.leading, out_.shift_a = a.shift;
+    p_.ldb = b.leading, out_.shift_b = b.shift;
+    lie_result();
+    strides(unit_a, unit_b);
+  }
+  void lie_result() {
+    const Rows c = any_rows(random_, p_.n, size_of(p_.c_type));
+    p_.ldc = c.leading, out_.shift_c = c.shift;
+    if (one_in(random_, 4)) out_.shift_bias = size_of(p_.bias_type);
+  }
+  void strides(std::int64_t unit_a, std::int64_t unit_b) {
+    if (p_.batch <= 1 || p_.pointers != 0) return;
+    const auto stride = [&](std::int64_t rows, std::int64_t leading, std::int64_t unit) {
+      return one_in(random_, 4) ? 0 : round_up(rows * leading, unit) + unit * pick(random_, 0, 2);
+    };
+    p_.stride_a = stride(p_.a_transposed ? p_.k : p_.m, p_.lda, unit_a);
+    p_.stride_b = stride(p_.b_transposed ? p_.n : p_.k, p_.ldb, unit_b);
+    if (p_.sum_batch) return;
+    out_.side_by_side = one_in(random_, 4);
+    p_.stride_c = out_.side_by_side ? p_.ldc : p_.m * p_.ldc + pick(random_, 0, 9);
+    if (out_.side_by_side) p_.ldc *= p_.batch;
+  }
+
+  void batches(std::int64_t one_of) {
+    if (one_in(random_, one_of)) p_.batch = pick(random_, 2, 4);
+  }
+
+  // sgemm.sass and gemm.sass: chains of multiply-adds.
+  void chains() {
+    const bool sgemm = kernel_.manifest().op == "sgemm";
+    const Dtype a = sgemm ? Dtype::float32 : type_of(word(kernel_, "XT"));
+    const Dtype b = sgemm ? Dtype::float32 : type_of(word(kernel_, "WT"));
+    const bool bytes = sgemm::byte(a);
+    types(a, b, sgemm ? Dtype::float32 : bytes ? finished(a) : type_of(word(kernel_, "YT")));
+    p_.tensor_cores = false;
+    p_.a_transposed = is("TA", "t");
+    p_.b_transposed = is("TB", "t");
+    out_.tile = std::to_string(number("BM")) + "x" + std::to_string(number("BN"));
+    const bool finished_apart = bytes && p_.c_type != Dtype::int32;
+    if (!finished_apart) batches(4);
+    if (!sgemm && p_.batch > 1 && one_in(random_, 3)) p_.sum_batch = true;
+    if (!sgemm && p_.batch > 1 && !p_.sum_batch && one_in(random_, 2)) p_.pointers = 1;
+    if (!sgemm && p_.batch == 1 && one_in(random_, 3)) p_.splits = pick(random_, 1, 5);
+    if (sgemm) p_.splits = 1;
+    const std::int64_t four = bytes ? 16 : 4;
+    const bool a_fits = number(sgemm ? "VA" : "V") == 4;
+    const bool b_fits = number(sgemm ? "VB" : "V") == 4;
+    const std::int64_t unit_a = p_.a_transposed ? 4 : four;
+    const std::int64_t unit_b = p_.b_transposed ? four : 4;
+    Units units;
+    if (a_fits) (p_.a_transposed ? units.m : units.k) = unit_a;
+    if (b_fits) (p_.b_transposed ? units.k : units.n) = std::max(p_.b_transposed ? units.k : 1, unit_b);
+    lengths(number("BM"), number("BN"), p_.splits > 1 ? 200 : 80, 16, units);
+    // Where there is a kernel for operands that fit, this one gets operands of which one, at least, does not.
+    const bool misfit_a = !a_fits && ((sgemm && p_.a_transposed) || one_in(random_, 2));
+    const bool misfit_b = !b_fits && (sgemm ? !p_.b_transposed || one_in(random_, 2) : !misfit_a || one_in(random_, 4));
+    lie(unit_a, !misfit_a, unit_b, !misfit_b);
+    if (p_.pointers == 0) return;
+    p_.pointers = a_fits ? 16 : static_cast<std::int64_t>(std::max(size_of(p_.a_type), size_of(p_.c_type)));
+    out_.shift_a = out_.shift_b = out_.shift_c = 0;
+  }
+
+  // Of float32 products of one tile, sgemm.sass takes those that it can.
+  void no_sgemm() {
+    const bool shared = p_.a_type == Dtype::float32 && number("BM") == number("BN") && number("BM") >= 64;
+    const bool in_parts = p_.splits > 1 && p_.k > kPart;
+    if (!shared || p_.pointers != 0 || in_parts || p_.rounding.stochastic || p_.relu_first || sgemm::has_function(p_)) {
+      return;
+    }
+    p_.mask = 0;
+    p_.relu = false;
+    p_.activation = GemmActivation::silu;
+    p_.alpha = 0.0625F;
+  }
+
+  void tensor_cores() {
+    const Dtype a = type_of(word(kernel_, "XT"));
+    const Dtype y = type_of(word(kernel_, "YT"));
+    const bool sums = y == (sgemm::byte(a) ? Dtype::int32 : Dtype::float32);
+    p_.splits = 1;
+    if (sums && one_in(random_, 2)) p_.splits = pick(random_, 2, 4);
+    types(a, type_of(word(kernel_, "WT")), p_.splits > 1 ? finished(a) : y);
+    p_.a_transposed = is("TA", "t");
+    p_.b_transposed = is("TB", "t");
+    out_.tile = hgemm::tile_name(kernel_);
+    if (one_in(random_, 4)) p_.batch = pick(random_, 2, 4), p_.sum_batch = p_.splits > 1 || one_in(random_, 3);
+    const std::int64_t block = hgemm::block_of(p_);
+    std::int64_t blocks = one_in(random_, 4) ? pick(random_, 4, 12) : pick(random_, 1, 3);
+    if (p_.splits > 1 && !p_.sum_batch) blocks = std::max(blocks, p_.splits);
+    const std::int64_t unit = 16 / static_cast<std::int64_t>(size_of(a));
+    const bool few = !limits_.in_turn && (p_.batch > 1 || one_in(random_, 5));
+    lengths(number("BM"), number("BN"), blocks * block, block, {}, few ? 1 : 3);
+    if (p_.splits > 1) p_.k = std::max(p_.k, (p_.splits - 1) * block + 1);
+    lie(unit, true, unit, true);
+    const std::int64_t tiles =
+        ceil_div(p_.m, number("BM")) * ceil_div(p_.n, number("BN")) * std::max(p_.splits, matrices());
+    if (limits_.in_turn || !one_in(random_, 8)) {
+      out_.most_ctas = static_cast<std::uint32_t>(pick(random_, 1, std::max<std::int64_t>(tiles / 3, 1)));
+    }
+    draw_epilogue(random_, out_, {});
+  }
+
+  void clusters() {
+    const Dtype a = type_of(word(kernel_, "XT"));
+    types(a, a, a);
+    const bool exchanged = is("OUT", "t");
+    const bool rows_of_b = is("TB", "r");
+    const bool ta = is("TA", "t");
+    const bool tb = is("TB", "t");
+    p_.a_transposed = exchanged ? !tb : ta;
+    p_.b_transposed = exchanged ? !ta : tb;
+    p_.splits = number("MATES") == 2 ? 1 : pick(random_, 1, 8);
+    const std::int64_t blocks = std::max(p_.splits, pick(random_, 1, one_in(random_, 3) ? 12 : 4));
+    int bm = number("BM"), bn = number("BN");
+    if (exchanged) std::swap(bm, bn);
+    const Abilities abilities = {false, true, true};
+    if (rows_of_b) {
+      rows_of_any_beginning(exchanged);
+      draw_epilogue(random_, out_, abilities);
+      p_.mask = p_.row_sum = p_.column_sum = p_.row_max_abs = p_.column_max_abs = 0;  // relu_mask and sums are gemm()'s
+      if (p_.activation == GemmActivation::drelu) p_.activation = GemmActivation::none;
+      return;
+    }
+    out_.tile = hgemm::tile_name(kernel_);
+    lengths(bm, bn, 64 * blocks, 64, {});
+    p_.k = std::max(p_.k, 64 * (p_.splits - 1) + 1);
+    lie(8, true, 8, true);
+    draw_epilogue(random_, out_, abilities);
+  }
+
+  // ring_rows.sass: the long operand's rows begin anywhere, and the kernel's b is the long one.
+  void rows_of_any_beginning(bool exchanged) {
+    out_.way = Way::rows;
+    p_.k = 8 * pick(random_, 1, 90);
+    const std::int64_t few = pick(random_, 1, 128);
+    const double most = std::min(limits_.products / static_cast<double>(p_.k), limits_.elements) / 128;
+    const std::int64_t many =
+        few + length(random_, 120, std::clamp<std::int64_t>(static_cast<std::int64_t>(most), 8, 4000), 1);
+    p_.m = exchanged ? many : few;
+    p_.n = exchanged ? few : many;
+    p_.a_transposed = exchanged || one_in(random_, 2);
+    p_.b_transposed = exchanged && one_in(random_, 2);
+    if (p_.splits == 1) p_.splits = 0;
+    const Rows lng = rows(random_, many, 8, false, 2);
+    const std::int64_t row = exchanged ? (p_.b_transposed ? p_.k : few) : (p_.a_transposed ? few : p_.k);
+    const Rows shrt = any_rows(random_, row, 2);
+    p_.lda = (exchanged ? lng : shrt).leading, out_.shift_a = (exchanged ? lng : shrt).shift;
+    p_.ldb = (exchanged ? shrt : lng).leading, out_.shift_b = (exchanged ? shrt : lng).shift;
+    lie_result();
+  }
+
+  void rings() {
+    types(Dtype::float32, Dtype::float32, Dtype::float32);
+    const bool eight = kernel_.manifest().op == "sgemm_ring8";
+    const bool team = eight && number("BM") == 128;
+    const bool many = eight && !team && number("CTAS") == 2;  // CTAs than multiprocessors
+    const bool exchanged = !team && one_in(random_, 2);
+    const bool ta = is("TA", "t");
+    const bool tb = is("TB", "t");
+    p_.a_transposed = exchanged ? !tb : ta;
+    p_.b_transposed = exchanged ? !ta : tb;
+    p_.splits = many ? 8 : pick(random_, 1, 8);
+    int bm = number("BM"), bn = number("BN");
+    out_.tile = "ring" + std::to_string(bm) + "x" + std::to_string(bn) + (exchanged ? "t" : "");
+    if (exchanged) std::swap(bm, bn);
+    const std::int64_t most_k = one_in(random_, 6) ? 64 * p_.splits + 600 : 70;
+    lengths(bm, bn, most_k, 64 * p_.splits, {}, many ? 17 : 1);
+    constexpr std::int64_t kProcessors = 132;
+    const auto ctas = [&] { return ceil_div(p_.m, bm) * ceil_div(p_.n, bn) * p_.splits; };
+    while (eight && !many && !team && ctas() > kProcessors) (p_.m > p_.n ? p_.m : p_.n) -= 64;
+    const bool a_fits = number("VA") == 4;
+    const bool b_fits = number("VB") == 4;
+    // Both unaligned kernels take an aligned b; that of an unaligned b alone wants an a that fits.
+    const bool a_may = a_fits;
+    const bool b_may = b_fits || (!a_fits && one_in(random_, 2));
+    lie(4, exchanged ? b_may : a_may, 4, exchanged ? a_may : b_may);
+    draw_epilogue(random_, out_, {});
+  }
+
+  void small_chains(Dtype a, Dtype c, bool fours, std::int64_t least_k = 1) {
+    types(a, a, c);
+    p_.tensor_cores = false;
+    p_.a_transposed = one_in(random_, 2), p_.b_transposed = one_in(random_, 2);
+    lengths(64, 64, 200, 16, {1, fours ? 4 : 1, 1});
+    p_.k = std::max(p_.k, least_k);
+    lie(4, one_in(random_, 2), 4, one_in(random_, 2));
+    if (fours) p_.ldc = round_up(p_.ldc, 4), out_.shift_c = 0;
+  }
+
+  void parts() {
+    const Dtype y = type_of(word(kernel_, "YT"));
+    const bool fours = number("V") == 4;
+    const Dtype a = is("ST", "s32") ? (one_in(random_, 2) ? Dtype::int8 : Dtype::uint8) : y;
+    small_chains(a, y, fours, kPart + 1);
+    p_.splits = pick(random_, 2, 6);
+    if (!fours) p_.ldc += p_.ldc % 4 == 0 && p_.n % 4 == 0 ? 1 : 0;
+    draw_epilogue(random_, out_, {});
+  }
+
+  void behind() {
+    const std::string& op = kernel_.manifest().op;
+    const Dtype t = op == "result_sums_end" ? Dtype::float32 : type_of(word(kernel_, "T"));
+    small_chains(t, t, one_in(random_, 2));
+    if (op == "relu_mask" && one_in(random_, 4)) p_.batch = 3, strides(1, 1);
+    draw_epilogue(random_, out_, {false, true, false});
+    p_.relu = false;
+    p_.activation = GemmActivation::none;
+    p_.mask = 0;
+    if (op == "relu_mask") {
+      p_.mask = 1;
+      p_.activation = is("DO", "apply") ? GemmActivation::drelu : GemmActivation::relu;
+      return;
+    }
+    p_.row_sum = one_in(random_, 2), p_.column_sum = one_in(random_, 2);
+    p_.row_max_abs = one_in(random_, 2), p_.column_max_abs = 1;
+  }
+
+  void group() {
+    constexpr Dtype kFloats[] = {Dtype::float32, Dtype::float16, Dtype::bfloat16};
+    const Dtype t = choose(random_, kFloats);
+    p_.batch = one_in(random_, 8) ? pick(random_, 100, 200) : pick(random_, 16, 40);
+    small_chains(t, t, one_in(random_, 2));
+    p_.stride_a = p_.stride_b = p_.stride_c = 0;
+    p_.splits = 1;
+    out_.side_by_side = false;
+    p_.ldc = p_.n + pick(random_, 0, 3);
+    out_.way = Way::group;
+    draw_epilogue(random_, out_, {true, false, true});
+    p_.mask = 0;
+    if (p_.activation == GemmActivation::drelu) p_.activation = GemmActivation::relu, p_.relu = false;
+  }
+
+  Random& random_;
+  const Kernel& kernel_;
+  const Limits& limits_;
+  Product out_;
+  GemmProblem& p_;
+};
+
+}  // namespace
+
+void draw_epilogue(Random& random, Product& product, const Abilities& can) {
+  GemmProblem& p = product.p;
+  const bool integer = p.c_type == Dtype::int32;
+  const bool floats = !integer && p.c_type != Dtype::int8;
+  constexpr float kFactors[] = {1, 1, 1, 2, -1, 0};
+  constexpr float kFractions[] = {1, 1, 0.5F, 2, -0.25F};
+  p.alpha = integer ? choose(random, kFactors) : choose(random, kFractions);
+  if (one_in(random, 2)) p.beta = integer ? choose(random, kFactors) : choose(random, kFractions);
+  p.bias = one_in(random, 2) ? 1 : 0;
+  p.bias_per_row = one_in(random, 2);
+  if (sgemm::dequantizes(p) && one_in(random, 2)) p.scale = 1, p.scale_per_row = one_in(random, 2);
+  if (sgemm::dequantizes(p)) p.alpha *= p.c_type == Dtype::int8 ? 0x1p-10F : 0x1p-4F;
+  if (can.relu_first && one_in(random, 8)) p.relu_first = true;
+  if (can.at_random && !integer && p.pointers == 0 && one_in(random, 4)) {
+    const int most = p.c_type == Dtype::int8       ? 0
+                     : p.c_type == Dtype::float16  ? 10
+                     : p.c_type == Dtype::bfloat16 ? 7
+                                                   : 15;
+    p.rounding = {true, random(), random() % 100000, static_cast<int>(pick(random, 0, most))};
+  }
+  switch (pick(random, 0, integer ? 3 : can.functions ? 6 : 4)) {
+    case 0:
+    case 1: break;
+    case 2: p.relu = true; break;
+    case 3: p.activation = GemmActivation::relu; break;
+    case 4:
+      if (floats && p.pointers == 0 && !p.relu_first) p.activation = GemmActivation::drelu;
+      break;
+    default: {
+      constexpr GemmActivation kFunctions[] = {GemmActivation::tanh, GemmActivation::sigmoid,   GemmActivation::gelu,
+                                               GemmActivation::silu, GemmActivation::gelu_tanh, GemmActivation::clip};
+      p.activation = choose(random, kFunctions);
+      p.alpha *= 0.0625F;
+      p.clip_low = -20, p.clip_high = 7.5F;
+    }
+  }
+  const bool relu = p.relu || p.activation == GemmActivation::relu;
+  const bool one = p.batch <= 1 || p.sum_batch;
+  if (p.activation == GemmActivation::drelu ||
+      (relu && floats && p.pointers == 0 && !p.relu_first && one_in(random, 2))) {
+    p.mask = 1;
+  }
+  if (floats && one && p.pointers == 0 && one_in(random, 4)) {
+    p.row_sum = one_in(random, 2), p.column_sum = one_in(random, 2);
+    p.row_max_abs = one_in(random, 2), p.column_max_abs = one_in(random, 2);
+  }
+}
+
+bool draws_products(const Kernel& kernel) {
+  constexpr std::string_view kOps[] = {"sgemm",       "gemm",      "hgemm",     "hgemm_cluster", "sgemm_ring",
+                                       "sgemm_ring8", "split_sum", "relu_mask", "result_sums",   "result_sums_end",
+                                       "table"};
+  return std::ranges::find(kOps, kernel.manifest().op) != std::end(kOps);
+}
+
+Product draw_product(Random& random, const Kernel& kernel, const Limits& limits) {
+  return Drawing(random, kernel, limits).run();
+}
+
+}  // namespace nervanagpu::variants

@@ -1,0 +1,23 @@
+// Random convolutions, pools and copies, each drawn for one kernel of the registry, as product.h has products.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "src/registry.h"
+#include "test/variants/product.h"
+
+namespace nervanagpu::variants {
+
+struct Outcome {
+  std::string problem;  // in words
+  std::string wrong;    // "": all is right
+  std::int64_t elements = 0;
+  std::vector<std::string> features;
+};
+
+Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits);
+Outcome pool(Random& random, const Kernel& kernel, const Limits& limits);
+Outcome copy(Random& random, const Kernel& kernel, const Limits& limits);  // convert.sass and transpose.sass
+
+}  // namespace nervanagpu::variants
