@@ -38,6 +38,12 @@ Lanes Emit::cast(Dtype from, Dtype to, const Lanes& x) {
     });
     return d;
   }
+  // F2I with 64 bits on a side makes the smallest number of NaN, where .NTZ would make 0 of it: NaN is taken out by hand.
+  const auto not_a_number = [&](Form form, VReg v) {
+    const VPred nan = b.pred();
+    op(form == Form::twice ? Op::DSETP : Op::FSETP, {Tok::kNAN, Tok::AND}, {nan, kAlways, v, v, kAlways});
+    return nan;
+  };
   // float32 values rounded to a 16-bit float, as values again
   const auto through_half = [&](const Lanes& v) {
     if (to != Dtype::float16 && to != Dtype::bfloat16) return v;
@@ -93,9 +99,14 @@ Lanes Emit::cast(Dtype from, Dtype to, const Lanes& x) {
       each([&](unsigned i) {
         const Tok kind = expr::is_signed(to) ? Tok::S64 : Tok::U64;
         if (f == Form::single) {
-          op(Op::F2I, {kind, Tok::TRUNC}, {d[i], x[i]});
+          const VReg number = b.reg();
+          select(number, kZero, x[i], not_a_number(f, x[i]));
+          op(Op::F2I, {kind, Tok::TRUNC}, {d[i], number});
         } else if (f == Form::twice) {
-          op(Op::F2I, {kind, Tok::F64, Tok::TRUNC}, {d[i], x[i]});
+          const VReg whole = b.reg(2);
+          const VPred nan = not_a_number(f, x[i]);
+          op(Op::F2I, {kind, Tok::F64, Tok::TRUNC}, {whole, x[i]});
+          for (unsigned k = 0; k < 2; ++k) select(d[i][k], kZero, whole[k], nan);
         } else if (f == Form::pair) {
           d[i] = x[i];
         } else {
@@ -120,11 +131,13 @@ Lanes Emit::cast(Dtype from, Dtype to, const Lanes& x) {
   const bool to_signed = expr::is_signed(to);
   each([&](unsigned i) {
     if (f == Form::twice) {
+      const VReg whole = b.reg();
       if (to_signed) {
-        op(Op::F2I, {Tok::F64, Tok::TRUNC}, {d[i], x[i]});
+        op(Op::F2I, {Tok::F64, Tok::TRUNC}, {whole, x[i]});
       } else {
-        op(Op::F2I, {Tok::U32, Tok::F64, Tok::TRUNC}, {d[i], x[i]});
+        op(Op::F2I, {Tok::U32, Tok::F64, Tok::TRUNC}, {whole, x[i]});
       }
+      select(d[i], kZero, whole, not_a_number(f, x[i]));
     } else if (to_signed) {
       op(Op::F2I, {Tok::TRUNC, Tok::NTZ}, {d[i], x[i]});
     } else {
