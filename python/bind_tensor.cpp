@@ -102,12 +102,14 @@ py::object item(const Tensor& self, const py::object& key) {
 
 // The value without leading axes of one element that the place does not have, which NumPy's assignments leave out.
 py::object without_leading_ones(const Tensor& view, const py::object& value) {
-  Shape shape = value.attr("shape").cast<Shape>();
+  const auto shape = value.attr("shape").cast<Shape>();
   const auto more = static_cast<std::ptrdiff_t>(shape.size()) - static_cast<std::ptrdiff_t>(view.ndim());
   if (more <= 0 || std::any_of(shape.begin(), shape.begin() + more, [](std::int64_t n) { return n != 1; }))
     return value;
-  shape.erase(shape.begin(), shape.begin() + more);
-  return value.attr("reshape")(tuple_of(shape));
+  py::tuple key(more + 1);
+  for (std::size_t i = 0; i < key.size(); ++i) key[i] = py::int_(0);
+  key[static_cast<std::size_t>(more)] = py::ellipsis();
+  return value.attr("__getitem__")(key);
 }
 
 void write_item(Tensor& view, const py::object& given) {
