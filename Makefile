@@ -153,6 +153,7 @@ gpu-check-here:
 	  build/bin/test_gpu --gtest_brief=1
 	@echo "compared with cuBLAS and cuDNN: build/gpu-check.json"
 	@NG_COMMIT="$${NG_COMMIT:-$$(git rev-parse HEAD 2>/dev/null)}" build/bin/variants --problems 24000 --seconds 240 --json build/variants.json
+	@tools/checkers.py --out build/checkers --seconds 400
 	@$(py) -m pytest
 	@$(py) benchmarks/gemm.py --require-peer $(ARGS)
 

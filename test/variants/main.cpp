@@ -1,6 +1,6 @@
 // Every kernel of the library by name: random problems with exact results, each drawn for one kernel, which must be launched.
 //
-//   variants [--problems N] [--seconds S] [--first N] [--only TEXT] [--threads T] [--json FILE]
+//   variants [--problems N] [--seconds S] [--first N] [--only TEXT] [--each N] [--threads T] [--json FILE] [--list 1]
 //
 // What a problem is follows from its number alone (on a GPU it is larger); number N is for kernel N of a fixed order, each kernel
 // once and then those of products again.
@@ -8,9 +8,11 @@
 //   --problems   how many; 0, the default: that order once
 //   --first      the number of the first one, to see a failure again
 //   --seconds    no problem begins later
-//   --only       kernels whose name has TEXT; numbers are others then
+//   --only       kernels of the operation TEXT or, if there is none, whose name has it; numbers are others then
+//   --each       so many kernels of each operation, once each, and small problems; numbers are others then
 //   --threads    problems at a time; the default is the host's cores on a GPU and 1 on the emulator
 //   --json       what was launched, by kernel
+//   --list 1     prints the kernels' names and ends
 //
 // The end is 1 if a result is wrong, if a problem's kernel was not launched, or if, where all had their turn, a kernel, a second
 // and third tile of a CTA, or a feature of kFeatures never came up.
@@ -37,10 +39,11 @@ namespace nervanagpu::variants {
 namespace {
 
 struct Arguments {
-  std::uint64_t problems = 0, first = 0;
+  std::uint64_t problems = 0, first = 0, each = 0;
   double seconds = 1e9;
   unsigned threads = 0;
   std::string only, json;
+  bool list = false;
 };
 
 constexpr const char* kFeatures[] = {"float32 result",
@@ -77,12 +80,19 @@ using Clock = std::chrono::steady_clock;
 using Features = std::map<std::string, std::map<std::string, std::int64_t>>;  // by operation
 
 // Kernels in the order of the problems: a shuffle, so that any number of them are of all kinds.
-std::vector<const Kernel*> order_of(const Registry& registry, const std::string& only) {
+std::vector<const Kernel*> order_of(const Registry& registry, const Arguments& arguments) {
   std::vector<const Kernel*> out;
+  const bool operation = !registry.of_op(arguments.only).empty();
   for (const Kernel& k : registry.kernels()) {
-    if (k.name().find(only) != std::string::npos) out.push_back(&k);
+    const bool named = k.name().find(arguments.only) != std::string::npos;
+    if (operation ? k.manifest().op == arguments.only : named) out.push_back(&k);
   }
   std::shuffle(out.begin(), out.end(), Random(1));
+  if (arguments.each != 0) {
+    std::map<std::string, std::uint64_t> taken;
+    std::erase_if(out, [&](const Kernel* k) { return ++taken[k->manifest().op] > arguments.each; });
+    return out;
+  }
   const std::vector<const Kernel*> all = out;
   std::ranges::copy_if(all, std::back_inserter(out), [](const Kernel* k) { return draws_products(*k); });
   return out;
@@ -108,7 +118,7 @@ Limits limits_of(Random& random, bool gpu, bool in_turn) {
 class Session {
  public:
   Session(CountingDevice& device, const Arguments& arguments)
-      : device_(device), arguments_(arguments), order_(order_of(device.registry(), arguments.only)) {
+      : device_(device), arguments_(arguments), order_(order_of(device.registry(), arguments)) {
     if (order_.empty()) throw std::invalid_argument("no kernel's name has " + arguments.only);
     for (const Kernel* k : order_) kernels_.insert(k);
     count_ = arguments.problems != 0 ? arguments.problems : order_.size();
@@ -139,6 +149,7 @@ class Session {
       const std::uint64_t number = arguments_.first + i;
       busy_[thread] = number;
       const Kernel& kernel = *order_[number % order_.size()];
+      if (arguments_.each != 0) begin(kernel);
       std::string problem, wrong;
       try {
         Random random(number * 2 + 1);
@@ -165,7 +176,7 @@ class Session {
   }
 
   Outcome solve(Random& random, const Kernel& kernel, bool in_turn) {
-    const Limits limits = limits_of(random, device_.info().kind == DeviceKind::cuda, in_turn);
+    const Limits limits = limits_of(random, device_.info().kind == DeviceKind::cuda && arguments_.each == 0, in_turn);
     CountingDevice::watch(0);
     const std::string& op = kernel.manifest().op;
     if (draws_products(kernel)) return multiply(random, kernel, limits);
@@ -173,6 +184,13 @@ class Session {
     if (op.starts_with("pool_")) return pool(random, kernel, limits);
     if (op == "convert" || op == "transpose") return copy(random, kernel, limits);
     throw std::logic_error("nothing is drawn for kernels of " + op);
+  }
+
+  // For tools that end the process.
+  void begin(const Kernel& kernel) {
+    const std::lock_guard lock(mutex_);
+    std::printf("%s: %s\n", kernel.manifest().op.c_str(), kernel.name().c_str());
+    std::fflush(stdout);
   }
 
   void add(const Kernel& kernel, const Outcome& o) {
@@ -202,7 +220,7 @@ class Session {
       if (takes_tiles_in_turn(*k) && c.second_tile == 0) out.push_back(k->name() + " with a second tile of a CTA");
       if (takes_tiles_in_turn(*k) && c.third_tile == 0) out.push_back(k->name() + " with a third tile of a CTA");
     }
-    if (!arguments_.only.empty()) return out;
+    if (!arguments_.only.empty() || arguments_.each != 0) return out;
     for (const char* name : kFeatures) {
       if (name == std::string_view("group") && device_.registry().of_op("table").empty()) continue;
       const auto has = [&](const auto& of_op) { return of_op.second.count(name) != 0; };
@@ -299,10 +317,14 @@ Arguments read(int count, char** values) {
       out.first = std::stoull(value);
     } else if (name == "--seconds") {
       out.seconds = std::stod(value);
+    } else if (name == "--each") {
+      out.each = std::stoull(value);
     } else if (name == "--threads") {
       out.threads = static_cast<unsigned>(std::stoul(value));
     } else if (name == "--only") {
       out.only = value;
+    } else if (name == "--list") {
+      out.list = value == "1";
     } else if (name == "--json") {
       out.json = value;
     } else {
@@ -319,6 +341,10 @@ int main(int count, char** values) {
   using namespace nervanagpu;
   try {
     const auto arguments = variants::read(count, values);
+    if (arguments.list) {
+      for (const Kernel& k : current_device().registry().kernels()) std::printf("%s\n", k.name().c_str());
+      return 0;
+    }
     variants::CountingDevice device(current_device());
     exchange_device(&device);
     const int status = variants::Session(device, arguments).run();

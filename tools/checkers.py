@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""NVIDIA's checkers over a small set of problems that launches kernels of every operation.
+
+    tools/checkers.py --out build/checkers [--seconds 300] [--each 2] [--tools memcheck,initcheck,racecheck,synccheck]
+
+Runs compute-sanitizer with each tool on `build/bin/variants --each N`, writes a log for each into the folder and
+summary.json. A tool that ends the program (synccheck does at an error) is run again for each operation by itself.
+What a tool says must be in tools/checkers.json, the list of exceptions: tool, kernel (a pattern of the shell), the
+message (a regular expression) and the reason. Exits 1 if there is a finding without an exception or an exception
+without a finding, 2 if something did not run to its end.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fnmatch
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TOOLS = ("memcheck", "initcheck", "racecheck", "synccheck")
+OPTIONS = {"racecheck": ["--racecheck-report", "all"]}
+# Headings that are no findings.
+QUIET = re.compile(
+    r"COMPUTE-SANITIZER|\w+ SUMMARY:|No attachable process|Internal Sanitizer|Target application|Process"
+)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a tool said once: its first line, the kernel that this or a line below it names, and all lines."""
+
+    tool: str
+    kernel: str  # "": none is named
+    message: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Excuse:
+    """A finding that is known: why it is no error."""
+
+    tool: str
+    kernel: str
+    message: str
+    reason: str
+
+    def covers(self, finding: Finding) -> bool:
+        """The finding is this one."""
+        return (
+            self.tool == finding.tool
+            and fnmatch.fnmatchcase(finding.kernel, self.kernel)
+            and re.search(self.message, finding.message) is not None
+        )
+
+
+def findings(tool: str, log: str, kernels: Iterable[str]) -> list[Finding]:
+    """The blocks of a log: a line at the left margin and the indented ones below it."""
+    names = sorted(kernels, key=len, reverse=True)
+    blocks: list[list[str]] = []
+    for line in log.splitlines():
+        if not line.startswith("========="):
+            continue
+        rest = line.removeprefix("=========")
+        if not rest.strip():
+            continue
+        if rest.startswith("     ") and blocks:
+            blocks[-1].append(rest.strip())
+        elif not rest.startswith("     "):
+            blocks.append([rest.strip()])
+    out = []
+    for block in blocks:
+        if QUIET.match(block[0]):
+            continue
+        words = set(re.findall(r"\w+", "\n".join(block)))
+        kernel = next((n for n in names if n in words), "")
+        out.append(Finding(tool, kernel, block[0], "\n".join(block)))
+    return out
+
+
+def finished(log: str) -> bool:
+    """The tool came to its end: it says how many errors there were."""
+    return re.search(r"=========\s+\w+ SUMMARY:", log) is not None
+
+
+def excuses(path: Path) -> list[Excuse]:
+    """The list of exceptions; each has all four fields, and a reason of some words."""
+    out = [Excuse(**row) for row in json.loads(path.read_text())["exceptions"]]
+    for e in out:
+        if e.tool not in TOOLS or len(e.reason.split()) < 5:
+            raise SystemExit(f"checkers: exception {e} needs a tool of {', '.join(TOOLS)} and a reason")
+        re.compile(e.message)
+    return out
+
+
+def judge(found: list[Finding], known: list[Excuse], ran: Iterable[str]) -> tuple[list[Finding], list[Excuse]]:
+    """Findings without an exception; exceptions of the tools that ran without a finding."""
+    new = [f for f in found if not any(e.covers(f) for e in known)]
+    stale = [e for e in known if e.tool in set(ran) and not any(e.covers(f) for f in found)]
+    return new, stale
+
+
+class Runner:
+    """Runs compute-sanitizer until the time is over."""
+
+    def __init__(self, program: Path, sanitizer: str, out: Path, seconds: float, each: int) -> None:
+        self.program, self.sanitizer, self.out, self.each = program, sanitizer, out, each
+        self.end = time.monotonic() + seconds
+        self.problems: list[str] = []  # what did not run to its end
+
+    def once(self, tool: str, name: str, arguments: list[str]) -> tuple[str, str]:
+        """The tool's log and the program's output; the log is empty if the time was over."""
+        log = self.out / f"{name}.log"
+        left = self.end - time.monotonic()
+        if left <= 1:
+            self.problems.append(f"{name}: no time was left")
+            return "", ""
+        command = [self.sanitizer, "--tool", tool, "--print-limit", "0", *OPTIONS.get(tool, []), "--log-file", str(log)]
+        command += [str(self.program), "--threads", "1", "--each", str(self.each), *arguments]
+        environment = {**os.environ, "NERVANAGPU_DEVICE": "cuda"}
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, timeout=left, check=False, env=environment)
+            output = done.stdout + done.stderr
+        except subprocess.TimeoutExpired as late:
+            self.problems.append(f"{name}: ended by the time limit")
+            output = (late.stdout or b"").decode(errors="replace")
+        (self.out / f"{name}.out").write_text(output)
+        return log.read_text(errors="replace") if log.exists() else "", output
+
+    def run(self, tool: str) -> str:
+        """The logs of a tool: of one run, or where it ended the program early of one for each operation."""
+        log, output = self.once(tool, tool, [])
+        if re.search(r"\d+ problems on ", output):
+            if not finished(log):
+                self.problems.append(f"{tool}: the log has no summary")
+            if " 0 wrong," not in output:
+                self.problems.append(f"{tool}: results are wrong, see {tool}.out")
+            return log
+        done = [line.split(":")[0] for line in output.splitlines() if re.match(r"\w+: \w+$", line)]
+        print(f"{tool} ended the program in {done[-1] if done else 'its beginning'}; each operation by itself")
+        logs = []
+        for op in operations():
+            part, _ = self.once(tool, f"{tool}.{op}", ["--only", op])
+            if part and not finished(part):
+                self.problems.append(f"{tool}.{op}: the log has no summary")
+            logs.append(part)
+        return "\n".join(logs)
+
+
+def operations() -> list[str]:
+    """The templates that are assembled for sm_90a."""
+    lines = (ROOT / "kernels/kernels.cmake").read_text().splitlines()
+    return [m[1] for line in lines if (m := re.match(r"ng_kernel\(\w+/(\w+) .*sm_90a", line))]
+
+
+def kernel_names(program: Path) -> list[str]:
+    """The names of all kernels, as the program lists them."""
+    listed = subprocess.run([program, "--list", "1"], capture_output=True, text=True, check=True,
+                            env={**os.environ, "NERVANAGPU_DEVICE": "emulator"})  # fmt: skip
+    return listed.stdout.split()
+
+
+def find_sanitizer() -> str | None:
+    """compute-sanitizer on the path or in CUDA's folder."""
+    return shutil.which("compute-sanitizer") or shutil.which("compute-sanitizer", path="/usr/local/cuda/bin")
+
+
+def main() -> int:
+    """Parse the command line, run the tools, print what they say."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, default=Path("build/checkers"))
+    parser.add_argument("--seconds", type=float, default=300)
+    parser.add_argument("--each", type=int, default=2, help="kernels of each operation")
+    parser.add_argument("--tools", default=",".join(TOOLS))
+    parser.add_argument("--program", type=Path, default=Path("build/bin/variants"))
+    parser.add_argument("--exceptions", type=Path, default=ROOT / "tools/checkers.json")
+    args = parser.parse_args()
+    tools = args.tools.split(",")
+    known = excuses(args.exceptions)
+    sanitizer = find_sanitizer()
+    if sanitizer is None:
+        print("checkers: compute-sanitizer is missing (it is part of the CUDA toolkit)", file=sys.stderr)
+        return 2
+    args.out.mkdir(parents=True, exist_ok=True)
+    names = kernel_names(args.program)
+    runner = Runner(args.program, sanitizer, args.out, args.seconds, args.each)
+    found: list[Finding] = []
+    for tool in tools:
+        start = time.monotonic()
+        mine = findings(tool, runner.run(tool), names)
+        found += mine
+        kinds = Counter((f.kernel or "?", f.message) for f in mine)
+        print(f"{tool}: {len(mine)} findings, {time.monotonic() - start:.0f} s")
+        for (kernel, message), count in kinds.most_common(20):
+            print(f"  {count} x {kernel}: {message[:160]}")
+    new, stale = judge(found, known, tools)
+    summary = {
+        "findings": [{"tool": f.tool, "kernel": f.kernel, "text": f.text} for f in found[:500]],
+        "new": len(new),
+        "exceptions without a finding": [e.__dict__ for e in stale],
+        "did not end": runner.problems,
+    }
+    (args.out / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+    for problem in runner.problems:
+        print(f"not finished: {problem}")
+    for e in stale:
+        print(f"no longer found: {e.tool}, {e.kernel}, {e.message}: remove it from {args.exceptions.name}")
+    print(f"{len(new)} findings without an exception; logs in {args.out}")
+    return 2 if runner.problems else 1 if new or stale else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
