@@ -1,70 +1,156 @@
-"""The mutation test of the hazard proof on a GPU: runs build/bin/mutants until all are done, and writes what came out.
+"""The mutation test of the hazard proof on a GPU: draws mutants, runs build/bin/mutants on each kernel, counts.
 
-`mutants.py --mutants build/bin/mutants --each 620 --out results/mutants.json`; without a GPU, `build/bin/mutants` alone
-compares verify with the checked emulator. `--log FILE` reads a log that a run left.
+    mutants.py --each 620 --out build/mutants.json [--seconds 600] [--workers 4] [--dangerous]
+
+First verify judges all mutants on the host (--plan keeps that, or takes it from an earlier run). Then each kernel's run
+in processes of their own: those whose possible errors stay in data, and with --dangerous, as long as there is time,
+also the others, whose process may be lost to a device error, or to the watchdog when nothing has been written for
+--patience seconds. A kill is a flagged mutant that changed a bit of the result; device errors and hangs are counted
+apart. A mutant that verify does not flag must do none of it: else the exit status is 1. Without a GPU,
+build/bin/mutants alone compares verify with the checked emulator.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 import subprocess
-from collections import defaultdict
+import threading
+import time
+from collections import defaultdict, deque
 from pathlib import Path
+from typing import Any
 
 from report import commit
 
 HERE = Path(__file__).resolve().parent
-KINDS = ("mutants", "flagged", "flagged: run", "flagged: wrong", "flagged: right", "flagged: not run", "device error",
-         "unflagged", "unflagged: run", "unflagged: wrong")  # fmt: skip
+KINDS = ("mutants", "flagged", "flagged: run", "flagged: wrong", "flagged: right", "flagged: device error",
+         "flagged: hung", "flagged: not run", "unflagged", "unflagged: run", "unflagged: wrong")  # fmt: skip
+Row = dict[str, Any]
 
 
-def run(program: Path, each: int, log: Path, seconds: int) -> None:
-    """Starts the program again as long as a device error ends it (status 3) or a watchdog does."""
-    for _ in range(100):
-        command = [str(program), "--gpu", str(HERE / "noise.sass"), "--each", str(each), "--log", str(log)]
-        try:
-            status = subprocess.run(command, timeout=seconds, check=False).returncode
-        except subprocess.TimeoutExpired:
-            continue
-        if status == 0:
-            return
-        if status == 2:
-            break
-    raise SystemExit("the mutants did not run to the end")
+def planned(plan: Path) -> dict[str, list[Row]]:
+    """The plan's mutants by kernel."""
+    out: dict[str, list[Row]] = defaultdict(list)
+    for line in plan.read_text().splitlines():
+        name, number, flagged, harmless = line.split("\t")
+        out[name].append({"number": int(number), "flagged": flagged == "1", "harmless": harmless == "1"})
+    return dict(out)
 
 
-def count(rows: list[dict[str, object]]) -> dict[str, int]:
-    """How many of each kind; "device error" is wrong, too."""
+def results(log: Path) -> list[Row]:
+    """What a log tells of each mutant that was begun: the line behind its beginning, if there is one."""
+    rows: list[Row] = []
+    for line in log.read_text(errors="replace").splitlines() if log.exists() else []:
+        if m := re.match(r"begin (\d+) (\{.*\})$", line):
+            rows.append({**json.loads(m[2]), "number": int(m[1])})
+        elif line.startswith("{") and line.endswith("}") and rows:
+            rows[-1] = {**rows[-1], **json.loads(line)}
+        elif line == "hung" and rows:
+            rows[-1] = {**rows[-1], "run": True, "hung": True}
+    return [r for r in rows if r.get("run")]
+
+
+def outcome(row: Row) -> str:
+    """wrong: a bit was another one in some run; whatever else happened."""
+    if row.get("wrong"):
+        return "wrong"
+    return "device error" if "failed" in row else "hung" if row.get("hung") else "right"
+
+
+def count(plan: list[Row], ran: list[Row]) -> dict[str, int]:
+    """How many of each kind. Of mutants that are not flagged, device errors and hangs are wrong, too."""
     out = dict.fromkeys(KINDS, 0)
-    for r in rows:
-        name = "flagged" if r["flagged"] else "unflagged"
+    for r in plan:
         out["mutants"] += 1
-        out[name] += 1
-        if not r["run"]:
-            out[f"{name}: not run"] += 1
-            continue
+        out["flagged" if r["flagged"] else "unflagged"] += 1
+    for r in ran:
+        name, what = "flagged" if r["flagged"] else "unflagged", outcome(r)
         out[f"{name}: run"] += 1
-        bad = bool(r.get("wrong")) or "failed" in r
-        out["device error"] += "failed" in r
-        if bad or name == "flagged":
-            out[f"{name}: {'wrong' if bad else 'right'}"] += 1
+        if r["flagged"]:
+            out[f"flagged: {what}"] += 1
+        elif what != "right":
+            out["unflagged: wrong"] += 1
+    out["flagged: not run"] = out["flagged"] - out["flagged: run"]
     return out
 
 
-def summary(log: Path) -> dict[str, object]:
+class Runner:
+    """Runs the kernels' mutants, several processes at a time, until all are done or the time is over."""
+
+    def __init__(self, args: argparse.Namespace, names: list[str], folder: Path) -> None:
+        self.args, self.folder = args, folder
+        self.logs = {name: folder / (re.sub(r"\W+", "_", name) + ".log") for name in names}
+        self.end = time.monotonic() + args.seconds
+        self.lock = threading.Lock()
+        self.queue: deque[str] = deque()
+        self.dangerous = False
+        self.failures: list[str] = []
+
+    def run(self, names: list[str], dangerous: bool) -> None:
+        """All of these kernels' mutants; a kernel whose process was lost comes again behind the others."""
+        self.queue, self.dangerous = deque(names), dangerous
+        workers = [threading.Thread(target=self.work) for _ in range(self.args.workers)]
+        for w in workers:
+            w.start()
+        for w in workers:
+            w.join()
+
+    def work(self) -> None:
+        while time.monotonic() < self.end:
+            with self.lock:
+                if not self.queue:
+                    return
+                name = self.queue.popleft()
+            again = self.once(name)
+            with self.lock:
+                if again:
+                    self.queue.append(name)
+
+    def once(self, name: str) -> bool:
+        """One process; true if there may be mutants left."""
+        log = self.logs[name]
+        before = log.stat().st_size if log.exists() else 0
+        command = [str(self.args.mutants), "--gpu", str(HERE / "noise.sass"), "--plan", str(self.args.plan)]
+        command += ["--subject", name, "--log", str(log), "--dangerous", "1" if self.dangerous else "0"]
+        with log.with_suffix(".out").open("a") as output:
+            process = subprocess.Popen(command, stdout=output, stderr=output)
+            size, since = before, time.monotonic()
+            while process.poll() is None:
+                time.sleep(0.05)
+                now, size_now = time.monotonic(), log.stat().st_size if log.exists() else 0
+                if size_now != size:
+                    size, since = size_now, now
+                patience = self.args.patience if size != before else 4 * self.args.patience  # it starts slowly
+                if now < self.end and now - since < patience:
+                    continue
+                process.kill()
+                process.wait()
+                if now < self.end and size != before:
+                    with log.open("a") as f:
+                        f.write("\nhung\n")
+                    return True
+                return False
+        if process.returncode in (0, 3):
+            return process.returncode == 3
+        self.failures.append(f"{name}: status {process.returncode}, see {log.with_suffix('.out')}")
+        return size != before
+
+
+def summary(plan: dict[str, list[Row]], logs: dict[str, Path]) -> dict[str, Any]:
     """Totals, by field and by kernel."""
-    rows = [json.loads(line) for line in log.read_text().splitlines() if line.startswith("{")]
-    by_field, by_kernel = defaultdict(list), defaultdict(list)
-    for r in rows:
+    ran = {name: results(log) for name, log in logs.items()}
+    everything = [r for rows in ran.values() for r in rows]
+    by_field = defaultdict(list)
+    for r in everything:
         by_field[r["field"]].append(r)
-        by_kernel[r["kernel"]].append(r)
     return {
-        "runs of each mutant": "3 alone, 6 beside a kernel that keeps every pipe busy",
-        "total": count(rows),
-        "by field": {k: count(v) for k, v in sorted(by_field.items())},
-        "by kernel": {k: count(v) for k, v in by_kernel.items()},
-        "missed": [r for r in rows if not r["flagged"] and (r.get("wrong") or "failed" in r)],
+        "runs of each mutant": "3 alone, 6 beside a kernel that keeps every pipe busy, on all or half of the chip",
+        "total": count([r for rows in plan.values() for r in rows], everything),
+        "by field": {k: count(v, v) for k, v in sorted(by_field.items())},
+        "by kernel": {name: count(rows, ran[name]) for name, rows in plan.items()},
+        "missed": [r for r in everything if not r["flagged"] and outcome(r) != "right"],
     }
 
 
@@ -72,22 +158,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mutants", type=Path, default=Path("build/bin/mutants"))
     parser.add_argument("--each", type=int, default=620, help="mutants of each kernel")
-    parser.add_argument("--log", type=Path, help="read this log instead of running")
-    parser.add_argument("--seconds", type=int, default=600, help="watchdog of one process")
+    parser.add_argument("--plan", type=Path, help="made if it is not there; default: beside --out")
+    parser.add_argument("--seconds", type=float, default=3600, help="of the runs on the GPU")
+    parser.add_argument("--patience", type=float, default=10, help="seconds without a line in the log")
+    parser.add_argument("--workers", type=int, default=4, help="processes at a time")
+    parser.add_argument("--dangerous", action="store_true", help="also those that may go astray")
     parser.add_argument("--gpu", default="", help="name of the GPU and driver, for the result")
     parser.add_argument("--out", type=Path, required=True)
     args = parser.parse_args()
-    log = args.log
-    if log is None:
-        log = args.out.with_suffix(".log")
-        log.unlink(missing_ok=True)
-        run(args.mutants, args.each, log, args.seconds)
-    result = summary(log)
+    args.plan = args.plan or args.out.with_suffix(".plan")
+    if not args.plan.exists():
+        subprocess.run([args.mutants, "--plan", args.plan, "--each", str(args.each)], check=True)
+    plan = planned(args.plan)
+    folder = args.out.with_suffix(".logs")
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.glob("*.log"):
+        old.unlink()
+    runner = Runner(args, list(plan), folder)
+    runner.run(list(plan), dangerous=False)
+    if args.dangerous:
+        runner.run([n for n, rows in plan.items() if any(not r["harmless"] for r in rows)], dangerous=True)
+    result = summary(plan, runner.logs)
     args.out.write_text(json.dumps({"gpu": args.gpu, "commit": commit(), **result}, indent=1) + "\n")
-    total = result["total"]
-    assert isinstance(total, dict)
-    print(", ".join(f"{v} {k}" for k, v in total.items()))
-    raise SystemExit(1 if total["unflagged: wrong"] else 0)
+    for name, c in result["by kernel"].items():
+        print(
+            f"{name:56} {c['flagged: run']:5} of {c['flagged']:4} flagged ran, {c['flagged: wrong']:4} changed bits, "
+            f"{c['flagged: device error']:3} errors, {c['flagged: hung']:3} hung; {c['unflagged: run']:4} others, "
+            f"{c['unflagged: wrong']} wrong"
+        )
+    print(", ".join(f"{v} {k}" for k, v in result["total"].items()))
+    for failure in runner.failures:
+        print(failure)
+    raise SystemExit(1 if result["total"]["unflagged: wrong"] or runner.failures else 0)
 
 
 if __name__ == "__main__":

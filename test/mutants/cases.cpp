@@ -1,11 +1,15 @@
 #include "test/mutants/cases.h"
 
+#include <algorithm>
+#include <array>
 #include <cstring>
+#include <map>
 #include <random>
-#include <set>
+#include <span>
 #include <stdexcept>
 
 #include "nervanagpu/conv.hpp"
+#include "nervanagpu/expr.hpp"
 #include "nervanagpu/gemm.hpp"
 #include "nervanagpu/nn.hpp"
 #include "nervanagpu/pool.hpp"
@@ -56,11 +60,9 @@ ConvProblem convolution(Layout layout, Dtype type) {
 
 void convolve(ConvPass pass, Layout layout, Dtype type = Dtype::float32) {
   const ConvProblem p = convolution(layout, type);
-  const auto out = p.out();
   const Tensor x = random_tensor({p.x_elements()}, 4, type);
   const Tensor w = random_tensor({p.w_elements()}, 5, type);
   const Tensor y = random_tensor({p.y_elements()}, 6, type);
-  static_cast<void>(out);
   ConvPointers at;
   Tensor to = pass == ConvPass::fprop ? y : pass == ConvPass::bprop ? x : w;
   at.in1 = pass == ConvPass::fprop ? x.address() : y.address();
@@ -92,11 +94,59 @@ void pooling(PoolOp op, bool back, Layout layout, std::array<std::int64_t, 4> wi
   }
 }
 
+// Kernels that expressions make: elementwise, along rows, down columns, scans.
+Expr op(ExprOp what, const std::vector<Expr>& operands) {
+  return apply(what, std::span<const Expr>(operands));
+}
+
+void elementwise() {
+  const Tensor x = random_tensor({64, 96}, 11);
+  const Tensor y = random_tensor({64, 96}, 12);
+  const Expr z = op(ExprOp::add, {op(ExprOp::exp, {x}), op(ExprOp::multiply, {op(ExprOp::tanh, {y}), Expr(2.0F)})});
+  static_cast<void>(op(ExprOp::divide, {z, op(ExprOp::add, {op(ExprOp::multiply, {x, x}), Expr(1.0F)})}).evaluate());
+}
+
+void along_rows() {
+  const Tensor x = random_tensor({48, 200}, 13);
+  const Expr most = reduce(Reduction::max, x, {1}, true);
+  const Expr e = op(ExprOp::exp, {op(ExprOp::subtract, {x, most})});
+  static_cast<void>(op(ExprOp::divide, {e, reduce(Reduction::sum, e, {1}, true)}).evaluate());
+}
+
+void down_columns() {
+  const Tensor x = random_tensor({300, 96}, 14);
+  static_cast<void>(reduce(Reduction::var, x, {0}).evaluate());
+}
+
+void all_elements() {
+  const Tensor x = random_tensor({4096}, 15);
+  static_cast<void>(reduce(Reduction::sum, op(ExprOp::multiply, {x, x})).evaluate());
+}
+
+void update() {
+  Tensor w = random_tensor({2048}, 16);
+  Tensor velocity = random_tensor({2048}, 17);
+  sgd_update(w, nullptr, velocity, random_tensor({2048}, 18), {0.1F, 0.9F, 0.01F, {}, {}});
+}
+
+void classes() {
+  Tensor probs = Tensor::empty({32, 100});
+  softmax_fprop(random_tensor({32, 100}, 19), nullptr, probs, nullptr);
+}
+
+GemmOptions tiled(const std::string& tile, std::int64_t splits) {
+  GemmOptions out;
+  out.tile = tile;
+  out.splits = splits;
+  return out;
+}
+
 }  // namespace
 
 std::vector<MutantCase> mutant_cases() {
   const Layout last = Layout::channels_last;
   const Layout batch = Layout::batch_last;
+  const Dtype f16 = Dtype::float16;
   GemmOptions whole;  // one chain, by kernels whose grids have no clusters
   whole.splits = 1;
   GemmOptions scaled = whole;
@@ -106,31 +156,41 @@ std::vector<MutantCase> mutant_cases() {
   GemmOptions rounded;
   rounded.rounding.stochastic = true;
   rounded.rounding.bits = 8;
-  return {
-      {"sgemm nn",
-       [whole] {
-         product({128, 96}, {96, 128}, false, false, whole);
-       }},
-      {"sgemm nt",
-       [whole] {
-         product({70, 65}, {65, 90}, false, true, whole);
-       }},
-      {"sgemm tn",
-       [scaled] {
-         product({128, 64}, {64, 64}, true, false, scaled);
-       }},
-      {"sgemm tt",
-       [scaled] {
-         product({64, 64}, {64, 64}, true, true, scaled);
-       }},
-      {"gemm f16",
-       [] {
-         product({64, 64}, {64, 64}, false, false, {}, Dtype::float16);
-       }},
-      {"gemm rounded",
-       [rounded] {
-         product({64, 32}, {32, 64}, false, true, rounded);
-       }},
+  GemmOptions chains = whole;
+  chains.tensor_cores = false;
+  struct Product {
+    const char* name;
+    Shape a, b;
+    bool ta, tb;
+    GemmOptions options;
+    Dtype type = Dtype::float32;
+  };
+  const Product products[] = {
+      {"sgemm nn", {128, 96}, {96, 128}, false, false, whole},
+      {"sgemm nt", {70, 65}, {65, 90}, false, true, whole},
+      {"sgemm tn", {128, 64}, {64, 64}, true, false, scaled},
+      {"sgemm tt", {64, 64}, {64, 64}, true, true, scaled},
+      {"sgemm 128x128", {256, 96}, {96, 128}, true, false, tiled("128x128", 1)},
+      {"gemm f16", {64, 64}, {64, 64}, false, false, chains, f16},
+      {"gemm rounded", {64, 32}, {32, 64}, false, true, rounded},
+      {"ring nn", {64, 352}, {352, 128}, false, false, tiled("ring32x64", 2)},
+      {"ring nt", {96, 352}, {352, 64}, false, true, tiled("ring48x64", 1)},
+      {"ring tn", {48, 352}, {352, 128}, true, false, tiled("ring16x128", 3)},
+      {"ring odd", {61, 347}, {347, 67}, false, false, tiled("ring16x64", 2)},
+      {"ring8 64", {128, 352}, {352, 128}, false, true, tiled("ring64x64", 2)},
+      {"ring8 128", {256, 352}, {352, 128}, true, false, tiled("ring128x128", 1)},
+      {"hgemm nn", {384, 448}, {448, 128}, false, false, tiled("128x64", 1), f16},
+      {"hgemm nt", {384, 448}, {448, 256}, false, true, tiled("128x256", 1), f16},
+      {"hgemm turns", {512, 448}, {448, 256}, false, false, tiled("128x128x2", 1), f16},
+      {"cluster nn", {128, 448}, {448, 128}, false, false, tiled("64x64n", 3), f16},
+      {"cluster nt", {128, 448}, {448, 32}, false, true, tiled("64x32t", 2), f16},
+      {"cluster pair", {256, 448}, {448, 256}, false, false, tiled("128x64n", 1), f16},
+  };
+  std::vector<MutantCase> out;
+  for (const Product& p : products) {
+    out.push_back({p.name, [p] { product(p.a, p.b, p.ta, p.tb, p.options, p.type); }});
+  }
+  const std::vector<MutantCase> others = {
       {"conv fprop", [last] { convolve(ConvPass::fprop, last); }},
       {"conv bprop", [last] { convolve(ConvPass::bprop, last); }},
       {"conv update", [last] { convolve(ConvPass::update, last); }},
@@ -161,13 +221,21 @@ std::vector<MutantCase> mutant_cases() {
          Tensor t = Tensor::empty({96, 64});
          convert(random_tensor({64, 96}, 10).transpose(), t);
        }},
+      {"generated elementwise", elementwise},
+      {"generated rows", along_rows},
+      {"generated columns", down_columns},
+      {"generated sum", all_elements},
+      {"generated update", update},
+      {"generated softmax", classes},
   };
+  out.insert(out.end(), others.begin(), others.end());
+  return out;
 }
 
 namespace {
 
 // A kernel written for this test: test/mutants/*.sass, with the parameters x, y.
-Subject chain(Device& device, Recorder& recorder, const std::string& path) {
+Subject chain(Recorder& recorder, const std::string& path) {
   sass::Result<sass::Template> source = sass::read_template(path, {});
   if (!source.ok()) throw std::runtime_error(source.error().text());
   sass::Result<sass::CubinImage> image = sass::assemble(*source, sass::Arch::sm_90a, {});
@@ -176,40 +244,74 @@ Subject chain(Device& device, Recorder& recorder, const std::string& path) {
   const Tensor x = random_tensor({8192}, 21);
   const Tensor y = Tensor::zeros({8192});
   exchange_device(before);
-  Subject s{"chain " + image->kernels[0].name, image->kernels[0], 0, {}};
+  Subject s{"chain: " + image->kernels[0].name, {}};
+  s.launch.image = image->kernels[0];
+  s.launch.threads = image->kernels[0].manifest.threads;
   s.launch.grid = {16, 1, 1};
   const std::uint64_t args[2] = {x.address(), y.address()};
   s.launch.params.resize(sizeof args);
   std::memcpy(s.launch.params.data(), args, sizeof args);
   for (const Tensor& t : {x, y}) {
     s.launch.before.push_back({t.address(), std::vector<std::byte>(t.nbytes())});
-    device.download(s.launch.before.back().bytes.data(), t.address(), t.nbytes());
+    recorder.download(s.launch.before.back().bytes.data(), t.address(), t.nbytes());
   }
   return s;
 }
 
 }  // namespace
 
+std::vector<Subject> chains(Recorder& recorder, const std::string& templates) {
+  std::vector<Subject> out;
+  for (const char* name : {"chain", "chain_uniform"}) {
+    out.push_back(chain(recorder, templates + "/" + name + ".sass"));
+  }
+  return out;
+}
+
+std::vector<Subject> subjects_of(const MutantCase& work, Recorder& recorder) {
+  Device* const before = exchange_device(&recorder);
+  work.work();
+  exchange_device(before);
+  std::vector<Subject> out;
+  std::map<std::string, int> named;  // generated kernels may have one name
+  for (const Launch& l : recorder.launches()) {
+    const auto same = [&](const Subject& s) { return s.launch.image.code == l.image.code; };
+    if (std::ranges::any_of(out, same)) continue;
+    const int number = ++named[l.image.name];
+    out.push_back({work.name + ": " + l.image.name + (number > 1 ? " " + std::to_string(number) : ""), l});
+  }
+  recorder.forget();
+  return out;
+}
+
 std::vector<Subject> subjects(Device& device, const std::string& templates,
                               std::vector<std::unique_ptr<Recorder>>& recorders) {
   std::vector<Subject> out;
-  std::set<std::string> seen;
   for (const MutantCase& c : mutant_cases()) {
     recorders.push_back(std::make_unique<Recorder>(device));
-    Device* const before = exchange_device(recorders.back().get());
-    c.work();
-    exchange_device(before);
-    for (const Launch& l : recorders.back()->launches()) {
-      if (!seen.insert(l.kernel->name()).second) continue;
-      out.push_back({c.name + ": " + l.kernel->name(), *l.kernel->image, l.kernel->dynamic_shared(), l});
+    for (Subject& s : subjects_of(c, *recorders.back())) {
+      const auto same = [&](const Subject& x) { return x.launch.image.code == s.launch.image.code; };
+      if (std::ranges::none_of(out, same)) out.push_back(std::move(s));
     }
-    recorders.back()->forget();
   }
   recorders.push_back(std::make_unique<Recorder>(device));
-  for (const char* name : {"chain", "chain_uniform"}) {
-    out.push_back(chain(device, *recorders.back(), templates + "/" + name + ".sass"));
-  }
+  for (Subject& s : chains(*recorders.back(), templates)) out.push_back(std::move(s));
   return out;
+}
+
+Subject subject(Device& device, const std::string& templates, const std::string& name,
+                std::vector<std::unique_ptr<Recorder>>& recorders) {
+  recorders.push_back(std::make_unique<Recorder>(device));
+  const std::string work = name.substr(0, name.find(": "));
+  std::vector<Subject> all;
+  if (work == "chain") all = chains(*recorders.back(), templates);
+  for (const MutantCase& c : mutant_cases()) {
+    if (c.name == work) all = subjects_of(c, *recorders.back());
+  }
+  for (Subject& s : all) {
+    if (s.name == name) return std::move(s);
+  }
+  throw std::runtime_error("no case launches " + name);
 }
 
 }  // namespace nervanagpu::test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,15 +16,20 @@ struct MutantCase {
 };
 std::vector<MutantCase> mutant_cases();
 
-// The first launch of each kernel that the cases use, recorded on `device`; memory stays with `recorder`.
+// The first launch of each kernel that the cases use.
 struct Subject {
   std::string name;  // case and kernel
-  sass::KernelImage image;
-  std::uint32_t dynamic_shared = 0;
   Launch launch;
 };
-// `templates`: the folder of chain.sass. One recorder per case keeps the memory of its launches apart.
+// What one case launches, recorded on `recorder`, which keeps its memory. `templates`: the folder of chain.sass.
+std::vector<Subject> subjects_of(const MutantCase& work, Recorder& recorder);
+std::vector<Subject> chains(Recorder& recorder, const std::string& templates);
+
+// Those of all cases, each kernel once. One recorder per case keeps the memory of its launches apart.
 std::vector<Subject> subjects(Device& device, const std::string& templates,
                               std::vector<std::unique_ptr<Recorder>>& recorders);
+// That one of them; `name` begins with its case.
+Subject subject(Device& device, const std::string& templates, const std::string& name,
+                std::vector<std::unique_ptr<Recorder>>& recorders);
 
 }  // namespace nervanagpu::test

@@ -1,20 +1,25 @@
 // The mutation test of the hazard proof.
 //
-//   mutants --each N [--seed S] [--json FILE]                 on the emulator: verify against checked mode
-//   mutants --gpu NOISE.sass --each N --log FILE [--seed S]   on a GPU: verify against the chip
+//   mutants --each N [--seed S] [--json FILE]                    on the emulator: verify against checked mode
+//   mutants --each N [--seed S] --plan FILE                      draws mutants of each kernel and has verify judge them
+//   mutants --gpu NOISE.sass --plan FILE --subject NAME --log FILE [--dangerous 1]     on a GPU: a kernel's mutants of a plan
 //
 // On the emulator every mutant is classified by verify and run in checked mode: whatever a run finds, the proof must
-// have found. On a GPU each mutant whose possible errors stay in data runs several times, alone and beside a busy kernel;
-// one that ever gives a wrong bit must have been flagged. The log has a line for each; the process ends at a device error,
-// and started again with the same log goes on behind the mutant that caused it.
+// have found. On a GPU each mutant runs several times, alone and beside a busy kernel; one that ever gives a wrong bit must have
+// been flagged. Without --dangerous only those run whose possible errors stay in data; the others may end in a device error or
+// not at all, so that benchmarks/mutants.py watches the process. The log has a line for each; the process ends at a device
+// error, and started again with the same log goes on behind the mutant that caused it.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <future>
+#include <map>
 #include <random>
 #include <set>
+#include <sstream>
 #include <stdexcept>
+#include <thread>
 
 #include "sass/isa/codec.h"
 #include "sass/isa/control.h"
@@ -31,11 +36,13 @@ namespace {
 struct Arguments {
   std::size_t each = 40;
   unsigned seed = 1;
-  std::string json, noise, log, only;
+  std::string json, noise, log, only, plan, subject;
+  bool dangerous = false;
   std::string templates = NG_SOURCE_DIR "/test/mutants";
 };
 
 struct Chosen {
+  std::size_t number = 0;  // among mutants_of()
   Mutant mutant;
   bool flagged = false;
   bool harmless = true;
@@ -53,15 +60,30 @@ std::vector<sass::Hazard> effective_hazards(const sass::KernelImage& right, cons
   return sass::verify(sass::Arch::sm_90a, k);
 }
 
+// By field in turns, so that the few waits and scoreboards of a kernel are among them, and not only stalls.
+std::vector<std::size_t> drawn(const std::vector<Mutant>& all, const Arguments& arguments) {
+  std::vector<std::size_t> order(all.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::shuffle(order.begin(), order.end(), std::mt19937(arguments.seed));
+  std::map<std::string, std::vector<std::size_t>> by_field;
+  for (const std::size_t i : order) by_field[all[i].field].push_back(i);
+  std::vector<std::size_t> out;
+  for (std::size_t turn = 0; out.size() < std::min(all.size(), arguments.each); ++turn) {
+    for (const auto& [field, numbers] : by_field) {
+      if (turn < numbers.size() && out.size() < arguments.each) out.push_back(numbers[turn]);
+    }
+  }
+  return out;
+}
+
 std::vector<Chosen> choose(const sass::KernelImage& right, const Arguments& arguments) {
-  std::vector<Mutant> all = mutants_of(sass::Arch::sm_90a, right);
-  std::shuffle(all.begin(), all.end(), std::mt19937(arguments.seed));
-  if (all.size() > arguments.each) all.resize(arguments.each);
+  const std::vector<Mutant> all = mutants_of(sass::Arch::sm_90a, right);
   const Danger danger(sass::Arch::sm_90a, right);
   std::vector<Chosen> out;
-  for (const Mutant& m : all) {
+  for (const std::size_t number : drawn(all, arguments)) {
+    const Mutant& m = all[number];
     const std::vector<sass::Hazard> hazards = sass::verify(sass::Arch::sm_90a, m.of(right));
-    Chosen c{m, !hazards.empty(), true, hazards.empty() ? "" : hazards[0].text};
+    Chosen c{number, m, !hazards.empty(), true, hazards.empty() ? "" : hazards[0].text};
     if (c.flagged) c.harmless = danger.harmless(hazards);
     const sass::Control control = sass::get_control(m.word);
     if (c.harmless && !control.yield && control.stall >= sass::kYieldStall) {
@@ -84,7 +106,8 @@ std::string quoted(const std::string& text) {
 std::string describe(const Subject& s, const Chosen& c) {
   return "{\"kernel\": " + quoted(s.name) + ", \"index\": " + std::to_string(c.mutant.index) +
          ", \"field\": " + quoted(c.mutant.field) + ", \"from\": " + std::to_string(c.mutant.from) +
-         ", \"to\": " + std::to_string(c.mutant.to) + ", \"flagged\": " + (c.flagged ? "true" : "false");
+         ", \"to\": " + std::to_string(c.mutant.to) + ", \"flagged\": " + (c.flagged ? "true" : "false") +
+         ", \"harmless\": " + (c.harmless ? "true" : "false");
 }
 
 bool wanted(const Subject& s, const Arguments& arguments) {
@@ -97,9 +120,9 @@ int on_emulator(const Arguments& arguments) {
   std::size_t count = 0, flagged = 0, reported = 0, both = 0, missed = 0;
   for (const Subject& s : subjects(device, arguments.templates, recorders)) {
     if (!wanted(s, arguments)) continue;
-    if (!sass::verify(sass::Arch::sm_90a, s.image).empty()) throw std::runtime_error(s.name + " is not proven");
+    if (!sass::verify(sass::Arch::sm_90a, s.launch.image).empty()) throw std::runtime_error(s.name + " is not proven");
     std::vector<Buffer> right = s.launch.after;
-    const Outcome baseline = emulate(device, s, s.image, right);
+    const Outcome baseline = emulate(device, s, s.launch.image, right);
     if (baseline.reported) throw std::runtime_error(s.name + ": " + baseline.text);
     if (right.empty()) {
       for (const Buffer& b : s.launch.before) {
@@ -109,8 +132,8 @@ int on_emulator(const Arguments& arguments) {
     }
     const std::size_t before = count;
     std::size_t here = 0;
-    for (const Chosen& c : choose(s.image, arguments)) {
-      const Outcome o = emulate(device, s, c.mutant.of(s.image), right);
+    for (const Chosen& c : choose(s.launch.image, arguments)) {
+      const Outcome o = emulate(device, s, c.mutant.of(s.launch.image), right);
       ++count;
       flagged += c.flagged;
       here += c.flagged;
@@ -133,6 +156,49 @@ int on_emulator(const Arguments& arguments) {
   return missed == 0 && flagged > 0 && reported > 0 ? 0 : 1;
 }
 
+// A line for each mutant: subject, number among mutants_of(), flagged, harmless.
+int make_plan(const Arguments& arguments) {
+  EmulatorDevice device(embedded_cubins(), sass::Arch::sm_90a, false, std::size_t{1} << 28);
+  std::vector<std::unique_ptr<Recorder>> recorders;
+  std::vector<Subject> all = subjects(device, arguments.templates, recorders);
+  std::erase_if(all, [&](const Subject& s) { return !wanted(s, arguments); });
+  std::ofstream out(arguments.plan);
+  std::size_t count = 0;
+  const std::size_t workers = std::max(std::thread::hardware_concurrency(), 1U);
+  for (std::size_t first = 0; first < all.size(); first += workers) {
+    std::vector<std::future<std::vector<Chosen>>> judged;
+    for (std::size_t i = first; i < std::min(first + workers, all.size()); ++i) {
+      judged.push_back(std::async(std::launch::async, [&, i] { return choose(all[i].launch.image, arguments); }));
+    }
+    for (std::size_t i = 0; i < judged.size(); ++i) {
+      for (const Chosen& c : judged[i].get()) {
+        out << all[first + i].name << "\t" << c.number << "\t" << c.flagged << "\t" << c.harmless << "\n";
+        ++count;
+      }
+    }
+  }
+  out.close();
+  if (!out) throw std::runtime_error("cannot write " + arguments.plan);
+  std::printf("%zu mutants of %zu kernels\n", count, all.size());
+  return 0;
+}
+
+std::vector<Chosen> planned(const Subject& s, const Arguments& arguments) {
+  const std::vector<Mutant> all = mutants_of(sass::Arch::sm_90a, s.launch.image);
+  std::vector<Chosen> out;
+  std::ifstream in(arguments.plan);
+  for (std::string row; std::getline(in, row);) {
+    std::istringstream fields(row);
+    std::string name;
+    Chosen c;
+    std::getline(fields, name, '\t');
+    if (name != s.name || !(fields >> c.number >> c.flagged >> c.harmless)) continue;
+    c.mutant = all.at(c.number);
+    out.push_back(c);
+  }
+  return out;
+}
+
 // Mutants that the log has already: begun is enough, for one that never ended broke the process.
 std::set<std::size_t> logged(const std::string& path) {
   std::set<std::size_t> done;
@@ -151,63 +217,52 @@ int on_gpu(const Arguments& arguments) {
   static_cast<void>(load.driver->init(0));
   CudaDevice device(*load.driver, 0, embedded_cubins(), sass::Arch::sm_90a, false);
   std::vector<std::unique_ptr<Recorder>> recorders;
-  const std::vector<Subject> all = subjects(device, arguments.templates, recorders);
+  const Subject s = subject(device, arguments.templates, arguments.subject, recorders);
   Chip chip(device, arguments.noise);
   const std::set<std::size_t> done = logged(arguments.log);
   std::ofstream log(arguments.log, std::ios::app);
-  std::vector<std::future<std::vector<Chosen>>> judged;  // verify takes longer than the chip
-  judged.reserve(all.size());
-  for (const Subject& s : all) {
-    judged.push_back(std::async(
-        std::launch::async, [&] { return wanted(s, arguments) ? choose(s.image, arguments) : std::vector<Chosen>(); }));
+  const cuda::Function right_function = chip.load(s, {s.launch.image}).at(0);
+  const std::vector<Buffer> right = chip.run(s, right_function, false);
+  for (int turn = 0; turn < kAlone + kNoisy; ++turn) {
+    if (right.empty() || !equal(right, chip.run(s, right_function, turn >= kAlone))) {
+      throw std::runtime_error(s.name + ": the right kernel does not repeat itself " + chip.failure());
+    }
   }
-  std::size_t number = 0;
-  for (std::size_t which_subject = 0; which_subject < all.size(); ++which_subject) {
-    const Subject& s = all[which_subject];
-    const std::vector<Chosen> chosen = judged[which_subject].get();
-    if (chosen.empty()) continue;
-    const cuda::Function right_function = chip.load(s, {s.image}).at(0);
-    const std::vector<Buffer> right = chip.run(s, right_function, false);
-    for (int turn = 0; turn < kAlone + kNoisy; ++turn) {
-      if (right.empty() || !equal(right, chip.run(s, right_function, turn >= kAlone))) {
-        throw std::runtime_error(s.name + ": the right kernel does not repeat itself " + chip.failure());
-      }
+  std::vector<Chosen> chosen = planned(s, arguments);
+  // What may break the process comes last.
+  std::ranges::stable_sort(chosen, [](const Chosen& a, const Chosen& b) { return a.harmless && !b.harmless; });
+  for (std::size_t first = 0; first < chosen.size(); first += kBatch) {
+    std::vector<sass::KernelImage> images;
+    std::vector<std::size_t> which;
+    for (std::size_t i = first; i < std::min(first + kBatch, chosen.size()); ++i) {
+      if (done.count(chosen[i].number) != 0 || (!chosen[i].harmless && !arguments.dangerous)) continue;
+      which.push_back(i);
+      images.push_back(chosen[i].mutant.of(s.launch.image));
     }
-    for (std::size_t first = 0; first < chosen.size(); first += kBatch) {
-      std::vector<sass::KernelImage> images;
-      std::vector<std::size_t> which;
-      for (std::size_t i = first; i < std::min(first + kBatch, chosen.size()); ++i) {
-        if (done.count(number + i) != 0) continue;
-        if (!chosen[i].harmless) {
-          log << "begin " << number + i << "\n" << describe(s, chosen[i]) << ", \"run\": false}\n";
-          continue;
+    if (which.empty()) continue;
+    const std::vector<cuda::Function> functions = chip.load(s, std::move(images));
+    for (std::size_t k = 0; k < which.size(); ++k) {
+      const Chosen& c = chosen[which[k]];
+      log << "begin " << c.number << " " << describe(s, c) << "}\n" << std::flush;
+      int wrong = 0;
+      for (int turn = 0; turn < kAlone + kNoisy; ++turn) {
+        const std::vector<Buffer> now = chip.run(s, functions[k], turn >= kAlone);
+        if (now.empty()) {
+          log << describe(s, c) << ", \"run\": true, \"wrong\": " << wrong << ", \"failed\": " << quoted(chip.failure())
+              << "}\n"
+              << std::flush;
+          std::_Exit(3);
         }
-        which.push_back(i);
-        images.push_back(chosen[i].mutant.of(s.image));
+        wrong += equal(now, right) ? 0 : 1;
       }
-      if (which.empty()) continue;
-      const std::vector<cuda::Function> functions = chip.load(s, std::move(images));
-      for (std::size_t k = 0; k < which.size(); ++k) {
-        const Chosen& c = chosen[which[k]];
-        log << "begin " << number + which[k] << "\n" << std::flush;
-        int wrong = 0;
-        for (int turn = 0; turn < kAlone + kNoisy; ++turn) {
-          const std::vector<Buffer> now = chip.run(s, functions[k], turn >= kAlone);
-          if (now.empty()) {
-            log << describe(s, c) << ", \"run\": true, \"failed\": " << quoted(chip.failure()) << "}\n" << std::flush;
-            std::_Exit(3);
-          }
-          wrong += equal(now, right) ? 0 : 1;
-        }
-        log << describe(s, c) << ", \"run\": true, \"wrong\": " << wrong << ", \"of\": " << kAlone + kNoisy;
-        if (wrong > 0 && !c.flagged)
-          log << ", \"text\": "
-              << quoted(
-                     sass::print(*sass::decode(sass::Arch::sm_90a, s.image.code[c.mutant.index], 16 * c.mutant.index)));
-        log << "}\n" << std::flush;
+      log << describe(s, c) << ", \"run\": true, \"wrong\": " << wrong << ", \"of\": " << kAlone + kNoisy;
+      if (wrong > 0 && !c.flagged) {
+        const std::uint64_t at = 16 * std::uint64_t{c.mutant.index};
+        log << ", \"text\": "
+            << quoted(sass::print(*sass::decode(sass::Arch::sm_90a, s.launch.image.code[c.mutant.index], at)));
       }
+      log << "}\n" << std::flush;
     }
-    number += chosen.size();
   }
   log << "end\n" << std::flush;
   std::_Exit(0);  // nothing to be said to a driver at exit
@@ -229,13 +284,21 @@ Arguments read(int count, char** values) {
       out.log = v[i + 1];
     else if (v[i] == "--only")
       out.only = v[i + 1];
+    else if (v[i] == "--plan")
+      out.plan = v[i + 1];
+    else if (v[i] == "--subject")
+      out.subject = v[i + 1];
+    else if (v[i] == "--dangerous")
+      out.dangerous = v[i + 1] == "1";
     else if (v[i] == "--templates")
       out.templates = v[i + 1];
     else
       throw std::runtime_error("unknown option " + v[i]);
   }
   if (v.size() % 2 != 0) throw std::runtime_error("option " + v.back() + " lacks its value");
-  if (!out.noise.empty() && out.log.empty()) throw std::runtime_error("--gpu needs --log FILE");
+  if (!out.noise.empty() && (out.log.empty() || out.plan.empty() || out.subject.empty())) {
+    throw std::runtime_error("--gpu needs --plan FILE, --subject NAME and --log FILE");
+  }
   return out;
 }
 
@@ -245,7 +308,8 @@ Arguments read(int count, char** values) {
 int main(int count, char** values) {
   try {
     const auto arguments = nervanagpu::test::read(count, values);
-    return arguments.noise.empty() ? nervanagpu::test::on_emulator(arguments) : nervanagpu::test::on_gpu(arguments);
+    if (!arguments.noise.empty()) return nervanagpu::test::on_gpu(arguments);
+    return arguments.plan.empty() ? nervanagpu::test::on_emulator(arguments) : nervanagpu::test::make_plan(arguments);
   } catch (const std::exception& wrong) {
     std::fprintf(stderr, "mutants: %s\n", wrong.what());
     return 2;

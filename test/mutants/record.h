@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "test/forwarding_device.h"
@@ -16,13 +18,14 @@ struct Buffer {
 };
 
 struct Launch {
-  const Kernel* kernel = nullptr;
+  sass::KernelImage image;
+  std::uint32_t threads = 0, dynamic_shared = 0;  // of a CTA
   Grid grid;
   std::vector<std::byte> params;
   std::vector<Buffer> before, after;
 };
 
-// Frees nothing while it lives.
+// Frees nothing while it lives. Kernels whose CTAs take tiles in turn get at most two of them, so that each has several.
 class Recorder final : public ForwardingDevice {
  public:
   using ForwardingDevice::ForwardingDevice;
@@ -36,14 +39,18 @@ class Recorder final : public ForwardingDevice {
   void free(std::uint64_t, std::span<const StreamId>) noexcept override {}
   void release_cached() override {}
   void release_captured() override {}
-  using ForwardingDevice::launch;
   void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
+  std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
+  void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
 
  private:
   [[nodiscard]] std::vector<Buffer> snapshot();
+  template <class Do>
+  void record(Launch launch, const Do& run);
 
   std::vector<std::pair<std::uint64_t, std::size_t>> live_;
   std::vector<Launch> launches_;
+  std::map<const LoadedModule*, sass::CubinImage> modules_;  // kernels that the library generates
 };
 
 }  // namespace nervanagpu::test

@@ -24,8 +24,9 @@ Outcome emulate(EmulatorDevice& device, const Subject& subject, const sass::Kern
   for (const Buffer& b : subject.launch.before) device.upload(b.address, b.bytes.data(), b.bytes.size());
   sass::emulate::Launch launch;
   launch.grid = {subject.launch.grid.x, subject.launch.grid.y, subject.launch.grid.z};
-  launch.block = {subject.image.manifest.threads, 1, 1};
-  launch.dynamic_shared = subject.dynamic_shared;
+  launch.block = {subject.launch.threads, 1, 1};
+  launch.cluster = subject.launch.grid.cluster;
+  launch.dynamic_shared = subject.launch.dynamic_shared;
   launch.params = subject.launch.params;
   launch.mode = sass::emulate::Mode::kChecked;
   const auto report = sass::emulate::run(**loaded, device.memory(), launch);
@@ -50,8 +51,8 @@ Chip::Chip(Device& device, const std::string& noise_template)
   sass::Result<sass::CubinImage> image = sass::assemble(*source, sass::Arch::sm_90a, {});
   if (!image.ok()) throw std::runtime_error(image.error().text());
   Subject noise;
-  noise.image = image->kernels[0];
-  noise_ = load(noise, {noise.image}).at(0);
+  noise.launch.image = image->kernels[0];
+  noise_ = load(noise, {noise.launch.image}).at(0);
 }
 
 bool Chip::check(cuda::Status status, const char* call) {
@@ -80,8 +81,8 @@ std::vector<cuda::Function> Chip::load(const Subject& subject, std::vector<sass:
   for (const sass::KernelImage& k : image.kernels) {
     cuda::Function f = nullptr;
     if (!check(driver_.module_function(&f, module, k.name.c_str()), "cuModuleGetFunction") ||
-        (subject.dynamic_shared > 0 &&
-         !check(driver_.function_set(f, cuda::kMaxDynamicShared, static_cast<int>(subject.dynamic_shared)),
+        (subject.launch.dynamic_shared > 0 &&
+         !check(driver_.function_set(f, cuda::kMaxDynamicShared, static_cast<int>(subject.launch.dynamic_shared)),
                 "cuFuncSetAttribute"))) {
       throw std::runtime_error(failure_);
     }
@@ -90,12 +91,15 @@ std::vector<cuda::Function> Chip::load(const Subject& subject, std::vector<sass:
   return out;
 }
 
+// Beside every CTA, or beside half of the multiprocessors: a kernel that takes all of one's registers finds the others free.
 void Chip::make_noise() {
+  constexpr unsigned kEverywhere = 264, kHalf = 66;
   if (driver_.event_query(noise_end_) == cuda::kNotReady) return;
   std::array<std::uint64_t, 2> params{noise_data_, 40000};
   std::size_t size = 12;
   std::array<void*, 5> extra = {cuda::kLaunchBuffer, params.data(), cuda::kLaunchBufferSize, &size, cuda::kLaunchEnd};
-  check(driver_.launch(noise_, 264, 1, 1, 256, 1, 1, 0, noise_stream_, nullptr, extra.data()), "cuLaunchKernel");
+  const unsigned ctas = ++noises_ % 2 == 0 ? kEverywhere : kHalf;
+  check(driver_.launch(noise_, ctas, 1, 1, 256, 1, 1, 0, noise_stream_, nullptr, extra.data()), "cuLaunchKernel");
   check(driver_.event_record(noise_end_, noise_stream_), "cuEventRecord");
 }
 
@@ -109,9 +113,13 @@ std::vector<Buffer> Chip::run(const Subject& subject, cuda::Function function, b
   std::size_t size = l.params.size();
   std::array<void*, 5> extra = {cuda::kLaunchBuffer, const_cast<std::byte*>(l.params.data()), cuda::kLaunchBufferSize,
                                 &size, cuda::kLaunchEnd};
-  if (!check(driver_.launch(function, l.grid.x, l.grid.y, l.grid.z, subject.image.manifest.threads, 1, 1,
-                            subject.dynamic_shared, stream_, nullptr, extra.data()),
-             "cuLaunchKernel") ||
+  cuda::LaunchAttribute cluster;
+  cluster.id = cuda::kClusterDimension;
+  cluster.value[0] = l.grid.cluster;
+  cluster.value[1] = cluster.value[2] = 1;
+  cuda::LaunchConfig config = {l.grid.x, l.grid.y,         l.grid.z, l.threads, 1,
+                               1,        l.dynamic_shared, stream_,  &cluster,  l.grid.cluster > 1 ? 1U : 0U};
+  if (!check(driver_.launch_ex(&config, function, nullptr, extra.data()), "cuLaunchKernelEx") ||
       !check(driver_.stream_synchronize(stream_), "cuStreamSynchronize")) {
     return {};
   }

@@ -42,6 +42,7 @@ class Chip {
   cuda::Event noise_end_ = nullptr;
   cuda::Function noise_ = nullptr;
   std::uint64_t noise_data_ = 0;
+  unsigned noises_ = 0;
   std::string failure_;
 };
 
