@@ -1,12 +1,22 @@
-"""Where figures come from and where they go: the machine's description, medians, and the JSON under results/."""
+"""Where figures come from and where they go: the machine's description, and the JSON under results/.
+
+Importing it starts nvidia-smi, where there is one, which samples clocks and power until the program ends: machine()
+says what they were while the GPU was at work.
+"""
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
+import statistics
 import subprocess
+import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
+
+FIELDS = "utilization.gpu,clocks.sm,clocks.mem,power.draw.instant"
+BUSY = 90  # percent of a sample's time with a kernel on the GPU
 
 
 @dataclass
@@ -22,8 +32,8 @@ class Row:
     peer: str
     peer_ms: float
     ratio: float  # peer_ms / ms: above 1 we are faster
-    max_err: float
-    peer_max_err: float
+    max_err: float | None
+    peer_max_err: float | None  # None: not measured
     tflops: float
     peer_how: str = ""  # which of the peer's ways was the fastest
     mean_err: float | None = None
@@ -31,6 +41,42 @@ class Row:
     default_max_err: float | None = None  # of cuBLAS's own choice, which may be slower than peer_how
     default_mean_err: float | None = None
     ceiling: float | None = None  # tflops over what the chip could reach
+    apart_ms: float | None = None  # ours where no launch starts before the one ahead has ended
+
+
+class _Sampler:
+    """Reads a line of nvidia-smi every quarter of a second: utilisation, clocks, power."""
+
+    def __init__(self) -> None:
+        self.lines: list[list[float]] = []
+        command = ["nvidia-smi", f"--query-gpu={FIELDS}", "--format=csv,noheader,nounits", "-lms", "250"]
+        try:
+            self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        except OSError:
+            return
+        atexit.register(self.process.kill)
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            try:
+                self.lines.append([float(x) for x in line.split(",")])
+            except ValueError:  # "[N/A]"
+                continue
+
+    def under_load(self) -> dict[str, object] | None:
+        """Lowest, median and highest of the samples that were taken while the GPU was busy; None: there was none."""
+        busy = [s for s in list(self.lines) if s[0] >= BUSY]
+        if not busy:
+            return None
+        columns = dict(zip(FIELDS.split(",")[1:], zip(*(s[1:] for s in busy), strict=True), strict=True))
+        ranges = {name: [min(v), statistics.median(v), max(v)] for name, v in columns.items()}
+        return {"samples": len(busy), "sm_mhz": ranges["clocks.sm"], "mem_mhz": ranges["clocks.mem"],
+                "watts": ranges["power.draw.instant"]}  # fmt: skip
+
+
+_sampler = _Sampler()
 
 
 def _query(fields: str) -> list[str]:
@@ -47,7 +93,9 @@ def _query(fields: str) -> list[str]:
 
 
 def commit() -> str:
-    """The commit measured: NG_COMMIT where the tree travelled without its history, else git's word."""
+    """The commit measured, and "-dirty" behind it if the tree was not that commit's: git's word, or NG_COMMIT where the
+    tree travelled without its history (NG_COMMIT=$(git describe --always --dirty --abbrev=12)).
+    """
     if os.environ.get("NG_COMMIT"):
         return os.environ["NG_COMMIT"]
     try:
@@ -59,7 +107,9 @@ def commit() -> str:
 
 
 def machine() -> dict[str, object]:
-    """GPU, driver, clocks (MHz) and power (W), as nvidia-smi has them now."""
+    """GPU, driver, clocks (MHz) and power (W): as nvidia-smi has them now, and `load`: [lowest, median, highest] of the
+    samples taken while the GPU was busy in this program so far.
+    """
     name, driver, sm, sm_max, mem, power, limit = _query(
         "name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.draw.instant,power.limit"
     )
@@ -68,6 +118,7 @@ def machine() -> dict[str, object]:
         "driver": driver,
         "clocks": {"sm": sm, "sm_max": sm_max, "mem": mem},
         "power": {"draw": power, "limit": limit},
+        "load": _sampler.under_load(),
     }
 
 

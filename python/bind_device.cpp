@@ -1,3 +1,4 @@
+#include "nervanagpu/overlap.hpp"
 #include "python/bind.h"
 
 namespace nervanagpu::python {
@@ -37,6 +38,7 @@ void bind_device(py::module_& m) {
         return device();
       },
       "The device everything runs on; chosen at the first use (see NERVANAGPU_DEVICE).");
+  m.def("overlap_launches", &overlap_launches);
   m.def("synchronize", &synchronize, py::call_guard<GilRelease>(),
         "Wait for all work of all streams; raises what went wrong in it.");
   m.def("memory_stats", &memory_stats, py::call_guard<GilRelease>(), "Device memory in use and cached.");

@@ -4,14 +4,18 @@
 #include <pthread.h>
 
 #include <array>
+#include <atomic>
 
 #include "nervanagpu/error.hpp"
+#include "nervanagpu/overlap.hpp"
 #include "src/cuda_bound.h"
 #include "src/status.h"
 #include "src/tensor_map.h"
 
 namespace nervanagpu {
 namespace {
+
+std::atomic<bool> overlap{true};
 
 // A forked child has the parent's handles and none of its GPU: the driver would hang or crash.
 std::atomic<bool> forked{false};
@@ -33,6 +37,10 @@ cuda::Event event_of(EventId id) {
 }
 
 }  // namespace
+
+void overlap_launches(bool on) noexcept {
+  overlap = on;
+}
 
 CudaDevice::CudaDevice(const cuda::Driver& driver, cuda::DeviceId id, std::span<const EmbeddedCubin> cubins,
                        sass::Arch arch, bool sync_launches)
@@ -224,7 +232,8 @@ void CudaDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const 
 
 void CudaDevice::launch_function(cuda::Function function, const std::string& name, const Launch& what, void** extra,
                                  StreamId stream) {
-  const auto& [grid, block, shared, cluster, early] = what;
+  const auto& [grid, block, shared, cluster, allowed] = what;
+  const bool early = allowed && overlap.load(std::memory_order_relaxed);
   if (cluster <= 1 && !(early && driver_.launch_ex != nullptr)) {
     const cuda::Status status = driver_.launch(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
                                                shared, stream_of(stream), nullptr, extra);

@@ -9,6 +9,7 @@ have, or whose JSON is not there yet, is left alone.
 from __future__ import annotations
 
 import json
+import statistics
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -37,6 +38,7 @@ def gemm(result: dict) -> str:
         shown = [f"{r['tflops']:.{int(r['tflops'] < 100)}f} ({r['ratio']:.2f})" if r else "" for r in row]
         lines.append(f"| {case} | " + " | ".join(shown) + " |")
     errors = []
+    lines += ["", _ratios(result["rows"])]
     for dtype in dict.fromkeys(dtype for dtype, _ in columns):
         rows = [r for r in result["rows"] if r["dtype"] == dtype]
         worst, peer = max(r["max_err"] for r in rows), max(r["peer_max_err"] for r in rows)
@@ -48,6 +50,22 @@ def gemm(result: dict) -> str:
         f"a second into NN 4096 float32. Largest error over \\|A\\|\\|B\\|: {'; '.join(errors)}.",
     ]
     return "\n".join(lines)
+
+
+def _ratios(rows: list[dict]) -> str:
+    """Geometric means and ranges: of all, of those whose sides the peer finds aligned, without overlapping launches."""
+
+    def text(of: list[float]) -> str:
+        return f"{statistics.geometric_mean(of):.2f} ({min(of):.2f} to {max(of):.2f}; {len(of)} products)"
+
+    aligned = [r["ratio"] for r in rows if all(int(side) % 8 == 0 for side in r["case"].split("x"))]
+    out = f"Geometric mean of the ratios {text([r['ratio'] for r in rows])}"
+    if len(aligned) not in (0, len(rows)):
+        out += f", of products whose sides are all multiples of 8 {text(aligned)}"
+    apart = [r["peer_ms"] / r["apart_ms"] for r in rows if r.get("apart_ms")]
+    if apart:
+        out += f"; with launches of ours that do not overlap {text(apart)}"
+    return out + "."
 
 
 def sixteen_bits(result: dict) -> str:
@@ -96,19 +114,20 @@ ELEMENTWISE = {
     "sum0": "sums of columns",
     "sum": "sum of all",
 }
-PEERS = {"torch": "PyTorch", "inductor": "Inductor", "cupy": "CuPy"}
+PEERS = {"torch": "PyTorch", "inductor": "Inductor", "autotuned": "Inductor, autotuned", "cupy": "CuPy"}
 
 
 def elementwise(result: dict) -> str:
     """One line a case: our milliseconds, the share of the copy's bandwidth, and each peer's milliseconds and ratio."""
+    order = [p for p in PEERS if any(p in row["peers"] for row in result["rows"])]
     lines = [
         f"| {result['shape'][0]} x {result['shape'][1]} float32 | ms | of a copy | "
-        + " | ".join(PEERS.values())
+        + " | ".join(PEERS[p] for p in order)
         + " |",
-        "|---|---|---|" + "---|" * len(PEERS),
+        "|---|---|---|" + "---|" * len(order),
     ]
     for row in result["rows"]:
-        shown = _beside(row, list(PEERS))
+        shown = _beside(row, order)
         lines.append(f"| {ELEMENTWISE[row['case']]} | {row['ms']:.3f} | {100 * row['of_copy']:.0f} % | {shown} |")
     return "\n".join([*lines, "", f"Milliseconds (and times ours). {_where(result)}"])
 
@@ -153,6 +172,33 @@ def products(result: dict) -> str:
     return "\n".join([*lines, "", f"Milliseconds (and times ours). {_where(result)}"])
 
 
+EPILOGUES = ["plain", "to float32", "to int8", "bias", "relu, mask", "drelu", "tanh", "gelu", "gelu, bias", "all sums"]
+
+
+def epilogue(result: dict) -> str:
+    """One line a case and dtype: microseconds by what is asked of the epilogue, and the cost over plain."""
+    lines = ["| m x n x k | operands | " + " | ".join(EPILOGUES) + " |", "|---|---|" + "---|" * len(EPILOGUES)]
+    for case, dtype in dict.fromkeys((r["case"], r["dtype"]) for r in result["rows"]):
+        rows = {r["pass"]: r for r in result["rows"] if (r["case"], r["dtype"]) == (case, dtype)}
+        plain = next(iter(rows.values()))
+        cells = [f"{1e3 * plain['ms']:.4g}"]
+        for name in EPILOGUES[1:]:
+            r = rows.get(name)
+            more = None if r is None else 100 * (r["ms"] / plain["ms"] - 1)
+            cells.append("" if r is None or r is plain else f"{1e3 * r['ms']:.4g} ({more:+.0f} %)")
+        lines.append(f"| {case} | {dtype} | " + " | ".join(cells) + " |")
+    return "\n".join([*lines, "", f"Microseconds (and what that is over plain). {_where(result)}"])
+
+
+def nn(result: dict) -> str:
+    """One line an operation: microseconds and TB/s."""
+    lines = [f"| {result['shape'][0]} x {result['shape'][1]} float32 | us | TB/s |", "|---|---|---|"]
+    lines += [f"| {name} | {r['us']:.1f} | {r['TB_s']:.2f} |" for name, r in result["operations"].items()]
+    lines += ["", "| microseconds of the host a call | |", "|---|---|"]
+    lines += [f"| {name} | {us:.1f} |" for name, us in result["host_us"].items()]
+    return "\n".join([*lines, "", _where(result)])
+
+
 def _beside(row: dict, order: list[str]) -> str:
     """The peers' cells: milliseconds and times ours."""
     peers = [row["peers"].get(p) for p in order]
@@ -168,7 +214,12 @@ ELSEWHERE = {"elementwise": elementwise, "elementwise_large": elementwise_large,
 
 
 def main() -> int:
-    pages = [(ROOT / "README.md", TABLES), (ROOT / "docs/benchmarks.md", ELSEWHERE)]
+    pages = [
+        (ROOT / "README.md", TABLES),
+        (ROOT / "docs/benchmarks.md", ELSEWHERE),
+        (ROOT / "docs/gemm.md", {"gemm_epilogue": epilogue}),
+        (ROOT / "docs/nn.md", {"nn": nn}),
+    ]
     return max(refresh(page, tables, "--check" in sys.argv) for page, tables in pages)
 
 
