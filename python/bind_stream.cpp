@@ -64,9 +64,9 @@ void bind_stream(py::module_& m) {
            py::arg("body"), py::arg("stream") = py::none(),
            "Record body(), which takes no arguments. Keep the tensors that it uses; what it computes stands in tensors "
            "that\n"
-           "it writes to. Host copies and waiting are refused meanwhile. Random numbers are those of the recording. On "
-           "the\n"
-           "emulator launch() calls body again. ValueError while this thread records another graph.")
+           "it writes to. Host copies and waiting are refused meanwhile. Random numbers are those of the recording. "
+           "What\n"
+           "body raises is raised, and nothing is recorded. ValueError while this thread records another graph.")
       .def(
           "launch",
           [](const Graph& g, const py::object& stream) {

@@ -60,7 +60,6 @@ class CudaDevice final : public Device, private PoolBacking {
   void wait(EventId event) override;
   void stream_wait(StreamId stream, EventId event) override;
   double elapsed_ms(EventId start, EventId end) override;
-  [[nodiscard]] bool has_graphs() const override { return true; }
   [[nodiscard]] bool capturing(StreamId stream) noexcept override;
   void begin_capture(StreamId stream) override;
   GraphId end_capture(StreamId stream) override;

@@ -112,14 +112,13 @@ class Device {
   virtual double elapsed_ms(EventId start, EventId end) = 0;
 
   // Between begin and end this thread's work of `stream` and of the default stream is recorded.
-  [[nodiscard]] virtual bool has_graphs() const { return false; }
   // Work that this thread queues in the stream now becomes part of a graph.
   [[nodiscard]] virtual bool capturing(StreamId /*stream*/) noexcept { return false; }
-  virtual void begin_capture(StreamId /*stream*/) {}
-  virtual GraphId end_capture(StreamId /*stream*/) { return 0; }
-  virtual void abandon_capture(StreamId /*stream*/) noexcept {}
-  virtual void launch_graph(GraphId /*graph*/, StreamId /*stream*/) {}
-  virtual void destroy_graph(GraphId /*graph*/) noexcept {}
+  virtual void begin_capture(StreamId stream) = 0;
+  virtual GraphId end_capture(StreamId stream) = 0;
+  virtual void abandon_capture(StreamId stream) noexcept = 0;
+  virtual void launch_graph(GraphId graph, StreamId stream) = 0;
+  virtual void destroy_graph(GraphId graph) noexcept = 0;
 
  private:
   static std::uint64_t next_serial() {

@@ -55,6 +55,22 @@ Finding finding_from(const std::string& kernel, const sass::Diag& fault) {
   throw CheckError(text, std::move(findings));
 }
 
+// `count` values of `width` bytes, each the low bits of `value`.
+void write(std::byte* p, std::uint32_t value, unsigned width, std::size_t count) {
+  if (width == 1) {
+    std::memset(p, static_cast<int>(value & 0xff), count);
+    return;
+  }
+  const auto narrow = static_cast<std::uint16_t>(value);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (width == 2) {
+      std::memcpy(p + i * 2, &narrow, 2);
+    } else {
+      std::memcpy(p + i * 4, &value, 4);
+    }
+  }
+}
+
 }  // namespace
 
 EmulatorDevice::EmulatorDevice(std::span<const EmbeddedCubin> cubins, sass::Arch arch, bool checked,
@@ -95,7 +111,11 @@ std::uint64_t EmulatorDevice::allocate(std::size_t bytes, StreamId /*stream*/) {
 }
 
 void EmulatorDevice::free(std::uint64_t address, std::span<const StreamId> /*streams*/) noexcept {
-  memory_.free(address);
+  if (recording_ != nullptr) {
+    recording_->memory.push_back(address);
+  } else {
+    memory_.free(address);
+  }
 }
 
 MemoryStats EmulatorDevice::memory_stats() const {
@@ -107,35 +127,25 @@ MemoryStats EmulatorDevice::memory_stats() const {
 
 void EmulatorDevice::upload(std::uint64_t to, const void* from, std::size_t bytes) {
   expr::before_work();
+  refuse_in_graph("copy to the device");
   std::memcpy(host(to, bytes, "copy to the device"), from, bytes);
 }
 
 void EmulatorDevice::download(void* to, std::uint64_t from, std::size_t bytes) {
   expr::before_work();
+  refuse_in_graph("copy to the host");
   std::memcpy(to, host(from, bytes, "copy to the host"), bytes);
 }
 
 void EmulatorDevice::copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId /*stream*/) {
   expr::before_work();
-  std::memmove(host(to, bytes, "copy to"), host(from, bytes, "copy from"), bytes);
+  queue([=, this] { std::memmove(host(to, bytes, "copy to"), host(from, bytes, "copy from"), bytes); });
 }
 
 void EmulatorDevice::fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count,
                           StreamId /*stream*/) {
   expr::before_work();
-  std::byte* p = host(to, count * width, "fill");
-  if (width == 1) {
-    std::memset(p, static_cast<int>(value & 0xff), count);
-    return;
-  }
-  const auto narrow = static_cast<std::uint16_t>(value);
-  for (std::size_t i = 0; i < count; ++i) {
-    if (width == 2) {
-      std::memcpy(p + i * 2, &narrow, 2);
-    } else {
-      std::memcpy(p + i * 4, &value, 4);
-    }
-  }
+  queue([=, this] { write(host(to, count * width, "fill"), value, width, count); });
 }
 
 const sass::emulate::Kernel& EmulatorDevice::loaded(const Kernel& kernel) {
@@ -158,8 +168,21 @@ void EmulatorDevice::launch(const Kernel& kernel, const Grid& grid, std::span<co
   launch.block = {kernel.manifest().threads, 1, 1};
   launch.dynamic_shared = kernel.dynamic_shared();
   launch.cluster = grid.cluster;
-  launch.params = params;
-  run(kernel.name(), loaded(kernel), launch);
+  queue_launch(kernel.name(), loaded(kernel), launch, params, nullptr);
+}
+
+void EmulatorDevice::queue_launch(const std::string& name, const sass::emulate::Kernel& kernel,
+                                  sass::emulate::Launch launch, std::span<const std::byte> params,
+                                  std::shared_ptr<const LoadedModule> keep) {
+  if (recording_ == nullptr) {
+    launch.params = params;
+    run(name, kernel, launch);
+    return;
+  }
+  queue([=, this, kernel = &kernel, keep = std::move(keep), own = std::vector(params.begin(), params.end())]() mutable {
+    launch.params = own;
+    run(name, *kernel, launch);
+  });
 }
 
 void EmulatorDevice::run(const std::string& name, const sass::emulate::Kernel& kernel, sass::emulate::Launch& launch) {
@@ -173,7 +196,7 @@ void EmulatorDevice::run(const std::string& name, const sass::emulate::Kernel& k
 }
 
 // Kernels are decoded when they are first launched.
-class EmulatorDevice::EmulatedModule final : public LoadedModule {
+class EmulatorDevice::EmulatedModule final : public LoadedModule, public std::enable_shared_from_this<EmulatedModule> {
  public:
   EmulatedModule(const sass::CubinImage& image, sass::emulate::Memory& memory)
       : image_(image), kernels_(image.kernels.size()) {
@@ -213,8 +236,7 @@ void EmulatorDevice::launch(LoadedModule& module, const ModuleLaunch& what, Stre
   launch.grid = {what.grid.x, what.grid.y, what.grid.z};
   launch.block = {what.block.x, what.block.y, what.block.z};
   launch.dynamic_shared = what.shared;
-  launch.params = what.params;
-  run(m.name(what.kernel), m.kernel(what.kernel), launch);
+  queue_launch(m.name(what.kernel), m.kernel(what.kernel), launch, what.params, m.shared_from_this());
 }
 
 EncodedTensorMap EmulatorDevice::encode_tensor_map(const TensorMap& map) {
@@ -243,6 +265,7 @@ void EmulatorDevice::destroy_event(EventId event) noexcept {
 
 void EmulatorDevice::record(EventId event, StreamId /*stream*/) {
   expr::before_work();
+  refuse_in_graph("event");
   const std::lock_guard lock(mutex_);
   const auto it = events_.find(event);
   if (it != events_.end()) it->second = {true, Clock::now()};
@@ -261,9 +284,11 @@ void EmulatorDevice::wait(EventId /*event*/) {}  // everything recorded has pass
 
 void EmulatorDevice::synchronize(StreamId /*stream*/) {
   expr::before_work();
+  refuse_in_graph("waiting");
 }
 void EmulatorDevice::synchronize() {
   expr::before_work();
+  refuse_in_graph("waiting");
 }
 
 double EmulatorDevice::elapsed_ms(EventId start, EventId end) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -49,6 +51,12 @@ class EmulatorDevice final : public Device {
   void wait(EventId event) override;
   void stream_wait(StreamId /*stream*/, EventId event) override { wait(event); }
   double elapsed_ms(EventId start, EventId end) override;
+  [[nodiscard]] bool capturing(StreamId /*stream*/) noexcept override;
+  void begin_capture(StreamId stream) override;
+  GraphId end_capture(StreamId stream) override;
+  void abandon_capture(StreamId stream) noexcept override;
+  void launch_graph(GraphId graph, StreamId stream) override;
+  void destroy_graph(GraphId graph) noexcept override;
   // For tools that run kernels which are not in the registry.
   [[nodiscard]] sass::emulate::Memory& memory() { return memory_; }
 
@@ -60,7 +68,20 @@ class EmulatorDevice final : public Device {
   };
 
   class EmulatedModule;
+  // Recorded work in its order, and the memory that was freed meanwhile, which the work goes on using.
+  struct Recorded {
+    std::vector<std::function<void()>> work;
+    std::vector<std::uint64_t> memory;
+  };
 
+  // Does `work` now, or records it if this thread records a graph.
+  static void queue(std::function<void()> work);
+  // Throws if this thread records a graph, as a driver does.
+  static void refuse_in_graph(const char* what);
+  void discard(const Recorded& recorded) noexcept;
+  // `keep`: what the kernel belongs to, if that may go.
+  void queue_launch(const std::string& name, const sass::emulate::Kernel& kernel, sass::emulate::Launch launch,
+                    std::span<const std::byte> params, std::shared_ptr<const LoadedModule> keep);
   void run(const std::string& name, const sass::emulate::Kernel& kernel, sass::emulate::Launch& launch);
   std::byte* host(std::uint64_t address, std::size_t bytes, const char* what);
   const sass::emulate::Kernel& loaded(const Kernel& kernel);
@@ -72,8 +93,10 @@ class EmulatorDevice final : public Device {
   mutable std::mutex mutex_;                                           // of what follows
   std::vector<std::shared_ptr<const sass::emulate::Kernel>> kernels_;  // by Kernel::index, loaded when first used
   std::unordered_map<EventId, Mark> events_;
+  std::unordered_map<GraphId, std::shared_ptr<const Recorded>> graphs_;
   std::uint64_t next_id_ = 1;
   MemoryStats stats_;
+  static thread_local std::unique_ptr<Recorded> recording_;
 };
 
 }  // namespace nervanagpu

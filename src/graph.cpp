@@ -9,8 +9,7 @@ namespace nervanagpu {
 
 struct Graph::Recorded {
   Device* device = nullptr;
-  GraphId id = 0;  // 0: the device has no graphs
-  std::function<void()> body;
+  GraphId id = 0;  // 0: not recorded yet
 
   Recorded() = default;
   Recorded(const Recorded&) = delete;
@@ -20,25 +19,21 @@ struct Graph::Recorded {
   }
 };
 
-Graph Graph::capture(std::function<void()> body, const Stream& stream) {
+Graph Graph::capture(const std::function<void()>& body, const Stream& stream) {
   if (!body) throw InvalidArgument("graph: there is no body");
   auto recorded = std::make_shared<Recorded>();
   recorded->device = &current_device();
   expr::before_work();  // what was written before is not part of it
-  if (!recorded->device->has_graphs()) {
-    recorded->body = std::move(body);
-  } else {
-    if (stream.handle() == 0) throw InvalidArgument("graph: stream is the default one; needs a Stream of its own");
-    recorded->device->begin_capture(stream.handle());
-    try {
-      body();
-      expr::before_work();
-    } catch (...) {
-      recorded->device->abandon_capture(stream.handle());
-      throw;
-    }
-    recorded->id = recorded->device->end_capture(stream.handle());
+  if (stream.handle() == 0) throw InvalidArgument("graph: stream is the default one; needs a Stream of its own");
+  recorded->device->begin_capture(stream.handle());
+  try {
+    body();
+    expr::before_work();
+  } catch (...) {
+    recorded->device->abandon_capture(stream.handle());
+    throw;
   }
+  recorded->id = recorded->device->end_capture(stream.handle());
   Graph out;
   out.recorded_ = std::move(recorded);
   return out;
@@ -47,13 +42,8 @@ Graph Graph::capture(std::function<void()> body, const Stream& stream) {
 void Graph::launch(const Stream& stream) const {
   if (recorded_ == nullptr) throw InvalidArgument("graph: nothing was captured");
   expr::before_work();
-  if (recorded_->id != 0) {
-    evaluate_pending();  // nobody knows here what the graph writes
-    recorded_->device->launch_graph(recorded_->id, stream.handle());
-    return;
-  }
-  recorded_->body();
-  expr::before_work();
+  evaluate_pending();  // nobody knows here what the graph writes
+  recorded_->device->launch_graph(recorded_->id, stream.handle());
 }
 
 }  // namespace nervanagpu

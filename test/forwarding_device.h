@@ -49,6 +49,12 @@ class ForwardingDevice : public Device {
   void wait(EventId e) override { inner_.wait(e); }
   void stream_wait(StreamId s, EventId e) override { inner_.stream_wait(s, e); }
   double elapsed_ms(EventId a, EventId b) override { return inner_.elapsed_ms(a, b); }
+  bool capturing(StreamId s) noexcept override { return inner_.capturing(s); }
+  void begin_capture(StreamId s) override { inner_.begin_capture(s); }
+  GraphId end_capture(StreamId s) override { return inner_.end_capture(s); }
+  void abandon_capture(StreamId s) noexcept override { inner_.abandon_capture(s); }
+  void launch_graph(GraphId g, StreamId s) override { inner_.launch_graph(g, s); }
+  void destroy_graph(GraphId g) noexcept override { inner_.destroy_graph(g); }
 
  protected:
   Device& inner() { return inner_; }
