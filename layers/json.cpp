@@ -3,17 +3,47 @@
 #include <array>
 #include <charconv>
 #include <cstdio>
+#include <unordered_set>
 
 #include "nervanagpu/error.hpp"
 
 namespace nervanagpu::layers {
 namespace {
 
+// Where `text` stops being UTF-8: an overlong form, half a surrogate pair, more than U+10FFFF, a byte too few; npos: nowhere.
+std::size_t broken_utf8(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  for (std::size_t i = 0; i < text.size();) {
+    const unsigned first = byte(i);
+    const std::size_t length = first < 0x80   ? 1
+                               : first < 0xc2 ? 0
+                               : first < 0xe0 ? 2
+                               : first < 0xf0 ? 3
+                               : first < 0xf5 ? 4
+                                              : 0;
+    if (length == 0) return i;
+    for (std::size_t k = 1; k < length; ++k) {
+      if ((byte(i + k) & 0xc0U) != 0x80) return i;
+    }
+    const unsigned second = byte(i + 1);
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) || (first == 0xf0 && second < 0x90) ||
+        (first == 0xf4 && second >= 0x90)) {
+      return i;
+    }
+    i += length;
+  }
+  return std::string_view::npos;
+}
+
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
 
   Json all() {
+    if (const std::size_t bad = broken_utf8(text_); bad != std::string_view::npos) {
+      at_ = bad;
+      fail("UTF-8");
+    }
     Json j = value(0);
     space();
     if (at_ != text_.size()) fail("the end");
@@ -55,11 +85,17 @@ class Parser {
 
   Json object(int depth) {
     Json out = Json::object();
+    std::unordered_set<std::string> names;
     take('{');
     if (take('}')) return out;
     do {
       space();
+      const std::size_t begin = at_;
       std::string name = string();
+      if (!names.insert(name).second) {
+        at_ = begin;
+        fail("another name: this one came before");
+      }
       if (!take(':')) fail("':'");
       out.add(std::move(name), value(depth + 1));
     } while (take(','));
@@ -120,6 +156,10 @@ class Parser {
     std::string out;
     while (at_ < text_.size() && text_[at_] != '"') {
       const char c = text_[at_++];
+      if (static_cast<unsigned char>(c) < 0x20) {
+        --at_;
+        fail("an escape for a control character");
+      }
       if (c != '\\') {
         out += c;
         continue;
@@ -133,8 +173,12 @@ class Parser {
         out += kMeant[which];
       } else if (e == 'u') {
         unsigned code = hex4();
-        if (code >= 0xd800 && code < 0xdc00 && word("\\u"))
-          code = 0x10000 + ((code - 0xd800) << 10) + (hex4() - 0xdc00);
+        if (code >= 0xd800 && code < 0xe000) {  // half a character: the other half follows
+          const bool first = code < 0xdc00 && word("\\u");
+          const unsigned other = first ? hex4() : 0;
+          if (other < 0xdc00 || other >= 0xe000) fail("the other half of a surrogate pair");
+          code = 0x10000 + ((code - 0xd800) << 10) + (other - 0xdc00);
+        }
         add_utf8(out, code);
       } else {
         fail("an escape");

@@ -42,7 +42,7 @@ struct Json {
   explicit Json(Kind k) : kind(k) {}
 };
 
-// Throws Error naming the place. Nesting deeper than 64 is refused.
+// Throws Error naming the place. Nesting deeper than 64, a name twice in one object and broken UTF-8 are refused.
 Json parse_json(std::string_view text);
 std::string to_text(const Json& json);
 

@@ -1,6 +1,9 @@
 // Networks in files.
+#include <charconv>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "layers/json.h"
 #include "layers/network_impl.h"
@@ -51,17 +54,17 @@ Json config_of_network(const Network& net, std::uint64_t step) {
   return out;
 }
 
-const Json& field(const std::string& path, const Json& j, const char* name, Json::Kind kind) {
+const Json& field(const Json& j, const char* name, Json::Kind kind) {
   const Json* v = j.find(name, kind);
-  if (v == nullptr) throw Error("'" + path + "' holds no network: '" + name + "' is missing in its description");
+  if (v == nullptr) throw Error("'" + std::string(name) + "' is missing in its description");
   return *v;
 }
 
-std::uint64_t big(const std::string& path, const std::string& digits) {
-  if (digits.empty() || digits.size() > 20 || digits.find_first_not_of("0123456789") != std::string::npos) {
-    throw Error("'" + path + "' holds no network: '" + digits + "' is no number");
-  }
-  return std::strtoull(digits.c_str(), nullptr, 10);
+std::uint64_t big(const std::string& digits) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) throw Error("'" + digits + "' is no number");
+  return value;
 }
 
 // The array for a part of a parameter; null if the file has none.
@@ -132,35 +135,67 @@ void Network::load_parameters(const std::string& path) {
   }
 }
 
+namespace {
+
+struct Description {
+  NetworkOptions options;
+  Shape shape;
+  std::vector<layers::LayerPtr> chain;
+  std::uint64_t step = 0;
+};
+
+// Throws Error, not naming the file.
+Description described(const std::string& text) {
+  const Json j = layers::parse_json(text);
+  Description d;
+  NetworkOptions& o = d.options;
+  const std::string& layout = field(j, "layout", Json::Kind::text).text;
+  if (layout != "batch_last" && layout != "channels_last") throw Error("its layout is '" + layout + "'");
+  o.layout = layout == "batch_last" ? Layout::batch_last : Layout::channels_last;
+  const std::string& dtype = field(j, "dtype", Json::Kind::text).text;
+  if (!dtype_from_name(dtype)) throw Error("its dtype is '" + dtype + "'");
+  o.dtype = *dtype_from_name(dtype);
+  o.seed = big(field(j, "seed", Json::Kind::text).text);
+  o.stochastic = field(j, "stochastic", Json::Kind::boolean).boolean;
+  const std::int64_t bits = field(j, "bits", Json::Kind::whole).whole;
+  constexpr std::int64_t kMostBits = 23;  // of float32; the network knows how many its dtype has
+  if (bits < 0 || bits > kMostBits) throw Error("its bits are " + std::to_string(bits));
+  o.bits = static_cast<int>(bits);
+  o.master = field(j, "master", Json::Kind::boolean).boolean;
+  o.loss_scale = static_cast<float>(field(j, "loss_scale", Json::Kind::real).real);
+  for (const Json& v : field(j, "input_shape", Json::Kind::array).items) {
+    if (v.kind != Json::Kind::whole) throw Error("its input_shape is not whole numbers");
+    d.shape.push_back(v.whole);
+  }
+  for (const Json& v : field(j, "layers", Json::Kind::array).items) {
+    d.chain.push_back(layers::Layer::create(layers::config_of(v)));
+  }
+  d.step = big(field(j, "step", Json::Kind::text).text);
+  return d;
+}
+
+}  // namespace
+
 Network Network::load(const std::string& path) {
   const SavedFile file = layers::read_safetensors(path);
   const auto it = file.metadata.find("network");
   if (it == file.metadata.end()) throw Error("'" + path + "' holds no network: it has no description of one");
-  const Json j = layers::parse_json(it->second);
-  NetworkOptions o;
-  o.layout =
-      field(path, j, "layout", Json::Kind::text).text == "batch_last" ? Layout::batch_last : Layout::channels_last;
-  const auto dtype = dtype_from_name(field(path, j, "dtype", Json::Kind::text).text);
-  if (!dtype) throw Error("'" + path + "' holds no network: its dtype is unknown");
-  o.dtype = *dtype;
-  o.seed = big(path, field(path, j, "seed", Json::Kind::text).text);
-  o.stochastic = field(path, j, "stochastic", Json::Kind::boolean).boolean;
-  o.bits = static_cast<int>(field(path, j, "bits", Json::Kind::whole).whole);
-  o.master = field(path, j, "master", Json::Kind::boolean).boolean;
-  o.loss_scale = static_cast<float>(field(path, j, "loss_scale", Json::Kind::real).real);
-  Shape shape;
-  for (const Json& v : field(path, j, "input_shape", Json::Kind::array).items) {
-    if (v.kind != Json::Kind::whole)
-      throw Error("'" + path + "' holds no network: its input_shape is not whole numbers");
-    shape.push_back(v.whole);
+  std::optional<Network> net;
+  std::uint64_t step = 0;
+  try {
+    Description d = described(it->second);
+    step = d.step;
+    net.emplace(std::move(d.chain), d.shape, d.options);
+  } catch (const OutOfMemory&) {
+    throw;
+  } catch (const DeviceLost&) {
+    throw;
+  } catch (const Error& e) {
+    throw Error("'" + path + "' holds no network: " + e.what());
   }
-  std::vector<layers::LayerPtr> chain;
-  for (const Json& v : field(path, j, "layers", Json::Kind::array).items)
-    chain.push_back(layers::Layer::create(layers::config_of(v)));
-  Network net(std::move(chain), shape, o);
-  net.load_parameters(path);
-  net.impl_->run.step = big(path, field(path, j, "step", Json::Kind::text).text);
-  return net;
+  net->load_parameters(path);
+  net->impl_->run.step = step;
+  return std::move(*net);
 }
 
 }  // namespace nervanagpu
