@@ -1,12 +1,12 @@
 #include "nervanagpu/layers/network.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "layers/network_impl.h"
 #include "layers/random.h"
 #include "layers/text.h"
 #include "nervanagpu/error.hpp"
+#include "nervanagpu/sgd_options.hpp"
 
 namespace nervanagpu {
 
@@ -52,9 +52,7 @@ History Network::fit(const Samples& x, Labels y, const FitOptions& options) {
   if (options.validation_x != nullptr) {
     net.check_labels(options.validation_y, net.count_of(*options.validation_x, "validation x"), "validation y");
   }
-  if (!(std::isfinite(options.lr) && std::isfinite(options.momentum) && std::isfinite(options.weight_decay))) {
-    throw InvalidArgument("lr, momentum and weight_decay need finite numbers");
-  }
+  check_sgd_options({}, options.lr, options.momentum, options.weight_decay);
   std::int64_t batch = options.batch;
   if (batch == 0 && net.layers[0]->kind() == "Data") batch = net.layers[0]->config().integer("N", 0);
   if (batch == 0) batch = 64;
@@ -156,6 +154,7 @@ std::vector<float> Network::backward(std::span<const float> dy) {
 }
 
 void Network::update(const SgdStep& step) {
+  check_sgd_options({}, step.lr, step.momentum, step.weight_decay);
   impl_->pending = nullptr;
   impl_->update(step);
 }
@@ -164,6 +163,7 @@ Evaluation Network::train_step(const Samples& x, Labels y, const SgdStep& step) 
   Impl& net = *impl_;
   const std::int64_t n = net.count_of(x, "x");
   net.check_labels(y, n, "y");
+  check_sgd_options({}, step.lr, step.momentum, step.weight_decay);
   const Program& p = net.prepare(n, Impl::Mode::training);
   const Evaluation sum = net.train(p, x, y, 0, nullptr, step, false);
   return {sum.loss / static_cast<double>(n), sum.accuracy / static_cast<double>(n)};
@@ -177,10 +177,11 @@ std::vector<StatisticsRow> Network::statistics(const Samples& x, Labels y) {
   net.load(p, x, 0, nullptr);
   net.load_labels(p, y, 0, nullptr);
   std::vector<StatisticsRow> rows;
-  net.observe_into(rows);
-  p.run_forward(net.run);
-  p.run_backward(net.run);
-  net.run.observer = nullptr;
+  {
+    const Impl::Observing observing(net, rows);
+    p.run_forward(net.run);
+    p.run_backward(net.run);
+  }
   net.parameter_rows(rows);
   net.rows = rows;
   return rows;
@@ -204,6 +205,10 @@ MemoryPlan Network::memory(std::int64_t batch, bool training) const {
   const auto p = impl_->build(batch, training ? Impl::Mode::training : Impl::Mode::inference);
   std::vector<Program::Buffer> buffers = p->buffers();
   return {p->arena_bytes(), layers::place_buffers(buffers, false)};
+}
+
+void Network::set_interrupt(std::function<void()> check) {
+  impl_->run.interrupt = std::move(check);
 }
 
 void Network::share_memory(bool share) {

@@ -14,6 +14,18 @@
 namespace nervanagpu {
 
 struct Network::Impl {
+  // While it lives, passes add to the rows.
+  class Observing {
+   public:
+    Observing(Impl& net, std::vector<StatisticsRow>& rows_out);
+    ~Observing() { run_.observer = nullptr; }
+    Observing(const Observing&) = delete;
+    Observing& operator=(const Observing&) = delete;
+
+   private:
+    layers::Run& run_;
+  };
+
   enum class Mode : std::uint8_t { inference, training, input_gradient };
 
   Impl(std::vector<layers::LayerPtr> chain, const Shape& input_shape, const NetworkOptions& opts);
@@ -56,7 +68,6 @@ struct Network::Impl {
   Evaluation train(const layers::Program& p, const Samples& x, Labels y, std::int64_t first, const std::int64_t* which,
                    const SgdStep& step, bool observe);
   Evaluation evaluate(const Samples& x, Labels y, std::int64_t batch);
-  void observe_into(std::vector<StatisticsRow>& rows_out);
   void parameter_rows(std::vector<StatisticsRow>& rows_out) const;
 };
 

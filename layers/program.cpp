@@ -93,7 +93,10 @@ void Program::place(bool share) {
 }
 
 void Program::run_range(Run& run, std::size_t begin, std::size_t end) const {
-  for (std::size_t i = begin; i < std::min(end, ops_.size()); ++i) ops_[i](run);
+  for (std::size_t i = begin; i < std::min(end, ops_.size()); ++i) {
+    if (run.interrupt) run.interrupt();
+    ops_[i](run);
+  }
 }
 
 void Program::run_forward(Run& run) const {

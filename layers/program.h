@@ -45,6 +45,7 @@ struct Run {
   Rounding mode;           // stochastic and bits; seed and offset come from below
   std::uint64_t counters = 0;
   std::function<void(const std::string& layer, const char* what, const Tensor& t)> observer;
+  std::function<void()> interrupt;  // called before each operation; what it throws ends the pass
 
   [[nodiscard]] Tensor tensor(const Ref& r) const;
   [[nodiscard]] std::uint64_t address(const Ref& r) const;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <optional>
 
 #include "layers/network_impl.h"
 #include "layers/text.h"
@@ -140,9 +141,6 @@ std::vector<float> Network::Impl::backward_of(const Program& p) {
 }
 
 void Network::Impl::update(const SgdStep& step) {
-  if (!(std::isfinite(step.lr) && std::isfinite(step.momentum) && std::isfinite(step.weight_decay))) {
-    throw InvalidArgument("lr, momentum and weight_decay need finite numbers");
-  }
   for (layers::Parameter* p : parameters) {
     if (p->gradient.size() != p->value.size())
       throw InvalidArgument("update: there are no gradients yet; needs backward()");
@@ -170,10 +168,12 @@ Evaluation Network::Impl::train(const Program& p, const Samples& x, Labels y, st
   load(p, x, first, which);
   load_labels(p, y, first, which);
   std::vector<StatisticsRow> seen;
-  if (observe) observe_into(seen);
-  p.run_forward(run);
-  p.run_backward(run);
-  run.observer = nullptr;
+  {
+    std::optional<Observing> observing;
+    if (observe) observing.emplace(*this, seen);
+    p.run_forward(run);
+    p.run_backward(run);
+  }
   if (observe) {
     parameter_rows(seen);
     rows = std::move(seen);
@@ -199,11 +199,11 @@ Evaluation Network::Impl::evaluate(const Samples& x, Labels y, std::int64_t batc
   return {sum.loss / static_cast<double>(count), sum.accuracy / static_cast<double>(count)};
 }
 
-void Network::Impl::observe_into(std::vector<StatisticsRow>& rows_out) {
-  run.observer = [this, &rows_out](const std::string& layer, const char* what, const Tensor& t) {
+Network::Impl::Observing::Observing(Impl& net, std::vector<StatisticsRow>& rows_out) : run_(net.run) {
+  run_.observer = [&net, &rows_out](const std::string& layer, const char* what, const Tensor& t) {
     if (t.dtype() != Dtype::float32 && t.dtype() != Dtype::float16 && t.dtype() != Dtype::bfloat16) return;
-    const Statistics s = nervanagpu::statistics(t, run.stream);
-    const double scale = std::strcmp(what, "deltas") == 0 ? static_cast<double>(options.loss_scale) : 1.0;
+    const Statistics s = nervanagpu::statistics(t, net.run.stream);
+    const double scale = std::strcmp(what, "deltas") == 0 ? static_cast<double>(net.options.loss_scale) : 1.0;
     rows_out.push_back({layer, what, s.mean_abs / scale, s.max_abs / scale});
   };
 }

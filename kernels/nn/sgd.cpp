@@ -6,6 +6,7 @@
 #include "kernels/nn/launch.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
+#include "nervanagpu/sgd_options.hpp"
 
 namespace nervanagpu {
 namespace {
@@ -19,6 +20,7 @@ void check(const Tensor& w, const Tensor* master, const Tensor& velocity, const 
   const Named nw = {kOp, "w", w};
   const Named nv = {kOp, "velocity", velocity};
   const Named ng = {kOp, "grad", grad};
+  check_sgd_options(std::string(kOp) + ": ", options.lr, options.momentum, options.weight_decay);
   nn::check_float(nw);
   nn::check_contiguous(nw);
   nn::check_rounding(kOp, options.rounding, w.dtype());

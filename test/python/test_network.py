@@ -11,6 +11,7 @@ import subprocess
 import sys
 import termios
 import threading
+import time
 from pathlib import Path
 
 import layer_reference as ref
@@ -311,20 +312,33 @@ def test_callback_may_raise(data):
     assert same(values(net), values(other))
 
 
-def test_keyboard_interrupt(data):
-    """Ctrl-C ends the fit between two steps."""
+@pytest.mark.parametrize("what", ["fit", "predict", "evaluate", "load"])
+def test_keyboard_interrupt(data, what, tmp_path):
+    """Ctrl-C ends every long call at once, a fit between two steps."""
     x, y = data
     net = make()
+    if what == "load":  # a network of a file is interrupted as any other
+        net.save(tmp_path / "net")
+        net = ng.Network.load(tmp_path / "net")
+    many, labels = np.concatenate([x] * 5000), np.concatenate([y] * 5000)
+    calls = {
+        "fit": lambda: net.fit(x, y, epochs=1_000_000, batch=30),
+        "evaluate": lambda: net.evaluate(many, labels, batch=1),
+    }
+    work = calls.get(what, lambda: net.predict(many, batch=1))
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a process in the background may ignore it
     timer = threading.Timer(0.3, signal.raise_signal, [signal.SIGINT])
     timer.start()
+    began = time.monotonic()
     with pytest.raises(KeyboardInterrupt):
-        net.fit(x, y, epochs=1_000_000, batch=30)
+        work()
+    assert time.monotonic() - began < 10, "that was not at once"
     timer.join()
     signal.signal(signal.SIGINT, before)
     after = values(net)
     assert all(np.isfinite(v).all() for v in after)
     assert np.isfinite(net.evaluate(x, y).loss)
+    assert np.isfinite(net.predict(x)).all()
     net.fit(x, y, epochs=1)
 
 
@@ -445,7 +459,11 @@ def test_bad_samples_and_labels(data):
         ("batch is 0", {"batch": 0}),
         ("epochs is -1", {"epochs": -1}),
         ("finite", {"lr": float("nan")}),
-        ("finite", {"momentum": float("inf")}),
+        ("momentum is inf; needs a finite number, 0 or more and less than 1", {"momentum": float("inf")}),
+        ("momentum is 2.0+; needs", {"momentum": 2}),
+        ("momentum is 1.0+; needs", {"momentum": 1}),
+        ("lr is -1.0+; needs a finite number, 0 or more", {"lr": -1}),
+        ("weight_decay is -0.5", {"weight_decay": -0.5}),
         ("3 parts", {"validation": (x, y, y)}),
     ]:
         with pytest.raises(ValueError, match=message):
@@ -456,7 +474,7 @@ def test_bad_samples_and_labels(data):
 def test_bad_networks():
     with pytest.raises(ValueError, match="layers is empty"):
         ng.Network([], (3,))
-    with pytest.raises(TypeError, match=r"layers\[1\] is int"):
+    with pytest.raises(TypeError, match=r"layers\[1\] is 3; needs a layer"):
         ng.Network([L.Full(3), 3], (3,))
     with pytest.raises(ValueError, match=r"layers\[0\] is Softmax; needs it at the end"):
         ng.Network([L.Softmax(), L.Full(3)], (3,))

@@ -130,6 +130,8 @@ class NG_API Network {
   [[nodiscard]] std::string summary(std::int64_t batch = 64) const;
   [[nodiscard]] double flops() const;  // of the forward pass of one sample
   [[nodiscard]] MemoryPlan memory(std::int64_t batch, bool training) const;
+  // Called between the operations of every pass; what it throws ends the call, a fit between two updates. {}: nothing is.
+  void set_interrupt(std::function<void()> check);
   // Whether tensors share memory; results are the same. For finding out what a plan does.
   void share_memory(bool share);
 
