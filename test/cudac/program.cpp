@@ -95,7 +95,8 @@ void Program::expect_digest(const std::string& name, const void* data, std::size
   }
   const auto it = recorded().find(key);
   if (it == recorded().end()) {
-    EXPECT_TRUE(recorded().empty()) << kDigests << " has no line for " << key;
+    ADD_FAILURE() << kDigests << (recorded().empty() ? " is missing or empty; it should have a" : " has no")
+                  << " line for " << key;
     return;
   }
   EXPECT_EQ(digest, it->second) << key << ": not what the H200 computed";
