@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "nervanagpu/nervanagpu.hpp"
+#include "python/casters.h"
 #include "python/gil.h"
 
 namespace nervanagpu::python {
@@ -47,6 +48,8 @@ void bind_conv(py::module_& m);
 void bind_nn(py::module_& m);
 void bind_pool(py::module_& m);
 void bind_layers(py::module_& m);
+// Last: from then on, arguments that a function of the module cannot take are refused in our words.
+void bind_arguments(py::module_& m);
 
 // An operand of an expression: a tensor, a number, or what numpy.asarray understands.
 Expr expr_from(const py::handle& h);
@@ -58,6 +61,9 @@ py::object lazy(Expr e);
 // Shows a tensor that was computed or written to who wants to see it (set_result_check).
 void check_result(const py::object& tensor);
 bool checks_results();
+
+// As operator.index has it: NumPy's integers too, no floats. `what`: what the message calls it.
+std::int64_t integer_from(const py::handle& h, const std::string& what);
 
 // NumPy's dtype <-> ours. Throws TypeError for one that tensors cannot hold.
 py::dtype numpy_dtype(Dtype dtype);

@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -38,14 +39,14 @@ layers::Value value_from(const std::string& name, const py::handle& v) {
         branches.emplace_back();
         for (const py::handle entry : item) branches.back().push_back(config_from(entry.cast<py::dict>()));
       } else {
-        ints.push_back(item.cast<std::int64_t>());
+        ints.push_back(integer_from(item, "an item of field '" + name + "'"));
       }
     }
     if (!branches.empty() && !ints.empty()) throw TypeError("field '" + name + "' mixes numbers and lists");
     if (branches.empty()) return ints;
     return branches;
   }
-  if (PyIndex_Check(v.ptr()) != 0) return v.cast<std::int64_t>();
+  if (PyIndex_Check(v.ptr()) != 0) return integer_from(v, "field '" + name + "'");
   throw TypeError("field '" + name + "' is " + std::string(py::str(py::type::handle_of(v).attr("__name__"))) +
                   "; needs a bool, a number, a str or a list");
 }
@@ -156,11 +157,23 @@ void bind_layer(py::module_& m) {
       .def_property_readonly("parameters", &Layer::parameters, py::return_value_policy::reference_internal);
 }
 
-// Progress to Python, and Python's signals to the fit: what is raised ends it.
+// Python's signals, Ctrl-C among them, end a pass; they are looked for now and then only, since other threads may have
+// the GIL.
+void check_signals() {
+  using Clock = std::chrono::steady_clock;
+  constexpr auto kPause = std::chrono::milliseconds(20);
+  static thread_local Clock::time_point last;
+  const Clock::time_point now = Clock::now();
+  if (now - last < kPause) return;
+  last = now;
+  const GilAcquire acquire;
+  if (in_python([] { return PyErr_CheckSignals(); }) != 0) throw py::error_already_set();
+}
+
+// Progress to Python: what is raised ends the fit.
 std::function<void(const Progress&)> callback_of(const py::object& callback) {
   return [callback = callback.ptr()](const Progress& p) {
     const GilAcquire acquire;
-    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     if (callback == Py_None) return;
     py::object history = py::none();
     if (p.epoch_done) {
@@ -215,14 +228,19 @@ py::list rows_of(const std::vector<StatisticsRow>& rows) {
 }
 
 void bind_steps(py::class_<Network>& c) {
-  c.def("fit", [](Network& net, const py::array& x, const LabelArray& y, int epochs, std::int64_t batch, float lr,
-                  float momentum, float weight_decay, bool shuffle, bool statistics, const py::object& vx,
-                  const py::object& vy, const py::object& callback) {
-    evaluate_pending();
-    FitCall call{x, y, epochs, batch, {lr, momentum, weight_decay}, shuffle, statistics, std::nullopt};
-    if (!vx.is_none()) call.validation = {vx.cast<py::array>(), vy.cast<LabelArray>()};
-    return fit(net, call, callback);
-  });
+  c.def(
+      "fit",
+      [](Network& net, const py::array& x, const LabelArray& y, int epochs, std::int64_t batch, float lr,
+         float momentum, float weight_decay, bool shuffle, bool statistics, const py::object& vx, const py::object& vy,
+         const py::object& callback) {
+        evaluate_pending();
+        FitCall call{x, y, epochs, batch, {lr, momentum, weight_decay}, shuffle, statistics, std::nullopt};
+        if (!vx.is_none()) call.validation = {vx.cast<py::array>(), vy.cast<LabelArray>()};
+        return fit(net, call, callback);
+      },
+      py::arg("x"), py::arg("y"), py::arg("epochs"), py::arg("batch"), py::arg("lr"), py::arg("momentum"),
+      py::arg("weight_decay"), py::arg("shuffle"), py::arg("statistics"), py::arg("vx"), py::arg("vy"),
+      py::arg("callback"));
   c.def("predict", [](Network& net, const py::array& x, std::int64_t batch) {
     const Samples s = samples_from(x);
     std::vector<float> out;
@@ -298,19 +316,23 @@ void bind_network(py::module_& m) {
   c.def(py::init([](const std::vector<LayerPtr>& chain, const py::object& input_shape, const std::string& layout,
                     const py::object& dtype, std::uint64_t seed, bool stochastic, int bits, bool master,
                     float loss_scale, const py::object& stream) {
-    NetworkOptions o;
-    o.layout = layout_from_name(layout);
-    o.dtype = dtype_from(dtype);
-    o.seed = seed;
-    o.stochastic = stochastic;
-    o.bits = bits;
-    o.master = master;
-    o.loss_scale = loss_scale;
-    o.stream = stream_from(stream);
-    const Shape shape = input_shape.is_none() ? Shape{} : shape_from(input_shape);
-    const GilRelease release;
-    return Network(chain, shape, o);
-  }));
+          NetworkOptions o;
+          o.layout = layout_from_name(layout);
+          o.dtype = dtype_from(dtype);
+          o.seed = seed;
+          o.stochastic = stochastic;
+          o.bits = bits;
+          o.master = master;
+          o.loss_scale = loss_scale;
+          o.stream = stream_from(stream);
+          const Shape shape = input_shape.is_none() ? Shape{} : shape_from(input_shape);
+          const GilRelease release;
+          Network net(chain, shape, o);
+          net.set_interrupt(&check_signals);
+          return net;
+        }),
+        py::arg("layers"), py::arg("input_shape"), py::arg("layout"), py::arg("dtype"), py::arg("seed"),
+        py::arg("stochastic"), py::arg("bits"), py::arg("master"), py::arg("loss_scale"), py::arg("stream"));
   bind_steps(c);
   c.def_property_readonly("layers", &Network::layers);
   c.def_property_readonly("parameters", &Network::parameters, py::return_value_policy::reference_internal);
@@ -337,7 +359,14 @@ void bind_network(py::module_& m) {
         net.load_parameters(path);
       },
       py::call_guard<GilRelease>());
-  c.def_static("load", &Network::load, py::call_guard<GilRelease>());
+  c.def_static(
+      "load",
+      [](const std::string& path) {
+        Network net = Network::load(path);
+        net.set_interrupt(&check_signals);
+        return net;
+      },
+      py::arg("path"), py::call_guard<GilRelease>());
 }
 
 }  // namespace

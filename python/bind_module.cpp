@@ -20,4 +20,5 @@ PYBIND11_MODULE(_core, m) {
   nervanagpu::python::bind_toolchain(m);
   nervanagpu::python::bind_tensor_map(m);
   nervanagpu::python::bind_texture(m);
+  nervanagpu::python::bind_arguments(m);
 }

@@ -138,7 +138,11 @@ void write_item(Tensor& view, const py::object& given) {
   const Dtype d = view.dtype();
   const bool integers = d != Dtype::float16 && d != Dtype::bfloat16 && d != Dtype::float32 && d != Dtype::float64;
   if (is_plain_number(view, value) && !(integers && PyFloat_Check(value.ptr()) != 0)) {
-    const auto number = value.cast<double>();
+    const double number = PyFloat_AsDouble(value.ptr());
+    if (PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      throw InvalidArgument("value is an integer of more than 1024 bits; needs a number that a double holds");
+    }
     const GilRelease release;
     view.fill(number);
     return;
@@ -247,9 +251,13 @@ void bind_tensor(py::module_& m) {
   c.def_property_readonly("ptr", &exported, "Device address of the first element; 0 if there is none.");
   c.def_property_readonly("gpudata", &exported, "The same as ptr.");
   c.def_property_readonly("contiguous", &Tensor::contiguous, "True if the elements are row-major without gaps.");
-  c.def_property("name", &Tensor::name, &Tensor::set_name, "For messages; may be empty.");
+  // A setter has no name of its own for messages.
+  const auto setter = [&](const char* name, auto set) {
+    return py::cpp_function(set, py::name(name), py::is_method(c), py::arg("value"));
+  };
+  c.def_property("name", &Tensor::name, setter("name", &Tensor::set_name), "For messages; may be empty.");
   c.def_property(
-      "rounding", &Tensor::rounding, &Tensor::set_rounding,
+      "rounding", &Tensor::rounding, setter("rounding", &Tensor::set_rounding),
       "How results that are written here are rounded: 0 to nearest, else at random to so many mantissa bits.");
   c.def_property_readonly(
       "T", [](const Tensor& t) { return t.transpose(); }, "The view with its axes reversed.");

@@ -8,21 +8,6 @@ std::string type_name(const py::handle& h) {
   return py::str(py::type::of(h).attr("__name__"));
 }
 
-std::int64_t integer_from(const py::handle& h, const char* what) {
-  // As operator.index: NumPy's integers too, no floats.
-  const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(h.ptr()));
-  if (!index) {
-    PyErr_Clear();
-    throw TypeError(std::string(what) + " is " + type_name(h) + "; needs an integer");
-  }
-  const long long value = PyLong_AsLongLong(index.ptr());
-  if (value == -1 && PyErr_Occurred() != nullptr) {
-    PyErr_Clear();
-    throw InvalidArgument(std::string(what) + " is " + std::string(py::str(index)) + "; needs less than 2^63");
-  }
-  return value;
-}
-
 // The limits of a Python slice on an axis of `length`, as Tensor::slice takes them.
 Tensor take_slice(const Tensor& t, int axis, const py::slice& slice) {
   const std::int64_t length = t.shape()[static_cast<std::size_t>(axis)];
@@ -38,6 +23,17 @@ Tensor take_slice(const Tensor& t, int axis, const py::slice& slice) {
 }
 
 }  // namespace
+
+std::int64_t integer_from(const py::handle& h, const std::string& what) {
+  const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(h.ptr()));
+  if (!index) {
+    PyErr_Clear();
+    throw TypeError(what + " is " + type_name(h) + "; needs an integer");
+  }
+  std::int64_t value = 0;
+  if (!load_integer(index.ptr(), &value)) throw InvalidArgument(what + " is out of range; needs less than 2^63");
+  return value;
+}
 
 py::dtype numpy_dtype(Dtype dtype) {
   if (dtype == Dtype::bfloat16) {  // no type of NumPy's own
@@ -70,7 +66,9 @@ Dtype dtype_from(const py::object& dtype) {
   try {
     d = py::dtype::from_args(dtype);
   } catch (py::error_already_set&) {
-    throw TypeError("dtype is " + std::string(py::repr(dtype)) + "; needs what numpy.dtype understands");
+    const bool number = PyLong_Check(dtype.ptr()) != 0;  // zeros(3, 4)
+    throw TypeError("dtype is " + std::string(py::repr(dtype)) + "; needs what numpy.dtype understands" +
+                    (number ? " (a shape of several lengths is one argument, such as (3, 4))" : ""));
   }
   const auto ours = dtype_from_name(std::string(py::str(d.attr("name"))));
   if (!ours) {

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import integer, tensor, tensors
 from nervanagpu.elementwise import Operand
 
 
@@ -61,6 +62,9 @@ def _positions(ndim: int, axis: int, length: int) -> GPUTensor:
 
 
 def _extreme(name: str, x: GPUTensor, axis: int | None, keepdims: bool) -> GPUTensor:
+    tensor(f"arg{name}", "x", x)
+    if axis is not None:
+        axis = integer(f"arg{name}", "axis", axis)
     if axis is None:
         flat = _extreme(name, (x if x.contiguous else x.copy()).reshape(-1), 0, False)
         return flat.reshape(*[1] * x.ndim) if keepdims else flat
@@ -92,6 +96,9 @@ def onehot(indices: GPUTensor, size: int, axis: int = -1, dtype: npt.DTypeLike =
 
     The axis stands at `axis` of the result. An index outside 0 .. size - 1 gives zeros. TypeError for floats.
     """
+    tensor("onehot", "indices", indices)
+    size = integer("onehot", "size", size, 0, (1 << 31) - 1)
+    axis = integer("onehot", "axis", axis)
     if indices.dtype.kind not in "iu":
         raise TypeError(f"onehot: indices have dtype {indices.dtype}; needs integers")
     ndim = indices.ndim + 1
@@ -107,6 +114,8 @@ def concatenate(arrays: Sequence[GPUTensor], axis: int = 0, out: GPUTensor | Non
 
     ValueError for none, for an axis that does not exist, and for shapes that differ elsewhere.
     """
+    arrays = tensors("concatenate", "arrays", arrays)
+    axis = integer("concatenate", "axis", axis)
     if not arrays:
         raise ValueError("concatenate: there is no tensor; needs one or more")
     first = arrays[0]
@@ -131,6 +140,8 @@ def concatenate(arrays: Sequence[GPUTensor], axis: int = 0, out: GPUTensor | Non
 
 def stack(arrays: Sequence[GPUTensor], axis: int = 0, out: GPUTensor | None = None) -> GPUTensor:
     """The tensors, all of one shape, along a new axis that stands at `axis` of the result."""
+    arrays = tensors("stack", "arrays", arrays)
+    axis = integer("stack", "axis", axis)
     if not arrays:
         raise ValueError("stack: there is no tensor; needs one or more")
     ndim = arrays[0].ndim + 1
@@ -147,6 +158,8 @@ def compensated_sum(
 
     compensation: of the shape and dtype of `total`, zeros at first; `cmp_scale` times it is taken off what is added.
     """
+    tensor("compensated_sum", "total", total)
+    tensor("compensated_sum", "compensation", compensation)
     if compensation.shape != total.shape or compensation.dtype != total.dtype:
         raise ValueError(
             f"compensated_sum: compensation is {compensation.dtype} {compensation.shape}; needs {total.dtype} "

@@ -19,12 +19,12 @@ written then. The bits of a result depend on the arguments alone, not on the dev
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
+from nervanagpu.arguments import integers, tensor
 from nervanagpu.creation import Shape
 
 Ints = int | Sequence[int]
@@ -33,18 +33,17 @@ Triple = tuple[int, int, int]
 
 def _spatial(op: str, name: str, value: Ints, axes: int, fill: int) -> Triple:
     """One number for each spatial axis, `fill` for those that the problem does not have."""
-    numbers = [operator.index(v) for v in (value if isinstance(value, Sequence) else [value] * axes)]
+    numbers = integers(op, name, value) * (axes if hasattr(value, "__index__") else 1)
     if len(numbers) != axes:
         raise ValueError(f"{op}: {name} has {len(numbers)} numbers; needs 1 or {axes}")
     three = [fill] * (3 - axes) + numbers
     return three[0], three[1], three[2]
 
 
-def _check(op: str, **tensors: object) -> None:
-    for name, value in tensors.items():
-        if value is not None and not isinstance(value, GPUTensor):
-            kind = type(value).__name__
-            raise TypeError(f"{op}: {name} is {kind}; needs GPUTensor (nervanagpu.array makes one)")
+def _check(op: str, **operands: object) -> None:
+    for name, value in operands.items():
+        if value is not None:
+            tensor(op, name, value)
 
 
 def _geometry(op: str, stride: Ints, padding: Ints, dilation: Ints, axes: int) -> tuple[Triple, Triple, Triple]:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import check_tensors, host_array
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
 
@@ -40,13 +41,19 @@ def array(ary: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str | No
     dtype that tensors cannot hold (complex, object, ...). "bfloat16" needs no package: without ml_dtypes the elements
     are float32 on the host and rounded on the device.
     """
-    host = np.asarray(ary.get() if isinstance(ary, GPUTensor) else ary)
+    host = host_array("ary", ary)
     if dtype is not None and isinstance(_core.dtype(dtype), str):
         tensor = _made(_core.empty, host.shape, dtype)
         _core.nn_convert(array(host, np.float32), tensor, "nearest", 0, 0, 0, None)
         return named(tensor, name)
     tensor = _made(_core.empty, host.shape, host.dtype if dtype is None else dtype)
-    tensor.set(host.astype(tensor.dtype, copy=False))
+    try:
+        converted = host.astype(tensor.dtype, copy=False)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(
+            f"array: ary has dtype {host.dtype}; needs elements that become {tensor.dtype} ({error})"
+        ) from None
+    tensor.set(converted)
     return named(tensor, name)
 
 
@@ -80,11 +87,13 @@ def pinned(shape: Shape, dtype: npt.DTypeLike = FLOAT32) -> npt.NDArray[Any]:
 
 def empty_like(other: GPUTensor, name: str | None = None) -> GPUTensor:
     """An undefined, contiguous tensor of the shape and dtype of `other`."""
+    check_tensors("empty_like", other=other)
     return empty(other.shape, other.dtype, name)
 
 
 def zeros_like(other: GPUTensor, name: str | None = None) -> GPUTensor:
     """Zeros of the shape and dtype of `other`."""
+    check_tensors("zeros_like", other=other)
     return zeros(other.shape, other.dtype, name)
 
 

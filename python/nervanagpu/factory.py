@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from nervanagpu import creation, linalg
 from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import check_tensors, dtype_name, integer
 from nervanagpu.creation import Shape
 from nervanagpu.factory_conv import ConvFactory
 from nervanagpu.factory_elementwise import ElementwiseFactory
@@ -38,12 +39,12 @@ class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
         default_dtype: npt.DTypeLike = np.float16,
         seed: int = 0,
     ) -> None:
-        bits = 10 if stochastic_round is True else int(stochastic_round)
-        if not 0 <= bits <= 15:
-            raise ValueError(f"stochastic_round is {stochastic_round!r}; needs False, True or 1 to 15 mantissa bits")
-        super().__init__(bench, seed)
+        bits = 10 if stochastic_round is True else integer("NervanaGPU", "stochastic_round", stochastic_round, 0, 15)
+        super().__init__(
+            integer("NervanaGPU", "bench", bench, 0), integer("NervanaGPU", "seed", seed, 0, (1 << 64) - 1)
+        )
         self.stochastic_round = bits
-        self.default_dtype = np.dtype(default_dtype)
+        self.default_dtype = np.dtype(dtype_name("NervanaGPU", default_dtype))
 
     def _dtype(self, dtype: npt.DTypeLike | None) -> npt.DTypeLike:
         return self.default_dtype if dtype is None else dtype
@@ -101,6 +102,10 @@ class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
         A: (m, k), B: (k, n), C: (m, n), float32, float16 or bfloat16, or int8/uint8 with an int32 C. relu: act is
         max(x, 0). repeat: time so many runs; C is what the last one leaves. size: a tile, "128x128".
         """
+        check_tensors("dot", A=A, B=B, C=C)
+        for name, matrix in (("A", A), ("B", B), ("C", C)):
+            if matrix.ndim != 2:
+                raise ValueError(f"dot: {name} has shape {matrix.shape}; needs 2 axes")
         flops = 2.0 * A.shape[0] * A.shape[1] * B.shape[1]
         _, gflops = self._timed(
             f"dot {A.shape[0]}x{B.shape[1]}x{A.shape[1]}",
@@ -128,6 +133,10 @@ class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
         A: (batch, m, k), B: (batch, k, n), C: (batch, m, n), or C: (m, n) and the sum of all products. An A or B of two
         axes is the same for all. relu, repeat, size: as `dot` has them.
         """
+        check_tensors("batched_dot", A=A, B=B, C=C)
+        for name, matrices in (("A", A), ("B", B), ("C", C)):
+            if matrices.ndim not in (2, 3):
+                raise ValueError(f"batched_dot: {name} has shape {matrices.shape}; needs 2 or 3 axes")
         batch = max([t.shape[0] for t in (A, B) if t.ndim == 3], default=1)
         m, k, n = A.shape[-2], A.shape[-1], B.shape[-1]
         _, gflops = self._timed(

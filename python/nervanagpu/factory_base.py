@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from nervanagpu._core import Event, GPUTensor, Stream
+from nervanagpu.arguments import integer
 
 # Mantissa bits that rounding at random can keep.
 _MOST_BITS = {"float16": 10, "bfloat16": 7, "float32": 15, "float64": 15}
@@ -34,8 +35,7 @@ class FactoryBase:
         """Runs it `repeat` times; when benchmarking, or more than once, prints and returns the milliseconds of one run
         and its GFLOP/s, after a tenth as many runs to warm up.
         """
-        if repeat < 1:
-            raise ValueError(f"{what.split()[0]}: repeat is {repeat}; needs 1 or more")
+        repeat = integer(what.split()[0], "repeat", repeat, 1)
         if not self.bench and repeat == 1:
             run()
             return 0.0, 0.0

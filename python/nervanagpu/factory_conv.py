@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from nervanagpu import convolution
 from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import check_tensors, dtype_name, integer, integers, shown
 from nervanagpu.factory_base import FactoryBase
 
 
@@ -23,7 +24,11 @@ class ConvLayer:
         self, dtype: npt.DTypeLike, N: int, C: int, K: int, D: int, H: int, W: int, T: int, R: int, S: int,
         pad: tuple[int, int, int], stride: tuple[int, int, int],
     ) -> None:  # fmt: skip
-        self.dtype = np.dtype(dtype)
+        self.dtype = np.dtype(dtype_name("conv_layer", dtype))
+        for name, length in zip("NCKDHWTRS", (N, C, K, D, H, W, T, R, S), strict=True):
+            integer("conv_layer", name, length, 1)
+        integers("conv_layer", "pad", pad, 0)
+        integers("conv_layer", "stride", stride, 1)
         self.N, self.C, self.K = N, C, K
         self.DHW, self.TRS = (D, H, W), (T, R, S)
         self.padding, self.strides = pad, stride
@@ -51,6 +56,12 @@ class DeconvLayer(ConvLayer):
     """A convolution that is run backwards: its output (K, M, P, Q, N) is given, its input (C, D, H, W, N) computed."""
 
 
+def _check(function: str, layer: object, **operands: GPUTensor) -> None:
+    if not isinstance(layer, ConvLayer):
+        raise TypeError(f"{function}: layer is {shown(layer)}; needs ConvLayer (conv_layer makes one)")
+    check_tensors(function, **operands)
+
+
 class ConvFactory(FactoryBase):
     """The convolutions of NervanaGPU."""
 
@@ -69,6 +80,9 @@ class ConvFactory(FactoryBase):
         grid_P: int = 0, grid_Q: int = 0, update_size: str | None = None,
     ) -> DeconvLayer:  # fmt: skip
         """A transposed convolution of (K, 1, P, Q, N): run it with bprop_conv, its gradient with fprop_conv."""
+        sizes = {"P": P, "Q": Q, "R": R, "S": S, "str_h": str_h, "str_w": str_w, "pad_h": pad_h, "pad_w": pad_w}
+        for name, value in sizes.items():
+            integer("deconv_layer", name, value, 0 if name.startswith("pad") else 1)
         H = (P - 1) * str_h - 2 * pad_h + R
         W = (Q - 1) * str_w - 2 * pad_w + S
         return DeconvLayer(dtype, N, C, K, 1, H, W, 1, R, S, (pad_d, pad_h, pad_w), (str_d, str_h, str_w))
@@ -78,6 +92,7 @@ class ConvFactory(FactoryBase):
         repeat: int = 1,
     ) -> tuple[float, float]:  # fmt: skip
         """O = act(alpha * (I * F)). Returns (milliseconds, GFLOP/s) if benchmarking, else (0, 0)."""
+        _check("fprop_conv", layer, I=I, F=F, O=O)
         i, f, o = I.reshape(layer.dimI), F.reshape(layer.dimF), O.reshape(layer.dimO)
         how: dict[str, Any] = {"alpha": alpha, "relu": relu, **self._how(layer), **self._rounding(O)}
         return self._timed("fprop_conv", layer.flops, repeat, lambda: convolution.conv3d(i, f, out=o, **how))
@@ -86,6 +101,7 @@ class ConvFactory(FactoryBase):
         self, layer: ConvLayer, F: GPUTensor, E: GPUTensor, grad_I: GPUTensor, alpha: float = 1.0, repeat: int = 1
     ) -> tuple[float, float]:
         """grad_I = alpha * (E * F transposed), E the gradient of the output."""
+        _check("bprop_conv", layer, F=F, E=E, grad_I=grad_I)
         f, e, g = F.reshape(layer.dimF), E.reshape(layer.dimO), grad_I.reshape(layer.dimI)
         how: dict[str, Any] = {"alpha": alpha, **self._how(layer), **self._rounding(grad_I)}
         return self._timed(
@@ -97,6 +113,7 @@ class ConvFactory(FactoryBase):
         repeat: int = 1,
     ) -> tuple[float, float]:  # fmt: skip
         """grad_F = alpha * (sum of E over the images and positions, times I). E, grad_F: float32 or float16, alike."""
+        _check("update_conv", layer, I=I, E=E, grad_F=grad_F)
         i, e, g = I.reshape(layer.dimI), E.reshape(layer.dimO), grad_F.reshape(layer.dimF)
         how: dict[str, Any] = {"alpha": alpha, **self._how(layer), **self._rounding(grad_F)}
         return self._timed(

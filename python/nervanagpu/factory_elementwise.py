@@ -13,6 +13,7 @@ from typing import Any
 
 from nervanagpu import _core, composed, elementwise, indexing, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import check_tensors, integer
 from nervanagpu.elementwise import Operand
 from nervanagpu.factory_base import FactoryBase
 from nervanagpu.members import facts_of
@@ -237,12 +238,15 @@ class ElementwiseFactory(FactoryBase):
 
     def take(self, a: GPUTensor, indices: GPUTensor, axis: int, out: GPUTensor | None = None) -> GPUTensor:
         """The rows (axis 0) or columns (axis 1) of `a` at `indices`, integers in any one row or column."""
+        check_tensors("take", a=a, indices=indices)
         return indexing.take(a, indices.reshape(-1), axis, out)
 
     def onehot(self, indices: GPUTensor, axis: int, out: GPUTensor) -> GPUTensor:
         """out = 1 where an index is the position along `axis` of `out`, else 0; `indices` has out's other axes, or all
         elements of them in a row or column.
         """
+        check_tensors("onehot", indices=indices, out=out)
+        axis = integer("onehot", "axis", axis)
         if not -out.ndim <= axis < out.ndim:
             raise ValueError(f"onehot: axis {axis} is out of range; out has {out.ndim} axes")
         at = axis % out.ndim
@@ -262,6 +266,7 @@ class ElementwiseFactory(FactoryBase):
         add_scale: float = 1.0,
     ) -> GPUTensor:
         """composed.compensated_sum; after `cmp_tensor.kahan_reset` sums, if that is not 0, what was lost is dropped."""
+        check_tensors("compensated_sum", sum_tensor=sum_tensor, cmp_tensor=cmp_tensor)
         facts = facts_of(cmp_tensor)
         if facts.kahan_reset and facts.kahan_count >= facts.kahan_reset:
             facts.kahan_count, cmp_scale = 0, 0.0
@@ -289,6 +294,7 @@ def _timed_with_out(name: str, function: Callable[..., Any]) -> Callable[..., An
         self._timed(f"{name} {'x'.join(map(str, out.shape))}", 0.0, self.bench, lambda: function(self, *args, **more))
         return out
 
+    call.__code__ = call.__code__.replace(co_name=name)  # what messages call it
     return call
 
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from nervanagpu import pooling
 from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import check_tensors, choice, dtype_name, integer, integers, shown
 from nervanagpu.factory_base import FactoryBase
 
 _Quad = tuple[int, int, int, int]
@@ -25,16 +26,16 @@ class PoolLayer:
         self, dtype: npt.DTypeLike, op: str, N: int, C: int, D: int, H: int, W: int, window: _Quad, pad: _Quad,
         stride: _Quad,
     ) -> None:  # fmt: skip
-        if op not in ("max", "avg", "l2"):
-            raise ValueError(f'pool_layer: op is {op!r}; needs "max", "avg" or "l2"')
-        self.dtype = np.dtype(dtype)
+        choice("pool_layer", "op", op, ("max", "avg", "l2"))
+        self.dtype = np.dtype(dtype_name("pool_layer", dtype))
+        for name, length in zip("NCDHW", (N, C, D, H, W), strict=True):
+            integer("pool_layer", name, length, 1)
         self.op = op
         self.N, self.C = N, C
         self.DHW, self.JTRS = (D, H, W), window
         self.padding, self.strides = pad, stride
         for what, numbers, least in (("window", window, 1), ("stride", stride, 1), ("padding", pad, 0)):
-            if min(numbers) < least:
-                raise ValueError(f"pool_layer: {what} is {numbers}; needs {least} or more along each axis")
+            integers("pool_layer", what, numbers, least)
         k, m, p, q = (
             (x + 2 * edge - taps) // step + 1
             for x, edge, taps, step in zip((C, D, H, W), pad, window, stride, strict=True)
@@ -53,6 +54,12 @@ class PoolLayer:
             f"PoolLayer: {self.op}, N {self.N}, C {self.C}, K {self.K}, DHW {self.DHW}, JTRS {self.JTRS}, "
             f"MPQ {self.MPQ}, padding {self.padding}, strides {self.strides}"
         )
+
+
+def _check(function: str, layer: object, **operands: GPUTensor) -> None:
+    if not isinstance(layer, PoolLayer):
+        raise TypeError(f"{function}: layer is {shown(layer)}; needs PoolLayer (pool_layer makes one)")
+    check_tensors(function, **operands)
 
 
 class PoolFactory(FactoryBase):
@@ -74,6 +81,7 @@ class PoolFactory(FactoryBase):
         self, layer: PoolLayer, I: GPUTensor, O: GPUTensor, repeat: int = 1,  # noqa: E741
     ) -> tuple[float, float]:  # fmt: skip
         """O = the pooled I. Returns (milliseconds, 0) if benchmarking, else (0, 0)."""
+        _check("fprop_pool", layer, I=I, O=O)
         i, o = I.reshape(layer.dimI), O.reshape(layer.dimO)
         how: dict[str, Any] = {**self._pool_how(layer), **self._rounding(O)}
         return self._timed("fprop_pool", 0.0, repeat, lambda: pooling.pool(i, layer.op, out=o, **how))
@@ -82,6 +90,7 @@ class PoolFactory(FactoryBase):
         self, layer: PoolLayer, I: GPUTensor, E: GPUTensor, grad_I: GPUTensor, repeat: int = 1,  # noqa: E741
     ) -> tuple[float, float]:  # fmt: skip
         """grad_I = the gradient of the input I, E being that of the output; overlapping windows add up."""
+        _check("bprop_pool", layer, I=I, E=E, grad_I=grad_I)
         i, e, g = I.reshape(layer.dimI), E.reshape(layer.dimO), grad_I.reshape(layer.dimI)
         how: dict[str, Any] = {**self._pool_how(layer), **self._rounding(grad_I)}
         return self._timed("bprop_pool", 0.0, repeat, lambda: pooling.pool_bprop(e, i, layer.op, out=g, **how))

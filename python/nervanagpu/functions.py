@@ -13,6 +13,7 @@ import numpy as np
 
 from nervanagpu import _core, elementwise, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import choice
 from nervanagpu.elementwise import Operand, _result
 from nervanagpu.reductions import Axis
 
@@ -157,10 +158,8 @@ def gelu(x: Operand, approximate: str = "none", out: GPUTensor | None = None) ->
 
     approximate="tanh": x / 2 (1 + tanh(sqrt(2 / pi) (x + 0.044715 x ** 3))). ValueError for another word.
     """
-    if approximate == "none":
+    if choice("gelu", "approximate", approximate, ("none", "tanh")) == "none":
         return _result(_core.apply("gelu", x), out)
-    if approximate != "tanh":
-        raise ValueError(f"gelu: approximate is {approximate!r}; needs 'none' or 'tanh'")
     square = elementwise.square(x)
     inner = elementwise.multiply(x, square * (0.7978845608028654 * 0.044715) + 0.7978845608028654)
     return _result(elementwise.multiply(x, elementwise.tanh(inner) * 0.5 + 0.5), out)

@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, elementwise, functions, reductions
 from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import check_tensors, choice, host_array, integer
 from nervanagpu.elementwise import Operand
 
 _NOWHERE = -(1 << 62)
@@ -263,6 +264,7 @@ def add_at(x: GPUTensor, key: Any, value: Operand) -> None:
     int32, uint32, int64 and uint64: one kernel. Other dtypes: as many rounds as the most frequent index has, after the
     indices have been put in order on the host.
     """
+    check_tensors("add_at", x=x)
     places = _places(x, key)
     count = math.prod(places.shape)
     if count == 0:
@@ -291,14 +293,15 @@ def take(
 
     mode: "raise" (IndexError for an index outside the axis), "clip" (to the axis), "wrap" (counted on from its end).
     """
-    if mode not in ("raise", "clip", "wrap"):
-        raise ValueError(f"take: mode is {mode!r}; needs 'raise', 'clip' or 'wrap'")
+    check_tensors("take", x=x)
+    choice("take", "mode", mode, ("raise", "clip", "wrap"))
+    axis = None if axis is None else integer("take", "axis", axis)
     if axis is None:
         x, axis = _flat(x), 0
     if not -x.ndim <= axis < x.ndim:
         raise ValueError(f"take: axis {axis} is out of range; the operand has {x.ndim} axes")
     at = axis % x.ndim
-    index = indices if isinstance(indices, GPUTensor) else np.asarray(indices)
+    index = indices if isinstance(indices, GPUTensor) else host_array("indices", indices)
     if index.dtype.kind not in "iu":
         raise TypeError(f"take: indices have dtype {index.dtype}; needs integers")
     if mode != "raise" and index.size and x.shape[at]:
@@ -309,6 +312,7 @@ def take(
     result = _core.gather(places.view, places.offsets())
     if out is None:
         return result
+    check_tensors("take", out=out)
     if out.shape != result.shape:
         raise ValueError(f"take: out has shape {out.shape}; needs {result.shape}")
     _core.assign(out, result)
@@ -317,6 +321,7 @@ def take(
 
 def flatnonzero(x: GPUTensor) -> GPUTensor:
     """The numbers of the elements that are not 0, row by row, as int64."""
+    check_tensors("flatnonzero", x=x)
     mask = _flat(_core.cast(x, np.bool_))
     counts, count = _ranks(mask)
     out = creation.empty((count,), np.int64)
@@ -327,6 +332,7 @@ def flatnonzero(x: GPUTensor) -> GPUTensor:
 
 def nonzero(x: GPUTensor) -> tuple[GPUTensor, ...]:
     """The indices of the elements that are not 0, a tensor of int64 for each axis."""
+    check_tensors("nonzero", x=x)
     flat = flatnonzero(x)
     result = []
     for axis, length in enumerate(x.shape):
@@ -344,6 +350,7 @@ def cumsum(
     Integers and bool give int64 or uint64; float16 and bfloat16 are summed in float32 and rounded at the end. `dtype`:
     what x is converted to before.
     """
+    check_tensors("cumsum", x=x)
     operand = x if dtype is None else _core.cast(x, dtype)
     if axis is None:
         operand, axis = _flat(operand), 0

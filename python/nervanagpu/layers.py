@@ -13,13 +13,14 @@ is a sequence of one each. A layer belongs to one network. Formulas and gradient
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import Parameter
+from nervanagpu.arguments import choice, dtype_name, flag, integer, integers, iterable, number, shown
 from nervanagpu.nn import ActivationName
 
 Ints = int | Sequence[int]
@@ -49,8 +50,24 @@ __all__ = [
 ]
 
 
-def _ints(value: Ints) -> int | list[int]:
-    return [int(v) for v in value] if isinstance(value, Sequence) else int(value)
+_LIMITS = -(1 << 31), (1 << 31) - 1  # that products of lengths do not overflow; layers say what they need
+
+
+def _int(layer: str, name: str, value: int) -> int:
+    return integer(layer, name, value, *_LIMITS)
+
+
+def _ints(layer: str, name: str, value: Ints) -> int | list[int]:
+    numbers = integers(layer, name, value, *_LIMITS)
+    return numbers[0] if hasattr(type(value), "__index__") else numbers
+
+
+def _chain(name: str, branch: Any) -> list[_core.Layer]:
+    chain = list(iterable("Inception", name, branch))
+    for i, layer in enumerate(chain):
+        if not isinstance(layer, _core.Layer):
+            raise TypeError(f"Inception: {name}[{i}] is {shown(layer)}; needs a layer (nervanagpu.layers)")
+    return chain
 
 
 class Layer(_core.Layer):
@@ -113,7 +130,14 @@ class Data(Layer):
     """
 
     def __init__(self, shape: Sequence[int] = (), *, batch: int = 0, dtype: npt.DTypeLike = np.float32) -> None:
-        super().__init__({"layer": "DataLayer", "shape": list(shape), "N": batch, "dtype": np.dtype(dtype).name})
+        super().__init__(
+            {
+                "layer": "DataLayer",
+                "shape": integers("Data", "shape", shape, 1),
+                "N": integer("Data", "batch", batch, 0),
+                "dtype": dtype_name("Data", dtype),
+            }
+        )
 
 
 class Conv(Layer):
@@ -138,14 +162,14 @@ class Conv(Layer):
         super().__init__(
             {
                 "layer": "ConvLayer",
-                "K": channels,
-                "window": _ints(window),
-                "stride": _ints(stride),
-                "padding": _ints(padding),
-                "dilation": _ints(dilation),
-                "groups": groups,
-                "bias": bias,
-                "relu": relu,
+                "K": _int("Conv", "channels", channels),
+                "window": _ints("Conv", "window", window),
+                "stride": _ints("Conv", "stride", stride),
+                "padding": _ints("Conv", "padding", padding),
+                "dilation": _ints("Conv", "dilation", dilation),
+                "groups": _int("Conv", "groups", groups),
+                "bias": flag("Conv", "bias", bias),
+                "relu": flag("Conv", "relu", relu),
             }
         )
 
@@ -173,15 +197,15 @@ class Deconv(Layer):
         super().__init__(
             {
                 "layer": "DeconvLayer",
-                "K": channels,
-                "window": _ints(window),
-                "stride": _ints(stride),
-                "padding": _ints(padding),
-                "dilation": _ints(dilation),
-                "output_padding": _ints(output_padding),
-                "groups": groups,
-                "bias": bias,
-                "relu": relu,
+                "K": _int("Deconv", "channels", channels),
+                "window": _ints("Deconv", "window", window),
+                "stride": _ints("Deconv", "stride", stride),
+                "padding": _ints("Deconv", "padding", padding),
+                "dilation": _ints("Deconv", "dilation", dilation),
+                "output_padding": _ints("Deconv", "output_padding", output_padding),
+                "groups": _int("Deconv", "groups", groups),
+                "bias": flag("Deconv", "bias", bias),
+                "relu": flag("Deconv", "relu", relu),
             }
         )
 
@@ -207,14 +231,14 @@ class Pool(Layer):
         super().__init__(
             {
                 "layer": "PoolLayer",
-                "op": op,
-                "window": _ints(window),
-                "stride": 0 if stride is None else _ints(stride),
-                "padding": _ints(padding),
-                "J": maps,
-                "str_j": maps_stride,
-                "pad_j": maps_padding,
-                "count_padding": count_padding,
+                "op": choice("Pool", "op", op, ("max", "avg", "l2")),
+                "window": _ints("Pool", "window", window),
+                "stride": 0 if stride is None else _ints("Pool", "stride", stride),
+                "padding": _ints("Pool", "padding", padding),
+                "J": _int("Pool", "maps", maps),
+                "str_j": _int("Pool", "maps_stride", maps_stride),
+                "pad_j": _int("Pool", "maps_padding", maps_padding),
+                "count_padding": flag("Pool", "count_padding", count_padding),
             }
         )
 
@@ -226,7 +250,14 @@ class Full(Layer):
     """
 
     def __init__(self, outputs: int, *, bias: bool = True, relu: bool = False) -> None:
-        super().__init__({"layer": "FullLayer", "nOut": outputs, "bias": bias, "relu": relu})
+        super().__init__(
+            {
+                "layer": "FullLayer",
+                "nOut": _int("Full", "outputs", outputs),
+                "bias": flag("Full", "bias", bias),
+                "relu": flag("Full", "relu", relu),
+            }
+        )
 
 
 class Bias(Layer):
@@ -240,21 +271,29 @@ class Activation(Layer):
     """y = f(x): "identity", "relu", "leaky_relu" (`slope` for negative numbers), "tanh" or "sigmoid"."""
 
     def __init__(self, f: ActivationName, slope: float = 0.01) -> None:
-        super().__init__({"layer": "ActivationLayer", "activation": f, "slope": float(slope)})
+        super().__init__(
+            {
+                "layer": "ActivationLayer",
+                "activation": choice("Activation", "f", f, get_args(ActivationName)),
+                "slope": number("Activation", "slope", slope, 0),
+            }
+        )
 
 
 class Dropout(Layer):
     """In training, sets the part `rate` of the numbers to 0, at random, and divides the others by 1 - rate."""
 
     def __init__(self, rate: float = 0.5) -> None:
-        super().__init__({"layer": "DropoutLayer", "rate": float(rate)})
+        super().__init__({"layer": "DropoutLayer", "rate": number("Dropout", "rate", rate)})
 
 
 class Inception(Layer):
     """Branches (lists of layers) side by side on the same input; their results are joined along channels."""
 
     def __init__(self, branches: Iterable[Iterable[_core.Layer]]) -> None:
-        super().__init__([list(branch) for branch in branches])
+        super().__init__(
+            [_chain(f"branches[{i}]", branch) for i, branch in enumerate(iterable("Inception", "branches", branches))]
+        )
 
 
 class Softmax(Layer):

@@ -8,11 +8,11 @@ import numpy as np
 
 from nervanagpu import _core, creation
 from nervanagpu._core import GPUTensor, Stream
+from nervanagpu.arguments import iterable, number, tensor
 
 
 def _check_tensor(name: str, value: object) -> None:
-    if not isinstance(value, GPUTensor):
-        raise TypeError(f"dot: {name} is {type(value).__name__}; needs GPUTensor (nervanagpu.array makes one)")
+    tensor("dot", name, value)
 
 
 def _check_clip(activation: str | None, clip: tuple[float, float] | None) -> None:
@@ -126,7 +126,7 @@ def dot(
         if out.dtype == "int32" or a.dtype not in ("int8", "uint8"):
             needs = "needs bytes with a float32 or int8 result"
             raise ValueError(f"dot: scale is given but {a.dtype} operands have the result {out.dtype}; {needs}")
-        alpha, scale = alpha * float(scale), None
+        alpha, scale = number("dot", "alpha", alpha) * number("dot", "scale", scale), None
     rest = (relu, relu_first, rounding, seed, offset, bits, stream, tile or "", splits, tensor_cores)
     sums = _check_sums(row_sum, column_sum, row_max_abs, column_max_abs)
     last = (activation or "none", clip or (0.0, 0.0), scale, mask, sums)
@@ -246,7 +246,7 @@ def grouped_dot(
     operand of the group.
     """
     triples = []
-    for i, product in enumerate(products):
+    for i, product in enumerate(iterable("grouped_dot", "products", products)):
         if not isinstance(product, tuple) or len(product) not in (2, 3):
             raise TypeError(
                 f"grouped_dot: product {i} is {type(product).__name__}; needs a tuple (a, b) or (a, b, out)"

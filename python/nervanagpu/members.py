@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation
 from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import check_tensors
 
 
 class Facts:
@@ -98,6 +99,7 @@ def _transpose(self: GPUTensor, *axes: Any, out: GPUTensor | None = None) -> GPU
     view = _strided_transpose(self, *axes)
     if out is None:
         return view
+    check_tensors("transpose", out=out)
     if out.shape != view.shape:
         raise ValueError(f"transpose: out has shape {out.shape}; needs {view.shape}")
     out[...] = view

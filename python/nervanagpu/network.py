@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import Parameter, Stream
+from nervanagpu.arguments import choice, host_array, integer, integers, iterable, number, path_of, shown
 
 Array = npt.NDArray[np.float32]
 History = dict[str, list[float]]
@@ -84,24 +85,24 @@ class Network:
         loss_scale: float | None = None,
         stream: Stream | None = None,
     ) -> None:
-        if rounding not in ("nearest", "stochastic"):
-            raise ValueError(f"Network: rounding is '{rounding}'; needs nearest or stochastic")
-        for i, layer in enumerate(layers):
+        choice("Network", "rounding", rounding, ("nearest", "stochastic"))
+        chain = iterable("Network", "layers", layers)
+        for i, layer in enumerate(chain):
             if not isinstance(layer, _core.Layer):
-                raise TypeError(f"Network: layers[{i}] is {type(layer).__name__}; needs a layer (nervanagpu.layers)")
+                raise TypeError(f"Network: layers[{i}] is {shown(layer)}; needs a layer (nervanagpu.layers)")
         stochastic = rounding == "stochastic"
         if master is None:
             master = not stochastic
         self._net = _core.Network(
-            list(layers),
-            None if input_shape is None else list(input_shape),
+            chain,
+            None if input_shape is None else integers("Network", "input_shape", input_shape),
             layout,
             dtype,
             seed,
             stochastic,
             bits,
             master,
-            0.0 if loss_scale is None else loss_scale,
+            0.0 if loss_scale is None else number("Network", "loss_scale", loss_scale, 0),
             stream,
         )
 
@@ -199,10 +200,14 @@ class Network:
         vx: npt.NDArray[np.generic] | None = None
         vy: npt.NDArray[np.int32] | None = None
         if validation is not None:
-            if len(validation) != 2:
-                raise ValueError(f"validation has {len(validation)} parts; needs samples and labels")
-            vx, vy = self._samples("validation x", validation[0]), self._labels("validation y", validation[1])
-        bar = _bar(max(epochs, 0) * len(samples)) if progress and sys.stderr.isatty() else None
+            parts = iterable("fit", "validation", validation)
+            if len(parts) != 2:
+                raise ValueError(f"validation has {len(parts)} parts; needs samples and labels")
+            vx, vy = self._samples("validation x", parts[0]), self._labels("validation y", parts[1])
+        epochs = integer("fit", "epochs", epochs, 0, (1 << 31) - 1)
+        if callback is not None and not callable(callback):
+            raise TypeError(f"fit: callback is {shown(callback)}; needs a function")
+        bar = _bar(epochs * len(samples)) if progress and sys.stderr.isatty() else None
 
         def report(epoch: int, sample: int, loss: float, accuracy: float, done: _Lists | None) -> None:
             if done is not None:
@@ -245,9 +250,11 @@ class Network:
         against: the labels, for the mean cross-entropy; without a softmax at the end, dy of the results' shape, for
         sum(results * dy).
         """
-        array = np.asarray(against)
+        array = host_array("against", against)
         if self.layers[-1].kind == "Softmax":
             return self._net.backward(self._labels("y", array))
+        if array.dtype.kind not in "fiub":
+            raise TypeError(f"backward: against has dtype {array.dtype}; needs numbers")
         return self._net.backward(np.ascontiguousarray(array, np.float32))
 
     def update(self, lr: float = 0.01, momentum: float = 0.0, weight_decay: float = 0.0) -> None:
@@ -275,31 +282,27 @@ class Network:
 
         optimizer: also the velocities. The file is replaced as a whole or not at all; Error if it cannot be written.
         """
-        self._net.save(os.fspath(path), optimizer)
+        self._net.save(path_of("save", "path", path), optimizer)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Network:
         """The network of a file, bit for bit. Error if it cannot be read or holds none."""
         net = Network.__new__(Network)
-        net._net = _core.Network.load(os.fspath(path))
+        net._net = _core.Network.load(path_of("load", "path", path))
         return net
 
     def load_parameters(self, path: str | os.PathLike[str]) -> None:
         """Parameters from a file of a network of the same layers. ValueError, nothing changed, if they differ."""
-        self._net.load_parameters(os.fspath(path))
+        self._net.load_parameters(path_of("load_parameters", "path", path))
 
     # --- arguments
 
     @staticmethod
     def _batch(batch: int | None) -> int:
-        if batch is None:
-            return 0
-        if batch < 1:
-            raise ValueError(f"batch is {batch}; needs 1 or more")
-        return batch
+        return 0 if batch is None else integer("fit", "batch", batch, 1, (1 << 63) - 1)
 
     def _samples(self, name: str, x: npt.ArrayLike) -> npt.NDArray[np.generic]:
-        array = np.asarray(x)
+        array = host_array(name, x)
         wanted = self._net.input_dtype
         shape = self.input_shape
         # A single channel may be left out, and a sample may be a row.
@@ -318,7 +321,7 @@ class Network:
         return np.ascontiguousarray(array)
 
     def _labels(self, name: str, y: npt.ArrayLike) -> npt.NDArray[np.int32]:
-        array = np.asarray(y)
+        array = host_array(name, y)
         if array.dtype.kind not in "iu":
             raise TypeError(f"{name} has dtype {array.dtype}; needs whole numbers")
         if array.ndim != 1:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
+from nervanagpu.arguments import tensor
 
 ActivationName = Literal["identity", "relu", "leaky_relu", "tanh", "sigmoid"]
 
@@ -29,11 +30,9 @@ class Statistics(NamedTuple):
     max_abs: float
 
 
-def _check(op: str, **tensors: object) -> None:
-    for name, value in tensors.items():
-        if not isinstance(value, GPUTensor):
-            kind = type(value).__name__
-            raise TypeError(f"{op}: {name} is {kind}; needs GPUTensor (nervanagpu.array makes one)")
+def _check(op: str, **operands: object) -> None:
+    for name, value in operands.items():
+        tensor(op, name, value)
 
 
 def _result(op: str, out: GPUTensor | None, like: GPUTensor) -> GPUTensor:

@@ -21,28 +21,27 @@ written then. The bits of a result depend on the arguments alone, not on the dev
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
+from nervanagpu.arguments import integers, shown, tensor
 
 Ints = int | Sequence[int]
 Quad = tuple[int, int, int, int]
 
 
-def _check(op: str, **tensors: object) -> None:
-    for name, value in tensors.items():
-        if value is not None and not isinstance(value, GPUTensor):
-            kind = type(value).__name__
-            raise TypeError(f"{op}: {name} is {kind}; needs GPUTensor (nervanagpu.array makes one)")
+def _check(op: str, **operands: object) -> None:
+    for name, value in operands.items():
+        if value is not None:
+            tensor(op, name, value)
 
 
 def _quad(op: str, name: str, value: Ints, axes: int, fill: int) -> Quad:
     """(feature maps, depth, height, width); `fill` for what is not pooled over. axes = 4: feature maps and space."""
-    several = isinstance(value, Sequence)
-    numbers = [operator.index(v) for v in (value if isinstance(value, Sequence) else [value] * axes)]
+    several = not hasattr(value, "__index__")
+    numbers = integers(op, name, value) * (1 if several else axes)
     if axes == 4 and not several and value != fill:
         raise ValueError(f"{op}: {name} is {value}; needs 4 numbers (feature maps, depth, height, width)")
     if len(numbers) != axes:
@@ -54,6 +53,8 @@ def _quad(op: str, name: str, value: Ints, axes: int, fill: int) -> Quad:
 def _geometry(
     op: str, axes: int, window: Ints, stride: Ints | None, padding: Ints, layout: str, count_padding: bool
 ) -> tuple[Quad, Quad, Quad, bool]:
+    if not isinstance(layout, str):
+        raise TypeError(f'{op}: layout is {shown(layout)}; needs a str, such as "NHWC"')
     if axes < 4 and len(layout) != axes + 2:
         raise ValueError(f"{op}: layout is {layout}; needs one of {axes + 2} letters")
     size = _quad(op, "window", window, axes, 1)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import threading
+from typing import Any
 
 import numpy.typing as npt
 
 from nervanagpu import _core, elementwise
 from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import integer, number, shape_of
+from nervanagpu.creation import Shape
 
 _lock = threading.Lock()
 _seed = 0
@@ -15,12 +19,11 @@ _offset = 0
 
 
 def seed(value: int = 0) -> None:
-    """Let the next `rand` start again: the same seed gives the same numbers."""
+    """Let the next `rand` start again: the same seed, 0 to 2^64 - 1, gives the same numbers."""
     global _seed, _offset
-    if not 0 <= value < 1 << 64:
-        raise ValueError(f"seed: value is {value}; needs 0 to 2^64 - 1")
+    number = integer("seed", "value", value, 0, (1 << 64) - 1)
     with _lock:
-        _seed, _offset = value, 0
+        _seed, _offset = number, 0
 
 
 def _take(count: int) -> tuple[int, int]:
@@ -43,6 +46,8 @@ def stochastic_round(
     seed they are the next of `ng.seed`. What is written to a tensor whose `rounding` is not 0 is rounded so, too.
     TypeError for other dtypes, ValueError for bits.
     """
+    if not isinstance(x, GPUTensor):
+        raise TypeError(f"stochastic_round: x is {type(x).__name__}; needs GPUTensor (nervanagpu.array makes one)")
     place = _take(x.size) if seed is None else (seed, offset)
     return _core.round(x, dtype, *place, bits)
 
@@ -53,13 +58,15 @@ def rand(*shape: int) -> GPUTensor:
     Element i (row-major) is made of word i % 4 of Philox4x32-10(key=seed, counter=offset + i // 4); one call takes
     ceil(elements / 4) counters. `rand(3, 4) < 0.5` is a mask. ValueError for a negative length.
     """
+    return _uniform("rand", shape)
+
+
+def _uniform(function: str, shape: Any) -> GPUTensor:
     global _offset
-    count = 1
-    for length in shape:
-        count *= length
+    lengths = shape_of(function, "shape", shape)
     with _lock:
-        result = _core.random(shape, _seed, _offset)
-        _offset += (count + 3) // 4
+        result = _core.random(lengths, _seed, _offset)
+        _offset += (math.prod(lengths) + 3) // 4
     return result
 
 
@@ -72,8 +79,8 @@ def randn(*shape: int) -> GPUTensor:
 
     ValueError for a negative length.
     """
-    radius = elementwise.sqrt(-2 * elementwise.log(1 - rand(*shape)))
-    turn = rand(*shape) - 0.5
+    radius = elementwise.sqrt(-2 * elementwise.log(1 - _uniform("randn", shape)))
+    turn = _uniform("randn", shape) - 0.5
     square = turn * turn
     cosine = square * _COSINE[0] + _COSINE[1]
     for c in _COSINE[2:]:
@@ -81,19 +88,22 @@ def randn(*shape: int) -> GPUTensor:
     return radius * cosine
 
 
-def randint(low: int, high: int, shape: int | tuple[int, ...]) -> GPUTensor:
+def randint(low: int, high: int, shape: Shape) -> GPUTensor:
     """Whole int32 numbers from `low` to `high` - 1, made of 24 random bits each.
 
-    ValueError unless low < high <= low + 2^24.
+    ValueError unless -2^31 <= low < high <= 2^31 and high <= low + 2^24.
     """
-    if not low < high <= low + (1 << 24):
-        raise ValueError(f"randint: low is {low}, high is {high}; needs low < high <= low + 2^24")
-    lengths = (shape,) if isinstance(shape, int) else shape
-    return _core.cast(rand(*lengths) * float(high - low), "int32") + low
+    first = integer("randint", "low", low, -(1 << 31), (1 << 31) - 1)
+    end = integer("randint", "high", high, first + 1, min(first + (1 << 24), 1 << 31))
+    lengths = shape_of("randint", "shape", shape)
+    return _core.cast(_uniform("randint", lengths) * float(end - first), "int32") + first
 
 
 def dropout(x: GPUTensor, keep: float = 0.5) -> GPUTensor:
     """x / keep where a uniform number is below `keep`, else 0. ValueError unless 0 < keep <= 1."""
+    if not isinstance(x, GPUTensor):
+        raise TypeError(f"dropout: x is {type(x).__name__}; needs GPUTensor (nervanagpu.array makes one)")
+    keep = number("dropout", "keep", keep)
     if not 0 < keep <= 1:
         raise ValueError(f"dropout: keep is {keep}; needs more than 0 and at most 1")
     return elementwise.where(elementwise.less(rand(*x.shape), keep), x * (1 / keep), 0)

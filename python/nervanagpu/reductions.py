@@ -14,13 +14,14 @@ from collections.abc import Sequence
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import integers
 from nervanagpu.elementwise import Operand
 
 Axis = int | Sequence[int] | None
 
 
 def _reduced(name: str, x: Operand, axis: Axis, out: GPUTensor | None, keepdims: bool, ddof: int = 0) -> GPUTensor:
-    axes = [] if axis is None else [axis] if isinstance(axis, int) else list(axis)
+    axes = [] if axis is None else [axis] if type(axis) is int else integers(name, "axis", axis)
     result = x if axis is not None and not axes else _core.reduce(name, x, axes, keepdims, ddof)
     if out is None:
         return result  # type: ignore[return-value]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import check_tensors, integers
 
 
 @dataclass(frozen=True)
@@ -58,12 +59,13 @@ def tensor_map(
     """
     if (box is None) == (im2col is None):
         raise ValueError("tensor map: needs box or im2col, one of them")
+    check_tensors("tensor_map", tensor=tensor)
     columns = None if im2col is None else (list(im2col.lower), list(im2col.upper), im2col.channels, im2col.pixels)
     encoded = _core.encode_tensor_map(
         tensor,
-        list(box or ()),
+        [] if box is None else integers("tensor_map", "box", box),
         dtype or "",
-        list(steps or ()),
+        [] if steps is None else integers("tensor_map", "steps", steps),
         str(swizzle),
         str(interleave),
         str(promotion),

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import choice, host_array, shown
 
 # Axes of an image's texels, outermost first, without channels.
 _AXES = {
@@ -92,10 +93,8 @@ def image(texels: npt.ArrayLike, kind: str = "2d") -> Image:
     One more axis, the last, holds 1, 2 or 4 channels. dtype: integers of 8, 16 or 32 bits, float16, float32. ValueError
     names the size, what it is and what it may be.
     """
-    array = np.ascontiguousarray(texels)
-    axes = _AXES.get(kind)
-    if axes is None:
-        raise ValueError(f"image: kind is {kind!r}; there are {', '.join(_AXES)}")
+    array = np.ascontiguousarray(host_array("texels", texels))
+    axes = _AXES[choice("image", "kind", kind, _AXES)]
     if array.ndim not in (len(axes), len(axes) + 1):
         raise ValueError(
             f"image: texels have {array.ndim} axes; kind {kind} needs {', '.join(axes)}, and one more for channels"
@@ -144,4 +143,6 @@ def texture(
 
 def surface(source: Image) -> Surface:
     """Make a surface of an image: kernels read and write its texels."""
+    if not isinstance(source, Image):
+        raise TypeError(f"surface: source is {shown(source)}; needs Image (nervanagpu.image makes one)")
     return Surface(_core.Surface(source._image), source)

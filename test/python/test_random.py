@@ -84,7 +84,7 @@ def test_calls_take_turns() -> None:
 def test_errors() -> None:
     with pytest.raises(ValueError, match="seed: value is -1"):
         ng.seed(-1)
-    with pytest.raises(ValueError, match="negative"):
+    with pytest.raises(ValueError, match=r"rand: shape\[0\] is -3; needs 0 or more"):
         ng.rand(-3)
     with pytest.raises(ValueError, match="offset"):
         _core.random((3,), 0, 1 << 61)
@@ -104,3 +104,43 @@ def test_numbers_broadcast(shape: tuple[int, ...], dtype: str) -> None:
     y[:] = number
     np.testing.assert_array_equal(y.get(), np.broadcast_to(want - x, x.shape))
     np.testing.assert_array_equal(ng.sum(ng.array(x) + number, 1).get(), want.sum(1))
+
+
+def test_what_numbers_are_taken() -> None:
+    for wrong in (1.5, "1", None, [1]):
+        with pytest.raises(TypeError, match="seed: value is"):
+            ng.seed(wrong)  # type: ignore[arg-type]
+    ng.seed(np.uint64(2**64 - 1))  # type: ignore[arg-type]
+    last = ng.rand(4).get()
+    ng.seed(2**64 - 1)
+    np.testing.assert_array_equal(ng.rand(4).get(), last)
+    with pytest.raises(ValueError, match=r"seed: value is 18446744073709551616; needs 0 to"):
+        ng.seed(2**64)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-(2**31), -(2**31) + 1000), (2**31 - 1000, 2**31), (-3, 2), (0, 1)])
+def test_whole_numbers_to_the_ends_of_int32(low: int, high: int) -> None:
+    ng.seed(4)
+    got = ng.randint(low, high, [40, 500]).get()
+    assert got.dtype == np.int32 and got.shape == (40, 500)
+    assert low <= got.min() <= low + (high - low) // 50 and high - 1 - (high - low) // 50 <= got.max() < high
+    assert len(np.unique(got)) > 0.98 * (high - low)
+
+
+def test_whole_numbers_that_are_refused() -> None:
+    for low, high, message in [
+        (2**31 - 1, 2**31 + 1, "high is 2147483649; needs 2147483648 to 2147483648"),
+        (2**31, 2**31 + 1, "low is 2147483648; needs -2147483648 to 2147483647"),
+        (-(2**31) - 1, 0, "low is -2147483649"),
+        (0, 2**24 + 1, "high is 16777217; needs 1 to 16777216"),
+        (5, 5, "high is 5; needs 6 to"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            ng.randint(low, high, 3)
+    for low, high, shape, message in [
+        (0.5, 3, 3, "low is 0.5"),
+        (0, 3.0, 3, "high is 3.0"),
+        (0, 3, 2.5, "shape is 2.5"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            ng.randint(low, high, shape)  # type: ignore[arg-type]

@@ -73,7 +73,7 @@ def test_refusals_name_the_argument() -> None:
         ng.image(np.zeros((4, 4, 3), np.float32))
     with pytest.raises(ValueError, match="dtype is float64; texels are integers of 8, 16 or 32 bits"):
         ng.image(np.zeros((4, 4)))
-    with pytest.raises(ValueError, match="kind is 'flat'; there are 1d, 2d, 3d"):
+    with pytest.raises(ValueError, match="image: kind is 'flat'; needs 1d, 2d, 3d"):
         ng.image(plane, "flat")
     with pytest.raises(ValueError, match="texels have 2 axes; kind 3d needs depth, height, width"):
         ng.image(plane, "3d")

@@ -1,0 +1,153 @@
+"""Arguments of functions that are written in Python: checked, and refused by name.
+
+Every message says which argument it is, what came and what is needed. The functions that are not written in Python
+answer alike: nervanagpu.refusals.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nervanagpu._core import GPUTensor
+
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def shown(value: object) -> str:
+    """A value for a message: a short one as it is, any other by its type."""
+    if isinstance(value, _PLAIN) or (type(value) in (tuple, list) and all(isinstance(v, _PLAIN) for v in value)):  # type: ignore[attr-defined]
+        try:
+            text = repr(value)
+        except ValueError:  # Python prints no int of more than 4300 digits
+            return "an int of thousands of digits"
+        return text if len(text) <= 60 else f"{text[:57]}..."
+    return type(value).__name__
+
+
+def either(words: Iterable[str]) -> str:
+    """a, b or c"""
+    *first, last = words
+    return f"{', '.join(first)} or {last}" if first else last
+
+
+def _limits(low: float | None, high: float | None) -> str:
+    if high is None:
+        return f"{low} or more"
+    return f"at most {high}" if low is None else f"{low} to {high}"
+
+
+def integer(function: str, name: str, value: Any, low: int | None = None, high: int | None = None) -> int:
+    """`value` as an int, from `low` to `high`: of integers, NumPy's too, not of floats."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{function}: {name} is {shown(value)}; needs an integer") from None
+    if (low is not None and number < low) or (high is not None and number > high):
+        raise ValueError(f"{function}: {name} is {shown(number)}; needs {_limits(low, high)}")
+    return number
+
+
+def number(function: str, name: str, value: Any, low: float | None = None, high: float | None = None) -> float:
+    """`value` as a finite float, from `low` to `high`: of numbers, not of text."""
+    try:
+        result = float("text" if isinstance(value, str | bytes | bytearray) else value)
+    except (TypeError, ValueError, OverflowError):
+        raise TypeError(f"{function}: {name} is {shown(value)}; needs a number") from None
+    if not math.isfinite(result):
+        raise ValueError(f"{function}: {name} is {result}; needs a finite number")
+    if (low is not None and result < low) or (high is not None and result > high):
+        raise ValueError(f"{function}: {name} is {result}; needs {_limits(low, high)}")
+    return result
+
+
+def choice(function: str, name: str, value: Any, among: Iterable[str]) -> str:
+    """`value`, if it is one of these words."""
+    words = tuple(among)
+    if not isinstance(value, str):
+        raise TypeError(f"{function}: {name} is {shown(value)}; needs {either(words)}")
+    if value not in words:
+        raise ValueError(f"{function}: {name} is {value!r}; needs {either(words)}")
+    return value
+
+
+def flag(function: str, name: str, value: Any) -> bool:
+    """`value` as a bool: of True and False, NumPy's too."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{function}: {name} is {shown(value)}; needs True or False")
+    return bool(value)
+
+
+def dtype_name(function: str, value: Any) -> str:
+    """NumPy's name of a dtype."""
+    try:
+        return str(np.dtype(value).name)
+    except TypeError:
+        raise TypeError(f"{function}: dtype is {shown(value)}; needs what numpy.dtype understands") from None
+
+
+def iterable(function: str, name: str, value: Any) -> list[Any]:
+    """The items of a sequence, not of a text."""
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        raise TypeError(f"{function}: {name} is {shown(value)}; needs a sequence")
+    return list(value)
+
+
+def host_array(name: str, value: Any) -> npt.NDArray[Any]:
+    """`value` as a NumPy array, as it is if it is one."""
+    try:
+        return np.asarray(value.get() if isinstance(value, GPUTensor) else value)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} is {shown(value)}; needs what numpy.asarray understands ({error})") from None
+
+
+def path_of(function: str, name: str, value: Any) -> str:
+    """The name of a file."""
+    try:
+        return os.fsdecode(value)
+    except TypeError:
+        raise TypeError(f"{function}: {name} is {shown(value)}; needs the name of a file") from None
+
+
+def tensor(function: str, name: str, value: Any) -> GPUTensor:
+    """`value`, if it is a tensor."""
+    if not isinstance(value, GPUTensor):
+        raise TypeError(f"{function}: {name} is {shown(value)}; needs GPUTensor (nervanagpu.array makes one)")
+    return value
+
+
+def check_tensors(function: str, **operands: Any) -> None:
+    """Every keyword argument is a tensor."""
+    for name, value in operands.items():
+        tensor(function, name, value)
+
+
+def tensors(function: str, name: str, value: Any) -> list[GPUTensor]:
+    """The tensors of a sequence."""
+    if isinstance(value, GPUTensor | str | bytes) or not isinstance(value, Iterable):
+        raise TypeError(f"{function}: {name} is {shown(value)}; needs a sequence of GPUTensor")
+    return [tensor(function, f"{name}[{i}]", item) for i, item in enumerate(value)]
+
+
+def shape_of(function: str, name: str, value: Any) -> tuple[int, ...]:
+    """A shape: the lengths of a sequence, or one length alone."""
+    return tuple(integers(function, name, value, 0))
+
+
+def integers(function: str, name: str, value: Any, low: int | None = None, high: int | None = None) -> list[int]:
+    """The integers of a sequence, or one alone."""
+    if hasattr(type(value), "__index__"):
+        return [integer(function, name, value, low, high)]
+    try:
+        if isinstance(value, str | bytes):
+            raise TypeError
+        items = list(value)
+    except TypeError:
+        raise TypeError(f"{function}: {name} is {shown(value)}; needs an integer or a sequence of integers") from None
+    return [integer(function, f"{name}[{i}]", item, low, high) for i, item in enumerate(items)]
