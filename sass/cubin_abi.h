@@ -108,6 +108,8 @@ enum class Attr : std::uint8_t {
   kSw2861232War = 0x35,          // sm_80, sm_86
   kSwWar = 0x36,                 // u32: 1 on sm_70 and sm_75, 8 on sm_90
   kCudaApiVersion = 0x37,        // u32
+  kNumMbarriers = 0x38,          // half: instructions that make one, sm_90; where there is the next
+  kMbarrierOffsets = 0x39,       // 4 x u32 each: address; R of the operand, 0xff: none; its offset; u8 kind, 1, UR, 0
   kCtaPerCluster = 0x3d,         // 3 x u32, sm_90
   kExplicitCluster = 0x3e,       // the cluster is the kernel's, not the launch's
   kNumBarriers = 0x4c,           // byte; CUDA 13

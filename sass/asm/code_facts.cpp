@@ -1,6 +1,7 @@
 #include "sass/asm/code_facts.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "sass/isa/codec.h"
 #include "sass/isa/row.h"
@@ -57,6 +58,39 @@ const Operand* find(const Inst& inst, OperandKind kind) {
   return nullptr;
 }
 
+std::optional<MbarrierUse::Kind> kind_of(const Inst& inst) {
+  using Kind = MbarrierUse::Kind;
+  if (inst.op == Op::ARRIVES) return Kind::kCopies;
+  if (inst.has(Axis::kFunction, Tok::EXCH_64)) return Kind::kInit;
+  if (inst.has(Axis::kFunction, Tok::CCTL_IV)) return Kind::kInvalidate;
+  if (inst.has(Axis::kFunction, Tok::PHASECHK)) {
+    return inst.has(Axis::kMode2, Tok::TRYWAIT) ? Kind::kTryParity : Kind::kTestParity;
+  }
+  const bool drop = inst.has(Axis::kCarryOut, Tok::OPTOUT);
+  switch (inst.mod(Axis::kCount)) {
+    case Tok::A1T0:
+    case Tok::ART0:
+      if (inst.has(Axis::kMode2, Tok::TMASK)) return drop ? Kind::kDropNoComplete : Kind::kArriveNoComplete;
+      return drop ? Kind::kDrop : Kind::kArrive;
+    case Tok::A0TR: return Kind::kExpect;
+    case Tok::A0TX: return Kind::kComplete;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<MbarrierUse> mbarrier_use(const Inst& inst, std::uint32_t address) {
+  const auto kind = kind_of(inst);
+  const Operand* at = find(inst, OperandKind::kAddr);
+  if (!kind || at == nullptr) return std::nullopt;
+  MbarrierUse out;
+  out.address = address;
+  out.kind = *kind;
+  if (at->reg != kNoReg) out.reg = at->reg;
+  if (at->ureg != kNoReg) out.ureg = at->ureg;
+  out.offset = static_cast<std::uint32_t>(at->imm);
+  return out;
+}
+
 // Whether the word may be one of the instructions that are looked for: the rest need not be decoded.
 bool may_matter(Arch arch, const Word& word) {
   return std::ranges::any_of(rows_for(arch, word), [](const Row* row) {
@@ -64,6 +98,8 @@ bool may_matter(Arch arch, const Word& word) {
       case Op::EXIT:
       case Op::S2R:
       case Op::S2UR:
+      case Op::SYNCS:
+      case Op::ARRIVES:
       case Op::SSY:
       case Op::PBK:
       case Op::PCNT:
@@ -94,6 +130,10 @@ CodeFacts find_code_facts(Arch arch, std::span<const Word> code) {
           if (sr->imm >= kCtaidX && sr->imm <= kCtaidZ) facts.ctaids.push_back(here);
           facts.ctaid_z |= sr->imm == kCtaidZ;
         }
+        break;
+      case Op::SYNCS:
+      case Op::ARRIVES:
+        if (const auto use = mbarrier_use(*inst, here)) facts.mbarriers.push_back(*use);
         break;
       case Op::SSY:
       case Op::PBK:

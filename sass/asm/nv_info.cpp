@@ -61,9 +61,21 @@ void maxreg(InfoWriter& info, Arch arch, const KernelImage& k) {
   info.half(Attr::kMaxregCount, std::min(fit, kMaxRegisters));
 }
 
-// A list longer than a record can hold is left out: exits and CTA identifiers only help tools to patch the code.
+// A list longer than a record can hold is left out: these only help tools to patch the code.
 void offsets(InfoWriter& info, Attr attr, const std::vector<std::uint32_t>& list) {
   if (!list.empty() && list.size() < 0x4000) info.words(attr, list);
+}
+
+void mbarriers(InfoWriter& info, const std::vector<MbarrierUse>& uses) {
+  std::vector<std::uint32_t> words;
+  std::uint32_t made = 0;
+  for (const MbarrierUse& u : uses) {
+    words.insert(words.end(),
+                 {u.address, u.reg, u.offset, static_cast<std::uint32_t>(u.kind) | 1U << 8 | u.ureg << 16});
+    made += u.kind == MbarrierUse::Kind::kInit ? 1 : 0;
+  }
+  offsets(info, Attr::kMbarrierOffsets, words);
+  if (!words.empty()) info.half(Attr::kNumMbarriers, made);
 }
 
 void threads(InfoWriter& info, const KernelImage& k) {
@@ -116,6 +128,7 @@ Bytes kernel_info(Arch arch, const KernelImage& k, const CodeFacts& facts, std::
     info.half(Attr::kSparseMmaMask, 0);
     maxreg(info, arch, k);
     barriers(info, arch, k, abi);
+    mbarriers(info, facts.mbarriers);
     offsets(info, Attr::kExitInstrOffsets, facts.exits);
     threads(info, k);
     cbank_size(info, k);

@@ -5,10 +5,12 @@
 
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "sass/cubin_abi.h"
 #include "sass/dis/elf.h"
 #include "sass/dis/nv_info.h"
+#include "sass/isa/codec.h"
 #include "test/sass/images.h"
 
 namespace nervanagpu::sass {
@@ -275,6 +277,52 @@ TEST(KernelInfo, IsWhatPtxasWritesForSm90a) {
 TEST(KernelInfo, IsWhatPtxasWritesForAbi8) {
   expect_kernel_info("scale_fill.sm_90a.abi8", {"fill", "scale"}, CubinAbi::k8);
   expect_kernel_info("corners.sm_90a.abi8", {"exact", "any_barrier", "stack", "nothing"}, CubinAbi::k8);
+}
+
+// ptxas names a NOP before the EXCH that makes an mbarrier, the rest by their addresses.
+TEST(KernelInfo, NamesInstructionsOnMbarriersAsPtxasDoes) {
+  const auto theirs_bytes = golden_cubin("mbarriers.sm_90a");
+  const auto image = read_cubin(theirs_bytes.data(), theirs_bytes.size());
+  ASSERT_TRUE(image.ok());
+  const auto bytes = write_cubin(*image);
+  ASSERT_TRUE(bytes.ok()) << bytes.error().text();
+  const auto lists = [](const std::vector<std::uint8_t>& cubin) {
+    std::vector<std::string> out;
+    const auto elf = ElfView::open(cubin);
+    if (!elf.ok()) return out;
+    for (const std::string& r : records(*elf, *find(*elf, ".nv.info.mbarriers"))) {
+      if (r.starts_with("56:") || r.starts_with("57:")) out.push_back(r);
+    }
+    return out;
+  };
+  const auto words = [](const std::string& record) {
+    std::vector<std::uint32_t> out;
+    std::istringstream in(record.substr(record.find(' ')));
+    for (std::uint32_t v = 0; in >> v;) out.push_back(v);
+    return out;
+  };
+  const auto theirs = lists(theirs_bytes);
+  const auto ours = lists(*bytes);
+  ASSERT_EQ(theirs.size(), 2U);
+  ASSERT_EQ(ours.size(), 2U);
+  EXPECT_EQ(ours[1], theirs[1]);
+  std::vector<std::uint32_t> want = words(theirs[0]);
+  const std::vector<std::uint32_t> got = words(ours[0]);
+  ASSERT_EQ(got.size(), want.size());
+  int made = 0;
+  for (std::size_t i = 0; i < got.size(); i += 4) {
+    if ((got[i + 3] & 0xff) == 0) {
+      ++made;
+      const auto exchange = decode(Arch::sm_90a, image->kernels[0].code[got[i] / 16], got[i]);
+      ASSERT_TRUE(exchange.ok());
+      EXPECT_EQ(exchange->op, Op::SYNCS);
+      EXPECT_GT(got[i], want[i]);
+      // The address may have been in a register that R2UR has read.
+      want[i] = got[i], want[i + 1] = got[i + 1], want[i + 3] = got[i + 3];
+    }
+    for (std::size_t w = 0; w < 4; ++w) EXPECT_EQ(got[i + w], want[i + w]) << "use " << i / 4 << ", word " << w;
+  }
+  EXPECT_EQ(made, 2);
 }
 
 TEST(WriteCubin, Abi8BeginsWithSm75) {
