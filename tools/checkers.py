@@ -3,11 +3,11 @@
 
     tools/checkers.py --out build/checkers [--seconds 300] [--each 2] [--tools memcheck,initcheck,racecheck,synccheck]
 
-Runs compute-sanitizer with each tool on `build/bin/variants --each N`, writes a log for each into the folder and
-summary.json. A tool that ends the program (synccheck does at an error) is run again for each operation by itself.
-What a tool says must be in tools/checkers.json, the list of exceptions: tool, kernel (a pattern of the shell), the
-message (a regular expression) and the reason. Exits 1 if there is a finding without an exception or an exception
-without a finding, 2 if something did not run to its end.
+Runs compute-sanitizer with each tool, all at a time, on `build/bin/variants --each N`, writes their logs and
+summary.json into the folder. A tool that ends the program (synccheck does at an error) is run again for each operation
+by itself. What a tool says must be in tools/checkers.json, the list of exceptions: tool, kernel (a pattern of the
+shell), the message (a regular expression) and the reason. Exits 1 if there is a finding without an exception or an
+exception without a finding, 2 if something did not run to its end.
 """
 
 from __future__ import annotations
@@ -23,12 +23,15 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ("memcheck", "initcheck", "racecheck", "synccheck")
-OPTIONS = {"racecheck": ["--racecheck-report", "all"]}
+# Each pair of instructions that races once, not each byte.
+OPTIONS = {"racecheck": ["--racecheck-report", "analysis"]}
+MOST = 1 << 24  # bytes of a log that are read
 # Headings that are no findings.
 QUIET = re.compile(
     r"COMPUTE-SANITIZER|\w+ SUMMARY:|No attachable process|Internal Sanitizer|Target application|Process"
@@ -124,7 +127,17 @@ class Runner:
         if left <= 1:
             self.problems.append(f"{name}: no time was left")
             return "", ""
-        command = [self.sanitizer, "--tool", tool, "--print-limit", "0", *OPTIONS.get(tool, []), "--log-file", str(log)]
+        command = [
+            self.sanitizer,
+            "--tool",
+            tool,
+            "--show-backtrace",
+            "no",
+            "--print-limit",
+            "200",
+            *OPTIONS.get(tool, []),
+        ]
+        command += ["--log-file", str(log)]
         command += [str(self.program), "--threads", "1", "--each", str(self.each), *arguments]
         environment = {**os.environ, "NERVANAGPU_DEVICE": "cuda"}
         try:
@@ -134,7 +147,10 @@ class Runner:
             self.problems.append(f"{name}: ended by the time limit")
             output = (late.stdout or b"").decode(errors="replace")
         (self.out / f"{name}.out").write_text(output)
-        return log.read_text(errors="replace") if log.exists() else "", output
+        if not log.exists():
+            return "", output
+        with log.open("rb") as file:
+            return file.read(MOST).decode(errors="replace"), output
 
     def run(self, tool: str) -> str:
         """The logs of a tool: of one run, or where it ended the program early of one for each operation."""
@@ -147,13 +163,15 @@ class Runner:
             return log
         done = [line.split(":")[0] for line in output.splitlines() if re.match(r"\w+: \w+$", line)]
         print(f"{tool} ended the program in {done[-1] if done else 'its beginning'}; each operation by itself")
-        logs = []
-        for op in operations():
+
+        def alone(op: str) -> str:
             part, _ = self.once(tool, f"{tool}.{op}", ["--only", op])
             if part and not finished(part):
                 self.problems.append(f"{tool}.{op}: the log has no summary")
-            logs.append(part)
-        return "\n".join(logs)
+            return part
+
+        with ThreadPoolExecutor(8) as pool:
+            return "\n".join(pool.map(alone, operations()))
 
 
 def operations() -> list[str]:
@@ -194,12 +212,15 @@ def main() -> int:
     names = kernel_names(args.program)
     runner = Runner(args.program, sanitizer, args.out, args.seconds, args.each)
     found: list[Finding] = []
-    for tool in tools:
-        start = time.monotonic()
-        mine = findings(tool, runner.run(tool), names)
+    start = time.monotonic()
+    with ThreadPoolExecutor(len(tools)) as pool:
+        logs = list(pool.map(runner.run, tools))
+    print(f"{time.monotonic() - start:.0f} s")
+    for tool, log in zip(tools, logs, strict=True):
+        mine = findings(tool, log, names)
         found += mine
         kinds = Counter((f.kernel or "?", f.message) for f in mine)
-        print(f"{tool}: {len(mine)} findings, {time.monotonic() - start:.0f} s")
+        print(f"{tool}: {len(mine)} findings")
         for (kernel, message), count in kinds.most_common(20):
             print(f"  {count} x {kernel}: {message[:160]}")
     new, stale = judge(found, known, tools)

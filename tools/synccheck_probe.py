@@ -6,7 +6,8 @@
 
 A case is FORM-RANK-SYNC. FORM: the address of the arrival and the wait is u [UR], ui [UR+8], r [R+URZ], ru [R+UR],
 rui [R+UR+8]. RANK: none, or the CTA's number in a cluster of 2 << 24, as engines know the address. SYNC: bar between
-the initialisation and its use, or warp: only a BSYNC, in the warp that made it.
+the initialisation and its use, or warp: only a BSYNC, in the warp that made it. ptxas: what it makes of
+test/data/cubin/synccheck.ptx, to compare with.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from checkers import find_sanitizer, findings, finished
 
 FORMS = {"u": "[UR9]", "ui": "[UR8+0x8]", "r": "[R9+URZ]", "ru": "[R8+UR8]", "rui": "[R7+UR8+0x8]"}
-CASES = ["-".join(c) for c in itertools.product(FORMS, ("none", "rank"), ("bar", "warp"))]
+CONTROL = "ptxas"
+CUBIN = Path(__file__).resolve().parent.parent / "test/data/cubin/synccheck.sm_90a.cubin"
+CASES = [CONTROL, *("-".join(c) for c in itertools.product(FORMS, ("none", "rank"), ("bar", "warp")))]
 
 TEXT = """
 .kernel probe
@@ -83,9 +86,13 @@ def run(case: str) -> None:
     """Launch it and look at what it wrote."""
     import nervanagpu as ng
 
-    out = ng.zeros((64,), dtype="int32")
-    ng.SassModule(text_of(case)).probe[2](out)
-    assert out.get().tolist() == list(range(64)), case
+    if case == CONTROL:
+        out = ng.zeros((32,), dtype="int32")
+        ng.load(CUBIN.read_bytes()).probe[1, 32](out)
+    else:
+        out = ng.zeros((64,), dtype="int32")
+        ng.SassModule(text_of(case)).probe[2](out)
+    assert out.get().tolist() == list(range(out.size)), case
 
 
 def main() -> int:
