@@ -1,6 +1,6 @@
 """The same product again and again beside a stream that keeps the GPU busy: are the bits always the same?
 
-    python benchmarks/gemm_repeat.py [--out FILE] [--runs 1000] [--cases float32:nn:512x256x784,...]
+    python benchmarks/gemm_repeat.py [--out FILE] [--runs 1000] [--cases float32:nn:512x256x784[:TILE:SPLITS],...]
 
 While a second stream runs products of its own without a pause, each case is computed `runs` times, each time behind
 another product into the same memory, and its bytes are compared with those of the first time, which was alone. Exits 1
@@ -45,13 +45,14 @@ def main() -> int:
     rows = []
     different = 0
     for case in args.cases.split(","):
-        dtype, layout, shape = case.split(":")
+        dtype, layout, shape, *chosen = case.split(":")
+        how = {"tile": chosen[0], "splits": int(chosen[1])} if chosen else {}
         m, n, k = (int(s) for s in shape.split("x"))
         operands = make(dtype, layout, m, n, k)[0][0]
         a = operands.a.T if layout[0] == "t" else operands.a
         b = operands.b.T if layout[1] == "t" else operands.b
         out, last = operands.ours, m - m // 2
-        ng.dot(a, b, out=out, stream=stream)
+        ng.dot(a, b, out=out, stream=stream, **how)
         stream.synchronize()
         first = out.get().tobytes()
         wrong = 0
@@ -60,7 +61,7 @@ def main() -> int:
                 noise.launch()
             ng.dot(a[last:], b, out=out[: m // 2], stream=stream)  # rows exchanged: something else is there before
             ng.dot(a[:last], b, out=out[m // 2 :], stream=stream)
-            ng.dot(a, b, out=out, stream=stream)
+            ng.dot(a, b, out=out, stream=stream, **how)
             stream.synchronize()
             wrong += out.get().tobytes() != first
         other.synchronize()

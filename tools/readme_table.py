@@ -181,13 +181,18 @@ def epilogue(result: dict) -> str:
     for case, dtype in dict.fromkeys((r["case"], r["dtype"]) for r in result["rows"]):
         rows = {r["pass"]: r for r in result["rows"] if (r["case"], r["dtype"]) == (case, dtype)}
         plain = next(iter(rows.values()))
-        cells = [f"{1e3 * plain['ms']:.4g}"]
+        cells = [_microseconds(plain)]
         for name in EPILOGUES[1:]:
             r = rows.get(name)
             more = None if r is None else 100 * (r["ms"] / plain["ms"] - 1)
-            cells.append("" if r is None or r is plain else f"{1e3 * r['ms']:.4g} ({more:+.0f} %)")
+            cells.append("" if r is None or r is plain else f"{_microseconds(r)} ({more:+.0f} %)")
         lines.append(f"| {case} | {dtype} | " + " | ".join(cells) + " |")
     return "\n".join([*lines, "", f"Microseconds (and what that is over plain). {_where(result)}"])
+
+
+def _microseconds(row: dict) -> str:
+    us = 1e3 * row["ms"]
+    return f"{us:.{0 if us >= 1000 else 1}f}"
 
 
 def nn(result: dict) -> str:
