@@ -15,6 +15,8 @@ std::vector<GemmProblem> group_of(const char* function, const ng_gemm_problem* c
   std::vector<GemmProblem> out;
   if (count == 0) return out;
   if (problems == nullptr) refuse(function, "problems", "null", std::to_string(count) + " pointers to problems");
+  constexpr std::size_t kMost = std::size_t{1} << 31;
+  if (count >= kMost) refuse(function, "count", std::to_string(count), "less than 2^31");
   out.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     const ng_gemm_problem p = read_problem(problems[i], function);

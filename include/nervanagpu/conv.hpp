@@ -47,7 +47,8 @@ struct ConvProblem {
   std::int64_t groups = 1;
   Dtype x_type = Dtype::float32, w_type = Dtype::float32, y_type = Dtype::float32;
 
-  [[nodiscard]] NG_API std::array<std::int64_t, 3> out() const;  // M, P, Q; throws InvalidArgument if one is below 1
+  [[nodiscard]] NG_API std::array<std::int64_t, 3> out()
+      const;  // M, P, Q; throws InvalidArgument for a number out of range
   [[nodiscard]] NG_API std::int64_t x_elements() const;
   [[nodiscard]] NG_API std::int64_t w_elements() const;
   [[nodiscard]] NG_API std::int64_t y_elements() const;

@@ -22,6 +22,15 @@ void check_length(const std::string& name, std::int64_t v) {
   if (v < 1 || v >= kMaxLength) refuse(name, v, "1 or more and less than 2^31");
 }
 
+void check_channels(const ConvProblem& p) {
+  check_length("n (batch)", p.n);
+  check_length("c (channels of x)", p.c);
+  check_length("k (channels of y)", p.k);
+  check_length("groups", p.groups);
+  if (p.c % p.groups != 0) refuse("groups", p.groups, "a divisor of c (channels of x), " + std::to_string(p.c));
+  if (p.k % p.groups != 0) refuse("groups", p.groups, "a divisor of k (channels of y), " + std::to_string(p.k));
+}
+
 // A spatial axis alone; its output length.
 std::int64_t check_axis(const ConvProblem& p, std::size_t axis) {
   const std::string of = std::string(" (") + kAxis[axis] + ")";
@@ -89,12 +98,6 @@ void check_types(ConvPass pass, const ConvProblem& p) {
 }  // namespace
 
 void check(ConvPass pass, const ConvProblem& p) {
-  check_length("n (batch)", p.n);
-  check_length("c (channels of x)", p.c);
-  check_length("k (channels of y)", p.k);
-  check_length("groups", p.groups);
-  if (p.c % p.groups != 0) refuse("groups", p.groups, "a divisor of c (channels of x), " + std::to_string(p.c));
-  if (p.k % p.groups != 0) refuse("groups", p.groups, "a divisor of k (channels of y), " + std::to_string(p.k));
   static_cast<void>(p.out());
   check_types(pass, p);
   // Nothing below may overflow.
@@ -160,16 +163,19 @@ Layout layout_from_name(const std::string& name) {
 }
 
 std::array<std::int64_t, 3> ConvProblem::out() const {
+  conv_detail::check_channels(*this);
   std::array<std::int64_t, 3> lengths{};
   for (std::size_t axis = 0; axis < 3; ++axis) lengths[axis] = conv_detail::check_axis(*this, axis);
   return lengths;
 }
 
 std::int64_t ConvProblem::x_elements() const {
+  static_cast<void>(out());
   return element_count(conv_detail::x_shape(*this, 3));
 }
 
 std::int64_t ConvProblem::w_elements() const {
+  static_cast<void>(out());
   return element_count(conv_detail::w_shape(*this, 3));
 }
 

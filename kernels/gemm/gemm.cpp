@@ -248,14 +248,7 @@ Values values_of(const Plan& plan, const GemmProblem& p, Device* device) {
   return values_of(*plan.kernel, p, plan.splits, device);
 }
 
-void check(const GemmProblem& p) {
-  check_types(p);
-  check_activation(p);
-  check_scalar(p, "alpha", p.alpha);
-  check_scalar(p, "beta", p.beta);
-  check_rounding(p);
-  check_mask(p);
-  check_sums(p);
+void check_sizes(const GemmProblem& p) {
   check_length("m", p.m);
   check_length("n", p.n);
   check_length("k", p.k);
@@ -266,6 +259,19 @@ void check(const GemmProblem& p) {
   }
   check_leading("ldc", p.ldc, "n", p.n);
   check_batch(p);
+  if (p.splits < 0 || p.splits > kMostSplits) refuse("splits", p.splits, "0 to " + std::to_string(kMostSplits));
+}
+
+void check(const GemmProblem& p) {
+  check_types(p);
+  check_activation(p);
+  check_scalar(p, "alpha", p.alpha);
+  check_scalar(p, "beta", p.beta);
+  check_rounding(p);
+  check_mask(p);
+  check_sums(p);
+  check_sizes(p);
+  if (p.m == 0 || p.n == 0) return;
   const bool read = p.k > 0 && p.batch > 0;
   check_address("a", p.a, p.pointers != 0 ? kEntry : size_of(p.a_type), read);
   check_address("b", p.b, p.pointers != 0 ? kEntry : size_of(p.b_type), read);
@@ -273,7 +279,6 @@ void check(const GemmProblem& p) {
   check_address("bias", p.bias, size_of(p.bias_type), false);
   check_address("scale", p.scale, size_of(Dtype::float32), false);
   if (p.workspace % 16 != 0) refuse("address of workspace", static_cast<std::int64_t>(p.workspace), "a multiple of 16");
-  if (p.splits < 0 || p.splits > kMostSplits) refuse("splits", p.splits, "0 to " + std::to_string(kMostSplits));
 }
 
 bool on_tensor_cores(const Registry& registry, const GemmProblem& p) {
@@ -415,6 +420,7 @@ void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId str
 }  // namespace sgemm
 
 std::size_t gemm_workspace(const GemmProblem& problem, const std::string& tile) {
+  sgemm::check_sizes(problem);
   Device& device = current_device();
   return sgemm::workspace_of(device, sgemm::reduced(device.registry(), problem), tile);
 }

@@ -17,6 +17,8 @@ namespace nervanagpu::sgemm {
 
 // Throws InvalidArgument on anything a kernel may not be given. Messages say m, n, k, lda ... as GemmProblem does.
 void check(const GemmProblem& problem);
+// The part of it that needs no addresses and types: lengths, strides, batch, splits.
+void check_sizes(const GemmProblem& problem);
 
 // check(), and that there is a workspace if it cannot be computed without one. What is left is reduced().
 GemmProblem check_launch(Device& device, const GemmProblem& problem, const std::string& tile = {});

@@ -202,6 +202,7 @@ void launch_group(Device& device, const std::vector<GemmProblem>& products, std:
 }  // namespace sgemm
 
 std::size_t grouped_gemm_workspace(const std::vector<GemmProblem>& products) {
+  for (const GemmProblem& p : products) sgemm::check_sizes(p);
   return sgemm::tables_of(products.size());
 }
 

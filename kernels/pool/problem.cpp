@@ -64,7 +64,6 @@ void check(const PoolProblem& p) {
   if (p.dtype != Dtype::float32 && p.dtype != Dtype::float16) {
     throw TypeError("pool: dtype is " + std::string(name_of(p.dtype)) + "; needs float32 or float16");
   }
-  check_length("n (batch)", p.n);
   const Quad out = p.out();
   if (positions(p) >= kMaxPositions) {
     refuse("window (feature maps * depth * height * width)", positions(p), "less than 2^24 positions");
@@ -77,6 +76,7 @@ void check(const PoolProblem& p) {
 }  // namespace pool_detail
 
 std::array<std::int64_t, 4> PoolProblem::out() const {
+  pool_detail::check_length("n (batch)", n);
   std::array<std::int64_t, 4> lengths{};
   for (std::size_t axis = 0; axis < 4; ++axis) lengths[axis] = pool_detail::check_axis(*this, axis);
   return lengths;
