@@ -8,6 +8,13 @@ std::string type_name(const py::handle& h) {
   return py::str(py::type::of(h).attr("__name__"));
 }
 
+std::int64_t integer_from(const py::handle& h, const char* what) {
+  std::int64_t value = 0;
+  if (load_integer(h.ptr(), &value)) return value;
+  if (PyIndex_Check(h.ptr()) == 0) throw TypeError(std::string(what) + " is " + type_name(h) + "; needs an integer");
+  throw InvalidArgument(std::string(what) + " is out of range; needs less than 2^63");
+}
+
 // The limits of a Python slice on an axis of `length`, as Tensor::slice takes them.
 Tensor take_slice(const Tensor& t, int axis, const py::slice& slice) {
   const std::int64_t length = t.shape()[static_cast<std::size_t>(axis)];
@@ -25,14 +32,7 @@ Tensor take_slice(const Tensor& t, int axis, const py::slice& slice) {
 }  // namespace
 
 std::int64_t integer_from(const py::handle& h, const std::string& what) {
-  const py::object index = py::reinterpret_steal<py::object>(PyNumber_Index(h.ptr()));
-  if (!index) {
-    PyErr_Clear();
-    throw TypeError(what + " is " + type_name(h) + "; needs an integer");
-  }
-  std::int64_t value = 0;
-  if (!load_integer(index.ptr(), &value)) throw InvalidArgument(what + " is out of range; needs less than 2^63");
-  return value;
+  return integer_from(h, what.c_str());
 }
 
 py::dtype numpy_dtype(Dtype dtype) {

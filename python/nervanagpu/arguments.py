@@ -135,11 +135,6 @@ def tensors(function: str, name: str, value: Any) -> list[GPUTensor]:
     return [tensor(function, f"{name}[{i}]", item) for i, item in enumerate(value)]
 
 
-def shape_of(function: str, name: str, value: Any) -> tuple[int, ...]:
-    """A shape: the lengths of a sequence, or one length alone."""
-    return tuple(integers(function, name, value, 0))
-
-
 def integers(function: str, name: str, value: Any, low: int | None = None, high: int | None = None) -> list[int]:
     """The integers of a sequence, or one alone."""
     if hasattr(type(value), "__index__"):
@@ -150,4 +145,7 @@ def integers(function: str, name: str, value: Any, low: int | None = None, high:
         items = list(value)
     except TypeError:
         raise TypeError(f"{function}: {name} is {shown(value)}; needs an integer or a sequence of integers") from None
-    return [integer(function, f"{name}[{i}]", item, low, high) for i, item in enumerate(items)]
+    for i, item in enumerate(items):
+        if type(item) is not int or (low is not None and item < low) or (high is not None and item > high):
+            items[i] = integer(function, f"{name}[{i}]", item, low, high)
+    return items

@@ -294,7 +294,7 @@ def _timed_with_out(name: str, function: Callable[..., Any]) -> Callable[..., An
         self._timed(f"{name} {'x'.join(map(str, out.shape))}", 0.0, self.bench, lambda: function(self, *args, **more))
         return out
 
-    call.__code__ = call.__code__.replace(co_name=name)  # what messages call it
+    call.__code__ = call.__code__.replace(co_name=name)  # type: ignore[attr-defined]  # what messages call it
     return call
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import threading
-from typing import Any
 
 import numpy.typing as npt
 
 from nervanagpu import _core, elementwise
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, number, shape_of
+from nervanagpu.arguments import check_tensors, integer, number
 from nervanagpu.creation import Shape
 
 _lock = threading.Lock()
@@ -46,8 +44,7 @@ def stochastic_round(
     seed they are the next of `ng.seed`. What is written to a tensor whose `rounding` is not 0 is rounded so, too.
     TypeError for other dtypes, ValueError for bits.
     """
-    if not isinstance(x, GPUTensor):
-        raise TypeError(f"stochastic_round: x is {type(x).__name__}; needs GPUTensor (nervanagpu.array makes one)")
+    check_tensors("stochastic_round", x=x)
     place = _take(x.size) if seed is None else (seed, offset)
     return _core.round(x, dtype, *place, bits)
 
@@ -58,15 +55,14 @@ def rand(*shape: int) -> GPUTensor:
     Element i (row-major) is made of word i % 4 of Philox4x32-10(key=seed, counter=offset + i // 4); one call takes
     ceil(elements / 4) counters. `rand(3, 4) < 0.5` is a mask. ValueError for a negative length.
     """
-    return _uniform("rand", shape)
+    return _uniform(shape)
 
 
-def _uniform(function: str, shape: Any) -> GPUTensor:
+def _uniform(shape: Shape) -> GPUTensor:
     global _offset
-    lengths = shape_of(function, "shape", shape)
     with _lock:
-        result = _core.random(lengths, _seed, _offset)
-        _offset += (math.prod(lengths) + 3) // 4
+        result = _core.random(shape, _seed, _offset)
+        _offset += (result.size + 3) // 4
     return result
 
 
@@ -79,8 +75,8 @@ def randn(*shape: int) -> GPUTensor:
 
     ValueError for a negative length.
     """
-    radius = elementwise.sqrt(-2 * elementwise.log(1 - _uniform("randn", shape)))
-    turn = _uniform("randn", shape) - 0.5
+    radius = elementwise.sqrt(-2 * elementwise.log(1 - _uniform(shape)))
+    turn = _uniform(shape) - 0.5
     square = turn * turn
     cosine = square * _COSINE[0] + _COSINE[1]
     for c in _COSINE[2:]:
@@ -95,14 +91,12 @@ def randint(low: int, high: int, shape: Shape) -> GPUTensor:
     """
     first = integer("randint", "low", low, -(1 << 31), (1 << 31) - 1)
     end = integer("randint", "high", high, first + 1, min(first + (1 << 24), 1 << 31))
-    lengths = shape_of("randint", "shape", shape)
-    return _core.cast(_uniform("randint", lengths) * float(end - first), "int32") + first
+    return _core.cast(_uniform(shape) * float(end - first), "int32") + first
 
 
 def dropout(x: GPUTensor, keep: float = 0.5) -> GPUTensor:
     """x / keep where a uniform number is below `keep`, else 0. ValueError unless 0 < keep <= 1."""
-    if not isinstance(x, GPUTensor):
-        raise TypeError(f"dropout: x is {type(x).__name__}; needs GPUTensor (nervanagpu.array makes one)")
+    check_tensors("dropout", x=x)
     keep = number("dropout", "keep", keep)
     if not 0 < keep <= 1:
         raise ValueError(f"dropout: keep is {keep}; needs more than 0 and at most 1")

@@ -84,7 +84,7 @@ def test_calls_take_turns() -> None:
 def test_errors() -> None:
     with pytest.raises(ValueError, match="seed: value is -1"):
         ng.seed(-1)
-    with pytest.raises(ValueError, match=r"rand: shape\[0\] is -3; needs 0 or more"):
+    with pytest.raises(ValueError, match="negative"):
         ng.rand(-3)
     with pytest.raises(ValueError, match="offset"):
         _core.random((3,), 0, 1 << 61)
@@ -140,7 +140,7 @@ def test_whole_numbers_that_are_refused() -> None:
     for low, high, shape, message in [
         (0.5, 3, 3, "low is 0.5"),
         (0, 3.0, 3, "high is 3.0"),
-        (0, 3, 2.5, "shape is 2.5"),
+        (0, 3, 2.5, "shape is float"),
     ]:
         with pytest.raises(TypeError, match=message):
             ng.randint(low, high, shape)  # type: ignore[arg-type]
