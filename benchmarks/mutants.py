@@ -27,6 +27,7 @@ from report import commit
 HERE = Path(__file__).resolve().parent
 KINDS = ("mutants", "flagged", "flagged: run", "flagged: wrong", "flagged: right", "flagged: device error",
          "flagged: hung", "flagged: not run", "unflagged", "unflagged: run", "unflagged: wrong")  # fmt: skip
+TRIES = 3  # of a process that cannot begin
 Row = dict[str, Any]
 
 
@@ -86,7 +87,7 @@ class Runner:
         self.lock = threading.Lock()
         self.queue: deque[str] = deque()
         self.dangerous = False
-        self.failures: list[str] = []
+        self.failures: dict[str, list[str]] = defaultdict(list)  # what processes said that could not begin
 
     def run(self, names: list[str], dangerous: bool) -> None:
         """All of these kernels' mutants; a kernel whose process was lost comes again behind the others."""
@@ -134,8 +135,10 @@ class Runner:
                 return False
         if process.returncode in (0, 3):
             return process.returncode == 3
-        self.failures.append(f"{name}: status {process.returncode}, see {log.with_suffix('.out')}")
-        return size != before
+        said = log.with_suffix(".out").read_text(errors="replace").strip().splitlines()
+        with self.lock:
+            self.failures[name].append(f"status {process.returncode}: {said[-1] if said else ''}")
+            return len(self.failures[name]) < TRIES
 
 
 def summary(plan: dict[str, list[Row]], logs: dict[str, Path]) -> dict[str, Any]:
@@ -187,9 +190,10 @@ def main() -> None:
             f"{c['unflagged: wrong']} wrong"
         )
     print(", ".join(f"{v} {k}" for k, v in result["total"].items()))
-    for failure in runner.failures:
-        print(failure)
-    raise SystemExit(1 if result["total"]["unflagged: wrong"] or runner.failures else 0)
+    for name, said in runner.failures.items():
+        print(f"{name}: {'; '.join(said)}")
+    given_up = any(len(said) >= TRIES for said in runner.failures.values())
+    raise SystemExit(1 if result["total"]["unflagged: wrong"] or given_up else 0)
 
 
 if __name__ == "__main__":

@@ -109,6 +109,9 @@ std::vector<Buffer> Chip::run(const Subject& subject, cuda::Function function, b
   for (const Buffer& b : l.before) {
     if (!check(driver_.copy_to_device(b.address, b.bytes.data(), b.bytes.size()), "cuMemcpyHtoD")) return {};
   }
+  // A copy of so few bytes returns when they are on their way, and nothing orders it before a stream that does not wait for
+  // the default one.
+  if (!check(driver_.stream_synchronize(nullptr), "cuStreamSynchronize")) return {};
   if (noisy) make_noise();
   std::size_t size = l.params.size();
   std::array<void*, 5> extra = {cuda::kLaunchBuffer, const_cast<std::byte*>(l.params.data()), cuda::kLaunchBufferSize,

@@ -22,7 +22,12 @@ if "--gpu" not in a:
     with open(a["--plan"], "w") as plan:
         for n in (1, 2, 3, 4):
             print("k", n, int(n != 4), int(n in (1, 4)), sep="\\t", file=plan)
+        if a["--each"] == "7":
+            print("bad", 1, 1, 1, sep="\\t", file=plan)
     sys.exit()
+if a["--subject"] == "bad":
+    print("no memory")
+    sys.exit(2)
 try:
     done = [l.split()[1] for l in open(a["--log"]) if l.startswith("begin ")]
 except FileNotFoundError:
@@ -79,6 +84,15 @@ def test_mutants_that_may_go_astray_are_left_alone(tmp_path: Path) -> None:
 def test_the_time_limit_ends_a_run(tmp_path: Path) -> None:
     _, result = run(tmp_path, "--dangerous", "--patience", "30", "--seconds", "3")
     assert result["by kernel"]["k"]["flagged: hung"] == 0, "ended by the limit is not hung"
+
+
+def test_a_process_that_cannot_begin_is_tried_again_and_then_an_error(tmp_path: Path) -> None:
+    status, result = run(tmp_path, "--each", "7", "--patience", "1")
+    assert (status, result["by kernel"]["bad"]["flagged: not run"], result["by kernel"]["k"]["flagged: run"]) == (
+        1,
+        1,
+        1,
+    )
 
 
 def test_one_that_is_not_flagged_must_do_nothing(mutants: ModuleType) -> None:
