@@ -139,7 +139,7 @@ bench-elementwise: ## expressions beside PyTorch and CuPy, if they are there
 	@$(py) benchmarks/elementwise.py $(ARGS)
 
 # A GPU machine may have no network: what is there is used. GoogleTest's sources can be named: GTEST_SOURCE_DIR=DIR.
-gpu-check: ## build, test and measure on this machine's GPU; fails without a GPU, libcublas, libcudnn or GoogleTest
+gpu-check: ## build, test and measure on this GPU; fails without libcublas, libcudnn, GoogleTest or compute-sanitizer
 	@$(MAKE) NO_SETUP=1 gpu-check-here
 
 .PHONY: gpu-check-here

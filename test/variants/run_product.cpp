@@ -277,9 +277,9 @@ class Run {
     if (!wrong_.empty()) return wrong_;
     got_ = c_->get();
     if (!c_->guards().empty()) return c_->guards();
-    if (const std::string text = inexact(); !text.empty()) return text;
-    if (const std::string text = gpu_test::difference(*c_, wanted_, p_.c_type); !text.empty()) return text;
-    if (const std::string text = compare_mask(); !text.empty()) return text;
+    if (std::string text = inexact(); !text.empty()) return text;
+    if (std::string text = gpu_test::difference(*c_, wanted_, p_.c_type); !text.empty()) return text;
+    if (std::string text = compare_mask(); !text.empty()) return text;
     return compare_sums();
   }
 
