@@ -3,6 +3,7 @@
 //   mutants --each N [--seed S] [--json FILE]                    on the emulator: verify against checked mode
 //   mutants --each N [--seed S] --plan FILE                      draws mutants of each kernel and has verify judge them
 //   mutants --gpu NOISE.sass --plan FILE --subject NAME --log FILE [--dangerous 1]     on a GPU: a kernel's mutants of a plan
+//   mutants --gpu NOISE.sass --subject NAME --number N --runs R   one mutant and the right kernel, R times alone and beside noise
 //
 // On the emulator every mutant is classified by verify and run in checked mode: whatever a run finds, the proof must
 // have found. On a GPU each mutant runs several times, alone and beside a busy kernel; one that ever gives a wrong bit must have
@@ -37,6 +38,8 @@ struct Arguments {
   std::size_t each = 40;
   unsigned seed = 1;
   std::string json, noise, log, only, plan, subject;
+  std::size_t number = 0;  // among mutants_of()
+  int runs = 0;
   bool dangerous = false;
   std::string templates = NG_SOURCE_DIR "/test/mutants";
 };
@@ -209,6 +212,35 @@ std::set<std::size_t> logged(const std::string& path) {
   return done;
 }
 
+// Prints how often each was another result than the right kernel's first one.
+int repeat(const Arguments& arguments) {
+  const cuda::DriverLoad& load = cuda::load_driver();
+  if (load.driver == nullptr) throw std::runtime_error(load.why);
+  static_cast<void>(load.driver->init(0));
+  CudaDevice device(*load.driver, 0, embedded_cubins(), sass::Arch::sm_90a, false);
+  std::vector<std::unique_ptr<Recorder>> recorders;
+  const Subject s = subject(device, arguments.templates, arguments.subject, recorders);
+  Chip chip(device, arguments.noise);
+  const Mutant mutant = mutants_of(sass::Arch::sm_90a, s.launch.image).at(arguments.number);
+  std::printf("%s: %u, %s from %d to %d\n", s.name.c_str(), mutant.index, mutant.field, mutant.from, mutant.to);
+  const std::vector<cuda::Function> functions = chip.load(s, {s.launch.image, mutant.of(s.launch.image)});
+  const std::vector<Buffer> right = chip.run(s, functions[0], false);
+  int wrong[2][2] = {};
+  for (int run = 0; run < arguments.runs; ++run) {
+    for (const bool noisy : {false, true}) {
+      for (const bool mutated : {false, true}) {  // in turns, under the same conditions
+        const std::vector<Buffer> now = chip.run(s, functions[mutated ? 1 : 0], noisy);
+        if (now.empty()) throw std::runtime_error(chip.failure());
+        wrong[mutated][noisy] += equal(now, right) ? 0 : 1;
+      }
+    }
+  }
+  std::printf("of %d runs each: right kernel wrong %d alone, %d beside noise; mutant %d alone, %d beside noise\n",
+              arguments.runs, wrong[0][0], wrong[0][1], wrong[1][0], wrong[1][1]);
+  std::fflush(stdout);
+  std::_Exit(0);
+}
+
 int on_gpu(const Arguments& arguments) {
   constexpr int kAlone = 3, kNoisy = 6;
   constexpr std::size_t kBatch = 64;
@@ -288,6 +320,10 @@ Arguments read(int count, char** values) {
       out.plan = v[i + 1];
     else if (v[i] == "--subject")
       out.subject = v[i + 1];
+    else if (v[i] == "--number")
+      out.number = std::stoul(v[i + 1]);
+    else if (v[i] == "--runs")
+      out.runs = std::stoi(v[i + 1]);
     else if (v[i] == "--dangerous")
       out.dangerous = v[i + 1] == "1";
     else if (v[i] == "--templates")
@@ -296,7 +332,7 @@ Arguments read(int count, char** values) {
       throw std::runtime_error("unknown option " + v[i]);
   }
   if (v.size() % 2 != 0) throw std::runtime_error("option " + v.back() + " lacks its value");
-  if (!out.noise.empty() && (out.log.empty() || out.plan.empty() || out.subject.empty())) {
+  if (!out.noise.empty() && out.runs == 0 && (out.log.empty() || out.plan.empty() || out.subject.empty())) {
     throw std::runtime_error("--gpu needs --plan FILE, --subject NAME and --log FILE");
   }
   return out;
@@ -308,6 +344,7 @@ Arguments read(int count, char** values) {
 int main(int count, char** values) {
   try {
     const auto arguments = nervanagpu::test::read(count, values);
+    if (!arguments.noise.empty() && arguments.runs > 0) return nervanagpu::test::repeat(arguments);
     if (!arguments.noise.empty()) return nervanagpu::test::on_gpu(arguments);
     return arguments.plan.empty() ? nervanagpu::test::on_emulator(arguments) : nervanagpu::test::make_plan(arguments);
   } catch (const std::exception& wrong) {
