@@ -48,7 +48,7 @@ std::uint64_t index_of(Encoding e, std::uint64_t address) {
 }
 
 bool pushes(Op op) {
-  return op == Op::BSSY || op == Op::SSY || op == Op::PBK || op == Op::PCNT;
+  return op == Op::BSSY || op == Op::SSY || op == Op::PBK || op == Op::PCNT || op == Op::PRET;
 }
 
 class FlowMaker {
@@ -89,6 +89,7 @@ class FlowMaker {
         starts_[to] = true;
         landings_.push_back(to);
         if (pushes(inst.op)) pushed_.push_back({inst.op, to});
+        if (inst.op == Op::PRET) returns_.push_back(to);
       }
       const bool call = inst.op == Op::CAL || inst.op == Op::CALL;
       const bool falls = falls_through(inst);

@@ -25,12 +25,13 @@ constexpr auto build() {
   // Where CC and the guard both say so.
   t.add(row(Op::BRA, kMaxwell, top16(0xe240), {flag<Tok::U>(Axis::kUniform, 7)}, {condition(0), target}, branch));
   t.add(row(Op::BRX, kMaxwell, top16(0xe250), {}, {condition(0), gpr(8), imm(bits(20, 24), ImmFormat::kSigned).omit(0).glue()}, leaves));
+  t.add(row(Op::JMX, kMaxwell, top16(0xe200), {}, {condition(0), gpr(8), imm(bits(20, 32), ImmFormat::kSigned).omit(0).glue()}, leaves));
   t.add(row(Op::EXIT, kMaxwell, top16(0xe300), {}, {condition(0)}, leaves));
   t.add(row(Op::RET, kMaxwell, top16(0xe320), {}, {condition(0)}, leaves));
   t.add(row(Op::BRK, kMaxwell, top16(0xe340), {}, {condition(0)}, leaves));
   t.add(row(Op::CONT, kMaxwell, top16(0xe350), {}, {condition(0)}, leaves));
   t.add(row(Op::SYNC, kMaxwell, top16(0xf0f8), {}, {condition(0)}, leaves));
-  // SSY, PBK and PCNT push the address where SYNC, BRK and CONT will go; they and CAL have no guard.
+  // SSY, PBK, PCNT and PRET push the address where SYNC, BRK, CONT and RET will go; they and CAL have no guard.
   const auto unguarded = [&](Op op, Word fixed, Traits traits) {
     Row r = row(op, kMaxwell, fixed, {}, {target}, traits);
     r.has_guard = false;
@@ -39,6 +40,7 @@ constexpr auto build() {
   unguarded(Op::SSY, top16(0xe290), pushes);
   unguarded(Op::PBK, top16(0xe2a0), pushes);
   unguarded(Op::PCNT, top16(0xe2b0), pushes);
+  unguarded(Op::PRET, top16(0xe270, {{6, 1, 1}}), pushes);
   unguarded(Op::CAL, top16(0xe260, {{6, 1, 1}}), branch);
   t.add(row(Op::NOP, kMaxwell, top16(0x50b0, {{8, 5, 15}}), {}, {}, {.unit = Unit::kNone}));
   Row trap = row(Op::BPT, kMaxwell, top16(0xe3a0, {{6, 2, 3}}), {always<Tok::TRAP>(Axis::kFunction)}, {imm(bits(20, 20)).omit(0)}, leaves);

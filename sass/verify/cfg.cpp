@@ -23,7 +23,7 @@ struct Frame {
 using Stack = std::vector<Frame>;
 
 bool pushes(Op op) {
-  return op == Op::SSY || op == Op::PBK || op == Op::PCNT || op == Op::CAL || op == Op::CALL;
+  return op == Op::SSY || op == Op::PBK || op == Op::PCNT || op == Op::PRET || op == Op::CAL || op == Op::CALL;
 }
 
 // What a pop takes: NOP where `op` pops nothing.
@@ -32,7 +32,7 @@ bool pops(Op op, Op by) {
     case Op::SYNC: return by == Op::SSY;
     case Op::BRK: return by == Op::PBK;
     case Op::CONT: return by == Op::PCNT;
-    case Op::RET: return by == Op::CAL || by == Op::CALL;
+    case Op::RET: return by == Op::CAL || by == Op::CALL || by == Op::PRET;
     default: return false;
   }
 }
@@ -167,6 +167,7 @@ class Walker {
       if (at(i).known && at(i).inst.op == Op::BSSY && to != kNone) barriers_[barrier(i)].push_back(to);
       if (!falls_through(i) && i + 1 < n_) landings_.push_back(i + 1);
       if (at(i).known && at(i).inst.op == Op::RET) {
+        returns_ = true;
         for (const Access& a : at(i).touched) {
           if (!a.write && a.file == RegFile::kGpr) all_return_registers_.insert(a.first);
         }
@@ -190,7 +191,8 @@ class Walker {
     if (!s.known || s.never) return to;
     const Op op = s.inst.op;
     const std::uint32_t label = target(i);
-    const bool names = op == Op::SSY || op == Op::PBK || op == Op::PCNT || op == Op::BSSY || op == Op::LEPC;
+    const bool names =
+        op == Op::SSY || op == Op::PBK || op == Op::PCNT || op == Op::PRET || op == Op::BSSY || op == Op::LEPC;
     if (label != kNone && !names && !indirect(i)) {
       to.push_back(label);
     }
@@ -233,6 +235,15 @@ class Walker {
         pushed.push_back({op, label});
       }
       if (pushing) forget_inner(pushed);
+      // JMX behind PRET calls a function; where no code returns that is one of the driver's, which comes back.
+      if (op == Op::JMX && !at(i).never && !stack.empty() && stack.back().by == Op::PRET) {
+        const Stack outer(stack.begin(), stack.end() - 1);
+        go(stack.back().target, outer);
+        if (!returns_) {
+          if (falls_through(i) && i + 1 < n_) go(i + 1, stack);
+          continue;
+        }
+      }
       for (const std::uint32_t to : plain(i)) {
         // A call's frame goes with the branch, a push's with the next instruction.
         const bool call = op == Op::CAL || op == Op::CALL;
@@ -281,6 +292,7 @@ class Walker {
   std::vector<std::uint32_t> labels_, landings_;
   std::map<std::uint32_t, std::set<std::uint8_t>> return_registers_;  // of the function at an instruction
   std::set<std::uint8_t> all_return_registers_;                       // of every RET
+  bool returns_ = false;                                              // there is a RET
   std::map<unsigned, std::vector<std::uint32_t>> barriers_;           // BSSY targets of each convergence barrier
 };
 

@@ -44,9 +44,9 @@ TEST_P(Compiled, HasNoHazards) {
 // Functions that are called through registers, or by an address that the loader puts in: schedule does not know who calls
 // them.
 bool calls_by_address(const Inst& inst) {
-  return inst.op == Op::CALL && std::ranges::any_of(inst.operands(), [](const Operand& o) {
-           return o.kind == OperandKind::kGpr || o.kind == OperandKind::kImm;
-         });
+  return inst.op == Op::JMX || (inst.op == Op::CALL && std::ranges::any_of(inst.operands(), [](const Operand& o) {
+                                  return o.kind == OperandKind::kGpr || o.kind == OperandKind::kImm;
+                                }));
 }
 
 TEST_P(Compiled, HasNoneWithOurControlCodesEither) {
