@@ -44,6 +44,8 @@ void note_remote(Warp& w, const Uop* u, unsigned lane, Cta& target, std::uint32_
 bool release_cluster(Cluster& cluster);
 // Sets the fault: nothing in the cluster can go on, and who waits for what.
 void report_deadlock(Cluster& cluster);
+// Sets the fault: the grid has come to its limit while `running` ran, and where its neighbours are.
+void report_limit(Cluster& cluster, Warp& running);
 // Which warps have not come to the cluster barrier, for reports of deadlocks.
 std::string missing_at_cluster(const Cluster& cluster);
 

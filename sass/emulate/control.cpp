@@ -4,6 +4,7 @@
 
 #include "sass/emulate/bind.h"
 #include "sass/emulate/cc.h"
+#include "sass/emulate/external.h"
 #include "sass/emulate/grid.h"
 #include "sass/isa/row.h"
 
@@ -53,24 +54,6 @@ const Uop* bra_div(Warp& w, const Uop* u) {
   return jump(w, u, x.target);
 }
 
-// A function that only the driver of a GPU has.
-const Uop* external(Warp& w, const Uop* u, unsigned lane, const std::string& name) {
-  if (name != "__assertfail") return fault(w, u, lane, "calls " + name + ", which the emulator does not have");
-  const auto word = [&](unsigned reg) { return w.row(rows::use(static_cast<std::uint8_t>(reg)))[lane]; };
-  const auto string = [&](unsigned reg) {
-    std::string text;
-    for (std::uint64_t at = std::uint64_t{word(reg + 1)} << 32 | word(reg); text.size() < 256; ++at) {
-      const std::byte* c = w.memory->touch(at, 1);
-      if (c == nullptr || *c == std::byte{0}) break;
-      text += static_cast<char>(*c);
-    }
-    return text;
-  };
-  return fault(
-      w, u, lane,
-      "assertion failed: " + string(4) + ", in " + string(10) + ", " + string(6) + ":" + std::to_string(word(8)));
-}
-
 // LEPC: the address of an instruction.
 const Uop* lepc(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
@@ -100,18 +83,16 @@ const Uop* jump_indirect(Warp& w, const Uop* u) {
   };
   const unsigned first = static_cast<unsigned>(std::countr_zero(lanes));
   const std::uint64_t target = target_of(first);
+  std::uint32_t same = 0;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((lanes >> l & 1) != 0 && target_of(l) == target) same |= 1u << l;
+  }
   if (x.flag3) {
-    const std::uint64_t called = (target + kCodeWindow - kExternalWindow) / 16;
-    const SharedBanks* banks = w.cta->grid->kernel->banks.get();
-    if (banks != nullptr && called < banks->externals.size()) return external(w, u, first, banks->externals[called]);
+    if (const std::string* name = external_at(w, narrow, target)) return call_external(w, u, lanes, same, *name);
   }
   const std::int64_t index = index_at(narrow ? Encoding::k64 : Encoding::k128, target);
   if (index < 0 || index >= std::int64_t{x.imm2}) {
     return fault(w, u, first, "jump to " + std::to_string(target) + ", which is not in the kernel");
-  }
-  std::uint32_t same = 0;
-  for (unsigned l = 0; l < kLanes; ++l) {
-    if ((lanes >> l & 1) != 0 && target_of(l) == target) same |= 1u << l;
   }
   const std::uint32_t others = lanes & ~same;
   if (others != 0) split(w, others, here);
@@ -282,7 +263,8 @@ bool bind_control(const Inst& inst, Binding& b) {
     case Op::JMX:
       if (says(inst, "INC") || says(inst, "DEC")) b.refuse("a call depth");
       x.flag3 = says(inst, "ABS") || inst.op == Op::JMX;
-      x.jump_base = x.flag3 ? -static_cast<std::int64_t>(kCodeWindow) : 0;
+      x.flag = inst.row->encoding == Encoding::k64;
+      x.jump_base = x.flag3 ? -static_cast<std::int64_t>(x.flag ? kCodeWindow32 : kCodeWindow) : 0;
       if (x.src_count == 0) {
         x.body = x.puse_count == 0 ? bra : bra_if;
         if (inst.op != Op::CALL) b.refuse("no target register");
@@ -302,10 +284,14 @@ bool bind_control(const Inst& inst, Binding& b) {
           if (!x.flag3) x.jump_base += static_cast<std::int64_t>(address_of(e, x.index) + code_bytes(e));
         }
       }
-      x.flag = inst.row->encoding == Encoding::k64;
       x.body = jump_indirect;
       return true;
-    case Op::LEPC: x.body = lepc; return true;
+    case Op::LEPC:
+      if (std::ranges::none_of(inst.operands(), [](const Operand& o) { return o.kind == OperandKind::kLabel; })) {
+        x.target = x.index;  // sm_75 .. sm_89: its own
+      }
+      x.body = lepc;
+      return true;
     case Op::EXIT: x.body = exit_lanes; return true;
     case Op::BPT:
       if (!says(inst, "TRAP")) b.refuse("a breakpoint");

@@ -7,6 +7,7 @@
 #include "sass/emulate/cluster.h"
 #include "sass/emulate/grid.h"
 #include "sass/emulate/mbarrier.h"
+#include "sass/isa/arch.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -69,29 +70,54 @@ std::string waits(const Warp& w, const Group& g) {
   return text;
 }
 
-}  // namespace
+// Of one that is not known to wait for anything: where it is.
+std::string stands(const Warp& w, const Group& g) {
+  const bool asks = g.mbarrier != 0 || g.registers != 0;
+  if (g.state != Group::State::kReady || asks) return waits(w, g);
+  const Kernel& kernel = *w.cta->grid->kernel;
+  const std::uint32_t line = g.pc < kernel.lines.size() ? kernel.lines.line(g.pc) : 0;
+  char text[96];
+  if (line != 0) {
+    std::snprintf(text, sizeof text, "warp %u lanes 0x%x run in line %u", w.index, g.mask, line);
+  } else {
+    std::snprintf(text, sizeof text, "warp %u lanes 0x%x run at +0x%llx", w.index, g.mask,
+                  static_cast<unsigned long long>(address_of(info(kernel.arch).encoding, g.pc)));
+  }
+  return text;
+}
 
-void report_deadlock(Cluster& cluster) {
+// `what`, then what `say` says of each group of lanes; the first of those stands for the place, or `at` if there is one.
+void report(Cluster& cluster, std::string what, std::string (*say)(const Warp&, const Group&), Warp* at) {
   const bool alone = cluster.ctas.size() == 1;
-  std::string what = std::string("deadlock: nothing in the ") + (alone ? "CTA" : "cluster") + " can go on";
   Warp* first = nullptr;
   std::uint32_t pc = 0;
-  std::vector<std::string> notes;
+  std::size_t notes = 0;
   for (Cta& cta : cluster.ctas) {
     for (Warp& w : cta.warps) {
       for (const Group& g : w.groups) {
-        if (first == nullptr) {
+        if (first == nullptr || (&w == at && first != at)) {
           first = &w;
-          pc = pc_of(g);
+          pc = say == waits ? pc_of(g) : g.pc;
         }
-        if (notes.size() < kMaxNotes) {
-          notes.push_back((alone ? "" : "rank " + std::to_string(cta.rank) + " ") + waits(w, g));
-        }
+        if (++notes <= kMaxNotes) what += "; " + (alone ? "" : "rank " + std::to_string(cta.rank) + " ") + say(w, g);
       }
     }
   }
-  for (const std::string& n : notes) what += "; " + n;
+  if (notes > kMaxNotes) what += "; and " + std::to_string(notes - kMaxNotes) + " more";
+  if (first == nullptr) first = at;  // all are done
   if (first != nullptr) fault(*first, first->code + pc, kLanes, what);
+}
+
+}  // namespace
+
+void report_deadlock(Cluster& cluster) {
+  const char* of = cluster.ctas.size() == 1 ? "CTA" : "cluster";
+  report(cluster, std::string("deadlock: nothing in the ") + of + " can go on", waits, nullptr);
+}
+
+void report_limit(Cluster& cluster, Warp& running) {
+  const std::uint64_t limit = running.cta->grid->launch.limit;
+  report(cluster, "not done after " + std::to_string(limit) + " warp instructions, its limit", stands, &running);
 }
 
 }  // namespace nervanagpu::sass::emulate

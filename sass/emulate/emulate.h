@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -105,11 +106,13 @@ struct Launch {
   Mode mode = Mode::kFast;
   unsigned threads = 0;                                        // host threads; 0: all cores
   std::uint32_t cluster = 0;                                   // CTAs of a cluster along x; 0: what the kernel states
+  std::uint64_t limit = 0;                                     // warp instructions of the grid; 0: without end
+  std::function<void(std::string_view)> print = {};            // gets what vprintf prints; empty: the standard output
   [[nodiscard]] bool in_clusters(const Kernel& kernel) const;  // else there is no cluster barrier
 };
 
-// Returns when the grid is done. A fault (out of bounds, illegal instruction, deadlock) ends the grid: the Diag names
-// kernel, line, CTA, warp and lane. Findings of checked mode are returned, not faults, and the run goes on.
+// Returns when the grid is done. A fault (out of bounds, illegal instruction, deadlock, the limit) ends the grid: the Diag
+// names kernel, line, CTA, warp and lane. Findings of checked mode are returned, not faults, and the run goes on.
 Result<Report> run(const Kernel& kernel, Memory& memory, const Launch& launch);
 
 }  // namespace nervanagpu::sass::emulate

@@ -222,7 +222,7 @@ const Uop* quad_add(Warp& w, const Uop* u) {
   return u + 1;
 }
 
-// FMUL.D2 .. M8 of sm_50 .. sm_62: the product times a power of two, rounded once.
+// FMUL.D2 .. M8: the product times a power of two, rounded once.
 const Uop* scaled_mul(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   ConstRow a = fetch(w, x.src[0], 0);
@@ -261,7 +261,6 @@ void bind_arithmetic(const Inst& inst, Binding& b) {
   signs_as_float(x);
   x.flag = inst.has(Axis::kFtz, Tok::FMZ);
   const int scale = scale_of(inst.mod(Axis::kScale));
-  if (scale != 0 && inst.row->encoding == Encoding::k128) b.refuse("an output scale");
   x.imm = static_cast<u32>(scale);
   if (inst.has(Axis::kSat, Tok::RELU)) b.refuse(".RELU");
   if (scale != 0) {

@@ -17,12 +17,14 @@ struct Grid {
   Machine::Impl* memory = nullptr;
   const Memory* owner = nullptr;
   Launch launch;
-  std::vector<std::byte> constants;    // c[0]
-  std::atomic<std::uint64_t> next{0};  // the next CTA that nobody runs
-  std::atomic<bool> stopped{false};    // a fault was found
-  std::atomic<unsigned> runners{0};    // host threads at work
-  std::atomic<unsigned> spinning{0};   // of these, those whose warps repeat themselves (spin.h)
-  std::mutex mutex;                    // of what follows
+  std::vector<std::byte> constants;        // c[0]
+  std::atomic<std::uint64_t> next{0};      // the next CTA that nobody runs
+  std::atomic<bool> stopped{false};        // a fault was found
+  std::atomic<unsigned> runners{0};        // host threads at work
+  std::atomic<unsigned> spinning{0};       // of these, those whose warps repeat themselves (spin.h)
+  std::atomic<std::uint64_t> executed{0};  // warp instructions so far, where there is a limit
+  std::mutex mutex;                        // of what follows
+  bool printed = false;                    // to the standard output
   std::optional<Diag> fault;
   Report report;
 };

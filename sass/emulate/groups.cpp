@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sass/emulate/check.h"
+#include "sass/emulate/cluster.h"
 #include "sass/emulate/grid.h"
 
 namespace nervanagpu::sass::emulate {
@@ -55,6 +56,17 @@ bool pick(Warp& w) {
   if (best == nullptr) return false;
   w.current = static_cast<std::uint32_t>(best - groups.data());
   return true;
+}
+
+// Counts what the warp has executed since it was last asked; false: the grid has come to its limit, which is its end.
+bool within_limit(Warp& w) {
+  Grid& grid = *w.cta->grid;
+  if (grid.launch.limit == 0) return true;
+  const std::uint64_t more = w.instructions - w.counted;
+  w.counted = w.instructions;
+  if (grid.executed.fetch_add(more, std::memory_order_relaxed) + more <= grid.launch.limit) return true;
+  report_limit(*w.cta->cluster, w);
+  return false;
 }
 
 }  // namespace
@@ -131,6 +143,7 @@ bool run_warp(Warp& w) {
       while (u != nullptr) u = u->run(w, u);
     }
     if (w.stop == Stop::kFault || grid.stopped.load(std::memory_order_relaxed)) return false;
+    if (!within_limit(w)) return false;
     if (w.stop == Stop::kYield) {
       w.rotate = true;
       // A loop whose counter was read too early may never end: after a finding, time is limited.

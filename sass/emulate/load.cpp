@@ -4,6 +4,7 @@
 
 #include "sass/emulate/bind.h"
 #include "sass/emulate/check.h"
+#include "sass/emulate/external.h"
 #include "sass/emulate/kernel.h"
 #include "sass/emulate/lanes.h"
 #include "sass/isa/codec.h"
@@ -102,7 +103,7 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image,
     }
     if (inst->op == Op::LDC || inst->op == Op::ULDC) b.detail.imm = kConstantBank;
     for (const Operand& o : inst->operands()) {
-      if (o.kind == OperandKind::kConst && o.ureg == kNoReg && !has_bank[bank_slot(o.bank)]) {
+      if (o.kind == OperandKind::kConst && !is_bindless(o) && !has_bank[bank_slot(o.bank)]) {
         return refuse(print(*inst) + ": there is no c[0x" + std::to_string(o.bank) + "]");
       }
     }
@@ -113,7 +114,7 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image,
     k.details[i] = b.detail;
     k.text[i] = print(*inst);
     k.checks[i] = check_op(arch, *inst);
-    if (a.encoding == Encoding::k128 && moves_stack(*inst)) ++stack_moves;
+    if (moves_stack(*inst)) ++stack_moves;
     const bool always = inst->guard.pred == kPT && !inst->guard.inv;
     k.quick[i] = quick_op(k.checks[i], always ? b.detail.body : nullptr);
     unsigned named = 0;
@@ -136,6 +137,8 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image,
       k.checks[i].registers = 0;
     }
   }
+  // Functions of the driver take and give values in registers that the code itself need not name.
+  if (k.banks != nullptr && !k.banks->externals.empty()) highest = std::max(highest, kExternalRegisters);
   Detail& end = k.details[count];
   end.body = past_the_end;
   end.index = count;

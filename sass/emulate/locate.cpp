@@ -106,6 +106,13 @@ std::byte* locate(Warp& w, const Uop* u, unsigned lane, Space space, std::uint64
       if (intent == Intent::kLoad && offset + bytes <= room && offset < room) {
         return const_cast<std::byte*>(w.constants) + info(w.cta->grid->kernel->arch).param_base + offset;
       }
+      // And c[0x3].
+      const SharedBanks* banks = w.cta->grid->kernel->banks.get();
+      const std::uint64_t at = address - kConstantWindow;
+      const std::uint64_t most = banks == nullptr ? 0 : banks->constant3.size();
+      if (intent == Intent::kLoad && at < most && at + bytes <= most) {
+        return const_cast<std::byte*>(w.constants) + std::size_t{kConstantBank} * bank_slot(3) + at;
+      }
       break;
     }
   }

@@ -71,6 +71,9 @@ std::vector<std::byte> constants_of(const Kernel& kernel, const Launch& launch) 
     put(0x20, kLocalWindow);
     put(0x28, kernel.local);
   }
+  const bool middle = a.number >= 70 && a.number < 90;
+  if (middle) put(0x18, kSharedWindow);
+  put(middle ? 0x50 : 0xd0, kConstantWindow);
   if (a.descriptor != 0) put(a.descriptor, std::uint64_t{0x0000'1000'0000'0001});
   if (a.number == 90) {
     put(0x198, kParamWindow);
@@ -196,7 +199,7 @@ class Runner {
       w.cta = &cta;
       w.checker = nullptr;
       w.stop = Stop::kNone;
-      w.instructions = 0;
+      w.instructions = w.counted = 0;
       w.overtime = 0;
       w.index = i;
       w.rotate = false;
@@ -372,6 +375,7 @@ Result<Report> run(const Kernel& kernel, Memory& memory, const Launch& launch) {
   for (std::uint64_t i = 1; i < threads; ++i) pool.emplace_back([&grid] { Runner(grid).run_all(); });
   Runner(grid).run_all();
   for (std::thread& t : pool) t.join();
+  if (grid.printed) std::fflush(stdout);
   if (grid.fault) {
     for (const Finding& f : grid.report.findings) grid.fault->notes.push_back(f.text());
     return *grid.fault;

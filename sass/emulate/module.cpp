@@ -17,12 +17,13 @@ struct Module::Impl {
   std::shared_ptr<SharedBanks> banks = std::make_shared<SharedBanks>();
 
   [[nodiscard]] std::uint64_t resolved(Relocation::To to, std::uint64_t value) const {
+    const bool narrow = info(arch).encoding == Encoding::k64;
     switch (to) {
       case Relocation::To::kVariable: return address + value;
-      case Relocation::To::kCode: return kCodeWindow + value;
+      case Relocation::To::kCode: return (narrow ? kCodeWindow32 : kCodeWindow) + value;
       case Relocation::To::kFunction: break;
     }
-    return kExternalWindow + value * 16;
+    return (narrow ? kExternalWindow32 : kExternalWindow) + value * 16;
   }
   void relocate(std::uint8_t* to, const std::vector<Relocation>& list) const {
     for (const Relocation& r : list) {

@@ -63,6 +63,7 @@ constexpr Name kNames[] = {
     {"SR_SWINLO", kZero},
     {"SR_SWINHI", kSharedWindowHi},
     {"SR_LWINHI", kLocalWindowHi},
+    {"SR_LMEMHIOFF", kZero},  // the end of the stack, which code of -O0 compares R1 with: local memory begins at 0 here
     {"SR_SMEMSZ", kSharedSize},
     {"SR_VIRTUALSMID", kZero},
     {"SR_CgaCtaId", kRank},

@@ -67,43 +67,8 @@ const Uop* call(Warp& w, const Uop* u) {
   return jump(w, u, u->x->target);
 }
 
-// The lanes Warp::exec leave for the nearest token of their kind. SYNC finds it on top; the others pass over what lies
-// above it, as far as calls.
 const Uop* pop(Warp& w, const Uop* u) {
-  const Detail& x = *u->x;
-  const auto kind = static_cast<Token::Kind>(x.kind);
-  const std::uint32_t here = index_of(w, u);
-  const std::uint32_t top = w.groups[w.current].token;
-  std::uint32_t at = top;
-  const bool passes = kind != Token::Kind::kSync;
-  while (at != 0 && w.tokens[at].kind != kind && passes && w.tokens[at].kind != Token::Kind::kReturn) {
-    at = w.tokens[at].below;
-  }
-  if (at == 0 || w.tokens[at].kind != kind) {
-    return fault(w, u, static_cast<unsigned>(std::countr_zero(w.exec)),
-                 "the convergence stack has no entry for this instruction");
-  }
-  const std::uint32_t leaving = w.exec;
-  for (std::uint32_t t = top; t != at; t = w.tokens[t].below) w.tokens[t].mask &= ~leaving;
-  Token& token = w.tokens[at];
-  if (leaving == w.active && (token.mask & w.live & ~leaving) == 0) {  // nobody to wait for
-    w.groups[w.current].token = token.below;
-    token.kind = Token::Kind::kFree;
-    const bool others = top != at;
-    const std::uint32_t target = token.target;
-    if (others) release_tokens(w);
-    return jump(w, u, target);
-  }
-  if (const std::uint32_t others = w.active & ~leaving; others != 0) {
-    split(w, others, here + 1);
-    w.active = leaving;
-  }
-  Group& g = w.groups[w.current];
-  g.state = Group::State::kAtToken;
-  g.token = at;
-  leave(w, u, here, Stop::kBlocked);
-  release_tokens(w);
-  return nullptr;
+  return pop_token(w, u, static_cast<Token::Kind>(u->x->kind));
 }
 
 // `kBody` for the lanes in which the condition on CC holds.
@@ -149,6 +114,43 @@ void bind_pop(Detail& x, Token::Kind kind, bool conditional) {
 
 }  // namespace
 
+// SYNC finds its token on top; the others pass over what lies
+// above it, as far as calls.
+const Uop* pop_token(Warp& w, const Uop* u, Token::Kind kind) {
+  const std::uint32_t here = index_of(w, u);
+  const std::uint32_t top = w.groups[w.current].token;
+  std::uint32_t at = top;
+  const bool passes = kind != Token::Kind::kSync;
+  while (at != 0 && w.tokens[at].kind != kind && passes && w.tokens[at].kind != Token::Kind::kReturn) {
+    at = w.tokens[at].below;
+  }
+  if (at == 0 || w.tokens[at].kind != kind) {
+    return fault(w, u, static_cast<unsigned>(std::countr_zero(w.exec)),
+                 "the convergence stack has no entry for this instruction");
+  }
+  const std::uint32_t leaving = w.exec;
+  for (std::uint32_t t = top; t != at; t = w.tokens[t].below) w.tokens[t].mask &= ~leaving;
+  Token& token = w.tokens[at];
+  if (leaving == w.active && (token.mask & w.live & ~leaving) == 0) {  // nobody to wait for
+    w.groups[w.current].token = token.below;
+    token.kind = Token::Kind::kFree;
+    const bool others = top != at;
+    const std::uint32_t target = token.target;
+    if (others) release_tokens(w);
+    return jump(w, u, target);
+  }
+  if (const std::uint32_t others = w.active & ~leaving; others != 0) {
+    split(w, others, here + 1);
+    w.active = leaving;
+  }
+  Group& g = w.groups[w.current];
+  g.state = Group::State::kAtToken;
+  g.token = at;
+  leave(w, u, here, Stop::kBlocked);
+  release_tokens(w);
+  return nullptr;
+}
+
 void release_tokens(Warp& w) {
   for (bool again = w.tokens.size() > 1; again;) {
     again = false;
@@ -187,6 +189,7 @@ bool bind_stack(const Inst& inst, Binding& b) {
     case Op::SSY: bind_push(x, Token::Kind::kSync); return true;
     case Op::PBK: bind_push(x, Token::Kind::kBreak); return true;
     case Op::PCNT: bind_push(x, Token::Kind::kContinue); return true;
+    case Op::PRET: bind_push(x, Token::Kind::kReturn); return true;
     case Op::CAL: x.body = call; return true;
     case Op::SYNC: bind_pop(x, Token::Kind::kSync, conditional); return true;
     case Op::BRK: bind_pop(x, Token::Kind::kBreak, conditional); return true;

@@ -30,9 +30,14 @@ inline constexpr std::uint64_t kParamWindow = 0x7f00'0000'0000;  // the paramete
 inline constexpr std::uint64_t kCodeWindow = 0x7b00'0000'0000;
 inline constexpr std::uint64_t kExternalWindow = 0x7c00'0000'0000;
 
-// sm_50 .. sm_62: 16 MiB each of the lowest 4 GiB.
+// The variables of c[0x3], read only: c[0x0][0xd0] says where they are.
+inline constexpr std::uint64_t kConstantWindow = 0x7f80'0000'0000;
+
+// sm_50 .. sm_62: 16 MiB each of the lowest 4 GiB; and addresses of code have 32 bits.
 inline constexpr std::uint32_t kSharedWindow32 = 0x100'0000;
 inline constexpr std::uint32_t kLocalWindow32 = 0x200'0000;
+inline constexpr std::uint32_t kCodeWindow32 = 0x7b00'0000;
+inline constexpr std::uint32_t kExternalWindow32 = 0x7c00'0000;
 
 class Checker;
 struct Grid;
@@ -92,6 +97,7 @@ struct alignas(64) Warp {
   std::uint32_t slice = 0;    // backward branches left in this time slice
   const Uop* mark = nullptr;  // instructions are counted from here
   std::uint64_t instructions = 0;
+  std::uint64_t counted = 0;   // of these, in Grid::executed
   std::uint32_t overtime = 0;  // time slices used up after a finding
 
   std::uint32_t live = 0;       // lanes that have not exited
@@ -167,6 +173,8 @@ void release_syncs(Warp& w);                                   // lets go on who
 
 // The convergence stack: stack.cpp.
 void release_tokens(Warp& w);  // like release_syncs
+const Uop* pop_token(Warp& w, const Uop* u,
+                     Token::Kind kind);  // the lanes Warp::exec leave for the nearest of its kind
 
 // Named barriers: barrier.cpp.
 bool release_barriers(Cta& cta);  // completes barriers; true if any did

@@ -153,8 +153,6 @@ TEST(Load, WhatCannotRunIsRefusedByName) {
   };
   EXPECT_EQ(refusal("MOV R0, c[0x3][0x10]"),
             "test.sass:2:1: error: kernel test+0x10: MOV R0, c[0x3][0x10]: there is no c[0x3]");
-  EXPECT_EQ(refusal("FMUL.D2 R0, R1, R2"),
-            "test.sass:2:1: error: kernel test+0x10: the emulator cannot run FMUL.D2 R0, R1, R2: an output scale");
   EXPECT_EQ(
       refusal("UIADD3.64 UR20, -UR6, -UR8, UR10"),
       "test.sass:2:1: error: kernel test+0x10: the emulator cannot run UIADD3.64 UR20, -UR6, -UR8, UR10: the first "

@@ -227,6 +227,23 @@ TEST(Operations, Float) {
          return Out{rounded(FE_DOWNWARD, op), rounded(FE_UPWARD, op), rounded(FE_TOWARDZERO, op)};
        },
        Values::kFloat},
+      {{"FMUL.D2 R0, R10, R11", "FMUL.D4 R1, R10, -R11", "FMUL.D8 R2, R10, R11", "FMUL.M2 R3, |R10|, R11"},
+       [](const In& i) {
+         const double p = static_cast<double>(f(i[0])) * f(i[1]);
+         const double q = static_cast<double>(std::fabs(f(i[0]))) * f(i[1]);
+         return Out{b(static_cast<float>(p / 2)), b(static_cast<float>(-p / 4)), b(static_cast<float>(p / 8)),
+                    b(static_cast<float>(q * 2))};
+       },
+       Values::kFloat},
+      {{"FMUL.M4 R0, R10, R11", "FMUL.M8.RM R1, R10, R11", "FMUL.FTZ.D2.SAT R2, R10, R11", "FMUL.D4.RP R3, R10, R11"},
+       [](const In& i) {
+         volatile double p = static_cast<double>(f(i[0])) * f(i[1]);
+         const double q = static_cast<double>(f(ftz(i[0]))) * f(ftz(i[1])) / 2;
+         return Out{b(static_cast<float>(p * 4)), rounded(FE_DOWNWARD, [&] { return static_cast<float>(p * 8); }),
+                    q > 0 ? ftz(b(static_cast<float>(std::min(q, 1.0)))) : 0,
+                    rounded(FE_UPWARD, [&] { return static_cast<float>(p / 4); })};
+       },
+       Values::kFloat},
       {{"FADD.RM R0, R10, R11", "FADD.RP R1, R10, R11", "FMUL.RZ R2, R10, R11", "FMUL.RP R3, R10, R11"},
        [](const In& i) {
          const auto add = [&] {
