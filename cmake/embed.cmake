@@ -22,7 +22,7 @@ function(ng_kernel template)
     add_custom_command(
       OUTPUT ${cubin}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${NG_CUBIN_DIR}
-      COMMAND ngasm as kernels/${template}.sass -o ${cubin} --arch ${arch} ${variants}
+      COMMAND ngasm as kernels/${template}.sass -o ${cubin} -I kernels --arch ${arch} ${variants}
       WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
       DEPENDS ngasm ${source} ${snippets}
       COMMENT "Assembling kernels/${template}.sass for ${arch}"

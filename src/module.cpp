@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sass/asm/include.h"
 #include "sass/asm/pipeline.h"
 #include "sass/asm/report.h"
 #include "sass/dis/listing.h"
@@ -45,13 +46,7 @@ sass::Template template_from(const std::string& text, const AssembleOptions& opt
   sass::Template t;
   t.name = options.name;
   t.text = text;
-  t.include = [dirs = options.include_dirs](const std::string& path) -> sass::Result<std::string> {
-    for (const std::string& dir : dirs) {
-      auto found = sass::read_template(dir + "/" + path, {});
-      if (found.ok()) return std::move(found->text);
-    }
-    return sass::error("there is no file `" + path + "` in include_dirs");
-  };
+  t.include = sass::include_from(options.include_dirs);
   return t;
 }
 

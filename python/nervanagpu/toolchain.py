@@ -6,7 +6,9 @@ module["scale"][grid, block](x, y, n, 2.0)  # or module.scale[grid](...) where t
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, SupportsIndex
 
@@ -27,11 +29,33 @@ def assemble(
     """Assemble every variant of a template (docs: the template language) and prove each free of hazards.
 
     `arch` is "sm_90a", "sm_52", ...; None: the device's if the template is written for it, else the template's first.
-    `name` is what messages call the text. `defines` restricts `.variants` or defines names, as -D of ngasm. Raises
+    `name` is what messages call the text. `.include` reads what lies below `include_dirs` alone: nothing through
+    "..", an absolute path or a link. `defines` restricts `.variants` or defines names, as -D of ngasm. Raises
     AssembleError with `line`, `column` and, as its text, the whole diagnostic.
     """
     fixed = {key: str(value) for key, value in (defines or {}).items()}
     return _core.assemble(text, arch or "", name, fixed, [os.fspath(d) for d in include_dirs])
+
+
+_MAX_CUBIN_BYTES = 1 << 30
+
+
+def _bytes_of_file(path: str | os.PathLike[str]) -> bytes:
+    """An ordinary file's bytes; devices and pipes, which may never end, are refused and not waited for."""
+    name = os.fspath(path)
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        about = os.fstat(fd)
+        if stat.S_ISDIR(about.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+        if not stat.S_ISREG(about.st_mode):
+            raise ValueError(f"{name!r} is no ordinary file; needs a cubin's")
+        if about.st_size > _MAX_CUBIN_BYTES:
+            raise ValueError(f"{name!r} has {about.st_size} bytes; at most {_MAX_CUBIN_BYTES} are read")
+        with open(fd, "rb", closefd=False) as file:
+            return file.read(about.st_size)
+    finally:
+        os.close(fd)
 
 
 def read_cubin(cubin: Cubin | bytes | bytearray | memoryview | str | os.PathLike[str]) -> Cubin:
@@ -39,8 +63,7 @@ def read_cubin(cubin: Cubin | bytes | bytearray | memoryview | str | os.PathLike
     if isinstance(cubin, Cubin):
         return cubin
     if isinstance(cubin, str | os.PathLike):
-        with open(cubin, "rb") as file:
-            return Cubin(file.read())
+        return Cubin(_bytes_of_file(cubin))
     return Cubin(bytes(cubin))
 
 

@@ -3,10 +3,11 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "sass/asm/excerpt.h"
+#include "sass/asm/include.h"
+#include "sass/asm/template.h"
+#include "sass/file.h"
 #include "sass/verify/verify.h"
 
 namespace nervanagpu::sass {
@@ -33,17 +34,6 @@ std::string spelled(const Defines& d) {
   std::string out;
   for (const auto& [name, value] : d) out += " " + name + "=" + value;
   return out;
-}
-
-Result<std::string> read_text(const std::filesystem::path& path) {
-  std::error_code ec;
-  if (std::filesystem::is_directory(path, ec)) return error("`" + path.string() + "` is a directory");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return error("cannot read `" + path.string() + "`");
-  std::ostringstream text;
-  text << in.rdbuf();
-  if (in.bad()) return error("cannot read `" + path.string() + "`");
-  return std::move(text).str();
 }
 
 }  // namespace
@@ -88,23 +78,14 @@ Result<CubinImage> assemble(const Template& source, Arch arch, const Defines& fi
 }
 
 Result<Template> read_template(const std::string& path, const std::vector<std::string>& include_dirs) {
-  Result<std::string> text = read_text(path);
+  Result<std::string> text = read_file(path, kMaxSourceBytes);
   if (!text.ok()) return text.error();
   Template out;
   out.name = path;
   out.text = std::move(*text);
-  std::vector<std::filesystem::path> dirs = {std::filesystem::path(path).parent_path()};
-  dirs.insert(dirs.end(), include_dirs.begin(), include_dirs.end());
-  out.include = [dirs](const std::string& name) -> Result<std::string> {
-    std::string looked;
-    for (const std::filesystem::path& dir : dirs) {
-      const std::filesystem::path candidate = dir / name;
-      std::error_code ec;
-      if (std::filesystem::is_regular_file(candidate, ec)) return read_text(candidate);
-      looked += (looked.empty() ? "" : ", ") + (dir.empty() ? std::string(".") : dir.string());
-    }
-    return error("there is no file `" + name + "`", {"looked in " + looked});
-  };
+  std::vector<std::string> folders = {std::filesystem::path(path).parent_path().string()};
+  folders.insert(folders.end(), include_dirs.begin(), include_dirs.end());
+  out.include = include_from(std::move(folders));
   return out;
 }
 

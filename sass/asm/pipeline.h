@@ -47,7 +47,7 @@ Result<KernelImage> assemble_variant(const Template& source, Arch arch, const De
 // error at its line.
 Result<CubinImage> assemble(const Template& source, Arch arch, const Defines& fixed, Proof proof = Proof::kNeeded);
 
-// A Template whose text is the file and whose includes are looked up beside it, then in `include_dirs`.
+// A Template whose text is the file and whose includes are looked up beside it, then in `include_dirs`: include.h.
 Result<Template> read_template(const std::string& path, const std::vector<std::string>& include_dirs);
 
 }  // namespace nervanagpu::sass

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "sass/file.h"
 #include "sass/isa/codec.h"
 #include "sass/tools/commands.h"
 
@@ -51,7 +52,8 @@ std::string without_payloads(const std::string& ours, const std::string& theirs)
   while (j < theirs.size() && i <= ours.size()) {
     const std::string_view rest = std::string_view(theirs).substr(j);
     if (const std::string_view nan = rest.substr(0, 5);
-        (nan == "+QNAN" || nan == "-QNAN") && std::string_view(ours).substr(i, 2) == "0x") {
+        (nan == "+QNAN" || nan == "-QNAN" || nan == "+SNAN" || nan == "-SNAN") &&
+        std::string_view(ours).substr(i, 2) == "0x") {
       out += nan;
       i = ours.find_first_not_of("0123456789abcdef", i + 2);
       j += nan.size();
@@ -66,9 +68,9 @@ std::string without_payloads(const std::string& ours, const std::string& theirs)
 }
 
 int check_words(Arch arch, const std::string& path, bool verbose) {
-  const Result<std::vector<std::uint8_t>> bytes = read_file(path);
-  if (!bytes.ok()) return input_error(bytes.error());
-  std::istringstream in(std::string(bytes->begin(), bytes->end()));
+  Result<std::string> text = read_file(path, kMaxCubinBytes);
+  if (!text.ok()) return input_error(text.error());
+  std::istringstream in(std::move(*text));
   std::string line;
   std::size_t count[3] = {0, 0, 0};
   std::size_t other = 0;

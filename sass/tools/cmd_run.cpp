@@ -1,4 +1,6 @@
 // ngasm run: a kernel on the emulator.
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstring>
 
@@ -10,6 +12,7 @@
 namespace nervanagpu::sass::tools {
 namespace {
 
+constexpr std::uint64_t kLimit = 100'000'000'000;  // warp instructions: many minutes
 constexpr std::size_t kGuard = std::size_t{1} << 20;
 
 // "x", "x,y" or "x,y,z", each at least 1.
@@ -31,14 +34,23 @@ Result<emulate::Dim3> read_dim(const std::string& option, const std::string& tex
   return emulate::Dim3{out[0], out[1], out[2]};
 }
 
-Result<std::uint64_t> read_count(const Options& options, const std::string& name, std::uint64_t most) {
+Result<std::uint64_t> read_count(const Options& options, const std::string& name, std::uint64_t most,
+                                 std::uint64_t otherwise = 0) {
   const auto text = options.one(name);
-  if (!text) return std::uint64_t{0};
+  if (!text) return otherwise;
   const auto n = integer_from(*text);
   if (!n || *n < 0 || static_cast<std::uint64_t>(*n) > most) {
     return error(name + " takes a number from 0 to " + std::to_string(most) + ", found `" + *text + "`");
   }
   return static_cast<std::uint64_t>(*n);
+}
+
+// What all arrays together may have: they stand in memory twice, as contents and as the device's.
+std::uint64_t room_for_arrays() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long bytes = ::sysconf(_SC_PAGE_SIZE);
+  return pages > 0 && bytes > 0 ? static_cast<std::uint64_t>(pages) * static_cast<std::uint64_t>(bytes) / 2
+                                : std::uint64_t{1} << 34;
 }
 
 // Each argument must have the size of its parameter; arrays are pointers.
@@ -116,7 +128,7 @@ int launch(const CubinImage& image, const KernelImage& kernel, std::vector<RunAr
 
 int cmd_run(const Arguments& arguments) {
   Result<Options> options =
-      parse_options(arguments, {"--kernel", "--grid", "--block", "--arg", "--shared", "--seed", "--threads"},
+      parse_options(arguments, {"--kernel", "--grid", "--block", "--arg", "--shared", "--seed", "--threads", "--limit"},
                     {"--checked", "--dump-args"});
   if (!options.ok()) return usage_error("run", options.error().message);
   if (options->files.size() != 1) {
@@ -141,14 +153,18 @@ int cmd_run(const Arguments& arguments) {
   if (!seed.ok()) return usage_error("run", seed.error().message);
   const Result<std::uint64_t> threads = read_count(*options, "--threads", 1024);
   if (!threads.ok()) return usage_error("run", threads.error().message);
+  const Result<std::uint64_t> limit = read_count(*options, "--limit", 0x7fffffffffffffff, kLimit);
+  if (!limit.ok()) return usage_error("run", limit.error().message);
+  config.limit = *limit;
   config.dynamic_shared = static_cast<std::uint32_t>(*shared);
   config.threads = static_cast<unsigned>(*threads);
   config.mode = options->has("--checked") ? emulate::Mode::kChecked : emulate::Mode::kFast;
 
   // multimap keeps the order in which equal options were given.
   std::vector<RunArg> args;
+  std::uint64_t room = room_for_arrays();
   for (const std::string& text : options->all("--arg")) {
-    Result<RunArg> a = read_run_arg(text, *seed, args.size());
+    Result<RunArg> a = read_run_arg(text, *seed, args.size(), room);
     if (!a.ok()) return usage_error("run", a.error().message);
     args.push_back(std::move(*a));
   }

@@ -52,7 +52,8 @@ int input_error(const Diag& diag);
 // The text behind `ngasm COMMAND --help`.
 std::string_view help_of(std::string_view command);
 
-Result<std::vector<std::uint8_t>> read_file(const std::string& path);
+inline constexpr std::size_t kMaxCubinBytes = std::size_t{1} << 30;
+
 Result<CubinImage> load_cubin(const std::string& path);
 // All or nothing: a temporary file beside `path` takes its place.
 Status write_file(const std::string& path, const void* data, std::size_t size);

@@ -4,28 +4,16 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include "sass/file.h"
 #include "sass/tools/commands.h"
 
 namespace nervanagpu::sass::tools {
 
-Result<std::vector<std::uint8_t>> read_file(const std::string& path) {
-  std::error_code ec;
-  if (std::filesystem::is_directory(path, ec)) return error("`" + path + "` is a directory");
-  std::ifstream in(path, std::ios::binary);
-  if (!in) return error("cannot read `" + path + "`: " + std::strerror(errno));
-  std::vector<std::uint8_t> out;
-  char chunk[65536];
-  while (in.read(chunk, sizeof chunk) || in.gcount() > 0) out.insert(out.end(), chunk, chunk + in.gcount());
-  if (in.bad()) return error("cannot read `" + path + "`");
-  return out;
-}
-
 Result<CubinImage> load_cubin(const std::string& path) {
-  Result<std::vector<std::uint8_t>> bytes = read_file(path);
+  Result<std::string> bytes = read_file(path, kMaxCubinBytes);
   if (!bytes.ok()) return bytes.error();
-  Result<CubinImage> image = read_cubin(bytes->data(), bytes->size());
+  Result<CubinImage> image = read_cubin(reinterpret_cast<const std::uint8_t*>(bytes->data()), bytes->size());
   if (!image.ok()) {
     Diag d = image.error();
     if (d.at.file.empty()) d.at.file = path;

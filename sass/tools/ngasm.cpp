@@ -25,7 +25,8 @@ constexpr std::array kCommands = {
             "Assembles every variant of a template, proves each free of hazards, and writes one cubin.\n\n"
             "  -o FILE         the cubin; required unless --dump or --report is given\n"
             "  -D NAME=VALUE   fix a variable of .variants, or define a name (integer or word)\n"
-            "  -I DIR          where else to look for included files\n"
+            "  -I DIR          where else to look for included files: none is read that is neither below the template's\n"
+            "                  folder nor below one of these\n"
             "  --arch ARCH     architecture (sm_90a); default: the first of the template's .arch line\n"
             "  --abi N         of the cubin: 7 (CUDA 12; default) or 8 (CUDA 13, from sm_75)\n"
             "  --dump STAGE    print the product of expand, parse, schedule, encode or link\n"
@@ -48,6 +49,8 @@ constexpr std::array kCommands = {
             "  --checked            report hazards, uninitialised reads, bounds and races (exit status 1 on findings)\n"
             "  --seed N             of random fills (default 0)\n"
             "  --threads N          host threads (default: all cores)\n"
+            "  --limit N            warp instructions after which the run ends with an error that says where each warp is\n"
+            "                       (default 100000000000; 0: it never does)\n"
             "  --dump-args          print the arrays' values after the run (the first and last of long ones)\n"
             "  --kernel NAME        needed if the cubin has more than one\n"},
     Command{"new", cmd_new, "write a kernel to begin with, and its test",

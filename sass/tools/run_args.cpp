@@ -5,10 +5,12 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 #include "sass/asm/expr.h"
 #include "sass/asm/manifest.h"
+#include "sass/file.h"
 #include "sass/tools/commands.h"
 
 namespace nervanagpu::sass::tools {
@@ -133,14 +135,18 @@ Status fill_array(RunArg& a, std::uint64_t seed) {
     }
     return Done{};
   }
-  Result<std::vector<std::uint8_t>> file = read_file(a.fill);
+  std::error_code ec;
+  const auto needs = [&](std::uintmax_t has) {
+    return error("`" + a.fill + "` has " + std::to_string(has) + " bytes; " + a.title() + " needs " +
+                 std::to_string(a.bytes.size()));
+  };
+  const std::uintmax_t size = std::filesystem::file_size(a.fill, ec);
+  if (!ec && size > a.bytes.size()) return needs(size);
+  Result<std::string> file = read_file(a.fill, a.bytes.size());
   if (!file.ok()) {
     return error(file.error().message + "; the contents of " + a.title() + " are zeros, ones, iota, random or a file");
   }
-  if (file->size() != a.bytes.size()) {
-    return error("`" + a.fill + "` has " + std::to_string(file->size()) + " bytes; " + a.title() + " needs " +
-                 std::to_string(a.bytes.size()));
-  }
+  if (file->size() != a.bytes.size()) return needs(file->size());
   std::memcpy(a.bytes.data(), file->data(), file->size());
   return Done{};
 }
@@ -202,7 +208,7 @@ std::string RunArg::title() const {
   return std::string(name_of(type)) + (array ? "[" + std::to_string(count) + "]" : "");
 }
 
-Result<RunArg> read_run_arg(std::string_view text, std::uint64_t seed, std::size_t index) {
+Result<RunArg> read_run_arg(std::string_view text, std::uint64_t seed, std::size_t index, std::uint64_t& room) {
   const std::string form = "--arg takes TYPE[N]=FILL or TYPE=VALUE, found `" + std::string(text.substr(0, 60)) + "`";
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos) return error(form);
@@ -228,6 +234,12 @@ Result<RunArg> read_run_arg(std::string_view text, std::uint64_t seed, std::size
   a.array = true;
   a.count = static_cast<std::uint64_t>(*n);
   a.fill = std::string(value);
+  const std::uint64_t bytes = a.count * size_of(a.type);
+  if (bytes > room) {
+    return error(a.title() + " has " + std::to_string(bytes) + " bytes; " + std::to_string(room) +
+                 " are left: the arrays can have half of this machine's memory");
+  }
+  room -= bytes;
   Status s = fill_array(a, seed * 0x10001 + index);
   if (!s.ok()) return s.error();
   return a;

@@ -22,8 +22,9 @@ struct RunArg {
   [[nodiscard]] std::string title() const;  // "f32[1024]"
 };
 
-// "f32[1024]=random", "u32=5", "f32=1.5". `index` (from 0) seeds the random fill together with `seed`.
-Result<RunArg> read_run_arg(std::string_view text, std::uint64_t seed, std::size_t index);
+// "f32[1024]=random", "u32=5", "f32=1.5". `index` (from 0) seeds the random fill together with `seed`. An array takes its
+// bytes from `room`, or is refused.
+Result<RunArg> read_run_arg(std::string_view text, std::uint64_t seed, std::size_t index, std::uint64_t& room);
 
 // One line: smallest, largest, mean, how many are not finite, and a checksum of the bytes.
 std::string statistics(const RunArg& arg);

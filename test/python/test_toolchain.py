@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from pathlib import Path
 
 import nervanagpu as ng
@@ -261,3 +262,30 @@ except ng.CheckError as e:
     assert done.stdout.split() == ["out", "of", "bounds", "scale", "19"] or done.stdout.startswith("fault scale 19"), (
         done.stdout + done.stderr
     )
+
+
+def test_includes_stay_below_their_folders(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "a.sass").write_text("  EXIT\n")
+    (tmp_path / "secret").write_text("the secret\n")
+    (tmp_path / "lib" / "link").symlink_to(tmp_path / "secret")
+    text = f'.kernel k\n.arch {ARCH}\n.threads 32\n.include "%s"\n'
+    assert ng.assemble(text % "a.sass", include_dirs=[tmp_path / "lib"]).kernels[0].name == "k"
+    assert ng.assemble(text % "../lib/a.sass", include_dirs=[str(tmp_path / "lib")]).kernels[0].name == "k"
+    for name in ("../secret", "link", str(tmp_path / "secret"), "/etc/passwd"):
+        with pytest.raises(ng.AssembleError, match="not below a folder that may be included from") as e:
+            ng.assemble(text % name, include_dirs=[tmp_path / "lib"])
+        assert "the secret" not in str(e.value)
+    with pytest.raises(ng.AssembleError, match="not below a folder that may be included from"):
+        ng.load(text % "a.sass")
+
+
+def test_only_ordinary_files_are_cubins(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")  # nobody writes to it
+    for path in ("/dev/zero", tmp_path / "pipe"):
+        with pytest.raises(ValueError, match="is no ordinary file; needs a cubin's"):
+            ng.disassemble(path)
+    with pytest.raises(IsADirectoryError):
+        ng.disassemble(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        ng.disassemble(tmp_path / "none")

@@ -1,5 +1,6 @@
 // ngasm as its users meet it: exit status, messages, files.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -203,6 +204,60 @@ TEST_F(Ngasm, BadRuns) {
       "random or a file");
 }
 
+TEST_F(Ngasm, HostileInput) {
+  const auto message = [](const std::string& arguments) {
+    const Outcome o = ngasm(arguments);
+    return std::to_string(o.status) + " " + first_line(o.out);
+  };
+  ASSERT_EQ(ngasm("as scale.sass -o scale.cubin").status, 0);
+  const std::string k = "run scale.cubin --kernel scale_a --grid 1 --block 32 ";
+  EXPECT_EQ(message(k + "--arg u32[64]=/dev/zero"),
+            "2 ngasm: error: `/dev/zero` is a device; the contents of u32[64] are zeros, ones, iota, random or a file");
+  write("long.bin", std::string(257, 'x'));
+  EXPECT_EQ(message(k + "--arg u32[64]=long.bin"), "2 ngasm: error: `long.bin` has 257 bytes; u32[64] needs 256");
+  const std::string huge = " --arg u8[17179869184]=zeros";
+  EXPECT_EQ(message(k + huge + huge + huge + huge + huge + huge + huge + huge).substr(0, 49),
+            "2 ngasm: error: u8[17179869184] has 17179869184 b");
+  EXPECT_EQ(message("as /dev/zero -o x.cubin"), "1 ngasm: error: `/dev/zero` is a device");
+  EXPECT_EQ(message("dis /dev/zero"), "1 ngasm: error: `/dev/zero` is a device");
+  EXPECT_EQ(message("verify /dev/urandom"), "1 ngasm: error: `/dev/urandom` is a device");
+  ASSERT_EQ(::mkfifo("pipe", 0600), 0);
+  EXPECT_EQ(message("as pipe -o x.cubin"), "1 ngasm: error: `pipe` is a pipe");
+  std::filesystem::create_directories("inner");
+  write("outside.sass", "a secret\n");
+  write("inner/k.sass", ".kernel k\n.arch sm_90a\n.include \"../outside.sass\"\n");
+  const Outcome refused = ngasm("as inner/k.sass -o x.cubin");
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_NE(refused.out.find("`../outside.sass` is not below a folder that may be included from"), std::string::npos);
+  EXPECT_EQ(refused.out.find("a secret"), std::string::npos) << refused.out;
+  write("outside.sass", "  EXIT\n");
+  EXPECT_EQ(message("as inner/k.sass -I . -o x.cubin"), "0 ");
+}
+
+TEST_F(Ngasm, ARunHasALimit) {
+  write("loop.sass",
+        ".kernel loop\n.arch sm_90a\n.threads 64\n  S2R R0, SR_TID.X\nagain:\n  IADD3 R0, R0, 0x1, RZ\n"
+        "  ISETP.NE.AND P0, PT, R0, RZ, PT\n  @P0 BRA again\n  EXIT\n");
+  ASSERT_EQ(ngasm("as loop.sass -o loop.cubin").status, 0);
+  const std::string run = "run loop.cubin --grid 3 --block 64 --threads 1 ";
+  for (const std::string mode : {"", "--checked "}) {
+    const Outcome o = ngasm(run + mode + "--limit 100000");
+    EXPECT_EQ(o.status, 1);
+    EXPECT_NE(o.out.find("not done after 100000 warp instructions, its limit; warp 0 lanes 0xffffffff run in line 6; "
+                         "warp 1 lanes 0xffffffff run in line"),
+              std::string::npos)
+        << o.out;
+  }
+  EXPECT_EQ(first_line(ngasm(run + "--limit -1").out).substr(0, 44), "ngasm: error: --limit takes a number from 0 ");
+  // One that ends is not stopped by a limit that it does not reach.
+  ASSERT_EQ(ngasm("as scale.sass -o scale.cubin").status, 0);
+  const std::string scale =
+      "run scale.cubin --kernel scale_a --grid 2 --block 32 --arg f32[64]=ones --arg f32[64]=zeros "
+      "--arg u32=64 --arg f32=2 ";
+  EXPECT_EQ(ngasm(scale + "--limit 1000").status, 0);
+  EXPECT_EQ(ngasm(scale + "--limit 20").status, 1);
+}
+
 TEST_F(Ngasm, BadCommandLines) {
   const auto message = [](const std::string& arguments) {
     const Outcome o = ngasm(arguments);
@@ -222,7 +277,7 @@ TEST_F(Ngasm, BadCommandLines) {
             "2 ngasm: error: there is no architecture `sm_12`; ");
   EXPECT_EQ(message("as scale.sass -o x --arch sm_52"),
             "1 scale.sass:2:7: error: this template is for sm_90a, not for sm_52");
-  EXPECT_EQ(message("as none.sass -o x"), "1 ngasm: error: cannot read `none.sass`");
+  EXPECT_EQ(message("as none.sass -o x"), "1 ngasm: error: cannot read `none.sass`: No such file or directory");
   EXPECT_EQ(message("dis scale.sass").substr(0, 21), "1 scale.sass: error: ");
   EXPECT_EQ(message("verify"), "2 ngasm: error: one cubin is needed, found 0");
   EXPECT_EQ(message("verify --checked x"), "2 ngasm: error: there is no option --checked");
