@@ -40,7 +40,7 @@ bool fits(const Row& row, const Slot& s, const Arg& a) {
     case SlotType::kUGpr: return a.kind == Arg::Kind::kUniform;
     case SlotType::kPred: return a.kind == Arg::Kind::kPred;
     case SlotType::kImm: return a.kind == Arg::Kind::kImm;
-    case SlotType::kConst: return a.kind == Arg::Kind::kConst && s.index.none();
+    case SlotType::kConst: return a.kind == Arg::Kind::kConst && s.index.none() && s.ureg.none();
     case SlotType::kAddr:
       return (a.kind == Arg::Kind::kGlobal && (row.op == Op::CCTL || has_descriptor(row, s))) ||
              (a.kind == Arg::Kind::kShared && s.desc.none() && s.ureg.none());

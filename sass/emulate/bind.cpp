@@ -31,7 +31,7 @@ Src source_of(const Operand& o) {
       s.bits = o.reg;
       break;
     case OperandKind::kConst:
-      s.kind = o.ureg == kNoReg ? Src::Kind::kConst : Src::Kind::kDescribed;
+      s.kind = is_bindless(o) ? Src::Kind::kDescribed : Src::Kind::kConst;
       s.bits = static_cast<std::uint32_t>(o.imm);
       if (o.ureg != kNoReg) s.bits_hi = o.ureg;
       if (o.reg != kNoReg) s.row = rows::use(o.reg);  // LDC's index
@@ -87,7 +87,7 @@ void operands(const Inst& inst, Binding& b) {
         if (o.role != Role::kDef && x.puse_count < x.puse.size()) x.puse[x.puse_count++] = predicate_of(o);
         break;
       case OperandKind::kConst:
-        if (o.ureg != kNoReg) {
+        if (is_bindless(o)) {
           if (x.src_count < x.src.size()) x.src[x.src_count++] = source_of(o);
           break;
         }

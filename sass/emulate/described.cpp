@@ -45,7 +45,7 @@ void bind_described(const Inst& inst, Binding& b) {
   const bool load = inst.op == Op::ULDC || inst.op == Op::LDC;
   x.described_bytes = load ? x.bytes : 4;
   for (const Operand& o : inst.operands()) {
-    if (!load && o.kind == OperandKind::kConst && o.ureg != kNoReg && o.width == 2) x.described_bytes = 8;
+    if (!load && is_bindless(o) && o.width == 2) x.described_bytes = 8;
   }
   if (found->bits % x.described_bytes != 0) b.refuse("an offset that is no multiple of the operand's size");
   x.of_described = x.body;

@@ -87,6 +87,23 @@ const Uop* load(Warp& w, const Uop* u) {
   return u + 1;
 }
 
+// Lanes whose predicate is false touch no memory and get zeros, as LDGSTS gives them: by nvdisasm's life ranges what was
+// in the register is gone in every lane.
+const Uop* load_where(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const u32 lanes = w.exec & predicate(w, x.puse[0]);
+  const unsigned parts = x.bytes <= 4 ? 1 : x.bytes / 4u;
+  for (u32 left = w.exec & ~lanes; left != 0; left &= left - 1) {
+    for (unsigned i = 0; i < parts; ++i) w.row(static_cast<std::uint16_t>(x.dst + i))[std::countr_zero(left)] = 0;
+  }
+  if (lanes == 0) return u + 1;
+  const u32 all = w.exec;
+  w.exec = lanes;
+  const Uop* next = load<Space::kGlobal>(w, u);
+  w.exec = all;
+  return next;
+}
+
 template <Space kSpace>
 const Uop* store(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
@@ -120,9 +137,10 @@ const Uop* ldc(Warp& w, const Uop* u) {
   const u32 reach = x.imm;
   const unsigned parts = x.bytes > 4 ? 2 : 1;
   ConstRow index = w.row(s.row);
+  const u32 uniform = x.flag ? w.ureg[s.bits_hi] : 0;
   Row32 d[2] = {result(w, x), parts > 1 ? result(w, x, 1) : nullptr};
   for (unsigned l = 0; l < kLanes; ++l) {
-    const u32 at = index[l] + s.bits;
+    const u32 at = index[l] + uniform + s.bits;
     u32 v[2] = {};
     if ((w.exec >> l & 1) != 0 && at % x.bytes != 0) {
       return fault(w, u, l, "misaligned: " + std::to_string(x.bytes) + "-byte load of constant " + std::to_string(at));
@@ -221,7 +239,9 @@ bool bind_ldc(const Inst& inst, Binding& b) {
   if (x.src_count != 1 || x.src[0].kind != Src::Kind::kConst) b.refuse("operands");
   x.imm2 = 0;
   for (const Operand& o : inst.operands()) {
-    if (o.kind == OperandKind::kConst && bank_slot(o.bank) > 0) {
+    if (o.kind != OperandKind::kConst) continue;
+    x.flag = o.ureg != kNoReg;  // c[bank][UR + offset]
+    if (bank_slot(o.bank) > 0) {
       x.imm2 = static_cast<u32>(bank_slot(o.bank)) * kConstantBank;
     }
   }
@@ -269,16 +289,17 @@ bool bind_memory(const Inst& inst, Binding& b) {
       for (unsigned i = 0; i < x.pdst_count; ++i) {
         if (x.pdst[i] != preds::kDump) b.refuse("a predicate result");
       }
-      for (unsigned i = 0; i < x.puse_count; ++i) {
-        // Before sm_70 it says whether the address is a global one; the address says so too.
-        if (x.puse[i].index != preds::kTrue && inst.row->encoding == Encoding::k128) b.refuse("a predicate operand");
-      }
       break;
     default: break;
   }
   switch (inst.op) {
     case Op::LDG:
-    case Op::LD: x.body = load<Space::kGlobal>; return true;
+    case Op::LD:
+      // Before sm_70 it says whether the address is a global one; the address says so too.
+      x.flag = inst.row->encoding == Encoding::k128 && x.puse_count > 0 &&
+               (x.puse[0].index != preds::kTrue || x.puse[0].inv);
+      x.body = x.flag ? load_where : load<Space::kGlobal>;
+      return true;
     case Op::LDL: x.body = load<Space::kLocal>; return true;
     case Op::STG:
     case Op::ST: x.body = store<Space::kGlobal>; return true;

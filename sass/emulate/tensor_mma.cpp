@@ -106,11 +106,11 @@ bool bind_mma(const Inst& inst, Binding& b) {
     Tok name;
     std::uint16_t m, k;
   };
-  static constexpr Shape kShapes[] = {{Tok::k16816, 16, 16},  {Tok::k1688, 16, 8},   {Tok::k1684, 16, 4},
-                                      {Tok::k16832, 16, 32},  {Tok::k8816, 8, 16},   {Tok::k8x8x4, 8, 4},
-                                      {Tok::k16x8x4, 16, 4},  {Tok::k16x8x8, 16, 8}, {Tok::k16x8x16, 16, 16},
-                                      {Tok::k16864, 16, 64},  {Tok::k88128, 8, 128}, {Tok::k168128, 16, 128},
-                                      {Tok::k168256, 16, 256}};
+  static constexpr Shape kShapes[] = {{Tok::k16816, 16, 16}, {Tok::k1688, 16, 8},     {Tok::k1684, 16, 4},
+                                      {Tok::k16832, 16, 32}, {Tok::k8816, 8, 16},     {Tok::k8x8x4, 8, 4},
+                                      {Tok::k8832, 8, 32},   {Tok::k884, 8, 4},       {Tok::k16x8x4, 16, 4},
+                                      {Tok::k16x8x8, 16, 8}, {Tok::k16x8x16, 16, 16}, {Tok::k16864, 16, 64},
+                                      {Tok::k88128, 8, 128}, {Tok::k168128, 16, 128}, {Tok::k168256, 16, 256}};
   bool found = false;
   for (const Shape& s : kShapes) {
     if (!inst.has(Axis::kShape, s.name)) continue;
@@ -138,6 +138,7 @@ bool bind_mma(const Inst& inst, Binding& b) {
   op.half = inst.has(Axis::kDstType, Tok::F16);
   op.saturate = inst.has(Axis::kSat, Tok::SAT);
   bind_sparse(inst, 3, b);
+  if (op.sparse && element_bits(op.a) == 4) b.refuse("sparse elements of four bits");
   x.body = mma;
   return true;
 }

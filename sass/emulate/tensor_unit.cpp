@@ -29,6 +29,8 @@ TensorOp::Element element_of(const Inst& inst, Axis axis) {
     case Tok::E5M2: return E::kE5m2;
     case Tok::S8: return E::kS8;
     case Tok::U8: return E::kU8;
+    case Tok::S4: return E::kS4;
+    case Tok::U4: return E::kU4;
     default: return E::kF16;
   }
 }
@@ -103,9 +105,18 @@ void collect_b(const Warp& w, std::uint16_t first, unsigned skip, unsigned regis
 }
 
 void integers_of(const tensor::Stored& from, TensorOp::Element e, unsigned rows, unsigned k, Integers* to) {
-  const int flip = e == TensorOp::Element::kS8 ? 128 : 0;
+  const bool nibbles = element_bits(e) == 4;
+  const bool is_signed = e == TensorOp::Element::kS8 || e == TensorOp::Element::kS4;
+  const int flip = !is_signed ? 0 : nibbles ? 8 : 128;
   for (unsigned r = 0; r < rows; ++r) {
     const std::byte* p = from.bytes.data() + std::size_t{32} * r;
+    if (nibbles) {  // two a byte, the lower one first
+      for (unsigned i = 0; i < k; ++i) {
+        const int v = std::to_integer<int>(p[i / 2]) >> 4 * (i % 2) & 15;
+        to[r][i] = static_cast<std::int16_t>((v ^ flip) - flip);
+      }
+      continue;
+    }
     for (unsigned i = 0; i < k; ++i) to[r][i] = static_cast<std::int16_t>((std::to_integer<int>(p[i]) ^ flip) - flip);
   }
 }
@@ -115,7 +126,7 @@ void multiply_integers(const TensorOp& op, TensorUnit& unit) {
     const std::int16_t* a = unit.integers_a[m].data();
     for (unsigned n = 0; n < op.n; ++n) {
       const std::int16_t* b = unit.integers_b[n].data();
-      std::int32_t sum = 0;  // at most 32 products below 2^16
+      std::int32_t sum = 0;  // at most 32 products below 2^16, or 64 of four bits
       for (unsigned k = 0; k < op.k; ++k) sum += a[k] * b[k];
       const std::int64_t c = static_cast<std::int32_t>(unit.cd[m][n]);
       unit.cd[m][n] = static_cast<u32>(tensor::finish_integer(c + sum, op.saturate));

@@ -19,7 +19,7 @@ namespace nervanagpu::sass::emulate {
 struct SparseUnit;  // tensor_sparse.h
 
 struct TensorUnit {
-  static constexpr unsigned kMaxIntegers = 32;  // their k
+  static constexpr unsigned kMaxIntegers = 64;  // their k
   tensor::PanelA a;
   tensor::PanelB b;  // of registers
   tensor::Stored stored{};
@@ -66,6 +66,8 @@ constexpr unsigned element_bits(TensorOp::Element e) {
     case E::kTf32: return 32;
     case E::kF64: return 64;
     case E::kBit: return 1;
+    case E::kS4:
+    case E::kU4: return 4;
     default: return 8;
   }
 }

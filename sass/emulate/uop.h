@@ -106,7 +106,7 @@ struct Address {
 
 // Of a tensor-core instruction.
 struct TensorOp {
-  enum class Element : std::uint8_t { kF16, kBf16, kTf32, kE4m3, kE5m2, kS8, kU8, kF64, kBit };
+  enum class Element : std::uint8_t { kF16, kBf16, kTf32, kE4m3, kE5m2, kS8, kU8, kF64, kBit, kS4, kU4 };
   Element a = Element::kF16;
   Element b = Element::kF16;
   bool half = false;  // accumulators are float16

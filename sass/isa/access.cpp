@@ -107,7 +107,7 @@ Accesses accesses(const Inst& inst) {
       case OperandKind::kBarrierReg: c.reg(RegFile::kBarrier, 255, o.reg, 1, o.role, false, n, false); break;
       case OperandKind::kConst:
         c.reg(RegFile::kGpr, kRZ, o.reg, 1, Role::kUse, s.late, n, false);
-        if (o.ureg != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.ureg, 2, Role::kUse, uniform_late, n, false);
+        if (o.ureg != kNoReg) c.reg(RegFile::kUGpr, kURZ, o.ureg, o.uwidth, Role::kUse, uniform_late, n, false);
         break;
       case OperandKind::kAddr:
         c.reg(RegFile::kGpr, kRZ, o.reg, o.width, Role::kUse, s.late, n, false);

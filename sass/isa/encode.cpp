@@ -44,11 +44,12 @@ struct Encoder {
   }
 
   // A register group of `width` from `reg` must be aligned and lie below the zero register.
-  void check_group(unsigned reg, unsigned width, unsigned zero, const char* prefix) {
+  void check_group(unsigned reg, unsigned width, unsigned zero, const char* prefix, unsigned most = 8) {
     if (reg == zero || width <= 1) return;
-    // Groups of the engines stand at multiples of 8; five to seven registers of a texture fetch at multiples of 4.
+    // Groups of the engines stand at multiples of 8, but the sums of a warpgroup, as five to seven registers of a texture
+    // fetch, at multiples of 4.
     const bool texture = zero == kRZ && width > 4 && width < 8;
-    const unsigned align = texture ? 4 : std::min(8u, std::bit_ceil(width));
+    const unsigned align = texture ? 4 : std::min(most, std::bit_ceil(width));
     if (reg % align != 0) {
       fail(std::string(prefix) + std::to_string(reg) + " must be a multiple of " + std::to_string(align) + " here (" +
            std::to_string(width) + " registers)");
@@ -118,7 +119,7 @@ struct Encoder {
     switch (s.type) {
       case SlotType::kGpr:
         if (s.tie != Tie::kNone) break;
-        check_group(o.reg, width_of(s.width, inst), kRZ, "R");
+        check_group(o.reg, width_of(s.width, inst), kRZ, "R", s.width == Width::kGroupProduct ? 4 : 8);
         put(s.value, o.reg, "register");
         break;
       case SlotType::kGroup:

@@ -48,7 +48,8 @@ std::string slot_text(const Slot& s) {
       }
       break;
     case SlotType::kConst:
-      out = s.ureg.none() ? "c[bank][" : "cx[UR][";
+      out = s.bindless() ? "cx[UR][" : "c[bank][";
+      if (!s.ureg.none() && !s.bindless()) out += "UR{+}";
       out += s.index.none() ? "offset]" : "{R+}offset]";
       break;
     case SlotType::kAddr:

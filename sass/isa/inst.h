@@ -31,7 +31,7 @@ enum class OperandKind : std::uint8_t {
   kPred,          // P0..P6, PT; `inv` = !P
   kUPred,         // UP0..UP6, UPT; `inv` = !UP
   kImm,           // `imm`: raw bits, sign-extended where the field is signed
-  kConst,         // c[bank][imm], or c[bank][reg + imm] with a GPR index, or cx[UR][imm] with `ureg`
+  kConst,         // c[bank][imm], c[bank][reg + imm], c[bank][ureg + imm], or cx[ureg][imm], where `uwidth` is 2
   kAddr,          // desc[desc][reg.64 + ureg + imm], see below
   kLabel,         // `imm`: byte address of the target in the kernel
   kSpecialReg,    // S2R: `imm` is the number of the special register
@@ -51,7 +51,7 @@ struct Operand {
   Role role = Role::kUse;
   std::uint8_t reg = kRZ;       // GPR, UGPR, predicate or barrier number; base register of kAddr (kNoReg: none)
   std::uint8_t width = 1;       // consecutive registers (GPR/UGPR operands; for kAddr those of the base: 1 or 2)
-  std::uint8_t ureg = kNoReg;   // kAddr: uniform offset; kConst: cx[UR]; kNoReg: none
+  std::uint8_t ureg = kNoReg;   // kAddr: uniform offset; kConst: see there; kNoReg: none
   std::uint8_t uwidth = 1;      // uniform registers of `ureg`
   std::uint8_t desc = kNoReg;   // kAddr: uniform register pair of the memory descriptor; kNoReg: none
   std::uint8_t bank = 0;        // kConst
@@ -66,6 +66,11 @@ struct Operand {
   static constexpr std::uint8_t kNoSlot = 255;
   friend bool operator==(const Operand&, const Operand&) = default;
 };
+
+// cx[UR][imm].
+[[nodiscard]] constexpr bool is_bindless(const Operand& o) {
+  return o.kind == OperandKind::kConst && o.ureg != kNoReg && o.uwidth == 2;
+}
 
 struct Guard {
   std::uint8_t pred = kPT;

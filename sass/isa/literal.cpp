@@ -72,6 +72,10 @@ std::size_t parse_float(std::string_view text, int kind, std::uint64_t& bits) {
     if (negative) bits = sign | ((std::uint64_t{1} << (exponent_bits + 1)) - 1) << (fraction_bits - 1);
     return at + 4;
   }
+  if (text.substr(at, 4) == "SNAN") {  // the highest bit of the fraction that does not make it a quiet one
+    bits = sign | ((std::uint64_t{1} << exponent_bits) - 1) << fraction_bits | std::uint64_t{1} << (fraction_bits - 2);
+    return at + 4;
+  }
   if (text.substr(at, 2) == "0x") {
     std::int64_t v = 0;
     const std::size_t used = parse_integer(text, v);

@@ -302,7 +302,7 @@ class Attempt {
   }
 
   bool constant(const Slot& s, Operand& o) {
-    if (!s.ureg.none()) {
+    if (s.bindless()) {
       if (!eat("cx[")) return fail("expected cx[UR][...], got '" + word_here() + "'");
       if (!ugpr_name(o.ureg)) return false;
     } else {
@@ -319,6 +319,13 @@ class Attempt {
     bool more = true;
     if (!s.index.none() && peek('R')) {
       if (!gpr_name(o.reg)) return false;
+      skip();
+      more = eat("+");
+      skip();
+    }
+    if (!s.ureg.none() && !s.bindless()) {
+      if (!peek('U')) return fail("expected c[bank][UR...], got '" + word_here() + "'");
+      if (!ugpr_name(o.ureg)) return false;
       skip();
       more = eat("+");
       skip();

@@ -76,10 +76,14 @@ std::string address_text(const Slot& s, const Operand& o) {
 std::string constant_text(const Slot& s, const Operand& o, bool k64) {
   // A constant of which a part can be chosen is written with a blank.
   const char* const open = s.sub_table.empty() ? "][" : "] [";
-  std::string out = s.ureg.none() ? "c[" + hex(o.bank) + open : "cx[" + ugpr_text(o.ureg) + open;
+  std::string out = s.bindless() ? "cx[" + ugpr_text(o.ureg) + open : "c[" + hex(o.bank) + open;
   bool any = false;
   if (!s.index.none() && (o.reg != kRZ || (o.imm == 0 && !k64))) {
     out += gpr_text(o.reg);
+    any = true;
+  }
+  if (!s.ureg.none() && !s.bindless()) {
+    out += ugpr_text(o.ureg);
     any = true;
   }
   if (o.imm != 0 || !any) out += (any ? "+" : "") + signed_hex(o.imm);

@@ -92,7 +92,7 @@ enum class SlotType : std::uint8_t {
   kUPred,
   kBarrierReg,
   kImm,         // a number, by ImmFormat
-  kConst,       // c[bank][value], c[bank][index + value], or cx[ureg][value]
+  kConst,       // c[bank][value], c[bank][index + value], c[bank][ureg + value], or cx[ureg][value]
   kAddr,        // [index + ureg + value] with parts as present, or desc[desc][...]
   kLabel,       // address of the target
   kSpecialReg,  // SR_... by number
@@ -197,6 +197,9 @@ struct Slot {
   Field sub{};                   // part of the register: .H0_H0, .B1, .X4 ...
   std::span<const Enum> sub_table{};
   std::string_view word{};  // kWord
+
+  // cx[UR][value]: a uniform register says which bank it is, not where in one.
+  [[nodiscard]] constexpr bool bindless() const { return !ureg.none() && bank.none(); }
 
   // Words for a table of rows; each returns a changed copy.
   [[nodiscard]] constexpr Slot def() const {

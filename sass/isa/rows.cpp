@@ -58,7 +58,7 @@ Tok alias_token(const Inst& inst) {
   const Operand& b = inst.operand_array[2];
   const Operand& c = inst.operand_array[3];
   for (const Operand* o : {&a, &b, &c}) {
-    if (o->kind == OperandKind::kUGpr || (o->kind == OperandKind::kConst && o->ureg != kNoReg)) return Tok::kNone;
+    if (o->kind == OperandKind::kUGpr || is_bindless(*o)) return Tok::kNone;
   }
   const auto zero = [](const Operand& o) { return o.kind == OperandKind::kGpr && o.reg == kRZ; };
   const bool b_imm = b.kind == OperandKind::kImm;

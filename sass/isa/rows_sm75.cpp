@@ -1,5 +1,6 @@
 // sm_75 .. sm_89 where their bits or their text differ from sm_90a's: branches, memory without a written descriptor, and what
 // sm_75 lacks. What is the same stands in the tables of sm_90a, whose masks say since when.
+#include "sass/isa/addressing.h"
 #include "sass/isa/enums.h"
 #include "sass/isa/rows.h"
 
@@ -49,7 +50,7 @@ constexpr Traits kLoad{.unit = Unit::kMemGlobal, .ready = Ready::kScoreboard, .l
 constexpr Traits kStore{.unit = Unit::kMemGlobal, .late = true};
 constexpr Traits kAluPipe{.unit = Unit::kAlu};
 
-constexpr void flow(RowList<96>& t) {
+constexpr void flow(RowList<144>& t) {
   constexpr ArchMask k = kTuringToAda;
   t.add(row(Op::BRA, k, code128(0x947), {flag<Tok::U>(Axis::kUniform, 32)}, {kP, kLabel}, kBranch));
   t.add(row(Op::BRA, kAmpere, code128(0x947 | kU, {{33, 1, 1}}), {always<Tok::DIV>(Axis::kUniform)},
@@ -97,7 +98,7 @@ constexpr Slot wide_address(Field offset = bits(40, 24)) {
   return s;
 }
 
-constexpr void ampere(RowList<96>& t) {
+constexpr void ampere(RowList<144>& t) {
   constexpr ArchMask k = kAmpere;
   const Mod wide = always<Tok::E>(Axis::kWide);
   const Mod evict{Axis::kCache, bits(84, 3), kEvict};
@@ -111,9 +112,9 @@ constexpr void ampere(RowList<96>& t) {
   const Word e = code128(0, {{72, 1, 1}});
   const Word desc = e | code128(0, {{76, 1, 1}, {90, 1, 1}});
   t.add(row(Op::LDG, k, code128(0x981 | kU) | desc, {wide, evict, prefetch, size, load_order},
-            {out, d, wide_address(), hidden(32)}, kLoad));
+            {out, d, wide_address(), when_loaded(), hidden(32)}, kLoad));
   t.add(row(Op::LD, k, code128(0x980 | kU) | desc, {wide, evict, prefetch, size, load_order},
-            {d, wide_address(), hidden(32)}, kLoad));
+            {d, wide_address(), when_loaded(), hidden(32)}, kLoad));
   t.add(row(Op::STG, k, code128(0x986 | kU) | desc, {wide, evict, size, store_order},
             {wide_address(), data, hidden(64)}, kStore));
   t.add(row(Op::ST, k, code128(0x985 | kU) | desc, {wide, evict, size, store_order}, {wide_address(), data, hidden(64)},
@@ -134,7 +135,7 @@ constexpr void ampere(RowList<96>& t) {
             {target, wide_address(bits(32, 12)), kP, hidden(64)}, kStore));
 }
 
-constexpr void ampere_atomics(RowList<96>& t) {
+constexpr void ampere_atomics(RowList<144>& t) {
   constexpr ArchMask k = kAmpere;
   const Mod wide = always<Tok::E>(Axis::kWide);
   const Mod evict{Axis::kCache, bits(84, 3), kEvict};
@@ -179,7 +180,7 @@ constexpr Row not_rz(Row r) {
   return r;
 }
 
-constexpr void turing(RowList<96>& t) {
+constexpr void turing(RowList<144>& t) {
   constexpr ArchMask k = kTuring;
   const Mod wide = always<Tok::E>(Axis::kWide);
   const Mod evict{Axis::kCache, bits(84, 3), kEvict};
@@ -197,22 +198,24 @@ constexpr void turing(RowList<96>& t) {
   const auto based = [](unsigned at) {
     return address(bits(24, 8), bits(40, 24)).base(Width::k2, Tok::k64).read_late().uniform(bits(at, 6), Width::k2);
   };
-  t.add(row(Op::LDG, k, code128(0x381) | e, {wide, evict, prefetch, size, order}, {out, d, near}, kLoad));
+  t.add(
+      row(Op::LDG, k, code128(0x381) | e, {wide, evict, prefetch, size, order}, {out, d, near, when_loaded()}, kLoad));
   t.add(row(Op::STG, k, code128(0x386) | e, {wide, evict, size, store_order}, {near, data}, kStore));
-  t.add(row(Op::LD, k, code128(0x980) | e, {wide, evict, prefetch, size, order}, {d, far}, kLoad));
+  t.add(row(Op::LD, k, code128(0x980) | e, {wide, evict, prefetch, size, order}, {d, far, when_loaded()}, kLoad));
   t.add(row(Op::ST, k, code128(0x385) | e, {wide, evict, size, store_order},
             {far, gpr(64).wide(Width::kSize).read_late()}, kStore));
   const Word u = e | code128(kU, {{90, 1, 1}});
-  t.add(row(Op::LDG, k, code128(0x981) | u, {wide, evict, prefetch, size, order}, {out, d, based(32)}, kLoad));
+  t.add(row(Op::LDG, k, code128(0x981) | u, {wide, evict, prefetch, size, order}, {out, d, based(32), when_loaded()},
+            kLoad));
   t.add(row(Op::STG, k, code128(0x986) | u, {wide, evict, size, store_order}, {based(64), data}, kStore));
-  t.add(row(Op::LD, k, code128(0x980) | u, {wide, evict, prefetch, size, order}, {d, based(32)}, kLoad));
+  t.add(row(Op::LD, k, code128(0x980) | u, {wide, evict, prefetch, size, order}, {d, based(32), when_loaded()}, kLoad));
   t.add(row(Op::ST, k, code128(0x985) | u, {wide, evict, size, store_order}, {based(64), data}, kStore));
   // The same with a base of 32 bits, which is not RZ there.
   const auto half_base = [](unsigned at) {
     return address(bits(24, 8), bits(40, 24)).base(Width::k1, Tok::U32).read_late().uniform(bits(at, 6), Width::k2);
   };
-  t.add(not_rz(
-      row(Op::LDG, k, code128(0x981 | kU) | e, {wide, evict, prefetch, size, order}, {out, d, half_base(32)}, kLoad)));
+  t.add(not_rz(row(Op::LDG, k, code128(0x981 | kU) | e, {wide, evict, prefetch, size, order},
+                   {out, d, half_base(32), when_loaded()}, kLoad)));
   t.add(not_rz(
       row(Op::STG, k, code128(0x986 | kU) | e, {wide, evict, size, store_order}, {half_base(64), data}, kStore)));
   constexpr Traits shared{.unit = Unit::kMemShared, .ready = Ready::kScoreboard, .late = true};
@@ -242,8 +245,10 @@ constexpr void turing(RowList<96>& t) {
     const Op name = static_cast<Op>(op);
     t.add(row(name, k, code128(code) | e | no_c, {wide, function, evict, type, strong},
               {pred(81).def(), old, near, value}, kLoad));
-    t.add(row(name, k, code128(ucode | kU) | e, {wide, function, evict, type, strong},
-              {pred(81).def(), old, half_base(64), value}, kLoad));
+    t.add(not_rz(row(name, k, code128(ucode | kU) | e, {wide, function, evict, type, strong},
+                     {pred(81).def(), old, half_base(64), value}, kLoad)));
+    t.add(row(name, k, code128(ucode | kU, {{70, 1, 1}}) | e, {wide, function, evict, type, strong},
+              {pred(81).def(), old, based(64), value}, kLoad));
     Row swap = row(name, k, code128(ccode) | e,
                    {wide, name == Op::ATOM ? cas : always<Tok::CAS>(Axis::kFunction), evict, cas_type, strong},
                    {pred(81).def(), old, near, value, other}, kLoad);
@@ -261,6 +266,14 @@ constexpr void turing(RowList<96>& t) {
            always<Tok::EX>(Axis::kExtended)},
           {pred(81).def(), pred(84).def(), src_a(), src_b(), pred(87).inv(90), pred(68).inv(71).omit(kPT)}, kAluPipe),
       0x00c, "28ac");
+  // Without .EX a third predicate is written where it is not PT.
+  Row third = row(Op::ISETP, k, {},
+                  {{Axis::kCmp, bits(76, 3), kCmpInt},
+                   {Axis::kSigned, bits(73, 1), kUnsigned},
+                   {Axis::kBool, bits(74, 2), kBoolOp}},
+                  {pred(81).def(), pred(84).def(), src_a(), src_b(), pred(87).inv(90), pred(68).inv(71)}, kAluPipe);
+  third.never = bits(68, 3).mask();
+  alu(t, third, 0x00c, "28ac");
   alu(t,
       row(Op::FMNMX, k, {}, {flag<Tok::FTZ>(Axis::kFtz, 80)},
           {gpr(16).def(), src_a().neg(0).abs(0), src_b(ImmFormat::kF32).neg(0).abs(0), pred(87).inv(90)}, kAluPipe),
@@ -269,11 +282,31 @@ constexpr void turing(RowList<96>& t) {
 
 // clang-format on
 
+// What has a hidden descriptor, with one that is written, or with a uniform offset instead.
+constexpr void ampere_addresses(RowList<144>& t) {
+  const std::size_t count = t.count;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Row r = t.rows[i];
+    if (r.archs != kAmpere || r.slot_count == 0 || r.slot_array[r.slot_count - 1].type != SlotType::kHiddenDesc)
+      continue;
+    const bool atomic = r.op == Op::ATOM || r.op == Op::ATOMG;
+    t.add(with_policy(r));
+    if (atomic) {
+      add_uniform_atomic(t, r);
+    } else if (r.op == Op::RED) {
+      add_uniform_reduction(t, r);
+    } else if (r.op != Op::LDGSTS) {
+      add_uniform_access(t, r);
+    }
+  }
+}
+
 constexpr auto build() {
-  RowList<96> t;
+  RowList<144> t;
   flow(t);
   ampere(t);
   ampere_atomics(t);
+  ampere_addresses(t);
   turing(t);
   return t;
 }

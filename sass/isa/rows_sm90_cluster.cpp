@@ -50,6 +50,8 @@ constexpr void barriers(RowList<32>& t) {
   // When the LDGSTS of the warp are done, arrive: .ARVCNT instead of an announced arrival, .TRANSCNT beside it.
   t.add(row(Op::ARRIVES, kHopper, code128(0x9b0 | kU, {{73, 1, 1}, {75, 1, 1}}),
             {always<Tok::LDGSTSBAR_64>(Axis::kFunction), {Axis::kCount, bits(70, 2), kArrivals}}, {barrier()}, kPlain));
+  t.add(row(Op::ARRIVES, kAmpere, code128(0x9b0 | kU, {{73, 1, 1}, {75, 1, 1}}),
+            {always<Tok::LDGSTSBAR_64>(Axis::kFunction)}, {barrier()}, kPlain));
 }
 
 // Stores into the shared memory of a CTA of the cluster that count their bytes at an mbarrier there: the address pair is

@@ -1,4 +1,5 @@
 // sm_90a: loads, stores, asynchronous copies, atomics, cache control, shuffles.
+#include "sass/isa/addressing.h"
 #include "sass/isa/enums.h"
 #include "sass/isa/rows.h"
 
@@ -76,19 +77,19 @@ constexpr Slot narrow(unsigned ureg_at) {
   return narrow().uniform(bits(ureg_at, 6));
 }
 
-constexpr void global(RowList<160>& t) {
+constexpr void global(RowList<224>& t) {
   const Mod prefetch{Axis::kPrefetch, bits(68, 2), kPrefetchSize};
   const Slot out = pred(81).def().omit(kPT);
   const Slot data = gpr(32).wide(Width::kSize).read_late();
   const Word desc = kE | code128(0, {{76, 1, 1}, {90, 1, 1}});
   t.add(row(Op::LDG, kHopper, code128(0x981 | kU) | desc, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod},
-            {out, kD, described(32)}, kLoad));
+            {out, kD, described(32), when_loaded()}, kLoad));
   t.add(row(Op::LDG, kFromAmpere, code128(0x381) | kE, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod},
-            {out, kD, plain()}, kLoad));
+            {out, kD, plain(), when_loaded()}, kLoad));
   t.add(row(Op::LD, kHopper, code128(0x980 | kU) | desc, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod},
-            {kD, described(32)}, kLoad));
+            {kD, described(32), when_loaded()}, kLoad));
   t.add(row(Op::LD, kFromAmpere, code128(0x980) | kE, {kWide, kEviction, prefetch, kSizeMod, kLoadOrderMod},
-            {kD, plain(bits(32, 32))}, kLoad));
+            {kD, plain(bits(32, 32)), when_loaded()}, kLoad));
   t.add(row(Op::STG, kHopper, code128(0x986 | kU) | desc, {kWide, kEviction, kSizeMod, kStoreOrderMod},
             {described(64), data}, kStore));
   t.add(row(Op::STG, kFromAmpere, code128(0x386) | kE, {kWide, kEviction, kSizeMod, kStoreOrderMod}, {plain(), data},
@@ -99,7 +100,7 @@ constexpr void global(RowList<160>& t) {
             {plain(bits(32, 32)), gpr(64).wide(Width::kSize).read_late()}, kStore));
 }
 
-constexpr void shared(RowList<160>& t) {
+constexpr void shared(RowList<224>& t) {
   const Slot data = gpr(32).wide(Width::kSize).read_late();
   const Field scale = bits(78, 2);
   t.add(row(Op::LDS, kFromTuring, code128(0x984), {kSizeMod}, {kD, narrow().part(scale, kIndexScale)}, kSharedLoad));
@@ -124,7 +125,7 @@ constexpr void shared(RowList<160>& t) {
   t.add(row(Op::STSM, kHopper, code128(0x844 | kU), {b16, matrix, count}, {narrow(64), matrices}, kSharedStore));
 }
 
-constexpr void copies(RowList<160>& t) {
+constexpr void copies(RowList<224>& t) {
   constexpr Traits copy{.unit = Unit::kMemGlobal, .late = true};
   const Slot target = keep_sign(address(bits(16, 8), bits(44, 20)).read_late());
   const Slot source = described(64, bits(32, 12));
@@ -141,7 +142,7 @@ constexpr void copies(RowList<160>& t) {
   t.add(row(Op::LDGDEPBAR, kFromAmpere, code128(0x9af), {}, {}, barrier));
 }
 
-constexpr void constants(RowList<160>& t) {
+constexpr void constants(RowList<224>& t) {
   constexpr Traits ldc{.unit = Unit::kMemConst, .ready = Ready::kScoreboard, .late = true};
   constexpr Traits uldc{.unit = Unit::kMemConst, .write_sb = true};
   Slot indexed = constant(bits(38, 16), 0, bits(54, 5)).indexed(bits(24, 8)).read_late();
@@ -153,13 +154,18 @@ constexpr void constants(RowList<160>& t) {
   Row u = row(Op::ULDC, kFromTuring, code128(0xab9), {size}, {ugpr(16).def().wide(Width::kSize), direct}, uldc);
   u.uniform_guard = true;
   t.add(u);
+  Row at_register = u;
+  at_register.archs = kHopper;
+  at_register.fixed = code128(0xabb | kU);
+  at_register.slot_array[1] = direct.uniform(bits(24, 6));
+  t.add(at_register);
   u.archs = kHopper;
   u.fixed = code128(0xab9 | kU);
   u.slot_array[1] = constant(bits(38, 16), 0, {}).uniform(bits(24, 6), Width::k2);
   t.add(u);
 }
 
-constexpr void atomics(RowList<160>& t) {
+constexpr void atomics(RowList<224>& t) {
   const Mod function{Axis::kFunction, bits(87, 4), kAtomic};
   const Mod red{Axis::kFunction, bits(87, 3), kRedFunction};
   const Mod type{Axis::kType, bits(73, 3), kAtomicType};
@@ -236,7 +242,7 @@ constexpr void atomics(RowList<160>& t) {
             {}, cctl));
 }
 
-constexpr void lanes(RowList<160>& t) {
+constexpr void lanes(RowList<224>& t) {
   const Mod shuffle{Axis::kDirection, bits(58, 2), kShuffle};
   const Slot out = pred(81).def();
   const Slot d = gpr(16).def();
@@ -261,13 +267,36 @@ constexpr void lanes(RowList<160>& t) {
 
 // clang-format on
 
+// What has a descriptor in its address, with a uniform offset instead.
+constexpr void uniform_offsets(RowList<224>& t) {
+  const std::size_t count = t.count;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Row r = t.rows[i];
+    if (r.archs != kHopper) continue;
+    switch (r.op) {
+      case Op::LDG:
+      case Op::LD:
+      case Op::STG:
+      case Op::ST: add_uniform_access(t, r); break;
+      case Op::REDG: add_uniform_reduction(t, r); break;
+      case Op::ATOM:
+      case Op::ATOMG:
+      case Op::LDGMC:
+        if (get_bits(r.fixed, 70, 2) == 3) add_uniform_atomic(t, r);
+        break;
+      default: break;
+    }
+  }
+}
+
 constexpr auto build() {
-  RowList<160> t;
+  RowList<224> t;
   global(t);
   shared(t);
   copies(t);
   constants(t);
   atomics(t);
+  uniform_offsets(t);
   lanes(t);
   return t;
 }

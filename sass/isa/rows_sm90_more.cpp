@@ -111,6 +111,17 @@ constexpr void conversions(RowList<96>& t) {
   upper.sub_table = kUpper;
   t.add(row(Op::MUFU, kHopper, code128(0x308),
             {{Axis::kFunction, bits(74, 4), kMufuHalf}, {Axis::kType, bits(72, 2), kMufuType}}, {kD, upper}, kXu));
+  Slot uniform_upper = slow(ugpr(32).neg(63).abs(62));
+  uniform_upper.sub = bits(60, 2);
+  uniform_upper.sub_table = kHalfPart;
+  t.add(row(Op::MUFU, kHopper, code128(0xd08 | kU),
+            {{Axis::kFunction, bits(74, 4), kMufuHalf}, {Axis::kType, bits(72, 2), kMufuType}}, {kD, uniform_upper},
+            kXu));
+  // sm_75 .. sm_89 have halves alone, in either part.
+  Slot either = upper;
+  either.sub_table = kHalfPart;
+  t.add(row(Op::MUFU, kTuringToAda, code128(0x308, {{73, 1, 1}}),
+            {{Axis::kFunction, bits(74, 4), kMufuHalf}, always<Tok::F16>(Axis::kType)}, {kD, either}, kXu));
   t.add(row(Op::MUFU, kFromTuring, code128(0x908), {{Axis::kFunction, bits(74, 4), kMufu64}},
             {kD, imm(bits(32, 32), ImmFormat::kF64)}, kXu));
   const Mod round{Axis::kRound, bits(78, 2), kRound4};

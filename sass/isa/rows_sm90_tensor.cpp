@@ -8,6 +8,7 @@ namespace {
 constexpr Enum kSum[] = {{Tok::F16, 0}, {Tok::F32, 1}};
 constexpr Enum kSum32[] = {{Tok::F32, 1}};
 constexpr Enum kSigns[] = {{Tok::U8, 0}, {Tok::S8, 1}};
+constexpr Enum kSigns4[] = {{Tok::U4, 0}, {Tok::S4, 1}};
 constexpr Enum kByRow[] = {{Tok::ROW, 0}};
 constexpr Enum kByColumn[] = {{Tok::COL, 0}};
 constexpr Enum kRound4[] = {{Tok::kNone, 0}, {Tok::RM, 1}, {Tok::RP, 2}, {Tok::RZ, 3}};
@@ -31,7 +32,7 @@ constexpr void sparse(Row& r, unsigned bit) {
 }
 
 // HMMA. `shape` is bits 75 and 78, a and b the registers of each.
-constexpr void halves(RowList<32>& t, Tok type, bool is_sparse, Mod name, unsigned b75, unsigned b78, Width a,
+constexpr void halves(RowList<40>& t, Tok type, bool is_sparse, Mod name, unsigned b75, unsigned b78, Width a,
                       Width b) {
   const Mod sum{Axis::kDstType, bits(76, 1), kSum};
   const Mod sum32{Axis::kDstType, bits(76, 1), kSum32};
@@ -47,7 +48,7 @@ constexpr void halves(RowList<32>& t, Tok type, bool is_sparse, Mod name, unsign
   t.add(r);
 }
 
-constexpr void integers(RowList<32>& t, bool is_sparse, Mod name, unsigned b75, unsigned b85, Width a, Width b,
+constexpr void integers(RowList<40>& t, bool is_sparse, Mod name, unsigned b75, unsigned b85, Width a, Width b,
                         Width c) {
   Row r =
       row(Op::IMMA, b85 == 0 ? kFromTuring : kFromAmpere, code128(0x237, {{74, 1, 1}, {75, 1, b75}, {85, 2, b85}}),
@@ -60,8 +61,22 @@ constexpr void integers(RowList<32>& t, bool is_sparse, Mod name, unsigned b75, 
   t.add(r);
 }
 
+// The same of four bits, which sm_90a does not have: twice the depth of bytes.
+constexpr void nibbles(RowList<40>& t, ArchMask archs, bool is_sparse, Mod name, unsigned b75, unsigned b85, Width a,
+                       Width b, Width c) {
+  Row r =
+      row(Op::IMMA, archs, code128(0x237, {{74, 1, 1}, {75, 1, b75}, {83, 2, 3}, {85, 2, b85}}),
+          {name,
+           {Axis::kSrcType, bits(76, 2), kSigns4},
+           {Axis::kSrcType2, bits(78, 2), kSigns4},
+           flag<Tok::SAT>(Axis::kSat, 82)},
+          {gpr(16).def().wide(c), a_in(a).part({}, kByRow), b_in(b).part({}, kByColumn), gpr(64).wide(c)}, kProducts);
+  if (is_sparse) sparse(r, 72);
+  t.add(r);
+}
+
 constexpr auto build() {
-  RowList<32> t;
+  RowList<40> t;
   const auto shape = []<Tok tok>() { return always<tok>(Axis::kShape); };
   const Mod m1684 = shape.operator()<Tok::k1684>();
   const Mod m1688 = shape.operator()<Tok::k1688>();
@@ -83,6 +98,12 @@ constexpr auto build() {
   integers(t, true, m16832, 1, 2, Width::k2, Width::k2, Width::k4);
   integers(t, true, shape.operator()<Tok::k16864>(), 0, 3, Width::k4, Width::k4, Width::k4);
 
+  nibbles(t, kTuringToAda, false, shape.operator()<Tok::k8832>(), 0, 1, Width::k1, Width::k1, Width::k2);
+  nibbles(t, kAmpere, false, m16832, 1, 2, Width::k2, Width::k1, Width::k4);
+  nibbles(t, kAmpere, false, shape.operator()<Tok::k16864>(), 0, 3, Width::k4, Width::k2, Width::k4);
+  nibbles(t, kAmpere, true, shape.operator()<Tok::k16864>(), 0, 3, Width::k2, Width::k2, Width::k4);
+  nibbles(t, kAmpere, true, shape.operator()<Tok::k168128>(), 1, 3, Width::k4, Width::k4, Width::k4);
+
   const auto bit = [&](Mod name, unsigned code, Width a, Width b, Width c) {
     t.add(row(Op::BMMA, kFromAmpere, code128(0x23d, {{74, 1, 1}, {75, 2, code}, {78, 1, 1}, {80, 1, 1}}),
               {name, always<Tok::AND_POPC>(Axis::kFunction)},
@@ -93,13 +114,14 @@ constexpr auto build() {
   bit(shape.operator()<Tok::k168128>(), 1, Width::k2, Width::k1, Width::k4);
   bit(shape.operator()<Tok::k168256>(), 2, Width::k4, Width::k2, Width::k4);
 
-  const auto doubles = [&](Mod name, unsigned code, Width a, Width b, Width c) {
+  const auto doubles = [&](Mod name, unsigned code, Width a, Width b, Width c, ArchMask archs = kHopper) {
     t.add(
-        row(Op::DMMA, kHopper, code128(0x23f, {{76, 2, code}}), {name, {Axis::kRound, bits(78, 2), kRound4}},
+        row(Op::DMMA, archs, code128(0x23f, {{76, 2, code}}), {name, {Axis::kRound, bits(78, 2), kRound4}},
             {gpr(16).def().wide(c), a_in(a).neg(72).abs(73), b_in(b).neg(63).abs(62), gpr(64).wide(c).neg(75).abs(74)},
             {.unit = Unit::kTensor, .ready = Ready::kScoreboard}));
   };
   doubles(shape.operator()<Tok::k8x8x4>(), 0, Width::k2, Width::k2, Width::k4);
+  doubles(shape.operator()<Tok::k884>(), 0, Width::k2, Width::k2, Width::k4, kAmpere);
   doubles(shape.operator()<Tok::k16x8x4>(), 1, Width::k4, Width::k2, Width::k8);
   doubles(shape.operator()<Tok::k16x8x8>(), 2, Width::k8, Width::k4, Width::k8);
   doubles(shape.operator()<Tok::k16x8x16>(), 3, Width::k16, Width::k8, Width::k8);

@@ -276,7 +276,7 @@ void set_widths(Inst& inst) {
       o.uwidth = width_of(s.ureg_width, inst);
     } else {
       o.width = width_of(s.width, inst);
-      o.uwidth = 1;
+      o.uwidth = s.type == SlotType::kConst ? width_of(s.ureg_width, inst) : std::uint8_t{1};
     }
   }
 }

@@ -25,7 +25,7 @@ std::string kind_of(const Slot& s) {
     case SlotType::kUPred: return "uniform predicate";
     case SlotType::kBarrierReg: return "convergence barrier";
     case SlotType::kImm: return "number of " + std::to_string(s.value.width() + s.shift) + " bits";
-    case SlotType::kConst: return s.ureg.none() ? "constant c[bank][offset]" : "constant cx[UR][offset]";
+    case SlotType::kConst: return s.bindless() ? "constant cx[UR][offset]" : "constant c[bank][offset]";
     case SlotType::kAddr: return "address";
     case SlotType::kLabel: return "label";
     case SlotType::kSpecialReg: return "special register";

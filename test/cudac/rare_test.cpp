@@ -142,6 +142,51 @@ TEST_P(Rare, QuadsAddEachInItsWay) {
   expect_rows("quads", run("rare_quads", want.size(), a, b, {}), want);
 }
 
+// No H200 has computed these yet: results where rounding once or twice differs are among them, so that one can say.
+TEST_P(Rare, ScaledProductsAreRoundedOnce) {
+  std::vector<u32> a, b;
+  const u32 specials[] = {0,           0x80000000u, 1,           0x80000001u, 0x7f800000u, 0xff800000u,
+                          0x7fc00000u, 0x7f7fffffu, 0x007fffffu, 0x00800000u, 0x3f800000u, 0x00c00001u};
+  for (unsigned l = 0; l < kLanes; ++l) {
+    // From lane 12 on, products a little above the least normal number, or beyond the largest finite one.
+    a.push_back(l < 12 ? specials[l] : bits(reals<float>(1, 1, 2)[0] * (l < 24 ? 0x1p-60f : 0x1p64f)));
+    b.push_back(l < 12 ? specials[l * 5 % 12] : bits(reals<float>(1, 1, 2)[0] * (l < 24 ? 0x1p-65f : 0x1p63f)));
+  }
+  const auto row = [&](double scale, bool ftz = false) {
+    std::vector<u32> out;
+    for (unsigned l = 0; l < kLanes; ++l) {
+      const double x = as_float(ftz ? flush(a[l]) : a[l]), y = as_float(ftz ? flush(b[l]) : b[l]);
+      const u32 v = bits(static_cast<float>(x * y * scale));
+      out.push_back(ftz ? flush(v) : v);
+    }
+    return out;
+  };
+  Rows want = {row(0.5), row(0.25), row(0.125), row(2), row(4), row(8), row(0.5, true), {}};
+  for (unsigned l = 0; l < kLanes; ++l) {
+    std::fesetround(FE_TOWARDZERO);
+    volatile float v = static_cast<float>(static_cast<double>(as_float(a[l])) * as_float(b[l]) * 8);
+    std::fesetround(FE_TONEAREST);
+    want.back().push_back(v > 0 ? bits(std::min(float{v}, 1.0F)) : 0);
+  }
+  expect_same(run("rare_scaled", want.size(), a, b, {}), want);
+}
+
+// No H200 has computed these, either: nvdisasm says that all lanes get a value.
+TEST_P(Rare, LoadsWithAPredicateBehindGiveZeros) {
+  std::vector<u32> a, b;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    a.push_back(l % 3 == 0 ? 0 : l);
+    b.push_back(0x01010101u * (l + 1));
+  }
+  Rows want(4);
+  for (unsigned l = 0; l < kLanes; ++l) {
+    for (unsigned row = 0; row < 2; ++row) want[row].push_back(a[l] != 0 ? b[l] : 0);
+    for (unsigned row = 2; row < 4; ++row) want[row].push_back(a[l] == 0 ? b[row - 2] : 0);
+  }
+  want.push_back(all(0));
+  expect_same(run("rare_where", want.size(), a, b, {}), want);
+}
+
 TEST_P(Rare, SumsOfUniformPairs) {
   for (const Values& v : kValues) {
     const u64 sums[] = {v.p + v.q + v.r, v.q - v.p - v.r, v.p - 5 + v.r, v.p + 0x7fffffff + v.q};

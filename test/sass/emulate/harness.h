@@ -121,7 +121,7 @@ inline Result<Report> run_image(const KernelImage& image, Memory& memory, Dim3 g
 }
 
 // `body` over one warp: R10..R17 hold the lane's inputs, R0..R3 are stored as its outputs. R100 is the thread, R102 and
-// R104 the addresses of the lane's inputs and outputs; on sm_90a UR4:5 is the memory descriptor.
+// R104 the addresses of the lane's inputs and outputs; since sm_80 UR4:5 is the memory descriptor.
 using In = std::array<std::uint32_t, 8>;
 using Out = std::array<std::uint32_t, 4>;
 
@@ -144,9 +144,15 @@ inline KernelImage lane_kernel(const std::vector<std::string>& body, Arch arch =
     add("IADD R104.CC, R101, c[0x0][0x148]");
     add("IADD.X R105, RZ, c[0x0][0x14c]");
   } else {
-    add("ULDC.64 UR4, c[0x0][0x208]");
-    add("LDC.64 R102, c[0x0][0x210]", load);
-    add("LDC.64 R104, c[0x0][0x218]", load);
+    const auto constant = [](unsigned offset) {
+      char text[24];
+      std::snprintf(text, sizeof text, "c[0x0][0x%x]", offset);
+      return std::string(text);
+    };
+    const ArchInfo& a = info(arch);
+    add("ULDC.64 UR4, " + constant(a.descriptor));
+    add("LDC.64 R102, " + constant(a.param_base), load);
+    add("LDC.64 R104, " + constant(a.param_base + 8), load);
     add("IMAD.WIDE.U32 R102, R100, 0x4, R102", awaits);
     add("IMAD.WIDE.U32 R104, R100, 0x4, R104");
   }
