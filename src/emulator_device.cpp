@@ -111,8 +111,8 @@ std::uint64_t EmulatorDevice::allocate(std::size_t bytes, StreamId /*stream*/) {
 }
 
 void EmulatorDevice::free(std::uint64_t address, std::span<const StreamId> /*streams*/) noexcept {
-  if (recording_ != nullptr) {
-    recording_->memory.push_back(address);
+  if (recording != nullptr) {
+    recording->memory.push_back(address);
   } else {
     memory_.free(address);
   }
@@ -174,7 +174,7 @@ void EmulatorDevice::launch(const Kernel& kernel, const Grid& grid, std::span<co
 void EmulatorDevice::queue_launch(const std::string& name, const sass::emulate::Kernel& kernel,
                                   sass::emulate::Launch launch, std::span<const std::byte> params,
                                   std::shared_ptr<const LoadedModule> keep) {
-  if (recording_ == nullptr) {
+  if (recording == nullptr) {
     launch.params = params;
     run(name, kernel, launch);
     return;

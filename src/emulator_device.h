@@ -96,7 +96,7 @@ class EmulatorDevice final : public Device {
   std::unordered_map<GraphId, std::shared_ptr<const Recorded>> graphs_;
   std::uint64_t next_id_ = 1;
   MemoryStats stats_;
-  static thread_local std::unique_ptr<Recorded> recording_;
+  static thread_local std::unique_ptr<Recorded> recording;
 };
 
 }  // namespace nervanagpu

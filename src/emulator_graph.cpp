@@ -7,38 +7,38 @@
 
 namespace nervanagpu {
 
-thread_local std::unique_ptr<EmulatorDevice::Recorded> EmulatorDevice::recording_;
+thread_local std::unique_ptr<EmulatorDevice::Recorded> EmulatorDevice::recording;
 
 void EmulatorDevice::queue(std::function<void()> work) {
-  if (recording_ != nullptr) {
-    recording_->work.push_back(std::move(work));
+  if (recording != nullptr) {
+    recording->work.push_back(std::move(work));
   } else {
     work();
   }
 }
 
 void EmulatorDevice::refuse_in_graph(const char* what) {
-  if (recording_ != nullptr) throw Error(std::string("graph: ") + what + " while this thread records one");
+  if (recording != nullptr) throw Error(std::string("graph: ") + what + " while this thread records one");
 }
 
 bool EmulatorDevice::capturing(StreamId /*stream*/) noexcept {
-  return recording_ != nullptr;
+  return recording != nullptr;
 }
 
 void EmulatorDevice::begin_capture(StreamId /*stream*/) {
-  if (recording_ != nullptr) throw InvalidArgument("graph: this thread records another one");
-  recording_ = std::make_unique<Recorded>();
+  if (recording != nullptr) throw InvalidArgument("graph: this thread records another one");
+  recording = std::make_unique<Recorded>();
 }
 
 GraphId EmulatorDevice::end_capture(StreamId /*stream*/) {
-  std::shared_ptr<const Recorded> recorded = std::exchange(recording_, nullptr);
+  std::shared_ptr<const Recorded> recorded = std::exchange(recording, nullptr);
   const std::lock_guard lock(mutex_);
   graphs_[next_id_] = std::move(recorded);
   return next_id_++;
 }
 
 void EmulatorDevice::abandon_capture(StreamId /*stream*/) noexcept {
-  const std::unique_ptr<const Recorded> recorded = std::exchange(recording_, nullptr);
+  const std::unique_ptr<const Recorded> recorded = std::exchange(recording, nullptr);
   discard(*recorded);
 }
 

@@ -135,9 +135,18 @@ def tensors(function: str, name: str, value: Any) -> list[GPUTensor]:
     return [tensor(function, f"{name}[{i}]", item) for i, item in enumerate(value)]
 
 
+def is_integer(value: Any) -> bool:
+    """Whether it is one integer, to operator.index; arrays have the method, too."""
+    try:
+        operator.index(value)
+    except TypeError:
+        return False
+    return True
+
+
 def integers(function: str, name: str, value: Any, low: int | None = None, high: int | None = None) -> list[int]:
     """The integers of a sequence, or one alone."""
-    if hasattr(type(value), "__index__"):
+    if is_integer(value):
         return [integer(function, name, value, low, high)]
     try:
         if isinstance(value, str | bytes):

@@ -24,7 +24,7 @@ from typing import Any
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
-from nervanagpu.arguments import integers, tensor
+from nervanagpu.arguments import integers, is_integer, tensor
 from nervanagpu.creation import Shape
 
 Ints = int | Sequence[int]
@@ -33,7 +33,7 @@ Triple = tuple[int, int, int]
 
 def _spatial(op: str, name: str, value: Ints, axes: int, fill: int) -> Triple:
     """One number for each spatial axis, `fill` for those that the problem does not have."""
-    numbers = integers(op, name, value) * (axes if hasattr(value, "__index__") else 1)
+    numbers = integers(op, name, value) * (axes if is_integer(value) else 1)
     if len(numbers) != axes:
         raise ValueError(f"{op}: {name} has {len(numbers)} numbers; needs 1 or {axes}")
     three = [fill] * (3 - axes) + numbers

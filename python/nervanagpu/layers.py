@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import Parameter
-from nervanagpu.arguments import choice, dtype_name, flag, integer, integers, iterable, number, shown
+from nervanagpu.arguments import choice, dtype_name, flag, integer, integers, is_integer, iterable, number, shown
 from nervanagpu.nn import ActivationName
 
 Ints = int | Sequence[int]
@@ -59,7 +59,7 @@ def _int(layer: str, name: str, value: int) -> int:
 
 def _ints(layer: str, name: str, value: Ints) -> int | list[int]:
     numbers = integers(layer, name, value, *_LIMITS)
-    return numbers[0] if hasattr(type(value), "__index__") else numbers
+    return numbers[0] if is_integer(value) else numbers
 
 
 def _chain(name: str, branch: Any) -> list[_core.Layer]:

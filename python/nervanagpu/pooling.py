@@ -26,7 +26,7 @@ from typing import Any
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
-from nervanagpu.arguments import integers, shown, tensor
+from nervanagpu.arguments import integers, is_integer, shown, tensor
 
 Ints = int | Sequence[int]
 Quad = tuple[int, int, int, int]
@@ -40,7 +40,7 @@ def _check(op: str, **operands: object) -> None:
 
 def _quad(op: str, name: str, value: Ints, axes: int, fill: int) -> Quad:
     """(feature maps, depth, height, width); `fill` for what is not pooled over. axes = 4: feature maps and space."""
-    several = not hasattr(value, "__index__")
+    several = not is_integer(value)
     numbers = integers(op, name, value) * (1 if several else axes)
     if axes == 4 and not several and value != fill:
         raise ValueError(f"{op}: {name} is {value}; needs 4 numbers (feature maps, depth, height, width)")

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import ast
 import collections.abc
+import operator
 import re
 import sys
 import types
 from dataclasses import dataclass, field
 from typing import Any
 
-from nervanagpu.arguments import either, shown
+from nervanagpu.arguments import either, is_integer, shown
 
 _PACKAGE = __name__.partition(".")[0]
 _LIMITS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1), "uint64": (0, 2**64 - 1)}
@@ -32,9 +33,9 @@ def _is(*kinds: type) -> Any:
 
 # A type of a signature: whether it takes a value, and what it is called. Others are the module's classes.
 _TYPES: dict[str, tuple[Any, str]] = {
-    **dict.fromkeys(("int", "int32", "int64", "uint64"), (_has("__index__"), "an integer")),
+    **dict.fromkeys(("int", "int32", "int64", "uint64"), (is_integer, "an integer")),
     **dict.fromkeys(("float", "SupportsFloat"), (_has("__float__", "__index__"), "a number")),
-    "SupportsIndex": (_has("__index__"), "a number"),
+    "SupportsIndex": (is_integer, "a number"),
     "bool": (lambda value: value is None or _has("__bool__")(value), "True or False"),
     "str": (_is(str, bytes), "a str"),
     "bytes": (_is(bytes), "bytes"),
@@ -126,7 +127,7 @@ def _lack_of(value: Any, kind: ast.expr) -> _Lack | None:
         takes = _is(known) if isinstance(known, type) else (lambda value: True)
     if not takes(value):
         return lack
-    if name in _LIMITS and not _LIMITS[name][0] <= value.__index__() <= _LIMITS[name][1]:
+    if name in _LIMITS and not _LIMITS[name][0] <= operator.index(value) <= _LIMITS[name][1]:
         return _Lack(value, "{} to {}".format(*_LIMITS[name]), error=ValueError)
     return None
 

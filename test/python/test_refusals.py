@@ -11,6 +11,7 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import pytest
+from nervanagpu import _core
 
 # These take functions, programs, files or addresses of anything, or set what other tests rely on.
 LEFT_OUT = {"wrap", "benchmark", "check_finite", "track_memory", "autotune", "load", "assemble", "disassemble"}
@@ -146,3 +147,106 @@ def test_refusals(name: str) -> None:
         if found is not None:
             wrong.append(f"{name}(*{[type(v).__name__ for v in positional]}, **{list(named)}): {found}")
     assert not wrong, "\n".join(wrong)
+
+
+def bound() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Every function of the compiled module, and every one of its classes and their members."""
+    for name, member in vars(_core).items():
+        if not isinstance(member, type):
+            if callable(member) and name != "set_result_check":  # which takes what is called with every result
+                yield name, member
+            continue
+        if member.__module__ not in ("nervanagpu", "nervanagpu._core"):
+            continue
+        yield name, member
+        for own, inner in vars(member).items():
+            if isinstance(inner, property):
+                for accessor in (inner.fget, inner.fset):
+                    if accessor is not None:
+                        yield f"{name}.{own}", accessor
+            elif type(inner).__name__ == "instancemethod" and not own.startswith("_pybind11"):
+                yield f"{name}.{own}", getattr(member, own)
+
+
+@pytest.mark.parametrize(("name", "function"), list(bound()), ids=lambda v: v if isinstance(v, str) else "")
+def test_no_bound_function_lists_signatures(name: str, function: Callable[..., Any]) -> None:
+    seen = 0
+    for args in ((Odd(),), (Odd(),) * 40, ("x", Odd(), 1.5), ()):
+        for named in ({}, {"no_such_argument": Odd()}):
+            try:
+                if not args and not named:
+                    continue  # that may work
+                function(*args, **named)
+            except Exception as error:
+                assert not DUMP.search(str(error)), f"{name}: {error}"
+                seen += 1
+    assert seen or name.rpartition(".")[2] in WELCOME, f"{name} takes everything"
+
+
+WELCOME = {"plain_dot", "__matmul__"}  # NotImplemented
+
+NET = ng.Network([ng.layers.Full(2), ng.layers.Softmax()], input_shape=(3,))
+X, Y = np.ones((4, 3), np.float32), np.zeros(4, np.int32)
+A = ng.ones((2, 3))
+IMAGE, FILTER = ng.ones((1, 4, 4, 1)), ng.ones((1, 3, 3, 1))
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: NET.fit(X, Y, epochs=1.5), TypeError, "fit: epochs is 1.5; needs an integer"),
+        (lambda: NET.fit(X, Y, batch="8"), TypeError, "fit: batch is '8'; needs an integer"),
+        (lambda: NET.fit(X, Y, lr="fast"), TypeError, "fit: lr is 'fast'; needs a number"),
+        (lambda: NET.predict(X, batch=2.5), TypeError, "predict: batch is 2.5; needs an integer"),
+        (
+            lambda: ng.Network([ng.layers.Full(2)], (3,), seed=-1),
+            ValueError,
+            "Network: seed is -1; needs 0 to 18446744073709551615",
+        ),
+        (
+            lambda: ng.Network([ng.layers.Full(2)], (3,), bits=1 << 40),
+            ValueError,
+            "Network: bits is 1099511627776; needs",
+        ),
+        (lambda: ng.sum(A, "0"), TypeError, "sum: axis is '0'; needs an integer or a sequence of integers"),
+        (lambda: ng.sum(A, [0.5]), TypeError, r"sum: axis\[0\] is 0.5; needs an integer"),
+        (lambda: ng.sum(A, keepdims="no"), TypeError, "sum: keepdims is 'no'; needs True or False"),
+        (lambda: ng.argmax(A, axis=(0, 1)), TypeError, r"argmax: axis is \(0, 1\); needs an integer"),
+        (lambda: A.astype("float16", copy=False), TypeError, "astype: copy is no argument; needs dtype"),
+        (lambda: A.get(1, 2), TypeError, r"get: takes 1 arguments \(stream\); 2 came"),
+        (lambda: ng.Event().ms_since(3), TypeError, "ms_since: start is 3; needs Event"),
+        (lambda: ng.Event().ms_since(), TypeError, "ms_since: start is missing"),
+        (lambda: ng.zeros(3, 4), TypeError, r"dtype is 4; needs .*shape of several lengths is one arg"),
+        (lambda: ng.full((2,), "x"), TypeError, "full: value is 'x'; needs a number"),
+        (lambda: ng.exp(A, out=3), TypeError, "exp: out is 3; needs GPUTensor"),
+        (lambda: ng.conv2d(IMAGE, FILTER, padding="same"), TypeError, "conv2d: padding is 'same'; needs an integer or"),
+        (lambda: ng.conv2d(IMAGE, FILTER, layout="nhwc"), ValueError, 'layout is "nhwc"; needs NWC, NHWC'),
+        (lambda: ng.conv2d(IMAGE, FILTER, groups=1.5), TypeError, "conv2d: groups is 1.5; needs an integer"),
+        (lambda: ng.conv2d(IMAGE, FILTER, seed=-1), ValueError, "conv2d: seed has -1; needs 0 to"),
+        (lambda: ng.layers.Conv(3, 2.7), TypeError, "Conv: window is 2.7; needs an integer"),
+        (lambda: ng.layers.Conv(3.5, 2), TypeError, "Conv: channels is 3.5; needs an integer"),
+        (lambda: ng.layers.Conv(3, (2, 2.5)), TypeError, r"Conv: window\[1\] is 2.5; needs an integer"),
+        (lambda: ng.layers.Conv(3, 2, relu=1), TypeError, "Conv: relu is 1; needs True or False"),
+        (lambda: ng.layers.Deconv(3, 2, output_padding=0.5), TypeError, "Deconv: output_padding is 0.5; needs"),
+        (lambda: ng.layers.Pool(2, stride=1.5), TypeError, "Pool: stride is 1.5; needs an integer"),
+        (lambda: ng.layers.Pool(2, op="mean"), ValueError, "Pool: op is 'mean'; needs max, avg or l2"),
+        (lambda: ng.layers.Full(2.0), TypeError, "Full: outputs is 2.0; needs an integer"),
+        (lambda: ng.layers.Dropout("half"), TypeError, "Dropout: rate is 'half'; needs a number"),
+        (lambda: ng.layers.Dropout(float("nan")), ValueError, "Dropout: rate is nan; needs a finite number"),
+        (lambda: ng.layers.Activation("relu6"), ValueError, "Activation: f is 'relu6'; needs identity, relu"),
+        (lambda: ng.layers.Inception([3]), TypeError, r"Inception: branches\[0\] is 3; needs a sequence"),
+        (lambda: ng.layers.Data((2, 2.5)), TypeError, r"Data: shape\[1\] is 2.5; needs an integer"),
+    ],
+)
+def test_examples(call: Callable[[], object], kind: type[Exception], message: str) -> None:
+    with pytest.raises(kind, match=message):
+        call()
+
+
+def test_what_numpy_takes_is_taken() -> None:
+    np.testing.assert_array_equal(ng.sum(A, np.int64(0)).get(), np.full(3, 2))
+    np.testing.assert_array_equal(ng.argmax(A, np.int8(1)).get(), [0, 0])
+    assert ng.randint(0, 10, [2, 2]).shape == ng.randint(np.int64(0), np.int64(10), (2, 2)).shape == (2, 2)
+    assert NET.predict(X, batch=np.int32(2)).shape == (4, 2)
+    assert ng.conv2d(IMAGE, FILTER, padding=np.array([1, 1]), stride=np.int64(2)).shape == (1, 2, 2, 1)
+    assert ng.layers.Conv(np.int64(3), np.array([3, 3])).config()["window"] == [3, 3]
