@@ -126,7 +126,13 @@ class Drawing {
     const std::int64_t across = pick(random_, 1, tiles);
     p_.m = length(random_, bm, bm * across, units.m);
     p_.n = length(random_, bn, bn * std::max<std::int64_t>(tiles / across, 1), units.n);
-    while (ceil_div(p_.m, bm) * ceil_div(p_.n, bn) < least) (p_.m < p_.n ? p_.m : p_.n) += units.m * units.n;
+    while (ceil_div(p_.m, bm) * ceil_div(p_.n, bn) < least) {
+      if (p_.m <= p_.n) {
+        p_.m += units.m * pick(random_, 1, bm);
+      } else {
+        p_.n += units.n * pick(random_, 1, bn);
+      }
+    }
   }
   [[nodiscard]] std::int64_t matrices() const { return p_.sum_batch ? 1 : p_.batch; }
 
