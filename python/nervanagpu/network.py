@@ -188,6 +188,7 @@ class Network:
         """Gradient descent: v = momentum v + gradient + weight_decay w (not of biases), w -= lr v, for each batch.
 
         The gradient is that of the mean cross-entropy over the batch; the last batch of an epoch may be smaller.
+        lr, weight_decay: 0 or more; momentum: 0 or more and less than 1.
         batch: None is that of a Data layer, else 64. validation: samples and labels that are judged after each epoch.
         shuffle: another order in each epoch. statistics: the last step of each epoch leaves `statistics()`.
         callback(epoch, history): after each epoch. progress: a bar on stderr, if that is a terminal.

@@ -196,6 +196,7 @@ def sgd_update(
 ) -> None:
     """g = grad + weight_decay * w; velocity = momentum * velocity + g; w = w - lr * velocity.
 
+    lr, weight_decay: finite, 0 or more; momentum: 0 or more and less than 1.
     One shape; each float32, or all others float16 or all bfloat16. master: the float32 weights that are updated, w
     then being their copy, rounded by `rounding`. With momentum = 0, `velocity` is not read. No two share memory.
     """
