@@ -51,6 +51,8 @@ void bind_layers(py::module_& m);
 // Last: from then on, arguments that a function of the module cannot take are refused in our words.
 void bind_arguments(py::module_& m);
 
+// A Python or NumPy number, exactly. Throws TypeError naming `what` for anything else.
+Scalar scalar_from(const py::handle& number, const char* what);
 // An operand of an expression: a tensor, a number, or what numpy.asarray understands.
 Expr expr_from(const py::handle& h);
 // The value as it is to be written to `out`: rounded at random to out.rounding() bits if that is not 0, and one of its

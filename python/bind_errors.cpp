@@ -64,6 +64,8 @@ void translate(std::exception_ptr p) {
     PyErr_SetString(PyExc_MemoryError, (e.what() + holders_text()).c_str());
   } catch (const TypeError& e) {
     PyErr_SetString(PyExc_TypeError, e.what());
+  } catch (const OutOfRange& e) {
+    PyErr_SetString(PyExc_OverflowError, e.what());
   } catch (const InvalidArgument& e) {
     PyErr_SetString(PyExc_ValueError, e.what());
   } catch (const Error& e) {

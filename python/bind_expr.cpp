@@ -103,7 +103,10 @@ void bind_operators(Class& c) {
   static constexpr struct {
     const char* name;
     ExprOp op;
-  } kUnary[] = {{"__neg__", ExprOp::negative}, {"__abs__", ExprOp::absolute}, {"__invert__", ExprOp::invert}};
+  } kUnary[] = {{"__pos__", ExprOp::positive},
+                {"__neg__", ExprOp::negative},
+                {"__abs__", ExprOp::absolute},
+                {"__invert__", ExprOp::invert}};
   for (const auto& [name, op] : kUnary) {
     c.def(name, [op = op](const py::object& a) {
       const Expr x = expr_from(a);
@@ -116,7 +119,6 @@ void bind_operators(Class& c) {
   c.def("__rdivmod__", [](const py::object& a, const py::object& b) {
     return py::make_tuple(binary(ExprOp::floor_divide, b, a), binary(ExprOp::remainder, b, a));
   });
-  c.def("__pos__", [](const py::object& a) { return a; });
   c.def("__bool__", [](const Tensor& t) {
     if (t.size() != 1) {
       throw InvalidArgument("the truth of " + std::to_string(t.size()) + " elements is ambiguous; use any() or all()");
@@ -164,12 +166,7 @@ Expr expr_from(const py::handle& h) {
   if (PyObject_TypeCheck(h.ptr(), tensor_type) != 0) return h.cast<const Tensor&>();
   if (PyBool_Check(h.ptr()) != 0) return h.ptr() == Py_True;
   if (PyFloat_CheckExact(h.ptr()) != 0) return PyFloat_AS_DOUBLE(h.ptr());
-  if (PyLong_Check(h.ptr()) != 0) {
-    int overflow = 0;
-    const long long v = PyLong_AsLongLongAndOverflow(h.ptr(), &overflow);
-    if (overflow != 0) throw InvalidArgument("number " + std::string(py::str(h)) + " has more than 63 bits");
-    return std::int64_t{v};
-  }
+  if (PyLong_Check(h.ptr()) != 0) return Expr(scalar_from(h, "operand"));
   if (py::isinstance<py::array>(h) || PyObject_IsInstance(h.ptr(), numpy_generic) == 1) return strong(h);
   throw TypeError("operand is " + std::string(py::str(py::type::of(h).attr("__name__"))) +
                   "; needs a GPUTensor, a number or a NumPy array");
@@ -206,11 +203,19 @@ void bind_expr(py::module_& m) {
   });
   m.def("cast",
         [](const py::object& x, const py::object& dtype) { return lazy(cast(expr_from(x), dtype_from(dtype))); });
+  // Where nobody else will see it: x itself, if that is what it is.
+  m.def("as_dtype",
+        [](const py::object& x, const py::object& dtype) { return lazy(as_dtype(expr_from(x), dtype_from(dtype))); });
   m.def("round", [](const py::object& x, const py::object& dtype, std::uint64_t seed, std::uint64_t offset, int bits) {
     return lazy(round(expr_from(x), dtype_from(dtype), {true, seed, offset, bits}));
   });
-  m.def("reduce", [](const std::string& name, const py::object& x, const std::vector<int>& axes, bool keepdims,
-                     int ddof) { return lazy(reduce(reduction_from(name), expr_from(x), axes, keepdims, ddof)); });
+  // axes: None for all of them.
+  m.def("reduce", [](const std::string& name, const py::object& x, const std::optional<std::vector<int>>& axes,
+                     bool keepdims, int ddof) {
+    const Reduction op = reduction_from(name);
+    if (axes && axes->empty()) return lazy(reduce_each(op, expr_from(x), ddof));
+    return lazy(reduce(op, expr_from(x), axes.value_or(std::vector<int>()), keepdims, ddof));
+  });
   m.def("gather", [](const Tensor& from, const py::object& offset) {
     const Expr at = expr_from(offset);
     const GilRelease release;

@@ -21,13 +21,17 @@ py::array get(const Tensor& t) {
   return out;
 }
 
-// `value` as row-major native data of `t`'s dtype and shape. `broadcast`: lengths may be repeated, as on assignment.
-py::array prepared(const Tensor& t, const py::object& value, bool broadcast) {
+// `value` as row-major native data of t's shape and of `dtype`. `broadcast`: lengths may be repeated, as on assignment.
+py::array prepared(const Tensor& t, Dtype dtype, const py::object& value, bool broadcast) {
   const py::module_ numpy = py::module_::import("numpy");
-  py::object array = in_python([&] { return numpy.attr("asarray")(value); });
-  const py::dtype wanted = numpy_dtype(t.dtype());
+  const py::dtype wanted = numpy_dtype(dtype);
+  const bool listed = PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0;
+  py::object array = in_python([&] {
+    return listed ? py::module_::import("nervanagpu.dtypes").attr("from_list")(value, wanted)
+                  : numpy.attr("asarray")(value);
+  });
   // ml_dtypes' own rule lets complex numbers through.
-  const py::dtype kind = t.dtype() == Dtype::bfloat16 ? py::dtype::of<float>() : wanted;
+  const py::dtype kind = dtype == Dtype::bfloat16 ? py::dtype::of<float>() : wanted;
   if (!numpy.attr("can_cast")(array.attr("dtype"), kind, "same_kind").cast<bool>()) {
     throw TypeError("value has dtype " + std::string(py::str(array.attr("dtype"))) + "; needs one that converts to " +
                     std::string(name_of(t.dtype())) + " (numpy.can_cast, same_kind)");
@@ -52,16 +56,21 @@ py::array prepared(const Tensor& t, const py::object& value, bool broadcast) {
 }
 
 void set(Tensor& t, const py::object& value, bool broadcast) {
-  const py::array data = prepared(t, value, broadcast);
+  if (py::isinstance<py::str>(dtype_object(t.dtype()))) {  // bfloat16 without ml_dtypes: rounded on the device
+    const py::array data = prepared(t, Dtype::float32, value, broadcast);
+    Tensor wide = Tensor::empty(t.shape());
+    wide.set(data.data(), wide.nbytes());
+    assign(t, Expr(wide));
+    return;
+  }
+  const py::array data = prepared(t, t.dtype(), value, broadcast);
   before_write(t);
   const void* from = data.data();
   const GilRelease release;
   t.set(from, t.nbytes());
 }
 
-// A Python number that a double holds exactly enough for `t`: all but large 64-bit integers.
-bool is_plain_number(const Tensor& t, const py::object& value) {
-  if (t.dtype() == Dtype::int64 || t.dtype() == Dtype::uint64) return false;
+bool is_plain_number(const py::object& value) {
   return PyFloat_Check(value.ptr()) != 0 || (PyLong_Check(value.ptr()) != 0 && PyBool_Check(value.ptr()) == 0);
 }
 
@@ -137,12 +146,8 @@ void write_item(Tensor& view, const py::object& given) {
   before_write(view);
   const Dtype d = view.dtype();
   const bool integers = d != Dtype::float16 && d != Dtype::bfloat16 && d != Dtype::float32 && d != Dtype::float64;
-  if (is_plain_number(view, value) && !(integers && PyFloat_Check(value.ptr()) != 0)) {
-    const double number = PyFloat_AsDouble(value.ptr());
-    if (PyErr_Occurred() != nullptr) {
-      PyErr_Clear();
-      throw InvalidArgument("value is an integer of more than 1024 bits; needs a number that a double holds");
-    }
+  if (is_plain_number(value) && !(integers && PyFloat_Check(value.ptr()) != 0)) {
+    const Scalar number = scalar_from(value, "value");
     const GilRelease release;
     view.fill(number);
     return;
@@ -197,6 +202,12 @@ Tensor reshape(const Tensor& t, const py::args& shape) {
   return t.reshape(shape_from(shape.size() == 1 ? py::object(shape[0]) : py::object(shape)));
 }
 
+// The only element, as Python's number.
+py::object number_in(const Tensor& t) {
+  if (t.size() != 1) throw TypeError(text_of(t) + " is not one number");
+  return get(t).attr("item")();
+}
+
 void bind_creation(py::module_& m) {
   m.def(
       "shape", [](const py::object& shape) { return tuple_of(shape_from(shape)); }, py::arg("shape"),
@@ -215,11 +226,12 @@ void bind_creation(py::module_& m) {
       py::arg("shape"), py::arg("dtype"));
   m.def(
       "full",
-      [](const py::object& shape, double value, const py::object& dtype) {
+      [](const py::object& shape, const py::object& value, const py::object& dtype) {
         Shape s = shape_from(shape);
         const Dtype d = dtype_from(dtype);
+        const Scalar number = scalar_from(value, "value");
         const GilRelease release;
-        return Tensor::full(std::move(s), value, d);
+        return Tensor::full(std::move(s), number, d);
       },
       py::arg("shape"), py::arg("value"), py::arg("dtype"));
   m.def(
@@ -301,12 +313,13 @@ void bind_tensor(py::module_& m) {
       "All of the memory that this is a view of, in one row; None for a tensor that is no view.");
   c.def(
       "fill",
-      [](Tensor& t, double value) {
+      [](Tensor& t, const py::object& value) {
+        const Scalar number = scalar_from(value, "value");
+        const GilRelease release;
         before_write(t);
-        t.fill(value);
+        t.fill(number);
       },
-      py::arg("value"), py::call_guard<GilRelease>(),
-      "Set every element to a number. ValueError if the dtype cannot hold it.");
+      py::arg("value"), "Set every element to a number. OverflowError if the dtype cannot hold it.");
   c.def("copy", &Tensor::copy, py::call_guard<GilRelease>(), "A contiguous copy in memory of its own.");
   c.def("transpose", &transpose, "The view with its axes in the given order; reversed without arguments.");
   c.def("reshape", &reshape, "A contiguous tensor's elements in another shape, as a view; one length may be -1.");
@@ -317,10 +330,8 @@ void bind_tensor(py::module_& m) {
     return t.shape()[0];
   });
   c.def("__array__", &array_of, py::arg("dtype") = py::none(), py::arg("copy") = py::none());
-  c.def("__float__", [](const Tensor& t) {
-    if (t.size() != 1) throw TypeError(text_of(t) + " is not one number");
-    return get(t).attr("item")().cast<double>();
-  });
+  c.def("__float__", [](const Tensor& t) { return py::float_(number_in(t)); });
+  c.def("__int__", [](const Tensor& t) { return py::int_(number_in(t)); });
   c.def("__matmul__", &product_of, py::is_operator());
   c.def("__repr__", &text_of);
   c.def("__str__", [](const Tensor& t) { return py::str(get(t)); });

@@ -1,6 +1,8 @@
 // Between Python's values and ours.
 #include "python/bind.h"
 
+#include <limits>
+
 namespace nervanagpu::python {
 namespace {
 
@@ -33,6 +35,38 @@ Tensor take_slice(const Tensor& t, int axis, const py::slice& slice) {
 
 std::int64_t integer_from(const py::handle& h, const std::string& what) {
   return integer_from(h, what.c_str());
+}
+
+Scalar scalar_from(const py::handle& number, const char* what) {
+  PyObject* p = number.ptr();
+  if (PyBool_Check(p) != 0) return p == Py_True;
+  if (PyFloat_Check(p) != 0) return PyFloat_AS_DOUBLE(p);
+  if (py::isinstance<Tensor>(number)) {
+    return scalar_from(in_python([&] { return number.attr("get")().attr("item")(); }), what);
+  }
+  const py::object whole =
+      py::reinterpret_steal<py::object>(in_python([&] { return PyIndex_Check(p) != 0 ? PyNumber_Index(p) : nullptr; }));
+  if (!whole) {
+    PyErr_Clear();
+    const double real = in_python([&] { return PyFloat_AsDouble(p); });
+    if (real != -1.0 || PyErr_Occurred() == nullptr) return real;
+    PyErr_Clear();
+    throw TypeError(std::string(what) + " is " + type_name(number) + "; needs a number");
+  }
+  int overflow = 0;
+  const long long v = PyLong_AsLongLongAndOverflow(whole.ptr(), &overflow);
+  if (overflow == 0) return v;
+  if (overflow > 0) {
+    const unsigned long long u = PyLong_AsUnsignedLongLong(whole.ptr());
+    if (PyErr_Occurred() == nullptr) return u;
+    PyErr_Clear();
+  }
+  double nearest = PyLong_AsDouble(whole.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    nearest = overflow * std::numeric_limits<double>::infinity();
+  }
+  return Scalar::beyond(nearest);
 }
 
 py::dtype numpy_dtype(Dtype dtype) {

@@ -7,6 +7,7 @@ namespace nervanagpu {
 // Here, so that each class has one type information, in this library.
 Error::~Error() = default;
 InvalidArgument::~InvalidArgument() = default;
+OutOfRange::~OutOfRange() = default;
 TypeError::~TypeError() = default;
 OutOfMemory::~OutOfMemory() = default;
 DeviceLost::~DeviceLost() = default;

@@ -11,6 +11,12 @@
 namespace nervanagpu {
 namespace {
 
+std::string text_of(const Scalar& value) {
+  if (value.kind() == Scalar::Kind::beyond) return "of more than 64 bits";
+  if (value.kind() == Scalar::Kind::real) return std::to_string(value.real());
+  return value.negative() ? std::to_string(static_cast<std::int64_t>(value.bits())) : std::to_string(value.bits());
+}
+
 template <class T>
 ScalarBits as_bits(T value) {
   ScalarBits out{};
@@ -19,36 +25,73 @@ ScalarBits as_bits(T value) {
 }
 
 template <class T>
-ScalarBits integer_bits(double value, Dtype dtype) {
-  const double cut = std::trunc(value);
-  // 2^digits is exact in double where max() of a 64-bit type is not.
-  const double limit = std::ldexp(1.0, std::numeric_limits<T>::digits);
-  const double low = std::numeric_limits<T>::is_signed ? -limit : 0.0;
-  if (!(cut >= low && cut < limit)) {
-    throw InvalidArgument("value " + std::to_string(value) + " does not fit into dtype " + std::string(name_of(dtype)));
+bool holds(const Scalar& value) {
+  using Limits = std::numeric_limits<T>;
+  switch (value.kind()) {
+    case Scalar::Kind::beyond: return false;
+    case Scalar::Kind::real: {
+      // 2^digits is exact in double where max() of a 64-bit type is not.
+      const double cut = std::trunc(value.real());
+      const double limit = std::ldexp(1.0, Limits::digits);
+      return cut >= (Limits::is_signed ? -limit : 0.0) && cut < limit;
+    }
+    default:
+      if (!value.negative()) return value.bits() <= static_cast<std::uint64_t>(Limits::max());
+      return Limits::is_signed && static_cast<std::int64_t>(value.bits()) >= static_cast<std::int64_t>(Limits::min());
   }
-  return as_bits(static_cast<T>(cut));
+}
+
+template <class T>
+ScalarBits integer_bits(const Scalar& value, Dtype dtype) {
+  using Limits = std::numeric_limits<T>;
+  if (!holds<T>(value)) {
+    const std::string what = "number " + text_of(value) + " does not fit into dtype " + std::string(name_of(dtype)) +
+                             ", which holds " + std::to_string(Limits::min()) + " to " + std::to_string(Limits::max());
+    if (std::isnan(value.real())) throw InvalidArgument(what);
+    throw OutOfRange(what);
+  }
+  if (value.kind() == Scalar::Kind::real) return as_bits(static_cast<T>(value.real()));
+  return as_bits(static_cast<T>(value.bits()));
+}
+
+// What f gives for a value of the C++ type that an integer dtype is.
+template <class F>
+auto as_integer(Dtype dtype, const F& f) {
+  switch (dtype) {
+    case Dtype::int8: return f(std::int8_t{});
+    case Dtype::int16: return f(std::int16_t{});
+    case Dtype::int32: return f(std::int32_t{});
+    case Dtype::uint8: return f(std::uint8_t{});
+    case Dtype::uint16: return f(std::uint16_t{});
+    case Dtype::uint32: return f(std::uint32_t{});
+    case Dtype::uint64: return f(std::uint64_t{});
+    default: return f(std::int64_t{});
+  }
+}
+
+double real_of(const Scalar& value, Dtype dtype) {
+  const double v = value.real();
+  if (value.kind() == Scalar::Kind::beyond && std::isinf(v)) {
+    throw OutOfRange("number of more than 1024 bits does not fit into dtype " + std::string(name_of(dtype)));
+  }
+  return v;
 }
 
 }  // namespace
 
-ScalarBits scalar_bits(double value, Dtype dtype) {
+ScalarBits scalar_bits(const Scalar& value, Dtype dtype) {
   switch (dtype) {
-    case Dtype::float16: return as_bits(half_bits(value));
-    case Dtype::bfloat16: return as_bits(bfloat_bits(value));
-    case Dtype::float32: return as_bits(static_cast<float>(value));
-    case Dtype::float64: return as_bits(value);
-    case Dtype::int8: return integer_bits<std::int8_t>(value, dtype);
-    case Dtype::int16: return integer_bits<std::int16_t>(value, dtype);
-    case Dtype::int32: return integer_bits<std::int32_t>(value, dtype);
-    case Dtype::int64: return integer_bits<std::int64_t>(value, dtype);
-    case Dtype::uint8: return integer_bits<std::uint8_t>(value, dtype);
-    case Dtype::uint16: return integer_bits<std::uint16_t>(value, dtype);
-    case Dtype::uint32: return integer_bits<std::uint32_t>(value, dtype);
-    case Dtype::uint64: return integer_bits<std::uint64_t>(value, dtype);
-    case Dtype::boolean: return as_bits(static_cast<std::uint8_t>(value != 0.0 ? 1 : 0));
+    case Dtype::float16: return as_bits(half_bits(real_of(value, dtype)));
+    case Dtype::bfloat16: return as_bits(bfloat_bits(real_of(value, dtype)));
+    case Dtype::float32: return as_bits(static_cast<float>(real_of(value, dtype)));
+    case Dtype::float64: return as_bits(real_of(value, dtype));
+    case Dtype::boolean: return as_bits(static_cast<std::uint8_t>(value.real() != 0.0 ? 1 : 0));
+    default: return as_integer(dtype, [&](auto t) { return integer_bits<decltype(t)>(value, dtype); });
   }
-  return {};
+}
+
+bool fits(const Scalar& integer, Dtype dtype) {
+  return as_integer(dtype, [&](auto t) { return holds<decltype(t)>(integer); });
 }
 
 }  // namespace nervanagpu

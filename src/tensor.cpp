@@ -55,7 +55,7 @@ Tensor Tensor::ones(Shape shape, Dtype dtype) {
   return full(std::move(shape), 1.0, dtype);
 }
 
-Tensor Tensor::full(Shape shape, double value, Dtype dtype) {
+Tensor Tensor::full(Shape shape, const Scalar& value, Dtype dtype) {
   static_cast<void>(scalar_bits(value, dtype));  // refuse before anything is allocated
   Tensor t = empty(std::move(shape), dtype);
   t.fill(value);

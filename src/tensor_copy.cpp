@@ -70,7 +70,7 @@ void Tensor::set(const void* host, std::size_t bytes) {
   current_device().upload(cover.address, whole.data(), cover.bytes);
 }
 
-void Tensor::fill(double value) {
+void Tensor::fill(const Scalar& value) {
   const ScalarBits bits = scalar_bits(value, dtype_);
   const std::size_t width = size_of(dtype_);
   const auto count = static_cast<std::size_t>(size());

@@ -2,6 +2,7 @@
 //
 //   Error                      Python: nervanagpu.Error (a RuntimeError)
 //     InvalidArgument          ValueError    a value, shape, stride or range that cannot be
+//       OutOfRange             OverflowError a number that the dtype it meets cannot hold
 //     TypeError                TypeError     a dtype that does not fit
 //     OutOfMemory              MemoryError   the pool is as before; free something and try again
 //     DeviceLost               nervanagpu.DeviceLost   the GPU context is gone; every later call raises it again
@@ -28,6 +29,12 @@ class NG_API InvalidArgument : public Error {
  public:
   using Error::Error;
   ~InvalidArgument() override;
+};
+
+class NG_API OutOfRange : public InvalidArgument {
+ public:
+  using InvalidArgument::InvalidArgument;
+  ~OutOfRange() override;
 };
 
 class NG_API TypeError : public Error {

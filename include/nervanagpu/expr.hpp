@@ -5,13 +5,15 @@
 //   Tensor t = y.evaluate();         // one kernel
 //   assign(x, x * 5);                // in place, one kernel
 //
-// Shapes broadcast and dtypes promote as NumPy's; C++ numbers are weak: they take the dtype of what they meet. 16-bit
-// floats compute in float32 and are rounded where they are stored or cast. Integers wrap.
+// Shapes broadcast and dtypes promote as NumPy's; C++ numbers are weak: they take the dtype of what they meet, and are
+// compared by value (uint8 > -1 is true). OutOfRange for an integer that this dtype cannot hold. 16-bit floats compute in
+// float32 and are rounded where they are stored or cast. Integers wrap.
 //
 // An expression has the values that its operands had when it was written: it is evaluated just before one of them is
 // overwritten through this library (before_write()).
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -22,6 +24,7 @@
 
 #include "nervanagpu/export.hpp"
 #include "nervanagpu/rounding.hpp"
+#include "nervanagpu/scalar.hpp"
 #include "nervanagpu/tensor.hpp"
 
 namespace nervanagpu {
@@ -55,11 +58,9 @@ struct Node;
 class NG_API Expr {
  public:
   Expr(const Tensor& tensor);  // NOLINT: operands are written as what they are
-  Expr(double number);         // NOLINT
-  Expr(std::int64_t number);   // NOLINT
-  Expr(int number);            // NOLINT
-  Expr(float number);          // NOLINT
-  Expr(bool truth);            // NOLINT
+  template <class T>
+  requires std::integral<T> || std::floating_point<T> Expr(T number) : Expr(Scalar(number)) {}  // NOLINT
+  explicit Expr(const Scalar& number);
   Expr(const Expr& other);
   Expr(Expr&& other) noexcept;
   Expr& operator=(Expr other) noexcept;
@@ -69,7 +70,8 @@ class NG_API Expr {
   [[nodiscard]] Dtype dtype() const noexcept;
   [[nodiscard]] std::int64_t size() const noexcept;
   // Its value; computed by the first call and kept: from then on the expression is that tensor, and what is written to it
-  // is seen by whatever takes the expression as an operand afterwards. A number becomes float64, int64 or bool.
+  // is seen by whatever takes the expression as an operand afterwards. A number becomes float64, int64 (from 2^63 on uint64)
+  // or bool.
   [[nodiscard]] Tensor evaluate() const;
   [[nodiscard]] bool evaluated() const noexcept;
 
@@ -83,16 +85,21 @@ class NG_API Expr {
 
 // One elementwise operation. InvalidArgument for shapes that do not broadcast, TypeError for dtypes it does not take.
 NG_API Expr apply(ExprOp op, std::span<const Expr> operands);
-NG_API Expr cast(const Expr& x, Dtype dtype);  // as static_cast; floats to integers saturate, NaN gives 0
+// As static_cast; floats to integers saturate, NaN gives 0. Never the memory of x, also where nothing changes.
+NG_API Expr cast(const Expr& x, Dtype dtype);
+// For the library's own parts: the same, but x itself where nothing changes.
+NG_API Expr as_dtype(const Expr& x, Dtype dtype);
 // x * y + z of float32, rounded once; operands of other dtypes are converted first.
 NG_API Expr fma(const Expr& x, const Expr& y, const Expr& z);
 // x in float32, rounded to `dtype` as `how` says, where element i (row-major) takes word i: float16, bfloat16, float32 to
 // how.bits, integers of up to 32 bits (saturated; NaN gives 0). TypeError for other dtypes, InvalidArgument for bits.
 NG_API Expr round(const Expr& x, Dtype dtype, const Rounding& how);
-// Over `axes` (empty: all of them), which stay with length 1 if `keepdims`. Sums and means of float16 are float32 inside;
-// sums of integers and bool are int64 or uint64, their means and variances float64. Variances divide by count - ddof. NaN
+// Over `axes` (empty: all of them; reduce_each(): none), which stay with length 1 if `keepdims`. Sums and means of float16 are float32 inside;
+// sums of integers and bool are int64 or uint64, their means and variances float64. Variances divide by count - ddof, or 0 if that is less. NaN
 // is the largest and the smallest. InvalidArgument for an axis that does not exist, and for max and min of nothing.
 NG_API Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes = {}, bool keepdims = false, int ddof = 0);
+// Of each element alone, as NumPy's axis=(): a tensor of its own of the same shape, of the dtype that reduce() gives.
+NG_API Expr reduce_each(Reduction op, const Expr& x, int ddof = 0);
 
 // Uniform float32 numbers in [0, 1), multiples of 2^-24, the same on every device: element i (row-major) is made of word
 // i % 4 of Philox4x32-10(key = seed, counter = offset + i / 4). offset < 2^61.

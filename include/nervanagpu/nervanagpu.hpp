@@ -17,6 +17,7 @@
 #include "nervanagpu/module.hpp"
 #include "nervanagpu/nn.hpp"
 #include "nervanagpu/rounding.hpp"
+#include "nervanagpu/scalar.hpp"
 #include "nervanagpu/stream.hpp"
 #include "nervanagpu/tensor.hpp"
 #include "nervanagpu/tensor_map.hpp"

@@ -11,6 +11,7 @@
 
 #include "nervanagpu/dtype.hpp"
 #include "nervanagpu/export.hpp"
+#include "nervanagpu/scalar.hpp"
 #include "nervanagpu/stream.hpp"
 
 namespace nervanagpu {
@@ -72,7 +73,7 @@ class NG_API Tensor {
   static Tensor empty(Shape shape, Dtype dtype = Dtype::float32);
   static Tensor zeros(Shape shape, Dtype dtype = Dtype::float32);
   static Tensor ones(Shape shape, Dtype dtype = Dtype::float32);
-  static Tensor full(Shape shape, double value, Dtype dtype = Dtype::float32);
+  static Tensor full(Shape shape, const Scalar& value, Dtype dtype = Dtype::float32);
   // A copy of row-major host data.
   template <class T>
   static Tensor from_host(std::span<const T> data, const Shape& shape) {
@@ -123,8 +124,9 @@ class NG_API Tensor {
     get(out.data(), out.size() * sizeof(T));
     return out;
   }
-  // Every element becomes `value`, converted as C++ converts; refused if the dtype cannot hold it.
-  void fill(double value);
+  // Every element becomes `value`: floats are rounded to nearest, for integers a fraction is cut off. OutOfRange if an
+  // integer dtype cannot hold it, InvalidArgument for NaN there.
+  void fill(const Scalar& value);
   // The elements of `source`: same shape and dtype, any strides.
   void copy_from(const Tensor& source);
   [[nodiscard]] Tensor copy() const;  // contiguous, in memory of its own

@@ -46,7 +46,7 @@ Tensor vector_of(const NodePtr& node, const Node& product, Dtype result, const R
   if (widens(*node) && fits(*node->inputs[0])) return shaped(node->inputs[0]->tensor);  // which the kernel does, too
   const Dtype dtype = sgemm::takes_bias(result, node->dtype) ? node->dtype : Dtype::float32;
   const Tensor to = temporary(node->shape, dtype);
-  run(cast(Expr(node), dtype).node(), to);
+  run(as_dtype(Expr(node), dtype).node(), to);
   return shaped(to);
 }
 

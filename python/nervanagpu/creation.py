@@ -9,7 +9,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core
+from nervanagpu import _core, dtypes
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import check_tensors, host_array
 
@@ -41,8 +41,14 @@ def array(ary: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str | No
     dtype that tensors cannot hold (complex, object, ...). "bfloat16" needs no package: without ml_dtypes the elements
     are float32 on the host and rounded on the device.
     """
+    if isinstance(ary, GPUTensor):
+        copy = ary.copy() if dtype is None else ary.astype(dtype).copy()
+        return named(copy, name)
+    bare = dtype is not None and isinstance(_core.dtype(dtype), str)  # bfloat16 without ml_dtypes
     host = host_array("ary", ary)
-    if dtype is not None and isinstance(_core.dtype(dtype), str):
+    if dtype is not None and not hasattr(ary, "dtype"):
+        host = dtypes.from_list(ary, _core.dtype(dtype))
+    if bare:
         tensor = _made(_core.empty, host.shape, dtype)
         _core.nn_convert(array(host, np.float32), tensor, "nearest", 0, 0, 0, None)
         return named(tensor, name)
@@ -63,7 +69,7 @@ def empty(shape: Shape, dtype: npt.DTypeLike = FLOAT32, name: str | None = None)
 
 
 def full(shape: Shape, value: float, dtype: npt.DTypeLike = FLOAT32, name: str | None = None) -> GPUTensor:
-    """A tensor of one value. ValueError if `dtype` cannot hold it."""
+    """A tensor of one value, which 64-bit integers hold exactly. OverflowError if `dtype` cannot hold it."""
     return named(_made(_core.full, shape, value, dtype), name)
 
 

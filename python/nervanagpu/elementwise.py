@@ -28,6 +28,11 @@ def _result(x: GPUTensor, out: GPUTensor | None) -> GPUTensor:
     return out
 
 
+def positive(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
+    """+x, a copy. TypeError for bool."""
+    return _result(_core.apply("positive", x), out)
+
+
 def negative(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """-x. TypeError for bool."""
     return _result(_core.apply("negative", x), out)
@@ -243,9 +248,16 @@ def where(condition: Operand, a: Operand, b: Operand, out: GPUTensor | None = No
     return _result(_core.apply("where", condition, a, b), out)
 
 
-def clip(x: Operand, low: Operand, high: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """x, at least `low` and at most `high`; NaN stays."""
-    return _result(_core.apply("minimum", _core.apply("maximum", x, low), high), out)
+def clip(x: Operand, low: Operand | None, high: Operand | None, out: GPUTensor | None = None) -> GPUTensor:
+    """x, at least `low` and at most `high` (None, and a number that x's integers do not reach: no bound); NaN stays."""
+    limits = np.iinfo(x.dtype) if getattr(getattr(x, "dtype", None), "kind", "") in ("i", "u") else None
+    if limits is not None and isinstance(low, int) and low <= limits.min:
+        low = None
+    if limits is not None and isinstance(high, int) and high >= limits.max:
+        high = None
+    result = x if low is None else _core.apply("maximum", x, low)
+    result = result if high is None else _core.apply("minimum", result, high)
+    return _result(_core.apply("where", True, x, x) if low is None and high is None else result, out)
 
 
 def evaluate(*expressions: GPUTensor) -> None:

@@ -20,10 +20,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, creation, elementwise, functions, reductions
+from nervanagpu import _core, composed, creation, dtypes, elementwise, functions, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import check_tensors, choice, host_array, integer
-from nervanagpu.elementwise import Operand
 
 _NOWHERE = -(1 << 62)
 _Index = GPUTensor | npt.NDArray[Any]
@@ -50,7 +49,7 @@ def _as_index(item: Any) -> _Index | None:
 
 def _checked(index: _Index, axis: int, length: int, check: bool = True) -> GPUTensor:
     """As int64 in 0 .. length - 1. IndexError, TypeError."""
-    if index.dtype.kind not in "iu":
+    if dtypes.kind_of(index.dtype) not in "iu":
         raise TypeError(f"index has dtype {index.dtype}; needs integers or bool")
     if index.size == 0:
         return creation.empty(index.shape, np.int64)
@@ -68,7 +67,7 @@ def _checked(index: _Index, axis: int, length: int, check: bool = True) -> GPUTe
     if isinstance(index, np.ndarray):
         host = index.astype(np.int64)
         return creation.array(np.where(host < 0, host + length, host))
-    whole: GPUTensor = _core.cast(index, np.int64)
+    whole = _core.as_dtype(index, np.int64)
     return elementwise.where(elementwise.less(whole, 0), whole + length, whole) if low < 0 else whole
 
 
@@ -111,7 +110,7 @@ def _expanded(x: GPUTensor, key: Any) -> list[Any]:
             if isinstance(item, bool | np.bool_):
                 raise TypeError("index is bool; needs integers, slices, arrays, ... or None")
             parts.append(item)
-        elif array.dtype.kind == "b":
+        elif dtypes.kind_of(array.dtype) == "b":
             axis = sum(1 for p in parts if p is not None and p is not Ellipsis)
             there = x.shape[axis : axis + array.ndim]
             if array.ndim == 0:
@@ -180,7 +179,7 @@ def _whole_mask(x: GPUTensor, key: Any) -> GPUTensor | None:
             return None
         key = key[0]
     array = _as_index(key)
-    if array is None or array.dtype.kind != "b" or array.shape != x.shape:
+    if array is None or dtypes.kind_of(array.dtype) != "b" or array.shape != x.shape:
         return None
     return array if isinstance(array, GPUTensor) else creation.array(array)
 
@@ -205,8 +204,18 @@ def getitem(x: GPUTensor, key: Any) -> GPUTensor:
     return _core.gather(places.view, places.offsets())
 
 
-def setitem(x: GPUTensor, key: Any, value: Operand) -> None:
+def _elements(value: Any, x: GPUTensor) -> Any:
+    """What is assigned to x: lists as arrays, their integers as those of x; numbers as they are."""
+    if isinstance(value, list | tuple):
+        return dtypes.from_list(value, x.dtype)
+    if isinstance(value, int) and dtypes.kind_of(x.dtype) == "b":
+        return bool(value)
+    return value
+
+
+def setitem(x: GPUTensor, key: Any, value: Any) -> None:
     """x[key] = value; of several values for one element the last one stays."""
+    value = _elements(value, x)
     mask = _whole_mask(x, key)
     one = not hasattr(value, "shape") or math.prod(value.shape) == 1
     if mask is not None:
@@ -227,14 +236,14 @@ def setitem(x: GPUTensor, key: Any, value: Operand) -> None:
     offsets = places.offsets()
     if not one and not places.unique:
         offsets = _last_only(places, offsets)
-    _core.scatter(places.view, offsets, value if not isinstance(value, list | tuple) else np.asarray(value), "set")
+    _core.scatter(places.view, offsets, value, "set")
 
 
 def _converted(value: Any, x: GPUTensor) -> Any:
     """A tensor as one of x's dtype; TypeError where NumPy's assignment would need another kind of dtype."""
     if not hasattr(value, "dtype"):
         return value
-    if not np.can_cast(value.dtype, x.dtype, "same_kind"):
+    if not dtypes.converts(value.dtype, x.dtype):
         raise TypeError(
             f"value has dtype {value.dtype}; needs one that converts to {x.dtype} (numpy.can_cast, same_kind)"
         )
@@ -258,20 +267,21 @@ def _last_only(places: _Places, offsets: GPUTensor) -> GPUTensor:
     return elementwise.where(elementwise.equal(_core.gather(last, elements), order), offsets, _NOWHERE)
 
 
-def add_at(x: GPUTensor, key: Any, value: Operand) -> None:
+def add_at(x: GPUTensor, key: Any, value: Any) -> None:
     """x[key] += value with every one of equal indices counted, in their order: numpy.add.at, the same bits.
 
     int32, uint32, int64 and uint64: one kernel. Other dtypes: as many rounds as the most frequent index has, after the
     indices have been put in order on the host.
     """
     check_tensors("add_at", x=x)
+    value = _elements(value, x)
     places = _places(x, key)
     count = math.prod(places.shape)
     if count == 0:
         return
     offsets = places.offsets()
-    if x.dtype.kind in "iu" and x.dtype.itemsize >= 4:
-        _core.scatter(places.view, offsets, value if not isinstance(value, list) else np.asarray(value), "add")
+    if dtypes.kind_of(x.dtype) in "iu" and dtypes.size_of(x.dtype) >= 4:
+        _core.scatter(places.view, offsets, value, "add")
         return
     flat = offsets.get().reshape(-1)
     values = _broadcast(value, places.shape, x).reshape(-1)
@@ -302,7 +312,7 @@ def take(
         raise ValueError(f"take: axis {axis} is out of range; the operand has {x.ndim} axes")
     at = axis % x.ndim
     index = indices if isinstance(indices, GPUTensor) else host_array("indices", indices)
-    if index.dtype.kind not in "iu":
+    if dtypes.kind_of(index.dtype) not in "iu":
         raise TypeError(f"take: indices have dtype {index.dtype}; needs integers")
     if mode != "raise" and index.size and x.shape[at]:
         wide = _core.cast(index if isinstance(index, GPUTensor) else creation.array(index), np.int64)
@@ -322,7 +332,7 @@ def take(
 def flatnonzero(x: GPUTensor) -> GPUTensor:
     """The numbers of the elements that are not 0, row by row, as int64."""
     check_tensors("flatnonzero", x=x)
-    mask = _flat(_core.cast(x, np.bool_))
+    mask = _flat(_core.as_dtype(x, np.bool_))
     counts, count = _ranks(mask)
     out = creation.empty((count,), np.int64)
     if count:
@@ -351,11 +361,11 @@ def cumsum(
     what x is converted to before.
     """
     check_tensors("cumsum", x=x)
-    operand = x if dtype is None else _core.cast(x, dtype)
+    operand = x if dtype is None else _core.as_dtype(x, dtype)
     if axis is None:
         operand, axis = _flat(operand), 0
     result = _core.cumsum(operand, axis)
-    if dtype is not None and result.dtype != np.dtype(dtype):
+    if dtype is not None and result.dtype != _core.dtype(dtype):
         result = _core.cast(result, dtype)
     if out is None:
         return result

@@ -16,8 +16,8 @@ from nervanagpu._core import GPUTensor
 _UFUNCS: dict[str, Callable[..., GPUTensor]] = {
     name: getattr(elementwise, name)
     for name in (
-        "add subtract multiply divide power maximum minimum negative absolute fabs sign square reciprocal sqrt "
-        "exp exp2 log log2 tanh floor ceil trunc rint isfinite isnan isinf "
+        "add subtract multiply divide power maximum minimum positive negative absolute fabs sign square reciprocal "
+        "sqrt exp exp2 log log2 tanh floor ceil trunc rint isfinite isnan isinf "
         "equal not_equal less less_equal greater greater_equal "
         "logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor invert"
     ).split()

@@ -1,11 +1,11 @@
 """Sums, extremes, means and variances, as NumPy's: lazy, and fused with what they are made of and what is made of them.
 
-`axis`: an axis, several, or None for all; `keepdims`: reduced axes stay with length 1, so that the result broadcasts
-against the operand. A row (the reduced axes) that fits is read once and kept in registers, whatever is computed of it:
-`(x - ng.mean(x, 1, keepdims=True)) * s` is one kernel, one read, one write. Sums have a fixed order: the same bits in
-every run, on the GPU and on the emulator. Sums and means of float16 are float32 inside; sums of integers and bool are
-int64 or uint64, their means and variances float64. ValueError for an axis that does not exist, and for max and min of
-nothing.
+`axis`: an axis, several, () for each element alone, or None for all; `keepdims`: reduced axes stay with length 1, so
+that the result broadcasts against the operand. A row (the reduced axes) that fits is read once and kept in registers,
+whatever is computed of it: `(x - ng.mean(x, 1, keepdims=True)) * s` is one kernel, one read, one write. Sums have a
+fixed order: the same bits in every run, on the GPU and on the emulator. Sums and means of float16 are float32 inside;
+sums of integers and bool are int64 or uint64, their means and variances float64. ValueError for an axis that does not
+exist, and for max and min of nothing.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ Axis = int | Sequence[int] | None
 
 
 def _reduced(name: str, x: Operand, axis: Axis, out: GPUTensor | None, keepdims: bool, ddof: int = 0) -> GPUTensor:
-    axes = [] if axis is None else [axis] if type(axis) is int else integers(name, "axis", axis)
-    result = x if axis is not None and not axes else _core.reduce(name, x, axes, keepdims, ddof)
+    axes = axis if axis is None else [axis] if type(axis) is int else integers(name, "axis", axis)
+    result = _core.reduce(name, x, axes, keepdims, ddof)
     if out is None:
-        return result  # type: ignore[return-value]
+        return result
     _core.assign(out, result)
     return out
 

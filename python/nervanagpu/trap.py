@@ -48,7 +48,7 @@ class _Trap:
         self.busy = True
         try:
             _core.evaluate(tensor)  # rounded as it is stored
-            finite = _core.reduce("min", _core.apply("finite", tensor), [], False, 0)
+            finite = _core.reduce("min", _core.apply("finite", tensor), None, False, 0)
             if not finite.get():
                 self.refuse(tensor)
         finally:

@@ -11,6 +11,7 @@
 #include "src/expr/node.h"
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
+#include "src/scalar.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
@@ -66,13 +67,27 @@ namespace {
 // A tree that has grown beyond this is computed in parts: parameters and registers of a kernel are not endless.
 constexpr std::uint32_t kMostNodes = 96;
 
-NodePtr number(std::uint64_t bits, Dtype dtype) {
+NodePtr number(const Scalar& value) {
   auto n = std::make_shared<Node>();
   n->op = ExprOp::scalar;
-  n->dtype = dtype;
-  n->bits = bits;
+  n->bits = value.bits();
   n->weak = true;
+  n->beyond = value.kind() == Scalar::Kind::beyond;
+  switch (value.kind()) {
+    case Scalar::Kind::boolean: n->dtype = Dtype::boolean; break;
+    case Scalar::Kind::integer:
+      n->dtype = value.negative() || value.bits() >> 63 == 0 ? Dtype::int64 : Dtype::uint64;
+      break;
+    default: n->dtype = Dtype::float64;
+  }
   return n;
+}
+Scalar scalar_of(const Node& n) {
+  const Scalar value = expr::scalar_of(n.bits, n.dtype);
+  return n.beyond ? Scalar::beyond(value.real()) : value;
+}
+Kind kind_of(const Node& n) {
+  return n.beyond ? Kind::integer : expr::kind_of(n.dtype);
 }
 
 // What enters a tree for `e`: here and nowhere else it is decided what an operand's value is. Memory, be it a tensor's or that
@@ -117,15 +132,13 @@ Dtype common(std::span<const NodePtr> all) {
   Kind weak = Kind::boolean;
   for (const NodePtr& n : all) {
     if (n->weak) {
-      weak = std::max(weak, expr::kind_of(n->dtype));
+      weak = std::max(weak, kind_of(*n));
     } else {
       out = any ? expr::promote(out, n->dtype) : n->dtype;
       any = true;
     }
   }
-  if (any) return expr::beside(out, weak);
-  for (const NodePtr& n : all) out = any ? expr::promote(out, n->dtype) : n->dtype, any = true;
-  return out;
+  return expr::beside(out, weak);
 }
 
 NodePtr make(ExprOp op, Dtype dtype, Shape shape, std::vector<NodePtr> inputs) {
@@ -145,14 +158,20 @@ NodePtr converted(const NodePtr& n, Dtype to) {
   auto s = std::make_shared<Node>();
   s->op = ExprOp::scalar;
   s->dtype = to;
-  if (n->dtype == Dtype::int64) {
-    s->bits = expr::bits_of(static_cast<std::int64_t>(n->bits), to);
-  } else if (n->dtype == to) {
-    s->bits = n->bits;
-  } else {
-    s->bits = expr::bits_of(expr::value_of(n->bits, n->dtype), to);
-  }
+  s->bits = expr::bits_of(scalar_of(*n), to);
   return s;
+}
+
+Expr finished(NodePtr n) {
+  Expr out(std::move(n));
+  if (out.node()->weight > kMostNodes) static_cast<void>(out.evaluate());
+  return out;
+}
+
+// The same value, as a result that nobody else has: what is written to either is not seen in the other.
+Expr own(const NodePtr& n) {
+  const Dtype d = n->beyond ? Dtype::int64 : n->dtype;
+  return finished(make(ExprOp::cast, d, n->shape, {n->weak ? converted(n, d) : n}));
 }
 
 [[noreturn]] void wrong_dtype(ExprOp op, std::span<const Expr> all, const char* needed) {
@@ -169,6 +188,39 @@ bool counts_bool(ExprOp op) {
     case ExprOp::right_shift: return true;
     default: return false;
   }
+}
+
+// Integers that d does not hold are compared by value, as NumPy has it; nullptr: d holds them.
+NodePtr compared_by_value(ExprOp op, Dtype d, const Shape& shape, NodePtr a, NodePtr b) {
+  const auto fits_not = [&](const NodePtr& n) {
+    return n->weak && kind_of(*n) == Kind::integer && expr::kind_of(d) == Kind::integer && !fits(scalar_of(*n), d);
+  };
+  const bool mixed = expr::kind_of(d) == Kind::real && kind_of(*a) == Kind::integer && kind_of(*b) == Kind::integer;
+  if (fits_not(a) || (mixed && !expr::is_signed(a->dtype))) {  // b op a
+    std::swap(a, b);
+    op = op == ExprOp::less            ? ExprOp::greater
+         : op == ExprOp::greater       ? ExprOp::less
+         : op == ExprOp::less_equal    ? ExprOp::greater_equal
+         : op == ExprOp::greater_equal ? ExprOp::less_equal
+                                       : op;
+  }
+  const bool is_less = op == ExprOp::less || op == ExprOp::less_equal;
+  const bool is_greater = op == ExprOp::greater || op == ExprOp::greater_equal;
+  const auto constant = [](const Scalar& value, Dtype dtype) { return converted(number(value), dtype); };
+  if (fits_not(b)) {  // the same for every element: all are at most the largest one, none is more
+    const bool holds = op == ExprOp::not_equal || (scalar_of(*b).negative() ? is_greater : is_less);
+    const std::uint64_t largest = ~std::uint64_t{0} >> (64 - 8 * size_of(d) + (expr::is_signed(d) ? 1 : 0));
+    return make(holds ? ExprOp::less_equal : ExprOp::greater, Dtype::boolean, shape,
+                {converted(a, d), constant(largest, d)});
+  }
+  if (!mixed) return nullptr;
+  // int64 and uint64, a and b: a negative number is less than all others, the others are unsigned.
+  const NodePtr unsigned_result =
+      make(op, Dtype::boolean, shape, {converted(a, Dtype::uint64), converted(b, Dtype::uint64)});
+  const bool holds = is_less || op == ExprOp::not_equal;
+  const NodePtr sign = make(holds ? ExprOp::less : ExprOp::greater_equal, Dtype::boolean, a->shape,
+                            {converted(a, Dtype::int64), constant(0, Dtype::int64)});
+  return make(holds ? ExprOp::logical_or : ExprOp::logical_and, Dtype::boolean, shape, {sign, unsigned_result});
 }
 
 // x ** number, as NumPy shortens it.
@@ -212,11 +264,7 @@ std::string_view name_of(Reduction op) noexcept {
 }
 
 Expr::Expr(const Tensor& tensor) : Expr(expr::leaf_of(tensor)) {}
-Expr::Expr(double v) : Expr(number(expr::bits_of(v, Dtype::float64), Dtype::float64)) {}
-Expr::Expr(float v) : Expr(static_cast<double>(v)) {}
-Expr::Expr(std::int64_t v) : Expr(number(static_cast<std::uint64_t>(v), Dtype::int64)) {}
-Expr::Expr(int v) : Expr(std::int64_t{v}) {}
-Expr::Expr(bool v) : Expr(number(v ? 1 : 0, Dtype::boolean)) {}
+Expr::Expr(const Scalar& value) : Expr(number(value)) {}
 Expr::Expr(std::shared_ptr<Node> node) noexcept : node_(std::move(node)) {
   ++node_->handles;
 }
@@ -257,17 +305,13 @@ Expr apply(ExprOp op, std::span<const Expr> operands) {
   for (const Expr& e : operands) in.push_back(operand(e));
   const auto give = [&](Dtype compute, Dtype result) {
     for (NodePtr& n : in) n = converted(n, compute);
-    Expr out(make(op, result, std::move(shape), std::move(in)));
-    if (out.node()->weight > kMostNodes) static_cast<void>(out.evaluate());
-    return out;
+    return finished(make(op, result, std::move(shape), std::move(in)));
   };
   if (op == ExprOp::where) {
     const NodePtr condition = converted(in[0], Dtype::boolean);
     const Dtype d = common(std::span(in).subspan(1));
     in = {condition, converted(in[1], d), converted(in[2], d)};
-    Expr out(make(op, d, std::move(shape), std::move(in)));
-    if (out.node()->weight > kMostNodes) static_cast<void>(out.evaluate());
-    return out;
+    return finished(make(op, d, std::move(shape), std::move(in)));
   }
   Dtype d = common(in);
   if (d == Dtype::boolean && counts_bool(op)) d = Dtype::int8;
@@ -275,16 +319,18 @@ Expr apply(ExprOp op, std::span<const Expr> operands) {
   switch (expr::rule_of(op)) {
     case Rule::arith:
       if (kind == Kind::boolean) wrong_dtype(op, operands, "integers or floats");
-      return give(d, d);
+      return op == ExprOp::positive ? own(in[0]) : give(d, d);
     case Rule::number: return give(d, d);
     case Rule::bits:
       if (kind == Kind::real) wrong_dtype(op, operands, "integers or bool");
       return give(d, d);
-    case Rule::compare: return give(d, Dtype::boolean);
+    case Rule::compare:
+      if (NodePtr n = compared_by_value(op, d, shape, in[0], in[1])) return finished(std::move(n));
+      return give(d, Dtype::boolean);
     case Rule::test: return give(d, Dtype::boolean);
     case Rule::logic: return give(Dtype::boolean, Dtype::boolean);
     case Rule::whole:
-      if (kind != Kind::real) return operands[0];
+      if (kind != Kind::real) return own(in[0]);
       return give(d, d);
     case Rule::real: break;
   }
@@ -342,12 +388,14 @@ Expr fma(const Expr& x, const Expr& y, const Expr& z) {
   Shape shape = broadcast(ExprOp::fma, all);
   std::vector<NodePtr> in;
   for (const Expr& e : all) in.push_back(converted(operand(e), Dtype::float32));
-  Expr out(make(ExprOp::fma, Dtype::float32, std::move(shape), std::move(in)));
-  if (out.node()->weight > kMostNodes) static_cast<void>(out.evaluate());
-  return out;
+  return finished(make(ExprOp::fma, Dtype::float32, std::move(shape), std::move(in)));
+}
+Expr as_dtype(const Expr& x, Dtype dtype) {
+  return Expr(converted(operand(x), dtype));
 }
 Expr cast(const Expr& x, Dtype dtype) {
-  return Expr(converted(operand(x), dtype));
+  const NodePtr n = operand(x);
+  return n->dtype == dtype && !n->weak ? own(n) : Expr(converted(n, dtype));
 }
 
 Expr round(const Expr& x, Dtype dtype, const Rounding& how) {
@@ -370,6 +418,34 @@ Expr round(const Expr& x, Dtype dtype, const Rounding& how) {
   return Expr(n);
 }
 
+namespace {
+
+// What sums of a dtype are computed in, and means.
+Dtype sum_dtype(Dtype d) {
+  if (expr::kind_of(d) == Kind::real) return d;
+  return expr::kind_of(d) == Kind::integer && !expr::is_signed(d) ? Dtype::uint64 : Dtype::int64;
+}
+Dtype mean_dtype(Dtype d) {
+  return expr::kind_of(d) == Kind::real ? d : Dtype::float64;
+}
+bool is_half(Dtype d) {
+  return expr::kind_of(d) == Kind::real && size_of(d) == 2;
+}
+
+}  // namespace
+
+Expr reduce_each(Reduction op, const Expr& x, int ddof) {
+  const NodePtr n = operand(x);
+  if (op == Reduction::max || op == Reduction::min) return own(n);
+  const Dtype result = op == Reduction::sum ? sum_dtype(n->dtype) : mean_dtype(n->dtype);
+  const Expr value = as_dtype(Expr(n), is_half(result) ? Dtype::float32 : result);
+  // A sum starts from 0, which -0 does not survive.
+  if (op == Reduction::sum || op == Reduction::mean) return cast(apply(ExprOp::add, {value, 0}), result);
+  const Expr square = apply(ExprOp::square, {apply(ExprOp::subtract, {value, value})});
+  const Expr variance = apply(ExprOp::divide, {square, std::max(1 - ddof, 0)});
+  return cast(op == Reduction::var ? variance : apply(ExprOp::sqrt, {variance}), result);
+}
+
 Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes, bool keepdims, int ddof) {
   const NodePtr of = operand(x);
   const Node& n = *of;
@@ -387,17 +463,15 @@ Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes, bool keep
     }
     reduced[static_cast<std::size_t>(at)] = true;
   }
-  const Kind kind = expr::kind_of(n.dtype);
   Dtype result = n.dtype;
   NodePtr in = n.weak ? converted(of, n.dtype) : of;
   if (op == Reduction::sum) {
-    if (kind != Kind::real) result = kind == Kind::integer && !expr::is_signed(n.dtype) ? Dtype::uint64 : Dtype::int64;
+    result = sum_dtype(n.dtype);
     in = converted(in, result);
   } else if (op != Reduction::max && op != Reduction::min) {
-    if (kind != Kind::real) result = Dtype::float64;
+    result = mean_dtype(n.dtype);
     // float16 cannot count beyond 65504, nor bfloat16 beyond 256.
-    if (kind == Kind::real && size_of(n.dtype) == 2)
-      return cast(reduce(op, cast(x, Dtype::float32), axes, keepdims, ddof), n.dtype);
+    if (is_half(n.dtype)) return cast(reduce(op, cast(x, Dtype::float32), axes, keepdims, ddof), n.dtype);
     in = converted(in, result);
   }
   Shape shape;
@@ -435,7 +509,7 @@ Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes, bool keep
   Expr sum(std::move(out));
   if (!counted) return sum;
   if (op == Reduction::mean) return over(sum, count);
-  Expr variance = over(sum, count - ddof);
+  Expr variance = over(sum, std::max<std::int64_t>(count - ddof, 0));
   return op == Reduction::var ? variance : apply(ExprOp::sqrt, {variance});
 }
 

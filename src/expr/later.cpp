@@ -94,7 +94,7 @@ NodePtr value_of(const Tensor& tensor) {
 void assign_later(const Tensor& out, const Expr& x) {
   using namespace expr;
   check_assignable(out, x);
-  Expr value = cast(x, out.dtype());
+  Expr value = as_dtype(x, out.dtype());
   // Between statements 16-bit floats are rounded, as they are where they are stored.
   if (kind_of(out.dtype()) == Kind::real && size_of(out.dtype()) == 2) {
     value = cast(cast(value, Dtype::float32), out.dtype());

@@ -16,7 +16,8 @@ using NodePtr = std::shared_ptr<Node>;
 struct Node : std::enable_shared_from_this<Node> {
   ExprOp op = ExprOp::tensor;
   Dtype dtype = Dtype::float32;
-  bool weak = false;  // a number that takes the dtype of what it meets
+  bool weak = false;    // a number that takes the dtype of what it meets
+  bool beyond = false;  // ... an integer of more than 64 bits, as a float64
   Reduction reduction = Reduction::sum;
   bool keepdims = false;
   int ddof = 0;

@@ -110,36 +110,24 @@ unsigned operands_of(ExprOp op) {
   }
 }
 
-std::uint64_t bits_of(double value, Dtype d) {
+std::uint64_t bits_of(const Scalar& value, Dtype d) {
   const ScalarBits raw = scalar_bits(value, d);
   std::uint64_t out = 0;
   std::memcpy(&out, raw.data(), size_of(d));
   return out;
 }
 
-std::uint64_t bits_of(std::int64_t value, Dtype d) {
-  if (kind_of(d) != Kind::integer) return bits_of(static_cast<double>(value), d);
-  const auto width = static_cast<unsigned>(8 * size_of(d));
-  const bool fits = is_signed(d) ? width == 64 || (value >> (width - 1)) == (value < 0 ? -1 : 0)
-                                 : value >= 0 && (width == 64 || (value >> width) == 0);
-  if (!fits) {
-    throw InvalidArgument("number " + std::to_string(value) + " does not fit into dtype " + std::string(name_of(d)));
-  }
-  return width == 64 ? static_cast<std::uint64_t>(value)
-                     : static_cast<std::uint64_t>(value) & ((std::uint64_t{1} << width) - 1);
-}
-
-double value_of(std::uint64_t bits, Dtype d) {
+Scalar scalar_of(std::uint64_t bits, Dtype d) {
   const auto width = static_cast<unsigned>(8 * size_of(d));
   switch (d) {
     case Dtype::float64: return std::bit_cast<double>(bits);
     case Dtype::float32: return std::bit_cast<float>(static_cast<std::uint32_t>(bits));
     case Dtype::float16: return half_value(static_cast<std::uint16_t>(bits));
     case Dtype::bfloat16: return bfloat_value(static_cast<std::uint16_t>(bits));
-    case Dtype::boolean: return bits != 0 ? 1.0 : 0.0;
+    case Dtype::boolean: return bits != 0;
     default:
-      if (!is_signed(d)) return static_cast<double>(bits);
-      return static_cast<double>(static_cast<std::int64_t>(bits << (64 - width)) >> (64 - width));
+      if (!is_signed(d)) return bits;
+      return static_cast<std::int64_t>(bits << (64 - width)) >> (64 - width);
   }
 }
 

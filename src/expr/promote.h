@@ -24,9 +24,11 @@ enum class Rule : std::uint8_t { arith, number, real, whole, compare, test, logi
 Rule rule_of(ExprOp op);
 unsigned operands_of(ExprOp op);
 
-// A number as the bits of dtype d, rounded to nearest; an integer that does not fit: InvalidArgument.
-std::uint64_t bits_of(double value, Dtype d);
-std::uint64_t bits_of(std::int64_t value, Dtype d);
-double value_of(std::uint64_t bits, Dtype d);  // of a scalar; 64-bit integers are rounded
+// A number as the bits of dtype d, and back; errors are scalar_bits()'s (src/scalar.h).
+std::uint64_t bits_of(const Scalar& value, Dtype d);
+Scalar scalar_of(std::uint64_t bits, Dtype d);
+inline double value_of(std::uint64_t bits, Dtype d) {  // 64-bit integers are rounded
+  return scalar_of(bits, d).real();
+}
 
 }  // namespace nervanagpu::expr

@@ -175,7 +175,7 @@ void cut(Node& node, const Rows& rows, std::int64_t pieces) {
 void lay_out(const NodePtr& node, const Tensor& to) {
   const Rows rows(*node);
   if (element_count(rows.shape) == 0) {
-    return run(cast(Expr(0), to.dtype()).node(), to);  // sums of nothing
+    return run(as_dtype(Expr(0), to.dtype()).node(), to);  // sums of nothing
   }
   std::vector<int> order;
   for (int i = 0; i < static_cast<int>(rows.shape.size()); ++i) {
@@ -383,14 +383,14 @@ void assign_and(const Tensor& out, const Expr& x, bool last) {
     if (node->leaf() && !node->borrowed) {
       const Tensor copy = Tensor::empty(node->shape, node->dtype);
       run(node, copy);
-      run(cast(Expr(copy), out.dtype()).node(), out);
+      run(as_dtype(Expr(copy), out.dtype()).node(), out);
       return;
     }
     static_cast<void>(x.evaluate());
   }
   // Kernels of reductions write each result once: repeating it is another kernel's work.
   if (node->shape != out.shape() && reduces(*node)) static_cast<void>(x.evaluate());
-  const NodePtr value = cast(x, out.dtype()).node();
+  const NodePtr value = as_dtype(x, out.dtype()).node();
   run(value, out);
   // The expression now is what stands in `out`, as long as nobody overwrites it.
   if (!last && open && !x.evaluated() && same) expr::settle(*node, out, true);

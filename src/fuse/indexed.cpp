@@ -35,7 +35,7 @@ Tensor gather(const Tensor& from, const Expr& offset) {
   node->dtype = from.dtype();
   node->shape = offset.shape();
   node->tensor = anchor(from);
-  node->inputs = {cast(offset, Dtype::int64).node()};
+  node->inputs = {as_dtype(offset, Dtype::int64).node()};
   fuse::settle_products(node);
   fuse::run_elementwise(fuse::program_of({{node, out}}, out.shape()));
   return out;
@@ -53,13 +53,13 @@ void scatter(const Tensor& to, const Expr& offset, const Expr& value, Scatter ho
   expr::check_assignable(Tensor::wrap(to.address(), offset.shape(), row_major_strides(offset.shape()), d), value);
   if (element_count(offset.shape()) == 0) return;
   before_write(to);
-  Expr source = cast(value, d);
+  Expr source = as_dtype(value, d);
   if (expr::reads(*source.node(), to)) {
     const Tensor copy = Tensor::empty(source.shape(), d);
     assign(copy, source);
     source = copy;
   }
-  const fuse::Target target{source.node(), anchor(to), cast(offset, Dtype::int64).node(),
+  const fuse::Target target{source.node(), anchor(to), as_dtype(offset, Dtype::int64).node(),
                             static_cast<fuse::Store>(how)};
   fuse::settle_products(target.node);
   fuse::settle_products(target.at);

@@ -165,7 +165,8 @@ def test_refusals_say_what_came_and_what_is_needed():
         lambda: ng.array(np.zeros(2, np.complex64)),
     )
     refuses(TypeError, "dtype is 'nonsense'; needs what numpy.dtype understands", lambda: ng.empty(2, dtype="nonsense"))
-    refuses(ValueError, "value 300.000000 does not fit into dtype uint8", lambda: ng.zeros(2, dtype="uint8").fill(300))
+    fits_not = "number 300 does not fit into dtype uint8, which holds 0 to 255"
+    refuses(OverflowError, fits_not, lambda: ng.zeros(2, dtype="uint8").fill(300))
     with pytest.raises(TypeError, match="value has dtype float64; needs one that converts to int32"):
         ng.zeros(2, dtype=np.int32).set(np.zeros(2))
     with pytest.raises(MemoryError, match=f"out of memory: {2**52} bytes asked for, "):

@@ -76,12 +76,30 @@ TEST(Scalar, IntegersHoldTheirWholeRange) {
   EXPECT_EQ(as<std::uint8_t>(scalar_bits(255.9, Dtype::uint8)), 255);
   EXPECT_EQ(as<std::int64_t>(scalar_bits(-std::ldexp(1.0, 63), Dtype::int64)),
             std::numeric_limits<std::int64_t>::min());
-  expect_error<InvalidArgument>([] { scalar_bits(128, Dtype::int8); }, "value 128.000000 does not fit into dtype int8");
-  expect_error<InvalidArgument>([] { scalar_bits(-1, Dtype::uint32); },
-                                "value -1.000000 does not fit into dtype uint32");
-  EXPECT_THROW(scalar_bits(std::ldexp(1.0, 63), Dtype::int64), InvalidArgument);
-  EXPECT_THROW(scalar_bits(std::ldexp(1.0, 64), Dtype::uint64), InvalidArgument);
-  EXPECT_THROW(scalar_bits(NAN, Dtype::int32), InvalidArgument);
+  expect_error<OutOfRange>([] { scalar_bits(128, Dtype::int8); },
+                           "number 128 does not fit into dtype int8, which holds -128 to 127");
+  expect_error<OutOfRange>([] { scalar_bits(-1.0, Dtype::uint32); },
+                           "number -1.000000 does not fit into dtype uint32, which holds 0 to 4294967295");
+  EXPECT_THROW(scalar_bits(std::ldexp(1.0, 63), Dtype::int64), OutOfRange);
+  EXPECT_THROW(scalar_bits(std::ldexp(1.0, 64), Dtype::uint64), OutOfRange);
+  expect_error<InvalidArgument>([] { scalar_bits(NAN, Dtype::int8); },
+                                "number nan does not fit into dtype int8, which holds -128 to 127");
+}
+
+TEST(Scalar, IntegersOf64BitsAreExact) {
+  constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
+  constexpr auto kLeast = std::numeric_limits<std::int64_t>::min();
+  EXPECT_EQ(as<std::uint64_t>(scalar_bits(kMost, Dtype::uint64)), kMost);
+  EXPECT_EQ(as<std::int64_t>(scalar_bits(kLeast, Dtype::int64)), kLeast);
+  EXPECT_EQ(as<std::int64_t>(scalar_bits((std::int64_t{1} << 53) + 1, Dtype::int64)), (std::int64_t{1} << 53) + 1);
+  EXPECT_EQ(as<double>(scalar_bits(kMost, Dtype::float64)), 0x1p64);
+  EXPECT_EQ(as<float>(scalar_bits(Scalar::beyond(0x1p70), Dtype::float32)), 0x1p70F);
+  expect_error<OutOfRange>([] { scalar_bits(kMost, Dtype::int64); },
+                           "number 18446744073709551615 does not fit into dtype int64, which holds "
+                           "-9223372036854775808 to 9223372036854775807");
+  EXPECT_THROW(scalar_bits(kLeast, Dtype::uint64), OutOfRange);
+  EXPECT_THROW(scalar_bits(Scalar::beyond(-0x1p70), Dtype::int64), OutOfRange);
+  EXPECT_THROW(scalar_bits(Scalar::beyond(INFINITY), Dtype::float64), OutOfRange);
 }
 
 TEST(Scalar, Floats) {

@@ -284,10 +284,42 @@ TEST(Promotion, FollowsNumPy) {
 TEST(Promotion, NumbersMustFit) {
   EXPECT_EQ(expr::bits_of(std::int64_t{-1}, Dtype::int16), 0xffffU);
   EXPECT_EQ(expr::bits_of(std::int64_t{255}, Dtype::uint8), 255U);
-  expect_error<InvalidArgument>([] { static_cast<void>(expr::bits_of(std::int64_t{128}, Dtype::int8)); },
-                                "number 128 does not fit into dtype int8");
-  expect_error<InvalidArgument>([] { static_cast<void>(expr::bits_of(std::int64_t{-1}, Dtype::uint64)); },
-                                "number -1 does not fit into dtype uint64");
+  expect_error<OutOfRange>([] { static_cast<void>(expr::bits_of(128, Dtype::int8)); },
+                           "number 128 does not fit into dtype int8, which holds -128 to 127");
+  expect_error<OutOfRange>([] { static_cast<void>(expr::bits_of(-1, Dtype::uint64)); },
+                           "number -1 does not fit into dtype uint64, which holds 0 to 18446744073709551615");
+}
+
+TEST(Expr, NumbersOf64BitsAreExact) {
+  constexpr std::uint64_t kLarge = (std::uint64_t{1} << 63) + 5;
+  const Tensor u = Tensor::full({2}, kLarge, Dtype::uint64);
+  EXPECT_EQ(u.to_host<std::uint64_t>(), (std::vector<std::uint64_t>{kLarge, kLarge}));
+  EXPECT_EQ((Expr(u) - (kLarge - 1)).evaluate().to_host<std::uint64_t>(), (std::vector<std::uint64_t>{1, 1}));
+  EXPECT_EQ((Expr(u) + 3U).evaluate().to_host<std::uint64_t>()[0], kLarge + 3);
+  const Tensor below = apply(ExprOp::greater, {u, -1}).evaluate();
+  EXPECT_EQ(below.dtype(), Dtype::boolean);
+  EXPECT_EQ(cast(Expr(below), Dtype::int32).evaluate().to_host<std::int32_t>(), (std::vector<std::int32_t>{1, 1}));
+  EXPECT_THROW(Expr(u) + -1, OutOfRange);
+  const Tensor s = Tensor::full({1}, -(std::int64_t{1} << 53) - 1, Dtype::int64);
+  EXPECT_EQ(s.to_host<std::int64_t>()[0], -(std::int64_t{1} << 53) - 1);
+  EXPECT_THROW(Expr(s) + kLarge, OutOfRange);
+}
+
+// Results whose values are those of an operand have memory of their own.
+TEST(Expr, ResultsAreNobodyElses) {
+  const std::vector<std::int32_t> numbers{1, 2, 3};
+  const Tensor a = Tensor::from_host<std::int32_t>(numbers, {3});
+  const Expr all[] = {cast(a, Dtype::int32), apply(ExprOp::floor, {a}), apply(ExprOp::positive, {a}),
+                      reduce_each(Reduction::max, a), round(a, Dtype::int32, {})};
+  for (const Expr& e : all) {
+    const Tensor t = e.evaluate();
+    EXPECT_NE(t.address(), a.address());
+    assign(t, 7);
+    EXPECT_EQ(a.to_host<std::int32_t>(), numbers);
+  }
+  const Expr before = apply(ExprOp::trunc, {a});
+  assign(a, 9);
+  EXPECT_EQ(before.evaluate().to_host<std::int32_t>(), numbers);
 }
 
 // The same tensor twice, a part of it between.
