@@ -18,11 +18,14 @@ from nervanagpu.elementwise import Operand
 
 
 def logsumexp(x: GPUTensor, axis: int = -1, keepdims: bool = False) -> GPUTensor:
-    """log(sum(e ** x)) along `axis`, without overflow: one kernel. Rows of -inf alone give NaN."""
-    largest = reductions.max(x, axis, keepdims=True)
-    total = reductions.sum(elementwise.exp(elementwise.subtract(x, largest)), axis, keepdims=True)
-    result = elementwise.log(total) + largest
-    return result if keepdims else reductions.sum(result, axis)
+    """log(sum(e ** x)) along `axis`, without overflow: one kernel. inf among them gives inf, -inf alone -inf."""
+
+    def centre(keepdims: bool) -> GPUTensor:
+        largest = reductions.max(x, axis, keepdims=keepdims)
+        return elementwise.where(elementwise.isfinite(largest), largest, 0)
+
+    total = reductions.sum(elementwise.exp(elementwise.subtract(x, centre(True))), axis, keepdims=keepdims)
+    return elementwise.log(total) + centre(keepdims)
 
 
 def log_softmax(x: GPUTensor, axis: int = -1) -> GPUTensor:

@@ -34,6 +34,17 @@ def test_rows(shape: tuple[int, ...], rng: np.random.Generator) -> None:
     np.testing.assert_allclose(ng.gelu(x, "tanh").get(), e / 2 * (1 + np.tanh(inner)), rtol=1e-5, atol=2e-6)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "bfloat16"])
+def test_logsumexp_of_infinities(dtype: str) -> None:
+    inf, nan = np.inf, np.nan
+    rows = [[inf, 1], [1, inf], [inf, inf], [-inf, -inf], [-inf, inf], [-inf, 2], [nan, 1], [inf, nan], [0, 0]]
+    want = [inf, inf, inf, -inf, inf, 2, nan, nan, np.log(2)]
+    x = ng.array(np.array(rows), dtype)
+    got = ng.logsumexp(x).copy().astype("float64").get()
+    np.testing.assert_allclose(got, want, rtol=2.0**-8)
+    assert kernels(ng.logsumexp(x)) == 1
+
+
 @pytest.mark.parametrize("dtype", ["float32", "float16", "float64", "int8", "int64", "uint32"])
 def test_argmax_and_argmin(dtype: str, rng: np.random.Generator) -> None:
     for shape in ((40,), (5, 33), (3, 4, 50)):
