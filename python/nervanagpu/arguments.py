@@ -85,8 +85,10 @@ def flag(function: str, name: str, value: Any) -> bool:
 
 
 def dtype_name(function: str, value: Any) -> str:
-    """NumPy's name of a dtype."""
+    """NumPy's name of a dtype, or "bfloat16", which NumPy alone does not know."""
     try:
+        if isinstance(value, str) and value == "bfloat16":
+            return value
         return str(np.dtype(value).name)
     except TypeError:
         raise TypeError(f"{function}: dtype is {shown(value)}; needs what numpy.dtype understands") from None

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, elementwise, reductions
+from nervanagpu import _core, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, tensor, tensors
 from nervanagpu.elementwise import Operand
@@ -75,7 +75,7 @@ def _extreme(name: str, x: GPUTensor, axis: int | None, keepdims: bool) -> GPUTe
         raise ValueError(f"arg{name}: axis {axis} is out of range; the operand has {x.ndim} axes")
     length = x.shape[axis]
     found = elementwise.equal(x, _core.reduce(name, x, [axis], True, 0))
-    if x.dtype.kind == "f":  # the first NaN is what NumPy finds
+    if dtypes.kind_of(x.dtype) == "f":  # the first NaN is what NumPy finds
         found = elementwise.logical_or(found, elementwise.isnan(x))
     place = elementwise.where(found, _positions(x.ndim, axis % x.ndim, length), np.int32(length))
     return _core.cast(reductions.min(place, axis, keepdims=keepdims), np.int64)
@@ -102,7 +102,7 @@ def onehot(indices: GPUTensor, size: int, axis: int = -1, dtype: npt.DTypeLike =
     tensor("onehot", "indices", indices)
     size = integer("onehot", "size", size, 0, (1 << 31) - 1)
     axis = integer("onehot", "axis", axis)
-    if indices.dtype.kind not in "iu":
+    if dtypes.kind_of(indices.dtype) not in "iu":
         raise TypeError(f"onehot: indices have dtype {indices.dtype}; needs integers")
     ndim = indices.ndim + 1
     if not -ndim <= axis < ndim:
@@ -130,7 +130,7 @@ def concatenate(arrays: Sequence[GPUTensor], axis: int = 0, out: GPUTensor | Non
             raise ValueError(f"concatenate: tensor {k} has shape {a.shape}; needs that of the first, {first.shape}")
     shape = (*first.shape[:at], sum(a.shape[at] for a in arrays), *first.shape[at + 1 :])
     if out is None:
-        out = creation.empty(shape, np.result_type(*(a.dtype for a in arrays)))
+        out = creation.empty(shape, dtypes.promoted(*(a.dtype for a in arrays)))
     elif out.shape != shape:
         raise ValueError(f"concatenate: out has shape {out.shape}; needs {shape}")
     start = 0
@@ -170,7 +170,7 @@ def compensated_sum(
         )
     step = elementwise.subtract(elementwise.multiply(add, add_scale), elementwise.multiply(compensation, cmp_scale))
     new = total + step
-    if total.dtype.itemsize == 2:  # rounded as it will be stored, before it is looked at
+    if dtypes.size_of(total.dtype) == 2:  # rounded as it will be stored, before it is looked at
         new = _core.cast(_core.cast(new, np.float32), total.dtype)
     lost = (new - total) - step
     elementwise.evaluate(new, lost)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, creation
+from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import Event, GPUTensor, Stream
 
 _HOST, _CUDA = 1, 2
@@ -60,9 +60,9 @@ def _interface(self: GPUTensor) -> dict[str, Any]:
     """Version 3 of the CUDA array interface. AttributeError on the emulator and for bfloat16."""
     if _core.device().kind != "cuda":
         raise AttributeError("__cuda_array_interface__: there is no GPU")
+    if str(self.dtype) == dtypes.BFLOAT16:
+        raise AttributeError("__cuda_array_interface__: dtype bfloat16 has no code there")
     dtype = np.dtype(self.dtype)
-    if dtype.kind not in "iufb":
-        raise AttributeError(f"__cuda_array_interface__: dtype {dtype} has no code there")
     return {
         "shape": self.shape,
         "typestr": dtype.str,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import creation, linalg
+from nervanagpu import _core, creation, linalg
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import check_tensors, dtype_name, integer
 from nervanagpu.creation import Shape
@@ -44,7 +44,7 @@ class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
             integer("NervanaGPU", "bench", bench, 0), integer("NervanaGPU", "seed", seed, 0, (1 << 64) - 1)
         )
         self.stochastic_round = bits
-        self.default_dtype = np.dtype(dtype_name("NervanaGPU", default_dtype))
+        self.default_dtype = _core.dtype(dtype_name("NervanaGPU", default_dtype))
 
     def _dtype(self, dtype: npt.DTypeLike | None) -> npt.DTypeLike:
         return self.default_dtype if dtype is None else dtype

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import convolution
+from nervanagpu import _core, convolution
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import check_tensors, dtype_name, integer, integers, shown
 from nervanagpu.factory_base import FactoryBase
@@ -24,7 +24,7 @@ class ConvLayer:
         self, dtype: npt.DTypeLike, N: int, C: int, K: int, D: int, H: int, W: int, T: int, R: int, S: int,
         pad: tuple[int, int, int], stride: tuple[int, int, int],
     ) -> None:  # fmt: skip
-        self.dtype = np.dtype(dtype_name("conv_layer", dtype))
+        self.dtype = _core.dtype(dtype_name("conv_layer", dtype))
         for name, length in zip("NCKDHWTRS", (N, C, K, D, H, W, T, R, S), strict=True):
             integer("conv_layer", name, length, 1)
         integers("conv_layer", "pad", pad, 0)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import pooling
+from nervanagpu import _core, pooling
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import check_tensors, choice, dtype_name, integer, integers, shown
 from nervanagpu.factory_base import FactoryBase
@@ -27,7 +27,7 @@ class PoolLayer:
         stride: _Quad,
     ) -> None:  # fmt: skip
         choice("pool_layer", "op", op, ("max", "avg", "l2"))
-        self.dtype = np.dtype(dtype_name("pool_layer", dtype))
+        self.dtype = _core.dtype(dtype_name("pool_layer", dtype))
         for name, length in zip("NCDHW", (N, C, D, H, W), strict=True):
             integer("pool_layer", name, length, 1)
         self.op = op

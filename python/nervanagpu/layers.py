@@ -116,7 +116,7 @@ def _plain(conf: Mapping[str, Any]) -> dict[str, Any]:
         elif name == "partitions":
             entry[name] = [[_plain(c) for c in branch] for branch in value]
         elif name == "dtype":
-            entry[name] = np.dtype(value).name
+            entry[name] = str(_core.dtype(value))
         elif name != "common" and value is not None:
             entry[name] = value
     return entry

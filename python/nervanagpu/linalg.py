@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from nervanagpu import _core, creation
+from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.arguments import iterable, number, tensor
 
@@ -189,7 +189,7 @@ def batched_dot(
             raise ValueError(f"batched_dot: beta is {beta} but there is no out to read")
         counts = {t.shape[0] for t in (a, b) if t.ndim == 3 and t.shape[0] != 1} or {1}
         shape = (a.shape[-2], b.shape[-1])
-        integer = a.dtype.kind in "iu"
+        integer = dtypes.kind_of(a.dtype) in "iu"
         out = creation.empty(shape if sum_batch else (min(counts), *shape), np.int32 if integer else a.dtype)
     else:
         _check_batch("out", out)
@@ -262,7 +262,7 @@ def grouped_dot(
         elif beta != 0:
             raise ValueError(f"grouped_dot: beta is {beta} but product {i} has no out to read")
         else:
-            integer = a.dtype.kind in "iu"
+            integer = dtypes.kind_of(a.dtype) in "iu"
             out = creation.empty((a.shape[0], b.shape[1]), np.int32 if integer else a.dtype)
         triples.append((a, b, out))
     rest = (relu, relu_first, rounding, seed, offset, bits, stream, splits, tensor_cores)

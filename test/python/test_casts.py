@@ -1,6 +1,7 @@
-"""Casts among all dtypes, beside NumPy and the rule of the docs: floats become integers towards zero, saturate, NaN is 0.
+"""Casts among all dtypes, beside NumPy and the rule of the docs: floats become integers towards zero and saturate;
+NaN is 0.
 
-On the instructions of each family of chips, for NaN and what lies outside an integer's range are the chip's own business.
+On the instructions of each family of chips: NaN and what lies outside an integer's range are the chip's own business.
 """
 
 from __future__ import annotations
