@@ -114,20 +114,32 @@ class Parser {
     return out;
   }
 
+  bool digits() {
+    const std::size_t begin = at_;
+    while (at_ < text_.size() && text_[at_] >= '0' && text_[at_] <= '9') ++at_;
+    return at_ > begin;
+  }
+  // from_chars would take more than JSON has: the names of infinity and NaN, zeros in front, a point without digits.
   Json number() {
-    const char* begin = text_.data() + at_;
-    const char* end = text_.data() + text_.size();
-    std::int64_t whole = 0;
-    const auto [stop, error] = std::from_chars(begin, end, whole);
-    if (error == std::errc() && (stop == end || (*stop != '.' && *stop != 'e' && *stop != 'E'))) {
-      at_ += static_cast<std::size_t>(stop - begin);
-      return Json(whole);
+    const std::size_t begin = at_;
+    word("-");
+    bool real = false;
+    if (!word("0") && !digits()) fail("a value");
+    if (word(".") && (real = true) && !digits()) fail("a digit");
+    if (word("e") || word("E")) {
+      real = true;
+      if (!word("+")) word("-");
+      if (!digits()) fail("a digit");
     }
-    double real = 0.0;
-    const auto [stop2, error2] = std::from_chars(begin, end, real);
-    if (error2 != std::errc()) fail("a value");
-    at_ += static_cast<std::size_t>(stop2 - begin);
-    return Json(real);
+    const char* first = text_.data() + begin;
+    const char* last = text_.data() + at_;
+    if (std::int64_t whole = 0; !real && std::from_chars(first, last, whole).ec == std::errc()) return Json(whole);
+    double value = 0.0;
+    if (std::from_chars(first, last, value).ec != std::errc()) {
+      at_ = begin;
+      fail("a number that float64 has");
+    }
+    return Json(value);
   }
 
   unsigned hex4() {

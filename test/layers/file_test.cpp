@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <string>
 
 #include "layers/json.h"
@@ -31,6 +32,19 @@ TEST(Json, RefusesWhatIsNone) {
   }
   EXPECT_THROW(parse_json(std::string(100000, '[')), Error);
   EXPECT_NO_THROW(parse_json(std::string(60, '[') + std::string(60, ']')));
+}
+
+TEST(Json, NumbersAreThoseOfJson) {
+  for (const char* text : {"nan", "NaN",  "-nan", "inf", "-inf", "infinity", "nan(1)", "01",  "-01",  "00",
+                           "1.",  "1.e5", ".5",   "1e",  "1e+",  "+1",       "1e999",  "--1", "0x10", "- 1"}) {
+    EXPECT_THROW(parse_json(text), Error) << text;
+  }
+  EXPECT_EQ(parse_json("-0").whole, 0);
+  EXPECT_EQ(parse_json("0.5").real, 0.5);
+  EXPECT_EQ(parse_json("-10e-1").real, -1.0);
+  EXPECT_EQ(parse_json("1E+2").real, 100.0);
+  EXPECT_EQ(parse_json("-9223372036854775808").whole, std::numeric_limits<std::int64_t>::min());
+  EXPECT_EQ(parse_json("9223372036854775808").kind, Json::Kind::real);
 }
 
 TEST(Json, Configurations) {
