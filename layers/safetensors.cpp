@@ -141,11 +141,14 @@ SavedFile read_safetensors(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) fail(path, "cannot be read");
   const std::string all{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  return parse_safetensors(path, all);
+}
+
+SavedFile parse_safetensors(const std::string& path, std::string_view view) {
   std::uint64_t length = 0;
-  if (all.size() < sizeof length) fail(path, "is no safetensors file: it is too short");
-  std::memcpy(&length, all.data(), sizeof length);
-  if (length > all.size() - sizeof length) fail(path, "is no safetensors file: its header is longer than it is");
-  const std::string_view view = all;
+  if (view.size() < sizeof length) fail(path, "is no safetensors file: it is too short");
+  std::memcpy(&length, view.data(), sizeof length);
+  if (length > view.size() - sizeof length) fail(path, "is no safetensors file: its header is longer than it is");
   Json header;
   try {
     header = parse_json(view.substr(sizeof length, length));

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "nervanagpu/dtype.hpp"
@@ -29,5 +30,7 @@ struct SavedFile {
 void write_safetensors(const std::string& path, const SavedFile& file);
 // Throws Error if the file cannot be read or is not as it should be.
 SavedFile read_safetensors(const std::string& path);
+// The same of a file's bytes; `path` is for messages.
+SavedFile parse_safetensors(const std::string& path, std::string_view bytes);
 
 }  // namespace nervanagpu::layers

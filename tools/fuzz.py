@@ -21,8 +21,18 @@ ROOT = Path(__file__).resolve().parent.parent
 SEEDS = ROOT / "test/fuzz/corpus"
 RESULT = ROOT / "benchmarks/results/toolchain/fuzz.json"
 # Bytes of an input.
-LONGEST = {"expand": 2048, "parse": 1024, "decode": 1025, "cubin": 16384}
+LONGEST = {
+    "expand": 2048,
+    "parse": 1024,
+    "decode": 1025,
+    "cubin": 16384,
+    "json": 1024,
+    "safetensors": 1024,
+    "choices": 2048,
+    "tensor_map": 512,
+}
 MOST = {"expand": 150, "parse": 150, "decode": 120, "cubin": 16}  # committed inputs
+FEW = 60  # of the other targets
 MORE = {"cubin": [ROOT / "test/data/cubin", ROOT / "test/data/cudac"]}  # read as well
 TARGETS = tuple(LONGEST)
 LIMITS = ["-timeout=60", "-rss_limit_mb=2560", "-malloc_limit_mb=1024", "-print_final_stats=1", "-verbosity=1"]
@@ -86,7 +96,7 @@ def merge(build: Path, target: str) -> None:
         if re.fullmatch("[0-9a-f]{40}", old.name):
             old.unlink()
     found = sorted(fresh.iterdir(), key=lambda path: (path.stat().st_size, path.name))
-    kept = min(len(found), MOST[target])
+    kept = min(len(found), MOST.get(target, FEW))
     for i in range(kept):  # evenly over the sizes
         new = found[i * len(found) // kept]
         new.rename(SEEDS / target / new.name)
