@@ -30,7 +30,7 @@ configure = >/dev/null cmake --preset $(preset) -DNG_PYTHON=ON -DPython_EXECUTAB
             -DGTEST_SOURCE_DIR="$(GTEST_SOURCE_DIR)"
 build = cmake --build --preset $(preset) -j $(JOBS)
 
-.PHONY: all kernels python test test-long check demo demo-gemm corpus coverage mutants latency fuzz doc lint format bench-gemm bench-elementwise gpu-check clean help
+.PHONY: all kernels python test test-long sanitize check demo demo-gemm corpus coverage mutants latency fuzz doc lint format bench-gemm bench-elementwise gpu-check clean help
 
 all: ## build/bin/ngasm, and a .venv that imports nervanagpu (the default)
 	$(setup) build python
@@ -62,7 +62,15 @@ both_families = $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types dot_
                    $(if $(NERVANAGPU_TEST_LONG),random random_expressions layers network factory bfloat16 seeds cudamat)))
 
 test-long: export NERVANAGPU_TEST_LONG := 1
-test-long: test ## every test
+test-long: test sanitize ## every test, and the C++ tests once more under sanitizers
+
+# What gpu_exact draws is enough of its kind; the mutants are the verifier's affair.
+sanitize: ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer, on the emulator
+	$(setup) build test
+	@>/dev/null cmake --preset asan -DGTEST_SOURCE_DIR="$(GTEST_SOURCE_DIR)" -DNG_REQUIRE_TESTS=$(if $(NO_SETUP),OFF,ON)
+	@cmake --build --preset asan -j $(JOBS)
+	@env -u NERVANAGPU_TEST_LONG NERVANAGPU_DEVICE=emulator NG_GPU_PROBLEMS=640 \
+	  ctest --preset asan -j $(JOBS) -E '^(gpu_exact_.*|gpu_cublas|gpu_cudnn|mutants)$$'
 
 mutants: ## kernels with one control field changed: verify against checked runs; on a GPU against the chip (EACH=N each)
 	$(setup) build
@@ -91,7 +99,7 @@ coverage: ## count rows and opcode values of each architecture, into benchmarks/
 	@$(py) tools/toolchain_results.py coverage
 	@$(py) tools/toolchain_table.py
 
-fuzz: ## hostile input for SECONDS in all: templates, assembler text, words and cubins, under sanitizers (clang)
+fuzz: ## hostile input for SECONDS in all: templates, assembler text, words, cubins, files of weights and choices, under sanitizers (clang)
 	$(setup) build fuzz
 	@>/dev/null cmake --preset fuzz
 	@cmake --build --preset fuzz -j $(JOBS) --target fuzzers
