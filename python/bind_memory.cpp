@@ -34,6 +34,11 @@ void bind_memory(py::module_& m) {
       py::arg("shape"), py::arg("dtype"));
   m.def("record_memory", &record_memory, py::arg("on"));
   m.def("records_memory", &records_memory);
+  m.def("kernel_cache", [] {
+    const KernelCache c = kernel_cache();
+    return std::tuple(c.entries, c.bytes, c.budget, c.evictions, c.loaded);
+  });
+  m.def("set_kernel_cache", &set_kernel_cache, py::arg("budget"));
   m.def("held_memory", [] {
     name_memory_here();
     std::vector<std::tuple<std::string, std::size_t, std::size_t>> out;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <utility>
 
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/overlap.hpp"
@@ -26,6 +27,8 @@ void watch_forks() {
 
 // Where this thread's work of the default stream goes while it records a graph: that stream cannot be recorded.
 thread_local StreamId recording = 0;
+// Temporary modules that it has launched meanwhile.
+thread_local std::vector<std::shared_ptr<LoadedModule>> recorded_modules;
 
 // The driver's handles are pointers to it, and numbers to everyone else.
 cuda::Stream stream_of(StreamId id) {
@@ -44,7 +47,12 @@ void overlap_launches(bool on) noexcept {
 
 CudaDevice::CudaDevice(const cuda::Driver& driver, cuda::DeviceId id, std::span<const EmbeddedCubin> cubins,
                        sass::Arch arch, bool sync_launches)
-    : driver_(driver), registry_(cubins, arch), sync_launches_(sync_launches), pool_(static_cast<PoolBacking&>(*this)) {
+    : driver_(driver),
+      registry_(cubins, arch),
+      sync_launches_(sync_launches),
+      retired_(std::make_shared<RetiredModules>(static_cast<PoolBacking&>(*this),
+                                                [this](const RetiredModules::Modules& m) { unload(m); })),
+      pool_(static_cast<PoolBacking&>(*this)) {
   watch_forks();
   info_.kind = DeviceKind::cuda;
   info_.arch = std::string(sass::info(arch).name);
@@ -60,6 +68,7 @@ CudaDevice::CudaDevice(const cuda::Driver& driver, cuda::DeviceId id, std::span<
 }
 
 CudaDevice::~CudaDevice() {
+  retired_->close();
   if (!lost_.load() && !forked.load()) {
     const Bound bound(*this);
     pool_.release();
@@ -268,8 +277,9 @@ void CudaDevice::allow_cluster(cuda::Function function, const sass::KernelImage&
   check(driver_.function_set(function, cuda::kLargeClusters, 1), ("cuFuncSetAttribute of " + k.name).c_str());
 }
 
-// The driver's module of one cubin, loaded once and kept: work and captured graphs may use it at any later time.
-class CudaDevice::DriverModule final : public LoadedModule {
+// The driver's module of one cubin. Those of the user are loaded once and kept: work, captured graphs and addresses of
+// variables may be used at any later time. A temporary one is retired with its last owner.
+class CudaDevice::DriverModule final : public LoadedModule, public std::enable_shared_from_this<DriverModule> {
  public:
   struct Entry {
     std::string name;
@@ -277,30 +287,85 @@ class CudaDevice::DriverModule final : public LoadedModule {
     bool early = false;        // .launch programmatic
     std::uint32_t shared = 0;  // dynamic shared memory that the driver was told of
   };
+  ~DriverModule() override {
+    if (retired != nullptr) retired->retire({handle, size, elsewhere.load()});
+  }
+  [[nodiscard]] std::size_t bytes() const override { return size; }
+
   std::mutex mutex;  // of `shared`
   std::vector<Entry> entries;
+  cuda::Module handle = nullptr;
+  // Of a temporary one:
+  std::shared_ptr<RetiredModules> retired;
+  std::size_t size = 0;
+  std::atomic<bool> elsewhere{false};  // launched in a stream that is not this device's
+  std::atomic<bool> pinned{false};     // part of somebody else's graph
 };
+
+std::shared_ptr<CudaDevice::DriverModule> CudaDevice::load_into_driver(const sass::CubinImage& image,
+                                                                       std::span<const std::uint8_t> bytes) {
+  const Bound bound(*this);
+  const Relaxed relaxed(driver_);
+  auto out = std::make_shared<DriverModule>();
+  const std::string what = "cuModuleLoadData of a cubin for " + std::string(sass::info(image.arch).name) + " on " +
+                           info_.name + ", whose kernels are for " + info_.arch;
+  check(driver_.module_load(&out->handle, bytes.data()), what.c_str());
+  for (const sass::KernelImage& k : image.kernels) {
+    cuda::Function function = nullptr;
+    check(driver_.module_function(&function, out->handle, k.name.c_str()),
+          ("cuModuleGetFunction of " + k.name).c_str());
+    allow_cluster(function, k);
+    out->entries.push_back({k.name, function, k.manifest.programmatic, 0});
+  }
+  return out;
+}
 
 std::shared_ptr<LoadedModule> CudaDevice::load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) {
   ready();
   const std::lock_guard lock(modules_mutex_);
   std::vector<std::uint8_t> key(bytes.begin(), bytes.end());
   if (const auto found = modules_.find(key); found != modules_.end()) return found->second;
-  const Bound bound(*this);
-  const Relaxed relaxed(driver_);
-  const auto out = std::make_shared<DriverModule>();
-  cuda::Module module = nullptr;
-  const std::string what = "cuModuleLoadData of a cubin for " + std::string(sass::info(image.arch).name) + " on " +
-                           info_.name + ", whose kernels are for " + info_.arch;
-  check(driver_.module_load(&module, key.data()), what.c_str());
-  for (const sass::KernelImage& k : image.kernels) {
-    cuda::Function function = nullptr;
-    check(driver_.module_function(&function, module, k.name.c_str()), ("cuModuleGetFunction of " + k.name).c_str());
-    allow_cluster(function, k);
-    out->entries.push_back({k.name, function, k.manifest.programmatic, 0});
-  }
+  const auto out = load_into_driver(image, key);
   modules_.emplace(std::move(key), out);
   return out;
+}
+
+std::shared_ptr<LoadedModule> CudaDevice::load_temporary(const sass::CubinImage& image,
+                                                         std::span<const std::uint8_t> bytes) {
+  ready();
+  unload_idle();
+  retired_->loaded();
+  auto out = load_into_driver(image, bytes);
+  out->size = 2 * bytes.size();  // the driver's copy, and the chip's, of which only the code is known
+  temporary_module_bytes += out->size;
+  out->retired = retired_;
+  return out;
+}
+
+void CudaDevice::unload_idle() noexcept {
+  // An event of the default stream would wait for the streams that are being captured.
+  if (!alive() || recording != 0 || captures_.load() != 0) return;
+  const Bound bound(*this);
+  const Relaxed relaxed(driver_);
+  retired_->unload_idle();
+}
+
+void CudaDevice::unload(const RetiredModules::Modules& modules) noexcept {
+  for (const RetiredModule& m : modules) {
+    if (driver_.module_unload != nullptr) static_cast<void>(driver_.module_unload(static_cast<cuda::Module>(m.handle)));
+    temporary_module_bytes -= m.bytes;
+  }
+}
+
+// Before a temporary module is launched: who may use it longer than its owners do.
+void CudaDevice::note_use(DriverModule& module, StreamId stream) {
+  if (recording != 0) recorded_modules.push_back(module.shared_from_this());
+  if (stream == 0 || stream == recording) return;
+  if (!retired_->knows(stream)) module.elsewhere.store(true);
+  if (!module.pinned.load() && capture(stream) != 0 && !module.pinned.exchange(true)) {
+    const std::lock_guard lock(captured_mutex_);
+    pinned_.push_back(module.shared_from_this());
+  }
 }
 
 void CudaDevice::launch(LoadedModule& module, const ModuleLaunch& what, StreamId stream) {
@@ -309,6 +374,7 @@ void CudaDevice::launch(LoadedModule& module, const ModuleLaunch& what, StreamId
   const Bound bound(*this);
   auto& m = static_cast<DriverModule&>(module);
   DriverModule::Entry& entry = m.entries[what.kernel];
+  if (m.retired != nullptr && (stream != 0 || recording != 0)) note_use(m, stream);
   if (what.shared != 0) {
     const std::lock_guard lock(m.mutex);
     if (what.shared > entry.shared) {
@@ -362,6 +428,7 @@ StreamId CudaDevice::create_stream() {
   const Bound bound(*this);
   cuda::Stream stream = nullptr;
   check(driver_.stream_create(&stream, 0), "cuStreamCreate");
+  retired_->made(reinterpret_cast<StreamId>(stream));
   return reinterpret_cast<StreamId>(stream);
 }
 
@@ -372,6 +439,8 @@ bool CudaDevice::alive() const noexcept {
 void CudaDevice::destroy_stream(StreamId stream) noexcept {
   if (lost_.load() || forked.load()) return;
   const Bound bound(*this);
+  const Relaxed relaxed(driver_);
+  retired_->ends(stream);
   static_cast<void>(driver_.stream_destroy(stream_of(stream)));
 }
 
@@ -386,7 +455,14 @@ void CudaDevice::synchronize() {
   expr::before_work();
   ready();
   const Bound bound(*this);
-  check(driver_.context_synchronize(), "cuCtxSynchronize");
+  const RetiredModules::Modules idle = retired_->take();
+  try {
+    check(driver_.context_synchronize(), "cuCtxSynchronize");
+  } catch (...) {
+    retired_->put_back(idle);
+    throw;
+  }
+  unload(idle);
   log_.all_done();
 }
 
@@ -497,10 +573,13 @@ void CudaDevice::begin_capture(StreamId stream) {
   const Bound bound(*this);
   check(driver_.capture_begin(stream_of(stream), cuda::kCaptureRelaxed), "cuStreamBeginCapture_v2");
   recording = stream;
+  ++captures_;
 }
 
 GraphId CudaDevice::end_capture(StreamId stream) {
   recording = 0;
+  --captures_;
+  const auto modules = std::exchange(recorded_modules, {});
   ready();
   const Bound bound(*this);
   cuda::Graph graph = nullptr;
@@ -509,11 +588,16 @@ GraphId CudaDevice::end_capture(StreamId stream) {
   const cuda::Status status = driver_.graph_instantiate(&exec, graph, 0);
   static_cast<void>(driver_.graph_destroy(graph));
   check(status, "cuGraphInstantiateWithFlags");
-  return reinterpret_cast<GraphId>(exec);
+  const auto id = reinterpret_cast<GraphId>(exec);
+  const std::lock_guard lock(captured_mutex_);
+  for (const auto& m : modules) captured_[id].push_back(std::static_pointer_cast<DriverModule>(m));
+  return id;
 }
 
 void CudaDevice::abandon_capture(StreamId stream) noexcept {
   recording = 0;
+  --captures_;
+  recorded_modules.clear();
   const Bound bound(*this);
   cuda::Graph graph = nullptr;
   if (driver_.capture_end(stream_of(stream), &graph) == cuda::kSuccess && graph != nullptr) {
@@ -525,6 +609,12 @@ void CudaDevice::launch_graph(GraphId graph, StreamId stream) {
   expr::before_work();
   ready();
   const Bound bound(*this);
+  if (stream != 0 && !retired_->knows(stream)) {
+    const std::lock_guard lock(captured_mutex_);
+    if (const auto held = captured_.find(graph); held != captured_.end()) {
+      for (const auto& m : held->second) m->elsewhere.store(true);
+    }
+  }
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   check(driver_.graph_launch(reinterpret_cast<cuda::GraphExec>(graph), stream_of(stream)), "cuGraphLaunch");
 }
@@ -534,6 +624,8 @@ void CudaDevice::destroy_graph(GraphId graph) noexcept {
   const Bound bound(*this);
   // NOLINTNEXTLINE(performance-no-int-to-ptr)
   static_cast<void>(driver_.graph_exec_destroy(reinterpret_cast<cuda::GraphExec>(graph)));
+  const std::lock_guard lock(captured_mutex_);
+  captured_.erase(graph);
 }
 
 }  // namespace nervanagpu

@@ -13,6 +13,7 @@
 #include "src/driver.h"
 #include "src/launch_log.h"
 #include "src/pool.h"
+#include "src/retired_modules.h"
 
 namespace nervanagpu {
 
@@ -40,6 +41,9 @@ class CudaDevice final : public Device, private PoolBacking {
   void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) override;
   void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
+  std::shared_ptr<LoadedModule> load_temporary(const sass::CubinImage& image,
+                                               std::span<const std::uint8_t> bytes) override;
+  void unload_idle() noexcept override;
   void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
   EncodedTensorMap encode_tensor_map(const TensorMap& map) override;
   ImageId create_image(const ImageSpec& spec) override;
@@ -80,6 +84,9 @@ class CudaDevice final : public Device, private PoolBacking {
                        StreamId stream);
   class Bound;
   class DriverModule;
+  std::shared_ptr<DriverModule> load_into_driver(const sass::CubinImage& image, std::span<const std::uint8_t> bytes);
+  void note_use(DriverModule& module, StreamId stream);
+  void unload(const RetiredModules::Modules& modules) noexcept;
   class Relaxed;
 
   std::uint64_t take(std::size_t bytes) override;
@@ -104,6 +111,12 @@ class CudaDevice final : public Device, private PoolBacking {
   std::vector<cuda::Function> functions_;  // by Kernel::index
   std::mutex modules_mutex_;
   std::map<std::vector<std::uint8_t>, std::shared_ptr<DriverModule>> modules_;  // by their bytes; never unloaded
+  std::shared_ptr<RetiredModules> retired_;                                     // temporary modules have it, too
+  // Temporary modules that graphs hold; and those that graphs of others do, of whose end nobody tells.
+  std::mutex captured_mutex_;
+  std::map<GraphId, std::vector<std::shared_ptr<DriverModule>>> captured_;
+  std::vector<std::shared_ptr<DriverModule>> pinned_;
+  std::atomic<int> captures_{0};  // that run now
   LaunchLog log_;
   std::atomic<bool> lost_{false};
   mutable std::mutex lost_mutex_;

@@ -28,14 +28,17 @@ struct Grid {
 // Kernels of the library that this thread has launched.
 inline thread_local std::uint64_t kernels_launched = 0;
 
-// A cubin that is not the library's, on one device. What it was made of must outlive it.
+// A cubin that is not the library's, on one device.
 class LoadedModule {
  public:
   LoadedModule() = default;
   virtual ~LoadedModule() = default;
   LoadedModule(const LoadedModule&) = delete;
   LoadedModule& operator=(const LoadedModule&) = delete;
+  [[nodiscard]] virtual std::size_t bytes() const { return 0; }  // of memory, if it is temporary
 };
+// Of all temporary modules that devices have.
+inline std::atomic<std::size_t> temporary_module_bytes{0};
 
 struct ModuleLaunch {
   std::size_t kernel = 0;  // index in the image
@@ -81,8 +84,13 @@ class Device {
   // The CTA size is the manifest's.
   virtual void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) = 0;
 
-  // `image` is what `bytes` say. Thread-safe, also the launches of one module.
+  // `image` is what `bytes` say, and must outlive the module. Thread-safe, also the launches of one module.
   virtual std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) = 0;
+  // One that is unloaded when nobody holds it, no graph has it and the work that used it is done. Without variables;
+  // `image` and `bytes` need not outlive it.
+  virtual std::shared_ptr<LoadedModule> load_temporary(const sass::CubinImage& image,
+                                                       std::span<const std::uint8_t> bytes) = 0;
+  virtual void unload_idle() noexcept {}  // those of them that are known to be idle
   virtual void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) = 0;
 
   // The form that the device's kernels take.

@@ -167,6 +167,7 @@ struct TextureDescription {
 #define NG_DRIVER_OPTIONAL_CALLS(X)                                                               \
   X(host_allocate,        "cuMemHostAlloc",            (void** memory, std::size_t bytes, unsigned flags)) \
   X(host_free,            "cuMemFreeHost",             (void* memory))                             \
+  X(module_unload,        "cuModuleUnload",            (Module module))                         \
   X(capture_begin,        "cuStreamBeginCapture_v2",   (Stream stream, int mode))                  \
   X(capture_end,          "cuStreamEndCapture",        (Stream stream, Graph* graph))              \
   X(graph_instantiate,    "cuGraphInstantiateWithFlags", (GraphExec* exec, Graph graph, unsigned long long flags)) \

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "nervanagpu/error.hpp"
+#include "sass/emulate/size.h"
 #include "src/tensor_map.h"
 
 namespace nervanagpu {
@@ -195,7 +196,7 @@ void EmulatorDevice::run(const std::string& name, const sass::emulate::Kernel& k
   raise(name, std::move(findings));
 }
 
-// Kernels are decoded when they are first launched.
+// Kernels are decoded when they are first launched; those of a temporary one at once, so that it needs no image.
 class EmulatorDevice::EmulatedModule final : public LoadedModule, public std::enable_shared_from_this<EmulatedModule> {
  public:
   EmulatedModule(const sass::CubinImage& image, sass::emulate::Memory& memory)
@@ -203,7 +204,17 @@ class EmulatorDevice::EmulatedModule final : public LoadedModule, public std::en
     auto module = sass::emulate::Module::load(image, memory);
     if (!module.ok()) throw Error(module.error().text());
     module_ = std::move(*module);
+    for (const sass::KernelImage& k : image.kernels) names_.push_back(k.name);
   }
+  ~EmulatedModule() override { temporary_module_bytes -= bytes_; }
+
+  void decode_all() {
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < names_.size(); ++i) bytes += bytes_of(kernel(i));
+    bytes_ = bytes;
+    temporary_module_bytes += bytes_;
+  }
+  [[nodiscard]] std::size_t bytes() const override { return bytes_; }
 
   const sass::emulate::Kernel& kernel(std::size_t index) {
     const std::lock_guard lock(mutex_);
@@ -215,10 +226,12 @@ class EmulatorDevice::EmulatedModule final : public LoadedModule, public std::en
     }
     return *slot;
   }
-  [[nodiscard]] const std::string& name(std::size_t index) const { return image_.kernels[index].name; }
+  [[nodiscard]] const std::string& name(std::size_t index) const { return names_[index]; }
 
  private:
   const sass::CubinImage& image_;
+  std::vector<std::string> names_;
+  std::size_t bytes_ = 0;
   std::mutex mutex_;
   std::unique_ptr<sass::emulate::Module> module_;
   std::vector<std::shared_ptr<const sass::emulate::Kernel>> kernels_;
@@ -227,6 +240,13 @@ class EmulatorDevice::EmulatedModule final : public LoadedModule, public std::en
 std::shared_ptr<LoadedModule> EmulatorDevice::load(const sass::CubinImage& image,
                                                    std::span<const std::uint8_t> /*bytes*/) {
   return std::make_shared<EmulatedModule>(image, memory_);
+}
+
+std::shared_ptr<LoadedModule> EmulatorDevice::load_temporary(const sass::CubinImage& image,
+                                                             std::span<const std::uint8_t> /*bytes*/) {
+  auto module = std::make_shared<EmulatedModule>(image, memory_);
+  module->decode_all();
+  return module;
 }
 
 void EmulatorDevice::launch(LoadedModule& module, const ModuleLaunch& what, StreamId /*stream*/) {

@@ -31,6 +31,8 @@ class EmulatorDevice final : public Device {
   void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) override;
   void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
+  std::shared_ptr<LoadedModule> load_temporary(const sass::CubinImage& image,
+                                               std::span<const std::uint8_t> bytes) override;
   void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
   EncodedTensorMap encode_tensor_map(const TensorMap& map) override;
   ImageId create_image(const ImageSpec& spec) override;

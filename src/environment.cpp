@@ -25,13 +25,13 @@ std::string variable(const char* name) {
 }
 
 // "4096", "512K", "64M", "2G"
-std::size_t bytes_from(const std::string& text) {
+std::size_t bytes_from(const char* name, const std::string& text) {
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   const std::string unit(end, text.data() + text.size());
   const int shift = unit.empty() ? 0 : unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : -1;
   if (error != std::errc() || shift < 0 || number == 0 || number > (std::size_t{1} << 48 >> shift)) {
-    refuse("NERVANAGPU_EMULATOR_MEMORY", text, "a number of bytes such as 64M or 2G, or to be unset");
+    refuse(name, text, "a number of bytes such as 64M or 2G, or to be unset");
   }
   return number << shift;
 }
@@ -67,8 +67,12 @@ Settings read_settings() {
       refuse("NERVANAGPU_EMULATOR_ARCH", arch, "an architecture such as sm_90a or sm_52, or to be unset");
     }
   }
-  const std::string memory = variable("NERVANAGPU_EMULATOR_MEMORY");
-  if (!memory.empty()) s.emulator_memory = bytes_from(memory);
+  const auto bytes = [](const char* name, std::size_t& to) {
+    const std::string value = variable(name);
+    if (!value.empty()) to = bytes_from(name, value);
+  };
+  bytes("NERVANAGPU_EMULATOR_MEMORY", s.emulator_memory);
+  bytes("NERVANAGPU_KERNEL_CACHE", s.kernel_cache);
   s.sync_launches = flag("NERVANAGPU_SYNC");
   s.autotune = flag("NERVANAGPU_AUTOTUNE");
   return s;

@@ -16,8 +16,10 @@ struct Settings {
   // NERVANAGPU_EMULATOR_ARCH: the architecture whose kernels the emulator runs; none: sm_90a
   std::optional<sass::Arch> emulator_arch;
   std::size_t emulator_memory = 0;  // NERVANAGPU_EMULATOR_MEMORY: bytes; 0: most of the host's
-  bool autotune = false;            // NERVANAGPU_AUTOTUNE=1: see nervanagpu/autotune.hpp
-  bool sync_launches = false;       // NERVANAGPU_SYNC=1: wait after each launch, so that an error names its kernel
+  // NERVANAGPU_KERNEL_CACHE: bytes of generated kernels that are kept
+  std::size_t kernel_cache = std::size_t{256} << 20;
+  bool autotune = false;       // NERVANAGPU_AUTOTUNE=1: see nervanagpu/autotune.hpp
+  bool sync_launches = false;  // NERVANAGPU_SYNC=1: wait after each launch, so that an error names its kernel
 };
 
 // Throws InvalidArgument on a value that means nothing.

@@ -35,6 +35,11 @@ class ForwardingDevice : public Device {
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override {
     return inner_.load(image, bytes);
   }
+  std::shared_ptr<LoadedModule> load_temporary(const sass::CubinImage& image,
+                                               std::span<const std::uint8_t> bytes) override {
+    return inner_.load_temporary(image, bytes);
+  }
+  void unload_idle() noexcept override { inner_.unload_idle(); }
   void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override {
     inner_.launch(module, launch, stream);
   }

@@ -35,6 +35,7 @@ bool autotune() {
 namespace sgemm {
 namespace {
 
+constexpr std::size_t kMostKnown = 10'000;  // forms in memory; the file holds as many
 constexpr double kGain = 0.98;  // of the model's own time: what a winner must be below, or noise would choose
 
 thread_local bool measuring = false;
@@ -111,6 +112,7 @@ std::optional<Plan> Tuner::choose(Device& device, const GemmProblem& problem, bo
   const std::optional<Plan> best = measured(device, p, all);
   if (!best) return all.front();  // not to be measured here: the model's, for as long as the process lives
   const std::string label = label_of(*best);
+  if (book.known.size() >= kMostKnown) book.known.erase(book.known.begin());
   book.known[words] = label;
   book.file.add({{words, label}});
   return best;

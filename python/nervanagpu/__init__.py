@@ -171,7 +171,7 @@ from nervanagpu.functions import (
 )
 from nervanagpu.indexing import add_at, cumsum, flatnonzero, nonzero, take
 from nervanagpu.linalg import batched_dot, dot, grouped_dot, matmul
-from nervanagpu.memory import memory_report, track_memory
+from nervanagpu.memory import memory_report, set_kernel_cache, track_memory
 from nervanagpu.modules import SassModule, SourceModule
 from nervanagpu.network import Network
 from nervanagpu.nvrtc import CompileError
@@ -402,6 +402,7 @@ __all__ = [
     "right_shift",
     "rint",
     "seed",
+    "set_kernel_cache",
     "sgn",
     "sig",
     "sig2",

@@ -1,4 +1,4 @@
-"""Which statement holds device memory."""
+"""What holds memory: statements that of the device, generated kernels that of both sides."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from types import TracebackType
 
 from nervanagpu import _core
+from nervanagpu.arguments import integer
 
 
 @dataclass(frozen=True)
@@ -17,11 +18,26 @@ class Held:
     allocations: int
 
 
+@dataclass(frozen=True)
+class KernelCache:
+    """Kernels that expressions generated, and what finds them sooner.
+
+    `entries` are kept and take `bytes`, at most `budget`; `evictions` entries went for that since the process began.
+    `loaded`: bytes of kernels that the device has, those among them that went but may still run or are in a graph.
+    """
+
+    entries: int
+    bytes: int
+    budget: int
+    evictions: int
+    loaded: int
+
+
 class MemoryReport:
-    """Device memory by statement, the largest first. As text, a table.
+    """Device memory by statement, the largest first, and the memory of generated kernels. As text, a table.
 
     `held`: of what was allocated since track_memory(True); empty before. `in_use`, `peak`, `reserved`: bytes in all, as
-    memory_stats() has them.
+    memory_stats() has them. `kernels`: a KernelCache.
     """
 
     def __init__(self) -> None:
@@ -29,6 +45,7 @@ class MemoryReport:
         self.held = [Held(*h) for h in _core.held_memory()]
         stats = _core.memory_stats()
         self.in_use, self.peak, self.reserved = stats.in_use, stats.peak, stats.reserved
+        self.kernels = KernelCache(*_core.kernel_cache())
 
     def __repr__(self) -> str:
         lines = [f"{self.in_use:,} bytes in use, at most {self.peak:,}, {self.reserved:,} taken from the device"]
@@ -38,7 +55,21 @@ class MemoryReport:
             lines.append("statements are not recorded: ng.track_memory() before what is to be seen")
         elif rest > 0:
             lines.append(f"{rest:>16,}  from before, and what the allocator rounds up")
+        k = self.kernels
+        lines.append(
+            f"generated kernels: {k.entries:,} entries of {k.bytes:,} bytes in all, at most {k.budget:,}; "
+            f"{k.evictions:,} went; {k.loaded:,} bytes on the device"
+        )
         return "\n".join(lines)
+
+
+def set_kernel_cache(budget: int) -> None:
+    """At most `budget` bytes of generated kernels are kept from now on; those used longest ago go first.
+
+    What runs, or is part of a Graph, stays until it has ended; what went is made again when it is needed, the same. 256 MiB
+    at first, or the environment's NERVANAGPU_KERNEL_CACHE ("64M").
+    """
+    _core.set_kernel_cache(integer("set_kernel_cache", "budget", budget, 0, 2**63 - 1))
 
 
 def memory_report() -> MemoryReport:

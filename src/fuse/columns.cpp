@@ -290,12 +290,12 @@ void run_columns(const Program& p, const Layout& layout, const std::vector<Dtype
   for (const unsigned n : {f.unroll, f.slices}) key.push_back(static_cast<char>(n));
   append_key(key, f.walk, dtypes);
   append_key(key, p);
-  const Generated& kernel = generated(key, [&] { return Maker(p, f, device.registry().arch()).make(); });
+  const GeneratedPtr kernel = generated(key, [&] { return Maker(p, f, device.registry().arch()).make(); });
   const std::int64_t length = layout.axes.back().length;
   const std::int64_t count = layout.size() / length / f.walk.lanes;
   const auto ctas = static_cast<std::uint32_t>(ceil_div(count * f.slices, kThreads));
   const Parameters params = column_parameters(p, layout, f.walk, dtypes, address);
-  kernel.launch(ctas, params);
+  kernel->launch(ctas, params);
 }
 
 }  // namespace nervanagpu::fuse

@@ -14,11 +14,8 @@
 #include <atomic>
 #include <bit>
 #include <map>
-#include <mutex>
-#include <optional>
+#include <memory>
 #include <string>
-#include <tuple>
-#include <unordered_map>
 #include <utility>
 
 #include "nervanagpu/error.hpp"
@@ -248,14 +245,13 @@ class Maker {
 };
 
 // The lanes and items a thread that suit the registers, of plans that asked for more.
-using Fit = std::pair<unsigned, unsigned>;
-std::optional<Fit> fitting(const std::string& key, std::optional<Fit> found = std::nullopt) {
-  static std::mutex mutex;
-  static auto& known = *new std::unordered_map<std::string, Fit>;  // never destroyed: a thread may launch at exit
-  const std::lock_guard lock(mutex);
-  if (found) known[key] = *found;
-  const auto at = known.find(key);
-  return at == known.end() ? std::nullopt : std::optional(at->second);
+struct Fit : Keepable {
+  Fit(unsigned l, unsigned u) : lanes(l), unroll(u) {}
+  unsigned lanes, unroll;
+};
+Kept<Fit>& fitting() {
+  static auto* k = new Kept<Fit>;
+  return *k;
 }
 
 class Run {
@@ -267,13 +263,13 @@ class Run {
 
   void all() { part(layout_of(p_.shape, operands_, p_.tensors.size())); }
 
-  [[nodiscard]] std::optional<FlatKernel> flat() const {
+  [[nodiscard]] std::shared_ptr<const FlatKernel> flat() const {
     const Layout layout = layout_of(p_.shape, operands_, p_.tensors.size());
-    if (layout.axes.size() != 1 || layout.size() > most_elements()) return std::nullopt;
-    if (!std::ranges::all_of(layout.axes[0].strides, [](std::int64_t s) { return s == 1; })) return std::nullopt;
+    if (layout.axes.size() != 1 || layout.size() > most_elements()) return nullptr;
+    if (!std::ranges::all_of(layout.axes[0].strides, [](std::int64_t s) { return s == 1; })) return nullptr;
     Plan f = form(layout);
-    const Generated& kernel = kernel_of(f);
-    return FlatKernel{&kernel, f.lanes, f.unroll, f.threads};
+    GeneratedPtr kernel = kernel_of(f);
+    return std::make_shared<const FlatKernel>(FlatKernel{{}, std::move(kernel), f.lanes, f.unroll, f.threads});
   }
 
  private:
@@ -368,15 +364,14 @@ class Run {
   }
 
   // The kernel of plan `f`, which may get fewer items a thread.
-  const Generated& kernel_of(Plan& f) const {
+  GeneratedPtr kernel_of(Plan& f) const {
     const std::string wanted = key_of(f);
-    if (const auto smaller = fitting(wanted)) std::tie(f.lanes, f.unroll) = *smaller;
+    if (const auto smaller = fitting().find(wanted)) f.lanes = smaller->lanes, f.unroll = smaller->unroll;
     for (;;) {
       const std::string key = key_of(f);
       try {
-        const Generated& kernel =
-            generated(key, [&] { return Maker(p_, f, current_device().registry().arch()).make(); });
-        if (key != wanted) fitting(wanted, std::pair(f.lanes, f.unroll));
+        GeneratedPtr kernel = generated(key, [&] { return Maker(p_, f, current_device().registry().arch()).make(); });
+        if (key != wanted) fitting().keep(wanted, std::make_shared<const Fit>(f.lanes, f.unroll), sizeof(Fit));
         return kernel;
       } catch (const Error&) {  // with fewer elements side by side the registers may suffice
         if (f.unroll > 1) {
@@ -407,7 +402,7 @@ class Run {
 
   void launch(const Layout& layout) {
     Plan f = form(layout);
-    const Generated& kernel = kernel_of(f);
+    const GeneratedPtr kernel = kernel_of(f);
     const Axis& inner = layout.axes.back();
     const std::int64_t unit = f.flat ? 1 : f.lanes;  // elements that the tail counts by
     const std::int64_t items = layout.size() / f.lanes;
@@ -432,7 +427,7 @@ class Run {
       }
     }
     params.operands(p_, address_);
-    kernel.launch(ctas, params);
+    kernel->launch(ctas, params);
   }
 
   const Program& p_;
@@ -453,8 +448,13 @@ void run_elementwise(const Program& p) {
   Run(p).all();
 }
 
-std::optional<FlatKernel> flat_kernel(const Program& p) {
+std::shared_ptr<const FlatKernel> flat_kernel(const Program& p) {
   return Run(p).flat();
+}
+
+void FlatKernel::touch(std::uint64_t now) const {
+  used = now;
+  kernel->touch(now);
 }
 
 FlatGrid FlatKernel::grid(std::int64_t size) const {

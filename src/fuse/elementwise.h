@@ -1,8 +1,9 @@
 // Elementwise programs as one kernel each.
 #pragma once
 
-#include <optional>
+#include <memory>
 
+#include "src/fuse/kept.h"
 #include "src/fuse/program.h"
 
 namespace nervanagpu::fuse {
@@ -24,12 +25,13 @@ struct FlatGrid {
 };
 // The kernel of a program whose tensors all lie like its one result, without gaps. Its parameters: tail_ctas, tail and
 // the number of elements as u32; the addresses; the numbers.
-struct FlatKernel {
-  const Generated* kernel = nullptr;
+struct FlatKernel : Keepable {
+  std::shared_ptr<const Generated> kernel;
   unsigned lanes = 1, unroll = 1, threads = 128;
+  void touch(std::uint64_t now) const;
   [[nodiscard]] FlatGrid grid(std::int64_t size) const;
 };
-// None if `p` is no such program.
-std::optional<FlatKernel> flat_kernel(const Program& p);
+// nullptr if `p` is no such program.
+std::shared_ptr<const FlatKernel> flat_kernel(const Program& p);
 
 }  // namespace nervanagpu::fuse

@@ -2,12 +2,13 @@
 
 #include <array>
 #include <cstring>
-#include <mutex>
-#include <string>
-#include <unordered_map>
+#include <memory>
+#include <string_view>
+#include <utility>
 
 #include "src/ceil_div.h"
 #include "src/fuse/elementwise.h"
+#include "src/fuse/kept.h"
 #include "src/fuse/kernel.h"
 #include "src/fuse/values.h"
 #include "src/select_device.h"
@@ -94,16 +95,8 @@ class Structure {
   std::size_t length_ = 0;
 };
 
-struct Hash {
-  using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
-  std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
-};
-struct Known {
-  std::mutex mutex;
-  std::unordered_map<std::string, FlatKernel, Hash, std::equal_to<>> kernels;
-};
-Known& known() {
-  static auto* k = new Known;
+Kept<FlatKernel>& known() {
+  static auto* k = new Kept<FlatKernel>;
   return *k;
 }
 
@@ -116,19 +109,12 @@ bool run_flat(const expr::Node& node, const Tensor& to) {
   }
   Structure s(current_device().serial(), to);
   if (!s.add(node)) return false;
-  FlatKernel kernel;
-  {
-    const std::lock_guard lock(known().mutex);
-    const auto found = known().kernels.find(s.key());
-    if (found != known().kernels.end()) kernel = found->second;
-  }
-  if (kernel.kernel == nullptr) {
-    const auto made =
+  std::shared_ptr<const FlatKernel> kernel = known().find(s.key());
+  if (kernel == nullptr) {
+    auto made =
         flat_kernel(program_of({{std::const_pointer_cast<expr::Node>(node.shared_from_this()), to}}, to.shape()));
-    if (!made) return false;
-    kernel = *made;
-    const std::lock_guard lock(known().mutex);
-    known().kernels.emplace(s.key(), kernel);
+    if (made == nullptr) return false;
+    kernel = known().keep(s.key(), std::move(made), sizeof(FlatKernel));
   }
   std::array<std::byte, 256> bytes{};
   std::size_t end = 0;
@@ -137,14 +123,14 @@ bool run_flat(const expr::Node& node, const Tensor& to) {
     std::memcpy(bytes.data() + end, &v, width);
     end += width;
   };
-  const FlatGrid grid = kernel.grid(size);
+  const FlatGrid grid = kernel->grid(size);
   put(grid.tail_ctas, 4);
   put(grid.tail, 4);
   put(static_cast<std::uint64_t>(size), 4);
   for (const std::uint64_t a : s.addresses()) put(a, 8);
   put(to.address(), 8);
   for (const Number& n : s.numbers()) put(number_bits(n), 4 * registers_of(n.dtype));
-  kernel.kernel->launch(static_cast<std::uint32_t>(grid.ctas), std::span(bytes).first(end));
+  kernel->kernel->launch(static_cast<std::uint32_t>(grid.ctas), std::span(bytes).first(end));
   return true;
 }
 

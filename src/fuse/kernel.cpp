@@ -2,9 +2,8 @@
 
 #include <atomic>
 #include <cstring>
-#include <map>
 #include <mutex>
-#include <unordered_map>
+#include <utility>
 
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
@@ -23,18 +22,9 @@ std::atomic<bool> verifying{false};
 thread_local Rehearsal* rehearsal = nullptr;
 thread_local const Stream* stream_now = nullptr;
 
-sass::CubinImage image_of(sass::Arch arch, sass::KernelImage kernel) {
-  sass::CubinImage image;
-  image.arch = arch;
-  image.kernels.push_back(std::move(kernel));
-  return image;
-}
-
-// Kernels of one device; kept for the process, as the device is.
-using Kernels = std::unordered_map<std::string, std::unique_ptr<Generated>>;
 struct Cache {
-  std::mutex mutex;
-  std::map<std::uint64_t, Kernels> kernels;  // by Device::serial()
+  std::mutex making;  // held while a kernel is made: who waits for it finds it then
+  Kept<Generated> kernels;
 };
 Cache& cache() {
   static auto* c = new Cache;
@@ -43,10 +33,22 @@ Cache& cache() {
 
 }  // namespace
 
-Generated::Generated(Device& device, sass::CubinImage image) : device_(device), image_(std::move(image)) {
-  const auto bytes = sass::write_cubin(image_);
+Generated::Generated(Device& device, sass::KernelImage kernel)
+    : device_(device),
+      name_(kernel.name),
+      threads_(kernel.manifest.threads),
+      registers_(kernel.registers),
+      instructions_(kernel.code.size()) {
+  sass::CubinImage image;
+  image.arch = device.registry().arch();
+  image.kernels.push_back(std::move(kernel));
+  const auto bytes = sass::write_cubin(image);
   if (!bytes.ok()) throw Error("fuse: " + bytes.error().text());
-  module_ = device_.load(image_, *bytes);
+  module_ = device_.load_temporary(image, *bytes);
+}
+
+std::size_t Generated::bytes() const {
+  return sizeof *this + name_.capacity() + module_->bytes();
 }
 
 void Generated::launch(std::uint32_t ctas, const Parameters& params) const {
@@ -60,33 +62,35 @@ void Generated::launch(std::uint32_t ctas, std::span<const std::byte> params) co
 
 void Generated::start(std::uint32_t ctas, std::span<const std::byte> params) const {
   if (Rehearsal* r = Rehearsal::current()) {
-    r->note("kernel " + image().name + ": " + std::to_string(ctas) + " CTAs of " +
-            std::to_string(image().manifest.threads) + " threads, " + std::to_string(image().registers) +
-            " registers, " + std::to_string(image().code.size()) + " instructions");
+    r->note("kernel " + name_ + ": " + std::to_string(ctas) + " CTAs of " + std::to_string(threads_) + " threads, " +
+            std::to_string(registers_) + " registers, " + std::to_string(instructions_) + " instructions");
     return;
   }
   ModuleLaunch what;
   what.grid.x = ctas;
-  what.block.x = image().manifest.threads;
+  what.block.x = threads_;
   what.params = params;
   device_.launch(*module_, what, OnStream::current().handle());
   ++launch_counter;
 }
 
-const Generated& generated(const std::string& key, const std::function<sass::Result<sass::KernelImage>()>& make) {
+GeneratedPtr generated(const std::string& key, const std::function<sass::Result<sass::KernelImage>()>& make) {
   Device& device = current_device();
-  const std::lock_guard lock(cache().mutex);
-  std::unique_ptr<Generated>& slot = cache().kernels[device.serial()][key];
-  if (slot == nullptr) {
-    auto kernel = make();
-    if (!kernel.ok()) throw Error("fuse: " + kernel.error().text());
-    if (verifying.load()) {
-      const auto hazards = sass::verify(device.registry().arch(), *kernel);
-      if (!hazards.empty()) throw Error("fuse: hazard in " + kernel->name + ": " + hazards[0].text);
-    }
-    slot = std::make_unique<Generated>(device, image_of(device.registry().arch(), std::move(*kernel)));
+  const std::uint64_t serial = device.serial();
+  std::string whole(sizeof serial, '\0');
+  std::memcpy(whole.data(), &serial, sizeof serial);
+  whole += key;
+  if (auto known = cache().kernels.find(whole)) return known;
+  const std::lock_guard lock(cache().making);
+  if (auto known = cache().kernels.find(whole)) return known;
+  auto kernel = make();
+  if (!kernel.ok()) throw Error("fuse: " + kernel.error().text());
+  if (verifying.load()) {
+    const auto hazards = sass::verify(device.registry().arch(), *kernel);
+    if (!hazards.empty()) throw Error("fuse: hazard in " + kernel->name + ": " + hazards[0].text);
   }
-  return *slot;
+  const auto made = std::make_shared<const Generated>(device, std::move(*kernel));
+  return cache().kernels.keep(whole, made, made->bytes());
 }
 
 Parameters& Parameters::put(std::uint64_t v, std::size_t width) {

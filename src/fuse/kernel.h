@@ -1,4 +1,4 @@
-// Generated kernels: made once for each structure, kept for the process.
+// Generated kernels: made once for each structure, and kept (src/fuse/kept.h).
 #pragma once
 
 #include <cstddef>
@@ -12,29 +12,33 @@
 #include "nervanagpu/tensor.hpp"
 #include "sass/asm/builder.h"
 #include "src/device.h"
+#include "src/fuse/kept.h"
 
 namespace nervanagpu::fuse {
 
 struct Program;
 class Parameters;
 
-class Generated {
+class Generated : public Keepable, public std::enable_shared_from_this<Generated> {
  public:
-  Generated(Device& device, sass::CubinImage image);
+  Generated(Device& device, sass::KernelImage kernel);
   void launch(std::uint32_t ctas, const Parameters& params) const;
   void launch(std::uint32_t ctas, std::span<const std::byte> params) const;
-  [[nodiscard]] const sass::KernelImage& image() const { return image_.kernels[0]; }
+  [[nodiscard]] std::size_t bytes() const;  // that it takes, its module's among them
 
  private:
   void start(std::uint32_t ctas, std::span<const std::byte> params) const;
 
   Device& device_;
-  sass::CubinImage image_;  // the module looks into it
+  std::string name_;
+  std::uint32_t threads_, registers_;
+  std::size_t instructions_;
   std::shared_ptr<LoadedModule> module_;
 };
+using GeneratedPtr = std::shared_ptr<const Generated>;
 
-// The kernel of this key; `make` builds it the first time. Throws Error if it cannot be built.
-const Generated& generated(const std::string& key, const std::function<sass::Result<sass::KernelImage>()>& make);
+// The kernel of this key; `make` builds it when it is not there. Throws Error if it cannot be built.
+GeneratedPtr generated(const std::string& key, const std::function<sass::Result<sass::KernelImage>()>& make);
 
 // Parameter values, laid out as Builder::param() does.
 class Parameters {

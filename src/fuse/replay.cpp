@@ -3,9 +3,8 @@
 #include <array>
 #include <atomic>
 #include <cstring>
-#include <mutex>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
@@ -23,7 +22,6 @@ using expr::same_view;
 
 namespace {
 
-constexpr std::size_t kMostForms = 4096;
 constexpr std::size_t kMostBytes = 1024;  // of parameters
 
 thread_local Replay* recorder = nullptr;
@@ -181,7 +179,7 @@ struct Replay::Form {
 };
 
 struct Replay::Launch {
-  const Generated* kernel;
+  GeneratedPtr kernel;
   std::uint32_t ctas;
   std::vector<std::byte> bytes;         // with addresses and numbers of the first time
   std::size_t at;                       // of the first address
@@ -208,33 +206,33 @@ struct Replay::Launch {
   }
 };
 
-struct Replay::Sequence {
+struct Replay::Sequence : Keepable {
+  explicit Sequence(std::vector<Launch> all) : launches(std::move(all)) {}
   std::vector<Launch> launches;
-};
 
-struct Replay::Known {
-  struct Hash {
-    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
-    std::size_t operator()(std::string_view s) const { return std::hash<std::string_view>()(s); }
-  };
-  std::mutex mutex;
-  std::unordered_map<std::string, std::shared_ptr<const Sequence>, Hash, std::equal_to<>> sequences;
-
-  static Known& all() {
-    static auto* k = new Known;
-    return *k;
+  void touch(std::uint64_t now) const {
+    used = now;
+    for (const Launch& l : launches) l.kernel->touch(now);
+  }
+  [[nodiscard]] std::size_t bytes() const {
+    std::size_t n = sizeof *this + launches.capacity() * sizeof(Launch);
+    for (const Launch& l : launches) {
+      n += l.bytes.capacity() + (l.addresses.capacity() + l.numbers.capacity()) * sizeof(int);
+    }
+    return n;
   }
 };
+
+Kept<Replay::Sequence>& Replay::known() {
+  static auto* k = new Kept<Sequence>;
+  return *k;
+}
 
 Replay::Replay(std::span<const Result> results) : before_(recorder) {
   if (Rehearsal::current() != nullptr) return;
   Form form;
   if (!form.add(results)) return;
-  {
-    Known& known = Known::all();
-    const std::lock_guard lock(known.mutex);
-    if (const auto found = known.sequences.find(form.key()); found != known.sequences.end()) expected_ = found->second;
-  }
+  expected_ = known().find(form.key());
   if (expected_ != nullptr && !comparing.load(std::memory_order_relaxed)) {
     std::array<std::byte, kMostBytes> room;
     for (const Launch& l : expected_->launches) l.kernel->launch(l.ctas, l.fill(form, room));
@@ -261,7 +259,7 @@ void Replay::note(const Generated& kernel, std::uint32_t ctas, const Parameters*
 bool Replay::add(const Generated& kernel, std::uint32_t ctas, const Parameters& params) {
   const Program& p = *params.program();
   const auto bytes = params.bytes();
-  Launch l{&kernel, ctas, {bytes.begin(), bytes.end()}, params.operands_at(), {}, {}};
+  Launch l{kernel.shared_from_this(), ctas, {bytes.begin(), bytes.end()}, params.operands_at(), {}, {}};
   const std::span<const std::uint64_t> address = params.addresses();
   bool known = bytes.size() <= kMostBytes;
   for (std::size_t k = 0; known && k < address.size(); ++k) {
@@ -295,10 +293,9 @@ void Replay::keep() {
     return;
   }
   if (form_ == nullptr) return;
-  Known& known = Known::all();
-  const std::lock_guard lock(known.mutex);
-  if (known.sequences.size() >= kMostForms) known.sequences.clear();
-  known.sequences.emplace(form_->key(), std::make_shared<const Sequence>(Sequence{std::move(launches_)}));
+  auto kept = std::make_shared<const Sequence>(std::move(launches_));
+  const std::size_t bytes = kept->bytes();
+  known().keep(form_->key(), std::move(kept), bytes);
 }
 
 }  // namespace fuse

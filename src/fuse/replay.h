@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "src/fuse/kept.h"
 #include "src/fuse/program.h"
 
 namespace nervanagpu::fuse {
@@ -40,8 +41,8 @@ class Replay {
   struct Form;
   struct Launch;
   struct Sequence;
-  struct Known;
 
+  static Kept<Sequence>& known();
   bool add(const Generated& kernel, std::uint32_t ctas, const Parameters& params);
 
   std::unique_ptr<Form> form_;  // none: not to be repeated

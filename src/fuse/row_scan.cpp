@@ -223,12 +223,12 @@ void launch(const Plan& f, std::int64_t rows, std::int64_t n, std::uint64_t in, 
         f.threads / 32, f.held, unsigned{f.exact}, unsigned{f.based}, unsigned{f.scans}}) {
     key.push_back(static_cast<char>(part));
   }
-  const auto& kernel = generated(key, [&] { return Maker(f, current_device().registry().arch()).make(); });
+  const auto kernel = generated(key, [&] { return Maker(f, current_device().registry().arch()).make(); });
   const std::int64_t parts = ceil_div(n, f.part());
   const Magic m = magic(static_cast<std::uint32_t>(parts));
   Parameters params;
   params.u32(n).u32(-parts).u32(m.mul).u32(m.shift).u64(in).u64(out).u64(base);
-  kernel.launch(static_cast<std::uint32_t>(rows * parts), params.bytes());
+  kernel->launch(static_cast<std::uint32_t>(rows * parts), params.bytes());
 }
 
 }  // namespace

@@ -30,10 +30,10 @@ class Run {
     Device& device = current_device();
     const Axis& inner = layout_.axes.back();
     RowPlan f = plan();
-    const Generated* kernel = nullptr;
+    GeneratedPtr kernel;
     while (kernel == nullptr) {
       try {
-        kernel = &generated(key(f), [&] { return make_rows(p_, f, device.registry().arch()); });
+        kernel = generated(key(f), [&] { return make_rows(p_, f, device.registry().arch()); });
       } catch (const Error&) {
         if (f.held == 0) throw;  // what is not held takes fewer registers
         if (f.keep) {

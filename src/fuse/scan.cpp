@@ -134,7 +134,7 @@ void launch(const Form& f, const Walk& w, std::uint64_t in, std::uint64_t out, s
        {static_cast<int>(f.in), static_cast<int>(f.sum), static_cast<int>(f.out), f.based ? 1 : 0, f.scans ? 1 : 0}) {
     key.push_back(static_cast<char>(part));
   }
-  const auto& kernel = fuse::generated(key, [&] { return make(f, current_device().registry().arch()); });
+  const auto kernel = fuse::generated(key, [&] { return make(f, current_device().registry().arch()); });
   const std::int64_t pieces = ceil_div(w.n, kPiece);
   const std::int64_t total = w.outer * pieces * w.inner;
   fuse::Parameters params;
@@ -144,7 +144,7 @@ void launch(const Form& f, const Walk& w, std::uint64_t in, std::uint64_t out, s
     params.u32(-length).u32(m.mul).u32(m.shift);
   }
   params.u64(in).u64(out).u64(base);
-  kernel.launch(static_cast<std::uint32_t>(ceil_div(total, kThreads)), params.bytes());
+  kernel->launch(static_cast<std::uint32_t>(ceil_div(total, kThreads)), params.bytes());
 }
 
 void scan(Dtype in, Dtype sum, Dtype out, const Walk& w, std::uint64_t from, std::uint64_t to) {

@@ -74,10 +74,10 @@ bool run_tiles(const Program& p, const Layout& layout, TilePlan f, const std::ve
     append_key(out, p);
     return out;
   };
-  const Generated* kernel = nullptr;
+  GeneratedPtr kernel;
   while (kernel == nullptr) {
     try {
-      kernel = &generated(key(), [&] { return make_tiles(p, f, arch); });
+      kernel = generated(key(), [&] { return make_tiles(p, f, arch); });
     } catch (const Error&) {
       if (!f.keep) return false;
       f.keep = false;

@@ -41,8 +41,9 @@ void Recorder::launch(const Kernel& kernel, const Grid& grid, std::span<const st
   record(std::move(l), [&] { inner().launch(kernel, used, params, stream); });
 }
 
-std::shared_ptr<LoadedModule> Recorder::load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) {
-  std::shared_ptr<LoadedModule> out = inner().load(image, bytes);
+std::shared_ptr<LoadedModule> Recorder::load_temporary(const sass::CubinImage& image,
+                                                       std::span<const std::uint8_t> bytes) {
+  std::shared_ptr<LoadedModule> out = inner().load_temporary(image, bytes);
   modules_.insert_or_assign(out.get(), image);
   return out;
 }

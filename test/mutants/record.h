@@ -40,7 +40,8 @@ class Recorder final : public ForwardingDevice {
   void release_cached() override {}
   void release_captured() override {}
   void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
-  std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
+  std::shared_ptr<LoadedModule> load_temporary(const sass::CubinImage& image,
+                                               std::span<const std::uint8_t> bytes) override;
   void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
 
  private:

@@ -144,6 +144,141 @@ TEST_F(CudaDeviceTest, ClustersAndProgrammaticLaunchesAreAskedOfTheDriver) {
             (Attributes{{cuda::kClusterDimension, {3, 1, 1}}, {cuda::kProgrammaticSerialization, {1, 0, 0}}}));
 }
 
+// A module of one kernel that does nothing.
+std::shared_ptr<LoadedModule> temporary(CudaDevice& d) {
+  sass::Builder b(sass::Arch::sm_90a, "k");
+  b.threads(32);
+  b.emit(sass::Op::EXIT, {}, {});
+  const auto kernel = b.finish();
+  const sass::CubinImage image = {.arch = sass::Arch::sm_90a, .kernels = {*kernel}};
+  return d.load_temporary(image, *sass::write_cubin(image));
+}
+ModuleLaunch once() {
+  ModuleLaunch what;
+  what.block = {32, 1, 1};
+  return what;
+}
+
+TEST_F(CudaDeviceTest, TemporaryModulesAreUnloadedBehindTheirWork) {
+  CudaDevice d = open();
+  const std::size_t before = temporary_module_bytes.load(), loaded = fake.modules.size();
+  const StreamId stream = d.create_stream();
+  auto module = temporary(d), unused = temporary(d);
+  EXPECT_NE(unused, module);  // no two owners share one
+  EXPECT_EQ(temporary_module_bytes.load(), before + module->bytes() + unused->bytes());
+  d.launch(*module, once(), stream);
+  fake.events_pending = true;
+  unused.reset();
+  module.reset();
+  d.unload_idle();
+  EXPECT_EQ(fake.calls("cuModuleUnload"), 0);
+  fake.events_pending = false;
+  d.unload_idle();
+  EXPECT_EQ(fake.calls("cuModuleUnload"), 2);
+  EXPECT_EQ(fake.modules.size(), loaded);
+  EXPECT_EQ(temporary_module_bytes.load(), before);
+}
+
+TEST_F(CudaDeviceTest, LoadingMoreUnloadsWhatIsIdle) {
+  CudaDevice d = open();
+  const std::size_t loaded = fake.modules.size();
+  for (int i = 0; i < 100; ++i) d.launch(*temporary(d), once(), 0);
+  EXPECT_LE(fake.modules.size(), loaded + 2);
+}
+
+TEST_F(CudaDeviceTest, ASynchronisationUnloadsAllThatIsRetired) {
+  CudaDevice d = open();
+  auto ours = temporary(d), theirs = temporary(d);
+  const std::size_t loaded = fake.modules.size() - 2;
+  fake.events_pending = true;
+  d.launch(*ours, once(), 0);
+  d.launch(*theirs, once(), 0x4200);  // a stream of somebody else
+  ours.reset(), theirs.reset();
+  d.unload_idle();
+  fake.events_pending = false;
+  d.unload_idle();
+  EXPECT_EQ(fake.modules.size(), loaded + 1) << "nobody knows when the other stream has done its work";
+  fake.fail("cuCtxSynchronize", 999);
+  EXPECT_THROW(d.synchronize(), Error);
+  EXPECT_EQ(fake.modules.size(), loaded + 1);
+  fake.mend("cuCtxSynchronize");
+  d.synchronize();
+  EXPECT_EQ(fake.modules.size(), loaded);
+}
+
+TEST_F(CudaDeviceTest, TheUsersModulesStay) {
+  CudaDevice d = open();
+  const std::size_t loaded = fake.modules.size();
+  sass::Builder b(sass::Arch::sm_90a, "k");
+  b.threads(32);
+  b.emit(sass::Op::EXIT, {}, {});
+  const sass::CubinImage image = {.arch = sass::Arch::sm_90a, .kernels = {*b.finish()}};
+  static_cast<void>(d.load(image, *sass::write_cubin(image)));
+  d.synchronize();
+  EXPECT_EQ(fake.modules.size(), loaded + 1);
+}
+
+TEST_F(CudaDeviceTest, GraphsHoldTheirModules) {
+  CudaDevice d = open();
+  const std::size_t loaded = fake.modules.size();
+  const StreamId stream = d.create_stream();
+  auto module = temporary(d);
+  d.begin_capture(stream);
+  d.launch(*module, once(), 0);
+  module.reset();
+  d.unload_idle();
+  EXPECT_EQ(fake.calls("cuEventRecord"), 0) << "it would be recorded in the graph";
+  const GraphId graph = d.end_capture(stream);
+  d.synchronize();
+  d.launch_graph(graph, stream);
+  EXPECT_EQ(fake.launches.size(), 1U);
+  EXPECT_EQ(fake.modules.size(), loaded + 1);
+  d.destroy_graph(graph);
+  fake.events_pending = true;  // it may still run
+  d.unload_idle();
+  EXPECT_EQ(fake.modules.size(), loaded + 1);
+  fake.events_pending = false;
+  d.unload_idle();
+  EXPECT_EQ(fake.modules.size(), loaded);
+}
+
+TEST_F(CudaDeviceTest, AbandonedGraphsHoldNothing) {
+  CudaDevice d = open();
+  const std::size_t loaded = fake.modules.size();
+  const StreamId stream = d.create_stream();
+  d.begin_capture(stream);
+  d.launch(*temporary(d), once(), 0);
+  d.abandon_capture(stream);
+  d.unload_idle();
+  EXPECT_EQ(fake.modules.size(), loaded);
+}
+
+TEST_F(CudaDeviceTest, SomebodyElsesGraphsHoldTheirModulesForGood) {
+  CudaDevice d = open();
+  const std::size_t loaded = fake.modules.size();
+  const StreamId stream = d.create_stream();
+  auto module = temporary(d);
+  fake.capturing = 9;
+  d.launch(*module, once(), stream);
+  d.launch(*module, once(), stream);
+  module.reset();
+  d.unload_idle();
+  fake.capturing = 0;
+  d.synchronize();
+  EXPECT_EQ(fake.modules.size(), loaded + 1);
+}
+
+TEST(TemporaryModule, MayOutliveItsDevice) {
+  FakeDriver fake;
+  std::shared_ptr<LoadedModule> module;
+  {
+    CudaDevice d(fake.table(), 0, embedded_cubins(), sass::Arch::sm_90a, false);
+    module = temporary(d);
+  }
+  module.reset();
+  EXPECT_EQ(fake.calls("cuModuleUnload"), 0);
+}
+
 // Expressions' kernels and the user's own: the module says whether they wait for the work ahead themselves.
 TEST_F(CudaDeviceTest, KernelsOfModulesStartEarlyIfTheyWait) {
   using Attributes = std::map<int, std::vector<std::uint32_t>>;

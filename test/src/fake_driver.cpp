@@ -190,11 +190,17 @@ cuda::Status event_elapsed(float* ms, cuda::Event, cuda::Event) {
 cuda::Status module_load(cuda::Module* m, const void*) {
   NG_ENTER("cuModuleLoadData");
   *m = handle<cuda::Module>();
+  fake->modules.insert(*m);
   return 0;
 }
-cuda::Status module_function(cuda::Function* f, cuda::Module, const char* name) {
+cuda::Status module_unload(cuda::Module m) {
+  NG_ENTER("cuModuleUnload");
+  return fake->modules.erase(m) == 1 ? 0 : kInvalidValue;
+}
+cuda::Status module_function(cuda::Function* f, cuda::Module m, const char* name) {
   NG_ENTER("cuModuleGetFunction");
   fake->functions.emplace_back(name);
+  fake->module_of.push_back(m);
   *f = pointer<cuda::Function>(fake->functions.size());
   return 0;
 }
@@ -203,7 +209,7 @@ cuda::Status function_set(cuda::Function, int, int) {
   return 0;
 }
 cuda::Status note_launch(FakeDriver::Launch l, void** params, void** extra) {
-  if (params != nullptr) return kInvalidValue;
+  if (params != nullptr || !fake->modules.contains(l.module)) return kInvalidValue;
   const std::byte* block = nullptr;
   std::size_t size = 0;
   for (void** e = extra; *e != cuda::kLaunchEnd; e += 2) {
@@ -217,12 +223,16 @@ cuda::Status note_launch(FakeDriver::Launch l, void** params, void** extra) {
 const std::string& name_of(cuda::Function f) {
   return fake->functions.at(reinterpret_cast<std::size_t>(f) - 1);
 }
+cuda::Module module_of(cuda::Function f) {
+  return fake->module_of.at(reinterpret_cast<std::size_t>(f) - 1);
+}
 cuda::Status launch(cuda::Function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                     unsigned shared, cuda::Stream stream, void** params, void** extra) {
   NG_ENTER("cuLaunchKernel");
   if (by != 1 || bz != 1) return kInvalidValue;
-  return note_launch({name_of(f), {gx, gy, gz}, bx, shared, reinterpret_cast<std::uint64_t>(stream), {}, {}}, params,
-                     extra);
+  return note_launch(
+      {name_of(f), {gx, gy, gz}, bx, shared, reinterpret_cast<std::uint64_t>(stream), {}, {}, module_of(f)}, params,
+      extra);
 }
 cuda::Status launch_ex(const cuda::LaunchConfig* c, cuda::Function f, void** params, void** extra) {
   NG_ENTER("cuLaunchKernelEx");
@@ -238,7 +248,8 @@ cuda::Status launch_ex(const cuda::LaunchConfig* c, cuda::Function f, void** par
                       c->shared,
                       reinterpret_cast<std::uint64_t>(c->stream),
                       {},
-                      attributes},
+                      attributes,
+                      module_of(f)},
                      params, extra);
 }
 cuda::Status error_name(cuda::Status s, const char** text) {
@@ -342,6 +353,9 @@ cuda::Status graph_instantiate(cuda::GraphExec* exec, cuda::Graph, unsigned long
 }
 cuda::Status graph_launch(cuda::GraphExec, cuda::Stream) {
   NG_ENTER("cuGraphLaunch");
+  for (const FakeDriver::Launch& l : fake->graph) {
+    if (!fake->modules.contains(l.module)) return kInvalidValue;
+  }
   fake->launches.insert(fake->launches.end(), fake->graph.begin(), fake->graph.end());
   return 0;
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ class FakeDriver {
     std::uint64_t stream;
     std::vector<std::byte> params;
     std::map<int, std::vector<std::uint32_t>> attributes;  // of cuLaunchKernelEx, by their number: three words of each
+    cuda::Module module = nullptr;
   };
 
   void forget_launch_ex() { table_.launch_ex = nullptr; }                                       // an old driver
@@ -65,7 +67,9 @@ class FakeDriver {
   // For the table's functions.
   cuda::Status enter(const char* symbol);  // counts the call
   cuda::Context current = nullptr;
-  std::vector<std::string> functions;  // names; a CUfunction is an index + 1
+  std::vector<std::string> functions;   // names; a CUfunction is an index + 1
+  std::vector<cuda::Module> module_of;  // each
+  std::set<cuda::Module> modules;       // that are loaded; launching from another fails
   std::uint64_t next_handle = 0x100;
 
  private:

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "nervanagpu/error.hpp"
+#include "nervanagpu/memory_report.hpp"
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/cuda_device.h"
 #include "src/select_device.h"
@@ -52,6 +53,25 @@ TEST_F(GraphTest, RecordsTheDefaultStreamInItsOwn) {
   release_captured_memory();
   const Tensor one = Tensor::empty({8, 8}), two = Tensor::empty({8, 8});
   EXPECT_TRUE(one.address() == inside || two.address() == inside);
+}
+
+TEST_F(GraphTest, KeepsKernelsWhoseEntriesWent) {
+  const Tensor x = Tensor::zeros({64}), y = Tensor::zeros({64});
+  const std::size_t budget = kernel_cache().budget;
+  {
+    const Graph graph = Graph::capture([&] { assign(y, Expr(x) + 1); });
+    const std::size_t loaded = fake.modules.size();
+    set_kernel_cache(0);
+    device.synchronize();
+    EXPECT_EQ(kernel_cache().entries, 0U);
+    EXPECT_EQ(fake.modules.size(), loaded);
+    graph.launch();  // the driver would refuse a module that it has not
+    EXPECT_EQ(fake.launches.size(), 1U);
+  }
+  const std::size_t held = fake.modules.size();
+  device.synchronize();
+  EXPECT_EQ(fake.modules.size(), held - 1);
+  set_kernel_cache(budget);
 }
 
 TEST_F(GraphTest, ErrorsEndTheRecording) {
