@@ -220,7 +220,7 @@ void CudaDevice::fill(std::uint64_t to, std::uint32_t value, unsigned width, std
   }
 }
 
-void CudaDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) {
+void CudaDevice::start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) {
   expr::before_work();
   ++kernels_launched;
   ready();
@@ -281,6 +281,7 @@ void CudaDevice::allow_cluster(cuda::Function function, const sass::KernelImage&
 // variables may be used at any later time. A temporary one is retired with its last owner.
 class CudaDevice::DriverModule final : public LoadedModule, public std::enable_shared_from_this<DriverModule> {
  public:
+  using LoadedModule::LoadedModule;
   struct Entry {
     std::string name;
     cuda::Function function = nullptr;
@@ -306,7 +307,7 @@ std::shared_ptr<CudaDevice::DriverModule> CudaDevice::load_into_driver(const sas
                                                                        std::span<const std::uint8_t> bytes) {
   const Bound bound(*this);
   const Relaxed relaxed(driver_);
-  auto out = std::make_shared<DriverModule>();
+  auto out = std::make_shared<DriverModule>(image);
   const std::string what = "cuModuleLoadData of a cubin for " + std::string(sass::info(image.arch).name) + " on " +
                            info_.name + ", whose kernels are for " + info_.arch;
   check(driver_.module_load(&out->handle, bytes.data()), what.c_str());
@@ -368,7 +369,7 @@ void CudaDevice::note_use(DriverModule& module, StreamId stream) {
   }
 }
 
-void CudaDevice::launch(LoadedModule& module, const ModuleLaunch& what, StreamId stream) {
+void CudaDevice::start(LoadedModule& module, const ModuleLaunch& what, StreamId stream) {
   expr::before_work();
   ready();
   const Bound bound(*this);

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "nervanagpu/device.hpp"
 #include "nervanagpu/tensor_map.hpp"
@@ -28,14 +29,27 @@ struct Grid {
 // Kernels of the library that this thread has launched.
 inline thread_local std::uint64_t kernels_launched = 0;
 
+// Launches of this thread whose .needs were asked for, modules' among them.
+inline thread_local std::uint64_t needs_asked = 0;
+
 // A cubin that is not the library's, on one device.
 class LoadedModule {
  public:
-  LoadedModule() = default;
+  // Throws InvalidArgument if a kernel's .needs cannot be compiled.
+  explicit LoadedModule(const sass::CubinImage& image);
   virtual ~LoadedModule() = default;
   LoadedModule(const LoadedModule&) = delete;
   LoadedModule& operator=(const LoadedModule&) = delete;
   [[nodiscard]] virtual std::size_t bytes() const { return 0; }  // of memory, if it is temporary
+
+  struct Needs {
+    sass::Manifest manifest;
+    std::vector<sass::Condition> conditions;
+  };
+  [[nodiscard]] const Needs& needs(std::size_t kernel) const { return needs_[kernel]; }
+
+ private:
+  std::vector<Needs> needs_;  // by index in the image
 };
 // Of all temporary modules that devices have.
 inline std::atomic<std::size_t> temporary_module_bytes{0};
@@ -81,8 +95,9 @@ class Device {
   // `count` values of `width` bytes (1, 2 or 4), each the low bits of `value`.
   virtual void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) = 0;
 
-  // The CTA size is the manifest's.
-  virtual void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) = 0;
+  // The CTA size is the manifest's. Throws Error if one of the kernel's .needs does not hold: then the caller has chosen the
+  // wrong one. Nothing is queued.
+  void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream);
 
   // `image` is what `bytes` say, and must outlive the module. Thread-safe, also the launches of one module.
   virtual std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) = 0;
@@ -91,7 +106,8 @@ class Device {
   virtual std::shared_ptr<LoadedModule> load_temporary(const sass::CubinImage& image,
                                                        std::span<const std::uint8_t> bytes) = 0;
   virtual void unload_idle() noexcept {}  // those of them that are known to be idle
-  virtual void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) = 0;
+  // Likewise, InvalidArgument.
+  void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream);
 
   // The form that the device's kernels take.
   virtual EncodedTensorMap encode_tensor_map(const TensorMap& map) = 0;
@@ -127,6 +143,11 @@ class Device {
   virtual void abandon_capture(StreamId stream) noexcept = 0;
   virtual void launch_graph(GraphId graph, StreamId stream) = 0;
   virtual void destroy_graph(GraphId graph) noexcept = 0;
+
+ protected:
+  // A launch whose .needs hold.
+  virtual void start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) = 0;
+  virtual void start(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) = 0;
 
  private:
   static std::uint64_t next_serial() {

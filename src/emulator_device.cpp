@@ -160,7 +160,7 @@ const sass::emulate::Kernel& EmulatorDevice::loaded(const Kernel& kernel) {
   return *slot;
 }
 
-void EmulatorDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params,
+void EmulatorDevice::start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params,
                             StreamId /*stream*/) {
   expr::before_work();
   ++kernels_launched;
@@ -200,7 +200,7 @@ void EmulatorDevice::run(const std::string& name, const sass::emulate::Kernel& k
 class EmulatorDevice::EmulatedModule final : public LoadedModule, public std::enable_shared_from_this<EmulatedModule> {
  public:
   EmulatedModule(const sass::CubinImage& image, sass::emulate::Memory& memory)
-      : image_(image), kernels_(image.kernels.size()) {
+      : LoadedModule(image), image_(image), kernels_(image.kernels.size()) {
     auto module = sass::emulate::Module::load(image, memory);
     if (!module.ok()) throw Error(module.error().text());
     module_ = std::move(*module);
@@ -249,7 +249,7 @@ std::shared_ptr<LoadedModule> EmulatorDevice::load_temporary(const sass::CubinIm
   return module;
 }
 
-void EmulatorDevice::launch(LoadedModule& module, const ModuleLaunch& what, StreamId /*stream*/) {
+void EmulatorDevice::start(LoadedModule& module, const ModuleLaunch& what, StreamId /*stream*/) {
   expr::before_work();
   auto& m = static_cast<EmulatedModule&>(module);
   sass::emulate::Launch launch;

@@ -29,11 +29,9 @@ class EmulatorDevice final : public Device {
   void download(void* to, std::uint64_t from, std::size_t bytes) override;
   void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) override;
   void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) override;
-  void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
   std::shared_ptr<LoadedModule> load_temporary(const sass::CubinImage& image,
                                                std::span<const std::uint8_t> bytes) override;
-  void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
   EncodedTensorMap encode_tensor_map(const TensorMap& map) override;
   ImageId create_image(const ImageSpec& spec) override;
   void destroy_image(ImageId image) noexcept override;
@@ -63,6 +61,8 @@ class EmulatorDevice final : public Device {
   [[nodiscard]] sass::emulate::Memory& memory() { return memory_; }
 
  private:
+  void start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
+  void start(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
   using Clock = std::chrono::steady_clock;
   struct Mark {
     bool recorded = false;

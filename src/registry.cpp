@@ -32,9 +32,9 @@ int Kernel::number(const std::string& definition) const {
   return n;
 }
 
-const Condition* Kernel::unmet(std::span<const std::int64_t> params) const {
-  for (const Condition& c : needs) {
-    if (!c.holds(params)) return &c;
+const sass::Condition* Kernel::unmet(std::span<const std::int64_t> params) const {
+  for (const sass::Condition& c : needs) {
+    if (!c.may_hold(params)) return &c;
   }
   return nullptr;
 }
@@ -50,16 +50,13 @@ Registry::Registry(std::span<const EmbeddedCubin> cubins, sass::Arch arch) : arc
   }
   for (std::size_t i = 0; i < images_.size(); ++i) {
     for (const sass::KernelImage& image : images_[i].kernels) {
-      Kernel k{&image, i, kernels_.size(), {}};
-      for (const std::string& need : image.manifest.needs) k.needs.emplace_back(need, image.manifest);
-      kernels_.push_back(std::move(k));
+      auto needs = sass::compile_needs(image.manifest);
+      if (!needs.ok()) throw Error(needs.error().text());
+      kernels_.push_back({&image, i, kernels_.size(), std::move(*needs)});
     }
   }
   for (const Kernel& k : kernels_) {
     if (!by_name_.emplace(k.name(), &k).second) throw Error("two embedded kernels are named " + k.name());
-    for (const Condition& c : k.needs) {
-      if (!c.error().empty()) throw Error("kernel " + k.name() + ": .needs " + c.error());
-    }
     by_op_[k.manifest().op].push_back(&k);
   }
 }

@@ -8,17 +8,17 @@
 #include <string_view>
 #include <vector>
 
+#include "sass/asm/condition.h"
 #include "sass/cubin.h"
-#include "src/condition.h"
 #include "src/embedded.h"
 
 namespace nervanagpu {
 
 struct Kernel {
   const sass::KernelImage* image = nullptr;
-  std::size_t cubin = 0;  // index into Registry::cubins()
-  std::size_t index = 0;  // index into Registry::kernels()
-  std::vector<Condition> needs;
+  std::size_t cubin = 0;               // index into Registry::cubins()
+  std::size_t index = 0;               // index into Registry::kernels()
+  std::vector<sass::Condition> needs;  // that a launch can violate
 
   [[nodiscard]] const std::string& name() const { return image->name; }
   [[nodiscard]] const sass::Manifest& manifest() const { return image->manifest; }
@@ -26,8 +26,9 @@ struct Kernel {
   [[nodiscard]] std::uint32_t dynamic_shared() const;
   // A definition of the variant as a number; 0: there is none.
   [[nodiscard]] int number(const std::string& definition) const;
-  // One value for each parameter; the first condition that does not hold, or nullptr.
-  [[nodiscard]] const Condition* unmet(std::span<const std::int64_t> params) const;
+  // To plan a launch, one value for each parameter: the first condition that does not hold, or nullptr. Those that ask for the
+  // grid are left out.
+  [[nodiscard]] const sass::Condition* unmet(std::span<const std::int64_t> params) const;
 };
 
 class Registry {

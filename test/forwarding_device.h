@@ -29,9 +29,6 @@ class ForwardingDevice : public Device {
   void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId s) override {
     inner_.fill(to, value, width, count, s);
   }
-  void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override {
-    inner_.launch(kernel, grid, params, stream);
-  }
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override {
     return inner_.load(image, bytes);
   }
@@ -40,9 +37,6 @@ class ForwardingDevice : public Device {
     return inner_.load_temporary(image, bytes);
   }
   void unload_idle() noexcept override { inner_.unload_idle(); }
-  void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override {
-    inner_.launch(module, launch, stream);
-  }
   EncodedTensorMap encode_tensor_map(const TensorMap& map) override { return inner_.encode_tensor_map(map); }
   StreamId create_stream() override { return inner_.create_stream(); }
   void destroy_stream(StreamId s) noexcept override { inner_.destroy_stream(s); }
@@ -62,6 +56,12 @@ class ForwardingDevice : public Device {
   void destroy_graph(GraphId g) noexcept override { inner_.destroy_graph(g); }
 
  protected:
+  void start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override {
+    inner_.launch(kernel, grid, params, stream);
+  }
+  void start(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override {
+    inner_.launch(module, launch, stream);
+  }
   Device& inner() { return inner_; }
 
  private:

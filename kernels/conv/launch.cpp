@@ -119,7 +119,7 @@ Plan choose(const Device& device, const Call& call, const std::string& end) {
   const Values values = values_of(call);
   for (const Kernel* k : device.registry().of_op("conv")) {
     if (k->name().compare(0, prefix.size(), prefix) != 0 || !ends_with(k->name(), end)) continue;
-    const Condition* unmet = k->unmet(values.numbers());
+    const sass::Condition* unmet = k->unmet(values.numbers());
     if (unmet != nullptr) why += "\n  " + k->name() + " needs " + unmet->text();
   }
   throw InvalidArgument("conv: no kernel " + prefix + "*" + end + " for this problem" + why);

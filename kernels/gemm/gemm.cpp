@@ -335,12 +335,23 @@ std::int64_t splits_of(const Registry& registry, const GemmProblem& p) {
   return ceil_div(p.k, chunk_of(p.k, p.splits));
 }
 
+namespace {
+
+// Before addresses of tables are known `p` has those that matrices could have.
+const sass::Condition* unmet(const Kernel& k, const GemmProblem& problem, std::int64_t splits) {
+  GemmProblem p = problem;
+  p.pointers = 0;
+  return k.unmet(values_of(k, p, splits, nullptr).numbers());
+}
+
+}  // namespace
+
 std::vector<Plan> plans(const Registry& registry, int multiprocessors, const GemmProblem& p, std::string_view tile) {
   const std::int64_t splits = splits_of(registry, p);
   std::vector<Plan> out;
   for (const Kernel* k : candidates(registry, p)) {
     if (!is_for(*k, p, splits, tile)) continue;
-    if (k->unmet(values_of(*k, p, splits, nullptr).numbers()) != nullptr) continue;
+    if (unmet(*k, p, splits) != nullptr) continue;
     const double cost = cost_of(*k, p, splits, std::max(multiprocessors, 1));
     if (hgemm::is(*k)) {
       out.push_back({k, hgemm::grid(*k, p, splits, multiprocessors), splits, cost, {}});
@@ -372,9 +383,8 @@ Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& pr
   const std::int64_t splits = splits_of(registry, problem);
   std::string why;
   for (const Kernel* k : candidates(registry, problem)) {
-    const Condition* unmet =
-        is_for(*k, problem, splits, tile) ? k->unmet(values_of(*k, problem, splits, nullptr).numbers()) : nullptr;
-    if (unmet != nullptr) why += "\n  " + k->name() + " needs " + unmet->text();
+    const sass::Condition* c = is_for(*k, problem, splits, tile) ? unmet(*k, problem, splits) : nullptr;
+    if (c != nullptr) why += "\n  " + k->name() + " needs " + c->text();
   }
   std::string asked = tile.empty() ? "" : " with tile " + std::string(tile);
   if ((problem.batch > 1 || problem.pointers != 0) && needs_finish(problem))

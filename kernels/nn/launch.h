@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "nervanagpu/rounding.hpp"
 #include "nervanagpu/tensor.hpp"
@@ -31,27 +30,24 @@ class Call {
  public:
   Call(Device& device, const std::string& kernel);
 
-  Call& add(std::uint64_t v) { return put(v, static_cast<std::int64_t>(v)); }
-  Call& add(std::uint32_t v) { return put(v, v); }
-  Call& add(std::int32_t v) { return put(v, v); }
-  Call& add(float v) { return put(v, 0); }
+  Call& add(std::uint64_t v) { return put(v); }
+  Call& add(std::uint32_t v) { return put(v); }
+  Call& add(std::int32_t v) { return put(v); }
+  Call& add(float v) { return put(v); }
   Call& add(Magic v) { return add(v.mul).add(v.shift); }
   Call& add(const RoundingArgs& r) { return add(r.seed).add(r.counter).add(r.phase).add(r.bits); }
-  // Throws Error if a condition of the kernel does not hold: then the caller has chosen the wrong one.
   void launch(const Grid& grid, StreamId stream);
 
  private:
   template <class T>
-  Call& put(T v, std::int64_t condition) {
+  Call& put(T v) {
     args_.add(v);
-    values_.push_back(condition);
     return *this;
   }
 
   Device& device_;
   const Kernel& kernel_;
   Arguments args_;
-  std::vector<std::int64_t> values_;
 };
 
 // "f32", "f16", "s32", "s8", "u8" as kernels' names say it. Throws TypeError for others: "OP: NAME has dtype ...".

@@ -231,7 +231,7 @@ Choice choose(const Registry& registry, Pass pass, const Part& part, const PoolO
         if (inner % v != 0) continue;
         Numbers numbers;
         fill(numbers, kind, part, options, v);
-        const Condition* unmet = kernel->unmet(numbers.values());
+        const sass::Condition* unmet = kernel->unmet(numbers.values());
         if (unmet == nullptr) return {part, kernel, kind, v};
         why += "\n  " + name + " needs " + unmet->text();
       }

@@ -1,6 +1,7 @@
 // Directives that declare: front matter, .let, .const, registers and their aliases.
 #include <algorithm>
 
+#include "sass/asm/condition.h"
 #include "sass/asm/expander.h"
 
 namespace nervanagpu::sass {
@@ -79,6 +80,7 @@ Status Expander::front_matter(const Statement& s, const Place& place) {
     (d == "threads" ? m.threads : d == "shared" ? m.shared : m.registers) = static_cast<std::uint32_t>(*v);
     return Done{};
   }
+  if (d == "needs") return needs(s, place);
   Result<std::string> text = interpolated(s, place, s.text, s.text_col);
   if (!text.ok()) return text.error();
   if (d == "kernel") {
@@ -87,12 +89,35 @@ Status Expander::front_matter(const Statement& s, const Place& place) {
                   "`" + text->substr(0, 60) + "` is no kernel name; names have letters, digits and _");
     }
     m.name = std::move(*text);
-  } else if (d == "needs") {
-    Result<std::vector<std::string>> needs = read_needs(*text);
-    if (!needs.ok()) return fail(s, place, needs.error(), s.text_col);
-    m.needs.insert(m.needs.end(), needs->begin(), needs->end());
   } else {
     (d == "accum" ? m.accum : m.bound) = std::move(*text);
+  }
+  return Done{};
+}
+
+// "k % 8 == 0, m < 2^31": one condition after another.
+Status Expander::needs(const Statement& s, const Place& place) {
+  Result<MappedText> line = interpolate(s.text, s.text_col, surroundings(place));
+  if (!line.ok()) return fail(s, place, line.error(), 1);
+  for (const Piece& piece : split_commas(line->text)) {
+    const std::string_view condition = trim(piece.text);
+    if (condition.empty()) return fail(s, place, line->column(piece.offset), "a condition is missing here");
+    const auto from = static_cast<std::size_t>(condition.data() - line->text.data());
+    out_.manifest.needs.emplace_back(condition);
+    needs_.push_back({fail(s, place, 1, ""), *line, from});
+  }
+  return Done{};
+}
+
+Status Expander::needs_known() const {
+  for (std::size_t i = 0; i < needs_.size(); ++i) {
+    const auto c = Condition::compile(out_.manifest.needs[i], out_.manifest);
+    if (c.ok()) continue;
+    Diag d = needs_[i].place;
+    d.at.col = needs_[i].line.column(needs_[i].from + c.error().at.col - 1);
+    d.message = c.error().message;
+    d.notes.insert(d.notes.begin(), c.error().notes.begin(), c.error().notes.end());
+    return d;
   }
   return Done{};
 }

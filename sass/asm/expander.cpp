@@ -51,6 +51,7 @@ Result<Expansion> Expander::run(const std::shared_ptr<const SourceText>& main) {
   const Status s = block(main->statements, place);
   if (!s.ok()) return s.error();
   if (Status dealt = streams_used_up(); !dealt.ok()) return dealt.error();
+  if (Status known = needs_known(); !known.ok()) return known.error();
   if (out_.manifest.name.empty()) return error_at({main->name, 1, 1}, "the template has no .kernel line");
   if (out_.lines.empty()) return error_at({main->name, 1, 1}, "the template has no instructions");
   return std::move(out_);

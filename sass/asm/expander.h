@@ -89,6 +89,9 @@ class Expander {
   Status release(const Statement& s, const Place& place);
   Status new_name(const Statement& s, const Place& place, std::string_view name, std::uint32_t col);
 
+  Status needs(const Statement& s, const Place& place);
+  [[nodiscard]] Status needs_known() const;
+
   // --- helpers
   // `d`, whose column counts from 1 at `col`, at its place with its origins.
   Diag fail(const Statement& s, const Place& place, Diag d, std::uint32_t col) const;
@@ -111,6 +114,13 @@ class Expander {
   ScheduleMark mark_;                      // of the lines that go to the output now
   std::uint32_t schedule_blocks_ = 0;
   std::set<std::string, std::less<>> once_;  // front matter that was given
+  // A condition of .needs, to be looked at when all parameters are known.
+  struct Need {
+    Diag place;        // without a message
+    MappedText line;   // of .needs
+    std::size_t from;  // where the condition begins there
+  };
+  std::vector<Need> needs_;  // one for each of the manifest's
   std::vector<std::shared_ptr<const SourceText>> sources_;
   std::uint64_t steps_ = 0;
   std::uint64_t calls_ = 0;

@@ -33,15 +33,6 @@ Diag at_offset(std::size_t offset, std::string message, std::vector<std::string>
   return error_at({"", 0, static_cast<std::uint32_t>(offset + 1)}, std::move(message), std::move(notes));
 }
 
-// Expressions of .needs may call functions of the problem, so no name is known or unknown here.
-class NoNames : public Names {
- public:
-  [[nodiscard]] std::optional<Value> value(std::string_view) const override { return std::nullopt; }
-  [[nodiscard]] std::optional<Result<Value>> call(std::string_view, std::string_view) const override {
-    return std::nullopt;
-  }
-};
-
 bool is_variant_value(std::string_view text) {
   if (integer_from(text)) return true;
   return is_name(text);
@@ -97,22 +88,6 @@ Status add_param(std::string_view text, std::vector<Param>& params) {
   }
   params.push_back({std::string(name), *type, static_cast<std::uint16_t>(offset)});
   return Done{};
-}
-
-Result<std::vector<std::string>> read_needs(std::string_view text) {
-  std::vector<std::string> out;
-  for (const Piece& piece : split_commas(text)) {
-    const std::string_view condition = trim(piece.text);
-    if (condition.empty()) return at_offset(piece.offset, "a condition is missing here");
-    const Result<Value> syntax = evaluate(piece.text, NoNames(), true);
-    if (!syntax.ok()) {
-      Diag d = syntax.error();
-      d.at.col += static_cast<std::uint32_t>(piece.offset);
-      return d;
-    }
-    out.emplace_back(condition);
-  }
-  return out;
 }
 
 Result<std::vector<Arch>> read_archs(std::string_view text) {

@@ -16,9 +16,6 @@ std::optional<ParamType> param_type_from(std::string_view name);
 // "u64 a": appended to `params` at the next naturally aligned offset. Columns of Diags count from 1 in `text`.
 Status add_param(std::string_view text, std::vector<Param>& params);
 
-// Reads "k % 8 == 0, m < 2^31": one condition after another, each an expression that must be well formed.
-Result<std::vector<std::string>> read_needs(std::string_view text);
-
 // "sm_90a, sm_80"
 Result<std::vector<Arch>> read_archs(std::string_view text);
 

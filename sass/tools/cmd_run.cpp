@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "sass/asm/condition.h"
 #include "sass/asm/expr.h"
 #include "sass/emulate/emulate.h"
 #include "sass/tools/commands.h"
@@ -82,6 +83,18 @@ Result<const KernelImage*> pick_kernel(const CubinImage& image, const std::optio
                     : "--kernel NAME is needed; there are " + all);
 }
 
+// What the kernel's .needs say of the launch, as the library asks them.
+Status check_needs(const KernelImage& kernel, const emulate::Launch& config) {
+  const Result<std::vector<Condition>> needs = compile_needs(kernel.manifest);
+  if (!needs.ok()) return needs.error();
+  const LaunchSize size = {config.grid.x, config.grid.y, config.grid.z, kernel.manifest.cluster};
+  for (const Condition& c : *needs) {
+    if (c.holds(config.params, size)) continue;
+    return error("kernel " + kernel.name + " needs " + c.text() + "; " + c.found(kernel.manifest, config.params, size));
+  }
+  return Done{};
+}
+
 int launch(const CubinImage& image, const KernelImage& kernel, std::vector<RunArg>& args, emulate::Launch config,
            bool dump) {
   std::size_t total = image.data.bytes + 2 * kGuard;
@@ -102,6 +115,7 @@ int launch(const CubinImage& image, const KernelImage& kernel, std::vector<RunAr
     for (unsigned k = 0; k < 8; ++k) params[offset + k] = static_cast<std::byte>(a.address >> (8 * k));
   }
   config.params = params;
+  if (const Status needs = check_needs(kernel, config); !needs.ok()) return input_error(needs.error());
   const auto module = emulate::Module::load(image, memory);
   if (!module.ok()) return input_error(module.error());
   const auto loaded = (*module)->kernel(kernel);

@@ -33,7 +33,7 @@ void Recorder::record(Launch launch, const Do& run) {
   launches_.push_back(std::move(launch));
 }
 
-void Recorder::launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) {
+void Recorder::start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) {
   Launch l{
       *kernel.image, kernel.manifest().threads, kernel.dynamic_shared(), grid, {params.begin(), params.end()}, {}, {}};
   if (kernel.manifest().op == "hgemm") l.grid.x = std::min(l.grid.x, 2U);
@@ -48,7 +48,7 @@ std::shared_ptr<LoadedModule> Recorder::load_temporary(const sass::CubinImage& i
   return out;
 }
 
-void Recorder::launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) {
+void Recorder::start(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) {
   const auto found = modules_.find(&module);
   if (found == modules_.end()) return inner().launch(module, launch, stream);  // of another recorder's time
   Launch l{found->second.kernels.at(launch.kernel),

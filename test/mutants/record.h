@@ -39,12 +39,12 @@ class Recorder final : public ForwardingDevice {
   void free(std::uint64_t, std::span<const StreamId>) noexcept override {}
   void release_cached() override {}
   void release_captured() override {}
-  void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
   std::shared_ptr<LoadedModule> load_temporary(const sass::CubinImage& image,
                                                std::span<const std::uint8_t> bytes) override;
-  void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
 
  private:
+  void start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
+  void start(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
   [[nodiscard]] std::vector<Buffer> snapshot();
   template <class Do>
   void record(Launch launch, const Do& run);

@@ -36,8 +36,7 @@ const std::vector<const Kernel*>& CountingDevice::launched() {
   return launched_here;
 }
 
-void CountingDevice::launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params,
-                            StreamId stream) {
+void CountingDevice::start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) {
   Grid used = grid;
   std::int64_t tiles = 1;  // of a CTA
   if (takes_tiles_in_turn(kernel)) {

@@ -24,8 +24,6 @@ bool takes_tiles_in_turn(const Kernel& kernel);
 class CountingDevice final : public test::ForwardingDevice {
  public:
   using ForwardingDevice::ForwardingDevice;
-  using ForwardingDevice::launch;
-  void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
 
   // By name: every kernel of the registry, also those that were never launched.
   [[nodiscard]] std::map<std::string, Count> counts() const;
@@ -35,6 +33,8 @@ class CountingDevice final : public test::ForwardingDevice {
   [[nodiscard]] static const std::vector<const Kernel*>& launched();
 
  private:
+  using ForwardingDevice::start;
+  void start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
   mutable std::mutex mutex_;
   std::map<std::string, Count> counts_;
 };
