@@ -13,6 +13,7 @@
 #include "kernels/conv/problem.h"
 #include "src/philox.h"
 #include "src/round.h"
+#include "test/kernels/bound.h"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/model.h"
 #include "test/kernels/conv/random_problem.h"
@@ -132,6 +133,70 @@ TEST_P(ConvTest, EveryVariantGivesTheSameBits) {
     ASSERT_EQ(it->second, got) << k->name();
   }
   EXPECT_GT(compared, 20U);
+}
+
+// Bits and bounds as the front matter states them, the parts of a sum added up, too.
+TEST_P(ConvTest, EveryVariantHasTheBitsOfItsClassAndItsBound) {
+  if (checked()) return;
+  std::normal_distribution<double> normal;
+  std::uint64_t planted = 0, bounded = 0;
+  double largest = 0;
+  for (const Kernel* k : device_.registry().of_op("conv")) {
+    const bool integer = variant(*k, "YT") == "s32";
+    ASSERT_EQ(k->manifest().accum, integer ? "integer" : "chain") << k->name();
+    if (integer) continue;  // ExactIntegers
+    for (const std::int64_t splits : {1, 3}) {
+      ConvCase c = case_of(*k);
+      c.p.n = 4, c.p.c = 20, c.p.k = 12;
+      c.forced.splits = splits;
+      if (splits > 1 && variant(*k, "ORDER") == "iji" && c.p.x_type != Dtype::int8 && c.p.x_type != Dtype::uint8) {
+        c.pass = ConvPass::update;  // whose sums are long
+        c.p.layout = Layout::channels_last;
+      }
+      const conv_detail::Roles roles = conv_detail::roles_of(c.pass);
+      const auto data = [&](conv_detail::Role role) {
+        const Dtype type = conv_detail::type_of(c.p, role);
+        Bits bits(static_cast<std::size_t>(conv_detail::elements_of(c.p, role)));
+        for (std::uint32_t& b : bits)
+          b = test::is_float(type) ? test::bits_of(type, normal(random_)) : random_() & 255U;
+        return bits;
+      };
+      const auto floats = [&](conv_detail::Role role, const Bits& bits) {
+        std::vector<float> out;
+        for (const std::uint32_t b : bits) out.push_back(test::value_of(conv_detail::type_of(c.p, role), b));
+        return out;
+      };
+      const Bits in1 = data(roles.in1), in2 = data(roles.in2);
+      const std::vector<float> x = floats(roles.in1, in1), y = floats(roles.in2, in2);
+      const Dtype type = conv_detail::type_of(c.p, roles.out);
+      const Bits got = test::run(device_, c, in1, in2);
+      const std::vector<float> model =
+          test::execute(c.pass, c.p, conv_detail::map(c.pass, c.p, c.forced.limits, splits), x, y);
+      ASSERT_EQ(model.size(), got.size());
+      std::vector<double> wide[4];  // both, and their absolute values
+      for (const float v : x) wide[0].push_back(v), wide[2].push_back(std::fabs(v));
+      for (const float v : y) wide[1].push_back(v), wide[3].push_back(std::fabs(v));
+      const std::vector<double> exact = test::convolve(c.pass, c.p, wide[0], wide[1]);
+      const std::vector<double> sizes = test::convolve(c.pass, c.p, wide[2], wide[3]);
+      const conv_detail::Launch& launch = conv_detail::map(c.pass, c.p, c.forced.limits, splits).launches.front();
+      const double terms = static_cast<double>(launch.k);
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        ASSERT_EQ(got[i], test::bits_of(type, model[i])) << k->name() << ", " << splits << " parts, element " << i;
+        const auto bound = test::bound_of(k->manifest().bound, {{"k", terms}, {"S", sizes[i]}});
+        ASSERT_TRUE(bound) << k->name() << ": " << k->manifest().bound;
+        const double unit = type == Dtype::float16 ? 0x1p-11 : 0;
+        const double most = *bound + unit * (std::fabs(exact[i]) + *bound) + (unit == 0 ? 0 : 0x1p-25);
+        const double is = test::value_of(type, got[i]);
+        ASSERT_TRUE(std::fabs(is - exact[i]) <= most) << k->name() << ": " << is << " for " << exact[i];
+        if (most > 0) largest = std::max(largest, std::fabs(is - exact[i]) / most);
+        // A sum that lacks the mean of one term.
+        planted += std::fabs(is - exact[i] + sizes[i] / terms) > most ? 1 : 0;
+        ++bounded;
+      }
+    }
+  }
+  EXPECT_GE(planted * 4, bounded * 3) << "the bound hides a term that is missing";
+  EXPECT_GE(largest, 1.0 / 100) << "the bound is far from any error";
 }
 
 TEST_P(ConvTest, Splits) {
@@ -334,7 +399,7 @@ TEST_P(ConvTest, VariantsAreOfOneOrderClass) {
   std::set<std::string> orders;
   for (const Kernel* k : device_.registry().of_op("conv")) {
     orders.insert(variant(*k, "ORDER"));
-    EXPECT_EQ(k->manifest().accum, device_.registry().of_op("conv").front()->manifest().accum) << k->name();
+    EXPECT_EQ(k->manifest().accum, variant(*k, "YT") == "s32" ? "integer" : "chain") << k->name();
   }
   EXPECT_EQ(orders.size(), 4U);
 }

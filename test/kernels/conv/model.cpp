@@ -1,6 +1,8 @@
 #include "test/kernels/conv/model.h"
 
+#include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/conv/problem.h"
 
@@ -98,9 +100,17 @@ bool fits(const Launch& l) {
   return l.kchunk % 16 == 0 && l.splits * l.kchunk >= l.k && l.groups * l.splits <= 65535;
 }
 
+// What an element holds before it is written.
+template <class T>
+constexpr T unwritten() {
+  return std::is_same_v<T, float> ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::min();
+}
+
+template <class T>
 class Runner {
  public:
-  Runner(const Launch& l, const Integers& a, const Integers& b, Integers& c) : l_(l), a_(a), b_(b), c_(c) {}
+  Runner(const Launch& l, const std::vector<T>& a, const std::vector<T>& b, std::vector<T>& c)
+      : l_(l), a_(a), b_(b), c_(c) {}
 
   bool run() {
     if (!fits(l_)) return false;
@@ -120,7 +130,7 @@ class Runner {
     const bool l_inner = l_.order != Order::iji;
     const bool linear = l_.order == Order::llj || l_.order == Order::iji;
     const Index at = split(i, l_.ie, i_inner);
-    std::int64_t sum = 0;
+    T sum = 0;
     const std::int64_t end = std::min(l_.k, (s + 1) * l_.kchunk);
     for (std::int64_t l = s * l_.kchunk; l < end; ++l) {
       const Index tap = split(l, l_.le, l_inner);
@@ -136,22 +146,62 @@ class Runner {
       if (weight < 0 || weight >= static_cast<std::int64_t>(b_.size())) return false;
       if (!inside) continue;
       if (from < 0 || from >= static_cast<std::int64_t>(a_.size())) return false;
-      sum += a_[static_cast<std::size_t>(from)] * b_[static_cast<std::size_t>(weight)];
+      const T x = a_[static_cast<std::size_t>(from)];
+      const T w = b_[static_cast<std::size_t>(weight)];
+      if constexpr (std::is_same_v<T, float>) {
+        sum = std::fma(x, w, sum);
+      } else {
+        sum += x * w;
+      }
     }
     std::int64_t to = l_.c_at + at.n * l_.ci_n + j * l_.cj;
     for (std::size_t d = 0; d < 3; ++d) to += at.at[d] * l_.ci[d];
     to += l_.partial ? (group * l_.splits + s) * l_.cs : l_.c0 + group * l_.gc;
     if (to < 0 || to >= static_cast<std::int64_t>(c_.size())) return false;
-    if (c_[static_cast<std::size_t>(to)] != kUnwritten) return false;
+    if (c_[static_cast<std::size_t>(to)] != unwritten<T>()) return false;
     c_[static_cast<std::size_t>(to)] = sum;
     return true;
   }
 
   const Launch& l_;
-  const Integers& a_;
-  const Integers& b_;
-  Integers& c_;
+  const std::vector<T>& a_;
+  const std::vector<T>& b_;
+  std::vector<T>& c_;
 };
+
+template <class T>
+std::vector<T> executed(ConvPass pass, const ConvProblem& p, const Mapping& mapping, const std::vector<T>& in1,
+                        const std::vector<T>& in2) {
+  // A is x, or dy in bprop; the pass's first input but for update.
+  const std::vector<T>& a = pass == ConvPass::update ? in2 : in1;
+  const std::vector<T>& b = pass == ConvPass::update ? in1 : in2;
+  const conv_detail::SplitSum& sum = mapping.sum;
+  std::vector<T> out(static_cast<std::size_t>(conv_detail::elements_of(p, conv_detail::roles_of(pass).out)),
+                     unwritten<T>());
+  std::vector<T> workspace(static_cast<std::size_t>(sum.elements()), unwritten<T>());
+  for (const Launch& l : mapping.launches) {
+    if (l.partial != (sum.splits > 1)) return {};
+    if (!Runner<T>(l, a, b, l.partial ? workspace : out).run()) return {};
+  }
+  if (sum.splits == 1) return out;
+  for (std::int64_t g = 0; g < sum.groups; ++g) {
+    for (std::int64_t row = 0; row < sum.rows; ++row) {
+      for (std::int64_t col = 0; col < sum.cols; ++col) {
+        T total = 0;
+        for (std::int64_t s = 0; s < sum.splits; ++s) {
+          const std::int64_t at = ((g * sum.splits + s) * sum.rows + row) * sum.cols + col;
+          if (workspace[static_cast<std::size_t>(at)] == unwritten<T>()) return {};
+          total += workspace[static_cast<std::size_t>(at)];
+        }
+        const std::int64_t to = g * sum.gc + row * sum.ld + col;
+        if (to < 0 || to >= static_cast<std::int64_t>(out.size())) return {};
+        if (out[static_cast<std::size_t>(to)] != unwritten<T>()) return {};
+        out[static_cast<std::size_t>(to)] = total;
+      }
+    }
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -178,34 +228,12 @@ std::vector<double> convolve(ConvPass pass, const ConvProblem& p, const std::vec
 
 Integers execute(ConvPass pass, const ConvProblem& p, const Mapping& mapping, const Integers& in1,
                  const Integers& in2) {
-  // A is x, or dy in bprop; the pass's first input but for update.
-  const Integers& a = pass == ConvPass::update ? in2 : in1;
-  const Integers& b = pass == ConvPass::update ? in1 : in2;
-  const conv_detail::SplitSum& sum = mapping.sum;
-  Integers out(static_cast<std::size_t>(conv_detail::elements_of(p, conv_detail::roles_of(pass).out)), kUnwritten);
-  Integers workspace(static_cast<std::size_t>(sum.elements()), kUnwritten);
-  for (const Launch& l : mapping.launches) {
-    if (l.partial != (sum.splits > 1)) return {};
-    if (!Runner(l, a, b, l.partial ? workspace : out).run()) return {};
-  }
-  if (sum.splits == 1) return out;
-  for (std::int64_t g = 0; g < sum.groups; ++g) {
-    for (std::int64_t row = 0; row < sum.rows; ++row) {
-      for (std::int64_t col = 0; col < sum.cols; ++col) {
-        std::int64_t total = 0;
-        for (std::int64_t s = 0; s < sum.splits; ++s) {
-          const std::int64_t at = ((g * sum.splits + s) * sum.rows + row) * sum.cols + col;
-          if (workspace[static_cast<std::size_t>(at)] == kUnwritten) return {};
-          total += workspace[static_cast<std::size_t>(at)];
-        }
-        const std::int64_t to = g * sum.gc + row * sum.ld + col;
-        if (to < 0 || to >= static_cast<std::int64_t>(out.size())) return {};
-        if (out[static_cast<std::size_t>(to)] != kUnwritten) return {};
-        out[static_cast<std::size_t>(to)] = total;
-      }
-    }
-  }
-  return out;
+  return executed(pass, p, mapping, in1, in2);
+}
+
+std::vector<float> execute(ConvPass pass, const ConvProblem& p, const Mapping& mapping, const std::vector<float>& in1,
+                           const std::vector<float>& in2) {
+  return executed(pass, p, mapping, in1, in2);
 }
 
 }  // namespace nervanagpu::test

@@ -160,11 +160,10 @@ std::vector<float> pool_bits(PoolPass pass, const PoolProblem& p, const std::vec
 }
 
 Bounded pool_exact(PoolPass pass, const PoolProblem& p, const std::vector<float>& x, const std::vector<float>& dy) {
-  constexpr double kUnit = 0x1p-24;
   const bool forward = pass == PoolPass::fprop;
   const auto count = static_cast<std::size_t>(forward ? y_elements(p) : x_elements(p));
-  Bounded out{std::vector<double>(count), std::vector<double>(count)};
-  std::vector<double> windows(count);
+  Bounded out{std::vector<double>(count), std::vector<double>(count), std::vector<double>(count),
+              std::vector<double>(count)};
   each_window(p, [&](std::size_t y, const std::vector<std::size_t>& elements) {
     const auto terms = static_cast<double>(elements.size());
     double sum = 0, sum_size = 0, squares = 0, best = -std::numeric_limits<double>::infinity();
@@ -180,37 +179,29 @@ Bounded pool_exact(PoolPass pass, const PoolProblem& p, const std::vector<float>
       }
     }
     const double n = p.count_padding ? static_cast<double>(product(p.window)) : terms;
-    const auto add = [&](std::size_t i, double v, double relative) {
+    const auto add = [&](std::size_t i, double v) {
       out.value[i] += v;
-      out.error[i] += std::fabs(v) * relative * kUnit;
-      windows[i] += std::fabs(v);
+      out.size[i] += std::fabs(v);
+      out.terms[i] = std::max(out.terms[i], terms);
+      out.windows[i] += 1;
     };
     if (forward) {
       out.value[y] = p.op == PoolOp::max ? best : p.op == PoolOp::avg ? sum / n : std::sqrt(squares);
-      out.error[y] = p.op == PoolOp::max   ? 0
-                     : p.op == PoolOp::avg ? (terms + 1) * kUnit * sum_size / n
-                                           : (terms / 2 + 2) * kUnit * std::sqrt(squares);
+      out.size[y] = p.op == PoolOp::avg ? sum_size / n : std::fabs(out.value[y]);
+      out.terms[y] = terms;
       return;
     }
     switch (p.op) {
-      case PoolOp::max: add(which, dy[y], 0); break;
+      case PoolOp::max: add(which, dy[y]); break;
       case PoolOp::avg:
-        for (const std::size_t i : elements) add(i, dy[y] / n, 1);
+        for (const std::size_t i : elements) add(i, dy[y] / n);
         break;
       case PoolOp::l2:
         if (squares == 0) break;
-        for (const std::size_t i : elements) add(i, x[i] / std::sqrt(squares) * dy[y], terms / 2 + 5);
+        for (const std::size_t i : elements) add(i, x[i] / std::sqrt(squares) * dy[y]);
         break;
     }
   });
-  if (!forward) {
-    double most = 1;
-    for (std::size_t a = 0; a < 4; ++a) {
-      const std::int64_t over = (p.window[a] + p.stride[a] - 1) / p.stride[a];
-      most *= static_cast<double>(over);
-    }
-    for (std::size_t i = 0; i < count; ++i) out.error[i] += windows[i] * most * kUnit;
-  }
   return out;
 }
 

@@ -22,7 +22,9 @@ std::vector<float> pool_bits(PoolPass pass, const PoolProblem& p, const std::vec
 
 struct Bounded {
   std::vector<double> value;
-  std::vector<double> error;  // at most, of a float32 computation
+  // What the kernels' `.bound` asks for: the sum of the absolute values of what is added (avg: of the means; fprop's l2 and
+  // max: the absolute value), the most elements of a window, and the windows that give to an element.
+  std::vector<double> size, terms, windows;
 };
 // For finite values of moderate size.
 Bounded pool_exact(PoolPass pass, const PoolProblem& p, const std::vector<float>& x, const std::vector<float>& dy);

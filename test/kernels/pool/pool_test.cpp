@@ -5,12 +5,14 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "kernels/pool/pool.h"
 #include "nervanagpu/error.hpp"
 #include "src/half.h"
 #include "src/philox.h"
 #include "src/round.h"
+#include "test/kernels/bound.h"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/on_each_device.h"
 #include "test/kernels/pool/model.h"
@@ -292,18 +294,35 @@ TEST_P(PoolTest, NetworksTakeTheFastKernels) {
 }
 
 // The same against float64: the model of the bits above could be wrong in the same way as the kernels.
-TEST_P(PoolTest, WithinFloat32sErrorOfTheExactResult) {
-  for (int i = 0; i < (checked() ? 20 : 150); ++i) {
+TEST_P(PoolTest, WithinTheBoundOfItsKernel) {
+  std::map<std::string, double> nearest;  // by operation and kernel family: the largest of error / bound
+  for (int i = 0; i < (checked() ? 20 : 300); ++i) {
     PoolProblem p = test::random_pool(random_, 1500);
     p.dtype = Dtype::float32;
     Case c = make_case(p, kPasses[i % 2], i % 3 == 0 ? Values::integers : Values::normal);
     c.options = {};
     const Bits got = run(c);
     const test::Bounded want = test::pool_exact(c.pass, p, floats(p.dtype, c.x), floats(p.dtype, c.dy));
+    const auto names = pool_detail::kernels_for(
+        device_.registry(), c.pass == PoolPass::fprop ? Pass::fprop : Pass::bprop, p, {256, 256, 256}, c.options);
+    ASSERT_EQ(names.size(), 1U);
+    const sass::Manifest& manifest = device_.registry().find(names[0])->manifest();
     for (std::size_t k = 0; k < got.size(); ++k) {
+      const auto bound = test::bound_of(
+          manifest.bound, {{"k", want.terms[k]}, {"w", want.windows[k]}, {"S", want.size[k]}, {"u", 0x1p-24}});
+      ASSERT_TRUE(bound) << manifest.name << ": " << manifest.bound;
       const double error = std::fabs(value_of(p.dtype, got[k]) - want.value[k]);
-      ASSERT_TRUE(error <= want.error[k])
-          << test::text_of(p) << ": element " << k << " is off by " << error << ", more than " << want.error[k];
+      ASSERT_TRUE(error <= *bound) << manifest.name << ", " << test::text_of(p) << ": element " << k << " is off by "
+                                   << error << ", more than " << *bound;
+      if (*bound > 0) {
+        double& most = nearest[manifest.op + " " + manifest.variant.at("OP")];
+        most = std::max(most, error / *bound);
+      }
+    }
+  }
+  for (const auto& [what, most] : nearest) {
+    if (!checked() && what.find("max") == std::string::npos) {
+      EXPECT_GE(most, 1.0 / 16) << what << ": the bound is far from any error";
     }
   }
 }

@@ -1,0 +1,169 @@
+#include "test/kernels/order.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <memory>
+#include <sstream>
+
+namespace nervanagpu::test {
+namespace {
+
+namespace tensor = sass::emulate::tensor;
+
+// Multiply-adds of terms [from, to), begun anew after every `chunk` of them (0: never).
+float chain(const Terms& t, std::int64_t from, std::int64_t to, std::int64_t chunk) {
+  float total = 0;
+  bool first = true;
+  for (std::int64_t begin = from; begin < to || first;) {
+    const std::int64_t end = chunk == 0 ? to : std::min(to, begin + chunk);
+    float sum = 0;
+    for (std::int64_t l = begin; l < end; ++l) {
+      sum = std::fma(t.a[static_cast<std::size_t>(l)], t.b[static_cast<std::size_t>(l)], sum);
+    }
+    total = first ? sum : sum + total;
+    first = false;
+    begin = std::max(end, begin + 1);
+  }
+  return total;
+}
+
+class TensorChain {
+ public:
+  explicit TensorChain(tensor::Type type)
+      : type_(type), a_(std::make_unique<tensor::PanelA>()), b_(std::make_unique<tensor::PanelB>()) {}
+
+  // Blocks of `step` products; what is missing in the last one are zeros.
+  float run(const std::vector<float>& a, const std::vector<float>& b, std::size_t from, std::size_t to,
+            std::size_t step) {
+    std::uint32_t c = 0;
+    for (std::size_t begin = from; begin < to; begin += step) {
+      a_->range[0] = b_->range[0] = {};
+      for (std::size_t k = 0; k < step; ++k) {
+        const std::size_t l = begin + k;
+        const tensor::Number x = number(l < to && l < a.size() ? a[l] : 0.0F);
+        const tensor::Number y = number(l < to && l < b.size() ? b[l] : 0.0F);
+        a_->value[0][k] = x.value, a_->exponent[0][k] = x.exponent;
+        b_->value[k][0] = y.value, b_->exponent[k][0] = y.exponent;
+        a_->range[0].add(x), b_->range[0].add(y);
+      }
+      c = tensor::dot(*a_, *b_, 0, 0, static_cast<unsigned>(step), c, {});
+    }
+    return std::bit_cast<float>(c);
+  }
+
+ private:
+  [[nodiscard]] tensor::Number number(float v) const {
+    if (v == 0) return {v, tensor::kNoExponent};
+    const int least = type_ == tensor::Type::kF16 ? -14 : -126;
+    return {v, static_cast<std::int16_t>(std::max(std::ilogb(v), least))};
+  }
+  tensor::Type type_;
+  std::unique_ptr<tensor::PanelA> a_;
+  std::unique_ptr<tensor::PanelB> b_;
+};
+
+// All l of the first remainder of 8, then those of the next, each filled up to blocks of 64.
+Terms by_remainders(const Terms& t, const std::vector<std::int64_t>& order) {
+  constexpr std::size_t kBlock = 64;
+  Terms out;
+  for (const std::int64_t r : order) {
+    for (std::size_t l = static_cast<std::size_t>(r); l < t.a.size(); l += 8) {
+      out.a.push_back(t.a[l]);
+      out.b.push_back(t.b[l]);
+    }
+    const std::size_t whole = (out.a.size() + kBlock - 1) / kBlock * kBlock;
+    out.a.resize(whole), out.b.resize(whole);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::int64_t Order::number(std::string_view name, std::int64_t otherwise) const {
+  const auto found = numbers.find(name);
+  return found == numbers.end() ? otherwise : found->second;
+}
+
+std::optional<Order> order_of(std::string_view accum) {
+  static const std::map<std::string, std::vector<std::string>, std::less<>> kClasses = {
+      {"none", {}},
+      {"integer", {}},
+      {"chain", {"warps", "chunk", "halves"}},
+      {"tensor", {"step", "rows"}},
+      {"ascending", {}},
+      {"window", {}},
+      {"windows", {}},
+      {"strided", {"chains", "lanes"}}};
+  std::istringstream in{std::string(accum)};
+  Order out;
+  in >> out.kind;
+  const auto known = kClasses.find(out.kind);
+  if (known == kClasses.end()) return std::nullopt;
+  for (std::string word; in >> word;) {
+    const std::size_t equals = word.find('=');
+    const std::string name = word.substr(0, equals);
+    if (equals == std::string::npos || std::ranges::find(known->second, name) == known->second.end())
+      return std::nullopt;
+    out.numbers[name] = std::atoll(word.c_str() + equals + 1);
+  }
+  return out;
+}
+
+std::uint32_t modelled(const Order& order, const Terms& terms, const Cut& cut) {
+  const auto k = static_cast<std::int64_t>(terms.a.size());
+  if (order.kind == "integer") {
+    std::uint64_t sum = 0;
+    for (std::size_t l = 0; l < terms.a.size(); ++l) {
+      sum += static_cast<std::uint64_t>(static_cast<std::int64_t>(terms.a[l]) * static_cast<std::int64_t>(terms.b[l]));
+    }
+    return static_cast<std::uint32_t>(sum);
+  }
+  float total = 0;
+  const bool rows = order.number("rows", 0) != 0;
+  const Terms reordered = rows ? by_remainders(terms, cut.remainders) : Terms{};
+  TensorChain core(cut.type);
+  for (std::int64_t p = 0; p < cut.parts; ++p) {
+    float part = 0;
+    if (order.kind == "tensor") {
+      const Terms& t = rows ? reordered : terms;
+      const auto length = static_cast<std::int64_t>(t.a.size());
+      part = core.run(t.a, t.b, static_cast<std::size_t>(std::min(length, p * cut.part)),
+                      static_cast<std::size_t>(std::min(length, (p + 1) * cut.part)),
+                      static_cast<std::size_t>(order.number("step", 0)));
+    } else {
+      std::int64_t chunk = order.number("chunk", 0);
+      constexpr std::int64_t kBlock = 16;
+      if (order.number("halves", 0) != 0) chunk = std::min(chunk, (cut.part / kBlock + 1) / 2 * kBlock);
+      const std::int64_t warps = order.number("warps", 1);
+      for (std::int64_t w = 0; w < warps; ++w) {
+        const std::int64_t from = std::min(k, (p * warps + w) * cut.part);
+        const float own = chain(terms, from, std::min(k, from + cut.part), chunk);
+        part = w == 0 ? own : part + own;
+      }
+    }
+    total = p == 0 ? part : total + part;
+  }
+  return std::bit_cast<std::uint32_t>(total);
+}
+
+float strided(const std::vector<float>& x, std::size_t chains) {
+  float total = 0;
+  for (std::size_t c = 0; c < chains; ++c) {
+    float sum = 0;
+    for (std::size_t i = c; i < x.size(); i += chains) sum += x[i];
+    total = c == 0 ? sum : total + sum;
+  }
+  return total;
+}
+
+float butterfly(std::vector<float> lanes) {
+  for (std::size_t far = lanes.size() / 2; far != 0; far /= 2) {
+    const std::vector<float> before = lanes;
+    for (std::size_t l = 0; l < lanes.size(); ++l) lanes[l] = before[l] + before[l ^ far];
+  }
+  return lanes[0];
+}
+
+}  // namespace nervanagpu::test
