@@ -188,7 +188,7 @@ class Maker {
       one[0] = value[i];
       const VReg whole = wide ? value[i].pair(0) : value[i];
       switch (o.how) {
-        case Store::set: store(b_, to.dtype, 1, address, 0, one, there); break;
+        case Store::set: store_strong(b_, to.dtype, address, one, there); break;
         case Store::add:
           if (wide) {
             b_.emit(Op::REDG, {Tok::E, Tok::ADD, Tok::k64}, {sass::at(address), whole}, there);

@@ -159,6 +159,22 @@ void store(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, con
   }
 }
 
+void store_strong(Builder& b, Dtype d, VReg p, const Lanes& x, VPred guard) {
+  // Before sm_70 stores have no order: all are alike.
+  if (sass::info(b.arch()).encoding == sass::Encoding::k64) return store(b, d, 1, p, 0, x, guard);
+  const Lanes raw = Emit(b, 1).pack(d, x);
+  switch (size_of(d)) {
+    case 1: b.emit(Op::STG, {Tok::E, Tok::U8, Tok::STRONG_GPU}, {at(p, 0), raw[0]}, guard); break;
+    case 2: b.emit(Op::STG, {Tok::E, Tok::U16, Tok::STRONG_GPU}, {at(p, 0), raw[0]}, guard); break;
+    case 4: b.emit(Op::STG, {Tok::E, Tok::STRONG_GPU}, {at(p, 0), raw[0]}, guard); break;
+    default: {
+      const VReg pair = b.reg(2);
+      for (unsigned k = 0; k < 2; ++k) b.emit(Op::MOV, {}, {pair[k], raw[0][k]});
+      b.emit(Op::STG, {Tok::E, Tok::k64, Tok::STRONG_GPU}, {at(p, 0), pair}, guard);
+    }
+  }
+}
+
 Evaluator::Evaluator(Builder& b, const Program& p, std::vector<Operand> operands)
     : b_(b),
       p_(p),

@@ -76,6 +76,8 @@ Lanes count_up(Builder& b, unsigned lanes, VReg p, std::int64_t offset);
 VReg address_at(Builder& b, Dtype d, Arg base, VReg offset);
 void store(Builder& b, Dtype d, unsigned lanes, VReg p, std::int64_t offset, const Lanes& x,
            VPred guard = sass::kAlways);
+// One element, that other threads may write too: with an order, which is no race.
+void store_strong(Builder& b, Dtype d, VReg p, const Lanes& x, VPred guard);
 
 // The values of a program for some lanes. `leaf(i)` gives the lanes of tensor i, loaded and unpacked.
 class Evaluator {
