@@ -110,7 +110,7 @@ bool release_barriers(Cta& cta) {
     for (Warp& w : cta.warps) {
       if (bar.arrived[w.index] != 0 && w.checker != nullptr) checker = w.checker;
     }
-    if (checker != nullptr) checker->barrier_completed(cta, number, bar.arrived);
+    if (checker != nullptr) checker->barrier_completed(cta, number);
     for (Warp& w : cta.warps) {
       for (Group& g : w.groups) {
         if (g.state != Group::State::kAtBarrier || g.barrier != number) continue;

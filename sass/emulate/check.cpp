@@ -28,9 +28,7 @@ std::string tags::name(std::uint16_t tag) {
   return numbered("R", tag);
 }
 
-Checker::Checker(Grid& grid) : grid_(grid) {
-  shadow_.name_by([&grid](std::uint32_t pc) { return named(*grid.kernel, pc); });
-}
+Checker::Checker(Grid& grid, Order& order) : grid_(grid), order_(order), shadow_(order) {}
 
 std::string named(const Kernel& kernel, std::uint32_t pc) {
   std::string text = kernel.text[pc];
@@ -42,14 +40,17 @@ std::string named(const Kernel& kernel, std::uint32_t pc) {
 
 void Checker::begin(Cta& cta) {
   cta.checker = this;
+  rank_ = cta.rank;
+  unwritten_.clear();
   state_.assign(cta.warps.size(), WarpState{});
-  shadow_.reset(static_cast<std::uint32_t>(cta.shared.size()), static_cast<std::uint32_t>(cta.warps.size()));
+  shadow_.reset(cta.rank, static_cast<std::uint32_t>(cta.shared.size()), static_cast<std::uint32_t>(cta.warps.size()));
   marks_.reset(static_cast<std::uint32_t>(cta.shared.size()), static_cast<std::uint32_t>(cta.warps.size()));
   stores_.reset(static_cast<std::uint32_t>(cta.shared.size()), static_cast<std::uint32_t>(cta.warps.size()));
   for (Warp& w : cta.warps) w.checker = this;
 }
 
 void Checker::end(Cta& cta) {
+  tell_unwritten();
   for (std::uint32_t left = cta.pending; left != 0; left &= left - 1) {
     const unsigned number = static_cast<unsigned>(std::countr_zero(left));
     const Warp& w = cta.warps.front();
@@ -64,24 +65,9 @@ void Checker::end(Cta& cta) {
   }
 }
 
-void Checker::mbarrier_observed(Warp& w, std::uint32_t address) {
-  if (shadow_.mbarrier_observe(w.index, address)) w.cta->touched_until = 0;
-}
-
 void Checker::registers_released(Warp& w) {
   WarpState& s = state_[w.index];
   for (std::uint16_t r = static_cast<std::uint16_t>(w.registers); r < tags::kUGpr; ++r) s.tag[r].lanes = 0;
-}
-
-void Checker::cluster_passed(Warp& w) {
-  shadow_.mbarrier_observe(w.index, Shadow::kClusterBarrier);
-  if (w.cluster_phase >= w.cta->touched_until) w.cta->touched_until = 0;
-}
-
-void Checker::remote_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent) {
-  std::string detail;
-  const char* wrong = shadow_.remote_access(offset, bytes, static_cast<Shadow::Kind>(intent), detail);
-  if (wrong != nullptr) w.checker->found(w, u, lane, wrong, std::move(detail));
 }
 
 bool Checker::again(const Uop* u, const char* what, const Warp& w) {
@@ -107,27 +93,13 @@ void Checker::found(const Warp& w, const Uop* u, unsigned lane, const char* what
 }
 
 std::vector<Finding> Checker::take() {
+  tell_unwritten();
   std::vector<Finding> out;
   for (auto& [key, f] : findings_) out.push_back(std::move(f));
+  for (auto& [key, r] : races_) out.push_back(std::move(r.finding));
   findings_.clear();
+  races_.clear();
   return out;
-}
-
-void Checker::shared_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent) {
-  if (intent == Intent::kLoad && shadow_.plain_load(w.index, offset, bytes)) return;
-  std::string detail;
-  const char* wrong = shadow_.access(w.index, offset, bytes, static_cast<Shadow::Kind>(intent), detail);
-  if (wrong != nullptr) found(w, u, lane, wrong, std::move(detail));
-  if (intent != Intent::kLoad) check_marks(w, u, lane, offset, bytes);
-}
-
-void Checker::barrier_completed(Cta& cta, unsigned number, const std::array<std::uint32_t, kLanes>&) {
-  for (const Warp& w : cta.warps) {
-    for (const Group& g : w.groups) {
-      if (g.state == Group::State::kAtBarrier && g.barrier == number) shadow_.release(w.index, number);
-    }
-  }
-  shadow_.completed(number);
 }
 
 // Operations on scoreboard `sb` but the youngest `keep` have finished. One that was issued less than two cycles ago has
@@ -144,8 +116,8 @@ void Checker::await(WarpState& s, Warp& w, unsigned sb, unsigned keep, int gap) 
     done = std::max(done, o.in_queue);
     auto& read = s.read_done[static_cast<std::size_t>(o.read_queue)];
     read = std::max(read, o.in_read_queue);
-    if (o.async != 0) shadow_.async_awaited(w.index, o.async);
-    if (o.stores != 0) stores_.awaited(w.index, o.stores, shadow_.seen(w.index)[w.index]);
+    if (o.async != 0) shadow_.async_awaited(strand(w), o.async);
+    if (o.stores != 0) stores_.awaited(strand(w), o.stores);
   }
   s.done[sb] = std::max(s.done[sb], until);
 }
@@ -376,7 +348,13 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
     const auto q = static_cast<std::size_t>(ReadQueue::kMemory);
     s.read_done[q] = s.read_issued[q];
   }
+  if (op.membar != CheckOp::Membar::kNone) {
+    order_.each(w.cta->rank, w.index, lanes,
+                [&](Strand& strand) { order_.membar(strand, op.membar == CheckOp::Membar::kGpu); });
+  }
+  if (op.init_fence) fenced(w, Order::Fence::kInit);
   const Uop* next = x.body(w, u);
+  if (part_ != nullptr || ticks_) accesses_done(w, lanes);
   w.exec = w.active;
   while (!poisoned_.empty()) {
     const auto& kept = poisoned_.back();
@@ -393,6 +371,7 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
 }
 
 void Checker::run(Warp& w, const Uop* u) {
+  order_.part(w.cta->rank, w.index, w.active, w.live);
   WarpState& s = state_[w.index];
   const QuickOp* const quick = grid_.kernel->quick.data();
   const Uop* const code = w.code;
@@ -415,6 +394,7 @@ void Checker::run(Warp& w, const Uop* u) {
     }
     w.exec = lanes;
     u = q.body(w, u);
+    if (part_ != nullptr || ticks_) accesses_done(w, lanes);
     for (unsigned i = 0; i < q.defs; ++i) {
       Tag& t = s.tag[q.def[i]];
       t.settled = s.clock + q.settled[i];

@@ -1,17 +1,20 @@
 // Checked mode. Every register carries a tag: when it was written and by what, whether its scoreboard was awaited, who
 // may still read its old value, which lanes ever wrote it. A warp's clock advances by the stall counts alone, the least
-// time that the control codes promise; a result that is not ready by then is reported and read as poison. Shared memory
-// carries a shadow with the last writer and readers of each word (shadow.h).
+// time that the control codes promise; a result that is not ready by then is reported and read as poison. Shared and global
+// memory carry a shadow of who touched each word (shadow.h, global_shadow.h), judged by happens-before (order.h).
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "sass/emulate/access_lane.h"
+#include "sass/emulate/global_shadow.h"
+#include "sass/emulate/order.h"
 #include "sass/emulate/shadow.h"
 #include "sass/emulate/store_marks.h"
 #include "sass/emulate/tensor_marks.h"
@@ -83,6 +86,10 @@ struct CheckOp {
   bool commits = false;          // closes the group
   std::uint8_t wait_groups = 0;  // kWait: that may stay in flight
   std::uint16_t registers = 0;   // it names those below this number; 0: fewer than any warp has
+  bool strong = false;           // a load or store of memory that has an order (.STRONG): it may be of a flag
+  enum class Membar : std::uint8_t { kNone, kCta, kGpu };
+  Membar membar = Membar::kNone;
+  bool init_fence = false;  // a NOP that stands for PTX's fence.mbarrier_init
 };
 
 CheckOp check_op(Arch arch, const Inst& inst);
@@ -102,7 +109,7 @@ QuickOp quick_op(const CheckOp& op, Handler body);  // body nullptr: it has a gu
 
 class Checker {
  public:
-  explicit Checker(Grid& grid);
+  Checker(Grid& grid, Order& order);
 
   void begin(Cta& cta);             // a CTA starts
   void end(Cta& cta);               // a CTA has ended
@@ -111,36 +118,41 @@ class Checker {
   void found(const Warp& w, const Uop* u, unsigned lane, const char* what, std::string detail);
   // The same was found there before; it is counted. Asked before a sentence is put together.
   [[nodiscard]] bool again(const Uop* u, const char* what, const Warp& w);
+
+  // Accesses: by `w`, of this CTA or another one of the cluster, to this CTA's shared memory; or to global memory.
   void shared_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent);
+  void global_access(Warp& w, const Uop* u, unsigned lane, std::uint64_t address, std::uint64_t bytes, Intent intent);
   void tensor_read(Warp& w, const Uop* u, std::uint32_t offset);  // 16 bytes of shared memory, by an HGMMA
-  // A copy into this CTA's shared memory, maybe of another's warp, that completes at its mbarrier; and what it writes.
-  std::uint32_t copy_begins(const Warp& w, const Uop* u, std::uint32_t mbarrier);
-  void engine_write(Warp& w, const Uop* u, std::uint32_t copy, std::uint32_t offset, unsigned bytes);
+  // A copy that completes at an mbarrier of this CTA; and what a copy writes to this CTA's shared memory.
+  Shadow::Copy copy_begins(std::uint32_t mbarrier) { return shadow_.copy_begins(mbarrier); }
+  // `adds`: it is a reduction, of which several may be under way.
+  void engine_write(Warp& w, const Uop* u, Shadow::Copy copy, std::uint32_t offset, unsigned bytes, bool adds = false);
+  // Until told otherwise nothing is noted of accesses of this CTA's warps: an engine makes them.
+  void mute(bool on) { muted_ = on; }
   void engine_read(Warp& w, const Uop* u, std::uint32_t offset, unsigned bytes);
   // A copy out of it to global memory, and 16 bytes that it reads.
   void store_begins(const Warp& w) { stores_.issued(w.index); }
   void store_read(Warp& w, const Uop* u, std::uint32_t offset);
-  void fenced(const Warp& w) { shadow_.fenced(w.index); }  // FENCE.VIEW.ASYNC
-  void mbarrier_made(const Warp& w, std::uint32_t address) {
-    shadow_.mbarrier_made(address);
-    shadow_.mbarrier_words(address - w.shared_base, true);
-  }
-  void mbarrier_gone(const Warp& w, std::uint32_t address) { shadow_.mbarrier_words(address - w.shared_base, false); }
-  void mbarrier_arrived(Warp& w, std::uint32_t address, bool ends) { shadow_.mbarrier_arrive(w.index, address, ends); }
-  void mbarrier_observed(Warp& w, std::uint32_t address);
-  void mbarrier_remote(std::uint32_t address, bool ends) { shadow_.mbarrier_remote(address, ends); }
-  void cluster_arrived(Warp& w) { shadow_.mbarrier_arrive(w.index, Shadow::kClusterBarrier, false); }
-  void cluster_completed() { shadow_.phase_over(Shadow::kClusterBarrier); }
+  void fenced(const Warp& w, Order::Fence kind);  // FENCE.VIEW.ASYNC and its kin
+
+  // Mbarriers of this CTA, by their address; `w` may be of another CTA.
+  void mbarrier_made(const Warp& w, const Uop* u, std::uint32_t address);
+  void mbarrier_gone(const Warp& w, std::uint32_t address) { shadow_.mbarrier_gone(address - w.shared_base); }
+  void mbarrier_used(const Warp& w, const Uop* u, unsigned lane, std::uint32_t address, bool engine);
+  void mbarrier_arrived(const Warp& w, unsigned lane, std::uint32_t address);
+  void mbarrier_phase_over(std::uint32_t address) { shadow_.phase_over(address); }
+  void mbarrier_observed(const Warp& w, unsigned lane, std::uint32_t address);
+  void cluster_arrived(Warp& w);
+  void cluster_completed();  // once for a cluster
   void cluster_passed(Warp& w);
   void registers_released(Warp& w);  // those from w.registers on have no value any more
-  // Of `w`, a warp of another CTA, to this one's shared memory.
-  void remote_access(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes, Intent intent);
-  void copies_done(Warp& w) { shadow_.async_awaited(w.index, shadow_.async_count(w.index)); }
+  void copies_done(Warp& w);
   void async_issued(Warp& w) { shadow_.async_issued(w.index); }
-  void barrier_arrived(Warp& w, unsigned number) { shadow_.arrive(w.index, number); }
-  void barrier_completed(Cta& cta, unsigned number, const std::array<std::uint32_t, kLanes>& arrived);
+  void barrier_arrived(Warp& w, unsigned number);
+  void barrier_completed(Cta& cta, unsigned number);
+  void lanes_met(const Warp& w, std::uint32_t lanes) { order_.meet(w.cta->rank, w.index, lanes); }  // BSYNC, WARPSYNC
 
-  [[nodiscard]] bool dirty() const { return !findings_.empty(); }
+  [[nodiscard]] bool dirty() const { return !findings_.empty() || !races_.empty(); }
   [[nodiscard]] std::vector<Finding> take();
 
  private:
@@ -217,6 +229,37 @@ class Checker {
   static std::uint32_t raise(WarpState& s, unsigned sb, const Outstanding& o);
   void poison(Warp& w, std::uint16_t tag);
 
+  Strand& strand(const Warp& w, unsigned lane) { return order_.strand(w.cta->rank, w.index, lane); }
+  Strand& strand(const Warp& w);  // of the first lane that executes
+
+  // One side of a race.
+  struct Party {
+    std::uint32_t pc = 0;
+    std::array<std::uint32_t, 3> cta{};
+    std::uint32_t warp = 0;
+    std::uint32_t lane = kLanes;  // not known
+    bool writes = false;
+    bool strong = false;
+    const Order::Agent* copies = nullptr;  // a copy of the engine
+  };
+  enum class Where : std::uint8_t { kShared, kGlobal };
+  Party party(const Touch& a, unsigned lane) const;
+  Party party(const Warp& w, const Uop* u, unsigned lane, bool writes) const;
+  std::string sentence(const Party& p, const std::array<std::uint32_t, 3>& cta) const;
+  // What is wrong with an access of `w`. `place`: "shared offset 4", "global address 0x70000000".
+  void trouble(const Warp& w, const Uop* u, unsigned lane, const Trouble& t, bool writes, Where where,
+               const std::string& place);
+  void race(Party mine, Party other, const char* what, const std::string& place, const char* missing);
+  void put(const Party& at, std::uint32_t other_pc, const Party* other, const char* what, std::string detail);
+  void release_part();
+  // The instruction is over, as far as memory is concerned.
+  void accesses_done(const Warp& w, std::uint32_t lanes);
+  // Of words that are read and were not written: only if no write turns up that nothing orders behind the read, which makes it
+  // a race, is it told that they are uninitialised.
+  void shared_trouble(const Warp& w, const Uop* u, unsigned lane, const Trouble& t, bool writes);
+  void tell_unwritten();
+  void unwritten(const Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, std::string place);
+
   static bool owned(const WarpState& s, std::uint16_t tag);
   void check_owned(WarpState& s, Warp& w, const Uop* u, const CheckOp& op);
   void check_arrived(WarpState& s, Warp& w, const Uop* u, const CheckOp& op);
@@ -230,12 +273,27 @@ class Checker {
   void check_stores(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes);
 
   Grid& grid_;
+  Order& order_;
+  std::uint32_t rank_ = 0;  // of the CTA in its cluster
   std::vector<WarpState> state_;
   Shadow shadow_;
+  GlobalShadow::Part* part_ = nullptr;  // locked, for the accesses of one instruction
+  bool muted_ = false;
+  bool ticks_ = false;  // flags were set by this instruction: what comes next is later
   TensorMarks marks_;
   StoreMarks stores_;
   std::vector<std::pair<std::uint16_t, std::array<std::uint32_t, kLanes>>> poisoned_;  // rows to put back
   std::map<std::pair<std::string, std::uint32_t>, Finding> findings_;
+  struct Race {
+    std::array<std::uint32_t, 10> rank{};  // of two that say the same of other CTAs and lanes the lower one is told
+    Finding finding;
+  };
+  std::map<std::tuple<std::string, std::uint32_t, std::uint32_t>, Race> races_;  // by what, and both instructions
+  struct Unwritten {
+    Party by;
+    std::string place;
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, Unwritten> unwritten_;  // by shared offset and instruction
 };
 
 }  // namespace nervanagpu::sass::emulate

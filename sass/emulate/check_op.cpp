@@ -63,6 +63,27 @@ CheckOp::Use::In matters_in(const Inst& inst, const Access& a) {
   }
 }
 
+// What it has to do with the order of memory accesses.
+void check_order(Arch arch, const Inst& inst, CheckOp& op) {
+  const auto says = [&](std::string_view what) {
+    return inst.mod(Axis::kOrder) != Tok::kNone && tok_text(inst.mod(Axis::kOrder)).starts_with(what);
+  };
+  op.strong = says("STRONG") || says("MMIO");
+  // Before sm_70 all stores are alike, and loads that do not look into the first cache have an order.
+  if (info(arch).encoding == Encoding::k64) {
+    op.strong =
+        inst.op == Op::ST || inst.op == Op::STG || inst.has(Axis::kCache, Tok::CV) || inst.has(Axis::kCache, Tok::CG);
+  }
+  if (inst.op == Op::MEMBAR) {
+    const std::string_view scope = tok_text(inst.mod(Axis::kScope));
+    op.membar = scope.ends_with("CTA") || scope.ends_with("SM") ? CheckOp::Membar::kCta : CheckOp::Membar::kGpu;
+  }
+  // ptxas writes fence.mbarrier_init as a NOP that sets no scoreboard.
+  const Control& c = inst.control;
+  op.init_fence =
+      inst.op == Op::NOP && c.stall < kYieldStall && c.write_sb >= kScoreboards && c.read_sb >= kScoreboards;
+}
+
 }  // namespace
 
 CheckOp check_op(Arch arch, const Inst& inst) {
@@ -131,6 +152,7 @@ CheckOp check_op(Arch arch, const Inst& inst) {
       if (o.kind == OperandKind::kSet) op.depbar_all = static_cast<std::uint8_t>(o.imm);
     }
   }
+  check_order(arch, inst, op);
   return op;
 }
 
@@ -138,8 +160,9 @@ QuickOp quick_op(const CheckOp& op, Handler body) {
   QuickOp q;
   const bool plain = op.guard.empty() && op.wait == 0 && op.write_sb >= kScoreboards && op.read_sb >= kScoreboards &&
                      !op.by_scoreboard && !op.late && !op.commits_async && !op.frees_reads &&
-                     op.tensor == CheckOp::Tensor::kNone && op.depbar_all == 0 && op.depbar_sb >= kScoreboards &&
-                     op.uses.size() <= q.use.size() && op.defs.size() <= q.def.size();
+                     op.membar == CheckOp::Membar::kNone && !op.init_fence && op.tensor == CheckOp::Tensor::kNone &&
+                     op.depbar_all == 0 && op.depbar_sb >= kScoreboards && op.uses.size() <= q.use.size() &&
+                     op.defs.size() <= q.def.size();
   const bool vector =
       std::none_of(op.defs.begin(), op.defs.end(), [](const CheckOp::Def& d) { return tags::is_uniform(d.tag); });
   if (!plain || !vector) return q;

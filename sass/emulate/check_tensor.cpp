@@ -75,7 +75,7 @@ void Checker::issue_tensor(WarpState& s, Warp& w, const Uop* u, const CheckOp& o
     case CheckOp::Tensor::kWait:
       if (t.groups.size() > op.wait_groups) {
         t.done = std::max(t.done, t.groups[t.groups.size() - 1 - op.wait_groups]);
-        marks_.awaited(w.index, t.done, shadow_.seen(w.index)[w.index]);
+        marks_.awaited(strand(w), t.done);
       }
       break;
     case CheckOp::Tensor::kNone: break;
@@ -88,7 +88,7 @@ void Checker::tensor_read(Warp& w, const Uop* u, std::uint32_t offset) {
 }
 
 void Checker::check_products(Warp& w, const Uop* u, unsigned lane, std::uint32_t offset, unsigned bytes) {
-  const auto conflict = marks_.write(w.index, offset, bytes, shadow_.seen(w.index));
+  const auto conflict = marks_.write(strand(w), offset, bytes);
   if (!conflict || again(u, "shared memory in use by HGMMA", w)) return;
   found(w, u, lane, "shared memory in use by HGMMA",
         "shared offset " + std::to_string(offset) + " is read by " + named(*grid_.kernel, conflict->pc) + " of warp " +

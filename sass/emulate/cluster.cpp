@@ -65,13 +65,24 @@ const Uop* wait(Warp& w, const Uop* u) {
 template <bool kReduce>
 const Uop* store_remote(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
+  for (unsigned l = 0; l < kLanes && w.checker != nullptr; ++l) {
+    const auto barrier = static_cast<std::uint32_t>(lane_address(w, x.address[0], l) >> 32);
+    if ((w.exec >> l & 1) != 0 && !mbarrier_awaited(w, barrier, true)) return come_again(w, u);
+  }
   for (unsigned l = 0; l < kLanes; ++l) {
     if ((w.exec >> l & 1) == 0) continue;
     const std::uint64_t both = lane_address(w, x.address[0], l);
     const auto to = static_cast<std::uint32_t>(both);
     const auto barrier = static_cast<std::uint32_t>(both >> 32);
+    if (w.checker != nullptr) w.checker->mute(true);
     std::byte* p =
         locate(w, u, l, Space::kGlobal, kSharedWindow | to, x.bytes, kReduce ? Intent::kAtomic : Intent::kStore);
+    if (w.checker != nullptr) w.checker->mute(false);
+    Cta* const home = cta_of(w, barrier);
+    if (w.checker != nullptr && p != nullptr && home != nullptr) {
+      const Shadow::Copy copy = home->checker->copy_begins(barrier & kRankOffset);
+      cta_of(w, to)->checker->engine_write(w, u, copy, (to & kRankOffset) - w.shared_base, x.bytes, kReduce);
+    }
     if (p == nullptr && w.checker == nullptr) return nullptr;
     if (p != nullptr) {
       std::uint32_t v[4] = {};
@@ -122,7 +133,7 @@ void note_remote(Warp& w, const Uop* u, unsigned lane, Cta& target, std::uint32_
     target.touched_pc = static_cast<std::uint32_t>(u - w.code);
     target.touched_by = &w;
   }
-  if (bytes != 0) target.checker->remote_access(w, u, lane, (address & kRankOffset) - w.shared_base, bytes, intent);
+  if (bytes != 0) target.checker->shared_access(w, u, lane, (address & kRankOffset) - w.shared_base, bytes, intent);
 }
 
 bool release_cluster(Cluster& cluster) {
@@ -136,7 +147,7 @@ bool release_cluster(Cluster& cluster) {
   ++cluster.phase;
   for (Cta& cta : cluster.ctas) {
     cta.cluster_arrived.fill(0);
-    if (cta.checker != nullptr) cta.checker->cluster_completed();
+    if (cta.checker != nullptr && cta.rank == 0) cta.checker->cluster_completed();
     for (Warp& w : cta.warps) {
       for (Group& g : w.groups) {
         if (g.state == Group::State::kAtCluster) g.state = Group::State::kReady;

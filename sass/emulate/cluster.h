@@ -21,6 +21,9 @@ struct Cluster {
   std::vector<Cta> ctas;    // by rank
   std::uint64_t phase = 0;  // cluster barriers completed
   bool pending = false;     // someone arrived at the next one
+  // Checked mode: a warp waits for an mbarrier to be initialised; and nobody else can go on, it will not be.
+  bool unmade = false;
+  bool made_up = false;
 
   [[nodiscard]] std::uint64_t progress() const {
     std::uint64_t sum = phase;

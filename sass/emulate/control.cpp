@@ -4,6 +4,7 @@
 
 #include "sass/emulate/bind.h"
 #include "sass/emulate/cc.h"
+#include "sass/emulate/check.h"
 #include "sass/emulate/external.h"
 #include "sass/emulate/grid.h"
 #include "sass/isa/row.h"
@@ -142,6 +143,7 @@ const Uop* wait_with(Warp& w, const Uop* u, Group::State state, std::uint32_t wa
   const Detail& x = *u->x;
   if ((want & w.live & ~w.exec) == 0) {
     w.by_chance &= ~w.exec;
+    if (w.checker != nullptr) w.checker->lanes_met(w, w.exec);
     return u + 1;
   }
   const std::uint32_t here = index_of(w, u);

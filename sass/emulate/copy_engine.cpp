@@ -1,5 +1,6 @@
 // The copy engine: UTMALDG, UTMASTG, UTMAREDG, UBLKCP, UBLKRED. A copy is done when it is issued: its bytes are counted at the mbarrier at once.
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <cstring>
 #include <optional>
@@ -30,7 +31,8 @@ std::uint64_t pair(const Warp& w, unsigned r) {
 }
 
 // Bytes of global memory that lie in one allocation, or nullptr after a fault.
-std::byte* global(Warp& w, const Uop* u, std::uint64_t address, std::uint64_t bytes, const char* verb) {
+std::byte* global(Warp& w, const Uop* u, std::uint64_t address, std::uint64_t bytes, const char* verb,
+                  Intent intent = Intent::kLoad) {
   std::byte* first = nullptr;
   for (std::uint64_t at = 0; at < bytes;) {
     const std::uint64_t n = std::min(bytes - at, kPageBytes - (address + at) % kPageBytes);
@@ -43,6 +45,9 @@ std::byte* global(Warp& w, const Uop* u, std::uint64_t address, std::uint64_t by
     }
     if (at == 0) first = p;
     at += n;
+  }
+  if (w.checker != nullptr && bytes != 0) {
+    w.checker->global_access(w, u, static_cast<unsigned>(std::countr_zero(w.exec)), address, bytes, intent);
   }
   return first;
 }
@@ -73,11 +78,10 @@ const std::byte* read_shared(Warp& w, const Uop* u, std::uint32_t address, bool 
   return w.shared + offset;
 }
 
-// A CTA that a copy goes to. Checked mode numbers the copy there; 0: its mbarrier is another CTA's, so that nobody here can
-// know when it is done.
+// A CTA that a copy goes to, and what checked mode knows the copy by.
 struct Target {
   Cta* cta = nullptr;
-  std::uint32_t copy = 0;
+  Shadow::Copy copy;
 };
 
 // The CTAs that a copy goes to: that of the address, or those of the mask, at the same offset. Empty after a fault.
@@ -85,7 +89,7 @@ std::vector<Target> targets(Warp& w, const Uop* u, std::uint32_t address, bool m
   auto& ctas = w.cta->cluster->ctas;
   std::vector<Target> all;
   if (!multicast) {
-    all.push_back({cta_of(w, address)});
+    all.push_back({cta_of(w, address), {}});
     if (all[0].cta != nullptr) return all;
     fault(w, u, kLanes, "the copy engine writes to shared address " + hex(address) + ", of " + no_such_cta(w, address));
     return {};
@@ -95,26 +99,30 @@ std::vector<Target> targets(Warp& w, const Uop* u, std::uint32_t address, bool m
     return {};
   }
   for (Cta& cta : ctas) {
-    if ((mask >> cta.rank & 1) != 0) all.push_back({&cta});
+    if ((mask >> cta.rank & 1) != 0) all.push_back({&cta, {}});
   }
   return all;
 }
 
-// Checked mode: the copy begins.
-void begin_copies(Warp& w, const Uop* u, std::vector<Target>& to, std::uint32_t barrier, bool multicast) {
-  if (w.checker == nullptr) return;
-  for (Target& t : to) {
-    if (multicast || cta_of(w, barrier) == t.cta) t.copy = t.cta->checker->copy_begins(w, u, barrier & kRankOffset);
-  }
+// The mbarrier where the bytes of a target are counted.
+std::uint32_t barrier_of(const Target& t, std::uint32_t barrier, bool multicast) {
+  return multicast ? (barrier & kRankOffset) | t.cta->rank << kRankShift : barrier;
 }
-void note_write(Warp& w, const Uop* u, const Target& t, std::uint32_t address, unsigned bytes) {
-  const std::uint32_t offset = (address & kRankOffset) - w.shared_base;
-  if (t.cta != w.cta) note_remote(w, u, 0, *t.cta, address, bytes, Intent::kStore);
-  if (t.copy != 0) {
-    t.cta->checker->engine_write(w, u, t.copy, offset, bytes);
-  } else if (t.cta == w.cta) {
-    note_shared(w, u, 0, address & kRankOffset, bytes, Intent::kStore);
+// Checked mode: the copy begins. False: the mbarrier is not there yet.
+bool begin_copies(Warp& w, std::vector<Target>& to, std::uint32_t barrier, bool multicast) {
+  if (w.checker == nullptr) return true;
+  for (const Target& t : to) {
+    if (!mbarrier_awaited(w, barrier_of(t, barrier, multicast), true)) return false;
   }
+  for (Target& t : to) {
+    Cta* home = cta_of(w, barrier_of(t, barrier, multicast));
+    if (home != nullptr) t.copy = home->checker->copy_begins(barrier & kRankOffset);
+  }
+  return true;
+}
+void note_write(Warp& w, const Uop* u, const Target& t, std::uint32_t address, unsigned bytes, bool adds = false) {
+  if (t.cta != w.cta) note_remote(w, u, 0, *t.cta, address, 0, Intent::kStore);
+  t.cta->checker->engine_write(w, u, t.copy, (address & kRankOffset) - w.shared_base, bytes, adds);
 }
 // Writes to all of them; counts bytes at the mbarriers of all.
 void write_shared(Warp& w, const Uop* u, const std::vector<Target>& to, std::uint32_t address, const std::byte* from,
@@ -127,8 +135,7 @@ void write_shared(Warp& w, const Uop* u, const std::vector<Target>& to, std::uin
 bool complete_all(Warp& w, const Uop* u, const std::vector<Target>& to, std::uint32_t barrier, std::uint32_t bytes,
                   bool multicast) {
   for (const Target& t : to) {
-    const std::uint32_t at = multicast ? (barrier & kRankOffset) | t.cta->rank << kRankShift : barrier;
-    if (!complete_bytes(w, u, at, bytes)) return false;
+    if (!complete_bytes(w, u, barrier_of(t, barrier, multicast), bytes)) return false;
   }
   return true;
 }
@@ -233,7 +240,7 @@ const Uop* load_box(Warp& w, const Uop* u) {
   if (!map || !in_shared(w, u, to, shared_bytes(*map), 128)) return nullptr;
   const auto at = coordinates(w, group + 2, x.kind);
   if (!may_begin(w, u, *map, at, false)) return nullptr;
-  begin_copies(w, u, all, barrier, x.flag);
+  if (!begin_copies(w, all, barrier, x.flag)) return come_again(w, u);
   std::array<std::byte, 256 * 8> row;
   const auto offsets = filter_offsets(x.im2col ? scalar(w, x.src[0]) : 0, x.kind);
   const bool ok = each_row(*map, at, offsets, [&](const BoxRow& r) {
@@ -279,7 +286,7 @@ const Uop* store_box(Warp& w, const Uop* u) {
     }
     if (r.to <= r.from) return true;
     const std::uint32_t until = (r.to + 15) / 16 * 16;  // whole chunks, also across the end of the tensor's row
-    std::byte* to = global(w, u, r.address, until - r.from, "writes");
+    std::byte* to = global(w, u, r.address, until - r.from, "writes", x.flag2 ? Intent::kAtomic : Intent::kStore);
     if (to == nullptr) return false;
     if (x.flag2) {
       reduce(to, row.data() + r.from, until - r.from, op, type);
@@ -303,7 +310,7 @@ const Uop* copy_block(Warp& w, const Uop* u) {
   if (x.flag2) {
     all = targets(w, u, inside, x.flag, size >> 16);
     if (all.empty()) return nullptr;
-    begin_copies(w, u, all, barrier, x.flag);
+    if (!begin_copies(w, all, barrier, x.flag)) return come_again(w, u);
   } else if (!is_own(w, u, inside)) {
     return nullptr;
   }
@@ -320,7 +327,9 @@ const Uop* copy_block(Warp& w, const Uop* u) {
     return fault(w, u, kLanes,
                  "misaligned: the copy engine needs a global address that is a multiple of 16, not " + hex(outside));
   }
-  std::byte* there = bytes == 0 ? nullptr : global(w, u, outside, bytes, x.flag2 ? "reads" : "writes");
+  std::byte* there =
+      bytes == 0 ? nullptr
+                 : global(w, u, outside, bytes, x.flag2 ? "reads" : "writes", x.flag2 ? Intent::kLoad : Intent::kStore);
   if (bytes != 0 && there == nullptr) return nullptr;
   if (w.checker != nullptr && !x.flag2) w.checker->store_begins(w);
   for (std::uint32_t c = 0; c < bytes; c += 16) {
@@ -344,10 +353,10 @@ const Uop* reduce_to_shared(Warp& w, const Uop* u) {
   if (!is_own(w, u, from) || !in_shared(w, u, from, bytes, 16) || !in_shared(w, u, to, bytes, 16)) return nullptr;
   std::vector<Target> all = targets(w, u, to, false, 0);
   if (all.empty()) return nullptr;
-  begin_copies(w, u, all, barrier, false);
+  if (!begin_copies(w, all, barrier, false)) return come_again(w, u);
   const Target& target = all.front();
   for (std::uint32_t c = 0; c < bytes; c += 16) {
-    if (w.checker != nullptr) note_write(w, u, target, to + c, 16);
+    if (w.checker != nullptr) note_write(w, u, target, to + c, 16, true);
     reduce(target.cta->shared.data() + ((to & kRankOffset) + c - w.shared_base), read_shared(w, u, from + c, false), 16,
            static_cast<Reduce>(x.kind2), static_cast<ReduceType>(x.kind));
   }
@@ -368,7 +377,7 @@ const Uop* reduce_block(Warp& w, const Uop* u) {
     return fault(w, u, kLanes,
                  "misaligned: the copy engine needs a global address that is a multiple of 16, not " + hex(outside));
   }
-  std::byte* there = bytes == 0 ? nullptr : global(w, u, outside, bytes, "writes");
+  std::byte* there = bytes == 0 ? nullptr : global(w, u, outside, bytes, "writes", Intent::kAtomic);
   if (bytes != 0 && there == nullptr) return nullptr;
   if (w.checker != nullptr) w.checker->store_begins(w);
   for (std::uint32_t c = 0; c < bytes; c += 16) {

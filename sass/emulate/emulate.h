@@ -1,6 +1,6 @@
 // Runs encoded cubins on the CPU, bit for bit as the chip does. Fast mode is functional; checked mode also reports
 // every value read before its latency or scoreboard, uninitialised registers and shared memory, accesses outside
-// allocations, shared-memory races and barrier misuse, by kernel, source line, CTA, warp and lane.
+// allocations, races in shared and global memory and barrier misuse, by kernel, source line, CTA, warp and lane.
 #pragma once
 
 #include <array>
@@ -60,8 +60,9 @@ struct Finding {
   std::string what;    // "read before ready", "out of bounds", "uninitialised register", "shared-memory race", ...
   std::string detail;  // one sentence: register, address, distance, needed cycles
   std::string kernel;
-  Span at;               // template line
-  std::uint32_t pc = 0;  // byte address in the kernel
+  Span at;                  // template line
+  std::uint32_t pc = 0;     // byte address in the kernel
+  std::uint32_t other = 0;  // of a race: that of the other access
   std::array<std::uint32_t, 3> cta{};
   std::uint32_t warp = 0;
   std::uint32_t lane = 0;
@@ -105,6 +106,8 @@ struct Launch {
   std::span<const std::byte> params;
   Mode mode = Mode::kFast;
   unsigned threads = 0;                                        // host threads; 0: all cores
+  std::uint32_t schedule = 0;                                  // whose turn it is among warps: a seed; 0: ascending
+  bool last_cta_first = false;                                 // CTAs are begun from the last one down
   std::uint32_t cluster = 0;                                   // CTAs of a cluster along x; 0: what the kernel states
   std::uint64_t limit = 0;                                     // warp instructions of the grid; 0: without end
   std::function<void(std::string_view)> print = {};            // gets what vprintf prints; empty: the standard output

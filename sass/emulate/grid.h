@@ -1,12 +1,15 @@
 // One launch: what all CTAs share.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <vector>
 
+#include "sass/emulate/global_shadow.h"
 #include "sass/emulate/kernel.h"
 #include "sass/emulate/warp.h"
 
@@ -27,6 +30,13 @@ struct Grid {
   bool printed = false;                    // to the standard output
   std::optional<Diag> fault;
   Report report;
+  std::unique_ptr<GlobalShadow> global;  // checked mode only
+  bool has_membar = false;               // the kernel has one: flags in global memory may order its CTAs
+  bool has_cas = false;                  // and compares and swaps: what it reads before may be without an order
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};  // CTAs of one
+
+  // A CTA, by its cluster's number and its rank there.
+  [[nodiscard]] std::array<std::uint32_t, 3> cta_at(std::uint64_t number, std::uint32_t rank) const;
 };
 
 // "kernel K, FILE:LINE, CTA (x,y,z), warp w, lane l"; lane 32: without the lane.

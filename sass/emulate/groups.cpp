@@ -115,6 +115,7 @@ void release_syncs(Warp& w) {
     }
     if ((want & ~here) != 0) continue;
     w.by_chance &= ~here;
+    if (w.checker != nullptr) w.checker->lanes_met(w, here);
     for (Group& o : w.groups) {
       if (o.mask == g.mask || !with(o)) continue;
       o.state = Group::State::kReady;

@@ -99,7 +99,10 @@ std::byte* locate(Warp& w, const Uop* u, unsigned lane, Space space, std::uint64
       if (address + bytes > w.local_bytes) break;
       return w.local + std::size_t{lane} * w.local_bytes + address;
     case Space::kGlobal: {
-      if (std::byte* p = w.memory->touch(address, bytes)) return p;
+      if (std::byte* p = w.memory->touch(address, bytes)) {
+        if (w.checker != nullptr) w.checker->global_access(w, u, lane, address, bytes, intent);
+        return p;
+      }
       // The parameters, for reading.
       const std::uint64_t offset = address - kParamWindow;
       const std::uint64_t room = w.cta->grid->kernel->param_bytes;

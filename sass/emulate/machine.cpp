@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 #include <thread>
+#include <tuple>
 
 #include "sass/cubin_abi.h"
 #include "sass/emulate/check.h"
@@ -107,7 +108,7 @@ class Runner {
       cta.files.resize(std::size_t{k.row_count} * kLanes * cta.warps.size() + 16);
       cta.shared.resize(shared_of(k.shared + grid.launch.dynamic_shared));
       cta.local.resize(std::size_t{k.local} * kLanes * cta.warps.size());
-      if (checked_) checkers_.push_back(std::make_unique<Checker>(grid));
+      if (checked_) checkers_.push_back(std::make_unique<Checker>(grid, order_));
     }
   }
 
@@ -118,21 +119,22 @@ class Runner {
   }
 
   void run_all() {
-    const std::array<std::uint32_t, 3> c = cluster_of(*grid_.kernel, grid_.launch);
-    const Dim3 g{grid_.launch.grid.x / c[0], grid_.launch.grid.y / c[1], grid_.launch.grid.z / c[2]};  // in clusters
-    const std::uint64_t total = volume(g);
+    const Dim3& g = grid_.launch.grid;
+    const std::uint64_t total = volume(g) / cluster_.ctas.size();
     grid_.runners.fetch_add(1);
     while (!grid_.stopped.load(std::memory_order_relaxed)) {
-      const std::uint64_t n = grid_.next.fetch_add(1, std::memory_order_relaxed);
+      std::uint64_t n = grid_.next.fetch_add(1, std::memory_order_relaxed);
       if (n >= total) break;
-      const std::array<std::uint32_t, 3> at{static_cast<std::uint32_t>(n % g.x),
-                                            static_cast<std::uint32_t>(n / g.x % g.y),
-                                            static_cast<std::uint32_t>(n / g.x / g.y)};
+      if (grid_.launch.last_cta_first) n = total - 1 - n;
       cluster_.phase = 0;
-      cluster_.pending = false;
+      cluster_.pending = cluster_.unmade = cluster_.made_up = false;
+      turns_ = grid_.launch.schedule;
+      if (checked_) {
+        order_.begin(static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(cluster_.ctas.size()),
+                     static_cast<std::uint32_t>(cluster_.ctas[0].warps.size()));
+      }
       for (Cta& cta : cluster_.ctas) {
-        cta.id = {at[0] * c[0] + cta.rank % c[0], at[1] * c[1] + cta.rank / c[0] % c[1],
-                  at[2] * c[2] + cta.rank / c[0] / c[1]};
+        cta.id = grid_.cta_at(n, cta.rank);
         begin(cta);
       }
       if (!run()) break;
@@ -151,16 +153,18 @@ class Runner {
     const std::lock_guard lock(grid_.mutex);
     grid_.report.warp_instructions += instructions;
     for (Finding& f : findings) {
-      const auto same = std::find_if(grid_.report.findings.begin(), grid_.report.findings.end(),
-                                     [&](const Finding& o) { return o.what == f.what && o.pc == f.pc; });
+      const auto same = std::find_if(grid_.report.findings.begin(), grid_.report.findings.end(), [&](const Finding& o) {
+        return o.what == f.what && o.pc == f.pc && o.other == f.other;
+      });
       if (same == grid_.report.findings.end()) {
         grid_.report.findings.push_back(std::move(f));
         continue;
       }
       const std::uint64_t sum = same->count + f.count;
-      if (std::lexicographical_compare(f.cta.rbegin(), f.cta.rend(), same->cta.rbegin(), same->cta.rend())) {
-        *same = std::move(f);
-      }
+      const auto place = [](const Finding& o) {
+        return std::tie(o.cta[2], o.cta[1], o.cta[0], o.warp, o.lane, o.detail);
+      };
+      if (place(f) < place(*same)) *same = std::move(f);
       same->count = sum;
     }
   }
@@ -229,20 +233,21 @@ class Runner {
       bool slices_alone = true;  // every warp that ran used up its time slice
       const std::uint64_t progress = cluster_.progress();
       bool alive = false;
-      for (Cta& cta : cluster_.ctas) {
-        for (Warp& w : cta.warps) {
-          if (w.live == 0) continue;
-          const bool ready = std::any_of(w.groups.begin(), w.groups.end(),
-                                         [](const Group& g) { return g.state == Group::State::kReady; });
-          if (ready) {
-            moved = true;
-            w.polls = false;
-            if (!run_warp(w)) return false;
-            polls_alone = polls_alone && w.polls;
-            slices_alone = slices_alone && w.stop == Stop::kYield;
-          }
-          alive = alive || w.live != 0;
+      for (Warp* turn : in_turn()) {
+        Warp& w = *turn;
+        if (w.live == 0) continue;
+        const bool ready = std::any_of(w.groups.begin(), w.groups.end(),
+                                       [](const Group& g) { return g.state == Group::State::kReady; });
+        if (ready) {
+          moved = true;
+          w.polls = false;
+          if (!run_warp(w)) return false;
+          polls_alone = polls_alone && w.polls;
+          slices_alone = slices_alone && w.stop == Stop::kYield;
         }
+        alive = alive || w.live != 0;
+      }
+      for (Cta& cta : cluster_.ctas) {
         if (cta.pending != 0 && release_barriers(cta)) {
           moved = true;
           polls_alone = slices_alone = false;
@@ -256,6 +261,11 @@ class Runner {
       idle = polls_alone && cluster_.progress() == progress ? idle + 1 : 0;
       const bool waits = moved && slices_alone && cluster_.progress() == progress;
       if (!waits) spin.moved();
+      if (idle == kIdleRounds && cluster_.unmade && !cluster_.made_up) {
+        cluster_.made_up = true;
+        idle = 0;
+        continue;
+      }
       if (!moved || idle == kIdleRounds || (waits && !polls_alone && spin.idle(cluster_))) {
         report_deadlock(cluster_);
         return false;
@@ -263,8 +273,25 @@ class Runner {
     }
   }
 
+  // All warps of the cluster in the order of this round.
+  const std::vector<Warp*>& in_turn() {
+    if (round_.empty()) {
+      for (Cta& cta : cluster_.ctas) {
+        for (Warp& w : cta.warps) round_.push_back(&w);
+      }
+    }
+    for (std::size_t i = round_.size(); turns_ != 0 && i > 1; --i) {
+      turns_ = turns_ * 6364136223846793005u + 1442695040888963407u;
+      std::swap(round_[i - 1], round_[(turns_ >> 33) % i]);
+    }
+    return round_;
+  }
+
   Grid& grid_;
   Cluster cluster_;
+  Order order_;
+  std::vector<Warp*> round_;
+  std::uint64_t turns_ = 0;                         // state of the generator; 0: ascending
   std::vector<std::unique_ptr<Checker>> checkers_;  // by rank; checked mode only
   bool checked_;
   std::uint32_t threads_ = 0;
@@ -314,6 +341,15 @@ Status check_launch(const Kernel& k, const Launch& l) {
 
 bool Launch::in_clusters(const Kernel& kernel) const {
   return kernel.explicit_cluster || cluster > 1;
+}
+
+std::array<std::uint32_t, 3> Grid::cta_at(std::uint64_t number, std::uint32_t rank) const {
+  const std::array<std::uint32_t, 3>& c = cluster;
+  const std::uint64_t x = launch.grid.x / c[0];
+  const std::uint64_t y = launch.grid.y / c[1];
+  return {static_cast<std::uint32_t>(number % x) * c[0] + rank % c[0],
+          static_cast<std::uint32_t>(number / x % y) * c[1] + rank / c[0] % c[1],
+          static_cast<std::uint32_t>(number / x / y) * c[2] + rank / c[0] / c[1]};
 }
 
 std::string place(const Kernel& kernel, std::uint32_t index, const Cta& cta, std::uint32_t warp, unsigned lane) {
@@ -368,6 +404,15 @@ Result<Report> run(const Kernel& kernel, Memory& memory, const Launch& launch) {
   grid.owner = &memory;
   grid.launch = launch;
   grid.constants = constants_of(kernel, launch);
+  grid.cluster = cluster_of(kernel, launch);
+  if (launch.mode == Mode::kChecked) {
+    grid.global = std::make_unique<GlobalShadow>();
+    grid.has_cas = std::any_of(kernel.text.begin(), kernel.text.end(), [](const std::string& text) {
+      return text.find("ATOM") != std::string::npos && text.find(".CAS") != std::string::npos;
+    });
+    grid.has_membar = std::any_of(kernel.checks.begin(), kernel.checks.end(),
+                                  [](const CheckOp& op) { return op.membar != CheckOp::Membar::kNone; });
+  }
   std::uint64_t threads = launch.threads != 0 ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
   const std::array<std::uint32_t, 3> c = cluster_of(kernel, launch);
   threads = std::min(threads, volume(launch.grid) / (std::uint64_t{c[0]} * c[1] * c[2]));
@@ -380,8 +425,9 @@ Result<Report> run(const Kernel& kernel, Memory& memory, const Launch& launch) {
     for (const Finding& f : grid.report.findings) grid.fault->notes.push_back(f.text());
     return *grid.fault;
   }
-  std::sort(grid.report.findings.begin(), grid.report.findings.end(),
-            [](const Finding& a, const Finding& b) { return a.pc != b.pc ? a.pc < b.pc : a.what < b.what; });
+  std::sort(grid.report.findings.begin(), grid.report.findings.end(), [](const Finding& a, const Finding& b) {
+    return std::tie(a.pc, a.what, a.other) < std::tie(b.pc, b.what, b.other);
+  });
   return std::move(grid.report);
 }
 

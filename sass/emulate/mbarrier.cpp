@@ -63,15 +63,10 @@ void put(Cta& cta, std::byte* p, Mbarrier b) {
   ++cta.progress;
 }
 
-// Checked mode, of an arrival: this warp's, or from another CTA.
-void note_arrival(Warp& w, const Uop* u, Cta& cta, std::uint32_t address, bool ends) {
-  if (w.checker == nullptr) return;
-  if (&cta == w.cta) {
-    w.checker->mbarrier_arrived(w, address & kRankOffset, ends);
-  } else {
-    note_remote(w, u, 0, cta, address, 0, Intent::kAtomic);
-    cta.checker->mbarrier_remote(address & kRankOffset, ends);
-  }
+// Checked mode, of an arrival by a lane.
+void note_arrival(Warp& w, const Uop* u, unsigned lane, Cta& cta, std::uint32_t address) {
+  if (&cta != w.cta) note_remote(w, u, 0, cta, address, 0, Intent::kAtomic);
+  cta.checker->mbarrier_arrived(w, lane, address & kRankOffset);
 }
 
 // A mistake that checked mode reports and goes on from. True: go on.
@@ -84,11 +79,29 @@ bool misuse(Warp& w, const Uop* u, unsigned lane, std::string what) {
   return true;
 }
 
-bool known(Warp& w, const Uop* u, unsigned lane, const Cta& cta, std::uint32_t address) {
-  const auto& all = cta.mbarriers;
-  if (std::find(all.begin(), all.end(), address & kRankOffset) != all.end()) return true;
+bool is_made(const Cta& cta, std::uint32_t address) {
+  return std::find(cta.mbarriers.begin(), cta.mbarriers.end(), address & kRankOffset) != cta.mbarriers.end();
+}
+
+bool known(Warp& w, const Uop* u, unsigned lane, Cta& cta, std::uint32_t address, bool engine = false) {
+  if (is_made(cta, address)) {
+    if (w.checker != nullptr) cta.checker->mbarrier_used(w, u, lane, address & kRankOffset, engine);
+    return true;
+  }
   return misuse(w, u, lane,
                 "no mbarrier was initialised at shared address " + hex(address) + ", or it was invalidated");
+}
+
+// The mbarriers that an instruction of every lane uses. Checked mode does not judge by who comes first: where one is not there
+// yet, the warp comes again, as long as another one may make it.
+bool comes_too_early(Warp& w, const Address& at, bool anywhere) {
+  if (w.checker == nullptr) return false;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((w.exec >> l & 1) != 0 && !mbarrier_awaited(w, static_cast<std::uint32_t>(lane_address(w, at, l)), anywhere)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 const Uop* exchange(Warp& w, const Uop* u) {
@@ -103,11 +116,12 @@ const Uop* exchange(Warp& w, const Uop* u) {
   w.ureg[x.dst + 1] = static_cast<std::uint32_t>(old >> 32);
   auto& all = w.cta->mbarriers;
   if (std::find(all.begin(), all.end(), address) == all.end()) all.push_back(address);
-  if (w.checker != nullptr) w.checker->mbarrier_made(w, address);
+  if (w.checker != nullptr) w.checker->mbarrier_made(w, u, address);
   return u + 1;
 }
 
 const Uop* invalidate(Warp& w, const Uop* u) {
+  if (comes_too_early(w, u->x->address[0], false)) return come_again(w, u);
   for (unsigned l = 0; l < kLanes; ++l) {
     if ((w.exec >> l & 1) == 0) continue;
     const auto address = static_cast<std::uint32_t>(lane_address(w, u->x->address[0], l));
@@ -122,6 +136,7 @@ const Uop* invalidate(Warp& w, const Uop* u) {
 
 const Uop* arrive(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
+  if (comes_too_early(w, x.address[0], x.flag)) return come_again(w, u);
   Row32 lo = result(w, x);
   Row32 hi = result(w, x, 1);
   ConstRow operand = fetch_raw(w, x.src[0], 0);
@@ -153,7 +168,10 @@ const Uop* arrive(Warp& w, const Uop* u) {
     hi[l] = static_cast<std::uint32_t>(before.bits() >> 32);
     if (!ok) continue;
     put(*cta, p, b);
-    note_arrival(w, u, *cta, static_cast<std::uint32_t>(address), b.parity() != before.parity());
+    if (w.checker == nullptr) continue;
+    const auto at = static_cast<std::uint32_t>(address);
+    note_arrival(w, u, l, *cta, at);
+    if (b.parity() != before.parity()) cta->checker->mbarrier_phase_over(at & kRankOffset);
   }
   finish(w, x, 2);
   return u + 1;
@@ -163,6 +181,7 @@ const Uop* arrive(Warp& w, const Uop* u) {
 // (.TRANSCNT).
 const Uop* copies_arrive(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
+  if (comes_too_early(w, x.address[0], false)) return come_again(w, u);
   if (w.checker != nullptr) w.checker->copies_done(w);
   for (unsigned l = 0; l < kLanes; ++l) {
     if ((w.exec >> l & 1) == 0) continue;
@@ -179,17 +198,20 @@ const Uop* copies_arrive(Warp& w, const Uop* u) {
       continue;
     }
     put(*w.cta, p, b);
-    note_arrival(w, u, *w.cta, static_cast<std::uint32_t>(address), b.parity() != before.parity());
+    if (w.checker == nullptr) continue;
+    const auto at = static_cast<std::uint32_t>(address);
+    note_arrival(w, u, l, *w.cta, at);
+    if (b.parity() != before.parity()) w.checker->mbarrier_phase_over(at & kRankOffset);
   }
   return u + 1;
 }
 
 const Uop* phase(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
+  if (comes_too_early(w, x.address[0], false)) return come_again(w, u);
   ConstRow operand = fetch_raw(w, x.src[0], 0);
   std::uint32_t passed = 0;
   std::uint32_t waits_at = 0;
-  std::uint64_t noted = ~std::uint64_t{0};
   bool parity = false;
   for (unsigned l = 0; l < kLanes; ++l) {
     if ((w.exec >> l & 1) == 0) continue;
@@ -198,9 +220,8 @@ const Uop* phase(Warp& w, const Uop* u) {
     if (p == nullptr || !known(w, u, l, *w.cta, static_cast<std::uint32_t>(address))) return nullptr;
     if (get(p).passed(operand[l] >> 31 != 0)) {
       passed |= 1u << l;
-      if (w.checker != nullptr && address != noted) {
-        w.checker->mbarrier_observed(w, static_cast<std::uint32_t>(address) & kRankOffset);
-        noted = address;
+      if (w.checker != nullptr) {
+        w.checker->mbarrier_observed(w, l, static_cast<std::uint32_t>(address) & kRankOffset);
       }
     } else {
       waits_at = static_cast<std::uint32_t>(address) & kRankOffset;
@@ -234,7 +255,7 @@ const Uop* elect(Warp& w, const Uop* u) {
 
 // Memory is coherent here. Checked mode remembers who made shared memory visible to the engines; .G is about global memory.
 const Uop* fence(Warp& w, const Uop* u) {
-  if (w.checker != nullptr && !u->x->flag) w.checker->fenced(w);
+  if (w.checker != nullptr && !u->x->flag) w.checker->fenced(w, Order::Fence::kEngines);
   return u + 1;
 }
 
@@ -244,10 +265,28 @@ const Uop* nothing(Warp&, const Uop* u) {
 
 }  // namespace
 
+bool mbarrier_awaited(Warp& w, std::uint32_t address, bool anywhere) {
+  const Cta* cta = anywhere ? cta_of(w, address) : w.cta;
+  if (w.checker == nullptr || cta == nullptr || w.cta->cluster->made_up || is_made(*cta, address)) return true;
+  // Elsewhere there can be none: that is told at once.
+  const std::uint32_t at = address & kRankOffset;
+  return at % 8 != 0 || at < w.shared_base || at - w.shared_base + 8 > w.shared_bytes;
+}
+
+const Uop* come_again(Warp& w, const Uop* u) {
+  leave(w, u, static_cast<std::uint32_t>(u - w.code), Stop::kYield);
+  Group& g = w.groups[w.current];
+  g.mbarrier = 0;
+  g.registers = 0;
+  w.polls = true;
+  w.cta->cluster->unmade = true;
+  return nullptr;
+}
+
 bool complete_bytes(Warp& w, const Uop* u, std::uint32_t address, std::uint32_t count) {
   Cta* cta = nullptr;
   std::byte* p = find(w, u, kLanes, address, true, cta);
-  if (p == nullptr || !known(w, u, 0, *cta, address)) return false;
+  if (p == nullptr || !known(w, u, 0, *cta, address, true)) return false;
   Mbarrier b = get(p);
   const bool before = b.parity();
   if (!b.expect(-std::int64_t{count})) {
@@ -256,7 +295,9 @@ bool complete_bytes(Warp& w, const Uop* u, std::uint32_t address, std::uint32_t 
                       std::to_string(b.bytes()) + " are expected");
   }
   put(*cta, p, b);
-  note_arrival(w, u, *cta, address, b.parity() != before);
+  if (w.checker == nullptr) return true;
+  if (cta != w.cta) note_remote(w, u, 0, *cta, address, 0, Intent::kAtomic);
+  if (b.parity() != before) cta->checker->mbarrier_phase_over(address & kRankOffset);
   return true;
 }
 

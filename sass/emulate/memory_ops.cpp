@@ -191,7 +191,7 @@ const Uop* ldgsts(Warp& w, const Uop* u) {
       }
       const std::byte* p = nullptr;
       if (bytes == x.bytes && (from & low) == 0 && (p = w.memory->touch(from, x.bytes)) != nullptr) {
-        // as nearly always
+        if (w.checker != nullptr) w.checker->global_access(w, u, l, from, x.bytes, Intent::kLoad);
       } else if (bytes == x.bytes) {
         p = locate(w, u, l, Space::kGlobal, from, x.bytes, Intent::kLoad);
       } else {  // only the bytes that are copied need to exist

@@ -1,77 +1,89 @@
-// What the asynchronous engines do to shared memory. A copy into it counts as a writer of its own: every mbarrier that
-// copies complete at has a place in the vector clocks, which holds the last copy known to be complete.
-#include <algorithm>
-#include <cstdio>
-
+// What the asynchronous engines and mbarriers do to the shadow. The copies that complete at an mbarrier are an agent, whose
+// time is the number of the last one known to be complete.
 #include "sass/emulate/shadow.h"
 
 namespace nervanagpu::sass::emulate {
 
-std::uint32_t Shadow::copy_begins(std::uint32_t warp, std::uint32_t mbarrier, std::uint32_t pc, bool remote) {
-  Phases& p = mbarriers_[mbarrier];
-  // More mbarriers than places share them; copies are numbered through, so that some races are missed then, and no more.
-  if (p.place == kNobody) p.place = static_cast<std::uint8_t>(kWarps + places_++ % kPlaces);
-  copies_.push_back({pc, warp, mbarrier, p.place, remote});
-  const auto number = static_cast<std::uint32_t>(copies_.size());
-  p.current[p.place] = number;
-  return number;
-}
-
-void Shadow::end_phase(Phases& p) {
-  join(p.over, p.current);
-  if (p.place != kNobody) completed_[p.place - kWarps] = std::max(completed_[p.place - kWarps], p.over[p.place]);
-  p.current.fill(0);
-}
-
-void Shadow::fenced(std::uint32_t warp) {
-  clock_[warp][warp] = ++time_;
-  fences_[warp].push_back(time_);
-  last_fence_[warp] = time_;
-}
-
-bool Shadow::is_fenced(std::uint32_t reader, const Word& word) const {
-  const auto& list = fences_[word.writer];
-  const auto it = std::upper_bound(list.begin(), list.end(), word.write_time);
-  return it != list.end() && clock_[reader][word.writer] >= *it;
-}
-
-const char* Shadow::engine_load(std::uint32_t warp, std::uint32_t offset, unsigned bytes, std::string& detail) {
-  const char* wrong = access(warp, offset, bytes, Kind::kLoad, detail);
-  for (std::uint32_t i = offset / 4; i < (offset + bytes) / 4 && wrong == nullptr; ++i) {
-    const Word& word = words_[i];
-    if (!word.generic || is_fenced(warp, word)) continue;
-    wrong = "no proxy fence";
-    detail = "shared offset " + std::to_string(i * 4) + ": written by warp " + std::to_string(word.writer) +
-             ", which has no FENCE.VIEW.ASYNC between that and this read by an engine";
+Shadow::Copy Shadow::copy_begins(std::uint32_t mbarrier) {
+  Phases& p = phases_[mbarrier];
+  if (!p.copied) {
+    p.copied = true;
+    p.copies = order_.new_copies(rank_, mbarrier);
   }
-  return wrong;
+  ++p.copy;
+  for (Times& t : p.current.at) {
+    if (t.size() <= p.copies) t.resize(p.copies + std::size_t{1});
+    t[p.copies] = p.copy;
+  }
+  return {p.copies, p.copy};
 }
 
-const char* Shadow::engine_store(std::uint32_t warp, std::uint32_t copy, std::uint32_t offset, unsigned bytes,
-                                 std::string& detail) {
-  const char* wrong = access(warp, offset, bytes, Kind::kStore, detail);
-  written_by_copy(copy, offset, bytes);
-  return wrong;
+Trouble Shadow::engine_store(const Strand& s, std::uint32_t pc, Copy copy, std::uint32_t offset, unsigned bytes,
+                             bool adds) {
+  Trouble t;
+  const std::uint32_t now = log_.number({.cluster = order_.cluster(),
+                                         .time = copy.time,
+                                         .pc = pc,
+                                         .agent = copy.agent,
+                                         .warp = static_cast<std::uint16_t>(s.warp),
+                                         .rank = static_cast<std::uint8_t>(s.rank),
+                                         .kind = adds ? Touch::Kind::kStrongWrite : Touch::Kind::kWrite,
+                                         .mask = 15});
+  for (std::uint32_t i = offset / 4; i < (offset + bytes) / 4; ++i) word_access(s, now, 0, i, Use::kStore, t);
+  for (std::uint32_t i = offset / 4; i < (offset + bytes) / 4; ++i) words_[i].generic = false;
+  return t;
 }
 
-void Shadow::written_by_copy(std::uint32_t copy, std::uint32_t offset, unsigned bytes) {
-  for (std::uint32_t i = offset / 4; i < (offset + bytes) / 4; ++i) {
-    Word& word = words_[i];
-    word.writer = copies_[copy - 1].place;
-    word.write_time = copy;
-    word.write_mask = word.init = 15;
-    word.readers = 0;
-    word.async = 0;
+Trouble Shadow::mbarrier_made(const Strand& s, std::uint32_t pc, unsigned lane, std::uint32_t address,
+                              std::uint32_t offset) {
+  Trouble t;
+  const std::uint32_t now = number(s, pc, lane, Touch::Kind::kInit, 15);
+  Phases& p = phases_[address];
+  p.current.clear();
+  p.over.clear();
+  p.remote = false;
+  if (now == 0) return t;
+  p.made = true;
+  p.init = log_.at(now);
+  p.init_lane = static_cast<std::uint8_t>(lane);
+  for (unsigned i = 0; i < 2; ++i) {
+    Word& word = words_[offset / 4 + i];
+    word.mbarrier = false;
+    word_access(s, now, lane, offset / 4 + i, Use::kStore, t);
     word.generic = false;
+    word.mbarrier = true;
   }
+  return t;
 }
 
-std::string Shadow::describe_copy(std::uint32_t copy) const {
-  const Copy& c = copies_[copy - 1];
-  char address[16];
-  std::snprintf(address, sizeof address, "0x%x", c.mbarrier);
-  return (name_ ? name_(c.pc) : "a copy") + " of warp " + std::to_string(c.warp) + (c.remote ? " of another CTA" : "") +
-         ", whose phase of the mbarrier at shared address " + address + " it has not seen end";
+void Shadow::mbarrier_gone(std::uint32_t offset) {
+  for (unsigned i = 0; i < 2; ++i) words_[offset / 4 + i].mbarrier = false;
+}
+
+Trouble Shadow::mbarrier_used(const Strand& s, std::uint32_t address, std::uint32_t offset, bool engine) {
+  Trouble t;
+  const Phases& p = phases_[address];
+  if (!p.made) return t;
+  t.other = p.init;
+  t.other_lane = p.init_lane;
+  const bool abroad = order_.agent(p.init.agent).rank != s.rank;
+  if (time_in(s.known.at[0], p.init.agent) < p.init.time) {
+    t.note(Trouble::What::kRace, offset / 4);
+  } else if ((engine || abroad) && !order_.is_fenced(s, p.init.agent, p.init_lane, p.init.time,
+                                                     engine ? Order::Fence::kInit : Order::Fence::kMembar)) {
+    t.note(Trouble::What::kNoFence, offset / 4);
+  }
+  return t;
+}
+
+void Shadow::mbarrier_arrive(Strand& s, std::uint32_t address) {
+  order_.release(s, phases_[address].current);
+}
+
+void Shadow::phase_over(std::uint32_t address) {
+  Phases& p = phases_[address];
+  p.over.join(p.current);
+  p.current.clear();
 }
 
 }  // namespace nervanagpu::sass::emulate

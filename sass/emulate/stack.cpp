@@ -5,6 +5,7 @@
 
 #include "sass/emulate/bind.h"
 #include "sass/emulate/cc.h"
+#include "sass/emulate/check.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
@@ -164,6 +165,7 @@ void release_tokens(Warp& w) {
       }
       if ((token.mask & w.live & ~here) != 0) continue;
       // All are here: one group again.
+      if (w.checker != nullptr) w.checker->lanes_met(w, here);
       w.groups[i] = Group{.mask = here, .pc = token.target, .token = token.below};
       token.kind = Token::Kind::kFree;
       for (std::size_t j = w.groups.size(); j-- > 0;) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "sass/emulate/shadow.h"
+#include "sass/emulate/order.h"
 
 namespace nervanagpu::sass::emulate {
 
@@ -19,17 +19,16 @@ class StoreMarks {
   void issued(std::uint32_t warp);                                        // a copy
   void read(std::uint32_t warp, std::uint32_t pc, std::uint32_t offset);  // 16 bytes, by the warp's youngest copy
   [[nodiscard]] std::uint32_t count(std::uint32_t warp) const { return count_[warp]; }  // copies of the warp so far
-  // The first `count` copies of the warp have read all, at its time `now`.
-  void awaited(std::uint32_t warp, std::uint32_t count, std::uint32_t now);
+  // The first `count` copies of the warp have read all, and the strand has waited for that.
+  void awaited(const Strand& s, std::uint32_t count);
 
   struct Conflict {
     std::uint32_t warp = 0;
     std::uint32_t pc = 0;
     bool awaited = false;  // but the writer cannot know of it
   };
-  // `warp` writes. The marks there are taken away.
-  std::optional<Conflict> write(std::uint32_t warp, std::uint32_t offset, std::uint32_t bytes,
-                                const Shadow::Clock& seen);
+  // `by` writes. The marks there are taken away.
+  std::optional<Conflict> write(const Strand& by, std::uint32_t offset, std::uint32_t bytes);
 
  private:
   struct Mark {
@@ -40,7 +39,11 @@ class StoreMarks {
   std::uint32_t pieces_ = 0;
   std::vector<Mark> marks_;  // by 16 bytes: the last copy that reads them; made when first needed
   std::vector<std::uint32_t> count_;
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> awaited_;  // of a warp: (copies, time), ascending
+  struct Await {
+    std::uint32_t copies, time;
+    std::uint16_t agent;
+  };
+  std::vector<std::vector<Await>> awaited_;  // of a warp, ascending
 };
 
 }  // namespace nervanagpu::sass::emulate

@@ -11,13 +11,12 @@ void TensorMarks::reset(std::uint32_t bytes, std::uint32_t warps) {
   awaited_.assign(warps, {});
 }
 
-void TensorMarks::awaited(std::uint32_t warp, std::uint32_t number, std::uint32_t now) {
-  auto& list = awaited_[warp];
-  if (list.empty() || list.back().first < number) list.emplace_back(number, now);
+void TensorMarks::awaited(const Strand& s, std::uint32_t number) {
+  auto& list = awaited_[s.warp];
+  if (list.empty() || list.back().number < number) list.push_back({number, s.time(), s.agent});
 }
 
-std::optional<TensorMarks::Conflict> TensorMarks::write(std::uint32_t warp, std::uint32_t offset, std::uint32_t bytes,
-                                                        const Clock& seen) {
+std::optional<TensorMarks::Conflict> TensorMarks::write(const Strand& by, std::uint32_t offset, std::uint32_t bytes) {
   std::optional<Conflict> conflict;
   for (std::uint32_t piece = offset / 16; piece <= (offset + bytes - 1) / 16; ++piece) {
     for (std::uint32_t group = 0; group * 4 < warps_; ++group) {
@@ -25,10 +24,11 @@ std::optional<TensorMarks::Conflict> TensorMarks::write(std::uint32_t warp, std:
       if (mark.number == 0) continue;
       for (std::uint32_t reader = group * 4; reader < std::min(group * 4 + 4, warps_) && !conflict; ++reader) {
         const auto& list = awaited_[reader];
-        const auto it = std::lower_bound(list.begin(), list.end(), std::pair{mark.number, std::uint32_t{0}});
+        const auto it = std::lower_bound(list.begin(), list.end(), mark.number,
+                                         [](const Await& a, std::uint32_t number) { return a.number < number; });
         if (it == list.end()) {
           conflict = Conflict{reader, mark.pc, false};
-        } else if (reader != warp && seen[reader] < it->second) {
+        } else if (time_in(by.known.at[0], it->agent) < it->time) {
           conflict = Conflict{reader, mark.pc, true};
         }
       }

@@ -7,15 +7,12 @@
 #include <utility>
 #include <vector>
 
-#include "sass/emulate/shadow.h"
+#include "sass/emulate/order.h"
 
 namespace nervanagpu::sass::emulate {
 
 class TensorMarks {
  public:
-  // Times of warps as a warp has seen them: Shadow's vector clock.
-  using Clock = Shadow::Clock;
-
   void reset(std::uint32_t bytes, std::uint32_t warps);
   [[nodiscard]] bool empty() const { return marks_.empty(); }
 
@@ -24,16 +21,16 @@ class TensorMarks {
     if (marks_.empty()) marks_.resize(std::size_t{pieces_} * ((warps_ + 3) / 4));
     marks_[std::size_t{pieces_} * (warp / 4) + offset / 16] = {number, pc};
   }
-  // All instructions of the warp up to `number` are done, at its time `now`.
-  void awaited(std::uint32_t warp, std::uint32_t number, std::uint32_t now);
+  // All instructions of the warp up to `number` are done, and the strand has waited for them.
+  void awaited(const Strand& s, std::uint32_t number);
 
   struct Conflict {
     std::uint32_t warp = 0;  // that has not awaited, or whose wait the writer cannot know of
     std::uint32_t pc = 0;
     bool awaited = false;
   };
-  // `warp` writes. The marks there are taken away.
-  std::optional<Conflict> write(std::uint32_t warp, std::uint32_t offset, std::uint32_t bytes, const Clock& seen);
+  // `by` writes. The marks there are taken away.
+  std::optional<Conflict> write(const Strand& by, std::uint32_t offset, std::uint32_t bytes);
 
  private:
   struct Mark {
@@ -42,8 +39,12 @@ class TensorMarks {
   };
   std::uint32_t pieces_ = 0;
   std::uint32_t warps_ = 0;
-  std::vector<Mark> marks_;                                                    // [warpgroup][piece]
-  std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> awaited_;  // of a warp: (number, time), ascending
+  std::vector<Mark> marks_;  // [warpgroup][piece]
+  struct Await {
+    std::uint32_t number, time;
+    std::uint16_t agent;
+  };
+  std::vector<std::vector<Await>> awaited_;  // of a warp, ascending
 };
 
 }  // namespace nervanagpu::sass::emulate

@@ -60,7 +60,7 @@ TEST_P(PipelineProgram, LoadsComputesAndStores) {
 TEST_P(PipelineProgram, EveryBrokenRuleIsFound) {
   if (GetParam().mode != sass::emulate::Mode::kChecked) GTEST_SKIP() << "checked mode finds them";
   for (const auto& [kernel, finding] : {std::pair{"no_wait", "asynchronous copy not awaited"},
-                                        {"early_release", "shared-memory race"},
+                                        {"early_release", "asynchronous copy not awaited"},
                                         {"no_fence", "no proxy fence"},
                                         {"fence_of_one_warp", "no proxy fence"},
                                         {"no_read_wait", "shared memory in use by a copy"}}) {

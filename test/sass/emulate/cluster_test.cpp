@@ -52,7 +52,7 @@ class ClusterKernel : public ::testing::Test {
   Buffer<u32> out_{memory_, 64};
 };
 
-const std::vector<TextLine> kSync = {{"UCGABAR_ARV", kAwait}, {"UCGABAR_WAIT", kAwait}};
+const std::vector<TextLine> kSync = {{"MEMBAR.ALL.CTA", kSend}, {"UCGABAR_ARV", kAwait}, {"UCGABAR_WAIT", kAwait}};
 const std::vector<TextLine> kRead = {
     {"LD.E R8, desc[UR4][R4.64]", kAsk},
     {"STG.E desc[UR4][R10.64], R8", {.stall = 15, .yield = true, .read_sb = 1, .wait = 3}},
@@ -136,7 +136,7 @@ TEST_F(ClusterKernel, AWarpThatDoesNotComeToTheClusterBarrierIsNamed) {
   for (const Mode mode : {Mode::kFast, Mode::kChecked}) {
     const std::string text = said(kernel(begin(), all({stray, kSync, kExit})), mode, 64);
     EXPECT_NE(text.find("deadlock: nothing in the cluster can go on"), std::string::npos) << text;
-    EXPECT_NE(text.find("rank 0 warp 0 lanes 0xffffffff wait at the cluster barrier for warp 1 of rank 1 in line 23"),
+    EXPECT_NE(text.find("rank 0 warp 0 lanes 0xffffffff wait at the cluster barrier for warp 1 of rank 1 in line 24"),
               std::string::npos)
         << text;
     EXPECT_NE(text.find("rank 1 warp 1 lanes 0xffffffff wait at barrier 3 (1 of 2 warps came)"), std::string::npos)

@@ -81,7 +81,10 @@ KernelImage round_trip(u32 announced, bool init = true) {
                                  {"UMOV UR17, UR13"},
                                  {"UMOV UR18, 0x400"},
                                  {bytes}};
-  if (init) lines.push_back({"SYNCS.EXCH.64 URZ, [UR9], UR4", kSwap});
+  if (init) {
+    lines.push_back({"SYNCS.EXCH.64 URZ, [UR9], UR4", kSwap});
+    lines.push_back({"FENCE.VIEW.ASYNC.S", kAwait});
+  }
   const std::vector<TextLine> rest = {{"SYNCS.ARRIVE.TRANS64 RZ, [UR9], R1", kSwap},
                                       {"UTMALDG.2D [UR8], [UR14]", kSend},
                                       {"again:"},

@@ -48,6 +48,7 @@ Lines program(const Lines& rest) {
                {"@P1 BRA made"},
                {"SYNCS.EXCH.64 URZ, [UR9], UR12", kSwap},
                {"SYNCS.EXCH.64 URZ, [UR9+0x8], UR12", kSwap},
+               kFence,
                {"made:"},
                kBarrier} +
          rest + Lines{{"EXIT", kAwait}};
@@ -117,7 +118,7 @@ TEST(CopyRaces, ReadersHaveSeenThePhaseEnd) {
 TEST(CopyRaces, AReadBeforeThePhaseEnds) {
   // The copy and its instruction are named.
   expect_finding(load("l") + warp0("x", {kRead}), kNotAwaited, 0,
-                 "shared offset 0: read by warp 0, written by UBLKCP.S.G [UR8], [UR4], UR6 in line 21 of warp 0, whose "
+                 "shared offset 0: read by warp 0, written by UBLKCP.S.G [UR8], [UR4], UR6 in line 22 of warp 0, whose "
                  "phase of the mbarrier at shared address 0xc00 it has not seen end");
   // A barrier with a warp that has not seen it is not enough.
   expect_finding(load("l") + Lines{kBarrier} + warp1("x", {kRead}), kNotAwaited, 1, "read by warp 1");
@@ -140,7 +141,7 @@ TEST(CopyRaces, AnotherMbarrierOrAnotherPhaseIsNotEnough) {
   const Lines arrive = one("a", {{"SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR9+0x8], RZ", kSwap}});
   expect_finding(load("l") + arrive + wait("w", "RZ", "[UR9+0x8]") + warp1("x", {kRead}), kNotAwaited, 1, "0xc00");
   expect_finding(load("l") + wait("w") + Lines{kBarrier} + load("m") + Lines{kBarrier} + warp1("x", {kRead}),
-                 kNotAwaited, 1, "in line 30");
+                 kNotAwaited, 1, "in line 31");
 }
 
 TEST(CopyRaces, AWriteBeforeThePhaseEnds) {
@@ -163,20 +164,21 @@ TEST(CopyRaces, ACopyOverWhatIsStillRead) {
 TEST(CopyRaces, EnginesReadBehindAFence) {
   expect_clean(Lines{kWrite, kFence, kBarrier} + store("s"));
   expect_finding(Lines{kWrite, kBarrier} + store("s"), kNoFence, 0,
-                 "shared offset 0: written by warp 0, which has no FENCE.VIEW.ASYNC between that and this read");
+                 "shared offset 0: written by STS [R2], R0 in line 20 of warp 0, which has no FENCE.VIEW.ASYNC between "
+                 "that and this read");
   // The fence comes before the write, is for global memory, or nobody but the reader has one.
   expect_finding(Lines{kFence, kWrite, kBarrier} + store("s"), kNoFence, 0, "shared offset 0");
   expect_finding(Lines{kWrite, {"FENCE.VIEW.ASYNC.G", kLoad}, kBarrier} + store("s"), kNoFence, 0, "shared offset 0");
   expect_finding(Lines{kWrite} + warp0("x", {kFence}) + Lines{kBarrier} + store("s"), kNoFence, 0,
-                 "shared offset 128: written by warp 1");
+                 "shared offset 128: written by STS [R2], R0 in line 20 of warp 1");
   // Warp 1's comes when the copy may have begun.
   expect_finding(Lines{kWrite} + warp0("x", {kFence}) + Lines{kBarrier} + warp1("y", {kFence}) + store("s"), kNoFence,
-                 0, "shared offset 128: written by warp 1");
+                 0, "shared offset 128: written by STS [R2], R0 in line 20 of warp 1");
   // The same, but it did run before: nothing makes it so.
   const Lines by32{{"ISETP.NE.AND P2, PT, R0, 0x20, PT", kAwait}};
   expect_clean(Lines{kWrite, kFence, kBarrier} + by32 + store("s"));
   expect_finding(Lines{kWrite} + warp1("x", {kFence}) + Lines{kBarrier} + warp0("y", {kFence}) + by32 + store("s"),
-                 kNoFence, 1, "shared offset 0: written by warp 0");
+                 kNoFence, 1, "shared offset 0: written by STS [R2], R0 in line 20 of warp 0");
   // What an engine has written needs none.
   expect_clean(load("l") + wait("w") + store("s"));
 }
@@ -197,7 +199,7 @@ TEST(CopyRaces, SourcesOfStoresBelongToTheEngine) {
   expect_clean(sent + Lines{kRead});
 
   expect_finding(sent + warp0("x", {kWrite}), kInUse, 0,
-                 "is read by UBLKCP.G.S [UR4], [UR8], UR6 in line 23 of warp 0, which UTMACMDFLUSH and a wait for its "
+                 "is read by UBLKCP.G.S [UR4], [UR8], UR6 in line 24 of warp 0, which UTMACMDFLUSH and a wait for its "
                  "scoreboard have not ended");
   expect_finding(sent + one("f", {flush}) + warp0("x", {kWrite}), kInUse, 0, "have not ended");
   expect_finding(sent + one("f", {await, flush}) + warp0("x", {kWrite}), kInUse, 0, "have not ended");

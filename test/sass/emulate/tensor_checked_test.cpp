@@ -113,7 +113,7 @@ TEST(TensorChecked, WhatNobodyWroteIsFound) {
 TEST(TensorChecked, OperandsStoredByWarpsNeedAFence) {
   Lines lines = program(kShared, {kArrive}, {kWait});
   std::erase_if(lines, [](const TextLine& l) { return l.text.starts_with("FENCE"); });
-  expect_finding(lines, "no proxy fence: shared offset 0: written by warp 0");
+  expect_finding(lines, "no proxy fence: shared offset 0: written by STS.128 [R2], RZ in line 3 of warp 0");
 }
 
 // B of the product comes from a block copy; the mbarrier is at 0x1000.
@@ -131,6 +131,7 @@ Lines copied(const Lines& before, const Lines& after) {
                       {"ISETP.NE.AND P0, PT, R0, RZ, PT"},
                       {"@P0 BRA copied", await},
                       {"SYNCS.EXCH.64 URZ, [UR9], UR12", swap},
+                      {"FENCE.VIEW.ASYNC.S", await},
                       {"SYNCS.ARRIVE.TRANS64 RZ, [UR9], R1", swap},
                       {"UBLKCP.S.G [UR8], [UR14], UR16", send},
                       {"copied:"},
