@@ -51,6 +51,7 @@ constexpr std::array kCommands = {
             "  --threads N          host threads (default: all cores)\n"
             "  --limit N            warp instructions after which the run ends with an error that says where each warp is\n"
             "                       (default 100000000000; 0: it never does)\n"
+            "  --schedule N         a seed for the order in which warps take their turns (default: 0, ascending)\n"
             "  --dump-args          print the arrays' values after the run (the first and last of long ones)\n"
             "  --kernel NAME        needed if the cubin has more than one\n"},
     Command{"new", cmd_new, "write a kernel to begin with, and its test",
