@@ -65,11 +65,20 @@ class Maker {
         if (needs_size(size, lanes)) sizes_.of(size * lanes);
       }
     }
-    values.compute_uniform();
-    find_keys();
     const VLabel tail = b_.label();
     const VPred left = b_.pred();
     b_.emit(Op::ISETP, {Tok::LT, Tok::U32, Tok::AND}, {left, kAlways, cta, tail_ctas_, kAlways});
+    // The one element of a tensor may be the result as well: a thread that has no element must not read it.
+    if (std::ranges::any_of(operands_, [](const Operand& o) { return o.access == Access::uniform; })) {
+      const VReg place = b_.reg();
+      const VPred none = b_.pred();
+      b_.emit(Op::IMAD, {}, {place, cta, std::int64_t{f_.threads}, tid});
+      b_.emit(Op::IADD3, {}, {place, place, tail_, kZero});
+      b_.emit(Op::ISETP, {Tok::GE, Tok::U32, Tok::AND}, {none, kAlways, place, count_, left});
+      b_.emit(Op::EXIT, {}, {}, none);
+    }
+    values.compute_uniform();
+    find_keys();
     b_.emit(Op::BRA, {}, {tail}, left);
     const VReg first = b_.reg();
     b_.emit(Op::IADD3, {}, {first, cta, -tail_ctas_, kZero});
