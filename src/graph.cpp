@@ -1,8 +1,11 @@
 #include "nervanagpu/graph.hpp"
 
+#include <utility>
+
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
 #include "src/expr/later.h"
+#include "src/expr/pending.h"
 #include "src/select_device.h"
 
 namespace nervanagpu {
@@ -19,13 +22,35 @@ struct Graph::Recorded {
   }
 };
 
+namespace {
+
+// What this thread writes while one lives is the graph's own.
+class Recording {
+ public:
+  explicit Recording(const void* graph) : graph_(graph), outer_(std::exchange(expr::recorded_graph, graph)) {}
+  ~Recording() {
+    expr::drop_writes(graph_);  // those of a body that failed
+    expr::end_recording(graph_);
+    expr::recorded_graph = outer_;
+  }
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
+
+ private:
+  const void* graph_;
+  const void* outer_;
+};
+
+}  // namespace
+
 Graph Graph::capture(const std::function<void()>& body, const Stream& stream) {
   if (!body) throw InvalidArgument("graph: there is no body");
   auto recorded = std::make_shared<Recorded>();
   recorded->device = &current_device();
-  expr::before_work();  // what was written before is not part of it
+  evaluate_pending();  // what was written before is not part of it
   if (stream.handle() == 0) throw InvalidArgument("graph: stream is the default one; needs a Stream of its own");
   recorded->device->begin_capture(stream.handle());
+  const Recording recording(recorded.get());
   try {
     body();
     expr::before_work();

@@ -15,7 +15,12 @@ namespace {
 struct Write {
   Tensor to;
   Expr value;
+  const void* graph = recorded_graph;
 };
+
+bool here(const Write& one) {
+  return one.graph == recorded_graph;
+}
 
 // Trees above this weight are computed at once: they would soon be cut into parts.
 constexpr std::uint32_t kMostWeight = 40;
@@ -48,10 +53,14 @@ void do_writes() {
   w.doing = true;
   std::exception_ptr first;
   std::exception_ptr full;
-  while (!w.writes.empty() && !full) {
+  while (std::ranges::any_of(w.writes, here) && !full) {
     const std::vector<Write> all = std::move(w.writes);
     w.writes.clear();
     for (const Write& one : all) {
+      if (!here(one)) {
+        w.writes.push_back(one);
+        continue;
+      }
       try {
         assign(one.to, one.value);
       } catch (const OutOfMemory&) {  // nothing was written: it waits until there is room
@@ -75,11 +84,19 @@ void do_waiting(const Node* except) {
   if (writes_wait.load(std::memory_order_acquire)) do_writes();
 }
 
+void drop_writes(const void* graph) {
+  Waiting& w = waiting();
+  const std::lock_guard lock(w.mutex);
+  std::erase_if(w.writes, [&](const Write& one) { return one.graph == graph; });
+  writes_wait.store(!w.writes.empty(), std::memory_order_release);
+}
+
 NodePtr value_of(const Tensor& tensor) {
   Waiting& w = waiting();
   const std::lock_guard lock(w.mutex);
   if (w.doing) return nullptr;
   for (const Write& one : w.writes) {
+    if (!here(one)) continue;
     if (same_view(one.to, tensor)) return one.value.node();
     if (overlap(one.to, tensor)) {
       do_writes();
@@ -102,12 +119,13 @@ void assign_later(const Tensor& out, const Expr& x) {
   if (value.shape() != out.shape() || value.node()->leaf() || value.node()->weight > kMostWeight) return assign(out, x);
   Waiting& w = waiting();
   const std::lock_guard lock(w.mutex);
-  const auto same = std::ranges::find_if(w.writes, [&](const Write& one) { return same_view(one.to, out); });
+  const auto same =
+      std::ranges::find_if(w.writes, [&](const Write& one) { return here(one) && same_view(one.to, out); });
   if (same != w.writes.end()) {
     same->value = value;
     return;
   }
-  if (std::ranges::any_of(w.writes, [&](const Write& one) { return overlap(one.to, out); })) do_writes();
+  if (std::ranges::any_of(w.writes, [&](const Write& one) { return here(one) && overlap(one.to, out); })) do_writes();
   w.writes.push_back({out, value});
   writes_wait.store(true, std::memory_order_release);
 }

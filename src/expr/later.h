@@ -20,6 +20,9 @@ inline void before_work(const Node* except = nullptr) {
   }
 }
 
+// Forgets the writes that were asked for while `graph` was recorded.
+void drop_writes(const void* graph);
+
 // While one lives, this thread computes expressions: its work is not what products are begun before.
 class Computing {
  public:

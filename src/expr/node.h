@@ -35,6 +35,7 @@ struct Node : std::enable_shared_from_this<Node> {
   Node* next = nullptr;            // list of pending nodes, see pending.h
   Node* prev = nullptr;
   bool listed = false;
+  const void* graph = nullptr;   // recorded_graph of when it was listed
   bool made_as_product = false;  // never changes
   const void* thread = nullptr;  // of a product: whose work it is begun before
   enum class Progress : std::uint8_t { open, running, done };
@@ -52,6 +53,11 @@ struct Node : std::enable_shared_from_this<Node> {
     return n;
   }
 };
+
+// The graph that this thread records, or none. What is written while one is recorded is its own: other threads neither
+// compute those expressions nor do those writes, which would then be missing in the graph, and the recording thread does
+// not do theirs.
+inline thread_local const void* recorded_graph = nullptr;
 
 // Products that are not computed yet.
 inline std::atomic<int> open_products{0};

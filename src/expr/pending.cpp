@@ -23,7 +23,7 @@ std::vector<NodePtr> collect(const Keep& keep) {
   std::vector<NodePtr> out;
   const std::lock_guard lock(tree_mutex());
   for (Node* n = head; n != nullptr; n = n->next) {
-    if (n->handles.load() > 0 && keep(*n)) out.push_back(n->weak_from_this().lock());
+    if (n->handles.load() > 0 && n->graph == recorded_graph && keep(*n)) out.push_back(n->weak_from_this().lock());
   }
   std::erase(out, nullptr);
   return out;
@@ -44,6 +44,7 @@ void enlist(Node& node) {
   if (head != nullptr) head->prev = &node;
   head = &node;
   node.listed = true;
+  node.graph = recorded_graph;
 }
 
 void delist(Node& node) noexcept {
@@ -52,6 +53,13 @@ void delist(Node& node) noexcept {
   (node.prev != nullptr ? node.prev->next : head) = node.next;
   if (node.next != nullptr) node.next->prev = node.prev;
   node.listed = false;
+}
+
+void end_recording(const void* graph) {
+  const std::lock_guard lock(tree_mutex());
+  for (Node* n = head; n != nullptr; n = n->next) {
+    if (n->graph == graph) n->graph = nullptr;
+  }
 }
 
 bool overlap(const Tensor& a, const Tensor& b) {

@@ -16,6 +16,9 @@ std::vector<NodePtr> readers_of(const Tensor& tensor, const Node* except);
 std::vector<NodePtr> all_pending();
 std::vector<NodePtr> held_products(const Node* except);  // of this thread
 
+// What was written while `graph` was recorded and is not computed yet is like any other from now on.
+void end_recording(const void* graph);
+
 // Held while a node changes that other threads may find in the list.
 std::recursive_mutex& tree_mutex();
 
