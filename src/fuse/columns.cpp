@@ -57,7 +57,6 @@ class Maker {
     b_.emit(Op::LOP3, {Tok::LUT}, {i, tid_, std::int64_t{items - 1}, kZero, 0xc0, !kAlways});
     b_.emit(Op::SHF, {Tok::R, Tok::U32, Tok::HI}, {slice_, kZero, std::int64_t{std::countr_zero(items)}, tid_});
     b_.emit(Op::IMAD, {}, {i, cta, std::int64_t{items}, i});
-    values.compute_uniform();
     const VPred over = b_.pred();
     b_.emit(Op::ISETP, {Tok::GE, Tok::U32, Tok::AND}, {over, kAlways, i, in_.count, kAlways});
     if (f_.slices == 1) {
@@ -69,6 +68,7 @@ class Maker {
       b_.emit(Op::IADD3, {}, {last, last, -1, kZero});
       b_.emit(Op::SEL, {}, {i, last, i, over});
     }
+    values.compute_uniform();
     item(i, over);
     b_.emit(Op::EXIT, {}, {});
     return b_.finish();

@@ -45,7 +45,6 @@ class Maker {
     for (std::size_t k = 0; k < operands_.size(); ++k) {
       if (operands_[k].access != Access::uniform) sizes_.of(static_cast<unsigned>(size_of(operands_[k].dtype)));
     }
-    values.compute_uniform();
     t_ = tid_;
     b_.emit(Op::MOV, {}, {row, cta});
     if (warp()) {
@@ -55,6 +54,13 @@ class Maker {
       b_.emit(Op::LOP3, {Tok::LUT}, {t_, tid_, 31, kZero, 0xc0, !kAlways});
       b_.emit(Op::IMAD, {}, {row, cta, std::int64_t{f_.threads / 32}, w});
     }
+    // As in elementwise kernels: a warp without a row must not read the one element that may be the result as well.
+    if (std::ranges::any_of(operands_, [](const Operand& o) { return o.access == Access::uniform; })) {
+      const VPred none = b_.pred();
+      b_.emit(Op::ISETP, {Tok::GE, Tok::U32, Tok::AND}, {none, kAlways, row, rows_, kAlways});
+      b_.emit(Op::EXIT, {}, {}, none);
+    }
+    values.compute_uniform();
     if (f_.ahead) ask_ahead(row);
     const VLabel next = b_.label();
     const VPred over = b_.pred();
