@@ -203,7 +203,7 @@ def test_refusals():
          lambda: ng.dot(f, square, relu=True, mask=ng.ones((4, 2)))),
         (TypeError, "mask is given but c has dtype int32",
          lambda: ng.dot(i8, i8, relu=True, mask=ng.zeros((4, 1), np.int32))),
-        (TypeError, "dot: mask is list; needs GPUTensor", lambda: ng.dot(f, square, relu=True, mask=[1])),
+        (TypeError, r"dot: mask is \[1\]; needs GPUTensor", lambda: ng.dot(f, square, relu=True, mask=[1])),
     ]  # fmt: skip
     for error, text, call in cases:
         with pytest.raises(error, match=text):

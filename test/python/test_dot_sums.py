@@ -152,7 +152,7 @@ def test_refusals():
         (TypeError, "row_max_abs has dtype float16; needs float32",
          lambda: ng.dot(f, f, row_max_abs=ng.ones(4, np.float16))),
         (TypeError, "row_sum is given but c has dtype int32", lambda: ng.dot(i8, i8, row_sum=four)),
-        (TypeError, "dot: row_sum is int; needs GPUTensor", lambda: ng.dot(f, f, row_sum=1)),
+        (TypeError, "dot: row_sum is 1; needs GPUTensor", lambda: ng.dot(f, f, row_sum=1)),
         (ValueError, "row_sum is given for a batch",
          lambda: ng.batched_dot(ng.ones((2, 4, 4)), f, row_sum=four)),
     ]  # fmt: skip

@@ -218,7 +218,7 @@ IMAGE, FILTER = ng.ones((1, 4, 4, 1)), ng.ones((1, 3, 3, 1))
         (lambda: ng.Event().ms_since(3), TypeError, "ms_since: start is 3; needs Event"),
         (lambda: ng.Event().ms_since(), TypeError, "ms_since: start is missing"),
         (lambda: ng.zeros(3, 4), TypeError, r"dtype is 4; needs .*shape of several lengths is one arg"),
-        (lambda: ng.full((2,), "x"), TypeError, "full: value is 'x'; needs a number"),
+        (lambda: ng.full((2,), "x"), TypeError, "value is str; needs a number"),
         (lambda: ng.exp(A, out=3), TypeError, "exp: out is 3; needs GPUTensor"),
         (lambda: ng.conv2d(IMAGE, FILTER, padding="same"), TypeError, "conv2d: padding is 'same'; needs an integer or"),
         (lambda: ng.conv2d(IMAGE, FILTER, layout="nhwc"), ValueError, 'layout is "nhwc"; needs NWC, NHWC'),

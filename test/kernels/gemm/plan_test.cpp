@@ -85,7 +85,7 @@ TEST_F(PlanTest, BitsAreThoseOfGemm) {
       p.b_transposed = (layout & 2) != 0;
       p.alpha = 2, p.beta = layout == 0 ? 0.0F : -3.0F;
       p.relu = layout == 1;
-      p.bias = layout >= 2 ? 1 : 0;
+      p.bias = layout >= 2 ? 4 : 0;
       p.bias_per_row = layout == 3;
       same_bits(p);
       same_bits(p, 1);  // no vectors, no tensor cores
@@ -99,7 +99,7 @@ TEST_F(PlanTest, PartsOfK) {
     GemmProblem p = problem(type, 24, 32, 512);
     p.b_transposed = true;
     p.splits = 3;
-    p.alpha = -1, p.beta = 2, p.bias = 1;
+    p.alpha = -1, p.beta = 2, p.bias = 4;
     same_bits(p);
   }
 }

@@ -106,7 +106,9 @@ TEST_F(PlantedTest, AMissingBarrierIsARace) {
   const std::vector<std::size_t> barriers = places(good_, "BAR.SYNC");
   ASSERT_FALSE(barriers.empty());
   for (const std::size_t i : barriers) {
-    EXPECT_EQ(verdict([i](KernelImage& k) { replace(k, i, "NOP"); }, true), "shared-memory race") << "at " << i;
+    const std::string found = verdict([i](KernelImage& k) { replace(k, i, "NOP"); }, true);
+    // The barrier may be what tells the other warps that a copy has come.
+    EXPECT_TRUE(found == "shared-memory race" || found == "asynchronous copy not awaited") << found << " at " << i;
   }
 }
 

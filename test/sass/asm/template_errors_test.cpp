@@ -39,7 +39,7 @@ std::vector<Case> read_cases() {
       continue;
     }
     if (part == kNotes && !starts_with_any(line, {"parameters: ", "system constants: ", "no macro is", "defined at ",
-                                                  "in macro ", "included at "})) {
+                                                  "in macro ", "included at ", "did you mean ", "names: "})) {
       part = kGood;
     }
     if (part == kBad) out.back().bad += line + "\n";
