@@ -24,6 +24,14 @@ struct Graph::Recorded {
 
 namespace {
 
+// Nobody knows what a graph writes: what this thread wrote before has the values of then.
+void evaluate_own() {
+  expr::before_work();
+  std::vector<Expr> all;
+  for (expr::NodePtr& n : expr::pending_here()) all.emplace_back(std::move(n));
+  evaluate(all);
+}
+
 // What this thread writes while one lives is the graph's own.
 class Recording {
  public:
@@ -47,7 +55,7 @@ Graph Graph::capture(const std::function<void()>& body, const Stream& stream) {
   if (!body) throw InvalidArgument("graph: there is no body");
   auto recorded = std::make_shared<Recorded>();
   recorded->device = &current_device();
-  evaluate_pending();  // what was written before is not part of it
+  evaluate_own();  // it is no part of the graph
   if (stream.handle() == 0) throw InvalidArgument("graph: stream is the default one; needs a Stream of its own");
   recorded->device->begin_capture(stream.handle());
   const Recording recording(recorded.get());
@@ -66,8 +74,7 @@ Graph Graph::capture(const std::function<void()>& body, const Stream& stream) {
 
 void Graph::launch(const Stream& stream) const {
   if (recorded_ == nullptr) throw InvalidArgument("graph: nothing was captured");
-  expr::before_work();
-  evaluate_pending();  // nobody knows here what the graph writes
+  evaluate_own();
   recorded_->device->launch_graph(recorded_->id, stream.handle());
 }
 

@@ -37,7 +37,7 @@ struct Node : std::enable_shared_from_this<Node> {
   bool listed = false;
   const void* graph = nullptr;   // recorded_graph of when it was listed
   bool made_as_product = false;  // never changes
-  const void* thread = nullptr;  // of a product: whose work it is begun before
+  const void* thread = nullptr;  // that wrote it; a product is begun before its work
   enum class Progress : std::uint8_t { open, running, done };
   std::atomic<Progress> progress{Progress::open};  // of a product: its thread and whoever evaluates it may meet here
 

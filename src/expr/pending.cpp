@@ -45,6 +45,7 @@ void enlist(Node& node) {
   head = &node;
   node.listed = true;
   node.graph = recorded_graph;
+  if (node.thread == nullptr) node.thread = this_thread();
 }
 
 void delist(Node& node) noexcept {
@@ -90,6 +91,9 @@ std::vector<NodePtr> readers_of(const Tensor& tensor, const Node* except) {
 }
 std::vector<NodePtr> all_pending() {
   return collect([](const Node&) { return true; });
+}
+std::vector<NodePtr> pending_here() {
+  return collect([](const Node& n) { return n.thread == this_thread(); });
 }
 std::vector<NodePtr> held_products(const Node* except) {
   return collect([&](const Node& n) { return n.op == ExprOp::product && n.thread == this_thread() && &n != except; });

@@ -14,6 +14,7 @@ void delist(Node& node) noexcept;
 // Those with a handle whose tree reads memory of `tensor`, other than `except`.
 std::vector<NodePtr> readers_of(const Tensor& tensor, const Node* except);
 std::vector<NodePtr> all_pending();
+std::vector<NodePtr> pending_here();                     // that this thread wrote: two threads must not compute one
 std::vector<NodePtr> held_products(const Node* except);  // of this thread
 
 // What was written while `graph` was recorded and is not computed yet is like any other from now on.
