@@ -140,8 +140,9 @@ VIEWS: dict[str, Call] = {
 OTHERS = """
     add_at assemble autotune benchmark check_finite conv1d conv1d_bprop conv1d_update conv2d conv2d_bprop
     conv2d_update conv3d conv3d_bprop conv3d_update deconv1d deconv2d deconv3d device disassemble doctor empty
-    evaluate explain full image launch_count layers load memory_report memory_stats ones pinned rand randint randn set_kernel_cache
-    release_cached_memory release_captured_memory seed surface synchronize tensor_map texture track_memory version
+    evaluate explain full image launch_count layers load memory_report memory_stats ones pinned rand randint randn
+    set_kernel_cache release_cached_memory release_captured_memory seed surface synchronize tensor_map texture
+    track_memory version
     wrap zeros nn avg_pool1d avg_pool1d_bprop avg_pool2d avg_pool2d_bprop avg_pool3d avg_pool3d_bprop l2_pool1d
     l2_pool1d_bprop l2_pool2d l2_pool2d_bprop l2_pool3d l2_pool3d_bprop max_pool1d max_pool1d_bprop max_pool2d
     max_pool2d_bprop max_pool3d max_pool3d_bprop pool_bprop

@@ -12,6 +12,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import nervanagpu as ng
 from libraries import numpy_namespace, our_namespace
 from programs import arrays, compiled, differs, program_of, run_on_numpy
 
@@ -94,6 +95,8 @@ def check_in_threads(threads: int, statements: int, seed: int) -> list[str]:
     def work(first: int) -> None:
         for i in range(-(-statements // threads // LENGTH)):
             program = program_of(first + i, LENGTH)
+            if ng.device().kind == "cuda":  # no stream records while other threads use the default one
+                program = [text for text in program if not text.startswith("launch(")]
             if (what := failure(program)) is not None:
                 out.append("\n".join([f"seed {first + i} in threads:", *program, what.text]))
 
