@@ -119,7 +119,7 @@ class Walker {
     const auto [found, added] = return_registers_.try_emplace(entry);
     if (!added) return found->second;
     std::vector<bool> seen(n_, false);
-    std::vector<std::uint32_t> work{entry};
+    std::vector<std::uint32_t> work{entry}, inside;
     while (!work.empty()) {
       const std::uint32_t i = work.back();
       work.pop_back();
@@ -130,34 +130,58 @@ class Walker {
           if (!a.write && a.file == RegFile::kGpr) found->second.insert(a.first);
         }
       }
+      inside.push_back(i);
       const bool call = at(i).known && at(i).inst.op == Op::CALL;
       if (call && i + 1 < n_) work.push_back(i + 1);
       if (!call && !indirect(i)) {
         for (const std::uint32_t to : plain(i)) work.push_back(to);
       }
     }
+    // The address may have come in another register: those that are moved into one of these, whatever the path.
+    for (bool more = true; more;) {
+      more = false;
+      for (const std::uint32_t i : inside) {
+        if (!writes_one_of(i, found->second)) continue;
+        const Operand& from = moved(i);
+        if (from.kind == OperandKind::kGpr) more = found->second.insert(from.reg).second || more;
+      }
+    }
     return found->second;
   }
 
-  // Where the callee of CALL `i` returns: compilers put that address into the register of its RET just before the call.
-  // A callee that is not known may use any register of any RET.
-  [[nodiscard]] std::uint32_t return_of(std::uint32_t i) {
+  [[nodiscard]] bool writes_one_of(std::uint32_t i, const std::set<std::uint8_t>& registers) const {
+    return std::ranges::any_of(at(i).touched, [&](const Access& a) {
+      return a.write && a.file == RegFile::kGpr && a.count == 1 && registers.contains(a.first);
+    });
+  }
+
+  // What instruction `i` moves: the source of MOV R, x, and of IMAD R, RZ, RZ, x; none of any other.
+  [[nodiscard]] const Operand& moved(std::uint32_t i) const {
+    static const Operand none;
+    const Op op = at(i).inst.op;
+    if (op == Op::MOV) return at(i).inst.operands()[1];
+    return op == Op::IMAD ? at(i).inst.operands()[at(i).inst.operand_count - 1u] : none;
+  }
+
+  // Where the callee of CALL `i` may return: compilers put that address into the register of its RET just before the call,
+  // or into one that the callee moves there. A callee that is not known may use any register of any RET. Where a
+  // register's value is not seen to be an address, the callee may return behind the call, too.
+  [[nodiscard]] std::set<std::uint32_t> returns_of(std::uint32_t i) {
     constexpr std::uint32_t kNear = 64;
-    const std::set<std::uint8_t>& registers = indirect(i) ? all_return_registers_ : return_registers(target(i));
-    for (std::uint32_t k = i; k-- > 0 && i - k < kNear;) {
-      if (!std::ranges::any_of(at(k).touched, [&](const Access& a) {
-            return a.write && a.file == RegFile::kGpr && a.count == 1 && registers.contains(a.first);
-          })) {
-        continue;
+    std::set<std::uint32_t> out;
+    for (const std::uint8_t r : indirect(i) ? all_return_registers_ : return_registers(target(i))) {
+      for (std::uint32_t k = i; k-- > 0 && i - k < kNear;) {
+        if (!writes_one_of(k, {r})) continue;
+        const Operand& value = moved(k);
+        const std::int64_t index = value.kind == OperandKind::kImm && value.imm >= 0
+                                       ? index_at(info(code_.arch).encoding, static_cast<std::uint64_t>(value.imm))
+                                       : -1;
+        out.insert(index < 0 || index >= std::int64_t{n_} ? i + 1 : static_cast<std::uint32_t>(index));
+        break;
       }
-      const Op op = at(k).inst.op;  // MOV R, address, or IMAD R, RZ, RZ, address
-      const Operand& value = at(k).inst.operands()[op == Op::MOV ? 1 : at(k).inst.operand_count - 1u];
-      if ((op != Op::MOV && op != Op::IMAD) || value.kind != OperandKind::kImm || value.imm < 0) break;
-      const std::int64_t index = index_at(info(code_.arch).encoding, static_cast<std::uint64_t>(value.imm));
-      if (index < 0 || index >= std::int64_t{n_}) break;
-      return static_cast<std::uint32_t>(index);
     }
-    return i + 1;
+    if (out.empty()) out.insert(i + 1);
+    return out;
   }
 
   void find_targets() {
@@ -227,14 +251,17 @@ class Walker {
       const Op op = at(i).known ? at(i).inst.op : Op::NOP;
       const std::uint32_t label = target(i);
       const bool pushing = pushes(op) && !at(i).never;
-      Stack pushed = stack;
-      if (pushing && (op == Op::CAL || op == Op::CALL)) {
-        const std::uint32_t back = op == Op::CALL ? return_of(i) : i + 1;
-        if (back < n_) pushed.push_back({op, back});
-      } else if (pushing && label != kNone) {
-        pushed.push_back({op, label});
+      std::vector<Stack> pushed;  // one for each place where a call may return
+      const auto push = [&](std::uint32_t back) {
+        pushed.push_back(stack);
+        if (back < n_) pushed.back().push_back({op, back});
+        forget_inner(pushed.back());
+      };
+      if (pushing && op == Op::CALL) {
+        for (const std::uint32_t back : returns_of(i)) push(back);
+      } else if (pushing) {
+        push(op == Op::CAL ? i + 1 : label);
       }
-      if (pushing) forget_inner(pushed);
       // JMX behind PRET calls a function; where no code returns that is one of the driver's, which comes back.
       if (op == Op::JMX && !at(i).never && !stack.empty() && stack.back().by == Op::PRET) {
         const Stack outer(stack.begin(), stack.end() - 1);
@@ -248,7 +275,11 @@ class Walker {
         // A call's frame goes with the branch, a push's with the next instruction.
         const bool call = op == Op::CAL || op == Op::CALL;
         const bool entered = call ? to == label || indirect(i) : to != label;
-        go(to, pushing && entered ? pushed : stack);
+        if (!pushing || !entered) {
+          go(to, stack);
+          continue;
+        }
+        for (const Stack& with : pushed) go(to, with);
       }
       if (!pops_anything(op) || at(i).never) continue;
       while (!stack.empty()) {
@@ -281,8 +312,11 @@ class Walker {
       for (std::uint32_t j = 0; j < n_; ++j) {
         if (!at(j).known || !pops(s.inst.op, at(j).inst.op)) continue;
         const bool call = at(j).inst.op == Op::CAL || at(j).inst.op == Op::CALL;
-        const std::uint32_t to = !call ? target(j) : at(j).inst.op == Op::CALL ? return_of(j) : j + 1;
-        if (to < n_) s.next.push_back(to);
+        const std::set<std::uint32_t> places =
+            at(j).inst.op == Op::CALL ? returns_of(j) : std::set<std::uint32_t>{call ? j + 1 : target(j)};
+        for (const std::uint32_t to : places) {
+          if (to < n_) s.next.push_back(to);
+        }
       }
     }
   }

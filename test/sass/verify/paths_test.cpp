@@ -79,6 +79,29 @@ TEST(VerifyPaths, ACallReturnsWhereItsRegisterSays) {
   EXPECT_EQ(found[0].missing, 1);
 }
 
+TEST(VerifyPaths, ACalleeMayMoveItsReturnAddress) {
+  // R6 holds another address before the call: what counts is R4, which the callee moves there, once or by way of R7.
+  for (const char* const move :
+       {"--:-:-:-:5 | MOV R6, R4\n--:-:-:-:1 | NOP", "--:-:-:-:5 | MOV R7, R4\n--:-:-:-:5 | MOV R6, R7"}) {
+    const std::string text = std::string(R"(
+    --:-:-:-:5 | MOV R6, 0x30
+    --:-:-:-:5 | MOV R4, 0x50
+    --:-:-:-:5 | CALL.REL.NOINC `(callee)
+    --:-:-:-:5 | EXIT
+    --:-:-:-:5 | EXIT
+    --:-:-:-:1 | FFMA R1, R0, R5, R6
+    --:-:-:-:5 | EXIT
+    callee:
+    )") + move + R"(
+    --:-:-:-:1 | FFMA R0, R2, R5, R3
+    --:-:-:-:2 | RET.REL.NODEC R6 0x0
+    )";
+    const std::vector<Hazard> found = found_in(text.c_str());
+    ASSERT_EQ(found.size(), 1u) << sentences(found);
+    EXPECT_EQ(found[0].consumer, 5u);
+  }
+}
+
 TEST(VerifyPaths, ACallReturnsByTheRegisterOfItsOwnCallee) {
   // R8 is an argument of the first callee, and where the second returns. Behind the first call the shuffle is awaited.
   const char* const text = R"(
