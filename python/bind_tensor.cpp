@@ -111,7 +111,8 @@ py::object item(const Tensor& self, const py::object& key) {
 
 // The value without leading axes of one element that the place does not have, which NumPy's assignments leave out.
 py::object without_leading_ones(const Tensor& view, const py::object& value) {
-  const auto shape = value.attr("shape").cast<Shape>();
+  const Lazy* open = lazy_of(value);  // whose shape is known without its elements
+  const Shape& shape = open != nullptr ? open->expr.shape() : value.cast<const Tensor&>().shape();
   const auto more = static_cast<std::ptrdiff_t>(shape.size()) - static_cast<std::ptrdiff_t>(view.ndim());
   if (more <= 0 || std::any_of(shape.begin(), shape.begin() + more, [](std::int64_t n) { return n != 1; }))
     return value;
