@@ -16,15 +16,10 @@
 #include "sass/emulate/mbarrier.h"
 #include "sass/emulate/reduce.h"
 #include "sass/emulate/tensor_map.h"
+#include "sass/hex.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-std::string hex(std::uint64_t v) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
-  return text;
-}
 
 std::uint64_t pair(const Warp& w, unsigned r) {
   return w.ureg[r] | std::uint64_t{w.ureg[r + 1]} << 32;

@@ -4,15 +4,10 @@
 #include "sass/emulate/check.h"
 #include "sass/emulate/cluster.h"
 #include "sass/emulate/grid.h"
+#include "sass/hex.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
-
-std::string hex(std::uint64_t v) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
-  return text;
-}
 
 std::string verb(Intent intent, unsigned bytes) {
   const char* what = intent == Intent::kLoad ? "load" : intent == Intent::kAtomic ? "atomic" : "store";

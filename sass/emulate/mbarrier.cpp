@@ -10,17 +10,12 @@
 #include "sass/emulate/cluster.h"
 #include "sass/emulate/grid.h"
 #include "sass/emulate/lanes.h"
+#include "sass/hex.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
 
 enum Kind : std::uint8_t { kExpectAndArrive, kArriveOne, kExpect, kComplete, kArriveMany, kDrop };
-
-std::string hex(std::uint64_t v) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
-  return text;
-}
 
 // The host bytes of an mbarrier, or nullptr after a fault. `cta` gets the CTA that has it: any of the cluster, or this one.
 std::byte* find(Warp& w, const Uop* u, unsigned lane, std::uint64_t named, bool anywhere, Cta*& cta) {

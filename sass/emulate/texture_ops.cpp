@@ -9,6 +9,7 @@
 #include "sass/emulate/grid.h"
 #include "sass/emulate/lanes.h"
 #include "sass/emulate/texture_read.h"
+#include "sass/hex.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
@@ -17,12 +18,6 @@ namespace {
 using u32 = std::uint32_t;
 
 enum Fetch : std::uint8_t { kSample, kLoad, kLoadClamped, kGather };
-
-std::string hex(std::uint64_t v) {
-  char text[24];
-  std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(v));
-  return text;
-}
 
 bool has_layer(ImageKind kind) {
   return kind == ImageKind::k1DArray || kind == ImageKind::k2DArray || kind == ImageKind::kCubeArray;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "sass/hex.h"
 #include "sass/isa/codec.h"
 #include "sass/isa/literal.h"
 #include "sass/isa/raw_word.h"
@@ -12,12 +13,6 @@
 
 namespace nervanagpu::sass {
 namespace {
-
-std::string hex(std::uint64_t v) {
-  char buf[24];
-  std::snprintf(buf, sizeof buf, "0x%llx", static_cast<unsigned long long>(v));
-  return buf;
-}
 
 std::string signed_hex(std::int64_t v) {
   return v < 0 ? "-" + hex(std::uint64_t{0} - static_cast<std::uint64_t>(v)) : hex(static_cast<std::uint64_t>(v));
