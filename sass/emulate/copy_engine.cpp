@@ -16,7 +16,7 @@
 #include "sass/emulate/mbarrier.h"
 #include "sass/emulate/reduce.h"
 #include "sass/emulate/tensor_map.h"
-#include "sass/hex.h"
+#include "sass/isa/hex.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

@@ -4,7 +4,7 @@
 #include "sass/emulate/check.h"
 #include "sass/emulate/cluster.h"
 #include "sass/emulate/grid.h"
-#include "sass/hex.h"
+#include "sass/isa/hex.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

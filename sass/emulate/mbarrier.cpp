@@ -10,7 +10,7 @@
 #include "sass/emulate/cluster.h"
 #include "sass/emulate/grid.h"
 #include "sass/emulate/lanes.h"
-#include "sass/hex.h"
+#include "sass/isa/hex.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

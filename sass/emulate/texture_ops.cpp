@@ -9,7 +9,7 @@
 #include "sass/emulate/grid.h"
 #include "sass/emulate/lanes.h"
 #include "sass/emulate/texture_read.h"
-#include "sass/hex.h"
+#include "sass/isa/hex.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {

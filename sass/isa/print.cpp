@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "sass/hex.h"
 #include "sass/isa/codec.h"
+#include "sass/isa/hex.h"
 #include "sass/isa/literal.h"
 #include "sass/isa/raw_word.h"
 #include "sass/isa/row.h"
