@@ -121,11 +121,11 @@ Status check_row(const TensorMap& map) {
     }
   }
   if (map.interleave != MapInterleave::kNone) {
-    std::uint64_t units = 16;
-    for (unsigned d = 0; d < map.rank && units <= kMostBytes; ++d) {
-      if (d + 2 != map.rank) units *= (map.box[d] + map.element_stride[d] - 1U) / map.element_stride[d];
+    std::uint64_t bytes = map.interleave == MapInterleave::k32 ? 32 : 16;  // of a unit; channels are a slice each
+    for (unsigned d = 0; d < map.rank && bytes <= kMostBytes; ++d) {
+      if (d + 2 != map.rank) bytes *= (map.box[d] + map.element_stride[d] - 1U) / map.element_stride[d];
     }
-    if (!map.im2col && units > kMostBytes) return error("tensor map: box has more bytes than shared memory, 232448");
+    if (!map.im2col && bytes > kMostBytes) return error("tensor map: box has more bytes than shared memory, 232448");
     return Done{};
   }
   std::uint64_t bytes = std::max(row, span);  // with a swizzle rows begin at multiples of its span

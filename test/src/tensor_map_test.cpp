@@ -59,6 +59,15 @@ const Refusal kRefusals[] = {
      [](TensorMap& m) {
        m.box = {256, 256};
      }},
+    {"box has more bytes than shared memory, 232448",  // as many units of 32 bytes; of 16 they would fit
+     [](TensorMap& m) {
+       m.interleave = MapInterleave::b32;
+       m.swizzle = MapSwizzle::b32;
+       m.rank = 3;
+       m.sizes = {256, 2, 64};
+       m.strides = {256 * 32, 2 * 256 * 32};
+       m.box = {256, 1, 29};
+     }},
     {"element_strides[1] is 9; 1 to 8 are possible", [](TensorMap& m) { m.steps[1] = 9; }},
     {"the number of sizes is 2; 3 to 5 are possible", [](TensorMap& m) { m.interleave = MapInterleave::b16; }},
     {"fill_nan needs a floating-point type",
