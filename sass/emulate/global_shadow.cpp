@@ -32,15 +32,8 @@ Trouble GlobalShadow::access(Part& part, const Order& order, const Strand& s, st
   for (std::uint32_t at = in_page; at < in_page + bytes;) {
     const std::uint32_t in = at & 3;
     const std::uint32_t n = std::min(4 - in, in_page + bytes - at);
-    const std::uint32_t now = part.log.number({.cluster = order.cluster(),
-                                               .time = s.time(),
-                                               .pc = pc,
-                                               .agent = s.agent,
-                                               .warp = static_cast<std::uint16_t>(s.warp),
-                                               .rank = static_cast<std::uint8_t>(s.rank),
-                                               .kind = kind,
-                                               .mask = static_cast<std::uint8_t>(((1u << n) - 1) << in),
-                                               .lane = static_cast<std::uint8_t>(lane)});
+    const auto mask = static_cast<std::uint8_t>(((1u << n) - 1) << in);
+    const std::uint32_t now = part.log.number(touch_of(order, s, pc, lane, kind, mask));
     if (now == 0) return t;
     Part::Word& word = (*part.page)[at / 4];
     const std::uint8_t lane_before = word.lane;

@@ -21,6 +21,20 @@ inline bool is_ordered(const Order& order, const Strand& s, const Touch& b, Reac
   return time_in(known, b.agent) >= b.time;
 }
 
+// What the strand does now, to the bytes of a word that `mask` names.
+inline Touch touch_of(const Order& order, const Strand& s, std::uint32_t pc, unsigned lane, Touch::Kind kind,
+                      std::uint8_t mask) {
+  return {.cluster = order.cluster(),
+          .time = s.time(),
+          .pc = pc,
+          .agent = s.agent,
+          .warp = static_cast<std::uint16_t>(s.warp),
+          .rank = static_cast<std::uint8_t>(s.rank),
+          .kind = kind,
+          .mask = mask,
+          .lane = static_cast<std::uint8_t>(lane)};
+}
+
 // What is wrong with an access.
 struct Trouble {
   enum class What : std::uint8_t { kNone, kUninitialised, kNotAwaited, kRace, kOverMbarrier, kNoFence };
@@ -120,15 +134,7 @@ class Shadow {
   };
 
   std::uint32_t number(const Strand& s, std::uint32_t pc, unsigned lane, Touch::Kind kind, std::uint8_t mask) {
-    return log_.number({.cluster = order_.cluster(),
-                        .time = s.time(),
-                        .pc = pc,
-                        .agent = s.agent,
-                        .warp = static_cast<std::uint16_t>(s.warp),
-                        .rank = static_cast<std::uint8_t>(s.rank),
-                        .kind = kind,
-                        .mask = mask,
-                        .lane = static_cast<std::uint8_t>(lane)});
+    return log_.number(touch_of(order_, s, pc, lane, kind, mask));
   }
   [[nodiscard]] bool is_fenced(const Strand& s, const Word& word) const {
     if (!word.generic) return true;
