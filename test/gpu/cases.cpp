@@ -118,6 +118,13 @@ std::string text_of(const PoolProblem& p) {
          (p.count_padding ? " padding counts " : " ") + std::string(nervanagpu::name_of(p.dtype));
 }
 
+ConvTypes types_of(ConvPass pass, const ConvProblem& p) {
+  switch (pass) {
+    case ConvPass::fprop: return {p.x_type, p.w_type, p.y_type};
+    case ConvPass::bprop: return {p.y_type, p.w_type, p.x_type};
+    default: return {p.y_type, p.x_type, p.w_type};
+  }
+}
 const char* name_of(ConvPass pass) {
   return pass == ConvPass::fprop ? "fprop" : (pass == ConvPass::bprop ? "bprop" : "update");
 }

@@ -25,6 +25,11 @@ PoolProblem random_pool(Random& random, double products, bool modest = false);
 std::string text_of(const PoolProblem& p);
 
 const char* name_of(ConvPass pass);
+// Of a pass: its operands and its result.
+struct ConvTypes {
+  Dtype in1, in2, out;
+};
+ConvTypes types_of(ConvPass pass, const ConvProblem& p);
 std::string type_name(const ConvProblem& p);  // "float32", "int8 x float16", "uint8 x int8 -> int32"
 
 }  // namespace nervanagpu::gpu_test

@@ -21,18 +21,6 @@ void choose_types(Random& random, ConvPass pass, ConvProblem& p) {
   }
 }
 
-struct Types {
-  Dtype in1, in2, out;
-};
-
-Types types_of(ConvPass pass, const ConvProblem& p) {
-  switch (pass) {
-    case ConvPass::fprop: return {p.x_type, p.w_type, p.y_type};
-    case ConvPass::bprop: return {p.y_type, p.w_type, p.x_type};
-    default: return {p.y_type, p.x_type, p.w_type};
-  }
-}
-
 // The channel of element i of y.
 std::int64_t channel_of(const ConvProblem& p, std::int64_t i) {
   const auto out = p.out();
@@ -52,7 +40,7 @@ Verdict exact_conv(std::uint64_t number) {
   const ConvPass pass = kPasses[number % 3];
   ConvProblem p = random_conv(random, 4e5);
   choose_types(random, pass, p);
-  const Types types = types_of(pass, p);
+  const ConvTypes types = types_of(pass, p);
   const std::int64_t sizes[] = {p.x_elements(), p.w_elements(), p.y_elements()};
   const std::int64_t of_in1 = pass == ConvPass::fprop ? sizes[0] : sizes[2];
   const std::int64_t of_in2 = pass == ConvPass::update ? sizes[0] : sizes[1];

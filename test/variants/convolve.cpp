@@ -41,17 +41,6 @@ Dtype type_of(const std::string& word) {
   throw std::logic_error("no type is called " + word);
 }
 
-struct Types {
-  Dtype in1, in2, out;
-};
-Types types_of(ConvPass pass, const ConvProblem& p) {
-  switch (pass) {
-    case ConvPass::fprop: return {p.x_type, p.w_type, p.y_type};
-    case ConvPass::bprop: return {p.y_type, p.w_type, p.x_type};
-    default: return {p.y_type, p.x_type, p.w_type};
-  }
-}
-
 ConvProblem draw(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
   const bool fours = kernel.number("V") == 4;
   ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
@@ -93,7 +82,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   }
   const ConvProblem p = draw(random, kernel, what, limits);
   const ConvPass pass = what.pass;
-  const Types types = types_of(pass, p);
+  const gpu_test::ConvTypes types = gpu_test::types_of(pass, p);
   const std::int64_t sizes[] = {p.x_elements(), p.w_elements(), p.y_elements()};
   const std::int64_t of_in1 = pass == ConvPass::fprop ? sizes[0] : sizes[2];
   const std::int64_t of_in2 = pass == ConvPass::update ? sizes[0] : sizes[1];
