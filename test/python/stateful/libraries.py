@@ -8,13 +8,18 @@ and cast is exact in every dtype and both libraries have to agree on every bit.
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import nervanagpu as ng
 import numpy as np
 from ml_dtypes import bfloat16
 from nervanagpu import _core
+
+sys.path.insert(0, str(Path(__file__).parent.parent))  # where check.py is run by itself
+from philox import philox  # noqa: E402
 
 Array = np.ndarray[Any, Any]
 Namespace = dict[str, Any]
@@ -36,23 +41,11 @@ def numbers(seed: int, shape: tuple[int, ...], dtype: str) -> Array:
     return np.random.default_rng(seed).integers(low, high, shape).astype(numpy_dtype(dtype))
 
 
-def philox(seed: int, count: int) -> Array:
-    """`count` words of Philox4x32-10 with counters 0, 1, ... (the order of nervanagpu.rand)."""
-    u = np.uint64
-    counter = np.arange((count + 3) // 4, dtype=np.uint64)
-    low, mask = u(0xFFFFFFFF), 0xFFFFFFFF
-    c = [counter & low, counter >> u(32), np.zeros_like(counter), np.zeros_like(counter)]
-    k0, k1 = seed & mask, seed >> 32
-    for _ in range(10):
-        p, q = c[0] * u(0xD2511F53), c[2] * u(0xCD9E8D57)
-        c = [(q >> u(32)) ^ c[1] ^ u(k0), q & low, (p >> u(32)) ^ c[3] ^ u(k1), p & low]
-        k0, k1 = (k0 + 0x9E3779B9) & mask, (k1 + 0xBB67AE85) & mask
-    return np.stack(c, -1).reshape(-1)[:count].astype(np.uint32)
-
-
 def dice(shape: tuple[int, ...], seed: int) -> Array:
     """Whole float32 numbers from 0 to 7."""
-    words = philox(seed, int(np.prod(shape, dtype=int))).reshape(shape)
+    count = int(np.prod(shape, dtype=int))
+    blocks = np.arange((count + 3) // 4, dtype=np.uint64)
+    words = philox(seed, blocks).reshape(-1)[:count].reshape(shape)
     return np.floor((words >> 8).astype(np.float32) * np.float32(2.0**-21))
 
 
