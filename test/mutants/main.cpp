@@ -212,12 +212,16 @@ std::set<std::size_t> logged(const std::string& path) {
   return done;
 }
 
-// Prints how often each was another result than the right kernel's first one.
-int repeat(const Arguments& arguments) {
+const cuda::Driver& the_driver() {
   const cuda::DriverLoad& load = cuda::load_driver();
   if (load.driver == nullptr) throw std::runtime_error(load.why);
   static_cast<void>(load.driver->init(0));
-  CudaDevice device(*load.driver, 0, embedded_cubins(), sass::Arch::sm_90a, false);
+  return *load.driver;
+}
+
+// Prints how often each was another result than the right kernel's first one.
+int repeat(const Arguments& arguments) {
+  CudaDevice device(the_driver(), 0, embedded_cubins(), sass::Arch::sm_90a, false);
   std::vector<std::unique_ptr<Recorder>> recorders;
   const Subject s = subject(device, arguments.templates, arguments.subject, recorders);
   Chip chip(device, arguments.noise);
@@ -244,10 +248,7 @@ int repeat(const Arguments& arguments) {
 int on_gpu(const Arguments& arguments) {
   constexpr int kAlone = 3, kNoisy = 6;
   constexpr std::size_t kBatch = 64;
-  const cuda::DriverLoad& load = cuda::load_driver();
-  if (load.driver == nullptr) throw std::runtime_error(load.why);
-  static_cast<void>(load.driver->init(0));
-  CudaDevice device(*load.driver, 0, embedded_cubins(), sass::Arch::sm_90a, false);
+  CudaDevice device(the_driver(), 0, embedded_cubins(), sass::Arch::sm_90a, false);
   std::vector<std::unique_ptr<Recorder>> recorders;
   const Subject s = subject(device, arguments.templates, arguments.subject, recorders);
   Chip chip(device, arguments.noise);
