@@ -1,0 +1,316 @@
+#include "test/src/condition_tree.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cctype>
+#include <limits>
+#include <stdexcept>
+
+namespace nervanagpu::test {
+namespace {
+
+using Node = ConditionTree::Node;
+using NodePtr = std::unique_ptr<Node>;
+using sass::ParamType;
+
+std::uint64_t u(std::int64_t v) {
+  return static_cast<std::uint64_t>(v);
+}
+std::int64_t s(std::uint64_t v) {
+  return static_cast<std::int64_t>(v);
+}
+
+class Reader {
+ public:
+  Reader(std::string_view text, const sass::Manifest& manifest, std::span<const LaunchValue> names,
+         std::vector<std::size_t>& used)
+      : text_(text), manifest_(manifest), names_(names), used_(used) {}
+
+  NodePtr all() {
+    NodePtr out = binary(0);
+    if (!text_.empty()) bad();
+    return out;
+  }
+
+ private:
+  [[noreturn]] void bad() const {
+    throw std::logic_error("the tests cannot read a condition at " + std::string(text_));
+  }
+  void space() {
+    while (!text_.empty() && text_[0] == ' ') text_.remove_prefix(1);
+  }
+  bool take(std::string_view word) {
+    space();
+    if (!text_.starts_with(word)) return false;
+    text_.remove_prefix(word.size());
+    return true;
+  }
+  static NodePtr node(std::string_view op, NodePtr a, NodePtr b) {
+    return std::make_unique<Node>(Node{std::string(op), 0, std::move(a), std::move(b)});
+  }
+
+  NodePtr binary(std::size_t level) {
+    static const std::array<std::vector<std::string_view>, 6> kLevels = {
+        {{"||"}, {"&&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}}};
+    if (level == kLevels.size()) return unary();
+    NodePtr out = binary(level + 1);
+    while (true) {
+      const auto op = std::ranges::find_if(kLevels[level], [&](std::string_view o) { return take(o); });
+      if (op == kLevels[level].end()) return out;
+      out = node(*op, std::move(out), binary(level + 1));
+    }
+  }
+  NodePtr unary() {
+    if (take("!")) return node("!", unary(), nullptr);
+    if (take("-")) return node("-", unary(), nullptr);
+    NodePtr out = primary();
+    return take("^") ? node("^", std::move(out), unary()) : std::move(out);
+  }
+  NodePtr primary() {
+    if (take("(")) {
+      NodePtr out = binary(0);
+      return take(")") ? std::move(out) : (bad(), nullptr);
+    }
+    std::size_t end = 0;
+    while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 || text_[end] == '_'))
+      ++end;
+    const std::string word(text_.substr(0, end));
+    if (word.empty()) bad();
+    text_.remove_prefix(end);
+    if (std::isdigit(static_cast<unsigned char>(word[0])) != 0) return number(word);
+    if (take("(")) {
+      NodePtr value = binary(0);
+      if (!take(",")) bad();
+      NodePtr out = node(word, std::move(value), binary(0));
+      return take(")") ? std::move(out) : (bad(), nullptr);
+    }
+    for (std::size_t i = 0; i < names_.size(); ++i) {
+      if (names_[i].name != word) continue;
+      if (std::ranges::find(used_, i) == used_.end()) used_.push_back(i);
+      return std::make_unique<Node>(Node{"value", s(i), nullptr, nullptr});
+    }
+    return number(manifest_.variant.at(word));
+  }
+  static NodePtr number(const std::string& digits) {
+    return std::make_unique<Node>(Node{"number", s(std::stoull(digits, nullptr, 0)), nullptr, nullptr});
+  }
+
+  std::string_view text_;
+  const sass::Manifest& manifest_;
+  std::span<const LaunchValue> names_;
+  std::vector<std::size_t>& used_;
+};
+
+// No value: a division by zero.
+std::optional<std::int64_t> value_of(const Node& n, std::span<const std::int64_t> values) {
+  if (n.op == "number") return n.value;
+  if (n.op == "value") return values[u(n.value)];
+  const auto a = value_of(*n.a, values);
+  if (!a) return {};
+  if (n.op == "!") return *a == 0;
+  if (n.b == nullptr) return s(0 - u(*a));
+  if (n.op == "&&" && *a == 0) return 0;
+  if (n.op == "||" && *a != 0) return 1;
+  const auto b = value_of(*n.b, values);
+  if (!b) return {};
+  if (n.op == "&&" || n.op == "||") return *b != 0;
+  if (n.op == "==") return *a == *b;
+  if (n.op == "!=") return *a != *b;
+  if (n.op == "<=") return *a <= *b;
+  if (n.op == ">=") return *a >= *b;
+  if (n.op == "<") return *a < *b;
+  if (n.op == ">") return *a > *b;
+  if (n.op == "+") return s(u(*a) + u(*b));
+  if (n.op == "-") return s(u(*a) - u(*b));
+  if (n.op == "*") return s(u(*a) * u(*b));
+  if (n.op == "bits") return s(u(*a) & u(*b));
+  if (n.op == "aligned") return *b > 0 ? std::optional<std::int64_t>(u(*a) % u(*b) == 0) : std::nullopt;
+  if (n.op == "^") {
+    std::uint64_t power = *b >= 0 && *b < 64 ? 1 : 0;
+    for (std::int64_t i = 0; power != 0 && i < *b; ++i) power *= u(*a);
+    return s(power);
+  }
+  if (*b == 0 || (*b == -1 && *a == std::numeric_limits<std::int64_t>::min())) return {};
+  if (n.op == "/") return *a / *b;
+  if (n.op == "%") return *a % *b;
+  throw std::logic_error("the tests do not know " + n.op);
+}
+
+// Works from what a node shall be to what its operands shall be, down to values of the launch.
+class Solver {
+ public:
+  Solver(std::span<std::int64_t> values, std::span<const LaunchValue> names, std::mt19937& random)
+      : values_(values), names_(names), random_(random) {}
+
+  bool make(const Node& n, bool truth) {
+    if (n.op == "!") return make(*n.a, !truth);
+    if (n.op == "&&" || n.op == "||") {
+      const bool swap = coin();
+      const Node& first = swap ? *n.b : *n.a;
+      const Node& second = swap ? *n.a : *n.b;
+      if ((n.op == "&&") == truth) return make(first, truth) && make(second, truth);
+      return make(first, truth) || make(second, truth);
+    }
+    if (n.op == "==") return truth ? equal(n) : apart(n);
+    if (n.op == "!=") return truth ? apart(n) : equal(n);
+    if (n.op == "<") return truth ? below(*n.a, *n.b, 1) : below(*n.b, *n.a, 0);
+    if (n.op == "<=") return truth ? below(*n.a, *n.b, 0) : below(*n.b, *n.a, 1);
+    if (n.op == ">") return truth ? below(*n.b, *n.a, 1) : below(*n.a, *n.b, 0);
+    if (n.op == ">=") return truth ? below(*n.b, *n.a, 0) : below(*n.a, *n.b, 1);
+    if (n.op == "aligned") return remainder(*n.a, at(*n.b), truth ? 0 : -1);
+    if (n.op == "bits" && truth) {
+      const std::uint64_t mask = u(at(*n.b));
+      if (mask == 0) return false;
+      return set(n, coin() ? s(mask) : s(std::uint64_t{1} << std::countr_zero(mask)));
+    }
+    return set(n, truth ? distance(1) : 0);
+  }
+
+ private:
+  bool coin() { return random_() % 2 != 0; }
+  std::int64_t at(const Node& n) const { return value_of(n, values_).value_or(0); }
+  static std::int64_t plus(std::int64_t a, std::int64_t b) { return s(u(a) + u(b)); }
+  static std::int64_t minus(std::int64_t a, std::int64_t b) { return s(u(a) - u(b)); }
+
+  // The boundary, near it, and far from it: a multiple of a large power of two, too.
+  std::int64_t distance(std::int64_t least) {
+    switch (random_() % 6) {
+      case 0: return s(std::uint64_t{1} << random_() % 31);
+      case 1: return least + s(random_() % 256);
+      case 2: return s(u(least) + random_());
+      default: return least;
+    }
+  }
+  bool equal(const Node& n) {
+    return coin() ? set(*n.a, at(*n.b)) || set(*n.b, at(*n.a)) : set(*n.b, at(*n.a)) || set(*n.a, at(*n.b));
+  }
+  bool apart(const Node& n) {
+    const std::int64_t d = coin() ? distance(1) : -distance(1);
+    return coin() ? set(*n.a, plus(at(*n.b), d)) || set(*n.b, plus(at(*n.a), d))
+                  : set(*n.b, plus(at(*n.a), d)) || set(*n.a, plus(at(*n.b), d));
+  }
+  // `a` at least `by` below `b`.
+  bool below(const Node& a, const Node& b, std::int64_t by) {
+    const std::int64_t d = distance(by);
+    const auto lower = [&] { return set(a, minus(at(b), d)) || set(a, minus(at(b), by)); };
+    const auto raise = [&] { return set(b, plus(at(a), d)) || set(b, plus(at(a), by)); };
+    return coin() ? lower() || raise() : raise() || lower();
+  }
+  // `rest` is what is left of `a` by `n`; -1: anything but 0.
+  bool remainder(const Node& a, std::int64_t n, std::int64_t rest) {
+    if (n <= 0 || rest >= n || (rest < 0 && n == 1)) return false;
+    if (rest < 0) rest = 1 + s(random_() % std::min(u(n) - 1, std::uint64_t{1} << 31));
+    const std::int64_t down = minus(at(a), s(u(at(a)) % u(n)));
+    const std::int64_t turns = coin() ? 0 : s(random_() % 4);
+    return set(a, plus(down, plus(rest, s(u(turns) * u(n))))) || set(a, plus(down, rest));
+  }
+  // One operand is `first` times what the other one is.
+  bool product(const Node& n, std::int64_t target) {
+    const std::int64_t a = at(*n.a), b = at(*n.b);
+    const auto by = [&](const Node& change, std::int64_t kept) {
+      return kept != 0 && kept != -1 && target % kept == 0 && set(change, target / kept);
+    };
+    if (target == 0) return coin() ? set(*n.a, 0) || set(*n.b, 0) : set(*n.b, 0) || set(*n.a, 0);
+    if (coin() ? by(*n.a, b) || by(*n.b, a) : by(*n.b, a) || by(*n.a, b)) return true;
+    // Other factors: a divisor for one, the rest for the other.
+    std::vector<std::int64_t> divisors;
+    for (std::int64_t d = 1; d <= 4096; ++d) {
+      if (target % d == 0) divisors.insert(divisors.end(), {d, target / d});
+    }
+    const std::int64_t d = divisors[random_() % divisors.size()];
+    return set(*n.a, d) && set(*n.b, target / d);
+  }
+
+  bool set(const Node& n, std::int64_t target) {
+    if (value_of(n, values_) == target) return true;
+    if (n.op == "number") return false;
+    if (n.op == "value") {
+      const LaunchValue& limits = names_[u(n.value)];
+      if (target < limits.least || target > limits.most) return false;
+      values_[u(n.value)] = target;
+      return true;
+    }
+    const bool swap = coin();
+    if (n.op == "+") {
+      const Node& first = swap ? *n.b : *n.a;
+      const Node& second = swap ? *n.a : *n.b;
+      return set(first, minus(target, at(second))) || set(second, minus(target, at(first)));
+    }
+    if (n.op == "-" && n.b == nullptr) return set(*n.a, minus(0, target));
+    if (n.op == "-") {
+      const auto left = [&] { return set(*n.a, plus(target, at(*n.b))); };
+      const auto right = [&] { return set(*n.b, minus(at(*n.a), target)); };
+      return swap ? left() || right() : right() || left();
+    }
+    if (n.op == "*") return product(n, target);
+    if (n.op == "/") {
+      const std::int64_t b = at(*n.b);
+      if (b <= 0) return set(*n.b, 1) && set(*n.a, target);
+      const std::int64_t rest = coin() ? 0 : coin() ? b - 1 : s(random_() % u(b));
+      const std::int64_t least = s(u(target) * u(b));
+      return set(*n.a, plus(least, rest)) || set(*n.a, least) || set(*n.a, plus(least, b - 1));
+    }
+    if (n.op == "%") {
+      if (at(*n.b) > 0 && remainder(*n.a, at(*n.b), target)) return true;
+      return target >= 0 && set(*n.b, minus(at(*n.a), target));
+    }
+    if (n.op == "bits") {
+      const std::uint64_t mask = u(at(*n.b));
+      return (u(target) & ~mask) == 0 && set(*n.a, s((u(at(*n.a)) & ~mask) | u(target)));
+    }
+    if (n.op == "^") {
+      for (std::int64_t e = 0; e < 63; ++e) {
+        if (value_of(Node{"^", 0, std::make_unique<Node>(Node{"number", at(*n.a), nullptr, nullptr}),
+                          std::make_unique<Node>(Node{"number", e, nullptr, nullptr})},
+                     values_) == target) {
+          return set(*n.b, e);
+        }
+      }
+      return false;
+    }
+    return (target == 0 || target == 1) && make(n, target != 0);
+  }
+
+  std::span<std::int64_t> values_;
+  std::span<const LaunchValue> names_;
+  std::mt19937& random_;
+};
+
+}  // namespace
+
+std::vector<LaunchValue> launch_values(const sass::Manifest& manifest) {
+  std::vector<LaunchValue> out;
+  for (const sass::Param& p : manifest.params) {
+    const unsigned bits = 8 * sass::size_of(p.type);
+    const std::int64_t all = s((std::uint64_t{1} << (bits < 64 ? bits : 63)) - 1);
+    switch (p.type) {
+      case ParamType::f16:
+      case ParamType::f32:
+      case ParamType::f64:
+      case ParamType::map: break;
+      case ParamType::s8:
+      case ParamType::s16:
+      case ParamType::s32: out.push_back({p.name, -(all / 2) - 1, all / 2}); break;
+      default: out.push_back({p.name, bits < 64 ? 0 : -all - 1, all});
+    }
+  }
+  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  for (const char* name : {"grid_x", "grid_y", "grid_z"}) out.push_back({name, 0, kMost});
+  out.push_back({"cluster", 1, kMost});
+  return out;
+}
+
+ConditionTree::ConditionTree(std::string_view text, const sass::Manifest& manifest, std::span<const LaunchValue> names)
+    : root_(Reader(text, manifest, names, names_).all()) {}
+
+bool ConditionTree::holds(std::span<const std::int64_t> values) const {
+  return value_of(*root_, values).value_or(0) != 0;
+}
+
+bool ConditionTree::make(bool truth, std::span<std::int64_t> values, std::span<const LaunchValue> names,
+                         std::mt19937& random) const {
+  return Solver(values, names, random).make(*root_, truth) && holds(values) == truth;
+}
+
+}  // namespace nervanagpu::test
