@@ -221,7 +221,7 @@ std::string Cubin::report() const {
   if (!data_->source.text.empty()) return costs_of(data_->source, data_->image.arch, data_->defines);
   std::string out;
   for (const sass::KernelImage& k : data_->image.kernels) {
-    const std::size_t hazards = sass::verify(data_->image.arch, k).size();
+    const std::size_t hazards = sass::verify(data_->image.arch, k, &data_->image.data).size();
     out += sass::header_of(data_->image.arch, k) + "//   ";
     out += hazards == 0 ? "proven free of hazards\n" : std::to_string(hazards) + " hazards\n";
   }
@@ -231,7 +231,7 @@ std::string Cubin::report() const {
 std::vector<Hazard> Cubin::verify() const {
   std::vector<Hazard> out;
   for (const sass::KernelImage& k : data_->image.kernels) {
-    for (const sass::Hazard& h : sass::verify(data_->image.arch, k)) {
+    for (const sass::Hazard& h : sass::verify(data_->image.arch, k, &data_->image.data)) {
       out.push_back({k.name, h.text, h.at.file, h.at.line, h.producer, h.consumer});
     }
   }

@@ -21,7 +21,7 @@ int cmd_verify(const Arguments& args) {
   for (const KernelImage& k : image->kernels) {
     if (only && k.name != *only) continue;
     found = true;
-    const std::vector<Hazard> hazards = verify(image->arch, k);
+    const std::vector<Hazard> hazards = verify(image->arch, k, &image->data);
     for (const Hazard& h : hazards) {
       if (h.at.line != 0) std::printf("%s:%u:%u: ", h.at.file.c_str(), h.at.line, h.at.col);
       std::printf("%s: %s\n", k.name.c_str(), h.text.c_str());

@@ -33,6 +33,11 @@ std::uint32_t common(const RegisterSet& a, const RegisterSet& b) {
 std::vector<StepSets> step_sets(const Code& code) {
   std::vector<StepSets> sets(code.steps.size());
   for (std::size_t i = 0; i < sets.size(); ++i) {
+    // What it calls may read and change any register, and cannot know what is outstanding.
+    if (code.steps[i].leaves) {
+      add(sets[i].reads, {.file = RegFile::kGpr, .first = 0, .count = kRZ});
+      add(sets[i].writes, {.file = RegFile::kGpr, .first = 0, .count = kRZ});
+    }
     for (const Access& a : code.steps[i].touched) {
       add(a.write ? sets[i].writes : sets[i].reads, a);
       if (is_late_read(a)) add(sets[i].late, a);

@@ -1,11 +1,12 @@
-// Where control may go. Direct branches are plain; what was pushed (SSY, PBK, PCNT, CAL; CALL on later families, whose
-// return address the compiler keeps in registers) is followed with its stack, so that a SYNC goes only where a path to it
-// has pushed. Should the stacks become too many, every pop goes to every target of its kind.
+// Where control may go. Direct branches are plain. What sm_50 to sm_62 push (SSY, PBK, PCNT, PRET, CAL) is followed with
+// its stack, so that a SYNC goes only where a path to it has pushed; should the stacks become too many or too deep, every
+// pop goes to every target of its kind. Later families have only calls, whose return addresses are in registers (calls.h).
 #include <algorithm>
 #include <map>
 #include <set>
 #include <tuple>
 
+#include "sass/verify/calls.h"
 #include "sass/verify/code.h"
 
 namespace nervanagpu::sass::verify_detail {
@@ -23,7 +24,7 @@ struct Frame {
 using Stack = std::vector<Frame>;
 
 bool pushes(Op op) {
-  return op == Op::SSY || op == Op::PBK || op == Op::PCNT || op == Op::PRET || op == Op::CAL || op == Op::CALL;
+  return op == Op::SSY || op == Op::PBK || op == Op::PCNT || op == Op::PRET || op == Op::CAL;
 }
 
 // What a pop takes: NOP where `op` pops nothing.
@@ -32,7 +33,7 @@ bool pops(Op op, Op by) {
     case Op::SYNC: return by == Op::SSY;
     case Op::BRK: return by == Op::PBK;
     case Op::CONT: return by == Op::PCNT;
-    case Op::RET: return by == Op::CAL || by == Op::CALL || by == Op::PRET;
+    case Op::RET: return by == Op::CAL || by == Op::PRET;
     default: return false;
   }
 }
@@ -47,7 +48,11 @@ class Walker {
   void run() {
     if (n_ == 0) return;
     find_targets();
-    if (!walk()) connect_all_pops();
+    if (info(code_.arch).encoding == Encoding::k128) {
+      connect_calls();
+    } else if (!walk()) {
+      connect_all_pops();
+    }
     for (Step& s : code_.steps) {
       std::ranges::sort(s.next);
       s.next.erase(std::unique(s.next.begin(), s.next.end()), s.next.end());
@@ -114,74 +119,24 @@ class Walker {
     }
   }
 
-  // The registers that hold the return address in the function at `entry`: those of the RETs that it comes to.
-  const std::set<std::uint8_t>& return_registers(std::uint32_t entry) {
-    const auto [found, added] = return_registers_.try_emplace(entry);
-    if (!added) return found->second;
-    std::vector<bool> seen(n_, false);
-    std::vector<std::uint32_t> work{entry}, inside;
-    while (!work.empty()) {
-      const std::uint32_t i = work.back();
-      work.pop_back();
-      if (seen[i]) continue;
-      seen[i] = true;
-      if (at(i).known && at(i).inst.op == Op::RET) {
-        for (const Access& a : at(i).touched) {
-          if (!a.write && a.file == RegFile::kGpr) found->second.insert(a.first);
-        }
-      }
-      inside.push_back(i);
-      const bool call = at(i).known && at(i).inst.op == Op::CALL;
-      if (call && i + 1 < n_) work.push_back(i + 1);
-      if (!call && !indirect(i)) {
-        for (const std::uint32_t to : plain(i)) work.push_back(to);
-      }
+  void connect_calls() {
+    Branches branches;
+    bool calls = false;
+    for (std::uint32_t i = 0; i < n_; ++i) {
+      code_.steps[i].next = plain(i);
+      const Op op = at(i).known && !at(i).never ? at(i).inst.op : Op::NOP;
+      calls = calls || op == Op::CALL || op == Op::RET;
     }
-    // The address may have come in another register: those that are moved into one of these, whatever the path.
-    for (bool more = true; more;) {
-      more = false;
-      for (const std::uint32_t i : inside) {
-        if (!writes_one_of(i, found->second)) continue;
-        const Operand& from = moved(i);
-        if (from.kind == OperandKind::kGpr) more = found->second.insert(from.reg).second || more;
-      }
+    if (!calls) return;
+    for (std::uint32_t i = 0; i < n_; ++i) {
+      branches.next.push_back(code_.steps[i].next);
+      branches.target.push_back(target(i));
     }
-    return found->second;
-  }
-
-  [[nodiscard]] bool writes_one_of(std::uint32_t i, const std::set<std::uint8_t>& registers) const {
-    return std::ranges::any_of(at(i).touched, [&](const Access& a) {
-      return a.write && a.file == RegFile::kGpr && a.count == 1 && registers.contains(a.first);
-    });
-  }
-
-  // What instruction `i` moves: the source of MOV R, x, and of IMAD R, RZ, RZ, x; none of any other.
-  [[nodiscard]] const Operand& moved(std::uint32_t i) const {
-    static const Operand none;
-    const Op op = at(i).inst.op;
-    if (op == Op::MOV) return at(i).inst.operands()[1];
-    return op == Op::IMAD ? at(i).inst.operands()[at(i).inst.operand_count - 1u] : none;
-  }
-
-  // Where the callee of CALL `i` may return: compilers put that address into the register of its RET just before the call,
-  // or into one that the callee moves there. A callee that is not known may use any register of any RET. Where a
-  // register's value is not seen to be an address, the callee may return behind the call, too.
-  [[nodiscard]] std::set<std::uint32_t> returns_of(std::uint32_t i) {
-    constexpr std::uint32_t kNear = 64;
-    std::set<std::uint32_t> out;
-    for (const std::uint8_t r : indirect(i) ? all_return_registers_ : return_registers(target(i))) {
-      for (std::uint32_t k = i; k-- > 0 && i - k < kNear;) {
-        if (!writes_one_of(k, {r})) continue;
-        const Operand& value = moved(k);
-        const std::int64_t index = value.kind == OperandKind::kImm && value.imm >= 0
-                                       ? index_at(info(code_.arch).encoding, static_cast<std::uint64_t>(value.imm))
-                                       : -1;
-        out.insert(index < 0 || index >= std::int64_t{n_} ? i + 1 : static_cast<std::uint32_t>(index));
-        break;
-      }
-    }
-    if (out.empty()) out.insert(i + 1);
-    return out;
+    branches.landings = landings_;
+    CallEdges found = follow_calls(code_, branches);
+    for (const auto& [from, to] : found.edges) code_.steps[from].next.push_back(to);
+    for (const std::uint32_t i : found.leaving) code_.steps[i].leaves = true;
+    code_.unproven = std::move(found.unproven);
   }
 
   void find_targets() {
@@ -190,12 +145,7 @@ class Walker {
       if (to != kNone && !indirect(i)) labels_.push_back(to);
       if (at(i).known && at(i).inst.op == Op::BSSY && to != kNone) barriers_[barrier(i)].push_back(to);
       if (!falls_through(i) && i + 1 < n_) landings_.push_back(i + 1);
-      if (at(i).known && at(i).inst.op == Op::RET) {
-        returns_ = true;
-        for (const Access& a : at(i).touched) {
-          if (!a.write && a.file == RegFile::kGpr) all_return_registers_.insert(a.first);
-        }
-      }
+      returns_ = returns_ || (at(i).known && at(i).inst.op == Op::RET);
     }
     landings_.insert(landings_.end(), labels_.begin(), labels_.end());
   }
@@ -217,10 +167,9 @@ class Walker {
     const std::uint32_t label = target(i);
     const bool names =
         op == Op::SSY || op == Op::PBK || op == Op::PCNT || op == Op::PRET || op == Op::BSSY || op == Op::LEPC;
-    if (label != kNone && !names && !indirect(i)) {
-      to.push_back(label);
-    }
-    if (indirect(i) && op != Op::RET) to.insert(to.end(), landings_.begin(), landings_.end());
+    const bool later = op == Op::CALL;  // followed by calls.h
+    if (label != kNone && !names && !later && !indirect(i)) to.push_back(label);
+    if (indirect(i) && op != Op::RET && !later) to.insert(to.end(), landings_.begin(), landings_.end());
     if (op == Op::BSYNC) {
       const auto found = barriers_.find(barrier(i));
       if (found != barriers_.end()) {
@@ -235,32 +184,30 @@ class Walker {
   }
 
   bool walk() {
+    constexpr std::size_t kDeepest = 64;
     const std::size_t limit = std::size_t{n_} * 24 + 4096;
     std::set<std::pair<std::uint32_t, Stack>> seen;
     std::vector<std::pair<std::uint32_t, Stack>> work{{0, {}}};
     seen.insert(work.front());
+    bool too_deep = false;
     while (!work.empty()) {
-      if (seen.size() > limit) return false;
+      if (seen.size() > limit || too_deep) return false;
       const std::uint32_t i = work.back().first;
       Stack stack = std::move(work.back().second);
       work.pop_back();
       const auto go = [&](std::uint32_t to, const Stack& with) {
         code_.steps[i].next.push_back(to);
-        if (with.size() < 64 && seen.insert({to, with}).second) work.push_back({to, with});
+        too_deep = too_deep || with.size() > kDeepest;
+        if (seen.insert({to, with}).second) work.push_back({to, with});
       };
       const Op op = at(i).known ? at(i).inst.op : Op::NOP;
       const std::uint32_t label = target(i);
       const bool pushing = pushes(op) && !at(i).never;
-      std::vector<Stack> pushed;  // one for each place where a call may return
-      const auto push = [&](std::uint32_t back) {
-        pushed.push_back(stack);
-        if (back < n_) pushed.back().push_back({op, back});
-        forget_inner(pushed.back());
-      };
-      if (pushing && op == Op::CALL) {
-        for (const std::uint32_t back : returns_of(i)) push(back);
-      } else if (pushing) {
-        push(op == Op::CAL ? i + 1 : label);
+      Stack pushed = stack;
+      if (pushing) {
+        const std::uint32_t back = op == Op::CAL ? i + 1 : label;
+        if (back < n_) pushed.push_back({op, back});
+        forget_inner(pushed);
       }
       // JMX behind PRET calls a function; where no code returns that is one of the driver's, which comes back.
       if (op == Op::JMX && !at(i).never && !stack.empty() && stack.back().by == Op::PRET) {
@@ -273,13 +220,8 @@ class Walker {
       }
       for (const std::uint32_t to : plain(i)) {
         // A call's frame goes with the branch, a push's with the next instruction.
-        const bool call = op == Op::CAL || op == Op::CALL;
-        const bool entered = call ? to == label || indirect(i) : to != label;
-        if (!pushing || !entered) {
-          go(to, stack);
-          continue;
-        }
-        for (const Stack& with : pushed) go(to, with);
+        const bool entered = op == Op::CAL ? to == label : to != label;
+        go(to, pushing && entered ? pushed : stack);
       }
       if (!pops_anything(op) || at(i).never) continue;
       while (!stack.empty()) {
@@ -310,13 +252,12 @@ class Walker {
       s.next = plain(i);
       if (!s.known || s.never) continue;
       for (std::uint32_t j = 0; j < n_; ++j) {
-        if (!at(j).known || !pops(s.inst.op, at(j).inst.op)) continue;
-        const bool call = at(j).inst.op == Op::CAL || at(j).inst.op == Op::CALL;
-        const std::set<std::uint32_t> places =
-            at(j).inst.op == Op::CALL ? returns_of(j) : std::set<std::uint32_t>{call ? j + 1 : target(j)};
-        for (const std::uint32_t to : places) {
-          if (to < n_) s.next.push_back(to);
-        }
+        if (!at(j).known) continue;
+        // A function of the driver that JMX calls comes back where PRET said.
+        const bool outside = s.inst.op == Op::JMX && at(j).inst.op == Op::PRET;
+        if (!outside && !pops(s.inst.op, at(j).inst.op)) continue;
+        const std::uint32_t to = at(j).inst.op == Op::CAL ? j + 1 : target(j);
+        if (to < n_) s.next.push_back(to);
       }
     }
   }
@@ -324,10 +265,8 @@ class Walker {
   Code& code_;
   std::uint32_t n_;
   std::vector<std::uint32_t> labels_, landings_;
-  std::map<std::uint32_t, std::set<std::uint8_t>> return_registers_;  // of the function at an instruction
-  std::set<std::uint8_t> all_return_registers_;                       // of every RET
-  bool returns_ = false;                                              // there is a RET
-  std::map<unsigned, std::vector<std::uint32_t>> barriers_;           // BSSY targets of each convergence barrier
+  bool returns_ = false;                                     // there is a RET
+  std::map<unsigned, std::vector<std::uint32_t>> barriers_;  // BSSY targets of each convergence barrier
 };
 
 }  // namespace

@@ -18,10 +18,11 @@ std::string Code::name(std::uint32_t i) const {
   return text;
 }
 
-Code read_code(Arch arch, const KernelImage& kernel, std::vector<Problem>& problems) {
+Code read_code(Arch arch, const KernelImage& kernel, const ModuleData* data, std::vector<Problem>& problems) {
   Code code;
   code.arch = arch;
   code.kernel = &kernel;
+  code.data = data;
   code.steps.resize(kernel.code.size());
   for (std::uint32_t i = 0; i < code.steps.size(); ++i) {
     Step& step = code.steps[i];

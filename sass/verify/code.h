@@ -15,13 +15,21 @@ struct Step {
   Inst inst;  // row is nullptr where the word has no row
   bool known = false;
   bool never = false;               // @!PT: it issues and waits, and does nothing
+  bool leaves = false;              // it may call a function that is not in the cubin
   Accesses touched;                 // empty unless known and not never
   std::vector<std::uint32_t> next;  // instructions that may follow
+};
+
+struct Problem {
+  std::uint32_t at = 0;
+  std::string text;
 };
 
 struct Code {
   Arch arch{};
   const KernelImage* kernel = nullptr;
+  const ModuleData* data = nullptr;  // what the cubin's kernels share; nullptr: not known
+  std::vector<Problem> unproven;     // where control goes on to a place that is not known
   std::vector<Step> steps;
 
   [[nodiscard]] std::uint64_t address(std::uint32_t i) const { return address_of(info(arch).encoding, i); }
@@ -30,13 +38,9 @@ struct Code {
 };
 
 // Decodes; undecodable words become steps with only their control code, and a message in `problems`.
-struct Problem {
-  std::uint32_t at = 0;
-  std::string text;
-};
-Code read_code(Arch arch, const KernelImage& kernel, std::vector<Problem>& problems);
+Code read_code(Arch arch, const KernelImage& kernel, const ModuleData* data, std::vector<Problem>& problems);
 
-// Fills Step::next: every way control can go (cfg.cpp).
+// Fills Step::next and Step::leaves: every way control can go (cfg.cpp).
 void connect(Code& code);
 
 }  // namespace nervanagpu::sass::verify_detail

@@ -124,9 +124,9 @@ class Proof {
 
 }  // namespace
 
-std::vector<Hazard> verify(Arch arch, const KernelImage& kernel) {
+std::vector<Hazard> verify(Arch arch, const KernelImage& kernel, const ModuleData* data) {
   std::vector<Problem> problems;
-  const Code code = read_code(arch, kernel, problems);
+  const Code code = read_code(arch, kernel, data, problems);
   std::vector<Hazard> hazards;
   for (const Problem& p : problems) {
     Hazard h;
@@ -137,6 +137,7 @@ std::vector<Hazard> verify(Arch arch, const KernelImage& kernel) {
     hazards.push_back(std::move(h));
   }
   Findings found;
+  for (const Problem& p : code.unproven) found.push_back({Hazard::Kind::kControl, p.at, p.at, 0, 0, 0, p.text});
   check_legality(code, found);
   check_early(code, found);
   Proof(code).run(found);

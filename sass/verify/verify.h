@@ -19,7 +19,8 @@ struct Hazard {
   std::string text;  // one full sentence
 };
 
-// Every hazard of `kernel`, in order of the consumer; empty: proven.
-std::vector<Hazard> verify(Arch arch, const KernelImage& kernel);
+// Every hazard of `kernel`, in order of the consumer; empty: proven. `data`: what the cubin's kernels share, which tells
+// whom calls through its constants call; nullptr: not known, so such a call may go to any label.
+std::vector<Hazard> verify(Arch arch, const KernelImage& kernel, const ModuleData* data = nullptr);
 
 }  // namespace nervanagpu::sass

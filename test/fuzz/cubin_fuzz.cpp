@@ -79,7 +79,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       const auto inst = decode(image->arch, k.code[i], address_of(info(image->arch).encoding, i));
       if (inst.ok()) check(!print(*inst).empty(), "an instruction without text");
     }
-    for (const Hazard& h : verify(image->arch, k)) check(!h.text.empty(), "a hazard without a sentence");
+    for (const Hazard& h : verify(image->arch, k, &image->data)) check(!h.text.empty(), "a hazard without a sentence");
   }
   load_all(*image);
   const auto bytes = write_cubin(*image);

@@ -57,7 +57,7 @@ Use use_of(const sass::Inst& inst, const Access& a) {
 
 Danger::Danger(sass::Arch arch, const sass::KernelImage& right) {
   std::vector<sass::verify_detail::Problem> problems;
-  const sass::verify_detail::Code code = sass::verify_detail::read_code(arch, right, problems);
+  const sass::verify_detail::Code code = sass::verify_detail::read_code(arch, right, nullptr, problems);
   steps_.resize(code.steps.size());
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     Step& s = steps_[i];

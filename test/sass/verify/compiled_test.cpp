@@ -38,7 +38,7 @@ TEST_P(Compiled, HasNoHazards) {
   const CubinImage image = read(GetParam());
   EXPECT_FALSE(image.kernels.empty());
   for (const KernelImage& k : image.kernels) {
-    const std::vector<Hazard> found = verify(image.arch, k);
+    const std::vector<Hazard> found = verify(image.arch, k, &image.data);
     EXPECT_TRUE(found.empty()) << k.name << "\n" << sentences(found);
   }
 }
@@ -75,7 +75,7 @@ TEST_P(Compiled, HasNoneWithOurControlCodesEither) {
     const Status s = schedule(p);
     ASSERT_TRUE(s.ok()) << s.error().text();
     for (std::uint32_t i = 0; i < k.code.size(); ++i) k.code[i] = put_control(k.code[i], p.lines[i].inst.control);
-    const std::vector<Hazard> found = verify(image.arch, k);
+    const std::vector<Hazard> found = verify(image.arch, k, &image.data);
     EXPECT_TRUE(found.empty()) << k.name << "\n" << sentences(found);
   }
 }
