@@ -250,14 +250,17 @@ def where(condition: Operand, a: Operand, b: Operand, out: GPUTensor | None = No
 
 def clip(x: Operand, low: Operand | None, high: Operand | None, out: GPUTensor | None = None) -> GPUTensor:
     """x, at least `low` and at most `high` (None, and a number that x's integers do not reach: no bound); NaN stays."""
-    limits = np.iinfo(x.dtype) if getattr(getattr(x, "dtype", None), "kind", "") in ("i", "u") else None
+    dtype = getattr(x, "dtype", None)
+    limits = np.iinfo(dtype) if getattr(dtype, "kind", "") in ("i", "u") else None
     if limits is not None and isinstance(low, int) and low <= limits.min:
         low = None
     if limits is not None and isinstance(high, int) and high >= limits.max:
         high = None
-    result = x if low is None else _core.apply("maximum", x, low)
-    result = result if high is None else _core.apply("minimum", result, high)
-    return _result(_core.apply("where", True, x, x) if low is None and high is None else result, out)
+    if low is None and high is None:
+        return _result(_core.apply("where", True, x, x), out)
+    if high is None:
+        return _result(_core.apply("maximum", x, low), out)
+    return _result(_core.apply("minimum", x if low is None else _core.apply("maximum", x, low), high), out)
 
 
 def evaluate(*expressions: GPUTensor) -> None:

@@ -66,8 +66,8 @@ class MemoryReport:
 def set_kernel_cache(budget: int) -> None:
     """At most `budget` bytes of generated kernels are kept from now on; those used longest ago go first.
 
-    What runs, or is part of a Graph, stays until it has ended; what went is made again when it is needed, the same. 256 MiB
-    at first, or the environment's NERVANAGPU_KERNEL_CACHE ("64M").
+    What runs, or is part of a Graph, stays until it has ended; what went is made again when it is needed, the same.
+    256 MiB at first, or the environment's NERVANAGPU_KERNEL_CACHE ("64M").
     """
     _core.set_kernel_cache(integer("set_kernel_cache", "budget", budget, 0, 2**63 - 1))
 

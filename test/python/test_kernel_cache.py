@@ -123,7 +123,7 @@ def test_threads_that_evict_each_others_kernels(budget):
             for n in order.integers(0, 24, 60):
                 if not np.array_equal(structure(int(n), x, y).get(), want[n]):
                     wrong.append(n)
-        except Exception as e:  # noqa: BLE001: shown by the assertion
+        except Exception as e:  # shown by the assertion
             wrong.append(e)
 
     threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]

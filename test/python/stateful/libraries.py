@@ -19,7 +19,7 @@ from ml_dtypes import bfloat16
 from nervanagpu import _core
 
 sys.path.insert(0, str(Path(__file__).parent.parent))  # where check.py is run by itself
-from philox import philox  # noqa: E402
+from philox import philox
 
 Array = np.ndarray[Any, Any]
 Namespace = dict[str, Any]

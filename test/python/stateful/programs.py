@@ -29,7 +29,7 @@ MOST = 9  # arrays in sight
 INFIX = ["+", "-", "*", "//", "%", "&", "|", "^"]
 COMPARE = ["==", "!=", "<", "<=", ">", ">="]
 UNARY = ["-{}", "abs({})", "~{}", "+{}", "{} * {}"] + [
-    f"xp.{name}({{}})" for name in ["logical_not", "sign", "floor", "ceil", "trunc",  "isfinite"]
+    f"xp.{name}({{}})" for name in ["logical_not", "sign", "floor", "ceil", "trunc", "isfinite"]
 ]
 PAIRS = ["maximum", "minimum", "logical_and", "logical_or", "fmax"]
 REDUCE = ["sum", "max", "min", "any", "all", "argmax", "argmin"]
