@@ -55,7 +55,7 @@ void bind_stream(py::module_& m) {
       .def(py::init([](const py::function& body, const py::object& stream) {
              const Stream s = stream.is_none() ? Stream::create() : stream_from(stream);
              return Graph::capture(
-                 [body] {
+                 [&body] {
                    const GilAcquire acquire;
                    in_python([&] { body(); });
                  },
