@@ -161,7 +161,7 @@ const sass::emulate::Kernel& EmulatorDevice::loaded(const Kernel& kernel) {
 }
 
 void EmulatorDevice::start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params,
-                            StreamId /*stream*/) {
+                           StreamId /*stream*/) {
   expr::before_work();
   ++kernels_launched;
   sass::emulate::Launch launch;

@@ -154,7 +154,7 @@ bool print_field(Field& f, Arguments& arguments, PrintMemory& memory, std::strin
     case 'p':
     case 'n':
       if (!arguments.next(8, v)) return false;
-      if (f.conversion == 'p') append(out, f, "", reinterpret_cast<void*>(static_cast<std::uintptr_t>(v)));
+      if (f.conversion == 'p') append(out, f, "", std::bit_cast<const void*>(v));
       return true;
     case 'd':
     case 'i':

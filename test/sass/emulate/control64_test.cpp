@@ -67,12 +67,12 @@ TEST(Control64, WithoutATokenNobodyJoins) {
 TEST(Control64, GroupsAtOnePlaceTakeTurns) {
   // Three groups spin on a counter of shared memory until all three have been there.
   const auto got = run_threads(
-      thread_kernel(
-          {"LOP32I.AND R13, R2, 0x3", "ISETP.EQ.AND P0, PT, R0, RZ, PT", "@P0 STS [0x0], RZ", "BAR.SYNC 0x0",
-           "ISETP.EQ.AND P0, PT, R13, RZ, PT", "ISETP.EQ.AND P1, PT, R13, 0x1, PT", "SSY `(JOIN)", "@P0 BRA `(WORK)",
-           "@P1 BRA `(WORK)", "NOP", "WORK:", "MOV32I R14, 0x1", "ATOMS.ADD R15, [0x0], R14", "SPIN:", "ATOMS.ADD R10, [0x0], RZ",
-           "ISETP.NE.AND P2, PT, R10, 0x20, PT", "@P2 BRA `(SPIN)", "SYNC", "JOIN:"},
-          4),
+      thread_kernel({"LOP32I.AND R13, R2, 0x3", "ISETP.EQ.AND P0, PT, R0, RZ, PT", "@P0 STS [0x0], RZ", "BAR.SYNC 0x0",
+                     "ISETP.EQ.AND P0, PT, R13, RZ, PT", "ISETP.EQ.AND P1, PT, R13, 0x1, PT", "SSY `(JOIN)",
+                     "@P0 BRA `(WORK)", "@P1 BRA `(WORK)", "NOP", "WORK:", "MOV32I R14, 0x1",
+                     "ATOMS.ADD R15, [0x0], R14", "SPIN:", "ATOMS.ADD R10, [0x0], RZ",
+                     "ISETP.NE.AND P2, PT, R10, 0x20, PT", "@P2 BRA `(SPIN)", "SYNC", "JOIN:"},
+                    4),
       1, 32);
   for (u32 l = 0; l < 32; ++l) EXPECT_EQ(got[l], 32u) << l;
 }

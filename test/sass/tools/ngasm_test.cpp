@@ -156,7 +156,8 @@ TEST_F(Ngasm, RunsOnTheEmulator) {
 }
 
 TEST_F(Ngasm, RunAsksTheNeeds) {
-  write("needs.sass", ".kernel k\n.arch sm_90a\n.param u32 n\n.threads 32\n.needs n % 4 == 0, grid_x == n / 4\n  EXIT\n");
+  write("needs.sass",
+        ".kernel k\n.arch sm_90a\n.param u32 n\n.threads 32\n.needs n % 4 == 0, grid_x == n / 4\n  EXIT\n");
   ASSERT_EQ(ngasm("as needs.sass -o n.cubin").status, 0);
   EXPECT_EQ(ngasm("run n.cubin --grid 2 --block 32 --arg u32=8").status, 0);
   const Outcome o = ngasm("run n.cubin --grid 3 --block 32 --arg u32=8");
