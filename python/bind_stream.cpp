@@ -53,13 +53,11 @@ void bind_stream(py::module_& m) {
       "Work that is recorded once and launched often: Graph(body) records what body() queues, expressions and\n"
       "statements in place among them; launch() does it, with the operands' elements of then.")
       .def(py::init([](const py::function& body, const py::object& stream) {
-             const Stream s = stream.is_none() ? Stream::create() : stream_from(stream);
-             return Graph::capture(
-                 [&body] {
-                   const GilAcquire acquire;
-                   in_python([&] { body(); });
-                 },
-                 s);
+             const auto call = [&body] {
+               const GilAcquire acquire;
+               in_python([&] { body(); });
+             };
+             return stream.is_none() ? Graph::capture(call) : Graph::capture(call, stream_from(stream));
            }),
            py::arg("body"), py::arg("stream") = py::none(),
            "Record body(), which takes no arguments. Keep the tensors that it uses; what it computes stands in tensors "

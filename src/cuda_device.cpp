@@ -433,6 +433,15 @@ StreamId CudaDevice::create_stream() {
   return reinterpret_cast<StreamId>(stream);
 }
 
+// Nothing runs there. While a stream is captured that the default one waits for, the driver refuses all work of the default
+// stream, other threads' too.
+StreamId CudaDevice::create_capture_stream() {
+  const Bound bound(*this);
+  cuda::Stream stream = nullptr;
+  check(driver_.stream_create(&stream, cuda::kNonBlocking), "cuStreamCreate");
+  return reinterpret_cast<StreamId>(stream);
+}
+
 bool CudaDevice::alive() const noexcept {
   return !lost_.load() && !forked.load();
 }
@@ -456,6 +465,7 @@ void CudaDevice::synchronize() {
   expr::before_work();
   ready();
   const Bound bound(*this);
+  if (captures_.load() != 0 && recording == 0) return synchronize_default();
   const RetiredModules::Modules idle = retired_->take();
   try {
     check(driver_.context_synchronize(), "cuCtxSynchronize");
@@ -465,6 +475,20 @@ void CudaDevice::synchronize() {
   }
   unload(idle);
   log_.all_done();
+}
+
+// The driver does not wait for a context whose streams are being captured. The default stream waits for all of ours.
+void CudaDevice::synchronize_default() {
+  cuda::Event event = nullptr;
+  check(driver_.event_create(&event, 0), "cuEventCreate");
+  cuda::Status status = driver_.event_record(event, nullptr);
+  const char* call = "cuEventRecord";
+  if (status == cuda::kSuccess) {
+    status = driver_.event_synchronize(event);
+    call = "cuEventSynchronize";
+  }
+  static_cast<void>(driver_.event_destroy(event));
+  check(status, call);
 }
 
 EventId CudaDevice::create_event() {
@@ -571,22 +595,36 @@ void CudaDevice::begin_capture(StreamId stream) {
     throw Error("graph: this driver has no graphs");
   }
   if (recording != 0) throw InvalidArgument("graph: this thread records another one");
+  const StreamId in = stream != 0 ? stream : create_capture_stream();
   const Bound bound(*this);
-  check(driver_.capture_begin(stream_of(stream), cuda::kCaptureRelaxed), "cuStreamBeginCapture_v2");
-  recording = stream;
   ++captures_;
+  if (const cuda::Status s = driver_.capture_begin(stream_of(in), cuda::kCaptureRelaxed); s != cuda::kSuccess) {
+    --captures_;
+    if (stream == 0) static_cast<void>(driver_.stream_destroy(stream_of(in)));
+    check(s, "cuStreamBeginCapture_v2");
+  }
+  recording = in;
+}
+
+// `stream`: that of begin_capture().
+cuda::Status CudaDevice::stop_recording(StreamId stream, cuda::Graph& graph) noexcept {
+  const StreamId in = std::exchange(recording, 0);
+  const Bound bound(*this);
+  const cuda::Status status = driver_.capture_end(stream_of(in), &graph);
+  --captures_;
+  if (stream == 0 && alive()) static_cast<void>(driver_.stream_destroy(stream_of(in)));
+  return status;
 }
 
 GraphId CudaDevice::end_capture(StreamId stream) {
-  recording = 0;
-  --captures_;
   const auto modules = std::exchange(recorded_modules, {});
-  ready();
-  const Bound bound(*this);
   cuda::Graph graph = nullptr;
+  cuda::Status status = stop_recording(stream, graph);
+  ready();
+  check(status, "cuStreamEndCapture");
+  const Bound bound(*this);
   cuda::GraphExec exec = nullptr;
-  check(driver_.capture_end(stream_of(stream), &graph), "cuStreamEndCapture");
-  const cuda::Status status = driver_.graph_instantiate(&exec, graph, 0);
+  status = driver_.graph_instantiate(&exec, graph, 0);
   static_cast<void>(driver_.graph_destroy(graph));
   check(status, "cuGraphInstantiateWithFlags");
   const auto id = reinterpret_cast<GraphId>(exec);
@@ -596,14 +634,11 @@ GraphId CudaDevice::end_capture(StreamId stream) {
 }
 
 void CudaDevice::abandon_capture(StreamId stream) noexcept {
-  recording = 0;
-  --captures_;
   recorded_modules.clear();
-  const Bound bound(*this);
   cuda::Graph graph = nullptr;
-  if (driver_.capture_end(stream_of(stream), &graph) == cuda::kSuccess && graph != nullptr) {
-    static_cast<void>(driver_.graph_destroy(graph));
-  }
+  if (stop_recording(stream, graph) != cuda::kSuccess || graph == nullptr) return;
+  const Bound bound(*this);
+  static_cast<void>(driver_.graph_destroy(graph));
 }
 
 void CudaDevice::launch_graph(GraphId graph, StreamId stream) {

@@ -98,6 +98,9 @@ class CudaDevice final : public Device, private PoolBacking {
   void drain() noexcept override;
   std::size_t room() noexcept override;
 
+  void synchronize_default();
+  StreamId create_capture_stream();
+  cuda::Status stop_recording(StreamId stream, cuda::Graph& graph) noexcept;
   void load_modules();
   void ready() const;                         // throws DeviceLost if a call ended the context, Error in a forked child
   [[nodiscard]] bool alive() const noexcept;  // neither has happened

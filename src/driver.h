@@ -32,6 +32,8 @@ inline constexpr int kCapabilityMinor = 76;
 inline constexpr int kMaxDynamicShared = 8;
 inline constexpr int kLargeClusters = 14;  // NON_PORTABLE_CLUSTER_SIZE_ALLOWED: more than 8 CTAs
 // CUstreamCaptureMode
+// CUstream_flags
+inline constexpr unsigned kNonBlocking = 1;  // the default stream does not wait for it, nor it for that
 inline constexpr int kCaptureRelaxed = 2;
 // CUstreamCaptureStatus
 inline constexpr int kNotCapturing = 0;

@@ -51,22 +51,30 @@ class Recording {
 
 }  // namespace
 
+Graph Graph::capture(const std::function<void()>& body) {
+  return recorded_in(0, body);
+}
+
 Graph Graph::capture(const std::function<void()>& body, const Stream& stream) {
+  if (stream.handle() == 0) throw InvalidArgument("graph: stream is the default one; needs a Stream of its own");
+  return recorded_in(stream.handle(), body);
+}
+
+Graph Graph::recorded_in(std::uint64_t stream, const std::function<void()>& body) {
   if (!body) throw InvalidArgument("graph: there is no body");
   auto recorded = std::make_shared<Recorded>();
   recorded->device = &current_device();
   evaluate_own();  // it is no part of the graph
-  if (stream.handle() == 0) throw InvalidArgument("graph: stream is the default one; needs a Stream of its own");
-  recorded->device->begin_capture(stream.handle());
+  recorded->device->begin_capture(stream);
   const Recording recording(recorded.get());
   try {
     body();
     expr::before_work();
   } catch (...) {
-    recorded->device->abandon_capture(stream.handle());
+    recorded->device->abandon_capture(stream);
     throw;
   }
-  recorded->id = recorded->device->end_capture(stream.handle());
+  recorded->id = recorded->device->end_capture(stream);
   Graph out;
   out.recorded_ = std::move(recorded);
   return out;

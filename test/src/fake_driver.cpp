@@ -8,10 +8,17 @@ namespace {
 
 FakeDriver* fake = nullptr;
 constexpr cuda::Status kInvalidValue = 1;
+constexpr cuda::Status kUnsupported = 900;  // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+constexpr cuda::Status kImplicit = 906;     // CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
 
 // Every function counts itself, and fails if it was told to.
 #define NG_ENTER(symbol) \
   if (const cuda::Status s = fake->enter(symbol); s != cuda::kSuccess) return s
+
+// So does what gives work to a stream, or waits for it, while that is being captured or must wait for one that is.
+#define NG_QUEUE(symbol, stream) \
+  NG_ENTER(symbol);              \
+  if ((stream) == nullptr && fake->captured != nullptr && !fake->apart.contains(fake->captured)) return kImplicit
 
 // Addresses and handles of the driver are numbers; here they are memory of the host, or count.
 template <class T>
@@ -74,6 +81,7 @@ cuda::Status context_set(cuda::Context c) {
 }
 cuda::Status context_synchronize() {
   NG_ENTER("cuCtxSynchronize");
+  if (fake->captured != nullptr) return kUnsupported;
   return 0;
 }
 cuda::Status memory_info(std::size_t* free, std::size_t* total) {
@@ -100,17 +108,17 @@ cuda::Status memory_free(cuda::Address a) {
   return 0;
 }
 cuda::Status copy_to_device(cuda::Address to, const void* from, std::size_t bytes) {
-  NG_ENTER("cuMemcpyHtoD_v2");
+  NG_QUEUE("cuMemcpyHtoD_v2", nullptr);
   std::memcpy(pointer<void*>(to), from, bytes);
   return 0;
 }
 cuda::Status copy_to_host(void* to, cuda::Address from, std::size_t bytes) {
-  NG_ENTER("cuMemcpyDtoH_v2");
+  NG_QUEUE("cuMemcpyDtoH_v2", nullptr);
   std::memcpy(to, pointer<const void*>(from), bytes);
   return 0;
 }
-cuda::Status copy_on_device(cuda::Address to, cuda::Address from, std::size_t bytes, cuda::Stream) {
-  NG_ENTER("cuMemcpyDtoDAsync_v2");
+cuda::Status copy_on_device(cuda::Address to, cuda::Address from, std::size_t bytes, cuda::Stream stream) {
+  NG_QUEUE("cuMemcpyDtoDAsync_v2", stream);
   std::memmove(pointer<void*>(to), pointer<const void*>(from), bytes);
   return 0;
 }
@@ -118,36 +126,39 @@ template <class T>
 void fill(cuda::Address to, T value, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) pointer<T*>(to)[i] = value;
 }
-cuda::Status fill8(cuda::Address to, unsigned char v, std::size_t n, cuda::Stream) {
-  NG_ENTER("cuMemsetD8Async");
+cuda::Status fill8(cuda::Address to, unsigned char v, std::size_t n, cuda::Stream stream) {
+  NG_QUEUE("cuMemsetD8Async", stream);
   fill(to, v, n);
   return 0;
 }
-cuda::Status fill16(cuda::Address to, unsigned short v, std::size_t n, cuda::Stream) {
-  NG_ENTER("cuMemsetD16Async");
+cuda::Status fill16(cuda::Address to, unsigned short v, std::size_t n, cuda::Stream stream) {
+  NG_QUEUE("cuMemsetD16Async", stream);
   fill(to, v, n);
   return 0;
 }
-cuda::Status fill32(cuda::Address to, unsigned v, std::size_t n, cuda::Stream) {
-  NG_ENTER("cuMemsetD32Async");
+cuda::Status fill32(cuda::Address to, unsigned v, std::size_t n, cuda::Stream stream) {
+  NG_QUEUE("cuMemsetD32Async", stream);
   fill(to, v, n);
   return 0;
 }
-cuda::Status stream_create(cuda::Stream* s, unsigned) {
+cuda::Status stream_create(cuda::Stream* s, unsigned flags) {
   NG_ENTER("cuStreamCreate");
   *s = handle<cuda::Stream>();
+  if (flags == cuda::kNonBlocking) fake->apart.insert(*s);
   return 0;
 }
-cuda::Status stream_destroy(cuda::Stream) {
+cuda::Status stream_destroy(cuda::Stream stream) {
   NG_ENTER("cuStreamDestroy_v2");
+  if (stream == fake->captured) return kInvalidValue;
   return 0;
 }
-cuda::Status stream_synchronize(cuda::Stream) {
-  NG_ENTER("cuStreamSynchronize");
+cuda::Status stream_synchronize(cuda::Stream stream) {
+  NG_QUEUE("cuStreamSynchronize", stream);
+  if (stream != nullptr && stream == fake->captured) return kUnsupported;
   return 0;
 }
-cuda::Status stream_wait_event(cuda::Stream, cuda::Event, unsigned) {
-  NG_ENTER("cuStreamWaitEvent");
+cuda::Status stream_wait_event(cuda::Stream stream, cuda::Event, unsigned) {
+  NG_QUEUE("cuStreamWaitEvent", stream);
   return 0;
 }
 cuda::Status capture_mode(int* mode) {
@@ -155,10 +166,11 @@ cuda::Status capture_mode(int* mode) {
   *mode = 0;
   return 0;
 }
-cuda::Status capture_info(cuda::Stream, int* status, std::uint64_t* id, void*, const void*, std::size_t*) {
+cuda::Status capture_info(cuda::Stream stream, int* status, std::uint64_t* id, void*, const void*, std::size_t*) {
   NG_ENTER("cuStreamGetCaptureInfo_v2");
-  *status = fake->capturing != 0 ? 1 : cuda::kNotCapturing;
-  *id = fake->capturing;
+  const bool here = fake->capturing != 0 && (fake->captured == nullptr || fake->captured == stream);
+  *status = here ? 1 : cuda::kNotCapturing;
+  *id = here ? fake->capturing : 0;
   return 0;
 }
 cuda::Status event_create(cuda::Event* e, unsigned) {
@@ -170,8 +182,8 @@ cuda::Status event_destroy(cuda::Event) {
   NG_ENTER("cuEventDestroy_v2");
   return 0;
 }
-cuda::Status event_record(cuda::Event, cuda::Stream) {
-  NG_ENTER("cuEventRecord");
+cuda::Status event_record(cuda::Event, cuda::Stream stream) {
+  NG_QUEUE("cuEventRecord", stream);
   return 0;
 }
 cuda::Status event_query(cuda::Event) {
@@ -217,7 +229,8 @@ cuda::Status note_launch(FakeDriver::Launch l, void** params, void** extra) {
     if (*e == cuda::kLaunchBufferSize) size = *static_cast<std::size_t*>(e[1]);
   }
   l.params.assign(block, block + size);
-  fake->launches.push_back(std::move(l));
+  const bool recorded = fake->captured != nullptr && pointer<cuda::Stream>(l.stream) == fake->captured;
+  (recorded ? fake->graph : fake->launches).push_back(std::move(l));
   return 0;
 }
 const std::string& name_of(cuda::Function f) {
@@ -228,14 +241,14 @@ cuda::Module module_of(cuda::Function f) {
 }
 cuda::Status launch(cuda::Function f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
                     unsigned shared, cuda::Stream stream, void** params, void** extra) {
-  NG_ENTER("cuLaunchKernel");
+  NG_QUEUE("cuLaunchKernel", stream);
   if (by != 1 || bz != 1) return kInvalidValue;
   return note_launch(
       {name_of(f), {gx, gy, gz}, bx, shared, reinterpret_cast<std::uint64_t>(stream), {}, {}, module_of(f)}, params,
       extra);
 }
 cuda::Status launch_ex(const cuda::LaunchConfig* c, cuda::Function f, void** params, void** extra) {
-  NG_ENTER("cuLaunchKernelEx");
+  NG_QUEUE("cuLaunchKernelEx", c->stream);
   if (c->block_y != 1 || c->block_z != 1) return kInvalidValue;
   std::map<int, std::vector<std::uint32_t>> attributes;
   for (unsigned i = 0; i < c->count; ++i) {
@@ -329,20 +342,20 @@ cuda::Status host_free(void* memory) {
   return 0;
 }
 
-// One capture at a time; its graph is what was launched meanwhile, which launching a graph launches again.
-cuda::Status capture_begin(cuda::Stream, int mode) {
+// One capture at a time; its graph is what was launched in its stream, which launching a graph launches again.
+cuda::Status capture_begin(cuda::Stream stream, int mode) {
   NG_ENTER("cuStreamBeginCapture_v2");
-  if (fake->capturing != 0 || mode != cuda::kCaptureRelaxed) return kInvalidValue;
+  if (fake->capturing != 0 || stream == nullptr || mode != cuda::kCaptureRelaxed) return kInvalidValue;
   fake->capturing = 7;
-  fake->recorded = fake->launches.size();
+  fake->captured = stream;
+  fake->graph.clear();
   return 0;
 }
-cuda::Status capture_end(cuda::Stream, cuda::Graph* graph) {
+cuda::Status capture_end(cuda::Stream stream, cuda::Graph* graph) {
   NG_ENTER("cuStreamEndCapture");
-  if (fake->capturing == 0) return kInvalidValue;
+  if (fake->capturing == 0 || stream != fake->captured) return kInvalidValue;
   fake->capturing = 0;
-  fake->graph.assign(fake->launches.begin() + static_cast<std::ptrdiff_t>(fake->recorded), fake->launches.end());
-  fake->launches.resize(fake->recorded);
+  fake->captured = nullptr;
   *graph = handle<cuda::Graph>();
   return 0;
 }
@@ -351,8 +364,8 @@ cuda::Status graph_instantiate(cuda::GraphExec* exec, cuda::Graph, unsigned long
   *exec = handle<cuda::GraphExec>();
   return 0;
 }
-cuda::Status graph_launch(cuda::GraphExec, cuda::Stream) {
-  NG_ENTER("cuGraphLaunch");
+cuda::Status graph_launch(cuda::GraphExec, cuda::Stream stream) {
+  NG_QUEUE("cuGraphLaunch", stream);
   for (const FakeDriver::Launch& l : fake->graph) {
     if (!fake->modules.contains(l.module)) return kInvalidValue;
   }

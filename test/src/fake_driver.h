@@ -46,9 +46,12 @@ class FakeDriver {
   int minor = 0;
   std::size_t capacity = 64 << 20;  // bytes
   bool events_pending = false;      // cuEventQuery answers "not ready"
-  std::uint64_t capturing = 0;      // the graph that every stream is being captured in
+  // The graph that is being captured, and in which stream; while it is one that the default stream waits for, the default
+  // stream takes no work, and waiting for the context is refused in any case.
+  std::uint64_t capturing = 0;
+  cuda::Stream captured = nullptr;
+  std::set<cuda::Stream> apart;  // streams that the default one does not wait for
   std::vector<Launch> launches;
-  std::size_t recorded = 0;                   // launches before the capture
   std::vector<Launch> graph;                  // of the last capture
   std::map<std::uint64_t, std::size_t> live;  // allocations
   struct ArrayMemory {

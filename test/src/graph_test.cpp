@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/memory_report.hpp"
 #include "nervanagpu/nervanagpu.hpp"
@@ -53,6 +57,36 @@ TEST_F(GraphTest, RecordsTheDefaultStreamInItsOwn) {
   release_captured_memory();
   const Tensor one = Tensor::empty({8, 8}), two = Tensor::empty({8, 8});
   EXPECT_TRUE(one.address() == inside || two.address() == inside);
+}
+
+// A driver refuses work of the default stream while a stream is recorded that it waits for, whichever thread it comes from,
+// and waiting for the context.
+TEST_F(GraphTest, OtherThreadsGoOnMeanwhile) {
+  const Tensor x = Tensor::zeros({64}), y = Tensor::zeros({64}), a = Tensor::zeros({8, 8});
+  std::string failed;
+  const auto others = [&] {
+    try {
+      const Tensor mine = Tensor::from_host<float>(std::vector<float>(64), {64});
+      assign(mine, Expr(mine) + 1);
+      static_cast<void>(dot(a, a).to_host<float>());
+      Stream::create().synchronize();
+      Event().record();
+      synchronize();
+    } catch (const Error& e) {
+      failed = e.what();
+    }
+  };
+  const Graph graph = Graph::capture([&] {
+    assign(y, Expr(x) + 1);
+    std::thread(others).join();
+    assign(x, Expr(y) * 2);
+  });
+  EXPECT_EQ(failed, "");
+  EXPECT_EQ(fake.graph.size(), 2U) << "the recording thread's";
+  EXPECT_EQ(fake.launches.size(), 2U) << "the other one's";
+  EXPECT_EQ(fake.calls("cuStreamCreate"), fake.calls("cuStreamDestroy_v2"));
+  graph.launch();
+  EXPECT_EQ(fake.launches.size(), 4U);
 }
 
 TEST_F(GraphTest, KeepsKernelsWhoseEntriesWent) {
