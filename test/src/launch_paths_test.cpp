@@ -1,0 +1,254 @@
+// Every way to launch a kernel asks what the kernel needs: the driver's launches are counted beside the questions.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "nervanagpu/error.hpp"
+#include "nervanagpu/module.hpp"
+#include "nervanagpu/nervanagpu.h"
+#include "nervanagpu/nervanagpu.hpp"
+#include "src/cuda_device.h"
+#include "src/expr/later.h"
+#include "src/select_device.h"
+#include "test/src/fake_driver.h"
+
+namespace nervanagpu {
+namespace {
+
+class LaunchPaths : public ::testing::Test {
+ protected:
+  LaunchPaths() : device(fake.table(), 0, embedded_cubins(), sass::Arch::sm_90a, false) {
+    fake.capacity = std::size_t{1} << 30;
+    exchange_device(&device);
+  }
+  ~LaunchPaths() override { exchange_device(nullptr); }
+  LaunchPaths(const LaunchPaths&) = delete;
+  LaunchPaths& operator=(const LaunchPaths&) = delete;
+
+  // Each launch of `path` is asked for once.
+  void follow(const std::string& name, const std::function<void()>& path) {
+    const std::size_t launched = fake.launches.size();
+    const std::uint64_t asked = needs_asked;
+    path();
+    expr::before_work();
+    EXPECT_GT(fake.launches.size(), launched) << name;
+    EXPECT_EQ(needs_asked - asked, fake.launches.size() - launched) << name;
+    for (std::size_t i = launched; i < fake.launches.size(); ++i) {
+      const Kernel* k = device.registry().find(fake.launches[i].kernel);
+      operations.insert(k != nullptr ? k->manifest().op : "");
+    }
+  }
+  // Of these numbers of rows and columns; nothing that is computed is looked at.
+  static Tensor matrix(std::int64_t rows, std::int64_t cols, Dtype dtype = Dtype::float32) {
+    return Tensor::empty({rows, cols}, dtype);
+  }
+  static void product(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype, const GemmOptions& options = {}) {
+    static_cast<void>(dot(matrix(m, k, dtype), matrix(k, n, dtype), options));
+  }
+  void products();
+  void convolutions();
+  void pools();
+  void expressions();
+
+  test::FakeDriver fake;
+  CudaDevice device;
+  std::set<std::string> operations;  // that were launched
+};
+
+void LaunchPaths::products() {
+  for (const Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::bfloat16, Dtype::int8}) {
+    const std::string type(name_of(dtype));
+    for (const std::int64_t size : {1, 31, 128, 1024, 2048}) {
+      follow(type + " " + std::to_string(size), [&] { product(size, size, size, dtype); });
+    }
+    follow(type + " of few rows", [&] { product(8, 4096, 4096, dtype); });
+    follow(type + " of few columns", [&] { product(4096, 8, 4096, dtype); });
+    follow(type + " in parts", [&] { product(64, 64, 16384, dtype); });
+    follow(type + " in five parts", [&] {
+      GemmOptions options;
+      options.splits = 5;
+      product(96, 96, 4096, dtype, options);
+    });
+    follow(type + " turned",
+           [&] { static_cast<void>(dot(matrix(96, 64, dtype).transpose(), matrix(80, 96, dtype).transpose())); });
+    follow(type + " batch", [&] {
+      static_cast<void>(matmul(Tensor::empty({6, 40, 24}, dtype), Tensor::empty({6, 24, 56}, dtype)));
+    });
+  }
+  follow("a mask, sums of rows and columns", [&] {
+    const Tensor bits = matrix(256, 8, Dtype::uint32), rows = Tensor::empty({256}), columns = Tensor::empty({256});
+    GemmOptions options;
+    options.relu = true;
+    options.mask = &bits, options.row_sum = &rows, options.column_sum = &columns;
+    for (const Dtype dtype : {Dtype::float32, Dtype::float16}) {
+      for (const std::int64_t k : {64, 16384}) product(256, 256, k, dtype, options);
+    }
+  });
+  follow("a batch that is summed", [&] {
+    Tensor c = matrix(40, 56);
+    batched_dot(Tensor::empty({6, 40, 24}), Tensor::empty({6, 24, 56}), c);
+  });
+  follow("a group", [&] {
+    std::vector<GroupedProduct> group;
+    for (int i = 0; i < 9; ++i) group.push_back({matrix(5, 9 + i), matrix(9 + i, 7), matrix(5, 7)});
+    for (int i = 0; i < 24; ++i) group.push_back({matrix(5, 9), matrix(9, 7), matrix(5, 7)});
+    grouped_dot(group);
+  });
+  follow("plans", [&] {
+    for (const Dtype dtype : {Dtype::float32, Dtype::float16}) {
+      const Tensor a = matrix(64, 4096, dtype), b = matrix(4096, 64, dtype);
+      Tensor c = matrix(64, 64, dtype);
+      const GemmPlan plan(a, b, c);
+      plan.launch(a, b, c);
+      plan.launch(a, b, c, nullptr, Stream::create());
+    }
+  });
+}
+
+void LaunchPaths::convolutions() {
+  for (const Dtype dtype : {Dtype::float32, Dtype::float16}) {
+    ConvProblem p;
+    p.n = 8, p.c = 16, p.k = 32;
+    p.in = {1, 14, 14}, p.filter = {1, 3, 3}, p.pad = {0, 1, 1};
+    p.x_type = p.w_type = p.y_type = dtype;
+    Tensor x = Tensor::empty({p.x_elements()}, dtype), w = Tensor::empty({p.w_elements()}, dtype);
+    for (const Layout layout : {Layout::channels_last, Layout::channels_first}) {
+      p.layout = layout;
+      const auto [m, out_h, out_w] = p.out();
+      const bool last = layout == Layout::channels_last;
+      Tensor y = last ? Tensor::empty({8, out_h, out_w, 32}, dtype) : Tensor::empty({8, 32, out_h, out_w}, dtype);
+      x = last ? Tensor::empty({8, 14, 14, 16}, dtype) : Tensor::empty({8, 16, 14, 14}, dtype);
+      w = last ? Tensor::empty({32, 3, 3, 16}, dtype) : Tensor::empty({32, 16, 3, 3}, dtype);
+      follow("fprop", [&] { conv_fprop(p, x, w, y); });
+      follow("bprop", [&] { conv_bprop(p, y, w, x); });
+      follow("update", [&] { conv_update(p, y, x, w); });
+    }
+  }
+}
+
+void LaunchPaths::pools() {
+  for (const PoolOp op : {PoolOp::max, PoolOp::avg, PoolOp::l2}) {
+    for (const Layout layout : {Layout::channels_last, Layout::channels_first}) {
+      for (const std::int64_t stride : {1, 2, 3}) {
+        for (const std::int64_t maps : {1, 2}) {
+          PoolProblem p;
+          p.op = op, p.layout = layout, p.n = 4;
+          p.in = {32, 1, 24, 24}, p.window = {maps, 1, 3, 3}, p.stride = {maps, 1, stride, stride};
+          const auto [k, m, h, w] = p.out();
+          const bool last = layout == Layout::channels_last;
+          const Tensor x = Tensor::empty(last ? Shape{4, 24, 24, 32} : Shape{4, 32, 24, 24});
+          Tensor y = Tensor::empty(last ? Shape{4, h, w, k} : Shape{4, k, h, w});
+          Tensor dx = Tensor::empty(x.shape());
+          follow("pool", [&] { pool_fprop(p, x, y); });
+          follow("pool, backwards", [&] { pool_bprop(p, y, x, dx); });
+        }
+      }
+    }
+  }
+}
+
+void LaunchPaths::expressions() {
+  const Tensor x = matrix(40, 70), y = matrix(40, 70), one = matrix(40, 1), line = Tensor::empty({70});
+  follow("elements", [&] { assign(y, Expr(x) * 2 + Expr(one)); });
+  follow("an expression that is written later", [&] { assign_later(y, Expr(x) * 3); });
+  follow("rows", [&] { assign(one, reduce(Reduction::sum, Expr(x), {1}, true)); });
+  follow("columns", [&] { assign(line, reduce(Reduction::sum, Expr(x), {0})); });
+  follow("everything", [&] { assign(Tensor::empty({}), reduce(Reduction::max, Expr(x))); });
+  follow("an epilogue", [&] { assign(matrix(40, 40), nervanagpu::product(x, y.transpose()) + 1); });
+  follow("random numbers", [&] { assign(y, random({40, 70}, 5)); });
+  follow("running sums", [&] { static_cast<void>(cumsum(Expr(x), 1)); });
+  follow("gathering", [&] { static_cast<void>(gather(x, indices(7))); });
+  follow("scattering", [&] { scatter(y, indices(7), Expr(Tensor::empty({7}))); });
+  follow("a copy of other strides", [&] { static_cast<void>(x.transpose().copy()); });
+  follow("another type", [&] {
+    Tensor half = matrix(40, 70, Dtype::float16);
+    convert(x, half);
+  });
+}
+
+TEST_F(LaunchPaths, AllAskAndEveryOperationIsAmongThem) {
+  products();
+  convolutions();
+  pools();
+  expressions();
+  for (const Kernel& k : device.registry().kernels()) {
+    EXPECT_TRUE(operations.contains(k.manifest().op)) << k.manifest().op;
+    operations.insert(k.manifest().op);
+  }
+}
+
+constexpr const char* kUsers = R"(.kernel k
+.arch   sm_90a
+.param  u32 n
+.threads 32
+.needs  n % 4 == 0
+  EXIT
+)";
+
+TEST_F(LaunchPaths, UsersModulesAndGraphs) {
+  const Module module(Cubin::assemble(kUsers));
+  const Stream stream = Stream::create();
+  const auto launch = [&](std::uint64_t n, const Stream& where) {
+    module.launch("k", {1}, {}, {Argument(n)}, {}, where);
+  };
+  follow("a module", [&] { launch(8, {}), launch(4, stream); });
+  // What a graph holds is asked for when it is recorded; its parameters stay what they were.
+  const Tensor x = matrix(40, 40), y = matrix(40, 40);
+  const std::uint64_t asked = needs_asked;
+  const auto body = [&] {
+    launch(8, {});
+    assign(y, Expr(x) + 1);
+    static_cast<void>(dot(x, y));
+  };
+  const Graph graph = Graph::capture(body), in_stream = Graph::capture(body, stream);
+  EXPECT_EQ(fake.graph.size(), 3U);
+  EXPECT_EQ(needs_asked - asked, 6U);
+  const std::size_t launched = fake.launches.size();
+  graph.launch(), graph.launch(stream);
+  EXPECT_EQ(fake.launches.size() - launched, 6U);
+  EXPECT_THROW(Graph::capture([&] { launch(3, {}); }), InvalidArgument);
+  EXPECT_TRUE(fake.graph.empty());
+}
+
+TEST_F(LaunchPaths, OfC) {
+  std::uint64_t memory = 0;
+  ASSERT_EQ(ng_malloc(&memory, std::size_t{1} << 20), NG_OK);
+  const auto at = [&](int i) { return memory + static_cast<std::uint64_t>(i) * 0x10000; };
+  ng_gemm_problem p = NG_GEMM_PROBLEM_INIT;
+  p.a = at(0), p.b = at(1), p.c = at(2);
+  p.m = p.n = p.k = p.lda = p.ldb = p.ldc = 64;
+  follow("ng_gemm", [&] { EXPECT_EQ(ng_gemm(&p, 0), NG_OK) << ng_last_error(); });
+  follow("ng_gemm_grouped", [&] {
+    ng_gemm_problem q = p;
+    q.c = at(3);
+    const std::vector<const ng_gemm_problem*> all = {&p, &q};
+    EXPECT_EQ(ng_gemm_grouped(all.data(), all.size(), 0, 0, 0), NG_OK) << ng_last_error();
+  });
+  follow("ng_gemm_plan_launch", [&] {
+    ng_gemm_plan* plan = nullptr;
+    ASSERT_EQ(ng_gemm_plan_create(&p, &plan), NG_OK) << ng_last_error();
+    ng_gemm_addresses addresses = NG_GEMM_ADDRESSES_INIT;
+    addresses.a = at(0), addresses.b = at(1), addresses.c = at(2), addresses.workspace = at(4);
+    EXPECT_EQ(ng_gemm_plan_launch(plan, &addresses, 0), NG_OK) << ng_last_error();
+    ng_gemm_plan_destroy(plan);
+  });
+  ng_conv_problem c = NG_CONV_PROBLEM_INIT;
+  c.c = 2, c.k = 3, c.in[2] = 5, c.filter[2] = 3;
+  ng_conv_options o = NG_CONV_OPTIONS_INIT;
+  o.workspace = at(4);
+  follow("ng_conv_fprop", [&] { EXPECT_EQ(ng_conv_fprop(&c, at(0), at(1), at(2), &o), NG_OK) << ng_last_error(); });
+  follow("ng_conv_bprop", [&] { EXPECT_EQ(ng_conv_bprop(&c, at(2), at(1), at(0), &o), NG_OK) << ng_last_error(); });
+  follow("ng_conv_update", [&] { EXPECT_EQ(ng_conv_update(&c, at(2), at(0), at(1), &o), NG_OK) << ng_last_error(); });
+  ng_pool_problem pool = NG_POOL_PROBLEM_INIT;
+  pool.in[3] = 4, pool.window[3] = pool.stride[3] = 2;
+  follow("ng_pool_fprop", [&] { EXPECT_EQ(ng_pool_fprop(&pool, at(0), at(1), nullptr), NG_OK) << ng_last_error(); });
+  follow("ng_pool_bprop",
+         [&] { EXPECT_EQ(ng_pool_bprop(&pool, at(1), at(0), at(2), nullptr), NG_OK) << ng_last_error(); });
+  EXPECT_EQ(ng_free(memory), NG_OK);
+}
+
+}  // namespace
+}  // namespace nervanagpu
