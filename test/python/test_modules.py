@@ -170,3 +170,41 @@ def test_sass_module(rng):
     assert module.cubin.arch == "sm_90a"
     with pytest.raises(ng.AssembleError, match=r"broken\.sass:3"):
         ng.SassModule(".kernel k\n.arch sm_90a\n  NOSUCH R1\n  EXIT\n", name="broken.sass")
+
+
+NEEDS = """
+.kernel  k
+.arch    {arch}
+.param   u32 n
+.threads 32
+.needs   n % 4 == 0, grid_x == n / 4
+  EXIT
+"""
+
+
+def test_every_way_to_a_kernel_asks_what_it_needs():
+    from nervanagpu.pycuda import driver
+    from nervanagpu.pycuda.function import Function
+
+    module = ng.SassModule(NEEDS.format(arch=ng.device().arch))
+    loaded = ng.load(module.cubin.bytes)
+    stream, block = ng.Stream(), (32, 1, 1)
+    ways = {
+        "by name": lambda n, grid: module.k[grid](n),
+        "by index": lambda n, grid: module["k"][grid, 32](n, shared=64),
+        "in a stream": lambda n, grid: module.k[grid](n, stream=stream),
+        "from a file": lambda n, grid: loaded.k[grid](n),
+        "recorded": lambda n, grid: ng.Graph(lambda: module.k[grid](n)).launch(),
+        "as PyCUDA": lambda n, grid: Function(module.k)(np.uint32(n), block=block, grid=(grid, 1)),
+        "prepared": lambda n, grid: Function(module.k).prepare("I").prepared_call((grid, 1), block, n),
+        "prepared, in a stream": lambda n, grid: (
+            Function(module.k).prepare("I").prepared_async_call((grid, 1), block, driver.Stream(), n)
+        ),
+    }
+    for name, launch in ways.items():
+        launch(8, 2)
+        for n, grid, text in ((7, 1, "n % 4 == 0; n is 7"), (8, 3, "grid_x == n / 4; grid_x is 3, n is 8")):
+            with pytest.raises(ValueError, match=f"^kernel k needs {text}$"):
+                launch(n, grid)
+                pytest.fail(f"{name}: launched")
+    ng.synchronize()
