@@ -1,8 +1,11 @@
 #include "src/fuse/kernel.h"
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <utility>
 
 #include "nervanagpu/error.hpp"
@@ -117,7 +120,8 @@ OnStream::~OnStream() {
   stream_now = before_;
 }
 const Stream& OnStream::current() noexcept {
-  static const auto& first = *new Stream;  // never destroyed: a thread may launch at exit
+  alignas(Stream) static std::array<std::byte, sizeof(Stream)> memory;
+  static const Stream& first = *new (memory.data()) Stream;  // never destroyed: a thread may launch at exit
   return stream_now != nullptr ? *stream_now : first;
 }
 

@@ -65,9 +65,9 @@ TEST(Json, Configurations) {
 
 class File : public ::testing::Test {
  protected:
-  ~File() override { std::filesystem::remove_all(folder); }
-  [[nodiscard]] std::string path() const { return (folder / "x.safetensors").string(); }
-  std::filesystem::path folder = [] {
+  ~File() override { std::filesystem::remove_all(folder_); }
+  [[nodiscard]] std::string path() const { return (folder_ / "x.safetensors").string(); }
+  std::filesystem::path folder_ = [] {
     auto p = std::filesystem::temp_directory_path() /
              ("ng_file_test_" + std::to_string(::testing::UnitTest::GetInstance()->random_seed()) + "_" +
               ::testing::UnitTest::GetInstance()->current_test_info()->name());

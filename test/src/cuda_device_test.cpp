@@ -21,7 +21,7 @@ using test::FakeDriver;
 
 class CudaDeviceTest : public ::testing::Test {
  protected:
-  CudaDevice open() { return CudaDevice(fake.table(), 0, embedded_cubins(), sass::Arch::sm_90a, false); }
+  CudaDevice open() { return CudaDevice(fake_.table(), 0, embedded_cubins(), sass::Arch::sm_90a, false); }
   // The driver is what is looked at: its launches have parameters of no problem.
   Kernel any_of(const Device& d, const char* op) {
     Kernel k = *d.registry().of_op(op).front();
@@ -32,7 +32,7 @@ class CudaDeviceTest : public ::testing::Test {
   // A block of parameters that fits the kernel.
   std::vector<std::byte> params(const Kernel& k) { return std::vector<std::byte>(k.image->param_bytes); }
 
-  FakeDriver fake;
+  FakeDriver fake_;
 };
 
 TEST_F(CudaDeviceTest, DescribesTheGpu) {
@@ -41,7 +41,7 @@ TEST_F(CudaDeviceTest, DescribesTheGpu) {
   EXPECT_EQ(d.info().arch, "sm_90a");
   EXPECT_EQ(d.info().multiprocessors, 132);
   EXPECT_EQ(d.info().driver, 12040);
-  EXPECT_EQ(fake.functions.size(), d.registry().kernels().size());
+  EXPECT_EQ(fake_.functions.size(), d.registry().kernels().size());
 }
 
 TEST_F(CudaDeviceTest, LaunchPassesThePackedBlock) {
@@ -50,8 +50,8 @@ TEST_F(CudaDeviceTest, LaunchPassesThePackedBlock) {
   std::vector<std::byte> block = params(k);
   for (std::size_t i = 0; i < block.size(); ++i) block[i] = static_cast<std::byte>(i);
   d.launch(k, {3, 4, 5}, block, 0x42);
-  ASSERT_EQ(fake.launches.size(), 1U);
-  const FakeDriver::Launch& l = fake.launches.front();
+  ASSERT_EQ(fake_.launches.size(), 1U);
+  const FakeDriver::Launch& l = fake_.launches.front();
   EXPECT_EQ(l.kernel, k.name());
   EXPECT_EQ(l.grid[0], 3U);
   EXPECT_EQ(l.grid[1], 4U);
@@ -64,12 +64,12 @@ TEST_F(CudaDeviceTest, LaunchPassesThePackedBlock) {
 TEST_F(CudaDeviceTest, MakesItsContextCurrentAndPutsAnotherBack) {
   CudaDevice d = open();
   const auto other = reinterpret_cast<cuda::Context>(0x1234);
-  fake.current = other;
+  fake_.current = other;
   d.synchronize();
-  EXPECT_EQ(fake.current, other);
-  fake.current = nullptr;
+  EXPECT_EQ(fake_.current, other);
+  fake_.current = nullptr;
   d.synchronize();
-  EXPECT_NE(fake.current, nullptr);  // nobody else's: ours stays
+  EXPECT_NE(fake_.current, nullptr);  // nobody else's: ours stays
 }
 
 TEST_F(CudaDeviceTest, ReusesFreedMemory) {
@@ -77,7 +77,7 @@ TEST_F(CudaDeviceTest, ReusesFreedMemory) {
   const std::uint64_t a = d.allocate(1000);
   d.free(a, {});
   EXPECT_EQ(d.allocate(1000), a);
-  EXPECT_EQ(fake.calls("cuMemAlloc_v2"), 1);
+  EXPECT_EQ(fake_.calls("cuMemAlloc_v2"), 1);
   EXPECT_EQ(d.memory_stats().reused, 1U);
 }
 
@@ -85,7 +85,7 @@ TEST_F(CudaDeviceTest, OutOfMemoryReleasesTheCacheAndTriesAgain) {
   CudaDevice d = open();
   const std::uint64_t a = d.allocate(40 << 20);
   d.free(a, {});
-  EXPECT_EQ(fake.used, std::size_t{40} << 20);
+  EXPECT_EQ(fake_.used, std::size_t{40} << 20);
   const std::uint64_t b = d.allocate(60 << 20);  // fits only without the cached block
   EXPECT_NE(b, 0U);
   EXPECT_EQ(d.memory_stats().reserved, std::size_t{60} << 20);
@@ -110,24 +110,24 @@ TEST_F(CudaDeviceTest, AFailedKernelIsLatchedWithItsName) {
   CudaDevice d = open();
   const Kernel k = a_kernel(d);
   d.launch(k, {1, 2, 1}, params(k), 0);
-  fake.fail("cuCtxSynchronize", 700);
+  fake_.fail("cuCtxSynchronize", 700);
   const std::string text =
       "the device is lost: cuCtxSynchronize: CUDA_ERROR_ILLEGAL_ADDRESS (700): an illegal memory access was "
       "encountered; "
       "first kernel since the last synchronisation: " +
       k.name() + ", grid (1, 2, 1), launch 1";
   expect_error<DeviceLost>([&] { d.synchronize(); }, text);
-  fake.mend("cuCtxSynchronize");
+  fake_.mend("cuCtxSynchronize");
   // Every later call says the same, and none reaches the driver.
-  const int launches = fake.calls("cuLaunchKernel");
-  const int copies = fake.calls("cuMemcpyHtoD_v2");
+  const int launches = fake_.calls("cuLaunchKernel");
+  const int copies = fake_.calls("cuMemcpyHtoD_v2");
   const float x = 0;
   expect_error<DeviceLost>([&] { d.launch(k, {1, 1, 1}, params(k), 0); }, text);
   expect_error<DeviceLost>([&] { d.upload(0x1000, &x, 4); }, text);
   expect_error<DeviceLost>([&] { d.allocate(16); }, text);
   expect_error<DeviceLost>([&] { d.synchronize(); }, text);
-  EXPECT_EQ(fake.calls("cuLaunchKernel"), launches);
-  EXPECT_EQ(fake.calls("cuMemcpyHtoD_v2"), copies);
+  EXPECT_EQ(fake_.calls("cuLaunchKernel"), launches);
+  EXPECT_EQ(fake_.calls("cuMemcpyHtoD_v2"), copies);
 }
 
 TEST_F(CudaDeviceTest, ClustersAndProgrammaticLaunchesAreAskedOfTheDriver) {
@@ -135,13 +135,13 @@ TEST_F(CudaDeviceTest, ClustersAndProgrammaticLaunchesAreAskedOfTheDriver) {
   const Kernel plain = a_kernel(d);
   d.launch(plain, {4, 1, 1, 2}, params(plain), 0);
   using Attributes = std::map<int, std::vector<std::uint32_t>>;
-  EXPECT_EQ(fake.launches.back().attributes, (Attributes{{cuda::kClusterDimension, {2, 1, 1}}}));
+  EXPECT_EQ(fake_.launches.back().attributes, (Attributes{{cuda::kClusterDimension, {2, 1, 1}}}));
   d.launch(plain, {4, 1, 1, 1}, params(plain), 0);  // a cluster of one is none
-  EXPECT_EQ(fake.calls("cuLaunchKernel"), 1);
+  EXPECT_EQ(fake_.calls("cuLaunchKernel"), 1);
   const Kernel early = any_of(d, "hgemm_cluster");
   ASSERT_TRUE(early.manifest().programmatic);
   d.launch(early, {3, 2, 1, 3}, params(early), 0);
-  const FakeDriver::Launch& l = fake.launches.back();
+  const FakeDriver::Launch& l = fake_.launches.back();
   EXPECT_EQ(l.kernel, early.name());
   EXPECT_EQ(l.block, early.manifest().threads);
   EXPECT_EQ(l.shared, early.dynamic_shared());
@@ -167,111 +167,111 @@ ModuleLaunch once() {
 
 TEST_F(CudaDeviceTest, TemporaryModulesAreUnloadedBehindTheirWork) {
   CudaDevice d = open();
-  const std::size_t before = temporary_module_bytes.load(), loaded = fake.modules.size();
+  const std::size_t before = temporary_module_bytes.load(), loaded = fake_.modules.size();
   const StreamId stream = d.create_stream();
   auto module = temporary(d), unused = temporary(d);
   EXPECT_NE(unused, module);  // no two owners share one
   EXPECT_EQ(temporary_module_bytes.load(), before + module->bytes() + unused->bytes());
   d.launch(*module, once(), stream);
-  fake.events_pending = true;
+  fake_.events_pending = true;
   unused.reset();
   module.reset();
   d.unload_idle();
-  EXPECT_EQ(fake.calls("cuModuleUnload"), 0);
-  fake.events_pending = false;
+  EXPECT_EQ(fake_.calls("cuModuleUnload"), 0);
+  fake_.events_pending = false;
   d.unload_idle();
-  EXPECT_EQ(fake.calls("cuModuleUnload"), 2);
-  EXPECT_EQ(fake.modules.size(), loaded);
+  EXPECT_EQ(fake_.calls("cuModuleUnload"), 2);
+  EXPECT_EQ(fake_.modules.size(), loaded);
   EXPECT_EQ(temporary_module_bytes.load(), before);
 }
 
 TEST_F(CudaDeviceTest, LoadingMoreUnloadsWhatIsIdle) {
   CudaDevice d = open();
-  const std::size_t loaded = fake.modules.size();
+  const std::size_t loaded = fake_.modules.size();
   for (int i = 0; i < 100; ++i) d.launch(*temporary(d), once(), 0);
-  EXPECT_LE(fake.modules.size(), loaded + 2);
+  EXPECT_LE(fake_.modules.size(), loaded + 2);
 }
 
 TEST_F(CudaDeviceTest, ASynchronisationUnloadsAllThatIsRetired) {
   CudaDevice d = open();
   auto ours = temporary(d), theirs = temporary(d);
-  const std::size_t loaded = fake.modules.size() - 2;
-  fake.events_pending = true;
+  const std::size_t loaded = fake_.modules.size() - 2;
+  fake_.events_pending = true;
   d.launch(*ours, once(), 0);
   d.launch(*theirs, once(), 0x4200);  // a stream of somebody else
   ours.reset(), theirs.reset();
   d.unload_idle();
-  fake.events_pending = false;
+  fake_.events_pending = false;
   d.unload_idle();
-  EXPECT_EQ(fake.modules.size(), loaded + 1) << "nobody knows when the other stream has done its work";
-  fake.fail("cuCtxSynchronize", 999);
+  EXPECT_EQ(fake_.modules.size(), loaded + 1) << "nobody knows when the other stream has done its work";
+  fake_.fail("cuCtxSynchronize", 999);
   EXPECT_THROW(d.synchronize(), Error);
-  EXPECT_EQ(fake.modules.size(), loaded + 1);
-  fake.mend("cuCtxSynchronize");
+  EXPECT_EQ(fake_.modules.size(), loaded + 1);
+  fake_.mend("cuCtxSynchronize");
   d.synchronize();
-  EXPECT_EQ(fake.modules.size(), loaded);
+  EXPECT_EQ(fake_.modules.size(), loaded);
 }
 
 TEST_F(CudaDeviceTest, TheUsersModulesStay) {
   CudaDevice d = open();
-  const std::size_t loaded = fake.modules.size();
+  const std::size_t loaded = fake_.modules.size();
   sass::Builder b(sass::Arch::sm_90a, "k");
   b.threads(32);
   b.emit(sass::Op::EXIT, {}, {});
   const sass::CubinImage image = {.arch = sass::Arch::sm_90a, .kernels = {*b.finish()}};
   static_cast<void>(d.load(image, *sass::write_cubin(image)));
   d.synchronize();
-  EXPECT_EQ(fake.modules.size(), loaded + 1);
+  EXPECT_EQ(fake_.modules.size(), loaded + 1);
 }
 
 TEST_F(CudaDeviceTest, GraphsHoldTheirModules) {
   CudaDevice d = open();
-  const std::size_t loaded = fake.modules.size();
+  const std::size_t loaded = fake_.modules.size();
   const StreamId stream = d.create_stream();
   auto module = temporary(d);
   d.begin_capture(stream);
   d.launch(*module, once(), 0);
   module.reset();
   d.unload_idle();
-  EXPECT_EQ(fake.calls("cuEventRecord"), 0) << "it would be recorded in the graph";
+  EXPECT_EQ(fake_.calls("cuEventRecord"), 0) << "it would be recorded in the graph";
   const GraphId graph = d.end_capture(stream);
   d.synchronize();
   d.launch_graph(graph, stream);
-  EXPECT_EQ(fake.launches.size(), 1U);
-  EXPECT_EQ(fake.modules.size(), loaded + 1);
+  EXPECT_EQ(fake_.launches.size(), 1U);
+  EXPECT_EQ(fake_.modules.size(), loaded + 1);
   d.destroy_graph(graph);
-  fake.events_pending = true;  // it may still run
+  fake_.events_pending = true;  // it may still run
   d.unload_idle();
-  EXPECT_EQ(fake.modules.size(), loaded + 1);
-  fake.events_pending = false;
+  EXPECT_EQ(fake_.modules.size(), loaded + 1);
+  fake_.events_pending = false;
   d.unload_idle();
-  EXPECT_EQ(fake.modules.size(), loaded);
+  EXPECT_EQ(fake_.modules.size(), loaded);
 }
 
 TEST_F(CudaDeviceTest, AbandonedGraphsHoldNothing) {
   CudaDevice d = open();
-  const std::size_t loaded = fake.modules.size();
+  const std::size_t loaded = fake_.modules.size();
   const StreamId stream = d.create_stream();
   d.begin_capture(stream);
   d.launch(*temporary(d), once(), 0);
   d.abandon_capture(stream);
   d.unload_idle();
-  EXPECT_EQ(fake.modules.size(), loaded);
+  EXPECT_EQ(fake_.modules.size(), loaded);
 }
 
 TEST_F(CudaDeviceTest, SomebodyElsesGraphsHoldTheirModulesForGood) {
   CudaDevice d = open();
-  const std::size_t loaded = fake.modules.size();
+  const std::size_t loaded = fake_.modules.size();
   const StreamId stream = d.create_stream();
   auto module = temporary(d);
-  fake.capturing = 9;
+  fake_.capturing = 9;
   d.launch(*module, once(), stream);
   d.launch(*module, once(), stream);
   module.reset();
   d.unload_idle();
-  fake.capturing = 0;
+  fake_.capturing = 0;
   d.synchronize();
-  EXPECT_EQ(fake.modules.size(), loaded + 1);
+  EXPECT_EQ(fake_.modules.size(), loaded + 1);
 }
 
 TEST(TemporaryModule, MayOutliveItsDevice) {
@@ -304,7 +304,7 @@ TEST_F(CudaDeviceTest, KernelsOfModulesStartEarlyIfTheyWait) {
     what.grid = {5, 2, 3};
     what.block = {32, 1, 1};
     d.launch(*module, what, 0x42);
-    const FakeDriver::Launch& l = fake.launches.back();
+    const FakeDriver::Launch& l = fake_.launches.back();
     EXPECT_EQ(l.kernel, "k");
     EXPECT_EQ(l.grid[0] * 100 + l.grid[1] * 10 + l.grid[2], 523U);
     EXPECT_EQ(l.block, 32U);
@@ -314,11 +314,11 @@ TEST_F(CudaDeviceTest, KernelsOfModulesStartEarlyIfTheyWait) {
 }
 
 TEST_F(CudaDeviceTest, AnOldDriverStartsKernelsInOrderAndHasNoClusters) {
-  fake.forget_launch_ex();
+  fake_.forget_launch_ex();
   CudaDevice d = open();
   const Kernel early = any_of(d, "hgemm_cluster");
   d.launch(early, {1, 1, 1}, params(early), 0);
-  EXPECT_EQ(fake.calls("cuLaunchKernel"), 1);
+  EXPECT_EQ(fake_.calls("cuLaunchKernel"), 1);
   expect_error<Error>(
       [&] {
         d.launch(early, {2, 1, 1, 2}, params(early), 0);
@@ -333,7 +333,7 @@ TEST_F(CudaDeviceTest, ASynchronisationClearsTheLog) {
   d.synchronize();
   d.launch(k, {7, 1, 1}, params(k), 0);
   d.launch(k, {8, 1, 1}, params(k), 0);
-  fake.fail("cuStreamSynchronize", 719);
+  fake_.fail("cuStreamSynchronize", 719);
   expect_error<DeviceLost>(
       [&] { d.synchronize(StreamId{0}); },
       "the device is lost: cuStreamSynchronize: CUDA_ERROR_LAUNCH_FAILED (719); first kernel since the "
@@ -342,31 +342,31 @@ TEST_F(CudaDeviceTest, ASynchronisationClearsTheLog) {
 }
 
 TEST_F(CudaDeviceTest, SyncLaunchesNamesTheKernelThatFailed) {
-  CudaDevice d(fake.table(), 0, embedded_cubins(), sass::Arch::sm_90a, true);
+  CudaDevice d(fake_.table(), 0, embedded_cubins(), sass::Arch::sm_90a, true);
   const Kernel k = a_kernel(d);
-  fake.fail("cuStreamSynchronize", 700);
+  fake_.fail("cuStreamSynchronize", 700);
   EXPECT_THROW(d.launch(k, {1, 1, 1}, params(k), 0), DeviceLost);
 }
 
 TEST_F(CudaDeviceTest, OtherFailuresAreNotLatched) {
   CudaDevice d = open();
-  fake.fail("cuStreamCreate", 999);
+  fake_.fail("cuStreamCreate", 999);
   expect_error<Error>([&] { d.create_stream(); }, "cuStreamCreate: status 999");
-  fake.mend("cuStreamCreate");
+  fake_.mend("cuStreamCreate");
   EXPECT_NE(d.create_stream(), 0U);
 }
 
 TEST_F(CudaDeviceTest, ABlockInUseOnAStreamIsNotHandedOut) {
   CudaDevice d = open();
   const std::uint64_t a = d.allocate(4096);
-  fake.events_pending = true;
+  fake_.events_pending = true;
   const StreamId stream = 0x42;
   d.free(a, {&stream, 1});
   const std::uint64_t b = d.allocate(4096);
   EXPECT_NE(b, a);
-  fake.events_pending = false;
+  fake_.events_pending = false;
   EXPECT_EQ(d.allocate(4096), a);
-  EXPECT_EQ(fake.calls("cuEventDestroy_v2"), 1);
+  EXPECT_EQ(fake_.calls("cuEventDestroy_v2"), 1);
 }
 
 // Memory that a stream may still use asks that stream how far it is, so the stream must not go first.
@@ -379,10 +379,10 @@ TEST_F(CudaDeviceTest, AStreamOutlivesTheTensorsUsedOnIt) {
       const Stream stream = Stream::create();
       t.used_on(stream);
     }
-    EXPECT_EQ(fake.calls("cuStreamDestroy_v2"), 0);
+    EXPECT_EQ(fake_.calls("cuStreamDestroy_v2"), 0);
   }
-  EXPECT_EQ(fake.calls("cuEventRecord"), 1);
-  EXPECT_EQ(fake.calls("cuStreamDestroy_v2"), 1);
+  EXPECT_EQ(fake_.calls("cuEventRecord"), 1);
+  EXPECT_EQ(fake_.calls("cuStreamDestroy_v2"), 1);
   exchange_device(before);
 }
 
@@ -415,7 +415,7 @@ TEST_F(CudaDeviceTest, GeneratedKernelsGoToTheStreamOfTheirOperation) {
     Tensor x = Tensor::empty({1000, 64}), y = Tensor::empty({1000, 64}), db = Tensor::empty({64});
     const Tensor labels = Tensor::empty({1000}, Dtype::int32);
     Tensor loss = Tensor::empty({1000}), half = Tensor::empty({64}, Dtype::float16);
-    fake.launches.clear();
+    fake_.launches.clear();
     activation_fprop(Activation::relu, x, y, 0, {}, stream);
     dropout(x, y, 0.5F, 1, 2, {}, stream);
     relu_bias_bprop(x, y, true, db, stream);
@@ -424,10 +424,10 @@ TEST_F(CudaDeviceTest, GeneratedKernelsGoToTheStreamOfTheirOperation) {
     SgdOptions o;
     o.stream = stream;
     sgd_update(x, nullptr, y, Tensor::empty({1000, 64}), o);
-    EXPECT_GE(fake.launches.size(), 10U);
-    for (const FakeDriver::Launch& l : fake.launches) EXPECT_EQ(l.stream, 0x42U) << l.kernel;
+    EXPECT_GE(fake_.launches.size(), 10U);
+    for (const FakeDriver::Launch& l : fake_.launches) EXPECT_EQ(l.stream, 0x42U) << l.kernel;
     add(x, x, y);
-    EXPECT_EQ(fake.launches.back().stream, 0U);
+    EXPECT_EQ(fake_.launches.back().stream, 0U);
   }
   exchange_device(before);
 }
@@ -439,7 +439,7 @@ TEST_F(CudaDeviceTest, EveryCallMayFail) {
     if (std::string_view(cubin.name).starts_with("sgemm")) few.push_back(cubin);
   }
   const auto scenario = [&] {
-    CudaDevice d(fake.table(), 0, few, sass::Arch::sm_90a, false);
+    CudaDevice d(fake_.table(), 0, few, sass::Arch::sm_90a, false);
     Device* before = exchange_device(&d);
     try {
       Tensor a = Tensor::zeros({16, 16});
@@ -458,7 +458,7 @@ TEST_F(CudaDeviceTest, EveryCallMayFail) {
     exchange_device(before);
   };
   scenario();
-  EXPECT_TRUE(fake.live.empty());
+  EXPECT_TRUE(fake_.live.empty());
   const std::vector<const char*> symbols = {
 #define NG_NAME(member, symbol, parameters) symbol,
       NG_DRIVER_CALLS(NG_NAME)
@@ -468,19 +468,19 @@ TEST_F(CudaDeviceTest, EveryCallMayFail) {
   for (const char* symbol : symbols) {
     for (const cuda::Status status : {2, 1, 3, 700, 719}) {
       for (int nth = 1; nth <= 3; ++nth) {
-        fake.fail(symbol, status, nth);
+        fake_.fail(symbol, status, nth);
         try {
           scenario();
         } catch (const Error&) {
           raised.insert(symbol);
         }
-        fake.mend(symbol);
+        fake_.mend(symbol);
         // What a lost context held is the driver's to free; anything else must have been given back.
         if (status < 700 && std::string(symbol) != "cuMemFree_v2") {
-          EXPECT_TRUE(fake.live.empty()) << symbol << " returned " << status << " at call " << nth;
+          EXPECT_TRUE(fake_.live.empty()) << symbol << " returned " << status << " at call " << nth;
         }
-        while (!fake.live.empty()) fake.table().memory_free(fake.live.begin()->first);
-        fake.current = nullptr;
+        while (!fake_.live.empty()) fake_.table().memory_free(fake_.live.begin()->first);
+        fake_.current = nullptr;
       }
     }
   }

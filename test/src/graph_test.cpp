@@ -22,13 +22,13 @@ using test::FakeDriver;
 
 class GraphTest : public ::testing::Test {
  protected:
-  GraphTest() : device(fake.table(), 0, embedded_cubins(), sass::Arch::sm_90a, false) { exchange_device(&device); }
+  GraphTest() : device_(fake_.table(), 0, embedded_cubins(), sass::Arch::sm_90a, false) { exchange_device(&device_); }
   ~GraphTest() override { exchange_device(nullptr); }
   GraphTest(const GraphTest&) = delete;
   GraphTest& operator=(const GraphTest&) = delete;
 
-  FakeDriver fake;
-  CudaDevice device;
+  FakeDriver fake_;
+  CudaDevice device_;
 };
 
 TEST_F(GraphTest, RecordsTheDefaultStreamInItsOwn) {
@@ -43,17 +43,17 @@ TEST_F(GraphTest, RecordsTheDefaultStreamInItsOwn) {
         inside = product.address();
       },
       stream);
-  EXPECT_TRUE(fake.launches.empty());
-  ASSERT_EQ(fake.graph.size(), 3U);
-  for (const FakeDriver::Launch& l : fake.graph) EXPECT_EQ(l.stream, stream.handle()) << l.kernel;
+  EXPECT_TRUE(fake_.launches.empty());
+  ASSERT_EQ(fake_.graph.size(), 3U);
+  for (const FakeDriver::Launch& l : fake_.graph) EXPECT_EQ(l.stream, stream.handle()) << l.kernel;
   graph.launch();
   graph.launch(stream);
-  EXPECT_EQ(fake.launches.size(), 6U);
-  EXPECT_EQ(fake.calls("cuGraphLaunch"), 2);
+  EXPECT_EQ(fake_.launches.size(), 6U);
+  EXPECT_EQ(fake_.calls("cuGraphLaunch"), 2);
   // The product's memory is the graph's until it is given back.
   EXPECT_NE(Tensor::empty({8, 8}).address(), inside);
   assign(y, Expr(x) + 1);
-  EXPECT_EQ(fake.launches.back().stream, 0U);
+  EXPECT_EQ(fake_.launches.back().stream, 0U);
   release_captured_memory();
   const Tensor one = Tensor::empty({8, 8}), two = Tensor::empty({8, 8});
   EXPECT_TRUE(one.address() == inside || two.address() == inside);
@@ -82,11 +82,11 @@ TEST_F(GraphTest, OtherThreadsGoOnMeanwhile) {
     assign(x, Expr(y) * 2);
   });
   EXPECT_EQ(failed, "");
-  EXPECT_EQ(fake.graph.size(), 2U) << "the recording thread's";
-  EXPECT_EQ(fake.launches.size(), 2U) << "the other one's";
-  EXPECT_EQ(fake.calls("cuStreamCreate"), fake.calls("cuStreamDestroy_v2"));
+  EXPECT_EQ(fake_.graph.size(), 2U) << "the recording thread's";
+  EXPECT_EQ(fake_.launches.size(), 2U) << "the other one's";
+  EXPECT_EQ(fake_.calls("cuStreamCreate"), fake_.calls("cuStreamDestroy_v2"));
   graph.launch();
-  EXPECT_EQ(fake.launches.size(), 4U);
+  EXPECT_EQ(fake_.launches.size(), 4U);
 }
 
 TEST_F(GraphTest, KeepsKernelsWhoseEntriesWent) {
@@ -94,37 +94,37 @@ TEST_F(GraphTest, KeepsKernelsWhoseEntriesWent) {
   const std::size_t budget = kernel_cache().budget;
   {
     const Graph graph = Graph::capture([&] { assign(y, Expr(x) + 1); });
-    const std::size_t loaded = fake.modules.size();
+    const std::size_t loaded = fake_.modules.size();
     set_kernel_cache(0);
-    device.synchronize();
+    device_.synchronize();
     EXPECT_EQ(kernel_cache().entries, 0U);
-    EXPECT_EQ(fake.modules.size(), loaded);
+    EXPECT_EQ(fake_.modules.size(), loaded);
     graph.launch();  // the driver would refuse a module that it has not
-    EXPECT_EQ(fake.launches.size(), 1U);
+    EXPECT_EQ(fake_.launches.size(), 1U);
   }
-  const std::size_t held = fake.modules.size();
-  device.synchronize();
-  EXPECT_EQ(fake.modules.size(), held - 1);
+  const std::size_t held = fake_.modules.size();
+  device_.synchronize();
+  EXPECT_EQ(fake_.modules.size(), held - 1);
   set_kernel_cache(budget);
 }
 
 TEST_F(GraphTest, ErrorsEndTheRecording) {
   const Stream stream = Stream::create();
   EXPECT_THROW(Graph::capture([] { throw std::runtime_error("mine"); }, stream), std::runtime_error);
-  EXPECT_EQ(fake.capturing, 0U);
+  EXPECT_EQ(fake_.capturing, 0U);
   expect_error<InvalidArgument>([&] { Graph::capture([] { Graph::capture([] {}); }, stream); },
                                 "graph: this thread records another one");
-  EXPECT_EQ(fake.capturing, 0U);
+  EXPECT_EQ(fake_.capturing, 0U);
   expect_error<InvalidArgument>([] { Graph::capture([] {}, Stream()); },
                                 "graph: stream is the default one; needs a Stream of its own");
   expect_error<InvalidArgument>([] { Graph::capture({}); }, "graph: there is no body");
   expect_error<InvalidArgument>([] { Graph().launch(); }, "graph: nothing was captured");
-  fake.fail("cuGraphInstantiateWithFlags", 1);
+  fake_.fail("cuGraphInstantiateWithFlags", 1);
   expect_error<Error>([&] { Graph::capture([] {}, stream); }, "cuGraphInstantiateWithFlags: status 1");
-  fake.mend("cuGraphInstantiateWithFlags");
+  fake_.mend("cuGraphInstantiateWithFlags");
   Graph::capture([] {}, stream).launch();
-  EXPECT_EQ(fake.calls("cuGraphDestroy"), 4);
-  EXPECT_EQ(fake.calls("cuGraphExecDestroy"), 1);
+  EXPECT_EQ(fake_.calls("cuGraphDestroy"), 4);
+  EXPECT_EQ(fake_.calls("cuGraphExecDestroy"), 1);
 }
 
 TEST(PinnedMemory, IsTheDriversAndGoesBack) {

@@ -116,8 +116,10 @@ TEST_F(KeptTest, TheFirstOfAKeyStays) {
 }
 
 TEST_F(KeptTest, ThreadsShareIt) {
+  constexpr int kThreads = 4;
   std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
+  threads.reserve(kThreads);
+  for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([t] {
       for (int i = 0; i < 2000; ++i) {
         const int n = (i * 7 + t * 13) % 40;

@@ -20,9 +20,9 @@ namespace {
 
 class LaunchPaths : public ::testing::Test {
  protected:
-  LaunchPaths() : device(fake.table(), 0, embedded_cubins(), sass::Arch::sm_90a, false) {
-    fake.capacity = std::size_t{1} << 30;
-    exchange_device(&device);
+  LaunchPaths() : device_(fake_.table(), 0, embedded_cubins(), sass::Arch::sm_90a, false) {
+    fake_.capacity = std::size_t{1} << 30;
+    exchange_device(&device_);
   }
   ~LaunchPaths() override { exchange_device(nullptr); }
   LaunchPaths(const LaunchPaths&) = delete;
@@ -30,15 +30,15 @@ class LaunchPaths : public ::testing::Test {
 
   // Each launch of `path` is asked for once.
   void follow(const std::string& name, const std::function<void()>& path) {
-    const std::size_t launched = fake.launches.size();
+    const std::size_t launched = fake_.launches.size();
     const std::uint64_t asked = needs_asked;
     path();
     expr::before_work();
-    EXPECT_GT(fake.launches.size(), launched) << name;
-    EXPECT_EQ(needs_asked - asked, fake.launches.size() - launched) << name;
-    for (std::size_t i = launched; i < fake.launches.size(); ++i) {
-      const Kernel* k = device.registry().find(fake.launches[i].kernel);
-      operations.insert(k != nullptr ? k->manifest().op : "");
+    EXPECT_GT(fake_.launches.size(), launched) << name;
+    EXPECT_EQ(needs_asked - asked, fake_.launches.size() - launched) << name;
+    for (std::size_t i = launched; i < fake_.launches.size(); ++i) {
+      const Kernel* k = device_.registry().find(fake_.launches[i].kernel);
+      operations_.insert(k != nullptr ? k->manifest().op : "");
     }
   }
   // Of these numbers of rows and columns; nothing that is computed is looked at.
@@ -53,9 +53,9 @@ class LaunchPaths : public ::testing::Test {
   void pools();
   void expressions();
 
-  test::FakeDriver fake;
-  CudaDevice device;
-  std::set<std::string> operations;  // that were launched
+  test::FakeDriver fake_;
+  CudaDevice device_;
+  std::set<std::string> operations_;  // that were launched
 };
 
 void LaunchPaths::products() {
@@ -174,9 +174,9 @@ TEST_F(LaunchPaths, AllAskAndEveryOperationIsAmongThem) {
   convolutions();
   pools();
   expressions();
-  for (const Kernel& k : device.registry().kernels()) {
-    EXPECT_TRUE(operations.contains(k.manifest().op)) << k.manifest().op;
-    operations.insert(k.manifest().op);
+  for (const Kernel& k : device_.registry().kernels()) {
+    EXPECT_TRUE(operations_.contains(k.manifest().op)) << k.manifest().op;
+    operations_.insert(k.manifest().op);
   }
 }
 
@@ -204,13 +204,13 @@ TEST_F(LaunchPaths, UsersModulesAndGraphs) {
     static_cast<void>(dot(x, y));
   };
   const Graph graph = Graph::capture(body), in_stream = Graph::capture(body, stream);
-  EXPECT_EQ(fake.graph.size(), 3U);
+  EXPECT_EQ(fake_.graph.size(), 3U);
   EXPECT_EQ(needs_asked - asked, 6U);
-  const std::size_t launched = fake.launches.size();
+  const std::size_t launched = fake_.launches.size();
   graph.launch(), graph.launch(stream);
-  EXPECT_EQ(fake.launches.size() - launched, 6U);
+  EXPECT_EQ(fake_.launches.size() - launched, 6U);
   EXPECT_THROW(Graph::capture([&] { launch(3, {}); }), InvalidArgument);
-  EXPECT_TRUE(fake.graph.empty());
+  EXPECT_TRUE(fake_.graph.empty());
 }
 
 TEST_F(LaunchPaths, OfC) {

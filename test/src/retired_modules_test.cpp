@@ -31,84 +31,84 @@ class Streams final : public PoolBacking {
 
 class RetiredModulesTest : public ::testing::Test {
  protected:
-  RetiredModulesTest() { modules.loaded(); }
+  RetiredModulesTest() { modules_.loaded(); }
   void retire(std::uintptr_t module, bool elsewhere = false) {
-    modules.retire({reinterpret_cast<void*>(module), 1, elsewhere});  // NOLINT(performance-no-int-to-ptr)
+    modules_.retire({reinterpret_cast<void*>(module), 1, elsewhere});  // NOLINT(performance-no-int-to-ptr)
   }
   // What is unloaded now.
   std::set<std::uintptr_t> idle() {
-    unloaded.clear();
-    modules.unload_idle();
-    return unloaded;
+    unloaded_.clear();
+    modules_.unload_idle();
+    return unloaded_;
   }
   using Set = std::set<std::uintptr_t>;
 
-  Streams streams;
-  Set unloaded;
-  RetiredModules modules{streams, [this](const RetiredModules::Modules& all) {
-                           for (const RetiredModule& m : all) {
-                             EXPECT_TRUE(unloaded.insert(reinterpret_cast<std::uintptr_t>(m.handle)).second);
-                           }
-                         }};
+  Streams streams_;
+  Set unloaded_;
+  RetiredModules modules_{streams_, [this](const RetiredModules::Modules& all) {
+                            for (const RetiredModule& m : all) {
+                              EXPECT_TRUE(unloaded_.insert(reinterpret_cast<std::uintptr_t>(m.handle)).second);
+                            }
+                          }};
 };
 
 TEST_F(RetiredModulesTest, GoWhenNoStreamIsBehind) {
-  modules.made(7);
-  streams.busy = {7};
+  modules_.made(7);
+  streams_.busy = {7};
   retire(1);
   EXPECT_EQ(idle(), Set{});
-  streams.busy = {0};
+  streams_.busy = {0};
   EXPECT_EQ(idle(), Set{});
-  streams.busy = {};
+  streams_.busy = {};
   EXPECT_EQ(idle(), Set{1});
   EXPECT_EQ(idle(), Set{});
-  EXPECT_TRUE(streams.open.empty());  // no event is left
+  EXPECT_TRUE(streams_.open.empty());  // no event is left
 }
 
 TEST_F(RetiredModulesTest, WorkOfADestroyedStreamIsAwaited) {
-  modules.made(7);
-  streams.busy = {7};
-  modules.ends(7);
+  modules_.made(7);
+  streams_.busy = {7};
+  modules_.ends(7);
   retire(1);  // launched there before
   EXPECT_EQ(idle(), Set{});
-  streams.busy = {};
+  streams_.busy = {};
   EXPECT_EQ(idle(), Set{1});
 }
 
 TEST_F(RetiredModulesTest, StreamsThatComeAndGoLeaveNoEvents) {
   for (StreamId s = 1; s < 100; ++s) {
-    modules.made(s);
-    modules.ends(s);
-    EXPECT_LE(streams.open.size(), 1U);
+    modules_.made(s);
+    modules_.ends(s);
+    EXPECT_LE(streams_.open.size(), 1U);
   }
 }
 
 TEST_F(RetiredModulesTest, ADestroyedStreamThatCouldNotBeMarkedEndsUnloadingByEvents) {
-  modules.made(7);
-  streams.unmarkable = {7};
-  modules.ends(7);
+  modules_.made(7);
+  streams_.unmarkable = {7};
+  modules_.ends(7);
   retire(1);
   EXPECT_EQ(idle(), Set{});
-  EXPECT_EQ(modules.take().size(), 1U);
+  EXPECT_EQ(modules_.take().size(), 1U);
 }
 
 TEST_F(RetiredModulesTest, NothingIsMarkedWhileAStreamIsCaptured) {
-  modules.made(7);
-  streams.capturing = {7};
+  modules_.made(7);
+  streams_.capturing = {7};
   retire(1);
   EXPECT_EQ(idle(), Set{});
-  EXPECT_EQ(streams.last, 0U);
-  streams.capturing = {};
+  EXPECT_EQ(streams_.last, 0U);
+  streams_.capturing = {};
   EXPECT_EQ(idle(), Set{1});
 }
 
 TEST_F(RetiredModulesTest, AFailedMarkIsTriedAgain) {
-  modules.made(7);
-  streams.unmarkable = {0};
+  modules_.made(7);
+  streams_.unmarkable = {0};
   retire(1);
   EXPECT_EQ(idle(), Set{});
-  EXPECT_TRUE(streams.open.empty());
-  streams.unmarkable = {};
+  EXPECT_TRUE(streams_.open.empty());
+  streams_.unmarkable = {};
   EXPECT_EQ(idle(), Set{1});
 }
 
@@ -116,26 +116,26 @@ TEST_F(RetiredModulesTest, WorkElsewhereEndsWithASynchronisation) {
   retire(1, true);
   retire(2);
   EXPECT_EQ(idle(), Set{2});
-  EXPECT_EQ(modules.take().size(), 1U);
-  EXPECT_EQ(modules.take().size(), 0U);
+  EXPECT_EQ(modules_.take().size(), 1U);
+  EXPECT_EQ(modules_.take().size(), 0U);
 }
 
 TEST_F(RetiredModulesTest, WhatASynchronisationTookIsNotUnloadedTwice) {
-  streams.busy = {0};
+  streams_.busy = {0};
   retire(1);
   EXPECT_EQ(idle(), Set{});
-  const auto all = modules.take();
+  const auto all = modules_.take();
   EXPECT_EQ(all.size(), 1U);
-  streams.busy = {};
+  streams_.busy = {};
   EXPECT_EQ(idle(), Set{});
-  modules.put_back(all);  // it failed
+  modules_.put_back(all);  // it failed
   EXPECT_EQ(idle(), Set{});
-  EXPECT_EQ(modules.take().size(), 1U);
+  EXPECT_EQ(modules_.take().size(), 1U);
 }
 
 TEST_F(RetiredModulesTest, NothingIsUnloadedFromADeviceThatIsGone) {
   retire(1);
-  modules.close();
+  modules_.close();
   retire(2);
   EXPECT_EQ(idle(), Set{});
 }

@@ -1,4 +1,5 @@
 // printf: the formats against the host's, and whole kernels that ptxas compiled (test/data/emulate/prints.cu).
+#include <bit>
 #include <cstdio>
 
 #include "sass/emulate/print_format.h"
@@ -144,7 +145,7 @@ TEST_P(Prints, StringsOfEveryMemory) {
   std::string want;
   for (int t = 0; t < kThreads; ++t) {
     want += line("%d %lld %f %x %c %p %% %s|%5.2e|%-6d|%s%d|%s\n", t, n * t, t * 0.5, t * 77, 'a' + t,
-                 reinterpret_cast<void*>(out.address()), "global", 3.25 * t, t, "local", t, "sh");
+                 std::bit_cast<void*>(out.address()), "global", 3.25 * t, t, "local", t, "sh");
   }
   want += "odd 1\nodd 3\nplain\n";
   for (int t = 0; t < kThreads; ++t) want += line("constant %d literal\n", t);
