@@ -291,6 +291,7 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
   if (inst.op == Op::VIADD || inst.op == Op::IDP) return Consumer::kFma;
   if (inst.op == Op::HADD2 && inst.mod(Axis::kPack) == Tok::F32) return Consumer::kFma;
   if (inst.op == Op::HMNMX2 || inst.op == Op::HSET2 || inst.op == Op::HSETP2) return Consumer::kAlu;
+  if (inst.op == Op::REDUX) return Consumer::kReduce;
   switch (u) {
     case Unit::kFma: return Consumer::kFma;
     case Unit::kImadWide: return use.count == 2 && part == 1 ? Consumer::kWideAddHigh : Consumer::kWide;
@@ -337,6 +338,7 @@ Queue queue_of(Arch arch, const Inst& inst) {
   switch (inst.op) {
     case Op::S2UR: return Queue::kUniformSpecial;
     case Op::B2R: return Queue::kBarrierResult;
+    case Op::DMMA: return Queue::kDoubleProduct;
     default: break;
   }
   switch (unit(inst)) {
@@ -355,6 +357,7 @@ bool announced_by_reads(const Inst& inst, const Access& def) {
 ReadQueue read_queue_of(const Inst& inst) {
   if (inst.op == Op::MEMBAR) return ReadQueue::kFence;
   if (inst.op == Op::BAR || inst.op == Op::B2R) return ReadQueue::kBarrier;
+  if (inst.op == Op::SYNCS) return ReadQueue::kMbarrier;
   switch (unit(inst)) {
     case Unit::kMemShared:
     case Unit::kMemGlobal:

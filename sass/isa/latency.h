@@ -38,6 +38,7 @@ enum class Queue : std::uint8_t {
   kXu,              // MUFU, F2I, I2F, F2F, FRND, POPC, FLO, BREV
   kGlobal,          // sm_50 .. sm_62: LDG, ATOM; every access to textures and surfaces
   kDouble,          // DADD, DMUL, DFMA where they use scoreboards
+  kDoubleProduct,   // DMMA
   kRedux,           // REDUX
   kFence,           // FENCE.VIEW.ASYNC
   kUniformSpecial,  // S2UR
@@ -50,9 +51,10 @@ enum class ReadQueue : std::uint8_t {
   kNone,
   kMemory,  // loads, stores, shuffles, atomics of every memory: one queue a scheduler
   kXu,
-  kDouble,   // where it uses scoreboards
-  kFence,    // MEMBAR
-  kBarrier,  // BAR, and B2R, which asks for its result
+  kDouble,    // where it uses scoreboards
+  kFence,     // MEMBAR
+  kBarrier,   // BAR, and B2R, which asks for its result
+  kMbarrier,  // SYNCS
   kCount
 };
 

@@ -92,6 +92,9 @@ class Walker {
       case Op::CAL:
       case Op::CALL:
       case Op::KILL: break;
+      case Op::BPT:
+        if (s.inst.has(Axis::kMode, Tok::TRAP)) break;  // the launch fails
+        return true;
       default: return true;
     }
     const Tok how = s.inst.mod(Axis::kUniform);

@@ -42,6 +42,12 @@ bool accesses_memory(Op op) {
   }
 }
 
+// Some operand stays in the cache. Bits of slots that nothing is read from mean nothing.
+bool keeps_operands(const Inst& inst) {
+  if (is_raw_word(inst)) return inst.control.reuse != 0;
+  return std::ranges::any_of(inst.operands(), [](const Operand& o) { return o.reuse; });
+}
+
 class Checker {
  public:
   Checker(const Code& code, Findings& out) : code_(code), limits_(register_limits(code)), out_(out) {}
@@ -74,7 +80,7 @@ class Checker {
                  std::to_string(kYieldStall - 1));
     }
     if (wide && c.stall == 0 && !c.yield) say(i, "stall 0 without yield is illegal");
-    if (wide && step.known && c.yield && c.reuse != 0)
+    if (wide && step.known && c.yield && keeps_operands(step.inst))
       say(i, "reuse with yield loses the operand cache: drop one of them");
     if (c.write_sb == 6 || c.read_sb == 6) say(i, "scoreboard 6 does not exist: use 0 to 5, or none");
     if (!step.known) return;

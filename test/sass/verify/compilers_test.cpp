@@ -1,0 +1,119 @@
+// What ptxas was seen to rely on, over many instances, and one step beyond it.
+#include <gtest/gtest.h>
+
+#include "test/sass/verify/hand_kernel.h"
+
+namespace nervanagpu::sass {
+namespace {
+
+using test::kernel;
+using test::sentences;
+
+struct Distance {
+  const char* from;
+  const char* to;
+  Arch arch;
+  int cycles;  // enough; one less is not
+};
+
+class Distances : public testing::TestWithParam<Distance> {};
+
+std::vector<Hazard> after(const Distance& d, int cycles) {
+  const std::string text =
+      "--:-:-:-:" + std::to_string(cycles) + " | " + d.from + "\n--:-:0:-:2 | " + d.to + "\n01:-:-:-:5 | EXIT\n";
+  return verify(d.arch, kernel(text, d.arch));
+}
+
+TEST_P(Distances, IsEnoughAndNotLess) {
+  const Distance& d = GetParam();
+  const auto none = after(d, d.cycles);
+  EXPECT_TRUE(none.empty()) << sentences(none);
+  const auto found = after(d, d.cycles - 1);
+  ASSERT_EQ(found.size(), 1u) << sentences(found);
+  EXPECT_EQ(found[0].missing, 1) << sentences(found);
+}
+
+const Distance kDistances[] = {
+    {"IMAD R0, R4, R5, R6", "REDUX.SUM UR4, R0", Arch::sm_80, 4},
+    {"IMAD R0, R4, R5, R6", "REDUX.SUM UR4, R0", Arch::sm_90a, 4},
+    {"FMUL R0, R4, R5", "REDUX.SUM UR4, R0", Arch::sm_90a, 4},
+    {"IADD3 R0, R4, R5, R6", "REDUX.SUM UR4, R0", Arch::sm_90a, 4},
+    {"IMAD.WIDE R0, R4, R5, R6", "REDUX.SUM UR4, R1", Arch::sm_90a, 4},
+    {"IMAD.WIDE R0, R4, R5, R6", "I2F.U64 R2, R0", Arch::sm_80, 4},
+    {"IMAD.WIDE R0, R4, R5, R6", "I2F.U64 R2, R0", Arch::sm_86, 4},
+    {"IMAD.WIDE R0, R4, R5, R6", "POPC R2, R1", Arch::sm_80, 4},
+    {"UMOV UR5, 0x0", "LDG.E.SYS R2, [R4.64+UR4]", Arch::sm_75, 2},
+    {"UMOV UR4, 0x400", "LDS R2, [R4+UR4]", Arch::sm_75, 2},
+    {"UMOV UR4, 0x400", "LDS R2, [R4+UR4]", Arch::sm_80, 2},
+    {"UMOV UR4, 0x400", "LDS R2, [R4+UR4]", Arch::sm_90a, 2},
+};
+
+INSTANTIATE_TEST_SUITE_P(Compilers, Distances, testing::ValuesIn(kDistances));
+
+std::string products(Arch arch, const char* second_sb, const char* wait) {
+  const std::string product = arch == Arch::sm_90a ? ":-:2 | DMMA.8x8x4 " : ":-:2 | DMMA.884 ";
+  return "--:-:0" + product + "R8, R4, R6, RZ\n--:-:" + second_sb + product + "R12, R4, R6, RZ\n" + wait +
+         " | DADD R16, R8, R8\n--:-:-:-:5 | EXIT\n";
+}
+
+// A younger product, or a count of the products behind it, shows that an older one is there.
+TEST(Compilers, DoubleProductsAreThereInOrder) {
+  for (const Arch arch : {Arch::sm_80, Arch::sm_90a}) {
+    for (const std::string& right :
+         {products(arch, "1", "02:-:2:-:5"), products(arch, "0", "--:-:-:-:4 | DEPBAR.LE SB0, 0x1\n--:-:2:-:5")}) {
+      const auto none = verify(arch, kernel(right, arch));
+      EXPECT_TRUE(none.empty()) << sentences(none) << right;
+    }
+    for (const std::string& wrong :
+         {products(arch, "1", "--:-:2:-:5"), products(arch, "0", "--:-:-:-:4 | DEPBAR.LE SB0, 0x2\n--:-:2:-:5"),
+          products(arch, "1", "--:-:-:-:4 | DEPBAR.LE SB0, 0x1\n--:-:2:-:5")}) {
+      const auto found = verify(arch, kernel(wrong, arch));
+      ASSERT_EQ(found.size(), 1u) << sentences(found) << wrong;
+      EXPECT_EQ(found[0].reg, "R8");
+    }
+  }
+}
+
+// The registers of a younger operation on an mbarrier are read after those of older ones.
+TEST(Compilers, OperationsOnMbarriersReadInOrder) {
+  const auto text = [](const char* wait) {
+    return std::string(R"(
+      --:-:-:-:1 | SYNCS.ARRIVE.TRANS64 RZ, [UR5], R4
+      --:1:-:-:2 | SYNCS.ARRIVE.TRANS64 RZ, [UR5+0x8], R6
+      )") + wait +
+           R"(:-:-:-:5 | VIADD R4, R4, 0x1
+      --:-:-:-:5 | EXIT)";
+  };
+  const auto none = verify(Arch::sm_90a, kernel(text("02")));
+  EXPECT_TRUE(none.empty()) << sentences(none);
+  EXPECT_EQ(verify(Arch::sm_90a, kernel(text("--"))).size(), 1u);
+
+  const auto made = [](const char* wait) {
+    return std::string(R"(
+      --:-:1:-:1 | SYNCS.EXCH.64 URZ, [UR4], UR6
+      --:2:1:-:2 | SYNCS.EXCH.64 URZ, [UR4+0x8], UR8
+      )") + wait +
+           R"(:-:-:-:1 | UMOV UR6, 0x1
+      --:-:-:-:5 | EXIT)";
+  };
+  const auto both = verify(Arch::sm_90a, kernel(made("04")));
+  EXPECT_TRUE(both.empty()) << sentences(both);
+  EXPECT_EQ(verify(Arch::sm_90a, kernel(made("--"))).size(), 1u);
+}
+
+// Reuse bits of slots from which nothing is read keep nothing.
+TEST(Compilers, StrayReuseBitsMeanNothing) {
+  const auto with_bits = [](const char* text) {
+    KernelImage k = kernel(text);
+    Control c = get_control(k.code[0]);
+    c.reuse = 1;
+    k.code[0] = put_control(k.code[0], c);
+    return verify(Arch::sm_90a, k);
+  };
+  const auto none = with_bits("--:-:-:Y:4 | DEPBAR.LE SB0, 0x1\n--:-:-:-:5 | EXIT\n");
+  EXPECT_TRUE(none.empty()) << sentences(none);
+  EXPECT_EQ(with_bits("--:-:-:Y:4 | FADD R0, R1, R2\n--:-:-:-:5 | EXIT\n").size(), 1u);
+}
+
+}  // namespace
+}  // namespace nervanagpu::sass
