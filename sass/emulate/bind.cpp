@@ -178,11 +178,11 @@ struct Lanewise {
 // Those of the 64-bit encodings first: they take what means something else there.
 constexpr auto families_with(const Lanewise& own) {
   return std::to_array<Family>(
-      {own.xmad,     own.integer64,  own.logic64,      own.compare64, bind_stack,   bind_convert64, own.floats,
-       own.integer,  own.logic,      own.compare,      own.shared,    bind_control, bind_barrier,   bind_mbarrier,
-       bind_cluster, bind_registers, bind_copy_engine, bind_special,  bind_memory,  bind_atomic,    bind_texture,
-       bind_surface, bind_exchange,  bind_matrix,      bind_mma,      bind_gmma,    bind_convert,   bind_double,
-       bind_mufu,    bind_half,      nullptr});
+      {own.xmad,      own.integer64, own.logic64,    own.compare64,    bind_stack,   bind_convert64, bind_video,
+       own.floats,    own.integer,   own.logic,      own.compare,      own.shared,   bind_control,   bind_barrier,
+       bind_mbarrier, bind_cluster,  bind_registers, bind_copy_engine, bind_special, bind_memory,    bind_atomic,
+       bind_texture,  bind_surface,  bind_exchange,  bind_matrix,      bind_mma,     bind_gmma,      bind_convert,
+       bind_double,   bind_mufu,     bind_half,      nullptr});
 }
 
 const Family* families() {

@@ -48,6 +48,7 @@ bool bind_double(const Inst& inst, Binding& b);
 bool bind_mufu(const Inst& inst, Binding& b);
 bool bind_half(const Inst& inst, Binding& b);
 bool bind_convert64(const Inst& inst, Binding& b);
+bool bind_video(const Inst& inst, Binding& b);  // sm_50 .. sm_62
 bool bind_stack(const Inst& inst, Binding& b);  // sm_50 .. sm_62: SSY, SYNC, PBK, BRK ..., conditions on CC
 #define NG_VECTOR_FAMILIES(space)                    \
   namespace space {                                  \

@@ -1,5 +1,6 @@
 // Packed halves and bfloat16 pairs: HADD2, HMUL2, HFMA2, minimum and maximum, comparisons. Every result is rounded
 // once.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include "sass/emulate/half_math.h"
 #include "sass/emulate/lanes.h"
 #include "sass/emulate/tensor_map.h"
+#include "sass/isa/row.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -110,6 +112,18 @@ const Uop* half2_xorsign(Warp& w, const Uop* u) {
       if ((o[l] >> (16 * h) & 0x7fff) <= infinity) o[l] = (o[l] & ~mask) | (signs[l] & mask);
     }
   }
+  return u + 1;
+}
+
+// sm_53 .. sm_62: .MRG_H0 and .MRG_H1 write one half of the result and leave the other as it was.
+const Uop* half2_merged(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  u32 old[kLanes];
+  std::copy_n(w.row(x.dst), kLanes, old);
+  half2(w, u);
+  Row32 o = w.row(x.dst);
+  const u32 taken = x.flag3 ? 0xffff0000u : 0xffffu;
+  for (unsigned l = 0; l < kLanes; ++l) o[l] = (o[l] & taken) | (old[l] & ~taken);
   return u + 1;
 }
 
@@ -245,19 +259,28 @@ bool bind_half(const Inst& inst, Binding& b) {
   Detail& x = b.detail;
   Operation op = Operation::kAdd;
   switch (inst.op) {
-    case Op::HADD2: op = Operation::kAdd; break;
-    case Op::HMUL2: op = Operation::kMul; break;
-    case Op::HFMA2: op = Operation::kFma; break;
+    case Op::HADD2:
+    case Op::HADD2_32I: op = Operation::kAdd; break;
+    case Op::HMUL2:
+    case Op::HMUL2_32I: op = Operation::kMul; break;
+    case Op::HFMA2:
+    case Op::HFMA2_32I: op = Operation::kFma; break;
     case Op::HMNMX2: op = Operation::kMinMax; break;
     case Op::HSETP2:
     case Op::HSET2: break;
     default: return false;
   }
+  if (inst.operand_count > 0 && inst.operand_array[0].role == Role::kBoth) {  // what is merged into is no operand here
+    std::shift_left(x.src.begin(), x.src.end(), 1);
+    --x.src_count;
+  }
   signs_as_float(x, 0x80008000u);
   parts(b);
   x.flag = says(inst, "BF16_V2") || says(inst, "BF16");
   if (inst.has(Axis::kFtz, Tok::FMZ)) b.refuse(".FMZ");
-  if (says(inst, "MERGE_C") || says(inst, "MRG_H0") || says(inst, "MRG_H1")) b.refuse("a merged result");
+  if (says(inst, "MERGE_C")) b.refuse("a merged result");
+  const bool old = inst.row->encoding == Encoding::k64;
+  if (old && says(inst, "F32")) b.refuse("a result of .F32");
   if (inst.op == Op::HSETP2 || inst.op == Op::HSET2) {
     if (!condition(inst, x)) b.refuse("comparison");
     x.flag2 = inst.op == Op::HSETP2 ? says(inst, "H_AND") : says(inst, "BF");
@@ -272,6 +295,8 @@ bool bind_half(const Inst& inst, Binding& b) {
     b.refuse("operands");
   }
   x.body = half2;
+  x.flag3 = says(inst, "MRG_H1");
+  if (x.flag3 || says(inst, "MRG_H0")) x.body = half2_merged;
   if (says(inst, "OOB")) x.body = half2_outside;
   if (says(inst, "XORSIGN")) {
     const auto size = [](const Src& s) { return s.abs && !s.neg; };

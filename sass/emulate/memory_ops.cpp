@@ -270,7 +270,8 @@ void bind_size(const Inst& inst, Binding& b) {
     case Tok::kNone:
     case Tok::k32: x.bytes = 4; break;
     case Tok::k64: x.bytes = 8; break;
-    case Tok::k128: x.bytes = 16; break;
+    case Tok::k128:
+    case Tok::U_128: x.bytes = 16; break;
     default: b.refuse("access size ." + std::string(tok_text(inst.mod(Axis::kSize))));
   }
 }

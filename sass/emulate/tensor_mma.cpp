@@ -133,6 +133,7 @@ bool bind_mma(const Inst& inst, Binding& b) {
     x.body = dmma;
     return true;
   }
+  if (inst.has(Axis::kFunction, Tok::XOR_POPC)) b.refuse("the count of bits that differ, .XOR.POPC");
   op.a = op.b = inst.op == Op::BMMA ? Element::kBit : element_of(inst, Axis::kSrcType);
   if (inst.op == Op::IMMA) op.b = element_of(inst, Axis::kSrcType2);
   op.half = inst.has(Axis::kDstType, Tok::F16);

@@ -37,7 +37,7 @@ constexpr Slot& wide_address_of(Row& r) {
   return r.slot_array[i];
 }
 
-// [R2.64+UR4+offset], or [R2.U32+UR4+offset] with `base` one register, which is not RZ. The bits `cleared` say so.
+// [R2.64+UR4+offset], or [R2.U32+UR4+offset] with `base` one register, which before sm_90 is not RZ. The bits `cleared` say so.
 constexpr Row with_uniform_offset(Row r, Width base, std::initializer_list<unsigned> cleared) {
   const Field field = take_descriptor(r);
   Slot& at = wide_address_of(r);
@@ -47,7 +47,9 @@ constexpr Row with_uniform_offset(Row r, Width base, std::initializer_list<unsig
   at.ureg = field;
   at.ureg_width = Width::k2;
   r.never = {};
-  if (base == Width::k1 || (r.archs & mask_of(Arch::sm_90a)) != 0) r.never = bits(24, 8).mask();
+  const bool hopper = (r.archs & mask_of(Arch::sm_90a)) != 0;
+  if (hopper ? base != Width::k1 : base == Width::k1) r.never = bits(24, 8).mask();
+  at.base_always = hopper && base == Width::k1;  // [RZ.U32+UR4]: since sm_90 no offset stands alone
   for (const unsigned bit : cleared) r.fixed = set_bits(r.fixed, bit, 1, 0);
   return r;
 }

@@ -13,6 +13,15 @@ std::int64_t number(const Slot& s, const Word& w) {
   std::uint64_t v = s.value.get(w);
   if (s.type == SlotType::kImm && s.format == ImmFormat::kF32) return static_cast<std::int64_t>(v << (32 - width));
   if (s.type == SlotType::kImm && s.format == ImmFormat::kF64) return static_cast<std::int64_t>(v << (64 - width));
+  if (s.type == SlotType::kImm && s.format == ImmFormat::kF16x2) {
+    const unsigned half = width / 2;
+    return static_cast<std::int64_t>((v >> half) << (32 - half) | (v & ((1ULL << half) - 1)) << (16 - half));
+  }
+  if (s.type == SlotType::kImm && s.format == ImmFormat::kQuadSwapped) return exchanged_pairs(v);
+  if (s.type == SlotType::kImm && s.format == ImmFormat::kMagnitude) {
+    const std::uint64_t sign = 1ULL << (width - 1);
+    return (v & sign) != 0 ? -static_cast<std::int64_t>(v ^ sign) : static_cast<std::int64_t>(v);
+  }
   if (s.is_signed && width < 64 && ((v >> (width - 1)) & 1) != 0) v |= ~std::uint64_t{0} << width;
   return static_cast<std::int64_t>(v << s.shift);
 }

@@ -72,6 +72,30 @@ struct Encoder {
       word = s.value.set(word, u >> drop);
       return;
     }
+    if (s.type == SlotType::kImm && s.format == ImmFormat::kF16x2 && width < 32) {
+      const unsigned half = width / 2;
+      const auto u = static_cast<std::uint64_t>(value);
+      const std::uint64_t rest = (1ULL << (16 - half)) - 1;
+      if ((u & (rest << 16 | rest)) != 0) {
+        fail("this half needs more than the " + std::to_string(half) + " bits that a short immediate has of it");
+        return;
+      }
+      word = s.value.set(word, (u >> (32 - half)) << half | (u >> (16 - half) & ((1ULL << half) - 1)));
+      return;
+    }
+    if (s.type == SlotType::kImm && s.format == ImmFormat::kQuadSwapped)
+      v = exchanged_pairs(static_cast<std::uint64_t>(value));
+    if (s.type == SlotType::kImm && s.format == ImmFormat::kMagnitude) {
+      const std::uint64_t sign = 1ULL << (width - 1);
+      const std::uint64_t magnitude = static_cast<std::uint64_t>(value < 0 ? -value : value);
+      if (magnitude >= sign) {
+        fail(std::string(what) + " " + std::to_string(value) + " does not fit in " + std::to_string(width - 1) +
+             " bits and a sign");
+        return;
+      }
+      word = s.value.set(word, magnitude | (value < 0 ? sign : 0));
+      return;
+    }
     if (s.shift != 0) {
       if ((v & ((std::int64_t{1} << s.shift) - 1)) != 0) {
         fail(std::string(what) + " must be a multiple of " + std::to_string(1 << s.shift));

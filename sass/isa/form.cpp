@@ -42,9 +42,9 @@ std::string slot_text(const Slot& s) {
       if (s.format == ImmFormat::kF16x2 || s.format == ImmFormat::kBF16x2) {
         out = "float, float";
       } else {
-        out = s.format == ImmFormat::kF32 || s.format == ImmFormat::kF64 ? "float"
-              : s.format == ImmFormat::kQuad                             ? "signs"
-                                                                         : "number";
+        out = s.format == ImmFormat::kF32 || s.format == ImmFormat::kF64            ? "float"
+              : s.format == ImmFormat::kQuad || s.format == ImmFormat::kQuadSwapped ? "signs"
+                                                                                    : "number";
       }
       break;
     case SlotType::kConst:

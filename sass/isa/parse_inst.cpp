@@ -247,7 +247,8 @@ class Attempt {
   }
 
   bool number(const Slot& s, std::int64_t& v) {
-    if (s.format == ImmFormat::kHex || s.format == ImmFormat::kSigned || s.format == ImmFormat::kDecimal) {
+    if (s.format == ImmFormat::kHex || s.format == ImmFormat::kSigned || s.format == ImmFormat::kDecimal ||
+        s.format == ImmFormat::kMagnitude) {
       const std::size_t at = pos;
       if (!integer(v, "a number")) return false;
       const unsigned width = s.value.width();
@@ -264,7 +265,7 @@ class Attempt {
       }
       return true;
     }
-    if (s.format == ImmFormat::kQuad) return quad(v);
+    if (s.format == ImmFormat::kQuad || s.format == ImmFormat::kQuadSwapped) return quad(v);
     const auto one = [&](int kind, std::uint64_t& raw) {
       const std::size_t used = parse_float(text_.substr(pos), kind, raw);
       if (used == 0) return fail("expected a floating-point number, got '" + word_here() + "'");

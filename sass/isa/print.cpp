@@ -159,8 +159,10 @@ std::string float_text(double v) {
 std::string imm_text(const Slot& s, std::int64_t value) {
   switch (s.format) {
     case ImmFormat::kHex: return hex(static_cast<std::uint64_t>(value));
+    case ImmFormat::kMagnitude:
     case ImmFormat::kSigned: return signed_hex(value);
     case ImmFormat::kDecimal: return std::to_string(value);
+    case ImmFormat::kQuadSwapped:
     case ImmFormat::kQuad: {
       std::string text;
       for (int lane = 0; lane < 4; ++lane) text += kQuadLanes[value >> 2 * (3 - lane) & 3];

@@ -114,10 +114,12 @@ enum class ImmFormat : std::uint8_t {
   kSigned,  // -0x1f
   kF32,     // 1.5: the 32 bits of a float; in fewer bits its most significant ones (sm_50 .. sm_62 short immediates)
   kF64,     // 1.5: the most significant bits of a double
-  kF16x2,   // 1, 2: two halves in one field, the upper one written first; prints as two operands
+  kF16x2,  // 1, 2: two halves in one field, the upper one written first; prints as two operands. In 20 bits ten of each
   kBF16x2,
-  kDecimal,  // 31
-  kQuad,     // PNZPPPPP: what the four lanes of a quad do, two bits each, the first lane highest
+  kDecimal,      // 31
+  kMagnitude,    // -0x1f: the highest bit of the field is the sign of the others
+  kQuadSwapped,  // the same with the two bits of each lane exchanged (sm_50 .. sm_62)
+  kQuad,         // PNZPPPPP: what the four lanes of a quad do, two bits each, the first lane highest
 };
 
 // Consecutive registers of a register operand.
@@ -322,7 +324,7 @@ constexpr Slot breg(unsigned at) {
 constexpr Slot imm(Field f, ImmFormat format = ImmFormat::kHex) {
   Slot s = slot_of(SlotType::kImm, f);
   s.format = format;
-  s.is_signed = format == ImmFormat::kSigned;
+  s.is_signed = format == ImmFormat::kSigned || format == ImmFormat::kMagnitude;
   return s;
 }
 constexpr Slot constant(Field offset, unsigned shift, Field bank) {

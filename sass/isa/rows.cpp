@@ -8,10 +8,11 @@ namespace nervanagpu::sass {
 
 std::span<const std::span<const Row>> all_rows() {
   static const std::array tables = {
-      rows_sm90_float(),   rows_sm90_integer(), rows_sm90_half(),   rows_sm90_uniform(), rows_sm90_memory(),
-      rows_sm90_control(), rows_sm90_texture(), rows_sm90_more(),   rows_sm90_tensor(),  rows_sm90_gmma(),
-      rows_sm90_async(),   rows_sm90_cluster(), rows_sm90_rare(),   rows_sm75(),         rows_sm50_float(),
-      rows_sm50_integer(), rows_sm50_convert(), rows_sm50_memory(), rows_sm50_control(),
+      rows_sm90_float(),   rows_sm90_integer(), rows_sm90_half(),    rows_sm90_uniform(), rows_sm90_memory(),
+      rows_sm90_control(), rows_sm90_texture(), rows_sm90_more(),    rows_sm90_tensor(),  rows_sm90_gmma(),
+      rows_sm90_async(),   rows_sm90_cluster(), rows_sm90_rare(),    rows_sm75(),         rows_sm50_float(),
+      rows_sm50_half(),    rows_sm50_video(),   rows_sm50_integer(), rows_sm50_convert(), rows_sm50_memory(),
+      rows_sm50_control(),
   };
   return tables;
 }

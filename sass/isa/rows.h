@@ -9,6 +9,8 @@ namespace nervanagpu::sass {
 
 std::span<const Row> rows_sm50_float();
 std::span<const Row> rows_sm50_integer();
+std::span<const Row> rows_sm50_half();
+std::span<const Row> rows_sm50_video();
 std::span<const Row> rows_sm50_convert();
 std::span<const Row> rows_sm50_memory();
 std::span<const Row> rows_sm50_control();

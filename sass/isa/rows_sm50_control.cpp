@@ -43,6 +43,13 @@ constexpr auto build() {
   unguarded(Op::PRET, top16(0xe270, {{6, 1, 1}}), pushes);
   unguarded(Op::CAL, top16(0xe260, {{6, 1, 1}}), branch);
   t.add(row(Op::NOP, kMaxwell, top16(0x50b0, {{8, 5, 15}}), {}, {}, {.unit = Unit::kNone}));
+  t.add(row(Op::NOP, kMaxwell, top16(0x50b0, {{13, 1, 1}}), {always<Tok::TRIG>(Axis::kFunction)}, {condition(8), imm(bits(20, 16)).omit(0)}, {.unit = Unit::kNone}));
+  // Which lanes run: all of a quad that has one, and those of before again.
+  for (const auto& [op, top] : {std::pair{Op::SAM, 0xe370u}, std::pair{Op::RAM, 0xe380u}}) {
+    Row mask = row(op, kMaxwell, top16(top), {}, {}, sync);
+    mask.has_guard = false;
+    t.add(mask);
+  }
   Row trap = row(Op::BPT, kMaxwell, top16(0xe3a0, {{6, 2, 3}}), {always<Tok::TRAP>(Axis::kFunction)}, {imm(bits(20, 20)).omit(0)}, leaves);
   trap.has_guard = false;
   t.add(trap);

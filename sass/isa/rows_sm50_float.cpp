@@ -55,6 +55,10 @@ constexpr auto build() {
   mufu(mask_from(Arch::sm_52, Arch::sm_62), kMufu);
   forms64(t, row(Op::RRO, kMaxwell, {}, {Mod{Axis::kFunction, bits(39, 1), kReduce}}, {dst(), rb(f32).neg(45).abs(49)}, fma), 0x5c90, "ric");
 
+  // Sums of a quad's lanes, each with signs of its own.
+  t.add(row(Op::FSWZADD, kMaxwell, top16(0x50f8), {flag<Tok::FTZ>(Axis::kFtz, 44), round39, flag<Tok::NDV>(Axis::kDivergent, 38)},
+            {dst_cc(), ra(), gpr(20).reuse(2), imm(bits(28, 8), ImmFormat::kQuadSwapped)}, fma));
+
   const Slot dd = dst_cc().wide(Width::k2);
   const Slot da = ra().wide(Width::k2).read_late();
   const Slot db = rb(f64).wide(Width::k2).read_late();

@@ -22,6 +22,10 @@ constexpr Enum kShfType[]   = {{Tok::kNone, 0}, {Tok::U64, 2}, {Tok::S64, 3}};
 constexpr Enum kShfPart[]   = {{Tok::kNone, 0}, {Tok::HI, 1}, {Tok::X, 2}, {Tok::XHI, 3}};
 constexpr Enum kPermute[]   = {{Tok::kNone, 0}, {Tok::F4E, 1}, {Tok::B4E, 2}, {Tok::RC8, 3}, {Tok::ECL, 4}, {Tok::ECR, 5}, {Tok::RC16, 6}};
 
+constexpr Enum kByteSign[]  = {{Tok::U8, 0}, {Tok::S8, 1}};
+constexpr Enum kHalfSign[]  = {{Tok::U16, 0}, {Tok::S16, 1}};
+constexpr Enum kHalves2[]   = {{Tok::k2A_LO, 0}, {Tok::k2A_HI, 1}};
+
 constexpr auto build() {
   RowList<192> t;
   constexpr ImmFormat hex = ImmFormat::kHex;
@@ -82,6 +86,14 @@ constexpr auto build() {
   forms64(t, row(Op::IMAD, kMaxwell, sign51, {mul_type, hi54, po, sat50, x49}, {dst_cc(), slow_a(), slow_b(dec), slow_c()}, xu), 0x5a00, "ricx");
   forms64(t, row(Op::IMUL, kMaxwell, {}, {Mod{Axis::kType, bits(40, 2), kMulType}, flag<Tok::HI>(Axis::kHigh, 39)}, {dst_cc(), slow_a(), slow_b(dec)}, xu), 0x5c38, "ric");
   t.add(row(Op::IMUL32I, kMaxwell, top16(0x1f00), {Mod{Axis::kType, bits(54, 2), kMulType}, flag<Tok::HI>(Axis::kHigh, 53)}, {dst_cc(52), slow_a(), imm32(dec)}, xu));
+
+  // Four or two products of bytes; only sm_61 and sm_62 have them.
+  constexpr ArchMask dots = mask_from(Arch::sm_61, Arch::sm_62);
+  const Mod sign_b{Axis::kSigned2, bits(47, 1), kByteSign};
+  for (const auto& [form, b] : {std::pair{0x53f8u, gpr(20).reuse(1)}, std::pair{0x53d8u, const64()}}) {
+    t.add(row(Op::IDP, dots, top16(form), {always<Tok::k4A>(Axis::kMode), Mod{Axis::kSigned, bits(49, 1), kByteSign}, sign_b}, {dst(), ra(), b, gpr(39).reuse(2)}, alu));
+    t.add(row(Op::IDP, dots, top16(form | 1), {Mod{Axis::kMode, bits(50, 1), kHalves2}, Mod{Axis::kSigned, bits(49, 1), kHalfSign}, sign_b}, {dst(), ra(), b, gpr(39).reuse(2)}, alu));
+  }
 
   forms64(t, row(Op::IMNMX, kMaxwell, {}, {u32, Mod{Axis::kExtended, bits(43, 2), kMinMaxX}}, {dst_cc(), ra(), rb(dec), pred_in()}, alu), 0x5c20, "ric");
   forms64(t, row(Op::ISETP, kMaxwell, {}, {cmp49, u32, x43, combine}, {pred(3).def(), pred(0).def(), ra(), rb(dec), pred_in()}, alu), 0x5b60, "ric");

@@ -50,7 +50,7 @@ constexpr Traits kLoad{.unit = Unit::kMemGlobal, .ready = Ready::kScoreboard, .l
 constexpr Traits kStore{.unit = Unit::kMemGlobal, .late = true};
 constexpr Traits kAluPipe{.unit = Unit::kAlu};
 
-constexpr void flow(RowList<144>& t) {
+constexpr void flow(RowList<160>& t) {
   constexpr ArchMask k = kTuringToAda;
   t.add(row(Op::BRA, k, code128(0x947), {flag<Tok::U>(Axis::kUniform, 32)}, {kP, kLabel}, kBranch));
   t.add(row(Op::BRA, kAmpere, code128(0x947 | kU, {{33, 1, 1}}), {always<Tok::DIV>(Axis::kUniform)},
@@ -82,6 +82,10 @@ constexpr void flow(RowList<144>& t) {
   t.add(row(Op::NANOSLEEP, k, code128(0x95d, {{85, 1, 1}}), {always<Tok::WARP>(Axis::kMode)}, {kP, imm(bits(32, 32))},
             kFlow));
   t.add(row(Op::WARPSYNC, k, code128(0x948), {}, {kP, imm(bits(32, 32))}, kFlow));
+  const Slot number = constant(bits(40, 14), 2, bits(54, 5)).negative();
+  t.add(row(Op::WARPSYNC, k, code128(0xb48), {}, {kP, number}, kFlow));
+  t.add(row(Op::NANOSLEEP, k, code128(0x35d, {{85, 1, 1}}), {always<Tok::WARP>(Axis::kMode)}, {kP, gpr(32)}, kFlow));
+  t.add(row(Op::NANOSLEEP, k, code128(0xb5d), {flag<Tok::WARP>(Axis::kMode, 85)}, {kP, number}, kFlow));
 }
 
 // Rows with a descriptor in `desc_at` that the text of nvdisasm hides; ours writes it behind the operands.
@@ -98,7 +102,7 @@ constexpr Slot wide_address(Field offset = bits(40, 24)) {
   return s;
 }
 
-constexpr void ampere(RowList<144>& t) {
+constexpr void ampere(RowList<160>& t) {
   constexpr ArchMask k = kAmpere;
   const Mod wide = always<Tok::E>(Axis::kWide);
   const Mod evict{Axis::kCache, bits(84, 3), kEvict};
@@ -135,7 +139,7 @@ constexpr void ampere(RowList<144>& t) {
             {target, wide_address(bits(32, 12)), kP, hidden(64)}, kStore));
 }
 
-constexpr void ampere_atomics(RowList<144>& t) {
+constexpr void ampere_atomics(RowList<160>& t) {
   constexpr ArchMask k = kAmpere;
   const Mod wide = always<Tok::E>(Axis::kWide);
   const Mod evict{Axis::kCache, bits(84, 3), kEvict};
@@ -173,6 +177,11 @@ constexpr void ampere_atomics(RowList<144>& t) {
   constexpr Traits query{.unit = Unit::kMemGlobal, .ready = Ready::kScoreboard, .late = true};
   t.add(row(Op::QSPC, kTuringToAda, code128(0x3aa, {{72, 1, 1}}), {wide, {Axis::kMode, bits(73, 2), kSpaces}},
             {pred(81).def(), gpr(16).def(), address(bits(24, 8), bits(40, 24)).base(Width::k2).read_late()}, query));
+  t.add(row(Op::QSPC, kTuringToAda, code128(0x9aa | kU, {{72, 1, 1}, {90, 1, 1}}),
+            {wide, {Axis::kMode, bits(73, 2), kSpaces}},
+            {pred(81).def(), gpr(16).def(),
+             address(bits(24, 8), bits(40, 24)).base(Width::k2, Tok::k64).read_late().uniform(bits(32, 6), Width::k2)},
+            query));
 }
 
 constexpr Row not_rz(Row r) {
@@ -180,7 +189,7 @@ constexpr Row not_rz(Row r) {
   return r;
 }
 
-constexpr void turing(RowList<144>& t) {
+constexpr void turing(RowList<160>& t) {
   constexpr ArchMask k = kTuring;
   const Mod wide = always<Tok::E>(Axis::kWide);
   const Mod evict{Axis::kCache, bits(84, 3), kEvict};
@@ -283,7 +292,7 @@ constexpr void turing(RowList<144>& t) {
 // clang-format on
 
 // What has a hidden descriptor, with one that is written, or with a uniform offset instead.
-constexpr void ampere_addresses(RowList<144>& t) {
+constexpr void ampere_addresses(RowList<160>& t) {
   const std::size_t count = t.count;
   for (std::size_t i = 0; i < count; ++i) {
     const Row r = t.rows[i];
@@ -302,7 +311,7 @@ constexpr void ampere_addresses(RowList<144>& t) {
 }
 
 constexpr auto build() {
-  RowList<144> t;
+  RowList<160> t;
   flow(t);
   ampere(t);
   ampere_atomics(t);

@@ -85,6 +85,9 @@ constexpr void sync(RowList<128>& t) {
   t.add(row(Op::BAR, kFromTuring, code128(0xb1d, {{78, 1, 1}}), {red, defer}, {id, threads.omit(0), p}, kSync));
   t.add(row(Op::BAR, kFromTuring, code128(0x51d, {{78, 1, 1}}), {red, defer}, {gpr(32).read_late(), threads.omit(0), p},
             kSync));
+  counted = row(Op::BAR, kFromTuring, code128(0x91d, {{78, 1, 1}}), {red, defer}, {id, gpr(32).read_late(), p}, kSync);
+  counted.never = bits(32, 8).mask();
+  t.add(counted);
   t.add(row(Op::MEMBAR, kFromTuring, code128(0x992), {{Axis::kScope, bits(76, 5), kMembar}}, {},
             {.unit = Unit::kSync, .write_sb = true}));
   t.add(row(Op::B2R, kFromTuring, code128(0x31c, {{78, 1, 1}}), {always<Tok::RESULT>(Axis::kFunction)},

@@ -38,6 +38,7 @@ constexpr Enum kBF16[] = {{Tok::BF16, 4}};
 constexpr Enum kSmallFloat[] = {{Tok::F16, 1}, {Tok::BF16, 4}};
 
 constexpr Enum kPackType[] = {{Tok::F16, 0}, {Tok::BF16, 1}};
+constexpr Enum kOldPackType[] = {{Tok::kNone, 0}, {Tok::BF16, 1}};
 constexpr Enum kPackRound[] = {{Tok::kNone, 0}, {Tok::RZ, 3}};
 constexpr Enum kPackedRound[] = {{Tok::kNone, 0}, {Tok::RZ, 3}};
 constexpr Enum kSign32[] = {{Tok::U32, 0}, {Tok::S32, 1}};
@@ -64,7 +65,7 @@ constexpr Row slow(Row r) {
 }
 
 // Conversions to and from bfloat16 are younger than the row's other formats: a row for each age.
-constexpr void add_by_age(RowList<256>& t, Row r) {
+constexpr void add_by_age(RowList<320>& t, Row r) {
   for (std::size_t i = 0; i < r.mod_count; ++i) {
     Mod& m = r.mod_array[i];
     if (m.table.data() != kFloat32 && m.table.data() != kSmallFloat) continue;
@@ -80,7 +81,7 @@ constexpr void add_by_age(RowList<256>& t, Row r) {
   t.add(r);
 }
 
-constexpr void single(RowList<256>& t) {
+constexpr void single(RowList<320>& t) {
   constexpr Traits fma{.unit = Unit::kFma};
   constexpr Traits alu_pipe{.unit = Unit::kAlu};
   constexpr Traits xu{.unit = Unit::kXu, .ready = Ready::kScoreboard, .late = true};
@@ -121,7 +122,7 @@ constexpr void single(RowList<256>& t) {
   for (const Row& r : x.all()) t.add(slow(r));
 }
 
-constexpr void twice(RowList<256>& t) {
+constexpr void twice(RowList<320>& t) {
   constexpr Traits dbl{.unit = Unit::kDouble, .write_sb = true};
   const Slot a = src_a().neg(0).abs(0).wide(Width::k2);
   const Slot b = src_b(f64).neg(0).abs(0).wide(Width::k2);
@@ -133,10 +134,10 @@ constexpr void twice(RowList<256>& t) {
       0x02a, "246e");
 }
 
-constexpr void conversions(RowList<256>& t) {
+constexpr void conversions(RowList<320>& t) {
   constexpr Traits xu{.unit = Unit::kXu, .ready = Ready::kScoreboard, .late = true};
   constexpr Traits alu_pipe{.unit = Unit::kAlu};
-  RowList<160> x;
+  RowList<224> x;
   const Slot f = src_b(f32).neg(0).abs(0);
   const Slot d = src_b(f64).neg(0).abs(0).wide(Width::k2);
   const Slot i = src_b(ImmFormat::kHex);
@@ -167,7 +168,7 @@ constexpr void conversions(RowList<256>& t) {
   alu(x,
       row(Op::F2I, kHopper, {}, {kFtz, to_int(kToInt), from_float(kSmallFloat), round_int, ntz},
           {kD, f.part({}, kHalfPart)}, xu),
-      0x105, "2", part);
+      0x105, "2ac", part);
   alu(x, row(Op::F2I, kFromTuring, {}, {kFtz, to_int(kToInt), from_float(kF64), round_int, ntz}, {kD, d}, xu), 0x111,
       "28ac");
   alu(x, row(Op::F2I, kFromTuring, {}, {kFtz, to_int(kInt64), from_float(kOnly32), round_int, ntz}, {kD64, f}, xu),
@@ -175,17 +176,23 @@ constexpr void conversions(RowList<256>& t) {
   alu(x,
       row(Op::F2I, kHopper, {}, {kFtz, to_int(kInt64), from_float(kSmallFloat), round_int, ntz},
           {kD64, f.part({}, kHalfPart)}, xu),
-      0x111, "2", part);
+      0x111, "2ac", part);
   alu(x, row(Op::F2I, kFromTuring, {}, {kFtz, to_int(kInt64), from_float(kF64), round_int, ntz}, {kD64, d}, xu), 0x111,
       "28ac");
   // Float to float.
   alu(x, row(Op::F2F, kFromAmpere, {}, {kFtz, to_float(kSmallFloat), from_float(kF32), kRound}, {kD, f}, xu), 0x104,
       "28ac");
-  alu(x, row(Op::F2F, kHopper, {}, {kFtz, to_float(kF32), from_float(kSmallFloat), kRound}, {kD, f}, xu), 0x104, "2");
+  alu(x,
+      row(Op::F2F, kHopper, {}, {kFtz, to_float(kF32), from_float(kSmallFloat), kRound}, {kD, f.part({}, kHalfPart)},
+          xu),
+      0x104, "2ac", part);
   alu(x, row(Op::F2F, kFromTuring, {}, {kFtz, to_float(kF64), from_float(kF32), kRound}, {kD64, f}, xu), 0x110, "28ac");
-  alu(x, row(Op::F2F, kHopper, {}, {kFtz, to_float(kF64), from_float(kSmallFloat), kRound}, {kD64, f}, xu), 0x110, "2");
+  alu(x,
+      row(Op::F2F, kHopper, {}, {kFtz, to_float(kF64), from_float(kSmallFloat), kRound}, {kD64, f.part({}, kHalfPart)},
+          xu),
+      0x110, "2ac", part);
   alu(x, row(Op::F2F, kFromTuring, {}, {kFtz, to_float(kF32), from_float(kF64), kRound}, {kD, d}, xu), 0x110, "28ac");
-  alu(x, row(Op::F2F, kHopper, {}, {kFtz, to_float(kSmallFloat), from_float(kF64), kRound}, {kD, d}, xu), 0x110, "2");
+  alu(x, row(Op::F2F, kHopper, {}, {kFtz, to_float(kSmallFloat), from_float(kF64), kRound}, {kD, d}, xu), 0x110, "2ac");
   // Rounding to an integral value: both format fields name the same format.
   const auto same = [](std::span<const Enum> e, unsigned) { return Mod{Axis::kSrcType, bits(84, 3), e}; };
   alu(x, row(Op::FRND, kFromTuring, code128(0, {{75, 3, 2}, {84, 3, 2}}), {kFtz, round_int}, {kD, f}, xu), 0x107,
@@ -193,14 +200,18 @@ constexpr void conversions(RowList<256>& t) {
   alu(x,
       row(Op::FRND, kFromTuring, code128(0, {{75, 3, 1}}), {kFtz, same(kF16, 1), round_int},
           {kD, f.part({}, kHalfPart)}, xu),
-      0x107, "2", part);
+      0x107, "2ac", part);
   alu(x,
       row(Op::FRND, kHopper, code128(0, {{75, 3, 4}}), {kFtz, same(kBF16, 4), round_int}, {kD, f.part({}, kHalfPart)},
           xu),
-      0x107, "2", part);
+      0x107, "2ac", part);
   alu(x, row(Op::FRND, kFromTuring, code128(0, {{75, 3, 3}}), {kFtz, same(kF64, 3), round_int}, {kD64, d}, xu), 0x113,
       "28ac");
   for (const Row& r : x.all()) add_by_age(t, slow(r));
+  RowList<8> between;  // the two small formats
+  alu(between, row(Op::F2F, kHopper, {}, {kFtz, to_float(kBF16), from_float(kF16), kRound}, {kD, f}, xu), 0x104, "2c");
+  alu(between, row(Op::F2F, kHopper, {}, {kFtz, to_float(kF16), from_float(kBF16), kRound}, {kD, f}, xu), 0x104, "2c");
+  for (const Row& r : between.all()) t.add(slow(r));
   alu(t,
       row(Op::I2FP, kFromGA102, code128(0, {{76, 1, 1}, {85, 1, 1}}),
           {always<Tok::F32>(Axis::kDstType),
@@ -217,12 +228,24 @@ constexpr void conversions(RowList<256>& t) {
            {Axis::kRound, bits(79, 2), kPackRound}},
           {kD, src_a(), src_b(f32)}, alu_pipe),
       0x03e, "28ac");
+  // One half beside another that stays; ptxas has only the form with zero there. sm_80 and sm_86 do not write F32.
+  for (const bool newer : {false, true}) {
+    Row one = row(
+        Op::F2FP, newer ? kFromAda : kFromAmpere & ~kFromAda, code128(0, {{24, 8, 255}, {78, 1, 1}}),
+        {flag<Tok::RELU>(Axis::kSat, 75),
+         {Axis::kDstType, bits(76, 1), newer ? std::span<const Enum>(kPackType) : std::span<const Enum>(kOldPackType)}},
+        {kD, src_b(f32), gpr(64).reuse(2)}, alu_pipe);
+    if (newer) one.mod_array[one.mod_count++] = always<Tok::F32>(Axis::kSrcType);
+    one.mod_array[one.mod_count++] = always<Tok::MERGE_C>(Axis::kPack);
+    one.mod_array[one.mod_count++] = {Axis::kRound, bits(79, 2), kPackRound};
+    alu(t, one, 0x03e, "2ac");
+  }
 }
 
 // clang-format on
 
 constexpr auto build() {
-  RowList<256> t;
+  RowList<320> t;
   single(t);
   twice(t);
   conversions(t);

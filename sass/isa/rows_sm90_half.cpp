@@ -8,6 +8,7 @@ namespace {
 // clang-format off: tables
 
 constexpr Enum kPart[] = {{Tok::kNone, 0}, {Tok::H0_H0, 2}, {Tok::H1_H1, 3}};
+constexpr Enum kFloatPart[] = {{Tok::F32, 1}};
 constexpr Enum kNegatedHigh[] = {{Tok::H0_NH1, 4}};
 constexpr Enum kFtzFmz[] = {{Tok::kNone, 0}, {Tok::FTZ, 2}, {Tok::FMZ, 1}};
 
@@ -54,6 +55,12 @@ constexpr void arithmetic(RowList<224>& t, const Format& f) {
         formatted(Op::HADD2, f, code128(0, {{78, 1, 1}}), {}, {always<Tok::F32>(Axis::kPack), kFtz, kSat},
                   {kD, src_a().neg(0).part({}, kPart), c}, kFromTuring),
         0x030, "26e");
+  }
+  if (!f.bf16) {  // sm_75 narrows a float by adding zero
+    const Slot wide_a = src_a().neg(0).abs(0).part({}, kFloatPart);
+    const Slot wide_c = src_c(f.imm).neg(0).abs(0).part({}, kFloatPart);
+    alu(t, formatted(Op::HADD2, f, {}, {}, {kFtz, kSat}, {kD, wide_a, c}, kTuring), 0x030, "2");
+    alu(t, formatted(Op::HADD2, f, {}, {}, {kFtz, kSat}, {kD, a, wide_c}, kTuring), 0x030, "26");
   }
   const Mod ftz{Axis::kFtz, bits(76, 1, 80, 1), kFtzFmz};
   alu(t, formatted(Op::HMUL2, f, {}, {}, {ftz, kSat}, {kD, a, b}, own), 0x032, "28ac");

@@ -14,6 +14,7 @@ constexpr Enum kPermute[] = {{Tok::kNone, 0}, {Tok::F4E, 1}, {Tok::B4E, 2}, {Tok
                              {Tok::ECL, 4},   {Tok::ECR, 5}, {Tok::RC16, 6}};
 constexpr Enum kVectorType[] = {{Tok::U32, 0}, {Tok::kNone, 1}, {Tok::U16x2, 2}, {Tok::S16x2, 3}};
 constexpr Enum kPackTo[] = {{Tok::U8, 0}, {Tok::S8, 1}, {Tok::U16, 2}, {Tok::S16, 3}};
+constexpr Enum kAlwaysSat[] = {{Tok::SAT, 0}};
 constexpr Enum kPackSat[] = {{Tok::kNone, 0}, {Tok::SAT, 1}, {Tok::SATRELU, 2}};
 constexpr Enum kByteSign[] = {{Tok::U8, 0}, {Tok::S8, 1}};
 constexpr Enum kByteOf[] = {{Tok::kNone, 0}, {Tok::B1, 1}, {Tok::B2, 2}, {Tok::B3, 3}};
@@ -101,13 +102,16 @@ constexpr void arithmetic(RowList<256>& t) {
   alu(t, row(Op::VIADDMNMX, kHopper, {}, {lanes, relu}, {kD, src_a(), b_hex, c_hex, kPs}, kAluPipe), 0x046, "e");
   alu(t, row(Op::VIADDMNMX, kHopper, {}, {lanes, relu}, {kD, src_a(), b_hex.neg(0), c_hex, kPs}, kAluPipe), 0x046, "4");
   alu(t, row(Op::VIMNMX3, kHopper, {}, {lanes, relu}, {kD, src_a(), b_hex, c_hex, kPs}, kAluPipe), 0x00f, "28c");
-  alu(t,
-      row(Op::I2IP, kHopper, {},
-          {{Axis::kDstType, bits(76, 2), kPackTo},
-           always<Tok::S32>(Axis::kSrcType),
-           {Axis::kSat, bits(74, 2), kPackSat}},
-          {kD, src_a(), src_b(hex), src_c()}, kAluPipe),
-      0x039, "2c");
+  for (const bool saturates : {false, true}) {  // which sm_90 can leave
+    alu(t,
+        row(Op::I2IP, saturates ? kTuringToAda : kHopper, {},
+            {{Axis::kDstType, bits(76, 2), kPackTo},
+             always<Tok::S32>(Axis::kSrcType),
+             {Axis::kSat, bits(74, 2),
+              saturates ? std::span<const Enum>(kAlwaysSat) : std::span<const Enum>(kPackSat)}},
+            {kD, src_a(), src_b(hex), src_c()}, kAluPipe),
+        0x039, "2c");
+  }
   alu(t, row(Op::IMNMX, kFromTuring, {}, {u32}, {kD, src_a(), src_b(), kPs}, kAluPipe), 0x017, "28ac");
   const Mod sign_a{Axis::kSigned, bits(73, 1), kByteSign};
   const Mod sign_a2{Axis::kSigned, bits(73, 1), kHalfSign};
@@ -146,7 +150,7 @@ constexpr void logic(RowList<256>& t) {
       row(Op::LEA, kFromTuring, ext | high | sext | no_c, {hi, x, sx}, {kD, kCarryOut, ai, bi, kShift, kPs}, kAluPipe),
       0x011, "28ac");
   alu(t,
-      row(Op::LOP3, kFromTuring, {}, {always<Tok::LUT>(Axis::kLogic)},
+      row(Op::LOP3, kFromTuring, {}, {always<Tok::LUT>(Axis::kLogic), flag<Tok::PAND>(Axis::kBool, 80)},
           {kCarryOut, kD, src_a(), src_b(hex), src_c(), imm(bits(72, 8)), kPs}, kAluPipe),
       0x012, "28ac");
   const Mod direction{Axis::kDirection, bits(76, 1), kLeftRight};

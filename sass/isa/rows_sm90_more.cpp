@@ -48,7 +48,7 @@ constexpr Slot slow(Slot s) {
   return s;
 }
 
-constexpr void conversions(RowList<96>& t) {
+constexpr void conversions(RowList<128>& t) {
   const Mod finite = flag<Tok::SATFINITE>(Axis::kCmp, 77);
   const Mod relu = flag<Tok::RELU>(Axis::kSat, 75);
   const Mod to8{Axis::kDstType, bits(76, 1, 86, 2), kEightBit};
@@ -60,7 +60,7 @@ constexpr void conversions(RowList<96>& t) {
       row(Op::F2FP, kFromAda, code128(0, {{78, 1, 1}, {90, 1, 1}}),
           {finite, relu, to8, always<Tok::F32>(Axis::kSrcType), always<Tok::PACK_AB_MERGE_C>(Axis::kPack)},
           {kD, src_a(), src_b(ImmFormat::kF32), merged}, kAluPipe),
-      0x03e, "2", at);
+      0x03e, "28ac", at);
   alu(t,
       row(Op::F2FP, kFromAda, code128(0, {{24, 8, 255}, {73, 1, 1}, {90, 1, 1}}),
           {finite, relu, to8, always<Tok::F16>(Axis::kSrcType), always<Tok::UNPACK_B_MERGE_C>(Axis::kPack)},
@@ -94,7 +94,7 @@ constexpr void conversions(RowList<96>& t) {
            flag<Tok::NTZ>(Axis::kMode, 74),
            flag<Tok::RELU>(Axis::kSat, 75)},
           {kD, src_a(), src_b(ImmFormat::kF32), src_c()}, kAluPipe),
-      0x043, "2");
+      0x043, "2ac");
   RowList<8> narrowing;
   alu(narrowing,
       row(Op::I2I, kFromTuring, {},
@@ -131,12 +131,15 @@ constexpr void conversions(RowList<96>& t) {
     const Slot value = imm(bits(32, 32), is_signed ? ImmFormat::kSigned : hex);
     t.add(row(Op::I2F, kHopper, code128(0x906), {{Axis::kDstType, bits(75, 3), kFloat32}, from, round}, {kD, value},
               kXu));
+    t.add(row(Op::I2F, kTuringToAda, code128(0x906),
+              {{Axis::kDstType, bits(75, 3), std::span<const Enum>(kFloat32).first(2)}, from, round}, {kD, value},
+              kXu));
     t.add(row(Op::I2F, kFromTuring, code128(0x912), {{Axis::kDstType, bits(75, 3), kOnlyF64}, from, round},
               {kD.wide(Width::k2), value}, kXu));
   }
 }
 
-constexpr void integers(RowList<96>& t) {
+constexpr void integers(RowList<128>& t) {
   const Slot out = kPd.omit(kPT);
   alu(t,
       row(Op::VABSDIFF, kFromTuring, {}, {{Axis::kSigned, bits(73, 1), kUnsigned}},
@@ -154,6 +157,14 @@ constexpr void integers(RowList<96>& t) {
   t.add(row(Op::PLOP3, kFromTuring, code128(0x21f), {always<Tok::LUT>(Axis::kLogic)},
             {kPd, pred(84).def(), sign(24, 0), sign(32, 1), sign(64, 2), imm(bits(72, 8)), imm(bits(16, 8))},
             kAluPipe));
+  Slot uniform_sign = ugpr(32);
+  uniform_sign.sub_table = kSign;
+  Slot constant_sign = constant(bits(40, 14), 2, bits(54, 5)).negative();
+  constant_sign.sub_table = kSign;
+  for (const auto& [code, second] : {std::pair{0xc1f | kU, uniform_sign}, std::pair{0xa1fu, constant_sign}}) {
+    t.add(row(Op::PLOP3, kFromTuring, code128(code), {always<Tok::LUT>(Axis::kLogic)},
+              {kPd, pred(84).def(), sign(24, 0), second, sign(64, 2), imm(bits(72, 8)), imm(bits(16, 8))}, kAluPipe));
+  }
   Row wide = row(Op::UIMAD_WIDE, kFromTuring, code128(0x2a5 | kU, {{74, 1, 1}}),
                  {{Axis::kSigned, bits(73, 1), kUnsigned}, always<Tok::X>(Axis::kExtended)},
                  {ugpr(16).def().wide(Width::k2), upred(81).def().omit(kPT), ugpr(24), ugpr(32),
@@ -166,7 +177,7 @@ constexpr void integers(RowList<96>& t) {
   t.add(wide);
 }
 
-constexpr void memory(RowList<96>& t) {
+constexpr void memory(RowList<128>& t) {
   constexpr Traits shared{.unit = Unit::kMemShared, .ready = Ready::kScoreboard, .late = true};
   constexpr Traits global{.unit = Unit::kMemGlobal, .ready = Ready::kScoreboard, .late = true};
   constexpr Traits cctl{.unit = Unit::kMemGlobal, .late = true};
@@ -182,13 +193,18 @@ constexpr void memory(RowList<96>& t) {
   t.add(row(Op::QSPC, kHopper, code128(0x3aa, {{72, 1, 1}}), {always<Tok::E>(Axis::kWide), space}, {kPd, kD, address64},
             global));
   t.add(row(Op::QSPC, kHopper, code128(0x3aa), {space}, {kPd, kD, address32}, global));
+  Slot offset =
+      address(bits(24, 8), bits(40, 24)).base(Width::k1, Tok::U32).read_late().uniform(bits(32, 6), Width::k2);
+  offset.base_always = true;
+  t.add(row(Op::QSPC, kHopper, code128(0x9aa | kU, {{72, 1, 1}}), {always<Tok::E>(Axis::kWide), space},
+            {kPd, kD, offset}, global));
   t.add(
       row(Op::CCTL, kFromAmpere, code128(0x98f, {{72, 1, 1}, {90, 1, 1}}),
           {always<Tok::E>(Axis::kWide), {Axis::kMode, bits(78, 3), kCacheWhich}, {Axis::kFunction, bits(87, 3), kL2Op}},
           {address(bits(24, 8), bits(32, 32)).base(Width::k2).read_late()}, cctl));
 }
 
-constexpr void flow(RowList<96>& t) {
+constexpr void flow(RowList<128>& t) {
   constexpr Traits sync{.unit = Unit::kSync, .late = true};
   const Mod defer = flag<Tok::DEFER_BLOCKING>(Axis::kDefer, 80);
   const Slot both = gpr(32).read_late();  // barrier in the low half of the register, threads in the high one
@@ -210,7 +226,7 @@ constexpr void flow(RowList<96>& t) {
 // clang-format on
 
 constexpr auto build() {
-  RowList<96> t;
+  RowList<128> t;
   conversions(t);
   integers(t);
   memory(t);

@@ -13,6 +13,9 @@ constexpr Enum kByRow[] = {{Tok::ROW, 0}};
 constexpr Enum kByColumn[] = {{Tok::COL, 0}};
 constexpr Enum kRound4[] = {{Tok::kNone, 0}, {Tok::RM, 1}, {Tok::RP, 2}, {Tok::RZ, 3}};
 
+constexpr Enum kSumOrHalf[] = {{Tok::F16, 0}, {Tok::F32, 1}};
+constexpr Enum kEightBit[] = {{Tok::E4M3, 0}, {Tok::E5M2, 1}};
+
 constexpr Traits kProducts{.unit = Unit::kTensor};
 
 constexpr Slot a_in(Width w) {
@@ -32,7 +35,7 @@ constexpr void sparse(Row& r, unsigned bit) {
 }
 
 // HMMA. `shape` is bits 75 and 78, a and b the registers of each.
-constexpr void halves(RowList<40>& t, Tok type, bool is_sparse, Mod name, unsigned b75, unsigned b78, Width a,
+constexpr void halves(RowList<48>& t, Tok type, bool is_sparse, Mod name, unsigned b75, unsigned b78, Width a,
                       Width b) {
   const Mod sum{Axis::kDstType, bits(76, 1), kSum};
   const Mod sum32{Axis::kDstType, bits(76, 1), kSum32};
@@ -48,7 +51,7 @@ constexpr void halves(RowList<40>& t, Tok type, bool is_sparse, Mod name, unsign
   t.add(r);
 }
 
-constexpr void integers(RowList<40>& t, bool is_sparse, Mod name, unsigned b75, unsigned b85, Width a, Width b,
+constexpr void integers(RowList<48>& t, bool is_sparse, Mod name, unsigned b75, unsigned b85, Width a, Width b,
                         Width c) {
   Row r =
       row(Op::IMMA, b85 == 0 ? kFromTuring : kFromAmpere, code128(0x237, {{74, 1, 1}, {75, 1, b75}, {85, 2, b85}}),
@@ -62,7 +65,7 @@ constexpr void integers(RowList<40>& t, bool is_sparse, Mod name, unsigned b75, 
 }
 
 // The same of four bits, which sm_90a does not have: twice the depth of bytes.
-constexpr void nibbles(RowList<40>& t, ArchMask archs, bool is_sparse, Mod name, unsigned b75, unsigned b85, Width a,
+constexpr void nibbles(RowList<48>& t, ArchMask archs, bool is_sparse, Mod name, unsigned b75, unsigned b85, Width a,
                        Width b, Width c) {
   Row r =
       row(Op::IMMA, archs, code128(0x237, {{74, 1, 1}, {75, 1, b75}, {83, 2, 3}, {85, 2, b85}}),
@@ -76,7 +79,7 @@ constexpr void nibbles(RowList<40>& t, ArchMask archs, bool is_sparse, Mod name,
 }
 
 constexpr auto build() {
-  RowList<40> t;
+  RowList<48> t;
   const auto shape = []<Tok tok>() { return always<tok>(Axis::kShape); };
   const Mod m1684 = shape.operator()<Tok::k1684>();
   const Mod m1688 = shape.operator()<Tok::k1688>();
@@ -113,6 +116,26 @@ constexpr auto build() {
   bit(shape.operator()<Tok::k88128>(), 0, Width::k1, Width::k1, Width::k2);
   bit(shape.operator()<Tok::k168128>(), 1, Width::k2, Width::k1, Width::k4);
   bit(shape.operator()<Tok::k168256>(), 2, Width::k4, Width::k2, Width::k4);
+
+  // Bits that differ, which sm_90a does not have; sm_75 has the smallest.
+  const auto differing = [&](ArchMask archs, Mod name, unsigned code, Width a, Width b, Width c) {
+    t.add(row(Op::BMMA, archs, code128(0x23d, {{74, 1, 1}, {75, 2, code}, {80, 1, 1}}),
+              {name, always<Tok::XOR_POPC>(Axis::kFunction)},
+              {gpr(16).def().wide(c), a_in(a).part({}, kByRow), b_in(b).part({}, kByColumn), gpr(64).wide(c)},
+              kProducts));
+  };
+  differing(kTuringToAda, shape.operator()<Tok::k88128>(), 0, Width::k1, Width::k1, Width::k2);
+  differing(kAmpere, shape.operator()<Tok::k168128>(), 1, Width::k2, Width::k1, Width::k4);
+  differing(kAmpere, shape.operator()<Tok::k168256>(), 2, Width::k4, Width::k2, Width::k4);
+  // Eight-bit floats of sm_89.
+  t.add(row(Op::QMMA, mask_of(Arch::sm_89), code128(0x27a, {{74, 1, 1}, {75, 2, 1}}),
+            {m16832,
+             {Axis::kDstType, bits(77, 1), kSumOrHalf},
+             {Axis::kSrcType, bits(78, 1), kEightBit},
+             {Axis::kSrcType2, bits(79, 1), kEightBit}},
+            {gpr(16).def().wide(Width::kProduct), a_in(Width::k4).part({}, kByRow), b_in(Width::k2).part({}, kByColumn),
+             gpr(64).wide(Width::kProduct)},
+            kProducts));
 
   const auto doubles = [&](Mod name, unsigned code, Width a, Width b, Width c, ArchMask archs = kHopper) {
     t.add(

@@ -28,6 +28,7 @@ constexpr Enum kReduce[] = {{Tok::ADD, 0}, {Tok::MIN, 1}, {Tok::MAX, 2}, {Tok::I
                             {Tok::DEC, 4}, {Tok::AND, 5}, {Tok::OR, 6},  {Tok::XOR, 7}};
 constexpr Enum kReduceType[] = {{Tok::kNone, 0},    {Tok::S32, 1}, {Tok::U64, 2},  {Tok::F32_FTZ_RN, 3},
                                 {Tok::F16x2_RN, 4}, {Tok::S64, 5}, {Tok::SD32, 6}, {Tok::SD64, 7}};
+constexpr Enum kOrder75[] = {{Tok::STRONG_CTA, 8}, {Tok::STRONG_SM, 9}, {Tok::STRONG_GPU, 10}, {Tok::STRONG_SYS, 11}};
 constexpr Enum kComponents1[] = {{Tok::R, 1}};
 constexpr Enum kComponents2[] = {{Tok::RG, 3}};
 constexpr Enum kComponents4[] = {{Tok::kNone, 15}};
@@ -101,37 +102,39 @@ constexpr void fetches(RowList<32>& t) {
                         kFetch)));
 }
 
-constexpr void surfaces(RowList<32>& t) {
+// Reads and writes of `archs`, whose words for memory order are these.
+constexpr void surfaces(RowList<32>& t, ArchMask archs, std::span<const Enum> load_orders,
+                        std::span<const Enum> store_orders) {
   const Mod formatted = always<Tok::P>(Axis::kMode);
   const Mod bytes = always<Tok::D>(Axis::kMode);
   const Mod address_in_bytes = flag<Tok::BA>(Axis::kMode2, 72);
   const Mod geometry{Axis::kGeometry, bits(61, 3), kSurfaceGeometry};
   const Mod size{Axis::kSize, bits(73, 3), kMemSize};
-  const Mod load_order{Axis::kOrder, bits(77, 4), kLoadOrder};
-  const Mod store_order{Axis::kOrder, bits(77, 4), kStoreOrder};
+  const Mod load_order{Axis::kOrder, bits(77, 4), load_orders};
+  const Mod store_order{Axis::kOrder, bits(77, 4), store_orders};
   const Mod outside{Axis::kOutside, bits(59, 2), kOutside};
   Slot at = address(bits(24, 8), {}).base(Width::kSurface).read_late();
   at.is_signed = false;  // there is no offset
   const Slot handle = ugpr(40).read_late();
   const Slot data = gpr(32).wide(Width::kSize).read_late();
-  t.add(at_register(row(Op::SULD, kFromAmpere, code128(0xf99 | kU),
+  t.add(at_register(row(Op::SULD, archs, code128(0xf99 | kU),
                         {bytes, address_in_bytes, geometry, kEviction, size, load_order, outside},
                         {kOut, gpr(16).def().wide(Width::kSize), at, handle, kHandleOffset}, kFetch)));
-  t.add(at_register(row(Op::SUST, kFromAmpere, code128(0xf9d | kU),
+  t.add(at_register(row(Op::SUST, archs, code128(0xf9d | kU),
                         {bytes, address_in_bytes, geometry, kEviction, size, store_order, outside},
                         {at, data, handle, kHandleOffset}, kWrite)));
   for (const auto& [table, width] : {std::pair{std::span<const Enum>(kComponents1), Width::k1},
                                      std::pair{std::span<const Enum>(kComponents2), Width::k2},
                                      std::pair{std::span<const Enum>(kComponents4), Width::k4}}) {
     const Mod which{Axis::kType, bits(72, 4), table};
-    t.add(at_register(row(Op::SUST, kFromAmpere, code128(0xf9b | kU),
+    t.add(at_register(row(Op::SUST, archs, code128(0xf9b | kU),
                           {formatted, geometry, kEviction, store_order, which, outside},
                           {at, gpr(32).wide(width).read_late(), handle, kHandleOffset}, kWrite)));
-    t.add(at_register(row(Op::SULD, kFromAmpere, code128(0xf97 | kU),
+    t.add(at_register(row(Op::SULD, archs, code128(0xf97 | kU),
                           {formatted, geometry, kEviction, load_order, which, outside},
                           {kOut, gpr(16).def().wide(width), at, handle, kHandleOffset}, kFetch)));
   }
-  t.add(at_register(row(Op::SURED, kFromAmpere, code128(0xf9f | kU),
+  t.add(at_register(row(Op::SURED, archs, code128(0xf9f | kU),
                         {bytes,
                          address_in_bytes,
                          geometry,
@@ -184,12 +187,29 @@ constexpr Row by_register(Row r) {
   return r;
 }
 
+// A surface with its handle in a register, the last operand.
+constexpr Row surface_by_register(Row r) {
+  const unsigned code = static_cast<unsigned>(r.fixed.lo) & 0xfff;
+  r.archs = r.archs & kTuringToAda;
+  r.fixed = set_bits(r.fixed, 0, 12, code == 0xf9f ? 0x3a0 : 0x900 | ((code & 0xff) + 1));
+  r.fixed = set_bits(r.fixed, 91, 1, 0);
+  r.slot_array[--r.slot_count] = {};
+  r.slot_array[r.slot_count - 1U] = gpr(64).read_late();
+  return r;
+}
+
 constexpr auto build() {
   RowList<32> named;
   fetches(named);
-  RowList<96> t;
+  RowList<160> t;
   for (const Row& r : named.all()) t.add(by_register(r));
-  surfaces(named);
+  RowList<32> reads_and_writes;
+  surfaces(reads_and_writes, kFromAmpere, kLoadOrder, kStoreOrder);
+  surfaces(reads_and_writes, kTuring, kOrder75, kOrder75);
+  for (const Row& r : reads_and_writes.all()) {
+    named.add(r);
+    t.add(surface_by_register(r));
+  }
   for (const Row& r : named.all()) t.add(r);
   for (const Row& r : named.all()) t.add(bound(r, kTuringToAda));
   return t;

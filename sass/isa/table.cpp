@@ -128,6 +128,11 @@ std::uint8_t components(const Inst& inst) {
   return static_cast<std::uint8_t>(std::popcount(mask & 15));
 }
 
+// Two components to a register.
+bool in_halves(const Inst& inst) {
+  return inst.has(Axis::kDstType, Tok::F16_RN) || inst.has(Axis::kDstType, Tok::F16_RZ);
+}
+
 // A level of detail or a bias, a clamp of it, texel offsets, a depth reference, a sample: each takes one register.
 int extras(const Inst& inst) {
   const Tok lod = inst.mod(Axis::kLod);
@@ -136,6 +141,23 @@ int extras(const Inst& inst) {
   if (inst.has(Axis::kOffsets, Tok::PTP)) n += 2;
   if (inst.has(Axis::kDepth, Tok::DC) || inst.has(Axis::kDepth, Tok::MS)) ++n;
   return n;
+}
+
+// What a fetch takes beside its name: coordinates, what else it asks for, and a handle in registers.
+int fetch_inputs(const Inst& inst) {
+  const bool handle = inst.has(Axis::kMode2, Tok::B);
+  return coordinates(geometry_of(inst)) + extras(inst) + (handle ? 1 : 0);
+}
+
+// .SCR: up to four inputs lie in two groups, the first of them in the register of the coordinates: 1 + 0, 1 + 1, 2 + 1, 2 + 2.
+bool in_two_groups(const Inst& inst) {
+  return inst.has(Axis::kPack, Tok::SCR) && fetch_inputs(inst) <= 4;
+}
+std::uint8_t first_group(const Inst& inst) {
+  return fetch_inputs(inst) <= 2 ? 1 : 2;
+}
+std::uint8_t second_group(const Inst& inst) {
+  return static_cast<std::uint8_t>(std::max(fetch_inputs(inst) - first_group(inst), 1));
 }
 
 }  // namespace
@@ -168,6 +190,7 @@ std::uint8_t width_of(Width w, const Inst& inst) {
       case Tok::F32x2_RN:
       case Tok::F32x2_FTZ_RN: return 2;
       case Tok::k128:
+      case Tok::U_128:
       case Tok::F16x8_RN:
       case Tok::BF16x8_RN:
       case Tok::F32x4_RN:
@@ -187,12 +210,18 @@ std::uint8_t width_of(Width w, const Inst& inst) {
     case Width::kDstType: return bytes(inst.mod(Axis::kDstType));
     case Width::kAddress: return inst.has(Axis::kWide, Tok::E) ? 2 : 1;
     case Width::kSrcType: return bytes(inst.mod(Axis::kSrcType));
-    case Width::kTexLow: return std::clamp<std::uint8_t>(components(inst), 1, 2);
-    case Width::kTexHigh: return components(inst) == 4 ? 2 : 1;
-    case Width::kTexCoord: return coordinates(geometry_of(inst));
-    case Width::kTexExtra: return static_cast<std::uint8_t>(std::clamp(extras(inst), 1, 4));
+    case Width::kTexLow:
+      if (in_halves(inst)) return 1;
+      return std::clamp<std::uint8_t>(components(inst), 1, 2);
+    case Width::kTexHigh: return components(inst) == 4 && !in_halves(inst) ? 2 : 1;
+    case Width::kTexCoord: return in_two_groups(inst) ? first_group(inst) : coordinates(geometry_of(inst));
+    case Width::kTexExtra:
+      if (in_two_groups(inst)) return second_group(inst);
+      return static_cast<std::uint8_t>(std::clamp(extras(inst), 1, 4));
     case Width::kTexHandleCoord: return static_cast<std::uint8_t>(coordinates(geometry_of(inst)) + 1);
-    case Width::kTexHandleExtra: return static_cast<std::uint8_t>(extras(inst) + 1);
+    case Width::kTexHandleExtra:
+      if (in_two_groups(inst)) return second_group(inst);
+      return static_cast<std::uint8_t>(extras(inst) + 1);
     case Width::kTexSlopes: return static_cast<std::uint8_t>(2 * dimensions(geometry_of(inst)));
     case Width::kSurface: return coordinates(inst.mod(Axis::kGeometry));
     case Width::k16: return 16;

@@ -97,9 +97,9 @@ TEST_P(GoldenTest, OneBitFlipsComeBackOrAreRefused) {
 
 INSTANTIATE_TEST_SUITE_P(Archs, GoldenTest,
                          ::testing::Values(Suite{{"sm90a.golden", "sm90a_tensor.golden"}, Arch::sm_90a},
-                                           Suite{{"sm52.golden"}, Arch::sm_52}, Suite{{"sm75.golden"}, Arch::sm_75},
-                                           Suite{{"sm80.golden"}, Arch::sm_80}, Suite{{"sm86.golden"}, Arch::sm_86},
-                                           Suite{{"sm89.golden"}, Arch::sm_89}),
+                                           Suite{{"sm52.golden"}, Arch::sm_52}, Suite{{"sm61.golden"}, Arch::sm_61},
+                                           Suite{{"sm75.golden"}, Arch::sm_75}, Suite{{"sm80.golden"}, Arch::sm_80},
+                                           Suite{{"sm86.golden"}, Arch::sm_86}, Suite{{"sm89.golden"}, Arch::sm_89}),
                          [](const ::testing::TestParamInfo<Suite>& suite) {
                            return std::string(nervanagpu::sass::info(suite.param.arch).name);
                          });
