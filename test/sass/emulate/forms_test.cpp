@@ -57,6 +57,94 @@ TEST(Forms, LoadsWithAPredicateBehind) {
   }
 }
 
+// Lanes where it is false get zeros, whatever the width and wherever they point; those where the guard is false nothing.
+TEST(Forms, LoadsWithAPredicateBehindOfEveryWidth) {
+  const std::vector<std::string> positive = {"ISETP.GT.AND P0, PT, R10, RZ, PT", "@!P0 MOV R102, 0x1",
+                                             "@!P0 MOV R103, 0x7fff"};
+  const auto with = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> body = positive;
+    body.insert(body.end(), more.begin(), more.end());
+    return body;
+  };
+  const auto filled = [](const char* load) {
+    return std::vector<std::string>{"MOV R20, 0x5", "MOV R21, 0x6", "MOV R22, 0x7", "MOV R23, 0x8", load,
+                                    "MOV R0, R20",  "MOV R1, R21",  "MOV R2, R22",  "MOV R3, R23"};
+  };
+  // The address of a lane's values is a multiple of 4 only: wide loads start at a multiple of 16.
+  const auto aligned = [&](const char* load) {
+    std::vector<std::string> body = {"LOP3.LUT R102, R102, 0xfffffff0, RZ, 0xc0, !PT"};
+    const std::vector<std::string> rest = with(filled(load));
+    body.insert(body.end(), rest.begin(), rest.end());
+    return body;
+  };
+  for (const Arch arch : {Arch::sm_90a, Arch::sm_80}) {
+    const Cases cases = {
+        {with(filled("LDG.E.U16 R20, desc[UR4][R102.64], P0")),
+         [](const In& i) {
+           return Out{s(i[0]) > 0 ? i[0] & 0xffff : 0, 6, 7, 8};
+         }},
+        {with(filled("LD.E.S8 R20, desc[UR4][R102.64+0x80], P0")),
+         [](const In& i) {
+           return Out{s(i[0]) > 0 ? static_cast<u32>(static_cast<std::int8_t>(i[1])) : 0, 6, 7, 8};
+         }},
+        // Not even a guard that is false: nothing is written.
+        {with(filled("@!P0 LDG.E R20, desc[UR4][R102.64], P0")),
+         [](const In& i) {
+           return Out{s(i[0]) > 0 ? 5u : 0u, 6, 7, 8};
+         }},
+        {with(filled("LDG.E RZ, desc[UR4][R102.64], P0")),
+         [](const In&) {
+           return Out{5, 6, 7, 8};
+         }},
+        {with(filled("LDG.E.128 RZ, desc[UR4][R102.64], !PT")),
+         [](const In&) {
+           return Out{5, 6, 7, 8};
+         }},
+        {with(filled("LDG.E.128 R20, desc[UR4][R102.64], !PT")), [](const In&) { return Out{}; }},
+        {with(filled("LDG.E.64 R22, desc[UR4][R102.64], !PT")),
+         [](const In&) {
+           return Out{5, 6};
+         }},
+        // PT is not written and changes nothing.
+        {filled("LDG.E R20, desc[UR4][R102.64], PT"),
+         [](const In& i) {
+           return Out{i[0], 6, 7, 8};
+         }},
+    };
+    for (const Case& c : cases) check(c, arch);
+    for (const bool inverted : {false, true}) {
+      // The first of four lanes has all that they load.
+      for (const unsigned words : {2u, 4u}) {
+        const std::string text = std::string(words == 2 ? "LDG.E.64" : "LD.E.128") + " R20, desc[UR4][R102.64], " +
+                                 (inverted ? "!P1" : "P0");
+        std::vector<std::string> body = aligned(text.c_str());
+        if (inverted) body.insert(body.begin() + 2, "ISETP.LE.AND P1, PT, R10, RZ, PT");
+        const KernelImage image = lane_kernel(body, arch);
+        std::mt19937_64 rng(7);
+        std::array<In, 32> in;
+        for (In& i : in) i = draw(rng, Values::kInteger);
+        for (const Mode mode : {Mode::kFast, Mode::kChecked}) {
+          const std::array<Out, 32> got = run_lanes(image, in, mode, arch);
+          for (unsigned l = 0; l < 32; ++l) {
+            Out want = {5, 6, 7, 8};
+            for (unsigned k = 0; k < words; ++k) want[k] = s(in[l][0]) > 0 ? in[l / 4 * 4 + k][0] : 0;
+            ASSERT_EQ(got[l], want) << text << ", lane " << l;
+          }
+        }
+      }
+    }
+  }
+  // Where it is true, there must be memory.
+  const KernelImage image = lane_kernel({"ISETP.EQ.AND P0, PT, R10, RZ, PT", "MOV R102, 0x4", "MOV R103, 0x7fff",
+                                         "LDG.E.64 R20, desc[UR4][R102.64+0x4], P0"});
+  Memory memory(1 << 20);
+  const Buffer<u32> inputs(memory, std::vector<u32>(256)), outputs(memory, 128);
+  const Result<Report> report =
+      run_image(image, memory, {1}, {32}, Params().add(inputs.address()).add(outputs.address()).bytes());
+  ASSERT_FALSE(report.ok());
+  EXPECT_NE(report.error().text().find("R20, desc[UR4][R102.64+0x4], P0"), std::string::npos) << report.error().text();
+}
+
 TEST(Forms, ConstantsAtAUniformRegister) {
   check({{"UMOV UR6, 0xc", "ULDC UR8, c[0x0][UR6+-0xc]", "ULDC UR9, c[0x0][UR6]", "ULDC.U8 UR10, c[0x0][URZ]",
           "MOV R0, UR8", "MOV R1, UR9", "MOV R2, UR10"},
