@@ -75,11 +75,44 @@ def split(ptx):
     return [parts[0] + p for p in parts[1:]] if len(parts) > 2 and ".func" not in text else []
 
 
+def without(text, lines):
+    """PTX without what stands in `lines`: the line, if it is a statement in braces, else its kernel.
+
+    None: there is neither.
+    """
+    rows = text.split("\n")
+    alone = {n for n in lines if re.match(r"\{ .*\}$", rows[n - 1])}
+    starts = [i for i, row in enumerate(rows) if re.match(r"(\.visible )?\.entry ", row)]
+    kernels = {max((s for s in starts if s < n), default=None) for n in lines - alone}
+    if None in kernels or (".func" in text and kernels):
+        return None
+    ends = dict(zip(starts, [*starts[1:], len(rows)], strict=True))
+    gone = {i for s in kernels for i in range(s, ends[s])} | {n - 1 for n in alone}
+    return "\n".join(row for i, row in enumerate(rows) if i not in gone)
+
+
 def cubins(ptx, arch, opt, build, args, log):
     whole = ptx.with_suffix(".cubin")
     command = [args.nvtools / "ptxas", "-arch=" + arch, "-O" + opt]
-    if run([*command, ptx, "-o", whole], whole, [ptx], log):
+    if whole.exists() and whole.stat().st_mtime >= ptx.stat().st_mtime and whole.stat().st_size > 0:
         return [whole]
+    # What the architecture refuses is left out, until it takes the rest.
+    text, rest = ptx.read_text(), ptx.with_suffix(".rest.ptx")
+    for _ in range(12):
+        rest.write_text(text)
+        done = subprocess.run([*command, rest, "-o", whole], capture_output=True, text=True)
+        if done.returncode == 0:
+            return [whole]
+        said = done.stdout + done.stderr
+        log.write("%s\n%s\n" % (" ".join(map(str, command)), said[:200000]))
+        lines = {int(n) for n in re.findall(r", line (\d+); (?:error|fatal)", said)}
+        text = without(text, lines) if lines else None
+        if text is None:
+            break
+    return parts(ptx, command, log)
+
+
+def parts(ptx, command, log):
     found = []
     for i, part in enumerate(split(ptx)):
         p = ptx.with_suffix(".%d.part.ptx" % i)
