@@ -169,7 +169,7 @@ constexpr void ampere_atomics(RowList<160>& t) {
            always<Tok::PACK_AB>(Axis::kPack),
            {Axis::kRound, bits(79, 2), kPackRound}},
           {gpr(16).def(), src_a(), src_b(ImmFormat::kF32)}, kAluPipe),
-      0x03e, "28");
+      0x03e, "28ac");
   alu(t,
       row(Op::P2R, kTuringToAda, {}, {{Axis::kMode, bits(76, 2), kByteOf}},
           {gpr(16).def(), word("PR"), src_a(), src_b()}, kAluPipe),
