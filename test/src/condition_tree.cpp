@@ -11,7 +11,6 @@ namespace nervanagpu::test {
 namespace {
 
 using Node = ConditionTree::Node;
-using NodePtr = std::unique_ptr<Node>;
 using sass::ParamType;
 
 std::uint64_t u(std::int64_t v) {
@@ -27,8 +26,8 @@ class Reader {
          std::vector<std::size_t>& used)
       : text_(text), manifest_(manifest), names_(names), used_(used) {}
 
-  NodePtr all() {
-    NodePtr out = binary(0);
+  Node all() {
+    Node out = binary(0);
     if (!text_.empty()) bad();
     return out;
   }
@@ -46,31 +45,30 @@ class Reader {
     text_.remove_prefix(word.size());
     return true;
   }
-  static NodePtr node(std::string_view op, NodePtr a, NodePtr b) {
-    return std::make_unique<Node>(Node{std::string(op), 0, std::move(a), std::move(b)});
-  }
+  static Node node(std::string_view op, Node a, Node b) { return {std::string(op), 0, {std::move(a), std::move(b)}}; }
 
-  NodePtr binary(std::size_t level) {
+  Node binary(std::size_t level) {
     static const std::array<std::vector<std::string_view>, 6> kLevels = {
         {{"||"}, {"&&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}}};
     if (level == kLevels.size()) return unary();
-    NodePtr out = binary(level + 1);
+    Node out = binary(level + 1);
     while (true) {
       const auto op = std::ranges::find_if(kLevels[level], [&](std::string_view o) { return take(o); });
       if (op == kLevels[level].end()) return out;
       out = node(*op, std::move(out), binary(level + 1));
     }
   }
-  NodePtr unary() {
-    if (take("!")) return node("!", unary(), nullptr);
-    if (take("-")) return node("-", unary(), nullptr);
-    NodePtr out = primary();
+  Node unary() {
+    if (take("!")) return {"!", 0, {unary()}};
+    if (take("-")) return {"-", 0, {unary()}};
+    Node out = primary();
     return take("^") ? node("^", std::move(out), unary()) : std::move(out);
   }
-  NodePtr primary() {
+  Node primary() {
     if (take("(")) {
-      NodePtr out = binary(0);
-      return take(")") ? std::move(out) : (bad(), nullptr);
+      Node out = binary(0);
+      if (!take(")")) bad();
+      return out;
     }
     std::size_t end = 0;
     while (end < text_.size() && (std::isalnum(static_cast<unsigned char>(text_[end])) != 0 || text_[end] == '_'))
@@ -80,21 +78,20 @@ class Reader {
     text_.remove_prefix(end);
     if (std::isdigit(static_cast<unsigned char>(word[0])) != 0) return number(word);
     if (take("(")) {
-      NodePtr value = binary(0);
+      Node value = binary(0);
       if (!take(",")) bad();
-      NodePtr out = node(word, std::move(value), binary(0));
-      return take(")") ? std::move(out) : (bad(), nullptr);
+      Node out = node(word, std::move(value), binary(0));
+      if (!take(")")) bad();
+      return out;
     }
     for (std::size_t i = 0; i < names_.size(); ++i) {
       if (names_[i].name != word) continue;
       if (std::ranges::find(used_, i) == used_.end()) used_.push_back(i);
-      return std::make_unique<Node>(Node{"value", s(i), nullptr, nullptr});
+      return {"value", s(i), {}};
     }
     return number(manifest_.variant.at(word));
   }
-  static NodePtr number(const std::string& digits) {
-    return std::make_unique<Node>(Node{"number", s(std::stoull(digits, nullptr, 0)), nullptr, nullptr});
-  }
+  static Node number(const std::string& digits) { return {"number", s(std::stoull(digits, nullptr, 0)), {}}; }
 
   std::string_view text_;
   const sass::Manifest& manifest_;
@@ -106,13 +103,13 @@ class Reader {
 std::optional<std::int64_t> value_of(const Node& n, std::span<const std::int64_t> values) {
   if (n.op == "number") return n.value;
   if (n.op == "value") return values[u(n.value)];
-  const auto a = value_of(*n.a, values);
+  const auto a = value_of(n.of[0], values);
   if (!a) return {};
   if (n.op == "!") return *a == 0;
-  if (n.b == nullptr) return s(0 - u(*a));
+  if (n.of.size() == 1) return s(0 - u(*a));
   if (n.op == "&&" && *a == 0) return 0;
   if (n.op == "||" && *a != 0) return 1;
-  const auto b = value_of(*n.b, values);
+  const auto b = value_of(n.of[1], values);
   if (!b) return {};
   if (n.op == "&&" || n.op == "||") return *b != 0;
   if (n.op == "==") return *a == *b;
@@ -144,23 +141,23 @@ class Solver {
       : values_(values), names_(names), random_(random) {}
 
   bool make(const Node& n, bool truth) {
-    if (n.op == "!") return make(*n.a, !truth);
+    if (n.op == "!") return make(n.of[0], !truth);
     if (n.op == "&&" || n.op == "||") {
       const bool swap = coin();
-      const Node& first = swap ? *n.b : *n.a;
-      const Node& second = swap ? *n.a : *n.b;
+      const Node& first = swap ? n.of[1] : n.of[0];
+      const Node& second = swap ? n.of[0] : n.of[1];
       if ((n.op == "&&") == truth) return make(first, truth) && make(second, truth);
       return make(first, truth) || make(second, truth);
     }
     if (n.op == "==") return truth ? equal(n) : apart(n);
     if (n.op == "!=") return truth ? apart(n) : equal(n);
-    if (n.op == "<") return truth ? below(*n.a, *n.b, 1) : below(*n.b, *n.a, 0);
-    if (n.op == "<=") return truth ? below(*n.a, *n.b, 0) : below(*n.b, *n.a, 1);
-    if (n.op == ">") return truth ? below(*n.b, *n.a, 1) : below(*n.a, *n.b, 0);
-    if (n.op == ">=") return truth ? below(*n.b, *n.a, 0) : below(*n.a, *n.b, 1);
-    if (n.op == "aligned") return remainder(*n.a, at(*n.b), truth ? 0 : -1);
+    if (n.op == "<") return truth ? below(n.of[0], n.of[1], 1) : below(n.of[1], n.of[0], 0);
+    if (n.op == "<=") return truth ? below(n.of[0], n.of[1], 0) : below(n.of[1], n.of[0], 1);
+    if (n.op == ">") return truth ? below(n.of[1], n.of[0], 1) : below(n.of[0], n.of[1], 0);
+    if (n.op == ">=") return truth ? below(n.of[1], n.of[0], 0) : below(n.of[0], n.of[1], 1);
+    if (n.op == "aligned") return remainder(n.of[0], at(n.of[1]), truth ? 0 : -1);
     if (n.op == "bits" && truth) {
-      const std::uint64_t mask = u(at(*n.b));
+      const std::uint64_t mask = u(at(n.of[1]));
       if (mask == 0) return false;
       return set(n, coin() ? s(mask) : s(std::uint64_t{1} << std::countr_zero(mask)));
     }
@@ -183,12 +180,13 @@ class Solver {
     }
   }
   bool equal(const Node& n) {
-    return coin() ? set(*n.a, at(*n.b)) || set(*n.b, at(*n.a)) : set(*n.b, at(*n.a)) || set(*n.a, at(*n.b));
+    return coin() ? set(n.of[0], at(n.of[1])) || set(n.of[1], at(n.of[0]))
+                  : set(n.of[1], at(n.of[0])) || set(n.of[0], at(n.of[1]));
   }
   bool apart(const Node& n) {
     const std::int64_t d = coin() ? distance(1) : -distance(1);
-    return coin() ? set(*n.a, plus(at(*n.b), d)) || set(*n.b, plus(at(*n.a), d))
-                  : set(*n.b, plus(at(*n.a), d)) || set(*n.a, plus(at(*n.b), d));
+    return coin() ? set(n.of[0], plus(at(n.of[1]), d)) || set(n.of[1], plus(at(n.of[0]), d))
+                  : set(n.of[1], plus(at(n.of[0]), d)) || set(n.of[0], plus(at(n.of[1]), d));
   }
   // `a` at least `by` below `b`.
   bool below(const Node& a, const Node& b, std::int64_t by) {
@@ -207,19 +205,19 @@ class Solver {
   }
   // One operand is `first` times what the other one is.
   bool product(const Node& n, std::int64_t target) {
-    const std::int64_t a = at(*n.a), b = at(*n.b);
+    const std::int64_t a = at(n.of[0]), b = at(n.of[1]);
     const auto by = [&](const Node& change, std::int64_t kept) {
       return kept != 0 && kept != -1 && target % kept == 0 && set(change, target / kept);
     };
-    if (target == 0) return coin() ? set(*n.a, 0) || set(*n.b, 0) : set(*n.b, 0) || set(*n.a, 0);
-    if (coin() ? by(*n.a, b) || by(*n.b, a) : by(*n.b, a) || by(*n.a, b)) return true;
+    if (target == 0) return coin() ? set(n.of[0], 0) || set(n.of[1], 0) : set(n.of[1], 0) || set(n.of[0], 0);
+    if (coin() ? by(n.of[0], b) || by(n.of[1], a) : by(n.of[1], a) || by(n.of[0], b)) return true;
     // Other factors: a divisor for one, the rest for the other.
     std::vector<std::int64_t> divisors;
     for (std::int64_t d = 1; d <= 4096; ++d) {
       if (target % d == 0) divisors.insert(divisors.end(), {d, target / d});
     }
     const std::int64_t d = divisors[random_() % divisors.size()];
-    return set(*n.a, d) && set(*n.b, target / d);
+    return set(n.of[0], d) && set(n.of[1], target / d);
   }
 
   bool set(const Node& n, std::int64_t target) {
@@ -233,39 +231,36 @@ class Solver {
     }
     const bool swap = coin();
     if (n.op == "+") {
-      const Node& first = swap ? *n.b : *n.a;
-      const Node& second = swap ? *n.a : *n.b;
+      const Node& first = swap ? n.of[1] : n.of[0];
+      const Node& second = swap ? n.of[0] : n.of[1];
       return set(first, minus(target, at(second))) || set(second, minus(target, at(first)));
     }
-    if (n.op == "-" && n.b == nullptr) return set(*n.a, minus(0, target));
+    if (n.op == "-" && n.of.size() == 1) return set(n.of[0], minus(0, target));
     if (n.op == "-") {
-      const auto left = [&] { return set(*n.a, plus(target, at(*n.b))); };
-      const auto right = [&] { return set(*n.b, minus(at(*n.a), target)); };
+      const auto left = [&] { return set(n.of[0], plus(target, at(n.of[1]))); };
+      const auto right = [&] { return set(n.of[1], minus(at(n.of[0]), target)); };
       return swap ? left() || right() : right() || left();
     }
     if (n.op == "*") return product(n, target);
     if (n.op == "/") {
-      const std::int64_t b = at(*n.b);
-      if (b <= 0) return set(*n.b, 1) && set(*n.a, target);
+      const std::int64_t b = at(n.of[1]);
+      if (b <= 0) return set(n.of[1], 1) && set(n.of[0], target);
       const std::int64_t rest = coin() ? 0 : coin() ? b - 1 : s(random_() % u(b));
       const std::int64_t least = s(u(target) * u(b));
-      return set(*n.a, plus(least, rest)) || set(*n.a, least) || set(*n.a, plus(least, b - 1));
+      return set(n.of[0], plus(least, rest)) || set(n.of[0], least) || set(n.of[0], plus(least, b - 1));
     }
     if (n.op == "%") {
-      if (at(*n.b) > 0 && remainder(*n.a, at(*n.b), target)) return true;
-      return target >= 0 && set(*n.b, minus(at(*n.a), target));
+      if (at(n.of[1]) > 0 && remainder(n.of[0], at(n.of[1]), target)) return true;
+      return target >= 0 && set(n.of[1], minus(at(n.of[0]), target));
     }
     if (n.op == "bits") {
-      const std::uint64_t mask = u(at(*n.b));
-      return (u(target) & ~mask) == 0 && set(*n.a, s((u(at(*n.a)) & ~mask) | u(target)));
+      const std::uint64_t mask = u(at(n.of[1]));
+      return (u(target) & ~mask) == 0 && set(n.of[0], s((u(at(n.of[0])) & ~mask) | u(target)));
     }
     if (n.op == "^") {
       for (std::int64_t e = 0; e < 63; ++e) {
-        if (value_of(Node{"^", 0, std::make_unique<Node>(Node{"number", at(*n.a), nullptr, nullptr}),
-                          std::make_unique<Node>(Node{"number", e, nullptr, nullptr})},
-                     values_) == target) {
-          return set(*n.b, e);
-        }
+        const Node power{"^", 0, {n.of[0], {"number", e, {}}}};
+        if (value_of(power, values_) == target) return set(n.of[1], e);
       }
       return false;
     }
@@ -305,12 +300,12 @@ ConditionTree::ConditionTree(std::string_view text, const sass::Manifest& manife
     : root_(Reader(text, manifest, names, names_).all()) {}
 
 bool ConditionTree::holds(std::span<const std::int64_t> values) const {
-  return value_of(*root_, values).value_or(0) != 0;
+  return value_of(root_, values).value_or(0) != 0;
 }
 
 bool ConditionTree::make(bool truth, std::span<std::int64_t> values, std::span<const LaunchValue> names,
                          std::mt19937& random) const {
-  return Solver(values, names, random).make(*root_, truth) && holds(values) == truth;
+  return Solver(values, names, random).make(root_, truth) && holds(values) == truth;
 }
 
 }  // namespace nervanagpu::test

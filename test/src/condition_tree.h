@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <random>
 #include <span>
@@ -37,12 +36,12 @@ class ConditionTree {
   struct Node {
     std::string op;          // as in the text; "number" and "value" for leaves, "-" with one operand for the sign
     std::int64_t value = 0;  // of a number; the index of a value
-    std::unique_ptr<Node> a, b;
+    std::vector<Node> of;    // operands
   };
 
  private:
   std::vector<std::size_t> names_;
-  std::unique_ptr<Node> root_;
+  Node root_;
 };
 
 }  // namespace nervanagpu::test

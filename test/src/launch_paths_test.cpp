@@ -93,8 +93,9 @@ void LaunchPaths::products() {
   });
   follow("a group", [&] {
     std::vector<GroupedProduct> group;
+    group.reserve(33);
     for (int i = 0; i < 9; ++i) group.push_back({matrix(5, 9 + i), matrix(9 + i, 7), matrix(5, 7)});
-    for (int i = 0; i < 24; ++i) group.push_back({matrix(5, 9), matrix(9, 7), matrix(5, 7)});
+    while (group.size() < 33) group.push_back({matrix(5, 9), matrix(9, 7), matrix(5, 7)});
     grouped_dot(group);
   });
   follow("plans", [&] {
