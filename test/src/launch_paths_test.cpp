@@ -95,7 +95,12 @@ void LaunchPaths::products() {
     std::vector<GroupedProduct> group;
     group.reserve(33);
     for (int i = 0; i < 9; ++i) group.push_back({matrix(5, 9 + i), matrix(9 + i, 7), matrix(5, 7)});
-    while (group.size() < 33) group.push_back({matrix(5, 9), matrix(9, 7), matrix(5, 7)});
+    const auto at = [](std::uint64_t place, const Shape& shape) {  // not at equal distances: by tables of addresses
+      return Tensor::wrap(0x1000000 + place * place * 256, shape, {shape[1], 1}, Dtype::float32);
+    };
+    for (std::uint64_t i = 0; group.size() < 33; i += 3) {
+      group.push_back({at(i, {5, 9}), at(i + 1, {9, 7}), at(i + 2, {5, 7})});
+    }
     grouped_dot(group);
   });
   follow("plans", [&] {
