@@ -119,6 +119,10 @@ TEST_F(GraphTest, ErrorsEndTheRecording) {
                                 "graph: stream is the default one; needs a Stream of its own");
   expect_error<InvalidArgument>([] { Graph::capture({}); }, "graph: there is no body");
   expect_error<InvalidArgument>([] { Graph().launch(); }, "graph: nothing was captured");
+  fake_.fail("cuStreamBeginCapture_v2", 1);
+  expect_error<Error>([] { Graph::capture([] {}); }, "cuStreamBeginCapture_v2: status 1");
+  fake_.mend("cuStreamBeginCapture_v2");
+  EXPECT_EQ(fake_.calls("cuStreamDestroy_v2"), fake_.calls("cuStreamCreate") - 1) << "of which one is ours";
   fake_.fail("cuGraphInstantiateWithFlags", 1);
   expect_error<Error>([&] { Graph::capture([] {}, stream); }, "cuGraphInstantiateWithFlags: status 1");
   fake_.mend("cuGraphInstantiateWithFlags");
