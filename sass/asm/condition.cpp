@@ -462,14 +462,6 @@ std::vector<std::size_t> Condition::params() const {
   return out;
 }
 
-std::vector<std::int64_t> Condition::numbers() const {
-  std::vector<std::int64_t> out;
-  for (const Step& s : steps_) {
-    if (s.op == Op::kConst || s.op >= Op::kParamEq) out.push_back(s.value + (s.op == Op::kParamDivides ? 1 : 0));
-  }
-  return out;
-}
-
 std::string Condition::found(const Manifest& manifest, std::span<const std::byte> block, const LaunchSize& size) const {
   std::string out;
   std::vector<std::string_view> said;

@@ -39,9 +39,8 @@ class Condition {
   [[nodiscard]] bool always() const;
 
   [[nodiscard]] const std::string& text() const { return text_; }
-  // Indices of the parameters it asks for, each once; numbers that it compares with.
+  // Indices of the parameters it asks for, each once.
   [[nodiscard]] std::vector<std::size_t> params() const;
-  [[nodiscard]] std::vector<std::int64_t> numbers() const;
   // "lda is 3, grid_x is 1": what it asks for.
   [[nodiscard]] std::string found(const Manifest& manifest, std::span<const std::byte> block,
                                   const LaunchSize& size) const;

@@ -121,7 +121,6 @@ TEST(Condition, SaysWhatItFound) {
   block[8] = std::byte{3};
   EXPECT_EQ(c->found(manifest(), block, {1, 7, 1, 1}), "a is 0, m is 3, grid_y is 7");
   EXPECT_EQ(c->params(), (std::vector<std::size_t>{0, 1}));
-  EXPECT_EQ(c->numbers(), (std::vector<std::int64_t>{0, 4}));
 }
 
 TEST(Condition, SaysWhatItCannotCompile) {
