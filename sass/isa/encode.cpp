@@ -250,7 +250,8 @@ Result<Word> encode_row(const Inst& inst, std::uint64_t address, std::size_t* ba
   }
   e.operand = kNoOperand;
   // Compilers leave some on DEPBAR, where they mean nothing.
-  if ((control.reuse & ~reusable) != 0 && r.op != Op::DEPBAR) e.fail("a reuse flag stands on a slot without a register");
+  if ((control.reuse & ~reusable) != 0 && r.op != Op::DEPBAR)
+    e.fail("a reuse flag stands on a slot without a register");
   if (control.stall > 15) e.fail("stall " + std::to_string(control.stall) + " is above 15");
   if (control.write_sb > 5 && control.write_sb != kNoScoreboard) e.fail("write scoreboard must be 0..5");
   if (control.read_sb > 5 && control.read_sb != kNoScoreboard) e.fail("read scoreboard must be 0..5");

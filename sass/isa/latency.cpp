@@ -4,6 +4,7 @@
 #include <array>
 
 #include "sass/isa/raw_word.h"
+#include "sass/isa/row.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -358,10 +359,11 @@ ReadQueue read_queue_of(const Inst& inst) {
   if (inst.op == Op::MEMBAR) return ReadQueue::kFence;
   if (inst.op == Op::BAR || inst.op == Op::B2R) return ReadQueue::kBarrier;
   if (inst.op == Op::SYNCS) return ReadQueue::kMbarrier;
+  if (inst.op == Op::REDUX) return ReadQueue::kReduce;
   switch (unit(inst)) {
     case Unit::kMemShared:
-    case Unit::kMemGlobal:
-    case Unit::kMemConst: return ReadQueue::kMemory;
+    case Unit::kMemGlobal: return ReadQueue::kMemory;
+    case Unit::kMemConst: return inst.row->encoding == Encoding::k64 ? ReadQueue::kMemory : ReadQueue::kConst;
     case Unit::kXu: return ReadQueue::kXu;
     case Unit::kDouble: return ReadQueue::kDouble;
     default: return ReadQueue::kNone;

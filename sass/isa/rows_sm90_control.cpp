@@ -46,12 +46,12 @@ constexpr void flow(RowList<128>& t) {
   t.add(row(Op::BSSY, kFromTuring, code128(0x945), {}, {kP, breg(16).def(), label(bits(34, 30), 2)}, kFlow));
   t.add(row(Op::BSYNC, kFromTuring, code128(0x941), {}, {kP, breg(16)}, kFlow));
   t.add(row(Op::BREAK, kFromTuring, code128(0x942), {}, {kP, breg(16).both()}, kFlow));
-  constexpr Traits move{.unit = Unit::kBranch, .write_sb = true};
+  constexpr Traits move{.unit = Unit::kBranch, .late = true, .write_sb = true};
   const Mod b32 = always<Tok::k32>(Axis::kSize);
   t.add(row(Op::BMOV, kFromTuring, code128(0x355), {b32, flag<Tok::CLEAR>(Axis::kMode, 84)}, {gpr(16).def(), breg(24)},
             {.unit = Unit::kBranch, .ready = Ready::kScoreboard}));
-  t.add(row(Op::BMOV, kFromTuring, code128(0x356), {b32, flag<Tok::PQUAD>(Axis::kMode, 84)}, {breg(24).def(), gpr(32)},
-            move));
+  t.add(row(Op::BMOV, kFromTuring, code128(0x356), {b32, flag<Tok::PQUAD>(Axis::kMode, 84)},
+            {breg(24).def(), gpr(32).read_late()}, move));
   t.add(row(Op::WARPSYNC, kHopper, code128(0x348), {flag<Tok::EXCLUSIVE>(Axis::kMode, 85)}, {kP, gpr(24)}, kFlow));
   t.add(row(Op::WARPSYNC, kHopper, code128(0x348, {{86, 1, 1}}), {always<Tok::COLLECTIVE>(Axis::kMode)},
             {kP, gpr(24), kLabel}, kFlow));

@@ -155,14 +155,15 @@ constexpr void compares(RowList<96>& t) {
 constexpr void bridges(RowList<96>& t) {
   const Slot p = pred(87).inv(90);
   constexpr Traits cross{.unit = Unit::kUniformToVector, .write_sb = true};
-  constexpr Traits slow{.unit = Unit::kUniformToVector, .ready = Ready::kScoreboard};
+  constexpr Traits slow{.unit = Unit::kUniformToVector, .ready = Ready::kScoreboard, .late = true};
   t.add(row(Op::R2UR, kHopper, code128(0x2ca), {}, {pred(81).def().omit(kPT), kD, gpr(24).reuse(0)}, cross));
   t.add(row(Op::R2UR, kHopper, code128(0x2ca, {{84, 1, 1}}), {always<Tok::OR>(Axis::kFunction)},
             {pred(81).both(), kD, gpr(24).reuse(0)}, cross));
   t.add(row(Op::VOTEU, kFromTuring, code128(0x886), {{Axis::kFunction, bits(72, 2), kVote}},
             {kD.omit(kURZ), upred(81).def(), p}, cross));
   t.add(row(Op::REDUX, kFromAmpere, code128(0x3c4),
-            {{Axis::kFunction, bits(78, 3), kReduce}, {Axis::kType, bits(73, 1), kReduceSign}}, {kD, gpr(24)}, slow));
+            {{Axis::kFunction, bits(78, 3), kReduce}, {Axis::kType, bits(73, 1), kReduceSign}},
+            {kD, gpr(24).read_late()}, slow));
 }
 
 // clang-format on

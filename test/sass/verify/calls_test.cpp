@@ -129,7 +129,7 @@ ModuleData with_external() {
 // The product may still be in its registers where the other branch of the kernel begins: the call does not go there.
 std::string prints(const char* wait) {
   return std::string(R"(
-    --:-:1:-:2 | LDG.E R30, desc[UR4][R10.64]
+    --:0:1:-:2 | LDG.E R30, desc[UR4][R10.64]
     --:-:-:-:5 | MOV R8, RZ
     --:-:0:-:2 | LDC.64 R2, c[0x4][R8]
     --:-:-:-:5 | LEPC R20, 0x60

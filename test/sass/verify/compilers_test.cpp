@@ -101,6 +101,23 @@ TEST(Compilers, OperationsOnMbarriersReadInOrder) {
   EXPECT_EQ(verify(Arch::sm_90a, kernel(made("--"))).size(), 1u);
 }
 
+// A source that is read late, and who overwrites it: ptxas awaits the read scoreboard.
+TEST(Compilers, SourcesReadLate) {
+  for (const auto& [reads, writes] : {std::pair{"LDG.E R8, desc[UR4][R2.64]", "LDC.64 R2, c[0x0][0x210]"},
+                                      {"STG.E desc[UR4][R2.64], R8", "LDC R8, c[0x0][0x210]"},
+                                      {"REDUX.SUM UR8, R2", "IADD3 R2, R3, R4, R5"},
+                                      {"BMOV.32 B6, R2", "MOV R2, R3"}}) {
+    const auto text = [&](const char* wait) {
+      return std::string("--:0:-:-:2 | ") + reads + "\n" + wait + ":-:-:-:5 | " + writes + "\n--:-:-:-:5 | EXIT\n";
+    };
+    const auto none = verify(Arch::sm_90a, kernel(text("01")));
+    EXPECT_TRUE(none.empty()) << reads << sentences(none);
+    const auto found = verify(Arch::sm_90a, kernel(text("--")));
+    ASSERT_EQ(found.size(), 1u) << reads << sentences(found);
+    EXPECT_EQ(found[0].kind, Hazard::Kind::kWar);
+  }
+}
+
 // Reuse bits of slots from which nothing is read keep nothing.
 TEST(Compilers, StrayReuseBitsMeanNothing) {
   const auto with_bits = [](const char* text) {
