@@ -209,8 +209,12 @@ constexpr void conversions(RowList<320>& t) {
       "28ac");
   for (const Row& r : x.all()) add_by_age(t, slow(r));
   RowList<8> between;  // the two small formats
-  alu(between, row(Op::F2F, kHopper, {}, {kFtz, to_float(kBF16), from_float(kF16), kRound}, {kD, f}, xu), 0x104, "2c");
-  alu(between, row(Op::F2F, kHopper, {}, {kFtz, to_float(kF16), from_float(kBF16), kRound}, {kD, f}, xu), 0x104, "2c");
+  alu(between,
+      row(Op::F2F, kHopper, {}, {kFtz, to_float(kBF16), from_float(kF16), kRound}, {kD, f.part({}, kHalfPart)}, xu),
+      0x104, "2c", part);
+  alu(between,
+      row(Op::F2F, kHopper, {}, {kFtz, to_float(kF16), from_float(kBF16), kRound}, {kD, f.part({}, kHalfPart)}, xu),
+      0x104, "2c", part);
   for (const Row& r : between.all()) t.add(slow(r));
   alu(t,
       row(Op::I2FP, kFromGA102, code128(0, {{76, 1, 1}, {85, 1, 1}}),
