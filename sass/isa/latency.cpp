@@ -360,6 +360,7 @@ ReadQueue read_queue_of(const Inst& inst) {
   if (inst.op == Op::BAR || inst.op == Op::B2R) return ReadQueue::kBarrier;
   if (inst.op == Op::SYNCS) return ReadQueue::kMbarrier;
   if (inst.op == Op::REDUX) return ReadQueue::kReduce;
+  if (inst.op == Op::DMMA) return ReadQueue::kDoubleProduct;
   switch (unit(inst)) {
     case Unit::kMemShared:
     case Unit::kMemGlobal: return ReadQueue::kMemory;

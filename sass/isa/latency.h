@@ -52,11 +52,12 @@ enum class ReadQueue : std::uint8_t {
   kMemory,  // loads, stores, shuffles, atomics of every memory: one queue a scheduler
   kConst,   // LDC: its result may overtake what older memory operations have yet to read
   kXu,
-  kDouble,    // where it uses scoreboards
-  kFence,     // MEMBAR
-  kBarrier,   // BAR, and B2R, which asks for its result
-  kMbarrier,  // SYNCS
-  kReduce,    // REDUX
+  kDouble,         // where it uses scoreboards
+  kFence,          // MEMBAR
+  kBarrier,        // BAR, and B2R, which asks for its result
+  kMbarrier,       // SYNCS
+  kReduce,         // REDUX
+  kDoubleProduct,  // DMMA
   kCount
 };
 

@@ -65,7 +65,7 @@ TEST(Access, ProductsOfAWarp) {
   EXPECT_EQ(list("HMMA.SP.16832.F32.BF16 R4, R8, R12, R16, R20, 0x1"), "=R4:4 R8:4 R12:4 R16:4 R20");
   EXPECT_EQ(list("HMMA.1684.F32.TF32 R4, R8, R12, RZ"), "=R4:4 R8:2 R12");
   EXPECT_EQ(list("IMMA.8816.S8.U8 R4, R8.ROW, R12.COL, R16"), "=R4:2 R8 R12 R16:2");
-  EXPECT_EQ(list("DMMA.16x8x16 R8, R16, R32, R40"), "=R8:8 R16:16 R32:8 R40:8");
+  EXPECT_EQ(list("DMMA.16x8x16 R8, R16, R32, R40"), "=R8:8 R16:16* R32:8* R40:8*");
 }
 
 TEST(Access, ProductsOfAWarpgroup) {

@@ -106,6 +106,7 @@ TEST(Compilers, SourcesReadLate) {
   for (const auto& [reads, writes] : {std::pair{"LDG.E R8, desc[UR4][R2.64]", "LDC.64 R2, c[0x0][0x210]"},
                                       {"STG.E desc[UR4][R2.64], R8", "LDC R8, c[0x0][0x210]"},
                                       {"REDUX.SUM UR8, R2", "IADD3 R2, R3, R4, R5"},
+                                      {"DMMA.8x8x4 R8, R2, R4, R12", "MOV R2, R3"},
                                       {"BMOV.32 B6, R2", "MOV R2, R3"}}) {
     const auto text = [&](const char* wait) {
       return std::string("--:0:-:-:2 | ") + reads + "\n" + wait + ":-:-:-:5 | " + writes + "\n--:-:-:-:5 | EXIT\n";
