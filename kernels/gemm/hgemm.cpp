@@ -192,6 +192,13 @@ double cost(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int
   return microseconds(modelled(p), tile_of(kernel), splits, multiprocessors);
 }
 
+Grid tiles_grid(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors) {
+  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * (p.sum_batch ? splits : splits * p.batch);
+  Grid out = {static_cast<std::uint32_t>(std::min<std::int64_t>(tiles, std::max(multiprocessors, 1))), 1, 1};
+  out.early = p.batch <= 1 && starts_early(p, t, splits);
+  return out;
+}
+
 Grid grid(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
   const Tile t = tile_of(kernel);
   const auto rows = static_cast<std::uint32_t>(tiles_m(p, t));
@@ -202,15 +209,10 @@ Grid grid(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int m
     const auto parts = static_cast<std::uint32_t>(splits);
     return {parts, columns, rows, parts};
   }
-  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * (p.sum_batch ? splits : splits * p.batch);
-  Grid out = {static_cast<std::uint32_t>(std::min<std::int64_t>(tiles, std::max(multiprocessors, 1))), 1, 1};
-  out.early = p.batch <= 1 && starts_early(p, t, splits);
-  return out;
+  return tiles_grid(p, t, splits, multiprocessors);
 }
 
-Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
-  if (in_cluster(kernel)) return cluster_values(kernel, p, splits, device);
-  const Tile t = tile_of(kernel);
+void put_tiles(Values& v, const GemmProblem& p, const Tile& t, std::int64_t splits, std::int64_t divisor) {
   const bool partial = splits > 1;
   const bool several = p.batch > 1 && !p.sum_batch;
   const std::int64_t ldc = partial ? p.n : p.ldc;
@@ -221,11 +223,9 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   const std::int64_t rest = m % group;
   const std::int64_t depth = blocks_of(p);
   const std::int64_t all = depth * p.batch;
-  Values v;
-  put_maps(v, kernel, p, device);
   v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias);
   v.u64(static_cast<std::uint64_t>(partial ? p.m * p.n : p.stride_c)).u32(p.m).u32(p.n);
-  v.u32(ceil_div(p.sum_batch ? all : depth, splits)).u32(all).divisor(p.batch > 1 ? depth : kMaxBlocks - 1);
+  v.u32(ceil_div(p.sum_batch ? all : depth, splits)).u32(all).divisor(divisor);
   v.u32(m * n * (several ? p.batch : splits)).u32(m);
   v.divisor(m * n).divisor(group * n).u32(log).divisor(rest == 0 ? group : rest);
   v.u32(ldc);
@@ -241,7 +241,15 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   if (!partial) f |= sgemm::mask_flags(p);
   v.scalar(partial ? 1.0F : p.alpha, type).scalar(partial ? 0.0F : p.beta, type).u32(f);
   v.u32(sgemm::kept_bits(p)).u64(p.rounding.seed).u64(p.rounding.offset);
-  return v.u64(p.scale).f32(p.clip_low).f32(p.clip_high).u64(p.mask).u32(4 * p.ld_mask);
+  v.u64(p.scale).f32(p.clip_low).f32(p.clip_high).u64(p.mask).u32(4 * p.ld_mask);
+}
+
+Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
+  if (in_cluster(kernel)) return cluster_values(kernel, p, splits, device);
+  Values v;
+  put_maps(v, kernel, p, device);
+  put_tiles(v, p, tile_of(kernel), splits, p.batch > 1 ? blocks_of(p) : kMaxBlocks - 1);
+  return v;
 }
 
 Maps maps(const Kernel& kernel, const GemmProblem& p) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/gemm/hgemm_cost.h"
 #include "nervanagpu/gemm.hpp"
 #include "nervanagpu/tensor_map.hpp"
 #include "src/device.h"
@@ -41,6 +42,10 @@ Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t spl
 // hgemm_cluster.sass's parameters behind the maps, up to those of ring_rows.sass. share: rows of a tile, as C sees it, that a
 // CTA of a cluster finishes.
 void put_cluster(Values& v, const GemmProblem& problem, std::int64_t blocks, std::int64_t splits, std::int64_t share);
+
+// Of a kernel of lib/sm_90a/tiles.sass: its grid, and its parameters behind the maps. divisor: `depth`.
+Grid tiles_grid(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors);
+void put_tiles(Values& v, const GemmProblem& problem, const Tile& tile, std::int64_t splits, std::int64_t divisor);
 
 // The maps of the kernel's a and b. exchanged: these are the problem's b and a.
 struct Maps {

@@ -71,38 +71,6 @@ double turns(double rounds, double blocks, double block, const Epilogue& epilogu
   return std::max(rounds * (tile + held_up) + epilogue.turn, std::ceil(rounds / 2) * (tile + epilogue.turn));
 }
 
-double tile_cost(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors) {
-  constexpr double kStart = 2.21;
-  constexpr double kEarlyStart = 0.97;
-  constexpr double kTile = 0.784;     // between the tiles of a CTA, for each 64 columns
-  constexpr double kShared = 0.0905;  // million bytes a microsecond to a multiprocessor when all of them read
-  constexpr double kMemory = 2.87;    // million bytes a microsecond
-  constexpr double kSum = 1.10;       // split_sum, and for each million of partial sums:
-  constexpr double kPartials = 0.94;
-  constexpr double kTurnBlock = 0.31;  // of 128 columns
-  constexpr double kTurnBlockBytes = 0.295;
-  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * splits;
-  const std::int64_t processors = std::max(multiprocessors, 1);
-  const auto rounds = static_cast<double>(ceil_div(tiles, processors));
-  const double busy = static_cast<double>(std::min(tiles, processors)) / static_cast<double>(processors);
-  const double traffic = (t.bm + t.bn) * 128e-6 * busy / kShared;
-  const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
-  const Epilogue epilogue = epilogue_of(p, splits);
-  double run = 0;
-  if (t.form == Form::turns) {
-    run = turns(rounds, blocks, size_of(p.a_type) == 1 ? kTurnBlockBytes : kTurnBlock, epilogue);
-  } else {
-    const double block = std::max(std::ranges::find(kWidths, t.bn, &Width::columns)->block, traffic);
-    run = rounds * (blocks * block + (kTile + epilogue.columns) * t.bn / 64.0);
-  }
-  double out = starts_early(p, t, splits) ? kEarlyStart : kStart;
-  out += h200::together(run, bytes_of(p) * 1e-6 / kMemory);
-  if (splits > 1) {
-    out += kSum + kPartials * 1e-6 * static_cast<double>(splits) * static_cast<double>(p.m) * static_cast<double>(p.n);
-  }
-  return out;
-}
-
 // Of pairs of CTAs, all at a time. They start later than one, and wait for each other.
 double pair_cost(const GemmProblem& p) {
   constexpr double kStart = 2.35;
@@ -175,9 +143,42 @@ std::int64_t clusters_held(std::int64_t parts, std::int64_t residents) {
   return h200::kClusters[static_cast<std::size_t>(parts - 1)] * residents;
 }
 
+double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors, double bytes) {
+  constexpr double kStart = 2.21;
+  constexpr double kEarlyStart = 0.97;
+  constexpr double kTile = 0.784;     // between the tiles of a CTA, for each 64 columns
+  constexpr double kShared = 0.0905;  // million bytes a microsecond to a multiprocessor when all of them read
+  constexpr double kMemory = 2.87;    // million bytes a microsecond
+  constexpr double kSum = 1.10;       // split_sum, and for each million of partial sums:
+  constexpr double kPartials = 0.94;
+  constexpr double kTurnBlock = 0.31;  // of 128 columns
+  constexpr double kTurnBlockBytes = 0.295;
+  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * splits;
+  const std::int64_t processors = std::max(multiprocessors, 1);
+  const auto rounds = static_cast<double>(ceil_div(tiles, processors));
+  const double busy = static_cast<double>(std::min(tiles, processors)) / static_cast<double>(processors);
+  const double traffic = (t.bm + t.bn) * 128e-6 * busy / kShared;
+  const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
+  const Epilogue epilogue = epilogue_of(p, splits);
+  double run = 0;
+  if (t.form == Form::turns) {
+    run = turns(rounds, blocks, size_of(p.a_type) == 1 ? kTurnBlockBytes : kTurnBlock, epilogue);
+  } else {
+    const double block = std::max(std::ranges::find(kWidths, t.bn, &Width::columns)->block, traffic);
+    run = rounds * (blocks * block + (kTile + epilogue.columns) * t.bn / 64.0);
+  }
+  double out = starts_early(p, t, splits) ? kEarlyStart : kStart;
+  out += h200::together(run, bytes * 1e-6 / kMemory);
+  if (splits > 1) {
+    out += kSum + kPartials * 1e-6 * static_cast<double>(splits) * static_cast<double>(p.m) * static_cast<double>(p.n);
+  }
+  return out;
+}
+
 double microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors) {
   if (t.form == Form::pair) return pair_cost(p);
-  return in_cluster(t.form) ? cluster_cost(p, t, splits) : tile_cost(p, t, splits, multiprocessors);
+  return in_cluster(t.form) ? cluster_cost(p, t, splits)
+                            : tile_microseconds(p, t, splits, multiprocessors, bytes_of(p));
 }
 
 // Early, a grid gains the launch; but its CTAs take the multiprocessors as they come free, no longer neighbours by

@@ -21,7 +21,8 @@ const char* short_name(Dtype t) {
 
 Plan plan(const Registry& registry, const Sum& s) {
   for (const std::int64_t width : {4, 1}) {
-    if (s.cols % width != 0) continue;
+    const std::int64_t pitch = s.pitch != 0 ? s.pitch : s.cols;
+    if (s.cols % width != 0 || pitch % width != 0) continue;
     Plan out;
     out.kernel = registry.find(std::string("split_sum_") + short_name(s.sums) + "_" + short_name(s.type) + "_" +
                                std::to_string(width));
@@ -30,7 +31,8 @@ Plan plan(const Registry& registry, const Sum& s) {
     const std::int64_t total = s.groups * plane;
     Values& v = out.values;
     v.u64(s.workspace).u64(s.out).u64(s.bias);
-    v.u32(total).divisor(plane).divisor(s.cols / width).u32(s.rows).u32(s.splits).u32(s.ld).u32(s.group_stride);
+    v.u32(total).divisor(plane).divisor(s.cols / width).u32(s.rows);
+    v.u32(pitch / width).u32(s.splits).u32(s.ld).u32(s.group_stride);
     v.scalar(s.alpha, s.type).scalar(s.beta, s.type).u32(s.flags).u32(s.round_bits);
     v.u64(s.rounding.seed).u64(s.rounding.offset).u64(s.scale).f32(s.clip_low).f32(s.clip_high);
     if (out.kernel->unmet(v.numbers()) != nullptr) continue;
