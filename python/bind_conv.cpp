@@ -90,6 +90,7 @@ struct Common {
   std::uint64_t seed = 0, offset = 0;
   int bits = 0;
   py::object stream;
+  bool tensor_cores = true;
 
   [[nodiscard]] ConvOptions options() const {
     ConvOptions o;
@@ -97,15 +98,16 @@ struct Common {
     o.beta = beta;
     o.rounding = rounding_from(rounding, seed, offset, bits);
     o.stream = stream_from(stream);
+    o.tensor_cores = tensor_cores;
     return o;
   }
 };
 
-using Finish = std::tuple<float, float, std::string, std::uint64_t, std::uint64_t, int, py::object>;
+using Finish = std::tuple<float, float, std::string, std::uint64_t, std::uint64_t, int, py::object, bool>;
 
 Common common_of(const Finish& f) {
   return {std::get<0>(f), std::get<1>(f), std::get<2>(f), std::get<3>(f),
-          std::get<4>(f), std::get<5>(f), std::get<6>(f)};
+          std::get<4>(f), std::get<5>(f), std::get<6>(f), std::get<7>(f)};
 }
 
 Tensor target(const std::optional<Tensor>& out, const Shape& shape, Dtype dtype, float beta) {

@@ -12,9 +12,10 @@
 // with M = floor((D + 2 pad_d - dil_d (T - 1) - 1) / str_d) + 1, P and Q alike. Tensors of fewer axes leave out D, T and M
 // (2D), or also H, R and P (1D). Every length is 1 or more. channels_first is computed through a copy in another layout.
 //
-// Types: x, w, y float32 or float16, all the same, with float32 sums; or x int8/uint8 with w, y (dy, dw) float32 or
+// Types: x, w, y float32, float16 or bfloat16, all the same, with float32 sums; or x int8/uint8 with w, y (dy, dw) float32 or
 // float16 (fprop and update: a first layer); or x int8/uint8, w int8, y int32 (fprop, all integer). bias: float32 or the
-// type of y, K elements.
+// type of y, K elements. 16-bit floats are multiplied by the tensor cores of sm_90a where the copy engine can gather them
+// (docs/convolution.md says which are not): sums of 16 products at a time, else chains of multiply-adds (docs/numerics.md).
 #pragma once
 
 #include <array>
@@ -62,6 +63,7 @@ struct ConvOptions {
   const Tensor* bias = nullptr;  // fprop: (K,)
   bool relu = false;             // fprop: max(x, 0) at the end; NaN stays NaN
   Rounding rounding;             // of float results
+  bool tensor_cores = true;      // false: 16-bit floats have chains of multiply-adds, as on other GPUs than sm_90a
   Stream stream;
 };
 

@@ -1,9 +1,13 @@
 // Convolution on device addresses: what is checked, and the way of channels_first through another layout.
+#include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "kernels/conv/launch.h"
 #include "kernels/conv/problem.h"
+#include "kernels/conv/tensor_cores.h"
+#include "kernels/gemm/flags.h"
+#include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
 #include "src/select_device.h"
@@ -33,45 +37,47 @@ void check_integer(const char* name, float v) {
   }
 }
 
-// The problem in the layout that the kernels have; float32 throughout if `wide`.
+// conv.sass has no kernels for it as it is.
+bool needs_copies(const ConvProblem& p) {
+  return p.layout == Layout::channels_first || p.w_type == Dtype::bfloat16;
+}
+
+// The problem in the layout and types that the kernels have; float32 throughout if `wide`.
 ConvProblem relayout(const ConvProblem& p, bool wide) {
   ConvProblem q = p;
   q.layout = Layout::channels_last;
   for (Dtype* t : {&q.x_type, &q.w_type, &q.y_type}) {
-    if (wide && *t == Dtype::float16) *t = Dtype::float32;
+    if (*t == Dtype::bfloat16 || (wide && *t == Dtype::float16)) *t = Dtype::float32;
   }
   return q;
 }
 
-Shape shape_of(const ConvProblem& p, Role role) {
-  return role == Role::x ? x_shape(p, 3) : role == Role::w ? w_shape(p, 3) : y_shape(p, 3);
-}
-
 std::size_t copy_bytes(const ConvProblem& p, Role role) {
   const Dtype type = type_of(p, role);
-  const std::size_t width = type == Dtype::float16 ? 4 : size_of(type);
+  const std::size_t width = sgemm::half(type) ? 4 : size_of(type);
   return aligned(static_cast<std::size_t>(elements_of(p, role)) * width);
 }
 
-// (N, C, D, H, W) at `first` and (N, D, H, W, C) at `last`, as views of one shape.
+// Of a bfloat16 bias as float32.
+std::size_t bias_bytes(const ConvProblem& p) {
+  return p.y_type == Dtype::bfloat16 ? aligned(static_cast<std::size_t>(p.k) * sizeof(float)) : 0;
+}
+
+// A tensor as it is, and with channels last in the types that the kernels have.
 struct Views {
-  Tensor first, last;
+  Tensor outer, inner;
 };
 
-Views views(const ConvProblem& p, const ConvProblem& inner, Role role, std::uint64_t first, std::uint64_t last) {
-  const Shape shape = shape_of(inner, role);
-  const std::int64_t places = shape[1] * shape[2] * shape[3];
-  const std::int64_t channels = shape[4];
-  const Shape of_first = {places * channels, shape[2] * shape[3], shape[3], 1, places};
-  const Shape of_last = {places * channels, shape[2] * shape[3] * channels, shape[3] * channels, channels, 1};
-  return {Tensor::wrap(first, shape, of_first, type_of(p, role)),
-          Tensor::wrap(last, shape, of_last, type_of(inner, role))};
+Views views(const ConvProblem& p, const ConvProblem& inner, Role role, std::uint64_t outside, std::uint64_t inside) {
+  const Shape shape = shape_of(p, role);
+  return {Tensor::wrap(outside, shape, lying(p.layout, shape).strides, type_of(p, role)),
+          Tensor::wrap(inside, shape, lying(Layout::channels_last, shape).strides, type_of(inner, role))};
 }
 
 // Through copies in the workspace. Rounding at random is left to the last copy: it counts the elements of the result as
 // they lie there.
-void queue_channels_first(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers,
-                          const Epilogue& epilogue, const Stream& stream) {
+void queue_copied(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers,
+                  const Epilogue& epilogue, const Stream& stream) {
   const bool wide = epilogue.rounding.stochastic;
   const ConvProblem inner = relayout(p, wide);
   const Roles roles = roles_of(pass);
@@ -80,16 +86,23 @@ void queue_channels_first(Device& device, ConvPass pass, const ConvProblem& p, c
   q.in2 = q.in1 + copy_bytes(p, roles.in1);
   q.out = q.in2 + copy_bytes(p, roles.in2);
   q.workspace = q.out + copy_bytes(p, roles.out);
+  if (pointers.bias != 0 && pointers.bias_type == Dtype::bfloat16) {
+    q.bias = q.workspace;
+    q.bias_type = Dtype::float32;
+    q.workspace += bias_bytes(p);
+    Tensor wide_bias = Tensor::wrap(q.bias, {p.k}, {1}, q.bias_type);
+    convert(Tensor::wrap(pointers.bias, {p.k}, {1}, pointers.bias_type), wide_bias, {}, stream);
+  }
   Views in1 = views(p, inner, roles.in1, pointers.in1, q.in1);
   Views in2 = views(p, inner, roles.in2, pointers.in2, q.in2);
   Views out = views(p, inner, roles.out, pointers.out, q.out);
-  convert(in1.first, in1.last, {}, stream);
-  convert(in2.first, in2.last, {}, stream);
-  if (epilogue.beta != 0.0F) convert(out.first, out.last, {}, stream);
+  convert(in1.outer, in1.inner, {}, stream);
+  convert(in2.outer, in2.inner, {}, stream);
+  if (epilogue.beta != 0.0F) convert(out.outer, out.inner, {}, stream);
   Epilogue exact = epilogue;
   exact.rounding = {};
   queue(device, pass, inner, q, exact, stream.handle());
-  convert(out.last, out.first, epilogue.rounding, stream);
+  convert(out.inner, out.outer, epilogue.rounding, stream);
 }
 
 }  // namespace
@@ -99,10 +112,17 @@ using conv_detail::Role;
 
 std::size_t conv_workspace(ConvPass pass, const ConvProblem& p) {
   conv_detail::check(pass, p);
-  if (p.layout != Layout::channels_first) return conv_detail::partial_bytes(pass, p);
-  std::size_t bytes = conv_detail::partial_bytes(pass, conv_detail::relayout(p, false));
-  for (const Role role : {Role::x, Role::w, Role::y}) bytes += conv_detail::copy_bytes(p, role);
-  return bytes;
+  std::size_t bytes = 0;
+  if (conv_detail::needs_copies(p)) {
+    bytes = conv_detail::partial_bytes(pass, conv_detail::relayout(p, false));
+    for (const Role role : {Role::x, Role::w, Role::y}) bytes += conv_detail::copy_bytes(p, role);
+    bytes += conv_detail::bias_bytes(p);
+  } else {
+    bytes = conv_detail::partial_bytes(pass, p);
+  }
+  // Whatever the device.
+  return conv_detail::tensor_cores::takes(pass, p) ? std::max(bytes, conv_detail::tensor_cores::workspace(pass, p))
+                                                   : bytes;
 }
 
 void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options) {
@@ -122,7 +142,7 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
     if (pointers.bias_type != out_type && (integer || pointers.bias_type != Dtype::float32)) {
       const std::string own(nervanagpu::name_of(out_type));
       throw TypeError("conv: bias is " + std::string(nervanagpu::name_of(pointers.bias_type)) + "; needs " + own +
-                      (out_type == Dtype::float16 ? " or float32" : ""));
+                      (sgemm::half(out_type) ? " or float32" : ""));
     }
     check_address("bias", pointers.bias, size_of(pointers.bias_type));
   }
@@ -137,14 +157,17 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
     check_integer("beta", e.beta);
     e.rounding = {};
   }
-  const int most = out_type == Dtype::float16 ? 10 : 15;
+  const int most = sgemm::most_bits(out_type);
   if (e.rounding.stochastic && (e.rounding.bits < 0 || e.rounding.bits > most)) {
     throw InvalidArgument("conv: rounding bits is " + std::to_string(e.rounding.bits) + "; needs 1 to " +
                           std::to_string(most) + ", or 0 for " + std::to_string(most));
   }
   Device& device = current_device();
-  if (p.layout == Layout::channels_first) {
-    queue_channels_first(device, pass, p, pointers, e, options.stream);
+  if (options.tensor_cores && tensor_cores::there(device.registry()) && tensor_cores::takes(pass, p) &&
+      tensor_cores::fits(pass, p, pointers, e)) {
+    tensor_cores::queue(device, pass, p, pointers, e, options.stream);
+  } else if (needs_copies(p)) {
+    queue_copied(device, pass, p, pointers, e, options.stream);
   } else {
     queue(device, pass, p, pointers, e, options.stream.handle());
   }

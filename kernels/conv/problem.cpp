@@ -72,7 +72,7 @@ Shape arranged(Layout layout, std::int64_t first, std::int64_t channels, const s
 }
 
 bool is_float(Dtype t) {
-  return t == Dtype::float32 || t == Dtype::float16;
+  return t == Dtype::float32 || t == Dtype::float16 || t == Dtype::bfloat16;
 }
 
 void check_types(ConvPass pass, const ConvProblem& p) {
@@ -84,7 +84,7 @@ void check_types(ConvPass pass, const ConvProblem& p) {
   const auto name = [](Dtype t) { return std::string(nervanagpu::name_of(t)); };
   const std::string bad = "conv: " + std::string(name_of(pass, Role::x)) + " is " + name(p.x_type) + ", " +
                           name_of(pass, Role::w) + " " + name(p.w_type) + ", " + name_of(pass, Role::y) + " " +
-                          name(p.y_type) + "; needs float32 or float16, the same for all";
+                          name(p.y_type) + "; needs float32, float16 or bfloat16, the same for all";
   switch (pass) {
     case ConvPass::fprop:
       throw TypeError(bad +
@@ -132,6 +132,23 @@ const char* name_of(ConvPass pass, Role role) {
     case Role::y: break;
   }
   return pass == ConvPass::fprop ? "y" : "dy";
+}
+
+Shape shape_of(const ConvProblem& p, Role role) {
+  ConvProblem last = p;
+  last.layout = Layout::channels_last;
+  return role == Role::x ? x_shape(last, 3) : role == Role::w ? w_shape(last, 3) : y_shape(last, 3);
+}
+
+Lying lying(Layout layout, const Shape& s, std::int64_t pitch) {
+  const std::int64_t places = s[1] * s[2] * s[3];
+  switch (layout) {
+    case Layout::batch_last: return {s, {1, s[2] * s[3] * s[0], s[3] * s[0], s[0], places * s[0]}};
+    case Layout::channels_first: return {s, {places * s[4], s[2] * s[3], s[3], 1, places}};
+    case Layout::channels_last: break;
+  }
+  if (pitch == 0) pitch = s[4];
+  return {s, {places * pitch, s[2] * s[3] * pitch, s[3] * pitch, pitch, 1}};
 }
 
 std::int64_t elements_of(const ConvProblem& p, Role role) {

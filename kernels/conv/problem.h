@@ -25,6 +25,14 @@ struct Roles {
 Roles roles_of(ConvPass pass);
 const char* name_of(ConvPass pass, Role role);  // "x", "dx", ...
 
+// (first, depth, height, width, channels) of a tensor, whose first is pictures or filters, and its strides as it lies in
+// memory. pitch: elements from pixel to pixel with channels last; 0: there are no others than the channels.
+struct Lying {
+  Shape shape, strides;
+};
+Shape shape_of(const ConvProblem& p, Role role);
+Lying lying(Layout layout, const Shape& shape, std::int64_t pitch = 0);
+
 std::int64_t elements_of(const ConvProblem& p, Role role);
 Dtype type_of(const ConvProblem& p, Role role);
 

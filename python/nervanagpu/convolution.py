@@ -8,13 +8,15 @@ Layouts and shapes, for two dimensions (three: D before H, T before R; one: W an
     "NCHW"            (N, C, H, W)   (K, C/g, R, S)     (N, K, P, Q)     computed through copies in another layout
 
 P = floor((H + 2 padding - dilation (R - 1) - 1) / stride) + 1, Q alike. `stride`, `padding` and `dilation` are an int
-for all axes or a sequence of one each; g is `groups`. Tensors are contiguous: float32 or float16, all alike, with
-float32 sums; x int8 or uint8 with float tensors (fprop and update: a first layer); or x int8/uint8, w int8, y int32.
+for all axes or a sequence of one each; g is `groups`. Tensors are contiguous: float32, float16 or bfloat16, all alike,
+with float32 sums; x int8 or uint8 with float tensors (fprop and update: a first layer); or x int8/uint8, w int8, y int32.
 
 `out` is written and returned, without it a new tensor: out = alpha * result + beta * out (beta = 0: not read).
 `rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits (0: the most).
-`stream`: where the work is queued. ValueError for shapes and numbers that do not fit, TypeError for dtypes; nothing is
-written then. The bits of a result depend on the arguments alone, not on the device.
+`tensor_cores`: float16 and bfloat16 are multiplied by the tensor cores of sm_90a, 16 products at a time, where the copy
+engine can gather them (docs/convolution.md); False: each sum is a chain of multiply-adds. `stream`: where the work is
+queued. ValueError for shapes and numbers that do not fit, TypeError for dtypes; nothing is written then. The bits of a
+result depend on the arguments and where they begin, not on the GPU, but for those of the tensor cores.
 """
 
 from __future__ import annotations
@@ -62,8 +64,9 @@ def _finish(
     offset: int = 0,
     bits: int = 0,
     stream: Stream | None = None,
+    tensor_cores: bool = True,
 ) -> tuple[Any, ...]:
-    return alpha, beta, rounding, seed, offset, bits, stream
+    return alpha, beta, rounding, seed, offset, bits, stream, tensor_cores
 
 
 def _fprop(
@@ -146,6 +149,7 @@ def conv1d(
     seed: int = 0,
     offset: int = 0,
     bits: int = 0,
+    tensor_cores: bool = True,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in one dimension; bias (K,), float32 or of the dtype of y.
@@ -153,7 +157,7 @@ def conv1d(
     relu: act is max(x, 0). The shapes, dtypes, options and errors of this and all functions here: the module's text.
     """
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options["stream"] = stream
+    options.update(stream=stream, tensor_cores=tensor_cores)
     return _fprop(1, x, w, bias, stride, padding, dilation, groups, layout, relu, out, options)
 
 
@@ -174,11 +178,12 @@ def conv1d_bprop(
     seed: int = 0,
     offset: int = 0,
     bits: int = 0,
+    tensor_cores: bool = True,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """The gradient of conv1d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options["stream"] = stream
+    options.update(stream=stream, tensor_cores=tensor_cores)
     return _bprop(1, dy, w, x_shape, stride, padding, dilation, groups, layout, out, options)
 
 
@@ -199,6 +204,7 @@ def conv1d_update(
     seed: int = 0,
     offset: int = 0,
     bits: int = 0,
+    tensor_cores: bool = True,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """The gradient of conv1d with respect to w, of shape `w_shape`: dw = alpha * (sum over dy x) + beta * dw.
@@ -206,7 +212,7 @@ def conv1d_update(
     The sum over batch and positions is split in a way that depends on the problem alone, and added up in order.
     """
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options["stream"] = stream
+    options.update(stream=stream, tensor_cores=tensor_cores)
     return _update(1, dy, x, w_shape, stride, padding, dilation, groups, layout, out, options)
 
 
@@ -227,6 +233,7 @@ def deconv1d(
     seed: int = 0,
     offset: int = 0,
     bits: int = 0,
+    tensor_cores: bool = True,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """Transposed convolution: the data gradient of a conv1d whose output has the shape of x.
@@ -235,7 +242,7 @@ def deconv1d(
     the result is (P - 1) stride - 2 padding + dilation (R - 1) + 1 + output_padding.
     """
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options["stream"] = stream
+    options.update(stream=stream, tensor_cores=tensor_cores)
     return _deconv(1, x, w, stride, padding, dilation, groups, layout, output_padding, out, options)
 
 
@@ -257,6 +264,7 @@ def conv2d(
     seed: int = 0,
     offset: int = 0,
     bits: int = 0,
+    tensor_cores: bool = True,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in two dimensions; bias (K,), float32 or of the dtype of y.
@@ -264,7 +272,7 @@ def conv2d(
     relu: act is max(x, 0). The shapes, dtypes, options and errors of this and all functions here: the module's text.
     """
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options["stream"] = stream
+    options.update(stream=stream, tensor_cores=tensor_cores)
     return _fprop(2, x, w, bias, stride, padding, dilation, groups, layout, relu, out, options)
 
 
@@ -285,11 +293,12 @@ def conv2d_bprop(
     seed: int = 0,
     offset: int = 0,
     bits: int = 0,
+    tensor_cores: bool = True,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """The gradient of conv2d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options["stream"] = stream
+    options.update(stream=stream, tensor_cores=tensor_cores)
     return _bprop(2, dy, w, x_shape, stride, padding, dilation, groups, layout, out, options)
 
 
@@ -310,6 +319,7 @@ def conv2d_update(
     seed: int = 0,
     offset: int = 0,
     bits: int = 0,
+    tensor_cores: bool = True,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """The gradient of conv2d with respect to w, of shape `w_shape`: dw = alpha * (sum over dy x) + beta * dw.
@@ -317,7 +327,7 @@ def conv2d_update(
     The sum over batch and positions is split in a way that depends on the problem alone, and added up in order.
     """
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options["stream"] = stream
+    options.update(stream=stream, tensor_cores=tensor_cores)
     return _update(2, dy, x, w_shape, stride, padding, dilation, groups, layout, out, options)
 
 
@@ -338,6 +348,7 @@ def deconv2d(
     seed: int = 0,
     offset: int = 0,
     bits: int = 0,
+    tensor_cores: bool = True,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """Transposed convolution: the data gradient of a conv2d whose output has the shape of x.
@@ -346,7 +357,7 @@ def deconv2d(
     the result is (P - 1) stride - 2 padding + dilation (R - 1) + 1 + output_padding.
     """
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options["stream"] = stream
+    options.update(stream=stream, tensor_cores=tensor_cores)
     return _deconv(2, x, w, stride, padding, dilation, groups, layout, output_padding, out, options)
 
 
@@ -368,6 +379,7 @@ def conv3d(
     seed: int = 0,
     offset: int = 0,
     bits: int = 0,
+    tensor_cores: bool = True,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in three dimensions; bias (K,), float32 or of the dtype of y.
@@ -375,7 +387,7 @@ def conv3d(
     relu: act is max(x, 0). The shapes, dtypes, options and errors of this and all functions here: the module's text.
     """
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options["stream"] = stream
+    options.update(stream=stream, tensor_cores=tensor_cores)
     return _fprop(3, x, w, bias, stride, padding, dilation, groups, layout, relu, out, options)
 
 
@@ -396,11 +408,12 @@ def conv3d_bprop(
     seed: int = 0,
     offset: int = 0,
     bits: int = 0,
+    tensor_cores: bool = True,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """The gradient of conv3d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options["stream"] = stream
+    options.update(stream=stream, tensor_cores=tensor_cores)
     return _bprop(3, dy, w, x_shape, stride, padding, dilation, groups, layout, out, options)
 
 
@@ -421,6 +434,7 @@ def conv3d_update(
     seed: int = 0,
     offset: int = 0,
     bits: int = 0,
+    tensor_cores: bool = True,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """The gradient of conv3d with respect to w, of shape `w_shape`: dw = alpha * (sum over dy x) + beta * dw.
@@ -428,7 +442,7 @@ def conv3d_update(
     The sum over batch and positions is split in a way that depends on the problem alone, and added up in order.
     """
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options["stream"] = stream
+    options.update(stream=stream, tensor_cores=tensor_cores)
     return _update(3, dy, x, w_shape, stride, padding, dilation, groups, layout, out, options)
 
 
@@ -449,6 +463,7 @@ def deconv3d(
     seed: int = 0,
     offset: int = 0,
     bits: int = 0,
+    tensor_cores: bool = True,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """Transposed convolution: the data gradient of a conv3d whose output has the shape of x.
@@ -457,5 +472,5 @@ def deconv3d(
     the result is (P - 1) stride - 2 padding + dilation (R - 1) + 1 + output_padding.
     """
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options["stream"] = stream
+    options.update(stream=stream, tensor_cores=tensor_cores)
     return _deconv(3, x, w, stride, padding, dilation, groups, layout, output_padding, out, options)

@@ -126,7 +126,7 @@ def convolutions() -> dict[str, Callable[[Draw], ng.GPUTensor]]:
             w_shape = {"NHWC": (k, r, s, cg), "CHWN": (cg, r, s, k), "NCHW": (k, cg, r, s)}[layout]
             common: dict[str, Any] = {
                 "stride": stride, "padding": padding, "dilation": dilation, "groups": groups, "layout": layout,
-                **ROUNDINGS[how],
+                "tensor_cores": False, **ROUNDINGS[how],
             }  # fmt: skip
             if pas == "fprop":
                 bias = d((k,), "float32")

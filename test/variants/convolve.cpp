@@ -1,10 +1,14 @@
-// Every kernel of conv.sass: its order is that of a pass in a layout, its tile is named, and its vectors ask for multiples of 4.
+// Every kernel of conv.sass and hconv.sass. conv.sass: its order is that of a pass in a layout, its tile is named, and its
+// vectors ask for multiples of 4. hconv.sass: a pass with channels last; a float32 result is one of parts of the sums.
 #include <algorithm>
 #include <stdexcept>
 
 #include "kernels/conv/launch.h"
+#include "kernels/conv/tensor_cores.h"
+#include "kernels/gemm/flags.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
+#include "src/ceil_div.h"
 #include "src/select_device.h"
 #include "test/gpu/buffer.h"
 #include "test/gpu/cases.h"
@@ -35,13 +39,58 @@ Pass pass_of(Random& random, const std::string& order) {
 }
 
 Dtype type_of(const std::string& word) {
-  for (const Dtype t : {Dtype::float32, Dtype::float16, Dtype::int8, Dtype::uint8, Dtype::int32}) {
+  for (const Dtype t : {Dtype::float32, Dtype::float16, Dtype::bfloat16, Dtype::int8, Dtype::uint8, Dtype::int32}) {
     if (sgemm::word_of(t) == word) return t;
   }
   throw std::logic_error("no type is called " + word);
 }
 
+bool on_tensor_cores(const Kernel& kernel) {
+  return kernel.manifest().op == "hconv";
+}
+
+Pass pass_of(Random& random, const Kernel& kernel) {
+  const auto& variant = kernel.manifest().variant;
+  if (on_tensor_cores(kernel)) {
+    const std::string& pass = variant.at("PASS");
+    const bool forward = pass == "f";
+    return {forward ? ConvPass::fprop : pass == "b" ? ConvPass::bprop : ConvPass::update, Layout::channels_last};
+  }
+  if (variant.at("YT") == "s32") {  // of fprop alone
+    return {ConvPass::fprop, variant.at("ORDER") == "llj" ? Layout::channels_last : Layout::batch_last};
+  }
+  return pass_of(random, variant.at("ORDER"));
+}
+
+// Something that hconv.sass takes; whole blocks of channels where an update is to write the result itself.
+ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
+  const auto& variant = kernel.manifest().variant;
+  for (;;) {
+    ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
+    p.layout = what.layout;
+    if (p.groups > 2) p.groups = 1;
+    const std::int64_t unit = what.pass == ConvPass::update && variant.at("YT") != "f32" ? 64 : p.groups > 1 ? 8 : 1;
+    const auto whole = [&](std::int64_t v) { return (v / p.groups + unit - 1) / unit * unit * p.groups; };
+    p.c = whole(p.c);
+    p.k = whole(p.k);
+    p.x_type = p.w_type = p.y_type = type_of(variant.at("XT"));
+    if (variant.at("YT") == "f32") {  // parts: two blocks of k at least, in every launch
+      constexpr std::int64_t kBlock = 64;
+      const auto out = p.out();
+      const std::int64_t taps = p.filter[0] * p.filter[1] * p.filter[2];
+      const std::int64_t channels = (what.pass == ConvPass::fprop ? p.c : p.k) / p.groups;
+      if (what.pass == ConvPass::bprop) p.stride = {1, 1, 1};
+      if (what.pass == ConvPass::update ? p.n * out[0] * out[1] * out[2] <= kBlock
+                                        : taps * ceil_div(channels, kBlock) < 2) {
+        continue;
+      }
+    }
+    if (conv_detail::tensor_cores::takes(what.pass, p)) return p;
+  }
+}
+
 ConvProblem draw(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
+  if (on_tensor_cores(kernel)) return draw_for_tensor_cores(random, kernel, what, limits);
   const bool fours = kernel.number("V") == 4;
   ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
   p.layout = what.layout;
@@ -76,10 +125,8 @@ std::int64_t channel_of(const ConvProblem& p, std::int64_t i) {
 
 Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   const auto& variant = kernel.manifest().variant;
-  Pass what = pass_of(random, variant.at("ORDER"));
-  if (variant.at("YT") == "s32") {  // of fprop alone
-    what = {ConvPass::fprop, variant.at("ORDER") == "llj" ? Layout::channels_last : Layout::batch_last};
-  }
+  const Pass what = pass_of(random, kernel);
+  const bool tensor_cores = on_tensor_cores(kernel);
   const ConvProblem p = draw(random, kernel, what, limits);
   const ConvPass pass = what.pass;
   const gpu_test::ConvTypes types = gpu_test::types_of(pass, p);
@@ -89,7 +136,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   const std::int64_t of_out = pass == ConvPass::fprop ? sizes[2] : pass == ConvPass::bprop ? sizes[0] : sizes[1];
   const bool fours = kernel.number("V") == 4;
   // Where there is a kernel for what fits, another one gets an operand that does not begin at a vector.
-  const auto shift = [&](Dtype t) { return fours ? 0 : size_of(t); };
+  const auto shift = [&](Dtype t) { return fours || tensor_cores ? 0 : size_of(t); };
   const auto range = [](Dtype t) { return sgemm::byte(t) ? 0 : 4; };
   const Values in1 = gpu_test::integers(random, of_in1, range(types.in1), types.in1);
   const Values in2 = gpu_test::integers(random, of_in2, range(types.in2), types.in2);
@@ -101,12 +148,11 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   e.beta = pick(random, 0, 1) == 0 ? 0.0F : choose(random, kFactors);
   e.relu = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
   if (types.out != Dtype::int32 && pick(random, 0, 3) == 0) {
-    e.rounding = {true, random(), random() % 1000,
-                  static_cast<int>(pick(random, 0, types.out == Dtype::float16 ? 10 : 15))};
+    e.rounding = {true, random(), random() % 1000, static_cast<int>(pick(random, 0, sgemm::most_bits(types.out)))};
   }
   const bool has_bias = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
   ConvPointers at;
-  at.bias_type = types.out == Dtype::float16 && pick(random, 0, 1) == 1 ? Dtype::float32 : types.out;
+  at.bias_type = sgemm::half(types.out) && pick(random, 0, 1) == 1 ? Dtype::float32 : types.out;
   e.bias_f16 = at.bias_type == Dtype::float16;
   const Values bias = gpu_test::integers(random, p.k, 9, at.bias_type);
   Values want = gpu_test::convolution(pass, p, in1, in2);
@@ -124,9 +170,16 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   const Buffer device_out =
       e.beta != 0 ? Buffer(old, types.out) : Buffer::poisoned(static_cast<std::size_t>(of_out) * size_of(types.out));
   conv_detail::Forced forced;
-  forced.kernel = "_" + variant.at("BM") + "x" + variant.at("BN") + "_" + variant.at("V");
-  forced.splits = pick(random, 0, 2) == 0 && pass == ConvPass::update ? pick(random, 1, 4) : 0;
-  const Buffer workspace = Buffer::poisoned(std::max<std::size_t>(conv_detail::partial_bytes(pass, p, forced), 16));
+  forced.kernel = tensor_cores ? kernel.name().substr(kernel.name().rfind('_'))
+                               : "_" + variant.at("BM") + "x" + variant.at("BN") + "_" + variant.at("V");
+  if (tensor_cores) {
+    forced.splits = variant.at("YT") == "f32" ? pick(random, 2, 5) : 1;
+  } else if (pass == ConvPass::update && pick(random, 0, 2) == 0) {
+    forced.splits = pick(random, 1, 4);
+  }
+  const std::size_t bytes = tensor_cores ? conv_detail::tensor_cores::workspace(pass, p, forced)
+                                         : conv_detail::partial_bytes(pass, p, forced);
+  const Buffer workspace = Buffer::poisoned(std::max<std::size_t>(bytes, 16));
   at.in1 = device_in1.address();
   at.in2 = device_in2.address();
   at.out = device_out.address();
@@ -145,7 +198,13 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   if (e.relu) out.features.emplace_back("relu");
   if (e.rounding.stochastic) out.features.emplace_back("rounding at random");
   if (p.groups > 1) out.features.emplace_back("groups");
-  conv_detail::queue(current_device(), pass, p, at, e, 0, forced);
+  if (!tensor_cores) {
+    conv_detail::queue(current_device(), pass, p, at, e, 0, forced);
+  } else if (conv_detail::tensor_cores::fits(pass, p, at, e)) {
+    conv_detail::tensor_cores::queue(current_device(), pass, p, at, e, {}, forced);
+  } else {
+    return convolve(random, kernel, limits);
+  }
   out.wrong = gpu_test::difference(device_out, gpu_test::encode(want, types.out), types.out);
   static_cast<void>(workspace.get());
   if (out.wrong.empty() && !workspace.guards().empty()) out.wrong = "the workspace " + workspace.guards();

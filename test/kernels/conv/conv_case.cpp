@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "kernels/conv/problem.h"
+#include "kernels/conv/tensor_cores.h"
 #include "nervanagpu/tensor.hpp"
 #include "src/philox.h"
 #include "src/round.h"
@@ -96,6 +97,7 @@ std::uint32_t rounded(double v, Dtype type, const Rounding& r, std::size_t i) {
   const std::uint32_t word = philox(r.seed, r.offset + i / 4)[i % 4];
   const auto f = static_cast<float>(v);
   if (type == Dtype::float16) return round_f16(f, word, static_cast<unsigned>(r.bits != 0 ? r.bits : 10));
+  if (type == Dtype::bfloat16) return round_bf16(f, word, static_cast<unsigned>(r.bits != 0 ? r.bits : 7));
   return std::bit_cast<std::uint32_t>(round_f32(f, word, static_cast<unsigned>(r.bits != 0 ? r.bits : 15)));
 }
 
@@ -128,8 +130,11 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
   b.set(in2, types[1]);
   if (before != nullptr) out.set(*before, types[2]);
   d.set(bias, c.bias_type);
-  const bool direct = c.p.layout != Layout::channels_first;
-  const std::size_t bytes = direct ? conv_detail::partial_bytes(c.pass, c.p, c.forced) : conv_workspace(c.pass, c.p);
+  const bool forced = !c.forced.kernel.empty() || c.forced.splits != 0 || c.forced.limits.grid_z != 65535;
+  const bool hconv = c.forced.kernel.ends_with("x1") || c.forced.kernel.ends_with("x2");
+  const std::size_t bytes = !forced ? conv_workspace(c.pass, c.p)
+                            : hconv ? conv_detail::tensor_cores::workspace(c.pass, c.p, c.forced)
+                                    : conv_detail::partial_bytes(c.pass, c.p, c.forced);
   Guarded workspace(bytes, 0);
   ConvPointers pointers;
   pointers.in1 = a.address();
@@ -138,14 +143,18 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
   pointers.workspace = workspace.address();
   if (c.bias) pointers.bias = d.address();
   pointers.bias_type = c.bias_type;
-  if (direct && (!c.forced.kernel.empty() || c.forced.splits != 0 || c.forced.limits.grid_z != 65535)) {
+  if (forced) {
     conv_detail::Epilogue e;
     e.alpha = c.options.alpha;
     e.beta = c.options.beta;
     e.relu = c.options.relu;
     e.bias_f16 = c.bias_type == Dtype::float16;
     e.rounding = c.options.rounding;
-    conv_detail::queue(device, c.pass, c.p, pointers, e, 0, c.forced);
+    if (hconv) {
+      conv_detail::tensor_cores::queue(device, c.pass, c.p, pointers, e, {}, c.forced);
+    } else {
+      conv_detail::queue(device, c.pass, c.p, pointers, e, 0, c.forced);
+    }
   } else {
     conv(c.pass, c.p, pointers, c.options);
   }
@@ -193,9 +202,12 @@ std::string judge(Device& device, std::mt19937& random, const ConvCase& c, Bits*
 
 void choose_types(std::mt19937& random, ConvCase& c) {
   ConvProblem& p = c.p;
-  p.x_type = p.w_type = p.y_type = pick(random, 0, 1) == 0 ? Dtype::float32 : Dtype::float16;
+  constexpr Dtype kFloats[] = {Dtype::float32, Dtype::float16, Dtype::bfloat16};
+  const Dtype type = kFloats[pick(random, 0, 2)];
+  p.x_type = p.w_type = p.y_type = type;
   c.size = 3;
   if (c.pass == ConvPass::bprop || pick(random, 0, 2) != 0) return;
+  if (type == Dtype::bfloat16) return;
   p.x_type = pick(random, 0, 1) == 0 ? Dtype::int8 : Dtype::uint8;
   if (c.pass == ConvPass::update || pick(random, 0, 1) == 0) return;
   p.w_type = Dtype::int8;
@@ -212,7 +224,7 @@ void choose_epilogue(std::mt19937& random, ConvCase& c) {
   if (c.pass == ConvPass::fprop) {
     c.options.relu = pick(random, 0, 2) == 0;
     c.bias = pick(random, 0, 1) == 0;
-    c.bias_type = type == Dtype::float16 && pick(random, 0, 1) == 0 ? Dtype::float32 : type;
+    c.bias_type = size_of(type) == 2 && pick(random, 0, 1) == 0 ? Dtype::float32 : type;
   }
   if (is_float(type) && pick(random, 0, 3) == 0) {
     c.options.rounding = {true, random(), random(), pick(random, 0, 4)};

@@ -33,6 +33,9 @@ ConvProblem random_problem(std::mt19937& random, std::int64_t most) {
     const int kind = pick(random, 0, 3);
     p.c = p.groups * (kind == 0 ? 1 : pick(random, 1, 7));
     p.k = p.groups * (kind == 0 ? pick(random, 1, 2) : pick(random, 1, 9));
+    // What the copy engine reads as it lies.
+    if (pick(random, 0, 3) == 0) p.c = p.groups * 8 * pick(random, 1, 3);
+    if (pick(random, 0, 3) == 0) p.k = p.groups * 8 * pick(random, 1, 3);
     p.n = pick(random, 1, 7);
     if (std::max({p.x_elements(), p.y_elements(), p.w_elements()}) <= most) return p;
   }

@@ -1,0 +1,54 @@
+// A pass of a convolution as products whose operand is gathered by the copy engine: what hconv.sass is told, as plain data.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "nervanagpu/conv.hpp"
+#include "nervanagpu/tensor_map.hpp"
+
+namespace nervanagpu::conv_detail {
+
+// Along width, height and depth, as the copy engine counts.
+using Inner = std::array<std::int64_t, 3>;
+
+// Positions whose pixels are gathered, and the taps.
+struct Gather {
+  Inner positions = {1, 1, 1};
+  Inner step = {1, 1, 1}, low = {0, 0, 0};  // position i reads the pixel i * step + low,
+  Inner taps = {1, 1, 1};
+  Inner move = {1, 1, 1};  // and with tap v the one v * move further on
+  std::int64_t tap0 = 0;   // tap v is the filter's tap0 + sum of v * tap_step
+  Inner tap_step = {0, 0, 0};
+  Inner first = {0, 0, 0}, stride = {1, 1, 1};  // of the pixels of the result: position i is first + i * stride
+  [[nodiscard]] std::int64_t count() const { return positions[0] * positions[1] * positions[2]; }
+  [[nodiscard]] std::int64_t all_taps() const { return taps[0] * taps[1] * taps[2]; }
+};
+
+// The launches of a pass; bprop with strides: one for each class of positions of x that meet the same taps. Classes without a
+// tap are left out. None: the copy engine's maps cannot say it.
+std::optional<std::vector<Gather>> gathers(ConvPass pass, const ConvProblem& p);
+
+// Depth has to be walked: maps of rank 5.
+bool volume(const ConvProblem& p);
+
+// A tensor with channels last: some of its channels, and elements from pixel to pixel.
+struct Pixels {
+  std::uint64_t address = 0;
+  Dtype type = Dtype::float16;
+  std::int64_t channels = 0, pitch = 0;
+  Inner size = {1, 1, 1};
+  std::int64_t n = 1;
+  [[nodiscard]] std::int64_t count() const { return n * size[0] * size[1] * size[2]; }
+};
+
+// Columns of `pixels` pixels, of 64 channels.
+TensorMap columns_map(const Pixels& t, const Gather& g, bool volume, std::uint32_t pixels);
+// 64 channels of `filters` filters at a tap. w: `size` and `n` are taps and filters.
+TensorMap filters_map(const Pixels& w, std::uint32_t filters);
+// 64 channels of 64 pixels.
+TensorMap rows_map(const Pixels& t);
+
+}  // namespace nervanagpu::conv_detail

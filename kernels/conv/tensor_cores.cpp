@@ -1,0 +1,514 @@
+#include "kernels/conv/tensor_cores.h"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "kernels/conv/columns.h"
+#include "kernels/conv/hconv_choice.h"
+#include "kernels/conv/implicit_gemm.h"
+#include "kernels/conv/problem.h"
+#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/hgemm.h"
+#include "kernels/gemm/types.h"
+#include "kernels/split_sum/split_sum.h"
+#include "nervanagpu/error.hpp"
+#include "nervanagpu/nn.hpp"
+#include "src/ceil_div.h"
+#include "src/half.h"
+#include "src/values.h"
+
+namespace nervanagpu::conv_detail::tensor_cores {
+namespace {
+
+constexpr std::int64_t kEight = 8;   // channels of 16 bytes
+constexpr std::int64_t kBlock = 64;  // of k
+constexpr std::int64_t kLimit = std::int64_t{1} << 31;
+constexpr std::int64_t kMostGroups = 4;  // each is a launch
+
+std::int64_t eights(std::int64_t channels) {
+  return ceil_div(channels, kEight) * kEight;
+}
+
+std::uint32_t bits_of(float v, Dtype type) {
+  return type == Dtype::float16    ? half_bits(v)
+         : type == Dtype::bfloat16 ? bfloat_bits(v)
+                                   : std::bit_cast<std::uint32_t>(v);
+}
+
+// Memory of the workspace, from its start; nothing is given back but down to a mark.
+class Arena {
+ public:
+  explicit Arena(std::uint64_t base) : base_(base) {}
+  std::uint64_t take(std::int64_t bytes) {
+    constexpr std::size_t kAlign = 256;
+    const std::uint64_t at = base_ + used_;
+    used_ += (static_cast<std::size_t>(bytes) + kAlign - 1) / kAlign * kAlign;
+    most_ = std::max(most_, used_);
+    return at;
+  }
+  [[nodiscard]] std::size_t mark() const { return used_; }
+  void release(std::size_t mark) { used_ = mark; }
+  [[nodiscard]] std::size_t most() const { return most_; }
+
+ private:
+  std::uint64_t base_;
+  std::size_t used_ = 0, most_ = 0;
+};
+
+// A pass: what it copies and launches. Without a device nothing is launched, and only the workspace counted.
+class Pass {
+ public:
+  Pass(Device* device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
+       const Stream& stream, const Forced& forced)
+      : device_(device),
+        pass_(pass),
+        p_(p),
+        at_(pointers),
+        e_(epilogue),
+        stream_(stream),
+        forced_(forced),
+        arena_(pointers.workspace) {}
+
+  void run();
+  [[nodiscard]] std::size_t workspace() const { return arena_.most(); }
+
+ private:
+  // One group's launch of a pass.
+  struct Launch {
+    char pass = 'f';
+    const Gather* gather = nullptr;
+    TensorMap a, b;
+    GemmProblem gemm;
+    std::int64_t divisor = 1;   // hconv.sass's depth
+    std::int64_t channels = 0;  // update: of each tap, where these are no blocks of 64; else 0
+    double bytes = 0;
+  };
+
+  [[nodiscard]] Shape shape(Role role) const { return shape_of(p_, role); }
+  [[nodiscard]] Lying lies(Role role) const { return lying(p_.layout, shape(role)); }
+  Pixels operand(Role role, std::uint64_t address);
+  [[nodiscard]] Pixels group_of(Pixels t, std::int64_t g) const;
+  void copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std::uint64_t to, Dtype to_type,
+            const Lying& to_lies, const Rounding& rounding = {});
+  [[nodiscard]] GemmProblem epilogue(std::int64_t group, std::int64_t columns) const;
+  void positions(const Pixels& gathered, const Pixels& w, const Pixels& out);
+  void widen_bias();
+  void update(const Pixels& dy, const Pixels& x, const Pixels& out);
+  void launch(const Launch& l);
+  std::uint64_t padded(const Columns& c);
+  std::uint64_t matrix(const Columns& c);
+  void gather(const Columns& c, std::uint64_t pictures, std::int64_t first, std::int64_t count, std::uint64_t to);
+  void multiply(GemmProblem g);
+  void columns_fprop(const Pixels& out);
+  void columns_update(const Pixels& dy, const Pixels& out);
+
+  Device* device_;
+  ConvPass pass_;
+  const ConvProblem& p_;
+  ConvPointers at_;
+  Epilogue e_;
+  Stream stream_;
+  const Forced& forced_;
+  Arena arena_;
+};
+
+void Pass::copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std::uint64_t to, Dtype to_type,
+                const Lying& to_lies, const Rounding& rounding) {
+  if (device_ == nullptr) return;
+  Tensor target = Tensor::wrap(to, to_lies.shape, to_lies.strides, to_type);
+  convert(Tensor::wrap(from, from_lies.shape, from_lies.strides, from_type), target, rounding, stream_);
+}
+
+// With channels last and pixels of multiples of 16 bytes: as it lies, or a copy.
+Pixels Pass::operand(Role role, std::uint64_t address) {
+  const Shape s = shape(role);
+  Pixels t = {address, type_of(p_, role), s[4], eights(s[4]), {s[3], s[2], s[1]}, s[0]};
+  if (p_.layout == Layout::channels_last && t.pitch == t.channels) return t;
+  t.address = arena_.take(2 * t.count() * t.pitch);
+  copy(address, t.type, lies(role), t.address, t.type, lying(Layout::channels_last, s, t.pitch));
+  return t;
+}
+
+Pixels Pass::group_of(Pixels t, std::int64_t g) const {
+  t.channels /= p_.groups;
+  t.address += static_cast<std::uint64_t>(2 * g * t.channels);
+  return t;
+}
+
+// alpha, beta, bias, relu and rounding of a group's columns.
+GemmProblem Pass::epilogue(std::int64_t group, std::int64_t columns) const {
+  GemmProblem g;
+  g.a_type = g.b_type = type_of(p_, roles_of(pass_).in1);
+  g.n = columns;
+  g.alpha = e_.alpha;
+  g.beta = e_.beta;
+  g.relu = e_.relu;
+  g.bias_type = at_.bias_type;
+  g.bias = at_.bias == 0 ? 0 : at_.bias + static_cast<std::uint64_t>(group * columns) * size_of(at_.bias_type);
+  g.rounding = e_.rounding;
+  return g;
+}
+
+void Pass::launch(const Launch& l) {
+  const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
+  const hconv::Choice choice = hconv::choose(l.gemm, l.bytes, multiprocessors, forced_);
+  GemmProblem g = l.gemm;
+  const bool sums = choice.splits > 1 || l.channels != 0;  // are left in the workspace
+  const std::size_t mark = arena_.mark();
+  if (sums) g.workspace = arena_.take(choice.splits * g.m * g.n * 4);
+  arena_.release(mark);
+  if (device_ == nullptr) return;
+  split_sum::Sum sum = sgemm::sum_of(g, choice.splits);
+  if (l.channels != 0) {
+    const std::int64_t taps = l.gather->all_taps();
+    sum.rows = g.m * taps;
+    sum.cols = sum.ld = l.channels;
+    sum.pitch = g.n / taps;
+  }
+  if (sums && choice.splits == 1) {
+    g.c = g.workspace;
+    g.c_type = Dtype::float32;
+    g.ldc = g.n;
+    g.alpha = 1.0F;
+    g.beta = 0.0F;
+    g.rounding = {};
+  }
+  TensorMap b = l.b;
+  if (l.pass == 'f') b.box[2] = static_cast<std::uint32_t>(choice.tile.bn);
+  Values v;
+  v.map(device_->encode_tensor_map(l.a)).map(device_->encode_tensor_map(b));
+  hgemm::put_tiles(v, g, choice.tile, choice.splits, l.divisor);
+  const Gather& f = *l.gather;
+  const bool deep = volume(p_);
+  const std::int64_t shift = deep ? 5 : 8;  // of the offsets along height
+  v.u32(deep ? 1 : 0).divisor(f.positions[0]).divisor(f.positions[1]).divisor(f.positions[2]);
+  v.each_s32(f.step).each_s32(f.low).divisor(f.taps[0]).divisor(f.taps[1]);
+  v.u32(f.move[0]).u32(f.move[1] << shift).u32(deep ? f.move[2] << 2 * shift : 0);
+  v.s32(f.tap0).each_s32(f.tap_step);
+  const Kernel* kernel =
+      hconv::find(device_->registry(), l.pass, g.a_type, sums ? Dtype::float32 : g.c_type, choice.tile);
+  v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, choice.splits, multiprocessors), stream_.handle());
+  if (!sums) return;
+  const split_sum::Plan end = split_sum::plan(device_->registry(), sum);
+  end.values.launch(*device_, *end.kernel, end.grid, stream_.handle());
+}
+
+// fprop and bprop: rows of the product are positions of the result.
+void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out) {
+  const bool forward = pass_ == ConvPass::fprop;
+  const std::vector<Gather> all = *gathers(pass_, p_);
+  const std::int64_t whole = out.size[0] * out.size[1] * out.size[2];
+  const std::int64_t filters = p_.k / p_.groups;
+  const auto width = static_cast<std::int64_t>(size_of(out.type));
+  const bool strided = !forward && p_.stride != decltype(p_.stride){1, 1, 1};
+  // Positions that no tap reaches.
+  std::int64_t reached = 0;
+  for (const Gather& g : all) reached += g.count();
+  if (device_ != nullptr && reached < whole && e_.beta == 0) {
+    const float nothing = e_.alpha * 0.0F;  // minus zero, or NaN
+    device_->fill(out.address, bits_of(nothing, out.type), static_cast<unsigned>(width),
+                  static_cast<std::size_t>(out.count() * out.pitch), stream_.handle());
+  }
+  for (const Gather& f : all) {
+    const std::size_t mark = arena_.mark();
+    const std::int64_t rows = p_.n * f.count();
+    // The positions of a class lie apart: they are computed side by side.
+    std::uint64_t to = out.address;
+    const Shape some = {p_.n, f.positions[2], f.positions[1], f.positions[0], out.channels};
+    const std::int64_t line = out.pitch * out.size[0];
+    const std::int64_t plane = line * out.size[1];
+    const Lying apart = {some,
+                         {out.pitch * whole, plane * f.stride[2], line * f.stride[1], out.pitch * f.stride[0], 1}};
+    const Lying beside = lying(Layout::channels_last, some, out.pitch);
+    const std::uint64_t first =
+        out.address +
+        static_cast<std::uint64_t>((plane * f.first[2] + line * f.first[1] + out.pitch * f.first[0]) * width);
+    if (strided) {
+      to = arena_.take(rows * out.pitch * width);
+      if (e_.beta != 0) copy(first, out.type, apart, to, out.type, beside);
+    }
+    for (std::int64_t group = 0; group < p_.groups; ++group) {
+      const Pixels x = group_of(gathered, group);
+      Pixels own = w;  // filters of this group, whose channels are the group's alone
+      own.n /= p_.groups;
+      own.address += static_cast<std::uint64_t>(2 * group * own.count() * own.pitch);
+      Launch l;
+      l.pass = forward ? 'f' : 'b';
+      l.gather = &f;
+      l.a = columns_map(x, f, volume(p_), 128);
+      l.gemm = epilogue(group, out.channels / p_.groups);
+      l.gemm.m = rows;
+      l.gemm.k = ceil_div(x.channels, kBlock) * f.all_taps() * kBlock;
+      l.gemm.c = to + static_cast<std::uint64_t>(group * l.gemm.n * width);
+      l.gemm.c_type = out.type;
+      l.gemm.ldc = out.pitch;
+      l.gemm.rounding.offset += static_cast<std::uint64_t>(group * l.gemm.n) / 4;
+      l.divisor = f.all_taps();
+      l.bytes = static_cast<double>(2 * x.count() * x.channels + 2 * filters * f.all_taps() * w.channels +
+                                    width * rows * l.gemm.n);
+      l.b = filters_map(own, forward ? 0 : static_cast<std::uint32_t>(kBlock));
+      launch(l);
+    }
+    if (strided) copy(to, out.type, beside, first, out.type, apart);
+    arena_.release(mark);
+  }
+}
+
+// Rows are filters, columns taps with channels in blocks of 64. Where those are not full the columns are put together behind.
+void Pass::update(const Pixels& dy, const Pixels& x, const Pixels& out) {
+  const Gather f = gathers(pass_, p_)->front();
+  const std::int64_t taps = f.all_taps();
+  const auto width = static_cast<std::int64_t>(size_of(out.type));
+  for (std::int64_t group = 0; group < p_.groups; ++group) {
+    const Pixels a = group_of(dy, group);
+    const Pixels b = group_of(x, group);
+    const std::int64_t blocks = ceil_div(b.channels, kBlock);
+    const std::int64_t columns = taps * b.channels;
+    const std::int64_t before = group * a.channels * columns;
+    Launch l;
+    l.pass = 'u';
+    l.gather = &f;
+    l.a = rows_map(a);
+    l.b = columns_map(b, f, volume(p_), static_cast<std::uint32_t>(kBlock));
+    l.gemm = epilogue(0, taps * blocks * kBlock);
+    l.gemm.m = a.channels;
+    l.gemm.k = ceil_div(a.count(), kBlock) * kBlock;
+    l.gemm.c = out.address + static_cast<std::uint64_t>(before * width);
+    l.gemm.c_type = out.type;
+    l.gemm.ldc = columns;
+    l.gemm.rounding.offset += static_cast<std::uint64_t>(before) / 4;
+    l.divisor = blocks;
+    l.channels = b.channels % kBlock == 0 ? 0 : b.channels;
+    l.bytes =
+        static_cast<double>(2 * a.count() * a.channels + 2 * b.count() * b.channels + width * a.channels * columns);
+    launch(l);
+  }
+}
+
+// x with zeros around it, channels last.
+std::uint64_t Pass::padded(const Columns& c) {
+  const std::int64_t line = c.padded[1] * p_.c;
+  const std::int64_t picture = c.padded[0] * line;
+  const std::uint64_t to = arena_.take(2 * p_.n * picture);
+  if (device_ == nullptr) return to;
+  device_->fill(to, 0, 2, static_cast<std::size_t>(p_.n * picture), stream_.handle());
+  const std::int64_t height = std::min(p_.in[1], c.padded[0] - p_.pad[1]);
+  const std::int64_t width = std::min(p_.in[2], c.padded[1] - p_.pad[2]);
+  if (height <= 0 || width <= 0) return to;
+  const Shape some = {p_.n, 1, height, width, p_.c};
+  const std::uint64_t first = to + static_cast<std::uint64_t>(2 * (p_.pad[1] * line + p_.pad[2] * p_.c));
+  const std::uint64_t from = pass_ == ConvPass::fprop ? at_.in1 : at_.in2;
+  copy(from, p_.x_type, {some, lies(Role::x).strides}, first, p_.x_type, {some, {picture, picture, line, p_.c, 1}});
+  return to;
+}
+
+// w as rows of all taps' channels.
+std::uint64_t Pass::matrix(const Columns& c) {
+  if (p_.layout == Layout::channels_last && c.pitch == c.columns && at_.in2 % 16 == 0) return at_.in2;
+  const std::uint64_t to = arena_.take(2 * p_.k * c.pitch);
+  copy(at_.in2, p_.w_type, lies(Role::w), to, p_.w_type,
+       {shape(Role::w), {c.pitch, c.pitch, p_.filter[2] * p_.c, p_.c, 1}});
+  return to;
+}
+
+// The windows of `count` pictures from `first` on.
+void Pass::gather(const Columns& c, std::uint64_t pictures, std::int64_t first, std::int64_t count, std::uint64_t to) {
+  const auto out = p_.out();
+  const std::int64_t line = c.padded[1] * p_.c;
+  const std::int64_t picture = c.padded[0] * line;
+  const std::int64_t run = p_.filter[2] * p_.c;  // neighbours in memory
+  const Shape windows = {count, out[1], out[2], p_.filter[1], run};
+  copy(pictures + static_cast<std::uint64_t>(2 * first * picture), p_.x_type,
+       {windows, {picture, p_.stride[1] * line, p_.stride[2] * p_.c, p_.dilation[1] * line, 1}}, to, p_.x_type,
+       {windows, {c.rows * c.pitch, out[2] * c.pitch, c.pitch, run, 1}});
+}
+
+void Pass::multiply(GemmProblem g) {
+  const std::size_t mark = arena_.mark();
+  g.workspace = arena_.take(static_cast<std::int64_t>(gemm_workspace(g)));
+  if (device_ != nullptr) gemm(g, stream_);
+  arena_.release(mark);
+}
+
+void Pass::columns_fprop(const Pixels& out) {
+  const Columns c = columns_of(p_);
+  const std::uint64_t pictures = padded(c);
+  const std::uint64_t w = matrix(c);
+  const std::uint64_t windows = arena_.take(2 * c.pictures * c.rows * c.pitch);
+  for (std::int64_t first = 0; first < p_.n; first += c.pictures) {
+    const std::int64_t count = std::min(c.pictures, p_.n - first);
+    const std::int64_t before = first * c.rows * out.pitch;
+    gather(c, pictures, first, count, windows);
+    GemmProblem g = epilogue(0, p_.k);
+    g.b_transposed = true;
+    g.a = windows;
+    g.b = w;
+    g.m = count * c.rows;
+    g.k = c.columns;
+    g.lda = g.ldb = c.pitch;
+    g.ldc = out.pitch;
+    g.c_type = out.type;
+    g.c = out.address + static_cast<std::uint64_t>(before) * size_of(out.type);
+    g.rounding.offset += static_cast<std::uint64_t>(before) / 4;
+    multiply(g);
+  }
+}
+
+void Pass::columns_update(const Pixels& dy, const Pixels& out) {
+  const Columns c = columns_of(p_);
+  const std::uint64_t pictures = padded(c);
+  const std::uint64_t windows = arena_.take(2 * c.pictures * c.rows * c.pitch);
+  const bool several = c.pictures < p_.n;
+  GemmProblem whole = epilogue(0, c.columns);
+  whole.m = p_.k;
+  whole.c = out.address;
+  whole.c_type = out.type;
+  whole.ldc = c.columns;
+  if (several) whole.workspace = arena_.take(4 * p_.k * c.columns);
+  for (std::int64_t first = 0; first < p_.n; first += c.pictures) {
+    const std::int64_t count = std::min(c.pictures, p_.n - first);
+    gather(c, pictures, first, count, windows);
+    GemmProblem g = whole;
+    if (several) {
+      g = epilogue(0, c.columns);
+      g.alpha = 1.0F;
+      g.beta = first == 0 ? 0.0F : 1.0F;
+      g.rounding = {};
+      g.m = p_.k;
+      g.c = whole.workspace;
+      g.c_type = Dtype::float32;
+      g.ldc = c.columns;
+    }
+    g.a_transposed = true;
+    g.a = dy.address + static_cast<std::uint64_t>(2 * first * c.rows * dy.pitch);
+    g.b = windows;
+    g.k = count * c.rows;
+    g.lda = dy.pitch;
+    g.ldb = c.pitch;
+    multiply(g);
+  }
+  if (!several || device_ == nullptr) return;
+  const split_sum::Plan end = split_sum::plan(device_->registry(), sgemm::sum_of(whole, 1));
+  end.values.launch(*device_, *end.kernel, end.grid, stream_.handle());
+}
+
+// A float32 result has a float32 bias.
+void Pass::widen_bias() {
+  const std::uint64_t wide = arena_.take(4 * p_.k);
+  if (at_.bias == 0 || !sgemm::half(at_.bias_type)) return;
+  const Lying row = {{p_.k}, {1}};
+  copy(at_.bias, at_.bias_type, row, wide, Dtype::float32, row);
+  at_.bias = wide;
+  at_.bias_type = Dtype::float32;
+}
+
+void Pass::run() {
+  const Roles roles = roles_of(pass_);
+  const bool columns = in_columns(pass_, p_);
+  Pixels in1;
+  Pixels in2;
+  if (!columns || pass_ == ConvPass::update) in1 = operand(roles.in1, at_.in1);
+  if (!columns) in2 = operand(roles.in2, at_.in2);
+  const Shape s = shape(roles.out);
+  Pixels out = {at_.out, type_of(p_, roles.out), s[4], s[4], {s[3], s[2], s[1]}, s[0]};
+  const bool strided = pass_ == ConvPass::bprop && p_.stride != decltype(p_.stride){1, 1, 1};
+  const Rounding rounding = e_.rounding;
+  // Rounding at random counts the elements of the result as they lie: then it is the last copy's.
+  const bool through = p_.layout != Layout::channels_last || (strided && rounding.stochastic);
+  const Dtype type = out.type;
+  if (through) {
+    if (pass_ != ConvPass::update) out.pitch = eights(out.channels);
+    if (rounding.stochastic) out.type = Dtype::float32;
+    e_.rounding = {};
+    out.address = arena_.take(out.count() * out.pitch * static_cast<std::int64_t>(size_of(out.type)));
+    if (e_.beta != 0) {
+      copy(at_.out, type, lies(roles.out), out.address, out.type, lying(Layout::channels_last, s, out.pitch));
+    }
+  }
+  if (out.type == Dtype::float32 && pass_ == ConvPass::fprop) widen_bias();
+  if (columns && pass_ == ConvPass::fprop) {
+    columns_fprop(out);
+  } else if (columns) {
+    columns_update(in1, out);
+  } else if (pass_ == ConvPass::update) {
+    update(in1, in2, out);
+  } else {
+    positions(in1, in2, out);
+  }
+  if (through) {
+    copy(out.address, out.type, lying(Layout::channels_last, s, out.pitch), at_.out, type, lies(roles.out), rounding);
+  }
+}
+
+}  // namespace
+
+bool there(const Registry& registry) {
+  return !registry.of_op("hconv").empty();
+}
+
+bool takes(ConvPass pass, const ConvProblem& p) {
+  if (!sgemm::half(p.x_type) || p.w_type != p.x_type || p.y_type != p.x_type || p.groups > kMostGroups) return false;
+  const std::int64_t c = p.c / p.groups;
+  const std::int64_t k = p.k / p.groups;
+  // A group begins at a multiple of 16 bytes where it is gathered.
+  if (p.groups > 1 && ((pass != ConvPass::bprop && c % kEight != 0) || (pass != ConvPass::fprop && k % kEight != 0))) {
+    return false;
+  }
+  if (!in_columns(pass, p) && !gathers(pass, p)) return false;
+  const auto out = p.out();
+  const std::int64_t spots = pass == ConvPass::bprop ? p.in[0] * p.in[1] * p.in[2] : out[0] * out[1] * out[2];
+  const std::int64_t taps = p.filter[0] * p.filter[1] * p.filter[2];
+  const std::int64_t m = pass == ConvPass::update ? k : p.n * spots;
+  const std::int64_t n = pass == ConvPass::fprop ? k : pass == ConvPass::bprop ? c : taps * eights(c) * kEight;
+  const auto small = [](std::int64_t v) { return v < kLimit - 256; };
+  if (!small(m) || !small(n) || !small(p.n * spots) || !small(taps * eights(std::max(c, k)) * kEight)) return false;
+  if (pass == ConvPass::update && !small(m * n)) return false;
+  if (in_columns(pass, p)) {
+    const Columns columns = columns_of(p);
+    if (!small(2 * p.n * columns.padded[0] * columns.padded[1] * p.c)) return false;
+  }
+  return ceil_div(m, 128) * ceil_div(n, 64) < (std::int64_t{1} << 29);
+}
+
+bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& e) {
+  const Roles roles = roles_of(pass);
+  const bool last = p.layout == Layout::channels_last;
+  const auto readable = [&](Role role, std::uint64_t address) {
+    const std::int64_t channels = role == Role::x ? p.c : role == Role::y ? p.k : p.c / p.groups;
+    return !last || channels % kEight != 0 || address % 16 == 0;
+  };
+  if (!readable(roles.in1, pointers.in1) || !readable(roles.in2, pointers.in2)) return false;
+  if (in_columns(pass, p) && pass == ConvPass::fprop && last && columns_of(p).pitch == columns_of(p).columns) {
+    if (pointers.in2 % 16 != 0) return false;  // w is read as it lies
+  }
+  const bool strided = pass == ConvPass::bprop && p.stride != decltype(p.stride){1, 1, 1};
+  if (strided && e.beta != 0 && e.beta != 1) {  // beta times what no tap reaches
+    const std::vector<Gather> all = *gathers(pass, p);
+    std::int64_t reached = 0;
+    for (const Gather& g : all) reached += g.count();
+    if (reached < p.in[0] * p.in[1] * p.in[2]) return false;
+  }
+  const std::int64_t columns = pass == ConvPass::bprop ? p.c / p.groups : p.k / p.groups;
+  return !e.rounding.stochastic || p.groups == 1 || !last || columns % 4 == 0 || pass == ConvPass::update;
+}
+
+std::size_t workspace(ConvPass pass, const ConvProblem& p, const Forced& forced) {
+  const ConvPointers none;
+  std::size_t most = 0;
+  for (const bool stochastic : {false, true}) {
+    Epilogue e;
+    e.rounding.stochastic = stochastic;
+    Pass counted(nullptr, pass, p, none, e, {}, forced);
+    counted.run();
+    most = std::max(most, counted.workspace());
+  }
+  return most;
+}
+
+void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
+           const Stream& stream, const Forced& forced) {
+  Pass(&device, pass, p, pointers, epilogue, stream, forced).run();
+}
+
+}  // namespace nervanagpu::conv_detail::tensor_cores

@@ -1,0 +1,165 @@
+// hconv.sass by itself: its variants, its order of sums, and which convolutions reach it.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/conv/tensor_cores.h"
+#include "nervanagpu/gemm.hpp"
+#include "src/ceil_div.h"
+#include "test/kernels/conv/conv_case.h"
+#include "test/kernels/conv/random_problem.h"
+#include "test/kernels/nn/elements.h"
+#include "test/kernels/nn/on_each_device.h"
+
+namespace nervanagpu {
+namespace {
+
+using test::ConvCase;
+using Bits = std::vector<std::uint32_t>;
+
+class HconvTest : public test::OnEachDevice {
+ protected:
+  [[nodiscard]] std::vector<const Kernel*> kernels() const {
+    const auto all = device_.registry().of_op("hconv");
+    return {all.begin(), all.end()};
+  }
+
+  // Several tiles, none full, and two parts of the sums where the kernel stores float32.
+  [[nodiscard]] ConvCase case_of(const Kernel& k) const {
+    const auto& variant = k.manifest().variant;
+    ConvCase c;
+    c.pass = variant.at("PASS") == "f"   ? ConvPass::fprop
+             : variant.at("PASS") == "b" ? ConvPass::bprop
+                                         : ConvPass::update;
+    c.p.x_type = c.p.w_type = c.p.y_type = variant.at("XT") == "f16" ? Dtype::float16 : Dtype::bfloat16;
+    c.p.n = 3, c.p.in = {1, 7, 9}, c.p.filter = {1, 3, 2}, c.p.pad = {0, 1, 1};
+    const std::int64_t wide = k.number("BN") + 8;
+    c.p.c = c.pass == ConvPass::fprop ? 72 : c.pass == ConvPass::bprop ? wide : 64;
+    c.p.k = c.pass == ConvPass::fprop ? wide : c.pass == ConvPass::bprop ? 72 : 136;
+    c.forced.kernel = k.name().substr(k.name().rfind('_'));
+    c.forced.splits = variant.at("YT") == "f32" ? 2 : 1;
+    c.size = 1;
+    return c;
+  }
+
+  // Normal numbers of the problem's type.
+  Bits numbers(std::int64_t count, Dtype type) {
+    std::normal_distribution<double> normal;
+    Bits out(static_cast<std::size_t>(count));
+    for (std::uint32_t& b : out) b = test::bits_of(type, normal(random_));
+    return out;
+  }
+};
+NG_ON_EACH_DEVICE(HconvTest);
+
+TEST_P(HconvTest, EveryVariant) {
+  for (const Kernel* k : kernels()) {
+    ConvCase c = case_of(*k);
+    if (checked()) c.p.n = 1;
+    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    if (checked()) continue;
+    c.options.beta = -1.0F;
+    c.options.alpha = 2.0F;
+    c.options.relu = c.bias = c.pass == ConvPass::fprop;
+    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+  }
+}
+
+// Whichever tile computes them.
+TEST_P(HconvTest, EveryVariantGivesTheSameBits) {
+  if (checked()) return;
+  std::map<std::string, Bits> seen;
+  std::size_t compared = 0;
+  for (const Kernel* k : kernels()) {
+    ConvCase c = case_of(*k);
+    c.p.c = 64, c.p.k = 72;
+    random_.seed(7);  // the same data for all
+    const Bits in1 = numbers(c.pass == ConvPass::fprop ? c.p.x_elements() : c.p.y_elements(), c.p.x_type);
+    const Bits in2 = numbers(c.pass == ConvPass::update ? c.p.x_elements() : c.p.w_elements(), c.p.x_type);
+    const Bits got = test::run(device_, c, in1, in2);
+    const auto& variant = k->manifest().variant;
+    const auto [it, first] = seen.emplace(variant.at("PASS") + variant.at("XT") + variant.at("YT"), got);
+    compared += first ? 0 : 1;
+    ASSERT_EQ(it->second, got) << k->name();
+  }
+  EXPECT_EQ(compared, kernels().size() / 5 * 4);
+}
+
+// The class "tensor": the bits are those of a product of the gathered matrix, 64 channels outside, taps inside.
+TEST_P(HconvTest, SumsAreThoseOfTheGatheredProduct) {
+  if (checked() || kernels().empty()) return;
+  constexpr std::int64_t kBlock = 64;
+  ConvCase c;
+  c.p.x_type = c.p.w_type = c.p.y_type = Dtype::float16;
+  c.p.n = 2, c.p.c = 136, c.p.k = 40, c.p.in = {1, 6, 5}, c.p.filter = {1, 2, 3}, c.p.pad = {0, 1, 1};
+  c.p.stride = {1, 1, 2}, c.p.dilation = {1, 2, 1};
+  c.forced.kernel = "_128x64x1";
+  c.forced.splits = 1;
+  const auto out = c.p.out();
+  const Bits x = numbers(c.p.x_elements(), Dtype::float16);
+  const Bits w = numbers(c.p.w_elements(), Dtype::float16);
+  const std::int64_t rows = c.p.n * out[1] * out[2];
+  const std::int64_t taps = c.p.filter[1] * c.p.filter[2];
+  const std::int64_t depth = ceil_div(c.p.c, kBlock) * taps * kBlock;
+  std::vector<std::uint16_t> a(static_cast<std::size_t>(rows * depth)), b(static_cast<std::size_t>(c.p.k * depth));
+  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
+  for (std::int64_t channel = 0; channel < c.p.c; ++channel) {
+    for (std::int64_t tap = 0; tap < taps; ++tap) {
+      const std::int64_t l = (channel / kBlock * taps + tap) * kBlock + channel % kBlock;
+      for (std::int64_t k = 0; k < c.p.k; ++k) {
+        b[at(k * depth + l)] = static_cast<std::uint16_t>(w[at((k * taps + tap) * c.p.c + channel)]);
+      }
+      for (std::int64_t row = 0; row < rows; ++row) {
+        const std::int64_t h = row / out[2] % out[1] - c.p.pad[1] + tap / c.p.filter[2] * c.p.dilation[1];
+        const std::int64_t s = row % out[2] * c.p.stride[2] - c.p.pad[2] + tap % c.p.filter[2];
+        if (h < 0 || h >= c.p.in[1] || s < 0 || s >= c.p.in[2]) continue;
+        const std::int64_t pixel = (row / (out[1] * out[2]) * c.p.in[1] + h) * c.p.in[2] + s;
+        a[at(row * depth + l)] = static_cast<std::uint16_t>(x[at(pixel * c.p.c + channel)]);
+      }
+    }
+  }
+  Tensor left = Tensor::empty({rows, depth}, Dtype::float16);
+  Tensor right = Tensor::empty({c.p.k, depth}, Dtype::float16);
+  left.set(a.data(), a.size() * 2);
+  right.set(b.data(), b.size() * 2);
+  Tensor product = Tensor::empty({rows, c.p.k}, Dtype::float16);
+  GemmOptions options;
+  options.splits = 1;
+  gemm(left, right.transpose(), product, options);
+  const auto wanted =
+      Tensor::wrap(product.address(), product.shape(), product.strides(), Dtype::uint16).to_host<std::uint16_t>();
+  const Bits got = test::run(device_, c, x, w);
+  ASSERT_EQ(got.size(), wanted.size());
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], wanted[i]) << "element " << i;
+}
+
+// The layers of networks, and less common ones, are not left to conv.sass.
+TEST(TensorCores, TakeLayers) {
+  struct Layer {
+    std::int64_t c, k, in, filter, stride, pad, dilation, groups;
+  };
+  const Layer layers[] = {
+      {3, 64, 224, 11, 4, 2, 1, 1},     {3, 64, 224, 3, 1, 1, 1, 1},   {3, 64, 224, 7, 2, 3, 1, 1},
+      {64, 192, 27, 5, 1, 2, 1, 1},     {512, 512, 14, 3, 1, 1, 1, 1}, {832, 384, 7, 1, 1, 0, 1, 1},
+      {256, 512, 56, 1, 2, 0, 1, 1},    {128, 128, 56, 3, 2, 1, 1, 1}, {512, 512, 28, 3, 1, 4, 4, 1},
+      {2048, 256, 65, 3, 1, 36, 36, 1}, {96, 256, 27, 5, 1, 2, 1, 2},  {63, 65, 17, 3, 1, 1, 1, 1},
+  };
+  for (const Dtype type : {Dtype::float16, Dtype::bfloat16}) {
+    for (const Layer& l : layers) {
+      ConvProblem p;
+      p.n = 32, p.c = l.c, p.k = l.k, p.groups = l.groups;
+      p.in = {1, l.in, l.in}, p.filter = {1, l.filter, l.filter};
+      p.stride = {1, l.stride, l.stride}, p.pad = {0, l.pad, l.pad}, p.dilation = {1, l.dilation, l.dilation};
+      p.x_type = p.w_type = p.y_type = type;
+      for (const ConvPass pass : {ConvPass::fprop, ConvPass::bprop, ConvPass::update}) {
+        EXPECT_TRUE(conv_detail::tensor_cores::takes(pass, p)) << test::text_of(pass, p);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nervanagpu
