@@ -75,12 +75,12 @@ void check_options(const NetworkOptions& o) {
     refuse("loss_scale", std::to_string(o.loss_scale), "more than 0");
 }
 
-// Convolutions and poolings have no kernels for bfloat16.
+// Poolings have no kernels for bfloat16.
 void check_kinds(const std::vector<LayerPtr>& chain, Dtype dtype) {
   if (dtype != Dtype::bfloat16) return;
   for (const LayerPtr& layer : chain) {
     const std::string kind = layer->kind();
-    if (kind == "Conv" || kind == "Deconv" || kind == "Pool" || kind == "Inception") {
+    if (kind == "Pool" || kind == "Inception") {
       throw TypeError("dtype is bfloat16; needs float32 or float16 where there is a layer " + kind);
     }
   }

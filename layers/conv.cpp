@@ -176,8 +176,8 @@ class Deconv final : public ConvBase {
 
   Sample shape(const Sample& in) override {
     common(in);
-    if (in.dtype != Dtype::float32 && in.dtype != Dtype::float16) {
-      throw TypeError("input has dtype " + std::string(name_of(in.dtype)) + "; needs float32 or float16");
+    if (in.dtype != Dtype::float32 && in.dtype != Dtype::float16 && in.dtype != Dtype::bfloat16) {
+      throw TypeError("input has dtype " + std::string(name_of(in.dtype)) + "; needs float32, float16 or bfloat16");
     }
     ConvProblem p;
     p.c = geometry.channels;

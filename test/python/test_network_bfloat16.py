@@ -1,4 +1,4 @@
-"""Networks of full layers in bfloat16: beside float32, learning, files, and what is refused."""
+"""Networks in bfloat16: beside float32, learning, files, and what is refused."""
 
 from __future__ import annotations
 
@@ -59,6 +59,31 @@ def test_it_learns(data: tuple[np.ndarray, np.ndarray], options: dict[str, objec
                 assert np.array_equal(p.master.get().astype(BF16), p.value.get())
 
 
+@pytest.mark.parametrize("layout", ["NHWC", "CHWN"])
+@pytest.mark.parametrize("channels", [3, 8])
+def test_convolutions(rng: np.random.Generator, layout: str, channels: int) -> None:
+    """The weights of a network of convolutions after two steps, beside float32."""
+    x = rng.standard_normal((32, 7, 6, channels)).astype(np.float32)
+    y = rng.integers(0, 3, 32)
+
+    def make(dtype: str) -> ng.Network:
+        first = L.Conv(16, 3, padding=1, relu=True)
+        chain = [first, L.Conv(8, 3, stride=2, bias=False), L.Deconv(4, 2, relu=True), L.Full(3), L.Softmax()]
+        return ng.Network(chain, x.shape[1:], dtype, 3, layout=layout)
+
+    nets = [make("bfloat16"), make("float32")]
+    for p, q in zip(nets[0].parameters, nets[1].parameters, strict=True):
+        q.value.set(p.value.get().astype(np.float32))
+    start = [p.value.get().astype(np.float32) for p in nets[1].parameters]
+    for net in nets:
+        net.fit(x, y, epochs=1, batch=16, lr=0.125, shuffle=False)
+    for p, q, old in zip(nets[0].parameters, nets[1].parameters, start, strict=True):
+        got = (p.master if p.name.endswith("weight") else p.value).get().astype(np.float32)
+        moved = np.abs(q.value.get() - old).max()
+        assert moved > 0
+        assert np.abs(got - q.value.get()).max() <= 0.08 * moved, p.name
+
+
 def test_files(data: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
     x, y = data
     net = make("bfloat16")
@@ -71,8 +96,8 @@ def test_files(data: tuple[np.ndarray, np.ndarray], tmp_path: Path) -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(TypeError, match="dtype is bfloat16; needs float32 or float16 where there is a layer Conv"):
-        ng.Network([L.Conv(4, 3), L.Full(3)], (6, 6, 2), "bfloat16")
+    with pytest.raises(TypeError, match="dtype is bfloat16; needs float32 or float16 where there is a layer Pool"):
+        ng.Network([L.Conv(4, 3), L.Pool(2), L.Full(3)], (6, 6, 2), "bfloat16")
     with pytest.raises(ValueError, match="bits is 8; needs 0 to 7"):
         ng.Network([L.Full(3)], (3,), "bfloat16", bits=8)
     with pytest.raises(TypeError, match="dtype is int8; needs float32, float16 or bfloat16"):
