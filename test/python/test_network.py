@@ -255,7 +255,9 @@ def test_shared_memory_does_not_show(data, dtype, layout):
     assert same(values(a), values(b))
     assert np.array_equal(a.predict(x), b.predict(x))
     training, inference = a.memory(64), a.memory(64, training=False)
-    assert inference.arena < training.arena < training.unshared
+    # The most that one step wants may be a forward one's: its copies, with the batch last.
+    assert inference.arena <= training.arena < training.unshared
+    assert inference.unshared < training.unshared
     assert b.memory(64).arena == b.memory(64).unshared == training.unshared
     half = a.memory(32)
     assert half.arena < training.arena

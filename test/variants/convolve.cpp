@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/conv/columns.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/tensor_cores.h"
 #include "kernels/gemm/flags.h"
@@ -85,7 +86,7 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
         continue;
       }
     }
-    if (conv_detail::tensor_cores::takes(what.pass, p)) return p;
+    if (!conv_detail::in_columns(what.pass, p) && conv_detail::tensor_cores::takes(what.pass, p)) return p;
   }
 }
 
