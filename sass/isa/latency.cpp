@@ -346,7 +346,7 @@ Queue queue_of(Arch arch, const Inst& inst) {
     case Unit::kXu: return Queue::kXu;
     case Unit::kMemShared: return Queue::kShared;
     case Unit::kMemGlobal: return info(arch).encoding == Encoding::k64 ? Queue::kGlobal : Queue::kNone;
-    case Unit::kDouble: return info(arch).encoding == Encoding::k64 ? Queue::kDouble : Queue::kNone;
+    case Unit::kDouble: return Queue::kDouble;
     default: return Queue::kNone;
   }
 }

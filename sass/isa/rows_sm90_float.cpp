@@ -55,17 +55,18 @@ constexpr Slot kPs = pred(87).inv(90);
 constexpr ImmFormat f32 = ImmFormat::kF32;
 constexpr ImmFormat f64 = ImmFormat::kF64;
 
+constexpr Row reads_late(Row r) {
+  for (Slot& s : r.slot_array) s.late = s.role == Role::kUse;
+  return r;
+}
 // Rows of the slow unit: no reuse cache, sources read late.
 constexpr Row slow(Row r) {
-  for (Slot& s : r.slot_array) {
-    s.reuse_slot = Operand::kNoSlot;
-    s.late = s.role == Role::kUse;
-  }
-  return r;
+  for (Slot& s : r.slot_array) s.reuse_slot = Operand::kNoSlot;
+  return reads_late(r);
 }
 
 // Conversions to and from bfloat16 are younger than the row's other formats: a row for each age.
-constexpr void add_by_age(RowList<320>& t, Row r) {
+constexpr void add_by_age(RowList<352>& t, Row r) {
   for (std::size_t i = 0; i < r.mod_count; ++i) {
     Mod& m = r.mod_array[i];
     if (m.table.data() != kFloat32 && m.table.data() != kSmallFloat) continue;
@@ -81,7 +82,7 @@ constexpr void add_by_age(RowList<320>& t, Row r) {
   t.add(r);
 }
 
-constexpr void single(RowList<320>& t) {
+constexpr void single(RowList<352>& t) {
   constexpr Traits fma{.unit = Unit::kFma};
   constexpr Traits alu_pipe{.unit = Unit::kAlu};
   constexpr Traits xu{.unit = Unit::kXu, .ready = Ready::kScoreboard, .late = true};
@@ -122,19 +123,22 @@ constexpr void single(RowList<320>& t) {
   for (const Row& r : x.all()) t.add(slow(r));
 }
 
-constexpr void twice(RowList<320>& t) {
-  constexpr Traits dbl{.unit = Unit::kDouble, .write_sb = true};
+// Before sm_90 scoreboards say when a double is there, and when its operands have been read.
+constexpr void twice(RowList<352>& t, ArchMask archs, Traits dbl) {
+  dbl.unit = Unit::kDouble;
   const Slot a = src_a().neg(0).abs(0).wide(Width::k2);
   const Slot b = src_b(f64).neg(0).abs(0).wide(Width::k2);
   const Slot c = src_c(f64).neg(0).abs(0).wide(Width::k2);
-  alu(t, row(Op::DADD, kFromTuring, {}, {kRound}, {kD64, a, c}, dbl), 0x029, "246e", {}, true);
-  alu(t, row(Op::DMUL, kFromTuring, {}, {kRound}, {kD64, a, b}, dbl), 0x028, "28ac");
-  alu(t, row(Op::DFMA, kFromTuring, {}, {kRound}, {kD64, a, b, c}, dbl), 0x02b, "2468ace");
-  alu(t, row(Op::DSETP, kFromTuring, {}, {{Axis::kCmp, bits(76, 4), kCmpDouble}, kBool}, {kPd, kPd2, a, c, kPs}, dbl),
-      0x02a, "246e");
+  RowList<32> x;
+  alu(x, row(Op::DADD, archs, {}, {kRound}, {kD64, a, c}, dbl), 0x029, "246e", {}, true);
+  alu(x, row(Op::DMUL, archs, {}, {kRound}, {kD64, a, b}, dbl), 0x028, "28ac");
+  alu(x, row(Op::DFMA, archs, {}, {kRound}, {kD64, a, b, c}, dbl), 0x02b, "2468ace");
+  alu(x, row(Op::DSETP, archs, {}, {{Axis::kCmp, bits(76, 4), kCmpDouble}, kBool}, {kPd, kPd2, a, c, kPs}, dbl), 0x02a,
+      "246e");
+  for (const Row& r : x.all()) t.add(dbl.late ? reads_late(r) : r);
 }
 
-constexpr void conversions(RowList<320>& t) {
+constexpr void conversions(RowList<352>& t) {
   constexpr Traits xu{.unit = Unit::kXu, .ready = Ready::kScoreboard, .late = true};
   constexpr Traits alu_pipe{.unit = Unit::kAlu};
   RowList<224> x;
@@ -249,9 +253,10 @@ constexpr void conversions(RowList<320>& t) {
 // clang-format on
 
 constexpr auto build() {
-  RowList<320> t;
+  RowList<352> t;
   single(t);
-  twice(t);
+  twice(t, kTuringToAda, {.ready = Ready::kScoreboard, .late = true});
+  twice(t, kHopper, {.write_sb = true});
   conversions(t);
   return t;
 }

@@ -119,6 +119,35 @@ TEST(Compilers, SourcesReadLate) {
   }
 }
 
+// Before sm_90 a double is there when its scoreboard says so, and its operands are read late; on sm_90a it takes its cycles.
+TEST(Compilers, DoublesBeforeHopperHaveScoreboards) {
+  const auto reads = [](const char* wait) {
+    return std::string("--:-:0:-:8 | DFMA R4, R2, R6, R2\n") + wait + ":-:-:-:8 | DADD R8, R4, R6\n--:-:-:-:5 | EXIT\n";
+  };
+  const auto writes = [](const char* wait) {
+    return std::string("--:0:1:-:2 | DMUL R4, R2, R6\n") + wait + ":-:-:-:5 | MOV R2, R9\n02:-:-:-:5 | EXIT\n";
+  };
+  // A younger one's speaks for it.
+  const std::string younger = R"(
+    --:-:-:-:4 | DFMA R14, R12, R16, R2
+    --:-:0:-:8 | DMUL R12, R10, R12
+    01:0:1:-:4 | DFMA R10, R14, R12, R10
+    02:-:-:-:5 | EXIT)";
+  for (const Arch arch : {Arch::sm_75, Arch::sm_80, Arch::sm_86, Arch::sm_89}) {
+    const auto in_order = verify(arch, kernel(younger, arch));
+    EXPECT_TRUE(in_order.empty()) << sentences(in_order);
+    const auto last_open = verify(arch, kernel(reads("01"), arch));
+    EXPECT_TRUE(last_open.empty()) << sentences(last_open);
+    ASSERT_GE(verify(arch, kernel(reads("--"), arch)).size(), 1u);
+    EXPECT_EQ(verify(arch, kernel(reads("--"), arch))[0].kind, Hazard::Kind::kRaw);
+    const auto none = verify(arch, kernel(writes("01"), arch));
+    EXPECT_TRUE(none.empty()) << sentences(none);
+    ASSERT_EQ(verify(arch, kernel(writes("--"), arch)).size(), 1u);
+    EXPECT_EQ(verify(arch, kernel(writes("--"), arch))[0].kind, Hazard::Kind::kWar);
+  }
+  EXPECT_TRUE(verify(Arch::sm_90a, kernel(reads("--"))).empty());
+}
+
 // Reuse bits of slots from which nothing is read keep nothing.
 TEST(Compilers, StrayReuseBitsMeanNothing) {
   const auto with_bits = [](const char* text) {
