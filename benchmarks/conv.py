@@ -7,7 +7,8 @@ Ours runs on NHWC; the peer is PyTorch's convolution (cuDNN in benchmark mode, T
 channels_last or contiguous. CUDA-graph replays (ours: where no workspace is needed), interleaved, medians; small
 buffers rotate past the L2. TFLOPS count the zeros of padding. The error is the largest |got - float64| / (|A||B|) over
 sampled results, for both libraries.
-Exits 1 if ours exceeds k 2^-24 / (1 - k 2^-24), plus the rounding of a float16 result.
+Exits 1 if ours exceeds r 2^-24 / (1 - r 2^-24), plus the rounding of a 16-bit result: r is k, the products of a sum, or
+10.5 for each 16 of a tap on the tensor cores (docs/numerics.md).
 """
 
 from __future__ import annotations
@@ -60,6 +61,13 @@ class Case:
         if which == "update":
             return self.n * self.out**2
         return (self.c if which == "fprop" else self.k) * self.size**2
+
+    def bound(self, which: str, dtype: str) -> float:
+        """Of a sum's error over |A||B|."""
+        roundings: float = self.terms(which)
+        if dtype != "float32":
+            roundings = max(roundings, 10.5 * (roundings / 16 + self.size**2))
+        return roundings * 2.0**-24 / (1 - roundings * 2.0**-24)
 
 
 def cases(networks: list[str]) -> list[Case]:
@@ -120,7 +128,7 @@ def torch_pass(case: Case, which: str, x: Any, w: Any, dy: Any) -> Any:
 
 def worst(case: Case, which: str, o: Operands, got: Any) -> float:
     """Largest error of `got` over |A||B| in one picture, or in four filters of an update; inf where it is no number."""
-    half = got.dtype == torch.float16
+    unit = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}.get(got.dtype, 0.0)
     if which == "update":
         x, w, dy, part = o.x.double(), o.w[:4].double(), o.dy[:, :4].double(), got[:4]
     else:
@@ -128,8 +136,8 @@ def worst(case: Case, which: str, o: Operands, got: Any) -> float:
     exact = torch_pass(case, which, x, w, dy)
     scale = torch_pass(case, which, x.abs(), w.abs(), dy.abs())
     error = (part.double() - exact).abs()
-    if half:
-        error = (error - exact.abs() * 2.0**-11 - 2.0**-25).clamp(min=0)
+    if unit > 0:
+        error = (error - exact.abs() * unit - 2.0**-25).clamp(min=0)
     relative = error / scale.clamp(min=1e-30)
     return float(relative.max()) if bool(torch.isfinite(relative).all()) else float("inf")
 
@@ -274,8 +282,7 @@ def main() -> int:
                 row = measure(driver, stream, case, dtype, which)
                 torch.cuda.empty_cache()
                 rows.append(row)
-                k = case.terms(which)
-                bound = k * 2.0**-24 / (1 - k * 2.0**-24)
+                bound = case.bound(which, dtype)
                 wrong = not row.max_err <= bound
                 bad += wrong
                 print(
