@@ -75,17 +75,6 @@ void check_options(const NetworkOptions& o) {
     refuse("loss_scale", std::to_string(o.loss_scale), "more than 0");
 }
 
-// Poolings have no kernels for bfloat16.
-void check_kinds(const std::vector<LayerPtr>& chain, Dtype dtype) {
-  if (dtype != Dtype::bfloat16) return;
-  for (const LayerPtr& layer : chain) {
-    const std::string kind = layer->kind();
-    if (kind == "Pool" || kind == "Inception") {
-      throw TypeError("dtype is bfloat16; needs float32 or float16 where there is a layer " + kind);
-    }
-  }
-}
-
 Sample input_of(const std::vector<LayerPtr>& chain, const Shape& input_shape) {
   Shape shape = input_shape;
   Dtype dtype = Dtype::float32;
@@ -119,7 +108,6 @@ Network::Impl::Impl(std::vector<LayerPtr> chain, const Shape& input_shape, const
     : layers(std::move(chain)), options(opts) {
   check_options(options);
   check_layers(layers);
-  check_kinds(layers, options.dtype);
   if (options.loss_scale == 0.0F) options.loss_scale = options.dtype == Dtype::float16 ? 128.0F : 1.0F;
   in = input_of(layers, input_shape);
   name_layers(layers, "");

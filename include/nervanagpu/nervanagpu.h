@@ -291,7 +291,7 @@ typedef struct ng_pool_problem {
   int64_t stride[4];
   int32_t op;            /* ng_pool_op */
   int32_t layout;        /* ng_layout */
-  int32_t dtype;         /* ng_dtype: float32 or float16 */
+  int32_t dtype;         /* ng_dtype: float32, float16 or bfloat16 */
   int32_t count_padding; /* avg: 1: padding counts as zeros */
 } ng_pool_problem;
 #define NG_POOL_PROBLEM_INIT                                                                                           \

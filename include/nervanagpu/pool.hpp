@@ -30,7 +30,7 @@ struct PoolProblem {
   std::array<std::int64_t, 4> pad = {0, 0, 0, 0};
   std::array<std::int64_t, 4> stride = {1, 1, 1, 1};
   bool count_padding = false;
-  Dtype dtype = Dtype::float32;  // float32 or float16
+  Dtype dtype = Dtype::float32;  // float32, float16 or bfloat16
 
   [[nodiscard]] NG_API std::array<std::int64_t, 4> out() const;  // K, M, P, Q; throws InvalidArgument if one is below 1
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "kernels/gemm/types.h"
 #include "kernels/nn/launch.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
@@ -208,13 +209,14 @@ Choice choose(const Registry& registry, Pass pass, const Part& part, const PoolO
   }
   std::vector<std::int64_t> sides = {0};
   if (!over_maps(p) && p.window[1] == 1 && p.window[2] == p.window[3]) sides.insert(sides.begin(), p.window[2]);
-  const bool half = p.dtype == Dtype::float16;
+  const bool half = size_of(p.dtype) == 2;
+  const std::string type = std::string("_") + std::string(sgemm::word_of(p.dtype)) + "_";
   std::string why;
   for (const Kind kind : kinds) {
     for (const std::int64_t side : sides) {
       for (const int v : {half ? 8 : 4, 1}) {
-        std::string name = std::string(kKind[static_cast<int>(kind)]) + "_" + kOp[static_cast<int>(p.op)] +
-                           (half ? "_f16_" : "_f32_") + std::to_string(side) + (over_maps(p) ? "_1_" : "_0_");
+        std::string name = std::string(kKind[static_cast<int>(kind)]) + "_" + kOp[static_cast<int>(p.op)] + type +
+                           std::to_string(side) + (over_maps(p) ? "_1_" : "_0_");
         if (is_split(kind)) {
           name += std::to_string(p.stride[2]) + (options.rounding.stochastic ? "_random_" : "_nearest_");
         }

@@ -61,8 +61,8 @@ Shape shape_of(const PoolProblem& p, const Quad& lengths, int spatial) {
 }
 
 void check(const PoolProblem& p) {
-  if (p.dtype != Dtype::float32 && p.dtype != Dtype::float16) {
-    throw TypeError("pool: dtype is " + std::string(name_of(p.dtype)) + "; needs float32 or float16");
+  if (p.dtype != Dtype::float32 && p.dtype != Dtype::float16 && p.dtype != Dtype::bfloat16) {
+    throw TypeError("pool: dtype is " + std::string(name_of(p.dtype)) + "; needs float32, float16 or bfloat16");
   }
   const Quad out = p.out();
   if (positions(p) >= kMaxPositions) {

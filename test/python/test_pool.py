@@ -71,29 +71,27 @@ CASES: list[tuple[str, tuple[int, ...], Quad, Quad, Quad]] = [
 ]
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float16"])
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("op", OPS)
 def test_against_numpy(op: str, dtype: str, rng: np.random.Generator) -> None:
     for (layouts, shape, window, stride, pad), count_padding in itertools.product(CASES, (False, True)):
-        x = rng.integers(-3, 4, shape).astype(dtype)
+        x = rng.integers(-3, 4, shape).astype(np.float32)
         want = pooled(op, x, window, stride, pad, count_padding)
-        dy = rng.integers(-3, 4, want.shape).astype(dtype)
+        dy = rng.integers(-3, 4, want.shape).astype(np.float32)
         want_dx = gradient(op, dy, x, window, stride, pad, count_padding)
         for layout in layouts.split():
             a, b = ng.array(laid_out(x, layout), dtype=dtype), ng.array(laid_out(dy, layout), dtype=dtype)
             options: dict[str, Any] = {"layout": layout, "count_padding": count_padding}
             y = ng.pool(a, op, window, stride, pad, **options)
             dx = ng.pool_bprop(b, a, op, window, stride, pad, **options)
-            assert y.dtype == dx.dtype == np.dtype(dtype)
+            assert y.dtype == dx.dtype == a.dtype
             for got, exact in ((y, want), (dx, want_dx)):
-                exact = laid_out(exact, layout)
+                exact, found = laid_out(exact, layout), got.get().astype(np.float64)
                 if op == "max":
-                    np.testing.assert_array_equal(got.get(), exact)
+                    np.testing.assert_array_equal(found, exact)
                 else:
-                    unit = 2.0**-11 if dtype == "float16" else 2.0**-21
-                    np.testing.assert_allclose(
-                        got.get(), exact, rtol=2 * unit, atol=1e-6 if dtype == "float32" else 1e-3
-                    )
+                    unit = {"float32": 2.0**-21, "float16": 2.0**-11, "bfloat16": 2.0**-8}[dtype]
+                    np.testing.assert_allclose(found, exact, rtol=2 * unit, atol=1e-6 if dtype == "float32" else 1e-3)
 
 
 @pytest.mark.parametrize("axes", [1, 2, 3])
@@ -200,7 +198,7 @@ def test_refused_calls_write_nothing(rng: np.random.Generator) -> None:
     refuse(ValueError, "pool: y shares memory with x; needs memory of its own", out=x, window=1)
     refuse(ValueError, "rounding bits is 16; needs 1 to 15 for float32, or 0", rounding="stochastic", bits=16)
     refuse(TypeError, "pool: y has dtype float16; needs float32", out=ng.empty(out.shape, "float16"))
-    refuse(TypeError, "pool: dtype is int32; needs float32 or float16", x=ng.zeros((2, 4, 4, 3), "int32"))
+    refuse(TypeError, "pool: dtype is int32; needs float32, float16 or bfloat16", x=ng.zeros((2, 4, 4, 3), "int32"))
     refuse(TypeError, "max_pool2d: x is ndarray; needs GPUTensor (nervanagpu.array makes one)", x=x.get())
     refuse(TypeError, "max_pool2d: window is 2.0; needs an integer", window=2.0)
     every_second = ng.zeros((2, 4, 4, 3), "float32")[:, ::2]

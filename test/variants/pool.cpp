@@ -1,6 +1,7 @@
 // Every pooling kernel: its window, strides and vectors are in its name.
 #include <algorithm>
 
+#include "kernels/gemm/flags.h"
 #include "kernels/pool/pool.h"
 #include "src/select_device.h"
 #include "test/gpu/bound.h"
@@ -28,7 +29,7 @@ PoolProblem draw(Random& random, const Kernel& kernel) {
   for (;;) {
     PoolProblem p = gpu_test::random_pool(random, 1e5, !maps);
     p.op = variant.at("OP") == "max" ? PoolOp::max : variant.at("OP") == "avg" ? PoolOp::avg : PoolOp::l2;
-    p.dtype = variant.at("T") == "f16" ? Dtype::float16 : Dtype::float32;
+    p.dtype = variant.at("T") == "f16" ? Dtype::float16 : variant.at("T") == "bf16" ? Dtype::bfloat16 : Dtype::float32;
     if (v > 1) {
       // Neighbours in memory are pictures or, if windows have one feature map, these.
       if (p.layout == Layout::channels_first || maps) p.layout = Layout::batch_last;
@@ -76,8 +77,7 @@ Outcome pool(Random& random, const Kernel& kernel, const Limits& /*limits*/) {
   const auto round = kernel.manifest().variant.find("ROUND");
   const bool named = round != kernel.manifest().variant.end();
   if (named ? round->second == "random" : p.op == PoolOp::max && pick(random, 0, 3) == 0) {
-    options.rounding = {true, random(), random() % 1000,
-                        static_cast<int>(pick(random, 1, p.dtype == Dtype::float16 ? 10 : 15))};
+    options.rounding = {true, random(), random() % 1000, static_cast<int>(pick(random, 1, sgemm::most_bits(p.dtype)))};
   }
 
   gpu_test::Pooled want = forward ? gpu_test::pooling(p, x) : gpu_test::pooling_gradient(p, dy, x);

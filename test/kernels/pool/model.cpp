@@ -216,7 +216,8 @@ PoolProblem random_pool(std::mt19937& random, std::int64_t most_elements) {
     PoolProblem p;
     p.op = static_cast<PoolOp>(pick(0, 2));
     p.layout = static_cast<Layout>(pick(0, 2));
-    p.dtype = pick(0, 1) == 0 ? Dtype::float32 : Dtype::float16;
+    constexpr Dtype kTypes[] = {Dtype::float32, Dtype::float16, Dtype::bfloat16};
+    p.dtype = kTypes[pick(0, 2)];
     p.count_padding = pick(0, 1) == 0;
     p.n = choose({1, 1, 2, 3, 5, 8, 16});
     p.in = {choose({1, 3, 5, 8, 16, 7, 24}), choose({1, 1, 1, 2, 5}), choose({1, 2, 3, 5, 7, 8, 11, 13}),

@@ -25,7 +25,7 @@ using pool_detail::Pass;
 using test::PoolPass;
 using Bits = std::vector<std::uint32_t>;
 
-constexpr std::uint32_t kPoison = 0x7fc0dead;  // its lower half is a float16 NaN too
+constexpr std::uint32_t kPoison = 0x7fc0ffff;  // its lower half is a NaN of 16 bits, float16 and bfloat16, too
 constexpr PoolPass kPasses[] = {PoolPass::fprop, PoolPass::bprop};
 
 float value_of(Dtype dtype, std::uint32_t bits) {
@@ -53,7 +53,7 @@ struct Operand {
   }
 
  private:
-  [[nodiscard]] std::uint32_t mask() const { return dtype_ == Dtype::float16 ? 0xffffU : 0xffffffffU; }
+  [[nodiscard]] std::uint32_t mask() const { return size_of(dtype_) == 2 ? 0xffffU : 0xffffffffU; }
   [[nodiscard]] std::size_t at(std::size_t i) const { return i + static_cast<std::size_t>(kGuard + shift_); }
   Dtype dtype_;
   std::int64_t shift_;
@@ -92,6 +92,7 @@ class PoolTest : public test::OnEachDevice {
     if (!rounding.stochastic) return test::bits_of(dtype, v);
     const auto words = philox(rounding.seed, rounding.offset + i / 4);
     if (dtype == Dtype::float16) return round_f16(v, words[i % 4], rounding.bits == 0 ? 10U : rounding.bits);
+    if (dtype == Dtype::bfloat16) return round_bf16(v, words[i % 4], rounding.bits == 0 ? 7U : rounding.bits);
     return std::bit_cast<std::uint32_t>(round_f32(v, words[i % 4], rounding.bits == 0 ? 15U : rounding.bits));
   }
 
@@ -108,10 +109,10 @@ class PoolTest : public test::OnEachDevice {
     c.options.alpha = scales[pick(0, 3)];
     c.options.beta = pick(0, 1) == 0 ? 0.0F : scales[pick(0, 3)];
     const auto size = pass == PoolPass::fprop ? c.dy.size() : c.x.size();
-    c.old = c.options.beta == 0 ? Bits(size, p.dtype == Dtype::float16 ? kPoison & 0xffffU : kPoison)
+    c.old = c.options.beta == 0 ? Bits(size, size_of(p.dtype) == 2 ? kPoison & 0xffffU : kPoison)
                                 : make(values, p.dtype, static_cast<std::int64_t>(size));
     if (pick(0, 2) == 0) {
-      const int most = p.dtype == Dtype::float16 ? 10 : 15;
+      const int most = p.dtype == Dtype::float16 ? 10 : p.dtype == Dtype::bfloat16 ? 7 : 15;
       c.options.rounding = {true, static_cast<std::uint64_t>(pick(0, 1 << 30)), static_cast<std::uint64_t>(pick(0, 99)),
                             static_cast<int>(pick(0, most))};
     }
@@ -167,7 +168,7 @@ NG_ON_EACH_DEVICE(PoolTest);
 
 constexpr PoolOp kOps[] = {PoolOp::max, PoolOp::avg, PoolOp::l2};
 constexpr Layout kLayouts[] = {Layout::channels_last, Layout::batch_last, Layout::channels_first};
-constexpr Dtype kTypes[] = {Dtype::float32, Dtype::float16};
+constexpr Dtype kTypes[] = {Dtype::float32, Dtype::float16, Dtype::bfloat16};
 
 TEST_P(PoolTest, RandomProblems) {
   const int count = checked() ? 120 : 500;

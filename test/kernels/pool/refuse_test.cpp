@@ -87,7 +87,8 @@ TEST_F(PoolRefuses, Tensors) {
   expect_error<TypeError>([&] { pool_fprop(right, x, half); }, "pool: y has dtype float16; needs float32");
   PoolProblem integer = right;
   integer.dtype = Dtype::int32;
-  expect_error<TypeError>([&] { pool_fprop(integer, x, y); }, "pool: dtype is int32; needs float32 or float16");
+  expect_error<TypeError>([&] { pool_fprop(integer, x, y); },
+                          "pool: dtype is int32; needs float32, float16 or bfloat16");
 }
 
 TEST_F(PoolRefuses, Addresses) {
