@@ -9,7 +9,8 @@ Layouts and shapes, for two dimensions (three: D before H, T before R; one: W an
 
 P = floor((H + 2 padding - dilation (R - 1) - 1) / stride) + 1, Q alike. `stride`, `padding` and `dilation` are an int
 for all axes or a sequence of one each; g is `groups`. Tensors are contiguous: float32, float16 or bfloat16, all alike,
-with float32 sums; x int8 or uint8 with float tensors (fprop and update: a first layer); or x int8/uint8, w int8, y int32.
+with float32 sums; x int8 or uint8 with float tensors (fprop and update: a first layer); or x int8/uint8, w int8, y
+int32.
 
 `out` is written and returned, without it a new tensor: out = alpha * result + beta * out (beta = 0: not read).
 `rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits (0: the most).

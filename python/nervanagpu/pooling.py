@@ -2,8 +2,8 @@
 
 A window spans J feature maps x T x R x S positions (depth, height, width); `max_pool2d` and its like pool over space
 alone, `pool` over all four. Layouts: "NHWC", "CHWN", "NCHW", and with D before H in three dimensions ("NDHWC"), with W
-alone in one ("NWC"). The result has the layout and dtype of x (float32, float16 or bfloat16; the arithmetic is float32's) and the
-lengths floor((H + 2 padding - R) / stride) + 1, the feature maps alike.
+alone in one ("NWC"). The result has the layout and dtype of x (float32, float16 or bfloat16; the arithmetic is
+float32's) and the lengths floor((H + 2 padding - R) / stride) + 1, the feature maps alike.
 
 window, stride, padding: an int for all spatial axes or a sequence of one each; stride None is the window, and the
 padding must be less than it.
