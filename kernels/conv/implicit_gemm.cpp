@@ -75,11 +75,11 @@ bool backward(Gather& g, const ConvProblem& p, std::size_t axis, std::int64_t rh
   return true;
 }
 
-// A step or a move that nobody makes is 1.
+// Steps and moves that nobody makes are such as hconv.sass takes.
 Gather plain(Gather g) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
     if (g.positions[axis] == 1) g.step[axis] = 1;
-    if (g.taps[axis] == 1) g.move[axis] = 1;
+    if (g.taps[axis] == 1) g.move[axis] = 1, g.tap_step[axis] = 0;
   }
   return g;
 }
@@ -116,7 +116,7 @@ TensorMap map_of(const Pixels& t) {
 }  // namespace
 
 bool volume(const ConvProblem& p) {
-  return p.in[0] != 1 || p.filter[0] != 1 || p.out()[0] != 1;
+  return p.in[0] != 1 || p.filter[0] != 1 || p.out()[0] != 1 || p.pad[0] != 0;
 }
 
 std::optional<std::vector<Gather>> gathers(ConvPass pass, const ConvProblem& p) {

@@ -1,6 +1,7 @@
 // hconv.sass by itself: its variants, its order of sums, and which convolutions reach it.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <random>
 #include <string>
@@ -134,6 +135,37 @@ TEST_P(HconvTest, SumsAreThoseOfTheGatheredProduct) {
   const Bits got = test::run(device_, c, x, w);
   ASSERT_EQ(got.size(), wanted.size());
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], wanted[i]) << "element " << i;
+}
+
+// Corners of what the maps say: steps of taps beyond 127, in both directions; depth that is padding alone, of which one
+// position is computed; steps that nobody makes.
+TEST_P(HconvTest, FarTapsAndPaddedDepth) {
+  struct Corner {
+    std::array<std::int64_t, 3> in, filter, pad, stride, dilation;
+    std::int64_t c, k;
+  };
+  const Corner corners[] = {
+      {{1, 136, 1}, {1, 2, 1}, {0, 0, 0}, {1, 1, 1}, {1, 128, 1}, 16, 8},
+      {{1, 70, 3}, {1, 3, 2}, {0, 100, 1}, {1, 3, 1}, {1, 127, 1}, 9, 5},
+      {{1, 1, 140}, {1, 1, 2}, {0, 0, 64}, {1, 1, 1}, {1, 1, 255}, 8, 8},
+      {{1, 4, 5}, {1, 3, 1}, {1, 1, 0}, {3, 1, 1}, {1, 1, 1}, 8, 8},
+      {{1, 4, 5}, {1, 2, 2}, {2, 0, 1}, {9, 1, 2}, {1, 1, 1}, 3, 8},
+      {{1, 4, 5}, {1, 2, 2}, {17, 0, 1}, {40, 1, 2}, {1, 1, 1}, 8, 8},
+      {{2, 3, 1}, {1, 2, 1}, {0, 0, 0}, {1, 1, 1 << 26}, {1, 1, 1}, 8, 8},
+  };
+  for (const Corner& corner : corners) {
+    for (const Dtype type : {Dtype::float16, Dtype::bfloat16}) {
+      for (const ConvPass pass : {ConvPass::fprop, ConvPass::bprop, ConvPass::update}) {
+        ConvCase c;
+        c.pass = pass;
+        c.p.n = checked() ? 1 : 2, c.p.c = corner.c, c.p.k = corner.k, c.p.in = corner.in, c.p.filter = corner.filter;
+        c.p.pad = corner.pad, c.p.stride = corner.stride, c.p.dilation = corner.dilation;
+        c.p.x_type = c.p.w_type = c.p.y_type = type;
+        c.size = 1;
+        ASSERT_EQ(test::judge(device_, random_, c), "");
+      }
+    }
+  }
 }
 
 // The layers of networks, and less common ones, are not left to conv.sass.
