@@ -15,7 +15,7 @@ struct Columns {
   std::array<std::int64_t, 2> padded = {1, 1};  // height and width of a picture with what the windows reach around it
 };
 
-// fprop and update of 2D convolutions with few channels and no dilation along the width.
+// fprop and update of 2D convolutions with few channels and no dilation along the width, whose windows take a gigabyte at most.
 bool in_columns(ConvPass pass, const ConvProblem& p);
 Columns columns_of(const ConvProblem& p);
 

@@ -326,7 +326,10 @@ void Pass::gather(const Columns& c, std::uint64_t pictures, std::int64_t first, 
 
 void Pass::multiply(GemmProblem g) {
   const std::size_t mark = arena_.mark();
-  g.workspace = arena_.take(static_cast<std::int64_t>(gemm_workspace(g)));
+  // Room for partial sums though gemm's choice of a kernel may need none: autotune() and other devices choose another.
+  g.workspace = 1;  // as if there were one
+  const std::int64_t splits = g.m * g.n < kLimit ? hgemm::splits_of(g) : 1;
+  g.workspace = arena_.take(splits > 1 ? splits * g.m * g.n * 4 : 0);
   if (device_ != nullptr) gemm(g, stream_);
   arena_.release(mark);
 }
@@ -464,10 +467,6 @@ bool takes(ConvPass pass, const ConvProblem& p) {
   const auto small = [](std::int64_t v) { return v < kLimit - 256; };
   if (!small(m) || !small(n) || !small(p.n * spots) || !small(taps * eights(std::max(c, k)) * kEight)) return false;
   if (pass == ConvPass::update && !small(m * n)) return false;
-  if (in_columns(pass, p)) {
-    const Columns columns = columns_of(p);
-    if (!small(2 * p.n * columns.padded[0] * columns.padded[1] * p.c)) return false;
-  }
   return ceil_div(m, 128) * ceil_div(n, 64) < (std::int64_t{1} << 29);
 }
 

@@ -168,6 +168,19 @@ TEST_P(HconvTest, FarTapsAndPaddedDepth) {
   }
 }
 
+// Large pictures with few channels are not unfolded, whose windows would take more memory than there is; nor does a count of
+// bytes overflow.
+TEST(TensorCores, WorkspaceOfLargePictures) {
+  ConvProblem p;
+  p.x_type = p.w_type = p.y_type = Dtype::float16;
+  p.n = 8, p.c = 1, p.k = 8, p.in = {1, 1, 1 << 24}, p.filter = {1, 1, 256};
+  const std::size_t tensors = 2 * static_cast<std::size_t>(p.x_elements() + p.w_elements() + p.y_elements());
+  for (const ConvPass pass : {ConvPass::fprop, ConvPass::update}) EXPECT_LT(conv_workspace(pass, p), 4 * tensors);
+  constexpr std::int64_t kFar = 1 << 27;
+  p.n = 64, p.k = 1, p.in = p.filter = {1, 1, 1}, p.pad = {0, kFar, kFar}, p.stride = {1, kFar, kFar};
+  for (const ConvPass pass : {ConvPass::fprop, ConvPass::update}) EXPECT_LT(conv_workspace(pass, p), 1U << 20);
+}
+
 // The layers of networks, and less common ones, are not left to conv.sass.
 TEST(TensorCores, TakeLayers) {
   struct Layer {
