@@ -175,6 +175,49 @@ def test_error_bound(rng, dtype):
     assert np.all(np.abs(plain(got, "last") - exact) <= bound)
 
 
+def like(got, want):
+    """The same infinities, NaN and numbers, to a few places of 16-bit floats."""
+    return np.allclose(got, want, rtol=2**-7, atol=2**-4, equal_nan=True)
+
+
+@pytest.mark.usefixtures("numpy_is_quiet")
+@pytest.mark.parametrize("kind", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("channels", [3, 8, 70])
+@pytest.mark.parametrize("special", [np.nan, np.inf, -np.inf])
+def test_special_values(rng, kind, dtype, channels, special):
+    """At one element of either operand. Padding is zeros that take part: times infinity they are NaN."""
+    ones, none = (1, 1), (0, 0)
+    for filters, padding, dilation in [((3, 2), (1, 1), (1, 1)), ((2, 3), (0, 2), (2, 1))]:
+        x, w = rng.integers(1, 4, (2, channels, 5, 6)) * 1.0, rng.integers(1, 4, (9, channels, *filters)) * 1.0
+        y = reference(x, w, ones, padding, dilation, 1)
+        dy = rng.integers(1, 4, y.shape) * 1.0
+        how = {"padding": padding, "dilation": dilation, "layout": layout_name(kind, 2)}
+
+        def on_device(a):
+            return ng.array(arranged(a, kind).astype(np.float32)).astype(dtype)
+
+        def back(t):
+            return plain(t.astype(np.float32).get(), kind)
+
+        for which in range(3):
+            operands = [x.copy(), w.copy(), dy.copy()]
+            place = tuple(int(rng.integers(length)) for length in operands[which].shape)
+            operands[which][place] = special
+            a, b, c = operands
+            d_x, d_w, d_dy = (on_device(v) for v in operands)
+            if which != 2:
+                assert like(back(ng.conv2d(d_x, d_w, **how)), reference(a, b, ones, padding, dilation, 1))
+            if which != 0:
+                around = [(e * (f - 1) - p,) * 2 for e, f, p in zip(dilation, filters, padding, strict=True)]
+                turned = b[:, :, ::-1, ::-1].swapaxes(0, 1)
+                want = reference(np.pad(c, [none, none, *around]), turned, ones, none, dilation, 1)
+                assert like(back(ng.conv2d_bprop(d_dy, d_w, d_x.shape, **how)), want)
+            if which != 1:
+                want = gradients(a, b, c, ones, padding, dilation, 1)[1]
+                assert like(back(ng.conv2d_update(d_dy, d_x, d_w.shape, **how)), want)
+
+
 @pytest.mark.parametrize("kind", LAYOUTS)
 def test_stochastic_rounding(rng, kind):
     x, w = rng.random((2, 5, 6, 6)).astype(np.float16), rng.random((4, 5, 3, 3)).astype(np.float16)
