@@ -39,6 +39,11 @@ cuda::Event event_of(EventId id) {
   return reinterpret_cast<cuda::Event>(id);  // NOLINT(performance-no-int-to-ptr)
 }
 
+// The driver would let it pass, outside of the graph: before the work that it is to follow.
+void not_in_graph(const char* what) {
+  if (recording != 0) refuse_in_graph(what);
+}
+
 }  // namespace
 
 void overlap_launches(bool on) noexcept {
@@ -188,6 +193,7 @@ void CudaDevice::free_host(void* memory) noexcept {
 
 void CudaDevice::upload(std::uint64_t to, const void* from, std::size_t bytes) {
   expr::before_work();
+  not_in_graph("copy to the device");
   ready();
   const Bound bound(*this);
   check(driver_.copy_to_device(to, from, bytes), "cuMemcpyHtoD_v2");
@@ -195,6 +201,7 @@ void CudaDevice::upload(std::uint64_t to, const void* from, std::size_t bytes) {
 
 void CudaDevice::download(void* to, std::uint64_t from, std::size_t bytes) {
   expr::before_work();
+  not_in_graph("copy to the host");
   ready();
   const Bound bound(*this);
   check(driver_.copy_to_host(to, from, bytes), "cuMemcpyDtoH_v2");
@@ -266,7 +273,7 @@ void CudaDevice::launch_function(cuda::Function function, const std::string& nam
     const cuda::Status status = driver_.launch_ex(&config, function, nullptr, extra);
     if (status != cuda::kSuccess) check(status, ("cuLaunchKernelEx of " + name).c_str());
   }
-  if (sync_launches_) synchronize(stream);
+  if (sync_launches_ && recording == 0) synchronize(stream);
 }
 
 // A kernel that states its cluster is launched like any other; the driver only wants to be asked for large ones.
@@ -456,6 +463,7 @@ void CudaDevice::destroy_stream(StreamId stream) noexcept {
 
 void CudaDevice::synchronize(StreamId stream) {
   expr::before_work();
+  not_in_graph("waiting");
   ready();
   const Bound bound(*this);
   check(driver_.stream_synchronize(stream_of(stream)), "cuStreamSynchronize");
@@ -463,9 +471,10 @@ void CudaDevice::synchronize(StreamId stream) {
 
 void CudaDevice::synchronize() {
   expr::before_work();
+  not_in_graph("waiting");
   ready();
   const Bound bound(*this);
-  if (captures_.load() != 0 && recording == 0) return synchronize_default();
+  if (captures_.load() != 0) return synchronize_default();
   const RetiredModules::Modules idle = retired_->take();
   try {
     check(driver_.context_synchronize(), "cuCtxSynchronize");
@@ -511,6 +520,7 @@ void CudaDevice::record(EventId event, StreamId stream) {
 }
 
 void CudaDevice::wait(EventId event) {
+  not_in_graph("waiting");
   ready();
   const Bound bound(*this);
   check(driver_.event_synchronize(event_of(event)), "cuEventSynchronize");

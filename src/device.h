@@ -26,6 +26,9 @@ struct Grid {
   bool early = true;          // a kernel with .launch programmatic may start before the work ahead has ended
 };
 
+// Of what cannot be part of the graph that this thread records.
+[[noreturn]] void refuse_in_graph(const char* what);
+
 // Kernels of the library that this thread has launched.
 inline thread_local std::uint64_t kernels_launched = 0;
 

@@ -128,13 +128,13 @@ MemoryStats EmulatorDevice::memory_stats() const {
 
 void EmulatorDevice::upload(std::uint64_t to, const void* from, std::size_t bytes) {
   expr::before_work();
-  refuse_in_graph("copy to the device");
+  not_in_graph("copy to the device");
   std::memcpy(host(to, bytes, "copy to the device"), from, bytes);
 }
 
 void EmulatorDevice::download(void* to, std::uint64_t from, std::size_t bytes) {
   expr::before_work();
-  refuse_in_graph("copy to the host");
+  not_in_graph("copy to the host");
   std::memcpy(to, host(from, bytes, "copy to the host"), bytes);
 }
 
@@ -285,7 +285,7 @@ void EmulatorDevice::destroy_event(EventId event) noexcept {
 
 void EmulatorDevice::record(EventId event, StreamId /*stream*/) {
   expr::before_work();
-  refuse_in_graph("event");
+  not_in_graph("event");
   const std::lock_guard lock(mutex_);
   const auto it = events_.find(event);
   if (it != events_.end()) it->second = {true, Clock::now()};
@@ -304,11 +304,11 @@ void EmulatorDevice::wait(EventId /*event*/) {}  // everything recorded has pass
 
 void EmulatorDevice::synchronize(StreamId /*stream*/) {
   expr::before_work();
-  refuse_in_graph("waiting");
+  not_in_graph("waiting");
 }
 void EmulatorDevice::synchronize() {
   expr::before_work();
-  refuse_in_graph("waiting");
+  not_in_graph("waiting");
 }
 
 double EmulatorDevice::elapsed_ms(EventId start, EventId end) {

@@ -79,7 +79,7 @@ class EmulatorDevice final : public Device {
   // Does `work` now, or records it if this thread records a graph.
   static void queue(std::function<void()> work);
   // Throws if this thread records a graph, as a driver does.
-  static void refuse_in_graph(const char* what);
+  static void not_in_graph(const char* what);
   void discard(const Recorded& recorded) noexcept;
   // `keep`: what the kernel belongs to, if that may go.
   void queue_launch(const std::string& name, const sass::emulate::Kernel& kernel, sass::emulate::Launch launch,

@@ -17,8 +17,8 @@ void EmulatorDevice::queue(std::function<void()> work) {
   }
 }
 
-void EmulatorDevice::refuse_in_graph(const char* what) {
-  if (recording != nullptr) throw Error(std::string("graph: ") + what + " while this thread records one");
+void EmulatorDevice::not_in_graph(const char* what) {
+  if (recording != nullptr) refuse_in_graph(what);
 }
 
 bool EmulatorDevice::capturing(StreamId /*stream*/) noexcept {

@@ -1,9 +1,11 @@
 #include "nervanagpu/graph.hpp"
 
+#include <string>
 #include <utility>
 
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
+#include "src/device.h"
 #include "src/expr/later.h"
 #include "src/expr/pending.h"
 #include "src/select_device.h"
@@ -21,6 +23,10 @@ struct Graph::Recorded {
     if (id != 0) device->destroy_graph(id);
   }
 };
+
+void refuse_in_graph(const char* what) {
+  throw Error(std::string("graph: ") + what + " while this thread records one");
+}
 
 namespace {
 

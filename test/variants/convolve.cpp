@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "kernels/conv/columns.h"
+#include "kernels/conv/implicit_gemm.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/tensor_cores.h"
 #include "kernels/gemm/flags.h"
@@ -86,7 +87,9 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
         continue;
       }
     }
-    if (!conv_detail::in_columns(what.pass, p) && conv_detail::tensor_cores::takes(what.pass, p)) return p;
+    if (conv_detail::in_columns(what.pass, p) || !conv_detail::tensor_cores::takes(what.pass, p)) continue;
+    if (!conv_detail::gathers(what.pass, p)->empty())
+      return p;  // else no tap meets a position, and nothing is launched
   }
 }
 
