@@ -91,6 +91,7 @@ struct Common {
   int bits = 0;
   py::object stream;
   bool tensor_cores = true;
+  std::optional<Tensor> mask;
 
   [[nodiscard]] ConvOptions options() const {
     ConvOptions o;
@@ -99,15 +100,17 @@ struct Common {
     o.rounding = rounding_from(rounding, seed, offset, bits);
     o.stream = stream_from(stream);
     o.tensor_cores = tensor_cores;
+    o.mask = mask ? &*mask : nullptr;
     return o;
   }
 };
 
-using Finish = std::tuple<float, float, std::string, std::uint64_t, std::uint64_t, int, py::object, bool>;
+using Finish =
+    std::tuple<float, float, std::string, std::uint64_t, std::uint64_t, int, py::object, bool, std::optional<Tensor>>;
 
 Common common_of(const Finish& f) {
-  return {std::get<0>(f), std::get<1>(f), std::get<2>(f), std::get<3>(f),
-          std::get<4>(f), std::get<5>(f), std::get<6>(f), std::get<7>(f)};
+  return {std::get<0>(f), std::get<1>(f), std::get<2>(f), std::get<3>(f), std::get<4>(f),
+          std::get<5>(f), std::get<6>(f), std::get<7>(f), std::get<8>(f)};
 }
 
 Tensor target(const std::optional<Tensor>& out, const Shape& shape, Dtype dtype, float beta) {
@@ -130,10 +133,12 @@ void bind_conv(py::module_& m) {
     p.x_type = x.dtype();
     p.w_type = w.dtype();
     p.y_type = integer ? Dtype::int32 : w.dtype();
-    ConvOptions options = common_of(finish).options();
+    const Common common = common_of(finish);
+    ConvOptions options = common.options();
     options.bias = bias ? &*bias : nullptr;
     options.relu = relu;
     const GilRelease release;
+    if (common.mask) before_write(*common.mask);
     Tensor y = target(out, out_shape(p, axes), p.y_type, options.beta);
     conv_fprop(p, x, w, y, options);
     return y;
@@ -145,7 +150,8 @@ void bind_conv(py::module_& m) {
     ConvProblem p = problem_of(layout, shape, w.shape(), geometry, groups, axes);
     p.x_type = p.y_type = dy.dtype();
     p.w_type = w.dtype();
-    const ConvOptions options = common_of(finish).options();
+    const Common common = common_of(finish);
+    const ConvOptions options = common.options();
     const GilRelease release;
     Tensor dx = target(out, shape, p.x_type, options.beta);
     conv_bprop(p, dy, w, dx, options);
@@ -158,7 +164,8 @@ void bind_conv(py::module_& m) {
     ConvProblem p = problem_of(layout, x.shape(), shape, geometry, groups, axes);
     p.x_type = x.dtype();
     p.w_type = p.y_type = dy.dtype();
-    const ConvOptions options = common_of(finish).options();
+    const Common common = common_of(finish);
+    const ConvOptions options = common.options();
     const GilRelease release;
     Tensor dw = target(out, shape, p.w_type, options.beta);
     conv_update(p, dy, x, dw, options);

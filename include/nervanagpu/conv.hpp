@@ -62,8 +62,12 @@ struct ConvOptions {
   float beta = 0.0F;             // 0: the result's old content is not read
   const Tensor* bias = nullptr;  // fprop: (K,)
   bool relu = false;             // fprop: max(x, 0) at the end; NaN stays NaN
-  Rounding rounding;             // of float results
-  bool tensor_cores = true;      // false: 16-bit floats have chains of multiply-adds, as on other GPUs than sm_90a
+  // Bits of a float result, uint32 or int32, contiguous, of the result's shape with ceil(last / 32) words for its last axis: bit
+  // j % 32 of word j / 32 belongs to element j. fprop with relu writes there whether what it stored is above 0 (not for NaN; behind
+  // the last element 0); bprop, given those of x, stores 0 where the bit is 0: the gradient before the relu that made x.
+  const Tensor* mask = nullptr;
+  Rounding rounding;         // of float results
+  bool tensor_cores = true;  // false: 16-bit floats have chains of multiply-adds, as on other GPUs than sm_90a
   Stream stream;
 };
 
@@ -81,8 +85,8 @@ enum class ConvPass : std::uint8_t { fprop, bprop, update };
 NG_API std::size_t conv_workspace(ConvPass pass, const ConvProblem& p);
 
 // On device addresses: queues the kernels in `options.stream` and returns; nothing is allocated (workspace: at least
-// conv_workspace() bytes, aligned to 16), copied or awaited. May be captured in a CUDA graph. `options.bias` is ignored:
-// `bias` is the address of K elements of bias_type, or 0.
+// conv_workspace() bytes, aligned to 16), copied or awaited. May be captured in a CUDA graph. `options.bias` and `mask` are
+// ignored: `bias` is the address of K elements of bias_type, or 0; `mask` of the words of ConvOptions, or 0.
 struct ConvPointers {
   std::uint64_t in1 = 0;  // fprop: x; bprop: dy; update: dy
   std::uint64_t in2 = 0;  // fprop: w; bprop: w;  update: x
@@ -90,6 +94,7 @@ struct ConvPointers {
   std::uint64_t bias = 0;
   Dtype bias_type = Dtype::float32;
   std::uint64_t workspace = 0;
+  std::uint64_t mask = 0;
 };
 NG_API void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options = {});
 

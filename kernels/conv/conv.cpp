@@ -7,6 +7,7 @@
 #include "kernels/conv/problem.h"
 #include "kernels/conv/tensor_cores.h"
 #include "kernels/gemm/flags.h"
+#include "kernels/gemm/relu_mask.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
@@ -105,6 +106,33 @@ void queue_copied(Device& device, ConvPass pass, const ConvProblem& p, const Con
   convert(out.inner, out.outer, epilogue.rounding, stream);
 }
 
+void check_mask(ConvPass pass, Dtype out, const ConvPointers& pointers, const ConvOptions& options) {
+  if (pass == ConvPass::update || (pass == ConvPass::fprop && !options.relu)) {
+    throw InvalidArgument("conv: mask is given; needs fprop with relu, which writes it, or bprop, which applies it");
+  }
+  if (out != Dtype::float32 && !sgemm::half(out)) {
+    throw TypeError("conv: mask is given but the result has dtype " + std::string(nervanagpu::name_of(out)) +
+                    "; needs float32, float16 or bfloat16");
+  }
+  check_address("mask", pointers.mask, 4);
+}
+
+// Bits of a result where no kernel has made or applied them.
+sgemm::MaskPlan mask_of(const Registry& registry, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers) {
+  const Role role = roles_of(pass).out;
+  GemmProblem g;
+  g.c = pointers.out;
+  g.c_type = type_of(p, role);
+  g.n = g.ldc = last_length(p, role);
+  g.m = elements_of(p, role) / g.n;
+  g.mask = pointers.mask;
+  g.ld_mask = sgemm::words_of_mask(g.n);
+  g.relu = pass == ConvPass::fprop;
+  if (!g.relu) g.activation = GemmActivation::drelu;
+  sgemm::check_mask(g);
+  return sgemm::mask_plan(registry, g);
+}
+
 }  // namespace
 }  // namespace conv_detail
 
@@ -163,14 +191,22 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
                           std::to_string(most) + ", or 0 for " + std::to_string(most));
   }
   Device& device = current_device();
+  sgemm::MaskPlan mask;
+  if (pointers.mask != 0) {
+    check_mask(pass, out_type, pointers, options);
+    mask = mask_of(device.registry(), pass, p, pointers);
+    e.mask = pointers.mask;
+  }
+  bool masked = false;
   if (options.tensor_cores && tensor_cores::there(device.registry()) && tensor_cores::takes(pass, p) &&
       tensor_cores::fits(pass, p, pointers, e)) {
-    tensor_cores::queue(device, pass, p, pointers, e, options.stream);
+    masked = tensor_cores::queue(device, pass, p, pointers, e, options.stream);
   } else if (needs_copies(p)) {
     queue_copied(device, pass, p, pointers, e, options.stream);
   } else {
     queue(device, pass, p, pointers, e, options.stream.handle());
   }
+  if (!masked && pointers.mask != 0) mask.values.launch(device, *mask.kernel, mask.grid, options.stream.handle());
 }
 
 }  // namespace nervanagpu

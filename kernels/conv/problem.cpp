@@ -151,6 +151,11 @@ Lying lying(Layout layout, const Shape& s, std::int64_t pitch) {
   return {s, {places * pitch, s[2] * s[3] * pitch, s[3] * pitch, pitch, 1}};
 }
 
+std::int64_t last_length(const ConvProblem& p, Role role) {
+  const Shape s = shape_of(p, role);  // first, depth, height, width, channels
+  return p.layout == Layout::channels_last ? s[4] : p.layout == Layout::batch_last ? s[0] : s[3];
+}
+
 std::int64_t elements_of(const ConvProblem& p, Role role) {
   switch (role) {
     case Role::x: return p.x_elements();

@@ -33,6 +33,8 @@ struct Lying {
 Shape shape_of(const ConvProblem& p, Role role);
 Lying lying(Layout layout, const Shape& shape, std::int64_t pitch = 0);
 
+// Of the axis that the layout has last.
+std::int64_t last_length(const ConvProblem& p, Role role);
 std::int64_t elements_of(const ConvProblem& p, Role role);
 Dtype type_of(const ConvProblem& p, Role role);
 

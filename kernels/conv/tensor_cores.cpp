@@ -10,6 +10,7 @@
 #include "kernels/conv/problem.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/hgemm.h"
+#include "kernels/gemm/relu_mask.h"
 #include "kernels/gemm/types.h"
 #include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/error.hpp"
@@ -25,6 +26,7 @@ constexpr std::int64_t kEight = 8;   // channels of 16 bytes
 constexpr std::int64_t kBlock = 64;  // of k
 constexpr std::int64_t kLimit = std::int64_t{1} << 31;
 constexpr std::int64_t kMostGroups = 4;  // each is a launch
+constexpr std::int64_t kMaskWord = 32;   // bits
 
 std::int64_t eights(std::int64_t channels) {
   return ceil_div(channels, kEight) * kEight;
@@ -71,6 +73,7 @@ class Pass {
         arena_(pointers.workspace) {}
 
   void run();
+  [[nodiscard]] bool masked() const { return masked_; }
   [[nodiscard]] std::size_t workspace() const { return arena_.most(); }
 
  private:
@@ -93,6 +96,7 @@ class Pass {
             const Lying& to_lies, const Rounding& rounding = {});
   [[nodiscard]] GemmProblem epilogue(std::int64_t group, std::int64_t columns) const;
   void positions(const Pixels& gathered, const Pixels& w, const Pixels& out);
+  void put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const;
   void widen_bias();
   void update(const Pixels& dy, const Pixels& x, const Pixels& out);
   void launch(const Launch& l);
@@ -111,6 +115,7 @@ class Pass {
   Stream stream_;
   const Forced& forced_;
   Arena arena_;
+  bool masked_ = true;  // by the kernels' epilogues
 };
 
 void Pass::copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std::uint64_t to, Dtype to_type,
@@ -150,13 +155,26 @@ GemmProblem Pass::epilogue(std::int64_t group, std::int64_t columns) const {
   return g;
 }
 
+// Of a group's rows from `row` on; whole words alone.
+void Pass::put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const {
+  if (!masked_ || e_.mask == 0) return;
+  g.ld_mask = sgemm::words_of_mask(g.n * p_.groups);
+  g.mask = e_.mask + static_cast<std::uint64_t>(4 * (row * g.ld_mask + group * g.n / kMaskWord));
+  if (pass_ == ConvPass::bprop) g.activation = GemmActivation::drelu;
+}
+
 void Pass::launch(const Launch& l) {
   const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
   const hconv::Choice choice = hconv::choose(l.gemm, l.bytes, multiprocessors, forced_);
   GemmProblem g = l.gemm;
   const bool sums = choice.splits > 1 || l.channels != 0;  // are left in the workspace
   const std::size_t mark = arena_.mark();
-  if (sums) g.workspace = arena_.take(choice.splits * g.m * g.n * 4);
+  if (sums) {
+    g.workspace = arena_.take(choice.splits * g.m * g.n * 4);
+    if (g.mask != 0) masked_ = false;  // split_sum knows none
+    g.mask = 0;
+    g.activation = GemmActivation::none;
+  }
   arena_.release(mark);
   if (device_ == nullptr) return;
   split_sum::Sum sum = sgemm::sum_of(g, choice.splits);
@@ -205,6 +223,7 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
   // Positions that no tap reaches.
   std::int64_t reached = 0;
   for (const Gather& g : all) reached += g.count();
+  if (strided || reached < whole || (p_.groups > 1 && out.channels / p_.groups % kMaskWord != 0)) masked_ = false;
   if (device_ != nullptr && reached < whole && e_.beta == 0) {
     const float nothing = e_.alpha * 0.0F;  // minus zero, or NaN
     device_->fill(out.address, bits_of(nothing, out.type), static_cast<unsigned>(width),
@@ -243,6 +262,7 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
       l.gemm.c = to + static_cast<std::uint64_t>(group * l.gemm.n * width);
       l.gemm.c_type = out.type;
       l.gemm.ldc = out.pitch;
+      put_mask(l.gemm, 0, group);
       l.gemm.rounding.offset += static_cast<std::uint64_t>(group * l.gemm.n) / 4;
       l.divisor = f.all_taps();
       l.bytes = static_cast<double>(2 * x.count() * x.channels + 2 * filters * f.all_taps() * w.channels +
@@ -353,6 +373,7 @@ void Pass::columns_fprop(const Pixels& out) {
     g.ldc = out.pitch;
     g.c_type = out.type;
     g.c = out.address + static_cast<std::uint64_t>(before) * size_of(out.type);
+    put_mask(g, first * c.rows, 0);
     g.rounding.offset += static_cast<std::uint64_t>(before) / 4;
     multiply(g);
   }
@@ -421,6 +442,7 @@ void Pass::run() {
   const bool through = p_.layout != Layout::channels_last || (strided && rounding.stochastic);
   const Dtype type = out.type;
   if (through) {
+    masked_ = false;
     if (pass_ != ConvPass::update) out.pitch = eights(out.channels);
     if (rounding.stochastic) out.type = Dtype::float32;
     e_.rounding = {};
@@ -505,9 +527,11 @@ std::size_t workspace(ConvPass pass, const ConvProblem& p, const Forced& forced)
   return most;
 }
 
-void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
+bool queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
            const Stream& stream, const Forced& forced) {
-  Pass(&device, pass, p, pointers, epilogue, stream, forced).run();
+  Pass all(&device, pass, p, pointers, epilogue, stream, forced);
+  all.run();
+  return all.masked();
 }
 
 }  // namespace nervanagpu::conv_detail::tensor_cores

@@ -22,8 +22,8 @@ bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
 // Bytes of copies and partial sums.
 std::size_t workspace(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
 
-// The whole pass, of any layout. The workspace is aligned to 16.
-void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
+// The whole pass, of any layout. The workspace is aligned to 16. False: the epilogue's mask is left to relu_mask.sass.
+bool queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
            const Stream& stream, const Forced& forced = {});
 
 }  // namespace nervanagpu::conv_detail::tensor_cores

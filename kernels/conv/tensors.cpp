@@ -2,6 +2,7 @@
 #include <string>
 
 #include "kernels/conv/problem.h"
+#include "kernels/gemm/relu_mask.h"
 #include "nervanagpu/error.hpp"
 #include "src/shape.h"
 #include "src/workspace.h"
@@ -65,6 +66,22 @@ Tensor check_bias(const ConvProblem& p, const Tensor& bias) {
   return bias;
 }
 
+void check_mask(const Tensor& mask, const Tensor& out, const char* out_name) {
+  if (mask.dtype() != Dtype::uint32 && mask.dtype() != Dtype::int32) {
+    throw TypeError("conv: mask has dtype " + std::string(nervanagpu::name_of(mask.dtype())) +
+                    "; needs uint32 or int32");
+  }
+  Shape needed = out.shape();
+  needed.back() = sgemm::words_of_mask(needed.back());
+  if (mask.shape() != needed) {
+    throw InvalidArgument("conv: mask has shape " + text_of(mask.shape()) + "; needs " + text_of(needed) +
+                          ", a bit for each element of " + out_name);
+  }
+  if (!mask.contiguous()) {
+    throw InvalidArgument("conv: mask has strides " + text_of(mask.strides()) + "; needs contiguous memory");
+  }
+}
+
 void run(ConvPass pass, const ConvProblem& p, const Tensor& in1, const Tensor& in2, Tensor& out,
          const ConvOptions& options) {
   check(pass, p);
@@ -82,6 +99,15 @@ void run(ConvPass pass, const ConvProblem& p, const Tensor& in1, const Tensor& i
     pointers.bias = bias.address();
     pointers.bias_type = bias.dtype();
   }
+  if (options.mask != nullptr) {
+    const Tensor& mask = *options.mask;
+    check_mask(mask, out, out_name);
+    check_apart("mask", mask, name_of(pass, roles.in1), in1);
+    check_apart("mask", mask, name_of(pass, roles.in2), in2);
+    check_apart("mask", mask, out_name, out);
+    if (options.bias != nullptr) check_apart("mask", mask, "bias", *options.bias);
+    pointers.mask = mask.address();
+  }
   pointers.in1 = in1.address();
   pointers.in2 = in2.address();
   pointers.out = out.address();
@@ -92,6 +118,7 @@ void run(ConvPass pass, const ConvProblem& p, const Tensor& in1, const Tensor& i
     t->used_on(options.stream);
   }
   if (options.bias != nullptr) options.bias->used_on(options.stream);
+  if (options.mask != nullptr) options.mask->used_on(options.stream);
 }
 
 }  // namespace

@@ -15,9 +15,12 @@ int32.
 `out` is written and returned, without it a new tensor: out = alpha * result + beta * out (beta = 0: not read).
 `rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits (0: the most).
 `tensor_cores`: float16 and bfloat16 are multiplied by the tensor cores of sm_90a, 16 products at a time, where the copy
-engine can gather them (docs/convolution.md); False: each sum is a chain of multiply-adds. `stream`: where the work is
-queued. ValueError for shapes and numbers that do not fit, TypeError for dtypes; nothing is written then. The bits of a
-result depend on the arguments and where they begin, not on the GPU, but for those of the tensor cores.
+engine can gather them (docs/convolution.md); False: each sum is a chain of multiply-adds. `mask`: uint32 or int32 of
+the shape of `out` with ceil(last / 32) words for its last axis: bit j % 32 of word j / 32 belongs to element j. A
+convolution with relu writes there whether what it stored is above 0; a data gradient given the bits of x is 0 where
+they are 0: the gradient in front of the relu that made x. `stream`: where the work is queued. ValueError for shapes and
+numbers that do not fit, TypeError for dtypes; nothing is written then. The bits of a result depend on the arguments
+and where they begin, not on the GPU, but for those of the tensor cores.
 """
 
 from __future__ import annotations
@@ -66,8 +69,9 @@ def _finish(
     bits: int = 0,
     stream: Stream | None = None,
     tensor_cores: bool = True,
+    mask: GPUTensor | None = None,
 ) -> tuple[Any, ...]:
-    return alpha, beta, rounding, seed, offset, bits, stream, tensor_cores
+    return alpha, beta, rounding, seed, offset, bits, stream, tensor_cores, mask
 
 
 def _fprop(
@@ -75,7 +79,7 @@ def _fprop(
     groups: int, layout: str, relu: bool, out: GPUTensor | None, options: dict[str, Any],
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d"
-    _check(op, x=x, w=w, bias=bias, out=out)
+    _check(op, x=x, w=w, bias=bias, out=out, mask=options["mask"])
     y = _core.conv_fprop(
         x, w, out, bias, relu, layout, _geometry(op, stride, padding, dilation, axes), groups, axes, _finish(**options)
     )
@@ -87,7 +91,7 @@ def _bprop(
     groups: int, layout: str, out: GPUTensor | None, options: dict[str, Any],
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d_bprop"
-    _check(op, dy=dy, w=w, out=out)
+    _check(op, dy=dy, w=w, out=out, mask=options["mask"])
     dx = _core.conv_bprop(
         dy, w, out, x_shape, layout, _geometry(op, stride, padding, dilation, axes), groups, axes, _finish(**options)
     )
@@ -151,6 +155,7 @@ def conv1d(
     offset: int = 0,
     bits: int = 0,
     tensor_cores: bool = True,
+    mask: GPUTensor | None = None,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in one dimension; bias (K,), float32 or of the dtype of y.
@@ -158,7 +163,7 @@ def conv1d(
     relu: act is max(x, 0). The shapes, dtypes, options and errors of this and all functions here: the module's text.
     """
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores)
+    options.update(stream=stream, tensor_cores=tensor_cores, mask=mask)
     return _fprop(1, x, w, bias, stride, padding, dilation, groups, layout, relu, out, options)
 
 
@@ -180,11 +185,12 @@ def conv1d_bprop(
     offset: int = 0,
     bits: int = 0,
     tensor_cores: bool = True,
+    mask: GPUTensor | None = None,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """The gradient of conv1d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores)
+    options.update(stream=stream, tensor_cores=tensor_cores, mask=mask)
     return _bprop(1, dy, w, x_shape, stride, padding, dilation, groups, layout, out, options)
 
 
@@ -266,6 +272,7 @@ def conv2d(
     offset: int = 0,
     bits: int = 0,
     tensor_cores: bool = True,
+    mask: GPUTensor | None = None,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in two dimensions; bias (K,), float32 or of the dtype of y.
@@ -273,7 +280,7 @@ def conv2d(
     relu: act is max(x, 0). The shapes, dtypes, options and errors of this and all functions here: the module's text.
     """
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores)
+    options.update(stream=stream, tensor_cores=tensor_cores, mask=mask)
     return _fprop(2, x, w, bias, stride, padding, dilation, groups, layout, relu, out, options)
 
 
@@ -295,11 +302,12 @@ def conv2d_bprop(
     offset: int = 0,
     bits: int = 0,
     tensor_cores: bool = True,
+    mask: GPUTensor | None = None,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """The gradient of conv2d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores)
+    options.update(stream=stream, tensor_cores=tensor_cores, mask=mask)
     return _bprop(2, dy, w, x_shape, stride, padding, dilation, groups, layout, out, options)
 
 
@@ -381,6 +389,7 @@ def conv3d(
     offset: int = 0,
     bits: int = 0,
     tensor_cores: bool = True,
+    mask: GPUTensor | None = None,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in three dimensions; bias (K,), float32 or of the dtype of y.
@@ -388,7 +397,7 @@ def conv3d(
     relu: act is max(x, 0). The shapes, dtypes, options and errors of this and all functions here: the module's text.
     """
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores)
+    options.update(stream=stream, tensor_cores=tensor_cores, mask=mask)
     return _fprop(3, x, w, bias, stride, padding, dilation, groups, layout, relu, out, options)
 
 
@@ -410,11 +419,12 @@ def conv3d_bprop(
     offset: int = 0,
     bits: int = 0,
     tensor_cores: bool = True,
+    mask: GPUTensor | None = None,
     stream: Stream | None = None,
 ) -> GPUTensor:
     """The gradient of conv3d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores)
+    options.update(stream=stream, tensor_cores=tensor_cores, mask=mask)
     return _bprop(3, dy, w, x_shape, stride, padding, dilation, groups, layout, out, options)
 
 

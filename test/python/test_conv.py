@@ -299,3 +299,67 @@ def test_refusals(rng):
         ng.conv2d_bprop(x, w, (2, 5, 5, 4))
     with pytest.raises(ValueError, match="output_padding is 2"):
         ng.deconv2d(out, w, stride=2, output_padding=2)
+
+
+def bits_of(array):
+    """The words of a mask: bit j % 32 of word j / 32 of each row of the last axis is whether element j is above 0."""
+    rows = np.pad(array > 0, [(0, 0)] * (array.ndim - 1) + [(0, -array.shape[-1] % 32)])
+    words = rows.reshape(*array.shape[:-1], -1, 32).astype(np.uint32) << np.arange(32, dtype=np.uint32)
+    return words.sum(-1, dtype=np.uint32)
+
+
+MASKED = [
+    # n, c, k, side, size, stride, padding, groups
+    (2, 64, 64, 6, 3, 1, 1, 1),
+    (1, 72, 40, 5, 3, 1, 1, 1),
+    (3, 3, 96, 9, 3, 2, 1, 1),
+    (2, 64, 128, 5, 1, 1, 0, 2),
+    (2, 16, 48, 5, 3, 1, 2, 2),
+    (5, 24, 33, 7, 3, 2, 0, 1),
+    (1, 8, 8, 3, 1, 1, 2, 1),
+    (1, 512, 64, 2, 3, 1, 1, 1),
+]
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("case", MASKED, ids=str)
+def test_bits_of_relu(rng, case, dtype, kind):
+    n, c, k, side, size, stride, padding, groups = case
+    how = {"stride": stride, "padding": padding, "groups": groups, "layout": layout_name(kind, 2)}
+
+    def device(array):
+        return ng.array(arranged(array, kind).astype(np.float32)).astype(dtype)
+
+    x, w = device(integers(rng, n, c, side, side)), device(integers(rng, k, c // groups, size, size))
+    y = ng.conv2d(x, w, relu=True, **how)
+    mask = ng.full((*y.shape[:-1], -(-y.shape[-1] // 32)), 0xAAAAAAAA, np.uint32)
+    again = ng.conv2d(x, w, relu=True, mask=mask, **how)
+    np.testing.assert_array_equal(again.get(), y.get())
+    np.testing.assert_array_equal(mask.get(), bits_of(y.get().astype(np.float32)))
+    dy = device(integers(rng, *plain(y.get(), kind).shape))
+    for beta in (0.0, 1.0, 0.5):
+        old = device(integers(rng, *plain(x.get(), kind).shape))
+        expected = ng.conv2d_bprop(dy, w, x.shape, out=old.copy(), beta=beta, **how).get().astype(np.float32)
+        bits = ng.array(bits_of(x.get().astype(np.float32)))
+        got = ng.conv2d_bprop(dy, w, x.shape, out=old, beta=beta, mask=bits, **how).get().astype(np.float32)
+        np.testing.assert_array_equal(got, np.where(x.get().astype(np.float32) > 0, expected, 0))
+
+
+def test_bits_of_relu_that_cannot_be():
+    x, w = ng.ones((1, 4, 4, 40)), ng.ones((8, 3, 3, 40))
+    y, mask = ng.ones((1, 2, 2, 8)), ng.zeros((1, 2, 2, 1), np.uint32)
+    with pytest.raises(ValueError, match="mask is given; needs fprop with relu"):
+        ng.conv2d(x, w, mask=mask)
+    with pytest.raises(ValueError, match=r"mask has shape \(1, 2, 2, 1\); needs \(1, 4, 4, 2\), a bit for each .* dx"):
+        ng.conv2d_bprop(y, w, x.shape, mask=mask)
+    with pytest.raises(TypeError, match="mask has dtype float32; needs uint32 or int32"):
+        ng.conv2d(x, w, relu=True, mask=ng.zeros((1, 2, 2, 1)))
+    with pytest.raises(ValueError, match="mask has strides"):
+        ng.conv2d(x, w, relu=True, mask=ng.zeros((1, 2, 2, 2), np.uint32)[..., :1])
+    with pytest.raises(ValueError, match="mask shares memory with y"):
+        ng.conv2d(x, w, relu=True, out=y, mask=ng.wrap(y.ptr, mask.shape, np.uint32))
+    with pytest.raises(TypeError, match="mask is given but the result has dtype int32"):
+        ng.conv2d(x.astype(np.int8), w.astype(np.int8), relu=True, mask=mask)
+    with pytest.raises(TypeError, match="mask is ndarray; needs GPUTensor"):
+        ng.conv2d(x, w, relu=True, mask=np.zeros((1, 2, 2, 1), np.uint32))
