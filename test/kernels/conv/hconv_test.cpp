@@ -168,6 +168,32 @@ TEST_P(HconvTest, FarTapsAndPaddedDepth) {
   }
 }
 
+// A ReLU's bits cost no launch, forward or backward.
+TEST_P(HconvTest, BitsOfReluAreTheEpilogues) {
+  if (kernels().empty()) GTEST_SKIP();
+  ConvProblem p;
+  p.n = 2, p.c = 64, p.k = 96, p.in = {1, 12, 12}, p.filter = {1, 3, 3}, p.pad = {0, 1, 1};
+  p.x_type = p.w_type = p.y_type = Dtype::float16;
+  const Tensor x = Tensor::zeros({2, 12, 12, 64}, Dtype::float16);
+  const Tensor w = Tensor::zeros({96, 3, 3, 64}, Dtype::float16);
+  const Tensor of_x = Tensor::zeros({2, 12, 12, 2}, Dtype::uint32);
+  const Tensor of_y = Tensor::zeros({2, 12, 12, 3}, Dtype::uint32);
+  Tensor y = Tensor::zeros({2, 12, 12, 96}, Dtype::float16);
+  Tensor dx = Tensor::zeros({2, 12, 12, 64}, Dtype::float16);
+  const auto launches = [&](const Tensor* forward, const Tensor* backward) {
+    const std::uint64_t before = kernels_launched;
+    ConvOptions options;
+    options.mask = backward;
+    conv_bprop(p, y, w, dx, options);
+    options.relu = true;
+    options.mask = forward;
+    conv_fprop(p, x, w, y, options);
+    return kernels_launched - before;
+  };
+  EXPECT_EQ(launches(nullptr, nullptr), 2U);
+  EXPECT_EQ(launches(&of_y, &of_x), 2U);
+}
+
 // Large pictures with few channels are not unfolded, whose windows would take more memory than there is; nor does a count of
 // bytes overflow.
 TEST(TensorCores, WorkspaceOfLargePictures) {
