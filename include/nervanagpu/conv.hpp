@@ -55,6 +55,7 @@ struct ConvProblem {
   [[nodiscard]] NG_API std::int64_t y_elements() const;
   // Multiply-adds of one pass, padding counted, times 2.
   [[nodiscard]] NG_API double flops() const;
+  bool operator==(const ConvProblem&) const = default;
 };
 
 struct ConvOptions {

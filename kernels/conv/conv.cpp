@@ -1,8 +1,8 @@
 // Convolution on device addresses: what is checked, and the way of channels_first through another layout.
-#include <algorithm>
 #include <cmath>
 #include <string>
 
+#include "kernels/conv/known.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/tensor_cores.h"
@@ -134,33 +134,28 @@ sgemm::MaskPlan mask_of(const Registry& registry, ConvPass pass, const ConvProbl
 }
 
 }  // namespace
+
+std::size_t plain_workspace(ConvPass pass, const ConvProblem& p) {
+  if (!needs_copies(p)) return partial_bytes(pass, p);
+  std::size_t bytes = partial_bytes(pass, relayout(p, false)) + bias_bytes(p);
+  for (const Role role : {Role::x, Role::w, Role::y}) bytes += copy_bytes(p, role);
+  return bytes;
+}
+
 }  // namespace conv_detail
 
-using conv_detail::Role;
-
 std::size_t conv_workspace(ConvPass pass, const ConvProblem& p) {
-  conv_detail::check(pass, p);
-  std::size_t bytes = 0;
-  if (conv_detail::needs_copies(p)) {
-    bytes = conv_detail::partial_bytes(pass, conv_detail::relayout(p, false));
-    for (const Role role : {Role::x, Role::w, Role::y}) bytes += conv_detail::copy_bytes(p, role);
-    bytes += conv_detail::bias_bytes(p);
-  } else {
-    bytes = conv_detail::partial_bytes(pass, p);
-  }
-  // Whatever the device.
-  return conv_detail::tensor_cores::takes(pass, p) ? std::max(bytes, conv_detail::tensor_cores::workspace(pass, p))
-                                                   : bytes;
+  return conv_detail::known(pass, p).workspace;
 }
 
 void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options) {
   using namespace conv_detail;
-  const std::size_t bytes = conv_workspace(pass, p);
+  const Known what = known(pass, p);
   const Roles roles = roles_of(pass);
   check_address(name_of(pass, roles.in1), pointers.in1, size_of(type_of(p, roles.in1)));
   check_address(name_of(pass, roles.in2), pointers.in2, size_of(type_of(p, roles.in2)));
   check_address(name_of(pass, roles.out), pointers.out, size_of(type_of(p, roles.out)));
-  if (bytes > 0) check_address("workspace", pointers.workspace, 16);
+  if (what.workspace > 0) check_address("workspace", pointers.workspace, 16);
   const Dtype out_type = type_of(p, roles.out);
   const bool integer = out_type == Dtype::int32;
   if (pass != ConvPass::fprop && (pointers.bias != 0 || options.relu)) {
@@ -198,7 +193,7 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
     e.mask = pointers.mask;
   }
   bool masked = false;
-  if (options.tensor_cores && tensor_cores::there(device.registry()) && tensor_cores::takes(pass, p) &&
+  if (options.tensor_cores && what.on_tensor_cores && tensor_cores::there(device.registry()) &&
       tensor_cores::fits(pass, p, pointers, e)) {
     masked = tensor_cores::queue(device, pass, p, pointers, e, options.stream);
   } else if (needs_copies(p)) {

@@ -49,6 +49,8 @@ struct Forced {
 void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
            StreamId stream, const Forced& forced = {});
 
+// Bytes that conv.sass wants: of partial sums, and of copies in a layout and types that it has.
+std::size_t plain_workspace(ConvPass pass, const ConvProblem& p);
 // Bytes of partial sums.
 std::size_t partial_bytes(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
 

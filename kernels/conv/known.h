@@ -1,0 +1,18 @@
+// What a problem asks for whatever its addresses, found once: a call needs it several times, and networks call again and again.
+#pragma once
+
+#include <cstddef>
+
+#include "nervanagpu/conv.hpp"
+
+namespace nervanagpu::conv_detail {
+
+struct Known {
+  bool on_tensor_cores = false;  // where there are any: tensor_cores::takes()
+  std::size_t workspace = 0;     // bytes, whatever the device
+};
+
+// Throws as check() does.
+Known known(ConvPass pass, const ConvProblem& p);
+
+}  // namespace nervanagpu::conv_detail
