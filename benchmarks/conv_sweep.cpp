@@ -1,0 +1,158 @@
+// Tiles and parts of the sums of convolutions on the tensor cores, float16 with channels last: what a cost model is fitted to.
+//
+//   conv_sweep [SECONDS] < LAYERS      a line of LAYERS: name pass n c side k size stride pad (square pictures and filters)
+//
+// One JSON object a line on stdout: the layer, tile, parts, median microseconds of a launch in a CUDA graph. Every tile of
+// hconv.sass, in one part, in the library's own number of parts, half and twice that; the library's choice has the tile "".
+// Operands are random and rotate past the L2. It stops after SECONDS (default 60), saying so on stderr.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <random>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "kernels/conv/tensor_cores.h"
+#include "nervanagpu/nervanagpu.hpp"
+#include "src/half.h"
+#include "src/select_device.h"
+
+namespace nervanagpu {
+namespace {
+
+using conv_detail::Forced;
+
+constexpr std::array kTiles = {"_128x256x1", "_128x192x1", "_128x128x1", "_128x64x1", "_128x128x2"};
+constexpr std::int64_t kPastL2 = 120 << 20;  // bytes
+constexpr double kWork = 2e10;               // of a graph, multiply-adds x 2
+constexpr int kRounds = 5;
+
+struct Layer {
+  std::string name, pass;
+  ConvPass which = ConvPass::fprop;
+  ConvProblem p;
+};
+
+bool read(Layer& l) {
+  std::string line;
+  if (!std::getline(std::cin, line)) return false;
+  std::istringstream in(line);
+  std::int64_t side = 0, size = 0, stride = 0, pad = 0;
+  in >> l.name >> l.pass >> l.p.n >> l.p.c >> side >> l.p.k >> size >> stride >> pad;
+  if (!in) throw InvalidArgument("conv_sweep: line '" + line + "'; needs name pass n c side k size stride pad");
+  l.which = l.pass == "fprop" ? ConvPass::fprop : l.pass == "bprop" ? ConvPass::bprop : ConvPass::update;
+  l.p.in = {1, side, side}, l.p.filter = {1, size, size}, l.p.stride = {1, stride, stride}, l.p.pad = {0, pad, pad};
+  l.p.x_type = l.p.w_type = l.p.y_type = Dtype::float16;
+  return true;
+}
+
+// Normal numbers, over and over.
+Tensor random_tensor(std::int64_t elements) {
+  constexpr std::int64_t kSome = 1 << 20;
+  static const std::vector<std::uint16_t> some = [] {
+    std::mt19937 random(2015);
+    std::normal_distribution<float> normal;
+    std::vector<std::uint16_t> out(kSome);
+    for (std::uint16_t& v : out) v = half_bits(normal(random));
+    return out;
+  }();
+  Tensor out = Tensor::empty({elements}, Dtype::float16);
+  for (std::int64_t from = 0; from < elements; from += kSome) {
+    const std::size_t bytes = 2 * static_cast<std::size_t>(std::min(kSome, elements - from));
+    current_device().upload(out.address() + static_cast<std::uint64_t>(2 * from), some.data(), bytes);
+  }
+  return out;
+}
+
+struct Operands {
+  Tensor in1, in2, out;
+};
+
+// Median microseconds of a launch.
+double measure(const Layer& l, const std::vector<Operands>& sets, const Forced& forced, const Stream& stream) {
+  const std::size_t bytes = std::max<std::size_t>(conv_detail::tensor_cores::workspace(l.which, l.p, forced), 16);
+  const Tensor workspace = Tensor::empty({static_cast<std::int64_t>(bytes)}, Dtype::uint8);
+  const int times = std::clamp(static_cast<int>(kWork / l.p.flops() / static_cast<double>(sets.size())), 1, 20);
+  const Graph graph = Graph::capture(
+      [&] {
+        for (int i = 0; i < times; ++i) {
+          for (const Operands& o : sets) {
+            ConvPointers at;
+            at.in1 = o.in1.address(), at.in2 = o.in2.address(), at.out = o.out.address();
+            at.workspace = workspace.address();
+            conv_detail::tensor_cores::queue(current_device(), l.which, l.p, at, {}, stream, forced);
+          }
+        }
+      },
+      stream);
+  std::vector<double> took;
+  graph.launch(stream);
+  for (int i = 0; i < kRounds; ++i) {
+    Event start, end;
+    start.record(stream);
+    graph.launch(stream);
+    end.record(stream);
+    took.push_back(end.ms_since(start));
+  }
+  std::ranges::sort(took);
+  return 1e3 * took[took.size() / 2] / times / static_cast<double>(sets.size());
+}
+
+void sweep(const Layer& l, const Stream& stream) {
+  const std::int64_t x = l.p.x_elements(), w = l.p.w_elements(), y = l.p.y_elements();
+  const std::int64_t in1 = l.which == ConvPass::fprop ? x : y;
+  const std::int64_t in2 = l.which == ConvPass::update ? x : w;
+  const std::int64_t out = l.which == ConvPass::fprop ? y : l.which == ConvPass::bprop ? x : w;
+  const std::int64_t count = std::clamp<std::int64_t>(kPastL2 / (2 * (in1 + in2 + out)), 1, 4);
+  std::vector<Operands> sets;
+  for (std::int64_t i = 0; i < count; ++i) sets.push_back({random_tensor(in1), random_tensor(in2), random_tensor(out)});
+  const auto say = [&](const std::string& tile, std::int64_t splits) {
+    Forced forced;
+    forced.kernel = tile, forced.splits = splits;
+    std::printf(R"({"layer": "%s", "pass": "%s", "n": %lld, "c": %lld, "side": %lld, "k": %lld, "size": %lld, )"
+                R"("stride": %lld, "pad": %lld, "tile": "%s", "splits": %lld, "us": %.3f})"
+                "\n",
+                l.name.c_str(), l.pass.c_str(), static_cast<long long>(l.p.n), static_cast<long long>(l.p.c),
+                static_cast<long long>(l.p.in[2]), static_cast<long long>(l.p.k), static_cast<long long>(l.p.filter[2]),
+                static_cast<long long>(l.p.stride[2]), static_cast<long long>(l.p.pad[2]), tile.c_str(),
+                static_cast<long long>(splits), measure(l, sets, forced, stream));
+    std::fflush(stdout);
+  };
+  say("", 0);
+  for (const char* tile : kTiles) {
+    say(tile, 0);
+    if (l.which != ConvPass::update) {
+      for (const std::int64_t splits : {1, 2, 3}) say(tile, splits);
+    } else {
+      for (const std::int64_t splits : {4, 8, 16, 32, 64}) say(tile, splits);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nervanagpu
+
+int main(int argc, char** argv) {
+  using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
+  try {
+    const auto start = std::chrono::steady_clock::now();
+    const std::chrono::duration<double> most(argc > 1 ? std::atof(argv[1]) : 60.0);
+    const Stream stream = Stream::create();
+    for (Layer l; read(l);) {
+      if (std::chrono::steady_clock::now() - start > most) {
+        std::fprintf(stderr, "conv_sweep: stopped at %s %s, its time is over\n", l.name.c_str(), l.pass.c_str());
+        return 2;
+      }
+      sweep(l, stream);
+    }
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "conv_sweep: %s\n", e.what());
+    return 1;
+  }
+}
