@@ -61,6 +61,30 @@ def python_ways(dtype: type, n: int, batches: int) -> dict[str, float]:
     return {name: nanoseconds(call, batches, stream) for name, call in ways.items()}
 
 
+def of_convolutions(batches: int) -> dict[str, float]:
+    """Nanoseconds of a small float16 convolution's three passes with channels last, and of PyTorch's fprop if it is there."""
+    x, w, y = (
+        ng.zeros((1, 8, 8, 64), "float16"),
+        ng.zeros((64, 3, 3, 64), "float16"),
+        ng.zeros((1, 8, 8, 64), "float16"),
+    )
+    dx, dw, stream = ng.empty(x.shape, "float16"), ng.empty(w.shape, "float16"), ng.Stream()
+    ways: dict[str, Callable[[], object]] = {
+        "python_conv2d_ns": lambda: ng.conv2d(x, w, padding=1, out=y),
+        "python_conv2d_bprop_ns": lambda: ng.conv2d_bprop(y, w, x.shape, padding=1, out=dx),
+        "python_conv2d_update_ns": lambda: ng.conv2d_update(y, x, w.shape, padding=1, out=dw),
+    }
+    try:
+        import torch
+    except ImportError:
+        torch = None
+    if torch is not None and torch.cuda.is_available():
+        tx = torch.zeros(1, 64, 8, 8, dtype=torch.float16, device="cuda")
+        tw = torch.zeros(64, 64, 3, 3, dtype=torch.float16, device="cuda")
+        ways["torch_conv2d_ns"] = lambda: torch.conv2d(tx, tw, padding=1)
+    return {name: nanoseconds(call, batches, stream) for name, call in ways.items()}
+
+
 def main() -> int:
     """Prints a table and writes the JSON."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -79,8 +103,12 @@ def main() -> int:
             if isinstance(value, float):
                 above = f"   {value - bare:+9.1f} above the bare launch" if bare else ""
                 print(f"  {name:24}{value:9.1f} ns{above}")
+    convolutions = of_convolutions(options.batches) if ng.device().kind == "cuda" else {}
+    for name, value in convolutions.items():
+        print(f"{name:26}{value:9.1f} ns")
     if options.out:
         result = {"commit": commit(), "machine": machine(), "batch": BATCH, "batches": options.batches, "rows": rows}
+        result["convolutions"] = convolutions
         save(options.out, result)
     return 0
 
