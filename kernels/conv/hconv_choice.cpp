@@ -86,6 +86,10 @@ Choice choose(const GemmProblem& p, double bytes, int multiprocessors, const For
   return out;
 }
 
+double microseconds(const GemmProblem& p, double bytes) {
+  return best(p, bytes, chosen(p, bytes, hgemm::kProcessors).splits, hgemm::kProcessors).cost;
+}
+
 const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype result, const Tile& t) {
   return registry.find(std::string("hconv_") + pass + "_" + std::string(sgemm::word_of(operands)) + "_" +
                        std::string(sgemm::word_of(result)) + "_" + name_of(t));

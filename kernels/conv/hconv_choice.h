@@ -19,6 +19,9 @@ struct Choice {
 // end of a kernel's name, as "_128x256x1", or a number of splits.
 Choice choose(const GemmProblem& product, double bytes, int multiprocessors, const Forced& forced);
 
+// The model's microseconds of that choice, on the GPU that it is of.
+double microseconds(const GemmProblem& product, double bytes);
+
 // pass: 'f', 'b' or 'u'. result: what the kernel stores.
 const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype result, const hgemm::Tile& tile);
 

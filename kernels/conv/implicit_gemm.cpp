@@ -119,14 +119,19 @@ bool volume(const ConvProblem& p) {
   return p.in[0] != 1 || p.filter[0] != 1 || p.out()[0] != 1 || p.pad[0] != 0;
 }
 
+std::vector<Gather> gathers_of(ConvPass pass, const ConvProblem& p) {
+  std::vector<Gather> all = pass == ConvPass::bprop ? classes(p) : std::vector{forward(p)};
+  std::ranges::transform(all, all.begin(), plain);
+  return all;
+}
+
 std::optional<std::vector<Gather>> gathers(ConvPass pass, const ConvProblem& p) {
   constexpr std::int64_t kMostClasses = 64;
   const bool deep = volume(p);
   std::int64_t number = 1;
   for (std::size_t axis = 0; axis < 3; ++axis) number *= std::min({p.stride[axis], p.in[axis], kMostClasses + 1});
   if (pass == ConvPass::bprop && number > kMostClasses) return std::nullopt;
-  std::vector<Gather> all = pass == ConvPass::bprop ? classes(p) : std::vector{forward(p)};
-  std::ranges::transform(all, all.begin(), plain);
+  std::vector<Gather> all = gathers_of(pass, p);
   const Inner size = inner(pass == ConvPass::bprop ? p.out() : p.in);
   if (!std::ranges::all_of(all, [&](const Gather& g) { return possible(g, size, deep); })) return std::nullopt;
   return all;

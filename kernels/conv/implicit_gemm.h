@@ -31,6 +31,9 @@ struct Gather {
 // tap are left out. None: the copy engine's maps cannot say it.
 std::optional<std::vector<Gather>> gathers(ConvPass pass, const ConvProblem& p);
 
+// The same, whatever the maps can say: for positions at stride 1, or of fprop and update, one.
+std::vector<Gather> gathers_of(ConvPass pass, const ConvProblem& p);
+
 // Depth has to be walked: maps of rank 5.
 bool volume(const ConvProblem& p);
 

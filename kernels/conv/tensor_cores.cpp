@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/conv/columns.h"
+#include "kernels/conv/gconv_choice.h"
 #include "kernels/conv/hconv_choice.h"
 #include "kernels/conv/implicit_gemm.h"
 #include "kernels/conv/problem.h"
@@ -86,11 +87,12 @@ class Pass {
     std::int64_t divisor = 1;   // hconv.sass's depth
     std::int64_t channels = 0;  // update: of each tap, where these are no blocks of 64; else 0
     double bytes = 0;
+    Pixels gathered;  // by gconv.sass; of 0 channels: hconv.sass
   };
 
   [[nodiscard]] Shape shape(Role role) const { return shape_of(p_, role); }
   [[nodiscard]] Lying lies(Role role) const { return lying(p_.layout, shape(role)); }
-  Pixels operand(Role role, std::uint64_t address);
+  Pixels operand(Role role, std::uint64_t address, std::int64_t unit = kEight);
   [[nodiscard]] Pixels group_of(Pixels t, std::int64_t g) const;
   void copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std::uint64_t to, Dtype to_type,
             const Lying& to_lies, const Rounding& rounding = {});
@@ -100,6 +102,9 @@ class Pass {
   void widen_bias();
   void update(const Pixels& dy, const Pixels& x, const Pixels& out);
   void launch(const Launch& l);
+  Pixels filters(std::int64_t group, std::int64_t rows, std::int64_t channels);
+  void few_positions(const Pixels& gathered, const Pixels& out);
+  void few_update(const Pixels& dy, const Pixels& x, const Pixels& out);
   std::uint64_t padded(const Columns& c);
   std::uint64_t matrix(const Columns& c);
   void gather(const Columns& c, std::uint64_t pictures, std::int64_t first, std::int64_t count, std::uint64_t to);
@@ -125,10 +130,10 @@ void Pass::copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std
   convert(Tensor::wrap(from, from_lies.shape, from_lies.strides, from_type), target, rounding, stream_);
 }
 
-// With channels last and pixels of multiples of 16 bytes: as it lies, or a copy.
-Pixels Pass::operand(Role role, std::uint64_t address) {
+// With channels last and pixels of multiples of `unit` elements: as it lies, or a copy.
+Pixels Pass::operand(Role role, std::uint64_t address, std::int64_t unit) {
   const Shape s = shape(role);
-  Pixels t = {address, type_of(p_, role), s[4], eights(s[4]), {s[3], s[2], s[1]}, s[0]};
+  Pixels t = {address, type_of(p_, role), s[4], ceil_div(s[4], unit) * unit, {s[3], s[2], s[1]}, s[0]};
   if (p_.layout == Layout::channels_last && t.pitch == t.channels) return t;
   t.address = arena_.take(2 * t.count() * t.pitch);
   copy(address, t.type, lies(role), t.address, t.type, lying(Layout::channels_last, s, t.pitch));
@@ -165,7 +170,12 @@ void Pass::put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const 
 
 void Pass::launch(const Launch& l) {
   const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
-  const hconv::Choice choice = hconv::choose(l.gemm, l.bytes, multiprocessors, forced_);
+  const bool few = l.gathered.channels != 0;
+  const std::int64_t forced_run = few ? gconv::forced_run(forced_) : 0;
+  const std::int64_t run = forced_run != 0 ? forced_run : few ? gconv::run_of(l.gathered) : 0;
+  const hconv::Choice choice =
+      few ? gconv::choose(l.pass, l.gemm, gconv::usual_run(l.gathered.channels), l.bytes, multiprocessors, forced_)
+          : hconv::choose(l.gemm, l.bytes, multiprocessors, forced_);
   GemmProblem g = l.gemm;
   const bool sums = choice.splits > 1 || l.channels != 0;  // are left in the workspace
   const std::size_t mark = arena_.mark();
@@ -193,19 +203,26 @@ void Pass::launch(const Launch& l) {
     g.rounding = {};
   }
   TensorMap b = l.b;
-  if (l.pass == 'f') b.box[2] = static_cast<std::uint32_t>(choice.tile.bn);
+  if (l.pass == 'f') b.box[few ? 1 : 2] = static_cast<std::uint32_t>(choice.tile.bn);
   Values v;
-  v.map(device_->encode_tensor_map(l.a)).map(device_->encode_tensor_map(b));
+  v.map(device_->encode_tensor_map(few && l.pass == 'f' ? b : l.a));
+  v.map(device_->encode_tensor_map(few && l.pass == 'u' ? l.a : b));
   hgemm::put_tiles(v, g, choice.tile, choice.splits, l.divisor);
   const Gather& f = *l.gather;
   const bool deep = volume(p_);
-  const std::int64_t shift = deep ? 5 : 8;  // of the offsets along height
-  v.u32(deep ? 1 : 0).divisor(f.positions[0]).divisor(f.positions[1]).divisor(f.positions[2]);
-  v.each_s32(f.step).each_s32(f.low).divisor(f.taps[0]).divisor(f.taps[1]);
-  v.u32(f.move[0]).u32(f.move[1] << shift).u32(deep ? f.move[2] << 2 * shift : 0);
-  v.s32(f.tap0).each_s32(f.tap_step);
-  const Kernel* kernel =
-      hconv::find(device_->registry(), l.pass, g.a_type, sums ? Dtype::float32 : g.c_type, choice.tile);
+  const Dtype result = sums ? Dtype::float32 : g.c_type;
+  const Kernel* kernel = few ? gconv::find(device_->registry(), l.pass, g.a_type, result, run, choice.tile)
+                             : hconv::find(device_->registry(), l.pass, g.a_type, result, choice.tile);
+  if (few) {
+    const std::int64_t tile = l.pass == 'f' ? kBlock : choice.tile.bn;
+    gconv::put(v, f, l.gathered, deep, run, ceil_div(f.all_taps() * l.gathered.channels, tile) * tile);
+  } else {
+    const std::int64_t shift = deep ? 5 : 8;  // of the offsets along height
+    v.u32(deep ? 1 : 0).divisor(f.positions[0]).divisor(f.positions[1]).divisor(f.positions[2]);
+    v.each_s32(f.step).each_s32(f.low).divisor(f.taps[0]).divisor(f.taps[1]);
+    v.u32(f.move[0]).u32(f.move[1] << shift).u32(deep ? f.move[2] << 2 * shift : 0);
+    v.s32(f.tap0).each_s32(f.tap_step);
+  }
   v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, choice.splits, multiprocessors), stream_.handle());
   if (!sums) return;
   const split_sum::Plan end = split_sum::plan(device_->registry(), sum);
@@ -302,6 +319,87 @@ void Pass::update(const Pixels& dy, const Pixels& x, const Pixels& out) {
     l.channels = b.channels % kBlock == 0 ? 0 : b.channels;
     l.bytes =
         static_cast<double>(2 * a.count() * a.channels + 2 * b.count() * b.channels + width * a.channels * columns);
+    launch(l);
+  }
+}
+
+// w as gconv.sass wants it: a row of all taps' channels for each of a group's columns of the result. bprop: channels are
+// filters, and taps go down.
+Pixels Pass::filters(std::int64_t group, std::int64_t rows, std::int64_t channels) {
+  const Shape s = shape(Role::w);
+  const Shape from = lies(Role::w).strides;
+  const bool forward = pass_ == ConvPass::fprop;
+  const std::int64_t line = s[3] * channels;
+  const std::int64_t columns = s[1] * s[2] * line;
+  std::int64_t first = group * (s[0] / p_.groups) * from[0];
+  Pixels out = {at_.in2 + static_cast<std::uint64_t>(2 * first), p_.w_type, columns, eights(columns), {rows, 1, 1}, 1};
+  if (device_ != nullptr && forward && p_.layout == Layout::channels_last && out.pitch == columns &&
+      out.address % 16 == 0) {
+    return out;
+  }
+  out.address = arena_.take(2 * rows * out.pitch);
+  const Shape tap = {out.pitch, s[2] * line, line, channels, 1};
+  if (forward) {
+    copy(at_.in2 + static_cast<std::uint64_t>(2 * first), p_.w_type, {{rows, s[1], s[2], s[3], channels}, from},
+         out.address, p_.w_type, {{rows, s[1], s[2], s[3], channels}, tap});
+    return out;
+  }
+  for (std::size_t axis = 1; axis < 4; ++axis) first += (s[axis] - 1) * from[axis];
+  copy(at_.in2 + static_cast<std::uint64_t>(2 * first), p_.w_type,
+       {{rows, s[1], s[2], s[3], channels}, {from[4], -from[1], -from[2], -from[3], from[0]}}, out.address, p_.w_type,
+       {{rows, s[1], s[2], s[3], channels}, tap});
+  return out;
+}
+
+// fprop and bprop of few channels to gather. Rows are positions of the result.
+void Pass::few_positions(const Pixels& gathered, const Pixels& out) {
+  const Gather f = gathers_of(pass_, p_).front();
+  const auto width = static_cast<std::int64_t>(size_of(out.type));
+  if (p_.groups > 1 && out.channels / p_.groups % kMaskWord != 0) masked_ = false;
+  for (std::int64_t group = 0; group < p_.groups; ++group) {
+    const std::size_t mark = arena_.mark();
+    Launch l;
+    l.pass = 'f';
+    l.gather = &f;
+    l.gathered = group_of(gathered, group);
+    l.gemm = epilogue(group, out.channels / p_.groups);
+    l.gemm.m = out.count();
+    l.gemm.k = f.all_taps() * l.gathered.channels;
+    l.gemm.c = out.address + static_cast<std::uint64_t>(group * l.gemm.n * width);
+    l.gemm.c_type = out.type;
+    l.gemm.ldc = out.pitch;
+    l.gemm.rounding.offset += static_cast<std::uint64_t>(group * l.gemm.n) / 4;
+    l.bytes = static_cast<double>(2 * l.gathered.count() * l.gathered.channels + 2 * l.gemm.n * l.gemm.k +
+                                  width * l.gemm.m * l.gemm.n);
+    put_mask(l.gemm, 0, group);
+    l.b = rows_map(filters(group, l.gemm.n, l.gathered.channels));
+    launch(l);
+    arena_.release(mark);
+  }
+}
+
+// Rows are filters, columns taps with their channels.
+void Pass::few_update(const Pixels& dy, const Pixels& x, const Pixels& out) {
+  const Gather f = gathers_of(pass_, p_).front();
+  const auto width = static_cast<std::int64_t>(size_of(out.type));
+  for (std::int64_t group = 0; group < p_.groups; ++group) {
+    const Pixels a = group_of(dy, group);
+    Launch l;
+    l.pass = 'u';
+    l.gather = &f;
+    l.gathered = group_of(x, group);
+    l.a = rows_map(a);
+    const std::int64_t columns = f.all_taps() * l.gathered.channels;
+    const std::int64_t before = group * a.channels * columns;
+    l.gemm = epilogue(0, columns);
+    l.gemm.m = a.channels;
+    l.gemm.k = a.count();
+    l.gemm.c = out.address + static_cast<std::uint64_t>(before * width);
+    l.gemm.c_type = out.type;
+    l.gemm.ldc = columns;
+    l.gemm.rounding.offset += static_cast<std::uint64_t>(before) / 4;
+    l.bytes = static_cast<double>(2 * a.count() * a.channels + 2 * l.gathered.count() * l.gathered.channels +
+                                  width * a.channels * columns);
     launch(l);
   }
 }
@@ -429,11 +527,20 @@ void Pass::widen_bias() {
 
 void Pass::run() {
   const Roles roles = roles_of(pass_);
-  const bool columns = in_columns(pass_, p_);
+  const bool few = forced_.kernel.empty() ? gconv::gathers_rows(pass_, p_) : gconv::forced_run(forced_) != 0;
+  if (few && !gconv::possible(pass_, p_))
+    throw InvalidArgument("conv: gconv*" + forced_.kernel + " cannot gather this");
+  const bool columns = !few && in_columns(pass_, p_);
+  const bool is_update = pass_ == ConvPass::update;
   Pixels in1;
   Pixels in2;
-  if (!columns || pass_ == ConvPass::update) in1 = operand(roles.in1, at_.in1);
-  if (!columns) in2 = operand(roles.in2, at_.in2);
+  if (few) {
+    in1 = operand(roles.in1, at_.in1, is_update ? kEight : 1);
+    if (is_update) in2 = operand(roles.in2, at_.in2, 1);
+  } else {
+    if (!columns || is_update) in1 = operand(roles.in1, at_.in1);
+    if (!columns) in2 = operand(roles.in2, at_.in2);
+  }
   const Shape s = shape(roles.out);
   Pixels out = {at_.out, type_of(p_, roles.out), s[4], s[4], {s[3], s[2], s[1]}, s[0]};
   const bool strided = pass_ == ConvPass::bprop && p_.stride != decltype(p_.stride){1, 1, 1};
@@ -452,11 +559,15 @@ void Pass::run() {
     }
   }
   if (out.type == Dtype::float32 && pass_ == ConvPass::fprop) widen_bias();
-  if (columns && pass_ == ConvPass::fprop) {
+  if (few && is_update) {
+    few_update(in1, in2, out);
+  } else if (few) {
+    few_positions(in1, out);
+  } else if (columns && pass_ == ConvPass::fprop) {
     columns_fprop(out);
   } else if (columns) {
     columns_update(in1, out);
-  } else if (pass_ == ConvPass::update) {
+  } else if (is_update) {
     update(in1, in2, out);
   } else {
     positions(in1, in2, out);
@@ -476,11 +587,12 @@ bool takes(ConvPass pass, const ConvProblem& p) {
   if (!sgemm::half(p.x_type) || p.w_type != p.x_type || p.y_type != p.x_type || p.groups > kMostGroups) return false;
   const std::int64_t c = p.c / p.groups;
   const std::int64_t k = p.k / p.groups;
-  // A group begins at a multiple of 16 bytes where it is gathered.
-  if (p.groups > 1 && ((pass != ConvPass::bprop && c % kEight != 0) || (pass != ConvPass::fprop && k % kEight != 0))) {
-    return false;
-  }
-  if (!in_columns(pass, p) && !gathers(pass, p)) return false;
+  // A group begins at a multiple of 16 bytes where the copy engine reads it.
+  const bool few = gconv::gathers_rows(pass, p);
+  const bool reads_c = pass != ConvPass::bprop && !few;
+  const bool reads_k = pass == ConvPass::update || (pass == ConvPass::bprop && !few);
+  if (p.groups > 1 && ((reads_c && c % kEight != 0) || (reads_k && k % kEight != 0))) return false;
+  if (!few && !in_columns(pass, p) && !gathers(pass, p)) return false;
   const auto out = p.out();
   const std::int64_t spots = pass == ConvPass::bprop ? p.in[0] * p.in[1] * p.in[2] : out[0] * out[1] * out[2];
   const std::int64_t taps = p.filter[0] * p.filter[1] * p.filter[2];
@@ -499,8 +611,19 @@ bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
     const std::int64_t channels = role == Role::x ? p.c : role == Role::y ? p.k : p.c / p.groups;
     return !last || channels % kEight != 0 || address % 16 == 0;
   };
-  if (!readable(roles.in1, pointers.in1) || !readable(roles.in2, pointers.in2)) return false;
-  if (in_columns(pass, p) && pass == ConvPass::fprop && last && columns_of(p).pitch == columns_of(p).columns) {
+  const bool few = gconv::gathers_rows(pass, p);
+  if (few) {
+    const Role role = pass == ConvPass::update ? Role::x : roles.in1;
+    const std::int64_t channels = (role == Role::x ? p.c : p.k) / p.groups;
+    const std::int64_t columns = p.filter[0] * p.filter[1] * p.filter[2] * channels;
+    const std::uint64_t address = last ? (role == roles.in1 ? pointers.in1 : pointers.in2) : 0;
+    const Pixels t = {.address = address, .channels = channels, .pitch = channels * p.groups};
+    if (!gconv::has_room(columns, gconv::run_of(t))) return false;
+    if (pass == ConvPass::update && !readable(Role::y, pointers.in1)) return false;
+  } else if (!readable(roles.in1, pointers.in1) || !readable(roles.in2, pointers.in2)) {
+    return false;
+  }
+  if (!few && in_columns(pass, p) && pass == ConvPass::fprop && last && columns_of(p).pitch == columns_of(p).columns) {
     if (pointers.in2 % 16 != 0) return false;  // w is read as it lies
   }
   const bool strided = pass == ConvPass::bprop && p.stride != decltype(p.stride){1, 1, 1};

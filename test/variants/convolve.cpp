@@ -1,9 +1,11 @@
-// Every kernel of conv.sass and hconv.sass. conv.sass: its order is that of a pass in a layout, its tile is named, and its
-// vectors ask for multiples of 4. hconv.sass: a pass with channels last; a float32 result is one of parts of the sums.
+// Every kernel of conv.sass, hconv.sass and gconv.sass. conv.sass: its order is that of a pass in a layout, its tile is named, and its
+// vectors ask for multiples of 4. hconv.sass and gconv.sass: a pass with channels last; a float32 result is one of parts of
+// the sums.
 #include <algorithm>
 #include <stdexcept>
 
 #include "kernels/conv/columns.h"
+#include "kernels/conv/gconv_choice.h"
 #include "kernels/conv/implicit_gemm.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/tensor_cores.h"
@@ -47,16 +49,19 @@ Dtype type_of(const std::string& word) {
   throw std::logic_error("no type is called " + word);
 }
 
+bool gathers(const Kernel& kernel) {
+  return kernel.manifest().op == "gconv";
+}
 bool on_tensor_cores(const Kernel& kernel) {
-  return kernel.manifest().op == "hconv";
+  return kernel.manifest().op == "hconv" || gathers(kernel);
 }
 
 Pass pass_of(Random& random, const Kernel& kernel) {
   const auto& variant = kernel.manifest().variant;
   if (on_tensor_cores(kernel)) {
     const std::string& pass = variant.at("PASS");
-    const bool forward = pass == "f";
-    return {forward ? ConvPass::fprop : pass == "b" ? ConvPass::bprop : ConvPass::update, Layout::channels_last};
+    const bool forward = pass == "f" && (!gathers(kernel) || pick(random, 0, 2) != 0);
+    return {forward ? ConvPass::fprop : pass == "u" ? ConvPass::update : ConvPass::bprop, Layout::channels_last};
   }
   if (variant.at("YT") == "s32") {  // of fprop alone
     return {ConvPass::fprop, variant.at("ORDER") == "llj" ? Layout::channels_last : Layout::batch_last};
@@ -88,12 +93,39 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
       }
     }
     if (conv_detail::in_columns(what.pass, p) || !conv_detail::tensor_cores::takes(what.pass, p)) continue;
-    if (!conv_detail::gathers(what.pass, p)->empty())
-      return p;  // else no tap meets a position, and nothing is launched
+    const auto all = conv_detail::gathers(what.pass, p);
+    if (all && !all->empty()) return p;  // else no tap meets a position, and nothing is launched
+  }
+}
+
+// Something that gconv.sass takes, with multiples of V channels to gather.
+ConvProblem draw_for_gathering(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
+  constexpr std::int64_t kBlock = 64;
+  const auto& variant = kernel.manifest().variant;
+  for (;;) {
+    ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
+    p.layout = what.layout;
+    p.x_type = p.w_type = p.y_type = type_of(variant.at("XT"));
+    if (p.groups > 2) p.groups = 1;
+    const bool backward = what.pass == ConvPass::bprop;
+    if (backward) p.stride = {1, 1, 1};
+    const auto whole = [&](std::int64_t v, std::int64_t unit) {
+      return ceil_div(ceil_div(v, p.groups), unit) * unit * p.groups;
+    };
+    const std::int64_t of_copies = p.groups > 1 && what.pass == ConvPass::update ? 8 : 1;
+    p.c = whole(p.c, backward ? 1 : kernel.number("V"));
+    p.k = whole(p.k, backward ? kernel.number("V") : of_copies);
+    const auto out = p.out();
+    const std::int64_t columns = p.filter[0] * p.filter[1] * p.filter[2] * (backward ? p.k : p.c) / p.groups;
+    const std::int64_t sum = what.pass == ConvPass::update ? p.n * out[0] * out[1] * out[2] : columns;
+    if (variant.at("YT") == "f32" && sum <= kBlock) continue;  // parts: two blocks at least
+    if (!conv_detail::gconv::has_room(columns, kernel.number("V"))) continue;
+    if (conv_detail::gconv::possible(what.pass, p) && conv_detail::tensor_cores::takes(what.pass, p)) return p;
   }
 }
 
 ConvProblem draw(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
+  if (gathers(kernel)) return draw_for_gathering(random, kernel, what, limits);
   if (on_tensor_cores(kernel)) return draw_for_tensor_cores(random, kernel, what, limits);
   const bool fours = kernel.number("V") == 4;
   ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
@@ -141,6 +173,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   const bool fours = kernel.number("V") == 4;
   // Where there is a kernel for what fits, another one gets an operand that does not begin at a vector.
   const auto shift = [&](Dtype t) { return fours || tensor_cores ? 0 : size_of(t); };
+  const bool anywhere = gathers(kernel) && kernel.number("V") == 1;  // what is gathered may begin there, and w
   const auto range = [](Dtype t) { return sgemm::byte(t) ? 0 : 4; };
   const Values in1 = gpu_test::integers(random, of_in1, range(types.in1), types.in1);
   const Values in2 = gpu_test::integers(random, of_in2, range(types.in2), types.in2);
@@ -170,14 +203,16 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
     v = round_result(types.out, e.rounding, v, i);
   }
 
-  const Buffer device_in1(in1, types.in1, shift(types.in1));
-  const Buffer device_in2(in2, types.in2, shift(types.in2));
+  const bool odd_in1 = anywhere && pass != ConvPass::update;
+  const Buffer device_in1(in1, types.in1, odd_in1 ? size_of(types.in1) : shift(types.in1));
+  const Buffer device_in2(in2, types.in2, anywhere ? size_of(types.in2) : shift(types.in2));
   const Buffer device_bias(bias, at.bias_type);
   const Buffer device_out =
       e.beta != 0 ? Buffer(old, types.out) : Buffer::poisoned(static_cast<std::size_t>(of_out) * size_of(types.out));
   conv_detail::Forced forced;
-  forced.kernel = tensor_cores ? kernel.name().substr(kernel.name().rfind('_'))
-                               : "_" + variant.at("BM") + "x" + variant.at("BN") + "_" + variant.at("V");
+  forced.kernel = gathers(kernel) ? "_" + variant.at("V") + kernel.name().substr(kernel.name().rfind('_'))
+                  : tensor_cores  ? kernel.name().substr(kernel.name().rfind('_'))
+                                  : "_" + variant.at("BM") + "x" + variant.at("BN") + "_" + variant.at("V");
   if (tensor_cores) {
     forced.splits = variant.at("YT") == "f32" ? pick(random, 2, 5) : 1;
   } else if (pass == ConvPass::update && pick(random, 0, 2) == 0) {
@@ -206,7 +241,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   if (p.groups > 1) out.features.emplace_back("groups");
   if (!tensor_cores) {
     conv_detail::queue(current_device(), pass, p, at, e, 0, forced);
-  } else if (conv_detail::tensor_cores::fits(pass, p, at, e)) {
+  } else if (conv_detail::tensor_cores::fits(pass, p, anywhere ? ConvPointers{} : at, e)) {
     conv_detail::tensor_cores::queue(current_device(), pass, p, at, e, {}, forced);
   } else {
     return convolve(random, kernel, limits);

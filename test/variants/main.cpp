@@ -180,7 +180,7 @@ class Session {
     CountingDevice::watch(0);
     const std::string& op = kernel.manifest().op;
     if (draws_products(kernel)) return multiply(random, kernel, limits);
-    if (op == "conv" || op == "hconv") return convolve(random, kernel, limits);
+    if (op == "conv" || op == "hconv" || op == "gconv") return convolve(random, kernel, limits);
     if (op.starts_with("pool_")) return pool(random, kernel, limits);
     if (op == "convert" || op == "transpose") return copy(random, kernel, limits);
     throw std::logic_error("nothing is drawn for kernels of " + op);
