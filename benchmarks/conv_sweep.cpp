@@ -3,7 +3,9 @@
 //   conv_sweep [SECONDS] < LAYERS      a line of LAYERS: name pass n c side k size stride pad (square pictures and filters)
 //
 // One JSON object a line on stdout: the layer, tile, parts, median microseconds of a launch in a CUDA graph. Every tile of
-// hconv.sass, in one part, in the library's own number of parts, half and twice that; the library's choice has the tile "".
+// hconv.sass, and of gconv.sass ("_8_128x64": 8 channels a load) where it can gather the layer, in the library's own number of
+// parts (0) and some others; the library's choice has the tile "". With less than 8 channels of x windows are copied
+// where a tile of hconv.sass is named: then there is one.
 // Operands are random and rotate past the L2. It stops after SECONDS (default 60), saying so on stderr.
 #include <algorithm>
 #include <array>
@@ -17,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/conv/gconv_choice.h"
 #include "kernels/conv/tensor_cores.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/half.h"
@@ -28,6 +31,7 @@ namespace {
 using conv_detail::Forced;
 
 constexpr std::array kTiles = {"_128x256x1", "_128x192x1", "_128x128x1", "_128x64x1", "_128x128x2"};
+constexpr std::array kGatheringTiles = {"_128x64", "_128x128", "_128x192"};
 constexpr std::int64_t kPastL2 = 120 << 20;  // bytes
 constexpr double kWork = 2e10;               // of a graph, multiply-adds x 2
 constexpr int kRounds = 5;
@@ -124,8 +128,19 @@ void sweep(const Layer& l, const Stream& stream) {
     std::fflush(stdout);
   };
   say("", 0);
-  for (const char* tile : kTiles) {
+  constexpr std::int64_t kFew = 8;
+  const std::int64_t gathered = l.which == ConvPass::bprop ? l.p.k : l.p.c;
+  const bool copied = l.which != ConvPass::bprop && gathered < kFew;
+  std::vector<std::string> tiles(kTiles.begin(), copied ? kTiles.begin() + 1 : kTiles.end());
+  const std::int64_t columns = l.p.filter[1] * l.p.filter[2] * gathered;
+  for (const std::int64_t run : {1, 4, 8}) {
+    if (gathered % run != 0 || !conv_detail::gconv::possible(l.which, l.p)) continue;
+    if (!conv_detail::gconv::has_room(columns, run)) continue;
+    for (const char* tile : kGatheringTiles) tiles.push_back("_" + std::to_string(run) + tile);
+  }
+  for (const std::string& tile : tiles) {
     say(tile, 0);
+    if (copied && tile == kTiles[0]) continue;
     if (l.which != ConvPass::update) {
       for (const std::int64_t splits : {1, 2, 3}) say(tile, splits);
     } else {
