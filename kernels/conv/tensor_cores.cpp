@@ -203,7 +203,7 @@ void Pass::launch(const Launch& l) {
     g.rounding = {};
   }
   TensorMap b = l.b;
-  if (l.pass == 'f') b.box[few ? 1 : 2] = static_cast<std::uint32_t>(choice.tile.bn);
+  if (few && l.pass == 'f') b.box[1] = static_cast<std::uint32_t>(choice.tile.bn);
   Values v;
   v.map(device_->encode_tensor_map(few && l.pass == 'f' ? b : l.a));
   v.map(device_->encode_tensor_map(few && l.pass == 'u' ? l.a : b));
@@ -284,7 +284,7 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
       l.divisor = f.all_taps();
       l.bytes = static_cast<double>(2 * x.count() * x.channels + 2 * filters * f.all_taps() * w.channels +
                                     width * rows * l.gemm.n);
-      l.b = filters_map(own, forward ? 0 : static_cast<std::uint32_t>(kBlock));
+      l.b = filters_map(own, kBlock);
       launch(l);
     }
     if (strided) copy(to, out.type, beside, first, out.type, apart);
