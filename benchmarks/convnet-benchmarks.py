@@ -1,11 +1,14 @@
 """fprop and bprop of the five networks of convnet-benchmarks, beside PyTorch with cuDNN where that is installed.
 
-    python benchmarks/convnet-benchmarks.py [--net alexnet,...] [--dtype float32] [--n N] [--layers]
+    python benchmarks/convnet-benchmarks.py [--net alexnet,...] [--dtype float32] [--n N] [--layout NHWC] [--layers]
 
 A step is fprop and bprop: data gradients but the first layer's, weight gradients, gradients of ReLUs and pools; no
 bias, no weight update. gflops are of executed work (networks.py says what counts). Pictures are U(0, 1), weights normal
-and scaled so that activations keep their size. The peer runs the same network, weights and pictures in the same run,
-interleaved, in a CUDA graph, in NCHW or channels_last, whichever is faster; TF32 off, cuDNN's benchmark mode on.
+and scaled so that activations keep their size. fprop alone and the whole step are each recorded once in a graph and
+replayed; bprop is the difference. --no-graph launches call by call.
+
+The peer runs the same network, weights and pictures in the same run, interleaved, in CUDA graphs too: NCHW or
+channels_last, eager or through torch.compile, whichever is fastest; TF32 off, cuDNN's benchmark mode on.
 
 Exits 1 where a result is not finite, or differs from the peer's by more than rounding explains.
 """
@@ -26,19 +29,21 @@ import convnet_torch
 import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
+from netgraph import Replay
 from netrun import Op, Step
 from networks import NETWORKS, Conv, Network, flops, scaled, work
 from report import machine, write
 
 RULE = "-" * 45
 # Norms of differences over norms: ReLUs and maxima that rounding decides otherwise move single elements far.
-NEAR = {"float32": 3e-2, "float16": 0.3}
+NEAR = {"float32": 3e-2, "float16": 0.3, "bfloat16": 0.6}
 Array = npt.NDArray[Any]
 
 
 @dataclass
 class NetRow:
-    """One pass of one network. ms: the mean, as printed; ratio: the peer's median over ours."""
+    """One pass of one network. ms: the mean, as printed; ratio: the peer's median over ours; peers: each one's median
+    milliseconds, peer_layout that of the fastest."""
 
     bench: str
     case: str
@@ -55,6 +60,8 @@ class NetRow:
     peer_ms: float | None
     ratio: float | None
     difference: float | None
+    graph: bool
+    peers: dict[str, float]
 
 
 @dataclass
@@ -104,15 +111,22 @@ def inputs(net: Network) -> tuple[dict[str, Array], Array, Array]:
     return weights, x, error
 
 
-def time_step(step: Step) -> tuple[float, float]:
+def time_step(step: Step, replay: Replay | None) -> tuple[float, float]:
     """Milliseconds of one fprop and one bprop."""
     marks = [ng.Event() for _ in range(3)]
     marks[0].record()
-    step.fprop()
+    if replay is None:
+        step.fprop()
+        marks[1].record()
+        step.bprop()
+        marks[2].record()
+        return marks[1].ms_since(marks[0]), marks[2].ms_since(marks[1])
+    replay.fprop.launch()
     marks[1].record()
-    step.bprop()
+    replay.whole.launch()
     marks[2].record()
-    return marks[1].ms_since(marks[0]), marks[2].ms_since(marks[1])
+    fprop = marks[1].ms_since(marks[0])
+    return fprop, marks[2].ms_since(marks[1]) - fprop
 
 
 def time_layers(step: Step, iterations: int) -> dict[tuple[str, str], tuple[float, int]]:
@@ -139,6 +153,12 @@ def time_layers(step: Step, iterations: int) -> dict[tuple[str, str], tuple[floa
     return {key: (statistics.median(ms), work_of[key]) for key, ms in found.items()}
 
 
+def part_of(times: tuple[float, float], pass_: str) -> float:
+    """fprop, bprop or total of (fprop, total)."""
+    fprop, total = times
+    return {"fprop": fprop, "bprop": total - fprop, "total": total}[pass_]
+
+
 def finite(step: Step) -> bool:
     """Whether the output and every weight gradient are."""
     return all(np.isfinite(ng.nn.statistics(t).max_abs) for t in (step.output, *step.dw.values()))
@@ -150,14 +170,12 @@ def host_results(step: Step) -> tuple[Array, dict[str, Array]]:
     return step.host_y(last), {w.name: step.host_dw(w.name) for w in step.work}
 
 
-def under_load(step: Step) -> dict[str, object]:
+def under_load(step: Step, replay: Replay | None) -> dict[str, object]:
     """The machine while steps run."""
     with ThreadPoolExecutor(1) as pool:
         start, snapshot = time.monotonic(), None
         while snapshot is None or not snapshot.done():
-            step.fprop()
-            step.bprop()
-            ng.synchronize()
+            time_step(step, replay)
             if snapshot is None and time.monotonic() - start > 1.0:
                 snapshot = pool.submit(machine)
         return snapshot.result()
@@ -169,25 +187,34 @@ class Options:
 
     iterations: int
     warmup: int
-    layout: Any
+    layout: Any  # None: what suits the dtype
     peer: bool
     layers: bool
+    graph: bool
+    compile: bool
+
+    def layout_of(self, dtype: str) -> Any:
+        """16-bit floats go to the tensor cores, which want the channels last."""
+        return self.layout or ("CHWN" if dtype == "float32" else "NHWC")
 
 
 def measure(net: Network, dtype: str, o: Options) -> tuple[list[NetRow | LayerRow], dict[str, object], bool]:
     """Print the block of one network; its rows, the machine under load, and whether the results are good."""
     weights, x, error = inputs(net)
-    step = Step(net, dtype, weights, x, error, layout=o.layout)
-    peer = None
+    layout = o.layout_of(dtype)
+    step = Step(net, dtype, weights, x, error, layout=layout)
+    replay = Replay(step) if o.graph else None
+    peer, peer_times, setup = None, {}, ""
     if o.peer:
-        made = [convnet_torch.Peer(net, dtype, weights, x, error, form, o.warmup) for form in convnet_torch.FORMATS]
-        peer = convnet_torch.best(made)
+        made = convnet_torch.peers(net, dtype, weights, x, error, o.warmup, o.compile)
+        setup = ", ".join(f"{p.name} {p.setup_s:.1f}" for p in made)
+        peer, peer_times = convnet_torch.best(made)
         del made
     for _ in range(o.warmup):
-        time_step(step)
+        time_step(step, replay)
     ours, theirs = Times(), Times()
     for _ in range(o.iterations):
-        ours.add(*time_step(step))
+        ours.add(*time_step(step, replay))
         if peer is not None:
             fprop, total = peer.time()
             theirs.add(fprop, total - fprop)
@@ -197,7 +224,7 @@ def measure(net: Network, dtype: str, o: Options) -> tuple[list[NetRow | LayerRo
         y, dw = host_results(step)
         difference = convnet_torch.differences(peer, y, dw)
         good = good and difference <= NEAR[dtype]
-    snapshot = under_load(step) if ng.device().kind == "cuda" else machine()
+    snapshot = under_load(step, replay) if ng.device().kind == "cuda" else machine()
 
     print(RULE, f"{net.title} (dtype={dtype}, N={net.n})  Results:", RULE, sep="\n")
     rows: list[NetRow | LayerRow] = []
@@ -206,18 +233,21 @@ def measure(net: Network, dtype: str, o: Options) -> tuple[list[NetRow | LayerRo
         ms, median = statistics.mean(ours.of(pass_)), statistics.median(ours.of(pass_))
         print(f"Avg({o.iterations}) {pass_}: {ms:8.3f} msecs {work_done / ms / 1e6:8.3f} gflops")
         row = NetRow(
-            "convnets", net.name, dtype, o.layout, pass_, net.n, round(ms, 4), round(median, 4),
-            round(work_done / 1e9, 3), round(work_done / median / 1e9, 2), None, None, None, None, None,
+            "convnets", net.name, dtype, layout, pass_, net.n, round(ms, 4), round(median, 4),
+            round(work_done / 1e9, 3), round(work_done / median / 1e9, 2), None, None, None, None, None, o.graph,
+            {name: round(part_of(times, pass_), 4) for name, times in peer_times.items()},
         )  # fmt: skip
         if peer is not None:
-            row.peer, row.peer_layout, row.difference = convnet_torch.versions(), peer.form, difference
+            row.peer, row.peer_layout, row.difference = convnet_torch.versions(), peer.name, difference
             row.peer_ms = round(statistics.median(theirs.of(pass_)), 4)
             row.ratio = round(row.peer_ms / median, 4)
         rows.append(row)
     if peer is not None and difference is not None:
         parts = ", ".join(f"{p} {statistics.median(theirs.of(p)):.3f}" for p in ("fprop", "bprop", "total"))
         slower = statistics.median(ours.of("total")) / statistics.median(theirs.of("total"))
-        print(f"{convnet_torch.versions()} ({peer.form}, CUDA graph): {parts} msecs; ours takes {slower:.2f} x")
+        print(f"{convnet_torch.versions()} ({peer.name}, CUDA graph): {parts} msecs; ours takes {slower:.2f} x")
+        print("total: " + ", ".join(f"{name} {total:.3f}" for name, (_, total) in peer_times.items()) + " msecs")
+        print(f"seconds to set up: {setup}")
         print(f"results differ by {difference:.1e}{'' if good else ': TOO MUCH'}")
     if not finite(step):
         print("NOT FINITE: no figure of this network means anything")
@@ -235,7 +265,7 @@ def layer_table(net: Network, dtype: str, o: Options, step: Step) -> list[NetRow
         rate = count / ms / 1e9 if ms > 0 else 0.0
         print(f"{layer:>10} {pass_:>7} {count / 1e9:9.3f} {ms:9.4f} {rate:7.2f}")
         values = round(ms, 5), round(count / 1e9, 4), round(rate, 2)
-        rows.append(LayerRow("convnet-layers", net.name, dtype, o.layout, layer, pass_, *values))
+        rows.append(LayerRow("convnet-layers", net.name, dtype, o.layout_of(dtype), layer, pass_, *values))
     return rows
 
 
@@ -243,11 +273,13 @@ def parse() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--net", default=",".join(NETWORKS), help="of " + ", ".join(NETWORKS))
-    parser.add_argument("--dtype", default="float16,float32", help="float16, float32 or both")
+    parser.add_argument("--dtype", default="float16,float32", help="of " + ", ".join(NEAR))
     parser.add_argument("--n", type=int, help="batch (default: convnet-benchmarks' own)")
     parser.add_argument("--iterations", type=int, default=10)
     parser.add_argument("--warmup", type=int, default=3)
-    parser.add_argument("--layout", default="CHWN", choices=["CHWN", "NHWC"])
+    parser.add_argument("--layout", choices=["CHWN", "NHWC"], help="default: NHWC, float32 CHWN")
+    parser.add_argument("--no-graph", action="store_true", help="launch call by call, not a recorded step")
+    parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out, which takes its time")
     parser.add_argument("--layers", action="store_true", help="also time each layer")
     parser.add_argument("--no-peer", action="store_true", help="leave PyTorch out")
     parser.add_argument("--require-peer", action="store_true", help="fail where there is no GPU or no PyTorch")
@@ -274,7 +306,7 @@ def main() -> int:
     if args.require_peer and not peer:
         print("convnet-benchmarks.py: nothing measured, needs a GPU and PyTorch with CUDA", file=sys.stderr)
         return 1
-    o = Options(args.iterations, args.warmup, args.layout, peer, args.layers)
+    o = Options(args.iterations, args.warmup, args.layout, peer, args.layers, not args.no_graph, not args.no_compile)
     rows: list[NetRow | LayerRow] = []
     snapshot: dict[str, object] = {}
     bad = 0

@@ -1,7 +1,13 @@
-"""PyTorch with cuDNN as the peer of convnet-benchmarks.py: the same networks, weights and pictures, in CUDA graphs."""
+"""PyTorch with cuDNN as the peer of convnet-benchmarks.py: the same networks, weights and pictures, in CUDA graphs.
+
+Eager and through torch.compile, in two memory formats: the fastest is the peer.
+"""
 
 from __future__ import annotations
 
+import statistics
+import sys
+import time
 import warnings
 from typing import Any
 
@@ -72,13 +78,25 @@ def module_of(layers: tuple[Layer, ...], c: int, side: int) -> tuple[Any, int, i
 
 
 class Peer:
-    """One network in one memory format: fprop, and fprop + bprop, each captured once."""
+    """One network in one memory format: fprop, and fprop + bprop, each captured once.
+
+    `name`: the format, and whether it is compiled; `setup_s`: seconds until first steps had run, with compiling.
+    """
 
     def __init__(
-        self, net: Network, dtype: str, weights: dict[str, Array], x: Array, error: Array, form: str, warmup: int = 3
+        self,
+        net: Network,
+        dtype: str,
+        weights: dict[str, Array],
+        x: Array,
+        error: Array,
+        form: str,
+        warmup: int = 3,
+        compiled: bool = False,
     ) -> None:
         strict()
-        self.form = form
+        start = time.monotonic()
+        self.name = form + (" compiled" if compiled else "")
         kind = getattr(torch, dtype)
         memory = torch.channels_last if form == "channels_last" else torch.contiguous_format
         self.module = module_of(net.layers, 3, net.image)[0].to("cuda", kind).to(memory_format=memory)
@@ -88,23 +106,28 @@ class Peer:
                 parameter.copy_(torch.from_numpy(weights[name]).reshape(parameter.shape))
         self.x = torch.from_numpy(x).to("cuda", kind).contiguous(memory_format=memory)
         self.error = torch.from_numpy(error).to("cuda", kind)
+        call = self.module
+        if compiled:
+            torch._dynamo.reset()  # networks share code, and only a few variants of one code are compiled
+            call = torch.compile(self.module)
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(side):
             for _ in range(max(1, warmup)):
                 self._forget()
-                self.module(self.x).backward(self.error)
+                call(self.x).backward(self.error)
                 with torch.no_grad():
-                    self.module(self.x)
+                    call(self.x)
             self._forget()
         torch.cuda.synchronize()
+        self.setup_s = time.monotonic() - start
         self.step = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.step, stream=side):
-            self.y = self.module(self.x)
+            self.y = call(self.x)
             self.y.backward(self.error)
         self.fprop = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self.fprop, stream=side), torch.no_grad():
-            self.module(self.x)
+            call(self.x)
 
     def _forget(self) -> None:
         for parameter in self.module.parameters():
@@ -139,13 +162,29 @@ def differences(peer: Peer, y: Array, dw: dict[str, Array]) -> float:
     return worst
 
 
-def best(peers: list[Peer]) -> Peer:
-    """The format whose step is fastest; the others are dropped by the caller."""
-    times = []
-    for peer in peers:
+def peers(
+    net: Network, dtype: str, weights: dict[str, Array], x: Array, error: Array, warmup: int, compiled: bool
+) -> list[Peer]:
+    """Both formats, eager and, if `compiled`, through torch.compile; what does not compile is reported, left out."""
+    made = [Peer(net, dtype, weights, x, error, form, warmup) for form in FORMATS]
+    for form in FORMATS if compiled else ():
+        try:
+            made.append(Peer(net, dtype, weights, x, error, form, warmup, compiled=True))
+        except Exception as failure:
+            torch.cuda.synchronize()
+            text = (str(failure).splitlines() or [""])[0]
+            print(f"torch.compile, {net.name} {dtype} {form}: {type(failure).__name__}: {text}", file=sys.stderr)
+    return made
+
+
+def best(made: list[Peer], iterations: int = 5) -> tuple[Peer, dict[str, tuple[float, float]]]:
+    """The peer whose step is fastest, and the median (fprop, total) milliseconds of each by name."""
+    times = {}
+    for peer in made:
         peer.time()
-        times.append(min(peer.time()[1] for _ in range(3)))
-    return peers[times.index(min(times))]
+        fprop, total = zip(*(peer.time() for _ in range(iterations)), strict=True)
+        times[peer.name] = statistics.median(fprop), statistics.median(total)
+    return min(made, key=lambda peer: times[peer.name][1]), times
 
 
 def release() -> None:

@@ -108,7 +108,7 @@ class Step:
         layout: Layout = "CHWN",
         stream: ng.Stream | None = None,
     ) -> None:
-        self.net, self.layout, self.dtype, self.stream = net, layout, np.dtype(dtype), stream
+        self.net, self.layout, self.dtype, self.stream = net, layout, dtype, stream
         self.work = work(net)
         self._named = iter(self.work)
         self.y: dict[str, ng.GPUTensor] = {}
@@ -136,7 +136,11 @@ class Step:
         for op in self.bprop_ops:
             op.run()
 
-    # What is on the host: plain order, float64.
+    # What is on the host: float64; but for host(), in plain order.
+
+    def host(self, tensor: ng.GPUTensor) -> Array:
+        """A tensor as it lies."""
+        return nn.convert(tensor, "float32").get().astype(np.float64)
 
     def host_y(self, name: str) -> Array:
         """The output of a layer as (N, K, P, Q) or (N, K)."""
@@ -148,7 +152,7 @@ class Step:
 
     def host_dw(self, name: str) -> Array:
         """The weight gradient in the order of the weights that were given."""
-        host = self.dw[name].get().astype(np.float64)
+        host = self.host(self.dw[name])
         w = next(w for w in self.work if w.name == name)
         if isinstance(w.layer, Conv):
             return host.transpose(np.argsort(FILTER_AXES[self.layout]))
@@ -157,12 +161,14 @@ class Step:
         return host.reshape(w.k, -1)
 
     def _host_data(self, tensor: ng.GPUTensor) -> Array:
-        host = tensor.get().astype(np.float64)
+        host = self.host(tensor)
         if host.ndim == 4:
             return host.transpose(np.argsort(DATA_AXES[self.layout]))
         return host.T if self.layout == "CHWN" else host
 
     def _array(self, host: Array) -> ng.GPUTensor:
+        if self.dtype == "bfloat16":  # NumPy alone has none
+            return nn.convert(ng.array(np.ascontiguousarray(host, np.float32)), "bfloat16")
         return ng.array(np.ascontiguousarray(host, dtype=self.dtype))
 
     def _weight(self, w: Work, host: Array) -> ng.GPUTensor:

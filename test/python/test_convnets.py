@@ -22,6 +22,7 @@ BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
 from convnet_reference import Reference, Value  # noqa: E402
+from netgraph import Replay  # noqa: E402
 from netrun import Step  # noqa: E402
 from networks import NETWORKS, Conv, Network, Pool, Work, flops, scaled, work  # noqa: E402
 
@@ -91,12 +92,17 @@ def random_floats(
     return weights, x, rounded(rng.standard_normal((net.n, work(net)[-1].k)))
 
 
+def forget(step: Step) -> None:
+    """NaN wherever a step writes."""
+    for tensor in (*step.y.values(), *step.dw.values(), *step.buffers.free, step.dy1):
+        tensor.fill(np.nan)
+
+
 def run(
     net: Network, dtype: npt.DTypeLike, data: tuple[dict[str, Array], Array, Array], layout: Any
 ) -> tuple[Step, Reference]:
     step = Step(net, dtype, *data, layout=layout)
-    for tensor in (*step.y.values(), *step.dw.values(), *step.buffers.free, step.dy1):
-        tensor.fill(np.nan)
+    forget(step)
     step.fprop()
     step.bprop()
     return step, Reference(net, *data, step.host_y)
@@ -148,21 +154,53 @@ def test_step_of_floats_is_near(
     assert worst(step.host_dy1(), Value(exact.dy1, np.abs(exact.dy1))) <= of_gradients
 
 
+def everything(step: Step) -> dict[str, Array]:
+    """All that a step writes, as it lies in memory."""
+    found = {**{f"y {name}": t for name, t in step.y.items()}, **{f"dw {name}": t for name, t in step.dw.items()}}
+    return {name: step.host(t) for name, t in (*found.items(), ("dy1", step.dy1))}
+
+
+@pytest.mark.parametrize("name", ["alexnet", "googlenet"])
+@pytest.mark.parametrize(("dtype", "layout"), [("float32", "CHWN"), ("float16", "NHWC"), ("bfloat16", "NHWC")])
+def test_replay_has_the_bits_of_the_calls(name: str, dtype: str, layout: Any, rng: np.random.Generator) -> None:
+    """Also of other pictures than those of the recording; fprop's graph leaves the gradients alone."""
+    net = scaled(NETWORKS[name], n=1, divisor=16)
+    data = random_floats(net, np.float32, rng)
+    step = Step(net, dtype, *data, layout=layout)
+    replay = Replay(step)
+    step.x[:] = step.x * 0.5
+    step.fprop()
+    step.bprop()
+    expected = everything(step)
+    forget(step)
+    replay.fprop.launch()
+    found = everything(step)
+    assert all(np.isnan(found[key]).all() == (key[:2] != "y ") for key in found)
+    forget(step)
+    replay.whole.launch()
+    found = everything(step)
+    for key, value in expected.items():
+        np.testing.assert_array_equal(found[key], value, key)
+        assert np.isfinite(value).all(), key
+
+
 def test_report_chart_and_json(tmp_path: Path) -> None:
     """The benchmark's print is that of the 2015 library, to the column; its JSON makes a picture."""
     out, picture = tmp_path / "convnets.json", tmp_path / "convnets.svg"
     command = [sys.executable, str(BENCHMARKS / "convnet-benchmarks.py"), "--net", "alexnet", "--n", "1"]
-    command += ["--divisor", "32", "--iterations", "2", "--warmup", "1", "--out", str(out)]
+    command += ["--divisor", "32", "--iterations", "2", "--warmup", "1", "--no-compile", "--out", str(out)]
     run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=100)
     assert run.returncode == 0, run.stderr
     line = r"Avg\(2\) %s: (?=.{8} msecs) *\d+\.\d{3} msecs (?=.{8} gflops) *\d+\.\d{3} gflops\n"
     passes = "".join(line % p for p in ("fprop", "bprop", "total"))
-    peer = r"(PyTorch .*; ours takes \d+\.\d\d x\nresults differ by .*\n)?"  # beside PyTorch on a GPU
+    # Beside PyTorch on a GPU.
+    peer = r"(PyTorch .*; ours takes \d+\.\d\d x\ntotal: .*\nseconds to set up: .*\nresults differ by .*\n)?"
     blocks = [
         rf"-{{45}}\nAlexnet \(dtype={d}, N=1\)  Results:\n-{{45}}\n{passes}{peer}" for d in ("float16", "float32")
     ]
     assert re.match("".join(blocks) + r"\nwrote ", run.stdout), run.stdout
     rows = json.loads(out.read_text())["rows"]
+    assert [(r["layout"], r["graph"]) for r in rows[::3]] == [("NHWC", True), ("CHWN", True)]
     assert [(r["dtype"], r["pass"]) for r in rows[3:]] == [("float32", p) for p in ("fprop", "bprop", "total")]
     forward, backward = flops(scaled(NETWORKS["alexnet"], 1, 32))
     assert rows[2]["gflop"] == round((forward + backward) / 1e9, 3)
