@@ -177,7 +177,10 @@ bool gathers_rows(ConvPass pass, const ConvProblem& p) {
   const double ours = split_of(update ? 'u' : 'f', g, run, bytes).cost + (backward ? kCopy : 0);
   (update ? g.n : g.k) = f.all_taps() * kBlock;
   const double copied = c % kFew == 0 ? 0 : kCopy + kCopied * 2e-6 * static_cast<double>(t.count() * c);
-  return ours < hconv::microseconds(g, bytes) + copied;
+  const std::int64_t channels = p.c / p.groups;
+  const std::int64_t filters = p.k / p.groups;
+  const char letter = update ? 'u' : backward ? 'b' : 'f';
+  return ours < hconv::microseconds({letter, g, channels, filters, bytes}) + copied;
 }
 
 std::int64_t forced_run(const Forced& forced) {

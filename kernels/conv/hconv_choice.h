@@ -15,12 +15,19 @@ struct Choice {
   std::int64_t splits = 1;  // of k: a function of the problem alone
 };
 
-// The cheapest by the model of hgemm_cost.h. product: m, n, k, types and epilogue; bytes: of operands and result. forced: the
-// end of a kernel's name, as "_128x256x1", or a number of splits.
-Choice choose(const GemmProblem& product, double bytes, int multiprocessors, const Forced& forced);
+// What a launch has to do.
+struct Work {
+  char pass = 'f';            // or 'b' or 'u'
+  GemmProblem product;        // m, n, k, types and epilogue
+  std::int64_t c = 0, k = 0;  // channels and filters of the group
+  double bytes = 0;           // of operands and result
+};
+
+// The cheapest by a model of an H200. forced: the end of a kernel's name, as "_128x256x1", or a number of splits.
+Choice choose(const Work& work, int multiprocessors, const Forced& forced);
 
 // The model's microseconds of that choice, on the GPU that it is of.
-double microseconds(const GemmProblem& product, double bytes);
+double microseconds(const Work& work);
 
 // pass: 'f', 'b' or 'u'. result: what the kernel stores.
 const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype result, const hgemm::Tile& tile);

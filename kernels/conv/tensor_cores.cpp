@@ -175,7 +175,7 @@ void Pass::launch(const Launch& l) {
   const std::int64_t run = forced_run != 0 ? forced_run : few ? gconv::run_of(l.gathered) : 0;
   const hconv::Choice choice =
       few ? gconv::choose(l.pass, l.gemm, gconv::usual_run(l.gathered.channels), l.bytes, multiprocessors, forced_)
-          : hconv::choose(l.gemm, l.bytes, multiprocessors, forced_);
+          : hconv::choose({l.pass, l.gemm, p_.c / p_.groups, p_.k / p_.groups, l.bytes}, multiprocessors, forced_);
   GemmProblem g = l.gemm;
   const bool sums = choice.splits > 1 || l.channels != 0;  // are left in the workspace
   const std::size_t mark = arena_.mark();

@@ -143,7 +143,8 @@ std::int64_t clusters_held(std::int64_t parts, std::int64_t residents) {
   return h200::kClusters[static_cast<std::size_t>(parts - 1)] * residents;
 }
 
-double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors, double bytes) {
+double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors, double bytes,
+                         double block) {
   constexpr double kStart = 2.21;
   constexpr double kEarlyStart = 0.97;
   constexpr double kTile = 0.784;     // between the tiles of a CTA, for each 64 columns
@@ -160,13 +161,10 @@ double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t split
   const double traffic = (t.bm + t.bn) * 128e-6 * busy / kShared;
   const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
   const Epilogue epilogue = epilogue_of(p, splits);
-  double run = 0;
-  if (t.form == Form::turns) {
-    run = turns(rounds, blocks, size_of(p.a_type) == 1 ? kTurnBlockBytes : kTurnBlock, epilogue);
-  } else {
-    const double block = std::max(std::ranges::find(kWidths, t.bn, &Width::columns)->block, traffic);
-    run = rounds * (blocks * block + (kTile + epilogue.columns) * t.bn / 64.0);
-  }
+  if (block == 0 && t.form == Form::turns) block = size_of(p.a_type) == 1 ? kTurnBlockBytes : kTurnBlock;
+  if (block == 0) block = std::max(std::ranges::find(kWidths, t.bn, &Width::columns)->block, traffic);
+  const double run = t.form == Form::turns ? turns(rounds, blocks, block, epilogue)
+                                           : rounds * (blocks * block + (kTile + epilogue.columns) * t.bn / 64.0);
   double out = starts_early(p, t, splits) ? kEarlyStart : kStart;
   out += h200::together(run, bytes * 1e-6 / kMemory);
   if (splits > 1) {

@@ -35,9 +35,9 @@ std::int64_t tiles_n(const GemmProblem& problem, const Tile& tile);
 
 // Microseconds, roughly; only the order counts.
 double microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors);
-// Of hgemm.sass's tiles, with so many bytes of operands and result.
+// Of hgemm.sass's tiles, with so many bytes of operands and result. block: microseconds of a k block; 0: hgemm.sass's own.
 double tile_microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors,
-                         double bytes);
+                         double bytes, double block = 0);
 
 // hgemm.sass: the grid may start before the work ahead of it has ended.
 bool starts_early(const GemmProblem& problem, const Tile& tile, std::int64_t splits);
