@@ -22,19 +22,19 @@ constexpr std::array kTiles = {Tile{Form::tiles, 128, 256}, Tile{Form::tiles, 12
 
 constexpr std::int64_t kBox = 64;  // rows and columns
 
-// Fitted to 5,000 timings of the layers of four networks on an H200 by tile and parts (docs/lab/hconv.md): what the model
-// chooses takes 1.013 times the time of the best, in the geometric mean.
+// Fitted by benchmarks/conv_fit.py to times on an H200 by tile and parts (benchmarks/results/conv_sweep.json).
+constexpr double kSums = 1.4;         // microseconds of a million partial sums
 constexpr double kTurnBlock = 0.345;  // microseconds of a k block's products, the warpgroups in turn
 struct Width {
   int columns;
   double block;
 };
-constexpr std::array kWidths = {Width{64, 0.17}, Width{128, 0.345}, Width{192, 0.515}, Width{256, 0.69}};
+constexpr std::array kWidths = {Width{64, 0.23}, Width{128, 0.336}, Width{192, 0.49}, Width{256, 0.61}};
 
 // Microseconds of the copy engine for 64 channels of a row, where there are so many in all: the last ones are filled up with
 // zeros, and rows lie across lines of memory.
 double row_cost(std::int64_t channels) {
-  constexpr double kWhole = 1.05e-3, kPart = 1.9e-3, kOdd = 3.4e-3;
+  constexpr double kWhole = 1.05e-3, kPart = 1.94e-3, kOdd = 2.89e-3;
   return channels % kBox == 0 ? kWhole : channels % 16 == 0 ? kPart : kOdd;
 }
 // Of all boxes of these channels, in the mean.
@@ -55,7 +55,7 @@ double tile_cost(const Work& w, const Tile& t, std::int64_t splits, int multipro
                                                                               : row_cost(w.k));
   const double b = rows(w.product.n, t.bn) * (w.pass == 'f' ? row_cost(w.c) : box_cost(w.c));
   const double products = t.form == Form::turns ? kTurnBlock : std::ranges::find(kWidths, t.bn, &Width::columns)->block;
-  return hgemm::tile_microseconds(w.product, t, splits, multiprocessors, w.bytes, std::max(products, a + b));
+  return hgemm::tile_microseconds(w.product, t, splits, multiprocessors, w.bytes, {std::max(products, a + b), kSums});
 }
 
 // The cheapest tile, and its microseconds.

@@ -144,14 +144,13 @@ std::int64_t clusters_held(std::int64_t parts, std::int64_t residents) {
 }
 
 double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors, double bytes,
-                         double block) {
+                         const Rates& other) {
   constexpr double kStart = 2.21;
   constexpr double kEarlyStart = 0.97;
-  constexpr double kTile = 0.784;     // between the tiles of a CTA, for each 64 columns
-  constexpr double kShared = 0.0905;  // million bytes a microsecond to a multiprocessor when all of them read
-  constexpr double kMemory = 2.87;    // million bytes a microsecond
-  constexpr double kSum = 1.10;       // split_sum, and for each million of partial sums:
-  constexpr double kPartials = 0.94;
+  constexpr double kTile = 0.784;      // between the tiles of a CTA, for each 64 columns
+  constexpr double kShared = 0.0905;   // million bytes a microsecond to a multiprocessor when all of them read
+  constexpr double kMemory = 2.87;     // million bytes a microsecond
+  constexpr double kSum = 1.10;        // split_sum
   constexpr double kTurnBlock = 0.31;  // of 128 columns
   constexpr double kTurnBlockBytes = 0.295;
   const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * splits;
@@ -161,6 +160,7 @@ double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t split
   const double traffic = (t.bm + t.bn) * 128e-6 * busy / kShared;
   const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
   const Epilogue epilogue = epilogue_of(p, splits);
+  double block = other.block;
   if (block == 0 && t.form == Form::turns) block = size_of(p.a_type) == 1 ? kTurnBlockBytes : kTurnBlock;
   if (block == 0) block = std::max(std::ranges::find(kWidths, t.bn, &Width::columns)->block, traffic);
   const double run = t.form == Form::turns ? turns(rounds, blocks, block, epilogue)
@@ -168,7 +168,7 @@ double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t split
   double out = starts_early(p, t, splits) ? kEarlyStart : kStart;
   out += h200::together(run, bytes * 1e-6 / kMemory);
   if (splits > 1) {
-    out += kSum + kPartials * 1e-6 * static_cast<double>(splits) * static_cast<double>(p.m) * static_cast<double>(p.n);
+    out += kSum + other.sums * 1e-6 * static_cast<double>(splits) * static_cast<double>(p.m) * static_cast<double>(p.n);
   }
   return out;
 }

@@ -35,9 +35,14 @@ std::int64_t tiles_n(const GemmProblem& problem, const Tile& tile);
 
 // Microseconds, roughly; only the order counts.
 double microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors);
-// Of hgemm.sass's tiles, with so many bytes of operands and result. block: microseconds of a k block; 0: hgemm.sass's own.
+// What differs where another producer brings the blocks.
+struct Rates {
+  double block = 0;    // microseconds of a k block; 0: hgemm.sass's own
+  double sums = 0.94;  // of a million partial sums
+};
+// Of hgemm.sass's tiles, with so many bytes of operands and result.
 double tile_microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors,
-                         double bytes, double block = 0);
+                         double bytes, const Rates& other = {});
 
 // hgemm.sass: the grid may start before the work ahead of it has ended.
 bool starts_early(const GemmProblem& problem, const Tile& tile, std::int64_t splits);
