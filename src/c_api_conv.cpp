@@ -21,6 +21,8 @@ ConvProblem problem_of(const char* function, const ng_conv_problem* in) {
   std::copy_n(p.pad, 3, out.pad.begin());
   std::copy_n(p.stride, 3, out.stride.begin());
   std::copy_n(p.dilation, 3, out.dilation.begin());
+  out.x_pitch = p.x_pitch;
+  out.y_pitch = p.y_pitch;
   out.x_type = dtype_of(function, "x_type", p.x_type);
   out.w_type = dtype_of(function, "w_type", p.w_type);
   out.y_type = dtype_of(function, "y_type", p.y_type);

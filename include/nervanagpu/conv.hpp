@@ -46,6 +46,9 @@ struct ConvProblem {
   std::array<std::int64_t, 3> stride = {1, 1, 1};
   std::array<std::int64_t, 3> dilation = {1, 1, 1};
   std::int64_t groups = 1;
+  // Elements from pixel to pixel of x (dx) and of y (dy), which may be slices of the channels of wider tensors; 0: there is
+  // nothing between. channels_last alone. What lies between is neither read nor written.
+  std::int64_t x_pitch = 0, y_pitch = 0;
   Dtype x_type = Dtype::float32, w_type = Dtype::float32, y_type = Dtype::float32;
 
   [[nodiscard]] NG_API std::array<std::int64_t, 3> out()
@@ -72,7 +75,8 @@ struct ConvOptions {
   Stream stream;
 };
 
-// On tensors, contiguous in the problem's layout. The result is written in place; it must not share memory with the others.
+// On tensors, contiguous in the problem's layout; with channels last x, dx, y and dy may be slices of the last axis, whatever
+// the problem says of pitches. The result is written in place; it must not share memory with the others.
 NG_API void conv_fprop(const ConvProblem& p, const Tensor& x, const Tensor& w, Tensor& y,
                        const ConvOptions& options = {});
 NG_API void conv_bprop(const ConvProblem& p, const Tensor& dy, const Tensor& w, Tensor& dx,

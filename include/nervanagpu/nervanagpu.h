@@ -228,7 +228,7 @@ enum ng_layout {
   NG_CHANNELS_FIRST = 2 /* x (N,C,D,H,W)   w (K,C/groups,T,R,S)   y (N,K,M,P,Q) */
 };
 
-/* Tensors are contiguous. Triples are (depth, height, width); axes that are not there have length 1. */
+/* Tensors are contiguous but for pitches. Triples are (depth, height, width); axes that are not there have length 1. */
 typedef struct ng_conv_problem {
   size_t size;
   int64_t n, c, k, groups; /* batch, channels of x, channels of y */
@@ -239,11 +239,12 @@ typedef struct ng_conv_problem {
   int64_t dilation[3];
   int32_t layout;                 /* ng_layout */
   int32_t x_type, w_type, y_type; /* ng_dtype; dx, dw and dy as x, w and y; conv.hpp says which go together */
+  int64_t x_pitch, y_pitch; /* NG_CHANNELS_LAST: elements from pixel to pixel of x and y, slices of channels; 0: c, k */
 } ng_conv_problem;
 #define NG_CONV_PROBLEM_INIT                                                                                         \
   {                                                                                                                  \
     sizeof(ng_conv_problem), 1, 1, 1, 1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}, NG_CHANNELS_LAST, 0, \
-        0, 0                                                                                                         \
+        0, 0, 0, 0                                                                                                   \
   }
 
 typedef struct ng_conv_options {

@@ -1,4 +1,5 @@
 // Convolution on device addresses: what is checked, and the way of channels_first through another layout.
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -43,10 +44,16 @@ bool needs_copies(const ConvProblem& p) {
   return p.layout == Layout::channels_first || p.w_type == Dtype::bfloat16;
 }
 
+// Rounding at random counts the elements of a result, not what lies between its pixels: the last copy's work.
+bool needs_copies(ConvPass pass, const ConvProblem& p, const Rounding& rounding) {
+  return needs_copies(p) || (rounding.stochastic && apart(p, roles_of(pass).out));
+}
+
 // The problem in the layout and types that the kernels have; float32 throughout if `wide`.
 ConvProblem relayout(const ConvProblem& p, bool wide) {
   ConvProblem q = p;
   q.layout = Layout::channels_last;
+  q.x_pitch = q.y_pitch = 0;
   for (Dtype* t : {&q.x_type, &q.w_type, &q.y_type}) {
     if (*t == Dtype::bfloat16 || (wide && *t == Dtype::float16)) *t = Dtype::float32;
   }
@@ -71,7 +78,7 @@ struct Views {
 
 Views views(const ConvProblem& p, const ConvProblem& inner, Role role, std::uint64_t outside, std::uint64_t inside) {
   const Shape shape = shape_of(p, role);
-  return {Tensor::wrap(outside, shape, lying(p.layout, shape).strides, type_of(p, role)),
+  return {Tensor::wrap(outside, shape, lies(p, role).strides, type_of(p, role)),
           Tensor::wrap(inside, shape, lying(Layout::channels_last, shape).strides, type_of(inner, role))};
 }
 
@@ -123,7 +130,8 @@ sgemm::MaskPlan mask_of(const Registry& registry, ConvPass pass, const ConvProbl
   GemmProblem g;
   g.c = pointers.out;
   g.c_type = type_of(p, role);
-  g.n = g.ldc = last_length(p, role);
+  g.n = last_length(p, role);
+  g.ldc = p.layout == Layout::channels_last ? pitch_of(p, role) : g.n;
   g.m = elements_of(p, role) / g.n;
   g.mask = pointers.mask;
   g.ld_mask = sgemm::words_of_mask(g.n);
@@ -136,10 +144,11 @@ sgemm::MaskPlan mask_of(const Registry& registry, ConvPass pass, const ConvProbl
 }  // namespace
 
 std::size_t plain_workspace(ConvPass pass, const ConvProblem& p) {
-  if (!needs_copies(p)) return partial_bytes(pass, p);
+  const std::size_t plain = needs_copies(p) ? 0 : partial_bytes(pass, p);
+  if (!needs_copies(pass, p, {.stochastic = true})) return plain;
   std::size_t bytes = partial_bytes(pass, relayout(p, false)) + bias_bytes(p);
   for (const Role role : {Role::x, Role::w, Role::y}) bytes += copy_bytes(p, role);
-  return bytes;
+  return std::max(plain, bytes);
 }
 
 }  // namespace conv_detail
@@ -196,7 +205,7 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
   if (options.tensor_cores && what.on_tensor_cores && tensor_cores::there(device.registry()) &&
       tensor_cores::fits(pass, p, pointers, e)) {
     masked = tensor_cores::queue(device, pass, p, pointers, e, options.stream);
-  } else if (needs_copies(p)) {
+  } else if (needs_copies(pass, p, e.rounding)) {
     queue_copied(device, pass, p, pointers, e, options.stream);
   } else {
     queue(device, pass, p, pointers, e, options.stream.handle());

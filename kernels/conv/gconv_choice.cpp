@@ -123,8 +123,9 @@ bool expressible(const Gather& g, const Pixels& t) {
 
 // A group's pixels that are gathered.
 Pixels gathered(ConvPass pass, const ConvProblem& p) {
-  const Shape s = shape_of(p, pass == ConvPass::bprop ? Role::y : Role::x);
-  return {0, p.x_type, s[4] / p.groups, s[4], {s[3], s[2], s[1]}, s[0]};
+  const Role role = pass == ConvPass::bprop ? Role::y : Role::x;
+  const Shape s = shape_of(p, role);
+  return {0, p.x_type, s[4] / p.groups, pitch_of(p, role), {s[3], s[2], s[1]}, s[0]};
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ struct Hash {
     add(static_cast<std::uint64_t>(key.pass) | static_cast<std::uint64_t>(p.layout) << 8 |
         static_cast<std::uint64_t>(p.x_type) << 16 | static_cast<std::uint64_t>(p.w_type) << 24 |
         static_cast<std::uint64_t>(p.y_type) << 32);
-    for (const std::int64_t v : {p.n, p.c, p.k, p.groups}) number(v);
+    for (const std::int64_t v : {p.n, p.c, p.k, p.groups, p.x_pitch, p.y_pitch}) number(v);
     for (const auto* three : {&p.in, &p.filter, &p.pad, &p.stride, &p.dilation}) {
       for (const std::int64_t v : *three) number(v);
     }

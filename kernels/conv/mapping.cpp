@@ -21,9 +21,10 @@ std::int64_t volume(const Triple& t) {
   return t[0] * t[1] * t[2];
 }
 
-Strides strides_of(bool channels_last, std::int64_t outer, std::int64_t channels, const Triple& spatial) {
+// pitch: with channels last, elements from pixel to pixel.
+Strides strides_of(bool channels_last, std::int64_t outer, std::int64_t pitch, const Triple& spatial) {
   Strides s;
-  const std::int64_t inner = channels_last ? channels : outer;
+  const std::int64_t inner = channels_last ? pitch : outer;
   s.at = {spatial[1] * spatial[2] * inner, spatial[2] * inner, inner};
   s.channel = channels_last ? 1 : volume(spatial) * inner;
   s.outer = channels_last ? volume(spatial) * inner : 1;
@@ -46,9 +47,14 @@ struct Geometry {
         out(problem.out()),
         cg(problem.c / problem.groups),
         kg(problem.k / problem.groups),
-        x(strides_of(last, problem.n, problem.c, problem.in)),
+        x(strides_of(last, problem.n, pitch_of(problem, Role::x), problem.in)),
         w(strides_of(last, problem.k, cg, problem.filter)),
-        y(strides_of(last, problem.n, problem.k, out)) {}
+        y(strides_of(last, problem.n, pitch_of(problem, Role::y), out)) {}
+
+  // Of the memory that a tensor of pictures covers.
+  [[nodiscard]] std::int64_t elements(Role role) const {
+    return last ? p.n * (role == Role::x ? x : y).outer : elements_of(p, role);
+  }
 };
 
 // The extents by which an index is taken apart; the coordinate that is left over needs none.
@@ -105,7 +111,7 @@ Launch update(const Geometry& g, const Batch& batch) {
   l.ml = g.p.stride;
   for (std::size_t d = 0; d < 3; ++d) l.origin[d] = -g.p.pad[d];
   l.dim = g.p.in;
-  l.bl_n = g.last ? g.p.k : 1;
+  l.bl_n = g.last ? g.y.at[2] : 1;
   l.bj = g.y.channel;
   l.ci_n = g.w.channel;
   l.ci = g.w.at;
@@ -219,9 +225,9 @@ bool writes_batch(ConvPass pass) {
 // Parts of the batch of which each tensor's part is addressable.
 std::vector<Batch> batches(ConvPass pass, const Geometry& g, const Limits& limits) {
   if (g.p.w_elements() >= limits.elements) too_large(name_of(pass, Role::w), g.p.w_elements(), limits.elements);
-  if (g.p.x_elements() < limits.elements && g.p.y_elements() < limits.elements) return {{0, g.p.n}};
+  if (g.elements(Role::x) < limits.elements && g.elements(Role::y) < limits.elements) return {{0, g.p.n}};
   for (const Role role : {Role::x, Role::y}) {
-    const std::int64_t all = elements_of(g.p, role);
+    const std::int64_t all = g.elements(role);
     if (!g.last && all >= limits.elements) too_large(name_of(pass, role), all, limits.elements);
     if (all / g.p.n >= limits.elements) too_large("one picture", all / g.p.n, limits.elements);
   }

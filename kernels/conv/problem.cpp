@@ -22,6 +22,14 @@ void check_length(const std::string& name, std::int64_t v) {
   if (v < 1 || v >= kMaxLength) refuse(name, v, "1 or more and less than 2^31");
 }
 
+void check_pitch(const std::string& name, std::int64_t v, Layout layout, std::int64_t channels) {
+  if (v == 0) return;
+  if (layout != Layout::channels_last) refuse(name, v, "0, since only channels_last has pixels");
+  if (v < channels || v >= kMaxLength) {
+    refuse(name, v, "0, or the channels, " + std::to_string(channels) + ", or more and less than 2^31");
+  }
+}
+
 void check_channels(const ConvProblem& p) {
   check_length("n (batch)", p.n);
   check_length("c (channels of x)", p.c);
@@ -29,6 +37,8 @@ void check_channels(const ConvProblem& p) {
   check_length("groups", p.groups);
   if (p.c % p.groups != 0) refuse("groups", p.groups, "a divisor of c (channels of x), " + std::to_string(p.c));
   if (p.k % p.groups != 0) refuse("groups", p.groups, "a divisor of k (channels of y), " + std::to_string(p.k));
+  check_pitch("x_pitch", p.x_pitch, p.layout, p.c);
+  check_pitch("y_pitch", p.y_pitch, p.layout, p.k);
 }
 
 // A spatial axis alone; its output length.
@@ -101,7 +111,12 @@ void check(ConvPass pass, const ConvProblem& p) {
   static_cast<void>(p.out());
   check_types(pass, p);
   // Nothing below may overflow.
-  for (const Role role : {Role::x, Role::w, Role::y}) static_cast<void>(elements_of(p, role));
+  for (const Role role : {Role::x, Role::w, Role::y}) {
+    Shape wide = shape_of(p, role);
+    static_cast<void>(elements_of(p, role));
+    wide.back() = pitch_of(p, role);
+    static_cast<void>(byte_count(wide, type_of(p, role)));
+  }
 }
 
 Shape x_shape(const ConvProblem& p, int spatial) {
@@ -149,6 +164,19 @@ Lying lying(Layout layout, const Shape& s, std::int64_t pitch) {
   }
   if (pitch == 0) pitch = s[4];
   return {s, {places * pitch, s[2] * s[3] * pitch, s[3] * pitch, pitch, 1}};
+}
+
+Lying lies(const ConvProblem& p, Role role) {
+  return lying(p.layout, shape_of(p, role), pitch_of(p, role));
+}
+
+std::int64_t pitch_of(const ConvProblem& p, Role role) {
+  const std::int64_t given = role == Role::x ? p.x_pitch : role == Role::y ? p.y_pitch : 0;
+  return given != 0 ? given : shape_of(p, role)[4];
+}
+
+bool apart(const ConvProblem& p, Role role) {
+  return pitch_of(p, role) != shape_of(p, role)[4];
 }
 
 std::int64_t last_length(const ConvProblem& p, Role role) {

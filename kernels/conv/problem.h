@@ -32,6 +32,11 @@ struct Lying {
 };
 Shape shape_of(const ConvProblem& p, Role role);
 Lying lying(Layout layout, const Shape& shape, std::int64_t pitch = 0);
+Lying lies(const ConvProblem& p, Role role);
+
+// Elements from pixel to pixel with channels last, and whether there are any between.
+std::int64_t pitch_of(const ConvProblem& p, Role role);
+bool apart(const ConvProblem& p, Role role);
 
 // Of the axis that the layout has last.
 std::int64_t last_length(const ConvProblem& p, Role role);

@@ -91,7 +91,7 @@ class Pass {
   };
 
   [[nodiscard]] Shape shape(Role role) const { return shape_of(p_, role); }
-  [[nodiscard]] Lying lies(Role role) const { return lying(p_.layout, shape(role)); }
+  [[nodiscard]] Lying lies(Role role) const { return conv_detail::lies(p_, role); }
   Pixels operand(Role role, std::uint64_t address, std::int64_t unit = kEight);
   [[nodiscard]] Pixels group_of(Pixels t, std::int64_t g) const;
   void copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std::uint64_t to, Dtype to_type,
@@ -133,8 +133,9 @@ void Pass::copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std
 // With channels last and pixels of multiples of `unit` elements: as it lies, or a copy.
 Pixels Pass::operand(Role role, std::uint64_t address, std::int64_t unit) {
   const Shape s = shape(role);
-  Pixels t = {address, type_of(p_, role), s[4], ceil_div(s[4], unit) * unit, {s[3], s[2], s[1]}, s[0]};
-  if (p_.layout == Layout::channels_last && t.pitch == t.channels) return t;
+  Pixels t = {address, type_of(p_, role), s[4], pitch_of(p_, role), {s[3], s[2], s[1]}, s[0]};
+  if (p_.layout == Layout::channels_last && t.pitch % unit == 0) return t;
+  t.pitch = ceil_div(s[4], unit) * unit;
   t.address = arena_.take(2 * t.count() * t.pitch);
   copy(address, t.type, lies(role), t.address, t.type, lying(Layout::channels_last, s, t.pitch));
   return t;
@@ -542,11 +543,14 @@ void Pass::run() {
     if (!columns) in2 = operand(roles.in2, at_.in2);
   }
   const Shape s = shape(roles.out);
-  Pixels out = {at_.out, type_of(p_, roles.out), s[4], s[4], {s[3], s[2], s[1]}, s[0]};
+  Pixels out = {at_.out, type_of(p_, roles.out), s[4], pitch_of(p_, roles.out), {s[3], s[2], s[1]}, s[0]};
   const bool strided = pass_ == ConvPass::bprop && p_.stride != decltype(p_.stride){1, 1, 1};
   const Rounding rounding = e_.rounding;
-  // Rounding at random counts the elements of the result as they lie: then it is the last copy's.
-  const bool through = p_.layout != Layout::channels_last || (strided && rounding.stochastic);
+  // Rounding at random counts the elements of the result as they lie: then it is the last copy's. So is what lies between
+  // pixels, where all positions are filled.
+  const bool between = apart(p_, roles.out);
+  const bool through = p_.layout != Layout::channels_last || (strided && (rounding.stochastic || between)) ||
+                       (between && rounding.stochastic);
   const Dtype type = out.type;
   if (through) {
     masked_ = false;
@@ -608,8 +612,7 @@ bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
   const Roles roles = roles_of(pass);
   const bool last = p.layout == Layout::channels_last;
   const auto readable = [&](Role role, std::uint64_t address) {
-    const std::int64_t channels = role == Role::x ? p.c : role == Role::y ? p.k : p.c / p.groups;
-    return !last || channels % kEight != 0 || address % 16 == 0;
+    return !last || pitch_of(p, role) % kEight != 0 || address % 16 == 0;
   };
   const bool few = gconv::gathers_rows(pass, p);
   if (few) {
@@ -617,7 +620,7 @@ bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
     const std::int64_t channels = (role == Role::x ? p.c : p.k) / p.groups;
     const std::int64_t columns = p.filter[0] * p.filter[1] * p.filter[2] * channels;
     const std::uint64_t address = last ? (role == roles.in1 ? pointers.in1 : pointers.in2) : 0;
-    const Pixels t = {.address = address, .channels = channels, .pitch = channels * p.groups};
+    const Pixels t = {.address = address, .channels = channels, .pitch = pitch_of(p, role)};
     if (!gconv::has_room(columns, gconv::run_of(t))) return false;
     if (pass == ConvPass::update && !readable(Role::y, pointers.in1)) return false;
   } else if (!readable(roles.in1, pointers.in1) || !readable(roles.in2, pointers.in2)) {

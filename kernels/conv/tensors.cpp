@@ -3,6 +3,7 @@
 
 #include "kernels/conv/known.h"
 #include "kernels/conv/problem.h"
+#include "kernels/gemm/overlap.h"
 #include "kernels/gemm/relu_mask.h"
 #include "nervanagpu/error.hpp"
 #include "src/shape.h"
@@ -26,6 +27,23 @@ bool may_leave_out(const ConvProblem& p, int axes) {
   return true;
 }
 
+// Elements from pixel to pixel of a slice of the last axis; 0: it is none.
+std::int64_t pixels_apart(const Tensor& t) {
+  std::size_t axis = t.shape().size() - 1;
+  const std::int64_t channels = t.shape()[axis];
+  if (channels != 1 && t.strides()[axis] != 1) return 0;
+  std::int64_t pitch = 0;
+  std::int64_t next = 0;
+  while (axis-- > 0) {
+    if (t.shape()[axis] == 1) continue;
+    const std::int64_t stride = t.strides()[axis];
+    if (pitch == 0 ? stride < channels : stride != next) return 0;
+    if (pitch == 0) pitch = stride;
+    next = stride * t.shape()[axis];
+  }
+  return pitch;
+}
+
 void check_tensor(const ConvProblem& p, const char* name, Role role, const Tensor& t) {
   if (t.dtype() != type_of(p, role)) {
     throw TypeError(std::string("conv: ") + name + " has dtype " + std::string(nervanagpu::name_of(t.dtype())) +
@@ -38,19 +56,29 @@ void check_tensor(const ConvProblem& p, const char* name, Role role, const Tenso
     throw InvalidArgument(std::string("conv: ") + name + " has shape " + text_of(t.shape()) + "; needs " +
                           text_of(needed));
   }
-  if (!t.contiguous()) {
+  const bool sliceable = p.layout == Layout::channels_last && role != Role::w;
+  if (!t.contiguous() && !(sliceable && pixels_apart(t) != 0)) {
     throw InvalidArgument(std::string("conv: ") + name + " has strides " + text_of(t.strides()) +
-                          "; needs contiguous memory (copy() makes it)");
+                          "; needs contiguous memory (copy() makes it)" +
+                          (sliceable ? ", or a slice of the last axis of such" : ""));
   }
 }
 
-// All of them are contiguous.
-bool share_memory(const Tensor& a, const Tensor& b) {
-  return a.address() < b.address() + b.nbytes() && b.address() < a.address() + a.nbytes();
+// Into the problem, which may know it.
+void put_pitch(ConvProblem& p, const char* name, Role role, const Tensor& t) {
+  if (role == Role::w || p.layout != Layout::channels_last) return;
+  std::int64_t& pitch = role == Role::x ? p.x_pitch : p.y_pitch;
+  const std::int64_t found = t.contiguous() ? 0 : pixels_apart(t);
+  const std::int64_t given = apart(p, role) ? pitch : 0;
+  if (given != 0 && given != found) {
+    throw InvalidArgument(std::string("conv: ") + name + " has strides " + text_of(t.strides()) + "; needs " +
+                          std::to_string(given) + " elements from pixel to pixel, as the problem says");
+  }
+  pitch = found;
 }
 
 void check_apart(const char* out_name, const Tensor& out, const char* name, const Tensor& t) {
-  if (share_memory(out, t)) {
+  if (sgemm::overlap(out, t)) {
     throw InvalidArgument(std::string("conv: ") + out_name + " shares memory with " + name +
                           "; needs memory of its own");
   }
@@ -83,14 +111,19 @@ void check_mask(const Tensor& mask, const Tensor& out, const char* out_name) {
   }
 }
 
-void run(ConvPass pass, const ConvProblem& p, const Tensor& in1, const Tensor& in2, Tensor& out,
+void run(ConvPass pass, const ConvProblem& given, const Tensor& in1, const Tensor& in2, Tensor& out,
          const ConvOptions& options) {
-  const std::size_t bytes = known(pass, p).workspace;
+  check(pass, given);
+  ConvProblem p = given;
   const Roles roles = roles_of(pass);
   const char* out_name = name_of(pass, roles.out);
   check_tensor(p, name_of(pass, roles.in1), roles.in1, in1);
   check_tensor(p, name_of(pass, roles.in2), roles.in2, in2);
   check_tensor(p, out_name, roles.out, out);
+  put_pitch(p, name_of(pass, roles.in1), roles.in1, in1);
+  put_pitch(p, name_of(pass, roles.in2), roles.in2, in2);
+  put_pitch(p, out_name, roles.out, out);
+  const std::size_t bytes = known(pass, p).workspace;
   check_apart(out_name, out, name_of(pass, roles.in1), in1);
   check_apart(out_name, out, name_of(pass, roles.in2), in2);
   ConvPointers pointers;

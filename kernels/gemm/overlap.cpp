@@ -19,8 +19,17 @@ Range range_of(const Tensor& t) {
           t.address() + static_cast<std::uint64_t>((e.high + 1) * width)};
 }
 
-// Rows of `row` elements, `pitch` elements apart; false if `t` is not of that form.
+// Rows of `row` elements, `pitch` elements apart; false if `t` is not of that form. Axes in front of a matrix go on with it.
 bool rows_of(const Tensor& t, std::int64_t& row, std::int64_t& pitch) {
+  if (t.ndim() > 2) {
+    const auto last = static_cast<std::size_t>(t.ndim() - 1);
+    row = t.shape()[last];
+    pitch = t.strides()[last - 1];
+    for (std::size_t axis = 0; axis + 1 < last; ++axis) {
+      if (t.strides()[axis] != t.strides()[axis + 1] * t.shape()[axis + 1]) return false;
+    }
+    return t.strides()[last] == 1 && pitch >= row;
+  }
   if (t.ndim() != 2) return false;
   for (int unit = 0; unit < 2; ++unit) {
     const auto u = static_cast<std::size_t>(unit);

@@ -5,7 +5,8 @@
 
 namespace nervanagpu::sgemm {
 
-// Exact for matrices of the same row stride and unit column stride (halves of one matrix side by side); otherwise true
+// Exact for matrices of the same row stride and unit column stride (halves of one matrix side by side), and for slices of the
+// last axis of tensors of more axes; otherwise true
 // as soon as the memory they cover overlaps.
 bool overlap(const Tensor& a, const Tensor& b);
 

@@ -8,7 +8,8 @@ Layouts and shapes, for two dimensions (three: D before H, T before R; one: W an
     "NCHW"            (N, C, H, W)   (K, C/g, R, S)     (N, K, P, Q)     computed through copies in another layout
 
 P = floor((H + 2 padding - dilation (R - 1) - 1) / stride) + 1, Q alike. `stride`, `padding` and `dilation` are an int
-for all axes or a sequence of one each; g is `groups`. Tensors are contiguous: float32, float16 or bfloat16, all alike,
+for all axes or a sequence of one each; g is `groups`. Tensors are contiguous; with channels last x, dx, y and dy may
+be slices of the last axis, as wide[..., 64:192], read and written in place. float32, float16 or bfloat16, all alike,
 with float32 sums; x int8 or uint8 with float tensors (fprop and update: a first layer); or x int8/uint8, w int8, y
 int32.
 

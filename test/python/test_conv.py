@@ -363,3 +363,33 @@ def test_bits_of_relu_that_cannot_be():
         ng.conv2d(x.astype(np.int8), w.astype(np.int8), relu=True, mask=mask)
     with pytest.raises(TypeError, match="mask is ndarray; needs GPUTensor"):
         ng.conv2d(x, w, relu=True, mask=np.zeros((1, 2, 2, 1), np.uint32))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_slices_of_channels(dtype: str, rng: np.random.Generator) -> None:
+    """The branches of an inception: each writes its part of the joined output and reads its part of the gradient."""
+
+    def numbers(*shape: int) -> Any:
+        return ng.array(rng.integers(-2, 3, shape).astype(dtype))
+
+    x, joined, error = numbers(2, 5, 6, 40), numbers(2, 5, 6, 72), numbers(2, 5, 6, 72)
+    w, host = numbers(32, 3, 3, 16), joined.get()
+    part, narrow = slice(24, 56), slice(8, 24)
+    expected = ng.conv2d(x[..., narrow].copy(), w, padding=1, relu=True).get()
+    y = ng.conv2d(x[..., narrow], w, padding=1, relu=True, out=joined[..., part])
+    np.testing.assert_array_equal(y.get(), expected)
+    host[..., part] = expected
+    np.testing.assert_array_equal(joined.get(), host)
+
+    dense = error[..., part].copy()
+    dx = numbers(2, 5, 6, 40)
+    host = dx.get()
+    host[..., narrow] += ng.conv2d_bprop(dense, w, (2, 5, 6, 16), padding=1).get()
+    ng.conv2d_bprop(error[..., part], w, (2, 5, 6, 16), padding=1, beta=1.0, out=dx[..., narrow])
+    np.testing.assert_array_equal(dx.get(), host)
+    dw = ng.conv2d_update(error[..., part], x[..., narrow], w.shape, padding=1)
+    np.testing.assert_array_equal(dw.get(), ng.conv2d_update(dense, x[..., narrow].copy(), w.shape, padding=1).get())
+    with pytest.raises(ValueError, match="x has strides .* or a slice of the last axis"):
+        ng.conv2d(x[..., ::2][..., :16], w, padding=1)
+    with pytest.raises(ValueError, match="y shares memory with x"):
+        ng.conv2d(joined[..., :16], w, padding=1, out=joined[..., 8:40])

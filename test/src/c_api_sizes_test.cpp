@@ -52,7 +52,7 @@ TEST_F(CSizes, Convolutions) {
   for (const auto& call : calls) ASSERT_EQ(call(), NG_OK) << ng_last_error();
   out = {-7, -7, -7}, bytes = 99;
   std::vector<std::pair<const char*, std::int64_t*>> fields = {
-      {"n", &p.n}, {"c", &p.c}, {"k", &p.k}, {"groups", &p.groups}};
+      {"n", &p.n}, {"c", &p.c}, {"k", &p.k}, {"groups", &p.groups}, {"x_pitch", &p.x_pitch}, {"y_pitch", &p.y_pitch}};
   for (std::size_t i = 0; i < 3; ++i) {
     fields.insert(fields.end(), {{"in", &p.in[i]},
                                  {"filter", &p.filter[i]},
@@ -64,8 +64,13 @@ TEST_F(CSizes, Convolutions) {
     const std::int64_t kept = *field;
     std::vector<std::int64_t> bad(kNever.begin(), kNever.end());
     bad.push_back(std::int64_t{1} << 31);
-    if (std::string(name) != "pad") bad.push_back(0);
-    if (std::string(name) == "groups") bad.push_back(3);
+    const std::string which(name);
+    if (which.ends_with("pitch")) {
+      bad.push_back(3);  // less than the channels
+    } else if (which != "pad") {
+      bad.push_back(0);
+    }
+    if (which == "groups") bad.push_back(3);
     for (const std::int64_t value : bad) {
       *field = value;
       for (std::size_t i = 0; i < calls.size(); ++i) {

@@ -29,17 +29,27 @@ int pick(std::mt19937& random, int low, int high) {
   return std::uniform_int_distribution<int>(low, high)(random);
 }
 
-// Bytes of device memory between guard zones, all poison.
+// Pixels of `row` elements, `pitch` elements from one to the next.
+struct Rows {
+  std::size_t row = 1, pitch = 1;
+  [[nodiscard]] std::size_t place(std::size_t i) const { return i / row * pitch + i % row; }
+};
+
+// Bytes of device memory between guard zones, all poison; so is what lies between pixels.
 class Guarded {
  public:
-  Guarded(std::size_t bytes, std::size_t shift)
-      : from_(kGuard + shift), size_(bytes), host_(bytes + 2 * kGuard + shift, kPoison), tensor_(upload(host_)) {}
+  Guarded(std::size_t bytes, std::size_t shift, Rows rows = {})
+      : from_(kGuard + shift),
+        size_(bytes),
+        rows_(rows),
+        host_(bytes / rows.row * rows.pitch + 2 * kGuard + shift, kPoison),
+        tensor_(upload(host_)) {}
 
   [[nodiscard]] std::uint64_t address() const { return tensor_.address() + from_; }
 
   void set(const Bits& bits, Dtype type) {
     for (std::size_t i = 0; i < bits.size(); ++i) {
-      std::memcpy(host_.data() + from_ + i * size_of(type), &bits[i], size_of(type));  // little endian, as the device
+      std::memcpy(host_.data() + at(i, type), &bits[i], size_of(type));  // little endian, as the device
     }
     tensor_.set(host_.data(), host_.size());
   }
@@ -47,11 +57,13 @@ class Guarded {
   Bits get(Dtype type) {
     const std::vector<std::uint8_t> now = tensor_.to_host<std::uint8_t>();
     Bits bits(size_ / size_of(type));
+    std::vector<bool> own(now.size());
     for (std::size_t i = 0; i < bits.size(); ++i) {
-      std::memcpy(&bits[i], now.data() + from_ + i * size_of(type), size_of(type));
+      std::memcpy(&bits[i], now.data() + at(i, type), size_of(type));
+      for (std::size_t byte = 0; byte < size_of(type); ++byte) own[at(i, type) + byte] = true;
     }
     for (std::size_t i = 0; i < now.size(); ++i) {
-      if (now[i] != kPoison && (i < from_ || i >= from_ + size_)) {
+      if (now[i] != kPoison && !own[i]) {
         throw std::runtime_error("byte " + std::to_string(i) + " of a guard zone was written (the result is " +
                                  std::to_string(from_) + " to " + std::to_string(from_ + size_) + ")");
       }
@@ -64,7 +76,10 @@ class Guarded {
     return Tensor::from_host<std::uint8_t>(bytes, {static_cast<std::int64_t>(bytes.size())});
   }
 
+  [[nodiscard]] std::size_t at(std::size_t i, Dtype type) const { return from_ + rows_.place(i) * size_of(type); }
+
   std::size_t from_, size_;
+  Rows rows_;
   std::vector<std::uint8_t> host_;
   Tensor tensor_;
 };
@@ -119,13 +134,18 @@ Bits expected(const ConvCase& c, const Integers& sums, const Bits& before, const
 
 Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, const Bits* before, const Bits& bias) {
   const conv_detail::Roles roles = conv_detail::roles_of(c.pass);
-  const auto memory = [&](std::size_t count, Dtype type) {
-    return Guarded(count * size_of(type), static_cast<std::size_t>(c.shift) * size_of(type));
+  const auto memory = [&](std::size_t count, Dtype type, Rows rows = {}) {
+    return Guarded(count * size_of(type), static_cast<std::size_t>(c.shift) * size_of(type), rows);
+  };
+  const auto rows = [&](conv_detail::Role role) -> Rows {
+    if (c.p.layout != Layout::channels_last || role == conv_detail::Role::w) return {};
+    return {static_cast<std::size_t>(role == conv_detail::Role::x ? c.p.c : c.p.k),
+            static_cast<std::size_t>(pitch_of(c.p, role))};
   };
   const Dtype types[] = {type_of(c.p, roles.in1), type_of(c.p, roles.in2), type_of(c.p, roles.out)};
-  Guarded a = memory(in1.size(), types[0]);
-  Guarded b = memory(in2.size(), types[1]);
-  Guarded out = memory(static_cast<std::size_t>(elements_of(c.p, roles.out)), types[2]);
+  Guarded a = memory(in1.size(), types[0], rows(roles.in1));
+  Guarded b = memory(in2.size(), types[1], rows(roles.in2));
+  Guarded out = memory(static_cast<std::size_t>(elements_of(c.p, roles.out)), types[2], rows(roles.out));
   Guarded d = memory(bias.size(), c.bias_type);
   a.set(in1, types[0]);
   b.set(in2, types[1]);

@@ -93,6 +93,15 @@ TEST_P(ConvTest, ExactIntegers) {
   }
 }
 
+TEST_P(ConvTest, ExactIntegersOfSlices) {
+  for (int turn = 0; turn < turns(450); ++turn) {
+    ConvCase c = random_case(turn, 700);
+    c.p.layout = Layout::channels_last;
+    test::choose_pitches(random_, c.p);
+    ASSERT_EQ(test::judge(device_, random_, c), "") << turn;
+  }
+}
+
 TEST_P(ConvTest, LargerThanATile) {
   for (int turn = 0; turn < turns(24); ++turn) {
     ConvCase c = random_case(turn, 1000);
@@ -100,6 +109,7 @@ TEST_P(ConvTest, LargerThanATile) {
     c.p.dilation = {1, 1, 1}, c.p.groups = 1;
     c.p.c = turn % 3 == 0 ? 72 : 67;
     c.p.k = turn % 3 == 1 ? 72 : 69;
+    test::choose_pitches(random_, c.p);
     ASSERT_EQ(test::judge(device_, random_, c), "") << turn;
   }
 }

@@ -41,6 +41,16 @@ ConvProblem random_problem(std::mt19937& random, std::int64_t most) {
   }
 }
 
+void choose_pitches(std::mt19937& random, ConvProblem& p) {
+  if (p.layout != Layout::channels_last) return;
+  const auto wider = [&](std::int64_t channels) -> std::int64_t {
+    const int kind = pick(random, 0, 3);
+    return kind == 0 ? 0 : kind == 1 ? channels + pick(random, 0, 5) : (channels + 7) / 8 * 8 + 8 * pick(random, 0, 2);
+  };
+  p.x_pitch = wider(p.c);
+  p.y_pitch = wider(p.k);
+}
+
 std::string text_of(ConvPass pass, const ConvProblem& p) {
   const auto triple = [](const std::array<std::int64_t, 3>& t) {
     return std::to_string(t[0]) + "x" + std::to_string(t[1]) + "x" + std::to_string(t[2]);
@@ -50,8 +60,9 @@ std::string text_of(ConvPass pass, const ConvProblem& p) {
   return std::string(passes[static_cast<int>(pass)]) + " " + layouts[static_cast<int>(p.layout)] + " n " +
          std::to_string(p.n) + ", c " + std::to_string(p.c) + ", k " + std::to_string(p.k) + ", in " + triple(p.in) +
          ", filter " + triple(p.filter) + ", pad " + triple(p.pad) + ", stride " + triple(p.stride) + ", dilation " +
-         triple(p.dilation) + ", groups " + std::to_string(p.groups) + ", " + std::string(name_of(p.x_type)) + " " +
-         std::string(name_of(p.w_type)) + " " + std::string(name_of(p.y_type));
+         triple(p.dilation) + ", pitches " + std::to_string(p.x_pitch) + " " + std::to_string(p.y_pitch) + ", groups " +
+         std::to_string(p.groups) + ", " + std::string(name_of(p.x_type)) + " " + std::string(name_of(p.w_type)) + " " +
+         std::string(name_of(p.y_type));
 }
 
 }  // namespace nervanagpu::test

@@ -13,6 +13,9 @@ namespace nervanagpu::test {
 // No tensor has more than `most` elements. All layouts; float32.
 ConvProblem random_problem(std::mt19937& random, std::int64_t most);
 
+// Pixels that lie apart, of x and of y, for channels last; odd distances, and such as the copy engine has.
+void choose_pitches(std::mt19937& random, ConvProblem& p);
+
 std::string text_of(ConvPass pass, const ConvProblem& p);
 
 }  // namespace nervanagpu::test

@@ -81,8 +81,26 @@ TEST_F(ConvTensorsTest, RefusesShapesTypesAndMemory) {
       },
       "conv: y has shape (2, 5, 4, 4); needs (2, 3, 3, 6)");
   const Tensor wide = Tensor::ones({2, 5, 4, 8});
-  refused<InvalidArgument>([&] { conv_fprop(p_, wide.slice(3, 0, 4), w_, y_); },
-                           "conv: x has strides (160, 32, 8, 1); needs contiguous memory (copy() makes it)");
+  refused<InvalidArgument>(
+      [&] { conv_fprop(p_, wide.slice(3, 0, 8, 2), w_, y_); },
+      "conv: x has strides (160, 32, 8, 2); needs contiguous memory (copy() makes it), or a slice of "
+      "the last axis of such");
+  refused<InvalidArgument>(
+      [&] {
+        conv_fprop(p_, Tensor::ones({2, 5, 8, 4}).slice(2, 0, 4), w_, y_);
+      },
+      "conv: x has strides (160, 32, 4, 1); needs contiguous memory (copy() makes it), or a slice of "
+      "the last axis of such");
+  refused<InvalidArgument>(
+      [&] {
+        conv_fprop(p_, x_, Tensor::ones({6, 3, 2, 4}).slice(3, 0, 2), y_);
+      },
+      "conv: w has strides (24, 8, 4, 1); needs contiguous memory (copy() makes it)");
+  ConvProblem other = p_;
+  other.x_pitch = 12;
+  refused<InvalidArgument>([&] { conv_fprop(other, wide.slice(3, 0, 4), w_, y_); },
+                           "conv: x has strides (160, 32, 8, 1); needs 12 elements from pixel to pixel, as the problem "
+                           "says");
   refused<TypeError>(
       [&] {
         conv_fprop(p_, Tensor::ones({2, 5, 4, 4}, Dtype::float16), w_, y_);
@@ -130,6 +148,10 @@ TEST_F(ConvTensorsTest, RefusesProblems) {
   };
   refused<InvalidArgument>(with([](ConvProblem& q) { q.groups = 3; }),
                            "conv: groups is 3; needs a divisor of c (channels of x), 4");
+  refused<InvalidArgument>(with([](ConvProblem& q) { q.x_pitch = 3; }),
+                           "conv: x_pitch is 3; needs 0, or the channels, 4, or more and less than 2^31");
+  refused<InvalidArgument>(with([](ConvProblem& q) { q.layout = Layout::batch_last, q.y_pitch = 8; }),
+                           "conv: y_pitch is 8; needs 0, since only channels_last has pixels");
   refused<InvalidArgument>(with([](ConvProblem& q) { q.n = 0; }),
                            "conv: n (batch) is 0; needs 1 or more and less than 2^31");
   refused<InvalidArgument>(with([](ConvProblem& q) { q.stride[1] = 0; }),
