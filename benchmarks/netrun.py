@@ -2,7 +2,11 @@
 
 fprop: convolutions and products with fused ReLU, pooling; the branches of an inception write into slices of its output.
 bprop: for each layer the gradient of the ReLU, the data gradient (not of the first layer) and the weight gradient; pool
-gradients; the branches of an inception add up in the gradient of its input (beta = 1). No bias, no weight update.
+gradients; the branches of an inception read slices of its output's gradient, and add up in the gradient of its input
+(beta = 1). No bias, no weight update.
+
+With channels last, a ReLU between two convolutions or two products leaves its bits, which the data gradient of the
+second applies (mask=). Elsewhere its gradient is a pass of its own.
 
 All memory is taken when the step is planned: outputs and weight gradients are kept, gradients of outputs share buffers.
 Where a max pool follows a ReLU, the ReLU's gradient is taken of the pooled map: max(x, 0) and the largest of a window
@@ -50,6 +54,7 @@ class Node:
     x: ng.GPUTensor
     y: ng.GPUTensor
     work: Work | None = None
+    bits: ng.GPUTensor | None = None  # y > 0, for the data gradient of the next layer
     branches: list[list[Node]] = field(default_factory=list)
 
     @property
@@ -202,33 +207,40 @@ class Step:
         nodes: list[Node] = []
         for i, layer in enumerate(layers):
             out = last if i == len(layers) - 1 else None
+            after = layers[i + 1] if i + 1 < len(layers) else None
             if isinstance(layer, Inception):
                 node = self._plan_inception(layer, x)
             elif isinstance(layer, Pool):
                 node = self._plan_pool(layer, x, out)
             else:
-                node = self._plan_weights(layer, x, out)
+                node = self._plan_weights(layer, x, out, bits=type(after) is type(layer))
             nodes.append(node)
             x = node.y
         return nodes
 
-    def _plan_weights(self, layer: Conv | Full, x: ng.GPUTensor, out: ng.GPUTensor | None) -> Node:
+    def _plan_weights(self, layer: Conv | Full, x: ng.GPUTensor, out: ng.GPUTensor | None, bits: bool) -> Node:
+        """bits: of its ReLU, where channels come last: elsewhere no kernel has them for nothing."""
         found = next(self._named)
         w = self.w[found.name]
+        relu = isinstance(layer, Conv) or layer.relu
+        kept: ng.GPUTensor | None = None
+        if bits and relu and self.layout == "NHWC":
+            places = (self.net.n, *[found.side_out] * 2) if isinstance(layer, Conv) else (self.net.n,)
+            kept = ng.empty((*places, -(-layer.k // 32)), "uint32")
         if isinstance(layer, Conv):
             y = ng.empty(self._shape(layer.k, found.side_out), self.dtype) if out is None else out
             run: Callable[[], object] = partial(
                 ng.conv2d, x, w, stride=layer.stride, padding=layer.pad, layout=self.layout, relu=True, out=y,
-                stream=self.stream,
+                mask=kept, stream=self.stream,
             )  # fmt: skip
         else:
             x = self._flat(x)
             y = ng.empty((layer.k, self.net.n) if self.layout == "CHWN" else (self.net.n, layer.k), self.dtype)
             a, b = (w, x) if self.layout == "CHWN" else (x, w.T)
-            run = partial(ng.dot, a, b, out=y, relu=layer.relu, stream=self.stream)
+            run = partial(ng.dot, a, b, out=y, relu=layer.relu, mask=kept, stream=self.stream)
         self.fprop_ops.append(Op(found.name, "fprop", found.fprop, run))
         self.y[found.name] = y
-        return Node(found.name, layer, x, y, found)
+        return Node(found.name, layer, x, y, found, kept)
 
     def _plan_pool(self, layer: Pool, x: ng.GPUTensor, out: ng.GPUTensor | None) -> Node:
         self._pools += 1
@@ -250,8 +262,9 @@ class Step:
         first = 0
         for branch, width in zip(layer.branches, widths, strict=True):
             part = self._slice(y, first, width)
-            chain = self._plan_fprop(branch, x, part if part.contiguous else None)
-            if not part.contiguous:
+            direct = part.contiguous or isinstance(branch[-1], Conv)
+            chain = self._plan_fprop(branch, x, part if direct else None)
+            if not direct:
                 run = partial(nn.convert, chain[-1].y, None, part, stream=self.stream)
                 self.fprop_ops.append(Op(name, "join", 0, run))
             node.branches.append(chain)
@@ -280,6 +293,8 @@ class Step:
             masked = isinstance(node.layer, Pool) and node.layer.op == "max" and before is not None and before.relu
             if masked and before is not None:
                 self._mask(before.name, node.y, dy)
+            bits = before.bits if before is not None else None
+            masked = masked or bits is not None
             target = dx
             if before is not None:
                 target = (self.buffers.take(node.x.shape), 0.0)
@@ -288,7 +303,7 @@ class Step:
             elif isinstance(node.layer, Pool):
                 self._pool_bprop(node, dy, target)
             else:
-                self._weights_bprop(node, dy, target)
+                self._weights_bprop(node, dy, target, bits)
             if before is not None and target is not None:
                 if own:
                     self.buffers.give(dy)
@@ -298,19 +313,23 @@ class Step:
     def _mask(self, name: str, y: ng.GPUTensor, dy: ng.GPUTensor) -> None:
         self.bprop_ops.append(Op(name, "relu", 0, partial(nn.activation_bprop, "relu", y, dy, dy, stream=self.stream)))
 
-    def _weights_bprop(self, node: Node, dy: ng.GPUTensor, dx: tuple[ng.GPUTensor, float] | None) -> None:
+    def _weights_bprop(
+        self, node: Node, dy: ng.GPUTensor, dx: tuple[ng.GPUTensor, float] | None, bits: ng.GPUTensor | None
+    ) -> None:
+        """bits: of the ReLU that made x, whose gradient is taken, too."""
         layer, found = node.layer, node.work
         assert found is not None
         w, dw = self.w[node.name], self.dw[node.name]
         if isinstance(layer, Conv):
             options = {"stride": layer.stride, "padding": layer.pad, "layout": self.layout, "stream": self.stream}
-            bprop = partial(ng.conv2d_bprop, dy, w, node.x.shape, **options)
+            bprop = partial(ng.conv2d_bprop, dy, w, node.x.shape, mask=bits, **options)
             update: Callable[[], object] = partial(ng.conv2d_update, dy, node.x, w.shape, out=dw, **options)
         elif self.layout == "CHWN":
             bprop = partial(ng.dot, w.T, dy, stream=self.stream)
             update = partial(ng.dot, dy, node.x.T, out=dw, stream=self.stream)
         else:
-            bprop = partial(ng.dot, dy, w, stream=self.stream)
+            drelu = {} if bits is None else {"activation": "drelu", "mask": bits}
+            bprop = partial(ng.dot, dy, w, stream=self.stream, **drelu)
             update = partial(ng.dot, dy.T, node.x, out=dw, stream=self.stream)
         if dx is not None:
             run = partial(bprop, out=dx[0], beta=dx[1])
@@ -335,7 +354,7 @@ class Step:
         for chain in node.branches:
             width = self._c(chain[-1].y)
             part = self._slice(dy, first, width)
-            copied = not part.contiguous
+            copied = not part.contiguous and not isinstance(chain[-1].layer, Conv)
             if copied:
                 whole = self.buffers.take(chain[-1].y.shape)
                 run = partial(nn.convert, part, None, whole, stream=self.stream)
