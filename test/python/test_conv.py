@@ -369,7 +369,7 @@ def test_bits_of_relu_that_cannot_be():
 def test_slices_of_channels(dtype: str, rng: np.random.Generator) -> None:
     """The branches of an inception: each writes its part of the joined output and reads its part of the gradient."""
 
-    def numbers(*shape: int) -> Any:
+    def numbers(*shape: int) -> ng.GPUTensor:
         return ng.array(rng.integers(-2, 3, shape).astype(dtype))
 
     x, joined, error = numbers(2, 5, 6, 40), numbers(2, 5, 6, 72), numbers(2, 5, 6, 72)
