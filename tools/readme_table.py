@@ -74,27 +74,62 @@ def sixteen_bits(result: dict) -> str:
 
 
 def convnets(result: dict) -> str:
-    """One line a network, the columns of each dtype: our milliseconds and TFLOPS, and the peer's milliseconds."""
-    totals = {(r["case"], r["dtype"]): r for r in result["rows"] if r["bench"] == "convnets" and r["pass"] == "total"}
-    dtypes = sorted({dtype for _, dtype in totals}, reverse=True)
-    peer = next((r["peer"] for r in totals.values() if r["peer"]), "no peer")
+    """One line a network and dtype: milliseconds of a step, ours, the peer's eager and compiled, its best over ours."""
+    totals = [r for r in result["rows"] if r["bench"] == "convnets" and r["pass"] == "total"]
+    peer = next((r["peer"] for r in totals if r["peer"]), "no peer")
     lines = [
-        "| fprop + bprop | " + " | ".join(f"{d}: ms (TFLOPS) | {peer}: ms" for d in dtypes) + " |",
-        "|---|" + "---|---|" * len(dtypes),
+        f"| fprop + bprop | | ms | TFLOPS | {peer} | `torch.compile` | times ours |",
+        "|---|---|---|---|---|---|---|",
     ]
-    for case in dict.fromkeys(case for case, _ in totals):
-        rows = [totals[case, d] for d in dtypes]
-        cells = [
-            f"{r['median_ms']:.1f} ({r['tflops']:.1f}) | " + (f"{r['peer_ms']:.1f}" if r["peer_ms"] else "-")
-            for r in rows
-        ]
-        lines.append(f"| {NETWORKS[case]}, N={rows[0]['n']} | " + " | ".join(cells) + " |")
+    for r in sorted(totals, key=lambda r: [*NETWORKS].index(r["case"])):
+        eager = [ms for form, ms in r["peers"].items() if "compiled" not in form]
+        compiled = [ms for form, ms in r["peers"].items() if "compiled" in form]
+        beside = [f"{min(v):.2f}" if v else "-" for v in (eager, compiled)]
+        ratio = f"{r['ratio']:.2f}" if r["ratio"] else "-"
+        lines.append(
+            f"| {NETWORKS[r['case']]}, N={r['n']} | {r['dtype']} | {r['median_ms']:.2f} | {r['tflops']:.0f} | "
+            f"{' | '.join(beside)} | **{ratio}** |"
+        )
     lines += [
         "",
+        "Milliseconds of a step replayed from a CUDA graph; PyTorch's also, in the faster of NCHW and channels_last. "
         f"{result['gpu']}, driver {result['driver']}, SM clock {result['clocks']['sm']} MHz and "
         f"{float(result['power']['draw']):.0f} W a second into the last network, commit {result['commit'][:12]}.",
     ]
     return "\n".join(lines)
+
+
+def conv(result: dict) -> str:
+    """One line a network and dtype: geometric means, and the range, of the peer's time over ours by pass."""
+    names = [n for n in NETWORKS if any(r["case"].startswith(n + ".") for r in result["rows"])]
+    lines = ["| layers of | | fprop | bprop | update |", "|---|---|---|---|---|"]
+    groups = [(NETWORKS[n], lambda r, n=n: r["case"].startswith(n + ".")) for n in names]
+    first = [f"{n}.conv1" for n in names]
+    groups += [("first layers", lambda r: r["case"] in first), ("all others", lambda r: r["case"] not in first)]
+    for dtype in dict.fromkeys(r["dtype"] for r in result["rows"]):
+        for title, member in groups:
+            cells = []
+            for pass_ in ("fprop", "bprop", "update"):
+                ratios = [
+                    r["ratio"] for r in result["rows"] if r["dtype"] == dtype and r["pass"] == pass_ and member(r)
+                ]
+                low, high = min(ratios, default=0.0), max(ratios, default=0.0)
+                shown = (
+                    f"{statistics.geometric_mean(ratios):.2f} ({low:.2f} to {high:.2f}; {len(ratios)})"
+                    if ratios
+                    else ""
+                )
+                cells.append(shown)
+            lines.append(f"| {title} | {dtype} | {' | '.join(cells)} |")
+    peer = result["rows"][0]["peer"]
+    return "\n".join(
+        [
+            *lines,
+            "",
+            f"Time of {peer} (PyTorch, the faster of channels_last and contiguous) over ours: geometric mean (range; "
+            f"layers). {_where(result)}",
+        ]
+    )
 
 
 ELEMENTWISE = {
@@ -224,6 +259,7 @@ def main() -> int:
         (ROOT / "docs/benchmarks.md", ELSEWHERE),
         (ROOT / "docs/gemm.md", {"gemm_epilogue": epilogue}),
         (ROOT / "docs/nn.md", {"nn": nn}),
+        (ROOT / "docs/convolution.md", {"conv": conv}),
     ]
     return max(refresh(page, tables, "--check" in sys.argv) for page, tables in pages)
 
