@@ -48,6 +48,12 @@ PoolProblem problem_of(const std::string& op, const Tensor& x, const std::string
   return p;
 }
 
+// A pooling of tensors of x's shape, if there is one to tell.
+const Tensor& shaped_as(const std::optional<Tensor>& x, const std::optional<Tensor>& out) {
+  if (!x && !out) throw InvalidArgument("pool: neither x nor out is given; needs one that has the gradient's shape");
+  return x ? *x : *out;
+}
+
 Shape shape_of(const PoolProblem& p, const std::string& layout, const Quad& lengths) {
   Shape out;
   for (const char letter : layout) {
@@ -78,24 +84,43 @@ Tensor target(const std::optional<Tensor>& out, const Shape& shape, Dtype dtype,
 }  // namespace
 
 void bind_pool(py::module_& m) {
-  m.def("pool_fprop", [](const std::string& op, const Tensor& x, const std::optional<Tensor>& out,
-                         const std::string& layout, const Geometry& geometry, const Finish& finish) {
-    const PoolProblem p = problem_of(op, x, layout, geometry);
+  m.def("pool_fprop",
+        [](const std::string& op, const Tensor& x, const std::optional<Tensor>& out, const std::string& layout,
+           const Geometry& geometry, const Finish& finish, const std::optional<Tensor>& argmax, bool relu) {
+          const PoolProblem p = problem_of(op, x, layout, geometry);
+          PoolOptions options = options_of(finish);
+          options.relu = relu;
+          const GilRelease release;
+          Tensor y = target(out, shape_of(p, layout, p.out()), p.dtype, options.beta);
+          if (argmax) {
+            before_write(*argmax);
+            Tensor codes = *argmax;
+            max_pool_fprop(p, x, y, codes, options);
+          } else {
+            pool_fprop(p, x, y, options);
+          }
+          return y;
+        });
+  m.def("pool_bprop", [](const std::string& op, const Tensor& dy, const std::optional<Tensor>& x,
+                         const std::optional<Tensor>& out, const std::string& layout, const Geometry& geometry,
+                         const Finish& finish, const std::optional<Tensor>& argmax) {
+    if (!x && !argmax) throw InvalidArgument("pool: neither x nor argmax is given; needs one of them");
+    const Tensor& like = shaped_as(x, out);
+    const PoolProblem p = problem_of(op, like, layout, geometry);
     const PoolOptions options = options_of(finish);
     const GilRelease release;
-    Tensor y = target(out, shape_of(p, layout, p.out()), p.dtype, options.beta);
-    pool_fprop(p, x, y, options);
-    return y;
-  });
-  m.def("pool_bprop", [](const std::string& op, const Tensor& dy, const Tensor& x, const std::optional<Tensor>& out,
-                         const std::string& layout, const Geometry& geometry, const Finish& finish) {
-    const PoolProblem p = problem_of(op, x, layout, geometry);
-    const PoolOptions options = options_of(finish);
-    const GilRelease release;
-    Tensor dx = target(out, x.shape(), p.dtype, options.beta);
-    pool_bprop(p, dy, x, dx, options);
+    Tensor dx = target(out, like.shape(), p.dtype, options.beta);
+    if (argmax) {
+      max_pool_bprop(p, dy, *argmax, dx, options);
+    } else {
+      pool_bprop(p, dy, *x, dx, options);
+    }
     return dx;
   });
+  m.def("pool_argmax_bytes",
+        [](const std::string& op, const Tensor& x, const std::string& layout, const Geometry& geometry) {
+          return pool_argmax_bytes(problem_of(op, x, layout, geometry));
+        });
 }
 
 }  // namespace nervanagpu::python

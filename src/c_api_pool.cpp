@@ -34,6 +34,7 @@ PoolOptions options_of(const char* function, const ng_pool_options* in) {
   out.beta = o.beta;
   out.rounding = rounding_of(function, "rounding", o.rounding);
   out.stream = Stream::from_handle(o.stream);
+  out.relu = flag_of(function, "relu", o.relu);
   return out;
 }
 
@@ -68,6 +69,29 @@ ng_status ng_pool_bprop(const ng_pool_problem* problem, uint64_t dy, uint64_t x,
   return guarded([&] {
     const PoolProblem p = problem_of("ng_pool_bprop", problem);
     pool_bprop(p, dy, x, dx, options_of("ng_pool_bprop", options));
+  });
+}
+
+ng_status ng_pool_argmax_bytes(const ng_pool_problem* problem, int64_t* bytes) {
+  return guarded([&] {
+    if (bytes == nullptr) refuse("ng_pool_argmax_bytes", "bytes", "null", "room for a number");
+    *bytes = pool_argmax_bytes(problem_of("ng_pool_argmax_bytes", problem));
+  });
+}
+
+ng_status ng_max_pool_fprop(const ng_pool_problem* problem, uint64_t x, uint64_t y, uint64_t argmax,
+                            const ng_pool_options* options) {
+  return guarded([&] {
+    const PoolProblem p = problem_of("ng_max_pool_fprop", problem);
+    max_pool_fprop(p, x, y, argmax, options_of("ng_max_pool_fprop", options));
+  });
+}
+
+ng_status ng_max_pool_bprop(const ng_pool_problem* problem, uint64_t dy, uint64_t argmax, uint64_t dx,
+                            const ng_pool_options* options) {
+  return guarded([&] {
+    const PoolProblem p = problem_of("ng_max_pool_bprop", problem);
+    max_pool_bprop(p, dy, argmax, dx, options_of("ng_max_pool_bprop", options));
   });
 }
 

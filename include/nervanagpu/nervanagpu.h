@@ -308,9 +308,10 @@ typedef struct ng_pool_options {
   float alpha, beta; /* y = alpha * pool(x) + beta * y; the same for dx */
   uint64_t stream;
   ng_rounding rounding;
+  int32_t relu; /* ng_max_pool_fprop, 1: x is the result of a ReLU, whose gradient ng_max_pool_bprop takes along */
 } ng_pool_options;
 #define NG_POOL_OPTIONS_INIT \
-  { sizeof(ng_pool_options), 1.0F, 0.0F, 0, NG_ROUNDING_INIT }
+  { sizeof(ng_pool_options), 1.0F, 0.0F, 0, NG_ROUNDING_INIT, 0 }
 
 /* out = (K, M, P, Q), each floor((X + 2 pad - window) / stride) + 1. */
 NG_C_API ng_status ng_pool_out(const ng_pool_problem* problem, int64_t out[4]);
@@ -319,6 +320,13 @@ NG_C_API ng_status ng_pool_fprop(const ng_pool_problem* problem, uint64_t x, uin
                                  const ng_pool_options* options);
 NG_C_API ng_status ng_pool_bprop(const ng_pool_problem* problem, uint64_t dy, uint64_t x, uint64_t dx,
                                  const ng_pool_options* options);
+/* max that saves where each window's largest element is, and the gradient from that, without x (pool.hpp); argmax is the address of
+ * as many bytes as ng_pool_argmax_bytes says. */
+NG_C_API ng_status ng_pool_argmax_bytes(const ng_pool_problem* problem, int64_t* bytes);
+NG_C_API ng_status ng_max_pool_fprop(const ng_pool_problem* problem, uint64_t x, uint64_t y, uint64_t argmax,
+                                     const ng_pool_options* options);
+NG_C_API ng_status ng_max_pool_bprop(const ng_pool_problem* problem, uint64_t dy, uint64_t argmax, uint64_t dx,
+                                     const ng_pool_options* options);
 
 #ifdef __cplusplus
 }

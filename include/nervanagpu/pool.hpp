@@ -5,6 +5,7 @@
 //   l2    sqrt(sum of squares)
 //
 // The gradient of max goes to the first largest element in (j, t, r, s) order; that of l2 is dy x / y, and 0 where y is 0.
+// max_pool_fprop saves where these elements are, so that max_pool_bprop reads no x.
 // Overlapping windows add up in ascending order of the windows: the same bits every time.
 //
 // Shapes as in conv.hpp: x (N, D, H, W, C), y (N, M, P, Q, K) and so on, K = floor((C + 2 pad_j - J) / str_j) + 1,
@@ -40,6 +41,9 @@ struct PoolOptions {
   float beta = 0.0F;   // 0: the result's old content is not read
   Rounding rounding;
   Stream stream;
+  // max_pool_fprop: x is the result of a ReLU, whose gradient max_pool_bprop shall take along: where the largest element is not above
+  // 0 (or is NaN), nothing gets dy. y stays what it is.
+  bool relu = false;
 };
 
 // On tensors, contiguous in the problem's layout; the result is written in place and shares no memory with the others.
@@ -52,5 +56,23 @@ NG_API void pool_bprop(const PoolProblem& p, const Tensor& dy, const Tensor& x, 
 NG_API void pool_fprop(const PoolProblem& p, std::uint64_t x, std::uint64_t y, const PoolOptions& options = {});
 NG_API void pool_bprop(const PoolProblem& p, std::uint64_t dy, std::uint64_t x, std::uint64_t dx,
                        const PoolOptions& options = {});
+
+// max whose gradient needs no x: `argmax` has a code for each window, where its first largest element is. Windows of one feature
+// map and of at most 255 positions. Results are the bits of pool_fprop and pool_bprop (with relu: and of relu's gradient behind it).
+//
+// The codes of y's elements, in their order: 4 bits each, the first in the lower half of a byte, where windows have at most 15
+// positions and C (channels last) or N (batch last) is a multiple of 8 (float32: of 4); x, y, dy and dx then begin at multiples
+// of 16 bytes. Else a byte each. A code is the position's number in (t, r, s) order, or all ones: none.
+NG_API std::int64_t pool_argmax_bytes(const PoolProblem& p);
+// argmax: uint8, contiguous, pool_argmax_bytes() of them.
+NG_API void max_pool_fprop(const PoolProblem& p, const Tensor& x, Tensor& y, Tensor& argmax,
+                           const PoolOptions& options = {});
+NG_API void max_pool_bprop(const PoolProblem& p, const Tensor& dy, const Tensor& argmax, Tensor& dx,
+                           const PoolOptions& options = {});
+// On device addresses: one kernel, as above.
+NG_API void max_pool_fprop(const PoolProblem& p, std::uint64_t x, std::uint64_t y, std::uint64_t argmax,
+                           const PoolOptions& options = {});
+NG_API void max_pool_bprop(const PoolProblem& p, std::uint64_t dy, std::uint64_t argmax, std::uint64_t dx,
+                           const PoolOptions& options = {});
 
 }  // namespace nervanagpu

@@ -5,6 +5,7 @@
 
 #include "kernels/gemm/types.h"
 #include "kernels/nn/launch.h"
+#include "kernels/pool/argmax.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
 #include "src/magic.h"
@@ -50,12 +51,14 @@ struct Part {
   std::uint64_t first = 0;  // its first element's number in the result
 };
 
-enum class Kind : std::uint8_t { fprop, columns, gather, cells, strips };
+enum class Kind : std::uint8_t { fprop, columns, gather, cells, strips, blocks };
 
-constexpr const char* kKind[] = {"pool_fprop", "pool_columns", "pool_gather", "pool_cells", "pool_strips"};
+constexpr const char* kKind[] = {"pool_fprop", "pool_columns", "pool_gather",
+                                 "pool_cells", "pool_strips",  "pool_blocks"};
 constexpr const char* kOp[] = {"max", "avg", "l2"};
 
 constexpr std::int64_t kStrip = 4;  // columns of a strip
+constexpr std::int64_t kBlock = 2;  // positions of a block, along both axes
 
 // Rows of y that a thread of pool_columns makes, or of windows that begin in a strip: all of them, if that makes threads
 // enough for a large GPU.
@@ -81,6 +84,9 @@ Quad grid_of(Kind kind, const PoolProblem& p, int v) {
     const std::int64_t rows = ceil_div(p.in[2] + p.pad[2], tall(kind, p, v) * p.stride[2]);
     return {p.in[0], p.in[1], rows, ceil_div(p.in[3] + p.pad[3], kStrip)};
   }
+  if (kind == Kind::blocks) {
+    return {p.in[0], p.in[1], ceil_div(p.in[2] + p.pad[2], kBlock), ceil_div(p.in[3] + p.pad[3], kBlock)};
+  }
   Quad cells{};
   for (std::size_t a = 0; a < 4; ++a) cells[a] = ceil_div(p.in[a] + p.pad[a], p.stride[a]);
   return cells;
@@ -92,7 +98,7 @@ struct Axes {
 };
 
 bool is_split(Kind kind) {
-  return kind == Kind::columns || kind == Kind::strips;
+  return kind == Kind::columns || kind == Kind::strips || kind == Kind::blocks;
 }
 
 // The axes around (d, h, w), innermost in vectors of v: the table in windows.sass.
@@ -161,6 +167,7 @@ void fill(Sink& sink, Kind kind, const Part& part, const PoolOptions& options, i
   sink.add(std::uint32_t{uniform ? 1U : 0U}).add(count).add(1.0F / count);
   sink.add(u32(tall(kind, p, v))).add(options.alpha).add(options.beta);
   sink.add(nn::RoundingArgs::of(options.rounding, p.dtype, part.first));
+  sink.add(part.pointers.argmax).add(std::uint32_t{options.relu ? 1U : 0U});
 }
 
 // What a kernel's conditions ask for.
@@ -201,8 +208,11 @@ Choice choose(const Registry& registry, Pass pass, const Part& part, const PoolO
   const PoolProblem& p = part.p;
   std::vector<Kind> kinds = {Kind::fprop};
   const bool meet = p.op == PoolOp::max && !apart(p);
+  const bool argmax = part.pointers.argmax != 0;
   if (pass == Pass::fprop && meet) kinds = {Kind::columns, Kind::fprop};
-  if (pass == Pass::bprop) {
+  if (pass == Pass::bprop && argmax) {
+    kinds = {Kind::blocks, Kind::gather};
+  } else if (pass == Pass::bprop) {
     kinds = {Kind::gather};
     if (p.op != PoolOp::avg && apart(p)) kinds.insert(kinds.begin(), Kind::cells);
     if (meet) kinds.insert(kinds.begin(), Kind::strips);
@@ -210,13 +220,16 @@ Choice choose(const Registry& registry, Pass pass, const Part& part, const PoolO
   std::vector<std::int64_t> sides = {0};
   if (!over_maps(p) && p.window[1] == 1 && p.window[2] == p.window[3]) sides.insert(sides.begin(), p.window[2]);
   const bool half = size_of(p.dtype) == 2;
+  std::vector<int> widths = {half ? 8 : 4, 1};
+  if (argmax) widths = {argmax_form(p).elements};
+  const std::string op = argmax ? "argmax" : kOp[static_cast<int>(p.op)];
   const std::string type = std::string("_") + std::string(sgemm::word_of(p.dtype)) + "_";
   std::string why;
   for (const Kind kind : kinds) {
     for (const std::int64_t side : sides) {
-      for (const int v : {half ? 8 : 4, 1}) {
-        std::string name = std::string(kKind[static_cast<int>(kind)]) + "_" + kOp[static_cast<int>(p.op)] + type +
-                           std::to_string(side) + (over_maps(p) ? "_1_" : "_0_");
+      for (const int v : widths) {
+        std::string name = std::string(kKind[static_cast<int>(kind)]) + "_" + op + type + std::to_string(side) +
+                           (over_maps(p) ? "_1_" : "_0_");
         if (is_split(kind)) {
           name += std::to_string(p.stride[2]) + (options.rounding.stochastic ? "_random_" : "_nearest_");
         }
@@ -274,16 +287,19 @@ std::vector<Part> parts_of(Pass pass, const PoolProblem& p, const Pointers& poin
     if (part.pointers.dy != 0) part.pointers.dy += in_y * width;
     part.first = pass == Pass::fprop ? in_y : in_x;
     part.pointers.out += part.first * width;
+    if (part.pointers.argmax != 0) {
+      part.pointers.argmax += in_y * static_cast<std::uint64_t>(argmax_form(p).bits) / 8;
+    }
     parts.push_back(part);
   }
   return parts;
 }
 
-void check_address(const char* name, std::uint64_t v, Dtype dtype) {
+void check_address(const char* name, std::uint64_t v, std::size_t alignment) {
   if (v == 0) throw InvalidArgument(std::string("pool: ") + name + " is 0; needs a device address");
-  if (v % size_of(dtype) != 0) {
+  if (v % alignment != 0) {
     throw InvalidArgument(std::string("pool: address of ") + name + " is " + std::to_string(v) +
-                          "; needs a multiple of " + std::to_string(size_of(dtype)));
+                          "; needs a multiple of " + std::to_string(alignment));
   }
 }
 
@@ -292,10 +308,21 @@ std::vector<Choice> plan(const Registry& registry, Pass pass, const PoolProblem&
                          const PoolOptions& options, const Forced& forced) {
   check(p);
   nn::check_rounding("pool", options.rounding, p.dtype);
-  const bool reads_x = pass == Pass::fprop || p.op != PoolOp::avg;
-  if (reads_x) check_address("x", pointers.x, p.dtype);
-  if (pass == Pass::bprop) check_address("dy", pointers.dy, p.dtype);
-  check_address(pass == Pass::fprop ? "y" : "dx", pointers.out, p.dtype);
+  const bool argmax = pointers.argmax != 0;
+  const bool reads_x = pass == Pass::fprop || (p.op != PoolOp::avg && !argmax);
+  std::size_t alignment = size_of(p.dtype);
+  if (argmax) {
+    // Elements whose codes share a word are taken by one thread.
+    check_argmax(p);
+    const ArgmaxForm form = argmax_form(p);
+    alignment *= static_cast<std::size_t>(form.elements);
+    check_address("argmax", pointers.argmax, static_cast<std::size_t>(form.elements * form.bits / 8));
+  } else if (options.relu) {
+    throw InvalidArgument("pool: relu is given without argmax; needs max_pool_fprop");
+  }
+  if (reads_x) check_address("x", pointers.x, alignment);
+  if (pass == Pass::bprop) check_address("dy", pointers.dy, alignment);
+  check_address(pass == Pass::fprop ? "y" : "dx", pointers.out, alignment);
   Pointers used = pointers;
   if (!reads_x) used.x = 0;
   if (pass == Pass::fprop) used.dy = 0;
@@ -329,11 +356,23 @@ void queue(Device& device, Pass pass, const PoolProblem& p, const Pointers& poin
 }  // namespace pool_detail
 
 void pool_fprop(const PoolProblem& p, std::uint64_t x, std::uint64_t y, const PoolOptions& options) {
-  pool_detail::queue(current_device(), pool_detail::Pass::fprop, p, {x, 0, y}, options);
+  pool_detail::queue(current_device(), pool_detail::Pass::fprop, p, {x, 0, y, 0}, options);
 }
 
 void pool_bprop(const PoolProblem& p, std::uint64_t dy, std::uint64_t x, std::uint64_t dx, const PoolOptions& options) {
-  pool_detail::queue(current_device(), pool_detail::Pass::bprop, p, {x, dy, dx}, options);
+  pool_detail::queue(current_device(), pool_detail::Pass::bprop, p, {x, dy, dx, 0}, options);
+}
+
+void max_pool_fprop(const PoolProblem& p, std::uint64_t x, std::uint64_t y, std::uint64_t argmax,
+                    const PoolOptions& options) {
+  pool_detail::check_address("argmax", argmax, 1);
+  pool_detail::queue(current_device(), pool_detail::Pass::fprop, p, {x, 0, y, argmax}, options);
+}
+
+void max_pool_bprop(const PoolProblem& p, std::uint64_t dy, std::uint64_t argmax, std::uint64_t dx,
+                    const PoolOptions& options) {
+  pool_detail::check_address("argmax", argmax, 1);
+  pool_detail::queue(current_device(), pool_detail::Pass::bprop, p, {0, dy, dx, argmax}, options);
 }
 
 }  // namespace nervanagpu

@@ -44,6 +44,19 @@ void check_apart(const char* out_name, const Tensor& out, const char* name, cons
   }
 }
 
+void check_codes(const PoolProblem& p, const Tensor& argmax) {
+  const std::int64_t needed = pool_argmax_bytes(p);
+  if (argmax.dtype() != Dtype::uint8) {
+    throw TypeError("pool: argmax has dtype " + std::string(name_of(argmax.dtype())) + "; needs uint8");
+  }
+  if (argmax.shape() != Shape{needed}) {
+    throw InvalidArgument("pool: argmax has shape " + text_of(argmax.shape()) + "; needs " + text_of(Shape{needed}));
+  }
+  if (!argmax.contiguous()) {
+    throw InvalidArgument("pool: argmax has strides " + text_of(argmax.strides()) + "; needs contiguous memory");
+  }
+}
+
 }  // namespace
 }  // namespace pool_detail
 
@@ -67,6 +80,34 @@ void pool_bprop(const PoolProblem& p, const Tensor& dy, const Tensor& x, Tensor&
   check_apart("dx", dx, "x", x);
   pool_bprop(p, dy.address(), x.address(), dx.address(), options);
   for (const Tensor* t : {&dy, &x, static_cast<const Tensor*>(&dx)}) t->used_on(options.stream);
+}
+
+void max_pool_fprop(const PoolProblem& p, const Tensor& x, Tensor& y, Tensor& argmax, const PoolOptions& options) {
+  using namespace pool_detail;
+  check(p);
+  check_tensor(p, "x", p.in, x);
+  check_tensor(p, "y", p.out(), y);
+  check_codes(p, argmax);
+  check_apart("y", y, "x", x);
+  check_apart("argmax", argmax, "x", x);
+  check_apart("argmax", argmax, "y", y);
+  max_pool_fprop(p, x.address(), y.address(), argmax.address(), options);
+  for (const Tensor* t : {&x, static_cast<const Tensor*>(&y), static_cast<const Tensor*>(&argmax)}) {
+    t->used_on(options.stream);
+  }
+}
+
+void max_pool_bprop(const PoolProblem& p, const Tensor& dy, const Tensor& argmax, Tensor& dx,
+                    const PoolOptions& options) {
+  using namespace pool_detail;
+  check(p);
+  check_tensor(p, "dy", p.out(), dy);
+  check_codes(p, argmax);
+  check_tensor(p, "dx", p.in, dx);
+  check_apart("dx", dx, "dy", dy);
+  check_apart("dx", dx, "argmax", argmax);
+  max_pool_bprop(p, dy.address(), argmax.address(), dx.address(), options);
+  for (const Tensor* t : {&dy, &argmax, static_cast<const Tensor*>(&dx)}) t->used_on(options.stream);
 }
 
 }  // namespace nervanagpu

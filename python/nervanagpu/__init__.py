@@ -194,6 +194,7 @@ from nervanagpu.pooling import (
     max_pool2d_bprop,
     max_pool3d,
     max_pool3d_bprop,
+    max_pool_argmax,
     pool,
     pool_bprop,
 )
@@ -371,6 +372,7 @@ __all__ = [
     "max_pool2d_bprop",
     "max_pool3d",
     "max_pool3d_bprop",
+    "max_pool_argmax",
     "maximum",
     "mean",
     "memory_report",

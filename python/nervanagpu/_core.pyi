@@ -642,18 +642,22 @@ def pool_fprop(
     layout: str,
     geometry: tuple[_Quad, _Quad, _Quad, bool],
     finish: tuple[Any, ...],
+    argmax: GPUTensor | None,
+    relu: bool,
     /,
 ) -> GPUTensor: ...
 def pool_bprop(
     op: str,
     dy: GPUTensor,
-    x: GPUTensor,
+    x: GPUTensor | None,
     out: GPUTensor | None,
     layout: str,
     geometry: tuple[_Quad, _Quad, _Quad, bool],
     finish: tuple[Any, ...],
+    argmax: GPUTensor | None,
     /,
 ) -> GPUTensor: ...
+def pool_argmax_bytes(op: str, x: GPUTensor, layout: str, geometry: tuple[_Quad, _Quad, _Quad, bool], /) -> int: ...
 
 class Parameter:
     """What training changes: a weight or a bias of a layer."""

@@ -12,6 +12,10 @@ avg: count_padding: padding counts as zeros; else the mean is of what lies insid
 l2: sqrt(sum of squares), its gradient dy x / y, 0 where y is 0.
 Gradients add up over overlapping windows in ascending order: the same bits every time.
 
+`argmax` (max only): a tensor of max_pool_argmax, where fprop writes which element of each window was the first largest,
+and from which bprop, then with x = None and the gradient's shape from `out`, or with an x that is not read, makes the
+same bits faster. relu=True in fprop: x is the result of a relu, and the gradient will be the one in front of it.
+
 `out` is written and returned, without it a new tensor: out = alpha * result + beta * out (beta = 0: not read). It
 shares no memory with the others. Tensors are contiguous.
 `rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits (0: the most).
@@ -26,7 +30,7 @@ from typing import Any
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
-from nervanagpu.arguments import integers, is_integer, shown, tensor
+from nervanagpu.arguments import flag, integers, is_integer, shown, tensor
 
 Ints = int | Sequence[int]
 Quad = tuple[int, int, int, int]
@@ -64,65 +68,87 @@ def _geometry(
 
 def _fprop(
     name: str, op: str, axes: int, x: GPUTensor, window: Ints, stride: Ints | None, padding: Ints, layout: str,
-    count_padding: bool, out: GPUTensor | None, finish: tuple[Any, ...],
+    count_padding: bool, out: GPUTensor | None, finish: tuple[Any, ...], argmax: GPUTensor | None = None,
+    relu: bool = False,
 ) -> GPUTensor:  # fmt: skip
-    _check(name, x=x, out=out)
+    _check(name, x=x, out=out, argmax=argmax)
     geometry = _geometry(name, axes, window, stride, padding, layout, count_padding)
-    y = _core.pool_fprop(op, x, out, layout, geometry, finish)
+    y = _core.pool_fprop(op, x, out, layout, geometry, finish, argmax, flag(name, "relu", relu))
     return y if out is None else out
 
 
 def _bprop(
-    name: str, op: str, axes: int, dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None, padding: Ints,
-    layout: str, count_padding: bool, out: GPUTensor | None, finish: tuple[Any, ...],
+    name: str, op: str, axes: int, dy: GPUTensor, x: GPUTensor | None, window: Ints, stride: Ints | None,
+    padding: Ints, layout: str, count_padding: bool, out: GPUTensor | None, finish: tuple[Any, ...],
+    argmax: GPUTensor | None = None,
 ) -> GPUTensor:  # fmt: skip
-    _check(name, dy=dy, x=x, out=out)
+    _check(name, dy=dy, out=out, argmax=argmax)
+    if x is not None or argmax is None:
+        tensor(name, "x", x)
     geometry = _geometry(name, axes, window, stride, padding, layout, count_padding)
-    dx = _core.pool_bprop(op, dy, x, out, layout, geometry, finish)
+    dx = _core.pool_bprop(op, dy, x, out, layout, geometry, finish, argmax)
     return dx if out is None else out
+
+
+def max_pool_argmax(
+    x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC",
+) -> GPUTensor:  # fmt: skip
+    """An empty uint8 tensor of the size that `argmax` of a max pooling of x needs; x gives its shape and dtype only.
+
+    window, stride and padding as of max_pool1d, max_pool2d or max_pool3d: whichever has as many axes as `layout`.
+    """
+    name = "max_pool_argmax"
+    _check(name, x=x)
+    axes = len(layout) - 2 if isinstance(layout, str) else 2
+    if axes not in (1, 2, 3):
+        raise ValueError(f"{name}: layout is {layout}; needs 3 to 5 letters")
+    geometry = _geometry(name, axes, window, stride, padding, layout, False)
+    return _core.empty((_core.pool_argmax_bytes("max", x, layout, geometry),), "uint8")
 
 
 def pool(
     x: GPUTensor, op: str, window: Sequence[int], stride: Sequence[int] | None = None, padding: Ints = 0,
     layout: str = "NDHWC", *, count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0,
     beta: float = 0.0, rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0,
-    stream: Stream | None = None,
+    argmax: GPUTensor | None = None, relu: bool = False, stream: Stream | None = None,
 ) -> GPUTensor:  # fmt: skip
     """op ("max", "avg" or "l2") over windows (J, T, R, S) of feature maps, depth, height and width; stride and padding
     alike, four numbers each. With fewer axes (a layout like "NHWC") T, and in one dimension R, are 1."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _fprop("pool", op, 4, x, window, stride, padding, layout, count_padding, out, finish)
+    return _fprop("pool", op, 4, x, window, stride, padding, layout, count_padding, out, finish, argmax, relu)
 
 
 def pool_bprop(
-    dy: GPUTensor, x: GPUTensor, op: str, window: Sequence[int], stride: Sequence[int] | None = None,
+    dy: GPUTensor, x: GPUTensor | None, op: str, window: Sequence[int], stride: Sequence[int] | None = None,
     padding: Ints = 0, layout: str = "NDHWC", *, count_padding: bool = False, out: GPUTensor | None = None,
     alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0,
-    stream: Stream | None = None,
+    argmax: GPUTensor | None = None, stream: Stream | None = None,
 ) -> GPUTensor:  # fmt: skip
     """The gradient of `pool` with respect to x: dx = alpha * gradient + beta * dx. avg reads no element of x."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _bprop("pool_bprop", op, 4, dy, x, window, stride, padding, layout, count_padding, out, finish)
+    return _bprop("pool_bprop", op, 4, dy, x, window, stride, padding, layout, count_padding, out, finish, argmax)
 
 
 def max_pool1d(
     x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC", *,
     out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
-    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    offset: int = 0, bits: int = 0, argmax: GPUTensor | None = None, relu: bool = False,
+    stream: Stream | None = None,
 ) -> GPUTensor:  # fmt: skip
     """The largest element of each S window. Shapes, options and errors: the module's text."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _fprop("max_pool1d", "max", 1, x, window, stride, padding, layout, False, out, finish)
+    return _fprop("max_pool1d", "max", 1, x, window, stride, padding, layout, False, out, finish, argmax, relu)
 
 
 def max_pool1d_bprop(
-    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC",
-    *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
-    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    dy: GPUTensor, x: GPUTensor | None, window: Ints, stride: Ints | None = None, padding: Ints = 0,
+    layout: str = "NWC", *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
+    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, argmax: GPUTensor | None = None,
+    stream: Stream | None = None,
 ) -> GPUTensor:  # fmt: skip
     """The gradient of max_pool1d with respect to x, dy being that of its result."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _bprop("max_pool1d_bprop", "max", 1, dy, x, window, stride, padding, layout, False, out, finish)
+    return _bprop("max_pool1d_bprop", "max", 1, dy, x, window, stride, padding, layout, False, out, finish, argmax)
 
 
 def avg_pool1d(
@@ -168,21 +194,23 @@ def l2_pool1d_bprop(
 def max_pool2d(
     x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC", *,
     out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
-    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    offset: int = 0, bits: int = 0, argmax: GPUTensor | None = None, relu: bool = False,
+    stream: Stream | None = None,
 ) -> GPUTensor:  # fmt: skip
     """The largest element of each R x S window. Shapes, options and errors: the module's text."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _fprop("max_pool2d", "max", 2, x, window, stride, padding, layout, False, out, finish)
+    return _fprop("max_pool2d", "max", 2, x, window, stride, padding, layout, False, out, finish, argmax, relu)
 
 
 def max_pool2d_bprop(
-    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC",
-    *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
-    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    dy: GPUTensor, x: GPUTensor | None, window: Ints, stride: Ints | None = None, padding: Ints = 0,
+    layout: str = "NHWC", *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
+    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, argmax: GPUTensor | None = None,
+    stream: Stream | None = None,
 ) -> GPUTensor:  # fmt: skip
     """The gradient of max_pool2d with respect to x, dy being that of its result."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _bprop("max_pool2d_bprop", "max", 2, dy, x, window, stride, padding, layout, False, out, finish)
+    return _bprop("max_pool2d_bprop", "max", 2, dy, x, window, stride, padding, layout, False, out, finish, argmax)
 
 
 def avg_pool2d(
@@ -228,21 +256,23 @@ def l2_pool2d_bprop(
 def max_pool3d(
     x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC", *,
     out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
-    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    offset: int = 0, bits: int = 0, argmax: GPUTensor | None = None, relu: bool = False,
+    stream: Stream | None = None,
 ) -> GPUTensor:  # fmt: skip
     """The largest element of each T x R x S window. Shapes, options and errors: the module's text."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _fprop("max_pool3d", "max", 3, x, window, stride, padding, layout, False, out, finish)
+    return _fprop("max_pool3d", "max", 3, x, window, stride, padding, layout, False, out, finish, argmax, relu)
 
 
 def max_pool3d_bprop(
-    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC",
-    *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
-    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    dy: GPUTensor, x: GPUTensor | None, window: Ints, stride: Ints | None = None, padding: Ints = 0,
+    layout: str = "NDHWC", *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
+    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, argmax: GPUTensor | None = None,
+    stream: Stream | None = None,
 ) -> GPUTensor:  # fmt: skip
     """The gradient of max_pool3d with respect to x, dy being that of its result."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _bprop("max_pool3d_bprop", "max", 3, dy, x, window, stride, padding, layout, False, out, finish)
+    return _bprop("max_pool3d_bprop", "max", 3, dy, x, window, stride, padding, layout, False, out, finish, argmax)
 
 
 def avg_pool3d(

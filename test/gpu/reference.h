@@ -23,6 +23,8 @@ struct Pooled {
 };
 Pooled pooling(const PoolProblem& p, const Values& x);
 Pooled pooling_gradient(const PoolProblem& p, const Values& dy, const Values& x);
+// What max_pool_fprop writes to argmax, in codes of 4 or 8 bits. x: finite.
+Bytes pooling_places(const PoolProblem& p, const Values& x, bool relu, int bits);
 
 // (outer, inner, spatial) without gaps to and from a layout: x with (N, C), y with (N, K), w with (K, C/groups).
 Values to_first(const Values& in, Layout layout, std::int64_t outer, std::int64_t inner, std::int64_t spatial);

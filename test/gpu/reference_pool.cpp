@@ -12,6 +12,7 @@ std::size_t at(std::int64_t i) {
 
 struct Box {
   std::array<std::int64_t, 4> low{}, high{};  // what of a window lies inside, high excluded
+  std::array<std::int64_t, 4> start{};        // where it begins, padding included
 };
 
 // Calls f(output, box): positions of x and y in the order (n, c, d, h, w).
@@ -26,6 +27,7 @@ void each_window(const PoolProblem& p, const F& f) {
       Box box;
       for (std::size_t a = 0; a < 4; ++a) {
         const std::int64_t start = where[a] * p.stride[a] - p.pad[a];
+        box.start[a] = start;
         box.low[a] = std::max<std::int64_t>(start, 0);
         box.high[a] = std::min(start + p.window[a], p.in[a]);
       }
@@ -127,6 +129,35 @@ Pooled pooling_gradient(const PoolProblem& p, const Values& dy_in, const Values&
   const std::int64_t own = p.op == PoolOp::max ? 0 : (p.op == PoolOp::avg ? 3 : window_size(p) + 6);
   return {from_first(value, p.layout, p.n, p.in[0], space(p.in)), from_first(size, p.layout, p.n, p.in[0], space(p.in)),
           windows - 1 + own};
+}
+
+Bytes pooling_places(const PoolProblem& p, const Values& x_in, bool relu, int bits) {
+  const auto out = p.out();
+  const Values x = to_first(x_in, p.layout, p.n, p.in[0], space(p.in));
+  const std::int64_t none = (1 << bits) - 1;
+  Values places(at(p.n * out[0] * space(out)));
+  each_window(p, [&](std::int64_t n, std::int64_t o, const Box& box) {
+    double best = -HUGE_VAL;
+    std::int64_t place = none;
+    for (std::int64_t t = box.low[1]; t < box.high[1]; ++t) {
+      for (std::int64_t r = box.low[2]; r < box.high[2]; ++r) {
+        for (std::int64_t s = box.low[3]; s < box.high[3]; ++s) {
+          const double v = x[at((((n * p.in[0] + box.low[0]) * p.in[1] + t) * p.in[2] + r) * p.in[3] + s)];
+          if (!(v > best) && place != none) continue;
+          best = v;
+          place = ((t - box.start[1]) * p.window[2] + r - box.start[2]) * p.window[3] + s - box.start[3];
+        }
+      }
+    }
+    places[at(o)] = static_cast<double>(relu && !(best > 0) ? none : place);
+  });
+  const Values ordered = from_first(places, p.layout, p.n, out[0], space(out));
+  Bytes codes(ordered.size() * static_cast<std::size_t>(bits) / 8);
+  for (std::size_t i = 0; i < ordered.size(); ++i) {
+    const std::size_t bit = i * static_cast<std::size_t>(bits);
+    codes[bit / 8] = static_cast<std::uint8_t>(codes[bit / 8] | static_cast<unsigned>(ordered[i]) << bit % 8);
+  }
+  return codes;
 }
 
 }  // namespace nervanagpu::gpu_test

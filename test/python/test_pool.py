@@ -123,6 +123,71 @@ def test_ties_nan_and_infinities() -> None:
     np.testing.assert_array_equal(overlapping, [[1, 1, 1, 0], [0, 0, 0, 0], [2, 1, 2, 0], [0, 1, 0, 0]])
 
 
+def test_max_whose_gradient_reads_no_x(rng: np.random.Generator) -> None:
+    windows_of = [(2, 2, 0), (3, 1, 1), (3, 2, 1), (3, 2, 0), (4, 3, 2), (5, 1, 4)]
+    for (window, stride, padding), layout, dtype, n, c in itertools.product(
+        windows_of, ("NHWC", "CHWN", "NCHW"), ("float32", "float16"), (1, 8), (5, 16)
+    ):
+        pixels = rng.integers(-3, 4, (n, c, 1, 6, 5)).astype(np.float32)
+        x = ng.array(laid_out(pixels, layout), dtype=dtype)
+        codes = ng.max_pool_argmax(x, window, stride, padding, layout)
+        y = ng.max_pool2d(x, window, stride, padding, layout, argmax=codes)
+        how = ((1, 1, window, window), (1, 1, stride, stride), (0, 0, padding, padding), False)
+        want = pooled("max", pixels, *how)
+        np.testing.assert_array_equal(y.get(), laid_out(want, layout))
+        grad = rng.integers(-3, 4, want.shape).astype(np.float32)
+        want_dx = gradient("max", grad, pixels, *how)
+        dy = ng.array(laid_out(grad, layout), dtype=dtype)
+        like = ng.empty(x.shape, dtype)  # gives its shape alone
+        dx = ng.max_pool2d_bprop(dy, like, window, stride, padding, layout, argmax=codes)
+        np.testing.assert_array_equal(dx.get(), laid_out(want_dx, layout))
+        # In front of a relu that made x; x itself may be gone.
+        ng.max_pool2d(x, window, stride, padding, layout, argmax=codes, relu=True, out=y)
+        del x
+        assert ng.max_pool2d_bprop(dy, None, window, stride, padding, layout, argmax=codes, out=like) is like
+        np.testing.assert_array_equal(like.get(), laid_out(np.where(pixels > 0, want_dx, 0), layout))
+
+
+def test_argmax_of_one_and_three_dimensions_and_by_pool(rng: np.random.Generator) -> None:
+    for axes, layout in ((1, "NWC"), (3, "NDHWC")):
+        x = ng.array(rng.standard_normal((2, *((6,) * axes), 8)), dtype="float16")
+        forward, back = getattr(ng, f"max_pool{axes}d"), getattr(ng, f"max_pool{axes}d_bprop")
+        codes = ng.max_pool_argmax(x, 2, 1, 1, layout)
+        y = forward(x, 2, 1, 1, argmax=codes)
+        np.testing.assert_array_equal(back(y, x, 2, 1, 1, argmax=codes).get(), back(y, x, 2, 1, 1).get())
+        window = (1,) * (4 - axes) + (2,) * axes
+        ones, pad = (1,) * 4, (0,) * (4 - axes) + (1,) * axes
+        again = ng.empty(codes.shape, "uint8")
+        ng.pool(x, "max", window, ones, pad, layout, argmax=again)
+        np.testing.assert_array_equal(again.get(), codes.get())
+        dx = ng.pool_bprop(y, x, "max", window, ones, pad, layout, argmax=again)
+        np.testing.assert_array_equal(dx.get(), back(y, x, 2, 1, 1).get())
+
+
+def test_argmax_that_is_refused() -> None:
+    x = ng.ones((2, 4, 4, 8), "float16")
+    codes = ng.max_pool_argmax(x, 2)
+    assert codes.dtype == np.uint8 and codes.shape == (2 * 2 * 2 * 8 // 2,)
+    assert ng.max_pool_argmax(ng.ones((2, 4, 4, 3), "float16"), 2).shape == (2 * 2 * 2 * 3,)
+    y = ng.max_pool2d(x, 2)
+    with pytest.raises(ValueError, match=r"pool: argmax has shape \(64,\); needs \(32,\)"):
+        ng.max_pool2d(x, 2, argmax=ng.empty((64,), "uint8"))
+    with pytest.raises(TypeError, match="pool: argmax has dtype int8; needs uint8"):
+        ng.max_pool2d_bprop(y, x, 2, argmax=ng.empty((32,), "int8"))
+    with pytest.raises(ValueError, match="pool: argmax is given; needs op max"):
+        ng.pool(x, "avg", (1, 1, 2, 2), layout="NHWC", argmax=codes)
+    with pytest.raises(ValueError, match="relu is given without argmax; needs max_pool_fprop"):
+        ng.max_pool2d(x, 2, relu=True)
+    with pytest.raises(ValueError, match="neither x nor out is given; needs one that has the gradient's shape"):
+        ng.max_pool2d_bprop(y, None, 2, argmax=codes)
+    with pytest.raises(TypeError, match="max_pool2d_bprop: x is None; needs GPUTensor"):
+        ng.max_pool2d_bprop(y, None, 2)
+    with pytest.raises(TypeError, match="max_pool2d: relu is 1; needs True or False"):
+        ng.max_pool2d(x, 2, argmax=codes, relu=1)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="max_pool_argmax: layout is NC; needs 3 to 5 letters"):
+        ng.max_pool_argmax(x, 2, layout="NC")
+
+
 def test_l2_is_flat_at_zero() -> None:
     x = ng.zeros((1, 4, 4, 3), "float32")
     np.testing.assert_array_equal(ng.l2_pool2d(x, 2).get(), np.zeros((1, 2, 2, 3)))

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "kernels/gemm/flags.h"
+#include "kernels/pool/argmax.h"
 #include "kernels/pool/pool.h"
 #include "src/select_device.h"
 #include "test/gpu/bound.h"
@@ -25,10 +26,11 @@ PoolProblem draw(Random& random, const Kernel& kernel) {
   const std::int64_t side = kernel.number("SIDE");
   const bool maps = variant.at("MAPS") == "1";
   const int v = std::max(kernel.number("V"), 1);
-  const bool windows_meet = op == "pool_strips" || op == "pool_columns";
+  const bool by_stride = variant.find("STR") != variant.end();
+  const bool argmax = variant.at("OP") == "argmax";
   for (;;) {
     PoolProblem p = gpu_test::random_pool(random, 1e5, !maps);
-    p.op = variant.at("OP") == "max" ? PoolOp::max : variant.at("OP") == "avg" ? PoolOp::avg : PoolOp::l2;
+    p.op = variant.at("OP") == "max" || argmax ? PoolOp::max : variant.at("OP") == "avg" ? PoolOp::avg : PoolOp::l2;
     p.dtype = variant.at("T") == "f16" ? Dtype::float16 : variant.at("T") == "bf16" ? Dtype::bfloat16 : Dtype::float32;
     if (v > 1) {
       // Neighbours in memory are pictures or, if windows have one feature map, these.
@@ -46,10 +48,12 @@ PoolProblem draw(Random& random, const Kernel& kernel) {
         p.pad[a] = std::min(p.pad[a], side - 1);
       }
     }
-    if (windows_meet) p.stride = {1, 1, kernel.number("STR"), kernel.number("STR")};
+    if (by_stride) p.stride = {1, 1, kernel.number("STR"), kernel.number("STR")};
     if (op == "pool_cells") {
       for (std::size_t a = 0; a < 4; ++a) p.stride[a] = std::max(p.stride[a], p.window[a]);
     }
+    // How elements and their codes go together is the problem's business.
+    if (argmax && pool_detail::argmax_form(p).elements != v) continue;
     const auto volume = static_cast<double>(p.n * p.in[0] * p.in[1] * p.in[2] * p.in[3]);
     if (volume * static_cast<double>(p.window[0] * p.window[1] * p.window[2] * p.window[3]) <= 4e5) return p;
   }
@@ -66,6 +70,7 @@ Outcome pool(Random& random, const Kernel& kernel, const Limits& /*limits*/) {
   const std::int64_t of_y = p.n * k[0] * k[1] * k[2] * k[3];
   // Vectors want aligned addresses; a kernel of single elements gets others, so that no vector fits.
   const std::size_t shift = kernel.number("V") > 1 ? 0 : size_of(p.dtype);
+  const bool argmax = kernel.manifest().variant.at("OP") == "argmax";
 
   const Values x = gpu_test::integers(random, of_x, static_cast<int>(pick(random, 1, 4)), p.dtype);
   const Values dy = gpu_test::integers(random, of_y, 4, p.dtype);
@@ -75,12 +80,16 @@ Outcome pool(Random& random, const Kernel& kernel, const Limits& /*limits*/) {
   options.alpha = choose(random, kFactors);
   options.beta = pick(random, 0, 1) == 0 ? 0.0F : choose(random, kFactors);
   const auto round = kernel.manifest().variant.find("ROUND");
+  options.relu = argmax && pick(random, 0, 1) == 0;
   const bool named = round != kernel.manifest().variant.end();
   if (named ? round->second == "random" : p.op == PoolOp::max && pick(random, 0, 3) == 0) {
     options.rounding = {true, random(), random() % 1000, static_cast<int>(pick(random, 1, sgemm::most_bits(p.dtype)))};
   }
 
   gpu_test::Pooled want = forward ? gpu_test::pooling(p, x) : gpu_test::pooling_gradient(p, dy, x);
+  for (std::size_t i = 0; options.relu && !forward && i < x.size(); ++i) {
+    if (!(x[i] > 0)) want.value[i] = 0;
+  }
   for (std::size_t i = 0; i < want.value.size(); ++i) {
     want.value[i] *= options.alpha;
     want.size[i] *= options.alpha < 0 ? -options.alpha : options.alpha;
@@ -92,10 +101,14 @@ Outcome pool(Random& random, const Kernel& kernel, const Limits& /*limits*/) {
   const Buffer device_dy(dy, p.dtype, shift);
   const Buffer device_out =
       options.beta != 0 ? Buffer(old, p.dtype, shift) : Buffer::poisoned(old.size() * size_of(p.dtype), shift);
+  gpu_test::Bytes places;
+  if (argmax) places = gpu_test::pooling_places(p, x, options.relu, pool_detail::argmax_form(p).bits);
+  const Buffer device_places = forward ? Buffer::poisoned(places.size()) : Buffer(places);
   pool_detail::Forced forced;
   forced.begin = kernel.name();
   pool_detail::Pointers at;
   at.x = device_x.address();
+  at.argmax = argmax ? device_places.address() : 0;
   at.dy = forward ? 0 : device_dy.address();
   at.out = device_out.address();
 
@@ -106,6 +119,7 @@ Outcome pool(Random& random, const Kernel& kernel, const Limits& /*limits*/) {
                 (options.rounding.stochastic ? " at random" : "");
   out.features = {std::string(nervanagpu::name_of(p.dtype)) + " result"};
   if (options.beta != 0) out.features.emplace_back("beta");
+  if (options.relu) out.features.emplace_back("relu");
   if (options.rounding.stochastic) out.features.emplace_back("rounding at random");
   pool_detail::queue(current_device(), forward ? pool_detail::Pass::fprop : pool_detail::Pass::bprop, p, at, options,
                      forced);
@@ -114,6 +128,10 @@ Outcome pool(Random& random, const Kernel& kernel, const Limits& /*limits*/) {
       want.value[i] = round_result(p.dtype, options.rounding, want.value[i], static_cast<std::int64_t>(i));
     }
     out.wrong = gpu_test::difference(device_out, gpu_test::encode(want.value, p.dtype), p.dtype);
+    if (argmax && forward && out.wrong.empty()) {
+      const bool same = device_places.get() == places;
+      out.wrong = same ? device_places.guards() : "other places of the largest elements";
+    }
     return out;
   }
   const Values got = device_out.get(p.dtype);

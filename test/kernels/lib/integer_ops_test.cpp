@@ -162,6 +162,20 @@ TEST(IntegerOps, Xor3) {
       {want, want});
 }
 
+TEST(IntegerOps, BitsChosenTestedAndSet) {
+  std::vector<Words> in = pairs(edges(), 12, 500);
+  in.push_back(random_words(13, in[0].size()));
+  Words chosen(in[0].size());
+  for (std::size_t i = 0; i < chosen.size(); ++i) chosen[i] = (in[0][i] & in[1][i]) | (~in[0][i] & in[2][i]);
+  const Words tested = map(in, [](u32 a, u32 b) { return (a & 0xf0000000U) != 0 ? b | 0xf0000001U : b; });
+  expect_macros({.body = ".pred some\nchoose_bits(y[0], x[0], x[1], x[2])\nmov(y[1], x[2])\n"
+                         "choose_bits(y[1], x[0], x[1], y[1])\ntest_bits(some, x[0], 0xf0000000)\n"
+                         "mov(y[2], x[1])\nset_bits(y[2], 0xf0000001, some)\n",
+                 .in = in,
+                 .outs = 3},
+                {chosen, chosen, tested});
+}
+
 TEST(IntegerOps, SelByEveryPredicateForm) {
   const std::vector<Words> in = pairs(edges(), 10, 100);
   const Words yes = map(in, [](u32 a, u32 b) { return a < b ? a : b; });
