@@ -3,7 +3,8 @@
     python benchmarks/pool.py [--out FILE] [--cases vgg2,...] [--dtypes float32,float16] [--layouts NHWC,CHWN]
 
 CUDA-graph replays, interleaved, medians; buffers rotate past the L2. Bytes are those of x and y (forward), of dy, dx
-and for max also x (backward), once each; `of_copy` is their rate over that of a device-to-device copy in the same run.
+and for max also x (backward), once each; with the places of the maxima saved and read in place of x (pass "... argmax")
+also these. `of_copy` is their rate over that of a device-to-device copy in the same run.
 `peer` is PyTorch's pooling of the same case in its better memory format (channels_last or contiguous), where PyTorch
 with CUDA is installed. Two pictures of each result are compared: max bit for bit on values that differ within each
 window (its float16 gradient, and means, within 1e-2; float32 means within 1e-5). Exits 1 if one differs.
@@ -182,18 +183,25 @@ def torch_work(
 
 def measure(
     driver: Driver, stream: ng.Stream, copy_rate: float, name: str, dtype: str, layout: str, forward: bool,
-    x: Array, dy: Array,
+    argmax: bool, x: Array, dy: Array,
 ) -> PoolRow:  # fmt: skip
-    """One case; x, dy: `values`."""
+    """One case; x, dy: `values`. argmax: the forward pass saves places, the backward pass takes them for x."""
     p = CASES[name]
     order = tuple("NHWC".index(letter) for letter in layout)
     back = tuple(layout.index(letter) for letter in "NHWC")
-    moved = (x.nbytes + dy.nbytes) if forward else (x.nbytes * (2 if p.op == "max" else 1) + dy.nbytes)
+    moved = (x.nbytes + dy.nbytes) if forward else (x.nbytes * (2 if p.op == "max" and not argmax else 1) + dy.nbytes)
+    window = (p.window, p.stride, p.pad, layout)
+    if argmax:
+        moved += ng.max_pool_argmax(ng.empty(shape(p, p.side, layout), dtype), *window).nbytes
     sets = max(1, min(8, -(-2 * L2_BYTES // moved)))
     passes = max(1, int(4e9 / (moved * sets)))
     xs = [ng.array(np.ascontiguousarray(x.transpose(order)), dtype=dtype) for _ in range(sets)]
     dys = [ng.array(np.ascontiguousarray(dy.transpose(order)), dtype=dtype) for _ in range(sets)]
     outs = [ng.empty(shape(p, p.out if forward else p.side, layout), dtype) for _ in range(sets)]
+    saved: list[dict[str, Any]] = [{"argmax": ng.max_pool_argmax(t, *window)} if argmax else {} for t in xs]
+    if argmax and not forward:
+        for a, kept in zip(xs, saved, strict=True):
+            ng.max_pool2d(a, *window, **kept)
     fprop = {"max": ng.max_pool2d, "avg": ng.avg_pool2d}[p.op]
     bprop = {"max": ng.max_pool2d_bprop, "avg": ng.avg_pool2d_bprop}[p.op]
 
@@ -201,9 +209,9 @@ def measure(
         for _ in range(passes):
             for k in range(sets):
                 if forward:
-                    fprop(xs[k], p.window, p.stride, p.pad, layout, out=outs[k], stream=stream)
+                    fprop(xs[k], *window, out=outs[k], stream=stream, **saved[k])
                 else:
-                    bprop(dys[k], xs[k], p.window, p.stride, p.pad, layout, out=outs[k], stream=stream)
+                    bprop(dys[k], xs[k], *window, out=outs[k], stream=stream, **saved[k])
 
     ours()  # load and warm up outside the capture
     stream.synchronize()
@@ -230,7 +238,7 @@ def measure(
         case=name,
         dtype=dtype,
         layout=layout,
-        pass_="fprop" if forward else "bprop",
+        pass_=("fprop" if forward else "bprop") + (" argmax" if argmax else ""),
         ms=round(ms, 6),
         peer=f"PyTorch {torch.__version__}" if peers else "",
         peer_ms=round(peers[best], 6) if peers else 0.0,
@@ -284,15 +292,18 @@ def main() -> int:
         for dtype in args.dtypes.split(","):
             x, dy = values(np.random.default_rng(2015), CASES[name], dtype)
             for layout in args.layouts.split(","):
-                for forward in (True, False):
-                    row = measure(driver, stream, copy_rate, name, dtype, layout, forward, x, dy)
+                ways = [(True, False), (False, False)]
+                if CASES[name].op == "max":
+                    ways += [(True, True), (False, True)]
+                for forward, argmax in ways:
+                    row = measure(driver, stream, copy_rate, name, dtype, layout, forward, argmax, x, dy)
                     rows.append(row)
                     bound = 0.0 if CASES[name].op == "max" and (forward or dtype == "float32") else 1e-2
                     limit = 1e-5 if dtype == "float32" and bound else bound
                     wrong = row.max_err is not None and not row.max_err <= limit
                     bad += wrong
                     print(
-                        f"{name:>14} {dtype} {layout} {row.pass_}  {row.ms:8.4f} ms {row.gb_per_s:7.0f} GB/s "
+                        f"{name:>14} {dtype} {layout} {row.pass_:12}  {row.ms:8.4f} ms {row.gb_per_s:7.0f} GB/s "
                         f"{100 * row.of_copy:5.1f} % of copy   {row.peer} {row.peer_format} {row.peer_ms:8.4f} ms "
                         f"{row.ratio:5.2f}x   error {row.max_err or 0:.1e}{'  WRONG' if wrong else ''}",
                         flush=True,
