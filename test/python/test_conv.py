@@ -112,6 +112,42 @@ def test_every_pass(rng, case, dtype, kind):
     assert np.array_equal(plain(got.get(), kind), dw)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("seed", range(12))
+def test_few_channels(seed, dtype):
+    """Random layers of up to 48 channels with channels last, as tensors that begin at any element."""
+    rng = np.random.default_rng([seed, 2026])
+    axes = int(rng.integers(1, 4))
+    groups = int(rng.choice([1, 1, 1, 2]))
+    n, c = int(rng.integers(1, 4)), groups * int(rng.choice([1, 2, 3, 3, 4, 7, 8, 12, 16, 24, 40]))
+    k = groups * int(rng.choice([1, 5, 8, 24, 64]))
+    filters = tuple(int(v) for v in rng.integers(1, [0, 12, 6, 4][axes], axes))
+    spatial = tuple(int(v) for v in rng.integers(1, [0, 60, 13, 6][axes], axes))
+    stride, dilation = (tuple(int(v) for v in rng.integers(1, 4, axes)) for _ in range(2))
+    reach = [d * (f - 1) for d, f in zip(dilation, filters, strict=True)]
+    padding = tuple(int(rng.integers(max(0, r - x + 2) // 2, r + 2)) for r, x in zip(reach, spatial, strict=True))
+    how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+    x, w = rng.integers(-1, 2, (n, c, *spatial)), rng.integers(-1, 2, (k, c // groups, *filters))
+    y = reference(x, w, *how.values())
+    dy = rng.integers(-1, 2, y.shape)
+    dx, dw = gradients(x, w, dy, *how.values())
+
+    def on_device(array):
+        moved = int(rng.integers(0, 3))
+        flat = arranged(array, "last").astype(np.float32)
+        t = ng.array(np.concatenate([np.full(moved, np.nan, np.float32), flat.ravel()])).astype(dtype)
+        return t[moved:].reshape(flat.shape)
+
+    d_x, d_w, d_dy = (on_device(a) for a in (x, w, dy))
+    for got, want in [
+        (FPROP[axes](d_x, d_w, **how), y),
+        (BPROP[axes](d_dy, d_w, d_x.shape, **how), dx),
+        (UPDATE[axes](d_dy, d_x, d_w.shape, **how), dw),
+    ]:
+        want = ng.array(arranged(want, "last").astype(np.float32)).astype(dtype)
+        np.testing.assert_array_equal(got.astype(np.float32).get(), want.astype(np.float32).get())
+
+
 @pytest.mark.parametrize("kind", LAYOUTS)
 @pytest.mark.parametrize("bytes_", [np.int8, np.uint8])
 def test_first_layer_of_bytes(rng, bytes_, kind):
