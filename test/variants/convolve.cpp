@@ -120,6 +120,15 @@ ConvProblem draw_for_gathering(Random& random, const Kernel& kernel, const Pass&
     const std::int64_t sum = what.pass == ConvPass::update ? p.n * out[0] * out[1] * out[2] : columns;
     if (variant.at("YT") == "f32" && sum <= kBlock) continue;  // parts: two blocks at least
     if (!conv_detail::gconv::has_room(columns, kernel.number("V"))) continue;
+    if (limits.in_turn) {  // three tiles of a CTA
+      const bool update = what.pass == ConvPass::update;
+      const std::int64_t rows =
+          update ? p.k / p.groups
+                 : p.n * (backward ? p.in : out)[0] * (backward ? p.in : out)[1] * (backward ? p.in : out)[2];
+      const std::int64_t width = update ? columns : (backward ? p.c : p.k) / p.groups;
+      const std::int64_t parts = variant.at("YT") == "f32" ? 2 : 1;
+      if (ceil_div(rows, 128) * ceil_div(width, kernel.number("BN")) * parts < 3) continue;
+    }
     if (conv_detail::gconv::possible(what.pass, p) && conv_detail::tensor_cores::takes(what.pass, p)) return p;
   }
 }

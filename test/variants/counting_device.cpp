@@ -24,7 +24,7 @@ std::uint32_t parameter(const Kernel& kernel, std::span<const std::byte> params,
 }  // namespace
 
 bool takes_tiles_in_turn(const Kernel& kernel) {
-  return kernel.manifest().op == "hgemm";
+  return kernel.manifest().op == "hgemm" || kernel.manifest().op == "gconv";
 }
 
 void CountingDevice::watch(std::uint32_t most_ctas) {
