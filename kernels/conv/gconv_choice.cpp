@@ -121,11 +121,11 @@ bool expressible(const Gather& g, const Pixels& t) {
   return true;
 }
 
-// A group's pixels that are gathered.
+// A group's pixels that are gathered, or their copy with channels last.
 Pixels gathered(ConvPass pass, const ConvProblem& p) {
   const Role role = pass == ConvPass::bprop ? Role::y : Role::x;
   const Shape s = shape_of(p, role);
-  return {0, p.x_type, s[4] / p.groups, pitch_of(p, role), {s[3], s[2], s[1]}, s[0]};
+  return {0, p.x_type, s[4] / p.groups, std::max(s[4], pitch_of(p, role)), {s[3], s[2], s[1]}, s[0]};
 }
 
 }  // namespace
