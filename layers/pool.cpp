@@ -70,10 +70,16 @@ class Pool final : public Layer::Impl {
   Ref fprop(Program& program, const Ref& x, const Ref& into) override {
     PoolProblem p = problem(batch_of(x));
     Ref y = into.valid() ? into.reshaped(batch_shape(out, p.n)) : program.make(batch_shape(out, p.n), x.dtype);
-    program.add({x, y}, [=](Run& run) {
-      pool_fprop(p, run.address(x), run.address(y), {1.0F, 0.0F, run.rounding(y.size()), run.stream});
+    argmax_ = program.training() && saves_argmax(p) ? program.make({pool_argmax_bytes(p)}, Dtype::uint8) : Ref{};
+    program.add({x, y, argmax_}, [=, argmax = argmax_](Run& run) {
+      const PoolOptions options = options_of(run, 0.0F, y);
+      if (argmax.valid()) {
+        max_pool_fprop(p, run.address(x), run.address(y), run.address(argmax), options);
+      } else {
+        pool_fprop(p, run.address(x), run.address(y), options);
+      }
     });
-    y.disposable = true;  // the gradient looks at x
+    y.disposable = true;  // the gradient looks at x, or at the places of the maxima
     x_ = x;
     return y;
   }
@@ -83,14 +89,30 @@ class Pool final : public Layer::Impl {
     const PoolProblem p = problem(batch_of(x_));
     Ref dx = sink.into.valid() ? sink.into : program.make(x_.shape, dy.dtype);
     const float beta = sink.add ? 1.0F : 0.0F;
+    if (argmax_.valid()) {
+      program.add({dy, argmax_, dx}, [=, argmax = argmax_](Run& run) {
+        max_pool_bprop(p, run.address(dy), run.address(argmax), run.address(dx), options_of(run, beta, dx));
+      });
+      return dx;
+    }
     program.add({dy, x_, dx}, [=, x = x_](Run& run) {
-      pool_bprop(p, run.address(dy), run.address(x), run.address(dx),
-                 {1.0F, beta, run.rounding(dx.size()), run.stream});
+      pool_bprop(p, run.address(dy), run.address(x), run.address(dx), options_of(run, beta, dx));
     });
     return dx;
   }
 
  private:
+  // The gradient then reads a code a window in place of x.
+  static bool saves_argmax(const PoolProblem& p) {
+    return p.op == PoolOp::max && p.window[0] == 1 && p.stride[0] == 1 && p.window[1] * p.window[2] * p.window[3] < 256;
+  }
+  static PoolOptions options_of(Run& run, float beta, const Ref& result) {
+    PoolOptions o;
+    o.beta = beta;
+    o.rounding = run.rounding(result.size());
+    o.stream = run.stream;
+    return o;
+  }
   [[nodiscard]] PoolProblem problem(std::int64_t n) const {
     PoolProblem p = problem_;
     p.layout = setup.layout;
@@ -102,7 +124,7 @@ class Pool final : public Layer::Impl {
   Windows w_;
   Expected expected_;
   PoolProblem problem_;
-  Ref x_;
+  Ref x_, argmax_;
 };
 
 }  // namespace

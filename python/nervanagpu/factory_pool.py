@@ -79,20 +79,30 @@ class PoolFactory(FactoryBase):
 
     def fprop_pool(
         self, layer: PoolLayer, I: GPUTensor, O: GPUTensor, repeat: int = 1,  # noqa: E741
+        argmax: GPUTensor | None = None,
     ) -> tuple[float, float]:  # fmt: skip
-        """O = the pooled I. Returns (milliseconds, 0) if benchmarking, else (0, 0)."""
+        """O = the pooled I. Returns (milliseconds, 0) if benchmarking, else (0, 0).
+
+        argmax: where to save the places of the maxima; max_pool_argmax(I.reshape(layer.dimI), ..., "CDHWN") makes it.
+        """
         _check("fprop_pool", layer, I=I, O=O)
         i, o = I.reshape(layer.dimI), O.reshape(layer.dimO)
         how: dict[str, Any] = {**self._pool_how(layer), **self._rounding(O)}
+        how["argmax"] = argmax
         return self._timed("fprop_pool", 0.0, repeat, lambda: pooling.pool(i, layer.op, out=o, **how))
 
     def bprop_pool(
         self, layer: PoolLayer, I: GPUTensor, E: GPUTensor, grad_I: GPUTensor, repeat: int = 1,  # noqa: E741
+        argmax: GPUTensor | None = None,
     ) -> tuple[float, float]:  # fmt: skip
-        """grad_I = the gradient of the input I, E being that of the output; overlapping windows add up."""
+        """grad_I = the gradient of the input I, E being that of the output; overlapping windows add up.
+
+        argmax: what fprop_pool has saved; I is then not read.
+        """
         _check("bprop_pool", layer, I=I, E=E, grad_I=grad_I)
         i, e, g = I.reshape(layer.dimI), E.reshape(layer.dimO), grad_I.reshape(layer.dimI)
         how: dict[str, Any] = {**self._pool_how(layer), **self._rounding(grad_I)}
+        how["argmax"] = argmax
         return self._timed("bprop_pool", 0.0, repeat, lambda: pooling.pool_bprop(e, i, layer.op, out=g, **how))
 
     def _pool_how(self, layer: PoolLayer) -> dict[str, Any]:

@@ -226,6 +226,14 @@ def test_the_factory(rng: np.random.Generator) -> None:
     gpu.bprop_pool(layer, I, gpu.array(dy), grad, repeat=2)
     want = gradient("max", dy.transpose(4, 0, 1, 2, 3), first, *how)
     np.testing.assert_array_equal(grad.get().transpose(4, 0, 1, 2, 3), want)
+    flat = gpu.pool_layer(np.float32, "max", 8, 6, H=5, W=5, R=3, S=3, pad_h=1, pad_w=1, str_h=2, str_w=2)
+    images = gpu.array(rng.integers(-4, 5, flat.dimI).astype(np.float32))
+    outputs, grads = gpu.empty(flat.dimO), [gpu.empty(flat.dimI) for _ in range(2)]
+    codes = ng.max_pool_argmax(images, (1, 3, 3), (1, 2, 2), (0, 1, 1), "CDHWN")
+    gpu.fprop_pool(flat, images, outputs, argmax=codes)
+    gpu.bprop_pool(flat, images, outputs, grads[0])
+    gpu.bprop_pool(flat, grads[1], outputs, grads[1], argmax=codes)
+    np.testing.assert_array_equal(grads[1].get(), grads[0].get())
     with pytest.raises(ValueError, match="pool_layer: op is 'mean'; needs"):
         gpu.pool_layer(np.float32, "mean", 1, 1)
     with pytest.raises(ValueError, match="the output is 1 x 1 x 0 x 1"):

@@ -69,6 +69,32 @@ TEST_F(CPoolTest, Computes) {
   EXPECT_EQ(get(y_, 3), (std::vector<float>{2, 5, -7}));
 }
 
+TEST_F(CPoolTest, SavesThePlacesOfTheMaxima) {
+  std::int64_t bytes = 0;
+  ASSERT_EQ(ng_pool_argmax_bytes(&p_, &bytes), NG_OK) << ng_last_error();
+  EXPECT_EQ(bytes, 2);
+  std::uint64_t argmax = 0;
+  ASSERT_EQ(ng_malloc(&argmax, 2), NG_OK);
+  put(x_, {1, 3, -5, -5});
+  ng_pool_options o = NG_POOL_OPTIONS_INIT;
+  ASSERT_EQ(ng_max_pool_fprop(&p_, x_, y_, argmax, &o), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(y_, 3), (std::vector<float>{3, -5, -7}));
+  ASSERT_EQ(ng_max_pool_bprop(&p_, y_, argmax, dx_, nullptr), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(dx_, 5), (std::vector<float>{0, 3, -5, 0, -7}));
+  o.relu = 1;
+  ASSERT_EQ(ng_max_pool_fprop(&p_, x_, y_, argmax, &o), NG_OK) << ng_last_error();
+  ASSERT_EQ(ng_max_pool_bprop(&p_, y_, argmax, dx_, nullptr), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(dx_, 5), (std::vector<float>{0, 3, 0, 0, -7}));
+  o.relu = 2;
+  expect(ng_max_pool_fprop(&p_, x_, y_, argmax, &o), NG_INVALID_ARGUMENT, {"relu is 2"});
+  expect(ng_max_pool_fprop(&p_, x_, y_, 0, nullptr), NG_INVALID_ARGUMENT, {"argmax is 0"});
+  expect(ng_max_pool_bprop(&p_, y_, 0, dx_, nullptr), NG_INVALID_ARGUMENT, {"argmax is 0"});
+  expect(ng_pool_argmax_bytes(&p_, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
+  p_.op = NG_POOL_AVG;
+  expect(ng_pool_argmax_bytes(&p_, &bytes), NG_INVALID_ARGUMENT, {"needs op max"});
+  EXPECT_EQ(ng_free(argmax), NG_OK);
+}
+
 TEST_F(CPoolTest, BadArgumentsAreRefused) {
   using P = ng_pool_problem;
   refused([](P& p) { p.size = 16; }, NG_INVALID_ARGUMENT, "problem->size is 16");
