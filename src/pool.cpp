@@ -32,7 +32,7 @@ std::uint64_t Pool::reuse(std::size_t size, StreamId stream) {
   };
   if (!captured_.empty() && stream != 0) {
     if (const std::uint64_t graph = backing_.capture(stream); graph != 0) {
-      if (const std::uint64_t address = from(captured_, std::pair(graph, size)); address != 0) return address;
+      if (const std::uint64_t address = from(captured_, Captured{graph, stream, size}); address != 0) return address;
     }
   }
   return from(cached_, size);
@@ -71,11 +71,15 @@ void Pool::free(std::uint64_t address, std::span<const StreamId> streams) noexce
   const std::size_t size = it->second;
   live_.erase(it);
   stats_.in_use -= size;
+  Captured belongs = {0, 0, size};
   for (const StreamId stream : streams) {
-    if (const std::uint64_t graph = backing_.capture(stream); graph != 0) {
-      captured_[{graph, size}].push_back(address);
-      return;
-    }
+    const std::uint64_t graph = backing_.capture(stream);
+    if (graph == 0) continue;
+    belongs = {graph, belongs.graph == 0 ? stream : kSeveral, size};
+  }
+  if (belongs.graph != 0) {
+    captured_[belongs].push_back(address);
+    return;
   }
   Pending p{address, size, {}};
   for (const StreamId stream : streams) {
@@ -128,7 +132,7 @@ void Pool::release() {
 void Pool::release_captured() {
   const std::lock_guard lock(mutex_);
   for (const auto& [key, addresses] : captured_) {
-    for (const std::uint64_t address : addresses) cached_[key.second].push_back(address);
+    for (const std::uint64_t address : addresses) cached_[key.bytes].push_back(address);
   }
   captured_.clear();
 }

@@ -1,8 +1,9 @@
 // Caches device memory by size, so that a tensor costs no driver call. A block that other streams still use is handed
 // out again only when they have passed the point where it was freed. A block that a graph being captured uses belongs to
-// that graph: it serves further work of the same capture, and nothing else until release_captured().
+// that graph: it serves further work of the same stream in the same capture, and nothing else until release_captured().
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -60,7 +61,14 @@ class Pool {
   std::unordered_map<std::uint64_t, std::size_t> live_;       // address -> bucket
   std::map<std::size_t, std::vector<std::uint64_t>> cached_;  // bucket -> addresses
   std::vector<Pending> pending_;
-  std::map<std::pair<std::uint64_t, std::size_t>, std::vector<std::uint64_t>> captured_;  // graph, bucket -> addresses
+  struct Captured {
+    std::uint64_t graph;
+    StreamId stream;  // that used it; kSeveral: more than one, whose branches of the graph nobody knows to be ordered
+    std::size_t bytes;
+    auto operator<=>(const Captured&) const = default;
+  };
+  static constexpr StreamId kSeveral = ~StreamId{0};
+  std::map<Captured, std::vector<std::uint64_t>> captured_;
   MemoryStats stats_;
 };
 

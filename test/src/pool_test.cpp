@@ -29,7 +29,9 @@ class Backing final : public PoolBacking {
   EventId mark(StreamId stream) override { return markable ? stream : 0; }
   bool passed(EventId event) noexcept override { return done.count(event) > 0; }
   void drop(EventId event) noexcept override { dropped.push_back(event); }
-  std::uint64_t capture(StreamId stream) noexcept override { return stream == capturing ? graph : 0; }
+  std::uint64_t capture(StreamId stream) noexcept override {
+    return stream == capturing || stream == forked ? graph : 0;
+  }
   void drain() noexcept override { ++drains; }
   std::size_t room() noexcept override { return capacity - used; }
 
@@ -41,6 +43,7 @@ class Backing final : public PoolBacking {
   std::vector<EventId> dropped;
   bool markable = true;
   StreamId capturing = 0;
+  StreamId forked = ~StreamId{0};  // another stream of the same capture
   std::uint64_t graph = 0;
   int drains = 0;
 };
@@ -155,6 +158,26 @@ TEST(Pool, ABlockOfACapturedGraphServesThatCaptureAlone) {
   EXPECT_NE(pool.allocate(1000, 7), a);
   pool.release_captured();  // and now it is gone
   EXPECT_EQ(pool.allocate(1000), a);
+}
+
+// Two streams of a capture are branches of its graph, which run side by side.
+TEST(Pool, ABlockOfACapturedStreamServesThatStreamAlone) {
+  Backing backing;
+  Pool pool(backing);
+  backing.capturing = 7;
+  backing.forked = 8;
+  backing.graph = 100;
+  const std::array<StreamId, 1> one = {7};
+  const std::array<StreamId, 2> both = {7, 8};
+  const std::uint64_t a = pool.allocate(1000, 7);
+  const std::uint64_t b = pool.allocate(1000, 7);
+  pool.free(a, one);
+  pool.free(b, both);
+  EXPECT_NE(pool.allocate(1000, 8), a);
+  EXPECT_EQ(pool.allocate(1000, 7), a);
+  const std::uint64_t c = pool.allocate(1000, 7);
+  EXPECT_NE(c, a);
+  EXPECT_NE(c, b);
 }
 
 }  // namespace
