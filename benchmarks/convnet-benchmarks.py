@@ -192,6 +192,7 @@ class Options:
     layers: bool
     graph: bool
     compile: bool
+    beside: bool
 
     def layout_of(self, dtype: str) -> Any:
         """16-bit floats go to the tensor cores, which want the channels last."""
@@ -202,7 +203,7 @@ def measure(net: Network, dtype: str, o: Options) -> tuple[list[NetRow | LayerRo
     """Print the block of one network; its rows, the machine under load, and whether the results are good."""
     weights, x, error = inputs(net)
     layout = o.layout_of(dtype)
-    step = Step(net, dtype, weights, x, error, layout=layout)
+    step = Step(net, dtype, weights, x, error, layout=layout, beside=o.beside)
     replay = Replay(step) if o.graph else None
     peer, peer_times, setup = None, {}, ""
     if o.peer:
@@ -279,6 +280,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--warmup", type=int, default=3)
     parser.add_argument("--layout", choices=["CHWN", "NHWC"], help="default: NHWC, float32 CHWN")
     parser.add_argument("--no-graph", action="store_true", help="launch call by call, not a recorded step")
+    parser.add_argument("--beside", action="store_true", help="weight gradients in a branch of the graph of their own")
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out, which takes its time")
     parser.add_argument("--layers", action="store_true", help="also time each layer")
     parser.add_argument("--no-peer", action="store_true", help="leave PyTorch out")
@@ -306,7 +308,16 @@ def main() -> int:
     if args.require_peer and not peer:
         print("convnet-benchmarks.py: nothing measured, needs a GPU and PyTorch with CUDA", file=sys.stderr)
         return 1
-    o = Options(args.iterations, args.warmup, args.layout, peer, args.layers, not args.no_graph, not args.no_compile)
+    o = Options(
+        args.iterations,
+        args.warmup,
+        args.layout,
+        peer,
+        args.layers,
+        not args.no_graph,
+        not args.no_compile,
+        args.beside,
+    )
     rows: list[NetRow | LayerRow] = []
     snapshot: dict[str, object] = {}
     bad = 0

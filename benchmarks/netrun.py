@@ -42,7 +42,7 @@ class Op:
     layer: str
     pass_: Pass
     flops: int
-    run: Callable[[], object]
+    run: Callable[..., object]
 
 
 @dataclass
@@ -66,11 +66,12 @@ class Node:
 
 
 class Buffers:
-    """Memory for gradients: taken and given back while the plan is made, so that later ones reuse it."""
+    """Memory for gradients: taken and given back while the plan is made, so that later ones reuse it, if they may."""
 
-    def __init__(self, dtype: npt.DTypeLike) -> None:
-        self.dtype = dtype
+    def __init__(self, dtype: npt.DTypeLike, reuse: bool) -> None:
+        self.dtype, self.reuse = dtype, reuse
         self.free: list[ng.GPUTensor] = []
+        self.kept: list[ng.GPUTensor] = []
         self.held: dict[int, ng.GPUTensor] = {}
         self.elements = 0
 
@@ -89,7 +90,11 @@ class Buffers:
 
     def give(self, tensor: ng.GPUTensor) -> None:
         """What `take` returned is not needed any more."""
-        self.free.append(self.held.pop(tensor.ptr))
+        buffer = self.held.pop(tensor.ptr)
+        if self.reuse:
+            self.free.append(buffer)
+        else:
+            self.kept.append(buffer)
 
 
 class Step:
@@ -101,6 +106,9 @@ class Step:
 
     Afterwards: `y` and `dw` by name as tensors in the layout; `host_y`, `host_dw`, `host_dy1` give the plain order.
     `dy1` is the gradient of the first layer's output, the ReLU and pools after it passed.
+
+    beside: bprop queues weight gradients in a stream of their own, beside the data gradients; no two gradients share
+    memory then.
     """
 
     def __init__(
@@ -112,7 +120,9 @@ class Step:
         error: Array,
         layout: Layout = "CHWN",
         stream: ng.Stream | None = None,
+        beside: bool = False,
     ) -> None:
+        self.beside = ng.Stream() if beside else None
         self.net, self.layout, self.dtype, self.stream = net, layout, dtype, stream
         self.work = work(net)
         self._named = iter(self.work)
@@ -123,7 +133,7 @@ class Step:
         self.error = self._array(error.T if layout == "CHWN" else error)
         self.fprop_ops: list[Op] = []
         self.bprop_ops: list[Op] = []
-        self.buffers = Buffers(self.dtype)
+        self.buffers = Buffers(self.dtype, reuse=not beside)
         self._pools = self._inceptions = 0
         nodes = self._plan_fprop(net.layers, self.x, None)
         self.output = nodes[-1].y
@@ -139,7 +149,19 @@ class Step:
     def bprop(self) -> None:
         """Queue the backward pass; fprop() has run."""
         for op in self.bprop_ops:
-            op.run()
+            if self.beside is None or op.pass_ != "update":
+                op.run()
+                continue
+            self._order(self.stream, self.beside)
+            op.run(stream=self.beside)
+        if self.beside is not None:
+            self._order(self.beside, self.stream)
+
+    def _order(self, first: ng.Stream | None, then: ng.Stream | None) -> None:
+        """What `then` is given from now on waits for what `first` has been given."""
+        event = ng.Event()
+        event.record(first)
+        event.make_wait(then)
 
     # What is on the host: float64; but for host(), in plain order.
 

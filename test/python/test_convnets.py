@@ -162,16 +162,21 @@ def everything(step: Step) -> dict[str, Array]:
 
 @pytest.mark.parametrize("name", ["alexnet", "googlenet"])
 @pytest.mark.parametrize(("dtype", "layout"), [("float32", "CHWN"), ("float16", "NHWC"), ("bfloat16", "NHWC")])
-def test_replay_has_the_bits_of_the_calls(name: str, dtype: str, layout: Any, rng: np.random.Generator) -> None:
+@pytest.mark.parametrize("beside", [False, True])
+def test_replay_has_the_bits_of_the_calls(
+    name: str, dtype: str, layout: Any, beside: bool, rng: np.random.Generator
+) -> None:
     """Also of other pictures than those of the recording; fprop's graph leaves the gradients alone."""
     net = scaled(NETWORKS[name], n=1, divisor=16)
     data = random_floats(net, np.float32, rng)
     step = Step(net, dtype, *data, layout=layout)
-    replay = Replay(step)
     step.x[:] = step.x * 0.5
     step.fprop()
     step.bprop()
     expected = everything(step)
+    step = Step(net, dtype, *data, layout=layout, beside=beside)
+    replay = Replay(step)
+    step.x[:] = step.x * 0.5
     forget(step)
     replay.fprop.launch()
     found = everything(step)
