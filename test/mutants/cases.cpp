@@ -94,6 +94,21 @@ void pooling(PoolOp op, bool back, Layout layout, std::array<std::int64_t, 4> wi
   }
 }
 
+// max that saves where its maxima are, and the gradient from that.
+void pooling_by_places() {
+  PoolProblem p;
+  p.n = 16;
+  p.in = {8, 1, 8, 8};
+  p.window = {1, 1, 3, 3};
+  p.stride = {1, 1, 2, 2};
+  p.pad = {0, 0, 1, 1};
+  const std::int64_t of_x = p.n * 8 * 64, of_y = p.n * 8 * 16;
+  const Tensor x = random_tensor({of_x}, 7), y = random_tensor({of_y}, 8), dx = random_tensor({of_x}, 9);
+  const Tensor argmax = Tensor::zeros({pool_argmax_bytes(p)}, Dtype::uint8);
+  max_pool_fprop(p, x.address(), y.address(), argmax.address());
+  max_pool_bprop(p, y.address(), argmax.address(), dx.address());
+}
+
 // Kernels that expressions make: elementwise, along rows, down columns, scans.
 Expr op(ExprOp what, const std::vector<Expr>& operands) {
   return apply(what, std::span<const Expr>(operands));
@@ -204,6 +219,7 @@ std::vector<MutantCase> mutant_cases() {
        [last] {
          pooling(PoolOp::max, true, last, {1, 1, 3, 3});
        }},
+      {"pool argmax", pooling_by_places},
       {"pool avg",
        [batch] {
          pooling(PoolOp::avg, false, batch, {1, 1, 3, 3});
