@@ -25,19 +25,15 @@ constexpr std::int64_t kWidest = 192;        // columns of a tile
 constexpr std::array kTiles = {Tile{Form::tiles, 128, 64}, Tile{Form::tiles, 128, 128}, Tile{Form::tiles, 128, 192}};
 constexpr std::array<std::int64_t, 3> kRuns = {8, 4, 1};
 
-// Microseconds of a block: products and copies, and the producer's part of 64 columns of 128 rows (f), of 64 rows (u). The
-// first are hgemm_cost.cpp's, the others predictions (docs/lab/hconv.md).
-struct Cost {
-  int columns;
-  double block;
-};
-constexpr std::array kProducts = {Cost{64, 0.184}, Cost{128, 0.314}, Cost{192, 0.444}};
-struct Gathering {
+// Microseconds of a block by the columns of a tile, 64, 128 and 192, for each number of channels that a load brings: measured on
+// an H200 (docs/lab/hconv.md).
+struct Blocks {
   std::int64_t run;
-  double rows_of_128, row, rows_of_64;  // f: all. u: a row's place, and 64 columns
+  std::array<double, 3> forward, update;
 };
-constexpr std::array kGathering = {Gathering{8, 0.22, 0.08, 0.11}, Gathering{4, 0.28, 0.08, 0.14},
-                                   Gathering{1, 0.40, 0.08, 0.20}};
+constexpr std::array kBlocks = {Blocks{8, {0.50, 0.72, 0.94}, {0.46, 0.86, 1.15}},
+                                Blocks{4, {0.62, 0.80, 1.02}, {0.55, 1.00, 1.40}},
+                                Blocks{1, {0.80, 1.05, 1.30}, {0.55, 1.15, 1.90}}};
 
 double microseconds(char pass, const GemmProblem& p, const Tile& t, std::int64_t run, std::int64_t splits,
                     int multiprocessors, double bytes) {
@@ -49,9 +45,8 @@ double microseconds(char pass, const GemmProblem& p, const Tile& t, std::int64_t
   const std::int64_t tiles = hgemm::tiles_m(p, t) * hgemm::tiles_n(p, t) * splits;
   const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
   const auto blocks = static_cast<double>(ceil_div(hgemm::blocks_of(p), splits));
-  const Gathering& g = *std::ranges::find(kGathering, run, &Gathering::run);
-  const double gather = pass == 'f' ? g.rows_of_128 : g.row + g.rows_of_64 * t.bn / 64.0;
-  const double block = std::max(std::ranges::find(kProducts, t.bn, &Cost::columns)->block, gather);
+  const Blocks& b = *std::ranges::find(kBlocks, run, &Blocks::run);
+  const double block = (pass == 'f' ? b.forward : b.update)[static_cast<std::size_t>(t.bn / 64 - 1)];
   double out = kStart + std::max(rounds * (blocks * block + kTile * t.bn / 64.0), bytes * 1e-6 / kMemory);
   if (splits > 1) {
     out += kSum + kPartials * 1e-6 * static_cast<double>(splits) * static_cast<double>(p.m) * static_cast<double>(p.n);
@@ -159,7 +154,7 @@ bool gathers_rows(ConvPass pass, const ConvProblem& p) {
   const bool backward = pass == ConvPass::bprop;
   const Pixels t = gathered(pass, p);
   const std::int64_t c = t.channels;
-  if (c >= kBlock || !possible(pass, p)) return false;
+  if (c % kBlock == 0 || !possible(pass, p)) return false;
   if (c < kFew || !gathers(pass, p)) return true;
   const Gather f = gathers_of(pass, p).front();
   const std::int64_t columns = f.all_taps() * c;
@@ -176,7 +171,7 @@ bool gathers_rows(ConvPass pass, const ConvProblem& p) {
   g.n = update ? columns : other;
   g.k = update ? rows : columns;
   const double ours = split_of(update ? 'u' : 'f', g, run, bytes).cost + (backward ? kCopy : 0);
-  (update ? g.n : g.k) = f.all_taps() * kBlock;
+  (update ? g.n : g.k) = f.all_taps() * ceil_div(c, kBlock) * kBlock;
   const double copied = c % kFew == 0 ? 0 : kCopy + kCopied * 2e-6 * static_cast<double>(t.count() * c);
   const std::int64_t channels = p.c / p.groups;
   const std::int64_t filters = p.k / p.groups;
