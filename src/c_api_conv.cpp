@@ -44,6 +44,7 @@ Call call_of(const char* function, ConvPass pass, const ng_conv_problem* problem
   call.pointers.bias_type = dtype_of(function, "bias_type", o.bias_type);
   call.pointers.workspace = o.workspace;
   call.pointers.mask = o.mask;
+  call.pointers.mask_pitch = o.mask_pitch;
   call.options.alpha = o.alpha;
   call.options.beta = o.beta;
   call.options.relu = flag_of(function, "relu", o.relu);

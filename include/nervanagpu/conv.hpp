@@ -66,7 +66,7 @@ struct ConvOptions {
   float beta = 0.0F;             // 0: the result's old content is not read
   const Tensor* bias = nullptr;  // fprop: (K,)
   bool relu = false;             // fprop: max(x, 0) at the end; NaN stays NaN
-  // Bits of a float result, uint32 or int32, contiguous, of the result's shape with ceil(last / 32) words for its last axis: bit
+  // Bits of a float result, uint32 or int32, contiguous or a slice of the last axis of such, of the result's shape with ceil(last / 32) words for its last axis: bit
   // j % 32 of word j / 32 belongs to element j. fprop with relu writes there whether what it stored is above 0 (not for NaN; behind
   // the last element 0); bprop, given those of x, stores 0 where the bit is 0: the gradient before the relu that made x.
   const Tensor* mask = nullptr;
@@ -100,6 +100,7 @@ struct ConvPointers {
   Dtype bias_type = Dtype::float32;
   std::uint64_t workspace = 0;
   std::uint64_t mask = 0;
+  std::int64_t mask_pitch = 0;  // words from row to row of the mask; 0: as many as a row has
 };
 NG_API void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options = {});
 

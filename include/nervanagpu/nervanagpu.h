@@ -259,9 +259,10 @@ typedef struct ng_conv_options {
   ng_rounding rounding; /* of a float result */
   uint64_t mask; /* bits of a float result, rows of its last axis in words of 32, or 0. fprop with relu writes them, */
                  /* bprop, given those of x, stores 0 where the bit is 0 (conv.hpp) */
+  int64_t mask_pitch; /* words from row to row of the mask; 0: as many as a row has */
 } ng_conv_options;
 #define NG_CONV_OPTIONS_INIT \
-  { sizeof(ng_conv_options), 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0 }
+  { sizeof(ng_conv_options), 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0 }
 
 typedef enum ng_conv_pass { NG_FPROP = 0, NG_BPROP = 1, NG_UPDATE = 2 } ng_conv_pass;
 

@@ -124,8 +124,8 @@ void check_mask(ConvPass pass, Dtype out, const ConvPointers& pointers, const Co
   check_address("mask", pointers.mask, 4);
 }
 
-// Bits of a result where no kernel has made or applied them.
-sgemm::MaskPlan mask_of(const Registry& registry, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers) {
+// The result as a matrix with its bits.
+GemmProblem masked_matrix(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers) {
   const Role role = roles_of(pass).out;
   GemmProblem g;
   g.c = pointers.out;
@@ -134,11 +134,15 @@ sgemm::MaskPlan mask_of(const Registry& registry, ConvPass pass, const ConvProbl
   g.ldc = p.layout == Layout::channels_last ? pitch_of(p, role) : g.n;
   g.m = elements_of(p, role) / g.n;
   g.mask = pointers.mask;
-  g.ld_mask = sgemm::words_of_mask(g.n);
+  g.ld_mask = pointers.mask_pitch != 0 ? pointers.mask_pitch : sgemm::words_of_mask(g.n);
+  if (g.ld_mask < sgemm::words_of_mask(g.n)) {
+    throw InvalidArgument("conv: mask_pitch is " + std::to_string(g.ld_mask) + "; needs 0, or the words of a row, " +
+                          std::to_string(sgemm::words_of_mask(g.n)) + ", or more");
+  }
   g.relu = pass == ConvPass::fprop;
   if (!g.relu) g.activation = GemmActivation::drelu;
   sgemm::check_mask(g);
-  return sgemm::mask_plan(registry, g);
+  return g;
 }
 
 }  // namespace
@@ -198,8 +202,10 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
   sgemm::MaskPlan mask;
   if (pointers.mask != 0) {
     check_mask(pass, out_type, pointers, options);
-    mask = mask_of(device.registry(), pass, p, pointers);
+    const GemmProblem matrix = masked_matrix(pass, p, pointers);
+    mask = sgemm::mask_plan(device.registry(), matrix);  // where no kernel makes or applies them
     e.mask = pointers.mask;
+    e.ld_mask = matrix.ld_mask;
   }
   bool masked = false;
   if (options.tensor_cores && what.on_tensor_cores && tensor_cores::there(device.registry()) &&

@@ -15,7 +15,8 @@ struct Epilogue {
   float alpha = 1.0F, beta = 0.0F;
   bool relu = false;
   bool bias_f16 = false;
-  std::uint64_t mask = 0;  // bits of relu, which fprop writes and bprop applies; 0: none
+  std::uint64_t mask = 0;    // bits of relu, which fprop writes and bprop applies; 0: none
+  std::int64_t ld_mask = 0;  // words from row to row of them
   Rounding rounding;
 };
 

@@ -164,7 +164,7 @@ GemmProblem Pass::epilogue(std::int64_t group, std::int64_t columns) const {
 // Of a group's rows from `row` on; whole words alone.
 void Pass::put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const {
   if (!masked_ || e_.mask == 0) return;
-  g.ld_mask = sgemm::words_of_mask(g.n * p_.groups);
+  g.ld_mask = e_.ld_mask;
   g.mask = e_.mask + static_cast<std::uint64_t>(4 * (row * g.ld_mask + group * g.n / kMaskWord));
   if (pass_ == ConvPass::bprop) g.activation = GemmActivation::drelu;
 }

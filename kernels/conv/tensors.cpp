@@ -106,8 +106,9 @@ void check_mask(const Tensor& mask, const Tensor& out, const char* out_name) {
     throw InvalidArgument("conv: mask has shape " + text_of(mask.shape()) + "; needs " + text_of(needed) +
                           ", a bit for each element of " + out_name);
   }
-  if (!mask.contiguous()) {
-    throw InvalidArgument("conv: mask has strides " + text_of(mask.strides()) + "; needs contiguous memory");
+  if (!mask.contiguous() && pixels_apart(mask) == 0) {
+    throw InvalidArgument("conv: mask has strides " + text_of(mask.strides()) +
+                          "; needs contiguous memory, or a slice of the last axis of such");
   }
 }
 
@@ -141,6 +142,7 @@ void run(ConvPass pass, const ConvProblem& given, const Tensor& in1, const Tenso
     check_apart("mask", mask, out_name, out);
     if (options.bias != nullptr) check_apart("mask", mask, "bias", *options.bias);
     pointers.mask = mask.address();
+    pointers.mask_pitch = mask.contiguous() ? 0 : pixels_apart(mask);
   }
   pointers.in1 = in1.address();
   pointers.in2 = in2.address();

@@ -67,7 +67,9 @@ TEST_P(ConvSlicesTest, BitsAreThoseOfCopies) {
       const Tensor x = wide_x.slice(3, c.at_x, c.at_x + c.c);
       Tensor y = wide_y.slice(3, c.at_y, c.at_y + c.k);
       const Shape words = {2, out[1], out[2], (c.k + 31) / 32};
-      Tensor mask = Tensor::empty(words, Dtype::uint32);
+      const std::int64_t of_y = words.back();
+      Tensor wide_mask = Tensor::full({2, out[1], out[2], of_y + 3}, 0x33333333, Dtype::uint32);
+      Tensor mask = wide_mask.slice(3, 1, 1 + of_y);
       Tensor other_mask = Tensor::empty(words, Dtype::uint32);
       ConvOptions options;
       options.relu = true;
@@ -81,6 +83,11 @@ TEST_P(ConvSlicesTest, BitsAreThoseOfCopies) {
       EXPECT_EQ(on_host(y), on_host(dense)) << c.c;
       EXPECT_EQ(mask.to_host<std::uint32_t>(), other_mask.to_host<std::uint32_t>()) << c.c;
       expect_only(wide_y, before, c.at_y, c.k);
+      for (const std::int64_t beside : {std::int64_t{0}, of_y + 1, of_y + 2}) {
+        for (const std::uint32_t word : wide_mask.slice(3, beside, beside + 1).to_host<std::uint32_t>()) {
+          ASSERT_EQ(word, 0x33333333U) << c.c;
+        }
+      }
 
       Tensor dw = numbers(w.shape(), type);
       Tensor other_dw = numbers(w.shape(), type);
@@ -90,6 +97,9 @@ TEST_P(ConvSlicesTest, BitsAreThoseOfCopies) {
 
       const Shape bits = {2, 5, 6, (c.c + 31) / 32};
       const Tensor of_x = Tensor::full(bits, 0x5a5a5a5a, Dtype::uint32);
+      Tensor wide_bits = Tensor::zeros({2, 5, 6, bits.back() + 2}, Dtype::uint32);
+      Tensor same_bits = wide_bits.slice(3, 1, 1 + bits.back());
+      same_bits.fill(0x5a5a5a5a);
       for (const float beta : {0.0F, 1.0F}) {
         Tensor wide_dx = numbers(wide_x.shape(), type);
         Tensor dx = wide_dx.slice(3, c.at_x, c.at_x + c.c);
@@ -97,8 +107,9 @@ TEST_P(ConvSlicesTest, BitsAreThoseOfCopies) {
         const Tensor first = wide_dx.copy();
         ConvOptions back;
         back.beta = beta;
-        back.mask = &of_x;
+        back.mask = &same_bits;
         conv_bprop(p, y, w, dx, back);
+        back.mask = &of_x;
         conv_bprop(p, y.copy(), w, other, back);
         EXPECT_EQ(on_host(dx), on_host(other)) << c.c << " beta " << beta;
         expect_only(wide_dx, first, c.at_x, c.c);
