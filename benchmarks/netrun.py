@@ -6,95 +6,41 @@ gradients; the branches of an inception read slices of its output's gradient, an
 (beta = 1). No bias, no weight update.
 
 With channels last, a ReLU between two convolutions or two products leaves its bits, which the data gradient of the
-second applies (mask=). Elsewhere its gradient is a pass of its own.
+second applies (mask=), and the 1x1 convolutions with which branches of an inception begin are one convolution. A max
+pool keeps its places, and its gradient is that of the ReLU before it, too. Elsewhere that is a pass of its own.
 
 All memory is taken when the step is planned: outputs and weight gradients are kept, gradients of outputs share buffers.
-Where a max pool follows a ReLU, the ReLU's gradient is taken of the pooled map: max(x, 0) and the largest of a window
-commute, so the result is the same and the map smaller.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Literal
+from typing import Any
 
 import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
 from nervanagpu import nn
+from netplan import Buffers, Heads, Layout, Node, Op
 from networks import Conv, Full, Inception, Layer, Network, Pool, Work, side_after, work
 
 Array = npt.NDArray[Any]
-Layout = Literal["CHWN", "NHWC"]
-Pass = Literal["fprop", "bprop", "update", "relu", "pool", "join"]
 
 # Axes of (N, C, H, W) and of (K, C, R, S) in the order of each layout.
 DATA_AXES = {"CHWN": (1, 2, 3, 0), "NHWC": (0, 2, 3, 1)}
 FILTER_AXES = {"CHWN": (1, 2, 3, 0), "NHWC": (0, 2, 3, 1)}
 
 
-@dataclass
-class Op:
-    """One call of the library: what a layer does in a pass, and the FLOPs it executes."""
-
-    layer: str
-    pass_: Pass
-    flops: int
-    run: Callable[..., object]
+def words(channels: int) -> int:
+    """Of 32 bits, that the bits of so many channels take."""
+    return -(-channels // 32)
 
 
-@dataclass
-class Node:
-    """A layer of the plan with its tensors; `branches` are those of an inception."""
-
-    name: str
-    layer: Layer
-    x: ng.GPUTensor
-    y: ng.GPUTensor
-    work: Work | None = None
-    bits: ng.GPUTensor | None = None  # y > 0, for the data gradient of the next layer
-    branches: list[list[Node]] = field(default_factory=list)
-
-    @property
-    def relu(self) -> bool:
-        """Whether every element of y went through a ReLU."""
-        if isinstance(self.layer, Inception):
-            return all(branch[-1].relu for branch in self.branches)
-        return isinstance(self.layer, Conv) or (isinstance(self.layer, Full) and self.layer.relu)
-
-
-class Buffers:
-    """Memory for gradients: taken and given back while the plan is made, so that later ones reuse it, if they may."""
-
-    def __init__(self, dtype: npt.DTypeLike, reuse: bool) -> None:
-        self.dtype, self.reuse = dtype, reuse
-        self.free: list[ng.GPUTensor] = []
-        self.kept: list[ng.GPUTensor] = []
-        self.held: dict[int, ng.GPUTensor] = {}
-        self.elements = 0
-
-    def take(self, shape: Sequence[int]) -> ng.GPUTensor:
-        """The smallest free buffer that fits, or a new one, as a tensor of `shape`."""
-        size = int(np.prod(shape))
-        fitting = [b for b in self.free if b.size >= size]
-        if fitting:
-            buffer = min(fitting, key=lambda b: b.size)
-            self.free = [b for b in self.free if b is not buffer]
-        else:
-            buffer = ng.empty((size,), self.dtype)
-            self.elements += size
-        self.held[buffer.ptr] = buffer
-        return buffer[:size].reshape(tuple(shape))
-
-    def give(self, tensor: ng.GPUTensor) -> None:
-        """What `take` returned is not needed any more."""
-        buffer = self.held.pop(tensor.ptr)
-        if self.reuse:
-            self.free.append(buffer)
-        else:
-            self.kept.append(buffer)
+def heads_of(layer: Inception) -> list[int]:
+    """The branches that begin with a 1x1 convolution and go on behind it."""
+    longer = [(i, branch[0]) for i, branch in enumerate(layer.branches) if len(branch) > 1]
+    return [i for i, head in longer if isinstance(head, Conv) and head == Conv(head.k, 1)]
 
 
 class Step:
@@ -224,31 +170,41 @@ class Step:
 
     # fprop
 
-    def _plan_fprop(self, layers: Sequence[Layer], x: ng.GPUTensor, last: ng.GPUTensor | None) -> list[Node]:
-        """Plan a chain of layers on x; the last one writes into `last` if that is given."""
+    def _plan_fprop(
+        self, layers: Sequence[Layer], x: ng.GPUTensor, last: ng.GPUTensor | None, bits: ng.GPUTensor | None = None
+    ) -> list[Node]:
+        """Plan a chain of layers on x; the last writes into `last` and, its ReLU, into `bits`, if they are given."""
         nodes: list[Node] = []
         for i, layer in enumerate(layers):
-            out = last if i == len(layers) - 1 else None
-            after = layers[i + 1] if i + 1 < len(layers) else None
+            ends = i == len(layers) - 1
+            out, after = (last, None) if ends else (None, layers[i + 1])
+            masks = isinstance(after, Inception) and len(heads_of(after)) > 1  # the data gradient in front of it does
             if isinstance(layer, Inception):
-                node = self._plan_inception(layer, x)
+                node = self._plan_inception(layer, x, bits=masks)
             elif isinstance(layer, Pool):
-                node = self._plan_pool(layer, x, out)
+                node = self._plan_pool(layer, x, out, relu=bool(nodes) and nodes[-1].relu)
             else:
-                node = self._plan_weights(layer, x, out, bits=type(after) is type(layer))
+                masks = masks if isinstance(after, Inception) else type(after) is type(layer)
+                kept = bits if ends else self._bits(layer, x) if masks else None
+                node = self._plan_weights(layer, x, out, kept)
             nodes.append(node)
             x = node.y
         return nodes
 
-    def _plan_weights(self, layer: Conv | Full, x: ng.GPUTensor, out: ng.GPUTensor | None, bits: bool) -> Node:
-        """bits: of its ReLU, where channels come last: elsewhere no kernel has them for nothing."""
+    def _bits(self, layer: Conv | Full, x: ng.GPUTensor) -> ng.GPUTensor | None:
+        """Of the ReLU of a layer on x, where channels come last: elsewhere no kernel has them for nothing."""
+        if self.layout != "NHWC":
+            return None
+        side = side_after(layer, x.shape[1]) if isinstance(layer, Conv) else 0
+        places = (self.net.n, side, side) if isinstance(layer, Conv) else (self.net.n,)
+        return ng.empty((*places, words(layer.k)), "uint32")
+
+    def _plan_weights(
+        self, layer: Conv | Full, x: ng.GPUTensor, out: ng.GPUTensor | None, kept: ng.GPUTensor | None
+    ) -> Node:
+        """kept: where the bits of the ReLU go."""
         found = next(self._named)
         w = self.w[found.name]
-        relu = isinstance(layer, Conv) or layer.relu
-        kept: ng.GPUTensor | None = None
-        if bits and relu and self.layout == "NHWC":
-            places = (self.net.n, *[found.side_out] * 2) if isinstance(layer, Conv) else (self.net.n,)
-            kept = ng.empty((*places, -(-layer.k // 32)), "uint32")
         if isinstance(layer, Conv):
             y = ng.empty(self._shape(layer.k, found.side_out), self.dtype) if out is None else out
             run: Callable[[], object] = partial(
@@ -264,35 +220,73 @@ class Step:
         self.y[found.name] = y
         return Node(found.name, layer, x, y, found, kept)
 
-    def _plan_pool(self, layer: Pool, x: ng.GPUTensor, out: ng.GPUTensor | None) -> Node:
+    def _plan_pool(self, layer: Pool, x: ng.GPUTensor, out: ng.GPUTensor | None, relu: bool) -> Node:
+        """relu: x is the result of one, whose gradient the pool's is."""
         self._pools += 1
         name = f"pool{self._pools}"
         side = side_after(layer, x.shape[1])
         y = ng.empty(self._shape(self._c(x), side), self.dtype) if out is None else out
-        call = ng.max_pool2d if layer.op == "max" else ng.avg_pool2d
-        run = partial(call, x, layer.size, layer.stride, layer.pad, self.layout, out=y, stream=self.stream)
+        windows = (layer.size, layer.stride, layer.pad, self.layout)
+        codes = ng.max_pool_argmax(x, *windows) if layer.op == "max" else None
+        if codes is not None:
+            run = partial(ng.max_pool2d, x, *windows, out=y, argmax=codes, relu=relu, stream=self.stream)
+        else:
+            run = partial(ng.avg_pool2d, x, *windows, out=y, stream=self.stream)
         self.fprop_ops.append(Op(name, "pool", 0, run))
         self.y[name] = y
-        return Node(name, layer, x, y)
+        return Node(name, layer, x, y, codes=codes)
 
-    def _plan_inception(self, layer: Inception, x: ng.GPUTensor) -> Node:
+    def _plan_inception(self, layer: Inception, x: ng.GPUTensor, bits: bool) -> Node:
+        """bits: of the ReLUs, where the channels of each branch begin at a word."""
         self._inceptions += 1
         name = f"inc{self._inceptions}"
         widths = [next(part.k for part in reversed(branch) if isinstance(part, Conv)) for branch in layer.branches]
+        firsts = [sum(widths[:i]) for i in range(len(widths))]
         y = ng.empty(self._shape(sum(widths), x.shape[1]), self.dtype)
-        node = Node(name, layer, x, y)
-        first = 0
-        for branch, width in zip(layer.branches, widths, strict=True):
+        node = Node(name, layer, x, y, heads=self._plan_heads(name, layer, x))
+        ends = all(isinstance(branch[-1], Conv) for branch in layer.branches)
+        if bits and ends and self.layout == "NHWC" and all(first % 32 == 0 for first in firsts):
+            node.bits = ng.empty((*y.shape[:3], words(sum(widths))), "uint32")
+        for i, (branch, first, width) in enumerate(zip(layer.branches, firsts, widths, strict=True)):
             part = self._slice(y, first, width)
             direct = part.contiguous or isinstance(branch[-1], Conv)
-            chain = self._plan_fprop(branch, x, part if direct else None)
+            mask = None if node.bits is None else node.bits[..., first // 32 : first // 32 + words(width)]
+            head = node.heads.nodes.get(i) if node.heads is not None else None
+            if head is not None:
+                next(self._named)
+            rest, source = (branch, x) if head is None else (branch[1:], head.y)
+            chain = self._plan_fprop(rest, source, part if direct else None, mask)
             if not direct:
                 run = partial(nn.convert, chain[-1].y, None, part, stream=self.stream)
                 self.fprop_ops.append(Op(name, "join", 0, run))
-            node.branches.append(chain)
-            first += width
+            node.branches.append(chain if head is None else [head, *chain])
         self.y[name] = y
         return node
+
+    def _plan_heads(self, name: str, layer: Inception, x: ng.GPUTensor) -> Heads | None:
+        """One convolution for the first layers of branches that go on behind them, with channels last."""
+        which = heads_of(layer)
+        if self.layout != "NHWC" or len(which) < 2:
+            return None
+        found = [next(w for w in self.work if w.name == f"{name}.{'abcdefgh'[i]}1") for i in which]
+        w = ng.empty((sum(part.k for part in found), *self.w[found[0].name].shape[1:]), self.dtype)
+        dw = ng.empty(w.shape, self.dtype)
+        y = ng.empty((*x.shape[:3], w.shape[0]), self.dtype)
+        bits = None
+        if all(sum(part.k for part in found[:i]) % 32 == 0 for i in range(len(found))):
+            bits = ng.empty((*x.shape[:3], words(w.shape[0])), "uint32")
+        nodes, at = {}, 0
+        for i, part in zip(which, found, strict=True):
+            end = at + part.k
+            w[at:end] = self.w[part.name]
+            self.w[part.name], self.dw[part.name], self.y[part.name] = w[at:end], dw[at:end], y[..., at:end]
+            own = None if bits is None else bits[..., at // 32 : at // 32 + words(part.k)]
+            nodes[i] = Node(part.name, part.layer, x, y[..., at:end], part, own)
+            at = end
+        joint = f"{name}.{'+'.join(part.name.split('.')[1] for part in found)}"
+        run = partial(ng.conv2d, x, w, layout=self.layout, relu=True, out=y, mask=bits, stream=self.stream)
+        self.fprop_ops.append(Op(joint, "fprop", sum(part.fprop for part in found), run))
+        return Heads(joint, nodes, y, w, dw)
 
     # bprop
 
@@ -309,27 +303,26 @@ class Step:
         for i in range(len(nodes) - 1, -1, -1):
             node = nodes[i]
             before = nodes[i - 1] if i > 0 else None
-            if node.relu and not masked:
+            if node.relu and not masked and node.dy_at is None:
                 self._mask(node.name, node.y, dy)
-            # A ReLU before a max pool: its gradient is taken here, of the smaller map.
-            masked = isinstance(node.layer, Pool) and node.layer.op == "max" and before is not None and before.relu
-            if masked and before is not None:
-                self._mask(before.name, node.y, dy)
             bits = before.bits if before is not None else None
-            masked = masked or bits is not None
+            # A max pool's gradient is that of the ReLU before it, too.
+            masked = bits is not None or (node.codes is not None and before is not None and before.relu)
             target = dx
             if before is not None:
-                target = (self.buffers.take(node.x.shape), 0.0)
+                place = before.dy_at if before.dy_at is not None else self.buffers.take(node.x.shape)
+                target = (place, 0.0)
             if isinstance(node.layer, Inception):
-                self._branches_bprop(node, dy, target)
+                self._branches_bprop(node, dy, target, bits)
             elif isinstance(node.layer, Pool):
                 self._pool_bprop(node, dy, target)
-            else:
+            elif node.dy_at is None:  # else it is one of an inception's heads
                 self._weights_bprop(node, dy, target, bits)
             if before is not None and target is not None:
                 if own:
                     self.buffers.give(dy)
-                dy, own = target[0].reshape(before.y.shape), True
+                own = before.dy_at is None
+                dy = target[0].reshape(before.y.shape) if own else target[0]
         return dy, own
 
     def _mask(self, name: str, y: ng.GPUTensor, dy: ng.GPUTensor) -> None:
@@ -363,28 +356,55 @@ class Step:
         assert isinstance(layer, Pool)
         if dx is None:
             return
-        call = ng.max_pool2d_bprop if layer.op == "max" else ng.avg_pool2d_bprop
-        run = partial(
-            call, dy, node.x, layer.size, layer.stride, layer.pad, self.layout, out=dx[0], beta=dx[1],
-            stream=self.stream,
-        )  # fmt: skip
+        call, more = ng.avg_pool2d_bprop, {"stream": self.stream}
+        x: ng.GPUTensor | None = node.x
+        if node.codes is not None:
+            call, more, x = ng.max_pool2d_bprop, {"stream": self.stream, "argmax": node.codes}, None
+        windows = (layer.size, layer.stride, layer.pad, self.layout)
+        run = partial(call, dy, x, *windows, out=dx[0], beta=dx[1], **more)
         self.bprop_ops.append(Op(node.name, "pool", 0, run))
 
-    def _branches_bprop(self, node: Node, dy: ng.GPUTensor, dx: tuple[ng.GPUTensor, float] | None) -> None:
-        """The ReLUs at the ends of the branches have been passed, all in one."""
-        first, beta = 0, 0.0 if dx is None else dx[1]
-        for chain in node.branches:
-            width = self._c(chain[-1].y)
-            part = self._slice(dy, first, width)
+    def _branches_bprop(
+        self, node: Node, dy: ng.GPUTensor, dx: tuple[ng.GPUTensor, float] | None, bits: ng.GPUTensor | None
+    ) -> None:
+        """The ReLUs at the ends of the branches have been passed, all in one. bits: of the ReLU that made x.
+
+        Each adds to dx what its first layer gives: pools, then convolutions, the last of which applies the bits.
+        """
+        heads = node.heads
+        joint = None if heads is None else self.buffers.take(heads.y.shape)
+        order = sorted(range(len(node.branches)), key=lambda i: (isinstance(node.branches[i][0].layer, Conv), i))
+        widths = [self._c(chain[-1].y) for chain in node.branches]
+        beta, at = 0.0 if dx is None else dx[1], 0
+        for number in order:
+            chain = node.branches[number]
+            part = self._slice(dy, sum(widths[:number]), widths[number])
             copied = not part.contiguous and not isinstance(chain[-1].layer, Conv)
             if copied:
                 whole = self.buffers.take(chain[-1].y.shape)
                 run = partial(nn.convert, part, None, whole, stream=self.stream)
                 self.bprop_ops.append(Op(node.name, "join", 0, run))
                 part = whole
-            inner, own = self._plan_bprop(chain, part, None if dx is None else (dx[0], beta), masked=True)
+            is_head = heads is not None and number in heads.nodes
+            if is_head and joint is not None:
+                chain[0].dy_at = joint[..., at : at + self._c(chain[0].y)]
+                at += self._c(chain[0].y)
+            target = None if dx is None or is_head else (dx[0], beta)
+            inner, own = self._plan_bprop(chain, part, target, masked=True)
             if own:
                 self.buffers.give(inner)
             if copied:
                 self.buffers.give(part)
-            first, beta = first + width, 1.0
+            beta = beta if is_head else 1.0
+        if heads is None or joint is None:
+            return
+        if any(head.bits is None for head in heads.nodes.values()):
+            self._mask(heads.name, heads.y, joint)
+        works = [head.work for head in heads.nodes.values()]
+        options = {"layout": self.layout, "stream": self.stream}
+        if dx is not None:
+            run = partial(ng.conv2d_bprop, joint, heads.w, node.x.shape, out=dx[0], beta=beta, mask=bits, **options)
+            self.bprop_ops.append(Op(heads.name, "bprop", sum(w.bprop for w in works if w), run))
+        run = partial(ng.conv2d_update, joint, node.x, heads.w.shape, out=heads.dw, **options)
+        self.bprop_ops.append(Op(heads.name, "update", sum(w.update for w in works if w), run))
+        self.buffers.give(joint)

@@ -24,7 +24,7 @@ sys.path.insert(0, str(BENCHMARKS))
 from convnet_reference import Reference, Value  # noqa: E402
 from netgraph import Replay  # noqa: E402
 from netrun import Step  # noqa: E402
-from networks import NETWORKS, Conv, Network, Pool, Work, flops, scaled, work  # noqa: E402
+from networks import NETWORKS, Conv, Full, Network, Pool, Work, flops, inception, scaled, work  # noqa: E402
 
 NAMES = list(NETWORKS)
 PUBLISHED = {"alexnet": 182.8, "overfeat": 717.2, "vgg_a": 974.0, "vgg_e": 2512.9, "googlenet": 405.2}
@@ -126,6 +126,27 @@ def test_step_of_integers_is_exact(name: str, layout: str, rng: np.random.Genera
     assert np.mean([bool(found.value.any()) for found in exact.dw.values()]) > 0.75
     assert exact.dy1 is not None and np.count_nonzero(exact.dy1) > 0
     np.testing.assert_array_equal(step.host_dy1(), exact.dy1)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_inceptions_whose_branches_begin_at_words_are_exact(dtype: str, rng: np.random.Generator) -> None:
+    """Bits of ReLUs pass from one inception to the next, and from the common 1x1 convolution to each branch."""
+    layers = (
+        Conv(8, 3, pad=1), inception(32, 32, 32, 8, 32, 16), inception(32, 64, 32, 16, 32, 32), Pool(3, 2, 1),
+        inception(32, 20, 32, 8, 32, 16), inception(8, 32, 32, 8, 24, 16), Pool(4, 1), Full(5, relu=False),
+    )  # fmt: skip
+    net = Network("tiny", "Tiny", 2, 7, layers)
+    step, exact = run(net, dtype, small_integers(net, rng), "NHWC")
+    for layer, found in (*exact.y.items(), *exact.dw.items()):
+        assert found.magnitude.max() < 2**11, layer  # float16's integers
+    for layer, found in exact.y.items():
+        np.testing.assert_array_equal(step.host_y(layer), found.value, layer)
+    for layer, found in exact.dw.items():
+        np.testing.assert_array_equal(step.host_dw(layer), found.value, layer)
+    assert exact.dy1 is not None and np.count_nonzero(exact.dy1) > 0
+    np.testing.assert_array_equal(step.host_dy1(), exact.dy1)
+    relus = [op.layer for op in step.bprop_ops if op.pass_ == "relu"]
+    assert relus == ["inc3.b1+c1"]  # c1 begins at channel 20
 
 
 def worst(got: Array, found: Value) -> float:

@@ -1,0 +1,91 @@
+"""What a step of netrun.py is planned of: calls, layers with their tensors, and memory for gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import nervanagpu as ng
+import numpy as np
+import numpy.typing as npt
+from networks import Conv, Full, Inception, Layer, Work
+
+Layout = Literal["CHWN", "NHWC"]
+Pass = Literal["fprop", "bprop", "update", "relu", "pool", "join"]
+
+
+@dataclass
+class Op:
+    """One call of the library: what a layer does in a pass, and the FLOPs it executes."""
+
+    layer: str
+    pass_: Pass
+    flops: int
+    run: Callable[..., object]
+
+
+@dataclass
+class Node:
+    """A layer of the plan with its tensors; `branches` are those of an inception."""
+
+    name: str
+    layer: Layer
+    x: ng.GPUTensor
+    y: ng.GPUTensor
+    work: Work | None = None
+    bits: ng.GPUTensor | None = None  # y > 0, for the data gradient of the next layer
+    codes: ng.GPUTensor | None = None  # of a max pool: its places, for the gradient
+    dy_at: ng.GPUTensor | None = None  # where the gradient of y goes, if that is a part of a wider tensor
+    heads: Heads | None = None  # of an inception
+    branches: list[list[Node]] = field(default_factory=list)
+
+    @property
+    def relu(self) -> bool:
+        """Whether every element of y went through a ReLU."""
+        if isinstance(self.layer, Inception):
+            return all(branch[-1].relu for branch in self.branches)
+        return isinstance(self.layer, Conv) or (isinstance(self.layer, Full) and self.layer.relu)
+
+
+@dataclass
+class Heads:
+    """The 1x1 convolutions that several branches of an inception begin with, as one: they read the same x."""
+
+    name: str
+    nodes: dict[int, Node]  # by branch
+    y: ng.GPUTensor  # each has some of its channels
+    w: ng.GPUTensor
+    dw: ng.GPUTensor
+
+
+class Buffers:
+    """Memory for gradients: taken and given back while the plan is made, so that later ones reuse it, if they may."""
+
+    def __init__(self, dtype: npt.DTypeLike, reuse: bool) -> None:
+        self.dtype, self.reuse = dtype, reuse
+        self.free: list[ng.GPUTensor] = []
+        self.kept: list[ng.GPUTensor] = []
+        self.held: dict[int, ng.GPUTensor] = {}
+        self.elements = 0
+
+    def take(self, shape: Sequence[int]) -> ng.GPUTensor:
+        """The smallest free buffer that fits, or a new one, as a tensor of `shape`."""
+        size = int(np.prod(shape))
+        fitting = [b for b in self.free if b.size >= size]
+        if fitting:
+            buffer = min(fitting, key=lambda b: b.size)
+            self.free = [b for b in self.free if b is not buffer]
+        else:
+            buffer = ng.empty((size,), self.dtype)
+            self.elements += size
+        self.held[buffer.ptr] = buffer
+        return buffer[:size].reshape(tuple(shape))
+
+    def give(self, tensor: ng.GPUTensor) -> None:
+        """What `take` returned is not needed any more."""
+        buffer = self.held.pop(tensor.ptr)
+        if self.reuse:
+            self.free.append(buffer)
+        else:
+            self.kept.append(buffer)
