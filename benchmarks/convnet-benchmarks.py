@@ -193,6 +193,7 @@ class Options:
     graph: bool
     compile: bool
     beside: bool
+    lanes: bool
 
     def layout_of(self, dtype: str) -> Any:
         """16-bit floats go to the tensor cores, which want the channels last."""
@@ -203,7 +204,7 @@ def measure(net: Network, dtype: str, o: Options) -> tuple[list[NetRow | LayerRo
     """Print the block of one network; its rows, the machine under load, and whether the results are good."""
     weights, x, error = inputs(net)
     layout = o.layout_of(dtype)
-    step = Step(net, dtype, weights, x, error, layout=layout, beside=o.beside)
+    step = Step(net, dtype, weights, x, error, layout=layout, beside=o.beside, lanes=o.lanes)
     replay = Replay(step) if o.graph else None
     peer, peer_times, setup = None, {}, ""
     if o.peer:
@@ -281,6 +282,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--layout", choices=["CHWN", "NHWC"], help="default: NHWC, float32 CHWN")
     parser.add_argument("--no-graph", action="store_true", help="launch call by call, not a recorded step")
     parser.add_argument("--beside", action="store_true", help="weight gradients in a branch of the graph of their own")
+    parser.add_argument("--lanes", action="store_true", help="fprop's branches of an inception side by side")
     parser.add_argument("--no-compile", action="store_true", help="leave torch.compile out, which takes its time")
     parser.add_argument("--layers", action="store_true", help="also time each layer")
     parser.add_argument("--no-peer", action="store_true", help="leave PyTorch out")
@@ -317,6 +319,7 @@ def main() -> int:
         not args.no_graph,
         not args.no_compile,
         args.beside,
+        args.lanes,
     )
     rows: list[NetRow | LayerRow] = []
     snapshot: dict[str, object] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import nervanagpu as ng
@@ -23,6 +23,8 @@ class Op:
     pass_: Pass
     flops: int
     run: Callable[..., object]
+    fork: str = ""  # the inception whose branches may run side by side; they begin where its first operation does
+    lane: int = 0  # of its streams; 0: the step's own
 
 
 @dataclass
@@ -89,3 +91,19 @@ class Buffers:
             self.free.append(buffer)
         else:
             self.kept.append(buffer)
+
+
+def in_lanes(name: str, common: list[Op], branches: list[list[Op]], behind: list[int]) -> list[Op]:
+    """The operations of an inception in an order in which no lane waits for what it does not need.
+
+    behind: the branches that go on behind `common`, the others begin beside it. The last of them is no lane of its own.
+    """
+    alone = [i for i in range(len(branches)) if i not in behind]
+    order = [*alone, *behind]
+    out: list[Op] = []
+    for number, i in enumerate(order, 1):
+        if behind and i == behind[0]:
+            out += common
+        lane = number if number < len(order) else 0
+        out += [replace(op, fork=name, lane=lane) for op in branches[i]]
+    return [replace(op, fork=name) for op in out]

@@ -22,7 +22,7 @@ import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
 from nervanagpu import nn
-from netplan import Buffers, Heads, Layout, Node, Op
+from netplan import Buffers, Heads, Layout, Node, Op, in_lanes
 from networks import Conv, Full, Inception, Layer, Network, Pool, Work, side_after, work
 
 Array = npt.NDArray[Any]
@@ -53,6 +53,7 @@ class Step:
     Afterwards: `y` and `dw` by name as tensors in the layout; `host_y`, `host_dw`, `host_dy1` give the plain order.
     `dy1` is the gradient of the first layer's output, the ReLU and pools after it passed.
 
+    lanes: fprop queues the branches of an inception in streams of their own.
     beside: bprop queues weight gradients in a stream of their own, beside the data gradients; no two gradients share
     memory then.
     """
@@ -67,7 +68,9 @@ class Step:
         layout: Layout = "CHWN",
         stream: ng.Stream | None = None,
         beside: bool = False,
+        lanes: bool = False,
     ) -> None:
+        self.lanes = [ng.Stream() for _ in range(3)] if lanes else []
         self.beside = ng.Stream() if beside else None
         self.net, self.layout, self.dtype, self.stream = net, layout, dtype, stream
         self.work = work(net)
@@ -89,8 +92,22 @@ class Step:
 
     def fprop(self) -> None:
         """Queue the forward pass."""
+        fork, used = "", set[int]()
         for op in self.fprop_ops:
-            op.run()
+            if op.fork != fork:
+                for lane in used:
+                    self._order(self.lanes[lane - 1], self.stream)
+                fork, used = op.fork, set()
+            if not self.lanes or op.lane == 0:
+                op.run()
+                continue
+            side = self.lanes[op.lane - 1]
+            if op.lane not in used:
+                self._order(self.stream, side)
+                used.add(op.lane)
+            op.run(stream=side)
+        for lane in used:
+            self._order(self.lanes[lane - 1], self.stream)
 
     def bprop(self) -> None:
         """Queue the backward pass; fprop() has run."""
@@ -243,11 +260,15 @@ class Step:
         widths = [next(part.k for part in reversed(branch) if isinstance(part, Conv)) for branch in layer.branches]
         firsts = [sum(widths[:i]) for i in range(len(widths))]
         y = ng.empty(self._shape(sum(widths), x.shape[1]), self.dtype)
+        before = len(self.fprop_ops)
         node = Node(name, layer, x, y, heads=self._plan_heads(name, layer, x))
         ends = all(isinstance(branch[-1], Conv) for branch in layer.branches)
         if bits and ends and self.layout == "NHWC" and all(first % 32 == 0 for first in firsts):
             node.bits = ng.empty((*y.shape[:3], words(sum(widths))), "uint32")
+        common = self.fprop_ops[before:]
+        lanes: list[list[Op]] = []
         for i, (branch, first, width) in enumerate(zip(layer.branches, firsts, widths, strict=True)):
+            mark = len(self.fprop_ops)
             part = self._slice(y, first, width)
             direct = part.contiguous or isinstance(branch[-1], Conv)
             mask = None if node.bits is None else node.bits[..., first // 32 : first // 32 + words(width)]
@@ -260,6 +281,8 @@ class Step:
                 run = partial(nn.convert, chain[-1].y, None, part, stream=self.stream)
                 self.fprop_ops.append(Op(name, "join", 0, run))
             node.branches.append(chain if head is None else [head, *chain])
+            lanes.append(self.fprop_ops[mark:])
+        self.fprop_ops[before:] = in_lanes(name, common, lanes, [] if node.heads is None else list(node.heads.nodes))
         self.y[name] = y
         return node
 

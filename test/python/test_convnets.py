@@ -195,7 +195,7 @@ def test_replay_has_the_bits_of_the_calls(
     step.fprop()
     step.bprop()
     expected = everything(step)
-    step = Step(net, dtype, *data, layout=layout, beside=beside)
+    step = Step(net, dtype, *data, layout=layout, beside=beside, lanes=beside)
     replay = Replay(step)
     step.x[:] = step.x * 0.5
     forget(step)
