@@ -30,7 +30,8 @@ import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
 from netgraph import Replay
-from netrun import Op, Step
+from netplan import Op
+from netrun import Step
 from networks import NETWORKS, Conv, Network, flops, scaled, work
 from report import machine, write
 
@@ -153,10 +154,9 @@ def time_layers(step: Step, iterations: int) -> dict[tuple[str, str], tuple[floa
     return {key: (statistics.median(ms), work_of[key]) for key, ms in found.items()}
 
 
-def part_of(times: tuple[float, float], pass_: str) -> float:
-    """fprop, bprop or total of (fprop, total)."""
-    fprop, total = times
-    return {"fprop": fprop, "bprop": total - fprop, "total": total}[pass_]
+def part_of(tried: convnet_torch.Tried, pass_: str) -> float:
+    """Milliseconds of fprop, bprop or total."""
+    return {"fprop": tried.fprop, "bprop": tried.total - tried.fprop, "total": tried.total}[pass_]
 
 
 def finite(step: Step) -> bool:
@@ -206,12 +206,9 @@ def measure(net: Network, dtype: str, o: Options) -> tuple[list[NetRow | LayerRo
     layout = o.layout_of(dtype)
     step = Step(net, dtype, weights, x, error, layout=layout, beside=o.beside, lanes=o.lanes)
     replay = Replay(step) if o.graph else None
-    peer, peer_times, setup = None, {}, ""
+    peer, tried = None, dict[str, convnet_torch.Tried]()
     if o.peer:
-        made = convnet_torch.peers(net, dtype, weights, x, error, o.warmup, o.compile)
-        setup = ", ".join(f"{p.name} {p.setup_s:.1f}" for p in made)
-        peer, peer_times = convnet_torch.best(made)
-        del made
+        peer, tried = convnet_torch.best(convnet_torch.peers(net, dtype, weights, x, error, o.warmup, o.compile))
     for _ in range(o.warmup):
         time_step(step, replay)
     ours, theirs = Times(), Times()
@@ -237,7 +234,7 @@ def measure(net: Network, dtype: str, o: Options) -> tuple[list[NetRow | LayerRo
         row = NetRow(
             "convnets", net.name, dtype, layout, pass_, net.n, round(ms, 4), round(median, 4),
             round(work_done / 1e9, 3), round(work_done / median / 1e9, 2), None, None, None, None, None, o.graph,
-            {name: round(part_of(times, pass_), 4) for name, times in peer_times.items()},
+            {name: round(part_of(each, pass_), 4) for name, each in tried.items()},
         )  # fmt: skip
         if peer is not None:
             row.peer, row.peer_layout, row.difference = convnet_torch.versions(), peer.name, difference
@@ -248,8 +245,8 @@ def measure(net: Network, dtype: str, o: Options) -> tuple[list[NetRow | LayerRo
         parts = ", ".join(f"{p} {statistics.median(theirs.of(p)):.3f}" for p in ("fprop", "bprop", "total"))
         slower = statistics.median(ours.of("total")) / statistics.median(theirs.of("total"))
         print(f"{convnet_torch.versions()} ({peer.name}, CUDA graph): {parts} msecs; ours takes {slower:.2f} x")
-        print("total: " + ", ".join(f"{name} {total:.3f}" for name, (_, total) in peer_times.items()) + " msecs")
-        print(f"seconds to set up: {setup}")
+        print("total: " + ", ".join(f"{name} {each.total:.3f}" for name, each in tried.items()) + " msecs")
+        print("seconds to set up: " + ", ".join(f"{name} {each.setup_s:.1f}" for name, each in tried.items()))
         print(f"results differ by {difference:.1e}{'' if good else ': TOO MUCH'}")
     if not finite(step):
         print("NOT FINITE: no figure of this network means anything")

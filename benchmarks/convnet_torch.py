@@ -9,6 +9,8 @@ import statistics
 import sys
 import time
 import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -108,7 +110,7 @@ class Peer:
         self.error = torch.from_numpy(error).to("cuda", kind)
         call = self.module
         if compiled:
-            torch._dynamo.reset()  # networks share code, and only a few variants of one code are compiled
+            torch.compiler.reset()  # networks share code, and only a few variants of one code are compiled
             call = torch.compile(self.module)
         side = torch.cuda.Stream()
         side.wait_stream(torch.cuda.current_stream())
@@ -164,27 +166,40 @@ def differences(peer: Peer, y: Array, dw: dict[str, Array]) -> float:
 
 def peers(
     net: Network, dtype: str, weights: dict[str, Array], x: Array, error: Array, warmup: int, compiled: bool
-) -> list[Peer]:
+) -> Iterator[Peer]:
     """Both formats, eager and, if `compiled`, through torch.compile; what does not compile is reported, left out."""
-    made = [Peer(net, dtype, weights, x, error, form, warmup) for form in FORMATS]
+    for form in FORMATS:
+        yield Peer(net, dtype, weights, x, error, form, warmup)
     for form in FORMATS if compiled else ():
         try:
-            made.append(Peer(net, dtype, weights, x, error, form, warmup, compiled=True))
+            peer = Peer(net, dtype, weights, x, error, form, warmup, compiled=True)
         except Exception as failure:
-            torch.cuda.synchronize()
             text = (str(failure).splitlines() or [""])[0]
             print(f"torch.compile, {net.name} {dtype} {form}: {type(failure).__name__}: {text}", file=sys.stderr)
-    return made
+        else:
+            yield peer
 
 
-def best(made: list[Peer], iterations: int = 5) -> tuple[Peer, dict[str, tuple[float, float]]]:
-    """The peer whose step is fastest, and the median (fprop, total) milliseconds of each by name."""
-    times = {}
+@dataclass
+class Tried:
+    """Of one peer: median milliseconds of a fprop and of a step, seconds until its first steps had run."""
+
+    fprop: float
+    total: float
+    setup_s: float
+
+
+def best(made: Iterable[Peer], iterations: int = 5) -> tuple[Peer | None, dict[str, Tried]]:
+    """The peer whose step is fastest, and what each took, by name. One at a time beside the best has memory."""
+    found, tried = None, dict[str, Tried]()
     for peer in made:
         peer.time()
         fprop, total = zip(*(peer.time() for _ in range(iterations)), strict=True)
-        times[peer.name] = statistics.median(fprop), statistics.median(total)
-    return min(made, key=lambda peer: times[peer.name][1]), times
+        tried[peer.name] = Tried(statistics.median(fprop), statistics.median(total), peer.setup_s)
+        if found is None or tried[peer.name].total < tried[found.name].total:
+            found = peer
+        release()
+    return found, tried
 
 
 def release() -> None:

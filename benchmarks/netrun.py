@@ -359,14 +359,19 @@ class Step:
         assert found is not None
         w, dw = self.w[node.name], self.dw[node.name]
         if isinstance(layer, Conv):
-            options = {"stride": layer.stride, "padding": layer.pad, "layout": self.layout, "stream": self.stream}
+            options: dict[str, Any] = {
+                "stride": layer.stride,
+                "padding": layer.pad,
+                "layout": self.layout,
+                "stream": self.stream,
+            }
             bprop = partial(ng.conv2d_bprop, dy, w, node.x.shape, mask=bits, **options)
             update: Callable[[], object] = partial(ng.conv2d_update, dy, node.x, w.shape, out=dw, **options)
         elif self.layout == "CHWN":
             bprop = partial(ng.dot, w.T, dy, stream=self.stream)
             update = partial(ng.dot, dy, node.x.T, out=dw, stream=self.stream)
         else:
-            drelu = {} if bits is None else {"activation": "drelu", "mask": bits}
+            drelu: dict[str, Any] = {} if bits is None else {"activation": "drelu", "mask": bits}
             bprop = partial(ng.dot, dy, w, stream=self.stream, **drelu)
             update = partial(ng.dot, dy.T, node.x, out=dw, stream=self.stream)
         if dx is not None:
@@ -424,7 +429,7 @@ class Step:
         if any(head.bits is None for head in heads.nodes.values()):
             self._mask(heads.name, heads.y, joint)
         works = [head.work for head in heads.nodes.values()]
-        options = {"layout": self.layout, "stream": self.stream}
+        options: dict[str, Any] = {"layout": self.layout, "stream": self.stream}
         if dx is not None:
             run = partial(ng.conv2d_bprop, joint, heads.w, node.x.shape, out=dx[0], beta=beta, mask=bits, **options)
             self.bprop_ops.append(Op(heads.name, "bprop", sum(w.bprop for w in works if w), run))

@@ -2,8 +2,8 @@
 //
 // batch_last: a range of channels is one piece of memory. The branches write their results where they belong and read
 // their part of dy where it is.
-// channels_last: a range of channels is a strided view, which convolutions do not take. Results and gradients of
-// branches are tensors of their own, copied by convert(); one more read and write of y and of dy.
+// channels_last: a range of channels is a strided view. Convolutions take such, but not the gradient of a ReLU. Results and
+// gradients of branches are tensors of their own, copied by convert(); one more read and write of y and of dy.
 //
 // In both, the first branch writes dx and the others add to it, in order.
 #include "layers/impl.h"
