@@ -9,7 +9,7 @@ from typing import Literal
 import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
-from networks import Conv, Full, Inception, Layer, Work
+from networks import Conv, Full, Inception, Layer, Network, Work
 
 Layout = Literal["CHWN", "NHWC"]
 Pass = Literal["fprop", "bprop", "update", "relu", "pool", "join"]
@@ -107,3 +107,47 @@ def in_lanes(name: str, common: list[Op], branches: list[list[Op]], behind: list
         lane = number if number < len(order) else 0
         out += [replace(op, fork=name, lane=lane) for op in branches[i]]
     return [replace(op, fork=name) for op in out]
+
+
+def words(channels: int) -> int:
+    """Of 32 bits, that the bits of so many channels take."""
+    return -(-channels // 32)
+
+
+def heads_of(layer: Inception) -> list[int]:
+    """The branches that begin with a 1x1 convolution and go on behind it."""
+    longer = [(i, branch[0]) for i, branch in enumerate(layer.branches) if len(branch) > 1]
+    return [i for i, head in longer if isinstance(head, Conv) and head == Conv(head.k, 1)]
+
+
+class Plan:
+    """What the planning of both passes works on: the network's tensors and calls. Step says what they are."""
+
+    net: Network
+    layout: Layout
+    dtype: npt.DTypeLike
+    stream: ng.Stream | None
+    work: list[Work]
+    w: dict[str, ng.GPUTensor]
+    dw: dict[str, ng.GPUTensor]
+    y: dict[str, ng.GPUTensor]
+    fprop_ops: list[Op]
+    bprop_ops: list[Op]
+    buffers: Buffers
+
+    # Shapes of the layout.
+
+    def _shape(self, c: int, side: int) -> tuple[int, ...]:
+        n = self.net.n
+        return (c, side, side, n) if self.layout == "CHWN" else (n, side, side, c)
+
+    def _c(self, x: ng.GPUTensor) -> int:
+        return x.shape[0 if self.layout == "CHWN" else -1]
+
+    def _slice(self, joined: ng.GPUTensor, first: int, count: int) -> ng.GPUTensor:
+        """Feature maps of a joined output: contiguous with CHWN."""
+        return joined[first : first + count] if self.layout == "CHWN" else joined[..., first : first + count]
+
+    def _flat(self, x: ng.GPUTensor) -> ng.GPUTensor:
+        """Features in rows (CHWN) or columns."""
+        return x.reshape(-1, self.net.n) if self.layout == "CHWN" else x.reshape(self.net.n, -1)

@@ -1,0 +1,142 @@
+"""The forward pass of a step of netrun.py: its calls, and what they leave for the backward pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+
+import nervanagpu as ng
+from nervanagpu import nn
+from netplan import Heads, Node, Op, Plan, heads_of, in_lanes, words
+from networks import Conv, Full, Inception, Layer, Pool, Work, side_after
+
+
+class Fprop(Plan):
+    """Plans fprop_ops; layers with weights come in the order of `_named`."""
+
+    _named: Iterator[Work]
+    _pools = _inceptions = 0
+
+    def _plan_fprop(
+        self, layers: Sequence[Layer], x: ng.GPUTensor, last: ng.GPUTensor | None, bits: ng.GPUTensor | None = None
+    ) -> list[Node]:
+        """Plan a chain of layers on x; the last writes into `last` and, its ReLU, into `bits`, if they are given."""
+        nodes: list[Node] = []
+        for i, layer in enumerate(layers):
+            ends = i == len(layers) - 1
+            out, after = (last, None) if ends else (None, layers[i + 1])
+            masks = isinstance(after, Inception) and len(heads_of(after)) > 1  # the data gradient in front of it does
+            if isinstance(layer, Inception):
+                node = self._plan_inception(layer, x, bits=masks)
+            elif isinstance(layer, Pool):
+                node = self._plan_pool(layer, x, out, relu=bool(nodes) and nodes[-1].relu)
+            else:
+                masks = masks if isinstance(after, Inception) else type(after) is type(layer)
+                kept = bits if ends else self._bits(layer, x) if masks else None
+                node = self._plan_weights(layer, x, out, kept)
+            nodes.append(node)
+            x = node.y
+        return nodes
+
+    def _bits(self, layer: Conv | Full, x: ng.GPUTensor) -> ng.GPUTensor | None:
+        """Of the ReLU of a layer on x, where channels come last: elsewhere no kernel has them for nothing."""
+        if self.layout != "NHWC":
+            return None
+        side = side_after(layer, x.shape[1]) if isinstance(layer, Conv) else 0
+        places = (self.net.n, side, side) if isinstance(layer, Conv) else (self.net.n,)
+        return ng.empty((*places, words(layer.k)), "uint32")
+
+    def _plan_weights(
+        self, layer: Conv | Full, x: ng.GPUTensor, out: ng.GPUTensor | None, kept: ng.GPUTensor | None
+    ) -> Node:
+        """kept: where the bits of the ReLU go."""
+        found = next(self._named)
+        w = self.w[found.name]
+        if isinstance(layer, Conv):
+            y = ng.empty(self._shape(layer.k, found.side_out), self.dtype) if out is None else out
+            run: Callable[[], object] = partial(
+                ng.conv2d, x, w, stride=layer.stride, padding=layer.pad, layout=self.layout, relu=True, out=y,
+                mask=kept, stream=self.stream,
+            )  # fmt: skip
+        else:
+            x = self._flat(x)
+            y = ng.empty((layer.k, self.net.n) if self.layout == "CHWN" else (self.net.n, layer.k), self.dtype)
+            a, b = (w, x) if self.layout == "CHWN" else (x, w.T)
+            run = partial(ng.dot, a, b, out=y, relu=layer.relu, mask=kept, stream=self.stream)
+        self.fprop_ops.append(Op(found.name, "fprop", found.fprop, run))
+        self.y[found.name] = y
+        return Node(found.name, layer, x, y, found, kept)
+
+    def _plan_pool(self, layer: Pool, x: ng.GPUTensor, out: ng.GPUTensor | None, relu: bool) -> Node:
+        """relu: x is the result of one, whose gradient the pool's is."""
+        self._pools += 1
+        name = f"pool{self._pools}"
+        side = side_after(layer, x.shape[1])
+        y = ng.empty(self._shape(self._c(x), side), self.dtype) if out is None else out
+        windows = (layer.size, layer.stride, layer.pad, self.layout)
+        codes = ng.max_pool_argmax(x, *windows) if layer.op == "max" else None
+        if codes is not None:
+            run = partial(ng.max_pool2d, x, *windows, out=y, argmax=codes, relu=relu, stream=self.stream)
+        else:
+            run = partial(ng.avg_pool2d, x, *windows, out=y, stream=self.stream)
+        self.fprop_ops.append(Op(name, "pool", 0, run))
+        self.y[name] = y
+        return Node(name, layer, x, y, codes=codes)
+
+    def _plan_inception(self, layer: Inception, x: ng.GPUTensor, bits: bool) -> Node:
+        """bits: of the ReLUs, where the channels of each branch begin at a word."""
+        self._inceptions += 1
+        name = f"inc{self._inceptions}"
+        widths = [next(part.k for part in reversed(branch) if isinstance(part, Conv)) for branch in layer.branches]
+        firsts = [sum(widths[:i]) for i in range(len(widths))]
+        y = ng.empty(self._shape(sum(widths), x.shape[1]), self.dtype)
+        before = len(self.fprop_ops)
+        node = Node(name, layer, x, y, heads=self._plan_heads(name, layer, x))
+        ends = all(isinstance(branch[-1], Conv) for branch in layer.branches)
+        if bits and ends and self.layout == "NHWC" and all(first % 32 == 0 for first in firsts):
+            node.bits = ng.empty((*y.shape[:3], words(sum(widths))), "uint32")
+        common = self.fprop_ops[before:]
+        lanes: list[list[Op]] = []
+        for i, (branch, first, width) in enumerate(zip(layer.branches, firsts, widths, strict=True)):
+            mark = len(self.fprop_ops)
+            part = self._slice(y, first, width)
+            direct = part.contiguous or isinstance(branch[-1], Conv)
+            mask = None if node.bits is None else node.bits[..., first // 32 : first // 32 + words(width)]
+            head = node.heads.nodes.get(i) if node.heads is not None else None
+            if head is not None:
+                next(self._named)
+            rest, source = (branch, x) if head is None else (branch[1:], head.y)
+            chain = self._plan_fprop(rest, source, part if direct else None, mask)
+            if not direct:
+                run = partial(nn.convert, chain[-1].y, None, part, stream=self.stream)
+                self.fprop_ops.append(Op(name, "join", 0, run))
+            node.branches.append(chain if head is None else [head, *chain])
+            lanes.append(self.fprop_ops[mark:])
+        self.fprop_ops[before:] = in_lanes(name, common, lanes, [] if node.heads is None else list(node.heads.nodes))
+        self.y[name] = y
+        return node
+
+    def _plan_heads(self, name: str, layer: Inception, x: ng.GPUTensor) -> Heads | None:
+        """One convolution for the first layers of branches that go on behind them, with channels last."""
+        which = heads_of(layer)
+        if self.layout != "NHWC" or len(which) < 2:
+            return None
+        found = [next(w for w in self.work if w.name == f"{name}.{'abcdefgh'[i]}1") for i in which]
+        w = ng.empty((sum(part.k for part in found), *self.w[found[0].name].shape[1:]), self.dtype)
+        dw = ng.empty(w.shape, self.dtype)
+        y = ng.empty((*x.shape[:3], w.shape[0]), self.dtype)
+        bits = None
+        if all(sum(part.k for part in found[:i]) % 32 == 0 for i in range(len(found))):
+            bits = ng.empty((*x.shape[:3], words(w.shape[0])), "uint32")
+        nodes, at = {}, 0
+        for i, part in zip(which, found, strict=True):
+            end = at + part.k
+            w[at:end] = self.w[part.name]
+            self.w[part.name], self.dw[part.name], self.y[part.name] = w[at:end], dw[at:end], y[..., at:end]
+            own = None if bits is None else bits[..., at // 32 : at // 32 + words(part.k)]
+            nodes[i] = Node(part.name, part.layer, x, y[..., at:end], part, own)
+            at = end
+        joint = f"{name}.{'+'.join(part.name.split('.')[1] for part in found)}"
+        run = partial(ng.conv2d, x, w, layout=self.layout, relu=True, out=y, mask=bits, stream=self.stream)
+        self.fprop_ops.append(Op(joint, "fprop", sum(part.fprop for part in found), run))
+        return Heads(joint, nodes, y, w, dw)
