@@ -1,5 +1,6 @@
-// Convolutions of pictures with few channels that gconv.sass cannot gather, whose filters are long: each window of a picture becomes a row in memory, and the pass a
-// product. A pixel of 3 channels is not what the copy engine can gather, and padded to 64 it would be 20 times the work.
+// Convolutions of pictures with few channels that gconv.sass cannot gather, whose filters are long: each window becomes a row in
+// memory, and the pass a product. A pixel of 3 channels is not what the copy engine can gather, and padded to 64 it would be 20
+// times the work.
 #pragma once
 
 #include "nervanagpu/conv.hpp"
