@@ -79,6 +79,33 @@ TEST_F(CConvTest, Computes) {
   EXPECT_EQ(get(w_, 19), (std::vector<float>{1, 0, 2, 0, 3, 0, 0, 0, 0, 0, 0, 0, 6, 0, 8, 0, 10, 2, -7}));
 }
 
+// Pixels of x 3 apart and of y 5: what lies between is not read and stays.
+TEST_F(CConvTest, PixelsApart) {
+  p_.x_pitch = 3, p_.y_pitch = 5;
+  put(x_, {1, 0, 99, 2, 0, 99, 3, 0, 99, 4, 0, 99, 5, 1, 99});
+  put(w_, {1, 0, 1, 0, 1, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10});
+  put(bias_, {1, 2, 3});
+  o_.bias = bias_, o_.relu = 1;
+  std::uint64_t mask = 0;
+  ASSERT_EQ(ng_malloc(&mask, 24), NG_OK);
+  const std::array<std::uint32_t, 6> kept = {9, 9, 9, 9, 9, 9};
+  ASSERT_EQ(ng_upload(mask, kept.data(), 24), NG_OK);
+  o_.mask = mask, o_.mask_pitch = 2;
+  std::size_t bytes = 0;
+  ASSERT_EQ(ng_conv_workspace(NG_FPROP, &p_, &bytes), NG_OK);
+  std::uint64_t workspace = 0;
+  ASSERT_EQ(ng_malloc(&workspace, bytes), NG_OK);
+  o_.workspace = workspace, o_.workspace_bytes = bytes;
+  ASSERT_EQ(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(y_, 16), (std::vector<float>{7, 1, 3, -7, -7, 10, 0, 3, -7, -7, 13, 0, 13, -7, -7, -7}));
+  std::array<std::uint32_t, 6> bits{};
+  ASSERT_EQ(ng_download(bits.data(), mask, 24), NG_OK);
+  EXPECT_EQ(bits, (std::array<std::uint32_t, 6>{7, 9, 5, 9, 5, 9}));
+  o_.mask_pitch = -1;
+  expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"mask_pitch is -1", "the words of a row, 1"});
+  for (const std::uint64_t a : {mask, workspace}) EXPECT_EQ(ng_free(a), NG_OK);
+}
+
 TEST_F(CConvTest, TheWorkspaceIsChecked) {
   p_.layout = NG_CHANNELS_FIRST;  // computed through copies
   std::size_t bytes = 0;

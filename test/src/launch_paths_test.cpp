@@ -150,6 +150,10 @@ void LaunchPaths::pools() {
           Tensor dx = Tensor::empty(x.shape());
           follow("pool", [&] { pool_fprop(p, x, y); });
           follow("pool, backwards", [&] { pool_bprop(p, y, x, dx); });
+          if (op != PoolOp::max || maps != 1) continue;
+          Tensor places = Tensor::empty({pool_argmax_bytes(p)}, Dtype::uint8);
+          follow("pool that saves its places", [&] { max_pool_fprop(p, x, y, places); });
+          follow("pool from its places", [&] { max_pool_bprop(p, y, places, dx); });
         }
       }
     }
