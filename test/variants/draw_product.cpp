@@ -362,6 +362,8 @@ class Drawing {
     const Dtype t = choose(random_, kFloats);
     p_.batch = one_in(random_, 8) ? pick(random_, 100, 200) : pick(random_, 16, 40);
     small_chains(t, t, one_in(random_, 2));
+    constexpr std::int64_t kSmall = 1 << 18;  // larger results are launched one by one
+    p_.n = std::min(p_.n, std::max<std::int64_t>(kSmall / p_.m, 1));
     p_.stride_a = p_.stride_b = p_.stride_c = 0;
     p_.splits = 1;
     out_.side_by_side = false;
