@@ -1,7 +1,6 @@
 // gconv.sass by itself: its variants, its order of sums, and which convolutions reach it.
 #include <gtest/gtest.h>
 
-#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "kernels/conv/tensor_cores.h"
 #include "nervanagpu/gemm.hpp"
 #include "test/kernels/conv/conv_case.h"
+#include "test/kernels/conv/on_tensor_cores.h"
 #include "test/kernels/conv/random_problem.h"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/on_each_device.h"
@@ -20,12 +20,9 @@ namespace {
 using test::ConvCase;
 using Bits = std::vector<std::uint32_t>;
 
-class GconvTest : public test::OnEachDevice {
+class GconvTest : public test::OnTensorCores {
  protected:
-  [[nodiscard]] std::vector<const Kernel*> kernels() const {
-    const auto all = device_.registry().of_op("gconv");
-    return {all.begin(), all.end()};
-  }
+  [[nodiscard]] std::vector<const Kernel*> kernels() const { return kernels_of("gconv"); }
 
   // Several tiles, none full, and two parts of the sums where the kernel stores float32.
   [[nodiscard]] ConvCase case_of(const Kernel& k) const {
@@ -40,14 +37,6 @@ class GconvTest : public test::OnEachDevice {
     c.forced.splits = variant.at("YT") == "f32" ? 2 : 1;
     c.size = 1;
     return c;
-  }
-
-  // Normal numbers of the problem's type.
-  Bits numbers(std::int64_t count, Dtype type) {
-    std::normal_distribution<double> normal;
-    Bits out(static_cast<std::size_t>(count));
-    for (std::uint32_t& b : out) b = test::bits_of(type, normal(random_));
-    return out;
   }
 };
 NG_ON_EACH_DEVICE(GconvTest);
@@ -70,21 +59,11 @@ TEST_P(GconvTest, EveryVariant) {
 // Whatever the tile, and however many channels a load brings.
 TEST_P(GconvTest, EveryVariantGivesTheSameBits) {
   if (checked()) return;
-  std::map<std::string, Bits> seen;
-  std::size_t compared = 0;
-  for (const Kernel* k : kernels()) {
-    ConvCase c = case_of(*k);
+  expect_the_same_bits(kernels(), 9, [&](const Kernel& k) {
+    ConvCase c = case_of(k);
     c.p.c = 16, c.p.k = 72;
-    random_.seed(7);  // the same data for all
-    const Bits in1 = numbers(c.pass == ConvPass::fprop ? c.p.x_elements() : c.p.y_elements(), c.p.x_type);
-    const Bits in2 = numbers(c.pass == ConvPass::update ? c.p.x_elements() : c.p.w_elements(), c.p.x_type);
-    const Bits got = test::run(device_, c, in1, in2);
-    const auto& variant = k->manifest().variant;
-    const auto [it, first] = seen.emplace(variant.at("PASS") + variant.at("XT") + variant.at("YT"), got);
-    compared += first ? 0 : 1;
-    ASSERT_EQ(it->second, got) << k->name();
-  }
-  EXPECT_EQ(compared, kernels().size() / 9 * 8);
+    return c;
+  });
 }
 
 // The class "tensor": the bits are those of a product of the gathered matrix, whose columns are taps with their channels.

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "nervanagpu/gemm.hpp"
 #include "src/ceil_div.h"
 #include "test/kernels/conv/conv_case.h"
+#include "test/kernels/conv/on_tensor_cores.h"
 #include "test/kernels/conv/random_problem.h"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/on_each_device.h"
@@ -21,12 +21,9 @@ namespace {
 using test::ConvCase;
 using Bits = std::vector<std::uint32_t>;
 
-class HconvTest : public test::OnEachDevice {
+class HconvTest : public test::OnTensorCores {
  protected:
-  [[nodiscard]] std::vector<const Kernel*> kernels() const {
-    const auto all = device_.registry().of_op("hconv");
-    return {all.begin(), all.end()};
-  }
+  [[nodiscard]] std::vector<const Kernel*> kernels() const { return kernels_of("hconv"); }
 
   // Several tiles, none full, and two parts of the sums where the kernel stores float32.
   [[nodiscard]] ConvCase case_of(const Kernel& k) const {
@@ -44,14 +41,6 @@ class HconvTest : public test::OnEachDevice {
     c.forced.splits = variant.at("YT") == "f32" ? 2 : 1;
     c.size = 1;
     return c;
-  }
-
-  // Normal numbers of the problem's type.
-  Bits numbers(std::int64_t count, Dtype type) {
-    std::normal_distribution<double> normal;
-    Bits out(static_cast<std::size_t>(count));
-    for (std::uint32_t& b : out) b = test::bits_of(type, normal(random_));
-    return out;
   }
 };
 NG_ON_EACH_DEVICE(HconvTest);
@@ -72,21 +61,11 @@ TEST_P(HconvTest, EveryVariant) {
 // Whichever tile computes them.
 TEST_P(HconvTest, EveryVariantGivesTheSameBits) {
   if (checked()) return;
-  std::map<std::string, Bits> seen;
-  std::size_t compared = 0;
-  for (const Kernel* k : kernels()) {
-    ConvCase c = case_of(*k);
+  expect_the_same_bits(kernels(), 5, [&](const Kernel& k) {
+    ConvCase c = case_of(k);
     c.p.c = 64, c.p.k = 72;
-    random_.seed(7);  // the same data for all
-    const Bits in1 = numbers(c.pass == ConvPass::fprop ? c.p.x_elements() : c.p.y_elements(), c.p.x_type);
-    const Bits in2 = numbers(c.pass == ConvPass::update ? c.p.x_elements() : c.p.w_elements(), c.p.x_type);
-    const Bits got = test::run(device_, c, in1, in2);
-    const auto& variant = k->manifest().variant;
-    const auto [it, first] = seen.emplace(variant.at("PASS") + variant.at("XT") + variant.at("YT"), got);
-    compared += first ? 0 : 1;
-    ASSERT_EQ(it->second, got) << k->name();
-  }
-  EXPECT_EQ(compared, kernels().size() / 5 * 4);
+    return c;
+  });
 }
 
 // The class "tensor": the bits are those of a product of the gathered matrix, 64 channels outside, taps inside.

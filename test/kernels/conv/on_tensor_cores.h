@@ -1,0 +1,56 @@
+// What the tests of convolutions on the tensor cores share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "test/kernels/conv/conv_case.h"
+#include "test/kernels/nn/elements.h"
+#include "test/kernels/nn/on_each_device.h"
+
+namespace nervanagpu::test {
+
+class OnTensorCores : public OnEachDevice {
+ protected:
+  using Bits = std::vector<std::uint32_t>;
+
+  [[nodiscard]] std::vector<const Kernel*> kernels_of(std::string_view op) const {
+    const auto all = device_.registry().of_op(op);
+    return {all.begin(), all.end()};
+  }
+
+  // Normal numbers of a type.
+  Bits numbers(std::int64_t count, Dtype type) {
+    std::normal_distribution<double> normal;
+    Bits out(static_cast<std::size_t>(count));
+    for (std::uint32_t& b : out) b = bits_of(type, normal(random_));
+    return out;
+  }
+
+  // Kernels of one pass, of the same operands and results, give the same bits of the same data; so many are alike.
+  template <class CaseOf>
+  void expect_the_same_bits(const std::vector<const Kernel*>& kernels, std::size_t alike, const CaseOf& case_of) {
+    std::map<std::string, Bits> seen;
+    std::size_t compared = 0;
+    for (const Kernel* k : kernels) {
+      const ConvCase c = case_of(*k);
+      random_.seed(7);
+      const Bits in1 = numbers(c.pass == ConvPass::fprop ? c.p.x_elements() : c.p.y_elements(), c.p.x_type);
+      const Bits in2 = numbers(c.pass == ConvPass::update ? c.p.x_elements() : c.p.w_elements(), c.p.x_type);
+      const Bits got = run(device_, c, in1, in2);
+      const auto& variant = k->manifest().variant;
+      const auto [it, first] = seen.emplace(variant.at("PASS") + variant.at("XT") + variant.at("YT"), got);
+      compared += first ? 0 : 1;
+      ASSERT_EQ(it->second, got) << k->name();
+    }
+    EXPECT_EQ(compared, kernels.size() / alike * (alike - 1));
+  }
+};
+
+}  // namespace nervanagpu::test
