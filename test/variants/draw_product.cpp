@@ -54,15 +54,18 @@ struct Rows {
   std::size_t shift = 0;
 };
 
-// `unit` elements: what rows begin at multiples of; if not `aligned`, not all of them do.
+// `unit` elements: what rows begin at multiples of; if not `aligned`, not all of them do, nor at multiples of 4 of them, which is
+// enough for bytes on some architectures.
 Rows rows(Random& random, std::int64_t row, std::int64_t unit, bool aligned, std::size_t size) {
   Rows out = {round_up(row, unit) + unit * pick(random, 0, 2), 16 * static_cast<std::size_t>(pick(random, 0, 2))};
   if (aligned) return out;
   if (one_in(random, 2)) {
     out.shift = size * static_cast<std::size_t>(pick(random, 1, unit - 1));
+    if (out.shift % (4 * size) == 0) out.shift += size;
     out.leading = row + pick(random, 0, 5);
   } else {
     out.leading += pick(random, 1, unit - 1);
+    if (out.leading % 4 == 0) ++out.leading;
   }
   return out;
 }
