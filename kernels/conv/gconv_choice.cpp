@@ -8,6 +8,7 @@
 #include <string>
 #include <tuple>
 
+#include "kernels/conv/halo_choice.h"
 #include "kernels/conv/problem.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
@@ -176,7 +177,12 @@ bool gathers_rows(ConvPass pass, const ConvProblem& p) {
   const std::int64_t channels = p.c / p.groups;
   const std::int64_t filters = p.k / p.groups;
   const char letter = update ? 'u' : backward ? 'b' : 'f';
-  return ours < hconv::microseconds({letter, g, channels, filters, bytes}) + copied;
+  double theirs = hconv::microseconds({letter, g, channels, filters, bytes});
+  if (!update) {
+    const auto shared = halo::choose({letter, f, t.size, p.n, c, g.n, bytes}, hgemm::kProcessors);
+    if (shared) theirs = std::min(theirs, shared->microseconds);
+  }
+  return ours < theirs + copied;
 }
 
 std::int64_t forced_run(const Forced& forced) {

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 #include <vector>
 
 #include "kernels/conv/columns.h"
 #include "kernels/conv/gconv_choice.h"
+#include "kernels/conv/halo_choice.h"
 #include "kernels/conv/hconv_choice.h"
 #include "kernels/conv/implicit_gemm.h"
 #include "kernels/conv/problem.h"
@@ -88,6 +90,8 @@ class Pass {
     std::int64_t channels = 0;  // update: of each tap, where these are no blocks of 64; else 0
     double bytes = 0;
     Pixels gathered;  // by gconv.sass; of 0 channels: hconv.sass
+    Pixels x,
+        w;  // f, b of hconv.sass: what is gathered (pictures' size 0: nothing halo.sass could compute), and the filters
   };
 
   [[nodiscard]] Shape shape(Role role) const { return shape_of(p_, role); }
@@ -101,6 +105,8 @@ class Pass {
   void put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const;
   void widen_bias();
   void update(const Pixels& dy, const Pixels& x, const Pixels& out);
+  [[nodiscard]] std::optional<halo::Choice> shares_taps(const Launch& l, int multiprocessors) const;
+  void launch_halo(const Launch& l, const halo::Choice& choice);
   void launch(const Launch& l);
   Pixels filters(std::int64_t group, std::int64_t rows, std::int64_t channels);
   void few_positions(const Pixels& gathered, const Pixels& out);
@@ -169,14 +175,48 @@ void Pass::put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const 
   if (pass_ == ConvPass::bprop) g.activation = GemmActivation::drelu;
 }
 
+// halo.sass's variant, where that is faster: a function of the problem alone.
+std::optional<halo::Choice> Pass::shares_taps(const Launch& l, int multiprocessors) const {
+  if (l.pass == 'u' || !sgemm::half(l.gemm.c_type) || forced_.splits > 1) return std::nullopt;
+  if (!forced_.kernel.empty() && !halo::is_forced(forced_)) return std::nullopt;
+  const halo::Work work = {l.pass, *l.gather, l.x.size, l.x.n, l.x.channels, l.gemm.n, l.bytes};
+  std::optional<halo::Choice> out = halo::choose(work, hgemm::kProcessors, forced_);
+  if (halo::is_forced(forced_)) {
+    if (!out) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
+    return out;
+  }
+  if (!out || out->microseconds >= hconv::microseconds({l.pass, l.gemm, p_.c / p_.groups, p_.k / p_.groups, l.bytes}))
+    return std::nullopt;
+  return multiprocessors == hgemm::kProcessors ? out : halo::choose(work, multiprocessors);
+}
+
+void Pass::launch_halo(const Launch& l, const halo::Choice& choice) {
+  GemmProblem g = l.gemm;
+  g.m = choice.frame.places(l.x.n);
+  g.k = ceil_div(l.x.channels, kBlock) * kBlock;
+  Values v;
+  v.map(device_->encode_tensor_map(halo::patch_map(l.x, *l.gather, choice.frame)));
+  v.map(device_->encode_tensor_map(halo::filters_map(l.pass, l.w)));
+  hgemm::put_tiles(v, g, choice.tile, 1, 1);
+  halo::put(v, l.pass, *l.gather, choice.frame, l.x.channels);
+  const Kernel* kernel = halo::find(device_->registry(), l.pass, g.a_type, g.c_type, choice.tile);
+  v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, 1, device_->info().multiprocessors), stream_.handle());
+}
+
 void Pass::launch(const Launch& l) {
   const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
   const bool few = l.gathered.channels != 0;
   const std::int64_t forced_run = few ? gconv::forced_run(forced_) : 0;
   const std::int64_t run = forced_run != 0 ? forced_run : few ? gconv::run_of(l.gathered) : 0;
+  const std::optional<halo::Choice> shared = few ? std::nullopt : shares_taps(l, multiprocessors);
+  if (shared) {
+    if (device_ != nullptr) launch_halo(l, *shared);
+    return;
+  }
   const hconv::Choice choice =
       few ? gconv::choose(l.pass, l.gemm, gconv::usual_run(l.gathered.channels), l.bytes, multiprocessors, forced_)
-          : hconv::choose({l.pass, l.gemm, p_.c / p_.groups, p_.k / p_.groups, l.bytes}, multiprocessors, forced_);
+          : hconv::choose({l.pass, l.gemm, p_.c / p_.groups, p_.k / p_.groups, l.bytes}, multiprocessors,
+                          halo::is_forced(forced_) ? Forced{} : forced_);  // float32 results are not halo.sass's
   GemmProblem g = l.gemm;
   const bool sums = choice.splits > 1 || l.channels != 0;  // are left in the workspace
   const std::size_t mark = arena_.mark();
@@ -273,6 +313,8 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
       Launch l;
       l.pass = forward ? 'f' : 'b';
       l.gather = &f;
+      l.x = x;
+      l.w = own;
       l.a = columns_map(x, f, volume(p_), 128);
       l.gemm = epilogue(group, out.channels / p_.groups);
       l.gemm.m = rows;

@@ -242,7 +242,9 @@ Status Expander::include(const Statement& s, const Place& place) {
   if (place.depth >= kMaxCallDepth) {
     return fail(s, place, s.col, "macros and includes nested deeper than " + std::to_string(kMaxCallDepth) + " levels");
   }
-  const std::string path(s.text.substr(1, s.text.size() - 2));
+  const Result<std::string> name = interpolated(s, place, s.text.substr(1, s.text.size() - 2), s.text_col + 1);
+  if (!name.ok()) return name.error();
+  const std::string& path = *name;
   if (!template_.include)
     return fail(s, place, s.text_col, "cannot include \"" + path + "\": this template has no files");
   Result<std::string> content = template_.include(path);

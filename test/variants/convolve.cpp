@@ -1,11 +1,12 @@
-// Every kernel of conv.sass, hconv.sass and gconv.sass. conv.sass: its order is that of a pass in a layout, its tile is named, and its
-// vectors ask for multiples of 4. hconv.sass and gconv.sass: a pass with channels last; a float32 result is one of parts of
-// the sums.
+// Every kernel of conv.sass, hconv.sass, gconv.sass and halo.sass. conv.sass: its order is that of a pass in a layout, its tile is
+// named, and its vectors ask for multiples of 4. The others: a pass with channels last; a float32 result is one of parts
+// of the sums.
 #include <algorithm>
 #include <stdexcept>
 
 #include "kernels/conv/columns.h"
 #include "kernels/conv/gconv_choice.h"
+#include "kernels/conv/halo_choice.h"
 #include "kernels/conv/implicit_gemm.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/tensor_cores.h"
@@ -52,8 +53,27 @@ Dtype type_of(const std::string& word) {
 bool gathers(const Kernel& kernel) {
   return kernel.manifest().op == "gconv";
 }
+bool shares_taps(const Kernel& kernel) {
+  return kernel.manifest().op == "halo";
+}
 bool on_tensor_cores(const Kernel& kernel) {
-  return kernel.manifest().op == "hconv" || gathers(kernel);
+  return kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel);
+}
+
+// As conv_detail names it, to have it taken.
+std::string end_of(const Kernel& kernel) {
+  const auto& variant = kernel.manifest().variant;
+  const std::string tile = kernel.name().substr(kernel.name().rfind('_'));
+  if (gathers(kernel)) return "_" + variant.at("V") + tile;
+  if (shares_taps(kernel)) return "_halo" + tile;
+  return on_tensor_cores(kernel) ? tile : "_" + variant.at("BM") + "x" + variant.at("BN") + "_" + variant.at("V");
+}
+
+// Its variant takes all launches of the pass.
+bool shares_taps(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
+  conv_detail::Forced forced;
+  forced.kernel = end_of(kernel);
+  return conv_detail::halo::takes(pass, p, forced);
 }
 
 Pass pass_of(Random& random, const Kernel& kernel) {
@@ -76,6 +96,7 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
     ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
     p.layout = what.layout;
     if (p.groups > 2) p.groups = 1;
+    if (shares_taps(kernel)) p.in[0] = p.filter[0] = p.stride[0] = p.dilation[0] = 1, p.pad[0] = 0;
     const std::int64_t unit = what.pass == ConvPass::update && variant.at("YT") != "f32" ? 64 : p.groups > 1 ? 8 : 1;
     const auto whole = [&](std::int64_t v) { return (v / p.groups + unit - 1) / unit * unit * p.groups; };
     p.c = whole(p.c);
@@ -94,6 +115,15 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
     }
     if (conv_detail::in_columns(what.pass, p) || !conv_detail::tensor_cores::takes(what.pass, p)) continue;
     const auto all = conv_detail::gathers(what.pass, p);
+    if (shares_taps(kernel) && !shares_taps(kernel, p, what.pass)) continue;
+    if (shares_taps(kernel) && limits.in_turn) {  // three tiles of a CTA
+      const std::int64_t rows =
+          p.n * (what.pass == ConvPass::fprop ? p.y_elements() / p.k : p.x_elements() / p.c) / p.n;
+      const std::int64_t width = (what.pass == ConvPass::fprop ? p.k : p.c) / p.groups;
+      if (rows < 128 || ceil_div(rows, 128) * ceil_div(width, kernel.number("BN")) < 3) continue;
+      if (what.pass == ConvPass::bprop) p.stride = {1, 1, 1};
+      if (!shares_taps(kernel, p, what.pass)) continue;
+    }
     if (all && !all->empty()) return p;  // else no tap meets a position, and nothing is launched
   }
 }
@@ -219,9 +249,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   const Buffer device_out =
       e.beta != 0 ? Buffer(old, types.out) : Buffer::poisoned(static_cast<std::size_t>(of_out) * size_of(types.out));
   conv_detail::Forced forced;
-  forced.kernel = gathers(kernel) ? "_" + variant.at("V") + kernel.name().substr(kernel.name().rfind('_'))
-                  : tensor_cores  ? kernel.name().substr(kernel.name().rfind('_'))
-                                  : "_" + variant.at("BM") + "x" + variant.at("BN") + "_" + variant.at("V");
+  forced.kernel = end_of(kernel);
   if (tensor_cores) {
     forced.splits = variant.at("YT") == "f32" ? pick(random, 2, 5) : 1;
   } else if (pass == ConvPass::update && pick(random, 0, 2) == 0) {

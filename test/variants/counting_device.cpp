@@ -24,7 +24,8 @@ std::uint32_t parameter(const Kernel& kernel, std::span<const std::byte> params,
 }  // namespace
 
 bool takes_tiles_in_turn(const Kernel& kernel) {
-  return kernel.manifest().op == "hgemm" || kernel.manifest().op == "gconv";
+  const std::string& op = kernel.manifest().op;
+  return op == "hgemm" || op == "gconv" || op == "halo";
 }
 
 void CountingDevice::watch(std::uint32_t most_ctas) {
