@@ -148,41 +148,67 @@ bool possible(ConvPass pass, const ConvProblem& p) {
          has_room(all.front().all_taps() * t.channels, usual_run(t.channels));
 }
 
-bool gathers_rows(ConvPass pass, const ConvProblem& p) {
-  constexpr std::int64_t kFew = 8;      // below, the copy engine would read more than there is
-  constexpr double kCopy = 2.5;         // microseconds of a small copy
-  constexpr double kCopied = 2 / 2.87;  // of a million bytes
-  const bool backward = pass == ConvPass::bprop;
-  const Pixels t = gathered(pass, p);
-  const std::int64_t c = t.channels;
-  if (c % kBlock == 0 || !possible(pass, p)) return false;
-  if (c < kFew || !gathers(pass, p)) return true;
-  const Gather f = gathers_of(pass, p).front();
-  const std::int64_t columns = f.all_taps() * c;
-  const std::int64_t run = usual_run(c);
-  const bool update = pass == ConvPass::update;
-  const std::int64_t other = (backward ? p.c : p.k) / p.groups;
-  const std::int64_t rows = p.n * f.count();
-  const double bytes = 2.0 * (static_cast<double>(t.count()) * static_cast<double>(c) +
-                              static_cast<double>(other) * static_cast<double>(columns + rows));
+namespace {
+
+// The pass as one product of a gathered matrix.
+struct Product {
+  Gather taps;
+  Pixels gathered;
   GemmProblem g;
+  double bytes = 0;
+};
+Product product_of(ConvPass pass, const ConvProblem& p) {
+  Product out;
+  out.taps = gathers_of(pass, p).front();
+  out.gathered = gathered(pass, p);
+  const bool update = pass == ConvPass::update;
+  const std::int64_t c = out.gathered.channels;
+  const std::int64_t columns = out.taps.all_taps() * c;
+  const std::int64_t other = (pass == ConvPass::bprop ? p.c : p.k) / p.groups;
+  const std::int64_t rows = p.n * out.taps.count();
+  out.bytes = 2.0 * (static_cast<double>(out.gathered.count()) * static_cast<double>(c) +
+                     static_cast<double>(other) * static_cast<double>(columns + rows));
+  GemmProblem& g = out.g;
   g.a_type = g.b_type = p.x_type;
   g.c_type = p.w_type;
   g.m = update ? other : rows;
   g.n = update ? columns : other;
   g.k = update ? rows : columns;
-  const double ours = split_of(update ? 'u' : 'f', g, run, bytes).cost + (backward ? kCopy : 0);
-  (update ? g.n : g.k) = f.all_taps() * ceil_div(c, kBlock) * kBlock;
-  const double copied = c % kFew == 0 ? 0 : kCopy + kCopied * 2e-6 * static_cast<double>(t.count() * c);
-  const std::int64_t channels = p.c / p.groups;
-  const std::int64_t filters = p.k / p.groups;
-  const char letter = update ? 'u' : backward ? 'b' : 'f';
-  double theirs = hconv::microseconds({letter, g, channels, filters, bytes});
+  return out;
+}
+
+double cost_of(ConvPass pass, const Product& p) {
+  constexpr double kCopy = 2.5;  // microseconds of a small copy
+  const char letter = pass == ConvPass::update ? 'u' : 'f';
+  return split_of(letter, p.g, usual_run(p.gathered.channels), p.bytes).cost + (pass == ConvPass::bprop ? kCopy : 0);
+}
+
+}  // namespace
+
+double microseconds(ConvPass pass, const ConvProblem& p) {
+  return cost_of(pass, product_of(pass, p));
+}
+
+bool gathers_rows(ConvPass pass, const ConvProblem& p) {
+  constexpr std::int64_t kFew = 8;      // below, the copy engine would read more than there is
+  constexpr double kCopy = 2.5;         // microseconds of a small copy
+  constexpr double kCopied = 2 / 2.87;  // of a million bytes
+  const std::int64_t c = gathered(pass, p).channels;
+  if (c % kBlock == 0 || !possible(pass, p)) return false;
+  if (c < kFew || !gathers(pass, p)) return true;
+  const Product ours = product_of(pass, p);
+  const bool update = pass == ConvPass::update;
+  const char letter = update ? 'u' : pass == ConvPass::bprop ? 'b' : 'f';
+  GemmProblem g = ours.g;
+  (update ? g.n : g.k) = ours.taps.all_taps() * ceil_div(c, kBlock) * kBlock;
+  double theirs = hconv::microseconds({letter, g, p.c / p.groups, p.k / p.groups, ours.bytes});
   if (!update) {
-    const auto shared = halo::choose({letter, f, t.size, p.n, c, g.n, bytes}, hgemm::kProcessors);
+    const auto shared =
+        halo::choose({letter, ours.taps, ours.gathered.size, p.n, c, g.n, ours.bytes}, hgemm::kProcessors);
     if (shared) theirs = std::min(theirs, shared->microseconds);
   }
-  return ours < theirs + copied;
+  const double copied = c % kFew == 0 ? 0 : kCopy + kCopied * 2e-6 * static_cast<double>(ours.gathered.count() * c);
+  return cost_of(pass, ours) < theirs + copied;
 }
 
 std::int64_t forced_run(const Forced& forced) {

@@ -16,6 +16,8 @@ namespace nervanagpu::conv_detail::gconv {
 bool gathers_rows(ConvPass pass, const ConvProblem& p);
 // It could be.
 bool possible(ConvPass pass, const ConvProblem& p);
+// What it takes then, by a model of an H200.
+double microseconds(ConvPass pass, const ConvProblem& p);
 
 // Neighbouring channels that one load can bring: 8, 4 or 1. The result does not depend on it. usual_run: wherever they lie.
 std::int64_t run_of(const Pixels& t);

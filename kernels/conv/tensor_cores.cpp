@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/conv/cells.h"
 #include "kernels/conv/columns.h"
 #include "kernels/conv/gconv_choice.h"
 #include "kernels/conv/halo_choice.h"
@@ -102,6 +103,7 @@ class Pass {
             const Lying& to_lies, const Rounding& rounding = {});
   [[nodiscard]] GemmProblem epilogue(std::int64_t group, std::int64_t columns) const;
   void positions(const Pixels& gathered, const Pixels& w, const Pixels& out);
+  [[nodiscard]] std::optional<cells::Cells> in_cells() const;
   void put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const;
   void widen_bias();
   void update(const Pixels& dy, const Pixels& x, const Pixels& out);
@@ -109,6 +111,7 @@ class Pass {
   void launch_halo(const Launch& l, const halo::Choice& choice);
   void launch(const Launch& l);
   Pixels filters(std::int64_t group, std::int64_t rows, std::int64_t channels);
+  void cells_fprop(const cells::Cells& c, const Pixels& out);
   void few_positions(const Pixels& gathered, const Pixels& out);
   void few_update(const Pixels& dy, const Pixels& x, const Pixels& out);
   std::uint64_t padded(const Columns& c);
@@ -124,7 +127,7 @@ class Pass {
   ConvPointers at_;
   Epilogue e_;
   Stream stream_;
-  const Forced& forced_;
+  Forced forced_;
   Arena arena_;
   bool masked_ = true;  // by the kernels' epilogues
 };
@@ -193,12 +196,13 @@ std::optional<halo::Choice> Pass::shares_taps(const Launch& l, int multiprocesso
 void Pass::launch_halo(const Launch& l, const halo::Choice& choice) {
   GemmProblem g = l.gemm;
   g.m = choice.frame.places(l.x.n);
-  g.k = ceil_div(l.x.channels, kBlock) * kBlock;
+  const std::int64_t channels = l.pass == 'f' ? l.w.channels : l.x.channels;  // cells' filters have whole products
+  g.k = ceil_div(channels, kBlock) * kBlock;
   Values v;
   v.map(device_->encode_tensor_map(halo::patch_map(l.x, *l.gather, choice.frame)));
   v.map(device_->encode_tensor_map(halo::filters_map(l.pass, l.w)));
   hgemm::put_tiles(v, g, choice.tile, 1, 1);
-  halo::put(v, l.pass, *l.gather, choice.frame, l.x.channels);
+  halo::put(v, l.pass, *l.gather, choice.frame, channels);
   const Kernel* kernel = halo::find(device_->registry(), l.pass, g.a_type, g.c_type, choice.tile);
   v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, 1, device_->info().multiprocessors), stream_.handle());
 }
@@ -394,6 +398,41 @@ Pixels Pass::filters(std::int64_t group, std::int64_t rows, std::int64_t channel
   return out;
 }
 
+// halo.sass stores 16-bit results: what is rounded at random by a copy behind is gathered.
+std::optional<cells::Cells> Pass::in_cells() const {
+  const bool forced = cells::is_forced(forced_);
+  if (pass_ != ConvPass::fprop || (!forced && !forced_.kernel.empty())) return std::nullopt;
+  if (e_.rounding.stochastic && (p_.layout != Layout::channels_last || apart(p_, Role::y))) return std::nullopt;
+  std::optional<cells::Cells> c = cells::cells_of(pass_, p_);
+  if (forced || (c && cells::pays(*c, p_))) return c;
+  return std::nullopt;
+}
+
+// fprop of few channels, whose strides are in the copies.
+void Pass::cells_fprop(const cells::Cells& c, const Pixels& out) {
+  const std::size_t mark = arena_.mark();
+  Launch l;
+  l.pass = 'f';
+  l.gather = &c.taps;
+  l.x = {arena_.take(c.pictures_bytes(p_.n)), p_.x_type, c.channels, c.channels, {c.pixels[1], c.pixels[0], 1}, p_.n};
+  l.w = {arena_.take(c.filters_bytes(p_.k)), p_.w_type, c.wide, c.wide, c.taps.taps, p_.k};
+  if (device_ != nullptr) {
+    cells::copy_pictures(*device_, c, p_, at_.in1, l.x.address, stream_);
+    cells::copy_filters(*device_, c, p_, at_.in2, l.w.address, stream_);
+  }
+  l.gemm = epilogue(0, out.channels);
+  l.gemm.m = p_.n * c.taps.count();
+  l.gemm.c = out.address;
+  l.gemm.c_type = out.type;
+  l.gemm.ldc = out.pitch;
+  put_mask(l.gemm, 0, 0);
+  const halo::Work work = {'f', c.taps, l.x.size, l.x.n, c.wide, l.gemm.n, 0};
+  const auto choice = halo::choose(work, device_ == nullptr ? 1 : device_->info().multiprocessors, forced_);
+  if (!choice) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
+  if (device_ != nullptr) launch_halo(l, *choice);
+  arena_.release(mark);
+}
+
 // fprop and bprop of few channels to gather. Rows are positions of the result.
 void Pass::few_positions(const Pixels& gathered, const Pixels& out) {
   const Gather f = gathers_of(pass_, p_).front();
@@ -570,14 +609,18 @@ void Pass::widen_bias() {
 
 void Pass::run() {
   const Roles roles = roles_of(pass_);
-  const bool few = forced_.kernel.empty() ? gconv::gathers_rows(pass_, p_) : gconv::forced_run(forced_) != 0;
+  const std::optional<cells::Cells> as_cells = in_cells();
+  const bool few =
+      !as_cells && (forced_.kernel.empty() ? gconv::gathers_rows(pass_, p_) : gconv::forced_run(forced_) != 0);
   if (few && !gconv::possible(pass_, p_))
     throw InvalidArgument("conv: gconv*" + forced_.kernel + " cannot gather this");
-  const bool columns = !few && in_columns(pass_, p_);
+  const bool columns = !few && !as_cells && in_columns(pass_, p_);
   const bool is_update = pass_ == ConvPass::update;
   Pixels in1;
   Pixels in2;
-  if (few) {
+  if (as_cells) {
+    forced_ = cells::of_halo(forced_);
+  } else if (few) {
     in1 = operand(roles.in1, at_.in1, is_update ? kEight : 1);
     if (is_update) in2 = operand(roles.in2, at_.in2, 1);
   } else {
@@ -605,7 +648,9 @@ void Pass::run() {
     }
   }
   if (out.type == Dtype::float32 && pass_ == ConvPass::fprop) widen_bias();
-  if (few && is_update) {
+  if (as_cells) {
+    cells_fprop(*as_cells, out);
+  } else if (few && is_update) {
     few_update(in1, in2, out);
   } else if (few) {
     few_positions(in1, out);

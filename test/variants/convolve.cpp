@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/conv/cells.h"
 #include "kernels/conv/columns.h"
 #include "kernels/conv/gconv_choice.h"
 #include "kernels/conv/halo_choice.h"
@@ -56,12 +57,16 @@ bool gathers(const Kernel& kernel) {
 bool shares_taps(const Kernel& kernel) {
   return kernel.manifest().op == "halo";
 }
+bool makes_cells(const Kernel& kernel) {
+  return kernel.manifest().op == "cells";
+}
 bool on_tensor_cores(const Kernel& kernel) {
-  return kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel);
+  return kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) || makes_cells(kernel);
 }
 
 // As conv_detail names it, to have it taken.
 std::string end_of(const Kernel& kernel) {
+  if (makes_cells(kernel)) return "_cells_128x64";
   const auto& variant = kernel.manifest().variant;
   const std::string tile = kernel.name().substr(kernel.name().rfind('_'));
   if (gathers(kernel)) return "_" + variant.at("V") + tile;
@@ -77,6 +82,7 @@ bool shares_taps(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
 }
 
 Pass pass_of(Random& random, const Kernel& kernel) {
+  if (makes_cells(kernel)) return {ConvPass::fprop, Layout::channels_last};
   const auto& variant = kernel.manifest().variant;
   if (on_tensor_cores(kernel)) {
     const std::string& pass = variant.at("PASS");
@@ -163,7 +169,26 @@ ConvProblem draw_for_gathering(Random& random, const Kernel& kernel, const Pass&
   }
 }
 
+// Few channels, whose strides copies take; in any layout.
+ConvProblem draw_for_cells(Random& random, const Pass& what, const Limits& limits) {
+  for (;;) {
+    ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
+    p.layout = what.layout;
+    p.groups = 1;
+    p.c = pick(random, 1, 7);
+    p.in[0] = p.filter[0] = p.stride[0] = p.dilation[0] = 1, p.pad[0] = 0;
+    p.x_type = p.w_type = p.y_type = pick(random, 0, 1) == 0 ? Dtype::float16 : Dtype::bfloat16;
+    const auto c = conv_detail::cells::cells_of(what.pass, p);
+    if (!c || !conv_detail::tensor_cores::takes(what.pass, p)) continue;
+    conv_detail::Forced forced;
+    forced.kernel = "_halo_128x64";
+    const conv_detail::halo::Work w = {'f', c->taps, {c->pixels[1], c->pixels[0], 1}, p.n, c->wide, p.k, 1.0};
+    if (conv_detail::halo::choose(w, 1, forced)) return p;
+  }
+}
+
 ConvProblem draw(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
+  if (makes_cells(kernel)) return draw_for_cells(random, what, limits);
   if (gathers(kernel)) return draw_for_gathering(random, kernel, what, limits);
   if (on_tensor_cores(kernel)) return draw_for_tensor_cores(random, kernel, what, limits);
   const bool fours = kernel.number("V") == 4;
@@ -251,7 +276,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   conv_detail::Forced forced;
   forced.kernel = end_of(kernel);
   if (tensor_cores) {
-    forced.splits = variant.at("YT") == "f32" ? pick(random, 2, 5) : 1;
+    forced.splits = !makes_cells(kernel) && variant.at("YT") == "f32" ? pick(random, 2, 5) : 1;
   } else if (pass == ConvPass::update && pick(random, 0, 2) == 0) {
     forced.splits = pick(random, 1, 4);
   }

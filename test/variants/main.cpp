@@ -180,7 +180,9 @@ class Session {
     const std::string& op = kernel.manifest().op;
     CountingDevice::watch((op == "gconv" || op == "halo") && in_turn ? 1 : 0);
     if (draws_products(kernel)) return multiply(random, kernel, limits);
-    if (op == "conv" || op == "hconv" || op == "gconv" || op == "halo") return convolve(random, kernel, limits);
+    if (op == "conv" || op == "hconv" || op == "gconv" || op == "halo" || op == "cells") {
+      return convolve(random, kernel, limits);
+    }
     if (op.starts_with("pool_")) return pool(random, kernel, limits);
     if (op == "convert" || op == "transpose") return copy(random, kernel, limits);
     throw std::logic_error("nothing is drawn for kernels of " + op);

@@ -1,0 +1,125 @@
+#include "kernels/conv/cells.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string_view>
+
+#include "kernels/conv/gconv_choice.h"
+#include "kernels/conv/halo_choice.h"
+#include "src/ceil_div.h"
+#include "src/values.h"
+
+namespace nervanagpu::conv_detail::cells {
+namespace {
+
+constexpr std::int64_t kEight = 8;  // elements of 16 bytes
+constexpr std::int64_t kThreads = 256;
+constexpr std::string_view kForced = "_cells";
+constexpr std::int64_t kMost = std::int64_t{1} << 28;
+
+// Pictures as they lie, and how they are cut.
+struct Source {
+  std::uint64_t address = 0;
+  Shape strides;  // of pictures, depth, height, width, channels: elements
+  std::int64_t n = 1;
+  Flat size = {1, 1}, low = {0, 0}, pixels = {1, 1};
+  std::int64_t channels = 1;  // of the result
+};
+
+void launch(Device& device, const Source& s, const Cells& c, std::int64_t of_pixel, std::uint64_t to,
+            const Stream& stream) {
+  const std::int64_t units = s.channels / kEight;
+  const std::int64_t total = s.n * s.pixels[0] * s.pixels[1] * units;
+  Values v;
+  v.u64(s.address).u64(to).u64(static_cast<std::uint64_t>(2 * s.strides[0])).u32(total).divisor(units);
+  v.divisor(s.pixels[1]).divisor(s.pixels[0]).divisor(c.step[1] * of_pixel).divisor(of_pixel).u32(c.elements);
+  v.s32(s.size[1]).s32(s.size[0]).s32(c.step[1]).s32(c.step[0]).s32(s.low[1]).s32(s.low[0]);
+  v.s32(2 * s.strides[3]).s32(2 * s.strides[2]).s32(2 * s.strides[4]);
+  // A thread keeps its place in the cell; eight CTAs a multiprocessor are all that run at a time.
+  constexpr std::int64_t kResident = 8;
+  const std::int64_t every = units / std::gcd(units, kThreads);
+  const std::int64_t most = ceil_div(kResident * device.info().multiprocessors, every) * every;
+  const std::int64_t ctas = std::min(ceil_div(ceil_div(total, kThreads), every) * every, most);
+  v.launch(device, *device.registry().find("cells"), {static_cast<std::uint32_t>(ctas), 1, 1}, stream.handle());
+}
+
+}  // namespace
+
+std::optional<Cells> cells_of(ConvPass pass, const ConvProblem& p) {
+  constexpr std::int64_t kWidest = 64;
+  constexpr std::int64_t kSixteen = 16;
+  constexpr std::int64_t kLimit = std::int64_t{1} << 30;  // bytes
+  if (pass == ConvPass::bprop || p.groups != 1 || volume(p)) return std::nullopt;
+  Cells c;
+  const auto out = p.out();
+  Flat taps;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::size_t axis = i + 1;
+    if (p.stride[axis] > 1 && p.dilation[axis] > 1 && p.filter[axis] > 1) return std::nullopt;
+    if (std::max({p.in[axis], p.stride[axis], p.pad[axis], p.dilation[axis] * p.filter[axis]}) >= kMost / 8)
+      return std::nullopt;
+    c.step[i] = p.stride[axis];
+    taps[i] = ceil_div(p.filter[axis], c.step[i]);
+    // Without a step the padding stays the map's.
+    const bool padded = c.step[i] > 1;
+    c.low[i] = padded ? -p.pad[axis] : 0;
+    c.pixels[i] = padded ? out[axis] + taps[i] - 1 : p.in[axis];
+    c.taps.low[1 - i] = padded ? 0 : -p.pad[axis];
+    c.taps.move[1 - i] = padded || taps[i] == 1 ? 1 : p.dilation[axis];
+    c.taps.positions[1 - i] = out[axis];
+    c.taps.taps[1 - i] = taps[i];
+  }
+  c.taps.tap_step = {taps[1] > 1 ? 1 : 0, taps[0] > 1 ? taps[1] : 0, 0};
+  c.elements = c.step[0] * c.step[1] * p.c;
+  c.channels = ceil_div(c.elements, kEight) * kEight;
+  c.wide = ceil_div(c.elements, kSixteen) * kSixteen;
+  if (c.elements > kWidest) return std::nullopt;
+  const double bytes = 2.0 * static_cast<double>(p.n) * static_cast<double>(c.pixels[0]) *
+                       static_cast<double>(c.pixels[1]) * static_cast<double>(c.channels);
+  if (bytes > static_cast<double>(kLimit)) return std::nullopt;
+  return c;
+}
+
+double microseconds(const Cells& c, const ConvProblem& p) {
+  constexpr double kLaunch = 2.5;
+  constexpr double kMemory = 2.87;      // million bytes a microsecond
+  constexpr double kElements = 1.5e-6;  // microseconds of an element that is loaded by itself
+  const auto pictures = static_cast<double>(c.pictures_bytes(p.n));
+  const auto x = static_cast<double>(2 * p.n * p.in[1] * p.in[2] * p.c);
+  return 2 * kLaunch + std::max((pictures + x) * 1e-6 / kMemory, pictures / 2 * kElements);
+}
+
+bool pays(const Cells& c, const ConvProblem& p) {
+  if (!gconv::gathers_rows(ConvPass::fprop, p)) return false;
+  const double bytes = static_cast<double>(c.pictures_bytes(p.n)) + static_cast<double>(c.filters_bytes(p.k)) +
+                       2.0 * static_cast<double>(p.n) * static_cast<double>(p.k) * static_cast<double>(c.taps.count());
+  const auto choice =
+      halo::choose({'f', c.taps, {c.pixels[1], c.pixels[0], 1}, p.n, c.wide, p.k, bytes}, hgemm::kProcessors);
+  return choice && choice->microseconds + microseconds(c, p) < gconv::microseconds(ConvPass::fprop, p);
+}
+
+bool is_forced(const Forced& forced) {
+  return forced.kernel.starts_with(kForced);
+}
+
+Forced of_halo(const Forced& forced) {
+  Forced out = forced;
+  if (is_forced(forced)) out.kernel = "_halo" + forced.kernel.substr(kForced.size());
+  return out;
+}
+
+void copy_pictures(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t x, std::uint64_t to,
+                   const Stream& stream) {
+  launch(device, {x, lies(p, Role::x).strides, p.n, {p.in[1], p.in[2]}, c.low, c.pixels, c.channels}, c, p.c, to,
+         stream);
+}
+
+void copy_filters(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t w, std::uint64_t to,
+                  const Stream& stream) {
+  launch(
+      device,
+      {w, lies(p, Role::w).strides, p.k, {p.filter[1], p.filter[2]}, {0, 0}, {c.taps.taps[1], c.taps.taps[0]}, c.wide},
+      c, p.c, to, stream);
+}
+
+}  // namespace nervanagpu::conv_detail::cells
