@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/conv/cells.h"
 #include "kernels/conv/gconv_choice.h"
 #include "kernels/conv/halo_choice.h"
 #include "kernels/conv/tensor_cores.h"
@@ -140,6 +141,8 @@ void sweep(const Layer& l, const Stream& stream) {
     if (!conv_detail::gconv::has_room(columns, run)) continue;
     for (const char* tile : kGatheringTiles) tiles.push_back("_" + std::to_string(run) + tile);
   }
+  if (conv_detail::cells::cells_of(l.which, l.p) && l.which == ConvPass::fprop && gathered < kFew)
+    say("_cells_128x64", 0);
   for (const char* tile : kHaloTiles) {
     Forced forced;
     forced.kernel = tile;
