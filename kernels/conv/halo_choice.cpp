@@ -17,16 +17,17 @@ using hgemm::Tile;
 constexpr std::int64_t kBlock = 64;    // channels of a patch
 constexpr std::int64_t kStep = 16;     // of a product
 constexpr std::int64_t kBox = 32;      // rows of a box of filters
-constexpr int kRows = 128;             // of a tile
 constexpr std::int64_t kRowUnits = 8;  // of 16 bytes, of a row of a patch
 
-// halo.sass's variants: columns, room for the rows of a patch. And microseconds of 16 channels' products, by the model.
-struct Width {
-  int columns;
+// halo.sass's variants: rows and columns, stages, room for the rows of a patch. And microseconds of 16 channels' products.
+struct Variant {
+  int rows, columns, stages;
   std::int64_t patch;
   double step;
 };
-constexpr std::array kWidths = {Width{64, 608, 0.0575}, Width{128, 384, 0.084}, Width{192, 344, 0.1225}};
+constexpr std::array kVariants = {Variant{128, 64, 7, 608, 0.0575}, Variant{128, 128, 7, 384, 0.084},
+                                  Variant{128, 192, 5, 344, 0.1225}, Variant{256, 64, 4, 712, 0.115},
+                                  Variant{256, 128, 5, 504, 0.168}};
 
 // Channels that are no multiple of 16 want zeros behind them; else whatever lies there is not multiplied.
 bool wants_zeros(std::int64_t channels) {
@@ -51,6 +52,7 @@ std::int64_t side(const Gather& g, const Inner& size, std::size_t axis) {
 std::optional<Frame> frame_of(const Work& w) {
   constexpr std::int64_t kCorner = 127;
   constexpr std::int64_t kLimit = std::int64_t{1} << 31;
+  constexpr std::int64_t kMostRows = 256;  // of a tile
   const Gather& g = w.taps;
   if (g.step != Inner{1, 1, 1} || g.positions[2] != 1 || g.taps[2] != 1 || w.size[2] != 1 || g.low[2] != 0)
     return std::nullopt;
@@ -60,34 +62,35 @@ std::optional<Frame> frame_of(const Work& w) {
     const std::int64_t behind = frame[axis] + g.low[axis] - w.size[axis];
     if (g.low[axis] < -kCorner || g.low[axis] > kCorner || behind < -kCorner || behind > kCorner) return std::nullopt;
   }
-  f.rows = kRows + (g.taps[1] - 1) * g.move[1] * f.width + (g.taps[0] - 1) * g.move[0];
-  if (f.places(w.pictures) >= kLimit - kRows || w.channels >= kLimit) return std::nullopt;
+  f.reach = (g.taps[1] - 1) * g.move[1] * f.width + (g.taps[0] - 1) * g.move[0];
+  if (f.places(w.pictures) >= kLimit - kMostRows || w.channels >= kLimit) return std::nullopt;
   return f;
 }
 
-double microseconds(const Work& w, const Frame& f, const Width& width, int multiprocessors) {
+double microseconds(const Work& w, const Frame& f, const Variant& t, int multiprocessors) {
   constexpr double kStart = 2.21, kTile = 0.784, kMemory = 2.87;  // as hgemm.sass's
   constexpr double kRow = 1.05e-3, kPart = 1.94e-3;               // of the copy engine, whole and filled up with zeros
-  constexpr double kTap = 0.07;                                   // at least, of a tap's turn
-  const std::int64_t tiles = ceil_div(f.places(w.pictures), kRows) * ceil_div(w.columns, width.columns);
+  constexpr double kLatency = 1.25;                               // from a stage that comes free to its next block
+  const double patch = static_cast<double>(t.rows + f.reach);
+  const std::int64_t tiles = ceil_div(f.places(w.pictures), t.rows) * ceil_div(w.columns, t.columns);
   const std::int64_t blocks = ceil_div(w.channels, kBlock);
   const std::int64_t last = steps_of(w.channels - (blocks - 1) * kBlock);
   const auto taps = static_cast<double>(w.taps.all_taps());
   const bool part = w.channels % kBlock != 0;
   const double rows = static_cast<double>(ceil_div(w.columns, kBox) * kBox) /
-                      static_cast<double>(ceil_div(w.columns, width.columns));  // of filters, in the mean
+                      static_cast<double>(ceil_div(w.columns, t.columns));  // of filters, in the mean
   double products = 0;
   double copies = 0;
   for (std::int64_t b = 0; b < blocks; ++b) {
     const bool whole = b + 1 < blocks || !part;
     const std::int64_t steps = b + 1 < blocks ? kBlock / kStep : last;
-    products += taps * std::max(static_cast<double>(steps) * width.step, kTap);
+    products += taps * std::max(static_cast<double>(steps) * t.step, kLatency / t.stages);
     const double of_filters = w.pass == 'f' ? (whole || !wants_zeros(w.channels) ? kRow : kPart) * rows
                                             : kRow * rows * (steps > 2 ? 1.0 : 0.5);
-    copies += taps * of_filters + static_cast<double>(f.rows) * (whole ? kRow : kPart);
+    copies += taps * of_filters + patch * (whole ? kRow : kPart);
   }
   const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
-  const double tile = std::max(products, copies) + kTile * width.columns / kBlock;
+  const double tile = std::max(products, copies) + kTile * t.columns / kBlock * t.rows / 128.0;
   return kStart + std::max(rounds * tile, w.bytes * 1e-6 / kMemory);
 }
 
@@ -107,9 +110,9 @@ std::optional<Choice> choose(const Work& w, int multiprocessors, const Forced& f
   const std::optional<Frame> frame = frame_of(w);
   if (!frame) return std::nullopt;
   std::optional<Choice> out;
-  for (const Width& width : kWidths) {
-    if (frame->rows > width.patch) continue;
-    const Choice c = {*frame, {Form::tiles, kRows, width.columns}, microseconds(w, *frame, width, multiprocessors)};
+  for (const Variant& t : kVariants) {
+    if (t.rows + frame->reach > t.patch) continue;
+    const Choice c = {*frame, {Form::tiles, t.rows, t.columns}, microseconds(w, *frame, t, multiprocessors)};
     if (is_forced(forced) ? forced.kernel == std::string(kForced) + name_of(c.tile)
                           : !out || c.microseconds < out->microseconds)
       out = c;
@@ -137,10 +140,10 @@ const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype re
                        std::string(sgemm::word_of(result)) + "_" + name_of(t));
 }
 
-TensorMap patch_map(const Pixels& x, const Gather& taps, const Frame& frame) {
+TensorMap patch_map(const Pixels& x, const Gather& taps, const Choice& choice) {
   Gather g = taps;
-  g.positions = {frame.width, frame.height, 1};
-  return columns_map(x, g, false, static_cast<std::uint32_t>(frame.rows));
+  g.positions = {choice.frame.width, choice.frame.height, 1};
+  return columns_map(x, g, false, static_cast<std::uint32_t>(choice.rows()));
 }
 
 TensorMap filters_map(char pass, const Pixels& w) {
@@ -152,11 +155,12 @@ TensorMap filters_map(char pass, const Pixels& w) {
   return m;
 }
 
-void put(Values& v, char pass, const Gather& g, const Frame& f, std::int64_t channels) {
+void put(Values& v, char pass, const Gather& g, const Choice& choice, std::int64_t channels) {
+  const Frame& f = choice.frame;
   const std::int64_t blocks = ceil_div(channels, kBlock);
   const std::int64_t shift = g.move[0] * kRowUnits;
   v.divisor(f.width).divisor(f.height).u32(g.positions[0]).u32(g.positions[1]).s32(g.low[0]).s32(g.low[1]);
-  v.u32(kRowUnits * 16 * f.rows).u32(steps_of(channels - (blocks - 1) * kBlock)).u32(g.taps[0]).u32(g.taps[1]);
+  v.u32(kRowUnits * 16 * choice.rows()).u32(steps_of(channels - (blocks - 1) * kBlock)).u32(g.taps[0]).u32(g.taps[1]);
   v.u32(shift).s32(g.move[1] * f.width * kRowUnits - g.taps[0] * shift);
   v.s32(g.tap0).s32(g.tap_step[0]).s32(g.tap_step[1] - g.taps[0] * g.tap_step[0]);
   v.u32(flat(pass, channels) ? channels : 0).u32(flat(pass, channels) ? 0 : 1);

@@ -22,16 +22,17 @@ struct Work {
   double bytes = 0;                         // of operands and result
 };
 
-// Places around a picture (halo.sass), and the rows of a patch: those of a tile, and what the last tap lies further on.
+// Places around a picture (halo.sass), and by how many rows the last tap lies further on.
 struct Frame {
-  std::int64_t width = 1, height = 1, rows = 1;
+  std::int64_t width = 1, height = 1, reach = 0;
   [[nodiscard]] std::int64_t places(std::int64_t pictures) const { return width * height * pictures; }
 };
 
 struct Choice {
   Frame frame;
   hgemm::Tile tile;
-  double microseconds = 0;  // by a model of an H200
+  double microseconds = 0;                                                   // by a model of an H200
+  [[nodiscard]] std::int64_t rows() const { return tile.bm + frame.reach; }  // of a patch
 };
 
 // The cheapest variant; none: the kernel cannot do it. forced: as "_halo_128x64".
@@ -43,9 +44,9 @@ bool takes(ConvPass pass, const ConvProblem& p, const Forced& forced);
 const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype result, const hgemm::Tile& tile);
 
 // The kernel's maps: of a patch of x (bprop: dy), and of 32 rows of the filters w, whose `size` and `n` are taps and filters.
-TensorMap patch_map(const Pixels& x, const Gather& taps, const Frame& frame);
+TensorMap patch_map(const Pixels& x, const Gather& taps, const Choice& choice);
 TensorMap filters_map(char pass, const Pixels& w);
 // Its parameters behind those of tiles.sass. channels: of the group, gathered.
-void put(Values& v, char pass, const Gather& taps, const Frame& frame, std::int64_t channels);
+void put(Values& v, char pass, const Gather& taps, const Choice& choice, std::int64_t channels);
 
 }  // namespace nervanagpu::conv_detail::halo

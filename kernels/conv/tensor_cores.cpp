@@ -199,10 +199,10 @@ void Pass::launch_halo(const Launch& l, const halo::Choice& choice) {
   const std::int64_t channels = l.pass == 'f' ? l.w.channels : l.x.channels;  // cells' filters have whole products
   g.k = ceil_div(channels, kBlock) * kBlock;
   Values v;
-  v.map(device_->encode_tensor_map(halo::patch_map(l.x, *l.gather, choice.frame)));
+  v.map(device_->encode_tensor_map(halo::patch_map(l.x, *l.gather, choice)));
   v.map(device_->encode_tensor_map(halo::filters_map(l.pass, l.w)));
   hgemm::put_tiles(v, g, choice.tile, 1, 1);
-  halo::put(v, l.pass, *l.gather, choice.frame, channels);
+  halo::put(v, l.pass, *l.gather, choice, channels);
   const Kernel* kernel = halo::find(device_->registry(), l.pass, g.a_type, g.c_type, choice.tile);
   v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, 1, device_->info().multiprocessors), stream_.handle());
 }
