@@ -3,8 +3,8 @@
 //   conv_sweep [SECONDS] < LAYERS      a line of LAYERS: name pass n c side k size stride pad (square pictures and filters)
 //
 // One JSON object a line on stdout: the layer, tile, parts, median microseconds of a launch in a CUDA graph. Every tile of
-// hconv.sass, and of gconv.sass ("_8_128x64": 8 channels a load) and halo.sass where they can compute the layer, in the library's
-// own number of parts (0) and, but of halo.sass, some others; the library's choice has the tile "". With less than 8 channels of x windows are copied
+// hconv.sass, and of gconv.sass ("_8_128x64": 8 channels a load), halo.sass and resident.sass where they can compute the layer, in the library's
+// own number of parts (0) and, but of the last two, some others; the library's choice has the tile "". With less than 8 channels of x windows are copied
 // where a tile of hconv.sass is named: then there is one.
 // Operands are random and rotate past the L2. It stops after SECONDS (default 60), saying so on stderr.
 #include <algorithm>
@@ -19,9 +19,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/cells.h"
 #include "kernels/conv/gconv_choice.h"
-#include "kernels/conv/halo_choice.h"
 #include "kernels/conv/tensor_cores.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/half.h"
@@ -33,7 +31,9 @@ namespace {
 using conv_detail::Forced;
 
 constexpr std::array kTiles = {"_128x256x1", "_128x192x1", "_128x128x1", "_128x64x1", "_128x128x2"};
-constexpr std::array kHaloTiles = {"_halo_128x64", "_halo_128x128", "_halo_128x192", "_halo_256x64", "_halo_256x128"};
+constexpr std::array kSharedTiles = {
+    "_halo_128x64",  "_halo_128x128",       "_halo_128x192",        "_halo_256x64",         "_halo_256x128",
+    "_cells_128x64", "_resident_32_256x64", "_resident_32_256x128", "_resident_128_256x64", "_resident_128_256x128"};
 constexpr std::array kGatheringTiles = {"_128x64", "_128x128", "_128x192"};
 constexpr std::int64_t kPastL2 = 120 << 20;  // bytes
 constexpr double kWork = 2e10;               // of a graph, multiply-adds x 2
@@ -141,12 +141,11 @@ void sweep(const Layer& l, const Stream& stream) {
     if (!conv_detail::gconv::has_room(columns, run)) continue;
     for (const char* tile : kGatheringTiles) tiles.push_back("_" + std::to_string(run) + tile);
   }
-  if (conv_detail::cells::cells_of(l.which, l.p) && l.which == ConvPass::fprop && gathered < kFew)
-    say("_cells_128x64", 0);
-  for (const char* tile : kHaloTiles) {
-    Forced forced;
-    forced.kernel = tile;
-    if (conv_detail::halo::takes(l.which, l.p, forced)) say(tile, 0);
+  for (const char* tile : kSharedTiles) {
+    try {
+      say(tile, 0);
+    } catch (const InvalidArgument&) {  // not of this layer
+    }
   }
   for (const std::string& tile : tiles) {
     say(tile, 0);

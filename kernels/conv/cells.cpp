@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "kernels/conv/gconv_choice.h"
-#include "kernels/conv/halo_choice.h"
+#include "kernels/conv/resident_choice.h"
 #include "src/ceil_div.h"
 #include "src/values.h"
 
@@ -93,9 +93,11 @@ bool pays(const Cells& c, const ConvProblem& p) {
   if (!gconv::gathers_rows(ConvPass::fprop, p)) return false;
   const double bytes = static_cast<double>(c.pictures_bytes(p.n)) + static_cast<double>(c.filters_bytes(p.k)) +
                        2.0 * static_cast<double>(p.n) * static_cast<double>(p.k) * static_cast<double>(c.taps.count());
-  const auto choice =
-      halo::choose({'f', c.taps, {c.pixels[1], c.pixels[0], 1}, p.n, c.wide, p.k, bytes}, hgemm::kProcessors);
-  return choice && choice->microseconds + microseconds(c, p) < gconv::microseconds(ConvPass::fprop, p);
+  const halo::Work work = {'f', c.taps, {c.pixels[1], c.pixels[0], 1}, p.n, c.wide, p.k, bytes};
+  const double others = gconv::microseconds(ConvPass::fprop, p) - microseconds(c, p);
+  const auto streams = halo::choose(work, hgemm::kProcessors);
+  const auto keeps = resident::choose(work, hgemm::kProcessors);
+  return (streams && streams->microseconds < others) || (keeps && keeps->microseconds < others);
 }
 
 bool is_forced(const Forced& forced) {

@@ -49,24 +49,6 @@ std::int64_t side(const Gather& g, const Inner& size, std::size_t axis) {
   return std::max({g.positions[axis], size[axis] - g.low[axis], g.positions[axis] + reach + g.low[axis]});
 }
 
-std::optional<Frame> frame_of(const Work& w) {
-  constexpr std::int64_t kCorner = 127;
-  constexpr std::int64_t kLimit = std::int64_t{1} << 31;
-  constexpr std::int64_t kMostRows = 256;  // of a tile
-  const Gather& g = w.taps;
-  if (g.step != Inner{1, 1, 1} || g.positions[2] != 1 || g.taps[2] != 1 || w.size[2] != 1 || g.low[2] != 0)
-    return std::nullopt;
-  Frame f = {side(g, w.size, 0), side(g, w.size, 1), 0};
-  const std::array frame = {f.width, f.height};
-  for (std::size_t axis = 0; axis < 2; ++axis) {
-    const std::int64_t behind = frame[axis] + g.low[axis] - w.size[axis];
-    if (g.low[axis] < -kCorner || g.low[axis] > kCorner || behind < -kCorner || behind > kCorner) return std::nullopt;
-  }
-  f.reach = (g.taps[1] - 1) * g.move[1] * f.width + (g.taps[0] - 1) * g.move[0];
-  if (f.places(w.pictures) >= kLimit - kMostRows || w.channels >= kLimit) return std::nullopt;
-  return f;
-}
-
 double microseconds(const Work& w, const Frame& f, const Variant& t, int multiprocessors) {
   constexpr double kStart = 2.21, kTile = 0.784, kMemory = 2.87;  // as hgemm.sass's
   constexpr double kRow = 1.05e-3, kPart = 1.94e-3;               // of the copy engine, whole and filled up with zeros
@@ -101,6 +83,24 @@ std::string name_of(const Tile& t) {
 constexpr std::string_view kForced = "_halo_";
 
 }  // namespace
+
+std::optional<Frame> frame_of(const Work& w) {
+  constexpr std::int64_t kCorner = 127;
+  constexpr std::int64_t kLimit = std::int64_t{1} << 31;
+  constexpr std::int64_t kMostRows = 256;  // of a tile
+  const Gather& g = w.taps;
+  if (g.step != Inner{1, 1, 1} || g.positions[2] != 1 || g.taps[2] != 1 || w.size[2] != 1 || g.low[2] != 0)
+    return std::nullopt;
+  Frame f = {side(g, w.size, 0), side(g, w.size, 1), 0};
+  const std::array frame = {f.width, f.height};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::int64_t behind = frame[axis] + g.low[axis] - w.size[axis];
+    if (g.low[axis] < -kCorner || g.low[axis] > kCorner || behind < -kCorner || behind > kCorner) return std::nullopt;
+  }
+  f.reach = (g.taps[1] - 1) * g.move[1] * f.width + (g.taps[0] - 1) * g.move[0];
+  if (f.places(w.pictures) >= kLimit - kMostRows || w.channels >= kLimit) return std::nullopt;
+  return f;
+}
 
 bool is_forced(const Forced& forced) {
   return forced.kernel.starts_with(kForced);

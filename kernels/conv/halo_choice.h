@@ -28,6 +28,9 @@ struct Frame {
   [[nodiscard]] std::int64_t places(std::int64_t pictures) const { return width * height * pictures; }
 };
 
+// None: the kernels cannot do it.
+std::optional<Frame> frame_of(const Work& w);
+
 struct Choice {
   Frame frame;
   hgemm::Tile tile;

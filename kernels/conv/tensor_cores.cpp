@@ -12,6 +12,7 @@
 #include "kernels/conv/hconv_choice.h"
 #include "kernels/conv/implicit_gemm.h"
 #include "kernels/conv/problem.h"
+#include "kernels/conv/resident_choice.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/relu_mask.h"
@@ -109,6 +110,8 @@ class Pass {
   void update(const Pixels& dy, const Pixels& x, const Pixels& out);
   [[nodiscard]] std::optional<halo::Choice> shares_taps(const Launch& l, int multiprocessors) const;
   void launch_halo(const Launch& l, const halo::Choice& choice);
+  [[nodiscard]] std::optional<resident::Choice> keeps_filters(const Launch& l, int multiprocessors) const;
+  void launch_resident(const Launch& l, const resident::Choice& choice);
   void launch(const Launch& l);
   Pixels filters(std::int64_t group, std::int64_t rows, std::int64_t channels);
   void cells_fprop(const cells::Cells& c, const Pixels& out);
@@ -207,6 +210,37 @@ void Pass::launch_halo(const Launch& l, const halo::Choice& choice) {
   v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, 1, device_->info().multiprocessors), stream_.handle());
 }
 
+// resident.sass's variant instead of gconv.sass's, where that is faster. The sums are the same, product for product: so it may
+// depend on where x lies, and on the GPU.
+std::optional<resident::Choice> Pass::keeps_filters(const Launch& l, int multiprocessors) const {
+  const bool forced = resident::is_forced(forced_);
+  if (!forced && (!forced_.kernel.empty() || forced_.splits > 1)) return std::nullopt;
+  const Pixels& x = l.gathered;
+  if (!sgemm::half(l.gemm.c_type) || x.pitch % kEight != 0 || x.address % 16 != 0) return std::nullopt;
+  const halo::Work work = {'f', *l.gather, x.size, x.n, x.channels, l.gemm.n, l.bytes};
+  const std::optional<resident::Choice> out = resident::choose(work, multiprocessors, forced_);
+  if (forced && !out) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
+  if (forced || !out) return out;
+  const std::int64_t run = gconv::usual_run(x.channels);
+  if (gconv::choose(l.pass, l.gemm, run, l.bytes, multiprocessors, {}).splits > 1) return std::nullopt;
+  return out->microseconds < gconv::microseconds(pass_, p_) ? out : std::nullopt;
+}
+
+void Pass::launch_resident(const Launch& l, const resident::Choice& choice) {
+  GemmProblem g = l.gemm;
+  g.m = choice.frame.places(l.gathered.n);
+  g.k = kBlock;
+  TensorMap b = l.b;
+  b.box[1] = static_cast<std::uint32_t>(choice.tile.bn);
+  Values v;
+  v.map(device_->encode_tensor_map(resident::patch_map(l.gathered, *l.gather, choice)));
+  v.map(device_->encode_tensor_map(b));
+  hgemm::put_tiles(v, g, choice.tile, 1, 1);
+  resident::put(v, *l.gather, choice, l.gemm.k / l.gather->all_taps());
+  const Kernel* kernel = resident::find(device_->registry(), g.a_type, choice);
+  v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, 1, device_->info().multiprocessors), stream_.handle());
+}
+
 void Pass::launch(const Launch& l) {
   const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
   const bool few = l.gathered.channels != 0;
@@ -216,6 +250,13 @@ void Pass::launch(const Launch& l) {
   if (shared) {
     if (device_ != nullptr) launch_halo(l, *shared);
     return;
+  }
+  if (few && l.pass == 'f') {
+    const std::optional<resident::Choice> choice = keeps_filters(l, multiprocessors);
+    if (choice) {
+      if (device_ != nullptr) launch_resident(l, *choice);
+      return;
+    }
   }
   const hconv::Choice choice =
       few ? gconv::choose(l.pass, l.gemm, gconv::usual_run(l.gathered.channels), l.bytes, multiprocessors, forced_)
@@ -426,11 +467,24 @@ void Pass::cells_fprop(const cells::Cells& c, const Pixels& out) {
   l.gemm.c_type = out.type;
   l.gemm.ldc = out.pitch;
   put_mask(l.gemm, 0, 0);
-  const halo::Work work = {'f', c.taps, l.x.size, l.x.n, c.wide, l.gemm.n, 0};
-  const auto choice = halo::choose(work, device_ == nullptr ? 1 : device_->info().multiprocessors, forced_);
-  if (!choice) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
-  if (device_ != nullptr) launch_halo(l, *choice);
   arena_.release(mark);
+  if (device_ == nullptr) return;
+  const halo::Work work = {'f', c.taps, l.x.size, l.x.n, c.wide, l.gemm.n, 0};
+  const int multiprocessors = device_->info().multiprocessors;
+  // Both add the same products in the same order: of at most 64 channels.
+  const std::optional<halo::Choice> streams = halo::choose(work, multiprocessors, forced_);
+  const std::optional<resident::Choice> keeps =
+      halo::is_forced(forced_) ? std::nullopt : resident::choose(work, multiprocessors);
+  if (keeps && (!streams || keeps->microseconds < streams->microseconds)) {
+    l.gathered = l.x;
+    l.gemm.k = c.taps.all_taps() * c.wide;
+    l.b = rows_map({l.w.address, l.w.type, l.gemm.k, l.gemm.k, {p_.k, 1, 1}, 1});
+    launch_resident(l, *keeps);
+  } else if (streams) {
+    launch_halo(l, *streams);
+  } else {
+    throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
+  }
 }
 
 // fprop and bprop of few channels to gather. Rows are positions of the result.
@@ -611,7 +665,8 @@ void Pass::run() {
   const Roles roles = roles_of(pass_);
   const std::optional<cells::Cells> as_cells = in_cells();
   const bool few =
-      !as_cells && (forced_.kernel.empty() ? gconv::gathers_rows(pass_, p_) : gconv::forced_run(forced_) != 0);
+      !as_cells && (forced_.kernel.empty() ? gconv::gathers_rows(pass_, p_)
+                                           : gconv::forced_run(forced_) != 0 || resident::is_forced(forced_));
   if (few && !gconv::possible(pass_, p_))
     throw InvalidArgument("conv: gconv*" + forced_.kernel + " cannot gather this");
   const bool columns = !few && !as_cells && in_columns(pass_, p_);

@@ -1,4 +1,4 @@
-// Every kernel of conv.sass, hconv.sass, gconv.sass and halo.sass. conv.sass: its order is that of a pass in a layout, its tile is
+// Every kernel of conv.sass, hconv.sass, gconv.sass, halo.sass, resident.sass and cells.sass. conv.sass: its order is that of a pass in a layout, its tile is
 // named, and its vectors ask for multiples of 4. The others: a pass with channels last; a float32 result is one of parts
 // of the sums.
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include "kernels/conv/halo_choice.h"
 #include "kernels/conv/implicit_gemm.h"
 #include "kernels/conv/launch.h"
+#include "kernels/conv/resident_choice.h"
 #include "kernels/conv/tensor_cores.h"
 #include "kernels/gemm/flags.h"
 #include "kernels/gemm/types.h"
@@ -60,8 +61,12 @@ bool shares_taps(const Kernel& kernel) {
 bool makes_cells(const Kernel& kernel) {
   return kernel.manifest().op == "cells";
 }
+bool keeps_filters(const Kernel& kernel) {
+  return kernel.manifest().op == "resident";
+}
 bool on_tensor_cores(const Kernel& kernel) {
-  return kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) || makes_cells(kernel);
+  return kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) || makes_cells(kernel) ||
+         keeps_filters(kernel);
 }
 
 // As conv_detail names it, to have it taken.
@@ -71,6 +76,7 @@ std::string end_of(const Kernel& kernel) {
   const std::string tile = kernel.name().substr(kernel.name().rfind('_'));
   if (gathers(kernel)) return "_" + variant.at("V") + tile;
   if (shares_taps(kernel)) return "_halo" + tile;
+  if (keeps_filters(kernel)) return "_resident_" + variant.at("ROW") + tile;
   return on_tensor_cores(kernel) ? tile : "_" + variant.at("BM") + "x" + variant.at("BN") + "_" + variant.at("V");
 }
 
@@ -83,6 +89,8 @@ bool shares_taps(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
 
 Pass pass_of(Random& random, const Kernel& kernel) {
   if (makes_cells(kernel)) return {ConvPass::fprop, Layout::channels_last};
+  if (keeps_filters(kernel))
+    return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
   const auto& variant = kernel.manifest().variant;
   if (on_tensor_cores(kernel)) {
     const std::string& pass = variant.at("PASS");
@@ -187,7 +195,36 @@ ConvProblem draw_for_cells(Random& random, const Pass& what, const Limits& limit
   }
 }
 
+// Few channels and filters, without strides.
+ConvProblem draw_for_resident(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
+  constexpr std::int64_t kSixteen = 16;
+  conv_detail::Forced forced;
+  forced.kernel = end_of(kernel);
+  for (;;) {
+    ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
+    p.layout = what.layout;
+    p.groups = 1;
+    p.in[0] = p.filter[0] = p.dilation[0] = 1, p.pad[0] = 0;
+    p.stride = {1, 1, 1};
+    const bool backward = what.pass == ConvPass::bprop;
+    std::int64_t& gathered = backward ? p.k : p.c;
+    gathered = pick(random, 1, kernel.number("ROW") / (2 * kSixteen)) * kSixteen;
+    p.x_type = p.w_type = p.y_type = type_of(kernel.manifest().variant.at("XT"));
+    const auto all = conv_detail::gathers_of(what.pass, p);
+    if (all.size() != 1 || !conv_detail::gconv::possible(what.pass, p)) continue;
+    if (!conv_detail::tensor_cores::takes(what.pass, p)) continue;
+    const auto size = backward ? p.out() : p.in;
+    const std::int64_t columns = backward ? p.c : p.k;
+    const auto choice = conv_detail::resident::choose(
+        {'f', all.front(), {size[2], size[1], 1}, p.n, gathered, columns, 1.0}, 1, forced);
+    if (!choice) continue;
+    if (limits.in_turn && choice->frame.places(p.n) <= 512) continue;  // three tiles of a CTA
+    return p;
+  }
+}
+
 ConvProblem draw(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
+  if (keeps_filters(kernel)) return draw_for_resident(random, kernel, what, limits);
   if (makes_cells(kernel)) return draw_for_cells(random, what, limits);
   if (gathers(kernel)) return draw_for_gathering(random, kernel, what, limits);
   if (on_tensor_cores(kernel)) return draw_for_tensor_cores(random, kernel, what, limits);

@@ -178,9 +178,9 @@ class Session {
   Outcome solve(Random& random, const Kernel& kernel, bool in_turn) {
     const Limits limits = limits_of(random, device_.info().kind == DeviceKind::cuda && arguments_.each == 0, in_turn);
     const std::string& op = kernel.manifest().op;
-    CountingDevice::watch((op == "gconv" || op == "halo") && in_turn ? 1 : 0);
+    CountingDevice::watch((op == "gconv" || op == "halo" || op == "resident") && in_turn ? 1 : 0);
     if (draws_products(kernel)) return multiply(random, kernel, limits);
-    if (op == "conv" || op == "hconv" || op == "gconv" || op == "halo" || op == "cells") {
+    if (op == "conv" || op == "hconv" || op == "gconv" || op == "halo" || op == "resident" || op == "cells") {
       return convolve(random, kernel, limits);
     }
     if (op.starts_with("pool_")) return pool(random, kernel, limits);
