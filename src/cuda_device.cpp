@@ -207,14 +207,14 @@ void CudaDevice::download(void* to, std::uint64_t from, std::size_t bytes) {
   check(driver_.copy_to_host(to, from, bytes), "cuMemcpyDtoH_v2");
 }
 
-void CudaDevice::copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) {
+void CudaDevice::start_copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) {
   expr::before_work();
   ready();
   const Bound bound(*this);
   check(driver_.copy_on_device(to, from, bytes, stream_of(stream)), "cuMemcpyDtoDAsync_v2");
 }
 
-void CudaDevice::fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) {
+void CudaDevice::start_fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) {
   expr::before_work();
   ready();
   const Bound bound(*this);
@@ -404,7 +404,7 @@ void CudaDevice::start(LoadedModule& module, const ModuleLaunch& what, StreamId 
                   extra.data(), stream);
 }
 
-EncodedTensorMap CudaDevice::encode_tensor_map(const TensorMap& map) {
+EncodedTensorMap CudaDevice::encode(const TensorMap& map) {
   ready();
   static_cast<void>(emulated(map));  // the same checks and errors as there
   EncodedTensorMap out;

@@ -37,13 +37,10 @@ class CudaDevice final : public Device, private PoolBacking {
   void free_host(void* memory) noexcept override;
   void upload(std::uint64_t to, const void* from, std::size_t bytes) override;
   void download(void* to, std::uint64_t from, std::size_t bytes) override;
-  void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) override;
-  void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) override;
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
   std::shared_ptr<LoadedModule> load_temporary(const sass::CubinImage& image,
                                                std::span<const std::uint8_t> bytes) override;
   void unload_idle() noexcept override;
-  EncodedTensorMap encode_tensor_map(const TensorMap& map) override;
   ImageId create_image(const ImageSpec& spec) override;
   void destroy_image(ImageId image) noexcept override;
   void upload_image(ImageId image, const ImageSpec& spec, const void* texels) override;
@@ -70,6 +67,9 @@ class CudaDevice final : public Device, private PoolBacking {
   void destroy_graph(GraphId graph) noexcept override;
 
  private:
+  void start_copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) override;
+  void start_fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) override;
+  EncodedTensorMap encode(const TensorMap& map) override;
   void start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
   void start(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
   static constexpr std::uint32_t kPortableCluster = 8;  // CTAs; more have to be allowed

@@ -24,6 +24,7 @@ struct Grid {
   std::uint32_t x = 1, y = 1, z = 1;
   std::uint32_t cluster = 0;  // CTAs of a cluster along x; 0: what the kernel states
   bool early = true;          // a kernel with .launch programmatic may start before the work ahead has ended
+  bool operator==(const Grid&) const = default;
 };
 
 // Of what cannot be part of the graph that this thread records.
@@ -32,8 +33,22 @@ struct Grid {
 // Kernels of the library that this thread has launched.
 inline thread_local std::uint64_t kernels_launched = 0;
 
-// Launches of this thread whose .needs were asked for, modules' among them.
+// How often this thread asked for the .needs of a launch, modules' among them, and its launches that did not ask again.
 inline thread_local std::uint64_t needs_asked = 0;
+inline thread_local std::uint64_t needs_known = 0;
+
+// A kernel and its grid, whose .needs hold: Device::ask() makes it.
+class AskedLaunch {
+ public:
+  [[nodiscard]] const Kernel& kernel() const { return *kernel_; }
+  [[nodiscard]] const Grid& grid() const { return grid_; }
+
+ private:
+  friend class Device;
+  AskedLaunch(const Kernel& kernel, const Grid& grid) : kernel_(&kernel), grid_(grid) {}
+  const Kernel* kernel_;
+  Grid grid_;
+};
 
 // A cubin that is not the library's, on one device.
 class LoadedModule {
@@ -94,13 +109,17 @@ class Device {
   // Host copies wait: for the work before them, and until `from` may be changed.
   virtual void upload(std::uint64_t to, const void* from, std::size_t bytes) = 0;
   virtual void download(void* to, std::uint64_t from, std::size_t bytes) = 0;
-  virtual void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) = 0;
+  void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream);
   // `count` values of `width` bytes (1, 2 or 4), each the low bits of `value`.
-  virtual void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) = 0;
+  void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream);
 
   // The CTA size is the manifest's. Throws Error if one of the kernel's .needs does not hold: then the caller has chosen the
   // wrong one. Nothing is queued.
   void launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream);
+  // The same question, and a launch that does not ask it again: its parameters differ from those that were asked for in
+  // addresses, which are aligned to as much, and in numbers that no condition asks for.
+  [[nodiscard]] static AskedLaunch ask(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params);
+  void launch(const AskedLaunch& what, std::span<const std::byte> params, StreamId stream);
 
   // `image` is what `bytes` say, and must outlive the module. Thread-safe, also the launches of one module.
   virtual std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) = 0;
@@ -113,7 +132,7 @@ class Device {
   void launch(LoadedModule& module, const ModuleLaunch& launch, StreamId stream);
 
   // The form that the device's kernels take.
-  virtual EncodedTensorMap encode_tensor_map(const TensorMap& map) = 0;
+  EncodedTensorMap encode_tensor_map(const TensorMap& map);
 
   // Images hold what `spec` says; both copies wait, as upload and download. Handles are the kernels'; objects are destroyed
   // before what they read. A device without textures throws Error.
@@ -148,7 +167,11 @@ class Device {
   virtual void destroy_graph(GraphId graph) noexcept = 0;
 
  protected:
-  // A launch whose .needs hold.
+  // What is not recorded (src/launch_tape.h); launches whose .needs hold.
+  virtual void start_copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) = 0;
+  virtual void start_fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count,
+                          StreamId stream) = 0;
+  virtual EncodedTensorMap encode(const TensorMap& map) = 0;
   virtual void start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) = 0;
   virtual void start(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) = 0;
 

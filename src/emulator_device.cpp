@@ -138,13 +138,13 @@ void EmulatorDevice::download(void* to, std::uint64_t from, std::size_t bytes) {
   std::memcpy(to, host(from, bytes, "copy to the host"), bytes);
 }
 
-void EmulatorDevice::copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId /*stream*/) {
+void EmulatorDevice::start_copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId /*stream*/) {
   expr::before_work();
   queue([=, this] { std::memmove(host(to, bytes, "copy to"), host(from, bytes, "copy from"), bytes); });
 }
 
-void EmulatorDevice::fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count,
-                          StreamId /*stream*/) {
+void EmulatorDevice::start_fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count,
+                                StreamId /*stream*/) {
   expr::before_work();
   queue([=, this] { write(host(to, count * width, "fill"), value, width, count); });
 }
@@ -259,7 +259,7 @@ void EmulatorDevice::start(LoadedModule& module, const ModuleLaunch& what, Strea
   queue_launch(m.name(what.kernel), m.kernel(what.kernel), launch, what.params, m.shared_from_this());
 }
 
-EncodedTensorMap EmulatorDevice::encode_tensor_map(const TensorMap& map) {
+EncodedTensorMap EmulatorDevice::encode(const TensorMap& map) {
   const sass::emulate::TensorMap form = emulated(map);
   EncodedTensorMap out;
   static_assert(sizeof form == sizeof out.bytes);

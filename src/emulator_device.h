@@ -27,12 +27,9 @@ class EmulatorDevice final : public Device {
   void release_captured() override {}
   void upload(std::uint64_t to, const void* from, std::size_t bytes) override;
   void download(void* to, std::uint64_t from, std::size_t bytes) override;
-  void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) override;
-  void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) override;
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
   std::shared_ptr<LoadedModule> load_temporary(const sass::CubinImage& image,
                                                std::span<const std::uint8_t> bytes) override;
-  EncodedTensorMap encode_tensor_map(const TensorMap& map) override;
   ImageId create_image(const ImageSpec& spec) override;
   void destroy_image(ImageId image) noexcept override;
   void upload_image(ImageId image, const ImageSpec& spec, const void* texels) override;
@@ -61,6 +58,9 @@ class EmulatorDevice final : public Device {
   [[nodiscard]] sass::emulate::Memory& memory() { return memory_; }
 
  private:
+  void start_copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) override;
+  void start_fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) override;
+  EncodedTensorMap encode(const TensorMap& map) override;
   void start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
   void start(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
   using Clock = std::chrono::steady_clock;

@@ -25,10 +25,6 @@ class ForwardingDevice : public Device {
   void free_host(void* memory) noexcept override { inner_.free_host(memory); }
   void upload(std::uint64_t to, const void* from, std::size_t bytes) override { inner_.upload(to, from, bytes); }
   void download(void* to, std::uint64_t from, std::size_t bytes) override { inner_.download(to, from, bytes); }
-  void copy(std::uint64_t to, std::uint64_t from, std::size_t n, StreamId s) override { inner_.copy(to, from, n, s); }
-  void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId s) override {
-    inner_.fill(to, value, width, count, s);
-  }
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override {
     return inner_.load(image, bytes);
   }
@@ -37,7 +33,6 @@ class ForwardingDevice : public Device {
     return inner_.load_temporary(image, bytes);
   }
   void unload_idle() noexcept override { inner_.unload_idle(); }
-  EncodedTensorMap encode_tensor_map(const TensorMap& map) override { return inner_.encode_tensor_map(map); }
   StreamId create_stream() override { return inner_.create_stream(); }
   void destroy_stream(StreamId s) noexcept override { inner_.destroy_stream(s); }
   void synchronize(StreamId s) override { inner_.synchronize(s); }
@@ -56,6 +51,13 @@ class ForwardingDevice : public Device {
   void destroy_graph(GraphId g) noexcept override { inner_.destroy_graph(g); }
 
  protected:
+  void start_copy(std::uint64_t to, std::uint64_t from, std::size_t n, StreamId s) override {
+    inner_.copy(to, from, n, s);
+  }
+  void start_fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId s) override {
+    inner_.fill(to, value, width, count, s);
+  }
+  EncodedTensorMap encode(const TensorMap& map) override { return inner_.encode_tensor_map(map); }
   void start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override {
     inner_.launch(kernel, grid, params, stream);
   }

@@ -62,11 +62,13 @@ struct TensorMap {
     std::array<std::int32_t, kMaxRank - 2> lower{}, upper{};  // W, H, D
     std::uint32_t channels = 0;                               // of a pixel, at most 256
     std::uint32_t pixels = 0;                                 // of a column, at most 1024
+    bool operator==(const Im2col&) const = default;
   };
   std::optional<Im2col> im2col;  // then `box` is not used
 
   // Of a tensor whose innermost elements are neighbours; `box` in the tensor's order, outermost first.
   NG_API static TensorMap of(const Tensor& tensor, const std::vector<std::uint32_t>& box);
+  bool operator==(const TensorMap&) const = default;
 };
 
 // What kernels take, opaque.

@@ -6,38 +6,17 @@
 #include "kernels/gemm/result_sums.h"
 #include "nervanagpu/error.hpp"
 #include "src/select_device.h"
-#include "src/shape.h"
+#include "src/tensor_form.h"
 #include "src/workspace.h"
 
 namespace nervanagpu {
 namespace {
 
-// A tensor as it was planned; its memory is not kept.
-struct Form {
-  explicit Form(const Tensor& t) : shape(t.shape()), strides(t.strides()), dtype(t.dtype()) {}
-  Shape shape, strides;
-  Dtype dtype;
-};
-
-void check_like(const char* name, const Tensor& t, const Form& planned) {
-  if (t.dtype() != planned.dtype) {
-    throw TypeError(std::string("gemm plan: ") + name + " has dtype " + std::string(name_of(t.dtype())) + "; needs " +
-                    std::string(name_of(planned.dtype)) + ", as planned");
-  }
-  if (t.shape() != planned.shape || t.strides() != planned.strides) {
-    throw InvalidArgument(std::string("gemm plan: ") + name + " has shape " + text_of(t.shape()) + " and strides " +
-                          text_of(t.strides()) + "; needs " + text_of(planned.shape) + " and " +
-                          text_of(planned.strides) + ", as planned");
-  }
-}
+constexpr const char* kPlan = "gemm plan";
 
 void check_address(const char* name, std::uint64_t got, std::uint64_t planned) {
   if (planned == 0) return;  // nothing there is looked at
-  if (got == 0) throw InvalidArgument(std::string("gemm plan: ") + name + " is 0; needs a device address");
-  if (got % planned != 0) {
-    throw InvalidArgument(std::string("gemm plan: address of ") + name + " is " + std::to_string(got) +
-                          "; needs a multiple of " + std::to_string(planned) + ", as planned");
-  }
+  check_planned_address(kPlan, name, got, planned);
 }
 
 }  // namespace
@@ -59,7 +38,7 @@ struct GemmPlan::Impl {
   std::string name;
   // Of a plan of tensors.
   bool of_tensors = false, exchanged = false;
-  std::vector<Form> tensors;  // a, b, c and, if there is one, bias
+  std::vector<TensorForm> tensors;  // a, b, c and, if there is one, bias
   Tensor scale, mask, row_sum, column_sum, row_max_abs, column_max_abs;
 };
 
@@ -113,7 +92,7 @@ GemmPlan::GemmPlan(const Tensor& a, const Tensor& b, const Tensor& c, const Gemm
   auto impl = std::make_shared<Impl>(d.problem, options.tile);
   impl->of_tensors = true;
   impl->exchanged = d.exchanged;
-  impl->tensors = {Form(a), Form(b), Form(c)};
+  impl->tensors = {TensorForm(a), TensorForm(b), TensorForm(c)};
   if (options.bias != nullptr) impl->tensors.emplace_back(*options.bias);
   if (options.scale != nullptr) impl->scale = *options.scale;
   const auto keep = [](Tensor& to, const Tensor* t) {
@@ -144,14 +123,14 @@ void GemmPlan::launch(const GemmAddresses& addresses, const Stream& stream) cons
 void GemmPlan::launch(const Tensor& a, const Tensor& b, Tensor& c, const Tensor* bias, const Stream& stream) const {
   const Impl& p = *impl_;
   if (!p.of_tensors) throw InvalidArgument("gemm plan: was made of addresses; needs a launch with addresses");
-  check_like("a", a, p.tensors[0]);
-  check_like("b", b, p.tensors[1]);
-  check_like("c", c, p.tensors[2]);
+  check_like(kPlan, "a", a, p.tensors[0]);
+  check_like(kPlan, "b", b, p.tensors[1]);
+  check_like(kPlan, "c", c, p.tensors[2]);
   const bool biased = p.tensors.size() > 3;
   if (biased != (bias != nullptr)) {
     throw InvalidArgument(biased ? "gemm plan: bias is missing; one was planned" : "gemm plan: bias was not planned");
   }
-  if (biased) check_like("bias", *bias, p.tensors[3]);
+  if (biased) check_like(kPlan, "bias", *bias, p.tensors[3]);
   sgemm::check_apart(a, b, c, bias);
   if (p.prepared == nullptr) return;
   const Workspace workspace(p.prepared->workspace(), stream);

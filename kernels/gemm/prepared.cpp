@@ -1,8 +1,10 @@
 #include "kernels/gemm/prepared.h"
 
+#include <array>
 #include <bit>
 #include <cstring>
 #include <initializer_list>
+#include <span>
 #include <tuple>
 
 #include "kernels/gemm/gemm.h"
@@ -29,32 +31,6 @@ void put(std::byte* block, std::uint16_t at, std::uint16_t none, T value) {
 }
 
 }  // namespace
-
-std::uint32_t MapCache::get(Device& device, std::uint64_t address, std::byte* to) {
-  constexpr std::uint64_t kEngine = 16;
-  const auto first = static_cast<std::uint32_t>(address % kEngine / sizeof(float));
-  const std::lock_guard lock(mutex_);
-  const Entry* found = nullptr;
-  for (const Entry& e : entries_) {
-    if (e.address == address) found = &e;
-  }
-  if (found == nullptr) {
-    Entry made = {address, {}};
-    for (TensorMap form : forms_) {
-      form.address = address - address % kEngine;
-      form.sizes[0] += first;
-      made.maps.push_back(device.encode_tensor_map(form));
-    }
-    entries_[oldest_] = std::move(made);
-    found = &entries_[oldest_];
-    oldest_ = (oldest_ + 1) % kEntries;
-  }
-  for (const EncodedTensorMap& map : found->maps) {
-    std::memcpy(to, map.bytes.data(), sizeof map.bytes);
-    to += sizeof map.bytes;
-  }
-  return first;
-}
 
 Prepared::Part Prepared::part_of(const Kernel& kernel, const Grid& grid, const Values& values) {
   Arguments arguments(kernel.manifest());
@@ -102,6 +78,30 @@ Prepared::Prepared(Device& device, const GemmProblem& problem, const Plan& plan)
     finish_ = finish_of(*plan.kernel, "c");
   }
   add_after(problem, plan);
+  ask(problem);
+}
+
+void Prepared::ask(const GemmProblem& p) {
+  constexpr std::uint64_t kEntry = 8, kWorkspace = 16;
+  const auto at = [&](std::uint64_t address) { return address != 0 && p.pointers != 0 ? kEntry : address; };
+  const Call least = {at(p.a),
+                      at(p.b),
+                      at(p.c),
+                      p.bias,
+                      workspace_ != 0 ? kWorkspace : 0,
+                      p.alpha,
+                      p.beta,
+                      0,
+                      0,
+                      p.scale,
+                      p.mask,
+                      p.row_sum,
+                      p.column_sum,
+                      p.row_max_abs,
+                      p.column_max_abs};
+  each(least, false, [&](const Part& part, std::span<const std::byte> block) {
+    asked_.push_back(Device::ask(*part.kernel, part.grid, block));
+  });
 }
 
 void Prepared::add_sum(const GemmProblem& problem, const Plan& plan) {
@@ -160,37 +160,43 @@ void Prepared::put_finish(std::byte* block, const Finish& at, const Call& call) 
   put(block, at.mask, kNone, call.mask);
 }
 
-void Prepared::launch(const Call& call, StreamId stream) const {
+template <class Queue>
+void Prepared::each(const Call& call, bool maps, const Queue& queue) const {
   alignas(64) std::array<std::byte, kMaxBlock> block;
   std::memcpy(block.data(), main_.block.data(), main_.block.size());
   const std::uint64_t a = exchanged_ ? call.b : call.a;
   const std::uint64_t b = exchanged_ ? call.a : call.b;
   if (map_a_ != nullptr) {
-    put(block.data(), first_a_, kNone, map_a_->get(device_, a, block.data() + a_));
-    put(block.data(), first_b_, kNone, map_b_->get(device_, b, block.data() + b_));
+    if (maps) {
+      put(block.data(), first_a_, kNone, map_a_->get(device_, a, block.data() + a_));
+      put(block.data(), first_b_, kNone, map_b_->get(device_, b, block.data() + b_));
+    }
   } else {
     put(block.data(), a_, kNone, a);
     put(block.data(), b_, kNone, b);
   }
-  const auto queue = [&](const Part& part) {
-    device_.launch(*part.kernel, part.grid, {block.data(), part.block.size()}, stream);
-  };
+  const auto next = [&](const Part& part) { queue(part, std::span(block.data(), part.block.size())); };
   if (!sum_) {
     put_finish(block.data(), finish_, call);
-    queue(main_);
+    next(main_);
   } else {
     put(block.data(), parts_, kNone, call.workspace);
-    queue(main_);
+    next(main_);
     std::memcpy(block.data(), sum_->block.data(), sum_->block.size());
     put(block.data(), sums_, kNone, call.workspace);
     put_finish(block.data(), finish_, call);
-    queue(*sum_);
+    next(*sum_);
   }
   for (const After& x : after_) {
     std::memcpy(block.data(), x.part.block.data(), x.part.block.size());
     for (const Patch& patch : x.patches) put(block.data(), patch.at, kNone, call.*patch.from + patch.plus);
-    queue(x.part);
+    next(x.part);
   }
+}
+
+void Prepared::launch(const Call& call, StreamId stream) const {
+  auto asked = asked_.begin();
+  each(call, true, [&](const Part&, std::span<const std::byte> block) { device_.launch(*asked++, block, stream); });
 }
 
 }  // namespace nervanagpu::sgemm

@@ -1,11 +1,9 @@
 // A product whose kernel is chosen and whose parameters are packed: what gemm() and GemmPlan launch.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,29 +12,10 @@
 #include "kernels/gemm/gemm.h"
 #include "nervanagpu/gemm.hpp"
 #include "src/device.h"
+#include "src/map_cache.h"
 #include "src/values.h"
 
 namespace nervanagpu::sgemm {
-
-// An operand's tensor maps for each of the last few addresses that it had.
-class MapCache {
- public:
-  // For an address that is a multiple of 16 bytes.
-  explicit MapCache(std::vector<TensorMap> forms) : forms_(std::move(forms)) {}
-  // 128 bytes a map. Returns the elements that the maps begin before the address, which they do for one that is not.
-  std::uint32_t get(Device& device, std::uint64_t address, std::byte* to);
-
- private:
-  static constexpr std::size_t kEntries = 8;
-  struct Entry {
-    std::uint64_t address = 0;
-    std::vector<EncodedTensorMap> maps;
-  };
-  std::mutex mutex_;
-  std::vector<TensorMap> forms_;
-  std::array<Entry, kEntries> entries_;
-  std::size_t oldest_ = 0;
-};
 
 class Prepared {
  public:
@@ -55,7 +34,7 @@ class Prepared {
 
   [[nodiscard]] const Kernel& kernel() const { return *main_.kernel; }
   [[nodiscard]] std::size_t workspace() const { return workspace_; }  // bytes
-  // The addresses are aligned as the problem's are, or better.
+  // The addresses are aligned as the problem's are, or better: .needs were asked for with those when it was made.
   void launch(const Call& call, StreamId stream) const;
 
  private:
@@ -74,6 +53,10 @@ class Prepared {
   static Part part_of(const Kernel& kernel, const Grid& grid, const Values& values);
   static Finish finish_of(const Kernel& kernel, const char* out);
   void put_finish(std::byte* block, const Finish& at, const Call& call) const;
+  // Its launches in order: queue(part, block). Without maps, which no condition asks for.
+  template <class Queue>
+  void each(const Call& call, bool maps, const Queue& queue) const;
+  void ask(const GemmProblem& problem);
 
   Device& device_;
   Dtype c_type_;
@@ -98,6 +81,7 @@ class Prepared {
   void add_sum(const GemmProblem& problem, const Plan& plan);
   void add_after(const GemmProblem& problem, const Plan& plan);
   std::vector<After> after_;  // what reads C behind all others
+  std::vector<AskedLaunch> asked_;
 };
 
 // The problem with what cannot matter to the choice of a kernel put to one value: addresses are the power of two that they
