@@ -281,6 +281,32 @@ NG_C_API ng_status ng_conv_bprop(const ng_conv_problem* problem, uint64_t dy, ui
 NG_C_API ng_status ng_conv_update(const ng_conv_problem* problem, uint64_t dy, uint64_t x, uint64_t dw,
                                   const ng_conv_options* options);
 
+/* A pass that is computed many times: its kernels are chosen and their parameters are packed once. */
+typedef struct ng_conv_plan ng_conv_plan;
+
+/* Where the operands of one launch lie; what the plan has no use for is 0. */
+typedef struct ng_conv_addresses {
+  size_t size;
+  uint64_t in1, in2, out; /* x, w, y of fprop; dy, w, dx of bprop; dy, x, dw of update */
+  uint64_t bias, mask;
+  uint64_t workspace; /* ng_conv_plan_workspace() bytes, aligned to 16; not shared by launches that may overlap */
+  uint64_t workspace_bytes;
+  uint64_t rounding_offset; /* counters added to the options' */
+} ng_conv_addresses;
+#define NG_CONV_ADDRESSES_INIT \
+  { sizeof(ng_conv_addresses), 0, 0, 0, 0, 0, 0, 0, 0 }
+
+/* like: addresses that only say how the operands are aligned: 0 promises 16 bytes, any other what it has itself, up to 16;
+ * null: 16. Of the options bias and mask, not 0: there is one, aligned so; workspace and stream are not looked at.
+ * *plan is null after a failure. */
+NG_C_API ng_status ng_conv_plan_create(ng_conv_pass pass, const ng_conv_problem* problem, const ng_conv_addresses* like,
+                                       const ng_conv_options* options, ng_conv_plan** plan);
+NG_C_API ng_status ng_conv_plan_workspace(const ng_conv_plan* plan, size_t* bytes);
+/* Any thread, also several at once; may be captured in a CUDA graph. The bits are those of ng_conv_fprop and so on. */
+NG_C_API ng_status ng_conv_plan_launch(const ng_conv_plan* plan, const ng_conv_addresses* addresses, uint64_t stream);
+/* Work that is queued, and graphs, do not need the plan any more. Null is ignored. */
+NG_C_API void ng_conv_plan_destroy(ng_conv_plan* plan);
+
 /* --- pooling ------------------------------------------------------------------------------------------------------ */
 
 enum ng_pool_op { NG_POOL_MAX = 0, NG_POOL_AVG = 1, NG_POOL_L2 = 2 };

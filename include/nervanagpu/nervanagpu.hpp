@@ -2,6 +2,8 @@
 #pragma once
 
 #include "nervanagpu/autotune.hpp"
+#include "nervanagpu/conv.hpp"
+#include "nervanagpu/conv_plan.hpp"
 #include "nervanagpu/device.hpp"
 #include "nervanagpu/dtype.hpp"
 #include "nervanagpu/error.hpp"

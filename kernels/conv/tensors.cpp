@@ -1,4 +1,6 @@
 // Convolution of tensors: shapes, dtypes, memory; the workspace comes from the pool.
+#include "kernels/conv/tensors.h"
+
 #include <string>
 
 #include "kernels/conv/known.h"
@@ -84,7 +86,7 @@ void check_apart(const char* out_name, const Tensor& out, const char* name, cons
   }
 }
 
-Tensor check_bias(const ConvProblem& p, const Tensor& bias) {
+void check_bias(const ConvProblem& p, const Tensor& bias) {
   const Shape needed = {p.k};
   if (bias.shape() != needed) {
     throw InvalidArgument("conv: bias has shape " + text_of(bias.shape()) + "; needs " + text_of(needed));
@@ -92,7 +94,6 @@ Tensor check_bias(const ConvProblem& p, const Tensor& bias) {
   if (!bias.contiguous()) {
     throw InvalidArgument("conv: bias has strides " + text_of(bias.strides()) + "; needs contiguous memory");
   }
-  return bias;
 }
 
 void check_mask(const Tensor& mask, const Tensor& out, const char* out_name) {
@@ -112,49 +113,62 @@ void check_mask(const Tensor& mask, const Tensor& out, const char* out_name) {
   }
 }
 
-void run(ConvPass pass, const ConvProblem& given, const Tensor& in1, const Tensor& in2, Tensor& out,
-         const ConvOptions& options) {
-  check(pass, given);
-  ConvProblem p = given;
+}  // namespace
+
+void check_apart(ConvPass pass, const Tensor& in1, const Tensor& in2, const Tensor& out, const Tensor* bias,
+                 const Tensor* mask) {
   const Roles roles = roles_of(pass);
   const char* out_name = name_of(pass, roles.out);
-  check_tensor(p, name_of(pass, roles.in1), roles.in1, in1);
-  check_tensor(p, name_of(pass, roles.in2), roles.in2, in2);
-  check_tensor(p, out_name, roles.out, out);
-  put_pitch(p, name_of(pass, roles.in1), roles.in1, in1);
-  put_pitch(p, name_of(pass, roles.in2), roles.in2, in2);
-  put_pitch(p, out_name, roles.out, out);
-  const std::size_t bytes = known(pass, p).workspace;
-  check_apart(out_name, out, name_of(pass, roles.in1), in1);
-  check_apart(out_name, out, name_of(pass, roles.in2), in2);
-  ConvPointers pointers;
+  const auto from_all = [&](const char* written, const Tensor& t) {
+    check_apart(written, t, name_of(pass, roles.in1), in1);
+    check_apart(written, t, name_of(pass, roles.in2), in2);
+    if (bias != nullptr) check_apart(written, t, "bias", *bias);
+  };
+  from_all(out_name, out);
+  if (mask == nullptr) return;
+  from_all("mask", *mask);
+  check_apart("mask", *mask, out_name, out);
+}
+
+Described describe(ConvPass pass, const ConvProblem& given, const Tensor& in1, const Tensor& in2, const Tensor& out,
+                   const ConvOptions& options) {
+  check(pass, given);
+  Described d = {given, {}};
+  const Roles roles = roles_of(pass);
+  check_tensor(given, name_of(pass, roles.in1), roles.in1, in1);
+  check_tensor(given, name_of(pass, roles.in2), roles.in2, in2);
+  check_tensor(given, name_of(pass, roles.out), roles.out, out);
+  put_pitch(d.problem, name_of(pass, roles.in1), roles.in1, in1);
+  put_pitch(d.problem, name_of(pass, roles.in2), roles.in2, in2);
+  put_pitch(d.problem, name_of(pass, roles.out), roles.out, out);
   if (options.bias != nullptr) {
-    const Tensor bias = check_bias(p, *options.bias);
-    check_apart(out_name, out, "bias", bias);
-    pointers.bias = bias.address();
-    pointers.bias_type = bias.dtype();
+    check_bias(given, *options.bias);
+    d.pointers.bias = options.bias->address();
+    d.pointers.bias_type = options.bias->dtype();
   }
   if (options.mask != nullptr) {
-    const Tensor& mask = *options.mask;
-    check_mask(mask, out, out_name);
-    check_apart("mask", mask, name_of(pass, roles.in1), in1);
-    check_apart("mask", mask, name_of(pass, roles.in2), in2);
-    check_apart("mask", mask, out_name, out);
-    if (options.bias != nullptr) check_apart("mask", mask, "bias", *options.bias);
-    pointers.mask = mask.address();
-    pointers.mask_pitch = mask.contiguous() ? 0 : pixels_apart(mask);
+    check_mask(*options.mask, out, name_of(pass, roles.out));
+    d.pointers.mask = options.mask->address();
+    d.pointers.mask_pitch = options.mask->contiguous() ? 0 : pixels_apart(*options.mask);
   }
-  pointers.in1 = in1.address();
-  pointers.in2 = in2.address();
-  pointers.out = out.address();
-  const Workspace workspace(bytes, options.stream);
-  pointers.workspace = workspace.address();
-  conv(pass, p, pointers, options);
-  for (const Tensor* t : {&in1, &in2, static_cast<const Tensor*>(&out)}) {
-    t->used_on(options.stream);
+  check_apart(pass, in1, in2, out, options.bias, options.mask);
+  d.pointers.in1 = in1.address();
+  d.pointers.in2 = in2.address();
+  d.pointers.out = out.address();
+  return d;
+}
+
+namespace {
+
+void run(ConvPass pass, const ConvProblem& given, const Tensor& in1, const Tensor& in2, Tensor& out,
+         const ConvOptions& options) {
+  Described d = describe(pass, given, in1, in2, out, options);
+  const Workspace workspace(known(pass, d.problem).workspace, options.stream);
+  d.pointers.workspace = workspace.address();
+  conv(pass, d.problem, d.pointers, options);
+  for (const Tensor* t : {&in1, &in2, static_cast<const Tensor*>(&out), options.bias, options.mask}) {
+    if (t != nullptr) t->used_on(options.stream);
   }
-  if (options.bias != nullptr) options.bias->used_on(options.stream);
-  if (options.mask != nullptr) options.mask->used_on(options.stream);
 }
 
 }  // namespace
