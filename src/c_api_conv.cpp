@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "nervanagpu/conv.hpp"
+#include "nervanagpu/conv_plan.hpp"
 #include "src/c_api.h"
 
 namespace nervanagpu::c_api {
@@ -29,15 +30,20 @@ ConvProblem problem_of(const char* function, const ng_conv_problem* in) {
   return out;
 }
 
+ConvPass pass_of(const char* function, ng_conv_pass pass) {
+  const auto number = static_cast<int>(pass);
+  if (number < NG_FPROP || number > NG_UPDATE) refuse(function, "pass", std::to_string(number), "an ng_conv_pass");
+  return static_cast<ConvPass>(number);
+}
+
 struct Call {
   ConvProblem problem;
   ConvPointers pointers;
   ConvOptions options;
 };
 
-Call call_of(const char* function, ConvPass pass, const ng_conv_problem* problem, const ng_conv_options* options) {
-  const ng_conv_options init = NG_CONV_OPTIONS_INIT;
-  const ng_conv_options o = options == nullptr ? init : read(function, "options", options, init);
+// The workspace is as it is given.
+Call call_of(const char* function, const ng_conv_problem* problem, const ng_conv_options& o) {
   Call call;
   call.problem = problem_of(function, problem);
   call.pointers.bias = o.bias;
@@ -50,6 +56,17 @@ Call call_of(const char* function, ConvPass pass, const ng_conv_problem* problem
   call.options.relu = flag_of(function, "relu", o.relu);
   call.options.rounding = rounding_of(function, "rounding", o.rounding);
   call.options.stream = Stream::from_handle(o.stream);
+  return call;
+}
+
+ng_conv_options read_options(const char* function, const ng_conv_options* options) {
+  const ng_conv_options init = NG_CONV_OPTIONS_INIT;
+  return options == nullptr ? init : read(function, "options", options, init);
+}
+
+Call checked_call(const char* function, ConvPass pass, const ng_conv_problem* problem, const ng_conv_options* options) {
+  const ng_conv_options o = read_options(function, options);
+  Call call = call_of(function, problem, o);
   // Checked here, since only this interface is told how much there is.
   const std::size_t needed = conv_workspace(pass, call.problem);
   if (needed != 0 && (o.workspace == 0 || o.workspace_bytes < needed)) {
@@ -62,12 +79,32 @@ Call call_of(const char* function, ConvPass pass, const ng_conv_problem* problem
 ng_status run(const char* function, ConvPass pass, const ng_conv_problem* problem, std::uint64_t in1, std::uint64_t in2,
               std::uint64_t out, const ng_conv_options* options) {
   return guarded([&] {
-    Call call = call_of(function, pass, problem, options);
+    Call call = checked_call(function, pass, problem, options);
     call.pointers.in1 = in1;
     call.pointers.in2 = in2;
     call.pointers.out = out;
     conv(pass, call.problem, call.pointers, call.options);
   });
+}
+
+ng_conv_addresses read_addresses(const char* function, const char* name, const ng_conv_addresses* in) {
+  const ng_conv_addresses init = NG_CONV_ADDRESSES_INIT;
+  return read(function, name, in, init);
+}
+
+}  // namespace
+}  // namespace nervanagpu::c_api
+
+struct ng_conv_plan {
+  nervanagpu::ConvPlan plan;
+};
+
+namespace nervanagpu::c_api {
+namespace {
+
+const ng_conv_plan& existing(const char* function, const ng_conv_plan* plan) {
+  if (plan == nullptr) refuse(function, "plan", "null", "what ng_conv_plan_create made");
+  return *plan;
 }
 
 }  // namespace
@@ -90,9 +127,7 @@ ng_status ng_conv_workspace(ng_conv_pass pass, const ng_conv_problem* problem, s
   constexpr const char* kName = "ng_conv_workspace";
   return guarded([&] {
     if (bytes == nullptr) refuse(kName, "bytes", "null", "where to put the number");
-    const auto number = static_cast<int>(pass);
-    if (number < NG_FPROP || number > NG_UPDATE) refuse(kName, "pass", std::to_string(number), "an ng_conv_pass");
-    *bytes = conv_workspace(static_cast<ConvPass>(number), problem_of(kName, problem));
+    *bytes = conv_workspace(pass_of(kName, pass), problem_of(kName, problem));
   });
 }
 
@@ -109,6 +144,49 @@ ng_status ng_conv_bprop(const ng_conv_problem* problem, uint64_t dy, uint64_t w,
 ng_status ng_conv_update(const ng_conv_problem* problem, uint64_t dy, uint64_t x, uint64_t dw,
                          const ng_conv_options* options) {
   return run("ng_conv_update", ConvPass::update, problem, dy, x, dw, options);
+}
+
+ng_status ng_conv_plan_create(ng_conv_pass pass, const ng_conv_problem* problem, const ng_conv_addresses* like,
+                              const ng_conv_options* options, ng_conv_plan** plan) {
+  constexpr const char* kName = "ng_conv_plan_create";
+  return guarded([&] {
+    if (plan == nullptr) refuse(kName, "plan", "null", "where to put the plan");
+    *plan = nullptr;
+    const ConvPass which = pass_of(kName, pass);
+    Call call = call_of(kName, problem, read_options(kName, options));
+    if (like != nullptr) {
+      const ng_conv_addresses at = read_addresses(kName, "like", like);
+      call.pointers.in1 = at.in1;
+      call.pointers.in2 = at.in2;
+      call.pointers.out = at.out;
+    }
+    *plan = new ng_conv_plan{ConvPlan(which, call.problem, call.pointers, call.options)};
+  });
+}
+
+ng_status ng_conv_plan_workspace(const ng_conv_plan* plan, size_t* bytes) {
+  constexpr const char* kName = "ng_conv_plan_workspace";
+  return guarded([&] {
+    if (bytes == nullptr) refuse(kName, "bytes", "null", "where to put the number");
+    *bytes = existing(kName, plan).plan.workspace();
+  });
+}
+
+ng_status ng_conv_plan_launch(const ng_conv_plan* plan, const ng_conv_addresses* addresses, uint64_t stream) {
+  constexpr const char* kName = "ng_conv_plan_launch";
+  return guarded([&] {
+    const ConvPlan& p = existing(kName, plan).plan;
+    const ng_conv_addresses at = read_addresses(kName, "addresses", addresses);
+    if (at.workspace_bytes < p.workspace()) {
+      refuse(kName, "workspace", "of " + std::to_string(at.workspace_bytes) + " bytes",
+             std::to_string(p.workspace()) + " bytes (ng_conv_plan_workspace)");
+    }
+    p.launch({at.in1, at.in2, at.out, at.bias, at.mask, at.workspace, at.rounding_offset}, Stream::from_handle(stream));
+  });
+}
+
+void ng_conv_plan_destroy(ng_conv_plan* plan) {
+  delete plan;
 }
 
 }  // extern "C"

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -104,6 +105,57 @@ TEST_F(CConvTest, PixelsApart) {
   o_.mask_pitch = -1;
   expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"mask_pitch is -1", "the words of a row, 1"});
   for (const std::uint64_t a : {mask, workspace}) EXPECT_EQ(ng_free(a), NG_OK);
+}
+
+TEST_F(CConvTest, PlansAreLaunchedAgain) {
+  const std::vector<float> x = {1, 0, 2, 0, 3, 0, 4, 0, 5, 1},
+                           w = {1, 0, 1, 0, 1, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10};
+  const std::vector<float> want = {7, 1, 3, 10, 0, 3, 13, 0, 13};
+  put(w_, w), put(bias_, {1, 2, 3});
+  o_.bias = bias_, o_.relu = 1;
+  ng_conv_addresses at = NG_CONV_ADDRESSES_INIT;
+  at.in1 = x_ + 4, at.in2 = w_, at.out = y_ + 4;
+  ng_conv_plan* plan = nullptr;
+  ASSERT_EQ(ng_conv_plan_create(NG_FPROP, &p_, &at, &o_, &plan), NG_OK) << ng_last_error();
+  std::size_t bytes = 0;
+  ASSERT_EQ(ng_conv_plan_workspace(plan, &bytes), NG_OK) << ng_last_error();
+  std::uint64_t workspace = 0;
+  ASSERT_EQ(ng_malloc(&workspace, bytes + 16), NG_OK);
+  at.workspace = workspace, at.workspace_bytes = bytes, at.bias = bias_;
+  for (const std::uint64_t place : {1U, 2U, 5U}) {
+    put(y_, std::vector<float>(kRoom, -7));
+    put(x_ + 4 * place, x);
+    at.in1 = x_ + 4 * place, at.out = y_ + 4 * place;
+    ASSERT_EQ(ng_conv_plan_launch(plan, &at, 0), NG_OK) << ng_last_error();
+    std::vector<float> all(kRoom, -7);
+    std::copy(want.begin(), want.end(), all.begin() + static_cast<std::ptrdiff_t>(place));
+    EXPECT_EQ(get(y_), all);
+  }
+  at.out = y_ + 2;
+  expect(ng_conv_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT,
+         {"address of y is", "needs a multiple of 4, as planned"});
+  at.out = y_, at.bias = 0;
+  expect(ng_conv_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"bias is missing; one was planned"});
+  at.size = 3;
+  expect(ng_conv_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"addresses"});
+  expect(ng_conv_plan_launch(plan, nullptr, 0), NG_INVALID_ARGUMENT, {"addresses"});
+  expect(ng_conv_plan_launch(nullptr, &at, 0), NG_INVALID_ARGUMENT, {"plan is null"});
+  expect(ng_conv_plan_workspace(plan, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
+  ng_conv_plan_destroy(plan);
+  ng_conv_plan_destroy(nullptr);
+  plan = reinterpret_cast<ng_conv_plan*>(this);
+  expect(ng_conv_plan_create(NG_UPDATE, &p_, nullptr, &o_, &plan), NG_INVALID_ARGUMENT, {"relu is for fprop alone"});
+  EXPECT_EQ(plan, nullptr);
+  expect(ng_conv_plan_create(static_cast<ng_conv_pass>(3), &p_, nullptr, nullptr, &plan), NG_INVALID_ARGUMENT,
+         {"pass is 3"});
+  expect(ng_conv_plan_create(NG_FPROP, &p_, nullptr, nullptr, nullptr), NG_INVALID_ARGUMENT, {"plan is null"});
+  p_.layout = NG_CHANNELS_FIRST;
+  ASSERT_EQ(ng_conv_plan_create(NG_FPROP, &p_, nullptr, nullptr, &plan), NG_OK) << ng_last_error();
+  ng_conv_addresses short_of = NG_CONV_ADDRESSES_INIT;
+  short_of.in1 = x_, short_of.in2 = w_, short_of.out = y_, short_of.workspace = bias_, short_of.workspace_bytes = 1;
+  expect(ng_conv_plan_launch(plan, &short_of, 0), NG_INVALID_ARGUMENT, {"workspace is of 1 bytes"});
+  ng_conv_plan_destroy(plan);
+  EXPECT_EQ(ng_free(workspace), NG_OK);
 }
 
 TEST_F(CConvTest, TheWorkspaceIsChecked) {
