@@ -45,6 +45,7 @@ void bind_fast_slots(py::module_& m);  // after GPUTensor has all its operators
 void bind_gemm(py::module_& m);
 void bind_gemm_plan(py::module_& m);
 void bind_conv(py::module_& m);
+void bind_conv_plan(py::module_& m);
 void bind_nn(py::module_& m);
 void bind_pool(py::module_& m);
 void bind_layers(py::module_& m);
@@ -75,6 +76,9 @@ py::object dtype_object(Dtype dtype);
 
 // An int or a sequence of ints. Throws TypeError otherwise.
 Shape shape_from(const py::object& shape);
+
+// The argument of a planned launch as it is; an expression is evaluated. Throws TypeError for what is no tensor.
+const Tensor& planned_tensor(const char* plan, const char* name, const py::handle& h);
 
 // self[key]: ints, slices, ... and None, as NumPy's basic indexing.
 Tensor index(const Tensor& t, const py::object& key);

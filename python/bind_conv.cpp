@@ -1,18 +1,12 @@
+#include "python/bind_conv.h"
+
 #include <pybind11/stl.h>
 
 #include <array>
 #include <optional>
-#include <utility>
-#include <vector>
-
-#include "nervanagpu/conv.hpp"
-#include "python/bind.h"
 
 namespace nervanagpu::python {
 namespace {
-
-// (pad, stride, dilation), (depth, height, width) each.
-using Geometry = std::array<std::array<std::int64_t, 3>, 3>;
 
 // N, C and the spatial lengths of a tensor in a layout; missing spatial axes are 1. `name`: for messages.
 struct Lengths {
@@ -52,9 +46,23 @@ Shape shape_of(const Lengths& l, Layout layout, std::size_t axes) {
   return out;
 }
 
-// A problem, but for the types, from the shapes of x and w.
-ConvProblem problem_of(const std::string& layout, const Shape& x, const Shape& w, const Geometry& geometry,
-                       std::int64_t groups, std::size_t axes) {
+Shape out_shape(const ConvProblem& p, std::size_t axes) {
+  return shape_of({p.n, p.k, p.out()}, p.layout, axes);
+}
+
+Tensor target(const std::optional<Tensor>& out, const Shape& shape, Dtype dtype, float beta) {
+  if (out) {
+    before_write(*out);
+    return *out;
+  }
+  if (beta != 0.0F) throw InvalidArgument("conv: beta is " + std::to_string(beta) + " but there is no out to read");
+  return Tensor::empty(shape, dtype);
+}
+
+}  // namespace
+
+ConvProblem conv_problem(const std::string& layout, const Shape& x, const Shape& w, const Geometry& geometry,
+                         std::int64_t groups, std::size_t axes) {
   ConvProblem p;
   p.layout = layout_from_name(layout);
   if (layout.size() != axes + 2) {
@@ -80,78 +88,44 @@ ConvProblem problem_of(const std::string& layout, const Shape& x, const Shape& w
   return p;
 }
 
-Shape out_shape(const ConvProblem& p, std::size_t axes) {
-  return shape_of({p.n, p.k, p.out()}, p.layout, axes);
+ConvOptions conv_options(const ConvFinish& f) {
+  const auto& [alpha, beta, rounding, seed, offset, bits, stream, tensor_cores, mask] = f;
+  ConvOptions o;
+  o.alpha = alpha;
+  o.beta = beta;
+  o.rounding = rounding_from(rounding, seed, offset, bits);
+  o.stream = stream_from(stream);
+  o.tensor_cores = tensor_cores;
+  o.mask = mask ? &*mask : nullptr;
+  return o;
 }
-
-struct Common {
-  float alpha = 1.0F, beta = 0.0F;
-  std::string rounding;
-  std::uint64_t seed = 0, offset = 0;
-  int bits = 0;
-  py::object stream;
-  bool tensor_cores = true;
-  std::optional<Tensor> mask;
-
-  [[nodiscard]] ConvOptions options() const {
-    ConvOptions o;
-    o.alpha = alpha;
-    o.beta = beta;
-    o.rounding = rounding_from(rounding, seed, offset, bits);
-    o.stream = stream_from(stream);
-    o.tensor_cores = tensor_cores;
-    o.mask = mask ? &*mask : nullptr;
-    return o;
-  }
-};
-
-using Finish =
-    std::tuple<float, float, std::string, std::uint64_t, std::uint64_t, int, py::object, bool, std::optional<Tensor>>;
-
-Common common_of(const Finish& f) {
-  return {std::get<0>(f), std::get<1>(f), std::get<2>(f), std::get<3>(f), std::get<4>(f),
-          std::get<5>(f), std::get<6>(f), std::get<7>(f), std::get<8>(f)};
-}
-
-Tensor target(const std::optional<Tensor>& out, const Shape& shape, Dtype dtype, float beta) {
-  if (out) {
-    before_write(*out);
-    return *out;
-  }
-  if (beta != 0.0F) throw InvalidArgument("conv: beta is " + std::to_string(beta) + " but there is no out to read");
-  return Tensor::empty(shape, dtype);
-}
-
-}  // namespace
 
 void bind_conv(py::module_& m) {
   m.def("conv_fprop", [](const Tensor& x, const Tensor& w, const std::optional<Tensor>& out,
                          const std::optional<Tensor>& bias, bool relu, const std::string& layout,
-                         const Geometry& geometry, std::int64_t groups, std::size_t axes, const Finish& finish) {
-    ConvProblem p = problem_of(layout, x.shape(), w.shape(), geometry, groups, axes);
+                         const Geometry& geometry, std::int64_t groups, std::size_t axes, const ConvFinish& finish) {
+    ConvProblem p = conv_problem(layout, x.shape(), w.shape(), geometry, groups, axes);
     const bool integer = w.dtype() == Dtype::int8;
     p.x_type = x.dtype();
     p.w_type = w.dtype();
     p.y_type = integer ? Dtype::int32 : w.dtype();
-    const Common common = common_of(finish);
-    ConvOptions options = common.options();
+    ConvOptions options = conv_options(finish);
     options.bias = bias ? &*bias : nullptr;
     options.relu = relu;
     const GilRelease release;
-    if (common.mask) before_write(*common.mask);
+    if (options.mask != nullptr) before_write(*options.mask);
     Tensor y = target(out, out_shape(p, axes), p.y_type, options.beta);
     conv_fprop(p, x, w, y, options);
     return y;
   });
   m.def("conv_bprop", [](const Tensor& dy, const Tensor& w, const std::optional<Tensor>& out, const py::object& x_shape,
                          const std::string& layout, const Geometry& geometry, std::int64_t groups, std::size_t axes,
-                         const Finish& finish) {
+                         const ConvFinish& finish) {
     const Shape shape = shape_from(x_shape);
-    ConvProblem p = problem_of(layout, shape, w.shape(), geometry, groups, axes);
+    ConvProblem p = conv_problem(layout, shape, w.shape(), geometry, groups, axes);
     p.x_type = p.y_type = dy.dtype();
     p.w_type = w.dtype();
-    const Common common = common_of(finish);
-    const ConvOptions options = common.options();
+    const ConvOptions options = conv_options(finish);
     const GilRelease release;
     Tensor dx = target(out, shape, p.x_type, options.beta);
     conv_bprop(p, dy, w, dx, options);
@@ -159,13 +133,12 @@ void bind_conv(py::module_& m) {
   });
   m.def("conv_update", [](const Tensor& dy, const Tensor& x, const std::optional<Tensor>& out,
                           const py::object& w_shape, const std::string& layout, const Geometry& geometry,
-                          std::int64_t groups, std::size_t axes, const Finish& finish) {
+                          std::int64_t groups, std::size_t axes, const ConvFinish& finish) {
     const Shape shape = shape_from(w_shape);
-    ConvProblem p = problem_of(layout, x.shape(), shape, geometry, groups, axes);
+    ConvProblem p = conv_problem(layout, x.shape(), shape, geometry, groups, axes);
     p.x_type = x.dtype();
     p.w_type = p.y_type = dy.dtype();
-    const Common common = common_of(finish);
-    const ConvOptions options = common.options();
+    const ConvOptions options = conv_options(finish);
     const GilRelease release;
     Tensor dw = target(out, shape, p.w_type, options.beta);
     conv_update(p, dy, x, dw, options);

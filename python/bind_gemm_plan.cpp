@@ -7,22 +7,12 @@
 namespace nervanagpu::python {
 namespace {
 
-// The argument of a launch as it is; an expression is evaluated.
-const Tensor& tensor_from(const char* name, const py::handle& h) {
-  if (Lazy* l = lazy_of(h)) l->force();
-  if (!py::isinstance<Tensor>(h)) {
-    throw TypeError(std::string("gemm plan: ") + name + " is " +
-                    std::string(py::str(py::type::of(h).attr("__name__"))) + "; needs GPUTensor");
-  }
-  return *h.cast<const Tensor*>();
-}
-
 void launch(const GemmPlan& plan, const py::handle& a, const py::handle& b, const py::handle& out,
             const py::handle& bias, const py::object& stream) {
-  const Tensor& left = tensor_from("a", a);
-  const Tensor& right = tensor_from("b", b);
-  auto& c = const_cast<Tensor&>(tensor_from("out", out));
-  const Tensor* added = bias.is_none() ? nullptr : &tensor_from("bias", bias);
+  const Tensor& left = planned_tensor("gemm plan", "a", a);
+  const Tensor& right = planned_tensor("gemm plan", "b", b);
+  auto& c = const_cast<Tensor&>(planned_tensor("gemm plan", "out", out));
+  const Tensor* added = bias.is_none() ? nullptr : &planned_tensor("gemm plan", "bias", bias);
   const Stream queue = stream_from(stream);
   const GilRelease release;
   before_write(c);

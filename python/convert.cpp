@@ -112,6 +112,14 @@ Dtype dtype_from(const py::object& dtype) {
   return *ours;
 }
 
+const Tensor& planned_tensor(const char* plan, const char* name, const py::handle& h) {
+  if (Lazy* l = lazy_of(h)) l->force();
+  if (!py::isinstance<Tensor>(h)) {
+    throw TypeError(std::string(plan) + ": " + name + " is " + type_name(h) + "; needs GPUTensor");
+  }
+  return *h.cast<const Tensor*>();
+}
+
 Shape shape_from(const py::object& shape) {
   if (PyIndex_Check(shape.ptr()) != 0) return {integer_from(shape, "shape")};
   if (py::isinstance<py::str>(shape) || !py::isinstance<py::sequence>(shape)) {

@@ -50,6 +50,7 @@ from nervanagpu.composed import (
     stack,
 )
 from nervanagpu.convolution import (
+    ConvPlan,
     conv1d,
     conv1d_bprop,
     conv1d_update,
@@ -218,6 +219,7 @@ __all__ = [
     "Benchmark",
     "CheckError",
     "CompileError",
+    "ConvPlan",
     "Cubin",
     "DeviceInfo",
     "DeviceLost",

@@ -473,6 +473,51 @@ class GemmPlan:
         stream: Stream | None = None,
     ) -> None: ...
 
+class ConvPlan:
+    def __init__(
+        self,
+        which: str,
+        in1: GPUTensor,
+        in2: GPUTensor,
+        out: GPUTensor,
+        bias: GPUTensor | None,
+        relu: bool,
+        layout: str,
+        geometry: tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]],
+        groups: int,
+        axes: int,
+        finish: tuple[Any, ...],
+        /,
+    ) -> None: ...
+    @property
+    def workspace(self) -> int: ...
+    @property
+    def kernels(self) -> list[str]: ...
+    def launch(
+        self,
+        in1: GPUTensor,
+        in2: GPUTensor,
+        out: GPUTensor,
+        bias: GPUTensor | None = None,
+        mask: GPUTensor | None = None,
+        stream: Stream | None = None,
+        *,
+        workspace: GPUTensor | None = None,
+        offset: int = 0,
+    ) -> None: ...
+    def __call__(
+        self,
+        in1: GPUTensor,
+        in2: GPUTensor,
+        out: GPUTensor,
+        bias: GPUTensor | None = None,
+        mask: GPUTensor | None = None,
+        stream: Stream | None = None,
+        *,
+        workspace: GPUTensor | None = None,
+        offset: int = 0,
+    ) -> None: ...
+
 def nn_convert(
     from_: GPUTensor,
     to: GPUTensor,

@@ -486,3 +486,57 @@ def deconv3d(
     options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
     options.update(stream=stream, tensor_cores=tensor_cores)
     return _deconv(3, x, w, stride, padding, dilation, groups, layout, output_padding, out, options)
+
+
+class ConvPlan(_core.ConvPlan):
+    """A pass of a convolution that is computed many times, with its kernels chosen and their parameters packed once.
+
+    Made from tensors such as those of the launches: dtypes, shapes, strides, alignment. `which`, and what it takes:
+
+        "fprop"    x, w, y      conv1d, conv2d or conv3d; `bias`, `relu`, `mask`
+        "bprop"    dy, w, dx    conv1d_bprop and so on; `mask`
+        "update"   dy, x, dw    conv1d_update and so on
+
+    Keywords as those of these functions; `layout` is "NWC", "NHWC" or "NDHWC" if not given. No tensor is kept.
+
+    launch(in1, in2, out, bias=None, mask=None, stream=None, *, workspace=None, offset=0): queues the pass on other
+    tensors of the same form, with the bits of those functions; a bias or a mask just where one was planned. ValueError
+    or TypeError for a tensor of another form or alignment, or one that is written and shares memory. `workspace`: a
+    contiguous tensor of `workspace` bytes, for launches that do not overlap; without it the memory pool has it.
+    `offset` is added to the planned one. plan(x, w, y) is the same. Any thread, any stream; may be captured in a CUDA
+    graph. `kernels`: their names, in order.
+    """
+
+    def __init__(
+        self,
+        which: str,
+        in1: GPUTensor,
+        in2: GPUTensor,
+        out: GPUTensor,
+        stride: Ints = 1,
+        padding: Ints = 0,
+        dilation: Ints = 1,
+        groups: int = 1,
+        layout: str | None = None,
+        relu: bool = False,
+        *,
+        bias: GPUTensor | None = None,
+        mask: GPUTensor | None = None,
+        alpha: float = 1.0,
+        beta: float = 0.0,
+        rounding: str = "nearest",
+        seed: int = 0,
+        offset: int = 0,
+        bits: int = 0,
+        tensor_cores: bool = True,
+    ) -> None:
+        """Choose the kernels. Nothing is launched."""
+        op = "conv plan"
+        _check(op, in1=in1, in2=in2, out=out, bias=bias, mask=mask)
+        axes = in1.ndim - 2
+        if axes not in (1, 2, 3):
+            raise ValueError(f"{op}: in1 has {in1.ndim} axes; needs 3, 4 or 5")
+        geometry = _geometry(op, stride, padding, dilation, axes)
+        finish = _finish(alpha, beta, rounding, seed, offset, bits, None, tensor_cores, mask)
+        name = layout or ("NWC", "NHWC", "NDHWC")[axes - 1]
+        super().__init__(which, in1, in2, out, bias, relu, name, geometry, groups, axes, finish)
