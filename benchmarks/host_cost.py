@@ -62,7 +62,7 @@ def python_ways(dtype: type, n: int, batches: int) -> dict[str, float]:
 
 
 def of_convolutions(batches: int) -> dict[str, float]:
-    """Nanoseconds of a small NHWC float16 convolution, three passes, and of PyTorch's fprop if it is there."""
+    """Nanoseconds of a small NHWC float16 convolution, called and planned, and of PyTorch's fprop if it is there."""
     x, w, y = (
         ng.zeros((1, 8, 8, 64), "float16"),
         ng.zeros((64, 3, 3, 64), "float16"),
@@ -74,6 +74,12 @@ def of_convolutions(batches: int) -> dict[str, float]:
         "python_conv2d_bprop_ns": lambda: ng.conv2d_bprop(y, w, x.shape, padding=1, out=dx),
         "python_conv2d_update_ns": lambda: ng.conv2d_update(y, x, w.shape, padding=1, out=dw),
     }
+    fprop = ng.ConvPlan("fprop", x, w, y, padding=1)
+    bprop = ng.ConvPlan("bprop", y, w, dx, padding=1)
+    update = ng.ConvPlan("update", y, x, dw, padding=1)
+    ways["python_conv_plan_ns"] = lambda: fprop(x, w, y)
+    ways["python_conv_plan_bprop_ns"] = lambda: bprop(y, w, dx)
+    ways["python_conv_plan_update_ns"] = lambda: update(y, x, dw)
     try:
         import torch
     except ImportError:
