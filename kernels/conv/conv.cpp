@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "kernels/conv/depthwise.h"
 #include "kernels/conv/known.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/problem.h"
@@ -208,8 +209,10 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
     e.ld_mask = matrix.ld_mask;
   }
   bool masked = false;
-  if (options.tensor_cores && what.on_tensor_cores && tensor_cores::there(device.registry()) &&
-      tensor_cores::fits(pass, p, pointers, e)) {
+  if (what.depthwise && depthwise::fits(pass, p, pointers, e)) {
+    depthwise::queue(device, pass, p, pointers, e, options.stream.handle());
+  } else if (options.tensor_cores && what.on_tensor_cores && tensor_cores::there(device.registry()) &&
+             tensor_cores::fits(pass, p, pointers, e)) {
     masked = tensor_cores::queue(device, pass, p, pointers, e, options.stream);
   } else if (needs_copies(pass, p, e.rounding)) {
     queue_copied(device, pass, p, pointers, e, options.stream);

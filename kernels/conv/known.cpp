@@ -5,6 +5,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "kernels/conv/depthwise.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/tensor_cores.h"
@@ -39,9 +40,11 @@ struct Hash {
 Known find_out(ConvPass pass, const ConvProblem& p) {
   check(pass, p);
   Known out;
+  out.depthwise = depthwise::takes(pass, p);
   out.on_tensor_cores = tensor_cores::takes(pass, p);
   out.workspace = plain_workspace(pass, p);
   if (out.on_tensor_cores) out.workspace = std::max(out.workspace, tensor_cores::workspace(pass, p));
+  if (out.depthwise) out.workspace = std::max(out.workspace, depthwise::workspace(pass, p));
   return out;
 }
 

@@ -140,6 +140,13 @@ void LaunchPaths::convolutions() {
         plan.launch(x, w, y, {}, Stream::create());
       });
     }
+    p.layout = Layout::channels_last;
+    p.k = p.groups = p.c;
+    x = Tensor::empty({8, 14, 14, 16}, dtype), w = Tensor::empty({16, 3, 3, 1}, dtype);
+    Tensor y = Tensor::empty({8, 14, 14, 16}, dtype);
+    follow("depthwise fprop", [&] { conv_fprop(p, x, w, y); });
+    follow("depthwise bprop", [&] { conv_bprop(p, y, w, x); });
+    follow("depthwise update", [&] { conv_update(p, y, x, w); });
   }
 }
 

@@ -1,4 +1,4 @@
-// Every kernel of conv.sass, hconv.sass, gconv.sass, halo.sass, resident.sass and cells.sass. conv.sass: its order is that of a pass in a layout, its tile is
+// Every kernel of conv.sass, depthwise*.sass, hconv.sass, gconv.sass, halo.sass, resident.sass and cells.sass. conv.sass: its order is that of a pass in a layout, its tile is
 // named, and its vectors ask for multiples of 4. The others: a pass with channels last; a float32 result is one of parts
 // of the sums.
 #include <algorithm>
@@ -6,6 +6,7 @@
 
 #include "kernels/conv/cells.h"
 #include "kernels/conv/columns.h"
+#include "kernels/conv/depthwise.h"
 #include "kernels/conv/gconv_choice.h"
 #include "kernels/conv/halo_choice.h"
 #include "kernels/conv/implicit_gemm.h"
@@ -64,6 +65,9 @@ bool makes_cells(const Kernel& kernel) {
 bool keeps_filters(const Kernel& kernel) {
   return kernel.manifest().op == "resident";
 }
+bool is_depthwise(const Kernel& kernel) {
+  return kernel.manifest().op.starts_with("depthwise");
+}
 bool on_tensor_cores(const Kernel& kernel) {
   return kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) || makes_cells(kernel) ||
          keeps_filters(kernel);
@@ -72,6 +76,7 @@ bool on_tensor_cores(const Kernel& kernel) {
 // As conv_detail names it, to have it taken.
 std::string end_of(const Kernel& kernel) {
   if (makes_cells(kernel)) return "_cells_128x64";
+  if (is_depthwise(kernel)) return "";  // the problem says which
   const auto& variant = kernel.manifest().variant;
   const std::string tile = kernel.name().substr(kernel.name().rfind('_'));
   if (gathers(kernel)) return "_" + variant.at("V") + tile;
@@ -92,6 +97,10 @@ Pass pass_of(Random& random, const Kernel& kernel) {
   if (keeps_filters(kernel))
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
   const auto& variant = kernel.manifest().variant;
+  if (is_depthwise(kernel)) {
+    const bool turned = kernel.number("STR") == 1 && pick(random, 0, 1) == 0;
+    return {turned ? ConvPass::bprop : ConvPass::fprop, Layout::channels_last};
+  }
   if (on_tensor_cores(kernel)) {
     const std::string& pass = variant.at("PASS");
     const bool forward = pass == "f" && (!gathers(kernel) || pick(random, 0, 2) != 0);
@@ -223,8 +232,27 @@ ConvProblem draw_for_resident(Random& random, const Kernel& kernel, const Pass& 
   }
 }
 
+// A filter of the kernel's for each channel.
+ConvProblem draw_for_depthwise(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
+  for (;;) {
+    ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
+    p.layout = what.layout;
+    p.c = p.k = p.groups = kernel.number("V") * pick(random, 1, pick(random, 0, 3) == 0 ? 70 : 9);
+    p.filter = {1, kernel.number("R"), kernel.number("R")};
+    p.stride = {1, kernel.number("STR"), kernel.number("STR")};
+    p.dilation = {1, 1, 1};
+    p.pad[0] = 0;
+    for (const std::size_t axis : {1U, 2U}) p.pad[axis] = pick(random, 0, p.filter[axis]);
+    p.x_type = p.w_type = p.y_type = type_of(kernel.manifest().variant.at("T"));
+    const auto possible = [&](std::size_t axis) { return p.in[axis] + 2 * p.pad[axis] >= p.filter[axis]; };
+    if (!possible(1) || !possible(2) || p.flops() > 8e5) continue;
+    if (conv_detail::depthwise::takes(what.pass, p)) return p;
+  }
+}
+
 ConvProblem draw(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
   if (keeps_filters(kernel)) return draw_for_resident(random, kernel, what, limits);
+  if (is_depthwise(kernel)) return draw_for_depthwise(random, kernel, what, limits);
   if (makes_cells(kernel)) return draw_for_cells(random, what, limits);
   if (gathers(kernel)) return draw_for_gathering(random, kernel, what, limits);
   if (on_tensor_cores(kernel)) return draw_for_tensor_cores(random, kernel, what, limits);
@@ -264,6 +292,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   const auto& variant = kernel.manifest().variant;
   const Pass what = pass_of(random, kernel);
   const bool tensor_cores = on_tensor_cores(kernel);
+  const bool depthwise = is_depthwise(kernel);
   const ConvProblem p = draw(random, kernel, what, limits);
   const ConvPass pass = what.pass;
   const gpu_test::ConvTypes types = gpu_test::types_of(pass, p);
@@ -273,7 +302,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   const std::int64_t of_out = pass == ConvPass::fprop ? sizes[2] : pass == ConvPass::bprop ? sizes[0] : sizes[1];
   const bool fours = kernel.number("V") == 4;
   // Where there is a kernel for what fits, another one gets an operand that does not begin at a vector.
-  const auto shift = [&](Dtype t) { return fours || tensor_cores ? 0 : size_of(t); };
+  const auto shift = [&](Dtype t) { return fours || tensor_cores || depthwise ? 0 : size_of(t); };
   const bool anywhere = gathers(kernel) && kernel.number("V") == 1;  // what is gathered may begin there, and w
   const auto range = [](Dtype t) { return sgemm::byte(t) ? 0 : 4; };
   const Values in1 = gpu_test::integers(random, of_in1, range(types.in1), types.in1);
@@ -287,7 +316,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   e.relu = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
   // A strided bprop on the tensor cores is rounded at random by its last copy, from float32.
   const bool copied = tensor_cores && pass == ConvPass::bprop && p.stride != decltype(p.stride){1, 1, 1};
-  if (types.out != Dtype::int32 && !copied && pick(random, 0, 3) == 0) {
+  if (types.out != Dtype::int32 && !copied && !depthwise && pick(random, 0, 3) == 0) {
     e.rounding = {true, random(), random() % 1000, static_cast<int>(pick(random, 0, sgemm::most_bits(types.out)))};
   }
   const bool has_bias = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
@@ -312,13 +341,16 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
       e.beta != 0 ? Buffer(old, types.out) : Buffer::poisoned(static_cast<std::size_t>(of_out) * size_of(types.out));
   conv_detail::Forced forced;
   forced.kernel = end_of(kernel);
-  if (tensor_cores) {
+  if (depthwise) {
+    forced.splits = 0;
+  } else if (tensor_cores) {
     forced.splits = !makes_cells(kernel) && variant.at("YT") == "f32" ? pick(random, 2, 5) : 1;
   } else if (pass == ConvPass::update && pick(random, 0, 2) == 0) {
     forced.splits = pick(random, 1, 4);
   }
-  const std::size_t bytes = tensor_cores ? conv_detail::tensor_cores::workspace(pass, p, forced)
-                                         : conv_detail::partial_bytes(pass, p, forced);
+  const std::size_t bytes = depthwise      ? conv_detail::depthwise::workspace(pass, p)
+                            : tensor_cores ? conv_detail::tensor_cores::workspace(pass, p, forced)
+                                           : conv_detail::partial_bytes(pass, p, forced);
   const Buffer workspace = Buffer::poisoned(std::max<std::size_t>(bytes, 16));
   at.in1 = device_in1.address();
   at.in2 = device_in2.address();
@@ -338,7 +370,9 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   if (e.relu) out.features.emplace_back("relu");
   if (e.rounding.stochastic) out.features.emplace_back("rounding at random");
   if (p.groups > 1) out.features.emplace_back("groups");
-  if (!tensor_cores) {
+  if (depthwise) {
+    conv_detail::depthwise::queue(current_device(), pass, p, at, e, 0);
+  } else if (!tensor_cores) {
     conv_detail::queue(current_device(), pass, p, at, e, 0, forced);
   } else if (conv_detail::tensor_cores::fits(pass, p, anywhere ? ConvPointers{} : at, e)) {
     conv_detail::tensor_cores::queue(current_device(), pass, p, at, e, {}, forced);
