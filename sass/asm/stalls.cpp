@@ -61,6 +61,13 @@ class Staller {
     if (info(arch_).encoding == Encoding::k64) stall = std::max(stall, 1);  // no dual issue
     if (i + 1 >= program_.lines.size()) return stall;
     const Inst& next = inst(i + 1);
+    // The instructions between a group's last product and its DEPBAR take a cycle each at least.
+    if (closes_group(now)) {
+      int between = 0;
+      while (between < kGroupGap && i + 1 + between < program_.lines.size() && !awaits_groups(inst(i + 1 + between)))
+        ++between;
+      stall = std::max(stall, kGroupGap - between);
+    }
     unsigned awaited = next.control.wait;
     if (next.op == Op::DEPBAR) {
       for (const Operand& o : next.operands()) {

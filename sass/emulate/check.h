@@ -201,6 +201,7 @@ class Checker {
     std::uint32_t issued = 0;
     std::uint32_t done = 0;
     std::uint64_t arrived = 0;                        // cycle behind the last WARPGROUP.ARRIVE; 0: none
+    std::uint64_t closed = 0;                         // cycle of the last group's end, and 1; 0: none
     std::vector<std::uint32_t> groups;                // the last instruction of each
     std::array<std::uint32_t, tags::kUGpr> writes{};  // the last one that has a register as accumulator
     std::array<std::uint32_t, tags::kUGpr> reads{};   // or reads it

@@ -68,11 +68,20 @@ void Checker::issue_tensor(WarpState& s, Warp& w, const Uop* u, const CheckOp& o
         tag.sb = kNoScoreboard;
         tag.queue = Queue::kNone;
       }
-      if (op.commits) t.groups.push_back(number);
+      if (op.commits) {
+        t.groups.push_back(number);
+        t.closed = s.clock + 1;
+      }
       break;
     }
     case CheckOp::Tensor::kArrive: t.arrived = s.clock + 1; break;
     case CheckOp::Tensor::kWait:
+      if (t.closed != 0 && s.clock + 1 - t.closed < kGroupGap && !again(u, "WARPGROUP.DEPBAR too soon", w)) {
+        found(w, u, 0, "WARPGROUP.DEPBAR too soon",
+              "it comes " + std::to_string(s.clock + 1 - t.closed) +
+                  " cycles behind the product that closes its group; at least " + std::to_string(kGroupGap) +
+                  " are needed");
+      }
       if (t.groups.size() > op.wait_groups) {
         t.done = std::max(t.done, t.groups[t.groups.size() - 1 - op.wait_groups]);
         marks_.awaited(strand(w), t.done);

@@ -331,6 +331,15 @@ int min_stall(Arch arch, const Inst& inst) {
   return arch <= Arch::sm_62 ? 0 : 1;
 }
 
+bool closes_group(const Inst& inst) {
+  return std::ranges::any_of(inst.operands(),
+                             [](const Operand& o) { return o.kind == OperandKind::kGroup && o.imm != kNoGroup; });
+}
+
+bool awaits_groups(const Inst& inst) {
+  return inst.op == Op::WARPGROUP && inst.has(Axis::kFunction, Tok::DEPBAR);
+}
+
 Queue queue_of(Arch arch, const Inst& inst) {
   if (ready(inst) != Ready::kScoreboard) return Queue::kNone;
   if (inst.op == Op::REDUX) return Queue::kRedux;

@@ -103,6 +103,10 @@ bool overwritten_early(Arch arch, Consumer reader);
 // The stall that `inst` itself must carry at least, whatever follows (branches, barriers, DEPBAR).
 int min_stall(Arch arch, const Inst& inst);
 
+// A product of the tensor engine that ends its group (gsb0).
+bool closes_group(const Inst& inst);
+bool awaits_groups(const Inst& inst);  // WARPGROUP.DEPBAR
+
 // The most cycles any row of `arch` asks for: older results are there.
 int max_gap(Arch arch);
 // The same for code that may hold this instruction.
@@ -118,6 +122,9 @@ inline constexpr int kDepbarStall = 4;
 // warpgroup still read the accumulators (91 of 6,000 launches were wrong; none with a stall of 12, or with a barrier).
 inline constexpr int kArriveGap = 6;
 inline constexpr int kArriveStall = 12;
+// From the product that closes a group to the WARPGROUP.DEPBAR that awaits it; ptxas leaves 3. With 1 the DEPBAR of an H200 does
+// not count the group, if the products before it have been few: sums were read too early.
+inline constexpr int kGroupGap = 3;
 inline constexpr unsigned kBarrierCycles = 6;  // from BAR to the next memory access, found on the chip
 // sm_70 and later: a stall from here on is only honoured with the yield bit set (bit 109 = 0).
 inline constexpr int kYieldStall = 12;

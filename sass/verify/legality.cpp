@@ -57,6 +57,7 @@ class Checker {
     for (std::uint32_t i = 0; i < code_.steps.size(); ++i) {
       control(i);
       arrival(i);
+      closing(i);
       if (!code_.steps[i].known) continue;
       registers(i);
       stale_reuse(i);
@@ -106,6 +107,22 @@ class Checker {
         say(i, "a product follows " + std::to_string(gap) + " cycles behind WARPGROUP.ARRIVE; at least " +
                    std::to_string(kArriveGap) + " are needed");
       }
+      return;
+    }
+  }
+
+  // A group is not awaited by a DEPBAR that comes too soon behind the product that closes it.
+  void closing(std::uint32_t i) {
+    if (!code_.steps[i].known || !closes_group(code_.steps[i].inst)) return;
+    int gap = 0;
+    for (std::uint32_t k = i; k + 1 < code_.steps.size(); ++k) {
+      gap += std::max<int>(code_.steps[k].inst.control.stall, 1);
+      const Step& next = code_.steps[k + 1];
+      if (gap >= kGroupGap || !next.known || unit(next.inst) == Unit::kBranch) return;
+      if (!awaits_groups(next.inst)) continue;
+      say(k + 1, "WARPGROUP.DEPBAR comes " + std::to_string(gap) +
+                     " cycles behind the product that closes its group; at least " + std::to_string(kGroupGap) +
+                     " are needed");
       return;
     }
   }

@@ -21,11 +21,6 @@ bool is_warpgroup(const Step& step, Tok function) {
          step.inst.has(Axis::kFunction, function);
 }
 
-bool closes_group(const Inst& inst) {
-  return std::ranges::any_of(inst.operands(),
-                             [](const Operand& o) { return o.kind == OperandKind::kGroup && o.imm != kNoGroup; });
-}
-
 // Only its general registers: others it reads at issue.
 RegisterSet vector_part(const RegisterSet& set) {
   RegisterSet out{};

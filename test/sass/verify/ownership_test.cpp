@@ -12,10 +12,10 @@ using test::sentences;
 
 // Sums in R24 .. R27; A in R4 .. R7 where it lies in registers.
 const std::string kArrive = "--:-:-:-:8 | WARPGROUP.ARRIVE\n";
-const std::string kProduct = "--:-:-:-:1 | HGMMA.64x8x16.F32.BF16 R24, gdesc[UR4], R24, gsb0\n";
+const std::string kProduct = "--:-:-:-:3 | HGMMA.64x8x16.F32.BF16 R24, gdesc[UR4], R24, gsb0\n";
 const std::string kOpenProduct = "--:-:-:-:1 | HGMMA.64x8x16.F32.BF16 R24, gdesc[UR4], R24\n";
-const std::string kFromRegisters = "--:-:-:-:1 | HGMMA.64x8x16.F32.BF16 R24, R4, gdesc[UR8], R24, gsb0\n";
-const std::string kOther = "--:-:-:-:1 | HGMMA.64x8x16.F32.BF16 R32, gdesc[UR4], R32, gsb0\n";
+const std::string kFromRegisters = "--:-:-:-:3 | HGMMA.64x8x16.F32.BF16 R24, R4, gdesc[UR8], R24, gsb0\n";
+const std::string kOther = "--:-:-:-:3 | HGMMA.64x8x16.F32.BF16 R32, gdesc[UR4], R32, gsb0\n";
 const std::string kRead = "--:-:-:-:5 | FADD R0, R26, 1\n";
 const std::string kWrite = "--:-:-:-:5 | MOV R25, RZ\n";
 const std::string kExit = "--:-:-:-:5 | EXIT\n";
@@ -52,6 +52,17 @@ TEST(Ownership, SumsBelongToTheProduct) {
   expect_one(kArrive + kProduct + kRead + kExit, Hazard::Kind::kRaw, "R26", kOwned);
 }
 
+TEST(Ownership, GroupIsNotAwaitedTooSoon) {
+  const std::string product = "HGMMA.64x8x16.F32.BF16 R24, gdesc[UR4], R24, gsb0\n";
+  const std::string text =
+      "WARPGROUP.DEPBAR comes 2 cycles behind the product that closes its group; at least 3 are needed";
+  expect_one(kArrive + "--:-:-:-:2 | " + product + wait(0) + kExit, Hazard::Kind::kControl, "", text);
+  expect_one(kArrive + "--:-:-:-:1 | " + product + "--:-:-:-:1 | MOV R0, RZ\n" + wait(1) + kExit,
+             Hazard::Kind::kControl, "", text);
+  expect_proven(kArrive + "--:-:-:-:1 | " + product + "--:-:-:-:2 | MOV R0, RZ\n" + wait(0) + kExit);
+  expect_proven(kArrive + "--:-:-:-:1 | " + kOpenProduct.substr(kOpenProduct.find("HGMMA")) + "--:-:-:-:3 | " + product + wait(0) + kExit);
+}
+
 TEST(Ownership, FactorInRegistersMayBeReadButNotOverwritten) {
   expect_proven(kArrive + kFromRegisters + "--:-:-:-:5 | FADD R0, R7, 1\n" + wait(0) + "--:-:-:-:5 | MOV R7, RZ\n" +
                 kExit);
@@ -85,17 +96,17 @@ TEST(Ownership, ProductWithoutGroupBelongsToTheNext) {
 
 TEST(Ownership, OnlyTheSameSumsMayFollow) {
   expect_proven(kArrive + kOpenProduct + kProduct + kProduct + wait(0) + kRead + kExit);
-  expect_one(kArrive + kProduct + "--:-:-:-:1 | HGMMA.64x16x16.F32.BF16 R24, gdesc[UR4], R24, gsb0\n" + wait(0) + kExit,
+  expect_one(kArrive + kProduct + "--:-:-:-:3 | HGMMA.64x16x16.F32.BF16 R24, gdesc[UR4], R24, gsb0\n" + wait(0) + kExit,
              Hazard::Kind::kRaw, "R24", "HGMMA at 0x0020 (hand.sass:3): reads R24");
   expect_one(
-      kArrive + kProduct + "--:-:-:-:1 | HGMMA.64x16x16.F32.BF16 R24, gdesc[UR4], RZ, !UPT, gsb0\n" + wait(0) + kExit,
+      kArrive + kProduct + "--:-:-:-:3 | HGMMA.64x16x16.F32.BF16 R24, gdesc[UR4], RZ, !UPT, gsb0\n" + wait(0) + kExit,
       Hazard::Kind::kWaw, "R24", "overwrites R24");
   // Sums of one as factor of the next.
   expect_one(
-      kArrive + kProduct + "--:-:-:-:1 | HGMMA.64x8x16.F32.BF16 R32, R24, gdesc[UR8], R32, gsb0\n" + wait(0) + kExit,
+      kArrive + kProduct + "--:-:-:-:3 | HGMMA.64x8x16.F32.BF16 R32, R24, gdesc[UR8], R32, gsb0\n" + wait(0) + kExit,
       Hazard::Kind::kRaw, "R24", kOwned);
   // A factor as sums of the next.
-  expect_one(kArrive + kFromRegisters + "--:-:-:-:1 | HGMMA.64x8x16.F32.BF16 R4, gdesc[UR4], RZ, !UPT, gsb0\n" +
+  expect_one(kArrive + kFromRegisters + "--:-:-:-:3 | HGMMA.64x8x16.F32.BF16 R4, gdesc[UR4], RZ, !UPT, gsb0\n" +
                  wait(0) + kExit,
              Hazard::Kind::kWar, "R4", kOwned);
 }
@@ -104,7 +115,7 @@ TEST(Ownership, OtherFamilies) {
   for (const char* product :
        {"IGMMA.64x8x32.S8.S8 R24, gdesc[UR4], R24, gsb0", "QGMMA.64x8x32.F32.E4M3.E4M3 R24, gdesc[UR4], R24, gsb0",
         "BGMMA.64x8x256.AND.POPC R24, gdesc[UR4], R24, gsb0"}) {
-    const std::string line = std::string("--:-:-:-:1 | ") + product + "\n";
+    const std::string line = std::string("--:-:-:-:3 | ") + product + "\n";
     expect_proven(kArrive + line + wait(0) + kRead + kExit);
     expect_one(kArrive + line + kRead + wait(0) + kExit, Hazard::Kind::kRaw, "R26", kOwned);
   }
