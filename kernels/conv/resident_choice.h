@@ -16,7 +16,7 @@ struct Choice {
   [[nodiscard]] std::int64_t rows() const { return tile.bm + frame.reach; }  // of a patch
 };
 
-// The cheapest variant; none: the kernel cannot do it. work.channels: a multiple of 16. forced: as "_resident_128_256x64".
+// The cheapest variant; none: the kernel cannot do it. work.channels: a multiple of 16. forced: as "_resident_128_128x64".
 std::optional<Choice> choose(const halo::Work& work, int multiprocessors, const Forced& forced = {});
 bool is_forced(const Forced& forced);
 

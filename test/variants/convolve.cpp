@@ -227,7 +227,7 @@ ConvProblem draw_for_resident(Random& random, const Kernel& kernel, const Pass& 
     const auto choice = conv_detail::resident::choose(
         {'f', all.front(), {size[2], size[1], 1}, p.n, gathered, columns, 1.0}, 1, forced);
     if (!choice) continue;
-    if (limits.in_turn && choice->frame.places(p.n) <= 512) continue;  // three tiles of a CTA
+    if (limits.in_turn && choice->frame.places(p.n) <= 256) continue;  // three tiles of a CTA
     return p;
   }
 }
