@@ -12,10 +12,10 @@ namespace {
 
 // Far enough from each other for any tensor, moved by distances that tell them apart.
 std::uint64_t first_base(std::size_t operand, std::uint64_t alignment) {
-  return (std::uint64_t{2} * operand + 2 << 41) + alignment;
+  return ((std::uint64_t{2} * operand + 2) << 41) + alignment;
 }
 std::uint64_t second_base(std::size_t operand, std::uint64_t alignment) {
-  return first_base(operand, 3 * alignment) + (std::uint64_t{operand} + 1 << 33);
+  return first_base(operand, 3 * alignment) + ((std::uint64_t{operand} + 1) << 33);
 }
 
 std::uint64_t word(std::span<const std::byte> block, std::size_t offset) {

@@ -19,15 +19,16 @@ constexpr std::int64_t kStep = 16;     // of a product
 constexpr std::int64_t kBox = 32;      // rows of a box of filters
 constexpr std::int64_t kRowUnits = 8;  // of 16 bytes, of a row of a patch
 
-// halo.sass's variants: rows and columns, stages, room for the rows of a patch. And microseconds of 16 channels' products.
+// halo.sass's variants: rows and columns, stages, room for the rows of a patch. And by the model microseconds of 16 channels'
+// products, and between the tiles of a CTA.
 struct Variant {
   int rows, columns, stages;
   std::int64_t patch;
-  double step;
+  double step, tile;
 };
-constexpr std::array kVariants = {Variant{128, 64, 7, 608, 0.0575}, Variant{128, 128, 7, 384, 0.084},
-                                  Variant{128, 192, 5, 344, 0.1225}, Variant{256, 64, 4, 712, 0.115},
-                                  Variant{256, 128, 5, 504, 0.168}};
+constexpr std::array kVariants = {Variant{128, 64, 7, 608, 0.0431, 1.12}, Variant{128, 128, 7, 384, 0.0779, 1.78},
+                                  Variant{128, 192, 5, 344, 0.1157, 1.64}, Variant{256, 64, 4, 712, 0.0862, 1.36},
+                                  Variant{256, 128, 5, 504, 0.1558, 2.16}};
 
 // Channels that are no multiple of 16 want zeros behind them; else whatever lies there is not multiplied.
 bool wants_zeros(std::int64_t channels) {
@@ -49,31 +50,26 @@ std::int64_t side(const Gather& g, const Inner& size, std::size_t axis) {
   return std::max({g.positions[axis], size[axis] - g.low[axis], g.positions[axis] + reach + g.low[axis]});
 }
 
+// Fitted to times on an H200 by variant (benchmarks/results/halo_sweep.json): copies count where channels are filled up with zeros.
 double microseconds(const Work& w, const Frame& f, const Variant& t, int multiprocessors) {
-  constexpr double kStart = 2.21, kTile = 0.784, kMemory = 2.87;  // as hgemm.sass's
-  constexpr double kRow = 1.05e-3, kPart = 1.94e-3;               // of the copy engine, whole and filled up with zeros
-  constexpr double kLatency = 1.25;                               // from a stage that comes free to its next block
-  const double patch = static_cast<double>(t.rows + f.reach);
+  constexpr double kStart = 2.21, kMemory = 2.87;  // as hgemm.sass's
+  constexpr double kPart = 6.9e-3;                 // of a row that the copy engine fills up with zeros
+  constexpr double kLatency = 1.07;                // from a stage that comes free to its next block
   const std::int64_t tiles = ceil_div(f.places(w.pictures), t.rows) * ceil_div(w.columns, t.columns);
   const std::int64_t blocks = ceil_div(w.channels, kBlock);
-  const std::int64_t last = steps_of(w.channels - (blocks - 1) * kBlock);
   const auto taps = static_cast<double>(w.taps.all_taps());
-  const bool part = w.channels % kBlock != 0;
   const double rows = static_cast<double>(ceil_div(w.columns, kBox) * kBox) /
                       static_cast<double>(ceil_div(w.columns, t.columns));  // of filters, in the mean
-  double products = 0;
+  const auto block = [&](std::int64_t channels) {
+    return taps * std::max(static_cast<double>(steps_of(channels)) * t.step, kLatency / t.stages);
+  };
+  const std::int64_t last = w.channels - (blocks - 1) * kBlock;
+  const double products = static_cast<double>(blocks - 1) * block(kBlock) + block(last);
   double copies = 0;
-  for (std::int64_t b = 0; b < blocks; ++b) {
-    const bool whole = b + 1 < blocks || !part;
-    const std::int64_t steps = b + 1 < blocks ? kBlock / kStep : last;
-    products += taps * std::max(static_cast<double>(steps) * t.step, kLatency / t.stages);
-    const double of_filters = w.pass == 'f' ? (whole || !wants_zeros(w.channels) ? kRow : kPart) * rows
-                                            : kRow * rows * (steps > 2 ? 1.0 : 0.5);
-    copies += taps * of_filters + patch * (whole ? kRow : kPart);
-  }
+  if (last < kBlock) copies += kPart * static_cast<double>(t.rows + f.reach);
+  if (w.pass == 'f' && wants_zeros(w.channels)) copies += kPart * taps * rows;
   const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
-  const double tile = std::max(products, copies) + kTile * t.columns / kBlock * t.rows / 128.0;
-  return kStart + std::max(rounds * tile, w.bytes * 1e-6 / kMemory);
+  return kStart + std::max(rounds * (std::max(products, copies) + t.tile), w.bytes * 1e-6 / kMemory);
 }
 
 std::string name_of(const Tile& t) {
