@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/conv/implicit_gemm.h"
+#include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
 
 namespace nervanagpu::conv_detail {
@@ -36,7 +37,7 @@ bool affordable(const ConvProblem& p) {
 
 bool in_columns(ConvPass pass, const ConvProblem& p) {
   constexpr std::int64_t kFew = 8;
-  return pass != ConvPass::bprop && p.c < kFew && p.groups == 1 && !volume(p) &&
+  return pass != ConvPass::bprop && !sgemm::byte(p.x_type) && p.c < kFew && p.groups == 1 && !volume(p) &&
          (p.dilation[2] == 1 || p.filter[2] == 1) && affordable(p);
 }
 

@@ -141,7 +141,7 @@ bool has_room(std::int64_t columns, std::int64_t run) {
 }
 
 bool possible(ConvPass pass, const ConvProblem& p) {
-  if (pass == ConvPass::bprop && p.stride != decltype(p.stride){1, 1, 1}) return false;
+  if (sgemm::byte(p.x_type) || (pass == ConvPass::bprop && p.stride != decltype(p.stride){1, 1, 1})) return false;
   const std::vector<Gather> all = gathers_of(pass, p);
   const Pixels t = gathered(pass, p);
   return all.size() == 1 && expressible(all.front(), t) &&

@@ -19,7 +19,7 @@ struct Choice {
 struct Work {
   char pass = 'f';            // or 'b' or 'u'
   GemmProblem product;        // m, n, k, types and epilogue
-  std::int64_t c = 0, k = 0;  // channels and filters of the group
+  std::int64_t c = 0, k = 0;  // channels and filters of the group, in units of 2 bytes
   double bytes = 0;           // of operands and result
 };
 

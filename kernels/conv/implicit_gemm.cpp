@@ -8,7 +8,7 @@
 namespace nervanagpu::conv_detail {
 namespace {
 
-constexpr std::uint32_t kChannels = 64;  // of a block: 128 bytes
+constexpr std::uint32_t kRows = 64;  // of a box of pixels
 
 // Width, height, depth of a triple (depth, height, width).
 Inner inner(const std::array<std::int64_t, 3>& t) {
@@ -106,14 +106,28 @@ std::uint64_t u64(std::int64_t v) {
 
 TensorMap map_of(const Pixels& t) {
   TensorMap m;
-  m.type = t.type == Dtype::bfloat16 ? MapType::bfloat16 : MapType::float16;
+  m.type = size_of(t.type) == 1 ? MapType::uint8 : t.type == Dtype::bfloat16 ? MapType::bfloat16 : MapType::float16;
   m.address = t.address;
   m.swizzle = MapSwizzle::b128;
   m.promotion = MapPromotion::b128;
   return m;
 }
 
+std::uint32_t channels_of(const Pixels& t) {
+  return static_cast<std::uint32_t>(block_of(t.type));
+}
+
+// Bytes from pixel to pixel.
+std::int64_t pitch_bytes(const Pixels& t) {
+  return static_cast<std::int64_t>(size_of(t.type)) * t.pitch;
+}
+
 }  // namespace
+
+std::int64_t block_of(Dtype type) {
+  constexpr std::int64_t kBytes = 128;
+  return kBytes / static_cast<std::int64_t>(size_of(type));
+}
 
 bool volume(const ConvProblem& p) {
   return p.in[0] != 1 || p.filter[0] != 1 || p.out()[0] != 1 || p.pad[0] != 0;
@@ -141,9 +155,9 @@ TensorMap columns_map(const Pixels& t, const Gather& g, bool volume, std::uint32
   TensorMap m = map_of(t);
   const std::size_t spatial = volume ? 3 : 2;
   m.rank = static_cast<std::uint32_t>(spatial + 2);
-  m.im2col = TensorMap::Im2col{.lower = {}, .upper = {}, .channels = kChannels, .pixels = pixels};
+  m.im2col = TensorMap::Im2col{.lower = {}, .upper = {}, .channels = channels_of(t), .pixels = pixels};
   m.sizes[0] = u64(t.channels);
-  std::int64_t stride = 2 * t.pitch;
+  std::int64_t stride = pitch_bytes(t);
   for (std::size_t axis = 0; axis < spatial; ++axis) {
     m.sizes[axis + 1] = u64(t.size[axis]);
     m.strides[axis] = u64(stride);
@@ -162,8 +176,8 @@ TensorMap filters_map(const Pixels& w, std::uint32_t filters) {
   const std::int64_t taps = w.size[0] * w.size[1] * w.size[2];
   m.rank = 3;
   m.sizes = {u64(w.channels), u64(taps), u64(w.n)};
-  m.strides = {u64(2 * w.pitch), u64(2 * w.pitch * taps)};
-  m.box = {kChannels, 1, filters};
+  m.strides = {u64(pitch_bytes(w)), u64(pitch_bytes(w) * taps)};
+  m.box = {channels_of(w), 1, filters};
   return m;
 }
 
@@ -171,8 +185,8 @@ TensorMap rows_map(const Pixels& t) {
   TensorMap m = map_of(t);
   m.rank = 2;
   m.sizes = {u64(t.channels), u64(t.count())};
-  m.strides = {u64(2 * t.pitch)};
-  m.box = {kChannels, kChannels};
+  m.strides = {u64(pitch_bytes(t))};
+  m.box = {channels_of(t), kRows};
   return m;
 }
 

@@ -47,9 +47,12 @@ struct Pixels {
   [[nodiscard]] std::int64_t count() const { return n * size[0] * size[1] * size[2]; }
 };
 
-// Columns of `pixels` pixels, of 64 channels.
+// Channels of a block of 128 bytes: 64, of bytes 128.
+std::int64_t block_of(Dtype type);
+
+// Columns of `pixels` pixels, of a block's channels.
 TensorMap columns_map(const Pixels& t, const Gather& g, bool volume, std::uint32_t pixels);
-// 64 channels of `filters` filters at a tap. w: `size` and `n` are taps and filters.
+// A block's channels of `filters` filters at a tap. w: `size` and `n` are taps and filters.
 TensorMap filters_map(const Pixels& w, std::uint32_t filters);
 // 64 channels of 64 pixels.
 TensorMap rows_map(const Pixels& t);

@@ -28,7 +28,8 @@ namespace nervanagpu::conv_detail::tensor_cores {
 namespace {
 
 constexpr std::int64_t kEight = 8;   // channels of 16 bytes
-constexpr std::int64_t kBlock = 64;  // of k
+constexpr std::int64_t kBlock = 64;  // of k, of 16-bit operands
+constexpr std::int64_t kBox = 64;    // filters of a box
 constexpr std::int64_t kLimit = std::int64_t{1} << 31;
 constexpr std::int64_t kMostGroups = 4;  // each is a launch
 constexpr std::int64_t kMaskWord = 32;   // bits
@@ -37,10 +38,24 @@ std::int64_t eights(std::int64_t channels) {
   return ceil_div(channels, kEight) * kEight;
 }
 
+std::int64_t width_of(Dtype type) {
+  return static_cast<std::int64_t>(size_of(type));
+}
+
+// Elements of 16 bytes, where the copy engine reads.
+std::int64_t unit_of(Dtype type) {
+  return 16 / width_of(type);
+}
+
 std::uint32_t bits_of(float v, Dtype type) {
   return type == Dtype::float16    ? half_bits(v)
          : type == Dtype::bfloat16 ? bfloat_bits(v)
                                    : std::bit_cast<std::uint32_t>(v);
+}
+
+// As many bytes, two at a time.
+std::int64_t pairs(std::int64_t elements, Dtype type) {
+  return ceil_div(elements * width_of(type), 2);
 }
 
 // Memory of the workspace, from its start; nothing is given back but down to a mark.
@@ -98,7 +113,8 @@ class Pass {
 
   [[nodiscard]] Shape shape(Role role) const { return shape_of(p_, role); }
   [[nodiscard]] Lying lies(Role role) const { return conv_detail::lies(p_, role); }
-  Pixels operand(Role role, std::uint64_t address, std::int64_t unit = kEight);
+  Pixels operand(Role role, std::uint64_t address, std::int64_t unit);
+  Pixels operand(Role role, std::uint64_t address) { return operand(role, address, unit_of(type_of(p_, role))); }
   [[nodiscard]] Pixels group_of(Pixels t, std::int64_t g) const;
   void copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std::uint64_t to, Dtype to_type,
             const Lying& to_lies, const Rounding& rounding = {});
@@ -108,6 +124,7 @@ class Pass {
   void put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const;
   void widen_bias();
   void update(const Pixels& dy, const Pixels& x, const Pixels& out);
+  [[nodiscard]] hconv::Work work_of(const Launch& l) const;
   [[nodiscard]] std::optional<halo::Choice> shares_taps(const Launch& l, int multiprocessors) const;
   void launch_halo(const Launch& l, const halo::Choice& choice);
   [[nodiscard]] std::optional<resident::Choice> keeps_filters(const Launch& l, int multiprocessors) const;
@@ -148,21 +165,22 @@ Pixels Pass::operand(Role role, std::uint64_t address, std::int64_t unit) {
   Pixels t = {address, type_of(p_, role), s[4], pitch_of(p_, role), {s[3], s[2], s[1]}, s[0]};
   if (p_.layout == Layout::channels_last && t.pitch % unit == 0) return t;
   t.pitch = ceil_div(s[4], unit) * unit;
-  t.address = arena_.take(2 * t.count() * t.pitch);
+  t.address = arena_.take(width_of(t.type) * t.count() * t.pitch);
   copy(address, t.type, lies(role), t.address, t.type, lying(Layout::channels_last, s, t.pitch));
   return t;
 }
 
 Pixels Pass::group_of(Pixels t, std::int64_t g) const {
   t.channels /= p_.groups;
-  t.address += static_cast<std::uint64_t>(2 * g * t.channels);
+  t.address += static_cast<std::uint64_t>(width_of(t.type) * g * t.channels);
   return t;
 }
 
 // alpha, beta, bias, relu and rounding of a group's columns.
 GemmProblem Pass::epilogue(std::int64_t group, std::int64_t columns) const {
   GemmProblem g;
-  g.a_type = g.b_type = type_of(p_, roles_of(pass_).in1);
+  g.a_type = type_of(p_, roles_of(pass_).in1);
+  g.b_type = type_of(p_, roles_of(pass_).in2);
   g.n = columns;
   g.alpha = e_.alpha;
   g.beta = e_.beta;
@@ -181,6 +199,10 @@ void Pass::put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const 
   if (pass_ == ConvPass::bprop) g.activation = GemmActivation::drelu;
 }
 
+hconv::Work Pass::work_of(const Launch& l) const {
+  return {l.pass, l.gemm, pairs(p_.c / p_.groups, p_.x_type), pairs(p_.k / p_.groups, p_.x_type), l.bytes};
+}
+
 // halo.sass's variant, where that is faster: a function of the problem alone.
 std::optional<halo::Choice> Pass::shares_taps(const Launch& l, int multiprocessors) const {
   if (l.pass == 'u' || !sgemm::half(l.gemm.c_type) || forced_.splits > 1) return std::nullopt;
@@ -191,8 +213,7 @@ std::optional<halo::Choice> Pass::shares_taps(const Launch& l, int multiprocesso
     if (!out) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
     return out;
   }
-  if (!out || out->microseconds >= hconv::microseconds({l.pass, l.gemm, p_.c / p_.groups, p_.k / p_.groups, l.bytes}))
-    return std::nullopt;
+  if (!out || out->microseconds >= hconv::microseconds(work_of(l))) return std::nullopt;
   return multiprocessors == hgemm::kProcessors ? out : halo::choose(work, multiprocessors);
 }
 
@@ -260,7 +281,7 @@ void Pass::launch(const Launch& l) {
   }
   const hconv::Choice choice =
       few ? gconv::choose(l.pass, l.gemm, gconv::usual_run(l.gathered.channels), l.bytes, multiprocessors, forced_)
-          : hconv::choose({l.pass, l.gemm, p_.c / p_.groups, p_.k / p_.groups, l.bytes}, multiprocessors,
+          : hconv::choose(work_of(l), multiprocessors,
                           halo::is_forced(forced_) ? Forced{} : forced_);  // float32 results are not halo.sass's
   GemmProblem g = l.gemm;
   const bool sums = choice.splits > 1 || l.channels != 0;  // are left in the workspace
@@ -296,7 +317,7 @@ void Pass::launch(const Launch& l) {
   hgemm::put_tiles(v, g, choice.tile, choice.splits, l.divisor);
   const Gather& f = *l.gather;
   const bool deep = volume(p_);
-  const Dtype result = sums ? Dtype::float32 : g.c_type;
+  const Dtype result = sums ? sgemm::sums_of(g) : g.c_type;
   const Kernel* kernel = few ? gconv::find(device_->registry(), l.pass, g.a_type, result, run, choice.tile)
                              : hconv::find(device_->registry(), l.pass, g.a_type, result, choice.tile);
   if (few) {
@@ -321,7 +342,9 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
   const std::vector<Gather> all = *gathers(pass_, p_);
   const std::int64_t whole = out.size[0] * out.size[1] * out.size[2];
   const std::int64_t filters = p_.k / p_.groups;
-  const auto width = static_cast<std::int64_t>(size_of(out.type));
+  const std::int64_t width = width_of(out.type);
+  const std::int64_t from = width_of(gathered.type);
+  const std::int64_t block = block_of(gathered.type);
   const bool strided = !forward && p_.stride != decltype(p_.stride){1, 1, 1};
   // Positions that no tap reaches.
   std::int64_t reached = 0;
@@ -354,7 +377,7 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
       const Pixels x = group_of(gathered, group);
       Pixels own = w;  // filters of this group, whose channels are the group's alone
       own.n /= p_.groups;
-      own.address += static_cast<std::uint64_t>(2 * group * own.count() * own.pitch);
+      own.address += static_cast<std::uint64_t>(from * group * own.count() * own.pitch);
       Launch l;
       l.pass = forward ? 'f' : 'b';
       l.gather = &f;
@@ -363,16 +386,16 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
       l.a = columns_map(x, f, volume(p_), 128);
       l.gemm = epilogue(group, out.channels / p_.groups);
       l.gemm.m = rows;
-      l.gemm.k = ceil_div(x.channels, kBlock) * f.all_taps() * kBlock;
+      l.gemm.k = ceil_div(x.channels, block) * f.all_taps() * block;
       l.gemm.c = to + static_cast<std::uint64_t>(group * l.gemm.n * width);
       l.gemm.c_type = out.type;
       l.gemm.ldc = out.pitch;
       put_mask(l.gemm, 0, group);
       l.gemm.rounding.offset += static_cast<std::uint64_t>(group * l.gemm.n) / 4;
       l.divisor = f.all_taps();
-      l.bytes = static_cast<double>(2 * x.count() * x.channels + 2 * filters * f.all_taps() * w.channels +
+      l.bytes = static_cast<double>(from * x.count() * x.channels + from * filters * f.all_taps() * w.channels +
                                     width * rows * l.gemm.n);
-      l.b = filters_map(own, kBlock);
+      l.b = filters_map(own, kBox);
       launch(l);
     }
     if (strided) copy(to, out.type, beside, first, out.type, apart);
@@ -729,15 +752,44 @@ bool there(const Registry& registry) {
   return !registry.of_op("hconv").empty();
 }
 
+namespace {
+
+// Bytes of very few channels fill a block's 128 badly, and chains of multiply-adds waste nothing.
+bool chains_are_faster(const ConvProblem& p) {
+  constexpr std::int64_t kFew = 8;
+  constexpr double kChains =
+      8.6e6;                    // multiply-adds a microsecond: 64 a clock of 132 multiprocessors, 0.58 of them issued
+  constexpr double kStart = 4;  // microseconds
+  if (p.groups > 1 || p.c >= kFew) return false;
+  hconv::Work w = {'f', {}, pairs(p.c, p.x_type), pairs(p.k, p.x_type), 0};
+  w.product.a_type = p.x_type;
+  w.product.b_type = p.w_type;
+  w.product.c_type = p.y_type;
+  w.product.m = p.y_elements() / p.k;
+  w.product.n = p.k;
+  w.product.k = p.filter[0] * p.filter[1] * p.filter[2] * block_of(p.x_type);
+  w.bytes = static_cast<double>(p.x_elements() + p.w_elements() + width_of(p.y_type) * p.y_elements());
+  return kStart + p.flops() / 2 / kChains < hconv::microseconds(w);
+}
+
+// 16-bit floats, or fprop of bytes.
+bool takes_types(ConvPass pass, const ConvProblem& p) {
+  if (sgemm::half(p.x_type)) return p.w_type == p.x_type && p.y_type == p.x_type;
+  return pass == ConvPass::fprop && sgemm::byte(p.x_type) && p.w_type == Dtype::int8 && p.y_type == Dtype::int32;
+}
+
+}  // namespace
+
 bool takes(ConvPass pass, const ConvProblem& p) {
-  if (!sgemm::half(p.x_type) || p.w_type != p.x_type || p.y_type != p.x_type || p.groups > kMostGroups) return false;
+  if (!takes_types(pass, p) || p.groups > kMostGroups) return false;
+  const std::int64_t unit = unit_of(p.x_type);
   const std::int64_t c = p.c / p.groups;
   const std::int64_t k = p.k / p.groups;
   // A group begins at a multiple of 16 bytes where the copy engine reads it.
   const bool few = gconv::gathers_rows(pass, p);
   const bool reads_c = pass != ConvPass::bprop && !few;
   const bool reads_k = pass == ConvPass::update || (pass == ConvPass::bprop && !few);
-  if (p.groups > 1 && ((reads_c && c % kEight != 0) || (reads_k && k % kEight != 0))) return false;
+  if (p.groups > 1 && ((reads_c && c % unit != 0) || (reads_k && k % unit != 0))) return false;
   if (!few && !in_columns(pass, p) && !gathers(pass, p)) return false;
   const auto out = p.out();
   const std::int64_t spots = pass == ConvPass::bprop ? p.in[0] * p.in[1] * p.in[2] : out[0] * out[1] * out[2];
@@ -747,14 +799,15 @@ bool takes(ConvPass pass, const ConvProblem& p) {
   const auto small = [](std::int64_t v) { return v < kLimit - 256; };
   if (!small(m) || !small(n) || !small(p.n * spots) || !small(taps * eights(std::max(c, k)) * kEight)) return false;
   if (pass == ConvPass::update && !small(m * n)) return false;
-  return ceil_div(m, 128) * ceil_div(n, 64) < (std::int64_t{1} << 29);
+  if (ceil_div(m, 128) * ceil_div(n, 64) >= (std::int64_t{1} << 29)) return false;
+  return !sgemm::byte(p.x_type) || !chains_are_faster(p);
 }
 
 bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& e) {
   const Roles roles = roles_of(pass);
   const bool last = p.layout == Layout::channels_last;
   const auto readable = [&](Role role, std::uint64_t address) {
-    return !last || pitch_of(p, role) % kEight != 0 || address % 16 == 0;
+    return !last || pitch_of(p, role) % unit_of(type_of(p, role)) != 0 || address % 16 == 0;
   };
   const bool few = gconv::gathers_rows(pass, p);
   if (few) {

@@ -1,4 +1,4 @@
-// Convolutions of 16-bit floats on the tensor cores of sm_90a: launches of hconv.sass, of gconv.sass where few channels are
+// Convolutions of 16-bit floats, and fprop of bytes, on the tensor cores of sm_90a: launches of hconv.sass, of gconv.sass where few channels are
 // gathered, and of products of windows where it cannot. Every sum has the order "tensor" of docs/numerics.md; its parts are a
 // function of the problem alone.
 #pragma once

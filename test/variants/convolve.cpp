@@ -115,16 +115,22 @@ Pass pass_of(Random& random, const Kernel& kernel) {
 // Something that hconv.sass takes; whole blocks of channels where an update is to write the result itself.
 ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
   const auto& variant = kernel.manifest().variant;
+  const bool bytes = variant.at("YT") == "s32";
   for (;;) {
     ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
     p.layout = what.layout;
     if (p.groups > 2) p.groups = 1;
+    if (bytes && p.groups == 1) p.c += 8;  // else chains take it
     if (shares_taps(kernel)) p.in[0] = p.filter[0] = p.stride[0] = p.dilation[0] = 1, p.pad[0] = 0;
-    const std::int64_t unit = what.pass == ConvPass::update && variant.at("YT") != "f32" ? 64 : p.groups > 1 ? 8 : 1;
+    const std::int64_t unit = what.pass == ConvPass::update && variant.at("YT") != "f32" ? 64
+                              : p.groups == 1                                            ? 1
+                              : bytes                                                    ? 16
+                                                                                         : 8;
     const auto whole = [&](std::int64_t v) { return (v / p.groups + unit - 1) / unit * unit * p.groups; };
     p.c = whole(p.c);
     p.k = whole(p.k);
     p.x_type = p.w_type = p.y_type = type_of(variant.at("XT"));
+    if (bytes) p.w_type = Dtype::int8, p.y_type = Dtype::int32;
     if (variant.at("YT") == "f32") {  // parts: two blocks of k at least, in every launch
       constexpr std::int64_t kBlock = 64;
       const auto out = p.out();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/conv/tensor_cores.h"
+#include "nervanagpu/conv_plan.hpp"
 #include "nervanagpu/gemm.hpp"
 #include "src/ceil_div.h"
 #include "test/kernels/conv/conv_case.h"
@@ -32,15 +33,22 @@ class HconvTest : public test::OnTensorCores {
     c.pass = variant.at("PASS") == "f"   ? ConvPass::fprop
              : variant.at("PASS") == "b" ? ConvPass::bprop
                                          : ConvPass::update;
-    c.p.x_type = c.p.w_type = c.p.y_type = variant.at("XT") == "f16" ? Dtype::float16 : Dtype::bfloat16;
+    const std::string& x_type = variant.at("XT");
+    const bool bytes = x_type == "s8" || x_type == "u8";
+    c.p.x_type = c.p.w_type = c.p.y_type = x_type == "f16" ? Dtype::float16 : Dtype::bfloat16;
+    if (bytes) set_bytes(c, x_type == "s8" ? Dtype::int8 : Dtype::uint8);
     c.p.n = 3, c.p.in = {1, 7, 9}, c.p.filter = {1, 3, 2}, c.p.pad = {0, 1, 1};
     const std::int64_t wide = k.number("BN") + 8;
-    c.p.c = c.pass == ConvPass::fprop ? 72 : c.pass == ConvPass::bprop ? wide : 64;
+    c.p.c = c.pass == ConvPass::fprop ? (bytes ? 144 : 72) : c.pass == ConvPass::bprop ? wide : 64;
     c.p.k = c.pass == ConvPass::fprop ? wide : c.pass == ConvPass::bprop ? 72 : 136;
     c.forced.kernel = k.name().substr(k.name().rfind('_'));
     c.forced.splits = variant.at("YT") == "f32" ? 2 : 1;
-    c.size = 1;
+    if (!bytes) c.size = 1;
     return c;
+  }
+  static void set_bytes(ConvCase& c, Dtype x) {
+    c.p.x_type = x, c.p.w_type = Dtype::int8, c.p.y_type = c.bias_type = Dtype::int32;
+    c.size = 127;
   }
 };
 NG_ON_EACH_DEVICE(HconvTest);
@@ -48,9 +56,11 @@ NG_ON_EACH_DEVICE(HconvTest);
 TEST_P(HconvTest, EveryVariant) {
   for (const Kernel* k : kernels()) {
     ConvCase c = case_of(*k);
-    if (checked()) c.p.n = 1;
+    const bool bytes = c.p.y_type == Dtype::int32;
+    if (checked() || bytes) c.p.n = 1;
     ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
     if (checked()) continue;
+    if (bytes) c.forced.splits = 3;
     c.options.beta = -1.0F;
     c.options.alpha = 2.0F;
     c.options.relu = c.bias = c.pass == ConvPass::fprop;
@@ -63,7 +73,7 @@ TEST_P(HconvTest, EveryVariantGivesTheSameBits) {
   if (checked()) return;
   expect_the_same_bits(kernels(), 5, [&](const Kernel& k) {
     ConvCase c = case_of(k);
-    c.p.c = 64, c.p.k = 72;
+    c.p.c = c.size == 1 ? 64 : 128, c.p.k = 72;
     return c;
   });
 }
@@ -133,18 +143,81 @@ TEST_P(HconvTest, FarTapsAndPaddedDepth) {
       {{2, 3, 1}, {1, 2, 1}, {0, 0, 0}, {1, 1, 1 << 26}, {1, 1, 1}, 8, 8},
   };
   for (const Corner& corner : corners) {
-    for (const Dtype type : {Dtype::float16, Dtype::bfloat16}) {
+    for (const Dtype type : {Dtype::float16, Dtype::bfloat16, Dtype::int8, Dtype::uint8}) {
       for (const ConvPass pass : {ConvPass::fprop, ConvPass::bprop, ConvPass::update}) {
+        const bool bytes = size_of(type) == 1;
+        if (bytes && pass != ConvPass::fprop) continue;
         ConvCase c;
         c.pass = pass;
         c.p.n = checked() ? 1 : 2, c.p.c = corner.c, c.p.k = corner.k, c.p.in = corner.in, c.p.filter = corner.filter;
         c.p.pad = corner.pad, c.p.stride = corner.stride, c.p.dilation = corner.dilation;
         c.p.x_type = c.p.w_type = c.p.y_type = type;
         c.size = 1;
+        if (bytes) set_bytes(c, type);
         ASSERT_EQ(test::judge(device_, random_, c), "");
       }
     }
   }
+}
+
+// Bytes of 8 channels or more: as they lie where pixels are multiples of 16, else by way of a copy. Of fewer where the copy
+// engine's zeros cost less than chains of multiply-adds.
+TEST_P(HconvTest, BytesReachTheTensorCores) {
+  if (kernels().empty()) GTEST_SKIP();
+  struct Row {
+    std::int64_t c, k, groups;
+    Layout layout;
+    std::size_t launches;  // 0: of conv.sass
+  };
+  const Row rows[] = {
+      {64, 40, 1, Layout::channels_last, 1},  {80, 7, 1, Layout::channels_last, 1},
+      {24, 40, 1, Layout::channels_last, 3},  {9, 40, 1, Layout::channels_last, 3},
+      {32, 40, 1, Layout::channels_first, 4}, {32, 40, 1, Layout::batch_last, 4},
+      {64, 40, 2, Layout::channels_last, 2},  {48, 40, 2, Layout::channels_last, 0},
+      {3, 64, 1, Layout::channels_last, 0},   {1, 16, 1, Layout::channels_last, 0},
+  };
+  for (const Row& row : rows) {
+    for (const Dtype x : {Dtype::int8, Dtype::uint8}) {
+      ConvCase c;
+      c.p.n = 2, c.p.c = row.c, c.p.k = row.k, c.p.groups = row.groups, c.p.layout = row.layout;
+      c.p.in = {1, 6, 7}, c.p.filter = {1, 3, 3}, c.p.pad = {0, 1, 1};
+      set_bytes(c, x);
+      c.bias = c.options.relu = true;
+      c.options.alpha = -3, c.options.beta = 2;
+      ASSERT_EQ(test::judge(device_, random_, c), "");
+      const ConvPlan plan(ConvPass::fprop, c.p);
+      std::size_t on_tensor_cores = 0;
+      for (const std::string& k : plan.kernels()) on_tensor_cores += k.starts_with("hconv_f_") ? 1 : 0;
+      EXPECT_EQ(on_tensor_cores, row.launches == 0 ? 0U : static_cast<std::size_t>(row.groups)) << row.c;
+      EXPECT_TRUE(row.launches == 0 || plan.kernels().size() == row.launches) << row.c << " " << row.k;
+    }
+  }
+  ConvProblem wide;  // three channels, but so many filters that chains take longer
+  wide.n = 32, wide.c = 3, wide.k = 256, wide.in = {1, 112, 112}, wide.filter = {1, 3, 3};
+  wide.x_type = wide.w_type = Dtype::int8, wide.y_type = Dtype::int32;
+  EXPECT_TRUE(conv_detail::tensor_cores::takes(ConvPass::fprop, wide));
+  wide.k = 32;
+  EXPECT_FALSE(conv_detail::tensor_cores::takes(ConvPass::fprop, wide));
+}
+
+// Integers go around, alpha and beta too.
+TEST_P(HconvTest, SumsOfBytesAreModulo2To32) {
+  if (kernels().empty()) GTEST_SKIP();
+  ConvProblem p;
+  p.c = 1024, p.k = 8;
+  p.x_type = Dtype::uint8, p.w_type = Dtype::int8, p.y_type = Dtype::int32;
+  const auto filled = [](const Shape& shape, Dtype type, double value) {
+    Tensor t = Tensor::empty(shape, type);
+    t.fill(value);
+    return t;
+  };
+  const Tensor x = filled({1, 1, 1, 1024}, Dtype::uint8, 255), w = filled({8, 1, 1, 1024}, Dtype::int8, -128);
+  Tensor y = filled({1, 1, 1, 8}, Dtype::int32, 1 << 30);
+  ConvOptions options;
+  options.alpha = 1000, options.beta = 3;
+  conv_fprop(p, x, w, y, options);
+  const std::int64_t exact = 1000 * (std::int64_t{1024} * 255 * -128) + 3 * (std::int64_t{1} << 30);
+  for (const std::int32_t v : y.to_host<std::int32_t>()) EXPECT_EQ(v, static_cast<std::int32_t>(exact));
 }
 
 // A ReLU's bits cost no launch, forward or backward.
