@@ -4,7 +4,9 @@
 #include <string>
 
 #include "kernels/conv/problem.h"
+#include "kernels/gemm/flags.h"
 #include "kernels/gemm/types.h"
+#include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
 #include "src/values.h"
@@ -12,8 +14,17 @@
 namespace nervanagpu::conv_detail::depthwise {
 namespace {
 
-enum Flags : std::uint32_t { kBeta = 1, kRelu = 2, kBias = 4, kBias16 = 8 };
+enum Flags : std::uint32_t {
+  kBeta = 1,
+  kRelu = 2,
+  kBias = 4,
+  kBias16 = 8,
+  kAtRandom = 16
+};  // as split_sum.sass has them
 
+constexpr std::int64_t kThreadsOfUpdate = 128;                 // of a CTA
+constexpr std::int64_t kWidthOfUpdate = 4;                     // columns of a strip
+constexpr std::int64_t kAlign = 256;                           // of what lies in the workspace
 constexpr std::int64_t kLanes = 32;                            // vectors of channels side by side, at most
 constexpr std::int64_t kMostThreads = std::int64_t{1} << 30;   // of a launch
 constexpr std::int64_t kMostElements = std::int64_t{1} << 29;  // of a picture: its bytes are numbers of 32 bits
@@ -46,13 +57,12 @@ struct Walk {
   [[nodiscard]] std::int64_t threads() const { return pictures * lm * lh * lw * li; }
 };
 
-// Rows that a thread goes down: all, if that makes threads enough for a large GPU, but eight as a rule: it begins with
-// those above its first.
-std::int64_t tall_of(std::int64_t rows, std::int64_t threads) {
-  constexpr std::int64_t kThreads = std::int64_t{1} << 17;
+// Rows that a thread goes down: all, if that makes as many threads as are wanted, but eight or more in any case: it begins
+// with those above its first.
+std::int64_t tall_of(std::int64_t rows, std::int64_t threads, std::int64_t wanted) {
   constexpr std::int64_t kFewest = 8;
   const std::int64_t cuts =
-      std::clamp<std::int64_t>(kThreads / std::max<std::int64_t>(threads, 1), 1, ceil_div(rows, kFewest));
+      std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(threads, 1), 1, ceil_div(rows, kFewest));
   return ceil_div(rows, cuts);
 }
 
@@ -74,34 +84,117 @@ Walk walk_of(ConvPass pass, const ConvProblem& p, std::int64_t width) {
   walk.width = width;
   walk.lw = ceil_div(along.width, width);
   walk.pictures = p.n * p.in[0];
-  walk.tall = tall_of(along.height, walk.threads());
+  // Of an update a CTA takes several strips, the better in equal shares the more there are.
+  constexpr std::int64_t kThreads = std::int64_t{1} << 17;
+  walk.tall = tall_of(along.height, walk.threads(), pass == ConvPass::update ? 4 * kThreads : kThreads);
   walk.lh = ceil_div(along.height, walk.tall);
   return walk;
 }
 
-std::string name_of(const ConvProblem& p) {
-  return "depthwise_" + std::string(sgemm::word_of(p.x_type)) + "_" + std::to_string(p.filter[1]) + "_" +
-         std::to_string(p.stride[1]);
-}
-
-struct Addresses {
-  std::uint64_t gathered = 0, w = 0, along = 0, bias = 0;
+// How the strips of an update are shared out: a part is a CTA for each li vectors of channels. Parts are added in runs, then
+// these. So many that they fill a GPU of 132 multiprocessors whatever the device: the bits depend on it.
+struct Shares {
+  std::int64_t strips = 0, chunk = 1;
+  std::int64_t runs = 1, run = 1;
+  std::int64_t elements = 0;  // of dw
+  [[nodiscard]] std::int64_t parts() const { return runs * run; }
+  [[nodiscard]] std::int64_t bytes_of_parts() const { return ceil_div(4 * parts() * elements, kAlign) * kAlign; }
+  [[nodiscard]] std::int64_t bytes() const { return bytes_of_parts() + (runs > 1 ? 4 * runs * elements : 0); }
 };
 
-Values values_of(const ConvProblem& p, const Walk& walk, const Addresses& at, const Epilogue& e, std::uint32_t flags) {
+Shares shares_of(const ConvProblem& p, const Walk& walk) {
+  constexpr std::int64_t kCtas = 4 * 132;
+  constexpr std::int64_t kLongest = 32;  // that is added at once
+  constexpr std::int64_t kRun = 16;
+  Shares s;
+  s.strips = walk.pictures * walk.lh * walk.lw;
+  s.elements = p.c * p.filter[1] * p.filter[2];
+  const std::int64_t groups = kThreadsOfUpdate / walk.li;
+  const std::int64_t parts = std::clamp<std::int64_t>(kCtas / walk.lm, 1, ceil_div(s.strips, groups));
+  s.chunk = ceil_div(ceil_div(s.strips, parts), groups) * groups;
+  s.run = ceil_div(s.strips, s.chunk);
+  if (s.run > kLongest) {
+    s.runs = ceil_div(s.run, kRun);
+    s.run = kRun;
+  }
+  return s;
+}
+
+std::string name_of(ConvPass pass, const ConvProblem& p) {
+  return std::string(pass == ConvPass::update ? "depthwise_update_" : "depthwise_") +
+         std::string(sgemm::word_of(p.x_type)) + "_" + std::to_string(p.filter[1]) + "_" + std::to_string(p.stride[1]);
+}
+
+// What both kinds of kernels are told of the tensors and how they are cut up.
+void add_walk(Values& v, const ConvProblem& p, const Walk& walk) {
   const auto size = static_cast<std::int64_t>(size_of(p.x_type));
   const Picture u = picture_of(p, walk.gathered);
   const Picture o = picture_of(p, walk.along);
-  Values v;
-  v.u64(at.gathered).u64(at.w).u64(at.along).u64(at.bias);
-  v.u32(walk.threads()).u32(p.c / channels_of_thread(p.x_type));
+  v.u32(p.c / channels_of_thread(p.x_type));
   v.divisor(walk.li).divisor(walk.lw).divisor(walk.lh).divisor(walk.lm);
   for (const Picture& t : {u, o}) v.u32(t.elements() * size).u32(t.width * t.pitch).u32(t.pitch);
   for (const Picture& t : {u, o}) v.u32(t.height).u32(t.width);
   v.s32(walk.origin_h).s32(walk.origin_w).u32(walk.tall);
-  v.u32(p.filter[1] * p.filter[2]).u32(walk.turned ? 1 : 0);
-  v.f32(e.alpha).f32(e.beta).u32(flags);
-  return v;
+}
+
+const Kernel& kernel_of(const Device& device, ConvPass pass, const ConvProblem& p) {
+  const Kernel* kernel = device.registry().find(name_of(pass, p));
+  if (kernel == nullptr) throw InvalidArgument("conv: no kernel " + name_of(pass, p));
+  return *kernel;
+}
+
+void queue_positions(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers,
+                     const Epilogue& e, StreamId stream) {
+  const Kernel& kernel = kernel_of(device, pass, p);
+  const Walk walk = walk_of(pass, p, kernel.number("WIDTH"));
+  const bool bias = pointers.bias != 0;
+  const std::uint32_t flags = (e.beta != 0.0F ? kBeta : 0U) | (e.relu ? kRelu : 0U) | (bias ? kBias : 0U) |
+                              (bias && size_of(pointers.bias_type) == 2 ? kBias16 : 0U);
+  Values v;
+  v.u64(pointers.in1).u64(pointers.in2).u64(pointers.out).u64(pointers.bias).u32(walk.threads());
+  add_walk(v, p, walk);
+  v.u32(p.filter[1] * p.filter[2]).u32(walk.turned ? 1 : 0).f32(e.alpha).f32(e.beta).u32(flags);
+  const Grid grid = {static_cast<std::uint32_t>(ceil_div(walk.threads(), kernel.manifest().threads))};
+  v.launch(device, kernel, grid, stream);
+}
+
+// The sum of `splits` matrices in each of `groups`.
+split_sum::Sum sum_of(const Shares& s, std::int64_t groups, std::int64_t splits, std::uint64_t from, std::uint64_t to) {
+  split_sum::Sum sum;
+  sum.workspace = from;
+  sum.out = to;
+  sum.groups = groups;
+  sum.splits = splits;
+  sum.rows = 1;
+  sum.cols = sum.ld = sum.group_stride = s.elements;
+  return sum;
+}
+
+void queue_update(Device& device, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& e,
+                  StreamId stream) {
+  const Kernel& kernel = kernel_of(device, ConvPass::update, p);
+  const Walk walk = walk_of(ConvPass::update, p, kWidthOfUpdate);
+  const Shares s = shares_of(p, walk);
+  const bool twice = s.runs > 1;
+  const std::uint64_t of_runs = twice ? pointers.workspace + static_cast<std::uint64_t>(s.bytes_of_parts()) : 0;
+  split_sum::Sum end = sum_of(s, 1, twice ? s.runs : s.run, twice ? of_runs : pointers.workspace, pointers.out);
+  end.type = p.w_type;
+  end.alpha = e.alpha;
+  end.beta = e.beta;
+  end.flags = (e.beta != 0.0F ? kBeta : 0U) | (e.rounding.stochastic ? kAtRandom : 0U);
+  end.round_bits = e.rounding.bits != 0 ? e.rounding.bits : sgemm::most_bits(p.w_type);
+  end.rounding = e.rounding;
+  const split_sum::Plan last = split_sum::plan(device.registry(), end);
+  Values v;
+  v.u64(pointers.in2).u64(pointers.in1).u64(pointers.workspace).u32(s.strips).u32(s.chunk);
+  add_walk(v, p, walk);
+  v.launch(device, kernel, {static_cast<std::uint32_t>(s.parts()), static_cast<std::uint32_t>(walk.lm)}, stream);
+  if (twice) {
+    const split_sum::Plan runs =
+        split_sum::plan(device.registry(), sum_of(s, s.runs, s.run, pointers.workspace, of_runs));
+    runs.values.launch(device, *runs.kernel, runs.grid, stream);
+  }
+  last.values.launch(device, *last.kernel, last.grid, stream);
 }
 
 bool in_two_dimensions(const ConvProblem& p) {
@@ -113,7 +206,7 @@ bool in_two_dimensions(const ConvProblem& p) {
 bool takes(ConvPass pass, const ConvProblem& p) {
   if (p.layout != Layout::channels_last || p.groups != p.c || p.c != p.k) return false;
   const bool floats = p.x_type == Dtype::float32 || sgemm::half(p.x_type);
-  if (!floats || p.w_type != p.x_type || p.y_type != p.x_type || pass == ConvPass::update) return false;
+  if (!floats || p.w_type != p.x_type || p.y_type != p.x_type) return false;
   const std::int64_t side = p.filter[1];
   const std::int64_t stride = p.stride[1];
   if (!in_two_dimensions(p) || p.filter[2] != side || p.stride[2] != stride) return false;
@@ -129,28 +222,23 @@ bool takes(ConvPass pass, const ConvProblem& p) {
   return walk_of(pass, p, 1).threads() < kMostThreads;
 }
 
-bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue) {
+bool fits(ConvPass pass, const ConvProblem& /*p*/, const ConvPointers& pointers, const Epilogue& epilogue) {
   const Roles roles = roles_of(pass);
-  const auto readable = [&](Role role, std::uint64_t address) { return role == Role::w || address % 4 == 0; };
-  return !epilogue.rounding.stochastic && readable(roles.in1, pointers.in1) && readable(roles.in2, pointers.in2) &&
-         readable(roles.out, pointers.out) && p.n > 0;
+  const auto readable = [](Role role, std::uint64_t address) { return role == Role::w || address % 4 == 0; };
+  const bool rounds = pass == ConvPass::update || !epilogue.rounding.stochastic;
+  return rounds && readable(roles.in1, pointers.in1) && readable(roles.in2, pointers.in2) &&
+         readable(roles.out, pointers.out);
 }
 
-std::size_t workspace(ConvPass /*pass*/, const ConvProblem& /*p*/) {
-  return 0;
+std::size_t workspace(ConvPass pass, const ConvProblem& p) {
+  if (pass != ConvPass::update) return 0;
+  return static_cast<std::size_t>(shares_of(p, walk_of(pass, p, kWidthOfUpdate)).bytes());
 }
 
 void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
            StreamId stream) {
-  const Kernel* kernel = device.registry().find(name_of(p));
-  if (kernel == nullptr) throw InvalidArgument("conv: no kernel " + name_of(p));
-  const Walk walk = walk_of(pass, p, kernel->number("WIDTH"));
-  const bool bias = pointers.bias != 0;
-  const std::uint32_t flags = (epilogue.beta != 0.0F ? kBeta : 0U) | (epilogue.relu ? kRelu : 0U) |
-                              (bias ? kBias : 0U) | (bias && size_of(pointers.bias_type) == 2 ? kBias16 : 0U);
-  const Values values = values_of(p, walk, {pointers.in1, pointers.in2, pointers.out, pointers.bias}, epilogue, flags);
-  const Grid grid = {static_cast<std::uint32_t>(ceil_div(walk.threads(), kernel->manifest().threads))};
-  values.launch(device, *kernel, grid, stream);
+  if (pass == ConvPass::update) return queue_update(device, p, pointers, epilogue, stream);
+  queue_positions(device, pass, p, pointers, epilogue, stream);
 }
 
 }  // namespace nervanagpu::conv_detail::depthwise

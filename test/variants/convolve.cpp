@@ -98,6 +98,7 @@ Pass pass_of(Random& random, const Kernel& kernel) {
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
   const auto& variant = kernel.manifest().variant;
   if (is_depthwise(kernel)) {
+    if (kernel.manifest().op == "depthwise_update") return {ConvPass::update, Layout::channels_last};
     const bool turned = kernel.number("STR") == 1 && pick(random, 0, 1) == 0;
     return {turned ? ConvPass::bprop : ConvPass::fprop, Layout::channels_last};
   }

@@ -72,5 +72,134 @@ TEST_P(DepthwiseTest, ExactIntegers) {
   EXPECT_GT(taken, checked() ? 5 : 40);
 }
 
+// More parts of an update than are added at once.
+TEST_P(DepthwiseTest, ManyParts) {
+  if (checked()) return;
+  for (const Dtype type : kTypes) {
+    ConvCase c;
+    c.pass = ConvPass::update;
+    c.p.x_type = c.p.w_type = c.p.y_type = type;
+    c.p.n = 170, c.p.c = c.p.k = c.p.groups = type == Dtype::float32 ? 30 : 60;
+    c.p.in = {1, 3, 6}, c.p.filter = {1, 3, 3}, c.p.pad = {0, 1, 1};
+    c.options.beta = 2.0F;
+    c.size = 1;
+    EXPECT_GT(conv_detail::depthwise::workspace(c.pass, c.p), 33U * 4U * static_cast<std::size_t>(c.p.w_elements()));
+    ASSERT_EQ(test::judge(device_, random_, c), "");
+  }
+}
+
+Bits numbers(std::mt19937& random, std::int64_t count, Dtype type) {
+  std::normal_distribution<double> normal;
+  Bits out(static_cast<std::size_t>(count));
+  for (std::uint32_t& b : out) b = test::bits_of(type, normal(random));
+  return out;
+}
+
+std::vector<double> values(const Bits& bits, Dtype type) {
+  std::vector<double> out(bits.size());
+  for (std::size_t i = 0; i < bits.size(); ++i) out[i] = test::value_of(type, bits[i]);
+  return out;
+}
+
+// fprop and bprop: chains of multiply-adds in ascending order of the positions that are gathered.
+TEST_P(DepthwiseTest, SumsAreChains) {
+  if (checked()) return;
+  for (int turn = 0; turn < 24; ++turn) {
+    ConvCase c = random_case(kPasses[turn % 2]);
+    const ConvProblem& p = c.p;
+    c.p.in[0] = 1;
+    if (!conv_detail::depthwise::takes(c.pass, p) || p.x_elements() > 20000) continue;
+    const bool forward = c.pass == ConvPass::fprop;
+    const Bits in1 = numbers(random_, forward ? p.x_elements() : p.y_elements(), p.x_type);
+    const Bits in2 = numbers(random_, p.w_elements(), p.x_type);
+    const Bits got = test::run(device_, c, in1, in2);
+    const std::vector<double> a = values(in1, p.x_type), w = values(in2, p.x_type);
+    const auto out = p.out();
+    const auto& from = forward ? p.in : out;
+    const auto& to = forward ? out : p.in;
+    const std::int64_t side = p.filter[1];
+    std::size_t at = 0;
+    for (std::int64_t n = 0; n < p.n; ++n) {
+      for (std::int64_t h = 0; h < to[1]; ++h) {
+        for (std::int64_t v = 0; v < to[2]; ++v) {
+          for (std::int64_t channel = 0; channel < p.c; ++channel) {
+            float sum = 0;
+            for (std::int64_t y = 0; y < from[1]; ++y) {
+              for (std::int64_t z = 0; z < from[2]; ++z) {
+                const std::int64_t r = forward ? y - h * p.stride[1] + p.pad[1] : h - y * p.stride[1] + p.pad[1];
+                const std::int64_t s = forward ? z - v * p.stride[2] + p.pad[2] : v - z * p.stride[2] + p.pad[2];
+                if (r < 0 || r >= side || s < 0 || s >= side) continue;
+                const auto i = static_cast<std::size_t>(((n * from[1] + y) * from[2] + z) * p.c + channel);
+                const auto tap = static_cast<std::size_t>((channel * side + r) * side + s);
+                sum = std::fma(static_cast<float>(a[i]), static_cast<float>(w[tap]), sum);
+              }
+            }
+            ASSERT_EQ(got[at], test::bits_of(p.x_type, sum)) << test::text_of(c.pass, p) << ", element " << at;
+            ++at;
+          }
+        }
+      }
+    }
+  }
+}
+
+// The bound that the front matter states, and the same bits each time.
+TEST_P(DepthwiseTest, UpdatesAreWithinTheirBound) {
+  if (checked()) return;
+  for (int turn = 0; turn < 12; ++turn) {
+    ConvCase c = random_case(ConvPass::update);
+    const ConvProblem& p = c.p;
+    const Bits dy = numbers(random_, p.y_elements(), p.x_type), x = numbers(random_, p.x_elements(), p.x_type);
+    std::vector<double> wide[4] = {values(dy, p.x_type), values(x, p.x_type), {}, {}};
+    for (const int i : {0, 1}) {
+      for (const double v : wide[i]) wide[i + 2].push_back(std::fabs(v));
+    }
+    const std::vector<double> exact = test::convolve(c.pass, p, wide[0], wide[1]);
+    const std::vector<double> sizes = test::convolve(c.pass, p, wide[2], wide[3]);
+    const Bits got = test::run(device_, c, dy, x);
+    ASSERT_EQ(got, test::run(device_, c, dy, x));
+    const double terms = static_cast<double>(p.y_elements() / p.k);
+    const double gamma = terms * 0x1p-24 / (1 - terms * 0x1p-24);
+    const double unit = p.x_type == Dtype::float16 ? 0x1p-11 : p.x_type == Dtype::bfloat16 ? 0x1p-8 : 0;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      const double bound = gamma * sizes[i];
+      const double most = bound + unit * (std::fabs(exact[i]) + bound) + (unit == 0 ? 0 : 0x1p-25);
+      ASSERT_TRUE(std::fabs(test::value_of(p.x_type, got[i]) - exact[i]) <= most) << test::text_of(c.pass, p);
+    }
+  }
+}
+
+// One NaN and two infinities in what is gathered: exactly the sums that hold them, also where strips and maps end.
+TEST_P(DepthwiseTest, SpecialValues) {
+  for (int turn = 0; turn < (checked() ? 12 : 60); ++turn) {
+    ConvCase c = random_case(kPasses[turn % 3]);
+    c.p.n = 1, c.p.in[0] = 1;
+    const ConvProblem& p = c.p;
+    const bool update = c.pass == ConvPass::update;
+    const std::int64_t of_in1 = c.pass == ConvPass::fprop ? p.x_elements() : p.y_elements();
+    std::vector<double> in1(static_cast<std::size_t>(of_in1), 1.0);
+    std::vector<double> in2(static_cast<std::size_t>(update ? p.x_elements() : p.w_elements()), 2.0);
+    std::vector<double>& gathered = update ? in2 : in1;
+    const auto any = [&] { return static_cast<std::size_t>(pick(0, static_cast<std::int64_t>(gathered.size()) - 1)); };
+    gathered[any()] = std::numeric_limits<double>::quiet_NaN();
+    gathered[any()] = HUGE_VAL;
+    gathered[any()] = -HUGE_VAL;
+    const auto bits = [&](const std::vector<double>& v) {
+      Bits out(v.size());
+      for (std::size_t i = 0; i < v.size(); ++i) out[i] = test::bits_of(p.x_type, v[i]);
+      return out;
+    };
+    const std::vector<double> wanted = test::convolve(c.pass, p, in1, in2);
+    const std::vector<double> got = values(test::run(device_, c, bits(in1), bits(in2)), p.x_type);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      if (std::isnan(wanted[i])) {
+        ASSERT_TRUE(std::isnan(got[i])) << test::text_of(c.pass, p) << ", element " << i;
+      } else {
+        ASSERT_EQ(got[i], wanted[i]) << test::text_of(c.pass, p) << ", element " << i;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace nervanagpu
