@@ -89,6 +89,8 @@ Rounding rounding_from(const std::string& mode, std::uint64_t seed, std::uint64_
 // What the products of matrices have in common; `bias` must outlive it.
 GemmOptions gemm_options(float alpha, float beta, const std::optional<Tensor>& bias, bool relu, bool relu_first,
                          std::int64_t splits, bool tensor_cores);
+// "strict" or "tensor"; None: what holds in this thread.
+Precision precision_from(const std::optional<std::string>& name);
 // And what comes last: `activation` is "none", "relu", "tanh", ...; `scale` and `mask` must outlive the options.
 void finish_by(GemmOptions& options, const std::string& activation, const std::pair<float, float>& clip,
                const std::optional<Tensor>& scale, const std::optional<Tensor>& mask);

@@ -73,7 +73,22 @@ void sum_up(GemmOptions& options, const Sums& sums) {
   }
 }
 
+Precision precision_from(const std::optional<std::string>& name) {
+  if (!name) return precision();
+  if (*name == "strict") return Precision::strict;
+  if (*name == "tensor") return Precision::tensor;
+  throw InvalidArgument("precision is '" + *name + "'; needs 'strict' or 'tensor'");
+}
+
 void bind_gemm(py::module_& m) {
+  m.def(
+      "set_precision",
+      [](const std::optional<std::string>& name) {
+        const Precision before = precision();
+        set_precision(precision_from(name));
+        return before == Precision::tensor ? "tensor" : "strict";
+      },
+      py::arg("name"));
   m.def(
       "dot",
       [](const Tensor& a, const Tensor& b, std::optional<Tensor> out, float alpha, float beta,

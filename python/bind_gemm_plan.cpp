@@ -45,10 +45,12 @@ void bind_gemm_plan(py::module_& m) {
                     const std::string& tile, const std::string& activation, const std::pair<float, float>& clip,
                     const std::optional<Tensor>& scale, const std::optional<Tensor>& mask,
                     const std::optional<Tensor>& row_sum, const std::optional<Tensor>& column_sum,
-                    const std::optional<Tensor>& row_max_abs, const std::optional<Tensor>& column_max_abs) {
+                    const std::optional<Tensor>& row_max_abs, const std::optional<Tensor>& column_max_abs,
+                    const std::optional<std::string>& precision) {
           GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, splits, tensor_cores);
           options.rounding = rounding_from(rounding, seed, offset, bits);
           options.tile = tile;
+          options.precision = precision_from(precision);
           finish_by(options, activation, clip, scale, mask);
           const Sums sums = {row_sum, column_sum, row_max_abs, column_max_abs};
           sum_up(options, sums);
@@ -61,7 +63,7 @@ void bind_gemm_plan(py::module_& m) {
         py::arg("splits") = 0, py::arg("tensor_cores") = true, py::arg("tile") = "", py::arg("activation") = "none",
         py::arg("clip") = std::pair<float, float>(0.0F, 0.0F), py::arg("scale") = py::none(),
         py::arg("mask") = py::none(), py::arg("row_sum") = py::none(), py::arg("column_sum") = py::none(),
-        py::arg("row_max_abs") = py::none(), py::arg("column_max_abs") = py::none());
+        py::arg("row_max_abs") = py::none(), py::arg("column_max_abs") = py::none(), py::arg("precision") = py::none());
   c.def("launch", &launch, py::arg("a"), py::arg("b"), py::arg("out"), py::arg("bias") = py::none(),
         py::arg("stream") = py::none());
   c.attr("__call__") = c.attr("launch");

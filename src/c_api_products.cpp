@@ -64,6 +64,11 @@ ng_status ng_gemm_autotune(int32_t on) {
   return c_api::guarded([&] { set_autotune(c_api::flag_of("ng_gemm_autotune", "on", on)); });
 }
 
+ng_status ng_set_precision(int32_t precision) {
+  using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
+  return c_api::guarded([&] { set_precision(c_api::precision_of("ng_set_precision", precision)); });
+}
+
 ng_status ng_gemm_grouped_workspace(const ng_gemm_problem* const* problems, size_t count, size_t* bytes) {
   using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
   constexpr const char* kName = "ng_gemm_grouped_workspace";

@@ -4,7 +4,8 @@
 // that are summed apart and then added in ascending order. The number of parts is a function of m, n, k and the types:
 // the bits of C depend on the problem alone, not on tile, device, layout or timing. Except that matrices of 16-bit floats
 // whose rows begin at multiples of 16 bytes are multiplied by the tensor cores of sm_90a, 16 products at a time (docs/numerics.md), and so
-// are tensors of other strides that are large enough for copies to pay, unless `splits` is 1.
+// are tensors of other strides that are large enough for copies to pay, unless `splits` is 1; and float32 with Precision::tensor,
+// whose sums are those of bfloat16 pieces.
 //
 //   A, B                     C                    sums      alpha, beta           bias
 //   float32                  float32              float32   any                   float32
@@ -23,6 +24,7 @@
 
 #include "nervanagpu/dtype.hpp"
 #include "nervanagpu/export.hpp"
+#include "nervanagpu/precision.hpp"
 #include "nervanagpu/rounding.hpp"
 #include "nervanagpu/stream.hpp"
 #include "nervanagpu/tensor.hpp"
@@ -61,6 +63,7 @@ struct GemmOptions {
   Rounding rounding;        // of a float or int8 C
   std::int64_t splits = 0;  // parts of k; 0: the library chooses. 1: row i of C does not depend on m, nor column j on n
   bool tensor_cores = true;  // false: 16-bit floats have chains of multiply-adds, bytes (the same bits) too
+  Precision precision = nervanagpu::precision();  // of float32 operands
   Stream stream;
   std::string tile;  // "128x128": only kernels of this tile; empty: the library chooses
 };
@@ -103,6 +106,9 @@ struct GemmProblem {
   Rounding rounding;
   std::int64_t splits = 0;  // parts of k; 0: the library chooses, none that need a workspace if there is none
   bool tensor_cores = true;
+  // Of float32 operands. Products of Precision::tensor want a workspace and must have it; those in tables are strict, and a sum over
+  // a batch unless the matrices are one long k as they lie.
+  Precision precision = Precision::strict;
   // A batch of products, of matrices that lie `stride` elements apart; 0: all have this A, or B. bias is that of each.
   std::int64_t batch = 1;
   std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;
@@ -116,7 +122,7 @@ struct GemmProblem {
 };
 
 // Bytes of device memory for partial sums that the problem wants (with its `splits`, and with that tile); 0: none. A problem
-// with float32 or int8 of bytes, or with sums of C, must have them.
+// with float32 or int8 of bytes, or with sums of C, or that the tensor cores compute from float32, must have them.
 NG_API std::size_t gemm_workspace(const GemmProblem& problem, const std::string& tile = {});
 
 // Queues the kernel in `stream` and returns: no allocation, no copy, no waiting. May be captured in a CUDA graph.

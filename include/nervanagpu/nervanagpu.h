@@ -114,6 +114,12 @@ enum ng_gemm_activation {
   NG_DRELU = 8 /* x where the bit of mask is 1, else 0 */
 };
 
+/* How float32 operands are multiplied; precision.hpp says more. */
+enum ng_precision {
+  NG_STRICT = 0, /* by fused multiply-adds: the same bits on every device */
+  NG_TENSOR = 1  /* by the tensor cores of sm_90a, from bfloat16 pieces; elsewhere as NG_STRICT */
+};
+
 /* Row-major; leading dimensions and strides in elements. C overlaps neither A, B nor bias. */
 typedef struct ng_gemm_problem {
   size_t size;
@@ -149,11 +155,13 @@ typedef struct ng_gemm_problem {
   /* Addresses of float32, written, or 0: of each row (m) and each column (n) of the stored C, a float, the sum and the
    * largest magnitude. They need a workspace. */
   uint64_t row_sum, column_sum, row_max_abs, column_max_abs;
+  int32_t precision; /* ng_precision, of float32 operands. NG_TENSOR wants a workspace, and must have it */
+  int32_t reserved;  /* 0 */
 } ng_gemm_problem;
 #define NG_GEMM_PROBLEM_INIT                                                                                           \
   {                                                                                                                    \
     sizeof(ng_gemm_problem), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0, \
-        0, 1, 0, 0, 0, 0, 0, 0, 0, 0.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0                                                     \
+        0, 1, 0, 0, 0, 0, 0, 0, 0, 0.0F, 0.0F, 0, 0, 0, 0, 0, 0, 0, 0, 0                                               \
   }
 
 /* Bytes of device memory for partial sums that the problem wants; 0: none. */
@@ -163,6 +171,9 @@ NG_C_API ng_status ng_gemm(const ng_gemm_problem* problem, uint64_t stream);
 /* 1: products and plans that come now measure which of their kernels is the fastest here (autotune.hpp); the first launch of
  * a form then waits and takes memory, unless it is captured. The bits are the same. 0: they do not. */
 NG_C_API ng_status ng_gemm_autotune(int32_t on);
+
+/* An ng_precision: what ng_matmul of this thread asks for from now on. At first NG_STRICT. */
+NG_C_API ng_status ng_set_precision(int32_t precision);
 
 /* `count` products of any forms, none of which reads or writes what another one writes; all are checked before any is queued.
  * Those of one form go together, as a batch or by tables of their addresses. k is not cut unless a problem's splits says so:

@@ -18,6 +18,7 @@
 #include "nervanagpu/memory_report.hpp"
 #include "nervanagpu/module.hpp"
 #include "nervanagpu/nn.hpp"
+#include "nervanagpu/precision.hpp"
 #include "nervanagpu/rounding.hpp"
 #include "nervanagpu/scalar.hpp"
 #include "nervanagpu/stream.hpp"

@@ -243,6 +243,7 @@ GemmProblem problem_of(const Tensor& a, const Tensor& b, const Tensor& c, const 
   p.c_type = c.dtype();
   p.splits = options.splits;
   p.tensor_cores = options.tensor_cores;
+  p.precision = options.precision;
   return p;
 }
 

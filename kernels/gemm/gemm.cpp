@@ -5,6 +5,7 @@
 #include <limits>
 #include <string>
 
+#include "kernels/gemm/bf16x6.h"
 #include "kernels/gemm/cost.h"
 #include "kernels/gemm/flags.h"
 #include "kernels/gemm/hgemm.h"
@@ -52,6 +53,7 @@ std::int64_t columns_of_tiles(const Kernel& k, const GemmProblem& p) {
 // The model's clocks (microseconds on the tensor cores), and what the kernels of one tile differ in.
 double cost_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
   if (hgemm::is(k)) return hgemm::cost(k, p, splits, multiprocessors);
+  if (bf16x6::is(k)) return bf16x6::cost(k, p, splits, multiprocessors);
   // Elements that are loaded one at a time take more copy instructions.
   const double copies = is_sgemm(k) ? (k.number("VA") == 4 ? 0.0 : 0.01) + (k.number("VB") == 4 ? 0.0 : 0.01)
                                     : (k.number("V") == 4 ? 0.03 : 0.4);
@@ -61,6 +63,7 @@ double cost_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, int m
 // Written for these types and layouts and, if one is asked for, this tile.
 bool is_for(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::string_view tile) {
   if (hgemm::is(k)) return hgemm::fits(k, p, splits, tile);
+  if (bf16x6::is(k)) return bf16x6::fits(k, p, tile);
   const auto& variant = k.manifest().variant;
   const auto is = [&](const char* name, std::string_view value) {
     const auto it = variant.find(name);
@@ -206,11 +209,13 @@ void check_batch(const GemmProblem& p) {
 
 bool apart_of(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
   if (hgemm::is(k)) return splits > 1 && !hgemm::adds_parts(k);
+  if (bf16x6::is(k)) return splits > 1;
   return splits > 1 || needs_finish(p);
 }
 
 Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device* device) {
   if (hgemm::is(k)) return hgemm::values(k, p, splits, device);
+  if (bf16x6::is(k)) return bf16x6::values(k, p, splits, device);
   const bool partial = apart_of(k, p, splits);
   const auto bytes = [](std::int64_t stride, Dtype type) { return static_cast<std::uint64_t>(stride) * size_of(type); };
   Values v;
@@ -234,6 +239,24 @@ Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Dev
 }
 
 }  // namespace
+
+Prepared::Call call_of(const GemmProblem& p) {
+  return {p.a,
+          p.b,
+          p.c,
+          p.bias,
+          p.workspace,
+          p.alpha,
+          p.beta,
+          p.rounding.seed,
+          p.rounding.offset,
+          p.scale,
+          p.mask,
+          p.row_sum,
+          p.column_sum,
+          p.row_max_abs,
+          p.column_max_abs};
+}
 
 bool finished_apart(const Plan& plan, const GemmProblem& p) {
   return !plan.ring && apart_of(*plan.kernel, p, plan.splits);
@@ -264,6 +287,10 @@ void check_sizes(const GemmProblem& p) {
 
 void check(const GemmProblem& p) {
   check_types(p);
+  if (p.precision > Precision::tensor) {
+    throw InvalidArgument("gemm: precision is " + std::to_string(static_cast<int>(p.precision)) +
+                          "; needs a Precision");
+  }
   check_activation(p);
   check_scalar(p, "alpha", p.alpha);
   check_scalar(p, "beta", p.beta);
@@ -285,10 +312,18 @@ bool on_tensor_cores(const Registry& registry, const GemmProblem& p) {
   return !registry.of_op("hgemm").empty() && hgemm::takes(p);
 }
 
+bool in_pieces(const Registry& registry, const GemmProblem& p) {
+  return p.precision == Precision::tensor && !registry.of_op("bf16x6").empty() && bf16x6::takes(p);
+}
+
 namespace {
 
 // The kernels of the problem's class: whichever of them is taken, the result has the same bits.
 std::vector<const Kernel*> candidates(const Registry& registry, const GemmProblem& p) {
+  if (in_pieces(registry, p)) {
+    const auto all = registry.of_op("bf16x6");
+    return {all.begin(), all.end()};
+  }
   if (on_tensor_cores(registry, p)) {
     const auto tiles = registry.of_op("hgemm");
     const auto clusters = registry.of_op("hgemm_cluster");
@@ -306,6 +341,7 @@ std::vector<const Kernel*> candidates(const Registry& registry, const GemmProble
 }  // namespace
 
 bool needs_workspace(const Registry& registry, const GemmProblem& p) {
+  if (in_pieces(registry, p)) return true;
   return p.splits != 0 || has_sums(p) || ((p.sum_batch || needs_finish(p)) && !on_tensor_cores(registry, p));
 }
 
@@ -330,6 +366,7 @@ std::int64_t splits_of(const Registry& registry, const GemmProblem& p) {
   if ((p.batch > 1 && !sum) || p.pointers != 0) return 1;
   if (p.m <= 0 || p.n <= 0 || p.k <= 0 || p.m * p.n >= kMaxLength || p.m * p.ldc >= kMaxLength) return 1;
   if (on_tensor_cores(registry, p)) return hgemm::splits_of(p);
+  if (in_pieces(registry, p)) return bf16x6::splits_of(p);
   if (p.splits == 0 && p.workspace == 0) return 1;
   if (p.splits == 0) return best_splits(p);
   return ceil_div(p.k, chunk_of(p.k, p.splits));
@@ -353,8 +390,9 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
     if (!is_for(*k, p, splits, tile)) continue;
     if (unmet(*k, p, splits) != nullptr) continue;
     const double cost = cost_of(*k, p, splits, std::max(multiprocessors, 1));
-    if (hgemm::is(*k)) {
-      out.push_back({k, hgemm::grid(*k, p, splits, multiprocessors), splits, cost, {}});
+    if (hgemm::is(*k) || bf16x6::is(*k)) {
+      const auto grid = hgemm::is(*k) ? &hgemm::grid : &bf16x6::grid;
+      out.push_back({k, grid(*k, p, splits, multiprocessors), splits, cost, {}});
       continue;
     }
     const int bm = k->number("BM");
@@ -374,7 +412,8 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
 }
 
 Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& problem, std::string_view tile) {
-  if (const auto shape = sgemm_ring::shape_of(problem, tile)) {
+  const auto shape = in_pieces(registry, problem) ? std::nullopt : sgemm_ring::shape_of(problem, tile);
+  if (shape) {
     const Kernel* kernel = sgemm_ring::find(registry, problem, *shape);
     if (kernel != nullptr) return {kernel, sgemm_ring::grid(problem, *shape), 1, 0.0, shape};
   }
@@ -417,6 +456,7 @@ split_sum::Sum sum_of(const GemmProblem& p, std::int64_t splits) {
 }
 
 void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId stream) {
+  if (bf16x6::is(*plan.kernel)) return Prepared(device, p, plan).launch(call_of(p), stream);
   split_sum::Plan sum;  // found before anything is queued
   const bool apart = finished_apart(plan, p);
   if (apart) sum = split_sum::plan(device.registry(), sum_of(p, plan.splits));
@@ -444,9 +484,10 @@ GemmProblem check_launch(Device& device, const GemmProblem& problem, const std::
   if (p.workspace == 0 && needs_workspace(device.registry(), p)) {
     const std::size_t needed = workspace_of(device, p, tile);
     if (needed != 0) {
-      const std::string why = p.splits != 0 ? "splits is " + std::to_string(p.splits) + " and "
-                              : p.sum_batch ? "sum_batch is true and "
-                                            : "";
+      const std::string why = p.splits != 0                     ? "splits is " + std::to_string(p.splits) + " and "
+                              : p.sum_batch                     ? "sum_batch is true and "
+                              : in_pieces(device.registry(), p) ? "precision is tensor and "
+                                                                : "";
       throw InvalidArgument("gemm: " + why + "workspace is 0; needs gemm_workspace(), " + std::to_string(needed) +
                             " bytes");
     }
@@ -461,9 +502,7 @@ void gemm(const GemmProblem& problem, const Stream& stream, const std::string& t
   const GemmProblem p = sgemm::check_launch(device, problem, tile);
   if (p.m == 0 || p.n == 0 || p.batch == 0) return sgemm::sums_of_nothing(device, p, stream.handle());
   const auto plan = sgemm::prepared(device, sgemm::normal_form(p), tile, stream.handle());
-  plan->launch({p.a, p.b, p.c, p.bias, p.workspace, p.alpha, p.beta, p.rounding.seed, p.rounding.offset, p.scale,
-                p.mask, p.row_sum, p.column_sum, p.row_max_abs, p.column_max_abs},
-               stream.handle());
+  plan->launch(sgemm::call_of(p), stream.handle());
 }
 
 }  // namespace nervanagpu

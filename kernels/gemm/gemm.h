@@ -53,6 +53,9 @@ Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& pr
 // The kernels of the tensor cores are there, and take it.
 bool on_tensor_cores(const Registry& registry, const GemmProblem& problem);
 
+// Its operands are multiplied as pieces of bfloat16 (bf16x6.h), whose kernels are there.
+bool in_pieces(const Registry& registry, const GemmProblem& problem);
+
 // The kernel leaves sums in the workspace, which split_sum finishes.
 bool finished_apart(const Plan& plan, const GemmProblem& problem);
 

@@ -55,8 +55,9 @@ struct Hash {
 
 // May be part of a batch.
 bool joins(const GemmProblem& p) {
-  return p.batch == 1 && p.pointers == 0 && !p.rounding.stochastic && p.splits == 1 && p.k != 0 && p.mask == 0 &&
-         !has_sums(p);
+  const bool own_pieces = p.precision == Precision::tensor && p.workspace != 0;  // room for one product's
+  return p.batch == 1 && p.pointers == 0 && !own_pieces && !p.rounding.stochastic && p.splits == 1 && p.k != 0 &&
+         p.mask == 0 && !has_sums(p);
 }
 
 // The elements from one address to the next; -1: none that a batch can have.
@@ -141,7 +142,7 @@ class Group {
     GemmProblem first = bucket.form;
     first.a = bucket.places.front().a, first.b = bucket.places.front().b;
     if (tables_ == 0 || writer_ == nullptr || needs_finish(first) || first.m * first.n > kSmall) return false;
-    if (on_tensor_cores(device_.registry(), first))
+    if (on_tensor_cores(device_.registry(), first) || in_pieces(device_.registry(), first))
       return false;  // which round otherwise, and need a map for each matrix
     return launches_by_tables(bucket) < launches_by_strides(bucket);
   }

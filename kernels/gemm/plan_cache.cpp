@@ -4,6 +4,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "kernels/gemm/bf16x6.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/prepared.h"
@@ -34,8 +35,8 @@ struct Hash {
     mix(p.m), mix(p.n), mix(p.k), mix(p.lda), mix(p.ldb), mix(p.ldc), mix(p.splits), mix(p.batch), mix(p.stride_a),
         mix(p.stride_b);
     mix(p.a_transposed | p.b_transposed << 1 | (p.bias != 0) << 2 | p.relu << 3 | (p.workspace != 0) << 4 |
-        static_cast<int>(p.activation) << 24 | (p.mask != 0) << 5 | static_cast<int>(p.a_type) << 8 |
-        static_cast<int>(p.c_type) << 16);
+        static_cast<int>(p.activation) << 24 | (p.mask != 0) << 5 | static_cast<int>(p.precision) << 6 |
+        static_cast<int>(p.a_type) << 8 | static_cast<int>(p.c_type) << 16);
     if (!k.tile.empty()) mix(static_cast<std::int64_t>(std::hash<std::string>()(k.tile)));
     return static_cast<std::size_t>(h);
   }
@@ -72,6 +73,7 @@ std::uint64_t alignment_of(std::uint64_t address) {
 }
 
 std::size_t workspace_of_parts(Device& device, const GemmProblem& p, const std::string& tile) {
+  if (in_pieces(device.registry(), p)) return bf16x6::room(p, splits_of(device.registry(), p)).bytes;
   if (choose(device.registry(), device.info().multiprocessors, p, tile).ring) return 0;
   const std::int64_t splits = splits_of(device.registry(), p);
   if (splits <= 1 && !(needs_finish(p) && !on_tensor_cores(device.registry(), p))) return 0;

@@ -7,6 +7,7 @@
 #include <span>
 #include <tuple>
 
+#include "kernels/gemm/bf16x6.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/relu_mask.h"
@@ -53,8 +54,9 @@ Prepared::Prepared(Device& device, const GemmProblem& problem, const Plan& plan)
   main_ = part_of(*plan.kernel, plan.grid, values_of(plan, problem, nullptr));
   a_ = offset_of(*plan.kernel, "a", kNone);
   b_ = offset_of(*plan.kernel, "b", kNone);
-  if (hgemm::is(*plan.kernel)) {
-    const hgemm::Maps maps = hgemm::maps(*plan.kernel, problem);
+  if (bf16x6::is(*plan.kernel)) add_pieces(problem, plan);
+  if (hgemm::is(*plan.kernel) || pieces_) {
+    const hgemm::Maps maps = (pieces_ ? bf16x6::maps : hgemm::maps)(*plan.kernel, problem);
     exchanged_ = maps.exchanged;
     map_a_ = std::make_unique<MapCache>(std::vector{maps.a});
     map_b_ = std::make_unique<MapCache>(std::vector{maps.b});
@@ -110,7 +112,33 @@ void Prepared::add_sum(const GemmProblem& problem, const Plan& plan) {
   parts_ = offset_of(*plan.kernel, "c", kNone);
   sums_ = offset_of(*sum.kernel, "ws", kNone);
   finish_ = finish_of(*sum.kernel, "out");
-  workspace_ = static_cast<std::size_t>(plan.splits * problem.m * problem.n) * 4;
+  workspace_ = parts_offset_ + static_cast<std::size_t>(plan.splits * problem.m * problem.n) * 4;
+}
+
+void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
+  const Registry& registry = device_.registry();
+  const bf16x6::Room room = bf16x6::room(problem, plan.splits);
+  workspace_ = room.bytes;
+  parts_offset_ = room.parts;
+  InPieces& out = pieces_.emplace();
+  out.a = room.a, out.b = room.b;
+  out.ranges = offset_of(*plan.kernel, "ranges", kNone);
+  const bf16x6::Launch split = bf16x6::pieces(registry, problem, plan.splits);
+  const auto in_split = [&](std::string_view name) { return offset_of(*split.kernel, name, kNone); };
+  out.split.part = part_of(*split.kernel, split.grid, split.values);
+  out.split.patches = {{in_split("from_a"), &Call::a, 0},
+                       {in_split("from_b"), &Call::b, 0},
+                       {in_split("to_a"), &Call::workspace, room.a},
+                       {in_split("to_b"), &Call::workspace, room.b},
+                       {in_split("ranges"), &Call::workspace, 0}};
+  const bf16x6::Launch other = bf16x6::otherwise(registry, problem, plan.splits);
+  const auto in_other = [&](std::string_view name) { return offset_of(*other.kernel, name, kNone); };
+  out.otherwise = {part_of(*other.kernel, other.grid, other.values),
+                   in_other("a"),
+                   in_other("b"),
+                   in_other("c"),
+                   in_other("ranges"),
+                   finish_of(*other.kernel, "c")};
 }
 
 void Prepared::add_after(const GemmProblem& problem, const Plan& plan) {
@@ -161,11 +189,36 @@ void Prepared::put_finish(std::byte* block, const Finish& at, const Call& call) 
 }
 
 template <class Queue>
+void Prepared::otherwise(const Call& call, const Queue& queue) const {
+  if (!pieces_) return;
+  const Otherwise& x = pieces_->otherwise;
+  alignas(64) std::array<std::byte, kMaxBlock> block;
+  std::memcpy(block.data(), x.part.block.data(), x.part.block.size());
+  put(block.data(), x.a, kNone, call.a);
+  put(block.data(), x.b, kNone, call.b);
+  put(block.data(), x.ranges, kNone, call.workspace);
+  if (sum_) {
+    put(block.data(), x.c, kNone, call.workspace + parts_offset_);
+  } else {
+    put_finish(block.data(), x.finish, call);
+  }
+  queue(x.part, std::span(block.data(), x.part.block.size()));
+}
+
+template <class Queue>
 void Prepared::each(const Call& call, bool maps, const Queue& queue) const {
   alignas(64) std::array<std::byte, kMaxBlock> block;
+  const auto next = [&](const Part& part) { queue(part, std::span(block.data(), part.block.size())); };
+  const auto patched = [&](const After& x) {
+    std::memcpy(block.data(), x.part.block.data(), x.part.block.size());
+    for (const Patch& patch : x.patches) put(block.data(), patch.at, kNone, call.*patch.from + patch.plus);
+    next(x.part);
+  };
+  if (pieces_) patched(pieces_->split);
   std::memcpy(block.data(), main_.block.data(), main_.block.size());
-  const std::uint64_t a = exchanged_ ? call.b : call.a;
-  const std::uint64_t b = exchanged_ ? call.a : call.b;
+  const std::uint64_t a = pieces_ ? call.workspace + pieces_->a : exchanged_ ? call.b : call.a;
+  const std::uint64_t b = pieces_ ? call.workspace + pieces_->b : exchanged_ ? call.a : call.b;
+  if (pieces_) put(block.data(), pieces_->ranges, kNone, call.workspace);
   if (map_a_ != nullptr) {
     if (maps) {
       put(block.data(), first_a_, kNone, map_a_->get(device_, a, block.data() + a_));
@@ -175,23 +228,20 @@ void Prepared::each(const Call& call, bool maps, const Queue& queue) const {
     put(block.data(), a_, kNone, a);
     put(block.data(), b_, kNone, b);
   }
-  const auto next = [&](const Part& part) { queue(part, std::span(block.data(), part.block.size())); };
   if (!sum_) {
     put_finish(block.data(), finish_, call);
     next(main_);
+    otherwise(call, queue);
   } else {
-    put(block.data(), parts_, kNone, call.workspace);
+    put(block.data(), parts_, kNone, call.workspace + parts_offset_);
     next(main_);
+    otherwise(call, queue);
     std::memcpy(block.data(), sum_->block.data(), sum_->block.size());
-    put(block.data(), sums_, kNone, call.workspace);
+    put(block.data(), sums_, kNone, call.workspace + parts_offset_);
     put_finish(block.data(), finish_, call);
     next(*sum_);
   }
-  for (const After& x : after_) {
-    std::memcpy(block.data(), x.part.block.data(), x.part.block.size());
-    for (const Patch& patch : x.patches) put(block.data(), patch.at, kNone, call.*patch.from + patch.plus);
-    next(x.part);
-  }
+  for (const After& x : after_) patched(x);
 }
 
 void Prepared::launch(const Call& call, StreamId stream) const {

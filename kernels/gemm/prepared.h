@@ -78,11 +78,30 @@ class Prepared {
     Part part;
     std::vector<Patch> patches;
   };
+  // bf16x6.h: what comes before the kernel, and what computes the product instead where that one does not.
+  struct Otherwise {
+    Part part;
+    std::uint16_t a = kNone, b = kNone, c = kNone, ranges = kNone;
+    Finish finish;
+  };
+  struct InPieces {
+    std::size_t a = 0, b = 0;  // pieces in the workspace
+    std::uint16_t ranges = kNone;
+    After split;
+    Otherwise otherwise;
+  };
+  void add_pieces(const GemmProblem& problem, const Plan& plan);
+  template <class Queue>
+  void otherwise(const Call& call, const Queue& queue) const;
+  std::optional<InPieces> pieces_;
+  std::size_t parts_offset_ = 0;  // of the parts of k in the workspace
   void add_sum(const GemmProblem& problem, const Plan& plan);
   void add_after(const GemmProblem& problem, const Plan& plan);
   std::vector<After> after_;  // what reads C behind all others
   std::vector<AskedLaunch> asked_;
 };
+
+Prepared::Call call_of(const GemmProblem& problem);
 
 // The problem with what cannot matter to the choice of a kernel put to one value: addresses are the power of two that they
 // are aligned to, at most 16, and the workspace is 16 or 0.

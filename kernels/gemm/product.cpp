@@ -31,6 +31,7 @@ Expr product_of(const Tensor& a, const Tensor& b, Shape shape) {
   expr::before_work();  // so that nobody's write of a or b waits, and a product before this one is begun
   auto n = std::make_shared<Node>();
   expr::become_product(*n);
+  n->precision = precision();
   n->dtype = sgemm::product_type(a, b);
   n->shape = std::move(shape);
   n->shape.back() = b.shape()[1];

@@ -94,6 +94,7 @@ void compute(const sgemm::Epilogue& e, const Tensor& to, const Run& run) {
   options.clip_low = e.clip_low;
   options.clip_high = e.clip_high;
   options.rounding = e.rounding;
+  options.precision = e.product->precision;
   options.stream = OnStream::current();
   if (e.product->shape.size() > 2) options.splits = 1;  // a row's bits do not depend on how many matrices there are
   Tensor bias{Tensor::Later{}};

@@ -77,6 +77,7 @@ std::string words_of(const GemmProblem& p) {
   if (p.splits != 0) numbers("splits", {p.splits});
   if (p.workspace != 0) word("workspace");
   if (!p.tensor_cores) word("chains");
+  if (p.precision == Precision::tensor) word("tensor");
   return out;
 }
 

@@ -201,6 +201,7 @@ from nervanagpu.pooling import (
 )
 from nervanagpu.random import dropout, rand, randint, randn, seed, stochastic_round
 from nervanagpu.reductions import max, mean, min, softmax, std, sum, var
+from nervanagpu.settings import precision
 from nervanagpu.tensor_maps import Im2col, TensorMap, tensor_map
 from nervanagpu.textures import Image, Surface, Texture, image, surface, texture
 from nervanagpu.timing import Benchmark, benchmark
@@ -394,6 +395,7 @@ __all__ = [
     "pool_bprop",
     "positive",
     "power",
+    "precision",
     "rad2deg",
     "radians",
     "rand",

@@ -423,6 +423,7 @@ def plain_dot(
 ) -> GPUTensor: ...  # or NotImplemented
 def matmul(a: GPUTensor, b: GPUTensor, stream: Stream | None) -> GPUTensor: ...
 def autotune(on: bool = True) -> bool: ...
+def set_precision(name: str | None) -> str: ...  # returns what held
 
 class GemmPlan:
     def __init__(
@@ -451,6 +452,7 @@ class GemmPlan:
         column_sum: GPUTensor | None = None,
         row_max_abs: GPUTensor | None = None,
         column_max_abs: GPUTensor | None = None,
+        precision: str | None = None,
     ) -> None: ...
     @property
     def workspace(self) -> int: ...

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 
 from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.arguments import iterable, number, tensor
+from nervanagpu.settings import precision as asked_for
 
 
 def _check_tensor(name: str, value: object) -> None:
@@ -20,6 +22,10 @@ def _check_clip(activation: str | None, clip: tuple[float, float] | None) -> Non
         raise ValueError(f"dot: clip is {clip} but activation is {activation!r}; needs 'clip'")
     if activation == "clip" and clip is None:
         raise ValueError("dot: activation is 'clip' but there is no clip; needs clip=(low, high)")
+
+
+def _at(precision: str | None) -> AbstractContextManager[object]:
+    return nullcontext() if precision is None else asked_for(precision)
 
 
 _SUMS = ("row_sum", "column_sum", "row_max_abs", "column_max_abs")
@@ -59,6 +65,7 @@ def dot(
     row_max_abs: GPUTensor | None = None,
     column_max_abs: GPUTensor | None = None,
     batch_invariant: bool = False,
+    precision: str | None = None,
 ) -> GPUTensor:
     """out = act(alpha * a @ b + beta * out + bias); returns `out`, or a new tensor.
 
@@ -91,6 +98,7 @@ def dot(
     tensor_cores: 16-bit floats in rows that begin at multiples of 16 bytes are multiplied by the tensor cores of
     sm_90a, 16 products at a time (docs/numerics.md), and others after a copy if that pays and splits is not 1. False
     has chains of multiply-adds everywhere. int8 and uint8: the same bits either way.
+    precision: of float32, "strict" or "tensor"; None: what `ng.precision` has set.
     stream: where the work is queued. tile: only kernels of that tile, for example "128x128".
 
     ValueError: shapes that do not fit, `out` sharing memory with another argument. TypeError: dtypes that do not fit.
@@ -103,6 +111,7 @@ def dot(
         and not (relu_first or splits or batch_invariant or seed or offset or bits)
         and tensor_cores
         and rounding == "nearest"
+        and precision is None
     ):
         product = _core.plain_dot(a, b, out, alpha, beta, bias, relu)
         if product is not NotImplemented:
@@ -130,7 +139,8 @@ def dot(
     rest = (relu, relu_first, rounding, seed, offset, bits, stream, tile or "", splits, tensor_cores)
     sums = _check_sums(row_sum, column_sum, row_max_abs, column_max_abs)
     last = (activation or "none", clip or (0.0, 0.0), scale, mask, sums)
-    result = _core.dot(a, b, out, alpha, beta, bias, *rest, *last)
+    with _at(precision):
+        result = _core.dot(a, b, out, alpha, beta, bias, *rest, *last)
     return result if out is None else out
 
 
@@ -167,6 +177,7 @@ def batched_dot(
     column_sum: GPUTensor | None = None,
     row_max_abs: GPUTensor | None = None,
     column_max_abs: GPUTensor | None = None,
+    precision: str | None = None,
 ) -> GPUTensor:
     """out[i] = act(alpha * a[i] @ b[i] + beta * out[i] + bias) of every i, or one product that is their sum.
 
@@ -202,11 +213,13 @@ def batched_dot(
     _check_clip(activation, clip)
     rest = (relu, relu_first, rounding, seed, offset, bits, stream, tile or "", splits, tensor_cores)
     sums = _check_sums(row_sum, column_sum, row_max_abs, column_max_abs)
-    _core.batched_dot(a, b, out, alpha, beta, bias, *rest, activation or "none", clip or (0.0, 0.0), mask, sums)
+    last = (activation or "none", clip or (0.0, 0.0), mask, sums)
+    with _at(precision):
+        _core.batched_dot(a, b, out, alpha, beta, bias, *rest, *last)
     return out
 
 
-def matmul(a: GPUTensor, b: GPUTensor, stream: Stream | None = None) -> GPUTensor:
+def matmul(a: GPUTensor, b: GPUTensor, stream: Stream | None = None, *, precision: str | None = None) -> GPUTensor:
     """a @ b as NumPy's matmul: a new tensor, axes before the last two are a batch and are broadcast.
 
     Of two matrices an expression, as `dot(a, b)`.
@@ -216,7 +229,8 @@ def matmul(a: GPUTensor, b: GPUTensor, stream: Stream | None = None) -> GPUTenso
     for name, value in (("a", a), ("b", b)):
         if not isinstance(value, GPUTensor):
             raise TypeError(f"matmul: {name} is {type(value).__name__}; needs GPUTensor (nervanagpu.array makes one)")
-    return _core.matmul(a, b, stream)
+    with _at(precision):
+        return _core.matmul(a, b, stream)
 
 
 def grouped_dot(
@@ -234,6 +248,7 @@ def grouped_dot(
     bits: int = 0,
     splits: int = 1,
     tensor_cores: bool = True,
+    precision: str | None = None,
 ) -> list[GPUTensor]:
     """out = act(alpha * a @ b + beta * out + bias) of every (a, b, out), of any shapes; returns the outs.
 
@@ -266,5 +281,6 @@ def grouped_dot(
             out = creation.empty((a.shape[0], b.shape[1]), np.int32 if integer else a.dtype)
         triples.append((a, b, out))
     rest = (relu, relu_first, rounding, seed, offset, bits, stream, splits, tensor_cores)
-    _core.grouped_dot(triples, alpha, beta, bias, *rest)
+    with _at(precision):
+        _core.grouped_dot(triples, alpha, beta, bias, *rest)
     return [out for _, _, out in triples]

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nervanagpu/expr.hpp"
+#include "nervanagpu/precision.hpp"
 
 namespace nervanagpu::expr {
 
@@ -35,9 +36,10 @@ struct Node : std::enable_shared_from_this<Node> {
   Node* next = nullptr;            // list of pending nodes, see pending.h
   Node* prev = nullptr;
   bool listed = false;
-  const void* graph = nullptr;   // recorded_graph of when it was listed
-  bool made_as_product = false;  // never changes
-  const void* thread = nullptr;  // that wrote it; a product is begun before its work
+  const void* graph = nullptr;              // recorded_graph of when it was listed
+  bool made_as_product = false;             // never changes
+  Precision precision = Precision::strict;  // of a product of float32
+  const void* thread = nullptr;             // that wrote it; a product is begun before its work
   enum class Progress : std::uint8_t { open, running, done };
   std::atomic<Progress> progress{Progress::open};  // of a product: its thread and whoever evaluates it may meet here
 

@@ -49,7 +49,7 @@ NodePtr Copy::of(const NodePtr& n) {
   made = out;
   if (n->handles.load() > 0) held_.push_back(out);
   out->op = n->op;
-  if (n->op == ExprOp::product) expr::become_product(*out);
+  if (n->op == ExprOp::product) expr::become_product(*out), out->precision = n->precision;
   out->dtype = n->dtype;
   out->reduction = n->reduction;
   out->keepdims = n->keepdims;

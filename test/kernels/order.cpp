@@ -6,6 +6,9 @@
 #include <cmath>
 #include <memory>
 #include <sstream>
+#include <utility>
+
+#include "src/half.h"
 
 namespace nervanagpu::test {
 namespace {
@@ -34,10 +37,10 @@ class TensorChain {
   explicit TensorChain(tensor::Type type)
       : type_(type), a_(std::make_unique<tensor::PanelA>()), b_(std::make_unique<tensor::PanelB>()) {}
 
-  // Blocks of `step` products; what is missing in the last one are zeros.
+  // `first`, and blocks of `step` products; what is missing in the last one are zeros.
   float run(const std::vector<float>& a, const std::vector<float>& b, std::size_t from, std::size_t to,
-            std::size_t step) {
-    std::uint32_t c = 0;
+            std::size_t step, float first = 0) {
+    auto c = std::bit_cast<std::uint32_t>(first);
     for (std::size_t begin = from; begin < to; begin += step) {
       a_->range[0] = b_->range[0] = {};
       for (std::size_t k = 0; k < step; ++k) {
@@ -63,6 +66,37 @@ class TensorChain {
   std::unique_ptr<tensor::PanelA> a_;
   std::unique_ptr<tensor::PanelB> b_;
 };
+
+// Three bfloat16 numbers whose sum is the float: the nearest one, the one nearest to what is left, and so on.
+std::array<std::vector<float>, 3> pieces_of(const std::vector<float>& x) {
+  std::array<std::vector<float>, 3> out;
+  for (float rest : x) {
+    for (std::vector<float>& piece : out) {
+      piece.push_back(static_cast<float>(bfloat_value(bfloat_bits(rest))));
+      rest -= piece.back();
+    }
+  }
+  return out;
+}
+
+// Chunks added in ascending order; in each six products of pieces one after the other, those that are small first.
+float in_pieces(TensorChain& core, const Order& order, const Terms& t, std::int64_t from, std::int64_t to) {
+  constexpr std::array<std::pair<std::size_t, std::size_t>, 6> kProducts = {
+      {{0, 2}, {2, 0}, {1, 1}, {1, 0}, {0, 1}, {0, 0}}};
+  const std::int64_t chunk = order.number("chunk", 0);
+  const auto step = static_cast<std::size_t>(order.number("step", 0));
+  const auto a = pieces_of(t.a);
+  const auto b = pieces_of(t.b);
+  float total = 0;
+  for (std::int64_t begin = from; begin < to; begin += chunk) {
+    const auto first = static_cast<std::size_t>(begin);
+    const auto last = static_cast<std::size_t>(std::min(to, begin + chunk));
+    float sum = 0;
+    for (const auto& [x, y] : kProducts) sum = core.run(a[x], b[y], first, last, step, sum);
+    total += sum;
+  }
+  return total;
+}
 
 // All l of the first remainder of 8, then those of the next, each filled up to blocks of 64.
 Terms by_remainders(const Terms& t, const std::vector<std::int64_t>& order) {
@@ -92,6 +126,7 @@ std::optional<Order> order_of(std::string_view accum) {
       {"integer", {}},
       {"chain", {"warps", "chunk", "halves"}},
       {"tensor", {"step", "rows"}},
+      {"pieces", {"chunk", "step"}},
       {"ascending", {}},
       {"window", {}},
       {"windows", {}},
@@ -132,6 +167,8 @@ std::uint32_t modelled(const Order& order, const Terms& terms, const Cut& cut) {
       part = core.run(t.a, t.b, static_cast<std::size_t>(std::min(length, p * cut.part)),
                       static_cast<std::size_t>(std::min(length, (p + 1) * cut.part)),
                       static_cast<std::size_t>(order.number("step", 0)));
+    } else if (order.kind == "pieces") {
+      part = in_pieces(core, order, terms, std::min(k, p * cut.part), std::min(k, (p + 1) * cut.part));
     } else {
       std::int64_t chunk = order.number("chunk", 0);
       constexpr std::int64_t kBlock = 16;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/gemm/bf16x6.h"
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/hgemm_cost.h"
 #include "kernels/gemm/types.h"
@@ -91,6 +92,7 @@ class Drawing {
     if (op == "gemm") chains(), draw_epilogue(random_, out_, {}), no_sgemm();
     if (op == "hgemm") tensor_cores();
     if (op == "hgemm_cluster") clusters();
+    if (op == "bf16x6" || op == "bf16x3" || op == "gemm_if") in_pieces(op);
     if (op == "sgemm_ring" || op == "sgemm_ring8") rings();
     if (op == "split_sum") parts();
     if (op == "relu_mask" || op == "result_sums" || op == "result_sums_end") behind();
@@ -240,6 +242,40 @@ class Drawing {
     const std::int64_t tiles =
         ceil_div(p_.m, number("BM")) * ceil_div(p_.n, number("BN")) * std::max(p_.splits, matrices());
     if (limits_.in_turn || !one_in(random_, 8)) {
+      out_.most_ctas = static_cast<std::uint32_t>(pick(random_, 1, std::max<std::int64_t>(tiles / 3, 1)));
+    }
+    draw_epilogue(random_, out_, {});
+  }
+
+  // bf16x6.h: three kernels for each product.
+  void in_pieces(const std::string& op) {
+    types(Dtype::float32, Dtype::float32, Dtype::float32);
+    p_.precision = Precision::tensor;
+    const bool whole = op == "bf16x6";
+    const bool split = op == "bf16x3";
+    out_.beyond = op == "gemm_if";
+    if (whole) out_.tile = bf16x6::tile_name(kernel_);
+    p_.a_transposed = split ? one_in(random_, 2) : is("TA", "t");
+    p_.b_transposed = split ? one_in(random_, 2) : is("TB", "t");
+    p_.splits = one_in(random_, 2) ? 1 : pick(random_, 2, 4);
+    if (p_.splits == 1) batches(4);
+    constexpr std::int64_t kFour = 4;
+    constexpr std::int64_t kChunk = 64;
+    const bool fits = out_.beyond && number("V") == kFour;
+    bool a_fits = split ? number("VA") == kFour : fits;
+    bool b_fits = split ? number("VB") == kFour : fits;
+    if (whole) a_fits = one_in(random_, 2), b_fits = one_in(random_, 2);
+    Units units;
+    if (a_fits) (p_.a_transposed ? units.m : units.k) = kFour;
+    if (b_fits) (p_.b_transposed ? units.k : units.n) = kFour;
+    const int bm = whole ? number("BM") : 128;
+    const int bn = whole ? number("BN") : 128;
+    const bool few = !limits_.in_turn && (p_.batch > 1 || one_in(random_, 5));
+    lengths(bm, bn, kChunk * std::max(p_.splits, pick(random_, 1, 6)), kChunk, units, few || !whole ? 1 : 3);
+    if (p_.splits > 1) p_.k = std::max(p_.k, (p_.splits - 1) * kChunk + kFour);
+    lie(kFour, a_fits, kFour, b_fits);
+    const std::int64_t tiles = ceil_div(p_.m, bm) * ceil_div(p_.n, bn) * std::max(p_.splits, matrices());
+    if (whole && (limits_.in_turn || !one_in(random_, 8))) {
       out_.most_ctas = static_cast<std::uint32_t>(pick(random_, 1, std::max<std::int64_t>(tiles / 3, 1)));
     }
     draw_epilogue(random_, out_, {});
@@ -437,7 +473,7 @@ void draw_epilogue(Random& random, Product& product, const Abilities& can) {
 bool draws_products(const Kernel& kernel) {
   constexpr std::string_view kOps[] = {"sgemm",       "gemm",      "hgemm",     "hgemm_cluster", "sgemm_ring",
                                        "sgemm_ring8", "split_sum", "relu_mask", "result_sums",   "result_sums_end",
-                                       "table"};
+                                       "table",       "bf16x6",    "bf16x3",    "gemm_if"};
   return std::ranges::find(kOps, kernel.manifest().op) != std::end(kOps);
 }
 

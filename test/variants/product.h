@@ -34,7 +34,8 @@ struct Product {
   Way way = Way::gemm;
   std::uint32_t most_ctas = 0;  // of kernels that take tiles in turn; 0: what the library launches
   std::size_t shift_a = 0, shift_b = 0, shift_c = 0, shift_bias = 0;  // bytes behind a multiple of 256
-  bool side_by_side = false;                                          // the rows of a batch's results
+  bool beyond = false;        // an element of a has no exact pieces of bfloat16: it is tiny, and multiplied by zeros
+  bool side_by_side = false;  // the rows of a batch's results
 };
 
 // What the kernels of an operation can do behind a sum.

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/gemm/bf16x6.h"
 #include "kernels/gemm/cost.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/hgemm.h"
@@ -68,7 +69,8 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
       : device_(embedded_cubins(), GetParam(), false, std::size_t{1} << 28), before_(exchange_device(&device_)) {}
   ~ProductOrderTest() override { exchange_device(before_); }
 
-  // Numbers of `type`, which float32 holds: everyday ones, all positive, of wide exponents.
+  // Numbers of `type`, which float32 holds: everyday ones, all positive, of wide exponents, near 1 and -1 (whose first pieces
+  // are 1 and -1, so that sums show what the others give).
   std::vector<float> numbers(std::int64_t count, Dtype type, int kind) {
     std::vector<float> out(static_cast<std::size_t>(count));
     std::normal_distribution<float> normal;
@@ -79,6 +81,7 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
         continue;
       }
       v = kind == 1 ? positive(random_) : normal(random_);
+      if (kind == 3) v = std::ldexp(v, -10) + (random_() % 2 != 0 ? 1.0F : -1.0F);
       if (kind == 2) v = std::ldexp(v, static_cast<int>(random_() % 9) - 4);
       if (type == Dtype::float16) v = static_cast<float>(half_value(half_bits(v)));
       if (type == Dtype::bfloat16) v = static_cast<float>(bfloat_value(bfloat_bits(v)));
@@ -111,12 +114,14 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     p.c_type = typed ? type_of(value("YT")) : Dtype::float32;
     p.bias_type = Dtype::float32;
     p.tensor_cores = hgemm::is(k);
+    if (bf16x6::is(k)) p.precision = Precision::tensor;
     p.splits = splits;
     const bool fours = k.number("V") == 4 || k.number("VA") == 4 || k.number("VB") == 4 || hgemm::is(k);
     p.m = k.number("BM") + (fours ? 4 : 3), p.n = k.number("BN") + (fours ? 12 : 5);
     if (exchanged) std::swap(p.m, p.n);
     if (hgemm::is(k)) p.m -= 1;
     p.k = 16 * 21 + (fours ? 0 : 5);
+    if (bf16x6::is(k)) p.k = 64 * 7 + 5;
     if (op == "sgemm_ring8" && k.number("CTAS") == 2 && k.number("BM") == 64) p.m = 64 * 12, p.n = 64 * 12, p.k = 128;
     if (op == "sgemm_ring8") p.k = splits * (k.number("BM") == 128 ? 2300 : p.k == 128 ? 128 : 4400);
     const auto row = [&](std::int64_t length, bool aligned) { return aligned ? (length + 31) / 16 * 16 : length | 1; };
@@ -133,11 +138,11 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
 
   static test::Cut cut_of(const sgemm::Plan& plan, const GemmProblem& p) {
     test::Cut cut;
-    cut.type = p.a_type == Dtype::bfloat16 ? Type::kBf16 : Type::kF16;
+    cut.type = p.a_type == Dtype::bfloat16 || bf16x6::is(*plan.kernel) ? Type::kBf16 : Type::kF16;
     if (plan.ring) {
       cut.parts = plan.ring->ctas;
       cut.part = 16 * ceil_div(ceil_div(p.k, 16), plan.ring->parts());
-    } else if (hgemm::is(*plan.kernel)) {
+    } else if (hgemm::is(*plan.kernel) || bf16x6::is(*plan.kernel)) {
       cut.parts = plan.splits;
       const std::int64_t block = 64;
       cut.part = block * ceil_div(ceil_div(p.k, block), plan.splits);
@@ -155,9 +160,11 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     const std::vector<float> b = numbers((p.b_transposed ? p.n : p.k) * p.ldb, p.b_type, kind);
     const Tensor da = on_device(a, p.a_type), db = on_device(b, p.b_type);
     Tensor c = Tensor::empty({p.m * p.ldc}, p.c_type);
-    const Tensor workspace = Tensor::empty({std::max<std::int64_t>(1, p.splits) * p.m * p.n});
+    const bool pieces = p.precision == Precision::tensor;
+    const auto room = pieces ? static_cast<std::int64_t>(gemm_workspace(p, given.tile) / 4) : p.splits * p.m * p.n;
+    const Tensor workspace = Tensor::empty({std::max<std::int64_t>(1, room)});
     p.a = da.address(), p.b = db.address(), p.c = c.address();
-    p.workspace = p.splits > 1 && given.tile.substr(0, 4) != "ring" ? workspace.address() : 0;
+    p.workspace = (p.splits > 1 || pieces) && given.tile.substr(0, 4) != "ring" ? workspace.address() : 0;
     std::vector<sgemm::Plan> plans;
     if (const auto shape = sgemm_ring::shape_of(p, given.tile)) {
       const Kernel* found = sgemm_ring::find(device_.registry(), p, *shape);
@@ -248,7 +255,8 @@ TEST_P(ProductOrderTest, EveryKernelOfProductsHasTheBitsOfItsClassAndItsBound) {
   std::set<std::string> ops;
   for (const Kernel& k : device_.registry().kernels()) {
     const std::string& op = k.manifest().op;
-    const bool product = op == "sgemm" || op == "gemm" || op == "sgemm_ring" || op == "sgemm_ring8" || hgemm::is(k);
+    const bool product =
+        op == "sgemm" || op == "gemm" || op == "sgemm_ring" || op == "sgemm_ring8" || hgemm::is(k) || bf16x6::is(k);
     if (!product || test::order_of(k.manifest().accum).value_or(Order{}).number("rows", 0) != 0) continue;
     ops.insert(op);
     ++turn;
@@ -263,13 +271,18 @@ TEST_P(ProductOrderTest, EveryKernelOfProductsHasTheBitsOfItsClassAndItsBound) {
     if (hgemm::is(k) && parts.p.c_type == Dtype::int32 && turn % 2 == 0) parts.p.c_type = Dtype::float32;
     const bool also = judge(k, parts, turn % 4 < 2 ? 0 : 2);
     ran = ran || also;
+    if (bf16x6::is(k)) {
+      Product chunk = made_for(k, 1);
+      chunk.p.k = 64;
+      ASSERT_TRUE(judge(k, chunk, 3));
+    }
     ASSERT_TRUE(ran) << k.name() << " was not launched";
     ASSERT_FALSE(HasFailure());
     if (k.manifest().accum == "integer") continue;
     EXPECT_GE(planted_ * 4, bounded_ * 3) << k.name() << ": the bound hides a chunk that is missing";
     EXPECT_GE(largest_, 1.0 / 1000) << k.name() << ": the bound is far from any error";
   }
-  EXPECT_GE(ops.size(), GetParam() == sass::Arch::sm_90a ? 6U : 1U);
+  EXPECT_GE(ops.size(), GetParam() == sass::Arch::sm_90a ? 7U : 1U);
   EXPECT_GE(finished_.size(), GetParam() == sass::Arch::sm_90a ? 4U : 2U) << "types that split_sum has made";
 }
 

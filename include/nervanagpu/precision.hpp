@@ -1,0 +1,20 @@
+// How float32 operands are multiplied.
+#pragma once
+
+#include <cstdint>
+
+#include "nervanagpu/export.hpp"
+
+namespace nervanagpu {
+
+enum class Precision : std::uint8_t {
+  strict,  // by fused multiply-adds of float32: the same bits on every device
+  tensor  // by the tensor cores of sm_90a, six products of bfloat16 pieces, no less exact (docs/numerics.md); elsewhere strict
+};
+
+// What GemmOptions and products of expressions that this thread makes from now on ask for. At first strict.
+NG_API Precision precision() noexcept;
+// Throws InvalidArgument for a number that is none of them.
+NG_API void set_precision(Precision precision);
+
+}  // namespace nervanagpu

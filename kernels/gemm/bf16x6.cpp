@@ -1,0 +1,276 @@
+#include "kernels/gemm/bf16x6.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "kernels/gemm/flags.h"
+#include "kernels/gemm/hgemm_cost.h"
+#include "kernels/gemm/operand.h"
+#include "nervanagpu/error.hpp"
+#include "src/ceil_div.h"
+
+namespace nervanagpu::bf16x6 {
+namespace {
+
+constexpr std::int64_t kPieces = 3;
+constexpr std::int64_t kUnit = 4;               // elements that bf16x3.sass takes at a time
+constexpr std::int64_t kRow = 8;                // elements: rows of pieces begin at multiples of 16 bytes
+constexpr std::size_t kRanges = 2 * 256 * 4;    // bytes
+constexpr std::int64_t kMaxUnits = 1LL << 31;   // of an operand
+constexpr std::int64_t kMaxTiles = 1 << 30;     // their number is a u32 that is doubled
+constexpr std::int64_t kMaxStride = 1LL << 40;  // bytes: what a tensor map takes
+constexpr std::int64_t kMaxGridY = 32768;       // of gemm_if.sass
+
+// Microseconds of a chunk of 128 rows, by width: three times two products at the rate that the power of an H200 allows
+// (124 million multiply-adds a microsecond, docs/lab/bf16x6.md).
+struct Width {
+  int columns;
+  double chunk;
+};
+constexpr std::array kWidths = {Width{128, 2.25}, Width{192, 3.35}};
+
+const Width& width_of(const Kernel& k) {
+  return *std::ranges::find(kWidths, k.number("BN"), &Width::columns);
+}
+hgemm::Tile tile_of(const Width& w) {
+  return {hgemm::Form::tiles, 128, w.columns};
+}
+
+// An operand's pieces as they lie.
+struct Side {
+  std::int64_t inner = 0, outer = 0;  // lengths of the contiguous axis and of the other
+  std::int64_t matrices = 1;
+  std::int64_t stride = 0;  // of the operand, in elements
+  sgemm::Operand from;
+
+  [[nodiscard]] std::int64_t pitch() const { return ceil_div(inner, kRow) * kRow; }  // elements
+  [[nodiscard]] std::int64_t bytes() const { return kPieces * matrices * outer * pitch() * 2; }
+  [[nodiscard]] std::int64_t units() const { return ceil_div(inner, kUnit) * outer * matrices; }
+};
+
+Side side_of(const sgemm::Operand& from, std::int64_t k, std::int64_t stride, std::int64_t batch) {
+  const bool several = batch > 1 && stride != 0;
+  return {from.k_inside ? k : from.length, from.k_inside ? from.length : k, several ? batch : 1, several ? stride : 0,
+          from};
+}
+Side a_of(const GemmProblem& p) {
+  return side_of(sgemm::a_of(p), p.k, p.stride_a, p.batch);
+}
+Side b_of(const GemmProblem& p) {
+  return side_of(sgemm::b_of(p), p.k, p.stride_b, p.batch);
+}
+
+// The problem as hgemm.sass's parameters say it: operands of 16 bits, partial sums behind the pieces.
+GemmProblem of_pieces(const GemmProblem& problem, std::int64_t splits) {
+  GemmProblem p = problem;
+  p.a_type = p.b_type = Dtype::bfloat16;
+  p.workspace = problem.workspace + room(problem, splits).parts;
+  p.mask = 0;  // which relu_mask.sass writes, and reads, behind both kernels
+  return p;
+}
+
+std::int64_t chunks_of(const GemmProblem& p) {
+  constexpr std::int64_t kChunk = 64;
+  return ceil_div(p.k, kChunk);
+}
+
+// Above it, sums of k products may overflow: lib/sm_90a/ranges.sass.
+std::int64_t most_exponents(const GemmProblem& p) {
+  constexpr int kMost = 378;
+  return kMost - std::bit_width(static_cast<std::uint64_t>(p.k - 1));
+}
+
+double microseconds(const GemmProblem& problem, const Width& w, std::int64_t splits, int multiprocessors) {
+  GemmProblem p = problem;
+  p.a_type = p.b_type = Dtype::bfloat16;
+  constexpr std::int64_t kRows = 128;
+  if (p.batch > 1) p.m = p.batch * ceil_div(p.m, kRows) * kRows;  // one product that costs what the batch does
+  const auto bytes = static_cast<double>(a_of(problem).bytes() + b_of(problem).bytes());
+  return hgemm::tile_microseconds(p, tile_of(w), splits, multiprocessors, bytes, {w.chunk, 0.94});
+}
+
+struct Choice {
+  std::int64_t splits = 1;
+  double cost = 0;
+};
+
+// An epilogue does not change how sums are cut.
+Choice best(const GemmProblem& problem) {
+  GemmProblem p = problem;
+  p.activation = GemmActivation::none;
+  p.rounding = {};
+  p.beta = 0;
+  constexpr std::int64_t kMost = 64;
+  constexpr std::int64_t kLeastChunks = 4;
+  constexpr std::int64_t kMaxSums = 1LL << 31;
+  const std::int64_t chunks = chunks_of(p);
+  const bool cut = p.batch <= 1 && p.m * std::max(p.n, p.ldc) < kMaxSums;
+  const std::int64_t most = cut ? std::clamp<std::int64_t>(chunks / kLeastChunks, 1, kMost) : 1;
+  Choice out;
+  for (std::int64_t s = 1; s <= most; ++s) {
+    if (hgemm::effective(chunks, s) != s) continue;
+    for (const Width& w : kWidths) {
+      const double c = microseconds(p, w, s, hgemm::kProcessors);
+      if (out.cost == 0 || c < out.cost) out = {s, c};
+    }
+  }
+  return out;
+}
+
+// Sooner done than by multiply-adds. A batch is judged by what its products cost beside each other.
+bool pays(const GemmProblem& p) {
+  constexpr double kRate = 42e6;     // operations a microsecond of multiply-adds, two of each
+  constexpr double kMemory = 3e6;    // bytes a microsecond
+  constexpr double kLaunches = 4.5;  // microseconds of bf16x3.sass's launch and of gemm_if.sass's
+  const auto m = static_cast<double>(p.m);
+  const auto n = static_cast<double>(p.n);
+  const auto k = static_cast<double>(p.k);
+  const auto matrices = static_cast<double>(std::max<std::int64_t>(p.batch, 1));
+  const double operands = m * k + k * n;
+  const double strict = std::max(2 * m * n * k / kRate, 4 * (operands + m * n) / kMemory);
+  const double read_and_written = 4 + 2 * static_cast<double>(kPieces);
+  const double split = read_and_written * operands / kMemory;
+  return best(p).cost + matrices * split + kLaunches < matrices * strict + 2.0;
+}
+
+}  // namespace
+
+bool takes(const GemmProblem& p) {
+  if (p.precision != Precision::tensor || p.pointers != 0 || p.m <= 0 || p.n <= 0 || p.k <= 0) return false;
+  if (p.a_type != Dtype::float32 || p.b_type != Dtype::float32 || p.c_type != Dtype::float32) return false;
+  if (p.sum_batch && p.batch > 1) return false;
+  const auto fits = [&](const Side& s) {
+    return s.units() < kMaxUnits && s.outer * s.pitch() * 2 * kPieces < kMaxStride && s.stride * 4 < kMaxStride &&
+           kPieces * s.matrices * s.outer < kMaxUnits;
+  };
+  if (!fits(a_of(p)) || !fits(b_of(p)) || chunks_of(p) * p.batch >= kMaxUnits) return false;
+  constexpr int kLeast = 64;  // of gemm_if.sass's tiles
+  if (ceil_div(p.n, kLeast) > kMaxGridY) return false;
+  if (p.batch * ceil_div(p.m, kLeast) * ceil_div(p.n, kLeast) >= kMaxTiles) return false;
+  return p.splits != 0 || pays(p);
+}
+
+std::int64_t splits_of(const GemmProblem& p) {
+  if (p.batch > 1) return 1;
+  return p.splits != 0 ? hgemm::effective(chunks_of(p), p.splits) : best(p).splits;
+}
+
+bool is(const Kernel& kernel) {
+  return kernel.manifest().op == "bf16x6";
+}
+
+std::string tile_name(const Kernel& k) {
+  return std::to_string(k.number("BM")) + "x" + std::to_string(k.number("BN"));
+}
+
+bool fits(const Kernel& k, const GemmProblem& p, std::string_view tile) {
+  const auto is = [&](const char* name, bool transposed) {
+    return k.manifest().variant.at(name) == (transposed ? "t" : "n");
+  };
+  return is("TA", p.a_transposed) && is("TB", p.b_transposed) && (tile.empty() || tile == tile_name(k));
+}
+
+double cost(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
+  return microseconds(p, width_of(k), splits, multiprocessors);
+}
+
+Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
+  Grid out = hgemm::tiles_grid(p, tile_of(width_of(k)), splits, multiprocessors);
+  out.early = true;  // behind bf16x3.sass's, for which it waits
+  return out;
+}
+
+Room room(const GemmProblem& p, std::int64_t splits) {
+  constexpr std::int64_t kLine = 256;
+  const auto lines = [](std::int64_t bytes) { return static_cast<std::size_t>(ceil_div(bytes, kLine) * kLine); };
+  Room out;
+  out.a = kRanges;
+  out.b = out.a + lines(a_of(p).bytes());
+  out.parts = out.b + lines(b_of(p).bytes());
+  out.bytes = out.parts + (splits > 1 ? static_cast<std::size_t>(splits * p.m * p.n) * sizeof(float) : 0);
+  return out;
+}
+
+hgemm::Maps maps(const Kernel& kernel, const GemmProblem& p) {
+  const Room where = room(p, 1);
+  const auto map_of = [&](const Side& s, std::uint64_t address, int tile) {
+    constexpr std::uint32_t kBlock = 64;
+    TensorMap map;
+    map.type = MapType::bfloat16;
+    map.address = address;
+    map.rank = 3;
+    map.sizes = {static_cast<std::uint64_t>(s.inner), static_cast<std::uint64_t>(s.outer),
+                 static_cast<std::uint64_t>(kPieces * s.matrices)};
+    map.strides = {static_cast<std::uint64_t>(2 * s.pitch()), static_cast<std::uint64_t>(2 * s.pitch() * s.outer)};
+    map.box = {kBlock, s.from.k_inside ? static_cast<std::uint32_t>(tile) : kBlock, 1};
+    map.swizzle = MapSwizzle::b128;
+    map.promotion = MapPromotion::b128;
+    return map;
+  };
+  return {map_of(a_of(p), p.workspace + where.a, kernel.number("BM")),
+          map_of(b_of(p), p.workspace + where.b, kernel.number("BN")), false};
+}
+
+Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
+  const GemmProblem q = of_pieces(p, splits);
+  Values v;
+  if (device == nullptr) {
+    v.map({}).map({});
+  } else {
+    const hgemm::Maps both = maps(kernel, p);
+    v.map(device->encode_tensor_map(both.a)).map(device->encode_tensor_map(both.b));
+  }
+  hgemm::put_tiles(v, q, tile_of(width_of(kernel)), splits, p.batch > 1 ? chunks_of(p) : kMaxUnits - 1);
+  return v.u64(p.workspace).u32(most_exponents(p));
+}
+
+Launch pieces(const Registry& registry, const GemmProblem& p, std::int64_t splits) {
+  const Room where = room(p, splits);
+  Values v;
+  std::string name = "bf16x3_";
+  const auto put = [&](const Side& s, std::uint64_t to) {
+    const auto four = [](std::int64_t x) { return x % kUnit == 0; };
+    const bool vectors = s.from.address % 16 == 0 && four(s.inner) && four(s.from.leading) && four(s.stride);
+    name += vectors ? "4" : "1";
+    constexpr std::int64_t kSize = 4;
+    v.u64(s.from.address).u64(to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u32(s.units());
+    v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer).u32(s.inner);
+    v.u32(kSize * s.from.leading).u32(2 * s.pitch());
+  };
+  put(a_of(p), p.workspace + where.a);
+  put(b_of(p), p.workspace + where.b);
+  v.u64(p.workspace);
+  const Kernel* kernel = registry.find(name);
+  if (kernel == nullptr) throw InvalidArgument("gemm: no kernel " + name);
+  Launch out = {kernel, {256, 2, 1}, v};
+  return out;
+}
+
+Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t splits) {
+  const bool partial = splits > 1;
+  const std::int64_t part = 64 * ceil_div(chunks_of(p), splits);
+  const auto bytes = [](std::int64_t stride) { return static_cast<std::uint64_t>(4 * stride); };
+  Values v;
+  v.u64(p.a).u64(p.b).u64(partial ? p.workspace + room(p, splits).parts : p.c).u64(partial ? 0 : p.bias);
+  v.u64(bytes(p.stride_a)).u64(bytes(p.stride_b)).u64(static_cast<std::uint64_t>(partial ? p.m * p.n : p.stride_c));
+  v.u32(p.m).u32(p.n).u32(p.k).u32(partial ? part : p.k).u32(partial ? part : 0);
+  v.u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc);
+  v.f32(partial ? 1.0F : p.alpha).f32(partial ? 0.0F : p.beta).u32(partial ? sgemm::kPartial : sgemm::flags_of(p));
+  v.u32(sgemm::kept_bits(p)).u64(p.rounding.seed).u64(p.rounding.offset).f32(p.clip_low).f32(p.clip_high);
+  v.u64(p.workspace).u32(most_exponents(p));
+  const std::string layouts = std::string(p.a_transposed ? "t" : "n") + (p.b_transposed ? "t" : "n");
+  for (const char* shape : {"128x128_4", "64x64_1"}) {
+    const Kernel* kernel = registry.find("gemm_if_" + layouts + "_" + shape);
+    if (kernel == nullptr || kernel->unmet(v.numbers()) != nullptr) continue;
+    Launch out = {kernel, {}, v};
+    out.grid.x = static_cast<std::uint32_t>(ceil_div(p.m, kernel->number("BM")));
+    out.grid.y = static_cast<std::uint32_t>(ceil_div(p.n, kernel->number("BN")));
+    out.grid.z = static_cast<std::uint32_t>(p.batch > 1 ? p.batch : splits);
+    return out;
+  }
+  throw InvalidArgument("gemm: no kernel gemm_if for m " + std::to_string(p.m) + ", n " + std::to_string(p.n) + ", k " +
+                        std::to_string(p.k));
+}
+
+}  // namespace nervanagpu::bf16x6

@@ -1,0 +1,26 @@
+#include "nervanagpu/precision.hpp"
+
+#include <string>
+
+#include "nervanagpu/error.hpp"
+
+namespace nervanagpu {
+namespace {
+
+thread_local Precision asked_for = Precision::strict;
+
+}  // namespace
+
+Precision precision() noexcept {
+  return asked_for;
+}
+
+void set_precision(Precision precision) {
+  if (precision != Precision::strict && precision != Precision::tensor) {
+    throw InvalidArgument("precision is " + std::to_string(static_cast<int>(precision)) +
+                          "; needs Precision::strict or Precision::tensor");
+  }
+  asked_for = precision;
+}
+
+}  // namespace nervanagpu
