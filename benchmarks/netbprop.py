@@ -8,7 +8,7 @@ from typing import Any
 
 import nervanagpu as ng
 from nervanagpu import nn
-from netplan import Node, Op, Plan
+from netplan import Node, Op, Plan, words
 from networks import Conv, Inception, Pool
 
 
@@ -101,13 +101,18 @@ class Bprop(Plan):
         Each adds to dx what its first layer gives: pools, then convolutions, the last of which applies the bits.
         """
         heads = node.heads
-        joint = None if heads is None else self.buffers.take(heads.y.shape)
+        # Of zeros, where nothing is written.
+        joint = None if heads is None else ng.zeros((*heads.y.shape[:3], heads.w.shape[0]), self.dtype)
         order = sorted(range(len(node.branches)), key=lambda i: (isinstance(node.branches[i][0].layer, Conv), i))
         widths = [self._c(chain[-1].y) for chain in node.branches]
         beta, at = 0.0 if dx is None else dx[1], 0
         for number in order:
             chain = node.branches[number]
             part = self._slice(dy, sum(widths[:number]), widths[number])
+            if heads is not None and joint is not None and number == heads.alone:
+                run = partial(nn.convert, part, None, joint[..., heads.y.shape[3] :], stream=self.stream)
+                self.bprop_ops.append(Op(node.name, "join", 0, run))
+                continue
             copied = not part.contiguous and not isinstance(chain[-1].layer, Conv)
             if copied:
                 whole = self.buffers.take(chain[-1].y.shape)
@@ -117,7 +122,7 @@ class Bprop(Plan):
             is_head = heads is not None and number in heads.nodes
             if is_head and joint is not None:
                 chain[0].dy_at = joint[..., at : at + self._c(chain[0].y)]
-                at += self._c(chain[0].y)
+                at += 32 * words(self._c(chain[0].y))
             target = None if dx is None or is_head else (dx[0], beta)
             inner, own = self._plan_bprop(chain, part, target, masked=True)
             if own:
@@ -127,13 +132,11 @@ class Bprop(Plan):
             beta = beta if is_head else 1.0
         if heads is None or joint is None:
             return
-        if any(head.bits is None for head in heads.nodes.values()):
-            self._mask(heads.name, heads.y, joint)
         works = [head.work for head in heads.nodes.values()]
+        works += [] if heads.alone is None else [node.branches[heads.alone][0].work]
         options: dict[str, Any] = {"layout": self.layout, "stream": self.stream}
         if dx is not None:
             run = partial(ng.conv2d_bprop, joint, heads.w, node.x.shape, out=dx[0], beta=beta, mask=bits, **options)
             self.bprop_ops.append(Op(heads.name, "bprop", sum(w.bprop for w in works if w), run))
         run = partial(ng.conv2d_update, joint, node.x, heads.w.shape, out=heads.dw, **options)
         self.bprop_ops.append(Op(heads.name, "update", sum(w.update for w in works if w), run))
-        self.buffers.give(joint)

@@ -7,7 +7,7 @@ from functools import partial
 
 import nervanagpu as ng
 from nervanagpu import nn
-from netplan import Heads, Node, Op, Plan, heads_of, in_lanes, words
+from netplan import Heads, Node, Op, Plan, alone_in, heads_of, in_lanes, words
 from networks import Conv, Full, Inception, Layer, Pool, Work, side_after
 
 
@@ -122,21 +122,26 @@ class Fprop(Plan):
         if self.layout != "NHWC" or len(which) < 2:
             return None
         found = [next(w for w in self.work if w.name == f"{name}.{'abcdefgh'[i]}1") for i in which]
-        w = ng.empty((sum(part.k for part in found), *self.w[found[0].name].shape[1:]), self.dtype)
+        at = [0]
+        for part in found:
+            at.append(32 * words(at[-1] + part.k))
+        count = at[-2] + found[-1].k
+        alone = alone_in(layer)
+        behind = [] if alone is None else [next(w for w in self.work if w.name == f"{name}.{'abcdefgh'[alone]}1")]
+        w = ng.zeros((count + sum(part.k for part in behind), *self.w[found[0].name].shape[1:]), self.dtype)
         dw = ng.empty(w.shape, self.dtype)
-        y = ng.empty((*x.shape[:3], w.shape[0]), self.dtype)
-        bits = None
-        if all(sum(part.k for part in found[:i]) % 32 == 0 for i in range(len(found))):
-            bits = ng.empty((*x.shape[:3], words(w.shape[0])), "uint32")
-        nodes, at = {}, 0
-        for i, part in zip(which, found, strict=True):
-            end = at + part.k
-            w[at:end] = self.w[part.name]
-            self.w[part.name], self.dw[part.name], self.y[part.name] = w[at:end], dw[at:end], y[..., at:end]
-            own = None if bits is None else bits[..., at // 32 : at // 32 + words(part.k)]
-            nodes[i] = Node(part.name, part.layer, x, y[..., at:end], part, own)
-            at = end
+        y = ng.empty((*x.shape[:3], count), self.dtype)
+        bits = ng.empty((*x.shape[:3], words(count)), "uint32")
+        for first, part in [*zip(at, found, strict=False), *((count, part) for part in behind)]:
+            own = slice(first, first + part.k)
+            w[own] = self.w[part.name]
+            self.w[part.name], self.dw[part.name] = w[own], dw[own]
+        nodes = {}
+        for i, first, part in zip(which, at, found, strict=False):
+            self.y[part.name] = y[..., first : first + part.k]
+            own_bits = bits[..., first // 32 : first // 32 + words(part.k)]
+            nodes[i] = Node(part.name, part.layer, x, self.y[part.name], part, own_bits)
         joint = f"{name}.{'+'.join(part.name.split('.')[1] for part in found)}"
-        run = partial(ng.conv2d, x, w, layout=self.layout, relu=True, out=y, mask=bits, stream=self.stream)
+        run = partial(ng.conv2d, x, w[:count], layout=self.layout, relu=True, out=y, mask=bits, stream=self.stream)
         self.fprop_ops.append(Op(joint, "fprop", sum(part.fprop for part in found), run))
-        return Heads(joint, nodes, y, w, dw)
+        return Heads(joint, nodes, y, w, dw, bits, alone)

@@ -52,13 +52,20 @@ class Node:
 
 @dataclass
 class Heads:
-    """The 1x1 convolutions that several branches of an inception begin with, as one: they read the same x."""
+    """The 1x1 convolutions that several branches of an inception begin with, as one: they read the same x.
+
+    Each begins at a multiple of 32 channels, so that the bits of its ReLU are whole words; what lies between has filters
+    of zeros. A branch that is a 1x1 convolution alone has its filters behind theirs: its output lies elsewhere, but the
+    gradients of all are one.
+    """
 
     name: str
     nodes: dict[int, Node]  # by branch
     y: ng.GPUTensor  # each has some of its channels
     w: ng.GPUTensor
     dw: ng.GPUTensor
+    bits: ng.GPUTensor
+    alone: int | None = None  # the branch without further layers
 
 
 class Buffers:
@@ -118,6 +125,13 @@ def heads_of(layer: Inception) -> list[int]:
     """The branches that begin with a 1x1 convolution and go on behind it."""
     longer = [(i, branch[0]) for i, branch in enumerate(layer.branches) if len(branch) > 1]
     return [i for i, head in longer if isinstance(head, Conv) and head == Conv(head.k, 1)]
+
+
+def alone_in(layer: Inception) -> int | None:
+    """The branch that is a 1x1 convolution and nothing else."""
+    single = [(i, branch[0]) for i, branch in enumerate(layer.branches) if len(branch) == 1]
+    found = [i for i, head in single if isinstance(head, Conv) and head == Conv(head.k, 1)]
+    return found[0] if len(found) == 1 else None
 
 
 class Plan:

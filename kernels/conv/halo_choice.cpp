@@ -54,14 +54,15 @@ std::int64_t side(const Gather& g, const Inner& size, std::size_t axis) {
 double microseconds(const Work& w, const Frame& f, const Variant& t, int multiprocessors) {
   constexpr double kStart = 2.21, kMemory = 2.87;  // as hgemm.sass's
   constexpr double kPart = 6.9e-3;                 // of a row that the copy engine fills up with zeros
-  constexpr double kLatency = 1.07;                // from a stage that comes free to its next block
+  constexpr double kLatency = 1.07;  // from a stage, or one of two patches, that comes free to what fills it
   const std::int64_t tiles = ceil_div(f.places(w.pictures), t.rows) * ceil_div(w.columns, t.columns);
   const std::int64_t blocks = ceil_div(w.channels, kBlock);
   const auto taps = static_cast<double>(w.taps.all_taps());
   const double rows = static_cast<double>(ceil_div(w.columns, kBox) * kBox) /
                       static_cast<double>(ceil_div(w.columns, t.columns));  // of filters, in the mean
   const auto block = [&](std::int64_t channels) {
-    return taps * std::max(static_cast<double>(steps_of(channels)) * t.step, kLatency / t.stages);
+    return std::max(taps * std::max(static_cast<double>(steps_of(channels)) * t.step, kLatency / t.stages),
+                    kLatency / 2);
   };
   const std::int64_t last = w.channels - (blocks - 1) * kBlock;
   const double products = static_cast<double>(blocks - 1) * block(kBlock) + block(last);
@@ -85,7 +86,8 @@ std::optional<Frame> frame_of(const Work& w) {
   constexpr std::int64_t kLimit = std::int64_t{1} << 31;
   constexpr std::int64_t kMostRows = 256;  // of a tile
   const Gather& g = w.taps;
-  if (g.step != Inner{1, 1, 1} || g.positions[2] != 1 || g.taps[2] != 1 || w.size[2] != 1 || g.low[2] != 0)
+  if (g.all_taps() == 1 || g.step != Inner{1, 1, 1} || g.positions[2] != 1 || g.taps[2] != 1 || w.size[2] != 1 ||
+      g.low[2] != 0)
     return std::nullopt;
   Frame f = {side(g, w.size, 0), side(g, w.size, 1), 0};
   const std::array frame = {f.width, f.height};

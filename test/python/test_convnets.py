@@ -146,7 +146,7 @@ def test_inceptions_whose_branches_begin_at_words_are_exact(dtype: str, rng: np.
     assert exact.dy1 is not None and np.count_nonzero(exact.dy1) > 0
     np.testing.assert_array_equal(step.host_dy1(), exact.dy1)
     relus = [op.layer for op in step.bprop_ops if op.pass_ == "relu"]
-    assert relus == ["inc3.b1+c1"]  # c1 begins at channel 20
+    assert relus == []  # c1 of the third begins at a word, too: channels without filters lie in front of it
 
 
 def worst(got: Array, found: Value) -> float:
