@@ -50,8 +50,10 @@ struct Walk {
   Role gathered = Role::x, along = Role::y;
   std::int64_t origin_h = 0, origin_w = 0;
   bool turned = false;
-  std::int64_t width = 1;  // columns of a strip
-  std::int64_t tall = 1;   // rows
+  bool back = false;                    // two rows and columns of `along` for each of `gathered`:
+  std::int64_t skew_h = 0, skew_w = 0;  // strips begin so far before it
+  std::int64_t width = 1;               // columns of a strip
+  std::int64_t tall = 1;                // rows
   std::int64_t li = 1, lm = 1, lw = 1, lh = 1;
   std::int64_t pictures = 1;
   [[nodiscard]] std::int64_t threads() const { return pictures * lm * lh * lw * li; }
@@ -68,8 +70,13 @@ std::int64_t tall_of(std::int64_t rows, std::int64_t threads, std::int64_t wante
 
 Walk walk_of(ConvPass pass, const ConvProblem& p, std::int64_t width) {
   Walk walk;
-  if (pass == ConvPass::bprop) {
-    walk.gathered = Role::y, walk.along = Role::x;
+  const bool backwards = pass == ConvPass::bprop;
+  if (backwards) walk.gathered = Role::y, walk.along = Role::x;
+  if (backwards && p.stride[1] == 2) {
+    walk.back = true;
+    walk.skew_h = p.pad[1] % 2, walk.skew_w = p.pad[2] % 2;
+    walk.origin_h = p.pad[1] / 2, walk.origin_w = p.pad[2] / 2;
+  } else if (backwards) {
     walk.origin_h = p.pad[1] - (p.filter[1] - 1);
     walk.origin_w = p.pad[2] - (p.filter[2] - 1);
     walk.turned = true;
@@ -82,12 +89,13 @@ Walk walk_of(ConvPass pass, const ConvProblem& p, std::int64_t width) {
   walk.lm = ceil_div(vectors, kLanes);
   walk.li = ceil_div(vectors, walk.lm);
   walk.width = width;
-  walk.lw = ceil_div(along.width, width);
+  walk.lw = ceil_div(along.width + walk.skew_w, width);
+  const std::int64_t rows = walk.back ? ceil_div(along.height + walk.skew_h, 2) : along.height;
   walk.pictures = p.n * p.in[0];
   // Of an update a CTA takes several strips, the better in equal shares the more there are.
   constexpr std::int64_t kThreads = std::int64_t{1} << 17;
-  walk.tall = tall_of(along.height, walk.threads(), pass == ConvPass::update ? 4 * kThreads : kThreads);
-  walk.lh = ceil_div(along.height, walk.tall);
+  walk.tall = tall_of(rows, walk.threads(), pass == ConvPass::update ? 4 * kThreads : kThreads);
+  walk.lh = ceil_div(rows, walk.tall);
   return walk;
 }
 
@@ -121,8 +129,11 @@ Shares shares_of(const ConvProblem& p, const Walk& walk) {
 }
 
 std::string name_of(ConvPass pass, const ConvProblem& p) {
-  return std::string(pass == ConvPass::update ? "depthwise_update_" : "depthwise_") +
-         std::string(sgemm::word_of(p.x_type)) + "_" + std::to_string(p.filter[1]) + "_" + std::to_string(p.stride[1]);
+  const std::string type(sgemm::word_of(p.x_type));
+  const std::string side = "_" + std::to_string(p.filter[1]);
+  if (pass == ConvPass::bprop && p.stride[1] == 2) return "depthwise_back_" + type + side;
+  return (pass == ConvPass::update ? "depthwise_update_" : "depthwise_") + type + side + "_" +
+         std::to_string(p.stride[1]);
 }
 
 // What both kinds of kernels are told of the tensors and how they are cut up.
@@ -135,6 +146,7 @@ void add_walk(Values& v, const ConvProblem& p, const Walk& walk) {
   for (const Picture& t : {u, o}) v.u32(t.elements() * size).u32(t.width * t.pitch).u32(t.pitch);
   for (const Picture& t : {u, o}) v.u32(t.height).u32(t.width);
   v.s32(walk.origin_h).s32(walk.origin_w).u32(walk.tall);
+  if (walk.back) v.u32(walk.skew_h).u32(walk.skew_w);
 }
 
 const Kernel& kernel_of(const Device& device, ConvPass pass, const ConvProblem& p) {
@@ -211,7 +223,6 @@ bool takes(ConvPass pass, const ConvProblem& p) {
   const std::int64_t stride = p.stride[1];
   if (!in_two_dimensions(p) || p.filter[2] != side || p.stride[2] != stride) return false;
   if ((side != 3 && side != 5 && side != 7) || stride > 2 || p.dilation[1] != 1 || p.dilation[2] != 1) return false;
-  if (pass == ConvPass::bprop && stride != 1) return false;
   const std::int64_t v = channels_of_thread(p.x_type);
   for (const std::int64_t length : {p.c, pitch_of(p, Role::x), pitch_of(p, Role::y)}) {
     if (length % v != 0) return false;

@@ -147,6 +147,9 @@ void LaunchPaths::convolutions() {
     follow("depthwise fprop", [&] { conv_fprop(p, x, w, y); });
     follow("depthwise bprop", [&] { conv_bprop(p, y, w, x); });
     follow("depthwise update", [&] { conv_update(p, y, x, w); });
+    p.stride = {1, 2, 2};
+    y = Tensor::empty({8, 7, 7, 16}, dtype);
+    follow("depthwise bprop with strides", [&] { conv_bprop(p, y, w, x); });
   }
 }
 

@@ -68,6 +68,9 @@ bool keeps_filters(const Kernel& kernel) {
 bool is_depthwise(const Kernel& kernel) {
   return kernel.manifest().op.starts_with("depthwise");
 }
+bool goes_back(const Kernel& kernel) {
+  return kernel.manifest().op == "depthwise_back";
+}
 bool on_tensor_cores(const Kernel& kernel) {
   return kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) || makes_cells(kernel) ||
          keeps_filters(kernel);
@@ -98,6 +101,7 @@ Pass pass_of(Random& random, const Kernel& kernel) {
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
   const auto& variant = kernel.manifest().variant;
   if (is_depthwise(kernel)) {
+    if (goes_back(kernel)) return {ConvPass::bprop, Layout::channels_last};
     if (kernel.manifest().op == "depthwise_update") return {ConvPass::update, Layout::channels_last};
     const bool turned = kernel.number("STR") == 1 && pick(random, 0, 1) == 0;
     return {turned ? ConvPass::bprop : ConvPass::fprop, Layout::channels_last};
@@ -246,7 +250,8 @@ ConvProblem draw_for_depthwise(Random& random, const Kernel& kernel, const Pass&
     p.layout = what.layout;
     p.c = p.k = p.groups = kernel.number("V") * pick(random, 1, pick(random, 0, 3) == 0 ? 70 : 9);
     p.filter = {1, kernel.number("R"), kernel.number("R")};
-    p.stride = {1, kernel.number("STR"), kernel.number("STR")};
+    const std::int64_t stride = goes_back(kernel) ? 2 : kernel.number("STR");
+    p.stride = {1, stride, stride};
     p.dilation = {1, 1, 1};
     p.pad[0] = 0;
     for (const std::size_t axis : {1U, 2U}) p.pad[axis] = pick(random, 0, p.filter[axis]);
