@@ -54,9 +54,9 @@ class Node:
 class Heads:
     """The 1x1 convolutions that several branches of an inception begin with, as one: they read the same x.
 
-    Each begins at a multiple of 32 channels, so that the bits of its ReLU are whole words; what lies between has filters
-    of zeros. A branch that is a 1x1 convolution alone has its filters behind theirs: its output lies elsewhere, but the
-    gradients of all are one.
+    Each begins at a multiple of 32 channels, so that the bits of its ReLU are whole words; filters between are zero. A
+    branch that is a 1x1 convolution alone has its filters behind theirs: its output lies elsewhere, but the gradients
+    of all are one.
     """
 
     name: str

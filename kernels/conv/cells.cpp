@@ -71,7 +71,9 @@ std::optional<Cells> cells_of(ConvPass pass, const ConvProblem& p) {
   }
   c.taps.tap_step = {taps[1] > 1 ? 1 : 0, taps[0] > 1 ? taps[1] : 0, 0};
   c.elements = c.step[0] * c.step[1] * p.c;
-  c.channels = ceil_div(c.elements, kEight) * kEight;
+  // A row of a patch that the copy engine fills up with zeros takes it six times as long.
+  c.channels = c.elements > kWidest / 2 ? kWidest : ceil_div(c.elements, kEight) * kEight;
+  if (c.channels == kEight) c.channels = kSixteen;
   c.wide = ceil_div(c.elements, kSixteen) * kSixteen;
   if (c.elements > kWidest) return std::nullopt;
   const double bytes = 2.0 * static_cast<double>(p.n) * static_cast<double>(c.pixels[0]) *
@@ -93,7 +95,7 @@ bool pays(const Cells& c, const ConvProblem& p) {
   if (!gconv::gathers_rows(ConvPass::fprop, p)) return false;
   const double bytes = static_cast<double>(c.pictures_bytes(p.n)) + static_cast<double>(c.filters_bytes(p.k)) +
                        2.0 * static_cast<double>(p.n) * static_cast<double>(p.k) * static_cast<double>(c.taps.count());
-  const halo::Work work = {'f', c.taps, {c.pixels[1], c.pixels[0], 1}, p.n, c.wide, p.k, bytes};
+  const halo::Work work = {'f', c.taps, {c.pixels[1], c.pixels[0], 1}, p.n, c.wide, p.k, bytes, c.channels};
   const double others = gconv::microseconds(ConvPass::fprop, p) - microseconds(c, p);
   const auto streams = halo::choose(work, hgemm::kProcessors);
   const auto keeps = resident::choose(work, hgemm::kProcessors);

@@ -67,7 +67,7 @@ double microseconds(const Work& w, const Frame& f, const Variant& t, int multipr
   const std::int64_t last = w.channels - (blocks - 1) * kBlock;
   const double products = static_cast<double>(blocks - 1) * block(kBlock) + block(last);
   double copies = 0;
-  if (last < kBlock) copies += kPart * static_cast<double>(t.rows + f.reach);
+  if (last < kBlock && w.stored < blocks * kBlock) copies += kPart * static_cast<double>(t.rows + f.reach);
   if (w.pass == 'f' && wants_zeros(w.channels)) copies += kPart * taps * rows;
   const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
   return kStart + std::max(rounds * (std::max(products, copies) + t.tile), w.bytes * 1e-6 / kMemory);

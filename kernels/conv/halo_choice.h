@@ -20,6 +20,7 @@ struct Work {
   std::int64_t pictures = 1, channels = 1;  // of the group
   std::int64_t columns = 1;                 // of the result
   double bytes = 0;                         // of operands and result
+  std::int64_t stored = channels;           // that memory has, zeros among them
 };
 
 // Places around a picture (halo.sass), and by how many rows the last tap lies further on.

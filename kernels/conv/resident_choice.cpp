@@ -24,8 +24,8 @@ struct Variant {
   std::int64_t blocks, patch;
   double epilogue;
 };
-constexpr std::array kVariants = {Variant{64, 32, 8, 608, 0.9}, Variant{128, 32, 8, 608, 3.0},
-                                  Variant{64, 128, 7, 256, 0.9}, Variant{128, 128, 7, 256, 3.0}};
+constexpr std::array kVariants = {Variant{64, 32, 8, 608, 1.7}, Variant{128, 32, 8, 608, 3.4},
+                                  Variant{64, 128, 7, 256, 1.7}, Variant{128, 128, 7, 256, 3.4}};
 constexpr int kRows = 128;  // of a tile
 
 std::int64_t steps_of(const Gather& taps, std::int64_t channels) {
@@ -33,12 +33,12 @@ std::int64_t steps_of(const Gather& taps, std::int64_t channels) {
 }
 
 double microseconds(const halo::Work& w, const halo::Frame& f, const Variant& t, int multiprocessors) {
-  constexpr double kStart = 2.21, kMemory = 2.87;    // as hgemm.sass's
-  constexpr double kRow = 1.05e-3, kPart = 1.94e-3;  // of the copy engine, whole and filled up with zeros
-  constexpr double kProducts = 0.0365;               // of 16 channels, for each 64 columns
+  constexpr double kStart = 2.21, kMemory = 2.87;   // as hgemm.sass's
+  constexpr double kRow = 1.05e-3, kPart = 6.9e-3;  // of the copy engine, whole and filled up with zeros
+  constexpr double kProducts = 0.0365;              // of 16 channels, for each 64 columns
   const std::int64_t tiles = ceil_div(f.places(w.pictures), kRows);
   const double products = static_cast<double>(steps_of(w.taps, w.channels)) * kProducts * t.columns / 64;
-  const double patch = static_cast<double>(kRows + f.reach) * (2 * w.channels < t.row ? kPart : kRow);
+  const double patch = static_cast<double>(kRows + f.reach) * (2 * w.stored < t.row ? kPart : kRow);
   const double tile = std::max({products, (products + t.epilogue) / 2, patch});  // two crews
   const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
   return kStart + std::max(rounds * tile, w.bytes * 1e-6 / kMemory);

@@ -492,7 +492,7 @@ void Pass::cells_fprop(const cells::Cells& c, const Pixels& out) {
   put_mask(l.gemm, 0, 0);
   arena_.release(mark);
   if (device_ == nullptr) return;
-  const halo::Work work = {'f', c.taps, l.x.size, l.x.n, c.wide, l.gemm.n, 0};
+  const halo::Work work = {'f', c.taps, l.x.size, l.x.n, c.wide, l.gemm.n, 0, c.channels};
   const int multiprocessors = device_->info().multiprocessors;
   // Both add the same products in the same order: of at most 64 channels.
   const std::optional<halo::Choice> streams = halo::choose(work, multiprocessors, forced_);
