@@ -1,5 +1,7 @@
 """The convolutions of four networks beside cuDNN, in one run on one GPU: the same tensors, three passes.
 
+--networks heldout_depthwise: the layers of depthwise_layers.py, which have a filter for each channel.
+
     python benchmarks/conv.py [--out FILE] [--networks vgg_a,...] [--layers vgg_a.conv1,...] [--dtypes float32]
                               [--passes fprop,...] [--require-peer]
 
@@ -23,6 +25,7 @@ from typing import Any
 
 import nervanagpu as ng
 from cuda import CudaError, Driver, Event, Graph
+from depthwise_layers import DEPTHWISE
 from networks import NETWORKS, Conv, work
 from report import Row, machine, write
 
@@ -50,17 +53,24 @@ class Case:
     pad: int
     out: int
     first: bool  # of its network: it has no data gradient
+    groups: int = 1
 
     @property
     def flops(self) -> float:
         """Of one pass."""
-        return 2.0 * self.n * self.k * self.out**2 * self.c * self.size**2
+        return 2.0 * self.n * self.k * self.out**2 * self.c // self.groups * self.size**2
+
+    @property
+    def elements(self) -> int:
+        """Of x, w and y, each of which a pass reads or writes."""
+        w = self.k * self.c // self.groups * self.size**2
+        return self.n * (self.c * self.side**2 + self.k * self.out**2) + w
 
     def terms(self, which: str) -> int:
         """Products in one sum."""
         if which == "update":
             return self.n * self.out**2
-        return (self.c if which == "fprop" else self.k) * self.size**2
+        return (self.c if which == "fprop" else self.k) // self.groups * self.size**2
 
     def bound(self, which: str, dtype: str) -> float:
         """Of a sum's error over |A||B|."""
@@ -74,6 +84,13 @@ def cases(networks: list[str]) -> list[Case]:
     """The different convolutions, named after their first place."""
     found: dict[tuple[int, ...], Case] = {}
     for name in networks:
+        if name == "heldout_depthwise":
+            for d in DEPTHWISE:
+                pad = d.size // 2
+                out = (d.side + 2 * pad - d.size) // d.stride + 1
+                shape = (d.n, d.c, d.side, d.c, d.size, d.stride, pad)
+                found.setdefault(shape, Case(f"{name}.{d.name}", *shape, out, first=False, groups=d.c))
+            continue
         net = NETWORKS[name]
         for w in work(net):
             if not isinstance(w.layer, Conv):
@@ -92,7 +109,7 @@ class Operands:
             return t.contiguous(memory_format=torch.channels_last)
 
         self.x = make(case.n, case.c, case.side, case.side)
-        self.w = make(case.k, case.c, case.size, case.size)
+        self.w = make(case.k, case.c // case.groups, case.size, case.size)
         self.dy = make(case.n, case.k, case.out, case.out)
 
     def like(self, which: str) -> Any:
@@ -103,6 +120,8 @@ class Operands:
 def ours_of(t: Any) -> ng.GPUTensor:
     """A channels_last tensor of PyTorch as our NHWC one, in the same memory."""
     n, c, h, w = t.shape
+    if not t.permute(0, 2, 3, 1).is_contiguous():
+        raise ValueError(f"a tensor of shape {tuple(t.shape)} lies with strides {t.stride()}; needs its channels last")
     return ng.wrap(t.data_ptr(), (n, h, w, c), str(t.dtype).split(".")[1])
 
 
@@ -110,19 +129,20 @@ def run_ours(case: Case, which: str, o: Operands, out: Any, stream: ng.Stream) -
     """Our pass on these operands."""
     x, w, dy, y = ours_of(o.x), ours_of(o.w), ours_of(o.dy), ours_of(out)
     if which == "fprop":
-        return lambda: ng.conv2d(x, w, None, case.stride, case.pad, out=y, stream=stream)
+        return lambda: ng.conv2d(x, w, None, case.stride, case.pad, groups=case.groups, out=y, stream=stream)
     if which == "bprop":
-        return lambda: ng.conv2d_bprop(dy, w, x.shape, case.stride, case.pad, out=y, stream=stream)
-    return lambda: ng.conv2d_update(dy, x, w.shape, case.stride, case.pad, out=y, stream=stream)
+        return lambda: ng.conv2d_bprop(dy, w, x.shape, case.stride, case.pad, groups=case.groups, out=y, stream=stream)
+    return lambda: ng.conv2d_update(dy, x, w.shape, case.stride, case.pad, groups=case.groups, out=y, stream=stream)
 
 
 def torch_pass(case: Case, which: str, x: Any, w: Any, dy: Any) -> Any:
-    """PyTorch's."""
+    """PyTorch's; of some groups, if w has only theirs."""
     stride, pad = [case.stride] * 2, [case.pad] * 2
+    groups = case.groups if w.shape[0] == case.k else x.shape[1] * case.groups // case.c
     if which == "fprop":
-        return torch.ops.aten.convolution(x, w, None, stride, pad, [1, 1], False, [0, 0], 1)
+        return torch.ops.aten.convolution(x, w, None, stride, pad, [1, 1], False, [0, 0], groups)
     wanted = [which == "bprop", which == "update", False]
-    both = torch.ops.aten.convolution_backward(dy, x, w, None, stride, pad, [1, 1], False, [0, 0], 1, wanted)
+    both = torch.ops.aten.convolution_backward(dy, x, w, None, stride, pad, [1, 1], False, [0, 0], groups, wanted)
     return both[0] if which == "bprop" else both[1]
 
 
@@ -130,7 +150,9 @@ def worst(case: Case, which: str, o: Operands, got: Any) -> float:
     """Largest error of `got` over |A||B| in one picture, or in four filters of an update; inf where it is no number."""
     unit = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}.get(got.dtype, 0.0)
     if which == "update":
-        x, w, dy, part = o.x.double(), o.w[:4].double(), o.dy[:, :4].double(), got[:4]
+        few = 4 if case.groups in (1, case.k) else case.k
+        x = o.x if case.groups == 1 else o.x[:, : few * case.c // case.k]
+        x, w, dy, part = x.double(), o.w[:few].double(), o.dy[:, :few].double(), got[:few]
     else:
         x, w, dy, part = o.x[-1:].double(), o.w.double(), o.dy[-1:].double(), got[-1:]
     exact = torch_pass(case, which, x, w, dy)
@@ -192,6 +214,7 @@ class ConvRow(Row):
 
     peer_format: str = ""
     peer_tflops: float = 0.0
+    gbps: float = 0.0  # of x, w and y, each once
     graph: bool = True
 
 
@@ -203,7 +226,7 @@ def measure(driver: Driver, stream: ng.Stream, case: Case, dtype: str, which: st
     used = sum(t.nbytes for t in (first.x, first.w, first.dy))
     sets = [first] + [Operands(case, kind, generator) for _ in range(min(4, -(-2 * L2_BYTES // used)) - 1)]
     outs = [torch.full_like(s.like(which), float("nan"), memory_format=torch.preserve_format) for s in sets]
-    passes = max(1, int(2e11 / (case.flops * len(sets))))
+    passes = min(500, max(1, int(2e11 / (case.flops * len(sets)))))
     torch.cuda.synchronize()
     singles = [run_ours(case, which, s, out, stream) for s, out in zip(sets, outs, strict=True)]
     ours, replayed = our_replay(
@@ -244,6 +267,7 @@ def measure(driver: Driver, stream: ng.Stream, case: Case, dtype: str, which: st
         tflops=round(1e-9 * case.flops / ms, 2),
         peer_format=formats[best],
         peer_tflops=round(1e-9 * case.flops / peers[best], 2),
+        gbps=round(1e-6 * case.elements * first.x.element_size() / ms, 1),
         graph=replayed,
     )
 
@@ -286,7 +310,8 @@ def main() -> int:
                 wrong = not row.max_err <= bound
                 bad += wrong
                 print(
-                    f"{case.name:>18} {dtype} {which:6} {row.ms:8.4f} ms {row.tflops:6.2f} TFLOPS   cuDNN "
+                    f"{case.name:>30} {dtype} {which:6} {row.ms:8.4f} ms {row.tflops:6.2f} TFLOPS {row.gbps:6.0f} GB/s "
+                    f"  cuDNN "
                     f"{row.peer_ms:8.4f} ms {row.peer_tflops:6.2f} ({row.peer_format[:10]}) {row.ratio:5.2f}x   error "
                     f"{row.max_err:.1e} (cuDNN {row.peer_max_err:.1e})"
                     f"{'  BEYOND THE BOUND ' + format(bound, '.1e') if wrong else ''}",
