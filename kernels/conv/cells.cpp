@@ -71,9 +71,7 @@ std::optional<Cells> cells_of(ConvPass pass, const ConvProblem& p) {
   }
   c.taps.tap_step = {taps[1] > 1 ? 1 : 0, taps[0] > 1 ? taps[1] : 0, 0};
   c.elements = c.step[0] * c.step[1] * p.c;
-  // A row of a patch that the copy engine fills up with zeros takes it six times as long.
-  c.channels = c.elements > kWidest / 2 ? kWidest : ceil_div(c.elements, kEight) * kEight;
-  if (c.channels == kEight) c.channels = kSixteen;
+  c.channels = std::max(kSixteen, ceil_div(c.elements, kEight) * kEight);
   c.wide = ceil_div(c.elements, kSixteen) * kSixteen;
   if (c.elements > kWidest) return std::nullopt;
   const double bytes = 2.0 * static_cast<double>(p.n) * static_cast<double>(c.pixels[0]) *

@@ -20,7 +20,7 @@ struct Cells {
   Flat step = {1, 1}, low = {0, 0};  // of a cell's pixels; the first cell's first
   Flat pixels = {1, 1};              // cells of a picture
   std::int64_t elements = 1;         // of a cell
-  std::int64_t channels = 8;         // of the pictures of cells: whole rows of a patch, where that costs little
+  std::int64_t channels = 8;         // of the pictures of cells: multiples of 16 bytes, and 16 at least
   std::int64_t wide = 16;            // of the filters of cells: whole products
   Gather taps;                       // of the pictures of cells
   [[nodiscard]] std::int64_t pictures_bytes(std::int64_t n) const { return 2 * n * pixels[0] * pixels[1] * channels; }

@@ -10,6 +10,7 @@
 
 #include "kernels/conv/halo_choice.h"
 #include "kernels/conv/problem.h"
+#include "kernels/conv/resident_choice.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
@@ -208,7 +209,13 @@ bool gathers_rows(ConvPass pass, const ConvProblem& p) {
     if (shared) theirs = std::min(theirs, shared->microseconds);
   }
   const double copied = c % kFew == 0 ? 0 : kCopy + kCopied * 2e-6 * static_cast<double>(ours.gathered.count() * c);
-  return cost_of(pass, ours) < theirs + copied;
+  double cost = cost_of(pass, ours);
+  if (!update && p.groups == 1) {  // resident.sass takes gconv.sass's place where it can
+    const halo::Work w = {'f', ours.taps, ours.gathered.size, p.n, c, ours.g.n, ours.bytes};
+    if (const auto keeps = resident::choose(w, hgemm::kProcessors))
+      cost = std::min(cost, keeps->microseconds + (pass == ConvPass::bprop ? kCopy : 0));
+  }
+  return cost < theirs + copied;
 }
 
 std::int64_t forced_run(const Forced& forced) {

@@ -33,9 +33,9 @@ std::int64_t steps_of(const Gather& taps, std::int64_t channels) {
 }
 
 double microseconds(const halo::Work& w, const halo::Frame& f, const Variant& t, int multiprocessors) {
-  constexpr double kStart = 2.21, kMemory = 2.87;   // as hgemm.sass's
-  constexpr double kRow = 1.05e-3, kPart = 6.9e-3;  // of the copy engine, whole and filled up with zeros
-  constexpr double kProducts = 0.0365;              // of 16 channels, for each 64 columns
+  constexpr double kStart = 2.21, kMemory = 2.87;    // as hgemm.sass's
+  constexpr double kRow = 1.05e-3, kPart = 1.94e-3;  // of the copy engine, whole and filled up with zeros
+  constexpr double kProducts = 0.048;                // of 16 channels, for each 64 columns
   const std::int64_t tiles = ceil_div(f.places(w.pictures), kRows);
   const double products = static_cast<double>(steps_of(w.taps, w.channels)) * kProducts * t.columns / 64;
   const double patch = static_cast<double>(kRows + f.reach) * (2 * w.stored < t.row ? kPart : kRow);
