@@ -53,7 +53,7 @@ class Cublas:
 
     def gemm(self, dtype: str, layout: str, m: int, n: int, k: int, a: int, lda: int, b: int, ldb: int, c: int) -> None:
         """Row-major C[m,n] = op(A) op(B), contiguous rows of C; `layout` is two of n and t for A and B. 16-bit
-        floats have float32 sums.
+        floats have float32 sums; float32 has no TF32.
 
         cuBLAS is column-major, so it is asked for C^T = op(B)^T op(A)^T: operands swapped, letters kept.
         """
@@ -62,6 +62,10 @@ class Cublas:
         one, zero = C.byref(C.c_float(1.0)), C.byref(C.c_float(0.0))
         if dtype == "float32":
             self._call("cublasSgemm_v2", *shape, one, C.c_void_p(b), ldb, C.c_void_p(a), lda, zero, C.c_void_p(c), n)
+            return
+        if dtype == "float64":
+            one, zero = C.byref(C.c_double(1.0)), C.byref(C.c_double(0.0))
+            self._call("cublasDgemm_v2", *shape, one, C.c_void_p(b), ldb, C.c_void_p(a), lda, zero, C.c_void_p(c), n)
             return
         kind = C.c_int(_KINDS[dtype])
         operands = (one, C.c_void_p(b), kind, ldb, C.c_void_p(a), kind, lda, zero, C.c_void_p(c), kind, n)

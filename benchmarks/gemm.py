@@ -1,7 +1,7 @@
 """GEMM beside cuBLAS, in one run on one GPU: same inputs, same stream, CUDA-graph replays, interleaved, medians.
 
     python benchmarks/gemm.py [--out FILE] [--dtypes float32,float16,...] [--cases 4096x4096x4096,...]
-                              [--layouts nn,nt,tn] [--require-peer]
+                              [--layouts nn,nt,tn] [--precision strict|tensor] [--require-peer]
 
 dtypes: float32, float16, int8 (to int32), and bfloat16 where the package ml_dtypes is installed.
 
@@ -13,6 +13,10 @@ without it, in the same run. Random data in as many buffers as it takes to leave
 passes over them. The errors are the mean and the largest |got - float64| / (|A||B|) over sampled elements, for both
 libraries, and also for cuBLAS's default where another algorithm was faster. The picture FILE.svg stands beside the
 JSON. Exits 1 if an error of ours exceeds the kernel's bound.
+
+--precision tensor: float32 on the tensor cores (docs/lab/bf16x6.md), beside cuBLAS's SGEMM alone, which has TF32 off. For
+each case, once, also the largest error and the root mean square over all outputs, ours, strict and cuBLAS's, on three
+distributions.
 """
 
 from __future__ import annotations
@@ -32,6 +36,7 @@ from cublas import Cublas, find_libcublas
 from cublaslt import CublasLt, Plan
 from cuda import Driver, Event, Graph
 from gemm_chart import attainable, chart
+from gemm_errors import no_worse, whole_errors
 from gemm_operands import Errors, bound, errors, make
 from nervanagpu import _core
 from report import Row, machine, write
@@ -47,6 +52,16 @@ CASES = [
 ]
 # Fully connected layers and other products with a short side.
 CASES += ["128x4096x9216", "128x4096x4096", "128x1000x4096", "64x4096x25088", "64x2560x2560", "16x4096x4096"]
+TENSOR_CASES = [
+    "8192x8192x8192",
+    "4096x4096x4096",
+    "2048x2048x2048",
+    "1024x1024x1024",
+    "2000x2000x40000",
+    "4095x4097x4099",
+    "2047x2049x2051",
+    "1023x3001x1025",
+]
 CASES += ["35x8457x2560", "5124x700x2048", "7680x32x2560"]
 WORKSPACE = 128 << 20  # of cublasLt
 REPEATS = 11
@@ -66,7 +81,16 @@ def median_ms(driver: Driver, stream: ng.Stream, graphs: list[Graph], repeats: i
     return [statistics.median(t) for t in times]
 
 
-def measure(driver: Driver, stream: ng.Stream, peer: Cublas, lt: CublasLt, dtype: str, case: str, layout: str) -> Row:
+def measure(
+    driver: Driver,
+    stream: ng.Stream,
+    peer: Cublas,
+    lt: CublasLt,
+    dtype: str,
+    case: str,
+    layout: str,
+    precision: str | None = None,
+) -> Row:
     """Both libraries on one case."""
     m, n, k = (int(x) for x in case.split("x"))
     sets, a, b = make(dtype, layout, m, n, k)
@@ -77,7 +101,7 @@ def measure(driver: Driver, stream: ng.Stream, peer: Cublas, lt: CublasLt, dtype
             for s in sets:
                 x = s.a.T if layout[0] == "t" else s.a
                 y = s.b.T if layout[1] == "t" else s.b
-                ng.dot(x, y, out=s.ours, stream=stream)
+                ng.dot(x, y, out=s.ours, stream=stream, precision=precision)
 
     def default() -> None:
         for _ in range(passes):
@@ -95,7 +119,8 @@ def measure(driver: Driver, stream: ng.Stream, peer: Cublas, lt: CublasLt, dtype
 
     theirs = "nt" if dtype == "int8" else layout
     bodies = {} if dtype == "int8" else {"default": default}
-    bodies |= {f"Lt {p.number}": by(p) for p in lt.plans(dtype, theirs, m, n, k)}
+    if precision != "tensor":  # which keeps to SGEMM
+        bodies |= {f"Lt {p.number}": by(p) for p in lt.plans(dtype, theirs, m, n, k)}
     for body in (ours, *bodies.values()):  # load and warm up outside the capture
         body()
     stream.synchronize()
@@ -138,7 +163,8 @@ def measure(driver: Driver, stream: ng.Stream, peer: Cublas, lt: CublasLt, dtype
         default_max_err=default_off.max,
         default_mean_err=default_off.mean,
         tflops=round(2e-9 * m * n * k / mine, 2),
-        ceiling=round(2e-9 * m * n * k / mine / attainable(dtype, m, n, k), 4),
+        ceiling=round(2e-9 * m * n * k / mine / attainable(dtype, m, n, k, precision), 4),
+        precision=precision or ("strict" if dtype == "float32" else None),
     )
 
 
@@ -161,10 +187,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results/gemm.json"))
     parser.add_argument("--dtypes", default="float32,float16")
-    parser.add_argument("--cases", default=",".join(CASES))
+    parser.add_argument("--cases")
+    parser.add_argument("--precision", choices=["strict", "tensor"])
     parser.add_argument("--layouts", default="nn,nt,tn")
     parser.add_argument("--require-peer", action="store_true", help="fail where there is no GPU or no libcublas")
     args = parser.parse_args()
+    tensor = args.precision == "tensor"
+    cases = (args.cases or ",".join(TENSOR_CASES if tensor else CASES)).split(",")
+    if tensor:
+        args.dtypes = "float32"
     if ng.device().kind != "cuda" or find_libcublas() is None:
         missing = "a GPU" if ng.device().kind != "cuda" else "libcublas"
         print(f"benchmarks/gemm.py: nothing measured, {missing} is missing", file=sys.stderr)
@@ -179,12 +210,10 @@ def main() -> int:
         f"{ng.device().name}, ours against cuBLAS {peer.version}; % of what the chip can; "
         "error = |err| / (|A||B|), mean and largest"
     )
-    for dtype, case, layout in itertools.product(
-        args.dtypes.split(","), args.cases.split(","), args.layouts.split(",")
-    ):
-        row = measure(driver, stream, peer, lt, dtype, case, layout)
+    for dtype, case, layout in itertools.product(args.dtypes.split(","), cases, args.layouts.split(",")):
+        row = measure(driver, stream, peer, lt, dtype, case, layout, args.precision)
         rows.append(row)
-        limit = bound(dtype, int(case.split("x")[2]))
+        limit = bound(dtype, int(case.split("x")[2]), args.precision)
         wrong = not row.max_err <= limit
         bad += wrong
         print(
@@ -196,6 +225,13 @@ def main() -> int:
             f"{'  BEYOND THE BOUND ' + format(limit, '.1e') if wrong else ''}",
             flush=True,
         )
+        if tensor and layout == args.layouts.split(",")[0]:
+            m, n, k = (int(x) for x in case.split("x"))
+            row.whole = whole_errors(peer, stream, m, n, k)
+            bad += not no_worse(row.whole)
+            for name, table in row.whole.items():
+                text = ", ".join(f"{who} {e['max']:.2e} {e['rms']:.2e}" for who, e in table.items())
+                print(f"    {name}, all outputs, max and rms: {text}{'' if no_worse({name: table}) else '  WORSE'}")
     for dtype in args.dtypes.split(","):
         short = [r.ratio for r in rows if r.dtype == dtype and min(int(x) for x in r.case.split("x")[:2]) <= 700]
         if short:

@@ -27,8 +27,10 @@ def intensity(dtype: str, m: int, n: int, k: int) -> float:
     return 2.0 * m * n * k / (operand * (m * k + k * n) + result * m * n)
 
 
-def attainable(dtype: str, m: int, n: int, k: int) -> float:
+def attainable(dtype: str, m: int, n: int, k: int, precision: str | None = None) -> float:
     """The roof over a product: its operations at the chip's rate or its bytes at a copy's, in TFLOPS."""
+    if precision == "tensor":  # six products of bfloat16 for each
+        return min(TERA_OPS["bfloat16"] / 6, intensity(dtype, m, n, k) * TERA_BYTES)
     return min(TERA_OPS[dtype], intensity(dtype, m, n, k) * TERA_BYTES)
 
 

@@ -100,9 +100,11 @@ def errors(got: Matrix, a: Matrix, b: Matrix, layout: str) -> Errors:
     return Errors(float(error.mean()), float(error.max())) if finite else Errors(float("inf"), float("inf"))
 
 
-def bound(dtype: str, k: int) -> float:
+def bound(dtype: str, k: int, precision: str | None = None) -> float:
     """What the error may be: of a chain of k float32 multiply-adds (the tensor cores' is less), and of the result."""
     if dtype == "int8":
         return 0.0
+    if precision == "tensor":
+        k = 46 + -(-k // 64) + 64  # at most 64 parts
     chain = k * 2.0**-24 / (1 - k * 2.0**-24)
     return chain + {"float16": 2.0**-11, "bfloat16": 2.0**-8}.get(dtype, 0.0)

@@ -41,6 +41,8 @@ class Row:
     default_max_err: float | None = None  # of cuBLAS's own choice, which may be slower than peer_how
     default_mean_err: float | None = None
     ceiling: float | None = None  # tflops over what the chip could reach
+    precision: str | None = None  # of float32: strict or tensor
+    whole: dict[str, dict[str, dict[str, float]]] | None = None  # gemm_errors.py: distribution, who, max and rms
     apart_ms: float | None = None  # ours where no launch starts before the one ahead has ended
 
 
