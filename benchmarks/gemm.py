@@ -14,9 +14,9 @@ passes over them. The errors are the mean and the largest |got - float64| / (|A|
 libraries, and also for cuBLAS's default where another algorithm was faster. The picture FILE.svg stands beside the
 JSON. Exits 1 if an error of ours exceeds the kernel's bound.
 
---precision tensor: float32 on the tensor cores (docs/lab/bf16x6.md), beside cuBLAS's SGEMM alone, which has TF32 off. For
-each case, once, also the largest error and the root mean square over all outputs, ours, strict and cuBLAS's, on three
-distributions.
+--precision tensor: float32 on the tensor cores (docs/lab/bf16x6.md), beside cuBLAS's SGEMM alone, which has TF32 off.
+For each case, once, also the largest error and the root mean square over all outputs, ours, strict and cuBLAS's, on
+three distributions.
 """
 
 from __future__ import annotations

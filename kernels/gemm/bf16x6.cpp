@@ -120,7 +120,7 @@ Choice best(const GemmProblem& problem) {
 
 // Sooner done than by multiply-adds. A batch is judged by what its products cost beside each other.
 bool pays(const GemmProblem& p) {
-  constexpr double kRate = 42e6;     // operations a microsecond of multiply-adds, two of each
+  constexpr double kRate = 50e6;     // operations a microsecond of multiply-adds, two of each
   constexpr double kMemory = 3e6;    // bytes a microsecond
   constexpr double kLaunches = 4.5;  // microseconds of bf16x3.sass's launch and of gemm_if.sass's
   const auto m = static_cast<double>(p.m);

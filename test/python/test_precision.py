@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -246,12 +249,15 @@ def test_small_products_stay_strict() -> None:
 
 def test_the_setting_goes_with_expressions_and_threads() -> None:
     r = np.random.default_rng(17)
-    a, b = put(r.standard_normal((1100, 700), dtype=np.float32)), put(r.standard_normal((700, 1100), dtype=np.float32))
-    strict, tensor = (ng.dot(a, b, precision=p).get() for p in ("strict", "tensor"))
+    a, b = (
+        ng.array(r.standard_normal((3, 50, 70), dtype=np.float32)),
+        put(r.standard_normal((70, 60), dtype=np.float32)),
+    )
+    strict, tensor = (ng.matmul(a, b, precision=p).get() for p in ("strict", "tensor"))
     assert not same_bits(strict, tensor)
     with ng.precision("tensor"):
         inside = a @ b
-        written = ng.tanh(ng.dot(a, b) * 0.5)
+        written = ng.tanh(ng.matmul(a, b) * 0.5)
         with ng.precision("strict"):
             assert same_bits((a @ b).get(), strict)
         there: list[Floats] = []
@@ -268,6 +274,18 @@ def test_the_setting_goes_with_expressions_and_threads() -> None:
     assert same_bits((a @ b).get(), tensor)
     held.__exit__(None, None, None)
     assert same_bits((a @ b).get(), strict)
+
+
+def test_other_architectures_are_strict() -> None:
+    program = """
+import nervanagpu as ng, numpy as np
+r = np.random.default_rng(1)
+a, b = (ng.array(r.standard_normal(s, dtype=np.float32)) for s in [(130, 90), (90, 70)])
+x, y = (ng.dot(a, b, splits=1, precision=p).get() for p in ("tensor", "strict"))
+assert ng.device().arch == "sm_80" and x.tobytes() == y.tobytes()
+"""
+    told = {**os.environ, "NERVANAGPU_DEVICE": "emulator", "NERVANAGPU_EMULATOR_ARCH": "sm_80"}
+    subprocess.run([sys.executable, "-c", program], env=told, check=True)
 
 
 def test_refusals() -> None:
