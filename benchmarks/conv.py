@@ -11,6 +11,9 @@ buffers rotate past the L2. TFLOPS count the zeros of padding. The error is the 
 sampled results, for both libraries.
 Exits 1 if ours exceeds r 2^-24 / (1 - r 2^-24), plus the rounding of a 16-bit result: r is k, the products of a sum, or
 10.5 for each 16 of a tap on the tensor cores (docs/numerics.md).
+
+--dtypes int8: fprop of int8 with int32 results, which must be exact. PyTorch has no such convolution on GPUs: the peer
+is our own float16 of the same layers, and TFLOPS are of integers.
 """
 
 from __future__ import annotations
@@ -74,6 +77,8 @@ class Case:
 
     def bound(self, which: str, dtype: str) -> float:
         """Of a sum's error over |A||B|."""
+        if dtype == "int8":
+            return 0.0
         roundings: float = self.terms(which)
         if dtype != "float32":
             roundings = max(roundings, 10.5 * (roundings / 16 + self.size**2))
@@ -105,7 +110,10 @@ class Operands:
 
     def __init__(self, case: Case, dtype: Any, generator: Any) -> None:
         def make(*shape: int) -> Any:
-            t = torch.randn(shape, device="cuda", dtype=torch.float32, generator=generator).to(dtype)
+            if dtype == torch.int8:
+                t = torch.randint(-128, 128, shape, device="cuda", dtype=torch.int8, generator=generator)
+            else:
+                t = torch.randn(shape, device="cuda", dtype=torch.float32, generator=generator).to(dtype)
             return t.contiguous(memory_format=torch.channels_last)
 
         self.x = make(case.n, case.c, case.side, case.side)
@@ -272,6 +280,43 @@ def measure(driver: Driver, stream: ng.Stream, case: Case, dtype: str, which: st
     )
 
 
+def measure_bytes(driver: Driver, stream: ng.Stream, case: Case) -> ConvRow:
+    """fprop of int8 beside our float16, whose numbers are others: all of the int8 result's last picture is checked."""
+    generator = torch.Generator("cuda").manual_seed(2015)
+    first = Operands(case, torch.int8, generator)
+    used = first.x.nbytes + first.w.nbytes + 4 * first.dy.numel()
+    count = min(4, -(-2 * L2_BYTES // used))
+    sets = [first] + [Operands(case, torch.int8, generator) for _ in range(count - 1)]
+    halves = [Operands(case, torch.float16, generator) for _ in range(count)]
+    outs = [torch.zeros_like(s.dy, dtype=torch.int32) for s in sets]
+    passes = max(1, int(2e11 / (case.flops * count)))
+    torch.cuda.synchronize()
+    bytes_ = [run_ours(case, "fprop", s, out, stream) for s, out in zip(sets, outs, strict=True)]
+    floats = [run_ours(case, "fprop", s, s.dy, stream) for s in halves]
+    ours, replayed = our_replay(driver, stream, lambda: [f() for _ in range(passes) for f in bytes_], passes * count)
+    other, _ = our_replay(driver, stream, lambda: [f() for _ in range(passes) for f in floats], passes * count)
+    samples: list[tuple[float, float]] = [(ours(), other()) for _ in range(REPEATS)]
+    ms, peer_ms = (statistics.median(column) for column in zip(*samples, strict=True))
+    exact = torch_pass(case, "fprop", first.x[-1:].double(), first.w.double(), first.dy[-1:].double())
+    return ConvRow(
+        bench="conv",
+        case=case.name,
+        dtype="int8",
+        layout="NHWC",
+        pass_="fprop",
+        ms=round(ms, 6),
+        peer="nervanagpu float16",
+        peer_ms=round(peer_ms, 6),
+        ratio=round(peer_ms / ms, 4),
+        max_err=0.0 if torch.equal(outs[0][-1:].double(), exact) else float("inf"),
+        peer_max_err=0.0,
+        tflops=round(1e-9 * case.flops / ms, 2),
+        peer_format="channels_last",
+        peer_tflops=round(1e-9 * case.flops / peer_ms, 2),
+        graph=replayed,
+    )
+
+
 def main() -> int:
     """Parse the command line, measure, print a table, write the JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -301,9 +346,10 @@ def main() -> int:
             continue
         for dtype in args.dtypes.split(","):
             for which in args.passes.split(","):
-                if which == "bprop" and case.first:
+                of_bytes = dtype == "int8"
+                if (which == "bprop" and case.first) or (of_bytes and which != "fprop"):
                     continue
-                row = measure(driver, stream, case, dtype, which)
+                row = measure_bytes(driver, stream, case) if of_bytes else measure(driver, stream, case, dtype, which)
                 torch.cuda.empty_cache()
                 rows.append(row)
                 bound = case.bound(which, dtype)
@@ -311,9 +357,9 @@ def main() -> int:
                 bad += wrong
                 print(
                     f"{case.name:>30} {dtype} {which:6} {row.ms:8.4f} ms {row.tflops:6.2f} TFLOPS {row.gbps:6.0f} GB/s "
-                    f"  cuDNN "
+                    f"  {row.peer} "
                     f"{row.peer_ms:8.4f} ms {row.peer_tflops:6.2f} ({row.peer_format[:10]}) {row.ratio:5.2f}x   error "
-                    f"{row.max_err:.1e} (cuDNN {row.peer_max_err:.1e})"
+                    f"{row.max_err:.1e} (peer {row.peer_max_err:.1e})"
                     f"{'  BEYOND THE BOUND ' + format(bound, '.1e') if wrong else ''}",
                     flush=True,
                 )
