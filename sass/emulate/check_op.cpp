@@ -38,7 +38,19 @@ std::uint8_t effective_stall(Arch arch, const Control& c) {
   return c.stall >= kYieldStall ? 2 : std::max<std::uint8_t>(c.stall, 1);
 }
 
-// A select does not use what it does not take, nor a compare what its predicate operand has decided.
+// The accumulators that a product of a warpgroup adds to: the registers behind the descriptor.
+bool is_addend(const Inst& inst, const Operand& o) {
+  bool behind = false;
+  for (const Operand& p : inst.operands()) {
+    if (p.role == Role::kDef) continue;
+    if (behind && p.kind == OperandKind::kGpr) return &p == &o;
+    behind = behind || p.kind == OperandKind::kUGpr;
+  }
+  return false;
+}
+
+// A select does not use what it does not take, nor a compare what its predicate operand has decided, nor a product of a
+// warpgroup the accumulators that its predicate operand has it start anew.
 CheckOp::Use::In matters_in(const Inst& inst, const Access& a) {
   using In = CheckOp::Use::In;
   if (a.operand == 255 || a.file != RegFile::kGpr) return In::kAll;
@@ -54,6 +66,9 @@ CheckOp::Use::In matters_in(const Inst& inst, const Access& a) {
       }
       return In::kAll;
     }
+    case Op::HGMMA:
+    case Op::IGMMA:
+    case Op::QGMMA: return is_addend(inst, o) ? In::kTrue : In::kAll;
     case Op::ISETP:
     case Op::FSETP:
     case Op::DSETP:

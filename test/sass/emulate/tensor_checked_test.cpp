@@ -104,6 +104,18 @@ TEST(TensorChecked, SharedMemoryBelongsToTheEngine) {
                  "shared memory in use by HGMMA: shared offset 0 is read by " + kShared);
 }
 
+// What a product starts anew may never have been written; what it adds to must have been.
+TEST(TensorChecked, AccumulatorsMatterWhereAPredicateKeepsThem) {
+  const auto with = [](const std::string& keep) {
+    Lines lines = program("HGMMA.64x8x16.F32 R24, gdesc[UR4], R24, " + keep + ", gsb0", {kArrive}, {kWait});
+    std::erase_if(lines, [](const TextLine& l) { return l.text.starts_with("MOV R2"); });
+    lines.insert(lines.begin() + 3, {"UISETP.EQ.AND UP0, UPT, URZ, URZ, UPT", {.stall = 15, .yield = true}});
+    return lines;
+  };
+  EXPECT_EQ(findings(with("!UP0")), std::vector<std::string>{});
+  expect_finding(with("UP0"), "uninitialised register: R24 was never written");
+}
+
 TEST(TensorChecked, WhatNobodyWroteIsFound) {
   Lines lines = program(kShared, {kArrive}, {kWait});
   lines.erase(lines.begin() + 3);
