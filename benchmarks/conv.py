@@ -313,6 +313,7 @@ def measure_bytes(driver: Driver, stream: ng.Stream, case: Case) -> ConvRow:
         tflops=round(1e-9 * case.flops / ms, 2),
         peer_format="channels_last",
         peer_tflops=round(1e-9 * case.flops / peer_ms, 2),
+        gbps=round(1e-6 * used / ms, 1),
         graph=replayed,
     )
 

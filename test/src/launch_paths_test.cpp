@@ -151,6 +151,19 @@ void LaunchPaths::convolutions() {
     y = Tensor::empty({8, 7, 7, 16}, dtype);
     follow("depthwise bprop with strides", [&] { conv_bprop(p, y, w, x); });
   }
+  ConvProblem first;  // a layer of few channels
+  first.n = 32, first.c = 3, first.k = 64;
+  first.in = {1, 224, 224}, first.filter = {1, 7, 7}, first.stride = {1, 2, 2}, first.pad = {0, 3, 3};
+  first.x_type = first.w_type = first.y_type = Dtype::float16;
+  const Tensor x = Tensor::empty({32, 224, 224, 3}, Dtype::float16);
+  Tensor w = Tensor::empty({64, 7, 7, 3}, Dtype::float16), y = Tensor::empty({32, 112, 112, 64}, Dtype::float16);
+  follow("fprop of a first layer", [&] { conv_fprop(first, x, w, y); });
+  follow("update of a first layer", [&] { conv_update(first, y, x, w); });
+  first.x_type = first.w_type = Dtype::int8, first.y_type = Dtype::int32, first.c = 32;
+  Tensor sums = Tensor::empty({32, 112, 112, 64}, Dtype::int32);
+  follow("fprop of bytes", [&] {
+    conv_fprop(first, Tensor::empty({32, 224, 224, 32}, Dtype::int8), Tensor::empty({64, 7, 7, 32}, Dtype::int8), sums);
+  });
 }
 
 void LaunchPaths::pools() {
