@@ -120,9 +120,10 @@ Choice best(const GemmProblem& problem) {
 
 // Sooner done than by multiply-adds. A batch is judged by what its products cost beside each other.
 bool pays(const GemmProblem& p) {
-  constexpr double kRate = 50e6;     // operations a microsecond of multiply-adds, two of each
-  constexpr double kMemory = 3e6;    // bytes a microsecond
-  constexpr double kLaunches = 4.5;  // microseconds of bf16x3.sass's launch and of gemm_if.sass's
+  constexpr double kRate = 50e6;   // operations a microsecond of multiply-adds, two of each
+  constexpr double kMemory = 3e6;  // bytes a microsecond
+  constexpr double kLaunches =
+      2.5;  // microseconds that bf16x3.sass's launch and gemm_if.sass's take more than the one of a strict product
   const auto m = static_cast<double>(p.m);
   const auto n = static_cast<double>(p.n);
   const auto k = static_cast<double>(p.k);
@@ -131,7 +132,7 @@ bool pays(const GemmProblem& p) {
   const double strict = std::max(2 * m * n * k / kRate, 4 * (operands + m * n) / kMemory);
   const double read_and_written = 4 + 2 * static_cast<double>(kPieces);
   const double split = read_and_written * operands / kMemory;
-  return best(p).cost + matrices * split + kLaunches < matrices * strict + 2.0;
+  return best(p).cost + matrices * split + kLaunches < matrices * strict;
 }
 
 }  // namespace

@@ -120,7 +120,8 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   const bf16x6::Room room = bf16x6::room(problem, plan.splits);
   workspace_ = room.bytes;
   parts_offset_ = room.parts;
-  InPieces& out = pieces_.emplace();
+  pieces_ = std::make_unique<InPieces>();
+  InPieces& out = *pieces_;
   out.a = room.a, out.b = room.b;
   out.ranges = offset_of(*plan.kernel, "ranges", kNone);
   const bf16x6::Launch split = bf16x6::pieces(registry, problem, plan.splits);

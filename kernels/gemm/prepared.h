@@ -93,8 +93,8 @@ class Prepared {
   void add_pieces(const GemmProblem& problem, const Plan& plan);
   template <class Queue>
   void otherwise(const Call& call, const Queue& queue) const;
-  std::optional<InPieces> pieces_;
-  std::size_t parts_offset_ = 0;  // of the parts of k in the workspace
+  std::unique_ptr<InPieces> pieces_;  // null: operands are multiplied as they are
+  std::size_t parts_offset_ = 0;      // of the parts of k in the workspace
   void add_sum(const GemmProblem& problem, const Plan& plan);
   void add_after(const GemmProblem& problem, const Plan& plan);
   std::vector<After> after_;  // what reads C behind all others
