@@ -696,6 +696,7 @@ void Pass::run() {
   const bool is_update = pass_ == ConvPass::update;
   Pixels in1;
   Pixels in2;
+  if (!as_cells && cells::is_forced(forced_)) forced_ = {};
   if (as_cells) {
     forced_ = cells::of_halo(forced_);
   } else if (few) {
