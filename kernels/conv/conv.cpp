@@ -110,7 +110,11 @@ void queue_copied(Device& device, ConvPass pass, const ConvProblem& p, const Con
   if (epilogue.beta != 0.0F) convert(out.outer, out.inner, {}, stream);
   Epilogue exact = epilogue;
   exact.rounding = {};
-  queue(device, pass, inner, q, exact, stream.handle());
+  if (depthwise::takes(pass, inner)) {
+    depthwise::queue(device, pass, inner, q, exact, stream.handle());
+  } else {
+    queue(device, pass, inner, q, exact, stream.handle());
+  }
   convert(out.inner, out.outer, epilogue.rounding, stream);
 }
 
@@ -151,7 +155,13 @@ GemmProblem masked_matrix(ConvPass pass, const ConvProblem& p, const ConvPointer
 std::size_t plain_workspace(ConvPass pass, const ConvProblem& p) {
   const std::size_t plain = needs_copies(p) ? 0 : partial_bytes(pass, p);
   if (!needs_copies(pass, p, {.stochastic = true})) return plain;
-  std::size_t bytes = partial_bytes(pass, relayout(p, false)) + bias_bytes(p);
+  std::size_t sums = 0;
+  for (const bool wide : {false, true}) {
+    const ConvProblem inner = relayout(p, wide);
+    sums = std::max(sums, partial_bytes(pass, inner));
+    if (depthwise::takes(pass, inner)) sums = std::max(sums, depthwise::workspace(pass, inner));
+  }
+  std::size_t bytes = sums + bias_bytes(p);
   for (const Role role : {Role::x, Role::w, Role::y}) bytes += copy_bytes(p, role);
   return std::max(plain, bytes);
 }
@@ -209,7 +219,7 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
     e.ld_mask = matrix.ld_mask;
   }
   bool masked = false;
-  if (what.depthwise && depthwise::fits(pass, p, pointers, e)) {
+  if (what.depthwise && depthwise::fits(pass, p, e)) {
     depthwise::queue(device, pass, p, pointers, e, options.stream.handle());
   } else if (options.tensor_cores && what.on_tensor_cores && tensor_cores::there(device.registry()) &&
              tensor_cores::fits(pass, p, pointers, e)) {

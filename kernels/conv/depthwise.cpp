@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#include "kernels/conv/depthwise_any.h"
+#include "kernels/conv/depthwise_parts.h"
 #include "kernels/conv/problem.h"
-#include "kernels/gemm/flags.h"
 #include "kernels/gemm/types.h"
-#include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
 #include "src/values.h"
@@ -14,17 +14,10 @@
 namespace nervanagpu::conv_detail::depthwise {
 namespace {
 
-enum Flags : std::uint32_t {
-  kBeta = 1,
-  kRelu = 2,
-  kBias = 4,
-  kBias16 = 8,
-  kAtRandom = 16
-};  // as split_sum.sass has them
+enum Flags : std::uint32_t { kBeta = 1, kRelu = 2, kBias = 4, kBias16 = 8 };
 
 constexpr std::int64_t kThreadsOfUpdate = 128;                 // of a CTA
 constexpr std::int64_t kWidthOfUpdate = 4;                     // columns of a strip
-constexpr std::int64_t kAlign = 256;                           // of what lies in the workspace
 constexpr std::int64_t kLanes = 32;                            // vectors of channels side by side, at most
 constexpr std::int64_t kMostThreads = std::int64_t{1} << 30;   // of a launch
 constexpr std::int64_t kMostElements = std::int64_t{1} << 29;  // of a picture: its bytes are numbers of 32 bits
@@ -99,32 +92,21 @@ Walk walk_of(ConvPass pass, const ConvProblem& p, std::int64_t width) {
   return walk;
 }
 
-// How the strips of an update are shared out: a part is a CTA for each li vectors of channels. Parts are added in runs, then
-// these. So many that they fill a GPU of 132 multiprocessors whatever the device: the bits depend on it.
+// How the strips of an update are shared out: a part is a CTA for each li vectors of channels. So many parts that they fill a
+// GPU of 132 multiprocessors, whatever the device: the bits depend on it.
 struct Shares {
   std::int64_t strips = 0, chunk = 1;
-  std::int64_t runs = 1, run = 1;
-  std::int64_t elements = 0;  // of dw
-  [[nodiscard]] std::int64_t parts() const { return runs * run; }
-  [[nodiscard]] std::int64_t bytes_of_parts() const { return ceil_div(4 * parts() * elements, kAlign) * kAlign; }
-  [[nodiscard]] std::int64_t bytes() const { return bytes_of_parts() + (runs > 1 ? 4 * runs * elements : 0); }
+  Parts parts;
 };
 
 Shares shares_of(const ConvProblem& p, const Walk& walk) {
   constexpr std::int64_t kCtas = 4 * 132;
-  constexpr std::int64_t kLongest = 32;  // that is added at once
-  constexpr std::int64_t kRun = 16;
   Shares s;
   s.strips = walk.pictures * walk.lh * walk.lw;
-  s.elements = p.c * p.filter[1] * p.filter[2];
   const std::int64_t groups = kThreadsOfUpdate / walk.li;
   const std::int64_t parts = std::clamp<std::int64_t>(kCtas / walk.lm, 1, ceil_div(s.strips, groups));
   s.chunk = ceil_div(ceil_div(s.strips, parts), groups) * groups;
-  s.run = ceil_div(s.strips, s.chunk);
-  if (s.run > kLongest) {
-    s.runs = ceil_div(s.run, kRun);
-    s.run = kRun;
-  }
+  s.parts = parts_of(ceil_div(s.strips, s.chunk), p.c * p.filter[1] * p.filter[2]);
   return s;
 }
 
@@ -155,31 +137,22 @@ const Kernel& kernel_of(const Device& device, ConvPass pass, const ConvProblem& 
   return *kernel;
 }
 
+std::uint32_t flags_of(const ConvPointers& pointers, const Epilogue& e) {
+  const bool bias = pointers.bias != 0;
+  return (e.beta != 0.0F ? kBeta : 0U) | (e.relu ? kRelu : 0U) | (bias ? kBias : 0U) |
+         (bias && size_of(pointers.bias_type) == 2 ? kBias16 : 0U);
+}
+
 void queue_positions(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers,
                      const Epilogue& e, StreamId stream) {
   const Kernel& kernel = kernel_of(device, pass, p);
   const Walk walk = walk_of(pass, p, kernel.number("WIDTH"));
-  const bool bias = pointers.bias != 0;
-  const std::uint32_t flags = (e.beta != 0.0F ? kBeta : 0U) | (e.relu ? kRelu : 0U) | (bias ? kBias : 0U) |
-                              (bias && size_of(pointers.bias_type) == 2 ? kBias16 : 0U);
   Values v;
   v.u64(pointers.in1).u64(pointers.in2).u64(pointers.out).u64(pointers.bias).u32(walk.threads());
   add_walk(v, p, walk);
-  v.u32(p.filter[1] * p.filter[2]).u32(walk.turned ? 1 : 0).f32(e.alpha).f32(e.beta).u32(flags);
+  v.u32(p.filter[1] * p.filter[2]).u32(walk.turned ? 1 : 0).f32(e.alpha).f32(e.beta).u32(flags_of(pointers, e));
   const Grid grid = {static_cast<std::uint32_t>(ceil_div(walk.threads(), kernel.manifest().threads))};
   v.launch(device, kernel, grid, stream);
-}
-
-// The sum of `splits` matrices in each of `groups`.
-split_sum::Sum sum_of(const Shares& s, std::int64_t groups, std::int64_t splits, std::uint64_t from, std::uint64_t to) {
-  split_sum::Sum sum;
-  sum.workspace = from;
-  sum.out = to;
-  sum.groups = groups;
-  sum.splits = splits;
-  sum.rows = 1;
-  sum.cols = sum.ld = sum.group_stride = s.elements;
-  return sum;
 }
 
 void queue_update(Device& device, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& e,
@@ -187,38 +160,25 @@ void queue_update(Device& device, const ConvProblem& p, const ConvPointers& poin
   const Kernel& kernel = kernel_of(device, ConvPass::update, p);
   const Walk walk = walk_of(ConvPass::update, p, kWidthOfUpdate);
   const Shares s = shares_of(p, walk);
-  const bool twice = s.runs > 1;
-  const std::uint64_t of_runs = twice ? pointers.workspace + static_cast<std::uint64_t>(s.bytes_of_parts()) : 0;
-  split_sum::Sum end = sum_of(s, 1, twice ? s.runs : s.run, twice ? of_runs : pointers.workspace, pointers.out);
-  end.type = p.w_type;
-  end.alpha = e.alpha;
-  end.beta = e.beta;
-  end.flags = (e.beta != 0.0F ? kBeta : 0U) | (e.rounding.stochastic ? kAtRandom : 0U);
-  end.round_bits = e.rounding.bits != 0 ? e.rounding.bits : sgemm::most_bits(p.w_type);
-  end.rounding = e.rounding;
-  const split_sum::Plan last = split_sum::plan(device.registry(), end);
   Values v;
   v.u64(pointers.in2).u64(pointers.in1).u64(pointers.workspace).u32(s.strips).u32(s.chunk);
   add_walk(v, p, walk);
-  v.launch(device, kernel, {static_cast<std::uint32_t>(s.parts()), static_cast<std::uint32_t>(walk.lm)}, stream);
-  if (twice) {
-    const split_sum::Plan runs =
-        split_sum::plan(device.registry(), sum_of(s, s.runs, s.run, pointers.workspace, of_runs));
-    runs.values.launch(device, *runs.kernel, runs.grid, stream);
-  }
-  last.values.launch(device, *last.kernel, last.grid, stream);
+  const Grid grid = {static_cast<std::uint32_t>(s.parts.count()), static_cast<std::uint32_t>(walk.lm)};
+  v.launch(device, kernel, grid, stream);
+  queue_sum(device, s.parts, p.w_type, pointers, e, stream);
+}
+
+bool is_depthwise(const ConvProblem& p) {
+  if (p.layout != Layout::channels_last || p.groups == 1 || p.groups != p.c || p.c != p.k) return false;
+  const bool floats = p.x_type == Dtype::float32 || sgemm::half(p.x_type);
+  return floats && p.w_type == p.x_type && p.y_type == p.x_type;
 }
 
 bool in_two_dimensions(const ConvProblem& p) {
   return p.filter[0] == 1 && p.pad[0] == 0 && p.stride[0] == 1;
 }
 
-}  // namespace
-
-bool takes(ConvPass pass, const ConvProblem& p) {
-  if (p.layout != Layout::channels_last || p.groups != p.c || p.c != p.k) return false;
-  const bool floats = p.x_type == Dtype::float32 || sgemm::half(p.x_type);
-  if (!floats || p.w_type != p.x_type || p.y_type != p.x_type) return false;
+bool strips_take(ConvPass pass, const ConvProblem& p) {
   const std::int64_t side = p.filter[1];
   const std::int64_t stride = p.stride[1];
   if (!in_two_dimensions(p) || p.filter[2] != side || p.stride[2] != stride) return false;
@@ -233,7 +193,7 @@ bool takes(ConvPass pass, const ConvProblem& p) {
   return walk_of(pass, p, 1).threads() < kMostThreads;
 }
 
-bool fits(ConvPass pass, const ConvProblem& /*p*/, const ConvPointers& pointers, const Epilogue& epilogue) {
+bool strips_fit(ConvPass pass, const ConvPointers& pointers, const Epilogue& epilogue) {
   const Roles roles = roles_of(pass);
   const auto readable = [](Role role, std::uint64_t address) { return role == Role::w || address % 4 == 0; };
   const bool rounds = pass == ConvPass::update || !epilogue.rounding.stochastic;
@@ -241,15 +201,35 @@ bool fits(ConvPass pass, const ConvProblem& /*p*/, const ConvPointers& pointers,
          readable(roles.out, pointers.out);
 }
 
+}  // namespace
+
+bool takes(ConvPass pass, const ConvProblem& p) {
+  return is_depthwise(p) && any_takes(pass, p);
+}
+
+bool takes_strips(ConvPass pass, const ConvProblem& p) {
+  return takes(pass, p) && strips_take(pass, p);
+}
+
+bool fits(ConvPass pass, const ConvProblem& p, const Epilogue& epilogue) {
+  return !epilogue.rounding.stochastic || !apart(p, roles_of(pass).out);
+}
+
 std::size_t workspace(ConvPass pass, const ConvProblem& p) {
   if (pass != ConvPass::update) return 0;
-  return static_cast<std::size_t>(shares_of(p, walk_of(pass, p, kWidthOfUpdate)).bytes());
+  const std::size_t strips = strips_take(pass, p) ? shares_of(p, walk_of(pass, p, kWidthOfUpdate)).parts.bytes() : 0;
+  return std::max(strips, any_workspace(p));
 }
 
 void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
-           StreamId stream) {
-  if (pass == ConvPass::update) return queue_update(device, p, pointers, epilogue, stream);
-  queue_positions(device, pass, p, pointers, epilogue, stream);
+           StreamId stream, const Forced& forced) {
+  if (forced.kernel == kAny || !strips_take(pass, p) || !strips_fit(pass, pointers, epilogue)) {
+    queue_any(device, pass, p, pointers, epilogue, flags_of(pointers, epilogue), stream);
+  } else if (pass == ConvPass::update) {
+    queue_update(device, p, pointers, epilogue, stream);
+  } else {
+    queue_positions(device, pass, p, pointers, epilogue, stream);
+  }
 }
 
 }  // namespace nervanagpu::conv_detail::depthwise

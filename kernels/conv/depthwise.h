@@ -1,5 +1,6 @@
-// Depthwise convolutions, a filter for each channel, channels last: launches of depthwise*.sass, which read what they gather
-// once. Which problems they take, and the order of their sums, depends on the problem alone.
+// Depthwise convolutions, a filter for each channel, channels last. Those of 3, 5 and 7 with strides of 1 and 2 are launches of
+// kernels that go down strips and read what they gather once: depthwise.sass, depthwise_back.sass, depthwise_update.sass.
+// All others, and what does not begin where these can read or is rounded at random, are depthwise_any.sass's.
 #pragma once
 
 #include <cstddef>
@@ -10,17 +11,20 @@
 
 namespace nervanagpu::conv_detail::depthwise {
 
-// There are kernels for it. Other problems are left to the tensor cores and to conv.sass.
+// There is a kernel for it. Other problems are left to the tensor cores and to conv.sass.
 bool takes(ConvPass pass, const ConvProblem& p);
-// Of a problem that takes() accepts: the tensors begin where vectors of channels can be read, and the result is rounded to
-// nearest.
-bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue);
+// Of strips.
+bool takes_strips(ConvPass pass, const ConvProblem& p);
+// Of a problem that takes() accepts: this epilogue is possible, but for the mask, which is left to relu_mask.sass.
+bool fits(ConvPass pass, const ConvProblem& p, const Epilogue& epilogue);
 
 // Bytes of partial sums.
 std::size_t workspace(ConvPass pass, const ConvProblem& p);
 
-// The whole pass but for the epilogue's mask. The workspace is aligned to 16.
+constexpr const char* kAny = "any";  // Forced::kernel: depthwise_any.sass
+
+// The workspace is aligned to 16.
 void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
-           StreamId stream);
+           StreamId stream, const Forced& forced = {});
 
 }  // namespace nervanagpu::conv_detail::depthwise

@@ -150,6 +150,10 @@ void LaunchPaths::convolutions() {
     p.stride = {1, 2, 2};
     y = Tensor::empty({8, 7, 7, 16}, dtype);
     follow("depthwise bprop with strides", [&] { conv_bprop(p, y, w, x); });
+    p.dilation = {1, 2, 1};
+    y = Tensor::empty({8, 6, 7, 16}, dtype);
+    follow("depthwise bprop with dilation", [&] { conv_bprop(p, y, w, x); });
+    follow("depthwise update with dilation", [&] { conv_update(p, y, x, w); });
   }
   ConvProblem first;  // a layer of few channels
   first.n = 32, first.c = 3, first.k = 64;

@@ -68,6 +68,9 @@ bool keeps_filters(const Kernel& kernel) {
 bool is_depthwise(const Kernel& kernel) {
   return kernel.manifest().op.starts_with("depthwise");
 }
+bool goes_anywhere(const Kernel& kernel) {
+  return kernel.manifest().op == "depthwise_any";
+}
 bool goes_back(const Kernel& kernel) {
   return kernel.manifest().op == "depthwise_back";
 }
@@ -79,6 +82,7 @@ bool on_tensor_cores(const Kernel& kernel) {
 // As conv_detail names it, to have it taken.
 std::string end_of(const Kernel& kernel) {
   if (makes_cells(kernel)) return "_cells_128x64";
+  if (goes_anywhere(kernel)) return conv_detail::depthwise::kAny;
   if (is_depthwise(kernel)) return "";  // the problem says which
   const auto& variant = kernel.manifest().variant;
   const std::string tile = kernel.name().substr(kernel.name().rfind('_'));
@@ -101,6 +105,11 @@ Pass pass_of(Random& random, const Kernel& kernel) {
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
   const auto& variant = kernel.manifest().variant;
   if (is_depthwise(kernel)) {
+    if (goes_anywhere(kernel)) {
+      const bool update = variant.at("PASS") == "u";
+      const ConvPass positions = pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop;
+      return {update ? ConvPass::update : positions, Layout::channels_last};
+    }
     if (goes_back(kernel)) return {ConvPass::bprop, Layout::channels_last};
     if (kernel.manifest().op == "depthwise_update") return {ConvPass::update, Layout::channels_last};
     const bool turned = kernel.number("STR") == 1 && pick(random, 0, 1) == 0;
@@ -248,6 +257,12 @@ ConvProblem draw_for_depthwise(Random& random, const Kernel& kernel, const Pass&
   for (;;) {
     ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
     p.layout = what.layout;
+    p.x_type = p.w_type = p.y_type = type_of(kernel.manifest().variant.at("T"));
+    if (goes_anywhere(kernel)) {
+      p.c = p.k = p.groups = pick(random, 2, 40);
+      if (p.flops() <= 8e5 && conv_detail::depthwise::takes(what.pass, p)) return p;
+      continue;
+    }
     p.c = p.k = p.groups = kernel.number("V") * pick(random, 1, pick(random, 0, 3) == 0 ? 70 : 9);
     p.filter = {1, kernel.number("R"), kernel.number("R")};
     const std::int64_t stride = goes_back(kernel) ? 2 : kernel.number("STR");
@@ -255,10 +270,9 @@ ConvProblem draw_for_depthwise(Random& random, const Kernel& kernel, const Pass&
     p.dilation = {1, 1, 1};
     p.pad[0] = 0;
     for (const std::size_t axis : {1U, 2U}) p.pad[axis] = pick(random, 0, p.filter[axis]);
-    p.x_type = p.w_type = p.y_type = type_of(kernel.manifest().variant.at("T"));
     const auto possible = [&](std::size_t axis) { return p.in[axis] + 2 * p.pad[axis] >= p.filter[axis]; };
     if (!possible(1) || !possible(2) || p.flops() > 8e5) continue;
-    if (conv_detail::depthwise::takes(what.pass, p)) return p;
+    if (conv_detail::depthwise::takes_strips(what.pass, p)) return p;
   }
 }
 
@@ -314,7 +328,9 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   const std::int64_t of_out = pass == ConvPass::fprop ? sizes[2] : pass == ConvPass::bprop ? sizes[0] : sizes[1];
   const bool fours = kernel.number("V") == 4;
   // Where there is a kernel for what fits, another one gets an operand that does not begin at a vector.
-  const auto shift = [&](Dtype t) { return fours || tensor_cores || depthwise ? 0 : size_of(t); };
+  const auto shift = [&](Dtype t) {
+    return fours || tensor_cores || (depthwise && !goes_anywhere(kernel)) ? 0 : size_of(t);
+  };
   const bool anywhere = gathers(kernel) && kernel.number("V") == 1;  // what is gathered may begin there, and w
   const auto range = [](Dtype t) { return sgemm::byte(t) ? 0 : 4; };
   const Values in1 = gpu_test::integers(random, of_in1, range(types.in1), types.in1);
@@ -328,7 +344,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   e.relu = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
   // A strided bprop on the tensor cores is rounded at random by its last copy, from float32.
   const bool copied = tensor_cores && pass == ConvPass::bprop && p.stride != decltype(p.stride){1, 1, 1};
-  if (types.out != Dtype::int32 && !copied && !depthwise && pick(random, 0, 3) == 0) {
+  if (types.out != Dtype::int32 && !copied && (!depthwise || goes_anywhere(kernel)) && pick(random, 0, 3) == 0) {
     e.rounding = {true, random(), random() % 1000, static_cast<int>(pick(random, 0, sgemm::most_bits(types.out)))};
   }
   const bool has_bias = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
@@ -383,7 +399,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   if (e.rounding.stochastic) out.features.emplace_back("rounding at random");
   if (p.groups > 1) out.features.emplace_back("groups");
   if (depthwise) {
-    conv_detail::depthwise::queue(current_device(), pass, p, at, e, 0);
+    conv_detail::depthwise::queue(current_device(), pass, p, at, e, 0, forced);
   } else if (!tensor_cores) {
     conv_detail::queue(current_device(), pass, p, at, e, 0, forced);
   } else if (conv_detail::tensor_cores::fits(pass, p, anywhere ? ConvPointers{} : at, e)) {

@@ -63,13 +63,32 @@ TEST_P(DepthwiseTest, ExactIntegers) {
   int taken = 0;
   for (int turn = 0; turn < (checked() ? 20 : 120); ++turn) {
     ConvCase c = random_case(kPasses[turn % 3]);
-    taken += conv_detail::depthwise::takes(c.pass, c.p) ? 1 : 0;
+    taken += conv_detail::depthwise::takes_strips(c.pass, c.p) ? 1 : 0;
     test::choose_epilogue(random_, c);
     c.shift = pick(0, 3) == 0 ? 2 : 0;
     if (pick(0, 3) != 0) c.options.rounding = {};
     ASSERT_EQ(test::judge(device_, random_, c), "") << turn;
   }
   EXPECT_GT(taken, checked() ? 5 : 40);
+}
+
+// Any filter, stride, dilation and layout, in one to three dimensions.
+TEST_P(DepthwiseTest, ExactIntegersOfAnyProblem) {
+  int strips = 0;
+  const int turns = checked() ? 20 : 150;
+  for (int turn = 0; turn < turns; ++turn) {
+    ConvCase c;
+    c.pass = kPasses[turn % 3];
+    c.p = test::random_problem(random_, 700);
+    c.p.c = c.p.k = c.p.groups = pick(2, 40);
+    test::choose_pitches(random_, c.p);
+    c.p.x_type = c.p.w_type = c.p.y_type = kTypes[pick(0, 2)];
+    EXPECT_EQ(conv_detail::depthwise::takes(c.pass, c.p), c.p.layout == Layout::channels_last);
+    strips += conv_detail::depthwise::takes_strips(c.pass, c.p) ? 1 : 0;
+    test::choose_epilogue(random_, c);
+    ASSERT_EQ(test::judge(device_, random_, c), "") << turn;
+  }
+  EXPECT_LT(strips, turns / 2);
 }
 
 // More parts of an update than are added at once.
@@ -108,7 +127,7 @@ TEST_P(DepthwiseTest, SumsAreChains) {
     ConvCase c = random_case(kPasses[turn % 2]);
     const ConvProblem& p = c.p;
     c.p.in[0] = 1;
-    if (!conv_detail::depthwise::takes(c.pass, p) || p.x_elements() > 20000) continue;
+    if (!conv_detail::depthwise::takes_strips(c.pass, p) || p.x_elements() > 20000) continue;
     const bool forward = c.pass == ConvPass::fprop;
     const Bits in1 = numbers(random_, forward ? p.x_elements() : p.y_elements(), p.x_type);
     const Bits in2 = numbers(random_, p.w_elements(), p.x_type);
@@ -140,6 +159,22 @@ TEST_P(DepthwiseTest, SumsAreChains) {
         }
       }
     }
+  }
+}
+
+// A tensor that begins between vectors: depthwise_any.sass has the order of the strips.
+TEST_P(DepthwiseTest, StripsGiveTheBitsOfSingleElements) {
+  if (checked()) return;
+  for (int turn = 0; turn < 24; ++turn) {
+    ConvCase c = random_case(kPasses[turn % 2]);
+    const ConvProblem& p = c.p;
+    if (p.x_type == Dtype::float32) continue;
+    ASSERT_TRUE(conv_detail::depthwise::takes_strips(c.pass, p));
+    const Bits in1 = numbers(random_, c.pass == ConvPass::fprop ? p.x_elements() : p.y_elements(), p.x_type);
+    const Bits in2 = numbers(random_, p.w_elements(), p.x_type);
+    const Bits strips = test::run(device_, c, in1, in2);
+    c.shift = 1;
+    ASSERT_EQ(strips, test::run(device_, c, in1, in2)) << test::text_of(c.pass, p);
   }
 }
 
