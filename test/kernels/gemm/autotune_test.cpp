@@ -402,6 +402,7 @@ TEST_F(AutotuneTest, WordsTellFormsApart) {
   with([](GemmProblem& q) { q.batch = 2, q.stride_c = 9999; });
   with([](GemmProblem& q) { q.batch = 2, q.stride_c = 9999, q.sum_batch = true; });
   with([](GemmProblem& q) { q.tensor_cores = false; });
+  with([](GemmProblem& q) { q.precision = Precision::tensor; });
 }
 
 }  // namespace
