@@ -120,5 +120,33 @@ TEST_P(HaloTest, CellsOfEveryLayout) {
   }
 }
 
+// A NaN reaches the windows that it lies in, and those that end less than a stride before it: docs/convolution.md.
+TEST_P(HaloTest, NanStaysInTheLastCell) {
+  if (checked() || kernels_of("cells").empty()) return;
+  ConvCase c;
+  c.p.n = 1, c.p.c = 3, c.p.k = 8, c.p.in = {1, 23, 27}, c.p.filter = {1, 5, 7}, c.p.pad = {0, 1, 2};
+  c.p.stride = {1, 3, 4};
+  c.p.x_type = c.p.w_type = c.p.y_type = Dtype::float16;
+  c.forced.kernel = "_cells_128x64";
+  const Bits w = numbers(c.p.w_elements(), Dtype::float16);
+  const auto out = c.p.out();
+  for (const auto& [row, column] : {std::pair<std::int64_t, std::int64_t>{7, 9}, {10, 12}, {0, 0}, {22, 26}, {6, 6}}) {
+    Bits x(static_cast<std::size_t>(c.p.x_elements()), 0x3c00);  // 1
+    x[static_cast<std::size_t>((row * c.p.in[2] + column) * c.p.c)] = 0x7e00;
+    const Bits got = test::run(device_, c, x, w);
+    for (std::int64_t p = 0; p < out[1]; ++p) {
+      for (std::int64_t q = 0; q < out[2]; ++q) {
+        const std::int64_t r = row - p * c.p.stride[1] + c.p.pad[1];
+        const std::int64_t s = column - q * c.p.stride[2] + c.p.pad[2];
+        const bool inside = r >= 0 && r < c.p.filter[1] && s >= 0 && s < c.p.filter[2];
+        const bool in_cells = r >= 0 && r < 6 && s >= 0 && s < 8;
+        const bool nan = (got[static_cast<std::size_t>((p * out[2] + q) * c.p.k)] & 0x7fff) > 0x7c00;
+        EXPECT_EQ(nan, in_cells) << "NaN at " << row << ", " << column << ": output " << p << ", " << q;
+        EXPECT_TRUE(nan || !inside);
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace nervanagpu
