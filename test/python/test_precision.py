@@ -240,6 +240,25 @@ def test_a_row_does_not_depend_on_the_others() -> None:
         assert same_bits(part, np.ascontiguousarray(whole[rows]))
 
 
+@pytest.mark.parametrize("splits", [1, 3])
+def test_a_graph_decides_when_it_runs(splits: int) -> None:
+    """The same launches, whatever the operands hold by then."""
+    r = np.random.default_rng(18)
+    a, b = r.standard_normal((140, 200), dtype=np.float32), r.standard_normal((200, 75), dtype=np.float32)
+    x, y, out = ng.array(a), ng.array(b), ng.zeros((140, 75))
+    graph = ng.Graph(lambda: ng.dot(x, y, out=out, splits=splits, precision="tensor"))
+    for value in (1.0, np.nan, 2.0, np.inf, 1e-40, 3.0):
+        a[7, 70] = value
+        x[:] = ng.array(a)
+        graph.launch()
+        want = ng.dot(x, y, splits=splits, precision="tensor").get()
+        assert same_bits(out.get(), want)
+        if splits == 1:
+            assert same_bits(want, ng.dot(x, y, splits=1).get()) == (not np.isfinite(value) or value < 1)
+    del graph
+    ng.release_captured_memory()
+
+
 def test_small_products_stay_strict() -> None:
     r = np.random.default_rng(16)
     for m, n, k in [(64, 64, 64), (16, 1000, 300), (300, 300, 8)]:
