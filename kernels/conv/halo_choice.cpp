@@ -26,9 +26,9 @@ struct Variant {
   std::int64_t patch;
   double step, tile;
 };
-constexpr std::array kVariants = {Variant{128, 64, 7, 608, 0.0431, 1.12}, Variant{128, 128, 7, 384, 0.0779, 1.78},
-                                  Variant{128, 192, 5, 344, 0.1157, 1.64}, Variant{256, 64, 4, 712, 0.0862, 1.36},
-                                  Variant{256, 128, 5, 504, 0.1558, 2.16}};
+constexpr std::array kVariants = {Variant{128, 64, 7, 608, 0.0428, 1.27}, Variant{128, 128, 7, 384, 0.0778, 1.52},
+                                  Variant{128, 192, 5, 344, 0.118, 1.52}, Variant{256, 64, 4, 712, 0.0856, 1.13},
+                                  Variant{256, 128, 5, 504, 0.1556, 2.49}};
 
 // Channels that are no multiple of 16 want zeros behind them; else whatever lies there is not multiplied.
 bool wants_zeros(std::int64_t channels) {
@@ -50,10 +50,10 @@ std::int64_t side(const Gather& g, const Inner& size, std::size_t axis) {
   return std::max({g.positions[axis], size[axis] - g.low[axis], g.positions[axis] + reach + g.low[axis]});
 }
 
-// Fitted to times on an H200 by variant (benchmarks/results/halo_sweep.json): copies count where channels are filled up with zeros.
+// Fitted by benchmarks/halo_fit.py to times on an H200 by variant (benchmarks/results/halo_sweep.json): copies count where channels are filled up with zeros.
 double microseconds(const Work& w, const Frame& f, const Variant& t, int multiprocessors) {
   constexpr double kStart = 2.21, kMemory = 2.87;  // as hgemm.sass's
-  constexpr double kPart = 6.9e-3;                 // of a row that the copy engine fills up with zeros
+  constexpr double kPart = 7.0e-3;                 // of a row that the copy engine fills up with zeros
   constexpr double kLatency = 1.07;  // from a stage, or one of two patches, that comes free to what fills it
   const std::int64_t tiles = ceil_div(f.places(w.pictures), t.rows) * ceil_div(w.columns, t.columns);
   const std::int64_t blocks = ceil_div(w.channels, kBlock);
