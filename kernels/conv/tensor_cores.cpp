@@ -9,6 +9,7 @@
 #include "kernels/conv/columns.h"
 #include "kernels/conv/gconv_choice.h"
 #include "kernels/conv/halo_choice.h"
+#include "kernels/conv/halo_update_choice.h"
 #include "kernels/conv/hconv_choice.h"
 #include "kernels/conv/implicit_gemm.h"
 #include "kernels/conv/problem.h"
@@ -107,8 +108,8 @@ class Pass {
     std::int64_t channels = 0;  // update: of each tap, where these are no blocks of 64; else 0
     double bytes = 0;
     Pixels gathered;  // by gconv.sass; of 0 channels: hconv.sass
-    Pixels x,
-        w;  // f, b of hconv.sass: what is gathered (pictures' size 0: nothing halo.sass could compute), and the filters
+    // What is gathered, and the filters; u: dy. f, b of gconv.sass: not said.
+    Pixels x, w;
   };
 
   [[nodiscard]] Shape shape(Role role) const { return shape_of(p_, role); }
@@ -127,6 +128,9 @@ class Pass {
   [[nodiscard]] hconv::Work work_of(const Launch& l) const;
   [[nodiscard]] std::optional<halo::Choice> shares_taps(const Launch& l, int multiprocessors) const;
   void launch_halo(const Launch& l, const halo::Choice& choice);
+  [[nodiscard]] static halo_update::Work shared_work(const Launch& l);
+  [[nodiscard]] std::optional<halo_update::Choice> shares_products(const Launch& l) const;
+  void launch_halo_update(const Launch& l, const halo_update::Choice& choice);
   [[nodiscard]] std::optional<resident::Choice> keeps_filters(const Launch& l, int multiprocessors) const;
   void launch_resident(const Launch& l, const resident::Choice& choice);
   void launch(const Launch& l);
@@ -262,7 +266,45 @@ void Pass::launch_resident(const Launch& l, const resident::Choice& choice) {
   v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, 1, device_->info().multiprocessors), stream_.handle());
 }
 
+halo_update::Work Pass::shared_work(const Launch& l) {
+  return {*l.gather, l.x.size, l.x.n, l.x.channels, l.gemm.m, l.bytes};
+}
+
+// halo_update.sass's cut, where it is asked for by name: where dy ends it multiplies x by zeros, which an infinite x makes NaN.
+std::optional<halo_update::Choice> Pass::shares_products(const Launch& l) const {
+  if (l.pass != 'u' || l.gathered.channels != 0 || !halo_update::is_forced(forced_)) return std::nullopt;
+  std::optional<halo_update::Choice> out = halo_update::choose(shared_work(l), forced_);
+  if (!out) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
+  return out;
+}
+
+// Sums of all splits in the workspace, and their sum.
+void Pass::launch_halo_update(const Launch& l, const halo_update::Choice& choice) {
+  const halo_update::Work work = shared_work(l);
+  const std::size_t mark = arena_.mark();
+  GemmProblem g = l.gemm;
+  g.workspace = arena_.take(choice.sums_bytes(work));
+  arena_.release(mark);
+  if (device_ == nullptr) return;
+  Values v;
+  v.map(device_->encode_tensor_map(halo_update::dy_map(l.w, *l.gather, choice)));
+  v.map(device_->encode_tensor_map(halo_update::x_map(l.x, *l.gather, choice)));
+  halo_update::put(v, work, choice, g.workspace);
+  const Kernel* kernel = halo_update::find(device_->registry(), g.a_type, choice);
+  v.launch(*device_, *kernel, halo_update::grid(work, choice), stream_.handle());
+  split_sum::Sum sum = sgemm::sum_of(g, choice.splits());
+  sum.rows = work.filters * work.taps.all_taps();
+  sum.cols = sum.ld = work.channels;
+  sum.pitch = choice.depth;
+  const split_sum::Plan end = split_sum::plan(device_->registry(), sum);
+  end.values.launch(*device_, *end.kernel, end.grid, stream_.handle());
+}
+
 void Pass::launch(const Launch& l) {
+  if (const auto products = shares_products(l)) {
+    launch_halo_update(l, *products);
+    return;
+  }
   const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
   const bool few = l.gathered.channels != 0;
   const std::int64_t forced_run = few ? gconv::forced_run(forced_) : 0;
@@ -419,6 +461,8 @@ void Pass::update(const Pixels& dy, const Pixels& x, const Pixels& out) {
     l.gather = &f;
     l.a = rows_map(a);
     l.b = columns_map(b, f, volume(p_), static_cast<std::uint32_t>(kBlock));
+    l.x = b;
+    l.w = a;
     l.gemm = epilogue(0, taps * blocks * kBlock);
     l.gemm.m = a.channels;
     l.gemm.k = ceil_div(a.count(), kBlock) * kBlock;

@@ -1,4 +1,4 @@
-// Every kernel of conv.sass, depthwise*.sass, hconv.sass, gconv.sass, halo.sass, resident.sass and cells.sass. conv.sass: its order is that of a pass in a layout, its tile is
+// Every kernel of conv.sass, depthwise*.sass, hconv.sass, gconv.sass, halo.sass, halo_update.sass, resident.sass and cells.sass. conv.sass: its order is that of a pass in a layout, its tile is
 // named, and its vectors ask for multiples of 4. The others: a pass with channels last; a float32 result is one of parts
 // of the sums.
 #include <algorithm>
@@ -9,6 +9,7 @@
 #include "kernels/conv/depthwise.h"
 #include "kernels/conv/gconv_choice.h"
 #include "kernels/conv/halo_choice.h"
+#include "kernels/conv/halo_update_choice.h"
 #include "kernels/conv/implicit_gemm.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/resident_choice.h"
@@ -59,6 +60,9 @@ bool gathers(const Kernel& kernel) {
 bool shares_taps(const Kernel& kernel) {
   return kernel.manifest().op == "halo";
 }
+bool shares_products(const Kernel& kernel) {
+  return kernel.manifest().op == "halo_update";
+}
 bool makes_cells(const Kernel& kernel) {
   return kernel.manifest().op == "cells";
 }
@@ -76,7 +80,7 @@ bool goes_back(const Kernel& kernel) {
 }
 bool on_tensor_cores(const Kernel& kernel) {
   return kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) || makes_cells(kernel) ||
-         keeps_filters(kernel);
+         keeps_filters(kernel) || shares_products(kernel);
 }
 
 // As conv_detail names it, to have it taken.
@@ -88,6 +92,7 @@ std::string end_of(const Kernel& kernel) {
   const std::string tile = kernel.name().substr(kernel.name().rfind('_'));
   if (gathers(kernel)) return "_" + variant.at("V") + tile;
   if (shares_taps(kernel)) return "_halo" + tile;
+  if (shares_products(kernel)) return "_haloupdate" + tile;
   if (keeps_filters(kernel)) return "_resident_" + variant.at("ROW") + tile;
   return on_tensor_cores(kernel) ? tile : "_" + variant.at("BM") + "x" + variant.at("BN") + "_" + variant.at("V");
 }
@@ -101,6 +106,7 @@ bool shares_taps(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
 
 Pass pass_of(Random& random, const Kernel& kernel) {
   if (makes_cells(kernel)) return {ConvPass::fprop, Layout::channels_last};
+  if (shares_products(kernel)) return {ConvPass::update, Layout::channels_last};
   if (keeps_filters(kernel))
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
   const auto& variant = kernel.manifest().variant;
@@ -252,6 +258,43 @@ ConvProblem draw_for_resident(Random& random, const Kernel& kernel, const Pass& 
   }
 }
 
+// Filters with no more taps along the width than the kernel's products, without strides; now and then with many lines of taps, or
+// planes, which are several CTAs'.
+ConvProblem draw_for_products(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
+  conv_detail::Forced forced;
+  forced.kernel = end_of(kernel);
+  for (;;) {
+    ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
+    p.layout = what.layout;
+    if (p.groups > 2) p.groups = 1;
+    p.in[0] = p.filter[0] = p.dilation[0] = 1, p.pad[0] = 0;
+    p.stride = {1, 1, 1};
+    p.filter[2] = pick(random, 1, kernel.number("TS"));
+    if (pick(random, 0, 3) == 0) p.filter[1] = pick(random, 1, 15);
+    if (pick(random, 0, 3) == 0) p.c = p.groups * pick(random, 1, 100), p.n = 1;
+    if (pick(random, 0, 3) == 0) p.dilation = {1, pick(random, 1, 3), pick(random, 1, 9)};
+    const bool around = pick(random, 0, 5) == 0;  // the circle of x
+    if (around) p.groups = 1, p.c = pick(random, 1, 64), p.k = pick(random, 1, 2);
+    const auto whole = [&](std::int64_t v) { return p.groups == 1 ? v : ceil_div(v, 8 * p.groups) * 8 * p.groups; };
+    p.c = whole(p.c);
+    p.k = whole(p.k);
+    p.x_type = p.w_type = p.y_type = type_of(kernel.manifest().variant.at("XT"));
+    const auto possible = [&](std::size_t axis) {
+      return p.in[axis] + 2 * p.pad[axis] >= p.dilation[axis] * (p.filter[axis] - 1) + 1;
+    };
+    if (!possible(1) || !possible(2)) continue;
+    constexpr std::int64_t kAround = 4400;  // places
+    if (around) p.n = ceil_div(kAround, p.in[1] * p.in[2]);
+    if (p.flops() > (around ? 1e7 : 4 * limits.products)) continue;
+    if (!conv_detail::gathers(what.pass, p) || conv_detail::in_columns(what.pass, p)) continue;
+    if (!conv_detail::tensor_cores::takes(what.pass, p)) continue;
+    const auto taps = conv_detail::gathers(what.pass, p)->front();
+    if (conv_detail::halo_update::choose({taps, {p.in[2], p.in[1], 1}, p.n, p.c / p.groups, p.k / p.groups, 1.0},
+                                         forced))
+      return p;
+  }
+}
+
 // A filter of the kernel's for each channel.
 ConvProblem draw_for_depthwise(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
   for (;;) {
@@ -278,6 +321,7 @@ ConvProblem draw_for_depthwise(Random& random, const Kernel& kernel, const Pass&
 
 ConvProblem draw(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
   if (keeps_filters(kernel)) return draw_for_resident(random, kernel, what, limits);
+  if (shares_products(kernel)) return draw_for_products(random, kernel, what, limits);
   if (is_depthwise(kernel)) return draw_for_depthwise(random, kernel, what, limits);
   if (makes_cells(kernel)) return draw_for_cells(random, what, limits);
   if (gathers(kernel)) return draw_for_gathering(random, kernel, what, limits);
@@ -371,6 +415,8 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   forced.kernel = end_of(kernel);
   if (depthwise) {
     forced.splits = 0;
+  } else if (shares_products(kernel)) {
+    forced.splits = std::max<std::int64_t>(pick(random, -5, 5), 1);  // often one, which goes around the circle
   } else if (tensor_cores) {
     forced.splits = !makes_cells(kernel) && variant.at("YT") == "f32" ? pick(random, 2, 5) : 1;
   } else if (pass == ConvPass::update && pick(random, 0, 2) == 0) {

@@ -180,8 +180,8 @@ class Session {
     const std::string& op = kernel.manifest().op;
     CountingDevice::watch((op == "gconv" || op == "halo" || op == "resident") && in_turn ? 1 : 0);
     if (draws_products(kernel)) return multiply(random, kernel, limits);
-    if (op == "conv" || op == "hconv" || op == "gconv" || op == "halo" || op == "resident" || op == "cells" ||
-        op.starts_with("depthwise")) {
+    if (op == "conv" || op == "hconv" || op == "gconv" || op == "halo" || op == "halo_update" || op == "resident" ||
+        op == "cells" || op.starts_with("depthwise")) {
       return convolve(random, kernel, limits);
     }
     if (op.starts_with("pool_")) return pool(random, kernel, limits);
