@@ -52,13 +52,45 @@ struct Walk {
   [[nodiscard]] std::int64_t threads() const { return pictures * lm * lh * lw * li; }
 };
 
-// Rows that a thread goes down: all, if that makes as many threads as are wanted, but eight or more in any case: it begins
-// with those above its first.
-std::int64_t tall_of(std::int64_t rows, std::int64_t threads, std::int64_t wanted) {
-  constexpr std::int64_t kFewest = 8;
-  const std::int64_t cuts =
-      std::clamp<std::int64_t>(wanted / std::max<std::int64_t>(threads, 1), 1, ceil_div(rows, kFewest));
-  return ceil_div(rows, cuts);
+constexpr std::int64_t kMultiprocessors = 132;  // whatever the device: an update's bits depend on it
+constexpr std::int64_t kCtasOfUpdate = 4 * kMultiprocessors;
+
+std::int64_t groups_of_update(const Walk& walk) {
+  return kThreadsOfUpdate / walk.li;
+}
+std::int64_t most_parts(const Walk& walk, std::int64_t strips) {
+  return std::clamp<std::int64_t>(kCtasOfUpdate / walk.lm, 1, ceil_div(strips, groups_of_update(walk)));
+}
+
+// Rows that the busiest multiprocessor goes down if strips are so tall, in units of one thread's: those of the strip, and
+// those above or below it that it meets, which cost less.
+double cost_of(ConvPass pass, const ConvProblem& p, const Walk& walk) {
+  const double rows = static_cast<double>(walk.tall) + 0.6 * static_cast<double>((p.filter[1] - 1) / p.stride[1]);
+  std::int64_t turns = 0;
+  if (pass == ConvPass::update) {
+    const std::int64_t strips = walk.pictures * walk.lh * walk.lw;
+    turns = ceil_div(strips, most_parts(walk, strips) * groups_of_update(walk));
+  } else {
+    constexpr std::int64_t kThreads = 128;  // of a CTA; so many CTAs run in the time of one:
+    const std::int64_t together = p.filter[1] == 3 ? 4 : 2;
+    turns = std::max(ceil_div(ceil_div(walk.threads(), kThreads), kMultiprocessors), together);
+  }
+  return static_cast<double>(turns) * rows;
+}
+
+// Cuts the rows into blocks.
+void cut_rows(ConvPass pass, const ConvProblem& p, std::int64_t rows, Walk& walk) {
+  constexpr std::int64_t kMostCuts = 64;
+  Walk tried = walk;
+  double best = 0;
+  for (std::int64_t cuts = 1; cuts <= std::min(rows, kMostCuts); ++cuts) {
+    tried.tall = ceil_div(rows, cuts);
+    tried.lh = ceil_div(rows, tried.tall);
+    const double cost = cost_of(pass, p, tried);
+    if (cuts > 1 && cost >= best) continue;
+    best = cost;
+    walk = tried;
+  }
 }
 
 Walk walk_of(ConvPass pass, const ConvProblem& p, std::int64_t width) {
@@ -85,27 +117,21 @@ Walk walk_of(ConvPass pass, const ConvProblem& p, std::int64_t width) {
   walk.lw = ceil_div(along.width + walk.skew_w, width);
   const std::int64_t rows = walk.back ? ceil_div(along.height + walk.skew_h, 2) : along.height;
   walk.pictures = p.n * p.in[0];
-  // Of an update a CTA takes several strips, the better in equal shares the more there are.
-  constexpr std::int64_t kThreads = std::int64_t{1} << 17;
-  walk.tall = tall_of(rows, walk.threads(), pass == ConvPass::update ? 4 * kThreads : kThreads);
-  walk.lh = ceil_div(rows, walk.tall);
+  cut_rows(pass, p, rows, walk);
   return walk;
 }
 
-// How the strips of an update are shared out: a part is a CTA for each li vectors of channels. So many parts that they fill a
-// GPU of 132 multiprocessors, whatever the device: the bits depend on it.
+// How the strips of an update are shared out: a part is a CTA for each li vectors of channels.
 struct Shares {
   std::int64_t strips = 0, chunk = 1;
   Parts parts;
 };
 
 Shares shares_of(const ConvProblem& p, const Walk& walk) {
-  constexpr std::int64_t kCtas = 4 * 132;
   Shares s;
   s.strips = walk.pictures * walk.lh * walk.lw;
-  const std::int64_t groups = kThreadsOfUpdate / walk.li;
-  const std::int64_t parts = std::clamp<std::int64_t>(kCtas / walk.lm, 1, ceil_div(s.strips, groups));
-  s.chunk = ceil_div(ceil_div(s.strips, parts), groups) * groups;
+  const std::int64_t groups = groups_of_update(walk);
+  s.chunk = ceil_div(ceil_div(s.strips, most_parts(walk, s.strips)), groups) * groups;
   s.parts = parts_of(ceil_div(s.strips, s.chunk), p.c * p.filter[1] * p.filter[2]);
   return s;
 }
