@@ -112,6 +112,37 @@ def test_every_pass(rng, case, dtype, kind):
     assert np.array_equal(plain(got.get(), kind), dw)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("seed", range(8))
+def test_depthwise(seed, dtype):
+    """Random layers with a filter for each channel, in every layout; half of them of sizes that have kernels of strips."""
+    rng = np.random.default_rng([seed, 3])
+    strips = seed % 2 == 0
+    axes = 2 if strips else int(rng.integers(1, 4))
+    kind = "last" if strips else list(LAYOUTS)[seed // 2 % 3]
+    n, c = int(rng.integers(1, 4)), int(rng.choice([2, 3, 24, 40, 66]))
+    filters = (int(rng.choice([3, 5, 7])),) * 2 if strips else tuple(int(v) for v in rng.integers(1, 5, axes))
+    stride = (int(rng.integers(1, 3)),) * 2 if strips else tuple(int(v) for v in rng.integers(1, 4, axes))
+    dilation = (1, 1) if strips else tuple(int(v) for v in rng.integers(1, 3, axes))
+    spatial = tuple(int(v) for v in rng.integers(1, [0, 40, 13, 6][axes], axes))
+    reach = [d * (f - 1) for d, f in zip(dilation, filters, strict=True)]
+    padding = tuple(int(rng.integers(max(0, r - x + 2) // 2, r + 2)) for r, x in zip(reach, spatial, strict=True))
+    how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": c}
+    x, w = rng.integers(-1, 2, (n, c, *spatial)), rng.integers(-1, 2, (c, 1, *filters))
+    y = reference(x, w, *how.values())
+    dy = rng.integers(-1, 2, y.shape)
+    dx, dw = gradients(x, w, dy, *how.values())
+    d_x, d_w, d_dy = (ng.array(arranged(a, kind).astype(np.float32)).astype(dtype) for a in (x, w, dy))
+    how["layout"] = layout_name(kind, axes)
+    for got, want in [
+        (FPROP[axes](d_x, d_w, **how), y),
+        (BPROP[axes](d_dy, d_w, d_x.shape, **how), dx),
+        (UPDATE[axes](d_dy, d_x, d_w.shape, **how), dw),
+    ]:
+        want = ng.array(arranged(want, kind).astype(np.float32)).astype(dtype)
+        np.testing.assert_array_equal(got.astype(np.float32).get(), want.astype(np.float32).get())
+
+
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 @pytest.mark.parametrize("seed", range(12))
 def test_few_channels(seed, dtype):
@@ -354,6 +385,7 @@ MASKED = [
     (5, 24, 33, 7, 3, 2, 0, 1),
     (1, 8, 8, 3, 1, 1, 2, 1),
     (1, 512, 64, 2, 3, 1, 1, 1),
+    (2, 66, 66, 5, 3, 1, 1, 66),
 ]
 
 
