@@ -35,15 +35,15 @@ class LaunchTape {
   // though one outside records.
   class Recording {
    public:
-    explicit Recording(LaunchTape* tape) : outer_(std::exchange(current_, tape)) {}
-    ~Recording() { current_ = outer_; }
+    explicit Recording(LaunchTape* tape) : outer_(std::exchange(current_tape, tape)) {}
+    ~Recording() { current_tape = outer_; }
     Recording(const Recording&) = delete;
     Recording& operator=(const Recording&) = delete;
 
    private:
     LaunchTape* outer_;
   };
-  [[nodiscard]] static LaunchTape* current() { return current_; }
+  [[nodiscard]] static LaunchTape* current() { return current_tape; }
 
   // Of the default stream alone: throws Error for another.
   void add(const AskedLaunch& what, std::span<const std::byte> params, StreamId stream);
@@ -56,7 +56,7 @@ class LaunchTape {
   [[nodiscard]] const TensorMap& map(const std::byte* encoded) const;
 
  private:
-  static thread_local LaunchTape* current_;
+  static thread_local LaunchTape* current_tape;
   std::vector<Step> steps_;
   std::vector<TensorMap> maps_;
 };

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "kernels/conv/depthwise.h"
+#include "kernels/conv/kept.h"
 #include "kernels/conv/known.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/problem.h"
@@ -11,8 +12,10 @@
 #include "kernels/gemm/flags.h"
 #include "kernels/gemm/relu_mask.h"
 #include "kernels/gemm/types.h"
+#include "nervanagpu/autotune.hpp"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
+#include "src/launch_tape.h"
 #include "src/select_device.h"
 
 namespace nervanagpu {
@@ -150,37 +153,9 @@ GemmProblem masked_matrix(ConvPass pass, const ConvProblem& p, const ConvPointer
   return g;
 }
 
-}  // namespace
-
-std::size_t plain_workspace(ConvPass pass, const ConvProblem& p) {
-  const std::size_t plain = needs_copies(p) ? 0 : partial_bytes(pass, p);
-  if (!needs_copies(pass, p, {.stochastic = true})) return plain;
-  std::size_t sums = 0;
-  for (const bool wide : {false, true}) {
-    const ConvProblem inner = relayout(p, wide);
-    sums = std::max(sums, partial_bytes(pass, inner));
-    if (depthwise::takes(pass, inner)) sums = std::max(sums, depthwise::workspace(pass, inner));
-  }
-  std::size_t bytes = sums + bias_bytes(p);
-  for (const Role role : {Role::x, Role::w, Role::y}) bytes += copy_bytes(p, role);
-  return std::max(plain, bytes);
-}
-
-}  // namespace conv_detail
-
-std::size_t conv_workspace(ConvPass pass, const ConvProblem& p) {
-  return conv_detail::known(pass, p).workspace;
-}
-
-void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options) {
-  using namespace conv_detail;
-  const Known what = known(pass, p);
-  const Roles roles = roles_of(pass);
-  check_address(name_of(pass, roles.in1), pointers.in1, size_of(type_of(p, roles.in1)));
-  check_address(name_of(pass, roles.in2), pointers.in2, size_of(type_of(p, roles.in2)));
-  check_address(name_of(pass, roles.out), pointers.out, size_of(type_of(p, roles.out)));
-  if (what.workspace > 0) check_address("workspace", pointers.workspace, 16);
-  const Dtype out_type = type_of(p, roles.out);
+// What the options and addresses say, checked.
+Epilogue epilogue_of(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options) {
+  const Dtype out_type = type_of(p, roles_of(pass).out);
   const bool integer = out_type == Dtype::int32;
   if (pass != ConvPass::fprop && (pointers.bias != 0 || options.relu)) {
     throw InvalidArgument(std::string("conv: ") + (options.relu ? "relu" : "bias") + " is for fprop alone");
@@ -209,27 +184,81 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
     throw InvalidArgument("conv: rounding bits is " + std::to_string(e.rounding.bits) + "; needs 1 to " +
                           std::to_string(most) + ", or 0 for " + std::to_string(most));
   }
-  Device& device = current_device();
-  sgemm::MaskPlan mask;
   if (pointers.mask != 0) {
     check_mask(pass, out_type, pointers, options);
-    const GemmProblem matrix = masked_matrix(pass, p, pointers);
-    mask = sgemm::mask_plan(device.registry(), matrix);  // where no kernel makes or applies them
     e.mask = pointers.mask;
-    e.ld_mask = matrix.ld_mask;
+    e.ld_mask = masked_matrix(pass, p, pointers).ld_mask;
   }
+  return e;
+}
+
+// The kernels for a call that was checked.
+void queue_pass(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& e,
+                bool on_tensor_cores, const Stream& stream) {
+  const Known what = known(pass, p);
+  sgemm::MaskPlan mask;  // where no kernel makes or applies the bits
+  if (pointers.mask != 0) mask = sgemm::mask_plan(device.registry(), masked_matrix(pass, p, pointers));
   bool masked = false;
   if (what.depthwise && depthwise::fits(pass, p, e)) {
-    depthwise::queue(device, pass, p, pointers, e, options.stream.handle());
-  } else if (options.tensor_cores && what.on_tensor_cores && tensor_cores::there(device.registry()) &&
+    depthwise::queue(device, pass, p, pointers, e, stream.handle());
+  } else if (on_tensor_cores && what.on_tensor_cores && tensor_cores::there(device.registry()) &&
              tensor_cores::fits(pass, p, pointers, e)) {
-    masked = tensor_cores::queue(device, pass, p, pointers, e, options.stream);
+    masked = tensor_cores::queue(device, pass, p, pointers, e, stream);
   } else if (needs_copies(pass, p, e.rounding)) {
-    queue_copied(device, pass, p, pointers, e, options.stream);
+    queue_copied(device, pass, p, pointers, e, stream);
   } else {
-    queue(device, pass, p, pointers, e, options.stream.handle());
+    queue(device, pass, p, pointers, e, stream.handle());
   }
-  if (!masked && pointers.mask != 0) mask.values.launch(device, *mask.kernel, mask.grid, options.stream.handle());
+  if (!masked && pointers.mask != 0) mask.values.launch(device, *mask.kernel, mask.grid, stream.handle());
+}
+
+}  // namespace
+
+std::size_t plain_workspace(ConvPass pass, const ConvProblem& p) {
+  const std::size_t plain = needs_copies(p) ? 0 : partial_bytes(pass, p);
+  if (!needs_copies(pass, p, {.stochastic = true})) return plain;
+  std::size_t sums = 0;
+  for (const bool wide : {false, true}) {
+    const ConvProblem inner = relayout(p, wide);
+    sums = std::max(sums, partial_bytes(pass, inner));
+    if (depthwise::takes(pass, inner)) sums = std::max(sums, depthwise::workspace(pass, inner));
+  }
+  std::size_t bytes = sums + bias_bytes(p);
+  for (const Role role : {Role::x, Role::w, Role::y}) bytes += copy_bytes(p, role);
+  return std::max(plain, bytes);
+}
+
+}  // namespace conv_detail
+
+std::size_t conv_workspace(ConvPass pass, const ConvProblem& p) {
+  return conv_detail::known(pass, p).workspace;
+}
+
+void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options) {
+  using namespace conv_detail;
+  const Roles roles = roles_of(pass);
+  const std::size_t workspace = known(pass, p).workspace;
+  check_address(name_of(pass, roles.in1), pointers.in1, size_of(type_of(p, roles.in1)));
+  check_address(name_of(pass, roles.in2), pointers.in2, size_of(type_of(p, roles.in2)));
+  check_address(name_of(pass, roles.out), pointers.out, size_of(type_of(p, roles.out)));
+  if (workspace > 0) check_address("workspace", pointers.workspace, 16);
+  const Epilogue e = epilogue_of(pass, p, pointers, options);
+  Device& device = current_device();
+  // Products of windows may be measured, but not where launches are recorded.
+  if (LaunchTape::current() != nullptr || autotune()) {
+    return queue_pass(device, pass, p, pointers, e, options.tensor_cores, options.stream);
+  }
+  const auto plan =
+      kept(device, form_of(device, pass, p, pointers, e, options.tensor_cores), [&](std::span<const std::uint64_t> at) {
+        ConvPointers moved = pointers;
+        Epilogue own = e;
+        moved.in1 = at[kIn1], moved.in2 = at[kIn2], moved.out = at[kOut];
+        moved.bias = at[kBias], moved.mask = own.mask = at[kMask];
+        moved.workspace = at[kWorkspace];
+        own.rounding.seed = at[kSeed], own.rounding.offset = at[kOffset];
+        queue_pass(device, pass, p, moved, own, options.tensor_cores, {});
+      });
+  plan->launch(operands_of(pointers, e.rounding), options.stream.handle());
 }
 
 }  // namespace nervanagpu

@@ -20,21 +20,7 @@ struct Key {
 };
 
 struct Hash {
-  std::size_t operator()(const Key& key) const {
-    constexpr std::uint64_t kPrime = 0x9e3779b97f4a7c15;
-    std::uint64_t h = 0;
-    const auto add = [&](std::uint64_t v) { h = (h ^ v) * kPrime, h ^= h >> 29; };
-    const auto number = [&](std::int64_t v) { add(static_cast<std::uint64_t>(v)); };
-    const ConvProblem& p = key.problem;
-    add(static_cast<std::uint64_t>(key.pass) | static_cast<std::uint64_t>(p.layout) << 8 |
-        static_cast<std::uint64_t>(p.x_type) << 16 | static_cast<std::uint64_t>(p.w_type) << 24 |
-        static_cast<std::uint64_t>(p.y_type) << 32);
-    for (const std::int64_t v : {p.n, p.c, p.k, p.groups, p.x_pitch, p.y_pitch}) number(v);
-    for (const auto* three : {&p.in, &p.filter, &p.pad, &p.stride, &p.dilation}) {
-      for (const std::int64_t v : *three) number(v);
-    }
-    return h;
-  }
+  std::size_t operator()(const Key& key) const { return hash_of(key.pass, key.problem); }
 };
 
 Known find_out(ConvPass pass, const ConvProblem& p) {
@@ -49,6 +35,21 @@ Known find_out(ConvPass pass, const ConvProblem& p) {
 }
 
 }  // namespace
+
+std::size_t hash_of(ConvPass pass, const ConvProblem& p) {
+  constexpr std::uint64_t kPrime = 0x9e3779b97f4a7c15;
+  std::uint64_t h = 0;
+  const auto add = [&](std::uint64_t v) { h = (h ^ v) * kPrime, h ^= h >> 29; };
+  const auto number = [&](std::int64_t v) { add(static_cast<std::uint64_t>(v)); };
+  add(static_cast<std::uint64_t>(pass) | static_cast<std::uint64_t>(p.layout) << 8 |
+      static_cast<std::uint64_t>(p.x_type) << 16 | static_cast<std::uint64_t>(p.w_type) << 24 |
+      static_cast<std::uint64_t>(p.y_type) << 32);
+  for (const std::int64_t v : {p.n, p.c, p.k, p.groups, p.x_pitch, p.y_pitch}) number(v);
+  for (const auto* three : {&p.in, &p.filter, &p.pad, &p.stride, &p.dilation}) {
+    for (const std::int64_t v : *three) number(v);
+  }
+  return h;
+}
 
 Known known(ConvPass pass, const ConvProblem& p) {
   constexpr std::size_t kMost = 4096;

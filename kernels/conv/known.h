@@ -16,4 +16,6 @@ struct Known {
 // Throws as check() does.
 Known known(ConvPass pass, const ConvProblem& p);
 
+std::size_t hash_of(ConvPass pass, const ConvProblem& p);
+
 }  // namespace nervanagpu::conv_detail
