@@ -65,7 +65,8 @@ std::int64_t most_parts(const Walk& walk, std::int64_t strips) {
 // Rows that the busiest multiprocessor goes down if strips are so tall, in units of one thread's: those of the strip, and
 // those above or below it that it meets, which cost less.
 double cost_of(ConvPass pass, const ConvProblem& p, const Walk& walk) {
-  const double rows = static_cast<double>(walk.tall) + 0.6 * static_cast<double>((p.filter[1] - 1) / p.stride[1]);
+  const std::int64_t others = (p.filter[1] - 1) / p.stride[1];
+  const double rows = static_cast<double>(walk.tall) + 0.6 * static_cast<double>(others);
   std::int64_t turns = 0;
   if (pass == ConvPass::update) {
     const std::int64_t strips = walk.pictures * walk.lh * walk.lw;
@@ -80,10 +81,11 @@ double cost_of(ConvPass pass, const ConvProblem& p, const Walk& walk) {
 
 // Cuts the rows into blocks.
 void cut_rows(ConvPass pass, const ConvProblem& p, std::int64_t rows, Walk& walk) {
-  constexpr std::int64_t kMostCuts = 64;
+  constexpr std::int64_t kMostCuts = 16;
   Walk tried = walk;
   double best = 0;
   for (std::int64_t cuts = 1; cuts <= std::min(rows, kMostCuts); ++cuts) {
+    if (cuts > 1 && ceil_div(rows, cuts) == tried.tall) continue;
     tried.tall = ceil_div(rows, cuts);
     tried.lh = ceil_div(rows, tried.tall);
     const double cost = cost_of(pass, p, tried);
@@ -216,7 +218,13 @@ bool strips_take(ConvPass pass, const ConvProblem& p) {
   for (const Role role : {Role::x, Role::y}) {
     if (picture_of(p, role).elements() >= kMostElements) return false;
   }
-  return walk_of(pass, p, 1).threads() < kMostThreads;
+  // More threads than any strips make; these numbers may be of any size.
+  const Picture along = picture_of(p, pass == ConvPass::bprop ? Role::x : Role::y);
+  double threads = static_cast<double>(p.n) * static_cast<double>(p.in[0]);
+  for (const std::int64_t length : {p.c / v + kLanes, along.height + 1, ceil_div(along.width + 1, kWidthOfUpdate)}) {
+    threads *= static_cast<double>(length);
+  }
+  return threads < static_cast<double>(kMostThreads);
 }
 
 bool strips_fit(ConvPass pass, const ConvPointers& pointers, const Epilogue& epilogue) {

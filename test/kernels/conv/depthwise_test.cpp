@@ -193,7 +193,8 @@ TEST_P(DepthwiseTest, UpdatesAreWithinTheirBound) {
     const std::vector<double> sizes = test::convolve(c.pass, p, wide[2], wide[3]);
     const Bits got = test::run(device_, c, dy, x);
     ASSERT_EQ(got, test::run(device_, c, dy, x));
-    const double terms = static_cast<double>(p.y_elements() / p.k);
+    const std::int64_t places = p.y_elements() / p.k;
+    const auto terms = static_cast<double>(places);
     const double gamma = terms * 0x1p-24 / (1 - terms * 0x1p-24);
     const double unit = p.x_type == Dtype::float16 ? 0x1p-11 : p.x_type == Dtype::bfloat16 ? 0x1p-8 : 0;
     for (std::size_t i = 0; i < got.size(); ++i) {
