@@ -19,6 +19,7 @@ enum Flags : std::uint32_t { kBeta = 1, kRelu = 2, kBias = 4, kBias16 = 8 };
 constexpr std::int64_t kThreadsOfUpdate = 128;                 // of a CTA
 constexpr std::int64_t kWidthOfUpdate = 4;                     // columns of a strip
 constexpr std::int64_t kLanes = 32;                            // vectors of channels side by side, at most
+constexpr std::int64_t kMostOfGrid = 65535;                    // of its y
 constexpr std::int64_t kMostThreads = std::int64_t{1} << 30;   // of a launch
 constexpr std::int64_t kMostElements = std::int64_t{1} << 29;  // of a picture: its bytes are numbers of 32 bits
 
@@ -218,6 +219,7 @@ bool strips_take(ConvPass pass, const ConvProblem& p) {
   for (const Role role : {Role::x, Role::y}) {
     if (picture_of(p, role).elements() >= kMostElements) return false;
   }
+  if (ceil_div(p.c / v, kLanes) > kMostOfGrid) return false;
   // More threads than any strips make; these numbers may be of any size.
   const Picture along = picture_of(p, pass == ConvPass::bprop ? Role::x : Role::y);
   double threads = static_cast<double>(p.n) * static_cast<double>(p.in[0]);
