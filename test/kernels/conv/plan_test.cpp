@@ -167,7 +167,7 @@ ConvProblem small_problem() {
   return p;
 }
 
-// Windows as a product, steps between positions, and parts of k.
+// Windows as a product, steps between positions, parts of k, and channels by themselves.
 TEST_P(ConvPlanTest, EveryWayOfTheTensorCores) {
   const auto all_passes = [&](const ConvProblem& p) {
     for (const ConvPass pass : kPasses) {
@@ -183,6 +183,11 @@ TEST_P(ConvPlanTest, EveryWayOfTheTensorCores) {
   ConvProblem groups = small_problem();
   groups.groups = 2, groups.k = 32;
   all_passes(groups);
+  ConvProblem depthwise = small_problem();
+  depthwise.groups = depthwise.k = depthwise.c;
+  all_passes(depthwise);
+  depthwise.layout = Layout::channels_first;
+  all_passes(depthwise);
   ConvProblem far = small_problem();
   far.dilation = {1, 1, 200}, far.pad = {0, 1, 200};
   all_passes(far);
@@ -193,7 +198,7 @@ TEST_P(ConvPlanTest, EveryWayOfTheTensorCores) {
   windows.c = 3, windows.k = 8, windows.in = {1, 4, 40}, windows.filter = {1, 2, 31};
   all_passes(windows);
   if (GetParam().arch != sass::Arch::sm_90a) return;
-  for (const char* op : {"hconv", "hgemm", "split"}) EXPECT_TRUE(families_.contains(op)) << op;
+  for (const char* op : {"hconv", "hgemm", "split", "depthwise"}) EXPECT_TRUE(families_.contains(op)) << op;
 }
 
 TEST_P(ConvPlanTest, OperandsThatAreAlignedToLessAreRefusedAndToMoreAreNot) {
