@@ -35,6 +35,7 @@ Plan plan(const Registry& registry, const Sum& s) {
     v.u32(pitch / width).u32(s.splits).u32(s.ld).u32(s.group_stride);
     v.scalar(s.alpha, s.type).scalar(s.beta, s.type).u32(s.flags).u32(s.round_bits);
     v.u64(s.rounding.seed).u64(s.rounding.offset).u64(s.scale).f32(s.clip_low).f32(s.clip_high);
+    v.divisor(s.block != 0 ? s.block : s.rows);
     if (out.kernel->unmet(v.numbers()) != nullptr) continue;
     const std::int64_t threads = out.kernel->manifest().threads;
     out.grid.x = static_cast<std::uint32_t>((total + threads - 1) / threads);
