@@ -195,7 +195,8 @@ bool gathers_rows(ConvPass pass, const ConvProblem& p) {
   constexpr double kCopy = 2.5;         // microseconds of a small copy
   constexpr double kCopied = 2 / 2.87;  // of a million bytes
   const std::int64_t c = gathered(pass, p).channels;
-  if (c % kBlock == 0 || !possible(pass, p)) return false;
+  if (c % kBlock == 0 || p.groups > kMostGroups || !possible(pass, p)) return false;
+  if (p.groups > 1 && pass == ConvPass::update && p.k / p.groups % kFew != 0) return false;  // where dy's rows begin
   if (c < kFew || !gathers(pass, p)) return true;
   const Product ours = product_of(pass, p);
   const bool update = pass == ConvPass::update;

@@ -12,6 +12,9 @@
 
 namespace nervanagpu::conv_detail::gconv {
 
+// Each group is a launch.
+constexpr std::int64_t kMostGroups = 4;
+
 // The pass is gathered: a function of the problem alone, since the sums have another order than hconv.sass's.
 bool gathers_rows(ConvPass pass, const ConvProblem& p);
 // It could be.

@@ -55,7 +55,8 @@ double tile_cost(const Work& w, const Tile& t, std::int64_t splits, int multipro
                                                                               : row_cost(w.k));
   const double b = rows(w.product.n, t.bn) * (w.pass == 'f' ? row_cost(w.c) : box_cost(w.c));
   const double products = t.form == Form::turns ? kTurnBlock : std::ranges::find(kWidths, t.bn, &Width::columns)->block;
-  return hgemm::tile_microseconds(w.product, t, splits, multiprocessors, w.bytes, {std::max(products, a + b), kSums});
+  return hgemm::tile_microseconds(w.product, t, splits, multiprocessors, w.bytes,
+                                  {std::max(products, a + b), kSums, w.groups});
 }
 
 // The cheapest tile, and its microseconds.
@@ -85,7 +86,7 @@ std::int64_t splits_of(const Work& work) {
   const std::int64_t most = std::clamp<std::int64_t>(blocks / kLeastBlocks, 1, hgemm::kProcessors);
   std::int64_t splits = 1;
   double cost = 0;
-  for (std::int64_t s = 1; s <= most && s * p.m * p.n < kMostSums; ++s) {
+  for (std::int64_t s = 1; s <= most && s * p.m * p.n * w.groups < kMostSums; ++s) {
     if (hgemm::effective(blocks, s) != s) continue;
     const double c = best(w, s, hgemm::kProcessors).cost;
     if (cost == 0 || c < cost) splits = s, cost = c;
@@ -100,12 +101,13 @@ std::string name_of(const Tile& t) {
 
 Choice chosen(const Work& w, int multiprocessors) {
   constexpr std::size_t kMost = 4096;
-  using Key = std::tuple<char, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, int, double, int>;
+  using Key = std::tuple<char, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, int,
+                         double, int>;
   static std::mutex mutex;
   static auto& known = *new std::map<Key, Choice>;
   const GemmProblem& p = w.product;
   const int kind = static_cast<int>(p.c_type) << 2 | (p.beta != 0 ? 1 : 0) | (p.rounding.stochastic ? 2 : 0);
-  const Key key(w.pass, p.m, p.n, p.k, w.c, w.k, kind, w.bytes, multiprocessors);
+  const Key key(w.pass, p.m, p.n, p.k, w.c, w.k, w.groups, kind, w.bytes, multiprocessors);
   const std::lock_guard lock(mutex);
   if (const auto it = known.find(key); it != known.end()) return it->second;
   Choice out;

@@ -19,8 +19,9 @@ struct Choice {
 struct Work {
   char pass = 'f';            // or 'b' or 'u'
   GemmProblem product;        // m, n, k, types and epilogue
-  std::int64_t c = 0, k = 0;  // channels and filters of the group, in units of 2 bytes
-  double bytes = 0;           // of operands and result
+  std::int64_t c = 0, k = 0;  // channels and filters of a group, in units of 2 bytes
+  double bytes = 0;           // of operands and results
+  std::int64_t groups = 1;    // each is such a product
 };
 
 // The cheapest by a model of an H200. forced: the end of a kernel's name, as "_128x256x1", or a number of splits.

@@ -151,6 +151,14 @@ std::optional<std::vector<Gather>> gathers(ConvPass pass, const ConvProblem& p) 
   return all;
 }
 
+std::optional<Gather> over_pictures(const Gather& g, const ConvProblem& p, const Inner& size) {
+  if (volume(p)) return std::nullopt;
+  Gather all = g;
+  all.positions[2] = p.n;
+  if (!possible(all, {size[0], size[1], p.n}, true)) return std::nullopt;
+  return all;
+}
+
 TensorMap columns_map(const Pixels& t, const Gather& g, bool volume, std::uint32_t pixels) {
   TensorMap m = map_of(t);
   const std::size_t spatial = volume ? 3 : 2;
@@ -178,6 +186,24 @@ TensorMap filters_map(const Pixels& w, std::uint32_t filters) {
   m.sizes = {u64(w.channels), u64(taps), u64(w.n)};
   m.strides = {u64(pitch_bytes(w)), u64(pitch_bytes(w) * taps)};
   m.box = {channels_of(w), 1, filters};
+  return m;
+}
+
+TensorMap filters_map(const Pixels& w, std::uint32_t filters, std::int64_t groups) {
+  TensorMap m = filters_map(w, filters);
+  m.rank = 4;
+  m.sizes[3] = u64(groups);
+  m.strides[2] = m.strides[1] * m.sizes[2];
+  m.box[3] = 1;
+  return m;
+}
+
+TensorMap groups_map(const Pixels& t, const Gather& g, std::int64_t groups, std::uint32_t pixels) {
+  Pixels all = t;
+  all.size[2] = t.n;
+  all.n = groups;
+  TensorMap m = columns_map(all, g, true, pixels);
+  m.strides[3] = u64(static_cast<std::int64_t>(size_of(t.type)) * t.channels);
   return m;
 }
 

@@ -37,6 +37,10 @@ std::vector<Gather> gathers_of(ConvPass pass, const ConvProblem& p);
 // Depth has to be walked: maps of rank 5.
 bool volume(const ConvProblem& p);
 
+// The positions of all pictures, as if pictures lay one behind the other along the depth: a map has its last coordinate for
+// something else then. None: there is a depth, or maps cannot say it.
+std::optional<Gather> over_pictures(const Gather& g, const ConvProblem& p, const Inner& size);
+
 // A tensor with channels last: some of its channels, and elements from pixel to pixel.
 struct Pixels {
   std::uint64_t address = 0;
@@ -52,8 +56,12 @@ std::int64_t block_of(Dtype type);
 
 // Columns of `pixels` pixels, of a block's channels.
 TensorMap columns_map(const Pixels& t, const Gather& g, bool volume, std::uint32_t pixels);
+// The same of each of several groups of channels, which lie side by side: size, positions and taps are over_pictures().
+TensorMap groups_map(const Pixels& t, const Gather& g, std::int64_t groups, std::uint32_t pixels);
 // A block's channels of `filters` filters at a tap. w: `size` and `n` are taps and filters.
 TensorMap filters_map(const Pixels& w, std::uint32_t filters);
+// The same of one of several groups of filters, one behind the other.
+TensorMap filters_map(const Pixels& w, std::uint32_t filters, std::int64_t groups);
 // 64 channels of 64 pixels.
 TensorMap rows_map(const Pixels& t);
 

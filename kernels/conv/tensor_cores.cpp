@@ -12,6 +12,7 @@
 #include "kernels/conv/halo_update_choice.h"
 #include "kernels/conv/hconv_choice.h"
 #include "kernels/conv/implicit_gemm.h"
+#include "kernels/conv/packs.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/resident_choice.h"
 #include "kernels/gemm/gemm.h"
@@ -32,8 +33,7 @@ constexpr std::int64_t kEight = 8;   // channels of 16 bytes
 constexpr std::int64_t kBlock = 64;  // of k, of 16-bit operands
 constexpr std::int64_t kBox = 64;    // filters of a box
 constexpr std::int64_t kLimit = std::int64_t{1} << 31;
-constexpr std::int64_t kMostGroups = 4;  // each is a launch
-constexpr std::int64_t kMaskWord = 32;   // bits
+constexpr std::int64_t kMaskWord = 32;  // bits
 
 std::int64_t eights(std::int64_t channels) {
   return ceil_div(channels, kEight) * kEight;
@@ -98,16 +98,20 @@ class Pass {
   [[nodiscard]] std::size_t workspace() const { return arena_.most(); }
 
  private:
-  // One group's launch of a pass.
+  // A launch of a pass: of a group, or of hconv.sass: of several packs of groups, each of which is such a product.
   struct Launch {
     char pass = 'f';
-    const Gather* gather = nullptr;
+    Gather gather;
     TensorMap a, b;
     GemmProblem gemm;
     std::int64_t divisor = 1;   // hconv.sass's depth
     std::int64_t channels = 0;  // update: of each tap, where these are no blocks of 64; else 0
     double bytes = 0;
-    Pixels gathered;  // by gconv.sass; of 0 channels: hconv.sass
+    std::int64_t packs = 1;
+    std::int64_t group_channels = 0, group_pictures = 0, group_filters = 0;  // hconv.sass's
+    std::int64_t block = 0;  // update: rows of the sums that are a group's
+    bool deep = false;       // maps of rank 5
+    Pixels gathered;         // by gconv.sass; of 0 channels: hconv.sass
     // What is gathered, and the filters; u: dy. f, b of gconv.sass: not said.
     Pixels x, w;
   };
@@ -116,6 +120,7 @@ class Pass {
   [[nodiscard]] Lying lies(Role role) const { return conv_detail::lies(p_, role); }
   Pixels operand(Role role, std::uint64_t address, std::int64_t unit);
   Pixels operand(Role role, std::uint64_t address) { return operand(role, address, unit_of(type_of(p_, role))); }
+  Pixels operand_in_packs(Role role, std::uint64_t address, const Packs& packs);
   [[nodiscard]] Pixels group_of(Pixels t, std::int64_t g) const;
   void copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std::uint64_t to, Dtype to_type,
             const Lying& to_lies, const Rounding& rounding = {});
@@ -124,8 +129,13 @@ class Pass {
   [[nodiscard]] std::optional<cells::Cells> in_cells() const;
   void put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const;
   void widen_bias();
+  Launch some_positions(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out, const Packs& packs,
+                        std::int64_t first, std::int64_t count) const;
+  [[nodiscard]] hconv::Work work_of(const Launch& l, const Packs& packs) const;
+  [[nodiscard]] bool apart_pays(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out,
+                                const Packs& packs) const;
+  Pixels block_diagonal(const Pixels& w, const Packs& packs);
   void update(const Pixels& dy, const Pixels& x, const Pixels& out);
-  [[nodiscard]] hconv::Work work_of(const Launch& l) const;
   [[nodiscard]] std::optional<halo::Choice> shares_taps(const Launch& l, int multiprocessors) const;
   void launch_halo(const Launch& l, const halo::Choice& choice);
   [[nodiscard]] static halo_update::Work shared_work(const Launch& l);
@@ -174,6 +184,30 @@ Pixels Pass::operand(Role role, std::uint64_t address, std::int64_t unit) {
   return t;
 }
 
+// The same, with the channels of each pack at a multiple of 16 bytes: zeros may lie between.
+Pixels Pass::operand_in_packs(Role role, std::uint64_t address, const Packs& packs) {
+  const Shape s = shape(role);
+  const std::int64_t channels = s[4] / packs.count;
+  const Dtype type = type_of(p_, role);
+  if (packs.count == 1 || channels % unit_of(type) == 0) return operand(role, address);
+  const std::int64_t pack = ceil_div(channels, unit_of(type)) * unit_of(type);
+  Pixels t = {0, type, packs.count * pack, packs.count * pack, {s[3], s[2], s[1]}, s[0]};
+  t.address = arena_.take(width_of(type) * t.count() * t.pitch);
+  if (device_ == nullptr) return t;
+  device_->fill(t.address, 0, static_cast<unsigned>(width_of(type)), static_cast<std::size_t>(t.count() * t.pitch),
+                stream_.handle());
+  Lying from = lies(role);
+  Lying to = lying(Layout::channels_last, s, t.pitch);
+  for (Lying* l : {&from, &to}) {
+    l->shape = {s[0], s[1], s[2], s[3], packs.count, channels};
+    l->strides.push_back(l->strides[4]);
+  }
+  from.strides[4] *= channels;
+  to.strides[4] = pack;
+  copy(address, type, from, t.address, type, to);
+  return t;
+}
+
 Pixels Pass::group_of(Pixels t, std::int64_t g) const {
   t.channels /= p_.groups;
   t.address += static_cast<std::uint64_t>(width_of(t.type) * g * t.channels);
@@ -203,22 +237,22 @@ void Pass::put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const 
   if (pass_ == ConvPass::bprop) g.activation = GemmActivation::drelu;
 }
 
-hconv::Work Pass::work_of(const Launch& l) const {
-  return {l.pass, l.gemm, pairs(p_.c / p_.groups, p_.x_type), pairs(p_.k / p_.groups, p_.x_type), l.bytes};
-}
-
 // halo.sass's variant, where that is faster: a function of the problem alone.
 std::optional<halo::Choice> Pass::shares_taps(const Launch& l, int multiprocessors) const {
-  if (l.pass == 'u' || !sgemm::half(l.gemm.c_type) || forced_.splits > 1) return std::nullopt;
+  if (l.pass == 'u' || l.packs > 1 || !sgemm::half(l.gemm.c_type) || forced_.splits > 1) return std::nullopt;
   if (!forced_.kernel.empty() && !halo::is_forced(forced_)) return std::nullopt;
-  const halo::Work work = {l.pass, *l.gather, l.x.size, l.x.n, l.x.channels, l.gemm.n, l.bytes};
+  const halo::Work work = {l.pass, l.gather, l.x.size, l.x.n, l.x.channels, l.gemm.n, l.bytes};
   std::optional<halo::Choice> out = halo::choose(work, hgemm::kProcessors, forced_);
   if (halo::is_forced(forced_)) {
     if (!out) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
     return out;
   }
-  if (!out || out->microseconds >= hconv::microseconds(work_of(l))) return std::nullopt;
+  if (!out || out->microseconds >= hconv::microseconds(work_of(l, packs_of(pass_, p_)))) return std::nullopt;
   return multiprocessors == hgemm::kProcessors ? out : halo::choose(work, multiprocessors);
+}
+
+hconv::Work Pass::work_of(const Launch& l, const Packs& packs) const {
+  return {l.pass, l.gemm, pairs(packs.c, p_.x_type), pairs(packs.k, p_.x_type), l.bytes, l.packs};
 }
 
 void Pass::launch_halo(const Launch& l, const halo::Choice& choice) {
@@ -227,10 +261,10 @@ void Pass::launch_halo(const Launch& l, const halo::Choice& choice) {
   const std::int64_t channels = l.pass == 'f' ? l.w.channels : l.x.channels;  // cells' filters have whole products
   g.k = ceil_div(channels, kBlock) * kBlock;
   Values v;
-  v.map(device_->encode_tensor_map(halo::patch_map(l.x, *l.gather, choice)));
+  v.map(device_->encode_tensor_map(halo::patch_map(l.x, l.gather, choice)));
   v.map(device_->encode_tensor_map(halo::filters_map(l.pass, l.w)));
   hgemm::put_tiles(v, g, choice.tile, 1, 1);
-  halo::put(v, l.pass, *l.gather, choice, channels);
+  halo::put(v, l.pass, l.gather, choice, channels);
   const Kernel* kernel = halo::find(device_->registry(), l.pass, g.a_type, g.c_type, choice.tile);
   v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, 1, device_->info().multiprocessors), stream_.handle());
 }
@@ -242,7 +276,7 @@ std::optional<resident::Choice> Pass::keeps_filters(const Launch& l, int multipr
   if (!forced && (!forced_.kernel.empty() || forced_.splits > 1)) return std::nullopt;
   const Pixels& x = l.gathered;
   if (!sgemm::half(l.gemm.c_type) || x.pitch % kEight != 0 || x.address % 16 != 0) return std::nullopt;
-  const halo::Work work = {'f', *l.gather, x.size, x.n, x.channels, l.gemm.n, l.bytes};
+  const halo::Work work = {'f', l.gather, x.size, x.n, x.channels, l.gemm.n, l.bytes};
   const std::optional<resident::Choice> out = resident::choose(work, multiprocessors, forced_);
   if (forced && !out) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
   if (forced || !out) return out;
@@ -258,21 +292,22 @@ void Pass::launch_resident(const Launch& l, const resident::Choice& choice) {
   TensorMap b = l.b;
   b.box[1] = static_cast<std::uint32_t>(choice.tile.bn);
   Values v;
-  v.map(device_->encode_tensor_map(resident::patch_map(l.gathered, *l.gather, choice)));
+  v.map(device_->encode_tensor_map(resident::patch_map(l.gathered, l.gather, choice)));
   v.map(device_->encode_tensor_map(b));
   hgemm::put_tiles(v, g, choice.tile, 1, 1);
-  resident::put(v, *l.gather, choice, l.gemm.k / l.gather->all_taps());
+  resident::put(v, l.gather, choice, l.gemm.k / l.gather.all_taps());
   const Kernel* kernel = resident::find(device_->registry(), g.a_type, choice);
   v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, 1, device_->info().multiprocessors), stream_.handle());
 }
 
 halo_update::Work Pass::shared_work(const Launch& l) {
-  return {*l.gather, l.x.size, l.x.n, l.x.channels, l.gemm.m, l.bytes};
+  return {l.gather, l.x.size, l.x.n, l.x.channels, l.gemm.m, l.bytes};
 }
 
 // halo_update.sass's cut, where it is asked for by name: where dy ends it multiplies x by zeros, which an infinite x makes NaN.
 std::optional<halo_update::Choice> Pass::shares_products(const Launch& l) const {
-  if (l.pass != 'u' || l.gathered.channels != 0 || !halo_update::is_forced(forced_)) return std::nullopt;
+  if (l.pass != 'u' || p_.groups > 1 || l.gathered.channels != 0 || !halo_update::is_forced(forced_))
+    return std::nullopt;
   std::optional<halo_update::Choice> out = halo_update::choose(shared_work(l), forced_);
   if (!out) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
   return out;
@@ -287,8 +322,8 @@ void Pass::launch_halo_update(const Launch& l, const halo_update::Choice& choice
   arena_.release(mark);
   if (device_ == nullptr) return;
   Values v;
-  v.map(device_->encode_tensor_map(halo_update::dy_map(l.w, *l.gather, choice)));
-  v.map(device_->encode_tensor_map(halo_update::x_map(l.x, *l.gather, choice)));
+  v.map(device_->encode_tensor_map(halo_update::dy_map(l.w, l.gather, choice)));
+  v.map(device_->encode_tensor_map(halo_update::x_map(l.x, l.gather, choice)));
   halo_update::put(v, work, choice, g.workspace);
   const Kernel* kernel = halo_update::find(device_->registry(), g.a_type, choice);
   v.launch(*device_, *kernel, halo_update::grid(work, choice), stream_.handle());
@@ -323,13 +358,13 @@ void Pass::launch(const Launch& l) {
   }
   const hconv::Choice choice =
       few ? gconv::choose(l.pass, l.gemm, gconv::usual_run(l.gathered.channels), l.bytes, multiprocessors, forced_)
-          : hconv::choose(work_of(l), multiprocessors,
+          : hconv::choose(work_of(l, packs_of(pass_, p_)), multiprocessors,
                           halo::is_forced(forced_) ? Forced{} : forced_);  // float32 results are not halo.sass's
   GemmProblem g = l.gemm;
   const bool sums = choice.splits > 1 || l.channels != 0;  // are left in the workspace
   const std::size_t mark = arena_.mark();
   if (sums) {
-    g.workspace = arena_.take(choice.splits * g.m * g.n * 4);
+    g.workspace = arena_.take(l.packs * choice.splits * g.m * g.n * 4);
     if (g.mask != 0) masked_ = false;  // split_sum knows none
     g.mask = 0;
     g.activation = GemmActivation::none;
@@ -337,16 +372,20 @@ void Pass::launch(const Launch& l) {
   arena_.release(mark);
   if (device_ == nullptr) return;
   split_sum::Sum sum = sgemm::sum_of(g, choice.splits);
+  sum.groups = l.packs;
+  sum.group_stride = g.stride_c;
   if (l.channels != 0) {
-    const std::int64_t taps = l.gather->all_taps();
+    const std::int64_t taps = l.gather.all_taps();
     sum.rows = g.m * taps;
     sum.cols = sum.ld = l.channels;
     sum.pitch = g.n / taps;
+    sum.block = l.block * taps;
   }
   if (sums && choice.splits == 1) {
     g.c = g.workspace;
     g.c_type = Dtype::float32;
     g.ldc = g.n;
+    g.stride_c = g.m * g.n;
     g.alpha = 1.0F;
     g.beta = 0.0F;
     g.rounding = {};
@@ -356,26 +395,107 @@ void Pass::launch(const Launch& l) {
   Values v;
   v.map(device_->encode_tensor_map(few && l.pass == 'f' ? b : l.a));
   v.map(device_->encode_tensor_map(few && l.pass == 'u' ? l.a : b));
-  hgemm::put_tiles(v, g, choice.tile, choice.splits, l.divisor);
-  const Gather& f = *l.gather;
-  const bool deep = volume(p_);
+  hgemm::put_tiles(v, g, choice.tile, choice.splits, l.divisor, l.packs);
+  const Gather& f = l.gather;
   const Dtype result = sums ? sgemm::sums_of(g) : g.c_type;
   const Kernel* kernel = few ? gconv::find(device_->registry(), l.pass, g.a_type, result, run, choice.tile)
                              : hconv::find(device_->registry(), l.pass, g.a_type, result, choice.tile);
   if (few) {
     const std::int64_t tile = l.pass == 'f' ? kBlock : choice.tile.bn;
-    gconv::put(v, f, l.gathered, deep, run, ceil_div(f.all_taps() * l.gathered.channels, tile) * tile);
+    gconv::put(v, f, l.gathered, volume(p_), run, ceil_div(f.all_taps() * l.gathered.channels, tile) * tile);
   } else {
-    const std::int64_t shift = deep ? 5 : 8;  // of the offsets along height
-    v.u32(deep ? 1 : 0).divisor(f.positions[0]).divisor(f.positions[1]).divisor(f.positions[2]);
+    const std::int64_t shift = l.deep ? 5 : 8;  // of the offsets along height
+    v.u32(l.deep ? 1 : 0).divisor(f.positions[0]).divisor(f.positions[1]).divisor(f.positions[2]);
     v.each_s32(f.step).each_s32(f.low).divisor(f.taps[0]).divisor(f.taps[1]);
-    v.u32(f.move[0]).u32(f.move[1] << shift).u32(deep ? f.move[2] << 2 * shift : 0);
+    v.u32(f.move[0]).u32(f.move[1] << shift).u32(l.deep ? f.move[2] << 2 * shift : 0);
     v.s32(f.tap0).each_s32(f.tap_step);
+    v.divisor(choice.splits).u32(l.group_channels).u32(l.group_pictures).u32(l.group_filters);
   }
-  v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, choice.splits, multiprocessors), stream_.handle());
+  v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, choice.splits, multiprocessors, l.packs),
+           stream_.handle());
   if (!sums) return;
   const split_sum::Plan end = split_sum::plan(device_->registry(), sum);
   end.values.launch(*device_, *end.kernel, end.grid, stream_.handle());
+}
+
+// `count` packs from `first` on. Where the copy engine can tell their channels from those of the next ones, these are zeros
+// to it; else w's zeros meet them.
+Pass::Launch Pass::some_positions(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out,
+                                  const Packs& packs, std::int64_t first, std::int64_t count) const {
+  const std::int64_t width = width_of(out.type);
+  const std::int64_t from = width_of(gathered.type);
+  const std::int64_t block = block_of(gathered.type);
+  const std::int64_t columns = out.channels / packs.count;
+  Launch l;
+  l.pass = pass_ == ConvPass::fprop ? 'f' : 'b';
+  l.gather = f;
+  l.deep = volume(p_);
+  l.packs = count;
+  l.x = gathered;
+  l.x.channels /= packs.count;
+  l.x.address += static_cast<std::uint64_t>(from * first * l.x.channels);
+  l.w = w;  // filters of a pack, whose channels are the pack's alone
+  l.w.n /= packs.count;
+  l.w.address += static_cast<std::uint64_t>(from * first * l.w.count() * w.pitch);
+  constexpr std::uint32_t kRows = 128;
+  std::optional<Gather> over;
+  if (count > 1 && l.x.channels % block != 0) over = over_pictures(f, p_, l.x.size);
+  if (over) {
+    l.gather = *over;
+    l.deep = true;
+    l.group_pictures = 1;
+    l.a = groups_map(l.x, *over, count, kRows);
+  } else {
+    Pixels all = l.x;
+    all.channels *= count;
+    l.group_channels = l.x.channels;
+    l.a = columns_map(all, f, l.deep, kRows);
+  }
+  l.b = filters_map(l.w, kBox, count);
+  l.gemm = epilogue(first, columns);
+  l.gemm.m = p_.n * f.count();
+  l.gemm.k = ceil_div(l.x.channels, block) * f.all_taps() * block;
+  l.gemm.c = out.address + static_cast<std::uint64_t>(first * columns * width);
+  l.gemm.c_type = out.type;
+  l.gemm.ldc = out.pitch;
+  l.gemm.stride_c = columns;
+  put_mask(l.gemm, 0, first);
+  l.gemm.rounding.offset += static_cast<std::uint64_t>(first * columns) / 4;
+  l.divisor = f.all_taps();
+  l.bytes = static_cast<double>(count) *
+            static_cast<double>(from * l.x.count() * l.x.channels + from * l.w.n * f.all_taps() * w.channels +
+                                width * l.gemm.m * columns);
+  return l;
+}
+
+// halo.sass takes packs one by one.
+bool Pass::apart_pays(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out,
+                      const Packs& packs) const {
+  constexpr std::int64_t kFour = 4;  // random words
+  if (packs.count == 1 || packs.count > gconv::kMostGroups) return false;
+  if (e_.rounding.stochastic && out.channels / packs.count % kFour != 0) return false;
+  const std::optional<halo::Choice> one =
+      shares_taps(some_positions(f, gathered, w, out, packs, 0, 1), hgemm::kProcessors);
+  if (!one || halo::is_forced(forced_)) return one.has_value();
+  const Launch all = some_positions(f, gathered, w, out, packs, 0, packs.count);
+  return static_cast<double>(packs.count) * one->microseconds < hconv::microseconds(work_of(all, packs));
+}
+
+// The filters of packs, with zeros for the channels of their other groups.
+Pixels Pass::block_diagonal(const Pixels& w, const Packs& packs) {
+  Pixels out = w;
+  out.channels *= packs.groups;
+  out.pitch = ceil_div(out.channels, unit_of(w.type)) * unit_of(w.type);
+  const std::int64_t elements = out.count() * out.pitch;
+  out.address = arena_.take(width_of(w.type) * elements);
+  if (device_ == nullptr) return out;
+  device_->fill(out.address, 0, static_cast<unsigned>(width_of(w.type)), static_cast<std::size_t>(elements),
+                stream_.handle());
+  const std::int64_t rows = w.count() / p_.groups;  // of taps
+  const Shape blocks = {packs.count, packs.groups, rows, w.channels};
+  copy(w.address, w.type, {blocks, {packs.groups * rows * w.pitch, rows * w.pitch, w.pitch, 1}}, out.address, w.type,
+       {blocks, {packs.groups * rows * out.pitch, rows * out.pitch + w.channels, out.pitch, 1}});
+  return out;
 }
 
 // fprop and bprop: rows of the product are positions of the result.
@@ -383,15 +503,15 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
   const bool forward = pass_ == ConvPass::fprop;
   const std::vector<Gather> all = *gathers(pass_, p_);
   const std::int64_t whole = out.size[0] * out.size[1] * out.size[2];
-  const std::int64_t filters = p_.k / p_.groups;
+  const Packs packs = packs_of(pass_, p_);
+  const Pixels filters = packs.groups > 1 ? block_diagonal(w, packs) : w;
   const std::int64_t width = width_of(out.type);
-  const std::int64_t from = width_of(gathered.type);
-  const std::int64_t block = block_of(gathered.type);
   const bool strided = !forward && p_.stride != decltype(p_.stride){1, 1, 1};
   // Positions that no tap reaches.
   std::int64_t reached = 0;
   for (const Gather& g : all) reached += g.count();
-  if (strided || reached < whole || (p_.groups > 1 && out.channels / p_.groups % kMaskWord != 0)) masked_ = false;
+  const std::int64_t columns = out.channels / packs.count;
+  if (strided || reached < whole || (packs.count > 1 && columns % kMaskWord != 0)) masked_ = false;
   if (device_ != nullptr && reached < whole && e_.beta == 0) {
     const float nothing = e_.alpha * 0.0F;  // minus zero, or NaN
     device_->fill(out.address, bits_of(nothing, out.type), static_cast<unsigned>(width),
@@ -415,67 +535,48 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
       to = arena_.take(rows * out.pitch * width);
       if (e_.beta != 0) copy(first, out.type, apart, to, out.type, beside);
     }
-    for (std::int64_t group = 0; group < p_.groups; ++group) {
-      const Pixels x = group_of(gathered, group);
-      Pixels own = w;  // filters of this group, whose channels are the group's alone
-      own.n /= p_.groups;
-      own.address += static_cast<std::uint64_t>(from * group * own.count() * own.pitch);
-      Launch l;
-      l.pass = forward ? 'f' : 'b';
-      l.gather = &f;
-      l.x = x;
-      l.w = own;
-      l.a = columns_map(x, f, volume(p_), 128);
-      l.gemm = epilogue(group, out.channels / p_.groups);
-      l.gemm.m = rows;
-      l.gemm.k = ceil_div(x.channels, block) * f.all_taps() * block;
-      l.gemm.c = to + static_cast<std::uint64_t>(group * l.gemm.n * width);
-      l.gemm.c_type = out.type;
-      l.gemm.ldc = out.pitch;
-      put_mask(l.gemm, 0, group);
-      l.gemm.rounding.offset += static_cast<std::uint64_t>(group * l.gemm.n) / 4;
-      l.divisor = f.all_taps();
-      l.bytes = static_cast<double>(from * x.count() * x.channels + from * filters * f.all_taps() * w.channels +
-                                    width * rows * l.gemm.n);
-      l.b = filters_map(own, kBox);
-      launch(l);
-    }
+    Pixels target = out;
+    target.address = to;
+    const std::int64_t each = apart_pays(f, gathered, filters, target, packs) ? 1 : packs.count;
+    for (std::int64_t pack = 0; pack < packs.count; pack += each)
+      launch(some_positions(f, gathered, filters, target, packs, pack, each));
     if (strided) copy(to, out.type, beside, first, out.type, apart);
     arena_.release(mark);
   }
 }
 
-// Rows are filters, columns taps with channels in blocks of 64. Where those are not full the columns are put together behind.
+// Rows are filters, columns taps with channels in blocks of 64. Where those are not full the columns are put together behind;
+// so are the blocks of a pack whose filters and channels are of one group.
 void Pass::update(const Pixels& dy, const Pixels& x, const Pixels& out) {
   const Gather f = gathers(pass_, p_)->front();
   const std::int64_t taps = f.all_taps();
   const auto width = static_cast<std::int64_t>(size_of(out.type));
-  for (std::int64_t group = 0; group < p_.groups; ++group) {
-    const Pixels a = group_of(dy, group);
-    const Pixels b = group_of(x, group);
-    const std::int64_t blocks = ceil_div(b.channels, kBlock);
-    const std::int64_t columns = taps * b.channels;
-    const std::int64_t before = group * a.channels * columns;
-    Launch l;
-    l.pass = 'u';
-    l.gather = &f;
-    l.a = rows_map(a);
-    l.b = columns_map(b, f, volume(p_), static_cast<std::uint32_t>(kBlock));
-    l.x = b;
-    l.w = a;
-    l.gemm = epilogue(0, taps * blocks * kBlock);
-    l.gemm.m = a.channels;
-    l.gemm.k = ceil_div(a.count(), kBlock) * kBlock;
-    l.gemm.c = out.address + static_cast<std::uint64_t>(before * width);
-    l.gemm.c_type = out.type;
-    l.gemm.ldc = columns;
-    l.gemm.rounding.offset += static_cast<std::uint64_t>(before) / 4;
-    l.divisor = blocks;
-    l.channels = b.channels % kBlock == 0 ? 0 : b.channels;
-    l.bytes =
-        static_cast<double>(2 * a.count() * a.channels + 2 * b.count() * b.channels + width * a.channels * columns);
-    launch(l);
-  }
+  const Packs packs = packs_of(pass_, p_);
+  const std::int64_t blocks = ceil_div(packs.c, kBlock);
+  const std::int64_t channels = p_.c / p_.groups;
+  Launch l;
+  l.pass = 'u';
+  l.gather = f;
+  l.deep = volume(p_);
+  l.packs = packs.count;
+  l.group_channels = x.channels / packs.count;
+  l.group_filters = dy.channels / packs.count;
+  l.x = x;
+  l.w = dy;
+  l.a = rows_map(dy);
+  l.b = columns_map(x, f, l.deep, static_cast<std::uint32_t>(kBlock));
+  l.gemm = epilogue(0, taps * blocks * kBlock);
+  l.gemm.m = packs.k;
+  l.gemm.k = ceil_div(dy.count(), kBlock) * kBlock;
+  l.gemm.c = out.address;
+  l.gemm.c_type = out.type;
+  l.gemm.ldc = taps * channels;
+  l.gemm.stride_c = packs.k * l.gemm.ldc;
+  l.divisor = blocks;
+  l.channels = packs.groups == 1 && channels % kBlock == 0 ? 0 : channels;
+  l.block = p_.k / p_.groups;
+  l.bytes = static_cast<double>(2 * dy.count() * dy.channels + 2 * x.count() * x.channels + width * p_.k * l.gemm.ldc);
+  launch(l);
 }
 
 // w as gconv.sass wants it: a row of all taps' channels for each of a group's columns of the result. bprop: channels are
@@ -521,7 +622,7 @@ void Pass::cells_fprop(const cells::Cells& c, const Pixels& out) {
   const std::size_t mark = arena_.mark();
   Launch l;
   l.pass = 'f';
-  l.gather = &c.taps;
+  l.gather = c.taps;
   l.x = {arena_.take(c.pictures_bytes(p_.n)), p_.x_type, c.channels, c.channels, {c.pixels[1], c.pixels[0], 1}, p_.n};
   l.w = {arena_.take(c.filters_bytes(p_.k)), p_.w_type, c.wide, c.wide, c.taps.taps, p_.k};
   if (device_ != nullptr) {
@@ -563,7 +664,7 @@ void Pass::few_positions(const Pixels& gathered, const Pixels& out) {
     const std::size_t mark = arena_.mark();
     Launch l;
     l.pass = 'f';
-    l.gather = &f;
+    l.gather = f;
     l.gathered = group_of(gathered, group);
     l.gemm = epilogue(group, out.channels / p_.groups);
     l.gemm.m = out.count();
@@ -589,7 +690,7 @@ void Pass::few_update(const Pixels& dy, const Pixels& x, const Pixels& out) {
     const Pixels a = group_of(dy, group);
     Launch l;
     l.pass = 'u';
-    l.gather = &f;
+    l.gather = f;
     l.gathered = group_of(x, group);
     l.a = rows_map(a);
     const std::int64_t columns = f.all_taps() * l.gathered.channels;
@@ -747,8 +848,10 @@ void Pass::run() {
     in1 = operand(roles.in1, at_.in1, is_update ? kEight : 1);
     if (is_update) in2 = operand(roles.in2, at_.in2, 1);
   } else {
-    if (!columns || is_update) in1 = operand(roles.in1, at_.in1);
-    if (!columns) in2 = operand(roles.in2, at_.in2);
+    const Packs packs = packs_of(pass_, p_);
+    if (!columns || is_update) in1 = operand_in_packs(roles.in1, at_.in1, packs);
+    if (is_update && !columns) in2 = operand_in_packs(roles.in2, at_.in2, packs);
+    if (!is_update && !columns) in2 = operand(roles.in2, at_.in2, packs.groups > 1 ? 1 : unit_of(p_.w_type));  // w
   }
   const Shape s = shape(roles.out);
   Pixels out = {at_.out, type_of(p_, roles.out), s[4], pitch_of(p_, roles.out), {s[3], s[2], s[1]}, s[0]};
@@ -826,15 +929,12 @@ bool takes_types(ConvPass pass, const ConvProblem& p) {
 }  // namespace
 
 bool takes(ConvPass pass, const ConvProblem& p) {
-  if (!takes_types(pass, p) || p.groups > kMostGroups) return false;
-  const std::int64_t unit = unit_of(p.x_type);
-  const std::int64_t c = p.c / p.groups;
-  const std::int64_t k = p.k / p.groups;
-  // A group begins at a multiple of 16 bytes where the copy engine reads it.
+  if (!takes_types(pass, p)) return false;
   const bool few = gconv::gathers_rows(pass, p);
-  const bool reads_c = pass != ConvPass::bprop && !few;
-  const bool reads_k = pass == ConvPass::update || (pass == ConvPass::bprop && !few);
-  if (p.groups > 1 && ((reads_c && c % unit != 0) || (reads_k && k % unit != 0))) return false;
+  if (p.groups > gconv::kMostGroups && p.c == p.groups) return false;  // one channel a group
+  const Packs packs = few ? Packs{p.groups, 1, p.c / p.groups, p.k / p.groups} : packs_of(pass, p);
+  const std::int64_t c = packs.c;
+  const std::int64_t k = packs.k;
   if (!few && !in_columns(pass, p) && !gathers(pass, p)) return false;
   const auto out = p.out();
   const std::int64_t spots = pass == ConvPass::bprop ? p.in[0] * p.in[1] * p.in[2] : out[0] * out[1] * out[2];
@@ -843,8 +943,8 @@ bool takes(ConvPass pass, const ConvProblem& p) {
   const std::int64_t n = pass == ConvPass::fprop ? k : pass == ConvPass::bprop ? c : taps * eights(c) * kEight;
   const auto small = [](std::int64_t v) { return v < kLimit - 256; };
   if (!small(m) || !small(n) || !small(p.n * spots) || !small(taps * eights(std::max(c, k)) * kEight)) return false;
-  if (pass == ConvPass::update && !small(m * n)) return false;
-  if (ceil_div(m, 128) * ceil_div(n, 64) >= (std::int64_t{1} << 29)) return false;
+  if (pass == ConvPass::update && (!small(m * n) || !small(m * n * packs.count))) return false;
+  if (ceil_div(m, 128) * ceil_div(n, 64) >= (std::int64_t{1} << 29) / packs.count) return false;
   return !sgemm::byte(p.x_type) || !chains_are_faster(p);
 }
 
@@ -877,7 +977,8 @@ bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
     if (reached < p.in[0] * p.in[1] * p.in[2]) return false;
   }
   const std::int64_t columns = pass == ConvPass::bprop ? p.c / p.groups : p.k / p.groups;
-  return !e.rounding.stochastic || p.groups == 1 || !last || columns % 4 == 0 || pass == ConvPass::update;
+  return !e.rounding.stochastic || p.groups == 1 || p.groups > gconv::kMostGroups || !last || columns % 4 == 0 ||
+         pass == ConvPass::update;
 }
 
 std::size_t workspace(ConvPass pass, const ConvProblem& p, const Forced& forced) {

@@ -192,10 +192,10 @@ double cost(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int
   return microseconds(modelled(p), tile_of(kernel), splits, multiprocessors);
 }
 
-Grid tiles_grid(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors) {
-  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * (p.sum_batch ? splits : splits * p.batch);
+Grid tiles_grid(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors, std::int64_t groups) {
+  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * (p.sum_batch ? splits : splits * p.batch) * groups;
   Grid out = {static_cast<std::uint32_t>(std::min<std::int64_t>(tiles, std::max(multiprocessors, 1))), 1, 1};
-  out.early = p.batch <= 1 && starts_early(p, t, splits);
+  out.early = p.batch <= 1 && starts_early(p, t, splits, groups);
   return out;
 }
 
@@ -212,7 +212,8 @@ Grid grid(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int m
   return tiles_grid(p, t, splits, multiprocessors);
 }
 
-void put_tiles(Values& v, const GemmProblem& p, const Tile& t, std::int64_t splits, std::int64_t divisor) {
+void put_tiles(Values& v, const GemmProblem& p, const Tile& t, std::int64_t splits, std::int64_t divisor,
+               std::int64_t groups) {
   const bool partial = splits > 1;
   const bool several = p.batch > 1 && !p.sum_batch;
   const std::int64_t ldc = partial ? p.n : p.ldc;
@@ -226,7 +227,7 @@ void put_tiles(Values& v, const GemmProblem& p, const Tile& t, std::int64_t spli
   v.u64(partial ? p.workspace : p.c).u64(partial ? 0 : p.bias);
   v.u64(static_cast<std::uint64_t>(partial ? p.m * p.n : p.stride_c)).u32(p.m).u32(p.n);
   v.u32(ceil_div(p.sum_batch ? all : depth, splits)).u32(all).divisor(divisor);
-  v.u32(m * n * (several ? p.batch : splits)).u32(m);
+  v.u32(m * n * (several ? p.batch : splits) * groups).u32(m);
   v.divisor(m * n).divisor(group * n).u32(log).divisor(rest == 0 ? group : rest);
   v.u32(ldc);
   const Dtype type = partial ? sums_of(p) : p.c_type;

@@ -44,8 +44,11 @@ Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t spl
 void put_cluster(Values& v, const GemmProblem& problem, std::int64_t blocks, std::int64_t splits, std::int64_t share);
 
 // Of a kernel of lib/sm_90a/tiles.sass: its grid, and its parameters behind the maps. divisor: `depth`.
-Grid tiles_grid(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors);
-void put_tiles(Values& v, const GemmProblem& problem, const Tile& tile, std::int64_t splits, std::int64_t divisor);
+// groups: products of this shape in the launch of a kernel with GROUPED = 1, whose results lie stride_c apart.
+Grid tiles_grid(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors,
+                std::int64_t groups = 1);
+void put_tiles(Values& v, const GemmProblem& problem, const Tile& tile, std::int64_t splits, std::int64_t divisor,
+               std::int64_t groups = 1);
 
 // The maps of the kernel's a and b. exchanged: these are the problem's b and a.
 struct Maps {

@@ -153,7 +153,7 @@ double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t split
   constexpr double kSum = 1.10;        // split_sum
   constexpr double kTurnBlock = 0.31;  // of 128 columns
   constexpr double kTurnBlockBytes = 0.295;
-  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * splits;
+  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * splits * other.groups;
   const std::int64_t processors = std::max(multiprocessors, 1);
   const auto rounds = static_cast<double>(ceil_div(tiles, processors));
   const double busy = static_cast<double>(std::min(tiles, processors)) / static_cast<double>(processors);
@@ -165,10 +165,11 @@ double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t split
   if (block == 0) block = std::max(std::ranges::find(kWidths, t.bn, &Width::columns)->block, traffic);
   const double run = t.form == Form::turns ? turns(rounds, blocks, block, epilogue)
                                            : rounds * (blocks * block + (kTile + epilogue.columns) * t.bn / 64.0);
-  double out = starts_early(p, t, splits) ? kEarlyStart : kStart;
+  double out = starts_early(p, t, splits, other.groups) ? kEarlyStart : kStart;
   out += h200::together(run, bytes * 1e-6 / kMemory);
   if (splits > 1) {
-    out += kSum + other.sums * 1e-6 * static_cast<double>(splits) * static_cast<double>(p.m) * static_cast<double>(p.n);
+    out += kSum + other.sums * 1e-6 * static_cast<double>(splits * other.groups) * static_cast<double>(p.m) *
+                      static_cast<double>(p.n);
   }
   return out;
 }
@@ -181,11 +182,11 @@ double microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, in
 
 // Early, a grid gains the launch; but its CTAs take the multiprocessors as they come free, no longer neighbours by
 // neighbours, and those that share operands lose their common way to the L2.
-bool starts_early(const GemmProblem& p, const Tile& t, std::int64_t splits) {
+bool starts_early(const GemmProblem& p, const Tile& t, std::int64_t splits, std::int64_t groups) {
   constexpr std::int64_t kFew = 66;
   constexpr std::int64_t kMany = 100;
   constexpr std::int64_t kShort = 16;  // blocks
-  const std::int64_t ctas = tiles_m(p, t) * tiles_n(p, t);
+  const std::int64_t ctas = tiles_m(p, t) * tiles_n(p, t) * groups;
   return splits == 1 && (ctas <= kFew || (ctas >= kMany && blocks_of(p) <= kShort));
 }
 

@@ -37,15 +37,16 @@ std::int64_t tiles_n(const GemmProblem& problem, const Tile& tile);
 double microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors);
 // What differs where another producer brings the blocks.
 struct Rates {
-  double block = 0;    // microseconds of a k block; 0: hgemm.sass's own
-  double sums = 0.94;  // of a million partial sums
+  double block = 0;         // microseconds of a k block; 0: hgemm.sass's own
+  double sums = 0.94;       // of a million partial sums
+  std::int64_t groups = 1;  // products in the launch
 };
 // Of hgemm.sass's tiles, with so many bytes of operands and result.
 double tile_microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors,
                          double bytes, const Rates& other = {});
 
 // hgemm.sass: the grid may start before the work ahead of it has ended.
-bool starts_early(const GemmProblem& problem, const Tile& tile, std::int64_t splits);
+bool starts_early(const GemmProblem& problem, const Tile& tile, std::int64_t splits, std::int64_t groups = 1);
 
 // The tiles of hgemm_cluster.sass that the library may choose: 64 elements of one side, and what there is of the other up to
 // 128, so that a long operand is read once; 32 of the other if no side is short, and pairs, where these are few.

@@ -368,6 +368,59 @@ def test_refusals(rng):
         ng.deconv2d(out, w, stride=2, output_padding=2)
 
 
+GROUPED = [
+    # n, c, k, spatial, filter, stride, padding, dilation, groups
+    (2, 128, 128, (5, 6), (3, 3), (1, 1), (1, 1), (1, 1), 2),
+    (3, 96, 48, (7, 5), (3, 2), (1, 1), (1, 0), (1, 1), 2),
+    (2, 24, 24, (6, 6), (3, 3), (1, 1), (1, 1), (1, 1), 3),
+    (2, 192, 72, (5, 4), (2, 3), (1, 1), (1, 1), (1, 2), 3),
+    (3, 160, 64, (4, 5), (3, 3), (1, 1), (1, 1), (1, 1), 4),
+    (1, 384, 384, (3, 4), (1, 1), (1, 1), (0, 0), (1, 1), 4),
+    (2, 40, 80, (6, 5), (3, 3), (2, 2), (1, 1), (1, 1), 5),
+    (5, 128, 128, (5, 5), (3, 3), (1, 1), (1, 1), (1, 1), 32),
+    (2, 256, 128, (6, 6), (3, 3), (2, 2), (1, 1), (1, 1), 32),
+    (2, 128, 192, (5, 3), (1, 2), (1, 2), (0, 1), (1, 1), 64),
+    (1, 192, 96, (4, 4), (3, 3), (1, 1), (1, 1), (1, 1), 8),
+    (1, 320, 192, (4, 4), (3, 3), (1, 1), (1, 1), (1, 1), 8),
+    (2, 55, 33, (5, 4), (3, 3), (1, 1), (1, 1), (1, 1), 11),
+    (2, 14, 70, (9,), (3,), (1,), (1,), (1,), 7),
+    (2, 576, 12, (7,), (3,), (2,), (1,), (1,), 6),
+    (2, 48, 96, (3, 4, 5), (3, 2, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1), 6),
+    (1, 120, 60, (3, 4, 4), (3, 3, 3), (2, 1, 2), (1, 1, 1), (1, 1, 1), 5),
+    (2, 128, 64, (2, 3, 4), (2, 2, 2), (1, 1, 1), (1, 0, 1), (1, 1, 1), 8),
+]
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("case", GROUPED, ids=str)
+def test_groups(rng, case, dtype, kind):
+    """Every pass, fprop with an epilogue: packs of all sizes, channels that do and do not begin at 16 bytes."""
+    n, c, k, spatial, filters, stride, padding, dilation, groups = case
+    axes = len(spatial)
+    how = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+    x, w = rng.integers(-1, 2, (n, c, *spatial)), rng.integers(-1, 2, (k, c // groups, *filters))
+    y = reference(x, w, *how.values())
+    dy, old, bias = rng.integers(-1, 2, y.shape), rng.integers(-9, 10, y.shape), rng.integers(-9, 10, k)
+    dx, dw = gradients(x, w, dy, *how.values())
+
+    def device(array):
+        return ng.array(np.asarray(array, np.float32)).astype(dtype)
+
+    d_x, d_w, d_dy, out = (device(arranged(a, kind)) for a in (x, w, dy, old))
+    d_bias = device(bias)
+    how["layout"] = layout_name(kind, axes)
+    along = (slice(None), *[None] * axes)
+    for got, want in [
+        (FPROP[axes](d_x, d_w, d_bias, out=out, beta=2.0, relu=True, **how), np.maximum(y + 2 * old + bias[along], 0)),
+        (BPROP[axes](d_dy, d_w, d_x.shape, **how), dx),
+        (UPDATE[axes](d_dy, d_x, d_w.shape, **how), dw),
+    ]:
+        np.testing.assert_array_equal(
+            got.astype(np.float32).get(), device(arranged(want, kind)).astype(np.float32).get()
+        )
+
+
 def bits_of(array):
     """The words of a mask: bit j % 32 of word j / 32 of each row of the last axis is whether element j is above 0."""
     rows = np.pad(array > 0, [(0, 0)] * (array.ndim - 1) + [(0, -array.shape[-1] % 32)])

@@ -134,21 +134,22 @@ Pass pass_of(Random& random, const Kernel& kernel) {
 
 // Something that hconv.sass takes; whole blocks of channels where an update is to write the result itself.
 ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
+  constexpr std::int64_t kGroups[] = {1, 1, 1, 2, 2, 3, 4, 5, 8, 16, 32};
   const auto& variant = kernel.manifest().variant;
   const bool bytes = variant.at("YT") == "s32";
+  const std::int64_t unit = what.pass == ConvPass::update && variant.at("YT") != "f32" ? 64 : 1;
   for (;;) {
     ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
     p.layout = what.layout;
-    if (p.groups > 2) p.groups = 1;
+    const std::int64_t c = p.c / p.groups;
+    const std::int64_t k = p.k / p.groups;
+    p.groups = choose(random, kGroups);
+    if (shares_taps(kernel)) p.groups = std::min<std::int64_t>(p.groups, 2);
+    if (unit > 1) p.groups = std::min<std::int64_t>(p.groups, 3);
+    p.c = p.groups * std::max<std::int64_t>(ceil_div(c, unit) * unit, p.groups > 4 ? 2 : 1);
+    p.k = p.groups * ceil_div(k, unit) * unit;
     if (bytes && p.groups == 1) p.c += 8;  // else chains take it
     if (shares_taps(kernel)) p.in[0] = p.filter[0] = p.stride[0] = p.dilation[0] = 1, p.pad[0] = 0;
-    const std::int64_t unit = what.pass == ConvPass::update && variant.at("YT") != "f32" ? 64
-                              : p.groups == 1                                            ? 1
-                              : bytes                                                    ? 16
-                                                                                         : 8;
-    const auto whole = [&](std::int64_t v) { return (v / p.groups + unit - 1) / unit * unit * p.groups; };
-    p.c = whole(p.c);
-    p.k = whole(p.k);
     p.x_type = p.w_type = p.y_type = type_of(variant.at("XT"));
     if (bytes) p.w_type = Dtype::int8, p.y_type = Dtype::int32;
     if (variant.at("YT") == "f32") {  // parts: two blocks of k at least, in every launch
@@ -266,18 +267,15 @@ ConvProblem draw_for_products(Random& random, const Kernel& kernel, const Pass& 
   for (;;) {
     ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
     p.layout = what.layout;
-    if (p.groups > 2) p.groups = 1;
+    p.groups = 1;
     p.in[0] = p.filter[0] = p.dilation[0] = 1, p.pad[0] = 0;
     p.stride = {1, 1, 1};
     p.filter[2] = pick(random, 1, kernel.number("TS"));
     if (pick(random, 0, 3) == 0) p.filter[1] = pick(random, 1, 15);
-    if (pick(random, 0, 3) == 0) p.c = p.groups * pick(random, 1, 100), p.n = 1;
+    if (pick(random, 0, 3) == 0) p.c = pick(random, 1, 100), p.n = 1;
     if (pick(random, 0, 3) == 0) p.dilation = {1, pick(random, 1, 3), pick(random, 1, 9)};
     const bool around = pick(random, 0, 5) == 0;  // the circle of x
-    if (around) p.groups = 1, p.c = pick(random, 1, 64), p.k = pick(random, 1, 2);
-    const auto whole = [&](std::int64_t v) { return p.groups == 1 ? v : ceil_div(v, 8 * p.groups) * 8 * p.groups; };
-    p.c = whole(p.c);
-    p.k = whole(p.k);
+    if (around) p.c = pick(random, 1, 64), p.k = pick(random, 1, 2);
     p.x_type = p.w_type = p.y_type = type_of(kernel.manifest().variant.at("XT"));
     const auto possible = [&](std::size_t axis) {
       return p.in[axis] + 2 * p.pad[axis] >= p.dilation[axis] * (p.filter[axis] - 1) + 1;
@@ -289,9 +287,7 @@ ConvProblem draw_for_products(Random& random, const Kernel& kernel, const Pass& 
     if (!conv_detail::gathers(what.pass, p) || conv_detail::in_columns(what.pass, p)) continue;
     if (!conv_detail::tensor_cores::takes(what.pass, p)) continue;
     const auto taps = conv_detail::gathers(what.pass, p)->front();
-    if (conv_detail::halo_update::choose({taps, {p.in[2], p.in[1], 1}, p.n, p.c / p.groups, p.k / p.groups, 1.0},
-                                         forced))
-      return p;
+    if (conv_detail::halo_update::choose({taps, {p.in[2], p.in[1], 1}, p.n, p.c, p.k, 1.0}, forced)) return p;
   }
 }
 

@@ -159,7 +159,7 @@ TEST_P(GconvTest, Limits) {
   }
 }
 
-// First layers, and 5x5 ones of 16 to 32 channels; not what fills the copy engine's blocks.
+// First layers, and 5x5 ones of 16 channels; not what fills the copy engine's blocks, nor what halo.sass is faster at.
 TEST(Gconv, TakesLayersOfFewChannels) {
   struct Layer {
     std::int64_t c, k, in, filter, stride, pad;
@@ -168,9 +168,9 @@ TEST(Gconv, TakesLayersOfFewChannels) {
   const Layer layers[] = {
       {3, 64, 224, 3, 1, 1, true, false, true},    {3, 64, 224, 11, 4, 2, true, false, true},
       {3, 64, 224, 7, 2, 3, true, false, true},    {3, 96, 231, 11, 4, 0, true, false, true},
-      {16, 32, 28, 5, 1, 2, true, true, true},     {32, 96, 28, 5, 1, 2, true, false, false},
+      {16, 32, 28, 5, 1, 2, true, false, true},    {32, 96, 28, 5, 1, 2, false, false, false},
       {64, 192, 56, 3, 1, 1, false, false, false}, {512, 512, 14, 3, 1, 1, false, false, false},
-      {72, 128, 28, 3, 1, 1, true, false, false},  {96, 128, 28, 3, 1, 1, false, false, false},
+      {72, 128, 28, 3, 1, 1, false, false, false}, {96, 128, 28, 3, 1, 1, false, false, false},
   };
   for (const Layer& l : layers) {
     ConvProblem p;
@@ -180,8 +180,8 @@ TEST(Gconv, TakesLayersOfFewChannels) {
     EXPECT_EQ(conv_detail::gconv::gathers_rows(ConvPass::fprop, p), l.fprop) << test::text_of(ConvPass::fprop, p);
     EXPECT_EQ(conv_detail::gconv::gathers_rows(ConvPass::bprop, p), l.bprop) << test::text_of(ConvPass::bprop, p);
     EXPECT_EQ(conv_detail::gconv::gathers_rows(ConvPass::update, p), l.update) << test::text_of(ConvPass::update, p);
-    // No window is ever copied: what is needed beside partial sums and copies of w.
-    EXPECT_LT(conv_workspace(ConvPass::fprop, p), std::size_t{1} << 22);
+    // No window is ever copied: what is needed beside partial sums and copies of w are cells of pictures, 16 channels for 3.
+    EXPECT_LT(conv_workspace(ConvPass::fprop, p), std::size_t{l.c < 8 ? 220U : 4U} << 20);
   }
 }
 

@@ -29,7 +29,7 @@ ConvProblem random_problem(std::mt19937& random, std::int64_t most) {
     bool possible = true;
     for (int d = 3 - axes; d < 3; ++d) possible = possible && choose_axis(random, p, static_cast<std::size_t>(d));
     if (!possible) continue;
-    p.groups = pick(random, 0, 2) == 0 ? pick(random, 2, 5) : 1;
+    p.groups = pick(random, 0, 2) == 0 ? pick(random, 0, 2) == 0 ? 8 * pick(random, 1, 2) : pick(random, 2, 5) : 1;
     const int kind = pick(random, 0, 3);
     p.c = p.groups * (kind == 0 ? 1 : pick(random, 1, 7));
     p.k = p.groups * (kind == 0 ? pick(random, 1, 2) : pick(random, 1, 9));
