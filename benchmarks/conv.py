@@ -1,6 +1,6 @@
 """The convolutions of four networks beside cuDNN, in one run on one GPU: the same tensors, three passes.
 
---networks heldout_depthwise: the layers of depthwise_layers.py, which have a filter for each channel.
+--networks heldout_depthwise,heldout_grouped,heldout_residual: the layers of heldout.py.
 
     python benchmarks/conv.py [--out FILE] [--networks vgg_a,...] [--layers vgg_a.conv1,...] [--dtypes float32]
                               [--passes fprop,...] [--require-peer]
@@ -28,7 +28,7 @@ from typing import Any
 
 import nervanagpu as ng
 from cuda import CudaError, Driver, Event, Graph
-from depthwise_layers import DEPTHWISE
+from heldout import HELDOUT
 from networks import NETWORKS, Conv, work
 from report import Row, machine, write
 
@@ -89,12 +89,10 @@ def cases(networks: list[str]) -> list[Case]:
     """The different convolutions, named after their first place."""
     found: dict[tuple[int, ...], Case] = {}
     for name in networks:
-        if name == "heldout_depthwise":
-            for d in DEPTHWISE:
-                pad = d.size // 2
-                out = (d.side + 2 * pad - d.size) // d.stride + 1
-                shape = (d.n, d.c, d.side, d.c, d.size, d.stride, pad)
-                found.setdefault(shape, Case(f"{name}.{d.name}", *shape, out, first=False, groups=d.c))
+        if name in HELDOUT:
+            for d in HELDOUT[name]:
+                own = (d.n, d.c, d.side, d.k, d.size, d.stride, d.pad)
+                found.setdefault((*own, d.groups), Case(f"{name}.{d.name}", *own, d.out, first=False, groups=d.groups))
             continue
         net = NETWORKS[name]
         for w in work(net):
