@@ -251,6 +251,12 @@ bool fits(ConvPass pass, const ConvProblem& p, const Epilogue& epilogue) {
   return !epilogue.rounding.stochastic || !apart(p, roles_of(pass).out);
 }
 
+StripOrder order_of_update(const ConvProblem& p) {
+  const Walk walk = walk_of(ConvPass::update, p, kWidthOfUpdate);
+  const Shares s = shares_of(p, walk);
+  return {walk.width, walk.tall, walk.lh, walk.lw, groups_of_update(walk), s.chunk, s.parts.run, s.parts.runs};
+}
+
 std::size_t workspace(ConvPass pass, const ConvProblem& p) {
   if (pass != ConvPass::update) return 0;
   const std::size_t strips = strips_take(pass, p) ? shares_of(p, walk_of(pass, p, kWidthOfUpdate)).parts.bytes() : 0;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "kernels/conv/launch.h"
 #include "nervanagpu/conv.hpp"
@@ -17,6 +18,14 @@ bool takes(ConvPass pass, const ConvProblem& p);
 bool takes_strips(ConvPass pass, const ConvProblem& p);
 // Of a problem that takes() accepts: this epilogue is possible, but for the mask, which is left to relu_mask.sass.
 bool fits(ConvPass pass, const ConvProblem& p, const Epilogue& epilogue);
+
+// The order of an update's sums by strips (docs/numerics.md): of `tall` rows of dy and `width` columns, lh x lw in a picture.
+struct StripOrder {
+  std::int64_t width = 1, tall = 1, lh = 1, lw = 1;
+  std::int64_t groups = 1, chunk = 1;  // of threads in a part, and its strips
+  std::int64_t run = 1, runs = 1;      // parts
+};
+StripOrder order_of_update(const ConvProblem& p);
 
 // Bytes of partial sums.
 std::size_t workspace(ConvPass pass, const ConvProblem& p);

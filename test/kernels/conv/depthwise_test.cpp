@@ -162,6 +162,76 @@ TEST_P(DepthwiseTest, SumsAreChains) {
   }
 }
 
+// One group's chain of the order class `strips`, of tap (r, s): `x` and `dy` are those of a channel.
+float chain_of_strips(const ConvProblem& p, const conv_detail::depthwise::StripOrder& order, std::int64_t part,
+                      std::int64_t group, std::int64_t r, std::int64_t s, const std::vector<float>& x,
+                      const std::vector<float>& dy) {
+  const auto out = p.out();
+  const std::int64_t stride = p.stride[1];
+  float sum = 0;
+  for (std::int64_t base = 0; base < order.chunk; base += order.groups) {
+    const std::int64_t strip = part * order.chunk + base + group;
+    if (strip >= p.n * order.lh * order.lw) break;
+    const std::int64_t n = strip / (order.lw * order.lh);
+    const std::int64_t first = strip / order.lw % order.lh * order.tall, last = std::min(first + order.tall, out[1]);
+    const std::int64_t left = strip % order.lw * order.width, right = std::min(left + order.width, out[2]);
+    for (std::int64_t y = first; y < last; ++y) {  // a tap meets one row of x for each of dy
+      for (std::int64_t z = left; z < right; ++z) {
+        const std::int64_t h = y * stride - p.pad[1] + r, v = z * stride - p.pad[2] + s;
+        const bool inside = h >= 0 && h < p.in[1] && v >= 0 && v < p.in[2];
+        const float factor = inside ? x[static_cast<std::size_t>((n * p.in[1] + h) * p.in[2] + v)] : 0;
+        sum = std::fma(factor, dy[static_cast<std::size_t>((n * out[1] + y) * out[2] + z)], sum);
+      }
+    }
+  }
+  return sum;
+}
+
+TEST_P(DepthwiseTest, UpdatesHaveTheOrderOfStrips) {
+  if (checked()) return;
+  std::int64_t most = 0;
+  for (int turn = 0; turn < 16; ++turn) {
+    ConvCase c = random_case(ConvPass::update);
+    c.p.in[0] = 1;
+    if (turn == 0) c.p.n = 170, c.p.in = {1, 5, 6}, c.p.pad = {0, 3, 3}, c.p.c = c.p.k = c.p.groups = 60;
+    c.p.x_pitch = c.p.y_pitch = 0;
+    const ConvProblem& p = c.p;
+    if (turn != 0 && p.x_elements() > 20000) continue;
+    const conv_detail::depthwise::StripOrder order = conv_detail::depthwise::order_of_update(p);
+    most = std::max(most, order.run * order.runs);
+    const Bits in1 = numbers(random_, p.y_elements(), p.x_type), in2 = numbers(random_, p.x_elements(), p.x_type);
+    const Bits got = test::run(device_, c, in1, in2);
+    const std::vector<double> all_dy = values(in1, p.x_type), all_x = values(in2, p.x_type);
+    const std::int64_t side = p.filter[1];
+    for (std::int64_t channel = 0; channel < p.c; channel += turn == 0 ? 13 : 3) {
+      std::vector<float> x, dy;
+      for (std::size_t i = 0; i < all_x.size(); ++i) {
+        if (static_cast<std::int64_t>(i) % p.c == channel) x.push_back(static_cast<float>(all_x[i]));
+      }
+      for (std::size_t i = 0; i < all_dy.size(); ++i) {
+        if (static_cast<std::int64_t>(i) % p.c == channel) dy.push_back(static_cast<float>(all_dy[i]));
+      }
+      for (std::int64_t tap = 0; tap < side * side; ++tap) {
+        float sum = 0;
+        for (std::int64_t run = 0; run < order.runs; ++run) {
+          float of_run = 0;
+          for (std::int64_t part = run * order.run; part < (run + 1) * order.run; ++part) {
+            float of_part = 0;
+            for (std::int64_t group = 0; group < order.groups; ++group) {
+              of_part += chain_of_strips(p, order, part, group, tap / side, tap % side, x, dy);
+            }
+            of_run += of_part;
+          }
+          sum += of_run;
+        }
+        ASSERT_EQ(got[static_cast<std::size_t>(channel * side * side + tap)], test::bits_of(p.x_type, sum))
+            << test::text_of(c.pass, p) << ", channel " << channel << ", tap " << tap;
+      }
+    }
+  }
+  EXPECT_GT(most, 32);
+}
+
 // A tensor that begins between vectors: depthwise_any.sass has the order of the strips.
 TEST_P(DepthwiseTest, StripsGiveTheBitsOfSingleElements) {
   if (checked()) return;
