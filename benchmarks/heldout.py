@@ -1,8 +1,8 @@
 """Layers as data, for conv.py: those of no list that the kernels were written or their models fitted by.
 
 Square maps and filters, half of the filter as padding. Depthwise: of the kind of MobileNet (3x3), EfficientNet (3x3
-and 5x5) and ConvNeXt (7x7), and some that fill no vector, no warp or no strip. Grouped: of ResNeXt 32x4d and RegNet, and
-two groups of AlexNet. Residual: bottlenecks of ResNet-50, with their strides, the layers of a U-Net, and odd sides.
+and 5x5) and ConvNeXt (7x7), and some that fill no vector, no warp or no strip. Grouped: of ResNeXt 32x4d and RegNet,
+and two groups of AlexNet. Residual: bottlenecks of ResNet-50, with their strides, the layers of a U-Net, and odd sides.
 """
 
 from __future__ import annotations
