@@ -125,13 +125,15 @@ TensorMap x_map(const Pixels& x, const Gather& taps, const Choice& choice) {
   return m;
 }
 
-void put(Values& v, const Work& w, const Choice& c, std::uint64_t sums) {
+void put(Values& v, const Work& w, const Choice& c, std::uint64_t sums, const Pixels& dy, const Pixels& x) {
   constexpr std::int64_t kRowUnits = 2;  // of 16 bytes
   const Gather& g = w.taps;
   v.u64(sums).u32(w.filters).u32(c.depth).u32(c.blocks).u32(c.split_blocks);
   v.divisor(c.frame.width).divisor(c.frame.height).s32(g.low[0]).s32(g.low[1]).u32(g.move[1] * c.frame.width);
   v.u32(g.taps[0]).u32(g.taps[1]).u32(c.lines).divisor(c.planes).divisor(c.plane_tiles);
   v.u32(c.circle).u32(c.ahead).u32(std::min(c.circle, c.ahead + kStages)).u32(kRowUnits * g.move[0] << 16);
+  v.u64(dy.address).u64(x.address).u32(2 * dy.pitch).u32(2 * x.pitch).u32(w.channels).u32(w.pictures);
+  v.u32(g.positions[0]).u32(g.positions[1]).u32(x.size[0]).u32(x.size[1]).u32(g.move[0]).u32(g.move[1]);
 }
 
 Grid grid(const Work& w, const Choice& c) {

@@ -45,7 +45,7 @@ const Kernel* find(const Registry& registry, Dtype operands, const Choice& choic
 TensorMap dy_map(const Pixels& dy, const Gather& taps, const Choice& choice);
 TensorMap x_map(const Pixels& x, const Gather& taps, const Choice& choice);
 // Its parameters behind these. sums: choice.sums_bytes() at a multiple of 8.
-void put(Values& v, const Work& w, const Choice& choice, std::uint64_t sums);
+void put(Values& v, const Work& w, const Choice& choice, std::uint64_t sums, const Pixels& dy, const Pixels& x);
 Grid grid(const Work& w, const Choice& choice);
 
 }  // namespace nervanagpu::conv_detail::halo_update

@@ -304,7 +304,7 @@ halo_update::Work Pass::shared_work(const Launch& l) {
   return {l.gather, l.x.size, l.x.n, l.x.channels, l.gemm.m, l.bytes};
 }
 
-// halo_update.sass's cut, where it is asked for by name: where dy ends it multiplies x by zeros, which an infinite x makes NaN.
+// halo_update.sass's cut, where it is asked for by name: no GPU has timed it yet.
 std::optional<halo_update::Choice> Pass::shares_products(const Launch& l) const {
   if (l.pass != 'u' || p_.groups > 1 || l.gathered.channels != 0 || !halo_update::is_forced(forced_))
     return std::nullopt;
@@ -324,7 +324,7 @@ void Pass::launch_halo_update(const Launch& l, const halo_update::Choice& choice
   Values v;
   v.map(device_->encode_tensor_map(halo_update::dy_map(l.w, l.gather, choice)));
   v.map(device_->encode_tensor_map(halo_update::x_map(l.x, l.gather, choice)));
-  halo_update::put(v, work, choice, g.workspace);
+  halo_update::put(v, work, choice, g.workspace, l.w, l.x);
   const Kernel* kernel = halo_update::find(device_->registry(), g.a_type, choice);
   v.launch(*device_, *kernel, halo_update::grid(work, choice), stream_.handle());
   split_sum::Sum sum = sgemm::sum_of(g, choice.splits());
