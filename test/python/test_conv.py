@@ -421,6 +421,27 @@ def test_groups(rng, case, dtype, kind):
         )
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("channels, packed", [(4, 16), (8, 8), (32, 2), (40, 1), (64, 1), (72, 1)])
+def test_infinities_of_groups(channels, packed, dtype):
+    """An infinite element reaches its own pack of groups alone; in an update only its own group."""
+    groups = 2 * packed if packed > 1 else 5
+    x = np.ones((1, 3, 3, groups * channels), np.float32)
+    x[0, 1, 1, channels] = np.inf  # of group 1
+    w = np.ones((groups * channels, 3, 3, channels), np.float32)
+    d_x, d_w, ones = (ng.array(a).astype(dtype) for a in (x, w, np.ones_like(x)))
+
+    def hurt(t, axis):
+        return set(np.nonzero(~np.isfinite(np.moveaxis(t.astype(np.float32).get(), axis, 0)))[0] // channels)
+
+    own = set(range(packed)) if packed > 1 and ng.device().arch == "sm_90a" else {1}
+    assert hurt(ng.conv2d(d_x, d_w, padding=1, groups=groups), -1) == own
+    assert hurt(ng.conv2d_bprop(d_x, d_w, x.shape, padding=1, groups=groups), -1) == own
+    assert hurt(ng.conv2d_update(ones, d_x, w.shape, padding=1, groups=groups), 0) == {1}
+    strict = ng.conv2d(d_x, d_w, padding=1, groups=groups, tensor_cores=False)
+    assert hurt(strict, -1) == {1}
+
+
 def bits_of(array):
     """The words of a mask: bit j % 32 of word j / 32 of each row of the last axis is whether element j is above 0."""
     rows = np.pad(array > 0, [(0, 0)] * (array.ndim - 1) + [(0, -array.shape[-1] % 32)])
@@ -435,6 +456,9 @@ MASKED = [
     (3, 3, 96, 9, 3, 2, 1, 1),
     (2, 64, 128, 5, 1, 1, 0, 2),
     (2, 16, 48, 5, 3, 1, 2, 2),
+    (2, 128, 128, 5, 3, 1, 1, 32),
+    (1, 160, 192, 4, 3, 1, 1, 4),
+    (1, 96, 48, 4, 3, 1, 1, 6),
     (5, 24, 33, 7, 3, 2, 0, 1),
     (1, 8, 8, 3, 1, 1, 2, 1),
     (1, 512, 64, 2, 3, 1, 1, 1),
