@@ -42,7 +42,8 @@ double microseconds(const Work& w, const Variant& t, const Choice& c) {
   const double copies = static_cast<double>(kBlock) * (dy + x * planes * again);
   const double columns = static_cast<double>(kPlane * t.taps);
   const double product = std::max(columns / 2, 16 + columns / 4) / kClock;
-  const double products = static_cast<double>(kBlock / kGroup * c.lines * c.planes) * product;
+  const std::int64_t groups = kBlock / kGroup;
+  const double products = static_cast<double>(groups * c.lines * c.planes) * product;
   const auto blocks = static_cast<double>(c.split_blocks);
   const double filling = static_cast<double>(c.ahead * kBlock) * x * planes;
   const auto ctas = static_cast<double>(c.splits() * c.tiles * ceil_div(w.filters, kFilters));
