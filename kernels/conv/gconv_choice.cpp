@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "kernels/conv/halo_choice.h"
+#include "kernels/conv/halo_update_choice.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/resident_choice.h"
 #include "kernels/gemm/types.h"
@@ -204,7 +205,10 @@ bool gathers_rows(ConvPass pass, const ConvProblem& p) {
   GemmProblem g = ours.g;
   (update ? g.n : g.k) = ours.taps.all_taps() * ceil_div(c, kBlock) * kBlock;
   double theirs = hconv::microseconds({letter, g, p.c / p.groups, p.k / p.groups, ours.bytes});
-  if (!update) {
+  if (update && p.groups == 1) {
+    const auto shared = halo_update::choose({ours.taps, ours.gathered.size, p.n, c, p.k, ours.bytes});
+    if (shared) theirs = std::min(theirs, shared->microseconds);
+  } else if (!update) {
     const auto shared =
         halo::choose({letter, ours.taps, ours.gathered.size, p.n, c, g.n, ours.bytes}, hgemm::kProcessors);
     if (shared) theirs = std::min(theirs, shared->microseconds);

@@ -81,6 +81,11 @@ void LaunchPaths::products() {
       static_cast<void>(matmul(Tensor::empty({6, 40, 24}, dtype), Tensor::empty({6, 24, 56}, dtype)));
     });
   }
+  follow("float32 in pieces", [&] {
+    GemmOptions options;
+    options.precision = Precision::tensor;
+    product(1024, 1024, 1024, Dtype::float32, options);
+  });
   follow("a mask, sums of rows and columns", [&] {
     const Tensor bits = matrix(256, 8, Dtype::uint32), rows = Tensor::empty({256}), columns = Tensor::empty({256});
     GemmOptions options;
@@ -163,6 +168,15 @@ void LaunchPaths::convolutions() {
   Tensor w = Tensor::empty({64, 7, 7, 3}, Dtype::float16), y = Tensor::empty({32, 112, 112, 64}, Dtype::float16);
   follow("fprop of a first layer", [&] { conv_fprop(first, x, w, y); });
   follow("update of a first layer", [&] { conv_update(first, y, x, w); });
+  ConvProblem wide;  // whose update shares a product among the taps of a line
+  wide.n = 128, wide.c = 32, wide.k = 96;
+  wide.in = {1, 28, 28}, wide.filter = {1, 5, 5}, wide.pad = {0, 2, 2};
+  wide.x_type = wide.w_type = wide.y_type = Dtype::float16;
+  Tensor dw = Tensor::empty({96, 5, 5, 32}, Dtype::float16);
+  follow("update of a 5x5 layer", [&] {
+    conv_update(wide, Tensor::empty({128, 28, 28, 96}, Dtype::float16),
+                Tensor::empty({128, 28, 28, 32}, Dtype::float16), dw);
+  });
   first.x_type = first.w_type = Dtype::int8, first.y_type = Dtype::int32, first.c = 32;
   Tensor sums = Tensor::empty({32, 112, 112, 64}, Dtype::int32);
   follow("fprop of bytes", [&] {

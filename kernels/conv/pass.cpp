@@ -1,0 +1,399 @@
+#include "kernels/conv/pass.h"
+
+namespace nervanagpu::conv_detail::tensor_cores {
+
+void Pass::copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std::uint64_t to, Dtype to_type,
+                const Lying& to_lies, const Rounding& rounding) {
+  if (device_ == nullptr) return;
+  Tensor target = Tensor::wrap(to, to_lies.shape, to_lies.strides, to_type);
+  convert(Tensor::wrap(from, from_lies.shape, from_lies.strides, from_type), target, rounding, stream_);
+}
+
+// With channels last and pixels of multiples of `unit` elements: as it lies, or a copy.
+Pixels Pass::operand(Role role, std::uint64_t address, std::int64_t unit) {
+  const Shape s = shape(role);
+  Pixels t = {address, type_of(p_, role), s[4], pitch_of(p_, role), {s[3], s[2], s[1]}, s[0]};
+  if (p_.layout == Layout::channels_last && t.pitch % unit == 0) return t;
+  t.pitch = ceil_div(s[4], unit) * unit;
+  t.address = arena_.take(width_of(t.type) * t.count() * t.pitch);
+  copy(address, t.type, lies(role), t.address, t.type, lying(Layout::channels_last, s, t.pitch));
+  return t;
+}
+
+// The same, with the channels of each pack at a multiple of 16 bytes: zeros may lie between.
+Pixels Pass::operand_in_packs(Role role, std::uint64_t address, const Packs& packs) {
+  const Shape s = shape(role);
+  const std::int64_t channels = s[4] / packs.count;
+  const Dtype type = type_of(p_, role);
+  if (packs.count == 1 || channels % unit_of(type) == 0) return operand(role, address);
+  const std::int64_t pack = ceil_div(channels, unit_of(type)) * unit_of(type);
+  Pixels t = {0, type, packs.count * pack, packs.count * pack, {s[3], s[2], s[1]}, s[0]};
+  t.address = arena_.take(width_of(type) * t.count() * t.pitch);
+  if (device_ == nullptr) return t;
+  device_->fill(t.address, 0, static_cast<unsigned>(width_of(type)), static_cast<std::size_t>(t.count() * t.pitch),
+                stream_.handle());
+  Lying from = lies(role);
+  Lying to = lying(Layout::channels_last, s, t.pitch);
+  for (Lying* l : {&from, &to}) {
+    l->shape = {s[0], s[1], s[2], s[3], packs.count, channels};
+    l->strides.push_back(l->strides[4]);
+  }
+  from.strides[4] *= channels;
+  to.strides[4] = pack;
+  copy(address, type, from, t.address, type, to);
+  return t;
+}
+
+Pixels Pass::group_of(Pixels t, std::int64_t g) const {
+  t.channels /= p_.groups;
+  t.address += static_cast<std::uint64_t>(width_of(t.type) * g * t.channels);
+  return t;
+}
+
+// alpha, beta, bias, relu and rounding of a group's columns.
+GemmProblem Pass::epilogue(std::int64_t group, std::int64_t columns) const {
+  GemmProblem g;
+  g.a_type = type_of(p_, roles_of(pass_).in1);
+  g.b_type = type_of(p_, roles_of(pass_).in2);
+  g.n = columns;
+  g.alpha = e_.alpha;
+  g.beta = e_.beta;
+  g.relu = e_.relu;
+  g.bias_type = at_.bias_type;
+  g.bias = at_.bias == 0 ? 0 : at_.bias + static_cast<std::uint64_t>(group * columns) * size_of(at_.bias_type);
+  g.rounding = e_.rounding;
+  return g;
+}
+
+// Of a group's rows from `row` on; whole words alone.
+void Pass::put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const {
+  if (!masked_ || e_.mask == 0) return;
+  g.ld_mask = e_.ld_mask;
+  g.mask = e_.mask + static_cast<std::uint64_t>(4 * (row * g.ld_mask + group * g.n / kMaskWord));
+  if (pass_ == ConvPass::bprop) g.activation = GemmActivation::drelu;
+}
+
+hconv::Work Pass::work_of(const Launch& l, const Packs& packs) const {
+  return {l.pass, l.gemm, pairs(packs.c, p_.x_type), pairs(packs.k, p_.x_type), l.bytes, l.packs};
+}
+
+void Pass::launch(const Launch& l) {
+  if (const auto products = shares_products(l)) {
+    launch_halo_update(l, *products);
+    return;
+  }
+  const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
+  const bool few = l.gathered.channels != 0;
+  const std::int64_t forced_run = few ? gconv::forced_run(forced_) : 0;
+  const std::int64_t run = forced_run != 0 ? forced_run : few ? gconv::run_of(l.gathered) : 0;
+  const std::optional<halo::Choice> shared = few ? std::nullopt : shares_taps(l, multiprocessors);
+  if (shared) {
+    if (device_ != nullptr) launch_halo(l, *shared);
+    return;
+  }
+  if (few && l.pass == 'f') {
+    const std::optional<resident::Choice> choice = keeps_filters(l, multiprocessors);
+    if (choice) {
+      if (device_ != nullptr) launch_resident(l, *choice);
+      return;
+    }
+  }
+  const hconv::Choice choice =
+      few ? gconv::choose(l.pass, l.gemm, gconv::usual_run(l.gathered.channels), l.bytes, multiprocessors, forced_)
+          : hconv::choose(work_of(l, packs_of(pass_, p_)), multiprocessors,
+                          halo::is_forced(forced_) ? Forced{} : forced_);  // float32 results are not halo.sass's
+  GemmProblem g = l.gemm;
+  const bool sums = choice.splits > 1 || l.channels != 0;  // are left in the workspace
+  const std::size_t mark = arena_.mark();
+  if (sums) {
+    g.workspace = arena_.take(l.packs * choice.splits * g.m * g.n * 4);
+    if (g.mask != 0) masked_ = false;  // split_sum knows none
+    g.mask = 0;
+    g.activation = GemmActivation::none;
+  }
+  arena_.release(mark);
+  if (device_ == nullptr) return;
+  split_sum::Sum sum = sgemm::sum_of(g, choice.splits);
+  sum.groups = l.packs;
+  sum.group_stride = g.stride_c;
+  if (l.channels != 0) {
+    const std::int64_t taps = l.gather.all_taps();
+    sum.rows = g.m * taps;
+    sum.cols = sum.ld = l.channels;
+    sum.pitch = g.n / taps;
+    sum.block = l.block * taps;
+  }
+  if (sums && choice.splits == 1) {
+    g.c = g.workspace;
+    g.c_type = Dtype::float32;
+    g.ldc = g.n;
+    g.stride_c = g.m * g.n;
+    g.alpha = 1.0F;
+    g.beta = 0.0F;
+    g.rounding = {};
+  }
+  TensorMap b = l.b;
+  if (few && l.pass == 'f') b.box[1] = static_cast<std::uint32_t>(choice.tile.bn);
+  Values v;
+  v.map(device_->encode_tensor_map(few && l.pass == 'f' ? b : l.a));
+  v.map(device_->encode_tensor_map(few && l.pass == 'u' ? l.a : b));
+  hgemm::put_tiles(v, g, choice.tile, choice.splits, l.divisor, l.packs);
+  const Gather& f = l.gather;
+  const Dtype result = sums ? sgemm::sums_of(g) : g.c_type;
+  const Kernel* kernel = few ? gconv::find(device_->registry(), l.pass, g.a_type, result, run, choice.tile)
+                             : hconv::find(device_->registry(), l.pass, g.a_type, result, choice.tile);
+  if (few) {
+    const std::int64_t tile = l.pass == 'f' ? kBlock : choice.tile.bn;
+    gconv::put(v, f, l.gathered, volume(p_), run, ceil_div(f.all_taps() * l.gathered.channels, tile) * tile);
+  } else {
+    const std::int64_t shift = l.deep ? 5 : 8;  // of the offsets along height
+    v.u32(l.deep ? 1 : 0).divisor(f.positions[0]).divisor(f.positions[1]).divisor(f.positions[2]);
+    v.each_s32(f.step).each_s32(f.low).divisor(f.taps[0]).divisor(f.taps[1]);
+    v.u32(f.move[0]).u32(f.move[1] << shift).u32(l.deep ? f.move[2] << 2 * shift : 0);
+    v.s32(f.tap0).each_s32(f.tap_step);
+    v.divisor(choice.splits).u32(l.group_channels).u32(l.group_pictures).u32(l.group_filters);
+  }
+  v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, choice.splits, multiprocessors, l.packs),
+           stream_.handle());
+  if (!sums) return;
+  const split_sum::Plan end = split_sum::plan(device_->registry(), sum);
+  end.values.launch(*device_, *end.kernel, end.grid, stream_.handle());
+}
+
+// `count` packs from `first` on. Where the copy engine can tell their channels from those of the next ones, these are zeros
+// to it; else w's zeros meet them.
+Pass::Launch Pass::some_positions(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out,
+                                  const Packs& packs, std::int64_t first, std::int64_t count) const {
+  const std::int64_t width = width_of(out.type);
+  const std::int64_t from = width_of(gathered.type);
+  const std::int64_t block = block_of(gathered.type);
+  const std::int64_t columns = out.channels / packs.count;
+  Launch l;
+  l.pass = pass_ == ConvPass::fprop ? 'f' : 'b';
+  l.gather = f;
+  l.deep = volume(p_);
+  l.packs = count;
+  l.x = gathered;
+  l.x.channels /= packs.count;
+  l.x.address += static_cast<std::uint64_t>(from * first * l.x.channels);
+  l.w = w;  // filters of a pack, whose channels are the pack's alone
+  l.w.n /= packs.count;
+  l.w.address += static_cast<std::uint64_t>(from * first * l.w.count() * w.pitch);
+  constexpr std::uint32_t kRows = 128;
+  std::optional<Gather> over;
+  if (count > 1 && l.x.channels % block != 0) over = over_pictures(f, p_, l.x.size);
+  if (over) {
+    l.gather = *over;
+    l.deep = true;
+    l.group_pictures = 1;
+    l.a = groups_map(l.x, *over, count, kRows);
+  } else {
+    Pixels all = l.x;
+    all.channels *= count;
+    l.group_channels = l.x.channels;
+    l.a = columns_map(all, f, l.deep, kRows);
+  }
+  l.b = filters_map(l.w, kBox, count);
+  l.gemm = epilogue(first, columns);
+  l.gemm.m = p_.n * f.count();
+  l.gemm.k = ceil_div(l.x.channels, block) * f.all_taps() * block;
+  l.gemm.c = out.address + static_cast<std::uint64_t>(first * columns * width);
+  l.gemm.c_type = out.type;
+  l.gemm.ldc = out.pitch;
+  l.gemm.stride_c = columns;
+  put_mask(l.gemm, 0, first);
+  l.gemm.rounding.offset += static_cast<std::uint64_t>(first * columns) / 4;
+  l.divisor = f.all_taps();
+  l.bytes = static_cast<double>(count) *
+            static_cast<double>(from * l.x.count() * l.x.channels + from * l.w.n * f.all_taps() * w.channels +
+                                width * l.gemm.m * columns);
+  return l;
+}
+
+// halo.sass takes packs one by one.
+bool Pass::apart_pays(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out,
+                      const Packs& packs) const {
+  constexpr std::int64_t kFour = 4;  // random words
+  if (packs.count == 1 || packs.count > gconv::kMostGroups) return false;
+  if (e_.rounding.stochastic && out.channels / packs.count % kFour != 0) return false;
+  const std::optional<halo::Choice> one =
+      shares_taps(some_positions(f, gathered, w, out, packs, 0, 1), hgemm::kProcessors);
+  if (!one || halo::is_forced(forced_)) return one.has_value();
+  const Launch all = some_positions(f, gathered, w, out, packs, 0, packs.count);
+  return static_cast<double>(packs.count) * one->microseconds < hconv::microseconds(work_of(all, packs));
+}
+
+// The filters of packs, with zeros for the channels of their other groups.
+Pixels Pass::block_diagonal(const Pixels& w, const Packs& packs) {
+  Pixels out = w;
+  out.channels *= packs.groups;
+  out.pitch = ceil_div(out.channels, unit_of(w.type)) * unit_of(w.type);
+  const std::int64_t elements = out.count() * out.pitch;
+  out.address = arena_.take(width_of(w.type) * elements);
+  if (device_ == nullptr) return out;
+  device_->fill(out.address, 0, static_cast<unsigned>(width_of(w.type)), static_cast<std::size_t>(elements),
+                stream_.handle());
+  const std::int64_t rows = w.count() / p_.groups;  // of taps
+  const Shape blocks = {packs.count, packs.groups, rows, w.channels};
+  copy(w.address, w.type, {blocks, {packs.groups * rows * w.pitch, rows * w.pitch, w.pitch, 1}}, out.address, w.type,
+       {blocks, {packs.groups * rows * out.pitch, rows * out.pitch + w.channels, out.pitch, 1}});
+  return out;
+}
+
+// fprop and bprop: rows of the product are positions of the result.
+void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out) {
+  const bool forward = pass_ == ConvPass::fprop;
+  const std::vector<Gather> all = *gathers(pass_, p_);
+  const std::int64_t whole = out.size[0] * out.size[1] * out.size[2];
+  const Packs packs = packs_of(pass_, p_);
+  const Pixels filters = packs.groups > 1 ? block_diagonal(w, packs) : w;
+  const std::int64_t width = width_of(out.type);
+  const bool strided = !forward && p_.stride != decltype(p_.stride){1, 1, 1};
+  // Positions that no tap reaches.
+  std::int64_t reached = 0;
+  for (const Gather& g : all) reached += g.count();
+  const std::int64_t columns = out.channels / packs.count;
+  if (strided || reached < whole || (packs.count > 1 && columns % kMaskWord != 0)) masked_ = false;
+  if (device_ != nullptr && reached < whole && e_.beta == 0) {
+    const float nothing = e_.alpha * 0.0F;  // minus zero, or NaN
+    device_->fill(out.address, bits_of(nothing, out.type), static_cast<unsigned>(width),
+                  static_cast<std::size_t>(out.count() * out.pitch), stream_.handle());
+  }
+  for (const Gather& f : all) {
+    const std::size_t mark = arena_.mark();
+    const std::int64_t rows = p_.n * f.count();
+    // The positions of a class lie apart: they are computed side by side.
+    std::uint64_t to = out.address;
+    const Shape some = {p_.n, f.positions[2], f.positions[1], f.positions[0], out.channels};
+    const std::int64_t line = out.pitch * out.size[0];
+    const std::int64_t plane = line * out.size[1];
+    const Lying apart = {some,
+                         {out.pitch * whole, plane * f.stride[2], line * f.stride[1], out.pitch * f.stride[0], 1}};
+    const Lying beside = lying(Layout::channels_last, some, out.pitch);
+    const std::uint64_t first =
+        out.address +
+        static_cast<std::uint64_t>((plane * f.first[2] + line * f.first[1] + out.pitch * f.first[0]) * width);
+    if (strided) {
+      to = arena_.take(rows * out.pitch * width);
+      if (e_.beta != 0) copy(first, out.type, apart, to, out.type, beside);
+    }
+    Pixels target = out;
+    target.address = to;
+    const std::int64_t each = apart_pays(f, gathered, filters, target, packs) ? 1 : packs.count;
+    for (std::int64_t pack = 0; pack < packs.count; pack += each)
+      launch(some_positions(f, gathered, filters, target, packs, pack, each));
+    if (strided) copy(to, out.type, beside, first, out.type, apart);
+    arena_.release(mark);
+  }
+}
+
+// Rows are filters, columns taps with channels in blocks of 64. Where those are not full the columns are put together behind;
+// so are the blocks of a pack whose filters and channels are of one group.
+void Pass::update(const Pixels& dy, const Pixels& x, const Pixels& out) {
+  const Gather f = gathers(pass_, p_)->front();
+  const std::int64_t taps = f.all_taps();
+  const auto width = static_cast<std::int64_t>(size_of(out.type));
+  const Packs packs = packs_of(pass_, p_);
+  const std::int64_t blocks = ceil_div(packs.c, kBlock);
+  const std::int64_t channels = p_.c / p_.groups;
+  Launch l;
+  l.pass = 'u';
+  l.gather = f;
+  l.deep = volume(p_);
+  l.packs = packs.count;
+  l.group_channels = x.channels / packs.count;
+  l.group_filters = dy.channels / packs.count;
+  l.x = x;
+  l.w = dy;
+  l.a = rows_map(dy);
+  l.b = columns_map(x, f, l.deep, static_cast<std::uint32_t>(kBlock));
+  l.gemm = epilogue(0, taps * blocks * kBlock);
+  l.gemm.m = packs.k;
+  l.gemm.k = ceil_div(dy.count(), kBlock) * kBlock;
+  l.gemm.c = out.address;
+  l.gemm.c_type = out.type;
+  l.gemm.ldc = taps * channels;
+  l.gemm.stride_c = packs.k * l.gemm.ldc;
+  l.divisor = blocks;
+  l.channels = packs.groups == 1 && channels % kBlock == 0 ? 0 : channels;
+  l.block = p_.k / p_.groups;
+  l.bytes = static_cast<double>(2 * dy.count() * dy.channels + 2 * x.count() * x.channels + width * p_.k * l.gemm.ldc);
+  launch(l);
+}
+
+// A float32 result has a float32 bias.
+void Pass::widen_bias() {
+  const std::uint64_t wide = arena_.take(4 * p_.k);
+  if (at_.bias == 0 || !sgemm::half(at_.bias_type)) return;
+  const Lying row = {{p_.k}, {1}};
+  copy(at_.bias, at_.bias_type, row, wide, Dtype::float32, row);
+  at_.bias = wide;
+  at_.bias_type = Dtype::float32;
+}
+
+void Pass::run() {
+  const Roles roles = roles_of(pass_);
+  const std::optional<cells::Cells> as_cells = in_cells();
+  const bool few =
+      !as_cells && (forced_.kernel.empty() ? gconv::gathers_rows(pass_, p_)
+                                           : gconv::forced_run(forced_) != 0 || resident::is_forced(forced_));
+  if (few && !gconv::possible(pass_, p_))
+    throw InvalidArgument("conv: gconv*" + forced_.kernel + " cannot gather this");
+  const bool columns = !few && !as_cells && in_columns(pass_, p_);
+  const bool is_update = pass_ == ConvPass::update;
+  Pixels in1;
+  Pixels in2;
+  if (!as_cells && cells::is_forced(forced_)) forced_ = {};
+  if (as_cells) {
+    forced_ = cells::of_halo(forced_);
+  } else if (few) {
+    in1 = operand(roles.in1, at_.in1, is_update ? kEight : 1);
+    if (is_update) in2 = operand(roles.in2, at_.in2, 1);
+  } else {
+    const Packs packs = packs_of(pass_, p_);
+    if (!columns || is_update) in1 = operand_in_packs(roles.in1, at_.in1, packs);
+    if (is_update && !columns) in2 = operand_in_packs(roles.in2, at_.in2, packs);
+    if (!is_update && !columns) in2 = operand(roles.in2, at_.in2, packs.groups > 1 ? 1 : unit_of(p_.w_type));  // w
+  }
+  const Shape s = shape(roles.out);
+  Pixels out = {at_.out, type_of(p_, roles.out), s[4], pitch_of(p_, roles.out), {s[3], s[2], s[1]}, s[0]};
+  const bool strided = pass_ == ConvPass::bprop && p_.stride != decltype(p_.stride){1, 1, 1};
+  const Rounding rounding = e_.rounding;
+  // Rounding at random counts the elements of the result as they lie: then it is the last copy's. So is what lies between
+  // pixels, where all positions are filled.
+  const bool between = apart(p_, roles.out);
+  const bool through = p_.layout != Layout::channels_last || (strided && (rounding.stochastic || between)) ||
+                       (between && rounding.stochastic);
+  const Dtype type = out.type;
+  if (through) {
+    masked_ = false;
+    if (pass_ != ConvPass::update) out.pitch = eights(out.channels);
+    if (rounding.stochastic) out.type = Dtype::float32;
+    e_.rounding = {};
+    out.address = arena_.take(out.count() * out.pitch * static_cast<std::int64_t>(size_of(out.type)));
+    if (e_.beta != 0) {
+      copy(at_.out, type, lies(roles.out), out.address, out.type, lying(Layout::channels_last, s, out.pitch));
+    }
+  }
+  if (out.type == Dtype::float32 && pass_ == ConvPass::fprop) widen_bias();
+  if (as_cells) {
+    cells_fprop(*as_cells, out);
+  } else if (few && is_update) {
+    few_update(in1, in2, out);
+  } else if (few) {
+    few_positions(in1, out);
+  } else if (columns && pass_ == ConvPass::fprop) {
+    columns_fprop(out);
+  } else if (columns) {
+    columns_update(in1, out);
+  } else if (is_update) {
+    update(in1, in2, out);
+  } else {
+    positions(in1, in2, out);
+  }
+  if (through) {
+    copy(out.address, out.type, lying(Layout::channels_last, s, out.pitch), at_.out, type, lies(roles.out), rounding);
+  }
+}
+
+}  // namespace nervanagpu::conv_detail::tensor_cores

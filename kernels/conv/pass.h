@@ -1,0 +1,168 @@
+// A pass of a convolution on the tensor cores: what it copies and launches, and the workspace that it takes.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <vector>
+
+#include "kernels/conv/cells.h"
+#include "kernels/conv/columns.h"
+#include "kernels/conv/gconv_choice.h"
+#include "kernels/conv/halo_choice.h"
+#include "kernels/conv/halo_update_choice.h"
+#include "kernels/conv/hconv_choice.h"
+#include "kernels/conv/implicit_gemm.h"
+#include "kernels/conv/packs.h"
+#include "kernels/conv/problem.h"
+#include "kernels/conv/resident_choice.h"
+#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/hgemm.h"
+#include "kernels/gemm/types.h"
+#include "kernels/split_sum/split_sum.h"
+#include "nervanagpu/error.hpp"
+#include "nervanagpu/nn.hpp"
+#include "src/ceil_div.h"
+#include "src/half.h"
+#include "src/values.h"
+
+namespace nervanagpu::conv_detail::tensor_cores {
+
+constexpr std::int64_t kEight = 8;   // channels of 16 bytes
+constexpr std::int64_t kBlock = 64;  // of k, of 16-bit operands
+constexpr std::int64_t kBox = 64;    // filters of a box
+constexpr std::int64_t kLimit = std::int64_t{1} << 31;
+constexpr std::int64_t kMaskWord = 32;  // bits
+
+inline std::int64_t eights(std::int64_t channels) {
+  return ceil_div(channels, kEight) * kEight;
+}
+
+inline std::int64_t width_of(Dtype type) {
+  return static_cast<std::int64_t>(size_of(type));
+}
+
+// Elements of 16 bytes, where the copy engine reads.
+inline std::int64_t unit_of(Dtype type) {
+  return 16 / width_of(type);
+}
+
+inline std::uint32_t bits_of(float v, Dtype type) {
+  return type == Dtype::float16    ? half_bits(v)
+         : type == Dtype::bfloat16 ? bfloat_bits(v)
+                                   : std::bit_cast<std::uint32_t>(v);
+}
+
+// As many bytes, two at a time.
+inline std::int64_t pairs(std::int64_t elements, Dtype type) {
+  return ceil_div(elements * width_of(type), 2);
+}
+
+// Memory of the workspace, from its start; nothing is given back but down to a mark.
+class Arena {
+ public:
+  explicit Arena(std::uint64_t base) : base_(base) {}
+  std::uint64_t take(std::int64_t bytes) {
+    constexpr std::size_t kAlign = 256;
+    const std::uint64_t at = base_ + used_;
+    used_ += (static_cast<std::size_t>(bytes) + kAlign - 1) / kAlign * kAlign;
+    most_ = std::max(most_, used_);
+    return at;
+  }
+  [[nodiscard]] std::size_t mark() const { return used_; }
+  void release(std::size_t mark) { used_ = mark; }
+  [[nodiscard]] std::size_t most() const { return most_; }
+
+ private:
+  std::uint64_t base_;
+  std::size_t used_ = 0, most_ = 0;
+};
+
+// A pass: what it copies and launches. Without a device nothing is launched, and only the workspace counted.
+class Pass {
+ public:
+  Pass(Device* device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
+       const Stream& stream, const Forced& forced)
+      : device_(device),
+        pass_(pass),
+        p_(p),
+        at_(pointers),
+        e_(epilogue),
+        stream_(stream),
+        forced_(forced),
+        arena_(pointers.workspace) {}
+
+  void run();
+  [[nodiscard]] bool masked() const { return masked_; }
+  [[nodiscard]] std::size_t workspace() const { return arena_.most(); }
+
+ private:
+  // A launch of a pass: of a group, or of hconv.sass: of several packs of groups, each of which is such a product.
+  struct Launch {
+    char pass = 'f';
+    Gather gather;
+    TensorMap a, b;
+    GemmProblem gemm;
+    std::int64_t divisor = 1;   // hconv.sass's depth
+    std::int64_t channels = 0;  // update: of each tap, where these are no blocks of 64; else 0
+    double bytes = 0;
+    std::int64_t packs = 1;
+    std::int64_t group_channels = 0, group_pictures = 0, group_filters = 0;  // hconv.sass's
+    std::int64_t block = 0;  // update: rows of the sums that are a group's
+    bool deep = false;       // maps of rank 5
+    Pixels gathered;         // by gconv.sass; of 0 channels: hconv.sass
+    // What is gathered, and the filters; u: dy. f, b of gconv.sass: not said.
+    Pixels x, w;
+  };
+
+  [[nodiscard]] Shape shape(Role role) const { return shape_of(p_, role); }
+  [[nodiscard]] Lying lies(Role role) const { return conv_detail::lies(p_, role); }
+  Pixels operand(Role role, std::uint64_t address, std::int64_t unit);
+  Pixels operand(Role role, std::uint64_t address) { return operand(role, address, unit_of(type_of(p_, role))); }
+  Pixels operand_in_packs(Role role, std::uint64_t address, const Packs& packs);
+  [[nodiscard]] Pixels group_of(Pixels t, std::int64_t g) const;
+  void copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std::uint64_t to, Dtype to_type,
+            const Lying& to_lies, const Rounding& rounding = {});
+  [[nodiscard]] GemmProblem epilogue(std::int64_t group, std::int64_t columns) const;
+  void positions(const Pixels& gathered, const Pixels& w, const Pixels& out);
+  [[nodiscard]] std::optional<cells::Cells> in_cells() const;
+  void put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const;
+  void widen_bias();
+  Launch some_positions(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out, const Packs& packs,
+                        std::int64_t first, std::int64_t count) const;
+  [[nodiscard]] hconv::Work work_of(const Launch& l, const Packs& packs) const;
+  [[nodiscard]] bool apart_pays(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out,
+                                const Packs& packs) const;
+  Pixels block_diagonal(const Pixels& w, const Packs& packs);
+  void update(const Pixels& dy, const Pixels& x, const Pixels& out);
+  [[nodiscard]] std::optional<halo::Choice> shares_taps(const Launch& l, int multiprocessors) const;
+  void launch_halo(const Launch& l, const halo::Choice& choice);
+  [[nodiscard]] static halo_update::Work shared_work(const Launch& l);
+  [[nodiscard]] std::optional<halo_update::Choice> shares_products(const Launch& l) const;
+  void launch_halo_update(const Launch& l, const halo_update::Choice& choice);
+  [[nodiscard]] std::optional<resident::Choice> keeps_filters(const Launch& l, int multiprocessors) const;
+  void launch_resident(const Launch& l, const resident::Choice& choice);
+  void launch(const Launch& l);
+  Pixels filters(std::int64_t group, std::int64_t rows, std::int64_t channels);
+  void cells_fprop(const cells::Cells& c, const Pixels& out);
+  void few_positions(const Pixels& gathered, const Pixels& out);
+  void few_update(const Pixels& dy, const Pixels& x, const Pixels& out);
+  std::uint64_t padded(const Columns& c);
+  std::uint64_t matrix(const Columns& c);
+  void gather(const Columns& c, std::uint64_t pictures, std::int64_t first, std::int64_t count, std::uint64_t to);
+  void multiply(GemmProblem g);
+  void columns_fprop(const Pixels& out);
+  void columns_update(const Pixels& dy, const Pixels& out);
+
+  Device* device_;
+  ConvPass pass_;
+  const ConvProblem& p_;
+  ConvPointers at_;
+  Epilogue e_;
+  Stream stream_;
+  Forced forced_;
+  Arena arena_;
+  bool masked_ = true;  // by the kernels' epilogues
+};
+
+}  // namespace nervanagpu::conv_detail::tensor_cores
