@@ -100,6 +100,21 @@ bool pays(const Cells& c, const ConvProblem& p) {
   return (streams && streams->microseconds < others) || (keeps && keeps->microseconds < others);
 }
 
+halo_update::Work update_of(const Cells& c, const ConvProblem& p) {
+  const double bytes = static_cast<double>(c.pictures_bytes(p.n)) +
+                       2.0 * static_cast<double>(p.n) * static_cast<double>(p.k) * static_cast<double>(c.taps.count());
+  return {c.taps, {c.pixels[1], c.pixels[0], 1}, p.n, c.channels, p.k, bytes};
+}
+
+bool update_pays(const Cells& c, const ConvProblem& p) {
+  constexpr double kCopy = 2.5;  // microseconds of a small copy
+  if (!gconv::gathers_rows(ConvPass::update, p)) return false;
+  const auto choice = halo_update::choose(update_of(c, p));
+  const auto copies = static_cast<double>(c.step[0] * (p.filter[2] % c.step[1] == 0 ? 1 : 2));
+  return choice &&
+         choice->microseconds + microseconds(c, p) + kCopy * copies < gconv::microseconds(ConvPass::update, p);
+}
+
 bool is_forced(const Forced& forced) {
   return forced.kernel.starts_with(kForced);
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "kernels/conv/halo_update_choice.h"
 #include "kernels/conv/implicit_gemm.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/problem.h"
@@ -31,6 +32,9 @@ struct Cells {
 std::optional<Cells> cells_of(ConvPass pass, const ConvProblem& p);
 // Cells are the fastest way for fprop: a function of the problem alone. forced: as "_cells_128x64", whose rest is halo.sass's.
 bool pays(const Cells& c, const ConvProblem& p);
+// The same of update, whose product is then this.
+bool update_pays(const Cells& c, const ConvProblem& p);
+halo_update::Work update_of(const Cells& c, const ConvProblem& p);
 bool is_forced(const Forced& forced);
 Forced of_halo(const Forced& forced);
 // Microseconds of the copies, by a model of an H200.

@@ -346,6 +346,7 @@ void Pass::run() {
   if (!as_cells && cells::is_forced(forced_)) forced_ = {};
   if (as_cells) {
     forced_ = cells::of_halo(forced_);
+    if (is_update) in1 = operand(roles.in1, at_.in1);
   } else if (few) {
     in1 = operand(roles.in1, at_.in1, is_update ? kEight : 1);
     if (is_update) in2 = operand(roles.in2, at_.in2, 1);
@@ -376,7 +377,9 @@ void Pass::run() {
     }
   }
   if (out.type == Dtype::float32 && pass_ == ConvPass::fprop) widen_bias();
-  if (as_cells) {
+  if (as_cells && is_update) {
+    cells_update(*as_cells, in1, out);
+  } else if (as_cells) {
     cells_fprop(*as_cells, out);
   } else if (few && is_update) {
     few_update(in1, in2, out);

@@ -145,6 +145,7 @@ class Pass {
   void launch(const Launch& l);
   Pixels filters(std::int64_t group, std::int64_t rows, std::int64_t channels);
   void cells_fprop(const cells::Cells& c, const Pixels& out);
+  void cells_update(const cells::Cells& c, const Pixels& dy, const Pixels& out);
   void few_positions(const Pixels& gathered, const Pixels& out);
   void few_update(const Pixels& dy, const Pixels& x, const Pixels& out);
   std::uint64_t padded(const Columns& c);

@@ -102,11 +102,59 @@ void Pass::launch_halo_update(const Launch& l, const halo_update::Choice& choice
 // halo.sass stores 16-bit results: what is rounded at random by a copy behind is gathered.
 std::optional<cells::Cells> Pass::in_cells() const {
   const bool forced = cells::is_forced(forced_);
-  if (pass_ != ConvPass::fprop || (!forced && !forced_.kernel.empty())) return std::nullopt;
+  if (!forced && (!forced_.kernel.empty() || forced_.splits > 1)) return std::nullopt;
+  if (pass_ == ConvPass::update) {  // the last copies know neither
+    if (e_.beta != 0 || e_.rounding.stochastic) return std::nullopt;
+    const std::optional<cells::Cells> c = cells::cells_of(pass_, p_);
+    return c && (forced ? halo_update::choose(cells::update_of(*c, p_)).has_value() : cells::update_pays(*c, p_))
+               ? c
+               : std::nullopt;
+  }
+  if (pass_ != ConvPass::fprop) return std::nullopt;
   if (e_.rounding.stochastic && (p_.layout != Layout::channels_last || apart(p_, Role::y))) return std::nullopt;
   std::optional<cells::Cells> c = cells::cells_of(pass_, p_);
   if (forced || (c && cells::pays(*c, p_))) return c;
   return std::nullopt;
+}
+
+// update of few channels: the gradient of the filters of cells, from which those of the filters are copied.
+void Pass::cells_update(const cells::Cells& c, const Pixels& dy, const Pixels& out) {
+  const std::size_t mark = arena_.mark();
+  Launch l;
+  l.pass = 'u';
+  l.gather = c.taps;
+  l.x = {arena_.take(c.pictures_bytes(p_.n)), p_.x_type, c.channels, c.channels, {c.pixels[1], c.pixels[0], 1}, p_.n};
+  l.w = dy;
+  const std::int64_t taps = c.taps.all_taps();
+  const std::uint64_t gradient = arena_.take(4 * p_.k * taps * c.channels);
+  if (device_ != nullptr) cells::copy_pictures(*device_, c, p_, at_.in2, l.x.address, stream_);
+  l.gemm = epilogue(0, taps * c.channels);
+  l.gemm.m = p_.k;
+  l.gemm.k = ceil_div(dy.count(), kBlock) * kBlock;
+  l.gemm.c = gradient;
+  l.gemm.c_type = Dtype::float32;
+  l.gemm.ldc = taps * c.channels;
+  const halo_update::Work work = cells::update_of(c, p_);
+  l.bytes = work.bytes;
+  launch_halo_update(l, *halo_update::choose(work));
+  // Rows of the filters that lie in the same rows of their cells; whole cells of a row, and the last one's rest.
+  const auto width = width_of(out.type);
+  const std::int64_t line = p_.filter[2] * p_.c;
+  const std::int64_t run = c.step[1] * p_.c;
+  const std::int64_t in_cells = c.taps.taps[0];
+  for (std::int64_t r = 0; r < std::min(c.step[0], p_.filter[1]); ++r) {
+    const std::int64_t rows = ceil_div(p_.filter[1] - r, c.step[0]);
+    for (std::int64_t from = 0; from < line;) {
+      const std::int64_t whole = from == 0 ? line / run : 0;
+      const Shape some = {p_.k, rows, whole > 0 ? whole : 1, whole > 0 ? run : line - from};
+      copy(gradient + static_cast<std::uint64_t>(4 * (from / run * c.channels + r * run)), Dtype::float32,
+           {some, {taps * c.channels, in_cells * c.channels, c.channels, 1}},
+           out.address + static_cast<std::uint64_t>(width * (r * line + from)), out.type,
+           {some, {p_.filter[1] * line, c.step[0] * line, run, 1}});
+      from += some[2] * some[3];
+    }
+  }
+  arena_.release(mark);
 }
 
 // fprop of few channels, whose strides are in the copies.

@@ -168,6 +168,12 @@ void LaunchPaths::convolutions() {
   Tensor w = Tensor::empty({64, 7, 7, 3}, Dtype::float16), y = Tensor::empty({32, 112, 112, 64}, Dtype::float16);
   follow("fprop of a first layer", [&] { conv_fprop(first, x, w, y); });
   follow("update of a first layer", [&] { conv_update(first, y, x, w); });
+  ConvProblem small = first;  // too little for copies of cells
+  small.n = 1, small.in = {1, 20, 20};
+  Tensor few = Tensor::empty({1, 10, 10, 64}, Dtype::float16);
+  follow("fprop of a small first layer", [&] {
+    conv_fprop(small, Tensor::empty({1, 20, 20, 3}, Dtype::float16), w, few);
+  });
   ConvProblem wide;  // whose update shares a product among the taps of a line
   wide.n = 128, wide.c = 32, wide.k = 96;
   wide.in = {1, 28, 28}, wide.filter = {1, 5, 5}, wide.pad = {0, 2, 2};

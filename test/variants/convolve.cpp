@@ -105,7 +105,7 @@ bool shares_taps(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
 }
 
 Pass pass_of(Random& random, const Kernel& kernel) {
-  if (makes_cells(kernel)) return {ConvPass::fprop, Layout::channels_last};
+  if (makes_cells(kernel)) return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::update, Layout::channels_last};
   if (shares_products(kernel)) return {ConvPass::update, Layout::channels_last};
   if (keeps_filters(kernel))
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
@@ -224,6 +224,10 @@ ConvProblem draw_for_cells(Random& random, const Pass& what, const Limits& limit
     p.x_type = p.w_type = p.y_type = pick(random, 0, 1) == 0 ? Dtype::float16 : Dtype::bfloat16;
     const auto c = conv_detail::cells::cells_of(what.pass, p);
     if (!c || !conv_detail::tensor_cores::takes(what.pass, p)) continue;
+    if (what.pass == ConvPass::update) {
+      if (conv_detail::halo_update::choose(conv_detail::cells::update_of(*c, p))) return p;
+      continue;
+    }
     conv_detail::Forced forced;
     forced.kernel = "_halo_128x64";
     const conv_detail::halo::Work w = {'f', c->taps, {c->pixels[1], c->pixels[0], 1}, p.n, c->wide, p.k, 1.0};
@@ -380,11 +384,13 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   conv_detail::Epilogue e;
   constexpr float kFactors[] = {1, 1, 2, -1};
   e.alpha = choose(random, kFactors);
-  e.beta = pick(random, 0, 1) == 0 ? 0.0F : choose(random, kFactors);
+  const bool gradients_of_cells = makes_cells(kernel) && pass == ConvPass::update;  // are copied as they are
+  e.beta = gradients_of_cells || pick(random, 0, 1) == 0 ? 0.0F : choose(random, kFactors);
   e.relu = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
   // A strided bprop on the tensor cores is rounded at random by its last copy, from float32.
   const bool copied = tensor_cores && pass == ConvPass::bprop && p.stride != decltype(p.stride){1, 1, 1};
-  if (types.out != Dtype::int32 && !copied && (!depthwise || goes_anywhere(kernel)) && pick(random, 0, 3) == 0) {
+  if (types.out != Dtype::int32 && !copied && !gradients_of_cells && (!depthwise || goes_anywhere(kernel)) &&
+      pick(random, 0, 3) == 0) {
     e.rounding = {true, random(), random() % 1000, static_cast<int>(pick(random, 0, sgemm::most_bits(types.out)))};
   }
   const bool has_bias = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
