@@ -130,6 +130,7 @@ std::optional<Order> order_of(std::string_view accum) {
       {"ascending", {}},
       {"window", {}},
       {"windows", {}},
+      {"strips", {}},
       {"strided", {"chains", "lanes"}}};
   std::istringstream in{std::string(accum)};
   Order out;

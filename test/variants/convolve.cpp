@@ -170,7 +170,8 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
       const std::int64_t rows =
           p.n * (what.pass == ConvPass::fprop ? p.y_elements() / p.k : p.x_elements() / p.c) / p.n;
       const std::int64_t width = (what.pass == ConvPass::fprop ? p.k : p.c) / p.groups;
-      if (rows < 128 || ceil_div(rows, 128) * ceil_div(width, kernel.number("BN")) < 3) continue;
+      const std::int64_t tall = kernel.number("BM");
+      if (rows < tall || ceil_div(rows, tall) * ceil_div(width, kernel.number("BN")) < 3) continue;
       if (what.pass == ConvPass::bprop) p.stride = {1, 1, 1};
       if (!shares_taps(kernel, p, what.pass)) continue;
     }

@@ -168,7 +168,7 @@ TEST(Gconv, TakesLayersOfFewChannels) {
   const Layer layers[] = {
       {3, 64, 224, 3, 1, 1, true, false, true},    {3, 64, 224, 11, 4, 2, true, false, true},
       {3, 64, 224, 7, 2, 3, true, false, true},    {3, 96, 231, 11, 4, 0, true, false, true},
-      {16, 32, 28, 5, 1, 2, true, false, true},    {32, 96, 28, 5, 1, 2, false, false, false},
+      {16, 32, 28, 5, 1, 2, true, false, false},   {32, 96, 28, 5, 1, 2, false, false, false},
       {64, 192, 56, 3, 1, 1, false, false, false}, {512, 512, 14, 3, 1, 1, false, false, false},
       {72, 128, 28, 3, 1, 1, false, false, false}, {96, 128, 28, 3, 1, 1, false, false, false},
   };
