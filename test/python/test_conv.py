@@ -115,7 +115,7 @@ def test_every_pass(rng, case, dtype, kind):
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
 @pytest.mark.parametrize("seed", range(8))
 def test_depthwise(seed, dtype):
-    """Random layers with a filter for each channel, in every layout; half of them of sizes that have kernels of strips."""
+    """Random layers with a filter for each channel, in every layout; half of them have kernels of strips."""
     rng = np.random.default_rng([seed, 3])
     strips = seed % 2 == 0
     axes = 2 if strips else int(rng.integers(1, 4))
