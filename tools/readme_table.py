@@ -2,8 +2,8 @@
 
 --check fails where one is out of date.
 
-A table stands between `<!-- table: benchmarks/results/NAME.json -->` and `<!-- end -->`. One that a page does not
-have, or whose JSON is not there yet, is left alone.
+A table stands between `<!-- table: benchmarks/results/NAME.json -->` and `<!-- end -->`; NAME is `*` for the README's,
+which is made from several. One that a page does not have, or whose JSON is not there yet, is left alone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import statistics
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
@@ -249,29 +248,84 @@ def _where(result: dict) -> str:
     return f"{result['gpu']}, driver {result['driver']}, commit {result['commit'][:12]}."
 
 
-TABLES = {"gemm_float32": gemm, "gemm_large": sixteen_bits, "gemm_short_sides": gemm, "convnets": convnets}
-ELSEWHERE = {"elementwise": elementwise, "elementwise_large": elementwise_large, "products": products}
+def _spread(ratios: list[float]) -> str:
+    return f"**{statistics.geometric_mean(ratios):.2f}** ({min(ratios):.2f} to {max(ratios):.2f}, {len(ratios)} cases)"
+
+
+def summary(results: Path) -> str:
+    """The README's: one line a network, kind of product and kind of expression, with the peer's time over ours."""
+
+    def load(name: str) -> dict:
+        return json.loads((results / f"{name}.json").read_text())
+
+    def line(what: str, peer: str, ratio: str, commit: str) -> str:
+        return f"| {what} | {peer} | {ratio} | {commit[:7]} |"
+
+    lines = ["| | peer | times as fast | commit |", "|---|---|---|---|"]
+    networks = load("convnets")
+    totals = [r for r in networks["rows"] if r["bench"] == "convnets" and r["pass"] == "total"]
+    for r in sorted(totals, key=lambda r: [*NETWORKS].index(r["case"])):
+        if not r["ratio"]:
+            continue
+        best = min((ms, form) for form, ms in r["peers"].items() if ms)
+        peer = f"PyTorch, {'torch.compile' if 'compiled' in best[1] else 'eager'}: {best[0]:.2f} ms"
+        what = f"{NETWORKS[r['case']]}, {r['dtype']}, N={r['n']}: {r['median_ms']:.2f} ms a step"
+        lines.append(line(what, peer, f"**{r['ratio']:.2f}**", networks["commit"]))
+    layers = load("conv")
+    ratios = [r["ratio"] for r in layers["rows"] if r["dtype"] == "float16" and r["ratio"]]
+    lines.append(line("layers of five networks, float16", "cuDNN", _spread(ratios), layers["commit"]))
+    for name, what in (
+        ("gemm_float32", "products, float32, strict"),
+        ("gemm_large", "products, 16 bits, 1024 to 8192"),
+        ("gemm_short_sides", "products, 16 bits, a short or odd side"),
+    ):
+        result = load(name)
+        ratios = [r["ratio"] for r in result["rows"] if name != "gemm_large" or r["dtype"] != "float32"]
+        lines.append(line(what, "cuBLAS and cublasLt", _spread(ratios), result["commit"]))
+    expressions = load("elementwise")
+    for what, peers, name in (
+        ("expressions of 4096 x 8192 float32", ("inductor", "autotuned"), "torch.compile, its best"),
+        ("the same", ("cupy",), "CuPy"),
+    ):
+        ratios = [
+            min(of) / r["ms"] for r in expressions["rows"] if (of := [r["peers"][p] for p in peers if p in r["peers"]])
+        ]
+        lines.append(line(what, name, _spread(ratios), expressions["commit"]))
+    missing = [NETWORKS[r["case"]] for r in totals if not r["ratio"]]
+    note = f" {' and '.join(missing)} ran without a peer." if missing else ""
+    lines += ["", f"Spreads are geometric means with their range. A step is fprop and bprop.{note}"]
+    return "\n".join(lines)
+
+
+PRODUCT_TABLES = {"gemm_float32": gemm, "gemm_large": sixteen_bits, "gemm_short_sides": gemm}
+EXPRESSION_TABLES = {"elementwise": elementwise, "elementwise_large": elementwise_large, "products": products}
 
 
 def main() -> int:
+    results = ROOT / "benchmarks/results"
     pages = [
-        (ROOT / "README.md", TABLES),
-        (ROOT / "docs/benchmarks.md", ELSEWHERE),
+        (ROOT / "docs/benchmarks.md", PRODUCT_TABLES | EXPRESSION_TABLES | {"convnets": convnets}),
         (ROOT / "docs/gemm.md", {"gemm_epilogue": epilogue}),
         (ROOT / "docs/nn.md", {"nn": nn}),
         (ROOT / "docs/convolution.md", {"conv": conv}),
     ]
-    return max(refresh(page, tables, "--check" in sys.argv) for page, tables in pages)
+    check = "--check" in sys.argv
+    failed = [refresh(ROOT / "README.md", {"*": summary(results)}, check)]
+    for page, tables in pages:
+        sources = {name: results / f"{name}.json" for name in tables}
+        texts = {name: tables[name](json.loads(path.read_text())) for name, path in sources.items() if path.exists()}
+        failed.append(refresh(page, texts, check))
+    return max(failed)
 
 
-def refresh(page: Path, tables: dict[str, Callable[[dict], str]], check: bool) -> int:
+def refresh(page: Path, tables: dict[str, str], check: bool) -> int:
     """Write the tables of a page, or only look; 1 if one was out of date and may not be written."""
     text = new = page.read_text()
     for name, table in tables.items():
-        start, source = f"<!-- table: benchmarks/results/{name}.json -->", ROOT / f"benchmarks/results/{name}.json"
-        if start in new and source.exists():
+        start = f"<!-- table: benchmarks/results/{name}.json -->"
+        if start in new:
             head, rest = new.split(start)
-            new = head + start + "\n" + table(json.loads(source.read_text())) + "\n" + END + rest.split(END, 1)[1]
+            new = head + start + "\n" + table + "\n" + END + rest.split(END, 1)[1]
     if check:
         if new != text:
             print(f"{page.name}: a speed table is not that of benchmarks/results/*.json; run tools/readme_table.py")
