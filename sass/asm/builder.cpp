@@ -7,7 +7,7 @@
 #include "sass/asm/lowering.h"
 #include "sass/asm/pipeline.h"
 #include "sass/asm/schedule.h"
-#include "sass/isa/global_memory.h"
+#include "sass/isa/op_facts.h"
 #include "sass/isa/row.h"
 #include "sass/isa/table.h"
 

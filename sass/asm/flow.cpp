@@ -3,25 +3,14 @@
 #include <algorithm>
 
 #include "sass/isa/access.h"
+#include "sass/isa/op_facts.h"
 
 namespace nervanagpu::sass {
 namespace {
 
 // Control may go on to the next instruction: there is a condition, or it is a call or a push of a target.
 bool falls_through(const Inst& inst) {
-  switch (inst.op) {
-    case Op::BRA:
-    case Op::BRX:
-    case Op::JMP:
-    case Op::JMX:
-    case Op::EXIT:
-    case Op::RET:
-    case Op::SYNC:
-    case Op::BRK:
-    case Op::CONT:
-    case Op::KILL: break;
-    default: return true;
-  }
+  if (!diverts(inst.op)) return true;
   const Tok how = inst.mod(Axis::kUniform);
   if (how == Tok::DIV || how == Tok::CONV) return true;  // taken when the warp is (not) together
   for (const Access& a : accesses(inst)) {
@@ -30,25 +19,10 @@ bool falls_through(const Inst& inst) {
   return inst.guard.pred != kPT || inst.guard.inv;
 }
 
-// Jumps to where another instruction said.
-Op pusher_of(Op op) {
-  switch (op) {
-    case Op::BSYNC: return Op::BSSY;
-    case Op::SYNC: return Op::SSY;
-    case Op::BRK: return Op::PBK;
-    case Op::CONT: return Op::PCNT;
-    default: return Op::NOP;
-  }
-}
-
 // The instruction at a byte address; the control word of a bundle counts as its first instruction.
 std::uint64_t index_of(Encoding e, std::uint64_t address) {
   if (e == Encoding::k128) return address / 16;
   return address / 32 * 3 + (address % 32 < 8 ? 0 : (address % 32 - 8) / 8);
-}
-
-bool pushes(Op op) {
-  return op == Op::BSSY || op == Op::SSY || op == Op::PBK || op == Op::PCNT || op == Op::PRET;
 }
 
 class FlowMaker {
@@ -82,18 +56,18 @@ class FlowMaker {
     starts_[0] = true;
     for (std::uint32_t i = 0; i < lines_.size(); ++i) {
       const Inst& inst = lines_[i].inst;
-      const bool computed = inst.op == Op::BRX || inst.op == Op::JMX ||
-                            inst.op == Op::RET;  // the label is only what a register is relative to
+      const bool computed = goes(inst.op) == Goes::kIndirect ||
+                            goes(inst.op) == Goes::kReturn;  // the label is only what a register is relative to
       const std::uint32_t to = computed ? kNone : target(lines_[i]);
       if (to != kNone) {
         starts_[to] = true;
         landings_.push_back(to);
-        if (pushes(inst.op)) pushed_.push_back({inst.op, to});
+        if (goes(inst.op) == Goes::kPush) pushed_.push_back({inst.op, to});
         if (inst.op == Op::PRET) returns_.push_back(to);
       }
-      const bool call = inst.op == Op::CAL || inst.op == Op::CALL;
+      const bool call = goes(inst.op) == Goes::kCall;
       const bool falls = falls_through(inst);
-      if (to != kNone || pusher_of(inst.op) != Op::NOP || ends_block(inst) || !falls || call) starts_[i + 1] = true;
+      if (to != kNone || partner_of(inst.op) != Op::NOP || ends_block(inst) || !falls || call) starts_[i + 1] = true;
       if (i + 1 == lines_.size()) continue;
       if (!falls) landings_.push_back(i + 1);
       if (call) returns_.push_back(i + 1);
@@ -122,14 +96,14 @@ class FlowMaker {
       const std::uint32_t last = flow_.blocks[b].last - 1;
       const Inst& inst = lines_[last].inst;
       if (falls_through(inst) && last + 1 < lines_.size()) edge(b, last + 1);
-      const bool computed = inst.op == Op::BRX || inst.op == Op::JMX || inst.op == Op::RET;
+      const bool computed = goes(inst.op) == Goes::kIndirect || goes(inst.op) == Goes::kReturn;
       const std::uint32_t to = computed ? kNone : target(lines_[last]);
       // A push names where control goes later, by the instruction that pops it.
-      if (to != kNone && !pushes(inst.op)) edge(b, to);
-      if (inst.op == Op::BRX || inst.op == Op::JMX) {
+      if (to != kNone && goes(inst.op) != Goes::kPush) edge(b, to);
+      if (goes(inst.op) == Goes::kIndirect) {
         for (const std::uint32_t landing : landings_) edge(b, landing);
       }
-      if (inst.op == Op::RET) {
+      if (goes(inst.op) == Goes::kReturn) {
         for (const std::uint32_t place : returns_) edge(b, place);
       }
       connect_pop(b, last);
@@ -139,7 +113,7 @@ class FlowMaker {
   // SYNC, BRK, BSYNC ... go to the target of any matching push. A BSYNC right before such a target is the common case
   // of reconvergence in place, and goes nowhere else.
   void connect_pop(std::uint32_t b, std::uint32_t last) {
-    const Op wanted = pusher_of(lines_[last].inst.op);
+    const Op wanted = partner_of(lines_[last].inst.op);
     if (wanted == Op::NOP) return;
     const auto in_place = [&](const auto& p) {
       return p.first == wanted && (p.second == last || p.second == last + 1);
@@ -154,7 +128,7 @@ class FlowMaker {
   void find_loops() {
     for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
       for (const std::uint32_t to : flow_.blocks[b].next) {
-        if (to > b || pusher_of(lines_[flow_.blocks[b].last - 1].inst.op) != Op::NOP) continue;
+        if (to > b || partner_of(lines_[flow_.blocks[b].last - 1].inst.op) != Op::NOP) continue;
         for (std::uint32_t inner = to; inner <= b; ++inner) ++flow_.blocks[inner].depth;
       }
     }

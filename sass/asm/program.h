@@ -66,7 +66,6 @@ struct Origin {
 };
 
 // Memories that an instruction may touch, as bits: what `.schedule independent` names.
-enum Space : std::uint8_t { kSpaceGlobal = 1, kSpaceShared = 2, kSpaceLocal = 4 };
 
 // The .schedule block that a line belongs to, and what its author says of it.
 struct ScheduleMark {

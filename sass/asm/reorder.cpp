@@ -11,8 +11,6 @@
 namespace nervanagpu::sass {
 namespace {
 
-constexpr std::uint8_t kEverySpace = kSpaceGlobal | kSpaceShared | kSpaceLocal;
-
 bool pinned(const Line& line) {
   const Pinned& p = line.pinned;
   return p.stall || p.yield || p.write_sb || p.read_sb || p.wait || p.reuse;
@@ -114,7 +112,7 @@ class DependenceFinder {
       const unsigned bit = 1u << s;
       if (free & bit) continue;
       History& h = spaces_[s];
-      if ((use.reads | use.writes) & bit) {
+      if (use.either() & bit) {
         for (const std::uint32_t w : h.writers) add(w, i, 1);
       }
       if (use.writes & bit) {
@@ -139,26 +137,7 @@ class DependenceFinder {
 }  // namespace
 
 MemoryUse memory_use(const Inst& inst) {
-  MemoryUse use;
-  switch (inst.op) {
-    case Op::LDG: use.reads = kSpaceGlobal; break;
-    case Op::STG:
-    case Op::RED:
-    case Op::REDG:
-    case Op::ATOMG: use.writes = kSpaceGlobal; break;
-    case Op::LDS:
-    case Op::LDSM: use.reads = kSpaceShared; break;
-    case Op::STS:
-    case Op::STSM:
-    case Op::ATOMS: use.writes = kSpaceShared; break;
-    case Op::LDL: use.reads = kSpaceLocal; break;
-    case Op::STL: use.writes = kSpaceLocal; break;
-    case Op::LDGSTS: use = {kSpaceGlobal, kSpaceShared}; break;
-    case Op::LD: use.reads = kEverySpace; break;
-    case Op::ST:
-    case Op::ATOM: use.writes = kEverySpace; break;
-    default: break;
-  }
+  MemoryUse use = memory_of(inst.op);
   // A load that other threads' stores are ordered with.
   const Tok order = inst.mod(Axis::kOrder, Tok::WEAK);
   const bool weak = order == Tok::kNone || order == Tok::WEAK || order == Tok::CONSTANT;
@@ -183,7 +162,7 @@ bool is_fence(const Line& line) {
     case Unit::kUniformToVector:
     case Unit::kMemConst: return false;
     case Unit::kMemShared:
-    case Unit::kMemGlobal: return (use.reads | use.writes) == 0 && inst.op != Op::SHFL;
+    case Unit::kMemGlobal: return use.either() == 0 && inst.op != Op::SHFL;
     case Unit::kSpecial: return inst.op != Op::S2R && inst.op != Op::S2UR && inst.op != Op::CS2R;
     default: return true;
   }

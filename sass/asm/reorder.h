@@ -7,6 +7,7 @@
 #include "sass/asm/flow.h"
 #include "sass/asm/program.h"
 #include "sass/isa/access.h"
+#include "sass/isa/op_facts.h"
 
 namespace nervanagpu::sass {
 
@@ -20,11 +21,8 @@ struct Region {
 // effect that registers and memory do not show.
 bool is_fence(const Line& line);
 
-// The memories that an instruction touches (bits of Space), and whether its order among others matters to them.
-struct MemoryUse {
-  std::uint8_t reads = 0;   // loads: may pass other loads
-  std::uint8_t writes = 0;  // stores, atomics, strong loads: pass nothing
-};
+// What an instruction does to memory as far as order goes: what it only reads may pass other reads; stores, atomics and
+// loads that other threads' stores are ordered with, which count as writes, pass nothing.
 MemoryUse memory_use(const Inst& inst);
 
 std::vector<Region> regions_of(const Program& program, const Flow& flow);

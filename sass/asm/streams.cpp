@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "sass/asm/expander.h"
+#include "sass/isa/op_facts.h"
 
 namespace nervanagpu::sass {
 namespace {

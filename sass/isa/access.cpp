@@ -1,5 +1,7 @@
 #include "sass/isa/access.h"
 
+#include "sass/isa/latency.h"
+#include "sass/isa/op_facts.h"
 #include "sass/isa/row.h"
 
 namespace nervanagpu::sass {
@@ -7,16 +9,9 @@ namespace {
 
 // Starts an engine that reads or writes shared memory, or lets somebody go on who may.
 bool publishes(const Inst& inst) {
+  const Unit u = unit(inst);
+  if (u == Unit::kGmma || u == Unit::kTma) return (memory_of(inst.op).either() & kSpaceShared) != 0;
   switch (inst.op) {
-    case Op::HGMMA:
-    case Op::IGMMA:
-    case Op::QGMMA:
-    case Op::BGMMA:
-    case Op::UTMALDG:
-    case Op::UTMASTG:
-    case Op::UTMAREDG:
-    case Op::UBLKCP:
-    case Op::UBLKRED:
     case Op::BAR:
     case Op::UCGABAR_ARV:
     case Op::ARRIVES: return true;

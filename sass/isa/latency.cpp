@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "sass/isa/op_facts.h"
 #include "sass/isa/raw_word.h"
 #include "sass/isa/row.h"
 
@@ -149,19 +150,6 @@ const std::array<Table, kArchs>& tables() {
 
 bool has_token(const Inst& inst, Tok tok) {
   return std::ranges::any_of(inst.modifiers(), [tok](const Modifier& m) { return m.tok == tok; });
-}
-
-bool by_texture_unit(Op op) {
-  switch (op) {
-    case Op::TEX:
-    case Op::TLD:
-    case Op::TLD4:
-    case Op::TXD:
-    case Op::TXQ:
-    case Op::SULD:
-    case Op::SUST: return true;
-    default: return false;
-  }
 }
 
 const Table& table(Arch arch) {

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "sass/isa/op_facts.h"
 #include "sass/verify/calls.h"
 #include "sass/verify/code.h"
 
@@ -24,21 +25,16 @@ struct Frame {
 using Stack = std::vector<Frame>;
 
 bool pushes(Op op) {
-  return op == Op::SSY || op == Op::PBK || op == Op::PCNT || op == Op::PRET || op == Op::CAL;
+  return (goes(op) == Goes::kPush && op != Op::BSSY) || op == Op::CAL;
 }
 
-// What a pop takes: NOP where `op` pops nothing.
+// What a pop takes: of a return what a call left, or what was left as its return.
 bool pops(Op op, Op by) {
-  switch (op) {
-    case Op::SYNC: return by == Op::SSY;
-    case Op::BRK: return by == Op::PBK;
-    case Op::CONT: return by == Op::PCNT;
-    case Op::RET: return by == Op::CAL || by == Op::PRET;
-    default: return false;
-  }
+  if (goes(op) == Goes::kReturn) return by == Op::CAL || by == Op::PRET;
+  return goes(op) == Goes::kPop && by == partner_of(op);
 }
 bool pops_anything(Op op) {
-  return op == Op::SYNC || op == Op::BRK || op == Op::CONT || op == Op::RET;
+  return goes(op) == Goes::kPop || goes(op) == Goes::kReturn;
 }
 
 class Walker {
@@ -79,24 +75,9 @@ class Walker {
   [[nodiscard]] bool falls_through(std::uint32_t i) const {
     const Step& s = at(i);
     if (!s.known || s.never) return true;
-    switch (s.inst.op) {
-      case Op::BRA:
-      case Op::BRX:
-      case Op::JMP:
-      case Op::JMX:
-      case Op::EXIT:
-      case Op::RET:
-      case Op::SYNC:
-      case Op::BRK:
-      case Op::CONT:
-      case Op::CAL:
-      case Op::CALL:
-      case Op::KILL: break;
-      case Op::BPT:
-        if (s.inst.has(Axis::kMode, Tok::TRAP)) break;  // the launch fails
-        return true;
-      default: return true;
-    }
+    if (s.inst.op == Op::BPT && !s.inst.has(Axis::kMode, Tok::TRAP)) return true;
+    // BPT.TRAP: the launch fails.
+    if (s.inst.op != Op::BPT && !diverts(s.inst.op) && goes(s.inst.op) != Goes::kCall) return true;
     const Tok how = s.inst.mod(Axis::kUniform);
     if (how == Tok::DIV || how == Tok::CONV) return true;
     const bool computed = indirect(i);
@@ -109,12 +90,11 @@ class Walker {
   // The target is computed: a label operand is only what the register is relative to.
   [[nodiscard]] bool indirect(std::uint32_t i) const {
     if (!at(i).known) return false;
-    switch (at(i).inst.op) {
-      case Op::BRX:
-      case Op::JMX:
-      case Op::RET: return true;
-      case Op::JMP:
-      case Op::CALL:
+    switch (goes(at(i).inst.op)) {
+      case Goes::kIndirect:
+      case Goes::kReturn: return true;
+      case Goes::kJump:
+      case Goes::kCall:
         return target(i) == kNone || std::ranges::any_of(at(i).inst.operands(), [](const Operand& o) {
                  return o.kind == OperandKind::kGpr || o.kind == OperandKind::kUGpr;
                });
@@ -168,8 +148,7 @@ class Walker {
     if (!s.known || s.never) return to;
     const Op op = s.inst.op;
     const std::uint32_t label = target(i);
-    const bool names =
-        op == Op::SSY || op == Op::PBK || op == Op::PCNT || op == Op::PRET || op == Op::BSSY || op == Op::LEPC;
+    const bool names = goes(op) == Goes::kPush || op == Op::LEPC;
     const bool later = op == Op::CALL;  // followed by calls.h
     if (label != kNone && !names && !later && !indirect(i)) to.push_back(label);
     if (indirect(i) && op != Op::RET && !later) to.insert(to.end(), landings_.begin(), landings_.end());

@@ -1,6 +1,6 @@
 #include "sass/verify/early.h"
 
-#include "sass/isa/global_memory.h"
+#include "sass/isa/op_facts.h"
 
 namespace nervanagpu::sass::verify_detail {
 namespace {

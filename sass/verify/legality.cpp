@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sass/isa/latency.h"
+#include "sass/isa/op_facts.h"
 #include "sass/isa/raw_word.h"
 #include "sass/isa/register_id.h"
 #include "sass/verify/limits.h"
@@ -13,33 +14,20 @@
 namespace nervanagpu::sass::verify_detail {
 namespace {
 
-bool stores_only(Op op) {
-  switch (op) {
-    case Op::STG:
-    case Op::STS:
-    case Op::STL:
-    case Op::ST:
-    case Op::RED: return true;
-    default: return false;
-  }
+bool of_threads(const Inst& inst) {
+  const Unit u = unit(inst);
+  return u == Unit::kMemGlobal || u == Unit::kMemShared;
 }
 
-bool accesses_memory(Op op) {
-  switch (op) {
-    case Op::LD:
-    case Op::LDG:
-    case Op::LDS:
-    case Op::LDSM:
-    case Op::LDGSTS:
-    case Op::ST:
-    case Op::STG:
-    case Op::STS:
-    case Op::ATOM:
-    case Op::ATOMG:
-    case Op::ATOMS:
-    case Op::RED: return true;
-    default: return false;
-  }
+// A store or a reduction: nothing comes back.
+bool stores_only(const Inst& inst) {
+  const MemoryUse m = memory_of(inst.op);
+  return of_threads(inst) && m.writes != 0 && m.reads == 0;
+}
+
+// Other threads may see it.
+bool accesses_memory(const Inst& inst) {
+  return of_threads(inst) && (memory_of(inst.op).either() & ~kSpaceLocal) != 0;
 }
 
 // Some operand stays in the cache. Bits of slots that nothing is read from mean nothing.
@@ -85,7 +73,7 @@ class Checker {
       say(i, "reuse with yield loses the operand cache: drop one of them");
     if (c.write_sb == 6 || c.read_sb == 6) say(i, "scoreboard 6 does not exist: use 0 to 5, or none");
     if (!step.known) return;
-    if (stores_only(step.inst.op) && c.write_sb != kNoScoreboard) {
+    if (stores_only(step.inst) && c.write_sb != kNoScoreboard) {
       say(i, "a store has no results, so it must not set a write scoreboard");
     }
     if (wide && step.inst.op == Op::DEPBAR && c.stall < kDepbarStall) {
@@ -256,7 +244,7 @@ class Checker {
     for (const std::uint32_t next : code_.steps[at].next) {
       const Step& step = code_.steps[next];
       const bool cluster = code_.steps[barrier].inst.op == Op::UCGABAR_ARV;
-      const bool early = cluster ? step.inst.op == Op::UCGABAR_WAIT : accesses_memory(step.inst.op);
+      const bool early = cluster ? step.inst.op == Op::UCGABAR_WAIT : step.known && accesses_memory(step.inst);
       if (step.known && !step.never && early) {
         const char* why =
             cluster ? "so close, it does not wait for the others" : "a memory access so close overtakes the barrier";

@@ -41,6 +41,12 @@ TEST(Early, MemoryIsTouchedBehindTheWait) {
   EXPECT_TRUE(judged(kLoad + kUse + kExit, false).empty());
 }
 
+TEST(Early, ReductionsOnSurfacesCount) {
+  const std::string surface = "--:0:-:-:2 | SURED.D.1D.MAX.S32.STRONG.CTA.TRAP [R2], R1, R64\n";
+  expect_refused(surface + "01:-:-:-:5 | EXIT\n");
+  EXPECT_TRUE(judged(kAcquire + surface + "01:-:-:-:5 | EXIT\n").empty());
+}
+
 TEST(Early, CopyEnginesCount) {
   const std::string copy = "--:0:-:-:2 | UTMALDG.2D [UR8], [UR4]\n";
   expect_refused(copy + kExit);

@@ -60,7 +60,8 @@ TEST(Ownership, GroupIsNotAwaitedTooSoon) {
   expect_one(kArrive + "--:-:-:-:1 | " + product + "--:-:-:-:1 | MOV R0, RZ\n" + wait(1) + kExit,
              Hazard::Kind::kControl, "", text);
   expect_proven(kArrive + "--:-:-:-:1 | " + product + "--:-:-:-:2 | MOV R0, RZ\n" + wait(0) + kExit);
-  expect_proven(kArrive + "--:-:-:-:1 | " + kOpenProduct.substr(kOpenProduct.find("HGMMA")) + "--:-:-:-:3 | " + product + wait(0) + kExit);
+  expect_proven(kArrive + "--:-:-:-:1 | " + kOpenProduct.substr(kOpenProduct.find("HGMMA")) + "--:-:-:-:3 | " +
+                product + wait(0) + kExit);
 }
 
 TEST(Ownership, FactorInRegistersMayBeReadButNotOverwritten) {

@@ -531,6 +531,22 @@ const Case kCases[] = {
        --:-:-:-:3 | MOV R1, R2
        --:-:0:-:2 | LDS R4, [R10]
        01:-:-:-:5 | EXIT)"},
+
+    {"MatrixStoreOvertakesBarrier", R"(
+       --:-:-:-:2 | BAR.SYNC.DEFER_BLOCKING 0x0
+       --:0:-:-:2 | STSM.16.M88 [R10], R4
+       01:-:-:-:5 | EXIT)",
+     "a memory access so close overtakes the barrier", R"(
+       --:-:-:-:6 | BAR.SYNC.DEFER_BLOCKING 0x0
+       --:0:-:-:2 | STSM.16.M88 [R10], R4
+       01:-:-:-:5 | EXIT)"},
+
+    {"ReductionHasNoResult", R"(
+       --:0:1:-:2 | REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R4
+       03:-:-:-:5 | EXIT)",
+     "a store has no results, so it must not set a write scoreboard", R"(
+       --:0:-:-:2 | REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R4
+       01:-:-:-:5 | EXIT)"},
 };
 
 INSTANTIATE_TEST_SUITE_P(Hazards, Verify, testing::ValuesIn(kCases),
