@@ -24,6 +24,7 @@ struct MemoryUse {
 // Where control goes.
 enum class Goes : std::uint8_t {
   kNext,      // on to the next instruction
+  kBranch,    // to its label
   kJump,      // to its label, or to where a register says
   kIndirect,  // to where a register says; a label is only what that is relative to
   kCall,      // to its label or where a register says, and back behind the call
@@ -75,7 +76,8 @@ constexpr Op partner_of(Op op) {
 // It never goes on to the next instruction by itself, unless something makes it conditional.
 constexpr bool diverts(Op op) {
   const Goes f = goes(op);
-  return f == Goes::kJump || f == Goes::kIndirect || f == Goes::kReturn || f == Goes::kLeave || f == Goes::kPop;
+  return f == Goes::kBranch || f == Goes::kJump || f == Goes::kIndirect || f == Goes::kReturn || f == Goes::kLeave ||
+         f == Goes::kPop;
 }
 
 // Reads or writes what other kernels may have written or still read.

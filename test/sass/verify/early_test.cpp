@@ -42,7 +42,7 @@ TEST(Early, MemoryIsTouchedBehindTheWait) {
 }
 
 TEST(Early, ReductionsOnSurfacesCount) {
-  const std::string surface = "--:0:-:-:2 | SURED.D.1D.MAX.S32.STRONG.CTA.TRAP [R2], R1, R64\n";
+  const std::string surface = "--:0:-:-:2 | SURED.D.1D.MAX.S32.STRONG.GPU.TRAP [R2], R1, UR6, 0x0\n";
   expect_refused(surface + "01:-:-:-:5 | EXIT\n");
   EXPECT_TRUE(judged(kAcquire + surface + "01:-:-:-:5 | EXIT\n").empty());
 }

@@ -536,7 +536,10 @@ const Case kCases[] = {
        --:-:-:-:2 | BAR.SYNC.DEFER_BLOCKING 0x0
        --:0:-:-:2 | STSM.16.M88 [R10], R4
        01:-:-:-:5 | EXIT)",
-     "a memory access so close overtakes the barrier", R"(
+     "STSM at 0x0010 (hand.sass:3): follows BAR at 0x0000 (hand.sass:2) after 2 cycles, needs 6: a memory access so "
+     "close "
+     "overtakes the barrier",
+     R"(
        --:-:-:-:6 | BAR.SYNC.DEFER_BLOCKING 0x0
        --:0:-:-:2 | STSM.16.M88 [R10], R4
        01:-:-:-:5 | EXIT)"},
@@ -544,7 +547,7 @@ const Case kCases[] = {
     {"ReductionHasNoResult", R"(
        --:0:1:-:2 | REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R4
        03:-:-:-:5 | EXIT)",
-     "a store has no results, so it must not set a write scoreboard", R"(
+     "REDG at 0x0000 (hand.sass:2): a store has no results, so it must not set a write scoreboard", R"(
        --:0:-:-:2 | REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R4
        01:-:-:-:5 | EXIT)"},
 };
