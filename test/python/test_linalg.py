@@ -1,10 +1,15 @@
-"""ng.linalg beside numpy.linalg: shapes, dtypes, stacks, empty and singular matrices, errors."""
+"""ng.linalg beside numpy.linalg: shapes, dtypes, stacks, empty and singular matrices, errors.
+
+Once as the emulator computes it, by LAPACK on the host (on a GPU: as cuSOLVER does), and by the calls of cuBLAS and cuSOLVER, which a stand-in
+answers (cuda_stand_in.py).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+import cuda_stand_in
 import nervanagpu as ng
 import numpy as np
 import pytest
@@ -15,6 +20,17 @@ SHAPES = [(), (3,), (2, 1), (0,), (1, 0, 2)]
 FLOATS = ["float32", "float64"]
 # What a matrix of `dtype` may be off by, times its size and norm.
 EPS = {"float32": 1.2e-7, "float64": 2.3e-16, "complex64": 1.2e-7, "complex128": 2.3e-16}
+
+
+@pytest.fixture(scope="module", params=["as found", "cusolver", "cusolver before 12.6"], autouse=True)
+def lapack(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Who computes decompositions."""
+    if request.param == "as found":
+        yield request.param
+        return
+    flags = ["-DOLD"] if "before" in request.param else []
+    with cuda_stand_in.installed(cuda_stand_in.build(tmp_path_factory.mktemp("cuda"), *flags)):
+        yield request.param
 
 
 def matrices(rng: np.random.Generator, shape: tuple[int, ...], dtype: str) -> Array:
@@ -69,6 +85,29 @@ def test_square(rng: np.random.Generator, n: int, stack: tuple[int, ...], dtype:
     v = got.eigenvectors.get()
     assert np.allclose(spd @ v, v * want.eigenvalues[..., None, :], atol=1e4 * EPS[dtype] * max(n, 1) ** 2)
     near(linalg.eigvalsh(ng.array(spd), "U"), np.linalg.eigvalsh(spd, "U"))
+
+
+@pytest.mark.parametrize("shape", [(5, 5), (3, 4, 4)])
+def test_one_triangle_is_read(rng: np.random.Generator, shape: tuple[int, ...]) -> None:
+    a = rng.standard_normal(shape)
+    a = a @ adjoint(a) + np.eye(shape[-1])
+    for part, uplo in ((np.tril, "L"), (np.triu, "U")):
+        half = part(a) + np.where(part(np.ones_like(a)) > 0, 0, 7.0)  # what the other triangle says is wrong
+        near(linalg.eigvalsh(ng.array(half), uplo), np.linalg.eigvalsh(a))
+        w, v = linalg.eigh(ng.array(half), uplo)
+        near(ng.array((v.get() * w.get()[..., None, :]) @ adjoint(v.get())), a)
+        lower = np.linalg.cholesky(a)
+        near(linalg.cholesky(ng.array(half), upper=uplo == "U"), adjoint(lower) if uplo == "U" else lower)
+
+
+def test_rows_are_exchanged(rng: np.random.Generator) -> None:
+    """Of matrices that LU exchanges many rows of."""
+    for n in (3, 6, 9):
+        a = np.stack([rng.permutation(np.eye(n)) * rng.uniform(1, 3, n) for _ in range(12)])
+        near(linalg.det(ng.array(a)), np.linalg.det(a))
+        near(linalg.det(ng.array(a[0])), np.linalg.det(a[0]))
+        near(linalg.slogdet(ng.array(a)).sign, np.linalg.slogdet(a).sign)
+        near(linalg.inv(ng.array(a)), np.linalg.inv(a))
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
@@ -149,7 +188,7 @@ def test_solve_takes_what_numpy_takes(rng: np.random.Generator) -> None:
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize(("m", "n"), [(6, 3), (3, 6), (4, 4), (0, 3), (3, 0), (5, 1)])
+@pytest.mark.parametrize(("m", "n"), [(6, 3), (3, 6), (4, 4), (3, 3), (0, 3), (3, 0), (5, 1)])
 def test_lstsq(rng: np.random.Generator, m: int, n: int, dtype: str) -> None:
     a = matrices(rng, (m, n), dtype)
     if m > 3:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import warnings
 from typing import Protocol
 
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
-from nervanagpu.linalg import host
+from nervanagpu.linalg import cusolver, host
 
 
 class Backend(Protocol):
@@ -26,10 +28,19 @@ class Backend(Protocol):
     def eigvals(self, a: GPUTensor) -> GPUTensor: ...
 
 
+def on_gpu() -> bool:
+    """Whether tensors are in the memory of a GPU."""
+    return _core.device().kind == "cuda"
+
+
 @functools.cache
 def backend() -> Backend:
     """cuSOLVER's functions or the host's, found once; a warning if a GPU has to do without cuSOLVER."""
-    return host
-
-
-__all__ = ["Backend", "backend"]
+    if not on_gpu():
+        return host
+    try:
+        cusolver.available()
+    except ImportError as error:
+        warnings.warn(f"linalg: decompositions go to the host and back. {error}", RuntimeWarning, stacklevel=3)
+        return host
+    return cusolver
