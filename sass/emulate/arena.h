@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "sass/emulate/emulate.h"
+#include "sass/emulate/lent.h"
 #include "sass/emulate/texture.h"
 
 namespace nervanagpu::sass::emulate {
@@ -28,15 +29,20 @@ struct Memory::Impl {
   std::size_t used = 0;
   mutable std::mutex mutex;
   TextureTable textures;
+  Lent lent;
 
-  // The byte at `address`, or nullptr when [address, address + bytes) is not inside one allocation. `bytes` is at most
-  // 16 and the address aligned to it, so that an access lies in one page.
+  // The byte at `address`, or nullptr when [address, address + bytes) is not inside one allocation or lent memory. `bytes`
+  // is at most 16 and the address aligned to it, so that an access lies in one page.
   [[nodiscard]] std::byte* touch(std::uint64_t address, unsigned bytes) const {
     const std::uint64_t offset = address - kArenaBase;
-    if (offset >= capacity) return nullptr;
+    if (offset >= capacity) return lent_byte(address, bytes);
     const unsigned in_page = static_cast<unsigned>(offset & (kPageBytes - 1));
     if (in_page + bytes > valid[offset >> kPageBits].load(std::memory_order_relaxed)) return nullptr;
     return arena + offset;
+  }
+  [[nodiscard]] std::byte* lent_byte(std::uint64_t address, std::size_t bytes) const {
+    return lent.covers(address, bytes) ? reinterpret_cast<std::byte*>(address)
+                                       : nullptr;  // NOLINT(performance-no-int-to-ptr)
   }
 };
 

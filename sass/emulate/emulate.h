@@ -39,6 +39,12 @@ class Memory {
   bool free(std::uint64_t address);  // false: not the start of an allocation
   // Host pointer for [address, address + bytes), or nullptr when any byte of it is outside one live allocation.
   std::byte* host(std::uint64_t address, std::size_t bytes);
+  // Host memory of the caller's: until it is given back, kernels and host() see it, at the address that it has on the host.
+  // It may be lent several times. false: kernels have something else at that address.
+  bool lend(const void* start, std::size_t bytes);
+  void give_back(const void* start, std::size_t bytes);
+  // Where kernels see the byte of this memory that host() gave; 0: it is not of this memory.
+  [[nodiscard]] std::uint64_t address_of(const void* host) const;
   // Start and size of the allocation nearest to `address`, for messages.
   struct Range {
     std::uint64_t start = 0;

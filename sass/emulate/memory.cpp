@@ -1,6 +1,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "sass/emulate/arena.h"
 
@@ -91,6 +92,7 @@ bool Memory::free(std::uint64_t address) {
 
 std::byte* Memory::host(std::uint64_t address, std::size_t bytes) {
   Impl& m = *impl_;
+  if (address - kArenaBase >= m.capacity) return bytes == 0 ? nullptr : m.lent_byte(address, bytes);
   const std::lock_guard lock(m.mutex);
   auto it = m.live.upper_bound(address);
   if (it == m.live.begin()) return nullptr;
@@ -98,6 +100,26 @@ std::byte* Memory::host(std::uint64_t address, std::size_t bytes) {
   const std::uint64_t in = address - it->first;
   if (in > it->second || bytes > it->second - in) return nullptr;
   return m.arena + (address - kArenaBase);
+}
+
+bool Memory::lend(const void* start, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uint64_t>(start);
+  const std::uint64_t end = begin + bytes;
+  if (bytes == 0 || end < begin || (begin < kArenaBase + impl_->capacity && kArenaBase < end)) return false;
+  impl_->lent.add({begin, end});
+  return true;
+}
+
+void Memory::give_back(const void* start, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uint64_t>(start);
+  impl_->lent.remove({begin, begin + bytes});
+}
+
+std::uint64_t Memory::address_of(const void* host) const {
+  const auto* p = static_cast<const std::byte*>(host);
+  const std::less<> before;
+  if (impl_->arena == nullptr || before(p, impl_->arena) || !before(p, impl_->arena + impl_->capacity)) return 0;
+  return kArenaBase + static_cast<std::uint64_t>(p - impl_->arena);
 }
 
 Memory::Range Memory::nearest(std::uint64_t address) const {
