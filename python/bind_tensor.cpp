@@ -185,7 +185,7 @@ py::object array_of(const Tensor& t, const py::object& dtype, const py::object& 
 
 // Foreign code may write what it has the address of.
 std::uint64_t exported(const Tensor& t) {
-  before_write(t);
+  before_sharing(t);
   return t.address();
 }
 

@@ -92,7 +92,7 @@ void launch(const Module& module, const std::string& kernel, const py::object& g
   const Stream s = stream_from(stream);
   // A kernel may write any of them.
   for (const Argument& a : values) {
-    if (const Tensor* t = std::get_if<Tensor>(&a.value)) before_write(*t);
+    if (const Tensor* t = std::get_if<Tensor>(&a.value)) before_sharing(*t);
   }
   const GilRelease release;
   module.launch(kernel, g, b, values, bytes, s);

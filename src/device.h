@@ -106,6 +106,13 @@ class Device {
   virtual void* allocate_host(std::size_t bytes) { return std::aligned_alloc(64, (bytes + 63) / 64 * 64); }
   virtual void free_host(void* memory) noexcept { std::free(memory); }
 
+  // Host memory of the caller's, where the device can work in it: the address that kernels see it at until unmap_host. 0: it
+  // cannot. Memory of the device's own that the host sees has the address that it always has.
+  virtual std::uint64_t map_host(void* /*memory*/, std::size_t /*bytes*/) { return 0; }
+  virtual void unmap_host(std::uint64_t /*address*/, std::size_t /*bytes*/) noexcept {}
+  // Where the host sees device memory; nullptr: it does not.
+  virtual void* host_view(std::uint64_t /*address*/, std::size_t /*bytes*/) { return nullptr; }
+
   // Host copies wait: for the work before them, and until `from` may be changed.
   virtual void upload(std::uint64_t to, const void* from, std::size_t bytes) = 0;
   virtual void download(void* to, std::uint64_t from, std::size_t bytes) = 0;

@@ -119,6 +119,16 @@ void EmulatorDevice::free(std::uint64_t address, std::span<const StreamId> /*str
   }
 }
 
+std::uint64_t EmulatorDevice::map_host(void* memory, std::size_t bytes) {
+  if (const std::uint64_t own = memory_.address_of(memory); own != 0) return host_view(own, bytes) != nullptr ? own : 0;
+  return memory_.lend(memory, bytes) ? reinterpret_cast<std::uint64_t>(memory) : 0;
+}
+
+void EmulatorDevice::unmap_host(std::uint64_t address, std::size_t bytes) noexcept {
+  void* memory = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+  memory_.give_back(memory, bytes);                 // of its own memory nothing was lent
+}
+
 MemoryStats EmulatorDevice::memory_stats() const {
   const std::lock_guard lock(mutex_);
   MemoryStats s = stats_;

@@ -25,6 +25,9 @@ class EmulatorDevice final : public Device {
   [[nodiscard]] MemoryStats memory_stats() const override;
   void release_cached() override {}
   void release_captured() override {}
+  std::uint64_t map_host(void* memory, std::size_t bytes) override;
+  void unmap_host(std::uint64_t address, std::size_t bytes) noexcept override;
+  void* host_view(std::uint64_t address, std::size_t bytes) override { return memory_.host(address, bytes); }
   void upload(std::uint64_t to, const void* from, std::size_t bytes) override;
   void download(void* to, std::uint64_t from, std::size_t bytes) override;
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;

@@ -225,7 +225,7 @@ Tensor Tensor::share(Shape shape, Dtype dtype) const {
 }
 
 Tensor Tensor::base() const {
-  if (storage_ == nullptr) return *this;
+  if (storage_ == nullptr || static_cast<const Storage*>(storage_.get())->foreign()) return *this;
   const auto& storage = *static_cast<const Storage*>(storage_.get());
   Tensor t = *this;
   t.address_ = storage.address();
@@ -242,7 +242,9 @@ void Tensor::check_dtype(Dtype asked) const {
 }
 
 bool Tensor::alone() const {
-  return storage_.use_count() == 1 && static_cast<Storage*>(storage_.get())->idle();
+  if (storage_.use_count() != 1) return false;
+  auto& storage = *static_cast<Storage*>(storage_.get());
+  return storage.idle() && !storage.foreign();
 }
 
 void Tensor::used_on(const Stream& stream) const {

@@ -56,6 +56,7 @@ void Tensor::get(void* host, std::size_t bytes) const {
 
 void Tensor::set(const void* host, std::size_t bytes) {
   check_bytes(*this, bytes);
+  check_writable(*this);
   if (bytes == 0) return;
   if (contiguous()) {
     current_device().upload(address_, host, bytes);
@@ -71,6 +72,7 @@ void Tensor::set(const void* host, std::size_t bytes) {
 }
 
 void Tensor::fill(const Scalar& value) {
+  check_writable(*this);
   const ScalarBits bits = scalar_bits(value, dtype_);
   const std::size_t width = size_of(dtype_);
   const auto count = static_cast<std::size_t>(size());
@@ -97,6 +99,7 @@ void Tensor::copy_from(const Tensor& source) {
     throw TypeError("source has dtype " + std::string(name_of(source.dtype())) + "; needs " +
                     std::string(name_of(dtype_)));
   }
+  check_writable(*this);
   if (size() == 0) return;
   const std::uint64_t apart = address_ > source.address() ? address_ - source.address() : source.address() - address_;
   if (contiguous() && source.contiguous() && (apart >= nbytes() || apart == 0)) {

@@ -132,7 +132,11 @@ NG_API void assign_later(const Tensor& out, const Expr& x);
 // Evaluates them together: those of one shape share a kernel.
 NG_API void evaluate(std::span<const Expr> all);
 
-// Evaluates every pending expression that reads memory of `tensor`: to be called before it is written.
+// InvalidArgument for a tensor over read-only memory.
+NG_API void check_writable(const Tensor& tensor);
+// Evaluates every pending expression that reads memory of `tensor`: to be called before somebody else may write it.
+NG_API void before_sharing(const Tensor& tensor);
+// Both: to be called before it is written.
 NG_API void before_write(const Tensor& tensor);
 NG_API void evaluate_pending();  // all of them
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -83,6 +84,14 @@ class NG_API Tensor {
   }
   // Device memory of the caller's, who keeps it alive. Strides in elements.
   static Tensor wrap(std::uint64_t address, Shape shape, Shape strides, Dtype dtype);
+  // The same, but `give_back` is called once: with the last handle, on whatever thread, after the work in the streams that
+  // used_on() told of; also if this throws. `read_only`: what would write there is refused. Statements in place are done at
+  // once, as the owner looks at the memory, too.
+  static Tensor adopt(std::uint64_t address, Shape shape, Shape strides, Dtype dtype, std::function<void()> give_back,
+                      bool read_only = false);
+  // Host memory, which the emulator works in. InvalidArgument on a GPU.
+  static Tensor adopt_host(void* memory, Shape shape, Shape strides, Dtype dtype, std::function<void()> give_back,
+                           bool read_only = false);
 
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
   [[nodiscard]] const Shape& strides() const noexcept { return strides_; }  // in elements; may be negative
@@ -110,6 +119,13 @@ class NG_API Tensor {
   [[nodiscard]] Tensor share(Shape shape, Dtype dtype) const;
   // All of the memory that this is a view of, in one row; of wrapped memory, and where there is none, this tensor.
   [[nodiscard]] Tensor base() const;
+
+  [[nodiscard]] bool read_only() const noexcept;
+  // Where the host sees element (0, 0, ...): on the emulator. nullptr: it does not, or there is no element.
+  [[nodiscard]] void* host() const;
+  // Others look at this memory from now on: statements in place are done at once.
+  void expose() const;
+  [[nodiscard]] bool exposed() const noexcept;
 
   // Whether it has memory of the library's that no other tensor has, and no stream but the default one uses.
   [[nodiscard]] bool alone() const;

@@ -513,7 +513,17 @@ Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes, bool keep
   return op == Reduction::var ? variance : apply(ExprOp::sqrt, {variance});
 }
 
+void check_writable(const Tensor& tensor) {
+  if (tensor.read_only()) {
+    throw InvalidArgument("tensor " + text_of(tensor.shape()) +
+                          " is read-only, as the memory that it shares is: copy() it");
+  }
+}
 void before_write(const Tensor& tensor) {
+  check_writable(tensor);
+  before_sharing(tensor);
+}
+void before_sharing(const Tensor& tensor) {
   expr::before_work();
   std::vector<Expr> all;
   for (NodePtr& n : expr::readers_of(tensor, nullptr)) all.emplace_back(std::move(n));

@@ -116,7 +116,9 @@ void assign_later(const Tensor& out, const Expr& x) {
   if (kind_of(out.dtype()) == Kind::real && size_of(out.dtype()) == 2) {
     value = cast(cast(value, Dtype::float32), out.dtype());
   }
-  if (value.shape() != out.shape() || value.node()->leaf() || value.node()->weight > kMostWeight) return assign(out, x);
+  if (value.shape() != out.shape() || value.node()->leaf() || value.node()->weight > kMostWeight || out.exposed()) {
+    return assign(out, x);
+  }
   Waiting& w = waiting();
   const std::lock_guard lock(w.mutex);
   const auto same =

@@ -340,6 +340,7 @@ void evaluate(std::span<const Expr> all) {
 }
 
 void expr::check_assignable(const Tensor& out, const Expr& x) {
+  check_writable(out);
   const NodePtr& node = x.node();
   if (!node->weak && !expr::same_kind(node->dtype, out.dtype())) {
     throw TypeError("value has dtype " + std::string(name_of(node->dtype)) + "; needs one that converts to " +
