@@ -119,7 +119,7 @@ from nervanagpu.elementwise import (
     trunc,
     where,
 )
-from nervanagpu.exchange import from_dlpack
+from nervanagpu.exchange import from_cuda_array, from_dlpack
 from nervanagpu.factory import NervanaGPU
 from nervanagpu.functions import (
     acos,
@@ -332,6 +332,7 @@ __all__ = [
     "fmax",
     "fmin",
     "fmod",
+    "from_cuda_array",
     "from_dlpack",
     "full",
     "gelu",
