@@ -372,6 +372,8 @@ def _transform(plan: dict[str, Any], kind: str, source: int, to: int, direction:
     elif kind in ("R2C", "D2Z"):
         y = np.fft.rfftn(x, axes=axes)
     else:
+        ends = [0, n[-1] // 2] if n[-1] % 2 == 0 else [0]
+        assert len(n) == 1 and (x[:, ends].imag == 0).all(), "not the spectrum of a real signal"
         y = np.fft.irfftn(x, n, axes=axes, norm="forward")
         store(source, np.full(x.nbytes, 0xA5, np.uint8))  # cuFFT may overwrite what it transforms
     store(to, y.astype(real if kind in ("C2R", "Z2D") else number))

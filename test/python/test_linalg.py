@@ -1,6 +1,6 @@
 """ng.linalg beside numpy.linalg: shapes, dtypes, stacks, empty and singular matrices, errors.
 
-Once as the emulator computes it, by LAPACK on the host (on a GPU: as cuSOLVER does), and by the calls of cuBLAS and cuSOLVER, which a stand-in
+Once by LAPACK on the host (on a GPU: as cuSOLVER does), and by the calls of cuBLAS and cuSOLVER, which a stand-in
 answers (cuda_stand_in.py).
 """
 

@@ -191,6 +191,6 @@ def within(got: Array, want: Array, ulps: float, bound: Any, scale: Array) -> No
         top = (np.abs(want) >= limits.max * (1 - 4 * ulps * limits.eps)) | np.isinf(want)
         near |= top & ((got == want) | (np.abs(got) >= limits.max * (1 - 4 * ulps * limits.eps)) & (got * want > 0))
     right = np.where(np.isnan(want), np.isnan(got), near | ((got == want) & ~finite))
-    assert np.all(right), (
-        f"{got[~right][:4]}; needs {want[~right][:4]} (room {np.broadcast_to(room, want.shape)[~right][:4]})"
-    )
+    assert np.all(
+        right
+    ), f"{got[~right][:4]}; needs {want[~right][:4]} (room {np.broadcast_to(room, want.shape)[~right][:4]})"

@@ -1,0 +1,60 @@
+"""Complex tensors as pairs of real and imaginary part, (..., 2), which transforms read and write."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nervanagpu import _core, creation, elementwise
+from nervanagpu._core import GPUTensor
+from nervanagpu.linalg.operands import as_tensor
+
+_COMPLEX = {"complex64": np.float32, "complex128": np.float64}
+_SINGLE = ("float16", "bfloat16", "float32", "complex64")
+
+
+def is_complex(x: GPUTensor) -> bool:
+    """Whether its elements are."""
+    return str(x.dtype) in _COMPLEX
+
+
+def operand(function: str, value: Any) -> GPUTensor:
+    """A tensor of float32, float64, complex64 or complex128; integers and bool become float64."""
+    x = as_tensor(function, "a", value)
+    if is_complex(x):
+        return x
+    wanted = np.dtype(np.float32 if str(x.dtype) in _SINGLE else np.float64)
+    return x if x.dtype == wanted else x.astype(wanted)
+
+
+def of(x: GPUTensor) -> GPUTensor:
+    """The pairs of any tensor, a new one (..., 2); of real numbers with 0."""
+    if is_complex(x):
+        held = x.copy()
+        return _core.wrap(held.ptr, (*held.shape, 2), _row_major((*held.shape, 2)), _COMPLEX[str(x.dtype)]).copy()
+    out = creation.zeros((*x.shape, 2), x.dtype)
+    out[..., 0] = x
+    return out
+
+
+def _row_major(shape: tuple[int, ...]) -> list[int]:
+    steps, step = [], 1
+    for length in reversed(shape):
+        steps.append(step)
+        step *= max(length, 1)
+    return steps[::-1]
+
+
+def to_complex(x: GPUTensor) -> GPUTensor:
+    """complex64 or complex128 of pairs."""
+    shape = x.shape[:-1]
+    out = creation.empty(shape, np.result_type(x.dtype, np.complex64))
+    if out.size:
+        _core.assign(_core.wrap(out.ptr, x.shape, _row_major(x.shape), x.dtype), x)
+    return out
+
+
+def conjugate(x: GPUTensor) -> GPUTensor:
+    """Pairs with the other sign of the imaginary part."""
+    return elementwise.multiply(x, creation.array(np.array([1, -1], x.dtype)))

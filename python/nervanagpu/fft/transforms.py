@@ -1,0 +1,298 @@
+"""numpy.fft's transforms, with its n, s, norm and out.
+
+Float32 and 16-bit floats are transformed in float32, everything else in float64. Real results of float16 are float32,
+where NumPy's are float16.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+from nervanagpu import creation, elementwise
+from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import choice, integer, integers, is_integer, shown
+from nervanagpu.fft import cufft, host, pairs
+from nervanagpu.linalg import backend as place
+from nervanagpu.linalg.operands import AxisError
+
+Transform = Callable[[GPUTensor], GPUTensor]
+_MOST_AXES = 3  # of one plan of cuFFT
+
+
+class Backend(Protocol):
+    """The functions of nervanagpu.fft.host, where they are described."""
+
+    def complex_to_complex(self, x: GPUTensor, forward: bool) -> GPUTensor: ...
+    def real_to_complex(self, x: GPUTensor) -> GPUTensor: ...
+    def complex_to_real(self, x: GPUTensor, n: int) -> GPUTensor: ...
+
+
+@functools.cache
+def backend() -> Backend:
+    """cuFFT's functions or the host's, found once; a warning if a GPU has to do without cuFFT."""
+    if not place.on_gpu():
+        return host
+    try:
+        cufft.available()
+    except ImportError as error:
+        warnings.warn(f"fft: transforms go to the host and back. {error}", RuntimeWarning, stacklevel=3)
+        return host
+    return cufft
+
+
+def _scale(function: str, norm: Any, lengths: Sequence[int], forward: bool) -> float:
+    """What a transform is multiplied with."""
+    norm = "backward" if norm is None else choice(function, "norm", norm, ("backward", "ortho", "forward"))
+    total = math.prod(lengths)
+    if norm == "ortho":
+        return 1 / math.sqrt(total)
+    return 1 / total if (norm == "forward") == forward else 1.0
+
+
+def _fitted(x: GPUTensor, axis: int, length: int) -> GPUTensor:
+    """The first `length` along the axis, with zeros behind if there are fewer."""
+    has = x.shape[axis]
+    if has == length:
+        return x
+    before = (slice(None),) * axis
+    if has > length:
+        return x[(*before, slice(length))]
+    out = creation.zeros((*x.shape[:axis], length, *x.shape[axis + 1 :]), x.dtype)
+    if has:
+        out[(*before, slice(has))] = x
+    return out
+
+
+def _along(x: GPUTensor, axes: Sequence[int], extra: int, transform: Transform) -> GPUTensor:
+    """`transform` of a contiguous (batch, *axes, and `extra` more), its result with the axes where they were."""
+    ndim = x.ndim - extra
+    rest = [i for i in range(ndim) if i not in axes]
+    order = [*rest, *axes]
+    stack = [x.shape[i] for i in rest]
+    moved = x.transpose(*order, *range(ndim, x.ndim)).copy()
+    lengths = moved.shape[len(rest) :]
+    result = transform(moved.reshape(math.prod(stack), *lengths))
+    result = result.reshape(*stack, *result.shape[1:])
+    tail = range(ndim, result.ndim)  # the parts of pairs
+    return result.transpose(*(order.index(i) for i in range(ndim)), *tail)
+
+
+def _complex_passes(x: GPUTensor, axes: Sequence[int], forward: bool) -> GPUTensor:
+    """Pairs transformed along all of the axes, the last ones first, as many at once as a plan takes; one twice, too."""
+    axes = list(axes)
+    while axes and x.size:
+        group: list[int] = []
+        while axes and len(group) < _MOST_AXES and axes[-1] not in group:
+            group.insert(0, axes.pop())
+        x = _along(x, group, 1, lambda t: backend().complex_to_complex(t, forward))
+    return x
+
+
+def _lengths(function: str, a: GPUTensor, s: Any, axes: Any, real_result: bool = False) -> tuple[list[int], list[int]]:
+    """(s, axes) as many lengths as axes, each axis 0 or more."""
+    if axes is None:
+        count = a.ndim if s is None else len(integers(function, "s", s))
+        axes = range(-count, 0)
+    picked = []
+    for axis in integers(function, "axes", axes):
+        if not -a.ndim <= axis < a.ndim:
+            raise AxisError(f"{function}: axis {axis} is out of range; the operand has {a.ndim} axes")
+        picked.append(axis % a.ndim)
+    lengths = [a.shape[i] for i in picked]
+    if s is not None:
+        given = list(s) if not is_integer(s) else [s]
+        if len(given) != len(picked):
+            raise ValueError(f"{function}: s is {shown(s)}; needs a length for each of {len(picked)} axes")
+        wanted = [has if n is None else integer(function, "s", n) for n, has in zip(given, lengths, strict=True)]
+        lengths = [has if n == -1 else n for n, has in zip(wanted, lengths, strict=True)]
+    if real_result and lengths and (s is None or list(s)[-1] in (-1, None)):
+        lengths[-1] = 2 * (lengths[-1] - 1)
+    for n in lengths:
+        if n < 1:
+            raise ValueError(f"{function}: {n} points to transform; needs 1 or more")
+    return lengths, picked
+
+
+def _given(result: GPUTensor, out: GPUTensor | None) -> GPUTensor:
+    if out is None:
+        return result
+    out[...] = result
+    return out
+
+
+def _complex(function: str, a: Any, s: Any, axes: Any, norm: Any, forward: bool, out: GPUTensor | None) -> GPUTensor:
+    x = pairs.operand(function, a)
+    lengths, where = _lengths(function, x, s, axes)
+    scale = _scale(function, norm, lengths, forward)
+    for axis, n in zip(where, lengths, strict=True):
+        x = _fitted(x, axis, n)
+    return _given(pairs.to_complex(_complex_passes(pairs.of(x), where, forward) * scale), out)
+
+
+def _half(function: str, a: Any, s: Any, axes: Any, norm: Any, forward: bool = True) -> GPUTensor:
+    """Pairs of the transform of real numbers; not forward: its conjugate, scaled as an inverse."""
+    x = pairs.operand(function, a)
+    if pairs.is_complex(x):
+        raise TypeError(f"{function}: a has dtype {x.dtype}; needs real numbers")
+    lengths, where = _lengths(function, x, s, axes)
+    if not where:
+        raise ValueError(f"{function}: axes is {shown(axes)}; needs one axis or more")
+    scale = _scale(function, norm, lengths, forward)
+    for axis, n in zip(where, lengths, strict=True):
+        x = _fitted(x, axis, n)
+    if x.size:
+        last = [i for i in where[-_MOST_AXES:-1] if where.count(i) == 1 and i != where[-1]]
+        result = _along(x, [*last, where[-1]], 0, backend().real_to_complex)
+        result = _complex_passes(result, [i for i in where[:-1] if i not in last], True)
+    else:
+        shape = list(x.shape)
+        shape[where[-1]] = shape[where[-1]] // 2 + 1
+        result = creation.zeros((*shape, 2), x.dtype)
+    return (result if forward else pairs.conjugate(result)) * scale
+
+
+def _real(
+    function: str, a: Any, s: Any, axes: Any, norm: Any, out: GPUTensor | None, conjugate: bool = False
+) -> GPUTensor:
+    """Real numbers of half a Hermitian spectrum."""
+    x = pairs.operand(function, a)
+    lengths, where = _lengths(function, x, s, axes, real_result=True)
+    if not where:
+        raise ValueError(f"{function}: axes is {shown(axes)}; needs one axis or more")
+    scale = _scale(function, norm, lengths, conjugate)
+    for axis, n in zip(where[:-1], lengths[:-1], strict=True):
+        x = _fitted(x, axis, n)
+    n, last = lengths[-1], where[-1]
+    numbers = pairs.of(_fitted(x, last, n // 2 + 1))
+    if conjugate:
+        numbers = pairs.conjugate(numbers)
+    numbers = _complex_passes(numbers, where[:-1], False)
+    if not numbers.size:
+        shape = [n if i == last else length for i, length in enumerate(x.shape)]
+        return _given(creation.zeros(shape, numbers.dtype), out)
+
+    def to_real(t: GPUTensor) -> GPUTensor:
+        t[:, 0, 1] = 0  # as of a real signal: NumPy ignores what is there, cuFFT does not say what it does
+        if n % 2 == 0:
+            t[:, n // 2, 1] = 0
+        return backend().complex_to_real(t, n)
+
+    result = _along(numbers, [last], 1, to_real)
+    return _given(elementwise.multiply(result, scale).copy(), out)
+
+
+def _one(function: str, n: Any, axis: Any) -> tuple[list[int] | None, list[int]]:
+    return None if n is None else [integer(function, "n", n, 1)], [integer(function, "axis", axis)]
+
+
+def fft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
+) -> GPUTensor:
+    """The discrete Fourier transform along `axis`, of its first n elements (behind them zeros).
+
+    norm: what is divided by n: "backward" (None) the inverse, "forward" the transform, "ortho" both by its root.
+    """
+    return _complex("fft", a, *_one("fft", n, axis), norm, True, out)
+
+
+def ifft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
+) -> GPUTensor:
+    """The inverse of fft."""
+    return _complex("ifft", a, *_one("ifft", n, axis), norm, False, out)
+
+
+def fftn(
+    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None,
+    out: GPUTensor | None = None,
+) -> GPUTensor:  # fmt: skip
+    """fft along each of `axes` (None: the last len(s), or all), with the lengths s; -1: all of an axis."""
+    return _complex("fftn", a, s, axes, norm, True, out)
+
+
+def ifftn(
+    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None,
+    out: GPUTensor | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The inverse of fftn."""
+    return _complex("ifftn", a, s, axes, norm, False, out)
+
+
+def fft2(
+    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None,
+    out: GPUTensor | None = None,
+) -> GPUTensor:  # fmt: skip
+    """fftn of two axes."""
+    return _complex("fft2", a, s, axes, norm, True, out)
+
+
+def ifft2(
+    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None,
+    out: GPUTensor | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The inverse of fft2."""
+    return _complex("ifft2", a, s, axes, norm, False, out)
+
+
+def rfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
+) -> GPUTensor:
+    """The first n // 2 + 1 elements of fft of real numbers; the others are their conjugates."""
+    return _given(pairs.to_complex(_half("rfft", a, *_one("rfft", n, axis), norm)), out)
+
+
+def irfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
+) -> GPUTensor:
+    """The inverse of rfft: n real numbers, by default an even number, 2 (length - 1)."""
+    return _real("irfft", a, *_one("irfft", n, axis), norm, out)
+
+
+def rfftn(
+    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None,
+    out: GPUTensor | None = None,
+) -> GPUTensor:  # fmt: skip
+    """rfft along the last of `axes` and fft along the others."""
+    return _given(pairs.to_complex(_half("rfftn", a, s, axes, norm)), out)
+
+
+def irfftn(
+    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None,
+    out: GPUTensor | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The inverse of rfftn, real; s[-1] is by default an even number, 2 (length - 1)."""
+    return _real("irfftn", a, s, axes, norm, out)
+
+
+def rfft2(
+    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None,
+    out: GPUTensor | None = None,
+) -> GPUTensor:  # fmt: skip
+    """rfftn of two axes."""
+    return _given(pairs.to_complex(_half("rfft2", a, s, axes, norm)), out)
+
+
+def irfft2(
+    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None,
+    out: GPUTensor | None = None,
+) -> GPUTensor:  # fmt: skip
+    """The inverse of rfft2."""
+    return _real("irfft2", a, s, axes, norm, out)
+
+
+def hfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
+) -> GPUTensor:
+    """The transform, real, of a signal that is Hermitian, of which the first half is given."""
+    return _real("hfft", a, *_one("hfft", n, axis), norm, out, conjugate=True)
+
+
+def ihfft(
+    a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
+) -> GPUTensor:
+    """The inverse of hfft: the first half of a Hermitian signal."""
+    return _given(pairs.to_complex(_half("ihfft", a, *_one("ihfft", n, axis), norm, forward=False)), out)
