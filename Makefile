@@ -30,7 +30,7 @@ configure = >/dev/null cmake --preset $(preset) -DNG_PYTHON=ON -DPython_EXECUTAB
             -DGTEST_SOURCE_DIR="$(GTEST_SOURCE_DIR)"
 build = cmake --build --preset $(preset) -j $(JOBS)
 
-.PHONY: all kernels python test test-long sanitize check demo demo-gemm corpus coverage mutants latency fuzz doc lint format bench-gemm bench-elementwise gpu-check clean help
+.PHONY: all kernels python test test-torch test-long sanitize check demo demo-gemm corpus coverage mutants latency fuzz doc lint format bench-gemm bench-elementwise gpu-check clean help
 
 all: ## build/bin/ngasm, and a .venv that imports nervanagpu (the default)
 	$(setup) build python
@@ -60,6 +60,13 @@ ampere = $(if $(NERVANAGPU_TEST_LONG),$(both_families),\
 both_families = $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types dot_bfloat16 dot_epilogue batched_dot grouped_dot \
                    conv pool nn toolchain expressions functions functions64 reductions indexing tiles stochastic_round in_place \
                    $(if $(NERVANAGPU_TEST_LONG),random random_expressions layers network factory bfloat16 seeds cudamat)))
+
+test-torch: export NERVANAGPU_DEVICE ?= emulator
+test-torch: ## nervanagpu.torch beside PyTorch, which is installed into .venv (some GB: torch's wheel brings CUDA's)
+	$(setup) build python test torch
+	@$(configure)
+	@$(build) --target _core
+	@$(py) -m pytest $(ARGS) test/python/test_torch.py test/python/test_torch_samples.py test/python/test_exchange.py
 
 test-long: export NERVANAGPU_TEST_LONG := 1
 test-long: test sanitize ## every test, and the C++ tests once more under sanitizers

@@ -1,0 +1,97 @@
+"""torch's tensors as ours, in place, and what we can work on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch.utils.dlpack import to_dlpack
+
+from nervanagpu import _core
+from nervanagpu._core import GPUTensor, Stream
+
+FLOATS = {torch.float32: "float32", torch.float16: "float16", torch.bfloat16: "bfloat16"}
+CHANNELS_LAST = {4: torch.channels_last, 5: torch.channels_last_3d}
+
+
+class Unsupported(RuntimeError):
+    """What our kernels do not do; says why."""
+
+
+def need(condition: bool, why: str) -> None:
+    """Unsupported(why) unless the condition holds."""
+    if not condition:
+        raise Unsupported(why)
+
+
+def check_operands(*operands: torch.Tensor | None) -> None:
+    """Unsupported unless they are dense floats of one dtype, on our device."""
+    given = [t for t in operands if t is not None]
+    dtypes = {t.dtype for t in given}
+    need(dtypes <= FLOATS.keys(), f"dtype {next((d for d in dtypes if d not in FLOATS), None)}")
+    need(len(dtypes) == 1, f"operands of several dtypes: {', '.join(sorted(map(str, dtypes)))}")
+    for t in given:
+        check_place(t)
+
+
+def check_place(t: torch.Tensor) -> None:
+    """Unsupported unless `t` is dense memory of our device."""
+    need(t.layout is torch.strided, f"layout {t.layout}")
+    if t.device.type == "meta" or isinstance(t, torch._subclasses.FakeTensor):
+        return  # no elements: shapes alone are asked for
+    here = _core.device().kind
+    if here == "cuda":
+        need(t.device.type == "cuda" and t.device.index == 0, f"a tensor on {t.device} while ours is cuda:0")
+    else:
+        need(t.device.type == "cpu", f"a tensor on {t.device} while ours is the emulator, which works on CPU tensors")
+
+
+def ours(t: torch.Tensor) -> GPUTensor:
+    """The memory of `t`, for as long as `t` lives (on a GPU) or longer (on the host)."""
+    if t.is_cuda:
+        return _core.wrap(t.data_ptr(), t.shape, t.stride(), FLOATS.get(t.dtype) or str(t.dtype).removeprefix("torch."))
+    return _core.from_dlpack(to_dlpack(t.detach()))
+
+
+def stream_of(t: torch.Tensor) -> Stream | None:
+    """torch's current stream on the device of `t`."""
+    if not t.is_cuda:
+        return None
+    handle = torch.cuda.current_stream(t.device).cuda_stream
+    return Stream.from_handle(handle) if handle else None
+
+
+def is_channels_last(*operands: torch.Tensor) -> bool:
+    """Whether results are to lie channels last, as torch decides it: when an operand does."""
+    form = CHANNELS_LAST.get(operands[0].dim())
+    return form is not None and any(t.is_contiguous(memory_format=form) and not t.is_contiguous() for t in operands)
+
+
+def form_of(t: torch.Tensor) -> torch.memory_format:
+    """Of two formats, the one in which `t` lies, or is to lie."""
+    return CHANNELS_LAST[t.dim()] if is_channels_last(t) else torch.contiguous_format
+
+
+def empty(like: torch.Tensor, shape: Sequence[int], channels_last: bool = False) -> torch.Tensor:
+    """An empty tensor of the dtype and device of `like`."""
+    form = CHANNELS_LAST[len(shape)] if channels_last else torch.contiguous_format
+    return torch.empty(shape, dtype=like.dtype, device=like.device, memory_format=form)
+
+
+def arranged(t: torch.Tensor, channels_last: bool) -> GPUTensor:
+    """`t` (N, C, ...) as our layout has it: with C moved to the end, or as it is; copied only if it lies otherwise."""
+    if not channels_last:
+        return ours(t.contiguous())
+    t = t.contiguous(memory_format=CHANNELS_LAST[t.dim()])
+    return ours(t.permute(0, *range(2, t.dim()), 1))
+
+
+def layout_name(axes: int, channels_last: bool) -> str:
+    """The layout of `arranged`, for so many spatial axes: "NCHW", "NDHWC", ..."""
+    space = "DHW"[3 - axes :]
+    return f"N{space}C" if channels_last else f"NC{space}"
+
+
+def layout_shape(shape: Sequence[int], channels_last: bool) -> tuple[int, ...]:
+    """(N, C, ...) in the order of the layout."""
+    return (shape[0], *shape[2:], shape[1]) if channels_last else tuple(shape)

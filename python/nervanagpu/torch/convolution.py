@@ -1,0 +1,194 @@
+"""Convolution in one to three dimensions and its two gradients, each of which is made of the other two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import nervanagpu as ng
+from nervanagpu.torch.bridge import (
+    arranged,
+    check_operands,
+    empty,
+    is_channels_last,
+    layout_name,
+    layout_shape,
+    need,
+    ours,
+    stream_of,
+)  # fmt: skip
+from nervanagpu.torch.library import gradient, operator
+
+Ints = Sequence[int]
+OPS = torch.ops.nervanagpu
+_FPROP: dict[int, Any] = {1: ng.conv1d, 2: ng.conv2d, 3: ng.conv3d}
+_BPROP: dict[int, Any] = {1: ng.conv1d_bprop, 2: ng.conv2d_bprop, 3: ng.conv3d_bprop}
+_UPDATE: dict[int, Any] = {1: ng.conv1d_update, 2: ng.conv2d_update, 3: ng.conv3d_update}
+_GEOMETRY = "SymInt[] stride, SymInt[] padding, SymInt[] dilation, SymInt groups"
+
+
+def check_geometry(axes: int, stride: Ints, padding: Ints, dilation: Ints) -> None:
+    """Unsupported unless there is one number for each of 1 to 3 axes, and no padding below 0."""
+    need(1 <= axes <= 3, f"{axes} spatial axes; needs 1 to 3")
+    for name, numbers in (("stride", stride), ("padding", padding), ("dilation", dilation)):
+        need(len(numbers) == axes, f"{name} has {len(numbers)} numbers; needs {axes}")
+    need(all(p >= 0 for p in padding), f"padding {tuple(padding)}")
+
+
+def result_shape(x: Ints, weight: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> list[int]:
+    """Of the convolution of an x and a weight of these shapes."""
+    axes = len(weight) - 2
+    check_geometry(axes, stride, padding, dilation)
+    need(len(x) == axes + 2, f"x has {len(x)} axes; needs {axes + 2}")
+    torch._check(
+        x[1] == weight[1] * groups and weight[0] % groups == 0,
+        lambda: f"nervanagpu: x {tuple(x)} does not fit weight {tuple(weight)} in {groups} groups",
+    )
+    shape = [x[0], weight[0]]
+    for i in range(axes):
+        reach = dilation[i] * (weight[2 + i] - 1) + 1
+        shape.append((x[2 + i] + 2 * padding[i] - reach) // stride[i] + 1)
+    torch._check(
+        all(n >= 1 for n in shape[2:]),
+        lambda: f"nervanagpu: x {tuple(x)} is less than a window of weight {tuple(weight)}",
+    )
+    return shape
+
+
+def lengthened(x: Tensor, weight: Ints, size: Ints, *geometry: Any) -> Tensor:
+    """x and the zeros that a transposed convolution to `size` reads behind it: some output paddings ask for them."""
+    lengths = result_shape(size, weight, *geometry)[2:]
+    more = [n - m for n, m in zip(lengths, x.shape[2:], strict=True)]
+    if not any(more):
+        return x
+    return torch.nn.functional.pad(x, [n for m in reversed(more) for n in (0, m)])
+
+
+def _check_result(grad: Tensor, x: Ints, weight: Ints, *geometry: Any) -> None:
+    shape = result_shape(x, weight, *geometry)
+    torch._check(list(grad.shape) == shape, lambda: f"nervanagpu: the gradient is {tuple(grad.shape)}; needs {shape}")
+
+
+def transposed_shape(
+    x: Ints, weight: Ints, stride: Ints, padding: Ints, dilation: Ints, more: Ints, groups: int
+) -> list[int]:
+    """Of the transposed convolution; `more` is the output padding."""
+    lengths = [
+        (x[2 + i] - 1) * stride[i] - 2 * padding[i] + dilation[i] * (weight[2 + i] - 1) + 1 + more[i]
+        for i in range(len(weight) - 2)
+    ]
+    return [x[0], weight[1] * groups, *lengths]
+
+
+def _fake_convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *geometry: Any) -> Tensor:
+    return empty(x, result_shape(x.shape, weight.shape, *geometry), is_channels_last(x, weight))
+
+
+@operator(
+    f"convolution(Tensor x, Tensor weight, Tensor? bias, {_GEOMETRY}) -> Tensor", fake=_fake_convolution, autocast=True
+)
+def convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *geometry: Any) -> Tensor:
+    """x (N, C, ...), weight (K, C / groups, ...), bias (K,): (N, K, ...), channels last if one of them is."""
+    check_operands(x, weight, bias)
+    last = is_channels_last(x, weight)
+    out = empty(x, result_shape(x.shape, weight.shape, *geometry), last)
+    if out.numel() == 0:
+        return out
+    axes = x.dim() - 2
+    shift = None if bias is None else ours(bias.contiguous())
+    _FPROP[axes](
+        arranged(x, last), arranged(weight, last), shift, *geometry, layout_name(axes, last), out=arranged(out, last),
+        stream=stream_of(out),
+    )  # fmt: skip
+    return out
+
+
+def _fake_input(grad: Tensor, weight: Tensor, size: Ints, *geometry: Any) -> Tensor:
+    _check_result(grad, size, weight.shape, *geometry)
+    return empty(grad, size, is_channels_last(grad, weight))
+
+
+@operator(
+    f"convolution_input(Tensor grad, Tensor weight, SymInt[] size, {_GEOMETRY}) -> Tensor",
+    fake=_fake_input,
+    autocast=True,
+)
+def convolution_input(grad: Tensor, weight: Tensor, size: Ints, *geometry: Any) -> Tensor:
+    """The gradient of x of shape `size`; also the transposed convolution of `grad`."""
+    check_operands(grad, weight)
+    _check_result(grad, size, weight.shape, *geometry)
+    last = is_channels_last(grad, weight)
+    out = empty(grad, size, last)
+    if out.numel() == 0 or grad.numel() == 0:
+        return out.zero_()
+    axes = grad.dim() - 2
+    _BPROP[axes](
+        arranged(grad, last), arranged(weight, last), layout_shape(size, last), *geometry, layout_name(axes, last),
+        out=arranged(out, last), stream=stream_of(out),
+    )  # fmt: skip
+    return out
+
+
+def _fake_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: Any) -> Tensor:
+    _check_result(grad, x.shape, size, *geometry)
+    return empty(grad, size, is_channels_last(grad, x))
+
+
+@operator(
+    f"convolution_weight(Tensor grad, Tensor x, SymInt[] size, {_GEOMETRY}) -> Tensor",
+    fake=_fake_weight,
+    autocast=True,
+)
+def convolution_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: Any) -> Tensor:
+    """The gradient of the weight of shape `size`."""
+    check_operands(grad, x)
+    _check_result(grad, x.shape, size, *geometry)
+    last = is_channels_last(grad, x)
+    out = empty(grad, size, last)
+    if out.numel() == 0 or grad.numel() == 0:
+        return out.zero_()
+    axes = x.dim() - 2
+    _UPDATE[axes](
+        arranged(grad, last), arranged(x, last), layout_shape(size, last), *geometry, layout_name(axes, last),
+        out=arranged(out, last), stream=stream_of(out),
+    )  # fmt: skip
+    return out
+
+
+# --- gradients --------------------------------------------------------------------------------------------------------
+
+
+def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    ctx.save_for_backward(inputs[0], inputs[1])
+    ctx.geometry = inputs[3:]
+
+
+NOTHING = (None,) * 4  # of the geometry
+
+
+@gradient("convolution", _save)
+def _gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    x, weight = ctx.saved_tensors
+    needs = ctx.needs_input_grad
+    dx = OPS.convolution_input(grad, weight, x.shape, *ctx.geometry) if needs[0] else None
+    dw = OPS.convolution_weight(grad, x, weight.shape, *ctx.geometry) if needs[1] else None
+    return dx, dw, grad.sum((0, *range(2, grad.dim()))) if needs[2] else None, *NOTHING
+
+
+@gradient("convolution_input", _save)
+def _input_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    dy, weight = ctx.saved_tensors
+    needs = ctx.needs_input_grad
+    ddy = OPS.convolution(grad, weight, None, *ctx.geometry) if needs[0] else None
+    return ddy, OPS.convolution_weight(dy, grad, weight.shape, *ctx.geometry) if needs[1] else None, None, *NOTHING
+
+
+@gradient("convolution_weight", _save)
+def _weight_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    dy, x = ctx.saved_tensors
+    needs = ctx.needs_input_grad
+    ddy = OPS.convolution(x, grad, None, *ctx.geometry) if needs[0] else None
+    return ddy, OPS.convolution_input(dy, grad, x.shape, *ctx.geometry) if needs[1] else None, None, *NOTHING

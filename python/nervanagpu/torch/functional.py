@@ -1,0 +1,192 @@
+"""The operators with the arguments of torch.nn.functional."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from nervanagpu.torch import convolution as _convolution
+from nervanagpu.torch import products as _products  # noqa: F401
+from nervanagpu.torch.windows import Means, Spread
+
+Ints = int | Sequence[int]
+_OPS = torch.ops.nervanagpu
+
+
+def _each(value: Ints, axes: int) -> list[int]:
+    """One number for each axis."""
+    return [value] * axes if isinstance(value, int) else list(value)
+
+
+def mm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
+    """a @ b of matrices. precision: of float32, "strict" or "tensor"; None: what nervanagpu.precision has set."""
+    return _OPS.mm(a, b, precision=precision)
+
+
+def bmm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
+    """a[i] @ b[i] of every i."""
+    return _OPS.bmm(a, b, precision=precision)
+
+
+def addmm(
+    bias: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1, precision: str | None = None
+) -> Tensor:
+    """beta * bias + alpha * (a @ b)."""
+    return _OPS.addmm(bias, a, b, beta=beta, alpha=alpha, precision=precision)
+
+
+def linear(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, *, activation: str = "none", precision: str | None = None
+) -> Tensor:
+    """act(x @ weight.T + bias), one kernel; activation: none, relu, tanh, sigmoid, gelu, gelu_tanh or silu."""
+    return _OPS.linear(x, weight, bias, activation=activation, precision=precision)
+
+
+def grouped_mm(a: Sequence[Tensor], b: Sequence[Tensor], *, precision: str | None = None) -> list[Tensor]:
+    """a[i] @ b[i] of matrices of any shapes, together."""
+    return list(_OPS.grouped_mm(list(a), list(b), precision=precision))
+
+
+def stochastic_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, bits: int = 0) -> Tensor:
+    """x as `dtype`, up or down at random, so that the expected value is x: nervanagpu.stochastic_round."""
+    return _OPS.stochastic_round(x, dtype, seed, offset, bits)
+
+
+def _convolve(
+    axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Tensor:
+    geometry = (_each(stride, axes), _each(padding, axes), _each(dilation, axes), groups)
+    return _OPS.convolution(x, weight, bias, *geometry)
+
+
+def conv1d(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints = 0, dilation: Ints = 1,
+    groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """torch.nn.functional.conv1d."""
+    return _convolve(1, x, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints = 0, dilation: Ints = 1,
+    groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """torch.nn.functional.conv2d."""
+    return _convolve(2, x, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints = 0, dilation: Ints = 1,
+    groups: int = 1,
+) -> Tensor:  # fmt: skip
+    """torch.nn.functional.conv3d."""
+    return _convolve(3, x, weight, bias, stride, padding, dilation, groups)
+
+
+def _convolve_transposed(
+    axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, output_padding: Ints,
+    groups: int, dilation: Ints,
+) -> Tensor:  # fmt: skip
+    step, pad, spread, more = (_each(v, axes) for v in (stride, padding, dilation, output_padding))
+    size = _convolution.transposed_shape(x.shape, weight.shape, step, pad, spread, more, groups)
+    geometry = (step, pad, spread, groups)
+    x = _convolution.lengthened(x, weight.shape, size, *geometry)
+    y = _OPS.convolution_input(x, weight, size, *geometry)
+    return y if bias is None else y + bias.view(-1, *(1,) * axes)
+
+
+def conv_transpose1d(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints = 0,
+    output_padding: Ints = 0, groups: int = 1, dilation: Ints = 1,
+) -> Tensor:  # fmt: skip
+    """torch.nn.functional.conv_transpose1d."""
+    return _convolve_transposed(1, x, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose2d(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints = 0,
+    output_padding: Ints = 0, groups: int = 1, dilation: Ints = 1,
+) -> Tensor:  # fmt: skip
+    """torch.nn.functional.conv_transpose2d."""
+    return _convolve_transposed(2, x, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose3d(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, stride: Ints = 1, padding: Ints = 0,
+    output_padding: Ints = 0, groups: int = 1, dilation: Ints = 1,
+) -> Tensor:  # fmt: skip
+    """torch.nn.functional.conv_transpose3d."""
+    return _convolve_transposed(3, x, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def _max_pool(
+    axes: int, x: Tensor, kernel: Ints, stride: Ints | None, padding: Ints, dilation: Ints, ceil_mode: bool
+) -> Tensor:
+    size, step = _each(kernel, axes), _each(kernel if stride is None else stride, axes)
+    pad, spread = _each(padding, axes), _each(dilation, axes)
+    if not ceil_mode and max(spread) == 1:
+        return _OPS.max_pool(x, size, step, pad)
+    plan = Spread(x.shape[2:], size, step, pad, spread, ceil_mode)
+    return plan.outside(_OPS.max_pool(plan.inside(x), size, plan.step, [0] * axes))
+
+
+def max_pool1d(
+    x: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
+    ceil_mode: bool = False,
+) -> Tensor:  # fmt: skip
+    """torch.nn.functional.max_pool1d of a batch."""
+    return _max_pool(1, x, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool2d(
+    x: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
+    ceil_mode: bool = False,
+) -> Tensor:  # fmt: skip
+    """torch.nn.functional.max_pool2d of a batch."""
+    return _max_pool(2, x, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def max_pool3d(
+    x: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, dilation: Ints = 1,
+    ceil_mode: bool = False,
+) -> Tensor:  # fmt: skip
+    """torch.nn.functional.max_pool3d of a batch."""
+    return _max_pool(3, x, kernel_size, stride, padding, dilation, ceil_mode)
+
+
+def _avg_pool(
+    axes: int, x: Tensor, kernel: Ints, stride: Ints | None, padding: Ints, ceil_mode: bool, count_include_pad: bool,
+    divisor: int | None = None,
+) -> Tensor:  # fmt: skip
+    size, step = _each(kernel, axes), _each(kernel if stride is None else stride, axes)
+    pad = _each(padding, axes)
+    if not ceil_mode and divisor is None:
+        return _OPS.avg_pool(x, size, step, pad, count_include_pad)
+    plan = Means(x, size, step, pad, ceil_mode, count_include_pad, divisor)
+    return plan.outside(_OPS.avg_pool(plan.inside(x), size, step, pad, True))
+
+
+def avg_pool1d(
+    x: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True,
+) -> Tensor:  # fmt: skip
+    """torch.nn.functional.avg_pool1d of a batch."""
+    return _avg_pool(1, x, kernel_size, stride, padding, ceil_mode, count_include_pad)
+
+
+def avg_pool2d(
+    x: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int | None = None,
+) -> Tensor:  # fmt: skip
+    """torch.nn.functional.avg_pool2d of a batch."""
+    return _avg_pool(2, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+
+
+def avg_pool3d(
+    x: Tensor, kernel_size: Ints, stride: Ints | None = None, padding: Ints = 0, ceil_mode: bool = False,
+    count_include_pad: bool = True, divisor_override: int | None = None,
+) -> Tensor:  # fmt: skip
+    """torch.nn.functional.avg_pool3d of a batch."""
+    return _avg_pool(3, x, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)

@@ -1,0 +1,251 @@
+"""Products of matrices: mm, addmm, bmm, linear with its activation, groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+import nervanagpu as ng
+from nervanagpu.torch.bridge import check_operands, check_place, empty, need, ours, stream_of
+from nervanagpu.torch.library import gradient, operator
+
+OPS = torch.ops.nervanagpu
+ACTIVATIONS = ("none", "relu", "tanh", "sigmoid", "gelu", "gelu_tanh", "silu")
+
+
+def _shapes(a: Tensor, b: Tensor, axes: int = 2) -> list[int]:
+    need(a.dim() == b.dim() == axes, f"operands of {a.dim()} and {b.dim()} axes; needs {axes}")
+    shapes = f"{tuple(a.shape)} and {tuple(b.shape)}"
+    torch._check(a.shape[-1] == b.shape[-2], lambda: f"nervanagpu: {shapes} cannot be multiplied")
+    if axes == 3:
+        torch._check(a.shape[0] == b.shape[0], lambda: f"nervanagpu: batches of {shapes} differ")
+    return [*a.shape[:-1], b.shape[-1]]
+
+
+def _fake_product(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
+    return empty(a, _shapes(a, b, a.dim()))
+
+
+@operator("mm(Tensor a, Tensor b, *, str? precision=None) -> Tensor", fake=_fake_product, autocast=True)
+def mm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
+    """a @ b of matrices."""
+    check_operands(a, b)
+    out = empty(a, _shapes(a, b))
+    if out.numel() == 0 or a.shape[1] == 0:
+        return out.zero_()
+    ng.dot(ours(a), ours(b), out=ours(out), stream=stream_of(out), precision=precision)
+    return out
+
+
+@operator("bmm(Tensor a, Tensor b, *, str? precision=None) -> Tensor", fake=_fake_product, autocast=True)
+def bmm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
+    """a[i] @ b[i] of every i."""
+    check_operands(a, b)
+    out = empty(a, _shapes(a, b, 3))
+    if out.numel() == 0 or a.shape[2] == 0:
+        return out.zero_()
+    ng.batched_dot(ours(a), ours(b), ours(out), stream=stream_of(out), precision=precision)
+    return out
+
+
+def _fake_addmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1, precision: Any = None) -> Tensor:
+    return empty(a, _shapes(a, b))
+
+
+@operator(
+    "addmm(Tensor bias, Tensor a, Tensor b, *, Scalar beta=1, Scalar alpha=1, str? precision=None) -> Tensor",
+    fake=_fake_addmm,
+    autocast=True,
+)
+def addmm(
+    bias: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1, precision: str | None = None
+) -> Tensor:
+    """beta * bias + alpha * (a @ b), where bias broadcasts; with beta = 0 it is not read."""
+    check_operands(bias, a, b)
+    shape = _shapes(a, b)
+    if a.shape[1] == 0 or 0 in shape:
+        out = bias.expand(shape).clone(memory_format=torch.contiguous_format)
+        return out.mul_(beta) if beta != 0 else out.zero_()
+    out = empty(a, shape)
+    options: dict[str, Any] = {"alpha": float(alpha), "stream": stream_of(out), "precision": precision}
+    if beta == 1 and bias.dim() == 1 and bias.shape[0] == shape[1]:
+        options["bias"] = ours(bias.contiguous())
+    elif beta != 0:
+        out.copy_(bias.expand(shape))
+        options["beta"] = float(beta)
+    ng.dot(ours(a), ours(b), out=ours(out), **options)
+    return out
+
+
+def _rows(x: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -> tuple[Tensor, list[int]]:
+    torch._check(
+        activation in ACTIVATIONS, lambda: f"nervanagpu: activation is {activation!r}; needs one of {ACTIVATIONS}"
+    )
+    torch._check(
+        weight.dim() == 2 and x.dim() >= 1 and x.shape[-1] == weight.shape[1],
+        lambda: f"nervanagpu: x {tuple(x.shape)} does not fit weight {tuple(weight.shape)}",
+    )
+    if bias is not None:
+        torch._check(
+            bias.shape == weight.shape[:1], lambda: f"nervanagpu: bias {tuple(bias.shape)}; needs ({weight.shape[0]},)"
+        )
+    return x.reshape(-1, x.shape[-1]), [*x.shape[:-1], weight.shape[0]]
+
+
+def _fake_linear(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, *, activation: str = "none", precision: str | None = None
+) -> Tensor:
+    return empty(x, _rows(x, weight, bias, activation)[1])
+
+
+@operator(
+    'linear(Tensor x, Tensor weight, Tensor? bias=None, *, str activation="none", str? precision=None) -> Tensor',
+    fake=_fake_linear,
+    autocast=True,
+)
+def linear(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, *, activation: str = "none", precision: str | None = None
+) -> Tensor:
+    """act(x @ weight.T + bias) along the last axis of x: one kernel."""
+    check_operands(x, weight, bias)
+    rows, shape = _rows(x, weight, bias, activation)
+    out = empty(x, shape)
+    if out.numel() == 0:
+        return out
+    ng.dot(
+        ours(rows),
+        ours(weight.t()),
+        out=ours(out.view(-1, shape[-1])),
+        bias=None if bias is None else ours(bias.contiguous()),
+        activation=None if activation == "none" else activation,
+        stream=stream_of(out),
+        precision=precision,
+    )
+    return out
+
+
+def _fake_grouped(a: list[Tensor], b: list[Tensor], *, precision: str | None = None) -> list[Tensor]:
+    torch._check(len(a) == len(b), lambda: f"nervanagpu: {len(a)} and {len(b)} operands; needs as many")
+    return [empty(x, _shapes(x, y)) for x, y in zip(a, b, strict=True)]
+
+
+@operator("grouped_mm(Tensor[] a, Tensor[] b, *, str? precision=None) -> Tensor[]", fake=_fake_grouped, autocast=True)
+def grouped_mm(a: list[Tensor], b: list[Tensor], *, precision: str | None = None) -> list[Tensor]:
+    """a[i] @ b[i] of matrices of any shapes, together."""
+    if not a and not b:
+        return []
+    check_operands(*a, *b)
+    outs = _fake_grouped(a, b)
+    some = [i for i, out in enumerate(outs) if out.numel() and a[i].shape[1]]
+    for i in set(range(len(outs))) - set(some):
+        outs[i].zero_()
+    if some:
+        triples = [(ours(a[i]), ours(b[i]), ours(outs[i])) for i in some]
+        ng.grouped_dot(triples, stream=stream_of(outs[0]), precision=precision)
+    return outs
+
+
+def _fake_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, bits: int = 0) -> Tensor:
+    return torch.empty(x.shape, dtype=dtype, device=x.device)
+
+
+@operator(
+    "stochastic_round(Tensor x, ScalarType dtype, int seed, int offset=0, int bits=0) -> Tensor", fake=_fake_round
+)
+def stochastic_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, bits: int = 0) -> Tensor:
+    """x as float16, bfloat16 or float32 of `bits` bits, up or down at random: nervanagpu.stochastic_round."""
+    check_operands(x)
+    out = _fake_round(x, dtype, seed)
+    check_operands(out)
+    check_place(out)
+    if out.numel():
+        options: dict[str, Any] = {"seed": seed, "offset": offset, "bits": bits, "stream": stream_of(out)}
+        ng.nn.convert(ours(x.contiguous()), out=ours(out), rounding="stochastic", **options)
+    return out
+
+
+# --- gradients --------------------------------------------------------------------------------------------------------
+
+
+def _save_product(ctx: Any, inputs: tuple[Any, ...], keyword_only_inputs: dict[str, Any], output: Any) -> None:
+    ctx.save_for_backward(*inputs)
+    ctx.options = keyword_only_inputs
+
+
+@gradient("mm", _save_product)
+def _mm_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    a, b = ctx.saved_tensors
+    da = OPS.mm(grad, b.t(), **ctx.options) if ctx.needs_input_grad[0] else None
+    return da, OPS.mm(a.t(), grad, **ctx.options) if ctx.needs_input_grad[1] else None
+
+
+@gradient("bmm", _save_product)
+def _bmm_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    a, b = ctx.saved_tensors
+    da = OPS.bmm(grad, b.mT, **ctx.options) if ctx.needs_input_grad[0] else None
+    return da, OPS.bmm(a.mT, grad, **ctx.options) if ctx.needs_input_grad[1] else None
+
+
+@gradient("addmm", _save_product)
+def _addmm_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    bias, a, b = ctx.saved_tensors
+    alpha, beta = ctx.options["alpha"], ctx.options["beta"]
+    options = {"precision": ctx.options["precision"]}
+    scaled = grad if alpha == 1 else grad * alpha
+    db = (grad if beta == 1 else grad * beta).sum_to_size(bias.shape) if ctx.needs_input_grad[0] else None
+    da = OPS.mm(scaled, b.t(), **options) if ctx.needs_input_grad[1] else None
+    return db, da, OPS.mm(a.t(), scaled, **options) if ctx.needs_input_grad[2] else None
+
+
+def _save_linear(ctx: Any, inputs: tuple[Any, ...], keyword_only_inputs: dict[str, Any], output: Tensor) -> None:
+    ctx.save_for_backward(*inputs, output)
+    ctx.options = keyword_only_inputs
+
+
+def _through(activation: str, grad: Tensor, y: Tensor, before: Any) -> Tensor:
+    """The gradient in front of the activation, from its result y, or from what stood before it."""
+    if activation == "relu":
+        return torch.where(y > 0, grad, 0)
+    if activation == "tanh":
+        return grad * (1 - y * y)
+    if activation == "sigmoid":
+        return grad * y * (1 - y)
+    if activation == "silu":
+        return torch.ops.aten.silu_backward(grad, before())
+    return torch.ops.aten.gelu_backward(grad, before(), approximate="tanh" if activation == "gelu_tanh" else "none")
+
+
+@gradient("linear", _save_linear)
+def _linear_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    x, weight, bias, y = ctx.saved_tensors
+    options = {"precision": ctx.options["precision"]}
+    if ctx.options["activation"] != "none":
+        grad = _through(ctx.options["activation"], grad, y, lambda: OPS.linear(x, weight, bias, **options))
+    rows = grad.reshape(-1, weight.shape[0])
+    dx = OPS.mm(rows, weight, **options).view(x.shape) if ctx.needs_input_grad[0] else None
+    dw = OPS.mm(rows.t(), x.reshape(-1, x.shape[-1]), **options) if ctx.needs_input_grad[1] else None
+    return dx, dw, rows.sum(0) if bias is not None and ctx.needs_input_grad[2] else None
+
+
+def _save_grouped(ctx: Any, inputs: tuple[Any, ...], keyword_only_inputs: dict[str, Any], output: Any) -> None:
+    ctx.count = len(inputs[0])
+    ctx.save_for_backward(*inputs[0], *inputs[1])
+    ctx.options = keyword_only_inputs
+
+
+@gradient("grouped_mm", _save_grouped)
+def _grouped_gradient(ctx: Any, grads: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+    a, b = ctx.saved_tensors[: ctx.count], ctx.saved_tensors[ctx.count :]
+    da = OPS.grouped_mm(list(grads), [t.t() for t in b], **ctx.options)
+    return da, OPS.grouped_mm([t.t() for t in a], list(grads), **ctx.options)
+
+
+def _save_dtype(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+    ctx.dtype = inputs[0].dtype
+
+
+@gradient("stochastic_round", _save_dtype)
+def _round_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+    return grad.to(ctx.dtype), None, None, None, None  # as of a conversion
