@@ -16,18 +16,20 @@ from nervanagpu.linalg.operands import as_tensor
 
 
 @functools.lru_cache(maxsize=32)
-def _counted(length: int) -> GPUTensor:
+def counted(length: int) -> GPUTensor:
+    """0, 1, ..., length - 1, int32."""
     return creation.array(np.arange(length, dtype=np.int32))
 
 
 def eye(n: int, dtype: npt.DTypeLike) -> GPUTensor:
     """The (n, n) matrix of ones on the diagonal."""
-    return elementwise.equal(_counted(n)[:, None], _counted(n)).astype(dtype)
+    return elementwise.equal(counted(n)[:, None], counted(n)).astype(dtype)
 
 
-def triangle(x: GPUTensor, upper: bool) -> GPUTensor:
-    """The upper or the lower triangle with the diagonal, the rest 0."""
-    rows, columns = _counted(x.shape[-2])[:, None], _counted(x.shape[-1])
+def triangle(x: GPUTensor, upper: bool, offset: int = 0) -> GPUTensor:
+    """The upper or the lower triangle with the diagonal that is `offset` columns to the right, the rest 0."""
+    rows, columns = counted(x.shape[-2])[:, None], counted(x.shape[-1])
+    rows = rows + offset
     inside = elementwise.less_equal(rows, columns) if upper else elementwise.greater_equal(rows, columns)
     return elementwise.where(inside, x, creation.zeros((), x.dtype))
 
