@@ -1,8 +1,8 @@
 """NVIDIA's cuBLAS, cuSOLVER and cuFFT, opened at run time where they are installed; nothing is linked to them.
 
 A library is looked for under the path of its environment variable, then by cuda-pathfinder if that package is
-installed (`pip install nervanagpu[cuda]`), then by the names that the loader knows. Their functions are tables of
-argument types: a letter for each.
+installed (`pip install nervanagpu[cuda]`), in NVIDIA's Python packages, in toolkits, and by the names that the loader
+knows. Their functions are tables of argument types: a letter for each.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from nervanagpu._core import Error
+from nervanagpu.nvrtc import toolkits, wheels
 
 _LETTERS: dict[str, Any] = {
     "p": ctypes.c_void_p,  # handles, device addresses and host addresses
@@ -28,9 +29,8 @@ _LETTERS: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class _About:
-    """How a library is found: cuda-pathfinder's name of it, file names, the newest first, and the pip package."""
+    """Its file names, the newest first; the Python package that has it; its functions."""
 
-    pathfinder: str
     files: tuple[str, ...]
     package: str
     functions: dict[str, str]
@@ -93,11 +93,9 @@ _CUFFT = {
 }
 
 _LIBRARIES = {
-    "cublas": _About("cublas", ("libcublas.so.13", "libcublas.so.12", "libcublas.so"), "nvidia-cublas", _CUBLAS),
-    "cusolver": _About(
-        "cusolver", ("libcusolver.so.12", "libcusolver.so.11", "libcusolver.so"), "nvidia-cusolver", _CUSOLVER
-    ),
-    "cufft": _About("cufft", ("libcufft.so.12", "libcufft.so.11", "libcufft.so"), "nvidia-cufft", _CUFFT),
+    "cublas": _About(("libcublas.so.13", "libcublas.so.12", "libcublas.so"), "nvidia-cublas", _CUBLAS),
+    "cusolver": _About(("libcusolver.so.12", "libcusolver.so.11", "libcusolver.so"), "nvidia-cusolver", _CUSOLVER),
+    "cufft": _About(("libcufft.so.12", "libcufft.so.11", "libcufft.so"), "nvidia-cufft", _CUFFT),
 }
 
 
@@ -113,11 +111,13 @@ def _candidates(name: str) -> Iterator[str]:
     try:
         from cuda.pathfinder import load_nvidia_dynamic_lib  # type: ignore[import-not-found,unused-ignore]
 
-        path = load_nvidia_dynamic_lib(about.pathfinder).abs_path
+        path = load_nvidia_dynamic_lib(name).abs_path
         if path:
             yield path
     except (ImportError, RuntimeError):  # not installed, or it finds none: RuntimeError is what it raises then
         pass
+    folders = [f / "lib" for f in wheels(name)] + [f / "lib64" for f in toolkits()]
+    yield from (str(folder / file) for folder in folders for file in about.files if (folder / file).exists())
     yield from about.files
 
 

@@ -34,15 +34,16 @@ class Compiled:
     names: dict[str, str]
 
 
-def _wheels() -> Iterator[Path]:
-    """Folders of NVIDIA's Python packages."""
+def wheels(package: str = "cuda_nvrtc") -> Iterator[Path]:
+    """Folders of NVIDIA's Python packages: of one for CUDA 12, of all for later ones."""
     spec = importlib.util.find_spec("nvidia")
     for root in (spec.submodule_search_locations or ()) if spec else ():
-        yield from sorted(Path(root).glob("cuda_nvrtc"), reverse=True)
+        yield from sorted(Path(root).glob(package), reverse=True)
         yield from sorted(Path(root).glob("cu1[2-9]"), reverse=True)
 
 
-def _toolkits() -> Iterator[Path]:
+def toolkits() -> Iterator[Path]:
+    """Where CUDA may be installed."""
     for variable in ("CUDA_HOME", "CUDA_PATH"):
         if os.environ.get(variable):
             yield Path(os.environ[variable])
@@ -53,9 +54,9 @@ def _candidates() -> Iterator[str]:
     if os.environ.get("NERVANAGPU_NVRTC"):
         yield os.environ["NERVANAGPU_NVRTC"]
         return
-    for folder in _wheels():
+    for folder in wheels():
         yield from sorted(glob.glob(f"{folder}/lib/libnvrtc.so.1[2-9]"), reverse=True)
-    for folder in _toolkits():
+    for folder in toolkits():
         yield from sorted(glob.glob(f"{folder}/lib64/libnvrtc.so.1[2-9]"), reverse=True)
     yield from ("libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so")
 
@@ -64,7 +65,7 @@ def include_dirs() -> list[str]:
     """Where cuda_fp16.h and its like lie, if they are installed."""
     spec = importlib.util.find_spec("nvidia")
     packages = [Path(r) / "cuda_runtime" for r in (spec.submodule_search_locations or ())] if spec else []
-    folders = [*packages, *_wheels(), *_toolkits()]
+    folders = [*packages, *wheels(), *toolkits()]
     return [str(f / "include") for f in folders if (f / "include" / "cuda_fp16.h").exists()][:1]
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import threading
+import types
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +15,7 @@ import cuda_stand_in
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu import cuda_libraries, linalg
+from nervanagpu import cuda_libraries, linalg, nvrtc
 from nervanagpu.linalg import backend
 
 
@@ -38,6 +41,76 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.undo()
     cuda_libraries.forget()
     backend.backend.cache_clear()
+
+
+@pytest.fixture
+def searched(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
+    """No variable names a library, and nothing that was found before is remembered."""
+    for name in ("CUBLAS", "CUSOLVER", "CUFFT"):
+        monkeypatch.delenv(f"NERVANAGPU_{name}", raising=False)
+    cuda_libraries.forget()
+    yield monkeypatch
+    monkeypatch.undo()
+    cuda_libraries.forget()
+
+
+@pytest.mark.parametrize(("folder", "file"), [("cusolver", "libcusolver.so.11"), ("cu13", "libcusolver.so.12")])
+def test_found_in_python_packages(
+    searched: pytest.MonkeyPatch, path: Path, tmp_path: Path, folder: str, file: str
+) -> None:
+    lib = tmp_path / "nvidia" / folder / "lib"
+    lib.mkdir(parents=True)
+    (lib / file).symlink_to(path)
+    (tmp_path / "nvidia" / "__init__.py").touch()
+    searched.syspath_prepend(str(tmp_path))
+    searched.setitem(sys.modules, "cuda.pathfinder", None)
+    for name in [m for m in sys.modules if m == "nvidia" or m.startswith("nvidia.")]:
+        searched.delitem(sys.modules, name)
+    assert cuda_libraries.library("cusolver").path == str(lib / file)
+
+
+def test_found_by_pathfinder(searched: pytest.MonkeyPatch, path: Path) -> None:
+    asked = []
+
+    def load(name: str) -> Any:
+        asked.append(name)
+        return types.SimpleNamespace(abs_path=str(path))
+
+    finder = types.ModuleType("cuda.pathfinder")
+    finder.load_nvidia_dynamic_lib = load  # type: ignore[attr-defined]
+    searched.setitem(sys.modules, "cuda", types.ModuleType("cuda"))
+    searched.setitem(sys.modules, "cuda.pathfinder", finder)
+    assert cuda_libraries.library("cufft").path == str(path) and asked == ["cufft"]
+
+
+def header(name: str) -> str:
+    """The text of a header of CUDA, without comments, if it is installed."""
+    for folder in nvrtc.toolkits():
+        path = folder / "include" / name
+        if path.exists():
+            return re.sub(r"/\*.*?\*/|//[^\n]*", " ", path.read_text(encoding="latin-1"), flags=re.S)
+    pytest.skip(f"{name} is not installed")
+
+
+def letter_of(parameter: str) -> str:
+    """The table's letter of the type of a C parameter."""
+    words = re.sub(r"\bconst\b", "", parameter).split()
+    if "*" in parameter or "[" in parameter:
+        return "p"
+    kinds = {"int64_t": "l", "size_t": "z", "signed": "b", "int": "i", "cufftHandle": "i", "long": "l"}
+    handles = ("cublasHandle_t", "cusolverDnHandle_t", "cusolverDnParams_t", "cudaStream_t")
+    return "p" if words[0] in handles else kinds.get(words[0], "i")  # others are enums
+
+
+@pytest.mark.parametrize(
+    ("name", "file"), [("cublas", "cublas_api.h"), ("cusolver", "cusolverDn.h"), ("cufft", "cufft.h")]
+)
+def test_types_are_those_of_the_headers(name: str, file: str) -> None:
+    text = header(file)
+    for function, letters in cuda_libraries._LIBRARIES[name].functions.items():
+        found = re.search(rf"\b{function}\s*\(([^)]*)\)\s*;", text)
+        assert found is not None, function
+        assert "".join(letter_of(p) for p in found[1].split(",")) == letters, function
 
 
 def called(lib: cuda_stand_in.StandIn, call: Any) -> list[str]:
