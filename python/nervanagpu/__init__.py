@@ -11,7 +11,7 @@
 `ng.doctor()` says what was found on this machine. `NervanaGPU` is the factory of the 2015 library of this name.
 """
 
-from nervanagpu import exchange, layers, members, nn, numpy_protocol, text
+from nervanagpu import exchange, fft, layers, linalg, members, nn, numpy_protocol, text
 from nervanagpu._core import (
     AssembleError,
     CheckError,
@@ -325,6 +325,7 @@ __all__ = [
     "explain",
     "expm1",
     "fabs",
+    "fft",
     "finite",
     "flatnonzero",
     "floor",
@@ -357,6 +358,7 @@ __all__ = [
     "left_shift",
     "less",
     "less_equal",
+    "linalg",
     "load",
     "log",
     "log1p",

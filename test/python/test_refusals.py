@@ -65,6 +65,10 @@ def callables() -> Iterator[tuple[str, Callable[..., Any]]]:
         for name, member in vars(module).items():
             if not name.startswith("_") and callable(member) and getattr(member, "__module__", "") == module.__name__:
                 yield f"{module.__name__.rpartition('.')[2]}.{name}", member
+    for module in (ng.linalg, ng.fft):
+        for name in module.__all__:
+            if not isinstance(getattr(module, name), type):
+                yield f"{module.__name__.rpartition('.')[2]}.{name}", getattr(module, name)
     x = ng.ones((2, 3))
     net = ng.Network([ng.layers.Full(2), ng.layers.Softmax()], input_shape=(3,))
     event = ng.Event()

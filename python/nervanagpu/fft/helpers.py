@@ -14,7 +14,7 @@ from nervanagpu.linalg.operands import as_tensor, axes_of
 
 
 def _frequencies(function: str, n: Any, d: Any) -> tuple[int, float]:
-    return integer(function, "n", n, 1), number(function, "d", d)
+    return integer(function, "n", n, 1, 2**31 - 1), number(function, "d", d)
 
 
 def fftfreq(n: int, d: float = 1.0, device: Any = None) -> GPUTensor:

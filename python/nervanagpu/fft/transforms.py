@@ -14,10 +14,10 @@ from typing import Any, Protocol
 
 from nervanagpu import creation, elementwise
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, integer, integers, is_integer, shown
+from nervanagpu.arguments import choice, integer, integers, is_integer, iterable, shown
 from nervanagpu.fft import cufft, host, pairs
 from nervanagpu.linalg import backend as place
-from nervanagpu.linalg.operands import AxisError
+from nervanagpu.linalg.operands import AxisError, stored
 
 Transform = Callable[[GPUTensor], GPUTensor]
 _MOST_AXES = 3  # of one plan of cuFFT
@@ -92,10 +92,14 @@ def _complex_passes(x: GPUTensor, axes: Sequence[int], forward: bool) -> GPUTens
     return x
 
 
+def _items(function: str, s: Any) -> list[Any]:
+    return [s] if is_integer(s) else iterable(function, "s", s)
+
+
 def _lengths(function: str, a: GPUTensor, s: Any, axes: Any, real_result: bool = False) -> tuple[list[int], list[int]]:
     """(s, axes) as many lengths as axes, each axis 0 or more."""
     if axes is None:
-        count = a.ndim if s is None else len(integers(function, "s", s))
+        count = a.ndim if s is None else len(_items(function, s))
         axes = range(-count, 0)
     picked = []
     for axis in integers(function, "axes", axes):
@@ -104,24 +108,17 @@ def _lengths(function: str, a: GPUTensor, s: Any, axes: Any, real_result: bool =
         picked.append(axis % a.ndim)
     lengths = [a.shape[i] for i in picked]
     if s is not None:
-        given = list(s) if not is_integer(s) else [s]
+        given = _items(function, s)
         if len(given) != len(picked):
             raise ValueError(f"{function}: s is {shown(s)}; needs a length for each of {len(picked)} axes")
         wanted = [has if n is None else integer(function, "s", n) for n, has in zip(given, lengths, strict=True)]
         lengths = [has if n == -1 else n for n, has in zip(wanted, lengths, strict=True)]
-    if real_result and lengths and (s is None or list(s)[-1] in (-1, None)):
+    if real_result and lengths and (s is None or _items(function, s)[-1] in (-1, None)):
         lengths[-1] = 2 * (lengths[-1] - 1)
     for n in lengths:
         if n < 1:
             raise ValueError(f"{function}: {n} points to transform; needs 1 or more")
     return lengths, picked
-
-
-def _given(result: GPUTensor, out: GPUTensor | None) -> GPUTensor:
-    if out is None:
-        return result
-    out[...] = result
-    return out
 
 
 def _complex(function: str, a: Any, s: Any, axes: Any, norm: Any, forward: bool, out: GPUTensor | None) -> GPUTensor:
@@ -130,7 +127,7 @@ def _complex(function: str, a: Any, s: Any, axes: Any, norm: Any, forward: bool,
     scale = _scale(function, norm, lengths, forward)
     for axis, n in zip(where, lengths, strict=True):
         x = _fitted(x, axis, n)
-    return _given(pairs.to_complex(_complex_passes(pairs.of(x), where, forward) * scale), out)
+    return stored(function, pairs.to_complex(_complex_passes(pairs.of(x), where, forward) * scale), out)
 
 
 def _half(function: str, a: Any, s: Any, axes: Any, norm: Any, forward: bool = True) -> GPUTensor:
@@ -173,7 +170,7 @@ def _real(
     numbers = _complex_passes(numbers, where[:-1], False)
     if not numbers.size:
         shape = [n if i == last else length for i, length in enumerate(x.shape)]
-        return _given(creation.zeros(shape, numbers.dtype), out)
+        return stored(function, creation.zeros(shape, numbers.dtype), out)
 
     def to_real(t: GPUTensor) -> GPUTensor:
         t[:, 0, 1] = 0  # as of a real signal: NumPy ignores what is there, cuFFT does not say what it does
@@ -182,7 +179,7 @@ def _real(
         return backend().complex_to_real(t, n)
 
     result = _along(numbers, [last], 1, to_real)
-    return _given(elementwise.multiply(result, scale).copy(), out)
+    return stored(function, elementwise.multiply(result, scale).copy(), out)
 
 
 def _one(function: str, n: Any, axis: Any) -> tuple[list[int] | None, list[int]]:
@@ -242,7 +239,7 @@ def rfft(
     a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
 ) -> GPUTensor:
     """The first n // 2 + 1 elements of fft of real numbers; the others are their conjugates."""
-    return _given(pairs.to_complex(_half("rfft", a, *_one("rfft", n, axis), norm)), out)
+    return stored("rfft", pairs.to_complex(_half("rfft", a, *_one("rfft", n, axis), norm)), out)
 
 
 def irfft(
@@ -257,7 +254,7 @@ def rfftn(
     out: GPUTensor | None = None,
 ) -> GPUTensor:  # fmt: skip
     """rfft along the last of `axes` and fft along the others."""
-    return _given(pairs.to_complex(_half("rfftn", a, s, axes, norm)), out)
+    return stored("rfftn", pairs.to_complex(_half("rfftn", a, s, axes, norm)), out)
 
 
 def irfftn(
@@ -273,7 +270,7 @@ def rfft2(
     out: GPUTensor | None = None,
 ) -> GPUTensor:  # fmt: skip
     """rfftn of two axes."""
-    return _given(pairs.to_complex(_half("rfft2", a, s, axes, norm)), out)
+    return stored("rfft2", pairs.to_complex(_half("rfft2", a, s, axes, norm)), out)
 
 
 def irfft2(
@@ -295,4 +292,4 @@ def ihfft(
     a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: GPUTensor | None = None
 ) -> GPUTensor:
     """The inverse of hfft: the first half of a Hermitian signal."""
-    return _given(pairs.to_complex(_half("ihfft", a, *_one("ihfft", n, axis), norm, forward=False)), out)
+    return stored("ihfft", pairs.to_complex(_half("ihfft", a, *_one("ihfft", n, axis), norm, forward=False)), out)

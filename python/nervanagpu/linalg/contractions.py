@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from nervanagpu import composed, creation, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, integers, iterable, shown
+from nervanagpu.arguments import integer, integers, is_integer, iterable, shown
 from nervanagpu.linalg import products
-from nervanagpu.linalg.operands import LinAlgError, as_tensor, axes_of, check_matrices, conjugate
+from nervanagpu.linalg.operands import LinAlgError, as_tensor, axes_of, axis_of, check_matrices, conjugate, stored
 from nervanagpu.linalg.triangles import eye
 
 
@@ -38,7 +38,7 @@ def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> GPUTensor:
     """The cross products of the vectors of three elements along `axis`; the other axes broadcast."""
     a, b = as_tensor("cross", "x1", x1), as_tensor("cross", "x2", x2)
     for name, x in (("x1", a), ("x2", b)):
-        (at,) = axes_of("cross", axis, x.ndim)
+        at = axis_of("cross", axis, x.ndim)
         if x.shape[at] != 3:
             raise ValueError(f"cross: {name} has shape {x.shape}; needs 3 elements along axis {axis}")
     a, b = _last(a, axis), _last(b, axis)
@@ -60,8 +60,7 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> GPUTensor:
     a, b = as_tensor("vecdot", "x1", x1), as_tensor("vecdot", "x2", x2)
     lengths = []
     for x in (a, b):
-        (at,) = axes_of("vecdot", axis, x.ndim)
-        lengths.append(x.shape[at])
+        lengths.append(x.shape[axis_of("vecdot", axis, x.ndim)])
     if lengths[0] != lengths[1]:
         raise ValueError(f"vecdot: x1 has {lengths[0]} elements along axis {axis} and x2 {lengths[1]}; needs as many")
     terms = elementwise.multiply(conjugate(_last(a, axis)), _last(b, axis))
@@ -70,13 +69,15 @@ def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> GPUTensor:
 
 def _contracted(axes: Any, a: GPUTensor, b: GPUTensor) -> tuple[list[int], list[int]]:
     """Which axes of a go with which of b."""
-    try:
-        first, second = axes
-    except TypeError:
+    if is_integer(axes) or not isinstance(axes, Iterable):
         count = integer("tensordot", "axes", axes, 0)
         if count > min(a.ndim, b.ndim):
-            raise ValueError(f"tensordot: axes is {count}; the operands have {a.ndim} and {b.ndim} axes") from None
+            raise ValueError(f"tensordot: axes is {count}; the operands have {a.ndim} and {b.ndim} axes")
         return list(range(a.ndim - count, a.ndim)), list(range(count))
+    lists = iterable("tensordot", "axes", axes)
+    if len(lists) != 2:
+        raise ValueError(f"tensordot: axes is {shown(axes)}; needs an integer or two lists of axes")
+    first, second = lists
     pairs = integers("tensordot", "axes[0]", first), integers("tensordot", "axes[1]", second)
     of_a, of_b = (list(axes_of("tensordot", p, x.ndim)) for p, x in zip(pairs, (a, b), strict=True))
     if [a.shape[i] for i in of_a] != [b.shape[i] for i in of_b]:
@@ -145,10 +146,7 @@ def multi_dot(arrays: Sequence[Any], *, out: GPUTensor | None = None) -> GPUTens
     result = of(0, len(chain) - 1)
     shape = (() if row else result.shape[:1]) + (() if column else result.shape[1:])
     result = result.reshape(shape)
-    if out is None:
-        return result
-    out[...] = result
-    return out
+    return stored("multi_dot", result, out)
 
 
 def matrix_power(a: Any, n: int) -> GPUTensor:

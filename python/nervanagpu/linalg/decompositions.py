@@ -76,7 +76,7 @@ def qr(a: Any, mode: str = "reduced") -> QRResult | GPUTensor | tuple[GPUTensor,
     mode "complete": Q (m, m) and R (m, n); "r": only R; "raw": Householder vectors (n, m) and their factors (k,).
     """
     modes = ("reduced", "complete", "r", "raw")
-    mode = choice("qr", "mode", {"full": "reduced", "f": "reduced"}.get(mode, mode), modes)
+    mode = choice("qr", "mode", mode, modes)
     (x,) = inexact("qr", a=a)
     check_matrices("qr", "a", x)
     parts = backend().qr(x, mode)

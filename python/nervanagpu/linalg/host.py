@@ -13,15 +13,27 @@ import numpy as np
 from nervanagpu import creation
 from nervanagpu._core import GPUTensor
 
+_SINGULAR = "a matrix is singular"
+_INDEFINITE = "a matrix is not positive definite"
+_DIVERGED = "the iteration did not converge"
+
+
+def _called(function: str, meaning: str, *args: Any, **more: Any) -> Any:
+    """NumPy's function, whose LinAlgErrors become ours."""
+    try:
+        return getattr(np.linalg, function)(*args, **more)
+    except np.linalg.LinAlgError:
+        raise np.linalg.LinAlgError(f"{function}: {meaning}") from None
+
 
 def solve(a: GPUTensor, b: GPUTensor) -> GPUTensor:
     """x with a @ x = b; a (..., n, n), b (..., n, k)."""
-    return creation.array(np.linalg.solve(a.get(), b.get()))
+    return creation.array(_called("solve", _SINGULAR, a.get(), b.get()))
 
 
 def inv(a: GPUTensor) -> GPUTensor:
     """The inverse of each matrix."""
-    return creation.array(np.linalg.inv(a.get()))
+    return creation.array(_called("inv", _SINGULAR, a.get()))
 
 
 def det(a: GPUTensor) -> GPUTensor:
@@ -39,9 +51,9 @@ def cholesky(a: GPUTensor, upper: bool) -> GPUTensor:
     """The triangular factor of each matrix."""
     host = a.get()
     if upper:  # NumPy before 2.0 has no argument for it
-        lower = np.linalg.cholesky(np.conj(np.swapaxes(host, -1, -2)))
+        lower = _called("cholesky", _INDEFINITE, np.conj(np.swapaxes(host, -1, -2)))
         return creation.array(np.conj(np.swapaxes(lower, -1, -2)))
-    return creation.array(np.linalg.cholesky(host))
+    return creation.array(_called("cholesky", _INDEFINITE, host))
 
 
 def qr(a: GPUTensor, mode: Any) -> tuple[GPUTensor, ...]:
@@ -52,32 +64,32 @@ def qr(a: GPUTensor, mode: Any) -> tuple[GPUTensor, ...]:
 
 def svd(a: GPUTensor, full: bool) -> tuple[GPUTensor, GPUTensor, GPUTensor]:
     """(u, s, vh) with a = u @ diag(s) @ vh; `full`: u and vh are square."""
-    u, s, vh = np.linalg.svd(a.get(), full)
+    u, s, vh = _called("svd", _DIVERGED, a.get(), full)
     return creation.array(u), creation.array(s), creation.array(vh)
 
 
 def svdvals(a: GPUTensor) -> GPUTensor:
     """Singular values, the largest first."""
-    return creation.array(np.linalg.svd(a.get(), compute_uv=False))
+    return creation.array(_called("svd", _DIVERGED, a.get(), compute_uv=False))
 
 
-def eigh(a: GPUTensor, uplo: Any) -> tuple[GPUTensor, GPUTensor]:
+def eigh(a: GPUTensor, uplo: str) -> tuple[GPUTensor, GPUTensor]:
     """Eigenvalues, ascending, and eigenvectors (columns) of Hermitian matrices, of which one triangle is read."""
-    w, v = np.linalg.eigh(a.get(), uplo)
+    w, v = _called("eigh", _DIVERGED, a.get(), uplo)
     return creation.array(w), creation.array(v)
 
 
-def eigvalsh(a: GPUTensor, uplo: Any) -> GPUTensor:
+def eigvalsh(a: GPUTensor, uplo: str) -> GPUTensor:
     """Eigenvalues of Hermitian matrices, ascending."""
-    return creation.array(np.linalg.eigvalsh(a.get(), uplo))
+    return creation.array(_called("eigvalsh", _DIVERGED, a.get(), uplo))
 
 
 def eig(a: GPUTensor) -> tuple[GPUTensor, GPUTensor]:
     """Eigenvalues and eigenvectors (columns) of square matrices; complex if one of them is."""
-    w, v = np.linalg.eig(a.get())
+    w, v = _called("eig", _DIVERGED, a.get())
     return creation.array(w), creation.array(v)
 
 
 def eigvals(a: GPUTensor) -> GPUTensor:
     """Eigenvalues of square matrices; complex if one of them is."""
-    return creation.array(np.linalg.eigvals(a.get()))
+    return creation.array(_called("eigvals", _DIVERGED, a.get()))

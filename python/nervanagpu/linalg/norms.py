@@ -130,6 +130,12 @@ def cond(x: Any, p: Any = None) -> GPUTensor:
     if not operand.size and 0 in operand.shape[-2:]:
         raise LinAlgError(f"cond: x has shape {operand.shape}; needs matrices of one element or more")
     check_matrices("cond", "x", operand)
+    if isinstance(p, str | bytes | float | int) or p is None:
+        known = p in (None, 1, -1, 2, -2, math.inf, -math.inf, "fro", "nuc")
+    else:
+        known = False
+    if not known:
+        raise ValueError(f"cond: p is {shown(p)}; needs {_MATRIX_ORDERS}")
     if p is None or p in (2, -2):
         s = svdvals(operand)
         large, small = s[..., 0], s[..., -1]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import is_integer, shown
+from nervanagpu.arguments import integer, is_integer, shown, tensor
 
 LinAlgError = np.linalg.LinAlgError
 AxisError: type[ValueError] = getattr(np, "exceptions", np).AxisError  # NumPy 1.24 has it in the top module
@@ -81,6 +81,23 @@ def adjoint(x: GPUTensor) -> GPUTensor:
 def conjugate(x: GPUTensor) -> GPUTensor:
     """The complex conjugate; a real tensor as it is."""
     return _core.apply("conjugate", x) if np.dtype(x.dtype).kind == "c" else x
+
+
+def axis_of(function: str, axis: Any, ndim: int) -> int:
+    """The one axis that `axis` names, 0 or more. AxisError if there is none."""
+    return axes_of(function, (integer(function, "axis", axis),), ndim)[0]
+
+
+def stored(function: str, result: GPUTensor, out: Any) -> GPUTensor:
+    """The result, or `out` that has it now."""
+    if out is None:
+        return result
+    if tensor(function, "out", out).shape != result.shape:
+        raise ValueError(f"{function}: out has shape {out.shape}; needs {result.shape}")
+    if not dtypes.converts(result.dtype, out.dtype):
+        raise TypeError(f"{function}: out has dtype {out.dtype}; needs one that {result.dtype} converts to")
+    out[...] = result
+    return cast(GPUTensor, out)
 
 
 def axes_of(function: str, axis: Any, ndim: int) -> tuple[int, ...]:
