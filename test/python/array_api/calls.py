@@ -106,7 +106,7 @@ def ours(value: Any) -> Any:
         return ng.array(value)
     if isinstance(value, np.dtype):
         return getattr(XP, value.name)
-    if isinstance(value, (tuple, list)) and not hasattr(value, "_fields"):
+    if isinstance(value, tuple | list) and not hasattr(value, "_fields"):
         return type(value)(ours(v) for v in value)
     return value
 
@@ -147,12 +147,12 @@ def compare(
     got: Any, want: Any, better: Any = None, ulps: float = 0, bound: Any = 0.0, either_zero: bool = False
 ) -> None:
     """got: of ours, want: of NumPy, which has dtype and shape; better: its values, more precisely."""
-    if isinstance(want, (tuple, list)):
+    if isinstance(want, tuple | list):
         assert len(got) == len(want), f"{len(got)} results; needs {len(want)}"
         for i, (g, w) in enumerate(zip(got, want, strict=True)):
             compare(g, w, None if better is None else better[i], ulps, bound, either_zero)
         return
-    if not isinstance(want, (np.ndarray, np.generic)):
+    if not isinstance(want, np.ndarray | np.generic):
         assert got == want, f"{got!r}; needs {want!r}"
         return
     assert isinstance(got, ng.GPUTensor), f"{type(got).__name__}; needs a tensor"
@@ -191,6 +191,5 @@ def within(got: Array, want: Array, ulps: float, bound: Any, scale: Array) -> No
         top = (np.abs(want) >= limits.max * (1 - 4 * ulps * limits.eps)) | np.isinf(want)
         near |= top & ((got == want) | (np.abs(got) >= limits.max * (1 - 4 * ulps * limits.eps)) & (got * want > 0))
     right = np.where(np.isnan(want), np.isnan(got), near | ((got == want) & ~finite))
-    assert np.all(
-        right
-    ), f"{got[~right][:4]}; needs {want[~right][:4]} (room {np.broadcast_to(room, want.shape)[~right][:4]})"
+    room = np.broadcast_to(room, want.shape)
+    assert np.all(right), f"{got[~right][:4]}; needs {want[~right][:4]} (room {room[~right][:4]})"

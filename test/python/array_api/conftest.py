@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from .calls import XP, is_there
-from .draws import has_complex
+from .draws import COMPLEX, has_complex
 
 FOLDER = Path(__file__).parent
 LONG = os.environ.get("NERVANAGPU_TEST_LONG") == "1"
@@ -52,7 +52,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             continue
         needed = getattr(item, "callspec", None) and item.callspec.params.get("row")
         name = getattr(needed, "name", needed)
-        without = getattr(needed, "id", "") == "complex" and not has_complex()
+        without = (getattr(needed, "id", "") == "complex" or name in COMPLEX) and not has_complex()
         if isinstance(name, str) and (without or not is_there(name)):
             item.add_marker(pytest.mark.xfail(reason=f"no {'complex' if without else name} yet", run=False))
         elif name_of(item) in faults:

@@ -68,8 +68,8 @@ REAL, COMPLEX = draws.FLOATING, draws.COMPLEX
 ROWS = [
     *(Row(f"fft.{name}", along(COMPLEX), ulps=8, id="complex") for name in ("fft", "ifft", "irfft", "hfft")),
     *(Row(f"fft.{name}", over(COMPLEX), ulps=8, id="complex") for name in ("fftn", "ifftn", "irfftn")),
-    *(Row(f"fft.{name}", along(REAL), ulps=8) for name in ("rfft", "ihfft")),
-    Row("fft.rfftn", over(REAL), ulps=8),
+    *(Row(f"fft.{name}", along(REAL), ulps=8, id="complex") for name in ("rfft", "ihfft")),
+    Row("fft.rfftn", over(REAL), ulps=8, id="complex"),
     *(Row(f"fft.{name}", frequencies(), ulps=2) for name in ("fftfreq", "rfftfreq")),
     *(Row(f"fft.{name}", shifted()) for name in ("fftshift", "ifftshift")),
 ]

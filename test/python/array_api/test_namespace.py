@@ -108,6 +108,9 @@ def test_parameters(row: str) -> None:
     places = [p for p in got.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     if not any(p.kind is p.VAR_POSITIONAL for p in got.values()):
         assert len(places) >= len(positions(wanted))
+        for i, p in enumerate(wanted.parameters.values()):
+            if p.kind is p.POSITIONAL_OR_KEYWORD:
+                assert len(places) > i and places[i].name == p.name, f"parameter {i} is {p.name}"
     needed = [
         p.name for p in got.values() if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
     ]
