@@ -19,6 +19,12 @@ void bind_device(py::module_& m) {
       .def_readonly("memory", &DeviceInfo::memory, "Bytes of memory.")
       .def_readonly("driver", &DeviceInfo::driver, "CUDA version of the driver, 12040 for 12.4; 0 on the emulator.")
       .def_readonly("checked", &DeviceInfo::checked, "True in the emulator's checked mode.")
+      // There is one device, of which every call gives a copy.
+      .def("__eq__",
+           [](const DeviceInfo& a, const py::object& b) {
+             return py::isinstance<DeviceInfo>(b) && b.cast<const DeviceInfo&>().name == a.name;
+           })
+      .def("__hash__", [](const DeviceInfo& d) { return std::hash<std::string>{}(d.name); })
       .def("__repr__",
            [](const DeviceInfo& d) { return "<" + kind_of(d) + " device: " + d.name + ", " + d.arch + ">"; });
   py::class_<MemoryStats>(m, "MemoryStats", "Device memory in bytes.")

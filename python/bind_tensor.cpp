@@ -332,7 +332,7 @@ void bind_tensor(py::module_& m) {
   });
   c.def("__array__", &array_of, py::arg("dtype") = py::none(), py::arg("copy") = py::none());
   c.def("__float__", [](const Tensor& t) { return py::float_(number_in(t)); });
-  c.def("__int__", [](const Tensor& t) { return py::int_(number_in(t)); });
+  c.def("__int__", [](const Tensor& t) { return number_in(t).attr("__int__")(); });  // of bool an int, too
   c.def("__matmul__", &product_of, py::is_operator());
   c.def("__repr__", &text_of);
   c.def("__str__", [](const Tensor& t) { return py::str(get(t)); });

@@ -343,6 +343,8 @@ def flatnonzero(x: GPUTensor) -> GPUTensor:
 def nonzero(x: GPUTensor) -> tuple[GPUTensor, ...]:
     """The indices of the elements that are not 0, a tensor of int64 for each axis."""
     check_tensors("nonzero", x=x)
+    if x.ndim == 0:
+        raise ValueError("nonzero: x has no axes; needs one or more (x.reshape(1))")
     flat = flatnonzero(x)
     result = []
     for axis, length in enumerate(x.shape):

@@ -36,6 +36,12 @@ def test_version_and_doctor():
     assert "sgemm.sm_90a" in text
 
 
+def test_device_is_the_same_each_time():
+    assert ng.device() == ng.device() and hash(ng.device()) == hash(ng.device())
+    assert ng.device() in [ng.device()]
+    assert ng.device() != "emulator"
+
+
 def test_checked_mode_finds_nothing_in_our_kernels(python):
     run = python(EXACT, device="emulator", emulator="checked")
     assert run.returncode == 0, run.stderr

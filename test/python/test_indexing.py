@@ -299,3 +299,8 @@ def test_assignments_leave_out_leading_axes_of_one() -> None:
     np.testing.assert_array_equal(x.get(), a)
     with pytest.raises(ValueError, match="broadcast"):
         x[1] = ng.zeros((2, 1, 4))
+
+
+def test_nonzero_of_no_axes_is_refused():
+    with pytest.raises(ValueError, match="nonzero: x has no axes"):
+        ng.nonzero(ng.full((), 1.0))

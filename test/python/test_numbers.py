@@ -185,3 +185,9 @@ def test_exact() -> None:
 def test_messages(error: type[Exception], message: str, call: Callable[[Any], Any]) -> None:
     with pytest.raises(error, match=message):
         call(ng.zeros(3, "uint8"))
+
+
+def test_int_of_one_element_is_an_int():
+    for value in (np.bool_(True), np.int8(-3), np.float32(2.75)):
+        got = int(ng.array(value))
+        assert type(got) is int and got == int(value)
