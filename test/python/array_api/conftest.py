@@ -47,7 +47,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if FOLDER not in item.path.parents:
             continue
-        if XP is ng and item.path.name != "test_comparison.py":
+        if XP is ng and item.path.name not in ("test_comparison.py", "test_suite.py"):
             item.add_marker(pytest.mark.xfail(reason="no __array_namespace__ yet", run=False))
             continue
         needed = getattr(item, "callspec", None) and item.callspec.params.get("row")
