@@ -250,14 +250,14 @@ def test_norms(rng: np.random.Generator, dtype: str) -> None:
         assert linalg.matrix_rank(x, rtol=tol).get().tolist() == np.linalg.matrix_rank(a, rtol=tol).tolist()
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64"])
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "int64", "int8", "uint8"])
 def test_contractions(rng: np.random.Generator, dtype: str) -> None:
     def of(*shape: int) -> tuple[Array, ng.GPUTensor]:
         a = matrices(rng, shape, dtype)
         return a, ng.array(a)
 
     def same(got: ng.GPUTensor, want: Any) -> None:
-        if np.dtype(dtype).kind == "i":
+        if np.dtype(dtype).kind in "iu":
             assert got.dtype == np.asarray(want).dtype
             assert got.get().tolist() == np.asarray(want).tolist()
         else:

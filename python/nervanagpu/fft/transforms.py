@@ -68,12 +68,13 @@ def _fitted(x: GPUTensor, axis: int, length: int) -> GPUTensor:
 
 
 def _along(x: GPUTensor, axes: Sequence[int], extra: int, transform: Transform) -> GPUTensor:
-    """`transform` of a contiguous (batch, *axes, and `extra` more), its result with the axes where they were."""
+    """`transform` of contiguous (batch, *axes, and `extra` more), x or a copy; then the axes are put back."""
     ndim = x.ndim - extra
     rest = [i for i in range(ndim) if i not in axes]
     order = [*rest, *axes]
     stack = [x.shape[i] for i in rest]
-    moved = x.transpose(*order, *range(ndim, x.ndim)).copy()
+    there = x.contiguous and order == list(range(ndim))
+    moved = x if there else x.transpose(*order, *range(ndim, x.ndim)).copy()
     lengths = moved.shape[len(rest) :]
     result = transform(moved.reshape(math.prod(stack), *lengths))
     result = result.reshape(*stack, *result.shape[1:])
@@ -166,7 +167,7 @@ def _real(
     n, last = lengths[-1], where[-1]
     numbers = pairs.of(_fitted(x, last, n // 2 + 1))
     if conjugate:
-        numbers = pairs.conjugate(numbers)
+        numbers = pairs.conjugate(numbers).copy()
     numbers = _complex_passes(numbers, where[:-1], False)
     if not numbers.size:
         shape = [n if i == last else length for i, length in enumerate(x.shape)]

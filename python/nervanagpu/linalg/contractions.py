@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import composed, creation, elementwise, reductions
+from nervanagpu import composed, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, integers, is_integer, iterable, shown
 from nervanagpu.linalg import products
@@ -17,12 +17,17 @@ from nervanagpu.linalg.triangles import eye
 
 
 def product(a: GPUTensor, b: GPUTensor) -> GPUTensor:
-    """a @ b of stacks of matrices. Dtypes that have no kernels of their own are multiplied elementwise and summed."""
+    """a @ b of stacks of matrices, of the dtype that NumPy's has: int8 of int8, too.
+
+    Dtypes that have no kernels of their own are multiplied elementwise and summed.
+    """
+    wanted = dtypes.promoted(a.dtype, b.dtype)
     try:
-        return products.matmul(a, b)
+        result = products.matmul(a, b)
     except TypeError:
         terms = elementwise.multiply(a[..., :, :, None], b[..., None, :, :])
-        return reductions.sum(terms, -2).astype(terms.dtype)
+        result = reductions.sum(terms, -2)
+    return result if str(result.dtype) == str(wanted) else result.astype(wanted)
 
 
 def outer(x1: Any, x2: Any, /) -> GPUTensor:
