@@ -72,7 +72,8 @@ void bind_stream(py::module_& m) {
             const GilRelease release;
             g.launch(s);
           },
-          py::arg("stream") = py::none(), "Queue all of it.");
+          py::arg("stream") = py::none(), "Queue all of it.")
+      .def_static("recording", &Graph::recording, "Whether this thread is inside of the body of one.");
 }
 
 }  // namespace nervanagpu::python

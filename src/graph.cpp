@@ -66,6 +66,10 @@ Graph Graph::capture(const std::function<void()>& body, const Stream& stream) {
   return recorded_in(stream.handle(), body);
 }
 
+bool Graph::recording() noexcept {
+  return expr::recorded_graph != nullptr;
+}
+
 Graph Graph::recorded_in(std::uint64_t stream, const std::function<void()>& body) {
   if (!body) throw InvalidArgument("graph: there is no body");
   auto recorded = std::make_shared<Recorded>();

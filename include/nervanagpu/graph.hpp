@@ -21,6 +21,9 @@ class NG_API Graph {
   // Stream makes are, CUDA refuses all work of the default stream meanwhile, other threads' too.
   static Graph capture(const std::function<void()>& body, const Stream& stream);
 
+  // Whether this thread is inside of such a body, where another library's work of the default stream is not recorded.
+  [[nodiscard]] static bool recording() noexcept;
+
   // Queues all of it; numbers that body had, random ones too, are those of the recording.
   void launch(const Stream& stream = {}) const;
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nervanagpu._core import Error
+from nervanagpu._core import Error, Graph
 from nervanagpu.nvrtc import toolkits, wheels
 
 _LETTERS: dict[str, Any] = {
@@ -178,6 +178,12 @@ def handle(name: str, create: str, set_stream: str | None, stream: int = _DEFAUL
             library(name).call(set_stream, value, stream)
         kept[key] = value.value or 0
     return kept[key]
+
+
+def outside_of_graphs(function: str) -> None:
+    """Error while this thread records a graph: the libraries' calls would run now instead of being part of it."""
+    if Graph.recording():
+        raise Error(f"{function}: calls of NVIDIA's libraries while this thread records a graph; needs to be outside")
 
 
 def forget() -> None:

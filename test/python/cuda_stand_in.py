@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from nervanagpu import _core, cuda_libraries
+from nervanagpu.fft import transforms
 from nervanagpu.linalg import backend
 
 Array = np.ndarray[Any, Any]
@@ -379,6 +380,13 @@ def _transform(plan: dict[str, Any], kind: str, source: int, to: int, direction:
     store(to, y.astype(real if kind in ("C2R", "Z2D") else number))
 
 
+def forget() -> None:
+    """Libraries and who computes are looked for again."""
+    cuda_libraries.forget()
+    backend.backend.cache_clear()
+    transforms.backend.cache_clear()
+
+
 @contextlib.contextmanager
 def installed(path: Path) -> Iterator[StandIn]:
     """The library is found as cuBLAS, cuSOLVER and cuFFT, and used as if tensors were on a GPU."""
@@ -386,8 +394,7 @@ def installed(path: Path) -> Iterator[StandIn]:
     before = {name: os.environ.get(name) for name in names}
     on_gpu = backend.on_gpu
     os.environ.update(dict.fromkeys(names, str(path)))
-    cuda_libraries.forget()
-    backend.backend.cache_clear()
+    forget()
     backend.on_gpu = lambda: True
     lib = StandIn(path)
     try:
@@ -397,5 +404,4 @@ def installed(path: Path) -> Iterator[StandIn]:
         backend.on_gpu = on_gpu
         for name, value in before.items():
             os.environ.pop(name) if value is None else os.environ.update({name: value})
-        cuda_libraries.forget()
-        backend.backend.cache_clear()
+        forget()

@@ -35,12 +35,10 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """On a GPU whose libraries are not installed."""
     monkeypatch.setenv("NERVANAGPU_CUSOLVER", "/nowhere/libcusolver.so")
     monkeypatch.setattr(backend, "on_gpu", lambda: True)
-    cuda_libraries.forget()
-    backend.backend.cache_clear()
+    cuda_stand_in.forget()
     yield
     monkeypatch.undo()
-    cuda_libraries.forget()
-    backend.backend.cache_clear()
+    cuda_stand_in.forget()
 
 
 @pytest.fixture
@@ -184,6 +182,20 @@ def test_refused_calls_are_errors(lib: cuda_stand_in.StandIn) -> None:
     lib.status["cusolverDnXpotrf"] = 7
     with pytest.raises(ng.Error, match=r"cusolverDnXpotrf: .*stand_in.so answered status 7"):
         linalg.cholesky(x)
+
+
+def test_refused_in_graphs(lib: cuda_stand_in.StandIn) -> None:
+    """A call of the library would run while the graph is recorded, and never again."""
+    x, y = ng.array(np.eye(4)), ng.zeros((4, 6), "float64")
+    for call in (lambda: linalg.svd(x), lambda: linalg.inv(x), lambda: ng.fft.irfft(x)):
+        call()
+        lib.calls.clear()
+        with pytest.raises(ng.Error, match=r"(svd|inv|fft): calls of NVIDIA's libraries while .* records a graph"):
+            ng.Graph(call)
+        assert not lib.calls
+    graph = ng.Graph(lambda: y.__setitem__(..., y + 1))
+    graph.launch()
+    assert (y.get() == 1).all() and not ng.Graph.recording()
 
 
 def test_operands_stay(lib: cuda_stand_in.StandIn, rng: np.random.Generator) -> None:

@@ -34,13 +34,11 @@ def library(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     with pytest.MonkeyPatch.context() as patch:
         if not COMPLEX:
             patch.setattr(pairs, "to_complex", lambda x: x.copy())
-        transforms.backend.cache_clear()
         if request.param == "as found":
             yield None
         else:
             with cuda_stand_in.installed(cuda_stand_in.build(tmp_path_factory.mktemp("cuda"))) as lib:
                 yield lib
-    transforms.backend.cache_clear()
 
 
 def close(got: ng.GPUTensor, want: Array, scale: float = 1.0) -> None:

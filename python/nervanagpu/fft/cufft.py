@@ -68,6 +68,7 @@ def _plan(kind: str, lengths: tuple[int, ...], batch: int) -> _Plan:
 
 
 def _run(kind: str, lengths: tuple[int, ...], x: GPUTensor, out: GPUTensor, *direction: int) -> GPUTensor:
+    cuda_libraries.outside_of_graphs("fft")
     fft = cuda_libraries.library("cufft")
     plan = _plan(kind, lengths, x.shape[0])
     work = creation.empty(max(plan.work, 1), np.uint8)

@@ -174,9 +174,10 @@ def _real(
         return stored(function, creation.zeros(shape, numbers.dtype), out)
 
     def to_real(t: GPUTensor) -> GPUTensor:
-        t[:, 0, 1] = 0  # as of a real signal: NumPy ignores what is there, cuFFT does not say what it does
+        nothing = creation.zeros((), t.dtype)  # a number would go by way of the host into a view with gaps
+        t[:, 0, 1] = nothing  # as of a real signal: NumPy ignores what is there, cuFFT does not say what it does
         if n % 2 == 0:
-            t[:, n // 2, 1] = 0
+            t[:, n // 2, 1] = nothing
         return backend().complex_to_real(t, n)
 
     result = _along(numbers, [last], 1, to_real)

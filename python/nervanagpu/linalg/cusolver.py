@@ -62,6 +62,7 @@ class _Calls:
     """Calls for a stack of matrices: workspaces as long as they are used, and what each call said in `info`."""
 
     def __init__(self, function: str, count: int) -> None:
+        cuda_libraries.outside_of_graphs(function)
         self.function, self.count = function, count
         self.solver = cuda_libraries.library("cusolver")
         self.handle = cuda_libraries.handle("cusolver", "cusolverDnCreate", "cusolverDnSetStream")
@@ -353,10 +354,10 @@ def _geev(a: GPUTensor, job: int) -> tuple[GPUTensor, GPUTensor]:
     code = _code(x)
     for i in range(count):
         at = [t.ptr + i * t.nbytes // count for t in (x, w, v)]
-        left = (code, 0, 1)  # no left eigenvectors
+        left = (code, 0, n)  # no left eigenvectors
         calls.x(
             "Xgeev",
-            (_NO_VECTORS, job, n, code, at[0], n, code, at[1], *left, code, at[2], n if job else 1, code),
+            (_NO_VECTORS, job, n, code, at[0], n, code, at[1], *left, code, at[2], n, code),
             i,
         )
     calls.check("the iteration did not converge")
