@@ -28,7 +28,8 @@ def _called(function: str, meaning: str, *args: Any, **more: Any) -> Any:
 
 def solve(a: GPUTensor, b: GPUTensor) -> GPUTensor:
     """x with a @ x = b; a (..., n, n), b (..., n, k)."""
-    return creation.array(_called("solve", _SINGULAR, a.get(), b.get()))
+    right = b.get().reshape((1,) * (a.ndim - b.ndim) + b.shape)  # NumPy before 2.0 takes fewer axes for vectors
+    return creation.array(_called("solve", _SINGULAR, a.get(), right))
 
 
 def inv(a: GPUTensor) -> GPUTensor:
