@@ -26,6 +26,15 @@ OK, INVALID = 0, 3
 LISTENER = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_char_p, ctypes.POINTER(ctypes.c_int64), ctypes.c_int)
 
 
+def has_complex() -> bool:
+    """Whether tensors can be complex."""
+    try:
+        _core.empty(1, "complex64")
+    except TypeError:
+        return False
+    return True
+
+
 def build(folder: Path, *flags: str) -> Path:
     """The shared library, compiled."""
     path = folder / "stand_in.so"

@@ -17,15 +17,7 @@ Array = np.ndarray[Any, Any]
 NORMS = [None, "backward", "ortho", "forward"]
 
 
-def has_complex() -> bool:
-    try:
-        ng.zeros(1, "complex64")
-    except TypeError:
-        return False
-    return True
-
-
-COMPLEX = has_complex()
+COMPLEX = cuda_stand_in.has_complex()
 
 
 @pytest.fixture(scope="module", params=["as found", "cufft"], autouse=True)

@@ -206,33 +206,45 @@ def ifft(
 
 
 def fftn(
-    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None,
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
     out: GPUTensor | None = None,
-) -> GPUTensor:  # fmt: skip
+) -> GPUTensor:
     """fft along each of `axes` (None: the last len(s), or all), with the lengths s; -1: all of an axis."""
     return _complex("fftn", a, s, axes, norm, True, out)
 
 
 def ifftn(
-    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None,
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
     out: GPUTensor | None = None,
-) -> GPUTensor:  # fmt: skip
+) -> GPUTensor:
     """The inverse of fftn."""
     return _complex("ifftn", a, s, axes, norm, False, out)
 
 
 def fft2(
-    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None,
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = None,
     out: GPUTensor | None = None,
-) -> GPUTensor:  # fmt: skip
+) -> GPUTensor:
     """fftn of two axes."""
     return _complex("fft2", a, s, axes, norm, True, out)
 
 
 def ifft2(
-    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None,
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = None,
     out: GPUTensor | None = None,
-) -> GPUTensor:  # fmt: skip
+) -> GPUTensor:
     """The inverse of fft2."""
     return _complex("ifft2", a, s, axes, norm, False, out)
 
@@ -252,33 +264,45 @@ def irfft(
 
 
 def rfftn(
-    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None,
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
     out: GPUTensor | None = None,
-) -> GPUTensor:  # fmt: skip
+) -> GPUTensor:
     """rfft along the last of `axes` and fft along the others."""
     return stored("rfftn", pairs.to_complex(_half("rfftn", a, s, axes, norm)), out)
 
 
 def irfftn(
-    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str | None = None,
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] | None = None,
+    norm: str | None = None,
     out: GPUTensor | None = None,
-) -> GPUTensor:  # fmt: skip
+) -> GPUTensor:
     """The inverse of rfftn, real; s[-1] is by default an even number, 2 (length - 1)."""
     return _real("irfftn", a, s, axes, norm, out)
 
 
 def rfft2(
-    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None,
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = None,
     out: GPUTensor | None = None,
-) -> GPUTensor:  # fmt: skip
+) -> GPUTensor:
     """rfftn of two axes."""
     return stored("rfft2", pairs.to_complex(_half("rfft2", a, s, axes, norm)), out)
 
 
 def irfft2(
-    a: Any, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: str | None = None,
+    a: Any,
+    s: Sequence[int] | None = None,
+    axes: Sequence[int] = (-2, -1),
+    norm: str | None = None,
     out: GPUTensor | None = None,
-) -> GPUTensor:  # fmt: skip
+) -> GPUTensor:
     """The inverse of rfft2."""
     return _real("irfft2", a, s, axes, norm, out)
 

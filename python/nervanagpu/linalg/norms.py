@@ -33,6 +33,13 @@ def _complex(x: GPUTensor) -> bool:
     return str(x.dtype) in ("complex64", "complex128")
 
 
+def _largest(x: GPUTensor, axis: int | tuple[int, ...], keepdims: bool = False) -> GPUTensor:
+    """The largest of sizes; 0 of none."""
+    axes = (axis,) if isinstance(axis, int) else axis
+    reduced = reductions.max if all(x.shape[i] for i in axes) else reductions.sum
+    return reduced(x, axis, keepdims=keepdims)
+
+
 def _vector(function: str, x: GPUTensor, order: Any, axes: tuple[int, ...], keepdims: bool) -> GPUTensor:
     if isinstance(order, str):
         raise ValueError(f"{function}: ord is {order!r}; needs a number for vectors")
@@ -40,7 +47,7 @@ def _vector(function: str, x: GPUTensor, order: Any, axes: tuple[int, ...], keep
         return elementwise.sqrt(reductions.sum(_squares(x), axes, keepdims=keepdims))
     size = elementwise.absolute(x)
     if order == math.inf:
-        return reductions.max(size, axes, keepdims=keepdims)
+        return _largest(size, axes, keepdims)
     if order == -math.inf:
         return reductions.min(size, axes, keepdims=keepdims)
     if order == 0:
@@ -57,7 +64,7 @@ def _spectral(x: GPUTensor, order: Any, axes: tuple[int, int]) -> GPUTensor:
     s = svdvals(x.transpose(*rest, *axes))
     if order == "nuc":
         return reductions.sum(s, -1)
-    return reductions.max(s, -1) if order == 2 else reductions.min(s, -1)
+    return _largest(s, s.ndim - 1) if order == 2 else reductions.min(s, -1)
 
 
 def _matrix(function: str, x: GPUTensor, order: Any, axes: tuple[int, int], keepdims: bool) -> GPUTensor:
@@ -67,8 +74,7 @@ def _matrix(function: str, x: GPUTensor, order: Any, axes: tuple[int, int], keep
     if not isinstance(order, str) and order in (1, -1, math.inf, -math.inf):
         first, second = (row, column) if order in (1, -1) else (column, row)
         sums = reductions.sum(elementwise.absolute(x), first, keepdims=True)
-        largest = reductions.max if order > 0 else reductions.min
-        result = largest(sums, second, keepdims=True)
+        result = (_largest if order > 0 else reductions.min)(sums, second, keepdims=True)
     elif order == "nuc" or (not isinstance(order, str) and order in (2, -2)):
         result = _spectral(x, order, axes)
     else:

@@ -38,8 +38,14 @@ def _number(x: GPUTensor) -> Any:
     return x.get()[()]
 
 
-def dot(x_gpu: GPUTensor, y_gpu: GPUTensor, transa: str = "N", transb: str = "N", handle: Any = None,
-        out: GPUTensor | None = None) -> Any:  # fmt: skip
+def dot(
+    x_gpu: GPUTensor,
+    y_gpu: GPUTensor,
+    transa: str = "N",
+    transb: str = "N",
+    handle: Any = None,
+    out: GPUTensor | None = None,
+) -> Any:
     """The product of matrices, of which either may be transposed; of two vectors a number."""
     x, y = tensor("dot", "x_gpu", x_gpu), tensor("dot", "y_gpu", y_gpu)
     if x.ndim == y.ndim == 1:
@@ -55,8 +61,16 @@ def dot(x_gpu: GPUTensor, y_gpu: GPUTensor, transa: str = "N", transb: str = "N"
     return out
 
 
-def add_dot(a_gpu: GPUTensor, b_gpu: GPUTensor, c_gpu: GPUTensor, transa: str = "N", transb: str = "N",
-            alpha: float = 1.0, beta: float = 1.0, handle: Any = None) -> GPUTensor:  # fmt: skip
+def add_dot(
+    a_gpu: GPUTensor,
+    b_gpu: GPUTensor,
+    c_gpu: GPUTensor,
+    transa: str = "N",
+    transb: str = "N",
+    alpha: float = 1.0,
+    beta: float = 1.0,
+    handle: Any = None,
+) -> GPUTensor:
     """c = alpha * a @ b + beta * c, in place; returns c."""
     left, right = _turned("add_dot", "transa", a_gpu, transa), _turned("add_dot", "transb", b_gpu, transb)
     result = product(left, right) * alpha
@@ -104,8 +118,9 @@ def multiply(x_gpu: GPUTensor, y_gpu: GPUTensor, overwrite: bool = False) -> GPU
     return _into(y_gpu, elementwise.multiply(x_gpu, y_gpu), overwrite)
 
 
-def dot_diag(d_gpu: GPUTensor, a_gpu: GPUTensor, trans: str = "N", overwrite: bool = False,
-             handle: Any = None) -> GPUTensor:  # fmt: skip
+def dot_diag(
+    d_gpu: GPUTensor, a_gpu: GPUTensor, trans: str = "N", overwrite: bool = False, handle: Any = None
+) -> GPUTensor:
     """diag(d) @ a, or with trans "T" (a.T @ diag(d)).T, which is the same."""
     _turned("dot_diag", "trans", a_gpu, trans)
     return _into(a_gpu, elementwise.multiply(d_gpu[:, None], a_gpu), overwrite)

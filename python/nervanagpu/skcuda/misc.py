@@ -133,20 +133,23 @@ def _stored(result: GPUTensor, out: GPUTensor | None) -> GPUTensor:
     return out
 
 
-def add_matvec(x_gpu: GPUTensor, a_gpu: GPUTensor, axis: int | None = None, out: GPUTensor | None = None,
-               stream: Any = None) -> GPUTensor:  # fmt: skip
+def add_matvec(
+    x_gpu: GPUTensor, a_gpu: GPUTensor, axis: int | None = None, out: GPUTensor | None = None, stream: Any = None
+) -> GPUTensor:
     """x plus a vector, a column (axis 0) or a row (axis 1)."""
     return _stored(elementwise.add(*_along("add_matvec", x_gpu, a_gpu, axis)), out)
 
 
-def mult_matvec(x_gpu: GPUTensor, a_gpu: GPUTensor, axis: int | None = None, out: GPUTensor | None = None,
-                stream: Any = None) -> GPUTensor:  # fmt: skip
+def mult_matvec(
+    x_gpu: GPUTensor, a_gpu: GPUTensor, axis: int | None = None, out: GPUTensor | None = None, stream: Any = None
+) -> GPUTensor:
     """x times a vector, a column (axis 0) or a row (axis 1)."""
     return _stored(elementwise.multiply(*_along("mult_matvec", x_gpu, a_gpu, axis)), out)
 
 
-def div_matvec(x_gpu: GPUTensor, a_gpu: GPUTensor, axis: int | None = None, out: GPUTensor | None = None,
-               stream: Any = None) -> GPUTensor:  # fmt: skip
+def div_matvec(
+    x_gpu: GPUTensor, a_gpu: GPUTensor, axis: int | None = None, out: GPUTensor | None = None, stream: Any = None
+) -> GPUTensor:
     """x over a vector, a column (axis 0) or a row (axis 1)."""
     return _stored(elementwise.divide(*_along("div_matvec", x_gpu, a_gpu, axis)), out)
 
