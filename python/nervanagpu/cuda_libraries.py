@@ -70,6 +70,9 @@ _CUSOLVER = {
     "cusolverDnXgeev_bufferSize": "ppiilipl" + "ip" + "ipl" + "ipl" + "ipp",
     "cusolverDnXgeev": "ppiilipl" + "ip" + "ipl" + "ipl" + "ipzpzp",
     **_typed("cusolverDn?potrfBatched", "piipipi"),  # handle uplo n A[] lda info batch
+    "cusolverDnCreateGesvdjInfo": "p",
+    **_typed("cusolverDn?gesvdjBatched_bufferSize", "piiipipp" + "ipi" + "ppi"),  # ... size parameters batch
+    **_typed("cusolverDn?gesvdjBatched", "piiipipp" + "ipi" + "pippi"),  # ... work size info parameters batch
     **_typed("cusolverDn?orgqr_bufferSize", "piiipip" + "p", "SD"),
     **_typed("cusolverDn?orgqr", "piiipip" + "pip", "SD"),
     **_typed("cusolverDn?ungqr_bufferSize", "piiipip" + "p", "CZ"),

@@ -20,6 +20,7 @@ int cublasSetStream_v2(H h, H stream) { TELL(A(h), A(stream)) }
 int cusolverDnCreate(H* h) { TELL(A(h)) }
 int cusolverDnSetStream(H h, H stream) { TELL(A(h), A(stream)) }
 int cusolverDnCreateParams(H* p) { TELL(A(p)) }
+int cusolverDnCreateGesvdjInfo(H* p) { TELL(A(p)) }
 
 #define BATCHED(T) \
   int cublas##T##getrfBatched(H h, int n, void* const a[], int lda, int* pivots, int* info, int batch) { \
@@ -28,7 +29,14 @@ int cusolverDnCreateParams(H* p) { TELL(A(p)) }
                               void* const b[], int ldb, int* info, int batch) { \
     TELL(A(h), trans, n, nrhs, A(a), lda, A(pivots), A(b), ldb, A(info), batch) } \
   int cusolverDn##T##potrfBatched(H h, E uplo, int n, void* a[], int lda, int* info, int batch) { \
-    TELL(A(h), uplo, n, A(a), lda, A(info), batch) }
+    TELL(A(h), uplo, n, A(a), lda, A(info), batch) } \
+  int cusolverDn##T##gesvdjBatched_bufferSize(H h, E job, int m, int n, const void* a, int lda, const void* s, \
+                                              const void* u, int ldu, const void* v, int ldv, int* size, H params, \
+                                              int batch) { \
+    TELL(A(h), job, m, n, A(a), lda, A(s), A(u), ldu, A(v), ldv, A(size), A(params), batch) } \
+  int cusolverDn##T##gesvdjBatched(H h, E job, int m, int n, void* a, int lda, void* s, void* u, int ldu, void* v, \
+                                   int ldv, void* work, int size, int* info, H params, int batch) { \
+    TELL(A(h), job, m, n, A(a), lda, A(s), A(u), ldu, A(v), ldv, A(work), size, A(info), A(params), batch) }
 BATCHED(S)
 BATCHED(D)
 BATCHED(C)

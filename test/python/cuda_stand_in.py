@@ -330,10 +330,33 @@ def _gqr(lib: StandIn, code: int, args: list[int], query: bool) -> int:
     return OK
 
 
+def _gesvdj_batched(lib: StandIn, code: int, args: list[int], query: bool) -> int:
+    job, m, n, a, lda, s, u, ldu, v, ldv = args[:10]
+    assert max(m, n) <= 32
+    if query:
+        size, params, batch = args[10:]
+        assert params in lib.handles
+        ctypes.c_int.from_address(size).value = 48 + batch
+        return OK
+    work, size, info, params, batch = args[10:]
+    assert size == 48 + batch and params in lib.handles
+    store(work, np.zeros(size, TYPES[code]))
+    item = np.dtype(TYPES[code]).itemsize
+    for i in range(batch):
+        left, values, right = np.linalg.svd(Matrix(code, a + i * lda * n * item, m, n, lda).get())
+        store(s + i * values.nbytes, values)
+        if job:
+            Matrix(code, u + i * ldu * m * item, m, m, ldu).set(left)
+            Matrix(code, v + i * ldv * n * item, n, n, ldv).set(right.conj().T)
+        lib.say(info + 4 * i, "gesvdjBatched")
+    return OK
+
+
 _TYPED: dict[str, Callable[[StandIn, int, list[int], bool], int]] = {
     "getrfBatched": _getrf_batched,
     "getrsBatched": _getrs_batched,
     "potrfBatched": _potrf_batched,
+    "gesvdjBatched": _gesvdj_batched,
     "orgqr": _gqr,
     "ungqr": _gqr,
 }

@@ -96,7 +96,7 @@ def letter_of(parameter: str) -> str:
     if "*" in parameter or "[" in parameter:
         return "p"
     kinds = {"int64_t": "l", "size_t": "z", "signed": "b", "int": "i", "cufftHandle": "i", "long": "l"}
-    handles = ("cublasHandle_t", "cusolverDnHandle_t", "cusolverDnParams_t", "cudaStream_t")
+    handles = ("cublasHandle_t", "cusolverDnHandle_t", "cusolverDnParams_t", "gesvdjInfo_t", "cudaStream_t")
     return "p" if words[0] in handles else kinds.get(words[0], "i")  # others are enums
 
 
@@ -129,7 +129,11 @@ def test_which_functions_are_called(lib: cuda_stand_in.StandIn) -> None:
     assert called(lib, lambda: linalg.cholesky(many)) == ["SpotrfBatched"]
     assert called(lib, lambda: linalg.eigh(one)) == ["Xsyevd_bufferSize", "Xsyevd"]
     assert called(lib, lambda: linalg.eigvalsh(many)) == ["XsyevBatched_bufferSize", "XsyevBatched"]
-    assert called(lib, lambda: linalg.svd(many)) == ["Xgesvd_bufferSize", *["Xgesvd"] * 4]
+    assert called(lib, lambda: linalg.svd(one)) == ["Xgesvd_bufferSize", "Xgesvd"]
+    linalg.svd(many)
+    assert called(lib, lambda: linalg.svd(many)) == ["SgesvdjBatched_bufferSize", "SgesvdjBatched"]
+    wide = ng.array(np.ones((3, 2, 33)))
+    assert called(lib, lambda: linalg.svdvals(wide)) == ["Xgesvd_bufferSize", *["Xgesvd"] * 3]
     want = ["Xgeqrf_bufferSize", "Xgeqrf", "Dorgqr_bufferSize", "Dorgqr"]
     assert called(lib, lambda: linalg.qr(one)) == want
     assert called(lib, lambda: linalg.eig(one)) == ["Xgeev_bufferSize", "Xgeev"]
@@ -155,6 +159,7 @@ def test_handles_are_made_once_for_each_thread(lib: cuda_stand_in.StandIn) -> No
     [
         ("gesvd", lambda x: linalg.svd(x), "svd: the iteration did not converge"),
         ("gesvd", lambda x: linalg.pinv(x), "svd: the iteration did not converge"),
+        ("gesvdjBatched", lambda x: linalg.svd(ng.array(np.ones((2, 3, 3)))), "svd: the iteration did not converge"),
         ("syevd", lambda x: linalg.eigh(x), "eigh: the iteration did not converge"),
         ("geev", lambda x: linalg.eigvals(x), "eig: the iteration did not converge"),
         ("potrf", lambda x: linalg.cholesky(x), "cholesky: a matrix is not positive definite"),

@@ -113,7 +113,7 @@ def test_rows_are_exchanged(rng: np.random.Generator) -> None:
 
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("stack", SHAPES)
-@pytest.mark.parametrize(("m", "n"), [(4, 4), (7, 3), (2, 6), (1, 1), (0, 3), (3, 0)])
+@pytest.mark.parametrize(("m", "n"), [(4, 4), (7, 3), (2, 6), (1, 1), (0, 3), (3, 0), (33, 2)])
 def test_rectangular(rng: np.random.Generator, m: int, n: int, stack: tuple[int, ...], dtype: str) -> None:
     a = matrices(rng, (*stack, m, n), dtype)
     for x in layouts(a):

@@ -20,6 +20,8 @@ from nervanagpu.linalg.operands import conjugate, matrix_transpose, real_of
 from nervanagpu.linalg.triangles import triangle
 
 _NO_VECTORS, _VECTORS = 0, 1  # cusolverEigMode_t
+_MOST_ROTATED = 32  # rows that gesvdjBatched takes
+_DIVERGED = "the iteration did not converge"
 
 
 def available() -> None:
@@ -69,9 +71,8 @@ def qr(a: GPUTensor, mode: str) -> tuple[GPUTensor, ...]:
     return matrix_transpose(q.reshape(*stack, columns, m)), r
 
 
-def _gesvd(a: GPUTensor, job: str) -> tuple[GPUTensor, GPUTensor, GPUTensor]:
-    """(U, s, VT) by columns, each (count, ...), of the taller of the matrix and its transpose. job: A, S or N."""
-    x = columns_of(a) if a.shape[-2] > a.shape[-1] else rows_of(a)
+def _gesvd(x: GPUTensor, job: str) -> tuple[GPUTensor, GPUTensor, GPUTensor]:
+    """(U, s, VT), each (count, ...) and by columns, of matrices by columns that are not wide. job: "A", "S" or "N"."""
     count, columns, rows = x.shape
     s = creation.empty((count, columns), real_of(x.dtype))
     width = {"A": rows, "S": columns, "N": 1}[job]
@@ -80,37 +81,44 @@ def _gesvd(a: GPUTensor, job: str) -> tuple[GPUTensor, GPUTensor, GPUTensor]:
     calls = Calls("svd", count)
     code = code_of(x)
     for i in range(count):
-        at = [t.ptr + i * t.nbytes // count for t in (x, s, u, v)]
-        calls.x(
-            "Xgesvd",
-            (
-                ord(job),
-                ord(job),
-                rows,
-                columns,
-                code,
-                at[0],
-                rows,
-                code_of(s),
-                at[1],
-                code,
-                at[2],
-                rows,
-                code,
-                at[3],
-                columns,
-                code,
-            ),
-            i,
-        )
-    calls.check("the iteration did not converge")
+        of_x, of_s, of_u, of_v = (t.ptr + i * t.nbytes // count for t in (x, s, u, v))
+        results = (code_of(s), of_s, code, of_u, rows, code, of_v, columns)
+        calls.x("Xgesvd", (ord(job), ord(job), rows, columns, code, of_x, rows, *results, code), i)
+    calls.check(_DIVERGED)
     return u, s, v
+
+
+def _gesvdj_batched(x: GPUTensor, job: str) -> tuple[GPUTensor, GPUTensor, GPUTensor]:
+    """The same of a stack of small matrices in one call, by rotations."""
+    count, columns, rows = x.shape
+    s = creation.empty((count, columns), real_of(x.dtype))
+    u, v = creation.empty((count, rows, rows), x.dtype), creation.empty((count, columns, columns), x.dtype)
+    calls = Calls("svd", count)
+    info = cuda_libraries.handle("cusolver", "cusolverDnCreateGesvdjInfo", None)
+    name = f"cusolverDn{BLAS_LETTERS[str(x.dtype)]}gesvdjBatched"
+    mode = _NO_VECTORS if job == "N" else _VECTORS
+    matrices = (mode, rows, columns, x.ptr, rows, s.ptr, u.ptr, rows, v.ptr, columns)
+    size = ctypes.c_int()
+    calls.solver.call(f"{name}_bufferSize", calls.handle, *matrices, ctypes.byref(size), info, count)
+    work = calls.workspace(size.value * x.dtype.itemsize)
+    calls.solver.call(name, calls.handle, *matrices, work, size.value, calls.info_at(), info, count)
+    calls.check(_DIVERGED)
+    if job == "S":
+        u = u[:, :columns].copy()
+    return u, s, conjugate(matrix_transpose(v)).copy()  # V to VT
+
+
+def _decomposed(a: GPUTensor, job: str) -> tuple[GPUTensor, GPUTensor, GPUTensor]:
+    """(U, s, VT) by columns of the taller of each matrix and its transpose."""
+    x = columns_of(a) if a.shape[-2] > a.shape[-1] else rows_of(a)
+    small = x.shape[0] > 1 and max(x.shape[1:]) <= _MOST_ROTATED
+    return (_gesvdj_batched if small else _gesvd)(x, job)
 
 
 def svd(a: GPUTensor, full: bool) -> tuple[GPUTensor, GPUTensor, GPUTensor]:
     if not a.size:
         return host.svd(a, full)
-    u, s, v = _gesvd(a, "A" if full else "S")
+    u, s, v = _decomposed(a, "A" if full else "S")
     stack = a.shape[:-2]
     first, second = (t.reshape(*stack, *t.shape[1:]) for t in (u, v))
     values = s.reshape(*stack, s.shape[1])
@@ -122,7 +130,7 @@ def svd(a: GPUTensor, full: bool) -> tuple[GPUTensor, GPUTensor, GPUTensor]:
 def svdvals(a: GPUTensor) -> GPUTensor:
     if not a.size:
         return host.svdvals(a)
-    s = _gesvd(a, "N")[1]
+    s = _decomposed(a, "N")[1]
     return s.reshape(*a.shape[:-2], s.shape[1])
 
 
@@ -139,7 +147,7 @@ def _syevd(a: GPUTensor, uplo: str, job: int) -> tuple[GPUTensor, GPUTensor]:
         for i in range(count):
             at, values = x.ptr + i * x.nbytes // count, w.ptr + i * w.nbytes // count
             calls.x("Xsyevd", (job, fill, n, code_of(x), at, n, code_of(w), values, code_of(x)), i)
-    calls.check("the iteration did not converge")
+    calls.check(_DIVERGED)
     return w, x
 
 
@@ -170,7 +178,7 @@ def _geev(a: GPUTensor, job: int) -> tuple[GPUTensor, GPUTensor]:
             (_NO_VECTORS, job, n, code, at[0], n, code, at[1], *left, code, at[2], n, code),
             i,
         )
-    calls.check("the iteration did not converge")
+    calls.check(_DIVERGED)
     return w, v
 
 
