@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,11 @@ def to_complex(x: GPUTensor) -> GPUTensor:
     return out
 
 
+@functools.cache
+def _signs(dtype: str) -> GPUTensor:
+    return creation.array(np.array([1, -1], dtype))
+
+
 def conjugate(x: GPUTensor) -> GPUTensor:
     """Pairs with the other sign of the imaginary part."""
-    return elementwise.multiply(x, creation.array(np.array([1, -1], x.dtype)))
+    return elementwise.multiply(x, _signs(str(x.dtype)))
