@@ -94,8 +94,10 @@ Precision precision_from(const std::optional<std::string>& name);
 // And what comes last: `activation` is "none", "relu", "tanh", ...; `scale` and `mask` must outlive the options.
 void finish_by(GemmOptions& options, const std::string& activation, const std::pair<float, float>& clip,
                const std::optional<Tensor>& scale, const std::optional<Tensor>& mask);
-// a @ b; of two matrices an expression.
+// a @ b; of two matrices an expression. Dtypes that no kernel of products takes go by way of nervanagpu.linalg.product.
 py::object product_of(const Tensor& a, const Tensor& b);
+// Whether there are kernels for products of these.
+bool multiplies(Dtype a, Dtype b);
 // Sums of rows and columns, and their largest magnitudes, in that order; they must outlive the options.
 using Sums = std::array<std::optional<Tensor>, 4>;
 void sum_up(GemmOptions& options, const Sums& sums);

@@ -41,20 +41,37 @@ const std::map<std::string, ExprOp>& ops() {
 }
 
 Reduction reduction_from(const std::string& name) {
-  for (int i = 0; i <= static_cast<int>(Reduction::std); ++i) {
+  for (int i = 0; i <= static_cast<int>(Reduction::prod); ++i) {
     if (name == name_of(static_cast<Reduction>(i))) return static_cast<Reduction>(i);
   }
   throw InvalidArgument("there is no reduction '" + name + "'");
 }
 
+bool is_list(const py::handle& h) {
+  return PyList_Check(h.ptr()) != 0 || PyTuple_Check(h.ptr()) != 0;
+}
+
 bool is_operand(const py::handle& h) {
   return PyFloat_Check(h.ptr()) != 0 || PyLong_Check(h.ptr()) != 0 || PyObject_TypeCheck(h.ptr(), tensor_type) != 0 ||
-         py::isinstance<py::array>(h) || PyObject_IsInstance(h.ptr(), numpy_generic) == 1;
+         py::isinstance<py::array>(h) || is_list(h) || PyObject_IsInstance(h.ptr(), numpy_generic) == 1;
+}
+
+bool is_whole(Dtype d) {
+  return d != Dtype::float16 && d != Dtype::bfloat16 && d != Dtype::float32 && d != Dtype::float64;
+}
+
+// Integers to the power of integers, but for squares, which have an operation: products.
+std::optional<Expr> integer_power(ExprOp op, const Expr& a, const Expr& b, const py::object& x, const py::object& y) {
+  if (op != ExprOp::power || !is_whole(a.dtype()) || !is_whole(b.dtype())) return std::nullopt;
+  if (PyLong_CheckExact(y.ptr()) != 0 && y.equal(py::int_(2))) return std::nullopt;
+  return expr_from(
+      in_python([&] { return py::module_::import("nervanagpu.elementwise").attr("integer_power")(x, y); }));
 }
 
 py::object binary(ExprOp op, const py::object& a, const py::object& b) {
   if (!is_operand(a) || !is_operand(b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
   const Expr operands[] = {expr_from(a), expr_from(b)};
+  if (const auto power = integer_power(op, operands[0], operands[1], a, b)) return lazy(*power);
   return lazy(nervanagpu::apply(op, operands));
 }
 
@@ -63,7 +80,8 @@ py::object in_place(ExprOp op, const py::object& self, const py::object& b) {
   if (!is_operand(b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
   const Expr operands[] = {expr_from(self), expr_from(b)};
   const auto target = self.cast<Tensor>();
-  const Expr result = rounded_into(target, nervanagpu::apply(op, operands));
+  const auto power = integer_power(op, operands[0], operands[1], self, b);
+  const Expr result = rounded_into(target, power ? *power : nervanagpu::apply(op, operands));
   {
     const GilRelease release;
     if (can_evaluate() && result_check == nullptr) {
@@ -168,8 +186,12 @@ Expr expr_from(const py::handle& h) {
   if (PyFloat_CheckExact(h.ptr()) != 0) return PyFloat_AS_DOUBLE(h.ptr());
   if (PyLong_Check(h.ptr()) != 0) return Expr(scalar_from(h, "operand"));
   if (py::isinstance<py::array>(h) || PyObject_IsInstance(h.ptr(), numpy_generic) == 1) return strong(h);
+  if (is_list(h)) {
+    return strong(
+        in_python([&] { return py::module_::import("nervanagpu.arguments").attr("host_array")("operand", h); }));
+  }
   throw TypeError("operand is " + std::string(py::str(py::type::of(h).attr("__name__"))) +
-                  "; needs a GPUTensor, a number or a NumPy array");
+                  "; needs a GPUTensor, a number, a list or a NumPy array");
 }
 
 void bind_expr(py::module_& m) {

@@ -115,13 +115,17 @@ bool plain_number(PyObject* o, float* out) {
   return true;
 }
 
-binaryfunc ordinary_matmul = nullptr;
-
 PyObject* matmul_slot(PyObject* a, PyObject* b) {
   Tensor* x = nullptr;
   Tensor* y = nullptr;
   try {
-    if (!tensor_or_none(a, &x) || !tensor_or_none(b, &y) || x == nullptr || y == nullptr) return ordinary_matmul(a, b);
+    if (!tensor_or_none(a, &x) || !tensor_or_none(b, &y) || x == nullptr || y == nullptr) {
+      return in_python([&] {
+               return py::module_::import("nervanagpu.linalg.products").attr("operands_matmul")(py::handle(a), py::handle(b));
+             })
+          .release()
+          .ptr();
+    }
     return product_of(*x, *y).release().ptr();
   } catch (...) {
     return raise_caught();
@@ -146,7 +150,9 @@ PyObject* plain_dot(PyObject* /*module*/, PyObject* const* args, Py_ssize_t coun
     options.bias = bias;
     options.relu = args[6] == Py_True;
     const bool bare = bias == nullptr && !options.relu && options.alpha == 1.0F && options.beta == 0.0F;
-    if (out == nullptr && bare && a->ndim() == 2 && b->ndim() == 2) return product_of(*a, *b).release().ptr();
+    const bool matrices = a->ndim() == 2 && b->ndim() == 2;
+    if (bare && (!matrices || !multiplies(a->dtype(), b->dtype()))) Py_RETURN_NOTIMPLEMENTED;
+    if (out == nullptr && bare && matrices) return product_of(*a, *b).release().ptr();
     if (out == nullptr) {
       return py::cast([&] {
                const GilRelease release;
@@ -184,7 +190,6 @@ void bind_fast_slots(py::module_& m) {
   m.def("raise_caught", [] { std::rethrow_exception(std::exchange(caught, nullptr)); });
   rethrow_function = m.attr("raise_caught").cast<py::object>().release().ptr();
   ordinary_assign = tensor_type->tp_as_mapping->mp_ass_subscript;
-  ordinary_matmul = tensor_type->tp_as_number->nb_matrix_multiply;
   install(tensor_type);
   install(lazy_type);
   m.attr("plain_dot") = py::reinterpret_steal<py::object>(PyCFunction_New(&plain_dot_method, nullptr));

@@ -45,7 +45,16 @@ void finish_by(GemmOptions& options, const std::string& activation, const std::p
   if (mask && options.activation != GemmActivation::drelu) before_write(*mask);
 }
 
+bool multiplies(Dtype a, Dtype b) {
+  const auto bytes = [](Dtype d) { return d == Dtype::int8 || d == Dtype::uint8; };
+  if (a != b) return bytes(a) && bytes(b);
+  return a == Dtype::float32 || a == Dtype::float16 || a == Dtype::bfloat16 || bytes(a);
+}
+
 py::object product_of(const Tensor& a, const Tensor& b) {
+  if (!multiplies(a.dtype(), b.dtype())) {
+    return in_python([&] { return py::module_::import("nervanagpu.linalg.products").attr("product")(a, b); });
+  }
   const bool rows = a.ndim() == 2 || (a.ndim() > 2 && a.contiguous() && a.shape().back() == b.shape()[0]);
   const bool later = b.ndim() == 2 && rows && can_evaluate();
   std::optional<Expr> expr;

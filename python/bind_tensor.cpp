@@ -253,7 +253,7 @@ void bind_tensor(py::module_& m) {
   c.def_property_readonly(
       "shape", [](const Tensor& t) { return tuple_of(t.shape()); }, "Lengths of the axes.");
   c.def_property_readonly(
-      "strides", [](const Tensor& t) { return tuple_of(t.strides()); },
+      "element_strides", [](const Tensor& t) { return tuple_of(t.strides()); },
       "Elements (not bytes) from one index to the next, for each axis.");
   c.def_property_readonly(
       "dtype", [](const Tensor& t) { return dtype_object(t.dtype()); },
@@ -326,6 +326,7 @@ void bind_tensor(py::module_& m) {
   c.def("reshape", &reshape, "A contiguous tensor's elements in another shape, as a view; one length may be -1.");
   c.def("__getitem__", &item, py::arg("key"));
   c.def("__setitem__", &assign_item, py::arg("key"), py::arg("value"));
+  m.def("diagonal", [](const Tensor& t) { return t.diagonal(); });
   c.def("__len__", [](const Tensor& t) {
     if (t.ndim() == 0) throw TypeError("a tensor without axes has no length");
     return t.shape()[0];

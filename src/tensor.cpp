@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "nervanagpu/error.hpp"
 #include "src/scalar.h"
@@ -181,6 +182,55 @@ Tensor Tensor::transpose(const std::vector<int>& axes) const {
   return t;
 }
 
+Tensor Tensor::diagonal() const {
+  if (ndim() < 2 || shape_[shape_.size() - 1] != shape_[shape_.size() - 2]) {
+    throw InvalidArgument(label(*this) + ": diagonal needs two last axes of one length");
+  }
+  Tensor t = *this;
+  t.shape_.pop_back();
+  t.strides_.pop_back();
+  t.strides_.back() += strides_.back();
+  return t;
+}
+
+namespace {
+
+// The strides of t's elements, in the same order, as `shape`, which has as many; none if there are no such strides.
+std::optional<Shape> strides_as(const Tensor& t, const Shape& shape) {
+  if (t.size() == 0) return row_major_strides(shape);
+  Shape lengths, steps;  // without axes of length 1, whose strides mean nothing
+  for (std::size_t i = 0; i < t.shape().size(); ++i) {
+    if (t.shape()[i] == 1) continue;
+    lengths.push_back(t.shape()[i]);
+    steps.push_back(t.strides()[i]);
+  }
+  Shape out(shape.size(), 1);
+  std::size_t from = 0, to = 0;
+  // Runs of axes with as many elements on both sides: inside a run of ours there must be no gap.
+  while (from < lengths.size()) {
+    std::size_t from_end = from + 1, to_end = to + 1;
+    std::int64_t ours = lengths[from], theirs = shape[to];
+    while (ours != theirs) {
+      if (ours < theirs) {
+        if (steps[from_end - 1] != steps[from_end] * lengths[from_end]) return std::nullopt;
+        ours *= lengths[from_end++];
+      } else {
+        theirs *= shape[to_end++];
+      }
+    }
+    std::int64_t step = steps[from_end - 1];
+    for (std::size_t i = to_end; i-- > to;) {
+      out[i] = step;
+      step *= shape[i];
+    }
+    from = from_end;
+    to = to_end;
+  }
+  return out;
+}
+
+}  // namespace
+
 Tensor Tensor::reshape(Shape shape) const {
   const std::string asked = text_of(shape);
   const auto open = std::find(shape.begin(), shape.end(), -1);
@@ -196,12 +246,13 @@ Tensor Tensor::reshape(Shape shape) const {
   if (element_count(shape) != size()) {
     throw InvalidArgument(label(*this) + ": " + std::to_string(size()) + " elements do not fit into shape " + asked);
   }
-  if (!contiguous()) {
-    throw InvalidArgument(label(*this) + ": reshape needs a contiguous tensor; strides are " + text_of(strides_) +
-                          " (copy() it first)");
+  std::optional<Shape> strides = contiguous() ? row_major_strides(shape) : strides_as(*this, shape);
+  if (!strides) {
+    throw InvalidArgument(label(*this) + ": reshape to " + asked + " needs a contiguous tensor; strides are " +
+                          text_of(strides_) + " (copy() it first)");
   }
   Tensor t = *this;
-  t.strides_ = row_major_strides(shape);
+  t.strides_ = *std::move(strides);
   t.shape_ = std::move(shape);
   return t;
 }

@@ -48,7 +48,7 @@ enum class ExprOp : std::uint8_t {
 };
 NG_API std::string_view name_of(ExprOp op) noexcept;
 
-enum class Reduction : std::uint8_t { sum, max, min, mean, var, std };
+enum class Reduction : std::uint8_t { sum, max, min, mean, var, std, prod };
 NG_API std::string_view name_of(Reduction op) noexcept;
 
 namespace expr {

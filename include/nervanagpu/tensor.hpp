@@ -114,7 +114,9 @@ class NG_API Tensor {
   [[nodiscard]] Tensor insert_axis(int axis) const;                 // of length 1
   [[nodiscard]] Tensor transpose() const;                           // axes reversed
   [[nodiscard]] Tensor transpose(const std::vector<int>& axes) const;
-  [[nodiscard]] Tensor reshape(Shape shape) const;  // of a contiguous tensor; one length may be -1
+  [[nodiscard]] Tensor diagonal() const;  // of the last two axes, which have one length; it is the last axis
+  // One length may be -1. InvalidArgument where the elements have no strides as that shape; a contiguous tensor's have.
+  [[nodiscard]] Tensor reshape(Shape shape) const;
   // The first elements' memory with another shape and dtype, of a contiguous tensor with as many bytes or more.
   [[nodiscard]] Tensor share(Shape shape, Dtype dtype) const;
   // All of the memory that this is a view of, in one row; of wrapped memory, and where there is none, this tensor.

@@ -134,7 +134,16 @@ def tensors(function: str, name: str, value: Any) -> list[GPUTensor]:
     """The tensors of a sequence."""
     if isinstance(value, GPUTensor | str | bytes) or not isinstance(value, Iterable):
         raise TypeError(f"{function}: {name} is {shown(value)}; needs a sequence of GPUTensor")
-    return [tensor(function, f"{name}[{i}]", item) for i, item in enumerate(value)]
+    return [_as_tensor(function, f"{name}[{i}]", item) for i, item in enumerate(value)]
+
+
+def _as_tensor(function: str, name: str, value: Any) -> GPUTensor:
+    """Numbers, lists and arrays as tensors, too."""
+    if isinstance(value, np.ndarray | np.generic | list | tuple | int | float):
+        from nervanagpu import creation
+
+        return creation.array(value)
+    return tensor(function, name, value)
 
 
 def is_integer(value: Any) -> bool:

@@ -15,25 +15,29 @@ from nervanagpu import _core, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, tensor, tensors
 from nervanagpu.elementwise import Operand
+from nervanagpu.names import public
 
 
+@public(numpy=False)
 def logsumexp(x: GPUTensor, axis: int = -1, keepdims: bool = False) -> GPUTensor:
     """log(sum(e ** x)) along `axis`, without overflow: one kernel. inf among them gives inf, -inf alone -inf."""
 
     def centre(keepdims: bool) -> GPUTensor:
         largest = reductions.max(x, axis, keepdims=keepdims)
-        return elementwise.where(elementwise.isfinite(largest), largest, 0)
+        return elementwise.where(elementwise.finite(largest), largest, 0)
 
     total = reductions.sum(elementwise.exp(elementwise.subtract(x, centre(True))), axis, keepdims=keepdims)
     return elementwise.log(total) + centre(keepdims)
 
 
+@public(numpy=False)
 def log_softmax(x: GPUTensor, axis: int = -1) -> GPUTensor:
     """x - logsumexp(x) along `axis`: one kernel."""
     centred = elementwise.subtract(x, reductions.max(x, axis, keepdims=True))
     return centred - elementwise.log(reductions.sum(elementwise.exp(centred), axis, keepdims=True))
 
 
+@public(numpy=False)
 def layer_norm(
     x: GPUTensor,
     weight: Operand | None = None,
@@ -55,6 +59,13 @@ def layer_norm(
 @functools.lru_cache(maxsize=16)
 def _count(length: int) -> GPUTensor:
     return creation.array(np.arange(length, dtype=np.int32))
+
+
+def _new_count(length: int) -> GPUTensor:
+    """0, 1, 2, ... as int32, or int64 beyond that; not kept."""
+    ones = creation.full((length,), 1, np.int8)
+    wide = np.int64 if length >= 1 << 31 else np.int32
+    return _core.cast(_core.cumsum(ones, 0) - 1, wide)
 
 
 def _positions(ndim: int, axis: int, length: int) -> GPUTensor:
@@ -81,6 +92,7 @@ def _extreme(name: str, x: GPUTensor, axis: int | None, keepdims: bool) -> GPUTe
     return _core.cast(reductions.min(place, axis, keepdims=keepdims), np.int64)
 
 
+@public(method=True)
 def argmax(x: GPUTensor, axis: int | None = None, keepdims: bool = False) -> GPUTensor:
     """Where the largest element along `axis` stands (of all, if None; the first of several), as int64; NaN is largest.
 
@@ -89,11 +101,13 @@ def argmax(x: GPUTensor, axis: int | None = None, keepdims: bool = False) -> GPU
     return _extreme("max", x, axis, keepdims)
 
 
+@public(method=True)
 def argmin(x: GPUTensor, axis: int | None = None, keepdims: bool = False) -> GPUTensor:
     """Where the smallest element along `axis` stands, as argmax; NaN is smallest."""
     return _extreme("min", x, axis, keepdims)
 
 
+@public(numpy=False)
 def onehot(indices: GPUTensor, size: int, axis: int = -1, dtype: npt.DTypeLike = np.float32) -> GPUTensor:
     """1 where an index of `indices` (integers) is the position along the new axis of length `size`, else 0.
 
@@ -112,48 +126,61 @@ def onehot(indices: GPUTensor, size: int, axis: int = -1, dtype: npt.DTypeLike =
     return _core.cast(elementwise.equal(indices[key], _positions(ndim, place, size)), dtype)
 
 
-def concatenate(arrays: Sequence[GPUTensor], axis: int = 0, out: GPUTensor | None = None) -> GPUTensor:
-    """The tensors one behind the other along `axis`, a kernel each; the dtype is what all of them promote to.
+@public("concat")
+def concatenate(
+    arrays: Sequence[Operand],
+    axis: int | None = 0,
+    out: GPUTensor | None = None,
+    *,
+    dtype: npt.DTypeLike | None = None,
+) -> GPUTensor:
+    """The tensors one behind the other along `axis` (None: each in one row), a kernel each.
+
+    The dtype is what all of them promote to, unless `dtype` says otherwise.
 
     ValueError for none, for an axis that does not exist, and for shapes that differ elsewhere.
     """
-    arrays = tensors("concatenate", "arrays", arrays)
+    given = tensors("concatenate", "arrays", arrays)
+    if axis is None:
+        given, axis = [(a if a.contiguous else a.copy()).reshape(-1 if a.size else 0) for a in given], 0
     axis = integer("concatenate", "axis", axis)
-    if not arrays:
+    if not given:
         raise ValueError("concatenate: there is no tensor; needs one or more")
-    first = arrays[0]
+    first = given[0]
     if not -first.ndim <= axis < first.ndim:
         raise ValueError(f"concatenate: axis {axis} is out of range; the tensors have {first.ndim} axes")
     at = axis % first.ndim
-    for k, a in enumerate(arrays):
+    for k, a in enumerate(given):
         if a.ndim != first.ndim or (*a.shape[:at], *a.shape[at + 1 :]) != (*first.shape[:at], *first.shape[at + 1 :]):
             raise ValueError(f"concatenate: tensor {k} has shape {a.shape}; needs that of the first, {first.shape}")
-    shape = (*first.shape[:at], sum(a.shape[at] for a in arrays), *first.shape[at + 1 :])
+    shape = (*first.shape[:at], sum(a.shape[at] for a in given), *first.shape[at + 1 :])
     if out is None:
-        out = creation.empty(shape, dtypes.promoted(*(a.dtype for a in arrays)))
+        out = creation.empty(shape, dtypes.promoted(*(a.dtype for a in given)) if dtype is None else dtype)
     elif out.shape != shape:
         raise ValueError(f"concatenate: out has shape {out.shape}; needs {shape}")
     start = 0
-    for a in arrays:
+    for a in given:
         key = (slice(None),) * at + (slice(start, start + a.shape[at]),)
         out[key] = a
         start += a.shape[at]
     return out
 
 
-def stack(arrays: Sequence[GPUTensor], axis: int = 0, out: GPUTensor | None = None) -> GPUTensor:
+@public()
+def stack(arrays: Sequence[Operand], axis: int = 0, out: GPUTensor | None = None) -> GPUTensor:
     """The tensors, all of one shape, along a new axis that stands at `axis` of the result."""
-    arrays = tensors("stack", "arrays", arrays)
+    given = tensors("stack", "arrays", arrays)
     axis = integer("stack", "axis", axis)
-    if not arrays:
+    if not given:
         raise ValueError("stack: there is no tensor; needs one or more")
-    ndim = arrays[0].ndim + 1
+    ndim = given[0].ndim + 1
     if not -ndim <= axis < ndim:
         raise ValueError(f"stack: axis {axis} is out of range; the result has {ndim} axes")
     key = (slice(None),) * (axis % ndim) + (None,)
-    return concatenate([a[key] for a in arrays], axis, out)
+    return concatenate([a[key] for a in given], axis, out)
 
 
+@public(numpy=False)
 def compensated_sum(
     total: GPUTensor, compensation: GPUTensor, add: Operand, cmp_scale: float = 1.0, add_scale: float = 1.0
 ) -> GPUTensor:

@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from nervanagpu import _core, dtypes
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import check_tensors, host_array
+from nervanagpu.arguments import check_tensors, choice, host_array, integer, number, shown
+from nervanagpu.names import public
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
 
@@ -34,16 +35,33 @@ def named(tensor: GPUTensor, name: str | None) -> GPUTensor:
     return tensor
 
 
-def array(ary: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str | None = None) -> GPUTensor:
+def check_device(function: str, device: Any) -> None:
+    """None, or the device that there is."""
+    if device is not None and device != _core.device() and str(device) != str(_core.device()):
+        raise ValueError(f"{function}: device is {device!r}; needs None or {_core.device()}")
+
+
+@public(numpy=False)
+def array(
+    ary: Any, dtype: npt.DTypeLike | None = None, name: str | None = None, *, copy: bool | None = True, ndmin: int = 0
+) -> GPUTensor:
     """A copy of `ary` (any array-like) on the device, row-major.
 
     It keeps its dtype unless `dtype` says otherwise, and is then converted as `ndarray.astype` does. TypeError for a
     dtype that tensors cannot hold (complex, object, ...). "bfloat16" needs no package: without ml_dtypes the elements
     are float32 on the host and rounded on the device.
     """
+    if ndmin != 0:
+        least = integer("array", "ndmin", ndmin, 0, 32)
+        made = array(ary, dtype, name, copy=copy)
+        return made[(None,) * (least - made.ndim)] if made.ndim < least else made
     if isinstance(ary, GPUTensor):
-        copy = ary.copy() if dtype is None else ary.astype(dtype).copy()
-        return named(copy, name)
+        if not copy and (dtype is None or ary.dtype == _core.dtype(dtype)):
+            return ary
+        made = ary.copy() if dtype is None else ary.astype(dtype).copy()
+        return named(made, name)
+    if isinstance(ary, list | tuple):
+        ary = _without_tensors(ary)
     bare = dtype is not None and isinstance(_core.dtype(dtype), str)  # bfloat16 without ml_dtypes
     host = host_array("ary", ary)
     if dtype is not None and not hasattr(ary, "dtype"):
@@ -63,24 +81,60 @@ def array(ary: npt.ArrayLike, dtype: npt.DTypeLike | None = None, name: str | No
     return named(tensor, name)
 
 
-def empty(shape: Shape, dtype: npt.DTypeLike = FLOAT32, name: str | None = None) -> GPUTensor:
+def _without_tensors(items: Any) -> Any:
+    """A nested list with its tensors as arrays."""
+    if isinstance(items, GPUTensor):
+        return items.get()
+    if isinstance(items, list | tuple) and any(isinstance(i, GPUTensor | list | tuple) for i in items):
+        return [_without_tensors(i) for i in items]
+    return items
+
+
+@public(numpy=False)
+def empty(
+    shape: Shape, dtype: npt.DTypeLike | None = FLOAT32, name: str | None = None, *, device: Any = None
+) -> GPUTensor:
     """A tensor whose elements are undefined. MemoryError if the device has no room; ValueError: a negative length."""
-    return named(_made(_core.empty, shape, dtype), name)
+    if device is not None:
+        check_device("empty", device)
+    return named(_made(_core.empty, shape, FLOAT32 if dtype is None else dtype), name)
 
 
-def full(shape: Shape, value: float, dtype: npt.DTypeLike = FLOAT32, name: str | None = None) -> GPUTensor:
-    """A tensor of one value, which 64-bit integers hold exactly. OverflowError if `dtype` cannot hold it."""
+@public(numpy=False)
+def full(
+    shape: Shape, value: Any, dtype: npt.DTypeLike | None = FLOAT32, name: str | None = None, *, device: Any = None
+) -> GPUTensor:
+    """A tensor of one value, which 64-bit integers hold exactly; of a sequence of values what they broadcast to.
+
+    dtype=None: that of the value; of a float float32. OverflowError if `dtype` cannot hold it.
+    """
+    if device is not None:
+        check_device("full", device)
+    if dtype is None:
+        dtype = (
+            value.dtype if hasattr(value, "dtype") else FLOAT32 if isinstance(value, float) else np.asarray(value).dtype
+        )
+    if isinstance(value, GPUTensor | np.ndarray | list | tuple):
+        out = empty(shape, dtype, name)
+        out[...] = value
+        return out
     return named(_made(_core.full, shape, value, dtype), name)
 
 
-def zeros(shape: Shape, dtype: npt.DTypeLike = FLOAT32, name: str | None = None) -> GPUTensor:
+@public(numpy=False)
+def zeros(
+    shape: Shape, dtype: npt.DTypeLike | None = FLOAT32, name: str | None = None, *, device: Any = None
+) -> GPUTensor:
     """A tensor of zeros."""
-    return full(shape, 0.0, dtype, name)
+    return full(shape, 0.0, FLOAT32 if dtype is None else dtype, name, device=device)
 
 
-def ones(shape: Shape, dtype: npt.DTypeLike = FLOAT32, name: str | None = None) -> GPUTensor:
+@public(numpy=False)
+def ones(
+    shape: Shape, dtype: npt.DTypeLike | None = FLOAT32, name: str | None = None, *, device: Any = None
+) -> GPUTensor:
     """A tensor of ones."""
-    return full(shape, 1.0, dtype, name)
+    return full(shape, 1.0, FLOAT32 if dtype is None else dtype, name, device=device)
 
 
 def pinned(shape: Shape, dtype: npt.DTypeLike = FLOAT32) -> npt.NDArray[Any]:
@@ -91,16 +145,295 @@ def pinned(shape: Shape, dtype: npt.DTypeLike = FLOAT32) -> npt.NDArray[Any]:
     return _core.pinned(shape, dtype)
 
 
-def empty_like(other: GPUTensor, name: str | None = None) -> GPUTensor:
+def _like(function: str, other: Any, dtype: Any, shape: Any, device: Any) -> tuple[Any, Any]:
+    check_tensors(function, other=other)
+    if device is not None:
+        check_device(function, device)
+    return other.shape if shape is None else shape, other.dtype if dtype is None else dtype
+
+
+@public()
+def empty_like(
+    other: GPUTensor,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    name: str | None = None,
+    shape: Shape | None = None,
+    device: Any = None,
+) -> GPUTensor:
     """An undefined, contiguous tensor of the shape and dtype of `other`."""
-    check_tensors("empty_like", other=other)
-    return empty(other.shape, other.dtype, name)
+    return empty(*_like("empty_like", other, dtype, shape, device), name)
 
 
-def zeros_like(other: GPUTensor, name: str | None = None) -> GPUTensor:
+@public()
+def zeros_like(
+    other: GPUTensor,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    name: str | None = None,
+    shape: Shape | None = None,
+    device: Any = None,
+) -> GPUTensor:
     """Zeros of the shape and dtype of `other`."""
-    check_tensors("zeros_like", other=other)
-    return zeros(other.shape, other.dtype, name)
+    return zeros(*_like("zeros_like", other, dtype, shape, device), name)
+
+
+@public()
+def ones_like(
+    other: GPUTensor,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    name: str | None = None,
+    shape: Shape | None = None,
+    device: Any = None,
+) -> GPUTensor:
+    """Ones of the shape and dtype of `other`."""
+    return ones(*_like("ones_like", other, dtype, shape, device), name)
+
+
+@public()
+def full_like(
+    other: GPUTensor,
+    value: Any,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    name: str | None = None,
+    shape: Shape | None = None,
+    device: Any = None,
+) -> GPUTensor:
+    """`value` in the shape and dtype of `other`."""
+    lengths, of = _like("full_like", other, dtype, shape, device)
+    if isinstance(value, float) and dtypes.kind_of(of) in "biu":
+        value = int(value) if dtypes.kind_of(of) != "b" else bool(value)
+    return full(lengths, value, of, name)
+
+
+@public("asanyarray", numpy=False)
+def asarray(ary: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = None, device: Any = None) -> GPUTensor:
+    """A tensor as it is, if it has that dtype, else a copy; of anything else what `array` makes of it.
+
+    copy: True for a copy always; False for ValueError where one is needed.
+    """
+    if device is not None:
+        check_device("asarray", device)
+    if isinstance(ary, GPUTensor) and not copy and (dtype is None or ary.dtype == _core.dtype(dtype)):
+        return ary
+    if copy is False:
+        raise ValueError("asarray: copy is False; host data and other dtypes need one")
+    return array(ary, dtype)
+
+
+@public(numpy=False)
+def asnumpy(x: Any) -> npt.NDArray[Any]:
+    """A tensor's elements as a NumPy array; anything else as numpy.asarray makes it."""
+    return x.get() if isinstance(x, GPUTensor) else np.asarray(x)
+
+
+@public()
+def copy(x: Any) -> GPUTensor:
+    """A contiguous copy."""
+    return array(x)
+
+
+def _ramp(start: Any, step: Any, count: int, dtype: Any) -> GPUTensor:
+    """start + step * i on the device."""
+    from nervanagpu import composed
+
+    i = composed._count(count) if count < 1 << 16 else composed._new_count(count)
+    out = empty((count,), dtype)
+    if count == 0:
+        return out
+    kind = dtypes.kind_of(dtype)
+    wide = np.uint64 if isinstance(start, np.uint64) else np.int64 if kind in "iub" else np.float64
+    value = _core.apply("add", _core.apply("multiply", _core.cast(i, wide), step), start)
+    _core.assign(out, _core.cast(value, dtype))
+    return out
+
+
+@public(numpy=False)
+def arange(
+    start: float,
+    stop: float | None = None,
+    step: float = 1,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    device: Any = None,
+) -> GPUTensor:
+    """start, start + step, ... below stop; of one number 0 to it.
+
+    Integers are int64, floats float64, as NumPy's: pass `dtype` for others.
+    """
+    if device is not None:
+        check_device("arange", device)
+    if stop is None:
+        start, stop = 0, start
+    if step is None:
+        step = 1
+    for name, value in (("start", start), ("stop", stop), ("step", step)):
+        number("arange", name, value)
+    if step == 0:
+        raise ValueError("arange: step is 0; needs another number")
+    of = np.result_type(*(np.asarray(v).dtype for v in (start, stop, step))) if dtype is None else _core.dtype(dtype)
+    if all(isinstance(v, int | np.integer) for v in (start, stop, step)):
+        count = len(range(int(start), int(stop), int(step)))
+        if dtypes.kind_of(of) in "iu":
+            if count:
+                limits = np.iinfo(of)
+                last = int(start) + (count - 1) * int(step)
+                if min(int(start), last) < limits.min or max(int(start), last) > limits.max:
+                    raise OverflowError(f"arange: {start} to {last} is outside {of}")
+            if dtypes.size_of(of) == 8 and dtypes.kind_of(of) == "u":
+                return _ramp(np.uint64(int(start) % 2**64), np.uint64(int(step) % 2**64), count, of)
+            return _ramp(int(start), int(step), count, of)
+        return _ramp(float(start), float(step), count, of)
+    count = max(int(np.ceil((float(stop) - float(start)) / float(step))), 0)
+    if dtypes.kind_of(of) in "iu":  # NumPy's: the first two elements, cut off, make the step
+        first = int(start)
+        return _ramp(first, int(start + step) - first, count, of)
+    return _ramp(float(start), float(start) + float(step) - float(start), count, of)
+
+
+@public(numpy=False)
+def linspace(
+    start: float,
+    stop: float,
+    num: int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    device: Any = None,
+) -> Any:
+    """`num` numbers from start to stop, with it or without, equally far apart; `retstep`: and how far."""
+    if device is not None:
+        check_device("linspace", device)
+    low, high = number("linspace", "start", start), number("linspace", "stop", stop)
+    count = integer("linspace", "num", num, 0)
+    of = np.dtype(np.float64) if dtype is None else _core.dtype(dtype)
+    parts = count - 1 if endpoint else count
+    step = (high - low) / parts if parts > 0 else float("nan")
+    ramp = _ramp(low, step, count, np.float64) if parts > 0 else full((count,), low, np.float64)
+    if endpoint and count > 1:
+        ramp[-1:] = high
+    if dtypes.kind_of(of) in "iu":
+        ramp = _core.apply("floor", ramp)
+    made = _core.as_dtype(ramp, of)
+    return (made, step) if retstep else made
+
+
+@public(numpy=False)
+def logspace(
+    start: float,
+    stop: float,
+    num: int = 50,
+    endpoint: bool = True,
+    base: float = 10.0,
+    dtype: npt.DTypeLike | None = None,
+) -> GPUTensor:
+    """base ** linspace(start, stop, num, endpoint)."""
+    made = _core.apply("power", number("logspace", "base", base), linspace(start, stop, num, endpoint))
+    return made if dtype is None else _core.as_dtype(made, dtype)
+
+
+@public(numpy=False)
+def geomspace(
+    start: float, stop: float, num: int = 50, endpoint: bool = True, dtype: npt.DTypeLike | None = None
+) -> GPUTensor:
+    """`num` numbers from start to stop, each the same multiple of the one before."""
+    start, stop = number("geomspace", "start", start), number("geomspace", "stop", stop)
+    num = integer("geomspace", "num", num, 0)
+    if start * stop <= 0:
+        raise ValueError(f"geomspace: start is {start} and stop {stop}; needs numbers of one sign, not 0")
+    sign = -1.0 if start < 0 else 1.0
+    made = logspace(np.log10(abs(start)), np.log10(abs(stop)), num, endpoint) * sign
+    made = made.copy()
+    if num > 0:
+        made[:1] = start
+    if num > 1 and endpoint:
+        made[-1:] = stop
+    return made if dtype is None else _core.as_dtype(made, dtype)
+
+
+@public(numpy=False)
+def eye(
+    rows: int, columns: int | None = None, k: int = 0, dtype: npt.DTypeLike | None = FLOAT32, *, device: Any = None
+) -> GPUTensor:
+    """A matrix of ones on the diagonal k (above the main one if positive) and zeros elsewhere."""
+    n = integer("eye", "rows", rows, 0)
+    m = n if columns is None else integer("eye", "columns", columns, 0)
+    out = zeros((n, m), dtype, device=device)
+    length = min(n + min(k, 0), m - max(k, 0))
+    if length > 0:
+        first = (-k) * m if k < 0 else k
+        out.reshape(n * m)[first : first + (length - 1) * (m + 1) + 1 : m + 1] = 1
+    return out
+
+
+@public(numpy=False)
+def identity(n: int, dtype: npt.DTypeLike | None = FLOAT32) -> GPUTensor:
+    """A square matrix of ones on the diagonal."""
+    return eye(integer("identity", "n", n, 0), dtype=dtype)
+
+
+@public()
+def meshgrid(*arrays: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> list[GPUTensor]:
+    """The coordinates of a grid from those along its axes, a tensor for each.
+
+    indexing: "xy" (the first two axes exchanged, as pictures have them) or "ij". sparse: with axes of length 1.
+    """
+    choice("meshgrid", "indexing", indexing, ("xy", "ij"))
+    rows = [asarray(a).reshape(-1) for a in arrays]
+    ndim = len(rows)
+    places = list(range(ndim))
+    if indexing == "xy" and ndim > 1:
+        places[:2] = [1, 0]
+    grids = [r.reshape(*[-1 if p == i else 1 for i in range(ndim)]) for r, p in zip(rows, places, strict=True)]
+    if sparse:
+        return grids
+    shape = np.broadcast_shapes(*(g.shape for g in grids))
+    made = []
+    for g in grids:
+        out = empty(shape, g.dtype)
+        out[...] = g
+        made.append(out)
+    return made
+
+
+@public(numpy=False)
+def indices(dimensions: Shape, dtype: npt.DTypeLike = np.int64) -> GPUTensor:
+    """The indices of a grid: (axes, *dimensions)."""
+    lengths = _core.shape(dimensions)
+    out = empty((len(lengths), *lengths), dtype)
+    for a, length in enumerate(lengths):
+        out[a] = arange(length, dtype=dtype).reshape(*[-1 if i == a else 1 for i in range(len(lengths))])
+    return out
+
+
+@public(numpy=False)
+def fromfunction(function: Callable[..., Any], shape: Shape, *, dtype: npt.DTypeLike = float) -> Any:
+    """function(*indices(shape))."""
+    grid = indices(shape, dtype)
+    return function(*(grid[a] for a in range(grid.shape[0])))
+
+
+@public(numpy=False)
+def frombuffer(buffer: Any, dtype: npt.DTypeLike = float, count: int = -1, offset: int = 0) -> GPUTensor:
+    """A copy of the bytes of a buffer as a row of numbers."""
+    count, offset = integer("frombuffer", "count", count), integer("frombuffer", "offset", offset)
+    try:
+        return array(np.frombuffer(buffer, _core.dtype(dtype), count, offset))
+    except (TypeError, ValueError, BufferError, OverflowError) as error:
+        raise type(error)(f"frombuffer: buffer is {shown(buffer)} and dtype {shown(dtype)} ({error})") from None
+
+
+@public(numpy=False)
+def fromiter(iterable: Any, dtype: npt.DTypeLike, count: int = -1) -> GPUTensor:
+    """A row of the numbers of an iterable."""
+    count = integer("fromiter", "count", count)
+    try:
+        return array(np.fromiter(iterable, _core.dtype(dtype), count))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(f"fromiter: iterable is {shown(iterable)} and dtype {shown(dtype)} ({error})") from None
 
 
 def wrap(ptr: int, shape: Shape, dtype: npt.DTypeLike, strides: Shape | None = None) -> GPUTensor:

@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from nervanagpu.arguments import choice, shown
+from nervanagpu.names import public
+
 BFLOAT16 = "bfloat16"
 _BESIDE_BFLOAT16 = ("bool", "int8", "uint8")  # what bfloat16 has the values of
 
@@ -64,3 +67,157 @@ def from_list(values: Any, dtype: Any) -> Any:
         return np.asarray(values, dtype)
     except OverflowError as error:
         raise OverflowError(f"value has an integer that {dtype} does not hold ({error})") from None
+
+
+def promoted_values(*values: Any) -> Any:
+    """The dtype of an elementwise function's result: numbers of Python take that of the others."""
+    given = [v.dtype if hasattr(v, "dtype") else v for v in values]
+    return promoted(*given) if all(hasattr(v, "dtype") for v in values) else np.result_type(*given)
+
+
+def _bfloat16() -> Any:
+    try:
+        import ml_dtypes
+    except ImportError:
+        return BFLOAT16
+    return ml_dtypes.bfloat16
+
+
+_WIDTHS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
+NAMES: dict[str, Any] = {
+    **{name: getattr(np, name) for name in _WIDTHS.split()},
+    "bool": np.bool_,
+    "bool_": np.bool_,
+    "bfloat16": _bfloat16(),
+    "intp": np.intp,
+    "single": np.float32,
+    "double": np.float64,
+    "half": np.float16,
+    "dtype": np.dtype,
+}
+
+
+def host_of(tensor: Any) -> Any:
+    """A tensor's elements as an array, of bfloat16 without ml_dtypes as float32."""
+    try:
+        return tensor.get()
+    except TypeError:
+        return tensor.astype("float32").get()
+
+
+# ---- functions of the array API --------------------------------------------------------------------------------------
+
+KINDS = {
+    "bool": ("bool",),
+    "signed integer": ("int8", "int16", "int32", "int64"),
+    "unsigned integer": ("uint8", "uint16", "uint32", "uint64"),
+    "integral": ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
+    "real floating": ("float16", "bfloat16", "float32", "float64"),
+    "complex floating": ("complex64", "complex128"),
+}
+KINDS["numeric"] = KINDS["integral"] + KINDS["real floating"] + KINDS["complex floating"]
+
+
+def dtype_of(x: Any) -> Any:
+    """The dtype that x is, has or names."""
+    dtype = x if isinstance(x, type | str | np.dtype) else getattr(x, "dtype", x)
+    if _is_bfloat16(dtype):
+        return dtype
+    try:
+        return np.dtype(dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"dtype is {shown(x)}; needs a tensor, or what numpy.dtype understands ({error})") from None
+
+
+@public()
+def isdtype(dtype: Any, kind: Any) -> bool:
+    """Whether a dtype is of a kind: "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex
+    floating", "numeric", another dtype, or a tuple of these."""
+    name = str(dtype_of(dtype))
+    if isinstance(kind, tuple):
+        return any(isdtype(dtype, k) for k in kind)
+    if isinstance(kind, str) and kind in KINDS:
+        return name in KINDS[kind]
+    try:
+        return name == str(dtype_of(kind))
+    except TypeError:
+        raise ValueError(f"isdtype: kind is {shown(kind)}; needs a dtype or one of {', '.join(KINDS)}") from None
+
+
+@public()
+def result_type(*values: Any) -> Any:
+    """The dtype that an elementwise function of these tensors, dtypes and numbers would compute in."""
+    if not values:
+        raise ValueError("result_type: there is nothing; needs tensors, dtypes or numbers")
+    plain = (bool, int, float, complex)
+    given = [v if isinstance(v, plain) else dtype_of(v) for v in values]
+    if any(_is_bfloat16(g) for g in given if not isinstance(g, plain)):
+        return promoted(*(g for g in given if not isinstance(g, plain)))
+    try:
+        return np.result_type(*given)
+    except (TypeError, OverflowError) as error:
+        raise TypeError(f"result_type: there is no dtype for these values ({error})") from None
+
+
+@public()
+def promote_types(first: Any, second: Any) -> Any:
+    """The dtype that holds the values of both."""
+    return result_type(dtype_of(first), dtype_of(second))
+
+
+@public()
+def can_cast(source: Any, to: Any, casting: Any = "safe") -> bool:
+    """Whether a tensor or dtype becomes another dtype by numpy.can_cast's rule."""
+    source, to = dtype_of(source), dtype_of(to)
+    if _is_bfloat16(source) or _is_bfloat16(to):
+        if casting in ("no", "equiv", "safe"):
+            return str(promoted(source, to)) == str(to)
+        return casting == "unsafe" or converts(source, to)
+    choice("can_cast", "casting", casting, ("no", "equiv", "safe", "same_kind", "unsafe"))
+    return bool(np.can_cast(source, to, casting))
+
+
+class _FloatInfo:
+    """numpy.finfo with Python's numbers."""
+
+    def __init__(self, info: Any) -> None:
+        self._info = info
+        self.dtype = info.dtype
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._info, name)
+        return value.item() if isinstance(value, np.generic) else value
+
+    def __repr__(self) -> str:
+        return repr(self._info)
+
+
+class _Bfloat16Info:
+    """numpy.finfo of bfloat16."""
+
+    bits, eps, epsneg = 16, 2.0**-7, 2.0**-8
+    max, min = (2 - 2.0**-7) * 2.0**127, -(2 - 2.0**-7) * 2.0**127
+    smallest_normal = tiny = 2.0**-126
+    smallest_subnormal = 2.0**-133
+    nmant, nexp, precision, resolution = 7, 8, 2, 0.01
+    dtype = BFLOAT16
+
+
+@public()
+def finfo(dtype: Any) -> Any:
+    """The limits of a float dtype or of a tensor's, as numpy.finfo; of bfloat16, too."""
+    found = dtype_of(dtype)
+    if _is_bfloat16(found):
+        return _Bfloat16Info
+    if found.kind not in "fc":
+        raise ValueError(f"finfo: dtype is {found}; needs a float")
+    return _FloatInfo(np.finfo(found))
+
+
+@public()
+def iinfo(dtype: Any) -> Any:
+    """The limits of an integer dtype or of a tensor's, as numpy.iinfo."""
+    found = dtype_of(dtype)
+    if _is_bfloat16(found) or found.kind not in "iu":
+        raise ValueError(f"iinfo: dtype is {found}; needs integers")
+    return np.iinfo(found)

@@ -1,24 +1,58 @@
-"""Elementwise functions of tensors, as NumPy's: lazy, fused into one kernel with what they are part of.
+"""Elementwise functions of tensors, as NumPy's ufuncs: lazy, fused into one kernel with what they are part of.
 
-An operand is a GPUTensor, a number or a NumPy array; shapes broadcast and dtypes promote as NumPy's (numbers are weak).
-Without `out` the result is an expression, a GPUTensor that is computed when its elements are wanted; with `out` it is
-written there now. ValueError for shapes that do not broadcast, TypeError for dtypes that an operation does not take.
-exp, exp2, log, log2, sig, sig2, tanh, tanh2 and power are within 2 ULP, of float64 within 1; integers and bool
-become floats, as NumPy's do. More functions are in nervanagpu.functions.
+An operand is a GPUTensor, a number, a list or a NumPy array; shapes broadcast and dtypes promote as NumPy's (numbers
+are weak). Without `out` the result is an expression, a GPUTensor that is computed when its elements are wanted; with
+`out` it is written there now. `where`: a mask; other elements of `out` stay as they are, without `out` they are
+undefined. `dtype`: what the operands are converted to before. ValueError for shapes that do not broadcast, TypeError
+for dtypes that an operation does not take.
+
+exp, exp2, log, log2, sig, sig2, tanh, tanh2 and power are within 2 ULP, of float64 within 1. The other functions of
+float32 go through float64 and are within 0.51 ULP of the exact value for every input; float16 ones are these,
+rounded; float64 ones are within 1 ULP. Integers and bool become floats, as NumPy's do.
 """
 
 from __future__ import annotations
 
 import builtins
-from typing import SupportsFloat
+from typing import Any, Protocol, SupportsFloat, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core
+from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import host_array, shown
+from nervanagpu.names import public
 
-Operand = GPUTensor | SupportsFloat | npt.NDArray[np.generic]
+Operand = GPUTensor | SupportsFloat | npt.NDArray[np.generic] | list[Any]
+
+_apply = _core.apply
+
+
+class Unary(Protocol):
+    """A function of one operand."""
+
+    __name__: str
+
+    def __call__(
+        self, x: Operand, out: GPUTensor | None = None, *, where: Any = True, dtype: npt.DTypeLike | None = None
+    ) -> GPUTensor: ...
+
+
+class Binary(Protocol):
+    """A function of two operands."""
+
+    __name__: str
+
+    def __call__(
+        self,
+        a: Operand,
+        b: Operand,
+        out: GPUTensor | None = None,
+        *,
+        where: Any = True,
+        dtype: npt.DTypeLike | None = None,
+    ) -> GPUTensor: ...
 
 
 def _result(x: GPUTensor, out: GPUTensor | None) -> GPUTensor:
@@ -28,228 +62,239 @@ def _result(x: GPUTensor, out: GPUTensor | None) -> GPUTensor:
     return out
 
 
-def positive(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """+x, a copy. TypeError for bool."""
-    return _result(_core.apply("positive", x), out)
-
-
-def negative(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """-x. TypeError for bool."""
-    return _result(_core.apply("negative", x), out)
-
-
-def absolute(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """|x|."""
-    return _result(_core.apply("absolute", x), out)
-
-
-def sgn(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """-1, 0 or 1; NaN stays."""
-    return _result(_core.apply("sgn", x), out)
-
-
-def square(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """x * x."""
-    return _result(_core.apply("square", x), out)
-
-
-def reciprocal(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """1 / x, correctly rounded."""
-    return _result(_core.apply("reciprocal", x), out)
-
-
-def sqrt(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """Square root, correctly rounded; NaN below 0."""
-    return _result(_core.apply("sqrt", x), out)
-
-
-def exp(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """e ** x."""
-    return _result(_core.apply("exp", x), out)
-
-
-def exp2(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """2 ** x."""
-    return _result(_core.apply("exp2", x), out)
-
-
-def log(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """Natural logarithm; NaN below 0."""
-    return _result(_core.apply("log", x), out)
-
-
-def log2(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """Logarithm to base 2; NaN below 0."""
-    return _result(_core.apply("log2", x), out)
-
-
-def sig(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The logistic function 1 / (1 + e ** -x)."""
-    return _result(_core.apply("sig", x), out)
-
-
-def sig2(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """1 / (1 + 2 ** -x)."""
-    return _result(_core.apply("sig2", x), out)
-
-
-def tanh(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """Hyperbolic tangent."""
-    return _result(_core.apply("tanh", x), out)
-
-
-def tanh2(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """(2 ** 2x - 1) / (2 ** 2x + 1)."""
-    return _result(_core.apply("tanh2", x), out)
-
-
-def floor(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The largest integer that is not above x."""
-    return _result(_core.apply("floor", x), out)
-
-
-def ceil(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The smallest integer that is not below x."""
-    return _result(_core.apply("ceil", x), out)
-
-
-def trunc(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """x without its fraction."""
-    return _result(_core.apply("trunc", x), out)
-
-
-def rint(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The nearest integer, ties to even."""
-    return _result(_core.apply("rint", x), out)
-
-
-def finite(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """True where x is neither infinite nor NaN."""
-    return _result(_core.apply("finite", x), out)
-
-
-def isnan(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """True where x is NaN."""
-    return _result(_core.apply("isnan", x), out)
-
-
-def isinf(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """True where x is infinite."""
-    return _result(_core.apply("isinf", x), out)
-
-
-def logical_not(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """True where x is 0."""
-    return _result(_core.apply("logical_not", x), out)
-
-
-def invert(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """Every bit flipped; of bool the opposite."""
-    return _result(_core.apply("invert", x), out)
-
-
-def add(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a + b; of bool: or."""
-    return _result(_core.apply("add", a, b), out)
-
-
-def subtract(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a - b."""
-    return _result(_core.apply("subtract", a, b), out)
-
-
-def multiply(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a * b; of bool: and."""
-    return _result(_core.apply("multiply", a, b), out)
-
-
-def divide(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a / b, correctly rounded; of integers float64."""
-    return _result(_core.apply("divide", a, b), out)
-
-
-def power(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a ** b, of floats; integers may be squared."""
-    return _result(_core.apply("power", a, b), out)
-
-
-def maximum(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The larger one; NaN if one is."""
-    return _result(_core.apply("maximum", a, b), out)
-
-
-def minimum(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The smaller one; NaN if one is."""
-    return _result(_core.apply("minimum", a, b), out)
-
-
-def equal(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a == b."""
-    return _result(_core.apply("equal", a, b), out)
-
-
-def not_equal(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a != b."""
-    return _result(_core.apply("not_equal", a, b), out)
-
-
-def less(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a < b."""
-    return _result(_core.apply("less", a, b), out)
-
-
-def less_equal(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a <= b."""
-    return _result(_core.apply("less_equal", a, b), out)
-
-
-def greater(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a > b."""
-    return _result(_core.apply("greater", a, b), out)
-
-
-def greater_equal(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a >= b."""
-    return _result(_core.apply("greater_equal", a, b), out)
-
-
-def logical_and(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """True where both are not 0."""
-    return _result(_core.apply("logical_and", a, b), out)
-
-
-def logical_or(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """True where one is not 0."""
-    return _result(_core.apply("logical_or", a, b), out)
-
-
-def logical_xor(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """True where exactly one is not 0."""
-    return _result(_core.apply("logical_xor", a, b), out)
-
-
-def bitwise_and(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a & b."""
-    return _result(_core.apply("bitwise_and", a, b), out)
-
-
-def bitwise_or(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a | b."""
-    return _result(_core.apply("bitwise_or", a, b), out)
-
-
-def bitwise_xor(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a ^ b."""
-    return _result(_core.apply("bitwise_xor", a, b), out)
-
-
-def where(condition: Operand, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a where the condition is not 0, else b."""
-    return _result(_core.apply("where", condition, a, b), out)
-
-
-def clip(x: Operand, low: Operand | None, high: Operand | None, out: GPUTensor | None = None) -> GPUTensor:
-    """x, at least `low` and at most `high` (None, and a number that x's integers do not reach: no bound); NaN stays."""
+def _stored(name: str, x: GPUTensor, out: Any, where: Any) -> GPUTensor:
+    """x, in `out` if there is one, where the mask says so."""
+    if isinstance(out, tuple) and len(out) == 1:  # as NumPy's ufuncs have it
+        out = out[0]
+    if out is not None and not isinstance(out, GPUTensor):
+        raise TypeError(f"{name}: out is {shown(out)}; needs GPUTensor (nervanagpu.array makes one)")
+    if where is True:
+        return _result(x, out)
+    mask = where if isinstance(where, GPUTensor) else creation.array(host_array("where", where).astype(bool))
+    to: GPUTensor = creation.empty(np.broadcast_shapes(x.shape, mask.shape), x.dtype) if out is None else out
+    _core.assign(to, _apply("where", mask, _core.cast(x, to.dtype), to))
+    return to
+
+
+def _applied(name: str, operands: tuple[Any, ...], dtype: npt.DTypeLike | None) -> GPUTensor:
+    if dtype is not None:
+        operands = tuple(_converted(x, dtype) for x in operands)
+    return _apply(name, *operands)
+
+
+def _converted(x: Any, dtype: npt.DTypeLike) -> GPUTensor:
+    return _core.as_dtype(x if isinstance(x, GPUTensor) else creation.array(x), dtype)
+
+
+def _entered(function: Any, name: str, doc: str, aliases: tuple[str, ...]) -> Any:
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return public(*aliases)(function)
+
+
+def unary(name: str, doc: str, *aliases: str) -> Unary:
+    """The function of the operation `name`."""
+
+    def function(
+        x: Operand, out: GPUTensor | None = None, *, where: Any = True, dtype: npt.DTypeLike | None = None
+    ) -> GPUTensor:
+        if out is None and where is True and dtype is None:
+            return _apply(name, x)
+        return _stored(name, _applied(name, (x,), dtype), out, where)
+
+    made: Unary = _entered(function, name, doc, aliases)
+    return made
+
+
+def binary(name: str, doc: str, *aliases: str) -> Binary:
+    """The function of the operation `name`."""
+
+    def function(
+        a: Operand,
+        b: Operand,
+        out: GPUTensor | None = None,
+        *,
+        where: Any = True,
+        dtype: npt.DTypeLike | None = None,
+    ) -> GPUTensor:
+        if out is None and where is True and dtype is None:
+            return _apply(name, a, b)
+        return _stored(name, _applied(name, (a, b), dtype), out, where)
+
+    made: Binary = _entered(function, name, doc, aliases)
+    return made
+
+
+positive = unary("positive", "+x, a copy. TypeError for bool.")
+negative = unary("negative", "-x. TypeError for bool.")
+absolute = unary("absolute", "|x|.", "abs", "fabs")
+sgn = unary("sgn", "-1, 0 or 1; NaN stays.", "sign")
+square = unary("square", "x * x.")
+reciprocal = unary("reciprocal", "1 / x, correctly rounded.")
+sqrt = unary("sqrt", "Square root, correctly rounded; NaN below 0.")
+exp = unary("exp", "e ** x.")
+exp2 = unary("exp2", "2 ** x.")
+log = unary("log", "Natural logarithm; NaN below 0.")
+log2 = unary("log2", "Logarithm to base 2; NaN below 0.")
+sig = unary("sig", "The logistic function 1 / (1 + e ** -x).")
+sig2 = unary("sig2", "1 / (1 + 2 ** -x).")
+tanh = unary("tanh", "Hyperbolic tangent.")
+tanh2 = unary("tanh2", "(2 ** 2x - 1) / (2 ** 2x + 1).")
+floor = unary("floor", "The largest integer that is not above x.")
+ceil = unary("ceil", "The smallest integer that is not below x.")
+trunc = unary("trunc", "x without its fraction.")
+rint = unary("rint", "The nearest integer, ties to even.")
+finite = unary("finite", "True where x is neither infinite nor NaN.", "isfinite")
+isnan = unary("isnan", "True where x is NaN.")
+isinf = unary("isinf", "True where x is infinite.")
+logical_not = unary("logical_not", "True where x is 0.")
+invert = unary("invert", "Every bit flipped; of bool the opposite.", "bitwise_not", "bitwise_invert")
+sin = unary("sin", "sin x, x in radians, any size.")
+cos = unary("cos", "cos x, x in radians, any size.")
+tan = unary("tan", "tan x, x in radians, any size.")
+arcsin = unary("arcsin", "The angle in [-pi/2, pi/2] whose sine x is; NaN outside [-1, 1].", "asin")
+arccos = unary("arccos", "The angle in [0, pi] whose cosine x is; NaN outside [-1, 1].", "acos")
+arctan = unary("arctan", "The angle in [-pi/2, pi/2] whose tangent x is.", "atan")
+sinh = unary("sinh", "Hyperbolic sine.")
+cosh = unary("cosh", "Hyperbolic cosine.")
+arcsinh = unary("arcsinh", "The number whose hyperbolic sine x is.", "asinh")
+arccosh = unary("arccosh", "The number >= 0 whose hyperbolic cosine x is; NaN below 1.", "acosh")
+arctanh = unary("arctanh", "The number whose hyperbolic tangent x is; NaN outside [-1, 1].", "atanh")
+expm1 = unary("expm1", "e ** x - 1, as exact near 0 as elsewhere.")
+log1p = unary("log1p", "log(1 + x), as exact near 0 as elsewhere; NaN below -1.")
+log10 = unary("log10", "Logarithm to base 10; NaN below 0.")
+cbrt = unary("cbrt", "Cube root, of negative numbers, too.")
+erf = unary("erf", "The error function, 2 / sqrt(pi) times the integral of e ** -t ** 2 from 0 to x.")
+erfc = unary("erfc", "1 - erf(x), as exact where it is small as elsewhere.")
+signbit = unary("signbit", "True where the sign bit is set: -0.0, too.")
+silu = unary("silu", "x / (1 + e ** -x), a product of x and its logistic function; -0 for minus infinity.")
+
+add = binary("add", "a + b; of bool: or.")
+subtract = binary("subtract", "a - b.")
+multiply = binary("multiply", "a * b; of bool: and.")
+divide = binary("divide", "a / b, correctly rounded; of integers float64.", "true_divide")
+maximum = binary("maximum", "The larger one; NaN if one is.")
+minimum = binary("minimum", "The smaller one; NaN if one is.")
+equal = binary("equal", "a == b.")
+not_equal = binary("not_equal", "a != b.")
+less = binary("less", "a < b.")
+less_equal = binary("less_equal", "a <= b.")
+greater = binary("greater", "a > b.")
+greater_equal = binary("greater_equal", "a >= b.")
+logical_and = binary("logical_and", "True where both are not 0.")
+logical_or = binary("logical_or", "True where one is not 0.")
+logical_xor = binary("logical_xor", "True where exactly one is not 0.")
+bitwise_and = binary("bitwise_and", "a & b.")
+bitwise_or = binary("bitwise_or", "a | b.")
+bitwise_xor = binary("bitwise_xor", "a ^ b.")
+arctan2 = binary("arctan2", "The angle in [-pi, pi] of the point (b, a).", "atan2")
+hypot = binary("hypot", "sqrt(a * a + b * b), without overflow.")
+copysign = binary("copysign", "|a| with the sign of b.")
+floor_divide = binary("floor_divide", "floor(a / b); a // b. Of integers by 0: 0.")
+remainder = binary(
+    "remainder",
+    "a - floor(a / b) * b, of b's sign, exact but for its last rounding; a % b. Of integers by 0: 0.",
+    "mod",
+)
+fmod = binary("fmod", "What is left of a by division by b, of a's sign, exact. Of integers by 0: 0.")
+left_shift = binary("left_shift", "a << b; 0 if b is no less than the width.", "bitwise_left_shift")
+right_shift = binary("right_shift", "a >> b; 0 or -1 if b is no less than the width.", "bitwise_right_shift")
+
+
+def _is_integer(x: Any) -> bool:
+    return isinstance(x, int | np.integer) or (hasattr(x, "dtype") and dtypes.kind_of(x.dtype) in "biu")
+
+
+def integer_power(a: Any, b: Any) -> GPUTensor:
+    """a ** b of integers, modulo 2 ** width, by squaring. ValueError for a number below 0 as exponent, as in NumPy.
+
+    Of exponents that are tensors each bit is looked at: 8 to 64 products and selections in one kernel. One below 0
+    gives 1 / a without its fraction, and 0 for a = 0.
+    """
+    if isinstance(a, int) and isinstance(b, int):
+        a = creation.array(a)
+    if isinstance(b, int) and not isinstance(b, bool):
+        if b >> 64 > 0:
+            raise ValueError(f"power: the exponent b is {shown(b)}; needs 0 to 2**64 - 1, or a float")
+        if b < 0:
+            raise ValueError(f"power: the exponent of integers is {shown(b)}; needs 0 or more, or a float")
+        base = _converted(a, np.int8) if dtypes.kind_of(a.dtype) == "b" else a
+        power: Any = None
+        while b:
+            if b & 1:
+                power = base if power is None else _apply("multiply", power, base)
+            b >>= 1
+            if b:
+                base = _apply("square", base)
+        return _apply("add", _apply("multiply", base, 0), 1) if power is None else _apply("positive", power)
+    dtype = dtypes.promoted_values(a, b)
+    if dtype.kind == "b":
+        dtype = np.dtype(np.int8)
+    base, exponent = _core.cast(_tensor(a), dtype), _core.cast(_tensor(b), dtype)
+    result = _apply("add", _apply("multiply", _apply("multiply", base, exponent), 0), 1)
+    for k in range(8 * dtype.itemsize - (dtype.kind == "i")):
+        bit = _apply("bitwise_and", _apply("right_shift", exponent, k), 1)
+        result = _apply("where", bit, _apply("multiply", result, base), result)
+        base = _apply("square", base)
+    if dtype.kind == "u":
+        return result
+    first = _core.cast(_tensor(a), dtype)
+    odd = _apply("bitwise_and", exponent, 1)
+    inverse = _apply("where", _apply("equal", first, 1), 1, _apply("where", odd, -1, 1))
+    unit = _apply("logical_or", _apply("equal", first, 1), _apply("equal", first, -1))
+    below = _apply("where", unit, inverse, 0)
+    return _core.cast(_apply("where", _apply("less", exponent, 0), below, result), dtype)
+
+
+def _tensor(x: Any) -> GPUTensor:
+    return x if isinstance(x, GPUTensor) else creation.array(x)
+
+
+@public("pow")
+def power(
+    a: Operand, b: Operand, out: GPUTensor | None = None, *, where: Any = True, dtype: npt.DTypeLike | None = None
+) -> GPUTensor:
+    """a ** b; of integers modulo 2 ** width. ValueError for a number below 0 as the exponent of integers."""
+    if dtype is not None:
+        a, b = _converted(a, dtype), _converted(b, dtype)
+    whole = _is_integer(a) and _is_integer(b) and not (isinstance(b, int) and b == 2)
+    x = integer_power(a, b) if whole else _apply("power", a, b)
+    return x if out is None and where is True else _stored("power", x, out, where)
+
+
+@overload
+def where(condition: Operand, a: Any, b: Any, out: GPUTensor | None = None) -> GPUTensor: ...
+@overload
+def where(condition: Operand) -> tuple[GPUTensor, ...]: ...
+
+
+@public()
+def where(condition: Operand, a: Any = None, b: Any = None, out: GPUTensor | None = None) -> Any:
+    """a where the condition is not 0, else b; of the condition alone its nonzero()."""
+    if a is None and b is None:
+        from nervanagpu import indexing
+
+        return indexing.nonzero(_tensor(condition))
+    if a is None or b is None:
+        raise ValueError("where: there is one of a and b; needs both or neither")
+    return _result(_apply("where", condition, a, b), out)
+
+
+@public(method=True)
+def clip(
+    x: Operand,
+    low: Operand | None = None,
+    high: Operand | None = None,
+    out: GPUTensor | None = None,
+    *,
+    min: Operand | None = None,
+    max: Operand | None = None,
+) -> GPUTensor:
+    """x, at least `low` and at most `high` (None, and a number that x's integers do not reach: no bound); NaN stays.
+
+    `min` and `max` are other names of the bounds.
+    """
+    low, high = min if low is None else low, max if high is None else high
     dtype = getattr(x, "dtype", None)
     limits = np.iinfo(dtype) if getattr(dtype, "kind", "") in ("i", "u") else None
     if limits is not None and isinstance(low, int) and low <= limits.min:
@@ -257,10 +302,10 @@ def clip(x: Operand, low: Operand | None, high: Operand | None, out: GPUTensor |
     if limits is not None and isinstance(high, int) and high >= limits.max:
         high = None
     if low is None and high is None:
-        return _result(_core.apply("where", True, x, x), out)
+        return _result(_apply("where", True, x, x), out)
     if high is None:
-        return _result(_core.apply("maximum", x, low), out)
-    return _result(_core.apply("minimum", x if low is None else _core.apply("maximum", x, low), high), out)
+        return _result(_apply("maximum", x, low), out)
+    return _result(_apply("minimum", x if low is None else _apply("maximum", x, low), high), out)
 
 
 def evaluate(*expressions: GPUTensor) -> None:
@@ -276,9 +321,3 @@ def explain(x: GPUTensor) -> str:
 def launch_count() -> builtins.int:
     """How many kernels expressions have launched so far."""
     return _core.launch_count()
-
-
-true_divide = divide
-fabs = absolute
-sign = sgn
-isfinite = finite

@@ -116,7 +116,7 @@ def _interface(self: GPUTensor) -> dict[str, Any]:
         "shape": self.shape,
         "typestr": dtype.str,
         "data": (self.ptr, _core.read_only(self)),
-        "strides": None if self.contiguous else tuple(s * dtype.itemsize for s in self.strides),
+        "strides": None if self.contiguous else self.strides,
         "stream": _LEGACY,
         "version": 3,
     }

@@ -80,11 +80,11 @@ class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):
 
     def empty_like(self, other: GPUTensor, name: str | None = None) -> GPUTensor:
         """An undefined tensor of the shape and dtype of `other`."""
-        return self._made(creation.empty_like(other, name))
+        return self._made(creation.empty_like(other, name=name))
 
     def zeros_like(self, other: GPUTensor, name: str | None = None) -> GPUTensor:
         """Zeros of the shape and dtype of `other`."""
-        return self._made(creation.zeros_like(other, name))
+        return self._made(creation.zeros_like(other, name=name))
 
     def dot(
         self,

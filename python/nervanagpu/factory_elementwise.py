@@ -51,8 +51,8 @@ class ElementwiseFactory(FactoryBase):
         return elementwise.absolute(a, out)
 
     def fabs(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
-        """elementwise.fabs"""
-        return elementwise.fabs(a, out)
+        """elementwise.absolute"""
+        return elementwise.absolute(a, out)
 
     def sqrt(self, a: Operand, out: GPUTensor | None = None) -> GPUTensor:
         """elementwise.sqrt"""
@@ -115,8 +115,8 @@ class ElementwiseFactory(FactoryBase):
         return elementwise.divide(a, b, out)
 
     def true_divide(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-        """elementwise.true_divide"""
-        return elementwise.true_divide(a, b, out)
+        """elementwise.divide"""
+        return elementwise.divide(a, b, out)
 
     def power(self, a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
         """elementwise.power"""
@@ -167,7 +167,7 @@ class ElementwiseFactory(FactoryBase):
         keepdims: bool = True,
     ) -> GPUTensor:
         """reductions.sum; `partial` is not needed and not used."""
-        return reductions.sum(a, axis, out, keepdims)
+        return reductions.sum(a, axis, None, out, keepdims)
 
     def max(
         self,
@@ -200,7 +200,7 @@ class ElementwiseFactory(FactoryBase):
         keepdims: bool = True,
     ) -> GPUTensor:
         """reductions.mean; `partial` is not needed and not used."""
-        return reductions.mean(a, axis, out, keepdims=keepdims)
+        return reductions.mean(a, axis, None, out, keepdims=keepdims)
 
     def var(
         self,
@@ -211,7 +211,7 @@ class ElementwiseFactory(FactoryBase):
         keepdims: bool = True,
     ) -> GPUTensor:
         """reductions.var; `partial` is not needed and not used."""
-        return reductions.var(a, axis, out, keepdims=keepdims)
+        return reductions.var(a, axis, None, out, keepdims=keepdims)
 
     def std(
         self,
@@ -222,7 +222,7 @@ class ElementwiseFactory(FactoryBase):
         keepdims: bool = True,
     ) -> GPUTensor:
         """reductions.std; `partial` is not needed and not used."""
-        return reductions.std(a, axis, out, keepdims=keepdims)
+        return reductions.std(a, axis, None, out, keepdims=keepdims)
 
     def argmax(
         self, a: GPUTensor, axis: int | None = 1, out: GPUTensor | None = None, keepdims: bool = True

@@ -1,158 +1,32 @@
-"""More of NumPy's elementwise functions: trigonometry, hyperbolic and error functions, division with remainder, shifts.
-
-Operands, broadcasting, dtypes, `out` and errors are those of nervanagpu.elementwise. Float32 functions go through
-float64 and are within 0.51 ULP of the exact value for every input; float16 ones are these, rounded; float64 ones are
-within 1 ULP.
+"""Functions made of nervanagpu.elementwise's: rounding to decimals, comparisons with tolerance, functions that skip
+NaN, activations. Operands, broadcasting, dtypes, `out` and errors are those of nervanagpu.elementwise and
+nervanagpu.reductions; each is an expression, which becomes one kernel, or as few as its parts allow.
 """
 
 from __future__ import annotations
 
+import builtins
 import math
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from nervanagpu import _core, elementwise, reductions
+from nervanagpu import _core, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice
+from nervanagpu.arguments import choice, integer
 from nervanagpu.elementwise import Operand, _result
-from nervanagpu.reductions import Axis
+from nervanagpu.names import public
+from nervanagpu.reductions import Axis, operand_of
 
 
-def sin(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """sin x, x in radians, any size."""
-    return _result(_core.apply("sin", x), out)
-
-
-def cos(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """cos x, x in radians, any size."""
-    return _result(_core.apply("cos", x), out)
-
-
-def tan(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """tan x, x in radians, any size."""
-    return _result(_core.apply("tan", x), out)
-
-
-def arcsin(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The angle in [-pi/2, pi/2] whose sine x is; NaN outside [-1, 1]."""
-    return _result(_core.apply("arcsin", x), out)
-
-
-def arccos(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The angle in [0, pi] whose cosine x is; NaN outside [-1, 1]."""
-    return _result(_core.apply("arccos", x), out)
-
-
-def arctan(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The angle in [-pi/2, pi/2] whose tangent x is."""
-    return _result(_core.apply("arctan", x), out)
-
-
-def sinh(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """Hyperbolic sine."""
-    return _result(_core.apply("sinh", x), out)
-
-
-def cosh(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """Hyperbolic cosine."""
-    return _result(_core.apply("cosh", x), out)
-
-
-def arcsinh(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The number whose hyperbolic sine x is."""
-    return _result(_core.apply("arcsinh", x), out)
-
-
-def arccosh(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The number >= 0 whose hyperbolic cosine x is; NaN below 1."""
-    return _result(_core.apply("arccosh", x), out)
-
-
-def arctanh(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The number whose hyperbolic tangent x is; NaN outside [-1, 1]."""
-    return _result(_core.apply("arctanh", x), out)
-
-
-def expm1(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """e ** x - 1, as exact near 0 as elsewhere."""
-    return _result(_core.apply("expm1", x), out)
-
-
-def log1p(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """log(1 + x), as exact near 0 as elsewhere; NaN below -1."""
-    return _result(_core.apply("log1p", x), out)
-
-
-def log10(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """Logarithm to base 10; NaN below 0."""
-    return _result(_core.apply("log10", x), out)
-
-
-def cbrt(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """Cube root, of negative numbers, too."""
-    return _result(_core.apply("cbrt", x), out)
-
-
-def erf(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The error function, 2 / sqrt(pi) times the integral of e ** -t ** 2 from 0 to x."""
-    return _result(_core.apply("erf", x), out)
-
-
-def erfc(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """1 - erf(x), as exact where it is small as elsewhere."""
-    return _result(_core.apply("erfc", x), out)
-
-
-def signbit(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """True where the sign bit is set: -0.0, too."""
-    return _result(_core.apply("signbit", x), out)
-
-
-def arctan2(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The angle in [-pi, pi] of the point (b, a)."""
-    return _result(_core.apply("arctan2", a, b), out)
-
-
-def hypot(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """sqrt(a * a + b * b), without overflow."""
-    return _result(_core.apply("hypot", a, b), out)
-
-
-def copysign(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """|a| with the sign of b."""
-    return _result(_core.apply("copysign", a, b), out)
-
-
-def floor_divide(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """floor(a / b); a // b. Of integers by 0: 0."""
-    return _result(_core.apply("floor_divide", a, b), out)
-
-
-def remainder(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a - floor(a / b) * b, of b's sign, exact but for its last rounding; a % b. Of integers by 0: 0."""
-    return _result(_core.apply("remainder", a, b), out)
-
-
-def fmod(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """What is left of a by division by b, of a's sign, exact. Of integers by 0: 0."""
-    return _result(_core.apply("fmod", a, b), out)
-
-
-def left_shift(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a << b; 0 if b is no less than the width."""
-    return _result(_core.apply("left_shift", a, b), out)
-
-
-def right_shift(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a >> b; 0 or -1 if b is no less than the width."""
-    return _result(_core.apply("right_shift", a, b), out)
-
-
+@public()
 def divmod(a: Operand, b: Operand) -> tuple[GPUTensor, GPUTensor]:
     """floor_divide(a, b) and remainder(a, b); evaluated together they share a kernel."""
     return _core.apply("floor_divide", a, b), _core.apply("remainder", a, b)
 
 
+@public(numpy=False)
 def gelu(x: Operand, approximate: str = "none", out: GPUTensor | None = None) -> GPUTensor:
     """x times the normal distribution up to x, x / 2 * erfc(-x / sqrt(2)): one operation, within 0.51 ULP (float64: 1).
 
@@ -165,54 +39,369 @@ def gelu(x: Operand, approximate: str = "none", out: GPUTensor | None = None) ->
     return _result(elementwise.multiply(x, elementwise.tanh(inner) * 0.5 + 0.5), out)
 
 
-def silu(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """x / (1 + e ** -x), a product of x and its logistic function; -0 for minus infinity."""
-    return _result(_core.apply("silu", x), out)
-
-
+@public()
 def fmax(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """The larger one, or the one that is a number."""
     larger = elementwise.where(elementwise.isnan(a), b, elementwise.maximum(a, b))
     return _result(elementwise.where(elementwise.isnan(b), a, larger), out)
 
 
+@public()
 def fmin(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """The smaller one, or the one that is a number."""
     smaller = elementwise.where(elementwise.isnan(a), b, elementwise.minimum(a, b))
     return _result(elementwise.where(elementwise.isnan(b), a, smaller), out)
 
 
+@public("radians")
 def deg2rad(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """x * pi / 180."""
     return _result(elementwise.multiply(x, math.pi / 180), out)
 
 
+@public("degrees")
 def rad2deg(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """x * 180 / pi."""
     return _result(elementwise.multiply(x, 180 / math.pi), out)
 
 
-def all(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
-    """True where every element along `axis` is not 0 (or there is none)."""
-    count = reductions.sum(elementwise.logical_not(x), axis, keepdims=keepdims)
-    return _result(elementwise.equal(count, 0), out)
+@public()
+def logaddexp(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+    """log(e ** a + e ** b), without overflow."""
+    larger, smaller = elementwise.maximum(a, b), elementwise.minimum(a, b)
+    apart = elementwise.where(elementwise.equal(larger, smaller), 0.0, smaller - larger)  # inf - inf
+    return _result(larger + elementwise.log1p(elementwise.exp(apart)), out)
 
 
-def any(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
-    """True where an element along `axis` is not 0."""
-    count = reductions.sum(_core.cast(x, np.bool_), axis, keepdims=keepdims)
-    return _result(elementwise.not_equal(count, 0), out)
+@public()
+def logaddexp2(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+    """log2(2 ** a + 2 ** b), without overflow."""
+    larger, smaller = elementwise.maximum(a, b), elementwise.minimum(a, b)
+    apart = elementwise.where(elementwise.equal(larger, smaller), 0.0, smaller - larger)
+    return _result(larger + elementwise.log1p(elementwise.exp2(apart)) * (1 / math.log(2)), out)
 
 
-mod = remainder
-asin = arcsin
-acos = arccos
-atan = arctan
-atan2 = arctan2
-asinh = arcsinh
-acosh = arccosh
-atanh = arctanh
-radians = deg2rad
-degrees = rad2deg
-bitwise_left_shift = left_shift
-bitwise_right_shift = right_shift
+@public()
+def heaviside(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+    """0 below 0, b at 0, 1 above; NaN stays."""
+    side = elementwise.where(elementwise.less(a, 0), 0.0, elementwise.where(elementwise.equal(a, 0), b, 1.0))
+    return _result(elementwise.where(elementwise.isnan(a), a, side), out)
+
+
+@public()
+def sinc(x: Operand) -> GPUTensor:
+    """sin(pi x) / (pi x); 1 at 0."""
+    turn = elementwise.multiply(x, math.pi)
+    return elementwise.where(elementwise.equal(x, 0), 1.0, elementwise.sin(turn) / turn)
+
+
+@public()
+def fix(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
+    """x without its fraction."""
+    return elementwise.trunc(x, out)
+
+
+@public("around", method="round")
+def round(x: Operand, decimals: int = 0, out: GPUTensor | None = None) -> GPUTensor:
+    """x rounded to so many decimals, half to even, as NumPy does it: rint(x * 10 ** decimals) / 10 ** decimals."""
+    x = operand_of(x)
+    decimals = integer("round", "decimals", decimals, -300, 300)
+    if dtypes.kind_of(x.dtype) in "biu":
+        if decimals >= 0:
+            return _result(
+                _core.apply("positive", x) if dtypes.kind_of(x.dtype) != "b" else _core.cast(x, np.float16), out
+            )
+        step = 10**-decimals
+        scaled = elementwise.rint(elementwise.divide(x, step)) * step
+        return _result(_core.cast(scaled, x.dtype), out)
+    if decimals == 0:
+        return elementwise.rint(x, out)
+    step = 10.0 ** abs(decimals)
+    if decimals > 0:
+        return _result(elementwise.rint(elementwise.multiply(x, step)) / step, out)
+    return _result(elementwise.rint(elementwise.divide(x, step)) * step, out)
+
+
+@public("conj", method=True)
+def conjugate(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
+    """The complex conjugate: of real numbers a copy."""
+    return _result(elementwise.where(True, x, x), out)
+
+
+@public()
+def real(x: Operand) -> GPUTensor:
+    """The real part: of real numbers x itself."""
+    return operand_of(x)
+
+
+@public()
+def imag(x: Operand) -> GPUTensor:
+    """The imaginary part: of real numbers zeros."""
+    x = operand_of(x)
+    return (
+        elementwise.multiply(x, 0) if dtypes.kind_of(x.dtype) in "iub" else elementwise.where(True, x * 0 == 1, x) * 0
+    )
+
+
+@public()
+def isposinf(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
+    """True where x is plus infinity."""
+    return _result(elementwise.logical_and(elementwise.isinf(x), elementwise.greater(x, 0)), out)
+
+
+@public()
+def isneginf(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
+    """True where x is minus infinity."""
+    return _result(elementwise.logical_and(elementwise.isinf(x), elementwise.less(x, 0)), out)
+
+
+@public()
+def isreal(x: Operand) -> GPUTensor:
+    """True where the imaginary part is 0."""
+    x = operand_of(x)
+    return elementwise.logical_or(elementwise.isnan(x), elementwise.equal(x, x))
+
+
+@public()
+def iscomplex(x: Operand) -> GPUTensor:
+    """True where the imaginary part is not 0."""
+    return elementwise.logical_not(isreal(x))
+
+
+@public()
+def isscalar(x: Any) -> bool:
+    """Whether x is a number, as numpy.isscalar has it: no tensor is."""
+    return bool(np.isscalar(x))
+
+
+@public()
+def nan_to_num(
+    x: Operand, copy: bool = True, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None
+) -> GPUTensor:
+    """x with numbers for NaN and the infinities (None: the largest and the lowest that there are).
+
+    copy=False writes them to x.
+    """
+    x = operand_of(x)
+    result = x
+    if dtypes.kind_of(x.dtype) == "f":
+        limits = dtypes.finfo(x.dtype)
+        high, low = (float(limits.max) if posinf is None else posinf), (float(limits.min) if neginf is None else neginf)
+        finite = elementwise.where(isposinf(x), high, elementwise.where(isneginf(x), low, x))
+        result = elementwise.where(elementwise.isnan(x), nan, finite)
+    if copy:
+        return result
+    x[...] = result
+    return x
+
+
+@public()
+def isclose(a: Operand, b: Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> GPUTensor:
+    """True where |a - b| <= atol + rtol * |b|; infinities are close to equal ones."""
+    a, b = operand_of(a), operand_of(b)
+    if "f" not in (dtypes.kind_of(a.dtype), dtypes.kind_of(b.dtype)):
+        a, b = _core.as_dtype(a, np.float64), _core.as_dtype(b, np.float64)
+    apart = elementwise.absolute(elementwise.subtract(a, b))
+    near = elementwise.less_equal(apart, elementwise.absolute(b) * rtol + atol)
+    both = elementwise.logical_and(elementwise.finite(b), near)
+    close = elementwise.logical_or(both, elementwise.equal(a, b))
+    if equal_nan:
+        close = elementwise.logical_or(close, elementwise.logical_and(elementwise.isnan(a), elementwise.isnan(b)))
+    return close
+
+
+@public()
+def allclose(a: Operand, b: Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all of isclose is true."""
+    return bool(reductions.all(isclose(a, b, rtol, atol, equal_nan)))
+
+
+@public()
+def array_equal(a: Operand, b: Operand, equal_nan: bool = False) -> bool:
+    """Whether shapes and elements are equal."""
+    a, b = operand_of(a), operand_of(b)
+    if a.shape != b.shape:
+        return False
+    same = elementwise.equal(a, b)
+    if equal_nan:
+        same = elementwise.logical_or(same, elementwise.logical_and(elementwise.isnan(a), elementwise.isnan(b)))
+    return bool(reductions.all(same))
+
+
+@public()
+def array_equiv(a: Operand, b: Operand) -> bool:
+    """Whether the elements are equal once the shapes are broadcast; False where they do not."""
+    a, b = operand_of(a), operand_of(b)
+    try:
+        np.broadcast_shapes(a.shape, b.shape)
+    except ValueError:
+        return False
+    return bool(reductions.all(elementwise.equal(a, b)))
+
+
+# ---- without NaN -----------------------------------------------------------------------------------------------------
+
+
+def _numbers(x: Any, instead: float) -> tuple[GPUTensor, GPUTensor]:
+    """x with a number for NaN, and where it was none."""
+    x = operand_of(x)
+    if dtypes.kind_of(x.dtype) != "f":
+        return x, elementwise.equal(x, x)
+    wrong = elementwise.isnan(x)
+    return elementwise.where(wrong, instead, x), elementwise.logical_not(wrong)
+
+
+@public()
+def nansum(
+    x: Operand,
+    axis: Axis = None,
+    dtype: npt.DTypeLike | None = None,
+    out: GPUTensor | None = None,
+    keepdims: bool = False,
+) -> GPUTensor:
+    """The sum of the elements along `axis` that are numbers."""
+    return reductions.sum(_numbers(x, 0)[0], axis, dtype, out, keepdims)
+
+
+@public()
+def nanprod(
+    x: Operand,
+    axis: Axis = None,
+    dtype: npt.DTypeLike | None = None,
+    out: GPUTensor | None = None,
+    keepdims: bool = False,
+) -> GPUTensor:
+    """The product of the elements along `axis` that are numbers."""
+    return reductions.prod(_numbers(x, 1)[0], axis, dtype, out, keepdims)
+
+
+def _nan_extreme(name: str, x: Any, axis: Axis, out: GPUTensor | None, keepdims: bool) -> GPUTensor:
+    x = operand_of(x)
+    reduce = reductions.max if name == "max" else reductions.min
+    if dtypes.kind_of(x.dtype) != "f":
+        return reduce(x, axis, out, keepdims)
+    numbers, there = _numbers(x, -math.inf if name == "max" else math.inf)
+    found = reduce(numbers, axis, keepdims=keepdims)
+    count = reductions.sum(there, axis, keepdims=keepdims)
+    return _result(elementwise.where(elementwise.equal(count, 0), math.nan, found), out)
+
+
+@public()
+def nanmax(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
+    """The largest number along `axis`; NaN if there is none."""
+    return _nan_extreme("max", x, axis, out, keepdims)
+
+
+@public()
+def nanmin(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
+    """The smallest number along `axis`; NaN if there is none."""
+    return _nan_extreme("min", x, axis, out, keepdims)
+
+
+@public()
+def nanmean(
+    x: Operand,
+    axis: Axis = None,
+    dtype: npt.DTypeLike | None = None,
+    out: GPUTensor | None = None,
+    keepdims: bool = False,
+) -> GPUTensor:
+    """The mean of the numbers along `axis`; NaN if there is none."""
+    x = operand_of(x)
+    if dtypes.kind_of(x.dtype) != "f":
+        return reductions.mean(x, axis, dtype, out, keepdims)
+    return reductions.mean(
+        _numbers(x, 0)[0], axis, dtype, out, keepdims, where=elementwise.logical_not(elementwise.isnan(x))
+    )
+
+
+def _nan_variance(name: str, x: Any, axis: Axis, dtype: Any, out: Any, ddof: float, keepdims: bool) -> GPUTensor:
+    x = operand_of(x)
+    function = reductions.var if name == "var" else reductions.std
+    if dtypes.kind_of(x.dtype) != "f":
+        return function(x, axis, dtype, out, ddof, keepdims)
+    there = elementwise.logical_not(elementwise.isnan(x))
+    found = function(_numbers(x, 0)[0], axis, dtype, None, ddof, keepdims, where=there)
+    count = reductions.sum(there, axis, keepdims=keepdims)
+    return _result(elementwise.where(elementwise.less_equal(count, ddof), math.nan, found), out)
+
+
+@public()
+def nanvar(
+    x: Operand,
+    axis: Axis = None,
+    dtype: npt.DTypeLike | None = None,
+    out: GPUTensor | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+) -> GPUTensor:
+    """The variance of the numbers along `axis`; NaN where there are no more than ddof."""
+    return _nan_variance("var", x, axis, dtype, out, ddof, keepdims)
+
+
+@public()
+def nanstd(
+    x: Operand,
+    axis: Axis = None,
+    dtype: npt.DTypeLike | None = None,
+    out: GPUTensor | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+) -> GPUTensor:
+    """The square root of nanvar."""
+    return _nan_variance("std", x, axis, dtype, out, ddof, keepdims)
+
+
+def ufunc_methods() -> None:
+    """NumPy's methods of ufuncs, where there is what computes them: add.reduce, add.accumulate, subtract.outer,
+    add.at.
+    """
+    from nervanagpu import indexing, scans
+    from nervanagpu.names import TABLE
+
+    reduce = {
+        "add": reductions.sum,
+        "multiply": reductions.prod,
+        "maximum": reductions.max,
+        "minimum": reductions.min,
+        "logical_and": reductions.all,
+        "logical_or": reductions.any,
+    }
+    accumulate = {"add": scans.cumsum, "multiply": scans.cumprod}
+
+    def outer_of(function: Any) -> Any:
+        def outer(a: Operand, b: Operand) -> GPUTensor:
+            a, b = operand_of(a), operand_of(b)
+            result: GPUTensor = function(a.reshape(*a.shape, *[1] * b.ndim), b)
+            return result
+
+        return outer
+
+    for row in TABLE:
+        function: Any = row.function
+        if builtins.getattr(np, row.name, None).__class__ is not np.ufunc:
+            continue
+        if row.name in reduce:
+
+            def first(
+                x: Operand, axis: Axis = 0, *args: Any, _reduce: Any = reduce[row.name], **more: Any
+            ) -> GPUTensor:
+                result: GPUTensor = _reduce(x, axis, *args, **more)
+                return result
+
+            function.reduce = first
+        if row.name in accumulate:
+
+            def along(
+                x: Operand, axis: int = 0, *args: Any, _scan: Any = accumulate[row.name], **more: Any
+            ) -> GPUTensor:
+                result: GPUTensor = _scan(x, axis, *args, **more)
+                return result
+
+            function.accumulate = along
+        if row.name == "add":
+            function.at = indexing.add_at
+        function.nin = getattr(np, row.name).nin
+        function.nout = getattr(np, row.name).nout
+        if function.nin == 2 and function.nout == 1:
+            function.outer = outer_of(function)

@@ -20,9 +20,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, creation, dtypes, elementwise, functions, reductions
+from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import check_tensors, choice, host_array, integer
+from nervanagpu.names import public
 
 _NOWHERE = -(1 << 62)
 _Index = GPUTensor | npt.NDArray[Any]
@@ -93,7 +94,7 @@ class _Places:
 
     def offsets(self) -> GPUTensor:
         """Of the elements in memory from the view's first one."""
-        return self.numbers(self.view.strides)
+        return self.numbers(self.view.element_strides)
 
     def elements(self) -> GPUTensor:
         """Numbers of the elements in the view, row by row."""
@@ -267,6 +268,7 @@ def _last_only(places: _Places, offsets: GPUTensor) -> GPUTensor:
     return elementwise.where(elementwise.equal(_core.gather(last, elements), order), offsets, _NOWHERE)
 
 
+@public(numpy=False)
 def add_at(x: GPUTensor, key: Any, value: Any) -> None:
     """x[key] += value with every one of equal indices counted, in their order: numpy.add.at, the same bits.
 
@@ -296,6 +298,7 @@ def add_at(x: GPUTensor, key: Any, value: Any) -> None:
         _core.scatter(places.view, at, elementwise.add(_core.gather(places.view, at), added), "set")
 
 
+@public(method=True)
 def take(
     x: GPUTensor, indices: Any, axis: int | None = None, out: GPUTensor | None = None, mode: str = "raise"
 ) -> GPUTensor:
@@ -317,7 +320,7 @@ def take(
     if mode != "raise" and index.size and x.shape[at]:
         wide = _core.cast(index if isinstance(index, GPUTensor) else creation.array(index), np.int64)
         last = x.shape[at] - 1
-        index = elementwise.clip(wide, 0, last) if mode == "clip" else functions.remainder(wide, last + 1)
+        index = elementwise.clip(wide, 0, last) if mode == "clip" else elementwise.remainder(wide, last + 1)
     places = _places(x, (slice(None),) * at + (index,), mode == "raise")
     result = _core.gather(places.view, places.offsets())
     if out is None:
@@ -329,6 +332,7 @@ def take(
     return out
 
 
+@public()
 def flatnonzero(x: GPUTensor) -> GPUTensor:
     """The numbers of the elements that are not 0, row by row, as int64."""
     check_tensors("flatnonzero", x=x)
@@ -340,6 +344,7 @@ def flatnonzero(x: GPUTensor) -> GPUTensor:
     return out
 
 
+@public(method=True)
 def nonzero(x: GPUTensor) -> tuple[GPUTensor, ...]:
     """The indices of the elements that are not 0, a tensor of int64 for each axis."""
     check_tensors("nonzero", x=x)
@@ -352,24 +357,3 @@ def nonzero(x: GPUTensor) -> tuple[GPUTensor, ...]:
         result.append(number % length if axis else number)
     elementwise.evaluate(*result)
     return tuple(result)
-
-
-def cumsum(
-    x: GPUTensor, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: GPUTensor | None = None
-) -> GPUTensor:
-    """Sums of the elements up to and with each one along `axis` (None: of x in one row), in a fixed order.
-
-    Integers and bool give int64 or uint64; float16 and bfloat16 are summed in float32 and rounded at the end. `dtype`:
-    what x is converted to before.
-    """
-    check_tensors("cumsum", x=x)
-    operand = x if dtype is None else _core.as_dtype(x, dtype)
-    if axis is None:
-        operand, axis = _flat(operand), 0
-    result = _core.cumsum(operand, axis)
-    if dtype is not None and result.dtype != _core.dtype(dtype):
-        result = _core.cast(result, dtype)
-    if out is None:
-        return result
-    _core.assign(out, result)
-    return out

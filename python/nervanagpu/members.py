@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import ctypes
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation
+from nervanagpu import (
+    _core,
+    creation,
+    dtypes,
+    elementwise,
+    functions,
+    linalg,
+    manipulation,
+    reductions,
+    selection,
+    sorting,
+)
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import check_tensors
+from nervanagpu.arguments import check_tensors, integer
+from nervanagpu.names import TABLE
 
 
 class Facts:
@@ -129,9 +142,133 @@ def _copied(self: GPUTensor, memo: dict[int, Any] | None = None) -> GPUTensor:
     return out
 
 
+def _item(self: GPUTensor, *index: Any) -> Any:
+    """The element as a number of Python; of several the one at an index, which counts row by row if it is one
+    number.
+    """
+    if not index:
+        if self.size != 1:
+            raise ValueError(f"item: the tensor has {self.size} elements; needs one, or an index")
+        return dtypes.host_of(self).item()
+    if len(index) == 1 and isinstance(index[0], tuple):
+        index = index[0]
+    index = tuple(integer("item", "index", i) for i in index)
+    if len(index) == 1 and self.ndim != 1:
+        if not -self.size <= index[0] < self.size:
+            raise IndexError(f"item: index {index[0]} is out of range; the tensor has {self.size} elements")
+        index = np.unravel_index(index[0] % self.size, self.shape)
+    return dtypes.host_of(self[tuple(int(i) for i in index)]).item()
+
+
+def _tolist(self: GPUTensor) -> Any:
+    """The elements as nested lists of numbers."""
+    return dtypes.host_of(self).tolist()
+
+
+def _tobytes(self: GPUTensor) -> bytes:
+    """The elements, row by row, as bytes."""
+    return self.get().tobytes()
+
+
+def _index(self: GPUTensor) -> int:
+    if self.ndim == 0 and dtypes.kind_of(self.dtype) in "iu":
+        return int(_item(self))
+    raise TypeError(f"{self.dtype} tensor of shape {self.shape} is no index; needs one integer, of no axes")
+
+
+def _complex(self: GPUTensor) -> complex:
+    return complex(_item(self))
+
+
+def _format(self: GPUTensor, spec: str) -> str:
+    if spec == "":
+        return str(self)
+    if self.size == 1:
+        return format(_item(self), spec)
+    raise TypeError(f"format {spec!r} needs one element; the tensor has shape {self.shape}")
+
+
+def _contains(self: GPUTensor, value: Any) -> bool:
+    return bool(reductions.any(elementwise.equal(self, value)))
+
+
+def _iter(self: GPUTensor) -> Iterator[GPUTensor]:
+    if self.ndim == 0:
+        raise TypeError("a tensor without axes has nothing to iterate over")
+    return (self[i] for i in range(self.shape[0]))
+
+
+def _device(self: GPUTensor) -> Any:
+    """The device whose memory it is in."""
+    return _core.device()
+
+
+def _to_device(self: GPUTensor, device: Any, /, *, stream: Any = None) -> GPUTensor:
+    """The tensor on a device: itself on this one. ValueError for another."""
+    creation.check_device("to_device", device)
+    return self
+
+
+def _namespace(self: GPUTensor, /, *, api_version: str | None = None) -> Any:
+    """The functions of the array API, nervanagpu.array_api. ValueError for a version that they are not of."""
+    from nervanagpu import array_api
+
+    if api_version not in (None, *array_api.VERSIONS):
+        raise ValueError(f"__array_namespace__: api_version is {api_version!r}; needs one of {array_api.VERSIONS}")
+    return array_api
+
+
+def _strides(self: GPUTensor) -> tuple[int, ...]:
+    """Bytes from an element to the next along each axis."""
+    width = dtypes.size_of(self.dtype)
+    return tuple(s * width for s in self.element_strides)
+
+
+def _view(self: GPUTensor, dtype: npt.DTypeLike | None = None) -> GPUTensor:
+    """The same memory as another tensor; with a dtype its bytes as that, if the tensor has no gaps."""
+    if dtype is None:
+        return self[...]
+    wanted, width = _core.dtype(dtype), dtypes.size_of(self.dtype)
+    size = dtypes.size_of(wanted)
+    if size == width:
+        return self.share(self.shape, dtype)
+    if self.ndim == 0 or self.shape[-1] * width % size:
+        raise ValueError(f"view: the last axis of shape {self.shape} has no whole number of {wanted}")
+    return self.share((*self.shape[:-1], self.shape[-1] * width // size), dtype)
+
+
+def _sizes(self: GPUTensor) -> int:
+    """Bytes of an element."""
+    return dtypes.size_of(self.dtype)
+
+
 def install() -> None:
     """Gives GPUTensor these members."""
+    for row in TABLE:
+        for name in row.methods:
+            setattr(GPUTensor, name, row.function)
+    for name, function in manipulation._members().items():
+        setattr(GPUTensor, name, function)
     for name, member in (
+        ("item", _item),
+        ("tolist", _tolist),
+        ("tobytes", _tobytes),
+        ("view", _view),
+        ("sort", sorting.sort_in_place),
+        ("compress", lambda self, condition, axis=None, out=None: selection.compress(condition, self, axis, out)),
+        ("__index__", _index),
+        ("__complex__", _complex),
+        ("__format__", _format),
+        ("__contains__", _contains),
+        ("__iter__", _iter),
+        ("__array_namespace__", _namespace),
+        ("to_device", _to_device),
+        ("device", property(_device)),
+        ("itemsize", property(_sizes)),
+        ("strides", property(_strides)),
+        ("mT", property(linalg.matrix_transpose)),
+        ("real", property(functions.real)),
+        ("imag", property(functions.imag)),
         ("__reduce__", _reduce),
         ("__copy__", _copied),
         ("__deepcopy__", _copied),

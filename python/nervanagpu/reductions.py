@@ -1,68 +1,328 @@
-"""Sums, extremes, means and variances, as NumPy's: lazy, and fused with what they are made of and what is made of them.
+"""Sums, products, extremes, means and variances, as NumPy's: lazy, fused with what they are made of and what is made
+of them.
 
 `axis`: an axis, several, () for each element alone, or None for all; `keepdims`: reduced axes stay with length 1, so
-that the result broadcasts against the operand. A row (the reduced axes) that fits is read once and kept in registers,
-whatever is computed of it: `(x - ng.mean(x, 1, keepdims=True)) * s` is one kernel, one read, one write. Sums have a
-fixed order: the same bits in every run, on the GPU and on the emulator. Sums and means of float16 are float32 inside;
-sums of integers and bool are int64 or uint64, their means and variances float64. ValueError for an axis that does not
-exist, and for max and min of nothing.
+that the result broadcasts against the operand. `dtype`: what the operand is converted to before. `where`: a mask of the
+elements that count. `initial`: what one more element would be. `out`: where the result is written.
+
+A row (the reduced axes) that fits is read once and kept in registers, whatever is computed of it: `(x - ng.mean(x, 1,
+keepdims=True)) * s` is one kernel, one read, one write. Results have a fixed order of operations: the same bits in
+every run, on the GPU and on the emulator. Sums and means of float16 are float32 inside; sums and products of integers
+and bool are int64 or uint64, their means and variances float64. ValueError for an axis that does not exist, and for
+max and min of nothing.
 """
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
+from typing import Any
 
-from nervanagpu import _core
+import numpy as np
+import numpy.typing as npt
+
+from nervanagpu import _core, creation, dtypes, elementwise
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integers
-from nervanagpu.elementwise import Operand
+from nervanagpu.elementwise import Operand, _result
+from nervanagpu.names import public
 
 Axis = int | Sequence[int] | None
 
 
-def _reduced(name: str, x: Operand, axis: Axis, out: GPUTensor | None, keepdims: bool, ddof: int = 0) -> GPUTensor:
+def operand_of(x: Any) -> GPUTensor:
+    """A tensor as it is, anything else as one."""
+    return x if isinstance(x, GPUTensor) else creation.array(x)
+
+
+def axes_of(function: str, axis: Axis) -> list[int] | None:
+    """None, or the list of axes."""
+    return axis if axis is None else [axis] if type(axis) is int else integers(function, "axis", axis)
+
+
+def _masked(x: Any, where: Any, value: Any) -> GPUTensor:
+    """x, and `value` where the mask is not set."""
+    x = operand_of(x)
+    mask = where if isinstance(where, GPUTensor) else creation.array(np.asarray(where, bool))
+    if dtypes.kind_of(x.dtype) == "b":
+        value = bool(value)
+    return elementwise.where(mask, x, value)
+
+
+def _stored(result: GPUTensor, dtype: npt.DTypeLike | None, out: GPUTensor | None) -> GPUTensor:
+    if dtype is not None and result.dtype != _core.dtype(dtype):
+        result = _core.cast(result, dtype)
+    return _result(result, out)
+
+
+def _reduced(name: str, x: Operand, axis: Axis, keepdims: bool, dtype: npt.DTypeLike | None = None) -> GPUTensor:
     axes = axis if axis is None else [axis] if type(axis) is int else integers(name, "axis", axis)
-    result = _core.reduce(name, x, axes, keepdims, ddof)
-    if out is None:
-        return result
-    _core.assign(out, result)
-    return out
+    if dtype is not None:
+        x = _core.as_dtype(operand_of(x), dtype)
+    return _core.reduce(name, x if isinstance(x, GPUTensor) else operand_of(x), axes, keepdims, 0)
 
 
-def sum(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
-    """The sum of the elements along `axis`."""
-    return _reduced("sum", x, axis, out, keepdims)
-
-
-def max(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
-    """The largest element along `axis`; NaN if one is."""
-    return _reduced("max", x, axis, out, keepdims)
-
-
-def min(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
-    """The smallest element along `axis`; NaN if one is."""
-    return _reduced("min", x, axis, out, keepdims)
-
-
-def mean(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
-    """The sum of the elements along `axis` over their number."""
-    return _reduced("mean", x, axis, out, keepdims)
-
-
-def var(
-    x: Operand, axis: Axis = None, out: GPUTensor | None = None, ddof: int = 0, keepdims: bool = False
+@public(method=True)
+def sum(
+    x: Operand,
+    axis: Axis = None,
+    dtype: npt.DTypeLike | None = None,
+    out: GPUTensor | None = None,
+    keepdims: bool = False,
+    initial: Operand | None = None,
+    where: Any = True,
 ) -> GPUTensor:
-    """The sum of the squares of x - mean(x) over (their number - ddof)."""
-    return _reduced("var", x, axis, out, keepdims, ddof)
+    """The sum of the elements along `axis`."""
+    if where is not True:
+        x = _masked(x, where, 0)
+    result = _reduced("sum", x, axis, keepdims, dtype)
+    if initial is not None:
+        result = elementwise.add(result, initial)
+    return result if dtype is None and out is None else _stored(result, dtype, out)
 
 
+@public(method=True)
+def prod(
+    x: Operand,
+    axis: Axis = None,
+    dtype: npt.DTypeLike | None = None,
+    out: GPUTensor | None = None,
+    keepdims: bool = False,
+    initial: Operand | None = None,
+    where: Any = True,
+) -> GPUTensor:
+    """The product of the elements along `axis`."""
+    if where is not True:
+        x = _masked(x, where, 1)
+    result = _reduced("prod", x, axis, keepdims, dtype)
+    if initial is not None:
+        result = elementwise.multiply(result, initial)
+    return result if dtype is None and out is None else _stored(result, dtype, out)
+
+
+def _extreme(
+    name: str, x: Any, axis: Axis, out: GPUTensor | None, keepdims: bool, initial: Operand | None, where: Any
+) -> GPUTensor:
+    if where is not True:
+        if initial is None:
+            raise ValueError(f"{name}: there is a mask `where` but no `initial`; needs both")
+        x = _masked(x, where, initial)
+    x = operand_of(x)
+    if initial is not None:
+        choose = elementwise.maximum if name == "max" else elementwise.minimum
+        if x.size == 0:
+            counted = sum(_core.cast(x, np.int64), axis, keepdims=keepdims)  # zeros, of the result's shape
+            result = _core.cast(elementwise.add(elementwise.multiply(counted, 0), initial), x.dtype)
+        else:
+            result = choose(_reduced(name, x, axis, keepdims), initial)
+    else:
+        result = _reduced(name, x, axis, keepdims)
+    return _result(result, out)
+
+
+@public("amax", method="max")
+def max(
+    x: Operand,
+    axis: Axis = None,
+    out: GPUTensor | None = None,
+    keepdims: bool = False,
+    initial: Operand | None = None,
+    where: Any = True,
+) -> GPUTensor:
+    """The largest element along `axis`; NaN if one is."""
+    if initial is None and where is True and out is None:
+        return _reduced("max", x, axis, keepdims)
+    return _extreme("max", x, axis, out, keepdims, initial, where)
+
+
+@public("amin", method="min")
+def min(
+    x: Operand,
+    axis: Axis = None,
+    out: GPUTensor | None = None,
+    keepdims: bool = False,
+    initial: Operand | None = None,
+    where: Any = True,
+) -> GPUTensor:
+    """The smallest element along `axis`; NaN if one is."""
+    if initial is None and where is True and out is None:
+        return _reduced("min", x, axis, keepdims)
+    return _extreme("min", x, axis, out, keepdims, initial, where)
+
+
+def _counted(x: GPUTensor, where: Any, axis: Axis, keepdims: bool) -> GPUTensor:
+    mask = where if isinstance(where, GPUTensor) else creation.array(np.asarray(where, bool))
+    return sum(elementwise.where(mask, elementwise.equal(x, x) | True, False), axis, keepdims=keepdims)
+
+
+@public(method=True)
+def mean(
+    x: Operand,
+    axis: Axis = None,
+    dtype: npt.DTypeLike | None = None,
+    out: GPUTensor | None = None,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+) -> GPUTensor:
+    """The sum of the elements along `axis` over their number."""
+    if where is True:
+        result = _reduced("mean", x, axis, keepdims, dtype)
+    else:
+        x = operand_of(x)
+        total = sum(_masked(x, where, 0), axis, dtype or floating(x.dtype), keepdims=keepdims)
+        result = _core.cast(elementwise.divide(total, _counted(x, where, axis, keepdims)), total.dtype)
+    return result if dtype is None and out is None else _stored(result, dtype, out)
+
+
+def floating(dtype: Any) -> Any:
+    """The dtype of means: float64 of integers and bool, else the same."""
+    return np.dtype(np.float64) if dtypes.kind_of(dtype) in "biu" else dtype
+
+
+def _variance(
+    name: str,
+    x: Any,
+    axis: Axis,
+    dtype: npt.DTypeLike | None,
+    out: GPUTensor | None,
+    ddof: float,
+    keepdims: bool,
+    where: Any,
+    mean: Any,
+) -> GPUTensor:
+    axes = axes_of(name, axis)
+    if dtype is not None:
+        x = _core.as_dtype(operand_of(x), dtype)
+    if where is True and mean is None and isinstance(ddof, int):
+        result = _core.reduce(name, x if isinstance(x, GPUTensor) else operand_of(x), axes, keepdims, ddof)
+        return result if dtype is None and out is None else _stored(result, dtype, out)
+    x = operand_of(x)
+    centre = globals()["mean"](x, axis, keepdims=True, where=where) if mean is None else mean
+    apart = elementwise.square(elementwise.subtract(x, centre))
+    if where is not True:
+        apart = _masked(apart, where, 0)
+    total = sum(apart, axis, keepdims=keepdims)
+    number: Any = _counted(x, where, axis, keepdims) if where is not True else _length(x, axes)
+    variance = _core.cast(elementwise.divide(total, number - ddof), total.dtype)
+    return _stored(elementwise.sqrt(variance) if name == "std" else variance, dtype, out)
+
+
+def _length(x: GPUTensor, axes: list[int] | None) -> int:
+    length = 1
+    for a in range(x.ndim) if axes is None else axes:
+        length *= x.shape[a]
+    return length
+
+
+@public(method=True)
+def var(
+    x: Operand,
+    axis: Axis = None,
+    dtype: npt.DTypeLike | None = None,
+    out: GPUTensor | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    mean: Operand | None = None,
+    correction: float | None = None,
+) -> GPUTensor:
+    """The sum of the squares of x - mean(x) over (their number - ddof).
+
+    `mean`: the mean, with keepdims, if it is known; `correction`: another name of ddof.
+    """
+    return _variance("var", x, axis, dtype, out, _delta("var", ddof, correction), keepdims, where, mean)
+
+
+@public(method=True)
 def std(
-    x: Operand, axis: Axis = None, out: GPUTensor | None = None, ddof: int = 0, keepdims: bool = False
+    x: Operand,
+    axis: Axis = None,
+    dtype: npt.DTypeLike | None = None,
+    out: GPUTensor | None = None,
+    ddof: float = 0,
+    keepdims: bool = False,
+    *,
+    where: Any = True,
+    mean: Operand | None = None,
+    correction: float | None = None,
 ) -> GPUTensor:
     """The square root of the variance."""
-    return _reduced("std", x, axis, out, keepdims, ddof)
+    return _variance("std", x, axis, dtype, out, _delta("std", ddof, correction), keepdims, where, mean)
 
 
+def _delta(function: str, ddof: float, correction: float | None) -> float:
+    if correction is not None and ddof != 0:
+        raise ValueError(f"{function}: there are both ddof and correction; needs one of them")
+    number = ddof if correction is None else correction
+    if isinstance(number, builtins.float) and number.is_integer():
+        return int(number)
+    return number
+
+
+@public(method=True)
+def all(
+    x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False, *, where: Any = True
+) -> GPUTensor:
+    """True where every element along `axis` is not 0 (or there is none)."""
+    wrong = elementwise.logical_not(operand_of(x))
+    if where is not True:
+        wrong = _masked(wrong, where, False)
+    return _result(elementwise.equal(sum(wrong, axis, keepdims=keepdims), 0), out)
+
+
+@public(method=True)
+def any(
+    x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False, *, where: Any = True
+) -> GPUTensor:
+    """True where an element along `axis` is not 0."""
+    right = _core.cast(operand_of(x), np.bool_)
+    if where is not True:
+        right = _masked(right, where, False)
+    return _result(elementwise.not_equal(sum(right, axis, keepdims=keepdims), 0), out)
+
+
+@public()
+def count_nonzero(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> GPUTensor:
+    """How many elements along `axis` are not 0, as int64."""
+    count = sum(_core.cast(operand_of(x), np.bool_), axis, keepdims=keepdims)
+    return _core.as_dtype(count, np.int64)
+
+
+@public()
+def ptp(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
+    """The largest element along `axis` less the smallest."""
+    return _result(elementwise.subtract(max(x, axis, keepdims=keepdims), min(x, axis, keepdims=keepdims)), out)
+
+
+@public()
+def average(
+    x: Operand, axis: Axis = None, weights: Operand | None = None, returned: bool = False, *, keepdims: bool = False
+) -> Any:
+    """sum(x * weights) / sum(weights) along `axis`; without weights the mean. `returned`: also the sum of the weights.
+
+    weights: of x's shape, or of the length of one axis.
+    """
+    x = operand_of(x)
+    if weights is None:
+        result = mean(x, axis, keepdims=keepdims)
+        count = x.size // builtins.max(result.size, 1) if result.size else 0
+        return (result, elementwise.add(elementwise.multiply(result, 0), float(count))) if returned else result
+    w = operand_of(weights)
+    if w.shape != x.shape:
+        if type(axis) is not int or w.ndim != 1 or w.shape[0] != x.shape[axis]:
+            raise ValueError(f"average: weights have shape {w.shape}; needs {x.shape}, or the length of `axis`")
+        w = w.reshape(*[-1 if a == axis % x.ndim else 1 for a in builtins.range(x.ndim)])
+    dtype = np.dtype(np.float64) if dtypes.kind_of(dtypes.promoted(x.dtype, w.dtype)) in "biu" else None
+    weighted = elementwise.multiply(x, w)
+    whole = elementwise.add(w, elementwise.multiply(x, 0)) if w.shape != x.shape else w
+    total = sum(whole, axis, dtype, keepdims=keepdims)
+    result = elementwise.divide(sum(weighted, axis, dtype, keepdims=keepdims), total)
+    return (result, total) if returned else result
+
+
+@public(numpy=False)
 def softmax(x: GPUTensor, axis: int = -1) -> GPUTensor:
     """e ** x times the reciprocal of its sum along `axis`, without overflow: one kernel."""
     e = _core.apply("exp", _core.apply("subtract", x, max(x, axis, keepdims=True)))

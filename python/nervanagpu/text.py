@@ -10,13 +10,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
-
-
-def _host(tensor: GPUTensor) -> npt.NDArray[Any]:
-    try:
-        return tensor.get()
-    except TypeError:  # bfloat16 without ml_dtypes
-        return _core.cast(tensor, "float32").get()
+from nervanagpu.dtypes import host_of
 
 
 def _corners(tensor: GPUTensor, edge: int) -> npt.NDArray[Any]:
@@ -30,7 +24,7 @@ def _corners(tensor: GPUTensor, edge: int) -> npt.NDArray[Any]:
             parts.append([(slice(0, edge + 1), slice(0, edge + 1)), (slice(length - edge, length), slice(-edge, None))])
     out: npt.NDArray[Any] | None = None
     for block in itertools.product(*parts):
-        piece = _host(tensor[tuple(b[0] for b in block)])
+        piece = host_of(tensor[tuple(b[0] for b in block)])
         if out is None:
             out = np.empty(cut, piece.dtype)
         out[tuple(b[1] for b in block)] = piece
@@ -43,7 +37,7 @@ def elements(tensor: GPUTensor, **how: Any) -> str:
     options = np.get_printoptions()
     threshold, edge = options["threshold"], options["edgeitems"]
     if tensor.size <= threshold:
-        return np.array2string(_host(tensor), **how)
+        return np.array2string(host_of(tensor), **how)
     _core.evaluate(tensor)
     return np.array2string(_corners(tensor, edge), threshold=0, **how)
 
@@ -62,7 +56,7 @@ def _repr(self: GPUTensor) -> str:
 
 def _str(self: GPUTensor) -> str:
     """As str() of an array."""
-    return elements(self) if self.size > np.get_printoptions()["threshold"] else str(_host(self))
+    return elements(self) if self.size > np.get_printoptions()["threshold"] else str(host_of(self))
 
 
 def install() -> None:

@@ -259,7 +259,7 @@ std::string_view name_of(ExprOp op) noexcept {
 }
 
 std::string_view name_of(Reduction op) noexcept {
-  static constexpr std::string_view kNames[] = {"sum", "max", "min", "mean", "var", "std"};
+  static constexpr std::string_view kNames[] = {"sum", "max", "min", "mean", "var", "std", "prod"};
   return kNames[static_cast<std::size_t>(op)];
 }
 
@@ -437,10 +437,12 @@ bool is_half(Dtype d) {
 Expr reduce_each(Reduction op, const Expr& x, int ddof) {
   const NodePtr n = operand(x);
   if (op == Reduction::max || op == Reduction::min) return own(n);
-  const Dtype result = op == Reduction::sum ? sum_dtype(n->dtype) : mean_dtype(n->dtype);
+  const bool folds = op == Reduction::sum || op == Reduction::prod;
+  const Dtype result = folds ? sum_dtype(n->dtype) : mean_dtype(n->dtype);
   const Expr value = as_dtype(Expr(n), is_half(result) ? Dtype::float32 : result);
   // A sum starts from 0, which -0 does not survive.
   if (op == Reduction::sum || op == Reduction::mean) return cast(apply(ExprOp::add, {value, 0}), result);
+  if (op == Reduction::prod) return cast(apply(ExprOp::multiply, {value, 1}), result);
   const Expr square = apply(ExprOp::square, {apply(ExprOp::subtract, {value, value})});
   const Expr variance = apply(ExprOp::divide, {square, std::max(1 - ddof, 0)});
   return cast(op == Reduction::var ? variance : apply(ExprOp::sqrt, {variance}), result);
@@ -465,7 +467,7 @@ Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes, bool keep
   }
   Dtype result = n.dtype;
   NodePtr in = n.weak ? converted(of, n.dtype) : of;
-  if (op == Reduction::sum) {
+  if (op == Reduction::sum || op == Reduction::prod) {
     result = sum_dtype(n.dtype);
     in = converted(in, result);
   } else if (op != Reduction::max && op != Reduction::min) {

@@ -175,7 +175,7 @@ void cut(Node& node, const Rows& rows, std::int64_t pieces) {
 void lay_out(const NodePtr& node, const Tensor& to) {
   const Rows rows(*node);
   if (element_count(rows.shape) == 0) {
-    return run(as_dtype(Expr(0), to.dtype()).node(), to);  // sums of nothing
+    return run(as_dtype(Expr(node->reduction == Reduction::prod ? 1 : 0), to.dtype()).node(), to);  // of nothing
   }
   std::vector<int> order;
   for (int i = 0; i < static_cast<int>(rows.shape.size()); ++i) {

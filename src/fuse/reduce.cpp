@@ -12,6 +12,14 @@ VReg Reducer::identity() {
   const bool lowest = op_ == Reduction::max;
   const bool is_signed = expr::is_signed(dtype_);
   if (op_ == Reduction::sum) return registers_of(dtype_) == 2 ? e.constant64(0) : e.constant(0);
+  if (op_ == Reduction::prod) {
+    switch (form_of(dtype_)) {
+      case Form::single: return e.constant(0x3f800000);
+      case Form::twice: return e.constant64(0x3ff0000000000000);
+      case Form::word: return e.constant(1);
+      case Form::pair: return e.constant64(1);
+    }
+  }
   switch (form_of(dtype_)) {
     case Form::single: return e.constant(lowest ? 0xff800000 : 0x7f800000);
     case Form::twice: return e.constant64(lowest ? 0xfff0000000000000 : 0x7ff0000000000000);
@@ -22,7 +30,27 @@ VReg Reducer::identity() {
   return e.constant64(lowest ? std::uint64_t{1} << 63 : (std::uint64_t{1} << 63) - 1);
 }
 
+void Reducer::multiply(VReg to, VReg v, VPred guard) {
+  switch (form_of(dtype_)) {
+    case Form::single: b_.emit(Op::FMUL, {}, {to, to, v}, guard); return;
+    case Form::twice: b_.emit(Op::DMUL, {}, {to, to, v}, guard); return;
+    case Form::word: b_.emit(Op::IMAD, {}, {to, to, v, kZero}, guard); return;
+    case Form::pair: {
+      const VReg w = b_.reg(2);
+      b_.emit(Op::IMAD_WIDE, {Tok::U32}, {w, to[0], v[0], kZero});
+      b_.emit(Op::IMAD, {}, {w[1], to[0], v[1], w[1]});
+      b_.emit(Op::IMAD, {}, {w[1], to[1], v[0], w[1]});
+      for (unsigned k = 0; k < 2; ++k) b_.emit(Op::MOV, {}, {to[k], w[k]}, guard);
+      return;
+    }
+  }
+}
+
 void Reducer::combine(VReg to, VReg v, VPred guard) {
+  if (op_ == Reduction::prod) {
+    multiply(to, v, guard);
+    return;
+  }
   const bool sum = op_ == Reduction::sum;
   const bool larger = op_ == Reduction::max;
   const VPred way = larger ? !kAlways : kAlways;

@@ -22,6 +22,8 @@ class Reducer {
   void over_warps(VReg v, VReg tid, unsigned warps, std::int64_t base);
 
  private:
+  void multiply(VReg to, VReg v, VPred guard);
+
   Builder& b_;
   Reduction op_;
   Dtype dtype_;

@@ -353,11 +353,11 @@ def test_the_constructor():
 def test_fields(gpu):
     x = gpu.array(np.arange(12).reshape(3, 4), name="x")
     assert x.backend is gpu and isinstance(x[1:].backend, NervanaGPU)
-    assert (x.shape, x.strides, x.size, x.dtype, x.nbytes, x.name) == ((3, 4), (4, 1), 12, np.float32, 48, "x")
+    assert (x.shape, x.element_strides, x.size, x.dtype, x.nbytes, x.name) == ((3, 4), (4, 1), 12, np.float32, 48, "x")
     assert x.base is None and x.take_array is None
     part = x[1:, ::2]
     assert part.base.shape == (12,) and part.base.ptr == x.ptr == x.gpudata
-    assert part.ptr == x.ptr + 16 and part.strides == (4, 2)
+    assert part.ptr == x.ptr + 16 and part.element_strides == (4, 2)
     assert int(x.allocator(16)) > 0
     assert x.T.is_trans and not x.is_trans and not part.is_trans
     assert {x: 1}[x] == 1  # a key of dicts, though == makes a tensor

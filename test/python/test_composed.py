@@ -162,9 +162,7 @@ def test_numpy_asks(rng: np.random.Generator) -> None:
     assert np.subtract(x, 1, out=out) is out
     np.testing.assert_array_equal(out.get(), a - 1)
     with pytest.raises(TypeError):
-        np.exp(x, where=a > 1)
-    with pytest.raises(TypeError):
-        np.linalg.inv(x)
+        np.histogram2d(x, x)
     with pytest.raises(TypeError):
         np.add(a, x, out=a)
     np.testing.assert_array_equal(np.asarray(x), a)

@@ -111,10 +111,8 @@ def refuses(error, text, call):
 def test_refusals():
     a, b, half = ng.ones((4, 3)), ng.ones((3, 5)), ng.ones((4, 3), dtype=np.float16)
     out = ng.full((4, 5), 7.0)
-    refuses(TypeError, "dot: b has dtype float32; needs float16, as a", lambda: ng.dot(half, b))
-    refuses(
-        TypeError, "dot: b is ndarray; needs GPUTensor (nervanagpu.array makes one)", lambda: ng.dot(a, np.ones((3, 5)))
-    )
+    refuses(TypeError, "dot: b has dtype float32; needs float16, as a", lambda: ng.dot(half, b, relu=True))
+    refuses(TypeError, "dot: b is 'b'; needs GPUTensor (nervanagpu.array makes one)", lambda: ng.dot(a, "b"))
     refuses(ValueError, "dot: out has shape (4, 5); needs (5, 4)", lambda: ng.dot(b.T, a.T, out))
     refuses(ValueError, "dot: out shares memory with a; needs memory of its own", lambda: ng.dot(out[:, :3], b, out))
     refuses(TypeError, "stream is int; needs Stream or None", lambda: ng.dot(a, b, stream=0))
@@ -124,7 +122,8 @@ def test_refusals():
         lambda: a @ a,
     )
     assert (out.get() == 7).all()
+    assert (half @ b).dtype == np.float32  # promoted as NumPy's
     with pytest.raises(TypeError):
-        a @ np.ones((3, 5))
+        a @ "text"
     with pytest.raises(TypeError):
-        np.ones((3, 5)) @ a
+        object() @ a

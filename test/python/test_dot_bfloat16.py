@@ -156,7 +156,7 @@ def test_large_ones_are_copied_to_the_tensor_cores(rng):
 def test_refusals(rng):
     bf, f16, f32 = (ng.ones((8, 8), d) for d in ("bfloat16", "float16", "float32"))
     cases = [
-        (TypeError, "dot: b has dtype float16; needs bfloat16, as a", lambda: ng.dot(bf, f16)),
+        (TypeError, "dot: b has dtype float16; needs bfloat16, as a", lambda: ng.dot(bf, f16, relu=True)),
         (
             TypeError,
             "dot: out has dtype float16; needs bfloat16 or float32, what bfloat16 operands give",

@@ -106,11 +106,11 @@ def test_random_words_are_those_of_the_element(rng):
 def test_refusals():
     f32, f16, i8 = ng.ones((4, 4)), ng.ones((4, 4), np.float16), ng.ones((4, 4), np.int8)
     cases = [
-        (TypeError, "dot: b has dtype float32; needs int8 or uint8, as a", lambda: ng.dot(i8, f32)),
+        (TypeError, "dot: b has dtype float32; needs int8 or uint8, as a", lambda: ng.dot(i8, f32, relu=True)),
         (
             TypeError,
             "dot: a has dtype float64; needs float32, float16, bfloat16, int8 or uint8",
-            lambda: ng.dot(ng.ones((4, 4), np.float64), f32),
+            lambda: ng.dot(ng.ones((4, 4), np.float64), f32, relu=True),
         ),
         (
             TypeError,

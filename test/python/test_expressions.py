@@ -366,8 +366,8 @@ def test_errors() -> None:
     x = ng.array(np.ones((2, 3), np.float32))
     with pytest.raises(ValueError, match=r"add: shapes do not broadcast: float32 \(2, 3\), float32 \(2,\)"):
         x + ng.ones(2)
-    with pytest.raises(TypeError, match=r"power: operands are int32 \(3,\), int32 \(3,\); needs a float among them"):
-        ng.power(ng.array(np.ones(3, np.int32)), ng.array(np.ones(3, np.int32)))
+    with pytest.raises(ValueError, match="power: the exponent of integers is -1; needs 0 or more, or a float"):
+        ng.power(ng.array(np.ones(3, np.int32)), -1)
     with pytest.raises(TypeError, match="bitwise_and: operands are float32"):
         x & 1
     with pytest.raises(OverflowError, match="number 300 does not fit into dtype int8"):

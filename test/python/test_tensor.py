@@ -28,7 +28,7 @@ def test_array_keeps_the_dtype_and_the_bits(rng, dtype):
     tensor = ng.array(host)
     assert tensor.dtype == host.dtype
     assert tensor.shape == (7, 5)
-    assert tensor.strides == (5, 1)
+    assert tensor.element_strides == (5, 1)
     assert tensor.nbytes == host.nbytes
     back = tensor.get()
     assert back.dtype == host.dtype

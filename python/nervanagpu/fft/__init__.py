@@ -17,6 +17,7 @@ from nervanagpu.fft.transforms import (
     rfft2,
     rfftn,
 )
+from nervanagpu.names import public
 
 __all__ = [
     "fft",
@@ -38,3 +39,6 @@ __all__ = [
     "rfftfreq",
     "rfftn",
 ]
+
+for _name in __all__:
+    public(space="fft")(globals()[_name])

@@ -18,6 +18,7 @@ from nervanagpu.linalg.operands import LinAlgError, matrix_transpose
 from nervanagpu.linalg.products import batched_dot, dot, grouped_dot, matmul
 from nervanagpu.linalg.solving import inv, lstsq, pinv, solve, tensorinv, tensorsolve
 from nervanagpu.linalg.triangles import diagonal, trace
+from nervanagpu.names import public
 
 __all__ = [
     "LinAlgError",
@@ -56,3 +57,9 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+public()(matrix_transpose)
+for _name in __all__:
+    if _name not in ("LinAlgError", "batched_dot", "dot", "grouped_dot", "matmul"):  # NumPy has these elsewhere
+        public(space="linalg")(globals()[_name])
+public(space="linalg", numpy=False)(matmul)

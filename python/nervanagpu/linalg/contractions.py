@@ -8,26 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import composed, creation, dtypes, elementwise, reductions
+from nervanagpu import composed, creation, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, integers, is_integer, iterable, shown
-from nervanagpu.linalg import products
 from nervanagpu.linalg.operands import LinAlgError, as_tensor, axes_of, axis_of, check_matrices, conjugate, stored
+from nervanagpu.linalg.products import product
 from nervanagpu.linalg.triangles import eye
-
-
-def product(a: GPUTensor, b: GPUTensor) -> GPUTensor:
-    """a @ b of stacks of matrices, of the dtype that NumPy's has: int8 of int8, too.
-
-    Dtypes that have no kernels of their own are multiplied elementwise and summed.
-    """
-    wanted = dtypes.promoted(a.dtype, b.dtype)
-    try:
-        result = products.matmul(a, b)
-    except TypeError:
-        terms = elementwise.multiply(a[..., :, :, None], b[..., None, :, :])
-        result = reductions.sum(terms, -2)
-    return result if str(result.dtype) == str(wanted) else result.astype(wanted)
 
 
 def outer(x1: Any, x2: Any, /) -> GPUTensor:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import creation, elementwise, functions, reductions
+from nervanagpu import creation, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import flag, number, shown
 from nervanagpu.linalg.contractions import finite_eps
@@ -149,7 +149,7 @@ def cond(x: Any, p: Any = None) -> GPUTensor:
     else:
         check_matrices("cond", "x", operand, square=True)
         result = norm(operand, p, (-2, -1)) * _inverse_or_inf(operand, p)
-    given = functions.any(elementwise.isnan(elementwise.absolute(operand)), (-2, -1))
+    given = reductions.any(elementwise.isnan(elementwise.absolute(operand)), (-2, -1))
     made = elementwise.logical_and(elementwise.isnan(result), elementwise.logical_not(given))
     return elementwise.where(made, creation.full((), math.inf, result.dtype), result)
 
@@ -163,7 +163,7 @@ def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any =
         raise ValueError(f"matrix_rank: tol is {shown(tol)} and rtol {shown(rtol)}; needs one of them")
     (x,) = inexact("matrix_rank", A=A)
     if x.ndim < 2:
-        return functions.any(elementwise.not_equal(x, 0)).astype(np.int64)
+        return reductions.any(elementwise.not_equal(x, 0)).astype(np.int64)
     s = singular_values("matrix_rank", x, hermitian)
     if not s.size:
         return creation.zeros(s.shape[:-1], np.int64)

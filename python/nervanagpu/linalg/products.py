@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import numpy as np
 
 from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.arguments import iterable, number, tensor
+from nervanagpu.names import public
 from nervanagpu.settings import precision as asked_for
 
 
@@ -28,6 +30,82 @@ def _at(precision: str | None) -> AbstractContextManager[object]:
     return nullcontext() if precision is None else asked_for(precision)
 
 
+def _is_plain(alpha: float, beta: float, bias: object, relu: bool) -> bool:
+    return alpha == 1 and beta == 0 and bias is None and not relu
+
+
+def _operand(name: str, value: Any) -> GPUTensor:
+    """Lists, arrays and numbers as tensors."""
+    if isinstance(value, GPUTensor):
+        return value
+    if not isinstance(value, np.ndarray | np.generic | list | tuple | int | float):
+        _check_tensor(name, value)
+    return creation.array(value)
+
+
+_BYTES = ("int8", "uint8")
+_FLOATS = ("float32", "float16", "bfloat16")
+
+
+def _multiplies(first: Any, second: Any) -> bool:
+    """Whether there are kernels for products of these dtypes."""
+    a, b = str(first), str(second)
+    return (a == b and a in _FLOATS) or (a in _BYTES and b in _BYTES)
+
+
+def product(a: GPUTensor, b: GPUTensor) -> GPUTensor:
+    """numpy.matmul of any dtypes: operands become what they promote to; integers wrap, of bool it is any of the ands.
+
+    Dtypes that no kernel of products takes are multiplied and summed by one of expressions, in a fixed order: float64
+    sums are those of a reduction.
+    """
+    if a.ndim == 0 or b.ndim == 0:
+        raise ValueError(f"matmul: a has shape {a.shape} and b {b.shape}; needs one axis or more")
+    dtype = dtypes.promoted(a.dtype, b.dtype)
+    if str(dtype) in _FLOATS:
+        return _core.matmul(_core.as_dtype(a, dtype), _core.as_dtype(b, dtype), None)
+    row, column = a.ndim == 1, b.ndim == 1
+    x, y = (a[None] if row else a), (b[:, None] if column else b)
+    if x.shape[-1] != y.shape[-2]:
+        raise ValueError(f"matmul: a has shape {a.shape} and b {b.shape}; needs as many columns of a as rows of b")
+    x, y = _core.as_dtype(x, dtype), _core.as_dtype(y, dtype)
+    order = (*range(y.ndim - 2), y.ndim - 1, y.ndim - 2)
+    terms = _core.apply("multiply", x[..., :, None, :], y.transpose(*order)[..., None, :, :])
+    total = _core.cast(_core.reduce("sum", terms, [-1], False, 0), dtype)
+    if row:
+        total = total[..., 0, :]
+    return total[..., 0] if column else total
+
+
+def operands_matmul(a: Any, b: Any) -> Any:
+    """a @ b where one is a list or an array; NotImplemented for what is neither."""
+    known = (GPUTensor, np.ndarray, list, tuple)
+    if not isinstance(a, known) or not isinstance(b, known):
+        return NotImplemented
+    return _core.matmul(_operand("a", a), _operand("b", b), None)
+
+
+def _numpy_dot(a: GPUTensor, b: GPUTensor) -> GPUTensor:
+    """numpy.dot: of tensors of more axes sums over the last one of a and the last but one of b."""
+    if a.ndim == 0 or b.ndim == 0:
+        return _core.apply("multiply", a, b)
+    if b.ndim <= 2:
+        return product(a, b)
+    k = b.shape[-2]
+    order = (b.ndim - 2, *range(b.ndim - 2), b.ndim - 1)
+    columns = b.transpose(*order).reshape(k, b.size // k if k else 0)
+    return product(a, columns).reshape(*a.shape[:-1], *b.shape[:-2], b.shape[-1])
+
+
+def _result(x: GPUTensor, out: GPUTensor | None) -> GPUTensor:
+    if out is None:
+        return x
+    if out.shape != x.shape:
+        raise ValueError(f"dot: out has shape {out.shape}; needs {x.shape}")
+    _core.assign(out, x)
+    return out
+
+
 _SUMS = ("row_sum", "column_sum", "row_max_abs", "column_max_abs")
 
 
@@ -38,6 +116,7 @@ def _check_sums(*sums: GPUTensor | None) -> tuple[GPUTensor | None, ...]:
     return sums
 
 
+@public(method=True)
 def dot(
     a: GPUTensor,
     b: GPUTensor,
@@ -116,10 +195,15 @@ def dot(
         product = _core.plain_dot(a, b, out, alpha, beta, bias, relu)
         if product is not NotImplemented:
             return product
+    if _is_plain(alpha, beta, bias, relu) and not (isinstance(a, GPUTensor) and isinstance(b, GPUTensor)):
+        return dot(_operand("a", a), _operand("b", b), out, precision=precision)
     _check_tensor("a", a)
     _check_tensor("b", b)
     if out is not None:
         _check_tensor("out", out)
+    if _is_plain(alpha, beta, bias, relu) and (a.ndim != 2 or b.ndim != 2 or not _multiplies(a.dtype, b.dtype)):
+        with _at(precision):
+            return _result(_numpy_dot(a, b), out)
     if bias is not None:
         _check_tensor("bias", bias)
     if mask is not None:
@@ -151,6 +235,7 @@ def _check_batch(name: str, value: object) -> None:
         raise ValueError(f"batched_dot: {name} has shape {value.shape}; needs 2 or 3 axes, has {value.ndim}")
 
 
+@public(numpy=False)
 def batched_dot(
     a: GPUTensor,
     b: GPUTensor,
@@ -219,20 +304,30 @@ def batched_dot(
     return out
 
 
-def matmul(a: GPUTensor, b: GPUTensor, stream: Stream | None = None, *, precision: str | None = None) -> GPUTensor:
+@public(numpy="matmul")
+def matmul(
+    a: GPUTensor,
+    b: GPUTensor,
+    stream: Stream | None = None,
+    *,
+    out: GPUTensor | None = None,
+    precision: str | None = None,
+) -> GPUTensor:
     """a @ b as NumPy's matmul: a new tensor, axes before the last two are a batch and are broadcast.
 
     Of two matrices an expression, as `dot(a, b)`.
     A tensor of one axis is a row (a) or a column (b) that the result does not have. Batches whose axes can be walked
     through as one are a single launch. ValueError: shapes that do not fit. TypeError: dtypes that do not fit.
     """
-    for name, value in (("a", a), ("b", b)):
-        if not isinstance(value, GPUTensor):
-            raise TypeError(f"matmul: {name} is {type(value).__name__}; needs GPUTensor (nervanagpu.array makes one)")
+    if not (isinstance(a, GPUTensor) and isinstance(b, GPUTensor)):
+        a, b = (x if isinstance(x, GPUTensor) else _operand(name, x) for name, x in (("a", a), ("b", b)))
     with _at(precision):
-        return _core.matmul(a, b, stream)
+        if out is None:
+            return _core.matmul(a, b, stream)
+        return _result(_core.matmul(a, b, stream), out)
 
 
+@public(numpy=False)
 def grouped_dot(
     products: Sequence[tuple[GPUTensor, GPUTensor] | tuple[GPUTensor, GPUTensor, GPUTensor]],
     alpha: float = 1.0,

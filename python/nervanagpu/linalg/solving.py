@@ -13,7 +13,7 @@ from nervanagpu import creation, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, number, shown
 from nervanagpu.linalg.backend import backend
-from nervanagpu.linalg.contractions import finite_eps, product
+from nervanagpu.linalg.contractions import finite_eps
 from nervanagpu.linalg.decompositions import decomposed
 from nervanagpu.linalg.operands import (
     LinAlgError,
@@ -24,6 +24,7 @@ from nervanagpu.linalg.operands import (
     inexact,
     real_of,
 )
+from nervanagpu.linalg.products import product
 
 _UNSET: Any = object()
 

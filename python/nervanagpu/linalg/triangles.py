@@ -60,7 +60,7 @@ def trace(x: Any, /, *, offset: int = 0, dtype: npt.DTypeLike | None = None) -> 
 
 def signs(w: GPUTensor) -> GPUTensor:
     """-1, 0 and 1."""
-    return elementwise.sign(w)
+    return elementwise.sgn(w)
 
 
 def _gathered(x: GPUTensor, order: npt.NDArray[np.int64]) -> GPUTensor:

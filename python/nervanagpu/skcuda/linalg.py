@@ -12,9 +12,9 @@ from nervanagpu import linalg as ours
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, integer, tensor
 from nervanagpu.linalg import triangles
-from nervanagpu.linalg.contractions import product
 from nervanagpu.linalg.decompositions import decomposed
 from nervanagpu.linalg.operands import adjoint, check_matrices, conjugate, inexact
+from nervanagpu.linalg.products import product
 from nervanagpu.skcuda.misc import add_matvec, div_matvec, init, mult_matvec, shutdown
 
 

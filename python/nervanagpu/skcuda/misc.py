@@ -13,8 +13,8 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, tensor
 from nervanagpu.creation import zeros_like
 from nervanagpu.elementwise import add, divide, multiply, subtract
-from nervanagpu.indexing import cumsum
 from nervanagpu.reductions import max, mean, min, sum
+from nervanagpu.scans import cumsum
 
 argmax, argmin = composed.argmax, composed.argmin
 

@@ -1,0 +1,314 @@
+"""Products of vectors, matrices and tensors along chosen axes, and parts of matrices, as NumPy's functions."""
+
+from __future__ import annotations
+
+import math
+import string
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nervanagpu import _core, composed, creation, elementwise, reductions
+from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import integer
+from nervanagpu.elementwise import Operand, _result
+from nervanagpu.linalg import contractions
+from nervanagpu.linalg.products import product
+from nervanagpu.manipulation import axis_of, moveaxis, ravel
+from nervanagpu.names import public
+from nervanagpu.reductions import operand_of
+
+
+@public()
+def outer(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+    """The product of each element of a with each of b, both in one row: (a.size, b.size)."""
+    return elementwise.multiply(ravel(operand_of(a))[:, None], ravel(operand_of(b))[None], out)
+
+
+@public()
+def inner(a: Operand, b: Operand) -> GPUTensor:
+    """Sums of products over the last axes of both; of numbers their product."""
+    a, b = operand_of(a), operand_of(b)
+    if a.ndim == 0 or b.ndim == 0:
+        return elementwise.multiply(a, b)
+    return tensordot(a, b, ([-1], [-1]))
+
+
+@public()
+def vdot(a: Operand, b: Operand) -> GPUTensor:
+    """The sum of the products of the elements, both in one row."""
+    return product(ravel(operand_of(a)), ravel(operand_of(b)))
+
+
+public()(contractions.vecdot)
+
+
+@public()
+def tensordot(a: Operand, b: Operand, axes: Any = 2) -> GPUTensor:
+    """Sums of products over axes of both: the last `axes` of a with the first of b, or a pair of lists of axes."""
+    return contractions.tensordot(a, b, axes=axes)
+
+
+def _labels(subscripts: str, operands: Sequence[GPUTensor]) -> tuple[list[str], str]:
+    """The letters of each operand's axes and of the result's; those of an ellipsis become letters that nobody uses."""
+    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    if len(terms) != len(operands):
+        raise ValueError(f"einsum: there are {len(operands)} operands; {subscripts!r} has {len(terms)}")
+    free = [c for c in string.ascii_letters if c not in subscripts]
+    most = 0
+    for term, x in zip(terms, operands, strict=True):
+        most = max(most, x.ndim - len(term.replace("...", "")) if "..." in term else 0)
+    dots = "".join(free[:most])
+    named = []
+    for i, (term, x) in enumerate(zip(terms, operands, strict=True)):
+        count = x.ndim - len(term.replace("...", ""))
+        if count < 0 or ("..." not in term and count):
+            raise ValueError(f"einsum: operand {i} has {x.ndim} axes; {term!r} names {len(term.replace('...', ''))}")
+        named.append(term.replace("...", dots[len(dots) - count :] if count else ""))
+    if arrow:
+        result = output.replace("...", dots)
+    else:
+        letters = "".join(named)
+        result = dots + "".join(sorted(c for c in set(letters) if letters.count(c) == 1 and c not in dots))
+    for c in result:
+        if result.count(c) > 1 or c not in "".join(named):
+            raise ValueError(f"einsum: {subscripts!r} has {c!r} in its result; needs each letter once, of an operand")
+    return named, result
+
+
+def _reduced_diagonals(x: GPUTensor, term: str) -> tuple[GPUTensor, str]:
+    """The view along which letters that stand twice run together."""
+    for c in dict.fromkeys(term):
+        while term.count(c) > 1:
+            i = term.index(c)
+            j = term.index(c, i + 1)
+            x = diagonal(x, 0, i, j)
+            term = term[:i] + term[i + 1 : j] + term[j + 1 :] + c
+    return x, term
+
+
+def _pair(x: GPUTensor, xs: str, y: GPUTensor, ys: str, keep: str) -> tuple[GPUTensor, str]:
+    """Two operands as one: a product of matrices, of which batches are letters of both that stay."""
+    lengths = dict(zip(xs + ys, x.shape + y.shape, strict=True))
+    for c, n in zip(xs, x.shape, strict=True):
+        lengths[c] = max(n, lengths[c]) if n else 0
+    for letters, of in ((xs, x), (ys, y)):
+        for c, n in zip(letters, of.shape, strict=True):
+            if n != lengths[c] and n != 1:
+                raise ValueError(f"einsum: axes {c!r} have lengths {n} and {lengths[c]}; needs equal ones")
+    x, xs = _summed(x, xs, [c for c in xs if c not in ys and c not in keep])
+    y, ys = _summed(y, ys, [c for c in ys if c not in xs and c not in keep])
+    batch = [c for c in xs if c in ys and c in keep]
+    inner_letters = [c for c in xs if c in ys and c not in keep]
+    rows, columns = [c for c in xs if c not in ys], [c for c in ys if c not in xs]
+
+    def laid(t: GPUTensor, letters: str, first: list[str], last: list[str]) -> GPUTensor:
+        order = [letters.index(c) for c in (*batch, *first, *last)]
+        t = t.transpose(*order) if order else t
+        full = tuple(lengths[c] for c in (*batch, *first, *last))
+        if t.shape != full:
+            wide = creation.empty(full, t.dtype)
+            wide[...] = t
+            t = wide
+        sizes = [math.prod(lengths[c] for c in part) for part in (first, last)]
+        return t.reshape(math.prod(lengths[c] for c in batch), *sizes)
+
+    a, b = laid(x, xs, rows, inner_letters), laid(y, ys, inner_letters, columns)
+    made = product(a, b) if batch else product(a[0], b[0])
+    return made.reshape(*(lengths[c] for c in (*batch, *rows, *columns))), "".join((*batch, *rows, *columns))
+
+
+def _summed(x: GPUTensor, letters: str, gone: list[str]) -> tuple[GPUTensor, str]:
+    if not gone:
+        return x, letters
+    total = reductions.sum(x, [letters.index(c) for c in gone])
+    return _core.as_dtype(total, x.dtype), "".join(c for c in letters if c not in gone)
+
+
+@public()
+def einsum(subscripts: str, *operands: Operand, out: GPUTensor | None = None, optimize: Any = False) -> GPUTensor:
+    """Einstein's sums: einsum("ij,jk->ik", a, b) is a @ b. Operands are multiplied from left to right.
+
+    A letter names an axis, "..." the others; letters that the result does not have are summed over. Without "->" the
+    result has those that stand once, by alphabet. ValueError for letters and lengths that do not fit.
+    """
+    tensors = [operand_of(x) for x in operands]
+    if not tensors:
+        raise ValueError("einsum: there is no operand; needs one or more")
+    if not isinstance(subscripts, str):
+        raise TypeError(f"einsum: subscripts is {type(subscripts).__name__}; needs text such as 'ij,jk->ik'")
+    terms, result = _labels(subscripts, tensors)
+    dtype = np.result_type(*(t.dtype for t in tensors))
+    parts = [_reduced_diagonals(x, t) for x, t in zip(tensors, terms, strict=True)]
+    x, letters = parts[0]
+    for i, (y, other) in enumerate(parts[1:], 1):
+        keep = result + "".join(t for _, t in parts[i + 1 :])
+        x, letters = _pair(x, letters, y, other, keep)
+    x, letters = _summed(x, letters, [c for c in letters if c not in result])
+    order = [letters.index(c) for c in result]
+    x = x.transpose(*order) if order else x
+    if len(parts) == 1 and x is tensors[0]:
+        x = x.copy()
+    return _result(_core.as_dtype(x, dtype), out)
+
+
+@public()
+def kron(a: Operand, b: Operand) -> GPUTensor:
+    """The Kronecker product: each element of a times all of b."""
+    a, b = operand_of(a), operand_of(b)
+    ndim = max(a.ndim, b.ndim)
+    left, right = (1,) * (ndim - a.ndim) + a.shape, (1,) * (ndim - b.ndim) + b.shape
+    x = a.reshape(*[n for length in left for n in (length, 1)])
+    y = b.reshape(*[n for length in right for n in (1, length)])
+    made = elementwise.multiply(x, y)
+    return made.reshape(*[m * n for m, n in zip(left, right, strict=True)])
+
+
+@public()
+def cross(a: Operand, b: Operand, axis: int = -1) -> GPUTensor:
+    """Vector products of the vectors of three numbers along `axis`."""
+    a, b = moveaxis(operand_of(a), axis, -1), moveaxis(operand_of(b), axis, -1)
+    if a.shape[-1] != 3 or b.shape[-1] != 3:
+        raise ValueError(f"cross: the vectors have {a.shape[-1]} and {b.shape[-1]} numbers; needs 3")
+    x, y, z = (a[..., i] for i in range(3))
+    u, v, w = (b[..., i] for i in range(3))
+    return moveaxis(composed.stack([y * w - z * v, z * u - x * w, x * v - y * u], -1), -1, axis)
+
+
+# ---- parts of matrices -----------------------------------------------------------------------------------------------
+
+
+@public(method=True)
+def diagonal(x: Operand, offset: int = 0, axis1: int = 0, axis2: int = 1) -> GPUTensor:
+    """The diagonal `offset` (above the main one if positive) of the matrices of two axes, along the last axis of a
+    view.
+    """
+    x = operand_of(x)
+    if x.ndim < 2:
+        raise ValueError(f"diagonal: x has {x.ndim} axes; needs 2 or more")
+    a, b = axis_of("diagonal", axis1, x.ndim, "axis1"), axis_of("diagonal", axis2, x.ndim, "axis2")
+    if a == b:
+        raise ValueError(f"diagonal: axis1 and axis2 are both {a}; needs two axes")
+    k = integer("diagonal", "offset", offset)
+    matrices = moveaxis(x, (a, b), (-2, -1))
+    matrices = matrices[..., :, k:] if k >= 0 else matrices[..., -k:, :]
+    length = min(matrices.shape[-2:])
+    return _core.diagonal(matrices[..., :length, :length])
+
+
+@public(method=True)
+def trace(
+    x: Operand,
+    offset: int = 0,
+    axis1: int = 0,
+    axis2: int = 1,
+    dtype: npt.DTypeLike | None = None,
+    out: GPUTensor | None = None,
+) -> GPUTensor:
+    """The sum of a diagonal."""
+    return reductions.sum(diagonal(x, offset, axis1, axis2), -1, dtype, out)
+
+
+@public()
+def diag(x: Operand, k: int = 0) -> GPUTensor:
+    """Of a row a matrix with it as diagonal k, of a matrix its diagonal k, a view."""
+    x = operand_of(x)
+    if x.ndim == 2:
+        return diagonal(x, integer("diag", "k", k))
+    if x.ndim != 1:
+        raise ValueError(f"diag: x has {x.ndim} axes; needs 1 or 2")
+    k = integer("diag", "k", k)
+    n = x.shape[0] + abs(k)
+    out = creation.zeros((n, n), x.dtype)
+    diagonal(out, k)[...] = x
+    return out
+
+
+@public()
+def diagflat(x: Operand, k: int = 0) -> GPUTensor:
+    """A matrix with the elements, in one row, as diagonal k."""
+    return diag(ravel(operand_of(x)), k)
+
+
+@public()
+def fill_diagonal(x: GPUTensor, value: Any, wrap: bool = False) -> None:
+    """x[i, i, ...] = value."""
+    x = operand_of(x)
+    if x.ndim < 2:
+        raise ValueError(f"fill_diagonal: x has {x.ndim} axes; needs 2 or more")
+    if x.ndim == 2 and not wrap:
+        target = diagonal(x)
+        given = operand_of(value) if not isinstance(value, int | float) else value
+        if isinstance(given, GPUTensor) and given.size > 1:
+            given = ravel(given)
+            reps = -(-target.size // given.size)
+            given = composed.concatenate([given] * reps, 0)[: target.size] if reps > 1 else given[: target.size]
+        target[...] = given
+        return
+    step = x.shape[1] + 1 if x.ndim == 2 else sum(math.prod(x.shape[i + 1 :]) for i in range(x.ndim))
+    flat = x.reshape(-1, copy=False)
+    flat[::step] = value
+
+
+def _triangle(name: str, x: Any, k: int, lower: bool) -> GPUTensor:
+    x = operand_of(x)
+    if x.ndim < 2:
+        raise ValueError(f"{name}: x has {x.ndim} axes; needs 2 or more")
+    rows, columns = x.shape[-2:]
+    i, j = composed._count(rows)[:, None], composed._count(columns)[None]
+    apart = elementwise.subtract(j, i)
+    inside = elementwise.less_equal(apart, k) if lower else elementwise.greater_equal(apart, k)
+    zero = False if str(x.dtype) == "bool" else 0
+    return elementwise.where(inside, x, zero)
+
+
+@public()
+def tril(x: Operand, k: int = 0) -> GPUTensor:
+    """x with zeros above the diagonal k of its matrices."""
+    return _triangle("tril", x, integer("tril", "k", k), True)
+
+
+@public()
+def triu(x: Operand, k: int = 0) -> GPUTensor:
+    """x with zeros below the diagonal k of its matrices."""
+    return _triangle("triu", x, integer("triu", "k", k), False)
+
+
+@public(numpy=False)
+def tri(rows: int, columns: int | None = None, k: int = 0, dtype: npt.DTypeLike = np.float32) -> GPUTensor:
+    """A matrix of ones at and below the diagonal k, zeros above."""
+    return tril(creation.ones((rows, rows if columns is None else columns), dtype), k)
+
+
+@public(numpy=False)
+def vander(x: Operand, n: int | None = None, increasing: bool = False) -> GPUTensor:
+    """The powers of x as columns, from n - 1 down to 0, or up."""
+    x = operand_of(x)
+    if x.ndim != 1:
+        raise ValueError(f"vander: x has {x.ndim} axes; needs 1")
+    count = x.shape[0] if n is None else integer("vander", "n", n, 0, 4096)
+    powers = range(count) if increasing else range(count - 1, -1, -1)
+    columns = [elementwise.power(x, p) for p in powers]
+    return composed.stack(columns, 1) if columns else creation.empty((x.shape[0], 0), x.dtype)
+
+
+@public()
+def interp(x: Operand, xp: Operand, fp: Operand, left: float | None = None, right: float | None = None) -> GPUTensor:
+    """The piecewise linear function through (xp, fp), xp growing, at x; `left` and `right`: outside (fp's ends)."""
+    x, xp, fp = operand_of(x), operand_of(xp), operand_of(fp)
+    if xp.ndim != 1 or xp.shape != fp.shape or xp.size == 0:
+        raise ValueError(f"interp: xp has shape {xp.shape} and fp {fp.shape}; needs rows of one length, not 0")
+    wide = _core.as_dtype(x, np.float64)
+    xs, fs = _core.as_dtype(xp, np.float64), _core.as_dtype(fp, np.float64)
+    below = reductions.sum(elementwise.less_equal(xs, wide[..., None]), -1)
+    last = xp.size - 1
+    i = elementwise.clip(below - 1, 0, max(last - 1, 0))
+    j = elementwise.minimum(i + 1, last)
+    x0, x1, f0, f1 = xs[i], xs[j], fs[i], fs[j]
+    slope = elementwise.where(elementwise.equal(x1, x0), 0.0, (f1 - f0) / (x1 - x0))
+    y = elementwise.where(elementwise.equal(wide, x1), f1, slope * (wide - x0) + f0)
+    y = elementwise.where(elementwise.less(wide, xs[0]), fs[0] if left is None else left, y)
+    return elementwise.where(elementwise.greater(wide, xs[last]), fs[last] if right is None else right, y)

@@ -1,0 +1,160 @@
+"""The namespace of the Python array API standard: what x.__array_namespace__() gives.
+
+The functions are nervanagpu's own, but for those that make arrays: without `dtype` floats are float64 here, as in
+NumPy, and what the standard requires of argument names.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from nervanagpu import _core, creation, dtypes, names, reductions
+from nervanagpu._core import GPUTensor
+from nervanagpu.linalg import products
+
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
+__array_api_version__ = VERSIONS[-1]
+
+globals().update(names.of_space())
+for _space in ("linalg", "fft"):
+    _functions = names.of_space(_space)
+    if _functions:
+        globals()[_space] = type(_space, (), {n: staticmethod(f) for n, f in _functions.items()})
+
+bool = np.dtype(np.bool_)
+int8, int16, int32, int64 = (np.dtype(f"int{n}") for n in (8, 16, 32, 64))
+uint8, uint16, uint32, uint64 = (np.dtype(f"uint{n}") for n in (8, 16, 32, 64))
+float32, float64 = np.dtype(np.float32), np.dtype(np.float64)
+complex64, complex128 = np.dtype(np.complex64), np.dtype(np.complex128)
+e, inf, nan, newaxis, pi = math.e, math.inf, math.nan, None, math.pi
+
+_REAL = float64
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> GPUTensor:
+    """nervanagpu.from_dlpack."""
+    from nervanagpu import exchange
+
+    creation.check_device("from_dlpack", device)
+    made = exchange.from_dlpack(x)
+    return made.copy() if copy else made
+
+
+def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: Any = None) -> GPUTensor:
+    """nervanagpu.asarray."""
+    return creation.asarray(obj, dtype, copy=copy, device=device)
+
+
+def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+    """nervanagpu.empty, of float64."""
+    return creation.empty(shape, _REAL if dtype is None else dtype, device=device)
+
+
+def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+    """nervanagpu.zeros, of float64."""
+    return creation.zeros(shape, _REAL if dtype is None else dtype, device=device)
+
+
+def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+    """nervanagpu.ones, of float64."""
+    return creation.ones(shape, _REAL if dtype is None else dtype, device=device)
+
+
+def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+    """nervanagpu.full, of the dtype that the value has as an array."""
+    return creation.full(shape, fill_value, np.asarray(fill_value).dtype if dtype is None else dtype, device=device)
+
+
+def full_like(x: GPUTensor, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+    """nervanagpu.full_like."""
+    return creation.full_like(x, fill_value, dtype, device=device)
+
+
+def empty_like(x: GPUTensor, /, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+    """nervanagpu.empty_like."""
+    return creation.empty_like(x, dtype, device=device)
+
+
+def zeros_like(x: GPUTensor, /, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+    """nervanagpu.zeros_like."""
+    return creation.zeros_like(x, dtype, device=device)
+
+
+def ones_like(x: GPUTensor, /, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+    """nervanagpu.ones_like."""
+    return creation.ones_like(x, dtype, device=device)
+
+
+def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any = None, device: Any = None) -> GPUTensor:
+    """nervanagpu.eye, of float64."""
+    return creation.eye(n_rows, n_cols, k, _REAL if dtype is None else dtype, device=device)
+
+
+def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any = None, device: Any = None) -> GPUTensor:
+    """nervanagpu.arange."""
+    return creation.arange(start, stop, step, dtype, device=device)
+
+
+def linspace(
+    start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: Any = True
+) -> GPUTensor:
+    """nervanagpu.linspace."""
+    made: GPUTensor = creation.linspace(start, stop, num, endpoint, dtype=dtype, device=device)
+    return made
+
+
+def _floating_only(name: str) -> Any:
+    function = getattr(reductions, name)
+
+    def standard(x: GPUTensor, /, *, axis: Any = None, keepdims: Any = False, **more: Any) -> GPUTensor:
+        made: GPUTensor = function(x, axis, keepdims=keepdims, **more)
+        return made
+
+    standard.__name__, standard.__doc__ = name, function.__doc__
+    return standard
+
+
+mean, std, var = _floating_only("mean"), _floating_only("std"), _floating_only("var")
+
+
+def matmul(x1: GPUTensor, x2: GPUTensor, /) -> GPUTensor:
+    """Products of matrices in the dtype that the operands promote to: nervanagpu.matmul sums bytes in int32."""
+    return products.product(x1, x2)
+
+
+linalg.matmul = staticmethod(matmul)  # type: ignore[name-defined]  # noqa: F821
+
+
+class _Info:
+    """What this namespace can do: __array_namespace_info__()."""
+
+    def capabilities(self) -> dict[str, Any]:
+        """Boolean indexing and shapes that depend on data; no more than 64 axes."""
+        return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
+
+    def default_device(self) -> Any:
+        """The device."""
+        return _core.device()
+
+    def devices(self) -> list[Any]:
+        """All of them."""
+        return [_core.device()]
+
+    def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
+        """Of what is made without a dtype."""
+        creation.check_device("default_dtypes", device)
+        return {"real floating": float64, "complex floating": complex128, "integral": int64, "indexing": int64}
+
+    def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
+        """The dtypes of a kind by name."""
+        creation.check_device("dtypes", device)
+        known = ("bool", *dtypes.KINDS["integral"], "float32", "float64")
+        return {n: np.dtype(n) for n in known if kind is None or dtypes.isdtype(np.dtype(n), kind)}
+
+
+def __array_namespace_info__() -> _Info:
+    """What this namespace can do."""
+    return _Info()

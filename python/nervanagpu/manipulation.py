@@ -1,0 +1,560 @@
+"""Tensors in another shape or order, joined and taken apart, as NumPy's functions: views where the memory allows it.
+
+Where a result cannot be a view it is a copy made on the device. Arguments are tensors, or anything that
+nervanagpu.array understands. ValueError for axes that do not exist and shapes that do not fit.
+"""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any, SupportsIndex
+
+import numpy as np
+import numpy.typing as npt
+
+from nervanagpu import _core, composed, creation, dtypes, elementwise
+from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import choice, host_array, integer, integers, iterable, shown, tensor
+from nervanagpu.elementwise import Operand
+from nervanagpu.names import public
+from nervanagpu.reductions import operand_of
+
+Axes = SupportsIndex | Sequence[SupportsIndex]
+
+_strided_reshape = GPUTensor.reshape
+
+
+def axis_of(function: str, axis: Any, ndim: int, name: str = "axis") -> int:
+    """An axis as one of 0 .. ndim - 1."""
+    number = integer(function, name, axis)
+    if not -ndim <= number < ndim:
+        raise ValueError(f"{function}: {name} {number} is out of range; the operand has {ndim} axes")
+    return number % ndim
+
+
+def along(axis: int, part: Any) -> tuple[Any, ...]:
+    """The key of `part` along an axis, and of all along those in front of it."""
+    return (slice(None),) * axis + (part,)
+
+
+def _axes(function: str, axis: Any, ndim: int, name: str = "axis") -> list[int]:
+    found = [axis_of(function, a, ndim, name) for a in integers(function, name, axis)]
+    if len(set(found)) != len(found):
+        raise ValueError(f"{function}: {name} {axis} has an axis twice")
+    return found
+
+
+def _reshape_method(self: GPUTensor, *shape: Any, order: str = "C", copy: bool | None = None) -> GPUTensor:
+    """The elements in another shape: a view where strides allow it, else a copy; one length may be -1.
+
+    order: "C" (the last axis fastest) or "F" (the first). copy: True for a copy always, False for ValueError instead.
+    """
+    choice("reshape", "order", order, ("C", "F", "A"))
+    if order == "F":
+        lengths = _core.shape(shape[0] if len(shape) == 1 else shape)
+        turned = _reshape_method(self.transpose(), *reversed(lengths), copy=copy)
+        return turned.transpose()
+    if copy:
+        return _strided_reshape(self.copy(), *shape)
+    try:
+        return _strided_reshape(self, *shape)
+    except ValueError as error:
+        if copy is False or "contiguous" not in str(error):
+            raise
+    return _strided_reshape(self.copy(), *shape)
+
+
+@public()
+def reshape(x: Operand, /, shape: Axes, order: str = "C", *, copy: bool | None = None) -> GPUTensor:
+    """The elements of x in another shape, as x.reshape()."""
+    return _reshape_method(operand_of(x), shape, order=order, copy=copy)
+
+
+@public(method=True)
+def ravel(x: Operand, order: str = "C") -> GPUTensor:
+    """The elements in one row: a view of a contiguous tensor."""
+    return _reshape_method(operand_of(x), -1 if operand_of(x).size else 0, order=order)
+
+
+def _flatten(self: GPUTensor, order: str = "C") -> GPUTensor:
+    """The elements in one row, a copy."""
+    return _reshape_method(self, self.size, order=order, copy=True)
+
+
+@public("permute_dims")
+def transpose(x: Operand, axes: Sequence[SupportsIndex] | None = None) -> GPUTensor:
+    """The view with its axes in the given order; reversed without it."""
+    x = operand_of(x)
+    return x.transpose() if axes is None else x.transpose(*_axes("transpose", axes, x.ndim, "axes"))
+
+
+@public(method=True)
+def swapaxes(x: Operand, axis1: int, axis2: int) -> GPUTensor:
+    """The view with two axes exchanged."""
+    x = operand_of(x)
+    order = list(range(x.ndim))
+    a, b = axis_of("swapaxes", axis1, x.ndim, "axis1"), axis_of("swapaxes", axis2, x.ndim, "axis2")
+    order[a], order[b] = order[b], order[a]
+    return x.transpose(*order) if order else x
+
+
+@public()
+def moveaxis(x: Operand, source: Axes, destination: Axes) -> GPUTensor:
+    """The view with the axes `source` at the places `destination`, the others in order."""
+    x = operand_of(x)
+    come, go = _axes("moveaxis", source, x.ndim, "source"), _axes("moveaxis", destination, x.ndim, "destination")
+    if len(come) != len(go):
+        raise ValueError(f"moveaxis: there are {len(come)} in source and {len(go)} in destination; needs as many")
+    order = [a for a in range(x.ndim) if a not in come]
+    for to, at in sorted(zip(go, come, strict=True)):
+        order.insert(to, at)
+    return x.transpose(*order) if order else x
+
+
+@public()
+def rollaxis(x: Operand, axis: int, start: int = 0) -> GPUTensor:
+    """The view with `axis` in front of the axis `start`."""
+    x = operand_of(x)
+    at = axis_of("rollaxis", axis, x.ndim)
+    to = integer("rollaxis", "start", start, -x.ndim, x.ndim)
+    to = to + x.ndim if to < 0 else to
+    return moveaxis(x, at, to - 1 if at < to else to)
+
+
+@public()
+def expand_dims(x: Operand, axis: Axes = 0) -> GPUTensor:
+    """The view with new axes of length 1, which stand at `axis` of the result."""
+    x = operand_of(x)
+    new = integers("expand_dims", "axis", axis)
+    places = _axes("expand_dims", new, x.ndim + len(new))
+    key = tuple(None if i in places else slice(None) for i in range(x.ndim + len(new)))
+    return x[key]
+
+
+@public(method=True)
+def squeeze(x: Operand, axis: Axes | None = None) -> GPUTensor:
+    """The view without the axes of length 1; or without those of `axis`, which must have that length."""
+    x = operand_of(x)
+    gone = [a for a in range(x.ndim) if x.shape[a] == 1] if axis is None else _axes("squeeze", axis, x.ndim)
+    for a in gone:
+        if x.shape[a] != 1:
+            raise ValueError(f"squeeze: axis {a} has length {x.shape[a]}; needs 1")
+    return x[tuple(0 if a in gone else slice(None) for a in range(x.ndim))] if gone else x
+
+
+@public()
+def broadcast_to(x: Operand, shape: Axes) -> GPUTensor:
+    """x repeated along axes of length 1 and new axes in front: a copy."""
+    x = operand_of(x)
+    lengths = _core.shape(shape)
+    try:
+        fits = np.broadcast_shapes(x.shape, lengths) == lengths
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"broadcast_to: x has shape {x.shape}, which does not broadcast to {lengths}")
+    out = creation.empty(lengths, x.dtype)
+    out[...] = x
+    return out
+
+
+@public()
+def broadcast_arrays(*arrays: Operand) -> list[GPUTensor]:
+    """All of them in the shape that they broadcast to."""
+    tensors = [operand_of(a) for a in arrays]
+    shape = np.broadcast_shapes(*(t.shape for t in tensors))
+    return [t if t.shape == shape else broadcast_to(t, shape) for t in tensors]
+
+
+@public()
+def broadcast_shapes(*shapes: Axes) -> tuple[int, ...]:
+    """The shape that these broadcast to."""
+    try:
+        return np.broadcast_shapes(*(tuple(integers("broadcast_shapes", "shapes", s, 0)) for s in shapes))
+    except ValueError as error:
+        raise ValueError(f"broadcast_shapes: shapes are {shown(shapes)} ({error})") from None
+
+
+@public()
+def atleast_1d(*arrays: Operand) -> Any:
+    """Views with one axis or more; of several a tuple."""
+    made = [x if x.ndim else x[None] for x in map(operand_of, arrays)]
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+@public()
+def atleast_2d(*arrays: Operand) -> Any:
+    """Views with two axes or more, new ones in front; of several a tuple."""
+    made = [x if x.ndim >= 2 else x[(None,) * (2 - x.ndim)] for x in map(operand_of, arrays)]
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+@public()
+def atleast_3d(*arrays: Operand) -> Any:
+    """Views with three axes or more: (n,) becomes (1, n, 1), (m, n) becomes (m, n, 1); of several a tuple."""
+    made = []
+    for x in map(operand_of, arrays):
+        y = x[(None,) * (2 - x.ndim)] if x.ndim < 2 else x
+        made.append(y if y.ndim >= 3 else y[:, :, None])
+    return made[0] if len(made) == 1 else tuple(made)
+
+
+def _some(function: str, arrays: Any) -> list[Any]:
+    """The operands of a sequence, one or more."""
+    given = iterable(function, "arrays", arrays)
+    if not given:
+        raise ValueError(f"{function}: arrays is empty; needs one or more")
+    return given
+
+
+@public()
+def vstack(arrays: Sequence[Operand]) -> GPUTensor:
+    """Rows below each other."""
+    return composed.concatenate([atleast_2d(a) for a in _some("vstack", arrays)], 0)
+
+
+@public()
+def hstack(arrays: Sequence[Operand]) -> GPUTensor:
+    """Side by side: along the second axis, of one axis along that."""
+    made = [atleast_1d(a) for a in _some("hstack", arrays)]
+    return composed.concatenate(made, 0 if made[0].ndim == 1 else 1)
+
+
+@public()
+def dstack(arrays: Sequence[Operand]) -> GPUTensor:
+    """One behind the other along the third axis."""
+    return composed.concatenate([atleast_3d(a) for a in _some("dstack", arrays)], 2)
+
+
+@public()
+def column_stack(arrays: Sequence[Operand]) -> GPUTensor:
+    """Those of one axis as columns, others as they are, side by side."""
+    made = [x if x.ndim > 1 else atleast_1d(x)[:, None] for x in map(operand_of, _some("column_stack", arrays))]
+    return composed.concatenate(made, 1)
+
+
+@public()
+def unstack(x: Operand, /, *, axis: int = 0) -> tuple[GPUTensor, ...]:
+    """The views along `axis`, which goes."""
+    x = operand_of(x)
+    at = axis_of("unstack", axis, x.ndim)
+    return tuple(x[along(at, i)] for i in range(x.shape[at]))
+
+
+@public()
+def array_split(x: Operand, sections: int | Sequence[int], axis: int = 0) -> list[GPUTensor]:
+    """Views of parts along `axis`: as many as `sections` says, as equal as they can be, or cut at these indices."""
+    x = operand_of(x)
+    at = axis_of("array_split", axis, x.ndim)
+    length = x.shape[at]
+    if isinstance(sections, int | np.integer):
+        count = integer("array_split", "sections", sections, 1)
+        small, more = builtins.divmod(length, count)
+        cuts = [0, *np.cumsum([small + (k < more) for k in range(count)]).tolist()]
+    else:
+        cuts = [0, *integers("array_split", "sections", sections), length]
+    return [x[along(at, slice(a, b))] for a, b in itertools.pairwise(cuts)]
+
+
+@public()
+def split(x: Operand, sections: int | Sequence[int], axis: int = 0) -> list[GPUTensor]:
+    """Views of parts along `axis`: equal ones, as many as `sections` says, or cut at these indices."""
+    x = operand_of(x)
+    at = axis_of("split", axis, x.ndim)
+    if isinstance(sections, int | np.integer) and sections > 0 and x.shape[at] % sections:
+        raise ValueError(f"split: axis {axis} has length {x.shape[at]}; needs a multiple of {sections}")
+    return array_split(x, sections, axis)
+
+
+@public()
+def vsplit(x: Operand, sections: int | Sequence[int]) -> list[GPUTensor]:
+    """split along the first of two or more axes."""
+    return split(x, sections, 0)
+
+
+@public()
+def hsplit(x: Operand, sections: int | Sequence[int]) -> list[GPUTensor]:
+    """split along the second axis, of one axis along that."""
+    return split(x, sections, 0 if operand_of(x).ndim == 1 else 1)
+
+
+@public()
+def dsplit(x: Operand, sections: int | Sequence[int]) -> list[GPUTensor]:
+    """split along the third axis."""
+    return split(x, sections, 2)
+
+
+@public()
+def flip(x: Operand, axis: Axes | None = None) -> GPUTensor:
+    """The view with the elements along `axis` (None: all axes) from the last to the first."""
+    x = operand_of(x)
+    turned = list(range(x.ndim)) if axis is None else _axes("flip", axis, x.ndim)
+    return x[tuple(slice(None, None, -1) if a in turned else slice(None) for a in range(x.ndim))] if turned else x
+
+
+@public()
+def fliplr(x: Operand) -> GPUTensor:
+    """flip along the second axis."""
+    return flip(x, 1)
+
+
+@public()
+def flipud(x: Operand) -> GPUTensor:
+    """flip along the first axis."""
+    return flip(x, 0)
+
+
+@public()
+def rot90(x: Operand, k: int = 1, axes: Sequence[int] = (0, 1)) -> GPUTensor:
+    """The view turned k times by 90 degrees, from the first of `axes` towards the second."""
+    x = operand_of(x)
+    a, b = _axes("rot90", axes, x.ndim, "axes")
+    turns = integer("rot90", "k", k) % 4
+    if turns == 0:
+        return x
+    if turns == 2:
+        return flip(x, (a, b))
+    return swapaxes(flip(x, b), a, b) if turns == 1 else flip(swapaxes(x, a, b), b)
+
+
+@public()
+def roll(x: Operand, shift: Axes, axis: Axes | None = None) -> GPUTensor:
+    """The elements moved on by `shift` along `axis` (None: in one row), the last ones to the front: a copy."""
+    x = operand_of(x)
+    if axis is None:
+        return _reshape_method(roll(ravel(x), shift, 0), *x.shape)
+    axes, steps = integers("roll", "axis", axis), integers("roll", "shift", shift)
+    if len(steps) == 1:
+        steps = steps * len(axes)
+    if len(axes) == 1:
+        axes = axes * len(steps)
+    if len(axes) != len(steps):
+        raise ValueError(f"roll: there are {len(steps)} in shift and {len(axes)} in axis; needs as many")
+    moved = [0] * x.ndim
+    for a, s in zip(axes, steps, strict=True):
+        moved[axis_of("roll", a, x.ndim)] += s
+    out = x
+    for a, s in enumerate(moved):
+        length = x.shape[a]
+        if length and s % length:
+            parts = out[along(a, slice(length - s % length, None))], out[along(a, slice(0, length - s % length))]
+            out = composed.concatenate(parts, a)
+    return out.copy() if out is x else out
+
+
+@public()
+def tile(x: Operand, reps: Axes) -> GPUTensor:
+    """x repeated as a whole, so many times along each axis: a copy."""
+    x = operand_of(x)
+    counts = integers("tile", "reps", reps, 0)
+    ndim = builtins.max(x.ndim, len(counts))
+    counts = [1] * (ndim - len(counts)) + counts
+    lengths = (1,) * (ndim - x.ndim) + x.shape
+    # Every axis behind one that says which repetition it is.
+    apart = _reshape_method(x, *[n for length in lengths for n in (1, length)]) if ndim else x
+    whole = creation.empty([n for c, length in zip(counts, lengths, strict=True) for n in (c, length)], x.dtype)
+    whole[...] = apart
+    return _reshape_method(whole, *[c * length for c, length in zip(counts, lengths, strict=True)])
+
+
+@public(method=True)
+def repeat(x: Operand, repeats: Any, axis: int | None = None) -> GPUTensor:
+    """Each element along `axis` (None: in one row) so many times: a copy. `repeats`: a number, or one for each
+    element.
+    """
+    x = operand_of(x)
+    if axis is None:
+        x, axis = ravel(x), 0
+    at = axis_of("repeat", axis, x.ndim)
+    if isinstance(repeats, int | np.integer):
+        count = integer("repeat", "repeats", repeats, 0)
+        whole = creation.empty((*x.shape[: at + 1], count, *x.shape[at + 1 :]), x.dtype)
+        whole[...] = x[along(at + 1, None)]
+        return _reshape_method(whole, *x.shape[:at], x.shape[at] * count, *x.shape[at + 1 :])
+    counts = np.asarray(repeats.get() if isinstance(repeats, GPUTensor) else repeats)
+    if counts.dtype.kind not in "iu" or (counts.size and counts.min() < 0):
+        raise ValueError(f"repeat: repeats have dtype {counts.dtype}; needs integers, 0 or more")
+    places = np.repeat(np.arange(x.shape[at]), np.broadcast_to(counts, (x.shape[at],)))
+    return x[along(at, creation.array(places))]
+
+
+_PAD_MODES = ("constant", "edge", "wrap", "reflect", "symmetric", "empty")
+
+
+@public()
+def pad(x: Operand, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> GPUTensor:
+    """x with `pad_width` elements more in front and behind: a copy.
+
+    pad_width: n, (before, after), or a pair for each axis. mode: "constant" (with `constant_values`, given alike),
+    "edge" (the last element), "wrap" (from the other end), "reflect" and "symmetric" (mirrored without and with the
+    edge), "empty" (undefined).
+    """
+    x = operand_of(x)
+    choice("pad", "mode", mode, _PAD_MODES)
+    try:
+        widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
+    except ValueError:
+        raise ValueError(f"pad: pad_width is {pad_width}; needs n, (before, after), or a pair for each axis") from None
+    for before, after in widths:
+        integer("pad", "pad_width", before, 0)
+        integer("pad", "pad_width", after, 0)
+    if mode in ("constant", "empty"):
+        if x.ndim == 0:
+            return x.copy()
+        out = creation.empty([b + n + a for (b, a), n in zip(widths, x.shape, strict=True)], x.dtype)
+        if mode == "constant":
+            values = np.broadcast_to(np.asarray(constant_values), (x.ndim, 2)).tolist()
+            # Later axes win the corners, as in NumPy: each one fills its ends along all of the others.
+            for a, ((before, after), n) in enumerate(zip(widths, x.shape, strict=True)):
+                if before:
+                    out[along(a, slice(0, before))] = values[a][0]
+                if after:
+                    out[along(a, slice(before + n, None))] = values[a][1]
+        out[tuple(slice(b, b + n) for (b, _), n in zip(widths, x.shape, strict=True))] = x
+        return out
+    out = x
+    for a, (before, after) in enumerate(widths):
+        if before or after:
+            if x.shape[a] == 0:
+                raise ValueError(f"pad: axis {a} has no elements, which mode {mode!r} cannot extend")
+            places = np.pad(np.arange(x.shape[a]), (before, after), mode=mode)  # type: ignore[call-overload]
+            out = out[along(a, creation.array(places))]
+    return out.copy() if out is x else out
+
+
+@public()
+def append(x: Operand, values: Operand, axis: int | None = None) -> GPUTensor:
+    """x and then `values` along `axis`; None: both in one row."""
+    x, y = operand_of(x), operand_of(values)
+    return composed.concatenate([ravel(x), ravel(y)], 0) if axis is None else composed.concatenate([x, y], axis)
+
+
+@public()
+def delete(x: Operand, obj: Any, axis: int | None = None) -> GPUTensor:
+    """x without the elements `obj` (an integer, a slice, integers or a mask) along `axis` (None: in one row): a
+    copy.
+    """
+    x = operand_of(x)
+    if axis is None:
+        x, axis = ravel(x), 0
+    at = axis_of("delete", axis, x.ndim)
+    gone = obj.get() if isinstance(obj, GPUTensor) else obj
+    try:
+        kept = np.delete(np.arange(x.shape[at]), gone)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"delete: obj is {shown(obj)} ({error})") from None
+    except IndexError as error:
+        raise IndexError(f"delete: obj is {shown(obj)}; axis {at} has length {x.shape[at]} ({error})") from None
+    return x[along(at, creation.array(kept))]
+
+
+@public()
+def insert(x: Operand, obj: Any, values: Any, axis: int | None = None) -> GPUTensor:
+    """x with `values` in front of the elements `obj` (an integer or integers) along `axis` (None: in one row): a
+    copy.
+    """
+    x = operand_of(x)
+    if axis is None:
+        x, axis = ravel(x), 0
+    at = axis_of("insert", axis, x.ndim)
+    length = x.shape[at]
+    where = host_array("obj", obj)
+    if where.dtype.kind not in "iu":
+        raise TypeError(f"insert: obj is {shown(obj)}; needs an integer or integers")
+    given = operand_of(values)
+    alone = where.ndim == 0
+    if alone and given.ndim == x.ndim:
+        count = given.shape[at]
+    elif alone:
+        count = 1 if x.ndim > 1 or given.ndim == 0 else given.size
+    else:
+        count = where.size
+    marks = np.insert(np.arange(length), where, np.full(count, -1) if alone else -1)
+    new = np.flatnonzero(marks < 0)
+    old = np.flatnonzero(marks >= 0)
+    out = creation.empty((*x.shape[:at], marks.size, *x.shape[at + 1 :]), x.dtype)
+    out[along(at, creation.array(old))] = x
+    if alone and given.ndim == x.ndim - 1 and x.ndim > 1:
+        given = expand_dims(given, at)
+    out[along(at, creation.array(new))] = _core.cast(given, x.dtype)
+    return out
+
+
+@public()
+def resize(x: Operand, shape: Axes) -> GPUTensor:
+    """The elements again and again until the shape is full: a copy."""
+    x = operand_of(x)
+    lengths = _core.shape(shape)
+    count = math.prod(lengths)
+    if x.size == 0:
+        return creation.zeros(lengths, x.dtype)
+    row = tile(ravel(x), -(-count // x.size) if count else 0)
+    return _reshape_method(row[:count], *lengths)
+
+
+@public()
+def trim_zeros(x: Operand, trim: str = "fb") -> GPUTensor:
+    """A row without the zeros in front ("f") and behind ("b"): a view. Waits for where they are."""
+    x = operand_of(x)
+    choice("trim_zeros", "trim", trim, ("f", "b", "fb", "bf"))
+    if x.ndim != 1:
+        raise ValueError(f"trim_zeros: x has {x.ndim} axes; needs 1")
+    places = np.flatnonzero(elementwise.not_equal(x, 0).get())
+    if places.size == 0:
+        return x[:0]
+    first = int(places[0]) if "f" in trim else 0
+    last = int(places[-1]) + 1 if "b" in trim else x.size
+    return x[first:last]
+
+
+@public()
+def copyto(dst: GPUTensor, src: Operand, casting: str = "same_kind", where: Any = True) -> None:
+    """dst[...] = src, where the mask says so."""
+    tensor("copyto", "dst", dst)
+    value = operand_of(src)
+    if casting != "unsafe" and not dtypes.converts(value.dtype, dst.dtype):
+        raise TypeError(f"copyto: src has dtype {value.dtype}; needs one that converts to {dst.dtype} ({casting})")
+    if where is True:
+        dst[...] = _core.as_dtype(value, dst.dtype)
+        return
+    _core.assign(dst, elementwise.where(operand_of(where), _core.cast(value, dst.dtype), dst))
+
+
+@public()
+def astype(x: GPUTensor, dtype: npt.DTypeLike, /, *, copy: bool = True, device: Any = None) -> GPUTensor:
+    """x converted to `dtype`, as x.astype()."""
+    tensor("astype", "x", x)
+    return x if not copy and x.dtype == _core.dtype(dtype) else x.astype(dtype)
+
+
+@public()
+def shape(x: Operand) -> tuple[int, ...]:
+    """The lengths of the axes."""
+    return operand_of(x).shape
+
+
+@public()
+def ndim(x: Operand) -> int:
+    """How many axes there are."""
+    return operand_of(x).ndim
+
+
+@public()
+def size(x: Operand, axis: int | None = None) -> int:
+    """How many elements there are, or along `axis`."""
+    x = operand_of(x)
+    return x.size if axis is None else x.shape[axis_of("size", axis, x.ndim)]
+
+
+@public("ascontiguousarray")
+def require_contiguous(x: Operand, dtype: npt.DTypeLike | None = None) -> GPUTensor:
+    """x itself if it is contiguous and of that dtype, else a copy that is."""
+    x = operand_of(x) if dtype is None else creation.asarray(x, dtype)
+    return x if x.contiguous else x.copy()
+
+
+def _members() -> dict[str, Any]:
+    return {"reshape": _reshape_method, "flatten": _flatten}

@@ -1,0 +1,71 @@
+"""The table of public functions: a function enters it where it is written, and nowhere else.
+
+    @public("concat", method=True)
+    def concatenate(...): ...
+
+From it come the names of the package, of nervanagpu.linalg and nervanagpu.fft, `__all__`, the methods of GPUTensor,
+what NumPy's protocols find, the stubs (`__init__.pyi`) and docs/functions.md (tools/names_written.py writes both).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Row:
+    """A public function."""
+
+    name: str
+    function: Callable[..., Any]
+    aliases: tuple[str, ...]
+    methods: tuple[str, ...]  # names of the members of GPUTensor that it is
+    space: str  # "", "linalg" or "fft"
+    numpy: tuple[str, ...]  # names of the functions of NumPy, in the namespace of that name, that it stands for
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return (self.name, *self.aliases)
+
+
+TABLE: list[Row] = []
+
+
+def public(*aliases: str, method: bool | str = False, space: str = "", numpy: bool | str = True) -> Callable[[F], F]:
+    """Enters a function under its name and `aliases`.
+
+    method: whether it is a method of tensors, which become its first argument; or the names that it has as one.
+    space: the namespace below nervanagpu. numpy: whether NumPy's functions of these names may be given tensors and call
+    it; or their names.
+    """
+
+    def enter(function: F) -> F:
+        names = (function.__name__, *aliases)
+        methods = tuple(method.split()) if isinstance(method, str) else names if method else ()
+        theirs = tuple(numpy.split()) if isinstance(numpy, str) else names if numpy else ()
+        TABLE.append(Row(names[0], function, aliases, methods, space, theirs))
+        return function
+
+    return enter
+
+
+def of_space(space: str = "") -> dict[str, Callable[..., Any]]:
+    """The functions of a namespace by name."""
+    return {name: row.function for row in TABLE if row.space == space for name in row.names}
+
+
+def of_numpy() -> dict[Any, Callable[..., Any]]:
+    """NumPy's functions and ufuncs, and what stands for each."""
+    found = {}
+    for row in TABLE:
+        theirs = getattr(np, row.space) if row.space else np
+        for name in row.numpy:
+            if hasattr(theirs, name):
+                found[getattr(theirs, name)] = row.function
+    return found

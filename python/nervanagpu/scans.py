@@ -1,0 +1,207 @@
+"""Running sums and products, differences and integrals along an axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
+from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import integer
+from nervanagpu.elementwise import Operand, _result
+from nervanagpu.manipulation import along, axis_of, moveaxis, ravel
+from nervanagpu.names import public
+from nervanagpu.reductions import operand_of
+
+
+def _row(function: str, x: Any, axis: int | None) -> tuple[GPUTensor, int]:
+    x = operand_of(x)
+    if axis is None or x.ndim == 0:
+        return ravel(x), 0
+    return x, axis_of(function, axis, x.ndim)
+
+
+@public(method=True)
+def cumsum(
+    x: Operand, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: GPUTensor | None = None
+) -> GPUTensor:
+    """Sums of the elements up to and with each one along `axis` (None: of x in one row), in a fixed order.
+
+    Integers and bool give int64 or uint64; float16 and bfloat16 are summed in float32 and rounded at the end. `dtype`:
+    what x is converted to before.
+    """
+    operand, at = _row("cumsum", x, axis)
+    if dtype is not None:
+        operand = _core.as_dtype(operand, dtype)
+    result = _core.cumsum(operand, at)
+    if dtype is not None and result.dtype != _core.dtype(dtype):
+        result = _core.cast(result, dtype)
+    return _result(result, out)
+
+
+@public(method=True)
+def cumprod(
+    x: Operand, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: GPUTensor | None = None
+) -> GPUTensor:
+    """Products of the elements up to and with each one along `axis` (None: of x in one row), in a fixed order.
+
+    By doubling: log2(length) kernels. Integers and bool give int64 or uint64.
+    """
+    operand, at = _row("cumprod", x, axis)
+    if dtype is not None:
+        operand = _core.as_dtype(operand, dtype)
+    kind = dtypes.kind_of(operand.dtype)
+    if dtype is None and kind in "biu":
+        operand = _core.as_dtype(operand, np.uint64 if kind == "u" else np.int64)
+    result = operand.copy()
+    apart, length = 1, operand.shape[at]
+    while apart < length:
+        front = result[along(at, slice(0, length - apart))]
+        back = result[along(at, slice(apart, None))]
+        back[...] = elementwise.multiply(back, front.copy())
+        apart *= 2
+    return _result(result, out)
+
+
+def _standard(
+    name: str, x: Any, axis: int | None, dtype: Any, include_initial: bool, out: GPUTensor | None
+) -> GPUTensor:
+    x = operand_of(x)
+    if axis is None:
+        if x.ndim != 1:
+            raise ValueError(f"{name}: axis is None and x has {x.ndim} axes; needs an axis")
+        axis = 0
+    result = (cumsum if name == "cumulative_sum" else cumprod)(x, axis, dtype)
+    if include_initial:
+        at = axis_of(name, axis, x.ndim)
+        first = (*x.shape[:at], 1, *x.shape[at + 1 :])
+        one = creation.full(first, 0 if name == "cumulative_sum" else 1, result.dtype)
+        result = composed.concatenate([one, result], at)
+    return _result(result, out)
+
+
+@public()
+def cumulative_sum(
+    x: Operand,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: npt.DTypeLike | None = None,
+    out: GPUTensor | None = None,
+    include_initial: bool = False,
+) -> GPUTensor:
+    """cumsum along `axis`, which may be left out of one axis alone; `include_initial`: with a 0 in front."""
+    return _standard("cumulative_sum", x, axis, dtype, include_initial, out)
+
+
+@public()
+def cumulative_prod(
+    x: Operand,
+    /,
+    *,
+    axis: int | None = None,
+    dtype: npt.DTypeLike | None = None,
+    out: GPUTensor | None = None,
+    include_initial: bool = False,
+) -> GPUTensor:
+    """cumprod along `axis`, which may be left out of one axis alone; `include_initial`: with a 1 in front."""
+    return _standard("cumulative_prod", x, axis, dtype, include_initial, out)
+
+
+@public()
+def nancumsum(
+    x: Operand, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: GPUTensor | None = None
+) -> GPUTensor:
+    """cumsum with NaN as 0."""
+    x = operand_of(x)
+    numbers = elementwise.where(elementwise.isnan(x), 0, x) if dtypes.kind_of(x.dtype) == "f" else x
+    return cumsum(numbers, axis, dtype, out)
+
+
+@public()
+def nancumprod(
+    x: Operand, axis: int | None = None, dtype: npt.DTypeLike | None = None, out: GPUTensor | None = None
+) -> GPUTensor:
+    """cumprod with NaN as 1."""
+    x = operand_of(x)
+    numbers = elementwise.where(elementwise.isnan(x), 1, x) if dtypes.kind_of(x.dtype) == "f" else x
+    return cumprod(numbers, axis, dtype, out)
+
+
+@public()
+def diff(x: Operand, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> GPUTensor:
+    """Each element along `axis` less the one before, n times; bool: whether they differ.
+
+    prepend, append: what stands in front and behind before that; a number or a tensor.
+    """
+    x = operand_of(x)
+    if x.ndim == 0:
+        raise ValueError("diff: x has no axes; needs one or more")
+    at = axis_of("diff", axis, x.ndim)
+    count = integer("diff", "n", n, 0)
+    if count == 0:
+        return x
+    edge = (*x.shape[:at], 1, *x.shape[at + 1 :])
+    parts = [x]
+    for more, where in ((prepend, 0), (append, 2)):
+        if more is None:
+            continue
+        given = operand_of(more)
+        if given.ndim == 0:
+            given = creation.full(edge, given.item(), given.dtype)
+        parts = [given, *parts] if where == 0 else [*parts, given]
+    result = composed.concatenate(parts, at) if len(parts) > 1 else x
+    for _ in range(count):
+        after, before = result[along(at, slice(1, None))], result[along(at, slice(0, -1))]
+        different = dtypes.kind_of(x.dtype) == "b"
+        result = elementwise.not_equal(after, before) if different else elementwise.subtract(after, before)
+    return result
+
+
+@public()
+def ediff1d(x: Operand, to_end: Any = None, to_begin: Any = None) -> GPUTensor:
+    """Each element of x in one row less the one before."""
+    row = diff(ravel(operand_of(x)))
+    front = [] if to_begin is None else [ravel(operand_of(to_begin))]
+    back = [] if to_end is None else [ravel(operand_of(to_end))]
+    return composed.concatenate([*front, row, *back], 0) if front or back else row
+
+
+@public()
+def trapezoid(y: Operand, x: Operand | None = None, dx: float = 1.0, axis: int = -1) -> GPUTensor:
+    """The integral of y along `axis` by the trapezoidal rule; x: where y is sampled, or steps of dx."""
+    y = operand_of(y)
+    rows = moveaxis(y, axis_of("trapezoid", axis, y.ndim), -1)
+    middle = (rows[..., 1:] + rows[..., :-1]) / 2
+    if x is None:
+        return reductions.sum(middle * dx, -1)
+    steps = diff(operand_of(x))
+    if steps.ndim > 1:
+        steps = moveaxis(diff(operand_of(x), axis=axis), axis, -1)
+    return reductions.sum(middle * steps, -1)
+
+
+@public()
+def gradient(f: Operand, *spacing: float, axis: int | None = None) -> Any:
+    """Central differences along each axis (or `axis`), one-sided at the ends, over steps of `spacing` (1)."""
+    f = operand_of(f)
+    if dtypes.kind_of(f.dtype) in "biu":
+        f = _core.as_dtype(f, np.float64)
+    axes = list(range(f.ndim)) if axis is None else [axis_of("gradient", axis, f.ndim)]
+    steps = list(spacing) if spacing else [1.0] * len(axes)
+    if len(steps) == 1:
+        steps = steps * len(axes)
+    if len(steps) != len(axes):
+        raise ValueError(f"gradient: there are {len(steps)} in spacing; needs 1 or {len(axes)}")
+    results = []
+    for a, h in zip(axes, steps, strict=True):
+        if f.shape[a] < 2:
+            raise ValueError(f"gradient: axis {a} has length {f.shape[a]}; needs 2 or more")
+        out = creation.empty(f.shape, f.dtype)
+        out[along(a, slice(1, -1))] = (f[along(a, slice(2, None))] - f[along(a, slice(0, -2))]) / (2 * h)
+        out[along(a, slice(0, 1))] = (f[along(a, slice(1, 2))] - f[along(a, slice(0, 1))]) / h
+        out[along(a, slice(-1, None))] = (f[along(a, slice(-1, None))] - f[along(a, slice(-2, -1))]) / h
+        results.append(out)
+    return results[0] if len(results) == 1 else tuple(results)

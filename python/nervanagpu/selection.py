@@ -1,0 +1,190 @@
+"""Elements chosen by indices, masks and conditions, as NumPy's functions. They are made of nervanagpu.indexing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing
+from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import choice, integers, iterable, tensor
+from nervanagpu.elementwise import Operand, _result
+from nervanagpu.manipulation import along, axis_of, ravel
+from nervanagpu.names import public
+from nervanagpu.reductions import operand_of
+
+
+def _grid(function: str, x: GPUTensor, index: GPUTensor, at: int) -> tuple[Any, ...]:
+    """A key with `index` along the axis `at` and each other axis' own numbers."""
+    if dtypes.kind_of(index.dtype) not in "iu":
+        raise TypeError(f"{function}: indices have dtype {index.dtype}; needs integers")
+    if index.ndim != x.ndim:
+        raise ValueError(f"{function}: indices have {index.ndim} axes; needs {x.ndim}, as the operand")
+    key: list[Any] = []
+    for a, length in enumerate(x.shape):
+        if a == at:
+            key.append(index)
+        else:
+            key.append(composed._count(length).reshape(*[-1 if i == a else 1 for i in range(x.ndim)]))
+    return tuple(key)
+
+
+@public()
+def take_along_axis(x: Operand, indices: Operand, axis: int | None = -1) -> GPUTensor:
+    """The elements at `indices`, which belong to the rows along `axis` (None: to x in one row): what argsort gave."""
+    x, index = operand_of(x), operand_of(indices)
+    if axis is None:
+        x, axis = ravel(x), 0
+    at = axis_of("take_along_axis", axis, x.ndim)
+    return x[_grid("take_along_axis", x, index, at)]
+
+
+@public()
+def put_along_axis(x: GPUTensor, indices: Operand, values: Any, axis: int | None = -1) -> None:
+    """x at `indices`, which belong to the rows along `axis`, becomes `values`."""
+    tensor("put_along_axis", "x", x)
+    index = operand_of(indices)
+    if axis is None:
+        x, axis = x.reshape(-1, copy=False), 0
+    at = axis_of("put_along_axis", axis, x.ndim)
+    x[_grid("put_along_axis", x, index, at)] = values
+
+
+@public(method=True)
+def put(x: GPUTensor, indices: Operand, values: Any, mode: str = "raise") -> None:
+    """The elements of x, counted in one row, at `indices` become `values`, which are repeated if there are too few."""
+    choice("put", "mode", mode, ("raise", "wrap", "clip"))
+    tensor("put", "x", x)
+    index, given = ravel(operand_of(indices)), ravel(operand_of(values))
+    if mode != "raise" and x.size:
+        wide = _core.cast(index, np.int64)
+        index = elementwise.remainder(wide, x.size) if mode == "wrap" else elementwise.clip(wide, 0, x.size - 1)
+    if index.size == 0:
+        return
+    if given.size == 0:
+        raise ValueError("put: there are no values; needs one or more")
+    if given.size != index.size:
+        given = given[composed._count(index.size) % given.size]
+    if x.contiguous:
+        x.reshape(-1)[index] = _core.cast(given, x.dtype)
+        return
+    x[np.unravel_index(index.get(), x.shape)] = _core.cast(given, x.dtype)
+
+
+@public(method=True)
+def compress(condition: Operand, x: Operand, axis: int | None = None, out: GPUTensor | None = None) -> GPUTensor:
+    """The elements along `axis` (None: of x in one row) where the condition, a row, is not 0."""
+    x = operand_of(x)
+    if axis is None:
+        x, axis = ravel(x), 0
+    at = axis_of("compress", axis, x.ndim)
+    places = indexing.flatnonzero(operand_of(condition))
+    return _result(x[along(at, places)], out)
+
+
+@public()
+def extract(condition: Operand, x: Operand) -> GPUTensor:
+    """The elements of x, in one row, where the condition is not 0."""
+    return compress(ravel(operand_of(condition)), ravel(operand_of(x)), 0)
+
+
+@public()
+def argwhere(x: Operand) -> GPUTensor:
+    """The indices of the elements that are not 0, a row for each."""
+    x = operand_of(x)
+    found = indexing.nonzero(x)
+    return composed.stack(found, 1) if found else creation.empty((int(bool(x)), 0), np.int64)
+
+
+@public(method=True)
+def choose(x: Operand, choices: Sequence[Operand], out: GPUTensor | None = None, mode: str = "raise") -> GPUTensor:
+    """Of each place the element of that one of `choices` whose number stands in x."""
+    choice("choose", "mode", mode, ("raise", "wrap", "clip"))
+    index = operand_of(x)
+    among = [operand_of(c) for c in iterable("choose", "choices", choices)]
+    if not among:
+        raise ValueError("choose: there are no choices; needs one or more")
+    if mode == "wrap":
+        index = elementwise.remainder(index, len(among))
+    elif mode == "clip":
+        index = elementwise.clip(index, 0, len(among) - 1)
+    elif index.size:
+        low, high = int(index.min()), int(index.max())
+        if low < 0 or high >= len(among):
+            raise ValueError(f"choose: x has {low if low < 0 else high}; needs 0 to {len(among) - 1}")
+    result = elementwise.where(elementwise.equal(index, 0), among[0], among[0])
+    for i, c in enumerate(among[1:], 1):
+        result = elementwise.where(elementwise.equal(index, i), c, result)
+    return _result(result, out)
+
+
+@public()
+def select(conditions: Sequence[Operand], choices: Sequence[Operand], default: Any = 0) -> GPUTensor:
+    """Of each place the element of that one of `choices` whose condition is the first that is not 0."""
+    tests, among = iterable("select", "conditions", conditions), iterable("select", "choices", choices)
+    if len(tests) != len(among) or not tests:
+        raise ValueError(f"select: there are {len(tests)} conditions and {len(among)} choices; needs as many, not 0")
+    result: Any = default
+    for test, value in zip(reversed(tests), reversed(among), strict=True):
+        result = elementwise.where(test, value, result)
+    return operand_of(result)
+
+
+@public()
+def piecewise(x: Operand, conditions: Sequence[Operand], functions: Sequence[Any]) -> GPUTensor:
+    """Of each element the function (or number) whose condition is not 0; one more is for the others (else 0)."""
+    x = operand_of(x)
+    tests, given = iterable("piecewise", "conditions", conditions), iterable("piecewise", "functions", functions)
+    if len(given) not in (len(tests), len(tests) + 1):
+        raise ValueError(f"piecewise: there are {len(given)} functions; needs {len(tests)} or {len(tests) + 1}")
+    values = [f(x) if callable(f) else f for f in given]
+    result: Any = values[-1] if len(given) > len(tests) else 0
+    for test, value in zip(tests, values, strict=False):
+        result = elementwise.where(test, value, result)
+    return _core.cast(operand_of(result), x.dtype)
+
+
+@public()
+def unravel_index(indices: Operand, shape: Any) -> tuple[GPUTensor, ...]:
+    """The index along each axis of elements that are counted row by row."""
+    index = _core.cast(operand_of(indices), np.int64)
+    lengths = integers("unravel_index", "shape", shape, 0)
+    if index.size and (int(index.min()) < 0 or int(index.max()) >= math.prod(lengths)):
+        raise ValueError(f"unravel_index: an index is outside the {math.prod(lengths)} elements of {tuple(lengths)}")
+    found = []
+    for a, length in enumerate(lengths):
+        found.append(elementwise.remainder(elementwise.floor_divide(index, math.prod(lengths[a + 1 :])), length))
+    return tuple(found)
+
+
+@public()
+def ravel_multi_index(multi_index: Sequence[Operand], shape: Any) -> GPUTensor:
+    """The numbers, row by row, of the elements at these indices along each axis."""
+    lengths = integers("ravel_multi_index", "shape", shape, 1)
+    parts = [_core.cast(operand_of(m), np.int64) for m in iterable("ravel_multi_index", "multi_index", multi_index)]
+    if len(parts) != len(lengths):
+        raise ValueError(f"ravel_multi_index: there are {len(parts)} indices; needs {len(lengths)}, as in shape")
+    for part, length in zip(parts, lengths, strict=True):
+        if part.size and (int(part.min()) < 0 or int(part.max()) >= length):
+            raise ValueError(f"ravel_multi_index: an index is outside 0 to {length - 1}")
+    total: Any = parts[0]
+    for part, length in zip(parts[1:], lengths[1:], strict=True):
+        total = elementwise.add(elementwise.multiply(total, length), part)
+    return operand_of(total)
+
+
+@public(numpy=False)
+def ix_(*rows: Operand) -> tuple[GPUTensor, ...]:
+    """Index tensors that choose a grid: x[ix_(a, b)] is x[a][:, b]."""
+    found = []
+    for i, row in enumerate(rows):
+        index = operand_of(row)
+        if index.ndim != 1:
+            raise ValueError(f"ix_: operand {i} has {index.ndim} axes; needs 1")
+        if dtypes.kind_of(index.dtype) == "b":
+            index = indexing.flatnonzero(index)
+        found.append(index.reshape(*[-1 if a == i else 1 for a in range(len(rows))]))
+    return tuple(found)

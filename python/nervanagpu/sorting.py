@@ -1,0 +1,583 @@
+"""Sorting, searching and counting, as NumPy's functions: stable, on the device, NaN last.
+
+Elements become unsigned integers of their width in the order in which they sort (-0.0 and 0.0 are equal). A bit at a
+time, from the lowest, those with a 0 go before those with a 1: a running sum says where to, all rows of
+the axis in one pass. Each pass is a sum, a scatter of the integers and one of their places; as many as the largest
+integer has bits. Sizes that depend on the elements (of unique, isin's tables, histograms' ranges) are waited for.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing, reductions, scans, selection
+from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import choice, flag, integer, integers, iterable, number
+from nervanagpu.elementwise import Operand, _result
+from nervanagpu.manipulation import along, axis_of, moveaxis, ravel
+from nervanagpu.names import public
+from nervanagpu.reductions import Axis, operand_of
+
+
+def keys_of(x: GPUTensor) -> GPUTensor:
+    """Unsigned integers of x's width that are in the order of x's elements; contiguous."""
+    kind, width = dtypes.kind_of(x.dtype), dtypes.size_of(x.dtype)
+    unsigned = np.dtype(f"uint{8 * width}")
+    top = np.array(1 << (8 * width - 1), unsigned)
+    if kind in "bu":
+        return _core.cast(x, unsigned).copy()
+    if kind == "i":
+        return elementwise.bitwise_xor(x.copy().view(unsigned), top).copy()
+    bits = elementwise.where(elementwise.equal(x, 0), 0, x).copy().view(unsigned)
+    below = elementwise.greater_equal(bits, top)
+    keys = elementwise.where(below, elementwise.invert(bits), elementwise.bitwise_xor(bits, top))
+    last = np.array((1 << (8 * width)) - 1, unsigned)
+    return elementwise.where(elementwise.isnan(x), last, keys).copy()
+
+
+def order_of(keys: GPUTensor) -> GPUTensor:
+    """The places, int64, of the elements of each row of (rows, n) unsigned integers in their stable order."""
+    rows, n = keys.shape
+    at = creation.arange(n)
+    places = creation.empty((rows, n), np.int64)
+    places[...] = at
+    if rows * n == 0 or n == 1:
+        return places
+    bits = int(reductions.max(keys).item()).bit_length()
+    first = elementwise.multiply(creation.arange(rows)[:, None], n)
+    for bit in range(bits):
+        one = elementwise.not_equal(elementwise.bitwise_and(elementwise.right_shift(keys, bit), 1), 0)
+        zeros = _core.cumsum(elementwise.logical_not(one), 1)
+        to = elementwise.where(one, zeros[:, -1:] + at - zeros, zeros - 1) + first
+        moved_keys, moved = creation.empty(keys.shape, keys.dtype), creation.empty(places.shape, np.int64)
+        to = to.copy()
+        _core.scatter(moved_keys, to, keys, "set")
+        _core.scatter(moved, to, places, "set")
+        keys, places = moved_keys, moved
+    return places
+
+
+def _directed(keys: GPUTensor, descending: bool) -> GPUTensor:
+    return elementwise.invert(keys).copy() if descending else keys
+
+
+def _order(function: str, x: GPUTensor, axis: Any, descending: bool) -> GPUTensor:
+    """The places along an axis of x in order."""
+    at = axis_of(function, axis, x.ndim)
+    rows = moveaxis(x, at, -1)
+    n = rows.shape[-1]
+    flat = rows.reshape(math.prod(rows.shape[:-1]), n)
+    order = order_of(_directed(keys_of(flat), descending)).reshape(*rows.shape)
+    return moveaxis(order, -1, at)
+
+
+def _row(x: Any, axis: int | None) -> tuple[GPUTensor, int]:
+    x = operand_of(x)
+    return (ravel(x), 0) if axis is None else (x, axis)
+
+
+_KINDS = ("quicksort", "mergesort", "heapsort", "stable")
+
+
+def _check_kind(function: str, kind: str | None) -> None:
+    if kind is not None:
+        choice(function, "kind", kind, _KINDS)
+
+
+@public(method=True)
+def argsort(
+    x: Operand,
+    axis: int | None = -1,
+    kind: str | None = None,
+    *,
+    descending: bool = False,
+    stable: bool | None = True,
+) -> GPUTensor:
+    """The places, int64, of the elements along `axis` (None: in one row) in order; of equal ones the first comes first.
+
+    `kind` and `stable` have no effect: every order is stable. Descending, NaN comes first.
+    """
+    _check_kind("argsort", kind)
+    x, axis = _row(x, axis)
+    if x.ndim == 0:
+        return creation.zeros((), np.int64)
+    return _order("argsort", x, axis, flag("argsort", "descending", descending))
+
+
+@public()
+def sort(
+    x: Operand,
+    axis: int | None = -1,
+    kind: str | None = None,
+    *,
+    descending: bool = False,
+    stable: bool | None = True,
+) -> GPUTensor:
+    """A copy with the elements along `axis` (None: in one row) in order, as argsort has them."""
+    _check_kind("sort", kind)
+    x, axis = _row(x, axis)
+    if x.ndim == 0:
+        return x.copy()
+    return selection.take_along_axis(x, _order("sort", x, axis, flag("sort", "descending", descending)), axis)
+
+
+def sort_in_place(self: GPUTensor, axis: int = -1, kind: str | None = None) -> None:
+    """Puts the elements along `axis` in order."""
+    self[...] = sort(self, axis, kind)
+
+
+@public()
+def lexsort(keys: Any, axis: int = -1) -> GPUTensor:
+    """The places in the order of the last of `keys`, equal ones in that of the one before, and so on."""
+    given = [operand_of(k) for k in (iterable("lexsort", "keys", keys) if not isinstance(keys, GPUTensor) else keys)]
+    if not given:
+        raise TypeError("lexsort: there are no keys; needs one or more")
+    order = argsort(given[0], axis)
+    for key in given[1:]:
+        order = selection.take_along_axis(order, argsort(selection.take_along_axis(key, order, axis), axis), axis)
+    return order
+
+
+@public()
+def partition(x: Operand, kth: Any, axis: int | None = -1) -> GPUTensor:
+    """x with the elements `kth` along `axis` where they stand in order, smaller ones before: all of them in order."""
+    integers("partition", "kth", kth)
+    return sort(x, axis)
+
+
+@public(method=True)
+def argpartition(x: Operand, kth: Any, axis: int | None = -1) -> GPUTensor:
+    """The places that give partition: argsort's."""
+    integers("argpartition", "kth", kth)
+    return argsort(x, axis)
+
+
+class TopK(NamedTuple):
+    """What topk gives."""
+
+    values: GPUTensor
+    indices: GPUTensor
+
+
+@public(numpy=False)
+def topk(x: Operand, k: int, axis: int = -1, largest: bool = True) -> TopK:
+    """The k largest (or smallest) elements along `axis` in order, and their places."""
+    x = operand_of(x)
+    at = axis_of("topk", axis, x.ndim)
+    count = integer("topk", "k", k, 0, x.shape[at])
+    order = argsort(x, at, descending=flag("topk", "largest", largest))[along(at, slice(0, count))]
+    return TopK(selection.take_along_axis(x, order, at), order)
+
+
+# ---- searching -------------------------------------------------------------------------------------------------------
+
+
+@public(method=True)
+def searchsorted(a: Operand, v: Operand, /, side: str = "left", sorter: Operand | None = None) -> GPUTensor:
+    """Where in the row a, which is in order, each element of v would have to be put to keep it so, as int64.
+
+    side: before equal elements ("left") or behind them. sorter: the order of a, from argsort.
+    """
+    choice("searchsorted", "side", side, ("left", "right"))
+    row, wanted = operand_of(a), operand_of(v)
+    if row.ndim != 1:
+        raise ValueError(f"searchsorted: a has {row.ndim} axes; needs 1")
+    if sorter is not None:
+        row = row[operand_of(sorter)]
+    dtype = dtypes.promoted(row.dtype, wanted.dtype)
+    keys, of = keys_of(_core.as_dtype(row, dtype)), keys_of(_core.as_dtype(wanted, dtype))
+    low = creation.zeros(wanted.shape, np.int64)
+    if row.size == 0 or wanted.size == 0:
+        return low
+    high = creation.full(wanted.shape, row.size, np.int64)
+    goes_on = elementwise.less if side == "left" else elementwise.less_equal
+    for _ in range(row.size.bit_length()):
+        middle = elementwise.floor_divide(low + high, 2).copy()
+        there = _core.gather(keys, elementwise.minimum(middle, row.size - 1))
+        up = elementwise.logical_and(goes_on(there, of), elementwise.less(low, high))
+        low, high = elementwise.where(up, middle + 1, low), elementwise.where(up, high, middle)
+        elementwise.evaluate(low, high)
+    return low
+
+
+@public()
+def digitize(x: Operand, bins: Operand, right: bool = False) -> GPUTensor:
+    """The number of the bin of each element; bins: edges in order, or from the largest to the smallest.
+
+    Bin i begins with edge i - 1; `right`: and has it not, but the next one.
+    """
+    edges = operand_of(bins)
+    if edges.ndim != 1:
+        raise ValueError(f"digitize: bins have {edges.ndim} axes; needs 1")
+    falls = edges.size > 1 and bool(edges[0] > edges[-1])
+    side = "left" if right else "right"
+    if falls:
+        return elementwise.subtract(edges.size, searchsorted(edges[::-1], x, side))
+    return searchsorted(edges, x, side)
+
+
+@public("in1d")
+def isin(x: Operand, among: Operand, assume_unique: bool = False, invert: bool = False) -> GPUTensor:
+    """True where an element of x is one of `among`."""
+    x, row = operand_of(x), sort(among, None)
+    if row.size == 0:
+        return creation.full(x.shape, bool(invert), np.bool_)
+    place = elementwise.minimum(searchsorted(row, x), row.size - 1)
+    found = elementwise.equal(row[place], x)
+    return elementwise.logical_not(found) if invert else found
+
+
+# ---- distinct elements -----------------------------------------------------------------------------------------------
+
+
+class UniqueAll(NamedTuple):
+    """What unique_all gives."""
+
+    values: GPUTensor
+    indices: GPUTensor
+    inverse_indices: GPUTensor
+    counts: GPUTensor
+
+
+class UniqueCounts(NamedTuple):
+    """What unique_counts gives."""
+
+    values: GPUTensor
+    counts: GPUTensor
+
+
+class UniqueInverse(NamedTuple):
+    """What unique_inverse gives."""
+
+    values: GPUTensor
+    inverse_indices: GPUTensor
+
+
+def _unique(x: Any, equal_nan: bool) -> UniqueAll:
+    x = operand_of(x)
+    flat = ravel(x)
+    order = argsort(flat)
+    ordered = flat[order] if flat.size else flat
+    if flat.size == 0:
+        none = creation.empty((0,), np.int64)
+        return UniqueAll(ordered.copy(), none, creation.empty(x.shape, np.int64), none.copy())
+    keys = keys_of(ordered)
+    new = creation.full((flat.size,), True, np.bool_)
+    new[1:] = elementwise.not_equal(keys[1:], keys[:-1])
+    if not equal_nan and dtypes.kind_of(x.dtype) == "f":
+        new[...] = elementwise.logical_or(new, elementwise.isnan(ordered))
+    starts = indexing.flatnonzero(new)
+    ends = composed.concatenate([starts[1:], creation.full((1,), flat.size, np.int64)])
+    inverse = creation.empty((flat.size,), np.int64)
+    _core.scatter(inverse, order, scans.cumsum(new) - 1, "set")
+    return UniqueAll(ordered[starts], order[starts], inverse.reshape(*x.shape), elementwise.subtract(ends, starts))
+
+
+@public()
+def unique(
+    x: Operand,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    *,
+    equal_nan: bool = True,
+) -> Any:
+    """The distinct elements in order; and where each stands first, which one each element is, how often each stands."""
+    found = _unique(x, equal_nan)
+    wanted = [True, return_index, return_inverse, return_counts]
+    results = tuple(r for r, w in zip(found, wanted, strict=True) if w)
+    return results if len(results) > 1 else results[0]
+
+
+@public()
+def unique_all(x: Operand, /) -> UniqueAll:
+    """unique with everything; every NaN is another element."""
+    return _unique(x, False)
+
+
+@public()
+def unique_counts(x: Operand, /) -> UniqueCounts:
+    """unique with counts; every NaN is another element."""
+    found = _unique(x, False)
+    return UniqueCounts(found.values, found.counts)
+
+
+@public()
+def unique_inverse(x: Operand, /) -> UniqueInverse:
+    """unique with which one each element is; every NaN is another element."""
+    found = _unique(x, False)
+    return UniqueInverse(found.values, found.inverse_indices)
+
+
+@public()
+def unique_values(x: Operand, /) -> GPUTensor:
+    """unique; every NaN is another element."""
+    return _unique(x, False).values
+
+
+@public()
+def union1d(a: Operand, b: Operand) -> GPUTensor:
+    """The distinct elements of both, in order."""
+    both: GPUTensor = unique(composed.concatenate([ravel(operand_of(a)), ravel(operand_of(b))]))
+    return both
+
+
+@public()
+def intersect1d(a: Operand, b: Operand, assume_unique: bool = False) -> GPUTensor:
+    """The distinct elements that are in both, in order."""
+    first: GPUTensor = unique(a)
+    return first[isin(first, b)]
+
+
+@public()
+def setdiff1d(a: Operand, b: Operand, assume_unique: bool = False) -> GPUTensor:
+    """The distinct elements of a that are not in b, in order."""
+    first: GPUTensor = ravel(operand_of(a)) if assume_unique else unique(a)
+    return first[isin(first, b, invert=True)]
+
+
+@public()
+def setxor1d(a: Operand, b: Operand, assume_unique: bool = False) -> GPUTensor:
+    """The distinct elements that are in one of both alone, in order."""
+    return union1d(setdiff1d(a, b), setdiff1d(b, a))
+
+
+# ---- quantiles -------------------------------------------------------------------------------------------------------
+
+# Of n elements the quantile q lies at n * q + (alpha + q * (1 - alpha - beta)) - 1 of the row in order.
+_CONTINUOUS = {
+    "linear": (1.0, 1.0),
+    "interpolated_inverted_cdf": (0.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+_METHODS = (*_CONTINUOUS, "lower", "higher", "nearest", "midpoint")
+
+
+def _place(n: int, q: float, method: str) -> tuple[int, float]:
+    """The element below the quantile, and how far the quantile is from it towards the next one."""
+    alpha, beta = _CONTINUOUS.get(method, (1.0, 1.0))
+    where = min(max(n * q + alpha + q * (1 - alpha - beta) - 1, 0.0), n - 1.0)
+    below = int(where)
+    part = where - below
+    if method == "lower":
+        part = 0.0
+    elif method == "higher":
+        below, part = below + (part > 0), 0.0
+    elif method == "midpoint":
+        part = 0.5 if part > 0 else 0.0
+    elif method == "nearest":
+        below, part = int(np.rint(where)), 0.0
+    return below, part
+
+
+def _quantiles(
+    function: str, x: Any, fractions: Any, axis: Axis, out: GPUTensor | None, method: str, keepdims: bool, nan: bool
+) -> GPUTensor:
+    choice(function, "method", method, _METHODS if not nan else ("linear",))
+    x = operand_of(x)
+    asked = np.asarray(fractions, np.float64)
+    if asked.size and not (asked.min() >= 0 and asked.max() <= 1):
+        raise ValueError(f"{function}: q is outside its range")
+    exact = method in ("lower", "higher", "nearest")
+    if not exact and (asked.ndim or dtypes.kind_of(x.dtype) in "biu"):  # an array of fractions is one of float64
+        x = _core.as_dtype(x, np.float64)
+    axes = (
+        list(range(x.ndim))
+        if axis is None
+        else [axis_of(function, a, x.ndim) for a in integers(function, "axis", axis)]
+    )
+    kept = [a for a in range(x.ndim) if a not in axes]
+    rows = (x.transpose(*kept, *axes) if x.ndim else x).reshape(
+        *(x.shape[a] for a in kept), math.prod(x.shape[a] for a in axes)
+    )
+    n = rows.shape[-1]
+    if n == 0:
+        raise ValueError(f"{function}: x has no elements along the axis; needs one or more")
+    ordered = sort(rows, -1)
+    floats = dtypes.kind_of(x.dtype) == "f"
+    results = []
+    count = reductions.sum(elementwise.logical_not(elementwise.isnan(rows)), -1) if nan and floats else None
+    for q in asked.ravel().tolist():
+        if count is not None:
+            where = elementwise.maximum(elementwise.multiply(_core.cast(count - 1, np.float64), q), 0.0)
+            low = _core.cast(elementwise.floor(where), np.int64)
+            part = _core.as_dtype(where - low, ordered.dtype)
+            first = selection.take_along_axis(ordered, low[..., None], -1)[..., 0]
+            second = selection.take_along_axis(ordered, elementwise.minimum(low + 1, n - 1)[..., None], -1)[..., 0]
+            value = elementwise.where(elementwise.equal(part, 0), first, _between(first, second, part))
+        else:
+            below, fraction = _place(n, q, method)
+            value = ordered[..., below]
+            if fraction:
+                value = _between(value, ordered[..., min(below + 1, n - 1)], fraction)
+            if floats:
+                value = elementwise.where(elementwise.isnan(ordered[..., -1]), math.nan, value)
+        results.append(value)
+    if keepdims:
+        shape = [1 if a in axes else x.shape[a] for a in range(x.ndim)]
+        results = [r.reshape(*shape) for r in results]
+    if asked.ndim == 0:
+        return _result(results[0], out)
+    made = (
+        composed.stack([r.copy() for r in results], 0)
+        if results
+        else creation.empty((0, *[x.shape[a] for a in kept]), x.dtype)
+    )
+    return _result(made.reshape(*asked.shape, *made.shape[1:]), out)
+
+
+def _between(first: GPUTensor, second: GPUTensor, part: Any) -> GPUTensor:
+    """NumPy's interpolation: from the nearer end, so that both ends are met."""
+    apart = elementwise.subtract(second, first)
+    up: GPUTensor = first + apart * part
+    down: GPUTensor = second - apart * (1 - part)
+    if isinstance(part, float):
+        return down if part >= 0.5 else up
+    return elementwise.where(elementwise.greater_equal(part, 0.5), down, up)
+
+
+def _fractions(function: str, q: Any, scale: float) -> npt.NDArray[np.float64]:
+    given = q.get() if isinstance(q, GPUTensor) else q
+    try:
+        return np.asarray(given, np.float64) / scale
+    except (TypeError, ValueError):
+        raise TypeError(f"{function}: q is {type(q).__name__}; needs a number or numbers") from None
+
+
+@public()
+def quantile(
+    x: Operand, q: Any, axis: Axis = None, out: GPUTensor | None = None, method: str = "linear", keepdims: bool = False
+) -> GPUTensor:
+    """The quantiles q (0 to 1) of the elements along `axis`, an axis in front if q has one; NaN if an element is.
+
+    method: between which elements, and how, as numpy.quantile has it: "linear", "lower", "higher", "nearest",
+    "midpoint", "hazen", "weibull", "median_unbiased", "normal_unbiased", "interpolated_inverted_cdf".
+    """
+    return _quantiles("quantile", x, _fractions("quantile", q, 1), axis, out, method, keepdims, False)
+
+
+@public()
+def percentile(
+    x: Operand, q: Any, axis: Axis = None, out: GPUTensor | None = None, method: str = "linear", keepdims: bool = False
+) -> GPUTensor:
+    """quantile(x, q / 100)."""
+    return _quantiles("percentile", x, _fractions("percentile", q, 100), axis, out, method, keepdims, False)
+
+
+@public()
+def median(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
+    """The middle of the elements along `axis` in order, or the mean of the two in the middle; NaN if an element is."""
+    return _quantiles("median", x, 0.5, axis, out, "midpoint", keepdims, False)
+
+
+@public()
+def nanquantile(
+    x: Operand, q: Any, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False
+) -> GPUTensor:
+    """quantile of the elements that are numbers; NaN if there is none."""
+    return _quantiles("nanquantile", x, _fractions("nanquantile", q, 1), axis, out, "linear", keepdims, True)
+
+
+@public()
+def nanpercentile(
+    x: Operand, q: Any, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False
+) -> GPUTensor:
+    """percentile of the elements that are numbers; NaN if there is none."""
+    return _quantiles("nanpercentile", x, _fractions("nanpercentile", q, 100), axis, out, "linear", keepdims, True)
+
+
+@public()
+def nanmedian(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
+    """median of the elements that are numbers; NaN if there is none."""
+    return _quantiles("nanmedian", x, 0.5, axis, out, "linear", keepdims, True)
+
+
+# ---- counting --------------------------------------------------------------------------------------------------------
+
+
+@public()
+def bincount(x: Operand, weights: Operand | None = None, minlength: int = 0) -> GPUTensor:
+    """How often 0, 1, 2, ... stand in the row x, or the sum of their weights, up to its largest element."""
+    x = operand_of(x)
+    least = integer("bincount", "minlength", minlength, 0)
+    if x.ndim != 1 or dtypes.kind_of(x.dtype) not in "iub":
+        raise TypeError(f"bincount: x is {x.dtype} of shape {x.shape}; needs a row of integers")
+    if x.size and int(reductions.min(x).item()) < 0:
+        raise ValueError("bincount: x has an element below 0")
+    length = max(int(reductions.max(x).item()) + 1 if x.size else 0, least)
+    if weights is None:
+        counts = creation.zeros((length,), np.int64)
+        if x.size:
+            indexing.add_at(counts, _core.as_dtype(x, np.int64), 1)
+        return counts
+    given = _core.as_dtype(operand_of(weights), np.float64)
+    if given.shape != x.shape:
+        raise ValueError(f"bincount: weights have shape {given.shape}; needs {x.shape}")
+    sums = creation.zeros((length,), np.float64)
+    if x.size:
+        indexing.add_at(sums, _core.as_dtype(x, np.int64), given)
+    return sums
+
+
+@public()
+def histogram_bin_edges(x: Operand, bins: Any = 10, range: Sequence[float] | None = None) -> GPUTensor:
+    """The edges of `bins` equal bins over `range` (x's extremes), float64; bins that are edges as they are."""
+    x = operand_of(x)
+    if not isinstance(bins, int | np.integer):
+        edges = operand_of(bins)
+        if edges.ndim != 1:
+            raise ValueError(f"histogram_bin_edges: bins have {edges.ndim} axes; needs a number or a row of edges")
+        return edges
+    count = integer("histogram_bin_edges", "bins", bins, 1)
+    if range is not None:
+        ends = iterable("histogram_bin_edges", "range", range)
+        if len(ends) != 2:
+            raise ValueError(f"histogram_bin_edges: range has {len(ends)} numbers; needs 2")
+        low, high = (number("histogram_bin_edges", "range", e) for e in ends)
+        if low > high:
+            raise ValueError(f"histogram_bin_edges: range is {low} to {high}; needs one that grows")
+    elif x.size == 0:
+        low, high = 0.0, 1.0
+    else:
+        low, high = float(reductions.min(x).item()), float(reductions.max(x).item())
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise ValueError(f"histogram_bin_edges: x goes from {low} to {high}; needs finite numbers, or a range")
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    edges = creation.linspace(low, high, count + 1)
+    return edges if isinstance(edges, GPUTensor) else edges[0]
+
+
+@public()
+def histogram(
+    x: Operand,
+    bins: Any = 10,
+    range: Sequence[float] | None = None,
+    density: bool = False,
+    weights: Operand | None = None,
+) -> tuple[GPUTensor, GPUTensor]:
+    """How many elements (or which weights) lie in each bin, and the edges; the last bin has its right edge, too.
+
+    density: over all of them and the width of the bin.
+    """
+    x = operand_of(x)
+    edges = histogram_bin_edges(x, bins, range)
+    flat = ravel(x)
+    count = edges.size - 1
+    place = searchsorted(edges, flat, side="right")
+    place = elementwise.where(elementwise.equal(flat, edges[-1]), count, place)
+    inside = elementwise.logical_and(elementwise.greater(place, 0), elementwise.less_equal(place, count))
+    bin_of = elementwise.where(inside, place - 1, count).copy()
+    shares = None if weights is None else ravel(operand_of(weights))
+    found = bincount(bin_of, shares, count + 1)[:count]
+    if density:
+        found = elementwise.divide(found, scans.diff(edges)) / reductions.sum(found)
+    return found, edges

@@ -1,0 +1,172 @@
+"""Writes what follows from the table of functions (nervanagpu.names): the stubs and docs/functions.md.
+
+python tools/names_written.py            # python/nervanagpu/__init__.pyi, _methods.pyi, docs/functions.md
+python tools/names_written.py --check    # fails where one is out of date
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+import nervanagpu
+from nervanagpu import names
+
+ROOT = Path(__file__).parent.parent
+KNOWN = re.compile(
+    r"(GPUTensor|Any|None|bool|int|float|str|bytes|npt\.DTypeLike|tuple|list|Sequence|SupportsIndex|[\[\], |.])+"
+)
+TITLES = {
+    "elementwise": "Elementwise",
+    "functions": "Made of elementwise functions",
+    "reductions": "Reductions",
+    "scans": "Along an axis",
+    "creation": "Making tensors",
+    "manipulation": "Shapes and order",
+    "composed": "Joining, places, normalisations",
+    "indexing": "Indices",
+    "selection": "Choosing elements",
+    "sorting": "Sorting, searching, counting",
+    "linalg": "Products of matrices",
+    "algebra": "Products along axes, parts of matrices",
+    "dtypes": "Dtypes",
+    "fft": "Fourier transforms",
+}
+
+
+def module_of(row: names.Row) -> str:
+    """The file that a function is written in."""
+    made = row.function.__module__.removeprefix("nervanagpu.")
+    return made.split(".")[0]
+
+
+def stub_of_package() -> str:
+    """Every public name, and where type checkers find it."""
+    lines = [
+        '"""Written by tools/names_written.py from the table of functions (nervanagpu.names) and __init__.py."""',
+        "",
+        "from typing import Any",
+        "",
+    ]
+    table = names.of_space()
+    for row in sorted((r for r in names.TABLE if not r.space), key=lambda r: r.name):
+        home = row.function.__module__
+        lines += [f"from {home} import {row.function.__name__} as {name}" for name in sorted(row.names)]
+    source = (ROOT / "python/nervanagpu/__init__.py").read_text(encoding="utf-8")
+    for module, listed in re.findall(r"^from (nervanagpu[\w.]*) import (\([^)]*\)|[^\n]*)$", source, re.M):
+        for name in re.findall(r"\w+", listed):
+            if name not in table:
+                lines.append(f"from {module} import {name} as {name}")
+    given = {n for line in lines for n in re.findall(r" as (\w+)$", line)}
+    for name in nervanagpu.__all__:
+        value = getattr(nervanagpu, name)
+        if name not in given and not isinstance(value, types.ModuleType):
+            lines.append(
+                "newaxis: None" if value is None else f"{name}: {'float' if isinstance(value, float) else 'Any'}"
+            )
+    lines += ["__version__: str", "__all__: list[str]"]
+    return "\n".join(lines) + "\n"
+
+
+def _typed(annotation: str) -> str:
+    return annotation if KNOWN.fullmatch(annotation) else "Any"
+
+
+def member(name: str, row: names.Row) -> str:
+    """A method's line in the stub of GPUTensor."""
+    signature = inspect.signature(row.function)
+    parts, only = ["self"], False
+    for p in list(signature.parameters.values())[1:]:
+        if p.kind is p.KEYWORD_ONLY and not only:
+            parts.append("*")
+            only = True
+        text = f"{p.name}: {_typed(str(p.annotation))}"
+        parts.append(text if p.default is p.empty else f"{text} = ...")
+    returned = _typed(str(signature.return_annotation))
+    return f"    def {name}({', '.join(parts)}) -> {returned}: ..."
+
+
+def stub_of_members() -> str:
+    """The base class of GPUTensor in the stubs: the methods of the table, and other members that members.py gives."""
+    lines = [
+        '"""Written by tools/names_written.py: the methods in the table of functions."""',
+        "",
+        "from collections.abc import Iterator, Sequence",
+        "from typing import Any, SupportsIndex",
+        "",
+        "import numpy.typing as npt",
+        "",
+        "from nervanagpu._core import GPUTensor",
+        "",
+        "class Methods:",
+        *sorted(member(name, row) for row in names.TABLE for name in row.methods),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def signature_of(row: names.Row) -> str:
+    """The parameters without their types."""
+    parts = []
+    only = False
+    for p in inspect.signature(row.function).parameters.values():
+        if p.kind is p.VAR_POSITIONAL:
+            parts.append(f"*{p.name}")
+            only = True
+            continue
+        if p.kind is p.KEYWORD_ONLY and not only:
+            parts.append("*")
+            only = True
+        default = "..." if repr(p.default).startswith("<") else repr(p.default)
+        parts.append(p.name if p.default is p.empty else f"{p.name}={default}")
+    return ", ".join(parts)
+
+
+def page() -> Iterator[str]:
+    """docs/functions.md."""
+    yield "# Functions"
+    yield ""
+    yield "Every function of the table in `nervanagpu.names`, by the file that it is written in. Names behind a dot are"
+    yield "methods of tensors, too. NumPy's functions of the same names take tensors and call these; help() tells"
+    yield "more."
+    yield ""
+    yield "<!-- written by tools/names_written.py -->"
+    homes = sorted({module_of(r) for r in names.TABLE}, key=lambda m: [*TITLES, m].index(m))
+    for home in homes:
+        yield ""
+        yield f"## {TITLES.get(home, home)}"
+        yield ""
+        for row in names.TABLE:
+            if module_of(row) != home or (row.space and row.name in names.of_space()):
+                continue
+            prefix = f"{row.space}." if row.space else ""
+            also = [f"`{prefix}{n}`" for n in row.aliases] + [f"`.{n}`" for n in row.methods]
+            doc = (row.function.__doc__ or "").strip().split("\n\n")[0]
+            text = " ".join(doc.split())
+            yield f"- `{prefix}{row.name}({signature_of(row)})`{', ' + ', '.join(also) if also else ''}: {text}"
+
+
+def main() -> int:
+    """Write or check the files."""
+    wanted = {
+        ROOT / "python/nervanagpu/__init__.pyi": stub_of_package(),
+        ROOT / "python/nervanagpu/_methods.pyi": stub_of_members(),
+        ROOT / "docs/functions.md": "\n".join(page()) + "\n",
+    }
+    failed = 0
+    for path, text in wanted.items():
+        there = path.read_text(encoding="utf-8") if path.exists() else ""
+        if "--check" in sys.argv:
+            if text != there:
+                print(f"{path.relative_to(ROOT)} is not what the table says; run tools/names_written.py")
+                failed = 1
+        else:
+            path.write_text(text, encoding="utf-8")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
