@@ -35,14 +35,18 @@ TEST_F(GraphTest, RecordsTheDefaultStreamInItsOwn) {
   const Tensor x = Tensor::zeros({64}), y = Tensor::zeros({64}), a = Tensor::zeros({8, 8});
   const Stream stream = Stream::create();
   std::uint64_t inside = 0;
+  bool recording = false;
   const Graph graph = Graph::capture(
       [&] {
         assign(y, Expr(x) + 1);
         assign_later(x, Expr(x) * 2);  // recorded, too: it is done before the recording ends
         Tensor product = dot(a, a);
         inside = product.address();
+        recording = Graph::recording();
       },
       stream);
+  EXPECT_TRUE(recording);
+  EXPECT_FALSE(Graph::recording());
   EXPECT_TRUE(fake_.launches.empty());
   ASSERT_EQ(fake_.graph.size(), 3U);
   for (const FakeDriver::Launch& l : fake_.graph) EXPECT_EQ(l.stream, stream.handle()) << l.kernel;
