@@ -297,6 +297,17 @@ def test_contractions(rng: np.random.Generator, dtype: str) -> None:
             same(linalg.trace(tensor, offset=offset), np.linalg.trace(array, offset=offset))
 
 
+def test_numpys_functions_of_tensors(rng: np.random.Generator) -> None:
+    a = rng.standard_normal((3, 4, 4)) + 8 * np.eye(4)
+    x = ng.array(a)
+    near(np.linalg.inv(x), np.linalg.inv(a))
+    near(np.linalg.solve(x, x), np.linalg.solve(a, a))
+    near(np.linalg.norm(x, axis=(1, 2)), np.linalg.norm(a, axis=(1, 2)))
+    near(np.linalg.svd(x)[1], np.linalg.svd(a)[1])
+    near(np.linalg.det(x), np.linalg.det(a), 10)
+    assert np.linalg.matrix_rank(x).get().tolist() == [4, 4, 4]
+
+
 def test_diagonal_is_a_view() -> None:
     x = ng.zeros((3, 4))
     linalg.diagonal(x, offset=1)[:] = 2
