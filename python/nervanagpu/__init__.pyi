@@ -4,7 +4,6 @@ from typing import Any
 
 from nervanagpu.elementwise import absolute as abs
 from nervanagpu.elementwise import absolute as absolute
-from nervanagpu.elementwise import absolute as fabs
 from nervanagpu.elementwise import add as add
 from nervanagpu.indexing import add_at as add_at
 from nervanagpu.reductions import all as all
@@ -101,6 +100,7 @@ from nervanagpu.manipulation import expand_dims as expand_dims
 from nervanagpu.elementwise import expm1 as expm1
 from nervanagpu.selection import extract as extract
 from nervanagpu.creation import eye as eye
+from nervanagpu.functions import fabs as fabs
 from nervanagpu.algebra import fill_diagonal as fill_diagonal
 from nervanagpu.dtypes import finfo as finfo
 from nervanagpu.elementwise import finite as finite

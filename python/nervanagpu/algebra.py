@@ -255,9 +255,9 @@ def fill_diagonal(x: GPUTensor, value: Any, wrap: bool = False) -> None:
 
 def _triangle(name: str, x: Any, k: int, lower: bool) -> GPUTensor:
     x = operand_of(x)
-    if x.ndim < 2:
-        raise ValueError(f"{name}: x has {x.ndim} axes; needs 2 or more")
-    rows, columns = x.shape[-2:]
+    if x.ndim == 0:
+        raise ValueError(f"{name}: x has no axes; needs one or more")
+    rows, columns = x.shape[-2:] if x.ndim > 1 else (x.size, x.size)  # a row stands for a matrix of such rows
     i, j = composed._count(rows)[:, None], composed._count(columns)[None]
     apart = elementwise.subtract(j, i)
     inside = elementwise.less_equal(apart, k) if lower else elementwise.greater_equal(apart, k)

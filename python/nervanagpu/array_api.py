@@ -7,11 +7,12 @@ NumPy, and what the standard requires of argument names.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, creation, dtypes, names, reductions
+from nervanagpu import _core, creation, dtypes, elementwise, names, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.linalg import products
 
@@ -106,18 +107,49 @@ def linspace(
     return made
 
 
-def _floating_only(name: str) -> Any:
-    function = getattr(reductions, name)
-
-    def standard(x: GPUTensor, /, *, axis: Any = None, keepdims: Any = False, **more: Any) -> GPUTensor:
-        made: GPUTensor = function(x, axis, keepdims=keepdims, **more)
-        return made
-
-    standard.__name__, standard.__doc__ = name, function.__doc__
-    return standard
+def mean(x: GPUTensor, /, *, axis: Any = None, keepdims: Any = False) -> GPUTensor:
+    """nervanagpu.mean."""
+    return reductions.mean(x, axis, keepdims=keepdims)
 
 
-mean, std, var = _floating_only("mean"), _floating_only("std"), _floating_only("var")
+def std(x: GPUTensor, /, *, axis: Any = None, correction: float = 0.0, keepdims: Any = False) -> GPUTensor:
+    """nervanagpu.std."""
+    return reductions.std(x, axis, keepdims=keepdims, correction=correction)
+
+
+def var(x: GPUTensor, /, *, axis: Any = None, correction: float = 0.0, keepdims: Any = False) -> GPUTensor:
+    """nervanagpu.var."""
+    return reductions.var(x, axis, keepdims=keepdims, correction=correction)
+
+
+def clip(x: GPUTensor, /, min: Any = None, max: Any = None) -> GPUTensor:
+    """nervanagpu.clip."""
+    return elementwise.clip(x, min, max)
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """Of a dtype, as numbers of Python's."""
+
+    bits: int
+    max: Any
+    min: Any
+    dtype: Any
+    eps: float | None = None
+    smallest_normal: float | None = None
+
+
+def finfo(type: Any, /) -> _Limits:
+    """nervanagpu.finfo, in numbers of Python's."""
+    of = dtypes.finfo(type)
+    high, low, eps, normal = (float(v) for v in (of.max, of.min, of.eps, of.smallest_normal))
+    return _Limits(of.bits, high, low, of.dtype, eps, normal)
+
+
+def iinfo(type: Any, /) -> _Limits:
+    """nervanagpu.iinfo."""
+    of = dtypes.iinfo(type)
+    return _Limits(of.bits, of.max, of.min, of.dtype)
 
 
 def matmul(x1: GPUTensor, x2: GPUTensor, /) -> GPUTensor:

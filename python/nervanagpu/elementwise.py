@@ -78,8 +78,16 @@ def _stored(name: str, x: GPUTensor, out: Any, where: Any) -> GPUTensor:
 
 def _applied(name: str, operands: tuple[Any, ...], dtype: npt.DTypeLike | None) -> GPUTensor:
     if dtype is not None:
-        operands = tuple(_converted(x, dtype) for x in operands)
+        operands = _as_one_kind(name, operands, dtype)
     return _apply(name, *operands)
+
+
+def _as_one_kind(name: str, operands: tuple[Any, ...], dtype: npt.DTypeLike) -> tuple[GPUTensor, ...]:
+    """The operands in a dtype of their kind or a greater one, as NumPy's ufuncs want `dtype` to be."""
+    for k, x in enumerate(operands):
+        if hasattr(x, "dtype") and not dtypes.converts(x.dtype, _core.dtype(dtype)):
+            raise TypeError(f"{name}: operand {k} is {x.dtype}; dtype={_core.dtype(dtype)} needs one of its kind")
+    return tuple(_converted(x, dtype) for x in operands)
 
 
 def _converted(x: Any, dtype: npt.DTypeLike) -> GPUTensor:
@@ -127,7 +135,7 @@ def binary(name: str, doc: str, *aliases: str) -> Binary:
 
 positive = unary("positive", "+x, a copy. TypeError for bool.")
 negative = unary("negative", "-x. TypeError for bool.")
-absolute = unary("absolute", "|x|.", "abs", "fabs")
+absolute = unary("absolute", "|x|.", "abs")
 sgn = unary("sgn", "-1, 0 or 1; NaN stays.", "sign")
 square = unary("square", "x * x.")
 reciprocal = unary("reciprocal", "1 / x, correctly rounded.")
@@ -231,6 +239,8 @@ def integer_power(a: Any, b: Any) -> GPUTensor:
     if dtype.kind == "b":
         dtype = np.dtype(np.int8)
     base, exponent = _core.cast(_tensor(a), dtype), _core.cast(_tensor(b), dtype)
+    if dtype.kind == "f":  # int64 with uint64
+        return _apply("power", base, exponent)
     result = _apply("add", _apply("multiply", _apply("multiply", base, exponent), 0), 1)
     for k in range(8 * dtype.itemsize - (dtype.kind == "i")):
         bit = _apply("bitwise_and", _apply("right_shift", exponent, k), 1)
@@ -256,7 +266,7 @@ def power(
 ) -> GPUTensor:
     """a ** b; of integers modulo 2 ** width. ValueError for a number below 0 as the exponent of integers."""
     if dtype is not None:
-        a, b = _converted(a, dtype), _converted(b, dtype)
+        a, b = _as_one_kind("power", (a, b), dtype)
     whole = _is_integer(a) and _is_integer(b) and not (isinstance(b, int) and b == 2)
     x = integer_power(a, b) if whole else _apply("power", a, b)
     return x if out is None and where is True else _stored("power", x, out, where)

@@ -12,12 +12,28 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, dtypes, elementwise, reductions
+from nervanagpu import _core, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, integer
 from nervanagpu.elementwise import Operand, _result
 from nervanagpu.names import public
 from nervanagpu.reductions import Axis, operand_of
+
+
+def _floats(*operands: Any) -> tuple[Any, ...]:
+    """Operands without a float among them as the floats that NumPy's ufuncs make of them: int8 becomes float16."""
+    tensors = tuple(x if isinstance(x, int | float) else operand_of(x) for x in operands)
+    held = [x.dtype for x in tensors if isinstance(x, GPUTensor)]
+    if builtins.any(dtypes.kind_of(d) == "f" for d in held) or builtins.any(isinstance(x, float) for x in tensors):
+        return tensors
+    dtype = np.result_type(np.float16, *(held or [np.float64]))
+    return tuple(_core.as_dtype(operand_of(x), dtype) for x in tensors)
+
+
+@public()
+def fabs(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
+    """|x| as a float."""
+    return elementwise.absolute(*_floats(x), out)
 
 
 @public()
@@ -56,18 +72,19 @@ def fmin(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
 @public("radians")
 def deg2rad(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """x * pi / 180."""
-    return _result(elementwise.multiply(x, math.pi / 180), out)
+    return _result(elementwise.multiply(*_floats(x), math.pi / 180), out)
 
 
 @public("degrees")
 def rad2deg(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """x * 180 / pi."""
-    return _result(elementwise.multiply(x, 180 / math.pi), out)
+    return _result(elementwise.multiply(*_floats(x), 180 / math.pi), out)
 
 
 @public()
 def logaddexp(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """log(e ** a + e ** b), without overflow."""
+    a, b = _floats(a, b)
     larger, smaller = elementwise.maximum(a, b), elementwise.minimum(a, b)
     apart = elementwise.where(elementwise.equal(larger, smaller), 0.0, smaller - larger)  # inf - inf
     return _result(larger + elementwise.log1p(elementwise.exp(apart)), out)
@@ -76,6 +93,7 @@ def logaddexp(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor
 @public()
 def logaddexp2(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """log2(2 ** a + 2 ** b), without overflow."""
+    a, b = _floats(a, b)
     larger, smaller = elementwise.maximum(a, b), elementwise.minimum(a, b)
     apart = elementwise.where(elementwise.equal(larger, smaller), 0.0, smaller - larger)
     return _result(larger + elementwise.log1p(elementwise.exp2(apart)) * (1 / math.log(2)), out)
@@ -84,6 +102,9 @@ def logaddexp2(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTenso
 @public()
 def heaviside(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """0 below 0, b at 0, 1 above; NaN stays."""
+    a, b = _floats(a, b)
+    if isinstance(a, GPUTensor) and isinstance(b, GPUTensor):
+        b = _core.as_dtype(b, dtypes.promoted(a.dtype, b.dtype))
     side = elementwise.where(elementwise.less(a, 0), 0.0, elementwise.where(elementwise.equal(a, 0), b, 1.0))
     return _result(elementwise.where(elementwise.isnan(a), a, side), out)
 
@@ -138,9 +159,7 @@ def real(x: Operand) -> GPUTensor:
 def imag(x: Operand) -> GPUTensor:
     """The imaginary part: of real numbers zeros."""
     x = operand_of(x)
-    return (
-        elementwise.multiply(x, 0) if dtypes.kind_of(x.dtype) in "iub" else elementwise.where(True, x * 0 == 1, x) * 0
-    )
+    return creation.zeros(x.shape, x.dtype)
 
 
 @public()

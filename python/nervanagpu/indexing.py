@@ -306,7 +306,7 @@ def take(
 
     mode: "raise" (IndexError for an index outside the axis), "clip" (to the axis), "wrap" (counted on from its end).
     """
-    check_tensors("take", x=x)
+    x = x if isinstance(x, GPUTensor) else creation.array(x)
     choice("take", "mode", mode, ("raise", "clip", "wrap"))
     axis = None if axis is None else integer("take", "axis", axis)
     if axis is None:
@@ -335,7 +335,7 @@ def take(
 @public()
 def flatnonzero(x: GPUTensor) -> GPUTensor:
     """The numbers of the elements that are not 0, row by row, as int64."""
-    check_tensors("flatnonzero", x=x)
+    x = x if isinstance(x, GPUTensor) else creation.array(x)
     mask = _flat(_core.as_dtype(x, np.bool_))
     counts, count = _ranks(mask)
     out = creation.empty((count,), np.int64)

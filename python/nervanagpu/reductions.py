@@ -114,7 +114,7 @@ def _extreme(
             counted = sum(_core.cast(x, np.int64), axis, keepdims=keepdims)  # zeros, of the result's shape
             result = _core.cast(elementwise.add(elementwise.multiply(counted, 0), initial), x.dtype)
         else:
-            result = choose(_reduced(name, x, axis, keepdims), initial)
+            result = _core.cast(choose(_reduced(name, x, axis, keepdims), initial), x.dtype)
     else:
         result = _reduced(name, x, axis, keepdims)
     return _result(result, out)
@@ -204,7 +204,8 @@ def _variance(
         apart = _masked(apart, where, 0)
     total = sum(apart, axis, keepdims=keepdims)
     number: Any = _counted(x, where, axis, keepdims) if where is not True else _length(x, axes)
-    variance = _core.cast(elementwise.divide(total, number - ddof), total.dtype)
+    number = builtins.max(number - ddof, 0) if isinstance(number, int) else elementwise.maximum(number - ddof, 0)
+    variance = _core.cast(elementwise.divide(total, number), total.dtype)
     return _stored(elementwise.sqrt(variance) if name == "std" else variance, dtype, out)
 
 

@@ -155,7 +155,7 @@ def diff(x: Operand, n: int = 1, axis: int = -1, prepend: Any = None, append: An
     result = composed.concatenate(parts, at) if len(parts) > 1 else x
     for _ in range(count):
         after, before = result[along(at, slice(1, None))], result[along(at, slice(0, -1))]
-        different = dtypes.kind_of(x.dtype) == "b"
+        different = dtypes.kind_of(result.dtype) == "b"
         result = elementwise.not_equal(after, before) if different else elementwise.subtract(after, before)
     return result
 
@@ -164,8 +164,16 @@ def diff(x: Operand, n: int = 1, axis: int = -1, prepend: Any = None, append: An
 def ediff1d(x: Operand, to_end: Any = None, to_begin: Any = None) -> GPUTensor:
     """Each element of x in one row less the one before."""
     row = diff(ravel(operand_of(x)))
-    front = [] if to_begin is None else [ravel(operand_of(to_begin))]
-    back = [] if to_end is None else [ravel(operand_of(to_end))]
+
+    def edge(name: str, value: Any) -> list[GPUTensor]:
+        if value is None:
+            return []
+        given = operand_of(value)
+        if not dtypes.converts(given.dtype, row.dtype):
+            raise TypeError(f"ediff1d: {name} is {given.dtype}; needs what becomes {row.dtype}")
+        return [_core.as_dtype(ravel(given), row.dtype)]
+
+    front, back = edge("to_begin", to_begin), edge("to_end", to_end)
     return composed.concatenate([*front, row, *back], 0) if front or back else row
 
 
@@ -184,8 +192,11 @@ def trapezoid(y: Operand, x: Operand | None = None, dx: float = 1.0, axis: int =
 
 
 @public()
-def gradient(f: Operand, *spacing: float, axis: int | None = None) -> Any:
-    """Central differences along each axis (or `axis`), one-sided at the ends, over steps of `spacing` (1)."""
+def gradient(f: Operand, *spacing: Any, axis: int | None = None) -> Any:
+    """Central differences along each axis (or `axis`), one-sided at the ends, over steps of `spacing` (1).
+
+    A spacing is one number, or the coordinates along the axis; differences are then exact of parabolas.
+    """
     f = operand_of(f)
     if dtypes.kind_of(f.dtype) in "biu":
         f = _core.as_dtype(f, np.float64)
@@ -200,8 +211,23 @@ def gradient(f: Operand, *spacing: float, axis: int | None = None) -> Any:
         if f.shape[a] < 2:
             raise ValueError(f"gradient: axis {a} has length {f.shape[a]}; needs 2 or more")
         out = creation.empty(f.shape, f.dtype)
-        out[along(a, slice(1, -1))] = (f[along(a, slice(2, None))] - f[along(a, slice(0, -2))]) / (2 * h)
-        out[along(a, slice(0, 1))] = (f[along(a, slice(1, 2))] - f[along(a, slice(0, 1))]) / h
-        out[along(a, slice(-1, None))] = (f[along(a, slice(-1, None))] - f[along(a, slice(-2, -1))]) / h
+        before, here, after = (f[along(a, slice(i, i - 2 or None))] for i in (0, 1, 2))
+        first = last = h
+        if not hasattr(h, "__len__") or getattr(h, "ndim", 1) == 0:
+            out[along(a, slice(1, -1))] = (after - before) / (2 * h)
+        else:
+            places = operand_of(h)
+            steps_along = diff(_core.as_dtype(places, np.float64) if dtypes.kind_of(places.dtype) in "biu" else places)
+            if steps_along.shape != (f.shape[a] - 1,):
+                raise ValueError(f"gradient: there are {len(h)} coordinates for axis {a}; needs {f.shape[a]}")
+            gaps = steps_along.reshape(-1, *[1] * (f.ndim - 1 - a))
+            near, far = gaps[:-1], gaps[1:]
+            inside = (near * near * after + (far * far - near * near) * here - far * far * before) / (
+                near * far * (near + far)
+            )
+            out[along(a, slice(1, -1))] = inside
+            first, last = gaps[:1], gaps[-1:]
+        out[along(a, slice(0, 1))] = (f[along(a, slice(1, 2))] - f[along(a, slice(0, 1))]) / first
+        out[along(a, slice(-1, None))] = (f[along(a, slice(-1, None))] - f[along(a, slice(-2, -1))]) / last
         results.append(out)
     return results[0] if len(results) == 1 else tuple(results)

@@ -95,8 +95,9 @@ def extract(condition: Operand, x: Operand) -> GPUTensor:
 def argwhere(x: Operand) -> GPUTensor:
     """The indices of the elements that are not 0, a row for each."""
     x = operand_of(x)
-    found = indexing.nonzero(x)
-    return composed.stack(found, 1) if found else creation.empty((int(bool(x)), 0), np.int64)
+    if x.ndim == 0:
+        return creation.empty((int(bool(x)), 0), np.int64)
+    return composed.stack(indexing.nonzero(x), 1)
 
 
 @public(method=True)

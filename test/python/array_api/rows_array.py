@@ -73,7 +73,7 @@ def indexed(draw: Any, masks: bool = True) -> tuple[Array, Any]:
             draw(st.integers(-side, side - 1) | draws.arrays("int64", shape, low=-side, high=side - 1))
             for side in a.shape
         )
-    return a, draw(hnp.basic_indices(a.shape, allow_newaxis=masks, allow_ellipsis=True, max_dims=6))
+    return a, draw(hnp.basic_indices(a.shape, allow_newaxis=masks, allow_ellipsis=True))
 
 
 @st.composite
