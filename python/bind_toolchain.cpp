@@ -169,6 +169,13 @@ void bind_toolchain(py::module_& m) {
            }),
            py::arg("cubin"))
       .def_property_readonly("cubin", &Module::cubin)
+      .def(
+          "variable",
+          [](const Module& m, const std::string& name) {
+            const Module::Variable v = m.variable(name);
+            return std::pair(v.address, v.bytes);
+          },
+          py::arg("name"), "(address, bytes) of a __device__ or __constant__ variable.")
       .def("launch", &launch, py::arg("kernel"), py::arg("grid"), py::arg("block"), py::arg("args"), py::arg("shared"),
            py::arg("stream"));
 }

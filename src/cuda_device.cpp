@@ -299,7 +299,21 @@ class CudaDevice::DriverModule final : public LoadedModule, public std::enable_s
     if (retired != nullptr) retired->retire({handle, size, elsewhere.load()});
   }
   [[nodiscard]] std::size_t bytes() const override { return size; }
+  Variable variable(const std::string& name) override {
+    Variable out;
+    if (driver->module_global == nullptr) {
+      throw Error("variables of modules need cuModuleGetGlobal_v2, which this driver does not have");
+    }
+    constexpr cuda::Status kNotFound = 500;
+    const Bound bound(*device);
+    const cuda::Status status = driver->module_global(&out.address, &out.bytes, handle, name.c_str());
+    if (status == kNotFound) return {};
+    device->check(status, ("cuModuleGetGlobal of " + name).c_str());
+    return out;
+  }
 
+  CudaDevice* device = nullptr;
+  const cuda::Driver* driver = nullptr;
   std::mutex mutex;  // of `shared`
   std::vector<Entry> entries;
   cuda::Module handle = nullptr;
@@ -315,6 +329,8 @@ std::shared_ptr<CudaDevice::DriverModule> CudaDevice::load_into_driver(const sas
   const Bound bound(*this);
   const Relaxed relaxed(driver_);
   auto out = std::make_shared<DriverModule>(image);
+  out->device = this;
+  out->driver = &driver_;
   const std::string what = "cuModuleLoadData of a cubin for " + std::string(sass::info(image.arch).name) + " on " +
                            info_.name + ", whose kernels are for " + info_.arch;
   check(driver_.module_load(&out->handle, bytes.data()), what.c_str());

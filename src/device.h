@@ -60,6 +60,13 @@ class LoadedModule {
   LoadedModule& operator=(const LoadedModule&) = delete;
   [[nodiscard]] virtual std::size_t bytes() const { return 0; }  // of memory, if it is temporary
 
+  struct Variable {
+    std::uint64_t address = 0;
+    std::size_t bytes = 0;
+  };
+  // Where copies and kernels find a global or constant variable; address 0: there is none of that name.
+  virtual Variable variable(const std::string& name) = 0;
+
   struct Needs {
     sass::Manifest manifest;
     std::vector<sass::Condition> conditions;

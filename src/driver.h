@@ -170,6 +170,8 @@ struct TextureDescription {
   X(host_allocate,        "cuMemHostAlloc",            (void** memory, std::size_t bytes, unsigned flags)) \
   X(host_free,            "cuMemFreeHost",             (void* memory))                             \
   X(module_unload,        "cuModuleUnload",            (Module module))                         \
+  X(module_global,        "cuModuleGetGlobal_v2",      (std::uint64_t* address, std::size_t* bytes, Module module, \
+                                                        const char* name))                        \
   X(capture_begin,        "cuStreamBeginCapture_v2",   (Stream stream, int mode))                  \
   X(capture_end,          "cuStreamEndCapture",        (Stream stream, Graph* graph))              \
   X(graph_instantiate,    "cuGraphInstantiateWithFlags", (GraphExec* exec, Graph graph, unsigned long long flags)) \

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <span>
 #include <string>
 
 #include "nervanagpu/error.hpp"
@@ -210,13 +212,16 @@ void EmulatorDevice::run(const std::string& name, const sass::emulate::Kernel& k
 class EmulatorDevice::EmulatedModule final : public LoadedModule, public std::enable_shared_from_this<EmulatedModule> {
  public:
   EmulatedModule(const sass::CubinImage& image, sass::emulate::Memory& memory)
-      : LoadedModule(image), image_(image), kernels_(image.kernels.size()) {
+      : LoadedModule(image), memory_(memory), image_(image), kernels_(image.kernels.size()) {
     auto module = sass::emulate::Module::load(image, memory);
     if (!module.ok()) throw Error(module.error().text());
     module_ = std::move(*module);
     for (const sass::KernelImage& k : image.kernels) names_.push_back(k.name);
   }
-  ~EmulatedModule() override { temporary_module_bytes -= bytes_; }
+  ~EmulatedModule() override {
+    temporary_module_bytes -= bytes_;
+    for (const auto& [name, bytes] : lent_) memory_.give_back(bytes.data(), bytes.size());
+  }
 
   void decode_all() {
     std::size_t bytes = 0;
@@ -225,6 +230,20 @@ class EmulatorDevice::EmulatedModule final : public LoadedModule, public std::en
     temporary_module_bytes += bytes_;
   }
   [[nodiscard]] std::size_t bytes() const override { return bytes_; }
+
+  // A constant is no part of device memory: its bank is lent to it, at the address that it has on the host.
+  Variable variable(const std::string& name) override {
+    const std::span<std::byte> found = module_->variable(name);
+    if (found.empty()) return {};
+    const std::lock_guard lock(mutex_);
+    const std::uint64_t own = memory_.address_of(found.data());
+    if (own != 0) return {own, found.size()};
+    if (!lent_.contains(name)) {
+      if (!memory_.lend(found.data(), found.size())) throw Error("the constant " + name + " has no address");
+      lent_.emplace(name, found);
+    }
+    return {reinterpret_cast<std::uint64_t>(found.data()), found.size()};
+  }
 
   const sass::emulate::Kernel& kernel(std::size_t index) {
     const std::lock_guard lock(mutex_);
@@ -239,7 +258,9 @@ class EmulatorDevice::EmulatedModule final : public LoadedModule, public std::en
   [[nodiscard]] const std::string& name(std::size_t index) const { return names_[index]; }
 
  private:
+  sass::emulate::Memory& memory_;
   const sass::CubinImage& image_;
+  std::map<std::string, std::span<const std::byte>> lent_;  // constants that have an address
   std::vector<std::string> names_;
   std::size_t bytes_ = 0;
   std::mutex mutex_;

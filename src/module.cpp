@@ -278,4 +278,10 @@ void Module::launch(const std::string& kernel, const std::vector<std::uint32_t>&
   current_device().launch(*loaded_->module, launch, stream.handle());
 }
 
+Module::Variable Module::variable(const std::string& name) const {
+  const LoadedModule::Variable found = loaded_->module->variable(name);
+  if (found.address == 0) throw InvalidArgument("there is no variable `" + name + "` in the module");
+  return {found.address, found.bytes};
+}
+
 }  // namespace nervanagpu

@@ -142,6 +142,13 @@ class NG_API Module {
   void launch(const std::string& kernel, const std::vector<std::uint32_t>& grid,
               const std::vector<std::uint32_t>& block, const std::vector<Argument>& args,
               std::optional<std::uint32_t> shared = {}, const Stream& stream = {}) const;
+  struct Variable {
+    std::uint64_t address = 0;
+    std::size_t bytes = 0;
+  };
+  // Where copies find a __device__ or __constant__ variable, by its symbol; it stays there as long as the module. Throws
+  // InvalidArgument for a name that there is not.
+  [[nodiscard]] Variable variable(const std::string& name) const;
 
  private:
   struct Loaded;

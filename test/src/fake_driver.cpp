@@ -209,6 +209,14 @@ cuda::Status module_unload(cuda::Module m) {
   NG_ENTER("cuModuleUnload");
   return fake->modules.erase(m) == 1 ? 0 : kInvalidValue;
 }
+cuda::Status module_global(std::uint64_t* address, std::size_t* bytes, cuda::Module m, const char* name) {
+  NG_ENTER("cuModuleGetGlobal_v2");
+  if (!fake->modules.contains(m)) return kInvalidValue;
+  if (std::string(name) != "counter") return 500;  // not found
+  *address = 0x7000;
+  *bytes = 4;
+  return 0;
+}
 cuda::Status module_function(cuda::Function* f, cuda::Module m, const char* name) {
   NG_ENTER("cuModuleGetFunction");
   fake->functions.emplace_back(name);
