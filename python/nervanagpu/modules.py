@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import os
+import struct
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,6 +18,7 @@ import numpy as np
 
 from nervanagpu import _core, nvrtc
 from nervanagpu._core import Cubin, KernelInfo, Stream
+from nervanagpu.c_types import Packed
 from nervanagpu.mangled import Signature, signature
 from nervanagpu.toolchain import Kernel, Launch, Module, assemble
 
@@ -67,6 +69,39 @@ def _converted(title: str, kind: str, value: Any) -> Any:
     return value
 
 
+_FORMATS = {"f16": "e", "f32": "f", "f64": "d", "bool": "?"} | {
+    f"{sign}{bits}": letter.upper() if sign == "u" else letter
+    for sign in "su" for bits, letter in ((8, "b"), (16, "h"), (32, "i"), (64, "q"))
+}  # fmt: skip
+
+
+def _block(title: str, args: Sequence[Any], types: Sequence[str] | None, size: int) -> bytes:
+    """The parameters of a kernel that takes structures, of which a cubin does not say where they are: each at the next
+    multiple of its alignment. TypeError, ValueError: not so many bytes.
+    """
+    out = bytearray()
+    for i, value in enumerate(args):
+        kind = types[i] if types is not None else ""
+        if isinstance(value, bytes):
+            data, step = bytes(value), getattr(value, "alignment", min(len(value), 8) or 1)
+        elif kind in _FORMATS:
+            data = struct.pack(_FORMATS[kind], value)
+            step = len(data)
+        elif isinstance(value, np.generic):
+            packed = Packed.of(value)
+            data, step = bytes(packed), packed.alignment
+        elif isinstance(value, float) or kind.startswith("struct"):
+            raise TypeError(
+                f"{title}: argument {i} is a {type(value).__name__}; needs a number or structure of NumPy's"
+            )
+        else:
+            data, step = struct.pack("Q", int(getattr(value, "ptr", value)) & ((1 << 64) - 1)), 8
+        out += bytes(-len(out) % step) + data
+    if len(out) != size:
+        raise ValueError(f"{title}: the arguments have {len(out)} bytes; its parameters have {size}")
+    return bytes(out)
+
+
 class SourceKernel(Kernel):
     """A kernel of CUDA C. Its arguments are converted to the types of its declaration."""
 
@@ -106,6 +141,8 @@ class SourceLaunch(Launch):
         if k.types is not None:
             title = f"kernel {k.name}: argument "
             args = tuple(_converted(title + str(i), t, v) for i, (t, v) in enumerate(zip(k.types, args, strict=True)))
+        if not k.info.params and k.info.param_bytes and not (len(args) == 1 and isinstance(args[0], bytes)):
+            args = (_block(f"kernel {k.name}", args, k.types, k.info.param_bytes),)
         try:
             k.module._module.launch(k.info.name, self._grid, self._block, args, shared, stream)
         except Exception as e:

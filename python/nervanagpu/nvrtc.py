@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from nervanagpu.cuda_headers import HEADERS
+
 _HELP = (
     "pip install nvidia-cuda-nvrtc-cu12 (or nvidia-cuda-nvrtc), or let NERVANAGPU_NVRTC name a libnvrtc.so of CUDA 12 "
     "or later"
@@ -108,6 +110,10 @@ def library() -> Library:
     raise ImportError(f"CUDA C needs NVRTC, which was not found: {_HELP}. ({'; '.join(reasons)})")
 
 
+def _strings(texts: Sequence[str]) -> ctypes.Array[ctypes.c_char_p]:
+    return (ctypes.c_char_p * len(texts))(*(t.encode() for t in texts))
+
+
 def compile(
     text: str,
     arch: str,
@@ -121,14 +127,19 @@ def compile(
     """
     nvrtc = library()
     program = ctypes.c_void_p()
-    nvrtc.check(nvrtc.calls.nvrtcCreateProgram(ctypes.byref(program), text.encode(), name.encode(), 0, None, None))
+    headers = _strings(list(HEADERS.values()))
+    named = _strings(list(HEADERS))
+    nvrtc.check(
+        nvrtc.calls.nvrtcCreateProgram(
+            ctypes.byref(program), text.encode(), name.encode(), len(HEADERS), headers, named
+        )
+    )
     try:
         for e in expressions:
             nvrtc.check(nvrtc.calls.nvrtcAddNameExpression(program, e.encode()))
         lines = [] if {"-lineinfo", "--generate-line-info", "-G", "--device-debug"} & set(options) else ["-lineinfo"]
         flags = [f"--gpu-architecture={arch}", *lines, *(f"-I{d}" for d in include_dirs()), *options]
-        array = (ctypes.c_char_p * len(flags))(*(f.encode() for f in flags))
-        status = nvrtc.calls.nvrtcCompileProgram(program, len(flags), array)
+        status = nvrtc.calls.nvrtcCompileProgram(program, len(flags), _strings(flags))
         log = nvrtc.bytes_of("ProgramLog", program).rstrip(b"\0\n").decode(errors="replace")
         if status:
             version = ".".join(map(str, nvrtc.version))

@@ -4,19 +4,86 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
 from nervanagpu import modules
 from nervanagpu.nvrtc import CompileError
+from nervanagpu.pycuda.driver import NO_TEXTURE_REFERENCES
 from nervanagpu.pycuda.function import Function
+from nervanagpu.toolchain import Module
 
-__all__ = ["CompileError", "SourceModule"]
+__all__ = ["DEFAULT_NVCC_FLAGS", "CompileError", "CudaModule", "DynamicSourceModule", "SourceModule", "compile"]
+DEFAULT_NVCC_FLAGS: list[str] = []
+# What nvcc takes and NVRTC does not: of the host's compiler, of files, of linking.
+_OF_NVCC = (
+    "-O",
+    "--optimize",
+    "-Xcompiler",
+    "--compiler-options",
+    "-ccbin",
+    "-m64",
+    "--keep",
+    "-arch",
+    "-code",
+    "-rdc",
+    "-lcudadevrt",
+    "-Xptxas",
+    "-cubin",
+    "--cubin",
+)
 
 
-class SourceModule:
+class GlobalVariable:
+    """The address of a variable of a module, which it keeps."""
+
+    def __init__(self, module: Module, address: int) -> None:
+        self._module = module
+        self._address = address
+
+    def __int__(self) -> int:
+        return self._address
+
+    __index__ = __int__
+
+    def __add__(self, offset: int) -> int:
+        return self._address + int(offset)
+
+
+class CudaModule:
+    """Kernels and variables of a cubin."""
+
+    def __init__(self, module: Module) -> None:
+        self._module = module
+
+    def get_function(self, name: str) -> Function:
+        """The kernel `name`; KeyError, which lists what there is."""
+        return Function(self._module[name])
+
+    def get_global(self, name: str) -> tuple[GlobalVariable, int]:
+        """(address, bytes) of a __device__ or __constant__ variable; KeyError for a name that there is not."""
+        try:
+            address, size = self._module._module.variable(name)
+        except ValueError as e:
+            raise KeyError(str(e)) from None
+        return GlobalVariable(self._module, address), size
+
+    def get_texref(self, name: str) -> Any:
+        """RuntimeError: compilers since CUDA 12 have no texture references."""
+        raise RuntimeError(NO_TEXTURE_REFERENCES)
+
+    get_surfref = get_texref
+
+
+def _options(given: Sequence[str]) -> list[str]:
+    """Those of nvcc that NVRTC knows, too."""
+    return [o for o in given if not o.startswith(_OF_NVCC)]
+
+
+class SourceModule(CudaModule):
     """Kernels of CUDA C, by `get_function`.
 
-    options: the compiler's. arch: "sm_90a", ...; None: the device's. nvcc, keep, no_extern_c, code and cache_dir are
-    accepted and have no effect: NVRTC compiles in memory, and kernels have the names that the text gives them.
+    options: the compiler's; those of nvcc alone are left out. arch: "sm_90a", ...; None: the device's. nvcc, keep,
+    no_extern_c, code and cache_dir are accepted and have no effect: NVRTC compiles in memory, and kernels have the names that the text gives them.
     CompileError (a ValueError) with the compiler's log; ImportError, which says what to install, without NVRTC.
     """
 
@@ -32,9 +99,17 @@ class SourceModule:
         cache_dir: str | None = None,
         include_dirs: Sequence[str | os.PathLike[str]] = (),
     ) -> None:
-        flags = [*(options or ()), *(f"-I{os.fspath(d)}" for d in include_dirs)]
-        self._module = modules.SourceModule(source, options=flags, arch=arch)
+        flags = ["-include=ng_before.h", *_options(options or ()), *(f"-I{os.fspath(d)}" for d in include_dirs)]
+        super().__init__(modules.SourceModule(str(source), options=flags, arch=arch))
 
-    def get_function(self, name: str) -> Function:
-        """The kernel `name`; KeyError, which lists what there is."""
-        return Function(self._module[name])
+
+def compile(source: str, options: Sequence[str] | None = None, arch: str | None = None, **ignored: Any) -> bytes:
+    """The cubin of CUDA C, for driver.module_from_buffer."""
+    return modules.SourceModule(source, options=_options(options or ()), arch=arch).cubin.bytes
+
+
+class DynamicSourceModule:
+    """NotImplementedError: kernels that start kernels need NVIDIA's device runtime."""
+
+    def __init__(self, *args: Any, **more: Any) -> None:
+        raise NotImplementedError("DynamicSourceModule: kernels cannot start kernels; needs a SourceModule")

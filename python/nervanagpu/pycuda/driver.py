@@ -5,26 +5,41 @@ Work of the default stream is waited for by copies to and from the host, whose a
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
-from typing import Any, SupportsInt
+from typing import Any, ClassVar, SupportsInt
 
 import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor
+from nervanagpu.pycuda.copies import Memcpy2D as Memcpy2D
+from nervanagpu.pycuda.copies import Memcpy3D as Memcpy3D
+from nervanagpu.pycuda.device import *  # noqa: F403
+from nervanagpu.pycuda.enumerations import *  # noqa: F403
+from nervanagpu.pycuda.enumerations import mem_host_register_flags
+
+NO_TEXTURE_REFERENCES = (
+    "texture references are not there: compilers since CUDA 12 refuse texture<>; ng.texture makes a texture object, "
+    "which is an argument of kernels"
+)
+Error = _core.Error
+LogicError = LaunchError = RuntimeError = _core.Error
+MemoryError = builtins.MemoryError
 
 Address = SupportsInt | GPUTensor
 Array = npt.NDArray[Any]
 
 
 class DeviceAllocation:
-    """Device memory, freed with its last reference or by free()."""
+    """Device memory, freed with its last reference or by free(). `size`: bytes."""
 
     def __init__(self, nbytes: int) -> None:
         if nbytes <= 0:
             raise ValueError(f"mem_alloc: nbytes is {nbytes}; needs 1 or more")
         self._memory: GPUTensor | None = _core.empty(nbytes, "uint8")
+        self.size = nbytes
 
     def __int__(self) -> int:
         if self._memory is None:
@@ -33,9 +48,49 @@ class DeviceAllocation:
 
     __index__ = __int__
 
+    def __add__(self, offset: int) -> int:
+        return int(self) + int(offset)
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or (isinstance(other, SupportsInt) and int(self) == int(other))
+
     def free(self) -> None:
         """Give the memory back now."""
         self._memory = None
+
+    def as_buffer(self, size: int, offset: int = 0) -> memoryview:
+        """The memory as bytes, as GPUTensor.asbuffer has it."""
+        return _device(self, size, offset).asbuffer()
+
+
+class PooledDeviceAllocation(DeviceAllocation):
+    """Memory of a pool, which counts it."""
+
+    counts: ClassVar[dict[int, tuple[int, int]]] = {}  # of a pool: blocks and bytes in use
+
+    def __init__(self, nbytes: int, pool: object) -> None:
+        self._pool: object = None
+        super().__init__(nbytes)
+        self._pool = pool
+        self._count(1)
+
+    def _count(self, sign: int) -> None:
+        blocks, size = self.counts.get(id(self._pool), (0, 0))
+        self.counts[id(self._pool)] = blocks + sign, size + sign * self.size
+
+    def free(self) -> None:
+        """Give the memory back to the pool."""
+        super().free()
+        if self._pool is not None:
+            self._count(-1)
+            self._pool = None
+
+    def __del__(self) -> None:
+        if self._pool is not None:
+            self._count(-1)
 
 
 def mem_alloc(nbytes: int) -> DeviceAllocation:
@@ -43,10 +98,29 @@ def mem_alloc(nbytes: int) -> DeviceAllocation:
     return DeviceAllocation(int(nbytes))
 
 
-def mem_get_info() -> tuple[int, int]:
-    """(free, total) bytes: what this process does not hold of the device's memory, and all of it."""
-    total = _core.device().memory
-    return total - _core.memory_stats().reserved, total
+def mem_alloc_like(array: Array) -> DeviceAllocation:
+    """Device memory of the size of a host array."""
+    return mem_alloc(array.nbytes)
+
+
+def mem_alloc_pitch(width: int, height: int, access_size: int) -> tuple[DeviceAllocation, int]:
+    """Memory for `height` rows of `width` bytes, and how many bytes they lie apart: a multiple of 512."""
+    if access_size not in (4, 8, 16):
+        raise ValueError(f"mem_alloc_pitch: access_size is {access_size}; needs 4, 8 or 16")
+    pitch = -(-int(width) // 512) * 512
+    return mem_alloc(pitch * int(height)), pitch
+
+
+class PointerHolderBase:
+    """Of classes of scripts that hold an address: get_pointer() says it."""
+
+    def get_pointer(self) -> int:
+        raise NotImplementedError("PointerHolderBase: get_pointer is not there; a class of it needs one")
+
+    def __int__(self) -> int:
+        return self.get_pointer()
+
+    __index__ = __int__
 
 
 def _bytes_of(array: Any, what: str, writable: bool = False) -> npt.NDArray[np.uint8]:
@@ -123,6 +197,49 @@ def memset_d32(dest: Address, data: int, count: int) -> None:
     _memset(dest, data, count, "uint32")
 
 
+def memset_d8_async(dest: Address, data: int, count: int, stream: Stream | None = None) -> None:
+    """memset_d8 after the work of `stream`."""
+    _wait(stream)
+    memset_d8(dest, data, count)
+
+
+def memset_d16_async(dest: Address, data: int, count: int, stream: Stream | None = None) -> None:
+    """memset_d16 after the work of `stream`."""
+    _wait(stream)
+    memset_d16(dest, data, count)
+
+
+def memset_d32_async(dest: Address, data: int, count: int, stream: Stream | None = None) -> None:
+    """memset_d32 after the work of `stream`."""
+    _wait(stream)
+    memset_d32(dest, data, count)
+
+
+def _memset_2d(dest: Address, pitch: int, value: int, width: int, height: int, dtype: str) -> None:
+    size = np.dtype(dtype).itemsize
+    if pitch % size != 0:
+        raise ValueError(f"memset_d2d{8 * size}: pitch is {pitch}; needs a multiple of {size}")
+    if width and height:
+        start = dest.ptr if isinstance(dest, GPUTensor) else int(dest)
+        rows = _core.wrap(start, (height, width), (pitch // size, 1), dtype)
+        rows[...] = int(value) % (1 << 8 * size)
+
+
+def memset_d2d8(dest: Address, pitch: int, data: int, width: int, height: int) -> None:
+    """Set `height` rows of `width` bytes, `pitch` bytes apart."""
+    _memset_2d(dest, pitch, data, width, height, "uint8")
+
+
+def memset_d2d16(dest: Address, pitch: int, data: int, width: int, height: int) -> None:
+    """Set `height` rows of `width` numbers of 16 bits, `pitch` bytes apart."""
+    _memset_2d(dest, pitch, data, width, height, "uint16")
+
+
+def memset_d2d32(dest: Address, pitch: int, data: int, width: int, height: int) -> None:
+    """Set `height` rows of `width` numbers of 32 bits, `pitch` bytes apart."""
+    _memset_2d(dest, pitch, data, width, height, "uint32")
+
+
 def to_device(array: Any) -> DeviceAllocation:
     """Device memory that holds a copy of a host array."""
     out = mem_alloc(_bytes_of(array, "to_device").size)
@@ -146,6 +263,65 @@ def pagelocked_empty(shape: Sequence[int] | int, dtype: npt.DTypeLike, order: st
     """An undefined host array in page-locked memory."""
     lengths = (shape,) if isinstance(shape, int) else tuple(shape)
     return _core.pinned(lengths, dtype) if order != "F" else _core.pinned(lengths[::-1], dtype).T
+
+
+def pagelocked_zeros(shape: Sequence[int] | int, dtype: npt.DTypeLike, order: str = "C", mem_flags: int = 0) -> Array:
+    """A host array of zeros in page-locked memory."""
+    out = pagelocked_empty(shape, dtype, order, mem_flags)
+    out.fill(0)
+    return out
+
+
+def pagelocked_empty_like(array: Array, mem_flags: int = 0) -> Array:
+    """An undefined page-locked array of the shape, dtype and order of `array`."""
+    return pagelocked_empty(array.shape, array.dtype, "C" if array.flags.c_contiguous else "F", mem_flags)
+
+
+def pagelocked_zeros_like(array: Array, mem_flags: int = 0) -> Array:
+    """A page-locked array of zeros, of the shape, dtype and order of `array`."""
+    return pagelocked_zeros(array.shape, array.dtype, "C" if array.flags.c_contiguous else "F", mem_flags)
+
+
+def aligned_empty(shape: Sequence[int] | int, dtype: npt.DTypeLike, order: str = "C", alignment: int = 4096) -> Array:
+    """An undefined host array whose address is a multiple of `alignment` bytes."""
+    kind: np.dtype[Any] = np.dtype(dtype)
+    lengths = (shape,) if isinstance(shape, int) else tuple(shape)
+    size = int(np.prod(lengths, dtype=np.int64)) * kind.itemsize
+    room = np.empty(size + alignment, np.uint8)
+    start = -room.ctypes.data % alignment
+    return room[start : start + size].view(kind).reshape(lengths, order="F" if order == "F" else "C")
+
+
+def aligned_zeros(shape: Sequence[int] | int, dtype: npt.DTypeLike, order: str = "C", alignment: int = 4096) -> Array:
+    """As aligned_empty, of zeros."""
+    out = aligned_empty(shape, dtype, order, alignment)
+    out.fill(0)
+    return out
+
+
+def register_host_memory(ary: Array, flags: int = 0) -> Array:
+    """The array itself: copies of any host memory work. ValueError for DEVICEMAP, which it cannot have."""
+    if flags & mem_host_register_flags.DEVICEMAP:
+        raise ValueError("register_host_memory: flags has DEVICEMAP; needs none: copy the array to the device")
+    return ary
+
+
+def managed_empty(*shape: object, **more: object) -> Array:
+    """NotImplementedError: memory is the host's or the device's."""
+    raise NotImplementedError(
+        "managed memory is not there; copy by memcpy_htod and memcpy_dtoh, or use pagelocked_empty"
+    )
+
+
+managed_zeros = managed_empty_like = managed_zeros_like = managed_empty
+
+
+def matrix_to_texref(*matrix: object, **more: object) -> None:
+    """RuntimeError: compilers since CUDA 12 have no texture references."""
+    raise builtins.RuntimeError(NO_TEXTURE_REFERENCES)
+
+
+matrix_to_array = np_to_array = make_multichannel_2d_array = bind_array_to_texref = matrix_to_texref
 
 
 class ArgumentHandler:
@@ -200,6 +376,11 @@ class Stream:
         """Wait for its work."""
         self._stream.synchronize()
 
+    def is_done(self) -> bool:
+        """True, after waiting for its work."""
+        self._stream.synchronize()
+        return True
+
     def wait_for_event(self, event: Event) -> None:
         """Later work here waits for the event."""
         event._event.make_wait(self._stream)
@@ -208,6 +389,11 @@ class Stream:
 def _wait(stream: Stream | None) -> None:
     if stream is not None:
         stream.synchronize()
+
+
+def stream_of(stream: Stream | _core.Stream | None) -> _core.Stream | None:
+    """The library's stream under one of PyCUDA's."""
+    return stream._stream if isinstance(stream, Stream) else stream
 
 
 class Event:
@@ -226,6 +412,11 @@ class Event:
         self._event.synchronize()
         return self
 
+    def query(self) -> bool:
+        """True, after waiting for the mark."""
+        self._event.synchronize()
+        return True
+
     def time_since(self, event: Event) -> float:
         """Milliseconds from `event` to here."""
         return self._event.ms_since(event._event)
@@ -235,55 +426,17 @@ class Event:
         return event.time_since(self)
 
 
-class Context:
-    """The one context that there is; it ends with the process."""
+def module_from_buffer(buffer: bytes, options: object = (), message_handler: object = None) -> Any:
+    """The module of a cubin's bytes."""
+    from nervanagpu.pycuda.compiler import CudaModule
+    from nervanagpu.toolchain import load
 
-    @staticmethod
-    def synchronize() -> None:
-        """Wait for all work."""
-        _core.synchronize()
-
-    @staticmethod
-    def get_device() -> Device:
-        return Device(0)
-
-    @staticmethod
-    def pop() -> None:
-        """Nothing: the context stays."""
-
-    def push(self) -> None:
-        """Nothing: the context stays."""
-
-    def detach(self) -> None:
-        """Nothing: the context stays."""
+    return CudaModule(load(bytes(buffer)))
 
 
-class Device:
-    """The device that this library runs on; its number is 0."""
+def module_from_file(filename: str) -> Any:
+    """The module of a cubin's file."""
+    from nervanagpu.pycuda.compiler import CudaModule
+    from nervanagpu.toolchain import load, read_cubin
 
-    def __init__(self, number: int = 0) -> None:
-        if number != 0:
-            raise ValueError(f"Device: number is {number}; needs 0 (CUDA_VISIBLE_DEVICES chooses the GPU)")
-
-    @staticmethod
-    def count() -> int:
-        return 1
-
-    def name(self) -> str:
-        return _core.device().name
-
-    def total_memory(self) -> int:
-        return _core.device().memory
-
-    def compute_capability(self) -> tuple[int, int]:
-        number = int(_core.device().arch[3:].rstrip("af"))
-        return number // 10, number % 10
-
-    def make_context(self, flags: int = 0) -> Context:
-        _core.device()
-        return Context()
-
-
-def init(flags: int = 0) -> None:
-    """Open the device."""
-    _core.device()
+    return CudaModule(load(read_cubin(filename)))

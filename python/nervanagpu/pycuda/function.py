@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+import struct
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from nervanagpu.pycuda.driver import ArgumentHandler, DeviceAllocation, Event, Stream
+from nervanagpu.c_types import Packed
+from nervanagpu.pycuda.device import Device
+from nervanagpu.pycuda.driver import (
+    NO_TEXTURE_REFERENCES,
+    ArgumentHandler,
+    DeviceAllocation,
+    Event,
+    PointerHolderBase,
+    Stream,
+    stream_of,
+)
+from nervanagpu.pycuda.enumerations import function_attribute
 from nervanagpu.toolchain import Kernel
+
+
+def _format_of(kind: Any) -> str:
+    """The struct module's letter for a letter or a dtype."""
+    if isinstance(kind, str) and len(kind) == 1:
+        return kind
+    letter = np.dtype(kind).char
+    return {"l": "q", "L": "Q"}.get(letter, letter)
+
+
+def _whole(lengths: Sequence[Any] | int) -> tuple[int, ...]:
+    """Of a grid or block. Floats, which scripts get by dividing, lose their fractions, as in PyCUDA."""
+    return tuple(int(n) for n in ((lengths,) if isinstance(lengths, int) else lengths))
 
 
 class ArgumentSizeWarning(UserWarning):
@@ -22,9 +47,25 @@ class Function:
     def __init__(self, kernel: Kernel) -> None:
         self._kernel = kernel
         self._shared = 0
+        self._formats: list[str] | None = None
+        self.name = kernel.name
         self.num_regs = kernel.info.registers
         self.shared_size_bytes = kernel.info.shared
         self.local_size_bytes = kernel.info.local
+        self.max_threads_per_block = kernel.info.max_threads
+        self.const_size_bytes = 0
+        major, minor = Device(0).compute_capability()
+        self.ptx_version = self.binary_version = 10 * major + minor
+
+    def get_attribute(self, attribute: int) -> int:
+        """What driver.function_attribute names."""
+        return int(getattr(self, function_attribute(attribute).name.lower()))
+
+    def set_cache_config(self, config: int) -> None:
+        """Taken and without effect."""
+
+    def set_shared_config(self, config: int) -> None:
+        """Taken and without effect."""
 
     def __call__(
         self,
@@ -43,7 +84,7 @@ class Function:
         if block is None:
             raise ValueError(f"kernel {self._kernel.name}: there is no block; needs block=(x, y, z)")
         if texrefs:
-            raise ValueError(f"kernel {self._kernel.name}: texrefs are not there; needs none")
+            raise ValueError(f"kernel {self._kernel.name}: texrefs: {NO_TEXTURE_REFERENCES}")
         copies: list[tuple[ArgumentHandler, DeviceAllocation]] = []
         values = [self._value(i, a, copies) for i, a in enumerate(args)]
         start, end = Event(), Event()
@@ -59,8 +100,15 @@ class Function:
         return end.time_since(start) * 1e-3 if time_kernel else None
 
     def prepare(self, arg_types: Any, shared: int = 0, texrefs: Sequence[object] = ()) -> Function:
-        """Itself: the declaration says the types."""
+        """Itself. The declaration says the types; where extern "C" hides them, `arg_types` does: a format of the struct
+        module, or dtypes and "P".
+        """
         self._shared = shared
+        if texrefs:
+            raise ValueError(f"kernel {self._kernel.name}: texrefs: {NO_TEXTURE_REFERENCES}")
+        if getattr(self._kernel, "types", None) is None:
+            kinds = [c for c in arg_types if not c.isspace()] if isinstance(arg_types, str) else list(arg_types)
+            self._formats = ["P" if k == "P" else _format_of(k) for k in kinds]
         return self
 
     def prepared_call(
@@ -69,6 +117,21 @@ class Function:
         """Run the kernel."""
         shared = self._shared if shared_size is None else shared_size
         self(*args, grid=grid, block=block, shared=shared)
+
+    def prepared_timed_call(
+        self, grid: Sequence[int], block: Sequence[int], *args: Any, shared_size: int | None = None
+    ) -> Callable[[], float]:
+        """Run the kernel; what is returned waits for it and tells its seconds."""
+        start, end = Event(), Event()
+        start.record()
+        self.prepared_call(grid, block, *args, shared_size=shared_size)
+        end.record()
+
+        def seconds() -> float:
+            end.synchronize()
+            return end.time_since(start) * 1e-3
+
+        return seconds
 
     def prepared_async_call(
         self,
@@ -85,8 +148,8 @@ class Function:
     def _launch(
         self, grid: Sequence[int], block: Sequence[int], values: list[Any], stream: Stream | None, shared: int
     ) -> None:
-        launch = self._kernel[tuple(grid), tuple(block)]
-        launch(*values, shared=shared, stream=None if stream is None else stream._stream)
+        launch = self._kernel[_whole(grid), _whole(block)]
+        launch(*values, shared=shared, stream=stream_of(stream))
 
     def _value(self, index: int, given: Any, copies: list[tuple[ArgumentHandler, DeviceAllocation]]) -> Any:
         title = f"kernel {self._kernel.name}: argument {index}"
@@ -96,8 +159,12 @@ class Function:
             return int(memory)
         if isinstance(given, np.ndarray):
             raise TypeError(f"{title} is a numpy.ndarray; needs drv.In, drv.Out or drv.InOut around it")
-        if isinstance(given, DeviceAllocation):
-            return int(given)
+        if isinstance(given, DeviceAllocation | PointerHolderBase) or hasattr(given, "gpudata"):
+            return int(given.gpudata if hasattr(given, "gpudata") else given)
+        if isinstance(given, np.complexfloating | np.void):
+            return Packed.of(given)
+        if self._formats is not None and index < len(self._formats) and self._formats[index] != "P":
+            return struct.pack(self._formats[index], given)
         params = self._kernel.info.params
         if isinstance(given, np.number | np.bool_) and index < len(params) and params[index].bytes != given.nbytes:
             types = getattr(self._kernel, "types", None)

@@ -1,0 +1,178 @@
+"""Random arrays, by the library's Philox: they repeat by their seed. CUDA's own sequences are not remade."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nervanagpu import _core, elementwise, functions
+from nervanagpu.pycuda import compute
+from nervanagpu.pycuda.gpuarray import GPUArray
+
+__all__ = [
+    "MRG32k3aRandomNumberGenerator", "Philox4_32_10RandomNumberGenerator", "ScrambledSobol32RandomNumberGenerator",
+    "ScrambledSobol64RandomNumberGenerator", "Sobol32RandomNumberGenerator", "Sobol64RandomNumberGenerator",
+    "XORWOWRandomNumberGenerator", "rand", "seed_getter_uniform", "seed_getter_unique",
+]  # fmt: skip
+
+
+def _uniform(count: int, seed: int, offset: int, dtype: np.dtype[Any]) -> Any:
+    """`count` numbers in (0, 1], as CUDA's: float64 is made of two words."""
+    if dtype == np.float32:
+        return 1 - _core.random((count,), seed, offset)
+    if dtype == np.float64:
+        words = _core.cast(_core.random((2 * count,), seed, offset), "float64")
+        return 1 - (words[:count] + words[count:] * 2.0**-24)
+    raise TypeError(f"uniform random numbers of dtype {dtype}; needs float32 or float64")
+
+
+def rand(shape: Any, dtype: npt.DTypeLike = np.float32, stream: Any = None) -> GPUArray:
+    """Uniform numbers: floats of 0 to 1, or 32-bit integers of all values."""
+    out = GPUArray(shape, dtype)
+    _default.fill_uniform(out, stream)
+    return out
+
+
+class _Generator:
+    """Takes the next numbers of a seed with each call."""
+
+    def __init__(self, seed_getter: Callable[[int], Any] | None = None, offset: int = 0) -> None:
+        """seed_getter: called with 1, gives a GPUArray of a seed; None: of numpy's random numbers."""
+        if seed_getter is None:
+            self._seed = int(np.random.default_rng().integers(1 << 62))
+        else:
+            self._seed = int(seed_getter(1).get().reshape(-1)[0]) & ((1 << 64) - 1)
+        self._offset = int(offset)
+
+    @property
+    def generators_per_block(self) -> int:
+        return 256
+
+    def _take(self, count: int) -> tuple[int, int]:
+        start = self._offset
+        self._offset += (count + 3) // 4
+        return self._seed, start
+
+    def call_skip_ahead(self, i: int, stream: Any = None) -> None:
+        """Leave out `i` numbers."""
+        self._offset += (int(i) + 3) // 4
+
+    def fill_uniform(self, data: GPUArray, stream: Any = None) -> None:
+        """Uniform numbers: floats of 0 to 1, or integers of all values of 32 bits."""
+        compute.wait(stream)
+        if data.size == 0:
+            return
+        if data.dtype.kind in "iu":
+            # Two numbers of 16 bits each: a word of the generator has 24 that count.
+            high, low = (_core.random((data.size,), *self._take(data.size)) * 65536.0 for _ in range(2))
+            words = GPUArray(data.size, np.int64)
+            words.tensor[...] = functions.left_shift(_core.cast(high, "int64"), 16) + _core.cast(low, "int64")
+            data[...] = words.astype(data.dtype).reshape(data.shape)
+            return
+        kind: np.dtype[Any] = np.dtype(np.float32) if data.dtype.itemsize < 4 else data.dtype
+        words_each = 2 if kind == np.float64 else 1
+        numbers = _uniform(data.size, *self._take(words_each * data.size), kind)
+        self._put(data, numbers, kind)
+
+    def _put(self, data: GPUArray, numbers: Any, kind: np.dtype[Any]) -> None:
+        out = GPUArray(data.size, kind)
+        out.tensor[...] = numbers
+        data[...] = out.reshape(data.shape)
+
+    def _normal(self, count: int, kind: np.dtype[Any]) -> Any:
+        """Box and Muller's: of two uniform numbers one normal one."""
+        words_each = 2 if kind == np.float64 else 1
+        radius = _uniform(count, *self._take(words_each * count), kind)
+        angle = _uniform(count, *self._take(words_each * count), kind)
+        return elementwise.sqrt(-2 * elementwise.log(radius)) * functions.cos(angle * (2 * np.pi))
+
+    def fill_normal(self, data: GPUArray, stream: Any = None) -> None:
+        """Normal numbers of mean 0 and variance 1."""
+        compute.wait(stream)
+        if data.size:
+            self._put(data, self._normal(data.size, data.dtype), data.dtype)
+
+    def gen_uniform(self, shape: Any, dtype: npt.DTypeLike, stream: Any = None) -> GPUArray:
+        """A new array of uniform numbers."""
+        out = GPUArray(shape, dtype)
+        self.fill_uniform(out, stream)
+        return out
+
+    def gen_normal(self, shape: Any, dtype: npt.DTypeLike, stream: Any = None) -> GPUArray:
+        """A new array of normal numbers."""
+        out = GPUArray(shape, dtype)
+        self.fill_normal(out, stream)
+        return out
+
+    def gen_log_normal(
+        self, shape: Any, dtype: npt.DTypeLike, log_mean: float, log_stddev: float, stream: Any = None
+    ) -> GPUArray:
+        """Numbers whose logarithm is normal."""
+        out = GPUArray(shape, dtype)
+        if out.size:
+            numbers = elementwise.exp(self._normal(out.size, out.dtype) * float(log_stddev) + float(log_mean))
+            self._put(out, numbers, out.dtype)
+        return out
+
+    def gen_poisson(self, shape: Any, dtype: npt.DTypeLike, lambda_value: float, stream: Any = None) -> GPUArray:
+        """Poisson's numbers of mean `lambda_value`: each step of a product of uniform numbers counts one."""
+        out = GPUArray(shape, dtype)
+        if out.size == 0:
+            return out
+        # Beyond mean + 12 deviations + 30 lies less than 1e-20.
+        steps = int(lambda_value + 12 * np.sqrt(lambda_value) + 30)
+        left, count = GPUArray(out.size, np.float64), GPUArray(out.size, np.int64)
+        left.fill(float(lambda_value))
+        count.fill(0)
+        for _ in range(steps):
+            spent = elementwise.log(_uniform(out.size, *self._take(2 * out.size), np.dtype(np.float64)))
+            left.tensor[...] = left.tensor + spent
+            count.tensor[...] = count.tensor + _core.cast(elementwise.greater(left.tensor, 0), "int64")
+        out[...] = count.astype(out.dtype).reshape(out.shape)
+        return out
+
+
+class XORWOWRandomNumberGenerator(_Generator):
+    """The library's generator under this name."""
+
+
+class MRG32k3aRandomNumberGenerator(_Generator):
+    """The library's generator under this name."""
+
+
+class Philox4_32_10RandomNumberGenerator(_Generator):
+    """The library's generator."""
+
+
+class Sobol32RandomNumberGenerator(_Generator):
+    """The library's generator under this name: random, not quasi-random."""
+
+
+class ScrambledSobol32RandomNumberGenerator(_Generator):
+    """The library's generator under this name: random, not quasi-random."""
+
+
+class Sobol64RandomNumberGenerator(_Generator):
+    """The library's generator under this name: random, not quasi-random."""
+
+
+class ScrambledSobol64RandomNumberGenerator(_Generator):
+    """The library's generator under this name: random, not quasi-random."""
+
+
+def seed_getter_uniform(n: int) -> GPUArray:
+    """One seed, n times."""
+    return GPUArray(n, np.int32).fill(int(np.random.default_rng().integers(1, 1 << 31)))
+
+
+def seed_getter_unique(n: int) -> GPUArray:
+    """n seeds."""
+    from nervanagpu.pycuda.creation import to_gpu
+
+    return to_gpu(np.random.default_rng().integers(1, 1 << 31, n).astype(np.int32))
+
+
+_default = _Generator()

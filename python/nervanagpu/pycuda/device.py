@@ -1,0 +1,189 @@
+"""The device, its context and what they say of themselves."""
+
+from __future__ import annotations
+
+from nervanagpu import _core
+from nervanagpu.pycuda.enumerations import device_attribute
+
+
+def mem_get_info() -> tuple[int, int]:
+    """(free, total) bytes: what this process does not hold of the device's memory, and all of it."""
+    total = _core.device().memory
+    return total - _core.memory_stats().reserved, total
+
+
+def get_version() -> tuple[int, int, int]:
+    """Of CUDA, that the compiler is of; (12, 0, 0) without one."""
+    from nervanagpu import nvrtc
+
+    try:
+        major, minor = nvrtc.library().version
+    except ImportError:
+        return 12, 0, 0
+    return major, minor, 0
+
+
+def get_driver_version() -> int:
+    """1000 times the major and 10 times the minor version; on the emulator the compiler's."""
+    major, minor, _ = get_version()
+    return _core.device().driver or 1000 * major + 10 * minor
+
+
+__all__ = ["Context", "Device", "current_device", "get_driver_version", "get_version", "init", "mem_get_info"]
+
+# Of every chip from Maxwell to Hopper that the library knows.
+_LIMITS = {
+    "MAX_THREADS_PER_BLOCK": 1024,
+    "MAX_BLOCK_DIM_X": 1024,
+    "MAX_BLOCK_DIM_Y": 1024,
+    "MAX_BLOCK_DIM_Z": 64,
+    "MAX_GRID_DIM_X": 0x7FFFFFFF,
+    "MAX_GRID_DIM_Y": 65535,
+    "MAX_GRID_DIM_Z": 65535,
+    "MAX_SHARED_MEMORY_PER_BLOCK": 48 << 10,
+    "TOTAL_CONSTANT_MEMORY": 64 << 10,
+    "WARP_SIZE": 32,
+    "MAX_PITCH": 0x7FFFFFFF,
+    "MAX_REGISTERS_PER_BLOCK": 65536,
+    "TEXTURE_ALIGNMENT": 512,
+    "GPU_OVERLAP": 1,
+    "CAN_MAP_HOST_MEMORY": 0,
+    "CONCURRENT_KERNELS": 1,
+    "UNIFIED_ADDRESSING": 1,
+    "MANAGED_MEMORY": 0,
+}
+
+
+class Context:
+    """The one context that there is; it ends with the process."""
+
+    @staticmethod
+    def synchronize() -> None:
+        """Wait for all work."""
+        _core.synchronize()
+
+    @staticmethod
+    def get_device() -> Device:
+        return Device(0)
+
+    @staticmethod
+    def get_current() -> Context:
+        return Context()
+
+    @staticmethod
+    def set_limit(limit: int, value: int) -> None:
+        """Taken and without effect."""
+
+    @staticmethod
+    def get_limit(limit: int) -> int:
+        """0: not known."""
+        return 0
+
+    @staticmethod
+    def set_cache_config(config: int) -> None:
+        """Taken and without effect."""
+
+    @staticmethod
+    def get_cache_config() -> int:
+        """PREFER_NONE."""
+        return 0
+
+    @staticmethod
+    def set_shared_config(config: int) -> None:
+        """Taken and without effect."""
+
+    @staticmethod
+    def get_shared_config() -> int:
+        """DEFAULT_BANK_SIZE."""
+        return 0
+
+    @staticmethod
+    def get_api_version() -> int:
+        return get_driver_version()
+
+    @staticmethod
+    def pop() -> None:
+        """Nothing: the context stays."""
+
+    def push(self) -> None:
+        """Nothing: the context stays."""
+
+    def detach(self) -> None:
+        """Nothing: the context stays."""
+
+    def attach(self) -> Context:
+        """Itself."""
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Context)
+
+    def __hash__(self) -> int:
+        return 1
+
+
+class Device:
+    """The device that this library runs on; its number is 0."""
+
+    def __init__(self, number: int = 0) -> None:
+        if number != 0:
+            raise ValueError(f"Device: number is {number}; needs 0 (CUDA_VISIBLE_DEVICES chooses the GPU)")
+
+    @staticmethod
+    def count() -> int:
+        return 1
+
+    def name(self) -> str:
+        return _core.device().name
+
+    def total_memory(self) -> int:
+        return _core.device().memory
+
+    def compute_capability(self) -> tuple[int, int]:
+        number = int(_core.device().arch[3:].rstrip("af"))
+        return number // 10, number % 10
+
+    def make_context(self, flags: int = 0) -> Context:
+        _core.device()
+        return Context()
+
+    retain_primary_context = make_context
+
+    def get_attributes(self) -> dict[device_attribute, int]:
+        """What is known of the device, by name."""
+        major, minor = self.compute_capability()
+        facts = {**_LIMITS, "MULTIPROCESSOR_COUNT": _core.device().multiprocessors}
+        facts |= {"COMPUTE_CAPABILITY_MAJOR": major, "COMPUTE_CAPABILITY_MINOR": minor}
+        return {device_attribute[name]: value for name, value in facts.items()}
+
+    def get_attribute(self, attribute: int) -> int:
+        """One of get_attributes; ValueError names what is not there."""
+        facts = self.get_attributes()
+        if attribute not in facts:
+            raise ValueError(f"Device: attribute {attribute} is not known; there are {', '.join(map(str, facts))}")
+        return facts[device_attribute(attribute)]
+
+    def __getattr__(self, name: str) -> int:
+        if name.upper() in device_attribute.__members__ and name.islower():
+            return self.get_attribute(device_attribute[name.upper()])
+        raise AttributeError(f"Device has no {name}")
+
+    def pci_bus_id(self) -> str:
+        """Not known."""
+        return "0000:00:00.0"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Device)
+
+    def __hash__(self) -> int:
+        return 0
+
+
+def init(flags: int = 0) -> None:
+    """Open the device."""
+    _core.device()
+
+
+def current_device() -> Device:
+    """The device."""
+    return Device(0)
