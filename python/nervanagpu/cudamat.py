@@ -8,13 +8,14 @@ They return what they wrote. ValueError for shapes that do not fit.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, creation, elementwise, linalg, random, reductions
+from nervanagpu import _core, composed, creation, elementwise, indexing, linalg, random, reductions
 from nervanagpu._core import GPUTensor
 
 Number = float | int
@@ -27,6 +28,12 @@ def _stored(rows: int, columns: int) -> GPUTensor:
 
 def _operand(x: CUDAMatrix | Number) -> GPUTensor | Number:
     return x._x if isinstance(x, CUDAMatrix) else x
+
+
+def _columns(indices: CUDAMatrix) -> GPUTensor:
+    if indices.shape[0] != 1:
+        raise ValueError(f"indices is {indices.shape[0]} x {indices.shape[1]}; needs 1 row")
+    return _core.cast(indices._x[0], "int32")
 
 
 class CUDAMatrix:
@@ -146,6 +153,18 @@ class CUDAMatrix:
         self._x[start:end] = mat._x
         return self
 
+    def select_columns(self, indices: CUDAMatrix, target: CUDAMatrix) -> CUDAMatrix:
+        """The columns whose numbers are in `indices`, 1 x n, into target."""
+        return self._into(target, indexing.take(self._x, _columns(indices), 1))
+
+    def set_selected_columns(self, indices: CUDAMatrix, source: CUDAMatrix) -> CUDAMatrix:
+        """The columns whose numbers are in `indices`, 1 x n, become those of source."""
+        if source.shape != (self.shape[0], indices.shape[1]):
+            wanted = f"{self.shape[0]} x {indices.shape[1]}"
+            raise ValueError(f"source is {source.shape[0]} x {source.shape[1]}; needs {wanted}")
+        self._x[:, _columns(indices)] = source._x
+        return self
+
     # --- arithmetic: into this matrix, or into target -----------------------------------------------------------------
     def add(self, val: CUDAMatrix | Number, target: CUDAMatrix | None = None) -> CUDAMatrix:
         """self + val."""
@@ -227,6 +246,16 @@ class CUDAMatrix:
     def apply_tanh(self, target: CUDAMatrix | None = None) -> CUDAMatrix:
         """tanh(self)."""
         return self._into(target, elementwise.tanh(self._x))
+
+    def apply_soft_threshold(self, alpha: Number, target: CUDAMatrix | None = None) -> CUDAMatrix:
+        """sign(self) * max(|self| - alpha, 0)."""
+        return soft_threshold(self, alpha, target)
+
+    # Older names, of numbers alone.
+    assign_scalar = assign
+    add_scalar = add
+    mult_by_scalar = mult
+    div_by_scalar = divide
 
     # --- reductions ---------------------------------------------------------------------------------------------------
     def sum(self, axis: int, target: CUDAMatrix | None = None, mult: Number = 1.0) -> CUDAMatrix:
@@ -335,6 +364,44 @@ def exp(mat: CUDAMatrix, target: CUDAMatrix | None = None) -> CUDAMatrix:
     return mat._into(target, elementwise.exp(mat._x))
 
 
+def soft_threshold(mat: CUDAMatrix, alpha: Number, target: CUDAMatrix | None = None) -> CUDAMatrix:
+    """sign(mat) * max(|mat| - alpha, 0)."""
+    kept = elementwise.maximum(elementwise.absolute(mat._x) - float(alpha), 0)
+    return mat._into(target, elementwise.sgn(mat._x) * kept)
+
+
+def _log_gamma(x: GPUTensor) -> tuple[GPUTensor, GPUTensor]:
+    """(log |gamma(x)|, sin(pi x)) as float64: Lanczos' series for g = 7, below 1/2 by the reflection."""
+    series = (
+        0.99999999999980993, 676.5203681218851, -1259.1392167224028, 771.32342877765313, -176.61502916214059,
+        12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
+    )  # fmt: skip
+    wide = _core.cast(x, "float64")
+    low = elementwise.less(wide, 0.5)
+    z = elementwise.where(low, -wide, wide - 1)
+    total = series[0] + 0 * z
+    for i, c in enumerate(series[1:], 1):
+        total = total + c / (z + i)
+    t = z + 7.5
+    log_gamma = 0.5 * math.log(2 * math.pi) + (z + 0.5) * elementwise.log(t) - t + elementwise.log(total)
+    sine = elementwise.sin((wide - 2 * elementwise.floor(wide * 0.5)) * math.pi)
+    whole = elementwise.logical_and(elementwise.equal(wide, elementwise.floor(wide)), elementwise.less_equal(wide, 0))
+    pole = elementwise.where(whole, 0.0, elementwise.absolute(sine))
+    return elementwise.where(low, math.log(math.pi) - elementwise.log(pole) - log_gamma, log_gamma), sine
+
+
+def lgamma(mat: CUDAMatrix, target: CUDAMatrix | None = None) -> CUDAMatrix:
+    """log |gamma(mat)|."""
+    return mat._into(target, _core.cast(_log_gamma(mat._x)[0], "float32"))
+
+
+def gamma(mat: CUDAMatrix, target: CUDAMatrix | None = None) -> CUDAMatrix:
+    """The gamma function; infinite at 0, -1, -2, ..."""
+    size, sine = _log_gamma(mat._x)
+    sign = elementwise.where(elementwise.logical_and(elementwise.less(mat._x, 0), elementwise.less(sine, 0)), -1.0, 1.0)
+    return mat._into(target, _core.cast(elementwise.exp(size) * sign, "float32"))
+
+
 def sqrt(mat: CUDAMatrix, target: CUDAMatrix | None = None) -> CUDAMatrix:
     """The square root."""
     return mat._into(target, elementwise.sqrt(mat._x))
@@ -384,5 +451,17 @@ def cuda_sync_threads() -> None:
     _core.synchronize()
 
 
+def cuda_set_device(dev_id: int) -> None:
+    """The device, whose number is 0. ValueError for others."""
+    if dev_id != 0:
+        raise ValueError(f"cuda_set_device: dev_id is {dev_id}; needs 0 (CUDA_VISIBLE_DEVICES chooses the GPU)")
+
+
+def reformat(array: npt.ArrayLike, copy: bool = True) -> npt.NDArray[np.float32]:
+    """The array as float32 by columns, as matrices lie."""
+    return np.array(array, np.float32, order="F") if copy else np.asarray(array, np.float32, order="F")
+
+
+CUDAMatException = _core.Error
 cublas_init = init
 cublas_shutdown = shutdown

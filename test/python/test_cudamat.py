@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import nervanagpu.cudamat as cm
 import numpy as np
 import pytest
@@ -138,3 +140,25 @@ def test_random_numbers():
     assert abs(z.mean()) < 0.02 and abs(z.std() - 1) < 0.02
     cm.CUDAMatrix.init_random(1)
     np.testing.assert_array_equal(cm.empty((300, 200)).fill_with_rand().asarray(), u)
+
+
+def test_columns_and_rare_functions(rng):
+    a = rng.standard_normal((7, 9)).astype(np.float32) * 3
+    A = cm.CUDAMatrix(a)
+    places = np.float32([[8, 0, 3, 3]])
+    out = cm.empty((7, 4))
+    A.select_columns(cm.CUDAMatrix(places), out)
+    close(out, a[:, [8, 0, 3, 3]])
+    b = rng.standard_normal((7, 2)).astype(np.float32)
+    A.set_selected_columns(cm.CUDAMatrix(np.float32([[5, 1]])), cm.CUDAMatrix(b))
+    a[:, [5, 1]] = b
+    close(A, a)
+    with pytest.raises(ValueError, match="source is 7 x 2; needs 7 x 4"):
+        A.set_selected_columns(cm.CUDAMatrix(places), cm.CUDAMatrix(b))
+    close(cm.soft_threshold(A, 0.5, cm.empty(a.shape)), np.sign(a) * np.maximum(abs(a) - np.float32(0.5), 0))
+    found = [cm.lgamma(A, cm.empty(a.shape)).asarray(), cm.gamma(A, cm.empty(a.shape)).asarray()]
+    np.testing.assert_allclose(found[0], [[math.lgamma(v) for v in row] for row in a.tolist()], rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found[1], [[math.gamma(v) for v in row] for row in a.tolist()], rtol=1e-5)
+    assert cm.gamma(cm.CUDAMatrix(np.float32([[0]]))).asarray() == np.inf
+    with pytest.raises(ValueError, match="dev_id is 1"):
+        cm.cuda_set_device(1)
