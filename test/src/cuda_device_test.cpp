@@ -165,6 +165,16 @@ ModuleLaunch once() {
   return what;
 }
 
+TEST_F(CudaDeviceTest, VariablesHaveTheDriversAddresses) {
+  CudaDevice d = open();
+  const auto module = temporary(d);
+  EXPECT_EQ(module->variable("counter").address, 0x7000U);
+  EXPECT_EQ(module->variable("counter").bytes, 4U);
+  EXPECT_EQ(module->variable("nothing").address, 0U);
+  fake_.fail("cuModuleGetGlobal_v2", 999);
+  EXPECT_THROW(static_cast<void>(module->variable("counter")), Error);
+}
+
 TEST_F(CudaDeviceTest, TemporaryModulesAreUnloadedBehindTheirWork) {
   CudaDevice d = open();
   const std::size_t before = temporary_module_bytes.load(), loaded = fake_.modules.size();
