@@ -83,7 +83,8 @@ class SourceModule(CudaModule):
     """Kernels of CUDA C, by `get_function`.
 
     options: the compiler's; those of nvcc alone are left out. arch: "sm_90a", ...; None: the device's. nvcc, keep,
-    no_extern_c, code and cache_dir are accepted and have no effect: NVRTC compiles in memory, and kernels have the names that the text gives them.
+    no_extern_c, code and cache_dir are accepted and have no effect: NVRTC compiles in memory, and kernels have names
+    as the text gives them.
     CompileError (a ValueError) with the compiler's log; ImportError, which says what to install, without NVRTC.
     """
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, c_types, elementwise, functions
+import nervanagpu as ng
+from nervanagpu import _core, c_types
 from nervanagpu._core import GPUTensor
 from nervanagpu.pycuda import driver
 
@@ -33,52 +34,52 @@ def in_c(given: np.dtype[Any]) -> str:
 
 # name: (of tensors, in C with T for the type of the result, "result" or "bool" or "real")
 _TABLE: dict[str, tuple[Any, str, str]] = {
-    "add": (elementwise.add, "T(a) + T(b)", "result"),
-    "subtract": (elementwise.subtract, "T(a) - T(b)", "result"),
-    "multiply": (elementwise.multiply, "T(a) * T(b)", "result"),
-    "divide": (elementwise.divide, "T(a) / T(b)", "float"),
-    "power": (elementwise.power, "pow(T(a), T(b))", "result"),
-    "floor_divide": (functions.floor_divide, "a / b", "result"),
-    "remainder": (functions.remainder, "a % b", "result"),
-    "bitwise_and": (elementwise.bitwise_and, "a & b", "result"),
-    "bitwise_or": (elementwise.bitwise_or, "a | b", "result"),
-    "bitwise_xor": (elementwise.bitwise_xor, "a ^ b", "result"),
-    "left_shift": (functions.left_shift, "a << b", "result"),
-    "right_shift": (functions.right_shift, "a >> b", "result"),
-    "equal": (elementwise.equal, "C(a) == C(b)", "bool"),
-    "not_equal": (elementwise.not_equal, "C(a) != C(b)", "bool"),
-    "less": (elementwise.less, "a < b", "bool"),
-    "less_equal": (elementwise.less_equal, "a <= b", "bool"),
-    "greater": (elementwise.greater, "a > b", "bool"),
-    "greater_equal": (elementwise.greater_equal, "a >= b", "bool"),
-    "maximum": (elementwise.maximum, "a > b ? a : b", "result"),
-    "minimum": (elementwise.minimum, "a < b ? a : b", "result"),
-    "fmod": (functions.fmod, "fmod(a, b)", "result"),
-    "arctan2": (functions.arctan2, "atan2(a, b)", "float"),
-    "logical_and": (elementwise.logical_and, "(a != A(0)) && (b != B(0))", "bool"),
-    "logical_or": (elementwise.logical_or, "(a != A(0)) || (b != B(0))", "bool"),
-    "logical_not": (elementwise.logical_not, "a == A(0)", "bool"),
-    "negative": (elementwise.negative, "-a", "result"),
-    "invert": (elementwise.invert, "~a", "result"),
-    "absolute": (elementwise.absolute, "abs(a)", "real"),
-    "conjugate": (elementwise.positive, "conj(a)", "result"),
-    "real": (elementwise.positive, "real(a)", "real"),
+    "add": (ng.add, "T(a) + T(b)", "result"),
+    "subtract": (ng.subtract, "T(a) - T(b)", "result"),
+    "multiply": (ng.multiply, "T(a) * T(b)", "result"),
+    "divide": (ng.divide, "T(a) / T(b)", "float"),
+    "power": (ng.power, "pow(T(a), T(b))", "result"),
+    "floor_divide": (ng.floor_divide, "a / b", "result"),
+    "remainder": (ng.remainder, "a % b", "result"),
+    "bitwise_and": (ng.bitwise_and, "a & b", "result"),
+    "bitwise_or": (ng.bitwise_or, "a | b", "result"),
+    "bitwise_xor": (ng.bitwise_xor, "a ^ b", "result"),
+    "left_shift": (ng.left_shift, "a << b", "result"),
+    "right_shift": (ng.right_shift, "a >> b", "result"),
+    "equal": (ng.equal, "C(a) == C(b)", "bool"),
+    "not_equal": (ng.not_equal, "C(a) != C(b)", "bool"),
+    "less": (ng.less, "a < b", "bool"),
+    "less_equal": (ng.less_equal, "a <= b", "bool"),
+    "greater": (ng.greater, "a > b", "bool"),
+    "greater_equal": (ng.greater_equal, "a >= b", "bool"),
+    "maximum": (ng.maximum, "a > b ? a : b", "result"),
+    "minimum": (ng.minimum, "a < b ? a : b", "result"),
+    "fmod": (ng.fmod, "fmod(a, b)", "result"),
+    "arctan2": (ng.arctan2, "atan2(a, b)", "float"),
+    "logical_and": (ng.logical_and, "(a != A(0)) && (b != B(0))", "bool"),
+    "logical_or": (ng.logical_or, "(a != A(0)) || (b != B(0))", "bool"),
+    "logical_not": (ng.logical_not, "a == A(0)", "bool"),
+    "negative": (ng.negative, "-a", "result"),
+    "invert": (ng.invert, "~a", "result"),
+    "absolute": (ng.absolute, "abs(a)", "real"),
+    "conjugate": (ng.positive, "conj(a)", "result"),
+    "real": (ng.positive, "real(a)", "real"),
     "imag": (lambda x: x * 0, "imag(a)", "real"),
-    "exp": (elementwise.exp, "exp(a)", "float"),
-    "log": (elementwise.log, "log(a)", "float"),
-    "log10": (functions.log10, "log10(a)", "float"),
-    "sqrt": (elementwise.sqrt, "sqrt(a)", "float"),
-    "sin": (functions.sin, "sin(a)", "float"),
-    "cos": (functions.cos, "cos(a)", "float"),
-    "tan": (functions.tan, "tan(a)", "float"),
-    "arcsin": (functions.arcsin, "asin(a)", "float"),
-    "arccos": (functions.arccos, "acos(a)", "float"),
-    "arctan": (functions.arctan, "atan(a)", "float"),
-    "sinh": (functions.sinh, "sinh(a)", "float"),
-    "cosh": (functions.cosh, "cosh(a)", "float"),
-    "tanh": (elementwise.tanh, "tanh(a)", "float"),
-    "floor": (elementwise.floor, "floor(a)", "result"),
-    "ceil": (elementwise.ceil, "ceil(a)", "result"),
+    "exp": (ng.exp, "exp(a)", "float"),
+    "log": (ng.log, "log(a)", "float"),
+    "log10": (ng.log10, "log10(a)", "float"),
+    "sqrt": (ng.sqrt, "sqrt(a)", "float"),
+    "sin": (ng.sin, "sin(a)", "float"),
+    "cos": (ng.cos, "cos(a)", "float"),
+    "tan": (ng.tan, "tan(a)", "float"),
+    "arcsin": (ng.arcsin, "asin(a)", "float"),
+    "arccos": (ng.arccos, "acos(a)", "float"),
+    "arctan": (ng.arctan, "atan(a)", "float"),
+    "sinh": (ng.sinh, "sinh(a)", "float"),
+    "cosh": (ng.cosh, "cosh(a)", "float"),
+    "tanh": (ng.tanh, "tanh(a)", "float"),
+    "floor": (ng.floor, "floor(a)", "result"),
+    "ceil": (ng.ceil, "ceil(a)", "result"),
 }
 
 
@@ -99,6 +100,8 @@ def result_dtype(name: str, operands: tuple[Any, ...]) -> np.dtype[Any]:
         return np.dtype(bool)
     if rule == "real":
         return np.empty(0, common).real.dtype
+    if rule == "float" and common.kind == "c":
+        return common
     if rule == "float" and common.kind in "biu":
         return np.result_type(common, np.float32 if common.itemsize <= 2 else np.float64)
     return common

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, elementwise, functions
+import nervanagpu as ng
+from nervanagpu import _core
 from nervanagpu.pycuda import compute
 from nervanagpu.pycuda.gpuarray import GPUArray
 
 __all__ = [
     "MRG32k3aRandomNumberGenerator", "Philox4_32_10RandomNumberGenerator", "ScrambledSobol32RandomNumberGenerator",
     "ScrambledSobol64RandomNumberGenerator", "Sobol32RandomNumberGenerator", "Sobol64RandomNumberGenerator",
-    "XORWOWRandomNumberGenerator", "rand", "seed_getter_uniform", "seed_getter_unique",
+    "XORWOWRandomNumberGenerator", "get_curand_version", "rand", "seed_getter_uniform", "seed_getter_unique",
 ]  # fmt: skip
 
 
@@ -27,6 +28,11 @@ def _uniform(count: int, seed: int, offset: int, dtype: np.dtype[Any]) -> Any:
         words = _core.cast(_core.random((2 * count,), seed, offset), "float64")
         return 1 - (words[:count] + words[count:] * 2.0**-24)
     raise TypeError(f"uniform random numbers of dtype {dtype}; needs float32 or float64")
+
+
+def get_curand_version() -> tuple[int, int, int]:
+    """Of the interface that this module has."""
+    return 10, 0, 0
 
 
 def rand(shape: Any, dtype: npt.DTypeLike = np.float32, stream: Any = None) -> GPUArray:
@@ -69,7 +75,7 @@ class _Generator:
             # Two numbers of 16 bits each: a word of the generator has 24 that count.
             high, low = (_core.random((data.size,), *self._take(data.size)) * 65536.0 for _ in range(2))
             words = GPUArray(data.size, np.int64)
-            words.tensor[...] = functions.left_shift(_core.cast(high, "int64"), 16) + _core.cast(low, "int64")
+            words.tensor[...] = ng.left_shift(_core.cast(high, "int64"), 16) + _core.cast(low, "int64")
             data[...] = words.astype(data.dtype).reshape(data.shape)
             return
         kind: np.dtype[Any] = np.dtype(np.float32) if data.dtype.itemsize < 4 else data.dtype
@@ -87,7 +93,7 @@ class _Generator:
         words_each = 2 if kind == np.float64 else 1
         radius = _uniform(count, *self._take(words_each * count), kind)
         angle = _uniform(count, *self._take(words_each * count), kind)
-        return elementwise.sqrt(-2 * elementwise.log(radius)) * functions.cos(angle * (2 * np.pi))
+        return ng.sqrt(-2 * ng.log(radius)) * ng.cos(angle * (2 * np.pi))
 
     def fill_normal(self, data: GPUArray, stream: Any = None) -> None:
         """Normal numbers of mean 0 and variance 1."""
@@ -113,26 +119,35 @@ class _Generator:
         """Numbers whose logarithm is normal."""
         out = GPUArray(shape, dtype)
         if out.size:
-            numbers = elementwise.exp(self._normal(out.size, out.dtype) * float(log_stddev) + float(log_mean))
+            numbers = ng.exp(self._normal(out.size, out.dtype) * float(log_stddev) + float(log_mean))
             self._put(out, numbers, out.dtype)
         return out
 
     def gen_poisson(self, shape: Any, dtype: npt.DTypeLike, lambda_value: float, stream: Any = None) -> GPUArray:
         """Poisson's numbers of mean `lambda_value`: each step of a product of uniform numbers counts one."""
         out = GPUArray(shape, dtype)
-        if out.size == 0:
-            return out
-        # Beyond mean + 12 deviations + 30 lies less than 1e-20.
-        steps = int(lambda_value + 12 * np.sqrt(lambda_value) + 30)
-        left, count = GPUArray(out.size, np.float64), GPUArray(out.size, np.int64)
-        left.fill(float(lambda_value))
-        count.fill(0)
-        for _ in range(steps):
-            spent = elementwise.log(_uniform(out.size, *self._take(2 * out.size), np.dtype(np.float64)))
-            left.tensor[...] = left.tensor + spent
-            count.tensor[...] = count.tensor + _core.cast(elementwise.greater(left.tensor, 0), "int64")
-        out[...] = count.astype(out.dtype).reshape(out.shape)
+        self.fill_poisson(out, lambda_value, stream)
         return out
+
+    def fill_log_normal(self, data: GPUArray, log_mean: float, log_stddev: float, stream: Any = None) -> None:
+        """Numbers whose logarithm is normal."""
+        data[...] = self.gen_log_normal(data.shape, data.dtype, log_mean, log_stddev, stream)
+
+    def fill_poisson(self, data: GPUArray, lambda_value: float | None = None, stream: Any = None) -> None:
+        """Poisson's numbers of mean `lambda_value`; None: each element is the mean of its own number."""
+        compute.wait(stream)
+        if data.size == 0:
+            return
+        left, count = GPUArray(data.size, np.float64), GPUArray(data.size, np.int64)
+        left[...] = data.astype(np.float64).reshape(data.size) if lambda_value is None else float(lambda_value)
+        most = float(left.get().max())
+        count.fill(0)
+        # Beyond mean + 12 deviations + 30 lies less than 1e-20.
+        for _ in range(int(most + 12 * np.sqrt(most) + 30)):
+            spent = ng.log(_uniform(data.size, *self._take(2 * data.size), np.dtype(np.float64)))
+            left.tensor[...] = left.tensor + spent
+            count.tensor[...] = count.tensor + _core.cast(ng.greater(left.tensor, 0), "int64")
+        data[...] = count.astype(data.dtype).reshape(data.shape)
 
 
 class XORWOWRandomNumberGenerator(_Generator):

@@ -24,7 +24,7 @@ Shape = int | Sequence[int]
 
 
 def _lengths(shape: Any) -> tuple[int, ...]:
-    return (int(shape),) if isinstance(shape, int | np.integer) else tuple(int(n) for n in shape)
+    return (int(shape),) if np.ndim(shape) == 0 else tuple(int(n) for n in shape)
 
 
 class GPUArray:
@@ -222,8 +222,6 @@ class GPUArray:
     def reshape(self, *shape: Any, order: str = "C") -> GPUArray:
         """A view of another shape. ValueError if the number of elements is another, or where it needs a copy."""
         wanted = _lengths(shape[0]) if len(shape) == 1 else _lengths(shape)
-        if not (self.flags.c_contiguous if order == "C" else self.flags.f_contiguous):
-            raise ValueError(f"reshape: the array does not lie in order {order}; needs a copy (ary.copy())")
         known = int(np.prod([n for n in wanted if n != -1], dtype=np.int64))
         if wanted.count(-1) > 1 or (-1 in wanted and (known == 0 or self.size % known)):
             raise ValueError(f"reshape: shape {wanted} does not hold {self.size} elements")
@@ -231,6 +229,9 @@ class GPUArray:
             wanted = tuple(self.size // known if n == -1 else n for n in wanted)
         if int(np.prod(wanted, dtype=np.int64)) != self.size:
             raise ValueError(f"reshape: shape {wanted} does not hold {self.size} elements")
+        if not self.flags.forc:
+            raise ValueError("reshape: the array has gaps; needs a contiguous one (ary.copy())")
+        # As in PyCUDA the memory stays as it lies, and `order` says how it is seen.
         return self.viewed(wanted, dense_strides(wanted, self.itemsize, order), self.dtype)
 
     def ravel(self, order: str = "C") -> GPUArray:
@@ -308,10 +309,17 @@ class GPUArray:
 
     # --- arithmetic that has names ----------------------------------------------------------------------------------
     def mul_add(
-        self, selffac: Any, other: Any, otherfac: Any, add_timer: object = None, stream: Any = None
+        self,
+        selffac: Any,
+        other: Any,
+        otherfac: Any,
+        add_timer: object = None,
+        stream: Any = None,
+        out: GPUArray | None = None,
     ) -> GPUArray:
         """selffac * self + otherfac * other."""
-        return self * selffac + other * otherfac  # type: ignore[no-any-return, operator]
+        compute.wait(stream)
+        return compute.apply("add", self * selffac, other * otherfac, out=out)  # type: ignore[no-any-return, operator]
 
     def conj(self, out: GPUArray | None = None) -> GPUArray:
         """The conjugate."""
