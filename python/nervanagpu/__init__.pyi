@@ -204,6 +204,7 @@ from nervanagpu.functions import nansum as nansum
 from nervanagpu.functions import nanvar as nanvar
 from nervanagpu.manipulation import ndim as ndim
 from nervanagpu.elementwise import negative as negative
+from nervanagpu.functions import nextafter as nextafter
 from nervanagpu.indexing import nonzero as nonzero
 from nervanagpu.elementwise import not_equal as not_equal
 from nervanagpu.composed import onehot as onehot

@@ -100,6 +100,24 @@ def logaddexp2(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTenso
 
 
 @public()
+def nextafter(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+    """The next number of the dtype behind a on the way to b; of integers float64."""
+    from nervanagpu.manipulation import broadcast_arrays
+
+    x, to = operand_of(a), operand_of(b)
+    dtype = reductions.floating(dtypes.promoted(x.dtype, to.dtype))
+    x, to = (t.copy() for t in broadcast_arrays(_core.as_dtype(x, dtype), _core.as_dtype(to, dtype)))
+    whole = np.dtype(f"int{8 * dtypes.size_of(dtype)}")
+    away = elementwise.equal(elementwise.greater(to, x), elementwise.greater(x, 0))
+    moved = (x.view(whole) + elementwise.where(away, np.ones((), whole), -np.ones((), whole))).copy().view(dtype)
+    least = creation.full((), 1, whole).view(dtype)
+    step = elementwise.where(elementwise.equal(x, 0), elementwise.copysign(least, to), moved)
+    lost = elementwise.logical_or(elementwise.isnan(x), elementwise.isnan(to))
+    result = elementwise.where(lost, math.nan, elementwise.where(elementwise.equal(x, to), to, step))
+    return _result(result, out)
+
+
+@public()
 def heaviside(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """0 below 0, b at 0, 1 above; NaN stays."""
     a, b = _floats(a, b)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import numpy.typing as npt
 
@@ -75,8 +76,13 @@ def randn(*shape: int) -> GPUTensor:
 
     ValueError for a negative length.
     """
-    radius = elementwise.sqrt(-2 * elementwise.log(1 - _uniform(shape)))
-    turn = _uniform(shape) - 0.5
+    return normal_of(_uniform(shape), _uniform(shape))
+
+
+def normal_of(first: GPUTensor, second: GPUTensor) -> GPUTensor:
+    """Normal numbers from two uniform ones each."""
+    radius = elementwise.sqrt(-2 * elementwise.log(1 - first))
+    turn = second - 0.5
     square = turn * turn
     cosine = square * _COSINE[0] + _COSINE[1]
     for c in _COSINE[2:]:
@@ -92,6 +98,15 @@ def randint(low: int, high: int, shape: Shape) -> GPUTensor:
     first = integer("randint", "low", low, -(1 << 31), (1 << 31) - 1)
     end = integer("randint", "high", high, first + 1, min(first + (1 << 24), 1 << 31))
     return _core.cast(_uniform(shape) * float(end - first), "int32") + first
+
+
+def __getattr__(name: str) -> Any:
+    """numpy.random's other names: nervanagpu.distributions."""
+    from nervanagpu import distributions
+
+    if name in distributions.NAMES:
+        return distributions.NAMES[name]
+    raise AttributeError(f"module 'nervanagpu.random' has no attribute {name!r}")
 
 
 def dropout(x: GPUTensor, keep: float = 0.5) -> GPUTensor:

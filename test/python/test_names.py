@@ -486,6 +486,19 @@ def test_the_others():
         ng.copyto(to, 1.5)
 
 
+def test_the_next_number():
+    special = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 1e-45, 65504.0]
+    for dtype in ("float16", "float32", "float64"):
+        with np.errstate(all="ignore"):
+            x = np.array(special, dtype)
+            a, b = np.meshgrid(x, x)
+            want = np.nextafter(a, b)
+        got = ng.nextafter(ng.array(a), ng.array(b))
+        agree(got, want)
+        numbers = ~np.isnan(want) & (a != b)  # of equal zeros NumPy gives one or the other, by dtype
+        np.testing.assert_array_equal(np.signbit(got.get())[numbers], np.signbit(want)[numbers])
+
+
 def test_what_the_table_writes_is_up_to_date():
     root = Path(__file__).resolve().parents[2]
     check = [sys.executable, "tools/names_written.py", "--check"]
