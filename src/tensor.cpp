@@ -248,8 +248,8 @@ Tensor Tensor::reshape(Shape shape) const {
   }
   std::optional<Shape> strides = contiguous() ? row_major_strides(shape) : strides_as(*this, shape);
   if (!strides) {
-    throw InvalidArgument(label(*this) + ": reshape to " + asked + " needs a contiguous tensor; strides are " +
-                          text_of(strides_) + " (copy() it first)");
+    throw InvalidArgument(label(*this) + ": reshape needs a contiguous tensor; strides are " + text_of(strides_) +
+                          " (copy() it first)");
   }
   Tensor t = *this;
   t.strides_ = *std::move(strides);

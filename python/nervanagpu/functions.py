@@ -26,14 +26,14 @@ def _floats(*operands: Any) -> tuple[Any, ...]:
     held = [x.dtype for x in tensors if isinstance(x, GPUTensor)]
     if builtins.any(dtypes.kind_of(d) == "f" for d in held) or builtins.any(isinstance(x, float) for x in tensors):
         return tensors
-    dtype = np.result_type(np.float16, *(held or [np.float64]))
+    dtype = np.result_type(np.float16, *(held or [np.dtype(np.float64)]))
     return tuple(_core.as_dtype(operand_of(x), dtype) for x in tensors)
 
 
 @public()
 def fabs(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """|x| as a float."""
-    return elementwise.absolute(*_floats(x), out)
+    return elementwise.absolute(_floats(x)[0], out)
 
 
 @public()
@@ -72,13 +72,13 @@ def fmin(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
 @public("radians")
 def deg2rad(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """x * pi / 180."""
-    return _result(elementwise.multiply(*_floats(x), math.pi / 180), out)
+    return _result(elementwise.multiply(_floats(x)[0], math.pi / 180), out)
 
 
 @public("degrees")
 def rad2deg(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """x * 180 / pi."""
-    return _result(elementwise.multiply(*_floats(x), 180 / math.pi), out)
+    return _result(elementwise.multiply(_floats(x)[0], 180 / math.pi), out)
 
 
 @public()

@@ -330,7 +330,8 @@ def union1d(a: Operand, b: Operand) -> GPUTensor:
 @public()
 def intersect1d(a: Operand, b: Operand, assume_unique: bool = False) -> GPUTensor:
     """The distinct elements that are in both, in order."""
-    first, second = unique(a), operand_of(b)
+    first: GPUTensor = unique(a)
+    second = operand_of(b)
     return first[isin(first, second)].astype(dtypes.promoted(first.dtype, second.dtype))
 
 
