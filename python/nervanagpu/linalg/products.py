@@ -53,15 +53,31 @@ def _multiplies(first: Any, second: Any) -> bool:
     return (a == b and a in _FLOATS) or (a in _BYTES and b in _BYTES)
 
 
-def product(a: GPUTensor, b: GPUTensor) -> GPUTensor:
-    """numpy.matmul of any dtypes: operands become what they promote to; integers wrap, of bool it is any of the ands.
+def _by_bytes(a: GPUTensor, b: GPUTensor, dtype: Any) -> GPUTensor | None:
+    """The product of bytes or bools by the kernels that sum bytes in int32: its low bits are the product of a narrower
+    integer dtype, and a sum of ands is not 0 if any of them is true."""
+    if str(dtype) == "bool":
+        a, b = _core.as_dtype(a, "uint8"), _core.as_dtype(b, "uint8")
+    elif dtypes.kind_of(dtype) not in "iu" or dtypes.size_of(dtype) > 4:
+        return None
+    if str(a.dtype) not in _BYTES or str(b.dtype) not in _BYTES:
+        return None
+    return _core.cast(_core.matmul(a, b, None), dtype)
 
-    Dtypes that no kernel of products takes are multiplied and summed by one of expressions, in a fixed order: float64
-    sums are those of a reduction.
+
+def product(a: GPUTensor, b: GPUTensor, dtype: Any = None) -> GPUTensor:
+    """numpy.matmul of any dtypes: operands become what they promote to, or `dtype`; integers wrap, of bool it is any of
+    the ands.
+
+    Bytes and bools are multiplied by the kernels of bytes. Dtypes that no kernel of products takes are multiplied and
+    summed by one of expressions, in a fixed order: float64 sums are those of a reduction.
     """
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError(f"matmul: a has shape {a.shape} and b {b.shape}; needs one axis or more")
-    dtype = dtypes.promoted(a.dtype, b.dtype)
+    dtype = dtypes.promoted(a.dtype, b.dtype) if dtype is None else dtype
+    bytes_product = _by_bytes(a, b, dtype)
+    if bytes_product is not None:
+        return bytes_product
     if str(dtype) in _FLOATS:
         return _core.matmul(_core.as_dtype(a, dtype), _core.as_dtype(b, dtype), None)
     row, column = a.ndim == 1, b.ndim == 1
@@ -97,11 +113,11 @@ def _numpy_dot(a: GPUTensor, b: GPUTensor) -> GPUTensor:
     return product(a, columns).reshape(*a.shape[:-1], *b.shape[:-2], b.shape[-1])
 
 
-def _result(x: GPUTensor, out: GPUTensor | None) -> GPUTensor:
+def _result(name: str, x: GPUTensor, out: GPUTensor | None) -> GPUTensor:
     if out is None:
         return x
     if out.shape != x.shape:
-        raise ValueError(f"dot: out has shape {out.shape}; needs {x.shape}")
+        raise ValueError(f"{name}: out has shape {out.shape}; needs {x.shape}")
     _core.assign(out, x)
     return out
 
@@ -203,7 +219,7 @@ def dot(
         _check_tensor("out", out)
     if _is_plain(alpha, beta, bias, relu) and (a.ndim != 2 or b.ndim != 2 or not _multiplies(a.dtype, b.dtype)):
         with _at(precision):
-            return _result(_numpy_dot(a, b), out)
+            return _result("dot", _numpy_dot(a, b), out)
     if bias is not None:
         _check_tensor("bias", bias)
     if mask is not None:
@@ -304,6 +320,17 @@ def batched_dot(
     return out
 
 
+def _product_dtype(a: GPUTensor, b: GPUTensor, dtype: Any, stream: Stream | None) -> Any:
+    """The dtype that is asked for. TypeError where an operand is of another kind."""
+    if stream is not None:
+        raise ValueError("matmul: stream and dtype are given; needs one of them")
+    asked = dtypes.BFLOAT16 if str(dtype) == dtypes.BFLOAT16 else np.dtype(dtype)
+    for name, x in (("a", a), ("b", b)):
+        if not dtypes.converts(x.dtype, asked):
+            raise TypeError(f"matmul: {name} has dtype {x.dtype}; needs one that converts to {asked} (same_kind)")
+    return asked
+
+
 @public(numpy="matmul")
 def matmul(
     a: GPUTensor,
@@ -311,20 +338,24 @@ def matmul(
     stream: Stream | None = None,
     *,
     out: GPUTensor | None = None,
+    dtype: Any = None,
     precision: str | None = None,
 ) -> GPUTensor:
     """a @ b as NumPy's matmul: a new tensor, axes before the last two are a batch and are broadcast.
 
     Of two matrices an expression, as `dot(a, b)`.
+    Operands of two dtypes become what they promote to. Integers wrap, but int8 and uint8 are summed in int32, which is
+    not NumPy's: dtype="int8" has that. dtype: what the operands become, and the result; `out` may be of another.
     A tensor of one axis is a row (a) or a column (b) that the result does not have. Batches whose axes can be walked
     through as one are a single launch. ValueError: shapes that do not fit. TypeError: dtypes that do not fit.
     """
     if not (isinstance(a, GPUTensor) and isinstance(b, GPUTensor)):
         a, b = (x if isinstance(x, GPUTensor) else _operand(name, x) for name, x in (("a", a), ("b", b)))
+    if dtype is not None:
+        dtype = _product_dtype(a, b, dtype, stream)
     with _at(precision):
-        if out is None:
-            return _core.matmul(a, b, stream)
-        return _result(_core.matmul(a, b, stream), out)
+        made = _core.matmul(a, b, stream) if dtype is None else product(a, b, dtype)
+        return _result("matmul", made, out)
 
 
 @public(numpy=False)
