@@ -87,6 +87,7 @@ _MATH = """
 
 _COMPLEX = """
 #pragma once
+#include <math.h>
 namespace pycuda {
 
 template <class T>

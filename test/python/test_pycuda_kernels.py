@@ -74,6 +74,7 @@ def test_reductions(rng, n):
     assert int(dot(gx, gy, slice=slice(0, n, 3))) == int(x[::3].astype(np.int64) @ y[::3])
     assert int(gpuarray.max(gx)) == x.max() and int(gpuarray.min(gx)) == x.min()
     assert int(gpuarray.sum(gx)) == x.sum()
+    assert float(gpuarray.max(gx / 3)) == (x / 3).max()
 
 
 @pytest.mark.parametrize("n", [1, 7, 2048, 2049, 5000])
