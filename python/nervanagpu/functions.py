@@ -101,11 +101,12 @@ def logaddexp2(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTenso
 
 @public()
 def nextafter(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The next number of the dtype behind a on the way to b; of integers float64."""
+    """The next number of the dtype behind a on the way to b; integers become floats as in exp."""
     from nervanagpu.manipulation import broadcast_arrays
 
-    x, to = operand_of(a), operand_of(b)
-    dtype = reductions.floating(dtypes.promoted(x.dtype, to.dtype))
+    first, second = _floats(a, b)
+    dtype = elementwise.add(first, second).dtype  # numbers are weak
+    x, to = operand_of(first), operand_of(second)
     x, to = (t.copy() for t in broadcast_arrays(_core.as_dtype(x, dtype), _core.as_dtype(to, dtype)))
     whole = np.dtype(f"int{8 * dtypes.size_of(dtype)}")
     away = elementwise.equal(elementwise.greater(to, x), elementwise.greater(x, 0))

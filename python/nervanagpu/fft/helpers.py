@@ -17,16 +17,18 @@ def _frequencies(function: str, n: Any, d: Any) -> tuple[int, float]:
     return integer(function, "n", n, 1, 2**31 - 1), number(function, "d", d)
 
 
-def fftfreq(n: int, d: float = 1.0, device: Any = None) -> GPUTensor:
-    """Frequencies (n,), float64, of a transform of n samples at distance d: 0, 1/(nd), ..., then the negative ones."""
+def fftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -> GPUTensor:
+    """Frequencies (n,), float64 or `dtype`, of a transform of n samples at distance d: 0, 1/(nd), ..., then the
+    negative ones.
+    """
     n, d = _frequencies("fftfreq", n, d)
-    return creation.array(np.fft.fftfreq(n, d))
+    return creation.array(np.fft.fftfreq(n, d), dtype)
 
 
-def rfftfreq(n: int, d: float = 1.0, device: Any = None) -> GPUTensor:
-    """Frequencies (n // 2 + 1,), float64, of a transform of n real samples at distance d."""
+def rfftfreq(n: int, d: float = 1.0, device: Any = None, *, dtype: Any = None) -> GPUTensor:
+    """Frequencies (n // 2 + 1,), float64 or `dtype`, of a transform of n real samples at distance d."""
     n, d = _frequencies("rfftfreq", n, d)
-    return creation.array(np.fft.rfftfreq(n, d))
+    return creation.array(np.fft.rfftfreq(n, d), dtype)
 
 
 def _rolled(function: str, x: Any, axes: Any, back: bool) -> GPUTensor:

@@ -13,6 +13,7 @@ from nervanagpu import elementwise
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, integers, tensor
 from nervanagpu.fft import transforms
+from nervanagpu.skcuda import arrays
 
 
 class Plan:
@@ -79,3 +80,7 @@ def ifft(x_gpu: GPUTensor, y_gpu: GPUTensor, plan: Plan, scale: bool = False) ->
     else:
         result = transforms.ifftn(x, axes=axes, norm="forward")
     _stored("ifft", plan, y_gpu, result, scale)
+
+
+__all__ = ["Plan", "fft", "ifft"]
+arrays.give(globals())

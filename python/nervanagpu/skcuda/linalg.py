@@ -15,6 +15,7 @@ from nervanagpu.linalg import triangles
 from nervanagpu.linalg.decompositions import decomposed
 from nervanagpu.linalg.operands import adjoint, check_matrices, conjugate, inexact
 from nervanagpu.linalg.products import product
+from nervanagpu.skcuda import arrays
 from nervanagpu.skcuda.misc import add_matvec, div_matvec, init, mult_matvec, shutdown
 
 
@@ -268,3 +269,6 @@ __all__ = [
     "triu",
     "vander",
 ]
+
+
+arrays.give(globals())

@@ -15,6 +15,7 @@ from nervanagpu.creation import zeros_like
 from nervanagpu.elementwise import add, divide, multiply, subtract
 from nervanagpu.reductions import max, mean, min, sum
 from nervanagpu.scans import cumsum
+from nervanagpu.skcuda import arrays
 
 argmax, argmin = composed.argmax, composed.argmin
 
@@ -189,3 +190,6 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+
+arrays.give(globals())
