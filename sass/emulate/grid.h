@@ -11,11 +11,14 @@
 
 #include "sass/emulate/global_shadow.h"
 #include "sass/emulate/kernel.h"
+#include "sass/emulate/spin.h"
 #include "sass/emulate/warp.h"
 
 namespace nervanagpu::sass::emulate {
 
 struct Grid {
+  explicit Grid(std::uint64_t threads) : spins(threads) {}
+
   const Kernel* kernel = nullptr;
   Machine::Impl* memory = nullptr;
   const Memory* owner = nullptr;
@@ -23,9 +26,8 @@ struct Grid {
   std::vector<std::byte> constants;        // c[0]
   std::atomic<std::uint64_t> next{0};      // the next CTA that nobody runs
   std::atomic<bool> stopped{false};        // a fault was found
-  std::atomic<unsigned> runners{0};        // host threads at work
-  std::atomic<unsigned> spinning{0};       // of these, those whose warps repeat themselves (spin.h)
   std::atomic<std::uint64_t> executed{0};  // warp instructions so far, where there is a limit
+  Spins spins;                             // of the host threads at work
   std::mutex mutex;                        // of what follows
   bool printed = false;                    // to the standard output
   std::optional<Diag> fault;

@@ -121,7 +121,6 @@ class Runner {
   void run_all() {
     const Dim3& g = grid_.launch.grid;
     const std::uint64_t total = volume(g) / cluster_.ctas.size();
-    grid_.runners.fetch_add(1);
     while (!grid_.stopped.load(std::memory_order_relaxed)) {
       std::uint64_t n = grid_.next.fetch_add(1, std::memory_order_relaxed);
       if (n >= total) break;
@@ -142,7 +141,7 @@ class Runner {
         if (checked_) cta.checker->end(cta);
       }
     }
-    grid_.runners.fetch_sub(1);
+    grid_.spins.left();
     std::uint64_t instructions = count_;
     std::vector<Finding> findings;
     for (const Cta& cta : cluster_.ctas) {
@@ -225,7 +224,7 @@ class Runner {
   }
 
   bool run() {
-    SpinWatch spin(grid_);
+    SpinWatch spin(grid_.spins);
     std::uint32_t idle = 0;  // rounds in a row in which every warp that runs only asked for an mbarrier
     while (true) {
       bool moved = false;
@@ -398,13 +397,16 @@ std::string Finding::text() const {
 
 Result<Report> run(const Kernel& kernel, Memory& memory, const Launch& launch) {
   if (Status ok = check_launch(kernel, launch); !ok) return ok.error();
-  Grid grid;
+  const std::array<std::uint32_t, 3> c = cluster_of(kernel, launch);
+  const std::uint64_t asked = launch.threads != 0 ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
+  const std::uint64_t threads = std::min(asked, volume(launch.grid) / (std::uint64_t{c[0]} * c[1] * c[2]));
+  Grid grid(threads);
   grid.kernel = &kernel;
   grid.memory = Machine::impl(memory);
   grid.owner = &memory;
   grid.launch = launch;
   grid.constants = constants_of(kernel, launch);
-  grid.cluster = cluster_of(kernel, launch);
+  grid.cluster = c;
   if (launch.mode == Mode::kChecked) {
     grid.global = std::make_unique<GlobalShadow>();
     grid.has_cas = std::any_of(kernel.text.begin(), kernel.text.end(), [](const std::string& text) {
@@ -413,9 +415,6 @@ Result<Report> run(const Kernel& kernel, Memory& memory, const Launch& launch) {
     grid.has_membar = std::any_of(kernel.checks.begin(), kernel.checks.end(),
                                   [](const CheckOp& op) { return op.membar != CheckOp::Membar::kNone; });
   }
-  std::uint64_t threads = launch.threads != 0 ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
-  const std::array<std::uint32_t, 3> c = cluster_of(kernel, launch);
-  threads = std::min(threads, volume(launch.grid) / (std::uint64_t{c[0]} * c[1] * c[2]));
   std::vector<std::thread> pool;
   for (std::uint64_t i = 1; i < threads; ++i) pool.emplace_back([&grid] { Runner(grid).run_all(); });
   Runner(grid).run_all();

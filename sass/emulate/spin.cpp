@@ -2,6 +2,9 @@
 
 #include <cstring>
 
+#include "sass/emulate/cluster.h"
+#include "sass/emulate/grid.h"
+
 namespace nervanagpu::sass::emulate {
 namespace {
 
@@ -39,10 +42,41 @@ std::uint64_t state_of(const Cluster& cluster) {
 
 }  // namespace
 
+bool Spins::repeated(Seat& seat) {
+  const std::lock_guard lock(mutex_);
+  if (!seat.repeats) {
+    seat.repeats = true;
+    ++repeating_;
+    changed();
+  }
+  if (repeating_ < threads_) return false;
+  if (seat.since != changes_) {  // this window began earlier than that; the next one counts
+    seat.since = changes_;
+    seat.confirmed = false;
+  } else if (!seat.confirmed) {
+    seat.confirmed = true;
+    ++confirmed_;
+  }
+  return confirmed_ >= threads_;
+}
+
+void Spins::moved(Seat& seat) {
+  if (!seat.repeats) return;
+  const std::lock_guard lock(mutex_);
+  seat.repeats = false;
+  --repeating_;
+  changed();
+}
+
+void Spins::left() {
+  const std::lock_guard lock(mutex_);
+  --threads_;
+  changed();
+}
+
 void SpinWatch::moved() {
   rounds_ = same_ = 0;
-  if (spinning_) grid_.spinning.fetch_sub(1, std::memory_order_relaxed);
-  spinning_ = false;
+  spins_.moved(seat_);
 }
 
 bool SpinWatch::idle(const Cluster& cluster) {
@@ -59,13 +93,8 @@ bool SpinWatch::idle(const Cluster& cluster) {
   same_ = 0;
   state_ = now;
   rounds_ = repeats ? kPatience : 0;
-  if (repeats == spinning_) return spinning_ && grid_.spinning.load() >= grid_.runners.load();
-  spinning_ = repeats;
-  if (repeats) {
-    grid_.spinning.fetch_add(1);
-  } else {
-    grid_.spinning.fetch_sub(1);
-  }
+  if (repeats) return spins_.repeated(seat_);
+  spins_.moved(seat_);
   return false;
 }
 
