@@ -280,7 +280,7 @@ class Allocator {
   }
   [[nodiscard]] std::uint32_t limit(RegFile file) const {
     if (file != RegFile::kGpr) return register_limit(file);
-    const std::uint32_t spare = info(in_.manifest.arch).encoding == Encoding::k128 ? 2 : 0;  // the chip's
+    const std::uint32_t spare = chips_registers(info(in_.manifest.arch).encoding);
     return (in_.manifest.registers == 0 ? 255 : in_.manifest.registers) - spare;
   }
 

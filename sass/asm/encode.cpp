@@ -138,7 +138,7 @@ std::uint32_t registers_needed(Arch arch, std::span<const Line> lines) {
       if (a.file == RegFile::kGpr) used = std::max<std::uint32_t>(used, a.first + a.count);
     }
   }
-  return used + (info(arch).encoding == Encoding::k128 ? 2 : 0);
+  return used + chips_registers(info(arch).encoding);
 }
 
 std::uint32_t registers_taken(std::span<const Line> lines) {

@@ -37,7 +37,7 @@ void assign_reuse(Program& program, const Flow& flow, const std::vector<Accesses
     for (Operand& o : inst.operands()) {
       if (o.reuse && o.slot != Operand::kNoSlot) inst.control.reuse |= static_cast<std::uint8_t>(1u << o.slot);
     }
-    if (lines[i].pinned.reuse || inst.control.yield) continue;
+    if (lines[i].pinned.reuse || inst.control.yield || inst.op == Op::DMMA) continue;  // reads late, from the registers
     std::uint32_t next = i + 1;
     while (next < lines.size() && next <= i + kReach && flow.block_of[next] == flow.block_of[i] &&
            !has_slots(lines[next].inst) && !lines[next].inst.control.yield) {

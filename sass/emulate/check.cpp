@@ -332,8 +332,8 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
   w.exec = lanes;
   if (op.registers > w.registers && !again(u, "register above the limit", w)) {
     found(w, u, kLanes, "register above the limit",
-          "R" + std::to_string(op.registers - 1) + " of a warp that has " + std::to_string(w.registers) +
-              " registers a thread");
+          "R" + std::to_string(op.registers - 1 - chips_registers(Encoding::k128)) + " of a warp that has " +
+              std::to_string(w.registers) + " registers a thread, two of them the chip's");
   }
   for (const CheckOp::Use& use : op.uses) check_use(s, w, u, use);
   for (const CheckOp::Def& def : op.defs) check_def(s, w, u, op, def);

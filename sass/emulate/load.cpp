@@ -121,8 +121,9 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image,
     for (const Access& r : accesses(*inst)) {
       if (r.file == RegFile::kGpr) named = std::max<unsigned>(named, r.first + r.count);
     }
-    k.checks[i].registers = static_cast<std::uint16_t>(named);
     highest = std::max(highest, named);
+    if (named != 0) named += chips_registers(info(arch).encoding);
+    k.checks[i].registers = static_cast<std::uint16_t>(named);
     if (inst->op == Op::USETMAXREG) fewest = std::min<unsigned>(fewest, b.detail.imm);
     for (const Operand& o : inst->operands()) {  // pairs that reach over the last register
       if (o.kind == OperandKind::kGpr && o.reg != kRZ)

@@ -35,6 +35,12 @@ struct ArchInfo {
   std::uint32_t max_shared;  // bytes of shared memory a CTA may use (opt-in maximum)
 };
 
+// Of the registers that a warp has, code may name all but these: the chip keeps its program counters in them, also where
+// USETMAXREG says how many there are.
+constexpr std::uint32_t chips_registers(Encoding encoding) {
+  return encoding == Encoding::k128 ? 2 : 0;
+}
+
 const ArchInfo& info(Arch a);
 std::span<const ArchInfo> all_archs();
 // "sm_90a", "SM90a", "90a" -> Arch.

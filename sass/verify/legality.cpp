@@ -118,7 +118,7 @@ class Checker {
   void registers(std::uint32_t i) {
     const Step& step = code_.steps[i];
     const std::uint32_t limit = limits_[i];
-    const char* verb = limit == code_.kernel->registers ? "the kernel declares " : "the warp has ";
+    const char* verb = limit == code_.kernel->registers ? "the kernel declares " : "the code has ";
     for (const Access& a : step.touched) {
       if (a.file == RegFile::kGpr && limit != 0 && a.first + a.count > limit) {
         say(i, "uses " + register_name(register_id(a.file, a.first + a.count - 1u)) + ", but " + verb +

@@ -40,7 +40,8 @@ std::vector<std::uint32_t> register_limits(const Code& code) {
       work.push_back(n);
     }
   }
-  for (std::uint32_t& n : limit) n = n == kUnreached ? 0 : n;
+  const std::uint32_t chips = chips_registers(Encoding::k128);  // USETMAXREG has no other
+  for (std::uint32_t& n : limit) n = n == kUnreached ? 0 : n - std::min(n, chips);
   return limit;
 }
 

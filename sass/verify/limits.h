@@ -8,7 +8,7 @@
 
 namespace nervanagpu::sass::verify_detail {
 
-// By instruction; 0: no limit is known. Where paths meet the fewer count. USETMAXREG.TRY_ALLOC counts as granted: code goes
+// By instruction, and where warps trade without the chip's own; 0: no limit is known. Where paths meet the fewer count. USETMAXREG.TRY_ALLOC counts as granted: code goes
 // back to it until it is.
 std::vector<std::uint32_t> register_limits(const Code& code);
 
