@@ -11,11 +11,11 @@
 //   float32                  float32              float32   any                   float32
 //   float16                  float16 or float32   float32   any                   float32, or of C's type
 //   bfloat16                 bfloat16 or float32  float32   any                   float32, or of C's type
-//   int8, uint8, or one of   int32                modulo    integers of 32 bits   int32
-//   each                                          2^32
-//   the same                 float32 or int8      the same  any                   float32
+//   float64; int64           the same             the same  any; 32-bit integers  none, nor parts, nor activations
+//   int32; int8 or uint8     int32                modulo    integers of 32 bits   int32
+//   int8 or uint8            float32 or int8      2^32      any                   float32
 //
-// The last line's sums become float32 and are multiplied by alpha and then by `scale`; an int8 result saturates, NaN as 0.
+// B: as A, or the other of bytes. The last line's sums become float32, times alpha and `scale`; int8 saturates, NaN as 0.
 #pragma once
 
 #include <cstddef>

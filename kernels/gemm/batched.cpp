@@ -57,7 +57,7 @@ Batch readable(const Tensor& t, const Stream& stream) {
   Batch out(t);
   if (out.layout || t.size() == 0) return out;
   Tensor copy = Tensor::empty(t.shape(), t.dtype());
-  convert(t, copy, {}, stream);
+  sgemm::copy_elements(t, copy, stream);
   Batch copied(copy);
   if (!copied.layout) refuse("a batch of shape " + text_of(t.shape()) + " has rows of 2^29 elements or more");
   return copied;

@@ -22,14 +22,6 @@ constexpr std::int64_t kMaxTiles = 1 << 30;     // their number is a u32 that is
 constexpr std::int64_t kMaxStride = 1LL << 40;  // bytes: what a tensor map takes
 constexpr std::int64_t kMaxGridY = 32768;       // of gemm_if.sass
 
-// Microseconds of a chunk of 128 rows, by width: three times two products at the rate that the power of an H200 allows
-// (124 million multiply-adds a microsecond, docs/lab/bf16x6.md).
-struct Width {
-  int columns;
-  double chunk;
-};
-constexpr std::array kWidths = {Width{128, 2.25}, Width{192, 3.35}};
-
 const Width& width_of(const Kernel& k) {
   return *std::ranges::find(kWidths, k.number("BN"), &Width::columns);
 }
@@ -75,12 +67,6 @@ std::int64_t chunks_of(const GemmProblem& p) {
   return ceil_div(p.k, kChunk);
 }
 
-// Above it, sums of k products may overflow: lib/sm_90a/ranges.sass.
-std::int64_t most_exponents(const GemmProblem& p) {
-  constexpr int kMost = 378;
-  return kMost - std::bit_width(static_cast<std::uint64_t>(p.k - 1));
-}
-
 double microseconds(const GemmProblem& problem, const Width& w, std::int64_t splits, int multiprocessors) {
   GemmProblem p = problem;
   p.a_type = p.b_type = Dtype::bfloat16;
@@ -108,7 +94,7 @@ Choice best(const GemmProblem& problem) {
   const bool cut = p.batch <= 1 && p.m * std::max(p.n, p.ldc) < kMaxSums;
   const std::int64_t most = cut ? std::clamp<std::int64_t>(chunks / kLeastChunks, 1, kMost) : 1;
   Choice out;
-  for (std::int64_t s = 1; s <= most; ++s) {
+  for (std::int64_t s = std::min(least_parts(chunks), most); s <= most; ++s) {
     if (hgemm::effective(chunks, s) != s) continue;
     for (const Width& w : kWidths) {
       const double c = microseconds(p, w, s, hgemm::kProcessors);
@@ -136,6 +122,17 @@ bool pays(const GemmProblem& p) {
 }
 
 }  // namespace
+
+std::int64_t least_parts(std::int64_t chunks) {
+  constexpr std::int64_t kWhole = 128;
+  constexpr std::int64_t kEach = 80;
+  return chunks <= kWhole ? 1 : ceil_div(chunks, kEach);
+}
+
+std::int64_t most_exponents(std::int64_t products) {
+  constexpr int kMost = 378;
+  return kMost - std::bit_width(static_cast<std::uint64_t>(products - 1));
+}
 
 bool takes(const GemmProblem& p) {
   if (p.precision != Precision::tensor || p.pointers != 0 || p.m <= 0 || p.n <= 0 || p.k <= 0) return false;
@@ -223,7 +220,7 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
     v.map(device->encode_tensor_map(both.a)).map(device->encode_tensor_map(both.b));
   }
   hgemm::put_tiles(v, q, tile_of(width_of(kernel)), splits, p.batch > 1 ? chunks_of(p) : kMaxUnits - 1);
-  return v.u64(p.workspace).u32(most_exponents(p));
+  return v.u64(p.workspace).u32(most_exponents(p.k));
 }
 
 Launch pieces(const Registry& registry, const GemmProblem& p, std::int64_t splits) {
@@ -259,7 +256,7 @@ Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t sp
   v.u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc);
   v.f32(partial ? 1.0F : p.alpha).f32(partial ? 0.0F : p.beta).u32(partial ? sgemm::kPartial : sgemm::flags_of(p));
   v.u32(sgemm::kept_bits(p)).u64(p.rounding.seed).u64(p.rounding.offset).f32(p.clip_low).f32(p.clip_high);
-  v.u64(p.workspace).u32(most_exponents(p));
+  v.u64(p.workspace).u32(most_exponents(p.k));
   const std::string layouts = std::string(p.a_transposed ? "t" : "n") + (p.b_transposed ? "t" : "n");
   for (const char* shape : {"128x128_4", "64x64_1"}) {
     const Kernel* kernel = registry.find("gemm_if_" + layouts + "_" + shape);

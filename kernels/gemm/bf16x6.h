@@ -3,6 +3,7 @@
 // of the two does the work is decided on the device.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,6 +15,21 @@
 #include "src/values.h"
 
 namespace nervanagpu::bf16x6 {
+
+// Microseconds of a chunk of 128 rows, by width: three times two products at the rate that the power of an H200 allows
+// (124 million multiply-adds a microsecond, docs/lab/bf16x6.md).
+struct Width {
+  int columns;
+  double chunk;
+};
+inline constexpr std::array kWidths = {Width{128, 2.25}, Width{192, 3.35}};
+
+// Parts that a sum of so many chunks of 64 products has at least: chunks are added one after the other, and what is added late is
+// rounded as the total is. 128 of them have half the error of multiply-adds, whose long sums are cut, too.
+std::int64_t least_parts(std::int64_t chunks);
+
+// Above it, sums of so many products may overflow: lib/sm_90a/ranges.sass.
+std::int64_t most_exponents(std::int64_t products);
 
 // Asked for, and worth while: a function of the problem alone. Uncut products (splits 1) are taken whatever m and n are, so that
 // a row does not depend on the others; without `splits` those are left out that multiply-adds compute sooner.

@@ -42,10 +42,8 @@ void check_matrix(const char* name, const Tensor& t) {
 // The dtype of a * b, if no other is asked for.
 Dtype result_type(const Tensor& a, const Tensor& b) {
   const Dtype type = a.dtype();
-  if (!byte(type) && type != Dtype::float32 && !half(type)) {
-    refuse_type("a", a, "float32, float16, bfloat16, int8 or uint8");
-  }
-  if (byte(type) ? !byte(b.dtype()) : b.dtype() != type) {
+  if (!sgemm::multiplies(type)) refuse_type("a", a, sgemm::kOperands);
+  if (!sgemm::multiplies(type, b.dtype())) {
     refuse_type("b", b, byte(type) ? "int8 or uint8, as a" : std::string(name_of(type)) + ", as a");
   }
   return byte(type) ? Dtype::int32 : type;
@@ -76,6 +74,16 @@ std::optional<Layout> layout_of(const Tensor& t) {
   return std::nullopt;
 }
 
+// As a tensor of twice as many int32, for elements that `convert` does not know.
+Tensor as_words(const Tensor& t) {
+  Shape shape = t.shape();
+  Shape strides = t.strides();
+  for (std::int64_t& s : strides) s *= 2;
+  shape.push_back(2);
+  strides.push_back(1);
+  return Tensor::wrap(t.address(), shape, strides, Dtype::int32);
+}
+
 // An operand as the kernels see it: the caller's tensor or a copy of it. The caller's is not even copied as a handle,
 // which would take longer than to launch.
 class Source {
@@ -90,7 +98,7 @@ class Source {
     Tensor copy = Tensor::empty(t.shape(), t.dtype());
     const auto found = layout_of(copy);
     if (!found) refuse("a matrix of shape " + text_of(t.shape()) + " has rows that are too long; needs less than 2^29");
-    convert(t, copy, {}, stream);
+    sgemm::copy_elements(t, copy, stream);
     take(std::move(copy), *found);
   }
   void take(Tensor copy, const Layout& lies) {
@@ -211,6 +219,14 @@ namespace sgemm {
 
 std::optional<Matrix> matrix_of(const Tensor& t) {
   return layout_of(t);
+}
+
+void copy_elements(const Tensor& from, Tensor& to, const Stream& stream) {
+  if (!wide(from.dtype())) return convert(from, to, {}, stream);
+  Tensor words = as_words(to);
+  convert(as_words(from), words, {}, stream);
+  from.used_on(stream);
+  to.used_on(stream);
 }
 
 void check_operands(const Tensor& a, const Tensor& b) {

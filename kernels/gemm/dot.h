@@ -15,6 +15,9 @@ struct Matrix {
 };
 std::optional<Matrix> matrix_of(const Tensor& t);  // none: it must be copied
 
+// `to`, of the same shape and dtype, becomes what `from` is after the work queued in `stream`.
+void copy_elements(const Tensor& from, Tensor& to, const Stream& stream);
+
 // Throws for operands that have no product.
 void check_operands(const Tensor& a, const Tensor& b);
 // The dtype of a * b, if no other is asked for. Throws TypeError for operands that do not go together.

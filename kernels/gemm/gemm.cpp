@@ -8,6 +8,7 @@
 #include "kernels/gemm/bf16x6.h"
 #include "kernels/gemm/cost.h"
 #include "kernels/gemm/flags.h"
+#include "kernels/gemm/gemm64.h"
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/prepared.h"
 #include "kernels/gemm/relu_mask.h"
@@ -37,14 +38,19 @@ std::uint32_t sgemm_flags_of(const GemmProblem& p) {
 }
 
 bool integer(const GemmProblem& p) {
-  return p.c_type == Dtype::int32;
+  return integral(p.c_type);
 }
 
 bool is_sgemm(const Kernel& k) {
   return k.manifest().op == "sgemm";
 }
 
-// Of sgemm's grid, along y.
+// Its grid counts tiles of n along y and z, or matrices of a batch along z.
+bool spreads_columns(const Kernel& k) {
+  return is_sgemm(k) || gemm64::is(k);
+}
+
+// Of such a grid, along y.
 std::int64_t columns_of_tiles(const Kernel& k, const GemmProblem& p) {
   const std::int64_t tiles = ceil_div(p.n, k.number("BN"));
   return p.batch > 1 ? tiles : std::min(tiles, kMaxGridY);
@@ -54,6 +60,7 @@ std::int64_t columns_of_tiles(const Kernel& k, const GemmProblem& p) {
 double cost_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
   if (hgemm::is(k)) return hgemm::cost(k, p, splits, multiprocessors);
   if (bf16x6::is(k)) return bf16x6::cost(k, p, splits, multiprocessors);
+  if (gemm64::is(k)) return gemm64::cost(k, p, multiprocessors);
   // Elements that are loaded one at a time take more copy instructions.
   const double copies = is_sgemm(k) ? (k.number("VA") == 4 ? 0.0 : 0.01) + (k.number("VB") == 4 ? 0.0 : 0.01)
                                     : (k.number("V") == 4 ? 0.03 : 0.4);
@@ -64,6 +71,7 @@ double cost_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, int m
 bool is_for(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::string_view tile) {
   if (hgemm::is(k)) return hgemm::fits(k, p, splits, tile);
   if (bf16x6::is(k)) return bf16x6::fits(k, p, tile);
+  if (gemm64::is(k)) return gemm64::fits(k, p, tile);
   const auto& variant = k.manifest().variant;
   const auto is = [&](const char* name, std::string_view value) {
     const auto it = variant.find(name);
@@ -111,10 +119,8 @@ void check_address(const char* name, std::uint64_t v, std::size_t unit, bool nee
 }
 
 void check_types(const GemmProblem& p) {
-  if (!byte(p.a_type) && p.a_type != Dtype::float32 && !half(p.a_type)) {
-    refuse_type("a", p.a_type, "float32, float16, bfloat16, int8 or uint8");
-  }
-  if (byte(p.a_type) ? !byte(p.b_type) : p.b_type != p.a_type) {
+  if (!multiplies(p.a_type)) refuse_type("a", p.a_type, kOperands);
+  if (!multiplies(p.a_type, p.b_type)) {
     refuse_type("b", p.b_type, byte(p.a_type) ? "int8 or uint8, as a" : std::string(name_of(p.a_type)) + ", as a");
   }
   if (!gives(p.a_type, p.c_type)) {
@@ -135,7 +141,8 @@ void check_activation(const GemmProblem& p) {
   }
   if (p.relu) throw InvalidArgument("gemm: relu is set and there is an activation; needs one of them");
   if (a != GemmActivation::relu && integer(p)) {
-    throw TypeError("gemm: the result is int32, which has no activation but relu; needs a float or int8 result");
+    throw TypeError("gemm: the result is " + std::string(name_of(p.c_type)) +
+                    ", which has no activation but relu; needs a float or int8 result");
   }
   if (a == GemmActivation::clip && !(p.clip_low <= p.clip_high)) {
     throw InvalidArgument("gemm: clip_low is " + std::to_string(p.clip_low) + " and clip_high " +
@@ -146,15 +153,16 @@ void check_activation(const GemmProblem& p) {
 void check_scalar(const GemmProblem& p, const char* name, float v) {
   if (!integer(p)) return;
   if (!(v >= -2147483648.0F && v < 2147483648.0F && v == std::trunc(v))) {
-    throw InvalidArgument(std::string("gemm: ") + name + " is " + std::to_string(v) +
-                          "; an int32 result needs an integer of 32 bits");
+    throw InvalidArgument(std::string("gemm: ") + name + " is " + std::to_string(v) + "; an " +
+                          std::string(name_of(p.c_type)) + " result needs an integer of 32 bits");
   }
 }
 
 void check_rounding(const GemmProblem& p) {
   const int most = most_bits(p.c_type);
   if (p.rounding.stochastic && integer(p)) {
-    throw TypeError("gemm: rounding is stochastic but the result is int32; needs a float or int8 result");
+    throw TypeError("gemm: rounding is stochastic but the result is " + std::string(name_of(p.c_type)) +
+                    "; needs a float or int8 result");
   }
   if (most == 0 && p.rounding.bits != 0) {
     throw InvalidArgument("gemm: rounding bits is " + std::to_string(p.rounding.bits) +
@@ -216,6 +224,7 @@ bool apart_of(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
 Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device* device) {
   if (hgemm::is(k)) return hgemm::values(k, p, splits, device);
   if (bf16x6::is(k)) return bf16x6::values(k, p, splits, device);
+  if (gemm64::is(k)) return gemm64::values(p, columns_of_tiles(k, p));
   const bool partial = apart_of(k, p, splits);
   const auto bytes = [](std::int64_t stride, Dtype type) { return static_cast<std::uint64_t>(stride) * size_of(type); };
   Values v;
@@ -297,6 +306,7 @@ void check(const GemmProblem& p) {
   check_rounding(p);
   check_mask(p);
   check_sums(p);
+  if (wide(p.a_type)) gemm64::check(p);
   check_sizes(p);
   if (p.m == 0 || p.n == 0) return;
   const bool read = p.k > 0 && p.batch > 0;
@@ -331,6 +341,7 @@ std::vector<const Kernel*> candidates(const Registry& registry, const GemmProble
     out.insert(out.end(), clusters.begin(), clusters.end());
     return out;
   }
+  if (wide(p.a_type)) return gemm64::kernels(registry);
   const auto first = registry.of_op("sgemm");
   const auto more = registry.of_op("gemm");
   std::vector<const Kernel*> out(first.begin(), first.end());
@@ -357,6 +368,7 @@ GemmProblem reduced(const Registry& registry, const GemmProblem& problem) {
   }
   if (p.batch == 1) p.stride_a = p.stride_b = p.stride_c = 0, p.sum_batch = false;
   if (p.sum_batch) p.stride_c = 0;
+  if (wide(p.a_type)) gemm64::check_batch(p);
   return p;
 }
 
@@ -367,7 +379,7 @@ std::int64_t splits_of(const Registry& registry, const GemmProblem& p) {
   if (p.m <= 0 || p.n <= 0 || p.k <= 0 || p.m * p.n >= kMaxLength || p.m * p.ldc >= kMaxLength) return 1;
   if (on_tensor_cores(registry, p)) return hgemm::splits_of(p);
   if (in_pieces(registry, p)) return bf16x6::splits_of(p);
-  if (p.splits == 0 && p.workspace == 0) return 1;
+  if (wide(p.a_type) || (p.splits == 0 && p.workspace == 0)) return 1;
   if (p.splits == 0) return best_splits(p);
   return ceil_div(p.k, chunk_of(p.k, p.splits));
 }
@@ -399,10 +411,10 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
     const int bn = k->number("BN");
     const std::int64_t tiles_m = ceil_div(p.m, bm);
     const std::int64_t tiles_n = ceil_div(p.n, bn);
-    if (!is_sgemm(*k) && tiles_n > kMaxGridY) continue;  // its z counts splits
-    const std::int64_t y = is_sgemm(*k) ? columns_of_tiles(*k, p) : tiles_n;
+    if (!spreads_columns(*k) && tiles_n > kMaxGridY) continue;  // its z counts splits
+    const std::int64_t y = spreads_columns(*k) ? columns_of_tiles(*k, p) : tiles_n;
     if (y > kMostSplits) continue;
-    const std::int64_t z = p.batch > 1 ? p.batch : is_sgemm(*k) ? ceil_div(tiles_n, y) : splits;
+    const std::int64_t z = p.batch > 1 ? p.batch : spreads_columns(*k) ? ceil_div(tiles_n, y) : splits;
     const Grid grid = {static_cast<std::uint32_t>(tiles_m), static_cast<std::uint32_t>(y),
                        static_cast<std::uint32_t>(z)};
     out.push_back({k, grid, splits, cost, {}});

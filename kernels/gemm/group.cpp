@@ -141,7 +141,8 @@ class Group {
   [[nodiscard]] bool by_tables(const Bucket& bucket) const {
     GemmProblem first = bucket.form;
     first.a = bucket.places.front().a, first.b = bucket.places.front().b;
-    if (tables_ == 0 || writer_ == nullptr || needs_finish(first) || first.m * first.n > kSmall) return false;
+    if (tables_ == 0 || writer_ == nullptr || needs_finish(first) || wide(first.a_type) || first.m * first.n > kSmall)
+      return false;
     if (on_tensor_cores(device_.registry(), first) || in_pieces(device_.registry(), first))
       return false;  // which round otherwise, and need a map for each matrix
     return launches_by_tables(bucket) < launches_by_strides(bucket);

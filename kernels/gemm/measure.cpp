@@ -41,6 +41,7 @@ std::vector<std::byte> random_bytes(Dtype type) {
   std::minstd_rand random(1);
   const auto unit = [&] { return static_cast<double>(random()) / 1073741824.0 - 1.0; };
   switch (type) {
+    case Dtype::float64: fill_with<double>(out, unit); break;
     case Dtype::float32: fill_with<float>(out, [&] { return static_cast<float>(unit()); }); break;
     case Dtype::float16: fill_with<std::uint16_t>(out, [&] { return half_bits(unit()); }); break;
     case Dtype::bfloat16: fill_with<std::uint16_t>(out, [&] { return bfloat_bits(unit()); }); break;

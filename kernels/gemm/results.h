@@ -9,6 +9,15 @@
 
 namespace nervanagpu::sgemm {
 
+// Operands of this dtype are multiplied; b's may be the other one of bytes.
+inline bool multiplies(Dtype a) {
+  return a == Dtype::float32 || half(a) || byte(a) || a == Dtype::int32 || wide(a);
+}
+inline bool multiplies(Dtype a, Dtype b) {
+  return multiplies(a) && (byte(a) ? byte(b) : a == b);
+}
+inline constexpr const char* kOperands = "float64, float32, float16, bfloat16, int64, int32, int8 or uint8";
+
 // C of `c` for operands of dtype `a`.
 inline bool gives(Dtype a, Dtype c) {
   if (byte(a)) return c == Dtype::int32 || c == Dtype::float32 || c == Dtype::int8;

@@ -124,6 +124,7 @@ std::optional<Order> order_of(std::string_view accum) {
   static const std::map<std::string, std::vector<std::string>, std::less<>> kClasses = {
       {"none", {}},
       {"integer", {}},
+      {"integer64", {}},
       {"chain", {"warps", "chunk", "halves"}},
       {"tensor", {"step", "rows"}},
       {"pieces", {"chunk", "step"}},

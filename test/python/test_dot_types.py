@@ -105,12 +105,19 @@ def test_random_words_are_those_of_the_element(rng):
 
 def test_refusals():
     f32, f16, i8 = ng.ones((4, 4)), ng.ones((4, 4), np.float16), ng.ones((4, 4), np.int8)
+    f64 = ng.ones((4, 4), np.float64)
     cases = [
         (TypeError, "dot: b has dtype float32; needs int8 or uint8, as a", lambda: ng.dot(i8, f32, relu=True)),
         (
             TypeError,
-            "dot: a has dtype float64; needs float32, float16, bfloat16, int8 or uint8",
-            lambda: ng.dot(ng.ones((4, 4), np.float64), f32, relu=True),
+            "dot: a has dtype uint64; needs float64, float32, float16, bfloat16, int64, int32, int8 or uint8",
+            lambda: ng.dot(ng.ones((4, 4), np.uint64), f32, relu=True),
+        ),
+        (TypeError, "dot: b has dtype float32; needs float64, as a", lambda: ng.dot(f64, f32, relu=True)),
+        (
+            ValueError,
+            "gemm: an activation is asked for of a product of float64 operands; needs none",
+            lambda: ng.dot(f64, f64, relu=True),
         ),
         (
             TypeError,

@@ -25,7 +25,8 @@ std::int64_t round_up(std::int64_t v, std::int64_t unit) {
 }
 
 Dtype type_of(const std::string& word) {
-  for (const Dtype t : {Dtype::float32, Dtype::float16, Dtype::bfloat16, Dtype::int8, Dtype::uint8, Dtype::int32}) {
+  for (const Dtype t : {Dtype::float64, Dtype::float32, Dtype::float16, Dtype::bfloat16, Dtype::int8, Dtype::uint8,
+                        Dtype::int32, Dtype::int64}) {
     if (sgemm::word_of(t) == word) return t;
   }
   throw std::logic_error("no type is called " + word);
@@ -90,6 +91,7 @@ class Drawing {
     const std::string& op = kernel_.manifest().op;
     if (op == "sgemm") chains(), draw_epilogue(random_, out_, {false, false, false});
     if (op == "gemm") chains(), draw_epilogue(random_, out_, {}), no_sgemm();
+    if (op == "gemm64" || op == "dgemm") wide();
     if (op == "hgemm") tensor_cores();
     if (op == "hgemm_cluster") clusters();
     if (op == "bf16x6" || op == "bf16x3" || op == "gemm_if") in_pieces(op);
@@ -205,6 +207,29 @@ class Drawing {
     if (p_.pointers == 0) return;
     p_.pointers = a_fits ? 16 : static_cast<std::int64_t>(std::max(size_of(p_.a_type), size_of(p_.c_type)));
     out_.shift_a = out_.shift_b = out_.shift_c = 0;
+  }
+
+  // gemm64.h: alpha and beta, and nothing else.
+  void wide() {
+    const Dtype t = type_of(word(kernel_, "T"));
+    types(t, t, t);
+    p_.a_transposed = is("TA", "t"), p_.b_transposed = is("TB", "t");
+    out_.tile = std::to_string(number("BM")) + "x" + std::to_string(number("BN"));
+    p_.splits = one_in(random_, 2) ? 1 : 0;
+    batches(4);
+    const bool pairs = number("V") == 2;
+    Units units;
+    if (pairs) (p_.a_transposed ? units.m : units.k) = 2;
+    if (pairs) (p_.b_transposed ? units.k : units.n) = 2;
+    lengths(number("BM"), number("BN"), one_in(random_, 4) ? 200 : 80, 16, units);
+    const bool misfit_a = !pairs && one_in(random_, 2);
+    const bool misfit_b = !pairs && (!misfit_a || one_in(random_, 4));
+    lie(2, !misfit_a, 2, !misfit_b);
+    constexpr float kFactors[] = {1, 1, 2, -1, 0};
+    constexpr float kFractions[] = {1, 1, 0.5F, -0.25F, 0};
+    const bool integer = sgemm::integral(t);
+    p_.alpha = integer ? choose(random_, kFactors) : choose(random_, kFractions);
+    if (one_in(random_, 2)) p_.beta = integer ? choose(random_, kFactors) : choose(random_, kFractions);
   }
 
   // Of float32 products of one tile, sgemm.sass takes those that it can.
@@ -473,7 +498,8 @@ void draw_epilogue(Random& random, Product& product, const Abilities& can) {
 bool draws_products(const Kernel& kernel) {
   constexpr std::string_view kOps[] = {"sgemm",       "gemm",      "hgemm",     "hgemm_cluster", "sgemm_ring",
                                        "sgemm_ring8", "split_sum", "relu_mask", "result_sums",   "result_sums_end",
-                                       "table",       "bf16x6",    "bf16x3",    "gemm_if"};
+                                       "table",       "bf16x6",    "bf16x3",    "gemm_if",       "gemm64",
+                                       "dgemm"};
   return std::ranges::find(kOps, kernel.manifest().op) != std::end(kOps);
 }
 
