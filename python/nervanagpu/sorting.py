@@ -1,9 +1,7 @@
 """Sorting, searching and counting, as NumPy's functions: stable, on the device, NaN last.
 
-Elements become unsigned integers of their width in the order in which they sort (-0.0 and 0.0 are equal). A bit at a
-time, from the lowest, those with a 0 go before those with a 1: a running sum says where to, all rows of
-the axis in one pass. Each pass is a sum, a scatter of the integers and one of their places; as many as the largest
-integer has bits. Sizes that depend on the elements (of unique, isin's tables, histograms' ranges) are waited for.
+Rows are sorted by kernels/sort, a byte of the keys at a time. Searches compare unsigned integers that are in the order
+of the elements. Sizes that depend on the elements (of unique, isin's tables, histograms' ranges) are waited for.
 """
 
 from __future__ import annotations
@@ -27,6 +25,8 @@ from nervanagpu.reductions import Axis, operand_of
 def keys_of(x: GPUTensor) -> GPUTensor:
     """Unsigned integers of x's width that are in the order of x's elements; contiguous."""
     kind, width = dtypes.kind_of(x.dtype), dtypes.size_of(x.dtype)
+    if kind == "c":
+        raise TypeError(f"operand has dtype {x.dtype}; needs real numbers, which have an order")
     unsigned = np.dtype(f"uint{8 * width}")
     top = np.array(1 << (8 * width - 1), unsigned)
     if kind in "bu":
@@ -40,40 +40,14 @@ def keys_of(x: GPUTensor) -> GPUTensor:
     return elementwise.where(elementwise.isnan(x), last, keys).copy()
 
 
-def order_of(keys: GPUTensor) -> GPUTensor:
-    """The places, int64, of the elements of each row of (rows, n) unsigned integers in their stable order."""
-    rows, n = keys.shape
-    at = creation.arange(n)
-    places = creation.empty((rows, n), np.int64)
-    places[...] = at
-    if rows * n == 0 or n == 1:
-        return places
-    bits = int(reductions.max(keys).item()).bit_length()
-    first = elementwise.multiply(creation.arange(rows)[:, None], n)
-    for bit in range(bits):
-        one = elementwise.not_equal(elementwise.bitwise_and(elementwise.right_shift(keys, bit), 1), 0)
-        zeros = _core.cumsum(elementwise.logical_not(one), 1)
-        to = elementwise.where(one, zeros[:, -1:] + at - zeros, zeros - 1) + first
-        moved_keys, moved = creation.empty(keys.shape, keys.dtype), creation.empty(places.shape, np.int64)
-        to = to.copy()
-        _core.scatter(moved_keys, to, keys, "set")
-        _core.scatter(moved, to, places, "set")
-        keys, places = moved_keys, moved
-    return places
-
-
-def _directed(keys: GPUTensor, descending: bool) -> GPUTensor:
-    return elementwise.invert(keys).copy() if descending else keys
-
-
-def _order(function: str, x: GPUTensor, axis: Any, descending: bool) -> GPUTensor:
-    """The places along an axis of x in order."""
+def _last(function: str, x: GPUTensor, axis: Any) -> tuple[GPUTensor, int]:
+    """x with the axis behind all others, and its number."""
     at = axis_of(function, axis, x.ndim)
-    rows = moveaxis(x, at, -1)
-    n = rows.shape[-1]
-    flat = rows.reshape(math.prod(rows.shape[:-1]), n)
-    order = order_of(_directed(keys_of(flat), descending)).reshape(*rows.shape)
-    return moveaxis(order, -1, at)
+    return moveaxis(x, at, -1), at
+
+
+def _back(rows: GPUTensor, at: int) -> GPUTensor:
+    return rows if at == rows.ndim - 1 else moveaxis(rows, -1, at).copy()
 
 
 def _row(x: Any, axis: int | None) -> tuple[GPUTensor, int]:
@@ -106,7 +80,8 @@ def argsort(
     x, axis = _row(x, axis)
     if x.ndim == 0:
         return creation.zeros((), np.int64)
-    return _order("argsort", x, axis, flag("argsort", "descending", descending))
+    rows, at = _last("argsort", x, axis)
+    return _back(_core.argsort(rows, flag("argsort", "descending", descending)), at)
 
 
 @public()
@@ -123,7 +98,8 @@ def sort(
     x, axis = _row(x, axis)
     if x.ndim == 0:
         return x.copy()
-    return selection.take_along_axis(x, _order("sort", x, axis, flag("sort", "descending", descending)), axis)
+    rows, at = _last("sort", x, axis)
+    return _back(_core.sort(rows, flag("sort", "descending", descending)), at)
 
 
 def sort_in_place(self: GPUTensor, axis: int = -1, kind: str | None = None) -> None:
@@ -170,8 +146,10 @@ def topk(x: Operand, k: int, axis: int = -1, largest: bool = True) -> TopK:
     x = operand_of(x)
     at = axis_of("topk", axis, x.ndim)
     count = integer("topk", "k", k, 0, x.shape[at])
-    order = argsort(x, at, descending=flag("topk", "largest", largest))[along(at, slice(0, count))]
-    return TopK(selection.take_along_axis(x, order, at), order)
+    rows, _ = _last("topk", x, at)
+    values, places = _core.sort_with_places(rows, flag("topk", "largest", largest))
+    first = along(rows.ndim - 1, slice(0, count))
+    return TopK(moveaxis(values[first], -1, at).copy(), moveaxis(places[first], -1, at).copy())
 
 
 # ---- searching -------------------------------------------------------------------------------------------------------
@@ -261,8 +239,7 @@ class UniqueInverse(NamedTuple):
 def _unique(x: Any, equal_nan: bool) -> UniqueAll:
     x = operand_of(x)
     flat = ravel(x)
-    order = argsort(flat)
-    ordered = flat[order] if flat.size else flat
+    ordered, order = _core.sort_with_places(flat, False)
     if flat.size == 0:
         none = creation.empty((0,), np.int64)
         return UniqueAll(ordered.copy(), none, creation.empty(x.shape, np.int64), none.copy())
