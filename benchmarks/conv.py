@@ -12,6 +12,8 @@ sampled results, for both libraries.
 Exits 1 if ours exceeds r 2^-24 / (1 - r 2^-24), plus the rounding of a 16-bit result: r is k, the products of a sum, or
 10.5 for each 16 of a tap on the tensor cores (docs/numerics.md).
 
+--precision tensor: float32 on the tensor cores where that is worth while; the peer's TF32 stays off.
+
 --dtypes int8: fprop of int8 with int32 results, which must be exact. PyTorch has no such convolution on GPUs: the peer
 is our own float16 of the same layers, and TFLOPS are of integers.
 """
@@ -75,12 +77,14 @@ class Case:
             return self.n * self.out**2
         return (self.c if which == "fprop" else self.k) // self.groups * self.size**2
 
-    def bound(self, which: str, dtype: str) -> float:
+    def bound(self, which: str, dtype: str, precision: str = "strict") -> float:
         """Of a sum's error over |A||B|."""
         if dtype == "int8":
             return 0.0
         roundings: float = self.terms(which)
-        if dtype != "float32":
+        if precision == "tensor":  # chunks of 64 of each tap's channels, in up to 132 parts
+            roundings = max(roundings, 46 + roundings / 64 + self.size**2 + 132)
+        elif dtype != "float32":
             roundings = max(roundings, 10.5 * (roundings / 16 + self.size**2))
         return roundings * 2.0**-24 / (1 - roundings * 2.0**-24)
 
@@ -323,11 +327,13 @@ def main() -> int:
     parser.add_argument("--networks", default="vgg_a,alexnet,overfeat,googlenet")
     parser.add_argument("--layers", default="", help="only these, for example vgg_a.conv3,alexnet.conv1")
     parser.add_argument("--dtypes", default="float32")
+    parser.add_argument("--precision", choices=["strict", "tensor"], default="strict", help="of float32")
     parser.add_argument("--passes", default=",".join(PASSES))
     parser.add_argument(
         "--require-peer", action="store_true", help="fail where there is no GPU or no PyTorch with CUDA"
     )
     args = parser.parse_args()
+    ng.precision(args.precision)
     if ng.device().kind != "cuda" or torch is None or not torch.cuda.is_available():
         missing = "a GPU" if ng.device().kind != "cuda" else "PyTorch with CUDA"
         print(f"benchmarks/conv.py: nothing measured, {missing} is missing", file=sys.stderr)
@@ -351,7 +357,8 @@ def main() -> int:
                 row = measure_bytes(driver, stream, case) if of_bytes else measure(driver, stream, case, dtype, which)
                 torch.cuda.empty_cache()
                 rows.append(row)
-                bound = case.bound(which, dtype)
+                row.precision = args.precision if dtype == "float32" else None
+                bound = case.bound(which, dtype, args.precision)
                 wrong = not row.max_err <= bound
                 bad += wrong
                 print(

@@ -63,6 +63,7 @@ class NetRow:
     difference: float | None
     graph: bool
     peers: dict[str, float]
+    precision: str = "strict"  # of float32
 
 
 @dataclass
@@ -194,10 +195,11 @@ class Options:
     compile: bool
     beside: bool
     lanes: bool
+    precision: str
 
     def layout_of(self, dtype: str) -> Any:
-        """16-bit floats go to the tensor cores, which want the channels last."""
-        return self.layout or ("CHWN" if dtype == "float32" else "NHWC")
+        """The tensor cores want the channels last."""
+        return self.layout or ("CHWN" if dtype == "float32" and self.precision == "strict" else "NHWC")
 
 
 def measure(net: Network, dtype: str, o: Options) -> tuple[list[NetRow | LayerRow], dict[str, object], bool]:
@@ -225,7 +227,12 @@ def measure(net: Network, dtype: str, o: Options) -> tuple[list[NetRow | LayerRo
         good = good and difference <= NEAR[dtype]
     snapshot = under_load(step, replay) if ng.device().kind == "cuda" else machine()
 
-    print(RULE, f"{net.title} (dtype={dtype}, N={net.n})  Results:", RULE, sep="\n")
+    print(
+        RULE,
+        f"{net.title} (dtype={dtype}{' tensor' if o.precision == 'tensor' else ''}, N={net.n})  Results:",
+        RULE,
+        sep="\n",
+    )
     rows: list[NetRow | LayerRow] = []
     forward, backward = flops(net)
     for pass_, work_done in (("fprop", forward), ("bprop", backward), ("total", forward + backward)):
@@ -234,7 +241,7 @@ def measure(net: Network, dtype: str, o: Options) -> tuple[list[NetRow | LayerRo
         row = NetRow(
             "convnets", net.name, dtype, layout, pass_, net.n, round(ms, 4), round(median, 4),
             round(work_done / 1e9, 3), round(work_done / median / 1e9, 2), None, None, None, None, None, o.graph,
-            {name: round(part_of(each, pass_), 4) for name, each in tried.items()},
+            {name: round(part_of(each, pass_), 4) for name, each in tried.items()}, o.precision,
         )  # fmt: skip
         if peer is not None:
             row.peer, row.peer_layout, row.difference = convnet_torch.versions(), peer.name, difference
@@ -276,7 +283,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--n", type=int, help="batch (default: convnet-benchmarks' own)")
     parser.add_argument("--iterations", type=int, default=10)
     parser.add_argument("--warmup", type=int, default=3)
-    parser.add_argument("--layout", choices=["CHWN", "NHWC"], help="default: NHWC, float32 CHWN")
+    parser.add_argument("--layout", choices=["CHWN", "NHWC"], help="default: NHWC; strict float32 CHWN")
+    parser.add_argument("--precision", choices=["strict", "tensor"], default="strict", help="of float32")
     parser.add_argument("--no-graph", action="store_true", help="launch call by call, not a recorded step")
     parser.add_argument("--beside", action="store_true", help="weight gradients in a branch of the graph of their own")
     parser.add_argument("--lanes", action="store_true", help="fprop's branches of an inception side by side")
@@ -317,7 +325,9 @@ def main() -> int:
         not args.no_compile,
         args.beside,
         args.lanes,
+        args.precision,
     )
+    ng.precision(args.precision)
     rows: list[NetRow | LayerRow] = []
     snapshot: dict[str, object] = {}
     bad = 0

@@ -25,6 +25,7 @@
 
 #include "nervanagpu/dtype.hpp"
 #include "nervanagpu/export.hpp"
+#include "nervanagpu/precision.hpp"
 #include "nervanagpu/rounding.hpp"
 #include "nervanagpu/stream.hpp"
 #include "nervanagpu/tensor.hpp"
@@ -50,6 +51,7 @@ struct ConvProblem {
   // nothing between. channels_last alone. What lies between is neither read nor written.
   std::int64_t x_pitch = 0, y_pitch = 0;
   Dtype x_type = Dtype::float32, w_type = Dtype::float32, y_type = Dtype::float32;
+  Precision precision = Precision::strict;  // of float32 (precision.hpp); on tensors it is ConvOptions that says it
 
   [[nodiscard]] NG_API std::array<std::int64_t, 3> out()
       const;  // M, P, Q; throws InvalidArgument for a number out of range
@@ -71,7 +73,8 @@ struct ConvOptions {
   // the last element 0); bprop, given those of x, stores 0 where the bit is 0: the gradient before the relu that made x.
   const Tensor* mask = nullptr;
   Rounding rounding;         // of float results
-  bool tensor_cores = true;  // false: 16-bit floats have chains of multiply-adds, as on other GPUs than sm_90a
+  Precision precision = nervanagpu::precision();  // of float32 operands
+  bool tensor_cores = true;                       // false: 16-bit floats have chains of multiply-adds, as on other GPUs than sm_90a
   Stream stream;
 };
 

@@ -43,7 +43,7 @@ std::size_t hash_of(ConvPass pass, const ConvProblem& p) {
   const auto number = [&](std::int64_t v) { add(static_cast<std::uint64_t>(v)); };
   add(static_cast<std::uint64_t>(pass) | static_cast<std::uint64_t>(p.layout) << 8 |
       static_cast<std::uint64_t>(p.x_type) << 16 | static_cast<std::uint64_t>(p.w_type) << 24 |
-      static_cast<std::uint64_t>(p.y_type) << 32);
+      static_cast<std::uint64_t>(p.y_type) << 32 | static_cast<std::uint64_t>(p.precision) << 40);
   for (const std::int64_t v : {p.n, p.c, p.k, p.groups, p.x_pitch, p.y_pitch}) number(v);
   for (const auto* three : {&p.in, &p.filter, &p.pad, &p.stride, &p.dilation}) {
     for (const std::int64_t v : *three) number(v);

@@ -1,6 +1,7 @@
 #include "kernels/conv/launch.h"
 
 #include <algorithm>
+#include <array>
 #include <string_view>
 
 #include "kernels/conv/problem.h"
@@ -22,6 +23,7 @@ enum Flags : std::uint32_t {
   kBiasI = 128
 };
 
+constexpr std::array kOrders = {"llj", "ljj", "iji", "ili"};
 constexpr std::int64_t kMostTilesN = 65535;  // of a grid's y
 
 std::uint32_t flags_of(const Epilogue& e, bool bias, std::uint32_t along) {
@@ -71,8 +73,7 @@ const char* short_name(Dtype t) {
 }
 
 std::string prefix_of(const Call& call) {
-  const char* orders[] = {"llj", "ljj", "iji", "ili"};
-  return std::string("conv_") + orders[static_cast<int>(call.launch.order)] + "_" + short_name(call.a_type) + "_" +
+  return std::string("conv_") + kOrders[static_cast<std::size_t>(call.launch.order)] + "_" + short_name(call.a_type) + "_" +
          short_name(call.b_type) + "_" + short_name(call.c_type) + "_";
 }
 
@@ -146,6 +147,22 @@ split_sum::Sum sum_of(const SplitSum& s, const ConvPointers& pointers, const Epi
   return sum;
 }
 
+// Without the launch and the address of C.
+Call call_of(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue) {
+  const Roles roles = roles_of(pass);
+  Call call;
+  // A is what is gathered: x, or in bprop dy.
+  const bool swapped = pass == ConvPass::update;
+  call.a = swapped ? pointers.in2 : pointers.in1;
+  call.b = swapped ? pointers.in1 : pointers.in2;
+  call.a_type = type_of(p, swapped ? roles.in2 : roles.in1);
+  call.b_type = type_of(p, swapped ? roles.in1 : roles.in2);
+  call.c_type = type_of(p, roles.out);
+  call.bias = pointers.bias;
+  call.epilogue = epilogue;
+  return call;
+}
+
 }  // namespace
 
 std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Call& call) {
@@ -177,18 +194,8 @@ std::size_t partial_bytes(ConvPass pass, const ConvProblem& p, const Forced& for
 
 void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
            StreamId stream, const Forced& forced) {
-  const Roles roles = roles_of(pass);
   const Mapping mapping = map(pass, p, forced.limits, forced.splits);
-  Call call;
-  // A is what is gathered: x, or in bprop dy.
-  const bool swapped = pass == ConvPass::update;
-  call.a = swapped ? pointers.in2 : pointers.in1;
-  call.b = swapped ? pointers.in1 : pointers.in2;
-  call.a_type = type_of(p, swapped ? roles.in2 : roles.in1);
-  call.b_type = type_of(p, swapped ? roles.in1 : roles.in2);
-  call.c_type = type_of(p, roles.out);
-  call.bias = pointers.bias;
-  call.epilogue = epilogue;
+  Call call = call_of(pass, p, pointers, epilogue);
   std::vector<Call> calls;
   std::vector<Plan> chosen;
   for (const Launch& l : mapping.launches) {
@@ -206,6 +213,32 @@ void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointe
     sum = split_sum::plan(device.registry(), sum_of(mapping.sum, pointers, epilogue, call.c_type));
   for (std::size_t i = 0; i < calls.size(); ++i) launch(device, chosen[i], calls[i], stream);
   if (sum.kernel != nullptr) sum.values.launch(device, *sum.kernel, sum.grid, stream);
+}
+
+void queue_if(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers,
+              const Epilogue& epilogue, StreamId stream, std::uint64_t ranges, std::int64_t most_exponents) {
+  Call call = call_of(pass, p, pointers, epilogue);
+  call.c = pointers.out;
+  const Mapping mapping = map(pass, p, {}, 1);
+  for (const Launch& l : mapping.launches) {
+    call.launch = l;
+    Values values = values_of(call);
+    values.u64(ranges).u32(most_exponents);
+    const Kernel* kernel = nullptr;
+    for (const char* tile : {"_128x64_4", "_64x64_1"}) {
+      const Kernel* k =
+          device.registry().find("conv_if_" + std::string(kOrders[static_cast<std::size_t>(l.order)]) + tile);
+      if (k == nullptr || k->unmet(values.numbers()) != nullptr) continue;
+      kernel = k;
+      break;
+    }
+    if (kernel == nullptr) throw InvalidArgument("conv: no kernel conv_if for this problem");
+    values.launch(device, *kernel,
+                  {static_cast<std::uint32_t>(ceil_div(l.m, kernel->number("BM"))),
+                   static_cast<std::uint32_t>(ceil_div(l.n, kernel->number("BN"))),
+                   static_cast<std::uint32_t>(l.groups * l.splits)},
+                  stream);
+  }
 }
 
 }  // namespace nervanagpu::conv_detail

@@ -50,6 +50,10 @@ struct Forced {
 void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
            StreamId stream, const Forced& forced = {});
 
+// conv_if.sass: the whole pass in one part, if the device finds operands out of range (lib/sm_90a/ranges.sass).
+void queue_if(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers,
+              const Epilogue& epilogue, StreamId stream, std::uint64_t ranges, std::int64_t most_exponents);
+
 // Bytes that conv.sass wants: of partial sums, and of copies in a layout and types that it has.
 std::size_t plain_workspace(ConvPass pass, const ConvProblem& p);
 // Bytes of partial sums.

@@ -53,8 +53,8 @@ Pixels Pass::group_of(Pixels t, std::int64_t g) const {
 // alpha, beta, bias, relu and rounding of a group's columns.
 GemmProblem Pass::epilogue(std::int64_t group, std::int64_t columns) const {
   GemmProblem g;
-  g.a_type = type_of(p_, roles_of(pass_).in1);
-  g.b_type = type_of(p_, roles_of(pass_).in2);
+  g.a_type = operands(roles_of(pass_).in1);
+  g.b_type = operands(roles_of(pass_).in2);
   g.n = columns;
   g.alpha = e_.alpha;
   g.beta = e_.beta;
@@ -74,10 +74,17 @@ void Pass::put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const 
 }
 
 hconv::Work Pass::work_of(const Launch& l, const Packs& packs) const {
-  return {l.pass, l.gemm, pairs(packs.c, p_.x_type), pairs(packs.k, p_.x_type), l.bytes, l.packs};
+  const Dtype type = operands(Role::x);
+  return {l.pass, l.gemm, pairs(packs.c, type), pairs(packs.k, type), l.bytes, l.packs};
 }
 
 void Pass::launch(const Launch& l) {
+  if (in_pieces()) {
+    const hconv::Work work = work_of(l, packs_of(pass_, p_));
+    const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
+    launch_product(l, pieces::choose(work, multiprocessors, e_.beta != 0, forced_), 0);
+    return;
+  }
   if (const auto products = shares_products(l)) {
     launch_halo_update(l, *products);
     return;
@@ -102,6 +109,12 @@ void Pass::launch(const Launch& l) {
       few ? gconv::choose(l.pass, l.gemm, gconv::usual_run(l.gathered.channels), l.bytes, multiprocessors, forced_)
           : hconv::choose(work_of(l, packs_of(pass_, p_)), multiprocessors,
                           halo::is_forced(forced_) ? Forced{} : forced_);  // float32 results are not halo.sass's
+  launch_product(l, choice, run);
+}
+
+// hconv.sass's, gconv.sass's (a run of channels) or conv_bf16x6.sass's.
+void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int64_t run) {
+  const bool few = l.gathered.channels != 0;
   GemmProblem g = l.gemm;
   const bool sums = choice.splits > 1 || l.channels != 0;  // are left in the workspace
   const std::size_t mark = arena_.mark();
@@ -132,16 +145,20 @@ void Pass::launch(const Launch& l) {
     g.beta = 0.0F;
     g.rounding = {};
   }
+  TensorMap a = l.a;
   TensorMap b = l.b;
+  if (in_pieces()) pieces::with_pieces(l.pass, l.x, l.w, a, b);
   if (few && l.pass == 'f') b.box[1] = static_cast<std::uint32_t>(choice.tile.bn);
   Values v;
-  v.map(device_->encode_tensor_map(few && l.pass == 'f' ? b : l.a));
-  v.map(device_->encode_tensor_map(few && l.pass == 'u' ? l.a : b));
+  v.map(device_->encode_tensor_map(few && l.pass == 'f' ? b : a));
+  v.map(device_->encode_tensor_map(few && l.pass == 'u' ? a : b));
   hgemm::put_tiles(v, g, choice.tile, choice.splits, l.divisor, l.packs);
   const Gather& f = l.gather;
   const Dtype result = sums ? sgemm::sums_of(g) : g.c_type;
-  const Kernel* kernel = few ? gconv::find(device_->registry(), l.pass, g.a_type, result, run, choice.tile)
-                             : hconv::find(device_->registry(), l.pass, g.a_type, result, choice.tile);
+  const Registry& registry = device_->registry();
+  const Kernel* kernel = in_pieces() ? pieces::find(registry, l.pass, choice.tile)
+                         : few       ? gconv::find(registry, l.pass, g.a_type, result, run, choice.tile)
+                                     : hconv::find(registry, l.pass, g.a_type, result, choice.tile);
   if (few) {
     const std::int64_t tile = l.pass == 'f' ? kBlock : choice.tile.bn;
     gconv::put(v, f, l.gathered, volume(p_), run, ceil_div(f.all_taps() * l.gathered.channels, tile) * tile);
@@ -153,7 +170,8 @@ void Pass::launch(const Launch& l) {
     v.s32(f.tap0).each_s32(f.tap_step);
     v.divisor(choice.splits).u32(l.group_channels).u32(l.group_pictures).u32(l.group_filters);
   }
-  v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, choice.splits, multiprocessors, l.packs),
+  if (in_pieces()) v.u32(l.x.n).u64(ranges_).u32(pieces::most_exponents(g.k));
+  v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, choice.splits, device_->info().multiprocessors, l.packs),
            stream_.handle());
   if (!sums) return;
   const split_sum::Plan end = split_sum::plan(device_->registry(), sum);
@@ -331,7 +349,40 @@ void Pass::widen_bias() {
   at_.bias_type = Dtype::float32;
 }
 
+// Both operands' pieces, their products, and the pass once more if the device wants it: then everything that was stored is
+// stored anew, or nothing was: with beta every launch stores its own results (tensor_cores::fits).
+void Pass::run_pieces() {
+  const Roles roles = roles_of(pass_);
+  masked_ = false;
+  const auto pixels = [&](Role role, std::uint64_t address) {
+    const Shape s = shape(role);
+    return Pixels{address, type_of(p_, role), s[4], pitch_of(p_, role), {s[3], s[2], s[1]}, s[0]};
+  };
+  const Pixels from1 = pixels(roles.in1, at_.in1);
+  const Pixels from2 = pixels(roles.in2, at_.in2);
+  Pixels in1 = pieces::of(from1);
+  Pixels in2 = pieces::of(from2);
+  ranges_ = arena_.take(pieces::kRangeBytes);
+  in1.address = arena_.take(pieces::bytes(in1));
+  in2.address = arena_.take(pieces::bytes(in2));
+  if (device_ != nullptr) pieces::split(*device_, from1, in1, from2, in2, ranges_, stream_.handle());
+  const Pixels out = pixels(roles.out, at_.out);
+  if (pass_ == ConvPass::update) {
+    update(in1, in2, out);
+  } else {
+    positions(in1, in2, out);
+  }
+  if (device_ == nullptr) return;
+  const std::int64_t taps = p_.filter[0] * p_.filter[1] * p_.filter[2];
+  const std::int64_t products = pass_ == ConvPass::update ? in1.count() : taps * in2.channels;
+  queue_if(*device_, pass_, p_, at_, e_, stream_.handle(), ranges_, pieces::most_exponents(products));
+}
+
 void Pass::run() {
+  if (in_pieces()) {
+    run_pieces();
+    return;
+  }
   const Roles roles = roles_of(pass_);
   const std::optional<cells::Cells> as_cells = in_cells();
   const bool few =

@@ -14,6 +14,7 @@
 #include "kernels/conv/hconv_choice.h"
 #include "kernels/conv/implicit_gemm.h"
 #include "kernels/conv/packs.h"
+#include "kernels/conv/pieces.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/resident_choice.h"
 #include "kernels/gemm/gemm.h"
@@ -128,6 +129,10 @@ class Pass {
   [[nodiscard]] std::optional<cells::Cells> in_cells() const;
   void put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const;
   void widen_bias();
+  [[nodiscard]] bool in_pieces() const { return pieces::asked(p_); }
+  // The type of an operand's elements in the product.
+  [[nodiscard]] Dtype operands(Role role) const { return in_pieces() ? Dtype::bfloat16 : type_of(p_, role); }
+  void run_pieces();
   Launch some_positions(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out, const Packs& packs,
                         std::int64_t first, std::int64_t count) const;
   [[nodiscard]] hconv::Work work_of(const Launch& l, const Packs& packs) const;
@@ -143,6 +148,7 @@ class Pass {
   [[nodiscard]] std::optional<resident::Choice> keeps_filters(const Launch& l, int multiprocessors) const;
   void launch_resident(const Launch& l, const resident::Choice& choice);
   void launch(const Launch& l);
+  void launch_product(const Launch& l, const hconv::Choice& choice, std::int64_t run);
   Pixels filters(std::int64_t group, std::int64_t rows, std::int64_t channels);
   void cells_fprop(const cells::Cells& c, const Pixels& out);
   void cells_update(const cells::Cells& c, const Pixels& dy, const Pixels& out);
@@ -163,7 +169,8 @@ class Pass {
   Stream stream_;
   Forced forced_;
   Arena arena_;
-  bool masked_ = true;  // by the kernels' epilogues
+  bool masked_ = true;        // by the kernels' epilogues
+  std::uint64_t ranges_ = 0;  // of pieces.h
 };
 
 }  // namespace nervanagpu::conv_detail::tensor_cores

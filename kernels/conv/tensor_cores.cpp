@@ -37,9 +37,19 @@ bool takes_types(ConvPass pass, const ConvProblem& p) {
   return pass == ConvPass::fprop && sgemm::byte(p.x_type) && p.w_type == Dtype::int8 && p.y_type == Dtype::int32;
 }
 
+// Of float32: everything that the maps can say.
+bool takes_pieces(ConvPass pass, const ConvProblem& p) {
+  const auto all = gathers(pass, p);
+  if (!all || !pieces::pays(pass, p)) return false;
+  const std::int64_t most = kLimit / 8;  // of elements: a piece is one third of what maps and products count
+  return p.x_elements() < most && p.y_elements() < most && p.w_elements() < most &&
+         p.k * p.filter[0] * p.filter[1] * p.filter[2] * ceil_div(p.c, kBlock) * kBlock < most;
+}
+
 }  // namespace
 
 bool takes(ConvPass pass, const ConvProblem& p) {
+  if (pieces::asked(p)) return takes_pieces(pass, p);
   if (!takes_types(pass, p)) return false;
   const bool few = gconv::gathers_rows(pass, p);
   if (p.groups > gconv::kMostGroups && p.c == p.groups) return false;  // one channel a group
@@ -59,12 +69,39 @@ bool takes(ConvPass pass, const ConvProblem& p) {
   return !sgemm::byte(p.x_type) || !chains_are_faster(p);
 }
 
+namespace {
+
+bool strided(ConvPass pass, const ConvProblem& p) {
+  return pass == ConvPass::bprop && p.stride != decltype(p.stride){1, 1, 1};
+}
+
+// Or need not: no beta multiplies what no tap reaches.
+bool reaches_all(ConvPass pass, const ConvProblem& p, const Epilogue& e) {
+  if (!strided(pass, p) || e.beta == 0 || e.beta == 1) return true;
+  const std::vector<Gather> all = *gathers(pass, p);
+  std::int64_t reached = 0;
+  for (const Gather& g : all) reached += g.count();
+  return reached == p.in[0] * p.in[1] * p.in[2];
+}
+
+// Results that are put together from sums in the workspace are stored twice where conv_if.sass has to compute them.
+bool fits_pieces(ConvPass pass, const ConvProblem& p, const Epilogue& e) {
+  if (pass == ConvPass::update && e.beta != 0 && p.c % kBlock != 0) return false;
+  const bool between = apart(p, roles_of(pass).out);
+  if (strided(pass, p) && (between || e.rounding.stochastic)) return false;
+  if (between && e.rounding.stochastic) return false;
+  return reaches_all(pass, p, e);
+}
+
+}  // namespace
+
 bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& e) {
   const Roles roles = roles_of(pass);
   const bool last = p.layout == Layout::channels_last;
   const auto readable = [&](Role role, std::uint64_t address) {
     return !last || pitch_of(p, role) % unit_of(type_of(p, role)) != 0 || address % 16 == 0;
   };
+  if (pieces::asked(p)) return fits_pieces(pass, p, e);
   const bool few = gconv::gathers_rows(pass, p);
   if (few) {
     const Role role = pass == ConvPass::update ? Role::x : roles.in1;
@@ -80,13 +117,7 @@ bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
   if (!few && in_columns(pass, p) && pass == ConvPass::fprop && last && columns_of(p).pitch == columns_of(p).columns) {
     if (pointers.in2 % 16 != 0) return false;  // w is read as it lies
   }
-  const bool strided = pass == ConvPass::bprop && p.stride != decltype(p.stride){1, 1, 1};
-  if (strided && e.beta != 0 && e.beta != 1) {  // beta times what no tap reaches
-    const std::vector<Gather> all = *gathers(pass, p);
-    std::int64_t reached = 0;
-    for (const Gather& g : all) reached += g.count();
-    if (reached < p.in[0] * p.in[1] * p.in[2]) return false;
-  }
+  if (!reaches_all(pass, p, e)) return false;
   const std::int64_t columns = pass == ConvPass::bprop ? p.c / p.groups : p.k / p.groups;
   return !e.rounding.stochastic || p.groups == 1 || p.groups > gconv::kMostGroups || !last || columns % 4 == 0 ||
          pass == ConvPass::update;

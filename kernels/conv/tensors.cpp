@@ -134,6 +134,7 @@ Described describe(ConvPass pass, const ConvProblem& given, const Tensor& in1, c
                    const ConvOptions& options) {
   check(pass, given);
   Described d = {given, {}};
+  if (given.x_type == Dtype::float32) d.problem.precision = options.precision;
   const Roles roles = roles_of(pass);
   check_tensor(given, name_of(pass, roles.in1), roles.in1, in1);
   check_tensor(given, name_of(pass, roles.in2), roles.in2, in2);

@@ -62,7 +62,7 @@ class LaunchPaths : public ::testing::Test {
 };
 
 void LaunchPaths::products() {
-  for (const Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::bfloat16, Dtype::int8}) {
+  for (const Dtype dtype : {Dtype::float32, Dtype::float16, Dtype::bfloat16, Dtype::int8, Dtype::int32}) {
     const std::string type(name_of(dtype));
     for (const std::int64_t size : {1, 31, 128, 1024, 2048}) {
       follow(type + " " + std::to_string(size), [&] { product(size, size, size, dtype); });
@@ -75,6 +75,17 @@ void LaunchPaths::products() {
       options.splits = 5;
       product(96, 96, 4096, dtype, options);
     });
+    follow(type + " turned",
+           [&] { static_cast<void>(dot(matrix(96, 64, dtype).transpose(), matrix(80, 96, dtype).transpose())); });
+    follow(type + " batch", [&] {
+      static_cast<void>(matmul(Tensor::empty({6, 40, 24}, dtype), Tensor::empty({6, 24, 56}, dtype)));
+    });
+  }
+  for (const Dtype dtype : {Dtype::float64, Dtype::int64}) {
+    const std::string type(name_of(dtype));
+    for (const std::int64_t size : {1, 31, 128, 1024, 2048}) {
+      follow(type + " " + std::to_string(size), [&] { product(size, size, size, dtype); });
+    }
     follow(type + " turned",
            [&] { static_cast<void>(dot(matrix(96, 64, dtype).transpose(), matrix(80, 96, dtype).transpose())); });
     follow(type + " batch", [&] {
@@ -183,6 +194,16 @@ void LaunchPaths::convolutions() {
     conv_update(wide, Tensor::empty({128, 28, 28, 96}, Dtype::float16),
                 Tensor::empty({128, 28, 28, 32}, Dtype::float16), dw);
   });
+  ConvProblem exact;  // of float32 by pieces
+  exact.n = 16, exact.c = exact.k = 256;
+  exact.in = {1, 28, 28}, exact.filter = {1, 3, 3}, exact.pad = {0, 1, 1};
+  ConvOptions by_pieces;
+  by_pieces.precision = Precision::tensor;
+  const Tensor maps = Tensor::empty({16, 28, 28, 256}), filters = Tensor::empty({256, 3, 3, 256});
+  Tensor made = Tensor::empty({16, 28, 28, 256}), changed = Tensor::empty({256, 3, 3, 256});
+  follow("fprop by pieces", [&] { conv_fprop(exact, maps, filters, made, by_pieces); });
+  follow("bprop by pieces", [&] { conv_bprop(exact, maps, filters, made, by_pieces); });
+  follow("update by pieces", [&] { conv_update(exact, maps, made, changed, by_pieces); });
   first.x_type = first.w_type = Dtype::int8, first.y_type = Dtype::int32, first.c = 32;
   Tensor sums = Tensor::empty({32, 112, 112, 64}, Dtype::int32);
   follow("fprop of bytes", [&] {
@@ -225,6 +246,12 @@ void LaunchPaths::expressions() {
   follow("an epilogue", [&] { assign(matrix(40, 40), nervanagpu::product(x, y.transpose()) + 1); });
   follow("random numbers", [&] { assign(y, random({40, 70}, 5)); });
   follow("running sums", [&] { static_cast<void>(cumsum(Expr(x), 1)); });
+  for (const std::int64_t n : {70, 5000}) {
+    const std::string length = " of " + std::to_string(n);
+    follow("rows in order" + length, [&] { static_cast<void>(sort(matrix(4, n))); });
+    follow("places in order" + length, [&] { static_cast<void>(argsort(matrix(4, n, Dtype::int64), true)); });
+    follow("both" + length, [&] { static_cast<void>(sort_with_places(matrix(4, n, Dtype::uint8))); });
+  }
   follow("gathering", [&] { static_cast<void>(gather(x, indices(7))); });
   follow("scattering", [&] { scatter(y, indices(7), Expr(Tensor::empty({7}))); });
   follow("a copy of other strides", [&] { static_cast<void>(x.transpose().copy()); });
@@ -243,6 +270,36 @@ TEST_F(LaunchPaths, AllAskAndEveryOperationIsAmongThem) {
     EXPECT_TRUE(operations_.contains(k.manifest().op)) << k.manifest().op;
     operations_.insert(k.manifest().op);
   }
+}
+
+// A row that a CTA holds is one launch, a longer one a histogram and a pass for each byte of its keys.
+TEST_F(LaunchPaths, OfRowsInOrder) {
+  using Names = std::vector<std::string>;
+  const auto names = [&](const std::function<void()>& path) {
+    const std::size_t launched = fake_.launches.size();
+    path();
+    Names out;
+    for (std::size_t i = launched; i < fake_.launches.size(); ++i) out.push_back(fake_.launches[i].kernel);
+    return out;
+  };
+  const auto digits = [](const std::string& key, const std::string& with, std::size_t bytes) {
+    Names out(bytes + 1, "sort_pass_" + key + "_" + with);
+    out.front() = "sort_histogram_" + key;
+    return out;
+  };
+  const auto sorts = [&](std::int64_t n, Dtype dtype) {
+    return names([&] { static_cast<void>(sort(matrix(2, n, dtype))); });
+  };
+  EXPECT_EQ(sorts(256, Dtype::float32), Names{"sort_row_f32_1"});
+  EXPECT_EQ(sorts(257, Dtype::bfloat16), Names{"sort_row_f16_4"});
+  EXPECT_EQ(sorts(4096, Dtype::uint8), Names{"sort_row_i8_16"});
+  EXPECT_EQ(sorts(3072, Dtype::float64), Names{"sort_row_f64_12"});
+  EXPECT_EQ(sorts(3073, Dtype::float64), digits("f64", "keys", 8));
+  EXPECT_EQ(sorts(4097, Dtype::int32), digits("i32", "keys", 4));
+  EXPECT_EQ(sorts(4097, Dtype::boolean), digits("i8", "keys", 1));
+  EXPECT_EQ(names([&] { static_cast<void>(argsort(matrix(2, 5000, Dtype::uint16))); }), digits("i16", "places", 2));
+  EXPECT_EQ(names([&] { static_cast<void>(sort_with_places(matrix(1, 5000))); }), digits("f32", "places", 4));
+  EXPECT_EQ(sorts(0, Dtype::float32), Names{});
 }
 
 constexpr const char* kUsers = R"(.kernel k

@@ -29,15 +29,17 @@ constexpr std::array kArchs = {sass::Arch::sm_90a, sass::Arch::sm_80, sass::Arch
 
 // Any value is as good as any other.
 bool is_free(std::string_view name) {
-  static const std::set<std::string_view> kFree = {"seed", "counter", "round_offset", "c0", "ci_n",
-                                                   "cj",   "gc",      "order",        "cs", "tall"};
+  static const std::set<std::string_view> kFree = {"seed",  "counter", "round_offset", "c0",   "ci_n", "cj",  "gc",
+                                                   "order", "cs",      "tall",         "fold", "up",   "cap", "add"};
   const auto begins = [&](std::string_view s) { return name.substr(0, s.size()) == s; };
   const auto ends = [&](std::string_view s) {
     return name.size() > s.size() && name.substr(name.size() - s.size()) == s;
   };
-  // Magic numbers of divisors, coordinates of windows, offsets of a convolution and strides that any number may be.
+  // Magic numbers of divisors, coordinates of windows, offsets of a convolution, strides that any number may be and what makes
+  // the order of keys.
   return kFree.count(name) != 0 || ends("_mul") || ends("_shift") || begins("org_") || begins("mi_") || begins("ml_") ||
-         begins("o_") || begins("ci_") || begins("x_") || begins("y_") || begins("nb") || name == "ni";
+         begins("o_") || begins("ci_") || begins("x_") || begins("y_") || begins("nb") || name == "ni" ||
+         begins("flip") || begins("pad");
 }
 bool is_number(ParamType t) {
   return t != ParamType::f32 && t != ParamType::map;

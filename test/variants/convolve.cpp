@@ -78,8 +78,15 @@ bool goes_anywhere(const Kernel& kernel) {
 bool goes_back(const Kernel& kernel) {
   return kernel.manifest().op == "depthwise_back";
 }
+// Of float32: what multiplies pieces, and what computes a pass whose operands have none.
+bool in_pieces(const Kernel& kernel) {
+  return kernel.manifest().op == "conv_bf16x6" || kernel.manifest().op == "conv_if";
+}
+bool beyond_pieces(const Kernel& kernel) {
+  return kernel.manifest().op == "conv_if";
+}
 bool on_tensor_cores(const Kernel& kernel) {
-  return kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) || makes_cells(kernel) ||
+  return in_pieces(kernel) || kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) || makes_cells(kernel) ||
          keeps_filters(kernel) || shares_products(kernel);
 }
 
@@ -87,6 +94,7 @@ bool on_tensor_cores(const Kernel& kernel) {
 std::string end_of(const Kernel& kernel) {
   if (makes_cells(kernel)) return "_cells_128x64";
   if (goes_anywhere(kernel)) return conv_detail::depthwise::kAny;
+  if (beyond_pieces(kernel)) return "";
   if (is_depthwise(kernel)) return "";  // the problem says which
   const auto& variant = kernel.manifest().variant;
   const std::string tile = kernel.name().substr(kernel.name().rfind('_'));
@@ -120,6 +128,11 @@ Pass pass_of(Random& random, const Kernel& kernel) {
     if (kernel.manifest().op == "depthwise_update") return {ConvPass::update, Layout::channels_last};
     const bool turned = kernel.number("STR") == 1 && pick(random, 0, 1) == 0;
     return {turned ? ConvPass::bprop : ConvPass::fprop, Layout::channels_last};
+  }
+  if (beyond_pieces(kernel)) {
+    const std::string& order = variant.at("ORDER");
+    return {order == "llj" ? ConvPass::fprop : order == "ljj" ? ConvPass::bprop : ConvPass::update,
+            Layout::channels_last};
   }
   if (on_tensor_cores(kernel)) {
     const std::string& pass = variant.at("PASS");
@@ -211,6 +224,36 @@ ConvProblem draw_for_gathering(Random& random, const Kernel& kernel, const Pass&
       if (ceil_div(rows, 128) * ceil_div(width, kernel.number("BN")) * parts < 3) continue;
     }
     if (conv_detail::gconv::possible(what.pass, p) && conv_detail::tensor_cores::takes(what.pass, p)) return p;
+  }
+}
+
+// Of float32, in one group; three tiles of a CTA if they are to be taken in turn.
+ConvProblem draw_for_pieces(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
+  constexpr std::int64_t kFour = 4;
+  for (;;) {
+    ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
+    p.layout = what.layout;
+    p.groups = 1;
+    p.precision = Precision::tensor;
+    p.x_type = p.w_type = p.y_type = Dtype::float32;
+    if (beyond_pieces(kernel)) {  // vectors, or none
+      const std::int64_t odd = kernel.number("V") == kFour ? 0 : 1;
+      p.c = ceil_div(p.c, kFour) * kFour + odd;
+      p.k = ceil_div(p.k, kFour) * kFour + odd;
+    } else if (limits.in_turn) {
+      const auto out = p.out();
+      const bool update = what.pass == ConvPass::update;
+      const auto space = what.pass == ConvPass::bprop ? p.in : out;
+      const std::int64_t rows = update ? p.k : p.n * space[0] * space[1] * space[2];
+      constexpr std::int64_t kBlock = 64;
+      const std::int64_t columns = update ? p.filter[0] * p.filter[1] * p.filter[2] * ceil_div(p.c, kBlock) * kBlock
+                                   : what.pass == ConvPass::fprop ? p.k
+                                                                  : p.c;
+      if (what.pass == ConvPass::bprop) p.stride = {1, 1, 1};
+      if (ceil_div(rows, kernel.number("BM")) * ceil_div(columns, kernel.number("BN")) < 3) continue;
+    }
+    const auto all = conv_detail::gathers(what.pass, p);
+    if (all && !all->empty()) return p;
   }
 }
 
@@ -325,6 +368,7 @@ ConvProblem draw(Random& random, const Kernel& kernel, const Pass& what, const L
   if (shares_products(kernel)) return draw_for_products(random, kernel, what, limits);
   if (is_depthwise(kernel)) return draw_for_depthwise(random, kernel, what, limits);
   if (makes_cells(kernel)) return draw_for_cells(random, what, limits);
+  if (in_pieces(kernel)) return draw_for_pieces(random, kernel, what, limits);
   if (gathers(kernel)) return draw_for_gathering(random, kernel, what, limits);
   if (on_tensor_cores(kernel)) return draw_for_tensor_cores(random, kernel, what, limits);
   const bool fours = kernel.number("V") == 4;
@@ -378,7 +422,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   };
   const bool anywhere = gathers(kernel) && kernel.number("V") == 1;  // what is gathered may begin there, and w
   const auto range = [](Dtype t) { return sgemm::byte(t) ? 0 : 4; };
-  const Values in1 = gpu_test::integers(random, of_in1, range(types.in1), types.in1);
+  Values in1 = gpu_test::integers(random, of_in1, range(types.in1), types.in1);
   const Values in2 = gpu_test::integers(random, of_in2, range(types.in2), types.in2);
   const Values old = gpu_test::integers(random, of_out, 9, types.out);
 
@@ -408,6 +452,11 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
     v = round_result(types.out, e.rounding, v, i);
   }
 
+  if (beyond_pieces(kernel)) {  // elements of which bfloat16 has no three pieces
+    constexpr double kSmall = 0x1p-120;
+    for (double& v : in1) v *= kSmall;
+    e.alpha /= static_cast<float>(kSmall);
+  }
   const bool odd_in1 = anywhere && pass != ConvPass::update;
   const Buffer device_in1(in1, types.in1, odd_in1 ? size_of(types.in1) : shift(types.in1));
   const Buffer device_in2(in2, types.in2, anywhere ? size_of(types.in2) : shift(types.in2));
@@ -421,7 +470,9 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   } else if (shares_products(kernel)) {
     forced.splits = std::max<std::int64_t>(pick(random, -5, 5), 1);  // often one, which goes around the circle
   } else if (tensor_cores) {
-    forced.splits = !makes_cells(kernel) && variant.at("YT") == "f32" ? pick(random, 2, 5) : 1;
+    forced.splits = in_pieces(kernel)                                     ? pick(random, 1, 3)
+                    : !makes_cells(kernel) && variant.at("YT") == "f32" ? pick(random, 2, 5)
+                                                                          : 1;
   } else if (pass == ConvPass::update && pick(random, 0, 2) == 0) {
     forced.splits = pick(random, 1, 4);
   }

@@ -51,6 +51,8 @@ constexpr const char* kFeatures[] = {"float32 result",
                                      "bfloat16 result",
                                      "int32 result",
                                      "int8 result",
+                                     "float64 result",
+                                     "int64 result",
                                      "beta",
                                      "bias by row",
                                      "bias by column",
@@ -178,14 +180,15 @@ class Session {
   Outcome solve(Random& random, const Kernel& kernel, bool in_turn) {
     const Limits limits = limits_of(random, device_.info().kind == DeviceKind::cuda && arguments_.each == 0, in_turn);
     const std::string& op = kernel.manifest().op;
-    CountingDevice::watch((op == "gconv" || op == "halo" || op == "resident") && in_turn ? 1 : 0);
+    CountingDevice::watch((op == "gconv" || op == "halo" || op == "resident" || op == "conv_bf16x6") && in_turn ? 1 : 0);
     if (draws_products(kernel)) return multiply(random, kernel, limits);
     if (op == "conv" || op == "hconv" || op == "gconv" || op == "halo" || op == "halo_update" || op == "resident" ||
-        op == "cells" || op.starts_with("depthwise")) {
+        op == "cells" || op == "conv_bf16x6" || op == "conv_if" || op.starts_with("depthwise")) {
       return convolve(random, kernel, limits);
     }
     if (op.starts_with("pool_")) return pool(random, kernel, limits);
     if (op == "convert" || op == "transpose") return copy(random, kernel, limits);
+    if (op.starts_with("sort_")) return order(random, kernel, limits);
     throw std::logic_error("nothing is drawn for kernels of " + op);
   }
 

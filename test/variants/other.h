@@ -1,4 +1,4 @@
-// Random convolutions, pools and copies, each drawn for one kernel of the registry, as product.h has products.
+// Random convolutions, pools, copies and rows to sort, each drawn for one kernel of the registry, as product.h has products.
 #pragma once
 
 #include <cstdint>
@@ -19,5 +19,6 @@ struct Outcome {
 Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits);
 Outcome pool(Random& random, const Kernel& kernel, const Limits& limits);
 Outcome copy(Random& random, const Kernel& kernel, const Limits& limits);  // convert.sass and transpose.sass
+Outcome order(Random& random, const Kernel& kernel, const Limits& limits);
 
 }  // namespace nervanagpu::variants

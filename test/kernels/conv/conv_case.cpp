@@ -9,6 +9,7 @@
 #include "kernels/conv/cells.h"
 #include "kernels/conv/gconv_choice.h"
 #include "kernels/conv/halo_update_choice.h"
+#include "kernels/conv/pieces.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/resident_choice.h"
 #include "kernels/conv/tensor_cores.h"
@@ -158,7 +159,7 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
   const bool hconv = c.forced.kernel.ends_with("x1") || c.forced.kernel.ends_with("x2") ||
                      conv_detail::gconv::forced_run(c.forced) != 0 || conv_detail::halo::is_forced(c.forced) ||
                      conv_detail::halo_update::is_forced(c.forced) || conv_detail::resident::is_forced(c.forced) ||
-                     conv_detail::cells::is_forced(c.forced);
+                     conv_detail::cells::is_forced(c.forced) || conv_detail::pieces::asked(c.p);
   const std::size_t bytes = !forced ? conv_workspace(c.pass, c.p)
                             : hconv ? conv_detail::tensor_cores::workspace(c.pass, c.p, c.forced)
                                     : conv_detail::partial_bytes(c.pass, c.p, c.forced);

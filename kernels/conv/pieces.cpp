@@ -1,0 +1,189 @@
+#include "kernels/conv/pieces.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <string>
+
+#include "kernels/conv/problem.h"
+#include "kernels/gemm/bf16x6.h"
+#include "nervanagpu/error.hpp"
+#include "src/ceil_div.h"
+#include "src/values.h"
+
+namespace nervanagpu::conv_detail::pieces {
+namespace {
+
+using hgemm::Form;
+using hgemm::Tile;
+
+constexpr std::int64_t kBlock = 64;  // of l
+constexpr std::int64_t kEight = 8;   // elements of 16 bytes
+constexpr std::int64_t kUnit = 4;    // elements that bf16x3.sass takes at a time
+constexpr std::int64_t kLimit = std::int64_t{1} << 31;
+
+// With 64 columns, for layers of so few channels.
+constexpr std::array kWidths = {bf16x6::Width{64, 1.3}, bf16x6::kWidths[0], bf16x6::kWidths[1]};
+
+double tile_cost(const hconv::Work& w, const bf16x6::Width& width, std::int64_t splits, int multiprocessors) {
+  // Microseconds of the copy engine for a row of 64 channels, as hconv_choice.cpp has them.
+  constexpr double kRow = 1.05e-3;
+  constexpr double kPart = 1.94e-3;
+  const auto row = [&](std::int64_t channels) { return channels % kBlock == 0 ? kRow : kPart; };
+  const double copies = kPieces * (128 * row(w.pass == 'b' || w.pass == 'u' ? w.k : w.c) + width.columns * row(w.c));
+  constexpr double kSums = 1.4;  // microseconds of a million partial sums
+  return hgemm::tile_microseconds(w.product, {Form::tiles, 128, width.columns}, splits, multiprocessors, w.bytes,
+                                  {std::max(width.chunk, copies), kSums, 1});
+}
+
+struct Best {
+  Tile tile;
+  double cost = 0;
+};
+Best best(const hconv::Work& w, std::int64_t splits, int multiprocessors) {
+  Best out;
+  for (const bf16x6::Width& width : kWidths) {
+    if (w.pass == 'u' && width.columns == kBlock) continue;
+    const double cost = tile_cost(w, width, splits, multiprocessors);
+    if (out.cost == 0 || cost < out.cost) out = {{Form::tiles, 128, width.columns}, cost};
+  }
+  return out;
+}
+
+// An epilogue does not change how sums are cut.
+std::int64_t splits_of(const hconv::Work& work) {
+  constexpr std::int64_t kLeastChunks = 4;
+  hconv::Work w = work;
+  w.product.beta = 0;
+  w.product.rounding = {};
+  w.product.activation = GemmActivation::none;
+  const std::int64_t blocks = hgemm::blocks_of(w.product);
+  const std::int64_t most = std::clamp<std::int64_t>(blocks / kLeastChunks, 1, hgemm::kProcessors);
+  const std::int64_t least = std::min(bf16x6::least_parts(blocks), most);
+  std::int64_t splits = 1;
+  double cost = 0;
+  for (std::int64_t s = least; s <= most && s * w.product.m * w.product.n < kLimit; ++s) {
+    if (hgemm::effective(blocks, s) != s) continue;
+    const double c = best(w, s, hgemm::kProcessors).cost;
+    if (cost == 0 || c < cost) splits = s, cost = c;
+  }
+  return splits;
+}
+
+// The pass as one product, for what it costs.
+hconv::Work work_of(ConvPass pass, const ConvProblem& p) {
+  const std::int64_t taps = p.filter[0] * p.filter[1] * p.filter[2];
+  const std::int64_t positions = p.y_elements() / p.k;
+  const auto blocks = [](std::int64_t channels) { return ceil_div(channels, kBlock) * kBlock; };
+  hconv::Work w;
+  w.c = p.c, w.k = p.k;
+  w.product.a_type = w.product.b_type = Dtype::bfloat16;
+  w.product.c_type = Dtype::float32;
+  if (pass == ConvPass::fprop) {
+    w.pass = 'f';
+    w.product.m = positions, w.product.n = p.k, w.product.k = taps * blocks(p.c);
+  } else if (pass == ConvPass::bprop) {  // classes of positions that meet the same taps are as much work as one
+    w.pass = 'b';
+    const std::int64_t classes = p.stride[0] * p.stride[1] * p.stride[2];
+    w.product.m = p.x_elements() / p.c;
+    w.product.n = p.c, w.product.k = std::max<std::int64_t>(taps / classes, 1) * blocks(p.k);
+  } else {
+    w.pass = 'u';
+    w.product.m = p.k, w.product.n = taps * blocks(p.c), w.product.k = blocks(positions);
+  }
+  w.bytes = static_cast<double>(2 * kPieces * (p.x_elements() + p.w_elements() + p.y_elements()));
+  return w;
+}
+
+}  // namespace
+
+bool asked(const ConvProblem& p) {
+  return p.precision == Precision::tensor && p.x_type == Dtype::float32 && p.layout == Layout::channels_last &&
+         p.groups == 1;
+}
+
+bool pays(ConvPass pass, const ConvProblem& p) {
+  constexpr double kRate = 45e6;     // operations a microsecond of multiply-adds, two of each
+  constexpr double kMemory = 3e6;    // bytes a microsecond
+  constexpr double kLaunches = 5.0;  // microseconds that two more kernels take
+  const hconv::Work w = work_of(pass, p);
+  const auto splits = splits_of(w);
+  const Roles roles = roles_of(pass);
+  const auto elements = [&](Role role) {
+    return static_cast<double>(role == Role::x ? p.x_elements() : role == Role::w ? p.w_elements() : p.y_elements());
+  };
+  const double read_and_written = 4 + 2 * static_cast<double>(kPieces);
+  const double split = read_and_written * (elements(roles.in1) + elements(roles.in2)) / kMemory;
+  const double strict =
+      std::max(p.flops() / kRate, 4 * (elements(Role::x) + elements(Role::w) + elements(Role::y)) / kMemory);
+  return best(w, splits, hgemm::kProcessors).cost + split + kLaunches < strict;
+}
+
+hconv::Choice choose(const hconv::Work& w, int multiprocessors, bool uncut, const Forced& forced) {
+  hconv::Choice out;
+  out.splits = uncut ? 1 : splits_of(w);
+  if (forced.splits != 0 && !uncut) out.splits = hgemm::effective(hgemm::blocks_of(w.product), forced.splits);
+  out.tile = best(w, out.splits, std::max(multiprocessors, 1)).tile;
+  if (forced.kernel.empty()) return out;
+  for (const bf16x6::Width& width : kWidths) {
+    if (forced.kernel != "_128x" + std::to_string(width.columns)) continue;
+    out.tile = {Form::tiles, 128, width.columns};
+    return out;
+  }
+  throw InvalidArgument("conv: no kernel conv_bf16x6_*" + forced.kernel);
+}
+
+const Kernel* find(const Registry& registry, char pass, const Tile& t) {
+  return registry.find(std::string("conv_bf16x6_") + pass + "_" + std::to_string(t.bm) + "x" + std::to_string(t.bn));
+}
+
+Pixels of(const Pixels& t) {
+  Pixels out = t;
+  out.address = 0;
+  out.type = Dtype::bfloat16;
+  out.pitch = ceil_div(t.channels, kEight) * kEight;
+  return out;
+}
+
+std::int64_t bytes(const Pixels& pieces) {
+  return 2 * kPieces * pieces.count() * pieces.pitch;
+}
+
+void split(Device& device, const Pixels& a, const Pixels& a_pieces, const Pixels& b, const Pixels& b_pieces,
+           std::uint64_t ranges, StreamId stream) {
+  constexpr std::int64_t kSize = 4;
+  Values v;
+  std::string name = "bf16x3_";
+  const auto put = [&](const Pixels& from, const Pixels& to) {
+    const bool vectors = from.address % 16 == 0 && from.channels % kUnit == 0 && from.pitch % kUnit == 0;
+    name += vectors ? "4" : "1";
+    const std::int64_t row = ceil_div(from.channels, kUnit);
+    v.u64(from.address).u64(to.address).u64(0).u32(row * from.count());
+    v.divisor(row).divisor(from.count()).u32(from.channels).u32(kSize * from.pitch).u32(2 * to.pitch);
+  };
+  put(a, a_pieces);
+  put(b, b_pieces);
+  v.u64(ranges);
+  const Kernel* kernel = device.registry().find(name);
+  if (kernel == nullptr) throw InvalidArgument("conv: no kernel " + name);
+  v.launch(device, *kernel, {256, 2, 1}, stream);
+}
+
+void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b) {
+  TensorMap& pixels = pass == 'u' ? b : a;
+  TensorMap& rest = pass == 'u' ? a : b;
+  pixels.sizes[pixels.rank - 1] = static_cast<std::uint64_t>(kPieces * gathered.n);
+  const auto piece = static_cast<std::uint64_t>(2 * other.count() * other.pitch);
+  if (pass == 'u') {
+    rest.rank = 3;
+    rest.box[2] = 1;
+  }
+  rest.sizes[rest.rank - 1] = kPieces;
+  rest.strides[rest.rank - 2] = piece;
+}
+
+std::int64_t most_exponents(std::int64_t products) {
+  return bf16x6::most_exponents(products);
+}
+
+}  // namespace nervanagpu::conv_detail::pieces

@@ -1,0 +1,42 @@
+// Convolutions of float32 on the tensor cores: bf16x3.sass writes three bfloat16 pieces of both operands to the workspace,
+// conv_bf16x6.sass multiplies them, and conv_if.sass computes the pass where an operand's elements have no exact pieces, or sums
+// might overflow. Which of the two does the work is decided on the device.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/conv/hconv_choice.h"
+#include "kernels/conv/implicit_gemm.h"
+#include "kernels/conv/launch.h"
+#include "nervanagpu/conv.hpp"
+#include "src/device.h"
+
+namespace nervanagpu::conv_detail::pieces {
+
+constexpr std::int64_t kPieces = 3;
+constexpr std::int64_t kRangeBytes = 2 * 256 * 4;  // where bf16x3.sass says what it has seen
+
+// Asked for, and of the shapes that there are kernels for: float32, channels last, one group.
+bool asked(const ConvProblem& p);
+// Sooner done than by multiply-adds: a function of the problem alone.
+bool pays(ConvPass pass, const ConvProblem& p);
+
+// The cheapest tile and number of parts of a launch. uncut: in one part.
+hconv::Choice choose(const hconv::Work& work, int multiprocessors, bool uncut, const Forced& forced);
+const Kernel* find(const Registry& registry, char pass, const hgemm::Tile& tile);
+
+// A tensor's pieces 0, 1, 2, one behind the other, without an address: of the same pixels, whose channels begin at multiples of
+// 16 bytes.
+Pixels of(const Pixels& t);
+std::int64_t bytes(const Pixels& pieces);
+// Writes them and the ranges of both.
+void split(Device& device, const Pixels& a, const Pixels& a_pieces, const Pixels& b, const Pixels& b_pieces,
+           std::uint64_t ranges, StreamId stream);
+
+// The maps of conv_bf16x6.sass from those of hconv.sass, which are of one piece.
+void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b);
+
+// Above it, sums of so many products may overflow.
+std::int64_t most_exponents(std::int64_t products);
+
+}  // namespace nervanagpu::conv_detail::pieces

@@ -1,0 +1,179 @@
+// conv_bf16x6.sass: every variant, random convolutions, the error of its sums, and what is out of its range.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "kernels/conv/pieces.h"
+#include "kernels/conv/tensor_cores.h"
+#include "test/kernels/conv/conv_case.h"
+#include "test/kernels/conv/on_tensor_cores.h"
+#include "test/kernels/conv/random_problem.h"
+#include "test/kernels/nn/elements.h"
+#include "test/kernels/nn/on_each_device.h"
+
+namespace nervanagpu {
+namespace {
+
+using test::ConvCase;
+using Bits = std::vector<std::uint32_t>;
+
+constexpr ConvPass kPasses[] = {ConvPass::fprop, ConvPass::bprop, ConvPass::update};
+
+class PiecesTest : public test::OnTensorCores {
+ protected:
+  // Several tiles, none full, several chunks.
+  [[nodiscard]] static ConvCase case_of(ConvPass pass, std::int64_t columns) {
+    ConvCase c;
+    c.pass = pass;
+    c.p.precision = Precision::tensor;
+    c.p.n = 3, c.p.in = {1, 7, 9}, c.p.filter = {1, 3, 2}, c.p.pad = {0, 1, 1};
+    c.p.c = pass == ConvPass::fprop ? 70 : pass == ConvPass::bprop ? columns + 6 : 61;
+    c.p.k = pass == ConvPass::fprop ? columns + 6 : pass == ConvPass::bprop ? 70 : 133;
+    c.forced.kernel = "_128x" + std::to_string(columns);
+    c.forced.splits = 1;
+    c.size = 180;
+    return c;
+  }
+  [[nodiscard]] static ConvCase case_of(const Kernel& k) {
+    const std::string& pass = k.manifest().variant.at("PASS");
+    return case_of(pass == "f" ? ConvPass::fprop : pass == "b" ? ConvPass::bprop : ConvPass::update, k.number("BN"));
+  }
+  Bits first_of(const ConvCase& c) {
+    return numbers(c.pass == ConvPass::fprop ? c.p.x_elements() : c.p.y_elements(), Dtype::float32);
+  }
+  Bits second_of(const ConvCase& c) {
+    return numbers(c.pass == ConvPass::update ? c.p.x_elements() : c.p.w_elements(), Dtype::float32);
+  }
+  // By conv.sass, in one part.
+  Bits strict(ConvCase c, const Bits& in1, const Bits& in2) {
+    c.p.precision = Precision::strict;
+    c.forced = {};
+    c.forced.splits = 1;
+    return test::run(device_, c, in1, in2);
+  }
+};
+NG_ON_EACH_DEVICE(PiecesTest);
+
+TEST_P(PiecesTest, EveryVariant) {
+  for (const Kernel* k : kernels_of("conv_bf16x6")) {
+    ConvCase c = case_of(*k);
+    if (checked()) c.p.n = 1;
+    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    if (checked()) continue;
+    c.forced.splits = 3;
+    c.options.alpha = 2.0F;
+    c.options.relu = c.bias = c.pass == ConvPass::fprop;
+    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    if (c.pass == ConvPass::update) c.p.c = 64;  // else left to conv.sass
+    c.options.beta = -1.0F;
+    c.shift = 3;
+    c.p.x_pitch = c.p.c + 5;
+    c.p.y_pitch = c.p.k + 3;
+    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+  }
+}
+
+TEST_P(PiecesTest, RandomConvolutions) {
+  if (checked() || kernels_of("conv_bf16x6").empty()) return;
+  int taken = 0;
+  for (int i = 0; i < 400 && taken < 60; ++i) {
+    ConvCase c;
+    c.p = test::random_problem(random_, 3000);
+    c.p.layout = Layout::channels_last;
+    c.p.x_pitch = c.p.y_pitch = 0;
+    if (c.p.groups != 1) continue;
+    c.p.precision = Precision::tensor;
+    c.pass = kPasses[i % 3];
+    if (!conv_detail::gathers(c.pass, c.p)) continue;
+    if (i % 2 == 0) test::choose_pitches(random_, c.p);
+    c.size = 60;
+    if (!conv_detail::tensor_cores::fits(c.pass, c.p, {}, {})) continue;
+    c.forced.splits = i % 5 == 0 ? 1 + i % 4 : 1;
+    ASSERT_EQ(test::judge(device_, random_, c), "") << i;
+    ++taken;
+  }
+  EXPECT_EQ(taken, 60);
+}
+
+// Within the class's bound, and closer to the sums than multiply-adds are.
+TEST_P(PiecesTest, ErrorsAreSmall) {
+  if (checked() || kernels_of("conv_bf16x6").empty()) return;
+  int number = 0;
+  for (const ConvPass pass : {kPasses[0], kPasses[1], kPasses[2], kPasses[0], kPasses[1], kPasses[2]}) {
+    ConvCase c = case_of(pass, number++ < 3 ? 128 : 192);
+    c.p.filter = {1, 1, 1}, c.p.pad = {0, 0, 0};  // a product of matrices
+    c.p.c = 320, c.p.k = 200;
+    const Bits in1 = first_of(c);
+    const Bits in2 = second_of(c);
+    const Bits got = test::run(device_, c, in1, in2);
+    const Bits chains = strict(c, in1, in2);
+    const std::int64_t positions = c.p.y_elements() / c.p.k;
+    const std::int64_t rows = pass == ConvPass::update ? c.p.k : positions;
+    const std::int64_t columns = pass == ConvPass::fprop ? c.p.k : c.p.c;
+    const std::int64_t products = pass == ConvPass::fprop ? c.p.c : pass == ConvPass::bprop ? c.p.k : positions;
+    const auto value = [](const Bits& bits, std::int64_t i) {
+      return test::value_of(Dtype::float32, bits[static_cast<std::size_t>(i)]);
+    };
+    double squares = 0;
+    double theirs = 0;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = 0; j < columns; ++j) {
+        double sum = 0;
+        double magnitude = 0;
+        for (std::int64_t l = 0; l < products; ++l) {
+          const double a = value(in1, pass == ConvPass::update ? l * c.p.k + i : i * products + l);
+          const double b = pass == ConvPass::fprop   ? value(in2, j * c.p.c + l)
+                           : pass == ConvPass::bprop ? value(in2, l * c.p.c + j)
+                                                     : value(in2, l * c.p.c + j);
+          sum += a * b;
+          magnitude += std::abs(a * b);
+        }
+        const double error = std::abs(value(got, i * columns + j) - sum);
+        const double terms = 46 + std::ceil(static_cast<double>(products) / 64) + 1;
+        ASSERT_LE(error, terms * 0x1p-24 / (1 - terms * 0x1p-24) * magnitude);
+        squares += error * error;
+        theirs += std::pow(value(chains, i * columns + j) - sum, 2);
+      }
+    }
+    EXPECT_GT(squares, 0);
+    EXPECT_LT(squares, theirs / 4);
+  }
+}
+
+// NaN, infinities, what has no pieces, and sums that might overflow: the device finds them, and the result is conv.sass's.
+TEST_P(PiecesTest, OutOfRange) {
+  if (checked() || kernels_of("conv_bf16x6").empty()) return;
+  constexpr float kOdd[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 1e-40F,
+                            3.4e38F};
+  int number = 0;
+  for (const ConvPass pass : kPasses) {
+    for (const std::int64_t splits : {1, 2}) {
+      for (const float odd : kOdd) {
+        ConvCase c = case_of(pass, number % 2 == 0 ? 128 : 192);
+        c.forced.splits = splits;
+        if (number % 3 == 0) c.p.stride = {1, 2, 2};
+        Bits in1 = first_of(c);
+        Bits in2 = second_of(c);
+        Bits& where = number % 2 == 0 ? in1 : in2;
+        where[static_cast<std::size_t>(number * 37) % where.size()] = test::bits_of(Dtype::float32, odd);
+        const Bits got = test::run(device_, c, in1, in2);
+        const Bits want = strict(c, in1, in2);
+        ASSERT_EQ(got.size(), want.size());
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          const double g = test::value_of(Dtype::float32, got[i]);
+          const double w = test::value_of(Dtype::float32, want[i]);
+          ASSERT_TRUE(got[i] == want[i] || (std::isnan(g) && std::isnan(w))) << odd << ", element " << i;
+        }
+        ++number;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace nervanagpu

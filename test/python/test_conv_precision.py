@@ -1,0 +1,52 @@
+"""Convolutions of float32 on the tensor cores (kernels/conv/pieces.h), as Python reaches them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import nervanagpu as ng
+import numpy as np
+import pytest
+
+pytestmark = pytest.mark.skipif(ng.device().arch != "sm_90a", reason="the tensor cores of sm_90a")
+
+
+def error(got: Any, a: Any, b: Any) -> float:
+    """The root mean square of |got - a b| / (|a| |b|)."""
+    off = (got - a.astype(np.float64) @ b) / (np.abs(a).astype(np.float64) @ np.abs(b))
+    return float(np.sqrt((off**2).mean()))
+
+
+def test_the_setting_reaches_convolutions() -> None:
+    """1 x 1 filters are products of matrices: the sums of the tensor cores are others, and closer."""
+    rng = np.random.default_rng(20)
+    n, side, c, k = 4, 56, 256, 384
+    x = rng.standard_normal((n, side, side, c), dtype=np.float32)
+    w = rng.standard_normal((k, 1, 1, c), dtype=np.float32)
+    dy = rng.standard_normal((n, side, side, k), dtype=np.float32)
+    gx, gw, gdy = ng.array(x), ng.array(w), ng.array(dy)
+    calls = {
+        "fprop": lambda: ng.conv2d(gx, gw, layout="NHWC").get().reshape(-1, k),
+        "bprop": lambda: ng.conv2d_bprop(gdy, gw, x.shape, layout="NHWC").get().reshape(-1, c),
+    }
+    rows, weights, gradients = x.reshape(-1, c), w.reshape(k, c), dy.reshape(-1, k)
+    factors = {"fprop": (rows, weights.T), "bprop": (gradients, weights)}
+    for name, call in calls.items():
+        strict = call()
+        with ng.precision("tensor"):
+            tensor = call()
+        assert error(tensor, *factors[name]) < error(strict, *factors[name]), name
+        assert (tensor != strict).any()
+        assert (call() == strict).all(), name  # the setting is over
+
+
+def test_small_layers_and_other_layouts_stay_strict() -> None:
+    rng = np.random.default_rng(21)
+    x = ng.array(rng.standard_normal((2, 5, 6, 7), dtype=np.float32))
+    w = ng.array(rng.standard_normal((3, 2, 2, 7), dtype=np.float32))
+    xc = ng.array(rng.standard_normal((7, 5, 6, 4), dtype=np.float32))
+    wc = ng.array(rng.standard_normal((7, 2, 2, 8), dtype=np.float32))
+    for call in (lambda: ng.conv2d(x, w, layout="NHWC"), lambda: ng.conv2d(xc, wc, layout="CHWN")):
+        strict = call().get()
+        with ng.precision("tensor"):
+            assert (call().get() == strict).all()
