@@ -80,12 +80,19 @@ double real_of(const Scalar& value, Dtype dtype) {
 }  // namespace
 
 ScalarBits scalar_bits(const Scalar& value, Dtype dtype) {
+  const bool complex = value.kind() == Scalar::Kind::complex;
+  if (complex && !is_complex(dtype) && dtype != Dtype::boolean) {
+    throw TypeError("number is complex; dtype is " + std::string(name_of(dtype)) + ", needs complex64 or complex128");
+  }
   switch (dtype) {
+    case Dtype::complex64:
+      return as_bits(std::array<float, 2>{static_cast<float>(real_of(value, dtype)), static_cast<float>(value.imag())});
+    case Dtype::complex128: return as_bits(std::array<double, 2>{real_of(value, dtype), value.imag()});
     case Dtype::float16: return as_bits(half_bits(real_of(value, dtype)));
     case Dtype::bfloat16: return as_bits(bfloat_bits(real_of(value, dtype)));
     case Dtype::float32: return as_bits(static_cast<float>(real_of(value, dtype)));
     case Dtype::float64: return as_bits(real_of(value, dtype));
-    case Dtype::boolean: return as_bits(static_cast<std::uint8_t>(value.real() != 0.0 ? 1 : 0));
+    case Dtype::boolean: return as_bits(static_cast<std::uint8_t>(value.real() != 0.0 || value.imag() != 0.0 ? 1 : 0));
     default: return as_integer(dtype, [&](auto t) { return integer_bits<decltype(t)>(value, dtype); });
   }
 }

@@ -51,7 +51,8 @@ void copy_elements(std::byte* to, std::int64_t to_step, const std::byte* from, s
     case 1: copy_run<1>(to, to_step, from, from_step, count); break;
     case 2: copy_run<2>(to, to_step, from, from_step, count); break;
     case 4: copy_run<4>(to, to_step, from, from_step, count); break;
-    default: copy_run<8>(to, to_step, from, from_step, count); break;
+    case 8: copy_run<8>(to, to_step, from, from_step, count); break;
+    default: copy_run<16>(to, to_step, from, from_step, count); break;
   }
 }
 

@@ -77,9 +77,9 @@ Tensor Tensor::wrap(std::uint64_t address, Shape shape, Shape strides, Dtype dty
   t.dtype_ = dtype;
   if (address == 0 && t.size() > 0)
     throw InvalidArgument("address is 0; needs that of " + std::to_string(t.nbytes()) + " bytes");
-  if (address % size_of(dtype) != 0) {
+  if (address % alignment_of(dtype) != 0) {
     throw InvalidArgument("address " + std::to_string(address) + " is not a multiple of " +
-                          std::to_string(size_of(dtype)) + ", as dtype " + std::string(name_of(dtype)) + " needs");
+                          std::to_string(alignment_of(dtype)) + ", as dtype " + std::string(name_of(dtype)) + " needs");
   }
   return t;
 }
@@ -193,6 +193,23 @@ Tensor Tensor::diagonal() const {
   return t;
 }
 
+Tensor Tensor::part(std::size_t k) const {
+  Tensor t = *this;
+  t.dtype_ = part_of(dtype_);
+  for (std::int64_t& s : t.strides_) s = stride_times(s, 2);
+  if (t.address_ != 0) t.address_ += k * size_of(t.dtype_);
+  return t;
+}
+Tensor Tensor::real() const {
+  return is_complex(dtype_) ? part(0) : *this;
+}
+Tensor Tensor::imag() const {
+  if (!is_complex(dtype_)) {
+    throw TypeError(label(*this) + ": imag of " + std::string(name_of(dtype_)) + "; needs complex64 or complex128");
+  }
+  return part(1);
+}
+
 namespace {
 
 // The strides of t's elements, in the same order, as `shape`, which has as many; none if there are no such strides.
@@ -264,9 +281,9 @@ Tensor Tensor::share(Shape shape, Dtype dtype) const {
                           " needs " + std::to_string(bytes) + " bytes without gaps; there are " +
                           std::to_string(nbytes()) + (contiguous() ? "" : ", with gaps"));
   }
-  if (address_ % size_of(dtype) != 0) {
+  if (address_ % alignment_of(dtype) != 0) {
     throw InvalidArgument(label(*this) + ": share as " + std::string(name_of(dtype)) + " needs an address that is a " +
-                          "multiple of " + std::to_string(size_of(dtype)) + "; it is " + std::to_string(address_));
+                          "multiple of " + std::to_string(alignment_of(dtype)) + "; it is " + std::to_string(address_));
   }
   Tensor t = *this;
   t.strides_ = row_major_strides(shape);

@@ -79,11 +79,12 @@ void Tensor::fill(const Scalar& value) {
   if (count == 0) return;
   std::uint32_t low = 0;
   std::memcpy(&low, bits.data(), 4);
-  const bool halves_equal = std::memcmp(bits.data(), bits.data() + 4, 4) == 0;
+  bool words_equal = true;
+  for (std::size_t i = 4; i < width; i += 4) words_equal = words_equal && std::memcmp(bits.data() + i, &low, 4) == 0;
   if (contiguous() && width <= 4) {
     current_device().fill(address_, low, static_cast<unsigned>(width), count, 0);
-  } else if (contiguous() && halves_equal) {
-    current_device().fill(address_, low, 4, count * 2, 0);
+  } else if (contiguous() && words_equal) {
+    current_device().fill(address_, low, 4, count * (width / 4), 0);
   } else {
     std::vector<std::byte> packed(count * width);
     for (std::size_t i = 0; i < count; ++i) std::memcpy(packed.data() + i * width, bits.data(), width);

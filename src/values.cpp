@@ -16,8 +16,8 @@ Values& Values::map(const EncodedTensorMap& m) {
 }
 
 std::uint32_t Values::scalar_bits(float v, Dtype type) {
-  return type == Dtype::int32 ? static_cast<std::uint32_t>(static_cast<std::int32_t>(v))
-                              : std::bit_cast<std::uint32_t>(v);
+  return type == Dtype::int32 || type == Dtype::int64 ? static_cast<std::uint32_t>(static_cast<std::int32_t>(v))
+                                                      : std::bit_cast<std::uint32_t>(v);
 }
 
 Values& Values::scalar(float v, Dtype type) {

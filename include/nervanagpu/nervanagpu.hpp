@@ -2,6 +2,7 @@
 #pragma once
 
 #include "nervanagpu/autotune.hpp"
+#include "nervanagpu/complex.hpp"
 #include "nervanagpu/conv.hpp"
 #include "nervanagpu/conv_plan.hpp"
 #include "nervanagpu/device.hpp"
@@ -21,6 +22,7 @@
 #include "nervanagpu/precision.hpp"
 #include "nervanagpu/rounding.hpp"
 #include "nervanagpu/scalar.hpp"
+#include "nervanagpu/sorting.hpp"
 #include "nervanagpu/stream.hpp"
 #include "nervanagpu/tensor.hpp"
 #include "nervanagpu/tensor_map.hpp"

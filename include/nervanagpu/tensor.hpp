@@ -2,6 +2,7 @@
 // reshape); the memory is freed with its last handle.
 #pragma once
 
+#include <complex>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -62,6 +63,14 @@ template <>
 struct DtypeOf<std::uint64_t> {
   static constexpr Dtype value = Dtype::uint64;
 };
+template <>
+struct DtypeOf<std::complex<float>> {
+  static constexpr Dtype value = Dtype::complex64;
+};
+template <>
+struct DtypeOf<std::complex<double>> {
+  static constexpr Dtype value = Dtype::complex128;
+};
 
 class NG_API Tensor {
  public:
@@ -115,6 +124,9 @@ class NG_API Tensor {
   [[nodiscard]] Tensor transpose() const;                           // axes reversed
   [[nodiscard]] Tensor transpose(const std::vector<int>& axes) const;
   [[nodiscard]] Tensor diagonal() const;  // of the last two axes, which have one length; it is the last axis
+  // The parts of complex elements; imag() of a real tensor is a TypeError, real() the tensor.
+  [[nodiscard]] Tensor real() const;
+  [[nodiscard]] Tensor imag() const;
   // One length may be -1. InvalidArgument where the elements have no strides as that shape; a contiguous tensor's have.
   [[nodiscard]] Tensor reshape(Shape shape) const;
   // The first elements' memory with another shape and dtype, of a contiguous tensor with as many bytes or more.
@@ -154,6 +166,7 @@ class NG_API Tensor {
 
  private:
   void check_dtype(Dtype asked) const;
+  [[nodiscard]] Tensor part(std::size_t k) const;
 
   std::shared_ptr<void> storage_;
   std::uint64_t address_ = 0;

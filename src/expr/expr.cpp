@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
+#include <utility>
 
 #include "nervanagpu/error.hpp"
+#include "src/expr/complex.h"
 #include "src/expr/later.h"
 #include "src/expr/node.h"
 #include "src/expr/pending.h"
@@ -66,6 +68,7 @@ namespace {
 
 // A tree that has grown beyond this is computed in parts: parameters and registers of a kernel are not endless.
 constexpr std::uint32_t kMostNodes = 96;
+thread_local std::uint32_t most_nodes = kMostNodes;
 
 NodePtr number(const Scalar& value) {
   auto n = std::make_shared<Node>();
@@ -77,6 +80,11 @@ NodePtr number(const Scalar& value) {
     case Scalar::Kind::boolean: n->dtype = Dtype::boolean; break;
     case Scalar::Kind::integer:
       n->dtype = value.negative() || value.bits() >> 63 == 0 ? Dtype::int64 : Dtype::uint64;
+      break;
+    case Scalar::Kind::complex:
+      n->op = ExprOp::complex;
+      n->dtype = Dtype::complex128;
+      n->inputs = {number(value.real()), number(value.imag())};
       break;
     default: n->dtype = Dtype::float64;
   }
@@ -154,6 +162,7 @@ NodePtr make(ExprOp op, Dtype dtype, Shape shape, std::vector<NodePtr> inputs) {
 
 NodePtr converted(const NodePtr& n, Dtype to) {
   if (n->dtype == to && !n->weak) return n;
+  if (is_complex(n->dtype) || is_complex(to)) return expr::converted_complex(n, to);
   if (n->op != ExprOp::scalar) return make(ExprOp::cast, to, n->shape, {n});
   auto s = std::make_shared<Node>();
   s->op = ExprOp::scalar;
@@ -162,14 +171,11 @@ NodePtr converted(const NodePtr& n, Dtype to) {
   return s;
 }
 
-Expr finished(NodePtr n) {
-  Expr out(std::move(n));
-  if (out.node()->weight > kMostNodes) static_cast<void>(out.evaluate());
-  return out;
-}
+using expr::finished;
 
 // The same value, as a result that nobody else has: what is written to either is not seen in the other.
 Expr own(const NodePtr& n) {
+  if (is_complex(n->dtype)) return expr::apply_complex(ExprOp::positive, n->dtype, std::span(&n, 1));
   const Dtype d = n->beyond ? Dtype::int64 : n->dtype;
   return finished(make(ExprOp::cast, d, n->shape, {n->weak ? converted(n, d) : n}));
 }
@@ -236,6 +242,21 @@ const ExprOp* short_power(const NodePtr& exponent) {
 
 }  // namespace
 
+namespace expr {
+
+Expr finished(NodePtr n) {
+  Expr out(std::move(n));
+  if (out.node()->weight > most_nodes) static_cast<void>(out.evaluate());
+  return out;
+}
+
+Whole::Whole(std::uint32_t nodes) noexcept : before_(std::exchange(most_nodes, nodes)) {}
+Whole::~Whole() {
+  most_nodes = before_;
+}
+
+}  // namespace expr
+
 std::string_view name_of(ExprOp op) noexcept {
   switch (op) {
 #define NG_OP(name, operands, rule) \
@@ -254,6 +275,7 @@ std::string_view name_of(ExprOp op) noexcept {
     case ExprOp::chance: return "round";
     case ExprOp::index: return "indices";
     case ExprOp::product: return "product";
+    case ExprOp::complex: return "complex";
   }
   return "";
 }
@@ -310,10 +332,15 @@ Expr apply(ExprOp op, std::span<const Expr> operands) {
   if (op == ExprOp::where) {
     const NodePtr condition = converted(in[0], Dtype::boolean);
     const Dtype d = common(std::span(in).subspan(1));
+    if (is_complex(d)) {
+      in[0] = condition;
+      return expr::apply_complex(op, d, in);
+    }
     in = {condition, converted(in[1], d), converted(in[2], d)};
     return finished(make(op, d, std::move(shape), std::move(in)));
   }
   Dtype d = common(in);
+  if (is_complex(d)) return expr::apply_complex(op, d, in);
   if (d == Dtype::boolean && counts_bool(op)) d = Dtype::int8;
   const Kind kind = expr::kind_of(d);
   switch (expr::rule_of(op)) {
@@ -385,6 +412,9 @@ Expr indices(std::int64_t count) {
 
 Expr fma(const Expr& x, const Expr& y, const Expr& z) {
   const Expr all[] = {x, y, z};
+  for (const Expr& e : all) {
+    if (is_complex(e.dtype())) wrong_dtype(ExprOp::fma, all, "real numbers");
+  }
   Shape shape = broadcast(ExprOp::fma, all);
   std::vector<NodePtr> in;
   for (const Expr& e : all) in.push_back(converted(operand(e), Dtype::float32));
@@ -400,9 +430,10 @@ Expr cast(const Expr& x, Dtype dtype) {
 
 Expr round(const Expr& x, Dtype dtype, const Rounding& how) {
   if (!how.stochastic) return cast(x, dtype);
+  if (is_complex(x.dtype())) throw TypeError("round: x is " + operand_text(*x.node()) + "; needs real numbers");
   const bool real = expr::kind_of(dtype) == Kind::real;
   const int most = dtype == Dtype::float16 ? 10 : dtype == Dtype::bfloat16 ? 7 : 15;
-  if (dtype == Dtype::boolean || size_of(dtype) == 8) {
+  if (dtype == Dtype::boolean || size_of(dtype) > 4) {
     throw TypeError("round: dtype is " + std::string(name_of(dtype)) +
                     "; needs float16, bfloat16, float32 or an integer of up to 32 bits");
   }
@@ -436,6 +467,7 @@ bool is_half(Dtype d) {
 
 Expr reduce_each(Reduction op, const Expr& x, int ddof) {
   const NodePtr n = operand(x);
+  if (is_complex(n->dtype)) return expr::reduce_each_complex(op, n, ddof);
   if (op == Reduction::max || op == Reduction::min) return own(n);
   const bool folds = op == Reduction::sum || op == Reduction::prod;
   const Dtype result = folds ? sum_dtype(n->dtype) : mean_dtype(n->dtype);
@@ -465,6 +497,7 @@ Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes, bool keep
     }
     reduced[static_cast<std::size_t>(at)] = true;
   }
+  if (is_complex(n.dtype)) return expr::reduce_complex(op, of, axes, keepdims, ddof);
   Dtype result = n.dtype;
   NodePtr in = n.weak ? converted(of, n.dtype) : of;
   if (op == Reduction::sum || op == Reduction::prod) {

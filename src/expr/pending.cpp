@@ -78,6 +78,10 @@ bool same_view(const Tensor& a, const Tensor& b) {
   return true;
 }
 
+bool part_view(const Tensor& part, const Tensor& of) {
+  return same_view(part, of.real()) || same_view(part, of.imag());
+}
+
 bool reads(const Node& node, const Tensor& tensor) {
   if (node.op == ExprOp::tensor) return overlap(node.tensor, tensor);
   for (const NodePtr& in : node.inputs) {

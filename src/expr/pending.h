@@ -31,5 +31,7 @@ bool overlap(const Tensor& a, const Tensor& b);
 bool reads(const Node& node, const Tensor& tensor);
 // Whether they are the same elements in the same order, of one dtype.
 bool same_view(const Tensor& a, const Tensor& b);
+// Whether a view is that of the real or of the imaginary parts of a complex tensor.
+bool part_view(const Tensor& part, const Tensor& of);
 
 }  // namespace nervanagpu::expr

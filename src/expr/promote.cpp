@@ -39,6 +39,8 @@ Kind kind_of(Dtype d) {
     case Dtype::float32:
     case Dtype::float64: return Kind::real;
     case Dtype::boolean: return Kind::boolean;
+    case Dtype::complex64:
+    case Dtype::complex128: return Kind::complex;
     default: return Kind::integer;
   }
 }
@@ -56,6 +58,7 @@ Dtype promote(Dtype a, Dtype b) {
     std::swap(ka, kb);
   }
   if (ka == Kind::boolean) return b;
+  if (kb == Kind::complex) return complex_of(promote(part_of(a), part_of(b)));
   if (kb == Kind::real) {
     const Dtype fa = ka == Kind::real ? a : float_for(a);
     if (ka == Kind::real && size_of(a) == 2 && size_of(b) == 2) return Dtype::float32;  // float16 and bfloat16
@@ -70,6 +73,7 @@ Dtype promote(Dtype a, Dtype b) {
 
 Dtype beside(Dtype d, Kind kind) {
   if (kind == Kind::boolean || kind_of(d) >= kind) return d;
+  if (kind == Kind::complex) return kind_of(d) == Kind::real ? complex_of(d) : Dtype::complex128;
   return kind == Kind::real ? Dtype::float64 : Dtype::int64;
 }
 

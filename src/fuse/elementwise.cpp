@@ -7,7 +7,8 @@
 //   else:                element tail + cta * threads + tid, if it exists
 //
 // flat     all operands are row-major without gaps or one element: an element's number is its place
-// strided  numbers are taken apart into coordinates by multiplication (src/magic.h)
+// strided  numbers are taken apart into coordinates by multiplication (src/magic.h). The real and the imaginary parts of one
+//          complex tensor are a load of two, and a store
 #include "src/fuse/elementwise.h"
 
 #include <algorithm>
@@ -44,6 +45,8 @@ struct Plan {
   unsigned threads = 128;
   std::size_t rank = 1;
   std::vector<Access> access;  // tensors, then outputs
+  // Of each operand the one whose elements lie behind (ahead) or before its own, element by element; -1: none.
+  std::vector<int> behind, before;
 };
 
 class Maker {
@@ -125,7 +128,7 @@ class Maker {
     if (!f_.flat) x = coordinates(b_, division_, i);
     for (std::size_t k = 0; k < operands_.size(); ++k) {
       const Operand& o = operands_[k];
-      if (o.access == Access::uniform) continue;
+      if (o.access == Access::uniform || f_.before[k] >= 0) continue;
       out[k] = b_.reg(2);
       const auto size = static_cast<unsigned>(size_of(o.dtype));
       if (f_.flat) {
@@ -152,10 +155,16 @@ class Maker {
         }
         address.push_back(addresses(i, lanes));
       }
+      raw[u].resize(p_.tensors.size());
       for (std::size_t k = 0; k < p_.tensors.size(); ++k) {
         const Operand& o = operands_[k];
-        raw[u].emplace_back();
-        if (o.access == Access::uniform || counts(p_.tensors[k])) continue;
+        if (o.access == Access::uniform || counts(p_.tensors[k]) || f_.before[k] >= 0) continue;
+        if (f_.behind[k] >= 0) {
+          const Lanes both = load(b_, o.dtype, 2, address[u][k], 0);
+          raw[u][k][0] = both[0];
+          raw[u][static_cast<std::size_t>(f_.behind[k])][0] = both[1];
+          continue;
+        }
         const unsigned count = o.access == Access::dense ? lanes : 1;
         raw[u][k] = load(b_, o.dtype, count, address[u][k], offset(o, u, lanes));
       }
@@ -178,6 +187,15 @@ class Maker {
         const std::size_t k = p_.tensors.size() + n;
         if (p_.outputs[n].at >= 0) {
           store_at(p_.outputs[n], operands_[k], lanes, table);
+          continue;
+        }
+        if (f_.before[k] >= 0) continue;
+        if (f_.behind[k] >= 0) {
+          const std::size_t other = static_cast<std::size_t>(f_.behind[k]) - p_.tensors.size();
+          Lanes both;
+          both[0] = table[static_cast<std::size_t>(p_.outputs[n].value)][0];
+          both[1] = table[static_cast<std::size_t>(p_.outputs[other].value)][0];
+          store(b_, operands_[k].dtype, 2, address[u][k], 0, both);
           continue;
         }
         store(b_, operands_[k].dtype, lanes, address[u][k], offset(operands_[k], u, lanes),
@@ -369,7 +387,36 @@ class Run {
       }
       f.flat = false;
     }
+    pair_up(f, layout);
     return f;
+  }
+
+  // Operands whose elements are those of another one and `size` bytes behind, at addresses that allow for loads of both.
+  void pair_up(Plan& f, const Layout& layout) const {
+    f.behind.assign(operands_.size(), -1);
+    f.before.assign(operands_.size(), -1);
+    if (f.flat || f.lanes != 1) return;
+    const auto paired = [&](std::size_t a, std::size_t b) {
+      const std::size_t size = size_of(operands_[a].dtype());
+      return size >= 4 && operands_[a].dtype() == operands_[b].dtype() && address_[a] % (2 * size) == 0 &&
+             address_[b] == address_[a] + size && std::ranges::all_of(layout.axes, [&](const Axis& x) {
+               return x.strides[a] == x.strides[b] && x.strides[a] % 2 == 0;
+             });
+    };
+    const auto single = [&](std::size_t k) {
+      const bool output = k >= p_.tensors.size();
+      return f.access[k] == Access::strided && f.behind[k] < 0 && f.before[k] < 0 &&
+             (output ? p_.outputs[k - p_.tensors.size()].at < 0 : !counts(operands_[k]));
+    };
+    for (std::size_t a = 0; a < operands_.size(); ++a) {
+      const std::size_t from = a < p_.tensors.size() ? 0 : p_.tensors.size();
+      const std::size_t end = a < p_.tensors.size() ? p_.tensors.size() : operands_.size();
+      for (std::size_t b = from; b < end && single(a); ++b) {
+        if (a == b || !single(b) || !paired(a, b)) continue;
+        f.behind[a] = static_cast<int>(b);
+        f.before[b] = static_cast<int>(a);
+      }
+    }
   }
 
   // The kernel of plan `f`, which may get fewer items a thread.
@@ -404,6 +451,7 @@ class Run {
     for (std::size_t k = 0; k < f.access.size(); ++k) {
       key.push_back(static_cast<char>(f.access[k]));
       key.push_back(static_cast<char>(operands_[k].dtype()));
+      key.push_back(static_cast<char>(f.behind[k]));
     }
     append_key(key, p_);
     return key;

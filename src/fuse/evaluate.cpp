@@ -5,6 +5,7 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
 #include "src/ceil_div.h"
+#include "src/expr/complex.h"
 #include "src/expr/later.h"
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
@@ -299,10 +300,40 @@ bool run_rows(const std::vector<Target>& targets) {
   return true;
 }
 
+// A complex node: its parts are two results, of one kernel if they have no reductions or the same rows.
+void run_complex(const NodePtr& node, const Tensor& to) {
+  const auto [re, im] = expr::parts_of(node);
+  const std::vector<Target> targets{{re, to.real()}, {im, to.imag()}};
+  for (const Target& t : targets) {
+    products_of(t.node, nullptr);
+    // Kernels of reductions write each result once: repeating it is another kernel's work.
+    if (t.node->shape != to.shape() && reduces(*t.node)) materialise(t.node);
+  }
+  if (!reduces(*re) && !reduces(*im)) return run(targets, to.shape());
+  if (re->shape != im->shape || !run_rows(targets)) run(targets, to.shape());
+}
+
+// It stands in `to` now, and so do its parts, of which nobody else has one.
+void settle_complex(const NodePtr& node, const Tensor& to, bool borrowed = false) {
+  const expr::Parts parts = node->op == ExprOp::complex ? expr::parts_of(node) : expr::Parts{};
+  expr::settle(*node, to, borrowed);
+  if (borrowed || parts.re == parts.im) return;
+  const auto settle = [](const NodePtr& part, const Tensor& at) {
+    if (!part->leaf() && part->handles.load() == 0 && part->shape == at.shape()) expr::settle(*part, at);
+  };
+  settle(parts.re, to.real());
+  settle(parts.im, to.imag());
+}
+
+void run_any(const NodePtr& node, const Tensor& to) {
+  return is_complex(node->dtype) ? run_complex(node, to) : run(node, to);
+}
+
 // Whether element i of the result needs other elements of `out` than its own: then it cannot be computed in place.
 bool clashes(const Node& n, const Tensor& out, const Shape& shape) {
   if (n.op == ExprOp::tensor) {
     if (!expr::overlap(n.tensor, out)) return false;
+    if (is_complex(out.dtype()) && expr::part_view(n.tensor, out) && n.tensor.shape() == shape) return false;
     return n.tensor.address() != out.address() || n.tensor.dtype() != out.dtype() || n.tensor.shape() != shape ||
            n.tensor.strides() != out.strides();
   }
@@ -323,6 +354,12 @@ void evaluate(std::span<const Expr> all) {
   std::vector<NodePtr> open;
   for (const Expr& e : all) {
     if (e.evaluated() || std::ranges::find(open, e.node()) != open.end()) continue;
+    if (is_complex(e.dtype())) {
+      const Tensor to = Tensor::empty(e.shape(), e.dtype());
+      run_complex(e.node(), to);
+      settle_complex(e.node(), to);
+      continue;
+    }
     if (!products_of(e.node(), nullptr)) open.push_back(e.node());
   }
   while (!open.empty()) {
@@ -342,7 +379,7 @@ void evaluate(std::span<const Expr> all) {
 void expr::check_assignable(const Tensor& out, const Expr& x) {
   check_writable(out);
   const NodePtr& node = x.node();
-  if (!node->weak && !expr::same_kind(node->dtype, out.dtype())) {
+  if ((!node->weak || is_complex(node->dtype)) && !expr::same_kind(node->dtype, out.dtype())) {
     throw TypeError("value has dtype " + std::string(name_of(node->dtype)) + "; needs one that converts to " +
                     std::string(name_of(out.dtype())) + " (numpy.can_cast, same_kind)");
   }
@@ -380,11 +417,13 @@ void assign_and(const Tensor& out, const Expr& x, bool last) {
   const bool same = node->shape == out.shape() && node->dtype == out.dtype();
   const bool open = !node->leaf() || node->borrowed;
   const bool reads = open && expr::reads(*node, out);
-  if (clashes(*node, out, out.shape()) || (reads && (!same || node->borrowed))) {
+  // Both parts read what either of them overwrites: in place they must share a kernel.
+  const bool apart = is_complex(out.dtype()) && reduces(*node) && expr::reads(*node, out);
+  if (apart || clashes(*node, out, out.shape()) || (reads && (!same || node->borrowed))) {
     if (node->leaf() && !node->borrowed) {
       const Tensor copy = Tensor::empty(node->shape, node->dtype);
-      run(node, copy);
-      run(as_dtype(Expr(copy), out.dtype()).node(), out);
+      run_any(node, copy);
+      run_any(as_dtype(Expr(copy), out.dtype()).node(), out);
       return;
     }
     static_cast<void>(x.evaluate());
@@ -392,9 +431,14 @@ void assign_and(const Tensor& out, const Expr& x, bool last) {
   // Kernels of reductions write each result once: repeating it is another kernel's work.
   if (node->shape != out.shape() && reduces(*node)) static_cast<void>(x.evaluate());
   const NodePtr value = as_dtype(x, out.dtype()).node();
-  run(value, out);
+  run_any(value, out);
   // The expression now is what stands in `out`, as long as nobody overwrites it.
-  if (!last && open && !x.evaluated() && same) expr::settle(*node, out, true);
+  if (last || !open || x.evaluated() || !same) return;
+  if (is_complex(out.dtype())) {
+    settle_complex(node, out, true);
+  } else {
+    expr::settle(*node, out, true);
+  }
 }
 
 }  // namespace
@@ -463,7 +507,7 @@ std::string explain(const Expr& x) {
   const Copy copy(x.node());
   const NodePtr& node = copy.root();
   const fuse::Rehearsal rehearsal;
-  if (!products_of(node, nullptr)) run(node, Tensor::empty(node->shape, node->dtype));
+  if (!products_of(node, nullptr)) run_any(node, Tensor::empty(node->shape, node->dtype));
   return rehearsal.text();
 }
 

@@ -3,6 +3,7 @@
 
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/indexing.hpp"
+#include "src/expr/complex.h"
 #include "src/expr/later.h"
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
@@ -23,6 +24,22 @@ Tensor anchor(const Tensor& t) {
   return Tensor::wrap(t.address(), {}, {}, t.dtype());
 }
 
+// As it counts the parts of complex elements, each of which is two.
+Expr doubled(const Expr& offset) {
+  const Expr at = as_dtype(offset, Dtype::int64);
+  return apply(ExprOp::where, {apply(ExprOp::equal, {at, fuse::kNowhere}), at, at * 2});
+}
+
+NodePtr gather_of(const Tensor& from, const NodePtr& offset) {
+  auto node = std::make_shared<Node>();
+  node->op = ExprOp::gather;
+  node->dtype = from.dtype();
+  node->shape = offset->shape;
+  node->tensor = anchor(from);
+  node->inputs = {offset};
+  return node;
+}
+
 }  // namespace
 
 Tensor gather(const Tensor& from, const Expr& offset) {
@@ -30,14 +47,15 @@ Tensor gather(const Tensor& from, const Expr& offset) {
   const expr::Computing here;
   Tensor out = Tensor::empty(offset.shape(), from.dtype());
   if (out.size() == 0) return out;
-  const auto node = std::make_shared<Node>();
-  node->op = ExprOp::gather;
-  node->dtype = from.dtype();
-  node->shape = offset.shape();
-  node->tensor = anchor(from);
-  node->inputs = {as_dtype(offset, Dtype::int64).node()};
-  fuse::settle_products(node);
-  fuse::run_elementwise(fuse::program_of({{node, out}}, out.shape()));
+  const NodePtr at = (is_complex(from.dtype()) ? doubled(offset) : as_dtype(offset, Dtype::int64)).node();
+  fuse::settle_products(at);
+  if (is_complex(from.dtype())) {
+    const std::vector<fuse::Target> parts{{gather_of(from.real(), at), out.real()},
+                                          {gather_of(from.imag(), at), out.imag()}};
+    fuse::run_elementwise(fuse::program_of(parts, out.shape()));
+  } else {
+    fuse::run_elementwise(fuse::program_of({{gather_of(from, at), out}}, out.shape()));
+  }
   return out;
 }
 
@@ -58,6 +76,13 @@ void scatter(const Tensor& to, const Expr& offset, const Expr& value, Scatter ho
     const Tensor copy = Tensor::empty(source.shape(), d);
     assign(copy, source);
     source = copy;
+  }
+  if (is_complex(d)) {
+    const NodePtr at = doubled(offset).node();
+    const auto [re, im] = expr::parts_of(source.node());
+    for (const NodePtr& n : {re, im, at}) fuse::settle_products(n);
+    const std::vector<fuse::Target> parts{{re, anchor(to.real()), at}, {im, anchor(to.imag()), at}};
+    return fuse::run_elementwise(fuse::program_of(parts, offset.shape()));
   }
   const fuse::Target target{source.node(), anchor(to), as_dtype(offset, Dtype::int64).node(),
                             static_cast<fuse::Store>(how)};

@@ -177,7 +177,10 @@ void append_key(std::string& key, const Program& p) {
     put(static_cast<int>(v.dtype));
     put(static_cast<int>(v.from));
     put(static_cast<int>(v.reduction));
-    for (const std::int16_t in : v.in) put(in);
+    for (const std::int16_t in : v.in) {
+      put(in);
+      put(in >> 8);
+    }
     put(v.leaf);
     put(v.reduced ? 1 : 0);
     put(v.extra);
@@ -187,6 +190,7 @@ void append_key(std::string& key, const Program& p) {
   put(-1);
   for (const Output& o : p.outputs) {
     put(o.value);
+    put(o.value >> 8);
     put(o.at);
     put(static_cast<int>(o.how));
   }

@@ -154,7 +154,20 @@ struct Replay::Form {
     put8(static_cast<int>(t.dtype()));
     put(t.shape());
     put(t.strides());
+    put8(beside(t));
     return enter(t.address(), &t);
+  }
+  // Which view's elements lie one behind or one before those of `t`, as the parts of complex numbers do: they may be loaded
+  // together.
+  int beside(const Tensor& t) const {
+    const std::uint64_t size = size_of(t.dtype());
+    for (std::size_t i = 0; i < addresses_; ++i) {
+      const Tensor* v = view_[i];
+      if (v == nullptr || v->dtype() != t.dtype()) continue;
+      if (v->address() + size == t.address()) return static_cast<int>(2 * i);
+      if (t.address() + size == v->address()) return static_cast<int>(2 * i + 1);
+    }
+    return -1;
   }
   int counter(std::uint64_t address) {
     for (std::size_t i = 0; i < addresses_; ++i) {

@@ -4,6 +4,7 @@
 //   x as [outer][n][inner], thread g = (o * pieces + p) * inner + i
 #include <string>
 
+#include "nervanagpu/complex.hpp"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/indexing.hpp"
 #include "src/ceil_div.h"
@@ -175,6 +176,10 @@ Tensor cumsum(const Expr& x, int axis) {
                     : expr::kind_of(in) == expr::Kind::integer && !expr::is_signed(in) ? Dtype::uint64
                                                                                        : Dtype::int64;
   const Dtype sum = real && size_of(in) == 2 ? Dtype::float32 : out;
+  if (is_complex(in)) {
+    const Tensor parts[] = {cumsum(nervanagpu::real(x), axis), cumsum(nervanagpu::imag(x), axis)};
+    return complex_from(parts[0], parts[1]).evaluate();
+  }
   Walk w{1, x.shape()[at], 1};
   for (std::size_t i = 0; i < x.shape().size(); ++i) {
     if (i != at) (i < at ? w.outer : w.inner) *= x.shape()[i];

@@ -41,6 +41,7 @@ double round_to(double value, Dtype dtype) {
     case Dtype::float16: return half_value(half_bits(value));
     case Dtype::bfloat16: return bfloat_value(bfloat_bits(value));
     case Dtype::float32: return static_cast<float>(value);
+    case Dtype::float64: return value;
     default: return std::nearbyint(value);
   }
 }
@@ -56,6 +57,8 @@ Bytes encode(const Values& values, Dtype dtype) {
       case Dtype::int8: put(out, i, static_cast<std::int8_t>(v)); break;
       case Dtype::uint8: put(out, i, static_cast<std::uint8_t>(v)); break;
       case Dtype::int32: put(out, i, static_cast<std::int32_t>(v)); break;
+      case Dtype::int64: put(out, i, static_cast<std::int64_t>(v)); break;
+      case Dtype::float64: put(out, i, v); break;
       default: unknown(dtype);
     }
   }
@@ -72,6 +75,8 @@ Values decode(const Bytes& bytes, Dtype dtype) {
       case Dtype::int8: out[i] = get<std::int8_t>(bytes, i); break;
       case Dtype::uint8: out[i] = get<std::uint8_t>(bytes, i); break;
       case Dtype::int32: out[i] = get<std::int32_t>(bytes, i); break;
+      case Dtype::int64: out[i] = static_cast<double>(get<std::int64_t>(bytes, i)); break;
+      case Dtype::float64: out[i] = get<double>(bytes, i); break;
       default: unknown(dtype);
     }
   }
@@ -84,6 +89,7 @@ double rounding_error(double value, Dtype dtype) {
     case Dtype::float16: return std::ldexp(size, -11) + std::ldexp(1.0, -25);
     case Dtype::bfloat16: return std::ldexp(size, -8) + std::ldexp(1.0, -134);
     case Dtype::float32: return std::ldexp(size, -24) + std::ldexp(1.0, -150);
+    case Dtype::float64: return std::ldexp(size, -53) + std::ldexp(1.0, -1074);
     default: return 0.0;
   }
 }

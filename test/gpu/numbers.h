@@ -1,4 +1,4 @@
-// Element types on the host: every value is a double, which holds each of them exactly.
+// Element types on the host: every value is a double, which holds each of them exactly (of int64 those below 2^53).
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,8 @@ namespace nervanagpu::gpu_test {
 using Values = std::vector<double>;
 using Bytes = std::vector<std::uint8_t>;
 
-// Rounds to nearest even where the type cannot hold a value. float16, bfloat16, float32, int8, uint8 and int32 only.
+// Rounds to nearest even where the type cannot hold a value. float16, bfloat16, float32, float64, int8, uint8, int32 and int64
+// only.
 double round_to(double value, Dtype dtype);
 Bytes encode(const Values& values, Dtype dtype);
 Values decode(const Bytes& bytes, Dtype dtype);

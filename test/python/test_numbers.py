@@ -178,7 +178,7 @@ def test_exact() -> None:
         (OverflowError, "number of more than 1024 bits does not fit into dtype float32", lambda x: ng.full(3, 10**400)),
         (OverflowError, "number inf does not fit into dtype uint8", lambda x: x.fill(np.inf)),
         (ValueError, "number nan does not fit into dtype uint8, which holds 0 to 255", lambda x: x.fill(np.nan)),
-        (TypeError, "value is complex; needs a number", lambda x: x.fill(1j)),
+        (TypeError, "number is complex; dtype is uint8, needs complex64 or complex128", lambda x: x.fill(1j)),
         (TypeError, "value is str; needs a number", lambda x: ng.full(3, "1")),
     ],
 )  # fmt: skip
