@@ -98,6 +98,7 @@ void finish_by(GemmOptions& options, const std::string& activation, const std::p
 py::object product_of(const Tensor& a, const Tensor& b);
 // Whether there are kernels for products of these.
 bool multiplies(Dtype a, Dtype b);
+bool wide(Dtype d);
 // Sums of rows and columns, and their largest magnitudes, in that order; they must outlive the options.
 using Sums = std::array<std::optional<Tensor>, 4>;
 void sum_up(GemmOptions& options, const Sums& sums);

@@ -15,11 +15,12 @@ using namespace dlpack;
 constexpr struct {
   Dtype ours;
   Type theirs;
-} kTypes[] = {{Dtype::float32, {kFloat, 32}},   {Dtype::float64, {kFloat, 64}},   {Dtype::float16, {kFloat, 16}},
-              {Dtype::bfloat16, {kBfloat, 16}}, {Dtype::int8, {kSigned, 8}},      {Dtype::int16, {kSigned, 16}},
-              {Dtype::int32, {kSigned, 32}},    {Dtype::int64, {kSigned, 64}},    {Dtype::uint8, {kUnsigned, 8}},
-              {Dtype::uint16, {kUnsigned, 16}}, {Dtype::uint32, {kUnsigned, 32}}, {Dtype::uint64, {kUnsigned, 64}},
-              {Dtype::boolean, {kBool, 8}}};
+} kTypes[] = {
+    {Dtype::float32, {kFloat, 32}},   {Dtype::float64, {kFloat, 64}},     {Dtype::float16, {kFloat, 16}},
+    {Dtype::bfloat16, {kBfloat, 16}}, {Dtype::int8, {kSigned, 8}},        {Dtype::int16, {kSigned, 16}},
+    {Dtype::int32, {kSigned, 32}},    {Dtype::int64, {kSigned, 64}},      {Dtype::uint8, {kUnsigned, 8}},
+    {Dtype::uint16, {kUnsigned, 16}}, {Dtype::uint32, {kUnsigned, 32}},   {Dtype::uint64, {kUnsigned, 64}},
+    {Dtype::boolean, {kBool, 8}},     {Dtype::complex64, {kComplex, 64}}, {Dtype::complex128, {kComplex, 128}}};
 
 bool on_gpu() {
   return device().kind == DeviceKind::cuda;
@@ -127,7 +128,7 @@ Dtype dtype_of(const Type& type) {
     if (theirs.code == type.code && theirs.bits == type.bits) return ours;
   }
   throw TypeError("from_dlpack: a type of code " + std::to_string(type.code) + " and " + std::to_string(type.bits) +
-                  " bits; needs integers, floats or bool of 8 to 64 bits");
+                  " bits; needs integers, floats or bool of 8 to 64 bits, or complex64 or complex128");
 }
 
 void check_place(const Place& place) {
@@ -152,9 +153,9 @@ Tensor adopted(const Array& d, bool read_only, std::function<void()> give_back) 
   const auto address = reinterpret_cast<std::uint64_t>(data);
   bool any = true;
   for (const std::int64_t n : shape) any = any && n != 0;
-  if (any && address % size_of(dtype) != 0) {  // said before anything is given back
+  if (any && address % alignment_of(dtype) != 0) {  // said before anything is given back
     throw InvalidArgument("from_dlpack: memory at " + std::to_string(address) + "; needs a multiple of " +
-                          std::to_string(size_of(dtype)) + " for " + std::string(name_of(dtype)));
+                          std::to_string(alignment_of(dtype)) + " for " + std::string(name_of(dtype)));
   }
   if (on_gpu())
     return Tensor::adopt(address, std::move(shape), std::move(strides), dtype, std::move(give_back), read_only);

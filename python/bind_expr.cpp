@@ -40,6 +40,13 @@ const std::map<std::string, ExprOp>& ops() {
   return all;
 }
 
+// What is no operation of one kernel, but of a number's parts.
+const std::map<std::string, Expr (*)(const Expr&)>& parts() {
+  static const auto& all = *new std::map<std::string, Expr (*)(const Expr&)>{
+      {"real", &real}, {"imag", &imag}, {"conjugate", &conjugate}, {"angle", &angle}};
+  return all;
+}
+
 Reduction reduction_from(const std::string& name) {
   for (int i = 0; i <= static_cast<int>(Reduction::prod); ++i) {
     if (name == name_of(static_cast<Reduction>(i))) return static_cast<Reduction>(i);
@@ -52,12 +59,13 @@ bool is_list(const py::handle& h) {
 }
 
 bool is_operand(const py::handle& h) {
-  return PyFloat_Check(h.ptr()) != 0 || PyLong_Check(h.ptr()) != 0 || PyObject_TypeCheck(h.ptr(), tensor_type) != 0 ||
-         py::isinstance<py::array>(h) || is_list(h) || PyObject_IsInstance(h.ptr(), numpy_generic) == 1;
+  return PyFloat_Check(h.ptr()) != 0 || PyLong_Check(h.ptr()) != 0 || PyComplex_Check(h.ptr()) != 0 ||
+         PyObject_TypeCheck(h.ptr(), tensor_type) != 0 || py::isinstance<py::array>(h) || is_list(h) ||
+         PyObject_IsInstance(h.ptr(), numpy_generic) == 1;
 }
 
 bool is_whole(Dtype d) {
-  return d != Dtype::float16 && d != Dtype::bfloat16 && d != Dtype::float32 && d != Dtype::float64;
+  return d != Dtype::float16 && d != Dtype::bfloat16 && d != Dtype::float32 && d != Dtype::float64 && !is_complex(d);
 }
 
 // Integers to the power of integers, but for squares, which have an operation: products.
@@ -184,7 +192,7 @@ Expr expr_from(const py::handle& h) {
   if (PyObject_TypeCheck(h.ptr(), tensor_type) != 0) return h.cast<const Tensor&>();
   if (PyBool_Check(h.ptr()) != 0) return h.ptr() == Py_True;
   if (PyFloat_CheckExact(h.ptr()) != 0) return PyFloat_AS_DOUBLE(h.ptr());
-  if (PyLong_Check(h.ptr()) != 0) return Expr(scalar_from(h, "operand"));
+  if (PyLong_Check(h.ptr()) != 0 || PyComplex_CheckExact(h.ptr()) != 0) return Expr(scalar_from(h, "operand"));
   if (py::isinstance<py::array>(h) || PyObject_IsInstance(h.ptr(), numpy_generic) == 1) return strong(h);
   if (is_list(h)) {
     return strong(
@@ -218,11 +226,16 @@ void bind_expr(py::module_& m) {
 
   m.def("apply", [](const std::string& name, const py::args& args) {
     const auto op = ops().find(name);
+    if (const auto part = parts().find(name); part != parts().end() && args.size() == 1) {
+      return lazy(part->second(expr_from(args[0])));
+    }
     if (op == ops().end()) throw InvalidArgument("there is no operation '" + name + "'");
     std::vector<Expr> operands;
     for (const py::handle h : args) operands.push_back(expr_from(h));
     return lazy(nervanagpu::apply(op->second, operands));
   });
+  m.def("complex_from",
+        [](const py::object& re, const py::object& im) { return lazy(complex_from(expr_from(re), expr_from(im))); });
   m.def("cast",
         [](const py::object& x, const py::object& dtype) { return lazy(cast(expr_from(x), dtype_from(dtype))); });
   // Where nobody else will see it: x itself, if that is what it is.
@@ -252,6 +265,23 @@ void bind_expr(py::module_& m) {
     const Expr e = expr_from(x);
     const GilRelease release;
     return cumsum(e, axis);
+  });
+  // Rows along the last axis: the elements in order, their places, and both.
+  m.def("sort", [](const Tensor& x, bool descending) {
+    const GilRelease release;
+    return sort(x, descending);
+  });
+  m.def("argsort", [](const Tensor& x, bool descending) {
+    const GilRelease release;
+    return argsort(x, descending);
+  });
+  m.def("sort_with_places", [](const Tensor& x, bool descending) {
+    Sorted s;
+    {
+      const GilRelease release;
+      s = sort_with_places(x, descending);
+    }
+    return py::make_tuple(s.values, s.places);
   });
   m.def("random", [](const py::object& shape, std::uint64_t seed, std::uint64_t offset) {
     if (shape.is_none()) return py::cast(Lazy(random(seed, offset)));  // of no size yet

@@ -121,7 +121,8 @@ PyObject* matmul_slot(PyObject* a, PyObject* b) {
   try {
     if (!tensor_or_none(a, &x) || !tensor_or_none(b, &y) || x == nullptr || y == nullptr) {
       return in_python([&] {
-               return py::module_::import("nervanagpu.linalg.products").attr("operands_matmul")(py::handle(a), py::handle(b));
+               return py::module_::import("nervanagpu.linalg.products")
+                   .attr("operands_matmul")(py::handle(a), py::handle(b));
              })
           .release()
           .ptr();
@@ -130,6 +131,11 @@ PyObject* matmul_slot(PyObject* a, PyObject* b) {
   } catch (...) {
     return raise_caught();
   }
+}
+
+// A plain number that float32 holds, as the kernels take it.
+bool is_exact(PyObject* number, float as_float) {
+  return PyFloat_AsDouble(number) == static_cast<double>(as_float);
 }
 
 // plain_dot(a, b, out, alpha, beta, bias, relu): what dot() returns then, or NotImplemented: dot() has to look closer.
@@ -149,6 +155,9 @@ PyObject* plain_dot(PyObject* /*module*/, PyObject* const* args, Py_ssize_t coun
     }
     options.bias = bias;
     options.relu = args[6] == Py_True;
+    if (wide(a->dtype()) && !(is_exact(args[3], options.alpha) && is_exact(args[4], options.beta))) {
+      Py_RETURN_NOTIMPLEMENTED;
+    }
     const bool bare = bias == nullptr && !options.relu && options.alpha == 1.0F && options.beta == 0.0F;
     const bool matrices = a->ndim() == 2 && b->ndim() == 2;
     if (bare && (!matrices || !multiplies(a->dtype(), b->dtype()))) Py_RETURN_NOTIMPLEMENTED;

@@ -45,10 +45,15 @@ void finish_by(GemmOptions& options, const std::string& activation, const std::p
   if (mask && options.activation != GemmActivation::drelu) before_write(*mask);
 }
 
+// Elements of 64 bits, whose kernels have no epilogue that an expression could become.
+bool wide(Dtype d) {
+  return d == Dtype::float64 || d == Dtype::int64;
+}
+
 bool multiplies(Dtype a, Dtype b) {
   const auto bytes = [](Dtype d) { return d == Dtype::int8 || d == Dtype::uint8; };
   if (a != b) return bytes(a) && bytes(b);
-  return a == Dtype::float32 || a == Dtype::float16 || a == Dtype::bfloat16 || bytes(a);
+  return a == Dtype::float32 || a == Dtype::float16 || a == Dtype::bfloat16 || bytes(a) || a == Dtype::int32 || wide(a);
 }
 
 py::object product_of(const Tensor& a, const Tensor& b) {
@@ -56,7 +61,7 @@ py::object product_of(const Tensor& a, const Tensor& b) {
     return in_python([&] { return py::module_::import("nervanagpu.linalg.products").attr("product")(a, b); });
   }
   const bool rows = a.ndim() == 2 || (a.ndim() > 2 && a.contiguous() && a.shape().back() == b.shape()[0]);
-  const bool later = b.ndim() == 2 && rows && can_evaluate();
+  const bool later = b.ndim() == 2 && rows && !wide(a.dtype()) && can_evaluate();
   std::optional<Expr> expr;
   std::optional<Tensor> tensor;
   {

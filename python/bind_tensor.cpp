@@ -146,7 +146,8 @@ void write_item(Tensor& view, const py::object& given) {
   }
   before_write(view);
   const Dtype d = view.dtype();
-  const bool integers = d != Dtype::float16 && d != Dtype::bfloat16 && d != Dtype::float32 && d != Dtype::float64;
+  const bool integers =
+      d != Dtype::float16 && d != Dtype::bfloat16 && d != Dtype::float32 && d != Dtype::float64 && !is_complex(d);
   if (is_plain_number(value) && !(integers && PyFloat_Check(value.ptr()) != 0)) {
     const Scalar number = scalar_from(value, "value");
     const GilRelease release;
@@ -326,6 +327,8 @@ void bind_tensor(py::module_& m) {
   c.def("reshape", &reshape, "A contiguous tensor's elements in another shape, as a view; one length may be -1.");
   c.def("__getitem__", &item, py::arg("key"));
   c.def("__setitem__", &assign_item, py::arg("key"), py::arg("value"));
+  m.def("real_view", [](const Tensor& t) { return t.real(); });
+  m.def("imag_view", [](const Tensor& t) { return t.imag(); });
   m.def("diagonal", [](const Tensor& t) { return t.diagonal(); });
   c.def("__len__", [](const Tensor& t) {
     if (t.ndim() == 0) throw TypeError("a tensor without axes has no length");
@@ -333,7 +336,10 @@ void bind_tensor(py::module_& m) {
   });
   c.def("__array__", &array_of, py::arg("dtype") = py::none(), py::arg("copy") = py::none());
   c.def("__float__", [](const Tensor& t) { return py::float_(number_in(t)); });
-  c.def("__int__", [](const Tensor& t) { return number_in(t).attr("__int__")(); });  // of bool an int, too
+  c.def("__int__", [](const Tensor& t) {
+    if (is_complex(t.dtype())) throw TypeError(text_of(t) + " is complex; needs a real number");
+    return number_in(t).attr("__int__")();  // of bool an int, too
+  });
   c.def("__matmul__", &product_of, py::is_operator());
   c.def("__repr__", &text_of);
   c.def("__str__", [](const Tensor& t) { return py::str(get(t)); });

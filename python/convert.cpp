@@ -41,8 +41,14 @@ Scalar scalar_from(const py::handle& number, const char* what) {
   PyObject* p = number.ptr();
   if (PyBool_Check(p) != 0) return p == Py_True;
   if (PyFloat_Check(p) != 0) return PyFloat_AS_DOUBLE(p);
+  if (PyComplex_Check(p) != 0) return std::complex<double>(PyComplex_RealAsDouble(p), PyComplex_ImagAsDouble(p));
   if (py::isinstance<Tensor>(number)) {
     return scalar_from(in_python([&] { return number.attr("get")().attr("item")(); }), what);
+  }
+  static const py::object& numpys = *new py::object(py::module_::import("numpy").attr("complexfloating"));
+  if (py::isinstance(number, numpys)) {
+    const Py_complex c = PyComplex_AsCComplex(p);
+    return std::complex<double>(c.real, c.imag);
   }
   const py::object whole =
       py::reinterpret_steal<py::object>(in_python([&] { return PyIndex_Check(p) != 0 ? PyNumber_Index(p) : nullptr; }));
@@ -106,8 +112,10 @@ Dtype dtype_from(const py::object& dtype) {
   }
   const auto ours = dtype_from_name(std::string(py::str(d.attr("name"))));
   if (!ours) {
-    throw TypeError("dtype is " + std::string(py::str(d)) +
-                    "; needs float16, bfloat16, float32, float64, bool or an integer type of 8 to 64 bits");
+    throw TypeError(
+        "dtype is " + std::string(py::str(d)) +
+        "; needs float16, bfloat16, float32, float64, complex64, complex128, bool or an integer type of 8 to "
+        "64 bits");
   }
   return *ours;
 }

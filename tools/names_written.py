@@ -35,6 +35,15 @@ TITLES = {
     "algebra": "Products along axes, parts of matrices",
     "dtypes": "Dtypes",
     "fft": "Fourier transforms",
+    "floats": "Parts of floats, angles",
+    "integers": "Integers and bits",
+    "kinds": "Questions about arrays",
+    "places": "Places of elements",
+    "signals": "Convolutions, covariances, histograms",
+    "polynomials": "Polynomials",
+    "windows": "Windows",
+    "slices": "Functions along axes, blocks",
+    "files": "Text",
 }
 
 

@@ -20,7 +20,11 @@ from nervanagpu import (
     dtypes,
     exchange,
     fft,
+    files,
+    floats,
     functions,
+    integers,
+    kinds,
     layers,
     linalg,
     manipulation,
@@ -28,10 +32,15 @@ from nervanagpu import (
     names,
     nn,
     numpy_protocol,
+    places,
+    polynomials,
     scans,
     selection,
+    signals,
+    slices,
     sorting,
     text,
+    windows,
 )
 from nervanagpu._core import (
     AssembleError,
@@ -75,6 +84,12 @@ from nervanagpu.convolution import (
     deconv3d,
 )
 from nervanagpu.creation import pinned, wrap
+from nervanagpu.cupy import cuda
+from nervanagpu.cupy.cuda.memory import get_default_memory_pool, get_default_pinned_memory_pool
+from nervanagpu.cupy.elementwise import ElementwiseKernel
+from nervanagpu.cupy.fusion import fuse
+from nervanagpu.cupy.raw import RawKernel, RawModule
+from nervanagpu.cupy.reduction import ReductionKernel
 from nervanagpu.elementwise import evaluate, explain, launch_count
 from nervanagpu.exchange import from_cuda_array, from_dlpack
 from nervanagpu.factory import NervanaGPU
@@ -82,6 +97,7 @@ from nervanagpu.memory import memory_report, set_kernel_cache, track_memory
 from nervanagpu.modules import SassModule, SourceModule
 from nervanagpu.network import Network
 from nervanagpu.nvrtc import CompileError
+from nervanagpu.places import c_, index_exp, mgrid, ogrid, r_, s_
 from nervanagpu.pooling import (
     avg_pool1d,
     avg_pool1d_bprop,
@@ -126,7 +142,7 @@ numpy_protocol.install()
 
 __version__ = version()
 
-_MODULES = ("fft", "layers", "linalg", "nn")
+_MODULES = ("cuda", "fft", "layers", "linalg", "nn")
 __all__ = sorted(
     n
     for n, value in globals().items()

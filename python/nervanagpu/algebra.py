@@ -15,6 +15,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer
 from nervanagpu.elementwise import Operand, _result
 from nervanagpu.linalg import contractions
+from nervanagpu.linalg.operands import conjugate
 from nervanagpu.linalg.products import product
 from nervanagpu.manipulation import axis_of, moveaxis, ravel
 from nervanagpu.names import public
@@ -38,8 +39,8 @@ def inner(a: Operand, b: Operand) -> GPUTensor:
 
 @public()
 def vdot(a: Operand, b: Operand) -> GPUTensor:
-    """The sum of the products of the elements, both in one row."""
-    return product(ravel(operand_of(a)), ravel(operand_of(b)))
+    """The sum of the products of the elements, both in one row; of complex a their conjugates."""
+    return product(conjugate(ravel(operand_of(a))), ravel(operand_of(b)))
 
 
 public()(contractions.vecdot)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from nervanagpu._core import GPUTensor
 
+AxisError: type[ValueError] = getattr(np, "exceptions", np).AxisError  # NumPy 1.24 has it in the top module
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 

@@ -183,7 +183,7 @@ class _Info:
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
         """The dtypes of a kind by name."""
         creation.check_device("dtypes", device)
-        known = ("bool", *dtypes.KINDS["integral"], "float32", "float64")
+        known = ("bool", *dtypes.KINDS["integral"], "float32", "float64", *dtypes.KINDS["complex floating"])
         return {n: np.dtype(n) for n in known if kind is None or dtypes.isdtype(np.dtype(n), kind)}
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, tensor, tensors
+from nervanagpu.arguments import AxisError, integer, tensor, tensors
 from nervanagpu.elementwise import Operand
 from nervanagpu.names import public
 
@@ -83,7 +83,7 @@ def _extreme(name: str, x: GPUTensor, axis: int | None, keepdims: bool) -> GPUTe
         flat = _extreme(name, (x if x.contiguous else x.copy()).reshape(-1), 0, False)
         return flat.reshape(*[1] * x.ndim) if keepdims else flat
     if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"arg{name}: axis {axis} is out of range; the operand has {x.ndim} axes")
+        raise AxisError(f"arg{name}: axis {axis} is out of range; the operand has {x.ndim} axes")
     length = x.shape[axis]
     found = elementwise.equal(x, _core.reduce(name, x, [axis], True, 0))
     if dtypes.kind_of(x.dtype) == "f":  # the first NaN is what NumPy finds
@@ -120,7 +120,7 @@ def onehot(indices: GPUTensor, size: int, axis: int = -1, dtype: npt.DTypeLike =
         raise TypeError(f"onehot: indices have dtype {indices.dtype}; needs integers")
     ndim = indices.ndim + 1
     if not -ndim <= axis < ndim:
-        raise ValueError(f"onehot: axis {axis} is out of range; the result has {ndim} axes")
+        raise AxisError(f"onehot: axis {axis} is out of range; the result has {ndim} axes")
     place = axis % ndim
     key = (slice(None),) * place + (None,)
     return _core.cast(elementwise.equal(indices[key], _positions(ndim, place, size)), dtype)
@@ -148,7 +148,7 @@ def concatenate(
         raise ValueError("concatenate: there is no tensor; needs one or more")
     first = given[0]
     if not -first.ndim <= axis < first.ndim:
-        raise ValueError(f"concatenate: axis {axis} is out of range; the tensors have {first.ndim} axes")
+        raise AxisError(f"concatenate: axis {axis} is out of range; the tensors have {first.ndim} axes")
     at = axis % first.ndim
     for k, a in enumerate(given):
         if a.ndim != first.ndim or (*a.shape[:at], *a.shape[at + 1 :]) != (*first.shape[:at], *first.shape[at + 1 :]):
@@ -175,7 +175,7 @@ def stack(arrays: Sequence[Operand], axis: int = 0, out: GPUTensor | None = None
         raise ValueError("stack: there is no tensor; needs one or more")
     ndim = given[0].ndim + 1
     if not -ndim <= axis < ndim:
-        raise ValueError(f"stack: axis {axis} is out of range; the result has {ndim} axes")
+        raise AxisError(f"stack: axis {axis} is out of range; the result has {ndim} axes")
     key = (slice(None),) * (axis % ndim) + (None,)
     return concatenate([a[key] for a in given], axis, out)
 

@@ -48,7 +48,7 @@ def array(
     """A copy of `ary` (any array-like) on the device, row-major.
 
     It keeps its dtype unless `dtype` says otherwise, and is then converted as `ndarray.astype` does. TypeError for a
-    dtype that tensors cannot hold (complex, object, ...). "bfloat16" needs no package: without ml_dtypes the elements
+    dtype that tensors cannot hold (object, str, ...). "bfloat16" needs no package: without ml_dtypes the elements
     are float32 on the host and rounded on the device.
     """
     if ndmin != 0:
@@ -295,8 +295,8 @@ def arange(
 
 @public(numpy=False)
 def linspace(
-    start: float,
-    stop: float,
+    start: complex,
+    stop: complex,
     num: int = 50,
     endpoint: bool = True,
     retstep: bool = False,
@@ -304,9 +304,17 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
-    """`num` numbers from start to stop, with it or without, equally far apart; `retstep`: and how far."""
+    """`num` numbers from start to stop, with it or without, equally far apart; `retstep`: and how far.
+
+    Complex numbers give complex128, or the complex `dtype`.
+    """
     if device is not None:
         check_device("linspace", device)
+    if isinstance(start, complex) or isinstance(stop, complex):
+        ends = [(complex(e).real, complex(e).imag) for e in (start, stop)]
+        (re, by), (im, turn) = (linspace(a, b, num, endpoint, True) for a, b in zip(*ends, strict=True))
+        row = _core.as_dtype(_core.complex_from(re, im), np.complex128 if dtype is None else dtype)
+        return (row, complex(by, turn)) if retstep else row
     low, high = number("linspace", "start", start), number("linspace", "stop", stop)
     count = integer("linspace", "num", num, 0)
     of = np.dtype(np.float64) if dtype is None else _core.dtype(dtype)

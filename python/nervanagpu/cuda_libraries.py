@@ -91,7 +91,7 @@ _CUFFT = {
     "cufftDestroy": "i",
     **{
         f"cufftExec{kind}": "ipp" + ("i" if kind in ("C2C", "Z2Z") else "")
-        for kind in "C2C R2C C2R Z2Z D2Z Z2D".split()
+        for kind in ["C2C", "R2C", "C2R", "Z2Z", "D2Z", "Z2D"]
     },
 }
 

@@ -26,7 +26,7 @@ def _stand_in(dtype: Any) -> np.dtype[Any]:
 
 
 def kind_of(dtype: Any) -> str:
-    """As numpy.dtype.kind: "b", "i", "u" or "f"."""
+    """As numpy.dtype.kind: "b", "i", "u", "f" or "c"."""
     return _stand_in(dtype).kind
 
 
@@ -83,7 +83,7 @@ def _bfloat16() -> Any:
     return ml_dtypes.bfloat16
 
 
-_WIDTHS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64"
+_WIDTHS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128"
 NAMES: dict[str, Any] = {
     **{name: getattr(np, name) for name in _WIDTHS.split()},
     "bool": np.bool_,
@@ -93,6 +93,8 @@ NAMES: dict[str, Any] = {
     "single": np.float32,
     "double": np.float64,
     "half": np.float16,
+    "csingle": np.complex64,
+    "cdouble": np.complex128,
     "dtype": np.dtype,
 }
 

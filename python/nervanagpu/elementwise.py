@@ -6,6 +6,8 @@ are weak). Without `out` the result is an expression, a GPUTensor that is comput
 undefined. `dtype`: what the operands are converted to before. ValueError for shapes that do not broadcast, TypeError
 for dtypes that an operation does not take.
 
+Complex operands: docs/expressions.md.
+
 exp, exp2, log, log2, sig, sig2, tanh, tanh2 and power are within 2 ULP, of float64 within 1. The other functions of
 float32 go through float64 and are within 0.51 ULP of the exact value for every input; float16 ones are these,
 rounded; float64 ones are within 1 ULP. Integers and bool become floats, as NumPy's do.
@@ -14,7 +16,7 @@ rounded; float64 ones are within 1 ULP. Integers and bool become floats, as NumP
 from __future__ import annotations
 
 import builtins
-from typing import Any, Protocol, SupportsFloat, overload
+from typing import Any, Protocol, SupportsComplex, SupportsFloat, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -24,7 +26,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import host_array, shown
 from nervanagpu.names import public
 
-Operand = GPUTensor | SupportsFloat | npt.NDArray[np.generic] | list[Any]
+Operand = GPUTensor | SupportsFloat | SupportsComplex | npt.NDArray[np.generic] | list[Any]
 
 _apply = _core.apply
 

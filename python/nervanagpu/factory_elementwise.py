@@ -13,7 +13,7 @@ from typing import Any
 
 from nervanagpu import _core, composed, elementwise, indexing, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import check_tensors, integer
+from nervanagpu.arguments import AxisError, check_tensors, integer
 from nervanagpu.elementwise import Operand
 from nervanagpu.factory_base import FactoryBase
 from nervanagpu.members import facts_of
@@ -248,7 +248,7 @@ class ElementwiseFactory(FactoryBase):
         check_tensors("onehot", indices=indices, out=out)
         axis = integer("onehot", "axis", axis)
         if not -out.ndim <= axis < out.ndim:
-            raise ValueError(f"onehot: axis {axis} is out of range; out has {out.ndim} axes")
+            raise AxisError(f"onehot: axis {axis} is out of range; out has {out.ndim} axes")
         at = axis % out.ndim
         others = (*out.shape[:at], *out.shape[at + 1 :])
         if indices.shape != others:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, elementwise, reductions
-from nervanagpu._core import GPUTensor
+from nervanagpu._core import Expression, GPUTensor
 from nervanagpu.arguments import choice, integer
 from nervanagpu.elementwise import Operand, _result
 from nervanagpu.names import public
@@ -22,9 +22,11 @@ from nervanagpu.reductions import Axis, operand_of
 
 def _floats(*operands: Any) -> tuple[Any, ...]:
     """Operands without a float among them as the floats that NumPy's ufuncs make of them: int8 becomes float16."""
-    tensors = tuple(x if isinstance(x, int | float) else operand_of(x) for x in operands)
+    tensors = tuple(x if isinstance(x, int | float | complex) else operand_of(x) for x in operands)
     held = [x.dtype for x in tensors if isinstance(x, GPUTensor)]
-    if builtins.any(dtypes.kind_of(d) == "f" for d in held) or builtins.any(isinstance(x, float) for x in tensors):
+    if builtins.any(dtypes.kind_of(d) in "fc" for d in held) or builtins.any(
+        isinstance(x, float | complex) for x in tensors
+    ):
         return tensors
     dtype = np.result_type(np.float16, *(held or [np.dtype(np.float64)]))
     return tuple(_core.as_dtype(operand_of(x), dtype) for x in tensors)
@@ -106,6 +108,8 @@ def nextafter(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor
 
     first, second = _floats(a, b)
     dtype = elementwise.add(first, second).dtype  # numbers are weak
+    if dtypes.kind_of(dtype) == "c":
+        raise TypeError(f"nextafter: operands are {dtype}; needs real numbers")
     x, to = operand_of(first), operand_of(second)
     x, to = (t.copy() for t in broadcast_arrays(_core.as_dtype(x, dtype), _core.as_dtype(to, dtype)))
     whole = np.dtype(f"int{8 * dtypes.size_of(dtype)}")
@@ -146,6 +150,8 @@ def round(x: Operand, decimals: int = 0, out: GPUTensor | None = None) -> GPUTen
     """x rounded to so many decimals, half to even, as NumPy does it: rint(x * 10 ** decimals) / 10 ** decimals."""
     x = operand_of(x)
     decimals = integer("round", "decimals", decimals, -300, 300)
+    if dtypes.kind_of(x.dtype) == "c":
+        return _result(_core.complex_from(*(round(part(x), decimals) for part in (real, imag))), out)
     if dtypes.kind_of(x.dtype) in "biu":
         if decimals >= 0:
             return _result(
@@ -165,20 +171,34 @@ def round(x: Operand, decimals: int = 0, out: GPUTensor | None = None) -> GPUTen
 @public("conj", method=True)
 def conjugate(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """The complex conjugate: of real numbers a copy."""
-    return _result(elementwise.where(True, x, x), out)
+    if not isinstance(x, GPUTensor) or dtypes.kind_of(x.dtype) != "c":
+        x = operand_of(x)
+    return _result(_core.apply("conjugate", x), out)
 
 
 @public()
 def real(x: Operand) -> GPUTensor:
-    """The real part: of real numbers x itself."""
-    return operand_of(x)
+    """The real part: of a tensor of complex numbers a view, of real numbers x itself."""
+    x = operand_of(x)
+    if dtypes.kind_of(x.dtype) != "c":
+        return x
+    return _core.apply("real", x) if isinstance(x, Expression) else _core.real_view(x)
 
 
 @public()
 def imag(x: Operand) -> GPUTensor:
-    """The imaginary part: of real numbers zeros."""
+    """The imaginary part: of a tensor of complex numbers a view, of real numbers zeros."""
     x = operand_of(x)
-    return creation.zeros(x.shape, x.dtype)
+    if dtypes.kind_of(x.dtype) != "c":
+        return creation.zeros(x.shape, x.dtype)
+    return _core.apply("imag", x) if isinstance(x, Expression) else _core.imag_view(x)
+
+
+@public()
+def angle(x: Operand, deg: bool = False) -> GPUTensor:
+    """The angle in [-pi, pi] of each complex number: of real ones 0 or pi. `deg`: in degrees."""
+    turned = _core.apply("angle", operand_of(x))
+    return rad2deg(turned) if deg else turned
 
 
 @public()
@@ -196,14 +216,26 @@ def isneginf(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
 @public()
 def isreal(x: Operand) -> GPUTensor:
     """True where the imaginary part is 0."""
-    x = operand_of(x)
-    return elementwise.logical_or(elementwise.isnan(x), elementwise.equal(x, x))
+    part = imag(x)
+    return elementwise.equal(part, 0)
 
 
 @public()
 def iscomplex(x: Operand) -> GPUTensor:
     """True where the imaginary part is not 0."""
     return elementwise.logical_not(isreal(x))
+
+
+@public()
+def isrealobj(x: Any) -> bool:
+    """Whether a tensor or array has a dtype of real numbers."""
+    return not iscomplexobj(x)
+
+
+@public()
+def iscomplexobj(x: Any) -> bool:
+    """Whether a tensor or array has a dtype of complex numbers."""
+    return dtypes.kind_of(x.dtype) == "c" if isinstance(x, GPUTensor) else bool(np.iscomplexobj(x))
 
 
 @public()
@@ -222,7 +254,10 @@ def nan_to_num(
     """
     x = operand_of(x)
     result = x
-    if dtypes.kind_of(x.dtype) == "f":
+    if dtypes.kind_of(x.dtype) == "c":
+        parts = [nan_to_num(part(x), True, nan, posinf, neginf) for part in (real, imag)]
+        result = _core.complex_from(*parts)
+    elif dtypes.kind_of(x.dtype) == "f":
         limits = dtypes.finfo(x.dtype)
         high, low = (float(limits.max) if posinf is None else posinf), (float(limits.min) if neginf is None else neginf)
         finite = elementwise.where(isposinf(x), high, elementwise.where(isneginf(x), low, x))
@@ -237,7 +272,7 @@ def nan_to_num(
 def isclose(a: Operand, b: Operand, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> GPUTensor:
     """True where |a - b| <= atol + rtol * |b|; infinities are close to equal ones."""
     a, b = operand_of(a), operand_of(b)
-    if "f" not in (dtypes.kind_of(a.dtype), dtypes.kind_of(b.dtype)):
+    if not {"f", "c"} & {dtypes.kind_of(a.dtype), dtypes.kind_of(b.dtype)}:
         a, b = _core.as_dtype(a, np.float64), _core.as_dtype(b, np.float64)
     apart = elementwise.absolute(elementwise.subtract(a, b))
     near = elementwise.less_equal(apart, elementwise.absolute(b) * rtol + atol)
@@ -283,7 +318,7 @@ def array_equiv(a: Operand, b: Operand) -> bool:
 def _numbers(x: Any, instead: float) -> tuple[GPUTensor, GPUTensor]:
     """x with a number for NaN, and where it was none."""
     x = operand_of(x)
-    if dtypes.kind_of(x.dtype) != "f":
+    if dtypes.kind_of(x.dtype) not in "fc":
         return x, elementwise.equal(x, x)
     wrong = elementwise.isnan(x)
     return elementwise.where(wrong, instead, x), elementwise.logical_not(wrong)
@@ -316,7 +351,7 @@ def nanprod(
 def _nan_extreme(name: str, x: Any, axis: Axis, out: GPUTensor | None, keepdims: bool) -> GPUTensor:
     x = operand_of(x)
     reduce = reductions.max if name == "max" else reductions.min
-    if dtypes.kind_of(x.dtype) != "f":
+    if dtypes.kind_of(x.dtype) not in "fc":
         return reduce(x, axis, out, keepdims)
     numbers, there = _numbers(x, -math.inf if name == "max" else math.inf)
     found = reduce(numbers, axis, keepdims=keepdims)
@@ -346,7 +381,7 @@ def nanmean(
 ) -> GPUTensor:
     """The mean of the numbers along `axis`; NaN if there is none."""
     x = operand_of(x)
-    if dtypes.kind_of(x.dtype) != "f":
+    if dtypes.kind_of(x.dtype) not in "fc":
         return reductions.mean(x, axis, dtype, out, keepdims)
     return reductions.mean(
         _numbers(x, 0)[0], axis, dtype, out, keepdims, where=elementwise.logical_not(elementwise.isnan(x))
@@ -356,7 +391,7 @@ def nanmean(
 def _nan_variance(name: str, x: Any, axis: Axis, dtype: Any, out: Any, ddof: float, keepdims: bool) -> GPUTensor:
     x = operand_of(x)
     function = reductions.var if name == "var" else reductions.std
-    if dtypes.kind_of(x.dtype) != "f":
+    if dtypes.kind_of(x.dtype) not in "fc":
         return function(x, axis, dtype, out, ddof, keepdims)
     there = elementwise.logical_not(elementwise.isnan(x))
     found = function(_numbers(x, 0)[0], axis, dtype, None, ddof, keepdims, where=there)

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import check_tensors, choice, host_array, integer
+from nervanagpu.arguments import AxisError, check_tensors, choice, host_array, integer
 from nervanagpu.names import public
 
 _NOWHERE = -(1 << 62)
@@ -312,7 +312,7 @@ def take(
     if axis is None:
         x, axis = _flat(x), 0
     if not -x.ndim <= axis < x.ndim:
-        raise ValueError(f"take: axis {axis} is out of range; the operand has {x.ndim} axes")
+        raise AxisError(f"take: axis {axis} is out of range; the operand has {x.ndim} axes")
     at = axis % x.ndim
     index = indices if isinstance(indices, GPUTensor) else host_array("indices", indices)
     if dtypes.kind_of(index.dtype) not in "iu":

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, host_array, integer, integers, iterable, shown, tensor
+from nervanagpu.arguments import AxisError, choice, host_array, integer, integers, iterable, shown, tensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.names import public
 from nervanagpu.reductions import operand_of
@@ -31,7 +31,7 @@ def axis_of(function: str, axis: Any, ndim: int, name: str = "axis") -> int:
     """An axis as one of 0 .. ndim - 1."""
     number = integer(function, name, axis)
     if not -ndim <= number < ndim:
-        raise ValueError(f"{function}: {name} {number} is out of range; the operand has {ndim} axes")
+        raise AxisError(f"{function}: {name} {number} is out of range; the operand has {ndim} axes")
     return number % ndim
 
 
@@ -52,7 +52,7 @@ def _reshape_method(self: GPUTensor, *shape: Any, order: str = "C", copy: bool |
 
     order: "C" (the last axis fastest) or "F" (the first). copy: True for a copy always, False for ValueError instead.
     """
-    choice("reshape", "order", order, ("C", "F", "A"))
+    order = choice("reshape", "order", order.upper() if isinstance(order, str) else order, ("C", "F", "A"))
     if order == "F":
         lengths = _core.shape(shape[0] if len(shape) == 1 else shape)
         turned = _reshape_method(self.transpose(), *reversed(lengths), copy=copy)
@@ -138,6 +138,8 @@ def expand_dims(x: Operand, axis: Axes = 0) -> GPUTensor:
 def squeeze(x: Operand, axis: Axes | None = None) -> GPUTensor:
     """The view without the axes of length 1; or without those of `axis`, which must have that length."""
     x = operand_of(x)
+    if x.ndim == 0 and axis in (0, -1, (0,), (-1,)):
+        return x
     gone = [a for a in range(x.ndim) if x.shape[a] == 1] if axis is None else _axes("squeeze", axis, x.ndim)
     for a in gone:
         if x.shape[a] != 1:
@@ -210,7 +212,7 @@ def _some(function: str, arrays: Any) -> list[Any]:
     return given
 
 
-@public()
+@public("row_stack", numpy="vstack")
 def vstack(arrays: Sequence[Operand]) -> GPUTensor:
     """Rows below each other."""
     return composed.concatenate([atleast_2d(a) for a in _some("vstack", arrays)], 0)
@@ -514,7 +516,10 @@ def trim_zeros(x: Operand, trim: str = "fb") -> GPUTensor:
 def copyto(dst: GPUTensor, src: Operand, casting: str = "same_kind", where: Any = True) -> None:
     """dst[...] = src, where the mask says so."""
     tensor("copyto", "dst", dst)
-    value = operand_of(src)
+    if isinstance(src, bool | int | float) and dtypes.kind_of(dst.dtype) in ("f" if isinstance(src, float) else "iuf"):
+        value = creation.full((), src, dst.dtype)  # Python's numbers are weak
+    else:
+        value = operand_of(src)
     if casting != "unsafe" and not dtypes.converts(value.dtype, dst.dtype):
         raise TypeError(f"copyto: src has dtype {value.dtype}; needs one that converts to {dst.dtype} ({casting})")
     if where is True:

@@ -16,6 +16,7 @@ from nervanagpu import (
     dtypes,
     elementwise,
     functions,
+    layout,
     linalg,
     manipulation,
     reductions,
@@ -109,7 +110,7 @@ _strided_transpose = GPUTensor.transpose
 
 def _transpose(self: GPUTensor, *axes: Any, out: GPUTensor | None = None) -> GPUTensor:
     """The view with its axes in the given order, reversed without arguments; with `out` a copy there, returned."""
-    view = _strided_transpose(self, *axes)
+    view = _strided_transpose(self, *(() if axes == (None,) else axes))
     if out is None:
         return view
     check_tensors("transpose", out=out)
@@ -237,6 +238,24 @@ def _view(self: GPUTensor, dtype: npt.DTypeLike | None = None) -> GPUTensor:
     return self.share((*self.shape[:-1], self.shape[-1] * width // size), dtype)
 
 
+def _real(self: GPUTensor) -> GPUTensor:
+    """The real parts: a view; of real numbers the tensor."""
+    return _core.real_view(self)
+
+
+def _set_real(self: GPUTensor, value: Any) -> None:
+    _core.real_view(self)[...] = value
+
+
+def _imag(self: GPUTensor) -> GPUTensor:
+    """The imaginary parts: a view; of real numbers zeros."""
+    return _core.imag_view(self) if dtypes.kind_of(self.dtype) == "c" else functions.imag(self)
+
+
+def _set_imag(self: GPUTensor, value: Any) -> None:
+    _core.imag_view(self)[...] = value
+
+
 def _sizes(self: GPUTensor) -> int:
     """Bytes of an element."""
     return dtypes.size_of(self.dtype)
@@ -250,6 +269,7 @@ def install() -> None:
     for name, function in manipulation._members().items():
         setattr(GPUTensor, name, function)
     for name, member in (
+        *layout.MEMBERS,
         ("item", _item),
         ("tolist", _tolist),
         ("tobytes", _tobytes),
@@ -267,8 +287,8 @@ def install() -> None:
         ("itemsize", property(_sizes)),
         ("strides", property(_strides)),
         ("mT", property(linalg.matrix_transpose)),
-        ("real", property(functions.real)),
-        ("imag", property(functions.imag)),
+        ("real", property(_real, _set_real)),
+        ("imag", property(_imag, _set_imag)),
         ("__reduce__", _reduce),
         ("__copy__", _copied),
         ("__deepcopy__", _copied),

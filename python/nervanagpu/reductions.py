@@ -8,8 +8,8 @@ elements that count. `initial`: what one more element would be. `out`: where the
 A row (the reduced axes) that fits is read once and kept in registers, whatever is computed of it: `(x - ng.mean(x, 1,
 keepdims=True)) * s` is one kernel, one read, one write. Results have a fixed order of operations: the same bits in
 every run, on the GPU and on the emulator. Sums and means of float16 are float32 inside; sums and products of integers
-and bool are int64 or uint64, their means and variances float64. ValueError for an axis that does not exist, and for
-max and min of nothing.
+and bool are int64 or uint64, their means and variances float64; variances of complex numbers are real. ValueError for
+an axis that does not exist, and for max and min of nothing.
 """
 
 from __future__ import annotations
@@ -199,7 +199,8 @@ def _variance(
         return result if dtype is None and out is None else _stored(result, dtype, out)
     x = operand_of(x)
     centre = globals()["mean"](x, axis, keepdims=True, where=where) if mean is None else mean
-    apart = elementwise.square(elementwise.subtract(x, centre))
+    apart = elementwise.subtract(x, centre)
+    apart = elementwise.square(elementwise.absolute(apart) if dtypes.kind_of(apart.dtype) == "c" else apart)
     if where is not True:
         apart = _masked(apart, where, 0)
     total = sum(apart, axis, keepdims=keepdims)
@@ -291,7 +292,7 @@ def count_nonzero(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> G
     return _core.as_dtype(count, np.int64)
 
 
-@public()
+@public(method=True)
 def ptp(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
     """The largest element along `axis` less the smallest."""
     return _result(elementwise.subtract(max(x, axis, keepdims=keepdims), min(x, axis, keepdims=keepdims)), out)

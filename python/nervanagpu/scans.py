@@ -116,7 +116,7 @@ def nancumsum(
 ) -> GPUTensor:
     """cumsum with NaN as 0."""
     x = operand_of(x)
-    numbers = elementwise.where(elementwise.isnan(x), 0, x) if dtypes.kind_of(x.dtype) == "f" else x
+    numbers = elementwise.where(elementwise.isnan(x), 0, x) if dtypes.kind_of(x.dtype) in "fc" else x
     return cumsum(numbers, axis, dtype, out)
 
 
@@ -126,7 +126,7 @@ def nancumprod(
 ) -> GPUTensor:
     """cumprod with NaN as 1."""
     x = operand_of(x)
-    numbers = elementwise.where(elementwise.isnan(x), 1, x) if dtypes.kind_of(x.dtype) == "f" else x
+    numbers = elementwise.where(elementwise.isnan(x), 1, x) if dtypes.kind_of(x.dtype) in "fc" else x
     return cumprod(numbers, axis, dtype, out)
 
 
@@ -153,7 +153,7 @@ def diff(x: Operand, n: int = 1, axis: int = -1, prepend: Any = None, append: An
             given = creation.full(edge, given.item(), given.dtype)
         parts = [given, *parts] if where == 0 else [*parts, given]
     result = composed.concatenate(parts, at) if len(parts) > 1 else x
-    for _ in range(count):
+    for _ in range(min(count, result.shape[at])):  # nothing is left then
         after, before = result[along(at, slice(1, None))], result[along(at, slice(0, -1))]
         different = dtypes.kind_of(result.dtype) == "b"
         result = elementwise.not_equal(after, before) if different else elementwise.subtract(after, before)

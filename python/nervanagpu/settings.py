@@ -9,17 +9,19 @@ from nervanagpu.arguments import shown
 
 
 class precision:
-    """How this thread's products multiply float32: "strict" (at first) or "tensor".
+    """How this thread's products and convolutions multiply float32: "strict" (at first) or "tensor".
 
         ng.precision("tensor")            # from now on
         with ng.precision("tensor"):      # for these
             c = a @ b
+            y = ng.conv2d(x, w, layout="NHWC")
 
     strict: fused multiply-adds, the same bits on every device. tensor: on the tensor cores of sm_90a, each operand as
     three bfloat16 pieces, six of their nine products summed: an error no larger than strict's, at more than twice the
-    speed where products are large. Small ones, sums over a batch that are no one long k, and other devices are strict.
-    NaN, infinities, elements below 2^-110 (but 0) and sums that might overflow take fused multiply-adds, too, which the
-    device finds out. An expression has the precision under which it was written. ValueError: another name.
+    speed where products are large. Small ones, sums over a batch that are no one long k, convolutions of groups or of
+    other layouts than with channels last, and other devices are strict. NaN, infinities, elements below 2^-110 (but 0)
+    and sums that might overflow take fused multiply-adds, too, which the device finds out. An expression has the
+    precision under which it was written. ValueError: another name.
     """
 
     def __init__(self, name: str) -> None:

@@ -162,7 +162,7 @@ def test_numpy_asks(rng: np.random.Generator) -> None:
     assert np.subtract(x, 1, out=out) is out
     np.testing.assert_array_equal(out.get(), a - 1)
     with pytest.raises(TypeError):
-        np.histogram2d(x, x)
+        np.datetime_as_string(x)  # nothing of ours
     with pytest.raises(TypeError):
         np.add(a, x, out=a)
     np.testing.assert_array_equal(np.asarray(x), a)

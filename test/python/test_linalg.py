@@ -158,15 +158,17 @@ def test_singular(rng: np.random.Generator) -> None:
 def test_ill_conditioned(rng: np.random.Generator, dtype: str) -> None:
     """A backward stable solution has a small residual, whatever the condition."""
     n = 24
-    u, _, vh = np.linalg.svd(rng.standard_normal((n, n)))
-    a = ((u * np.logspace(0, -5 if dtype == "float32" else -13, n)) @ vh).astype(dtype)
+    wide = np.complex128 if dtype in COMPLEX else np.float64
+    turn = 1j if dtype in COMPLEX else 0
+    u, _, vh = np.linalg.svd(rng.standard_normal((n, n)) + turn * rng.standard_normal((n, n)))
+    a = ((u * np.logspace(0, -5 if EPS[dtype] > 1e-8 else -13, n)) @ vh).astype(dtype)
     b = rng.standard_normal((n, 2)).astype(dtype)
-    x = linalg.solve(ng.array(a), ng.array(b)).get().astype(np.float64)
+    x = linalg.solve(ng.array(a), ng.array(b)).get().astype(wide)
     bound = 8 * n * EPS[dtype] * np.linalg.norm(a, 2) * np.linalg.norm(x)
-    assert np.linalg.norm(a.astype(np.float64) @ x - b) <= bound
+    assert np.linalg.norm(a.astype(wide) @ x - b) <= bound
     s = linalg.svdvals(ng.array(a)).get()
-    assert (np.abs(s - np.linalg.svd(a.astype(np.float64))[1]) <= 8 * n * EPS[dtype]).all()
-    inverse = linalg.pinv(ng.array(a), 1e-3).get().astype(np.float64)
+    assert (np.abs(s - np.linalg.svd(a.astype(wide))[1]) <= 8 * n * EPS[dtype]).all()
+    inverse = linalg.pinv(ng.array(a), 1e-3).get().astype(wide)
     assert np.allclose(inverse @ a @ inverse, inverse, atol=0.05)
 
 

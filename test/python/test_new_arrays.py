@@ -153,8 +153,8 @@ VIEWS: dict[str, Call] = {
 }
 # The rest of the module: these make tensors of no other, are covered where their kernels are tested, or return none.
 OTHERS = """
-    from_cuda_array from_dlpack add_at assemble autotune benchmark check_finite conv1d conv1d_bprop conv1d_update
-    conv2d conv2d_bprop
+    fuse get_default_memory_pool get_default_pinned_memory_pool from_cuda_array from_dlpack
+    add_at assemble autotune benchmark check_finite conv1d conv1d_bprop conv1d_update conv2d conv2d_bprop
     conv2d_update conv3d conv3d_bprop conv3d_update deconv1d deconv2d deconv3d device disassemble doctor empty
     evaluate explain full image launch_count layers load memory_report memory_stats ones pinned rand randint randn
     set_kernel_cache release_cached_memory release_captured_memory seed surface synchronize tensor_map texture
@@ -168,6 +168,7 @@ MEMBERS = """
     T asbuffer asnumpyarray astype backend allocator base contiguous copy copy_from dtype fill get gpudata is_trans
     kahan_count kahan_reset name nbytes ndim ptr reshape rounding set shape share size strides take_array transpose
     device element_strides flatten imag item itemsize mT real sort to_device tobytes tolist view
+    byteswap data dump dumps flags flat partition reduced_view scatter_add toDlpack tofile
 """.split()
 
 
@@ -175,7 +176,7 @@ def test_every_function_is_here() -> None:
     """A new function needs a line in one of the tables, or in a test beside NumPy's."""
     functions = {n for n in ng.__all__ if callable(getattr(ng, n)) and not isinstance(getattr(ng, n), type)}
     folder = Path(__file__).parent
-    tests = [folder / f"test_{name}.py" for name in ("names", "sorting", "linalg", "fft", "exchange")]
+    tests = [folder / f"test_{name}.py" for name in ("names", "numpy_rest", "sorting", "linalg", "fft", "exchange")]
     tests += (folder / "array_api").glob("*.py")
     named = set(re.findall(r"\w+", " ".join(t.read_text(encoding="utf-8") for t in tests if t.exists())))
     aliases = {n for row in names.TABLE for n in row.names if set(row.names) & named}

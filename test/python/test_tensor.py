@@ -161,8 +161,9 @@ def test_refusals_say_what_came_and_what_is_needed():
     refuses(ValueError, "shape (4611686018427387904, 2): elements are more than 2^63 - 1", lambda: ng.empty((2**62, 2)))
     refuses(
         TypeError,
-        "dtype is complex64; needs float16, bfloat16, float32, float64, bool or an integer type of 8 to 64 bits",
-        lambda: ng.array(np.zeros(2, np.complex64)),
+        "dtype is |S3; needs float16, bfloat16, float32, float64, complex64, complex128, bool or an integer type of 8 "
+        "to 64 bits",
+        lambda: ng.array(np.zeros(2, "S3")),
     )
     refuses(TypeError, "dtype is 'nonsense'; needs what numpy.dtype understands", lambda: ng.empty(2, dtype="nonsense"))
     fits_not = "number 300 does not fit into dtype uint8, which holds 0 to 255"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, creation, elementwise
+from nervanagpu import creation, elementwise
 from nervanagpu._core import GPUTensor
 from nervanagpu.linalg.operands import as_tensor
 
@@ -32,28 +32,16 @@ def operand(function: str, value: Any) -> GPUTensor:
 def of(x: GPUTensor) -> GPUTensor:
     """The pairs of any tensor, a new one (..., 2); of real numbers with 0."""
     if is_complex(x):
-        held = x.copy()
-        return _core.wrap(held.ptr, (*held.shape, 2), _row_major((*held.shape, 2)), _COMPLEX[str(x.dtype)]).copy()
+        return x.copy().share((*x.shape, 2), _COMPLEX[str(x.dtype)])
     out = creation.zeros((*x.shape, 2), x.dtype)
     out[..., 0] = x
     return out
 
 
-def _row_major(shape: tuple[int, ...]) -> list[int]:
-    steps, step = [], 1
-    for length in reversed(shape):
-        steps.append(step)
-        step *= max(length, 1)
-    return steps[::-1]
-
-
 def to_complex(x: GPUTensor) -> GPUTensor:
-    """complex64 or complex128 of pairs."""
-    shape = x.shape[:-1]
-    out = creation.empty(shape, np.result_type(x.dtype, np.complex64))
-    if out.size:
-        _core.assign(_core.wrap(out.ptr, x.shape, _row_major(x.shape), x.dtype), x)
-    return out
+    """complex64 or complex128 of pairs that nobody else has."""
+    pairs = x if x.contiguous else x.copy()
+    return pairs.share(x.shape[:-1], np.result_type(x.dtype, np.complex64))
 
 
 @functools.cache

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 
 from nervanagpu import creation, elementwise
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, integer, integers, is_integer, iterable, shown
+from nervanagpu.arguments import AxisError, choice, integer, integers, is_integer, iterable, shown
 from nervanagpu.fft import cufft, host, pairs
 from nervanagpu.linalg import backend as place
-from nervanagpu.linalg.operands import AxisError, stored
+from nervanagpu.linalg.operands import stored
 
 Transform = Callable[[GPUTensor], GPUTensor]
 _MOST_AXES = 3  # of one plan of cuFFT

@@ -9,10 +9,9 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, is_integer, shown, tensor
+from nervanagpu.arguments import AxisError, integer, is_integer, shown, tensor
 
 LinAlgError = np.linalg.LinAlgError
-AxisError: type[ValueError] = getattr(np, "exceptions", np).AxisError  # NumPy 1.24 has it in the top module
 
 _NEEDED = "needs float32, float64, complex64, complex128, bool or integers"
 

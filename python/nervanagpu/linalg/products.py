@@ -30,6 +30,15 @@ def _at(precision: str | None) -> AbstractContextManager[object]:
     return nullcontext() if precision is None else asked_for(precision)
 
 
+def _check_factors(name: str, dtype: Any, **factors: float) -> None:
+    """alpha and beta of 64-bit operands are what the kernels make of them: float32 numbers."""
+    if str(dtype) not in ("float64", "int64"):
+        return
+    for which, value in factors.items():
+        if float(np.float32(number(name, which, value))) != value:
+            raise ValueError(f"{name}: {which} is {value}; needs a number that float32 holds for {dtype} operands")
+
+
 def _is_plain(alpha: float, beta: float, bias: object, relu: bool) -> bool:
     return alpha == 1 and beta == 0 and bias is None and not relu
 
@@ -38,19 +47,23 @@ def _operand(name: str, value: Any) -> GPUTensor:
     """Lists, arrays and numbers as tensors."""
     if isinstance(value, GPUTensor):
         return value
-    if not isinstance(value, np.ndarray | np.generic | list | tuple | int | float):
+    if not isinstance(value, np.ndarray | np.generic | list | tuple | int | float | complex):
         _check_tensor(name, value)
     return creation.array(value)
 
 
 _BYTES = ("int8", "uint8")
-_FLOATS = ("float32", "float16", "bfloat16")
+_MULTIPLIED = ("float64", "float32", "float16", "bfloat16", "int64", "int32")
 
 
 def _multiplies(first: Any, second: Any) -> bool:
     """Whether there are kernels for products of these dtypes."""
     a, b = str(first), str(second)
-    return (a == b and a in _FLOATS) or (a in _BYTES and b in _BYTES)
+    return (a == b and a in _MULTIPLIED) or (a in _BYTES and b in _BYTES)
+
+
+def _sums_of(dtype: Any) -> Any:
+    return np.int32 if str(dtype) in _BYTES else dtype
 
 
 def _by_bytes(a: GPUTensor, b: GPUTensor, dtype: Any) -> GPUTensor | None:
@@ -65,12 +78,34 @@ def _by_bytes(a: GPUTensor, b: GPUTensor, dtype: Any) -> GPUTensor | None:
     return _core.cast(_core.matmul(a, b, None), dtype)
 
 
+_PARTS = {"complex64": np.dtype(np.float32), "complex128": np.dtype(np.float64)}
+
+
+def _parts(x: GPUTensor, dtype: Any) -> tuple[GPUTensor, GPUTensor | None]:
+    """Real and imaginary parts without gaps, as kernels of products read them; of real numbers one."""
+    if dtypes.kind_of(x.dtype) != "c":
+        return _core.as_dtype(x, dtype), None
+    real, imag = (_core.cast(_core.apply(part, x), dtype) for part in ("real", "imag"))
+    _core.evaluate(real, imag)
+    return real, imag
+
+
+def _complex_product(a: GPUTensor, b: GPUTensor, dtype: Any) -> GPUTensor:
+    """Four products of the parts, two where one operand is real. By three (Gauss) small parts lose their digits."""
+    (ar, ai), (br, bi) = _parts(a, dtype), _parts(b, dtype)
+    if ai is None or bi is None:
+        real = product(ar, br)
+        imag = product(ar, bi) if bi is not None else product(ai, br) if ai is not None else real * 0
+        return _core.complex_from(real, imag)
+    return _core.complex_from(product(ar, br) - product(ai, bi), product(ar, bi) + product(ai, br))
+
+
 def product(a: GPUTensor, b: GPUTensor, dtype: Any = None) -> GPUTensor:
     """numpy.matmul of any dtypes: operands become what they promote to, or `dtype`; integers wrap, of bool it is any of
     the ands.
 
-    Bytes and bools are multiplied by the kernels of bytes. Dtypes that no kernel of products takes are multiplied and
-    summed by one of expressions, in a fixed order: float64 sums are those of a reduction.
+    Bytes and bools are multiplied by the kernels of bytes, other integers by those of int32 and int64, whose low bits
+    are the product of any narrower or unsigned dtype.
     """
     if a.ndim == 0 or b.ndim == 0:
         raise ValueError(f"matmul: a has shape {a.shape} and b {b.shape}; needs one axis or more")
@@ -78,19 +113,13 @@ def product(a: GPUTensor, b: GPUTensor, dtype: Any = None) -> GPUTensor:
     bytes_product = _by_bytes(a, b, dtype)
     if bytes_product is not None:
         return bytes_product
-    if str(dtype) in _FLOATS:
-        return _core.matmul(_core.as_dtype(a, dtype), _core.as_dtype(b, dtype), None)
-    row, column = a.ndim == 1, b.ndim == 1
-    x, y = (a[None] if row else a), (b[:, None] if column else b)
-    if x.shape[-1] != y.shape[-2]:
-        raise ValueError(f"matmul: a has shape {a.shape} and b {b.shape}; needs as many columns of a as rows of b")
-    x, y = _core.as_dtype(x, dtype), _core.as_dtype(y, dtype)
-    order = (*range(y.ndim - 2), y.ndim - 1, y.ndim - 2)
-    terms = _core.apply("multiply", x[..., :, None, :], y.transpose(*order)[..., None, :, :])
-    total = _core.cast(_core.reduce("sum", terms, [-1], False, 0), dtype)
-    if row:
-        total = total[..., 0, :]
-    return total[..., 0] if column else total
+    if str(dtype) in _PARTS:
+        return _complex_product(a, b, _PARTS[str(dtype)])
+    by = str(dtype)
+    if by not in _MULTIPLIED:
+        by = "int32" if dtypes.size_of(dtype) <= 4 else "int64"
+    made = _core.matmul(_core.as_dtype(a, by), _core.as_dtype(b, by), None)
+    return made if by == str(dtype) else _core.cast(made, dtype)
 
 
 def operands_matmul(a: Any, b: Any) -> Any:
@@ -169,7 +198,9 @@ def dot(
 
     a: (m, k), b: (k, n), out: (m, n), any views; a transposed one costs nothing. All float32; or a and b float16
     or bfloat16, both the same (with float32 sums), and `out` of that dtype or float32; or a and b int8 or uint8 with an
-    int32 `out` (alpha and beta are then integers), or a float32 or int8 one (their int32 sums become float32 first).
+    int32 `out` (alpha and beta are then integers), or a float32 or int8 one (their int32 sums become float32 first); or
+    all int32, int64 (which wrap; alpha and beta are integers) or float64. 64-bit ones have alpha and beta, numbers that
+    float32 holds, and nothing else. Other dtypes: without any other argument than `out`, as `matmul`.
     bias: (n,) or (1, n), one for each column, or (m, 1), one for each row; float32, or of the dtype of `out`.
     relu: act is max(x, 0) if true, x otherwise. With beta = 0, `out` is not read.
     activation: what act is instead, of float32 numbers: "tanh", "sigmoid", "gelu" (by erf), "gelu_tanh" (its
@@ -236,6 +267,7 @@ def dot(
             needs = "needs bytes with a float32 or int8 result"
             raise ValueError(f"dot: scale is given but {a.dtype} operands have the result {out.dtype}; {needs}")
         alpha, scale = number("dot", "alpha", alpha) * number("dot", "scale", scale), None
+    _check_factors("dot", a.dtype, alpha=alpha, beta=beta)
     rest = (relu, relu_first, rounding, seed, offset, bits, stream, tile or "", splits, tensor_cores)
     sums = _check_sums(row_sum, column_sum, row_max_abs, column_max_abs)
     last = (activation or "none", clip or (0.0, 0.0), scale, mask, sums)
@@ -301,8 +333,7 @@ def batched_dot(
             raise ValueError(f"batched_dot: beta is {beta} but there is no out to read")
         counts = {t.shape[0] for t in (a, b) if t.ndim == 3 and t.shape[0] != 1} or {1}
         shape = (a.shape[-2], b.shape[-1])
-        integer = dtypes.kind_of(a.dtype) in "iu"
-        out = creation.empty(shape if sum_batch else (min(counts), *shape), np.int32 if integer else a.dtype)
+        out = creation.empty(shape if sum_batch else (min(counts), *shape), _sums_of(a.dtype))
     else:
         _check_batch("out", out)
         if sum_batch and out.ndim != 2:
@@ -312,6 +343,7 @@ def batched_dot(
     if mask is not None and not isinstance(mask, GPUTensor):
         raise TypeError(f"batched_dot: mask is {type(mask).__name__}; needs GPUTensor (nervanagpu.array makes one)")
     _check_clip(activation, clip)
+    _check_factors("batched_dot", a.dtype, alpha=alpha, beta=beta)
     rest = (relu, relu_first, rounding, seed, offset, bits, stream, tile or "", splits, tensor_cores)
     sums = _check_sums(row_sum, column_sum, row_max_abs, column_max_abs)
     last = (activation or "none", clip or (0.0, 0.0), mask, sums)
@@ -403,9 +435,9 @@ def grouped_dot(
         elif beta != 0:
             raise ValueError(f"grouped_dot: beta is {beta} but product {i} has no out to read")
         else:
-            integer = dtypes.kind_of(a.dtype) in "iu"
-            out = creation.empty((a.shape[0], b.shape[1]), np.int32 if integer else a.dtype)
+            out = creation.empty((a.shape[0], b.shape[1]), _sums_of(a.dtype))
         triples.append((a, b, out))
+        _check_factors("grouped_dot", a.dtype, alpha=alpha, beta=beta)
     rest = (relu, relu_first, rounding, seed, offset, bits, stream, splits, tensor_cores)
     with _at(precision):
         _core.grouped_dot(triples, alpha, beta, bias, *rest)

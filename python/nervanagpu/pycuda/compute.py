@@ -1,4 +1,4 @@
-"""How arrays are computed: by the library's expressions, or, for dtypes that these lack (complex numbers, structures),
+"""How arrays are computed: by the library's expressions, or, for dtypes that these lack (structures),
 by kernels that are made of an expression in C.
 """
 
@@ -62,9 +62,9 @@ _TABLE: dict[str, tuple[Any, str, str]] = {
     "negative": (ng.negative, "-a", "result"),
     "invert": (ng.invert, "~a", "result"),
     "absolute": (ng.absolute, "abs(a)", "real"),
-    "conjugate": (ng.positive, "conj(a)", "result"),
-    "real": (ng.positive, "real(a)", "real"),
-    "imag": (lambda x: x * 0, "imag(a)", "real"),
+    "conjugate": (ng.conjugate, "conj(a)", "result"),
+    "real": (ng.real, "real(a)", "real"),
+    "imag": (ng.imag, "imag(a)", "real"),
     "exp": (ng.exp, "exp(a)", "float"),
     "log": (ng.log, "log(a)", "float"),
     "log10": (ng.log10, "log10(a)", "float"),

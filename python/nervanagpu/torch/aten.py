@@ -14,6 +14,7 @@ from nervanagpu.torch import convolution as conv
 from nervanagpu.torch import pooling as pool
 from nervanagpu.torch import products, windows
 from nervanagpu.torch.bridge import arranged, check_operands, form_of, is_channels_last, layout_name, need
+from nervanagpu.torch.places import Places, indices_of
 
 Ints = Sequence[int]
 Windows = tuple[list[int], list[int], list[int], list[int]]  # size, step, padding, dilation
@@ -97,35 +98,15 @@ def _batched(axes: int, x: Tensor) -> Tensor:
     return x if x.dim() == axes + 2 else x[None]
 
 
-def _max_and_places(x: Tensor, size: Ints, step: Ints, pad: Ints) -> tuple[Tensor, Tensor]:
-    """The largest of each window, and its place there in row-major order."""
+def _max_and_places(x: Tensor, size: Ints, step: Ints, pad: Ints) -> tuple[Tensor, Places]:
+    """The largest of each window, and its place there."""
     geometry = (size, step, pad)
     y = pool.empty_result(x, *geometry)
-    if y.numel() == 0:
-        return y, y.to(torch.int64)
     last, layout = is_channels_last(x), layout_name(len(size), is_channels_last(x))
-    count = ng.max_pool_argmax(arranged(x, last), *geometry, layout).size
+    count = ng.max_pool_argmax(arranged(x, last), *geometry, layout).size if y.numel() else 0
     codes = torch.empty(count, dtype=torch.uint8, device=x.device)
     pool.run(pool.MAX, y, x, geometry, argmax=arranged(codes, False))
-    if count < y.numel():  # four bits each
-        codes = torch.stack((codes & 15, codes >> 4), 1).view(-1)
-    places = codes[: y.numel()].to(torch.int64)
-    if not last:
-        return y, places.view(y.shape)
-    return y, places.view(y.shape[0], *y.shape[2:], y.shape[1]).movedim(-1, 1)
-
-
-def _indices(places: Tensor, space: Ints, size: Ints, step: Ints, pad: Ints, spread: Ints) -> Tensor:
-    """torch's indices, into a plane of x, of places in windows."""
-    index = torch.zeros_like(places)
-    axes = len(size)
-    for i in range(axes):
-        tap = places // prod(size[i + 1 :]) % size[i]
-        number = torch.arange(places.shape[2 + i], device=places.device).view([-1] + [1] * (axes - 1 - i))
-        start = number * step[i] - pad[i]
-        first = (-start).clamp(min=0).add(spread[i] - 1) // spread[i]  # of a window of infinities below 0
-        index = index * space[i] + start + torch.maximum(tap, first) * spread[i]
-    return index
+    return y, Places(codes, y.shape, last)
 
 
 def _max_pool(axes: int) -> Callable[..., tuple[Tensor, Tensor]]:
@@ -137,11 +118,12 @@ def _max_pool(axes: int) -> Callable[..., tuple[Tensor, Tensor]]:
         whole = _batched(axes, x)
         if ceil_mode or max(spread) > 1:
             plan = windows.Spread(whole.shape[2:], *geometry, ceil_mode)
-            y, places = map(plan.outside, _max_and_places(plan.inside(whole), size, plan.step, [0] * axes))
-            y = y.contiguous(memory_format=form_of(whole))
+            y, places = _max_and_places(plan.inside(whole), size, plan.step, [0] * axes)
+            y = plan.outside(y).contiguous(memory_format=form_of(whole))
+            index = indices_of(plan.outside(places.unpacked()), whole.shape[2:], *geometry)
         else:
             y, places = _max_and_places(whole, size, step, pad)
-        index = _indices(places, whole.shape[2:], *geometry)
+            index = places.indices(whole.shape[2:], *geometry)
         return (y, index) if whole is x else (y[0], index[0])
 
     return run

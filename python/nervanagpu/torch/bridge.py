@@ -47,9 +47,10 @@ def check_place(t: torch.Tensor) -> None:
 
 
 def ours(t: torch.Tensor) -> GPUTensor:
-    """The memory of `t`, for as long as `t` lives (on a GPU) or longer (on the host)."""
+    """The memory of `t`, which it keeps alive: `t` may be a copy that nobody else holds."""
     if t.is_cuda:
-        return _core.wrap(t.data_ptr(), t.shape, t.stride(), FLOATS.get(t.dtype) or str(t.dtype).removeprefix("torch."))
+        dtype = FLOATS.get(t.dtype) or str(t.dtype).removeprefix("torch.")
+        return _core.adopt(t.data_ptr(), t.shape, t.stride(), dtype, t, False)
     return _core.from_dlpack(to_dlpack(t.detach()))
 
 

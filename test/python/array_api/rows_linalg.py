@@ -256,8 +256,9 @@ def sized(a: Array) -> float:
 
 
 ROWS = [
-    *(Row(name, products()) for name in ("matmul", "linalg.matmul")),
-    *(Row(name, contracted()) for name in ("tensordot", "linalg.tensordot")),
+    # A sum of nothing but zeros begins from +0 here.
+    *(Row(name, products(), either_zero=True) for name in ("matmul", "linalg.matmul")),
+    *(Row(name, contracted(), either_zero=True) for name in ("tensordot", "linalg.tensordot")),
     *(Row(name, along()) for name in ("vecdot", "linalg.vecdot")),
     Row("linalg.cholesky", flagged(symmetric(positive=True), "upper", [True, False]), check=cholesky_has),
     Row("linalg.cross", crossed()),

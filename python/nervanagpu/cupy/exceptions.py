@@ -1,0 +1,13 @@
+"""cupy.exceptions: NumPy's classes."""
+
+from __future__ import annotations
+
+import numpy as _numpy
+
+_theirs = getattr(_numpy, "exceptions", _numpy)
+AxisError = _theirs.AxisError
+ComplexWarning = _theirs.ComplexWarning
+ModuleDeprecationWarning = _theirs.ModuleDeprecationWarning
+RankWarning = getattr(_theirs, "RankWarning", RuntimeWarning)
+TooHardError = _theirs.TooHardError
+VisibleDeprecationWarning = _theirs.VisibleDeprecationWarning

@@ -1,0 +1,228 @@
+"""Functions whose arguments CuPy calls or means otherwise than the library."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nervanagpu import _core, algebra, composed, dtypes, elementwise, manipulation, scans, sorting
+from nervanagpu import creation as _ours
+from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import choice, integer, shown
+from nervanagpu.functions import _floats
+from nervanagpu.reductions import operand_of
+
+__all__ = [
+    "broadcast_arrays", "concatenate", "dstack",
+    "einsum",
+    "gradient", "hstack", "interp", "linspace", "logspace", "meshgrid", "ravel",
+    "reciprocal", "reshape", "rint", "row_stack", "stack", "unique", "vander", "vstack",
+]  # fmt: skip
+
+
+# ---- joining ---------------------------------------------------------------------------------------------------------
+
+
+def _joined(function: str, arrays: Any, dtype: Any, casting: str, out: Any) -> list[Any]:
+    """The arrays in the dtype that is wanted. TypeError where `casting` does not let one become it."""
+    parts = [operand_of(a) for a in arrays]
+    if out is not None and dtype is not None:
+        raise TypeError(f"{function}: out and dtype: needs one of them")
+    wanted = dtype if dtype is not None else None if out is None else out.dtype
+    if wanted is None:
+        return parts
+    kind = _core.dtype(wanted)
+    choice(function, "casting", casting, ("no", "equiv", "safe", "same_kind", "unsafe"))
+    for k, p in enumerate(parts):
+        if not dtypes.can_cast(p.dtype, kind, casting):
+            raise TypeError(f"{function}: arrays[{k}] is {p.dtype}; needs what becomes {kind} ({casting})")
+    return [p.astype(kind) for p in parts]
+
+
+def concatenate(
+    tup: Any, axis: int | None = 0, out: GPUTensor | None = None, *, dtype: npt.DTypeLike | None = None,
+    casting: str = "same_kind",
+) -> GPUTensor:  # fmt: skip
+    """The arrays one behind the other along `axis` (None: each in one row)."""
+    return composed.concatenate(_joined("concatenate", tup, dtype, casting, out), axis, out)
+
+
+def stack(
+    tup: Any, axis: int = 0, out: GPUTensor | None = None, *, dtype: npt.DTypeLike | None = None,
+    casting: str = "same_kind",
+) -> GPUTensor:  # fmt: skip
+    """The arrays along a new axis."""
+    return composed.stack(_joined("stack", tup, dtype, casting, out), axis, out)
+
+
+def vstack(tup: Any, *, dtype: npt.DTypeLike | None = None, casting: str = "same_kind") -> GPUTensor:
+    """The arrays one below the other."""
+    return manipulation.vstack(_joined("vstack", tup, dtype, casting, None))
+
+
+row_stack = vstack
+
+
+def hstack(tup: Any, *, dtype: npt.DTypeLike | None = None, casting: str = "same_kind") -> GPUTensor:
+    """The arrays beside each other."""
+    return manipulation.hstack(_joined("hstack", tup, dtype, casting, None))
+
+
+def dstack(tup: Any) -> GPUTensor:
+    """The arrays along the third axis."""
+    return manipulation.dstack(tup)
+
+
+def broadcast_arrays(*args: Any) -> tuple[GPUTensor, ...]:
+    """Views of one shape."""
+    return tuple(manipulation.broadcast_arrays(*args))
+
+
+def meshgrid(*xi: Any, indexing: str = "xy", sparse: bool = False, copy: bool = True) -> tuple[GPUTensor, ...]:
+    """The coordinates of a grid from those along its axes."""
+    return tuple(_ours.meshgrid(*xi, indexing=indexing, sparse=sparse, copy=copy))
+
+
+# ---- shapes ----------------------------------------------------------------------------------------------------------
+
+
+def _order(function: str, order: Any, among: str) -> str:
+    if not isinstance(order, str):
+        raise TypeError(f"{function}: order is {shown(order)}; needs one of {', '.join(among)}")
+    return choice(function, "order", order.upper(), tuple(among))
+
+
+def reshape(
+    a: Any, newshape: Any = None, order: str = "C", *, shape: Any = None, copy: bool | None = None
+) -> GPUTensor:
+    """The elements in another shape; a view where it can be one."""
+    x, lengths = operand_of(a), newshape if shape is None else shape
+    return x.reshape(lengths, order=_order("reshape", order, "CFA"), copy=copy)
+
+
+def ravel(a: Any, order: str = "C") -> GPUTensor:
+    """The elements in a row; order K: as they lie in memory."""
+    x = operand_of(a)
+    wanted = _order("ravel", order, "CFAK")
+    if wanted == "A":
+        wanted = "F" if x.flags.fnc else "C"
+    if wanted == "K":
+        rank = sorted(range(x.ndim), key=lambda k: (-abs(x.element_strides[k]), k))
+        return manipulation.ravel(x.transpose(rank)) if x.ndim else x.reshape(1)
+    return manipulation.ravel(x, wanted)
+
+
+def unique(
+    ar: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    *,
+    equal_nan: bool = True,
+) -> Any:
+    """The distinct elements in order; with an axis the distinct parts along it."""
+    x = operand_of(ar)
+    if axis is None:
+        return sorting.unique(x, return_index, return_inverse, return_counts, equal_nan=equal_nan)
+    at = manipulation.axis_of("unique", axis, x.ndim)
+    rows = manipulation.moveaxis(x, at, 0)
+    flat = rows.reshape(rows.shape[0], -1) if rows.size else rows.reshape(rows.shape[0], 0)
+    # Each row by the number of its class: rows in order, those that differ from the one before begin a class.
+    host = dtypes.host_of(flat)
+    found = np.unique(host, True, True, True, axis=0, equal_nan=equal_nan)
+    first, inverse, counts = (_ours.array(f) for f in found[1:])
+    picked = manipulation.moveaxis(rows[first], 0, at)
+    results = [picked, first, inverse.reshape(-1), counts]
+    chosen = [r for r, w in zip(results, (True, return_index, return_inverse, return_counts), strict=True) if w]
+    return tuple(chosen) if len(chosen) > 1 else chosen[0]
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def einsum(*operands: Any, dtype: npt.DTypeLike | None = None, out: GPUTensor | None = None, **more: Any) -> GPUTensor:
+    """Sums of products along the axes that letters name; dtype: what the operands become before."""
+    optimize = more.get("optimize", False)
+    arrays = operands[1:] if dtype is None else [operand_of(o).astype(dtype) for o in operands[1:]]
+    return algebra.einsum(operands[0], *arrays, out=out, optimize=optimize)
+
+
+def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Differences of neighbours over their distances. ValueError for an edge_order that is not 1."""
+    if edge_order != 1:
+        raise ValueError(f"gradient: edge_order is {shown(edge_order)}; needs 1")
+    return scans.gradient(f, *varargs, axis=axis)
+
+
+def vander(x: Any, N: int | None = None, increasing: bool = False) -> GPUTensor:
+    """The powers of x as columns."""
+    return algebra.vander(x, N, increasing)
+
+
+def rint(x: Any, out: GPUTensor | None = None, **more: Any) -> GPUTensor:
+    """The nearest integer, ties to even, as a float."""
+    return elementwise.rint(_floats(x)[0], out, **more)
+
+
+def reciprocal(x: Any, out: GPUTensor | None = None, **more: Any) -> GPUTensor:
+    """1 / x; of integers without its fraction."""
+    given = operand_of(x)
+    if dtypes.kind_of(given.dtype) in "iu":
+        found = elementwise.where(elementwise.equal(elementwise.absolute(given), 1), given, 0)  # 1 / 0 is 0 here
+        return elementwise._stored("reciprocal", _core.cast(found, given.dtype), out, True)
+    return elementwise.reciprocal(given, out, **more)
+
+
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> GPUTensor:
+    """The piecewise linear function through (xp, fp) at x; with a period xp is in any order, and it repeats."""
+    if period is None:
+        return algebra.interp(x, xp, fp, left, right)
+    if period == 0:
+        raise ValueError("interp: period is 0; needs another number: period must be a non-zero value")
+    length = abs(float(period))
+    at, known, values = (_core.as_dtype(operand_of(v), np.float64) for v in (x, xp, fp))
+    if known.ndim != 1 or values.ndim != 1 or known.shape != values.shape:
+        raise ValueError(f"interp: xp has shape {known.shape} and fp {values.shape}; needs rows of one length")
+    turned = elementwise.remainder(known, length)
+    order = sorting.argsort(turned)
+    turned, values = turned[order], values[order]
+    longer = composed.concatenate([turned[-1:] - length, turned, turned[:1] + length])
+    return algebra.interp(
+        elementwise.remainder(at, length), longer, composed.concatenate([values[-1:], values, values[:1]])
+    )
+
+
+def linspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False,
+    dtype: npt.DTypeLike | None = None, axis: int = 0,
+) -> Any:  # fmt: skip
+    """`num` numbers from start to stop along a new axis; both may be arrays."""
+    if all(np.isscalar(v) for v in (start, stop)):
+        return _ours.linspace(start, stop, num, endpoint, retstep, dtype)
+    count = integer("linspace", "num", num, 0)
+    first, last = (_core.as_dtype(operand_of(v), np.float64) for v in (start, stop))
+    parts = count - 1 if endpoint else count
+    apart = last - first
+    step = apart / parts if parts > 0 else apart * math.nan
+    i = _ours.arange(count, dtype=np.float64).reshape(-1, *[1] * apart.ndim)
+    made = (elementwise.add(i * step, first) if parts > 0 else elementwise.add(i * 0, first)).copy()
+    if endpoint and count > 1:
+        made[-1] = last + 0 * first
+    if dtype is not None:
+        whole = dtypes.kind_of(_core.dtype(dtype)) in "iu"
+        made = _core.as_dtype(elementwise.floor(made) if whole else made, dtype)
+    made = manipulation.moveaxis(made, 0, axis)
+    return (made, step) if retstep else made
+
+
+def logspace(
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: npt.DTypeLike | None = None,
+    axis: int = 0,
+) -> GPUTensor:  # fmt: skip
+    """base ** linspace(start, stop)."""
+    made = elementwise.power(base, linspace(start, stop, num, endpoint, axis=axis))
+    return made if dtype is None else _core.as_dtype(made, dtype)

@@ -1,0 +1,164 @@
+"""Arrays as text and in files, through the host: NumPy's functions with tensors in and out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nervanagpu import creation, dtypes
+from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import host_array, integer, shown
+from nervanagpu.names import public
+
+
+def _host(x: Any) -> Any:
+    return dtypes.host_of(x) if isinstance(x, GPUTensor) else host_array("x", x)
+
+
+def _named(function: str, error: Exception, what: str, value: Any) -> Exception:
+    return type(error)(f"{function}: {what} is {shown(value)} ({error})")
+
+
+@public()
+def array2string(x: Any, *args: Any, **more: Any) -> str:
+    """The elements as text, with numpy.array2string's arguments."""
+    try:
+        return np.array2string(_host(x), *args, **more)
+    except (TypeError, ValueError, AttributeError, KeyError, OverflowError) as error:
+        raise TypeError(f"array2string: the arguments beside x do not fit ({error})") from None
+
+
+@public()
+def array_str(x: Any, max_line_width: int | None = None, precision: int | None = None) -> str:
+    """The elements as str(x) has them."""
+    try:
+        return np.array_str(_host(x), max_line_width, precision)
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise TypeError(f"array_str: max_line_width or precision is no integer ({error})") from None
+
+
+@public()
+def array_repr(x: Any, max_line_width: int | None = None, precision: int | None = None) -> str:
+    """The elements as NumPy's repr(x) has them."""
+    try:
+        return np.array_repr(_host(x), max_line_width, precision)
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise TypeError(f"array_repr: max_line_width or precision is no integer ({error})") from None
+
+
+def _number(function: str, x: Any) -> Any:
+    """A number, or that of a tensor of one element."""
+    host = _host(x)
+    if host.size != 1 or host.dtype.kind not in "fiub":
+        raise TypeError(f"{function}: x is {shown(x)}; needs one number")
+    return host.reshape(())[()]
+
+
+@public()
+def format_float_positional(x: Any, *args: Any, **more: Any) -> str:
+    """A float as 0.001, with numpy.format_float_positional's arguments."""
+    try:
+        return np.format_float_positional(_number("format_float_positional", x), *args, **more)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _named("format_float_positional", error, "x", x) from None
+
+
+@public()
+def format_float_scientific(x: Any, *args: Any, **more: Any) -> str:
+    """A float as 1.e-03, with numpy.format_float_scientific's arguments."""
+    try:
+        return np.format_float_scientific(_number("format_float_scientific", x), *args, **more)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _named("format_float_scientific", error, "x", x) from None
+
+
+@public()
+def base_repr(number: int, base: int = 2, padding: int = 0) -> str:
+    """An integer in base 2 to 36."""
+    value, of = integer("base_repr", "number", number), integer("base_repr", "base", base, 2, 36)
+    return np.base_repr(value, of, integer("base_repr", "padding", padding, 0))
+
+
+@public()
+def binary_repr(num: int, width: int | None = None) -> str:
+    """An integer in base 2, `width` digits wide; numbers below 0 as their two's complement then."""
+    value = integer("binary_repr", "num", num)
+    try:
+        return np.binary_repr(value, None if width is None else integer("binary_repr", "width", width, 0, 1 << 20))
+    except ValueError as error:
+        raise _named("binary_repr", error, "width", width) from None
+
+
+def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
+    """An .npy file."""
+    np.save(file, _host(arr), allow_pickle=allow_pickle)
+
+
+def savez(file: Any, *args: Any, **named: Any) -> None:
+    """An .npz file: several arrays, by their keywords or as arr_0, arr_1."""
+    np.savez(file, *map(_host, args), **{k: _host(v) for k, v in named.items()})
+
+
+def savez_compressed(file: Any, *args: Any, **named: Any) -> None:
+    """savez, compressed."""
+    np.savez_compressed(file, *map(_host, args), **{k: _host(v) for k, v in named.items()})
+
+
+def savetxt(fname: Any, x: Any, *args: Any, **more: Any) -> None:
+    """A text file, with numpy.savetxt's arguments."""
+    np.savetxt(fname, _host(x), *args, **more)
+
+
+class Archive:
+    """What load() makes of an .npz file: arrays by name."""
+
+    def __init__(self, theirs: Any) -> None:
+        self.npz_file = theirs
+        self.files: list[str] = theirs.files
+
+    def __getitem__(self, name: str) -> GPUTensor:
+        return creation.array(self.npz_file[name])
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __iter__(self) -> Any:
+        return iter(self.files)
+
+    def close(self) -> None:
+        """Close the file."""
+        self.npz_file.close()
+
+    def __enter__(self) -> Archive:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def load_arrays(file: Any, mmap_mode: Any = None, allow_pickle: bool | None = None) -> Any:
+    """The tensor of an .npy file, or those of an .npz file. (CuPy's and NumPy's `load`.)"""
+    made = np.load(file, mmap_mode, bool(allow_pickle))
+    return creation.array(made) if isinstance(made, np.ndarray) else Archive(made)
+
+
+def loadtxt(*args: Any, **more: Any) -> GPUTensor:
+    """A tensor of a text file, with numpy.loadtxt's arguments."""
+    return creation.array(np.loadtxt(*args, **more))
+
+
+def genfromtxt(*args: Any, **more: Any) -> GPUTensor:
+    """A tensor of a text file with gaps, with numpy.genfromtxt's arguments."""
+    return creation.array(np.genfromtxt(*args, **more))
+
+
+def fromfile(*args: Any, **more: Any) -> GPUTensor:
+    """A tensor of a binary file, with numpy.fromfile's arguments."""
+    return creation.array(np.fromfile(*args, **more))
+
+
+def fromstring(string: str, dtype: npt.DTypeLike = float, count: int = -1, *, sep: str) -> GPUTensor:
+    """A tensor of the numbers in a text."""
+    return creation.array(np.fromstring(string, dtype, count, sep=sep))

@@ -1,0 +1,129 @@
+"""Functions of the parts of floats, of angles, and powers as floats."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from nervanagpu import _core, creation, dtypes, elementwise, functions, scans
+from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import number, shown
+from nervanagpu.elementwise import Operand, _result
+from nervanagpu.functions import _floats
+from nervanagpu.manipulation import along, axis_of
+from nervanagpu.names import public
+from nervanagpu.reductions import operand_of
+
+
+@public()
+def float_power(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+    """a ** b in float64."""
+    try:
+        given = [float(x) if isinstance(x, int | float) else x for x in (a, b)]
+    except OverflowError:
+        raise OverflowError("float_power: a or b is an integer above the largest float64") from None
+    wide = [x if isinstance(x, float) else _core.as_dtype(operand_of(x), np.float64) for x in given]
+    if isinstance(wide[0], float) and isinstance(wide[1], float):
+        wide[0] = creation.full((), wide[0], np.float64)
+    return _result(elementwise.power(wide[0], wide[1]), out)
+
+
+def _pair(function: str, out: Any) -> tuple[GPUTensor | None, GPUTensor | None]:
+    """Where the two results go."""
+    if not isinstance(out, tuple) or len(out) != 2 or any(o is not None and not isinstance(o, GPUTensor) for o in out):
+        raise TypeError(f"{function}: out is {shown(out)}; needs a pair of GPUTensor or None")
+    return out
+
+
+@public()
+def modf(x: Operand, out: Any = (None, None)) -> tuple[GPUTensor, GPUTensor]:
+    """(fraction, whole part), both with the sign of x."""
+    given, out = operand_of(_floats(x)[0]), _pair("modf", out)
+    whole = elementwise.trunc(given)
+    rest = elementwise.where(elementwise.isinf(given), 0.0, given - whole)
+    return _result(elementwise.copysign(rest, given), out[0]), _result(whole, out[1])
+
+
+def _bits(x: GPUTensor) -> GPUTensor:
+    """The bits of float64 numbers as int64."""
+    return x.copy().view(np.int64)
+
+
+@public()
+def frexp(x: Operand, out: Any = (None, None)) -> tuple[GPUTensor, GPUTensor]:
+    """(significand, exponent): x = significand * 2 ** exponent, significands from 0.5 to 1; int32 exponents."""
+    given, out = operand_of(_floats(x)[0]), _pair("frexp", out)
+    wide = _core.cast(given, np.float64)
+    small = elementwise.less(elementwise.absolute(wide), 2.0**-1000)  # normal numbers, for the exponent's bits
+    bits = _bits(elementwise.where(small, wide * 2.0**200, wide))
+    exponent = elementwise.right_shift(bits, 52) & 0x7FF
+    plain = elementwise.logical_and(elementwise.finite(wide), elementwise.not_equal(wide, 0))
+    lifted = elementwise.where(small, 200, 0)
+    power = _core.cast(elementwise.where(plain, exponent - 1022 - lifted, 0), np.int32)
+    half = (bits & ~(0x7FF << 52) | (1022 << 52)).copy().view(np.float64)
+    part = _core.cast(elementwise.where(plain, half, wide), given.dtype)
+    return _result(part, out[0]), _result(power, out[1])
+
+
+def _two_to(exponent: GPUTensor) -> GPUTensor:
+    """2.0 ** exponent, of int64 from -1022 to 1023."""
+    return elementwise.left_shift(exponent + 1023, 52).copy().view(np.float64)
+
+
+@public()
+def ldexp(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+    """a * 2 ** b, of integers b; float64 results below 2 ** -1022 may be rounded twice."""
+    given, power = operand_of(_floats(a)[0]), operand_of(b)
+    if dtypes.kind_of(power.dtype) not in "iub":
+        raise TypeError(f"ldexp: b is {power.dtype}; needs integers")
+    steps = elementwise.minimum(elementwise.maximum(_core.cast(power, np.int64), -3000), 3000)
+    made = _core.cast(given, np.float64)
+    for _ in range(3):
+        part = elementwise.minimum(elementwise.maximum(steps, -1000), 1000)
+        made, steps = made * _two_to(part), steps - part
+    return _result(_core.cast(made, given.dtype), out)
+
+
+@public()
+def spacing(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
+    """How far the next number away from 0 is, with the sign of x; NaN for the infinities."""
+    given = operand_of(_floats(x)[0])
+    size = elementwise.absolute(given)
+    step = functions.nextafter(size, creation.full((), math.inf, given.dtype)) - size
+    step = elementwise.where(elementwise.isinf(size), math.nan, step)
+    return _result(elementwise.where(elementwise.less(given, 0), -step, step), out)
+
+
+@public()
+def unwrap(p: Operand, discont: float | None = None, axis: int = -1, *, period: float = 2 * math.pi) -> GPUTensor:
+    """p with multiples of `period` added so that neighbours along `axis` differ by no more than half of it.
+
+    discont: differences below it stay, if it is more than half a period.
+    """
+    given = operand_of(p)
+    period = period if type(period) is int else number("unwrap", "period", period)
+    if discont is not None:
+        discont = number("unwrap", "discont", discont)
+    kind = dtypes.promoted_values(given, period)
+    if not isinstance(period, int) and dtypes.kind_of(kind) in "iub":
+        kind = np.dtype(np.float64)
+    x = _core.as_dtype(given, kind)
+    at = axis_of("unwrap", axis, x.ndim)
+    if x.shape[at] < 2:
+        return x.copy()
+    step = x[along(at, slice(1, None))] - x[along(at, slice(None, -1))]
+    whole = dtypes.kind_of(kind) in "iu"
+    half: Any = period // 2 if whole else period / 2
+    # An even period of integers has one middle, which belongs to the sign of the step; so do floats.
+    exact = not whole or int(period) % 2 == 0
+    turned = elementwise.remainder(step + half, period) - half
+    if exact:
+        edge = elementwise.logical_and(elementwise.equal(turned, -half), elementwise.greater(step, 0))
+        turned = elementwise.where(edge, half, turned)
+    least = half if discont is None else discont
+    added = elementwise.where(elementwise.less(elementwise.absolute(step), least), 0, turned - step)
+    made = x.copy()
+    made[along(at, slice(1, None))] = x[along(at, slice(1, None))] + scans.cumsum(added, at)
+    return made

@@ -1,0 +1,223 @@
+"""How a tensor lies in memory, as NumPy's arrays say it: flags, flat, data, and bytes that leave it."""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+
+from nervanagpu import _core, creation, dtypes
+from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import path_of, shown
+
+
+class Flags:
+    """Whether elements lie by rows or by columns without gaps, and whether the memory is the tensor's own."""
+
+    _SHORT: ClassVar[dict[str, str]] = {
+        "C": "c_contiguous",
+        "F": "f_contiguous",
+        "O": "owndata",
+        "W": "writeable",
+        "CA": "c_contiguous",
+    }
+
+    def __init__(self, tensor: GPUTensor) -> None:
+        alone = tensor.size < 2
+        self.c_contiguous = alone or tensor.contiguous
+        self.f_contiguous = alone or tensor.T.contiguous
+        self.owndata = tensor.base is None
+        self.writeable = not _core.read_only(tensor)
+
+    @property
+    def forc(self) -> bool:
+        """By rows or by columns."""
+        return self.c_contiguous or self.f_contiguous
+
+    @property
+    def fnc(self) -> bool:
+        """By columns and not by rows."""
+        return self.f_contiguous and not self.c_contiguous
+
+    contiguous = property(lambda self: self.c_contiguous)
+
+    def __getitem__(self, key: str) -> bool:
+        if not isinstance(key, str):
+            raise TypeError(f"flags: key is {shown(key)}; needs the name of a flag")
+        name = self._SHORT.get(key, key.lower())
+        if name not in ("c_contiguous", "f_contiguous", "owndata", "writeable", "forc", "fnc", "contiguous"):
+            raise KeyError(f"flags: there is no {key!r}; there are c_contiguous, f_contiguous, owndata, writeable")
+        return bool(getattr(self, name))
+
+    def __repr__(self) -> str:
+        names = ("c_contiguous", "f_contiguous", "owndata")
+        return "\n".join(f"  {n.upper()} : {self[n]}" for n in names)
+
+
+class Flat:
+    """The elements of a tensor in row-major order: read and written by number, slice or list."""
+
+    def __init__(self, tensor: GPUTensor) -> None:
+        self.base = tensor
+
+    def __len__(self) -> int:
+        return self.base.size
+
+    def __getitem__(self, key: Any) -> GPUTensor:
+        return self.base.reshape(-1)[key].copy()
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        row = self.base.reshape(-1)
+        row[key] = value
+        if not self.base.contiguous:  # the row is a copy
+            self.base[...] = row.reshape(self.base.shape)
+
+    def __iter__(self) -> Iterator[GPUTensor]:
+        row = self.base.reshape(-1)
+        return (row[i] for i in range(self.base.size))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        return np.asarray(self.base.get().reshape(-1), dtype)
+
+    def copy(self) -> GPUTensor:
+        """A row of its own."""
+        return self.base.flatten()
+
+
+class Data:
+    """Where the elements lie: `ptr`, the address of the first one."""
+
+    def __init__(self, tensor: GPUTensor) -> None:
+        self._tensor = tensor
+        self.ptr = tensor.ptr
+        self.mem = self
+
+    size = property(lambda self: self._tensor.nbytes)
+    device_id = 0
+
+    def __int__(self) -> int:
+        return int(self.ptr)
+
+    __index__ = __int__
+
+    def __add__(self, offset: int) -> int:
+        return int(self.ptr) + int(offset)
+
+
+def _flags(self: GPUTensor) -> Flags:
+    """How it lies in memory."""
+    return Flags(self)
+
+
+def _flat(self: GPUTensor) -> Flat:
+    """The elements in row-major order."""
+    return Flat(self)
+
+
+def _set_flat(self: GPUTensor, value: Any) -> None:
+    Flat(self)[...] = value
+
+
+def _data(self: GPUTensor) -> Data:
+    """Where the elements lie."""
+    return Data(self)
+
+
+def byteswap(self: GPUTensor, inplace: bool = False) -> GPUTensor:
+    """The elements with their bytes in the other order; `inplace`: in the tensor itself, which is returned."""
+    width = dtypes.size_of(self.dtype)
+    x = self.copy()
+    if width > 1:
+        parts = x.reshape(-1).view(np.uint8).reshape(-1, width)[:, ::-1].copy()
+        x = parts.reshape(-1).view(self.dtype).reshape(self.shape)
+    if not inplace:
+        return x
+    self[...] = x
+    return self
+
+
+def dumps(self: GPUTensor) -> bytes:
+    """The tensor, pickled."""
+    return pickle.dumps(self)
+
+
+def dump(self: GPUTensor, file: Any) -> None:
+    """The tensor, pickled to a file or to the file of a name."""
+    if hasattr(file, "write"):
+        file.write(dumps(self))
+        return
+    with open(path_of("dump", "file", file), "wb") as to:
+        to.write(dumps(self))
+
+
+def tofile(self: GPUTensor, fid: Any, sep: str = "", format: str = "%s") -> None:
+    """The elements, row by row, to a file or to the file of a name: their bytes, or text with `sep` between them."""
+    host = dtypes.host_of(self)
+    if hasattr(fid, "write") or isinstance(fid, str | os.PathLike):
+        host.tofile(fid, sep, format)
+        return
+    raise TypeError(f"tofile: fid is {shown(fid)}; needs a file or the name of one")
+
+
+def partition(self: GPUTensor, kth: Any, axis: int = -1) -> None:
+    """Puts element kth along `axis` where it is when sorted, smaller ones in front of it: sorts all of them."""
+    from nervanagpu import sorting
+
+    self[...] = sorting.partition(self, kth, axis)
+
+
+def scatter_add(self: GPUTensor, slices: Any, value: Any) -> None:
+    """self[slices] += value, where an element that is named twice is added to twice."""
+    from nervanagpu import indexing
+
+    indexing.add_at(self, slices, value)
+
+
+def reduced_view(self: GPUTensor, dtype: Any = None) -> GPUTensor:
+    """The same elements with as few axes as they can have without a copy."""
+    if self.contiguous:
+        return self.reshape(-1)
+    return self[...]
+
+
+def to_dlpack(self: GPUTensor) -> Any:
+    """A capsule of DLPack."""
+    return self.__dlpack__()
+
+
+MEMBERS: tuple[tuple[str, Any], ...] = (
+    ("flags", property(_flags)),
+    ("flat", property(_flat, _set_flat)),
+    ("data", property(_data)),
+    ("byteswap", byteswap),
+    ("dump", dump),
+    ("dumps", dumps),
+    ("tofile", tofile),
+    ("partition", partition),
+    ("scatter_add", scatter_add),
+    ("reduced_view", reduced_view),
+    ("toDlpack", to_dlpack),
+)
+
+
+def empty_at(shape: Any, dtype: Any, memptr: Any, strides: Any) -> GPUTensor:
+    """A tensor over memory at an address, which it keeps; `strides` in bytes, row-major if None."""
+    lengths, kind = _core.shape(shape), _core.dtype(dtype)
+    width = dtypes.size_of(kind)
+    if strides is None:
+        steps = [1] * len(lengths)
+        for k in range(len(lengths) - 2, -1, -1):
+            steps[k] = steps[k + 1] * max(lengths[k + 1], 1)
+    else:
+        steps = [int(s) // width for s in strides]
+        if len(steps) != len(lengths) or any(int(s) % width for s in strides):
+            raise ValueError(f"ndarray: strides is {shown(strides)}; needs {len(lengths)} multiples of {width}")
+    if memptr is None:
+        low = sum(min((n - 1) * s, 0) for n, s in zip(lengths, steps, strict=True))
+        high = sum(max((n - 1) * s, 0) for n, s in zip(lengths, steps, strict=True))
+        held = creation.empty(high - low + 1, kind)
+        return _core.adopt(held.ptr - low * width, lengths, steps, kind, held, False)
+    return _core.adopt(int(memptr.ptr), lengths, steps, kind, memptr, False)
