@@ -56,9 +56,9 @@ test: ## every test but the long ones, on the emulator
 
 # What also runs on the emulator's sm_80 and, with the kernels for Maxwell, sm_52.
 ampere = $(if $(NERVANAGPU_TEST_LONG),$(both_families),\
-           $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types dot_epilogue conv pool nn expressions)))
-both_families = $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types dot_bfloat16 dot_epilogue batched_dot grouped_dot \
-                   conv pool nn toolchain expressions functions functions64 reductions indexing tiles stochastic_round in_place \
+           $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types dot_epilogue products64 conv pool nn expressions)))
+both_families = $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types dot_bfloat16 dot_epilogue products64 batched_dot grouped_dot \
+                   conv pool nn toolchain expressions complex functions functions64 reductions indexing tiles stochastic_round in_place \
                    $(if $(NERVANAGPU_TEST_LONG),random random_expressions layers network factory bfloat16 seeds cudamat)))
 
 test-torch: export NERVANAGPU_DEVICE ?= emulator

@@ -270,7 +270,7 @@ def summary(results: Path) -> str:
         best = min((ms, form) for form, ms in r["peers"].items() if ms)
         peer = f"PyTorch, {'torch.compile' if 'compiled' in best[1] else 'eager'}: {best[0]:.2f} ms"
         what = f"{NETWORKS[r['case']]}, {r['dtype']}, N={r['n']}: {r['median_ms']:.2f} ms a step"
-        lines.append(line(what, peer, f"**{r['ratio']:.2f}**", networks["commit"]))
+        lines.append(line(what, peer, f"**{r['ratio']:.2f}**", r.get("commit", networks["commit"])))
     layers = load("conv")
     ratios = [r["ratio"] for r in layers["rows"] if r["dtype"] == "float16" and r["ratio"]]
     lines.append(line("layers of five networks, float16", "cuDNN", _spread(ratios), layers["commit"]))
