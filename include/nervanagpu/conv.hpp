@@ -72,9 +72,9 @@ struct ConvOptions {
   // j % 32 of word j / 32 belongs to element j. fprop with relu writes there whether what it stored is above 0 (not for NaN; behind
   // the last element 0); bprop, given those of x, stores 0 where the bit is 0: the gradient before the relu that made x.
   const Tensor* mask = nullptr;
-  Rounding rounding;         // of float results
+  Rounding rounding;                              // of float results
   Precision precision = nervanagpu::precision();  // of float32 operands
-  bool tensor_cores = true;                       // false: 16-bit floats have chains of multiply-adds, as on other GPUs than sm_90a
+  bool tensor_cores = true;  // false: 16-bit floats have chains of multiply-adds, as on other GPUs than sm_90a
   Stream stream;
 };
 

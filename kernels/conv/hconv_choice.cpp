@@ -22,8 +22,6 @@ constexpr std::array kTiles = {Tile{Form::tiles, 128, 256}, Tile{Form::tiles, 12
 
 constexpr std::int64_t kBox = 64;  // rows and columns
 
-// Fitted by benchmarks/conv_fit.py to times on an H200 by tile and parts (benchmarks/results/conv_sweep.json).
-constexpr double kSums = 1.4;         // microseconds of a million partial sums
 constexpr double kTurnBlock = 0.345;  // microseconds of a k block's products, the warpgroups in turn
 struct Width {
   int columns;
@@ -31,11 +29,10 @@ struct Width {
 };
 constexpr std::array kWidths = {Width{64, 0.23}, Width{128, 0.336}, Width{192, 0.49}, Width{256, 0.61}};
 
-// Microseconds of the copy engine for 64 channels of a row, where there are so many in all: the last ones are filled up with
-// zeros, and rows lie across lines of memory.
+// Rows of an odd number of channels lie across lines of memory.
 double row_cost(std::int64_t channels) {
-  constexpr double kWhole = 1.05e-3, kPart = 1.94e-3, kOdd = 2.89e-3;
-  return channels % kBox == 0 ? kWhole : channels % 16 == 0 ? kPart : kOdd;
+  constexpr double kOddRow = 2.89e-3;
+  return channels % kBox == 0 ? kWholeRow : channels % 16 == 0 ? kPartRow : kOddRow;
 }
 // Of all boxes of these channels, in the mean.
 double box_cost(std::int64_t channels) {
@@ -73,27 +70,6 @@ Best best(const Work& w, std::int64_t splits, int multiprocessors) {
   return out;
 }
 
-// An epilogue does not change how sums are cut.
-std::int64_t splits_of(const Work& work) {
-  constexpr std::int64_t kLeastBlocks = 4;
-  constexpr std::int64_t kMostSums = std::int64_t{1} << 31;
-  Work w = work;
-  GemmProblem& p = w.product;
-  p.beta = 0;
-  p.rounding = {};
-  p.activation = GemmActivation::none;
-  const std::int64_t blocks = hgemm::blocks_of(p);
-  const std::int64_t most = std::clamp<std::int64_t>(blocks / kLeastBlocks, 1, hgemm::kProcessors);
-  std::int64_t splits = 1;
-  double cost = 0;
-  for (std::int64_t s = 1; s <= most && s * p.m * p.n * w.groups < kMostSums; ++s) {
-    if (hgemm::effective(blocks, s) != s) continue;
-    const double c = best(w, s, hgemm::kProcessors).cost;
-    if (cost == 0 || c < cost) splits = s, cost = c;
-  }
-  return splits;
-}
-
 // As kernels' names end.
 std::string name_of(const Tile& t) {
   return std::to_string(t.bm) + "x" + std::to_string(t.bn) + "x" + (t.form == Form::turns ? "2" : "1");
@@ -111,7 +87,8 @@ Choice chosen(const Work& w, int multiprocessors) {
   const std::lock_guard lock(mutex);
   if (const auto it = known.find(key); it != known.end()) return it->second;
   Choice out;
-  out.splits = splits_of(w);
+  out.splits =
+      cheapest_splits(w, 1, [](const Work& work, std::int64_t s) { return best(work, s, hgemm::kProcessors).cost; });
   out.tile = best(w, out.splits, std::max(multiprocessors, 1)).tile;
   if (known.size() >= kMost) known.clear();
   known.emplace(key, out);
@@ -119,6 +96,27 @@ Choice chosen(const Work& w, int multiprocessors) {
 }
 
 }  // namespace
+
+std::int64_t cheapest_splits(const Work& work, std::int64_t least,
+                             const std::function<double(const Work&, std::int64_t)>& cost) {
+  constexpr std::int64_t kLeastBlocks = 4;
+  constexpr std::int64_t kMostSums = std::int64_t{1} << 31;
+  Work w = work;
+  GemmProblem& p = w.product;
+  p.beta = 0;
+  p.rounding = {};
+  p.activation = GemmActivation::none;
+  const std::int64_t blocks = hgemm::blocks_of(p);
+  const std::int64_t most = std::clamp<std::int64_t>(blocks / kLeastBlocks, 1, hgemm::kProcessors);
+  std::int64_t splits = 1;
+  double fewest = 0;
+  for (std::int64_t s = std::min(least, most); s <= most && s * p.m * p.n * w.groups < kMostSums; ++s) {
+    if (hgemm::effective(blocks, s) != s) continue;
+    const double c = cost(w, s);
+    if (fewest == 0 || c < fewest) splits = s, fewest = c;
+  }
+  return splits;
+}
 
 Choice choose(const Work& w, int multiprocessors, const Forced& forced) {
   Choice out = chosen(w, multiprocessors);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "kernels/conv/launch.h"
 #include "kernels/gemm/hgemm_cost.h"
@@ -23,6 +24,17 @@ struct Work {
   double bytes = 0;           // of operands and results
   std::int64_t groups = 1;    // each is such a product
 };
+
+// Fitted by benchmarks/conv_fit.py to times on an H200 by tile and parts (benchmarks/results/conv_sweep.json).
+inline constexpr double kSums = 1.4;  // microseconds of a million partial sums
+// Microseconds of the copy engine for 64 channels of a row; for fewer, where the last ones are filled up with zeros.
+inline constexpr double kWholeRow = 1.05e-3;
+inline constexpr double kPartRow = 1.94e-3;
+
+// The number of parts of k, `least` of them or more where k has so many, whose microseconds are fewest by `cost(work, parts)`.
+// An epilogue does not change how sums are cut: the work that `cost` sees has none.
+std::int64_t cheapest_splits(const Work& work, std::int64_t least,
+                             const std::function<double(const Work&, std::int64_t)>& cost);
 
 // The cheapest by a model of an H200. forced: the end of a kernel's name, as "_128x256x1", or a number of splits.
 Choice choose(const Work& work, int multiprocessors, const Forced& forced);

@@ -73,8 +73,8 @@ const char* short_name(Dtype t) {
 }
 
 std::string prefix_of(const Call& call) {
-  return std::string("conv_") + kOrders[static_cast<std::size_t>(call.launch.order)] + "_" + short_name(call.a_type) + "_" +
-         short_name(call.b_type) + "_" + short_name(call.c_type) + "_";
+  return std::string("conv_") + kOrders[static_cast<std::size_t>(call.launch.order)] + "_" + short_name(call.a_type) +
+         "_" + short_name(call.b_type) + "_" + short_name(call.c_type) + "_";
 }
 
 // CTAs that a multiprocessor holds at once: registers come in units of 8 a thread, and each CTA costs 1 KB of shared memory

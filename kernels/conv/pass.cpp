@@ -1,5 +1,7 @@
 #include "kernels/conv/pass.h"
 
+#include "kernels/gemm/bf16x6.h"
+
 namespace nervanagpu::conv_detail::tensor_cores {
 
 void Pass::copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std::uint64_t to, Dtype to_type,
@@ -9,11 +11,16 @@ void Pass::copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std
   convert(Tensor::wrap(from, from_lies.shape, from_lies.strides, from_type), target, rounding, stream_);
 }
 
+Pixels Pass::as_it_lies(Role role, std::uint64_t address) const {
+  const Shape s = shape(role);
+  return {address, type_of(p_, role), s[4], pitch_of(p_, role), {s[3], s[2], s[1]}, s[0]};
+}
+
 // With channels last and pixels of multiples of `unit` elements: as it lies, or a copy.
 Pixels Pass::operand(Role role, std::uint64_t address, std::int64_t unit) {
-  const Shape s = shape(role);
-  Pixels t = {address, type_of(p_, role), s[4], pitch_of(p_, role), {s[3], s[2], s[1]}, s[0]};
+  Pixels t = as_it_lies(role, address);
   if (p_.layout == Layout::channels_last && t.pitch % unit == 0) return t;
+  const Shape s = shape(role);
   t.pitch = ceil_div(s[4], unit) * unit;
   t.address = arena_.take(width_of(t.type) * t.count() * t.pitch);
   copy(address, t.type, lies(role), t.address, t.type, lying(Layout::channels_last, s, t.pitch));
@@ -170,8 +177,9 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
     v.s32(f.tap0).each_s32(f.tap_step);
     v.divisor(choice.splits).u32(l.group_channels).u32(l.group_pictures).u32(l.group_filters);
   }
-  if (in_pieces()) v.u32(l.x.n).u64(ranges_).u32(pieces::most_exponents(g.k));
-  v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, choice.splits, device_->info().multiprocessors, l.packs),
+  if (in_pieces()) v.u32(l.x.n).u64(ranges_).u32(bf16x6::most_exponents(g.k));
+  v.launch(*device_, *kernel,
+           hgemm::tiles_grid(g, choice.tile, choice.splits, device_->info().multiprocessors, l.packs),
            stream_.handle());
   if (!sums) return;
   const split_sum::Plan end = split_sum::plan(device_->registry(), sum);
@@ -354,19 +362,15 @@ void Pass::widen_bias() {
 void Pass::run_pieces() {
   const Roles roles = roles_of(pass_);
   masked_ = false;
-  const auto pixels = [&](Role role, std::uint64_t address) {
-    const Shape s = shape(role);
-    return Pixels{address, type_of(p_, role), s[4], pitch_of(p_, role), {s[3], s[2], s[1]}, s[0]};
-  };
-  const Pixels from1 = pixels(roles.in1, at_.in1);
-  const Pixels from2 = pixels(roles.in2, at_.in2);
+  const Pixels from1 = as_it_lies(roles.in1, at_.in1);
+  const Pixels from2 = as_it_lies(roles.in2, at_.in2);
   Pixels in1 = pieces::of(from1);
   Pixels in2 = pieces::of(from2);
-  ranges_ = arena_.take(pieces::kRangeBytes);
+  ranges_ = arena_.take(bf16x6::kRangeBytes);
   in1.address = arena_.take(pieces::bytes(in1));
   in2.address = arena_.take(pieces::bytes(in2));
   if (device_ != nullptr) pieces::split(*device_, from1, in1, from2, in2, ranges_, stream_.handle());
-  const Pixels out = pixels(roles.out, at_.out);
+  const Pixels out = as_it_lies(roles.out, at_.out);
   if (pass_ == ConvPass::update) {
     update(in1, in2, out);
   } else {
@@ -375,7 +379,7 @@ void Pass::run_pieces() {
   if (device_ == nullptr) return;
   const std::int64_t taps = p_.filter[0] * p_.filter[1] * p_.filter[2];
   const std::int64_t products = pass_ == ConvPass::update ? in1.count() : taps * in2.channels;
-  queue_if(*device_, pass_, p_, at_, e_, stream_.handle(), ranges_, pieces::most_exponents(products));
+  queue_if(*device_, pass_, p_, at_, e_, stream_.handle(), ranges_, bf16x6::most_exponents(products));
 }
 
 void Pass::run() {
@@ -408,7 +412,7 @@ void Pass::run() {
     if (!is_update && !columns) in2 = operand(roles.in2, at_.in2, packs.groups > 1 ? 1 : unit_of(p_.w_type));  // w
   }
   const Shape s = shape(roles.out);
-  Pixels out = {at_.out, type_of(p_, roles.out), s[4], pitch_of(p_, roles.out), {s[3], s[2], s[1]}, s[0]};
+  Pixels out = as_it_lies(roles.out, at_.out);
   const bool strided = pass_ == ConvPass::bprop && p_.stride != decltype(p_.stride){1, 1, 1};
   const Rounding rounding = e_.rounding;
   // Rounding at random counts the elements of the result as they lie: then it is the last copy's. So is what lies between

@@ -118,6 +118,7 @@ class Pass {
 
   [[nodiscard]] Shape shape(Role role) const { return shape_of(p_, role); }
   [[nodiscard]] Lying lies(Role role) const { return conv_detail::lies(p_, role); }
+  [[nodiscard]] Pixels as_it_lies(Role role, std::uint64_t address) const;  // with channels last
   Pixels operand(Role role, std::uint64_t address, std::int64_t unit);
   Pixels operand(Role role, std::uint64_t address) { return operand(role, address, unit_of(type_of(p_, role))); }
   Pixels operand_in_packs(Role role, std::uint64_t address, const Packs& packs);

@@ -14,26 +14,20 @@
 namespace nervanagpu::conv_detail::pieces {
 namespace {
 
+using bf16x6::kPieces;
 using hgemm::Form;
 using hgemm::Tile;
 
 constexpr std::int64_t kBlock = 64;  // of l
-constexpr std::int64_t kEight = 8;   // elements of 16 bytes
-constexpr std::int64_t kUnit = 4;    // elements that bf16x3.sass takes at a time
-constexpr std::int64_t kLimit = std::int64_t{1} << 31;
 
 // With 64 columns, for layers of so few channels.
 constexpr std::array kWidths = {bf16x6::Width{64, 1.3}, bf16x6::kWidths[0], bf16x6::kWidths[1]};
 
 double tile_cost(const hconv::Work& w, const bf16x6::Width& width, std::int64_t splits, int multiprocessors) {
-  // Microseconds of the copy engine for a row of 64 channels, as hconv_choice.cpp has them.
-  constexpr double kRow = 1.05e-3;
-  constexpr double kPart = 1.94e-3;
-  const auto row = [&](std::int64_t channels) { return channels % kBlock == 0 ? kRow : kPart; };
+  const auto row = [](std::int64_t channels) { return channels % kBlock == 0 ? hconv::kWholeRow : hconv::kPartRow; };
   const double copies = kPieces * (128 * row(w.pass == 'b' || w.pass == 'u' ? w.k : w.c) + width.columns * row(w.c));
-  constexpr double kSums = 1.4;  // microseconds of a million partial sums
   return hgemm::tile_microseconds(w.product, {Form::tiles, 128, width.columns}, splits, multiprocessors, w.bytes,
-                                  {std::max(width.chunk, copies), kSums, 1});
+                                  {std::max(width.chunk, copies), hconv::kSums, 1});
 }
 
 struct Best {
@@ -50,24 +44,10 @@ Best best(const hconv::Work& w, std::int64_t splits, int multiprocessors) {
   return out;
 }
 
-// An epilogue does not change how sums are cut.
 std::int64_t splits_of(const hconv::Work& work) {
-  constexpr std::int64_t kLeastChunks = 4;
-  hconv::Work w = work;
-  w.product.beta = 0;
-  w.product.rounding = {};
-  w.product.activation = GemmActivation::none;
-  const std::int64_t blocks = hgemm::blocks_of(w.product);
-  const std::int64_t most = std::clamp<std::int64_t>(blocks / kLeastChunks, 1, hgemm::kProcessors);
-  const std::int64_t least = std::min(bf16x6::least_parts(blocks), most);
-  std::int64_t splits = 1;
-  double cost = 0;
-  for (std::int64_t s = least; s <= most && s * w.product.m * w.product.n < kLimit; ++s) {
-    if (hgemm::effective(blocks, s) != s) continue;
-    const double c = best(w, s, hgemm::kProcessors).cost;
-    if (cost == 0 || c < cost) splits = s, cost = c;
-  }
-  return splits;
+  return hconv::cheapest_splits(
+      work, bf16x6::least_parts(hgemm::blocks_of(work.product)),
+      [](const hconv::Work& w, std::int64_t s) { return best(w, s, hgemm::kProcessors).cost; });
 }
 
 // The pass as one product, for what it costs.
@@ -141,7 +121,7 @@ Pixels of(const Pixels& t) {
   Pixels out = t;
   out.address = 0;
   out.type = Dtype::bfloat16;
-  out.pitch = ceil_div(t.channels, kEight) * kEight;
+  out.pitch = bf16x6::pitch_of(t.channels);
   return out;
 }
 
@@ -151,22 +131,11 @@ std::int64_t bytes(const Pixels& pieces) {
 
 void split(Device& device, const Pixels& a, const Pixels& a_pieces, const Pixels& b, const Pixels& b_pieces,
            std::uint64_t ranges, StreamId stream) {
-  constexpr std::int64_t kSize = 4;
-  Values v;
-  std::string name = "bf16x3_";
-  const auto put = [&](const Pixels& from, const Pixels& to) {
-    const bool vectors = from.address % 16 == 0 && from.channels % kUnit == 0 && from.pitch % kUnit == 0;
-    name += vectors ? "4" : "1";
-    const std::int64_t row = ceil_div(from.channels, kUnit);
-    v.u64(from.address).u64(to.address).u64(0).u32(row * from.count());
-    v.divisor(row).divisor(from.count()).u32(from.channels).u32(kSize * from.pitch).u32(2 * to.pitch);
+  const auto side = [](const Pixels& from, const Pixels& to) {
+    return bf16x6::Split{from.address, to.address, from.channels, from.count(), 1, from.pitch};
   };
-  put(a, a_pieces);
-  put(b, b_pieces);
-  v.u64(ranges);
-  const Kernel* kernel = device.registry().find(name);
-  if (kernel == nullptr) throw InvalidArgument("conv: no kernel " + name);
-  v.launch(device, *kernel, {256, 2, 1}, stream);
+  const bf16x6::Launch l = bf16x6::split(device.registry(), side(a, a_pieces), side(b, b_pieces), ranges);
+  l.values.launch(device, *l.kernel, l.grid, stream);
 }
 
 void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b) {
@@ -180,10 +149,6 @@ void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorM
   }
   rest.sizes[rest.rank - 1] = kPieces;
   rest.strides[rest.rank - 2] = piece;
-}
-
-std::int64_t most_exponents(std::int64_t products) {
-  return bf16x6::most_exponents(products);
 }
 
 }  // namespace nervanagpu::conv_detail::pieces

@@ -13,9 +13,6 @@
 
 namespace nervanagpu::conv_detail::pieces {
 
-constexpr std::int64_t kPieces = 3;
-constexpr std::int64_t kRangeBytes = 2 * 256 * 4;  // where bf16x3.sass says what it has seen
-
 // Asked for, and of the shapes that there are kernels for: float32, channels last, one group.
 bool asked(const ConvProblem& p);
 // Sooner done than by multiply-adds: a function of the problem alone.
@@ -35,8 +32,5 @@ void split(Device& device, const Pixels& a, const Pixels& a_pieces, const Pixels
 
 // The maps of conv_bf16x6.sass from those of hconv.sass, which are of one piece.
 void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b);
-
-// Above it, sums of so many products may overflow.
-std::int64_t most_exponents(std::int64_t products);
 
 }  // namespace nervanagpu::conv_detail::pieces

@@ -13,10 +13,7 @@
 namespace nervanagpu::bf16x6 {
 namespace {
 
-constexpr std::int64_t kPieces = 3;
 constexpr std::int64_t kUnit = 4;               // elements that bf16x3.sass takes at a time
-constexpr std::int64_t kRow = 8;                // elements: rows of pieces begin at multiples of 16 bytes
-constexpr std::size_t kRanges = 2 * 256 * 4;    // bytes
 constexpr std::int64_t kMaxUnits = 1LL << 31;   // of an operand
 constexpr std::int64_t kMaxTiles = 1 << 30;     // their number is a u32 that is doubled
 constexpr std::int64_t kMaxStride = 1LL << 40;  // bytes: what a tensor map takes
@@ -36,9 +33,11 @@ struct Side {
   std::int64_t stride = 0;  // of the operand, in elements
   sgemm::Operand from;
 
-  [[nodiscard]] std::int64_t pitch() const { return ceil_div(inner, kRow) * kRow; }  // elements
+  [[nodiscard]] std::int64_t pitch() const { return pitch_of(inner); }
   [[nodiscard]] std::int64_t bytes() const { return kPieces * matrices * outer * pitch() * 2; }
-  [[nodiscard]] std::int64_t units() const { return ceil_div(inner, kUnit) * outer * matrices; }
+  [[nodiscard]] Split to(std::uint64_t address) const {
+    return {from.address, address, inner, outer, matrices, from.leading, stride};
+  }
 };
 
 Side side_of(const sgemm::Operand& from, std::int64_t k, std::int64_t stride, std::int64_t batch) {
@@ -139,7 +138,7 @@ bool takes(const GemmProblem& p) {
   if (p.a_type != Dtype::float32 || p.b_type != Dtype::float32 || p.c_type != Dtype::float32) return false;
   if (p.sum_batch && p.batch > 1) return false;
   const auto fits = [&](const Side& s) {
-    return s.units() < kMaxUnits && s.outer * s.pitch() * 2 * kPieces < kMaxStride && s.stride * 4 < kMaxStride &&
+    return s.to(0).units() < kMaxUnits && s.outer * s.pitch() * 2 * kPieces < kMaxStride && s.stride * 4 < kMaxStride &&
            kPieces * s.matrices * s.outer < kMaxUnits;
   };
   if (!fits(a_of(p)) || !fits(b_of(p)) || chunks_of(p) * p.batch >= kMaxUnits) return false;
@@ -183,7 +182,7 @@ Room room(const GemmProblem& p, std::int64_t splits) {
   constexpr std::int64_t kLine = 256;
   const auto lines = [](std::int64_t bytes) { return static_cast<std::size_t>(ceil_div(bytes, kLine) * kLine); };
   Room out;
-  out.a = kRanges;
+  out.a = kRangeBytes;
   out.b = out.a + lines(a_of(p).bytes());
   out.parts = out.b + lines(b_of(p).bytes());
   out.bytes = out.parts + (splits > 1 ? static_cast<std::size_t>(splits * p.m * p.n) * sizeof(float) : 0);
@@ -223,26 +222,35 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   return v.u64(p.workspace).u32(most_exponents(p.k));
 }
 
-Launch pieces(const Registry& registry, const GemmProblem& p, std::int64_t splits) {
-  const Room where = room(p, splits);
+std::int64_t Split::units() const {
+  return ceil_div(inner, kUnit) * outer * matrices;
+}
+
+std::int64_t pitch_of(std::int64_t inner) {
+  constexpr std::int64_t kRow = 8;
+  return ceil_div(inner, kRow) * kRow;
+}
+
+Launch split(const Registry& registry, const Split& a, const Split& b, std::uint64_t ranges) {
+  constexpr std::int64_t kSize = 4;
   Values v;
   std::string name = "bf16x3_";
-  const auto put = [&](const Side& s, std::uint64_t to) {
+  for (const Split& s : {a, b}) {
     const auto four = [](std::int64_t x) { return x % kUnit == 0; };
-    const bool vectors = s.from.address % 16 == 0 && four(s.inner) && four(s.from.leading) && four(s.stride);
-    name += vectors ? "4" : "1";
-    constexpr std::int64_t kSize = 4;
-    v.u64(s.from.address).u64(to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u32(s.units());
+    name += s.from % 16 == 0 && four(s.inner) && four(s.leading) && four(s.stride) ? "4" : "1";
+    v.u64(s.from).u64(s.to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u32(s.units());
     v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer).u32(s.inner);
-    v.u32(kSize * s.from.leading).u32(2 * s.pitch());
-  };
-  put(a_of(p), p.workspace + where.a);
-  put(b_of(p), p.workspace + where.b);
-  v.u64(p.workspace);
+    v.u32(kSize * s.leading).u32(2 * pitch_of(s.inner));
+  }
+  v.u64(ranges);
   const Kernel* kernel = registry.find(name);
   if (kernel == nullptr) throw InvalidArgument("gemm: no kernel " + name);
-  Launch out = {kernel, {256, 2, 1}, v};
-  return out;
+  return {kernel, {256, 2, 1}, v};
+}
+
+Launch pieces(const Registry& registry, const GemmProblem& p, std::int64_t splits) {
+  const Room where = room(p, splits);
+  return split(registry, a_of(p).to(p.workspace + where.a), b_of(p).to(p.workspace + where.b), p.workspace);
 }
 
 Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t splits) {

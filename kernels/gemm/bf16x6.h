@@ -16,6 +16,10 @@
 
 namespace nervanagpu::bf16x6 {
 
+inline constexpr std::int64_t kPieces = 3;
+inline constexpr std::int64_t kRangeBytes =
+    2 * 256 * 4;  // where bf16x3.sass leaves how large an operand's elements are
+
 // Microseconds of a chunk of 128 rows, by width: three times two products at the rate that the power of an H200 allows
 // (124 million multiply-adds a microsecond, docs/lab/bf16x6.md).
 struct Width {
@@ -61,6 +65,21 @@ struct Launch {
   Grid grid;
   Values values;
 };
+
+// An operand that bf16x3.sass takes apart: rows of `inner` elements, `outer` of them in each of `matrices`.
+struct Split {
+  std::uint64_t from = 0, to = 0;
+  std::int64_t inner = 0, outer = 0, matrices = 1;
+  std::int64_t leading = 0;  // of the operand's rows, in elements
+  std::int64_t stride = 0;   // of its matrices
+
+  [[nodiscard]] std::int64_t units() const;  // what a thread takes at a time
+};
+// Elements of a row of pieces: rows begin at multiples of 16 bytes.
+std::int64_t pitch_of(std::int64_t inner);
+// bf16x3.sass for both operands; `ranges` takes kRangeBytes.
+Launch split(const Registry& registry, const Split& a, const Split& b, std::uint64_t ranges);
+
 Launch pieces(const Registry& registry, const GemmProblem& problem, std::int64_t splits);     // bf16x3.sass
 Launch otherwise(const Registry& registry, const GemmProblem& problem, std::int64_t splits);  // gemm_if.sass
 

@@ -86,8 +86,8 @@ bool beyond_pieces(const Kernel& kernel) {
   return kernel.manifest().op == "conv_if";
 }
 bool on_tensor_cores(const Kernel& kernel) {
-  return in_pieces(kernel) || kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) || makes_cells(kernel) ||
-         keeps_filters(kernel) || shares_products(kernel);
+  return in_pieces(kernel) || kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) ||
+         makes_cells(kernel) || keeps_filters(kernel) || shares_products(kernel);
 }
 
 // As conv_detail names it, to have it taken.
@@ -131,7 +131,9 @@ Pass pass_of(Random& random, const Kernel& kernel) {
   }
   if (beyond_pieces(kernel)) {
     const std::string& order = variant.at("ORDER");
-    return {order == "llj" ? ConvPass::fprop : order == "ljj" ? ConvPass::bprop : ConvPass::update,
+    return {order == "llj"   ? ConvPass::fprop
+            : order == "ljj" ? ConvPass::bprop
+                             : ConvPass::update,
             Layout::channels_last};
   }
   if (on_tensor_cores(kernel)) {
@@ -470,9 +472,9 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   } else if (shares_products(kernel)) {
     forced.splits = std::max<std::int64_t>(pick(random, -5, 5), 1);  // often one, which goes around the circle
   } else if (tensor_cores) {
-    forced.splits = in_pieces(kernel)                                     ? pick(random, 1, 3)
+    forced.splits = in_pieces(kernel)                                   ? pick(random, 1, 3)
                     : !makes_cells(kernel) && variant.at("YT") == "f32" ? pick(random, 2, 5)
-                                                                          : 1;
+                                                                        : 1;
   } else if (pass == ConvPass::update && pick(random, 0, 2) == 0) {
     forced.splits = pick(random, 1, 4);
   }
