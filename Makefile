@@ -50,9 +50,12 @@ test: ## every test but the long ones, on the emulator
 	@$(configure) -DNG_REQUIRE_TESTS=$(if $(NO_SETUP),OFF,ON)
 	@$(build)
 	@failed=0; $(py) tools/check_tree.py && $(py) tools/readme_table.py --check && $(py) tools/toolchain_table.py --check || failed=1; ctest --preset $(preset) -j $(JOBS) || failed=1; \
-	$(py) -m pytest $(ARGS) || failed=1; \
-	NERVANAGPU_EMULATOR_ARCH=sm_52 $(py) -m pytest -q $(both_families) || failed=1; \
-	NERVANAGPU_EMULATOR_ARCH=sm_80 $(py) -m pytest -q $(ampere) || failed=1; exit $$failed
+	$(pytest) $(ARGS) || failed=1; \
+	NERVANAGPU_EMULATOR_ARCH=sm_52 $(pytest) -q $(both_families) || failed=1; \
+	NERVANAGPU_EMULATOR_ARCH=sm_80 $(pytest) -q $(ampere) || failed=1; exit $$failed
+
+# A process a core, where pytest-xdist is there: most tests are small and keep one busy.
+pytest = $(py) -m pytest $$($(py) -c 'import xdist' 2>/dev/null && echo -n $(JOBS) --dist worksteal)
 
 # What also runs on the emulator's sm_80 and, with the kernels for Maxwell, sm_52.
 ampere = $(if $(NERVANAGPU_TEST_LONG),$(both_families),\
