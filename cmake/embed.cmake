@@ -1,6 +1,21 @@
 # ng_kernel(TEMPLATE ARCHS... [DEFINE NAME=VALUE]): assembles kernels/TEMPLATE.sass for each architecture into
 # build/kernels/NAME.ARCH.cubin; only the variants with that value.
-# ng_embed(TARGET): puts every cubin named so far into TARGET, with the table that src/embedded.h declares.
+# ng_embed(TARGET): puts every cubin named so far into TARGET, with the table that src/embedded.h declares; compressed
+# into NAME.ARCH.cubin.zst if libzstd is there (zstd.cmake).
+#
+# A build for another machine runs the tools of a build for this one: NG_HOST_TOOLS=DIR, where ngasm and ng_pack lie.
+set(NG_HOST_TOOLS "" CACHE PATH "Folder of ngasm and ng_pack that run here, where what is built does not")
+include(zstd)
+set(NG_NGASM ngasm)
+set(NG_PACK ng_pack)
+if(NG_HOST_TOOLS)
+  set(NG_NGASM ${NG_HOST_TOOLS}/ngasm)
+  set(NG_PACK ${NG_HOST_TOOLS}/ng_pack)
+elseif(TARGET ng_zstd)
+  add_executable(ng_pack tools/pack/pack.cpp)
+  target_link_libraries(ng_pack PRIVATE ng_zstd ng_flags)
+  set_target_properties(ng_pack PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
+endif()
 set(NG_CUBIN_DIR ${CMAKE_BINARY_DIR}/kernels)
 define_property(GLOBAL PROPERTY NG_CUBINS BRIEF_DOCS "cubins" FULL_DOCS "every cubin that ng_kernel has named")
 
@@ -22,9 +37,9 @@ function(ng_kernel template)
     add_custom_command(
       OUTPUT ${cubin}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${NG_CUBIN_DIR}
-      COMMAND ngasm as kernels/${template}.sass -o ${cubin} -I kernels --arch ${arch} ${variants}
+      COMMAND ${NG_NGASM} as kernels/${template}.sass -o ${cubin} -I kernels --arch ${arch} ${variants}
       WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}
-      DEPENDS ngasm ${source} ${snippets}
+      DEPENDS ${NG_NGASM} ${source} ${snippets}
       COMMENT "Assembling kernels/${template}.sass for ${arch}"
       VERBATIM)
     set_property(GLOBAL APPEND PROPERTY NG_CUBINS ${cubin})
@@ -33,12 +48,19 @@ endfunction()
 
 function(ng_embed target)
   get_property(cubins GLOBAL PROPERTY NG_CUBINS)
+  set(embedded)
   set(externs "")
   set(rows "")
   set(blobs "")
   set(index 0)
   foreach(cubin ${cubins})
     get_filename_component(name ${cubin} NAME_WLE)  # sgemm.sm_90a
+    if(TARGET ng_zstd)
+      add_custom_command(OUTPUT ${cubin}.zst COMMAND ${NG_PACK} ${cubin} ${cubin}.zst DEPENDS ${NG_PACK} ${cubin}
+                         COMMENT "Compressing ${name}" VERBATIM)
+      string(APPEND cubin .zst)
+    endif()
+    list(APPEND embedded ${cubin})
     set(symbol ng_cubin_${index})
     string(APPEND blobs "  .balign 64\n${symbol}:\n  .incbin \"${cubin}\"\n${symbol}_end:\n"
                         "  .globl ${symbol}\n  .hidden ${symbol}\n  .globl ${symbol}_end\n  .hidden ${symbol}_end\n")
@@ -54,8 +76,11 @@ function(ng_embed target)
   configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/cubins.S.in ${CMAKE_BINARY_DIR}/generated/cubins.S @ONLY)
   configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/cubins.cpp.in ${CMAKE_BINARY_DIR}/generated/cubins.cpp @ONLY)
   # .incbin is invisible to dependency scanners.
-  set_source_files_properties(${CMAKE_BINARY_DIR}/generated/cubins.S PROPERTIES OBJECT_DEPENDS "${cubins}")
+  set_source_files_properties(${CMAKE_BINARY_DIR}/generated/cubins.S PROPERTIES OBJECT_DEPENDS "${embedded}")
   target_sources(${target} PRIVATE ${CMAKE_BINARY_DIR}/generated/cubins.S ${CMAKE_BINARY_DIR}/generated/cubins.cpp)
-  add_custom_target(kernels ALL DEPENDS ${cubins})
+  add_custom_target(kernels ALL DEPENDS ${cubins} ${embedded})
   add_dependencies(${target} kernels)
+  if(TARGET ng_zstd)
+    target_link_libraries(${target} PUBLIC ng_zstd)
+  endif()
 endfunction()

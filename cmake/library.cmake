@@ -13,6 +13,9 @@ target_include_directories(nervanagpu PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_S
                                              $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(nervanagpu PRIVATE $<BUILD_INTERFACE:ng_sass> $<BUILD_INTERFACE:ng_flags> Threads::Threads
                                          ${CMAKE_DL_LIBS})
+if(TARGET ng_zstd)
+  target_link_libraries(nervanagpu PRIVATE $<BUILD_INTERFACE:ng_zstd>)
+endif()
 # Hidden visibility covers our symbols; the map also drops the standard library's template instances.
 set(exports ${CMAKE_CURRENT_SOURCE_DIR}/cmake/exports.map)
 target_link_options(nervanagpu PRIVATE -Wl,--version-script=${exports} -Wl,--no-undefined-version)

@@ -12,6 +12,7 @@
 #include "src/cuda_bound.h"
 #include "src/status.h"
 #include "src/tensor_map.h"
+#include "src/unpack.h"
 
 namespace nervanagpu {
 namespace {
@@ -84,9 +85,10 @@ void CudaDevice::load_modules() {
   int mode = cuda::kCaptureRelaxed;  // a thread that is capturing a graph may load
   check(driver_.capture_mode(&mode), "cuThreadExchangeStreamCaptureMode");
   std::vector<cuda::Module> modules;
+  Unpacker unpack;
   for (const EmbeddedCubin& cubin : registry_.cubins()) {
     cuda::Module module = nullptr;
-    check(driver_.module_load(&module, cubin.begin), (std::string("cuModuleLoadData of ") + cubin.name).c_str());
+    check(driver_.module_load(&module, unpack(cubin).data()), (std::string("cuModuleLoadData of ") + cubin.name).c_str());
     modules.push_back(module);
   }
   for (const Kernel& k : registry_.kernels()) {

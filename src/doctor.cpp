@@ -5,6 +5,7 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/version.hpp"
 #include "src/select_device.h"
+#include "src/unpack.h"
 
 #ifndef NG_VERSION
 #define NG_VERSION "unknown"
@@ -49,7 +50,9 @@ std::string doctor() {
     if (value != nullptr && value[0] != '\0') out += line("setting", std::string(name) + "=" + value);
   }
   for (const EmbeddedCubin& cubin : embedded_cubins()) {
-    out += line("kernels", std::string(cubin.name) + ", " + std::to_string(cubin.size) + " bytes");
+    const std::size_t image = image_size(cubin);
+    const std::string packed = image == cubin.size ? "" : " for " + std::to_string(image);
+    out += line("kernels", std::string(cubin.name) + ", " + std::to_string(cubin.size) + " bytes" + packed);
   }
   for (const std::string& finding : look()) out += line("found", finding);
   try {

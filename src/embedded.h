@@ -8,8 +8,8 @@ namespace nervanagpu {
 
 struct EmbeddedCubin {
   const char* name;            // "<template>.<arch>", e.g. "sgemm.sm_90a"
-  const unsigned char* begin;  // an ELF image, 64-byte aligned
-  std::size_t size;            // bytes
+  const unsigned char* begin;  // an ELF image, or a zstd frame of one: src/unpack.h; 64-byte aligned
+  std::size_t size;            // bytes from there
 };
 
 std::span<const EmbeddedCubin> embedded_cubins();

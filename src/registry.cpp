@@ -1,9 +1,15 @@
 #include "src/registry.h"
 
 #include <algorithm>
+#include <atomic>
+#include <exception>
+#include <functional>
+#include <numeric>
 #include <optional>
+#include <thread>
 
 #include "nervanagpu/error.hpp"
+#include "src/unpack.h"
 
 namespace nervanagpu {
 namespace {
@@ -13,6 +19,49 @@ std::optional<sass::Arch> arch_of(const EmbeddedCubin& cubin) {
   const std::string_view name = cubin.name;
   const std::size_t dot = name.rfind('.');
   return dot == std::string_view::npos ? std::nullopt : sass::arch_from_name(name.substr(dot + 1));
+}
+
+sass::CubinImage image_of(const EmbeddedCubin& cubin, Unpacker& unpack) {
+  const std::span<const unsigned char> bytes = unpack(cubin);
+  sass::Result<sass::CubinImage> image = sass::read_cubin(bytes.data(), bytes.size());
+  if (!image.ok()) throw Error("embedded cubin " + std::string(cubin.name) + ": " + image.error().text());
+  return std::move(*image);
+}
+
+// In the order of `cubins`. This is most of what opening a device costs the host: a few threads take the largest first.
+std::vector<sass::CubinImage> images_of(std::span<const EmbeddedCubin> cubins) {
+  std::vector<std::size_t> order(cubins.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t i) { return image_size(cubins[i]); });
+
+  std::vector<sass::CubinImage> images(cubins.size());
+  std::vector<std::exception_ptr> failures(cubins.size());
+  std::atomic<std::size_t> next{0};
+  const auto work = [&] {
+    Unpacker unpack;
+    for (std::size_t at = next++; at < order.size(); at = next++) {
+      try {
+        images[order[at]] = image_of(cubins[order[at]], unpack);
+      } catch (...) {
+        failures[order[at]] = std::current_exception();
+      }
+    }
+  };
+  {
+    constexpr std::size_t kMost = 8;
+    const std::size_t threads = std::min({std::size_t{std::thread::hardware_concurrency()}, cubins.size(), kMost});
+    std::vector<std::jthread> others;
+    try {
+      for (std::size_t i = 1; i < threads; ++i) others.emplace_back(work);
+    } catch (const std::exception&) {
+      // The system gives no thread: those there are do it all.
+    }
+    work();
+  }
+  for (const std::exception_ptr& failure : failures) {
+    if (failure != nullptr) std::rethrow_exception(failure);
+  }
+  return images;
 }
 
 }  // namespace
@@ -43,11 +92,7 @@ Registry::Registry(std::span<const EmbeddedCubin> cubins, sass::Arch arch) : arc
   for (const EmbeddedCubin& cubin : cubins) {
     if (arch_of(cubin) == arch) cubins_.push_back(cubin);
   }
-  for (const EmbeddedCubin& cubin : cubins_) {
-    sass::Result<sass::CubinImage> image = sass::read_cubin(cubin.begin, cubin.size);
-    if (!image.ok()) throw Error("embedded cubin " + std::string(cubin.name) + ": " + image.error().text());
-    images_.push_back(std::move(*image));
-  }
+  images_ = images_of(cubins_);
   for (std::size_t i = 0; i < images_.size(); ++i) {
     for (const sass::KernelImage& image : images_[i].kernels) {
       auto needs = sass::compile_needs(image.manifest);

@@ -62,6 +62,8 @@ install_packages() {
 
 packages=$(missing_packages)
 if [[ -n $packages ]]; then
+  # It shrinks the library (cmake/zstd.cmake), which is built without it, too: installed along, never alone.
+  if wants build && [[ ! -e /usr/include/zstd.h ]]; then packages+=" libzstd-dev"; fi
   # shellcheck disable=SC2086  # one word per package
   install_packages $packages
   # A second time: which package has libFuzzer depends on the version of clang, which is there only now.

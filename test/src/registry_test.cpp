@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "nervanagpu/error.hpp"
+#include "src/unpack.h"
 
 namespace nervanagpu {
 namespace {
@@ -39,8 +40,9 @@ TEST(Registry, EachArchitectureHasItsOwn) {
 }
 
 TEST(Registry, RefusesADamagedCubin) {
-  const EmbeddedCubin& good = embedded_cubins().front();
-  std::vector<unsigned char> bytes(good.begin, good.begin + good.size);
+  Unpacker unpack;
+  const std::span<const unsigned char> good = unpack(embedded_cubins().front());
+  std::vector<unsigned char> bytes(good.begin(), good.end());
   bytes.resize(bytes.size() / 2);
   const EmbeddedCubin bad{"sgemm.sm_90a", bytes.data(), bytes.size()};
   try {

@@ -7,6 +7,7 @@
 #include "sass/isa/codec.h"
 #include "src/emulator_device.h"
 #include "src/select_device.h"
+#include "src/unpack.h"
 #include "test/kernels/gemm/gemm_case.h"
 
 namespace nervanagpu {
@@ -61,7 +62,9 @@ class PlantedTest : public ::testing::Test {
  protected:
   PlantedTest() {
     const EmbeddedCubin& cubin = embedded_cubins().front();
-    sass::Result<sass::CubinImage> read = sass::read_cubin(cubin.begin, cubin.size);
+    Unpacker unpack;
+    const std::span<const unsigned char> bytes = unpack(cubin);
+    sass::Result<sass::CubinImage> read = sass::read_cubin(bytes.data(), bytes.size());
     if (!read.ok()) throw Error(read.error().text());
     for (KernelImage& image : read->kernels) {
       if (image.name == "sgemm_nn_64x64_11") good_ = std::move(image);
