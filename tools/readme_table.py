@@ -252,6 +252,18 @@ def _spread(ratios: list[float]) -> str:
     return f"**{statistics.geometric_mean(ratios):.2f}** ({min(ratios):.2f} to {max(ratios):.2f}, {len(ratios)} cases)"
 
 
+# The README's lines of many cases: results, what they are of, the peer, the dtype if not all.
+SPREADS = (
+    ("conv", "layers of five networks, float16", "cuDNN", "float16"),
+    ("conv_tensor", "38 of these layers, float32 tensor", "cuDNN", None),
+    ("gemm_float32", "products, float32, strict", "cuBLAS and cublasLt", None),
+    ("gemm_tensor", "products, float32 tensor", "cuBLAS, float32", None),
+    ("gemm_large", "products, 16 bits, 1024 to 8192", "cuBLAS and cublasLt", None),
+    ("gemm_short_sides", "products, 16 bits, a short or odd side", "cuBLAS and cublasLt", None),
+    ("dgemm", "products, float64", "cuBLAS", "float64"),
+)
+
+
 def summary(results: Path) -> str:
     """The README's: one line a network, kind of product and kind of expression, with the peer's time over ours."""
 
@@ -262,26 +274,29 @@ def summary(results: Path) -> str:
         return f"| {what} | {peer} | {ratio} | {commit[:7]} |"
 
     lines = ["| | peer | times as fast | commit |", "|---|---|---|---|"]
-    networks = load("convnets")
-    totals = [r for r in networks["rows"] if r["bench"] == "convnets" and r["pass"] == "total"]
-    for r in sorted(totals, key=lambda r: [*NETWORKS].index(r["case"])):
-        if not r["ratio"]:
-            continue
-        best = min((ms, form) for form, ms in r["peers"].items() if ms)
-        peer = f"PyTorch, {'torch.compile' if 'compiled' in best[1] else 'eager'}: {best[0]:.2f} ms"
-        what = f"{NETWORKS[r['case']]}, {r['dtype']}, N={r['n']}: {r['median_ms']:.2f} ms a step"
-        lines.append(line(what, peer, f"**{r['ratio']:.2f}**", r.get("commit", networks["commit"])))
-    layers = load("conv")
-    ratios = [r["ratio"] for r in layers["rows"] if r["dtype"] == "float16" and r["ratio"]]
-    lines.append(line("layers of five networks, float16", "cuDNN", _spread(ratios), layers["commit"]))
-    for name, what in (
-        ("gemm_float32", "products, float32, strict"),
-        ("gemm_large", "products, 16 bits, 1024 to 8192"),
-        ("gemm_short_sides", "products, 16 bits, a short or odd side"),
-    ):
+    totals = []
+    for networks in (load("convnets"), load("convnets_tensor")):
+        steps = [r for r in networks["rows"] if r["bench"] == "convnets" and r["pass"] == "total"]
+        totals += steps
+        for r in sorted(steps, key=lambda r: [*NETWORKS].index(r["case"])):
+            if not r["ratio"]:
+                continue
+            best = min((ms, form) for form, ms in r["peers"].items() if ms)
+            peer = f"PyTorch, {'torch.compile' if 'compiled' in best[1] else 'eager'}: {best[0]:.2f} ms"
+            dtype = f"{r['dtype']}{' tensor' if r.get('precision') == 'tensor' else ''}"
+            what = f"{NETWORKS[r['case']]}, {dtype}, N={r['n']}: {r.get('median_ms', r['ms']):.2f} ms a step"
+            lines.append(line(what, peer, f"**{r['ratio']:.2f}**", r.get("commit", networks["commit"])))
+    for name, what, peer, dtype in SPREADS:
         result = load(name)
-        ratios = [r["ratio"] for r in result["rows"] if name != "gemm_large" or r["dtype"] != "float32"]
-        lines.append(line(what, "cuBLAS and cublasLt", _spread(ratios), result["commit"]))
+        rows = [r for r in result["rows"] if dtype in (None, r["dtype"]) and " tile " not in r["case"]]
+        ratios = [r["ratio"] for r in rows if r["ratio"]]
+        lines.append(line(what, peer, _spread(ratios), result["commit"]))
+    sorts = load("sort")
+    keys = next(r for r in sorts["rows"] if r["shape"] == [10**8] and r["dtype"] == "float32")
+    for name in ("sort", "argsort"):
+        ours, cupy = keys[name]["ours"]["ms"], keys[name]["cupy"]
+        row = f"{name} of 10^8 float32: {ours:.2f} ms", f"CuPy: {cupy['ms']:.2f} ms"
+        lines.append(line(*row, f"**{cupy['times_as_fast']:.2f}**", sorts["commit"]))
     expressions = load("elementwise")
     for what, peers, name in (
         ("expressions of 4096 x 8192 float32", ("inductor", "autotuned"), "torch.compile, its best"),
@@ -293,7 +308,11 @@ def summary(results: Path) -> str:
         lines.append(line(what, name, _spread(ratios), expressions["commit"]))
     missing = [NETWORKS[r["case"]] for r in totals if not r["ratio"]]
     note = f" {' and '.join(missing)} ran without a peer." if missing else ""
-    lines += ["", f"Spreads are geometric means with their range. A step is fprop and bprop.{note}"]
+    lines += [
+        "",
+        f"Spreads are geometric means with their range. A step is fprop and bprop.{note} float32 tensor: each number in",
+        "three bfloat16 pieces on the tensor cores, no less accurate than multiply-adds ([how](docs/numerics.md)).",
+    ]
     return "\n".join(lines)
 
 
