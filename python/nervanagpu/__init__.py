@@ -39,6 +39,7 @@ from nervanagpu import (
     signals,
     slices,
     sorting,
+    summation,
     text,
     windows,
 )

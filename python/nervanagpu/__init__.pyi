@@ -109,7 +109,7 @@ from nervanagpu.linalg.products import dot as dot
 from nervanagpu.manipulation import dsplit as dsplit
 from nervanagpu.manipulation import dstack as dstack
 from nervanagpu.scans import ediff1d as ediff1d
-from nervanagpu.algebra import einsum as einsum
+from nervanagpu.summation import einsum as einsum
 from nervanagpu.creation import empty as empty
 from nervanagpu.creation import empty_like as empty_like
 from nervanagpu.elementwise import equal as equal
@@ -394,6 +394,7 @@ from nervanagpu import selection as selection
 from nervanagpu import signals as signals
 from nervanagpu import slices as slices
 from nervanagpu import sorting as sorting
+from nervanagpu import summation as summation
 from nervanagpu import text as text
 from nervanagpu import windows as windows
 from nervanagpu._core import AssembleError as AssembleError

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-import string
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, creation, elementwise, reductions
+from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer
-from nervanagpu.elementwise import Operand, _result
+from nervanagpu.elementwise import Operand
 from nervanagpu.linalg import contractions
 from nervanagpu.linalg.operands import conjugate
 from nervanagpu.linalg.products import product
@@ -52,110 +50,6 @@ def tensordot(a: Operand, b: Operand, axes: Any = 2) -> GPUTensor:
     return contractions.tensordot(a, b, axes=axes)
 
 
-def _labels(subscripts: str, operands: Sequence[GPUTensor]) -> tuple[list[str], str]:
-    """The letters of each operand's axes and of the result's; those of an ellipsis become letters that nobody uses."""
-    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
-    terms = inputs.split(",")
-    if len(terms) != len(operands):
-        raise ValueError(f"einsum: there are {len(operands)} operands; {subscripts!r} has {len(terms)}")
-    free = [c for c in string.ascii_letters if c not in subscripts]
-    most = 0
-    for term, x in zip(terms, operands, strict=True):
-        most = max(most, x.ndim - len(term.replace("...", "")) if "..." in term else 0)
-    dots = "".join(free[:most])
-    named = []
-    for i, (term, x) in enumerate(zip(terms, operands, strict=True)):
-        count = x.ndim - len(term.replace("...", ""))
-        if count < 0 or ("..." not in term and count):
-            raise ValueError(f"einsum: operand {i} has {x.ndim} axes; {term!r} names {len(term.replace('...', ''))}")
-        named.append(term.replace("...", dots[len(dots) - count :] if count else ""))
-    if arrow:
-        result = output.replace("...", dots)
-    else:
-        letters = "".join(named)
-        result = dots + "".join(sorted(c for c in set(letters) if letters.count(c) == 1 and c not in dots))
-    for c in result:
-        if result.count(c) > 1 or c not in "".join(named):
-            raise ValueError(f"einsum: {subscripts!r} has {c!r} in its result; needs each letter once, of an operand")
-    return named, result
-
-
-def _reduced_diagonals(x: GPUTensor, term: str) -> tuple[GPUTensor, str]:
-    """The view along which letters that stand twice run together."""
-    for c in dict.fromkeys(term):
-        while term.count(c) > 1:
-            i = term.index(c)
-            j = term.index(c, i + 1)
-            x = diagonal(x, 0, i, j)
-            term = term[:i] + term[i + 1 : j] + term[j + 1 :] + c
-    return x, term
-
-
-def _pair(x: GPUTensor, xs: str, y: GPUTensor, ys: str, keep: str) -> tuple[GPUTensor, str]:
-    """Two operands as one: a product of matrices, of which batches are letters of both that stay."""
-    lengths = dict(zip(xs + ys, x.shape + y.shape, strict=True))
-    for c, n in zip(xs, x.shape, strict=True):
-        lengths[c] = max(n, lengths[c]) if n else 0
-    for letters, of in ((xs, x), (ys, y)):
-        for c, n in zip(letters, of.shape, strict=True):
-            if n != lengths[c] and n != 1:
-                raise ValueError(f"einsum: axes {c!r} have lengths {n} and {lengths[c]}; needs equal ones")
-    x, xs = _summed(x, xs, [c for c in xs if c not in ys and c not in keep])
-    y, ys = _summed(y, ys, [c for c in ys if c not in xs and c not in keep])
-    batch = [c for c in xs if c in ys and c in keep]
-    inner_letters = [c for c in xs if c in ys and c not in keep]
-    rows, columns = [c for c in xs if c not in ys], [c for c in ys if c not in xs]
-
-    def laid(t: GPUTensor, letters: str, first: list[str], last: list[str]) -> GPUTensor:
-        order = [letters.index(c) for c in (*batch, *first, *last)]
-        t = t.transpose(*order) if order else t
-        full = tuple(lengths[c] for c in (*batch, *first, *last))
-        if t.shape != full:
-            wide = creation.empty(full, t.dtype)
-            wide[...] = t
-            t = wide
-        sizes = [math.prod(lengths[c] for c in part) for part in (first, last)]
-        return t.reshape(math.prod(lengths[c] for c in batch), *sizes)
-
-    a, b = laid(x, xs, rows, inner_letters), laid(y, ys, inner_letters, columns)
-    made = product(a, b) if batch else product(a[0], b[0])
-    return made.reshape(*(lengths[c] for c in (*batch, *rows, *columns))), "".join((*batch, *rows, *columns))
-
-
-def _summed(x: GPUTensor, letters: str, gone: list[str]) -> tuple[GPUTensor, str]:
-    if not gone:
-        return x, letters
-    total = reductions.sum(x, [letters.index(c) for c in gone])
-    return _core.as_dtype(total, x.dtype), "".join(c for c in letters if c not in gone)
-
-
-@public()
-def einsum(subscripts: str, *operands: Operand, out: GPUTensor | None = None, optimize: Any = False) -> GPUTensor:
-    """Einstein's sums: einsum("ij,jk->ik", a, b) is a @ b. Operands are multiplied from left to right.
-
-    A letter names an axis, "..." the others; letters that the result does not have are summed over. Without "->" the
-    result has those that stand once, by alphabet. ValueError for letters and lengths that do not fit.
-    """
-    tensors = [operand_of(x) for x in operands]
-    if not tensors:
-        raise ValueError("einsum: there is no operand; needs one or more")
-    if not isinstance(subscripts, str):
-        raise TypeError(f"einsum: subscripts is {type(subscripts).__name__}; needs text such as 'ij,jk->ik'")
-    terms, result = _labels(subscripts, tensors)
-    dtype = np.result_type(*(t.dtype for t in tensors))
-    parts = [_reduced_diagonals(x, t) for x, t in zip(tensors, terms, strict=True)]
-    x, letters = parts[0]
-    for i, (y, other) in enumerate(parts[1:], 1):
-        keep = result + "".join(t for _, t in parts[i + 1 :])
-        x, letters = _pair(x, letters, y, other, keep)
-    x, letters = _summed(x, letters, [c for c in letters if c not in result])
-    order = [letters.index(c) for c in result]
-    x = x.transpose(*order) if order else x
-    if len(parts) == 1 and x is tensors[0]:
-        x = x.copy()
-    return _result(_core.as_dtype(x, dtype), out)
-
-
 @public()
 def kron(a: Operand, b: Operand) -> GPUTensor:
     """The Kronecker product: each element of a times all of b."""
@@ -169,14 +63,33 @@ def kron(a: Operand, b: Operand) -> GPUTensor:
 
 
 @public()
-def cross(a: Operand, b: Operand, axis: int = -1) -> GPUTensor:
-    """Vector products of the vectors of three numbers along `axis`."""
-    a, b = moveaxis(operand_of(a), axis, -1), moveaxis(operand_of(b), axis, -1)
-    if a.shape[-1] != 3 or b.shape[-1] != 3:
-        raise ValueError(f"cross: the vectors have {a.shape[-1]} and {b.shape[-1]} numbers; needs 3")
-    x, y, z = (a[..., i] for i in range(3))
-    u, v, w = (b[..., i] for i in range(3))
-    return moveaxis(composed.stack([y * w - z * v, z * u - x * w, x * v - y * u], -1), -1, axis)
+def cross(
+    a: Operand, b: Operand, axisa: int = -1, axisb: int = -1, axisc: int = -1, axis: int | None = None
+) -> GPUTensor:
+    """Vector products of the vectors of three numbers along axisa and axisb, along axisc of the result.
+
+    axis: all three. Of vectors of two numbers, whose third is 0: two of them give their product's third number alone.
+    """
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    a, b = operand_of(a), operand_of(b)
+    a, b = moveaxis(a, axis_of("cross", axisa, a.ndim), -1), moveaxis(b, axis_of("cross", axisb, b.ndim), -1)
+    lengths = a.shape[-1], b.shape[-1]
+    if not {*lengths} <= {2, 3}:
+        raise ValueError(f"cross: the vectors have {lengths[0]} and {lengths[1]} numbers; needs 3, or 2")
+    dtype = dtypes.promoted(a.dtype, b.dtype)
+    if dtypes.kind_of(dtype) == "b":
+        raise TypeError("cross: a and b are of bool, whose difference NumPy does not have; needs numbers")
+    (x, y), (u, v) = (a[..., 0], a[..., 1]), (b[..., 0], b[..., 1])
+    last = x * v - y * u
+    if lengths == (2, 2):
+        return _core.as_dtype(last, dtype)
+    z = a[..., 2] if lengths[0] == 3 else None
+    w = b[..., 2] if lengths[1] == 3 else None
+    first = y * w if z is None else -(z * v) if w is None else y * w - z * v
+    second = -(x * w) if z is None else z * u if w is None else z * u - x * w
+    made = composed.stack([_core.as_dtype(part, dtype) for part in (first, second, last)], -1)
+    return moveaxis(made, -1, axis_of("cross", axisc, made.ndim))
 
 
 # ---- parts of matrices -----------------------------------------------------------------------------------------------

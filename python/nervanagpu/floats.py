@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, elementwise, functions, scans
 from nervanagpu._core import GPUTensor
@@ -18,16 +19,20 @@ from nervanagpu.reductions import operand_of
 
 
 @public()
-def float_power(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """a ** b in float64."""
+def float_power(
+    a: Operand, b: Operand, out: GPUTensor | None = None, *, where: Any = True, dtype: npt.DTypeLike | None = None
+) -> GPUTensor:
+    """a ** b in float64, of complex operands in complex128. TypeError for another `dtype`."""
     try:
-        given = [float(x) if isinstance(x, int | float) else x for x in (a, b)]
+        given = [operand_of(float(x) if isinstance(x, int | float) else x) for x in (a, b)]
     except OverflowError:
         raise OverflowError("float_power: a or b is an integer above the largest float64") from None
-    wide = [x if isinstance(x, float) else _core.as_dtype(operand_of(x), np.float64) for x in given]
-    if isinstance(wide[0], float) and isinstance(wide[1], float):
-        wide[0] = creation.full((), wide[0], np.float64)
-    return _result(elementwise.power(wide[0], wide[1]), out)
+    kind = np.dtype(np.complex128 if any(dtypes.kind_of(x.dtype) == "c" for x in given) else np.float64)
+    wanted = kind if dtype is None else _core.dtype(dtype)
+    if wanted not in (np.float64, np.complex128) or not dtypes.converts(kind, wanted):
+        raise TypeError(f"float_power: dtype is {shown(dtype)}; needs {kind}")
+    made = elementwise.power(*(_core.as_dtype(x, wanted) for x in given))
+    return elementwise._stored("float_power", made, out, where)
 
 
 def _pair(function: str, out: Any) -> tuple[GPUTensor | None, GPUTensor | None]:

@@ -170,9 +170,10 @@ def round(x: Operand, decimals: int = 0, out: GPUTensor | None = None) -> GPUTen
 
 @public("conj", method=True)
 def conjugate(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The complex conjugate: of real numbers a copy."""
-    if not isinstance(x, GPUTensor) or dtypes.kind_of(x.dtype) != "c":
-        x = operand_of(x)
+    """The complex conjugate: of real numbers a copy, of bool int8."""
+    x = operand_of(x)
+    if dtypes.kind_of(x.dtype) == "b":
+        x = _core.cast(x, np.int8)
     return _result(_core.apply("conjugate", x), out)
 
 

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, elementwise
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integers
+from nervanagpu.arguments import integers, tensor
 from nervanagpu.elementwise import Operand, _result
 from nervanagpu.names import public
 
@@ -55,6 +55,14 @@ def _stored(result: GPUTensor, dtype: npt.DTypeLike | None, out: GPUTensor | Non
     return _result(result, out)
 
 
+def of_out(function: str, x: GPUTensor, out: Any) -> Any:
+    """The dtype that sums are computed in for `out`: its own, as NumPy's are. TypeError where x does not become it."""
+    tensor(function, "out", out)
+    if not dtypes.converts(x.dtype, out.dtype):
+        raise TypeError(f"{function}: out has dtype {out.dtype}; needs one that {x.dtype} converts to (same_kind)")
+    return out.dtype
+
+
 def _reduced(name: str, x: Operand, axis: Axis, keepdims: bool, dtype: npt.DTypeLike | None = None) -> GPUTensor:
     axes = axis if axis is None else [axis] if type(axis) is int else integers(name, "axis", axis)
     if dtype is not None:
@@ -75,6 +83,8 @@ def sum(
     """The sum of the elements along `axis`."""
     if where is not True:
         x = _masked(x, where, 0)
+    if out is not None and dtype is None:
+        dtype = of_out("sum", operand_of(x), out)
     result = _reduced("sum", x, axis, keepdims, dtype)
     if initial is not None:
         result = elementwise.add(result, initial)
@@ -94,6 +104,8 @@ def prod(
     """The product of the elements along `axis`."""
     if where is not True:
         x = _masked(x, where, 1)
+    if out is not None and dtype is None:
+        dtype = of_out("prod", operand_of(x), out)
     result = _reduced("prod", x, axis, keepdims, dtype)
     if initial is not None:
         result = elementwise.multiply(result, initial)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer
+from nervanagpu.arguments import integer, integers, shown
 from nervanagpu.elementwise import Operand, _result
 from nervanagpu.manipulation import along, axis_of, moveaxis, ravel
 from nervanagpu.names import public
@@ -33,6 +33,8 @@ def cumsum(
     what x is converted to before.
     """
     operand, at = _row("cumsum", x, axis)
+    if out is not None and dtype is None:
+        dtype = reductions.of_out("cumsum", operand, out)
     if dtype is not None:
         operand = _core.as_dtype(operand, dtype)
     result = _core.cumsum(operand, at)
@@ -50,6 +52,8 @@ def cumprod(
     By doubling: log2(length) kernels. Integers and bool give int64 or uint64.
     """
     operand, at = _row("cumprod", x, axis)
+    if out is not None and dtype is None:
+        dtype = reductions.of_out("cumprod", operand, out)
     if dtype is not None:
         operand = _core.as_dtype(operand, dtype)
     kind = dtypes.kind_of(operand.dtype)
@@ -70,9 +74,11 @@ def _standard(
 ) -> GPUTensor:
     x = operand_of(x)
     if axis is None:
-        if x.ndim != 1:
+        if x.ndim > 1:
             raise ValueError(f"{name}: axis is None and x has {x.ndim} axes; needs an axis")
-        axis = 0
+        x, axis = ravel(x), 0
+    if out is not None and dtype is None:
+        dtype = reductions.of_out(name, x, out)
     result = (cumsum if name == "cumulative_sum" else cumprod)(x, axis, dtype)
     if include_initial:
         at = axis_of(name, axis, x.ndim)
@@ -191,43 +197,80 @@ def trapezoid(y: Operand, x: Operand | None = None, dx: float = 1.0, axis: int =
     return reductions.sum(middle * steps, -1)
 
 
-@public()
-def gradient(f: Operand, *spacing: Any, axis: int | None = None) -> Any:
-    """Central differences along each axis (or `axis`), one-sided at the ends, over steps of `spacing` (1).
+def _distances(axis: int, length: int, spacing: Any) -> Any:
+    """A number, or the distances between neighbours of an axis whose coordinates are given."""
+    places = operand_of(spacing)
+    if places.ndim == 0:
+        return spacing
+    if places.shape != (length,):
+        raise ValueError(
+            f"gradient: spacing of axis {axis} has shape {places.shape}; needs a number or {length} coordinates"
+        )
+    apart = diff(_core.as_dtype(places, np.float64) if dtypes.kind_of(places.dtype) in "iu" else places)
+    first = apart[:1]
+    return first if bool(reductions.all(elementwise.equal(apart, first))) else apart
 
-    A spacing is one number, or the coordinates along the axis; differences are then exact of parabolas.
+
+def _at_edge(f: GPUTensor, axis: int, near: Any, far: Any, order: int, last: bool) -> GPUTensor:
+    """The difference at an end: of two elements, or by the parabola through three. near, far: their distances."""
+    back = -1 if last else 1
+
+    def element(k: int) -> GPUTensor:
+        at = -1 - k if last else k
+        return f[along(axis, slice(at, at + 1 or None))]
+
+    if order == 1:
+        return (element(1) - element(0)) / near * back
+    both = near + far
+    first, second, third = -(near + both) / (near * both), both / (near * far), -near / (far * both)
+    return (element(0) * first + element(1) * second + element(2) * third) * back
+
+
+def _inside(f: GPUTensor, axis: int, apart: Any) -> GPUTensor:
+    """Central differences; of uneven distances those of the parabola through three elements."""
+    before, here, after = (f[along(axis, slice(i, i - 2 or None))] for i in (0, 1, 2))
+    if not isinstance(apart, GPUTensor) or apart.size == 1:
+        return (after - before) / (2.0 * apart)
+    gaps = apart.reshape(-1, *[1] * (f.ndim - 1 - axis))
+    near, far = gaps[:-1], gaps[1:]
+    both = near + far
+    return before * (-far / (near * both)) + here * ((far - near) / (near * far)) + after * (near / (far * both))
+
+
+@public()
+def gradient(f: Operand, *spacing: Any, axis: Any = None, edge_order: int = 1) -> Any:
+    """Central differences along each axis (or `axis`, one or several) over steps of `spacing` (1).
+
+    A spacing is one number, or the coordinates along the axis; differences are then exact of parabolas. edge_order: at
+    the ends differences of two elements (1), or those of the parabola through three (2). One axis that is named gives a
+    tensor, several a tuple.
     """
     f = operand_of(f)
-    if dtypes.kind_of(f.dtype) in "biu":
+    if dtypes.kind_of(f.dtype) == "b":
+        raise TypeError("gradient: f is of bool, whose difference NumPy does not have; needs numbers")
+    if dtypes.kind_of(f.dtype) in "iu":
         f = _core.as_dtype(f, np.float64)
-    axes = list(range(f.ndim)) if axis is None else [axis_of("gradient", axis, f.ndim)]
-    steps = list(spacing) if spacing else [1.0] * len(axes)
-    if len(steps) == 1:
+    order = integer("gradient", "edge_order", edge_order, 1, 2)
+    named = range(f.ndim) if axis is None else integers("gradient", "axis", axis)
+    axes = [axis_of("gradient", a, f.ndim) for a in named]
+    if len(set(axes)) != len(axes):
+        raise ValueError(f"gradient: axis is {shown(axis)}; names an axis twice")
+    steps = list(spacing) if spacing else [1.0]
+    if len(steps) == 1 and (len(axes) == 1 or operand_of(steps[0]).ndim == 0):
         steps = steps * len(axes)
     if len(steps) != len(axes):
-        raise ValueError(f"gradient: there are {len(steps)} in spacing; needs 1 or {len(axes)}")
+        raise TypeError(f"gradient: there are {len(steps)} in spacing; needs one number or {len(axes)}")
     results = []
     for a, h in zip(axes, steps, strict=True):
-        if f.shape[a] < 2:
-            raise ValueError(f"gradient: axis {a} has length {f.shape[a]}; needs 2 or more")
+        if f.shape[a] < order + 1:
+            raise ValueError(f"gradient: axis {a} has length {f.shape[a]}; needs {order + 1} or more")
+        apart = _distances(a, f.shape[a], h)
         out = creation.empty(f.shape, f.dtype)
-        before, here, after = (f[along(a, slice(i, i - 2 or None))] for i in (0, 1, 2))
-        first = last = h
-        if not hasattr(h, "__len__") or getattr(h, "ndim", 1) == 0:
-            out[along(a, slice(1, -1))] = (after - before) / (2 * h)
-        else:
-            places = operand_of(h)
-            steps_along = diff(_core.as_dtype(places, np.float64) if dtypes.kind_of(places.dtype) in "biu" else places)
-            if steps_along.shape != (f.shape[a] - 1,):
-                raise ValueError(f"gradient: there are {len(h)} coordinates for axis {a}; needs {f.shape[a]}")
-            gaps = steps_along.reshape(-1, *[1] * (f.ndim - 1 - a))
-            near, far = gaps[:-1], gaps[1:]
-            inside = (near * near * after + (far * far - near * near) * here - far * far * before) / (
-                near * far * (near + far)
-            )
-            out[along(a, slice(1, -1))] = inside
-            first, last = gaps[:1], gaps[-1:]
-        out[along(a, slice(0, 1))] = (f[along(a, slice(1, 2))] - f[along(a, slice(0, 1))]) / first
-        out[along(a, slice(-1, None))] = (f[along(a, slice(-1, None))] - f[along(a, slice(-2, -1))]) / last
+        if f.shape[a] > 2:
+            out[along(a, slice(1, -1))] = _inside(f, a, apart)
+        row = isinstance(apart, GPUTensor) and apart.size > 1
+        ends = (apart[0], apart[1], apart[-1], apart[-2]) if row else (apart,) * 4
+        out[along(a, slice(0, 1))] = _at_edge(f, a, *ends[:2], order, False)
+        out[along(a, slice(-1, None))] = _at_edge(f, a, *ends[2:], order, True)
         results.append(out)
     return results[0] if len(results) == 1 else tuple(results)

@@ -23,10 +23,10 @@ from nervanagpu.reductions import Axis, operand_of
 
 
 def keys_of(x: GPUTensor) -> GPUTensor:
-    """Unsigned integers of x's width that are in the order of x's elements; contiguous."""
+    """Unsigned integers that are in the order of x's elements, of x's width but for complex ones; contiguous."""
     kind, width = dtypes.kind_of(x.dtype), dtypes.size_of(x.dtype)
     if kind == "c":
-        raise TypeError(f"operand has dtype {x.dtype}; needs real numbers, which have an order")
+        return _complex_keys(x)
     unsigned = np.dtype(f"uint{8 * width}")
     top = np.array(1 << (8 * width - 1), unsigned)
     if kind in "bu":
@@ -38,6 +38,36 @@ def keys_of(x: GPUTensor) -> GPUTensor:
     keys = elementwise.where(below, elementwise.invert(bits), elementwise.bitwise_xor(bits, top))
     last = np.array((1 << (8 * width)) - 1, unsigned)
     return elementwise.where(elementwise.isnan(x), last, keys).copy()
+
+
+def _numbers(keys: GPUTensor) -> GPUTensor:
+    """Of each of a row of keys how many distinct ones are below it."""
+    ordered, order = _core.sort_with_places(keys, False)
+    new = creation.zeros((keys.size,), np.bool_)
+    new[1:] = elementwise.not_equal(ordered[1:], ordered[:-1])
+    numbers = creation.empty((keys.size,), np.int64)
+    _core.scatter(numbers, order, scans.cumsum(new), "set")
+    return numbers
+
+
+def _complex_keys(x: GPUTensor) -> GPUTensor:
+    """As NumPy sorts complex numbers: by the real part, then the imaginary one, and those with NaN last: first where
+    only the imaginary part is, then only the real one, then both."""
+    if not x.size:
+        return creation.empty(x.shape, np.uint64)
+    flat = ravel(x)
+    real, imag = _core.apply("real", flat).copy(), _core.apply("imag", flat).copy()
+    lost = elementwise.isnan(real) * np.int64(2) + elementwise.isnan(imag)
+    first, second = _numbers(keys_of(real)), _numbers(keys_of(imag))
+    return _core.cast((lost * x.size + first) * x.size + second, np.uint64).copy().reshape(*x.shape)
+
+
+def _sorted(rows: GPUTensor, descending: bool) -> tuple[GPUTensor, GPUTensor]:
+    """The elements along the last axis in order, and where each stood."""
+    if dtypes.kind_of(rows.dtype) != "c":
+        return _core.sort_with_places(rows, descending)
+    places = _core.argsort(keys_of(rows), descending)
+    return selection.take_along_axis(rows, places, -1), places
 
 
 def _last(function: str, x: GPUTensor, axis: Any) -> tuple[GPUTensor, int]:
@@ -81,7 +111,8 @@ def argsort(
     if x.ndim == 0:
         return creation.zeros((), np.int64)
     rows, at = _last("argsort", x, axis)
-    return _back(_core.argsort(rows, flag("argsort", "descending", descending)), at)
+    keys = keys_of(rows) if dtypes.kind_of(rows.dtype) == "c" else rows
+    return _back(_core.argsort(keys, flag("argsort", "descending", descending)), at)
 
 
 @public()
@@ -99,7 +130,9 @@ def sort(
     if x.ndim == 0:
         return x.copy()
     rows, at = _last("sort", x, axis)
-    return _back(_core.sort(rows, flag("sort", "descending", descending)), at)
+    falls = flag("sort", "descending", descending)
+    complex_rows = dtypes.kind_of(rows.dtype) == "c"
+    return _back(_sorted(rows, falls)[0] if complex_rows else _core.sort(rows, falls), at)
 
 
 def sort_in_place(self: GPUTensor, axis: int = -1, kind: str | None = None) -> None:
@@ -147,7 +180,7 @@ def topk(x: Operand, k: int, axis: int = -1, largest: bool = True) -> TopK:
     at = axis_of("topk", axis, x.ndim)
     count = integer("topk", "k", k, 0, x.shape[at])
     rows, _ = _last("topk", x, at)
-    values, places = _core.sort_with_places(rows, flag("topk", "largest", largest))
+    values, places = _sorted(rows, flag("topk", "largest", largest))
     first = along(rows.ndim - 1, slice(0, count))
     return TopK(moveaxis(values[first], -1, at).copy(), moveaxis(places[first], -1, at).copy())
 
@@ -166,9 +199,17 @@ def searchsorted(a: Operand, v: Operand, /, side: str = "left", sorter: Operand 
     if row.ndim != 1:
         raise ValueError(f"searchsorted: a has {row.ndim} axes; needs 1")
     if sorter is not None:
-        row = row[operand_of(sorter)]
+        order = operand_of(sorter)
+        if order.shape != row.shape:
+            raise ValueError(f"searchsorted: sorter has shape {order.shape}; needs {row.shape}")
+        row = row[order]
     dtype = dtypes.promoted(row.dtype, wanted.dtype)
-    keys, of = keys_of(_core.as_dtype(row, dtype)), keys_of(_core.as_dtype(wanted, dtype))
+    row, wanted = _core.as_dtype(row, dtype), _core.as_dtype(wanted, dtype)
+    if dtypes.kind_of(dtype) == "c":  # their keys say the order among those that are compared
+        both = keys_of(composed.concatenate([row, ravel(wanted)]))
+        keys, of = both[: row.size], both[row.size :].reshape(wanted.shape)
+    else:
+        keys, of = keys_of(row), keys_of(wanted)
     low = creation.zeros(wanted.shape, np.int64)
     if row.size == 0 or wanted.size == 0:
         return low
@@ -239,15 +280,20 @@ class UniqueInverse(NamedTuple):
 def _unique(x: Any, equal_nan: bool) -> UniqueAll:
     x = operand_of(x)
     flat = ravel(x)
-    ordered, order = _core.sort_with_places(flat, False)
+    ordered, order = _sorted(flat, False)
     if flat.size == 0:
         none = creation.empty((0,), np.int64)
         return UniqueAll(ordered.copy(), none, creation.empty(x.shape, np.int64), none.copy())
     keys = keys_of(ordered)
     new = creation.full((flat.size,), True, np.bool_)
     new[1:] = elementwise.not_equal(keys[1:], keys[:-1])
-    if not equal_nan and dtypes.kind_of(x.dtype) == "f":
-        new[...] = elementwise.logical_or(new, elementwise.isnan(ordered))
+    if dtypes.kind_of(x.dtype) in "fc":
+        lost = elementwise.isnan(ordered)
+        if not equal_nan:
+            new[...] = elementwise.logical_or(new, lost)
+        elif dtypes.kind_of(x.dtype) == "c":  # NaN in either part are one
+            again = elementwise.logical_and(lost[1:], lost[:-1])
+            new[1:] = elementwise.logical_and(new[1:], elementwise.logical_not(again))
     starts = indexing.flatnonzero(new)
     ends = composed.concatenate([starts[1:], creation.full((1,), flat.size, np.int64)])
     inverse = creation.empty((flat.size,), np.int64)
@@ -361,6 +407,8 @@ def _quantiles(
 ) -> GPUTensor:
     choice(function, "method", method, _METHODS if not nan else ("linear",))
     x = operand_of(x)
+    if dtypes.kind_of(x.dtype) == "c":
+        raise TypeError(f"{function}: x has dtype {x.dtype}; needs real numbers")
     asked = np.asarray(fractions, np.float64)
     if asked.size and not (asked.min() >= 0 and asked.max() <= 1):
         raise ValueError(f"{function}: q is outside its range")

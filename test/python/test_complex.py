@@ -544,11 +544,10 @@ def test_refusals(name: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", ["sort", "argsort", "unique", "median", "argmax", "searchsorted"])
-def test_nothing_is_put_in_order(name: str, dtype: str) -> None:
-    x = ng.ones((3,), dtype)
+@pytest.mark.parametrize("name", ["median", "argmax", "max"])
+def test_nothing_is_largest(name: str, dtype: str) -> None:
     with pytest.raises(TypeError, match="needs real numbers"):
-        getattr(ng, name)(x, x) if name == "searchsorted" else getattr(ng, name)(x)
+        getattr(ng, name)(ng.ones((3,), dtype))
 
 
 def test_a_number_is_refused_by_name() -> None:

@@ -9,7 +9,6 @@ float64 unless dtype says otherwise, and `order="F"` lets arrays lie by columns.
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 _MODULES = {"cuda", "exceptions", "random", "cuda.device", "cuda.memory", "cuda.nvtx", "cuda.runtime", "cuda.stream"}
@@ -23,6 +22,7 @@ _PARTS = {
     "kernels",
     "namespace",
     "parameters",
+    "products",
     "raw",
     "reduction",
 }
@@ -53,9 +53,7 @@ def __dir__() -> list[str]:
 
 def _target(name: str) -> str | None:
     """The module that stands for one of CuPy's."""
-    head, _, rest = name.partition(".")
-    if head != "cupy":
-        return None
+    rest = name.partition(".")[2]
     if not rest:
         return "nervanagpu.cupy"
     if rest.split(".")[0] in _OURS:
@@ -65,30 +63,6 @@ def _target(name: str) -> str | None:
 
 def install() -> None:
     """Let `import cupy` of later code mean this package."""
-    import importlib
-    from importlib.abc import Loader, MetaPathFinder
-    from importlib.machinery import ModuleSpec
-    from types import ModuleType
+    from nervanagpu import other_names
 
-    class Same(Loader):
-        """The module of the library under CuPy's name."""
-
-        def __init__(self, name: str) -> None:
-            self._name = name
-
-        def create_module(self, spec: ModuleSpec) -> ModuleType:
-            found = importlib.import_module(self._name)
-            self._spec = found.__spec__
-            return found
-
-        def exec_module(self, module: ModuleType) -> None:
-            module.__spec__ = self._spec
-
-    class Finder(MetaPathFinder):
-        def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-            found = _target(name)
-            package = name in ("cupy", "cupy.cuda")
-            return None if found is None else ModuleSpec(name, Same(found), is_package=package)
-
-    if not any(type(f).__name__ == "Finder" and type(f).__module__ == __name__ for f in sys.meta_path):
-        sys.meta_path.insert(0, Finder())
+    other_names.install("cupy", _target, "cupy.cuda")

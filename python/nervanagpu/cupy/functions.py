@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, algebra, composed, dtypes, elementwise, manipulation, scans, sorting
+from nervanagpu import _core, algebra, composed, dtypes, elementwise, manipulation, sorting
 from nervanagpu import creation as _ours
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, integer, shown
@@ -17,8 +17,7 @@ from nervanagpu.reductions import operand_of
 
 __all__ = [
     "broadcast_arrays", "concatenate", "dstack",
-    "einsum",
-    "gradient", "hstack", "interp", "linspace", "logspace", "meshgrid", "ravel",
+    "hstack", "interp", "linspace", "logspace", "meshgrid", "ravel",
     "reciprocal", "reshape", "rint", "row_stack", "stack", "unique", "vander", "vstack",
 ]  # fmt: skip
 
@@ -142,20 +141,6 @@ def unique(
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------
-
-
-def einsum(*operands: Any, dtype: npt.DTypeLike | None = None, out: GPUTensor | None = None, **more: Any) -> GPUTensor:
-    """Sums of products along the axes that letters name; dtype: what the operands become before."""
-    optimize = more.get("optimize", False)
-    arrays = operands[1:] if dtype is None else [operand_of(o).astype(dtype) for o in operands[1:]]
-    return algebra.einsum(operands[0], *arrays, out=out, optimize=optimize)
-
-
-def gradient(f: Any, *varargs: Any, axis: Any = None, edge_order: int = 1) -> Any:
-    """Differences of neighbours over their distances. ValueError for an edge_order that is not 1."""
-    if edge_order != 1:
-        raise ValueError(f"gradient: edge_order is {shown(edge_order)}; needs 1")
-    return scans.gradient(f, *varargs, axis=axis)
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> GPUTensor:

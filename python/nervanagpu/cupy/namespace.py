@@ -20,6 +20,7 @@ from nervanagpu.cupy.elementwise import ElementwiseKernel as ElementwiseKernel
 from nervanagpu.cupy.exceptions import *  # noqa: F403
 from nervanagpu.cupy.functions import *  # noqa: F403
 from nervanagpu.cupy.fusion import fuse as fuse
+from nervanagpu.cupy.products import *  # noqa: F403
 from nervanagpu.cupy.raw import RawKernel as RawKernel
 from nervanagpu.cupy.raw import RawModule as RawModule
 from nervanagpu.cupy.reduction import ReductionKernel as ReductionKernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
@@ -138,7 +139,7 @@ def _numpy_dot(a: GPUTensor, b: GPUTensor) -> GPUTensor:
         return product(a, b)
     k = b.shape[-2]
     order = (b.ndim - 2, *range(b.ndim - 2), b.ndim - 1)
-    columns = b.transpose(*order).reshape(k, b.size // k if k else 0)
+    columns = b.transpose(*order).reshape(k, math.prod(b.shape[:-2]) * b.shape[-1])
     return product(a, columns).reshape(*a.shape[:-1], *b.shape[:-2], b.shape[-1])
 
 

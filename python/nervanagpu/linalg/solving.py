@@ -9,6 +9,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from nervanagpu import creation, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, number, shown
@@ -34,7 +36,7 @@ class LstsqResult(NamedTuple):
 
     x: GPUTensor
     residuals: GPUTensor
-    rank: int
+    rank: np.int32
     singular_values: GPUTensor
 
 
@@ -160,7 +162,7 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> LstsqResult:
     if rank == n and m > n:
         rest = right - product(x, found)
         residuals = reductions.sum(elementwise.square(elementwise.absolute(rest)), 0)
-    return LstsqResult(found[:, 0] if y.ndim == 1 else found, residuals, rank, s)
+    return LstsqResult(found[:, 0] if y.ndim == 1 else found, residuals, np.int32(rank), s)
 
 
 __all__ = ["LstsqResult", "inv", "lstsq", "pinv", "solve", "tensorinv", "tensorsolve"]

@@ -79,7 +79,7 @@ def shaped_random(
         drawn = rng.rand(*shape) * scale
         if kind.kind == "c":
             drawn = drawn + 1j * rng.rand(*shape) * scale
-    return xp.asarray(drawn.astype(kind), dtype=kind, order=order)
+    return xp.asarray(np.asarray(drawn).astype(kind), dtype=kind, order=order)
 
 
 def shaped_linspace(start: float, stop: float, shape: Any, xp: Any = cupy, dtype: Any = np.float32) -> Any:
