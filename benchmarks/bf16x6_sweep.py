@@ -14,8 +14,8 @@ from pathlib import Path
 
 import nervanagpu as ng
 from cublas import Cublas
-from cuda import Driver, Graph
-from gemm import TENSOR_CASES, median_ms
+from cuda import Driver, Graph, median_ms
+from gemm import TENSOR_CASES
 from gemm_operands import Operands, make
 from report import commit, machine, save
 
@@ -64,7 +64,7 @@ def measure(driver: Driver, stream: ng.Stream, peer: Cublas, case: str, layout: 
     todo = variants(k)
     graphs = [graph(theirs)]
     graphs += [graph(lambda s, v=v: ours(s, *v)) for v in todo]  # type: ignore[misc]
-    each = [1e3 * ms / passes / len(sets) for ms in median_ms(driver, stream, graphs, ROUNDS)]
+    each = [1e3 * ms / passes / len(sets) for ms in median_ms(driver, stream.handle, graphs, ROUNDS)]
     best = min(range(1, len(each)), key=each.__getitem__)
     print(
         f"{case} {layout}: SGEMM {each[0]:.2f} us; times its rate: strict {each[0] / each[1]:.2f}, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes as C
+import statistics
 from collections.abc import Callable
 
 
@@ -72,3 +73,16 @@ class Graph:
     def __del__(self) -> None:
         if self.handle:
             self.driver.lib.cuGraphExecDestroy(self.handle)
+
+
+def median_ms(driver: Driver, stream: int, graphs: list[Graph], repeats: int) -> list[float]:
+    """The median of each graph's milliseconds, launched in turn."""
+    start, end = Event(driver), Event(driver)
+    times: list[list[float]] = [[] for _ in graphs]
+    for _ in range(repeats):
+        for which, graph in enumerate(graphs):
+            start.record(stream)
+            graph.launch()
+            end.record(stream)
+            times[which].append(end.ms_since(start))
+    return [statistics.median(t) for t in times]

@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import itertools
-import statistics
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +23,7 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 from cublas import Cublas, find_libcublas
-from cuda import Driver, Event, Graph
+from cuda import Driver, Graph, median_ms
 from gemm_operands import L2_BYTES, Errors, Matrix, Operands, shapes
 from report import Row, machine, write
 
@@ -91,19 +90,6 @@ def bound(dtype: str, k: int) -> float:
     return k * 2.0**-53 / (1 - k * 2.0**-53) if dtype == "float64" else 0.0
 
 
-def median_ms(driver: Driver, stream: ng.Stream, graphs: list[Graph], repeats: int) -> list[float]:
-    """The median of each graph's milliseconds, launched in turn."""
-    start, end = Event(driver), Event(driver)
-    times: list[list[float]] = [[] for _ in graphs]
-    for _ in range(repeats):
-        for which, graph in enumerate(graphs):
-            start.record(stream.handle)
-            graph.launch()
-            end.record(stream.handle)
-            times[which].append(end.ms_since(start))
-    return [statistics.median(t) for t in times]
-
-
 def by_cublas(peer: Cublas, layout: str, m: int, n: int, k: int) -> Callable[[Operands], None]:
     """DGEMM into `theirs`."""
 
@@ -148,7 +134,7 @@ def measure(
         stream.synchronize()
         return Graph(driver, stream.handle, lambda: [one(s) for _ in range(passes) for s in sets])
 
-    measured = median_ms(driver, stream, [graph_of(ours), graph_of(theirs)], REPEATS)
+    measured = median_ms(driver, stream.handle, [graph_of(ours), graph_of(theirs)], REPEATS)
     stream.synchronize()
     mine, peers = (ms / (passes * len(sets)) for ms in measured)
     mine_off = errors(sets[0].ours.get(), a, b, layout)

@@ -34,7 +34,7 @@ import nervanagpu as ng
 import numpy as np
 from cublas import Cublas, find_libcublas
 from cublaslt import CublasLt, Plan
-from cuda import Driver, Event, Graph
+from cuda import Driver, Graph, median_ms
 from gemm_chart import attainable, chart
 from gemm_errors import no_worse, whole_errors
 from gemm_operands import Errors, bound, errors, make
@@ -66,19 +66,6 @@ CASES += ["35x8457x2560", "5124x700x2048", "7680x32x2560"]
 WORKSPACE = 128 << 20  # of cublasLt
 REPEATS = 11
 WORK = {"float32": 5e10, "float16": 2e11, "bfloat16": 2e11, "int8": 4e11}  # multiply-adds x 2 in a graph
-
-
-def median_ms(driver: Driver, stream: ng.Stream, graphs: list[Graph], repeats: int) -> list[float]:
-    """The median of each graph's milliseconds, launched in turn."""
-    start, end = Event(driver), Event(driver)
-    times: list[list[float]] = [[] for _ in graphs]
-    for _ in range(repeats):
-        for which, graph in enumerate(graphs):
-            start.record(stream.handle)
-            graph.launch()
-            end.record(stream.handle)
-            times[which].append(end.ms_since(start))
-    return [statistics.median(t) for t in times]
 
 
 def measure(
@@ -125,12 +112,12 @@ def measure(
         body()
     stream.synchronize()
     graphs = {name: Graph(driver, stream.handle, body) for name, body in bodies.items()}
-    trial = median_ms(driver, stream, list(graphs.values()), 3)
+    trial = median_ms(driver, stream.handle, list(graphs.values()), 3)
     best = min(zip(trial, graphs, strict=True))[1]
     _core.overlap_launches(False)
     apart = Graph(driver, stream.handle, ours)
     _core.overlap_launches(True)
-    measured = median_ms(driver, stream, [Graph(driver, stream.handle, ours), graphs[best], apart], REPEATS)
+    measured = median_ms(driver, stream.handle, [Graph(driver, stream.handle, ours), graphs[best], apart], REPEATS)
     mine, peers, alone = (ms / (passes * len(sets)) for ms in measured)
     mine_off = errors(sets[0].ours.get(), a, b, layout)
 

@@ -63,60 +63,44 @@ def by_clock(wait: Callable[[], object]) -> Callable[[Callable[[], Any], int], f
     return seconds
 
 
-def of_cupy(x: Array) -> Peer:
-    t = cupy.asarray(x)
-    wait = cupy.cuda.Device().synchronize
+def by_events(event: Callable[[], Any], ms: Callable[[Any, Any], float]) -> Callable[[Callable[[], Any], int], float]:
+    """Seconds of a call by the device's clock, between two events behind queued work, `ms` apart."""
 
     def seconds(call: Callable[[], Any], calls: int) -> float:
-        start, end = cupy.cuda.Event(), cupy.cuda.Event()
+        start, end = event(), event()
         call()
         start.record()
         for _ in range(calls):
             call()
         end.record()
         end.synchronize()
-        return cupy.cuda.get_elapsed_time(start, end) / 1e3 / calls
+        return ms(start, end) / 1e3 / calls
 
+    return seconds
+
+
+def of_cupy(x: Array) -> Peer:
+    t = cupy.asarray(x)
+    seconds = by_events(cupy.cuda.Event, cupy.cuda.get_elapsed_time)
+    wait = cupy.cuda.Device().synchronize
     return Peer(lambda: cupy.sort(t), lambda: cupy.argsort(t), lambda: t.copy(), wait, seconds)
 
 
 def of_torch(x: Array) -> Peer:
     t = torch.from_numpy(x).cuda()
-
-    def seconds(call: Callable[[], Any], calls: int) -> float:
-        start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-        call()
-        start.record()
-        for _ in range(calls):
-            call()
-        end.record()
-        end.synchronize()
-        return start.elapsed_time(end) / 1e3 / calls
-
     return Peer(
         lambda: torch.sort(t, stable=True)[0],
         lambda: torch.sort(t, stable=True)[1],
         lambda: t.clone(),
         torch.cuda.synchronize,
-        seconds,
+        by_events(lambda: torch.cuda.Event(enable_timing=True), lambda start, end: start.elapsed_time(end)),
     )
 
 
 def of_ours(x: Array) -> Peer:
     t = ng.array(x)
-
-    def seconds(call: Callable[[], Any], calls: int) -> float:
-        if ng.device().kind != "cuda":
-            return by_clock(ng.synchronize)(call, calls)
-        start, end = ng.Event(), ng.Event()
-        call()
-        start.record()
-        for _ in range(calls):
-            call()
-        end.record()
-        end.synchronize()
-        return end.ms_since(start) / 1e3 / calls
-
+    on_gpu = ng.device().kind == "cuda"
+    seconds = by_events(ng.Event, lambda start, end: end.ms_since(start)) if on_gpu else by_clock(ng.synchronize)
     return Peer(lambda: ng.sort(t), lambda: ng.argsort(t), lambda: t.copy(), ng.synchronize, seconds)
 
 

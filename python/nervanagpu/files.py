@@ -30,22 +30,23 @@ def array2string(x: Any, *args: Any, **more: Any) -> str:
         raise TypeError(f"array2string: the arguments beside x do not fit ({error})") from None
 
 
+def _row_text(function: Any, x: Any, max_line_width: int | None, precision: int | None) -> str:
+    try:
+        return str(function(_host(x), max_line_width, precision))
+    except (TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise TypeError(f"{function.__name__}: max_line_width or precision is no integer ({error})") from None
+
+
 @public()
 def array_str(x: Any, max_line_width: int | None = None, precision: int | None = None) -> str:
     """The elements as str(x) has them."""
-    try:
-        return np.array_str(_host(x), max_line_width, precision)
-    except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise TypeError(f"array_str: max_line_width or precision is no integer ({error})") from None
+    return _row_text(np.array_str, x, max_line_width, precision)
 
 
 @public()
 def array_repr(x: Any, max_line_width: int | None = None, precision: int | None = None) -> str:
     """The elements as NumPy's repr(x) has them."""
-    try:
-        return np.array_repr(_host(x), max_line_width, precision)
-    except (TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise TypeError(f"array_repr: max_line_width or precision is no integer ({error})") from None
+    return _row_text(np.array_repr, x, max_line_width, precision)
 
 
 def _number(function: str, x: Any) -> Any:
@@ -56,22 +57,24 @@ def _number(function: str, x: Any) -> Any:
     return host.reshape(())[()]
 
 
+def _float_text(function: Any, x: Any, args: tuple[Any, ...], more: dict[str, Any]) -> str:
+    name = function.__name__
+    try:
+        return str(function(_number(name, x), *args, **more))
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _named(name, error, "x", x) from None
+
+
 @public()
 def format_float_positional(x: Any, *args: Any, **more: Any) -> str:
     """A float as 0.001, with numpy.format_float_positional's arguments."""
-    try:
-        return np.format_float_positional(_number("format_float_positional", x), *args, **more)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise _named("format_float_positional", error, "x", x) from None
+    return _float_text(np.format_float_positional, x, args, more)
 
 
 @public()
 def format_float_scientific(x: Any, *args: Any, **more: Any) -> str:
     """A float as 1.e-03, with numpy.format_float_scientific's arguments."""
-    try:
-        return np.format_float_scientific(_number("format_float_scientific", x), *args, **more)
-    except (TypeError, ValueError, OverflowError) as error:
-        raise _named("format_float_scientific", error, "x", x) from None
+    return _float_text(np.format_float_scientific, x, args, more)
 
 
 @public()

@@ -46,3 +46,14 @@ def python() -> Callable[..., subprocess.CompletedProcess[str]]:
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def compiler() -> None:
+    """NVRTC, which compiles CUDA C, or a skipped test: tools/requirements/test.txt has it, GPU machines may not."""
+    from nervanagpu import nvrtc
+
+    try:
+        nvrtc.library()
+    except ImportError as e:
+        pytest.skip(str(e))

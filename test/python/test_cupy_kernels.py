@@ -10,18 +10,12 @@ import nervanagpu as ng
 import nervanagpu.cupy as cp
 import numpy as np
 import pytest
-from nervanagpu import nvrtc
 
 SCALE = 'extern "C" __global__ void scale(const float* x, float* y, unsigned n, float s)\n'
 SCALE += "{ unsigned i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = s * x[i]; }"
 
 
-@pytest.fixture(scope="module", autouse=True)
-def compiler() -> None:
-    try:
-        nvrtc.library()
-    except ImportError as e:
-        pytest.skip(str(e))
+pytestmark = pytest.mark.usefixtures("compiler")
 
 
 def arrays(rng, dtype):

@@ -7,7 +7,6 @@ from pathlib import Path
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu import nvrtc
 from nervanagpu.mangled import Signature, signature
 
 CUDA_C = """
@@ -48,12 +47,8 @@ def test_signatures_of_symbols():
 
 
 @pytest.fixture(scope="module")
-def module() -> ng.SourceModule:
-    """The text above for the device, or a skipped test: tools/requirements/test.txt has NVRTC, GPU machines may not."""
-    try:
-        nvrtc.library()
-    except ImportError as e:
-        pytest.skip(str(e))
+def module(compiler: None) -> ng.SourceModule:
+    """The text above for the device."""
     return ng.SourceModule(CUDA_C, instances=["fill<float>", "fill<short>"])
 
 

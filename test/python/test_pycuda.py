@@ -7,7 +7,6 @@ import nervanagpu.pycuda.autoinit
 import nervanagpu.pycuda.driver as drv
 import numpy as np
 import pytest
-from nervanagpu import nvrtc
 from nervanagpu.pycuda import gpuarray
 from nervanagpu.pycuda.compiler import CompileError, SourceModule
 from nervanagpu.pycuda.function import ArgumentSizeWarning, Function
@@ -28,11 +27,7 @@ __global__ void reverse(int* x) {
 
 
 @pytest.fixture(scope="module")
-def mod() -> SourceModule:
-    try:
-        nvrtc.library()
-    except ImportError as e:
-        pytest.skip(str(e))
+def mod(compiler: None) -> SourceModule:
     return SourceModule(TEXT)
 
 

@@ -9,7 +9,6 @@ import nervanagpu.pycuda.autoinit
 import nervanagpu.pycuda.driver as drv
 import numpy as np
 import pytest
-from nervanagpu import nvrtc
 from nervanagpu.pycuda import cumath, curandom, gpuarray
 from nervanagpu.pycuda.characterize import sizeof
 from nervanagpu.pycuda.compiler import SourceModule
@@ -18,13 +17,7 @@ from nervanagpu.pycuda.reduction import ReductionKernel
 from nervanagpu.pycuda.scan import ExclusiveScanKernel, InclusiveScanKernel
 from nervanagpu.pycuda.tools import DeviceMemoryPool, dtype_to_ctype
 
-
-@pytest.fixture(scope="module", autouse=True)
-def compiler() -> None:
-    try:
-        nvrtc.library()
-    except ImportError as e:
-        pytest.skip(str(e))
+pytestmark = pytest.mark.usefixtures("compiler")
 
 
 def test_elementwise_kernels(rng):

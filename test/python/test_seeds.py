@@ -9,18 +9,9 @@ import nervanagpu as ng
 import numpy as np
 import pytest
 import seeds
-from nervanagpu import nvrtc
 from nervanagpu.pycuda.function import ArgumentSizeWarning
 
 FULL = seeds.FULL_SIZE
-
-
-@pytest.fixture
-def compiler() -> None:
-    try:
-        nvrtc.library()
-    except ImportError as e:
-        pytest.skip(str(e))
 
 
 def test_only_what_is_said_is_changed():

@@ -2,27 +2,8 @@
 
 from __future__ import annotations
 
-import runpy
-import sys
-from pathlib import Path
-
 from nervanagpu import pycuda
-
-
-def main() -> None:
-    """Run the script with its arguments; with -m a module, as of python."""
-    arguments = sys.argv[1:]
-    if not arguments or (arguments[0] == "-m" and len(arguments) < 2):
-        raise SystemExit("python -m nervanagpu.pycuda: there is no script; needs script.py, or -m and a module")
-    pycuda.install()
-    if arguments[0] == "-m":
-        sys.argv = arguments[1:]
-        runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
-        return
-    sys.argv = arguments
-    sys.path.insert(0, str(Path(arguments[0]).resolve().parent))
-    runpy.run_path(arguments[0], run_name="__main__")
-
+from nervanagpu.other_names import run_script
 
 if __name__ == "__main__":
-    main()
+    run_script("nervanagpu.pycuda", pycuda.install)
