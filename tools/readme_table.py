@@ -310,8 +310,9 @@ def summary(results: Path) -> str:
     note = f" {' and '.join(missing)} ran without a peer." if missing else ""
     lines += [
         "",
-        f"Spreads are geometric means with their range. A step is fprop and bprop.{note} float32 tensor: each number in",
-        "three bfloat16 pieces on the tensor cores, no less accurate than multiply-adds ([how](docs/numerics.md)).",
+        f"Spreads are geometric means with their range. A step is fprop and bprop.{note}",
+        "float32 tensor: three bfloat16 pieces on the tensor cores, no less accurate than multiply-adds "
+        "([how](docs/numerics.md)).",
     ]
     return "\n".join(lines)
 
