@@ -55,7 +55,7 @@ test: ## every test but the long ones, on the emulator
 	NERVANAGPU_EMULATOR_ARCH=sm_80 $(pytest) -q $(ampere) || failed=1; exit $$failed
 
 # A process a core, where pytest-xdist is there: most tests are small and keep one busy.
-pytest = $(py) -m pytest $$($(py) -c 'import xdist' 2>/dev/null && echo -n $(JOBS) --dist worksteal)
+pytest = $(py) -m pytest $$($(py) -c 'import xdist' 2>/dev/null && echo --numprocesses $(JOBS) --dist worksteal)
 
 # What also runs on the emulator's sm_80 and, with the kernels for Maxwell, sm_52.
 ampere = $(if $(NERVANAGPU_TEST_LONG),$(both_families),\
