@@ -90,22 +90,23 @@ def normal_of(first: GPUTensor, second: GPUTensor) -> GPUTensor:
     return radius * cosine
 
 
-def randint(low: int, high: int, shape: Shape) -> GPUTensor:
-    """Whole int32 numbers from `low` to `high` - 1, made of 24 random bits each.
+def randint(low: int, high: int | None = None, size: Shape | None = None, dtype: npt.DTypeLike = "int32") -> GPUTensor:
+    """Whole numbers from `low` to `high` - 1, or from 0 to `low` - 1, made of 24 random bits each where that is enough.
 
-    ValueError unless -2^31 <= low < high <= 2^31 and high <= low + 2^24.
+    size: the shape; None: one number, without axes. ValueError for limits that `dtype` does not hold, or with nothing
+    between them.
     """
-    first = integer("randint", "low", low, -(1 << 31), (1 << 31) - 1)
-    end = integer("randint", "high", high, first + 1, min(first + (1 << 24), 1 << 31))
-    return _core.cast(_uniform(shape) * float(end - first), "int32") + first
+    from nervanagpu import random_state
+
+    return random_state.SHARED._integers("randint", low, high, size, dtype, False)
 
 
 def __getattr__(name: str) -> Any:
-    """numpy.random's other names: nervanagpu.distributions."""
-    from nervanagpu import distributions
+    """numpy.random's other names: nervanagpu.random_state."""
+    from nervanagpu import random_state
 
-    if name in distributions.NAMES:
-        return distributions.NAMES[name]
+    if name in random_state.NAMES:
+        return random_state.NAMES[name]
     raise AttributeError(f"module 'nervanagpu.random' has no attribute {name!r}")
 
 

@@ -117,18 +117,18 @@ def test_whole_numbers_to_the_ends_of_int32(low: int, high: int) -> None:
 
 def test_whole_numbers_that_are_refused() -> None:
     for low, high, message in [
-        (2**31 - 1, 2**31 + 1, "high is 2147483649; needs 2147483648 to 2147483648"),
-        (2**31, 2**31 + 1, "low is 2147483648; needs -2147483648 to 2147483647"),
+        (2**31 - 1, 2**31 + 1, "high 2147483649; needs low < high, both of int32"),
+        (2**31, 2**31 + 1, "low is 2147483648"),
         (-(2**31) - 1, 0, "low is -2147483649"),
-        (0, 2**24 + 1, "high is 16777217; needs 1 to 16777216"),
-        (5, 5, "high is 5; needs 6 to"),
+        (5, 5, "randint: low is 5 and high 5; needs low < high"),
+        (0, None, "low is 0 and high 0"),
     ]:
         with pytest.raises(ValueError, match=message):
             ng.randint(low, high, 3)
     for low, high, shape, message in [
         (0.5, 3, 3, "low is 0.5"),
         (0, 3.0, 3, "high is 3.0"),
-        (0, 3, 2.5, "shape is float"),
+        (0, 3, 2.5, "shape is"),
     ]:
         with pytest.raises(TypeError, match=message):
             ng.randint(low, high, shape)  # type: ignore[arg-type]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from nervanagpu import dtypes, random_state
 from nervanagpu import random as _ours
 from nervanagpu._core import GPUTensor
 
@@ -66,10 +68,26 @@ def _drawn(size: Any, *parameters: Any) -> Any:
 
 def randint(low: Any, high: Any = None, size: Any = None, dtype: npt.DTypeLike = int) -> GPUTensor:
     """Whole numbers from low to high - 1; from 0 to low - 1 without high."""
-    from nervanagpu import distributions
+    return random_state.SHARED.randint(low, high, size, dtype)
 
-    return distributions._SHARED.integers(low, high, size, dtype=dtype)
+
+def _double(function: Any) -> Any:
+    """A distribution of float64 numbers, unless dtype says otherwise."""
+
+    @functools.wraps(function)
+    def drawn(*args: Any, dtype: npt.DTypeLike | None = None, **more: Any) -> Any:
+        made = function(*args, **more)
+        if not isinstance(made, GPUTensor) or (dtype is None and dtypes.kind_of(made.dtype) != "f"):
+            return made
+        return made.astype(float if dtype is None else dtype)
+
+    return drawn
+
+
+_ELEMENTS = ("choice", "permutation", "shuffle", "bytes", "get_state", "set_state")
 
 
 def __getattr__(name: str) -> Any:
-    return getattr(_ours, name)
+    found = getattr(_ours, name)
+    numbers = getattr(found, "__self__", None) is random_state.SHARED and name not in _ELEMENTS
+    return _double(found) if numbers else found
