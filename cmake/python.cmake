@@ -1,5 +1,5 @@
 # The Python module nervanagpu._core over libnervanagpu.so. In the tree, build/python is the importable package: _core
-# beside links to python/nervanagpu/*. A wheel carries libnervanagpu.so beside _core.
+# beside links to python/nervanagpu/*. A wheel has libnervanagpu.so in lib/ (install.cmake).
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
 execute_process(COMMAND ${Python_EXECUTABLE} -m pybind11 --cmakedir OUTPUT_VARIABLE pybind11_dir
                 OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
@@ -18,7 +18,7 @@ target_link_libraries(_core PRIVATE nervanagpu ng_flags)
 target_compile_definitions(_core PRIVATE NG_VERSION="${PROJECT_VERSION}")
 
 set(package ${CMAKE_BINARY_DIR}/python/nervanagpu)
-set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${package} INSTALL_RPATH "$ORIGIN")
+set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${package} INSTALL_RPATH "$ORIGIN/lib")
 file(GLOB entries CONFIGURE_DEPENDS python/nervanagpu/*)
 file(MAKE_DIRECTORY ${package})
 foreach(entry ${entries})
@@ -27,5 +27,5 @@ foreach(entry ${entries})
 endforeach()
 
 if(SKBUILD)
-  install(TARGETS _core nervanagpu LIBRARY DESTINATION nervanagpu NAMELINK_SKIP)
+  install(TARGETS _core LIBRARY DESTINATION .)
 endif()

@@ -1,5 +1,7 @@
 // What was found on this machine, in lines for a person.
 #include <cstdlib>
+#include <string>
+#include <string_view>
 #include <thread>
 
 #include "nervanagpu/error.hpp"
@@ -28,6 +30,23 @@ std::string memory_text(std::size_t bytes) {
   return std::to_string(tenths / 10) + "." + std::to_string(tenths % 10) + " GiB";
 }
 
+// The cubins of one architecture, and how many bytes they have in the library and for the driver.
+std::string kernels_of(std::string_view arch) {
+  std::size_t count = 0;
+  std::size_t stored = 0;
+  std::size_t bytes = 0;
+  for (const EmbeddedCubin& cubin : embedded_cubins()) {
+    if (!std::string_view(cubin.name).ends_with("." + std::string(arch))) continue;
+    ++count;
+    stored += cubin.size;
+    bytes += image_size(cubin);
+  }
+  std::string text =
+      std::string(arch) + ", " + std::to_string(count) + " cubins of " + std::to_string(bytes) + " bytes";
+  if (stored != bytes) text += ", compressed to " + std::to_string(stored);
+  return line("kernels", text);
+}
+
 // The driver and the GPUs are looked at afresh, whatever was chosen; only the device itself stays.
 std::vector<std::string> look() {
   Settings settings;
@@ -49,11 +68,7 @@ std::string doctor() {
     const char* value = std::getenv(name);
     if (value != nullptr && value[0] != '\0') out += line("setting", std::string(name) + "=" + value);
   }
-  for (const EmbeddedCubin& cubin : embedded_cubins()) {
-    const std::size_t image = image_size(cubin);
-    const std::string packed = image == cubin.size ? "" : " for " + std::to_string(image);
-    out += line("kernels", std::string(cubin.name) + ", " + std::to_string(cubin.size) + " bytes" + packed);
-  }
+  for (const sass::Arch arch : archs_of(embedded_cubins())) out += kernels_of(sass::info(arch).name);
   for (const std::string& finding : look()) out += line("found", finding);
   try {
     const DeviceInfo& d = current_device().info();

@@ -1,0 +1,36 @@
+# What is installed: the headers, the library, ngasm, a CMake package and a .pc file; all find each other from where they
+# lie, so that the folder may be moved. A wheel has the same under nervanagpu/ (pyproject.toml), and ngasm among the
+# environment's programs.
+include(CMakePackageConfigHelpers)
+set(lib ${CMAKE_INSTALL_LIBDIR})
+if(SKBUILD)
+  set(lib lib)
+endif()
+
+set(links)
+if(SKBUILD)
+  set(links NAMELINK_SKIP)
+endif()
+install(TARGETS nervanagpu EXPORT nervanagpu LIBRARY DESTINATION ${lib} ${links})
+if(TARGET ngasm)
+  if(SKBUILD)
+    install(TARGETS ngasm RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR})
+  else()
+    install(TARGETS ngasm RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  endif()
+endif()
+install(DIRECTORY include/nervanagpu DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT nervanagpu NAMESPACE nervanagpu:: FILE nervanagpu-config.cmake DESTINATION ${lib}/cmake/nervanagpu)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/nervanagpu-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/nervanagpu-config-version.cmake DESTINATION ${lib}/cmake/nervanagpu)
+
+# A wheel holds no links, and no loader looks into it: its .pc names the file, and where programs find it.
+file(RELATIVE_PATH NG_PC_PREFIX /${lib}/pkgconfig /)
+string(REGEX REPLACE "/$" "" NG_PC_PREFIX ${NG_PC_PREFIX})
+set(NG_PC_LIBDIR ${lib})
+set(NG_PC_LIBS "-lnervanagpu")
+if(SKBUILD)
+  set(NG_PC_LIBS "-l:libnervanagpu.so.${PROJECT_VERSION_MAJOR} -Wl,-rpath,\${libdir}")
+endif()
+configure_file(cmake/nervanagpu.pc.in ${CMAKE_BINARY_DIR}/nervanagpu.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/nervanagpu.pc DESTINATION ${lib}/pkgconfig)
