@@ -101,6 +101,17 @@ Layout layout_of(const char* function, const char* name, std::int32_t value) {
   }
 }
 
+Precision precision_of(const char* function, std::int32_t value) {
+  if (value != NG_STRICT && value != NG_TENSOR) {
+    refuse(function, "precision", std::to_string(value), "NG_STRICT (0) or NG_TENSOR (1)");
+  }
+  return value == NG_TENSOR ? Precision::tensor : Precision::strict;
+}
+
+void zero_of(const char* function, const char* name, std::int32_t value) {
+  if (value != 0) refuse(function, name, std::to_string(value), "0");
+}
+
 Rounding rounding_of(const char* function, const char* name, const ng_rounding& value) {
   Rounding r;
   r.stochastic = flag_of(function, (std::string(name) + ".stochastic").c_str(), value.stochastic);

@@ -10,6 +10,7 @@
 #include "nervanagpu/dtype.hpp"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nervanagpu.h"
+#include "nervanagpu/precision.hpp"
 #include "nervanagpu/rounding.hpp"
 
 namespace nervanagpu::c_api {
@@ -51,6 +52,8 @@ T read(const char* function, const char* name, const T* in, const T& init, std::
 bool flag_of(const char* function, const char* name, std::int32_t value);
 Dtype dtype_of(const char* function, const char* name, std::int32_t value);
 Layout layout_of(const char* function, const char* name, std::int32_t value);
+Precision precision_of(const char* function, std::int32_t value);
+void zero_of(const char* function, const char* name, std::int32_t value);  // of a field that is reserved
 Rounding rounding_of(const char* function, const char* name, const ng_rounding& value);
 
 }  // namespace nervanagpu::c_api

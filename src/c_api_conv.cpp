@@ -1,5 +1,6 @@
 // nervanagpu.h: ng_conv_*.
 #include <algorithm>
+#include <cstddef>
 
 #include "nervanagpu/conv.hpp"
 #include "nervanagpu/conv_plan.hpp"
@@ -10,7 +11,7 @@ namespace {
 
 ConvProblem problem_of(const char* function, const ng_conv_problem* in) {
   const ng_conv_problem init = NG_CONV_PROBLEM_INIT;
-  const ng_conv_problem p = read(function, "problem", in, init);
+  const ng_conv_problem p = read(function, "problem", in, init, offsetof(ng_conv_problem, precision));
   ConvProblem out;
   out.layout = layout_of(function, "layout", p.layout);
   out.n = p.n;
@@ -27,6 +28,8 @@ ConvProblem problem_of(const char* function, const ng_conv_problem* in) {
   out.x_type = dtype_of(function, "x_type", p.x_type);
   out.w_type = dtype_of(function, "w_type", p.w_type);
   out.y_type = dtype_of(function, "y_type", p.y_type);
+  out.precision = precision_of(function, p.precision);
+  zero_of(function, "problem.reserved", p.reserved);
   return out;
 }
 
@@ -56,12 +59,16 @@ Call call_of(const char* function, const ng_conv_problem* problem, const ng_conv
   call.options.relu = flag_of(function, "relu", o.relu);
   call.options.rounding = rounding_of(function, "rounding", o.rounding);
   call.options.stream = Stream::from_handle(o.stream);
+  call.options.precision = call.problem.precision;
+  call.options.tensor_cores = !flag_of(function, "no_tensor_cores", o.no_tensor_cores);
+  zero_of(function, "options.reserved", o.reserved);
   return call;
 }
 
 ng_conv_options read_options(const char* function, const ng_conv_options* options) {
   const ng_conv_options init = NG_CONV_OPTIONS_INIT;
-  return options == nullptr ? init : read(function, "options", options, init);
+  return options == nullptr ? init
+                            : read(function, "options", options, init, offsetof(ng_conv_options, no_tensor_cores));
 }
 
 Call checked_call(const char* function, ConvPass pass, const ng_conv_problem* problem, const ng_conv_options* options) {

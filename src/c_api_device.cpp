@@ -133,6 +133,26 @@ ng_status ng_download(void* to, uint64_t from, size_t bytes) {
   });
 }
 
+ng_status ng_copy(uint64_t to, uint64_t from, size_t bytes, uint64_t stream) {
+  return guarded([&] {
+    if (bytes == 0) return;
+    if (to == 0) refuse("ng_copy", "to", "0", "a device address");
+    if (from == 0) refuse("ng_copy", "from", "0", "a device address");
+    current_device().copy(to, from, bytes, stream);
+  });
+}
+
+ng_status ng_fill(uint64_t to, uint32_t value, size_t width, size_t count, uint64_t stream) {
+  return guarded([&] {
+    if (width != 1 && width != 2 && width != 4) refuse("ng_fill", "width", std::to_string(width), "1, 2 or 4");
+    if (count == 0) return;
+    if (to == 0) refuse("ng_fill", "to", "0", "a device address");
+    if (to % width != 0) refuse("ng_fill", "to", std::to_string(to), "a multiple of width, " + std::to_string(width));
+    if (count > SIZE_MAX / width) refuse("ng_fill", "count", std::to_string(count), "fewer bytes than 2^64");
+    current_device().fill(to, value, static_cast<unsigned>(width), count, stream);
+  });
+}
+
 ng_status ng_synchronize(void) {
   return guarded([] { synchronize(); });
 }

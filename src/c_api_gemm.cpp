@@ -21,13 +21,6 @@ ng_gemm_problem read_problem(const ng_gemm_problem* in, const char* function) {
   return read(function, "problem", in, init, kFirstSize);
 }
 
-Precision precision_of(const char* function, std::int32_t value) {
-  if (value != NG_STRICT && value != NG_TENSOR) {
-    refuse(function, "precision", std::to_string(value), "NG_STRICT (0) or NG_TENSOR (1)");
-  }
-  return value == NG_TENSOR ? Precision::tensor : Precision::strict;
-}
-
 GemmProblem problem_of(const ng_gemm_problem& p) {
   GemmProblem out;
   out.a_transposed = flag_of(kGemm, "a_transposed", p.a_transposed);
@@ -71,7 +64,7 @@ GemmProblem problem_of(const ng_gemm_problem& p) {
   out.stride_a = p.stride_a, out.stride_b = p.stride_b, out.stride_c = p.stride_c;
   out.sum_batch = flag_of(kGemm, "sum_batch", p.sum_batch);
   out.pointers = p.pointers;
-  if (p.reserved != 0) refuse(kGemm, "reserved", std::to_string(p.reserved), "0");
+  zero_of(kGemm, "reserved", p.reserved);
   out.precision = precision_of(kGemm, p.precision);
   return out;
 }

@@ -10,8 +10,6 @@
 namespace nervanagpu::c_api {
 
 ng_gemm_problem read_problem(const ng_gemm_problem* in, const char* function);
-// Of an ng_precision.
-Precision precision_of(const char* function, std::int32_t value);
 GemmProblem problem_of(const ng_gemm_problem& problem);
 // Refuses a workspace of fewer bytes than `query` says.
 void check_workspace(const char* function, std::uint64_t bytes, std::size_t needed, const char* query);

@@ -76,6 +76,10 @@ NG_C_API ng_status ng_free(uint64_t address);
 /* Copies between host and device. They wait for the work of the default stream before them, and until they are done. */
 NG_C_API ng_status ng_upload(uint64_t to, const void* from, size_t bytes);
 NG_C_API ng_status ng_download(void* to, uint64_t from, size_t bytes);
+/* Queued in `stream`: between device addresses, which may overlap; and `count` elements of `width` bytes (1, 2 or 4), each
+ * the low bits of `value`. Nothing is awaited. */
+NG_C_API ng_status ng_copy(uint64_t to, uint64_t from, size_t bytes, uint64_t stream);
+NG_C_API ng_status ng_fill(uint64_t to, uint32_t value, size_t width, size_t count, uint64_t stream);
 /* Waits for all work of all streams. */
 NG_C_API ng_status ng_synchronize(void);
 
@@ -85,9 +89,37 @@ NG_C_API ng_status ng_stream_create(uint64_t* stream);
 NG_C_API ng_status ng_stream_destroy(uint64_t stream);
 NG_C_API ng_status ng_stream_synchronize(uint64_t stream);
 
+/* A mark in a stream. */
+typedef struct ng_event ng_event;
+NG_C_API ng_status ng_event_create(ng_event** event); /* *event is null after a failure */
+NG_C_API ng_status ng_event_record(ng_event* event, uint64_t stream);
+NG_C_API ng_status ng_event_synchronize(const ng_event* event); /* waits until the mark is passed */
+/* Later work of `stream` waits for the mark. */
+NG_C_API ng_status ng_stream_wait(uint64_t stream, const ng_event* event);
+/* Milliseconds from `start` to `end`; waits for both. */
+NG_C_API ng_status ng_event_elapsed(const ng_event* start, const ng_event* end, double* ms);
+NG_C_API void ng_event_destroy(ng_event* event); /* null is ignored */
+
 /* --- what the operations have in common --------------------------------------------------------------------------- */
 
-enum ng_dtype { NG_FLOAT32 = 0, NG_FLOAT16 = 1, NG_INT8 = 2, NG_UINT8 = 3, NG_INT32 = 4, NG_BFLOAT16 = 5 };
+enum ng_dtype {
+  NG_FLOAT32 = 0,
+  NG_FLOAT16 = 1,
+  NG_INT8 = 2,
+  NG_UINT8 = 3,
+  NG_INT32 = 4,
+  NG_BFLOAT16 = 5,
+  /* Of expressions alone: */
+  NG_FLOAT64 = 6,
+  NG_INT64 = 7,
+  NG_BOOL = 8,
+  NG_INT16 = 9,
+  NG_UINT16 = 10,
+  NG_UINT32 = 11,
+  NG_UINT64 = 12,
+  NG_COMPLEX64 = 13,
+  NG_COMPLEX128 = 14
+};
 
 /* How a float result is rounded to its type. Element i takes word i % 4 of Philox4x32-10(seed, offset + i / 4). */
 typedef struct ng_rounding {
@@ -188,7 +220,7 @@ typedef struct ng_tensor {
   size_t size;
   uint64_t address;
   int32_t dtype; /* ng_dtype */
-  int32_t ndim;  /* 2 to 8 */
+  int32_t ndim;  /* 2 to 8; of expressions 0 to 8 */
   int64_t shape[8];
   int64_t strides[8];
 } ng_tensor;
@@ -251,11 +283,13 @@ typedef struct ng_conv_problem {
   int32_t layout;                 /* ng_layout */
   int32_t x_type, w_type, y_type; /* ng_dtype; dx, dw and dy as x, w and y; conv.hpp says which go together */
   int64_t x_pitch, y_pitch; /* NG_CHANNELS_LAST: elements from pixel to pixel of x and y, slices of channels; 0: c, k */
+  int32_t precision;        /* ng_precision, of float32 tensors. NG_TENSOR may want a larger workspace */
+  int32_t reserved;         /* 0 */
 } ng_conv_problem;
 #define NG_CONV_PROBLEM_INIT                                                                                         \
   {                                                                                                                  \
     sizeof(ng_conv_problem), 1, 1, 1, 1, {1, 1, 1}, {1, 1, 1}, {0, 0, 0}, {1, 1, 1}, {1, 1, 1}, NG_CHANNELS_LAST, 0, \
-        0, 0, 0, 0                                                                                                   \
+        0, 0, 0, 0, NG_STRICT, 0                                                                                     \
   }
 
 typedef struct ng_conv_options {
@@ -270,10 +304,12 @@ typedef struct ng_conv_options {
   ng_rounding rounding; /* of a float result */
   uint64_t mask; /* bits of a float result, rows of its last axis in words of 32, or 0. fprop with relu writes them, */
                  /* bprop, given those of x, stores 0 where the bit is 0 (conv.hpp) */
-  int64_t mask_pitch; /* words from row to row of the mask; 0: as many as a row has */
+  int64_t mask_pitch;      /* words from row to row of the mask; 0: as many as a row has */
+  int32_t no_tensor_cores; /* 1: 16-bit floats have chains of multiply-adds, as on other GPUs than sm_90a */
+  int32_t reserved;        /* 0 */
 } ng_conv_options;
 #define NG_CONV_OPTIONS_INIT \
-  { sizeof(ng_conv_options), 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0 }
+  { sizeof(ng_conv_options), 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0, 0, 0 }
 
 typedef enum ng_conv_pass { NG_FPROP = 0, NG_BPROP = 1, NG_UPDATE = 2 } ng_conv_pass;
 
@@ -365,6 +401,40 @@ NG_C_API ng_status ng_max_pool_fprop(const ng_pool_problem* problem, uint64_t x,
                                      const ng_pool_options* options);
 NG_C_API ng_status ng_max_pool_bprop(const ng_pool_problem* problem, uint64_t dy, uint64_t argmax, uint64_t dx,
                                      const ng_pool_options* options);
+
+/* --- expressions -------------------------------------------------------------------------------------------------- */
+
+/* What is computed of arrays, element by element, and sums of it: written first, computed by ng_expr_assign() as few kernels
+ * of our own, which the library assembles the first time that it meets such a form. Shapes are broadcast and types promoted
+ * as NumPy's; a number takes the type of what it meets (expr.hpp). Expressions work in the default stream.
+ *
+ * An expression has one value, that of its operands' memory at its first ng_expr_assign(); for other data it is written
+ * anew, which costs microseconds. Every function that makes one sets *expr, to null after a failure; each is destroyed by
+ * ng_expr_destroy(), in any order: an expression keeps the parts that it is made of. */
+typedef struct ng_expr ng_expr;
+
+/* Of a view; its memory must be there until the value is computed. */
+NG_C_API ng_status ng_expr_tensor(const ng_tensor* tensor, ng_expr** expr);
+NG_C_API ng_status ng_expr_real(double value, ng_expr** expr);
+NG_C_API ng_status ng_expr_integer(int64_t value, ng_expr** expr);
+/* Uniform numbers in [0, 1) for as many elements as what it becomes part of has: element i is made of word i % 4 of
+ * Philox4x32-10(seed, offset + i / 4). */
+NG_C_API ng_status ng_expr_random(uint64_t seed, uint64_t offset, ng_expr** expr);
+/* An operation by its name in expr_ops.inc, "add", "exp", "where" ..., or "fma", of as many operands as it has. */
+NG_C_API ng_status ng_expr_apply(const char* name, const ng_expr* const* operands, size_t count, ng_expr** expr);
+NG_C_API ng_status ng_expr_cast(const ng_expr* x, int32_t dtype, ng_expr** expr);
+/* "sum", "prod", "max", "min", "mean", "var" or "std" over `count` axes (0: all), from the end if negative; they stay with
+ * length 1 if keepdims is 1. Variances divide by the number of elements less ddof. */
+NG_C_API ng_status ng_expr_reduce(const char* name, const ng_expr* x, const int32_t* axes, size_t count,
+                                  int32_t keepdims, int32_t ddof, ng_expr** expr);
+/* The product of two matrices; what follows it joins its kernel, as an epilogue, where it can (expr.hpp). */
+NG_C_API ng_status ng_expr_product(const ng_tensor* a, const ng_tensor* b, ng_expr** expr);
+/* dtype, ndim and shape of the value, with the strides of a contiguous one; the address stays. */
+NG_C_API ng_status ng_expr_describe(const ng_expr* x, ng_tensor* tensor);
+/* out[...] = x, broadcast and converted to the same kind of type or a wider one (NG_TYPE_ERROR otherwise: ng_expr_cast). `out`
+ * may be an operand of x. */
+NG_C_API ng_status ng_expr_assign(const ng_tensor* out, const ng_expr* x);
+NG_C_API void ng_expr_destroy(ng_expr* expr); /* null is ignored */
 
 #ifdef __cplusplus
 }

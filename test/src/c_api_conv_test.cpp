@@ -2,9 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <random>
 #include <string>
 #include <vector>
 
+#include "nervanagpu/conv.hpp"
+#include "nervanagpu/expr.hpp"
 #include "nervanagpu/nervanagpu.h"
 #include "test/src/on_emulator.h"
 
@@ -206,6 +211,107 @@ TEST_F(CConvTest, BadArgumentsAreRefused) {
   expect(with([](O& o) { o.rounding.stochastic = 5; }), NG_INVALID_ARGUMENT, {"rounding.stochastic is 5"});
   expect(with([&](O& o) { o.bias = bias_, o.bias_type = NG_INT8; }), NG_TYPE_ERROR, {"bias", "int8"});
   unwritten();
+}
+
+// A program that was built with the structures' first sizes keeps working; what is behind them then is not read.
+TEST_F(CConvTest, OlderStructuresAreTaken) {
+  put(x_, {1, 0, 2, 0, 3, 0, 4, 0, 5, 1});
+  put(w_, {1, 0, 1, 0, 1, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10});
+  p_.size = offsetof(ng_conv_problem, precision);
+  p_.precision = 9, p_.reserved = 9;
+  o_.size = offsetof(ng_conv_options, no_tensor_cores);
+  o_.no_tensor_cores = 9, o_.reserved = 9;
+  ASSERT_EQ(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(y_, 3), (std::vector<float>{6, -1, 0}));
+}
+
+TEST_F(CConvTest, RefusesOptionsThatAreNone) {
+  refused([](ng_conv_problem& p) { p.precision = 2; }, NG_INVALID_ARGUMENT, "precision is 2");
+  refused([](ng_conv_problem& p) { p.precision = -1; }, NG_INVALID_ARGUMENT, "precision is -1");
+  refused([](ng_conv_problem& p) { p.reserved = 1; }, NG_INVALID_ARGUMENT, "problem.reserved is 1");
+  o_.no_tensor_cores = 2;
+  expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"no_tensor_cores is 2"});
+  o_.no_tensor_cores = 0, o_.reserved = 1;
+  expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"options.reserved is 1"});
+  unwritten();
+}
+
+// The C++ calls with the same options: the same bits, and another order of sums than without.
+class CConvOptionsTest : public test::OnEmulator {
+ protected:
+  static constexpr std::int64_t kSide = 6, kC = 32, kK = 32;
+
+  // y of one image, by C and by C++, with the elements of `type`.
+  static std::array<std::vector<std::uint8_t>, 2> both(Dtype type, Precision precision, bool chains) {
+    ConvProblem q;
+    q.c = kC, q.k = kK;
+    q.in = {1, kSide, kSide}, q.filter = {1, 3, 3}, q.pad = {0, 1, 1};
+    q.x_type = q.w_type = q.y_type = type;
+    q.precision = precision;
+    std::mt19937 random(5);
+    std::normal_distribution<float> normal;
+    const auto filled = [&](const Shape& shape) {
+      Tensor t = Tensor::empty(shape);
+      std::vector<float> v(static_cast<std::size_t>(t.size()));
+      for (float& f : v) f = normal(random);
+      t.set(v.data(), v.size() * 4);
+      return type == Dtype::float32 ? t : cast(t, type).evaluate();
+    };
+    const Tensor x = filled({1, kSide, kSide, kC}), w = filled({kK, 3, 3, kC});
+    std::array<Tensor, 2> y = {Tensor::zeros({1, kSide, kSide, kK}, type), Tensor::zeros({1, kSide, kSide, kK}, type)};
+
+    ng_conv_problem p = NG_CONV_PROBLEM_INIT;
+    p.c = kC, p.k = kK;
+    p.in[1] = p.in[2] = kSide, p.filter[1] = p.filter[2] = 3, p.pad[1] = p.pad[2] = 1;
+    p.x_type = p.w_type = p.y_type = type == Dtype::float32 ? NG_FLOAT32 : NG_FLOAT16;
+    p.precision = precision == Precision::tensor ? NG_TENSOR : NG_STRICT;
+    std::size_t bytes = 0;
+    EXPECT_EQ(ng_conv_workspace(NG_FPROP, &p, &bytes), NG_OK) << ng_last_error();
+    EXPECT_EQ(bytes, conv_workspace(ConvPass::fprop, q));
+    const Tensor room = Tensor::empty({static_cast<std::int64_t>(bytes) + 16}, Dtype::uint8);
+    ng_conv_options o = NG_CONV_OPTIONS_INIT;
+    o.workspace = room.address(), o.workspace_bytes = bytes;
+    o.no_tensor_cores = chains ? 1 : 0;
+    EXPECT_EQ(ng_conv_fprop(&p, x.address(), w.address(), y[0].address(), &o), NG_OK) << ng_last_error();
+
+    ConvOptions options;
+    options.precision = precision;
+    options.tensor_cores = !chains;
+    conv_fprop(q, x, w, y[1], options);
+    std::array<std::vector<std::uint8_t>, 2> out;
+    for (std::size_t i = 0; i < 2; ++i) {
+      out[i].resize(y[i].nbytes());
+      y[i].get(out[i].data(), out[i].size());
+    }
+    return out;
+  }
+};
+
+// Where the pieces are worth their kernels, which takes too much arithmetic for the emulator: the workspace tells.
+TEST_F(CConvOptionsTest, PrecisionIsTheCallers) {
+  ng_conv_problem p = NG_CONV_PROBLEM_INIT;
+  p.n = 32, p.c = p.k = 256;
+  p.in[1] = p.in[2] = 14, p.filter[1] = p.filter[2] = 3, p.pad[1] = p.pad[2] = 1;
+  ConvProblem q;
+  q.n = 32, q.c = q.k = 256;
+  q.in = {1, 14, 14}, q.filter = {1, 3, 3}, q.pad = {0, 1, 1};
+  std::array<std::size_t, 2> bytes{};
+  for (const std::int32_t precision : {NG_STRICT, NG_TENSOR}) {
+    p.precision = precision;
+    q.precision = precision == NG_TENSOR ? Precision::tensor : Precision::strict;
+    std::size_t& got = bytes[static_cast<std::size_t>(precision)];
+    ASSERT_EQ(ng_conv_workspace(NG_FPROP, &p, &got), NG_OK) << ng_last_error();
+    EXPECT_EQ(got, conv_workspace(ConvPass::fprop, q));
+  }
+  EXPECT_GT(bytes[NG_TENSOR], bytes[NG_STRICT]);
+}
+
+TEST_F(CConvOptionsTest, TensorCoresAreTheCallers) {
+  const auto strict = both(Dtype::float32, Precision::strict, false);
+  const auto cores = both(Dtype::float16, Precision::strict, false);
+  const auto chains = both(Dtype::float16, Precision::strict, true);
+  for (const auto& one : {strict, cores, chains}) EXPECT_EQ(one[0], one[1]);
+  EXPECT_NE(cores[0], chains[0]);
 }
 
 }  // namespace
