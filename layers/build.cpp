@@ -73,6 +73,8 @@ void check_options(const NetworkOptions& o) {
   if (o.bits < 0 || o.bits > most) refuse("bits", std::to_string(o.bits), "0 to " + std::to_string(most));
   if (!(o.loss_scale >= 0.0F && o.loss_scale <= 1e30F))
     refuse("loss_scale", std::to_string(o.loss_scale), "more than 0");
+  if (o.precision != Precision::strict && o.precision != Precision::tensor)
+    refuse("precision", std::to_string(static_cast<int>(o.precision)), "a Precision");
 }
 
 Sample input_of(const std::vector<LayerPtr>& chain, const Shape& input_shape) {
@@ -124,6 +126,7 @@ Network::Impl::Impl(std::vector<LayerPtr> chain, const Shape& input_shape, const
   setup.master = options.dtype != Dtype::float32 && options.master;
   setup.seed = options.seed;
   setup.loss_scale = options.loss_scale;
+  setup.precision = options.precision;
   std::uint64_t index = 0;
   each(layers, [&](const Layer& layer) {
     layer.impl().setup = setup;

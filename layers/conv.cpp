@@ -93,6 +93,7 @@ class ConvBase : public Layer::Impl {
     p.n = n;
     p.x_type = integers ? in.dtype : setup.dtype;
     p.w_type = p.y_type = setup.dtype;
+    if (p.x_type == Dtype::float32) p.precision = setup.precision;
     return p;
   }
 

@@ -70,6 +70,7 @@ class Full final : public Layer::Impl {
       o.relu = relu_;
       o.rounding = run.rounding(y.size());
       o.stream = run.stream;
+      o.precision = setup.precision;
       if (last) {
         gemm(run.tensor(from), w.transpose(), to, o);
       } else {
@@ -89,6 +90,7 @@ class Full final : public Layer::Impl {
       GemmOptions o;
       o.rounding = run.rounding(to.size());
       o.stream = run.stream;
+      o.precision = setup.precision;
       const Tensor d = run.tensor(dy);
       const Tensor from = run.tensor(x);
       if (last) {
@@ -107,6 +109,7 @@ class Full final : public Layer::Impl {
       o.beta = beta;
       o.rounding = run.rounding(flat.size());
       o.stream = run.stream;
+      o.precision = setup.precision;
       const Tensor& w = parameters[0].value;
       const Tensor d = run.tensor(dy);
       if (last) {

@@ -7,6 +7,7 @@
 
 #include "layers/program.h"
 #include "nervanagpu/layers/layer.hpp"
+#include "nervanagpu/precision.hpp"
 
 namespace nervanagpu::layers {
 
@@ -17,6 +18,7 @@ struct Setup {
   bool master = false;
   std::uint64_t seed = 0;
   float loss_scale = 1.0F;
+  Precision precision = Precision::tensor;
 };
 
 // Initial values: uniform in +- sqrt(6 / fan). Zero: fan = 0.

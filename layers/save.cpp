@@ -49,6 +49,7 @@ Json config_of_network(const Network& net, std::uint64_t step) {
   out.add("bits", Json(static_cast<std::int64_t>(o.bits)));
   out.add("master", Json(o.master));
   out.add("loss_scale", Json(static_cast<double>(o.loss_scale)));
+  out.add("precision", Json(std::string(name_of(o.precision))));
   out.add("step", Json(std::to_string(step)));
   out.add("layers", std::move(layers));
   return out;
@@ -163,6 +164,12 @@ Description described(const std::string& text) {
   o.bits = static_cast<int>(bits);
   o.master = field(j, "master", Json::Kind::boolean).boolean;
   o.loss_scale = static_cast<float>(field(j, "loss_scale", Json::Kind::real).real);
+  const Json* precision = j.find("precision", Json::Kind::text);
+  o.precision = Precision::strict;  // what files say that have none
+  if (precision != nullptr) {
+    if (!precision_from_name(precision->text)) throw Error("its precision is '" + precision->text + "'");
+    o.precision = *precision_from_name(precision->text);
+  }
   for (const Json& v : field(j, "input_shape", Json::Kind::array).items) {
     if (v.kind != Json::Kind::whole) throw Error("its input_shape is not whole numbers");
     d.shape.push_back(v.whole);

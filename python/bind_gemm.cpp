@@ -89,8 +89,7 @@ void sum_up(GemmOptions& options, const Sums& sums) {
 
 Precision precision_from(const std::optional<std::string>& name) {
   if (!name) return precision();
-  if (*name == "strict") return Precision::strict;
-  if (*name == "tensor") return Precision::tensor;
+  if (const auto known = precision_from_name(*name)) return *known;
   throw InvalidArgument("precision is '" + *name + "'; needs 'strict' or 'tensor'");
 }
 
@@ -100,7 +99,7 @@ void bind_gemm(py::module_& m) {
       [](const std::optional<std::string>& name) {
         const Precision before = precision();
         set_precision(precision_from(name));
-        return before == Precision::tensor ? "tensor" : "strict";
+        return name_of(before);
       },
       py::arg("name"));
   m.def(

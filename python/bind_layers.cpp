@@ -315,7 +315,7 @@ void bind_network(py::module_& m) {
   py::class_<Network> c(m, "Network", "A chain of layers that learns; nervanagpu.Network is the one to use.");
   c.def(py::init([](const std::vector<LayerPtr>& chain, const py::object& input_shape, const std::string& layout,
                     const py::object& dtype, std::uint64_t seed, bool stochastic, int bits, bool master,
-                    float loss_scale, const py::object& stream) {
+                    float loss_scale, const std::string& precision, const py::object& stream) {
           NetworkOptions o;
           o.layout = layout_from_name(layout);
           o.dtype = dtype_from(dtype);
@@ -324,6 +324,7 @@ void bind_network(py::module_& m) {
           o.bits = bits;
           o.master = master;
           o.loss_scale = loss_scale;
+          o.precision = precision_from(precision);
           o.stream = stream_from(stream);
           const Shape shape = input_shape.is_none() ? Shape{} : shape_from(input_shape);
           const GilRelease release;
@@ -332,7 +333,8 @@ void bind_network(py::module_& m) {
           return net;
         }),
         py::arg("layers"), py::arg("input_shape"), py::arg("layout"), py::arg("dtype"), py::arg("seed"),
-        py::arg("stochastic"), py::arg("bits"), py::arg("master"), py::arg("loss_scale"), py::arg("stream"));
+        py::arg("stochastic"), py::arg("bits"), py::arg("master"), py::arg("loss_scale"), py::arg("precision"),
+        py::arg("stream"));
   bind_steps(c);
   c.def_property_readonly("layers", &Network::layers);
   c.def_property_readonly("parameters", &Network::parameters, py::return_value_policy::reference_internal);
@@ -344,6 +346,7 @@ void bind_network(py::module_& m) {
                           [](const Network& n) { return n.options().layout == Layout::batch_last ? "CHWN" : "NHWC"; });
   c.def_property_readonly("seed", [](const Network& n) { return n.options().seed; });
   c.def_property_readonly("loss_scale", [](const Network& n) { return n.options().loss_scale; });
+  c.def_property_readonly("precision", [](const Network& n) { return name_of(n.options().precision); });
   c.def_property_readonly("flops", &Network::flops);
   c.def("summary", &Network::summary);
   c.def("memory", [](const Network& n, std::int64_t batch, bool training) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "nervanagpu/export.hpp"
 
@@ -11,6 +13,9 @@ enum class Precision : std::uint8_t {
   strict,  // by fused multiply-adds of float32: the same bits on every device
   tensor  // by the tensor cores of sm_90a, six products of bfloat16 pieces, no less exact (docs/numerics.md); elsewhere strict
 };
+
+NG_API std::string_view name_of(Precision precision);  // "strict" or "tensor"
+NG_API std::optional<Precision> precision_from_name(std::string_view name);
 
 // What GemmOptions and products of expressions that this thread makes from now on ask for. At first strict.
 NG_API Precision precision() noexcept;

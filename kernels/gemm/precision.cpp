@@ -11,6 +11,17 @@ thread_local Precision asked_for = Precision::strict;
 
 }  // namespace
 
+std::string_view name_of(Precision precision) {
+  return precision == Precision::tensor ? "tensor" : "strict";
+}
+
+std::optional<Precision> precision_from_name(std::string_view name) {
+  for (const Precision p : {Precision::strict, Precision::tensor}) {
+    if (name == name_of(p)) return p;
+  }
+  return std::nullopt;
+}
+
 Precision precision() noexcept {
   return asked_for;
 }

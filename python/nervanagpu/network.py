@@ -59,12 +59,16 @@ class Network:
     layer at the front. dtype: float32, float16 or bfloat16 (not with convolutions and poolings), of weights and of all
     that lies between the layers; sums are float32.
     seed: of initial weights, dropout, shuffling and stochastic rounding: the same seed and data give the same bits, on
-    every device. layout: "NHWC" or "CHWN", of what lies between the layers; samples and results have the batch first.
+    every device of an architecture, and with precision="strict" on every device.
+    layout: "NHWC" or "CHWN", of what lies between the layers; samples and results have the batch first.
     rounding: "nearest", or "stochastic" to `bits` mantissa bits (0: all) for results and weights in training.
     master: 16-bit floats: whether updates are done on float32 copies of the weights; None: unless rounding is
     stochastic.
     loss_scale: what gradients are multiplied by on their way, so that small ones survive in float16; None: 128 for
     float16, else 1.
+    precision: of float32 products and convolutions that are large enough: "tensor", on the tensor cores in three
+    bfloat16 pieces, no less accurate (ng.precision), or "strict", by fused multiply-adds. What ng.precision says does
+    not count.
 
     Samples are anything that becomes an array (n, *input_shape); (n, H, W) will do for one channel, and so will
     (n, elements). Labels are n whole numbers, 0 to classes - 1.
@@ -83,9 +87,11 @@ class Network:
         bits: int = 0,
         master: bool | None = None,
         loss_scale: float | None = None,
+        precision: str = "tensor",
         stream: Stream | None = None,
     ) -> None:
         choice("Network", "rounding", rounding, ("nearest", "stochastic"))
+        choice("Network", "precision", precision, ("strict", "tensor"))
         chain = iterable("Network", "layers", layers)
         for i, layer in enumerate(chain):
             if not isinstance(layer, _core.Layer):
@@ -103,6 +109,7 @@ class Network:
             bits,
             master,
             0.0 if loss_scale is None else number("Network", "loss_scale", loss_scale, 0),
+            precision,
             stream,
         )
 
@@ -147,6 +154,11 @@ class Network:
     def loss_scale(self) -> float:
         """What gradients carry as a factor."""
         return self._net.loss_scale
+
+    @property
+    def precision(self) -> str:
+        """ "strict" or "tensor", of float32 products and convolutions."""
+        return self._net.precision
 
     @property
     def flops(self) -> float:

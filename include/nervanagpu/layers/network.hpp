@@ -2,7 +2,7 @@
 //
 // Everything between the layers lives in one arena, planned from the first to the last use of each tensor; a step after
 // the first of its batch size takes no memory from the device. The same seed and data give the same bits, on every
-// device. After an exception (out of memory, one thrown by a callback) the parameters are those of the last whole step
+// device of an architecture; with Precision::strict on every device. After an exception (out of memory, one thrown by a callback) the parameters are those of the last whole step
 // and the network can be used on.
 #pragma once
 
@@ -17,6 +17,7 @@
 #include "nervanagpu/export.hpp"
 #include "nervanagpu/layers/layer.hpp"
 #include "nervanagpu/nn.hpp"
+#include "nervanagpu/precision.hpp"
 #include "nervanagpu/stream.hpp"
 
 namespace nervanagpu {
@@ -29,6 +30,7 @@ struct NetworkOptions {
   int bits = 0;                           // mantissa bits that stochastic rounding keeps; 0: all of the dtype's
   bool master = true;                     // 16-bit floats: updates are done on float32 copies of weights
   float loss_scale = 0.0F;                // gradients are multiplied by it on their way; 0: 1, for float16 128
+  Precision precision = Precision::tensor;  // of float32 products and convolutions, whatever precision() says
   Stream stream{};
 };
 
