@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, elementwise, indexing, linalg, random, reductions
+from nervanagpu import cudamat_learn as learn  # noqa: F401
 from nervanagpu._core import GPUTensor
 
 Number = float | int
@@ -66,7 +67,20 @@ class CUDAMatrix:
     @property
     def T(self) -> CUDAMatrix:
         """The transposed matrix, over the same memory."""
-        return CUDAMatrix._of(self._x.T)
+        return TransposedCUDAMatrix(self)
+
+    def set_trans(self, is_trans: bool) -> None:
+        """Let the matrix stand for its transpose, over the same memory, or for itself again."""
+        if bool(is_trans) != getattr(self, "is_trans", False):
+            self._x = self._x.T
+        self.is_trans = bool(is_trans)
+
+    def copy(self, include_host: bool = False) -> CUDAMatrix:
+        """A matrix of its own with these elements; include_host: and with a copy of `numpy_array`."""
+        out = self._into(True, self._x)
+        if include_host:
+            out.numpy_array = np.array(self.numpy_array)
+        return out
 
     @property
     def tensor(self) -> GPUTensor:
@@ -312,6 +326,13 @@ class CUDAMatrix:
         return dot(m1, m2, self, beta, -mult)
 
 
+class TransposedCUDAMatrix(CUDAMatrix):
+    """A matrix's transpose, over the same memory."""
+
+    def __init__(self, mat: CUDAMatrix) -> None:
+        self._x, self.mat = mat._x.T, mat
+
+
 def empty(shape: Sequence[int]) -> CUDAMatrix:
     """An undefined matrix of (rows, columns)."""
     rows, columns = shape
@@ -325,6 +346,24 @@ def dot(
     out = empty((m1.shape[0], m2.shape[1])) if target is None else target
     linalg.dot(m1._x, m2._x, out._x, float(alpha), float(beta) if target is not None else 0.0)
     return out
+
+
+def correlate(mat: CUDAMatrix, kernel: CUDAMatrix, target: CUDAMatrix | None = None) -> CUDAMatrix:
+    """At each element of `mat` the sum of the products of `kernel`, centred there, with what is below it; 0 outside.
+
+    ValueError for a kernel whose sides are not odd.
+    """
+    rows, columns = kernel.shape
+    if not rows % 2 or not columns % 2:
+        raise ValueError(f"correlate: kernel is {rows} x {columns}; needs odd sides")
+    height, width = mat.shape
+    wide = creation.zeros((height + rows - 1, width + columns - 1))
+    wide[rows // 2 : rows // 2 + height, columns // 2 : columns // 2 + width] = mat._x
+    total = creation.zeros((height, width))
+    for i in range(rows):
+        for j in range(columns):
+            total[...] = total + wide[i : i + height, j : j + width] * kernel._x[i, j]
+    return mat._into(target or True, total)
 
 
 def vdot(m1: CUDAMatrix, m2: CUDAMatrix) -> float:

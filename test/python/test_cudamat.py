@@ -162,3 +162,29 @@ def test_columns_and_rare_functions(rng):
     assert cm.gamma(cm.CUDAMatrix(np.float32([[0]]))).asarray() == np.inf
     with pytest.raises(ValueError, match="dev_id is 1"):
         cm.cuda_set_device(1)
+
+
+def test_correlation_transposes_and_copies():
+    rng = np.random.default_rng(12)
+    for shape, kernel in (((7, 5), (3, 3)), ((4, 9), (1, 5)), ((3, 3), (5, 1))):
+        a, k = rng.standard_normal(shape), rng.standard_normal(kernel)
+        wide = np.pad(a, [(kernel[0] // 2,) * 2, (kernel[1] // 2,) * 2])
+        windows = np.lib.stride_tricks.sliding_window_view(wide, kernel)
+        got = cm.correlate(cm.CUDAMatrix(a), cm.CUDAMatrix(k))
+        np.testing.assert_allclose(got.asarray(), (windows * k).sum((2, 3)), rtol=1e-4, atol=1e-5)
+    with pytest.raises(ValueError, match="needs odd sides"):
+        cm.correlate(cm.CUDAMatrix(a), cm.CUDAMatrix(np.ones((2, 3))))
+    m = cm.CUDAMatrix(a)
+    other = m.copy(include_host=True)
+    other.add(1)
+    np.testing.assert_allclose(m.asarray(), a.astype(np.float32))
+    assert isinstance(m.T, cm.TransposedCUDAMatrix) and m.T.T.shape == m.shape
+    n = cm.CUDAMatrix(np.arange(6.0).reshape(2, 3))
+    n.set_trans(True)
+    n.set_trans(True)
+    assert n.shape == (3, 2) and n.asarray().tolist() == [[0, 3], [1, 4], [2, 5]]
+    n.set_trans(False)
+    assert n.shape == (2, 3)
+    acts = cm.CUDAMatrix(np.full((2, 3), 0.25))
+    cm.learn.mult_by_sigmoid_deriv(n, acts)
+    np.testing.assert_allclose(n.asarray(), np.arange(6.0).reshape(2, 3) * 0.1875)

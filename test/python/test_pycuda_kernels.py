@@ -224,3 +224,71 @@ def test_the_device_says_what_it_is():
     assert device.get_attribute(drv.device_attribute.WARP_SIZE) == 32 == device.warp_size
     with pytest.raises(ValueError, match="attribute 999 is not known"):
         device.get_attribute(999)
+
+
+def test_kernels_made_for_dtypes(rng):
+    from nervanagpu.pycuda import elementwise
+
+    a, b = rng.standard_normal((2, 1000)).astype(np.float32)
+    x, y, z = gpuarray.to_gpu(a), gpuarray.to_gpu(b), gpuarray.zeros(1000, np.float32)
+
+    def run(kernel, *args):
+        z.fill(-7)
+        kernel.prepared_call((4, 1), (128, 1, 1), *(v.gpudata if hasattr(v, "gpudata") else v for v in args), 1000)
+        return z.get()
+
+    f32 = np.float32
+    for kernel, args, want in (
+        (elementwise.get_axpbyz_kernel(f32, f32, f32), (2, x, 3, y, z), 2 * a + 3 * b),
+        (elementwise.get_axpbyz_kernel(f32, f32, f32, y_is_scalar=True), (2, x, 3, y, z), 2 * a + 3 * b[0]),
+        (elementwise.get_axpbz_kernel(f32, f32), (2, x, 3, z), 2 * a + 3),
+        (elementwise.get_binary_op_kernel(f32, f32, f32, "*"), (x, y, z), a * b),
+        (elementwise.get_rdivide_elwise_kernel(f32, f32), (x, 3, z), 3 / a),
+        (elementwise.get_binary_func_kernel("atan2f", f32, f32, f32), (x, y, z), np.arctan2(a, b)),
+        (elementwise.get_binary_minmax_kernel("max", f32, f32, f32, True), (x, 0.5, z), np.maximum(a, f32(0.5))),
+        (elementwise.get_fill_kernel(f32), (4, z), np.full(1000, 4, f32)),
+        (elementwise.get_reverse_kernel(f32), (x, z), a[::-1]),
+        (elementwise.get_copy_kernel(f32, f32), (z, y), b),
+        (elementwise.get_arange_kernel(f32), (z, 5, 2), np.arange(1000, dtype=f32) * 2 + 5),
+        (elementwise.get_unary_func_kernel("fabsf", f32), (x, z), np.abs(a)),
+        (elementwise.get_pow_array_kernel(f32, f32, f32, True, False), (x, 2, z), a * a),
+        (elementwise.get_scalar_op_kernel(f32, f32, f32, "-"), (x, 2, z), a - 2),
+        (elementwise.get_if_positive_kernel(f32, f32), (x, y, x, z), np.where(a > 0, b, a)),
+    ):
+        np.testing.assert_allclose(run(kernel, *args), want, rtol=2e-6, atol=1e-6)
+    two, seven = gpuarray.to_gpu(np.array(2, f32)), gpuarray.to_gpu(np.array(7, f32))
+    kernel, (first, second) = elementwise.get_linear_combination_kernel(((True, f32, f32), (True, f32, f32)), f32)
+    with pytest.raises(ValueError, match="a0 is not bound"):
+        run(kernel, x, y, z)
+    two.bind_to_texref_ext(first, allow_double_hack=True)
+    seven.bind_to_texref(second)
+    np.testing.assert_allclose(run(kernel, x, y, z), 2 * a + 7 * b, rtol=1e-5, atol=1e-5)
+    kernel, (first,) = elementwise.get_linear_combination_kernel(((False, f32, f32), (True, f32, f32)), f32)
+    seven.bind_to_texref_ext(first)
+    np.testing.assert_allclose(run(kernel, 3, x, y, z), 3 * a + 7 * b, rtol=1e-5, atol=1e-5)
+    for wrong, kind in (
+        (lambda: two.bind_to_texref_ext(3), TypeError),
+        (lambda: elementwise.get_fill_kernel(), TypeError),
+        (lambda: elementwise.get_binary_minmax_kernel("mean", f32, f32, f32, True), ValueError),
+        (lambda: elementwise.get_linear_combination_kernel((), f32), ValueError),
+    ):
+        with pytest.raises(kind, match="needs|texture"):
+            wrong()
+
+
+def test_skipping_numbers():
+    def first(skip):
+        made = curandom.XORWOWRandomNumberGenerator(lambda n: gpuarray.to_gpu(np.full(n, 5, np.int32)))
+        skip(made)
+        return made.gen_uniform(8, np.float32).get()
+
+    plain = first(lambda g: None)
+    skipped = first(lambda g: g.call_skip_ahead_array(gpuarray.to_gpu(np.array([1, 3], np.int32))))
+    np.testing.assert_array_equal(skipped[:4], plain[4:])
+    np.testing.assert_array_equal(skipped, first(lambda g: g.call_skip_ahead(4)))
+    far = first(lambda g: g.call_skip_ahead_sequence(2))
+    assert not np.isin(far, plain).any()
+    once = first(lambda g: g.call_skip_ahead_sequence_array(gpuarray.to_gpu(np.array([1, 1], np.int32))))
+    np.testing.assert_array_equal(far, once)
+    assert curandom.generate_scramble_constants32(3).dtype == np.uint32
+    assert curandom.generate_scramble_constants64(3).dtype == np.uint64

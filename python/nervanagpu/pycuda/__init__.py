@@ -11,6 +11,7 @@ On a machine without a GPU the kernels run on the emulator, where NERVANAGPU_EMU
 from __future__ import annotations
 
 VERSION = (2026, 1)
+VERSION_STATUS = ""
 VERSION_TEXT = "2026.1"
 _MODULES = (
     "autoinit",

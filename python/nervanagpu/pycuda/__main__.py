@@ -2,8 +2,18 @@
 
 from __future__ import annotations
 
-from nervanagpu import pycuda
+import importlib.util
+
+from nervanagpu import cupy, pycuda
 from nervanagpu.other_names import run_script
 
+
+def install() -> None:
+    """PyCUDA's names; and CuPy's, which such scripts share arrays with, where CuPy is not installed."""
+    pycuda.install()
+    if importlib.util.find_spec("cupy") is None:
+        cupy.install()
+
+
 if __name__ == "__main__":
-    run_script("nervanagpu.pycuda", pycuda.install)
+    run_script("nervanagpu.pycuda", install)

@@ -16,7 +16,8 @@ from nervanagpu.pycuda.gpuarray import GPUArray
 __all__ = [
     "MRG32k3aRandomNumberGenerator", "Philox4_32_10RandomNumberGenerator", "ScrambledSobol32RandomNumberGenerator",
     "ScrambledSobol64RandomNumberGenerator", "Sobol32RandomNumberGenerator", "Sobol64RandomNumberGenerator",
-    "XORWOWRandomNumberGenerator", "get_curand_version", "rand", "seed_getter_uniform", "seed_getter_unique",
+    "XORWOWRandomNumberGenerator", "generate_scramble_constants32", "generate_scramble_constants64",
+    "get_curand_version", "rand", "seed_getter_uniform", "seed_getter_unique",
 ]  # fmt: skip
 
 
@@ -65,6 +66,11 @@ class _Generator:
     def call_skip_ahead(self, i: int, stream: Any = None) -> None:
         """Leave out `i` numbers."""
         self._offset += (int(i) + 3) // 4
+
+    def call_skip_ahead_array(self, i: GPUArray, stream: Any = None) -> None:
+        """Leave out as many numbers as the array's elements add up to."""
+        compute.wait(stream)
+        self.call_skip_ahead(int(i.get().sum()))
 
     def fill_uniform(self, data: GPUArray, stream: Any = None) -> None:
         """Uniform numbers: floats of 0 to 1, or integers of all values of 32 bits."""
@@ -150,15 +156,28 @@ class _Generator:
         data[...] = count.astype(data.dtype).reshape(data.shape)
 
 
-class XORWOWRandomNumberGenerator(_Generator):
+class _Sequences(_Generator):
+    """A generator whose numbers come in sequences of 2**42."""
+
+    def call_skip_ahead_sequence(self, i: int, stream: Any = None) -> None:
+        """Leave out `i` sequences."""
+        self.call_skip_ahead(int(i) << 42)
+
+    def call_skip_ahead_sequence_array(self, i: GPUArray, stream: Any = None) -> None:
+        """Leave out as many sequences as the array's elements add up to."""
+        compute.wait(stream)
+        self.call_skip_ahead_sequence(int(i.get().sum()))
+
+
+class XORWOWRandomNumberGenerator(_Sequences):
     """The library's generator under this name."""
 
 
-class MRG32k3aRandomNumberGenerator(_Generator):
+class MRG32k3aRandomNumberGenerator(_Sequences):
     """The library's generator under this name."""
 
 
-class Philox4_32_10RandomNumberGenerator(_Generator):
+class Philox4_32_10RandomNumberGenerator(_Sequences):
     """The library's generator."""
 
 
@@ -176,6 +195,16 @@ class Sobol64RandomNumberGenerator(_Generator):
 
 class ScrambledSobol64RandomNumberGenerator(_Generator):
     """The library's generator under this name: random, not quasi-random."""
+
+
+def generate_scramble_constants32(count: int) -> npt.NDArray[np.uint32]:
+    """Random words, for the constructors of scrambled generators."""
+    return np.random.default_rng().integers(0, 1 << 32, count, np.uint32)
+
+
+def generate_scramble_constants64(count: int) -> npt.NDArray[np.uint64]:
+    """Random words of 64 bits, for the constructors of scrambled generators."""
+    return np.random.default_rng().integers(0, 1 << 64, count, np.uint64)
 
 
 def seed_getter_uniform(n: int) -> GPUArray:

@@ -154,3 +154,20 @@ def get_elwise_kernel(
     declared = [*declarations(arguments), ScalarArg("uint64", "n")]
     function: Function = get_elwise_module(declared, operation, name, keep, options, **more).get_function(name)
     return function.prepare([d.dtype if not d.vector else "P" for d in declared])
+
+
+_LATER = (
+    "get_axpbyz_kernel", "get_binary_func_kernel", "get_binary_func_scalar_kernel", "get_binary_minmax_kernel",
+    "get_binary_op_kernel", "get_linear_combination_kernel", "get_pow_array_kernel", "get_scalar_op_kernel",
+    "get_unary_func_kernel",
+)  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    from nervanagpu.pycuda import named_kernels
+
+    if name in named_kernels.NAMED:
+        return named_kernels.NAMED[name]
+    if name in _LATER:
+        return getattr(named_kernels, name)
+    raise AttributeError(f"module 'nervanagpu.pycuda.elementwise' has no attribute {name!r}")

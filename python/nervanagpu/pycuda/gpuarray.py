@@ -219,6 +219,16 @@ class GPUArray:
         self[...] = value
         return self
 
+    def bind_to_texref_ext(self, texref: Any, channels: int = 1, **more: Any) -> None:
+        """Let a reference of elementwise.get_linear_combination_kernel find this array's first element."""
+        from nervanagpu.pycuda.named_kernels import ScalarReference
+
+        if not isinstance(texref, ScalarReference):
+            raise TypeError(f"bind_to_texref_ext: texref is {type(texref).__name__}; {driver.NO_TEXTURE_REFERENCES}")
+        texref.bind(self)
+
+    bind_to_texref = bind_to_texref_ext
+
     def reshape(self, *shape: Any, order: str = "C") -> GPUArray:
         """A view of another shape. ValueError if the number of elements is another, or where it needs a copy."""
         wanted = _lengths(shape[0]) if len(shape) == 1 else _lengths(shape)
