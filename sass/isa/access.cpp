@@ -10,14 +10,8 @@ namespace {
 // Starts an engine that reads or writes shared memory, or lets somebody go on who may.
 bool publishes(const Inst& inst) {
   const Unit u = unit(inst);
-  if (u == Unit::kGmma || u == Unit::kTma) return (memory_of(inst.op).either() & kSpaceShared) != 0;
-  switch (inst.op) {
-    case Op::BAR:
-    case Op::UCGABAR_ARV:
-    case Op::ARRIVES: return true;
-    case Op::SYNCS: return inst.has(Axis::kFunction, Tok::ARRIVE);
-    default: return false;
-  }
+  const bool engine = u == Unit::kGmma || u == Unit::kTma;
+  return engine ? (memory_of(inst.op).either() & kSpaceShared) != 0 : inst.row->traits.publishes;
 }
 
 struct Collector {

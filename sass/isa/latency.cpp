@@ -196,33 +196,16 @@ int max_gap(Arch arch, const Inst& inst) {
 Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
   if (is_raw_word(inst)) return static_cast<Producer>(kProducers + declared_latency(inst));
   const bool predicate = def.file == RegFile::kPred;  // CC arrives with its register
-  switch (inst.op) {
-    case Op::VOTEU: return Producer::kVoteUniform;
-    case Op::UMOV: return Producer::kUniformMove;
-    case Op::ULDC: return Producer::kUniformLoad;
-    case Op::R2UR: return predicate ? Producer::kVectorToPred : Producer::kVectorToUniform;
-    case Op::ELECT: return predicate ? Producer::kPred : Producer::kVoteUniform;
-    case Op::P2R: return Producer::kPredToVector;
-    case Op::R2P:
-      if (predicate) return Producer::kPredFile;
-      break;
-    case Op::CS2R: return Producer::kClock;
-    case Op::VIADD:
-    case Op::IDP: return Producer::kFma;
-    case Op::HMNMX2:
-    case Op::HSET2:
-    case Op::HSETP2: return predicate ? Producer::kHalfPred : Producer::kAlu;
-    case Op::HADD2:
-      if (inst.mod(Axis::kPack) == Tok::F32) return Producer::kFma;
-      break;
-    default: break;
-  }
-  if (def.file == RegFile::kUPred) return Producer::kUniformPred;
+  const bool uniform_predicate = def.file == RegFile::kUPred;
+  const Timing& own = inst.row->traits.timing;
+  const Producer named = predicate || uniform_predicate ? own.predicate : own.result;
+  if (named != Producer::kCount) return named;
+  if (uniform_predicate) return Producer::kUniformPred;
   switch (unit(inst)) {
     case Unit::kFma: return predicate ? Producer::kFmaPred : Producer::kFma;
     case Unit::kImadWide:
       if (predicate) return Producer::kFmaPred;
-      return inst.op == Op::IMAD_WIDE && part == 0 ? Producer::kWideLow : Producer::kWideHigh;
+      return def.count == 2 && part == 0 ? Producer::kWideLow : Producer::kWideHigh;
     case Unit::kAlu: return predicate ? Producer::kPred : Producer::kAlu;
     case Unit::kHalf:
       if (predicate) return Producer::kHalfPred;
@@ -236,7 +219,6 @@ Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
     case Unit::kMemConst: return Producer::kConst;
     case Unit::kSpecial: return Producer::kSpecial;
     case Unit::kTensor:
-      if (inst.op == Op::DMMA) return Producer::kDouble;
       // The time goes with the depth, which is the registers of A.
       return inst.operand_array[1].width == 4   ? Producer::kTensorLarge
              : inst.operand_array[1].width == 2 ? Producer::kTensor
@@ -254,20 +236,20 @@ Producer producer_of(const Inst& inst, const Access& def, unsigned part) {
 Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
   if (is_raw_word(inst)) return ready(inst) == Ready::kScoreboard ? kAnyLateConsumer : kAnyConsumer;
   const Unit u = unit(inst);
-  const bool uniform_op = u == Unit::kUniform || inst.op == Op::ULDC || inst.op == Op::VOTEU;
+  const Timing& own = inst.row->traits.timing;
+  const bool uniform_op = u == Unit::kUniform || own.uniform;
   switch (use.file) {
     case RegFile::kCc: return Consumer::kAlu;
     case RegFile::kPred:
       if (u == Unit::kBranch) return Consumer::kBranch;
-      if (use.guard || inst.op == Op::VOTE || inst.op == Op::VOTEU) return Consumer::kGuard;
-      if (u == Unit::kMemGlobal || u == Unit::kMemShared) return Consumer::kGuard;
-      if (inst.op == Op::R2UR) return Consumer::kPredicateMore;
+      if (use.guard || u == Unit::kMemGlobal || u == Unit::kMemShared) return Consumer::kGuard;
+      if (own.predicate_source != Consumer::kCount) return own.predicate_source;
       return u == Unit::kFma || u == Unit::kImadWide ? Consumer::kPredicateFma : Consumer::kPredicate;
     case RegFile::kUPred:
       if (use.guard || u == Unit::kBranch) return Consumer::kUniformGuard;
       return uniform_op ? Consumer::kUniformPred : Consumer::kUniformPredOp;
     case RegFile::kUGpr:
-      if (inst.op == Op::UMOV) return Consumer::kUniformMove;
+      if (own.uniform_source != Consumer::kCount) return own.uniform_source;
       if (uniform_op) return Consumer::kUniform;
       if (u == Unit::kMemGlobal || u == Unit::kMemShared || u == Unit::kMemConst) return Consumer::kDescriptor;
       if (u == Unit::kXu) return Consumer::kXuUniform;
@@ -277,10 +259,7 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
     case RegFile::kOrder: return Consumer::kOther;
     case RegFile::kGpr: break;
   }
-  if (inst.op == Op::VIADD || inst.op == Op::IDP) return Consumer::kFma;
-  if (inst.op == Op::HADD2 && inst.mod(Axis::kPack) == Tok::F32) return Consumer::kFma;
-  if (inst.op == Op::HMNMX2 || inst.op == Op::HSET2 || inst.op == Op::HSETP2) return Consumer::kAlu;
-  if (inst.op == Op::REDUX) return Consumer::kReduce;
+  if (own.source != Consumer::kCount) return own.source;
   switch (u) {
     case Unit::kFma: return Consumer::kFma;
     case Unit::kImadWide: return use.count == 2 && part == 1 ? Consumer::kWideAddHigh : Consumer::kWide;
@@ -293,9 +272,8 @@ Consumer consumer_of(const Inst& inst, const Access& use, unsigned part) {
     case Unit::kUniformToVector: return Consumer::kToUniform;
     case Unit::kMemShared:
     case Unit::kMemGlobal:
-      if (inst.op == Op::MATCH || by_texture_unit(inst.op)) return Consumer::kXu;
-      if (inst.op != Op::SHFL && use.operand < inst.operand_count &&
-          inst.operands()[use.operand].kind == OperandKind::kGpr) {
+      if (by_texture_unit(inst.op)) return Consumer::kXu;
+      if (use.operand < inst.operand_count && inst.operands()[use.operand].kind == OperandKind::kGpr) {
         return Consumer::kData;
       }
       return Consumer::kAddress;
@@ -330,15 +308,9 @@ bool awaits_groups(const Inst& inst) {
 
 Queue queue_of(Arch arch, const Inst& inst) {
   if (ready(inst) != Ready::kScoreboard) return Queue::kNone;
-  if (inst.op == Op::REDUX) return Queue::kRedux;
-  if (inst.op == Op::FENCE) return Queue::kFence;
+  const Queue own = inst.row->traits.timing.queue;
+  if (own != Queue::kCount) return own;
   if (by_texture_unit(inst.op)) return Queue::kGlobal;
-  switch (inst.op) {
-    case Op::S2UR: return Queue::kUniformSpecial;
-    case Op::B2R: return Queue::kBarrierResult;
-    case Op::DMMA: return Queue::kDoubleProduct;
-    default: break;
-  }
   switch (unit(inst)) {
     case Unit::kXu: return Queue::kXu;
     case Unit::kMemShared: return Queue::kShared;
@@ -349,15 +321,13 @@ Queue queue_of(Arch arch, const Inst& inst) {
 }
 
 bool announced_by_reads(const Inst& inst, const Access& def) {
-  return (inst.op == Op::ATOM || inst.op == Op::ATOMG) && def.write && def.file == RegFile::kPred;
+  const MemoryUse use = memory_of(inst.op);
+  return (use.reads & use.writes & kSpaceGlobal) != 0 && def.write && def.file == RegFile::kPred;
 }
 
 ReadQueue read_queue_of(const Inst& inst) {
-  if (inst.op == Op::MEMBAR) return ReadQueue::kFence;
-  if (inst.op == Op::BAR || inst.op == Op::B2R) return ReadQueue::kBarrier;
-  if (inst.op == Op::SYNCS) return ReadQueue::kMbarrier;
-  if (inst.op == Op::REDUX) return ReadQueue::kReduce;
-  if (inst.op == Op::DMMA) return ReadQueue::kDoubleProduct;
+  const ReadQueue own = inst.row->traits.timing.read_queue;
+  if (own != ReadQueue::kCount) return own;
   switch (unit(inst)) {
     case Unit::kMemShared:
     case Unit::kMemGlobal: return ReadQueue::kMemory;

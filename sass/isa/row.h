@@ -13,6 +13,7 @@
 #include "sass/isa/access.h"
 #include "sass/isa/arch.h"
 #include "sass/isa/inst.h"
+#include "sass/isa/latency.h"
 #include "sass/isa/op.h"
 #include "sass/isa/word.h"
 
@@ -384,6 +385,18 @@ constexpr Slot word(std::string_view text) {
   return s;
 }
 
+// Keys of the latency table, where the row's are not those of its unit. kCount: those of its unit.
+struct Timing {
+  Producer result = Producer::kCount;            // what it writes, but predicates
+  Producer predicate = Producer::kCount;         // predicates that it writes
+  Consumer source = Consumer::kCount;            // registers that it reads
+  Consumer predicate_source = Consumer::kCount;  // predicates that it reads as operands
+  Consumer uniform_source = Consumer::kCount;    // uniform registers that it reads
+  bool uniform = false;                          // reads them as the uniform datapath does, though of another unit
+  Queue queue = Queue::kCount;
+  ReadQueue read_queue = ReadQueue::kCount;
+};
+
 // Timing and flow traits, the same for every instruction of the row.
 struct Traits {
   Unit unit = Unit::kAlu;
@@ -394,6 +407,8 @@ struct Traits {
   bool write_sb = false;        // may set a write scoreboard although it is of fixed latency or has no result
   bool late_uniform = false;    // its uniform registers are read after issue, too
   bool no_scoreboards = false;  // must set none
+  bool publishes = false;  // lets somebody go on who may start an engine that reads what was stored (docs/engines.md)
+  Timing timing{};
 };
 
 // A spelling that the text adds for certain operand values: IMAD.MOV, IMAD.SHL, IMAD.IADD.

@@ -54,6 +54,12 @@ constexpr Row row(Op op, ArchMask archs, Word fixed, std::initializer_list<Mod> 
   return r;
 }
 
+// The same row with keys of its own in the latency table.
+constexpr Row timed(Row r, const Timing& timing) {
+  r.traits.timing = timing;
+  return r;
+}
+
 // A one-bit modifier: `tok` when the bit is `on`.
 template <Tok tok, unsigned on = 1>
 inline constexpr Enum kFlag[] = {{Tok::kNone, 1 - on}, {tok, on}};

@@ -18,8 +18,14 @@ constexpr auto build() {
   constexpr Traits leaves{.unit = Unit::kBranch, .ends = true};
   constexpr Traits pushes{.unit = Unit::kBranch};
   constexpr Traits sync{.unit = Unit::kSync};
+  constexpr Traits barrier_sync{.unit = Unit::kSync, .publishes = true, .timing = {.read_queue = ReadQueue::kBarrier}};
+  constexpr Traits barrier_read{.unit = Unit::kSync, .ready = Ready::kScoreboard, .timing = {.queue = Queue::kBarrierResult, .read_queue = ReadQueue::kBarrier}};
+  constexpr Traits fence{.unit = Unit::kSync, .timing = {.read_queue = ReadQueue::kFence}};
   constexpr Traits special_read{.unit = Unit::kSpecial, .ready = Ready::kScoreboard};
-  constexpr Traits special_fast{.unit = Unit::kSpecial};
+  constexpr Traits clock{.unit = Unit::kSpecial, .timing = {.result = Producer::kClock}};
+  constexpr Traits vote{.unit = Unit::kAlu, .timing = {.predicate_source = Consumer::kGuard}};
+  constexpr Traits from_predicates{.unit = Unit::kAlu, .timing = {.result = Producer::kPredToVector}};
+  constexpr Traits to_predicates{.unit = Unit::kAlu, .timing = {.predicate = Producer::kPredFile}};
   const Slot target = label(bits(20, 24));
 
   // Where CC and the guard both say so.
@@ -59,19 +65,19 @@ constexpr auto build() {
     const Slot barrier = (k & 2) != 0 ? imm(bits(8, 4)) : gpr(8);
     const Slot count = (k & 1) != 0 ? imm(bits(20, 12)) : gpr(20);
     const Slot maybe = (k & 1) != 0 ? count.omit(0) : count;
-    t.add(row(Op::BAR, kMaxwell, top16(0xf0a8, {{43, 2, k}, {39, 3, 7}}), {always<Tok::SYNC>(Axis::kFunction)}, {barrier, maybe}, sync));
-    t.add(row(Op::BAR, kMaxwell, top16(0xf0a8, {{43, 2, k}, {39, 3, 7}, {32, 1, 1}}), {always<Tok::ARV>(Axis::kFunction)}, {barrier, count}, sync));
-    t.add(row(Op::BAR, kMaxwell, top16(0xf0a8, {{43, 2, k}, {33, 1, 1}}), {Mod{Axis::kFunction, bits(35, 2), kRed}}, {barrier, maybe, pred_in()}, sync));
+    t.add(row(Op::BAR, kMaxwell, top16(0xf0a8, {{43, 2, k}, {39, 3, 7}}), {always<Tok::SYNC>(Axis::kFunction)}, {barrier, maybe}, barrier_sync));
+    t.add(row(Op::BAR, kMaxwell, top16(0xf0a8, {{43, 2, k}, {39, 3, 7}, {32, 1, 1}}), {always<Tok::ARV>(Axis::kFunction)}, {barrier, count}, barrier_sync));
+    t.add(row(Op::BAR, kMaxwell, top16(0xf0a8, {{43, 2, k}, {33, 1, 1}}), {Mod{Axis::kFunction, bits(35, 2), kRed}}, {barrier, maybe, pred_in()}, barrier_sync));
   }
   // The result of BAR.RED.
-  t.add(row(Op::B2R, kMaxwell, top16(0xf0b8, {{32, 1, 1}, {8, 8, 0xff}}), {always<Tok::RESULT>(Axis::kFunction)}, {gpr(0).def(), pred(45).def().omit(kPT)}, special_read));
-  t.add(row(Op::MEMBAR, kMaxwell, top16(0xef98), {Mod{Axis::kScope, bits(0, 2, 8, 2), kMembar}}, {}, sync));
+  t.add(row(Op::B2R, kMaxwell, top16(0xf0b8, {{32, 1, 1}, {8, 8, 0xff}}), {always<Tok::RESULT>(Axis::kFunction)}, {gpr(0).def(), pred(45).def().omit(kPT)}, barrier_read));
+  t.add(row(Op::MEMBAR, kMaxwell, top16(0xef98), {Mod{Axis::kScope, bits(0, 2, 8, 2), kMembar}}, {}, fence));
   t.add(row(Op::DEPBAR, kMaxwell, top16(0xf0f0, {{29, 1, 1}}), {always<Tok::LE>(Axis::kCmp)},
             {slot_of(SlotType::kScoreboard, bits(26, 3)), imm(bits(20, 6)), slot_of(SlotType::kSet, bits(0, 6)).omit(0)}, sync));
   t.add(row(Op::DEPBAR, kMaxwell, top16(0xf0f0), {}, {slot_of(SlotType::kSet, bits(0, 6)).omit(0)}, sync));
 
   t.add(row(Op::S2R, kMaxwell, top16(0xf0c8), {}, {gpr(0).def(), special(bits(20, 8))}, special_read));
-  t.add(row(Op::CS2R, kMaxwell, top16(0x50c8), {}, {gpr(0).def(), special(bits(20, 8))}, special_fast));
+  t.add(row(Op::CS2R, kMaxwell, top16(0x50c8), {}, {gpr(0).def(), special(bits(20, 8))}, clock));
 
   // Predicates. The first combination is of the first two, the second of their result and the third.
   const Mod first{Axis::kBool, bits(24, 2), kBool64};
@@ -84,12 +90,12 @@ constexpr auto build() {
   t.add(row(Op::PSET, kMaxwell, top16(0x5088), {bf44, first, second}, {dst_cc(), pred(12).inv(15), pred(29).inv(32), pred_in()}, alu));
   t.add(row(Op::CSETP, kMaxwell, top16(0x50a0), {test, combine}, {pred(3).def(), pred(0).def(), cc, pred_in()}, alu));
   t.add(row(Op::CSET, kMaxwell, top16(0x5098), {bf44, test, combine}, {dst_cc(), cc, pred_in()}, alu));
-  t.add(row(Op::VOTE, kMaxwell, top16(0x50d8), {Mod{Axis::kFunction, bits(48, 2), kVote}}, {gpr(0).def().omit(kRZ), pred(45).def(), pred_in()}, alu));
+  t.add(row(Op::VOTE, kMaxwell, top16(0x50d8), {Mod{Axis::kFunction, bits(48, 2), kVote}}, {gpr(0).def().omit(kRZ), pred(45).def(), pred_in()}, vote));
   const Mod byte{Axis::kMode, bits(41, 2), kByte};
-  forms64(t, row(Op::P2R, kMaxwell, {}, {byte}, {gpr(0).def(), word("PR"), ra(), rb()}, alu), 0x5ce8, "ric");
-  forms64(t, row(Op::P2R, kMaxwell, bit_range(40, 1), {byte}, {gpr(0).def(), cc, ra(), rb()}, alu), 0x5ce8, "ric");
-  forms64(t, row(Op::R2P, kMaxwell, {}, {}, {word("PR").def(), ra().part(bits(41, 2), kByte), rb(ImmFormat::kHex)}, alu), 0x5cf0, "ric");
-  forms64(t, row(Op::R2P, kMaxwell, bit_range(40, 1), {}, {cc.def(), ra().part(bits(41, 2), kByte), rb(ImmFormat::kHex)}, alu), 0x5cf0, "ric");
+  forms64(t, row(Op::P2R, kMaxwell, {}, {byte}, {gpr(0).def(), word("PR"), ra(), rb()}, from_predicates), 0x5ce8, "ric");
+  forms64(t, row(Op::P2R, kMaxwell, bit_range(40, 1), {byte}, {gpr(0).def(), cc, ra(), rb()}, from_predicates), 0x5ce8, "ric");
+  forms64(t, row(Op::R2P, kMaxwell, {}, {}, {word("PR").def(), ra().part(bits(41, 2), kByte), rb(ImmFormat::kHex)}, to_predicates), 0x5cf0, "ric");
+  forms64(t, row(Op::R2P, kMaxwell, bit_range(40, 1), {}, {cc.def(), ra().part(bits(41, 2), kByte), rb(ImmFormat::kHex)}, to_predicates), 0x5cf0, "ric");
   return t;
 }
 // clang-format on

@@ -33,6 +33,10 @@ constexpr Slot pair32() {
   return imm(bits(20, 32), ImmFormat::kF16x2);
 }
 constexpr Traits kSlow{.unit = Unit::kHalf, .ready = Ready::kScoreboard, .late = true};
+constexpr Traits kCompare{.unit = Unit::kHalf,
+                          .ready = Ready::kScoreboard,
+                          .late = true,
+                          .timing = {.result = Producer::kAlu, .source = Consumer::kAlu}};
 
 // Both rows of an operation: a result of its own, and one that is merged into what the register holds.
 constexpr void sums(RowList<40>& t, Op op, unsigned top, std::initializer_list<Mod> mods,
@@ -83,18 +87,19 @@ constexpr void compares(RowList<40>& t) {
   const auto both = [](unsigned at) { return flag<Tok::H_AND>(Axis::kMode, at); };
   const Slot p = pred(3).def();
   const Slot q = pred(0).def();
-  t.add(row(Op::HSETP2, kHalves, top16(0x5d20), {cmp(35), both(49), ftz6, combine}, {p, q, a, b, pred_in()}, kSlow));
+  t.add(row(Op::HSETP2, kHalves, top16(0x5d20), {cmp(35), both(49), ftz6, combine}, {p, q, a, b, pred_in()}, kCompare));
   t.add(row(Op::HSETP2, kHalves, top16(0x7e80), {cmp(49), both(53), ftz6, combine},
-            {p, q, a, const64().neg(56).abs(54), pred_in()}, kSlow));
+            {p, q, a, const64().neg(56).abs(54), pred_in()}, kCompare));
   t.add(row(Op::HSETP2, kHalves, top16(0x7e00), {cmp(49), both(53), ftz6, combine}, {p, q, a, short_pair(), pred_in()},
-            kSlow));
+            kCompare));
   const auto bf = [](unsigned at) { return flag<Tok::BF>(Axis::kMode, at); };
   const auto ftz = [](unsigned at) { return flag<Tok::FTZ>(Axis::kFtz, at); };
-  t.add(row(Op::HSET2, kHalves, top16(0x5d18), {bf(49), cmp(35), ftz(50), combine}, {dst(), a, b, pred_in()}, kSlow));
+  t.add(
+      row(Op::HSET2, kHalves, top16(0x5d18), {bf(49), cmp(35), ftz(50), combine}, {dst(), a, b, pred_in()}, kCompare));
   t.add(row(Op::HSET2, kHalves, top16(0x7c80), {bf(53), cmp(49), ftz(54), combine},
-            {dst(), a, const64().neg(56), pred_in()}, kSlow));
+            {dst(), a, const64().neg(56), pred_in()}, kCompare));
   t.add(row(Op::HSET2, kHalves, top16(0x7c00), {bf(53), cmp(49), ftz(54), combine}, {dst(), a, short_pair(), pred_in()},
-            kSlow));
+            kCompare));
 }
 
 // clang-format on

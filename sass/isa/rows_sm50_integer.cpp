@@ -31,6 +31,7 @@ constexpr auto build() {
   constexpr ImmFormat hex = ImmFormat::kHex;
   constexpr ImmFormat dec = ImmFormat::kSigned;
   constexpr Traits alu{.unit = Unit::kAlu};
+  constexpr Traits dot{.unit = Unit::kAlu, .timing = {.result = Producer::kFma, .source = Consumer::kFma}};
   constexpr Traits fma{.unit = Unit::kFma};
   constexpr Traits xu{.unit = Unit::kXu, .ready = Ready::kScoreboard, .late = true};
   constexpr Word sign48 = bit_range(48, 2);
@@ -91,8 +92,8 @@ constexpr auto build() {
   constexpr ArchMask dots = mask_from(Arch::sm_61, Arch::sm_62);
   const Mod sign_b{Axis::kSigned2, bits(47, 1), kByteSign};
   for (const auto& [form, b] : {std::pair{0x53f8u, gpr(20).reuse(1)}, std::pair{0x53d8u, const64()}}) {
-    t.add(row(Op::IDP, dots, top16(form), {always<Tok::k4A>(Axis::kMode), Mod{Axis::kSigned, bits(49, 1), kByteSign}, sign_b}, {dst(), ra(), b, gpr(39).reuse(2)}, alu));
-    t.add(row(Op::IDP, dots, top16(form | 1), {Mod{Axis::kMode, bits(50, 1), kHalves2}, Mod{Axis::kSigned, bits(49, 1), kHalfSign}, sign_b}, {dst(), ra(), b, gpr(39).reuse(2)}, alu));
+    t.add(row(Op::IDP, dots, top16(form), {always<Tok::k4A>(Axis::kMode), Mod{Axis::kSigned, bits(49, 1), kByteSign}, sign_b}, {dst(), ra(), b, gpr(39).reuse(2)}, dot));
+    t.add(row(Op::IDP, dots, top16(form | 1), {Mod{Axis::kMode, bits(50, 1), kHalves2}, Mod{Axis::kSigned, bits(49, 1), kHalfSign}, sign_b}, {dst(), ra(), b, gpr(39).reuse(2)}, dot));
   }
 
   forms64(t, row(Op::IMNMX, kMaxwell, {}, {u32, Mod{Axis::kExtended, bits(43, 2), kMinMaxX}}, {dst_cc(), ra(), rb(dec), pred_in()}, alu), 0x5c20, "ric");

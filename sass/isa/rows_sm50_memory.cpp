@@ -114,10 +114,12 @@ constexpr auto build() {
   // SHFL: lane and mask are a register or an immediate each.
   const Mod shuffle{Axis::kFunction, bits(30, 2), kShuffle};
   const Slot in_range = pred(48).def();
+  Traits shuffles = shared_load;
+  shuffles.timing.source = Consumer::kAddress;
   for (unsigned k = 0; k < 4; ++k) {
     const Slot lane = (k & 1) != 0 ? imm(bits(20, 5)) : gpr(20).read_late();
     const Slot mask = (k & 2) != 0 ? imm(bits(34, 13)) : gpr(39).read_late();
-    t.add(row(Op::SHFL, kMaxwell, top16(0xef10, {{28, 2, k}}), {shuffle}, {in_range, gpr(0).def(), slow_a(), lane, mask}, shared_load));
+    t.add(row(Op::SHFL, kMaxwell, top16(0xef10, {{28, 2, k}}), {shuffle}, {in_range, gpr(0).def(), slow_a(), lane, mask}, shuffles));
   }
   return t;
 }

@@ -158,7 +158,10 @@ constexpr void ampere_atomics(RowList<160>& t) {
   t.add(row(Op::RED, k, code128(0x98e | kU, {{71, 2, 3}, {90, 1, 1}}),
             {wide, {Axis::kFunction, bits(87, 3), kRedFunction}, evict, type, order}, {wide_address(), b, hidden(64)},
             kStore));
-  constexpr Traits cross{.unit = Unit::kUniformToVector, .write_sb = true};
+  constexpr Traits cross{
+      .unit = Unit::kUniformToVector,
+      .write_sb = true,
+      .timing = {.predicate = Producer::kVectorToPred, .predicate_source = Consumer::kPredicateMore}};
   t.add(row(Op::R2UR, kTuringToAda, code128(0x3c2), {}, {pred(81).def().omit(kPT), ugpr(16).def(), gpr(24)}, cross));
   t.add(row(Op::R2UR, kTuringToAda, code128(0x3c2, {{84, 1, 1}}), {always<Tok::OR>(Axis::kFunction)},
             {pred(81).both(), ugpr(16).def(), gpr(24)}, cross));
@@ -172,7 +175,8 @@ constexpr void ampere_atomics(RowList<160>& t) {
       0x03e, "28ac");
   alu(t,
       row(Op::P2R, kTuringToAda, {}, {{Axis::kMode, bits(76, 2), kByteOf}},
-          {gpr(16).def(), word("PR"), src_a(), src_b()}, kAluPipe),
+          {gpr(16).def(), word("PR"), src_a(), src_b()},
+          {.unit = Unit::kAlu, .timing = {.result = Producer::kPredToVector}}),
       0x003, "28ac");
   constexpr Traits query{.unit = Unit::kMemGlobal, .ready = Ready::kScoreboard, .late = true};
   t.add(row(Op::QSPC, kTuringToAda, code128(0x3aa, {{72, 1, 1}}), {wide, {Axis::kMode, bits(73, 2), kSpaces}},

@@ -21,8 +21,12 @@ constexpr Enum kReduceType[] = {{Tok::kNone, 0}, {Tok::S32, 1}, {Tok::k64, 2}};
 constexpr Enum kFenced[] = {{Tok::S, 0}, {Tok::G, 1}};
 
 constexpr Field kOffset = bits(40, 24);
-constexpr Traits kBarrier{.unit = Unit::kMbarrier, .ready = Ready::kScoreboard, .late = true};
+constexpr Timing kBarrierQueue{.read_queue = ReadQueue::kMbarrier};
+constexpr Traits kAsks{.unit = Unit::kMbarrier, .ready = Ready::kScoreboard, .late = true, .timing = kBarrierQueue};
+constexpr Traits kArrives{
+    .unit = Unit::kMbarrier, .ready = Ready::kScoreboard, .late = true, .publishes = true, .timing = kBarrierQueue};
 constexpr Traits kPlain{.unit = Unit::kMbarrier, .late = true};
+constexpr Traits kArrivesLater{.unit = Unit::kMbarrier, .late = true, .publishes = true};
 constexpr Mod kTrans = always<Tok::TRANS64>(Axis::kMode);
 
 constexpr Slot barrier() {
@@ -33,7 +37,11 @@ constexpr void barriers(RowList<32>& t) {
   Row exchange = row(Op::SYNCS, kHopper, code128(0x5b2 | kU, {{72, 1, 1}}), {always<Tok::EXCH_64>(Axis::kFunction)},
                      {ugpr(16).def().wide(Width::k2), slot_of(SlotType::kAddr, kOffset).uniform(bits(24, 6)).negative(),
                       ugpr(32).wide(Width::k2).read_late()},
-                     {.unit = Unit::kMbarrier, .ready = Ready::kScoreboard, .late = true, .late_uniform = true});
+                     {.unit = Unit::kMbarrier,
+                      .ready = Ready::kScoreboard,
+                      .late = true,
+                      .late_uniform = true,
+                      .timing = kBarrierQueue});
   exchange.uniform_guard = true;
   t.add(exchange);
   t.add(row(Op::SYNCS, kHopper, code128(0x9a7 | kU),
@@ -42,16 +50,18 @@ constexpr void barriers(RowList<32>& t) {
              {Axis::kMode2, bits(73, 2), kResult},
              flag<Tok::OPTOUT>(Axis::kCarryOut, 75),
              {Axis::kCount, bits(84, 3), kCount}},
-            {gpr(16).def().wide(Width::k2), barrier(), gpr(32).read_late()}, kBarrier));
+            {gpr(16).def().wide(Width::k2), barrier(), gpr(32).read_late()}, kArrives));
   t.add(row(Op::SYNCS, kHopper, code128(0x5a7 | kU, {{70, 1, 1}}),
             {always<Tok::PHASECHK>(Axis::kFunction), kTrans, flag<Tok::TRYWAIT>(Axis::kMode2, 72)},
-            {pred(81).def(), barrier(), gpr(32).read_late()}, kBarrier));
-  t.add(row(Op::SYNCS, kHopper, code128(0x9b1 | kU), {always<Tok::CCTL_IV>(Axis::kFunction)}, {barrier()}, kPlain));
+            {pred(81).def(), barrier(), gpr(32).read_late()}, kAsks));
+  t.add(row(Op::SYNCS, kHopper, code128(0x9b1 | kU), {always<Tok::CCTL_IV>(Axis::kFunction)}, {barrier()},
+            {.unit = Unit::kMbarrier, .late = true, .timing = kBarrierQueue}));
   // When the LDGSTS of the warp are done, arrive: .ARVCNT instead of an announced arrival, .TRANSCNT beside it.
   t.add(row(Op::ARRIVES, kHopper, code128(0x9b0 | kU, {{73, 1, 1}, {75, 1, 1}}),
-            {always<Tok::LDGSTSBAR_64>(Axis::kFunction), {Axis::kCount, bits(70, 2), kArrivals}}, {barrier()}, kPlain));
+            {always<Tok::LDGSTSBAR_64>(Axis::kFunction), {Axis::kCount, bits(70, 2), kArrivals}}, {barrier()},
+            kArrivesLater));
   t.add(row(Op::ARRIVES, kAmpere, code128(0x9b0 | kU, {{73, 1, 1}, {75, 1, 1}}),
-            {always<Tok::LDGSTSBAR_64>(Axis::kFunction)}, {barrier()}, kPlain));
+            {always<Tok::LDGSTSBAR_64>(Axis::kFunction)}, {barrier()}, kArrivesLater));
 }
 
 // Stores into the shared memory of a CTA of the cluster that count their bytes at an mbarrier there: the address pair is
@@ -75,7 +85,7 @@ constexpr void groups(RowList<32>& t) {
     r.uniform_guard = true;
     t.add(r);
   };
-  uniform(row(Op::UCGABAR_ARV, kHopper, code128(0x9c7 | kU), {}, {}, sync));
+  uniform(row(Op::UCGABAR_ARV, kHopper, code128(0x9c7 | kU), {}, {}, {.unit = Unit::kSync, .publishes = true}));
   uniform(row(Op::UCGABAR_WAIT, kHopper, code128(0xdc7 | kU), {}, {}, sync));
   const Mod pool = always<Tok::CTAPOOL>(Axis::kScope);
   uniform(row(Op::USETMAXREG, kHopper, code128(0x9c8 | kU, {{72, 1, 1}, {74, 1, 1}, {81, 3, 7}}),
@@ -83,12 +93,12 @@ constexpr void groups(RowList<32>& t) {
   uniform(row(Op::USETMAXREG, kHopper, code128(0x9c8 | kU, {{73, 1, 1}, {74, 1, 1}}),
               {always<Tok::TRY_ALLOC>(Axis::kFunction), pool}, {upred(81).def(), imm(bits(32, 10))},
               {.unit = Unit::kSync, .ready = Ready::kScoreboard}));
-  constexpr Traits elect{.unit = Unit::kUniformToVector};
+  constexpr Traits elect{.unit = Unit::kUniformToVector, .timing = {.result = Producer::kVoteUniform}};
   t.add(row(Op::ELECT, kHopper, code128(0x82f), {}, {pred(81).def(), ugpr(16).def(), pred(87).inv(90)}, elect));
   t.add(row(Op::ELECT, kHopper, code128(0x82f | kU), {}, {pred(81).def(), ugpr(16).def(), ugpr(24).inv(72)}, elect));
   t.add(row(Op::FENCE, kHopper, code128(0x3c6),
             {always<Tok::VIEW_ASYNC>(Axis::kMode), {Axis::kScope, bits(72, 1), kFenced}}, {},
-            {.unit = Unit::kSync, .ready = Ready::kScoreboard}));
+            {.unit = Unit::kSync, .ready = Ready::kScoreboard, .timing = {.queue = Queue::kFence}}));
   // Back while a lane has not had its turn of an elected one.
   t.add(row(Op::BRA, kHopper, code128(0x947, {{32, 1, 1}, {84, 1, 1}}),
             {always<Tok::U>(Axis::kUniform), always<Tok::ANY>(Axis::kMode)},

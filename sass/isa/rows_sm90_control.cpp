@@ -18,7 +18,8 @@ constexpr Slot kLabel = label(kTarget, 2);
 constexpr Traits kBranch{.unit = Unit::kBranch, .ends = true, .branch = true};
 constexpr Traits kLeaves{.unit = Unit::kBranch, .ends = true};
 constexpr Traits kFlow{.unit = Unit::kBranch};
-constexpr Traits kSync{.unit = Unit::kSync, .late = true};
+constexpr Traits kSync{
+    .unit = Unit::kSync, .late = true, .publishes = true, .timing = {.read_queue = ReadQueue::kBarrier}};
 
 constexpr void flow(RowList<128>& t) {
   t.add(row(Op::BRA, kHopper, code128(0x947), {flag<Tok::U>(Axis::kUniform, 32)}, {kP, kLabel}, kBranch));
@@ -89,9 +90,12 @@ constexpr void sync(RowList<128>& t) {
   counted.never = bits(32, 8).mask();
   t.add(counted);
   t.add(row(Op::MEMBAR, kFromTuring, code128(0x992), {{Axis::kScope, bits(76, 5), kMembar}}, {},
-            {.unit = Unit::kSync, .write_sb = true}));
+            {.unit = Unit::kSync, .write_sb = true, .timing = {.read_queue = ReadQueue::kFence}}));
   t.add(row(Op::B2R, kFromTuring, code128(0x31c, {{78, 1, 1}}), {always<Tok::RESULT>(Axis::kFunction)},
-            {gpr(16).def(), pred(81).def().omit(kPT)}, {.unit = Unit::kSync, .ready = Ready::kScoreboard}));
+            {gpr(16).def(), pred(81).def().omit(kPT)},
+            {.unit = Unit::kSync,
+             .ready = Ready::kScoreboard,
+             .timing = {.queue = Queue::kBarrierResult, .read_queue = ReadQueue::kBarrier}}));
   t.add(row(Op::CGAERRBAR, kHopper, code128(0x5ab), {}, {}, {.unit = Unit::kSync}));
   t.add(row(Op::ERRBAR, kFromTuring, code128(0x9ab), {}, {}, {.unit = Unit::kSync}));
   t.add(
@@ -102,15 +106,16 @@ constexpr void sync(RowList<128>& t) {
 
 constexpr void special_registers(RowList<128>& t) {
   constexpr Traits slow{.unit = Unit::kSpecial, .ready = Ready::kScoreboard};
+  constexpr Traits slow_uniform{
+      .unit = Unit::kSpecial, .ready = Ready::kScoreboard, .timing = {.queue = Queue::kUniformSpecial}};
+  constexpr Traits clock{.unit = Unit::kSpecial, .timing = {.result = Producer::kClock}};
   const Slot sr = special(bits(72, 8));
   t.add(row(Op::S2R, kFromTuring, code128(0x919), {}, {gpr(16).def(), sr}, slow));
-  Row s2ur = row(Op::S2UR, kFromTuring, code128(0x9c3), {}, {ugpr(16).def(), sr}, slow);
+  Row s2ur = row(Op::S2UR, kFromTuring, code128(0x9c3), {}, {ugpr(16).def(), sr}, slow_uniform);
   s2ur.uniform_guard = true;
   t.add(s2ur);
-  t.add(row(Op::CS2R, kFromTuring, code128(0x805, {{80, 1, 1}}), {}, {gpr(16).def().wide(Width::k2), sr},
-            {.unit = Unit::kSpecial}));
-  t.add(row(Op::CS2R, kFromTuring, code128(0x805), {{Axis::kSize, {}, kClock32}}, {gpr(16).def(), sr},
-            {.unit = Unit::kSpecial}));
+  t.add(row(Op::CS2R, kFromTuring, code128(0x805, {{80, 1, 1}}), {}, {gpr(16).def().wide(Width::k2), sr}, clock));
+  t.add(row(Op::CS2R, kFromTuring, code128(0x805), {{Axis::kSize, {}, kClock32}}, {gpr(16).def(), sr}, clock));
 }
 
 // clang-format on

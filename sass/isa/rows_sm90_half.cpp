@@ -15,6 +15,8 @@ constexpr Enum kFtzFmz[] = {{Tok::kNone, 0}, {Tok::FTZ, 2}, {Tok::FMZ, 1}};
 constexpr Slot kD = gpr(16).def();
 constexpr Slot kPs = pred(87).inv(90);
 constexpr Traits kHalfPipe{.unit = Unit::kHalf};
+constexpr Timing kAsFma{.result = Producer::kFma, .source = Consumer::kFma};
+constexpr Timing kAsAlu{.result = Producer::kAlu, .source = Consumer::kAlu};
 constexpr AluBits kFmaBits{{72, 73, 74}, {63, 62, 60}, {84, 83, 81}};
 constexpr Mod kFtz = flag<Tok::FTZ>(Axis::kFtz, 80);
 constexpr Mod kSat = flag<Tok::SAT>(Axis::kSat, 77);
@@ -52,8 +54,9 @@ constexpr void arithmetic(RowList<224>& t, const Format& f) {
   alu(t, formatted(Op::HADD2, f, {}, {}, {kFtz, kSat}, {kD, a, c}, own), 0x030, "246e");
   if (!f.bf16) {
     alu(t,
-        formatted(Op::HADD2, f, code128(0, {{78, 1, 1}}), {}, {always<Tok::F32>(Axis::kPack), kFtz, kSat},
-                  {kD, src_a().neg(0).part({}, kPart), c}, kFromTuring),
+        timed(formatted(Op::HADD2, f, code128(0, {{78, 1, 1}}), {}, {always<Tok::F32>(Axis::kPack), kFtz, kSat},
+                        {kD, src_a().neg(0).part({}, kPart), c}, kFromTuring),
+              kAsFma),
         0x030, "26e");
   }
   if (!f.bf16) {  // sm_75 narrows a float by adding zero
@@ -94,10 +97,11 @@ constexpr void arithmetic(RowList<224>& t, const Format& f) {
                 {kD, wa, wb, wc, kPs.omit(kPT)}, own_mma),
       0x035, "2468ace", kFmaBits);
   const Mod nan = flag<Tok::kNAN>(Axis::kMode, 81);
-  alu(t, formatted(Op::HMNMX2, f, {}, {}, {kFtz, nan}, {kD, a, b, kPs}, kFromAmpere), 0x040, "28ac");
+  alu(t, timed(formatted(Op::HMNMX2, f, {}, {}, {kFtz, nan}, {kD, a, b, kPs}, kFromAmpere), kAsAlu), 0x040, "28ac");
   alu(t,
-      formatted(Op::HMNMX2, f, code128(0, {{82, 1, 1}}), {}, {kFtz, nan, always<Tok::XORSIGN>(Axis::kMode2)},
-                {kD, a, b, kPs}, kFromGA102),
+      timed(formatted(Op::HMNMX2, f, code128(0, {{82, 1, 1}}), {}, {kFtz, nan, always<Tok::XORSIGN>(Axis::kMode2)},
+                      {kD, a, b, kPs}, kFromGA102),
+            kAsAlu),
       0x040, "28ac");
 }
 
@@ -108,10 +112,13 @@ constexpr void compares(RowList<224>& t, const Format& f) {
   const Mod cmp{Axis::kCmp, bits(76, 4), kCmpFloat};
   const Mod combine{Axis::kBool, bits(69, 2), kBoolOp};
   alu(t,
-      formatted(Op::HSETP2, f, {}, {}, {cmp, flag<Tok::H_AND>(Axis::kMode, 71), kFtz, combine},
-                {pred(81).def(), pred(84).def(), a, c, kPs}, own),
+      timed(formatted(Op::HSETP2, f, {}, {}, {cmp, flag<Tok::H_AND>(Axis::kMode, 71), kFtz, combine},
+                      {pred(81).def(), pred(84).def(), a, c, kPs}, own),
+            kAsAlu),
       0x034, "246e");
-  alu(t, formatted(Op::HSET2, f, {}, {}, {flag<Tok::BF>(Axis::kMode, 71), cmp, kFtz, combine}, {kD, a, c, kPs}, own),
+  alu(t,
+      timed(formatted(Op::HSET2, f, {}, {}, {flag<Tok::BF>(Axis::kMode, 71), cmp, kFtz, combine}, {kD, a, c, kPs}, own),
+            kAsAlu),
       0x033, "246e");
 }
 

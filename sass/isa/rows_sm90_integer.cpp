@@ -86,7 +86,9 @@ constexpr void arithmetic(RowList<256>& t) {
           {kD, kCarryOut, src_a(), src_b(), wide_c.inv(0), kPs}, kWidePipe),
       0x027, "268ace");
   alu(t, row(Op::IABS, kFromTuring, {}, {}, {kD, src_b()}, kAluPipe), 0x013, "28ac");
-  alu(t, row(Op::VIADD, kHopper, {}, {flag<Tok::k16x2>(Axis::kType, 73)}, {kD, src_a(), src_b(hex).neg(0)}, kAluPipe),
+  alu(t,
+      row(Op::VIADD, kHopper, {}, {flag<Tok::k16x2>(Axis::kType, 73)}, {kD, src_a(), src_b(hex).neg(0)},
+          {.unit = Unit::kAlu, .timing = {.result = Producer::kFma, .source = Consumer::kFma}}),
       0x036, "28ac");
   alu(t,
       row(Op::VIMNMX, kHopper, code128(0, {{81, 3, 7}, {84, 3, 7}}),
@@ -206,9 +208,14 @@ constexpr void compares(RowList<256>& t) {
   t.add(row(Op::PLOP3, kFromTuring, code128(0x81c, {{67, 1, 1}}), {lut},
             {kPd, pred(84).def(), kPs, pred(77).inv(80), upred(68).inv(71), table, table2}, kAluPipe));
   const Mod part{Axis::kMode, bits(76, 2), kByteOf};
-  alu(t, row(Op::P2R, kHopper, {}, {part}, {kD, word("PR"), src_a(), src_b(hex)}, kAluPipe), 0x003, "28ac");
-  alu(t, row(Op::R2P, kFromTuring, {}, {}, {word("PR").def(), src_a().part({}, kByteOf), src_b(hex)}, kAluPipe), 0x004,
-      "28ac", {{72, 73, 76}, {63, 62, 60}, {75, 74, 81}});
+  alu(t,
+      row(Op::P2R, kHopper, {}, {part}, {kD, word("PR"), src_a(), src_b(hex)},
+          {.unit = Unit::kAlu, .timing = {.result = Producer::kPredToVector}}),
+      0x003, "28ac");
+  alu(t,
+      row(Op::R2P, kFromTuring, {}, {}, {word("PR").def(), src_a().part({}, kByteOf), src_b(hex)},
+          {.unit = Unit::kAlu, .timing = {.predicate = Producer::kPredFile}}),
+      0x004, "28ac", {{72, 73, 76}, {63, 62, 60}, {75, 74, 81}});
 }
 
 // clang-format on

@@ -144,7 +144,8 @@ constexpr void copies(RowList<224>& t) {
 
 constexpr void constants(RowList<224>& t) {
   constexpr Traits ldc{.unit = Unit::kMemConst, .ready = Ready::kScoreboard, .late = true};
-  constexpr Traits uldc{.unit = Unit::kMemConst, .write_sb = true};
+  constexpr Traits uldc{
+      .unit = Unit::kMemConst, .write_sb = true, .timing = {.result = Producer::kUniformLoad, .uniform = true}};
   Slot indexed = constant(bits(38, 16), 0, bits(54, 5)).indexed(bits(24, 8)).read_late();
   indexed.is_signed = true;
   Slot direct = constant(bits(38, 16), 0, bits(54, 5));
@@ -249,20 +250,24 @@ constexpr void lanes(RowList<224>& t) {
   const Slot a = gpr(24).read_late();
   const Slot b = gpr(32).read_late();
   const Slot c = gpr(64).read_late();
-  t.add(row(Op::SHFL, kFromTuring, code128(0x389), {shuffle}, {out, d, a, b, c}, kSharedLoad));
-  t.add(row(Op::SHFL, kFromTuring, code128(0x589), {shuffle}, {out, d, a, b, imm(bits(40, 13))}, kSharedLoad));
-  t.add(row(Op::SHFL, kFromTuring, code128(0x989), {shuffle}, {out, d, a, imm(bits(53, 5)), c}, kSharedLoad));
+  Traits shuffles = kSharedLoad;
+  shuffles.timing.source = Consumer::kAddress;
+  Traits matches = kSharedLoad;
+  matches.timing.source = Consumer::kXu;
+  t.add(row(Op::SHFL, kFromTuring, code128(0x389), {shuffle}, {out, d, a, b, c}, shuffles));
+  t.add(row(Op::SHFL, kFromTuring, code128(0x589), {shuffle}, {out, d, a, b, imm(bits(40, 13))}, shuffles));
+  t.add(row(Op::SHFL, kFromTuring, code128(0x989), {shuffle}, {out, d, a, imm(bits(53, 5)), c}, shuffles));
   t.add(row(Op::SHFL, kFromTuring, code128(0xf89), {shuffle}, {out, d, a, imm(bits(53, 5)), imm(bits(40, 13))},
-            kSharedLoad));
-  constexpr Traits alu_pipe{.unit = Unit::kAlu};
+            shuffles));
+  constexpr Traits vote{.unit = Unit::kAlu, .timing = {.predicate_source = Consumer::kGuard}};
   t.add(row(Op::VOTE, kFromTuring, code128(0x806), {{Axis::kFunction, bits(72, 2), kVote}},
-            {d.omit(kRZ), out, pred(87).inv(90)}, alu_pipe));
+            {d.omit(kRZ), out, pred(87).inv(90)}, vote));
   const Mod type{Axis::kType, bits(73, 1), kMatchType};
   const Slot value = gpr(24).wide(Width::kType).read_late();
-  t.add(row(Op::MATCH, kFromTuring, code128(0x3a1), {always<Tok::ALL>(Axis::kFunction), type}, {out, d, value},
-            kSharedLoad));
+  t.add(
+      row(Op::MATCH, kFromTuring, code128(0x3a1), {always<Tok::ALL>(Axis::kFunction), type}, {out, d, value}, matches));
   t.add(row(Op::MATCH, kFromTuring, code128(0x3a1, {{79, 1, 1}, {81, 3, 7}}), {always<Tok::ANY>(Axis::kFunction), type},
-            {d, value}, kSharedLoad));
+            {d, value}, matches));
 }
 
 // clang-format on

@@ -205,7 +205,8 @@ constexpr void memory(RowList<128>& t) {
 }
 
 constexpr void flow(RowList<128>& t) {
-  constexpr Traits sync{.unit = Unit::kSync, .late = true};
+  constexpr Traits sync{
+      .unit = Unit::kSync, .late = true, .publishes = true, .timing = {.read_queue = ReadQueue::kBarrier}};
   const Mod defer = flag<Tok::DEFER_BLOCKING>(Axis::kDefer, 80);
   const Slot both = gpr(32).read_late();  // barrier in the low half of the register, threads in the high one
   t.add(row(Op::BAR, kFromTuring, code128(0x31d), {always<Tok::SYNC>(Axis::kFunction), defer}, {both, same_as_first()},

@@ -138,10 +138,15 @@ constexpr auto build() {
             kProducts));
 
   const auto doubles = [&](Mod name, unsigned code, Width a, Width b, Width c, ArchMask archs = kHopper) {
-    t.add(row(Op::DMMA, archs, code128(0x23f, {{76, 2, code}}), {name, {Axis::kRound, bits(78, 2), kRound4}},
-              {gpr(16).def().wide(c), a_in(a).neg(72).abs(73).read_late(), b_in(b).neg(63).abs(62).read_late(),
-               gpr(64).wide(c).neg(75).abs(74).read_late()},
-              {.unit = Unit::kTensor, .ready = Ready::kScoreboard, .late = true}));
+    t.add(row(
+        Op::DMMA, archs, code128(0x23f, {{76, 2, code}}), {name, {Axis::kRound, bits(78, 2), kRound4}},
+        {gpr(16).def().wide(c), a_in(a).neg(72).abs(73).read_late(), b_in(b).neg(63).abs(62).read_late(),
+         gpr(64).wide(c).neg(75).abs(74).read_late()},
+        {.unit = Unit::kTensor,
+         .ready = Ready::kScoreboard,
+         .late = true,
+         .timing = {
+             .result = Producer::kDouble, .queue = Queue::kDoubleProduct, .read_queue = ReadQueue::kDoubleProduct}}));
   };
   doubles(shape.operator()<Tok::k8x8x4>(), 0, Width::k2, Width::k2, Width::k4);
   doubles(shape.operator()<Tok::k884>(), 0, Width::k2, Width::k2, Width::k4, kAmpere);

@@ -23,6 +23,8 @@ constexpr Slot kPs = upred(87).inv(90);
 constexpr Slot kCarryOut = kPd.omit(kPT);
 constexpr Slot kShift = imm(bits(75, 5));
 constexpr Traits kUdp{.unit = Unit::kUniform};
+constexpr Traits kMove{.unit = Unit::kUniform,
+                       .timing = {.result = Producer::kUniformMove, .uniform_source = Consumer::kUniformMove}};
 constexpr Word kNoCarry = code128(0, {{87, 4, 15}});
 
 // Forms of the uniform datapath, all with bit 91: 2 A B C registers, 8 A imm C, 4 A C imm.
@@ -146,24 +148,37 @@ constexpr void compares(RowList<96>& t) {
       row(Op::UPLOP3, kFromTuring, code128(0x89c), {always<Tok::LUT>(Axis::kLogic)},
           {kPd, upred(84).def(), kPs, upred(77).inv(80), upred(68).inv(71), imm(bits(64, 3, 72, 5)), imm(bits(16, 8))},
           kUdp));
-  uniform(row(Op::UMOV, kFromTuring, code128(0x882), {}, {kD, imm(bits(32, 32))}, kUdp));
-  uniform(row(Op::UMOV, kFromTuring, code128(0xc82 | kU), {}, {kD, ugpr(32)}, kUdp));
+  uniform(row(Op::UMOV, kFromTuring, code128(0x882), {}, {kD, imm(bits(32, 32))}, kMove));
+  uniform(row(Op::UMOV, kFromTuring, code128(0xc82 | kU), {}, {kD, ugpr(32)}, kMove));
   uniform(row(Op::UP2UR, kFromTuring, code128(0x883 | kU), {{Axis::kMode, bits(76, 2), kByteOf}},
               {kD, word("UPR"), ugpr(24), imm(bits(32, 32))}, kUdp));
 }
 
 constexpr void bridges(RowList<96>& t) {
   const Slot p = pred(87).inv(90);
-  constexpr Traits cross{.unit = Unit::kUniformToVector, .write_sb = true};
-  constexpr Traits slow{.unit = Unit::kUniformToVector, .ready = Ready::kScoreboard, .late = true};
+  constexpr Traits cross{
+      .unit = Unit::kUniformToVector,
+      .write_sb = true,
+      .timing = {.predicate = Producer::kVectorToPred, .predicate_source = Consumer::kPredicateMore}};
+  constexpr Traits vote{.unit = Unit::kUniformToVector,
+                        .write_sb = true,
+                        .timing = {.result = Producer::kVoteUniform,
+                                   .predicate = Producer::kVoteUniform,
+                                   .predicate_source = Consumer::kGuard,
+                                   .uniform = true}};
+  constexpr Traits reduce{
+      .unit = Unit::kUniformToVector,
+      .ready = Ready::kScoreboard,
+      .late = true,
+      .timing = {.source = Consumer::kReduce, .queue = Queue::kRedux, .read_queue = ReadQueue::kReduce}};
   t.add(row(Op::R2UR, kHopper, code128(0x2ca), {}, {pred(81).def().omit(kPT), kD, gpr(24).reuse(0)}, cross));
   t.add(row(Op::R2UR, kHopper, code128(0x2ca, {{84, 1, 1}}), {always<Tok::OR>(Axis::kFunction)},
             {pred(81).both(), kD, gpr(24).reuse(0)}, cross));
   t.add(row(Op::VOTEU, kFromTuring, code128(0x886), {{Axis::kFunction, bits(72, 2), kVote}},
-            {kD.omit(kURZ), upred(81).def(), p}, cross));
+            {kD.omit(kURZ), upred(81).def(), p}, vote));
   t.add(row(Op::REDUX, kFromAmpere, code128(0x3c4),
             {{Axis::kFunction, bits(78, 3), kReduce}, {Axis::kType, bits(73, 1), kReduceSign}},
-            {kD, gpr(24).read_late()}, slow));
+            {kD, gpr(24).read_late()}, reduce));
 }
 
 // clang-format on
