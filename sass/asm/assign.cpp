@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "sass/asm/bits.h"
+#include "sass/isa/control_flow.h"
 #include "sass/isa/op.h"
 
 namespace nervanagpu::sass {
@@ -58,6 +59,14 @@ class Assigner {
     }
   }
 
+  // A guard or predicate operand that has no number yet.
+  static bool has_condition(const Draft& d) {
+    for (unsigned i = 0; i < d.inst.operand_count; ++i) {
+      if (d.reg[i] != kNoVirtual && d.inst.operand_array[i].kind == OperandKind::kPred) return true;
+    }
+    return d.guard != kNoVirtual;
+  }
+
   void cut() {
     std::vector<bool> starts(code_.size() + 1, false);
     starts[0] = true;
@@ -74,9 +83,7 @@ class Assigner {
     }
     for (std::uint32_t b = 0; b < blocks_.size(); ++b) {
       const Draft& d = code_[blocks_[b].last - 1];
-      const bool conditional = d.guard != kNoVirtual || d.inst.guard.pred != kPT || d.inst.guard.inv;
-      const bool falls = !ends_block(d.inst) || conditional;
-      if (falls && b + 1 < blocks_.size()) blocks_[b].next[0] = b + 1;
+      if ((reaches_next(d.inst) || has_condition(d)) && b + 1 < blocks_.size()) blocks_[b].next[0] = b + 1;
       if (d.target != kNoVirtual) blocks_[b].next[1] = block_of[d.target];
     }
   }

@@ -4,6 +4,7 @@
 #include "sass/asm/expand.h"
 #include "sass/asm/names.h"
 #include "sass/isa/access.h"
+#include "sass/isa/control_flow.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -46,7 +47,7 @@ class Checker {
   Status end() {
     const std::size_t last = program_.lines.size() - 1;
     const Inst& inst = program_.lines[last].inst;
-    if (ends_block(inst) && inst.guard == Guard{}) return Done{};
+    if (!reaches_next(inst)) return Done{};
     return fail(last, "the code runs off its end: the last instruction must be EXIT or a branch, without a guard");
   }
 

@@ -6,6 +6,7 @@
 #include "sass/cubin_abi.h"
 #include "sass/isa/access.h"
 #include "sass/isa/codec.h"
+#include "sass/isa/control_flow.h"
 #include "sass/isa/raw_word.h"
 
 namespace nervanagpu::sass {
@@ -29,26 +30,6 @@ Result<Word> encode_text(Arch arch, const std::string& text, const Control& cont
   if (!parsed) return parsed.error();
   parsed->inst.control = control;
   return encode(arch, parsed->inst, address);
-}
-
-// Control cannot pass this instruction.
-bool is_end(const Inst& inst) {
-  if (inst.guard != Guard{}) return false;
-  switch (inst.op) {
-    case Op::EXIT:
-    case Op::RET:
-    case Op::BRX:
-    case Op::JMP:
-    case Op::JMX:
-    case Op::SYNC:
-    case Op::BRK:
-    case Op::CONT: return true;
-    case Op::BRA:
-      return std::none_of(inst.operands().begin(), inst.operands().end(), [](const Operand& o) {
-        return (o.kind == OperandKind::kPred || o.kind == OperandKind::kUPred) && (o.reg != kPT || o.inv);
-      });
-    default: return false;
-  }
 }
 
 std::string hex(std::uint64_t v) {
@@ -83,7 +64,7 @@ Status resolve_labels(Encoding encoding, std::size_t count, const Line& line, In
 Status check_end(const Program& program) {
   if (program.lines.empty()) return error("kernel '" + program.manifest.name + "' has no instructions");
   const Line& last = program.lines.back();
-  if (is_end(last.inst)) return Done{};
+  if (!reaches_next(last.inst)) return Done{};
   return error_at(last.at, "the code runs off its end: the last instruction must be an unguarded EXIT or branch");
 }
 

@@ -3,21 +3,11 @@
 #include <algorithm>
 
 #include "sass/isa/access.h"
+#include "sass/isa/control_flow.h"
 #include "sass/isa/op_facts.h"
 
 namespace nervanagpu::sass {
 namespace {
-
-// Control may go on to the next instruction: there is a condition, or it is a call or a push of a target.
-bool falls_through(const Inst& inst) {
-  if (!diverts(inst.op)) return true;
-  const Tok how = inst.mod(Axis::kUniform);
-  if (how == Tok::DIV || how == Tok::CONV) return true;  // taken when the warp is (not) together
-  for (const Access& a : accesses(inst)) {
-    if (!a.write && (a.file == RegFile::kPred || a.file == RegFile::kUPred || a.file == RegFile::kCc)) return true;
-  }
-  return inst.guard.pred != kPT || inst.guard.inv;
-}
 
 // The instruction at a byte address; the control word of a bundle counts as its first instruction.
 std::uint64_t index_of(Encoding e, std::uint64_t address) {
@@ -56,9 +46,7 @@ class FlowMaker {
     starts_[0] = true;
     for (std::uint32_t i = 0; i < lines_.size(); ++i) {
       const Inst& inst = lines_[i].inst;
-      const bool computed = goes(inst.op) == Goes::kIndirect ||
-                            goes(inst.op) == Goes::kReturn;  // the label is only what a register is relative to
-      const std::uint32_t to = computed ? kNone : target(lines_[i]);
+      const std::uint32_t to = computed_target(inst) ? kNone : target(lines_[i]);
       if (to != kNone) {
         starts_[to] = true;
         landings_.push_back(to);
@@ -66,7 +54,7 @@ class FlowMaker {
         if (inst.op == Op::PRET) returns_.push_back(to);
       }
       const bool call = goes(inst.op) == Goes::kCall;
-      const bool falls = falls_through(inst);
+      const bool falls = reaches_next(inst);
       if (to != kNone || partner_of(inst.op) != Op::NOP || ends_block(inst) || !falls || call) starts_[i + 1] = true;
       if (i + 1 == lines_.size()) continue;
       if (!falls) landings_.push_back(i + 1);
@@ -95,12 +83,12 @@ class FlowMaker {
     for (std::uint32_t b = 0; b < flow_.blocks.size(); ++b) {
       const std::uint32_t last = flow_.blocks[b].last - 1;
       const Inst& inst = lines_[last].inst;
-      if (falls_through(inst) && last + 1 < lines_.size()) edge(b, last + 1);
-      const bool computed = goes(inst.op) == Goes::kIndirect || goes(inst.op) == Goes::kReturn;
+      if (reaches_next(inst) && last + 1 < lines_.size()) edge(b, last + 1);
+      const bool computed = computed_target(inst);
       const std::uint32_t to = computed ? kNone : target(lines_[last]);
       // A push names where control goes later, by the instruction that pops it.
       if (to != kNone && goes(inst.op) != Goes::kPush) edge(b, to);
-      if (goes(inst.op) == Goes::kIndirect) {
+      if (computed && goes(inst.op) != Goes::kReturn) {
         for (const std::uint32_t landing : landings_) edge(b, landing);
       }
       if (goes(inst.op) == Goes::kReturn) {

@@ -62,7 +62,7 @@ constexpr void flow(RowList<128>& t) {
   t.add(row(Op::NANOSLEEP, kFromTuring, code128(0x95d), {}, {kP, imm(bits(32, 32))}, kFlow));
   t.add(row(Op::YIELD, kFromTuring, code128(0x946), {}, {kP}, kFlow));
   t.add(row(Op::BPT, kFromTuring, code128(0x95c, {{84, 2, 3}}), {always<Tok::TRAP>(Axis::kMode)},
-            {imm(bits(34, 3)).omit(0)}, kFlow));
+            {imm(bits(34, 3)).omit(0)}, kLeaves));
   t.add(row(Op::NOP, kFromTuring, code128(0x918), {}, {}, {.unit = Unit::kNone}));
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "sass/bytes.h"
+#include "sass/isa/op_facts.h"
 #include "sass/verify/address.h"
 #include "sass/verify/finding.h"
 
@@ -153,7 +154,7 @@ class Follower {
         }
         const std::vector<std::uint32_t>& next = branches_.next[i];
         if (next.size() == 1 && next[0] == i + 1 && !in.contains(i + 1)) continue;
-        const bool jumps = at(i).known && (at(i).inst.op == Op::BRX || at(i).inst.op == Op::JMX);
+        const bool jumps = at(i).known && goes(at(i).inst.op) == Goes::kIndirect;
         for (const std::uint32_t to : next) {
           if (!jumps || same_function(i, to)) reach(to, now);
         }

@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "sass/isa/control_flow.h"
 #include "sass/isa/op_facts.h"
 #include "sass/verify/calls.h"
 #include "sass/verify/code.h"
@@ -25,12 +26,12 @@ struct Frame {
 using Stack = std::vector<Frame>;
 
 bool pushes(Op op) {
-  return (goes(op) == Goes::kPush && op != Op::BSSY) || op == Op::CAL;
+  return (goes(op) == Goes::kPush && op != Op::BSSY) || goes(op) == Goes::kCall;
 }
 
 // What a pop takes: of a return what a call left, or what was left as its return.
 bool pops(Op op, Op by) {
-  if (goes(op) == Goes::kReturn) return by == Op::CAL || by == Op::PRET;
+  if (goes(op) == Goes::kReturn) return goes(by) == Goes::kCall || by == Op::PRET;
   return goes(op) == Goes::kPop && by == partner_of(op);
 }
 bool pops_anything(Op op) {
@@ -74,32 +75,14 @@ class Walker {
   // Some thread may go on to i + 1 without any pop.
   [[nodiscard]] bool falls_through(std::uint32_t i) const {
     const Step& s = at(i);
-    if (!s.known || s.never) return true;
-    if (s.inst.op == Op::BPT && !s.inst.has(Axis::kMode, Tok::TRAP)) return true;
-    // BPT.TRAP: the launch fails.
-    if (s.inst.op != Op::BPT && !diverts(s.inst.op) && goes(s.inst.op) != Goes::kCall) return true;
-    const Tok how = s.inst.mod(Axis::kUniform);
-    if (how == Tok::DIV || how == Tok::CONV) return true;
-    const bool computed = indirect(i);
-    return std::ranges::any_of(s.touched, [&](const Access& a) {
-      return !a.write && (a.file == RegFile::kPred || a.file == RegFile::kUPred || a.file == RegFile::kCc ||
-                          (a.file == RegFile::kUGpr && !computed));
-    });
+    return !s.known || s.never || sass::falls_through(s.inst);
   }
 
-  // The target is computed: a label operand is only what the register is relative to.
+  // The target is computed, or outside of this code.
   [[nodiscard]] bool indirect(std::uint32_t i) const {
     if (!at(i).known) return false;
-    switch (goes(at(i).inst.op)) {
-      case Goes::kIndirect:
-      case Goes::kReturn: return true;
-      case Goes::kJump:
-      case Goes::kCall:
-        return target(i) == kNone || std::ranges::any_of(at(i).inst.operands(), [](const Operand& o) {
-                 return o.kind == OperandKind::kGpr || o.kind == OperandKind::kUGpr;
-               });
-      default: return false;
-    }
+    const Goes way = goes(at(i).inst.op);
+    return computed_target(at(i).inst) || ((way == Goes::kJump || way == Goes::kCall) && target(i) == kNone);
   }
 
   void connect_calls() {
@@ -107,8 +90,8 @@ class Walker {
     bool calls = false;
     for (std::uint32_t i = 0; i < n_; ++i) {
       code_.steps[i].next = plain(i);
-      const Op op = at(i).known && !at(i).never ? at(i).inst.op : Op::NOP;
-      calls = calls || op == Op::CALL || op == Op::RET;
+      const Goes way = at(i).known && !at(i).never ? goes(at(i).inst.op) : Goes::kNext;
+      calls = calls || way == Goes::kCall || way == Goes::kReturn;
     }
     if (!calls) return;
     for (std::uint32_t i = 0; i < n_; ++i) {

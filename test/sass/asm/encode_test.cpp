@@ -109,6 +109,17 @@ TEST(EncodeKernel, RefusesLostBranchesAndOpenEnds) {
             "t.sass:2:1: error: the code runs off its end: the last instruction must be an unguarded EXIT or branch");
   EXPECT_EQ(message(program(Arch::sm_90a, {"@P0 EXIT"})),
             "t.sass:1:1: error: the code runs off its end: the last instruction must be an unguarded EXIT or branch");
+  for (const auto& [arch, last] : {std::pair{Arch::sm_90a, "EXIT P0"},
+                                   {Arch::sm_90a, "BRA.DIV UR4, 0x0"},
+                                   {Arch::sm_90a, "CALL.ABS.NOINC R2"},
+                                   {Arch::sm_52, "EXIT CC.LT"}}) {
+    EXPECT_EQ(message(program(arch, {last})),
+              "t.sass:1:1: error: the code runs off its end: the last instruction must be an unguarded EXIT or branch")
+        << last;
+  }
+  for (const Arch arch : {Arch::sm_52, Arch::sm_90a}) {
+    EXPECT_EQ(message(program(arch, {"BPT.TRAP"})), "encoded") << "the launch fails there";
+  }
   EXPECT_EQ(message(program(Arch::sm_90a, {"BRA 0x8", "EXIT"})),
             "t.sass:1:1: error: branch target 0x8 is not the address of an instruction (the last is 0x10)");
   EXPECT_EQ(message(program(Arch::sm_90a, {"BRA 0x20", "EXIT"})),

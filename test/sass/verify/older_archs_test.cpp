@@ -43,6 +43,15 @@ TEST(OlderArchs, KeptOperandsOfDoublesByArchitecture) {
   EXPECT_FALSE(parse_inst(Arch::sm_61, "F2I.U64.F16 R0, R4.reuse", here).ok());
 }
 
+TEST(OlderArchs, NothingRunsBehindATrap) {
+  for (const Arch arch : {Arch::sm_52, Arch::sm_75, Arch::sm_90a}) {
+    const std::string early = "--:-:-:-:1 | MOV R3, R0\n--:-:-:-:5 | EXIT\n";
+    const std::string trap = "--:-:-:-:1 | MOV R0, R1\n--:-:-:-:1 | BPT.TRAP\n" + early;
+    EXPECT_TRUE(found_in(arch, trap).empty()) << info(arch).name << sentences(found_in(arch, trap));
+    EXPECT_EQ(found_in(arch, "--:-:-:-:1 | MOV R0, R1\n--:-:-:-:1 | NOP\n" + early).size(), 1u) << info(arch).name;
+  }
+}
+
 // The barrier's result is there only after the barriers before it, so their registers are free.
 std::string barriers(const char* wait) {
   return std::string(
