@@ -134,6 +134,11 @@ class DependenceFinder {
   std::vector<Dependence> found_;
 };
 
+bool writes_register(const Inst& inst) {
+  const auto result = [](const Access& a) { return a.write && (a.file == RegFile::kGpr || a.file == RegFile::kPred); };
+  return std::ranges::any_of(accesses(inst), result);
+}
+
 }  // namespace
 
 MemoryUse memory_use(const Inst& inst) {
@@ -160,10 +165,10 @@ bool is_fence(const Line& line) {
     case Unit::kXu:
     case Unit::kUniform:
     case Unit::kUniformToVector:
+    case Unit::kSpecial:
     case Unit::kMemConst: return false;
     case Unit::kMemShared:
-    case Unit::kMemGlobal: return use.either() == 0 && inst.op != Op::SHFL;
-    case Unit::kSpecial: return inst.op != Op::S2R && inst.op != Op::S2UR && inst.op != Op::CS2R;
+    case Unit::kMemGlobal: return use.either() == 0 && !writes_register(inst);  // of SHFL and its like only that
     default: return true;
   }
 }

@@ -353,5 +353,18 @@ TEST(Reorder, StrongLoadsAndAtomicsPassNothing) {
   EXPECT_EQ(use("ATOMS.ADD R0, [R2], R3").writes, kSpaceShared);
 }
 
+// What exchanges registers touches nothing else and may move; what acts beyond registers and memory may not.
+TEST(Reorder, ExchangesOfRegistersMay) {
+  const auto fixed = [](Arch arch, const char* text) { return is_fence(test::program(text, arch).lines.at(0)); };
+  for (const char* text : {"SHFL.IDX PT, R4, R5, RZ, 0x1f", "SHFL.IDX P0, RZ, R5, RZ, 0x1f", "MATCH.ANY R4, R5",
+                           "MOVM.16.MT88 R4, R5", "S2R R4, SR_TID.X", "S2UR UR4, SR_CTAID.X"}) {
+    EXPECT_FALSE(fixed(Arch::sm_90a, text)) << text;
+  }
+  for (const char* text : {"LDGDEPBAR", "CCTL.IVALL", "MEMBAR.SC.GPU", "B2R.RESULT R4", "BAR.SYNC 0x0"}) {
+    EXPECT_TRUE(fixed(Arch::sm_90a, text)) << text;
+  }
+  EXPECT_TRUE(fixed(Arch::sm_52, "B2R.RESULT R4"));
+}
+
 }  // namespace
 }  // namespace nervanagpu::sass
