@@ -52,7 +52,7 @@ bool fits(const Row& row, const Slot& s, const Arg& a) {
 
 // Where threads part or meet: what comes behind it need not come to all of them.
 bool parts_threads(Op op) {
-  return op == Op::BRA || op == Op::EXIT || op == Op::BSSY || op == Op::BAR;
+  return goes(op) != Goes::kNext || op == Op::BAR;
 }
 
 // The number as the field wants it: 32-bit patterns carry a sign where the field does.

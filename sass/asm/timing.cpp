@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "sass/isa/op_facts.h"
+#include "sass/isa/row.h"
+
 namespace nervanagpu::sass {
 namespace {
 
@@ -66,7 +69,7 @@ Pipe pipe_of(const Inst& inst) {
     case Unit::kUniformToVector: return Pipe::kAlu;
     case Unit::kMemShared:
     case Unit::kMemGlobal: return Pipe::kMemory;
-    case Unit::kMemConst: return inst.op == Op::ULDC ? Pipe::kUniform : Pipe::kMemory;
+    case Unit::kMemConst: return inst.row->traits.timing.uniform ? Pipe::kUniform : Pipe::kMemory;
     default: return Pipe::kControl;
   }
 }
@@ -74,15 +77,16 @@ Pipe pipe_of(const Inst& inst) {
 int pipe_cycles(Arch arch, const Inst& inst) {
   const Pipe pipe = pipe_of(inst);
   if (pipe == Pipe::kMemory) {
-    const bool shuffle = inst.op == Op::SHFL || unit(inst) == Unit::kMemConst;
-    if (inst.op == Op::LDGSTS) {
+    const MemoryUse use = memory_of(inst.op);
+    const bool copies = use.reads != 0 && use.writes != 0 && use.reads != use.writes;  // its registers are addresses
+    if (copies) {
       for (const Modifier& m : inst.modifiers()) {
         if (m.tok == Tok::k64) return 2;
         if (m.tok == Tok::k128) return 4;
       }
       return 1;
     }
-    return shuffle ? 1 : bytes_of(inst) / 4;  // 128 bytes a cycle for the 32 lanes together
+    return use.either() == 0 ? 1 : bytes_of(inst) / 4;  // 128 bytes a cycle for the 32 lanes together
   }
   int cycles = 1;
   for (const PipeRow& row : kPipeRows) {
