@@ -91,22 +91,27 @@ std::optional<MbarrierUse> mbarrier_use(const Inst& inst, std::uint32_t address)
   return out;
 }
 
-// Whether the word may be one of the instructions that are looked for: the rest need not be decoded.
+// What is looked for.
+enum class Fact : std::uint8_t { kNone, kExit, kSpecial, kMbarrier, kToken, kBranch };
+
+Fact fact_of(Op op) {
+  switch (op) {
+    case Op::EXIT: return Fact::kExit;
+    case Op::S2R:
+    case Op::S2UR: return Fact::kSpecial;
+    case Op::SYNCS:
+    case Op::ARRIVES: return Fact::kMbarrier;
+    case Op::SSY:
+    case Op::PBK:
+    case Op::PCNT: return Fact::kToken;
+    case Op::BRA: return Fact::kBranch;
+    default: return Fact::kNone;
+  }
+}
+
+// Whether the word may be one of these instructions: the rest need not be decoded.
 bool may_matter(Arch arch, const Word& word) {
-  return std::ranges::any_of(rows_for(arch, word), [](const Row* row) {
-    switch (row->op) {
-      case Op::EXIT:
-      case Op::S2R:
-      case Op::S2UR:
-      case Op::SYNCS:
-      case Op::ARRIVES:
-      case Op::SSY:
-      case Op::PBK:
-      case Op::PCNT:
-      case Op::BRA: return true;
-      default: return false;
-    }
-  });
+  return std::ranges::any_of(rows_for(arch, word), [](const Row* row) { return fact_of(row->op) != Fact::kNone; });
 }
 
 }  // namespace
@@ -122,32 +127,28 @@ CodeFacts find_code_facts(Arch arch, std::span<const Word> code) {
     const auto inst = decode(arch, code[i], address);
     if (!inst) continue;
     const auto here = static_cast<std::uint32_t>(address);
-    switch (inst->op) {
-      case Op::EXIT: facts.exits.push_back(here); break;
-      case Op::S2R:
-      case Op::S2UR:
+    switch (fact_of(inst->op)) {
+      case Fact::kExit: facts.exits.push_back(here); break;
+      case Fact::kSpecial:
         if (const Operand* sr = find(*inst, OperandKind::kSpecialReg)) {
           if (sr->imm >= kCtaidX && sr->imm <= kCtaidZ) facts.ctaids.push_back(here);
           facts.ctaid_z |= sr->imm == kCtaidZ;
         }
         break;
-      case Op::SYNCS:
-      case Op::ARRIVES:
+      case Fact::kMbarrier:
         if (const auto use = mbarrier_use(*inst, here)) facts.mbarriers.push_back(*use);
         break;
-      case Op::SSY:
-      case Op::PBK:
-      case Op::PCNT:
+      case Fact::kToken:
         if (const Operand* to = find(*inst, OperandKind::kLabel)) {
           regions.push_back({address, static_cast<std::uint64_t>(to->imm)});
         }
         break;
-      case Op::BRA:
+      case Fact::kBranch:
         if (const Operand* to = find(*inst, OperandKind::kLabel)) {
           loop |= static_cast<std::uint64_t>(to->imm) < address && inst->guard != Guard{};
         }
         break;
-      default: break;
+      case Fact::kNone: break;
     }
   }
   facts.crs_bytes = encoding == Encoding::k64 ? crs_bytes(regions, loop) : 0;
