@@ -3,6 +3,7 @@
 
 #include "sass/emulate/check.h"
 #include "sass/isa/access.h"
+#include "sass/isa/op_facts.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -66,16 +67,12 @@ CheckOp::Use::In matters_in(const Inst& inst, const Access& a) {
       }
       return In::kAll;
     }
-    case Op::HGMMA:
-    case Op::IGMMA:
-    case Op::QGMMA: return is_addend(inst, o) ? In::kTrue : In::kAll;
-    case Op::ISETP:
-    case Op::FSETP:
-    case Op::DSETP:
-      if (inst.mod(Axis::kBool) == Tok::AND) return In::kTrue;
-      return inst.mod(Axis::kBool) == Tok::OR ? In::kFalse : In::kAll;
-    default: return In::kAll;
+    default: break;
   }
+  if (ready(inst) == Ready::kGroup) return is_addend(inst, o) ? In::kTrue : In::kAll;
+  if (inst.mod(Axis::kCmp) == Tok::kNone) return In::kAll;
+  if (inst.mod(Axis::kBool) == Tok::AND) return In::kTrue;
+  return inst.mod(Axis::kBool) == Tok::OR ? In::kFalse : In::kAll;
 }
 
 // What it has to do with the order of memory accesses.
@@ -86,8 +83,8 @@ void check_order(Arch arch, const Inst& inst, CheckOp& op) {
   op.strong = says("STRONG") || says("MMIO");
   // Before sm_70 all stores are alike, and loads that do not look into the first cache have an order.
   if (info(arch).encoding == Encoding::k64) {
-    op.strong =
-        inst.op == Op::ST || inst.op == Op::STG || inst.has(Axis::kCache, Tok::CV) || inst.has(Axis::kCache, Tok::CG);
+    const bool stores = (memory_of(inst.op).writes & kSpaceGlobal) != 0 && !by_texture_unit(inst.op);
+    op.strong = stores || inst.has(Axis::kCache, Tok::CV) || inst.has(Axis::kCache, Tok::CG);
   }
   if (inst.op == Op::MEMBAR) {
     const std::string_view scope = tok_text(inst.mod(Axis::kScope));
