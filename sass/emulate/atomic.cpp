@@ -11,6 +11,7 @@
 #include "sass/emulate/bind.h"
 #include "sass/emulate/half_math.h"
 #include "sass/emulate/lanes.h"
+#include "sass/isa/op_facts.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -277,7 +278,7 @@ bool bind_atomic(const Inst& inst, Binding& b) {
     default: return false;
   }
   if (!function_of(inst, x)) b.refuse("an atomic function");
-  x.flag2 = inst.op != Op::RED && inst.op != Op::REDG;
+  x.flag2 = memory_of(inst.op).reads != 0;  // the old value comes back
   x.bytes = 4;
   Type type = Type::kUnsigned;
   if (says(inst, "64") || says(inst, "U64") || says(inst, "S64")) x.bytes = 8;

@@ -58,8 +58,8 @@ Address address_of(const Operand& o) {
 }
 
 // Their results are two groups of registers, which bind_texture reads by itself.
-bool is_fetch(Op op) {
-  return op == Op::TEX || op == Op::TLD || op == Op::TLD4 || op == Op::TXD || op == Op::TXQ;
+bool is_fetch(const Inst& inst) {
+  return std::ranges::any_of(inst.row->slots(), [](const Slot& s) { return s.width == Width::kTexLow; });
 }
 
 void operands(const Inst& inst, Binding& b) {
@@ -70,7 +70,7 @@ void operands(const Inst& inst, Binding& b) {
       case OperandKind::kGpr:
       case OperandKind::kUGpr:
         if (o.role != Role::kUse) {
-          if (have_dst && !is_fetch(inst.op)) b.refuse("two results");
+          if (have_dst && !is_fetch(inst)) b.refuse("two results");
           have_dst = true;
           x.to_uniform = o.kind == OperandKind::kUGpr;
           x.dst = x.to_uniform ? uregs::def(o.reg) : rows::def(o.reg);
@@ -94,7 +94,7 @@ void operands(const Inst& inst, Binding& b) {
         if (bank_slot(o.bank) < 0) b.refuse("constant bank " + std::to_string(o.bank));
         if (x.src_count < x.src.size()) {
           Src& src = x.src[x.src_count++] = source_of(o);
-          if (inst.op == Op::LDC || inst.op == Op::ULDC) break;  // its offset is only known when it runs
+          if (unit(inst) == Unit::kMemConst) break;  // its offset is only known when it runs
           if (src.bits >= 0x10000) b.refuse("constant offset out of the bank");
           src.bits += static_cast<std::uint32_t>(std::max(bank_slot(o.bank), 0)) * kConstantBank;
         }

@@ -7,6 +7,7 @@
 
 #include "sass/emulate/access_lane.h"
 #include "sass/emulate/bind.h"
+#include "sass/isa/access.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {
@@ -42,7 +43,7 @@ void bind_described(const Inst& inst, Binding& b) {
   const auto end = x.src.begin() + x.src_count;
   const auto found = std::find_if(x.src.begin(), end, [](const Src& s) { return s.kind == Src::Kind::kDescribed; });
   if (found == end) return;
-  const bool load = inst.op == Op::ULDC || inst.op == Op::LDC;
+  const bool load = unit(inst) == Unit::kMemConst;
   x.described_bytes = load ? x.bytes : 4;
   for (const Operand& o : inst.operands()) {
     if (!load && is_bindless(o) && o.width == 2) x.described_bytes = 8;

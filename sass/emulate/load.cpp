@@ -8,6 +8,7 @@
 #include "sass/emulate/kernel.h"
 #include "sass/emulate/lanes.h"
 #include "sass/isa/codec.h"
+#include "sass/isa/op_facts.h"
 #include "sass/isa/raw_word.h"
 
 namespace nervanagpu::sass::emulate {
@@ -101,13 +102,14 @@ Result<std::shared_ptr<const Kernel>> load(Arch arch, const KernelImage& image,
     if (!bind(arch, *inst, i, b)) {
       return refuse("the emulator cannot run " + print(*inst) + ": " + b.refused);
     }
-    if (inst->op == Op::LDC || inst->op == Op::ULDC) b.detail.imm = kConstantBank;
+    if (unit(*inst) == Unit::kMemConst) b.detail.imm = kConstantBank;
     for (const Operand& o : inst->operands()) {
       if (o.kind == OperandKind::kConst && !is_bindless(o) && !has_bank[bank_slot(o.bank)]) {
         return refuse(print(*inst) + ": there is no c[0x" + std::to_string(o.bank) + "]");
       }
     }
-    const bool jumps = inst->op == Op::BRX || inst->op == Op::JMX || inst->op == Op::RET || inst->op == Op::CALL;
+    const Goes way = goes(inst->op);
+    const bool jumps = way == Goes::kIndirect || way == Goes::kReturn || way == Goes::kCall;
     if (jumps) b.detail.imm2 = count;
     if (b.detail.target > count) return refuse("branch out of the kernel");
     k.uops[i] = b.uop;

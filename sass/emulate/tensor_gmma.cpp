@@ -119,7 +119,7 @@ bool bind_gmma(const Inst& inst, Binding& b) {
     x.body = nothing;
     return true;
   }
-  if (inst.op != Op::HGMMA && inst.op != Op::IGMMA && inst.op != Op::QGMMA && inst.op != Op::BGMMA) return false;
+  if (ready(inst) != Ready::kGroup) return false;
   TensorOp& op = x.tensor;
   op.registers_a = x.src[0].kind == Src::Kind::kRow;
   const unsigned at = op.registers_a ? 1 : 0;
