@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Checks the rules of the tree that no compiler knows: includes go one way, and files stay small.
+"""Checks the rules of the tree that no compiler knows.
 
+Includes go one way, files stay small, and facts of instructions stand in their rows (op_lists.py):
 include <- src <- kernels/*.cpp, layers <- python; sass/ knows nobody. Exit status 1 lists each break as file:line.
 """
 
@@ -11,6 +12,10 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "tools"))
+
+import op_lists  # noqa: E402
+
 MAX_LINES = 800
 
 # Folder -> what its quoted includes may begin with. The first matching folder decides.
@@ -56,7 +61,7 @@ def problems_of(path: str, text: str) -> list[str]:
                 found.append(f'{where}: "{name}" is out of reach: {reason}')
     if len(lines) > MAX_LINES and path.endswith((".h", ".hpp", ".cpp", ".py")):
         found.append(f"{path}:{MAX_LINES}: {len(lines)} lines; split files over {MAX_LINES}")
-    return found
+    return found + op_lists.problems_of(path, text)
 
 
 def main() -> int:
