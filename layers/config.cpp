@@ -1,3 +1,4 @@
+// What a layer is made of, by name: fields of several types, as files and Python give them.
 #include "nervanagpu/layers/config.hpp"
 
 #include "nervanagpu/error.hpp"

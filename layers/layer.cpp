@@ -1,3 +1,4 @@
+// The public face of a layer over its Impl.
 #include "nervanagpu/layers/layer.hpp"
 
 #include "layers/impl.h"

@@ -1,3 +1,4 @@
+// The public face of a network: arguments are checked here; steps.cpp and build.cpp do the work.
 #include "nervanagpu/layers/network.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Pooling as a layer.
 #include "nervanagpu/pool.hpp"
 
 #include <utility>

@@ -1,3 +1,4 @@
+// The shape of one sample, and of a batch of them in either layout.
 #include "nervanagpu/layers/sample.hpp"
 
 #include "layers/text.h"

@@ -1,3 +1,4 @@
+// ng.ConvPlan.
 #include <pybind11/stl.h>
 
 #include <optional>

@@ -1,3 +1,4 @@
+// What device there is.
 #include "nervanagpu/overlap.hpp"
 #include "python/bind.h"
 

@@ -1,3 +1,4 @@
+// The library's errors as Python's exceptions.
 #include <pybind11/stl.h>
 
 #include <algorithm>

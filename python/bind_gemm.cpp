@@ -1,3 +1,4 @@
+// Products: dot, batched and grouped.
 #include <pybind11/stl.h>
 
 #include <array>

@@ -1,3 +1,4 @@
+// ng.GemmPlan.
 #include <pybind11/stl.h>
 
 #include <optional>

@@ -1,3 +1,4 @@
+// The module itself: every part in its order.
 #include "python/bind.h"
 
 PYBIND11_MODULE(_core, m) {

@@ -1,3 +1,4 @@
+// Small operations of networks: activations, bias, dropout, softmax, gradient descent.
 #include <pybind11/stl.h>
 
 #include <array>

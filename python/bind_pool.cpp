@@ -1,3 +1,4 @@
+// Pooling and its gradients.
 #include <pybind11/stl.h>
 
 #include <array>

@@ -1,3 +1,4 @@
+// Streams and events.
 #include "python/bind.h"
 
 namespace nervanagpu::python {

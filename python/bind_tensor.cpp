@@ -1,3 +1,4 @@
+// GPUTensor: made, read, written and viewed.
 #include <pybind11/stl.h>
 
 #include <algorithm>

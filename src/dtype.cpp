@@ -1,3 +1,4 @@
+// Sizes and names of element types, one row each.
 #include "nervanagpu/dtype.hpp"
 
 #include <array>

@@ -1,3 +1,4 @@
+// The types of errors.
 #include "nervanagpu/error.hpp"
 
 #include <utility>

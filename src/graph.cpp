@@ -1,3 +1,4 @@
+// Work recorded once, with the memory it holds on to.
 #include "nervanagpu/graph.hpp"
 
 #include <string>

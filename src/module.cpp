@@ -1,3 +1,4 @@
+// Assembling and loading a user's kernels, and what is refused before a launch.
 #include "nervanagpu/module.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Streams and events over the device's handles.
 #include "nervanagpu/stream.hpp"
 
 #include "src/select_device.h"

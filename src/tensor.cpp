@@ -1,3 +1,4 @@
+// Strided arrays: making them, views, and what they refuse.
 #include "nervanagpu/tensor.hpp"
 
 #include <algorithm>

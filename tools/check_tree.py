@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks the rules of the tree that no compiler knows.
 
-Includes go one way, files stay small, and facts of instructions stand in their rows (op_lists.py):
+Includes go one way, files stay small and say what they are for, facts of instructions stand in rows (op_lists.py):
 include <- src <- kernels/*.cpp, layers <- python; sass/ knows nobody. Exit status 1 lists each break as file:line.
 """
 
@@ -61,6 +61,8 @@ def problems_of(path: str, text: str) -> list[str]:
                 found.append(f'{where}: "{name}" is out of reach: {reason}')
     if len(lines) > MAX_LINES and path.endswith((".h", ".hpp", ".cpp", ".py")):
         found.append(f"{path}:{MAX_LINES}: {len(lines)} lines; split files over {MAX_LINES}")
+    if path.endswith(".cpp") and allowed and not text.startswith("//") and not (ROOT / path).with_suffix(".h").exists():
+        found.append(f"{path}:1: no header says what this is for; open it with a comment")
     return found + op_lists.problems_of(path, text)
 
 

@@ -1,3 +1,4 @@
+// A pass chosen and packed once (nervanagpu/conv_plan.hpp): later calls check addresses and launch.
 #include "nervanagpu/conv_plan.hpp"
 
 #include <array>

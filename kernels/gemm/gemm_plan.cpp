@@ -1,3 +1,4 @@
+// A product chosen and packed once (nervanagpu/gemm_plan.hpp): later calls check addresses and launch.
 #include "nervanagpu/gemm_plan.hpp"
 
 #include "kernels/gemm/dot.h"

@@ -1,3 +1,4 @@
+// Products of tensors that do not depend on each other: checked here, launched together where group.h can.
 #include <algorithm>
 #include <string>
 

@@ -1,3 +1,4 @@
+// How a thread asks for float32 products, and its names.
 #include "nervanagpu/precision.hpp"
 
 #include <string>

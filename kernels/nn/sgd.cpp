@@ -1,3 +1,4 @@
+// A step of gradient descent with momentum, one launch.
 #include <string>
 #include <vector>
 

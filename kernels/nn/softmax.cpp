@@ -1,3 +1,4 @@
+// Softmax with cross-entropy, forward and backward, one launch each.
 #include <cmath>
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// Sorts of tensors: what is refused, the order of their elements, and the radix sort's launches.
 #include <string>
 
 #include "kernels/sort/launch.h"

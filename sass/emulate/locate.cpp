@@ -1,3 +1,4 @@
+// From an address of the program to the bytes behind it, or the reason why there are none.
 #include <cstdio>
 
 #include "sass/emulate/access_lane.h"

@@ -1,3 +1,4 @@
+// Global memory: allocations in one reserved range, so that addresses of others are found out.
 #include <sys/mman.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Sums of products as the tensor cores round them: terms aligned to the largest, what is below cut off.
 #include <algorithm>
 #include <bit>
 #include <cmath>

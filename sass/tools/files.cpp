@@ -1,3 +1,4 @@
+// Files that the tools read and write.
 #include <unistd.h>
 
 #include <cerrno>

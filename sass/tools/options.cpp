@@ -1,3 +1,4 @@
+// The command line of the tools.
 #include <algorithm>
 
 #include "sass/tools/commands.h"

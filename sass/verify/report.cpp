@@ -1,3 +1,4 @@
+// Findings as sentences: which instruction, what it needs, since when it runs.
 #include "sass/isa/latency.h"
 #include "sass/isa/register_id.h"
 #include "sass/verify/finding.h"

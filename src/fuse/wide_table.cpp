@@ -1,3 +1,4 @@
+// Functions that are more than an instruction of the chip, by element type; nothing: not for that type.
 #include "src/fuse/wide.h"
 
 namespace nervanagpu::fuse {
