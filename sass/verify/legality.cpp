@@ -14,9 +14,10 @@
 namespace nervanagpu::sass::verify_detail {
 namespace {
 
+// The threads' own accesses, not those of engines that work beside them.
 bool of_threads(const Inst& inst) {
   const Unit u = unit(inst);
-  return u == Unit::kMemGlobal || u == Unit::kMemShared;
+  return memory_of(inst.op).either() != 0 && u != Unit::kTma && u != Unit::kGmma;
 }
 
 // A store or a reduction: nothing comes back.

@@ -544,6 +544,30 @@ const Case kCases[] = {
        --:0:-:-:2 | STSM.16.M88 [R10], R4
        01:-:-:-:5 | EXIT)"},
 
+    {"ArrivalOvertakesBarrier", R"(
+       --:-:-:-:2 | BAR.SYNC.DEFER_BLOCKING 0x0
+       --:0:1:-:2 | SYNCS.ARRIVE.TRANS64.A1T0 R4, [R10+URZ], RZ
+       03:-:-:-:5 | EXIT)",
+     "SYNCS at 0x0010 (hand.sass:3): follows BAR at 0x0000 (hand.sass:2) after 2 cycles, needs 6: a memory access so "
+     "close "
+     "overtakes the barrier",
+     R"(
+       --:-:-:-:6 | BAR.SYNC.DEFER_BLOCKING 0x0
+       --:0:1:-:2 | SYNCS.ARRIVE.TRANS64.A1T0 R4, [R10+URZ], RZ
+       03:-:-:-:5 | EXIT)"},
+
+    {"RemoteStoreOvertakesBarrier", R"(
+       --:-:-:-:2 | BAR.SYNC.DEFER_BLOCKING 0x0
+       --:0:-:-:2 | STAS [R10.64], R4
+       01:-:-:-:5 | EXIT)",
+     "STAS at 0x0010 (hand.sass:3): follows BAR at 0x0000 (hand.sass:2) after 2 cycles, needs 6: a memory access so "
+     "close "
+     "overtakes the barrier",
+     R"(
+       --:-:-:-:6 | BAR.SYNC.DEFER_BLOCKING 0x0
+       --:0:-:-:2 | STAS [R10.64], R4
+       01:-:-:-:5 | EXIT)"},
+
     {"ReductionHasNoResult", R"(
        --:0:1:-:2 | REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R4
        03:-:-:-:5 | EXIT)",
