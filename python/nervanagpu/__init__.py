@@ -12,6 +12,8 @@
 """
 
 import types as _types
+import typing as _typing
+from importlib import import_module as _import_module
 
 import numpy as _numpy
 
@@ -26,6 +28,7 @@ from nervanagpu import (
     integers,
     kinds,
     layers,
+    lib,
     linalg,
     manipulation,
     members,
@@ -41,6 +44,7 @@ from nervanagpu import (
     sorting,
     summation,
     text,
+    ufuncs,
     windows,
 )
 from nervanagpu._core import (
@@ -135,7 +139,7 @@ globals().update(dtypes.NAMES)  # float32, int64, ...
 newaxis, ndarray = None, GPUTensor
 e, euler_gamma, inf, nan, pi = _numpy.e, _numpy.euler_gamma, _numpy.inf, _numpy.nan, _numpy.pi
 
-functions.ufunc_methods()
+ufuncs.install()
 exchange.install()
 members.install()
 text.install()
@@ -149,3 +153,12 @@ __all__ = sorted(
     for n, value in globals().items()
     if not n.startswith("_") and (n in _MODULES or not isinstance(value, _types.ModuleType))
 )
+
+
+def __getattr__(name: str) -> _typing.Any:
+    """NumPy's names that are about the host."""
+    if not name.startswith("_") and name != "numpy_names":
+        numpy_names = _import_module("nervanagpu.numpy_names")
+        if name in numpy_names.NAMES:
+            return numpy_names.NAMES[name]
+    raise AttributeError(f"module 'nervanagpu' has no attribute {name!r}")

@@ -262,9 +262,11 @@ from nervanagpu.sorting import partition as partition
 from nervanagpu.sorting import percentile as percentile
 from nervanagpu.selection import piecewise as piecewise
 from nervanagpu.places import place as place
+from nervanagpu.polynomials import poly as poly
 from nervanagpu.polynomials import polyadd as polyadd
 from nervanagpu.polynomials import polyder as polyder
 from nervanagpu.polynomials import polyfit as polyfit
+from nervanagpu.polynomials import polyint as polyint
 from nervanagpu.polynomials import polymul as polymul
 from nervanagpu.polynomials import polysub as polysub
 from nervanagpu.polynomials import polyval as polyval
@@ -299,6 +301,7 @@ from nervanagpu.elementwise import right_shift as right_shift
 from nervanagpu.elementwise import rint as rint
 from nervanagpu.manipulation import roll as roll
 from nervanagpu.manipulation import rollaxis as rollaxis
+from nervanagpu.polynomials import roots as roots
 from nervanagpu.manipulation import rot90 as rot90
 from nervanagpu.functions import round as around
 from nervanagpu.functions import round as round
@@ -381,6 +384,7 @@ from nervanagpu import functions as functions
 from nervanagpu import integers as integers
 from nervanagpu import kinds as kinds
 from nervanagpu import layers as layers
+from nervanagpu import lib as lib
 from nervanagpu import linalg as linalg
 from nervanagpu import manipulation as manipulation
 from nervanagpu import members as members
@@ -396,6 +400,7 @@ from nervanagpu import slices as slices
 from nervanagpu import sorting as sorting
 from nervanagpu import summation as summation
 from nervanagpu import text as text
+from nervanagpu import ufuncs as ufuncs
 from nervanagpu import windows as windows
 from nervanagpu._core import AssembleError as AssembleError
 from nervanagpu._core import CheckError as CheckError

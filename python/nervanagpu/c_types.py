@@ -124,6 +124,11 @@ class Declared:
     vector: bool
     type_name: str
 
+    @property
+    def struct_char(self) -> str:
+        """Its letter for Function.prepare."""
+        return "P" if self.vector else self.dtype.char
+
     def declarator(self) -> str:
         """The text."""
         return f"{self.type_name} {'*' if self.vector else ''}{self.name}"

@@ -269,6 +269,7 @@ def power(
     """a ** b; of integers modulo 2 ** width. ValueError for a number below 0 as the exponent of integers."""
     if dtype is not None:
         a, b = _as_one_kind("power", (a, b), dtype)
+    a, b = (_tensor(x) if isinstance(x, list | tuple) else x for x in (a, b))
     whole = _is_integer(a) and _is_integer(b) and not (isinstance(b, int) and b == 2)
     x = integer_power(a, b) if whole else _apply("power", a, b)
     return x if out is None and where is True else _stored("power", x, out, where)

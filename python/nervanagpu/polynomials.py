@@ -70,6 +70,57 @@ def polyder(p: Operand, m: int = 1) -> GPUTensor:
 
 
 @public()
+def polyint(p: Operand, m: int = 1, k: Any = None) -> GPUTensor:
+    """The integral of order m; k: the constants, one number for all or one for each order (0)."""
+    row, times = _row("polyint", "p", p), integer("polyint", "m", m, 0)
+    given = dtypes.host_of(_row("polyint", "k", 0.0 if k is None else k))
+    if given.size not in (1, times):
+        raise ValueError(f"polyint: k has {given.size} numbers; needs 1 or m = {times}")
+    constants = np.broadcast_to(given, times)
+    for constant in constants:
+        row = elementwise.divide(row, creation.arange(row.size, 0, -1))
+        row = composed.concatenate([row, creation.full(1, constant.item(), row.dtype)])
+    return row
+
+
+@public()
+def poly(roots: Operand) -> GPUTensor:
+    """The polynomial of these roots, or of the eigenvalues of a square matrix, whose first coefficient is 1.
+
+    Real where the roots are, and where each complex one has its conjugate beside it.
+    """
+    from nervanagpu import linalg
+
+    given = operand_of(roots)
+    zeros = dtypes.host_of(linalg.eigvals(given) if given.ndim == 2 else _row("poly", "roots", given))
+    kind = np.result_type(zeros.dtype, np.float64)
+    made = creation.ones(1, kind)
+    for zero in zeros.astype(kind).tolist():
+        nothing = creation.zeros(1, kind)
+        made = composed.concatenate([made, nothing]) - composed.concatenate([nothing, made]) * zero
+    paired = np.array_equal(np.sort(zeros), np.sort(zeros.conj()))
+    return made.real.copy() if kind.kind == "c" and paired else made
+
+
+@public()
+def roots(p: Operand) -> GPUTensor:
+    """The roots, in no order: eigenvalues of the polynomial's companion matrix."""
+    from nervanagpu import linalg
+
+    row = dtypes.host_of(_row("roots", "p", p))
+    row = row.astype(np.result_type(row.dtype, np.float64))
+    there = np.flatnonzero(row)
+    if not there.size:
+        return creation.zeros(0, row.dtype)
+    behind = row.size - 1 - int(there[-1])  # roots at 0
+    row = row[there[0] : there[-1] + 1]
+    matrix = np.diag(np.ones(max(row.size - 2, 0), row.dtype), -1)
+    matrix[:1] = -row[1:] / row[0] if row.size > 1 else 0
+    found = linalg.eigvals(creation.array(matrix)) if row.size > 1 else creation.zeros(0, row.dtype)
+    return composed.concatenate([found, creation.zeros(behind, found.dtype)]) if behind else found
+
+
+@public()
 def polyfit(x: Operand, y: Operand, deg: int) -> GPUTensor:
     """The polynomial of degree deg whose values at x are closest to y, in least squares; y may have columns."""
     from nervanagpu import linalg

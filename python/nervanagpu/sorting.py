@@ -152,18 +152,28 @@ def lexsort(keys: Any, axis: int = -1) -> GPUTensor:
     return order
 
 
+def _check_places(function: str, x: GPUTensor, kth: Any, axis: int) -> None:
+    """ValueError for a kth that is no place along the axis."""
+    length = x.shape[axis_of(function, axis, x.ndim)]
+    for k in integers(function, "kth", dtypes.host_of(kth).tolist() if isinstance(kth, GPUTensor) else kth):
+        if not -length <= k < length:
+            raise ValueError(f"{function}: kth is {k}; needs {-length} to {length - 1}")
+
+
 @public()
 def partition(x: Operand, kth: Any, axis: int | None = -1) -> GPUTensor:
     """x with the elements `kth` along `axis` where they stand in order, smaller ones before: all of them in order."""
-    integers("partition", "kth", kth)
-    return sort(x, axis)
+    given, axis = _row(x, axis)
+    _check_places("partition", given, kth, axis)
+    return sort(given, axis)
 
 
 @public(method=True)
 def argpartition(x: Operand, kth: Any, axis: int | None = -1) -> GPUTensor:
     """The places that give partition: argsort's."""
-    integers("argpartition", "kth", kth)
-    return argsort(x, axis)
+    given, axis = _row(x, axis)
+    _check_places("argpartition", given, kth, axis)
+    return argsort(given, axis)
 
 
 class TopK(NamedTuple):
@@ -277,6 +287,27 @@ class UniqueInverse(NamedTuple):
     inverse_indices: GPUTensor
 
 
+def _unique_parts(x: GPUTensor, axis: int) -> UniqueAll:
+    """The distinct parts along an axis, by their elements one after another; parts with NaN are all distinct."""
+    rows = moveaxis(x, axis, 0)
+    count = rows.shape[0]
+    flat = rows.reshape(count, rows.size // count if count else 0).copy()
+    order = creation.arange(count, dtype=np.int64)
+    for column in range(flat.shape[1] - 1, -1, -1):
+        order = order[_core.argsort(keys_of(flat[:, column])[order].copy(), False)]
+    ordered = flat[order]
+    new = creation.full((count,), True, np.bool_)
+    if count > 1:
+        new[1:] = reductions.any(elementwise.not_equal(ordered[1:], ordered[:-1]), 1)
+    starts = indexing.flatnonzero(new)
+    inverse = creation.empty((count,), np.int64)
+    if count:
+        _core.scatter(inverse, order, scans.cumsum(new) - 1, "set")
+    ends = composed.concatenate([starts[1:], creation.full((min(count, 1),), count, np.int64)])
+    first = order[starts]
+    return UniqueAll(moveaxis(rows[first], 0, axis), first, inverse, elementwise.subtract(ends, starts))
+
+
 def _unique(x: Any, equal_nan: bool) -> UniqueAll:
     x = operand_of(x)
     flat = ravel(x)
@@ -307,11 +338,19 @@ def unique(
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
+    axis: int | None = None,
     *,
     equal_nan: bool = True,
 ) -> Any:
-    """The distinct elements in order; and where each stands first, which one each element is, how often each stands."""
-    found = _unique(x, equal_nan)
+    """The distinct elements in order; and where each stands first, which one each element is, how often each stands.
+
+    With an axis the distinct parts along it, in the order of their elements.
+    """
+    if axis is None:
+        found = _unique(x, equal_nan)
+    else:
+        given = operand_of(x)
+        found = _unique_parts(given, axis_of("unique", axis, given.ndim))
     wanted = [True, return_index, return_inverse, return_counts]
     results = tuple(r for r, w in zip(found, wanted, strict=True) if w)
     return results if len(results) > 1 else results[0]

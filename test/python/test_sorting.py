@@ -191,3 +191,13 @@ def test_counts():
         ng.bincount(ng.ones(3))
     with pytest.raises(ValueError, match="below 0"):
         ng.bincount(ng.array([-1, 2]))
+
+
+def test_places_of_partitions():
+    x = ng.array(np.array([[3, 1, 2], [9, 7, 8]]))
+    for wrong in (3, -4, [0, 3]):
+        with pytest.raises(ValueError, match="kth is .*; needs -3 to 2"):
+            ng.partition(x, wrong)
+        with pytest.raises(ValueError, match="argpartition: kth is"):
+            ng.argpartition(x, wrong)
+    assert ng.partition(x, -3).get()[:, 0].tolist() == [1, 7] and ng.partition(x, 5, None).get()[5] == 9

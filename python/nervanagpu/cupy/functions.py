@@ -18,7 +18,7 @@ from nervanagpu.reductions import operand_of
 __all__ = [
     "broadcast_arrays", "concatenate", "dstack",
     "hstack", "interp", "linspace", "logspace", "meshgrid", "ravel",
-    "reciprocal", "reshape", "rint", "row_stack", "stack", "unique", "vander", "vstack",
+    "reciprocal", "reshape", "rint", "row_stack", "stack", "vander", "vstack",
 ]  # fmt: skip
 
 
@@ -114,38 +114,13 @@ def ravel(a: Any, order: str = "C") -> GPUTensor:
     return manipulation.ravel(x, wanted)
 
 
-def unique(
-    ar: Any,
-    return_index: bool = False,
-    return_inverse: bool = False,
-    return_counts: bool = False,
-    axis: int | None = None,
-    *,
-    equal_nan: bool = True,
-) -> Any:
-    """The distinct elements in order; with an axis the distinct parts along it."""
-    x = operand_of(ar)
-    if axis is None:
-        return sorting.unique(x, return_index, return_inverse, return_counts, equal_nan=equal_nan)
-    at = manipulation.axis_of("unique", axis, x.ndim)
-    rows = manipulation.moveaxis(x, at, 0)
-    flat = rows.reshape(rows.shape[0], -1) if rows.size else rows.reshape(rows.shape[0], 0)
-    # Each row by the number of its class: rows in order, those that differ from the one before begin a class.
-    host = dtypes.host_of(flat)
-    found = np.unique(host, True, True, True, axis=0, equal_nan=equal_nan)
-    first, inverse, counts = (_ours.array(f) for f in found[1:])
-    picked = manipulation.moveaxis(rows[first], 0, at)
-    results = [picked, first, inverse.reshape(-1), counts]
-    chosen = [r for r, w in zip(results, (True, return_index, return_inverse, return_counts), strict=True) if w]
-    return tuple(chosen) if len(chosen) > 1 else chosen[0]
-
-
 # ---- numbers ---------------------------------------------------------------------------------------------------------
 
 
 def vander(x: Any, N: int | None = None, increasing: bool = False) -> GPUTensor:
-    """The powers of x as columns."""
-    return algebra.vander(x, N, increasing)
+    """The powers of x as columns, in a dtype that holds int64, too."""
+    given = operand_of(x)
+    return algebra.vander(given.astype(np.promote_types(given.dtype, np.int64)), N, increasing)
 
 
 def rint(x: Any, out: GPUTensor | None = None, **more: Any) -> GPUTensor:

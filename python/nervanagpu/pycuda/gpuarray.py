@@ -219,6 +219,12 @@ class GPUArray:
         self[...] = value
         return self
 
+    _block = (256, 1, 1)  # of the kernels of pycuda.elementwise, as scripts launch them
+
+    @property
+    def _grid(self) -> tuple[int, int]:
+        return builtins.max(1, builtins.min((self.size + 255) // 256, 1024)), 1
+
     def bind_to_texref_ext(self, texref: Any, channels: int = 1, **more: Any) -> None:
         """Let a reference of elementwise.get_linear_combination_kernel find this array's first element."""
         from nervanagpu.pycuda.named_kernels import ScalarReference
