@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "sass/isa/row.h"
 
@@ -63,6 +66,42 @@ TEST(OpFacts, EachPopHasWhatLeavesItsTarget) {
       EXPECT_EQ(partner_of(r.op) != Op::NOP, wants) << op_text(r.op);
       if (wants) {
         EXPECT_EQ(goes(partner_of(r.op)), Goes::kPush) << op_text(r.op);
+      }
+    }
+  }
+}
+
+// A row of another architecture or form that was added without its keys would be timed as its unit.
+TEST(OpFacts, RowsOfAMnemonicHaveTheSameKeysOfTheLatencyTable) {
+  const std::set<Op> differ = {Op::HADD2};  // .F32 is of another pipe
+  const auto keys = [](const Timing& t) {
+    return std::tuple(t.result, t.predicate, t.source, t.predicate_source, t.uniform_source, t.uniform, t.queue,
+                      t.read_queue);
+  };
+  std::map<std::pair<Op, Encoding>, const Row*> first;
+  std::set<Op> seen;
+  for (const auto rows : all_rows()) {
+    for (const Row& r : rows) {
+      const Row& other = *first.try_emplace({r.op, r.encoding}, &r).first->second;
+      const bool same = keys(r.traits.timing) == keys(other.traits.timing);
+      EXPECT_TRUE(same || differ.contains(r.op)) << op_text(r.op);
+      if (!same) seen.insert(r.op);
+    }
+  }
+  EXPECT_EQ(seen, differ);
+}
+
+// What lets others go on: every form of a barrier and of its kin, of SYNCS only the arrival.
+TEST(OpFacts, RowsOfAMnemonicPublishTogether) {
+  std::map<std::pair<Op, Encoding>, bool> first;
+  for (const auto rows : all_rows()) {
+    for (const Row& r : rows) {
+      if (r.op == Op::SYNCS) {
+        const bool arrives = !r.mods().empty() && r.mods()[0].table[0].tok == Tok::ARRIVE;
+        EXPECT_EQ(r.traits.publishes, arrives);
+      } else {
+        EXPECT_EQ(r.traits.publishes, first.try_emplace({r.op, r.encoding}, r.traits.publishes).first->second)
+            << op_text(r.op);
       }
     }
   }
