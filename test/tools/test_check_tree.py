@@ -25,7 +25,7 @@ spec.loader.exec_module(check_tree)
     ],
 )
 def test_allowed(path: str, line: str) -> None:
-    assert check_tree.problems_of(path, line + "\n") == []
+    assert check_tree.problems_of(path, "// one\n" + line + "\n") == []
 
 
 @pytest.mark.parametrize(
@@ -47,5 +47,10 @@ def test_refused(path: str, line: str, message: str) -> None:
 
 
 def test_long_files_are_refused() -> None:
-    assert check_tree.problems_of("src/a.cpp", "\n" * 800) == []
-    assert "801 lines" in check_tree.problems_of("src/a.cpp", "\n" * 801)[0]
+    assert check_tree.problems_of("src/a.cpp", "//" + "\n" * 800) == []
+    assert "801 lines" in check_tree.problems_of("src/a.cpp", "//" + "\n" * 801)[0]
+
+
+def test_files_without_a_header_say_what_they_are_for() -> None:
+    assert "open it with a comment" in check_tree.problems_of("src/a.cpp", "#include <vector>\n")[0]
+    assert check_tree.problems_of("src/device.cpp", "#include <vector>\n") == [], "src/device.h says it"
