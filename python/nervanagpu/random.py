@@ -102,7 +102,9 @@ def randint(low: int, high: int | None = None, size: Shape | None = None, dtype:
 
 
 def __getattr__(name: str) -> Any:
-    """numpy.random's other names: nervanagpu.random_state."""
+    """numpy.random's other names: nervanagpu.random_state, imported for them alone (import asks for __path__)."""
+    if name.startswith("__"):
+        raise AttributeError(f"module 'nervanagpu.random' has no attribute {name!r}")
     from nervanagpu import random_state
 
     if name in random_state.NAMES:

@@ -138,3 +138,15 @@ def test_command_line():
     assert done.stdout.strip() == ng.version()
     done = subprocess.run([sys.executable, "-m", "nervanagpu"], capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2 and "--cmakedir" in done.stderr
+
+
+def test_import_is_light():
+    """60 ms above NumPy's own, which holds as long as it takes none of these along."""
+    heavy = ("numpy.random", "nervanagpu.random_state", "nervanagpu.torch", "torch", "concurrent.futures", "subprocess")
+    program = f"import numpy, nervanagpu, sys; print([m for m in {heavy} if m in sys.modules])"
+    env = {**os.environ, "NERVANAGPU_DEVICE": "emulator"}
+    assert run(sys.executable, "-c", program, env=env).stdout == "[]\n"
+    program = (
+        "import nervanagpu.random as r; print(r.SeedSequence.__name__, hasattr(r, '__path__'), hasattr(r, 'nothing'))"
+    )
+    assert run(sys.executable, "-c", program, env=env).stdout == "SeedSequence False False\n"
