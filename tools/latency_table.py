@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+MAX_CELL = 80  # what tools/check_tree.py allows
 HEAD = """# Latencies of sm_90a
 
 Written by `tools/latency_table.py` from `sass/isa/latency.inc`; do not edit. Cycles from the issue of one instruction
@@ -24,17 +25,28 @@ def names(text: str, kind: str) -> dict[str, str]:
     return dict(re.findall(rf'^{kind}\((\w+),\s*"(.*?)"\)', text, re.M))
 
 
+def rows_of(what: list[str]) -> list[str]:
+    """Names joined with semicolons, in as many cells as it takes to keep each within MAX_CELL."""
+    cells = [what[0]]
+    for name in what[1:]:
+        if len(longer := f"{cells[-1]}; {name}") <= MAX_CELL:
+            cells[-1] = longer
+        else:
+            cells.append(name)
+    return cells
+
+
 def table(text: str, macro: str, first: dict[str, str], second: dict[str, str]) -> list[str]:
-    def spelled(cell: str, what: dict[str, str]) -> str:
+    def spelled(cell: str, what: dict[str, str]) -> list[str]:
         if "kAll" in cell:
-            return "anything"
-        return "; ".join(what[n] for n in re.findall(r"::(\w+)", cell))
+            return ["anything"]
+        return rows_of([what[n] for n in re.findall(r"::(\w+)", cell)])
 
     out = []
     row = rf'^{macro}\(kHopper,\s*(.*?),\s*([CP]::.*?),\s*(\d+),\s*(\d+),\s*"(.*?)"\)'
     for one in re.finditer(row, text, re.M | re.S):
         a, b, need, safe, source = one.groups()
-        out.append(f"| {spelled(a, first)} | {spelled(b, second)} | {need} | {safe} | {source} |")
+        out += [f"| {i} | {j} | {need} | {safe} | {source} |" for i in spelled(a, first) for j in spelled(b, second)]
     return out
 
 

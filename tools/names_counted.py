@@ -150,12 +150,14 @@ def _by_name(ours: str, columns: dict[str, list[Section]], missing: dict[str, se
 
 
 def _by_module(result: dict[str, Any], sections: list[Section]) -> str:
-    lines = ["| | of | here | not here |", "|---|---|---|---|"]
+    """A line a module or class, then a list of the names that are not here."""
+    lines, absent = ["| | of | here |", "|---|---|---|"], []
     for row, s in zip(result["rows"], sections, strict=True):
         if s.package in ("pycuda", "cudamat"):
-            names = ", ".join(f"`{n}`" for n in row["missing"].split())
-            lines.append(f"| `{s.theirs}` | {row['of']} | {row['now']} | {names} |")
-    return "\n".join(lines)
+            lines.append(f"| `{s.theirs}` | {row['of']} | {row['now']} |")
+            if row["missing"]:
+                absent.append(f"- `{s.theirs}`: " + ", ".join(f"`{n}`" for n in row["missing"].split()))
+    return "\n".join(lines + (["", "Not here:", "", *absent] if absent else []))
 
 
 def updated(text: str, part: str) -> str:

@@ -2,7 +2,8 @@
 
 Each file is one group of lines, written by the verb that measures it:
     {"verb": "make fuzz ARGS=--record", "numbers": [{"what": "executions", "value": 123456}, ...]}
-A value is a number or a text. A group whose file is not there yet has one line with "-".
+A value is a number or a text; a long text goes on in the lines below. A group whose file is not there yet
+has one line with "-".
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs/toolchain.md"
+MAX_CELL = 80  # what tools/check_tree.py allows
 RESULTS = ROOT / "benchmarks/results/toolchain"
 BEGIN, END = "<!-- table: benchmarks/results/toolchain/*.json -->", "<!-- end -->"
 # File and what it is about, in the order of the table.
@@ -34,6 +36,19 @@ def shown(value: int | float | str) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.6g}"
 
 
+def cells_of(value: str) -> list[str]:
+    """A value in as many cells as it takes to keep each within MAX_CELL: parted at a colon, else behind a comma."""
+    if len(value) <= MAX_CELL:
+        return [value]
+    head, colon, rest = value.partition(": ")
+    if not colon:
+        at = value.rfind(", ", 0, MAX_CELL)
+        if at < 0:
+            return [value]
+        head, colon, rest = value[:at], ", ", value[at + 2 :]
+    return [head + colon.rstrip(), *cells_of(rest)]
+
+
 def table(folder: Path) -> str:
     lines = ["| | | | reproduce |", "|---|---|---|---|"]
     for name, title in GROUPS.items():
@@ -44,7 +59,9 @@ def table(folder: Path) -> str:
         result = json.loads(file.read_text(encoding="utf-8"))
         for i, number in enumerate(result["numbers"]):
             verb = f"`{result['verb']}`" if i == 0 else ""
-            lines.append(f"| {title if i == 0 else ''} | {number['what']} | {shown(number['value'])} | {verb} |")
+            first, *more = cells_of(shown(number["value"]))
+            lines.append(f"| {title if i == 0 else ''} | {number['what']} | {first} | {verb} |")
+            lines += [f"| | | {cell} | |" for cell in more]
     return "\n".join(lines)
 
 

@@ -22,6 +22,13 @@ def test_groups(tmp_path):
     assert sum(line.endswith("| - | |") for line in lines) == len(tool.GROUPS) - 1
 
 
+def test_long_texts_go_on_in_the_lines_below():
+    assert tool.cells_of("1 kernel, 1 proven") == ["1 kernel, 1 proven"]
+    assert tool.cells_of("a: " + "b" * 78) == ["a:", "b" * 78]
+    assert tool.cells_of(f"{'a' * 60}, {'b' * 30}") == ["a" * 60 + ",", "b" * 30]
+    assert tool.cells_of("c" * 90) == ["c" * 90]
+
+
 def test_only_the_table_changes(tmp_path):
     page = f"# A page\n\n{tool.BEGIN}\nold\n{tool.END}\n\nend\n"
     new = tool.updated(page, tmp_path)
