@@ -256,7 +256,8 @@ def _gesvd(lib: StandIn, o: Any, info: int, batch: int) -> None:
 
 def _geev(lib: StandIn, o: Any, info: int, batch: int) -> None:
     n, real = o["n"], o["ta"] in (0, 1)
-    assert not o["left"] and not o["vl"] and o["ldvl"] >= 1 and o["tw"] == o["tr"] == o["ta"]
+    assert not o["left"] and not o["vl"] and o["ldvl"] >= 1 and o["tr"] == o["ta"]
+    assert o["tw"] in (o["ta"], o["ta"] + 4 * real)
     w, v = np.linalg.eig(Matrix(o["ta"], o["a"], n, n, o["lda"]).get())
     packed = v.real.copy() if real else v
     if real and np.iscomplexobj(w):
@@ -265,7 +266,8 @@ def _geev(lib: StandIn, o: Any, info: int, batch: int) -> None:
         packed = v.real.copy()
         for j in np.flatnonzero(w.imag > 0):
             packed[:, j + 1] = v[:, j].imag
-    store(o["w"], (np.concatenate([w.real, w.imag]) if real else w).astype(TYPES[o["tw"]]))
+    apart = o["tw"] in (0, 1)  # real parts, then imaginary ones
+    store(o["w"], (np.concatenate([w.real, w.imag]) if apart else w).astype(TYPES[o["tw"]]))
     if o["right"]:
         Matrix(o["tr"], o["vr"], n, n, o["ldvr"]).set(packed)
     lib.say(info, "geev")

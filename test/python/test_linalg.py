@@ -205,7 +205,7 @@ def test_lstsq(rng: np.random.Generator, m: int, n: int, dtype: str) -> None:
 
 
 def test_eig(rng: np.random.Generator) -> None:
-    """Of real eigenvalues; complex ones need complex tensors."""
+    """Of real eigenvalues, and of complex ones of real and complex matrices."""
     for n, stack in [(1, ()), (5, ()), (4, (3,))]:
         p = rng.standard_normal((*stack, n, n)) + 4 * np.eye(n)
         a = p @ (np.arange(1.0, n + 1)[:, None] * np.linalg.inv(p))
@@ -213,6 +213,16 @@ def test_eig(rng: np.random.Generator) -> None:
         near(ng.array(np.sort(w.get())), np.sort(np.linalg.eigvals(a)))
         near(ng.array(np.sort(linalg.eigvals(ng.array(a)).get())), np.sort(np.linalg.eigvals(a)))
         assert np.allclose(a @ v.get(), v.get() * w.get()[..., None, :])
+    for dtype in FLOATS:
+        turn = matrices(rng, (2, 6, 6), dtype)
+        turn[0, :2, :2], turn[0, :2, 2:], turn[0, 2:, :2] = [[0, 1], [-1, 0]], 0, 0  # i and -i
+        w, v = linalg.eig(ng.array(turn))
+        bound = 2000 * EPS[dtype]
+        assert w.dtype == v.dtype == np.result_type(dtype, np.complex64)
+        assert np.allclose(turn @ v.get(), v.get() * w.get()[..., None, :], rtol=bound, atol=bound)
+        values = linalg.eigvals(ng.array(turn)).get()
+        assert np.allclose(np.sort_complex(values), np.sort_complex(w.get()), rtol=bound, atol=bound)
+        assert np.min(np.abs(values[0] - 1j)) <= bound
 
 
 def test_hermitian(rng: np.random.Generator) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import creation, cuda_libraries, elementwise
+from nervanagpu import creation, cuda_libraries
 from nervanagpu._core import GPUTensor
 from nervanagpu.linalg import host
 from nervanagpu.linalg.calls import BLAS_LETTERS, LOWER, UPPER, Calls, code_of, columns_of, rows_of
@@ -163,10 +163,10 @@ def eigvalsh(a: GPUTensor, uplo: str) -> GPUTensor:
 
 
 def _geev(a: GPUTensor, job: int) -> tuple[GPUTensor, GPUTensor]:
-    """Eigenvalues (count, n), of real matrices (count, 2 n): real parts, then imaginary ones; and eigenvectors."""
+    """Eigenvalues (count, n), complex whatever the matrices are, and eigenvectors of the matrices' dtype."""
     x = columns_of(a)
     count, n = x.shape[:2]
-    w = creation.empty((count, n if np.dtype(x.dtype).kind == "c" else 2 * n), x.dtype)
+    w = creation.zeros((count, n), np.result_type(x.dtype, np.complex64))
     v = creation.empty((count, n, n) if job else (count, 1, 1), x.dtype)
     calls = Calls("eig", count)
     code = code_of(x)
@@ -175,7 +175,7 @@ def _geev(a: GPUTensor, job: int) -> tuple[GPUTensor, GPUTensor]:
         left = (code, 0, n)  # no left eigenvectors
         calls.x(
             "Xgeev",
-            (_NO_VECTORS, job, n, code, at[0], n, code, at[1], *left, code, at[2], n, code),
+            (_NO_VECTORS, job, n, code, at[0], n, code_of(w), at[1], *left, code, at[2], n, code),
             i,
         )
     calls.check(_DIVERGED)
@@ -193,16 +193,14 @@ def _paired(w: Any, v: Any) -> tuple[Any, Any]:
 
 def _eigenvalues(a: GPUTensor, job: int) -> tuple[GPUTensor, GPUTensor]:
     w, v = _geev(a, job)
-    n = a.shape[-1]
     vectors = matrix_transpose(v.reshape(a.shape)) if job else v
     if np.dtype(a.dtype).kind == "c":
         return w.reshape(a.shape[:-1]), vectors
-    if not bool(elementwise.not_equal(w[:, n:], 0).copy().get().any()):
-        return w[:, :n].copy().reshape(a.shape[:-1]), vectors
-    both = w.get()
-    values = (both[:, :n] + 1j * both[:, n:]).astype(np.result_type(both.dtype, np.complex64))
+    values = w.get()
+    if not values.imag.any():
+        return w.real.copy().reshape(a.shape[:-1]), vectors
     if not job:
-        return creation.array(values.reshape(a.shape[:-1])), v
+        return w.reshape(a.shape[:-1]), v
     values, columns = _paired(values, matrix_transpose(v).copy().get())
     return creation.array(values.reshape(a.shape[:-1])), creation.array(columns.reshape(a.shape))
 
