@@ -47,7 +47,13 @@ LEFT_OUT = {
 # Why a case fails, by what its error says; the first that fits. None: the error's own first line.
 REASONS = [
     (r"complex(64|128)?\b.*needs|operand is complex|complex dtypes", "complex numbers, where a function has none yet"),
-    (r"dtype is \S*(V|void|object|<U|M8|m8|\('<)", "structured, text, time or object dtypes"),
+    (r"dtype is \S*(V|void|object|<U|M8|m8|datetime|timedelta|\('|\[\()", "structured, text, time or object dtypes"),
+    (r"typestr is '>", "numbers of the other byte order"),
+    (r"from_cuda_array: there is no GPU", "memory of another library, which the emulator does not see"),
+    (r"^AssertionError: False; NumPy has True", "a view's base is another object than the array"),
+    (r"elements from the axis on; needs 2\^30", "arrays of more elements than a scan takes"),
+    (r"shape \(\); NumPy has \(1,\)", "an array of no axes stays one"),
+    (r"not raised|expected at least one allocation", "CuPy's own limits and allocations"),
     (r"(un)?expected keyword argument '(\w+)'", "an argument that is not there"),
     (r"has no attribute", "a name that is not there"),
     (r"DID NOT (RAISE|WARN)", "NumPy or CuPy refuses or warns, this does not"),
