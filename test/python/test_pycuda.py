@@ -138,3 +138,31 @@ def test_errors_of_the_compiler(mod):
         SourceModule("__global__ void f() { nothing }")
     with pytest.raises(KeyError, match="no kernel 'doubly'; there are"):
         mod.get_function("doubly")
+
+
+def test_modules_of_several_texts(mod):
+    from nervanagpu.pycuda.compiler import DynamicModule, DynamicSourceModule
+
+    made = DynamicModule()
+    with pytest.raises(RuntimeError, match="needs link"):
+        made.get_function("run")
+    with pytest.raises(ValueError, match="needs add_source"):
+        made.link()
+    made.add_source("__device__ int twice(int x) { return 2 * x; }", name="first.ptx")
+    made.add_source("extern __device__ int twice(int x);\n__global__ void run(int* y) { *y = twice(*y); }")
+    value = np.array(21, np.int32)
+    made.link().get_function("run")(drv.InOut(value), block=(1, 1, 1))
+    assert value == 42
+    one = DynamicSourceModule("__device__ int base = 5; __global__ void put(int* y) { *y = base; }")
+    one.get_function("put")(drv.InOut(value), block=(1, 1, 1))
+    assert value == 5 and one.get_global("base")[1] == 4
+    with pytest.raises(CompileError, match=r"wrong.cu\(2\)"):
+        DynamicModule().add_source("\nint x = ;", name="wrong.ptx").link()
+    for call, kind in (
+        (lambda: made.add_source(3), TypeError),
+        (lambda: made.add_file("x.ptx"), ValueError),
+        (lambda: made.add_data(b"", 0), NotImplementedError),
+        (lambda: made.add_stdlib("cudadevrt"), NotImplementedError),
+    ):
+        with pytest.raises(kind, match="DynamicModule"):
+            call()

@@ -109,8 +109,73 @@ def compile(source: str, options: Sequence[str] | None = None, arch: str | None 
     return modules.SourceModule(source, options=_options(options or ()), arch=arch).cubin.bytes
 
 
-class DynamicSourceModule:
-    """NotImplementedError: kernels that start kernels need NVIDIA's device runtime."""
+class DynamicModule(CudaModule):
+    """A module of several texts of CUDA C: add_source() of each, link(), then get_function and get_global.
 
-    def __init__(self, *args: Any, **more: Any) -> None:
-        raise NotImplementedError("DynamicSourceModule: kernels cannot start kernels; needs a SourceModule")
+    The texts are compiled as one, so that what one declares `extern` another may define; static names of two texts are
+    the same name. The libraries of add_stdlib that NVIDIA's compilers link are not there, and kernels cannot start
+    kernels. The arguments that concern nvcc and its linker are accepted and have no effect.
+    """
+
+    def __init__(
+        self, nvcc: str = "nvcc", link_options: Any = None, keep: bool = False, no_extern_c: bool = False,
+        arch: str | None = None, code: str | None = None, cache_dir: str | None = None,
+        include_dirs: Sequence[str | os.PathLike[str]] = (), **ignored: Any,
+    ) -> None:  # fmt: skip
+        self._texts: list[str] = []
+        self._flags = [f"-I{os.fspath(d)}" for d in include_dirs]
+        self._arch = arch
+        self._linked: Module | None = None
+
+    @property
+    def _module(self) -> Module:  # type: ignore[override]
+        if self._linked is None:
+            raise RuntimeError("DynamicModule: nothing is linked yet; needs link()")
+        return self._linked
+
+    def add_source(
+        self, source: str, nvcc_options: Sequence[str] | None = None, name: str = "kernel.ptx"
+    ) -> DynamicModule:
+        """One more text; returns the module."""
+        if not isinstance(source, str):
+            raise TypeError(f"DynamicModule.add_source: source is {type(source).__name__}; needs a text")
+        self._texts.append(f'#line 1 "{name.rpartition(".")[0] or name}.cu"\n{source}\n')
+        self._flags += _options(nvcc_options or ())
+        return self
+
+    def add_file(self, filename: str | os.PathLike[str], input_type: Any = None) -> DynamicModule:
+        """The text of a file of CUDA C; returns the module. ValueError for a file of another kind."""
+        path = os.fspath(filename)
+        if not str(path).endswith((".cu", ".cuh", ".h", ".hpp")):
+            raise ValueError(f"DynamicModule.add_file: filename is {path!r}; needs CUDA C, whose name ends in .cu")
+        with open(path, encoding="utf-8") as file:
+            return self.add_source(file.read(), name=os.path.basename(path))
+
+    def add_data(self, data: Any, input_type: Any, name: str = "unknown") -> DynamicModule:
+        """NotImplementedError: there is no linker of cubins and PTX here."""
+        raise NotImplementedError("DynamicModule.add_data: cubins and PTX are not linked; needs add_source")
+
+    def add_stdlib(self, libname: str) -> DynamicModule:
+        """NotImplementedError: NVIDIA's device libraries are not there."""
+        raise NotImplementedError(f"DynamicModule.add_stdlib: there is no library {libname!r}")
+
+    def link(self) -> DynamicModule:
+        """Compile what was added; returns the module. CompileError with the compiler's log."""
+        if not self._texts:
+            raise ValueError("DynamicModule.link: there is no source; needs add_source")
+        flags = ["-include=ng_before.h", *dict.fromkeys(self._flags)]
+        self._linked = modules.SourceModule("".join(self._texts), options=flags, arch=self._arch)
+        return self
+
+
+class DynamicSourceModule(DynamicModule):
+    """A DynamicModule of one text, linked. CompileError for kernels that start kernels."""
+
+    def __init__(
+        self, source: str, nvcc: str = "nvcc", options: Sequence[str] | None = None, keep: bool = False,
+        no_extern_c: bool = False, arch: str | None = None, code: str | None = None, cache_dir: str | None = None,
+        include_dirs: Sequence[str | os.PathLike[str]] = (), **ignored: Any,
+    ) -> None:  # fmt: skip
+        super().__init__(arch=arch, include_dirs=include_dirs)
+        self.add_source(source, options)
+        self.link()
