@@ -220,21 +220,25 @@ def _at_edge(f: GPUTensor, axis: int, near: Any, far: Any, order: int, last: boo
         return f[along(axis, slice(at, at + 1 or None))]
 
     if order == 1:
-        return (element(1) - element(0)) / near * back
+        made: GPUTensor = (element(1) - element(0)) / near * back
+        return made
     both = near + far
     first, second, third = -(near + both) / (near * both), both / (near * far), -near / (far * both)
-    return (element(0) * first + element(1) * second + element(2) * third) * back
+    made = (element(0) * first + element(1) * second + element(2) * third) * back
+    return made
 
 
 def _inside(f: GPUTensor, axis: int, apart: Any) -> GPUTensor:
     """Central differences; of uneven distances those of the parabola through three elements."""
     before, here, after = (f[along(axis, slice(i, i - 2 or None))] for i in (0, 1, 2))
     if not isinstance(apart, GPUTensor) or apart.size == 1:
-        return (after - before) / (2.0 * apart)
+        made: GPUTensor = (after - before) / (2.0 * apart)
+        return made
     gaps = apart.reshape(-1, *[1] * (f.ndim - 1 - axis))
     near, far = gaps[:-1], gaps[1:]
     both = near + far
-    return before * (-far / (near * both)) + here * ((far - near) / (near * far)) + after * (near / (far * both))
+    made = before * (-far / (near * both)) + here * ((far - near) / (near * far)) + after * (near / (far * both))
+    return made
 
 
 @public()

@@ -45,10 +45,10 @@ def _one_axis(function: Binary, name: str, x: GPUTensor, axis: int) -> GPUTensor
     if name in _ASSOCIATIVE:
         while rows.shape[0] > 1:
             half = rows.shape[0] // 2
-            made = function(rows[:half], rows[half : 2 * half]).copy()
-            rows = composed.concatenate([made, rows[2 * half :]]) if rows.shape[0] % 2 else made
+            pairs = function(rows[:half], rows[half : 2 * half]).copy()
+            rows = composed.concatenate([pairs, rows[2 * half :]]) if rows.shape[0] % 2 else pairs
         return rows[0]
-    made = rows[0]
+    made: GPUTensor = rows[0]
     for i in range(1, rows.shape[0]):
         made = function(made, rows[i]).copy()
     return made

@@ -133,7 +133,8 @@ class ScalarReference:
     """Where a kernel finds a number that is on the device: GPUArray.bind_to_texref_ext says which array has it."""
 
     def __init__(self, name: str) -> None:
-        self.name, self.array = name, None
+        self.name = name
+        self.array: Any = None
 
     def bind(self, array: Any) -> None:
         """The array, whose first element is read."""
