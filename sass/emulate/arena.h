@@ -17,11 +17,13 @@ namespace nervanagpu::sass::emulate {
 
 // Where the arena begins in the address space of the kernels. Fixed, so that runs and messages are repeatable.
 inline constexpr std::uint64_t kArenaBase = 0x7000'0000'0000;
+inline constexpr std::uint64_t kArenaApart = std::uint64_t{1} << 40;  // from one device's to the next one's, below it
 inline constexpr unsigned kPageBits = 12;
 inline constexpr std::uint64_t kPageBytes = std::uint64_t{1} << kPageBits;
 
 struct Memory::Impl {
   std::byte* arena = nullptr;
+  std::uint64_t base = kArenaBase;               // where kernels see it
   std::uint64_t capacity = 0;                    // bytes, whole pages
   std::atomic<std::uint16_t>* valid = nullptr;   // per page: its first `valid` bytes may be touched
   std::map<std::uint64_t, std::size_t> live;     // address -> bytes
@@ -34,7 +36,7 @@ struct Memory::Impl {
   // The byte at `address`, or nullptr when [address, address + bytes) is not inside one allocation or lent memory. `bytes`
   // is at most 16 and the address aligned to it, so that an access lies in one page.
   [[nodiscard]] std::byte* touch(std::uint64_t address, unsigned bytes) const {
-    const std::uint64_t offset = address - kArenaBase;
+    const std::uint64_t offset = address - base;
     if (offset >= capacity) return lent_byte(address, bytes);
     const unsigned in_page = static_cast<unsigned>(offset & (kPageBytes - 1));
     if (in_page + bytes > valid[offset >> kPageBits].load(std::memory_order_relaxed)) return nullptr;

@@ -26,10 +26,11 @@ class TextureTable;
 
 enum class Mode : std::uint8_t { kFast, kChecked };
 
-// Device memory: one reserved address range; addresses are stable, non-zero and 256-byte aligned. Thread-safe.
+// Device memory: one reserved address range; addresses are stable, non-zero and 256-byte aligned. Thread-safe. `device`, 0 to
+// 63: memories of different numbers have no address in common; those from 1 on hold at most 2^40 bytes.
 class Memory {
  public:
-  explicit Memory(std::size_t capacity_bytes);
+  explicit Memory(std::size_t capacity_bytes, unsigned device = 0);
   ~Memory();
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
@@ -45,6 +46,7 @@ class Memory {
   void give_back(const void* start, std::size_t bytes);
   // Where kernels see the byte of this memory that host() gave; 0: it is not of this memory.
   [[nodiscard]] std::uint64_t address_of(const void* host) const;
+  [[nodiscard]] bool holds(std::uint64_t address) const;  // whether it can be this memory's; not lent memory
   // Start and size of the allocation nearest to `address`, for messages.
   struct Range {
     std::uint64_t start = 0;

@@ -21,8 +21,10 @@ void* reserve(std::size_t bytes) {
 
 }  // namespace
 
-Memory::Memory(std::size_t capacity_bytes) : impl_(std::make_unique<Impl>()) {
-  const std::uint64_t capacity = round_up(std::max<std::uint64_t>(capacity_bytes, 1), kPageBytes);
+Memory::Memory(std::size_t capacity_bytes, unsigned device) : impl_(std::make_unique<Impl>()) {
+  const std::uint64_t most = device == 0 ? ~std::uint64_t{0} : kArenaApart;
+  const std::uint64_t capacity = round_up(std::clamp<std::uint64_t>(capacity_bytes, 1, most), kPageBytes);
+  impl_->base = kArenaBase - device * kArenaApart;
   const std::uint64_t table = capacity / kPageBytes * sizeof(std::atomic<std::uint16_t>);
   void* arena = reserve(capacity);
   void* valid = reserve(table);
@@ -58,9 +60,9 @@ std::uint64_t Memory::allocate(std::size_t bytes) {
     const std::uint64_t here = std::min<std::uint64_t>(bytes - at, kPageBytes);
     m.valid[(offset + at) >> kPageBits].store(static_cast<std::uint16_t>(here), std::memory_order_relaxed);
   }
-  m.live[kArenaBase + offset] = bytes;
+  m.live[m.base + offset] = bytes;
   m.used += bytes;
-  return kArenaBase + offset;
+  return m.base + offset;
 }
 
 bool Memory::free(std::uint64_t address) {
@@ -68,7 +70,7 @@ bool Memory::free(std::uint64_t address) {
   const std::lock_guard lock(m.mutex);
   const auto it = m.live.find(address);
   if (it == m.live.end()) return false;
-  const std::uint64_t offset = address - kArenaBase;
+  const std::uint64_t offset = address - m.base;
   const std::size_t bytes = it->second;
   const std::uint64_t pages = round_up(bytes, kPageBytes) + kPageBytes;
   for (std::uint64_t at = 0; at < bytes; at += kPageBytes) {
@@ -93,20 +95,20 @@ bool Memory::free(std::uint64_t address) {
 
 std::byte* Memory::host(std::uint64_t address, std::size_t bytes) {
   Impl& m = *impl_;
-  if (address - kArenaBase >= m.capacity) return bytes == 0 ? nullptr : m.lent_byte(address, bytes);
+  if (address - m.base >= m.capacity) return bytes == 0 ? nullptr : m.lent_byte(address, bytes);
   const std::lock_guard lock(m.mutex);
   auto it = m.live.upper_bound(address);
   if (it == m.live.begin()) return nullptr;
   --it;
   const std::uint64_t in = address - it->first;
   if (in > it->second || bytes > it->second - in) return nullptr;
-  return m.arena + (address - kArenaBase);
+  return m.arena + (address - m.base);
 }
 
 bool Memory::lend(const void* start, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uint64_t>(start);
   const std::uint64_t end = begin + bytes;
-  if (bytes == 0 || end < begin || (begin < kArenaBase + impl_->capacity && kArenaBase < end)) return false;
+  if (bytes == 0 || end < begin || (begin < impl_->base + impl_->capacity && impl_->base < end)) return false;
   impl_->lent.add({begin, end});
   return true;
 }
@@ -120,7 +122,11 @@ std::uint64_t Memory::address_of(const void* host) const {
   const auto* p = static_cast<const std::byte*>(host);
   const std::less<> before;
   if (impl_->arena == nullptr || before(p, impl_->arena) || !before(p, impl_->arena + impl_->capacity)) return 0;
-  return kArenaBase + static_cast<std::uint64_t>(p - impl_->arena);
+  return impl_->base + static_cast<std::uint64_t>(p - impl_->arena);
+}
+
+bool Memory::holds(std::uint64_t address) const {
+  return address - impl_->base < impl_->capacity;
 }
 
 Memory::Range Memory::nearest(std::uint64_t address) const {
