@@ -103,6 +103,7 @@ ng_test(test_tools sass/tools LINK ng_sass)
 ng_test(test_runtime src LINK ng_runtime)
 ng_test(test_kernels kernels LINK ng_runtime)
 ng_test(test_layers layers LINK ng_runtime)
+ng_test(test_devices devices LINK ng_runtime)  # two of them, emulated
 ng_test(test_cudac cudac LINK ng_runtime)  # programs in CUDA C, on the emulator or a GPU
 ng_test(test_tma tma LINK ng_runtime)  # the copy engine, on the emulator or beside a GPU
 

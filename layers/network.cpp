@@ -6,6 +6,7 @@
 #include "layers/network_impl.h"
 #include "layers/random.h"
 #include "layers/text.h"
+#include "nervanagpu/device.hpp"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/sgd_options.hpp"
 
@@ -42,6 +43,7 @@ std::vector<layers::Parameter*> Network::parameters() const {
 }
 
 History Network::fit(const Samples& x, Labels y, const FitOptions& options) {
+  const OnDevice here(impl_->device);
   Impl& net = *impl_;
   const std::int64_t count = net.count_of(x, "x");
   net.check_labels(y, count, "y");
@@ -101,6 +103,7 @@ History Network::fit(const Samples& x, Labels y, const FitOptions& options) {
 }
 
 std::vector<float> Network::predict(const Samples& x, std::int64_t batch) {
+  const OnDevice here(impl_->device);
   Impl& net = *impl_;
   const std::int64_t count = net.count_of(x, "x");
   if (batch < 1) refuse("batch", std::to_string(batch), "1 or more");
@@ -118,10 +121,12 @@ std::vector<float> Network::predict(const Samples& x, std::int64_t batch) {
 }
 
 Evaluation Network::evaluate(const Samples& x, Labels y, std::int64_t batch) {
+  const OnDevice here(impl_->device);
   return impl_->evaluate(x, y, batch);
 }
 
 std::vector<float> Network::forward(const Samples& x, bool input_gradient) {
+  const OnDevice here(impl_->device);
   return impl_->forward(x, input_gradient);
 }
 
@@ -132,6 +137,7 @@ const char* const kNoForward = "backward: there is no forward pass to follow; ne
 }  // namespace
 
 std::vector<float> Network::backward(Labels y) {
+  const OnDevice here(impl_->device);
   Impl& net = *impl_;
   if (net.pending == nullptr) throw InvalidArgument(kNoForward);
   net.check_labels(y, net.pending->upload.size() / net.in.size(), "y");
@@ -140,6 +146,7 @@ std::vector<float> Network::backward(Labels y) {
 }
 
 std::vector<float> Network::backward(std::span<const float> dy) {
+  const OnDevice here(impl_->device);
   Impl& net = *impl_;
   if (net.pending == nullptr) throw InvalidArgument(kNoForward);
   if (net.classifies) throw InvalidArgument("backward: dy is given, but the network ends in a Softmax; needs labels");
@@ -155,12 +162,14 @@ std::vector<float> Network::backward(std::span<const float> dy) {
 }
 
 void Network::update(const SgdStep& step) {
+  const OnDevice here(impl_->device);
   check_sgd_options({}, step.lr, step.momentum, step.weight_decay);
   impl_->pending = nullptr;
   impl_->update(step);
 }
 
 Evaluation Network::train_step(const Samples& x, Labels y, const SgdStep& step) {
+  const OnDevice here(impl_->device);
   Impl& net = *impl_;
   const std::int64_t n = net.count_of(x, "x");
   net.check_labels(y, n, "y");
@@ -171,6 +180,7 @@ Evaluation Network::train_step(const Samples& x, Labels y, const SgdStep& step) 
 }
 
 std::vector<StatisticsRow> Network::statistics(const Samples& x, Labels y) {
+  const OnDevice here(impl_->device);
   Impl& net = *impl_;
   const std::int64_t n = net.count_of(x, "x");
   net.check_labels(y, n, "y");

@@ -9,6 +9,7 @@
 
 #include "layers/impl.h"
 #include "layers/program.h"
+#include "nervanagpu/device.hpp"
 #include "nervanagpu/layers/network.hpp"
 
 namespace nervanagpu {
@@ -37,7 +38,8 @@ struct Network::Impl {
   bool classifies = false;  // a softmax is at the end
   bool share = true;
 
-  Tensor arena;  // bytes
+  int device = get_device();  // where its tensors are
+  Tensor arena;               // bytes
   std::map<std::pair<std::int64_t, Mode>, std::unique_ptr<layers::Program>> programs;
   layers::Run run;
   const layers::Program* pending = nullptr;  // its forward pass is done and the backward pass can follow

@@ -105,6 +105,7 @@ void Network::save(const std::string& path, bool optimizer) const {
 }
 
 void Network::load_parameters(const std::string& path) {
+  const OnDevice here(impl_->device);
   const SavedFile file = layers::read_safetensors(path);
   struct Found {
     Parameter* p;

@@ -68,6 +68,24 @@ const char* ng_version(void) {
   return version();
 }
 
+ng_status ng_device_count(int32_t* count) {
+  return guarded([&] {
+    if (count == nullptr) refuse("ng_device_count", "count", "null", "where to put the number");
+    *count = device_count();
+  });
+}
+
+ng_status ng_device_set(int32_t ordinal) {
+  return guarded([&] { set_device(ordinal); });
+}
+
+ng_status ng_device_get(int32_t* ordinal) {
+  return guarded([&] {
+    if (ordinal == nullptr) refuse("ng_device_get", "ordinal", "null", "where to put the ordinal");
+    *ordinal = get_device();
+  });
+}
+
 ng_status ng_device_info(ng_device* info) {
   return guarded([&] {
     const ng_device init = NG_DEVICE_INIT;
@@ -150,6 +168,17 @@ ng_status ng_fill(uint64_t to, uint32_t value, size_t width, size_t count, uint6
     if (to % width != 0) refuse("ng_fill", "to", std::to_string(to), "a multiple of width, " + std::to_string(width));
     if (count > SIZE_MAX / width) refuse("ng_fill", "count", std::to_string(count), "fewer bytes than 2^64");
     current_device().fill(to, value, static_cast<unsigned>(width), count, stream);
+  });
+}
+
+ng_status ng_copy_from_device(uint64_t to, int32_t device, uint64_t from, size_t bytes) {
+  return guarded([&] {
+    if (bytes == 0) return;
+    if (to == 0) refuse("ng_copy_from_device", "to", "0", "a device address");
+    if (from == 0) refuse("ng_copy_from_device", "from", "0", "a device address");
+    static_cast<void>(nervanagpu::device(device));  // that there is one
+    if (device == get_device()) return current_device().copy(to, from, bytes, 0);
+    current_device().copy_from(open_device(device), to, from, bytes);
   });
 }
 

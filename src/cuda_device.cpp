@@ -28,6 +28,7 @@ void watch_forks() {
 
 // Where this thread's work of the default stream goes while it records a graph: that stream cannot be recorded.
 thread_local StreamId recording = 0;
+thread_local const Device* recorded_on = nullptr;
 // Temporary modules that it has launched meanwhile.
 thread_local std::vector<std::shared_ptr<LoadedModule>> recorded_modules;
 
@@ -52,15 +53,17 @@ void overlap_launches(bool on) noexcept {
 }
 
 CudaDevice::CudaDevice(const cuda::Driver& driver, cuda::DeviceId id, std::span<const EmbeddedCubin> cubins,
-                       sass::Arch arch, bool sync_launches)
+                       sass::Arch arch, bool sync_launches, int ordinal)
     : driver_(driver),
       registry_(cubins, arch),
       sync_launches_(sync_launches),
+      id_(id),
       retired_(std::make_shared<RetiredModules>(static_cast<PoolBacking&>(*this),
                                                 [this](const RetiredModules::Modules& m) { unload(m); })),
       pool_(static_cast<PoolBacking&>(*this)) {
   watch_forks();
   info_.kind = DeviceKind::cuda;
+  info_.ordinal = ordinal;
   info_.arch = std::string(sass::info(arch).name);
   std::array<char, 256> name{};
   check(driver_.device_name(name.data(), static_cast<int>(name.size()) - 1, id), "cuDeviceGetName");
@@ -143,6 +146,20 @@ class CudaDevice::Relaxed {
   int mode_ = cuda::kCaptureRelaxed;
 };
 
+// An event behind what the default stream of a device was given so far.
+class CudaDevice::MarkOf {
+ public:
+  explicit MarkOf(CudaDevice& device) : device_(device), id_(device.create_event()) { device_.record(id_, 0); }
+  ~MarkOf() { device_.destroy_event(id_); }
+  MarkOf(const MarkOf&) = delete;
+  MarkOf& operator=(const MarkOf&) = delete;
+  [[nodiscard]] EventId id() const { return id_; }
+
+ private:
+  CudaDevice& device_;
+  EventId id_;
+};
+
 std::uint64_t CudaDevice::allocate(std::size_t bytes, StreamId stream) {
   ready();
   const Bound bound(*this);
@@ -154,7 +171,7 @@ void CudaDevice::free(std::uint64_t address, std::span<const StreamId> streams) 
   if (forked.load()) return;
   const Bound bound(*this);
   const Relaxed relaxed(driver_);
-  if (streams.empty() && recording != 0) {  // the graph goes on using it
+  if (streams.empty() && recording != 0 && recorded_on == this) {  // the graph goes on using it
     pool_.free(address, std::span(&recording, 1));
   } else {
     pool_.free(address, streams);
@@ -207,6 +224,40 @@ void CudaDevice::download(void* to, std::uint64_t from, std::size_t bytes) {
   ready();
   const Bound bound(*this);
   check(driver_.copy_to_host(to, from, bytes), "cuMemcpyDtoH_v2");
+}
+
+// cuCtxEnablePeerAccess lets copies go from one memory to the other; where it cannot be, the driver goes by the host's.
+void CudaDevice::reach(CudaDevice& peer) noexcept {
+  const std::lock_guard lock(peers_mutex_);
+  if (!peers_.insert(&peer).second || driver_.peer_can == nullptr || driver_.peer_enable == nullptr) return;
+  int can = 0;
+  if (driver_.peer_can(&can, id_, peer.id_) != cuda::kSuccess || can == 0) return;
+  const Bound bound(*this);
+  static_cast<void>(driver_.peer_enable(peer.context_, 0));  // it may be enabled already
+}
+
+void CudaDevice::copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) {
+  expr::before_work();
+  not_in_graph("copy from another device");
+  ready();
+  if (driver_.copy_peer == nullptr) throw Error("this driver copies nothing from device to device");
+  auto& other = static_cast<CudaDevice&>(source);
+  reach(other);
+  // Behind what wrote the source; what reads or overwrites either side later comes behind the copy.
+  const MarkOf written(other);
+  stream_wait(0, written.id());
+  const Bound bound(*this);
+  check(driver_.copy_peer(to, context_, from, other.context_, bytes, nullptr), "cuMemcpyPeerAsync");
+  const MarkOf copied(*this);
+  other.stream_wait(0, copied.id());
+}
+
+int CudaDevice::ordinal_of(std::uint64_t address) noexcept {
+  int ordinal = -1;
+  if (driver_.pointer_attribute == nullptr || !alive()) return -1;
+  const Bound bound(*this);
+  const bool known = driver_.pointer_attribute(&ordinal, cuda::kPointerOrdinal, address) == cuda::kSuccess;
+  return known ? ordinal : -1;
 }
 
 void CudaDevice::start_copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) {
@@ -632,6 +683,7 @@ void CudaDevice::begin_capture(StreamId stream) {
     check(s, "cuStreamBeginCapture_v2");
   }
   recording = in;
+  recorded_on = this;
 }
 
 // `stream`: that of begin_capture().

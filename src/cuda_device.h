@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -22,7 +23,7 @@ class CudaDevice final : public Device, private PoolBacking {
   // Retains the primary context of device `id` and loads every cubin of `arch`, so that a driver which refuses one is
   // known now. Throws Error with the driver's reason.
   CudaDevice(const cuda::Driver& driver, cuda::DeviceId id, std::span<const EmbeddedCubin> cubins, sass::Arch arch,
-             bool sync_launches);
+             bool sync_launches, int ordinal = 0);
   ~CudaDevice() override;
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
@@ -35,6 +36,8 @@ class CudaDevice final : public Device, private PoolBacking {
   void release_captured() override;
   void* allocate_host(std::size_t bytes) override;
   void free_host(void* memory) noexcept override;
+  [[nodiscard]] int ordinal_of(std::uint64_t address) noexcept override;
+  void copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) override;
   void upload(std::uint64_t to, const void* from, std::size_t bytes) override;
   void download(void* to, std::uint64_t from, std::size_t bytes) override;
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
@@ -88,6 +91,7 @@ class CudaDevice final : public Device, private PoolBacking {
   void note_use(DriverModule& module, StreamId stream);
   void unload(const RetiredModules::Modules& modules) noexcept;
   class Relaxed;
+  class MarkOf;
 
   std::uint64_t take(std::size_t bytes) override;
   void give(std::uint64_t address) noexcept override;
@@ -102,6 +106,7 @@ class CudaDevice final : public Device, private PoolBacking {
   StreamId create_capture_stream();
   cuda::Status stop_recording(StreamId stream, cuda::Graph& graph) noexcept;
   void load_modules();
+  void reach(CudaDevice& peer) noexcept;      // its memory, without the host's, if the machine can
   void ready() const;                         // throws DeviceLost if a call ended the context, Error in a forked child
   [[nodiscard]] bool alive() const noexcept;  // neither has happened
   void check(cuda::Status status, const char* call);
@@ -110,7 +115,10 @@ class CudaDevice final : public Device, private PoolBacking {
   Registry registry_;
   DeviceInfo info_;
   bool sync_launches_;
+  cuda::DeviceId id_;
   cuda::Context context_ = nullptr;
+  std::mutex peers_mutex_;
+  std::set<const CudaDevice*> peers_;      // that were tried
   std::vector<cuda::Function> functions_;  // by Kernel::index
   std::mutex modules_mutex_;
   std::map<std::vector<std::uint8_t>, std::shared_ptr<DriverModule>> modules_;  // by their bytes; never unloaded

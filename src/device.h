@@ -117,6 +117,10 @@ class Device {
   // cannot. Memory of the device's own that the host sees has the address that it always has.
   virtual std::uint64_t map_host(void* /*memory*/, std::size_t /*bytes*/) { return 0; }
   virtual void unmap_host(std::uint64_t /*address*/, std::size_t /*bytes*/) noexcept {}
+  // The ordinal of the device whose memory an address is, as far as this one knows; -1: it does not.
+  [[nodiscard]] virtual int ordinal_of(std::uint64_t address) noexcept = 0;
+  // Whether host memory is this device's own.
+  [[nodiscard]] virtual bool holds_host(const void* /*memory*/) noexcept { return false; }
   // Where the host sees device memory; nullptr: it does not.
   virtual void* host_view(std::uint64_t /*address*/, std::size_t /*bytes*/) { return nullptr; }
 
@@ -124,6 +128,9 @@ class Device {
   virtual void upload(std::uint64_t to, const void* from, std::size_t bytes) = 0;
   virtual void download(void* to, std::uint64_t from, std::size_t bytes) = 0;
   void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream);
+  // From memory of another device of this kind to this one's: behind the work of both default streams, and before what they
+  // are given later.
+  virtual void copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) = 0;
   // `count` values of `width` bytes (1, 2 or 4), each the low bits of `value`.
   void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream);
 

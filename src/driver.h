@@ -23,11 +23,14 @@ using Address = std::uint64_t;  // CUdeviceptr
 inline constexpr Status kSuccess = 0;
 inline constexpr Status kOutOfMemory = 2;
 inline constexpr Status kNotReady = 600;
+inline constexpr Status kPeerAlreadyEnabled = 704;
 
 // CUdevice_attribute
 inline constexpr int kMultiprocessors = 16;
 inline constexpr int kCapabilityMajor = 75;
 inline constexpr int kCapabilityMinor = 76;
+// CUpointer_attribute
+inline constexpr int kPointerOrdinal = 9;  // CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL
 // CUfunction_attribute
 inline constexpr int kMaxDynamicShared = 8;
 inline constexpr int kLargeClusters = 14;  // NON_PORTABLE_CLUSTER_SIZE_ALLOWED: more than 8 CTAs
@@ -169,6 +172,11 @@ struct TextureDescription {
 #define NG_DRIVER_OPTIONAL_CALLS(X)                                                               \
   X(host_allocate,        "cuMemHostAlloc",            (void** memory, std::size_t bytes, unsigned flags)) \
   X(host_free,            "cuMemFreeHost",             (void* memory))                             \
+  X(peer_can,             "cuDeviceCanAccessPeer",     (int* can, DeviceId device, DeviceId peer)) \
+  X(peer_enable,          "cuCtxEnablePeerAccess",     (Context peer, unsigned flags))             \
+  X(copy_peer,            "cuMemcpyPeerAsync",         (Address to, Context to_context, Address from, \
+                                                        Context from_context, std::size_t bytes, Stream stream)) \
+  X(pointer_attribute,    "cuPointerGetAttribute",     (void* value, int attribute, Address address)) \
   X(module_unload,        "cuModuleUnload",            (Module module))                         \
   X(module_global,        "cuModuleGetGlobal_v2",      (std::uint64_t* address, std::size_t* bytes, Module module, \
                                                         const char* name))                        \

@@ -77,8 +77,12 @@ void write(std::byte* p, std::uint32_t value, unsigned width, std::size_t count)
 }  // namespace
 
 EmulatorDevice::EmulatorDevice(std::span<const EmbeddedCubin> cubins, sass::Arch arch, bool checked,
-                               std::size_t memory_bytes)
-    : registry_(cubins, arch), memory_(memory_bytes), kernels_(registry_.kernels().size()) {
+                               std::size_t memory_bytes, int ordinal)
+    : registry_(cubins, arch),
+      memory_(memory_bytes, static_cast<unsigned>(ordinal)),
+      kernels_(registry_.kernels().size()),
+      next_id_((static_cast<std::uint64_t>(ordinal) << 48) + 1) {
+  info_.ordinal = ordinal;
   info_.kind = DeviceKind::emulator;
   info_.name = checked ? "emulator (checked)" : "emulator";
   info_.arch = std::string(sass::info(arch).name);
@@ -114,7 +118,7 @@ std::uint64_t EmulatorDevice::allocate(std::size_t bytes, StreamId /*stream*/) {
 }
 
 void EmulatorDevice::free(std::uint64_t address, std::span<const StreamId> /*streams*/) noexcept {
-  if (recording != nullptr) {
+  if (recording != nullptr && recording->device == this) {
     recording->memory.push_back(address);
   } else {
     memory_.free(address);
@@ -153,6 +157,13 @@ void EmulatorDevice::download(void* to, std::uint64_t from, std::size_t bytes) {
 void EmulatorDevice::start_copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId /*stream*/) {
   expr::before_work();
   queue([=, this] { std::memmove(host(to, bytes, "copy to"), host(from, bytes, "copy from"), bytes); });
+}
+
+void EmulatorDevice::copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) {
+  expr::before_work();
+  not_in_graph("copy from another device");
+  auto& other = static_cast<EmulatorDevice&>(source);
+  std::memcpy(host(to, bytes, "copy to"), other.host(from, bytes, "copy from"), bytes);
 }
 
 void EmulatorDevice::start_fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count,

@@ -15,7 +15,8 @@ namespace nervanagpu {
 
 class EmulatorDevice final : public Device {
  public:
-  EmulatorDevice(std::span<const EmbeddedCubin> cubins, sass::Arch arch, bool checked, std::size_t memory_bytes);
+  EmulatorDevice(std::span<const EmbeddedCubin> cubins, sass::Arch arch, bool checked, std::size_t memory_bytes,
+                 int ordinal = 0);
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   [[nodiscard]] const Registry& registry() const override { return registry_; }
@@ -28,6 +29,11 @@ class EmulatorDevice final : public Device {
   std::uint64_t map_host(void* memory, std::size_t bytes) override;
   void unmap_host(std::uint64_t address, std::size_t bytes) noexcept override;
   void* host_view(std::uint64_t address, std::size_t bytes) override { return memory_.host(address, bytes); }
+  [[nodiscard]] int ordinal_of(std::uint64_t address) noexcept override {
+    return memory_.holds(address) ? info_.ordinal : -1;
+  }
+  [[nodiscard]] bool holds_host(const void* memory) noexcept override { return memory_.address_of(memory) != 0; }
+  void copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) override;
   void upload(std::uint64_t to, const void* from, std::size_t bytes) override;
   void download(void* to, std::uint64_t from, std::size_t bytes) override;
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
@@ -75,6 +81,7 @@ class EmulatorDevice final : public Device {
   class EmulatedModule;
   // Recorded work in its order, and the memory that was freed meanwhile, which the work goes on using.
   struct Recorded {
+    const EmulatorDevice* device;
     std::vector<std::function<void()>> work;
     std::vector<std::uint64_t> memory;
   };
@@ -99,7 +106,7 @@ class EmulatorDevice final : public Device {
   std::vector<std::shared_ptr<const sass::emulate::Kernel>> kernels_;  // by Kernel::index, loaded when first used
   std::unordered_map<EventId, Mark> events_;
   std::unordered_map<GraphId, std::shared_ptr<const Recorded>> graphs_;
-  std::uint64_t next_id_ = 1;
+  std::uint64_t next_id_;  // of streams, events and graphs; no other device has it
   MemoryStats stats_;
   static thread_local std::unique_ptr<Recorded> recording;
 };

@@ -22,12 +22,13 @@ void EmulatorDevice::not_in_graph(const char* what) {
 }
 
 bool EmulatorDevice::capturing(StreamId /*stream*/) noexcept {
-  return recording != nullptr;
+  return recording != nullptr && recording->device == this;
 }
 
 void EmulatorDevice::begin_capture(StreamId /*stream*/) {
   if (recording != nullptr) throw InvalidArgument("graph: this thread records another one");
   recording = std::make_unique<Recorded>();
+  recording->device = this;
 }
 
 GraphId EmulatorDevice::end_capture(StreamId /*stream*/) {

@@ -73,6 +73,14 @@ Settings read_settings() {
   };
   bytes("NERVANAGPU_EMULATOR_MEMORY", s.emulator_memory);
   bytes("NERVANAGPU_KERNEL_CACHE", s.kernel_cache);
+  const std::string devices = variable("NERVANAGPU_EMULATOR_DEVICES");
+  if (!devices.empty()) {
+    const char* const end = devices.data() + devices.size();
+    const auto read = std::from_chars(devices.data(), end, s.emulator_devices);
+    if (read.ec != std::errc() || read.ptr != end || s.emulator_devices < 1 || s.emulator_devices > kMostEmulated) {
+      refuse("NERVANAGPU_EMULATOR_DEVICES", devices, "a number from 1 to 16, or to be unset");
+    }
+  }
   s.sync_launches = flag("NERVANAGPU_SYNC");
   s.autotune = flag("NERVANAGPU_AUTOTUNE");
   return s;

@@ -9,7 +9,7 @@
 #include "src/device.h"
 #include "src/expr/later.h"
 #include "src/expr/pending.h"
-#include "src/select_device.h"
+#include "src/placement.h"
 
 namespace nervanagpu {
 
@@ -63,6 +63,7 @@ Graph Graph::capture(const std::function<void()>& body) {
 }
 
 Graph Graph::capture(const std::function<void()>& body, const Stream& stream) {
+  const Placed placed("graph", {{"stream", stream}});
   if (stream.handle() == 0) throw InvalidArgument("graph: stream is the default one; needs a Stream of its own");
   return recorded_in(stream.handle(), body);
 }
@@ -93,6 +94,7 @@ Graph Graph::recorded_in(std::uint64_t stream, const std::function<void()>& body
 
 void Graph::launch(const Stream& stream) const {
   if (recorded_ == nullptr) throw InvalidArgument("graph: nothing was captured");
+  const Placed placed("graph", {{"the graph", recorded_->device->info().ordinal}, {"stream", stream}});
   evaluate_own();
   recorded_->device->launch_graph(recorded_->id, stream.handle());
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <unordered_map>
+#include <utility>
 
 #include "nervanagpu/memory_report.hpp"
 
@@ -16,6 +18,7 @@ namespace {
 struct Taken {
   std::size_t bytes = 0;
   std::size_t place = 0;  // index into places; 0: not named
+  int device = 0;
 };
 
 struct Record {
@@ -34,10 +37,10 @@ thread_local std::vector<std::uint64_t> unnamed;
 
 }  // namespace
 
-void note_taken(std::uint64_t address, std::size_t bytes) {
+void note_taken(std::uint64_t address, std::size_t bytes, int device) {
   Record& r = record();
   const std::lock_guard lock(r.mutex);
-  r.taken[address] = {bytes, 0};
+  r.taken[address] = {bytes, 0, device};
   unnamed.push_back(address);
 }
 
@@ -79,15 +82,20 @@ void name_memory(const std::string& place) {
 std::vector<HeldMemory> held_memory() {
   Record& r = record();
   const std::lock_guard lock(r.mutex);
-  std::vector<HeldMemory> all(r.places.size());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i].place = r.places[i];
+  std::map<std::pair<std::size_t, int>, HeldMemory> found;
   for (const auto& [address, taken] : r.taken) {
-    all[taken.place].bytes += taken.bytes;
-    ++all[taken.place].allocations;
+    HeldMemory& h = found[{taken.place, taken.device}];
+    h.bytes += taken.bytes;
+    ++h.allocations;
   }
-  std::erase_if(all, [](const HeldMemory& h) { return h.allocations == 0; });
+  std::vector<HeldMemory> all;
+  for (auto& [key, h] : found) {
+    h.place = r.places[key.first];
+    h.device = key.second;
+    all.push_back(std::move(h));
+  }
   std::ranges::sort(all, [](const HeldMemory& a, const HeldMemory& b) {
-    return a.bytes != b.bytes ? a.bytes > b.bytes : a.place < b.place;
+    return std::tie(b.bytes, a.place, a.device) < std::tie(a.bytes, b.place, b.device);
   });
   return all;
 }

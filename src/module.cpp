@@ -9,7 +9,7 @@
 #include "sass/dis/listing.h"
 #include "sass/verify/verify.h"
 #include "src/module_arguments.h"
-#include "src/select_device.h"
+#include "src/placement.h"
 
 namespace nervanagpu {
 namespace {
@@ -242,10 +242,12 @@ std::vector<Hazard> Cubin::verify() const {
 struct Module::Loaded {
   std::shared_ptr<const Cubin::Data> data;  // outlives the module that was made of it
   std::shared_ptr<LoadedModule> module;
+  int device = 0;
 };
 
 Module::Module(const Cubin& cubin) : cubin_(cubin), loaded_(std::make_shared<Loaded>()) {
   loaded_->data = cubin.data_;
+  loaded_->device = current_ordinal;
   loaded_->module = current_device().load(cubin.data_->image, cubin.data_->bytes);
 }
 
@@ -259,6 +261,11 @@ void Module::launch(const std::string& kernel, const std::vector<std::uint32_t>&
     for (const sass::KernelImage& k : kernels) all += (all.empty() ? "" : ", ") + k.name;
     throw InvalidArgument("there is no kernel `" + kernel + "`; there are " + all);
   }
+  std::vector<Placed::Operand> operands{{"the module", loaded_->device}, {"stream", stream}};
+  for (const Argument& a : args) {
+    if (const Tensor* t = std::get_if<Tensor>(&a.value)) operands.emplace_back("an argument", *t);
+  }
+  const Placed placed(kernel.c_str(), operands);
   ModuleLaunch launch;
   launch.kernel = static_cast<std::size_t>(found - kernels.begin());
   launch.grid = dimensions("grid", grid, {0x7fffffff, 65535, 65535});

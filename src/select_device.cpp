@@ -3,12 +3,17 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <mutex>
 #include <optional>
+#include <string_view>
 
 #include "nervanagpu/error.hpp"
+#include "nervanagpu/graph.hpp"
 #include "src/cuda_device.h"
 #include "src/emulator_device.h"
 #include "src/status.h"
@@ -39,10 +44,10 @@ std::string names_of(const std::vector<sass::Arch>& archs) {
   return out.empty() ? "none" : out;
 }
 
-// The GPU, or why not (in `why`).
+// The GPU of this ordinal, or why not (in `why`).
 std::unique_ptr<Device> try_cuda(const Settings& settings, const cuda::DriverLoad& load,
-                                 std::span<const EmbeddedCubin> cubins, std::vector<std::string>& findings,
-                                 std::string& why) {
+                                 std::span<const EmbeddedCubin> cubins, int ordinal, Selection& out, std::string& why) {
+  std::vector<std::string>& findings = out.findings;
   if (load.driver == nullptr) {
     why = "no CUDA driver (" + load.why + ")";
     findings.push_back("driver: none (" + load.why + ")");
@@ -66,14 +71,17 @@ std::unique_ptr<Device> try_cuda(const Settings& settings, const cuda::DriverLoa
     findings.push_back("GPUs: none");
     return nullptr;
   }
+  out.count = count;
   cuda::DeviceId id = 0;
   int major = 0;
   int minor = 0;
-  if (const cuda::Status s = driver.device_get(&id, 0); s != cuda::kSuccess) return failed("cuDeviceGet", s);
+  if (const cuda::Status s = driver.device_get(&id, ordinal); s != cuda::kSuccess) return failed("cuDeviceGet", s);
   cuda::Status s = driver.device_attribute(&major, cuda::kCapabilityMajor, id);
   if (s == cuda::kSuccess) s = driver.device_attribute(&minor, cuda::kCapabilityMinor, id);
   if (s != cuda::kSuccess) return failed("cuDeviceGetAttribute", s);
-  findings.push_back("GPUs: " + std::to_string(count) + "; the first is " + capability_name(major, minor));
+  findings.push_back("GPUs: " + std::to_string(count) +
+                     (ordinal == 0 ? "; the first is " : "; device " + std::to_string(ordinal) + " is ") +
+                     capability_name(major, minor));
   const std::vector<sass::Arch> archs = archs_of(cubins);
   const std::optional<sass::Arch> arch = arch_for(major, minor, archs);
   if (!arch) {
@@ -82,7 +90,7 @@ std::unique_ptr<Device> try_cuda(const Settings& settings, const cuda::DriverLoa
     return nullptr;
   }
   try {
-    auto device = std::make_unique<CudaDevice>(driver, id, cubins, *arch, settings.sync_launches);
+    auto device = std::make_unique<CudaDevice>(driver, id, cubins, *arch, settings.sync_launches, ordinal);
     findings.push_back("GPU: " + device->info().name + ", kernels of " + device->info().arch);
     return device;
   } catch (const Error& e) {
@@ -90,6 +98,16 @@ std::unique_ptr<Device> try_cuda(const Settings& settings, const cuda::DriverLoa
     findings.push_back("GPU: " + why);
     return nullptr;
   }
+}
+
+int gpu_files() {
+  int count = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev")) {
+    const std::string name = entry.path().filename();
+    const bool gpu = name.starts_with("nvidia") && name.find_first_not_of("0123456789", 6) == std::string::npos;
+    count += gpu && name.size() > 6 ? 1 : 0;
+  }
+  return count;
 }
 
 // What the emulator may hold: the host's memory, less what the host itself needs.
@@ -112,14 +130,69 @@ sass::Arch emulated(const Settings& settings, const std::vector<sass::Arch>& arc
 }
 
 std::atomic<Device*> replaced{nullptr};
+std::atomic<bool> others{false};
+
+// All that the process has, by ordinal.
+class Devices {
+ public:
+  static constexpr std::size_t kMost = 64;
+
+  static Devices& all() {
+    static auto& devices = *new Devices;  // never destroyed: a driver must not be called at exit
+    return devices;
+  }
+
+  int count() {
+    first();
+    return count_;
+  }
+  Device& first() {
+    if (Device* known = open_[0].load(std::memory_order_acquire)) return *known;
+    return open(0);
+  }
+  // Throws what selecting it does; the next call tries again: the environment may have been put right.
+  Device& at(int ordinal) {
+    if (ordinal < 0 || ordinal >= count()) {
+      throw InvalidArgument("device is " + std::to_string(ordinal) + "; needs 0 to " + std::to_string(count() - 1));
+    }
+    if (Device* known = open_[static_cast<std::size_t>(ordinal)].load(std::memory_order_acquire)) return *known;
+    return open(ordinal);
+  }
+  // nullptr: not open.
+  Device* known(int ordinal) noexcept {
+    return open_[static_cast<std::size_t>(ordinal)].load(std::memory_order_acquire);
+  }
+
+ private:
+  Device& open(int ordinal) {
+    const std::lock_guard lock(mutex_);
+    std::atomic<Device*>& slot = open_[static_cast<std::size_t>(ordinal)];
+    if (Device* known = slot.load()) return *known;
+    Settings settings = read_settings();
+    if (ordinal > 0) settings.device = open_[0].load()->info().kind;
+    const cuda::DriverLoad none{nullptr, "not looked for"};
+    const bool look = settings.device != DeviceKind::emulator;
+    Selection s = select_device(settings, look ? cuda::load_driver() : none, embedded_cubins(), ordinal);
+    if (!s.notice.empty()) std::fprintf(stderr, "%s\n", s.notice.c_str());
+    if (ordinal > 0) others.store(true, std::memory_order_relaxed);
+    if (ordinal == 0) count_ = std::min(s.count, static_cast<int>(kMost));
+    slot.store(s.device.release(), std::memory_order_release);
+    return *slot.load();
+  }
+
+  std::mutex mutex_;
+  int count_ = 0;  // known once the first is open
+  std::array<std::atomic<Device*>, kMost> open_{};
+};
 
 }  // namespace
 
-Selection select_device(const Settings& settings, const cuda::DriverLoad& load, std::span<const EmbeddedCubin> cubins) {
+Selection select_device(const Settings& settings, const cuda::DriverLoad& load, std::span<const EmbeddedCubin> cubins,
+                        int ordinal) {
   Selection out;
   std::string why;
   if (settings.device != DeviceKind::emulator) {
-    out.device = try_cuda(settings, load, cubins, out.findings, why);
+    out.device = try_cuda(settings, load, cubins, ordinal, out, why);
     if (out.device != nullptr) return out;
     if (settings.device == DeviceKind::cuda)
       throw Error("NERVANAGPU_DEVICE is cuda, but the GPU cannot be used: " + why);
@@ -127,31 +200,80 @@ Selection select_device(const Settings& settings, const cuda::DriverLoad& load, 
     out.notice = "nervanagpu: running on the emulator: " + why + " (NERVANAGPU_DEVICE=emulator silences this)";
   }
   const sass::Arch arch = emulated(settings, archs_of(cubins));
+  out.count = settings.emulator_devices;
   out.device = std::make_unique<EmulatorDevice>(
-      cubins, arch, settings.checked, settings.emulator_memory != 0 ? settings.emulator_memory : emulator_memory());
+      cubins, arch, settings.checked, settings.emulator_memory != 0 ? settings.emulator_memory : emulator_memory(),
+      ordinal);
   return out;
 }
 
 Device& current_device() {
   if (Device* other = replaced.load(std::memory_order_acquire)) return *other;
-  // If it throws, the next call tries again: the environment may have been put right.
-  static Device* const device = [] {
-    const Settings settings = read_settings();
-    const cuda::DriverLoad none{nullptr, "not looked for"};
-    const bool look = settings.device != DeviceKind::emulator;
-    Selection s = select_device(settings, look ? cuda::load_driver() : none, embedded_cubins());
-    if (!s.notice.empty()) std::fprintf(stderr, "%s\n", s.notice.c_str());
-    return s.device.release();
-  }();
-  return *device;
+  return current_ordinal == 0 ? Devices::all().first() : open_device(current_ordinal);
+}
+
+Device& open_device(int ordinal) {
+  if (Device* other = replaced.load(std::memory_order_acquire)) return *other;
+  return ordinal <= 0 ? Devices::all().first() : *Devices::all().known(ordinal);
+}
+
+std::vector<Device*> open_devices() {
+  if (Device* other = replaced.load(std::memory_order_acquire)) return {other};
+  std::vector<Device*> out;
+  for (int i = 0; i < Devices::all().count(); ++i) {
+    if (Device* known = Devices::all().known(i)) out.push_back(known);
+  }
+  return out;
 }
 
 Device* exchange_device(Device* device) {
   return replaced.exchange(device, std::memory_order_acq_rel);
 }
 
+int device_count() {
+  return replaced.load(std::memory_order_acquire) != nullptr ? 1 : Devices::all().count();
+}
 const DeviceInfo& device() {
   return current_device().info();
+}
+const DeviceInfo& device(int ordinal) {
+  if (ordinal == current_ordinal) return device();
+  return Devices::all().at(ordinal).info();
+}
+int get_device() noexcept {
+  return current_ordinal;
+}
+void set_device(int ordinal) {
+  if (ordinal == current_ordinal) return;
+  static_cast<void>(Devices::all().at(ordinal));
+  if (Graph::recording()) refuse_in_graph("another device is used");
+  current_ordinal = ordinal;
+}
+void OnDevice::put_back(int ordinal) noexcept {
+  current_ordinal = ordinal;
+}
+bool other_devices_used() noexcept {
+  return others.load(std::memory_order_relaxed);
+}
+// The driver says how many GPUs there are, but a process that has asked it cannot fork. Their device files say it, too.
+bool other_devices_possible() noexcept try {
+  const Settings settings = read_settings();
+  if (settings.device != DeviceKind::cuda && settings.emulator_devices > 1) return true;
+  if (settings.device == DeviceKind::emulator) return false;
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible != nullptr && std::string_view(visible).find(',') == std::string_view::npos) return false;
+  return gpu_files() > 1 || access("/dev/dxg", F_OK) == 0;
+} catch (...) {
+  return true;  // what is wrong with the settings is told to who needs a device
+}
+int device_of(std::uint64_t address) noexcept {
+  for (int i = 0; i < static_cast<int>(Devices::kMost); ++i) {
+    Device* known = Devices::all().known(i);
+    if (known == nullptr) continue;
+    if (const int found = known->ordinal_of(address); found >= 0) return found;
+    if (known->holds_host(reinterpret_cast<const void*>(address))) return i;  // NOLINT(performance-no-int-to-ptr)
+  }
+  return -1;
 }
 void synchronize() {
   current_device().synchronize();

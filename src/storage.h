@@ -18,7 +18,7 @@ class Storage {
  public:
   Storage(Device& device, std::size_t bytes, StreamId stream = 0)
       : device_(device), address_(device.allocate(bytes, stream)), bytes_(bytes) {
-    if (memory_recorded.load(std::memory_order_relaxed)) note_taken(address_, bytes);
+    if (memory_recorded.load(std::memory_order_relaxed)) note_taken(address_, bytes, device.info().ordinal);
   }
   // Memory of somebody else's. `give_back` is called in place of freeing it.
   Storage(Device& device, std::uint64_t address, std::size_t bytes, std::function<void()> give_back, bool read_only)
@@ -41,6 +41,7 @@ class Storage {
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;
 
+  [[nodiscard]] Device& device() const { return device_; }
   [[nodiscard]] std::uint64_t address() const { return address_; }
   [[nodiscard]] std::size_t bytes() const { return bytes_; }
   // Keeps the stream alive: when this memory is freed, the allocator asks the stream how far it is.

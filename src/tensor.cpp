@@ -42,6 +42,7 @@ Tensor Tensor::empty(Shape shape, Dtype dtype) {
   t.strides_ = row_major_strides(shape);
   t.shape_ = std::move(shape);
   t.dtype_ = dtype;
+  t.device_ = current_ordinal;
   if (bytes > 0) {
     auto storage = std::make_shared<Storage>(current_device(), bytes);
     t.address_ = storage->address();
@@ -76,6 +77,7 @@ Tensor Tensor::wrap(std::uint64_t address, Shape shape, Shape strides, Dtype dty
   t.shape_ = std::move(shape);
   t.strides_ = std::move(strides);
   t.dtype_ = dtype;
+  t.device_ = current_ordinal;
   if (address == 0 && t.size() > 0)
     throw InvalidArgument("address is 0; needs that of " + std::to_string(t.nbytes()) + " bytes");
   if (address % alignment_of(dtype) != 0) {

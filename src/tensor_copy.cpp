@@ -45,12 +45,12 @@ void Tensor::get(void* host, std::size_t bytes) const {
   check_bytes(*this, bytes);
   if (bytes == 0) return;
   if (contiguous()) {
-    current_device().download(host, address_, bytes);
+    open_device(device_).download(host, address_, bytes);
     return;
   }
   const Cover cover = cover_of(*this);
   std::vector<std::byte> whole(cover.bytes);
-  current_device().download(whole.data(), cover.address, cover.bytes);
+  open_device(device_).download(whole.data(), cover.address, cover.bytes);
   gather(static_cast<std::byte*>(host), whole.data() + cover.origin, shape_, strides_, size_of(dtype_));
 }
 
@@ -59,16 +59,16 @@ void Tensor::set(const void* host, std::size_t bytes) {
   check_writable(*this);
   if (bytes == 0) return;
   if (contiguous()) {
-    current_device().upload(address_, host, bytes);
+    open_device(device_).upload(address_, host, bytes);
     return;
   }
   check_distinct(*this);
   // What lies between the elements is read and written back unchanged.
   const Cover cover = cover_of(*this);
   std::vector<std::byte> whole(cover.bytes);
-  current_device().download(whole.data(), cover.address, cover.bytes);
+  open_device(device_).download(whole.data(), cover.address, cover.bytes);
   scatter(whole.data() + cover.origin, static_cast<const std::byte*>(host), shape_, strides_, size_of(dtype_));
-  current_device().upload(cover.address, whole.data(), cover.bytes);
+  open_device(device_).upload(cover.address, whole.data(), cover.bytes);
 }
 
 void Tensor::fill(const Scalar& value) {
@@ -82,9 +82,9 @@ void Tensor::fill(const Scalar& value) {
   bool words_equal = true;
   for (std::size_t i = 4; i < width; i += 4) words_equal = words_equal && std::memcmp(bits.data() + i, &low, 4) == 0;
   if (contiguous() && width <= 4) {
-    current_device().fill(address_, low, static_cast<unsigned>(width), count, 0);
+    open_device(device_).fill(address_, low, static_cast<unsigned>(width), count, 0);
   } else if (contiguous() && words_equal) {
-    current_device().fill(address_, low, 4, count * (width / 4), 0);
+    open_device(device_).fill(address_, low, 4, count * (width / 4), 0);
   } else {
     std::vector<std::byte> packed(count * width);
     for (std::size_t i = 0; i < count; ++i) std::memcpy(packed.data() + i * width, bits.data(), width);
@@ -102,9 +102,11 @@ void Tensor::copy_from(const Tensor& source) {
   }
   check_writable(*this);
   if (size() == 0) return;
+  if (source.device() >= 0 && source.device() != device_) return copy_from(source.to(device_));
+  const OnDevice here(device_);
   const std::uint64_t apart = address_ > source.address() ? address_ - source.address() : source.address() - address_;
   if (contiguous() && source.contiguous() && (apart >= nbytes() || apart == 0)) {
-    if (apart != 0) current_device().copy(address_, source.address(), nbytes(), 0);
+    if (apart != 0) open_device(device_).copy(address_, source.address(), nbytes(), 0);
     return;
   }
   if (can_evaluate()) return assign(*this, Expr(source));
@@ -114,9 +116,20 @@ void Tensor::copy_from(const Tensor& source) {
 }
 
 Tensor Tensor::copy() const {
+  const OnDevice here(device_);
   Tensor t = empty(shape_, dtype_);
   t.copy_from(*this);
   return t;
+}
+
+Tensor Tensor::to(int device) const {
+  static_cast<void>(nervanagpu::device(device));  // that there is one
+  if (device_ == device) return *this;
+  const Tensor from = contiguous() ? *this : copy();
+  const OnDevice there(device);
+  Tensor out = empty(shape_, dtype_);
+  if (size() > 0) current_device().copy_from(open_device(device_), out.address(), from.address(), nbytes());
+  return out;
 }
 
 }  // namespace nervanagpu

@@ -78,7 +78,7 @@ void* Tensor::host() const {
   if (size() == 0) return nullptr;
   const Span s = span_of(*this);
   auto* low =
-      static_cast<std::byte*>(current_device().host_view(address_ + static_cast<std::uint64_t>(s.low), s.bytes));
+      static_cast<std::byte*>(open_device(device_).host_view(address_ + static_cast<std::uint64_t>(s.low), s.bytes));
   return low == nullptr ? nullptr : low - s.low;
 }
 

@@ -204,7 +204,7 @@ Texture Texture::line(const Tensor& tensor, const TextureOptions& options) {
   source.spec = spec_of(tensor, 1);
   source.spec.kind = ImageKind::d1;
   source.address = tensor.address();
-  return Texture(std::make_shared<Data>(current_device(), source, options, nullptr, tensor));
+  return Texture(std::make_shared<Data>(open_device(tensor.device()), source, options, nullptr, tensor));
 }
 
 Texture Texture::plane(const Tensor& tensor, const TextureOptions& options) {
@@ -227,7 +227,7 @@ Texture Texture::plane(const Tensor& tensor, const TextureOptions& options) {
     throw InvalidArgument("texture: the tensor's address is " + std::to_string(source.address) +
                           "; needs a multiple of " + std::to_string(kAddress));
   }
-  return Texture(std::make_shared<Data>(current_device(), source, options, nullptr, tensor));
+  return Texture(std::make_shared<Data>(open_device(tensor.device()), source, options, nullptr, tensor));
 }
 
 std::uint64_t Texture::handle() const noexcept {

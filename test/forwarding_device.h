@@ -23,6 +23,10 @@ class ForwardingDevice : public Device {
   void release_captured() override { inner_.release_captured(); }
   void* allocate_host(std::size_t bytes) override { return inner_.allocate_host(bytes); }
   void free_host(void* memory) noexcept override { inner_.free_host(memory); }
+  int ordinal_of(std::uint64_t address) noexcept override { return inner_.ordinal_of(address); }
+  void copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) override {
+    inner_.copy_from(source, to, from, bytes);
+  }
   void upload(std::uint64_t to, const void* from, std::size_t bytes) override { inner_.upload(to, from, bytes); }
   void download(void* to, std::uint64_t from, std::size_t bytes) override { inner_.download(to, from, bytes); }
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override {

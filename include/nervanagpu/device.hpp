@@ -1,4 +1,4 @@
-// The device everything runs on: the GPU, or the emulator where there is none. It is chosen once, at the first use:
+// The devices: the GPUs, or emulated ones where there is none. Which kind is chosen once, at the first use:
 //
 //   NERVANAGPU_DEVICE     cuda: the GPU or an Error; emulator; unset: the GPU if it can be used, else the emulator with
 //                         one line of notice on stderr
@@ -6,6 +6,11 @@
 //   NERVANAGPU_EMULATOR_ARCH  the architecture whose kernels the emulator runs, sm_90a (default), sm_52 ...; an Error if
 //                         there are none
 //   NERVANAGPU_EMULATOR_MEMORY  what the emulator's device memory holds: bytes, 64M, 2G; unset: most of the host's
+//   NERVANAGPU_EMULATOR_DEVICES how many devices the emulator has, 1 (default) to 16
+//
+// A device's ordinal is the CUDA driver's. Each host thread has a current device, 0 at first: tensors, streams and events
+// are made there. An operation runs on the device of its tensors, whatever the current one is; tensors of two devices
+// in one operation are an InvalidArgument.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +26,7 @@ enum class DeviceKind : std::uint8_t { cuda, emulator };
 
 struct DeviceInfo {
   DeviceKind kind = DeviceKind::emulator;
+  int ordinal = 0;
   std::string name;         // "NVIDIA H200", "emulator"
   std::string arch;         // what its kernels were assembled for: "sm_90a"
   int multiprocessors = 0;  // SMs; on the emulator those of the GPU it stands for
@@ -38,8 +44,37 @@ struct MemoryStats {
   std::uint64_t reused = 0;       // of these, served from the cache
 };
 
-NG_API const DeviceInfo& device();
-// Waits for all work of all streams; raises what went wrong in it.
+NG_API int device_count();
+NG_API const DeviceInfo& device();  // this thread's current one
+// InvalidArgument if there is none of that ordinal, Error if it cannot be used.
+NG_API const DeviceInfo& device(int ordinal);
+// The current device of this thread. To change it throws as device() does, and Error while the thread records a graph.
+NG_API int get_device() noexcept;
+NG_API void set_device(int ordinal);
+
+// While one lives, `ordinal` is this thread's current device; -1: the one that it is.
+class NG_API OnDevice {
+ public:
+  explicit OnDevice(int ordinal) : before_(get_device()) {
+    if (ordinal >= 0 && ordinal != before_) set_device(ordinal);
+  }
+  ~OnDevice() { put_back(before_); }
+  OnDevice(const OnDevice&) = delete;
+  OnDevice& operator=(const OnDevice&) = delete;
+
+ private:
+  static void put_back(int ordinal) noexcept;
+  int before_;
+};
+
+// Whether a device other than 0 was ever used; and whether there may be one, asked without waking a driver.
+NG_API bool other_devices_used() noexcept;
+NG_API bool other_devices_possible() noexcept;
+
+// The device whose memory an address is, or host memory that the emulator works in; -1: none's that is in use.
+NG_API int device_of(std::uint64_t address) noexcept;
+
+// What follows concerns the current device. Waits for all work of all streams; raises what went wrong in it.
 NG_API void synchronize();
 NG_API MemoryStats memory_stats();
 // Gives cached memory back to the device.

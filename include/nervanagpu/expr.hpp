@@ -70,6 +70,7 @@ class NG_API Expr {
   [[nodiscard]] const Shape& shape() const noexcept;
   [[nodiscard]] Dtype dtype() const noexcept;
   [[nodiscard]] std::int64_t size() const noexcept;
+  [[nodiscard]] int device() const noexcept;  // where it is computed; -1: numbers alone, wherever somebody asks
   // Its value; computed by the first call and kept: from then on the expression is that tensor, and what is written to it
   // is seen by whatever takes the expression as an operand afterwards. A number becomes float64, int64 (from 2^63 on uint64)
   // or bool.
@@ -84,7 +85,7 @@ class NG_API Expr {
   std::shared_ptr<expr::Node> node_;
 };
 
-// One elementwise operation. InvalidArgument for shapes that do not broadcast, TypeError for dtypes it does not take.
+// One elementwise operation. InvalidArgument for shapes that do not broadcast and for tensors of two devices, TypeError for dtypes it does not take.
 NG_API Expr apply(ExprOp op, std::span<const Expr> operands);
 // As static_cast; floats to integers saturate, NaN gives 0. Never the memory of x, also where nothing changes.
 NG_API Expr cast(const Expr& x, Dtype dtype);

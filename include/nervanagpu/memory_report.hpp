@@ -15,6 +15,7 @@ struct HeldMemory {
   std::string place;  // "train.py:12: y = ng.zeros(...)"; empty: not named
   std::size_t bytes = 0;
   std::size_t allocations = 0;  // that are held now
+  int device = 0;
 };
 
 // From now on allocations are recorded; false forgets those that were. Off at first.
@@ -26,7 +27,7 @@ NG_API bool has_unnamed_memory() noexcept;
 // These allocations are of `place`.
 NG_API void name_memory(const std::string& place);
 
-// What is held of all that was recorded, by place, the largest first.
+// What is held of all that was recorded, by place and device, the largest first.
 NG_API std::vector<HeldMemory> held_memory();
 
 // Kernels that were generated, and what finds them sooner.

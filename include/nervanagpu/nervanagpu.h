@@ -63,8 +63,13 @@ typedef struct ng_device {
 #define NG_DEVICE_INIT \
   { sizeof(ng_device), 0, 0, 0, 0, 0, "", "" }
 
-/* The device everything runs on: chosen at the first call that needs it, by NERVANAGPU_DEVICE (cuda, emulator, or unset:
- * the GPU if it can be used). */
+/* The kind of the devices is chosen at the first call that needs one, by NERVANAGPU_DEVICE (cuda, emulator, or unset: the
+ * GPU if it can be used). Each thread has a current device, 0 at first: memory and streams come from it, kernels run on it,
+ * and every address and stream of a call must be its own. */
+NG_C_API ng_status ng_device_count(int32_t* count);
+NG_C_API ng_status ng_device_set(int32_t ordinal);
+NG_C_API ng_status ng_device_get(int32_t* ordinal);
+/* Of the current device. */
 NG_C_API ng_status ng_device_info(ng_device* info);
 
 /* --- memory and streams ------------------------------------------------------------------------------------------- */
@@ -80,7 +85,9 @@ NG_C_API ng_status ng_download(void* to, uint64_t from, size_t bytes);
  * the low bits of `value`. Nothing is awaited. */
 NG_C_API ng_status ng_copy(uint64_t to, uint64_t from, size_t bytes, uint64_t stream);
 NG_C_API ng_status ng_fill(uint64_t to, uint32_t value, size_t width, size_t count, uint64_t stream);
-/* Waits for all work of all streams. */
+/* `bytes` from memory of one device to memory of the current one, behind the work of both default streams. */
+NG_C_API ng_status ng_copy_from_device(uint64_t to, int32_t device, uint64_t from, size_t bytes);
+/* Waits for all work of all streams of the current device. */
 NG_C_API ng_status ng_synchronize(void);
 
 /* A new stream; the default one and it wait for each other. *stream is 0 after a failure. */

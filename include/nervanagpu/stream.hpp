@@ -13,20 +13,22 @@ namespace nervanagpu {
 class NG_API Stream {
  public:
   Stream() = default;      // the default stream
-  static Stream create();  // a new queue, destroyed with its last copy
+  static Stream create();  // a new queue of the current device, destroyed with its last copy
   static Stream from_handle(
       std::uint64_t h);  // a CUstream of the caller's, who keeps it alive while tensors used on it live
 
   [[nodiscard]] std::uint64_t handle() const noexcept;
-  void synchronize() const;  // waits for the work queued so far
+  [[nodiscard]] int device() const noexcept { return device_; }  // -1: the default stream of whatever device
+  void synchronize() const;                                      // waits for the work queued so far
 
  private:
   struct Owner;
   std::shared_ptr<Owner> owner_;
   std::uint64_t handle_ = 0;
+  int device_ = -1;
 };
 
-// A mark in a stream, for timing and for waiting.
+// A mark in a stream of the device that was current when it was made, for timing and for waiting.
 class NG_API Event {
  public:
   Event();

@@ -91,7 +91,7 @@ class NG_API Tensor {
     t.set(data.data(), data.size_bytes());
     return t;
   }
-  // Device memory of the caller's, who keeps it alive. Strides in elements.
+  // Device memory of the caller's, who keeps it alive: the current device's. Strides in elements.
   static Tensor wrap(std::uint64_t address, Shape shape, Shape strides, Dtype dtype);
   // The same, but `give_back` is called once: with the last handle, on whatever thread, after the work in the streams that
   // used_on() told of; also if this throws. `read_only`: what would write there is refused. Statements in place are done at
@@ -105,6 +105,7 @@ class NG_API Tensor {
   [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
   [[nodiscard]] const Shape& strides() const noexcept { return strides_; }  // in elements; may be negative
   [[nodiscard]] Dtype dtype() const noexcept { return dtype_; }
+  [[nodiscard]] int device() const noexcept { return device_; }  // its ordinal; -1: of no device, without elements
   [[nodiscard]] int ndim() const noexcept { return static_cast<int>(shape_.size()); }
   [[nodiscard]] std::int64_t size() const noexcept;                          // elements
   [[nodiscard]] std::size_t nbytes() const noexcept;                         // size() * size_of(dtype())
@@ -157,9 +158,12 @@ class NG_API Tensor {
   // Every element becomes `value`: floats are rounded to nearest, for integers a fraction is cut off. OutOfRange if an
   // integer dtype cannot hold it, InvalidArgument for NaN there.
   void fill(const Scalar& value);
-  // The elements of `source`: same shape and dtype, any strides.
+  // The elements of `source`: same shape and dtype, any strides, any device.
   void copy_from(const Tensor& source);
-  [[nodiscard]] Tensor copy() const;  // contiguous, in memory of its own
+  [[nodiscard]] Tensor copy() const;  // contiguous, in memory of its own on the same device
+  // The same elements on another device: itself if it lies there, else a contiguous copy. The default streams of both
+  // devices wait for it.
+  [[nodiscard]] Tensor to(int device) const;
 
   // Tells the allocator that work queued in `stream` uses this memory: it is not handed out again before that is done.
   void used_on(const Stream& stream) const;
@@ -173,6 +177,7 @@ class NG_API Tensor {
   Shape shape_{0};
   Shape strides_{1};
   Dtype dtype_ = Dtype::float32;
+  int device_ = -1;
   std::string name_;
   int rounding_ = 0;
 };

@@ -8,8 +8,8 @@
 #include "kernels/conv/problem.h"
 #include "kernels/conv/tensors.h"
 #include "nervanagpu/error.hpp"
+#include "src/placement.h"
 #include "src/planned_launches.h"
-#include "src/select_device.h"
 #include "src/tensor_form.h"
 #include "src/workspace.h"
 
@@ -59,6 +59,7 @@ struct ConvPlan::Impl {
   std::size_t workspace = 0;
   std::optional<PlannedLaunches> launches;
   std::vector<std::string> kernels;
+  int device = get_device();
   // Of a plan of tensors: in1, in2, out, bias, mask.
   std::array<std::optional<TensorForm>, kWorkspace> forms;
 };
@@ -119,6 +120,12 @@ ConvPlan::ConvPlan(ConvPass pass, const ConvProblem& problem, const ConvPointers
 
 ConvPlan::ConvPlan(ConvPass pass, const ConvProblem& problem, const Tensor& in1, const Tensor& in2, const Tensor& out,
                    const ConvOptions& options) {
+  const Placed placed(kPlan, {{"in1", in1},
+                              {"in2", in2},
+                              {"out", out},
+                              {"bias", options.bias},
+                              {"mask", options.mask},
+                              {"stream", options.stream}});
   const Described d = describe(pass, problem, in1, in2, out, options);
   auto impl = std::make_shared<Impl>(pass, d.problem, d.pointers, options);
   const std::array<const Tensor*, kWorkspace> tensors = {&in1, &in2, &out, options.bias, options.mask};
@@ -142,6 +149,7 @@ const ConvProblem& ConvPlan::problem() const {
 }
 
 void ConvPlan::launch(const ConvAddresses& addresses, const Stream& stream) const {
+  const Placed placed(kPlan, {{"the plan", impl_->device}, {"stream", stream}});
   impl_->launch(addresses, stream.handle());
 }
 
@@ -149,6 +157,14 @@ void ConvPlan::launch(const Tensor& in1, const Tensor& in2, Tensor& out, const C
                       const Stream& stream) const {
   const Impl& p = *impl_;
   if (!p.forms[kOut]) throw InvalidArgument("conv plan: was made of addresses; needs a launch with addresses");
+  const Placed placed(kPlan, {{"the plan", p.device},
+                              {p.name(kIn1), in1},
+                              {p.name(kIn2), in2},
+                              {p.name(kOut), out},
+                              {"bias", more.bias},
+                              {"mask", more.mask},
+                              {"workspace", more.workspace},
+                              {"stream", stream}});
   p.check_given(kBias, more.bias != nullptr);
   p.check_given(kMask, more.mask != nullptr);
   const std::array<const Tensor*, kWorkspace> tensors = {&in1, &in2, &out, more.bias, more.mask};

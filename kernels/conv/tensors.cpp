@@ -8,6 +8,7 @@
 #include "kernels/gemm/overlap.h"
 #include "kernels/gemm/relu_mask.h"
 #include "nervanagpu/error.hpp"
+#include "src/placement.h"
 #include "src/shape.h"
 #include "src/workspace.h"
 
@@ -163,6 +164,13 @@ namespace {
 
 void run(ConvPass pass, const ConvProblem& given, const Tensor& in1, const Tensor& in2, Tensor& out,
          const ConvOptions& options) {
+  const Roles roles = roles_of(pass);
+  const Placed placed("conv", {{name_of(pass, roles.in1), in1},
+                               {name_of(pass, roles.in2), in2},
+                               {name_of(pass, roles.out), out},
+                               {"bias", options.bias},
+                               {"mask", options.mask},
+                               {"stream", options.stream}});
   Described d = describe(pass, given, in1, in2, out, options);
   const Workspace workspace(known(pass, d.problem).workspace, options.stream);
   d.pointers.workspace = workspace.address();

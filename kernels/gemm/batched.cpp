@@ -11,7 +11,7 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/grouped_gemm.hpp"
 #include "nervanagpu/nn.hpp"
-#include "src/select_device.h"
+#include "src/placement.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
@@ -177,6 +177,7 @@ Described describe_batch(const Tensor& a, const Tensor& b, const Tensor& c, cons
 }  // namespace sgemm
 
 void batched_dot(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
+  const Placed here = sgemm::placed("batched_dot", a, b, c, options);
   const std::int64_t batch = check_all(a, b, c, options);
   const Stream& stream = options.stream;
   const Batch left = readable(a, stream);
@@ -323,6 +324,7 @@ std::vector<GemmProblem> matmul_problems(const Tensor& a, const Tensor& b, const
 
 Tensor matmul(const Tensor& a, const Tensor& b, const GemmOptions& options) {
   if (a.ndim() == 2 && b.ndim() == 2) return dot(a, b, options);
+  const Placed here = sgemm::placed("matmul", a, b, a, options);
   if (a.ndim() == 0 || b.ndim() == 0) throw InvalidArgument("matmul: a number has no axes; needs 1 or more");
   if (a.ndim() == 1) {
     const Tensor row = matmul(a.insert_axis(0), b, options);

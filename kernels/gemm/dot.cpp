@@ -13,7 +13,7 @@
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
-#include "src/select_device.h"
+#include "src/placement.h"
 #include "src/shape.h"
 #include "src/workspace.h"
 
@@ -273,6 +273,21 @@ void exchange(GemmProblem& p, Matrix& la, Matrix& lb) {
   p.scale_per_row = !p.scale_per_row;
 }
 
+Placed placed(const char* operation, const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& o) {
+  return {operation,
+          {{"a", a},
+           {"b", b},
+           {"out", c},
+           {"bias", o.bias},
+           {"scale", o.scale},
+           {"mask", o.mask},
+           {"row_sum", o.row_sum},
+           {"column_sum", o.column_sum},
+           {"row_max_abs", o.row_max_abs},
+           {"column_max_abs", o.column_max_abs},
+           {"stream", o.stream}}};
+}
+
 Tensor bias_of(const Tensor& bias, GemmProblem& p, const Stream& stream) {
   return read_bias(bias, p.c_type, p.m, p.n, p.bias_per_row, stream);
 }
@@ -280,6 +295,7 @@ Tensor bias_of(const Tensor& bias, GemmProblem& p, const Stream& stream) {
 }  // namespace sgemm
 
 void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& options) {
+  const Placed here = sgemm::placed("gemm", a, b, c, options);
   check_shapes(a, b);
   check_out(a, b, c, options);
   Tensor bias{Tensor::Later{}};
@@ -394,6 +410,7 @@ Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const Gemm
 }  // namespace sgemm
 
 Tensor dot(const Tensor& a, const Tensor& b, const GemmOptions& options) {
+  const Placed here = sgemm::placed("dot", a, b, a, options);
   check_shapes(a, b);
   if (options.beta != 0.0F) refuse("beta is " + std::to_string(options.beta) + " but there is no out to read");
   const Dtype type = options.scale != nullptr ? Dtype::float32 : result_type(a, b);

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "nervanagpu/gemm.hpp"
+#include "src/placement.h"
 
 namespace nervanagpu::sgemm {
 
@@ -27,6 +28,10 @@ void check_types(const Tensor& a, const Tensor& b, const Tensor& c);
 
 // What shapes, dtypes and options say of matrices; no addresses, layouts and bias.
 GemmProblem problem_of(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options);
+
+// Where the product of these runs.
+[[nodiscard]] Placed placed(const char* operation, const Tensor& a, const Tensor& b, const Tensor& c,
+                            const GemmOptions& options);
 
 // C^T = B^T A^T: for a C whose columns are contiguous. a and b are exchanged by the caller.
 void exchange(GemmProblem& p, Matrix& a, Matrix& b);

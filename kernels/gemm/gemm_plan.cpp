@@ -6,7 +6,7 @@
 #include "kernels/gemm/prepared.h"
 #include "kernels/gemm/result_sums.h"
 #include "nervanagpu/error.hpp"
-#include "src/select_device.h"
+#include "src/placement.h"
 #include "src/tensor_form.h"
 #include "src/workspace.h"
 
@@ -38,6 +38,7 @@ struct GemmPlan::Impl {
   std::shared_ptr<const sgemm::Prepared> prepared;  // null: there is nothing to compute
   std::string name;
   // Of a plan of tensors.
+  int device = get_device();
   bool of_tensors = false, exchanged = false;
   std::vector<TensorForm> tensors;  // a, b, c and, if there is one, bias
   Tensor scale, mask, row_sum, column_sum, row_max_abs, column_max_abs;
@@ -88,6 +89,7 @@ GemmPlan::GemmPlan(const GemmProblem& problem, const std::string& tile)
     : impl_(std::make_shared<const Impl>(problem, tile)) {}
 
 GemmPlan::GemmPlan(const Tensor& a, const Tensor& b, const Tensor& c, const GemmOptions& options) {
+  const Placed here = sgemm::placed(kPlan, a, b, c, options);
   const bool matrices = a.ndim() == 2 && b.ndim() == 2 && c.ndim() == 2;
   const sgemm::Described d = matrices ? sgemm::describe(a, b, c, options) : sgemm::describe_batch(a, b, c, options);
   auto impl = std::make_shared<Impl>(d.problem, options.tile);
@@ -117,6 +119,7 @@ const GemmProblem& GemmPlan::problem() const {
 
 void GemmPlan::launch(const GemmAddresses& addresses, const Stream& stream) const {
   if (impl_->prepared == nullptr) return;
+  const Placed placed(kPlan, {{"the plan", impl_->device}, {"stream", stream}});
   impl_->check(addresses);
   impl_->launch(addresses, stream.handle());
 }
@@ -124,6 +127,8 @@ void GemmPlan::launch(const GemmAddresses& addresses, const Stream& stream) cons
 void GemmPlan::launch(const Tensor& a, const Tensor& b, Tensor& c, const Tensor* bias, const Stream& stream) const {
   const Impl& p = *impl_;
   if (!p.of_tensors) throw InvalidArgument("gemm plan: was made of addresses; needs a launch with addresses");
+  const Placed placed(kPlan,
+                      {{"the plan", p.device}, {"a", a}, {"b", b}, {"c", c}, {"bias", bias}, {"stream", stream}});
   check_like(kPlan, "a", a, p.tensors[0]);
   check_like(kPlan, "b", b, p.tensors[1]);
   check_like(kPlan, "c", c, p.tensors[2]);

@@ -9,7 +9,7 @@
 #include "kernels/gemm/results.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/grouped_gemm.hpp"
-#include "src/select_device.h"
+#include "src/placement.h"
 #include "src/shape.h"
 #include "src/workspace.h"
 
@@ -82,6 +82,11 @@ void grouped_dot(const std::vector<GroupedProduct>& products, const GemmOptions&
   if (sgemm::along_rows(options)) {
     throw InvalidArgument("grouped_dot: there is a mask, or sums; needs products of their own calls");
   }
+  std::vector<Placed::Operand> operands{{"stream", options.stream}, {"bias", options.bias}};
+  for (const GroupedProduct& x : products) {
+    operands.insert(operands.end(), {{"a of a product", x.a}, {"b of a product", x.b}, {"c of a product", x.c}});
+  }
+  const Placed placed("grouped_dot", operands);
   for (std::size_t i = 0; i < products.size(); ++i) {
     try {
       sgemm::check_product(products[i].a, products[i].b, products[i].c, options);

@@ -8,6 +8,7 @@
 #include "src/expr/later.h"
 #include "src/expr/node.h"
 #include "src/expr/pending.h"
+#include "src/placement.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
@@ -27,6 +28,7 @@ Tensor rows_of(const Tensor& t) {
 }
 
 Expr product_of(const Tensor& a, const Tensor& b, Shape shape) {
+  const Placed placed("product", {{"a", a}, {"b", b}});
   sgemm::check_operands(a, b);
   expr::before_work();  // so that nobody's write of a or b waits, and a product before this one is begun
   auto n = std::make_shared<Node>();
@@ -37,6 +39,7 @@ Expr product_of(const Tensor& a, const Tensor& b, Shape shape) {
   n->shape.back() = b.shape()[1];
   n->inputs = {expr::leaf_of(a), expr::leaf_of(b)};
   n->weight = 3;
+  n->device = a.device();
   expr::enlist(*n);
   return Expr(std::move(n));
 }

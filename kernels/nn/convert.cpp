@@ -12,7 +12,7 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
 #include "src/ceil_div.h"
-#include "src/select_device.h"
+#include "src/placement.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
@@ -185,6 +185,7 @@ void convert_strided(Device& device, const View& from, const View& to, const Sha
 }  // namespace nn
 
 void convert(const Tensor& from, Tensor& to, const Rounding& rounding, const Stream& stream) {
+  const Placed placed("convert", {{"from", from}, {"to", to}, {"stream", stream}});
   nn::type_word("convert", "from", from.dtype());
   nn::type_word("convert", "to", to.dtype());
   if (from.shape() != to.shape()) {

@@ -7,6 +7,7 @@
 #include "kernels/nn/launch.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
+#include "src/placement.h"
 
 namespace nervanagpu {
 namespace {
@@ -50,6 +51,7 @@ std::int64_t check_axis(const Named& x, const char* name, const Tensor& b, bool 
 
 void add(const Tensor& a, const Tensor& b, Tensor& out, float alpha, float beta, const Rounding& rounding,
          const Stream& stream) {
+  const Placed placed("add", {{"a", a}, {"b", b}, {"out", out}, {"stream", stream}});
   const Named na = {"add", "a", a};
   check_result(na, {"add", "out", out}, rounding);
   nn::check_like({"add", "b", b}, na);
@@ -62,6 +64,7 @@ void add(const Tensor& a, const Tensor& b, Tensor& out, float alpha, float beta,
 
 void activation_fprop(Activation f, const Tensor& x, Tensor& y, float slope, const Rounding& rounding,
                       const Stream& stream) {
+  const Placed placed("activation", {{"x", x}, {"y", y}, {"stream", stream}});
   check_result({"activation", "x", x}, {"activation", "y", y}, rounding);
   check_slope("activation", f, slope);
   if (x.size() == 0) return;
@@ -80,6 +83,7 @@ void activation_fprop(Activation f, const Tensor& x, Tensor& y, float slope, con
 
 void activation_bprop(Activation f, const Tensor& y, const Tensor& dy, Tensor& dx, float slope,
                       const Rounding& rounding, const Stream& stream) {
+  const Placed placed("activation_bprop", {{"y", y}, {"dy", dy}, {"dx", dx}, {"stream", stream}});
   const Named named = {"activation_bprop", "y", y};
   check_result(named, {"activation_bprop", "dx", dx}, rounding);
   nn::check_like({"activation_bprop", "dy", dy}, named);
@@ -103,6 +107,7 @@ void activation_bprop(Activation f, const Tensor& y, const Tensor& dy, Tensor& d
 
 void bias_add(const Tensor& x, const Tensor& bias, bool channel_last, Tensor& y, const Rounding& rounding,
               const Stream& stream) {
+  const Placed placed("bias_add", {{"x", x}, {"bias", bias}, {"y", y}, {"stream", stream}});
   const Named nx = {"bias_add", "x", x};
   const Named nb = {"bias_add", "bias", bias};
   check_result(nx, {"bias_add", "y", y}, rounding);
@@ -117,6 +122,8 @@ void bias_add(const Tensor& x, const Tensor& bias, bool channel_last, Tensor& y,
 
 void softmax_bprop(const Tensor& probs, const Tensor& labels, Tensor& dlogits, float scale, const Rounding& rounding,
                    const Stream& stream) {
+  const Placed placed("softmax_bprop",
+                      {{"probs", probs}, {"labels", labels}, {"dlogits", dlogits}, {"stream", stream}});
   const Named np = {"softmax_bprop", "probs", probs};
   const Named nl = {"softmax_bprop", "labels", labels};
   check_result(np, {"softmax_bprop", "dlogits", dlogits}, rounding);
@@ -137,6 +144,7 @@ void softmax_bprop(const Tensor& probs, const Tensor& labels, Tensor& dlogits, f
 
 void dropout(const Tensor& x, Tensor& y, float keep, std::uint64_t seed, std::uint64_t offset, const Rounding& rounding,
              const Stream& stream) {
+  const Placed placed("dropout", {{"x", x}, {"y", y}, {"stream", stream}});
   check_result({"dropout", "x", x}, {"dropout", "y", y}, rounding);
   if (!(keep > 0.0F && keep <= 1.0F)) {
     throw InvalidArgument("dropout: keep is " + std::to_string(keep) + "; needs more than 0 and at most 1");

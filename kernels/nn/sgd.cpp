@@ -8,6 +8,7 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
 #include "nervanagpu/sgd_options.hpp"
+#include "src/placement.h"
 
 namespace nervanagpu {
 namespace {
@@ -50,6 +51,8 @@ void check(const Tensor& w, const Tensor* master, const Tensor& velocity, const 
 }  // namespace
 
 void sgd_update(Tensor& w, Tensor* master, Tensor& velocity, const Tensor& grad, const SgdOptions& options) {
+  const Placed placed(
+      "sgd_update", {{"w", w}, {"master", master}, {"velocity", velocity}, {"grad", grad}, {"stream", options.stream}});
   check(w, master, velocity, grad, options);
   if (w.size() == 0) return;
   const Expr weight = nn::values(master != nullptr ? *master : w);

@@ -7,6 +7,7 @@
 #include "kernels/nn/expressions.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
+#include "src/placement.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
@@ -49,6 +50,8 @@ void check(const Tensor& logits, const Tensor* labels, const Tensor& probs, cons
 }  // namespace
 
 void softmax_fprop(const Tensor& logits, const Tensor* labels, Tensor& probs, Tensor* loss, const Stream& stream) {
+  const Placed placed("softmax",
+                      {{"logits", logits}, {"labels", labels}, {"probs", probs}, {"loss", loss}, {"stream", stream}});
   check(logits, labels, probs, loss);
   const std::int64_t rows = logits.shape()[0];
   const std::int64_t cols = logits.shape()[1];

@@ -11,6 +11,7 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
 #include "src/ceil_div.h"
+#include "src/placement.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
@@ -132,6 +133,7 @@ void check_lengths(const char* op, const Tensor& dy, std::int64_t rows, std::int
 
 void bias_grad(const Tensor& dy, bool channel_last, Tensor& db, float alpha, float beta, const Rounding& rounding,
                const Stream& stream) {
+  const Placed placed("bias_grad", {{"dy", dy}, {"db", db}, {"stream", stream}});
   const std::int64_t channels = check_sums("bias_grad", dy, channel_last, db);
   nn::check_rounding("bias_grad", rounding, db.dtype());
   if (channels == 0) return;
@@ -152,6 +154,7 @@ void bias_grad(const Tensor& dy, bool channel_last, Tensor& db, float alpha, flo
 
 void relu_bias_bprop(const Tensor& y, Tensor& dy, bool channel_last, Tensor& db, const Stream& stream) {
   constexpr const char* kOp = "relu_bias_bprop";
+  const Placed placed(kOp, {{"y", y}, {"dy", dy}, {"db", db}, {"stream", stream}});
   const nn::Named ny = {kOp, "y", y};
   const std::int64_t channels = check_sums(kOp, dy, channel_last, db);
   nn::check_like(ny, {kOp, "dy", dy});
@@ -175,6 +178,7 @@ void relu_bias_bprop(const Tensor& y, Tensor& dy, bool channel_last, Tensor& db,
 }
 
 Statistics statistics(const Tensor& x, const Stream& stream) {
+  const Placed placed("statistics", {{"x", x}, {"stream", stream}});
   const nn::Named nx = {"statistics", "x", x};
   nn::check_float(nx);
   nn::check_contiguous(nx);

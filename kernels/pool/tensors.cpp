@@ -3,6 +3,7 @@
 
 #include "kernels/pool/problem.h"
 #include "nervanagpu/error.hpp"
+#include "src/placement.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
@@ -61,6 +62,7 @@ void check_codes(const PoolProblem& p, const Tensor& argmax) {
 }  // namespace pool_detail
 
 void pool_fprop(const PoolProblem& p, const Tensor& x, Tensor& y, const PoolOptions& options) {
+  const Placed placed("pool", {{"x", x}, {"y", y}, {"stream", options.stream}});
   using namespace pool_detail;
   check(p);
   check_tensor(p, "x", p.in, x);
@@ -71,6 +73,7 @@ void pool_fprop(const PoolProblem& p, const Tensor& x, Tensor& y, const PoolOpti
 }
 
 void pool_bprop(const PoolProblem& p, const Tensor& dy, const Tensor& x, Tensor& dx, const PoolOptions& options) {
+  const Placed placed("pool", {{"dy", dy}, {"x", x}, {"dx", dx}, {"stream", options.stream}});
   using namespace pool_detail;
   check(p);
   check_tensor(p, "dy", p.out(), dy);
@@ -83,6 +86,7 @@ void pool_bprop(const PoolProblem& p, const Tensor& dy, const Tensor& x, Tensor&
 }
 
 void max_pool_fprop(const PoolProblem& p, const Tensor& x, Tensor& y, Tensor& argmax, const PoolOptions& options) {
+  const Placed placed("pool", {{"x", x}, {"y", y}, {"argmax", argmax}, {"stream", options.stream}});
   using namespace pool_detail;
   check(p);
   check_tensor(p, "x", p.in, x);
@@ -99,6 +103,7 @@ void max_pool_fprop(const PoolProblem& p, const Tensor& x, Tensor& y, Tensor& ar
 
 void max_pool_bprop(const PoolProblem& p, const Tensor& dy, const Tensor& argmax, Tensor& dx,
                     const PoolOptions& options) {
+  const Placed placed("pool", {{"dy", dy}, {"argmax", argmax}, {"dx", dx}, {"stream", options.stream}});
   using namespace pool_detail;
   check(p);
   check_tensor(p, "dy", p.out(), dy);

@@ -6,7 +6,7 @@
 #include "nervanagpu/sorting.hpp"
 #include "src/expr/later.h"
 #include "src/fuse/kernel.h"
-#include "src/select_device.h"
+#include "src/placement.h"
 
 namespace nervanagpu {
 namespace {
@@ -22,6 +22,7 @@ Sorted run(const char* op, const Tensor& x, bool descending, bool values, bool p
     throw InvalidArgument(std::string(op) + ": x has " + std::to_string(n) +
                           " elements along its last axis; needs fewer than 2^30");
   }
+  const OnDevice there(x.device());
   expr::before_work();
   Sorted out;
   if (values) out.values = Tensor::empty(x.shape(), x.dtype());

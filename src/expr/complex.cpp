@@ -1,6 +1,7 @@
 #include "src/expr/complex.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "nervanagpu/complex.hpp"
@@ -9,6 +10,7 @@
 #include "src/expr/later.h"
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
+#include "src/placement.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
@@ -45,6 +47,7 @@ NodePtr pair_of(const NodePtr& re, const NodePtr& im) {
   n->op = ExprOp::complex;
   n->dtype = complex_of(re->dtype);
   n->shape = common_shape(re->shape, im->shape);
+  n->device = Placed::agreed("complex", std::array<Placed::Operand, 2>{{{"re", re->device}, {"im", im->device}}});
   n->inputs = {re, im};
   n->weight = std::min(1 + re->weight + im->weight, 1U << 20);
   enlist(*n);

@@ -13,6 +13,7 @@
 #include "src/expr/node.h"
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
+#include "src/placement.h"
 #include "src/scalar.h"
 #include "src/shape.h"
 
@@ -35,6 +36,7 @@ NodePtr leaf_of(const Tensor& tensor) {
   n->dtype = tensor.dtype();
   n->shape = tensor.shape();
   n->tensor = tensor;
+  n->device = tensor.device();
   return n;
 }
 
@@ -51,6 +53,7 @@ void settle(Node& node, const Tensor& value, bool borrowed) {
   if (node.op == ExprOp::product) --open_products;
   node.op = ExprOp::tensor;
   node.tensor = value;
+  node.device = value.device();
   node.borrowed = borrowed;
   node.inputs.swap(inputs);
   node.weight = 1;
@@ -117,6 +120,18 @@ std::string operands_text(std::span<const Expr> all) {
   return out;
 }
 
+void check_devices(ExprOp op, std::span<const Expr> all) {
+  static constexpr const char* kNames[] = {"x", "y", "z"};
+  int device = -1;
+  for (const Expr& e : all) {
+    if (device < 0) device = e.device();
+    if (e.device() < 0 || e.device() == device) continue;
+    std::vector<Placed::Operand> operands;
+    for (const Expr& o : all) operands.emplace_back(kNames[operands.size()], o.device());
+    static_cast<void>(Placed::agreed(std::string(name_of(op)).c_str(), operands));
+  }
+}
+
 Shape broadcast(ExprOp op, std::span<const Expr> all) {
   Shape out;
   for (const Expr& e : all) {
@@ -130,6 +145,7 @@ Shape broadcast(ExprOp op, std::span<const Expr> all) {
     }
   }
   static_cast<void>(element_count(out));
+  check_devices(op, all);
   return out;
 }
 
@@ -155,7 +171,10 @@ NodePtr make(ExprOp op, Dtype dtype, Shape shape, std::vector<NodePtr> inputs) {
   n->dtype = dtype;
   n->shape = std::move(shape);
   n->inputs = std::move(inputs);
-  for (const NodePtr& in : n->inputs) n->weight = std::min(n->weight + in->weight, 1U << 20);
+  for (const NodePtr& in : n->inputs) {
+    n->weight = std::min(n->weight + in->weight, 1U << 20);
+    if (n->device < 0) n->device = in->device;
+  }
   expr::enlist(*n);
   return n;
 }
@@ -305,6 +324,9 @@ Expr::~Expr() {
 const Shape& Expr::shape() const noexcept {
   return node_->shape;
 }
+int Expr::device() const noexcept {
+  return node_->device;
+}
 Dtype Expr::dtype() const noexcept {
   return node_->dtype;
 }
@@ -384,6 +406,7 @@ NodePtr words_of(const Shape& shape, bool open, std::uint64_t seed, std::uint64_
   words->bits = seed;
   words->offset = offset;
   words->open = open;
+  if (!open) words->device = current_ordinal;
   return words;
 }
 Expr random_numbers(const Shape& shape, bool open, std::uint64_t seed, std::uint64_t offset) {
@@ -407,7 +430,9 @@ Expr random_words(const Shape& shape, std::uint64_t seed, std::uint64_t offset) 
 Expr indices(std::int64_t count) {
   if (count < 1 || count >> 31 != 0)
     throw InvalidArgument("indices: count is " + std::to_string(count) + "; needs 1 to 2^31 - 1");
-  return Expr(make(ExprOp::index, Dtype::int32, {count}, {}));
+  NodePtr n = make(ExprOp::index, Dtype::int32, {count}, {});
+  n->device = current_ordinal;
+  return Expr(std::move(n));
 }
 
 Expr fma(const Expr& x, const Expr& y, const Expr& z) {
@@ -539,6 +564,7 @@ Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes, bool keep
     in = apply(ExprOp::square, {apply(ExprOp::subtract, {Expr(in), centre})}).node();
   }
   out->weight = in->weight + 1;
+  out->device = in->device;
   out->inputs = {std::move(in)};
   expr::enlist(*out);
   Expr sum(std::move(out));

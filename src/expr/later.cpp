@@ -111,7 +111,9 @@ NodePtr value_of(const Tensor& tensor) {
 void assign_later(const Tensor& out, const Expr& x) {
   using namespace expr;
   check_assignable(out, x);
-  if (is_complex(out.dtype())) return assign(out, x);
+  if (is_complex(out.dtype()) || (x.device() >= 0 && out.device() >= 0 && x.device() != out.device())) {
+    return assign(out, x);
+  }
   Expr value = as_dtype(x, out.dtype());
   // Between statements 16-bit floats are rounded, as they are where they are stored.
   if (kind_of(out.dtype()) == Kind::real && size_of(out.dtype()) == 2) {

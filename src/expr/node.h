@@ -31,6 +31,7 @@ struct Node : std::enable_shared_from_this<Node> {
   bool open = false;               // random: as large as the result of the tree
   bool borrowed = false;           // `tensor` is somebody's, who may overwrite it: a copy is made before that
   bool sole = false;               // of a copy for explain(): the original's `tensor` is nobody else's
+  int device = -1;                 // of the tensors below; -1: of whatever device
   std::uint32_t weight = 1;        // nodes below, shared ones counted again
   std::atomic<int> handles{0};     // Exprs outside of trees
   Node* next = nullptr;            // list of pending nodes, see pending.h

@@ -1,5 +1,6 @@
 // Expressions into kernels.
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include "nervanagpu/error.hpp"
@@ -17,7 +18,7 @@
 #include "src/fuse/program.h"
 #include "src/fuse/replay.h"
 #include "src/fuse/rows.h"
-#include "src/select_device.h"
+#include "src/placement.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
@@ -61,6 +62,7 @@ NodePtr Copy::of(const NodePtr& n) {
   out->tensor = n->tensor;
   out->bits = n->bits;
   out->offset = n->offset;
+  out->device = n->device;
   out->open = n->open;
   for (const NodePtr& in : n->inputs) out->inputs.push_back(of(in));
   return out;
@@ -348,8 +350,10 @@ Tensor Expr::evaluate() const {
   return node_->tensor;
 }
 
-void evaluate(std::span<const Expr> all) {
-  expr::before_work(all.empty() ? nullptr : all[0].node().get());
+namespace {
+
+// Those of one device, which is the current one.
+void evaluate_here(std::span<const Expr> all) {
   const expr::Computing here;
   std::vector<NodePtr> open;
   for (const Expr& e : all) {
@@ -374,6 +378,27 @@ void evaluate(std::span<const Expr> all) {
       std::erase(open, t.node);
     }
   }
+}
+
+}  // namespace
+
+void evaluate(std::span<const Expr> all) {
+  expr::before_work(all.empty() ? nullptr : all[0].node().get());
+  std::vector<Expr> left;  // of other devices than the first
+  const int device = all.empty() ? -1 : all[0].device();
+  for (const Expr& e : all) {
+    if (e.device() != device) left.push_back(e);
+  }
+  {
+    const OnDevice here(device);
+    if (left.empty()) return evaluate_here(all);
+    std::vector<Expr> own;
+    for (const Expr& e : all) {
+      if (e.device() == device) own.push_back(e);
+    }
+    evaluate_here(own);
+  }
+  evaluate(left);
 }
 
 void expr::check_assignable(const Tensor& out, const Expr& x) {
@@ -404,6 +429,11 @@ namespace {
 void assign_and(const Tensor& out, const Expr& x, bool last) {
   const NodePtr& node = x.node();
   expr::before_work(node.get());
+  if (x.device() >= 0 && out.device() >= 0 && x.device() != out.device()) {  // moved: the statement says where to
+    expr::check_assignable(out, x);
+    return assign_and(out, x.evaluate().to(out.device()), true);
+  }
+  const OnDevice there(out.device());
   const expr::Computing here;
   expr::check_assignable(out, x);
   // Who else reads what is about to change is computed first.
@@ -458,6 +488,12 @@ void fuse::settle_products(const NodePtr& node) {
 
 void fuse::run_now(std::span<const Write> writes, const Stream& stream) {
   expr::before_work();
+  int device = stream.device();
+  for (const Write& w : writes) {
+    device = Placed::agreed(
+        "write", std::array<Placed::Operand, 3>{{{"stream", device}, {"out", w.out}, {"value", w.value.device()}}});
+  }
+  const OnDevice there(device);
   const expr::Computing computing;
   const OnStream here(stream);
   std::vector<Target> targets;
@@ -503,6 +539,7 @@ void assign_last(const Tensor& out, const Expr& x) {
 std::string explain(const Expr& x) {
   if (x.evaluated()) return "evaluated: " + std::string(name_of(x.dtype())) + " " + text_of(x.shape()) + "\n";
   expr::before_work();  // what waits is not to be rehearsed
+  const OnDevice there(x.device());
   const expr::Computing here;
   const Copy copy(x.node());
   const NodePtr& node = copy.root();

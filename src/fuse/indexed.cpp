@@ -10,6 +10,7 @@
 #include "src/fuse/elementwise.h"
 #include "src/fuse/products.h"
 #include "src/fuse/program.h"
+#include "src/placement.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
@@ -43,6 +44,7 @@ NodePtr gather_of(const Tensor& from, const NodePtr& offset) {
 }  // namespace
 
 Tensor gather(const Tensor& from, const Expr& offset) {
+  const Placed placed("gather", {{"x", from}, {"indices", offset.device()}});
   expr::before_work();
   const expr::Computing here;
   Tensor out = Tensor::empty(offset.shape(), from.dtype());
@@ -60,6 +62,7 @@ Tensor gather(const Tensor& from, const Expr& offset) {
 }
 
 void scatter(const Tensor& to, const Expr& offset, const Expr& value, Scatter how) {
+  const Placed placed("scatter", {{"x", to}, {"indices", offset.device()}, {"value", value.device()}});
   expr::before_work();
   const expr::Computing here;
   const Dtype d = to.dtype();

@@ -62,7 +62,7 @@ void Keeper::sweep() {
     stats_.bytes = left;
   }
   gone.clear();
-  current_device().unload_idle();
+  for (Device* d : open_devices()) d->unload_idle();
 }
 
 }  // namespace fuse

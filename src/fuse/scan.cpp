@@ -14,7 +14,7 @@
 #include "src/fuse/row_scan.h"
 #include "src/fuse/values.h"
 #include "src/magic.h"
-#include "src/select_device.h"
+#include "src/placement.h"
 #include "src/shape.h"
 
 namespace nervanagpu {
@@ -164,6 +164,7 @@ void scan(Dtype in, Dtype sum, Dtype out, const Walk& w, std::uint64_t from, std
 }  // namespace
 
 Tensor cumsum(const Expr& x, int axis) {
+  const OnDevice there(x.device());
   const auto rank = static_cast<int>(x.shape().size());
   if (axis < -rank || axis >= rank) {
     throw InvalidArgument("cumsum: axis " + std::to_string(axis) + " is out of range; the operand has " +

@@ -8,6 +8,7 @@ namespace {
 
 FakeDriver* fake = nullptr;
 constexpr cuda::Status kInvalidValue = 1;
+constexpr cuda::Status kInvalidHandle = 400;
 constexpr cuda::Status kUnsupported = 900;  // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
 constexpr cuda::Status kImplicit = 906;     // CUDA_ERROR_STREAM_CAPTURE_IMPLICIT
 
@@ -27,7 +28,17 @@ T pointer(std::uint64_t number) {
 }
 template <class T>
 T handle() {
-  return pointer<T>(fake->next_handle += 0x100);
+  T made = pointer<T>(fake->next_handle += 0x100);
+  fake->made_in[made] = fake->current;
+  return made;
+}
+cuda::Context context_of(cuda::DeviceId device) {
+  return pointer<cuda::Context>(0x77 + static_cast<std::uint64_t>(device));
+}
+// Whether an event, a stream or a module is of the current context, as the driver asks for; of the caller's it is.
+bool is_here(void* made) {
+  const auto it = fake->made_in.find(made);
+  return it == fake->made_in.end() || it->second == fake->current;
 }
 
 cuda::Status init(unsigned) {
@@ -64,9 +75,9 @@ cuda::Status device_memory(std::size_t* bytes, cuda::DeviceId) {
   *bytes = fake->capacity;
   return 0;
 }
-cuda::Status context_retain(cuda::Context* c, cuda::DeviceId) {
+cuda::Status context_retain(cuda::Context* c, cuda::DeviceId device) {
   NG_ENTER("cuDevicePrimaryCtxRetain");
-  *c = pointer<cuda::Context>(0x77);
+  *c = context_of(device);
   return 0;
 }
 cuda::Status context_get(cuda::Context* c) {
@@ -95,6 +106,7 @@ cuda::Status memory_allocate(cuda::Address* a, std::size_t bytes) {
   if (fake->used + bytes > fake->capacity) return cuda::kOutOfMemory;
   *a = reinterpret_cast<cuda::Address>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
   fake->live[*a] = bytes;
+  fake->made_in[pointer<void*>(*a)] = fake->current;
   fake->used += bytes;
   return 0;
 }
@@ -159,6 +171,8 @@ cuda::Status stream_synchronize(cuda::Stream stream) {
 }
 cuda::Status stream_wait_event(cuda::Stream stream, cuda::Event, unsigned) {
   NG_QUEUE("cuStreamWaitEvent", stream);
+  if (!is_here(stream)) return kInvalidHandle;
+  fake->order.push_back("wait in " + std::to_string(reinterpret_cast<std::uint64_t>(fake->current) - 0x77));
   return 0;
 }
 cuda::Status capture_mode(int* mode) {
@@ -182,8 +196,10 @@ cuda::Status event_destroy(cuda::Event) {
   NG_ENTER("cuEventDestroy_v2");
   return 0;
 }
-cuda::Status event_record(cuda::Event, cuda::Stream stream) {
+cuda::Status event_record(cuda::Event event, cuda::Stream stream) {
   NG_QUEUE("cuEventRecord", stream);
+  if (!is_here(event) || !is_here(stream)) return kInvalidHandle;
+  fake->order.push_back("record in " + std::to_string(reinterpret_cast<std::uint64_t>(fake->current) - 0x77));
   return 0;
 }
 cuda::Status event_query(cuda::Event) {
@@ -230,6 +246,7 @@ cuda::Status function_set(cuda::Function, int, int) {
 }
 cuda::Status note_launch(FakeDriver::Launch l, void** params, void** extra) {
   if (params != nullptr || !fake->modules.contains(l.module)) return kInvalidValue;
+  if (!is_here(l.module) || !is_here(pointer<void*>(l.stream))) return kInvalidHandle;
   const std::byte* block = nullptr;
   std::size_t size = 0;
   for (void** e = extra; *e != cuda::kLaunchEnd; e += 2) {
@@ -332,6 +349,34 @@ cuda::Status encode_im2col(void* map, int type, unsigned rank, void* address, co
                                    static_cast<std::uint64_t>(promotion),
                                    static_cast<std::uint64_t>(fill)};
   std::memcpy(map, words, sizeof words);
+  return 0;
+}
+
+cuda::Status peer_can(int* can, cuda::DeviceId device, cuda::DeviceId peer) {
+  NG_ENTER("cuDeviceCanAccessPeer");
+  *can = device != peer && fake->peers ? 1 : 0;
+  return 0;
+}
+cuda::Status peer_enable(cuda::Context peer, unsigned flags) {
+  NG_ENTER("cuCtxEnablePeerAccess");
+  if (flags != 0 || peer == fake->current) return kInvalidValue;
+  return fake->enabled.insert({fake->current, peer}).second ? 0 : cuda::kPeerAlreadyEnabled;
+}
+cuda::Status copy_peer(cuda::Address to, cuda::Context to_context, cuda::Address from, cuda::Context from_context,
+                       std::size_t bytes, cuda::Stream stream) {
+  NG_QUEUE("cuMemcpyPeerAsync", stream);
+  const auto owner = [](cuda::Address a) { return fake->made_in[pointer<void*>(a)]; };
+  if (owner(to) != to_context || owner(from) != from_context || !is_here(stream)) return kInvalidValue;
+  fake->order.push_back("copy in " + std::to_string(reinterpret_cast<std::uint64_t>(fake->current) - 0x77));
+  std::memcpy(pointer<void*>(to), pointer<const void*>(from), bytes);
+  return 0;
+}
+cuda::Status pointer_attribute(void* value, int attribute, cuda::Address address) {
+  NG_ENTER("cuPointerGetAttribute");
+  const auto it = fake->made_in.find(pointer<void*>(address));
+  if (attribute != cuda::kPointerOrdinal || it == fake->made_in.end()) return kInvalidValue;
+  const auto ordinal = static_cast<int>(reinterpret_cast<std::uint64_t>(it->second) - 0x77);
+  std::memcpy(value, &ordinal, sizeof ordinal);
   return 0;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "src/driver.h"
@@ -67,8 +68,13 @@ class FakeDriver {
   std::size_t used = 0;
   int pinned = 0;  // allocations of page-locked host memory
 
+  bool peers = true;               // devices reach each other's memory
+  std::vector<std::string> order;  // of events recorded and waited for, and of copies between devices, by context
+
   // For the table's functions.
-  cuda::Status enter(const char* symbol);  // counts the call
+  std::map<void*, cuda::Context> made_in;                     // events, streams, modules, memory: whose they are
+  std::set<std::pair<cuda::Context, cuda::Context>> enabled;  // who reaches whose memory
+  cuda::Status enter(const char* symbol);                     // counts the call
   cuda::Context current = nullptr;
   std::vector<std::string> functions;   // names; a CUfunction is an index + 1
   std::vector<cuda::Module> module_of;  // each

@@ -94,7 +94,8 @@ struct MemoryPlan {
 
 class NG_API Network {
  public:
-  // input_shape: (features,), (W, C), (H, W, C) or (D, H, W, C); empty: that of the Data layer at the front.
+  // input_shape: (features,), (W, C), (H, W, C) or (D, H, W, C); empty: that of the Data layer at the front. All of its
+  // work is on the device that is current here.
   // Throws InvalidArgument or TypeError, naming the layer, if shapes or dtypes do not fit.
   explicit Network(std::vector<layers::LayerPtr> layers, const Shape& input_shape = {},
                    const NetworkOptions& options = {});
