@@ -86,6 +86,11 @@ Tensor index(const Tensor& t, const py::object& key);
 // "nearest" or "stochastic" with its seed, counter offset and mantissa bits (0: all of the dtype's).
 Rounding rounding_from(const std::string& mode, std::uint64_t seed, std::uint64_t offset, int bits);
 
+// The ordinal that an ordinal, a name ("cuda:1") or a device of ours says. ValueError or TypeError for what is none.
+int device_from(const py::object& which);
+// The device of the first tensor among arguments, also in a list or tuple; -1: there is none.
+int device_among(PyObject* const* args, Py_ssize_t count);
+
 // What the products of matrices have in common; `bias` must outlive it.
 GemmOptions gemm_options(float alpha, float beta, const std::optional<Tensor>& bias, bool relu, bool relu_first,
                          std::int64_t splits, bool tensor_cores);

@@ -29,8 +29,24 @@ void reword(const py::tuple& args, const py::dict& named) {
   PyErr_SetObject(py::type::handle_of(ours).ptr(), ours.ptr());
 }
 
+// What `call` returns, on the device of the first tensor among the arguments: what is made of host data on the way, and
+// what has no tensor of its own, goes there.
+template <class Call>
+PyObject* where_tensors_are(PyObject* const* args, Py_ssize_t count, const Call& call) {
+  const int device = other_devices_used() ? device_among(args, count) : -1;
+  if (device < 0 || device == get_device()) return in_python(call);
+  try {
+    const OnDevice there(device);
+    return in_python(call);
+  } catch (const Error& e) {  // a graph of another device is being recorded
+    PyErr_SetString(py::module_::import("nervanagpu._core").attr("Error").ptr(), e.what());
+    return nullptr;
+  }
+}
+
 PyObject* fast_entry(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* names) {
-  PyObject* out = in_python([&] { return fast_dispatcher(self, args, count, names); });
+  const Py_ssize_t all = count + (names != nullptr ? PyTuple_GET_SIZE(names) : 0);
+  PyObject* out = where_tensors_are(args, all, [&] { return fast_dispatcher(self, args, count, names); });
   if (out != nullptr || PyErr_ExceptionMatches(PyExc_TypeError) == 0) return out;
   try {
     py::tuple positional(static_cast<std::size_t>(count));
@@ -47,7 +63,8 @@ PyObject* fast_entry(PyObject* self, PyObject* const* args, Py_ssize_t count, Py
 }
 
 PyObject* tuple_entry(PyObject* self, PyObject* args, PyObject* named) {
-  PyObject* out = in_python([&] { return tuple_dispatcher(self, args, named); });
+  PyObject* out = where_tensors_are(PySequence_Fast_ITEMS(args), PyTuple_GET_SIZE(args),
+                                    [&] { return tuple_dispatcher(self, args, named); });
   if (out != nullptr || PyErr_ExceptionMatches(PyExc_TypeError) == 0) return out;
   try {
     reword(py::reinterpret_borrow<py::tuple>(args),
@@ -83,6 +100,21 @@ void enter_member(const py::handle& member) {
 }
 
 }  // namespace
+
+int device_among(PyObject* const* args, Py_ssize_t count) {
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    int found = -1;
+    if (const Lazy* l = lazy_of(args[i]); l != nullptr && !l->forced) {
+      found = l->expr.device();
+    } else if (py::isinstance<Tensor>(args[i])) {
+      found = py::handle(args[i]).cast<const Tensor*>()->device();
+    } else if (PyList_CheckExact(args[i]) != 0 || PyTuple_CheckExact(args[i]) != 0) {
+      found = device_among(PySequence_Fast_ITEMS(args[i]), PySequence_Fast_GET_SIZE(args[i]));
+    }
+    if (found >= 0) return found;
+  }
+  return -1;
+}
 
 void bind_arguments(py::module_& m) {
   const py::object any = m.attr("version");

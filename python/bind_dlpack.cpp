@@ -68,6 +68,7 @@ void fill(Shared<Form>& s, const Tensor& t, bool to_host) {
     s.strides = t.strides();
     t.expose();
     d.device.type = on_gpu() ? kCuda : kCpu;
+    d.device.id = on_gpu() ? t.device() : 0;
     d.data = on_gpu() ? reinterpret_cast<void*>(t.address()) : t.host();  // NOLINT(performance-no-int-to-ptr)
   }
   d.ndim = static_cast<std::int32_t>(s.shape.size());
@@ -139,8 +140,9 @@ void check_place(const Place& place) {
     throw InvalidArgument("from_dlpack: memory of a device of type " + std::to_string(place.type) + "; needs " +
                           std::to_string(gpu ? kCuda : kCpu) + " (1: host, 2: GPU)");
   }
-  if (gpu && place.type == kCuda && place.id != 0) {
-    throw InvalidArgument("from_dlpack: memory of GPU " + std::to_string(place.id) + "; this process uses GPU 0");
+  if (gpu && place.type == kCuda && (place.id < 0 || place.id >= device_count())) {
+    throw InvalidArgument("from_dlpack: memory of GPU " + std::to_string(place.id) + "; needs 0 to " +
+                          std::to_string(device_count() - 1));
   }
 }
 
@@ -157,6 +159,7 @@ Tensor adopted(const Array& d, bool read_only, std::function<void()> give_back) 
     throw InvalidArgument("from_dlpack: memory at " + std::to_string(address) + "; needs a multiple of " +
                           std::to_string(alignment_of(dtype)) + " for " + std::string(name_of(dtype)));
   }
+  const OnDevice there(on_gpu() && d.device.type == kCuda ? d.device.id : device_of(address));
   if (on_gpu())
     return Tensor::adopt(address, std::move(shape), std::move(strides), dtype, std::move(give_back), read_only);
   return Tensor::adopt_host(data, std::move(shape), std::move(strides), dtype, std::move(give_back), read_only);
@@ -198,6 +201,7 @@ Tensor from_dlpack(const py::object& capsule) {
 // Memory that the object `owner` keeps alive.
 Tensor adopt(std::uint64_t address, const py::object& shape, const py::object& strides, const py::object& dtype,
              const py::object& owner, bool read_only) {
+  const OnDevice there(other_devices_used() || other_devices_possible() ? device_of(address) : -1);
   PyObject* held = owner.inc_ref().ptr();
   return Tensor::adopt(
       address, shape_from(shape), shape_from(strides), dtype_from(dtype),

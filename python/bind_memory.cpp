@@ -41,8 +41,8 @@ void bind_memory(py::module_& m) {
   m.def("set_kernel_cache", &set_kernel_cache, py::arg("budget"));
   m.def("held_memory", [] {
     name_memory_here();
-    std::vector<std::tuple<std::string, std::size_t, std::size_t>> out;
-    for (HeldMemory& h : held_memory()) out.emplace_back(std::move(h.place), h.bytes, h.allocations);
+    std::vector<std::tuple<std::string, std::size_t, std::size_t, int>> out;
+    for (HeldMemory& h : held_memory()) out.emplace_back(std::move(h.place), h.bytes, h.allocations, h.device);
     return out;
   });
 }

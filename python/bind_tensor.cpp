@@ -328,6 +328,10 @@ void bind_tensor(py::module_& m) {
   c.def("reshape", &reshape, "A contiguous tensor's elements in another shape, as a view; one length may be -1.");
   c.def("__getitem__", &item, py::arg("key"));
   c.def("__setitem__", &assign_item, py::arg("key"), py::arg("value"));
+  m.def("to", [](const Tensor& t, int device) {
+    const GilRelease release;
+    return t.to(device);
+  });
   m.def("real_view", [](const Tensor& t) { return t.real(); });
   m.def("imag_view", [](const Tensor& t) { return t.imag(); });
   m.def("diagonal", [](const Tensor& t) { return t.diagonal(); });

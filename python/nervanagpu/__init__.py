@@ -35,6 +35,7 @@ from nervanagpu import (
     names,
     nn,
     numpy_protocol,
+    placement,
     places,
     polynomials,
     scans,
@@ -66,6 +67,7 @@ from nervanagpu._core import (
     Stream,
     autotune,
     device,
+    device_count,
     doctor,
     memory_stats,
     release_cached_memory,
@@ -144,6 +146,7 @@ exchange.install()
 members.install()
 text.install()
 numpy_protocol.install()
+placement.install()
 
 __version__ = version()
 

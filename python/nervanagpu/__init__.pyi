@@ -391,6 +391,7 @@ from nervanagpu import members as members
 from nervanagpu import names as names
 from nervanagpu import nn as nn
 from nervanagpu import numpy_protocol as numpy_protocol
+from nervanagpu import placement as placement
 from nervanagpu import places as places
 from nervanagpu import polynomials as polynomials
 from nervanagpu import scans as scans
@@ -420,6 +421,7 @@ from nervanagpu._core import MemoryStats as MemoryStats
 from nervanagpu._core import Stream as Stream
 from nervanagpu._core import autotune as autotune
 from nervanagpu._core import device as device
+from nervanagpu._core import device_count as device_count
 from nervanagpu._core import doctor as doctor
 from nervanagpu._core import memory_stats as memory_stats
 from nervanagpu._core import release_cached_memory as release_cached_memory

@@ -39,8 +39,9 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: Any = None) -> GPUTensor
     """nervanagpu.from_dlpack."""
     from nervanagpu import exchange
 
-    creation.check_device("from_dlpack", device)
     made = exchange.from_dlpack(x)
+    if device is not None:
+        made = made.to(creation.check_device("from_dlpack", device))
     return made.copy() if copy else made
 
 
@@ -168,12 +169,12 @@ class _Info:
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}
 
     def default_device(self) -> Any:
-        """The device."""
+        """The current one."""
         return _core.device()
 
     def devices(self) -> list[Any]:
         """All of them."""
-        return [_core.device()]
+        return [_core.device(i) for i in range(_core.device_count())]
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, Any]:
         """Of what is made without a dtype."""

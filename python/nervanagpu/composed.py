@@ -5,7 +5,6 @@ Operands, broadcasting, dtypes and errors are those of nervanagpu.elementwise an
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -16,6 +15,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import AxisError, integer, tensor, tensors
 from nervanagpu.elementwise import Operand
 from nervanagpu.names import public
+from nervanagpu.placement import per_device
 
 
 @public(numpy=False)
@@ -56,7 +56,7 @@ def layer_norm(
     return result if bias is None else result + bias
 
 
-@functools.lru_cache(maxsize=16)
+@per_device(maxsize=16)
 def _count(length: int) -> GPUTensor:
     return creation.array(np.arange(length, dtype=np.int32))
 

@@ -35,17 +35,29 @@ def named(tensor: GPUTensor, name: str | None) -> GPUTensor:
     return tensor
 
 
-def check_device(function: str, device: Any) -> None:
-    """None, or the device that there is."""
-    if device is not None and device != _core.device() and str(device) != str(_core.device()):
-        raise ValueError(f"{function}: device is {device!r}; needs None or {_core.device()}")
+def check_device(function: str, device: Any) -> int:
+    """The ordinal of a device: of an ordinal, "cuda:1", or what ng.device() gives. ValueError for none there is."""
+    if device is None:
+        return _core.get_device()
+    try:
+        return _core.ordinal_of(device)
+    except (TypeError, ValueError) as error:
+        if str(device) == str(_core.device()):
+            return _core.get_device()
+        raise ValueError(f"{function}: {error}") from None
 
 
 @public(numpy=False)
 def array(
-    ary: Any, dtype: npt.DTypeLike | None = None, name: str | None = None, *, copy: bool | None = True, ndmin: int = 0
+    ary: Any,
+    dtype: npt.DTypeLike | None = None,
+    name: str | None = None,
+    *,
+    copy: bool | None = True,
+    ndmin: int = 0,
+    device: Any = None,
 ) -> GPUTensor:
-    """A copy of `ary` (any array-like) on the device, row-major.
+    """A copy of `ary` (any array-like), row-major: on `device`; None: on that of a tensor, else on the current one.
 
     It keeps its dtype unless `dtype` says otherwise, and is then converted as `ndarray.astype` does. TypeError for a
     dtype that tensors cannot hold (object, str, ...). "bfloat16" needs no package: without ml_dtypes the elements
@@ -53,9 +65,14 @@ def array(
     """
     if ndmin != 0:
         least = integer("array", "ndmin", ndmin, 0, 32)
-        made = array(ary, dtype, name, copy=copy)
+        made = array(ary, dtype, name, copy=copy, device=device)
         return made[(None,) * (least - made.ndim)] if made.ndim < least else made
+    if device is not None:
+        check_device("array", device)
     if isinstance(ary, GPUTensor):
+        if device is not None:
+            moved = ary.to(device)
+            ary, copy = moved, copy if moved is ary else False
         if not copy and (dtype is None or ary.dtype == _core.dtype(dtype)):
             return ary
         made = ary.copy() if dtype is None else ary.astype(dtype).copy()
@@ -216,11 +233,12 @@ def asarray(ary: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None =
     """
     if device is not None:
         check_device("asarray", device)
-    if isinstance(ary, GPUTensor) and not copy and (dtype is None or ary.dtype == _core.dtype(dtype)):
+    as_it_is = isinstance(ary, GPUTensor) and not copy and (dtype is None or ary.dtype == _core.dtype(dtype))
+    if as_it_is and (device is None or check_device("asarray", device) == _core.tensor_device(ary)):
         return ary
     if copy is False:
         raise ValueError("asarray: copy is False; host data and other dtypes need one")
-    return array(ary, dtype)
+    return array(ary, dtype, device=device)
 
 
 @public(numpy=False)

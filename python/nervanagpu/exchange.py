@@ -26,8 +26,8 @@ def _gpu() -> bool:
 
 
 def _dlpack_device(self: GPUTensor) -> tuple[int, int]:
-    """(2, 0) for the GPU; (1, 0), host memory, on the emulator."""
-    return (_CUDA if _gpu() else _HOST), 0
+    """(2, 0) for the first GPU; (1, 0), host memory, on the emulator."""
+    return (_CUDA, _core.tensor_device(self)) if _gpu() else (_HOST, 0)
 
 
 def _let_wait(stream: int | None) -> None:
@@ -162,9 +162,11 @@ def from_cuda_array(x: Any) -> GPUTensor:
     if stream == 0:
         raise ValueError("from_cuda_array: the interface's stream is 0, which version 3 does not allow")
     if stream is not None and stream not in (_LEGACY, _PER_THREAD):  # both default streams are waited for
-        written = Event()
-        written.record(Stream.from_handle(stream))
-        written.make_wait()
+        ordinal = _core.device_at(address)
+        with _core.device(None if ordinal < 0 else ordinal):
+            written = Event()
+            written.record(Stream.from_handle(stream))
+            written.make_wait()
     return _core.adopt(address, shape, strides, dtype, x, read_only)
 
 

@@ -5,7 +5,6 @@ Arguments are packed here, by the dtypes of their declarations, since the symbol
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy as np
 from nervanagpu import _core
 from nervanagpu.c_types import Packed
 from nervanagpu.modules import SourceModule
+from nervanagpu.placement import per_device
 from nervanagpu.toolchain import Kernel
 
 THREADS = 256
@@ -114,7 +114,7 @@ extern "C" __global__ void {name}_shift(const scan_type* in, scan_type* out, lon
 """
 
 
-@functools.lru_cache(maxsize=512)
+@per_device(maxsize=512)
 def _module(text: str, options: tuple[str, ...]) -> SourceModule:
     return SourceModule(text, options=options)
 

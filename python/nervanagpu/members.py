@@ -200,14 +200,22 @@ def _iter(self: GPUTensor) -> Iterator[GPUTensor]:
 
 
 def _device(self: GPUTensor) -> Any:
-    """The device whose memory it is in."""
-    return _core.device()
+    """The device whose memory it is in, or is going to be."""
+    return _core.device(_core.tensor_device(self))
+
+
+def _to(self: GPUTensor, device: Any) -> GPUTensor:
+    """The tensor on a device (1, "cuda:1", ng.device(1)): itself if it is there, else a contiguous copy.
+
+    ValueError for a device that there is not.
+    """
+    there = creation.check_device("to", device)
+    return self if there == _core.tensor_device(self) else _core.to(self, there)
 
 
 def _to_device(self: GPUTensor, device: Any, /, *, stream: Any = None) -> GPUTensor:
-    """The tensor on a device: itself on this one. ValueError for another."""
-    creation.check_device("to_device", device)
-    return self
+    """As `to`; what the array API calls it. The default streams of both devices wait for the copy."""
+    return _to(self, device)
 
 
 def _namespace(self: GPUTensor, /, *, api_version: str | None = None) -> Any:
@@ -282,6 +290,7 @@ def install() -> None:
         ("__contains__", _contains),
         ("__iter__", _iter),
         ("__array_namespace__", _namespace),
+        ("to", _to),
         ("to_device", _to_device),
         ("device", property(_device)),
         ("itemsize", property(_sizes)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
 from nervanagpu import _core
 from nervanagpu.arguments import integer
@@ -11,11 +12,12 @@ from nervanagpu.arguments import integer
 
 @dataclass(frozen=True)
 class Held:
-    """What one statement ("train.py:12: y = x + 1") asked for and holds: bytes, in so many allocations."""
+    """What one statement ("train.py:12: y = x + 1") asked for and holds: bytes, in so many allocations, on a device."""
 
     statement: str
     bytes: int
     allocations: int
+    device: int = 0
 
 
 @dataclass(frozen=True)
@@ -37,18 +39,21 @@ class MemoryReport:
     """Device memory by statement, the largest first, and the memory of generated kernels. As text, a table.
 
     `held`: of what was allocated since track_memory(True); empty before. `in_use`, `peak`, `reserved`: bytes in all, as
-    memory_stats() has them. `kernels`: a KernelCache.
+    memory_stats() has them, of the device `device`. `kernels`: a KernelCache.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, device: Any = None) -> None:
+        self.device = _core.get_device() if device is None else _core.ordinal_of(device)
         self.tracked = _core.records_memory()
-        self.held = [Held(*h) for h in _core.held_memory()]
-        stats = _core.memory_stats()
+        self.held = [h for h in (Held(*row) for row in _core.held_memory()) if h.device == self.device]
+        stats = _core.memory_stats(self.device)
         self.in_use, self.peak, self.reserved = stats.in_use, stats.peak, stats.reserved
         self.kernels = KernelCache(*_core.kernel_cache())
 
     def __repr__(self) -> str:
         lines = [f"{self.in_use:,} bytes in use, at most {self.peak:,}, {self.reserved:,} taken from the device"]
+        if self.device:
+            lines[0] = f"device {self.device}: {lines[0]}"
         lines += [f"{h.bytes:>16,}  {h.allocations:>6} x  {h.statement or '(elsewhere)'}" for h in self.held]
         rest = self.in_use - sum(h.bytes for h in self.held)
         if not self.tracked:
@@ -72,9 +77,9 @@ def set_kernel_cache(budget: int) -> None:
     _core.set_kernel_cache(integer("set_kernel_cache", "budget", budget, 0, 2**63 - 1))
 
 
-def memory_report() -> MemoryReport:
-    """What holds device memory now. Statements are recorded after track_memory(True)."""
-    return MemoryReport()
+def memory_report(device: Any = None) -> MemoryReport:
+    """What holds the memory of a device (None: the current one). Statements are recorded after track_memory(True)."""
+    return MemoryReport(device)
 
 
 class track_memory:

@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from nervanagpu.placement import placed
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -46,6 +48,7 @@ def public(*aliases: str, method: bool | str = False, space: str = "", numpy: bo
     """
 
     def enter(function: F) -> F:
+        function = placed(function)
         names = (function.__name__, *aliases)
         methods = tuple(method.split()) if isinstance(method, str) else names if method else ()
         theirs = tuple(numpy.split()) if isinstance(numpy, str) else names if numpy else ()

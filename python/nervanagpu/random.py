@@ -14,23 +14,24 @@ from nervanagpu.creation import Shape
 
 _lock = threading.Lock()
 _seed = 0
-_offset = 0
+_offsets: dict[int, int] = {}  # by device: what each has spent
 
 
 def seed(value: int = 0) -> None:
-    """Let the next `rand` start again: the same seed, 0 to 2^64 - 1, gives the same numbers."""
-    global _seed, _offset
+    """Let the next `rand` start again: the same seed, 0 to 2^64 - 1, gives the same numbers, on each device."""
+    global _seed
     number = integer("seed", "value", value, 0, (1 << 64) - 1)
     with _lock:
-        _seed, _offset = number, 0
+        _seed = number
+        _offsets.clear()
 
 
 def _take(count: int) -> tuple[int, int]:
     """The seed, and the first of the counters for `count` words, which are spent."""
-    global _offset
+    device = _core.get_device()
     with _lock:
-        start = _offset
-        _offset += (count + 3) // 4
+        start = _offsets.get(device, 0)
+        _offsets[device] = start + (count + 3) // 4
         return _seed, start
 
 
@@ -60,10 +61,11 @@ def rand(*shape: int) -> GPUTensor:
 
 
 def _uniform(shape: Shape) -> GPUTensor:
-    global _offset
+    device = _core.get_device()
     with _lock:
-        result = _core.random(shape, _seed, _offset)
-        _offset += (result.size + 3) // 4
+        start = _offsets.get(device, 0)
+        result = _core.random(shape, _seed, start)
+        _offsets[device] = start + (result.size + 3) // 4
     return result
 
 

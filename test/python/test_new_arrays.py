@@ -155,7 +155,8 @@ VIEWS: dict[str, Call] = {
 OTHERS = """
     fuse get_default_memory_pool get_default_pinned_memory_pool from_cuda_array from_dlpack
     add_at assemble autotune benchmark check_finite conv1d conv1d_bprop conv1d_update conv2d conv2d_bprop
-    conv2d_update conv3d conv3d_bprop conv3d_update deconv1d deconv2d deconv3d device disassemble doctor empty
+    conv2d_update conv3d conv3d_bprop conv3d_update deconv1d deconv2d deconv3d device device_count disassemble doctor
+    empty
     evaluate explain full image launch_count layers load memory_report memory_stats ones pinned rand randint randn
     set_kernel_cache release_cached_memory release_captured_memory seed surface synchronize tensor_map texture
     track_memory version
@@ -167,7 +168,7 @@ OTHERS = """
 MEMBERS = """
     T asbuffer asnumpyarray astype backend allocator base contiguous copy copy_from dtype fill get gpudata is_trans
     kahan_count kahan_reset name nbytes ndim ptr reshape rounding set shape share size strides take_array transpose
-    device element_strides flatten imag item itemsize mT real sort to_device tobytes tolist view
+    device element_strides flatten imag item itemsize mT real sort to to_device tobytes tolist view
     byteswap data dump dumps flags flat partition reduced_view scatter_add toDlpack tofile
 """.split()
 

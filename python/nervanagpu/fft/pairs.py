@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from nervanagpu import creation, elementwise
 from nervanagpu._core import GPUTensor
 from nervanagpu.linalg.operands import as_tensor
+from nervanagpu.placement import per_device
 
 _COMPLEX = {"complex64": np.float32, "complex128": np.float64}
 _SINGLE = ("float16", "bfloat16", "float32", "complex64")
@@ -44,7 +44,7 @@ def to_complex(x: GPUTensor) -> GPUTensor:
     return pairs.share(x.shape[:-1], np.result_type(x.dtype, np.complex64))
 
 
-@functools.cache
+@per_device()
 def _signs(dtype: str) -> GPUTensor:
     return creation.array(np.array([1, -1], dtype))
 

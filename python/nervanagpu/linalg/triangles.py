@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -13,9 +12,10 @@ from nervanagpu import creation, elementwise, indexing, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer
 from nervanagpu.linalg.operands import as_tensor
+from nervanagpu.placement import per_device
 
 
-@functools.lru_cache(maxsize=32)
+@per_device(maxsize=32)
 def counted(length: int) -> GPUTensor:
     """0, 1, ..., length - 1, int32."""
     return creation.array(np.arange(length, dtype=np.int32))

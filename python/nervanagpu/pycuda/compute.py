@@ -13,6 +13,7 @@ import numpy.typing as npt
 import nervanagpu as ng
 from nervanagpu import _core, c_types
 from nervanagpu._core import GPUTensor
+from nervanagpu.placement import per_device
 from nervanagpu.pycuda import driver
 
 Scalar = bool | int | float | complex | np.generic
@@ -171,7 +172,7 @@ def generated(text: str, out: Any, operands: tuple[Any, ...]) -> None:
         out[...] = dense_out
 
 
-@functools.lru_cache(maxsize=256)
+@per_device(maxsize=256)
 def _kernel(arguments: str, operation: str, preamble: str) -> Any:
     from nervanagpu.pycuda.elementwise import ElementwiseKernel
 

@@ -64,7 +64,7 @@ class Context:
 
     @staticmethod
     def get_device() -> Device:
-        return Device(0)
+        return Device(_core.get_device())
 
     @staticmethod
     def get_current() -> Context:
@@ -123,28 +123,31 @@ class Context:
 
 
 class Device:
-    """The device that this library runs on; its number is 0."""
+    """A device by its number."""
 
     def __init__(self, number: int = 0) -> None:
-        if number != 0:
-            raise ValueError(f"Device: number is {number}; needs 0 (CUDA_VISIBLE_DEVICES chooses the GPU)")
+        if number != 0 and not 0 < number < _core.device_count():
+            needs = f"0 to {_core.device_count() - 1}" if _core.device_count() > 1 else "0"
+            raise ValueError(f"Device: number is {number}; needs {needs} (CUDA_VISIBLE_DEVICES chooses the GPUs)")
+        self._number = number
 
     @staticmethod
     def count() -> int:
-        return 1
+        return _core.device_count()
 
     def name(self) -> str:
-        return _core.device().name
+        return _core.device(self._number).name
 
     def total_memory(self) -> int:
-        return _core.device().memory
+        return _core.device(self._number).memory
 
     def compute_capability(self) -> tuple[int, int]:
-        number = int(_core.device().arch[3:].rstrip("af"))
+        number = int(_core.device(self._number).arch[3:].rstrip("af"))
         return number // 10, number % 10
 
     def make_context(self, flags: int = 0) -> Context:
-        _core.device()
+        """Makes it the current device of this thread."""
+        _core.set_device(self._number)
         return Context()
 
     retain_primary_context = make_context
@@ -152,7 +155,7 @@ class Device:
     def get_attributes(self) -> dict[device_attribute, int]:
         """What is known of the device, by name."""
         major, minor = self.compute_capability()
-        facts = {**_LIMITS, "MULTIPROCESSOR_COUNT": _core.device().multiprocessors}
+        facts = {**_LIMITS, "MULTIPROCESSOR_COUNT": _core.device(self._number).multiprocessors}
         facts |= {"COMPUTE_CAPABILITY_MAJOR": major, "COMPUTE_CAPABILITY_MINOR": minor}
         return {device_attribute[name]: value for name, value in facts.items()}
 
@@ -173,10 +176,10 @@ class Device:
         return "0000:00:00.0"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Device)
+        return isinstance(other, Device) and self._number == other._number
 
     def __hash__(self) -> int:
-        return 0
+        return self._number
 
 
 def init(flags: int = 0) -> None:
@@ -185,5 +188,5 @@ def init(flags: int = 0) -> None:
 
 
 def current_device() -> Device:
-    """The device."""
-    return Device(0)
+    """The current one of this thread."""
+    return Device(_core.get_device())

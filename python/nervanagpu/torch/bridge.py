@@ -41,7 +41,8 @@ def check_place(t: torch.Tensor) -> None:
         return  # no elements: shapes alone are asked for
     here = _core.device().kind
     if here == "cuda":
-        need(t.device.type == "cuda" and t.device.index == 0, f"a tensor on {t.device} while ours is cuda:0")
+        known = t.device.type == "cuda" and (t.device.index == 0 or t.device.index < _core.device_count())
+        need(known, f"a tensor on {t.device} while ours are cuda:0 to cuda:{_core.device_count() - 1}")
     else:
         need(t.device.type == "cpu", f"a tensor on {t.device} while ours is the emulator, which works on CPU tensors")
 
@@ -59,7 +60,12 @@ def stream_of(t: torch.Tensor) -> Stream | None:
     if not t.is_cuda:
         return None
     handle = torch.cuda.current_stream(t.device).cuda_stream
-    return Stream.from_handle(handle) if handle else None
+    if not handle:
+        return None
+    if t.device.index == 0:
+        return Stream.from_handle(handle)
+    with _core.device(t.device.index):
+        return Stream.from_handle(handle)
 
 
 def is_channels_last(*operands: torch.Tensor) -> bool:

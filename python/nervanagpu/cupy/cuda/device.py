@@ -10,12 +10,13 @@ from nervanagpu.pycuda.device import mem_get_info
 
 
 class Device:
-    """The device of this process; its number is 0. ValueError for another."""
+    """A device by its number; None: the current one. `with` and `use` make it current. ValueError for none there is."""
 
     def __init__(self, device: int | Device | None = None) -> None:
-        number = 0 if device is None or isinstance(device, Device) else int(device)
+        number = _core.get_device() if device is None else int(device)
         self._facts = _Facts(number)
         self.id = number
+        self._before: list[int] = []
 
     def __int__(self) -> int:
         return self.id
@@ -23,20 +24,22 @@ class Device:
     __index__ = __int__
 
     def use(self) -> Device:
-        """Itself: it is in use."""
+        """Makes it current in this thread; itself."""
+        _core.set_device(self.id)
         return self
 
     def __enter__(self) -> Device:
-        return self
+        self._before.append(_core.get_device())
+        return self.use()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        return None
+        _core.set_device(self._before.pop())
 
     def synchronize(self) -> None:
-        """Wait for all work."""
-        _core.synchronize()
+        """Wait for all of its work."""
+        _core.synchronize(self.id)
 
     @property
     def compute_capability(self) -> str:
@@ -47,7 +50,8 @@ class Device:
     @property
     def mem_info(self) -> tuple[int, int]:
         """(free, total) bytes."""
-        return mem_get_info()
+        with _core.device(self.id):
+            return mem_get_info()
 
     @property
     def pci_bus_id(self) -> str:
@@ -73,8 +77,8 @@ def _camel(name: str) -> str:
 
 
 def get_device_id() -> int:
-    """0"""
-    return 0
+    """That of the current one."""
+    return _core.get_device()
 
 
 def from_pci_bus_id(pci_bus_id: str) -> Device:

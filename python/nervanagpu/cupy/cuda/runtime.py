@@ -16,18 +16,19 @@ _allocations: dict[int, Memory] = {}
 
 
 def getDeviceCount() -> int:
-    """1"""
-    return 1
+    """How many there are."""
+    return _core.device_count()
 
 
 def getDevice() -> int:
-    """0"""
-    return 0
+    """The current one."""
+    return _core.get_device()
 
 
 def setDevice(device: int) -> None:
-    """ValueError for another than 0."""
+    """Makes it current. ValueError for one that there is not."""
     Device(int(device))
+    _core.set_device(int(device))
 
 
 def getDeviceProperties(device: int) -> dict[str, Any]:
