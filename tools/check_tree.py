@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Checks the rules of the tree that no compiler knows.
 
-Includes go one way, files stay small and say what they are for, facts of instructions stand in rows (op_lists.py):
+Includes go one way, files stay small and say what they are for, facts of instructions stand in rows (op_lists.py),
+cells of the pages' tables stay within 80 characters:
 include <- src <- kernels/*.cpp, layers <- python; sass/ knows nobody. Exit status 1 lists each break as file:line.
 """
 
@@ -17,6 +18,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import op_lists  # noqa: E402
 
 MAX_LINES = 800
+MAX_CELL = 80
 
 # Folder -> what its quoted includes may begin with. The first matching folder decides.
 ALLOWED: list[tuple[str, tuple[str, ...]]] = [
@@ -38,6 +40,7 @@ FORBIDDEN: list[tuple[str, str, str]] = [
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+LINK_TARGET = re.compile(r"\]\([^)]*\)")
 FOREIGN = re.compile(r"^(cuda|cublas|cudnn|nv|pybind11/|Python\.h|gtest/)")
 
 
@@ -66,6 +69,22 @@ def problems_of(path: str, text: str) -> list[str]:
     return found + op_lists.problems_of(path, text)
 
 
+def long_cells(path: str, text: str) -> list[str]:
+    """Cells of a page's tables that are too long to read; neither code blocks nor a link's target count."""
+    found = []
+    fenced = False
+    for number, line in enumerate(text.splitlines(), 1):
+        row = line.strip()
+        fenced ^= row.startswith("```")
+        if fenced or not row.startswith("|") or not row.strip("|-: "):
+            continue
+        for cell in re.split(r"(?<!\\)\|", row):
+            length = len(LINK_TARGET.sub("]", cell.strip()))
+            if length > MAX_CELL:
+                found.append(f"{path}:{number}: a table cell of {length} characters; at most {MAX_CELL}")
+    return found
+
+
 def main() -> int:
     sources = [
         path
@@ -78,9 +97,12 @@ def main() -> int:
         for path in sorted(sources)
         for problem in problems_of(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8"))
     ]
+    pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    for page in pages:
+        found += long_cells(page.relative_to(ROOT).as_posix(), page.read_text(encoding="utf-8"))
     for problem in found:
         print(problem, file=sys.stderr)
-    print(f"check_tree: {len(sources)} files, {len(found)} problems")
+    print(f"check_tree: {len(sources) + len(pages)} files, {len(found)} problems")
     return 1 if found else 0
 
 

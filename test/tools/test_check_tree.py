@@ -46,6 +46,16 @@ def test_refused(path: str, line: str, message: str) -> None:
     assert message in problems[0]
 
 
+def test_long_cells_are_refused() -> None:
+    allowed = ["| a | " + "b" * 80 + " |", f"| [{'c' * 78}](functions.md#far-away) |", "|" + "---|" * 40]
+    assert check_tree.long_cells("docs/a.md", "\n".join(allowed)) == []
+    assert check_tree.long_cells("docs/a.md", f"```text\n| {'b' * 81} |\n```\n") == []
+    for cell in ("b" * 81, f"[{'c' * 79}](x.md)", "d" * 40 + r" \| " + "e" * 40):
+        problems = check_tree.long_cells("docs/a.md", f"| |\n|---|\n| a | {cell} |\n")
+        assert len(problems) == 1 and problems[0].startswith("docs/a.md:3: a table cell of ")
+    assert check_tree.long_cells("docs/a.md", f"```\n```\n| {'b' * 81} |\n")[0].startswith("docs/a.md:3: ")
+
+
 def test_long_files_are_refused() -> None:
     assert check_tree.problems_of("src/a.cpp", "//" + "\n" * 800) == []
     assert "801 lines" in check_tree.problems_of("src/a.cpp", "//" + "\n" * 801)[0]
