@@ -91,7 +91,8 @@ void CudaDevice::load_modules() {
   Unpacker unpack;
   for (const EmbeddedCubin& cubin : registry_.cubins()) {
     cuda::Module module = nullptr;
-    check(driver_.module_load(&module, unpack(cubin).data()), (std::string("cuModuleLoadData of ") + cubin.name).c_str());
+    check(driver_.module_load(&module, unpack(cubin).data()),
+          (std::string("cuModuleLoadData of ") + cubin.name).c_str());
     modules.push_back(module);
   }
   for (const Kernel& k : registry_.kernels()) {
