@@ -19,6 +19,7 @@ PYBIND11_MODULE(_core, m) {
   nervanagpu::python::bind_nn(m);
   nervanagpu::python::bind_pool(m);
   nervanagpu::python::bind_layers(m);
+  nervanagpu::python::bind_xla(m);
   nervanagpu::python::bind_toolchain(m);
   nervanagpu::python::bind_tensor_map(m);
   nervanagpu::python::bind_texture(m);

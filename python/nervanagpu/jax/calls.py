@@ -1,0 +1,100 @@
+"""The way into XLA: targets of its foreign function interface, calls of them, and what vmap makes of a call.
+
+A workspace is a result that nobody looks at: so XLA plans its memory as any other, and nothing is allocated at a launch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from nervanagpu import _core
+
+Numbers = dict[str, int | Sequence[int]]
+
+_PREFIX = "nervanagpu_"
+
+for _name, _platform, _handler in _core.xla_targets():
+    jax.ffi.register_ffi_target(_PREFIX + _name, _handler, platform=_platform)
+
+
+def calls() -> dict[str, int]:
+    """How often each operation has run in this process, by XLA's calls: {"gemm": 3, "conv": 0, ...}."""
+    return _core.xla_calls()
+
+
+def call(
+    name: str,
+    operands: Sequence[jax.Array],
+    shapes: Sequence[Sequence[int]],
+    numbers: Numbers,
+    dtype: Any = None,
+) -> list[jax.Array]:
+    """The results, of these shapes and the operands' or that dtype, of an operation with these attributes."""
+    dtype = jnp.dtype(operands[0].dtype if dtype is None else dtype)
+    given = [(x.shape, str(x.dtype)) for x in operands]
+    wanted = [(tuple(shape), str(dtype)) for shape in shapes]
+    values = {key: [value] if isinstance(value, int) else list(value) for key, value in numbers.items()}
+    room = _core.xla_workspace(name, given, wanted, values)
+    results = [jax.ShapeDtypeStruct(shape, dtype) for shape in shapes]
+    if room >= 0:
+        results.append(jax.ShapeDtypeStruct((room,), np.uint8))
+    attributes = {
+        key: np.int64(value) if isinstance(value, int) else np.asarray(value, np.int64)
+        for key, value in numbers.items()
+    }
+    run = jax.ffi.ffi_call(_PREFIX + name, results, vmap_method="sequential")
+    return list(run(*operands, **attributes))[: len(shapes)]
+
+
+def call_one(name: str, operands: Sequence[jax.Array], shape: Sequence[int], numbers: Numbers) -> jax.Array:
+    """The same for one result; zeros where an operand or the result has no elements."""
+    if 0 in shape or any(x.size == 0 for x in operands):
+        return jnp.zeros(shape, operands[0].dtype)
+    return call(name, operands, [shape], numbers)[0]
+
+
+def call_as(name: str, x: jax.Array, dtype: str, numbers: Numbers) -> jax.Array:
+    """The same for a result of the shape of x, and of another dtype."""
+    return call(name, [x], [x.shape], numbers, dtype)[0] if x.size else jnp.zeros(x.shape, dtype)
+
+
+Run = Callable[..., Any]
+
+
+def batched_by(rule: Callable[..., tuple[Any, Any]]) -> Callable[[Run], Run]:
+    """A function of a hashable configuration and arrays, whose vmap is `rule`.
+
+    rule(config, size, batched, *operands) has the batch as the first axis of the operands that are `batched`, and
+    returns the result and whether it is batched.
+    """
+
+    def decorate(function: Run) -> Run:
+        @lru_cache(maxsize=4096)
+        def made(config: Any) -> Any:
+            run = jax.custom_batching.custom_vmap(partial(function, config))
+            run.def_vmap(partial(rule, config))
+            return run
+
+        def enter(config: Any, *operands: Any) -> Any:
+            return made(config)(*operands)
+
+        return enter
+
+    return decorate
+
+
+def one_by_one(function: Run, batched: Sequence[Any], operands: Sequence[Any]) -> Any:
+    """function(*operands) of every element of the batch, one behind the other."""
+    moving = [x for x, b in zip(operands, batched, strict=True) if b]
+
+    def step(parts: Sequence[Any]) -> Any:
+        rest = iter(parts)
+        return function(*(next(rest) if b else x for x, b in zip(operands, batched, strict=True)))
+
+    return jax.lax.map(step, moving)
