@@ -30,7 +30,7 @@ configure = >/dev/null cmake --preset $(preset) -DNG_PYTHON=ON -DPython_EXECUTAB
             -DGTEST_SOURCE_DIR="$(GTEST_SOURCE_DIR)"
 build = cmake --build --preset $(preset) -j $(JOBS)
 
-.PHONY: all kernels python test test-torch test-long sanitize check demo demo-gemm corpus coverage mutants latency fuzz doc lint format bench-gemm bench-elementwise gpu-check clean help
+.PHONY: all kernels python test test-torch test-jax test-long sanitize check demo demo-gemm corpus coverage mutants latency fuzz doc lint format bench-gemm bench-elementwise gpu-check clean help
 
 all: ## build/bin/ngasm, and a .venv that imports nervanagpu (the default)
 	$(setup) build python
@@ -70,6 +70,13 @@ test-torch: ## nervanagpu.torch beside PyTorch, which is installed into .venv (s
 	@$(configure)
 	@$(build) --target _core
 	@$(py) -m pytest $(ARGS) test/python/test_torch.py test/python/test_torch_samples.py test/python/test_exchange.py
+
+test-jax: export NERVANAGPU_DEVICE ?= emulator
+test-jax: ## nervanagpu.jax beside JAX, which is installed into .venv
+	$(setup) build python test jax
+	@$(configure)
+	@$(build) --target _core
+	@$(py) -m pytest $(ARGS) test/python/test_jax.py
 
 test-long: export NERVANAGPU_TEST_LONG := 1
 test-long: test sanitize ## every test, and the C++ tests once more under sanitizers

@@ -28,7 +28,7 @@ void check(ng_status status) {
 std::string shown(const Shape& shape) {
   std::string out = "(";
   for (const std::int64_t n : shape) out += (out.size() > 1 ? ", " : "") + std::to_string(n);
-  return out + ")";
+  return out + (shape.size() == 1 ? ",)" : ")");
 }
 
 // --- what a call must have, whoever wrote it: a wrong one is refused, not run ------------------------------------------

@@ -21,7 +21,9 @@ except ImportError as error:
     raise ImportError("nervanagpu.jax needs JAX: pip install 'nervanagpu[jax]'") from error
 
 if not hasattr(_jax, "ffi"):
-    raise ImportError(f"nervanagpu.jax needs jax.ffi, which JAX {_jax.__version__} has not: pip install 'nervanagpu[jax]'")
+    raise ImportError(
+        f"nervanagpu.jax needs jax.ffi, which JAX {_jax.__version__} has not: pip install 'nervanagpu[jax]'"
+    )
 
 from nervanagpu.jax.calls import calls
 from nervanagpu.jax.convolution import (

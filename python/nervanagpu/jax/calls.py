@@ -1,11 +1,11 @@
 """The way into XLA: targets of its foreign function interface, calls of them, and what vmap makes of a call.
 
-A workspace is a result that nobody looks at: so XLA plans its memory as any other, and nothing is allocated at a launch.
+A workspace is a result that nobody looks at: XLA plans its memory as any other's, and a launch allocates nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any
 
@@ -15,9 +15,10 @@ import numpy as np
 
 from nervanagpu import _core
 
-Numbers = dict[str, int | Sequence[int]]
+Numbers = Mapping[str, int | Sequence[int]]
 
 _PREFIX = "nervanagpu_"
+_Shape: Any = jax.ShapeDtypeStruct
 
 for _name, _platform, _handler in _core.xla_targets():
     jax.ffi.register_ffi_target(_PREFIX + _name, _handler, platform=_platform)
@@ -41,9 +42,9 @@ def call(
     wanted = [(tuple(shape), str(dtype)) for shape in shapes]
     values = {key: [value] if isinstance(value, int) else list(value) for key, value in numbers.items()}
     room = _core.xla_workspace(name, given, wanted, values)
-    results = [jax.ShapeDtypeStruct(shape, dtype) for shape in shapes]
+    results: list[Any] = [_Shape(shape, dtype) for shape in shapes]
     if room >= 0:
-        results.append(jax.ShapeDtypeStruct((room,), np.uint8))
+        results.append(_Shape((room,), np.uint8))
     attributes = {
         key: np.int64(value) if isinstance(value, int) else np.asarray(value, np.int64)
         for key, value in numbers.items()
@@ -87,6 +88,16 @@ def batched_by(rule: Callable[..., tuple[Any, Any]]) -> Callable[[Run], Run]:
         return enter
 
     return decorate
+
+
+def differentiable(function: Run, kept: Run, gradient: Run) -> Run:
+    """function(config, *operands) with a gradient, as one compiled program for each config.
+
+    kept(config, *operands) is the result, and what gradient(config, it, grad) makes the operands' gradients from.
+    """
+    with_gradient = jax.custom_vjp(function, nondiff_argnums=(0,))
+    with_gradient.defvjp(kept, gradient)
+    return jax.jit(with_gradient, static_argnums=0, inline=True)
 
 
 def one_by_one(function: Run, batched: Sequence[Any], operands: Sequence[Any]) -> Any:

@@ -20,7 +20,7 @@ import jax.numpy as jnp
 
 from nervanagpu.arguments import flag, integer
 from nervanagpu.jax import checks, geometry
-from nervanagpu.jax.calls import batched_by, call, call_one, one_by_one
+from nervanagpu.jax.calls import Numbers, batched_by, call, call_one, differentiable, one_by_one
 from nervanagpu.jax.geometry import Ints, Padding, Triple
 
 Array = jax.Array
@@ -53,7 +53,7 @@ def _pass_of_batch(config: Conv, size: int, batched: Any, a: Array, b: Array, bi
 
 @batched_by(_pass_of_batch)
 def _pass(config: Conv, a: Array, b: Array, bias: Array | None) -> Array:
-    numbers = {
+    numbers: Numbers = {
         "pass": config.which,
         "stride": config.stride,
         "padding": config.padding,
@@ -68,15 +68,8 @@ def _pass(config: Conv, a: Array, b: Array, bias: Array | None) -> Array:
     return call("conv", [a, b, bias], [config.shape], numbers)[0]
 
 
-@partial(jax.jit, static_argnums=0, inline=True)
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
-def convolve(config: Conv, a: Array, b: Array, bias: Array | None) -> Array:
-    """The pass of config."""
-    return _pass(config, a, b, bias)
-
-
 def _kept(config: Conv, a: Array, b: Array, bias: Array | None) -> tuple[Array, Any]:
-    y = _pass(config, a, b, bias)
+    y = convolve(config, a, b, bias)
     return y, (a, b, bias, y if config.relu else None)
 
 
@@ -98,7 +91,7 @@ def _gradient(config: Conv, kept: Any, grad: Array) -> tuple[Array, Array, Array
     return other(BPROP, a, grad, b), other(UPDATE, b, grad, a), db
 
 
-convolve.__wrapped__.defvjp(_kept, _gradient)
+convolve = differentiable(_pass, _kept, _gradient)
 
 
 class _Problem:
@@ -137,7 +130,9 @@ def _conv(
     p = _Problem(function, axes, x, w, bias, stride, dilation, groups, layout, precision)
     channels, kernels = w.shape[p.inner] * p.groups, w.shape[p.outer]
     if x.shape[p.inner] != channels:
-        raise ValueError(f"{function}: x {x.shape} has {x.shape[p.inner]} channels; needs {channels}, as w is {w.shape}")
+        raise ValueError(
+            f"{function}: x {x.shape} has {x.shape[p.inner]} channels; needs {channels}, as w is {w.shape}"
+        )
     if bias is not None and bias.shape != (kernels,):
         raise ValueError(f"{function}: bias is {bias.shape}; needs ({kernels},)")
     given = geometry.pairs(function, padding, x.shape[p.space], p.reach, p.stride)
@@ -157,7 +152,9 @@ def _conv_transpose(
     more = geometry.each(function, "output_padding", output_padding, axes, 0)
     channels, results = w.shape[p.outer], w.shape[p.inner] * p.groups
     if x.shape[p.inner] != channels:
-        raise ValueError(f"{function}: x {x.shape} has {x.shape[p.inner]} channels; needs {channels}, as w is {w.shape}")
+        raise ValueError(
+            f"{function}: x {x.shape} has {x.shape[p.inner]} channels; needs {channels}, as w is {w.shape}"
+        )
     if bias is not None and bias.shape != (results,):
         raise ValueError(f"{function}: bias is {bias.shape}; needs ({results},)")
     if any(m >= s for m, s in zip(more, p.stride, strict=True)):
@@ -181,8 +178,8 @@ def conv1d(
 ) -> Array:  # fmt: skip
     """act(x * w + bias) in one dimension, one kernel or few; bias (K,). relu: act is max(x, 0).
 
-    padding: a number, one or a pair (before, after) for each axis, "SAME" or "VALID". precision: of float32, "strict" or
-    "tensor"; None: what nervanagpu.precision has set. Layouts and shapes: the module's text. TypeError for dtypes,
+    padding: a number, one or a pair (before, after) for each axis, "SAME" or "VALID". precision: of float32, "strict"
+    or "tensor"; None: what nervanagpu.precision has set. Layouts and shapes: the module's text. TypeError for dtypes,
     ValueError for shapes.
     """
     return _conv(1, x, w, bias, stride, padding, dilation, groups, layout, relu, precision)
@@ -213,9 +210,7 @@ def conv_transpose1d(
     x has the K channels of w, the result C, with lengths (P - 1) stride - 2 padding + dilation (R - 1) + 1 +
     output_padding, which is less than the stride. Errors: as conv1d.
     """
-    return _conv_transpose(
-        1, x, w, bias, stride, padding, dilation, groups, layout, output_padding, precision
-    )
+    return _conv_transpose(1, x, w, bias, stride, padding, dilation, groups, layout, output_padding, precision)
 
 
 def conv_transpose2d(
@@ -223,9 +218,7 @@ def conv_transpose2d(
     groups: int = 1, layout: str = "NHWC", output_padding: Ints = 0, *, precision: str | None = None,
 ) -> Array:  # fmt: skip
     """Transposed convolution in two dimensions: as conv_transpose1d."""
-    return _conv_transpose(
-        2, x, w, bias, stride, padding, dilation, groups, layout, output_padding, precision
-    )
+    return _conv_transpose(2, x, w, bias, stride, padding, dilation, groups, layout, output_padding, precision)
 
 
 def conv_transpose3d(
@@ -233,6 +226,4 @@ def conv_transpose3d(
     groups: int = 1, layout: str = "NDHWC", output_padding: Ints = 0, *, precision: str | None = None,
 ) -> Array:  # fmt: skip
     """Transposed convolution in three dimensions: as conv_transpose1d."""
-    return _conv_transpose(
-        3, x, w, bias, stride, padding, dilation, groups, layout, output_padding, precision
-    )
+    return _conv_transpose(3, x, w, bias, stride, padding, dilation, groups, layout, output_padding, precision)

@@ -71,10 +71,8 @@ def reaches(window: Sequence[int], dilation: Sequence[int]) -> list[int]:
     return [d * (k - 1) + 1 for k, d in zip(window, dilation, strict=True)]
 
 
-def pairs(
-    function: str, padding: Any, lengths: Sequence[int], reach: Sequence[int], stride: Sequence[int]
-) -> Pairs:
-    """Padding before and after each axis: of an int, of one or two each, or of "SAME" and "VALID", as jax.lax has them."""
+def pairs(function: str, padding: Any, lengths: Sequence[int], reach: Sequence[int], stride: Sequence[int]) -> Pairs:
+    """Padding before and after each axis: from an int, one or two each, or "SAME" and "VALID", as jax.lax has them."""
     axes = len(lengths)
     if isinstance(padding, str):
         if choice(function, "padding", padding, ("SAME", "VALID")) == "VALID":
@@ -112,9 +110,11 @@ def results(
 def folded(x: jax.Array, axis: int) -> jax.Array:
     """The batch of a vmap, the first axis, laid into that axis (counted without it)."""
     moved = jnp.moveaxis(x, 0, axis)
-    return moved.reshape(*moved.shape[:axis], -1, *moved.shape[axis + 2 :])
+    both = moved.shape[axis] * moved.shape[axis + 1]
+    return moved.reshape(*moved.shape[:axis], both, *moved.shape[axis + 2 :])
 
 
 def unfolded(x: jax.Array, axis: int, size: int) -> jax.Array:
     """The way back."""
-    return jnp.moveaxis(x.reshape(*x.shape[:axis], size, -1, *x.shape[axis + 1 :]), axis, 0)
+    rest = x.shape[axis] // max(size, 1)
+    return jnp.moveaxis(x.reshape(*x.shape[:axis], size, rest, *x.shape[axis + 1 :]), axis, 0)

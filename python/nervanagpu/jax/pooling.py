@@ -5,7 +5,6 @@ Layouts are the library's: "NHWC", "CHWN", "NCHW" for two axes, with D for three
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
@@ -13,7 +12,7 @@ import jax.numpy as jnp
 
 from nervanagpu.arguments import flag
 from nervanagpu.jax import checks, geometry
-from nervanagpu.jax.calls import batched_by, call_one
+from nervanagpu.jax.calls import batched_by, call_one, differentiable
 from nervanagpu.jax.geometry import Ints, Padding, Triple
 
 Array = jax.Array
@@ -65,20 +64,8 @@ def _pool_gradient(config: Pool, dy: Array, x: Array) -> Array:
     return call_one("pool_gradient", [dy, x], x.shape, _numbers(config))
 
 
-@partial(jax.jit, static_argnums=0, inline=True)
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _pooled(config: Pool, x: Array) -> Array:
-    return _pool(config, x)
-
-
-@partial(jax.jit, static_argnums=0, inline=True)
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _back(config: Pool, dy: Array, x: Array) -> Array:
-    return _pool_gradient(config, dy, x)
-
-
 def _pooled_kept(config: Pool, x: Array) -> tuple[Array, Array]:
-    return _pool(config, x), x
+    return _pooled(config, x), x
 
 
 def _pooled_gradient(config: Pool, x: Array, grad: Array) -> tuple[Array]:
@@ -86,7 +73,7 @@ def _pooled_gradient(config: Pool, x: Array, grad: Array) -> tuple[Array]:
 
 
 def _back_kept(config: Pool, dy: Array, x: Array) -> tuple[Array, Array]:
-    return _pool_gradient(config, dy, x), x
+    return _back(config, dy, x), x
 
 
 def _back_gradient(config: Pool, x: Array, grad: Array) -> tuple[Array, Array]:
@@ -95,8 +82,8 @@ def _back_gradient(config: Pool, x: Array, grad: Array) -> tuple[Array, Array]:
     return _pooled(config, grad), jnp.zeros_like(x)  # a mean's gradient reads no element of x
 
 
-_pooled.__wrapped__.defvjp(_pooled_kept, _pooled_gradient)
-_back.__wrapped__.defvjp(_back_kept, _back_gradient)
+_pooled = differentiable(_pool, _pooled_kept, _pooled_gradient)
+_back = differentiable(_pool_gradient, _back_kept, _back_gradient)
 
 
 def _pooling(
@@ -122,9 +109,7 @@ def _pooling(
     return _pooled(Pool(OPS.index(op), *triples, code, count, tuple(lengths)), x)
 
 
-def max_pool1d(
-    x: Array, window: Ints, stride: Ints | None = None, padding: Padding = 0, layout: str = "NWC"
-) -> Array:
+def max_pool1d(x: Array, window: Ints, stride: Ints | None = None, padding: Padding = 0, layout: str = "NWC") -> Array:
     """The largest element of each window; NaN wins, and padding takes no part. Its gradient goes to the first.
 
     window, stride, padding: a number, or one for each axis; stride None is the window. padding may be pairs (before,
@@ -133,9 +118,7 @@ def max_pool1d(
     return _pooling("max", 1, x, window, stride, padding, layout)
 
 
-def max_pool2d(
-    x: Array, window: Ints, stride: Ints | None = None, padding: Padding = 0, layout: str = "NHWC"
-) -> Array:
+def max_pool2d(x: Array, window: Ints, stride: Ints | None = None, padding: Padding = 0, layout: str = "NHWC") -> Array:
     """As max_pool1d, over 2 axes."""
     return _pooling("max", 2, x, window, stride, padding, layout)
 
@@ -174,9 +157,7 @@ def avg_pool3d(
     return _pooling("avg", 3, x, window, stride, padding, layout, count_padding)
 
 
-def l2_pool1d(
-    x: Array, window: Ints, stride: Ints | None = None, padding: Padding = 0, layout: str = "NWC"
-) -> Array:
+def l2_pool1d(x: Array, window: Ints, stride: Ints | None = None, padding: Padding = 0, layout: str = "NWC") -> Array:
     """sqrt(sum of squares) of each window; its gradient is dy x / y, and 0 where y is 0.
 
     Arguments and errors: as max_pool1d.
@@ -184,15 +165,11 @@ def l2_pool1d(
     return _pooling("l2", 1, x, window, stride, padding, layout)
 
 
-def l2_pool2d(
-    x: Array, window: Ints, stride: Ints | None = None, padding: Padding = 0, layout: str = "NHWC"
-) -> Array:
+def l2_pool2d(x: Array, window: Ints, stride: Ints | None = None, padding: Padding = 0, layout: str = "NHWC") -> Array:
     """As l2_pool1d, over 2 axes."""
     return _pooling("l2", 2, x, window, stride, padding, layout)
 
 
-def l2_pool3d(
-    x: Array, window: Ints, stride: Ints | None = None, padding: Padding = 0, layout: str = "NDHWC"
-) -> Array:
+def l2_pool3d(x: Array, window: Ints, stride: Ints | None = None, padding: Padding = 0, layout: str = "NDHWC") -> Array:
     """As l2_pool1d, over 3 axes."""
     return _pooling("l2", 3, x, window, stride, padding, layout)

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from nervanagpu.arguments import choice, flag, iterable
 from nervanagpu.jax import checks
-from nervanagpu.jax.calls import batched_by, call, call_one
+from nervanagpu.jax.calls import Numbers, batched_by, call, call_one, differentiable
 
 Array = jax.Array
 ACTIVATIONS = ("none", "relu", "tanh", "sigmoid", "gelu", "gelu_tanh", "silu")  # an ng_gemm_activation each
@@ -27,9 +27,10 @@ class Product(NamedTuple):
     sum_batch: bool = False  # the result is one matrix, the sum of all products
 
 
-def _numbers(config: Product, activation: str = "none") -> dict[str, int | Sequence[int]]:
-    numbers: dict[str, int | Sequence[int]] = {name: int(value) for name, value in config._asdict().items()}
-    return numbers | {"activation": ACTIVATIONS.index(activation)}
+def _numbers(config: Product, activation: str = "none") -> Numbers:
+    return {name: int(value) for name, value in config._asdict().items()} | {
+        "activation": ACTIVATIONS.index(activation)
+    }
 
 
 def _shape(config: Product, a: Array, b: Array) -> tuple[int, int, int]:
@@ -55,8 +56,8 @@ def _long_k(size: int, batched: bool, x: Array, along_rows: bool) -> Array:
     x = x if batched else jnp.broadcast_to(x, (size, *x.shape))
     if not along_rows:
         x = x.swapaxes(1, 2)
-        return x.reshape(size, x.shape[1], -1)
-    return x.reshape(size, -1, x.shape[3])
+        return x.reshape(size, x.shape[1], x.shape[2] * x.shape[3])
+    return x.reshape(size, x.shape[1] * x.shape[2], x.shape[3])
 
 
 def _gemm_of_batch(config: Product, size: int, batched: Sequence[bool], a: Array, b: Array) -> tuple[Array, bool]:
@@ -73,20 +74,13 @@ def _gemm_of_batch(config: Product, size: int, batched: Sequence[bool], a: Array
 def _gemm(config: Product, a: Array, b: Array) -> Array:
     shape = _shape(config, a, b)
     if b.shape[0] == 1 < a.shape[0] and not config.transpose_a and not config.sum_batch:
-        a = a.reshape(1, -1, a.shape[2])  # one product of many rows
+        a = a.reshape(1, a.shape[0] * a.shape[1], a.shape[2])  # one product of many rows
         return call_one("gemm", [a, b], (1, *a.shape[1:2], shape[2]), _numbers(config)).reshape(shape)
     return call_one("gemm", [a, b], shape, _numbers(config))
 
 
-@partial(jax.jit, static_argnums=0, inline=True)
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
-def product(config: Product, a: Array, b: Array) -> Array:
-    """The products of config: (batch, m, n)."""
-    return _gemm(config, a, b)
-
-
 def _product_kept(config: Product, a: Array, b: Array) -> tuple[Array, tuple[Array, Array]]:
-    return _gemm(config, a, b), (a, b)
+    return product(config, a, b), (a, b)
 
 
 def _product_gradient(config: Product, kept: tuple[Array, Array], grad: Array) -> tuple[Array, Array]:
@@ -99,7 +93,7 @@ def _product_gradient(config: Product, kept: tuple[Array, Array], grad: Array) -
     return da, db
 
 
-product.__wrapped__.defvjp(_product_kept, _product_gradient)
+product = differentiable(_gemm, _product_kept, _product_gradient)  # of config: (batch, m, n)
 
 
 def matmul(
@@ -129,13 +123,13 @@ def matmul(
     except ValueError:
         raise ValueError(f"matmul: the batches of a {a.shape} and b {b.shape} cannot be broadcast") from None
     if prod(y.shape[:-2]) == 1 and not config.transpose_a:
-        x = jnp.broadcast_to(x, (*batch, rows, inner)).reshape(1, -1, inner)
+        x = jnp.broadcast_to(x, (*batch, rows, inner)).reshape(1, prod(batch) * rows, inner)
         y = y.reshape(1, *y.shape[-2:])
     else:
         x, y = (
             t.reshape(1, *t.shape[-2:])
             if prod(t.shape[:-2]) == 1
-            else jnp.broadcast_to(t, (*batch, *t.shape[-2:])).reshape(-1, *t.shape[-2:])
+            else jnp.broadcast_to(t, (*batch, *t.shape[-2:])).reshape(prod(batch), *t.shape[-2:])
             for t in (x, y)
         )
     shape = (*batch, *((rows,) if a.ndim > 1 else ()), *((columns,) if b.ndim > 1 else ()))
@@ -167,8 +161,8 @@ def _activated(activation: str, x: Array) -> Array:
 def _layer_of_batch(config: Linear, size: int, batched: Sequence[Any], *operands: Any) -> tuple[Array, bool]:
     x, w, bias = operands
     if not batched[1] and not batched[2]:
-        y = _layer(config, x.reshape(-1, x.shape[2]), w, bias)
-        return y.reshape(size, -1, y.shape[1]), True
+        y = _layer(config, x.reshape(size * x.shape[1], x.shape[2]), w, bias)
+        return y.reshape(size, x.shape[1], y.shape[1]), True
     x, w = (t if b else t[None] for t, b in zip((x, w), batched, strict=False))
     y = _gemm(Product(False, False, config.precision), x, w).astype(jnp.float32)
     if bias is not None:
@@ -188,14 +182,8 @@ def _layer(config: Linear, x: Array, w: Array, bias: Array | None) -> Array:
     return call("gemm", [x[None], w[None], *more], [shape], numbers)[0][0]
 
 
-@partial(jax.jit, static_argnums=0, inline=True)
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _linear(config: Linear, x: Array, w: Array, bias: Array | None) -> Array:
-    return _layer(config, x, w, bias)
-
-
 def _linear_kept(config: Linear, x: Array, w: Array, bias: Array | None) -> tuple[Array, Any]:
-    y = _layer(config, x, w, bias)
+    y = _linear(config, x, w, bias)
     return y, (x, w, bias, y)
 
 
@@ -223,7 +211,7 @@ def _linear_gradient(config: Linear, kept: Any, grad: Array) -> tuple[Array, Arr
     return dx, dw, None if bias is None else grad.astype(jnp.float32).sum(0).astype(bias.dtype)
 
 
-_linear.__wrapped__.defvjp(_linear_kept, _linear_gradient)
+_linear = differentiable(_layer, _linear_kept, _linear_gradient)
 
 
 def linear(
@@ -240,9 +228,7 @@ def linear(
         raise ValueError(f"linear: x is {x.shape}; needs (..., {w.shape[0]}), as w is {w.shape}")
     if bias is not None and bias.shape != w.shape[1:]:
         raise ValueError(f"linear: bias is {bias.shape}; needs {w.shape[1:]}")
-    config = Linear(
-        choice("linear", "activation", activation, ACTIVATIONS), checks.precision("linear", precision)
-    )
+    config = Linear(choice("linear", "activation", activation, ACTIVATIONS), checks.precision("linear", precision))
     rows = x.reshape(prod(x.shape[:-1]), x.shape[-1])
     return _linear(config, rows, w, bias).reshape(*x.shape[:-1], w.shape[1])
 
@@ -252,9 +238,7 @@ def linear(
 
 def _group_of_batch(config: Product, size: int, batched: Any, a: list[Array], b: list[Array]) -> Any:
     which = list(zip(*batched, strict=True))
-    rows = [
-        _as_batch(size, both, x, y) if any(both) else (x, y, 0) for both, x, y in zip(which, a, b, strict=True)
-    ]
+    rows = [_as_batch(size, both, x, y) if any(both) else (x, y, 0) for both, x, y in zip(which, a, b, strict=True)]
     y = _group(config, [r[0] for r in rows], [r[1] for r in rows])
     out = [t.reshape(size, r[2], *t.shape[1:]) if r[2] else t for t, r in zip(y, rows, strict=True)]
     return out, [any(both) for both in which]
@@ -272,14 +256,8 @@ def _group(config: Product, a: list[Array], b: list[Array]) -> list[Array]:
     return out
 
 
-@partial(jax.jit, static_argnums=0, inline=True)
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _grouped(config: Product, a: list[Array], b: list[Array]) -> list[Array]:
-    return _group(config, a, b)
-
-
 def _grouped_kept(config: Product, a: list[Array], b: list[Array]) -> tuple[list[Array], Any]:
-    return _group(config, a, b), (a, b)
+    return _grouped(config, a, b), (a, b)
 
 
 def _grouped_gradient(config: Product, kept: Any, grads: list[Array]) -> tuple[list[Array], list[Array]]:
@@ -299,7 +277,7 @@ def _grouped_rule(config: Product, kept: Any, grads: list[Array]) -> tuple[list[
     return (_grouped_gradient if plain else _grouped_second)(config, kept, grads)
 
 
-_grouped.__wrapped__.defvjp(_grouped_kept, _grouped_rule)
+_grouped = differentiable(_group, _grouped_kept, _grouped_rule)
 
 
 def grouped_matmul(a: Sequence[Array], b: Sequence[Array], *, precision: str | None = None) -> list[Array]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, NamedTuple
 
 import jax
 
 from nervanagpu.arguments import dtype_name, either, integer
 from nervanagpu.jax import checks
-from nervanagpu.jax.calls import batched_by, call_as
+from nervanagpu.jax.calls import batched_by, call_as, differentiable
 
 Array = jax.Array
 BITS = {"float16": 10, "bfloat16": 7, "float32": 15}  # of the mantissa, at most
@@ -32,21 +31,15 @@ def _round(config: Round, x: Array) -> Array:
     return call_as("stochastic_round", x, config.dtype, numbers)
 
 
-@partial(jax.jit, static_argnums=0, inline=True)
-@partial(jax.custom_vjp, nondiff_argnums=(0,))
-def _rounded(config: Round, x: Array) -> Array:
-    return _round(config, x)
-
-
 def _kept(config: Round, x: Array) -> tuple[Array, Array]:
-    return _round(config, x), x[:0] if x.ndim else x
+    return _rounded(config, x), x[:0] if x.ndim else x
 
 
 def _gradient(config: Round, like: Array, grad: Array) -> tuple[Array]:
     return (grad.astype(like.dtype),)  # as of a conversion
 
 
-_rounded.__wrapped__.defvjp(_kept, _gradient)
+_rounded = differentiable(_round, _kept, _gradient)
 
 
 def _signed(value: int) -> int:
@@ -56,9 +49,9 @@ def _signed(value: int) -> int:
 def stochastic_round(x: Array, dtype: Any, seed: int, offset: int = 0, bits: int = 0) -> Array:
     """x as `dtype` (float16, bfloat16, or float32 of `bits` bits), up or down at random: the expected value is x.
 
-    Element i takes word i % 4 of Philox4x32-10(seed, offset + i / 4), under vmap too, where i counts the whole batch. seed
-    and offset are integers, not arrays: a jitted function has those with which it was traced. bits: of the mantissa; 0: the
-    most. The gradient is that of a conversion. TypeError for dtypes, ValueError for numbers.
+    Element i takes word i % 4 of Philox4x32-10(seed, offset + i / 4), under vmap too, where i counts the whole batch.
+    seed and offset are integers, not arrays: a jitted function has those with which it was traced. bits: of the
+    mantissa; 0: the most. The gradient is that of a conversion. TypeError for dtypes, ValueError for numbers.
     """
     checks.operands("stochastic_round", x=x)
     name = dtype_name("stochastic_round", dtype)
