@@ -315,19 +315,31 @@ def test_groups() -> None:
     assert ngj.grouped_matmul([], []) == []
 
 
-def test_precision() -> None:
-    a, b = rand(150, 70), rand(70, 60)
-    want = np.asarray(a, np.float64) @ np.asarray(b, np.float64)
-    strict, tensor = ngj.matmul(a, b), ngj.matmul(a, b, precision="tensor")
-    assert np.abs(strict - want).max() <= 2e-4
-    assert np.abs(tensor - want).max() <= 2e-4
-    assert (strict != tensor).any() or "90" not in ng.device().arch
-    with ng.precision("tensor"):
-        assert (ngj.matmul(a, b) == tensor).all()
-    x, w = rand(4, 16, 16, 64), rand(64, 3, 3, 64)
-    close(ngj.conv2d(x, w, precision="tensor"), ngj.conv2d(x, w), 1e-5)
-    got = ngj.grouped_matmul([a, a], [b, b], precision="tensor")[1]
-    assert np.abs(got - want).max() <= 2e-4
+@pytest.mark.parametrize("precision", ["strict", "tensor"])
+def test_precision(precision: str) -> None:
+    a, b = (np.asarray(rand(*shape)) for shape in ((150, 140), (140, 130)))
+    x, y = ng.array(a), ng.array(b)
+    assert (ngj.matmul(a, b, precision=precision) == ng.dot(x, y, precision=precision).get()).all()
+    (group,) = ngj.grouped_matmul([a], [b], precision=precision)
+    (want,) = ng.grouped_dot([(x, y)], precision=precision)
+    assert (group == want.get()).all()
+    images, kernel = rand(4, 16, 16, 64), rand(64, 1, 1, 64)
+    with ng.precision(precision):  # what holds where a function is traced
+        same = ng.conv2d(ng.array(np.asarray(images)), ng.array(np.asarray(kernel)), layout="NHWC").get()
+        assert (ngj.conv2d(images, kernel) == same).all()
+    assert (ngj.conv2d(images, kernel, precision=precision) == same).all()
+
+
+@pytest.mark.skipif(ng.device().arch != "sm_90a", reason="the tensor cores of sm_90a")
+def test_tensor_is_not_strict() -> None:
+    large = jax.ShapeDtypeStruct((2048, 2048), jnp.float32)
+    for precision, room in (("strict", False), ("tensor", True)):  # for the pieces, which need a workspace
+        text = jax.jit(partial(ngj.matmul, precision=precision)).lower(large, large).as_text()
+        assert ("tensor<0xui8>" not in text) == room
+    a, b = rand(150, 140), rand(140, 130)
+    strict, tensor = (ngj.grouped_matmul([a], [b], precision=p)[0] for p in ("strict", "tensor"))
+    assert (strict != tensor).any()
+    close(tensor, strict)
 
 
 # --- convolution ------------------------------------------------------------------------------------------------------
