@@ -70,13 +70,11 @@ def array(
     if device is not None:
         check_device("array", device)
     if isinstance(ary, GPUTensor):
-        if device is not None:
-            moved = ary.to(device)
-            ary, copy = moved, copy if moved is ary else False
-        if not copy and (dtype is None or ary.dtype == _core.dtype(dtype)):
-            return ary
-        made = ary.copy() if dtype is None else ary.astype(dtype).copy()
-        return named(made, name)
+        given = ary if device is None else ary.to(device)
+        own = given is not ary  # nobody else's: it was moved
+        if (own or not copy) and (dtype is None or given.dtype == _core.dtype(dtype)):
+            return named(given, name) if own else given
+        return named(given.copy() if dtype is None else given.astype(dtype).copy(), name)
     if isinstance(ary, list | tuple):
         ary = _without_tensors(ary)
     bare = dtype is not None and isinstance(_core.dtype(dtype), str)  # bfloat16 without ml_dtypes
@@ -233,9 +231,10 @@ def asarray(ary: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None =
     """
     if device is not None:
         check_device("asarray", device)
-    as_it_is = isinstance(ary, GPUTensor) and not copy and (dtype is None or ary.dtype == _core.dtype(dtype))
-    if as_it_is and (device is None or check_device("asarray", device) == _core.tensor_device(ary)):
-        return ary
+    if isinstance(ary, GPUTensor) and not copy and (dtype is None or ary.dtype == _core.dtype(dtype)):
+        moved = ary if device is None else ary.to(device)
+        if moved is ary or copy is None:
+            return moved
     if copy is False:
         raise ValueError("asarray: copy is False; host data and other dtypes need one")
     return array(ary, dtype, device=device)

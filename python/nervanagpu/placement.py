@@ -38,7 +38,7 @@ def _tensors(values: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, GPUTensor
 
 def _names(function: Callable[..., Any], count: int) -> list[str]:
     """What the arguments without a name are called."""
-    names = []
+    names: list[str] = []
     for p in inspect.signature(function).parameters.values():
         if p.kind is p.VAR_POSITIONAL:
             names += [f"{p.name}[{i}]" for i in range(count - len(names))]
