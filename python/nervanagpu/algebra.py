@@ -203,6 +203,8 @@ def vander(x: Operand, n: int | None = None, increasing: bool = False) -> GPUTen
     x = operand_of(x)
     if x.ndim != 1:
         raise ValueError(f"vander: x has {x.ndim} axes; needs 1")
+    if dtypes.kind_of(x.dtype) in "biu":
+        x = _core.as_dtype(x, np.promote_types(x.dtype, np.int64))
     count = x.shape[0] if n is None else integer("vander", "n", n, 0, 4096)
     powers = range(count) if increasing else range(count - 1, -1, -1)
     columns = [elementwise.power(x, p) for p in powers]

@@ -28,6 +28,8 @@ def _floats(*operands: Any) -> tuple[Any, ...]:
         isinstance(x, float | complex) for x in tensors
     ):
         return tensors
+    if builtins.all(dtypes.kind_of(d) == "b" for d in held) and builtins.any(type(x) is int for x in tensors):
+        held.append(np.dtype(np.int64))  # what a bool and a number are together
     dtype = np.result_type(np.float16, *(held or [np.dtype(np.float64)]))
     return tuple(_core.as_dtype(operand_of(x), dtype) for x in tensors)
 
@@ -126,10 +128,9 @@ def nextafter(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor
 def heaviside(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
     """0 below 0, b at 0, 1 above; NaN stays."""
     a, b = _floats(a, b)
-    if isinstance(a, GPUTensor) and isinstance(b, GPUTensor):
-        b = _core.as_dtype(b, dtypes.promoted(a.dtype, b.dtype))
+    dtype = operand_of(elementwise.add(a, b)).dtype  # never computed
     side = elementwise.where(elementwise.less(a, 0), 0.0, elementwise.where(elementwise.equal(a, 0), b, 1.0))
-    return _result(elementwise.where(elementwise.isnan(a), a, side), out)
+    return _result(_core.as_dtype(elementwise.where(elementwise.isnan(a), a, side), dtype), out)
 
 
 @public()

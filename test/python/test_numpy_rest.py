@@ -268,3 +268,14 @@ def test_along_axes_and_blocks(rng):
         warnings.simplefilter("ignore")
         agree(ng.row_stack([ng.array(a), ng.array(b)]), np.vstack([a, b]))
     assert math.isclose(float(ng.ptp(ng.array(x))), np.ptp(x))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float16", "float32", "float64"])
+def test_dtypes_of_steps_and_powers(dtype, rng):
+    x = (rng.integers(0, 2, 6) if dtype == "bool" else 4 * rng.random(6)).astype(dtype)
+    for other in (0.5, 1, x[::-1].copy(), np.float64(2), np.ones(6, np.float32)):
+        ours = ng.array(other) if isinstance(other, np.ndarray) else other
+        agree(ng.heaviside(ng.array(x), ours), np.heaviside(x, other))
+        agree(ng.heaviside(ours, ng.array(x)), np.heaviside(other, x))
+    if dtype != "bool" and np.dtype(dtype).kind in "iu":
+        agree(ng.vander(ng.array(x), 3), np.vander(x, 3))
