@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 HERE = Path(__file__).parent
-FOLDERS = {
-    "cmakedir": ("lib/cmake/nervanagpu", "of the CMake package: -DCMAKE_PREFIX_PATH=DIR or -Dnervanagpu_DIR=DIR"),
-    "pkgconfigdir": ("lib/pkgconfig", "of nervanagpu.pc, for PKG_CONFIG_PATH"),
-    "includedir": ("include", "of the headers nervanagpu/nervanagpu.h and nervanagpu/nervanagpu.hpp"),
-    "libdir": ("lib", "of libnervanagpu.so"),
+FOLDERS = {  # below this package, a file that is there, what it is
+    "cmakedir": ("lib/cmake/nervanagpu", "nervanagpu-config.cmake", "of the CMake package: -Dnervanagpu_DIR=DIR"),
+    "pkgconfigdir": ("lib/pkgconfig", "nervanagpu.pc", "of nervanagpu.pc, for PKG_CONFIG_PATH"),
+    "includedir": ("include", "nervanagpu/nervanagpu.h", "of the headers, this one and nervanagpu/nervanagpu.hpp"),
+    "libdir": ("lib", "libnervanagpu.so", "of libnervanagpu.so"),
 }
 
 _CUDA_LIBRARIES = {"cublas": "linear algebra", "cusolver": "linear algebra", "cufft": "Fourier transforms"}
@@ -28,11 +28,11 @@ _NO_GPU = (
 
 def folder(name: str) -> Path:
     """The folder that --`name` prints. FileNotFoundError: this package was not installed from a wheel."""
-    path = HERE / FOLDERS[name][0]
-    if not path.is_dir():
+    path, file = HERE / FOLDERS[name][0], FOLDERS[name][1]
+    if not (path / file).is_file():
         raise FileNotFoundError(
-            f"--{name}: there is no {path}; needs an installed package (pip install), and this one runs from its "
-            "sources: there `cmake --install build --prefix DIR` installs the same"
+            f"--{name}: there is no {path / file}; needs an installed package (pip install), and this one runs from "
+            "its sources: there `cmake --install build --prefix DIR` installs the same"
         )
     return path
 
@@ -87,7 +87,7 @@ def main(arguments: list[str] | None = None) -> int:
     """The exit status: 0, or 1 for a folder that is not there."""
     parser = argparse.ArgumentParser(prog="python -m nervanagpu", description=__doc__)
     one = parser.add_mutually_exclusive_group(required=True)
-    for name, (_, what) in FOLDERS.items():
+    for name, (_, _, what) in FOLDERS.items():
         one.add_argument(f"--{name}", dest="name", action="store_const", const=name, help=f"the folder {what}")
     one.add_argument("--doctor", action="store_true", help="what was found here, and how to get what is missing")
     one.add_argument("--version", action="store_true", help="the version")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import random
+from nervanagpu import _core, random
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, shown
 from nervanagpu.distributions import XORWOW, BitGenerator, Generator, MRG32k3a, Philox4x3210
@@ -87,15 +87,17 @@ class _Shared(RandomState):
         return random._uniform(shape)
 
     def get_state(self, legacy: bool = True) -> tuple[str, int, int]:
-        """The generator's name, its seed and how many counters are spent: what set_state takes."""
+        """The generator's name, its seed and how many counters this device has spent: what set_state takes."""
         with random._lock:
-            return "Philox4x32-10", random._seed, random._offset
+            return "Philox4x32-10", random._seed, random._offsets.get(_core.get_device(), 0)
 
     def set_state(self, state: Any) -> None:
-        """Go on from where get_state was called."""
+        """Go on, on this device, from where get_state was called; another seed lets all others start again."""
         seed, offset = _state(state)
         with random._lock:
-            random._seed, random._offset = seed, offset
+            if seed != random._seed:
+                random._offsets.clear()
+            random._seed, random._offsets[_core.get_device()] = seed, offset
 
 
 def default_rng(seed: Any = None) -> Generator:

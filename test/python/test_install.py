@@ -127,7 +127,7 @@ def test_doctor_of_a_broken_library(capsys, monkeypatch):
 def test_folders_of_a_tree_are_refused(capsys):
     if "site-packages" in command.HERE.parts:
         pytest.skip("this is an installed package")
-    for name, (folder, _) in command.FOLDERS.items():
+    for name, (folder, _, _) in command.FOLDERS.items():
         assert command.main([f"--{name}"]) == 1
         out, err = capsys.readouterr()
         assert out == "" and f"--{name}: there is no " in err and folder in err and "pip install" in err

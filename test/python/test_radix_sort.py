@@ -152,6 +152,14 @@ def test_refusals() -> None:
         ng.sort(ng.ones((3, 4)), 2)
     with pytest.raises(TypeError, match="descending"):
         ng.argsort(ng.ones(3), descending="up")  # type: ignore[arg-type]
-    for function in (ng.sort, ng.argsort, lambda x: ng.topk(x, 1)):
-        with pytest.raises(TypeError, match="complex64; needs real numbers"):
-            function(ng.ones(3, np.complex64))
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_complex_numbers_by_parts(dtype: type, rng: np.random.Generator) -> None:
+    """By the real part, then the imaginary one, stable, NaN last: NumPy's order."""
+    parts = np.array([-np.inf, -1, -0.0, 0.0, 2, np.inf, np.nan])
+    x = (rng.choice(parts, (3, 300)) + 0j).astype(dtype)
+    x.imag = rng.choice(parts, x.shape)
+    t = ng.array(x)
+    assert np.array_equal(ng.sort(t, 1).get(), np.sort(x, 1), equal_nan=True)
+    assert np.array_equal(ng.argsort(t, 1).get(), np.argsort(x, 1, kind="stable"))
