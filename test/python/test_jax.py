@@ -333,9 +333,11 @@ def test_precision(precision: str) -> None:
 @pytest.mark.skipif(ng.device().arch != "sm_90a", reason="the tensor cores of sm_90a")
 def test_tensor_is_not_strict() -> None:
     large = jax.ShapeDtypeStruct((2048, 2048), jnp.float32)
-    for precision, room in (("strict", False), ("tensor", True)):  # for the pieces, which need a workspace
-        text = jax.jit(partial(ngj.matmul, precision=precision)).lower(large, large).as_text()
-        assert ("tensor<0xui8>" not in text) == room
+    images, kernel = (jax.ShapeDtypeStruct(shape, jnp.float32) for shape in ((4, 56, 56, 256), (384, 1, 1, 256)))
+    for function, x, w in ((ngj.matmul, large, large), (ngj.conv2d, images, kernel)):
+        for precision, room in (("strict", False), ("tensor", True)):  # for the pieces, which need a workspace
+            text = jax.jit(partial(function, precision=precision)).lower(x, w).as_text()
+            assert ("tensor<0xui8>" not in text) == room, (function, precision)
     a, b = rand(150, 140), rand(140, 130)
     strict, tensor = (ngj.grouped_matmul([a], [b], precision=p)[0] for p in ("strict", "tensor"))
     assert (strict != tensor).any()
