@@ -11,12 +11,12 @@ from nervanagpu.pycuda.arrays import VectorView, pointer_of
 from nervanagpu.pycuda.function import Function
 from nervanagpu.pycuda.tools import ScalarArg, VectorArg
 
-Arguments = str | Sequence[c_types.Declared]
+Arguments = str | Sequence[c_types.Declared | str]
 __all__ = ["ElementwiseKernel", "ScalarArg", "VectorArg", "get_elwise_kernel", "get_elwise_module"]
 
 
 def declarations(arguments: Arguments) -> list[c_types.Declared]:
-    """The parameters that a text, or a list of VectorArg and ScalarArg, declares."""
+    """The parameters that a text, or a list of texts, VectorArg and ScalarArg, declares."""
     if isinstance(arguments, str):
         return [c_types.declared(part) for part in arguments.split(",") if part.strip()]
     return [a if isinstance(a, c_types.Declared) else c_types.declared(a) for a in arguments]

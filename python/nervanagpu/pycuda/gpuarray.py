@@ -335,7 +335,7 @@ class GPUArray:
     ) -> GPUArray:
         """selffac * self + otherfac * other."""
         compute.wait(stream)
-        return compute.apply("add", self * selffac, other * otherfac, out=out)  # type: ignore[no-any-return, operator]
+        return compute.apply("add", self * selffac, other * otherfac, out=out)  # type: ignore[no-any-return]
 
     def conj(self, out: GPUArray | None = None) -> GPUArray:
         """The conjugate."""
@@ -348,12 +348,15 @@ class GPUArray:
     @property
     def real(self) -> GPUArray:
         """The real parts: a copy of complex arrays, else the array."""
-        return compute.apply("real", self) if self.dtype.kind == "c" else self
+        parts: GPUArray = compute.apply("real", self) if self.dtype.kind == "c" else self
+        return parts
 
     @property
     def imag(self) -> GPUArray:
         """The imaginary parts, a copy."""
-        return compute.apply("imag", self) if self.dtype.kind == "c" else compute.apply("multiply", self, 0)
+        complex_ = self.dtype.kind == "c"
+        parts: GPUArray = compute.apply("imag", self) if complex_ else compute.apply("multiply", self, 0)
+        return parts
 
     def reverse(self, stream: Any = None) -> GPUArray:
         """A copy of an array of one axis, last element first."""
