@@ -23,13 +23,13 @@
 namespace nervanagpu {
 
 struct NetworkOptions {
-  Layout layout = Layout::channels_last;  // or batch_last, of what lies between the layers
-  Dtype dtype = Dtype::float32;           // or float16, bfloat16: of weights and what lies between layers
-  std::uint64_t seed = 1;                 // of initial weights, dropout, shuffling and stochastic rounding
-  bool stochastic = false;                // results and weights are rounded stochastically in training
-  int bits = 0;                           // mantissa bits that stochastic rounding keeps; 0: all of the dtype's
-  bool master = true;                     // 16-bit floats: updates are done on float32 copies of weights
-  float loss_scale = 0.0F;                // gradients are multiplied by it on their way; 0: 1, for float16 128
+  Layout layout = Layout::channels_last;    // or batch_last, of what lies between the layers
+  Dtype dtype = Dtype::float32;             // or float16, bfloat16: of weights and what lies between layers
+  std::uint64_t seed = 1;                   // of initial weights, dropout, shuffling and stochastic rounding
+  bool stochastic = false;                  // results and weights are rounded stochastically in training
+  int bits = 0;                             // mantissa bits that stochastic rounding keeps; 0: all of the dtype's
+  bool master = true;                       // 16-bit floats: updates are done on float32 copies of weights
+  float loss_scale = 0.0F;                  // gradients are multiplied by it on their way; 0: 1, for float16 128
   Precision precision = Precision::tensor;  // of float32 products and convolutions, whatever precision() says
   Stream stream{};
 };

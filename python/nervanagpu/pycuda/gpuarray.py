@@ -339,9 +339,10 @@ class GPUArray:
 
     def conj(self, out: GPUArray | None = None) -> GPUArray:
         """The conjugate."""
-        if self.dtype.kind != "c":
-            return self if out is None else compute.apply("conjugate", self, out=out)
-        return compute.apply("conjugate", self, out=out)
+        if self.dtype.kind != "c" and out is None:
+            return self
+        result: GPUArray = compute.apply("conjugate", self, out=out)
+        return result
 
     conjugate = conj
 
