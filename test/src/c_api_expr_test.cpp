@@ -173,6 +173,29 @@ TEST_F(CExprTest, ProductsCastsAndRandomNumbers) {
   EXPECT_NE(first, later);
 }
 
+// A cast says the type that it was asked for, by the same number, and the strides are those of rows without gaps.
+TEST_F(CExprTest, CastsToEveryTypeAndDescribesIt) {
+  const Owned x = leaf(view(put<float>({0, 1, 1, 0, 1, 0}), {1, 3, 2}));
+  for (std::int32_t dtype = NG_FLOAT32; dtype <= NG_COMPLEX128; ++dtype) {
+    ng_expr* e = nullptr;
+    ASSERT_EQ(ng_expr_cast(x.get(), dtype, &e), NG_OK) << ng_last_error();
+    const Owned cast(e, &ng_expr_destroy);
+    ng_tensor t = NG_TENSOR_INIT;
+    ASSERT_EQ(ng_expr_describe(e, &t), NG_OK) << ng_last_error();
+    EXPECT_EQ(t.dtype, dtype);
+    EXPECT_EQ(std::vector<std::int64_t>(t.shape, t.shape + t.ndim), (std::vector<std::int64_t>{1, 3, 2}));
+    EXPECT_EQ(std::vector<std::int64_t>(t.strides, t.strides + t.ndim), (std::vector<std::int64_t>{6, 2, 1}));
+    t.address = put<double>({});  // room for the largest, three times
+    ng_expr* back = nullptr;
+    ASSERT_EQ(ng_expr_assign(&t, e), NG_OK) << ng_last_error();
+    ASSERT_EQ(ng_expr_cast(leaf(t).get(), NG_INT8, &back), NG_OK) << ng_last_error();
+    const Owned narrow(back, &ng_expr_destroy);
+    const ng_tensor out = view(put<std::int8_t>({}), {1, 3, 2}, NG_INT8);
+    ASSERT_EQ(ng_expr_assign(&out, back), NG_OK) << ng_last_error();
+    EXPECT_EQ(get<std::int8_t>(out.address, 6), (std::vector<std::int8_t>{0, 1, 1, 0, 1, 0})) << dtype;
+  }
+}
+
 TEST_F(CExprTest, RefusesWhatCannotBe) {
   const ng_tensor t = view(put<float>({1, 2}), {2}), three = view(put<float>({1, 2, 3}), {3});
   const Owned x = leaf(t), y = leaf(three);
