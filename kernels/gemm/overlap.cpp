@@ -14,9 +14,9 @@ struct Range {
 
 Range range_of(const Tensor& t) {
   const Extent e = extent_of(t.shape(), t.strides());
-  const auto width = static_cast<std::int64_t>(size_of(t.dtype()));
-  return {t.address() + static_cast<std::uint64_t>(e.low * width),
-          t.address() + static_cast<std::uint64_t>((e.high + 1) * width)};
+  const std::uint64_t width = size_of(t.dtype());  // unsigned: offsets that no memory has may go round
+  return {t.address() + static_cast<std::uint64_t>(e.low) * width,
+          t.address() + (static_cast<std::uint64_t>(e.high) + 1) * width};
 }
 
 // Rows of `row` elements, `pitch` elements apart; false if `t` is not of that form. Axes in front of a matrix go on with it.
