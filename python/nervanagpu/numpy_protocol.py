@@ -10,30 +10,21 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import indexing, reductions, scans
+from nervanagpu import indexing, ufuncs
 from nervanagpu._core import GPUTensor
 from nervanagpu.names import of_numpy
 
 _SERVED: dict[Any, Callable[..., Any]] = {}  # NumPy's functions and ufuncs, and ours
-_REDUCED: dict[str, Callable[..., Any]] = {
-    "add": reductions.sum,
-    "multiply": reductions.prod,
-    "maximum": reductions.max,
-    "minimum": reductions.min,
-    "logical_and": reductions.all,
-    "logical_or": reductions.any,
-}
-_ACCUMULATED = {"add": scans.cumsum, "multiply": scans.cumprod}
 
 
 def _array_ufunc(self: GPUTensor, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **more: Any) -> Any:
     to = out[0] if isinstance(out, tuple) else out
     if to is not None and not isinstance(to, GPUTensor):
         return NotImplemented
-    if method == "reduce" and ufunc.__name__ in _REDUCED:
-        return _REDUCED[ufunc.__name__](inputs[0], more.pop("axis", 0), out=to, **_given(more))
-    if method == "accumulate" and ufunc.__name__ in _ACCUMULATED:
-        return _ACCUMULATED[ufunc.__name__](inputs[0], more.pop("axis", 0), out=to, **_given(more))
+    if method == "reduce" and ufunc.__name__ in ufuncs.REDUCE:
+        return ufuncs.REDUCE[ufunc.__name__](inputs[0], more.pop("axis", 0), out=to, **_given(more))
+    if method == "accumulate" and ufunc.__name__ in ufuncs.ACCUMULATE:
+        return ufuncs.ACCUMULATE[ufunc.__name__](inputs[0], more.pop("axis", 0), out=to, **_given(more))
     if method == "at" and ufunc is np.add and isinstance(inputs[0], GPUTensor) and not more:
         return indexing.add_at(*inputs)
     function: Any = _SERVED.get(ufunc)

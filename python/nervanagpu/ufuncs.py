@@ -17,7 +17,7 @@ from nervanagpu.reductions import axes_of, operand_of
 
 Binary = Callable[..., Any]
 
-_REDUCE: dict[str, Binary] = {
+REDUCE: dict[str, Binary] = {
     "add": reductions.sum,
     "multiply": reductions.prod,
     "maximum": reductions.max,
@@ -25,7 +25,7 @@ _REDUCE: dict[str, Binary] = {
     "logical_and": reductions.all,
     "logical_or": reductions.any,
 }
-_ACCUMULATE: dict[str, Binary] = {"add": scans.cumsum, "multiply": scans.cumprod}
+ACCUMULATE: dict[str, Binary] = {"add": scans.cumsum, "multiply": scans.cumprod}
 # Functions of which any order of the operands gives the same: neighbours are taken together.
 _ASSOCIATIVE = {
     *("bitwise_and", "bitwise_or", "bitwise_xor", "logical_xor", "fmax", "fmin", "gcd", "lcm"),
@@ -90,7 +90,7 @@ def _known_reduce(reduction: Binary) -> Binary:
 
 
 def _accumulate_of(function: Binary, name: str) -> Binary:
-    known = _ACCUMULATE.get(name)
+    known = ACCUMULATE.get(name)
 
     def accumulate(x: Any, axis: int = 0, dtype: Any = None, out: GPUTensor | None = None) -> GPUTensor:
         if known is not None:
@@ -175,7 +175,7 @@ def install() -> None:
         function.nin, function.nout = theirs.nin, theirs.nout
         if function.nin != 2 or function.nout != 1:
             continue
-        known = _REDUCE.get(row.name)
+        known = REDUCE.get(row.name)
         function.reduce = _reduce_of(function, row.name) if known is None else _known_reduce(known)
         function.accumulate = _accumulate_of(function, row.name)
         function.reduceat = _reduceat_of(function, row.name)
