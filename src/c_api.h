@@ -37,6 +37,13 @@ ng_status guarded(const F& f) noexcept {
 [[noreturn]] void refuse(const char* function, const std::string& name, const std::string& got,
                          const std::string& needs);
 
+// What `maker` made, not null.
+template <class T>
+T& existing(const char* function, const char* name, T* handle, const char* maker) {
+  if (handle == nullptr) refuse(function, name, "null", std::string("what ") + maker + " made");
+  return *handle;
+}
+
 // `in` as this library knows the structure: what an older program's lacks keeps its value in `value`, and what a newer
 // one has besides must be zero. `smallest`: its size when it was first published.
 void read_structure(const char* function, const char* name, const void* in, void* value, std::size_t size,

@@ -106,17 +106,6 @@ struct ng_conv_plan {
   nervanagpu::ConvPlan plan;
 };
 
-namespace nervanagpu::c_api {
-namespace {
-
-const ng_conv_plan& existing(const char* function, const ng_conv_plan* plan) {
-  if (plan == nullptr) refuse(function, "plan", "null", "what ng_conv_plan_create made");
-  return *plan;
-}
-
-}  // namespace
-}  // namespace nervanagpu::c_api
-
 using namespace nervanagpu;         // NOLINT(google-build-using-namespace)
 using namespace nervanagpu::c_api;  // NOLINT(google-build-using-namespace)
 
@@ -175,14 +164,14 @@ ng_status ng_conv_plan_workspace(const ng_conv_plan* plan, size_t* bytes) {
   constexpr const char* kName = "ng_conv_plan_workspace";
   return guarded([&] {
     if (bytes == nullptr) refuse(kName, "bytes", "null", "where to put the number");
-    *bytes = existing(kName, plan).plan.workspace();
+    *bytes = existing(kName, "plan", plan, "ng_conv_plan_create").plan.workspace();
   });
 }
 
 ng_status ng_conv_plan_launch(const ng_conv_plan* plan, const ng_conv_addresses* addresses, uint64_t stream) {
   constexpr const char* kName = "ng_conv_plan_launch";
   return guarded([&] {
-    const ConvPlan& p = existing(kName, plan).plan;
+    const ConvPlan& p = existing(kName, "plan", plan, "ng_conv_plan_create").plan;
     const ng_conv_addresses at = read_addresses(kName, "addresses", addresses);
     if (at.workspace_bytes < p.workspace()) {
       refuse(kName, "workspace", "of " + std::to_string(at.workspace_bytes) + " bytes",

@@ -6,17 +6,11 @@ struct ng_event {
   nervanagpu::Event event;
 };
 
-namespace nervanagpu::c_api {
 namespace {
 
-template <class T>
-T& existing(const char* function, const char* name, T* event) {
-  if (event == nullptr) refuse(function, name, "null", "what ng_event_create made");
-  return *event;
-}
+constexpr const char* kMaker = "ng_event_create";
 
 }  // namespace
-}  // namespace nervanagpu::c_api
 
 using namespace nervanagpu;         // NOLINT(google-build-using-namespace)
 using namespace nervanagpu::c_api;  // NOLINT(google-build-using-namespace)
@@ -32,23 +26,25 @@ ng_status ng_event_create(ng_event** event) {
 }
 
 ng_status ng_event_record(ng_event* event, uint64_t stream) {
-  return guarded([&] { existing("ng_event_record", "event", event).event.record(Stream::from_handle(stream)); });
+  return guarded(
+      [&] { existing("ng_event_record", "event", event, kMaker).event.record(Stream::from_handle(stream)); });
 }
 
 ng_status ng_event_synchronize(const ng_event* event) {
-  return guarded([&] { existing("ng_event_synchronize", "event", event).event.synchronize(); });
+  return guarded([&] { existing("ng_event_synchronize", "event", event, kMaker).event.synchronize(); });
 }
 
 ng_status ng_stream_wait(uint64_t stream, const ng_event* event) {
-  return guarded([&] { existing("ng_stream_wait", "event", event).event.make_wait(Stream::from_handle(stream)); });
+  return guarded(
+      [&] { existing("ng_stream_wait", "event", event, kMaker).event.make_wait(Stream::from_handle(stream)); });
 }
 
 ng_status ng_event_elapsed(const ng_event* start, const ng_event* end, double* ms) {
   constexpr const char* kName = "ng_event_elapsed";
   return guarded([&] {
     if (ms == nullptr) refuse(kName, "ms", "null", "where to put the time");
-    const Event& from = existing(kName, "start", start).event;
-    *ms = existing(kName, "end", end).event.ms_since(from);
+    const Event& from = existing(kName, "start", start, kMaker).event;
+    *ms = existing(kName, "end", end, kMaker).event.ms_since(from);
   });
 }
 

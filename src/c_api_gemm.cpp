@@ -81,17 +81,6 @@ struct ng_gemm_plan {
   nervanagpu::GemmPlan plan;
 };
 
-namespace nervanagpu::c_api {
-namespace {
-
-const ng_gemm_plan& existing(const char* function, const ng_gemm_plan* plan) {
-  if (plan == nullptr) refuse(function, "plan", "null", "what ng_gemm_plan_create made");
-  return *plan;
-}
-
-}  // namespace
-}  // namespace nervanagpu::c_api
-
 extern "C" {
 
 ng_status ng_gemm_workspace(const ng_gemm_problem* problem, size_t* bytes) {
@@ -129,7 +118,7 @@ ng_status ng_gemm_plan_workspace(const ng_gemm_plan* plan, size_t* bytes) {
   constexpr const char* kName = "ng_gemm_plan_workspace";
   return c_api::guarded([&] {
     if (bytes == nullptr) c_api::refuse(kName, "bytes", "null", "where to put the number");
-    *bytes = c_api::existing(kName, plan).plan.workspace();
+    *bytes = c_api::existing(kName, "plan", plan, "ng_gemm_plan_create").plan.workspace();
   });
 }
 
@@ -137,7 +126,7 @@ ng_status ng_gemm_plan_launch(const ng_gemm_plan* plan, const ng_gemm_addresses*
   using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
   constexpr const char* kName = "ng_gemm_plan_launch";
   return c_api::guarded([&] {
-    const GemmPlan& p = c_api::existing(kName, plan).plan;
+    const GemmPlan& p = c_api::existing(kName, "plan", plan, "ng_gemm_plan_create").plan;
     const ng_gemm_addresses init = NG_GEMM_ADDRESSES_INIT;
     const ng_gemm_addresses at = c_api::read(kName, "addresses", addresses, init, offsetof(ng_gemm_addresses, scale));
     if (at.workspace != 0) {
