@@ -171,6 +171,8 @@ def test_structures_are_as_in_jaxlib(tmp_path: Path) -> None:
             checks.append(f"offsetof(ours::{a}, {m}) == offsetof(XLA_FFI_{b}, {n})")
             checks.append(f"sizeof(ours::{a}::{m}) == sizeof(XLA_FFI_{b}::{n})")
     head = '#include "xla/ffi/api/c_api.h"\n#include "python/xla.h"\nnamespace ours = nervanagpu::python::xla;\n'
+    if "XLA_FFI_InternalExtension" in (Path(jax.ffi.include_dir()) / "xla/ffi/api/c_api.h").read_text(encoding="utf-8"):
+        head += "using XLA_FFI_Extension_Base = XLA_FFI_InternalExtension;\n"  # its name since jaxlib 0.11
     source = tmp_path / "layout.cpp"
 
     def compiled(tests: list[str]) -> subprocess.CompletedProcess[str]:
@@ -754,8 +756,11 @@ def test_training(dtype: str) -> None:
     before = ngj.calls()
     ours = losses(nets["ours"])
     more = {name: n - before[name] for name, n in ngj.calls().items()}
-    # Of a step: two layers forth and twice back, two convolutions, the first of which has no gradient of x.
-    assert more["gemm"] == 12 * 6 and more["conv"] == 12 * 5 and more["pool"] == more["pool_gradient"] == 12
+    # Two layers forth and twice back, two convolutions, the first of which has no gradient of x. On a GPU XLA may put
+    # calls into a CUDA graph, which is recorded once and replayed.
+    most = {"gemm": 12 * 6, "conv": 12 * 5, "pool": 12, "pool_gradient": 12}
+    least = most if jax.default_backend() == "cpu" else {name: n // 12 for name, n in most.items()}
+    assert all(least[name] <= more[name] <= most[name] for name in most), more
     theirs = losses(nets["theirs"])
     assert min(ours[-3:]) < ours[0]
     assert np.abs(np.subtract(ours, theirs)).max() <= {"float32": 1e-4, "float16": 2e-2, "bfloat16": 8e-2}[dtype]
@@ -764,6 +769,7 @@ def test_training(dtype: str) -> None:
 def test_checked_emulator(python: Callable[..., subprocess.CompletedProcess[str]]) -> None:
     program = """
 import jax, jax.numpy as jnp, nervanagpu.jax as ngj
+jax.config.update("jax_platforms", "cpu")
 x, w = jnp.ones((2, 7, 5, 3)), jnp.ones((6, 3, 2, 3))
 loss = lambda x, w: ngj.max_pool2d(ngj.conv2d(x, w, padding=1, relu=True), 2).sum()
 print(float(jax.jit(jax.grad(loss, 1))(x, w).sum()) > 0, ngj.matmul(x[0, 0], w[0, :, 0].T).shape, ngj.calls()["conv"])

@@ -162,6 +162,10 @@ def eigvalsh(a: GPUTensor, uplo: str) -> GPUTensor:
     return _syevd(a, uplo, _NO_VECTORS)[0].reshape(a.shape[:-1]) if a.size else host.eigvalsh(a, uplo)
 
 
+# NumPy's results are real where all eigenvalues are, before 2.5.
+_ALWAYS_COMPLEX = np.lib.NumpyVersion(np.__version__) >= "2.5.0"
+
+
 def _geev(a: GPUTensor, job: int) -> tuple[GPUTensor, GPUTensor]:
     """Eigenvalues (count, n), complex whatever the matrices are, and eigenvectors of the matrices' dtype."""
     x = columns_of(a)
@@ -197,7 +201,7 @@ def _eigenvalues(a: GPUTensor, job: int) -> tuple[GPUTensor, GPUTensor]:
     if np.dtype(a.dtype).kind == "c":
         return w.reshape(a.shape[:-1]), vectors
     values = w.get()
-    if not values.imag.any():
+    if not _ALWAYS_COMPLEX and not values.imag.any():
         return w.real.copy().reshape(a.shape[:-1]), vectors
     if not job:
         return w.reshape(a.shape[:-1]), v
