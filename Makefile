@@ -76,7 +76,7 @@ test-jax: ## nervanagpu.jax beside JAX, which is installed into .venv
 	$(setup) build python test jax
 	@$(configure)
 	@$(build) --target _core
-	@$(py) -m pytest $(ARGS) test/python/test_jax.py
+	@$(py) -m pytest $(ARGS) test/python/test_jax.py test/python/test_jax_structures.py
 
 test-long: export NERVANAGPU_TEST_LONG := 1
 test-long: test sanitize ## every test, and the C++ tests once more under sanitizers
