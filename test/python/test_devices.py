@@ -1,4 +1,4 @@
-"""Two emulated devices, in a process that has them (devices/two_devices.py), and what a process with one says."""
+"""Two devices, emulated or GPUs, in a process that has them (devices/two_devices.py), and what a process with one says."""
 
 from __future__ import annotations
 
@@ -14,9 +14,15 @@ import pytest
 HERE = Path(__file__).parent
 
 
-def test_two_devices() -> None:
+EMULATED = {"NERVANAGPU_DEVICE": "emulator", "NERVANAGPU_EMULATOR_DEVICES": "2", "NERVANAGPU_EMULATOR_MEMORY": "256M"}
+
+
+@pytest.mark.parametrize("kind", ["emulator", "cuda"])
+def test_two_devices(kind: str) -> None:
+    if kind == "cuda" and (ng.device().kind != "cuda" or ng.device_count() != 2):
+        pytest.skip("needs two GPUs")
     env = {k: v for k, v in os.environ.items() if not k.startswith("NERVANAGPU_")}
-    env |= {"NERVANAGPU_DEVICE": "emulator", "NERVANAGPU_EMULATOR_DEVICES": "2", "NERVANAGPU_EMULATOR_MEMORY": "256M"}
+    env |= EMULATED if kind == "emulator" else {"NERVANAGPU_DEVICE": "cuda"}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(HERE / "devices" / "two_devices.py")]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -1,4 +1,4 @@
-"""What is true of two devices; test_devices.py runs it where there are two emulated ones."""
+"""What is true of two devices; test_devices.py runs it on two emulated ones, and on two GPUs where there are."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from nervanagpu import _core
 
+KIND = ng.device().kind
 RNG = np.random.default_rng(23)
 MIXED = r"is on device [01], .* on device [01]; needs one device"
 
@@ -49,9 +50,9 @@ def test_the_devices() -> None:
     assert [ng.device(i).ordinal for i in range(2)] == [0, 1]
     assert ng.device(0) != ng.device(1)
     assert len({ng.device(0), ng.device(1), ng.device(1)}) == 2
-    assert ng.device("emulator:1") == ng.device(1) == ng.device(ng.device(1)) == ng.device(np.int64(1))
+    assert ng.device(f"{KIND}:1") == ng.device(1) == ng.device(ng.device(1)) == ng.device(np.int64(1))
     assert "device 1" in repr(ng.device(1))
-    for wrong in (2, -1, "cuda:0", "emulator:2"):
+    for wrong in (2, -1, f"{'cuda' if KIND == 'emulator' else 'emulator'}:0", f"{KIND}:2"):
         with pytest.raises(ValueError, match="device is .*; needs"):
             ng.device(wrong)
 
@@ -113,7 +114,7 @@ def test_moving(dtype: str, shape: tuple[int, ...]) -> None:
     host = (RNG.random(shape) * 100).astype(dtype)
     x = ng.array(host)
     y = x.to(1)
-    z = y.to("emulator:0")
+    z = y.to(f"{KIND}:0")
     assert [t.device.ordinal for t in (x, y, z)] == [0, 1, 0]
     for t in (y, z):
         assert t.dtype == host.dtype
