@@ -107,10 +107,13 @@ std::int64_t cheapest_splits(const Work& work, std::int64_t least,
   p.rounding = {};
   p.activation = GemmActivation::none;
   const std::int64_t blocks = hgemm::blocks_of(p);
-  const std::int64_t most = std::clamp<std::int64_t>(blocks / kLeastBlocks, 1, hgemm::kProcessors);
-  std::int64_t splits = 1;
+  const std::int64_t room = std::max<std::int64_t>((kMostSums - 1) / (p.m * p.n * w.groups), 1);
+  const std::int64_t all = std::min(std::max<std::int64_t>(blocks / kLeastBlocks, 1), room);
+  std::int64_t splits = hgemm::effective(blocks, std::min(least, all));
+  // Where parts are many anyhow, some more may fill the last round.
+  const std::int64_t most = std::min(all, std::max<std::int64_t>(2 * splits, hgemm::kProcessors));
   double fewest = 0;
-  for (std::int64_t s = std::min(least, most); s <= most && s * p.m * p.n * w.groups < kMostSums; ++s) {
+  for (std::int64_t s = splits; s <= most; ++s) {
     if (hgemm::effective(blocks, s) != s) continue;
     const double c = cost(w, s);
     if (fewest == 0 || c < fewest) splits = s, fewest = c;

@@ -31,7 +31,8 @@ inline constexpr double kSums = 1.4;  // microseconds of a million partial sums
 inline constexpr double kWholeRow = 1.05e-3;
 inline constexpr double kPartRow = 1.94e-3;
 
-// The number of parts of k, `least` of them or more where k has so many, whose microseconds are fewest by `cost(work, parts)`.
+// The number of parts of k, none longer than `least` of them are (but of four blocks at least, and no more than memory has room for),
+// whose microseconds are fewest by `cost(work, parts)`.
 // An epilogue does not change how sums are cut: the work that `cost` sees has none.
 std::int64_t cheapest_splits(const Work& work, std::int64_t least,
                              const std::function<double(const Work&, std::int64_t)>& cost);

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <cmath>
 #include <string>
+#include <string_view>
 
 #include "kernels/conv/problem.h"
 #include "kernels/gemm/bf16x6.h"
@@ -20,14 +21,35 @@ using hgemm::Tile;
 
 constexpr std::int64_t kBlock = 64;  // of l
 
-// With 64 columns, for layers of so few channels.
-constexpr std::array kWidths = {bf16x6::Width{64, 1.3}, bf16x6::kWidths[0], bf16x6::kWidths[1]};
+// Microseconds of a chunk, from the layers of AlexNet, OverFeat and VGG on an H200 (benchmarks/results/conv_tensor.json); those of 64
+// rows or columns are not yet measured, and taken as half of the tile twice as large, and what reading it takes more.
+struct Area {
+  int rows, columns;
+  double chunk;
+  const char* passes;
+};
+constexpr std::array kAreas = {Area{128, 64, 1.15, "fb"}, Area{128, 128, 1.9, "fbu"}, Area{128, 192, 2.8, "fbu"},
+                               Area{64, 128, 1.15, "u"}, Area{64, 256, 1.9, "u"}};
 
-double tile_cost(const hconv::Work& w, const bf16x6::Width& width, std::int64_t splits, int multiprocessors) {
+Tile tile_of(const Area& a) {
+  return {Form::tiles, a.rows, a.columns};
+}
+
+bool of_pass(const Area& a, char pass) {
+  return std::string_view(a.passes).find(pass) != std::string_view::npos;
+}
+
+double tile_cost(const hconv::Work& w, const Area& area, std::int64_t splits, int multiprocessors) {
   const auto row = [](std::int64_t channels) { return channels % kBlock == 0 ? hconv::kWholeRow : hconv::kPartRow; };
-  const double copies = kPieces * (128 * row(w.pass == 'b' || w.pass == 'u' ? w.k : w.c) + width.columns * row(w.c));
-  return hgemm::tile_microseconds(w.product, {Form::tiles, 128, width.columns}, splits, multiprocessors, w.bytes,
-                                  {std::max(width.chunk, copies), hconv::kSums, 1});
+  const double copies =
+      kPieces * (area.rows * row(w.pass == 'b' || w.pass == 'u' ? w.k : w.c) + area.columns * row(w.c));
+  return hgemm::tile_microseconds(w.product, tile_of(area), splits, multiprocessors, w.bytes,
+                                  {std::max(area.chunk, copies), hconv::kSums, 1});
+}
+
+// As kernels' names end.
+std::string name_of(const Tile& t) {
+  return std::to_string(t.bm) + "x" + std::to_string(t.bn);
 }
 
 struct Best {
@@ -36,10 +58,10 @@ struct Best {
 };
 Best best(const hconv::Work& w, std::int64_t splits, int multiprocessors) {
   Best out;
-  for (const bf16x6::Width& width : kWidths) {
-    if (w.pass == 'u' && width.columns == kBlock) continue;
-    const double cost = tile_cost(w, width, splits, multiprocessors);
-    if (out.cost == 0 || cost < out.cost) out = {{Form::tiles, 128, width.columns}, cost};
+  for (const Area& area : kAreas) {
+    if (!of_pass(area, w.pass)) continue;
+    const double cost = tile_cost(w, area, splits, multiprocessors);
+    if (out.cost == 0 || cost < out.cost) out = {tile_of(area), cost};
   }
   return out;
 }
@@ -75,6 +97,20 @@ hconv::Work work_of(ConvPass pass, const ConvProblem& p) {
   return w;
 }
 
+// Of conv.sass, by its times on an H200 (benchmarks/results/conv_ffma.json). memory: microseconds of all bytes.
+double strict_microseconds(ConvPass pass, const ConvProblem& p, double memory) {
+  constexpr double kRate = 45e6;  // operations a microsecond, two of a multiply-add, in tiles of 64 columns
+  constexpr double kColumns = 64;
+  constexpr std::int64_t kVector = 4;  // channels
+  constexpr double kOddRate = 28e6;
+  constexpr double kOddUpdate = 17e6;
+  const std::int64_t columns = pass == ConvPass::bprop ? p.c : p.k;
+  const double filled = std::ceil(static_cast<double>(columns) / kColumns) * kColumns / static_cast<double>(columns);
+  const double operations = p.flops() * filled;
+  if (p.c % kVector == 0 && p.k % kVector == 0) return std::max(operations / kRate, memory);
+  return operations / (pass == ConvPass::update ? kOddUpdate : kOddRate) + memory;
+}
+
 }  // namespace
 
 bool asked(const ConvProblem& p) {
@@ -83,7 +119,6 @@ bool asked(const ConvProblem& p) {
 }
 
 bool pays(ConvPass pass, const ConvProblem& p) {
-  constexpr double kRate = 45e6;     // operations a microsecond of multiply-adds, two of each
   constexpr double kMemory = 3e6;    // bytes a microsecond
   constexpr double kLaunches = 5.0;  // microseconds that two more kernels take
   const hconv::Work w = work_of(pass, p);
@@ -94,9 +129,8 @@ bool pays(ConvPass pass, const ConvProblem& p) {
   };
   const double read_and_written = 4 + 2 * static_cast<double>(kPieces);
   const double split = read_and_written * (elements(roles.in1) + elements(roles.in2)) / kMemory;
-  const double strict =
-      std::max(p.flops() / kRate, 4 * (elements(Role::x) + elements(Role::w) + elements(Role::y)) / kMemory);
-  return best(w, splits, hgemm::kProcessors).cost + split + kLaunches < strict;
+  const double all = 4 * (elements(Role::x) + elements(Role::w) + elements(Role::y)) / kMemory;
+  return best(w, splits, hgemm::kProcessors).cost + split + kLaunches < strict_microseconds(pass, p, all);
 }
 
 hconv::Choice choose(const hconv::Work& w, int multiprocessors, bool uncut, const Forced& forced) {
@@ -105,16 +139,16 @@ hconv::Choice choose(const hconv::Work& w, int multiprocessors, bool uncut, cons
   if (forced.splits != 0 && !uncut) out.splits = hgemm::effective(hgemm::blocks_of(w.product), forced.splits);
   out.tile = best(w, out.splits, std::max(multiprocessors, 1)).tile;
   if (forced.kernel.empty()) return out;
-  for (const bf16x6::Width& width : kWidths) {
-    if (forced.kernel != "_128x" + std::to_string(width.columns)) continue;
-    out.tile = {Form::tiles, 128, width.columns};
+  for (const Area& a : kAreas) {
+    if (!of_pass(a, w.pass) || forced.kernel != "_" + name_of(tile_of(a))) continue;
+    out.tile = tile_of(a);
     return out;
   }
-  throw InvalidArgument("conv: no kernel conv_bf16x6_*" + forced.kernel);
+  throw InvalidArgument(std::string("conv: no kernel conv_bf16x6_") + w.pass + forced.kernel);
 }
 
 const Kernel* find(const Registry& registry, char pass, const Tile& t) {
-  return registry.find(std::string("conv_bf16x6_") + pass + "_" + std::to_string(t.bm) + "x" + std::to_string(t.bn));
+  return registry.find(std::string("conv_bf16x6_") + pass + "_" + name_of(t));
 }
 
 Pixels of(const Pixels& t) {

@@ -252,7 +252,8 @@ ConvProblem draw_for_pieces(Random& random, const Kernel& kernel, const Pass& wh
                                    : what.pass == ConvPass::fprop ? p.k
                                                                   : p.c;
       if (what.pass == ConvPass::bprop) p.stride = {1, 1, 1};
-      if (ceil_div(rows, kernel.number("BM")) * ceil_div(columns, kernel.number("BN")) < 3) continue;
+      const std::int64_t wide = std::stol(kernel.name().substr(kernel.name().rfind('x') + 1));
+      if (ceil_div(rows, kernel.number("BM")) * ceil_div(columns, wide) < 3) continue;
     }
     const auto all = conv_detail::gathers(what.pass, p);
     if (all && !all->empty()) return p;

@@ -27,21 +27,24 @@ constexpr ConvPass kPasses[] = {ConvPass::fprop, ConvPass::bprop, ConvPass::upda
 class PiecesTest : public test::OnTensorCores {
  protected:
   // Several tiles, none full, several chunks.
-  [[nodiscard]] static ConvCase case_of(ConvPass pass, std::int64_t columns) {
+  [[nodiscard]] static ConvCase case_of(ConvPass pass, std::int64_t columns, std::int64_t rows = 128) {
     ConvCase c;
     c.pass = pass;
     c.p.precision = Precision::tensor;
     c.p.n = 3, c.p.in = {1, 7, 9}, c.p.filter = {1, 3, 2}, c.p.pad = {0, 1, 1};
     c.p.c = pass == ConvPass::fprop ? 70 : pass == ConvPass::bprop ? columns + 6 : 61;
     c.p.k = pass == ConvPass::fprop ? columns + 6 : pass == ConvPass::bprop ? 70 : 133;
-    c.forced.kernel = "_128x" + std::to_string(columns);
+    c.forced.kernel = "_" + std::to_string(rows) + "x" + std::to_string(columns);
     c.forced.splits = 1;
     c.size = 180;
     return c;
   }
   [[nodiscard]] static ConvCase case_of(const Kernel& k) {
     const std::string& pass = k.manifest().variant.at("PASS");
-    return case_of(pass == "f" ? ConvPass::fprop : pass == "b" ? ConvPass::bprop : ConvPass::update, k.number("BN"));
+    return case_of(pass == "f"   ? ConvPass::fprop
+                   : pass == "b" ? ConvPass::bprop
+                                 : ConvPass::update,
+                   std::stol(k.name().substr(k.name().rfind('x') + 1)), k.number("BM"));
   }
   Bits first_of(const ConvCase& c) {
     return numbers(c.pass == ConvPass::fprop ? c.p.x_elements() : c.p.y_elements(), Dtype::float32);
@@ -173,6 +176,41 @@ TEST_P(PiecesTest, OutOfRange) {
       }
     }
   }
+}
+
+// What the model takes for layers of VGG: a function of the problem alone.
+ConvProblem layer(std::int64_t c, std::int64_t side, std::int64_t k) {
+  ConvProblem p;
+  p.precision = Precision::tensor;
+  p.n = 64, p.c = c, p.k = k;
+  p.in = {1, side, side}, p.filter = {1, 3, 3}, p.pad = {0, 1, 1};
+  return p;
+}
+
+TEST(PiecesChoice, TakesUpdatesOfLargeMaps) {
+  constexpr std::int64_t kLongest = 80;  // chunks of a part
+  for (const ConvProblem& p : {layer(64, 112, 128), layer(128, 112, 128), layer(64, 224, 64), layer(256, 56, 256)}) {
+    ASSERT_TRUE(conv_detail::tensor_cores::takes(ConvPass::update, p)) << p.c << " " << p.k;
+    conv_detail::hconv::Work w;
+    w.pass = 'u', w.c = p.c, w.k = p.k;
+    w.product.a_type = w.product.b_type = Dtype::bfloat16;
+    w.product.c_type = Dtype::float32;
+    w.product.m = p.k, w.product.n = 9 * p.c, w.product.k = p.y_elements() / p.k;
+    const auto choice = conv_detail::pieces::choose(w, 132, false, {});
+    EXPECT_LE(w.product.k / 64, choice.splits * kLongest);
+    EXPECT_EQ(choice.tile.bm, p.k == 64 ? 64 : 128);
+  }
+}
+
+TEST(PiecesChoice, SixtyFourChannelsTakeSixtyFourColumns) {
+  const ConvProblem p = layer(64, 112, 128);
+  ASSERT_TRUE(conv_detail::tensor_cores::takes(ConvPass::bprop, p));
+  conv_detail::hconv::Work w;
+  w.pass = 'b', w.c = p.c, w.k = p.k;
+  w.product.a_type = w.product.b_type = Dtype::bfloat16;
+  w.product.c_type = Dtype::float32;
+  w.product.m = p.x_elements() / p.c, w.product.n = p.c, w.product.k = 9 * p.k;
+  EXPECT_EQ(conv_detail::pieces::choose(w, 132, false, {}).tile.bn, 64);
 }
 
 }  // namespace
