@@ -21,14 +21,15 @@ PROCESSORS = 132
 LEAST_BLOCKS = 4  # of a part
 MOST_SUMS = 1 << 31
 NEVER = 1e9
-TILES = ["128x256x1", "128x192x1", "128x128x1", "128x64x1", "128x128x2"]
 Constants = dict[str, float]
-# Microseconds of a block's products by width, and by turns; nanoseconds of the copy engine for a row of 64 channels,
-# times as much where some of them, or no multiple of 16, exist; microseconds for a million partial sums.
+# Microseconds of a block's products by tile (x2: warpgroups in turn); nanoseconds of the copy engine for a row of 64
+# channels, times as much where some of them, or no multiple of 16, exist; microseconds for a million partial sums.
 IN_USE: Constants = {
-    "64": 0.23, "128": 0.336, "192": 0.49, "256": 0.61, "turn": 0.345,
+    "128x64x1": 0.23, "128x128x1": 0.336, "128x192x1": 0.49, "128x256x1": 0.61,
+    "128x128x2": 0.345, "64x192x2": 0.26, "64x256x2": 0.345,
     "row": 1.05, "part": 1.85, "odd": 2.75, "sums": 1.4,
 }  # fmt: skip
+TILES = [name for name in IN_USE if "x" in name]
 
 
 def ceil_div(a: int, b: int) -> int:
@@ -70,22 +71,23 @@ class Pass:
         boxes = ceil_div(channels, 64)
         return ((boxes - 1) * p["row"] + self.row(channels, p)) / boxes
 
-    def loads(self, rows: int, columns: int, width: int, p: Constants) -> float:
+    def loads(self, tall: int, rows: float, columns: float, p: Constants) -> float:
         """Microseconds of the copy engine for a block."""
         of_b = columns * (self.row(self.c, p) if self.which == "fprop" else self.box(self.c, p))
         if self.which == "update":
             return 1e-3 * (rows * self.box(self.k, p) + of_b)
-        return 1e-3 * (128 * self.row(self.c if self.which == "fprop" else self.k, p) + of_b)
+        return 1e-3 * (tall * self.row(self.c if self.which == "fprop" else self.k, p) + of_b)
 
     def cost(self, tile: str, parts: int, p: Constants) -> float:
         """Microseconds."""
-        width, turns = int(tile.split("x")[1]), tile.endswith("x2")
-        down, across = ceil_div(self.m, 128), ceil_div(self.n, width)
+        tall, width = (int(side) for side in tile.split("x")[:2])
+        turns = tile.endswith("x2")
+        down, across = ceil_div(self.m, tall), ceil_div(self.n, width)
         rows, columns = ceil_div(self.m, 64) * 64 / down, ceil_div(self.n, 64) * 64 / across
-        block = max(p["turn"] if turns else p[str(width)], self.loads(rows, columns, width, p))
+        block = max(p[tile], self.loads(tall, rows, columns, p))
         blocks = ceil_div(self.blocks, parts)
         rounds = ceil_div(down * across * parts, PROCESSORS)
-        if turns and blocks < 6:
+        if (turns and blocks < 6) or (tall < 128 and self.which == "update"):
             return NEVER
         if turns:
             one = blocks * block + 0.65

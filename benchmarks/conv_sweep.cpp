@@ -1,11 +1,12 @@
 // Tiles and parts of the sums of convolutions on the tensor cores, float16 with channels last: what a cost model is fitted to.
 //
-//   conv_sweep [SECONDS] < LAYERS      a line of LAYERS: name pass n c side k size stride pad (square pictures and filters)
+//   conv_sweep [SECONDS [PARTS]] < LAYERS      a line of LAYERS: name pass n c side k size stride pad (square pictures and filters)
 //
 // One JSON object a line on stdout: the layer, tile, parts, median microseconds of a launch in a CUDA graph. Every tile of
 // hconv.sass, and of gconv.sass ("_8_128x64": 8 channels a load), halo.sass and resident.sass where they can compute the layer, in the library's
-// own number of parts (0) and, but of the last two, some others; the library's choice has the tile "". With less than 8 channels of x windows are copied
-// where a tile of hconv.sass is named: then there is one.
+// own number of parts (0) and, but of the last two, some others: PARTS of an update, "4,8,16,32,64" if not said. The library's choice has
+// the tile "", and twice more "early": 1 and 0, where its launch may start before the one ahead has ended and where not.
+// With less than 8 channels of x windows are copied where a tile of hconv.sass is named: then there is one.
 // Operands are random and rotate past the L2. It stops after SECONDS (default 60), saying so on stderr.
 #include <algorithm>
 #include <array>
@@ -13,6 +14,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <optional>
 #include <random>
 #include <set>
 #include <sstream>
@@ -30,7 +32,8 @@ namespace {
 
 using conv_detail::Forced;
 
-constexpr std::array kTiles = {"_128x256x1", "_128x192x1", "_128x128x1", "_128x64x1", "_128x128x2"};
+constexpr std::array kTiles = {"_128x256x1", "_128x192x1", "_128x128x1", "_128x64x1",
+                               "_128x128x2", "_64x192x2",  "_64x256x2"};
 constexpr std::array kSharedTiles = {
     "_halo_128x64",  "_halo_128x128",       "_halo_128x192",        "_halo_256x64",         "_halo_256x128",
     "_cells_128x64", "_resident_32_128x64", "_resident_32_128x128", "_resident_128_128x64", "_resident_128_128x128",
@@ -111,7 +114,14 @@ double measure(const Layer& l, const std::vector<Operands>& sets, const Forced& 
   return 1e3 * took[took.size() / 2] / times / static_cast<double>(sets.size());
 }
 
-void sweep(const Layer& l, const Stream& stream) {
+std::vector<std::int64_t> numbers(const std::string& text) {
+  std::vector<std::int64_t> out;
+  std::istringstream in(text);
+  for (std::string each; std::getline(in, each, ',');) out.push_back(std::stoll(each));
+  return out;
+}
+
+void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const Stream& stream) {
   const std::int64_t x = l.p.x_elements(), w = l.p.w_elements(), y = l.p.y_elements();
   const std::int64_t in1 = l.which == ConvPass::fprop ? x : y;
   const std::int64_t in2 = l.which == ConvPass::update ? x : w;
@@ -119,26 +129,30 @@ void sweep(const Layer& l, const Stream& stream) {
   const std::int64_t count = std::clamp<std::int64_t>(kPastL2 / (2 * (in1 + in2 + out)), 1, 4);
   std::vector<Operands> sets;
   for (std::int64_t i = 0; i < count; ++i) sets.push_back({random_tensor(in1), random_tensor(in2), random_tensor(out)});
-  const auto say = [&](const std::string& tile, std::int64_t splits) {
+  const auto say = [&](const std::string& tile, std::int64_t splits, std::optional<bool> early = {}) {
     Forced forced;
-    forced.kernel = tile, forced.splits = splits;
+    forced.kernel = tile, forced.splits = splits, forced.early = early;
+    const std::string when = early ? ", \"early\": " + std::to_string(static_cast<int>(*early)) : "";
     std::printf(R"({"layer": "%s", "pass": "%s", "n": %lld, "c": %lld, "side": %lld, "k": %lld, "size": %lld, )"
-                R"("stride": %lld, "pad": %lld, "tile": "%s", "splits": %lld, "us": %.3f})"
+                R"("stride": %lld, "pad": %lld, "tile": "%s", "splits": %lld%s, "us": %.3f})"
                 "\n",
                 l.name.c_str(), l.pass.c_str(), static_cast<long long>(l.p.n), static_cast<long long>(l.p.c),
                 static_cast<long long>(l.p.in[2]), static_cast<long long>(l.p.k), static_cast<long long>(l.p.filter[2]),
                 static_cast<long long>(l.p.stride[2]), static_cast<long long>(l.p.pad[2]), tile.c_str(),
-                static_cast<long long>(splits), measure(l, sets, forced, stream));
+                static_cast<long long>(splits), when.c_str(), measure(l, sets, forced, stream));
     std::fflush(stdout);
   };
   say("", 0);
+  say("", 0, true);
+  say("", 0, false);
   constexpr std::int64_t kFew = 8;
   const std::int64_t gathered = l.which == ConvPass::bprop ? l.p.k : l.p.c;
   const bool copied = l.which != ConvPass::bprop && gathered < kFew;
   std::vector<std::string> tiles(kTiles.begin(), copied ? kTiles.begin() + 1 : kTiles.end());
   const std::int64_t columns = l.p.filter[1] * l.p.filter[2] * gathered;
+  constexpr std::int64_t kMany = 136;  // channels: more are the copy engine's
   for (const std::int64_t run : {1, 4, 8}) {
-    if (gathered % run != 0 || !conv_detail::gconv::possible(l.which, l.p)) continue;
+    if (gathered > kMany || gathered % run != 0 || !conv_detail::gconv::possible(l.which, l.p)) continue;
     if (!conv_detail::gconv::has_room(columns, run)) continue;
     for (const char* tile : kGatheringTiles) tiles.push_back("_" + std::to_string(run) + tile);
   }
@@ -149,12 +163,13 @@ void sweep(const Layer& l, const Stream& stream) {
     }
   }
   for (const std::string& tile : tiles) {
+    if (l.which == ConvPass::update && tile.starts_with("_64")) continue;
     say(tile, 0);
     if (copied && tile == kTiles[0]) continue;
     if (l.which != ConvPass::update) {
       for (const std::int64_t splits : {1, 2, 3}) say(tile, splits);
     } else {
-      for (const std::int64_t splits : {4, 8, 16, 32, 64}) say(tile, splits);
+      for (const std::int64_t splits : parts) say(tile, splits);
     }
   }
 }
@@ -167,13 +182,14 @@ int main(int argc, char** argv) {
   try {
     const auto start = std::chrono::steady_clock::now();
     const std::chrono::duration<double> most(argc > 1 ? std::atof(argv[1]) : 60.0);
+    const std::vector<std::int64_t> parts = numbers(argc > 2 ? argv[2] : "4,8,16,32,64");
     const Stream stream = Stream::create();
     for (Layer l; read(l);) {
       if (std::chrono::steady_clock::now() - start > most) {
         std::fprintf(stderr, "conv_sweep: stopped at %s %s, its time is over\n", l.name.c_str(), l.pass.c_str());
         return 2;
       }
-      sweep(l, stream);
+      sweep(l, parts, stream);
     }
     return 0;
   } catch (const std::exception& e) {

@@ -17,17 +17,21 @@ namespace {
 using hgemm::Form;
 using hgemm::Tile;
 
-constexpr std::array kTiles = {Tile{Form::tiles, 128, 256}, Tile{Form::tiles, 128, 192}, Tile{Form::tiles, 128, 128},
-                               Tile{Form::tiles, 128, 64}, Tile{Form::turns, 128, 128}};
-
 constexpr std::int64_t kBox = 64;  // rows and columns
 
-constexpr double kTurnBlock = 0.345;  // microseconds of a k block's products, the warpgroups in turn
-struct Width {
-  int columns;
-  double block;
+struct Variant {
+  Tile tile;
+  double block;  // microseconds of a k block's products
 };
-constexpr std::array kWidths = {Width{64, 0.23}, Width{128, 0.336}, Width{192, 0.49}, Width{256, 0.61}};
+constexpr std::array kVariants = {Variant{{Form::tiles, 128, 256}, 0.61},  Variant{{Form::tiles, 128, 192}, 0.49},
+                                  Variant{{Form::tiles, 128, 128}, 0.336}, Variant{{Form::tiles, 128, 64}, 0.23},
+                                  Variant{{Form::turns, 128, 128}, 0.345}, Variant{{Form::turns, 64, 192}, 0.26},
+                                  Variant{{Form::turns, 64, 256}, 0.345}};
+
+// An update's rows are filters, in boxes of 64, two a tile.
+bool has(char pass, const Tile& t) {
+  return pass != 'u' || t.bm > kBox;
+}
 
 // Rows of an odd number of channels lie across lines of memory.
 double row_cost(std::int64_t channels) {
@@ -45,15 +49,15 @@ double rows(std::int64_t length, std::int64_t tile) {
   return static_cast<double>(ceil_div(length, kBox) * kBox) / static_cast<double>(ceil_div(length, tile));
 }
 
-double tile_cost(const Work& w, const Tile& t, std::int64_t splits, int multiprocessors) {
+double tile_cost(const Work& w, const Variant& variant, std::int64_t splits, int multiprocessors) {
+  const Tile& t = variant.tile;
   const bool update = w.pass == 'u';
   const double a = (update ? rows(w.product.m, t.bm) : t.bm) * (w.pass == 'f' ? row_cost(w.c)
                                                                 : update      ? box_cost(w.k)
                                                                               : row_cost(w.k));
   const double b = rows(w.product.n, t.bn) * (w.pass == 'f' ? row_cost(w.c) : box_cost(w.c));
-  const double products = t.form == Form::turns ? kTurnBlock : std::ranges::find(kWidths, t.bn, &Width::columns)->block;
   return hgemm::tile_microseconds(w.product, t, splits, multiprocessors, w.bytes,
-                                  {std::max(products, a + b), kSums, w.groups});
+                                  {std::max(variant.block, a + b), kSums, w.groups});
 }
 
 // The cheapest tile, and its microseconds.
@@ -63,9 +67,10 @@ struct Best {
 };
 Best best(const Work& w, std::int64_t splits, int multiprocessors) {
   Best out;
-  for (const Tile& t : kTiles) {
-    const double cost = tile_cost(w, t, splits, multiprocessors);
-    if (out.cost == 0 || cost < out.cost) out = {t, cost};
+  for (const Variant& v : kVariants) {
+    if (!has(w.pass, v.tile)) continue;
+    const double cost = tile_cost(w, v, splits, multiprocessors);
+    if (out.cost == 0 || cost < out.cost) out = {v.tile, cost};
   }
   return out;
 }
@@ -125,9 +130,10 @@ Choice choose(const Work& w, int multiprocessors, const Forced& forced) {
   Choice out = chosen(w, multiprocessors);
   if (forced.splits != 0) out.splits = hgemm::effective(hgemm::blocks_of(w.product), forced.splits);
   if (forced.kernel.empty()) return out;
-  const auto* const named = std::ranges::find(kTiles, forced.kernel, [](const Tile& t) { return "_" + name_of(t); });
-  if (named == kTiles.end()) throw InvalidArgument("conv: no kernel hconv_*" + forced.kernel);
-  out.tile = *named;
+  const auto* const named = std::ranges::find_if(
+      kVariants, [&](const Variant& v) { return forced.kernel == "_" + name_of(v.tile) && has(w.pass, v.tile); });
+  if (named == kVariants.end()) throw InvalidArgument("conv: no kernel hconv_*" + forced.kernel);
+  out.tile = named->tile;
   return out;
 }
 

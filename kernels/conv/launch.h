@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,10 +40,12 @@ struct Plan {
 std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Call& call);
 void launch(Device& device, const Plan& plan, const Call& call, StreamId stream);
 
-// For tests: only kernels whose name ends so ("_64x64_1"), and another number of splits than the problem's own.
+// For tests and sweeps: only kernels whose name ends so ("_64x64_1"), another number of splits than the problem's own, and whether
+// the launch may start before the work ahead has ended.
 struct Forced {
   std::string kernel;
   std::int64_t splits = 0;
+  std::optional<bool> early;
   Limits limits;
 };
 

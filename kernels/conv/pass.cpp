@@ -119,6 +119,12 @@ void Pass::launch(const Launch& l) {
   launch_product(l, choice, run);
 }
 
+Grid Pass::grid_of(const GemmProblem& g, const hgemm::Tile& tile, std::int64_t splits, std::int64_t packs) const {
+  Grid grid = hgemm::tiles_grid(g, tile, splits, device_->info().multiprocessors, packs);
+  if (forced_.early) grid.early = *forced_.early;
+  return grid;
+}
+
 // hconv.sass's, gconv.sass's (a run of channels) or conv_bf16x6.sass's.
 void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int64_t run) {
   const bool few = l.gathered.channels != 0;
@@ -156,6 +162,7 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
   TensorMap b = l.b;
   if (in_pieces()) pieces::with_pieces(l.pass, l.x, l.w, a, b);
   if (few && l.pass == 'f') b.box[1] = static_cast<std::uint32_t>(choice.tile.bn);
+  if (!few && l.pass != 'u') a.im2col->pixels = static_cast<std::uint32_t>(choice.tile.bm);
   Values v;
   v.map(device_->encode_tensor_map(few && l.pass == 'f' ? b : a));
   v.map(device_->encode_tensor_map(few && l.pass == 'u' ? a : b));
@@ -178,9 +185,7 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
     v.divisor(choice.splits).u32(l.group_channels).u32(l.group_pictures).u32(l.group_filters);
   }
   if (in_pieces()) v.u32(l.x.n).u64(ranges_).u32(bf16x6::most_exponents(g.k));
-  v.launch(*device_, *kernel,
-           hgemm::tiles_grid(g, choice.tile, choice.splits, device_->info().multiprocessors, l.packs),
-           stream_.handle());
+  v.launch(*device_, *kernel, grid_of(g, choice.tile, choice.splits, l.packs), stream_.handle());
   if (!sums) return;
   const split_sum::Plan end = split_sum::plan(device_->registry(), sum);
   end.values.launch(*device_, *end.kernel, end.grid, stream_.handle());

@@ -149,6 +149,8 @@ class Pass {
   [[nodiscard]] std::optional<resident::Choice> keeps_filters(const Launch& l, int multiprocessors) const;
   void launch_resident(const Launch& l, const resident::Choice& choice);
   void launch(const Launch& l);
+  [[nodiscard]] Grid grid_of(const GemmProblem& g, const hgemm::Tile& tile, std::int64_t splits = 1,
+                             std::int64_t packs = 1) const;
   void launch_product(const Launch& l, const hconv::Choice& choice, std::int64_t run);
   Pixels filters(std::int64_t group, std::int64_t rows, std::int64_t channels);
   void cells_fprop(const cells::Cells& c, const Pixels& out);

@@ -28,7 +28,7 @@ void Pass::launch_halo(const Launch& l, const halo::Choice& choice) {
   hgemm::put_tiles(v, g, choice.tile, 1, 1);
   halo::put(v, l.pass, l.gather, choice, channels);
   const Kernel* kernel = halo::find(device_->registry(), l.pass, g.a_type, g.c_type, choice.tile);
-  v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, 1, device_->info().multiprocessors), stream_.handle());
+  v.launch(*device_, *kernel, grid_of(g, choice.tile), stream_.handle());
 }
 
 // resident.sass's variant instead of gconv.sass's, where that is faster. The sums are the same, product for product: so it may
@@ -59,7 +59,7 @@ void Pass::launch_resident(const Launch& l, const resident::Choice& choice) {
   hgemm::put_tiles(v, g, choice.tile, 1, 1);
   resident::put(v, l.gather, choice, l.gemm.k / l.gather.all_taps());
   const Kernel* kernel = resident::find(device_->registry(), g.a_type, choice);
-  v.launch(*device_, *kernel, hgemm::tiles_grid(g, choice.tile, 1, device_->info().multiprocessors), stream_.handle());
+  v.launch(*device_, *kernel, grid_of(g, choice.tile), stream_.handle());
 }
 
 halo_update::Work Pass::shared_work(const Launch& l) {

@@ -20,12 +20,14 @@ const char* short_name(Dtype t) {
 }  // namespace
 
 Plan plan(const Registry& registry, const Sum& s) {
+  constexpr std::int64_t kMany = 8;
+  const bool many = s.splits > kMany && s.sums == Dtype::float32;
   for (const std::int64_t width : {4, 1}) {
     const std::int64_t pitch = s.pitch != 0 ? s.pitch : s.cols;
     if (s.cols % width != 0 || pitch % width != 0) continue;
     Plan out;
     out.kernel = registry.find(std::string("split_sum_") + short_name(s.sums) + "_" + short_name(s.type) + "_" +
-                               std::to_string(width));
+                               std::to_string(width) + (many ? "x16" : "x4"));
     if (out.kernel == nullptr) continue;
     const std::int64_t plane = s.rows * s.cols / width;
     const std::int64_t total = s.groups * plane;

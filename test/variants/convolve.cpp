@@ -147,6 +147,20 @@ Pass pass_of(Random& random, const Kernel& kernel) {
   return pass_of(random, variant.at("ORDER"));
 }
 
+// Tiles of a group of a pass without strides of the result, at least.
+std::int64_t tiles(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
+  constexpr std::int64_t kBlock = 64;
+  const bool backward = pass == ConvPass::bprop;
+  const auto space = backward ? p.in : p.out();
+  const std::int64_t taps = p.filter[0] * p.filter[1] * p.filter[2];
+  const std::int64_t channels = p.c / p.groups;
+  const std::int64_t filters = p.k / p.groups;
+  const bool update = pass == ConvPass::update;
+  const std::int64_t rows = update ? filters : p.n * space[0] * space[1] * space[2];
+  const std::int64_t columns = update ? taps * ceil_div(channels, kBlock) * kBlock : backward ? channels : filters;
+  return ceil_div(rows, kernel.number("BM")) * ceil_div(columns, kernel.number("BN"));
+}
+
 // Something that hconv.sass takes; whole blocks of channels where an update is to write the result itself.
 ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
   constexpr std::int64_t kGroups[] = {1, 1, 1, 2, 2, 3, 4, 5, 8, 16, 32};
@@ -179,17 +193,10 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
       }
     }
     if (conv_detail::in_columns(what.pass, p) || !conv_detail::tensor_cores::takes(what.pass, p)) continue;
-    const auto all = conv_detail::gathers(what.pass, p);
+    if (limits.in_turn && what.pass == ConvPass::bprop) p.stride = {1, 1, 1};
     if (shares_taps(kernel) && !shares_taps(kernel, p, what.pass)) continue;
-    if (shares_taps(kernel) && limits.in_turn) {  // three tiles of a CTA
-      const std::int64_t rows =
-          p.n * (what.pass == ConvPass::fprop ? p.y_elements() / p.k : p.x_elements() / p.c) / p.n;
-      const std::int64_t width = (what.pass == ConvPass::fprop ? p.k : p.c) / p.groups;
-      const std::int64_t tall = kernel.number("BM");
-      if (rows < tall || ceil_div(rows, tall) * ceil_div(width, kernel.number("BN")) < 3) continue;
-      if (what.pass == ConvPass::bprop) p.stride = {1, 1, 1};
-      if (!shares_taps(kernel, p, what.pass)) continue;
-    }
+    if (limits.in_turn && tiles(kernel, p, what.pass) < 3) continue;  // of a CTA
+    const auto all = conv_detail::gathers(what.pass, p);
     if (all && !all->empty()) return p;  // else no tap meets a position, and nothing is launched
   }
 }

@@ -397,8 +397,13 @@ class Drawing {
     const Dtype y = type_of(word(kernel_, "YT"));
     const bool fours = number("V") == 4;
     const Dtype a = is("ST", "s32") ? (one_in(random_, 2) ? Dtype::int8 : Dtype::uint8) : y;
-    small_chains(a, y, fours, kPart + 1);
-    p_.splits = pick(random_, 2, 6);
+    if (number("AHEAD") == 4) {
+      small_chains(a, y, fours, kPart + 1);
+      p_.splits = pick(random_, 2, 6);
+    } else {  // of more k than small chains have
+      p_.splits = pick(random_, 14, 40);
+      small_chains(a, y, fours, kPart * p_.splits - pick(random_, 0, kPart - 1));
+    }
     if (!fours) p_.ldc += p_.ldc % 4 == 0 && p_.n % 4 == 0 ? 1 : 0;
     draw_epilogue(random_, out_, {});
   }

@@ -33,11 +33,11 @@ class OnTensorCores : public OnEachDevice {
     return out;
   }
 
-  // Kernels of one pass, of the same operands and results, give the same bits of the same data; so many are alike.
+  // Kernels of one pass, of the same operands and results, give the same bits of the same data: at least `least` of them each.
   template <class CaseOf>
-  void expect_the_same_bits(const std::vector<const Kernel*>& kernels, std::size_t alike, const CaseOf& case_of) {
+  void expect_the_same_bits(const std::vector<const Kernel*>& kernels, std::size_t least, const CaseOf& case_of) {
     std::map<std::string, Bits> seen;
-    std::size_t compared = 0;
+    std::map<std::string, std::size_t> alike;
     for (const Kernel* k : kernels) {
       const ConvCase c = case_of(*k);
       random_.seed(7);
@@ -45,11 +45,11 @@ class OnTensorCores : public OnEachDevice {
       const Bits in2 = numbers(c.pass == ConvPass::update ? c.p.x_elements() : c.p.w_elements(), c.p.x_type);
       const Bits got = run(device_, c, in1, in2);
       const auto& variant = k->manifest().variant;
-      const auto [it, first] = seen.emplace(variant.at("PASS") + variant.at("XT") + variant.at("YT"), got);
-      compared += first ? 0 : 1;
-      ASSERT_EQ(it->second, got) << k->name();
+      const std::string kind = variant.at("PASS") + variant.at("XT") + variant.at("YT");
+      ++alike[kind];
+      ASSERT_EQ(seen.emplace(kind, got).first->second, got) << k->name();
     }
-    EXPECT_EQ(compared, kernels.size() / alike * (alike - 1));
+    for (const auto& [kind, count] : alike) EXPECT_GE(count, least) << kind;
   }
 };
 

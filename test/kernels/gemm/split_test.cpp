@@ -58,49 +58,62 @@ TEST_F(SplitTest, ExactIntegersOverOddShapes) {
   check_all({{1, 1, 33}, {3, 130, 100}, {17, 65, 129}, {64, 32, 112}, {35, 67, 160}, {129, 16, 48}, {16, 300, 97}});
 }
 
+// Eight parts and fewer are added by one kernel, more by another one, 16 at a time: each end of its rounds, whole rows and not.
+TEST_F(SplitTest, ManyParts) {
+  const Epilogue epilogues[] = {{}, {2, 0, 0, false}, {1, 1, 0, false}, {-1, 2, 1, true}};
+  for (const std::int64_t splits : {8, 9, 12, 13, 16, 17, 20, 21, 32, 33, 50}) {
+    for (const std::int64_t columns : {12, 7}) {
+      check(5, columns, 16 * splits, 0, columns, epilogues[static_cast<std::size_t>(splits) % std::size(epilogues)],
+            splits);
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
 TEST_F(CheckedSplitTest, NoFindings) {
   check_all({{5, 33, 50}, {33, 70, 64}});
+  check(3, 20, 16 * 21, 0, 0, {}, 21);
 }
 
 // The definition, in plain C++: chunks of a multiple of 16, each one chain of multiply-adds, added in ascending order.
 TEST_F(SplitTest, TheOrderOfTheSumIsTheDocumentedOne) {
   const std::int64_t m = 37;
   const std::int64_t n = 68;
-  const std::int64_t k = 204;
-  const std::int64_t splits = 4;
   std::normal_distribution<float> normal;
-  std::vector<float> a(static_cast<std::size_t>(m * k));
-  std::vector<float> b(static_cast<std::size_t>(k * n));
-  for (float& x : a) x = normal(random_);
-  for (float& x : b) x = normal(random_);
-  const std::int64_t chunk = sgemm::chunk_of(k, splits);
-  EXPECT_EQ(chunk, 64);
-  std::vector<float> expected(static_cast<std::size_t>(m * n));
-  for (std::int64_t i = 0; i < m; ++i) {
-    for (std::int64_t j = 0; j < n; ++j) {
-      float all = 0;
-      for (std::int64_t from = 0; from < k; from += chunk) {
-        float sum = 0;
-        for (std::int64_t l = from; l < std::min(k, from + chunk); ++l) {
-          sum = std::fma(a[static_cast<std::size_t>(i * k + l)], b[static_cast<std::size_t>(l * n + j)], sum);
+  for (const auto& [k, splits, part] : {std::array<std::int64_t, 3>{204, 4, 64}, {600, 19, 32}}) {
+    std::vector<float> a(static_cast<std::size_t>(m * k));
+    std::vector<float> b(static_cast<std::size_t>(k * n));
+    for (float& x : a) x = normal(random_);
+    for (float& x : b) x = normal(random_);
+    const std::int64_t chunk = sgemm::chunk_of(k, splits);
+    EXPECT_EQ(chunk, part);
+    std::vector<float> expected(static_cast<std::size_t>(m * n));
+    for (std::int64_t i = 0; i < m; ++i) {
+      for (std::int64_t j = 0; j < n; ++j) {
+        float all = 0;
+        for (std::int64_t from = 0; from < k; from += chunk) {
+          float sum = 0;
+          for (std::int64_t l = from; l < std::min(k, from + chunk); ++l) {
+            sum = std::fma(a[static_cast<std::size_t>(i * k + l)], b[static_cast<std::size_t>(l * n + j)], sum);
+          }
+          all += sum;
         }
-        all += sum;
+        expected[static_cast<std::size_t>(i * n + j)] = all;
       }
-      expected[static_cast<std::size_t>(i * n + j)] = all;
     }
-  }
-  GemmOptions o;
-  o.splits = splits;
-  const Tensor da = Tensor::from_host<float>(a, {m, k});
-  const Tensor db = Tensor::from_host<float>(b, {k, n});
-  for (const char* tile :
-       {"", "128x128", "64x256", "128x64", "64x128", "64x64", "128x32", "32x128", "64x32", "32x64", "16x64", "16x32"}) {
-    o.tile = tile;
+    GemmOptions o;
     o.splits = splits;
-    Tensor c = Tensor::empty({m, n});
-    gemm(da, db, c, o);
-    const std::vector<float> got = c.to_host<float>();
-    EXPECT_EQ(std::memcmp(got.data(), expected.data(), got.size() * 4), 0) << tile;
+    const Tensor da = Tensor::from_host<float>(a, {m, k});
+    const Tensor db = Tensor::from_host<float>(b, {k, n});
+    for (const char* tile : {"", "128x128", "64x256", "128x64", "64x128", "64x64", "128x32", "32x128", "64x32", "32x64",
+                             "16x64", "16x32"}) {
+      o.tile = tile;
+      o.splits = splits;
+      Tensor c = Tensor::empty({m, n});
+      gemm(da, db, c, o);
+      const std::vector<float> got = c.to_host<float>();
+      EXPECT_EQ(std::memcmp(got.data(), expected.data(), got.size() * 4), 0) << tile << ", " << splits << " parts";
+    }
   }
 }
 
