@@ -226,7 +226,6 @@ class Assigner {
       const int extra = events_[q].latency - s.age[q] - std::max(paid, 0);
       if (extra <= 0) return;
       for (const std::uint32_t e : found) {
-        if (events_[e].line == events_[q].line) continue;
         cost_[e * events_.size() + q] += often * static_cast<float>(extra);
       }
     });
