@@ -14,7 +14,7 @@
 namespace nervanagpu::conv_detail::depthwise {
 namespace {
 
-enum Flags : std::uint32_t { kBeta = 1, kRelu = 2, kBias = 4, kBias16 = 8 };
+enum Flags : std::uint32_t { kBeta = 1, kRelu = 2, kBias = 4, kBias16 = 8, kAlpha = 16 };  // of the strips' kernels
 
 constexpr std::int64_t kThreadsOfUpdate = 128;                 // of a CTA
 constexpr std::int64_t kWidthOfUpdate = 4;                     // columns of a strip
@@ -54,28 +54,34 @@ struct Walk {
 };
 
 constexpr std::int64_t kMultiprocessors = 132;  // whatever the device: an update's bits depend on it
-constexpr std::int64_t kCtasOfUpdate = 4 * kMultiprocessors;
 
 std::int64_t groups_of_update(const Walk& walk) {
   return kThreadsOfUpdate / walk.li;
 }
-std::int64_t most_parts(const Walk& walk, std::int64_t strips) {
-  return std::clamp<std::int64_t>(kCtasOfUpdate / walk.lm, 1, ceil_div(strips, groups_of_update(walk)));
+// CTAs that a multiprocessor has registers for, of 16 bits.
+std::int64_t together(ConvPass pass, const ConvProblem& p) {
+  if (p.filter[1] == 3) return 4;
+  return pass == ConvPass::update && p.filter[1] == 5 ? 3 : 2;
+}
+std::int64_t most_parts(const ConvProblem& p, const Walk& walk, std::int64_t strips) {
+  const std::int64_t ctas = together(ConvPass::update, p) * kMultiprocessors;
+  return std::clamp<std::int64_t>(ctas / walk.lm, 1, ceil_div(strips, groups_of_update(walk)));
 }
 
 // Rows that the busiest multiprocessor goes down if strips are so tall, in units of one thread's: those of the strip, and
 // those above or below it that it meets, which cost less.
 double cost_of(ConvPass pass, const ConvProblem& p, const Walk& walk) {
   const std::int64_t others = (p.filter[1] - 1) / p.stride[1];
-  const double rows = static_cast<double>(walk.tall) + 0.6 * static_cast<double>(others);
+  double rows = static_cast<double>(walk.tall) + 0.6 * static_cast<double>(others);
   std::int64_t turns = 0;
   if (pass == ConvPass::update) {
+    constexpr double kFirstRows = 2;  // a thread waits for those of each strip
+    rows += kFirstRows;
     const std::int64_t strips = walk.pictures * walk.lh * walk.lw;
-    turns = ceil_div(strips, most_parts(walk, strips) * groups_of_update(walk));
+    turns = ceil_div(strips, most_parts(p, walk, strips) * groups_of_update(walk));
   } else {
-    constexpr std::int64_t kThreads = 128;  // of a CTA; so many CTAs run in the time of one:
-    const std::int64_t together = p.filter[1] == 3 ? 4 : 2;
-    turns = std::max(ceil_div(ceil_div(walk.threads(), kThreads), kMultiprocessors), together);
+    constexpr std::int64_t kThreads = 128;  // of a CTA; as many as run together take the time of one
+    turns = std::max(ceil_div(ceil_div(walk.threads(), kThreads), kMultiprocessors), together(pass, p));
   }
   return static_cast<double>(turns) * rows;
 }
@@ -134,7 +140,7 @@ Shares shares_of(const ConvProblem& p, const Walk& walk) {
   Shares s;
   s.strips = walk.pictures * walk.lh * walk.lw;
   const std::int64_t groups = groups_of_update(walk);
-  s.chunk = ceil_div(ceil_div(s.strips, most_parts(walk, s.strips)), groups) * groups;
+  s.chunk = ceil_div(ceil_div(s.strips, most_parts(p, walk, s.strips)), groups) * groups;
   s.parts = parts_of(ceil_div(s.strips, s.chunk), p.c * p.filter[1] * p.filter[2]);
   return s;
 }
@@ -179,7 +185,8 @@ void queue_positions(Device& device, ConvPass pass, const ConvProblem& p, const 
   Values v;
   v.u64(pointers.in1).u64(pointers.in2).u64(pointers.out).u64(pointers.bias).u32(walk.threads());
   add_walk(v, p, walk);
-  v.u32(p.filter[1] * p.filter[2]).u32(walk.turned ? 1 : 0).f32(e.alpha).f32(e.beta).u32(flags_of(pointers, e));
+  v.u32(p.filter[1] * p.filter[2]).u32(walk.turned ? 1 : 0).f32(e.alpha).f32(e.beta);
+  v.u32(flags_of(pointers, e) | (e.alpha != 1.0F ? kAlpha : 0U));
   const Grid grid = {static_cast<std::uint32_t>(ceil_div(walk.threads(), kernel.manifest().threads))};
   v.launch(device, kernel, grid, stream);
 }
@@ -231,10 +238,12 @@ bool strips_take(ConvPass pass, const ConvProblem& p) {
 
 bool strips_fit(ConvPass pass, const ConvPointers& pointers, const Epilogue& epilogue) {
   const Roles roles = roles_of(pass);
-  const auto readable = [](Role role, std::uint64_t address) { return role == Role::w || address % 4 == 0; };
+  const auto in_words = [&](Role role, std::uint64_t address) {
+    return address % 4 == 0 || (pass == ConvPass::update && role == Role::w);  // which split_sum stores
+  };
   const bool rounds = pass == ConvPass::update || !epilogue.rounding.stochastic;
-  return rounds && readable(roles.in1, pointers.in1) && readable(roles.in2, pointers.in2) &&
-         readable(roles.out, pointers.out);
+  return rounds && in_words(roles.in1, pointers.in1) && in_words(roles.in2, pointers.in2) &&
+         in_words(roles.out, pointers.out);
 }
 
 }  // namespace
