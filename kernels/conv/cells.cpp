@@ -4,8 +4,10 @@
 #include <numeric>
 #include <string_view>
 
+#include "kernels/conv/bytes.h"
 #include "kernels/conv/gconv_choice.h"
 #include "kernels/conv/resident_choice.h"
+#include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
 #include "src/values.h"
 
@@ -20,6 +22,7 @@ constexpr std::int64_t kMost = std::int64_t{1} << 28;
 // Pictures as they lie, and how they are cut.
 struct Source {
   std::uint64_t address = 0;
+  Dtype type = Dtype::float16;
   Shape strides;  // of pictures, depth, height, width, channels: elements
   std::int64_t n = 1;
   Flat size = {1, 1}, low = {0, 0}, pixels = {1, 1};
@@ -31,16 +34,20 @@ void launch(Device& device, const Source& s, const Cells& c, std::int64_t of_pix
   const std::int64_t units = s.channels / kEight;
   const std::int64_t total = s.n * s.pixels[0] * s.pixels[1] * units;
   Values v;
-  v.u64(s.address).u64(to).u64(static_cast<std::uint64_t>(2 * s.strides[0])).u32(total).divisor(units);
+  const auto size = static_cast<std::int64_t>(size_of(s.type));
+  v.u64(s.address).u64(to).u64(static_cast<std::uint64_t>(size * s.strides[0])).u32(total).divisor(units);
   v.divisor(s.pixels[1]).divisor(s.pixels[0]).divisor(c.step[1] * of_pixel).divisor(of_pixel).u32(c.elements);
   v.s32(s.size[1]).s32(s.size[0]).s32(c.step[1]).s32(c.step[0]).s32(s.low[1]).s32(s.low[0]);
-  v.s32(2 * s.strides[3]).s32(2 * s.strides[2]).s32(2 * s.strides[4]);
+  v.s32(size * s.strides[3]).s32(size * s.strides[2]).s32(size * s.strides[4]);
   // A thread keeps its place in the cell; eight CTAs a multiprocessor are all that run at a time.
   constexpr std::int64_t kResident = 8;
   const std::int64_t every = units / std::gcd(units, kThreads);
   const std::int64_t most = ceil_div(kResident * device.info().multiprocessors, every) * every;
   const std::int64_t ctas = std::min(ceil_div(ceil_div(total, kThreads), every) * every, most);
-  v.launch(device, *device.registry().find("cells"), {static_cast<std::uint32_t>(ctas), 1, 1}, stream.handle());
+  const Kernel* kernel = device.registry().find(s.type == Dtype::int8    ? "cells_s8"
+                                                : s.type == Dtype::uint8 ? "cells_u8"
+                                                                         : "cells_b16");
+  v.launch(device, *kernel, {static_cast<std::uint32_t>(ctas), 1, 1}, stream.handle());
 }
 
 }  // namespace
@@ -85,19 +92,27 @@ double microseconds(const Cells& c, const ConvProblem& p) {
   constexpr double kMemory = 2.87;      // million bytes a microsecond
   constexpr double kElements = 1.5e-6;  // microseconds of an element that is loaded by itself
   const auto pictures = static_cast<double>(c.pictures_bytes(p.n));
-  const auto x = static_cast<double>(2 * p.n * p.in[1] * p.in[2] * p.c);
+  const auto x = static_cast<double>(static_cast<std::int64_t>(size_of(p.x_type)) * p.x_elements());
   return 2 * kLaunch + std::max((pictures + x) * 1e-6 / kMemory, pictures / 2 * kElements);
 }
 
 bool pays(const Cells& c, const ConvProblem& p) {
-  if (!gconv::gathers_rows(ConvPass::fprop, p)) return false;
+  const bool of_bytes = sgemm::byte(p.x_type);
+  if (of_bytes ? !bytes::exact_in_halves(p) : !gconv::gathers_rows(ConvPass::fprop, p)) return false;
   const double bytes = static_cast<double>(c.pictures_bytes(p.n)) + static_cast<double>(c.filters_bytes(p.k)) +
-                       2.0 * static_cast<double>(p.n) * static_cast<double>(p.k) * static_cast<double>(c.taps.count());
+                       static_cast<double>(size_of(p.y_type)) * static_cast<double>(p.y_elements());
   const halo::Work work = {'f', c.taps, {c.pixels[1], c.pixels[0], 1}, p.n, c.wide, p.k, bytes, c.channels};
-  const double others = gconv::microseconds(ConvPass::fprop, p) - microseconds(c, p);
+  const double others =
+      (of_bytes ? bytes::microseconds(p) : gconv::microseconds(ConvPass::fprop, p)) - microseconds(c, p);
   const auto streams = halo::choose(work, hgemm::kProcessors);
   const auto keeps = resident::choose(work, hgemm::kProcessors);
   return (streams && streams->microseconds < others) || (keeps && keeps->microseconds < others);
+}
+
+bool pays(ConvPass pass, const ConvProblem& p) {
+  if (pass != ConvPass::fprop) return false;
+  const std::optional<Cells> c = cells_of(pass, p);
+  return c && pays(*c, p);
 }
 
 halo_update::Work update_of(const Cells& c, const ConvProblem& p) {
@@ -119,24 +134,32 @@ bool is_forced(const Forced& forced) {
   return forced.kernel.starts_with(kForced);
 }
 
-Forced of_halo(const Forced& forced) {
+Forced behind(const Forced& forced) {
   Forced out = forced;
-  if (is_forced(forced)) out.kernel = "_halo" + forced.kernel.substr(kForced.size());
+  if (!is_forced(forced)) return out;
+  out.kernel = forced.kernel.substr(kForced.size());
+  if (!resident::is_forced(out)) out.kernel = "_halo" + out.kernel;
   return out;
 }
 
 void copy_pictures(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t x, std::uint64_t to,
                    const Stream& stream) {
-  launch(device, {x, lies(p, Role::x).strides, p.n, {p.in[1], p.in[2]}, c.low, c.pixels, c.channels}, c, p.c, to,
-         stream);
+  launch(device, {x, p.x_type, lies(p, Role::x).strides, p.n, {p.in[1], p.in[2]}, c.low, c.pixels, c.channels}, c, p.c,
+         to, stream);
 }
 
 void copy_filters(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t w, std::uint64_t to,
                   const Stream& stream) {
-  launch(
-      device,
-      {w, lies(p, Role::w).strides, p.k, {p.filter[1], p.filter[2]}, {0, 0}, {c.taps.taps[1], c.taps.taps[0]}, c.wide},
-      c, p.c, to, stream);
+  launch(device,
+         {w,
+          p.w_type,
+          lies(p, Role::w).strides,
+          p.k,
+          {p.filter[1], p.filter[2]},
+          {0, 0},
+          {c.taps.taps[1], c.taps.taps[0]},
+          c.wide},
+         c, p.c, to, stream);
 }
 
 }  // namespace nervanagpu::conv_detail::cells

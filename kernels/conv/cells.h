@@ -1,5 +1,5 @@
 // Convolutions of few channels without strides: pixels become cells of step x step pixels, of as many times the channels (cells.sass),
-// and filters likewise.
+// and filters likewise. Those of bytes are float16, where that is exact.
 #pragma once
 
 #include <array>
@@ -30,13 +30,15 @@ struct Cells {
 
 // None: the pass is not fprop or update of this kind, or the cells would have more than 64 channels.
 std::optional<Cells> cells_of(ConvPass pass, const ConvProblem& p);
-// Cells are the fastest way for fprop: a function of the problem alone. forced: as "_cells_128x64", whose rest is halo.sass's.
+// Cells are the fastest way for fprop: a function of the problem alone.
 bool pays(const Cells& c, const ConvProblem& p);
+bool pays(ConvPass pass, const ConvProblem& p);
 // The same of update, whose product is then this.
 bool update_pays(const Cells& c, const ConvProblem& p);
 halo_update::Work update_of(const Cells& c, const ConvProblem& p);
 bool is_forced(const Forced& forced);
-Forced of_halo(const Forced& forced);
+// Of "_cells_128x64" halo.sass's "_halo_128x64"; of "_cells_resident_32_128x64" resident.sass's.
+Forced behind(const Forced& forced);
 // Microseconds of the copies, by a model of an H200.
 double microseconds(const Cells& c, const ConvProblem& p);
 

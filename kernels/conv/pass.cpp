@@ -405,7 +405,7 @@ void Pass::run() {
   Pixels in2;
   if (!as_cells && cells::is_forced(forced_)) forced_ = {};
   if (as_cells) {
-    forced_ = cells::of_halo(forced_);
+    forced_ = cells::behind(forced_);
     if (is_update) in1 = operand(roles.in1, at_.in1);
   } else if (few) {
     in1 = operand(roles.in1, at_.in1, is_update ? kEight : 1);

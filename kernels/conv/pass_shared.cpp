@@ -1,4 +1,5 @@
 // Launches of halo.sass, halo_update.sass, resident.sass and cells.sass: taps that share what is gathered.
+#include "kernels/conv/bytes.h"
 #include "kernels/conv/pass.h"
 
 namespace nervanagpu::conv_detail::tensor_cores {
@@ -58,7 +59,7 @@ void Pass::launch_resident(const Launch& l, const resident::Choice& choice) {
   v.map(device_->encode_tensor_map(b));
   hgemm::put_tiles(v, g, choice.tile, 1, 1);
   resident::put(v, l.gather, choice, l.gemm.k / l.gather.all_taps());
-  const Kernel* kernel = resident::find(device_->registry(), g.a_type, choice);
+  const Kernel* kernel = resident::find(device_->registry(), g.a_type, g.c_type, choice);
   v.launch(*device_, *kernel, grid_of(g, choice.tile), stream_.handle());
 }
 
@@ -113,7 +114,7 @@ std::optional<cells::Cells> Pass::in_cells() const {
   if (pass_ != ConvPass::fprop) return std::nullopt;
   if (e_.rounding.stochastic && (p_.layout != Layout::channels_last || apart(p_, Role::y))) return std::nullopt;
   std::optional<cells::Cells> c = cells::cells_of(pass_, p_);
-  if (forced || (c && cells::pays(*c, p_))) return c;
+  if (c && (forced ? !sgemm::byte(p_.x_type) || bytes::exact_in_halves(p_) : cells::pays(*c, p_))) return c;
   return std::nullopt;
 }
 
@@ -163,13 +164,15 @@ void Pass::cells_fprop(const cells::Cells& c, const Pixels& out) {
   Launch l;
   l.pass = 'f';
   l.gather = c.taps;
-  l.x = {arena_.take(c.pictures_bytes(p_.n)), p_.x_type, c.channels, c.channels, {c.pixels[1], c.pixels[0], 1}, p_.n};
-  l.w = {arena_.take(c.filters_bytes(p_.k)), p_.w_type, c.wide, c.wide, c.taps.taps, p_.k};
+  const Dtype type = sgemm::byte(p_.x_type) ? Dtype::float16 : p_.x_type;
+  l.x = {arena_.take(c.pictures_bytes(p_.n)), type, c.channels, c.channels, {c.pixels[1], c.pixels[0], 1}, p_.n};
+  l.w = {arena_.take(c.filters_bytes(p_.k)), type, c.wide, c.wide, c.taps.taps, p_.k};
   if (device_ != nullptr) {
     cells::copy_pictures(*device_, c, p_, at_.in1, l.x.address, stream_);
     cells::copy_filters(*device_, c, p_, at_.in2, l.w.address, stream_);
   }
   l.gemm = epilogue(0, out.channels);
+  l.gemm.a_type = l.gemm.b_type = type;
   l.gemm.m = p_.n * c.taps.count();
   l.gemm.c = out.address;
   l.gemm.c_type = out.type;
@@ -180,9 +183,10 @@ void Pass::cells_fprop(const cells::Cells& c, const Pixels& out) {
   const halo::Work work = {'f', c.taps, l.x.size, l.x.n, c.wide, l.gemm.n, 0, c.channels};
   const int multiprocessors = device_->info().multiprocessors;
   // Both add the same products in the same order: of at most 64 channels.
-  const std::optional<halo::Choice> streams = halo::choose(work, multiprocessors, forced_);
+  const std::optional<halo::Choice> streams =
+      resident::is_forced(forced_) ? std::nullopt : halo::choose(work, multiprocessors, forced_);
   const std::optional<resident::Choice> keeps =
-      halo::is_forced(forced_) ? std::nullopt : resident::choose(work, multiprocessors);
+      halo::is_forced(forced_) ? std::nullopt : resident::choose(work, multiprocessors, forced_);
   if (keeps && (!streams || keeps->microseconds < streams->microseconds)) {
     l.gathered = l.x;
     l.gemm.k = c.taps.all_taps() * c.wide;

@@ -70,9 +70,9 @@ std::optional<Choice> choose(const halo::Work& w, int multiprocessors, const For
   return out;
 }
 
-const Kernel* find(const Registry& registry, Dtype operands, const Choice& choice) {
-  const std::string type(sgemm::word_of(operands));
-  return registry.find("resident_" + type + "_" + type + "_" + name_of(choice));
+const Kernel* find(const Registry& registry, Dtype operands, Dtype result, const Choice& choice) {
+  return registry.find("resident_" + std::string(sgemm::word_of(operands)) + "_" + std::string(sgemm::word_of(result)) +
+                       "_" + name_of(choice));
 }
 
 TensorMap patch_map(const Pixels& x, const Gather& taps, const Choice& choice) {

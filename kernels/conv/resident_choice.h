@@ -20,7 +20,7 @@ struct Choice {
 std::optional<Choice> choose(const halo::Work& work, int multiprocessors, const Forced& forced = {});
 bool is_forced(const Forced& forced);
 
-const Kernel* find(const Registry& registry, Dtype operands, const Choice& choice);
+const Kernel* find(const Registry& registry, Dtype operands, Dtype result, const Choice& choice);
 
 TensorMap patch_map(const Pixels& x, const Gather& taps, const Choice& choice);
 // The kernel's parameters behind those of tiles.sass.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/conv/bytes.h"
 #include "kernels/conv/pass.h"
 
 namespace nervanagpu::conv_detail::tensor_cores {
@@ -12,24 +13,6 @@ bool there(const Registry& registry) {
 }
 
 namespace {
-
-// Bytes of very few channels fill a block's 128 badly, and chains of multiply-adds waste nothing.
-bool chains_are_faster(const ConvProblem& p) {
-  constexpr std::int64_t kFew = 8;
-  constexpr double kChains =
-      8.6e6;                    // multiply-adds a microsecond: 64 a clock of 132 multiprocessors, 0.58 of them issued
-  constexpr double kStart = 4;  // microseconds
-  if (p.groups > 1 || p.c >= kFew) return false;
-  hconv::Work w = {'f', {}, pairs(p.c, p.x_type), pairs(p.k, p.x_type), 0};
-  w.product.a_type = p.x_type;
-  w.product.b_type = p.w_type;
-  w.product.c_type = p.y_type;
-  w.product.m = p.y_elements() / p.k;
-  w.product.n = p.k;
-  w.product.k = p.filter[0] * p.filter[1] * p.filter[2] * block_of(p.x_type);
-  w.bytes = static_cast<double>(p.x_elements() + p.w_elements() + width_of(p.y_type) * p.y_elements());
-  return kStart + p.flops() / 2 / kChains < hconv::microseconds(w);
-}
 
 // 16-bit floats, or fprop of bytes.
 bool takes_types(ConvPass pass, const ConvProblem& p) {
@@ -66,7 +49,7 @@ bool takes(ConvPass pass, const ConvProblem& p) {
   if (!small(m) || !small(n) || !small(p.n * spots) || !small(taps * eights(std::max(c, k)) * kEight)) return false;
   if (pass == ConvPass::update && (!small(m * n) || !small(m * n * packs.count))) return false;
   if (ceil_div(m, 128) * ceil_div(n, 64) >= (std::int64_t{1} << 29) / packs.count) return false;
-  return !sgemm::byte(p.x_type) || !chains_are_faster(p);
+  return !sgemm::byte(p.x_type) || cells::pays(pass, p) || !bytes::chains_are_faster(p);
 }
 
 namespace {

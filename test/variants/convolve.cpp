@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/conv/bytes.h"
 #include "kernels/conv/cells.h"
 #include "kernels/conv/columns.h"
 #include "kernels/conv/depthwise.h"
@@ -90,9 +91,21 @@ bool on_tensor_cores(const Kernel& kernel) {
          makes_cells(kernel) || keeps_filters(kernel) || shares_products(kernel);
 }
 
+// fprop of bytes that cells.sass has made float16.
+bool of_bytes_as_halves(const Kernel& kernel) {
+  if (makes_cells(kernel)) return kernel.manifest().variant.at("FROM") != "b16";
+  return (shares_taps(kernel) || keeps_filters(kernel)) && kernel.manifest().variant.at("YT") == "s32";
+}
+
 // As conv_detail names it, to have it taken.
 std::string end_of(const Kernel& kernel) {
   if (makes_cells(kernel)) return "_cells_128x64";
+  if (of_bytes_as_halves(kernel)) {
+    const std::string& name = kernel.name();
+    return keeps_filters(kernel)
+               ? "_cells_resident_" + kernel.manifest().variant.at("ROW") + name.substr(name.rfind('_'))
+               : "_cells" + name.substr(name.rfind('_'));
+  }
   if (goes_anywhere(kernel)) return conv_detail::depthwise::kAny;
   if (beyond_pieces(kernel)) return "";
   if (is_depthwise(kernel)) return "";  // the problem says which
@@ -113,6 +126,7 @@ bool shares_taps(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
 }
 
 Pass pass_of(Random& random, const Kernel& kernel) {
+  if (of_bytes_as_halves(kernel)) return {ConvPass::fprop, Layout::channels_last};
   if (makes_cells(kernel)) return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::update, Layout::channels_last};
   if (shares_products(kernel)) return {ConvPass::update, Layout::channels_last};
   if (keeps_filters(kernel))
@@ -268,7 +282,8 @@ ConvProblem draw_for_pieces(Random& random, const Kernel& kernel, const Pass& wh
 }
 
 // Few channels, whose strides copies take; in any layout.
-ConvProblem draw_for_cells(Random& random, const Pass& what, const Limits& limits) {
+ConvProblem draw_for_cells(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
+  const bool bytes = of_bytes_as_halves(kernel);
   for (;;) {
     ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
     p.layout = what.layout;
@@ -276,16 +291,31 @@ ConvProblem draw_for_cells(Random& random, const Pass& what, const Limits& limit
     p.c = pick(random, 1, 7);
     p.in[0] = p.filter[0] = p.stride[0] = p.dilation[0] = 1, p.pad[0] = 0;
     p.x_type = p.w_type = p.y_type = pick(random, 0, 1) == 0 ? Dtype::float16 : Dtype::bfloat16;
+    if (bytes) {
+      p.c = pick(random, 1, shares_taps(kernel) ? 64 : keeps_filters(kernel) ? kernel.number("ROW") / 2 : 7);
+      p.x_type = makes_cells(kernel)       ? type_of(kernel.manifest().variant.at("FROM"))
+                 : pick(random, 0, 1) == 0 ? Dtype::int8
+                                           : Dtype::uint8;
+      p.w_type = Dtype::int8, p.y_type = Dtype::int32;
+      if (!conv_detail::bytes::exact_in_halves(p)) continue;
+    }
     const auto c = conv_detail::cells::cells_of(what.pass, p);
-    if (!c || !conv_detail::tensor_cores::takes(what.pass, p)) continue;
+    if (!c || (!bytes && !conv_detail::tensor_cores::takes(what.pass, p))) continue;
     if (what.pass == ConvPass::update) {
       if (conv_detail::halo_update::choose(conv_detail::cells::update_of(*c, p))) return p;
       continue;
     }
     conv_detail::Forced forced;
-    forced.kernel = "_halo_128x64";
+    forced.kernel = end_of(kernel);
+    forced = conv_detail::cells::behind(forced);
     const conv_detail::halo::Work w = {'f', c->taps, {c->pixels[1], c->pixels[0], 1}, p.n, c->wide, p.k, 1.0};
-    if (conv_detail::halo::choose(w, 1, forced)) return p;
+    if (limits.in_turn && bytes && !makes_cells(kernel)) {  // three tiles of a CTA
+      const auto frame = conv_detail::halo::frame_of(w);
+      if (!frame || frame->places(p.n) <= 2 * kernel.number("BM")) continue;
+    }
+    if (keeps_filters(kernel) ? conv_detail::resident::choose(w, 1, forced).has_value()
+                              : conv_detail::halo::choose(w, 1, forced).has_value())
+      return p;
   }
 }
 
@@ -374,10 +404,10 @@ ConvProblem draw_for_depthwise(Random& random, const Kernel& kernel, const Pass&
 }
 
 ConvProblem draw(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
+  if (makes_cells(kernel) || of_bytes_as_halves(kernel)) return draw_for_cells(random, kernel, what, limits);
   if (keeps_filters(kernel)) return draw_for_resident(random, kernel, what, limits);
   if (shares_products(kernel)) return draw_for_products(random, kernel, what, limits);
   if (is_depthwise(kernel)) return draw_for_depthwise(random, kernel, what, limits);
-  if (makes_cells(kernel)) return draw_for_cells(random, what, limits);
   if (in_pieces(kernel)) return draw_for_pieces(random, kernel, what, limits);
   if (gathers(kernel)) return draw_for_gathering(random, kernel, what, limits);
   if (on_tensor_cores(kernel)) return draw_for_tensor_cores(random, kernel, what, limits);

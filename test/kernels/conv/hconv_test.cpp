@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/conv/bytes.h"
 #include "kernels/conv/tensor_cores.h"
 #include "nervanagpu/conv_plan.hpp"
 #include "nervanagpu/gemm.hpp"
@@ -174,7 +175,7 @@ TEST_P(HconvTest, BytesReachTheTensorCores) {
       {24, 40, 1, Layout::channels_last, 3},  {9, 40, 1, Layout::channels_last, 3},
       {32, 40, 1, Layout::channels_first, 4}, {32, 40, 1, Layout::batch_last, 4},
       {64, 40, 2, Layout::channels_last, 2},  {48, 40, 2, Layout::channels_last, 2},
-      {3, 64, 1, Layout::channels_last, 0},   {1, 16, 1, Layout::channels_last, 0},
+      {1, 16, 1, Layout::channels_last, 0},
   };
   for (const Row& row : rows) {
     for (const Dtype x : {Dtype::int8, Dtype::uint8}) {
@@ -192,12 +193,63 @@ TEST_P(HconvTest, BytesReachTheTensorCores) {
       EXPECT_TRUE(row.launches == 0 || plan.kernels().size() == row.launches) << row.c << " " << row.k;
     }
   }
-  ConvProblem wide;  // three channels, but so many filters that chains take longer
-  wide.n = 32, wide.c = 3, wide.k = 256, wide.in = {1, 112, 112}, wide.filter = {1, 3, 3};
-  wide.x_type = wide.w_type = Dtype::int8, wide.y_type = Dtype::int32;
-  EXPECT_TRUE(conv_detail::tensor_cores::takes(ConvPass::fprop, wide));
-  wide.k = 32;
-  EXPECT_FALSE(conv_detail::tensor_cores::takes(ConvPass::fprop, wide));
+}
+
+// First layers of bytes are cells of float16 where those are exact, whatever the layout and wherever x begins.
+TEST_P(HconvTest, FirstLayersOfBytesAreCells) {
+  if (kernels().empty()) GTEST_SKIP();
+  struct Row {
+    std::int64_t c, side, k, size, stride;
+  };
+  for (const Row& row : {Row{3, 19, 64, 11, 4}, Row{3, 18, 40, 7, 2}, Row{3, 12, 100, 3, 1}, Row{16, 9, 32, 5, 1}}) {
+    for (const Dtype x : {Dtype::int8, Dtype::uint8}) {
+      for (const Layout layout : {Layout::channels_last, Layout::channels_first, Layout::batch_last}) {
+        ConvCase c;
+        c.p.n = 2, c.p.c = row.c, c.p.k = row.k, c.p.layout = layout;
+        c.p.in = {1, row.side, row.side + 1}, c.p.filter = {1, row.size, row.size};
+        c.p.stride = {1, row.stride, row.stride}, c.p.pad = {0, 1, 2};
+        set_bytes(c, x);
+        c.size = 128;  // the largest there are
+        c.forced.kernel =
+            "_cells_resident_" + std::string(row.stride == 4 ? "128" : "32") + "_128x" + (row.k > 64 ? "128" : "64");
+        ASSERT_EQ(test::judge(device_, random_, c), "");
+        c.bias = c.options.relu = true;
+        c.options.alpha = -3, c.options.beta = 2;
+        ASSERT_EQ(test::judge(device_, random_, c), "");
+        if (checked()) break;
+      }
+    }
+  }
+  // The library's own choice, of problems that are worth it; sums beyond 2^24 stay with the bytes.
+  ConvProblem p;
+  p.n = 64, p.c = 3, p.k = 64, p.in = {1, 112, 112}, p.filter = {1, 7, 7}, p.stride = {1, 2, 2};
+  p.x_type = Dtype::uint8, p.w_type = Dtype::int8, p.y_type = Dtype::int32;
+  const auto in_cells = [&] {
+    const ConvPlan plan(ConvPass::fprop, p);
+    const auto kernels = plan.kernels();
+    return kernels.size() == 3 && kernels[0] == "cells_u8" && kernels[1] == "cells_s8" &&
+           kernels[2].starts_with("resident_f16_s32_");
+  };
+  EXPECT_TRUE(in_cells());
+  p.filter = {1, 13, 13};  // 507 products
+  EXPECT_TRUE(conv_detail::bytes::exact_in_halves(p));
+  p.filter = {1, 13, 14};
+  EXPECT_FALSE(conv_detail::bytes::exact_in_halves(p));
+  EXPECT_FALSE(in_cells());
+  if (checked()) return;
+  p.n = 1, p.k = 16, p.in = {1, 17, 17}, p.filter = {1, 13, 13}, p.stride = {1, 4, 4};  // the largest sum of all
+  Tensor x = Tensor::empty({1, 17, 17, 3}, Dtype::uint8), w = Tensor::empty({16, 13, 13, 3}, Dtype::int8);
+  x.fill(255), w.fill(-128);
+  const Tensor y = Tensor::empty({1, 2, 2, 16}, Dtype::int32);
+  ConvPointers at;
+  at.in1 = x.address(), at.in2 = w.address(), at.out = y.address();
+  conv_detail::Forced forced;
+  forced.kernel = "_cells_128x64";
+  const std::size_t bytes = conv_detail::tensor_cores::workspace(ConvPass::fprop, p, forced);
+  const Tensor workspace = Tensor::empty({static_cast<std::int64_t>(bytes)}, Dtype::uint8);
+  at.workspace = workspace.address();
+  conv_detail::tensor_cores::queue(device_, ConvPass::fprop, p, at, {}, {}, forced);
+  for (const std::int32_t v : y.to_host<std::int32_t>()) EXPECT_EQ(v, -507 * 255 * 128);
 }
 
 // Integers go around, alpha and beta too.
