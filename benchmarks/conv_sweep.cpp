@@ -35,9 +35,10 @@ using conv_detail::Forced;
 constexpr std::array kTiles = {"_128x256x1", "_128x192x1", "_128x128x1", "_128x64x1",
                                "_128x128x2", "_64x192x2",  "_64x256x2"};
 constexpr std::array kSharedTiles = {
-    "_halo_128x64",  "_halo_128x128",       "_halo_128x192",        "_halo_256x64",         "_halo_256x128",
-    "_cells_128x64", "_resident_32_128x64", "_resident_32_128x128", "_resident_128_128x64", "_resident_128_128x128",
-    "_haloupdate_2", "_haloupdate_3",       "_haloupdate_4",        "_haloupdate_5",        "_haloupdate_7"};
+    "_halo_128x64",         "_halo_128x128",        "_halo_128x192",         "_halo_256x64",  "_halo_256x128",
+    "_halo_128x96",         "_halo_256x96",         "_halo_128x160",         "_cells_128x64", "_resident_32_128x64",
+    "_resident_32_128x128", "_resident_128_128x64", "_resident_128_128x128", "_haloupdate_2", "_haloupdate_3",
+    "_haloupdate_4",        "_haloupdate_5",        "_haloupdate_7"};
 constexpr std::array kGatheringTiles = {"_128x64", "_128x128", "_128x192"};
 constexpr std::int64_t kPastL2 = 120 << 20;  // bytes
 constexpr double kWork = 2e10;               // of a graph, multiply-adds x 2

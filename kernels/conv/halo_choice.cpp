@@ -23,12 +23,15 @@ constexpr std::int64_t kRowUnits = 8;  // of 16 bytes, of a row of a patch
 // products, and between the tiles of a CTA.
 struct Variant {
   int rows, columns, stages;
-  std::int64_t patch;
+  std::int64_t patch, patch_b;  // of fprop, of bprop
   double step, tile;
+  [[nodiscard]] std::int64_t room(char pass) const { return pass == 'b' ? patch_b : patch; }
 };
-constexpr std::array kVariants = {Variant{128, 64, 7, 608, 0.0428, 1.27}, Variant{128, 128, 7, 384, 0.0778, 1.52},
-                                  Variant{128, 192, 5, 344, 0.118, 1.52}, Variant{256, 64, 4, 712, 0.0856, 1.13},
-                                  Variant{256, 128, 5, 504, 0.1556, 2.49}};
+constexpr std::array kVariants = {
+    Variant{128, 64, 7, 608, 608, 0.0428, 1.27},  Variant{128, 128, 7, 384, 384, 0.0778, 1.52},
+    Variant{128, 192, 5, 344, 344, 0.118, 1.52},  Variant{256, 64, 4, 712, 712, 0.0856, 1.13},
+    Variant{256, 128, 5, 504, 504, 0.1556, 2.49}, Variant{256, 96, 5, 504, 504, 0.122, 2.0},
+    Variant{128, 96, 7, 456, 384, 0.061, 1.4},    Variant{128, 160, 5, 408, 344, 0.098, 1.52}};
 
 // Channels that are no multiple of 16 want zeros behind them; else whatever lies there is not multiplied.
 bool wants_zeros(std::int64_t channels) {
@@ -109,7 +112,7 @@ std::optional<Choice> choose(const Work& w, int multiprocessors, const Forced& f
   if (!frame) return std::nullopt;
   std::optional<Choice> out;
   for (const Variant& t : kVariants) {
-    if (t.rows + frame->reach > t.patch) continue;
+    if (t.rows + frame->reach > t.room(w.pass)) continue;
     const Choice c = {*frame, {Form::tiles, t.rows, t.columns}, microseconds(w, *frame, t, multiprocessors)};
     if (is_forced(forced) ? forced.kernel == std::string(kForced) + name_of(c.tile)
                           : !out || c.microseconds < out->microseconds)
