@@ -62,7 +62,7 @@ def python_ways(dtype: type, n: int, batches: int) -> dict[str, float]:
 
 
 def of_convolutions(batches: int) -> dict[str, float]:
-    """Nanoseconds of a small NHWC float16 convolution, called and planned, and of PyTorch's fprop if it is there."""
+    """Nanoseconds of a small NHWC float16 convolution and max pooling, called and planned, and of PyTorch's fprop."""
     x, w, y = (
         ng.zeros((1, 8, 8, 64), "float16"),
         ng.zeros((64, 3, 3, 64), "float16"),
@@ -80,6 +80,13 @@ def of_convolutions(batches: int) -> dict[str, float]:
     ways["python_conv_plan_ns"] = lambda: fprop(x, w, y)
     ways["python_conv_plan_bprop_ns"] = lambda: bprop(y, w, dx)
     ways["python_conv_plan_update_ns"] = lambda: update(y, x, dw)
+    half = ng.empty((1, 4, 4, 64), "float16")
+    codes = ng.max_pool_argmax(x, 2)
+    pool = ng.PoolPlan("fprop", "max", x, half, 2, argmax=codes, relu=True)
+    pool_back = ng.PoolPlan("bprop", "max", half, dx, 2, argmax=codes)
+    ways["python_max_pool2d_ns"] = lambda: ng.max_pool2d(x, 2, out=half, argmax=codes, relu=True)
+    ways["python_pool_plan_ns"] = lambda: pool(x, half, codes)
+    ways["python_pool_plan_bprop_ns"] = lambda: pool_back(half, dx, codes)
     try:
         import torch
     except ImportError:

@@ -48,6 +48,7 @@ void bind_conv(py::module_& m);
 void bind_conv_plan(py::module_& m);
 void bind_nn(py::module_& m);
 void bind_pool(py::module_& m);
+void bind_pool_plan(py::module_& m);
 void bind_layers(py::module_& m);
 void bind_xla(py::module_& m);
 // Last: from then on, arguments that a function of the module cannot take are refused in our words.

@@ -18,6 +18,7 @@ PYBIND11_MODULE(_core, m) {
   nervanagpu::python::bind_conv_plan(m);
   nervanagpu::python::bind_nn(m);
   nervanagpu::python::bind_pool(m);
+  nervanagpu::python::bind_pool_plan(m);
   nervanagpu::python::bind_layers(m);
   nervanagpu::python::bind_xla(m);
   nervanagpu::python::bind_toolchain(m);

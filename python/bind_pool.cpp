@@ -1,21 +1,12 @@
 // Pooling and its gradients.
+#include "python/bind_pool.h"
+
 #include <pybind11/stl.h>
-
-#include <array>
-#include <optional>
-#include <tuple>
-
-#include "nervanagpu/pool.hpp"
-#include "python/bind.h"
 
 namespace nervanagpu::python {
 namespace {
 
 using Quad = std::array<std::int64_t, 4>;
-// (window, stride, pad) of (feature maps, depth, height, width) each, and whether padding counts in a mean.
-using Geometry = std::tuple<Quad, Quad, Quad, bool>;
-// alpha, beta, rounding, seed, offset, bits, stream
-using Finish = std::tuple<float, float, std::string, std::uint64_t, std::uint64_t, int, py::object>;
 
 PoolOp op_from(const std::string& name) {
   if (name == "max") return PoolOp::max;
@@ -24,7 +15,10 @@ PoolOp op_from(const std::string& name) {
   throw InvalidArgument("pool: op is \"" + name + "\"; needs max, avg or l2");
 }
 
-PoolProblem problem_of(const std::string& op, const Tensor& x, const std::string& layout, const Geometry& geometry) {
+}  // namespace
+
+PoolProblem pool_problem(const std::string& op, const Tensor& x, const std::string& layout,
+                         const PoolGeometry& geometry) {
   PoolProblem p;
   p.op = op_from(op);
   p.layout = layout_from_name(layout);
@@ -49,6 +43,17 @@ PoolProblem problem_of(const std::string& op, const Tensor& x, const std::string
   return p;
 }
 
+PoolOptions pool_options(const PoolFinish& f) {
+  PoolOptions o;
+  o.alpha = std::get<0>(f);
+  o.beta = std::get<1>(f);
+  o.rounding = rounding_from(std::get<2>(f), std::get<3>(f), std::get<4>(f), std::get<5>(f));
+  o.stream = stream_from(std::get<6>(f));
+  return o;
+}
+
+namespace {
+
 // A pooling of tensors of x's shape, if there is one to tell.
 const Tensor& shaped_as(const std::optional<Tensor>& x, const std::optional<Tensor>& out) {
   if (!x && !out) throw InvalidArgument("pool: neither x nor out is given; needs one that has the gradient's shape");
@@ -62,15 +67,6 @@ Shape shape_of(const PoolProblem& p, const std::string& layout, const Quad& leng
     out.push_back(letter == 'N' ? p.n : lengths[at]);
   }
   return out;
-}
-
-PoolOptions options_of(const Finish& f) {
-  PoolOptions o;
-  o.alpha = std::get<0>(f);
-  o.beta = std::get<1>(f);
-  o.rounding = rounding_from(std::get<2>(f), std::get<3>(f), std::get<4>(f), std::get<5>(f));
-  o.stream = stream_from(std::get<6>(f));
-  return o;
 }
 
 Tensor target(const std::optional<Tensor>& out, const Shape& shape, Dtype dtype, float beta) {
@@ -87,9 +83,9 @@ Tensor target(const std::optional<Tensor>& out, const Shape& shape, Dtype dtype,
 void bind_pool(py::module_& m) {
   m.def("pool_fprop",
         [](const std::string& op, const Tensor& x, const std::optional<Tensor>& out, const std::string& layout,
-           const Geometry& geometry, const Finish& finish, const std::optional<Tensor>& argmax, bool relu) {
-          const PoolProblem p = problem_of(op, x, layout, geometry);
-          PoolOptions options = options_of(finish);
+           const PoolGeometry& geometry, const PoolFinish& finish, const std::optional<Tensor>& argmax, bool relu) {
+          const PoolProblem p = pool_problem(op, x, layout, geometry);
+          PoolOptions options = pool_options(finish);
           options.relu = relu;
           const GilRelease release;
           Tensor y = target(out, shape_of(p, layout, p.out()), p.dtype, options.beta);
@@ -103,12 +99,12 @@ void bind_pool(py::module_& m) {
           return y;
         });
   m.def("pool_bprop", [](const std::string& op, const Tensor& dy, const std::optional<Tensor>& x,
-                         const std::optional<Tensor>& out, const std::string& layout, const Geometry& geometry,
-                         const Finish& finish, const std::optional<Tensor>& argmax) {
+                         const std::optional<Tensor>& out, const std::string& layout, const PoolGeometry& geometry,
+                         const PoolFinish& finish, const std::optional<Tensor>& argmax) {
     if (!x && !argmax) throw InvalidArgument("pool: neither x nor argmax is given; needs one of them");
     const Tensor& like = shaped_as(x, out);
-    const PoolProblem p = problem_of(op, like, layout, geometry);
-    const PoolOptions options = options_of(finish);
+    const PoolProblem p = pool_problem(op, like, layout, geometry);
+    const PoolOptions options = pool_options(finish);
     const GilRelease release;
     Tensor dx = target(out, like.shape(), p.dtype, options.beta);
     if (argmax) {
@@ -119,8 +115,8 @@ void bind_pool(py::module_& m) {
     return dx;
   });
   m.def("pool_argmax_bytes",
-        [](const std::string& op, const Tensor& x, const std::string& layout, const Geometry& geometry) {
-          return pool_argmax_bytes(problem_of(op, x, layout, geometry));
+        [](const std::string& op, const Tensor& x, const std::string& layout, const PoolGeometry& geometry) {
+          return pool_argmax_bytes(pool_problem(op, x, layout, geometry));
         });
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "nervanagpu/pool.hpp"
+#include "nervanagpu/pool_plan.hpp"
 #include "src/c_api.h"
 
 namespace nervanagpu::c_api {
@@ -38,8 +39,18 @@ PoolOptions options_of(const char* function, const ng_pool_options* in) {
   return out;
 }
 
+PoolAddresses addresses_of(const char* function, const char* name, const ng_pool_addresses* in) {
+  const ng_pool_addresses init = NG_POOL_ADDRESSES_INIT;
+  const ng_pool_addresses a = read(function, name, in, init);
+  return {a.in, a.out, a.x, a.argmax, a.rounding_offset};
+}
+
 }  // namespace
 }  // namespace nervanagpu::c_api
+
+struct ng_pool_plan {
+  nervanagpu::PoolPlan plan;
+};
 
 using namespace nervanagpu;         // NOLINT(google-build-using-namespace)
 using namespace nervanagpu::c_api;  // NOLINT(google-build-using-namespace)
@@ -93,6 +104,33 @@ ng_status ng_max_pool_bprop(const ng_pool_problem* problem, uint64_t dy, uint64_
     const PoolProblem p = problem_of("ng_max_pool_bprop", problem);
     max_pool_bprop(p, dy, argmax, dx, options_of("ng_max_pool_bprop", options));
   });
+}
+
+ng_status ng_pool_plan_create(ng_pool_pass pass, const ng_pool_problem* problem, const ng_pool_addresses* like,
+                              const ng_pool_options* options, ng_pool_plan** plan) {
+  constexpr const char* kName = "ng_pool_plan_create";
+  return guarded([&] {
+    if (plan == nullptr) refuse(kName, "plan", "null", "where to put the plan");
+    *plan = nullptr;
+    if (pass != NG_POOL_FPROP && pass != NG_POOL_BPROP) {
+      refuse(kName, "pass", std::to_string(pass), "an ng_pool_pass (0 or 1)");
+    }
+    const PoolProblem p = problem_of(kName, problem);
+    const PoolAddresses at = like == nullptr ? PoolAddresses{} : addresses_of(kName, "like", like);
+    *plan = new ng_pool_plan{PoolPlan(static_cast<PoolPass>(pass), p, at, options_of(kName, options))};
+  });
+}
+
+ng_status ng_pool_plan_launch(const ng_pool_plan* plan, const ng_pool_addresses* addresses, uint64_t stream) {
+  constexpr const char* kName = "ng_pool_plan_launch";
+  return guarded([&] {
+    const PoolPlan& p = existing(kName, "plan", plan, "ng_pool_plan_create").plan;
+    p.launch(addresses_of(kName, "addresses", addresses), Stream::from_handle(stream));
+  });
+}
+
+void ng_pool_plan_destroy(ng_pool_plan* plan) {
+  delete plan;
 }
 
 }  // extern "C"

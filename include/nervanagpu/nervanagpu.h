@@ -409,6 +409,30 @@ NG_C_API ng_status ng_max_pool_fprop(const ng_pool_problem* problem, uint64_t x,
 NG_C_API ng_status ng_max_pool_bprop(const ng_pool_problem* problem, uint64_t dy, uint64_t argmax, uint64_t dx,
                                      const ng_pool_options* options);
 
+/* A pass that is computed many times: its kernel is chosen and its parameters are packed once. It needs no workspace. */
+typedef enum ng_pool_pass { NG_POOL_FPROP = 0, NG_POOL_BPROP = 1 } ng_pool_pass;
+typedef struct ng_pool_plan ng_pool_plan;
+
+/* Where the operands of one launch lie; what the plan has no use for is 0. */
+typedef struct ng_pool_addresses {
+  size_t size;
+  uint64_t in, out;         /* x, y of fprop; dy, dx of bprop */
+  uint64_t x;               /* bprop of max and l2 without argmax */
+  uint64_t argmax;          /* max: written by fprop, read by bprop in place of x */
+  uint64_t rounding_offset; /* counters added to the options' */
+} ng_pool_addresses;
+#define NG_POOL_ADDRESSES_INIT \
+  { sizeof(ng_pool_addresses), 0, 0, 0, 0, 0 }
+
+/* like: addresses that only say how the operands are aligned: 0 promises 16 bytes, any other what it has itself, up to 16;
+ * argmax, not 0: there is one. Null: 16, and no argmax. *plan is null after a failure. */
+NG_C_API ng_status ng_pool_plan_create(ng_pool_pass pass, const ng_pool_problem* problem, const ng_pool_addresses* like,
+                                       const ng_pool_options* options, ng_pool_plan** plan);
+/* Any thread, also several at once; may be captured in a CUDA graph. The bits are those of ng_pool_fprop and so on. */
+NG_C_API ng_status ng_pool_plan_launch(const ng_pool_plan* plan, const ng_pool_addresses* addresses, uint64_t stream);
+/* Work that is queued, and graphs, do not need the plan any more. Null is ignored. */
+NG_C_API void ng_pool_plan_destroy(ng_pool_plan* plan);
+
 /* --- expressions -------------------------------------------------------------------------------------------------- */
 
 /* What is computed of arrays, element by element, and sums of it: written first, computed by ng_expr_assign() as few kernels

@@ -19,6 +19,7 @@
 #include "nervanagpu/memory_report.hpp"
 #include "nervanagpu/module.hpp"
 #include "nervanagpu/nn.hpp"
+#include "nervanagpu/pool_plan.hpp"
 #include "nervanagpu/precision.hpp"
 #include "nervanagpu/rounding.hpp"
 #include "nervanagpu/scalar.hpp"

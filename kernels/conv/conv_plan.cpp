@@ -9,6 +9,7 @@
 #include "kernels/conv/tensors.h"
 #include "nervanagpu/error.hpp"
 #include "src/placement.h"
+#include "src/planned_alignment.h"
 #include "src/planned_launches.h"
 #include "src/tensor_form.h"
 #include "src/workspace.h"
@@ -19,7 +20,6 @@ namespace {
 using namespace conv_detail;  // NOLINT(google-build-using-namespace)
 
 constexpr const char* kPlan = "conv plan";
-constexpr std::uint64_t kMostAlignment = 16;  // nothing asks for more
 
 // What differs from launch to launch, as PlannedLaunches counts it.
 enum Operand : std::size_t { kIn1, kIn2, kOut, kBias, kMask, kWorkspace, kRoundingOffset, kOperands };
@@ -27,11 +27,6 @@ using Operands = std::array<std::uint64_t, kOperands>;
 
 Operands operands_of(const ConvAddresses& at) {
   return {at.in1, at.in2, at.out, at.bias, at.mask, at.workspace, at.rounding_offset};
-}
-
-std::uint64_t alignment_of(std::uint64_t address) {
-  const std::uint64_t low = address & (~address + 1);
-  return low == 0 || low > kMostAlignment ? kMostAlignment : low;
 }
 
 }  // namespace
@@ -69,10 +64,15 @@ ConvPlan::Impl::Impl(ConvPass pass, const ConvProblem& problem, const ConvPointe
     : pass(pass), problem(problem) {
   check(pass, problem);
   const Roles roles = roles_of(pass);
-  planned = {
-      alignment_of(pointers.in1), alignment_of(pointers.in2), alignment_of(pointers.out), 0, 0, kMostAlignment, 1};
-  if (pointers.bias != 0) planned[kBias] = alignment_of(pointers.bias);
-  if (pointers.mask != 0) planned[kMask] = alignment_of(pointers.mask);
+  planned = {planned_alignment(pointers.in1),
+             planned_alignment(pointers.in2),
+             planned_alignment(pointers.out),
+             0,
+             0,
+             kMostPlannedAlignment,
+             1};
+  if (pointers.bias != 0) planned[kBias] = planned_alignment(pointers.bias);
+  if (pointers.mask != 0) planned[kMask] = planned_alignment(pointers.mask);
   const std::array<Dtype, kMask + 1> types = {type_of(problem, roles.in1), type_of(problem, roles.in2),
                                               type_of(problem, roles.out), pointers.bias_type, Dtype::uint32};
   for (std::size_t i = kIn1; i <= kMask; ++i) {

@@ -12,6 +12,7 @@
 #include "kernels/gemm/tuner.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/autotune.hpp"
+#include "src/planned_alignment.h"
 
 namespace nervanagpu::sgemm {
 namespace {
@@ -66,12 +67,6 @@ class Cache {
   std::unordered_map<Key, V, Hash> all_;
 };
 
-std::uint64_t alignment_of(std::uint64_t address) {
-  constexpr std::uint64_t kMost = 16;
-  const std::uint64_t low = address & (~address + 1);
-  return low == 0 || low > kMost ? kMost : low;
-}
-
 std::size_t workspace_of_parts(Device& device, const GemmProblem& p, const std::string& tile) {
   if (in_pieces(device.registry(), p)) return bf16x6::room(p, splits_of(device.registry(), p)).bytes;
   if (choose(device.registry(), device.info().multiprocessors, p, tile).ring) return 0;
@@ -92,15 +87,15 @@ std::size_t search_workspace(Device& device, const GemmProblem& p, const std::st
 GemmProblem normal_form(const GemmProblem& problem) {
   GemmProblem p = problem;
   if (p.k == 0) p.a = p.b = 0, p.lda = p.ldb = 0;  // never read, whatever they are
-  if (p.k != 0) p.a = alignment_of(p.a), p.b = alignment_of(p.b);
-  p.c = alignment_of(p.c);
+  if (p.k != 0) p.a = planned_alignment(p.a), p.b = planned_alignment(p.b);
+  p.c = planned_alignment(p.c);
   if (p.pointers != 0) {  // what the kernels read lies where the tables say
-    p.pointers = static_cast<std::int64_t>(alignment_of(static_cast<std::uint64_t>(p.pointers)));
+    p.pointers = static_cast<std::int64_t>(planned_alignment(static_cast<std::uint64_t>(p.pointers)));
     p.a = p.b = p.k == 0 ? 0 : static_cast<std::uint64_t>(p.pointers);
     p.c = static_cast<std::uint64_t>(p.pointers);
   }
-  if (p.bias != 0) p.bias = std::min<std::uint64_t>(alignment_of(p.bias), 2 * size_of(p.bias_type));
-  if (p.scale != 0) p.scale = std::min<std::uint64_t>(alignment_of(p.scale), 8);
+  if (p.bias != 0) p.bias = std::min<std::uint64_t>(planned_alignment(p.bias), 2 * size_of(p.bias_type));
+  if (p.scale != 0) p.scale = std::min<std::uint64_t>(planned_alignment(p.scale), 8);
   if (p.mask != 0) p.mask = 4;
   for (std::uint64_t* sums : {&p.row_sum, &p.column_sum, &p.row_max_abs, &p.column_max_abs}) {
     if (*sums != 0) *sums = 4;

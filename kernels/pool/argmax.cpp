@@ -33,6 +33,16 @@ ArgmaxForm argmax_form(const PoolProblem& p) {
   return {v, 4};
 }
 
+Alignments alignments_of(const PoolProblem& p, bool argmax) {
+  Alignments out = {size_of(p.dtype), 1};
+  if (!argmax) return out;
+  check_argmax(p);
+  const ArgmaxForm form = argmax_form(p);
+  out.tensors *= static_cast<std::size_t>(form.elements);
+  out.argmax = static_cast<std::size_t>(form.elements * form.bits / 8);
+  return out;
+}
+
 }  // namespace pool_detail
 
 std::int64_t pool_argmax_bytes(const PoolProblem& p) {

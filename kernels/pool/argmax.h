@@ -15,4 +15,11 @@ struct ArgmaxForm {
 };
 ArgmaxForm argmax_form(const PoolProblem& p);
 
+// Bytes that the addresses of a pass are multiples of.
+struct Alignments {
+  std::size_t tensors = 1, argmax = 1;
+};
+// Throws as check_argmax() does. Elements whose codes share a word are taken by one thread.
+Alignments alignments_of(const PoolProblem& p, bool argmax);
+
 }  // namespace nervanagpu::pool_detail

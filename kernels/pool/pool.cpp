@@ -310,19 +310,15 @@ std::vector<Choice> plan(const Registry& registry, Pass pass, const PoolProblem&
   nn::check_rounding("pool", options.rounding, p.dtype);
   const bool argmax = pointers.argmax != 0;
   const bool reads_x = pass == Pass::fprop || (p.op != PoolOp::avg && !argmax);
-  std::size_t alignment = size_of(p.dtype);
+  const Alignments alignments = alignments_of(p, argmax);
   if (argmax) {
-    // Elements whose codes share a word are taken by one thread.
-    check_argmax(p);
-    const ArgmaxForm form = argmax_form(p);
-    alignment *= static_cast<std::size_t>(form.elements);
-    check_address("argmax", pointers.argmax, static_cast<std::size_t>(form.elements * form.bits / 8));
+    check_address("argmax", pointers.argmax, alignments.argmax);
   } else if (options.relu) {
     throw InvalidArgument("pool: relu is given without argmax; needs max_pool_fprop");
   }
-  if (reads_x) check_address("x", pointers.x, alignment);
-  if (pass == Pass::bprop) check_address("dy", pointers.dy, alignment);
-  check_address(pass == Pass::fprop ? "y" : "dx", pointers.out, alignment);
+  if (reads_x) check_address("x", pointers.x, alignments.tensors);
+  if (pass == Pass::bprop) check_address("dy", pointers.dy, alignments.tensors);
+  check_address(pass == Pass::fprop ? "y" : "dx", pointers.out, alignments.tensors);
   Pointers used = pointers;
   if (!reads_x) used.x = 0;
   if (pass == Pass::fprop) used.dy = 0;

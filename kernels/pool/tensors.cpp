@@ -1,4 +1,6 @@
 // Pooling of tensors: shapes, dtypes, memory.
+#include "kernels/pool/tensors.h"
+
 #include <string>
 
 #include "kernels/pool/problem.h"
@@ -59,60 +61,70 @@ void check_codes(const PoolProblem& p, const Tensor& argmax) {
 }
 
 }  // namespace
+
+void check_forms(const PoolProblem& p, const Operands& of) {
+  const bool forward = of.pass == Pass::fprop;
+  check(p);
+  check_tensor(p, of.in_name(), forward ? p.in : p.out(), of.in);
+  if (of.x != nullptr) check_tensor(p, "x", p.in, *of.x);
+  check_tensor(p, of.out_name(), forward ? p.out() : p.in, of.out);
+  if (of.argmax != nullptr) check_codes(p, *of.argmax);
+}
+
+void check_apart(const Operands& of) {
+  check_apart(of.out_name(), of.out, of.in_name(), of.in);
+  if (of.x != nullptr) check_apart(of.out_name(), of.out, "x", *of.x);
+  if (of.argmax == nullptr) return;
+  if (of.pass == Pass::fprop) check_apart("argmax", *of.argmax, "x", of.in);
+  check_apart(of.out_name(), of.out, "argmax", *of.argmax);
+}
+
+void used_on(const Operands& of, const Stream& stream) {
+  for (const Tensor* t : {&of.in, &of.out, of.x, of.argmax}) {
+    if (t != nullptr) t->used_on(stream);
+  }
+}
+
 }  // namespace pool_detail
+
+using pool_detail::Operands;
+using pool_detail::Pass;
 
 void pool_fprop(const PoolProblem& p, const Tensor& x, Tensor& y, const PoolOptions& options) {
   const Placed placed("pool", {{"x", x}, {"y", y}, {"stream", options.stream}});
-  using namespace pool_detail;
-  check(p);
-  check_tensor(p, "x", p.in, x);
-  check_tensor(p, "y", p.out(), y);
-  check_apart("y", y, "x", x);
+  const Operands of = {Pass::fprop, x, y};
+  check_forms(p, of);
+  check_apart(of);
   pool_fprop(p, x.address(), y.address(), options);
-  for (const Tensor* t : {&x, static_cast<const Tensor*>(&y)}) t->used_on(options.stream);
+  used_on(of, options.stream);
 }
 
 void pool_bprop(const PoolProblem& p, const Tensor& dy, const Tensor& x, Tensor& dx, const PoolOptions& options) {
   const Placed placed("pool", {{"dy", dy}, {"x", x}, {"dx", dx}, {"stream", options.stream}});
-  using namespace pool_detail;
-  check(p);
-  check_tensor(p, "dy", p.out(), dy);
-  check_tensor(p, "x", p.in, x);
-  check_tensor(p, "dx", p.in, dx);
-  check_apart("dx", dx, "dy", dy);
-  check_apart("dx", dx, "x", x);
+  const Operands of = {Pass::bprop, dy, dx, &x};
+  check_forms(p, of);
+  check_apart(of);
   pool_bprop(p, dy.address(), x.address(), dx.address(), options);
-  for (const Tensor* t : {&dy, &x, static_cast<const Tensor*>(&dx)}) t->used_on(options.stream);
+  used_on(of, options.stream);
 }
 
 void max_pool_fprop(const PoolProblem& p, const Tensor& x, Tensor& y, Tensor& argmax, const PoolOptions& options) {
   const Placed placed("pool", {{"x", x}, {"y", y}, {"argmax", argmax}, {"stream", options.stream}});
-  using namespace pool_detail;
-  check(p);
-  check_tensor(p, "x", p.in, x);
-  check_tensor(p, "y", p.out(), y);
-  check_codes(p, argmax);
-  check_apart("y", y, "x", x);
-  check_apart("argmax", argmax, "x", x);
-  check_apart("argmax", argmax, "y", y);
+  const Operands of = {Pass::fprop, x, y, nullptr, &argmax};
+  check_forms(p, of);
+  check_apart(of);
   max_pool_fprop(p, x.address(), y.address(), argmax.address(), options);
-  for (const Tensor* t : {&x, static_cast<const Tensor*>(&y), static_cast<const Tensor*>(&argmax)}) {
-    t->used_on(options.stream);
-  }
+  used_on(of, options.stream);
 }
 
 void max_pool_bprop(const PoolProblem& p, const Tensor& dy, const Tensor& argmax, Tensor& dx,
                     const PoolOptions& options) {
   const Placed placed("pool", {{"dy", dy}, {"argmax", argmax}, {"dx", dx}, {"stream", options.stream}});
-  using namespace pool_detail;
-  check(p);
-  check_tensor(p, "dy", p.out(), dy);
-  check_codes(p, argmax);
-  check_tensor(p, "dx", p.in, dx);
-  check_apart("dx", dx, "dy", dy);
-  check_apart("dx", dx, "argmax", argmax);
+  const Operands of = {Pass::bprop, dy, dx, nullptr, &argmax};
+  check_forms(p, of);
+  check_apart(of);
   max_pool_bprop(p, dy.address(), argmax.address(), dx.address(), options);
-  for (const Tensor* t : {&dy, &argmax, static_cast<const Tensor*>(&dx)}) t->used_on(options.stream);
+  used_on(of, options.stream);
 }
 
 }  // namespace nervanagpu

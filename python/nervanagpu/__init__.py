@@ -106,6 +106,7 @@ from nervanagpu.network import Network
 from nervanagpu.nvrtc import CompileError
 from nervanagpu.places import c_, index_exp, mgrid, ogrid, r_, s_
 from nervanagpu.pooling import (
+    PoolPlan,
     avg_pool1d,
     avg_pool1d_bprop,
     avg_pool2d,

@@ -470,6 +470,7 @@ from nervanagpu.places import mgrid as mgrid
 from nervanagpu.places import ogrid as ogrid
 from nervanagpu.places import r_ as r_
 from nervanagpu.places import s_ as s_
+from nervanagpu.pooling import PoolPlan as PoolPlan
 from nervanagpu.pooling import avg_pool1d as avg_pool1d
 from nervanagpu.pooling import avg_pool1d_bprop as avg_pool1d_bprop
 from nervanagpu.pooling import avg_pool2d as avg_pool2d

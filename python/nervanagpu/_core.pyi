@@ -789,6 +789,46 @@ def pool_bprop(
 ) -> GPUTensor: ...
 def pool_argmax_bytes(op: str, x: GPUTensor, layout: str, geometry: tuple[_Quad, _Quad, _Quad, bool], /) -> int: ...
 
+class PoolPlan:
+    def __init__(
+        self,
+        which: str,
+        op: str,
+        in1: GPUTensor,
+        out: GPUTensor,
+        x: GPUTensor | None,
+        argmax: GPUTensor | None,
+        layout: str,
+        geometry: tuple[_Quad, _Quad, _Quad, bool],
+        finish: tuple[Any, ...],
+        relu: bool,
+        /,
+    ) -> None: ...
+    @property
+    def workspace(self) -> int: ...
+    @property
+    def kernels(self) -> list[str]: ...
+    def launch(
+        self,
+        in1: GPUTensor,
+        out: GPUTensor,
+        argmax: GPUTensor | None = None,
+        stream: Stream | None = None,
+        *,
+        x: GPUTensor | None = None,
+        offset: int = 0,
+    ) -> None: ...
+    def __call__(
+        self,
+        in1: GPUTensor,
+        out: GPUTensor,
+        argmax: GPUTensor | None = None,
+        stream: Stream | None = None,
+        *,
+        x: GPUTensor | None = None,
+        offset: int = 0,
+    ) -> None: ...
+
 class Parameter:
     """What training changes: a weight or a bias of a layer."""
     @property

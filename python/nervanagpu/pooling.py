@@ -313,3 +313,41 @@ def l2_pool3d_bprop(
     """The gradient of l2_pool3d with respect to x, dy being that of its result."""
     finish = (alpha, beta, rounding, seed, offset, bits, stream)
     return _bprop("l2_pool3d_bprop", "l2", 3, dy, x, window, stride, padding, layout, False, out, finish)
+
+
+class PoolPlan(_core.PoolPlan):
+    """A pass of a pooling that is computed many times, with its kernel chosen and its parameters packed once.
+
+    Made from tensors such as those of the launches: dtypes, shapes, alignment. `which`, and what it takes:
+
+        "fprop"    x, y      max_pool2d and so on; `argmax`, `relu`
+        "bprop"    dy, dx    max_pool2d_bprop and so on; for "max" and "l2" `x`, or for "max" `argmax`
+
+    op: "max", "avg" or "l2". window, stride, padding: as of the functions; four numbers (J, T, R, S) reach over feature
+    maps, too. `layout` is "NWC", "NHWC" or "NDHWC" if not given. The other keywords are those of the functions. No
+    tensor is kept.
+
+    launch(in1, out, argmax=None, stream=None, *, x=None, offset=0): queues the pass on other tensors of the same form,
+    with the bits of those functions; argmax and x just where they were planned. ValueError or TypeError for a tensor of
+    another form or alignment, or one that is written and shares memory. `offset` is added to the planned one.
+    plan(in1, out) is the same. Any thread, any stream; may be captured in a CUDA graph. `kernels`: their names, in
+    order. `workspace`: 0, for it needs none.
+    """
+
+    def __init__(
+        self, which: str, op: str, in1: GPUTensor, out: GPUTensor, window: Ints, stride: Ints | None = None,
+        padding: Ints = 0, layout: str | None = None, *, x: GPUTensor | None = None, argmax: GPUTensor | None = None,
+        relu: bool = False, count_padding: bool = False, alpha: float = 1.0, beta: float = 0.0,
+        rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0,
+    ) -> None:  # fmt: skip
+        """Choose the kernel. Nothing is launched."""
+        name = "pool plan"
+        _check(name, in1=in1, out=out, x=x, argmax=argmax)
+        axes = in1.ndim - 2
+        if axes not in (1, 2, 3):
+            raise ValueError(f"{name}: in1 has {in1.ndim} axes; needs 3, 4 or 5")
+        layout = layout or ("NWC", "NHWC", "NDHWC")[axes - 1]
+        maps = not is_integer(window) and len(integers(name, "window", window)) == 4
+        geometry = _geometry(name, 4 if maps else axes, window, stride, padding, layout, count_padding)
+        finish = (alpha, beta, rounding, seed, offset, bits, None)
+        super().__init__(which, op, in1, out, x, argmax, layout, geometry, finish, flag(name, "relu", relu))

@@ -95,6 +95,42 @@ TEST_F(CPoolTest, SavesThePlacesOfTheMaxima) {
   EXPECT_EQ(ng_free(argmax), NG_OK);
 }
 
+TEST_F(CPoolTest, PlansAreLaunchedAgain) {
+  ng_pool_addresses at = NG_POOL_ADDRESSES_INIT;
+  at.in = x_ + 4, at.out = y_ + 4;
+  ng_pool_plan* plan = nullptr;
+  ASSERT_EQ(ng_pool_plan_create(NG_POOL_FPROP, &p_, &at, nullptr, &plan), NG_OK) << ng_last_error();
+  for (const std::uint64_t place : {1U, 2U, 5U}) {
+    put(y_, std::vector<float>(kRoom, -7));
+    put(x_ + 4 * place, {1, 3, 5, 4});
+    at.in = x_ + 4 * place, at.out = y_ + 4 * place;
+    ASSERT_EQ(ng_pool_plan_launch(plan, &at, 0), NG_OK) << ng_last_error();
+    std::vector<float> all(kRoom, -7);
+    all[place] = 3, all[place + 1] = 5;
+    EXPECT_EQ(get(y_), all);
+  }
+  at.out = y_ + 2;
+  expect(ng_pool_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT,
+         {"address of y is", "needs a multiple of 4, as planned"});
+  at.out = 0;
+  expect(ng_pool_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"y is 0"});
+  at.out = y_, at.argmax = dx_;
+  expect(ng_pool_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"argmax was not planned"});
+  at.size = 3;
+  expect(ng_pool_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT, {"addresses"});
+  expect(ng_pool_plan_launch(plan, nullptr, 0), NG_INVALID_ARGUMENT, {"addresses"});
+  expect(ng_pool_plan_launch(nullptr, &at, 0), NG_INVALID_ARGUMENT, {"plan is null"});
+  ng_pool_plan_destroy(plan);
+  ng_pool_plan_destroy(nullptr);
+  plan = reinterpret_cast<ng_pool_plan*>(this);
+  expect(ng_pool_plan_create(static_cast<ng_pool_pass>(2), &p_, nullptr, nullptr, &plan), NG_INVALID_ARGUMENT,
+         {"pass is 2"});
+  EXPECT_EQ(plan, nullptr);
+  expect(ng_pool_plan_create(NG_POOL_FPROP, &p_, nullptr, nullptr, nullptr), NG_INVALID_ARGUMENT, {"plan is null"});
+  expect(ng_pool_plan_create(NG_POOL_FPROP, nullptr, nullptr, nullptr, &plan), NG_INVALID_ARGUMENT,
+         {"problem is null"});
+}
+
 TEST_F(CPoolTest, BadArgumentsAreRefused) {
   using P = ng_pool_problem;
   refused([](P& p) { p.size = 16; }, NG_INVALID_ARGUMENT, "problem->size is 16");
