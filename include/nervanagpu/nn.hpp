@@ -42,10 +42,13 @@ NG_API void relu_bias_bprop(const Tensor& y, Tensor& dy, bool channel_last, Tens
 
 // g = grad + weight_decay * w; v = momentum * v + g; w = w - lr * v.
 // master (float32, may be null): the weights that are updated; w is then their rounded copy.
+// `rate` (float32, one element, may be null): takes the place of lr and is read when the work is done, so that a graph that
+// is replayed has another one.
 struct SgdOptions {
   float lr = 0.01F, momentum = 0.0F, weight_decay = 0.0F;
   Rounding rounding;  // of w
   Stream stream;
+  const Tensor* rate = nullptr;
 };
 NG_API void sgd_update(Tensor& w, Tensor* master, Tensor& velocity, const Tensor& grad, const SgdOptions& options);
 
@@ -53,6 +56,9 @@ NG_API void sgd_update(Tensor& w, Tensor* master, Tensor& velocity, const Tensor
 // A label outside 0 .. classes - 1 gives a NaN loss. `loss` and `labels` may be null (then only probs).
 NG_API void softmax_fprop(const Tensor& logits, const Tensor* labels, Tensor& probs, Tensor* loss,
                           const Stream& stream = {});
+// hits[row] = 1 where the first largest element of the row is number labels[row], else 0 (float32, (rows,)). A row that has a NaN
+// hits nothing.
+NG_API void count_hits(const Tensor& probs, const Tensor& labels, Tensor& hits, const Stream& stream = {});
 // dlogits = scale * (probs - onehot(label)).
 NG_API void softmax_bprop(const Tensor& probs, const Tensor& labels, Tensor& dlogits, float scale,
                           const Rounding& rounding = {}, const Stream& stream = {});
@@ -61,6 +67,12 @@ NG_API void softmax_bprop(const Tensor& probs, const Tensor& labels, Tensor& dlo
 // this is the gradient too. Element i is kept if word i % 4 of Philox4x32-10(seed, offset + i / 4) < keep * 2^32.
 NG_API void dropout(const Tensor& x, Tensor& y, float keep, std::uint64_t seed, std::uint64_t offset,
                     const Rounding& rounding = {}, const Stream& stream = {});
+
+// The same in two parts, for a graph that is replayed with other random numbers: mask (uint8, of x's shape) = 1 where element i
+// is kept, else 0; and y[i] = x[i] / keep where the mask is not 0, else 0.
+NG_API void dropout_mask(Tensor& mask, float keep, std::uint64_t seed, std::uint64_t offset, const Stream& stream = {});
+NG_API void dropout(const Tensor& x, const Tensor& mask, Tensor& y, float keep, const Rounding& rounding = {},
+                    const Stream& stream = {});
 
 // Mean and largest absolute value; waits.
 struct Statistics {

@@ -47,6 +47,16 @@ std::int64_t check_axis(const Named& x, const char* name, const Tensor& b, bool 
   return last ? wanted[0] : (wanted[0] == 0 ? 0 : x.t.size() / wanted[0]);
 }
 
+// Which elements are kept: the largest word that is less than keep * 2^32, which a double holds exactly.
+Expr kept(std::int64_t count, float keep, std::uint64_t seed, std::uint64_t offset) {
+  const auto most = static_cast<std::int64_t>(std::ceil(static_cast<double>(keep) * 4294967296.0) - 1.0);
+  return apply(ExprOp::less_equal, {random_words({count}, seed, offset), most});
+}
+void check_keep(float keep) {
+  if (keep > 0.0F && keep <= 1.0F) return;
+  throw InvalidArgument("dropout: keep is " + std::to_string(keep) + "; needs more than 0 and at most 1");
+}
+
 }  // namespace
 
 void add(const Tensor& a, const Tensor& b, Tensor& out, float alpha, float beta, const Rounding& rounding,
@@ -146,14 +156,36 @@ void dropout(const Tensor& x, Tensor& y, float keep, std::uint64_t seed, std::ui
              const Stream& stream) {
   const Placed placed("dropout", {{"x", x}, {"y", y}, {"stream", stream}});
   check_result({"dropout", "x", x}, {"dropout", "y", y}, rounding);
-  if (!(keep > 0.0F && keep <= 1.0F)) {
-    throw InvalidArgument("dropout: keep is " + std::to_string(keep) + "; needs more than 0 and at most 1");
-  }
+  check_keep(keep);
   if (x.size() == 0) return;
-  // The largest word that is less than keep * 2^32, which a double holds exactly.
-  const auto most = static_cast<std::int64_t>(std::ceil(static_cast<double>(keep) * 4294967296.0) - 1.0);
-  const Expr kept = apply(ExprOp::less_equal, {random_words({x.size()}, seed, offset), most});
-  nn::write(y, where(kept, values(x) * (1.0F / keep), 0), rounding, stream);
+  nn::write(y, where(kept(x.size(), keep, seed, offset), values(x) * (1.0F / keep), 0), rounding, stream);
+}
+
+void dropout_mask(Tensor& mask, float keep, std::uint64_t seed, std::uint64_t offset, const Stream& stream) {
+  const Placed placed("dropout", {{"mask", mask}, {"stream", stream}});
+  const Named nm = {"dropout", "mask", mask};
+  nn::check_dtype(nm, Dtype::uint8);
+  nn::check_contiguous(nm);
+  check_keep(keep);
+  if (mask.size() == 0) return;
+  const fuse::Write one = {mask.reshape({mask.size()}), cast(kept(mask.size(), keep, seed, offset), Dtype::uint8)};
+  fuse::run_now({&one, 1}, stream);
+}
+
+void dropout(const Tensor& x, const Tensor& mask, Tensor& y, float keep, const Rounding& rounding,
+             const Stream& stream) {
+  const Placed placed("dropout", {{"x", x}, {"mask", mask}, {"y", y}, {"stream", stream}});
+  const Named nx = {"dropout", "x", x};
+  const Named nm = {"dropout", "mask", mask};
+  check_result(nx, {"dropout", "y", y}, rounding);
+  nn::check_dtype(nm, Dtype::uint8);
+  nn::check_shape(nm, x.shape(), "that of x");
+  nn::check_contiguous(nm);
+  nn::check_apart({"dropout", "y", y}, nm);
+  check_keep(keep);
+  if (x.size() == 0) return;
+  const Expr stays = apply(ExprOp::not_equal, {Expr(mask.reshape({mask.size()})), 0});
+  nn::write(y, where(stays, values(x) * (1.0F / keep), 0), rounding, stream);
 }
 
 }  // namespace nervanagpu

@@ -40,6 +40,13 @@ void check(const Tensor& w, const Tensor* master, const Tensor& velocity, const 
   nn::check_apart(nv, nw);
   nn::check_apart(nw, ng);
   nn::check_apart(nv, ng);
+  if (options.rate != nullptr) {
+    const Named nr = {kOp, "rate", *options.rate};
+    nn::check_dtype(nr, Dtype::float32);
+    nn::check_shape(nr, {1}, "one element");
+    for (const Named& n : {nw, nv}) nn::check_apart(n, nr);
+    if (master != nullptr) nn::check_apart({kOp, "master", *master}, nr);
+  }
   if (master == nullptr) return;
   const Named nm = {kOp, "master", *master};
   nn::check_dtype(nm, Dtype::float32);
@@ -51,14 +58,19 @@ void check(const Tensor& w, const Tensor* master, const Tensor& velocity, const 
 }  // namespace
 
 void sgd_update(Tensor& w, Tensor* master, Tensor& velocity, const Tensor& grad, const SgdOptions& options) {
-  const Placed placed(
-      "sgd_update", {{"w", w}, {"master", master}, {"velocity", velocity}, {"grad", grad}, {"stream", options.stream}});
+  const Placed placed("sgd_update", {{"w", w},
+                                     {"master", master},
+                                     {"velocity", velocity},
+                                     {"grad", grad},
+                                     {"rate", options.rate},
+                                     {"stream", options.stream}});
   check(w, master, velocity, grad, options);
   if (w.size() == 0) return;
   const Expr weight = nn::values(master != nullptr ? *master : w);
   const Expr gradient = fma(weight, options.weight_decay, nn::values(grad));
   const Expr v = options.momentum == 0.0F ? gradient : fma(nn::values(velocity), options.momentum, gradient);
-  const Expr next = fma(v, -options.lr, weight);
+  const Expr down = options.rate != nullptr ? -nn::values(*options.rate) : Expr(-options.lr);
+  const Expr next = fma(v, down, weight);
   const Shape flat = {w.size()};
   std::vector<fuse::Write> writes = {nn::write_of(w.reshape(flat), next, options.rounding),
                                      nn::write_of(velocity.reshape(flat), v)};

@@ -74,4 +74,33 @@ void softmax_fprop(const Tensor& logits, const Tensor* labels, Tensor& probs, Te
   fuse::run_now(writes, stream);
 }
 
+void count_hits(const Tensor& probs, const Tensor& labels, Tensor& hits, const Stream& stream) {
+  constexpr const char* kHits = "count_hits";
+  const Placed placed(kHits, {{"probs", probs}, {"labels", labels}, {"hits", hits}, {"stream", stream}});
+  const Named np = {kHits, "probs", probs};
+  const Named nl = {kHits, "labels", labels};
+  const Named nh = {kHits, "hits", hits};
+  nn::check_float(np);
+  if (probs.ndim() != 2 || probs.shape()[1] == 0 || probs.shape()[1] >= std::int64_t{1} << 30) {
+    throw InvalidArgument("count_hits: probs has shape " + text_of(probs.shape()) +
+                          "; needs (rows, classes) and 1 to 2^30 - 1 classes");
+  }
+  nn::check_contiguous(np);
+  nn::check_dtype(nl, Dtype::int32);
+  nn::check_dtype(nh, Dtype::float32);
+  for (const Named& n : {nl, nh}) {
+    nn::check_shape(n, {probs.shape()[0]}, "one for each row of probs");
+    nn::check_contiguous(n);
+  }
+  for (const Named& n : {np, nl}) nn::check_apart(nh, n);
+  const std::int64_t rows = probs.shape()[0], cols = probs.shape()[1];
+  if (rows == 0) return;
+  const Expr p = nn::values(probs, probs.shape());
+  const Expr is_largest = apply(ExprOp::equal, {p, reduce(Reduction::max, p, {1}, true)});
+  const Expr first = reduce(Reduction::min, apply(ExprOp::where, {is_largest, indices(cols), cols}), {1}, true);
+  const Expr hit = apply(ExprOp::equal, {first, Expr(labels.reshape({rows, 1}))});
+  const fuse::Write one = nn::write_of(hits.reshape({rows, 1}), cast(hit, Dtype::float32));
+  fuse::run_now({&one, 1}, stream);
+}
+
 }  // namespace nervanagpu

@@ -180,6 +180,11 @@ TEST_P(ElementwiseTest, DropoutsMaskIsPhilox) {
                          }),
                 "")
           << keep;
+      Tensor mask = Tensor::empty({n}, Dtype::uint8);
+      dropout_mask(mask, keep, 0xfeedfacecafebeef, 0xffffffffff);
+      Operand z = make_operand(random_, {n}, dtype, shift);
+      dropout(x.t, mask, z.t, keep, rounding);
+      ASSERT_EQ(test::read_bits(z.t), test::read_bits(y.t)) << keep;
     }
   });
 }
@@ -218,6 +223,9 @@ TEST_P(ElementwiseTest, Refusals) {
                                 "bias_add: bias has shape (3,); needs (4,), the length of the last axis");
   expect_error<InvalidArgument>([&] { dropout(a, y, 0.0F, 1, 1); },
                                 "dropout: keep is 0.000000; needs more than 0 and at most 1");
+  expect_error<TypeError>([&] { dropout(a, half, y, 0.5F); }, "dropout: mask has dtype float16; needs uint8");
+  expect_error<InvalidArgument>([&] { dropout(a, Tensor::zeros({12}, Dtype::uint8), y, 0.5F); },
+                                "dropout: mask has shape (12,); needs (3, 4), that of x");
   expect_error<InvalidArgument>(
       [&] {
         dropout(a, y, 1.0F, 1, 1, {true, 0, 0, 16});

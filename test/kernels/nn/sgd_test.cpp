@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "nervanagpu/expr.hpp"
+#include "nervanagpu/graph.hpp"
 #include "nervanagpu/nn.hpp"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/on_each_device.h"
@@ -79,6 +80,28 @@ TEST_P(SgdTest, IsOneKernel) {
   }
 }
 
+// A rate in memory is read when the work is done, by a graph at each replay, and gives the bits of lr.
+TEST_P(SgdTest, RateInMemory) {
+  Tensor rate = Tensor::full({1}, 99.0);
+  const Operand w = make_normal(random_, {515}, Dtype::float16), m = make_normal(random_, {515}, Dtype::float32);
+  const Operand v = make_normal(random_, {515}, Dtype::float32), g = make_normal(random_, {515}, Dtype::float16);
+  Tensor w1 = w.t.copy(), m1 = m.t.copy(), v1 = v.t.copy(), w2 = w.t.copy(), m2 = m.t.copy(), v2 = v.t.copy();
+  SgdOptions o;
+  o.momentum = 0.9F;
+  o.rate = &rate;
+  const Graph graph = Graph::capture([&] { sgd_update(w1, &m1, v1, g.t, o); });
+  o.rate = nullptr;
+  for (const float lr : {0.5F, 0.0078F, 0.0F}) {
+    rate.fill(lr);
+    graph.launch();
+    o.lr = lr;
+    sgd_update(w2, &m2, v2, g.t, o);
+    EXPECT_EQ(test::read_bits(w1), test::read_bits(w2)) << lr;
+    EXPECT_EQ(test::read_bits(m1), test::read_bits(m2)) << lr;
+    EXPECT_EQ(test::read_bits(v1), test::read_bits(v2)) << lr;
+  }
+}
+
 TEST_P(SgdTest, DescendsAParabola) {
   // f(w) = w^2 / 2: the gradient is w.
   Tensor w = Tensor::full({10}, 1.0);
@@ -100,6 +123,10 @@ TEST_P(SgdTest, Refusals) {
                                 "sgd_update: velocity has shape (5,); needs (4,), that of w");
   expect_error<InvalidArgument>([&] { sgd_update(w, nullptr, v, five, {}); },
                                 "sgd_update: grad has shape (5,); needs (4,), that of w");
+  SgdOptions o;
+  o.rate = &five;
+  expect_error<InvalidArgument>([&] { sgd_update(w, nullptr, v, g, o); },
+                                "sgd_update: rate has shape (5,); needs (1,), one element");
   expect_error<TypeError>([&] { sgd_update(w, &half, v, g, {}); },
                           "sgd_update: master has dtype float16; needs float32");
   expect_error<InvalidArgument>([&] { sgd_update(w, &w, v, g, {}); },

@@ -127,6 +127,34 @@ TEST_P(SoftmaxTest, SpecialValues) {
   }
 }
 
+// The first of equals counts; what is no number hits nothing.
+TEST_P(SoftmaxTest, HitsAreThoseOfTheFirstLargest) {
+  for (const Dtype dtype : {Dtype::float32, Dtype::float16}) {
+    for (const std::int64_t cols : {1, 3, 10, 33, 1000, 2049}) {
+      const std::int64_t rows = 17;
+      std::vector<float> v(static_cast<std::size_t>(rows * cols));
+      for (float& x : v) x = static_cast<float>(random_() % 4);  // ties
+      v[v.size() - 1] = std::numeric_limits<float>::quiet_NaN();
+      std::vector<std::uint32_t> labels;
+      std::vector<float> want;
+      for (std::int64_t i = 0; i < rows; ++i) {
+        const auto row = v.begin() + i * cols;
+        const auto best = static_cast<std::uint32_t>(std::max_element(row, row + cols) - row);
+        labels.push_back(i % 3 == 0 ? static_cast<std::uint32_t>(random_()) % static_cast<std::uint32_t>(cols) : best);
+        want.push_back(i + 1 < rows && labels.back() == best ? 1.0F : 0.0F);
+      }
+      const Operand probs = make_operand(v, {rows, cols}, dtype);
+      Tensor hits = Tensor::full({rows}, 9);
+      count_hits(probs.t, test::from_bits(labels, {rows}, Dtype::int32), hits);
+      EXPECT_EQ(hits.to_host<float>(), want) << cols;
+    }
+  }
+  const Tensor probs = Tensor::zeros({3, 4}), labels = Tensor::zeros({3}, Dtype::int32);
+  Tensor four = Tensor::zeros({4});
+  expect_error<InvalidArgument>([&] { count_hits(probs, labels, four); },
+                                "count_hits: hits has shape (4,); needs (3,), one for each row of probs");
+}
+
 TEST_P(SoftmaxTest, ALabelOutsideGivesNan) {
   const Operand x = make_normal(random_, {4, 5}, Dtype::float32);
   const Tensor labels = test::from_bits({0, 5, 0xffffffff, 4}, {4}, Dtype::int32);
