@@ -219,6 +219,15 @@ void CudaDevice::upload(std::uint64_t to, const void* from, std::size_t bytes) {
   check(driver_.copy_to_device(to, from, bytes), "cuMemcpyHtoD_v2");
 }
 
+void CudaDevice::upload(std::uint64_t to, const void* from, std::size_t bytes, StreamId stream) {
+  if (driver_.copy_later == nullptr) return upload(to, from, bytes);
+  expr::before_work();
+  not_in_graph("copy to the device");
+  ready();
+  const Bound bound(*this);
+  check(driver_.copy_later(to, from, bytes, stream_of(stream)), "cuMemcpyHtoDAsync_v2");
+}
+
 void CudaDevice::download(void* to, std::uint64_t from, std::size_t bytes) {
   expr::before_work();
   not_in_graph("copy to the host");
@@ -510,9 +519,8 @@ StreamId CudaDevice::create_stream() {
   return reinterpret_cast<StreamId>(stream);
 }
 
-// Nothing runs there. While a stream is captured that the default one waits for, the driver refuses all work of the default
-// stream, other threads' too.
-StreamId CudaDevice::create_capture_stream() {
+StreamId CudaDevice::create_side_stream() {
+  ready();
   const Bound bound(*this);
   cuda::Stream stream = nullptr;
   check(driver_.stream_create(&stream, cuda::kNonBlocking), "cuStreamCreate");
@@ -675,7 +683,9 @@ void CudaDevice::begin_capture(StreamId stream) {
     throw Error("graph: this driver has no graphs");
   }
   if (recording != 0) throw InvalidArgument("graph: this thread records another one");
-  const StreamId in = stream != 0 ? stream : create_capture_stream();
+  // Nothing runs there. While a stream is captured that the default one waits for, the driver refuses all work of the
+  // default stream, other threads' too.
+  const StreamId in = stream != 0 ? stream : create_side_stream();
   const Bound bound(*this);
   ++captures_;
   if (const cuda::Status s = driver_.capture_begin(stream_of(in), cuda::kCaptureRelaxed); s != cuda::kSuccess) {

@@ -39,6 +39,7 @@ class CudaDevice final : public Device, private PoolBacking {
   [[nodiscard]] int ordinal_of(std::uint64_t address) noexcept override;
   void copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) override;
   void upload(std::uint64_t to, const void* from, std::size_t bytes) override;
+  void upload(std::uint64_t to, const void* from, std::size_t bytes, StreamId stream) override;
   void download(void* to, std::uint64_t from, std::size_t bytes) override;
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
   std::shared_ptr<LoadedModule> load_temporary(const sass::CubinImage& image,
@@ -53,6 +54,7 @@ class CudaDevice final : public Device, private PoolBacking {
   void destroy_texture(std::uint64_t handle) noexcept override;
   void destroy_surface(std::uint64_t handle) noexcept override;
   StreamId create_stream() override;
+  StreamId create_side_stream() override;
   void destroy_stream(StreamId stream) noexcept override;
   void synchronize(StreamId stream) override;
   void synchronize() override;
@@ -103,7 +105,6 @@ class CudaDevice final : public Device, private PoolBacking {
   std::size_t room() noexcept override;
 
   void synchronize_default();
-  StreamId create_capture_stream();
   cuda::Status stop_recording(StreamId stream, cuda::Graph& graph) noexcept;
   void load_modules();
   void reach(CudaDevice& peer) noexcept;      // its memory, without the host's, if the machine can

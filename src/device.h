@@ -126,6 +126,10 @@ class Device {
 
   // Host copies wait: for the work before them, and until `from` may be changed.
   virtual void upload(std::uint64_t to, const void* from, std::size_t bytes) = 0;
+  // From memory of allocate_host(), behind the work of `stream`; it may return before `from` may be changed.
+  virtual void upload(std::uint64_t to, const void* from, std::size_t bytes, StreamId /*stream*/) {
+    upload(to, from, bytes);
+  }
   virtual void download(void* to, std::uint64_t from, std::size_t bytes) = 0;
   void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream);
   // From memory of another device of this kind to this one's: behind the work of both default streams, and before what they
@@ -167,6 +171,7 @@ class Device {
   virtual void destroy_surface(std::uint64_t /*handle*/) noexcept {}
 
   virtual StreamId create_stream() = 0;
+  virtual StreamId create_side_stream() { return create_stream(); }  // one that the default stream does not wait for
   virtual void destroy_stream(StreamId stream) noexcept = 0;
   virtual void synchronize(StreamId stream) = 0;
   virtual void synchronize() = 0;

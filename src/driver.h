@@ -176,6 +176,7 @@ struct TextureDescription {
   X(peer_enable,          "cuCtxEnablePeerAccess",     (Context peer, unsigned flags))             \
   X(copy_peer,            "cuMemcpyPeerAsync",         (Address to, Context to_context, Address from, \
                                                         Context from_context, std::size_t bytes, Stream stream)) \
+  X(copy_later,           "cuMemcpyHtoDAsync_v2",      (Address to, const void* from, std::size_t bytes, Stream stream)) \
   X(pointer_attribute,    "cuPointerGetAttribute",     (void* value, int attribute, Address address)) \
   X(module_unload,        "cuModuleUnload",            (Module module))                         \
   X(module_global,        "cuModuleGetGlobal_v2",      (std::uint64_t* address, std::size_t* bytes, Module module, \

@@ -34,6 +34,7 @@ class EmulatorDevice final : public Device {
   }
   [[nodiscard]] bool holds_host(const void* memory) noexcept override { return memory_.address_of(memory) != 0; }
   void copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) override;
+  using Device::upload;
   void upload(std::uint64_t to, const void* from, std::size_t bytes) override;
   void download(void* to, std::uint64_t from, std::size_t bytes) override;
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;

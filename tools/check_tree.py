@@ -27,7 +27,7 @@ ALLOWED: list[tuple[str, tuple[str, ...]]] = [
     ("include/", ("nervanagpu/",)),
     ("src/", ("nervanagpu/", "src/", "sass/")),
     ("kernels/", ("nervanagpu/", "kernels/", "src/", "sass/")),
-    ("layers/", ("nervanagpu/", "layers/", "src/philox.h")),
+    ("layers/", ("nervanagpu/", "layers/", "src/feed.h", "src/philox.h")),
     ("python/", ("nervanagpu/", "python/")),
 ]
 
