@@ -3,6 +3,7 @@
 #include <string>
 
 #include "layers/network_impl.h"
+#include "layers/recorded_step.h"
 #include "layers/text.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
@@ -15,6 +16,7 @@ using layers::Parameter;
 using layers::Program;
 using layers::Ref;
 using layers::refuse;
+using layers::row_major;
 using layers::Run;
 using layers::Sample;
 using layers::Sink;
@@ -104,6 +106,20 @@ void add_convert(Program& p, const Ref& from, const Ref& to, bool swap) {
   });
 }
 
+// What was sent is read at once, so that the next batch may follow while this one is computed with.
+void receive(Program& p, const Shape& host_shape, bool swap) {
+  p.ahead({p.input}, [=, input = p.input](Run& run) {
+    Tensor out = run.tensor(input);
+    const Tensor from = row_major(run.sent.samples, host_shape, run.sent.dtype);
+    convert(swap ? swapped(from) : from, out, {}, run.stream);
+  });
+  if (!p.labels.valid()) return;
+  p.ahead({p.labels}, [labels = p.labels](Run& run) {
+    Tensor out = run.tensor(labels);
+    convert(row_major(run.sent.labels, labels.shape, labels.dtype), out, {}, run.stream);
+  });
+}
+
 }  // namespace
 
 Network::Impl::Impl(std::vector<LayerPtr> chain, const Shape& input_shape, const NetworkOptions& opts)
@@ -137,12 +153,9 @@ Network::Impl::Impl(std::vector<LayerPtr> chain, const Shape& input_shape, const
     layer.impl().owned = true;
     for (Parameter& p : layer.impl().parameters) parameters.push_back(&p);
   });
+  packed = layers::Packed::of(parameters);
   run.stream = options.stream;
   run.seed = options.seed;
-}
-
-Dtype Network::Impl::upload_dtype() const {
-  return in.dtype;
 }
 
 std::unique_ptr<Program> Network::Impl::build(std::int64_t n, Mode mode) const {
@@ -153,21 +166,14 @@ std::unique_ptr<Program> Network::Impl::build(std::int64_t n, Mode mode) const {
   const auto host_shape = [n](const Sample& s) { return s.batch(n, Layout::channels_last); };
 
   p.input = p.make(in.batch(n, options.layout), inner);
-  p.upload = p.input;
-  if (!last || upload_dtype() != inner) {
-    p.upload = p.make(host_shape(in), upload_dtype());
-    p.arrives(p.upload);
-    add_convert(p, p.upload, p.input, !last);
-  }
-  p.arrives(p.input);
   p.input.disposable = true;
   if (classifies) {
     p.labels = p.make({n}, Dtype::int32);
-    p.loss = p.make({n}, Dtype::float32);
-    p.arrives(p.labels);
+    p.judged = p.make({2, n}, Dtype::float32);
     p.leaves(p.labels, true);
-    p.leaves(p.loss, true);
+    p.leaves(p.judged, true);
   }
+  receive(p, host_shape(in), !last);
   const Ref result = layers::chain_fprop(p, layers, p.input, {});
   p.output = result;
   const bool as_is = options.dtype == Dtype::float32 && (last || classifies);
@@ -212,10 +218,7 @@ const Program& Network::Impl::prepare(std::int64_t n, Mode mode) {
   auto it = programs.find({n, mode});
   if (it == programs.end()) {
     std::unique_ptr<Program> fresh = build(n, mode);
-    if (programs.size() >= kKept) {
-      pending = nullptr;
-      programs.clear();
-    }
+    if (programs.size() >= kKept) forget_programs();
     it = programs.emplace(std::pair{n, mode}, std::move(fresh)).first;
   }
   const Program& p = *it->second;
@@ -233,13 +236,14 @@ const Program& Network::Impl::prepare(std::int64_t n, Mode mode) {
   return p;
 }
 
+void Network::Impl::forget_programs() {
+  pending = nullptr;
+  recorded.reset();
+  programs.clear();
+}
+
 void Network::Impl::prepare_gradients() {
-  for (Parameter* p : parameters) {
-    if (p->velocity.size() == p->value.size() && p->gradient.size() == p->value.size()) continue;
-    Tensor gradient = Tensor::empty(p->value.shape(), p->value.dtype());
-    p->velocity = Tensor::zeros(p->value.shape());
-    p->gradient = std::move(gradient);
-  }
+  for (layers::Packed& g : packed) g.make_gradients();
 }
 
 }  // namespace nervanagpu

@@ -18,16 +18,18 @@ struct Geometry {
 
 // One pass as an operation of the program; its workspace lives as long as it runs.
 void add_pass(Program& program, ConvPass pass, const ConvProblem& p, const Ref& in1, const Ref& in2, const Ref& out,
-              Parameter* in2_weight, Parameter* out_gradient, const ConvOptions& options, const Parameter* bias) {
+              Parameter* in2_weight, Parameter* out_gradient, const ConvOptions& options, const Parameter* bias,
+              const Ref& mask = {}) {
   const std::size_t bytes = conv_workspace(pass, p);
   const Ref work = bytes > 0 ? program.make({static_cast<std::int64_t>(bytes)}, Dtype::uint8) : Ref{};
-  program.add({in1, in2, out, work}, [=](Run& run) {
+  program.add({in1, in2, out, work, mask}, [=](Run& run) {
     ConvPointers at;
     at.in1 = run.address(in1);
     at.in2 = in2_weight != nullptr ? in2_weight->value.address() : run.address(in2);
     at.out = out_gradient != nullptr ? out_gradient->gradient.address() : run.address(out);
     at.bias = bias != nullptr ? bias->value.address() : 0;
     at.workspace = work.valid() ? run.address(work) : 0;
+    at.mask = mask.valid() ? run.address(mask) : 0;
     ConvOptions o = options;
     o.rounding = run.rounding(out_gradient != nullptr ? out_gradient->gradient.size() : out.size());
     o.stream = run.stream;
@@ -100,8 +102,11 @@ class ConvBase : public Layer::Impl {
   [[nodiscard]] Parameter* weight() { return parameters.data(); }
   [[nodiscard]] Parameter* bias() { return geometry.bias ? &parameters[1] : nullptr; }
 
+  [[nodiscard]] bool shows_deltas() const override { return true; }
+
   // What both do with dy before it goes through the filters.
   void close(Program& program, const Ref& dy) {
+    if (closed) return;
     end_bprop(program, geometry.relu, y_kept, dy, geometry.bias ? &parameters[1] : nullptr);
   }
 
@@ -140,14 +145,20 @@ class Conv final : public ConvBase {
     return out;
   }
 
+  [[nodiscard]] bool ends_in_relu() const override { return geometry.relu; }
+  [[nodiscard]] bool takes_slices() const override { return channel_last(); }
+  [[nodiscard]] Parameter* end_bias() override { return bias(); }
+  [[nodiscard]] TakesRelu takes_relu() const override { return makes_bits() ? TakesRelu::bits : TakesRelu::no; }
+
   Ref fprop(Program& program, const Ref& x, const Ref& into) override {
     const std::int64_t n = batch_of(x);
-    const ConvProblem p = problem(n, x.dtype == Dtype::int8 || x.dtype == Dtype::uint8);
+    ConvProblem p = problem(n, x.dtype == Dtype::int8 || x.dtype == Dtype::uint8);
     Ref y = into.valid() ? into.reshaped(batch_shape(out, n)) : program.make(batch_shape(out, n), setup.dtype);
+    p.y_pitch = y.pitch;
     ConvOptions o;
     o.relu = geometry.relu;
-    add_pass(program, ConvPass::fprop, p, x, {}, y, weight(), nullptr, o, bias());
-    y.disposable = !program.training() || !geometry.relu;
+    add_pass(program, ConvPass::fprop, p, x, {}, y, weight(), nullptr, o, bias(), relus.bits);
+    y.disposable = !program.training() || !geometry.relu || relus.passed;
     x_kept = x;
     y_kept = y;
     return y;
@@ -155,13 +166,14 @@ class Conv final : public ConvBase {
 
   Ref bprop(Program& program, const Ref& dy, const Sink& sink) override {
     close(program, dy);
-    const ConvProblem p = problem(batch_of(x_kept), x_kept.dtype == Dtype::int8 || x_kept.dtype == Dtype::uint8);
+    ConvProblem p = problem(batch_of(x_kept), x_kept.dtype == Dtype::int8 || x_kept.dtype == Dtype::uint8);
+    p.y_pitch = dy.pitch;
     add_pass(program, ConvPass::update, p, dy, x_kept, {}, nullptr, weight(), {}, nullptr);
     if (!sink.wanted) return {};
     Ref dx = sink.into.valid() ? sink.into : program.make(x_kept.shape, setup.dtype);
     ConvOptions o;
     o.beta = sink.add ? 1.0F : 0.0F;
-    add_pass(program, ConvPass::bprop, p, dy, {}, dx, weight(), nullptr, o, nullptr);
+    add_pass(program, ConvPass::bprop, p, dy, {}, dx, weight(), nullptr, o, nullptr, relus.x_bits);
     return dx;
   }
 };

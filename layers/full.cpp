@@ -53,21 +53,29 @@ class Full final : public Layer::Impl {
     if (bias_) declare_parameter("bias", {outputs_}, {outputs_}, {0}, {}, true);
   }
 
+  [[nodiscard]] bool ends_in_relu() const override { return relu_; }
+  [[nodiscard]] TakesRelu takes_relu() const override { return makes_bits() ? TakesRelu::bits : TakesRelu::no; }
+  [[nodiscard]] bool shows_deltas() const override { return true; }
+
   Ref fprop(Program& program, const Ref& x, const Ref& into) override {
     const std::int64_t n = batch_of(x);
     const bool last = channel_last();
     x_ = x.reshaped(last ? Shape{n, in.size()} : Shape{in.size(), n});
     Ref y = into.valid() ? into.reshaped(batch_shape(out, n)) : program.make(batch_shape(out, n), x.dtype);
-    program.add({x_, y}, [=, this, from = x_](Run& run) {
+    program.add({x_, y, relus.bits}, [=, this, from = x_, bits = relus.bits](Run& run) {
       Tensor to = run.tensor(y);
       const Tensor& w = parameters[0].value;
-      Tensor b;
+      Tensor b, mask;
       GemmOptions o;
       if (bias_) {
         b = last ? parameters[1].value : parameters[1].value.reshape({outputs_, 1});
         o.bias = &b;
       }
       o.relu = relu_;
+      if (bits.valid()) {
+        mask = run.tensor(bits);
+        o.mask = &mask;
+      }
       o.rounding = run.rounding(y.size());
       o.stream = run.stream;
       o.precision = setup.precision;
@@ -77,7 +85,7 @@ class Full final : public Layer::Impl {
         gemm(w, run.tensor(from), to, o);
       }
     });
-    y.disposable = !program.training() || !relu_;
+    y.disposable = !program.training() || !relu_ || relus.passed;
     y_ = y;
     return y;
   }
@@ -103,10 +111,18 @@ class Full final : public Layer::Impl {
     Ref dx = sink.into.valid() ? sink.into : program.make(batch_shape(in, batch_of(x_)), dy.dtype);
     const Ref flat = dx.reshaped(x_.shape);
     const float beta = sink.add ? 1.0F : 0.0F;
-    program.add({dy, flat}, [=, this](Run& run) {
-      Tensor to = run.tensor(flat);
+    // Those of positions lie as those of as many features.
+    const Ref bits =
+        relus.x_bits.valid() ? relus.x_bits.reshaped({x_.shape[0], relus.x_bits.size() / x_.shape[0]}) : Ref{};
+    program.add({dy, flat, bits}, [=, this](Run& run) {
+      Tensor to = run.tensor(flat), mask;
       GemmOptions o;
       o.beta = beta;
+      if (bits.valid()) {
+        mask = run.tensor(bits);
+        o.mask = &mask;
+        o.activation = GemmActivation::drelu;
+      }
       o.rounding = run.rounding(flat.size());
       o.stream = run.stream;
       o.precision = setup.precision;

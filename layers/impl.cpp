@@ -78,25 +78,29 @@ void Layer::Impl::bias_bprop(Program& program, const Ref& dy, Parameter& bias) c
               [p, dy, last](Run& run) { bias_grad(run.tensor(dy), last, p->gradient, 1.0F, 0.0F, {}, run.stream); });
 }
 
+bool Layer::Impl::makes_bits() const {
+  return channel_last() && (setup.dtype != Dtype::float32 || setup.precision == Precision::tensor);
+}
+
 void Layer::Impl::end_bprop(Program& program, bool relu, const Ref& y, const Ref& dy, Parameter* bias) const {
-  if (!relu) {
+  if (!relu || relus.passed) {
     if (bias != nullptr) bias_bprop(program, dy, *bias);
-    return;
-  }
-  if (bias == nullptr) {
+  } else if (bias == nullptr) {
     const Ref a = y.flat();
     const Ref b = dy.flat();
-    return program.add({a, b}, [a, b](Run& run) {
+    program.add({a, b}, [a, b](Run& run) {
       Tensor d = run.tensor(b);
       activation_bprop(Activation::relu, run.tensor(a), d, d, 0.01F, {}, run.stream);  // a choice: nothing is rounded
     });
+  } else {
+    const bool last = channel_last();
+    const Ref a = y.reshaped(dy.shape);
+    program.add({a, dy}, [bias, a, dy, last](Run& run) {
+      Tensor d = run.tensor(dy);
+      relu_bias_bprop(run.tensor(a), d, last, bias->gradient, run.stream);
+    });
   }
-  const bool last = channel_last();
-  const Ref a = y.reshaped(dy.shape);
-  program.add({a, dy}, [bias, a, dy, last](Run& run) {
-    Tensor d = run.tensor(dy);
-    relu_bias_bprop(run.tensor(a), d, last, bias->gradient, run.stream);
-  });
+  program.observe(name, "deltas", dy);
 }
 
 Sample chain_shape(const std::vector<LayerPtr>& chain, const Sample& in) {
@@ -105,7 +109,40 @@ Sample chain_shape(const std::vector<LayerPtr>& chain, const Sample& in) {
   return s;
 }
 
+namespace {
+
+// The bits of a row of channels are whole words; rows that are one behind the other, as those of positions that are features
+// of one sample, must then have no rest.
+bool bits_fit(const Sample& s) {
+  constexpr std::int64_t kWord = 32;
+  return s.positions() == 1 || s.channels % kWord == 0;
+}
+
+Ref bits_of(Program& program, const Layer::Impl& layer, std::int64_t n) {
+  constexpr std::int64_t kWord = 32;
+  Sample words = layer.out;
+  words.channels = (words.channels + kWord - 1) / kWord;
+  return program.make(words.batch(n, Layout::channels_last), Dtype::uint32);
+}
+
+void decide_relus(Program& program, const std::vector<LayerPtr>& chain, std::int64_t n) {
+  for (const LayerPtr& layer : chain) layer->impl().relus = {};
+  for (std::size_t i = 0; i + 1 < chain.size() && program.training(); ++i) {
+    Layer::Impl &one = chain[i]->impl(), &next = chain[i + 1]->impl();
+    const TakesRelu how = one.ends_in_relu() ? next.takes_relu() : TakesRelu::no;
+    if (how == TakesRelu::no) continue;
+    if (how == TakesRelu::bits) {
+      if (!one.leaves_bits() || (next.in.axes != next.out.axes && !bits_fit(one.out))) continue;
+      one.relus.bits = next.relus.x_bits = bits_of(program, one, n);
+    }
+    one.relus.passed = next.relus.of_x = true;
+  }
+}
+
+}  // namespace
+
 Ref chain_fprop(Program& program, const std::vector<LayerPtr>& chain, Ref x, const Ref& into) {
+  decide_relus(program, chain, chain[0]->impl().batch_of(x));
   for (std::size_t i = 0; i < chain.size(); ++i) {
     x = chain[i]->impl().fprop(program, x, i + 1 == chain.size() ? into : Ref{});
     program.observe(chain[i]->name(), "activations", x);
@@ -117,7 +154,8 @@ Ref chain_bprop(Program& program, const std::vector<LayerPtr>& chain, Ref dy, co
   std::size_t first = 0;  // the lowest layer whose backward pass anybody wants
   while (!sink.wanted && first < chain.size() && chain[first]->parameters().empty()) ++first;
   for (std::size_t i = chain.size(); i-- > first;) {
-    if (dy.valid()) program.observe(chain[i]->name(), "deltas", dy);
+    // Layers that end in sums and perhaps a ReLU show the gradient of the sums themselves.
+    if (dy.valid() && !chain[i]->impl().shows_deltas()) program.observe(chain[i]->name(), "deltas", dy);
     Sink below = i == 0 ? sink : Sink{};
     if (i > first) below.wanted = true;
     dy = chain[i]->impl().bprop(program, dy, below);

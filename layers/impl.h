@@ -33,6 +33,13 @@ struct Sink {
   bool add = false;  // to what `into` holds
 };
 
+// How a layer takes the gradient of the ReLU that made its x along with its own, if it can.
+enum class TakesRelu : std::uint8_t {
+  no,
+  bits,   // of x > 0, one each, which the layer before leaves
+  places  // of the maxima of x, which it keeps itself
+};
+
 class Layer::Impl {
  public:
   Impl() = default;
@@ -53,7 +60,29 @@ class Layer::Impl {
   virtual Ref fprop(Program& program, const Ref& x, const Ref& into) = 0;
   virtual Ref bprop(Program& program, const Ref& dy, const Sink& sink) = 0;
 
+  [[nodiscard]] std::int64_t batch_of(const Ref& x) const;  // samples in a tensor of the network's layout
+  // Whether its result is that of a ReLU, and it can leave its bits.
+  [[nodiscard]] virtual bool ends_in_relu() const { return false; }
+  [[nodiscard]] virtual bool leaves_bits() const { return ends_in_relu(); }
+  [[nodiscard]] virtual TakesRelu takes_relu() const { return TakesRelu::no; }
+  // Whether its result may be a part of the channels of a wider one, and dy of bprop such a part. If `closed`, the layer
+  // that has the whole has done what end_bprop() does: the ReLU's gradient and that of the bias, which may be null.
+  [[nodiscard]] virtual bool takes_slices() const { return false; }
+  [[nodiscard]] virtual Parameter* end_bias() { return nullptr; }
+  bool closed = false;
+  // Whether bprop observes its deltas, in front of its ReLU; else they are dy.
+  [[nodiscard]] virtual bool shows_deltas() const { return false; }
+
+  // What chain_fprop() decides for a program: who takes the gradient of the ReLU between two layers.
+  struct Relus {
+    bool passed = false;  // of its own ReLU: dy of bprop is the gradient in front of it
+    Ref bits;             // of its own ReLU, to be written; invalid: nobody wants them
+    bool of_x = false;    // of the ReLU that made x: dx of bprop is the gradient in front of it
+    Ref x_bits;
+  };
+
   Sample in, out;
+  Relus relus;
   bool configured = false;
   bool owned = false;  // by a network
   std::string name;
@@ -66,16 +95,17 @@ class Layer::Impl {
   Parameter& declare_parameter(const char* what, Shape shape, Shape axes, std::vector<int> order, const Init& init,
                                bool is_bias);
   [[nodiscard]] Shape batch_shape(const Sample& s, std::int64_t n) const;
-  [[nodiscard]] std::int64_t batch_of(const Ref& x) const;  // samples in a tensor of the network's layout
   [[nodiscard]] bool channel_last() const { return setup.layout == Layout::channels_last; }
 
   // The result of a layer that maps element to element: `into`, x itself if that may be overwritten, or a new tensor.
   [[nodiscard]] Ref result_like(Program& program, const Ref& x, const Ref& into) const;
   // The data gradient of such a layer, which was computed in place as `dx`, delivered.
   static Ref deliver(Program& program, const Ref& dx, const Sink& sink);
-  // Back through what follows a layer's sums, y = relu(sums + bias): dy *= relu'(y) if `relu`, then the gradient of the bias from
-  // dy unless that is null; both in one pass.
+  // Back through what follows a layer's sums, y = relu(sums + bias): dy *= relu'(y) if `relu` and nobody has done it, then the
+  // gradient of the bias from dy unless that is null; both in one pass. dy is then the layer's `deltas`.
   void end_bprop(Program& program, bool relu, const Ref& y, const Ref& dy, Parameter* bias) const;
+  // Whether the tensor cores compute it, whose kernels make and apply the bits of a ReLU on their way.
+  [[nodiscard]] bool makes_bits() const;
   // The gradient of the bias from dy.
   void bias_bprop(Program& program, const Ref& dy, Parameter& bias) const;
 };

@@ -76,11 +76,16 @@ History Network::fit(const Samples& x, Labels y, const FitOptions& options) {
     Evaluation sum;
     progress.epoch = epoch;
     progress.epoch_done = false;
+    const auto send = [&](std::int64_t first) {
+      if (first >= count) return;
+      net.send({x, y, std::min(batch, count - first), first, which == nullptr ? nullptr : which + first});
+    };
+    send(0);
     for (std::int64_t first = 0; first < count; first += batch) {
       const std::int64_t n = std::min(batch, count - first);
       const Program& p = net.prepare(n, Impl::Mode::training);
       const bool observe = options.statistics && first + n == count;
-      const Evaluation part = net.train(p, x, y, first, which, step, observe);
+      const Evaluation part = net.train(p, step, observe, [&] { send(first + batch); });
       sum.loss += part.loss;
       sum.accuracy += part.accuracy;
       progress.sample = first + n;
@@ -110,10 +115,10 @@ std::vector<float> Network::predict(const Samples& x, std::int64_t batch) {
   std::vector<float> result;
   result.reserve(static_cast<std::size_t>(count * net.out.size()));
   for (std::int64_t first = 0; first < count; first += batch) {
-    const Program& p = net.prepare(std::min(batch, count - first), Impl::Mode::inference);
-    net.load(p, x, first, nullptr);
-    net.load_labels(p, {}, first, nullptr);
-    p.run_forward(net.run);
+    const std::int64_t n = std::min(batch, count - first);
+    const Program& p = net.prepare(n, Impl::Mode::inference);
+    net.send({x, {}, n, first});
+    net.infer(p);
     const std::vector<float> part = net.read(p.output);
     result.insert(result.end(), part.begin(), part.end());
   }
@@ -140,8 +145,9 @@ std::vector<float> Network::backward(Labels y) {
   const OnDevice here(impl_->device);
   Impl& net = *impl_;
   if (net.pending == nullptr) throw InvalidArgument(kNoForward);
-  net.check_labels(y, net.pending->upload.size() / net.in.size(), "y");
-  net.load_labels(*net.pending, y, 0, nullptr);
+  const layers::Ref& labels = net.pending->labels;
+  net.check_labels(y, net.pending->input.size() / net.in.size(), "y");
+  net.run.tensor(labels).set(y.data(), y.size_bytes());
   return net.backward_of(*net.pending);
 }
 
@@ -165,7 +171,9 @@ void Network::update(const SgdStep& step) {
   const OnDevice here(impl_->device);
   check_sgd_options({}, step.lr, step.momentum, step.weight_decay);
   impl_->pending = nullptr;
+  impl_->set_rate(step.lr);
   impl_->update(step);
+  ++impl_->run.step;
 }
 
 Evaluation Network::train_step(const Samples& x, Labels y, const SgdStep& step) {
@@ -175,7 +183,8 @@ Evaluation Network::train_step(const Samples& x, Labels y, const SgdStep& step) 
   net.check_labels(y, n, "y");
   check_sgd_options({}, step.lr, step.momentum, step.weight_decay);
   const Program& p = net.prepare(n, Impl::Mode::training);
-  const Evaluation sum = net.train(p, x, y, 0, nullptr, step, false);
+  net.send({x, y, n});
+  const Evaluation sum = net.train(p, step, false, {});
   return {sum.loss / static_cast<double>(n), sum.accuracy / static_cast<double>(n)};
 }
 
@@ -185,12 +194,11 @@ std::vector<StatisticsRow> Network::statistics(const Samples& x, Labels y) {
   const std::int64_t n = net.count_of(x, "x");
   net.check_labels(y, n, "y");
   const Program& p = net.prepare(n, Impl::Mode::training);
-  net.load(p, x, 0, nullptr);
-  net.load_labels(p, y, 0, nullptr);
+  net.send({x, y, n});
   std::vector<StatisticsRow> rows;
   {
     const Impl::Observing observing(net, rows);
-    p.run_forward(net.run);
+    net.infer(p);
     p.run_backward(net.run);
   }
   net.parameter_rows(rows);
@@ -224,8 +232,7 @@ void Network::set_interrupt(std::function<void()> check) {
 
 void Network::share_memory(bool share) {
   impl_->share = share;
-  impl_->pending = nullptr;
-  impl_->programs.clear();
+  impl_->forget_programs();
 }
 
 }  // namespace nervanagpu

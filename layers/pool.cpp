@@ -68,12 +68,17 @@ class Pool final : public Layer::Impl {
     return s;
   }
 
+  [[nodiscard]] TakesRelu takes_relu() const override {
+    return saves_argmax(problem_) ? TakesRelu::places : TakesRelu::no;
+  }
+
   Ref fprop(Program& program, const Ref& x, const Ref& into) override {
     PoolProblem p = problem(batch_of(x));
     Ref y = into.valid() ? into.reshaped(batch_shape(out, p.n)) : program.make(batch_shape(out, p.n), x.dtype);
     argmax_ = program.training() && saves_argmax(p) ? program.make({pool_argmax_bytes(p)}, Dtype::uint8) : Ref{};
-    program.add({x, y, argmax_}, [=, argmax = argmax_](Run& run) {
-      const PoolOptions options = options_of(run, 0.0F, y);
+    program.add({x, y, argmax_}, [=, argmax = argmax_, relu = relus.of_x](Run& run) {
+      PoolOptions options = options_of(run, 0.0F, y);
+      options.relu = relu;
       if (argmax.valid()) {
         max_pool_fprop(p, run.address(x), run.address(y), run.address(argmax), options);
       } else {

@@ -11,13 +11,13 @@ namespace {
 
 constexpr std::size_t kAlign = 256;
 
-Shape row_major(const Shape& shape) {
+}  // namespace
+
+Tensor row_major(std::uint64_t address, const Shape& shape, Dtype dtype) {
   Shape strides(shape.size(), 1);
   for (std::size_t i = shape.size(); i-- > 1;) strides[i - 1] = strides[i] * shape[i];
-  return strides;
+  return Tensor::wrap(address, shape, strides, dtype);
 }
-
-}  // namespace
 
 std::int64_t Ref::size() const {
   return product(shape);
@@ -40,12 +40,25 @@ Ref Ref::rows(std::int64_t start, std::int64_t count) const {
   return r;
 }
 
+Ref Ref::channels(std::int64_t start, std::int64_t count) const {
+  Ref r = *this;
+  r.offset += start * static_cast<std::int64_t>(size_of(dtype));
+  r.pitch = shape.back();
+  r.shape.back() = count;
+  return r;
+}
+
 std::uint64_t Run::address(const Ref& r) const {
   return arena + program->offset(r.id) + static_cast<std::uint64_t>(r.offset);
 }
 
 Tensor Run::tensor(const Ref& r) const {
-  return Tensor::wrap(address(r), r.shape, row_major(r.shape), r.dtype);
+  if (r.pitch == 0) return row_major(address(r), r.shape, r.dtype);
+  Shape strides(r.shape.size(), 1);
+  for (std::size_t i = strides.size() - 1; i-- > 0;) {
+    strides[i] = i + 2 == strides.size() ? r.pitch : strides[i + 1] * r.shape[i + 1];
+  }
+  return Tensor::wrap(address(r), r.shape, strides, r.dtype);
 }
 
 Rounding Run::rounding(std::int64_t elements) {
@@ -78,6 +91,11 @@ void Program::add(const std::vector<Ref>& uses, std::function<void(Run&)> run) {
   ops_.push_back(std::move(run));
 }
 
+void Program::ahead(const std::vector<Ref>& uses, std::function<void(Run&)> run) {
+  for (const Ref& r : uses) live(r, 0);
+  ahead_.push_back(std::move(run));
+}
+
 void Program::observe(const std::string& layer, const char* what, const Ref& r) {
   add({r}, [layer, what, r](Run& run) {
     if (run.observer) run.observer(layer, what, run.tensor(r));
@@ -92,21 +110,25 @@ void Program::place(bool share) {
   bytes_ = place_buffers(buffers_, share);
 }
 
-void Program::run_range(Run& run, std::size_t begin, std::size_t end) const {
-  for (std::size_t i = begin; i < std::min(end, ops_.size()); ++i) {
+void Program::run_all(Run& run, std::span<const std::function<void(Run&)>> ops) {
+  for (const std::function<void(Run&)>& op : ops) {
     if (run.interrupt) run.interrupt();
-    ops_[i](run);
+    op(run);
   }
+}
+
+void Program::run_ahead(Run& run) const {
+  run_all(run, ahead_);
 }
 
 void Program::run_forward(Run& run) const {
   run.counters = 0;
-  run_range(run, 0, backward_);
+  run_all(run, std::span(ops_).first(std::min(backward_, ops_.size())));
 }
 
 void Program::run_backward(Run& run) const {
   run.counters = std::uint64_t{1} << 39;
-  run_range(run, backward_, ops_.size());
+  run_all(run, std::span(ops_).subspan(std::min(backward_, ops_.size())));
 }
 
 // The largest first, each at the lowest place that is free for its whole life: not the optimum, but within a few percent

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -17,12 +18,16 @@
 
 namespace nervanagpu::layers {
 
+Tensor row_major(std::uint64_t address, const Shape& shape, Dtype dtype);  // of memory of somebody else's
+
 // A tensor of a program, or a contiguous part of one under another shape.
 struct Ref {
   int id = -1;              // the memory
   std::int64_t offset = 0;  // bytes behind its start
   Shape shape;
   Dtype dtype = Dtype::float32;
+  std::int64_t pitch =
+      0;  // elements from one to the next along the last axis but one, of a part of channels; 0: no gaps
   // Nobody needs the content after the next operation: that one may overwrite it with its result.
   bool disposable = false;
 
@@ -31,6 +36,8 @@ struct Ref {
   [[nodiscard]] std::size_t bytes() const;
   [[nodiscard]] Ref reshaped(Shape other) const;
   [[nodiscard]] Ref flat() const { return reshaped({size()}); }
+  // `count` indices of the last axis, of a tensor without gaps.
+  [[nodiscard]] Ref channels(std::int64_t start, std::int64_t count) const;
   // `count` indices of the first axis.
   [[nodiscard]] Ref rows(std::int64_t start, std::int64_t count) const;
 };
@@ -39,6 +46,10 @@ struct Ref {
 struct Run {
   const class Program* program = nullptr;  // whose tensors these are; set before it runs
   std::uint64_t arena = 0;                 // address
+  struct Sent {
+    std::uint64_t samples = 0, labels = 0;  // addresses: samples as the host has them, (n, ..., C), and int32
+    Dtype dtype = Dtype::float32;
+  } sent;
   Stream stream;
   std::uint64_t seed = 0;
   std::uint64_t step = 0;  // of training, from 0
@@ -61,6 +72,9 @@ class Program {
   Ref make(Shape shape, Dtype dtype);
   // `uses`: every tensor that `run` reads or writes; invalid ones are skipped.
   void add(const std::vector<Ref>& uses, std::function<void(Run&)> run);
+  // What differs from step to step, such as random numbers: done before the forward pass of each, and never recorded in a
+  // graph, which replays the rest.
+  void ahead(const std::vector<Ref>& uses, std::function<void(Run&)> run);
   // For statistics, if somebody listens.
   void observe(const std::string& layer, const char* what, const Ref& r);
   // Content that is put there before the next operation.
@@ -75,11 +89,13 @@ class Program {
   [[nodiscard]] std::size_t arena_bytes() const { return bytes_; }
   [[nodiscard]] std::size_t offset(int id) const { return buffers_[static_cast<std::size_t>(id)].offset; }
 
+  void run_ahead(Run& run) const;
   void run_forward(Run& run) const;
   void run_backward(Run& run) const;
 
   // What the network itself looks at.
-  Ref upload, input, labels, loss, output, dy, dx;
+  Ref input, labels, output, dy, dx;
+  Ref judged;  // (2, n): the loss of each sample, and 1 where the largest output is the label's
 
   struct Buffer {
     std::size_t bytes = 0;
@@ -90,11 +106,12 @@ class Program {
 
  private:
   void live(const Ref& r, int at);
-  void run_range(Run& run, std::size_t begin, std::size_t end) const;
+  using Ops = std::vector<std::function<void(Run&)>>;
+  static void run_all(Run& run, std::span<const std::function<void(Run&)>> ops);
 
   bool training_;
   std::vector<Buffer> buffers_;
-  std::vector<std::function<void(Run&)>> ops_;
+  Ops ahead_, ops_;
   std::size_t backward_ = SIZE_MAX;
   std::size_t bytes_ = 0;
 };

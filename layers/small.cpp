@@ -154,26 +154,33 @@ class Dropout final : public Layer::Impl {
   Ref fprop(Program& program, const Ref& x, const Ref& into) override {
     if (!program.training() || rate_ == 0.0) return pass_on(program, x, into);
     Ref y = result_like(program, x, into);
-    add_mask(program, x, y);
+    mask_ = program.make(x.shape, Dtype::uint8);
+    program.ahead({mask_}, [this, mask = mask_](Run& run) {
+      Tensor to = run.tensor(mask);
+      dropout_mask(to, keep(), mix(setup.seed, index), run.step << 40, run.stream);
+    });
+    add_masked(program, x, y);
     y.disposable = true;
     return y;
   }
   Ref bprop(Program& program, const Ref& dy, const Sink& sink) override {
     if (!sink.wanted) return {};
-    if (rate_ > 0.0) add_mask(program, dy, dy);
+    if (rate_ > 0.0) add_masked(program, dy, dy);
     return deliver(program, dy, sink);
   }
 
  private:
+  [[nodiscard]] float keep() const { return static_cast<float>(1.0 - rate_); }
   // The same mask in both passes of a step, another one in the next step.
-  void add_mask(Program& program, const Ref& from, const Ref& to) {
-    const auto keep = static_cast<float>(1.0 - rate_);
-    program.add({from, to}, [=, this](Run& run) {
+  void add_masked(Program& program, const Ref& from, const Ref& to) {
+    const Ref mask = mask_.reshaped(from.shape);
+    program.add({from, mask, to}, [=, this](Run& run) {
       Tensor out = run.tensor(to);
-      dropout(run.tensor(from), out, keep, mix(setup.seed, index), run.step << 40, run.rounding(to.size()), run.stream);
+      dropout(run.tensor(from), run.tensor(mask), out, keep(), run.rounding(to.size()), run.stream);
     });
   }
   double rate_;
+  Ref mask_;
 };
 
 }  // namespace

@@ -43,12 +43,13 @@ class Softmax final : public Layer::Impl {
     }
     Ref probs = program.make(rows, x.dtype);
     const Ref labels = program.labels;
-    const Ref loss = program.loss;
-    program.add({logits, labels, probs, loss}, [=](Run& run) {
+    const Ref judged = program.judged;
+    program.add({logits, labels, probs, judged}, [=](Run& run) {
       Tensor p = run.tensor(probs);
-      Tensor l = run.tensor(loss);
+      Tensor loss = run.tensor(judged).select(0, 0), hits = run.tensor(judged).select(0, 1);
       const Tensor y = run.tensor(labels);
-      softmax_fprop(run.tensor(logits), &y, p, &l, run.stream);
+      softmax_fprop(run.tensor(logits), &y, p, &loss, run.stream);
+      count_hits(p, y, hits, run.stream);
     });
     probs_ = probs;
     return probs;

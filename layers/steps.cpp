@@ -2,9 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
-#include <optional>
 
+#include "layers/batch.h"
 #include "layers/network_impl.h"
 #include "layers/text.h"
 #include "nervanagpu/error.hpp"
@@ -15,19 +14,6 @@ namespace nervanagpu {
 using layers::Program;
 using layers::Ref;
 using layers::refuse;
-
-namespace {
-
-template <class From>
-void copy_as_floats(const void* from, std::int64_t count, std::byte* to) {
-  const auto* source = static_cast<const From*>(from);
-  for (std::int64_t i = 0; i < count; ++i) {
-    const auto v = static_cast<float>(source[i]);
-    std::memcpy(to + i * 4, &v, 4);
-  }
-}
-
-}  // namespace
 
 std::int64_t Network::Impl::count_of(const Samples& x, const char* name) const {
   const std::int64_t size = in.size();
@@ -58,61 +44,53 @@ void Network::Impl::check_labels(Labels y, std::int64_t count, const char* name)
   }
 }
 
-void Network::Impl::load(const Program& p, const Samples& x, std::int64_t first, const std::int64_t* which) {
-  const std::int64_t n = p.upload.shape.back() == 0 ? 0 : p.upload.size() / in.size();
-  const std::int64_t size = in.size();
-  const std::size_t from_bytes = static_cast<std::size_t>(size) * size_of(x.dtype);
-  const std::size_t to_bytes = static_cast<std::size_t>(size) * size_of(upload_dtype());
-  host.resize(static_cast<std::size_t>(n) * to_bytes);
-  const auto* source = static_cast<const std::byte*>(x.data);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::int64_t row = which != nullptr ? which[first + i] : first + i;
-    const std::byte* from = source + static_cast<std::size_t>(row) * from_bytes;
-    std::byte* to = host.data() + static_cast<std::size_t>(i) * to_bytes;
-    if (x.dtype == upload_dtype()) {
-      std::memcpy(to, from, to_bytes);
-    } else if (x.dtype == Dtype::uint8) {
-      copy_as_floats<std::uint8_t>(from, size, to);
-    } else {
-      copy_as_floats<std::int8_t>(from, size, to);
-    }
+void Network::Impl::send(const Batch& batch) {
+  constexpr std::size_t kAlign = 256;
+  const std::size_t row = static_cast<std::size_t>(in.size()) * size_of(batch.x.dtype);
+  const auto n = static_cast<std::size_t>(batch.n);
+  const std::size_t labels = (n * row + kAlign - 1) / kAlign * kAlign;  // where they lie behind the samples
+  const std::size_t bytes = labels + (classifies ? n * sizeof(std::int32_t) : 0);
+  if (feed == nullptr || feed->bytes() < bytes) {
+    feed.reset();
+    feed = std::make_unique<Feed>(bytes);
   }
-  Tensor t = run.tensor(p.upload);
-  t.set(host.data(), host.size());
+  std::byte* to = feed->fill();
+  const auto number = [&](std::size_t i) {
+    return static_cast<std::size_t>(batch.which != nullptr ? batch.which[i]
+                                                           : batch.first + static_cast<std::int64_t>(i));
+  };
+  layers::gather_rows(static_cast<const std::byte*>(batch.x.data), row, number, n, to);
+  for (std::size_t i = 0; i < n && classifies; ++i) {
+    const std::int32_t label = batch.y.empty() ? 0 : batch.y[number(i)];
+    std::memcpy(to + labels + i * sizeof label, &label, sizeof label);
+  }
+  feed->send(bytes);
+  run.sent = {feed->address(), feed->address() + labels, batch.x.dtype};
 }
 
-void Network::Impl::load_labels(const Program& p, Labels y, std::int64_t first, const std::int64_t* which) {
-  if (!classifies) return;
-  const std::int64_t n = p.labels.size();
-  std::vector<std::int32_t> picked(static_cast<std::size_t>(n), 0);
-  for (std::int64_t i = 0; i < n && !y.empty(); ++i) {
-    picked[static_cast<std::size_t>(i)] = y[static_cast<std::size_t>(which != nullptr ? which[first + i] : first + i)];
-  }
-  Tensor t = run.tensor(p.labels);
-  t.set(picked.data(), picked.size() * sizeof(std::int32_t));
+void Network::Impl::arrive(const Program& p) {
+  feed->arrive(run.stream);
+  p.run_ahead(run);
+}
+
+void Network::Impl::infer(const Program& p) {
+  arrive(p);
+  p.run_forward(run);
+  feed->taken(run.stream);
 }
 
 std::vector<float> Network::Impl::read(const Ref& r) const {
+  if (run.stream.handle() != 0) run.stream.synchronize();  // the default stream may not wait for it
   return run.tensor(r).to_host<float>();
 }
 
-Evaluation Network::Impl::judge(const Program& p, Labels y, std::int64_t first, const std::int64_t* which) const {
-  const std::vector<float> probs = read(p.output);
-  const std::vector<float> losses = read(p.loss);
-  const auto classes = static_cast<std::size_t>(out.channels);
+Evaluation Network::Impl::judge(const Program& p) const {
+  const std::vector<float> all = read(p.judged);
+  const std::size_t n = all.size() / 2;
   Evaluation sum;
-  for (std::size_t i = 0; i < losses.size(); ++i) {
-    const auto row = first + static_cast<std::int64_t>(i);
-    sum.loss += static_cast<double>(losses[i]);
-    std::int64_t best = -1;  // stays if nothing is a number
-    float largest = -std::numeric_limits<float>::infinity();
-    for (std::size_t c = 0; c < classes; ++c) {
-      if (probs[i * classes + c] > largest) {
-        largest = probs[i * classes + c];
-        best = static_cast<std::int64_t>(c);
-      }
-    }
-    if (best == y[static_cast<std::size_t>(which != nullptr ? which[row] : row)]) sum.accuracy += 1.0;
+  for (std::size_t i = 0; i < n; ++i) {
+    sum.loss += static_cast<double>(all[i]);
+    sum.accuracy += static_cast<double>(all[n + i]);
   }
   return sum;
 }
@@ -123,9 +101,8 @@ std::vector<float> Network::Impl::forward(const Samples& x, bool input_gradient)
     throw TypeError("input_gradient: samples have dtype " + std::string(name_of(in.dtype)) + "; needs floats");
   }
   const Program& p = prepare(n, input_gradient ? Mode::input_gradient : Mode::training);
-  load(p, x, 0, nullptr);
-  load_labels(p, {}, 0, nullptr);
-  p.run_forward(run);
+  send({x, {}, n});
+  infer(p);
   std::vector<float> result = read(p.output);
   pending = &p;
   return result;
@@ -140,46 +117,62 @@ std::vector<float> Network::Impl::backward_of(const Program& p) {
   return dx;
 }
 
+// In the place where a graph reads it.
+void Network::Impl::set_rate(float lr) {
+  const float scaled = lr / options.loss_scale;
+  if (rate.size() != 1) rate = Tensor::empty({1});
+  if (scaled == rate_now) return;
+  rate_now = NAN;
+  rate.fill(scaled);
+  if (run.stream.handle() != 0) Stream().synchronize();  // which may not wait for the default one
+  rate_now = scaled;
+}
+
 void Network::Impl::update(const SgdStep& step) {
-  for (layers::Parameter* p : parameters) {
-    if (p->gradient.size() != p->value.size())
+  for (const layers::Packed& g : packed) {
+    if (g.gradient.size() != g.value.size()) {
       throw InvalidArgument("update: there are no gradients yet; needs backward()");
+    }
   }
   // Gradients and velocities carry the loss scale: w - (lr / s) (s v) is w - lr v, and with a power of two the same bits.
   const float s = options.loss_scale;
-  for (layers::Parameter* p : parameters) {
+  for (layers::Packed& g : packed) {
     SgdOptions o;
     o.lr = step.lr / s;
+    o.rate = &rate;
     o.momentum = step.momentum;
-    o.weight_decay = p->decays ? step.weight_decay * s : 0.0F;
+    o.weight_decay = g.decays ? step.weight_decay * s : 0.0F;
     // Biases are float32 to the end.
-    if (options.stochastic && p->value.dtype() == options.dtype && p->decays) {
+    if (options.stochastic && g.decays) {
       run.mode = {true, 0, 0, options.bits};
-      o.rounding = run.rounding(p->value.size());
+      o.rounding = run.rounding(g.value.size());
     }
     o.stream = run.stream;
-    sgd_update(p->value, p->master.size() == p->value.size() ? &p->master : nullptr, p->velocity, p->gradient, o);
+    sgd_update(g.value, g.master.size() == g.value.size() ? &g.master : nullptr, g.velocity, g.gradient, o);
   }
-  ++run.step;
 }
 
-Evaluation Network::Impl::train(const Program& p, const Samples& x, Labels y, std::int64_t first,
-                                const std::int64_t* which, const SgdStep& step, bool observe) {
-  load(p, x, first, which);
-  load_labels(p, y, first, which);
-  std::vector<StatisticsRow> seen;
-  {
-    std::optional<Observing> observing;
-    if (observe) observing.emplace(*this, seen);
-    p.run_forward(run);
-    p.run_backward(run);
-  }
+Evaluation Network::Impl::train(const Program& p, const SgdStep& step, bool observe,
+                                const std::function<void()>& meanwhile) {
+  set_rate(step.lr);
+  arrive(p);
+  feed->taken(run.stream);
   if (observe) {
+    std::vector<StatisticsRow> seen;
+    {
+      const Observing observing(*this, seen);
+      p.run_forward(run);
+      p.run_backward(run);
+    }
     parameter_rows(seen);
     rows = std::move(seen);
+    update(step);
+  } else {
+    whole_step(p, step);
   }
-  update(step);
-  return judge(p, y, first, which);
+  ++run.step;
+  if (meanwhile) meanwhile();
+  return judge(p);
 }
 
 Evaluation Network::Impl::evaluate(const Samples& x, Labels y, std::int64_t batch) {
@@ -188,11 +181,11 @@ Evaluation Network::Impl::evaluate(const Samples& x, Labels y, std::int64_t batc
   if (batch < 1) refuse("batch", std::to_string(batch), "1 or more");
   Evaluation sum;
   for (std::int64_t first = 0; first < count; first += batch) {
-    const Program& p = prepare(std::min(batch, count - first), Mode::inference);
-    load(p, x, first, nullptr);
-    load_labels(p, y, first, nullptr);
-    p.run_forward(run);
-    const Evaluation part = judge(p, y, first, nullptr);
+    const std::int64_t n = std::min(batch, count - first);
+    const Program& p = prepare(n, Mode::inference);
+    send({x, y, n, first});
+    infer(p);
+    const Evaluation part = judge(p);
     sum.loss += part.loss;
     sum.accuracy += part.accuracy;
   }
@@ -202,7 +195,7 @@ Evaluation Network::Impl::evaluate(const Samples& x, Labels y, std::int64_t batc
 Network::Impl::Observing::Observing(Impl& net, std::vector<StatisticsRow>& rows_out) : run_(net.run) {
   run_.observer = [&net, &rows_out](const std::string& layer, const char* what, const Tensor& t) {
     if (t.dtype() != Dtype::float32 && t.dtype() != Dtype::float16 && t.dtype() != Dtype::bfloat16) return;
-    const Statistics s = nervanagpu::statistics(t, net.run.stream);
+    const Statistics s = nervanagpu::statistics(t.contiguous() ? t : t.copy(), net.run.stream);
     const double scale = std::strcmp(what, "deltas") == 0 ? static_cast<double>(net.options.loss_scale) : 1.0;
     rows_out.push_back({layer, what, s.mean_abs / scale, s.max_abs / scale});
   };

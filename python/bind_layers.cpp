@@ -315,7 +315,7 @@ void bind_network(py::module_& m) {
   py::class_<Network> c(m, "Network", "A chain of layers that learns; nervanagpu.Network is the one to use.");
   c.def(py::init([](const std::vector<LayerPtr>& chain, const py::object& input_shape, const std::string& layout,
                     const py::object& dtype, std::uint64_t seed, bool stochastic, int bits, bool master,
-                    float loss_scale, const std::string& precision, const py::object& stream) {
+                    float loss_scale, const std::string& precision, const py::object& stream, bool graphs) {
           NetworkOptions o;
           o.layout = layout_from_name(layout);
           o.dtype = dtype_from(dtype);
@@ -326,6 +326,7 @@ void bind_network(py::module_& m) {
           o.loss_scale = loss_scale;
           o.precision = precision_from(precision);
           o.stream = stream_from(stream);
+          o.graphs = graphs;
           const Shape shape = input_shape.is_none() ? Shape{} : shape_from(input_shape);
           const GilRelease release;
           Network net(chain, shape, o);
@@ -334,7 +335,7 @@ void bind_network(py::module_& m) {
         }),
         py::arg("layers"), py::arg("input_shape"), py::arg("layout"), py::arg("dtype"), py::arg("seed"),
         py::arg("stochastic"), py::arg("bits"), py::arg("master"), py::arg("loss_scale"), py::arg("precision"),
-        py::arg("stream"));
+        py::arg("stream"), py::arg("graphs"));
   bind_steps(c);
   c.def_property_readonly("layers", &Network::layers);
   c.def_property_readonly("parameters", &Network::parameters, py::return_value_policy::reference_internal);

@@ -881,6 +881,7 @@ class Network:
         loss_scale: float,
         precision: str,
         stream: Stream | None,
+        graphs: bool,
     ) -> None: ...
     def fit(
         self,

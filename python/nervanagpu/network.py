@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core
 from nervanagpu._core import Parameter, Stream
-from nervanagpu.arguments import choice, host_array, integer, integers, iterable, number, path_of, shown
+from nervanagpu.arguments import choice, flag, host_array, integer, integers, iterable, number, path_of, shown
 
 Array = npt.NDArray[np.float32]
 History = dict[str, list[float]]
@@ -66,6 +66,8 @@ class Network:
     stochastic.
     loss_scale: what gradients are multiplied by on their way, so that small ones survive in float16; None: 128 for
     float16, else 1.
+    graphs: whether a step of training that is like the one before (as many samples, momentum and weight decay) is
+    recorded, and the steps after it replayed by one launch from the host: the same bits. Not with stochastic rounding.
     precision: of float32 products and convolutions that are large enough: "tensor", on the tensor cores in three
     bfloat16 pieces, no less accurate (ng.precision), or "strict", by fused multiply-adds. What ng.precision says does
     not count.
@@ -89,6 +91,7 @@ class Network:
         loss_scale: float | None = None,
         precision: str = "tensor",
         stream: Stream | None = None,
+        graphs: bool = True,
     ) -> None:
         choice("Network", "rounding", rounding, ("nearest", "stochastic"))
         choice("Network", "precision", precision, ("strict", "tensor"))
@@ -111,6 +114,7 @@ class Network:
             0.0 if loss_scale is None else number("Network", "loss_scale", loss_scale, 0),
             precision,
             stream,
+            flag("Network", "graphs", graphs),
         )
 
     # --- what it is

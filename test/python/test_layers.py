@@ -166,6 +166,71 @@ def in_place():
     return Case(make, reference, (4, 3, 2))
 
 
+def between():
+    """ReLUs whose gradient the next layer takes along: bits of whole and of part words, places of maxima."""
+
+    def make():
+        return [
+            L.Conv(40, 3, padding=1, relu=True),
+            L.Conv(8, 1, relu=True),
+            L.Pool(3, stride=2, padding=1),
+            L.Conv(16, 3, padding=1, relu=True, bias=False),
+            L.Conv(32, 2, relu=True),
+            L.Full(33, relu=True, bias=False),
+            L.Full(3),
+        ]
+
+    def reference(p, layout):
+        del layout
+        return ref.Chain(
+            [
+                ref.Conv(p[0], p[1], padding=1, relu=True),
+                ref.Conv(p[2], p[3], relu=True),
+                ref.Pool("max", 3, 2, 1),
+                ref.Conv(p[4], padding=1, relu=True),
+                ref.Conv(p[5], p[6], relu=True),
+                ref.Full(p[7], relu=True),
+                ref.Full(p[8], p[9]),
+            ]
+        )
+
+    return Case(make, reference, (6, 5, 3))
+
+
+def slices():
+    """Branches that end in convolutions work on parts of the whole, before a pool that takes their ReLU along."""
+
+    def make():
+        return [
+            L.Inception(
+                [
+                    [L.Conv(8, 1, relu=True)],
+                    [L.Conv(4, 1, relu=True), L.Conv(16, 3, padding=1, relu=True)],
+                    [L.Pool(3, stride=1, padding=1), L.Conv(8, 1, relu=True, bias=False)],
+                ]
+            ),
+            L.Inception([[L.Conv(8, 1, relu=True)], [L.Conv(24, 3, padding=1, relu=True)]]),
+            L.Pool(2),
+            L.Inception([[L.Conv(8, 1)], [L.Conv(8, 3, padding=1, groups=2)]]),
+        ]
+
+    def reference(p, layout):
+        del layout
+        first = [
+            ref.Chain([ref.Conv(p[0], p[1], relu=True)]),
+            ref.Chain([ref.Conv(p[2], p[3], relu=True), ref.Conv(p[4], p[5], padding=1, relu=True)]),
+            ref.Chain([ref.Pool("max", 3, 1, 1), ref.Conv(p[6], relu=True)]),
+        ]
+        second = [
+            ref.Chain([ref.Conv(p[7], p[8], relu=True)]),
+            ref.Chain([ref.Conv(p[9], p[10], padding=1, relu=True)]),
+        ]
+        third = [ref.Chain([ref.Conv(p[11], p[12])]), ref.Chain([ref.Conv(p[13], p[14], padding=1, groups=2)])]
+        return ref.Chain([ref.Inception(first), ref.Inception(second), ref.Pool("max", 2), ref.Inception(third)])
+
+    return Case(make, reference, (6, 4, 6))
+
+
 CASES = {
     "conv_3x3": conv(4, 3, (6, 5, 3), padding=1, relu=True),
     "conv_plain": conv(5, (2, 3), (5, 7, 1), n=1, bias=False),
@@ -200,12 +265,14 @@ CASES = {
     "inception": inception(),
     "inception_nested": nested(),
     "in_place": in_place(),
+    "between": between(),
+    "slices": slices(),
     "data": Case(L.Data, lambda p, y: ref.Chain([]), (2, 3, 4)),
 }
 
 
 # With float16 a rounded number is now and then on the other side of a kink and has another gradient.
-KINKED = ["relu", "leaky_relu", "inception", "inception_nested", "in_place"]
+KINKED = ["relu", "leaky_relu", "inception", "inception_nested", "in_place", "between", "slices"]
 
 
 def network(case: Case, layout: str, dtype: str, rng) -> tuple[ng.Network, list[np.ndarray]]:
@@ -277,6 +344,45 @@ def test_finite_differences(rng, name, layout):
         wanted = ref.finite_differences(lambda: (reference.forward(wide) * dy).sum(), values, where)
         scale = max(np.abs(got).max(), 1.0)
         assert (np.abs(got.reshape(-1)[where] - wanted) <= 1e-4 * scale).all()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_relus_between_layers_do_not_show(rng, layout, dtype):
+    """The bits of layers with ReLUs of their own behind them, which take their gradients apart."""
+
+    def chain(relu):
+        def conv(channels, window, **options):
+            if relu:
+                return [L.Conv(channels, window, relu=True, **options)]
+            return [L.Conv(channels, window, **options), L.Activation("relu")]
+
+        full = [L.Full(24, relu=True)] if relu else [L.Full(24), L.Activation("relu")]
+        return [
+            *conv(40, 3, padding=1),
+            *conv(32, 3, padding=1, bias=False),
+            L.Pool(2),
+            *conv(32, 1),
+            *conv(32, 3),
+            *full,
+            L.Full(5),
+            L.Softmax(),
+        ]
+
+    nets = [ng.Network(chain(relu), (8, 8, 3), dtype, SEED, layout=layout) for relu in (True, False)]
+    for one, other in zip(*(net.parameters for net in nets), strict=True):
+        values = rng.standard_normal(one.value.shape).astype(np.float32) / 8
+        for p in (one, other):
+            p.value[:] = ng.array(values).astype(dtype if p.name.endswith("weight") else "float32")
+    x, y = rng.standard_normal((6, 8, 8, 3)), rng.integers(0, 5, 6)
+    results = [net.forward(x, input_gradient=True) for net in nets]
+    assert np.array_equal(*results)
+    dx = [net.backward(y) for net in nets]
+    assert np.any(dx[0])
+    assert np.array_equal(*dx)
+    for one, other in zip(*(net.parameters for net in nets), strict=True):
+        a, b = (ng.nn.convert(p.gradient, "float32").get() for p in (one, other))
+        assert np.array_equal(a, b), one.name
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

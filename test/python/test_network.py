@@ -121,6 +121,24 @@ def test_learns_and_repeats(data, dtype, options, layout):
             assert np.array_equal(p.master.get().astype(np.float16), p.value.get())
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_replayed_steps_do_not_show(data, dtype, tmp_path):
+    """A smaller last batch, another lr, dropout and files between epochs: the bits of steps that are called."""
+    x, y = data
+    nets = [make(dtype, graphs=graphs) for graphs in (True, False)]
+    for lr in (0.05, 0.02):
+        histories = [net.fit(x, y, epochs=3, batch=20, lr=lr, validation=(x[:9], y[:9])) for net in nets]
+        assert histories[0] == histories[1]
+        assert same(*map(values, nets))
+        for net in nets:
+            net.save(tmp_path / "net", optimizer=True)
+            net.load_parameters(tmp_path / "net")
+        assert np.array_equal(*(net.predict(x) for net in nets))
+    assert nets[0].train_step(x, y, 0.1) == nets[1].train_step(x, y, 0.1)
+    with pytest.raises(TypeError, match="graphs is 1; needs True or False"):
+        make(graphs=1)
+
+
 def test_small_updates_need_master_or_chance(rng):
     """float16 weights at 1, steps of 2^-14: lost by rounding to nearest; kept by masters, and by chance on average."""
     x, dy = np.ones((1, 64), np.float32), np.full((1, 64), -1.0, np.float32)

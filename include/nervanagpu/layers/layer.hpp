@@ -21,7 +21,8 @@
 
 namespace nervanagpu::layers {
 
-// What training changes.
+// What training changes. The tensors are parts of the network's memory: what is written into them counts, another tensor in
+// their place does not.
 struct Parameter {
   std::string name;        // "conv1.weight"
   Tensor value;            // in the network's layout and dtype (biases: float32)

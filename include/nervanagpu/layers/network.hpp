@@ -32,6 +32,9 @@ struct NetworkOptions {
   float loss_scale = 0.0F;                  // gradients are multiplied by it on their way; 0: 1, for float16 128
   Precision precision = Precision::tensor;  // of float32 products and convolutions, whatever precision() says
   Stream stream{};
+  // A step of training that is like the one before (as many samples, momentum and weight decay) is recorded in a graph,
+  // which the steps after it replay: the same bits, one launch from the host. Not with stochastic rounding.
+  bool graphs = true;
 };
 
 // Samples in host memory, row-major (count, D, H, W, C) or (count, features), whatever the network's layout.
