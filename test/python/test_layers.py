@@ -385,6 +385,38 @@ def test_relus_between_layers_do_not_show(rng, layout, dtype):
         assert np.array_equal(a, b), one.name
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16"])
+def test_slices_do_not_show(rng, dtype):
+    """Branches that work on parts of the whole give the bits of branches whose results and gradients are copied."""
+
+    def chain(copied):
+        def end():
+            return [L.Activation("identity")] if copied else []
+
+        return [
+            L.Inception(
+                [
+                    [L.Conv(8, 1, relu=True), *end()],
+                    [L.Conv(16, 1, relu=True), L.Conv(24, 3, padding=1, relu=True), *end()],
+                    [L.Pool(3, stride=1, padding=1), L.Conv(32, 1, relu=True, bias=False), *end()],
+                ]
+            ),
+            L.Conv(8, 3, padding=1),
+            L.Full(3),
+            L.Softmax(),
+        ]
+
+    nets = [ng.Network(chain(copied), (9, 8, 16), dtype, SEED) for copied in (False, True)]
+    for one, other in zip(*(net.parameters for net in nets), strict=True):
+        other.value[:] = one.value
+    x, y = rng.standard_normal((5, 9, 8, 16)), rng.integers(0, 3, 5)
+    assert np.array_equal(*(net.forward(x, input_gradient=True) for net in nets))
+    assert np.array_equal(*(net.backward(y) for net in nets))
+    for one, other in zip(*(net.parameters for net in nets), strict=True):
+        assert np.array_equal(one.gradient.get(), other.gradient.get()), one.name
+    assert nets[0].memory(5).arena < nets[1].memory(5).arena
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_softmax(rng, layout):
     """The loss, its gradient, and the gradient against finite differences."""
