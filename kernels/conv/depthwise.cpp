@@ -16,7 +16,6 @@ namespace {
 
 enum Flags : std::uint32_t { kBeta = 1, kRelu = 2, kBias = 4, kBias16 = 8, kAlpha = 16 };  // of the strips' kernels
 
-constexpr std::int64_t kThreadsOfUpdate = 128;                 // of a CTA
 constexpr std::int64_t kWidthOfUpdate = 4;                     // columns of a strip
 constexpr std::int64_t kLanes = 32;                            // vectors of channels side by side, at most
 constexpr std::int64_t kMostOfGrid = 65535;                    // of its y
@@ -55,17 +54,13 @@ struct Walk {
 
 constexpr std::int64_t kMultiprocessors = 132;  // whatever the device: an update's bits depend on it
 
-std::int64_t groups_of_update(const Walk& walk) {
-  return kThreadsOfUpdate / walk.li;
-}
-// CTAs that a multiprocessor has registers for, of 16 bits.
-std::int64_t together(ConvPass pass, const ConvProblem& p) {
-  if (p.filter[1] == 3) return 4;
-  return pass == ConvPass::update && p.filter[1] == 5 ? 3 : 2;
+// Threads that share li vectors; a CTA is all that a multiprocessor has registers for.
+std::int64_t groups_of_update(const ConvProblem& p, const Walk& walk) {
+  const std::int64_t threads = p.filter[1] == 3 ? 512 : p.filter[1] == 5 ? 384 : 256;
+  return threads / walk.li;
 }
 std::int64_t most_parts(const ConvProblem& p, const Walk& walk, std::int64_t strips) {
-  const std::int64_t ctas = together(ConvPass::update, p) * kMultiprocessors;
-  return std::clamp<std::int64_t>(ctas / walk.lm, 1, ceil_div(strips, groups_of_update(walk)));
+  return std::clamp<std::int64_t>(kMultiprocessors / walk.lm, 1, ceil_div(strips, groups_of_update(p, walk)));
 }
 
 // Rows that the busiest multiprocessor goes down if strips are so tall, in units of one thread's: those of the strip, and
@@ -78,10 +73,11 @@ double cost_of(ConvPass pass, const ConvProblem& p, const Walk& walk) {
     constexpr double kFirstRows = 2;  // a thread waits for those of each strip
     rows += kFirstRows;
     const std::int64_t strips = walk.pictures * walk.lh * walk.lw;
-    turns = ceil_div(strips, most_parts(p, walk, strips) * groups_of_update(walk));
+    turns = ceil_div(strips, most_parts(p, walk, strips) * groups_of_update(p, walk));
   } else {
-    constexpr std::int64_t kThreads = 128;  // of a CTA; as many as run together take the time of one
-    turns = std::max(ceil_div(ceil_div(walk.threads(), kThreads), kMultiprocessors), together(pass, p));
+    constexpr std::int64_t kThreads = 128;  // of a CTA; so many CTAs run in the time of one:
+    const std::int64_t together = p.filter[1] == 3 ? 4 : 2;
+    turns = std::max(ceil_div(ceil_div(walk.threads(), kThreads), kMultiprocessors), together);
   }
   return static_cast<double>(turns) * rows;
 }
@@ -139,7 +135,7 @@ struct Shares {
 Shares shares_of(const ConvProblem& p, const Walk& walk) {
   Shares s;
   s.strips = walk.pictures * walk.lh * walk.lw;
-  const std::int64_t groups = groups_of_update(walk);
+  const std::int64_t groups = groups_of_update(p, walk);
   s.chunk = ceil_div(ceil_div(s.strips, most_parts(p, walk, s.strips)), groups) * groups;
   s.parts = parts_of(ceil_div(s.strips, s.chunk), p.c * p.filter[1] * p.filter[2]);
   return s;
@@ -263,7 +259,7 @@ bool fits(ConvPass pass, const ConvProblem& p, const Epilogue& epilogue) {
 StripOrder order_of_update(const ConvProblem& p) {
   const Walk walk = walk_of(ConvPass::update, p, kWidthOfUpdate);
   const Shares s = shares_of(p, walk);
-  return {walk.width, walk.tall, walk.lh, walk.lw, groups_of_update(walk), s.chunk, s.parts.run, s.parts.runs};
+  return {walk.width, walk.tall, walk.lh, walk.lw, groups_of_update(p, walk), s.chunk, s.parts.run, s.parts.runs};
 }
 
 std::size_t workspace(ConvPass pass, const ConvProblem& p) {

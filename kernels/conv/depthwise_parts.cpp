@@ -34,7 +34,7 @@ std::size_t Parts::bytes() const {
 }
 
 Parts parts_of(std::int64_t count, std::int64_t elements) {
-  constexpr std::int64_t kLongest = 32;  // a thread adds them one after the other
+  constexpr std::int64_t kLongest = 66;  // a thread adds them one after the other
   constexpr std::int64_t kRun = 16;
   if (count <= kLongest) return {count, 1, elements};
   return {kRun, ceil_div(count, kRun), elements};
