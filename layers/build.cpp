@@ -238,7 +238,8 @@ const Program& Network::Impl::prepare(std::int64_t n, Mode mode) {
 
 void Network::Impl::forget_programs() {
   pending = nullptr;
-  recorded.reset();
+  last_step = nullptr;
+  recorded.clear();
   programs.clear();
 }
 

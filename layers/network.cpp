@@ -8,6 +8,7 @@
 #include "layers/text.h"
 #include "nervanagpu/device.hpp"
 #include "nervanagpu/error.hpp"
+#include "nervanagpu/nn.hpp"
 #include "nervanagpu/sgd_options.hpp"
 
 namespace nervanagpu {
@@ -66,6 +67,11 @@ History Network::fit(const Samples& x, Labels y, const FitOptions& options) {
   progress.samples = count;
   progress.history = &history;
   const SgdStep step = {options.lr, options.momentum, options.weight_decay};
+  Tensor judged;  // of all steps of an epoch, one behind the other
+  if (!options.each_step) {
+    judged = Tensor::empty({2 * count});
+    judged.used_on(net.run.stream);
+  }
   for (int epoch = 0; epoch < options.epochs; ++epoch) {
     // The order depends on the seed and on how many steps were done before, so that a second fit has another one.
     std::vector<std::int64_t> order;
@@ -74,7 +80,15 @@ History Network::fit(const Samples& x, Labels y, const FitOptions& options) {
     }
     const std::int64_t* which = options.shuffle ? order.data() : nullptr;
     Evaluation sum;
+    const auto add = [&](const Evaluation& part, std::int64_t n) {
+      sum.loss += part.loss;
+      sum.accuracy += part.accuracy;
+      progress.sample += n;
+      const auto done = static_cast<double>(progress.sample);
+      progress.so_far = {sum.loss / done, sum.accuracy / done};
+    };
     progress.epoch = epoch;
+    progress.sample = 0;
     progress.epoch_done = false;
     const auto send = [&](std::int64_t first) {
       if (first >= count) return;
@@ -85,13 +99,24 @@ History Network::fit(const Samples& x, Labels y, const FitOptions& options) {
       const std::int64_t n = std::min(batch, count - first);
       const Program& p = net.prepare(n, Impl::Mode::training);
       const bool observe = options.statistics && first + n == count;
-      const Evaluation part = net.train(p, step, observe, [&] { send(first + batch); });
-      sum.loss += part.loss;
-      sum.accuracy += part.accuracy;
-      progress.sample = first + n;
-      const auto done = static_cast<double>(progress.sample);
-      progress.so_far = {sum.loss / done, sum.accuracy / done};
-      if (options.callback) options.callback(progress);
+      net.train(p, step, observe);
+      send(first + batch);  // while the device works
+      if (options.each_step) {
+        add(Impl::judge(net.read(p.judged)), n);
+        if (options.callback) options.callback(progress);
+      } else {
+        Tensor there = judged.slice(0, 2 * first, 2 * (first + n)).reshape({2, n});
+        convert(net.run.tensor(p.judged), there, {}, net.run.stream);
+      }
+    }
+    if (!options.each_step) {
+      if (net.run.stream.handle() != 0) net.run.stream.synchronize();
+      const std::vector<float> all = judged.to_host<float>();
+      for (std::int64_t first = 0; first < count; first += batch) {
+        const std::int64_t n = std::min(batch, count - first);
+        add(Impl::judge(std::span(all).subspan(static_cast<std::size_t>(2 * first), static_cast<std::size_t>(2 * n))),
+            n);
+      }
     }
     history.loss.push_back(progress.so_far.loss);
     history.accuracy.push_back(progress.so_far.accuracy);
@@ -184,7 +209,8 @@ Evaluation Network::train_step(const Samples& x, Labels y, const SgdStep& step) 
   check_sgd_options({}, step.lr, step.momentum, step.weight_decay);
   const Program& p = net.prepare(n, Impl::Mode::training);
   net.send({x, y, n});
-  const Evaluation sum = net.train(p, step, false, {});
+  net.train(p, step, false);
+  const Evaluation sum = Impl::judge(net.read(p.judged));
   return {sum.loss / static_cast<double>(n), sum.accuracy / static_cast<double>(n)};
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,7 +53,8 @@ struct Network::Impl {
   int device = get_device();  // where its tensors are
   Tensor arena;               // bytes
   std::map<std::pair<std::int64_t, Mode>, std::unique_ptr<layers::Program>> programs;
-  std::unique_ptr<RecordedStep> recorded;
+  std::map<const layers::Program*, std::unique_ptr<RecordedStep>> recorded;  // by the steps' program
+  const layers::Program* last_step = nullptr;                                // the program of the step before
   Tensor rate;  // the learning rate, float32: what a graph replays reads it
   float rate_now = NAN;
   layers::Run run;
@@ -81,7 +83,8 @@ struct Network::Impl {
   void arrive(const layers::Program& p);
   void infer(const layers::Program& p);  // arrive, and the forward pass
   [[nodiscard]] std::vector<float> read(const layers::Ref& r) const;
-  [[nodiscard]] Evaluation judge(const layers::Program& p) const;
+  // Of losses and hits (2, n), sums.
+  [[nodiscard]] static Evaluation judge(std::span<const float> judged);
 
   // --- steps (steps.cpp)
   std::vector<float> forward(const Samples& x, bool input_gradient);
@@ -90,8 +93,8 @@ struct Network::Impl {
   void set_rate(float lr);
   // Forward, backward and update, of a graph if there is one.
   void whole_step(const layers::Program& p, const SgdStep& step);
-  // Of the batch that was sent; sums over it, not means. `meanwhile`: while the device works.
-  Evaluation train(const layers::Program& p, const SgdStep& step, bool observe, const std::function<void()>& meanwhile);
+  // Of the batch that was sent. Whoever reads `judged` waits for it.
+  void train(const layers::Program& p, const SgdStep& step, bool observe);
   Evaluation evaluate(const Samples& x, Labels y, std::int64_t batch);
   void parameter_rows(std::vector<StatisticsRow>& rows_out) const;
 };

@@ -14,18 +14,18 @@ class Network::Impl::RecordedStep {
  public:
   // What a graph has for good: where everything lies, and the numbers of a step but for its learning rate.
   struct Form {
-    const layers::Program* program = nullptr;
     float momentum = 0.0F, weight_decay = 0.0F;
     std::vector<std::uint64_t> addresses;
     bool operator==(const Form&) const = default;
   };
-  static Form form_of(const Impl& net, const layers::Program& p, const SgdStep& step);
+  static Form form_of(const Impl& net, const SgdStep& step);
 
   explicit RecordedStep(Form form) : form_(std::move(form)) {}
   [[nodiscard]] const Form& form() const { return form_; }
 
-  // Whether the step can be replayed; records it if it was not, which computes nothing. False for want of memory.
-  bool ready(Impl& net, const layers::Program& p, const SgdStep& step);
+  [[nodiscard]] bool recorded() const { return graph_.has_value(); }
+  // Computes nothing. False for want of memory.
+  bool record(Impl& net, const layers::Program& p, const SgdStep& step);
   void replay(Impl& net) const;
 
  private:

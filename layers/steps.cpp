@@ -84,13 +84,12 @@ std::vector<float> Network::Impl::read(const Ref& r) const {
   return run.tensor(r).to_host<float>();
 }
 
-Evaluation Network::Impl::judge(const Program& p) const {
-  const std::vector<float> all = read(p.judged);
-  const std::size_t n = all.size() / 2;
+Evaluation Network::Impl::judge(std::span<const float> judged) {
+  const std::size_t n = judged.size() / 2;
   Evaluation sum;
   for (std::size_t i = 0; i < n; ++i) {
-    sum.loss += static_cast<double>(all[i]);
-    sum.accuracy += static_cast<double>(all[n + i]);
+    sum.loss += static_cast<double>(judged[i]);
+    sum.accuracy += static_cast<double>(judged[n + i]);
   }
   return sum;
 }
@@ -152,8 +151,7 @@ void Network::Impl::update(const SgdStep& step) {
   }
 }
 
-Evaluation Network::Impl::train(const Program& p, const SgdStep& step, bool observe,
-                                const std::function<void()>& meanwhile) {
+void Network::Impl::train(const Program& p, const SgdStep& step, bool observe) {
   set_rate(step.lr);
   arrive(p);
   feed->taken(run.stream);
@@ -171,8 +169,6 @@ Evaluation Network::Impl::train(const Program& p, const SgdStep& step, bool obse
     whole_step(p, step);
   }
   ++run.step;
-  if (meanwhile) meanwhile();
-  return judge(p);
 }
 
 Evaluation Network::Impl::evaluate(const Samples& x, Labels y, std::int64_t batch) {
@@ -185,7 +181,7 @@ Evaluation Network::Impl::evaluate(const Samples& x, Labels y, std::int64_t batc
     const Program& p = prepare(n, Mode::inference);
     send({x, y, n, first});
     infer(p);
-    const Evaluation part = judge(p);
+    const Evaluation part = judge(read(p.judged));
     sum.loss += part.loss;
     sum.accuracy += part.accuracy;
   }

@@ -191,7 +191,7 @@ struct FitCall {
   int epochs;
   std::int64_t batch;
   std::array<float, 3> sgd;  // lr, momentum, weight decay
-  bool shuffle, statistics;
+  bool shuffle, statistics, each_step;
   std::optional<std::pair<py::array, LabelArray>> validation;
 };
 
@@ -204,6 +204,7 @@ py::tuple fit(Network& net, const FitCall& call, const py::object& callback) {
   o.weight_decay = call.sgd[2];
   o.shuffle = call.shuffle;
   o.statistics = call.statistics;
+  o.each_step = call.each_step;
   std::optional<Samples> vx;
   if (call.validation) {
     vx = samples_from(call.validation->first);
@@ -231,16 +232,16 @@ void bind_steps(py::class_<Network>& c) {
   c.def(
       "fit",
       [](Network& net, const py::array& x, const LabelArray& y, int epochs, std::int64_t batch, float lr,
-         float momentum, float weight_decay, bool shuffle, bool statistics, const py::object& vx, const py::object& vy,
-         const py::object& callback) {
+         float momentum, float weight_decay, bool shuffle, bool statistics, bool each_step, const py::object& vx,
+         const py::object& vy, const py::object& callback) {
         evaluate_pending();
-        FitCall call{x, y, epochs, batch, {lr, momentum, weight_decay}, shuffle, statistics, std::nullopt};
+        FitCall call{x, y, epochs, batch, {lr, momentum, weight_decay}, shuffle, statistics, each_step, std::nullopt};
         if (!vx.is_none()) call.validation = {vx.cast<py::array>(), vy.cast<LabelArray>()};
         return fit(net, call, callback);
       },
       py::arg("x"), py::arg("y"), py::arg("epochs"), py::arg("batch"), py::arg("lr"), py::arg("momentum"),
-      py::arg("weight_decay"), py::arg("shuffle"), py::arg("statistics"), py::arg("vx"), py::arg("vy"),
-      py::arg("callback"));
+      py::arg("weight_decay"), py::arg("shuffle"), py::arg("statistics"), py::arg("each_step"), py::arg("vx"),
+      py::arg("vy"), py::arg("callback"));
   c.def("predict", [](Network& net, const py::array& x, std::int64_t batch) {
     const Samples s = samples_from(x);
     std::vector<float> out;

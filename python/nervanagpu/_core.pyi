@@ -894,6 +894,7 @@ class Network:
         weight_decay: float,
         shuffle: bool,
         statistics: bool,
+        each_step: bool,
         validation_x: _Samples | None,
         validation_y: _Labels | None,
         callback: Any,

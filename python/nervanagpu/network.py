@@ -236,7 +236,7 @@ class Network:
                 bar.update(epoch * len(samples) + sample - bar.n)
 
         try:
-            options = (epochs, self._batch(batch), lr, momentum, weight_decay, shuffle, statistics)
+            options = (epochs, self._batch(batch), lr, momentum, weight_decay, shuffle, statistics, bar is not None)
             return _history(self._net.fit(samples, labels, *options, vx, vy, report))
         finally:
             if bar is not None:

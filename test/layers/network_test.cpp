@@ -149,6 +149,32 @@ TEST_P(OnFamily, RepeatedStepsAreReplayed) {
   }
 }
 
+// An epoch whose last batch is smaller is replayed, too, and nobody has to wait for its steps.
+TEST_P(OnFamily, EpochsAreReplayed) {
+  make_data(26);
+  Network replayed = make(), called = make({.graphs = false});
+  std::uint64_t most = 0;
+  for (int i = 0; i < 3; ++i) {
+    FitOptions o = {.epochs = 1, .batch = 8, .lr = 0.1F};
+    const History want = called.fit(images, labels, o);
+    int calls = 0;
+    o.callback = [&](const Progress& p) { calls += p.epoch_done ? 1 : 100; };
+    o.each_step = false;
+    const std::uint64_t before = kernels_launched + launch_count();
+    const History got = replayed.fit(images, labels, o);
+    const std::uint64_t launches = kernels_launched + launch_count() - before;
+    EXPECT_EQ(got.loss, want.loss);
+    EXPECT_EQ(got.accuracy, want.accuracy);
+    EXPECT_EQ(weights(replayed), weights(called));
+    EXPECT_EQ(calls, 1);
+    if (i > 0) {
+      EXPECT_LE(launches, most / 2) << "the smaller batch alone is called";
+    } else {
+      most = launches;
+    }
+  }
+}
+
 // What an interruption ends while a step is recorded leaves the network as it was.
 TEST_P(OnFamily, RecordingMayBeInterrupted) {
   make_data(12);

@@ -81,6 +81,7 @@ struct FitOptions {
   const Samples* validation_x = nullptr;  // both or none
   Labels validation_y{};
   std::function<void(const Progress&)> callback{};  // after each step and each epoch; an exception ends the fit
+  bool each_step = true;  // false: the callback is called after epochs alone, and nobody waits for the steps between
 };
 
 // Mean and largest absolute value of a tensor of a step. what: "activations" (a layer's result), "deltas" (its
