@@ -18,7 +18,7 @@ struct Choice {
 
 // What a launch has to do.
 struct Work {
-  char pass = 'f';            // or 'b' or 'u'
+  char pass = 'f';            // or 'b', 'c' or 'u'
   GemmProblem product;        // m, n, k, types and epilogue
   std::int64_t c = 0, k = 0;  // channels and filters of a group, in units of 2 bytes
   double bytes = 0;           // of operands and results
@@ -43,7 +43,7 @@ Choice choose(const Work& work, int multiprocessors, const Forced& forced);
 // The model's microseconds of that choice, on the GPU that it is of.
 double microseconds(const Work& work);
 
-// pass: 'f', 'b' or 'u'. result: what the kernel stores.
+// pass: 'f', 'b', 'c' or 'u'. result: what the kernel stores.
 const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype result, const hgemm::Tile& tile);
 
 }  // namespace nervanagpu::conv_detail::hconv

@@ -183,6 +183,7 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
     v.u32(f.move[0]).u32(f.move[1] << shift).u32(l.deep ? f.move[2] << 2 * shift : 0);
     v.s32(f.tap0).each_s32(f.tap_step);
     v.divisor(choice.splits).u32(l.group_channels).u32(l.group_pictures).u32(l.group_filters);
+    if (l.pass == 'c') v.u32(l.rows).u32(l.row_steps[0]).u32(l.row_steps[1]).u32(l.row_steps[2]).u32(l.row_n);
   }
   if (in_pieces()) v.u32(l.x.n).u64(ranges_).u32(bf16x6::most_exponents(g.k));
   v.launch(*device_, *kernel, grid_of(g, choice.tile, choice.splits, l.packs), stream_.handle());
@@ -241,6 +242,21 @@ Pass::Launch Pass::some_positions(const Gather& f, const Pixels& gathered, const
   return l;
 }
 
+// Of a class of positions of a strided bprop: hconv.sass stores them in their places, but not sums of parts.
+std::optional<hconv::Choice> Pass::in_their_places(Launch& l, const Gather& f, const Pixels& out,
+                                                   const Packs& packs) const {
+  if (in_pieces() || !sgemm::half(out.type) || halo::is_forced(forced_)) return std::nullopt;
+  const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
+  const hconv::Choice choice = hconv::choose(work_of(l, packs), multiprocessors, forced_);
+  if (choice.splits != 1) return std::nullopt;
+  l.pass = 'c';
+  l.row_n = out.size[0] * out.size[1] * out.size[2];
+  l.rows = p_.n * l.row_n;
+  l.row_steps = {f.stride[0], out.size[0] * f.stride[1], out.size[0] * out.size[1] * f.stride[2]};
+  if (l.group_pictures != 0) l.row_steps[2] = l.row_n;  // the depth is that of the pictures
+  return choice;
+}
+
 // halo.sass takes packs one by one.
 bool Pass::apart_pays(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out,
                       const Packs& packs) const {
@@ -293,7 +309,7 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
   for (const Gather& f : all) {
     const std::size_t mark = arena_.mark();
     const std::int64_t rows = p_.n * f.count();
-    // The positions of a class lie apart: they are computed side by side.
+    // The positions of a class lie apart. Where they cannot be stored so they are computed side by side.
     std::uint64_t to = out.address;
     const Shape some = {p_.n, f.positions[2], f.positions[1], f.positions[0], out.channels};
     const std::int64_t line = out.pitch * out.size[0];
@@ -304,11 +320,19 @@ void Pass::positions(const Pixels& gathered, const Pixels& w, const Pixels& out)
     const std::uint64_t first =
         out.address +
         static_cast<std::uint64_t>((plane * f.first[2] + line * f.first[1] + out.pitch * f.first[0]) * width);
+    Pixels target = out;
+    target.address = first;
+    if (strided && !apart_pays(f, gathered, filters, target, packs)) {
+      Launch l = some_positions(f, gathered, filters, target, packs, 0, packs.count);
+      if (const auto choice = in_their_places(l, f, out, packs)) {
+        launch_product(l, *choice, 0);
+        continue;
+      }
+    }
     if (strided) {
       to = arena_.take(rows * out.pitch * width);
       if (e_.beta != 0) copy(first, out.type, apart, to, out.type, beside);
     }
-    Pixels target = out;
     target.address = to;
     const std::int64_t each = apart_pays(f, gathered, filters, target, packs) ? 1 : packs.count;
     for (std::int64_t pack = 0; pack < packs.count; pack += each)

@@ -112,6 +112,9 @@ class Pass {
     std::int64_t block = 0;  // update: rows of the sums that are a group's
     bool deep = false;       // maps of rank 5
     Pixels gathered;         // by gconv.sass; of 0 channels: hconv.sass
+    // c: rows of the result, and how many of them lie from a position to the next: along an axis, and from picture to picture.
+    std::int64_t rows = 0, row_n = 0;
+    Inner row_steps = {0, 0, 0};
     // What is gathered, and the filters; u: dy. f, b of gconv.sass: not said.
     Pixels x, w;
   };
@@ -136,6 +139,8 @@ class Pass {
   void run_pieces();
   Launch some_positions(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out, const Packs& packs,
                         std::int64_t first, std::int64_t count) const;
+  [[nodiscard]] std::optional<hconv::Choice> in_their_places(Launch& l, const Gather& f, const Pixels& out,
+                                                             const Packs& packs) const;
   [[nodiscard]] hconv::Work work_of(const Launch& l, const Packs& packs) const;
   [[nodiscard]] bool apart_pays(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out,
                                 const Packs& packs) const;

@@ -206,10 +206,20 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
         continue;
       }
     }
+    const bool in_classes = variant.at("PASS") == "c";
+    if (kernel.manifest().op == "hconv" && what.pass == ConvPass::bprop) {
+      const bool strided = p.stride != decltype(p.stride){1, 1, 1};
+      if (in_classes && !strided) p.stride[2] = 2;
+      if (!in_classes) p.stride = {1, 1, 1};
+    }
     if (conv_detail::in_columns(what.pass, p) || !conv_detail::tensor_cores::takes(what.pass, p)) continue;
-    if (limits.in_turn && what.pass == ConvPass::bprop) p.stride = {1, 1, 1};
+    if (limits.in_turn && what.pass == ConvPass::bprop && !in_classes) p.stride = {1, 1, 1};
     if (shares_taps(kernel) && !shares_taps(kernel, p, what.pass)) continue;
-    if (limits.in_turn && tiles(kernel, p, what.pass) < 3) continue;  // of a CTA
+    ConvProblem least = p;  // the positions of its smallest class
+    if (in_classes) {
+      for (std::size_t axis = 0; axis < 3; ++axis) least.in[axis] /= std::min(p.stride[axis], p.in[axis]);
+    }
+    if (limits.in_turn && tiles(kernel, least, what.pass) < 3) continue;  // of a CTA
     const auto all = conv_detail::gathers(what.pass, p);
     if (all && !all->empty()) return p;  // else no tap meets a position, and nothing is launched
   }

@@ -31,14 +31,14 @@ class HconvTest : public test::OnTensorCores {
   [[nodiscard]] ConvCase case_of(const Kernel& k) const {
     const auto& variant = k.manifest().variant;
     ConvCase c;
-    c.pass = variant.at("PASS") == "f"   ? ConvPass::fprop
-             : variant.at("PASS") == "b" ? ConvPass::bprop
-                                         : ConvPass::update;
+    const std::string& pass = variant.at("PASS");
+    c.pass = pass == "f" ? ConvPass::fprop : pass == "u" ? ConvPass::update : ConvPass::bprop;
     const std::string& x_type = variant.at("XT");
     const bool bytes = x_type == "s8" || x_type == "u8";
     c.p.x_type = c.p.w_type = c.p.y_type = x_type == "f16" ? Dtype::float16 : Dtype::bfloat16;
     if (bytes) set_bytes(c, x_type == "s8" ? Dtype::int8 : Dtype::uint8);
     c.p.n = 3, c.p.in = {1, 7, 9}, c.p.filter = {1, 3, 2}, c.p.pad = {0, 1, 1};
+    if (pass == "c") c.p.in = {1, 13, 16}, c.p.stride = {1, 2, 2};
     const std::int64_t wide = k.number("BN") + 8;
     c.p.c = c.pass == ConvPass::fprop ? (bytes ? 144 : 72) : c.pass == ConvPass::bprop ? wide : 64;
     c.p.k = c.pass == ConvPass::fprop ? wide : c.pass == ConvPass::bprop ? 72 : 136;
@@ -66,6 +66,28 @@ TEST_P(HconvTest, EveryVariant) {
     c.options.alpha = 2.0F;
     c.options.relu = c.bias = c.pass == ConvPass::fprop;
     ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+  }
+}
+
+// Results that lie in classes are stored in their places: nothing is copied, in one to three dimensions, of groups, of slices.
+TEST_P(HconvTest, ClassesNeedNoWorkspace) {
+  if (kernels().empty()) return;
+  for (int turn = 0; turn < (checked() ? 4 : 12); ++turn) {
+    ConvCase c;
+    c.pass = ConvPass::bprop;
+    c.p.x_type = c.p.w_type = c.p.y_type = turn % 2 == 0 ? Dtype::float16 : Dtype::bfloat16;
+    c.p.n = 3, c.p.in = {1, 9, 10}, c.p.filter = {1, 3, 3}, c.p.pad = {0, 1, 1}, c.p.stride = {1, 2, 2};
+    if (turn % 4 == 1) c.p.in = {5, 6, 4}, c.p.filter = {3, 3, 3}, c.p.pad = {1, 1, 1}, c.p.stride = {2, 1, 2};
+    if (turn % 4 == 2) c.p.in = {1, 1, 33}, c.p.filter = {1, 1, 4}, c.p.pad = {0, 0, 2}, c.p.stride = {1, 1, 4};
+    c.p.c = c.p.k = 64;
+    c.p.groups = turn % 4 == 3 ? 2 : 1;
+    c.p.x_pitch = turn > 7 ? 80 : 0;
+    c.options.beta = turn % 3 == 0 ? 1.0F : 0.0F;
+    c.size = 1;
+    ASSERT_EQ(test::judge(device_, random_, c), "") << turn;
+    if (c.p.groups == 1 && c.p.x_pitch == 0) {
+      EXPECT_EQ(ConvPlan(c.pass, c.p).workspace(), 0U) << turn;
+    }
   }
 }
 
