@@ -80,7 +80,7 @@ def network(model: Model, dtype: str, graphs: bool) -> ng.Network:
         if kind == "conv":
             chain.append(L.Conv(n[0], n[1], stride=n[2], padding=n[3], relu=True))
         elif kind == "pool":
-            chain.append(L.Pool(n[0], n[1]))
+            chain.append(L.Pool(n[0], stride=n[1]))
         else:
             chain.append(L.Full(n[0], relu=kind == "full"))
     return ng.Network([*chain, L.Softmax()], (model.side, model.side, model.channels), dtype, graphs=graphs)
