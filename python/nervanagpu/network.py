@@ -176,7 +176,10 @@ class Network:
         return text
 
     def memory(self, batch: int = 64, training: bool = True) -> Memory:
-        """Bytes of what lies between the layers for batches of this size; weights and gradients come on top."""
+        """Bytes of what lies between the layers for batches of this size.
+
+        Weights and gradients come on top, and the batch as it was sent.
+        """
         return Memory(*self._net.memory(batch, training))
 
     def share_memory(self, share: bool) -> None:
