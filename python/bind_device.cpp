@@ -1,4 +1,5 @@
 // What devices there are.
+#include <optional>
 #include <vector>
 
 #include "nervanagpu/overlap.hpp"
@@ -127,6 +128,14 @@ void bind_device(py::module_& m) {
   m.def("set_device", &use);
   m.def("ordinal_of", &device_from);
   m.def("device_at", &device_of);
+  m.def("in_driver_context", [](int ordinal, const py::object& call, const py::args& arguments) {
+    std::optional<DriverContext> context;
+    {
+      const GilRelease release;  // opening a device takes its time
+      context.emplace(ordinal);
+    }
+    return py::object(call(*arguments));
+  });
   m.def("other_devices_used", &other_devices_used);
   m.def("other_devices_possible", &other_devices_possible);
   m.def("tensor_device", [](const py::object& tensor) {

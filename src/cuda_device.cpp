@@ -246,6 +246,11 @@ void CudaDevice::reach(CudaDevice& peer) noexcept {
   static_cast<void>(driver_.peer_enable(peer.context_, 0));  // it may be enabled already
 }
 
+std::shared_ptr<void> CudaDevice::driver_context() {
+  ready();
+  return std::make_shared<Bound>(*this);
+}
+
 void CudaDevice::copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) {
   expr::before_work();
   not_in_graph("copy from another device");

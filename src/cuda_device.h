@@ -37,6 +37,7 @@ class CudaDevice final : public Device, private PoolBacking {
   void* allocate_host(std::size_t bytes) override;
   void free_host(void* memory) noexcept override;
   [[nodiscard]] int ordinal_of(std::uint64_t address) noexcept override;
+  std::shared_ptr<void> driver_context() override;
   void copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) override;
   void upload(std::uint64_t to, const void* from, std::size_t bytes) override;
   void upload(std::uint64_t to, const void* from, std::size_t bytes, StreamId stream) override;

@@ -124,6 +124,9 @@ class Device {
   // Where the host sees device memory; nullptr: it does not.
   virtual void* host_view(std::uint64_t /*address*/, std::size_t /*bytes*/) { return nullptr; }
 
+  // While it lives, calls of other CUDA libraries in this thread reach this device. nullptr: there is nothing to do.
+  virtual std::shared_ptr<void> driver_context() { return nullptr; }
+
   // Host copies wait: for the work before them, and until `from` may be changed.
   virtual void upload(std::uint64_t to, const void* from, std::size_t bytes) = 0;
   // From memory of allocate_host(), behind the work of `stream`; it may return before `from` may be changed.

@@ -252,6 +252,8 @@ void set_device(int ordinal) {
 void OnDevice::put_back(int ordinal) noexcept {
   current_ordinal = ordinal;
 }
+DriverContext::DriverContext(int ordinal)
+    : held_((ordinal < 0 ? current_device() : open_device(ordinal)).driver_context()) {}
 bool other_devices_used() noexcept {
   return others.load(std::memory_order_relaxed);
 }

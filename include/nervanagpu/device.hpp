@@ -67,6 +67,18 @@ class NG_API OnDevice {
   int before_;
 };
 
+// While one lives, calls of other CUDA libraries in this thread (cuBLAS, cuFFT, the driver) reach device `ordinal`; -1: the
+// current one. What was current in the driver is put back at the end. Nothing on the emulator.
+class NG_API DriverContext {
+ public:
+  explicit DriverContext(int ordinal = -1);
+  DriverContext(const DriverContext&) = delete;
+  DriverContext& operator=(const DriverContext&) = delete;
+
+ private:
+  std::shared_ptr<void> held_;
+};
+
 // Whether a device other than 0 was ever used; and whether there may be one, asked without waking a driver.
 NG_API bool other_devices_used() noexcept;
 NG_API bool other_devices_possible() noexcept;

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from nervanagpu._core import Error, Graph
+from nervanagpu._core import Error, Graph, get_device, in_driver_context
 from nervanagpu.nvrtc import toolkits, wheels
 
 _LETTERS: dict[str, Any] = {
@@ -145,7 +145,7 @@ class Library:
         """Error if the library lacks the function or it refuses its arguments."""
         if function not in self._functions:
             raise Error(f"{function}: {self.path} does not have it; needs a newer version of {self.name}")
-        status = self._functions[function](*args)
+        status = in_driver_context(-1, self._functions[function], *args)
         if status:
             raise Error(f"{function}: {self.path} answered status {status}")
 
@@ -171,9 +171,9 @@ _made = threading.local()
 
 
 def handle(name: str, create: str, set_stream: str | None, stream: int = _DEFAULT_STREAM) -> int:
-    """The library's handle of this thread and stream, made by the function `create` when it is first asked for."""
-    kept: dict[tuple[str, str, int], int] = _made.__dict__.setdefault("handles", {})
-    key = (library(name).path, create, stream)
+    """The library's handle of this thread, device and stream, made by the function `create` when it is first asked for."""
+    kept: dict[tuple[str, str, int, int], int] = _made.__dict__.setdefault("handles", {})
+    key = (library(name).path, create, get_device(), stream)
     if key not in kept:
         value = ctypes.c_void_p()
         library(name).call(create, ctypes.byref(value))

@@ -95,12 +95,18 @@ def from_dlpack(x: Any, *, copy: bool | None = None) -> GPUTensor:
         flag("from_dlpack", "copy", copy)
     if not hasattr(x, "__dlpack__"):
         raise TypeError(f"from_dlpack: x is {type(x).__name__}; needs an object with __dlpack__")
-    where = x.__dlpack_device__()[0]
+    where, ordinal = x.__dlpack_device__()
     if where == _HOST and _gpu():
         if copy is False:
             raise BufferError("from_dlpack: copy is False, but from the host to the GPU elements are copied")
         return creation.array(np.from_dlpack(x))
-    shared = _core.from_dlpack(_capsule(x, {"stream": _LEGACY} if where in (_CUDA, _MANAGED) else {}))
+    arguments = {"stream": _LEGACY} if where in (_CUDA, _MANAGED) else {}
+    if arguments and _gpu() and 0 <= ordinal < _core.device_count():
+        # PyTorch gives tensors of the driver's current GPU only.
+        capsule = _core.in_driver_context(ordinal, _capsule, x, arguments)
+    else:
+        capsule = _capsule(x, arguments)
+    shared = _core.from_dlpack(capsule)
     return shared.copy() if copy else shared
 
 

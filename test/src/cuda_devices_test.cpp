@@ -66,6 +66,22 @@ TEST_F(CudaDevicesTest, AnotherLibrarysContextIsPutBack) {
   EXPECT_EQ(fake_.current, &mine);
 }
 
+TEST_F(CudaDevicesTest, WhereNoContextWasOnlyThatOfTheFirstStays) {
+  second_->free(second_->allocate(64), {});
+  first_->free(first_->allocate(64), {});
+  void* first = fake_.current;
+  EXPECT_NE(first, nullptr);
+  {
+    const std::shared_ptr<void> held = second_->driver_context();
+    EXPECT_NE(fake_.current, first);
+    EXPECT_NE(fake_.current, nullptr);
+  }
+  EXPECT_EQ(fake_.current, first);
+  fake_.current = nullptr;
+  second_->free(second_->allocate(64), {});
+  EXPECT_EQ(fake_.current, nullptr);
+}
+
 TEST_F(CudaDevicesTest, ACopyComesBehindBothStreamsAndReachesThePeer) {
   const std::uint64_t from = first_->allocate(64);
   const std::uint64_t to = second_->allocate(64);

@@ -1,6 +1,6 @@
 """Transforms by cuFFT on the GPU, on the default stream; the functions of nervanagpu.fft.host.
 
-Plans are kept, the 16 used last of each thread. Their work areas are taken from the library's memory for each call.
+Plans are kept, the 16 used last of each thread, each for its device. Their work areas are taken from the library's memory for each call.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nervanagpu import creation, cuda_libraries
+from nervanagpu import _core, creation, cuda_libraries
 from nervanagpu._core import GPUTensor
 
 _TYPES = {"R2C": 0x2A, "C2R": 0x2C, "C2C": 0x29, "D2Z": 0x6A, "Z2D": 0x6C, "Z2Z": 0x69}  # cufftType
@@ -35,7 +35,7 @@ class _Plan:
 class _Plans(threading.local):
     def __init__(self) -> None:
         self.path = ""
-        self.kept: OrderedDict[tuple[str, tuple[int, ...], int], _Plan] = OrderedDict()
+        self.kept: OrderedDict[tuple[int, str, tuple[int, ...], int], _Plan] = OrderedDict()
 
 
 _plans = _Plans()
@@ -45,7 +45,7 @@ def _plan(kind: str, lengths: tuple[int, ...], batch: int) -> _Plan:
     fft = cuda_libraries.library("cufft")
     if _plans.path != fft.path:
         _plans.path, _plans.kept = fft.path, OrderedDict()
-    key = (kind, lengths, batch)
+    key = (_core.get_device(), kind, lengths, batch)
     found = _plans.kept.get(key)
     if found is not None:
         _plans.kept.move_to_end(key)
