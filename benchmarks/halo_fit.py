@@ -18,13 +18,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PROCESSORS = 132
-STAGES = {"128x64": 7, "128x128": 7, "128x192": 5, "256x64": 4, "256x128": 5}
+STAGES = {
+    "128x64": 7, "128x96": 7, "128x128": 7, "128x160": 5, "128x192": 5, "256x64": 4, "256x96": 5, "256x128": 5,
+}  # fmt: skip
 Constants = dict[str, float]
 # Microseconds of 16 channels' products by columns, between tiles by variant, of a row that is filled up with zeros,
 # and from a stage that comes free to its next block.
 IN_USE: Constants = {
-    "64": 0.0428, "128": 0.0778, "192": 0.118, "part": 7e-3, "latency": 1.07,
+    "64": 0.0428, "96": 0.061, "128": 0.0778, "160": 0.098, "192": 0.118, "part": 7e-3, "latency": 1.07,
     "128x64": 1.27, "128x128": 1.52, "128x192": 1.52, "256x64": 1.13, "256x128": 2.49,
+    "128x96": 1.4, "128x160": 1.52, "256x96": 2.0,
 }  # fmt: skip
 
 
