@@ -41,7 +41,7 @@ void launch(Device& device, const Source& s, const Cells& c, std::int64_t of_pix
   v.s32(size * s.strides[3]).s32(size * s.strides[2]).s32(size * s.strides[4]);
   // A thread keeps its place in the cell; eight CTAs a multiprocessor are all that run at a time.
   constexpr std::int64_t kResident = 8;
-  const std::int64_t every = units / std::gcd(units, kThreads);
+  const std::int64_t every = std::max<std::int64_t>(units / std::gcd(units, kThreads), 1);
   const std::int64_t most = ceil_div(kResident * device.info().multiprocessors, every) * every;
   const std::int64_t ctas = std::min(ceil_div(ceil_div(total, kThreads), every) * every, most);
   const Kernel* kernel = device.registry().find(s.type == Dtype::int8    ? "cells_s8"
