@@ -6,14 +6,13 @@
 
 #include "kernels/gemm/flags.h"
 #include "kernels/gemm/hgemm_cost.h"
-#include "kernels/gemm/operand.h"
+#include "kernels/gemm/piece_sides.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
 
 namespace nervanagpu::bf16x6 {
 namespace {
 
-constexpr std::int64_t kUnit = 4;               // elements that bf16x3.sass takes at a time
 constexpr std::int64_t kMaxUnits = 1LL << 31;   // of an operand
 constexpr std::int64_t kMaxTiles = 1 << 30;     // their number is a u32 that is doubled
 constexpr std::int64_t kMaxStride = 1LL << 40;  // bytes: what a tensor map takes
@@ -26,30 +25,13 @@ hgemm::Tile tile_of(const Width& w) {
   return {hgemm::Form::tiles, 128, w.columns};
 }
 
-// An operand's pieces as they lie.
-struct Side {
-  std::int64_t inner = 0, outer = 0;  // lengths of the contiguous axis and of the other
-  std::int64_t matrices = 1;
-  std::int64_t stride = 0;  // of the operand, in elements
-  sgemm::Operand from;
+using pieces::a_of;
+using pieces::b_of;
+using pieces::kUnit;
+using pieces::Side;
 
-  [[nodiscard]] std::int64_t pitch() const { return pitch_of(inner); }
-  [[nodiscard]] std::int64_t bytes() const { return kPieces * matrices * outer * pitch() * 2; }
-  [[nodiscard]] Split to(std::uint64_t address) const {
-    return {from.address, address, inner, outer, matrices, from.leading, stride};
-  }
-};
-
-Side side_of(const sgemm::Operand& from, std::int64_t k, std::int64_t stride, std::int64_t batch) {
-  const bool several = batch > 1 && stride != 0;
-  return {from.k_inside ? k : from.length, from.k_inside ? from.length : k, several ? batch : 1, several ? stride : 0,
-          from};
-}
-Side a_of(const GemmProblem& p) {
-  return side_of(sgemm::a_of(p), p.k, p.stride_a, p.batch);
-}
-Side b_of(const GemmProblem& p) {
-  return side_of(sgemm::b_of(p), p.k, p.stride_b, p.batch);
+Split split_of(const Side& s, std::uint64_t to) {
+  return {s.from.address, to, s.inner, s.outer, s.matrices, s.from.leading, s.stride};
 }
 
 // The problem as hgemm.sass's parameters say it: operands of 16 bits, partial sums behind the pieces.
@@ -71,7 +53,7 @@ double microseconds(const GemmProblem& problem, const Width& w, std::int64_t spl
   p.a_type = p.b_type = Dtype::bfloat16;
   constexpr std::int64_t kRows = 128;
   if (p.batch > 1) p.m = p.batch * ceil_div(p.m, kRows) * kRows;  // one product that costs what the batch does
-  const auto bytes = static_cast<double>(a_of(problem).bytes() + b_of(problem).bytes());
+  const auto bytes = static_cast<double>(a_of(problem).bytes(kPieces) + b_of(problem).bytes(kPieces));
   return hgemm::tile_microseconds(p, tile_of(w), splits, multiprocessors, bytes, {w.chunk, 0.94});
 }
 
@@ -138,7 +120,7 @@ bool takes(const GemmProblem& p) {
   if (p.a_type != Dtype::float32 || p.b_type != Dtype::float32 || p.c_type != Dtype::float32) return false;
   if (p.sum_batch && p.batch > 1) return false;
   const auto fits = [&](const Side& s) {
-    return s.to(0).units() < kMaxUnits && s.outer * s.pitch() * 2 * kPieces < kMaxStride && s.stride * 4 < kMaxStride &&
+    return s.units() < kMaxUnits && s.outer * s.pitch() * 2 * kPieces < kMaxStride && s.stride * 4 < kMaxStride &&
            kPieces * s.matrices * s.outer < kMaxUnits;
   };
   if (!fits(a_of(p)) || !fits(b_of(p)) || chunks_of(p) * p.batch >= kMaxUnits) return false;
@@ -182,34 +164,21 @@ Room room(const GemmProblem& p, std::int64_t splits) {
   constexpr std::int64_t kLine = 256;
   const auto lines = [](std::int64_t bytes) { return static_cast<std::size_t>(ceil_div(bytes, kLine) * kLine); };
   Room out;
-  out.a = kRangeBytes;
-  out.b = out.a + lines(a_of(p).bytes());
-  out.parts = out.b + lines(b_of(p).bytes());
+  out.halves = kRangeBytes;
+  out.a = 2 * kRangeBytes;
+  out.b = out.a + lines(a_of(p).bytes(kPieces));
+  out.parts = out.b + lines(b_of(p).bytes(kPieces));
   out.bytes = out.parts + (splits > 1 ? static_cast<std::size_t>(splits * p.m * p.n) * sizeof(float) : 0);
   return out;
 }
 
 hgemm::Maps maps(const Kernel& kernel, const GemmProblem& p) {
   const Room where = room(p, 1);
-  const auto map_of = [&](const Side& s, std::uint64_t address, int tile) {
-    constexpr std::uint32_t kBlock = 64;
-    TensorMap map;
-    map.type = MapType::bfloat16;
-    map.address = address;
-    map.rank = 3;
-    map.sizes = {static_cast<std::uint64_t>(s.inner), static_cast<std::uint64_t>(s.outer),
-                 static_cast<std::uint64_t>(kPieces * s.matrices)};
-    map.strides = {static_cast<std::uint64_t>(2 * s.pitch()), static_cast<std::uint64_t>(2 * s.pitch() * s.outer)};
-    map.box = {kBlock, s.from.k_inside ? static_cast<std::uint32_t>(tile) : kBlock, 1};
-    map.swizzle = MapSwizzle::b128;
-    map.promotion = MapPromotion::b128;
-    return map;
-  };
-  return {map_of(a_of(p), p.workspace + where.a, kernel.number("BM")),
-          map_of(b_of(p), p.workspace + where.b, kernel.number("BN")), false};
+  return {a_of(p).map(MapType::bfloat16, kPieces, p.workspace + where.a, kernel.number("BM")),
+          b_of(p).map(MapType::bfloat16, kPieces, p.workspace + where.b, kernel.number("BN")), false};
 }
 
-Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
+Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device, const Unless& unless) {
   const GemmProblem q = of_pieces(p, splits);
   Values v;
   if (device == nullptr) {
@@ -219,7 +188,7 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
     v.map(device->encode_tensor_map(both.a)).map(device->encode_tensor_map(both.b));
   }
   hgemm::put_tiles(v, q, tile_of(width_of(kernel)), splits, p.batch > 1 ? chunks_of(p) : kMaxUnits - 1);
-  return v.u64(p.workspace).u32(most_exponents(p.k));
+  return unless.put(v.u64(p.workspace).u32(most_exponents(p.k)));
 }
 
 std::int64_t Split::units() const {
@@ -227,11 +196,10 @@ std::int64_t Split::units() const {
 }
 
 std::int64_t pitch_of(std::int64_t inner) {
-  constexpr std::int64_t kRow = 8;
-  return ceil_div(inner, kRow) * kRow;
+  return pieces::pitch_of(inner);
 }
 
-Launch split(const Registry& registry, const Split& a, const Split& b, std::uint64_t ranges) {
+Launch split(const Registry& registry, const Split& a, const Split& b, std::uint64_t ranges, const Unless& unless) {
   constexpr std::int64_t kSize = 4;
   Values v;
   std::string name = "bf16x3_";
@@ -242,18 +210,19 @@ Launch split(const Registry& registry, const Split& a, const Split& b, std::uint
     v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer).u32(s.inner);
     v.u32(kSize * s.leading).u32(2 * pitch_of(s.inner));
   }
-  v.u64(ranges);
+  unless.put(v.u64(ranges));
   const Kernel* kernel = registry.find(name);
   if (kernel == nullptr) throw InvalidArgument("gemm: no kernel " + name);
   return {kernel, {256, 2, 1}, v};
 }
 
-Launch pieces(const Registry& registry, const GemmProblem& p, std::int64_t splits) {
+Launch split(const Registry& registry, const GemmProblem& p, std::int64_t splits, const Unless& unless) {
   const Room where = room(p, splits);
-  return split(registry, a_of(p).to(p.workspace + where.a), b_of(p).to(p.workspace + where.b), p.workspace);
+  return split(registry, split_of(a_of(p), p.workspace + where.a), split_of(b_of(p), p.workspace + where.b),
+               p.workspace, unless);
 }
 
-Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t splits) {
+Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t splits, const Unless& unless) {
   const bool partial = splits > 1;
   const std::int64_t part = 64 * ceil_div(chunks_of(p), splits);
   const auto bytes = [](std::int64_t stride) { return static_cast<std::uint64_t>(4 * stride); };
@@ -264,7 +233,7 @@ Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t sp
   v.u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc);
   v.f32(partial ? 1.0F : p.alpha).f32(partial ? 0.0F : p.beta).u32(partial ? sgemm::kPartial : sgemm::flags_of(p));
   v.u32(sgemm::kept_bits(p)).u64(p.rounding.seed).u64(p.rounding.offset).f32(p.clip_low).f32(p.clip_high);
-  v.u64(p.workspace).u32(most_exponents(p.k));
+  unless.put(v.u64(p.workspace).u32(most_exponents(p.k)));
   const std::string layouts = std::string(p.a_transposed ? "t" : "n") + (p.b_transposed ? "t" : "n");
   for (const char* shape : {"128x128_4", "64x64_1"}) {
     const Kernel* kernel = registry.find("gemm_if_" + layouts + "_" + shape);

@@ -49,13 +49,23 @@ double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t split
             int multiprocessors);  // microseconds
 Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
 
+// Where f16x3.sass has computed the product, all of these kernels return at once: lib/sm_90a/halves.sass. halves 0: it has not.
+struct Unless {
+  std::uint64_t halves = 0;
+  std::int64_t most_small = 0, most_scales = 0;
+
+  Values& put(Values& v) const { return v.u64(halves).u32(most_small).u32(most_scales); }
+};
+
 // bf16x6.sass's parameters. device: see hgemm.h.
-Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, Device* device);
+Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, Device* device,
+              const Unless& unless = {});
 hgemm::Maps maps(const Kernel& kernel, const GemmProblem& problem);
 
-// The workspace: the ranges at its beginning; then, that many bytes from there, pieces of a, of b, and partial sums.
+// The workspace: the ranges at its beginning; then, that many bytes from there, what f16x2.sass has found (halves), pieces of a, of b,
+// and partial sums. The pieces of f16x3.h lie where bfloat16 ones do, if those are needed.
 struct Room {
-  std::size_t a = 0, b = 0, parts = 0;
+  std::size_t halves = 0, a = 0, b = 0, parts = 0;
   std::size_t bytes = 0;  // in all
 };
 Room room(const GemmProblem& problem, std::int64_t splits);
@@ -78,9 +88,11 @@ struct Split {
 // Elements of a row of pieces: rows begin at multiples of 16 bytes.
 std::int64_t pitch_of(std::int64_t inner);
 // bf16x3.sass for both operands; `ranges` takes kRangeBytes.
-Launch split(const Registry& registry, const Split& a, const Split& b, std::uint64_t ranges);
+Launch split(const Registry& registry, const Split& a, const Split& b, std::uint64_t ranges, const Unless& unless = {});
 
-Launch pieces(const Registry& registry, const GemmProblem& problem, std::int64_t splits);     // bf16x3.sass
-Launch otherwise(const Registry& registry, const GemmProblem& problem, std::int64_t splits);  // gemm_if.sass
+Launch split(const Registry& registry, const GemmProblem& problem, std::int64_t splits,
+             const Unless& unless = {});  // bf16x3.sass
+Launch otherwise(const Registry& registry, const GemmProblem& problem, std::int64_t splits,
+                 const Unless& unless = {});  // gemm_if.sass
 
 }  // namespace nervanagpu::bf16x6

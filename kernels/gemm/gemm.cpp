@@ -6,6 +6,7 @@
 #include <string>
 
 #include "kernels/gemm/bf16x6.h"
+#include "kernels/gemm/f16x3.h"
 #include "kernels/gemm/cost.h"
 #include "kernels/gemm/flags.h"
 #include "kernels/gemm/gemm64.h"
@@ -60,6 +61,7 @@ std::int64_t columns_of_tiles(const Kernel& k, const GemmProblem& p) {
 double cost_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
   if (hgemm::is(k)) return hgemm::cost(k, p, splits, multiprocessors);
   if (bf16x6::is(k)) return bf16x6::cost(k, p, splits, multiprocessors);
+  if (f16x3::is(k)) return f16x3::cost(k, p, splits, multiprocessors);
   if (gemm64::is(k)) return gemm64::cost(k, p, multiprocessors);
   // Elements that are loaded one at a time take more copy instructions.
   const double copies = is_sgemm(k) ? (k.number("VA") == 4 ? 0.0 : 0.01) + (k.number("VB") == 4 ? 0.0 : 0.01)
@@ -70,7 +72,8 @@ double cost_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, int m
 // Written for these types and layouts and, if one is asked for, this tile.
 bool is_for(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::string_view tile) {
   if (hgemm::is(k)) return hgemm::fits(k, p, splits, tile);
-  if (bf16x6::is(k)) return bf16x6::fits(k, p, tile);
+  if (bf16x6::is(k)) return !(tile.empty() && f16x3::chosen(p)) && bf16x6::fits(k, p, tile);
+  if (f16x3::is(k)) return f16x3::fits(k, p, tile);
   if (gemm64::is(k)) return gemm64::fits(k, p, tile);
   const auto& variant = k.manifest().variant;
   const auto is = [&](const char* name, std::string_view value) {
@@ -215,15 +218,20 @@ void check_batch(const GemmProblem& p) {
   if (p.splits > 1) refuse("splits", p.splits, "0 or 1 for a batch of products");
 }
 
+bool multiplies_pieces(const Kernel& k) {
+  return bf16x6::is(k) || f16x3::is(k);
+}
+
 bool apart_of(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
   if (hgemm::is(k)) return splits > 1 && !hgemm::adds_parts(k);
-  if (bf16x6::is(k)) return splits > 1;
+  if (multiplies_pieces(k)) return splits > 1;
   return splits > 1 || needs_finish(p);
 }
 
 Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Device* device) {
   if (hgemm::is(k)) return hgemm::values(k, p, splits, device);
   if (bf16x6::is(k)) return bf16x6::values(k, p, splits, device);
+  if (f16x3::is(k)) return f16x3::values(k, p, splits, device);
   if (gemm64::is(k)) return gemm64::values(p, columns_of_tiles(k, p));
   const bool partial = apart_of(k, p, splits);
   const auto bytes = [](std::int64_t stride, Dtype type) { return static_cast<std::uint64_t>(stride) * size_of(type); };
@@ -331,8 +339,11 @@ namespace {
 // The kernels of the problem's class: whichever of them is taken, the result has the same bits.
 std::vector<const Kernel*> candidates(const Registry& registry, const GemmProblem& p) {
   if (in_pieces(registry, p)) {
-    const auto all = registry.of_op("bf16x6");
-    return {all.begin(), all.end()};
+    const auto three = registry.of_op("bf16x6");
+    const auto two = registry.of_op("f16x3");
+    std::vector<const Kernel*> out(three.begin(), three.end());
+    out.insert(out.end(), two.begin(), two.end());
+    return out;
   }
   if (on_tensor_cores(registry, p)) {
     const auto tiles = registry.of_op("hgemm");
@@ -402,8 +413,8 @@ std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Gem
     if (!is_for(*k, p, splits, tile)) continue;
     if (unmet(*k, p, splits) != nullptr) continue;
     const double cost = cost_of(*k, p, splits, std::max(multiprocessors, 1));
-    if (hgemm::is(*k) || bf16x6::is(*k)) {
-      const auto grid = hgemm::is(*k) ? &hgemm::grid : &bf16x6::grid;
+    if (hgemm::is(*k) || multiplies_pieces(*k)) {
+      const auto grid = hgemm::is(*k) ? &hgemm::grid : f16x3::is(*k) ? &f16x3::grid : &bf16x6::grid;
       out.push_back({k, grid(*k, p, splits, multiprocessors), splits, cost, {}});
       continue;
     }
@@ -468,7 +479,7 @@ split_sum::Sum sum_of(const GemmProblem& p, std::int64_t splits) {
 }
 
 void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId stream) {
-  if (bf16x6::is(*plan.kernel)) return Prepared(device, p, plan).launch(call_of(p), stream);
+  if (multiplies_pieces(*plan.kernel)) return Prepared(device, p, plan).launch(call_of(p), stream);
   split_sum::Plan sum;  // found before anything is queued
   const bool apart = finished_apart(plan, p);
   if (apart) sum = split_sum::plan(device.registry(), sum_of(p, plan.splits));

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "kernels/gemm/bf16x6.h"
+#include "kernels/gemm/f16x3.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/relu_mask.h"
@@ -54,9 +55,10 @@ Prepared::Prepared(Device& device, const GemmProblem& problem, const Plan& plan)
   main_ = part_of(*plan.kernel, plan.grid, values_of(plan, problem, nullptr));
   a_ = offset_of(*plan.kernel, "a", kNone);
   b_ = offset_of(*plan.kernel, "b", kNone);
-  if (bf16x6::is(*plan.kernel)) add_pieces(problem, plan);
+  const bool two = f16x3::is(*plan.kernel);
+  if (two || bf16x6::is(*plan.kernel)) add_pieces(problem, plan);
   if (hgemm::is(*plan.kernel) || pieces_) {
-    const hgemm::Maps maps = (pieces_ ? bf16x6::maps : hgemm::maps)(*plan.kernel, problem);
+    const hgemm::Maps maps = (two ? f16x3::maps : pieces_ ? bf16x6::maps : hgemm::maps)(*plan.kernel, problem);
     exchanged_ = maps.exchanged;
     map_a_ = std::make_unique<MapCache>(std::vector{maps.a});
     map_b_ = std::make_unique<MapCache>(std::vector{maps.b});
@@ -118,28 +120,51 @@ void Prepared::add_sum(const GemmProblem& problem, const Plan& plan) {
 void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   const Registry& registry = device_.registry();
   const bf16x6::Room room = bf16x6::room(problem, plan.splits);
+  const bool two = f16x3::is(*plan.kernel);
+  const bf16x6::Unless unless = two ? f16x3::unless(problem, plan.splits) : bf16x6::Unless{};
   workspace_ = room.bytes;
   parts_offset_ = room.parts;
   pieces_ = std::make_unique<InPieces>();
   InPieces& out = *pieces_;
   out.a = room.a, out.b = room.b;
-  out.ranges = offset_of(*plan.kernel, "ranges", kNone);
-  const bf16x6::Launch split = bf16x6::pieces(registry, problem, plan.splits);
-  const auto in_split = [&](std::string_view name) { return offset_of(*split.kernel, name, kNone); };
-  out.split.part = part_of(*split.kernel, split.grid, split.values);
-  out.split.patches = {{in_split("from_a"), &Call::a, 0},
-                       {in_split("from_b"), &Call::b, 0},
-                       {in_split("to_a"), &Call::workspace, room.a},
-                       {in_split("to_b"), &Call::workspace, room.b},
-                       {in_split("ranges"), &Call::workspace, 0}};
-  const bf16x6::Launch other = bf16x6::otherwise(registry, problem, plan.splits);
-  const auto in_other = [&](std::string_view name) { return offset_of(*other.kernel, name, kNone); };
-  out.otherwise = {part_of(*other.kernel, other.grid, other.values),
-                   in_other("a"),
-                   in_other("b"),
-                   in_other("c"),
-                   in_other("ranges"),
-                   finish_of(*other.kernel, "c")};
+  const auto at = [](const Kernel& kernel, std::string_view name) { return offset_of(kernel, name, kNone); };
+  const auto found = [&](const Kernel& kernel) {  // where kernels read what others have found
+    std::vector<Patch> all = {{at(kernel, "ranges"), &Call::workspace, 0}};
+    if (two) all.push_back({at(kernel, "halves"), &Call::workspace, room.halves});
+    return all;
+  };
+  const auto split = [&](const bf16x6::Launch& l) {
+    Step x;
+    x.launch = {part_of(*l.kernel, l.grid, l.values), found(*l.kernel)};
+    for (const Patch& p : {Patch{at(*l.kernel, "from_a"), &Call::a, 0}, Patch{at(*l.kernel, "from_b"), &Call::b, 0},
+                           Patch{at(*l.kernel, "to_a"), &Call::workspace, room.a},
+                           Patch{at(*l.kernel, "to_b"), &Call::workspace, room.b}}) {
+      x.launch.patches.push_back(p);
+    }
+    return x;
+  };
+  const auto product = [&](const bf16x6::Launch& l) {
+    Step x;
+    x.launch = {part_of(*l.kernel, l.grid, l.values), found(*l.kernel)};
+    x.product = true;
+    x.a = at(*l.kernel, "a"), x.b = at(*l.kernel, "b"), x.c = at(*l.kernel, "c");
+    x.finish = finish_of(*l.kernel, "c");
+    return x;
+  };
+  out.own = found(*plan.kernel);
+  if (two) {
+    out.before.push_back(split(f16x3::split(registry, problem, plan.splits)));
+    out.behind.push_back(split(bf16x6::split(registry, problem, plan.splits, unless)));
+    const bf16x6::Launch three = f16x3::otherwise(registry, problem, plan.splits, device_.info().multiprocessors);
+    const hgemm::Maps maps = bf16x6::maps(*three.kernel, problem);
+    Step x = product(three);
+    x.map_a = std::make_unique<MapCache>(std::vector{maps.a});
+    x.map_b = std::make_unique<MapCache>(std::vector{maps.b});
+    out.behind.push_back(std::move(x));
+  } else {
+    out.before.push_back(split(bf16x6::split(registry, problem, plan.splits)));
+  }
+  out.behind.push_back(product(bf16x6::otherwise(registry, problem, plan.splits, unless)));
 }
 
 void Prepared::add_after(const GemmProblem& problem, const Plan& plan) {
@@ -190,20 +215,21 @@ void Prepared::put_finish(std::byte* block, const Finish& at, const Call& call) 
 }
 
 template <class Queue>
-void Prepared::otherwise(const Call& call, const Queue& queue) const {
-  if (!pieces_) return;
-  const Otherwise& x = pieces_->otherwise;
+void Prepared::step(const Step& x, const Call& call, bool maps, const Queue& queue) const {
   alignas(64) std::array<std::byte, kMaxBlock> block;
-  std::memcpy(block.data(), x.part.block.data(), x.part.block.size());
-  put(block.data(), x.a, kNone, call.a);
-  put(block.data(), x.b, kNone, call.b);
-  put(block.data(), x.ranges, kNone, call.workspace);
-  if (sum_) {
-    put(block.data(), x.c, kNone, call.workspace + parts_offset_);
-  } else {
-    put_finish(block.data(), x.finish, call);
+  const Part& part = x.launch.part;
+  std::memcpy(block.data(), part.block.data(), part.block.size());
+  for (const Patch& patch : x.launch.patches) put(block.data(), patch.at, kNone, call.*patch.from + patch.plus);
+  if (x.map_a && maps) {
+    x.map_a->get(device_, call.workspace + pieces_->a, block.data() + x.a);
+    x.map_b->get(device_, call.workspace + pieces_->b, block.data() + x.b);
+  } else if (!x.map_a) {
+    put(block.data(), x.a, kNone, call.a);
+    put(block.data(), x.b, kNone, call.b);
   }
-  queue(x.part, std::span(block.data(), x.part.block.size()));
+  if (x.product && sum_) put(block.data(), x.c, kNone, call.workspace + parts_offset_);
+  if (x.product && !sum_) put_finish(block.data(), x.finish, call);
+  queue(part, std::span(block.data(), part.block.size()));
 }
 
 template <class Queue>
@@ -215,11 +241,15 @@ void Prepared::each(const Call& call, bool maps, const Queue& queue) const {
     for (const Patch& patch : x.patches) put(block.data(), patch.at, kNone, call.*patch.from + patch.plus);
     next(x.part);
   };
-  if (pieces_) patched(pieces_->split);
+  if (pieces_) {
+    for (const Step& x : pieces_->before) step(x, call, maps, queue);
+  }
   std::memcpy(block.data(), main_.block.data(), main_.block.size());
   const std::uint64_t a = pieces_ ? call.workspace + pieces_->a : exchanged_ ? call.b : call.a;
   const std::uint64_t b = pieces_ ? call.workspace + pieces_->b : exchanged_ ? call.a : call.b;
-  if (pieces_) put(block.data(), pieces_->ranges, kNone, call.workspace);
+  if (pieces_) {
+    for (const Patch& patch : pieces_->own) put(block.data(), patch.at, kNone, call.*patch.from + patch.plus);
+  }
   if (map_a_ != nullptr) {
     if (maps) {
       put(block.data(), first_a_, kNone, map_a_->get(device_, a, block.data() + a_));
@@ -229,14 +259,16 @@ void Prepared::each(const Call& call, bool maps, const Queue& queue) const {
     put(block.data(), a_, kNone, a);
     put(block.data(), b_, kNone, b);
   }
-  if (!sum_) {
-    put_finish(block.data(), finish_, call);
-    next(main_);
-    otherwise(call, queue);
-  } else {
+  if (sum_) {
     put(block.data(), parts_, kNone, call.workspace + parts_offset_);
-    next(main_);
-    otherwise(call, queue);
+  } else {
+    put_finish(block.data(), finish_, call);
+  }
+  next(main_);
+  if (pieces_) {
+    for (const Step& x : pieces_->behind) step(x, call, maps, queue);
+  }
+  if (sum_) {
     std::memcpy(block.data(), sum_->block.data(), sum_->block.size());
     put(block.data(), sums_, kNone, call.workspace + parts_offset_);
     put_finish(block.data(), finish_, call);

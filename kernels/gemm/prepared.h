@@ -78,21 +78,22 @@ class Prepared {
     Part part;
     std::vector<Patch> patches;
   };
-  // bf16x6.h: what comes before the kernel, and what computes the product instead where that one does not.
-  struct Otherwise {
-    Part part;
-    std::uint16_t a = kNone, b = kNone, c = kNone, ranges = kNone;
+  // bf16x6.h, f16x3.h: what comes before the kernel, and behind it what computes the product where that one does not.
+  struct Step {
+    After launch;
+    bool product = false;  // writes what the kernel would have
+    std::uint16_t a = kNone, b = kNone, c = kNone;
+    std::unique_ptr<MapCache> map_a, map_b;  // of pieces in the workspace; none: its a and b are the call's
     Finish finish;
   };
   struct InPieces {
     std::size_t a = 0, b = 0;  // pieces in the workspace
-    std::uint16_t ranges = kNone;
-    After split;
-    Otherwise otherwise;
+    std::vector<Patch> own;    // of the kernel
+    std::vector<Step> before, behind;
   };
   void add_pieces(const GemmProblem& problem, const Plan& plan);
   template <class Queue>
-  void otherwise(const Call& call, const Queue& queue) const;
+  void step(const Step& step, const Call& call, bool maps, const Queue& queue) const;
   std::unique_ptr<InPieces> pieces_;  // null: operands are multiplied as they are
   std::size_t parts_offset_ = 0;      // of the parts of k in the workspace
   void add_sum(const GemmProblem& problem, const Plan& plan);

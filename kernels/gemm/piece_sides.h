@@ -1,0 +1,60 @@
+// A float32 operand of a product that is computed from pieces of it, and how those lie: bf16x6.h, f16x3.h.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/gemm/operand.h"
+#include "nervanagpu/gemm.hpp"
+#include "nervanagpu/tensor_map.hpp"
+#include "src/ceil_div.h"
+
+namespace nervanagpu::pieces {
+
+inline constexpr std::int64_t kUnit = 4;  // elements that a lane takes apart at a time
+
+// Elements of a row of pieces: rows begin at multiples of 16 bytes.
+constexpr std::int64_t pitch_of(std::int64_t inner) {
+  constexpr std::int64_t kRow = 8;
+  return ceil_div(inner, kRow) * kRow;
+}
+
+struct Side {
+  std::int64_t inner = 0, outer = 0;  // lengths of the contiguous axis and of the other
+  std::int64_t matrices = 1;
+  std::int64_t stride = 0;  // of the operand, in elements
+  sgemm::Operand from;
+
+  [[nodiscard]] std::int64_t pitch() const { return pitch_of(inner); }
+  [[nodiscard]] std::int64_t bytes(std::int64_t pieces) const { return pieces * matrices * outer * pitch() * 2; }
+  [[nodiscard]] std::int64_t units() const { return ceil_div(inner, kUnit) * outer * matrices; }
+
+  // Of pieces at `address`, for tiles of `tile` of the axis that is not k.
+  [[nodiscard]] TensorMap map(MapType type, std::int64_t pieces, std::uint64_t address, int tile) const {
+    constexpr std::uint32_t kBlock = 64;
+    TensorMap map;
+    map.type = type;
+    map.address = address;
+    map.rank = 3;
+    map.sizes = {static_cast<std::uint64_t>(inner), static_cast<std::uint64_t>(outer),
+                 static_cast<std::uint64_t>(pieces * matrices)};
+    map.strides = {static_cast<std::uint64_t>(2 * pitch()), static_cast<std::uint64_t>(2 * pitch() * outer)};
+    map.box = {kBlock, from.k_inside ? static_cast<std::uint32_t>(tile) : kBlock, 1};
+    map.swizzle = MapSwizzle::b128;
+    map.promotion = MapPromotion::b128;
+    return map;
+  }
+};
+
+inline Side side_of(const sgemm::Operand& from, std::int64_t k, std::int64_t stride, std::int64_t batch) {
+  const bool several = batch > 1 && stride != 0;
+  return {from.k_inside ? k : from.length, from.k_inside ? from.length : k, several ? batch : 1, several ? stride : 0,
+          from};
+}
+inline Side a_of(const GemmProblem& p) {
+  return side_of(sgemm::a_of(p), p.k, p.stride_a, p.batch);
+}
+inline Side b_of(const GemmProblem& p) {
+  return side_of(sgemm::b_of(p), p.k, p.stride_b, p.batch);
+}
+
+}  // namespace nervanagpu::pieces
