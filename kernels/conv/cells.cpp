@@ -19,38 +19,36 @@ constexpr std::int64_t kThreads = 256;
 constexpr std::string_view kForced = "_cells";
 constexpr std::int64_t kMost = std::int64_t{1} << 28;
 
-// Pictures as they lie, and how they are cut.
-struct Source {
-  std::uint64_t address = 0;
-  Dtype type = Dtype::float16;
-  Shape strides;  // of pictures, depth, height, width, channels: elements
-  std::int64_t n = 1;
-  Flat size = {1, 1}, low = {0, 0}, pixels = {1, 1};
-  std::int64_t channels = 1;  // of the result
-};
+std::int64_t units_of(const Source& s) {
+  return s.n * s.pixels[0] * s.pixels[1] * (s.channels / kEight);
+}
 
-void launch(Device& device, const Source& s, const Cells& c, std::int64_t of_pixel, std::uint64_t to,
-            const Stream& stream) {
-  const std::int64_t units = s.channels / kEight;
-  const std::int64_t total = s.n * s.pixels[0] * s.pixels[1] * units;
-  Values v;
-  const auto size = static_cast<std::int64_t>(size_of(s.type));
-  v.u64(s.address).u64(to).u64(static_cast<std::uint64_t>(size * s.strides[0])).u32(total).divisor(units);
-  v.divisor(s.pixels[1]).divisor(s.pixels[0]).divisor(c.step[1] * of_pixel).divisor(of_pixel).u32(c.elements);
-  v.s32(s.size[1]).s32(s.size[0]).s32(c.step[1]).s32(c.step[0]).s32(s.low[1]).s32(s.low[0]);
-  v.s32(size * s.strides[3]).s32(size * s.strides[2]).s32(size * s.strides[4]);
+void launch(Device& device, const Source& s, std::uint64_t to, const Stream& stream) {
   // A thread keeps its place in the cell; eight CTAs a multiprocessor are all that run at a time.
   constexpr std::int64_t kResident = 8;
+  const std::int64_t units = s.channels / kEight;
   const std::int64_t every = std::max<std::int64_t>(units / std::gcd(units, kThreads), 1);
   const std::int64_t most = ceil_div(kResident * device.info().multiprocessors, every) * every;
-  const std::int64_t ctas = std::min(ceil_div(ceil_div(total, kThreads), every) * every, most);
+  const std::int64_t ctas = std::min(ceil_div(ceil_div(units_of(s), kThreads), every) * every, most);
   const Kernel* kernel = device.registry().find(s.type == Dtype::int8    ? "cells_s8"
                                                 : s.type == Dtype::uint8 ? "cells_u8"
                                                                          : "cells_b16");
-  v.launch(device, *kernel, {static_cast<std::uint32_t>(ctas), 1, 1}, stream.handle());
+  values_of(s, to).launch(device, *kernel, {static_cast<std::uint32_t>(ctas), 1, 1}, stream.handle());
 }
 
 }  // namespace
+
+Values values_of(const Source& s, std::uint64_t to) {
+  const std::int64_t row = s.cell[1] * s.of_pixel;
+  const auto size = static_cast<std::int64_t>(size_of(s.type));
+  Values v;
+  v.u64(s.address).u64(to).u64(static_cast<std::uint64_t>(size * s.strides[0])).u32(units_of(s));
+  v.divisor(s.channels / kEight).divisor(s.pixels[1]).divisor(s.pixels[0]).divisor(row).divisor(s.of_pixel);
+  v.u32(s.cell[0] * row);
+  v.s32(s.size[1]).s32(s.size[0]).s32(s.step[1]).s32(s.step[0]).s32(s.low[1]).s32(s.low[0]);
+  v.s32(size * s.strides[3]).s32(size * s.strides[2]).s32(size * s.strides[4]);
+  return v;
+}
 
 std::optional<Cells> cells_of(ConvPass pass, const ConvProblem& p) {
   constexpr std::int64_t kWidest = 64;
@@ -144,22 +142,17 @@ Forced behind(const Forced& forced) {
 
 void copy_pictures(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t x, std::uint64_t to,
                    const Stream& stream) {
-  launch(device, {x, p.x_type, lies(p, Role::x).strides, p.n, {p.in[1], p.in[2]}, c.low, c.pixels, c.channels}, c, p.c,
-         to, stream);
+  const Shape strides = lies(p, Role::x).strides;
+  launch(device, {x, p.x_type, strides, p.n, {p.in[1], p.in[2]}, c.low, c.pixels, c.step, c.step, c.channels, p.c}, to,
+         stream);
 }
 
 void copy_filters(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t w, std::uint64_t to,
                   const Stream& stream) {
-  launch(device,
-         {w,
-          p.w_type,
-          lies(p, Role::w).strides,
-          p.k,
-          {p.filter[1], p.filter[2]},
-          {0, 0},
-          {c.taps.taps[1], c.taps.taps[0]},
-          c.wide},
-         c, p.c, to, stream);
+  const Shape strides = lies(p, Role::w).strides;
+  const Flat taps = {c.taps.taps[1], c.taps.taps[0]};
+  launch(device, {w, p.w_type, strides, p.k, {p.filter[1], p.filter[2]}, {0, 0}, taps, c.step, c.step, c.wide, p.c}, to,
+         stream);
 }
 
 }  // namespace nervanagpu::conv_detail::cells

@@ -11,6 +11,7 @@
 #include "kernels/conv/launch.h"
 #include "kernels/conv/problem.h"
 #include "nervanagpu/stream.hpp"
+#include "src/values.h"
 
 namespace nervanagpu::conv_detail::cells {
 
@@ -27,6 +28,21 @@ struct Cells {
   [[nodiscard]] std::int64_t pictures_bytes(std::int64_t n) const { return 2 * n * pixels[0] * pixels[1] * channels; }
   [[nodiscard]] std::int64_t filters_bytes(std::int64_t k) const { return 2 * k * taps.all_taps() * wide; }
 };
+
+// Pictures, or filters, as they lie, and how they are cut.
+struct Source {
+  std::uint64_t address = 0;
+  Dtype type = Dtype::float16;
+  Shape strides;  // of pictures, depth, height, width, channels: elements
+  std::int64_t n = 1;
+  Flat size = {1, 1}, low = {0, 0};   // in pixels; the first cell's first
+  Flat pixels = {1, 1};               // cells of a picture
+  Flat step = {1, 1}, cell = {1, 1};  // from cell to cell, and of a cell
+  std::int64_t channels = 8;          // of the result
+  std::int64_t of_pixel = 1;          // channels
+};
+// The parameters of cells.sass, which are the first ones of cells_bf16x3.sass.
+Values values_of(const Source& from, std::uint64_t to);
 
 // None: the pass is not fprop or update of this kind, or the cells would have more than 64 channels.
 std::optional<Cells> cells_of(ConvPass pass, const ConvProblem& p);

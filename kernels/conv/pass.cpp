@@ -1,7 +1,5 @@
 #include "kernels/conv/pass.h"
 
-#include "kernels/gemm/bf16x6.h"
-
 namespace nervanagpu::conv_detail::tensor_cores {
 
 void Pass::copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std::uint64_t to, Dtype to_type,
@@ -185,7 +183,7 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
     v.divisor(choice.splits).u32(l.group_channels).u32(l.group_pictures).u32(l.group_filters);
     if (l.pass == 'c') v.u32(l.rows).u32(l.row_steps[0]).u32(l.row_steps[1]).u32(l.row_steps[2]).u32(l.row_n);
   }
-  if (in_pieces()) v.u32(l.x.n).u64(ranges_).u32(bf16x6::most_exponents(g.k));
+  if (in_pieces()) v.u32(l.x.n).u64(ranges_).u32(most_exponents_);
   v.launch(*device_, *kernel, grid_of(g, choice.tile, choice.splits, l.packs), stream_.handle());
   if (!sums) return;
   const split_sum::Plan end = split_sum::plan(device_->registry(), sum);
@@ -384,31 +382,6 @@ void Pass::widen_bias() {
   copy(at_.bias, at_.bias_type, row, wide, Dtype::float32, row);
   at_.bias = wide;
   at_.bias_type = Dtype::float32;
-}
-
-// Both operands' pieces, their products, and the pass once more if the device wants it: then everything that was stored is
-// stored anew, or nothing was: with beta every launch stores its own results (tensor_cores::fits).
-void Pass::run_pieces() {
-  const Roles roles = roles_of(pass_);
-  masked_ = false;
-  const Pixels from1 = as_it_lies(roles.in1, at_.in1);
-  const Pixels from2 = as_it_lies(roles.in2, at_.in2);
-  Pixels in1 = pieces::of(from1);
-  Pixels in2 = pieces::of(from2);
-  ranges_ = arena_.take(bf16x6::kRangeBytes);
-  in1.address = arena_.take(pieces::bytes(in1));
-  in2.address = arena_.take(pieces::bytes(in2));
-  if (device_ != nullptr) pieces::split(*device_, from1, in1, from2, in2, ranges_, stream_.handle());
-  const Pixels out = as_it_lies(roles.out, at_.out);
-  if (pass_ == ConvPass::update) {
-    update(in1, in2, out);
-  } else {
-    positions(in1, in2, out);
-  }
-  if (device_ == nullptr) return;
-  const std::int64_t taps = p_.filter[0] * p_.filter[1] * p_.filter[2];
-  const std::int64_t products = pass_ == ConvPass::update ? in1.count() : taps * in2.channels;
-  queue_if(*device_, pass_, p_, at_, e_, stream_.handle(), ranges_, bf16x6::most_exponents(products));
 }
 
 void Pass::run() {

@@ -14,6 +14,7 @@
 #include "kernels/conv/hconv_choice.h"
 #include "kernels/conv/implicit_gemm.h"
 #include "kernels/conv/packs.h"
+#include "kernels/conv/piece_cells.h"
 #include "kernels/conv/pieces.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/resident_choice.h"
@@ -137,6 +138,9 @@ class Pass {
   // The type of an operand's elements in the product.
   [[nodiscard]] Dtype operands(Role role) const { return in_pieces() ? Dtype::bfloat16 : type_of(p_, role); }
   void run_pieces();
+  void launch_cells(const Launch& l);
+  void cells_in_pieces_fprop(const piece_cells::Cells& c, const Pixels& out);
+  void cells_in_pieces_update(const piece_cells::Cells& c, const Pixels& out);
   Launch some_positions(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out, const Packs& packs,
                         std::int64_t first, std::int64_t count) const;
   [[nodiscard]] std::optional<hconv::Choice> in_their_places(Launch& l, const Gather& f, const Pixels& out,
@@ -179,6 +183,7 @@ class Pass {
   Arena arena_;
   bool masked_ = true;        // by the kernels' epilogues
   std::uint64_t ranges_ = 0;  // of pieces.h
+  std::int64_t most_exponents_ = 0;
 };
 
 }  // namespace nervanagpu::conv_detail::tensor_cores

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <string_view>
 
@@ -97,40 +98,57 @@ hconv::Work work_of(ConvPass pass, const ConvProblem& p) {
   return w;
 }
 
-// Of conv.sass, by its times on an H200 (benchmarks/results/conv_ffma.json). memory: microseconds of all bytes.
-double strict_microseconds(ConvPass pass, const ConvProblem& p, double memory) {
-  constexpr double kRate = 45e6;  // operations a microsecond, two of a multiply-add, in tiles of 64 columns
+// Everything that the maps can say.
+bool possible(ConvPass pass, const ConvProblem& p) {
+  constexpr std::int64_t kMost = std::int64_t{1}
+                                 << 28;  // elements: a piece is one third of what maps and products count
+  return gathers(pass, p).has_value() && p.x_elements() < kMost && p.y_elements() < kMost && p.w_elements() < kMost &&
+         p.k * p.filter[0] * p.filter[1] * p.filter[2] * ceil_div(p.c, kBlock) * kBlock < kMost;
+}
+
+}  // namespace
+
+// Of conv.sass, by its times on an H200 (benchmarks/results/conv_ffma.json).
+double strict_microseconds(ConvPass pass, const ConvProblem& p) {
+  constexpr double kRate =
+      45e6;  // operations a microsecond, two of a multiply-add, in tiles of 64 columns (update: and rows)
   constexpr double kColumns = 64;
   constexpr std::int64_t kVector = 4;  // channels
   constexpr double kOddRate = 28e6;
   constexpr double kOddUpdate = 17e6;
+  const auto filled_to = [](std::int64_t length) {
+    return std::ceil(static_cast<double>(length) / kColumns) * kColumns / static_cast<double>(length);
+  };
+  const double memory = 4 * static_cast<double>(p.x_elements() + p.w_elements() + p.y_elements()) / kMemory;
   const std::int64_t columns = pass == ConvPass::bprop ? p.c : p.k;
-  const double filled = std::ceil(static_cast<double>(columns) / kColumns) * kColumns / static_cast<double>(columns);
+  const std::int64_t window = p.filter[0] * p.filter[1] * p.filter[2] * p.c;
+  const double filled = filled_to(columns) * (pass == ConvPass::update ? filled_to(window) : 1);
   const double operations = p.flops() * filled;
   if (p.c % kVector == 0 && p.k % kVector == 0) return std::max(operations / kRate, memory);
   return operations / (pass == ConvPass::update ? kOddUpdate : kOddRate) + memory;
 }
-
-}  // namespace
 
 bool asked(const ConvProblem& p) {
   return p.precision == Precision::tensor && p.x_type == Dtype::float32 && p.layout == Layout::channels_last &&
          p.groups == 1;
 }
 
-bool pays(ConvPass pass, const ConvProblem& p) {
-  constexpr double kMemory = 3e6;    // bytes a microsecond
-  constexpr double kLaunches = 5.0;  // microseconds that two more kernels take
-  const hconv::Work w = work_of(pass, p);
-  const auto splits = splits_of(w);
+double product_microseconds(const hconv::Work& work) {
+  return best(work, splits_of(work), hgemm::kProcessors).cost;
+}
+
+double split_microseconds(double elements) {
+  return elements * (4 + 2 * static_cast<double>(kPieces)) / kMemory;  // read and written
+}
+
+double microseconds(ConvPass pass, const ConvProblem& p) {
+  if (!possible(pass, p)) return std::numeric_limits<double>::infinity();
   const Roles roles = roles_of(pass);
   const auto elements = [&](Role role) {
     return static_cast<double>(role == Role::x ? p.x_elements() : role == Role::w ? p.w_elements() : p.y_elements());
   };
-  const double read_and_written = 4 + 2 * static_cast<double>(kPieces);
-  const double split = read_and_written * (elements(roles.in1) + elements(roles.in2)) / kMemory;
-  const double all = 4 * (elements(Role::x) + elements(Role::w) + elements(Role::y)) / kMemory;
-  return best(w, splits, hgemm::kProcessors).cost + split + kLaunches < strict_microseconds(pass, p, all);
+  return product_microseconds(work_of(pass, p)) + split_microseconds(elements(roles.in1) + elements(roles.in2)) +
+         kLaunches;
 }
 
 hconv::Choice choose(const hconv::Work& w, int multiprocessors, bool uncut, const Forced& forced) {
@@ -163,12 +181,14 @@ std::int64_t bytes(const Pixels& pieces) {
   return 2 * kPieces * pieces.count() * pieces.pitch;
 }
 
-void split(Device& device, const Pixels& a, const Pixels& a_pieces, const Pixels& b, const Pixels& b_pieces,
+void split(Device& device, const Pixels& a, const Pixels& a_pieces, const Pixels* b, const Pixels* b_pieces,
            std::uint64_t ranges, StreamId stream) {
   const auto side = [](const Pixels& from, const Pixels& to) {
     return bf16x6::Split{from.address, to.address, from.channels, from.count(), 1, from.pitch};
   };
-  const bf16x6::Launch l = bf16x6::split(device.registry(), side(a, a_pieces), side(b, b_pieces), ranges);
+  const bf16x6::Split first = side(a, a_pieces);
+  bf16x6::Launch l = bf16x6::split(device.registry(), first, b == nullptr ? first : side(*b, *b_pieces), ranges);
+  if (b == nullptr) l.grid.y = 1;
   l.values.launch(device, *l.kernel, l.grid, stream);
 }
 

@@ -15,8 +15,17 @@ namespace nervanagpu::conv_detail::pieces {
 
 // Asked for, and of the shapes that there are kernels for: float32, channels last, one group.
 bool asked(const ConvProblem& p);
-// Sooner done than by multiply-adds: a function of the problem alone.
-bool pays(ConvPass pass, const ConvProblem& p);
+
+// By a model of an H200, all of them functions of the problem alone. Microseconds of a product, of splitting so many elements, and of
+// the launches beside the product's; bytes a microsecond.
+double product_microseconds(const hconv::Work& work);
+double split_microseconds(double elements);
+inline constexpr double kLaunches = 5.0;
+inline constexpr double kMemory = 3e6;
+// Of the pass whose operands are taken apart as they lie; infinity where that cannot be.
+double microseconds(ConvPass pass, const ConvProblem& p);
+// By multiply-adds.
+double strict_microseconds(ConvPass pass, const ConvProblem& p);
 
 // The cheapest tile and number of parts of a launch. uncut: in one part.
 hconv::Choice choose(const hconv::Work& work, int multiprocessors, bool uncut, const Forced& forced);
@@ -26,8 +35,8 @@ const Kernel* find(const Registry& registry, char pass, const hgemm::Tile& tile)
 // 16 bytes.
 Pixels of(const Pixels& t);
 std::int64_t bytes(const Pixels& pieces);
-// Writes them and the ranges of both.
-void split(Device& device, const Pixels& a, const Pixels& a_pieces, const Pixels& b, const Pixels& b_pieces,
+// Writes them and the ranges of both; without b: of a.
+void split(Device& device, const Pixels& a, const Pixels& a_pieces, const Pixels* b, const Pixels* b_pieces,
            std::uint64_t ranges, StreamId stream);
 
 // The maps of conv_bf16x6.sass from those of hconv.sass, which are of one piece.

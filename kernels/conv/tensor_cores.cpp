@@ -20,13 +20,9 @@ bool takes_types(ConvPass pass, const ConvProblem& p) {
   return pass == ConvPass::fprop && sgemm::byte(p.x_type) && p.w_type == Dtype::int8 && p.y_type == Dtype::int32;
 }
 
-// Of float32: everything that the maps can say.
+// Of float32: where it is sooner done than by multiply-adds.
 bool takes_pieces(ConvPass pass, const ConvProblem& p) {
-  const auto all = gathers(pass, p);
-  if (!all || !pieces::pays(pass, p)) return false;
-  const std::int64_t most = kLimit / 8;  // of elements: a piece is one third of what maps and products count
-  return p.x_elements() < most && p.y_elements() < most && p.w_elements() < most &&
-         p.k * p.filter[0] * p.filter[1] * p.filter[2] * ceil_div(p.c, kBlock) * kBlock < most;
+  return piece_cells::choose(pass, p) || pieces::microseconds(pass, p) < pieces::strict_microseconds(pass, p);
 }
 
 }  // namespace
@@ -70,6 +66,8 @@ bool reaches_all(ConvPass pass, const ConvProblem& p, const Epilogue& e) {
 // Results that are put together from sums in the workspace are stored twice where conv_if.sass has to compute them.
 bool fits_pieces(ConvPass pass, const ConvProblem& p, const Epilogue& e) {
   if (pass == ConvPass::update && e.beta != 0 && p.c % kBlock != 0) return false;
+  if (pass == ConvPass::update && e.rounding.stochastic && piece_cells::choose(pass, p))
+    return false;  // copies know it not
   const bool between = apart(p, roles_of(pass).out);
   if (strided(pass, p) && (between || e.rounding.stochastic)) return false;
   if (between && e.rounding.stochastic) return false;

@@ -204,6 +204,12 @@ void LaunchPaths::convolutions() {
   follow("fprop by pieces", [&] { conv_fprop(exact, maps, filters, made, by_pieces); });
   follow("bprop by pieces", [&] { conv_bprop(exact, maps, filters, made, by_pieces); });
   follow("update by pieces", [&] { conv_update(exact, maps, made, changed, by_pieces); });
+  ConvProblem exact_first = first;
+  exact_first.x_type = exact_first.w_type = exact_first.y_type = Dtype::float32;
+  const Tensor pictures = Tensor::empty({32, 224, 224, 3});
+  Tensor seven = Tensor::empty({64, 7, 7, 3}), response = Tensor::empty({32, 112, 112, 64});
+  follow("fprop of a first layer by pieces", [&] { conv_fprop(exact_first, pictures, seven, response, by_pieces); });
+  follow("update of a first layer by pieces", [&] { conv_update(exact_first, response, pictures, seven, by_pieces); });
   first.x_type = first.w_type = Dtype::int8, first.y_type = Dtype::int32, first.c = 32;
   Tensor sums = Tensor::empty({32, 112, 112, 64}, Dtype::int32);
   follow("fprop of bytes", [&] {

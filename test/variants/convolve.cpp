@@ -1,4 +1,5 @@
-// Every kernel of conv.sass, depthwise*.sass, hconv.sass, gconv.sass, halo.sass, halo_update.sass, resident.sass and cells.sass. conv.sass: its order is that of a pass in a layout, its tile is
+// Every kernel of conv.sass, depthwise*.sass, hconv.sass, gconv.sass, halo.sass, halo_update.sass, resident.sass, cells.sass and
+// cells_bf16x3.sass. conv.sass: its order is that of a pass in a layout, its tile is
 // named, and its vectors ask for multiples of 4. The others: a pass with channels last; a float32 result is one of parts
 // of the sums.
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "kernels/conv/halo_update_choice.h"
 #include "kernels/conv/implicit_gemm.h"
 #include "kernels/conv/launch.h"
+#include "kernels/conv/piece_cells.h"
 #include "kernels/conv/resident_choice.h"
 #include "kernels/conv/tensor_cores.h"
 #include "kernels/gemm/flags.h"
@@ -79,9 +81,12 @@ bool goes_anywhere(const Kernel& kernel) {
 bool goes_back(const Kernel& kernel) {
   return kernel.manifest().op == "depthwise_back";
 }
-// Of float32: what multiplies pieces, and what computes a pass whose operands have none.
+bool makes_piece_cells(const Kernel& kernel) {
+  return kernel.manifest().op == "cells_bf16x3";
+}
+// Of float32: what makes cells of pieces, what multiplies them, and what computes a pass whose operands have none.
 bool in_pieces(const Kernel& kernel) {
-  return kernel.manifest().op == "conv_bf16x6" || kernel.manifest().op == "conv_if";
+  return kernel.manifest().op == "conv_bf16x6" || kernel.manifest().op == "conv_if" || makes_piece_cells(kernel);
 }
 bool beyond_pieces(const Kernel& kernel) {
   return kernel.manifest().op == "conv_if";
@@ -100,6 +105,7 @@ bool of_bytes_as_halves(const Kernel& kernel) {
 // As conv_detail names it, to have it taken.
 std::string end_of(const Kernel& kernel) {
   if (makes_cells(kernel)) return "_cells_128x64";
+  if (makes_piece_cells(kernel)) return "_cells_128x128";
   if (of_bytes_as_halves(kernel)) {
     const std::string& name = kernel.name();
     return keeps_filters(kernel)
@@ -127,7 +133,8 @@ bool shares_taps(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
 
 Pass pass_of(Random& random, const Kernel& kernel) {
   if (of_bytes_as_halves(kernel)) return {ConvPass::fprop, Layout::channels_last};
-  if (makes_cells(kernel)) return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::update, Layout::channels_last};
+  if (makes_cells(kernel) || makes_piece_cells(kernel))
+    return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::update, Layout::channels_last};
   if (shares_products(kernel)) return {ConvPass::update, Layout::channels_last};
   if (keeps_filters(kernel))
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
@@ -269,6 +276,12 @@ ConvProblem draw_for_pieces(Random& random, const Kernel& kernel, const Pass& wh
     p.groups = 1;
     p.precision = Precision::tensor;
     p.x_type = p.w_type = p.y_type = Dtype::float32;
+    if (makes_piece_cells(kernel)) {
+      p.c = pick(random, 1, pick(random, 0, 3) == 0 ? 40 : 5);
+      p.in[0] = p.filter[0] = p.stride[0] = p.dilation[0] = 1, p.pad[0] = 0;
+      if (!conv_detail::piece_cells::all(what.pass, p).empty()) return p;
+      continue;
+    }
     if (beyond_pieces(kernel)) {  // vectors, or none
       const std::int64_t odd = kernel.number("V") == kFour ? 0 : 1;
       p.c = ceil_div(p.c, kFour) * kFour + odd;
@@ -479,7 +492,8 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   conv_detail::Epilogue e;
   constexpr float kFactors[] = {1, 1, 2, -1};
   e.alpha = choose(random, kFactors);
-  const bool gradients_of_cells = makes_cells(kernel) && pass == ConvPass::update;  // are copied as they are
+  const bool gradients_of_cells =  // are copied as they are
+      (makes_cells(kernel) || makes_piece_cells(kernel)) && pass == ConvPass::update;
   e.beta = gradients_of_cells || pick(random, 0, 1) == 0 ? 0.0F : choose(random, kFactors);
   e.relu = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
   // A strided bprop on the tensor cores is rounded at random by its last copy, from float32.

@@ -184,7 +184,8 @@ class Session {
     CountingDevice::watch(convolves && in_turn ? 1 : 0);
     if (draws_products(kernel)) return multiply(random, kernel, limits);
     if (op == "conv" || op == "hconv" || op == "gconv" || op == "halo" || op == "halo_update" || op == "resident" ||
-        op == "cells" || op == "conv_bf16x6" || op == "conv_if" || op.starts_with("depthwise")) {
+        op == "cells" || op == "cells_bf16x3" || op == "conv_bf16x6" || op == "conv_if" ||
+        op.starts_with("depthwise")) {
       return convolve(random, kernel, limits);
     }
     if (op.starts_with("pool_")) return pool(random, kernel, limits);
