@@ -72,7 +72,21 @@ def from_list(values: Any, dtype: Any) -> Any:
 def promoted_values(*values: Any) -> Any:
     """The dtype of an elementwise function's result: numbers of Python take that of the others."""
     given = [v.dtype if hasattr(v, "dtype") else v for v in values]
-    return promoted(*given) if all(hasattr(v, "dtype") for v in values) else np.result_type(*given)
+    if all(hasattr(v, "dtype") for v in values):
+        return promoted(*given)
+    for v in values:
+        if type(v) is int and not -(2**63) <= v < 2**64:
+            raise OverflowError(f"a number is {shown(v)}; needs one of 64 bits")
+    return np.result_type(*given)
+
+
+def check_integer(function: str, name: str, value: Any, dtype: Any) -> None:
+    """OverflowError for an int of Python's that an integer dtype does not hold."""
+    if type(value) is not int or kind_of(dtype) not in "iu":
+        return
+    limits = np.iinfo(dtype)
+    if not limits.min <= value <= limits.max:
+        raise OverflowError(f"{function}: {name} is {shown(value)}; {dtype} holds {limits.min} to {limits.max}")
 
 
 def _bfloat16() -> Any:

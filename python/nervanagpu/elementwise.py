@@ -3,8 +3,9 @@
 An operand is a GPUTensor, a number, a list or a NumPy array; shapes broadcast and dtypes promote as NumPy's (numbers
 are weak). Without `out` the result is an expression, a GPUTensor that is computed when its elements are wanted; with
 `out` it is written there now. `where`: a mask; other elements of `out` stay as they are, without `out` they are
-undefined. `dtype`: what the operands are converted to before. ValueError for shapes that do not broadcast, TypeError
-for dtypes that an operation does not take.
+undefined. `dtype`: of the results, and so what the operands are converted to before. `casting`: which conversions are
+allowed; `order`: F for a result that lies by columns; `subok` has no effect. ValueError for shapes that do not
+broadcast, TypeError for dtypes that an operation does not take.
 
 Complex operands: docs/expressions.md.
 
@@ -16,14 +17,16 @@ rounded; float64 ones are within 1 ULP. Integers and bool become floats, as NumP
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Protocol, SupportsComplex, SupportsFloat, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes
+from nervanagpu import _core, creation, dtypes, loops
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import host_array, shown
+from nervanagpu.arguments import shown
 from nervanagpu.names import public
 
 Operand = GPUTensor | SupportsFloat | SupportsComplex | npt.NDArray[np.generic] | list[Any]
@@ -37,7 +40,15 @@ class Unary(Protocol):
     __name__: str
 
     def __call__(
-        self, x: Operand, out: GPUTensor | None = None, *, where: Any = True, dtype: npt.DTypeLike | None = None
+        self,
+        x: Operand,
+        out: Any = None,
+        *,
+        where: Any = True,
+        dtype: npt.DTypeLike | None = None,
+        casting: str = "same_kind",
+        order: str = "K",
+        subok: bool = True,
     ) -> GPUTensor: ...
 
 
@@ -50,10 +61,13 @@ class Binary(Protocol):
         self,
         a: Operand,
         b: Operand,
-        out: GPUTensor | None = None,
+        out: Any = None,
         *,
         where: Any = True,
         dtype: npt.DTypeLike | None = None,
+        casting: str = "same_kind",
+        order: str = "K",
+        subok: bool = True,
     ) -> GPUTensor: ...
 
 
@@ -64,53 +78,95 @@ def _result(x: GPUTensor, out: GPUTensor | None) -> GPUTensor:
     return out
 
 
-def _stored(name: str, x: GPUTensor, out: Any, where: Any) -> GPUTensor:
-    """x, in `out` if there is one, where the mask says so."""
-    if isinstance(out, tuple) and len(out) == 1:  # as NumPy's ufuncs have it
-        out = out[0]
-    if out is not None and not isinstance(out, GPUTensor):
-        raise TypeError(f"{name}: out is {shown(out)}; needs GPUTensor (nervanagpu.array makes one)")
-    if where is True:
-        return _result(x, out)
-    mask = where if isinstance(where, GPUTensor) else creation.array(host_array("where", where).astype(bool))
-    to: GPUTensor = creation.empty(np.broadcast_shapes(x.shape, mask.shape), x.dtype) if out is None else out
-    _core.assign(to, _apply("where", mask, _core.cast(x, to.dtype), to))
-    return to
-
-
-def _applied(name: str, operands: tuple[Any, ...], dtype: npt.DTypeLike | None) -> GPUTensor:
-    if dtype is not None:
-        operands = _as_one_kind(name, operands, dtype)
-    return _apply(name, *operands)
-
-
-def _as_one_kind(name: str, operands: tuple[Any, ...], dtype: npt.DTypeLike) -> tuple[GPUTensor, ...]:
-    """The operands in a dtype of their kind or a greater one, as NumPy's ufuncs want `dtype` to be."""
-    for k, x in enumerate(operands):
-        if hasattr(x, "dtype") and not dtypes.converts(x.dtype, _core.dtype(dtype)):
-            raise TypeError(f"{name}: operand {k} is {x.dtype}; dtype={_core.dtype(dtype)} needs one of its kind")
-    return tuple(_converted(x, dtype) for x in operands)
-
-
-def _converted(x: Any, dtype: npt.DTypeLike) -> GPUTensor:
-    return _core.as_dtype(x if isinstance(x, GPUTensor) else creation.array(x), dtype)
-
-
 def _entered(function: Any, name: str, doc: str, aliases: tuple[str, ...]) -> Any:
     function.__name__ = function.__qualname__ = name
     function.__doc__ = doc
     return public(*aliases)(function)
 
 
+def _named(function: Any, compute: Callable[..., Any]) -> Any:
+    """`function` under the name, text and module of what it computes."""
+    for fact in ("__name__", "__qualname__", "__doc__", "__module__"):
+        setattr(function, fact, getattr(compute, fact))
+    return function
+
+
+def _check_real(name: str, *operands: Any) -> None:
+    for k, x in enumerate(operands):
+        if isinstance(x, complex) or (hasattr(x, "dtype") and dtypes.kind_of(x.dtype) == "c"):
+            raise TypeError(f"{name}: operand {k} is {getattr(x, 'dtype', 'complex')}; needs real numbers")
+
+
+def of_one(compute: Callable[..., GPUTensor]) -> Unary:
+    """The function `compute` of one operand, with the keyword arguments of ufuncs."""
+    name = compute.__name__
+    real = not loops.takes_complex(name)
+
+    def function(
+        x: Operand,
+        out: Any = None,
+        *,
+        where: Any = True,
+        dtype: npt.DTypeLike | None = None,
+        casting: str = "same_kind",
+        order: str = "K",
+        subok: bool = True,
+    ) -> GPUTensor:
+        if real:
+            _check_real(name, x)
+        if out is None and where is True and dtype is None and casting == "same_kind" and order == "K":
+            return compute(x)
+        made: GPUTensor = loops.call(name, compute, (x,), out, where, dtype, casting, order)
+        return made
+
+    made: Unary = _named(function, compute)
+    return made
+
+
+def of_two(compute: Callable[..., GPUTensor]) -> Binary:
+    """The function `compute` of two operands, with the keyword arguments of ufuncs."""
+    name = compute.__name__
+    real = not loops.takes_complex(name)
+
+    def function(
+        a: Operand,
+        b: Operand,
+        out: Any = None,
+        *,
+        where: Any = True,
+        dtype: npt.DTypeLike | None = None,
+        casting: str = "same_kind",
+        order: str = "K",
+        subok: bool = True,
+    ) -> GPUTensor:
+        if real:
+            _check_real(name, a, b)
+        if out is None and where is True and dtype is None and casting == "same_kind" and order == "K":
+            return compute(a, b)
+        made: GPUTensor = loops.call(name, compute, (a, b), out, where, dtype, casting, order)
+        return made
+
+    made: Binary = _named(function, compute)
+    return made
+
+
 def unary(name: str, doc: str, *aliases: str) -> Unary:
     """The function of the operation `name`."""
 
     def function(
-        x: Operand, out: GPUTensor | None = None, *, where: Any = True, dtype: npt.DTypeLike | None = None
+        x: Operand,
+        out: Any = None,
+        *,
+        where: Any = True,
+        dtype: npt.DTypeLike | None = None,
+        casting: str = "same_kind",
+        order: str = "K",
+        subok: bool = True,
     ) -> GPUTensor:
-        if out is None and where is True and dtype is None:
+        if out is None and where is True and dtype is None and casting == "same_kind" and order == "K":
             return _apply(name, x)
-        return _stored(name, _applied(name, (x,), dtype), out, where)
+        made: GPUTensor = loops.call(name, partial(_apply, name), (x,), out, where, dtype, casting, order)
+        return made
 
     made: Unary = _entered(function, name, doc, aliases)
     return made
@@ -122,14 +178,18 @@ def binary(name: str, doc: str, *aliases: str) -> Binary:
     def function(
         a: Operand,
         b: Operand,
-        out: GPUTensor | None = None,
+        out: Any = None,
         *,
         where: Any = True,
         dtype: npt.DTypeLike | None = None,
+        casting: str = "same_kind",
+        order: str = "K",
+        subok: bool = True,
     ) -> GPUTensor:
-        if out is None and where is True and dtype is None:
+        if out is None and where is True and dtype is None and casting == "same_kind" and order == "K":
             return _apply(name, a, b)
-        return _stored(name, _applied(name, (a, b), dtype), out, where)
+        made: GPUTensor = loops.call(name, partial(_apply, name), (a, b), out, where, dtype, casting, order)
+        return made
 
     made: Binary = _entered(function, name, doc, aliases)
     return made
@@ -228,7 +288,8 @@ def integer_power(a: Any, b: Any) -> GPUTensor:
             raise ValueError(f"power: the exponent b is {shown(b)}; needs 0 to 2**64 - 1, or a float")
         if b < 0:
             raise ValueError(f"power: the exponent of integers is {shown(b)}; needs 0 or more, or a float")
-        base = _converted(a, np.int8) if dtypes.kind_of(a.dtype) == "b" else a
+        dtypes.check_integer("power", "the exponent b", b, a.dtype)
+        base = _core.as_dtype(a, np.int8) if dtypes.kind_of(a.dtype) == "b" else a
         power: Any = None
         while b:
             if b & 1:
@@ -238,6 +299,7 @@ def integer_power(a: Any, b: Any) -> GPUTensor:
                 base = _apply("square", base)
         return _apply("add", _apply("multiply", base, 0), 1) if power is None else _apply("positive", power)
     dtype = dtypes.promoted_values(a, b)
+    dtypes.check_integer("power", "a", a, dtype)
     if dtype.kind == "b":
         dtype = np.dtype(np.int8)
     base, exponent = _core.cast(_tensor(a), dtype), _core.cast(_tensor(b), dtype)
@@ -263,16 +325,12 @@ def _tensor(x: Any) -> GPUTensor:
 
 
 @public("pow")
-def power(
-    a: Operand, b: Operand, out: GPUTensor | None = None, *, where: Any = True, dtype: npt.DTypeLike | None = None
-) -> GPUTensor:
+@of_two
+def power(a: Any, b: Any) -> GPUTensor:
     """a ** b; of integers modulo 2 ** width. ValueError for a number below 0 as the exponent of integers."""
-    if dtype is not None:
-        a, b = _as_one_kind("power", (a, b), dtype)
     a, b = (_tensor(x) if isinstance(x, list | tuple) else x for x in (a, b))
     whole = _is_integer(a) and _is_integer(b) and not (isinstance(b, int) and b == 2)
-    x = integer_power(a, b) if whole else _apply("power", a, b)
-    return x if out is None and where is True else _stored("power", x, out, where)
+    return integer_power(a, b) if whole else _apply("power", a, b)
 
 
 @overload

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes, elementwise, functions, scans
+from nervanagpu import _core, creation, dtypes, elementwise, functions, loops, scans
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import number, shown
-from nervanagpu.elementwise import Operand, _result
+from nervanagpu.arguments import number
+from nervanagpu.elementwise import Operand
 from nervanagpu.functions import _floats
 from nervanagpu.manipulation import along, axis_of
 from nervanagpu.names import public
@@ -19,36 +19,33 @@ from nervanagpu.reductions import operand_of
 
 
 @public()
-def float_power(
-    a: Operand, b: Operand, out: GPUTensor | None = None, *, where: Any = True, dtype: npt.DTypeLike | None = None
-) -> GPUTensor:
+@elementwise.of_two
+def float_power(a: Any, b: Any) -> GPUTensor:
     """a ** b in float64, of complex operands in complex128. TypeError for another `dtype`."""
     try:
         given = [operand_of(float(x) if isinstance(x, int | float) else x) for x in (a, b)]
     except OverflowError:
         raise OverflowError("float_power: a or b is an integer above the largest float64") from None
     kind = np.dtype(np.complex128 if any(dtypes.kind_of(x.dtype) == "c" for x in given) else np.float64)
-    wanted = kind if dtype is None else _core.dtype(dtype)
-    if wanted not in (np.float64, np.complex128) or not dtypes.converts(kind, wanted):
-        raise TypeError(f"float_power: dtype is {shown(dtype)}; needs {kind}")
-    made = elementwise.power(*(_core.as_dtype(x, wanted) for x in given))
-    return elementwise._stored("float_power", made, out, where)
+    return elementwise.power(*(_core.as_dtype(x, kind) for x in given))
 
 
-def _pair(function: str, out: Any) -> tuple[GPUTensor | None, GPUTensor | None]:
-    """Where the two results go."""
-    if not isinstance(out, tuple) or len(out) != 2 or any(o is not None and not isinstance(o, GPUTensor) for o in out):
-        raise TypeError(f"{function}: out is {shown(out)}; needs a pair of GPUTensor or None")
-    return out
+def _modf(x: Any) -> tuple[GPUTensor, GPUTensor]:
+    given = operand_of(_floats(x)[0])
+    whole = elementwise.trunc(given)
+    rest = elementwise.where(elementwise.isinf(given), 0.0, given - whole)
+    return elementwise.copysign(rest, given), whole
 
 
 @public()
-def modf(x: Operand, out: Any = (None, None)) -> tuple[GPUTensor, GPUTensor]:
+def modf(
+    x: Operand, out: Any = None, *, where: Any = True, dtype: npt.DTypeLike | None = None,
+    casting: str = "same_kind", order: str = "K", subok: bool = True,
+) -> tuple[GPUTensor, GPUTensor]:  # fmt: skip
     """(fraction, whole part), both with the sign of x."""
-    given, out = operand_of(_floats(x)[0]), _pair("modf", out)
-    whole = elementwise.trunc(given)
-    rest = elementwise.where(elementwise.isinf(given), 0.0, given - whole)
-    return _result(elementwise.copysign(rest, given), out[0]), _result(whole, out[1])
+    elementwise._check_real("modf", x)
+    made: tuple[GPUTensor, GPUTensor] = loops.call("modf", _modf, (x,), out, where, dtype, casting, order, 2)
+    return made
 
 
 def _bits(x: GPUTensor) -> GPUTensor:
@@ -56,10 +53,8 @@ def _bits(x: GPUTensor) -> GPUTensor:
     return x.copy().view(np.int64)
 
 
-@public()
-def frexp(x: Operand, out: Any = (None, None)) -> tuple[GPUTensor, GPUTensor]:
-    """(significand, exponent): x = significand * 2 ** exponent, significands from 0.5 to 1; int32 exponents."""
-    given, out = operand_of(_floats(x)[0]), _pair("frexp", out)
+def _frexp(x: Any) -> tuple[GPUTensor, GPUTensor]:
+    given = operand_of(_floats(x)[0])
     wide = _core.cast(given, np.float64)
     small = elementwise.less(elementwise.absolute(wide), 2.0**-1000)  # normal numbers, for the exponent's bits
     bits = _bits(elementwise.where(small, wide * 2.0**200, wide))
@@ -69,7 +64,18 @@ def frexp(x: Operand, out: Any = (None, None)) -> tuple[GPUTensor, GPUTensor]:
     power = _core.cast(elementwise.where(plain, exponent - 1022 - lifted, 0), np.int32)
     half = (bits & ~(0x7FF << 52) | (1022 << 52)).copy().view(np.float64)
     part = _core.cast(elementwise.where(plain, half, wide), given.dtype)
-    return _result(part, out[0]), _result(power, out[1])
+    return part, power
+
+
+@public()
+def frexp(
+    x: Operand, out: Any = None, *, where: Any = True, dtype: npt.DTypeLike | None = None,
+    casting: str = "same_kind", order: str = "K", subok: bool = True,
+) -> tuple[GPUTensor, GPUTensor]:  # fmt: skip
+    """(significand, exponent): x = significand * 2 ** exponent, significands from 0.5 to 1; int32 exponents."""
+    elementwise._check_real("frexp", x)
+    made: tuple[GPUTensor, GPUTensor] = loops.call("frexp", _frexp, (x,), out, where, dtype, casting, order, 2)
+    return made
 
 
 def _two_to(exponent: GPUTensor) -> GPUTensor:
@@ -78,7 +84,8 @@ def _two_to(exponent: GPUTensor) -> GPUTensor:
 
 
 @public()
-def ldexp(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+@elementwise.of_two
+def ldexp(a: Any, b: Any) -> GPUTensor:
     """a * 2 ** b, of integers b; float64 results below 2 ** -1022 may be rounded twice."""
     given, power = operand_of(_floats(a)[0]), operand_of(b)
     if dtypes.kind_of(power.dtype) not in "iub":
@@ -88,17 +95,18 @@ def ldexp(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
     for _ in range(3):
         part = elementwise.minimum(elementwise.maximum(steps, -1000), 1000)
         made, steps = made * _two_to(part), steps - part
-    return _result(_core.cast(made, given.dtype), out)
+    return _core.cast(made, given.dtype)
 
 
 @public()
-def spacing(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
+@elementwise.of_one
+def spacing(x: Any) -> GPUTensor:
     """How far the next number away from 0 is, with the sign of x; NaN for the infinities."""
     given = operand_of(_floats(x)[0])
     size = elementwise.absolute(given)
     step = functions.nextafter(size, creation.full((), math.inf, given.dtype)) - size
     step = elementwise.where(elementwise.isinf(size), math.nan, step)
-    return _result(elementwise.where(elementwise.less(given, 0), -step, step), out)
+    return elementwise.where(elementwise.less(given, 0), -step, step)
 
 
 @public()

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes, elementwise, reductions
+from nervanagpu import _core, creation, dtypes, elementwise, loops, reductions
 from nervanagpu._core import Expression, GPUTensor
 from nervanagpu.arguments import choice, integer
 from nervanagpu.elementwise import Operand, _result
@@ -22,7 +22,7 @@ from nervanagpu.reductions import Axis, operand_of
 
 def _floats(*operands: Any) -> tuple[Any, ...]:
     """Operands without a float among them as the floats that NumPy's ufuncs make of them: int8 becomes float16."""
-    tensors = tuple(x if isinstance(x, int | float | complex) else operand_of(x) for x in operands)
+    tensors = tuple(x if type(x) in (int, float, complex) else operand_of(x) for x in operands)
     held = [x.dtype for x in tensors if isinstance(x, GPUTensor)]
     if builtins.any(dtypes.kind_of(d) in "fc" for d in held) or builtins.any(
         isinstance(x, float | complex) for x in tensors
@@ -35,15 +35,24 @@ def _floats(*operands: Any) -> tuple[Any, ...]:
 
 
 @public()
-def fabs(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
+@elementwise.of_one
+def fabs(x: Any) -> GPUTensor:
     """|x| as a float."""
-    return elementwise.absolute(_floats(x)[0], out)
+    return elementwise.absolute(_floats(x)[0])
+
+
+def _divmod(a: Any, b: Any) -> tuple[GPUTensor, GPUTensor]:
+    return _core.apply("floor_divide", a, b), _core.apply("remainder", a, b)
 
 
 @public()
-def divmod(a: Operand, b: Operand) -> tuple[GPUTensor, GPUTensor]:
+def divmod(
+    a: Operand, b: Operand, out: Any = None, *, where: Any = True, dtype: npt.DTypeLike | None = None,
+    casting: str = "same_kind", order: str = "K", subok: bool = True,
+) -> tuple[GPUTensor, GPUTensor]:  # fmt: skip
     """floor_divide(a, b) and remainder(a, b); evaluated together they share a kernel."""
-    return _core.apply("floor_divide", a, b), _core.apply("remainder", a, b)
+    made: tuple[GPUTensor, GPUTensor] = loops.call("divmod", _divmod, (a, b), out, where, dtype, casting, order, 2)
+    return made
 
 
 @public(numpy=False)
@@ -59,52 +68,64 @@ def gelu(x: Operand, approximate: str = "none", out: GPUTensor | None = None) ->
     return _result(elementwise.multiply(x, elementwise.tanh(inner) * 0.5 + 0.5), out)
 
 
+def _lost(x: Any) -> Any:
+    """Where x is NaN."""
+    return False if isinstance(x, int) else elementwise.isnan(x)
+
+
 @public()
-def fmax(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+@elementwise.of_two
+def fmax(a: Any, b: Any) -> GPUTensor:
     """The larger one, or the one that is a number."""
-    larger = elementwise.where(elementwise.isnan(a), b, elementwise.maximum(a, b))
-    return _result(elementwise.where(elementwise.isnan(b), a, larger), out)
+    larger = elementwise.where(_lost(a), b, elementwise.maximum(a, b))
+    return elementwise.where(_lost(b), a, larger)
 
 
 @public()
-def fmin(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+@elementwise.of_two
+def fmin(a: Any, b: Any) -> GPUTensor:
     """The smaller one, or the one that is a number."""
-    smaller = elementwise.where(elementwise.isnan(a), b, elementwise.minimum(a, b))
-    return _result(elementwise.where(elementwise.isnan(b), a, smaller), out)
+    smaller = elementwise.where(_lost(a), b, elementwise.minimum(a, b))
+    return elementwise.where(_lost(b), a, smaller)
 
 
 @public("radians")
-def deg2rad(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
+@elementwise.of_one
+def deg2rad(x: Any) -> GPUTensor:
     """x * pi / 180."""
-    return _result(elementwise.multiply(_floats(x)[0], math.pi / 180), out)
+    return elementwise.multiply(_floats(x)[0], math.pi / 180)
 
 
 @public("degrees")
-def rad2deg(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
+@elementwise.of_one
+def rad2deg(x: Any) -> GPUTensor:
     """x * 180 / pi."""
-    return _result(elementwise.multiply(_floats(x)[0], 180 / math.pi), out)
+    return elementwise.multiply(_floats(x)[0], 180 / math.pi)
 
 
 @public()
-def logaddexp(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+@elementwise.of_two
+def logaddexp(a: Any, b: Any) -> GPUTensor:
     """log(e ** a + e ** b), without overflow."""
     a, b = _floats(a, b)
     larger, smaller = elementwise.maximum(a, b), elementwise.minimum(a, b)
     apart = elementwise.where(elementwise.equal(larger, smaller), 0.0, smaller - larger)  # inf - inf
-    return _result(larger + elementwise.log1p(elementwise.exp(apart)), out)
+    return larger + elementwise.log1p(elementwise.exp(apart))
 
 
 @public()
-def logaddexp2(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+@elementwise.of_two
+def logaddexp2(a: Any, b: Any) -> GPUTensor:
     """log2(2 ** a + 2 ** b), without overflow."""
     a, b = _floats(a, b)
     larger, smaller = elementwise.maximum(a, b), elementwise.minimum(a, b)
     apart = elementwise.where(elementwise.equal(larger, smaller), 0.0, smaller - larger)
-    return _result(larger + elementwise.log1p(elementwise.exp2(apart)) * (1 / math.log(2)), out)
+    return larger + elementwise.log1p(elementwise.exp2(apart)) * (1 / math.log(2))
 
 
 @public()
-def nextafter(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+@elementwise.of_two
+def nextafter(a: Any, b: Any) -> GPUTensor:
     """The next number of the dtype behind a on the way to b; integers become floats as in exp."""
     from nervanagpu.manipulation import broadcast_arrays
 
@@ -121,16 +142,17 @@ def nextafter(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor
     step = elementwise.where(elementwise.equal(x, 0), elementwise.copysign(least, to), moved)
     lost = elementwise.logical_or(elementwise.isnan(x), elementwise.isnan(to))
     result = elementwise.where(lost, math.nan, elementwise.where(elementwise.equal(x, to), to, step))
-    return _result(result, out)
+    return result
 
 
 @public()
-def heaviside(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+@elementwise.of_two
+def heaviside(a: Any, b: Any) -> GPUTensor:
     """0 below 0, b at 0, 1 above; NaN stays."""
     a, b = _floats(a, b)
     dtype = operand_of(elementwise.add(a, b)).dtype  # never computed
     side = elementwise.where(elementwise.less(a, 0), 0.0, elementwise.where(elementwise.equal(a, 0), b, 1.0))
-    return _result(_core.as_dtype(elementwise.where(elementwise.isnan(a), a, side), dtype), out)
+    return _core.as_dtype(elementwise.where(elementwise.isnan(a), a, side), dtype)
 
 
 @public()
@@ -170,12 +192,13 @@ def round(x: Operand, decimals: int = 0, out: GPUTensor | None = None) -> GPUTen
 
 
 @public("conj", method=True)
-def conjugate(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
+@elementwise.of_one
+def conjugate(x: Any) -> GPUTensor:
     """The complex conjugate: of real numbers a copy, of bool int8."""
     x = operand_of(x)
     if dtypes.kind_of(x.dtype) == "b":
         x = _core.cast(x, np.int8)
-    return _result(_core.apply("conjugate", x), out)
+    return _core.apply("conjugate", x)
 
 
 @public()

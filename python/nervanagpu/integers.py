@@ -9,7 +9,7 @@ import numpy as np
 from nervanagpu import _core, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, integer
-from nervanagpu.elementwise import Operand, _result
+from nervanagpu.elementwise import Operand
 from nervanagpu.manipulation import axis_of, broadcast_arrays, moveaxis
 from nervanagpu.names import public
 from nervanagpu.reductions import operand_of
@@ -26,35 +26,51 @@ def _whole(function: str, a: Any, b: Any) -> tuple[GPUTensor, GPUTensor]:
         raise OverflowError(f"{function}: a or b has more than 64 bits ({error})") from None
     if dtypes.kind_of(dtype) not in "iu":
         raise TypeError(f"{function}: a and b are {dtype}; needs integers")
+    for name, x in (("a", a), ("b", b)):
+        dtypes.check_integer(function, name, x, dtype)
     first, second = (_core.cast(operand_of(x), dtype) for x in (a, b))
     first, second = broadcast_arrays(first, second)
     return first, second
 
 
-@public()
-def gcd(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """The greatest common divisor, 0 or more; gcd(a, 0) is |a|."""
-    high, low = (elementwise.absolute(x) for x in _whole("gcd", a, b))
+def _size(x: GPUTensor) -> GPUTensor:
+    """|x| as an unsigned integer, which holds that of the lowest number, too."""
+    return _core.cast(elementwise.absolute(x), np.dtype(f"uint{8 * dtypes.size_of(x.dtype)}"))
+
+
+def _common(first: GPUTensor, second: GPUTensor) -> GPUTensor:
+    """The greatest common divisor of unsigned integers."""
+    high, low = first, second
     while True:
         for _ in range(_STEPS):
             rest = elementwise.where(elementwise.equal(low, 0), 0, elementwise.remainder(high, low))
             high, low = elementwise.where(elementwise.equal(low, 0), high, low), rest
         elementwise.evaluate(high, low)
         if high.size == 0 or not bool(reductions.any(low)):
-            return _result(high, out)
+            return high
 
 
 @public()
-def lcm(a: Operand, b: Operand, out: GPUTensor | None = None) -> GPUTensor:
+@elementwise.of_two
+def gcd(a: Any, b: Any) -> GPUTensor:
+    """The greatest common divisor, 0 or more; gcd(a, 0) is |a|."""
+    first, second = _whole("gcd", a, b)
+    return _core.cast(_common(_size(first), _size(second)), first.dtype)
+
+
+@public()
+@elementwise.of_two
+def lcm(a: Any, b: Any) -> GPUTensor:
     """The least common multiple, 0 or more; of 0 it is 0."""
     first, second = _whole("lcm", a, b)
-    common = gcd(first, second)
-    found = elementwise.absolute(elementwise.floor_divide(first, elementwise.maximum(common, 1)) * second)
-    return _result(found, out)
+    x, y = _size(first), _size(second)
+    part = elementwise.floor_divide(x, elementwise.maximum(_common(x, y), 1))
+    return _core.cast(elementwise.multiply(part, y), first.dtype)
 
 
 @public()
-def bitwise_count(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
+@elementwise.of_one
+def bitwise_count(x: Any) -> GPUTensor:
     """How many bits of |x| are set, as uint8."""
     given = operand_of(x)
     if dtypes.kind_of(given.dtype) not in "iub":
@@ -67,7 +83,7 @@ def bitwise_count(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
     low = elementwise.bitwise_and(bits, 0x3333333333333333)
     bits = low + elementwise.bitwise_and(elementwise.right_shift(bits, 2), 0x3333333333333333)
     bits = elementwise.bitwise_and(bits + elementwise.right_shift(bits, 4), 0x0F0F0F0F0F0F0F0F)
-    return _result(_core.cast(elementwise.right_shift(bits * 0x0101010101010101, 56), np.uint8), out)
+    return _core.cast(elementwise.right_shift(bits * 0x0101010101010101, 56), np.uint8)
 
 
 def _weights(bitorder: Any, function: str) -> GPUTensor:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import indexing, ufuncs
 from nervanagpu._core import GPUTensor
 from nervanagpu.names import of_numpy
 
@@ -18,25 +17,22 @@ _SERVED: dict[Any, Callable[..., Any]] = {}  # NumPy's functions and ufuncs, and
 
 
 def _array_ufunc(self: GPUTensor, ufunc: np.ufunc, method: str, *inputs: Any, out: Any = None, **more: Any) -> Any:
-    to = out[0] if isinstance(out, tuple) else out
-    if to is not None and not isinstance(to, GPUTensor):
-        return NotImplemented
-    if method == "reduce" and ufunc.__name__ in ufuncs.REDUCE:
-        return ufuncs.REDUCE[ufunc.__name__](inputs[0], more.pop("axis", 0), out=to, **_given(more))
-    if method == "accumulate" and ufunc.__name__ in ufuncs.ACCUMULATE:
-        return ufuncs.ACCUMULATE[ufunc.__name__](inputs[0], more.pop("axis", 0), out=to, **_given(more))
-    if method == "at" and ufunc is np.add and isinstance(inputs[0], GPUTensor) and not more:
-        return indexing.add_at(*inputs)
     function: Any = _SERVED.get(ufunc)
-    if function is None or method not in ("__call__", "outer"):
+    if function is None:
         return NotImplemented
-    if method == "outer":
-        return function.outer(*inputs) if to is None and not more else NotImplemented
-    return function(*inputs, out=to, **more)
+    if method == "at":
+        return function.at(*inputs, **more) if isinstance(inputs[0], GPUTensor) else NotImplemented
+    if isinstance(out, tuple):
+        if not all(o is None or isinstance(o, GPUTensor) for o in out):
+            return NotImplemented
+        more["out"] = out if len(out) > 1 else out[0]
+    if method == "__call__":
+        return function(*inputs, **more)
+    return getattr(function, method)(*inputs, **_given(more))
 
 
 def _given(more: dict[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in more.items() if v is not np._NoValue and v is not None}
+    return {k: v for k, v in more.items() if v is not np._NoValue}
 
 
 def _array_function(
@@ -45,7 +41,7 @@ def _array_function(
     ours = _SERVED.get(function)
     if ours is None:
         return NotImplemented
-    return ours(*args, **{k: v for k, v in kwargs.items() if v is not np._NoValue})
+    return ours(*args, **_given(kwargs))
 
 
 def install() -> None:

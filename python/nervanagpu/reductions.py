@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes, elementwise
+from nervanagpu import _core, creation, dtypes, elementwise, loops
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integers, tensor
-from nervanagpu.elementwise import Operand, _result
+from nervanagpu.arguments import AxisError, integers
+from nervanagpu.elementwise import Operand
 from nervanagpu.names import public
 
 Axis = int | Sequence[int] | None
@@ -40,34 +40,62 @@ def axes_of(function: str, axis: Axis) -> list[int] | None:
     return axis if axis is None else [axis] if type(axis) is int else integers(function, "axis", axis)
 
 
-def _masked(x: Any, where: Any, value: Any) -> GPUTensor:
+def _masked(function: str, x: Any, where: Any, value: Any) -> GPUTensor:
     """x, and `value` where the mask is not set."""
     x = operand_of(x)
-    mask = where if isinstance(where, GPUTensor) else creation.array(np.asarray(where, bool))
+    mask = loops.mask_of(function, where)
     if dtypes.kind_of(x.dtype) == "b":
         value = bool(value)
     return elementwise.where(mask, x, value)
 
 
-def _stored(result: GPUTensor, dtype: npt.DTypeLike | None, out: GPUTensor | None) -> GPUTensor:
+def stored(function: str, result: GPUTensor, out: Any, casting: str = "same_kind") -> GPUTensor:
+    """Writes a reduction to `out`, which has its shape."""
+    to = loops.outputs(function, out, 1)[0]
+    if to is None:
+        return result
+    if to.shape != result.shape:
+        raise ValueError(f"{function}: out has shape {to.shape}; needs that of the result, {result.shape}")
+    return loops.store(function, result, to, casting)
+
+
+def _stored(function: str, result: GPUTensor, dtype: npt.DTypeLike | None, out: Any) -> GPUTensor:
     if dtype is not None and result.dtype != _core.dtype(dtype):
         result = _core.cast(result, dtype)
-    return _result(result, out)
+    return result if out is None else stored(function, result, out)
 
 
 def of_out(function: str, x: GPUTensor, out: Any) -> Any:
     """The dtype that sums are computed in for `out`: its own, as NumPy's are. TypeError where x does not become it."""
-    tensor(function, "out", out)
-    if not dtypes.converts(x.dtype, out.dtype):
-        raise TypeError(f"{function}: out has dtype {out.dtype}; needs one that {x.dtype} converts to (same_kind)")
-    return out.dtype
+    to = loops.outputs(function, out, 1)[0]
+    if to is None:
+        return None
+    if not dtypes.converts(x.dtype, to.dtype):
+        raise TypeError(f"{function}: out has dtype {to.dtype}; needs one that {x.dtype} converts to (same_kind)")
+    return to.dtype
 
 
-def _reduced(name: str, x: Operand, axis: Axis, keepdims: bool, dtype: npt.DTypeLike | None = None) -> GPUTensor:
+def _reduced(
+    name: str, x: Operand, axis: Axis, keepdims: bool, dtype: npt.DTypeLike | None = None, ddof: Any = 0
+) -> Any:
     axes = axis if axis is None else [axis] if type(axis) is int else integers(name, "axis", axis)
     if dtype is not None:
         x = _core.as_dtype(operand_of(x), dtype)
-    return _core.reduce(name, x if isinstance(x, GPUTensor) else operand_of(x), axes, keepdims, 0)
+    try:
+        return _core.reduce(name, x if isinstance(x, GPUTensor) else operand_of(x), axes, keepdims, ddof)
+    except ValueError:
+        given = operand_of(x)
+        if axes in ([0], [-1]) and given.ndim == 0 and name in ("sum", "prod", "max", "min"):  # as in NumPy
+            return _core.reduce(name, given, None, keepdims, ddof)
+        _check_axes(name, axes or [], given)
+        raise
+
+
+def _check_axes(name: str, axes: list[int], x: GPUTensor) -> None:
+    """AxisError for an axis that there is not."""
+    for a in axes:
+        if not -x.ndim <= a < x.ndim:
+            raise AxisError(f"{name}: axis {a} is out of range; the operand has {x.ndim} axes")
 
 
 @public(method=True)
@@ -82,13 +110,13 @@ def sum(
 ) -> GPUTensor:
     """The sum of the elements along `axis`."""
     if where is not True:
-        x = _masked(x, where, 0)
+        x = _masked("sum", x, where, 0)
     if out is not None and dtype is None:
         dtype = of_out("sum", operand_of(x), out)
-    result = _reduced("sum", x, axis, keepdims, dtype)
+    result: GPUTensor = _reduced("sum", x, axis, keepdims, dtype)
     if initial is not None:
-        result = elementwise.add(result, initial)
-    return result if dtype is None and out is None else _stored(result, dtype, out)
+        result = _core.as_dtype(elementwise.add(result, initial), result.dtype)
+    return result if dtype is None and out is None else _stored("sum", result, dtype, out)
 
 
 @public(method=True)
@@ -103,13 +131,13 @@ def prod(
 ) -> GPUTensor:
     """The product of the elements along `axis`."""
     if where is not True:
-        x = _masked(x, where, 1)
+        x = _masked("prod", x, where, 1)
     if out is not None and dtype is None:
         dtype = of_out("prod", operand_of(x), out)
-    result = _reduced("prod", x, axis, keepdims, dtype)
+    result: GPUTensor = _reduced("prod", x, axis, keepdims, dtype)
     if initial is not None:
-        result = elementwise.multiply(result, initial)
-    return result if dtype is None and out is None else _stored(result, dtype, out)
+        result = _core.as_dtype(elementwise.multiply(result, initial), result.dtype)
+    return result if dtype is None and out is None else _stored("prod", result, dtype, out)
 
 
 def _extreme(
@@ -118,7 +146,7 @@ def _extreme(
     if where is not True:
         if initial is None:
             raise ValueError(f"{name}: there is a mask `where` but no `initial`; needs both")
-        x = _masked(x, where, initial)
+        x = _masked(name, x, where, initial)
     x = operand_of(x)
     if initial is not None:
         choose = elementwise.maximum if name == "max" else elementwise.minimum
@@ -129,7 +157,7 @@ def _extreme(
             result = _core.cast(choose(_reduced(name, x, axis, keepdims), initial), x.dtype)
     else:
         result = _reduced(name, x, axis, keepdims)
-    return _result(result, out)
+    return stored(name, result, out, "unsafe")  # as NumPy's
 
 
 @public("amax", method="max")
@@ -143,7 +171,8 @@ def max(
 ) -> GPUTensor:
     """The largest element along `axis`; NaN if one is."""
     if initial is None and where is True and out is None:
-        return _reduced("max", x, axis, keepdims)
+        found: GPUTensor = _reduced("max", x, axis, keepdims)
+        return found
     return _extreme("max", x, axis, out, keepdims, initial, where)
 
 
@@ -158,12 +187,13 @@ def min(
 ) -> GPUTensor:
     """The smallest element along `axis`; NaN if one is."""
     if initial is None and where is True and out is None:
-        return _reduced("min", x, axis, keepdims)
+        found: GPUTensor = _reduced("min", x, axis, keepdims)
+        return found
     return _extreme("min", x, axis, out, keepdims, initial, where)
 
 
-def _counted(x: GPUTensor, where: Any, axis: Axis, keepdims: bool) -> GPUTensor:
-    mask = where if isinstance(where, GPUTensor) else creation.array(np.asarray(where, bool))
+def _counted(function: str, x: GPUTensor, where: Any, axis: Axis, keepdims: bool) -> GPUTensor:
+    mask = loops.mask_of(function, where)
     return sum(elementwise.where(mask, elementwise.equal(x, x) | True, False), axis, keepdims=keepdims)
 
 
@@ -178,13 +208,27 @@ def mean(
     where: Any = True,
 ) -> GPUTensor:
     """The sum of the elements along `axis` over their number."""
+    if out is not None and dtype is None:
+        dtype = _wider("mean", x, out)
     if where is True:
-        result = _reduced("mean", x, axis, keepdims, dtype)
+        result: GPUTensor = _reduced("mean", x, axis, keepdims, dtype)
     else:
         x = operand_of(x)
-        total = sum(_masked(x, where, 0), axis, dtype or floating(x.dtype), keepdims=keepdims)
-        result = _core.cast(elementwise.divide(total, _counted(x, where, axis, keepdims)), total.dtype)
-    return result if dtype is None and out is None else _stored(result, dtype, out)
+        total = sum(_masked("mean", x, where, 0), axis, dtype or floating(x.dtype), keepdims=keepdims)
+        result = _core.cast(elementwise.divide(total, _counted("mean", x, where, axis, keepdims)), total.dtype)
+    if dtype is not None and result.dtype != _core.dtype(dtype):
+        result = _core.cast(result, dtype)
+    return result if out is None else stored("mean", result, out, "unsafe")  # as NumPy's
+
+
+def _wider(function: str, x: Any, out: Any) -> Any:
+    """The dtype of `out` where it holds more than x's floats: then means are computed in it; else None."""
+    to = loops.outputs(function, out, 1)[0]
+    given = operand_of(x)
+    kinds = "fc" if dtypes.kind_of(given.dtype) == "f" else "c"
+    if to is None or dtypes.kind_of(given.dtype) not in "fc" or dtypes.kind_of(to.dtype) not in kinds:
+        return None
+    return to.dtype if dtypes.size_of(to.dtype) > dtypes.size_of(given.dtype) else None
 
 
 def floating(dtype: Any) -> Any:
@@ -204,22 +248,30 @@ def _variance(
     mean: Any,
 ) -> GPUTensor:
     axes = axes_of(name, axis)
+    if out is not None and dtype is None:
+        dtype = _wider(name, x, out)
     if dtype is not None:
         x = _core.as_dtype(operand_of(x), dtype)
     if where is True and mean is None and isinstance(ddof, int):
-        result = _core.reduce(name, x if isinstance(x, GPUTensor) else operand_of(x), axes, keepdims, ddof)
-        return result if dtype is None and out is None else _stored(result, dtype, out)
+        result: GPUTensor = _reduced(name, x, axis, keepdims, None, ddof)
+        return result if out is None and dtype is None else _varied(name, result, dtype, out)
     x = operand_of(x)
     centre = globals()["mean"](x, axis, keepdims=True, where=where) if mean is None else mean
     apart = elementwise.subtract(x, centre)
     apart = elementwise.square(elementwise.absolute(apart) if dtypes.kind_of(apart.dtype) == "c" else apart)
     if where is not True:
-        apart = _masked(apart, where, 0)
+        apart = _masked(name, apart, where, 0)
     total = sum(apart, axis, keepdims=keepdims)
-    number: Any = _counted(x, where, axis, keepdims) if where is not True else _length(x, axes)
+    number: Any = _counted(name, x, where, axis, keepdims) if where is not True else _length(x, axes)
     number = builtins.max(number - ddof, 0) if isinstance(number, int) else elementwise.maximum(number - ddof, 0)
     variance = _core.cast(elementwise.divide(total, number), total.dtype)
-    return _stored(elementwise.sqrt(variance) if name == "std" else variance, dtype, out)
+    return _varied(name, elementwise.sqrt(variance) if name == "std" else variance, dtype, out)
+
+
+def _varied(name: str, result: GPUTensor, dtype: Any, out: Any) -> GPUTensor:
+    if dtype is not None and result.dtype != _core.dtype(dtype) and dtypes.kind_of(dtype) != "c":
+        result = _core.cast(result, dtype)
+    return result if out is None else stored(name, result, out, "unsafe")  # as NumPy's
 
 
 def _length(x: GPUTensor, axes: list[int] | None) -> int:
@@ -275,6 +327,14 @@ def _delta(function: str, ddof: float, correction: float | None) -> float:
     return number
 
 
+def _reduced_as(function: str, x: GPUTensor, axis: Axis, keepdims: bool) -> GPUTensor:
+    """The sum, with `function` in messages."""
+    try:
+        return sum(x, axis, keepdims=keepdims)
+    except ValueError as error:
+        raise type(error)(str(error).replace("sum:", f"{function}:", 1)) from None
+
+
 @public(method=True)
 def all(
     x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False, *, where: Any = True
@@ -282,8 +342,9 @@ def all(
     """True where every element along `axis` is not 0 (or there is none)."""
     wrong = elementwise.logical_not(operand_of(x))
     if where is not True:
-        wrong = _masked(wrong, where, False)
-    return _result(elementwise.equal(sum(wrong, axis, keepdims=keepdims), 0), out)
+        wrong = _masked("all", wrong, where, False)
+    found = elementwise.equal(_reduced_as("all", wrong, axis, keepdims), 0)
+    return found if out is None else stored("all", found, out)
 
 
 @public(method=True)
@@ -293,8 +354,9 @@ def any(
     """True where an element along `axis` is not 0."""
     right = _core.cast(operand_of(x), np.bool_)
     if where is not True:
-        right = _masked(right, where, False)
-    return _result(elementwise.not_equal(sum(right, axis, keepdims=keepdims), 0), out)
+        right = _masked("any", right, where, False)
+    found = elementwise.not_equal(_reduced_as("any", right, axis, keepdims), 0)
+    return found if out is None else stored("any", found, out)
 
 
 @public()
@@ -307,7 +369,8 @@ def count_nonzero(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> G
 @public(method=True)
 def ptp(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
     """The largest element along `axis` less the smallest."""
-    return _result(elementwise.subtract(max(x, axis, keepdims=keepdims), min(x, axis, keepdims=keepdims)), out)
+    found = elementwise.subtract(max(x, axis, keepdims=keepdims), min(x, axis, keepdims=keepdims))
+    return found if out is None else stored("ptp", found, out, "unsafe")
 
 
 @public()

@@ -7,25 +7,50 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, composed, creation, dtypes, indexing, reductions, scans
+from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing, loops, reductions, scans
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integers, shown, tensor
-from nervanagpu.elementwise import _result
+from nervanagpu.arguments import integers, tensor
 from nervanagpu.manipulation import along, axis_of, moveaxis, ravel
 from nervanagpu.names import TABLE
 from nervanagpu.reductions import axes_of, operand_of
 
 Binary = Callable[..., Any]
 
-REDUCE: dict[str, Binary] = {
+
+def _all(x: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> GPUTensor:
+    made = reductions.all(x, axis, keepdims=keepdims, where=where)
+    made = made if initial is None else elementwise.logical_and(made, initial)
+    return elementwise._result(made if dtype is None else _core.as_dtype(made, dtype), out)
+
+
+def _any(x: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> GPUTensor:
+    made = reductions.any(x, axis, keepdims=keepdims, where=where)
+    made = made if initial is None else elementwise.logical_or(made, initial)
+    return elementwise._result(made if dtype is None else _core.as_dtype(made, dtype), out)
+
+
+def _extreme_of(function: Binary) -> Binary:
+    def extreme(
+        x: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any
+    ) -> GPUTensor:  # fmt: skip
+        made: GPUTensor = function(
+            x if dtype is None else _core.as_dtype(x, dtype), axis, out, keepdims, initial, where
+        )
+        return made
+
+    return extreme
+
+
+# Reductions that have kernels of their own; others are made of the function, elements by halves or one after another.
+_KNOWN: dict[str, Binary] = {
     "add": reductions.sum,
     "multiply": reductions.prod,
-    "maximum": reductions.max,
-    "minimum": reductions.min,
-    "logical_and": reductions.all,
-    "logical_or": reductions.any,
+    "maximum": _extreme_of(reductions.max),
+    "minimum": _extreme_of(reductions.min),
+    "logical_and": _all,
+    "logical_or": _any,
 }
-ACCUMULATE: dict[str, Binary] = {"add": scans.cumsum, "multiply": scans.cumprod}
+_SCANS: dict[str, Binary] = {"add": scans.cumsum, "multiply": scans.cumprod}
 # Functions of which any order of the operands gives the same: neighbours are taken together.
 _ASSOCIATIVE = {
     *("bitwise_and", "bitwise_or", "bitwise_xor", "logical_xor", "fmax", "fmin", "gcd", "lcm"),
@@ -33,129 +58,195 @@ _ASSOCIATIVE = {
 }
 
 
-def _operand(name: str, x: Any, dtype: Any) -> GPUTensor:
-    """x in the dtype that is asked for, of logical functions bool."""
-    kind = np.bool_ if dtype is None and name.startswith("logical") else dtype
-    return operand_of(x) if kind is None else _core.as_dtype(operand_of(x), kind)
+def _operand(name: str, method: str, x: Any, dtype: Any, out: Any) -> GPUTensor:
+    """x in the dtype that the function computes in. TypeError where its results are of another."""
+    given = operand_of(x)
+    ufunc: Any = loops.theirs(name)
+    if ufunc is None or "bfloat16" in (str(given.dtype), str(dtype)) or not hasattr(ufunc, "resolve_dtypes"):
+        return given if dtype is None else _core.as_dtype(given, dtype)
+    to = None if out is None else out.dtype
+    try:
+        wanted = {} if dtype is None else {"signature": (_core.dtype(dtype), None, None)}
+        found = ufunc.resolve_dtypes((to, given.dtype, None), casting="unsafe", reduction=True, **wanted)
+    except TypeError as error:
+        raise TypeError(f"{name}.{method}: operand is {given.dtype}; needs another dtype ({error})") from None
+    return _core.as_dtype(given, found[1])
 
 
-def _one_axis(function: Binary, name: str, x: GPUTensor, axis: int) -> GPUTensor:
-    """function of all elements along `axis`, which has one or more: by halves, or one after another."""
+def _by_halves(function: Binary, rows: GPUTensor) -> GPUTensor:
+    while rows.shape[0] > 1:
+        half = rows.shape[0] // 2
+        pairs = function(rows[:half], rows[half : 2 * half]).copy()
+        rows = composed.concatenate([pairs, rows[2 * half :]]) if rows.shape[0] % 2 else pairs
+    return rows[0]
+
+
+def _full(shape: tuple[int, ...], value: Any, dtype: Any) -> GPUTensor:
+    """A tensor of `value` as one of `dtype`; the -1 of bitwise_and is every bit."""
+    if dtypes.kind_of(dtype) == "b":
+        value = bool(value)
+    every = value == -1 and dtypes.kind_of(dtype) == "u"
+    return creation.full(shape, np.iinfo(dtype).max if every else value, dtype)
+
+
+def _one_axis(function: Binary, name: str, x: GPUTensor, axis: int, initial: Any, mask: GPUTensor | None) -> GPUTensor:
+    """function of the elements along `axis` that the mask names, by halves or one after another."""
     rows = moveaxis(x, axis, 0)
-    if name in _ASSOCIATIVE:
-        while rows.shape[0] > 1:
-            half = rows.shape[0] // 2
-            pairs = function(rows[:half], rows[half : 2 * half]).copy()
-            rows = composed.concatenate([pairs, rows[2 * half :]]) if rows.shape[0] % 2 else pairs
-        return rows[0]
-    made: GPUTensor = rows[0]
-    for i in range(1, rows.shape[0]):
-        made = function(made, rows[i]).copy()
+    start = 0 if initial is not None else 1
+    if name in _ASSOCIATIVE and mask is None:
+        made = _by_halves(function, rows)
+        return made if initial is None else _core.as_dtype(function(_full((), initial, x.dtype), made), x.dtype)
+    which = None if mask is None else moveaxis(mask, axis, 0)
+    made = rows[0] if initial is None else _full(rows.shape[1:], initial, x.dtype)
+    for i in range(start, rows.shape[0]):
+        step = function(made, rows[i])
+        made = (step if which is None else elementwise.where(which[i], step, made)).copy()
     return made
 
 
+def _places(function: str, axis: Any, x: GPUTensor) -> list[int]:
+    if axis is None:
+        return list(range(x.ndim))
+    given = axes_of(function, axis) or []
+    if x.ndim == 0 and given in ([0], [-1]):  # as in NumPy
+        return []
+    places = [axis_of(function, a, x.ndim) for a in given]
+    if len(set(places)) != len(places):
+        raise ValueError(f"{function}: axis is {axis}; names an axis twice (duplicate value in 'axis')")
+    return places
+
+
 def _reduce_of(function: Binary, name: str) -> Binary:
+    ufunc = loops.theirs(name)
+    identity = None if ufunc is None else ufunc.identity
+    title = f"{name}.reduce"
+
     def reduce(
-        x: Any, axis: Any = 0, dtype: Any = None, out: GPUTensor | None = None, keepdims: bool = False,
-        initial: Any = None, where: Any = True,
+        x: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
+        where: Any = True,
     ) -> GPUTensor:  # fmt: skip
+        to = loops.outputs(title, out, 1)[0]
+        x = operand_of(x)
+        places = _places(title, axis, x)
+        known = _KNOWN.get(name)
+        if known is not None:
+            made: GPUTensor = known(x, tuple(places), dtype, to, keepdims, initial, where)
+            return made
+        if len(places) > 1 and name not in _ASSOCIATIVE:
+            raise ValueError(f"{title}: axis names {len(places)} axes; needs one: the order of elements matters")
+        given = _operand(name, "reduce", x, dtype, to)
+        mask = None
         if where is not True:
-            raise TypeError(f"{name}.reduce: where is {shown(where)}; needs True")
-        given = _operand(name, x, dtype)
-        axes = list(range(given.ndim)) if axis is None else axes_of(f"{name}.reduce", axis) or []
-        places = sorted({axis_of(f"{name}.reduce", a, given.ndim) for a in axes}, reverse=True)
+            if initial is None and identity is None:
+                raise ValueError(f"{title}: there is a mask `where` but no `initial`; needs both")
+            initial = identity if initial is None else initial
+            mask = creation.empty(given.shape, np.bool_)
+            mask[...] = loops.mask_of(title, where)
         made = given
-        for a in places:
-            if made.shape[a] == 0 and initial is None:
-                raise ValueError(f"{name}.reduce: axis {a} has no elements; needs one or more, or initial")
-            if made.shape[a]:
-                made = _one_axis(function, name, made, a)
+        for a in sorted(places, reverse=True):
+            first = initial if a == max(places) else None  # once
+            if made.shape[a] == 0:
+                empty = identity if initial is None else initial
+                if empty is None:
+                    raise ValueError(f"{title}: axis {a} has no elements; needs one or more, or initial")
+                made = _full((*made.shape[:a], *made.shape[a + 1 :]), empty, made.dtype)
+            elif mask is not None and len(places) > 1:
+                last = elementwise.where(mask, made, identity if identity is not None else initial)
+                made, mask = _one_axis(function, name, last, a, first, None), None
             else:
-                made = creation.full((*made.shape[:a], *made.shape[a + 1 :]), initial, made.dtype)
-        if initial is not None and given.size:
-            made = function(initial, made)
+                made, mask = _one_axis(function, name, made, a, first, mask), None
         if keepdims:
             made = made.reshape(*(1 if a in places else n for a, n in enumerate(given.shape)))
-        return _result(made, out)
-
-    return reduce
-
-
-def _known_reduce(reduction: Binary) -> Binary:
-    def reduce(x: Any, axis: Any = 0, *args: Any, **more: Any) -> GPUTensor:
-        result: GPUTensor = reduction(x, axis, *args, **more)
-        return result
+        return made if to is None else reductions.stored(title, made, to)
 
     return reduce
 
 
 def _accumulate_of(function: Binary, name: str) -> Binary:
-    known = ACCUMULATE.get(name)
+    title = f"{name}.accumulate"
 
-    def accumulate(x: Any, axis: int = 0, dtype: Any = None, out: GPUTensor | None = None) -> GPUTensor:
-        if known is not None:
-            result: GPUTensor = known(x, axis, dtype, out)
-            return result
-        given = _operand(name, x, dtype)
-        at = axis_of(f"{name}.accumulate", axis, given.ndim)
+    def accumulate(x: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> GPUTensor:
+        to = loops.outputs(title, out, 1)[0]
+        x = operand_of(x)
+        if x.ndim == 0:
+            raise TypeError(f"{title}: x has no axes; needs one or more (cannot accumulate on a scalar)")
+        if axis is None or isinstance(axis, tuple):
+            raise ValueError(f"{title}: axis is {axis}; needs one axis")
+        at = axis_of(title, axis, x.ndim)
+        if name in _SCANS:
+            scanned: GPUTensor = _SCANS[name](x, at, dtype, to)
+            return scanned
+        given = _operand(name, "accumulate", x, dtype, to)
         length = given.shape[at]
-        if length == 0:
-            return _result(given.copy(), out)
+        made = given.copy()
         if name in _ASSOCIATIVE:  # by doubling
-            made, apart = given.copy(), 1
+            apart = 1
             while apart < length:
                 front, back = made[along(at, slice(0, length - apart))], made[along(at, slice(apart, None))]
                 back[...] = function(front.copy(), back)
                 apart *= 2
-            return _result(made, out)
-        parts = [given[along(at, slice(0, 1))].copy()]
-        for i in range(1, length):
-            parts.append(function(parts[-1], given[along(at, slice(i, i + 1))]).copy())
-        return _result(composed.concatenate(parts, at), out)
+        else:
+            for i in range(1, length):
+                before, here = made[along(at, slice(i - 1, i))], made[along(at, slice(i, i + 1))]
+                here[...] = function(before, here).copy()
+        return made if to is None else reductions.stored(title, made, to)
 
     return accumulate
 
 
 def _reduceat_of(function: Any, name: str) -> Binary:
-    def reduceat(x: Any, indices: Any, axis: int = 0, dtype: Any = None, out: GPUTensor | None = None) -> GPUTensor:
+    title = f"{name}.reduceat"
+
+    def reduceat(x: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> GPUTensor:
+        to = loops.outputs(title, out, 1)[0]
         given = operand_of(x)
-        at = axis_of(f"{name}.reduceat", axis, given.ndim)
+        at = axis_of(title, axis, given.ndim)
         length = given.shape[at]
-        starts = integers(f"{name}.reduceat", "indices", dtypes.host_of(ravel(operand_of(indices))).tolist())
+        starts = integers(title, "indices", dtypes.host_of(ravel(operand_of(indices))).tolist()) if len(indices) else []
         for i in starts:
             if not 0 <= i < length:
-                raise IndexError(f"{name}.reduceat: indices has {i}; needs 0 to {length - 1}")
+                raise IndexError(f"{title}: indices has {i}; needs 0 to {length - 1}")
         parts = []
-        for first, last in zip(starts, [*starts[1:], length], strict=True):
+        for first, last in zip(starts, [*starts[1:], length][: len(starts)], strict=True):
             part = given[along(at, slice(first, max(last, first + 1)))]
-            kind = {} if dtype is None else {"dtype": dtype}
-            parts.append(function.reduce(part, at, keepdims=True, **kind))
-        return _result(composed.concatenate(parts, at), out)
+            parts.append(function.reduce(part, at, dtype, keepdims=True))
+        if parts:
+            made = composed.concatenate(parts, at)
+        else:
+            nothing = function.reduce(creation.zeros((1,), given.dtype), 0, dtype)
+            made = creation.empty((*given.shape[:at], 0, *given.shape[at + 1 :]), nothing.dtype)
+        return made if to is None else reductions.stored(title, made, to)
 
     return reduceat
 
 
 def _outer_of(function: Binary) -> Binary:
-    def outer(a: Any, b: Any) -> GPUTensor:
+    def outer(a: Any, b: Any, **more: Any) -> Any:
         a, b = operand_of(a), operand_of(b)
-        result: GPUTensor = function(a.reshape(*a.shape, *[1] * b.ndim), b)
-        return result
+        return function(a.reshape(*a.shape, *[1] * b.ndim), b, **more)
 
     return outer
 
 
-def _at_of(function: Binary, name: str) -> Binary:
-    def at(x: GPUTensor, indices: Any, value: Any = None) -> None:
+def _at_of(name: str, count: int) -> Binary:
+    def at(x: GPUTensor, indices: Any, *values: Any) -> None:
         """x[indices] = function(x[indices], value), again and again for a place that stands there twice."""
-        if name == "add":
-            indexing.add_at(x, indices, value)
+        tensor(f"{name}.at", "x", x)
+        if len(values) != count - 1:
+            needs = "a value" if count == 2 else "no value"
+            raise (ValueError if count == 2 else TypeError)(f"{name}.at: {len(values)} values came; needs {needs}")
+        if name == "add" and not isinstance(values[0], float | complex):
+            indexing.add_at(x, indices, *values)
             return
         places = tuple(map(_host, indices)) if isinstance(indices, tuple) else _host(indices)
-        made = dtypes.host_of(tensor(f"{name}.at", "x", x)).copy()  # on the host: one after another
+        made = dtypes.host_of(x).copy()  # on the host: one after another
         try:
-            getattr(np, name).at(made, places, _host(value))
-        except (TypeError, ValueError, IndexError) as error:
-            raise type(error)(f"{name}.at: indices or value do not fit ({error})") from None
+            ufunc = loops.theirs(name)
+            assert ufunc is not None
+            ufunc.at(made, places, *map(_host, values))
+        except (TypeError, ValueError, IndexError, OverflowError) as error:
+            kind = next(k for k in type(error).__mro__ if k.__module__ == "builtins")
+            raise kind(f"{name}.at: indices or value do not fit ({error})") from None
         x[...] = creation.array(made)
 
     return at
@@ -165,19 +256,33 @@ def _host(x: Any) -> Any:
     return dtypes.host_of(x) if isinstance(x, GPUTensor) else x
 
 
+def _refused(name: str, method: str, needs: str) -> Binary:
+    def refuse(*args: Any, **more: Any) -> Any:
+        raise ValueError(f"{name}.{method}: {name} is no function of {needs}; {method} needs one")
+
+    return refuse
+
+
 def install() -> None:
     """Gives the functions of the table that are ufuncs in NumPy the methods of ufuncs."""
     for row in TABLE:
         function: Any = row.function
-        theirs = getattr(np, row.name, None)
-        if not isinstance(theirs, np.ufunc):
+        theirs = next((u for u in map(loops.theirs, row.names) if u is not None), None)
+        if theirs is None or row.space:
             continue
         function.nin, function.nout = theirs.nin, theirs.nout
-        if function.nin != 2 or function.nout != 1:
+        function.identity, function.types = theirs.identity, theirs.types
+        if theirs.signature is not None:  # products of matrices
             continue
-        known = REDUCE.get(row.name)
-        function.reduce = _reduce_of(function, row.name) if known is None else _known_reduce(known)
-        function.accumulate = _accumulate_of(function, row.name)
-        function.reduceat = _reduceat_of(function, row.name)
-        function.outer = _outer_of(function)
-        function.at = _at_of(function, row.name)
+        name = theirs.__name__
+        if function.nin == 2 and function.nout == 1:
+            function.reduce = _reduce_of(function, name)
+            function.accumulate = _accumulate_of(function, name)
+            function.reduceat = _reduceat_of(function, name)
+            function.outer = _outer_of(function)
+            function.at = _at_of(name, 2)
+            continue
+        for method in ("reduce", "accumulate", "reduceat"):
+            setattr(function, method, _refused(name, method, "two operands and one result"))
+        function.outer = _outer_of(function) if function.nin == 2 else _refused(name, "outer", "two operands")
+        function.at = _at_of(name, 1) if function.nout == 1 else _refused(name, "at", "one result")

@@ -133,7 +133,7 @@ def reciprocal(x: Any, out: GPUTensor | None = None, **more: Any) -> GPUTensor:
     given = operand_of(x)
     if dtypes.kind_of(given.dtype) in "iu":
         found = elementwise.where(elementwise.equal(elementwise.absolute(given), 1), given, 0)  # 1 / 0 is 0 here
-        return elementwise._stored("reciprocal", _core.cast(found, given.dtype), out, True)
+        return elementwise.positive(_core.cast(found, given.dtype), out, **more)
     return elementwise.reciprocal(given, out, **more)
 
 

@@ -1,0 +1,160 @@
+"""NumPy's rules for the keyword arguments of ufuncs: out, where, dtype, casting, order.
+
+NumPy itself is asked which dtypes a call computes in (numpy.ufunc.resolve_dtypes, from 1.25 on), so that what it
+refuses is refused here; of bfloat16, and of functions that NumPy does not have, dtypes.converts decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from nervanagpu import _core, creation, dtypes
+from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import choice, shown
+
+CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
+_THEIRS = {"sgn": "sign", "finite": "isfinite"}  # functions that have another name in NumPy
+
+
+def theirs(name: str) -> np.ufunc | None:
+    """NumPy's ufunc of that name."""
+    found = getattr(np, _THEIRS.get(name, name), None)
+    return found if isinstance(found, np.ufunc) else None
+
+
+def takes_complex(name: str) -> bool:
+    """Whether NumPy's ufunc of that name has a loop for complex numbers."""
+    ufunc: Any = theirs(name)
+    return ufunc is None or any("D" in t.partition("->")[0] for t in ufunc.types)
+
+
+def mask_of(function: str, where: Any) -> GPUTensor:
+    """`where` as a tensor of bool. TypeError for an array of anything else, as in NumPy."""
+    if not hasattr(where, "dtype"):
+        return creation.array(np.asarray(where, bool))
+    if dtypes.kind_of(where.dtype) != "b":
+        raise TypeError(f"{function}: where is {where.dtype}; needs bool (casting 'safe')")
+    return where if isinstance(where, GPUTensor) else creation.array(where)
+
+
+def outputs(function: str, out: Any, count: int) -> list[GPUTensor | None]:
+    """The tensors that results are written to."""
+    if out is None:
+        return [None] * count
+    given = list(out) if isinstance(out, tuple) else [out]
+    if len(given) != count:
+        kind = TypeError if not isinstance(out, tuple) else ValueError
+        raise kind(f"{function}: out has {len(given)} entries; needs {count}, one for each result")
+    for k, o in enumerate(given):
+        if o is not None and not isinstance(o, GPUTensor):
+            name = f"out[{k}]" if count > 1 else "out"
+            raise TypeError(f"{function}: {name} is {shown(o)}; needs GPUTensor (nervanagpu.array makes one)")
+    return given
+
+
+def _operand(x: Any) -> Any:
+    """A tensor; Python's numbers, which are weak, as they are."""
+    return x if isinstance(x, GPUTensor) or type(x) in (int, float, complex) else creation.array(x)
+
+
+def kinds_of(
+    name: str, operands: Sequence[Any], outs: Sequence[Any], dtype: Any, casting: str
+) -> tuple[list[Any], list[Any]] | None:
+    """The dtypes that NumPy converts the operands to, and those of the results; None: not known.
+
+    TypeError where there is no such function of these dtypes, or `casting` forbids the way to it.
+    """
+    ufunc: Any = theirs(name)
+    given = [getattr(x, "dtype", type(x)) for x in operands]
+    to = [None if o is None else o.dtype for o in outs]
+    bare = "bfloat16" in map(str, (*given, *to, dtype))
+    if ufunc is None or bare or not hasattr(ufunc, "resolve_dtypes"):
+        return None
+    wanted = {} if dtype is None else {"signature": (None,) * len(given) + (_core.dtype(dtype),) * len(to)}
+    if any(type(g) is type for g in given) and all(type(g) is type for g in given):  # numbers alone are no weak ones
+        given = [np.dtype(g) for g in given]
+    try:
+        found = ufunc.resolve_dtypes((*given, *to), casting=casting, **wanted)
+    except TypeError as error:
+        raise TypeError(
+            f"{name}: {_facts(given, dtype, outs)}; needs dtypes that NumPy's ufunc takes ({error})"
+        ) from None
+    return list(found[: len(given)]), list(found[len(given) :])
+
+
+def _facts(given: Sequence[Any], dtype: Any, outs: Sequence[Any]) -> str:
+    """What came."""
+    words = [f"operand {k} is {getattr(g, '__name__', g)}" for k, g in enumerate(given)]
+    words += [] if dtype is None else [f"dtype is {_core.dtype(dtype)}"]
+    return ", ".join(words + [f"out is {o.dtype}" for o in outs if o is not None])
+
+
+def _as_one_kind(name: str, operands: Sequence[Any], dtype: Any, casting: str) -> list[Any]:
+    """The operands in `dtype`, where NumPy's rule allows it."""
+    wanted = _core.dtype(dtype)
+    for k, x in enumerate(operands):
+        if hasattr(x, "dtype") and not dtypes.can_cast(x.dtype, wanted, casting):
+            raise TypeError(f"{name}: operand {k} is {x.dtype}; dtype={wanted} needs one of its kind ({casting})")
+    return [_as(x, wanted) for x in operands]
+
+
+def _as(x: Any, dtype: Any) -> GPUTensor:
+    return _core.as_dtype(x if isinstance(x, GPUTensor) else creation.array(x), dtype)
+
+
+def store(function: str, x: GPUTensor, out: GPUTensor, casting: str = "same_kind") -> GPUTensor:
+    """Writes x to `out`, whose shape it broadcasts to."""
+    if x.dtype != out.dtype:
+        if not dtypes.can_cast(x.dtype, out.dtype, casting):
+            raise TypeError(f"{function}: out is {out.dtype}; needs what {x.dtype} becomes (casting {casting!r})")
+        x = _core.cast(x, out.dtype)
+    try:
+        _core.assign(out, x)
+    except ValueError:
+        raise ValueError(
+            f"{function}: out has shape {out.shape}; needs one that the result's, {x.shape}, broadcasts to"
+        ) from None
+    return out
+
+
+def call(
+    name: str, compute: Callable[..., Any], operands: Sequence[Any], out: Any, where: Any, dtype: Any, casting: Any,
+    order: Any, count: int = 1,
+) -> Any:  # fmt: skip
+    """compute(*operands), as NumPy calls a ufunc of `count` results with these keyword arguments."""
+    choice(name, "casting", casting, CASTINGS)
+    layout = choice(name, "order", order.upper() if isinstance(order, str) else order, ("C", "F", "A", "K"))
+    outs = outputs(name, out, count)
+    given = [_operand(x) for x in operands]
+    kinds = kinds_of(name, given, outs, dtype, casting)
+    if kinds is not None:
+        unlike = dtype is not None or all(not isinstance(x, GPUTensor) for x in given)
+        if unlike:
+            given = [_as(x, kind) for x, kind in zip(given, kinds[0], strict=True)]
+    elif dtype is not None:
+        given = _as_one_kind(name, given, dtype, casting)
+    made = compute(*given)
+    results = list(made) if count > 1 else [made]
+    if kinds is not None and dtype is not None:
+        results = [_core.as_dtype(r, kind) for r, kind in zip(results, kinds[1], strict=True)]
+    if where is not True:
+        mask = mask_of(name, where)
+        for k, r in enumerate(results):
+            if outs[k] is None:
+                outs[k] = creation.empty(np.broadcast_shapes(r.shape, mask.shape), r.dtype)
+            to = outs[k]
+            assert to is not None
+            if not dtypes.can_cast(r.dtype, to.dtype, casting):
+                raise TypeError(f"{name}: out is {to.dtype}; needs what {r.dtype} becomes (casting {casting!r})")
+            results[k] = _core.apply("where", mask, _core.cast(r, to.dtype), to)
+    written = [
+        _laid(r, layout) if o is None else store(name, r, o, casting) for r, o in zip(results, outs, strict=True)
+    ]
+    return tuple(written) if count > 1 else written[0]
+
+
+def _laid(x: GPUTensor, layout: str) -> GPUTensor:
+    return x if layout != "F" or x.ndim < 2 else x.copy(order="F")
