@@ -138,6 +138,7 @@ class Pass {
   // The type of an operand's elements in the product.
   [[nodiscard]] Dtype operands(Role role) const { return in_pieces() ? Dtype::bfloat16 : type_of(p_, role); }
   void run_pieces();
+  void run_pieces_copied();
   void launch_cells(const Launch& l);
   void cells_in_pieces_fprop(const piece_cells::Cells& c, const Pixels& out);
   void cells_in_pieces_update(const piece_cells::Cells& c, const Pixels& out);

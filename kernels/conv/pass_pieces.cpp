@@ -4,9 +4,38 @@
 
 namespace nervanagpu::conv_detail::tensor_cores {
 
+// Through copies with channels last. Rounding at random counts the elements of the result as they lie: the last copy's.
+void Pass::run_pieces_copied() {
+  const Roles roles = roles_of(pass_);
+  ConvProblem inner = p_;
+  inner.layout = Layout::channels_last;
+  ConvPointers at = at_;
+  Epilogue exact = e_;
+  exact.rounding = {};
+  const auto last = [&](Role role) { return lying(Layout::channels_last, shape(role)); };
+  const auto take = [&](Role role, std::uint64_t from, bool filled) {
+    const std::uint64_t to = arena_.take(width_of(Dtype::float32) * elements_of(p_, role));
+    if (filled) copy(from, Dtype::float32, lies(role), to, Dtype::float32, last(role));
+    return to;
+  };
+  at.in1 = take(roles.in1, at_.in1, true);
+  at.in2 = take(roles.in2, at_.in2, true);
+  at.out = take(roles.out, at_.out, e_.beta != 0);
+  at.workspace = arena_.take(0);
+  Pass pass(device_, pass_, inner, at, exact, stream_, forced_);
+  pass.run();
+  arena_.take(static_cast<std::int64_t>(pass.workspace()));
+  copy(at.out, Dtype::float32, last(roles.out), at_.out, Dtype::float32, lies(roles.out), e_.rounding);
+  masked_ = false;
+}
+
 // Both operands' pieces, their products, and the pass once more if the device wants it: then everything that was stored is
 // stored anew, or nothing was: with beta every launch stores its own results (tensor_cores::fits).
 void Pass::run_pieces() {
+  if (p_.layout != Layout::channels_last) {
+    run_pieces_copied();
+    return;
+  }
   const Roles roles = roles_of(pass_);
   const std::int64_t taps = p_.filter[0] * p_.filter[1] * p_.filter[2];
   const std::int64_t products = pass_ == ConvPass::update  ? p_.y_elements() / p_.k

@@ -129,8 +129,7 @@ double strict_microseconds(ConvPass pass, const ConvProblem& p) {
 }
 
 bool asked(const ConvProblem& p) {
-  return p.precision == Precision::tensor && p.x_type == Dtype::float32 && p.layout == Layout::channels_last &&
-         p.groups == 1;
+  return p.precision == Precision::tensor && p.x_type == Dtype::float32 && p.groups == 1;
 }
 
 double product_microseconds(const hconv::Work& work) {

@@ -13,7 +13,7 @@
 
 namespace nervanagpu::conv_detail::pieces {
 
-// Asked for, and of the shapes that there are kernels for: float32, channels last, one group.
+// Asked for, and of the shapes that there are kernels for: float32, one group.
 bool asked(const ConvProblem& p);
 
 // By a model of an H200, all of them functions of the problem alone. Microseconds of a product, of splitting so many elements, and of

@@ -20,9 +20,17 @@ bool takes_types(ConvPass pass, const ConvProblem& p) {
   return pass == ConvPass::fprop && sgemm::byte(p.x_type) && p.w_type == Dtype::int8 && p.y_type == Dtype::int32;
 }
 
-// Of float32: where it is sooner done than by multiply-adds.
+// Of float32: where it is sooner done than by multiply-adds. What lies with its channels first is copied for these, too.
 bool takes_pieces(ConvPass pass, const ConvProblem& p) {
-  return piece_cells::choose(pass, p) || pieces::microseconds(pass, p) < pieces::strict_microseconds(pass, p);
+  constexpr double kCopy = 2.5;  // microseconds, beside those of its bytes
+  double copies = 0;
+  if (p.layout == Layout::batch_last) {
+    const auto elements = static_cast<double>(p.x_elements() + p.w_elements() + p.y_elements());
+    copies = 3 * kCopy + 8 * elements / pieces::kMemory;
+  }
+  const auto cells = piece_cells::choose(pass, p);
+  const double cost = cells ? piece_cells::microseconds(pass, p, *cells) : pieces::microseconds(pass, p);
+  return cost + copies < pieces::strict_microseconds(pass, p);
 }
 
 }  // namespace
@@ -82,7 +90,11 @@ bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
   const auto readable = [&](Role role, std::uint64_t address) {
     return !last || pitch_of(p, role) % unit_of(type_of(p, role)) != 0 || address % 16 == 0;
   };
-  if (pieces::asked(p)) return fits_pieces(pass, p, e);
+  if (pieces::asked(p)) {
+    Epilogue own = e;
+    if (!last) own.rounding = {};  // the last copy's
+    return fits_pieces(pass, p, own);
+  }
   const bool few = gconv::gathers_rows(pass, p);
   if (few) {
     const Role role = pass == ConvPass::update ? Role::x : roles.in1;

@@ -124,17 +124,17 @@ TEST_P(PieceCellsTest, RandomLayers) {
   for (int i = 0; i < 4000 && taken < 80; ++i) {
     ConvCase c;
     c.p = test::random_problem(random_, 3000);
-    c.p.layout = Layout::channels_last;
     c.p.precision = Precision::tensor;
     c.p.groups = 1, c.p.c = 1 + i % 6;
     c.p.x_pitch = c.p.y_pitch = 0;
     c.p.in[0] = c.p.filter[0] = c.p.stride[0] = c.p.dilation[0] = 1, c.p.pad[0] = 0;
     c.pass = kPasses[static_cast<std::size_t>(i) % 2];
     if (conv_detail::piece_cells::all(c.pass, c.p).empty()) continue;
-    if (i % 3 == 0) test::choose_pitches(random_, c.p);
+    if (i % 3 == 0 && c.p.layout == Layout::channels_last) test::choose_pitches(random_, c.p);
     c.size = 60;
     test::choose_epilogue(random_, c);
-    if (c.pass == ConvPass::update) c.options.beta = 0, c.options.rounding = {};
+    if (c.pass == ConvPass::update) c.options.beta = 0;
+    if (c.pass == ConvPass::update && c.p.layout == Layout::channels_last) c.options.rounding = {};
     if (c.p.y_pitch != 0) c.options.rounding = {};
     c.forced.kernel = c.pass == ConvPass::fprop ? "_cells_128x64" : "_cells_128x128";
     c.forced.splits = 1 + i % 3;

@@ -87,13 +87,12 @@ TEST_P(PiecesTest, RandomConvolutions) {
   for (int i = 0; i < 400 && taken < 60; ++i) {
     ConvCase c;
     c.p = test::random_problem(random_, 3000);
-    c.p.layout = Layout::channels_last;
     c.p.x_pitch = c.p.y_pitch = 0;
     if (c.p.groups != 1) continue;
     c.p.precision = Precision::tensor;
     c.pass = kPasses[i % 3];
     if (!conv_detail::gathers(c.pass, c.p)) continue;
-    if (i % 2 == 0) test::choose_pitches(random_, c.p);
+    if (i % 2 == 0 && c.p.layout == Layout::channels_last) test::choose_pitches(random_, c.p);
     c.size = 60;
     if (!conv_detail::tensor_cores::fits(c.pass, c.p, {}, {})) continue;
     c.forced.splits = i % 5 == 0 ? 1 + i % 4 : 1;
@@ -101,6 +100,59 @@ TEST_P(PiecesTest, RandomConvolutions) {
     ++taken;
   }
   EXPECT_EQ(taken, 60);
+}
+
+// Batch last and channels first go through copies, with all that an epilogue has; what is out of range, too.
+TEST_P(PiecesTest, OtherLayouts) {
+  if (kernels_of("conv_bf16x6").empty()) return;
+  for (const Layout layout : {Layout::batch_last, Layout::channels_first}) {
+    for (const ConvPass pass : kPasses) {
+      ConvCase c = case_of(pass, 128);
+      c.p.layout = layout;
+      if (checked()) c.p.n = 1;
+      if (pass == ConvPass::bprop) c.p.stride = {1, 2, 1};
+      c.options.alpha = 2.0F;
+      c.options.relu = c.bias = pass == ConvPass::fprop;
+      if (pass != ConvPass::update) c.options.beta = -1.0F;
+      c.shift = 1;
+      ASSERT_EQ(test::judge(device_, random_, c), "");
+      c.options.beta = 0;
+      c.options.rounding = {true, 5, 7, 3};
+      ASSERT_EQ(test::judge(device_, random_, c), "");
+      if (checked()) continue;
+      c.options = {};
+      c.bias = false;
+      const Bits in1 = first_of(c);
+      Bits in2 = second_of(c);
+      in2[3] = test::bits_of(Dtype::float32, 1e-40);
+      const Bits got = test::run(device_, c, in1, in2);
+      c.p.precision = Precision::strict;
+      c.forced = {};
+      c.size = 1;
+      const Bits want = test::run(device_, c, in1, in2);
+      for (std::size_t i = 0; i < got.size(); ++i) {  // sums of 500 products, in one part or several
+        EXPECT_NEAR(test::value_of(Dtype::float32, got[i]), test::value_of(Dtype::float32, want[i]), 1e-3) << i;
+      }
+    }
+  }
+}
+
+// A layout costs copies: those of channels first multiply-adds make, too.
+TEST(PiecesChoice, TakesOtherLayouts) {
+  ConvProblem p;
+  p.precision = Precision::tensor;
+  p.n = 64, p.c = 128, p.k = 256;
+  p.in = {1, 56, 56}, p.filter = {1, 3, 3}, p.pad = {0, 1, 1};
+  for (const Layout layout : {Layout::channels_last, Layout::batch_last, Layout::channels_first}) {
+    p.layout = layout;
+    for (const ConvPass pass : kPasses) EXPECT_TRUE(conv_detail::tensor_cores::takes(pass, p));
+  }
+  p.filter = {1, 1, 1}, p.pad = {0, 0, 0};
+  p.c = p.k = 64;
+  p.layout = Layout::batch_last;
+  EXPECT_FALSE(conv_detail::tensor_cores::takes(ConvPass::fprop, p));
+  p.precision = Precision::strict;
+  EXPECT_FALSE(conv_detail::tensor_cores::takes(ConvPass::fprop, p));
 }
 
 // Within the class's bound, and closer to the sums than multiply-adds are.
