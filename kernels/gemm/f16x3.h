@@ -38,6 +38,7 @@ bf16x6::Unless unless(const GemmProblem& problem, std::int64_t splits);
 
 bf16x6::Launch split(const Registry& registry, const GemmProblem& problem, std::int64_t splits);  // f16x2.sass
 // bf16x6.sass, the cheapest of its tiles, behind f16x3.sass.
-bf16x6::Launch otherwise(const Registry& registry, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
+bf16x6::Launch otherwise(const Registry& registry, const GemmProblem& problem, std::int64_t splits,
+                         int multiprocessors);
 
 }  // namespace nervanagpu::f16x3

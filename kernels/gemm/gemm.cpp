@@ -6,8 +6,8 @@
 #include <string>
 
 #include "kernels/gemm/bf16x6.h"
-#include "kernels/gemm/f16x3.h"
 #include "kernels/gemm/cost.h"
+#include "kernels/gemm/f16x3.h"
 #include "kernels/gemm/flags.h"
 #include "kernels/gemm/gemm64.h"
 #include "kernels/gemm/hgemm.h"

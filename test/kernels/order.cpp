@@ -98,6 +98,36 @@ float in_pieces(TensorChain& core, const Order& order, const Terms& t, std::int6
   return total;
 }
 
+// Two float16 numbers, the second times 2^-11, for x 2^(139 - e).
+std::array<std::vector<float>, 2> halves_of(const std::vector<float>& x, int e) {
+  constexpr float kLow = 0x1p11F;
+  std::array<std::vector<float>, 2> out;
+  for (const float v : x) {
+    const float scaled = std::ldexp(v, 139 - e);
+    out[0].push_back(static_cast<float>(half_value(half_bits(scaled))));
+    out[1].push_back(static_cast<float>(half_value(half_bits((scaled - out[0].back()) * kLow))));
+  }
+  return out;
+}
+
+// Chunks added in ascending order; in each the products of a first piece with a second one, times 2^-11, before that of the first.
+float in_halves(TensorChain& core, const Order& order, const Terms& t, std::int64_t from, std::int64_t to,
+                const Cut& cut) {
+  const std::int64_t chunk = order.number("chunk", 0);
+  const auto step = static_cast<std::size_t>(order.number("step", 0));
+  const auto a = halves_of(t.a, cut.e_a);
+  const auto b = halves_of(t.b, cut.e_b);
+  float total = 0;
+  for (std::int64_t begin = from; begin < to; begin += chunk) {
+    const auto first = static_cast<std::size_t>(begin);
+    const auto last = static_cast<std::size_t>(std::min(to, begin + chunk));
+    float sum = core.run(a[0], b[1], first, last, step);
+    sum = core.run(a[1], b[0], first, last, step, sum);
+    total += core.run(a[0], b[0], first, last, step, sum * 0x1p-11F);
+  }
+  return std::ldexp(total, cut.e_a + cut.e_b - 2 * 139);
+}
+
 // All l of the first remainder of 8, then those of the next, each filled up to blocks of 64.
 Terms by_remainders(const Terms& t, const std::vector<std::int64_t>& order) {
   constexpr std::size_t kBlock = 64;
@@ -128,6 +158,7 @@ std::optional<Order> order_of(std::string_view accum) {
       {"chain", {"warps", "chunk", "halves"}},
       {"tensor", {"step", "rows"}},
       {"pieces", {"chunk", "step"}},
+      {"halves", {"chunk", "step"}},
       {"ascending", {}},
       {"window", {}},
       {"windows", {}},
@@ -171,6 +202,8 @@ std::uint32_t modelled(const Order& order, const Terms& terms, const Cut& cut) {
                       static_cast<std::size_t>(order.number("step", 0)));
     } else if (order.kind == "pieces") {
       part = in_pieces(core, order, terms, std::min(k, p * cut.part), std::min(k, (p + 1) * cut.part));
+    } else if (order.kind == "halves") {
+      part = in_halves(core, order, terms, std::min(k, p * cut.part), std::min(k, (p + 1) * cut.part), cut);
     } else {
       std::int64_t chunk = order.number("chunk", 0);
       constexpr std::int64_t kBlock = 16;

@@ -96,6 +96,8 @@ void LaunchPaths::products() {
     GemmOptions options;
     options.precision = Precision::tensor;
     product(1024, 1024, 1024, Dtype::float32, options);
+    options.tile = "f16_128x128";  // of two pieces
+    product(1024, 1024, 1024, Dtype::float32, options);
   });
   follow("a mask, sums of rows and columns", [&] {
     const Tensor bits = matrix(256, 8, Dtype::uint32), rows = Tensor::empty({256}), columns = Tensor::empty({256});

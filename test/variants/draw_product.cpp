@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "kernels/gemm/bf16x6.h"
+#include "kernels/gemm/f16x3.h"
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/hgemm_cost.h"
 #include "kernels/gemm/types.h"
@@ -94,7 +95,7 @@ class Drawing {
     if (op == "gemm64" || op == "dgemm") wide();
     if (op == "hgemm") tensor_cores();
     if (op == "hgemm_cluster") clusters();
-    if (op == "bf16x6" || op == "bf16x3" || op == "gemm_if") in_pieces(op);
+    if (op == "bf16x6" || op == "bf16x3" || op == "gemm_if" || op == "f16x3" || op == "f16x2") in_pieces(op);
     if (op == "sgemm_ring" || op == "sgemm_ring8") rings();
     if (op == "split_sum") parts();
     if (op == "relu_mask" || op == "result_sums" || op == "result_sums_end") behind();
@@ -272,14 +273,15 @@ class Drawing {
     draw_epilogue(random_, out_, {});
   }
 
-  // bf16x6.h: three kernels for each product.
+  // bf16x6.h: three kernels for each product. f16x3.h: two, and those behind them.
   void in_pieces(const std::string& op) {
     types(Dtype::float32, Dtype::float32, Dtype::float32);
     p_.precision = Precision::tensor;
-    const bool whole = op == "bf16x6";
-    const bool split = op == "bf16x3";
+    const bool whole = op == "bf16x6" || op == "f16x3";
+    const bool split = op == "bf16x3" || op == "f16x2";
     out_.beyond = op == "gemm_if";
-    if (whole) out_.tile = bf16x6::tile_name(kernel_);
+    if (whole) out_.tile = f16x3::is(kernel_) ? f16x3::tile_name(kernel_) : bf16x6::tile_name(kernel_);
+    if (op == "f16x2") out_.tile = one_in(random_, 2) ? "f16_128x128" : "f16_128x192";
     p_.a_transposed = split ? one_in(random_, 2) : is("TA", "t");
     p_.b_transposed = split ? one_in(random_, 2) : is("TB", "t");
     p_.splits = one_in(random_, 2) ? 1 : pick(random_, 2, 4);
@@ -504,7 +506,7 @@ bool draws_products(const Kernel& kernel) {
   constexpr std::string_view kOps[] = {"sgemm",       "gemm",      "hgemm",     "hgemm_cluster", "sgemm_ring",
                                        "sgemm_ring8", "split_sum", "relu_mask", "result_sums",   "result_sums_end",
                                        "table",       "bf16x6",    "bf16x3",    "gemm_if",       "gemm64",
-                                       "dgemm"};
+                                       "dgemm",       "f16x2",     "f16x3"};
   return std::ranges::find(kOps, kernel.manifest().op) != std::end(kOps);
 }
 

@@ -13,6 +13,7 @@
 
 #include "kernels/gemm/bf16x6.h"
 #include "kernels/gemm/cost.h"
+#include "kernels/gemm/f16x3.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/hgemm.h"
 #include "kernels/gemm/hgemm_rows.h"
@@ -118,14 +119,14 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     p.c_type = typed ? type_of(value("YT")) : Dtype::float32;
     p.bias_type = Dtype::float32;
     p.tensor_cores = hgemm::is(k);
-    if (bf16x6::is(k)) p.precision = Precision::tensor;
+    if (in_pieces(k)) p.precision = Precision::tensor;
     p.splits = splits;
     const bool fours = k.number("V") == 4 || k.number("VA") == 4 || k.number("VB") == 4 || hgemm::is(k);
     p.m = k.number("BM") + (fours ? 4 : 3), p.n = k.number("BN") + (fours ? 12 : 5);
     if (exchanged) std::swap(p.m, p.n);
     if (hgemm::is(k)) p.m -= 1;
     p.k = 16 * 21 + (fours ? 0 : 5);
-    if (bf16x6::is(k)) p.k = 64 * 7 + 5;
+    if (in_pieces(k)) p.k = 64 * 7 + 5;
     if (op == "sgemm_ring8" && k.number("CTAS") == 2 && k.number("BM") == 64) p.m = 64 * 12, p.n = 64 * 12, p.k = 128;
     if (op == "sgemm_ring8") p.k = splits * (k.number("BM") == 128 ? 2300 : p.k == 128 ? 128 : 4400);
     const auto row = [&](std::int64_t length, bool aligned) { return aligned ? (length + 31) / 16 * 16 : length | 1; };
@@ -137,7 +138,27 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     out.tile = std::to_string(k.number("BM")) + "x" + std::to_string(k.number("BN"));
     if (ring) out.tile = "ring" + out.tile;
     if (hgemm::is(k)) out.tile = hgemm::tile_name(k);
+    if (f16x3::is(k)) out.tile = f16x3::tile_name(k);
     return out;
+  }
+
+  static bool in_pieces(const Kernel& k) { return bf16x6::is(k) || f16x3::is(k); }
+
+  // e of f16x2.sass: the exponent of the largest of the 1,024 fours of elements that it looks at.
+  static int scale_of(const std::vector<float>& x, std::int64_t rows, std::int64_t length, std::int64_t leading) {
+    constexpr std::int64_t kFour = 4;
+    constexpr std::int64_t kSample = 1024;
+    const std::int64_t fours = ceil_div(length, kFour);
+    const std::int64_t step = fours * rows / kSample | 1;
+    float most = 0;
+    for (std::int64_t s = 0; s < kSample && s * step < fours * rows; ++s) {
+      const std::int64_t row = s * step / fours;
+      const std::int64_t first = s * step % fours * kFour;
+      for (std::int64_t l = first; l < std::min(first + kFour, length); ++l) {
+        most = std::max(most, std::abs(x[static_cast<std::size_t>(row * leading + l)]));
+      }
+    }
+    return std::clamp(static_cast<int>(std::bit_cast<std::uint32_t>(most) >> 23), 12, 254);
   }
 
   static test::Cut cut_of(const sgemm::Plan& plan, const GemmProblem& p) {
@@ -146,7 +167,7 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     if (plan.ring) {
       cut.parts = plan.ring->ctas;
       cut.part = 16 * ceil_div(ceil_div(p.k, 16), plan.ring->parts());
-    } else if (hgemm::is(*plan.kernel) || bf16x6::is(*plan.kernel)) {
+    } else if (hgemm::is(*plan.kernel) || in_pieces(*plan.kernel)) {
       cut.parts = plan.splits;
       const std::int64_t block = 64;
       cut.part = block * ceil_div(ceil_div(p.k, block), plan.splits);
@@ -192,7 +213,12 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     }
     const auto order = test::order_of(kernel.manifest().accum);
     EXPECT_TRUE(order) << kernel.name() << ": .accum " << kernel.manifest().accum;
-    if (order) check(kernel, *order, cut_of(*plan, p), p, a, b, got);
+    test::Cut cut = cut_of(*plan, p);
+    if (f16x3::is(kernel)) {
+      cut.e_a = scale_of(a, p.a_transposed ? p.k : p.m, p.a_transposed ? p.m : p.k, p.lda);
+      cut.e_b = scale_of(b, p.b_transposed ? p.n : p.k, p.b_transposed ? p.k : p.n, p.ldb);
+    }
+    if (order) check(kernel, *order, cut, p, a, b, got);
     return true;
   }
   [[nodiscard]] static std::string sgemm_name(const GemmProblem& p) { return std::string(name_of(p.c_type)); }
@@ -260,7 +286,7 @@ TEST_P(ProductOrderTest, EveryKernelOfProductsHasTheBitsOfItsClassAndItsBound) {
   for (const Kernel& k : device_.registry().kernels()) {
     const std::string& op = k.manifest().op;
     const bool product =
-        op == "sgemm" || op == "gemm" || op == "sgemm_ring" || op == "sgemm_ring8" || hgemm::is(k) || bf16x6::is(k);
+        op == "sgemm" || op == "gemm" || op == "sgemm_ring" || op == "sgemm_ring8" || hgemm::is(k) || in_pieces(k);
     if (!product || test::order_of(k.manifest().accum).value_or(Order{}).number("rows", 0) != 0) continue;
     ops.insert(op);
     ++turn;
@@ -275,7 +301,7 @@ TEST_P(ProductOrderTest, EveryKernelOfProductsHasTheBitsOfItsClassAndItsBound) {
     if (hgemm::is(k) && parts.p.c_type == Dtype::int32 && turn % 2 == 0) parts.p.c_type = Dtype::float32;
     const bool also = judge(k, parts, turn % 4 < 2 ? 0 : 2);
     ran = ran || also;
-    if (bf16x6::is(k)) {
+    if (in_pieces(k)) {
       Product chunk = made_for(k, 1);
       chunk.p.k = 64;
       ASSERT_TRUE(judge(k, chunk, 3));
@@ -286,7 +312,7 @@ TEST_P(ProductOrderTest, EveryKernelOfProductsHasTheBitsOfItsClassAndItsBound) {
     EXPECT_GE(planted_ * 4, bounded_ * 3) << k.name() << ": the bound hides a chunk that is missing";
     EXPECT_GE(largest_, 1.0 / 1000) << k.name() << ": the bound is far from any error";
   }
-  EXPECT_GE(ops.size(), GetParam() == sass::Arch::sm_90a ? 7U : 1U);
+  EXPECT_GE(ops.size(), GetParam() == sass::Arch::sm_90a ? 8U : 1U);
   EXPECT_GE(finished_.size(), GetParam() == sass::Arch::sm_90a ? 4U : 2U) << "types that split_sum has made";
 }
 
