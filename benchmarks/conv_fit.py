@@ -1,4 +1,4 @@
-"""Fits the constants of kernels/conv/hconv_choice.cpp to times of convolutions by tile and parts.
+"""Fits the constants of kernels/conv/implicit/hconv_choice.cpp to times of convolutions by tile and parts.
 
     python benchmarks/conv_fit.py [FILE] [--steps N] [--seed S]      FILE: results/conv_sweep.json
 

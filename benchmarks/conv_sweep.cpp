@@ -21,11 +21,11 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/gconv_choice.h"
-#include "kernels/conv/tensor_cores.h"
+#include "kernels/conv/gather/gconv_choice.h"
+#include "kernels/conv/implicit/tensor_cores.h"
 #include "nervanagpu/nervanagpu.hpp"
-#include "src/half.h"
-#include "src/select_device.h"
+#include "src/device/select_device.h"
+#include "src/numbers/half.h"
 
 namespace nervanagpu {
 namespace {

@@ -1,4 +1,4 @@
-"""Fits the constants of kernels/conv/halo_choice.cpp to times of halo.sass by variant.
+"""Fits the constants of kernels/conv/halo/halo_choice.cpp to times of halo.sass by variant.
 
     python benchmarks/halo_fit.py [FILE] [--steps N] [--seed S]      FILE: results/halo_sweep.json
 

@@ -13,9 +13,9 @@
 
 #include "kernels/gemm/gemm.h"
 #include "nervanagpu/nervanagpu.hpp"
-#include "src/arguments.h"
-#include "src/driver.h"
-#include "src/select_device.h"
+#include "src/device/driver.h"
+#include "src/device/select_device.h"
+#include "src/launch/arguments.h"
 
 namespace nervanagpu {
 namespace {

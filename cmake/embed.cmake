@@ -1,6 +1,6 @@
 # ng_kernel(TEMPLATE ARCHS... [DEFINE NAME=VALUE]): assembles kernels/TEMPLATE.sass for each architecture into
 # build/kernels/NAME.ARCH.cubin; only the variants with that value.
-# ng_embed(TARGET): puts every cubin named so far into TARGET, with the table that src/embedded.h declares; compressed
+# ng_embed(TARGET): puts every cubin named so far into TARGET, with the table that src/module/embedded.h declares; compressed
 # into NAME.ARCH.cubin.zst if libzstd is there (zstd.cmake).
 #
 # A build for another machine runs the tools of a build for this one: NG_HOST_TOOLS=DIR, where ngasm and ng_pack lie.

@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-#include "src/philox.h"
+#include "src/numbers/philox.h"
 
 namespace nervanagpu::layers {
 

@@ -1,7 +1,7 @@
 #include "src/feed.h"
 
 #include "nervanagpu/device.hpp"
-#include "src/select_device.h"
+#include "src/device/select_device.h"
 
 namespace nervanagpu {
 

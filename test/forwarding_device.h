@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "src/device.h"
+#include "src/device/device.h"
 
 namespace nervanagpu::test {
 

@@ -11,10 +11,10 @@ import re
 # Files of sass/emulate have `bind_*`, which choose the function that executes a mnemonic; these help them to.
 COMPUTES = "what the mnemonic computes"
 EXCEPTIONS: dict[tuple[str, str], str] = {
-    ("sass/asm/code_facts.cpp", "fact_of"): "what ptxas writes into .nv.info, by mnemonic",
-    ("sass/asm/lowering.cpp", "written_by"): "requests have no row yet",
-    ("sass/asm/lowering_ampere.cpp", "ampere_rule"): "one function writes each mnemonic anew",
-    ("sass/emulate/check_op.cpp", "matters_in"): COMPUTES,
+    ("sass/asm/cubin/code_facts.cpp", "fact_of"): "what ptxas writes into .nv.info, by mnemonic",
+    ("sass/asm/builder/lowering.cpp", "written_by"): "requests have no row yet",
+    ("sass/asm/builder/lowering_ampere.cpp", "ampere_rule"): "one function writes each mnemonic anew",
+    ("sass/emulate/checked/check_op.cpp", "matters_in"): COMPUTES,
     ("sass/verify/address.cpp", "computed"): COMPUTES,
     ("sass/verify/address.cpp", "step"): "how compilers fetch the stack pointer",
     ("sass/verify/cfg.cpp", "walk"): "JMX behind PRET calls",

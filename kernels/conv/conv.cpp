@@ -3,20 +3,20 @@
 #include <cmath>
 #include <string>
 
-#include "kernels/conv/depthwise.h"
-#include "kernels/conv/kept.h"
-#include "kernels/conv/known.h"
+#include "kernels/conv/depthwise/depthwise.h"
+#include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/launch.h"
+#include "kernels/conv/plan_cache.h"
 #include "kernels/conv/problem.h"
-#include "kernels/conv/tensor_cores.h"
-#include "kernels/gemm/flags.h"
-#include "kernels/gemm/relu_mask.h"
+#include "kernels/conv/problem_facts.h"
+#include "kernels/gemm/epilogue/flags.h"
+#include "kernels/gemm/epilogue/relu_mask.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/autotune.hpp"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
-#include "src/launch_tape.h"
-#include "src/select_device.h"
+#include "src/device/select_device.h"
+#include "src/launch/launch_tape.h"
 
 namespace nervanagpu {
 namespace conv_detail {

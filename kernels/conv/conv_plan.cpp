@@ -8,11 +8,11 @@
 #include "kernels/conv/problem.h"
 #include "kernels/conv/tensors.h"
 #include "nervanagpu/error.hpp"
-#include "src/placement.h"
-#include "src/planned_alignment.h"
-#include "src/planned_launches.h"
-#include "src/tensor_form.h"
-#include "src/workspace.h"
+#include "src/device/placement.h"
+#include "src/launch/planned_alignment.h"
+#include "src/launch/planned_launches.h"
+#include "src/memory/workspace.h"
+#include "src/tensor/tensor_form.h"
 
 namespace nervanagpu {
 namespace {

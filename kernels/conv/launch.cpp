@@ -8,7 +8,7 @@
 #include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
-#include "src/values.h"
+#include "src/launch/values.h"
 
 namespace nervanagpu::conv_detail {
 namespace {

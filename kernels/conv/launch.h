@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kernels/conv/mapping.h"
-#include "src/device.h"
+#include "src/device/device.h"
 
 namespace nervanagpu::conv_detail {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "nervanagpu/error.hpp"
-#include "src/shape.h"
+#include "src/tensor/shape.h"
 
 namespace nervanagpu {
 namespace conv_detail {

@@ -3,14 +3,14 @@
 
 #include <string>
 
-#include "kernels/conv/known.h"
 #include "kernels/conv/problem.h"
-#include "kernels/gemm/overlap.h"
-#include "kernels/gemm/relu_mask.h"
+#include "kernels/conv/problem_facts.h"
+#include "kernels/gemm/epilogue/relu_mask.h"
+#include "kernels/gemm/tensors/overlap.h"
 #include "nervanagpu/error.hpp"
-#include "src/placement.h"
-#include "src/shape.h"
-#include "src/workspace.h"
+#include "src/device/placement.h"
+#include "src/memory/workspace.h"
+#include "src/tensor/shape.h"
 
 namespace nervanagpu {
 namespace conv_detail {

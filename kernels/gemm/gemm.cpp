@@ -5,20 +5,20 @@
 #include <limits>
 #include <string>
 
-#include "kernels/gemm/bf16x6.h"
-#include "kernels/gemm/cost.h"
-#include "kernels/gemm/f16x3.h"
-#include "kernels/gemm/flags.h"
-#include "kernels/gemm/gemm64.h"
-#include "kernels/gemm/hgemm.h"
+#include "kernels/gemm/choose/cost.h"
+#include "kernels/gemm/epilogue/flags.h"
+#include "kernels/gemm/epilogue/relu_mask.h"
+#include "kernels/gemm/epilogue/result_sums.h"
+#include "kernels/gemm/epilogue/results.h"
+#include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/pieces/f16x3.h"
 #include "kernels/gemm/prepared.h"
-#include "kernels/gemm/relu_mask.h"
-#include "kernels/gemm/result_sums.h"
-#include "kernels/gemm/results.h"
+#include "kernels/gemm/tensor_cores/hgemm.h"
 #include "kernels/gemm/types.h"
+#include "kernels/gemm/wide/gemm64.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
-#include "src/select_device.h"
+#include "src/device/select_device.h"
 
 namespace nervanagpu {
 namespace sgemm {

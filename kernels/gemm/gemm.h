@@ -7,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-#include "kernels/gemm/sgemm_ring.h"
+#include "kernels/gemm/float32/sgemm_ring.h"
 #include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/gemm.hpp"
-#include "src/device.h"
-#include "src/values.h"
+#include "src/device/device.h"
+#include "src/launch/values.h"
 
 namespace nervanagpu::sgemm {
 

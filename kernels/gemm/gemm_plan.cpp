@@ -1,14 +1,14 @@
 // A product chosen and packed once (nervanagpu/gemm_plan.hpp): later calls check addresses and launch.
 #include "nervanagpu/gemm_plan.hpp"
 
-#include "kernels/gemm/dot.h"
+#include "kernels/gemm/epilogue/result_sums.h"
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/prepared.h"
-#include "kernels/gemm/result_sums.h"
+#include "kernels/gemm/tensors/dot.h"
 #include "nervanagpu/error.hpp"
-#include "src/placement.h"
-#include "src/tensor_form.h"
-#include "src/workspace.h"
+#include "src/device/placement.h"
+#include "src/memory/workspace.h"
+#include "src/tensor/tensor_form.h"
 
 namespace nervanagpu {
 namespace {

@@ -5,13 +5,13 @@
 #include <string>
 #include <unordered_map>
 
+#include "kernels/gemm/epilogue/result_sums.h"
+#include "kernels/gemm/epilogue/results.h"
 #include "kernels/gemm/gemm.h"
-#include "kernels/gemm/result_sums.h"
-#include "kernels/gemm/results.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/grouped_gemm.hpp"
-#include "src/select_device.h"
+#include "src/device/select_device.h"
 
 namespace nervanagpu {
 namespace sgemm {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nervanagpu/gemm.hpp"
-#include "src/device.h"
+#include "src/device/device.h"
 
 namespace nervanagpu::sgemm {
 

@@ -7,15 +7,15 @@
 #include <span>
 #include <tuple>
 
-#include "kernels/gemm/bf16x6.h"
-#include "kernels/gemm/f16x3.h"
+#include "kernels/gemm/epilogue/relu_mask.h"
+#include "kernels/gemm/epilogue/result_sums.h"
 #include "kernels/gemm/gemm.h"
-#include "kernels/gemm/hgemm.h"
-#include "kernels/gemm/relu_mask.h"
-#include "kernels/gemm/result_sums.h"
+#include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/pieces/f16x3.h"
+#include "kernels/gemm/tensor_cores/hgemm.h"
 #include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/error.hpp"
-#include "src/arguments.h"
+#include "src/launch/arguments.h"
 
 namespace nervanagpu::sgemm {
 namespace {

@@ -11,9 +11,9 @@
 
 #include "kernels/gemm/gemm.h"
 #include "nervanagpu/gemm.hpp"
-#include "src/device.h"
-#include "src/map_cache.h"
-#include "src/values.h"
+#include "src/device/device.h"
+#include "src/launch/map_cache.h"
+#include "src/launch/values.h"
 
 namespace nervanagpu::sgemm {
 

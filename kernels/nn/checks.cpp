@@ -2,9 +2,9 @@
 
 #include <string>
 
-#include "kernels/gemm/overlap.h"
+#include "kernels/gemm/tensors/overlap.h"
 #include "nervanagpu/error.hpp"
-#include "src/shape.h"
+#include "src/tensor/shape.h"
 
 namespace nervanagpu::nn {
 namespace {

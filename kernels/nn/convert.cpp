@@ -5,15 +5,15 @@
 #include <span>
 #include <string>
 
-#include "kernels/gemm/overlap.h"
+#include "kernels/gemm/tensors/overlap.h"
 #include "kernels/nn/axes.h"
 #include "kernels/nn/launch.h"
 #include "kernels/nn/nn.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
 #include "src/ceil_div.h"
-#include "src/placement.h"
-#include "src/shape.h"
+#include "src/device/placement.h"
+#include "src/tensor/shape.h"
 
 namespace nervanagpu {
 namespace nn {

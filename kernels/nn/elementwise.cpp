@@ -7,7 +7,7 @@
 #include "kernels/nn/launch.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
-#include "src/placement.h"
+#include "src/device/placement.h"
 
 namespace nervanagpu {
 namespace {

@@ -4,7 +4,7 @@
 #include "nervanagpu/expr.hpp"
 #include "nervanagpu/rounding.hpp"
 #include "nervanagpu/stream.hpp"
-#include "src/fuse/now.h"
+#include "src/fuse/immediate.h"
 
 namespace nervanagpu::nn {
 

@@ -6,9 +6,9 @@
 
 #include "nervanagpu/rounding.hpp"
 #include "nervanagpu/tensor.hpp"
-#include "src/arguments.h"
-#include "src/device.h"
-#include "src/magic.h"
+#include "src/device/device.h"
+#include "src/launch/arguments.h"
+#include "src/launch/magic.h"
 
 namespace nervanagpu::nn {
 

@@ -5,7 +5,7 @@
 
 #include "nervanagpu/rounding.hpp"
 #include "nervanagpu/tensor.hpp"
-#include "src/device.h"
+#include "src/device/device.h"
 
 namespace nervanagpu::nn {
 

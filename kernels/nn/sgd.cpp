@@ -8,7 +8,7 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
 #include "nervanagpu/sgd_options.hpp"
-#include "src/placement.h"
+#include "src/device/placement.h"
 
 namespace nervanagpu {
 namespace {

@@ -7,8 +7,8 @@
 #include "kernels/nn/expressions.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
-#include "src/placement.h"
-#include "src/shape.h"
+#include "src/device/placement.h"
+#include "src/tensor/shape.h"
 
 namespace nervanagpu {
 namespace {

@@ -11,8 +11,8 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
 #include "src/ceil_div.h"
-#include "src/placement.h"
-#include "src/shape.h"
+#include "src/device/placement.h"
+#include "src/tensor/shape.h"
 
 namespace nervanagpu {
 namespace {

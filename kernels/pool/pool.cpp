@@ -8,8 +8,8 @@
 #include "kernels/pool/argmax.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
-#include "src/magic.h"
-#include "src/select_device.h"
+#include "src/device/select_device.h"
+#include "src/launch/magic.h"
 
 namespace nervanagpu {
 namespace pool_detail {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "kernels/pool/problem.h"
-#include "src/device.h"
+#include "src/device/device.h"
 
 namespace nervanagpu::pool_detail {
 

@@ -9,10 +9,10 @@
 #include "kernels/pool/pool.h"
 #include "kernels/pool/tensors.h"
 #include "nervanagpu/error.hpp"
-#include "src/placement.h"
-#include "src/planned_alignment.h"
-#include "src/planned_launches.h"
-#include "src/tensor_form.h"
+#include "src/device/placement.h"
+#include "src/launch/planned_alignment.h"
+#include "src/launch/planned_launches.h"
+#include "src/tensor/tensor_form.h"
 
 namespace nervanagpu {
 namespace {

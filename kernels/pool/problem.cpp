@@ -1,7 +1,7 @@
 #include "kernels/pool/problem.h"
 
 #include "nervanagpu/error.hpp"
-#include "src/shape.h"
+#include "src/tensor/shape.h"
 
 namespace nervanagpu {
 namespace pool_detail {

@@ -5,8 +5,8 @@
 
 #include "kernels/pool/problem.h"
 #include "nervanagpu/error.hpp"
-#include "src/placement.h"
-#include "src/shape.h"
+#include "src/device/placement.h"
+#include "src/tensor/shape.h"
 
 namespace nervanagpu {
 namespace pool_detail {

@@ -6,7 +6,7 @@
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
 #include "src/fuse/kernel.h"
-#include "src/values.h"
+#include "src/launch/values.h"
 
 namespace nervanagpu::sorting {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/sort/order.h"
-#include "src/device.h"
+#include "src/device/device.h"
 
 namespace nervanagpu::sorting {
 

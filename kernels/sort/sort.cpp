@@ -4,9 +4,9 @@
 #include "kernels/sort/launch.h"
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/sorting.hpp"
+#include "src/device/placement.h"
 #include "src/expr/later.h"
 #include "src/fuse/kernel.h"
-#include "src/placement.h"
 
 namespace nervanagpu {
 namespace {

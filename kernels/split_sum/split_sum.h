@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "nervanagpu/rounding.hpp"
-#include "src/values.h"
+#include "src/launch/values.h"
 
 namespace nervanagpu::split_sum {
 

@@ -1,8 +1,8 @@
 #include "sass/asm/check.h"
 
-#include "sass/asm/encode.h"
-#include "sass/asm/expand.h"
-#include "sass/asm/names.h"
+#include "sass/asm/cubin/encode.h"
+#include "sass/asm/template/expand.h"
+#include "sass/asm/template/names.h"
 #include "sass/isa/access.h"
 #include "sass/isa/control_flow.h"
 

@@ -3,10 +3,10 @@
 #include <array>
 
 #include "sass/asm/check.h"
-#include "sass/asm/expand.h"
-#include "sass/asm/expr.h"
-#include "sass/asm/names.h"
-#include "sass/asm/substitute.h"
+#include "sass/asm/template/expand.h"
+#include "sass/asm/template/expr.h"
+#include "sass/asm/template/names.h"
+#include "sass/asm/template/substitute.h"
 #include "sass/isa/codec.h"
 #include "sass/isa/raw_word.h"
 #include "sass/isa/suggest.h"

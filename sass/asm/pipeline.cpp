@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "sass/asm/excerpt.h"
-#include "sass/asm/include.h"
-#include "sass/asm/template.h"
+#include "sass/asm/template/excerpt.h"
+#include "sass/asm/template/include.h"
+#include "sass/asm/template/template.h"
 #include "sass/file.h"
 #include "sass/verify/verify.h"
 

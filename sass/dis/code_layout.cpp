@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "sass/asm/bundle.h"
+#include "sass/asm/cubin/bundle.h"
 #include "sass/cubin_abi.h"
 #include "sass/isa/codec.h"
 

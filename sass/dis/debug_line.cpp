@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "sass/asm/line_table.h"
+#include "sass/asm/cubin/line_table.h"
 
 namespace nervanagpu::sass {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "sass/asm/bundle.h"
-#include "sass/asm/line_table.h"
-#include "sass/asm/manifest_text.h"
+#include "sass/asm/cubin/bundle.h"
+#include "sass/asm/cubin/line_table.h"
+#include "sass/asm/template/manifest_text.h"
 #include "sass/cubin.h"
 #include "sass/dis/code_layout.h"
 #include "sass/dis/debug_line.h"

@@ -3,12 +3,12 @@
 #include <array>
 #include <cstdio>
 
-#include "sass/asm/excerpt.h"
-#include "sass/asm/expand.h"
-#include "sass/asm/expr.h"
 #include "sass/asm/parse.h"
 #include "sass/asm/pipeline.h"
-#include "sass/asm/report.h"
+#include "sass/asm/schedule/report.h"
+#include "sass/asm/template/excerpt.h"
+#include "sass/asm/template/expand.h"
+#include "sass/asm/template/expr.h"
 #include "sass/dis/listing.h"
 #include "sass/tools/commands.h"
 

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <set>
 
-#include "sass/asm/timing.h"
+#include "sass/asm/schedule/timing.h"
 #include "sass/isa/row.h"
 #include "sass/isa/suggest.h"
 #include "sass/isa/table.h"

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <filesystem>
 
-#include "sass/asm/manifest.h"
+#include "sass/asm/template/manifest.h"
 #include "sass/tools/commands.h"
 
 namespace nervanagpu::sass::tools {

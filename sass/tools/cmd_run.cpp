@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "sass/asm/condition.h"
-#include "sass/asm/expr.h"
+#include "sass/asm/template/condition.h"
+#include "sass/asm/template/expr.h"
 #include "sass/emulate/emulate.h"
 #include "sass/tools/commands.h"
 #include "sass/tools/run_args.h"

@@ -8,8 +8,8 @@
 #include <filesystem>
 #include <limits>
 
-#include "sass/asm/expr.h"
-#include "sass/asm/manifest.h"
+#include "sass/asm/template/expr.h"
+#include "sass/asm/template/manifest.h"
 #include "sass/file.h"
 #include "sass/tools/commands.h"
 

@@ -6,12 +6,12 @@
 
 #include "nervanagpu/complex.hpp"
 #include "nervanagpu/error.hpp"
+#include "src/device/placement.h"
 #include "src/expr/complex_parts.h"
 #include "src/expr/later.h"
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
-#include "src/placement.h"
-#include "src/shape.h"
+#include "src/tensor/shape.h"
 
 namespace nervanagpu {
 namespace expr {

@@ -8,7 +8,7 @@
 #include "src/expr/complex.h"
 #include "src/expr/complex_parts.h"
 #include "src/expr/promote.h"
-#include "src/shape.h"
+#include "src/tensor/shape.h"
 
 namespace nervanagpu::expr {
 namespace {

@@ -7,7 +7,7 @@
 #include "nervanagpu/complex.hpp"
 #include "nervanagpu/error.hpp"
 #include "src/expr/complex.h"
-#include "src/shape.h"
+#include "src/tensor/shape.h"
 
 namespace nervanagpu::expr {
 namespace {

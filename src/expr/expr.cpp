@@ -8,14 +8,14 @@
 #include <utility>
 
 #include "nervanagpu/error.hpp"
+#include "src/device/placement.h"
 #include "src/expr/complex.h"
 #include "src/expr/later.h"
 #include "src/expr/node.h"
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
-#include "src/placement.h"
-#include "src/scalar.h"
-#include "src/shape.h"
+#include "src/numbers/scalar.h"
+#include "src/tensor/shape.h"
 
 namespace nervanagpu {
 

@@ -1,6 +1,6 @@
 #include "src/expr/pending.h"
 
-#include "src/shape.h"
+#include "src/tensor/shape.h"
 
 namespace nervanagpu::expr {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "nervanagpu/error.hpp"
-#include "src/half.h"
-#include "src/scalar.h"
+#include "src/numbers/half.h"
+#include "src/numbers/scalar.h"
 
 namespace nervanagpu::expr {
 namespace {

@@ -24,7 +24,7 @@ enum class Rule : std::uint8_t { arith, number, real, whole, compare, test, logi
 Rule rule_of(ExprOp op);
 unsigned operands_of(ExprOp op);
 
-// A number as the bits of real dtype d, and back; errors are scalar_bits()'s (src/scalar.h).
+// A number as the bits of real dtype d, and back; errors are scalar_bits()'s (src/numbers/scalar.h).
 std::uint64_t bits_of(const Scalar& value, Dtype d);
 Scalar scalar_of(std::uint64_t bits, Dtype d);
 inline double value_of(std::uint64_t bits, Dtype d) {  // 64-bit integers are rounded

@@ -11,10 +11,10 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
 #include "sass/verify/verify.h"
+#include "src/device/select_device.h"
+#include "src/fuse/kernels/values.h"
 #include "src/fuse/program.h"
 #include "src/fuse/replay.h"
-#include "src/fuse/values.h"
-#include "src/select_device.h"
 
 namespace nervanagpu {
 namespace fuse {

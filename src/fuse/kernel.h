@@ -1,4 +1,4 @@
-// Generated kernels: made once for each structure, and kept (src/fuse/kept.h).
+// Generated kernels: made once for each structure, and kept (src/fuse/kernel_cache.h).
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 #include "nervanagpu/stream.hpp"
 #include "nervanagpu/tensor.hpp"
-#include "sass/asm/builder.h"
-#include "src/device.h"
-#include "src/fuse/kept.h"
+#include "sass/asm/builder/builder.h"
+#include "src/device/device.h"
+#include "src/fuse/kernel_cache.h"
 
 namespace nervanagpu::fuse {
 

@@ -1,4 +1,4 @@
-// Products of matrices in expressions; kernels/gemm/run_products.cpp computes them.
+// Products of matrices in expressions; kernels/gemm/tensors/run_products.cpp computes them.
 #pragma once
 
 #include <functional>

@@ -4,7 +4,7 @@
 
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
-#include "src/shape.h"
+#include "src/tensor/shape.h"
 
 namespace nervanagpu::fuse {
 namespace {

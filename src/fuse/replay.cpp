@@ -8,11 +8,11 @@
 
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
+#include "src/device/select_device.h"
 #include "src/expr/pending.h"
-#include "src/fuse/elementwise.h"
 #include "src/fuse/kernel.h"
-#include "src/fuse/values.h"
-#include "src/select_device.h"
+#include "src/fuse/kernels/elementwise.h"
+#include "src/fuse/kernels/values.h"
 
 namespace nervanagpu {
 namespace fuse {

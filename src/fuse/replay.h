@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "src/fuse/kept.h"
+#include "src/fuse/kernel_cache.h"
 #include "src/fuse/program.h"
 
 namespace nervanagpu::fuse {

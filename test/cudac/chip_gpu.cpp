@@ -1,6 +1,6 @@
 #include <dlfcn.h>
 
-#include "src/driver.h"
+#include "src/device/driver.h"
 #include "test/cudac/chip.h"
 
 namespace nervanagpu::test {

@@ -1,7 +1,7 @@
 // Matrices: every product in the order of the kernel, so that results are equal.
 #include <algorithm>
 
-#include "src/half.h"
+#include "src/numbers/half.h"
 #include "test/cudac/program.h"
 
 namespace nervanagpu::test {

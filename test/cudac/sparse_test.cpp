@@ -1,7 +1,7 @@
 // Products with a sparse A and of single bits, against sums over the places that the metadata name.
 #include <algorithm>
 
-#include "sass/emulate/tensor.h"
+#include "sass/emulate/tensor/tensor.h"
 #include "test/cudac/program.h"
 
 namespace nervanagpu::test {

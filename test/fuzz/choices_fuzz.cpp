@@ -1,5 +1,5 @@
 // Text as autotune's file. What is read comes back when it is written.
-#include "kernels/gemm/choices.h"
+#include "kernels/gemm/choose/choices.h"
 
 #include "nervanagpu/version.hpp"
 #include "test/fuzz/fuzz.h"

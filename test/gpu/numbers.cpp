@@ -4,7 +4,7 @@
 #include <cstring>
 #include <stdexcept>
 
-#include "src/half.h"
+#include "src/numbers/half.h"
 
 namespace nervanagpu::gpu_test {
 namespace {

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-#include "src/half.h"
+#include "src/numbers/half.h"
 
 namespace nervanagpu::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sass/emulate/tensor.h"
+#include "sass/emulate/tensor/tensor.h"
 
 namespace nervanagpu::test {
 

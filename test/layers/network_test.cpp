@@ -10,8 +10,8 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
 #include "nervanagpu/nn.hpp"
-#include "src/emulator_device.h"
-#include "src/select_device.h"
+#include "src/device/emulator_device.h"
+#include "src/device/select_device.h"
 
 namespace nervanagpu {
 namespace {

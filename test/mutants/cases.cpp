@@ -14,7 +14,7 @@
 #include "nervanagpu/nn.hpp"
 #include "nervanagpu/pool.hpp"
 #include "sass/asm/pipeline.h"
-#include "src/select_device.h"
+#include "src/device/select_device.h"
 
 namespace nervanagpu::test {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "src/driver.h"
-#include "src/emulator_device.h"
+#include "src/device/driver.h"
+#include "src/device/emulator_device.h"
 #include "test/mutants/cases.h"
 
 namespace nervanagpu::test {

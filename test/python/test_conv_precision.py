@@ -1,4 +1,4 @@
-"""Convolutions of float32 on the tensor cores (kernels/conv/pieces.h), as Python reaches them."""
+"""Convolutions of float32 on the tensor cores (kernels/conv/pieces/pieces.h), as Python reaches them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operands whose rows begin anywhere, on the tensor cores as they lie (kernels/gemm/hgemm_rows.h)."""
+"""Operands whose rows begin anywhere, on the tensor cores as they lie (kernels/gemm/tensor_cores/hgemm_rows.h)."""
 
 from __future__ import annotations
 

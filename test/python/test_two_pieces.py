@@ -1,4 +1,4 @@
-"""float32 products from two float16 pieces of each operand (kernels/gemm/f16x3.h), by the names of its tiles.
+"""float32 products from two float16 pieces of each operand (kernels/gemm/pieces/f16x3.h), by the names of its tiles.
 
 Their errors, what decides on the device, and that all else is what three pieces or multiply-adds make of it.
 """

@@ -1,4 +1,4 @@
-#include "src/arguments.h"
+#include "src/launch/arguments.h"
 
 #include <gtest/gtest.h>
 

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gemm/alternatives.h"
-#include "kernels/gemm/measure.h"
+#include "kernels/gemm/choose/alternatives.h"
+#include "kernels/gemm/choose/measure.h"
+#include "kernels/gemm/choose/tuner.h"
 #include "kernels/gemm/prepared.h"
-#include "kernels/gemm/tuner.h"
 #include "nervanagpu/nervanagpu.hpp"
-#include "src/cuda_device.h"
-#include "src/select_device.h"
+#include "src/device/cuda_device.h"
+#include "src/device/select_device.h"
 #include "test/src/fake_driver.h"
 
 namespace nervanagpu {

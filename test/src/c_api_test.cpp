@@ -11,7 +11,7 @@
 
 #include "nervanagpu/nervanagpu.h"
 #include "nervanagpu/nervanagpu.hpp"
-#include "src/c_api.h"
+#include "src/c_api/c_api.h"
 #include "test/src/on_emulator.h"
 
 namespace nervanagpu {

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sass/asm/condition.h"
+#include "sass/asm/template/condition.h"
 
 namespace nervanagpu::test {
 

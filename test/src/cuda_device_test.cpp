@@ -1,4 +1,4 @@
-#include "src/cuda_device.h"
+#include "src/device/cuda_device.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -9,8 +9,8 @@
 
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nervanagpu.hpp"
-#include "sass/asm/builder.h"
-#include "src/select_device.h"
+#include "sass/asm/builder/builder.h"
+#include "src/device/select_device.h"
 #include "test/src/expect_error.h"
 #include "test/src/fake_driver.h"
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "nervanagpu/error.hpp"
-#include "src/cuda_device.h"
-#include "src/select_device.h"
+#include "src/device/cuda_device.h"
+#include "src/device/select_device.h"
 #include "test/src/expect_error.h"
 #include "test/src/fake_driver.h"
 

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "nervanagpu/layers.hpp"
-#include "src/cuda_device.h"
+#include "src/device/cuda_device.h"
+#include "src/device/select_device.h"
 #include "src/feed.h"
-#include "src/select_device.h"
 #include "test/src/fake_driver.h"
 
 namespace nervanagpu {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "src/driver.h"
+#include "src/device/driver.h"
 
 namespace nervanagpu::test {
 

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "nervanagpu/nervanagpu.hpp"
-#include "src/cuda_device.h"
-#include "src/select_device.h"
+#include "src/device/cuda_device.h"
+#include "src/device/select_device.h"
 #include "test/src/fake_driver.h"
 
 namespace nervanagpu {

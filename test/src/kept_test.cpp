@@ -1,4 +1,4 @@
-#include "src/fuse/kept.h"
+#include "src/fuse/kernel_cache.h"
 
 #include <gtest/gtest.h>
 

@@ -11,9 +11,9 @@
 #include "nervanagpu/module.hpp"
 #include "nervanagpu/nervanagpu.h"
 #include "nervanagpu/nervanagpu.hpp"
-#include "src/cuda_device.h"
+#include "src/device/cuda_device.h"
+#include "src/device/select_device.h"
 #include "src/expr/later.h"
-#include "src/select_device.h"
 #include "test/src/fake_driver.h"
 
 namespace nervanagpu {

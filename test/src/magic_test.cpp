@@ -1,6 +1,6 @@
 // Division by magic numbers. The product's error grows with a, and only a = d - 1 (mod d) is close enough to the next
 // quotient to feel it: the greatest such a, and 2^31 - 1, stand for all a of a divisor.
-#include "src/magic.h"
+#include "src/launch/magic.h"
 
 #include <gtest/gtest.h>
 

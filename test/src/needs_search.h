@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "src/registry.h"
+#include "src/module/registry.h"
 #include "test/src/condition_tree.h"
 
 namespace nervanagpu::test {

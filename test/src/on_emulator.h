@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "nervanagpu/expr.hpp"
-#include "src/emulator_device.h"
-#include "src/select_device.h"
+#include "src/device/emulator_device.h"
+#include "src/device/select_device.h"
 
 namespace nervanagpu::test {
 

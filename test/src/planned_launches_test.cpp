@@ -1,13 +1,13 @@
 // What planned launches tell the driver, and what cannot be planned.
-#include "src/planned_launches.h"
+#include "src/launch/planned_launches.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 
 #include "nervanagpu/nervanagpu.hpp"
-#include "src/cuda_device.h"
-#include "src/select_device.h"
+#include "src/device/cuda_device.h"
+#include "src/device/select_device.h"
 #include "test/src/expect_error.h"
 #include "test/src/fake_driver.h"
 

@@ -1,4 +1,4 @@
-#include "src/pool.h"
+#include "src/memory/pool.h"
 
 #include <gtest/gtest.h>
 

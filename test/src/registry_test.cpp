@@ -1,11 +1,11 @@
-#include "src/registry.h"
+#include "src/module/registry.h"
 
 #include <gtest/gtest.h>
 
 #include <vector>
 
 #include "nervanagpu/error.hpp"
-#include "src/unpack.h"
+#include "src/module/unpack.h"
 
 namespace nervanagpu {
 namespace {

@@ -1,4 +1,4 @@
-#include "src/retired_modules.h"
+#include "src/module/retired_modules.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/scalar.h"
+#include "src/numbers/scalar.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "nervanagpu/error.hpp"
-#include "src/half.h"
+#include "src/numbers/half.h"
 #include "test/src/expect_error.h"
 
 namespace nervanagpu {

@@ -1,4 +1,4 @@
-#include "src/select_device.h"
+#include "src/device/select_device.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "src/shape.h"
+#include "src/tensor/shape.h"
 
 #include <gtest/gtest.h>
 

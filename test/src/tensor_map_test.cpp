@@ -7,7 +7,7 @@
 
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/module.hpp"
-#include "src/cuda_device.h"
+#include "src/device/cuda_device.h"
 #include "test/src/expect_error.h"
 #include "test/src/fake_driver.h"
 #include "test/src/on_emulator.h"

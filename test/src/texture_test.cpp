@@ -1,13 +1,13 @@
 // What the driver is told about images, textures and surfaces. (What kernels see of them: test/cudac/texture_test.cpp.)
-#include "src/texture.h"
+#include "src/device/texture.h"
 
 #include <gtest/gtest.h>
 
 #include <numeric>
 
 #include "nervanagpu/error.hpp"
-#include "src/cuda_device.h"
-#include "src/select_device.h"
+#include "src/device/cuda_device.h"
+#include "src/device/select_device.h"
 #include "test/src/expect_error.h"
 #include "test/src/fake_driver.h"
 

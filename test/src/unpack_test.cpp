@@ -1,4 +1,4 @@
-#include "src/unpack.h"
+#include "src/module/unpack.h"
 
 #include <gtest/gtest.h>
 

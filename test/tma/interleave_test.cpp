@@ -1,7 +1,7 @@
 // Interleaved maps: the places in memory of the 16-byte chunks that an H200 put into shared memory, in their order there.
 #include <gtest/gtest.h>
 
-#include "sass/emulate/tensor_map.h"
+#include "sass/emulate/engine/tensor_map.h"
 
 namespace nervanagpu::sass::emulate {
 namespace {

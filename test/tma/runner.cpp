@@ -3,8 +3,8 @@
 #include <fstream>
 #include <iterator>
 
-#include "src/select_device.h"
-#include "src/tensor_map.h"
+#include "src/device/select_device.h"
+#include "src/tensor/tensor_map.h"
 
 namespace nervanagpu::test {
 namespace {

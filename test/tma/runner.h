@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "nervanagpu/module.hpp"
-#include "src/device.h"
+#include "src/device/device.h"
 #include "test/tma/cases.h"
 
 namespace nervanagpu::test {

@@ -10,8 +10,8 @@
 #include <sstream>
 
 #include "nervanagpu/error.hpp"
-#include "src/emulator_device.h"
-#include "src/select_device.h"
+#include "src/device/emulator_device.h"
+#include "src/device/select_device.h"
 #include "test/tma/runner.h"
 
 namespace nervanagpu::test {

@@ -16,10 +16,10 @@ spec.loader.exec_module(check_tree)
     ("path", "line"),
     [
         ("sass/isa/op.cpp", '#include "sass/result.h"'),
-        ("sass/asm/link.cpp", '#include "sass/isa/word.h"'),
-        ("sass/asm/link.cpp", "#include <vector>"),
+        ("sass/asm/cubin/link.cpp", '#include "sass/isa/word.h"'),
+        ("sass/asm/cubin/link.cpp", "#include <vector>"),
         ("src/device.cpp", '#include "nervanagpu/tensor.hpp"'),
-        ("kernels/gemm/gemm.cpp", '#include "src/device.h"'),
+        ("kernels/gemm/gemm.cpp", '#include "src/device/device.h"'),
         ("python/module.cpp", "#include <pybind11/pybind11.h>"),
         ("test/src/x_test.cpp", '#include "anything.h"'),
     ],
@@ -32,11 +32,11 @@ def test_allowed(path: str, line: str) -> None:
     ("path", "line", "message"),
     [
         ("sass/isa/op.cpp", '#include "sass/asm/parse.h"', '"sass/asm/parse.h" is out of reach'),
-        ("sass/dis/print.cpp", '#include "src/device.h"', '"src/device.h" is out of reach'),
-        ("sass/verify/verify.cpp", '#include "sass/asm/schedule.h"', "independent of the scheduler"),
+        ("sass/dis/print.cpp", '#include "src/device/device.h"', '"src/device/device.h" is out of reach'),
+        ("sass/verify/verify.cpp", '#include "sass/asm/schedule/schedule.h"', "independent of the scheduler"),
         ("include/nervanagpu/x.hpp", '#include "sass/cubin.h"', '"sass/cubin.h" is out of reach'),
-        ("src/driver.cpp", "#include <cuda.h>", "<cuda.h> may not be included here"),
-        ("layers/pool.cpp", '  # include "src/device.h"', '"src/device.h" is out of reach'),
+        ("src/device/driver.cpp", "#include <cuda.h>", "<cuda.h> may not be included here"),
+        ("layers/pool.cpp", '  # include "src/device/device.h"', '"src/device/device.h" is out of reach'),
     ],
 )
 def test_refused(path: str, line: str, message: str) -> None:
@@ -63,4 +63,4 @@ def test_long_files_are_refused() -> None:
 
 def test_files_without_a_header_say_what_they_are_for() -> None:
     assert "open it with a comment" in check_tree.problems_of("src/a.cpp", "#include <vector>\n")[0]
-    assert check_tree.problems_of("src/device.cpp", "#include <vector>\n") == [], "src/device.h says it"
+    assert check_tree.problems_of("src/device.cpp", "#include <vector>\n") == [], "src/device/device.h says it"

@@ -24,7 +24,7 @@ def function(body: str, name: str = "stores") -> str:
 
 @pytest.mark.parametrize("body", LISTS)
 def test_lists_are_refused(body: str) -> None:
-    problems = op_lists.problems_of("sass/asm/flow.cpp", function(body))
+    problems = op_lists.problems_of("sass/asm/schedule/flow.cpp", function(body))
     assert len(problems) == 1
     assert "stores() lists mnemonics" in problems[0]
 
@@ -32,9 +32,9 @@ def test_lists_are_refused(body: str) -> None:
 @pytest.mark.parametrize("body", LISTS)
 def test_rows_and_bindings_may_list(body: str) -> None:
     assert op_lists.problems_of("sass/isa/rows.cpp", function(body)) == []
-    assert op_lists.problems_of("src/fuse/arith.cpp", function(body)) == []
-    assert op_lists.problems_of("sass/emulate/shared.cpp", function(body, "bind_shared")) == []
-    assert len(op_lists.problems_of("sass/emulate/shared.cpp", function(body, "shared"))) == 1
+    assert op_lists.problems_of("src/fuse/numeric/arith.cpp", function(body)) == []
+    assert op_lists.problems_of("sass/emulate/ops/shared.cpp", function(body, "bind_shared")) == []
+    assert len(op_lists.problems_of("sass/emulate/ops/shared.cpp", function(body, "shared"))) == 1
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_rows_and_bindings_may_list(body: str) -> None:
     ],
 )
 def test_single_mnemonics_are_no_list(body: str) -> None:
-    assert op_lists.problems_of("sass/asm/flow.cpp", function(body)) == []
+    assert op_lists.problems_of("sass/asm/schedule/flow.cpp", function(body)) == []
 
 
 def test_an_exception_needs_its_list() -> None:
-    problems = op_lists.problems_of("sass/asm/code_facts.cpp", function("  return true;\n", "fact_of"))
+    problems = op_lists.problems_of("sass/asm/cubin/code_facts.cpp", function("  return true;\n", "fact_of"))
     assert len(problems) == 1
     assert "take it out" in problems[0]

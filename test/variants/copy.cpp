@@ -5,7 +5,7 @@
 
 #include "kernels/gemm/types.h"
 #include "nervanagpu/nn.hpp"
-#include "src/shape.h"
+#include "src/tensor/shape.h"
 #include "test/gpu/buffer.h"
 #include "test/variants/epilogue.h"
 #include "test/variants/other.h"

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "kernels/gemm/bf16x6.h"
-#include "kernels/gemm/f16x3.h"
-#include "kernels/gemm/hgemm.h"
-#include "kernels/gemm/hgemm_cost.h"
+#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/pieces/f16x3.h"
+#include "kernels/gemm/tensor_cores/hgemm.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
 #include "test/variants/product.h"

@@ -4,9 +4,9 @@
 #include <bit>
 #include <cmath>
 
-#include "src/half.h"
-#include "src/philox.h"
-#include "src/round.h"
+#include "src/numbers/half.h"
+#include "src/numbers/philox.h"
+#include "src/numbers/round.h"
 #include "test/gpu/numbers.h"
 
 namespace nervanagpu::variants {

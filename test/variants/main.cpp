@@ -30,7 +30,7 @@
 #include <thread>
 
 #include "nervanagpu/device.hpp"
-#include "src/select_device.h"
+#include "src/device/select_device.h"
 #include "test/variants/counting_device.h"
 #include "test/variants/other.h"
 #include "test/variants/product.h"

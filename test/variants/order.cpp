@@ -8,7 +8,7 @@
 
 #include "kernels/sort/launch.h"
 #include "nervanagpu/sorting.hpp"
-#include "src/half.h"
+#include "src/numbers/half.h"
 #include "test/gpu/buffer.h"
 #include "test/variants/other.h"
 

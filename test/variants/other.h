@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "src/registry.h"
+#include "src/module/registry.h"
 #include "test/variants/product.h"
 
 namespace nervanagpu::variants {

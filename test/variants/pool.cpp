@@ -1,10 +1,10 @@
 // Every pooling kernel: its window, strides and vectors are in its name.
 #include <algorithm>
 
-#include "kernels/gemm/flags.h"
+#include "kernels/gemm/epilogue/flags.h"
 #include "kernels/pool/argmax.h"
 #include "kernels/pool/pool.h"
-#include "src/select_device.h"
+#include "src/device/select_device.h"
 #include "test/gpu/bound.h"
 #include "test/gpu/buffer.h"
 #include "test/gpu/cases.h"

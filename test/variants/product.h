@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "nervanagpu/gemm.hpp"
-#include "src/registry.h"
+#include "src/module/registry.h"
 #include "test/gpu/numbers.h"
 
 namespace nervanagpu::variants {

@@ -7,11 +7,11 @@
 #include <cmath>
 #include <optional>
 
-#include "kernels/gemm/hgemm_rows.h"
+#include "kernels/gemm/tensor_cores/hgemm_rows.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/grouped_gemm.hpp"
 #include "src/ceil_div.h"
-#include "src/select_device.h"
+#include "src/device/select_device.h"
 #include "test/gpu/bound.h"
 #include "test/gpu/buffer.h"
 #include "test/gpu/cases.h"

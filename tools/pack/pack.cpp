@@ -1,4 +1,4 @@
-// ng_pack IN OUT: compresses a cubin for the library (src/unpack.h), as one zstd frame that says its size. It runs while
+// ng_pack IN OUT: compresses a cubin for the library (src/module/unpack.h), as one zstd frame that says its size. It runs while
 // the library is built.
 #include <zstd.h>
 

@@ -11,8 +11,8 @@
 
 #include "kernels/conv/launch.h"
 #include "kernels/conv/problem.h"
-#include "src/philox.h"
-#include "src/round.h"
+#include "src/numbers/philox.h"
+#include "src/numbers/round.h"
 #include "test/kernels/bound.h"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/model.h"

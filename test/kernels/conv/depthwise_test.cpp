@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/conv/depthwise.h"
+#include "kernels/conv/depthwise/depthwise.h"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/model.h"
 #include "test/kernels/conv/random_problem.h"

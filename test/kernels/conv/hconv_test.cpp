@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/bytes.h"
-#include "kernels/conv/tensor_cores.h"
+#include "kernels/conv/implicit/bytes.h"
+#include "kernels/conv/implicit/tensor_cores.h"
 #include "nervanagpu/conv_plan.hpp"
 #include "nervanagpu/gemm.hpp"
 #include "src/ceil_div.h"

@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/piece_cells.h"
-#include "kernels/conv/tensor_cores.h"
+#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/pieces/piece_cells.h"
 #include "nervanagpu/conv_plan.hpp"
-#include "src/select_device.h"
+#include "src/device/select_device.h"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/on_tensor_cores.h"
 #include "test/kernels/conv/random_problem.h"

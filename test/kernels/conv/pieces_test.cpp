@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "kernels/conv/pieces.h"
-#include "kernels/conv/tensor_cores.h"
+#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/pieces/pieces.h"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/on_tensor_cores.h"
 #include "test/kernels/conv/random_problem.h"

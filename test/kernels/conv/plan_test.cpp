@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kernels/conv/problem.h"
-#include "kernels/gemm/relu_mask.h"
+#include "kernels/gemm/epilogue/relu_mask.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/random_problem.h"

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "nervanagpu/nervanagpu.hpp"
-#include "src/emulator_device.h"
-#include "src/select_device.h"
+#include "src/device/emulator_device.h"
+#include "src/device/select_device.h"
 #include "test/kernels/gemm/gemm_case.h"
 
 namespace nervanagpu {

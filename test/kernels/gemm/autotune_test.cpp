@@ -11,10 +11,10 @@
 #include <set>
 #include <thread>
 
-#include "kernels/gemm/alternatives.h"
-#include "kernels/gemm/measure.h"
+#include "kernels/gemm/choose/alternatives.h"
+#include "kernels/gemm/choose/measure.h"
+#include "kernels/gemm/choose/tuner.h"
 #include "kernels/gemm/prepared.h"
-#include "kernels/gemm/tuner.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "test/src/expect_error.h"
 #include "test/src/on_emulator.h"

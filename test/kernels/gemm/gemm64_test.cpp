@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernels/gemm/gemm.h"
-#include "kernels/gemm/gemm64.h"
+#include "kernels/gemm/wide/gemm64.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "test/kernels/bound.h"
 #include "test/src/expect_error.h"

@@ -1,11 +1,11 @@
 // Which products the tensor cores get, in how many parts, and by which kernel. What comes out: test/python/test_dot_tensor.py.
 #include <gtest/gtest.h>
 
+#include "kernels/gemm/choose/hgemm_cost.h"
 #include "kernels/gemm/gemm.h"
-#include "kernels/gemm/hgemm.h"
-#include "kernels/gemm/hgemm_cost.h"
+#include "kernels/gemm/tensor_cores/hgemm.h"
 #include "nervanagpu/error.hpp"
-#include "src/select_device.h"
+#include "src/device/select_device.h"
 
 namespace nervanagpu::hgemm {
 namespace {

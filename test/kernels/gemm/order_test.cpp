@@ -11,15 +11,15 @@
 #include <string>
 #include <vector>
 
-#include "kernels/gemm/bf16x6.h"
-#include "kernels/gemm/cost.h"
-#include "kernels/gemm/f16x3.h"
+#include "kernels/gemm/choose/cost.h"
 #include "kernels/gemm/gemm.h"
-#include "kernels/gemm/hgemm.h"
-#include "kernels/gemm/hgemm_rows.h"
+#include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/pieces/f16x3.h"
+#include "kernels/gemm/tensor_cores/hgemm.h"
+#include "kernels/gemm/tensor_cores/hgemm_rows.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/ceil_div.h"
-#include "src/half.h"
+#include "src/numbers/half.h"
 #include "test/kernels/bound.h"
 #include "test/kernels/order.h"
 #include "test/src/on_emulator.h"

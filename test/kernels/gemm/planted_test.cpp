@@ -5,9 +5,9 @@
 
 #include "nervanagpu/error.hpp"
 #include "sass/isa/codec.h"
-#include "src/emulator_device.h"
-#include "src/select_device.h"
-#include "src/unpack.h"
+#include "src/device/emulator_device.h"
+#include "src/device/select_device.h"
+#include "src/module/unpack.h"
 #include "test/kernels/gemm/gemm_case.h"
 
 namespace nervanagpu {

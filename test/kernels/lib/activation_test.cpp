@@ -24,7 +24,7 @@ u32 bits_of(float x) {
 
 MacroRun of(const std::string& macro, const Words& in) {
   MacroRun run;
-  run.body = ".include \"../lib/functions.sass\"\n.include \"../lib/activation.sass\"\n" + macro + "\n";
+  run.body = ".include \"lib/functions.sass\"\n.include \"lib/activation.sass\"\n" + macro + "\n";
   run.outs = 2;
   run.in.resize(2);
   for (std::size_t i = 0; i < in.size(); ++i) run.in[i % 2].push_back(in[i]);

@@ -8,7 +8,7 @@
 #include <limits>
 #include <random>
 
-#include "src/half.h"
+#include "src/numbers/half.h"
 #include "test/kernels/lib/macro_harness.h"
 
 namespace nervanagpu::test {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "src/magic.h"
+#include "src/launch/magic.h"
 #include "test/kernels/lib/macro_harness.h"
 
 namespace nervanagpu::test {

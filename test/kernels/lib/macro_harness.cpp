@@ -22,7 +22,7 @@ std::string text_of(const MacroRun& run) {
       ".kernel probe\n.arch sm_90a, sm_52\n.param u64 in\n.param u64 out\n.param u32 count\n.param u32 p0\n"
       ".param u32 p1\n.param u32 p2\n.param u32 p3\n.threads 128\n" +
       run.front +
-      ".include \"../lib/ops.sass\"\n.include \"../lib/philox.sass\"\n.include \"../lib/round.sass\"\n"
+      ".include \"lib/ops.sass\"\n.include \"lib/philox.sass\"\n.include \"lib/round.sass\"\n"
       ".reg x[8] align 4, y[8] align 4\n.reg i, at\n.reg from[2] align 2, to[2] align 2\n.pred outside\n"
       "begin()\nS2R i, SR_TID.X\nS2R at, SR_CTAID.X\nimad(at, at, 128, i)\nmov(from[0], param[count])\n"
       "ISETP.GE.U32.AND outside, PT, at, from[0], PT\nexit_if(outside)\n"
@@ -40,7 +40,7 @@ Template probe(const MacroRun& run) {
   source.name = "probe.sass";
   source.text = text_of(run);
   source.include = [](const std::string& path) -> Result<std::string> {
-    std::ifstream file(std::string(NG_SOURCE_DIR "/kernels/gemm/") + path);
+    std::ifstream file(std::string(NG_SOURCE_DIR "/kernels/") + path);
     if (!file) return error("there is no file `" + path + "`");
     std::stringstream text;
     text << file.rdbuf();

@@ -1,4 +1,4 @@
-// Philox against its published vectors, and stochastic rounding counted: src/round.h over every pattern of discarded
+// Philox against its published vectors, and stochastic rounding counted: src/numbers/round.h over every pattern of discarded
 // bits, then the kernels' macros against it bit for bit.
 #include <gtest/gtest.h>
 
@@ -8,9 +8,9 @@
 #include <limits>
 #include <random>
 
-#include "src/half.h"
-#include "src/philox.h"
-#include "src/round.h"
+#include "src/numbers/half.h"
+#include "src/numbers/philox.h"
+#include "src/numbers/round.h"
 #include "test/kernels/lib/macro_harness.h"
 
 namespace nervanagpu::test {

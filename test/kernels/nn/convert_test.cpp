@@ -7,8 +7,8 @@
 
 #include "kernels/nn/nn.h"
 #include "nervanagpu/nn.hpp"
-#include "src/philox.h"
-#include "src/round.h"
+#include "src/numbers/philox.h"
+#include "src/numbers/round.h"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/on_each_device.h"
 #include "test/src/expect_error.h"

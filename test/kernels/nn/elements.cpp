@@ -6,7 +6,7 @@
 #include <cstring>
 #include <limits>
 
-#include "src/round.h"
+#include "src/numbers/round.h"
 
 namespace nervanagpu::test {
 

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "nervanagpu/nn.hpp"
-#include "src/philox.h"
+#include "src/numbers/philox.h"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/on_each_device.h"
 #include "test/kernels/nn/operands.h"

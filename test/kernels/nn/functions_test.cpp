@@ -53,7 +53,7 @@ long double ulps(float got, long double exact) {
 
 MacroRun of(const std::string& name, Words in, unsigned per_thread) {
   MacroRun run;
-  run.body = ".include \"../lib/functions.sass\"\n" + name + "(y, x, " + std::to_string(per_thread) + ")\n";
+  run.body = ".include \"lib/functions.sass\"\n" + name + "(y, x, " + std::to_string(per_thread) + ")\n";
   run.outs = per_thread;
   run.in.resize(per_thread);
   for (std::size_t i = 0; i < in.size(); ++i) run.in[i % per_thread].push_back(in[i]);

@@ -6,8 +6,8 @@
 #include <random>
 #include <string>
 
-#include "src/emulator_device.h"
-#include "src/select_device.h"
+#include "src/device/emulator_device.h"
+#include "src/device/select_device.h"
 
 namespace nervanagpu::test {
 

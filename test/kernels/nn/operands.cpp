@@ -4,8 +4,8 @@
 #include <cmath>
 #include <sstream>
 
-#include "src/philox.h"
-#include "src/round.h"
+#include "src/numbers/philox.h"
+#include "src/numbers/round.h"
 #include "test/kernels/nn/elements.h"
 
 namespace nervanagpu::test {

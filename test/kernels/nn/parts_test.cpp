@@ -6,7 +6,7 @@
 
 #include "kernels/nn/nn.h"
 #include "nervanagpu/nn.hpp"
-#include "src/fuse/elementwise.h"
+#include "src/fuse/kernels/elementwise.h"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/operands.h"
 #include "test/src/on_emulator.h"

@@ -9,9 +9,9 @@
 
 #include "kernels/pool/pool.h"
 #include "nervanagpu/error.hpp"
-#include "src/half.h"
-#include "src/philox.h"
-#include "src/round.h"
+#include "src/numbers/half.h"
+#include "src/numbers/philox.h"
+#include "src/numbers/round.h"
 #include "test/kernels/bound.h"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/on_each_device.h"

@@ -1,11 +1,11 @@
 // Registers by live range: names share registers only where nothing can tell, and what does not fit is explained.
-#include "sass/asm/allocate.h"
+#include "sass/asm/schedule/allocate.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "sass/asm/free_text.h"
+#include "sass/asm/template/free_text.h"
 #include "test/sass/asm/template_text.h"
 #include "test/sass/emulate/harness.h"
 

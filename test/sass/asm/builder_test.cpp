@@ -1,5 +1,5 @@
 // The builder's kernels are those that the same text makes, are proven by verify, and its mistakes are told.
-#include "sass/asm/builder.h"
+#include "sass/asm/builder/builder.h"
 
 #include <gtest/gtest.h>
 

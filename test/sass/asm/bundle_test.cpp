@@ -1,4 +1,4 @@
-#include "sass/asm/bundle.h"
+#include "sass/asm/cubin/bundle.h"
 
 #include <gtest/gtest.h>
 

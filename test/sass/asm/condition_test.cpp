@@ -1,4 +1,4 @@
-#include "sass/asm/condition.h"
+#include "sass/asm/template/condition.h"
 
 #include <gtest/gtest.h>
 

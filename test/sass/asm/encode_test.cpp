@@ -1,6 +1,6 @@
 // encode_kernel: what ptxas made of a kernel, decoded and encoded again, is the same to the bit, with its tail,
 // registers and barriers.
-#include "sass/asm/encode.h"
+#include "sass/asm/cubin/encode.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Directives and names: what a template expands to.
-#include "sass/asm/expand.h"
+#include "sass/asm/template/expand.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "sass/asm/expr.h"
+#include "sass/asm/template/expr.h"
 
 #include <gtest/gtest.h>
 

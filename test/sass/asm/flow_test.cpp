@@ -1,5 +1,5 @@
 // The graph of control that schedule works on.
-#include "sass/asm/flow.h"
+#include "sass/asm/schedule/flow.h"
 
 #include <gtest/gtest.h>
 

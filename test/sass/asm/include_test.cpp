@@ -6,9 +6,9 @@
 #include <filesystem>
 #include <fstream>
 
-#include "sass/asm/include.h"
 #include "sass/asm/pipeline.h"
-#include "sass/asm/template.h"
+#include "sass/asm/template/include.h"
+#include "sass/asm/template/template.h"
 #include "sass/file.h"
 
 namespace nervanagpu::sass {

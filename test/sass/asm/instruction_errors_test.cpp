@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "sass/asm/excerpt.h"
+#include "sass/asm/template/excerpt.h"
 #include "test/sass/asm/template_text.h"
 
 namespace nervanagpu::sass {

@@ -1,4 +1,4 @@
-#include "sass/asm/line_table.h"
+#include "sass/asm/cubin/line_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The cubin writer: what it writes is what ptxas writes for the same kernel, as far as the loader reads it.
-#include "sass/asm/link.h"
+#include "sass/asm/cubin/link.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <span>
 
-#include "sass/asm/builder.h"
+#include "sass/asm/builder/builder.h"
 
 namespace nervanagpu::sass::lowering {
 

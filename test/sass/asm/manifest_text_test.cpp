@@ -1,4 +1,4 @@
-#include "sass/asm/manifest_text.h"
+#include "sass/asm/template/manifest_text.h"
 
 #include <gtest/gtest.h>
 

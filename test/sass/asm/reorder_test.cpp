@@ -1,12 +1,12 @@
 // List scheduling: random programs give the same bits in every order that their dependences allow, and the order chosen
 // is never slower by the model than the order of the program.
-#include "sass/asm/reorder.h"
+#include "sass/asm/schedule/reorder.h"
 
 #include <gtest/gtest.h>
 
 #include <random>
 
-#include "sass/asm/timing.h"
+#include "sass/asm/schedule/timing.h"
 #include "test/sass/asm/template_text.h"
 #include "test/sass/emulate/harness.h"
 #include "test/sass/verify/hand_kernel.h"

@@ -1,5 +1,5 @@
 // What schedule makes of small programs, line by line, and that verify finds nothing in any of them.
-#include "sass/asm/schedule.h"
+#include "sass/asm/schedule/schedule.h"
 
 #include <gtest/gtest.h>
 

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "sass/asm/expand.h"
 #include "sass/asm/pipeline.h"
+#include "sass/asm/template/expand.h"
 
 namespace nervanagpu::sass::testing {
 

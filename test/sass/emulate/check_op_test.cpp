@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sass/emulate/check.h"
+#include "sass/emulate/checked/check.h"
 #include "sass/isa/codec.h"
 
 namespace nervanagpu::sass::emulate {

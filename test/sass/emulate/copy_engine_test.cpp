@@ -1,7 +1,7 @@
 // Boxes of tensors: arguments, what lies where, what is outside, and a kernel that loads and stores one.
 #include <cstring>
 
-#include "sass/emulate/tensor_map.h"
+#include "sass/emulate/engine/tensor_map.h"
 #include "test/sass/emulate/harness.h"
 
 namespace nervanagpu::sass::emulate::testing {

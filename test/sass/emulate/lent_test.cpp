@@ -1,5 +1,5 @@
 // Host memory that is lent to an emulator's memory.
-#include "sass/emulate/lent.h"
+#include "sass/emulate/memory/lent.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sass/emulate/tensor.h"
+#include "sass/emulate/tensor/tensor.h"
 #include "tools/tensor_probe/cases.h"
 
 namespace nervanagpu::sass::emulate::tensor {

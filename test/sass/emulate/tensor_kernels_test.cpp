@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "sass/emulate/emulate.h"
-#include "sass/emulate/tensor_fast.h"
+#include "sass/emulate/tensor/tensor_fast.h"
 #include "test/sass/emulate/tensor_cases.h"
 
 namespace nervanagpu::sass::emulate::tensor {

@@ -1,5 +1,5 @@
 // Matrix descriptors against what an H200 reads: test/data/digests/tensor_layouts.txt.
-#include "sass/emulate/tensor_layout.h"
+#include "sass/emulate/tensor/tensor_layout.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Panels against decode(), element by element, and where elements stand.
-#include "sass/emulate/tensor_operands.h"
+#include "sass/emulate/tensor/tensor_operands.h"
 
 #include <gtest/gtest.h>
 

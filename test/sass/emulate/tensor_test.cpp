@@ -1,12 +1,12 @@
 // The model of the tensor cores against hashes of what an H200 computed: test/data/digests/tensor.txt.
-#include "sass/emulate/tensor.h"
+#include "sass/emulate/tensor/tensor.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <string>
 
-#include "sass/emulate/tensor_fast.h"
+#include "sass/emulate/tensor/tensor_fast.h"
 #include "test/sass/emulate/tensor_cases.h"
 
 namespace nervanagpu::sass::emulate::tensor {

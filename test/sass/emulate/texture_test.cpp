@@ -2,8 +2,8 @@
 // H200's is tested in test/python/test_textures.py.
 #include <numeric>
 
-#include "sass/emulate/texture.h"
-#include "sass/emulate/texture_filter.h"
+#include "sass/emulate/texture/texture.h"
+#include "sass/emulate/texture/texture_filter.h"
 #include "test/sass/emulate/harness.h"
 
 namespace nervanagpu::sass::emulate::testing {

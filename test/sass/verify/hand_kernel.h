@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "sass/asm/encode.h"
+#include "sass/asm/cubin/encode.h"
 #include "sass/asm/parse.h"
 #include "sass/asm/program.h"
-#include "sass/asm/schedule.h"
+#include "sass/asm/schedule/schedule.h"
 #include "sass/isa/codec.h"
 #include "sass/verify/verify.h"
 

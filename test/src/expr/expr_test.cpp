@@ -6,9 +6,9 @@
 
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/expr/promote.h"
-#include "src/fuse/elementwise.h"
-#include "src/fuse/now.h"
-#include "src/philox.h"
+#include "src/fuse/immediate.h"
+#include "src/fuse/kernels/elementwise.h"
+#include "src/numbers/philox.h"
 #include "test/src/expect_error.h"
 #include "test/src/on_emulator.h"
 

@@ -1,0 +1,269 @@
+#include "kernels/conv/gather/gconv_choice.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "kernels/conv/halo/halo_choice.h"
+#include "kernels/conv/halo/halo_update_choice.h"
+#include "kernels/conv/halo/resident_choice.h"
+#include "kernels/conv/problem.h"
+#include "kernels/gemm/types.h"
+#include "nervanagpu/error.hpp"
+#include "src/ceil_div.h"
+
+namespace nervanagpu::conv_detail::gconv {
+namespace {
+
+using hgemm::Form;
+using hgemm::Tile;
+
+constexpr std::int64_t kBlock = 64;          // of k
+constexpr std::int64_t kMostEntries = 1024;  // gconv.sass's table
+constexpr std::int64_t kWidest = 192;        // columns of a tile
+constexpr std::array kTiles = {Tile{Form::tiles, 128, 64}, Tile{Form::tiles, 128, 128}, Tile{Form::tiles, 128, 192}};
+constexpr std::array<std::int64_t, 3> kRuns = {8, 4, 1};
+
+// Microseconds of a block by the columns of a tile, 64, 128 and 192, for each number of channels that a load brings: measured on
+// an H200 (docs/lab/hconv.md).
+struct Blocks {
+  std::int64_t run;
+  std::array<double, 3> forward, update;
+};
+constexpr std::array kBlocks = {Blocks{8, {0.50, 0.72, 0.94}, {0.46, 0.86, 1.15}},
+                                Blocks{4, {0.62, 0.80, 1.02}, {0.55, 1.00, 1.40}},
+                                Blocks{1, {0.80, 1.05, 1.30}, {0.55, 1.15, 1.90}}};
+
+double microseconds(char pass, const GemmProblem& p, const Tile& t, std::int64_t run, std::int64_t splits,
+                    int multiprocessors, double bytes) {
+  constexpr double kStart = 2.21;
+  constexpr double kTile = 0.784;   // between the tiles of a CTA, for each 64 columns
+  constexpr double kMemory = 2.87;  // million bytes a microsecond
+  constexpr double kSum = 1.10;     // split_sum, and for each million of partial sums:
+  constexpr double kPartials = 0.94;
+  const std::int64_t tiles = hgemm::tiles_m(p, t) * hgemm::tiles_n(p, t) * splits;
+  const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
+  const auto blocks = static_cast<double>(ceil_div(hgemm::blocks_of(p), splits));
+  const Blocks& b = *std::ranges::find(kBlocks, run, &Blocks::run);
+  const double block = (pass == 'f' ? b.forward : b.update)[static_cast<std::size_t>(t.bn / 64 - 1)];
+  double out = kStart + std::max(rounds * (blocks * block + kTile * t.bn / 64.0), bytes * 1e-6 / kMemory);
+  if (splits > 1) {
+    out += kSum + kPartials * 1e-6 * static_cast<double>(splits) * static_cast<double>(p.m) * static_cast<double>(p.n);
+  }
+  return out;
+}
+
+struct Best {
+  Tile tile;
+  double cost = 0;
+};
+Best best(char pass, const GemmProblem& p, std::int64_t run, std::int64_t splits, int multiprocessors, double bytes) {
+  Best out;
+  for (const Tile& t : kTiles) {
+    const double cost = microseconds(pass, p, t, run, splits, multiprocessors, bytes);
+    if (out.cost == 0 || cost < out.cost) out = {t, cost};
+  }
+  return out;
+}
+
+struct Split {
+  std::int64_t splits = 1;
+  double cost = 0;
+};
+Split searched(char pass, const GemmProblem& p, std::int64_t run, double bytes) {
+  constexpr std::int64_t kLeastBlocks = 4;
+  constexpr std::int64_t kMostSums = std::int64_t{1} << 31;
+  const std::int64_t blocks = hgemm::blocks_of(p);
+  const std::int64_t most = std::clamp<std::int64_t>(blocks / kLeastBlocks, 1, hgemm::kProcessors);
+  Split out;
+  for (std::int64_t s = 1; s <= most && s * p.m * p.n < kMostSums; ++s) {
+    if (hgemm::effective(blocks, s) != s) continue;
+    const double cost = best(pass, p, run, s, hgemm::kProcessors, bytes).cost;
+    if (out.cost == 0 || cost < out.cost) out = {s, cost};
+  }
+  return out;
+}
+
+Split split_of(char pass, const GemmProblem& p, std::int64_t run, double bytes) {
+  constexpr std::size_t kMost = 4096;
+  static std::mutex mutex;
+  static auto& known =
+      *new std::map<std::tuple<char, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double>, Split>;
+  const std::tuple key(pass, p.m, p.n, p.k, run, bytes);
+  const std::lock_guard lock(mutex);
+  if (const auto it = known.find(key); it != known.end()) return it->second;
+  if (known.size() >= kMost) known.clear();
+  return known.emplace(key, searched(pass, p, run, bytes)).first->second;
+}
+
+// What the kernel's numbers can hold.
+bool expressible(const Gather& g, const Pixels& t) {
+  constexpr std::int64_t kMostTaps = 31;
+  constexpr std::int64_t kFar = std::int64_t{1} << 27;
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 31;
+  if (g.taps[0] + g.taps[1] + g.taps[2] > kMostTaps) return false;
+  std::int64_t bytes = 2 * t.pitch;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    if (t.size[axis] >= kFar || g.move[axis] >= kFar || g.step[axis] >= kFar || std::abs(g.low[axis]) >= kFar)
+      return false;
+    if (g.positions[axis] * g.step[axis] >= kFar) return false;
+    const std::int64_t reach = std::max(
+        t.size[axis], (g.taps[axis] - 1) * g.move[axis] + std::abs(g.low[axis]) + g.positions[axis] * g.step[axis]);
+    if (reach >= kMostBytes || bytes * reach >= kMostBytes / 3) return false;
+    bytes *= t.size[axis];
+  }
+  return true;
+}
+
+// A group's pixels that are gathered, or their copy with channels last.
+Pixels gathered(ConvPass pass, const ConvProblem& p) {
+  const Role role = pass == ConvPass::bprop ? Role::y : Role::x;
+  const Shape s = shape_of(p, role);
+  return {0, p.x_type, s[4] / p.groups, std::max(s[4], pitch_of(p, role)), {s[3], s[2], s[1]}, s[0]};
+}
+
+}  // namespace
+
+std::int64_t usual_run(std::int64_t channels) {
+  return *std::ranges::find_if(kRuns, [&](std::int64_t v) { return channels % v == 0; });
+}
+
+std::int64_t run_of(const Pixels& t) {
+  return *std::ranges::find_if(kRuns, [&](std::int64_t v) {
+    return t.channels % v == 0 && t.pitch % v == 0 && t.address % static_cast<std::uint64_t>(2 * v) == 0;
+  });
+}
+
+bool has_room(std::int64_t columns, std::int64_t run) {
+  return ceil_div(columns, kWidest) * kWidest / run <= kMostEntries;
+}
+
+bool possible(ConvPass pass, const ConvProblem& p) {
+  if (sgemm::byte(p.x_type) || (pass == ConvPass::bprop && p.stride != decltype(p.stride){1, 1, 1})) return false;
+  const std::vector<Gather> all = gathers_of(pass, p);
+  const Pixels t = gathered(pass, p);
+  return all.size() == 1 && expressible(all.front(), t) &&
+         has_room(all.front().all_taps() * t.channels, usual_run(t.channels));
+}
+
+namespace {
+
+// The pass as one product of a gathered matrix.
+struct Product {
+  Gather taps;
+  Pixels gathered;
+  GemmProblem g;
+  double bytes = 0;
+};
+Product product_of(ConvPass pass, const ConvProblem& p) {
+  Product out;
+  out.taps = gathers_of(pass, p).front();
+  out.gathered = gathered(pass, p);
+  const bool update = pass == ConvPass::update;
+  const std::int64_t c = out.gathered.channels;
+  const std::int64_t columns = out.taps.all_taps() * c;
+  const std::int64_t other = (pass == ConvPass::bprop ? p.c : p.k) / p.groups;
+  const std::int64_t rows = p.n * out.taps.count();
+  out.bytes = 2.0 * (static_cast<double>(out.gathered.count()) * static_cast<double>(c) +
+                     static_cast<double>(other) * static_cast<double>(columns + rows));
+  GemmProblem& g = out.g;
+  g.a_type = g.b_type = p.x_type;
+  g.c_type = p.w_type;
+  g.m = update ? other : rows;
+  g.n = update ? columns : other;
+  g.k = update ? rows : columns;
+  return out;
+}
+
+double cost_of(ConvPass pass, const Product& p) {
+  constexpr double kCopy = 2.5;  // microseconds of a small copy
+  const char letter = pass == ConvPass::update ? 'u' : 'f';
+  return split_of(letter, p.g, usual_run(p.gathered.channels), p.bytes).cost + (pass == ConvPass::bprop ? kCopy : 0);
+}
+
+}  // namespace
+
+double microseconds(ConvPass pass, const ConvProblem& p) {
+  return cost_of(pass, product_of(pass, p));
+}
+
+bool gathers_rows(ConvPass pass, const ConvProblem& p) {
+  constexpr std::int64_t kFew = 8;      // below, the copy engine would read more than there is
+  constexpr double kCopy = 2.5;         // microseconds of a small copy
+  constexpr double kCopied = 2 / 2.87;  // of a million bytes
+  const std::int64_t c = gathered(pass, p).channels;
+  if (c % kBlock == 0 || p.groups > kMostGroups || !possible(pass, p)) return false;
+  if (p.groups > 1 && pass == ConvPass::update && p.k / p.groups % kFew != 0) return false;  // where dy's rows begin
+  if (c < kFew || !gathers(pass, p)) return true;
+  const Product ours = product_of(pass, p);
+  const bool update = pass == ConvPass::update;
+  const char letter = update ? 'u' : pass == ConvPass::bprop ? 'b' : 'f';
+  GemmProblem g = ours.g;
+  (update ? g.n : g.k) = ours.taps.all_taps() * ceil_div(c, kBlock) * kBlock;
+  double theirs = hconv::microseconds({letter, g, p.c / p.groups, p.k / p.groups, ours.bytes});
+  if (update && p.groups == 1) {
+    const auto shared = halo_update::choose({ours.taps, ours.gathered.size, p.n, c, p.k, ours.bytes});
+    if (shared) theirs = std::min(theirs, shared->microseconds);
+  } else if (!update) {
+    const auto shared =
+        halo::choose({letter, ours.taps, ours.gathered.size, p.n, c, g.n, ours.bytes}, hgemm::kProcessors);
+    if (shared) theirs = std::min(theirs, shared->microseconds);
+  }
+  const double copied = c % kFew == 0 ? 0 : kCopy + kCopied * 2e-6 * static_cast<double>(ours.gathered.count() * c);
+  double cost = cost_of(pass, ours);
+  if (!update && p.groups == 1) {  // resident.sass takes gconv.sass's place where it can
+    const halo::Work w = {'f', ours.taps, ours.gathered.size, p.n, c, ours.g.n, ours.bytes};
+    if (const auto keeps = resident::choose(w, hgemm::kProcessors))
+      cost = std::min(cost, keeps->microseconds + (pass == ConvPass::bprop ? kCopy : 0));
+  }
+  return cost < theirs + copied;
+}
+
+std::int64_t forced_run(const Forced& forced) {
+  for (const std::int64_t v : kRuns) {
+    if (forced.kernel.starts_with("_" + std::to_string(v) + "_")) return v;
+  }
+  return 0;
+}
+
+hconv::Choice choose(char pass, const GemmProblem& product, std::int64_t run, double bytes, int multiprocessors,
+                     const Forced& forced) {
+  GemmProblem p = product;  // an epilogue does not change how sums are cut
+  p.beta = 0;
+  hconv::Choice out;
+  out.splits = split_of(pass, p, run, bytes).splits;
+  if (forced.splits != 0) out.splits = hgemm::effective(hgemm::blocks_of(p), forced.splits);
+  out.tile = best(pass, p, run, out.splits, multiprocessors, bytes).tile;
+  if (forced.kernel.empty()) return out;
+  const auto* const named = std::ranges::find_if(
+      kTiles, [&](const Tile& t) { return forced.kernel.ends_with("_128x" + std::to_string(t.bn)); });
+  if (forced_run(forced) == 0 || named == kTiles.end())
+    throw InvalidArgument("conv: no kernel gconv_*" + forced.kernel);
+  out.tile = *named;
+  return out;
+}
+
+const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype result, std::int64_t run, const Tile& t) {
+  return registry.find(std::string("gconv_") + pass + "_" + std::string(sgemm::word_of(operands)) + "_" +
+                       std::string(sgemm::word_of(result)) + "_" + std::to_string(run) + "_" + std::to_string(t.bm) +
+                       "x" + std::to_string(t.bn));
+}
+
+void put(Values& v, const Gather& f, const Pixels& t, bool volume, std::int64_t run, std::int64_t columns) {
+  const std::int64_t pixel = 2 * t.pitch;
+  const std::int64_t line = pixel * t.size[0];
+  const std::int64_t plane = line * t.size[1];
+  v.u64(t.address).u32(t.n * f.count()).u32(volume ? 1 : 0);
+  v.divisor(f.positions[0]).divisor(f.positions[1]).divisor(f.positions[2]);
+  v.each_s32(f.step).each_s32(f.low).each_s32(t.size);
+  v.divisor(f.taps[0]).divisor(f.taps[1]).u32(f.taps[2]);
+  v.divisor(f.move[0]).divisor(f.move[1]).divisor(f.move[2]);
+  v.divisor(t.channels / run).u32(columns / run).u32(f.all_taps() * t.channels);
+  v.s32(pixel).s32(line).s32(plane).u32(plane * t.size[2]);
+}
+
+}  // namespace nervanagpu::conv_detail::gconv

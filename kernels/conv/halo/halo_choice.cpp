@@ -1,0 +1,170 @@
+#include "kernels/conv/halo/halo_choice.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "kernels/gemm/types.h"
+#include "nervanagpu/error.hpp"
+#include "src/ceil_div.h"
+
+namespace nervanagpu::conv_detail::halo {
+namespace {
+
+using hgemm::Form;
+using hgemm::Tile;
+
+constexpr std::int64_t kBlock = 64;    // channels of a patch
+constexpr std::int64_t kStep = 16;     // of a product
+constexpr std::int64_t kBox = 32;      // rows of a box of filters
+constexpr std::int64_t kRowUnits = 8;  // of 16 bytes, of a row of a patch
+
+// halo.sass's variants: rows and columns, stages, room for the rows of a patch. And by the model microseconds of 16 channels'
+// products, and between the tiles of a CTA.
+struct Variant {
+  int rows, columns, stages;
+  std::int64_t patch, patch_b;  // of fprop, of bprop
+  double step, tile;
+  [[nodiscard]] std::int64_t room(char pass) const { return pass == 'b' ? patch_b : patch; }
+};
+constexpr std::array kVariants = {
+    Variant{128, 64, 7, 608, 608, 0.0428, 1.27},  Variant{128, 128, 7, 384, 384, 0.0778, 1.52},
+    Variant{128, 192, 5, 344, 344, 0.118, 1.52},  Variant{256, 64, 4, 712, 712, 0.0856, 1.13},
+    Variant{256, 128, 5, 504, 504, 0.1556, 2.49}, Variant{256, 96, 5, 504, 504, 0.122, 2.0},
+    Variant{128, 96, 7, 456, 384, 0.061, 1.4},    Variant{128, 160, 5, 408, 344, 0.098, 1.52}};
+
+// Channels that are no multiple of 16 want zeros behind them; else whatever lies there is not multiplied.
+bool wants_zeros(std::int64_t channels) {
+  return channels % kStep != 0;
+}
+
+// Taps and channels are one coordinate of the filters.
+bool flat(char pass, std::int64_t channels) {
+  return pass == 'f' && !wants_zeros(channels);
+}
+
+std::int64_t steps_of(std::int64_t channels) {
+  return ceil_div(channels, kStep);
+}
+
+// The narrowest frame: what lies beyond its end is the next line's padding.
+std::int64_t side(const Gather& g, const Inner& size, std::size_t axis) {
+  const std::int64_t reach = (g.taps[axis] - 1) * g.move[axis];
+  return std::max({g.positions[axis], size[axis] - g.low[axis], g.positions[axis] + reach + g.low[axis]});
+}
+
+// Fitted by benchmarks/halo_fit.py to times on an H200 by variant (benchmarks/results/halo_sweep.json): copies count where channels are filled up with zeros.
+double microseconds(const Work& w, const Frame& f, const Variant& t, int multiprocessors) {
+  constexpr double kStart = 2.21, kMemory = 2.87;  // as hgemm.sass's
+  constexpr double kPart = 7.0e-3;                 // of a row that the copy engine fills up with zeros
+  constexpr double kLatency = 1.07;  // from a stage, or one of two patches, that comes free to what fills it
+  const std::int64_t tiles = ceil_div(f.places(w.pictures), t.rows) * ceil_div(w.columns, t.columns);
+  const std::int64_t blocks = ceil_div(w.channels, kBlock);
+  const auto taps = static_cast<double>(w.taps.all_taps());
+  const double rows = static_cast<double>(ceil_div(w.columns, kBox) * kBox) /
+                      static_cast<double>(ceil_div(w.columns, t.columns));  // of filters, in the mean
+  const auto block = [&](std::int64_t channels) {
+    return std::max(taps * std::max(static_cast<double>(steps_of(channels)) * t.step, kLatency / t.stages),
+                    kLatency / 2);
+  };
+  const std::int64_t last = w.channels - (blocks - 1) * kBlock;
+  const double products = static_cast<double>(blocks - 1) * block(kBlock) + block(last);
+  double copies = 0;
+  if (last < kBlock && w.stored < blocks * kBlock) copies += kPart * static_cast<double>(t.rows + f.reach);
+  if (w.pass == 'f' && wants_zeros(w.channels)) copies += kPart * taps * rows;
+  const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
+  return kStart + std::max(rounds * (std::max(products, copies) + t.tile), w.bytes * 1e-6 / kMemory);
+}
+
+std::string name_of(const Tile& t) {
+  return std::to_string(t.bm) + "x" + std::to_string(t.bn);
+}
+
+constexpr std::string_view kForced = "_halo_";
+
+}  // namespace
+
+std::optional<Frame> frame_of(const Work& w) {
+  constexpr std::int64_t kCorner = 127;
+  constexpr std::int64_t kLimit = std::int64_t{1} << 31;
+  constexpr std::int64_t kMostRows = 256;  // of a tile
+  const Gather& g = w.taps;
+  if (g.all_taps() == 1 || g.step != Inner{1, 1, 1} || g.positions[2] != 1 || g.taps[2] != 1 || w.size[2] != 1 ||
+      g.low[2] != 0)
+    return std::nullopt;
+  Frame f = {side(g, w.size, 0), side(g, w.size, 1), 0};
+  const std::array frame = {f.width, f.height};
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    const std::int64_t behind = frame[axis] + g.low[axis] - w.size[axis];
+    if (g.low[axis] < -kCorner || g.low[axis] > kCorner || behind < -kCorner || behind > kCorner) return std::nullopt;
+  }
+  f.reach = (g.taps[1] - 1) * g.move[1] * f.width + (g.taps[0] - 1) * g.move[0];
+  if (f.places(w.pictures) >= kLimit - kMostRows || w.channels >= kLimit) return std::nullopt;
+  return f;
+}
+
+bool is_forced(const Forced& forced) {
+  return forced.kernel.starts_with(kForced);
+}
+
+std::optional<Choice> choose(const Work& w, int multiprocessors, const Forced& forced) {
+  const std::optional<Frame> frame = frame_of(w);
+  if (!frame) return std::nullopt;
+  std::optional<Choice> out;
+  for (const Variant& t : kVariants) {
+    if (t.rows + frame->reach > t.room(w.pass)) continue;
+    const Choice c = {*frame, {Form::tiles, t.rows, t.columns}, microseconds(w, *frame, t, multiprocessors)};
+    if (is_forced(forced) ? forced.kernel == std::string(kForced) + name_of(c.tile)
+                          : !out || c.microseconds < out->microseconds)
+      out = c;
+  }
+  return out;
+}
+
+bool takes(ConvPass pass, const ConvProblem& p, const Forced& forced) {
+  const auto all = gathers(pass, p);
+  const bool backward = pass == ConvPass::bprop;
+  const auto size = backward ? p.out() : p.in;
+  return all && pass != ConvPass::update && std::ranges::all_of(*all, [&](const Gather& g) {
+           const Work w = {backward ? 'b' : 'f',
+                           g,
+                           {size[2], size[1], size[0]},
+                           p.n,
+                           (backward ? p.k : p.c) / p.groups,
+                           (backward ? p.c : p.k) / p.groups};
+           return choose(w, hgemm::kProcessors, forced).has_value();
+         });
+}
+
+const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype result, const Tile& t) {
+  return registry.find(std::string("halo_") + pass + "_" + std::string(sgemm::word_of(operands)) + "_" +
+                       std::string(sgemm::word_of(result)) + "_" + name_of(t));
+}
+
+TensorMap patch_map(const Pixels& x, const Gather& taps, const Choice& choice) {
+  Gather g = taps;
+  g.positions = {choice.frame.width, choice.frame.height, 1};
+  return columns_map(x, g, false, static_cast<std::uint32_t>(choice.rows()));
+}
+
+TensorMap filters_map(char pass, const Pixels& w) {
+  TensorMap m = conv_detail::filters_map(w, kBox);
+  if (flat(pass, w.channels)) {
+    m.sizes[0] *= m.sizes[1];
+    m.sizes[1] = 1;
+  }
+  return m;
+}
+
+void put(Values& v, char pass, const Gather& g, const Choice& choice, std::int64_t channels) {
+  const Frame& f = choice.frame;
+  const std::int64_t blocks = ceil_div(channels, kBlock);
+  const std::int64_t shift = g.move[0] * kRowUnits;
+  v.divisor(f.width).divisor(f.height).u32(g.positions[0]).u32(g.positions[1]).s32(g.low[0]).s32(g.low[1]);
+  v.u32(kRowUnits * 16 * choice.rows()).u32(steps_of(channels - (blocks - 1) * kBlock)).u32(g.taps[0]).u32(g.taps[1]);
+  v.u32(shift).s32(g.move[1] * f.width * kRowUnits - g.taps[0] * shift);
+  v.s32(g.tap0).s32(g.tap_step[0]).s32(g.tap_step[1] - g.taps[0] * g.tap_step[0]);
+  v.u32(flat(pass, channels) ? channels : 0).u32(flat(pass, channels) ? 0 : 1);
+}
+
+}  // namespace nervanagpu::conv_detail::halo

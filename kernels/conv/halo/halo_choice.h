@@ -1,0 +1,56 @@
+// Convolutions without strides whose taps share what is gathered, on halo.sass: which they are, and which variant computes them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "kernels/conv/implicit/implicit_gemm.h"
+#include "kernels/conv/launch.h"
+#include "kernels/gemm/choose/hgemm_cost.h"
+#include "src/device/device.h"
+#include "src/launch/values.h"
+
+namespace nervanagpu::conv_detail::halo {
+
+// What a launch has to do.
+struct Work {
+  char pass = 'f';                          // or 'b'
+  Gather taps;                              // of the gathered tensor
+  Inner size = {1, 1, 1};                   // of its pictures
+  std::int64_t pictures = 1, channels = 1;  // of the group
+  std::int64_t columns = 1;                 // of the result
+  double bytes = 0;                         // of operands and result
+  std::int64_t stored = channels;           // that memory has, zeros among them
+};
+
+// Places around a picture (halo.sass), and by how many rows the last tap lies further on.
+struct Frame {
+  std::int64_t width = 1, height = 1, reach = 0;
+  [[nodiscard]] std::int64_t places(std::int64_t pictures) const { return width * height * pictures; }
+};
+
+// None: the kernels cannot do it.
+std::optional<Frame> frame_of(const Work& w);
+
+struct Choice {
+  Frame frame;
+  hgemm::Tile tile;
+  double microseconds = 0;                                                   // by a model of an H200
+  [[nodiscard]] std::int64_t rows() const { return tile.bm + frame.reach; }  // of a patch
+};
+
+// The cheapest variant; none: the kernel cannot do it. forced: as "_halo_128x64".
+std::optional<Choice> choose(const Work& w, int multiprocessors, const Forced& forced = {});
+bool is_forced(const Forced& forced);
+// All launches of a pass, which hconv.sass could compute, could be this variant's.
+bool takes(ConvPass pass, const ConvProblem& p, const Forced& forced);
+
+const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype result, const hgemm::Tile& tile);
+
+// The kernel's maps: of a patch of x (bprop: dy), and of 32 rows of the filters w, whose `size` and `n` are taps and filters.
+TensorMap patch_map(const Pixels& x, const Gather& taps, const Choice& choice);
+TensorMap filters_map(char pass, const Pixels& w);
+// Its parameters behind those of tiles.sass. channels: of the group, gathered.
+void put(Values& v, char pass, const Gather& taps, const Choice& choice, std::int64_t channels);
+
+}  // namespace nervanagpu::conv_detail::halo

@@ -1,0 +1,99 @@
+#include "kernels/conv/halo/resident_choice.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "kernels/gemm/types.h"
+#include "src/ceil_div.h"
+
+namespace nervanagpu::conv_detail::resident {
+namespace {
+
+using hgemm::Form;
+using hgemm::Tile;
+
+constexpr std::int64_t kStep = 16;  // channels of a product
+constexpr std::int64_t kSteps = 4;  // of a block
+constexpr std::string_view kForced = "_resident_";
+
+// resident.sass's variants: columns, bytes of a patch's rows, blocks of filters and rows of a patch that there is room for, and
+// by the model microseconds of a crew's epilogue.
+struct Variant {
+  int columns, row;
+  std::int64_t blocks, patch;
+  double epilogue;
+};
+constexpr std::array kVariants = {Variant{64, 32, 8, 608, 1.7}, Variant{128, 32, 8, 608, 3.4},
+                                  Variant{64, 128, 7, 256, 1.7}, Variant{128, 128, 7, 256, 3.4}};
+constexpr int kRows = 128;  // of a tile
+
+std::int64_t steps_of(const Gather& taps, std::int64_t channels) {
+  return taps.all_taps() * channels / kStep;
+}
+
+double microseconds(const halo::Work& w, const halo::Frame& f, const Variant& t, int multiprocessors) {
+  constexpr double kStart = 2.21, kMemory = 2.87;    // as hgemm.sass's
+  constexpr double kRow = 1.05e-3, kPart = 1.94e-3;  // of the copy engine, whole and filled up with zeros
+  constexpr double kProducts = 0.048;                // of 16 channels, for each 64 columns
+  const std::int64_t tiles = ceil_div(f.places(w.pictures), kRows);
+  const double products = static_cast<double>(steps_of(w.taps, w.channels)) * kProducts * t.columns / 64;
+  const double patch = static_cast<double>(kRows + f.reach) * (2 * w.stored < t.row ? kPart : kRow);
+  const double tile = std::max({products, (products + t.epilogue) / 2, patch});  // two crews
+  const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
+  return kStart + std::max(rounds * tile, w.bytes * 1e-6 / kMemory);
+}
+
+std::string name_of(const Choice& c) {
+  return std::to_string(c.row) + "_" + std::to_string(c.tile.bm) + "x" + std::to_string(c.tile.bn);
+}
+
+}  // namespace
+
+bool is_forced(const Forced& forced) {
+  return forced.kernel.starts_with(kForced);
+}
+
+std::optional<Choice> choose(const halo::Work& w, int multiprocessors, const Forced& forced) {
+  if (w.channels % kStep != 0) return std::nullopt;
+  const std::optional<halo::Frame> frame = halo::frame_of(w);
+  if (!frame) return std::nullopt;
+  std::optional<Choice> out;
+  for (const Variant& t : kVariants) {
+    if (w.columns > t.columns || 2 * w.channels > t.row || kRows + frame->reach > t.patch) continue;
+    if (steps_of(w.taps, w.channels) > kSteps * t.blocks) continue;
+    const Choice c = {*frame, {Form::tiles, kRows, t.columns}, t.row, microseconds(w, *frame, t, multiprocessors)};
+    if (is_forced(forced) ? forced.kernel == std::string(kForced) + name_of(c)
+                          : !out || c.microseconds < out->microseconds)
+      out = c;
+  }
+  return out;
+}
+
+const Kernel* find(const Registry& registry, Dtype operands, Dtype result, const Choice& choice) {
+  return registry.find("resident_" + std::string(sgemm::word_of(operands)) + "_" + std::string(sgemm::word_of(result)) +
+                       "_" + name_of(choice));
+}
+
+TensorMap patch_map(const Pixels& x, const Gather& taps, const Choice& choice) {
+  Gather g = taps;
+  g.positions = {choice.frame.width, choice.frame.height, 1};
+  TensorMap m = columns_map(x, g, false, static_cast<std::uint32_t>(choice.rows()));
+  if (choice.row == 32) {
+    m.im2col->channels = kStep;
+    m.swizzle = MapSwizzle::b32;
+  }
+  return m;
+}
+
+void put(Values& v, const Gather& g, const Choice& choice, std::int64_t channels) {
+  const halo::Frame& f = choice.frame;
+  const std::int64_t units = choice.row / 16;  // of a row
+  const std::int64_t steps = steps_of(g, channels);
+  v.divisor(f.width).divisor(f.height).u32(g.positions[0]).u32(g.positions[1]).s32(g.low[0]).s32(g.low[1]);
+  v.u32(choice.row * choice.rows()).u32(steps / kSteps).u32(steps % kSteps);
+  v.divisor(channels).divisor(g.taps[0]).u32(g.taps[1]);
+  v.u32(g.move[0] * units).u32(g.move[1] * f.width * units);
+}
+
+}  // namespace nervanagpu::conv_detail::resident

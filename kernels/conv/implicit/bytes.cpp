@@ -1,0 +1,51 @@
+#include "kernels/conv/implicit/bytes.h"
+
+#include <algorithm>
+
+#include "kernels/conv/implicit/hconv_choice.h"
+#include "kernels/conv/implicit/implicit_gemm.h"
+#include "src/ceil_div.h"
+
+namespace nervanagpu::conv_detail::bytes {
+namespace {
+
+double of_chains(const ConvProblem& p) {
+  constexpr double kChains =
+      8.6e6;                    // multiply-adds a microsecond: 64 a clock of 132 multiprocessors, 0.58 of them issued
+  constexpr double kStart = 4;  // microseconds
+  return kStart + p.flops() / 2 / kChains;
+}
+
+double of_blocks(const ConvProblem& p) {
+  const auto pairs = [](std::int64_t count) { return ceil_div(count, 2); };
+  hconv::Work w = {'f', {}, pairs(p.c), pairs(p.k), 0};
+  w.product.a_type = p.x_type;
+  w.product.b_type = p.w_type;
+  w.product.c_type = p.y_type;
+  w.product.m = p.y_elements() / p.k;
+  w.product.n = p.k;
+  const std::int64_t block = block_of(p.x_type);
+  w.product.k = p.filter[0] * p.filter[1] * p.filter[2] * ceil_div(p.c, block) * block;
+  w.bytes = static_cast<double>(p.x_elements() + p.w_elements() +
+                                static_cast<std::int64_t>(size_of(p.y_type)) * p.y_elements());
+  return hconv::microseconds(w);
+}
+
+}  // namespace
+
+bool chains_are_faster(const ConvProblem& p) {
+  constexpr std::int64_t kFew = 8;
+  return p.groups == 1 && p.c < kFew && of_chains(p) < of_blocks(p);
+}
+
+double microseconds(const ConvProblem& p) {
+  return std::min(of_chains(p), of_blocks(p));
+}
+
+bool exact_in_halves(const ConvProblem& p) {
+  constexpr std::int64_t kExact = std::int64_t{1} << 24;
+  const std::int64_t product = p.x_type == Dtype::uint8 ? 255 * 128 : 128 * 128;
+  return p.filter[0] * p.filter[1] * p.filter[2] * p.c < kExact / product;
+}
+
+}  // namespace nervanagpu::conv_detail::bytes

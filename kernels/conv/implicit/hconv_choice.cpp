@@ -1,0 +1,149 @@
+#include "kernels/conv/implicit/hconv_choice.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <mutex>
+#include <string>
+#include <tuple>
+
+#include "kernels/gemm/types.h"
+#include "nervanagpu/error.hpp"
+#include "src/ceil_div.h"
+
+namespace nervanagpu::conv_detail::hconv {
+namespace {
+
+using hgemm::Form;
+using hgemm::Tile;
+
+constexpr std::int64_t kBox = 64;  // rows and columns
+
+struct Variant {
+  Tile tile;
+  double block;  // microseconds of a k block's products
+};
+constexpr std::array kVariants = {Variant{{Form::tiles, 128, 256}, 0.61},  Variant{{Form::tiles, 128, 192}, 0.49},
+                                  Variant{{Form::tiles, 128, 128}, 0.336}, Variant{{Form::tiles, 128, 64}, 0.23},
+                                  Variant{{Form::turns, 128, 128}, 0.345}, Variant{{Form::turns, 64, 192}, 0.26},
+                                  Variant{{Form::turns, 64, 256}, 0.345}};
+
+// An update's rows are filters, in boxes of 64, two a tile.
+bool has(char pass, const Tile& t) {
+  return pass != 'u' || t.bm > kBox;
+}
+
+// Rows of an odd number of channels lie across lines of memory.
+double row_cost(std::int64_t channels) {
+  constexpr double kOddRow = 2.89e-3;
+  return channels % kBox == 0 ? kWholeRow : channels % 16 == 0 ? kPartRow : kOddRow;
+}
+// Of all boxes of these channels, in the mean.
+double box_cost(std::int64_t channels) {
+  const auto boxes = static_cast<double>(ceil_div(channels, kBox));
+  return ((boxes - 1) * row_cost(kBox) + row_cost(channels)) / boxes;
+}
+
+// Rows of a box that a tile has, in the mean.
+double rows(std::int64_t length, std::int64_t tile) {
+  return static_cast<double>(ceil_div(length, kBox) * kBox) / static_cast<double>(ceil_div(length, tile));
+}
+
+double tile_cost(const Work& w, const Variant& variant, std::int64_t splits, int multiprocessors) {
+  const Tile& t = variant.tile;
+  const bool update = w.pass == 'u';
+  const double a = (update ? rows(w.product.m, t.bm) : t.bm) * (w.pass == 'f' ? row_cost(w.c)
+                                                                : update      ? box_cost(w.k)
+                                                                              : row_cost(w.k));
+  const double b = rows(w.product.n, t.bn) * (w.pass == 'f' ? row_cost(w.c) : box_cost(w.c));
+  return hgemm::tile_microseconds(w.product, t, splits, multiprocessors, w.bytes,
+                                  {std::max(variant.block, a + b), kSums, w.groups});
+}
+
+// The cheapest tile, and its microseconds.
+struct Best {
+  Tile tile;
+  double cost = 0;
+};
+Best best(const Work& w, std::int64_t splits, int multiprocessors) {
+  Best out;
+  for (const Variant& v : kVariants) {
+    if (!has(w.pass, v.tile)) continue;
+    const double cost = tile_cost(w, v, splits, multiprocessors);
+    if (out.cost == 0 || cost < out.cost) out = {v.tile, cost};
+  }
+  return out;
+}
+
+// As kernels' names end.
+std::string name_of(const Tile& t) {
+  return std::to_string(t.bm) + "x" + std::to_string(t.bn) + "x" + (t.form == Form::turns ? "2" : "1");
+}
+
+Choice chosen(const Work& w, int multiprocessors) {
+  constexpr std::size_t kMost = 4096;
+  using Key = std::tuple<char, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, int,
+                         double, int>;
+  static std::mutex mutex;
+  static auto& known = *new std::map<Key, Choice>;
+  const GemmProblem& p = w.product;
+  const int kind = static_cast<int>(p.c_type) << 2 | (p.beta != 0 ? 1 : 0) | (p.rounding.stochastic ? 2 : 0);
+  const Key key(w.pass, p.m, p.n, p.k, w.c, w.k, w.groups, kind, w.bytes, multiprocessors);
+  const std::lock_guard lock(mutex);
+  if (const auto it = known.find(key); it != known.end()) return it->second;
+  Choice out;
+  out.splits =
+      cheapest_splits(w, 1, [](const Work& work, std::int64_t s) { return best(work, s, hgemm::kProcessors).cost; });
+  out.tile = best(w, out.splits, std::max(multiprocessors, 1)).tile;
+  if (known.size() >= kMost) known.clear();
+  known.emplace(key, out);
+  return out;
+}
+
+}  // namespace
+
+std::int64_t cheapest_splits(const Work& work, std::int64_t least,
+                             const std::function<double(const Work&, std::int64_t)>& cost) {
+  constexpr std::int64_t kLeastBlocks = 4;
+  constexpr std::int64_t kMostSums = std::int64_t{1} << 31;
+  Work w = work;
+  GemmProblem& p = w.product;
+  p.beta = 0;
+  p.rounding = {};
+  p.activation = GemmActivation::none;
+  const std::int64_t blocks = hgemm::blocks_of(p);
+  const std::int64_t room = std::max<std::int64_t>((kMostSums - 1) / (p.m * p.n * w.groups), 1);
+  const std::int64_t all = std::min(std::max<std::int64_t>(blocks / kLeastBlocks, 1), room);
+  std::int64_t splits = hgemm::effective(blocks, std::min(least, all));
+  // Where parts are many anyhow, some more may fill the last round.
+  const std::int64_t most = std::min(all, std::max<std::int64_t>(2 * splits, hgemm::kProcessors));
+  double fewest = 0;
+  for (std::int64_t s = splits; s <= most; ++s) {
+    if (hgemm::effective(blocks, s) != s) continue;
+    const double c = cost(w, s);
+    if (fewest == 0 || c < fewest) splits = s, fewest = c;
+  }
+  return splits;
+}
+
+Choice choose(const Work& w, int multiprocessors, const Forced& forced) {
+  Choice out = chosen(w, multiprocessors);
+  if (forced.splits != 0) out.splits = hgemm::effective(hgemm::blocks_of(w.product), forced.splits);
+  if (forced.kernel.empty()) return out;
+  const auto* const named = std::ranges::find_if(
+      kVariants, [&](const Variant& v) { return forced.kernel == "_" + name_of(v.tile) && has(w.pass, v.tile); });
+  if (named == kVariants.end()) throw InvalidArgument("conv: no kernel hconv_*" + forced.kernel);
+  out.tile = named->tile;
+  return out;
+}
+
+double microseconds(const Work& w) {
+  return best(w, chosen(w, hgemm::kProcessors).splits, hgemm::kProcessors).cost;
+}
+
+const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype result, const Tile& t) {
+  return registry.find(std::string("hconv_") + pass + "_" + std::string(sgemm::word_of(operands)) + "_" +
+                       std::string(sgemm::word_of(result)) + "_" + name_of(t));
+}
+
+}  // namespace nervanagpu::conv_detail::hconv

@@ -1,0 +1,30 @@
+// Convolutions of 16-bit floats, and fprop of bytes, on the tensor cores of sm_90a: launches of hconv.sass, of gconv.sass where few channels are
+// gathered, and of products of windows where it cannot. Every sum has the order "tensor" of docs/numerics.md; its parts are a
+// function of the problem alone.
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/conv/launch.h"
+#include "nervanagpu/conv.hpp"
+#include "nervanagpu/stream.hpp"
+#include "src/device/device.h"
+
+namespace nervanagpu::conv_detail::tensor_cores {
+
+// The device has the kernels.
+bool there(const Registry& registry);
+
+// Types, channels and what the copy engine's maps can say. Other problems are left to conv.sass.
+bool takes(ConvPass pass, const ConvProblem& p);
+// Of a problem that takes() accepts: the operands begin where the copy engine can read, and this epilogue is possible.
+bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue);
+
+// Bytes of copies and partial sums.
+std::size_t workspace(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
+
+// The whole pass, of any layout. The workspace is aligned to 16. False: the epilogue's mask is left to relu_mask.sass.
+bool queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
+           const Stream& stream, const Forced& forced = {});
+
+}  // namespace nervanagpu::conv_detail::tensor_cores

@@ -1,0 +1,137 @@
+// float32 by pieces: launches of bf16x3.sass, cells_bf16x3.sass, conv_bf16x6.sass and conv_if.sass.
+#include "kernels/conv/pass.h"
+#include "kernels/gemm/pieces/bf16x6.h"
+
+namespace nervanagpu::conv_detail::tensor_cores {
+
+// Through copies with channels last. Rounding at random counts the elements of the result as they lie: the last copy's.
+void Pass::run_pieces_copied() {
+  const Roles roles = roles_of(pass_);
+  ConvProblem inner = p_;
+  inner.layout = Layout::channels_last;
+  ConvPointers at = at_;
+  Epilogue exact = e_;
+  exact.rounding = {};
+  const auto last = [&](Role role) { return lying(Layout::channels_last, shape(role)); };
+  const auto take = [&](Role role, std::uint64_t from, bool filled) {
+    const std::uint64_t to = arena_.take(width_of(Dtype::float32) * elements_of(p_, role));
+    if (filled) copy(from, Dtype::float32, lies(role), to, Dtype::float32, last(role));
+    return to;
+  };
+  at.in1 = take(roles.in1, at_.in1, true);
+  at.in2 = take(roles.in2, at_.in2, true);
+  at.out = take(roles.out, at_.out, e_.beta != 0);
+  at.workspace = arena_.take(0);
+  Pass pass(device_, pass_, inner, at, exact, stream_, forced_);
+  pass.run();
+  arena_.take(static_cast<std::int64_t>(pass.workspace()));
+  copy(at.out, Dtype::float32, last(roles.out), at_.out, Dtype::float32, lies(roles.out), e_.rounding);
+  masked_ = false;
+}
+
+// Both operands' pieces, their products, and the pass once more if the device wants it: then everything that was stored is
+// stored anew, or nothing was: with beta every launch stores its own results (tensor_cores::fits).
+void Pass::run_pieces() {
+  if (p_.layout != Layout::channels_last) {
+    run_pieces_copied();
+    return;
+  }
+  const Roles roles = roles_of(pass_);
+  const std::int64_t taps = p_.filter[0] * p_.filter[1] * p_.filter[2];
+  const std::int64_t products = pass_ == ConvPass::update  ? p_.y_elements() / p_.k
+                                : pass_ == ConvPass::fprop ? taps * p_.c
+                                                           : taps * p_.k;
+  masked_ = false;
+  ranges_ = arena_.take(bf16x6::kRangeBytes);
+  most_exponents_ = bf16x6::most_exponents(products);
+  const Pixels out = as_it_lies(roles.out, at_.out);
+  if (const auto cells = piece_cells::choose(pass_, p_, forced_)) {
+    forced_ = piece_cells::behind(forced_);
+    pass_ == ConvPass::update ? cells_in_pieces_update(*cells, out) : cells_in_pieces_fprop(*cells, out);
+  } else {
+    const Pixels from1 = as_it_lies(roles.in1, at_.in1);
+    const Pixels from2 = as_it_lies(roles.in2, at_.in2);
+    Pixels in1 = pieces::of(from1);
+    Pixels in2 = pieces::of(from2);
+    in1.address = arena_.take(pieces::bytes(in1));
+    in2.address = arena_.take(pieces::bytes(in2));
+    if (device_ != nullptr) pieces::split(*device_, from1, in1, &from2, &in2, ranges_, stream_.handle());
+    if (pass_ == ConvPass::update) {
+      update(in1, in2, out);
+    } else {
+      positions(in1, in2, out);
+    }
+  }
+  if (device_ != nullptr) queue_if(*device_, pass_, p_, at_, e_, stream_.handle(), ranges_, most_exponents_);
+}
+
+void Pass::launch_cells(const Launch& l) {
+  const Packs one = {1, 1, kBlock, p_.k};
+  const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
+  launch_product(l, pieces::choose(work_of(l, one), multiprocessors, e_.beta != 0, forced_), 0);
+}
+
+// fprop of few channels.
+void Pass::cells_in_pieces_fprop(const piece_cells::Cells& c, const Pixels& out) {
+  Pixels x = c.pictures(p_.n);
+  Pixels w = c.filters(p_.k);
+  x.address = arena_.take(c.pictures_bytes(p_.n));
+  w.address = arena_.take(c.filters_bytes(p_.k));
+  if (device_ != nullptr) {
+    piece_cells::split_pictures(*device_, c, p_, at_.in1, x.address, ranges_, stream_.handle());
+    piece_cells::split_filters(*device_, c, p_, at_.in2, w.address, ranges_ + bf16x6::kRangeBytes / 2,
+                               stream_.handle());
+  }
+  launch_cells(some_positions(c.taps, x, w, out, {1, 1, kBlock, p_.k}, 0, 1));
+}
+
+// update of few channels: the gradient of the filters of cells, from which that of the filters is copied.
+void Pass::cells_in_pieces_update(const piece_cells::Cells& c, const Pixels& out) {
+  const Pixels from = as_it_lies(Role::y, at_.in1);
+  Pixels dy = pieces::of(from);
+  Pixels x = c.pictures(p_.n);
+  dy.address = arena_.take(pieces::bytes(dy));
+  x.address = arena_.take(c.pictures_bytes(p_.n));
+  if (device_ != nullptr) {
+    pieces::split(*device_, from, dy, nullptr, nullptr, ranges_, stream_.handle());
+    piece_cells::split_pictures(*device_, c, p_, at_.in2, x.address, ranges_ + bf16x6::kRangeBytes / 2,
+                                stream_.handle());
+  }
+  const std::int64_t taps = c.taps.all_taps();
+  Launch l;
+  l.pass = 'u';
+  l.gather = c.taps;
+  l.x = x;
+  l.w = dy;
+  l.a = rows_map(dy);
+  l.b = columns_map(x, c.taps, false, static_cast<std::uint32_t>(kBlock));
+  l.gemm = epilogue(0, taps * kBlock);
+  l.gemm.m = p_.k;
+  l.gemm.k = ceil_div(dy.count(), kBlock) * kBlock;
+  l.gemm.c = arena_.take(4 * p_.k * taps * kBlock);
+  l.gemm.c_type = Dtype::float32;
+  l.gemm.ldc = taps * kBlock;
+  l.bytes = static_cast<double>(c.pictures_bytes(p_.n) + pieces::bytes(dy));
+  launch_cells(l);
+  // Rows in whole cells, and those of the last one that the filter does not fill; columns likewise.
+  const std::int64_t line = p_.filter[2] * p_.c;
+  const std::int64_t run = c.size[1] * p_.c;
+  const Shape in_cells = {taps * kBlock, c.taps.taps[0] * kBlock, run, c.channels, 1};
+  const Shape in_filter = {p_.filter[1] * line, c.size[0] * line, line, run, 1};
+  for (std::int64_t r = 0; r < p_.filter[1];) {
+    const std::int64_t rows = std::min(c.size[0], p_.filter[1] - r);
+    const std::int64_t high = rows == c.size[0] ? p_.filter[1] / rows : 1;
+    for (std::int64_t s = 0; s < line;) {
+      const std::int64_t width = std::min(run, line - s);
+      const std::int64_t wide = width == run ? line / width : 1;
+      const Shape some = {p_.k, high, rows, wide, width};
+      copy(l.gemm.c + static_cast<std::uint64_t>(4 * (r / c.size[0] * in_cells[1] + s / run * c.channels)),
+           Dtype::float32, {some, in_cells}, out.address + static_cast<std::uint64_t>(4 * (r * line + s)), out.type,
+           {some, in_filter});
+      s += wide * width;
+    }
+    r += high * rows;
+  }
+}
+
+}  // namespace nervanagpu::conv_detail::tensor_cores

@@ -1,0 +1,207 @@
+#include "kernels/conv/pieces/pieces.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "kernels/conv/problem.h"
+#include "kernels/gemm/pieces/bf16x6.h"
+#include "nervanagpu/error.hpp"
+#include "src/ceil_div.h"
+#include "src/launch/values.h"
+
+namespace nervanagpu::conv_detail::pieces {
+namespace {
+
+using bf16x6::kPieces;
+using hgemm::Form;
+using hgemm::Tile;
+
+constexpr std::int64_t kBlock = 64;  // of l
+
+// Microseconds of a chunk, from the layers of AlexNet, OverFeat and VGG on an H200 (benchmarks/results/conv_tensor.json); those of 64
+// rows or columns are not yet measured, and taken as half of the tile twice as large, and what reading it takes more.
+struct Area {
+  int rows, columns;
+  double chunk;
+  const char* passes;
+};
+constexpr std::array kAreas = {Area{128, 64, 1.15, "fb"}, Area{128, 128, 1.9, "fbu"}, Area{128, 192, 2.8, "fbu"},
+                               Area{64, 128, 1.15, "u"}, Area{64, 256, 1.9, "u"}};
+
+Tile tile_of(const Area& a) {
+  return {Form::tiles, a.rows, a.columns};
+}
+
+bool of_pass(const Area& a, char pass) {
+  return std::string_view(a.passes).find(pass) != std::string_view::npos;
+}
+
+double tile_cost(const hconv::Work& w, const Area& area, std::int64_t splits, int multiprocessors) {
+  const auto row = [](std::int64_t channels) { return channels % kBlock == 0 ? hconv::kWholeRow : hconv::kPartRow; };
+  const double copies =
+      kPieces * (area.rows * row(w.pass == 'b' || w.pass == 'u' ? w.k : w.c) + area.columns * row(w.c));
+  return hgemm::tile_microseconds(w.product, tile_of(area), splits, multiprocessors, w.bytes,
+                                  {std::max(area.chunk, copies), hconv::kSums, 1});
+}
+
+// As kernels' names end.
+std::string name_of(const Tile& t) {
+  return std::to_string(t.bm) + "x" + std::to_string(t.bn);
+}
+
+struct Best {
+  Tile tile;
+  double cost = 0;
+};
+Best best(const hconv::Work& w, std::int64_t splits, int multiprocessors) {
+  Best out;
+  for (const Area& area : kAreas) {
+    if (!of_pass(area, w.pass)) continue;
+    const double cost = tile_cost(w, area, splits, multiprocessors);
+    if (out.cost == 0 || cost < out.cost) out = {tile_of(area), cost};
+  }
+  return out;
+}
+
+std::int64_t splits_of(const hconv::Work& work) {
+  return hconv::cheapest_splits(
+      work, bf16x6::least_parts(hgemm::blocks_of(work.product)),
+      [](const hconv::Work& w, std::int64_t s) { return best(w, s, hgemm::kProcessors).cost; });
+}
+
+// The pass as one product, for what it costs.
+hconv::Work work_of(ConvPass pass, const ConvProblem& p) {
+  const std::int64_t taps = p.filter[0] * p.filter[1] * p.filter[2];
+  const std::int64_t positions = p.y_elements() / p.k;
+  const auto blocks = [](std::int64_t channels) { return ceil_div(channels, kBlock) * kBlock; };
+  hconv::Work w;
+  w.c = p.c, w.k = p.k;
+  w.product.a_type = w.product.b_type = Dtype::bfloat16;
+  w.product.c_type = Dtype::float32;
+  if (pass == ConvPass::fprop) {
+    w.pass = 'f';
+    w.product.m = positions, w.product.n = p.k, w.product.k = taps * blocks(p.c);
+  } else if (pass == ConvPass::bprop) {  // classes of positions that meet the same taps are as much work as one
+    w.pass = 'b';
+    const std::int64_t classes = p.stride[0] * p.stride[1] * p.stride[2];
+    w.product.m = p.x_elements() / p.c;
+    w.product.n = p.c, w.product.k = std::max<std::int64_t>(taps / classes, 1) * blocks(p.k);
+  } else {
+    w.pass = 'u';
+    w.product.m = p.k, w.product.n = taps * blocks(p.c), w.product.k = blocks(positions);
+  }
+  w.bytes = static_cast<double>(2 * kPieces * (p.x_elements() + p.w_elements() + p.y_elements()));
+  return w;
+}
+
+// Everything that the maps can say.
+bool possible(ConvPass pass, const ConvProblem& p) {
+  constexpr std::int64_t kMost = std::int64_t{1}
+                                 << 28;  // elements: a piece is one third of what maps and products count
+  return gathers(pass, p).has_value() && p.x_elements() < kMost && p.y_elements() < kMost && p.w_elements() < kMost &&
+         p.k * p.filter[0] * p.filter[1] * p.filter[2] * ceil_div(p.c, kBlock) * kBlock < kMost;
+}
+
+}  // namespace
+
+// Of conv.sass, by its times on an H200 (benchmarks/results/conv_ffma.json).
+double strict_microseconds(ConvPass pass, const ConvProblem& p) {
+  constexpr double kRate =
+      45e6;  // operations a microsecond, two of a multiply-add, in tiles of 64 columns (update: and rows)
+  constexpr double kColumns = 64;
+  constexpr std::int64_t kVector = 4;  // channels
+  constexpr double kOddRate = 28e6;
+  constexpr double kOddUpdate = 17e6;
+  const auto filled_to = [](std::int64_t length) {
+    return std::ceil(static_cast<double>(length) / kColumns) * kColumns / static_cast<double>(length);
+  };
+  const double memory = 4 * static_cast<double>(p.x_elements() + p.w_elements() + p.y_elements()) / kMemory;
+  const std::int64_t columns = pass == ConvPass::bprop ? p.c : p.k;
+  const std::int64_t window = p.filter[0] * p.filter[1] * p.filter[2] * p.c;
+  const double filled = filled_to(columns) * (pass == ConvPass::update ? filled_to(window) : 1);
+  const double operations = p.flops() * filled;
+  if (p.c % kVector == 0 && p.k % kVector == 0) return std::max(operations / kRate, memory);
+  return operations / (pass == ConvPass::update ? kOddUpdate : kOddRate) + memory;
+}
+
+bool asked(const ConvProblem& p) {
+  return p.precision == Precision::tensor && p.x_type == Dtype::float32 && p.groups == 1;
+}
+
+double product_microseconds(const hconv::Work& work) {
+  return best(work, splits_of(work), hgemm::kProcessors).cost;
+}
+
+double split_microseconds(double elements) {
+  return elements * (4 + 2 * static_cast<double>(kPieces)) / kMemory;  // read and written
+}
+
+double microseconds(ConvPass pass, const ConvProblem& p) {
+  if (!possible(pass, p)) return std::numeric_limits<double>::infinity();
+  const Roles roles = roles_of(pass);
+  const auto elements = [&](Role role) {
+    return static_cast<double>(role == Role::x ? p.x_elements() : role == Role::w ? p.w_elements() : p.y_elements());
+  };
+  return product_microseconds(work_of(pass, p)) + split_microseconds(elements(roles.in1) + elements(roles.in2)) +
+         kLaunches;
+}
+
+hconv::Choice choose(const hconv::Work& w, int multiprocessors, bool uncut, const Forced& forced) {
+  hconv::Choice out;
+  out.splits = uncut ? 1 : splits_of(w);
+  if (forced.splits != 0 && !uncut) out.splits = hgemm::effective(hgemm::blocks_of(w.product), forced.splits);
+  out.tile = best(w, out.splits, std::max(multiprocessors, 1)).tile;
+  if (forced.kernel.empty()) return out;
+  for (const Area& a : kAreas) {
+    if (!of_pass(a, w.pass) || forced.kernel != "_" + name_of(tile_of(a))) continue;
+    out.tile = tile_of(a);
+    return out;
+  }
+  throw InvalidArgument(std::string("conv: no kernel conv_bf16x6_") + w.pass + forced.kernel);
+}
+
+const Kernel* find(const Registry& registry, char pass, const Tile& t) {
+  return registry.find(std::string("conv_bf16x6_") + pass + "_" + name_of(t));
+}
+
+Pixels of(const Pixels& t) {
+  Pixels out = t;
+  out.address = 0;
+  out.type = Dtype::bfloat16;
+  out.pitch = bf16x6::pitch_of(t.channels);
+  return out;
+}
+
+std::int64_t bytes(const Pixels& pieces) {
+  return 2 * kPieces * pieces.count() * pieces.pitch;
+}
+
+void split(Device& device, const Pixels& a, const Pixels& a_pieces, const Pixels* b, const Pixels* b_pieces,
+           std::uint64_t ranges, StreamId stream) {
+  const auto side = [](const Pixels& from, const Pixels& to) {
+    return bf16x6::Split{from.address, to.address, from.channels, from.count(), 1, from.pitch};
+  };
+  const bf16x6::Split first = side(a, a_pieces);
+  bf16x6::Launch l = bf16x6::split(device.registry(), first, b == nullptr ? first : side(*b, *b_pieces), ranges);
+  if (b == nullptr) l.grid.y = 1;
+  l.values.launch(device, *l.kernel, l.grid, stream);
+}
+
+void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b) {
+  TensorMap& pixels = pass == 'u' ? b : a;
+  TensorMap& rest = pass == 'u' ? a : b;
+  pixels.sizes[pixels.rank - 1] = static_cast<std::uint64_t>(kPieces * gathered.n);
+  const auto piece = static_cast<std::uint64_t>(2 * other.count() * other.pitch);
+  if (pass == 'u') {
+    rest.rank = 3;
+    rest.box[2] = 1;
+  }
+  rest.sizes[rest.rank - 1] = kPieces;
+  rest.strides[rest.rank - 2] = piece;
+}
+
+}  // namespace nervanagpu::conv_detail::pieces

@@ -1,0 +1,45 @@
+// Convolutions of float32 on the tensor cores: bf16x3.sass writes three bfloat16 pieces of both operands to the workspace,
+// conv_bf16x6.sass multiplies them, and conv_if.sass computes the pass where an operand's elements have no exact pieces, or sums
+// might overflow. Which of the two does the work is decided on the device.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/conv/implicit/hconv_choice.h"
+#include "kernels/conv/implicit/implicit_gemm.h"
+#include "kernels/conv/launch.h"
+#include "nervanagpu/conv.hpp"
+#include "src/device/device.h"
+
+namespace nervanagpu::conv_detail::pieces {
+
+// Asked for, and of the shapes that there are kernels for: float32, one group.
+bool asked(const ConvProblem& p);
+
+// By a model of an H200, all of them functions of the problem alone. Microseconds of a product, of splitting so many elements, and of
+// the launches beside the product's; bytes a microsecond.
+double product_microseconds(const hconv::Work& work);
+double split_microseconds(double elements);
+inline constexpr double kLaunches = 5.0;
+inline constexpr double kMemory = 3e6;
+// Of the pass whose operands are taken apart as they lie; infinity where that cannot be.
+double microseconds(ConvPass pass, const ConvProblem& p);
+// By multiply-adds.
+double strict_microseconds(ConvPass pass, const ConvProblem& p);
+
+// The cheapest tile and number of parts of a launch. uncut: in one part.
+hconv::Choice choose(const hconv::Work& work, int multiprocessors, bool uncut, const Forced& forced);
+const Kernel* find(const Registry& registry, char pass, const hgemm::Tile& tile);
+
+// A tensor's pieces 0, 1, 2, one behind the other, without an address: of the same pixels, whose channels begin at multiples of
+// 16 bytes.
+Pixels of(const Pixels& t);
+std::int64_t bytes(const Pixels& pieces);
+// Writes them and the ranges of both; without b: of a.
+void split(Device& device, const Pixels& a, const Pixels& a_pieces, const Pixels* b, const Pixels* b_pieces,
+           std::uint64_t ranges, StreamId stream);
+
+// The maps of conv_bf16x6.sass from those of hconv.sass, which are of one piece.
+void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b);
+
+}  // namespace nervanagpu::conv_detail::pieces

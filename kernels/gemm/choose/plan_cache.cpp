@@ -1,0 +1,133 @@
+// Plans and workspaces of problems that came before: repeated calls of gemm() search nothing.
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <unordered_map>
+
+#include "kernels/gemm/choose/tuner.h"
+#include "kernels/gemm/epilogue/result_sums.h"
+#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/prepared.h"
+#include "kernels/gemm/tensor_cores/hgemm.h"
+#include "kernels/gemm/types.h"
+#include "nervanagpu/autotune.hpp"
+#include "src/launch/planned_alignment.h"
+
+namespace nervanagpu::sgemm {
+namespace {
+
+struct Key {
+  GemmProblem problem;
+  std::string tile;
+  std::uint64_t device = 0;
+  bool tuned = false;  // what a measurement chose, or would
+  friend bool operator==(const Key&, const Key&) = default;
+};
+
+// What tells problems of one program apart; equality looks at everything.
+struct Hash {
+  std::size_t operator()(const Key& k) const {
+    const GemmProblem& p = k.problem;
+    std::uint64_t h = k.device;
+    const auto mix = [&h](std::int64_t v) {
+      h = (h ^ static_cast<std::uint64_t>(v)) * 0x9e3779b97f4a7c15U, h ^= h >> 29;
+    };
+    mix(p.m), mix(p.n), mix(p.k), mix(p.lda), mix(p.ldb), mix(p.ldc), mix(p.splits), mix(p.batch), mix(p.stride_a),
+        mix(p.stride_b);
+    mix(p.a_transposed | p.b_transposed << 1 | (p.bias != 0) << 2 | p.relu << 3 | (p.workspace != 0) << 4 |
+        static_cast<int>(p.activation) << 24 | (p.mask != 0) << 5 | static_cast<int>(p.precision) << 6 |
+        static_cast<int>(p.a_type) << 8 | static_cast<int>(p.c_type) << 16);
+    if (!k.tile.empty()) mix(static_cast<std::int64_t>(std::hash<std::string>()(k.tile)));
+    return static_cast<std::size_t>(h);
+  }
+};
+
+template <class V>
+class Cache {
+ public:
+  std::optional<V> find(const Key& key) {
+    const std::lock_guard lock(mutex_);
+    const auto it = all_.find(key);
+    return it == all_.end() ? std::nullopt : std::optional<V>(it->second);
+  }
+
+  template <class Make>
+  V get(const Key& key, const Make& make) {
+    if (auto found = find(key)) return *found;
+    V made = make();  // without the lock: it may take a while, or throw
+    const std::lock_guard lock(mutex_);
+    if (all_.size() >= kMost) all_.clear();
+    return all_.emplace(key, std::move(made)).first->second;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 4096;
+  std::mutex mutex_;
+  std::unordered_map<Key, V, Hash> all_;
+};
+
+std::size_t workspace_of_parts(Device& device, const GemmProblem& p, const std::string& tile) {
+  if (in_pieces(device.registry(), p)) return bf16x6::room(p, splits_of(device.registry(), p)).bytes;
+  if (choose(device.registry(), device.info().multiprocessors, p, tile).ring) return 0;
+  const std::int64_t splits = splits_of(device.registry(), p);
+  if (splits <= 1 && !(needs_finish(p) && !on_tensor_cores(device.registry(), p))) return 0;
+  const auto all = plans(device.registry(), device.info().multiprocessors, p, tile);
+  if (!all.empty() && hgemm::is(*all.front().kernel) && hgemm::adds_parts(*all.front().kernel)) return 0;
+  return static_cast<std::size_t>(splits * p.m * p.n) * 4;
+}
+
+std::size_t search_workspace(Device& device, const GemmProblem& p, const std::string& tile) {
+  const std::size_t parts = workspace_of_parts(device, p, tile);
+  return has_sums(p) ? behind_parts(parts) + sums_workspace(p) : parts;
+}
+
+}  // namespace
+
+GemmProblem normal_form(const GemmProblem& problem) {
+  GemmProblem p = problem;
+  if (p.k == 0) p.a = p.b = 0, p.lda = p.ldb = 0;  // never read, whatever they are
+  if (p.k != 0) p.a = planned_alignment(p.a), p.b = planned_alignment(p.b);
+  p.c = planned_alignment(p.c);
+  if (p.pointers != 0) {  // what the kernels read lies where the tables say
+    p.pointers = static_cast<std::int64_t>(planned_alignment(static_cast<std::uint64_t>(p.pointers)));
+    p.a = p.b = p.k == 0 ? 0 : static_cast<std::uint64_t>(p.pointers);
+    p.c = static_cast<std::uint64_t>(p.pointers);
+  }
+  if (p.bias != 0) p.bias = std::min<std::uint64_t>(planned_alignment(p.bias), 2 * size_of(p.bias_type));
+  if (p.scale != 0) p.scale = std::min<std::uint64_t>(planned_alignment(p.scale), 8);
+  if (p.mask != 0) p.mask = 4;
+  for (std::uint64_t* sums : {&p.row_sum, &p.column_sum, &p.row_max_abs, &p.column_max_abs}) {
+    if (*sums != 0) *sums = 4;
+  }
+  if (p.workspace != 0) p.workspace = 16;
+  p.alpha = 1.0F;
+  if (p.beta != 0.0F) p.beta = 1.0F;
+  p.rounding.seed = p.rounding.offset = 0;
+  return p;
+}
+
+std::shared_ptr<const Prepared> prepared(Device& device, const GemmProblem& problem, const std::string& tile,
+                                         StreamId stream) {
+  static auto& cache = *new Cache<std::shared_ptr<const Prepared>>;  // never destroyed: a thread may launch at exit
+  if (tile.empty() && autotune()) {
+    const Key key = {problem, tile, device.serial(), true};
+    if (auto found = cache.find(key)) return *found;
+    if (const auto plan = tuner().choose(device, problem, !device.capturing(stream))) {
+      return cache.get(key, [&] { return std::make_shared<const Prepared>(device, problem, *plan); });
+    }
+  }
+  return cache.get({problem, tile, device.serial()}, [&] {
+    const Plan plan = choose(device.registry(), device.info().multiprocessors, problem, tile);
+    return std::make_shared<const Prepared>(device, problem, plan);
+  });
+}
+
+std::size_t workspace_of(Device& device, const GemmProblem& problem, const std::string& tile) {
+  static auto& cache = *new Cache<std::size_t>;
+  GemmProblem p = normal_form(problem);
+  p.workspace = 16;  // as if there were one
+  return cache.get({p, tile, device.serial()}, [&] { return search_workspace(device, p, tile); });
+}
+
+}  // namespace nervanagpu::sgemm

@@ -1,0 +1,251 @@
+#include "kernels/gemm/pieces/bf16x6.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/epilogue/flags.h"
+#include "kernels/gemm/pieces/piece_sides.h"
+#include "nervanagpu/error.hpp"
+#include "src/ceil_div.h"
+
+namespace nervanagpu::bf16x6 {
+namespace {
+
+constexpr std::int64_t kMaxUnits = 1LL << 31;   // of an operand
+constexpr std::int64_t kMaxTiles = 1 << 30;     // their number is a u32 that is doubled
+constexpr std::int64_t kMaxStride = 1LL << 40;  // bytes: what a tensor map takes
+constexpr std::int64_t kMaxGridY = 32768;       // of gemm_if.sass
+
+const Width& width_of(const Kernel& k) {
+  return *std::ranges::find(kWidths, k.number("BN"), &Width::columns);
+}
+hgemm::Tile tile_of(const Width& w) {
+  return {hgemm::Form::tiles, 128, w.columns};
+}
+
+using pieces::a_of;
+using pieces::b_of;
+using pieces::kUnit;
+using pieces::Side;
+
+Split split_of(const Side& s, std::uint64_t to) {
+  return {s.from.address, to, s.inner, s.outer, s.matrices, s.from.leading, s.stride};
+}
+
+// The problem as hgemm.sass's parameters say it: operands of 16 bits, partial sums behind the pieces.
+GemmProblem of_pieces(const GemmProblem& problem, std::int64_t splits) {
+  GemmProblem p = problem;
+  p.a_type = p.b_type = Dtype::bfloat16;
+  p.workspace = problem.workspace + room(problem, splits).parts;
+  p.mask = 0;  // which relu_mask.sass writes, and reads, behind both kernels
+  return p;
+}
+
+std::int64_t chunks_of(const GemmProblem& p) {
+  constexpr std::int64_t kChunk = 64;
+  return ceil_div(p.k, kChunk);
+}
+
+double microseconds(const GemmProblem& problem, const Width& w, std::int64_t splits, int multiprocessors) {
+  GemmProblem p = problem;
+  p.a_type = p.b_type = Dtype::bfloat16;
+  constexpr std::int64_t kRows = 128;
+  if (p.batch > 1) p.m = p.batch * ceil_div(p.m, kRows) * kRows;  // one product that costs what the batch does
+  const auto bytes = static_cast<double>(a_of(problem).bytes(kPieces) + b_of(problem).bytes(kPieces));
+  return hgemm::tile_microseconds(p, tile_of(w), splits, multiprocessors, bytes, {w.chunk, 0.94});
+}
+
+struct Choice {
+  std::int64_t splits = 1;
+  double cost = 0;
+};
+
+// An epilogue does not change how sums are cut.
+Choice best(const GemmProblem& problem) {
+  GemmProblem p = problem;
+  p.activation = GemmActivation::none;
+  p.rounding = {};
+  p.beta = 0;
+  constexpr std::int64_t kMost = 64;
+  constexpr std::int64_t kLeastChunks = 4;
+  constexpr std::int64_t kMaxSums = 1LL << 31;
+  const std::int64_t chunks = chunks_of(p);
+  const bool cut = p.batch <= 1 && p.m * std::max(p.n, p.ldc) < kMaxSums;
+  const std::int64_t most = cut ? std::clamp<std::int64_t>(chunks / kLeastChunks, 1, kMost) : 1;
+  Choice out;
+  for (std::int64_t s = std::min(least_parts(chunks), most); s <= most; ++s) {
+    if (hgemm::effective(chunks, s) != s) continue;
+    for (const Width& w : kWidths) {
+      const double c = microseconds(p, w, s, hgemm::kProcessors);
+      if (out.cost == 0 || c < out.cost) out = {s, c};
+    }
+  }
+  return out;
+}
+
+// Sooner done than by multiply-adds. A batch is judged by what its products cost beside each other.
+bool pays(const GemmProblem& p) {
+  constexpr double kRate = 50e6;   // operations a microsecond of multiply-adds, two of each
+  constexpr double kMemory = 3e6;  // bytes a microsecond
+  constexpr double kLaunches =
+      2.5;  // microseconds that bf16x3.sass's launch and gemm_if.sass's take more than the one of a strict product
+  const auto m = static_cast<double>(p.m);
+  const auto n = static_cast<double>(p.n);
+  const auto k = static_cast<double>(p.k);
+  const auto matrices = static_cast<double>(std::max<std::int64_t>(p.batch, 1));
+  const double operands = m * k + k * n;
+  const double strict = std::max(2 * m * n * k / kRate, 4 * (operands + m * n) / kMemory);
+  const double read_and_written = 4 + 2 * static_cast<double>(kPieces);
+  const double split = read_and_written * operands / kMemory;
+  return best(p).cost + matrices * split + kLaunches < matrices * strict;
+}
+
+}  // namespace
+
+std::int64_t least_parts(std::int64_t chunks) {
+  constexpr std::int64_t kWhole = 128;
+  constexpr std::int64_t kEach = 80;
+  return chunks <= kWhole ? 1 : ceil_div(chunks, kEach);
+}
+
+std::int64_t most_exponents(std::int64_t products) {
+  constexpr int kMost = 378;
+  return kMost - std::bit_width(static_cast<std::uint64_t>(products - 1));
+}
+
+bool takes(const GemmProblem& p) {
+  if (p.precision != Precision::tensor || p.pointers != 0 || p.m <= 0 || p.n <= 0 || p.k <= 0) return false;
+  if (p.a_type != Dtype::float32 || p.b_type != Dtype::float32 || p.c_type != Dtype::float32) return false;
+  if (p.sum_batch && p.batch > 1) return false;
+  const auto fits = [&](const Side& s) {
+    return s.units() < kMaxUnits && s.outer * s.pitch() * 2 * kPieces < kMaxStride && s.stride * 4 < kMaxStride &&
+           kPieces * s.matrices * s.outer < kMaxUnits;
+  };
+  if (!fits(a_of(p)) || !fits(b_of(p)) || chunks_of(p) * p.batch >= kMaxUnits) return false;
+  constexpr int kLeast = 64;  // of gemm_if.sass's tiles
+  if (ceil_div(p.n, kLeast) > kMaxGridY) return false;
+  if (p.batch * ceil_div(p.m, kLeast) * ceil_div(p.n, kLeast) >= kMaxTiles) return false;
+  return p.splits != 0 || pays(p);
+}
+
+std::int64_t splits_of(const GemmProblem& p) {
+  if (p.batch > 1) return 1;
+  return p.splits != 0 ? hgemm::effective(chunks_of(p), p.splits) : best(p).splits;
+}
+
+bool is(const Kernel& kernel) {
+  return kernel.manifest().op == "bf16x6";
+}
+
+std::string tile_name(const Kernel& k) {
+  return std::to_string(k.number("BM")) + "x" + std::to_string(k.number("BN"));
+}
+
+bool fits(const Kernel& k, const GemmProblem& p, std::string_view tile) {
+  const auto is = [&](const char* name, bool transposed) {
+    return k.manifest().variant.at(name) == (transposed ? "t" : "n");
+  };
+  return is("TA", p.a_transposed) && is("TB", p.b_transposed) && (tile.empty() || tile == tile_name(k));
+}
+
+double cost(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
+  return microseconds(p, width_of(k), splits, multiprocessors);
+}
+
+Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
+  Grid out = hgemm::tiles_grid(p, tile_of(width_of(k)), splits, multiprocessors);
+  out.early = true;  // behind bf16x3.sass's, for which it waits
+  return out;
+}
+
+Room room(const GemmProblem& p, std::int64_t splits) {
+  constexpr std::int64_t kLine = 256;
+  const auto lines = [](std::int64_t bytes) { return static_cast<std::size_t>(ceil_div(bytes, kLine) * kLine); };
+  Room out;
+  out.halves = kRangeBytes;
+  out.a = 2 * kRangeBytes;
+  out.b = out.a + lines(a_of(p).bytes(kPieces));
+  out.parts = out.b + lines(b_of(p).bytes(kPieces));
+  out.bytes = out.parts + (splits > 1 ? static_cast<std::size_t>(splits * p.m * p.n) * sizeof(float) : 0);
+  return out;
+}
+
+hgemm::Maps maps(const Kernel& kernel, const GemmProblem& p) {
+  const Room where = room(p, 1);
+  return {a_of(p).map(MapType::bfloat16, kPieces, p.workspace + where.a, kernel.number("BM")),
+          b_of(p).map(MapType::bfloat16, kPieces, p.workspace + where.b, kernel.number("BN")), false};
+}
+
+Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device, const Unless& unless) {
+  const GemmProblem q = of_pieces(p, splits);
+  Values v;
+  if (device == nullptr) {
+    v.map({}).map({});
+  } else {
+    const hgemm::Maps both = maps(kernel, p);
+    v.map(device->encode_tensor_map(both.a)).map(device->encode_tensor_map(both.b));
+  }
+  hgemm::put_tiles(v, q, tile_of(width_of(kernel)), splits, p.batch > 1 ? chunks_of(p) : kMaxUnits - 1);
+  return unless.put(v.u64(p.workspace).u32(most_exponents(p.k)));
+}
+
+std::int64_t Split::units() const {
+  return ceil_div(inner, kUnit) * outer * matrices;
+}
+
+std::int64_t pitch_of(std::int64_t inner) {
+  return pieces::pitch_of(inner);
+}
+
+Launch split(const Registry& registry, const Split& a, const Split& b, std::uint64_t ranges, const Unless& unless) {
+  constexpr std::int64_t kSize = 4;
+  Values v;
+  std::string name = "bf16x3_";
+  for (const Split& s : {a, b}) {
+    const auto four = [](std::int64_t x) { return x % kUnit == 0; };
+    name += s.from % 16 == 0 && four(s.inner) && four(s.leading) && four(s.stride) ? "4" : "1";
+    v.u64(s.from).u64(s.to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u32(s.units());
+    v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer).u32(s.inner);
+    v.u32(kSize * s.leading).u32(2 * pitch_of(s.inner));
+  }
+  unless.put(v.u64(ranges));
+  const Kernel* kernel = registry.find(name);
+  if (kernel == nullptr) throw InvalidArgument("gemm: no kernel " + name);
+  return {kernel, {256, 2, 1}, v};
+}
+
+Launch split(const Registry& registry, const GemmProblem& p, std::int64_t splits, const Unless& unless) {
+  const Room where = room(p, splits);
+  return split(registry, split_of(a_of(p), p.workspace + where.a), split_of(b_of(p), p.workspace + where.b),
+               p.workspace, unless);
+}
+
+Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t splits, const Unless& unless) {
+  const bool partial = splits > 1;
+  const std::int64_t part = 64 * ceil_div(chunks_of(p), splits);
+  const auto bytes = [](std::int64_t stride) { return static_cast<std::uint64_t>(4 * stride); };
+  Values v;
+  v.u64(p.a).u64(p.b).u64(partial ? p.workspace + room(p, splits).parts : p.c).u64(partial ? 0 : p.bias);
+  v.u64(bytes(p.stride_a)).u64(bytes(p.stride_b)).u64(static_cast<std::uint64_t>(partial ? p.m * p.n : p.stride_c));
+  v.u32(p.m).u32(p.n).u32(p.k).u32(partial ? part : p.k).u32(partial ? part : 0);
+  v.u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc);
+  v.f32(partial ? 1.0F : p.alpha).f32(partial ? 0.0F : p.beta).u32(partial ? sgemm::kPartial : sgemm::flags_of(p));
+  v.u32(sgemm::kept_bits(p)).u64(p.rounding.seed).u64(p.rounding.offset).f32(p.clip_low).f32(p.clip_high);
+  unless.put(v.u64(p.workspace).u32(most_exponents(p.k)));
+  const std::string layouts = std::string(p.a_transposed ? "t" : "n") + (p.b_transposed ? "t" : "n");
+  for (const char* shape : {"128x128_4", "64x64_1"}) {
+    const Kernel* kernel = registry.find("gemm_if_" + layouts + "_" + shape);
+    if (kernel == nullptr || kernel->unmet(v.numbers()) != nullptr) continue;
+    Launch out = {kernel, {}, v};
+    out.grid.x = static_cast<std::uint32_t>(ceil_div(p.m, kernel->number("BM")));
+    out.grid.y = static_cast<std::uint32_t>(ceil_div(p.n, kernel->number("BN")));
+    out.grid.z = static_cast<std::uint32_t>(p.batch > 1 ? p.batch : splits);
+    return out;
+  }
+  throw InvalidArgument("gemm: no kernel gemm_if for m " + std::to_string(p.m) + ", n " + std::to_string(p.n) + ", k " +
+                        std::to_string(p.k));
+}
+
+}  // namespace nervanagpu::bf16x6

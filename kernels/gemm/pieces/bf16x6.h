@@ -1,0 +1,98 @@
+// float32 products on the tensor cores: bf16x3.sass writes three bfloat16 pieces of each operand to the workspace, bf16x6.sass
+// multiplies them, and gemm_if.sass computes the product where an operand's elements have no exact pieces, or sums might overflow. Which
+// of the two does the work is decided on the device.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "kernels/gemm/tensor_cores/hgemm.h"
+#include "nervanagpu/gemm.hpp"
+#include "src/device/device.h"
+#include "src/launch/values.h"
+
+namespace nervanagpu::bf16x6 {
+
+inline constexpr std::int64_t kPieces = 3;
+inline constexpr std::int64_t kRangeBytes =
+    2 * 256 * 4;  // where bf16x3.sass leaves how large an operand's elements are
+
+// Microseconds of a chunk of 128 rows, by width: three times two products at the rate that the power of an H200 allows
+// (124 million multiply-adds a microsecond, docs/lab/bf16x6.md).
+struct Width {
+  int columns;
+  double chunk;
+};
+inline constexpr std::array kWidths = {Width{128, 2.25}, Width{192, 3.35}};
+
+// Parts that a sum of so many chunks of 64 products has at least: chunks are added one after the other, and what is added late is
+// rounded as the total is. 128 of them have half the error of multiply-adds, whose long sums are cut, too.
+std::int64_t least_parts(std::int64_t chunks);
+
+// Above it, sums of so many products may overflow: lib/sm_90a/ranges.sass.
+std::int64_t most_exponents(std::int64_t products);
+
+// Asked for, and worth while: a function of the problem alone. Uncut products (splits 1) are taken whatever m and n are, so that
+// a row does not depend on the others; without `splits` those are left out that multiply-adds compute sooner.
+bool takes(const GemmProblem& problem);
+
+// Parts of k for a problem that takes() accepts.
+std::int64_t splits_of(const GemmProblem& problem);
+
+bool is(const Kernel& kernel);
+bool fits(const Kernel& kernel, const GemmProblem& problem, std::string_view tile);
+std::string tile_name(const Kernel& kernel);
+double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits,
+            int multiprocessors);  // microseconds
+Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
+
+// Where f16x3.sass has computed the product, all of these kernels return at once: lib/sm_90a/halves.sass. halves 0: it has not.
+struct Unless {
+  std::uint64_t halves = 0;
+  std::int64_t most_small = 0, most_scales = 0;
+
+  Values& put(Values& v) const { return v.u64(halves).u32(most_small).u32(most_scales); }
+};
+
+// bf16x6.sass's parameters. device: see hgemm.h.
+Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, Device* device,
+              const Unless& unless = {});
+hgemm::Maps maps(const Kernel& kernel, const GemmProblem& problem);
+
+// The workspace: the ranges at its beginning; then, that many bytes from there, what f16x2.sass has found (halves), pieces of a, of b,
+// and partial sums. The pieces of f16x3.h lie where bfloat16 ones do, if those are needed.
+struct Room {
+  std::size_t halves = 0, a = 0, b = 0, parts = 0;
+  std::size_t bytes = 0;  // in all
+};
+Room room(const GemmProblem& problem, std::int64_t splits);
+
+struct Launch {
+  const Kernel* kernel = nullptr;
+  Grid grid;
+  Values values;
+};
+
+// An operand that bf16x3.sass takes apart: rows of `inner` elements, `outer` of them in each of `matrices`.
+struct Split {
+  std::uint64_t from = 0, to = 0;
+  std::int64_t inner = 0, outer = 0, matrices = 1;
+  std::int64_t leading = 0;  // of the operand's rows, in elements
+  std::int64_t stride = 0;   // of its matrices
+
+  [[nodiscard]] std::int64_t units() const;  // what a thread takes at a time
+};
+// Elements of a row of pieces: rows begin at multiples of 16 bytes.
+std::int64_t pitch_of(std::int64_t inner);
+// bf16x3.sass for both operands; `ranges` takes kRangeBytes.
+Launch split(const Registry& registry, const Split& a, const Split& b, std::uint64_t ranges, const Unless& unless = {});
+
+Launch split(const Registry& registry, const GemmProblem& problem, std::int64_t splits,
+             const Unless& unless = {});  // bf16x3.sass
+Launch otherwise(const Registry& registry, const GemmProblem& problem, std::int64_t splits,
+                 const Unless& unless = {});  // gemm_if.sass
+
+}  // namespace nervanagpu::bf16x6

@@ -1,0 +1,147 @@
+#include "kernels/gemm/pieces/f16x3.h"
+
+#include <algorithm>
+#include <bit>
+
+#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/epilogue/flags.h"
+#include "kernels/gemm/pieces/piece_sides.h"
+#include "nervanagpu/error.hpp"
+#include "src/ceil_div.h"
+
+namespace nervanagpu::f16x3 {
+namespace {
+
+using pieces::a_of;
+using pieces::b_of;
+using pieces::kUnit;
+using pieces::Side;
+
+constexpr std::int64_t kDown = 64;     // rows of f16x2.sass's blocks
+constexpr std::int64_t kAcross = 128;  // and columns
+constexpr std::int64_t kSample = 1024;
+constexpr std::string_view kPrefix = "f16_";
+
+const bf16x6::Width& width_of(const Kernel& k) {
+  return *std::ranges::find(kWidths, k.number("BN"), &bf16x6::Width::columns);
+}
+hgemm::Tile tile_of(const Kernel& k) {
+  return {hgemm::Form::tiles, 128, k.number("BN")};
+}
+
+// As hgemm.sass's parameters say it: operands of 16 bits, partial sums behind the pieces.
+GemmProblem of_pieces(const GemmProblem& problem, std::int64_t splits) {
+  GemmProblem p = problem;
+  p.a_type = p.b_type = Dtype::float16;
+  p.workspace = problem.workspace + bf16x6::room(problem, splits).parts;
+  p.mask = 0;
+  return p;
+}
+
+std::int64_t chunks_of(const GemmProblem& p) {
+  constexpr std::int64_t kChunk = 64;
+  return ceil_div(p.k, kChunk);
+}
+
+}  // namespace
+
+bool chosen(const GemmProblem&) {
+  return false;  // until an H200 has shown where it is sooner
+}
+
+bool is(const Kernel& kernel) {
+  return kernel.manifest().op == "f16x3";
+}
+
+std::string tile_name(const Kernel& k) {
+  return std::string(kPrefix) + bf16x6::tile_name(k);
+}
+
+bool fits(const Kernel& k, const GemmProblem& p, std::string_view tile) {
+  if (tile.empty() ? !chosen(p) : !tile.starts_with(kPrefix)) return false;
+  return bf16x6::fits(k, p, tile.empty() ? tile : tile.substr(kPrefix.size()));
+}
+
+double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors) {
+  GemmProblem p = problem;
+  p.a_type = p.b_type = Dtype::float16;
+  constexpr std::int64_t kRows = 128;
+  if (p.batch > 1) p.m = p.batch * ceil_div(p.m, kRows) * kRows;
+  const auto bytes = static_cast<double>(a_of(problem).bytes(kPieces) + b_of(problem).bytes(kPieces));
+  return hgemm::tile_microseconds(p, tile_of(kernel), splits, multiprocessors, bytes, {width_of(kernel).chunk, 0.94});
+}
+
+Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
+  Grid out = hgemm::tiles_grid(p, tile_of(k), splits, multiprocessors);
+  out.early = true;  // behind f16x2.sass's, for which it waits
+  return out;
+}
+
+bf16x6::Unless unless(const GemmProblem& p, std::int64_t splits) {
+  constexpr std::int64_t kMostSmall = 56;  // 7/8 of k, in 64ths
+  constexpr int kMostScales = 372;
+  const auto padded = [&](bool k_inside) {
+    const std::int64_t group = k_inside ? kAcross : kDown;
+    return ceil_div(p.k, group) * group;
+  };
+  const std::int64_t groups = std::max(padded(a_of(p).from.k_inside), padded(b_of(p).from.k_inside));
+  return {p.workspace + bf16x6::room(p, splits).halves, kMostSmall * p.k / groups,
+          kMostScales - static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(p.k - 1)))};
+}
+
+Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
+  Values v;
+  if (device == nullptr) {
+    v.map({}).map({});
+  } else {
+    const hgemm::Maps both = maps(kernel, p);
+    v.map(device->encode_tensor_map(both.a)).map(device->encode_tensor_map(both.b));
+  }
+  constexpr std::int64_t kOne = (1LL << 31) - 1;
+  hgemm::put_tiles(v, of_pieces(p, splits), tile_of(kernel), splits, p.batch > 1 ? chunks_of(p) : kOne);
+  return unless(p, splits).put(v);
+}
+
+hgemm::Maps maps(const Kernel& kernel, const GemmProblem& p) {
+  const bf16x6::Room where = bf16x6::room(p, 1);
+  return {a_of(p).map(MapType::float16, kPieces, p.workspace + where.a, kernel.number("BM")),
+          b_of(p).map(MapType::float16, kPieces, p.workspace + where.b, kernel.number("BN")), false};
+}
+
+bf16x6::Launch split(const Registry& registry, const GemmProblem& p, std::int64_t splits) {
+  constexpr std::int64_t kSize = 4;
+  const bf16x6::Room where = bf16x6::room(p, splits);
+  Values v;
+  std::string name = "f16x2_";
+  const auto put = [&](const Side& s, std::uint64_t to) {
+    const auto four = [](std::int64_t x) { return x % kUnit == 0; };
+    name += s.from.address % 16 == 0 && four(s.inner) && four(s.from.leading) && four(s.stride) ? "4" : "1";
+    const std::int64_t across = ceil_div(s.inner, kAcross);
+    const std::int64_t down = ceil_div(s.outer, kDown);
+    v.u64(s.from.address).u64(to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u32(s.units());
+    v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer);
+    v.u32(s.matrices * across * down).divisor(across).divisor(down);
+    v.u32(s.units() / kSample | 1);  // odd: not the same column of all rows
+    v.u32(s.from.k_inside ? 1 : 0).u32(s.inner).u32(kSize * s.from.leading).u32(2 * s.pitch());
+  };
+  put(a_of(p), p.workspace + where.a);
+  put(b_of(p), p.workspace + where.b);
+  v.u64(p.workspace + where.halves);
+  const Kernel* kernel = registry.find(name);
+  if (kernel == nullptr) throw InvalidArgument("gemm: no kernel " + name);
+  return {kernel, {256, 2, 1}, v};
+}
+
+bf16x6::Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
+  const Kernel* best = nullptr;
+  for (const Kernel* k : registry.of_op("bf16x6")) {
+    if (!bf16x6::fits(*k, p, {})) continue;
+    const auto cost = [&](const Kernel& x) { return bf16x6::cost(x, p, splits, multiprocessors); };
+    if (best == nullptr || cost(*k) < cost(*best)) best = k;
+  }
+  if (best == nullptr) throw InvalidArgument("gemm: no kernel bf16x6");
+  return {best, bf16x6::grid(*best, p, splits, multiprocessors),
+          bf16x6::values(*best, p, splits, nullptr, unless(p, splits))};
+}
+
+}  // namespace nervanagpu::f16x3

@@ -1,0 +1,44 @@
+// float32 products on the tensor cores from two float16 pieces of each operand: f16x2.sass scales operands and writes the pieces,
+// f16x3.sass multiplies them, three products of the four. What they cannot tell exactly enough is decided on the device: then the
+// kernels of bf16x6.h, launched behind, compute the product.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/tensor_cores/hgemm.h"
+#include "nervanagpu/gemm.hpp"
+#include "src/device/device.h"
+#include "src/launch/values.h"
+
+namespace nervanagpu::f16x3 {
+
+inline constexpr std::int64_t kPieces = 2;
+
+// Microseconds of a chunk of 64 k, 128 rows: docs/lab/f16x3.md.
+inline constexpr std::array kWidths = {bf16x6::Width{128, 1.125}, bf16x6::Width{192, 1.68}};
+
+// Of a problem that bf16x6::takes(): computed so without being named (by a tile). A function of the problem alone.
+bool chosen(const GemmProblem& problem);
+
+bool is(const Kernel& kernel);
+std::string tile_name(const Kernel& kernel);  // "f16_128x192"
+// Written for its layouts and this tile; without a name, where the problem is chosen().
+bool fits(const Kernel& kernel, const GemmProblem& problem, std::string_view tile);
+double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
+Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
+Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, Device* device);
+hgemm::Maps maps(const Kernel& kernel, const GemmProblem& problem);
+
+// Where the verdict is, and what it compares with: lib/sm_90a/halves.sass. The workspace is that of bf16x6::room().
+bf16x6::Unless unless(const GemmProblem& problem, std::int64_t splits);
+
+bf16x6::Launch split(const Registry& registry, const GemmProblem& problem, std::int64_t splits);  // f16x2.sass
+// bf16x6.sass, the cheapest of its tiles, behind f16x3.sass.
+bf16x6::Launch otherwise(const Registry& registry, const GemmProblem& problem, std::int64_t splits,
+                         int multiprocessors);
+
+}  // namespace nervanagpu::f16x3

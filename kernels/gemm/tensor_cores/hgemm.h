@@ -1,0 +1,60 @@
+// The tensor-core kernels, hgemm.sass and hgemm_cluster.sass: which problems they take, and how they are launched.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "kernels/gemm/choose/hgemm_cost.h"
+#include "nervanagpu/gemm.hpp"
+#include "nervanagpu/tensor_map.hpp"
+#include "src/device/device.h"
+#include "src/launch/values.h"
+
+namespace nervanagpu::hgemm {
+
+// Types and alignments are those of the tensor cores and the copy engine (rows of multiples of 16 bytes). Their sums
+// round otherwise than chains of multiply-adds, so this alone decides, never a measurement.
+bool takes(const GemmProblem& problem);
+
+// Parts of k for a problem that takes() accepts: a function of m, n, k and whether there is a workspace, or
+// problem.splits if that is not 0.
+std::int64_t splits_of(const GemmProblem& problem);
+
+// One of the two templates' kernels.
+bool is(const Kernel& kernel);
+// Written for the problem's types and layouts and this number of parts. `tile` is "" or names one: "128x256"; "64x32n", of
+// the rows of a and the columns of b in a cluster, or "64x32t", of the columns of b and the rows of a.
+bool fits(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, std::string_view tile);
+// What fits() calls the kernel's tile.
+std::string tile_name(const Kernel& kernel);
+// The parts are added up by the kernel itself, not by split_sum.
+bool adds_parts(const Kernel& kernel);
+
+// Microseconds, roughly, of a launch.
+double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
+
+Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
+
+// The kernel's parameters. device: encodes the tensor maps; nullptr: they stay empty, for conditions only.
+Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, Device* device);
+
+// hgemm_cluster.sass's parameters behind the maps, up to those of ring_rows.sass. share: rows of a tile, as C sees it, that a
+// CTA of a cluster finishes.
+void put_cluster(Values& v, const GemmProblem& problem, std::int64_t blocks, std::int64_t splits, std::int64_t share);
+
+// Of a kernel of lib/sm_90a/tiles.sass: its grid, and its parameters behind the maps. divisor: `depth`.
+// groups: products of this shape in the launch of a kernel with GROUPED = 1, whose results lie stride_c apart.
+Grid tiles_grid(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors,
+                std::int64_t groups = 1);
+void put_tiles(Values& v, const GemmProblem& problem, const Tile& tile, std::int64_t splits, std::int64_t divisor,
+               std::int64_t groups = 1);
+
+// The maps of the kernel's a and b. exchanged: these are the problem's b and a.
+struct Maps {
+  TensorMap a, b;
+  bool exchanged = false;
+};
+Maps maps(const Kernel& kernel, const GemmProblem& problem);
+
+}  // namespace nervanagpu::hgemm

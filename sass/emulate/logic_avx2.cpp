@@ -1,5 +1,0 @@
-// logic.cpp once more, compiled for AVX2.
-#if defined(__x86_64__)
-#define NG_EMULATE_AVX2
-#include "sass/emulate/logic.cpp"  // NOLINT(bugprone-suspicious-include): the same text for another target
-#endif

@@ -1,0 +1,144 @@
+// Named barriers of a CTA: BAR.SYNC, BAR.ARV, BAR.RED. A warp has arrived when all its lanes that have not exited have;
+// it counts as 32 threads, as on the chip.
+#include <bit>
+#include <cstdio>
+#include <string>
+
+#include "sass/emulate/checked/check.h"
+#include "sass/emulate/load/bind.h"
+#include "sass/emulate/machine/grid.h"
+#include "sass/emulate/ops/lanes.h"
+
+namespace nervanagpu::sass::emulate {
+namespace {
+
+enum class BarKind : std::uint8_t { kSync, kArrive, kReduce };
+enum ReduceKind : std::uint8_t { kPopc, kAnd, kOr };
+
+const Uop* bar(Warp& w, const Uop* u) {
+  const Detail& x = *u->x;
+  const unsigned first = static_cast<unsigned>(std::countr_zero(w.exec));
+  const std::uint32_t number = fetch_raw(w, x.src[0], 0)[first];
+  if (number >= kNamedBarriers) return fault(w, u, first, "barrier " + std::to_string(number) + " does not exist");
+  const std::uint32_t count = x.src_count > 1 ? fetch_raw(w, x.src[1], 1)[first] : 0;
+  if (count % kLanes != 0) {
+    return fault(w, u, first, "barrier count " + std::to_string(count) + " is not a multiple of 32");
+  }
+  Cta& cta = *w.cta;
+  NamedBarrier& bar = cta.barriers[number];
+  const std::uint32_t bit = 1u << number;
+  if ((cta.pending & bit) == 0) {
+    bar = NamedBarrier{};
+    bar.expected = count;
+    bar.counted = count != 0;
+    bar.where = static_cast<std::uint32_t>(u - w.code);
+    cta.pending |= bit;
+  } else if (bar.expected != count) {
+    std::string what = "barrier " + std::to_string(number) + " expects " +
+                       (bar.counted ? std::to_string(bar.expected) : "all") + " threads, here " +
+                       (count != 0 ? std::to_string(count) : "all");
+    if (w.checker == nullptr) return fault(w, u, first, "barrier misuse: " + what);
+    w.checker->found(w, u, first, "barrier misuse", std::move(what));
+  }
+  if ((bar.arrived[w.index] & w.exec) != 0) {
+    std::string what = "the warp arrives at barrier " + std::to_string(number) + " again before the others did";
+    if (w.checker == nullptr) return fault(w, u, first, "barrier misuse: " + what);
+    w.checker->found(w, u, first, "barrier misuse", std::move(what));
+  }
+  check_whole(w, u);
+  bar.arrived[w.index] |= w.exec;
+  const auto kind = static_cast<BarKind>(x.kind);
+  if (w.checker != nullptr) w.checker->barrier_arrived(w, number);
+  if (kind == BarKind::kReduce) {
+    const std::uint32_t p = x.puse_count > 0 ? predicate(w, x.puse[0]) : kAllLanes;
+    bar.red_count += static_cast<std::uint32_t>(std::popcount(p & w.exec));
+    bar.red_false += static_cast<std::uint32_t>(std::popcount(~p & w.exec));
+    bar.red_kind = x.kind2;
+  }
+  const std::uint32_t here = static_cast<std::uint32_t>(u - w.code);
+  if (kind == BarKind::kArrive) return u + 1;
+  if (const std::uint32_t others = w.active & ~w.exec; others != 0) {
+    const std::uint32_t waiting = w.exec;
+    split(w, others, here + 1);
+    w.active = waiting;
+  }
+  Group& g = w.groups[w.current];
+  g.state = Group::State::kAtBarrier;
+  g.barrier = static_cast<std::uint8_t>(number);
+  return leave(w, u, here, Stop::kBlocked);
+}
+
+bool complete(const Cta& cta, const NamedBarrier& bar) {
+  std::uint32_t arrived = 0;
+  bool all = true;
+  for (const Warp& w : cta.warps) {
+    if (bar.arrived[w.index] != 0 && (w.live & ~bar.arrived[w.index]) == 0) {
+      ++arrived;
+    } else if (w.live != 0) {
+      all = false;
+    }
+  }
+  return bar.counted ? arrived * kLanes >= bar.expected : all;
+}
+
+}  // namespace
+
+void check_whole(Warp& w, const Uop* u) {
+  const std::uint32_t absent = w.live & ~w.exec;
+  const std::uint32_t lucky = w.stacked ? 0 : w.by_chance & w.exec;
+  if (w.checker == nullptr || (absent | lucky) == 0) return;
+  char lanes[16];
+  std::snprintf(lanes, sizeof lanes, "0x%x", absent != 0 ? absent : lucky);
+  std::string what = std::string("lanes ") + lanes + " of the warp " +
+                     (absent != 0 ? "are not here" : "met the others by chance") + ": a warp arrives as one";
+  if (!w.stacked) what += ", behind BSYNC or WARPSYNC";
+  w.checker->found(w, u, static_cast<unsigned>(std::countr_zero(w.exec)), "barrier misuse", std::move(what));
+}
+
+bool release_barriers(Cta& cta) {
+  bool any = false;
+  for (std::uint32_t left = cta.pending; left != 0; left &= left - 1) {
+    const unsigned number = static_cast<unsigned>(std::countr_zero(left));
+    const NamedBarrier bar = cta.barriers[number];
+    if (!complete(cta, bar)) continue;
+    cta.pending &= ~(1u << number);
+    any = true;
+    std::uint32_t result = bar.red_count;
+    if (bar.red_kind == kAnd) result = bar.red_false == 0 ? kAllLanes : 0;
+    if (bar.red_kind == kOr) result = bar.red_count != 0 ? kAllLanes : 0;
+    Checker* checker = nullptr;
+    for (Warp& w : cta.warps) {
+      if (bar.arrived[w.index] != 0 && w.checker != nullptr) checker = w.checker;
+    }
+    if (checker != nullptr) checker->barrier_completed(cta, number);
+    for (Warp& w : cta.warps) {
+      for (Group& g : w.groups) {
+        if (g.state != Group::State::kAtBarrier || g.barrier != number) continue;
+        g.state = Group::State::kReady;
+        ++g.pc;
+        w.barrier_result = result;
+      }
+    }
+  }
+  return any;
+}
+
+bool bind_barrier(const Inst& inst, Binding& b) {
+  Detail& x = b.detail;
+  if (inst.op != Op::BAR) return false;
+  if (says(inst, "ARV")) {
+    x.kind = static_cast<std::uint8_t>(BarKind::kArrive);
+  } else if (says(inst, "RED")) {
+    x.kind = static_cast<std::uint8_t>(BarKind::kReduce);
+    x.kind2 = says(inst, "AND") ? kAnd : says(inst, "OR") ? kOr : kPopc;
+  } else if (says(inst, "SYNC") || says(inst, "SYNCALL")) {
+    x.kind = static_cast<std::uint8_t>(BarKind::kSync);
+  } else {
+    b.refuse("this kind of barrier");
+  }
+  if (x.src_count < 1 && !says(inst, "SYNCALL")) b.refuse("operands");
+  x.body = bar;
+  return true;
+}
+
+}  // namespace nervanagpu::sass::emulate
