@@ -59,8 +59,8 @@ pytest = $(py) -m pytest $$($(py) -c 'import xdist' 2>/dev/null && echo --numpro
 
 # What also runs on the emulator's sm_80 and, with the kernels for Maxwell, sm_52.
 ampere = $(if $(NERVANAGPU_TEST_LONG),$(both_families),\
-           $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types dot_epilogue products64 conv pool nn expressions)))
-both_families = $(wildcard $(patsubst %,test/python/test_%.py,dot dot_types dot_bfloat16 dot_epilogue products64 batched_dot grouped_dot \
+           $(wildcard $(patsubst %,test/python/*/test_%.py,dot dot_types dot_epilogue products64 conv pool nn expressions)))
+both_families = $(wildcard $(patsubst %,test/python/*/test_%.py,dot dot_types dot_bfloat16 dot_epilogue products64 batched_dot grouped_dot \
                    conv pool nn toolchain expressions complex functions functions64 reductions indexing tiles stochastic_round in_place \
                    $(if $(NERVANAGPU_TEST_LONG),random random_expressions layers network factory bfloat16 seeds cudamat)))
 
@@ -69,14 +69,14 @@ test-torch: ## nervanagpu.torch beside PyTorch, which is installed into .venv (s
 	$(setup) build python test torch
 	@$(configure)
 	@$(build) --target _core
-	@$(py) -m pytest $(ARGS) test/python/test_torch.py test/python/test_torch_samples.py test/python/test_exchange.py
+	@$(py) -m pytest $(ARGS) test/python/frameworks/test_torch.py test/python/frameworks/test_torch_samples.py test/python/frameworks/test_exchange.py
 
 test-jax: export NERVANAGPU_DEVICE ?= emulator
 test-jax: ## nervanagpu.jax beside JAX, which is installed into .venv
 	$(setup) build python test jax
 	@$(configure)
 	@$(build) --target _core
-	@$(py) -m pytest $(ARGS) test/python/test_jax.py test/python/test_jax_structures.py
+	@$(py) -m pytest $(ARGS) test/python/frameworks/test_jax.py test/python/frameworks/test_jax_structures.py
 
 test-long: export NERVANAGPU_TEST_LONG := 1
 test-long: test sanitize ## every test, and the C++ tests once more under sanitizers

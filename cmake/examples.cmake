@@ -1,7 +1,7 @@
 # The samples. Those in C prove that nervanagpu.h is C99, that the library exports it, and that its results are right.
 enable_testing()
 
-# The C++ twin of examples/digits_network.py; test/python/test_examples.py compares the two.
+# The C++ twin of examples/digits_network.py; test/python/project/test_examples.py compares the two.
 add_executable(digits_network examples/digits_network.cpp)
 target_link_libraries(digits_network PRIVATE nervanagpu ng_flags)
 set_target_properties(digits_network PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)

@@ -1,5 +1,5 @@
 // Textures and surfaces through the public interface, on the device that is in use. Their bits are those of an H200:
-// test/python/test_textures.py.
+// test/python/toolchain/test_textures.py.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -1,4 +1,4 @@
-// Networks from C++, on an emulator of each family: what test/python/test_network.py cannot reach.
+// Networks from C++, on an emulator of each family: what test/python/networks/test_network.py cannot reach.
 #include "nervanagpu/layers/network.hpp"
 
 #include <gtest/gtest.h>

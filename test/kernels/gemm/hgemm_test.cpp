@@ -1,4 +1,4 @@
-// Which products the tensor cores get, in how many parts, and by which kernel. What comes out: test/python/test_dot_tensor.py.
+// Which products the tensor cores get, in how many parts, and by which kernel. What comes out: test/python/products/test_dot_tensor.py.
 #include <gtest/gtest.h>
 
 #include "kernels/gemm/choose/hgemm_cost.h"

@@ -1,5 +1,5 @@
 // Textures and surfaces: what checked mode says of handles and places, the filter's weights and sums. That results are an
-// H200's is tested in test/python/test_textures.py.
+// H200's is tested in test/python/toolchain/test_textures.py.
 #include <numeric>
 
 #include "sass/emulate/texture/texture.h"

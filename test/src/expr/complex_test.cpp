@@ -1,5 +1,5 @@
 // Complex expressions from C++: what runs when, dtypes, views, aliases, and errors. Values of every operation are compared
-// with NumPy's in test/python/test_complex.py.
+// with NumPy's in test/python/arrays/test_complex.py.
 #include <gtest/gtest.h>
 
 #include <complex>

@@ -1,5 +1,5 @@
 // Expressions from C++: what runs when, dtypes and shapes, aliases, and errors. Values of every operation are compared with
-// NumPy's in test/python/test_expressions.py.
+// NumPy's in test/python/expressions/test_expressions.py.
 #include <gtest/gtest.h>
 
 #include <limits>

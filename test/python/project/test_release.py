@@ -1,0 +1,112 @@
+"""tools/release.py: its papers; and, among the long tests, a whole release."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from types import ModuleType
+
+import pytest
+from tree import ROOT
+
+
+@pytest.fixture(scope="module")
+def release() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("release", ROOT / "tools/release.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_changelog_has_this_version(release):
+    version = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
+    assert release.changes((ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), version)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "# Changes\n", "## 0.1.0\n\n## 0.0.9\n- that\n", "## 0.1.0.1\n- x\n", "## 0x1y0\n- x\n"]
+)
+def test_a_version_without_changes_is_refused(release, text):
+    with pytest.raises(release.Refused, match=r"CHANGELOG\.md: no section '## 0\.1\.0'"):
+        release.changes(text, "0.1.0")
+
+
+def test_changes_of_one_version(release):
+    text = "# Changes\n\n## 0.2.0 (soon)\n- b\n- c\n\n## 0.1.0\n- a\n"
+    assert release.changes(text, "0.2.0") == "- b\n- c"
+    assert release.changes(text, "0.1.0") == "- a"
+
+
+def test_sums_are_those_of_sha256sum(release, tmp_path):
+    files = {"b.whl": b"\0\xff" * 70000, "a.tar.gz": b""}
+    for name, data in files.items():
+        (tmp_path / name).write_bytes(data)
+    text = release.sums(tmp_path / name for name in files)
+    assert text == "".join(f"{hashlib.sha256(files[name]).hexdigest()}  {name}\n" for name in sorted(files))
+    (tmp_path / "SHA256SUMS").write_text(text, encoding="utf-8")
+    subprocess.run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=tmp_path, check=True, timeout=60)
+
+
+def test_bill_of_materials(release, tmp_path):
+    wheel = tmp_path / "x.whl"
+    wheel.write_bytes(b"wheel")
+    parts = [release.component("zstd", "1.5.4", "required", "BSD-3-Clause", "pkg:generic/zstd@1.5.4", "static"),
+             release.component("own", ">=1", "optional", "", "pkg:pypi/own", "by pip")]  # fmt: skip
+    bill = release.bill("some", "0.1.0", parts, [wheel], "2020-01-02T03:04:05Z")
+    assert bill == release.bill("some", "0.1.0", parts, [wheel], "2020-01-02T03:04:05Z")
+    assert json.loads(json.dumps(bill)) == bill
+    assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.5")
+    assert re.fullmatch(r"urn:uuid:[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", bill["serialNumber"])
+    (file,) = bill["metadata"]["component"]["externalReferences"]
+    assert file["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(b"wheel").hexdigest()}]
+    references = [part["bom-ref"] for part in bill["components"]]
+    assert len(set(references)) == 2 and bill["dependencies"][0]["dependsOn"] == references
+    assert bill["components"][0]["licenses"] == [{"license": {"id": "BSD-3-Clause"}}]
+    assert bill["components"][1]["licenses"] == []
+    wheel.write_bytes(b"another")
+    assert release.bill("some", "0.1.0", parts, [wheel], "2020-01-02T03:04:05Z")["serialNumber"] != bill["serialNumber"]
+
+
+def test_which_zstd_is_inside(release, tmp_path):
+    (tmp_path / "zstd.h").write_text(
+        "#define ZSTD_VERSION_MAJOR    1\n#define ZSTD_VERSION_MINOR    5\n#define ZSTD_VERSION_RELEASE  4\n"
+    )
+    cache = f"NG_ZSTD:STRING=AUTO\nNG_ZSTD_INCLUDE:PATH={tmp_path}\nNG_ZSTD_LIBRARY:FILEPATH=/usr/lib/libzstd.a\n"
+    assert release.zstd_version(cache) == "1.5.4"
+    assert release.zstd_version(cache.replace("AUTO", "OFF")) is None
+    assert release.zstd_version(cache.replace("/usr/lib/libzstd.a", "NG_ZSTD_LIBRARY-NOTFOUND")) is None
+
+
+def test_a_failed_command_is_told(release):
+    with pytest.raises(release.Refused, match=r"(?s)exit status 3\nwhy"):
+        release.run(sys.executable, "-c", "print('why'); raise SystemExit(3)")
+
+
+def test_programs_of_the_pages(release):
+    assert [bool(re.search(r"^import nervanagpu", text, re.M)) for text in release.programs()] == [True, True]
+
+
+@pytest.mark.skipif(not os.environ.get("NERVANAGPU_TEST_LONG"), reason="a long test: NERVANAGPU_TEST_LONG=1")
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="the script needs Python 3.11")
+def test_a_release(tmp_path):
+    out = tmp_path / "out"
+    script = [sys.executable, ROOT / "tools/release.py", "--python", sys.executable, "--out", out]
+    done = subprocess.run([*script, "--without-sdist-install"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "installed and tried" in done.stdout
+    names = sorted(p.name for p in out.iterdir())
+    assert [n for n in names if n.endswith((".whl", ".tar.gz", ".cdx.json"))] and "SHA256SUMS" in names
+    subprocess.run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=out, check=True, timeout=60)
+    (wheel,) = out.glob("*.whl")
+    assert "manylinux" in wheel.name
+    with zipfile.ZipFile(wheel) as archive:
+        assert sum(i.file_size for i in archive.infolist()) <= 25e6
+    again = subprocess.run(script, capture_output=True, text=True, check=False)
+    assert again.returncode == 1 and "is not empty" in again.stderr
