@@ -171,7 +171,7 @@ _made = threading.local()
 
 
 def handle(name: str, create: str, set_stream: str | None, stream: int = _DEFAULT_STREAM) -> int:
-    """The library's handle of this thread, device and stream, made by the function `create` when it is first asked for."""
+    """The library's handle of this thread, device and stream, made by the function `create` when first asked for."""
     kept: dict[tuple[str, str, int, int], int] = _made.__dict__.setdefault("handles", {})
     key = (library(name).path, create, get_device(), stream)
     if key not in kept:

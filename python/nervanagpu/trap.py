@@ -40,7 +40,7 @@ def statement() -> str:
 class _Trap:
     on = False
     busy = False
-    originals: dict[str, Callable[..., Any]] = {}  # noqa: RUF012: one trap
+    originals: dict[str, Callable[..., Any]] = {}  # noqa: RUF012 (one trap)
 
     def look(self, tensor: GPUTensor) -> None:
         if self.busy or str(tensor.dtype) not in _FLOATS or tensor.size == 0:

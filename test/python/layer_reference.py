@@ -82,7 +82,9 @@ class Conv(Reference):
         window, out = self.geometry(x5.shape[1:4])
         xp, y = self.padded(x5), np.zeros((len(x5), *out, len(w)))
         for tap, where in taps(window, self.stride, self.dilation, out):
-            parts = zip(self.grouped(xp[:, *where], -1), self.grouped(w[:, *tap], 0), strict=True)
+            parts = zip(
+                self.grouped(xp[(slice(None), *where)], -1), self.grouped(w[(slice(None), *tap)], 0), strict=True
+            )
             y += np.concatenate([a @ b.T for a, b in parts], -1)
         return y
 
@@ -93,11 +95,13 @@ class Conv(Reference):
         dxp = np.zeros(xp.shape)
         for tap, where in taps(window, self.stride, self.dilation, out):
             d = self.grouped(dy, -1)
-            xs, ws = self.grouped(xp[:, *where], -1), self.grouped(w[:, *tap], 0)
-            dw[:, *tap] = np.concatenate([np.einsum("nmpqk,nmpqc->kc", a, b) for a, b in zip(d, xs, strict=True)])
-            dxp[:, *where] += np.concatenate([a @ b for a, b in zip(d, ws, strict=True)], -1)
+            xs, ws = self.grouped(xp[(slice(None), *where)], -1), self.grouped(w[(slice(None), *tap)], 0)
+            dw[(slice(None), *tap)] = np.concatenate(
+                [np.einsum("nmpqk,nmpqc->kc", a, b) for a, b in zip(d, xs, strict=True)]
+            )
+            dxp[(slice(None), *where)] += np.concatenate([a @ b for a, b in zip(d, ws, strict=True)], -1)
         inside = tuple(slice(p, p + h) for p, h in zip(self.padding, x5.shape[1:4], strict=True))
-        return dxp[:, *inside], dw
+        return dxp[(slice(None), *inside)], dw
 
     def five(self, x):
         self.shape = x.shape
@@ -172,9 +176,9 @@ class Pool(Reference):
         ]
         y = np.zeros((len(x), *self.out))
         for at, where in self.windows():
-            part = self.x[:, *where].reshape(len(x), -1)
+            part = self.x[(slice(None), *where)].reshape(len(x), -1)
             n = np.prod(self.window) if self.count else part.shape[1]
-            y[:, *at] = {
+            y[(slice(None), *at)] = {
                 "max": lambda part=part: part.max(1),
                 "avg": lambda part=part, n=n: part.sum(1) / n,
                 "l2": lambda part=part: np.sqrt((part**2).sum(1)),
@@ -185,19 +189,19 @@ class Pool(Reference):
     def backward(self, dy):
         dy, dx = dy.reshape(self.y.shape), np.zeros(self.x.shape)
         for at, where in self.windows():
-            part, d = self.x[:, *where], dy[:, *at].reshape(-1, 1, 1, 1, 1)
+            part, d = self.x[(slice(None), *where)], dy[(slice(None), *at)].reshape(-1, 1, 1, 1, 1)
             if self.op == "max":
                 # The first in (j, t, r, s) order: maps outermost.
                 flat = np.moveaxis(part, 4, 1).reshape(len(part), -1)
                 mark = np.zeros(flat.shape)
                 mark[np.arange(len(flat)), flat.argmax(1)] = 1
                 moved = mark.reshape(len(part), part.shape[4], *part.shape[1:4])
-                dx[:, *where] += d * np.moveaxis(moved, 1, 4)
+                dx[(slice(None), *where)] += d * np.moveaxis(moved, 1, 4)
             elif self.op == "avg":
-                dx[:, *where] += d / (np.prod(self.window) if self.count else part[0].size)
+                dx[(slice(None), *where)] += d / (np.prod(self.window) if self.count else part[0].size)
             else:
-                y = self.y[:, *at].reshape(-1, 1, 1, 1, 1)
-                dx[:, *where] += np.where(y > 0, d * part / np.where(y > 0, y, 1), 0)
+                y = self.y[(slice(None), *at)].reshape(-1, 1, 1, 1, 1)
+                dx[(slice(None), *where)] += np.where(y > 0, d * part / np.where(y > 0, y, 1), 0)
         return dx.reshape(self.shape)
 
 

@@ -1,6 +1,7 @@
 """Transforms by cuFFT on the GPU, on the default stream; the functions of nervanagpu.fft.host.
 
-Plans are kept, the 16 used last of each thread, each for its device. Their work areas are taken from the library's memory for each call.
+Plans are kept, the 16 used last of each thread, each for its device. Their work areas are taken from the library's
+memory for each call.
 """
 
 from __future__ import annotations

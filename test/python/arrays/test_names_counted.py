@@ -7,7 +7,7 @@ import nervanagpu as ng
 from tree import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
-import names_counted  # noqa: E402
+import names_counted
 
 SECTIONS = names_counted.read_lists()
 RESULT = json.loads(names_counted.RESULT.read_text(encoding="utf-8"))

@@ -1,4 +1,4 @@
-"""Two devices, emulated or GPUs, in a process that has them (devices/two_devices.py), and what a process with one says."""
+"""Two devices, emulated or GPUs, in a process of their own (devices/two_devices.py), and what one with one says."""
 
 from __future__ import annotations
 

@@ -212,7 +212,7 @@ def test_order_of_samples(data):
 
 
 def test_samples_of_other_forms(data):
-    x, y = data
+    x, _ = data
     net = make()
     expected = net.predict(x)
     assert np.array_equal(net.predict(x.reshape(90, -1)), expected)

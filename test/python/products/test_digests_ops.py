@@ -1,6 +1,7 @@
 """The emulator computes what an H200 computed, bit for bit: GEMM of every type, convolution, pooling and the small ops.
 
-Recorded on a GPU by NG_RECORD_DIGESTS=1 pytest test/python/products/test_digests_ops.py; the file names the GPU and driver.
+Recorded on a GPU by NG_RECORD_DIGESTS=1 pytest test/python/products/test_digests_ops.py; the file names the GPU and
+driver.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Products on the tensor cores (kernels/gemm/tensor_cores/hgemm.sass, hgemm_cluster.sass): every type, layout, tile and epilogue."""
+"""Products on the tensor cores (hgemm.sass, hgemm_cluster.sass): every type, layout, tile and epilogue."""
 
 from __future__ import annotations
 

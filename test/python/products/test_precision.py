@@ -1,4 +1,4 @@
-"""float32 products on the tensor cores (kernels/gemm/pieces/bf16x6.h): errors, elements without exact pieces, settings."""
+"""float32 products on the tensor cores (bf16x6.h): errors, elements without exact pieces, settings."""
 
 from __future__ import annotations
 
