@@ -52,6 +52,21 @@ void raise_assemble_error(const AssembleError& e) {
   PyErr_SetObject(types.assemble_error, instance.ptr());
 }
 
+// NumPy's AxisError, a ValueError and an IndexError, for an axis that there is not.
+PyObject* axis_error() {
+  static PyObject* type = [] {
+    const py::module_ numpy = py::module_::import("numpy");
+    const char* const where = py::hasattr(numpy, "exceptions") ? "numpy.exceptions" : "numpy";
+    return py::object(py::module_::import(where).attr("AxisError")).release().ptr();
+  }();
+  return type;
+}
+
+bool names_no_axis(const std::string& text) {
+  const std::size_t at = text.find(": axis ");
+  return at != std::string::npos && text.find(" is out of range; ", at) != std::string::npos;
+}
+
 void translate(std::exception_ptr p) {
   try {
     if (p) std::rethrow_exception(std::move(p));
@@ -68,7 +83,7 @@ void translate(std::exception_ptr p) {
   } catch (const OutOfRange& e) {
     PyErr_SetString(PyExc_OverflowError, e.what());
   } catch (const InvalidArgument& e) {
-    PyErr_SetString(PyExc_ValueError, e.what());
+    PyErr_SetString(names_no_axis(e.what()) ? axis_error() : PyExc_ValueError, e.what());
   } catch (const Error& e) {
     PyErr_SetString(types.error, e.what());
   }

@@ -22,8 +22,33 @@ py::array get(const Tensor& t) {
   return out;
 }
 
-// `value` as row-major native data of t's shape and of `dtype`. `broadcast`: lengths may be repeated, as on assignment.
-py::array prepared(const Tensor& t, Dtype dtype, const py::object& value, bool broadcast) {
+// bool, unsigned, signed, float, complex: as NumPy's same_kind has them, which allows the way up.
+int kind_rank(Dtype d) {
+  if (is_complex(d)) return 4;
+  switch (d) {
+    case Dtype::boolean: return 0;
+    case Dtype::uint8:
+    case Dtype::uint16:
+    case Dtype::uint32:
+    case Dtype::uint64: return 1;
+    case Dtype::int8:
+    case Dtype::int16:
+    case Dtype::int32:
+    case Dtype::int64: return 2;
+    default: return 3;
+  }
+}
+
+// Whether an array of numbers that are not complex, or one that becomes `kind` by same_kind.
+bool assignable(const py::object& array, const py::dtype& kind) {
+  const char of = array.attr("dtype").attr("kind").cast<std::string>()[0];
+  if (of == 'b' || of == 'u' || of == 'i' || of == 'f') return true;
+  return py::module_::import("numpy").attr("can_cast")(array.attr("dtype"), kind, "same_kind").cast<bool>();
+}
+
+// `value` as row-major native data of t's shape and of `dtype`. `assigned`: by x[key] = value, where lengths may be
+// repeated, and real numbers of any kind become the tensor's as astype has it.
+py::array prepared(const Tensor& t, Dtype dtype, const py::object& value, bool assigned) {
   const py::module_ numpy = py::module_::import("numpy");
   const py::dtype wanted = numpy_dtype(dtype);
   const bool listed = PyList_Check(value.ptr()) != 0 || PyTuple_Check(value.ptr()) != 0;
@@ -31,15 +56,20 @@ py::array prepared(const Tensor& t, Dtype dtype, const py::object& value, bool b
     return listed ? py::module_::import("nervanagpu.dtypes").attr("from_list")(value, wanted)
                   : numpy.attr("asarray")(value);
   });
+  if (assigned && PyFloat_Check(value.ptr()) != 0 && kind_rank(t.dtype()) < 3 && t.dtype() != Dtype::boolean) {
+    array = in_python([&] { return numpy.attr("asarray")(py::int_(py::float_(value)), wanted); });  // NaN: ValueError
+  }
   // ml_dtypes' own rule lets complex numbers through.
   const py::dtype kind = dtype == Dtype::bfloat16 ? py::dtype::of<float>() : wanted;
-  if (!numpy.attr("can_cast")(array.attr("dtype"), kind, "same_kind").cast<bool>()) {
+  const bool fits_kind =
+      assigned ? assignable(array, kind) : numpy.attr("can_cast")(array.attr("dtype"), kind, "same_kind").cast<bool>();
+  if (!fits_kind) {
     throw TypeError("value has dtype " + std::string(py::str(array.attr("dtype"))) + "; needs one that converts to " +
                     std::string(name_of(t.dtype())) + " (numpy.can_cast, same_kind)");
   }
   const py::tuple shape = tuple_of(t.shape());
   if (!py::object(array.attr("shape")).equal(shape)) {
-    bool fits = broadcast;
+    bool fits = assigned;
     if (fits) {
       try {
         array = in_python([&] { return numpy.attr("broadcast_to")(array, shape); });
@@ -53,18 +83,18 @@ py::array prepared(const Tensor& t, Dtype dtype, const py::object& value, bool b
                             std::string(py::str(shape)));
     }
   }
-  return numpy.attr("ascontiguousarray")(array, wanted).cast<py::array>();
+  return in_python([&] { return numpy.attr("ascontiguousarray")(array, wanted); }).cast<py::array>();
 }
 
-void set(Tensor& t, const py::object& value, bool broadcast) {
+void set(Tensor& t, const py::object& value, bool assigned) {
   if (py::isinstance<py::str>(dtype_object(t.dtype()))) {  // bfloat16 without ml_dtypes: rounded on the device
-    const py::array data = prepared(t, Dtype::float32, value, broadcast);
+    const py::array data = prepared(t, Dtype::float32, value, assigned);
     Tensor wide = Tensor::empty(t.shape());
     wide.set(data.data(), wide.nbytes());
     assign(t, Expr(wide));
     return;
   }
-  const py::array data = prepared(t, t.dtype(), value, broadcast);
+  const py::array data = prepared(t, t.dtype(), value, assigned);
   before_write(t);
   const void* from = data.data();
   const GilRelease release;
@@ -91,16 +121,18 @@ bool is_view(const py::object& value, const Tensor& view) {
          t.strides() == view.strides();
 }
 
-// Whether a part of the key is an array: what nervanagpu.indexing does.
+// Whether a part of a key is an array, a sequence that becomes one, or a bool: what nervanagpu.indexing does.
+bool is_array(const py::handle& part) {
+  PyObject* p = part.ptr();
+  if (PyLong_CheckExact(p) != 0 || PySlice_Check(p) != 0 || part.is_none() || p == Py_Ellipsis) return false;
+  if (PyList_Check(p) != 0 || PyTuple_Check(p) != 0 || PyBool_Check(p) != 0 || PyRange_Check(p) != 0) return true;
+  static const py::object& numpys = *new py::object(py::module_::import("numpy").attr("bool_"));
+  return py::isinstance<Tensor>(part) || py::isinstance<py::array>(part) || py::isinstance(part, numpys);
+}
+
 bool names_elements(const py::handle& key) {
-  if (PyLong_CheckExact(key.ptr()) != 0 || PySlice_Check(key.ptr()) != 0 || key.is_none() || key.ptr() == Py_Ellipsis) {
-    return false;
-  }
-  if (PyTuple_Check(key.ptr()) != 0) {
-    return std::ranges::any_of(py::reinterpret_borrow<py::tuple>(key),
-                               [](const py::handle& h) { return names_elements(h); });
-  }
-  return PyList_Check(key.ptr()) != 0 || py::isinstance<Tensor>(key) || py::isinstance<py::array>(key);
+  if (PyTuple_Check(key.ptr()) == 0) return is_array(key);
+  return std::ranges::any_of(py::reinterpret_borrow<py::tuple>(key), [](const py::handle& h) { return is_array(h); });
 }
 
 py::object item(const Tensor& self, const py::object& key) {
@@ -127,7 +159,10 @@ void write_item(Tensor& view, const py::object& given) {
   const py::object value = py::isinstance<Tensor>(given) ? without_leading_ones(view, given) : given;
   if (py::isinstance<Tensor>(value)) {
     if (is_view(value, view)) return;  // what x[1:] += 1 ends with
-    const Expr source = can_evaluate() ? rounded_into(view, expr_from(value)) : expr_from(value);
+    Expr source = can_evaluate() ? rounded_into(view, expr_from(value)) : expr_from(value);
+    if (kind_rank(source.dtype()) > kind_rank(view.dtype()) && !is_complex(source.dtype())) {
+      source = cast(source, view.dtype());  // as NumPy's assignments
+    }
     if (source.evaluated() && source.dtype() == view.dtype() && source.shape() == view.shape() && view.contiguous()) {
       const Tensor from = source.evaluate();
       if (from.contiguous()) {
@@ -146,9 +181,7 @@ void write_item(Tensor& view, const py::object& given) {
     return;
   }
   before_write(view);
-  const Dtype d = view.dtype();
-  const bool integers =
-      d != Dtype::float16 && d != Dtype::bfloat16 && d != Dtype::float32 && d != Dtype::float64 && !is_complex(d);
+  const bool integers = kind_rank(view.dtype()) < 3;
   if (is_plain_number(value) && !(integers && PyFloat_Check(value.ptr()) != 0)) {
     const Scalar number = scalar_from(value, "value");
     const GilRelease release;

@@ -166,7 +166,8 @@ Tensor index(const Tensor& t, const py::object& key) {
       out = take_slice(out, axis, py::reinterpret_borrow<py::slice>(h));
       ++axis;
     } else if (PyIndex_Check(h.ptr()) != 0 && PyBool_Check(h.ptr()) == 0) {
-      const std::int64_t i = integer_from(h, "index");
+      std::int64_t i = 0;
+      if (!load_integer(h.ptr(), &i)) throw py::index_error("index is out of range; needs less than 2^63");
       const std::int64_t length = out.shape()[static_cast<std::size_t>(axis)];
       if (i < -length || i >= length) {
         throw py::index_error("index " + std::to_string(i) + " is out of range for an axis of length " +
@@ -174,7 +175,7 @@ Tensor index(const Tensor& t, const py::object& key) {
       }
       out = out.select(axis, i);
     } else {
-      throw TypeError("index is " + type_name(h) + "; needs integers, slices, ... or None");
+      throw py::index_error("index is " + type_name(h) + "; needs integers, slices, arrays, ... or None");
     }
   }
   return out;

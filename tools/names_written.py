@@ -27,6 +27,7 @@ TITLES = {
     "scans": "Along an axis",
     "creation": "Making tensors",
     "manipulation": "Shapes and order",
+    "padding": "Padding",
     "composed": "Joining, places, normalisations",
     "indexing": "Indices",
     "selection": "Choosing elements",

@@ -35,6 +35,7 @@ from nervanagpu import (
     names,
     nn,
     numpy_protocol,
+    padding,
     placement,
     places,
     polynomials,

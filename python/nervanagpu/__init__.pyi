@@ -257,7 +257,7 @@ from nervanagpu.creation import ones as ones
 from nervanagpu.creation import ones_like as ones_like
 from nervanagpu.algebra import outer as outer
 from nervanagpu.integers import packbits as packbits
-from nervanagpu.manipulation import pad as pad
+from nervanagpu.padding import pad as pad
 from nervanagpu.sorting import partition as partition
 from nervanagpu.sorting import percentile as percentile
 from nervanagpu.selection import piecewise as piecewise
@@ -391,6 +391,7 @@ from nervanagpu import members as members
 from nervanagpu import names as names
 from nervanagpu import nn as nn
 from nervanagpu import numpy_protocol as numpy_protocol
+from nervanagpu import padding as padding
 from nervanagpu import placement as placement
 from nervanagpu import places as places
 from nervanagpu import polynomials as polynomials

@@ -153,6 +153,8 @@ def fill_diagonal(x: GPUTensor, value: Any, wrap: bool = False) -> None:
     x = operand_of(x)
     if x.ndim < 2:
         raise ValueError(f"fill_diagonal: x has {x.ndim} axes; needs 2 or more")
+    if x.ndim > 2 and len(set(x.shape)) > 1:
+        raise ValueError(f"fill_diagonal: x has shape {x.shape}; needs axes of one length")
     if x.ndim == 2 and not wrap:
         target = diagonal(x)
         given = operand_of(value) if not isinstance(value, int | float) else value

@@ -6,16 +6,18 @@ Operands, broadcasting, dtypes and errors are those of nervanagpu.elementwise an
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes, elementwise, reductions
+from nervanagpu import _core, creation, dtypes, elementwise, loops, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, integer, tensor, tensors
+from nervanagpu.arguments import AxisError, choice, integer, tensor, tensors
 from nervanagpu.elementwise import Operand
 from nervanagpu.names import public
 from nervanagpu.placement import per_device
+from nervanagpu.reductions import operand_of
 
 
 @public(numpy=False)
@@ -75,8 +77,8 @@ def _positions(ndim: int, axis: int, length: int) -> GPUTensor:
     return _count(length).reshape(*shape)
 
 
-def _extreme(name: str, x: GPUTensor, axis: int | None, keepdims: bool) -> GPUTensor:
-    tensor(f"arg{name}", "x", x)
+def _extreme(name: str, x: Any, axis: int | None, keepdims: bool) -> GPUTensor:
+    x = operand_of(x)
     if axis is not None:
         axis = integer(f"arg{name}", "axis", axis)
     if axis is None:
@@ -92,19 +94,23 @@ def _extreme(name: str, x: GPUTensor, axis: int | None, keepdims: bool) -> GPUTe
     return _core.cast(reductions.min(place, axis, keepdims=keepdims), np.int64)
 
 
+def _placed(name: str, found: GPUTensor, out: Any) -> GPUTensor:
+    return found if out is None else reductions.stored(name, found, out, "safe")
+
+
 @public(method=True)
-def argmax(x: GPUTensor, axis: int | None = None, keepdims: bool = False) -> GPUTensor:
+def argmax(x: Operand, axis: int | None = None, out: GPUTensor | None = None, *, keepdims: bool = False) -> GPUTensor:
     """Where the largest element along `axis` stands (of all, if None; the first of several), as int64; NaN is largest.
 
     ValueError for an axis that does not exist, and for no elements.
     """
-    return _extreme("max", x, axis, keepdims)
+    return _placed("argmax", _extreme("max", x, axis, keepdims), out)
 
 
 @public(method=True)
-def argmin(x: GPUTensor, axis: int | None = None, keepdims: bool = False) -> GPUTensor:
+def argmin(x: Operand, axis: int | None = None, out: GPUTensor | None = None, *, keepdims: bool = False) -> GPUTensor:
     """Where the smallest element along `axis` stands, as argmax; NaN is smallest."""
-    return _extreme("min", x, axis, keepdims)
+    return _placed("argmin", _extreme("min", x, axis, keepdims), out)
 
 
 @public(numpy=False)
@@ -133,14 +139,17 @@ def concatenate(
     out: GPUTensor | None = None,
     *,
     dtype: npt.DTypeLike | None = None,
+    casting: str = "same_kind",
 ) -> GPUTensor:
     """The tensors one behind the other along `axis` (None: each in one row), a kernel each.
 
-    The dtype is what all of them promote to, unless `dtype` says otherwise.
+    The dtype is what all of them promote to, unless `dtype` or `out` says otherwise, which `casting` must allow.
 
     ValueError for none, for an axis that does not exist, and for shapes that differ elsewhere.
     """
     given = tensors("concatenate", "arrays", arrays)
+    if out is not None and dtype is not None:
+        raise TypeError("concatenate: there are both out and dtype; needs one of them")
     if axis is None:
         given, axis = [(a if a.contiguous else a.copy()).reshape(-1 if a.size else 0) for a in given], 0
     axis = integer("concatenate", "axis", axis)
@@ -158,16 +167,25 @@ def concatenate(
         out = creation.empty(shape, dtypes.promoted(*(a.dtype for a in given)) if dtype is None else dtype)
     elif out.shape != shape:
         raise ValueError(f"concatenate: out has shape {out.shape}; needs {shape}")
+    choice("concatenate", "casting", casting, loops.CASTINGS)
     start = 0
-    for a in given:
-        key = (slice(None),) * at + (slice(start, start + a.shape[at]),)
-        out[key] = a
+    for k, a in enumerate(given):
+        if not dtypes.can_cast(a.dtype, out.dtype, casting):
+            raise TypeError(f"concatenate: tensor {k} is {a.dtype}; needs one that becomes {out.dtype} ({casting})")
+        out[(slice(None),) * at + (slice(start, start + a.shape[at]),)] = a
         start += a.shape[at]
     return out
 
 
 @public()
-def stack(arrays: Sequence[Operand], axis: int = 0, out: GPUTensor | None = None) -> GPUTensor:
+def stack(
+    arrays: Sequence[Operand],
+    axis: int = 0,
+    out: GPUTensor | None = None,
+    *,
+    dtype: npt.DTypeLike | None = None,
+    casting: str = "same_kind",
+) -> GPUTensor:
     """The tensors, all of one shape, along a new axis that stands at `axis` of the result."""
     given = tensors("stack", "arrays", arrays)
     axis = integer("stack", "axis", axis)
@@ -177,7 +195,7 @@ def stack(arrays: Sequence[Operand], axis: int = 0, out: GPUTensor | None = None
     if not -ndim <= axis < ndim:
         raise AxisError(f"stack: axis {axis} is out of range; the result has {ndim} axes")
     key = (slice(None),) * (axis % ndim) + (None,)
-    return concatenate([a[key] for a in given], axis, out)
+    return concatenate([a[key] for a in given], axis, out, dtype=dtype, casting=casting)
 
 
 @public(numpy=False)

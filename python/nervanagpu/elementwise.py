@@ -351,21 +351,7 @@ def where(condition: Operand, a: Any = None, b: Any = None, out: GPUTensor | Non
     return _result(_apply("where", condition, a, b), out)
 
 
-@public(method=True)
-def clip(
-    x: Operand,
-    low: Operand | None = None,
-    high: Operand | None = None,
-    out: GPUTensor | None = None,
-    *,
-    min: Operand | None = None,
-    max: Operand | None = None,
-) -> GPUTensor:
-    """x, at least `low` and at most `high` (None, and a number that x's integers do not reach: no bound); NaN stays.
-
-    `min` and `max` are other names of the bounds.
-    """
-    low, high = min if low is None else low, max if high is None else high
+def _clipped(x: Any, low: Any, high: Any) -> GPUTensor:
     dtype = getattr(x, "dtype", None)
     limits = np.iinfo(dtype) if getattr(dtype, "kind", "") in ("i", "u") else None
     if limits is not None and isinstance(low, int) and low <= limits.min:
@@ -373,10 +359,42 @@ def clip(
     if limits is not None and isinstance(high, int) and high >= limits.max:
         high = None
     if low is None and high is None:
-        return _result(_apply("where", True, x, x), out)
+        return _apply("where", True, x, x)
     if high is None:
-        return _result(_apply("maximum", x, low), out)
-    return _result(_apply("minimum", x if low is None else _apply("maximum", x, low), high), out)
+        return _apply("maximum", x, low)
+    return _apply("minimum", x if low is None else _apply("maximum", x, low), high)
+
+
+@public(method=True)
+def clip(
+    x: Operand,
+    low: Operand | None = None,
+    high: Operand | None = None,
+    out: Any = None,
+    *,
+    min: Operand | None = None,
+    max: Operand | None = None,
+    where: Any = True,
+    dtype: npt.DTypeLike | None = None,
+    casting: str = "same_kind",
+    order: str = "K",
+) -> GPUTensor:
+    """x, at least `low` and at most `high` (None, and a number that x's integers do not reach: no bound); NaN stays.
+
+    `min` and `max` are other names of the bounds.
+    """
+    for name, bound, other in (("low", low, min), ("high", high, max)):
+        if bound is not None and other is not None:
+            raise ValueError(f"clip: there are {name} and {'min' if name == 'low' else 'max'}; needs one of them")
+    low, high = min if low is None else low, max if high is None else high
+    if out is None and where is True and dtype is None and casting == "same_kind" and order == "K":
+        return _clipped(x, low, high)
+
+    def compute(given: Any) -> GPUTensor:
+        return _clipped(given, low, high)
+
+    made: GPUTensor = loops.call("clip", compute, (x,), out, where, dtype, casting, order)
+    return made
 
 
 def evaluate(*expressions: GPUTensor) -> None:

@@ -228,13 +228,13 @@ class ElementwiseFactory(FactoryBase):
         self, a: GPUTensor, axis: int | None = 1, out: GPUTensor | None = None, keepdims: bool = True
     ) -> GPUTensor:
         """composed.argmax, along rows unless told otherwise"""
-        return self._into(composed.argmax(a, axis, keepdims), out)
+        return self._into(composed.argmax(a, axis, keepdims=keepdims), out)
 
     def argmin(
         self, a: GPUTensor, axis: int | None = 1, out: GPUTensor | None = None, keepdims: bool = True
     ) -> GPUTensor:
         """composed.argmin, along rows unless told otherwise"""
-        return self._into(composed.argmin(a, axis, keepdims), out)
+        return self._into(composed.argmin(a, axis, keepdims=keepdims), out)
 
     def take(self, a: GPUTensor, indices: GPUTensor, axis: int, out: GPUTensor | None = None) -> GPUTensor:
         """The rows (axis 0) or columns (axis 1) of `a` at `indices`, integers in any one row or column."""

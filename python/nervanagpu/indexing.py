@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, check_tensors, choice, host_array, integer
+from nervanagpu.arguments import AxisError, check_tensors, choice, host_array, integer, shown
 from nervanagpu.names import public
 
 _NOWHERE = -(1 << 62)
@@ -42,16 +42,50 @@ def _as_index(item: Any) -> _Index | None:
     """The array that a part of a key is, or None."""
     if isinstance(item, GPUTensor):
         return item
-    if isinstance(item, list | np.ndarray):
-        array = np.asarray(item)
+    if isinstance(item, list | tuple | range | np.ndarray):
+        try:
+            array = np.asarray(item)
+        except (TypeError, ValueError) as error:
+            raise IndexError(
+                f"index is a {type(item).__name__}; needs integers, slices, ... or None ({error})"
+            ) from None
         return array.astype(np.int64) if array.size == 0 and not isinstance(item, np.ndarray) else array
     return None
+
+
+def _without_bools(x: GPUTensor, key: Any) -> tuple[GPUTensor, Any]:
+    """x and the key with a new axis for each lone bool, of which True takes the only place and False none."""
+    items = key if isinstance(key, tuple) else (key,)
+    flags = [i for i, item in enumerate(items) if _is_flag(item)]
+    if not flags:
+        return x, key
+    parts: list[Any] = []
+    widened: list[Any] = []
+    for item in items:
+        if not _is_flag(item):
+            parts.append(item)
+            array = _as_index(item)
+            several = array is not None and dtypes.kind_of(array.dtype) == "b"
+            axes = array.ndim if several and array is not None else 1
+            widened += [Ellipsis if item is Ellipsis else slice(None)] * axes
+            if item is None:
+                widened.pop()
+            continue
+        parts.append(np.zeros(1 if bool(item) else 0, np.int64))
+        widened.append(None)
+    return x[tuple(widened)], tuple(parts)
+
+
+def _is_flag(item: Any) -> bool:
+    if isinstance(item, bool | np.bool_):
+        return True
+    return isinstance(item, GPUTensor | np.ndarray) and item.ndim == 0 and dtypes.kind_of(item.dtype) == "b"
 
 
 def _checked(index: _Index, axis: int, length: int, check: bool = True) -> GPUTensor:
     """As int64 in 0 .. length - 1. IndexError, TypeError."""
     if dtypes.kind_of(index.dtype) not in "iu":
-        raise TypeError(f"index has dtype {index.dtype}; needs integers or bool")
+        raise IndexError(f"index has dtype {index.dtype}; needs integers or bool")
     if index.size == 0:
         return creation.empty(index.shape, np.int64)
     low, high = 0, length - 1
@@ -108,14 +142,10 @@ def _expanded(x: GPUTensor, key: Any) -> list[Any]:
     for item in key if isinstance(key, tuple) else (key,):
         array = _as_index(item)
         if array is None:
-            if isinstance(item, bool | np.bool_):
-                raise TypeError("index is bool; needs integers, slices, arrays, ... or None")
             parts.append(item)
         elif dtypes.kind_of(array.dtype) == "b":
             axis = sum(1 for p in parts if p is not None and p is not Ellipsis)
             there = x.shape[axis : axis + array.ndim]
-            if array.ndim == 0:
-                raise IndexError(f"boolean index has no axes; needs those of the tensor, {x.shape}, or some of them")
             if not any(p is Ellipsis for p in parts) and there != array.shape:
                 raise IndexError(f"boolean index has shape {array.shape}; needs that of its axes, {there}")
             parts.extend(nonzero(array) if isinstance(array, GPUTensor) else np.nonzero(array))
@@ -192,7 +222,8 @@ def _ranks(mask: GPUTensor) -> tuple[GPUTensor, int]:
 
 
 def getitem(x: GPUTensor, key: Any) -> GPUTensor:
-    """x[key], a copy. IndexError for indices outside the axis, TypeError for other dtypes than integers and bool."""
+    """x[key], a copy. IndexError for indices outside the axis, and for other dtypes than integers and bool."""
+    x, key = _without_bools(x, key)
     mask = _whole_mask(x, key)
     if mask is not None:
         flat = _flat(mask)
@@ -216,7 +247,8 @@ def _elements(value: Any, x: GPUTensor) -> Any:
 
 def setitem(x: GPUTensor, key: Any, value: Any) -> None:
     """x[key] = value; of several values for one element the last one stays."""
-    value = _elements(value, x)
+    x, key = _without_bools(x, key)
+    value = _assigned(_elements(value, x), x)
     mask = _whole_mask(x, key)
     one = not hasattr(value, "shape") or math.prod(value.shape) == 1
     if mask is not None:
@@ -229,7 +261,7 @@ def setitem(x: GPUTensor, key: Any, value: Any) -> None:
             source = _broadcast(value, (count,), x)
             place = elementwise.where(_flat(mask), counts - 1, 0)
             elements = _core.gather(source, place).reshape(*x.shape)
-        _core.assign(x, elementwise.where(mask, _converted(elements, x), x))
+        _core.assign(x, elementwise.where(mask, elements, x))
         return
     places = _places(x, key)
     if math.prod(places.shape) == 0:
@@ -237,18 +269,34 @@ def setitem(x: GPUTensor, key: Any, value: Any) -> None:
     offsets = places.offsets()
     if not one and not places.unique:
         offsets = _last_only(places, offsets)
-    _core.scatter(places.view, offsets, value, "set")
+    _core.scatter(places.view, offsets, _without_leading_ones(value, len(places.shape)), "set")
 
 
-def _converted(value: Any, x: GPUTensor) -> Any:
-    """A tensor as one of x's dtype; TypeError where NumPy's assignment would need another kind of dtype."""
+def _without_leading_ones(value: Any, ndim: int) -> Any:
+    """A value without leading axes of one element that the place does not have, as NumPy's assignments have it."""
+    more = getattr(value, "ndim", 0) - ndim
+    return value[(0,) * more] if more > 0 and math.prod(value.shape[:more]) == 1 else value
+
+
+def _assigned(value: Any, x: GPUTensor) -> Any:
+    """A value as one of x's dtype, as astype has it; of complex ones and others that are no numbers a TypeError."""
+    if type(value) is float and dtypes.kind_of(x.dtype) in "iu":
+        return int(value)  # ValueError for NaN, OverflowError for infinities, as in NumPy
+    if type(value) is float and dtypes.kind_of(x.dtype) == "b":
+        return bool(value)
     if not hasattr(value, "dtype"):
+        if not isinstance(value, int | float | complex):
+            raise TypeError(f"value is {shown(value)}; needs a tensor, a number, a list or a NumPy array")
         return value
-    if not dtypes.converts(value.dtype, x.dtype):
+    if isinstance(value, np.ndarray | np.generic):
+        if value.dtype.kind not in "biufc" and str(value.dtype) != "bfloat16":
+            raise TypeError(f"value has dtype {value.dtype}; needs one that converts to {x.dtype} (numbers)")
+        value = creation.array(value)
+    if dtypes.kind_of(value.dtype) == "c" and dtypes.kind_of(x.dtype) != "c":
         raise TypeError(
             f"value has dtype {value.dtype}; needs one that converts to {x.dtype} (numpy.can_cast, same_kind)"
         )
-    return _core.cast(value, x.dtype)
+    return _core.as_dtype(value, x.dtype)
 
 
 def _broadcast(value: Any, shape: tuple[int, ...], x: GPUTensor) -> GPUTensor:
@@ -276,6 +324,11 @@ def add_at(x: GPUTensor, key: Any, value: Any) -> None:
     indices have been put in order on the host.
     """
     check_tensors("add_at", x=x)
+    x, key = _without_bools(x, key)
+    if all(_as_index(part) is None for part in (key if isinstance(key, tuple) else (key,))):  # every place once
+        there = x[key]
+        there += value
+        return
     value = _elements(value, x)
     places = _places(x, key)
     count = math.prod(places.shape)
@@ -315,6 +368,8 @@ def take(
         raise AxisError(f"take: axis {axis} is out of range; the operand has {x.ndim} axes")
     at = axis % x.ndim
     index = indices if isinstance(indices, GPUTensor) else host_array("indices", indices)
+    if dtypes.kind_of(index.dtype) == "b" or (index.size == 0 and isinstance(indices, list | tuple)):
+        index = index.astype(np.int64)
     if dtypes.kind_of(index.dtype) not in "iu":
         raise TypeError(f"take: indices have dtype {index.dtype}; needs integers")
     if mode != "raise" and index.size and x.shape[at]:
@@ -345,9 +400,9 @@ def flatnonzero(x: GPUTensor) -> GPUTensor:
 
 
 @public(method=True)
-def nonzero(x: GPUTensor) -> tuple[GPUTensor, ...]:
+def nonzero(x: Any) -> tuple[GPUTensor, ...]:
     """The indices of the elements that are not 0, a tensor of int64 for each axis."""
-    check_tensors("nonzero", x=x)
+    x = x if isinstance(x, GPUTensor) else creation.array(x)
     if x.ndim == 0:
         raise ValueError("nonzero: x has no axes; needs one or more (x.reshape(1))")
     flat = flatnonzero(x)

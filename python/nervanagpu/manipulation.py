@@ -15,7 +15,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, creation, dtypes, elementwise
+from nervanagpu import _core, composed, creation, dtypes, elementwise, loops, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import AxisError, choice, host_array, integer, integers, iterable, shown, tensor
 from nervanagpu.elementwise import Operand
@@ -75,8 +75,12 @@ def reshape(x: Operand, /, shape: Axes, order: str = "C", *, copy: bool | None =
 
 @public(method=True)
 def ravel(x: Operand, order: str = "C") -> GPUTensor:
-    """The elements in one row: a view of a contiguous tensor."""
-    return _reshape_method(operand_of(x), -1 if operand_of(x).size else 0, order=order)
+    """The elements in one row: a view of a contiguous tensor. order: C, F, A, or K as they lie in memory."""
+    given = operand_of(x)
+    if isinstance(order, str) and order.upper() == "K":
+        given = given.transpose(*sorted(range(given.ndim), key=lambda a: (-abs(given.element_strides[a]), a)))
+        order = "C"
+    return _reshape_method(given, -1 if given.size else 0, order=order)
 
 
 def _flatten(self: GPUTensor, order: str = "C") -> GPUTensor:
@@ -213,16 +217,17 @@ def _some(function: str, arrays: Any) -> list[Any]:
 
 
 @public("row_stack", numpy="vstack")
-def vstack(arrays: Sequence[Operand]) -> GPUTensor:
+def vstack(arrays: Sequence[Operand], *, dtype: npt.DTypeLike | None = None, casting: str = "same_kind") -> GPUTensor:
     """Rows below each other."""
-    return composed.concatenate([atleast_2d(a) for a in _some("vstack", arrays)], 0)
+    made = [atleast_2d(a) for a in _some("vstack", arrays)]
+    return composed.concatenate(made, 0, dtype=dtype, casting=casting)
 
 
 @public()
-def hstack(arrays: Sequence[Operand]) -> GPUTensor:
+def hstack(arrays: Sequence[Operand], *, dtype: npt.DTypeLike | None = None, casting: str = "same_kind") -> GPUTensor:
     """Side by side: along the second axis, of one axis along that."""
     made = [atleast_1d(a) for a in _some("hstack", arrays)]
-    return composed.concatenate(made, 0 if made[0].ndim == 1 else 1)
+    return composed.concatenate(made, 0 if made[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 @public()
@@ -274,18 +279,24 @@ def split(x: Operand, sections: int | Sequence[int], axis: int = 0) -> list[GPUT
 @public()
 def vsplit(x: Operand, sections: int | Sequence[int]) -> list[GPUTensor]:
     """split along the first of two or more axes."""
+    if operand_of(x).ndim < 2:
+        raise ValueError(f"vsplit: x has {operand_of(x).ndim} axes; needs two or more")
     return split(x, sections, 0)
 
 
 @public()
 def hsplit(x: Operand, sections: int | Sequence[int]) -> list[GPUTensor]:
     """split along the second axis, of one axis along that."""
+    if operand_of(x).ndim == 0:
+        raise ValueError("hsplit: x has no axes; needs one or more")
     return split(x, sections, 0 if operand_of(x).ndim == 1 else 1)
 
 
 @public()
 def dsplit(x: Operand, sections: int | Sequence[int]) -> list[GPUTensor]:
     """split along the third axis."""
+    if operand_of(x).ndim < 3:
+        raise ValueError(f"dsplit: x has {operand_of(x).ndim} axes; needs three or more")
     return split(x, sections, 2)
 
 
@@ -383,50 +394,6 @@ def repeat(x: Operand, repeats: Any, axis: int | None = None) -> GPUTensor:
     return x[along(at, creation.array(places))]
 
 
-_PAD_MODES = ("constant", "edge", "wrap", "reflect", "symmetric", "empty")
-
-
-@public()
-def pad(x: Operand, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> GPUTensor:
-    """x with `pad_width` elements more in front and behind: a copy.
-
-    pad_width: n, (before, after), or a pair for each axis. mode: "constant" (with `constant_values`, given alike),
-    "edge" (the last element), "wrap" (from the other end), "reflect" and "symmetric" (mirrored without and with the
-    edge), "empty" (undefined).
-    """
-    x = operand_of(x)
-    choice("pad", "mode", mode, _PAD_MODES)
-    try:
-        widths = np.broadcast_to(np.asarray(pad_width), (x.ndim, 2)).tolist()
-    except ValueError:
-        raise ValueError(f"pad: pad_width is {pad_width}; needs n, (before, after), or a pair for each axis") from None
-    for before, after in widths:
-        integer("pad", "pad_width", before, 0)
-        integer("pad", "pad_width", after, 0)
-    if mode in ("constant", "empty"):
-        if x.ndim == 0:
-            return x.copy()
-        out = creation.empty([b + n + a for (b, a), n in zip(widths, x.shape, strict=True)], x.dtype)
-        if mode == "constant":
-            values = np.broadcast_to(np.asarray(constant_values), (x.ndim, 2)).tolist()
-            # Later axes win the corners, as in NumPy: each one fills its ends along all of the others.
-            for a, ((before, after), n) in enumerate(zip(widths, x.shape, strict=True)):
-                if before:
-                    out[along(a, slice(0, before))] = values[a][0]
-                if after:
-                    out[along(a, slice(before + n, None))] = values[a][1]
-        out[tuple(slice(b, b + n) for (b, _), n in zip(widths, x.shape, strict=True))] = x
-        return out
-    out = x
-    for a, (before, after) in enumerate(widths):
-        if before or after:
-            if x.shape[a] == 0:
-                raise ValueError(f"pad: axis {a} has no elements, which mode {mode!r} cannot extend")
-            places = np.pad(np.arange(x.shape[a]), (before, after), mode=mode)  # type: ignore[call-overload]
-            out = out[along(a, creation.array(places))]
-    return out.copy() if out is x else out
-
-
 @public()
 def append(x: Operand, values: Operand, axis: int | None = None) -> GPUTensor:
     """x and then `values` along `axis`; None: both in one row."""
@@ -490,6 +457,8 @@ def resize(x: Operand, shape: Axes) -> GPUTensor:
     """The elements again and again until the shape is full: a copy."""
     x = operand_of(x)
     lengths = _core.shape(shape)
+    if builtins.min(lengths, default=0) < 0:
+        raise ValueError(f"resize: shape is {lengths}; needs lengths of 0 or more")
     count = math.prod(lengths)
     if x.size == 0:
         return creation.zeros(lengths, x.dtype)
@@ -498,34 +467,39 @@ def resize(x: Operand, shape: Axes) -> GPUTensor:
 
 
 @public()
-def trim_zeros(x: Operand, trim: str = "fb") -> GPUTensor:
-    """A row without the zeros in front ("f") and behind ("b"): a view. Waits for where they are."""
+def trim_zeros(x: Operand, trim: str = "fb", axis: Axes | None = None) -> GPUTensor:
+    """x without the zeros in front ("f") and behind ("b") along `axis` (None: all axes): a view. Waits for where they
+    are."""
     x = operand_of(x)
-    choice("trim_zeros", "trim", trim, ("f", "b", "fb", "bf"))
-    if x.ndim != 1:
-        raise ValueError(f"trim_zeros: x has {x.ndim} axes; needs 1")
-    places = np.flatnonzero(elementwise.not_equal(x, 0).get())
-    if places.size == 0:
-        return x[:0]
-    first = int(places[0]) if "f" in trim else 0
-    last = int(places[-1]) + 1 if "b" in trim else x.size
-    return x[first:last]
+    choice("trim_zeros", "trim", trim.lower() if isinstance(trim, str) else trim, ("f", "b", "fb", "bf"))
+    axes = range(x.ndim) if axis is None else _axes("trim_zeros", axis, x.ndim)
+    key = [slice(None)] * x.ndim
+    others = elementwise.not_equal(x, 0)
+    for a in axes:
+        places = np.flatnonzero(reductions.any(others, tuple(b for b in range(x.ndim) if b != a)).get())
+        first, last = (int(places[0]), int(places[-1]) + 1) if places.size else (0, 0)
+        if not places.size:
+            key[a] = slice(0, 0)
+            continue
+        key[a] = slice(first if "f" in trim.lower() else 0, last if "b" in trim.lower() else x.shape[a])
+    return x[tuple(key)] if key else x
 
 
 @public()
 def copyto(dst: GPUTensor, src: Operand, casting: str = "same_kind", where: Any = True) -> None:
     """dst[...] = src, where the mask says so."""
     tensor("copyto", "dst", dst)
+    choice("copyto", "casting", casting, loops.CASTINGS)
     if isinstance(src, bool | int | float) and dtypes.kind_of(dst.dtype) in ("f" if isinstance(src, float) else "iuf"):
         value = creation.full((), src, dst.dtype)  # Python's numbers are weak
     else:
         value = operand_of(src)
-    if casting != "unsafe" and not dtypes.converts(value.dtype, dst.dtype):
+    if not dtypes.can_cast(value.dtype, dst.dtype, casting):
         raise TypeError(f"copyto: src has dtype {value.dtype}; needs one that converts to {dst.dtype} ({casting})")
     if where is True:
         dst[...] = _core.as_dtype(value, dst.dtype)
         return
-    _core.assign(dst, elementwise.where(operand_of(where), _core.cast(value, dst.dtype), dst))
+    _core.assign(dst, elementwise.where(loops.mask_of("copyto", where), _core.cast(value, dst.dtype), dst))
 
 
 @public()
@@ -548,10 +522,10 @@ def ndim(x: Operand) -> int:
 
 
 @public()
-def size(x: Operand, axis: int | None = None) -> int:
-    """How many elements there are, or along `axis`."""
+def size(x: Operand, axis: Axes | None = None) -> int:
+    """How many elements there are, or along `axis`, one or several."""
     x = operand_of(x)
-    return x.size if axis is None else x.shape[axis_of("size", axis, x.ndim)]
+    return x.size if axis is None else math.prod(x.shape[a] for a in _axes("size", axis, x.ndim))
 
 
 @public("ascontiguousarray")

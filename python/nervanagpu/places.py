@@ -86,27 +86,32 @@ def mask_indices(n: int, mask_func: Callable[..., GPUTensor], k: Any = 0) -> tup
     return indexing.nonzero(tensor("mask_indices", "mask_func(...)", made))
 
 
-def _arg_extreme(name: str, x: Any, axis: int | None, keepdims: bool) -> GPUTensor:
+def _arg_extreme(name: str, x: Any, axis: int | None, out: Any, keepdims: bool) -> GPUTensor:
     given = operand_of(x)
     find = composed.argmax if name == "nanargmax" else composed.argmin
     if dtypes.kind_of(given.dtype) != "f":
-        return find(given, axis, keepdims)
+        return find(given, axis, out, keepdims=keepdims)
     lost = elementwise.isnan(given)
     if given.size and bool(reductions.any(reductions.all(lost, axis))):
         raise ValueError(f"{name}: x has a row of NaN alone; needs a number in each")
-    return find(elementwise.where(lost, -math.inf if name == "nanargmax" else math.inf, given), axis, keepdims)
+    instead = -math.inf if name == "nanargmax" else math.inf
+    return find(elementwise.where(lost, instead, given), axis, out, keepdims=keepdims)
 
 
 @public()
-def nanargmax(x: Operand, axis: int | None = None, *, keepdims: bool = False) -> GPUTensor:
+def nanargmax(
+    x: Operand, axis: int | None = None, out: GPUTensor | None = None, *, keepdims: bool = False
+) -> GPUTensor:
     """Where the largest number along `axis` stands, NaN left out. ValueError for a row of NaN alone."""
-    return _arg_extreme("nanargmax", x, axis, keepdims)
+    return _arg_extreme("nanargmax", x, axis, out, keepdims)
 
 
 @public()
-def nanargmin(x: Operand, axis: int | None = None, *, keepdims: bool = False) -> GPUTensor:
+def nanargmin(
+    x: Operand, axis: int | None = None, out: GPUTensor | None = None, *, keepdims: bool = False
+) -> GPUTensor:
     """Where the smallest number along `axis` stands, NaN left out. ValueError for a row of NaN alone."""
-    return _arg_extreme("nanargmin", x, axis, keepdims)
+    return _arg_extreme("nanargmin", x, axis, out, keepdims)
 
 
 def _like(function: str, x: GPUTensor, mask: Any) -> GPUTensor:

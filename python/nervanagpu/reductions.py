@@ -370,7 +370,7 @@ def count_nonzero(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> G
 def ptp(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
     """The largest element along `axis` less the smallest."""
     found = elementwise.subtract(max(x, axis, keepdims=keepdims), min(x, axis, keepdims=keepdims))
-    return found if out is None else stored("ptp", found, out, "unsafe")
+    return found if out is None else stored("ptp", found, out)
 
 
 @public()

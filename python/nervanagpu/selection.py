@@ -20,7 +20,7 @@ from nervanagpu.reductions import operand_of
 def _grid(function: str, x: GPUTensor, index: GPUTensor, at: int) -> tuple[Any, ...]:
     """A key with `index` along the axis `at` and each other axis' own numbers."""
     if dtypes.kind_of(index.dtype) not in "iu":
-        raise TypeError(f"{function}: indices have dtype {index.dtype}; needs integers")
+        raise IndexError(f"{function}: indices have dtype {index.dtype}; needs integers")
     if index.ndim != x.ndim:
         raise ValueError(f"{function}: indices have {index.ndim} axes; needs {x.ndim}, as the operand")
     key: list[Any] = []
@@ -65,7 +65,7 @@ def put(x: GPUTensor, indices: Operand, values: Any, mode: str = "raise") -> Non
     if index.size == 0:
         return
     if given.size == 0:
-        raise ValueError("put: there are no values; needs one or more")
+        return
     if given.size != index.size:
         given = given[composed._count(index.size) % given.size]
     if x.contiguous:
@@ -81,8 +81,10 @@ def compress(condition: Operand, x: Operand, axis: int | None = None, out: GPUTe
     if axis is None:
         x, axis = ravel(x), 0
     at = axis_of("compress", axis, x.ndim)
-    places = indexing.flatnonzero(operand_of(condition))
-    return _result(x[along(at, places)], out)
+    given = operand_of(condition)
+    if given.ndim != 1:
+        raise ValueError(f"compress: condition has {given.ndim} axes; needs one")
+    return _result(x[along(at, indexing.flatnonzero(given))], out)
 
 
 @public()
@@ -105,6 +107,8 @@ def choose(x: Operand, choices: Sequence[Operand], out: GPUTensor | None = None,
     """Of each place the element of that one of `choices` whose number stands in x."""
     choice("choose", "mode", mode, ("raise", "wrap", "clip"))
     index = operand_of(x)
+    if dtypes.kind_of(index.dtype) not in "iub" or np.dtype(index.dtype) == np.uint64:
+        raise TypeError(f"choose: x is {index.dtype}; needs integers that int64 holds")
     among = [operand_of(c) for c in iterable("choose", "choices", choices)]
     if not among:
         raise ValueError("choose: there are no choices; needs one or more")
@@ -128,6 +132,9 @@ def select(conditions: Sequence[Operand], choices: Sequence[Operand], default: A
     tests, among = iterable("select", "conditions", conditions), iterable("select", "choices", choices)
     if len(tests) != len(among) or not tests:
         raise ValueError(f"select: there are {len(tests)} conditions and {len(among)} choices; needs as many, not 0")
+    for i, test in enumerate(tests):
+        if hasattr(test, "dtype") and dtypes.kind_of(test.dtype) != "b":
+            raise TypeError(f"select: conditions[{i}] is {test.dtype}; needs bool")
     result: Any = default
     for test, value in zip(reversed(tests), reversed(among), strict=True):
         result = elementwise.where(test, value, result)
@@ -148,36 +155,59 @@ def piecewise(x: Operand, conditions: Sequence[Operand], functions: Sequence[Any
     return _core.cast(operand_of(result), x.dtype)
 
 
+def _weights(lengths: list[int], order: str) -> list[int]:
+    """How many elements a step along each axis goes over."""
+    if order == "C":
+        return [math.prod(lengths[a + 1 :]) for a in range(len(lengths))]
+    return [math.prod(lengths[:a]) for a in range(len(lengths))]
+
+
 @public()
-def unravel_index(indices: Operand, shape: Any) -> tuple[GPUTensor, ...]:
-    """The index along each axis of elements that are counted row by row."""
-    index = _core.cast(operand_of(indices), np.int64)
+def unravel_index(indices: Operand, shape: Any, order: str = "C") -> tuple[GPUTensor, ...]:
+    """The index along each axis of elements that are counted row by row; order="F": column by column."""
+    given = operand_of(indices)
+    if dtypes.kind_of(given.dtype) not in "iub":
+        raise TypeError(f"unravel_index: indices are {given.dtype}; needs integers")
+    index = _core.cast(given, np.int64)
     lengths = integers("unravel_index", "shape", shape, 0)
+    choice("unravel_index", "order", order, ("C", "F"))
     if index.size and (int(index.min()) < 0 or int(index.max()) >= math.prod(lengths)):
         raise ValueError(f"unravel_index: an index is outside the {math.prod(lengths)} elements of {tuple(lengths)}")
     found = []
-    for a, length in enumerate(lengths):
-        found.append(elementwise.remainder(elementwise.floor_divide(index, math.prod(lengths[a + 1 :])), length))
+    for length, weight in zip(lengths, _weights(lengths, order), strict=True):
+        found.append(elementwise.remainder(elementwise.floor_divide(index, weight), length))
     return tuple(found)
 
 
 @public()
-def ravel_multi_index(multi_index: Sequence[Operand], shape: Any) -> GPUTensor:
-    """The numbers, row by row, of the elements at these indices along each axis."""
-    lengths = integers("ravel_multi_index", "shape", shape, 1)
-    parts = [_core.cast(operand_of(m), np.int64) for m in iterable("ravel_multi_index", "multi_index", multi_index)]
+def ravel_multi_index(multi_index: Sequence[Operand], shape: Any, mode: Any = "raise", order: str = "C") -> GPUTensor:
+    """The numbers, row by row, of the elements at these indices along each axis; order="F": column by column.
+
+    mode: what becomes of an index outside, for all axes or one for each: "raise", "wrap", "clip".
+    """
+    function = "ravel_multi_index"
+    lengths = integers(function, "shape", shape, 1)
+    choice(function, "order", order, ("C", "F"))
+    parts = [_core.cast(operand_of(m), np.int64) for m in iterable(function, "multi_index", multi_index)]
     if len(parts) != len(lengths):
-        raise ValueError(f"ravel_multi_index: there are {len(parts)} indices; needs {len(lengths)}, as in shape")
-    for part, length in zip(parts, lengths, strict=True):
-        if part.size and (int(part.min()) < 0 or int(part.max()) >= length):
-            raise ValueError(f"ravel_multi_index: an index is outside 0 to {length - 1}")
-    total: Any = parts[0]
-    for part, length in zip(parts[1:], lengths[1:], strict=True):
-        total = elementwise.add(elementwise.multiply(total, length), part)
+        raise ValueError(f"{function}: there are {len(parts)} indices; needs {len(lengths)}, as in shape")
+    modes = list(mode) if isinstance(mode, tuple | list) else [mode] * len(parts)
+    if len(modes) != len(parts):
+        raise ValueError(f"{function}: there are {len(modes)} modes; needs {len(parts)}")
+    total: Any = None
+    for part, length, rule, weight in zip(parts, lengths, modes, _weights(lengths, order), strict=True):
+        if choice(function, "mode", rule, ("raise", "wrap", "clip")) == "wrap":
+            part = elementwise.remainder(part, length)
+        elif rule == "clip":
+            part = elementwise.clip(part, 0, length - 1)
+        elif part.size and (int(part.min()) < 0 or int(part.max()) >= length):
+            raise ValueError(f"{function}: an index is outside 0 to {length - 1}")
+        term = elementwise.multiply(part, weight)
+        total = term if total is None else elementwise.add(total, term)
     return operand_of(total)
 
 
-@public(numpy=False)
+@public()
 def ix_(*rows: Operand) -> tuple[GPUTensor, ...]:
     """Index tensors that choose a grid: x[ix_(a, b)] is x[a][:, b]."""
     found = []

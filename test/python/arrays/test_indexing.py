@@ -217,12 +217,12 @@ def test_errors() -> None:
     cases: list[tuple[Callable[[], object], type[Exception], str]] = [
         (lambda: x[[0, 4]], IndexError, "index 4 is out of range for axis 0 with length 4"),
         (lambda: x[:, ng.array(np.array([0, -6]))], IndexError, "index -6 is out of range for axis 1 with length 5"),
-        (lambda: x[[0.5]], TypeError, "index has dtype float64; needs integers or bool"),
+        (lambda: x[[0.5]], IndexError, "index has dtype float64; needs integers or bool"),
         (lambda: x[[0, 1], [0, 1], [0, 1]], IndexError, "too many indices: the tensor has 2 axes, 3 were indexed"),
         (lambda: x[[0, 1, 2], [0, 1]], IndexError, r"index arrays have shapes \(3,\), \(2,\)"),
         (lambda: x[np.ones((4, 4), bool)], IndexError, r"boolean index has shape \(4, 4\)"),
         (lambda: x.__setitem__([0, 1], ng.zeros((3, 5))), ValueError, "value has shape"),
-        (lambda: ng.array(np.arange(4)).__setitem__([0], ng.ones(1)), TypeError, "same_kind"),
+        (lambda: ng.array(np.arange(4)).__setitem__([0], ng.array([1j])), TypeError, "same_kind"),
         (lambda: ng.take(x, [0], 2), ValueError, "axis 2 is out of range"),
         (lambda: ng.take(x, [0], mode="grow"), ValueError, "mode is 'grow'"),
         (lambda: ng.take(x, [9], 0), IndexError, "index 9"),
@@ -275,8 +275,7 @@ def test_masks_without_axes() -> None:
         x[x > 5] = 1
         a[a > 5] = 1
         np.testing.assert_array_equal(x.get(), a)
-    with pytest.raises(IndexError, match="boolean index has no axes"):
-        ng.zeros((3,))[ng.array(np.array(True))]
+    assert ng.zeros((3,))[ng.array(np.array(True))].shape == (1, 3)
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int16", "float32", "uint64"])

@@ -53,7 +53,7 @@ def test_argmax_and_argmin(dtype: str, rng: np.random.Generator) -> None:
         for axis in (None, *range(-1, len(shape))):
             for keepdims in (False, True):
                 for name in ("argmax", "argmin"):
-                    got = getattr(ng, name)(x, axis, keepdims).get()
+                    got = getattr(ng, name)(x, axis, keepdims=keepdims).get()
                     want = np.asarray(getattr(np, name)(a, axis, keepdims=keepdims))
                     assert got.dtype == np.int64
                     np.testing.assert_array_equal(got, want)
