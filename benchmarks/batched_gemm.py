@@ -20,6 +20,7 @@ from typing import Any
 
 import nervanagpu as ng
 import numpy as np
+from gemm_operands import bound as most
 from report import commit, machine, save
 
 try:
@@ -182,6 +183,7 @@ def measure(name: str, c: Case, dtype: str) -> dict[str, Any]:
         "ratio": peer_ms / times["ours"],
         "max_err": error(calls["ours"]),
         "peer_max_err": error(calls[peer]),
+        "bound": most(dtype, c.k * (c.batch if c.sum else 1)),
     }
 
 
@@ -218,7 +220,10 @@ def main() -> int:
     if options.out:
         result = {"commit": commit(), "machine": machine(), "torch": torch.__version__, "rows": rows}
         save(options.out, result)
-    return 0
+    bad = [r for r in rows if not r["max_err"] <= r["bound"]]
+    for r in bad:
+        print(f"{r['case']} {r['dtype']}: an error of {r['max_err']}, beyond {r['bound']}", file=sys.stderr)
+    return 1 if bad else 0
 
 
 if __name__ == "__main__":

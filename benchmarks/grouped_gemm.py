@@ -23,6 +23,7 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 from cublas import Cublas
+from gemm_operands import bound as most
 from report import commit, machine, save
 
 try:
@@ -206,7 +207,11 @@ def main() -> int:
             print(f"{dtype:9} {n:4}  " + "   ".join(words) + f"   err {row['tables']['max_err']:.1e}", flush=True)
     if options.out:
         save(options.out, {"commit": commit(), "machine": machine(), "cublas": blas.version, "rows": rows})
-    return 0
+    ours = ("tables", "grouped", "loop")
+    bad = [(w, r) for r in rows for w in ours if not r[w]["max_err"] <= most(r["dtype"], r["n"])]
+    for way, r in bad:
+        print(f"{way}, {r['dtype']} of {r['n']}: an error of {r[way]['max_err']}", file=sys.stderr)
+    return 1 if bad else 0
 
 
 if __name__ == "__main__":
