@@ -233,9 +233,12 @@ void queue_if(Device& device, ConvPass pass, const ConvProblem& p, const ConvPoi
       break;
     }
     if (kernel == nullptr) throw InvalidArgument("conv: no kernel conv_if for this problem");
+    constexpr std::int64_t kMost = 4 * 132;  // CTAs: a few a multiprocessor
+    const std::int64_t columns = ceil_div(l.n, kernel->number("BN"));
+    const std::int64_t beside = columns * l.groups * l.splits;
+    const std::int64_t rows = std::min(ceil_div(l.m, kernel->number("BM")), std::max<std::int64_t>(kMost / beside, 1));
     values.launch(device, *kernel,
-                  {static_cast<std::uint32_t>(ceil_div(l.m, kernel->number("BM"))),
-                   static_cast<std::uint32_t>(ceil_div(l.n, kernel->number("BN"))),
+                  {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns),
                    static_cast<std::uint32_t>(l.groups * l.splits)},
                   stream);
   }

@@ -230,6 +230,25 @@ TEST_P(PiecesTest, OutOfRange) {
   }
 }
 
+// More rows than conv_if.sass has CTAs: each takes several tiles.
+TEST_P(PiecesTest, OutOfRangeInManyRows) {
+  if (checked() || kernels_of("conv_bf16x6").empty()) return;
+  for (const std::int64_t channels : {4, 3}) {  // with vectors and without
+    ConvCase c;
+    c.p.precision = Precision::tensor;
+    c.p.in = {1, 271, 511};
+    c.p.c = c.p.k = channels;
+    c.forced.kernel = "_128x64";
+    c.forced.splits = 1;
+    Bits x = first_of(c);
+    const Bits w = second_of(c);
+    x[1234] = test::bits_of(Dtype::float32, 1e-40);
+    const Bits got = test::run(device_, c, x, w);
+    const Bits want = strict(c, x, w);
+    ASSERT_EQ(got, want);
+  }
+}
+
 // What the model takes for layers of VGG: a function of the problem alone.
 ConvProblem layer(std::int64_t c, std::int64_t side, std::int64_t k) {
   ConvProblem p;
