@@ -32,6 +32,8 @@ TITLES = {
     "indexing": "Indices",
     "selection": "Choosing elements",
     "sorting": "Sorting, searching, counting",
+    "quantiles": "Quantiles",
+    "nan_functions": "Reductions without NaN",
     "linalg": "Products of matrices",
     "algebra": "Products along axes, parts of matrices",
     "dtypes": "Dtypes",

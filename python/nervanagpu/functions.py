@@ -1,6 +1,7 @@
-"""Functions made of nervanagpu.elementwise's: rounding to decimals, comparisons with tolerance, functions that skip
-NaN, activations. Operands, broadcasting, dtypes, `out` and errors are those of nervanagpu.elementwise and
-nervanagpu.reductions; each is an expression, which becomes one kernel, or as few as its parts allow.
+"""Functions made of nervanagpu.elementwise's: rounding to decimals, comparisons with tolerance, activations.
+
+Operands, broadcasting, dtypes, `out` and errors are those of nervanagpu.elementwise and nervanagpu.reductions; each is
+an expression, which becomes one kernel, or as few as its parts allow.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from nervanagpu._core import Expression, GPUTensor
 from nervanagpu.arguments import choice, integer
 from nervanagpu.elementwise import Operand, _result
 from nervanagpu.names import public
-from nervanagpu.reductions import Axis, operand_of
+from nervanagpu.reductions import operand_of
 
 
 def _floats(*operands: Any) -> tuple[Any, ...]:
@@ -335,116 +336,3 @@ def array_equiv(a: Operand, b: Operand) -> bool:
     except ValueError:
         return False
     return bool(reductions.all(elementwise.equal(a, b)))
-
-
-# ---- without NaN -----------------------------------------------------------------------------------------------------
-
-
-def _numbers(x: Any, instead: float) -> tuple[GPUTensor, GPUTensor]:
-    """x with a number for NaN, and where it was none."""
-    x = operand_of(x)
-    if dtypes.kind_of(x.dtype) not in "fc":
-        return x, elementwise.equal(x, x)
-    wrong = elementwise.isnan(x)
-    return elementwise.where(wrong, instead, x), elementwise.logical_not(wrong)
-
-
-@public()
-def nansum(
-    x: Operand,
-    axis: Axis = None,
-    dtype: npt.DTypeLike | None = None,
-    out: GPUTensor | None = None,
-    keepdims: bool = False,
-) -> GPUTensor:
-    """The sum of the elements along `axis` that are numbers."""
-    return reductions.sum(_numbers(x, 0)[0], axis, dtype, out, keepdims)
-
-
-@public()
-def nanprod(
-    x: Operand,
-    axis: Axis = None,
-    dtype: npt.DTypeLike | None = None,
-    out: GPUTensor | None = None,
-    keepdims: bool = False,
-) -> GPUTensor:
-    """The product of the elements along `axis` that are numbers."""
-    return reductions.prod(_numbers(x, 1)[0], axis, dtype, out, keepdims)
-
-
-def _nan_extreme(name: str, x: Any, axis: Axis, out: GPUTensor | None, keepdims: bool) -> GPUTensor:
-    x = operand_of(x)
-    reduce = reductions.max if name == "max" else reductions.min
-    if dtypes.kind_of(x.dtype) not in "fc":
-        return reduce(x, axis, out, keepdims)
-    numbers, there = _numbers(x, -math.inf if name == "max" else math.inf)
-    found = reduce(numbers, axis, keepdims=keepdims)
-    count = reductions.sum(there, axis, keepdims=keepdims)
-    return _result(elementwise.where(elementwise.equal(count, 0), math.nan, found), out)
-
-
-@public()
-def nanmax(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
-    """The largest number along `axis`; NaN if there is none."""
-    return _nan_extreme("max", x, axis, out, keepdims)
-
-
-@public()
-def nanmin(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
-    """The smallest number along `axis`; NaN if there is none."""
-    return _nan_extreme("min", x, axis, out, keepdims)
-
-
-@public()
-def nanmean(
-    x: Operand,
-    axis: Axis = None,
-    dtype: npt.DTypeLike | None = None,
-    out: GPUTensor | None = None,
-    keepdims: bool = False,
-) -> GPUTensor:
-    """The mean of the numbers along `axis`; NaN if there is none."""
-    x = operand_of(x)
-    if dtypes.kind_of(x.dtype) not in "fc":
-        return reductions.mean(x, axis, dtype, out, keepdims)
-    return reductions.mean(
-        _numbers(x, 0)[0], axis, dtype, out, keepdims, where=elementwise.logical_not(elementwise.isnan(x))
-    )
-
-
-def _nan_variance(name: str, x: Any, axis: Axis, dtype: Any, out: Any, ddof: float, keepdims: bool) -> GPUTensor:
-    x = operand_of(x)
-    function = reductions.var if name == "var" else reductions.std
-    if dtypes.kind_of(x.dtype) not in "fc":
-        return function(x, axis, dtype, out, ddof, keepdims)
-    there = elementwise.logical_not(elementwise.isnan(x))
-    found = function(_numbers(x, 0)[0], axis, dtype, None, ddof, keepdims, where=there)
-    count = reductions.sum(there, axis, keepdims=keepdims)
-    return _result(elementwise.where(elementwise.less_equal(count, ddof), math.nan, found), out)
-
-
-@public()
-def nanvar(
-    x: Operand,
-    axis: Axis = None,
-    dtype: npt.DTypeLike | None = None,
-    out: GPUTensor | None = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-) -> GPUTensor:
-    """The variance of the numbers along `axis`; NaN where there are no more than ddof."""
-    return _nan_variance("var", x, axis, dtype, out, ddof, keepdims)
-
-
-@public()
-def nanstd(
-    x: Operand,
-    axis: Axis = None,
-    dtype: npt.DTypeLike | None = None,
-    out: GPUTensor | None = None,
-    ddof: float = 0,
-    keepdims: bool = False,
-) -> GPUTensor:
-    """The square root of nanvar."""
-    return _nan_variance("std", x, axis, dtype, out, ddof, keepdims)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions, sorting
+from nervanagpu import _core, composed, creation, dtypes, elementwise, quantiles, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, integer, shown
 from nervanagpu.elementwise import Operand
@@ -19,7 +19,7 @@ _STATISTICS: dict[str, Callable[..., GPUTensor]] = {
     "maximum": reductions.max,
     "minimum": reductions.min,
     "mean": reductions.mean,
-    "median": sorting.median,
+    "median": quantiles.median,
 }
 # What each mode takes beside the widths.
 _TAKES: dict[str, tuple[str, ...]] = {

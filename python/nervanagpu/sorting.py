@@ -11,15 +11,14 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing, reductions, scans, selection
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, flag, integer, integers, iterable, number
-from nervanagpu.elementwise import Operand, _result
+from nervanagpu.elementwise import Operand
 from nervanagpu.manipulation import along, axis_of, moveaxis, ravel
 from nervanagpu.names import public
-from nervanagpu.reductions import Axis, operand_of
+from nervanagpu.reductions import operand_of
 
 
 def keys_of(x: GPUTensor) -> GPUTensor:
@@ -408,161 +407,6 @@ def setdiff1d(a: Operand, b: Operand, assume_unique: bool = False) -> GPUTensor:
 def setxor1d(a: Operand, b: Operand, assume_unique: bool = False) -> GPUTensor:
     """The distinct elements that are in one of both alone, in order."""
     return union1d(setdiff1d(a, b), setdiff1d(b, a))
-
-
-# ---- quantiles -------------------------------------------------------------------------------------------------------
-
-# Of n elements the quantile q lies at n * q + (alpha + q * (1 - alpha - beta)) - 1 of the row in order.
-_CONTINUOUS = {
-    "linear": (1.0, 1.0),
-    "interpolated_inverted_cdf": (0.0, 1.0),
-    "hazen": (0.5, 0.5),
-    "weibull": (0.0, 0.0),
-    "median_unbiased": (1 / 3, 1 / 3),
-    "normal_unbiased": (3 / 8, 3 / 8),
-}
-_METHODS = (*_CONTINUOUS, "lower", "higher", "nearest", "midpoint")
-
-
-def _place(n: int, q: float, method: str) -> tuple[int, float]:
-    """The element below the quantile, and how far the quantile is from it towards the next one."""
-    alpha, beta = _CONTINUOUS.get(method, (1.0, 1.0))
-    where = min(max(n * q + alpha + q * (1 - alpha - beta) - 1, 0.0), n - 1.0)
-    below = int(where)
-    part = where - below
-    if method == "lower":
-        part = 0.0
-    elif method == "higher":
-        below, part = below + (part > 0), 0.0
-    elif method == "midpoint":
-        part = 0.5 if part > 0 else 0.0
-    elif method == "nearest":
-        below, part = int(np.rint(where)), 0.0
-    return below, part
-
-
-def _quantiles(
-    function: str, x: Any, fractions: Any, axis: Axis, out: GPUTensor | None, method: str, keepdims: bool, nan: bool
-) -> GPUTensor:
-    choice(function, "method", method, _METHODS if not nan else ("linear",))
-    x = operand_of(x)
-    if dtypes.kind_of(x.dtype) == "c":
-        raise TypeError(f"{function}: x has dtype {x.dtype}; needs real numbers")
-    asked = np.asarray(fractions, np.float64)
-    if asked.size and not (asked.min() >= 0 and asked.max() <= 1):
-        raise ValueError(f"{function}: q is outside its range")
-    exact = method in ("lower", "higher", "nearest")
-    if not exact and (asked.ndim or dtypes.kind_of(x.dtype) in "biu"):  # an array of fractions is one of float64
-        x = _core.as_dtype(x, np.float64)
-    axes = (
-        list(range(x.ndim))
-        if axis is None
-        else [axis_of(function, a, x.ndim) for a in integers(function, "axis", axis)]
-    )
-    kept = [a for a in range(x.ndim) if a not in axes]
-    rows = (x.transpose(*kept, *axes) if x.ndim else x).reshape(
-        *(x.shape[a] for a in kept), math.prod(x.shape[a] for a in axes)
-    )
-    n = rows.shape[-1]
-    if n == 0:
-        raise ValueError(f"{function}: x has no elements along the axis; needs one or more")
-    ordered = sort(rows, -1)
-    floats = dtypes.kind_of(x.dtype) == "f"
-    results = []
-    count = reductions.sum(elementwise.logical_not(elementwise.isnan(rows)), -1) if nan and floats else None
-    for q in asked.ravel().tolist():
-        if count is not None:
-            where = elementwise.maximum(elementwise.multiply(_core.cast(count - 1, np.float64), q), 0.0)
-            low = _core.cast(elementwise.floor(where), np.int64)
-            part = _core.as_dtype(where - low, ordered.dtype)
-            first = selection.take_along_axis(ordered, low[..., None], -1)[..., 0]
-            second = selection.take_along_axis(ordered, elementwise.minimum(low + 1, n - 1)[..., None], -1)[..., 0]
-            value = elementwise.where(elementwise.equal(part, 0), first, _between(first, second, part))
-        else:
-            below, fraction = _place(n, q, method)
-            value = ordered[..., below]
-            if fraction:
-                value = _between(value, ordered[..., min(below + 1, n - 1)], fraction)
-            if floats:
-                value = elementwise.where(elementwise.isnan(ordered[..., -1]), math.nan, value)
-        results.append(value)
-    if keepdims:
-        shape = [1 if a in axes else x.shape[a] for a in range(x.ndim)]
-        results = [r.reshape(*shape) for r in results]
-    if asked.ndim == 0:
-        return _result(results[0], out)
-    made = (
-        composed.stack([r.copy() for r in results], 0)
-        if results
-        else creation.empty((0, *[x.shape[a] for a in kept]), x.dtype)
-    )
-    return _result(made.reshape(*asked.shape, *made.shape[1:]), out)
-
-
-def _between(first: GPUTensor, second: GPUTensor, part: Any) -> GPUTensor:
-    """NumPy's interpolation: from the nearer end, so that both ends are met."""
-    apart = elementwise.subtract(second, first)
-    up: GPUTensor = first + apart * part
-    down: GPUTensor = second - apart * (1 - part)
-    if isinstance(part, float):
-        return down if part >= 0.5 else up
-    return elementwise.where(elementwise.greater_equal(part, 0.5), down, up)
-
-
-def _fractions(function: str, q: Any, scale: float) -> npt.NDArray[np.float64]:
-    given = q.get() if isinstance(q, GPUTensor) else q
-    try:
-        return np.asarray(given, np.float64) / scale
-    except (TypeError, ValueError):
-        raise TypeError(f"{function}: q is {type(q).__name__}; needs a number or numbers") from None
-
-
-@public()
-def quantile(
-    x: Operand, q: Any, axis: Axis = None, out: GPUTensor | None = None, method: str = "linear", keepdims: bool = False
-) -> GPUTensor:
-    """The quantiles q (0 to 1) of the elements along `axis`, an axis in front if q has one; NaN if an element is.
-
-    method: between which elements, and how, as numpy.quantile has it: "linear", "lower", "higher", "nearest",
-    "midpoint", "hazen", "weibull", "median_unbiased", "normal_unbiased", "interpolated_inverted_cdf".
-    """
-    return _quantiles("quantile", x, _fractions("quantile", q, 1), axis, out, method, keepdims, False)
-
-
-@public()
-def percentile(
-    x: Operand, q: Any, axis: Axis = None, out: GPUTensor | None = None, method: str = "linear", keepdims: bool = False
-) -> GPUTensor:
-    """quantile(x, q / 100)."""
-    return _quantiles("percentile", x, _fractions("percentile", q, 100), axis, out, method, keepdims, False)
-
-
-@public()
-def median(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
-    """The middle of the elements along `axis` in order, or the mean of the two in the middle; NaN if an element is."""
-    return _quantiles("median", x, 0.5, axis, out, "midpoint", keepdims, False)
-
-
-@public()
-def nanquantile(
-    x: Operand, q: Any, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False
-) -> GPUTensor:
-    """quantile of the elements that are numbers; NaN if there is none."""
-    return _quantiles("nanquantile", x, _fractions("nanquantile", q, 1), axis, out, "linear", keepdims, True)
-
-
-@public()
-def nanpercentile(
-    x: Operand, q: Any, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False
-) -> GPUTensor:
-    """percentile of the elements that are numbers; NaN if there is none."""
-    return _quantiles("nanpercentile", x, _fractions("nanpercentile", q, 100), axis, out, "linear", keepdims, True)
-
-
-@public()
-def nanmedian(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
-    """median of the elements that are numbers; NaN if there is none."""
-    return _quantiles("nanmedian", x, 0.5, axis, out, "linear", keepdims, True)
 
 
 # ---- counting --------------------------------------------------------------------------------------------------------

@@ -88,9 +88,9 @@ def beside_numpy(
             assert ours is not None and theirs is not None, "the test returns nothing"
             for x, y in pairs(ours, theirs):
                 if type_check:
-                    assert np.asarray(y).dtype == getattr(x, "dtype", np.asarray(x).dtype), (
-                        f"dtype {getattr(x, 'dtype', type(x))}; NumPy has {np.asarray(y).dtype}"
-                    )
+                    assert np.asarray(y).dtype == getattr(
+                        x, "dtype", np.asarray(x).dtype
+                    ), f"dtype {getattr(x, 'dtype', type(x))}; NumPy has {np.asarray(y).dtype}"
                 if contiguous_check and isinstance(y, np.ndarray):
                     for flag in ("c_contiguous", "f_contiguous"):
                         assert getattr(x.flags, flag) or not getattr(y.flags, flag), f"is not {flag}; NumPy's is"
