@@ -323,6 +323,7 @@ from nervanagpu.elementwise import sinh as sinh
 from nervanagpu.manipulation import size as size
 from nervanagpu.reductions import softmax as softmax
 from nervanagpu.sorting import sort as sort
+from nervanagpu.sorting import sort_complex as sort_complex
 from nervanagpu.floats import spacing as spacing
 from nervanagpu.manipulation import split as split
 from nervanagpu.elementwise import sqrt as sqrt

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer
+from nervanagpu.arguments import integer, number
 from nervanagpu.elementwise import Operand
 from nervanagpu.linalg import contractions
 from nervanagpu.linalg.operands import conjugate
@@ -214,14 +214,41 @@ def vander(x: Operand, n: int | None = None, increasing: bool = False) -> GPUTen
 
 
 @public()
-def interp(x: Operand, xp: Operand, fp: Operand, left: float | None = None, right: float | None = None) -> GPUTensor:
-    """The piecewise linear function through (xp, fp), xp growing, at x; `left` and `right`: outside (fp's ends)."""
+def interp(
+    x: Operand,
+    xp: Operand,
+    fp: Operand,
+    left: complex | None = None,
+    right: complex | None = None,
+    period: float | None = None,
+) -> GPUTensor:
+    """The piecewise linear function through (xp, fp), xp growing, at x; `left` and `right`: outside (fp's ends).
+
+    period: of the function; xp is then in any order, and there is no outside.
+    """
+    from nervanagpu import sorting
+
     x, xp, fp = operand_of(x), operand_of(xp), operand_of(fp)
     if xp.ndim != 1 or xp.shape != fp.shape or xp.size == 0:
         raise ValueError(f"interp: xp has shape {xp.shape} and fp {fp.shape}; needs rows of one length, not 0")
+    if period is not None:
+        turn = abs(number("interp", "period", period))
+        if turn == 0:
+            raise ValueError("interp: period is 0; needs another number")
+        x, xp = (elementwise.remainder(_core.as_dtype(t, np.float64), turn) for t in (x, xp))
+        order = sorting.argsort(xp)
+        xp, fp = xp[order], fp[order]
+        xp = composed.concatenate([xp[-1:] - turn, xp, xp[:1] + turn])
+        fp, left, right = composed.concatenate([fp[-1:], fp, fp[:1]]), None, None
+    if dtypes.kind_of(fp.dtype) == "c":
+        parts = [
+            interp(x, xp, _core.apply(p, fp), *(None if e is None else getattr(complex(e), p) for e in (left, right)))
+            for p in ("real", "imag")
+        ]
+        return _core.complex_from(*parts)
     wide = _core.as_dtype(x, np.float64)
     xs, fs = _core.as_dtype(xp, np.float64), _core.as_dtype(fp, np.float64)
-    below = reductions.sum(elementwise.less_equal(xs, wide[..., None]), -1)
+    below = sorting.searchsorted(xs, wide, side="right")
     last = xp.size - 1
     i = elementwise.clip(below - 1, 0, max(last - 1, 0))
     j = elementwise.minimum(i + 1, last)

@@ -195,12 +195,46 @@ def binary(name: str, doc: str, *aliases: str) -> Binary:
     return made
 
 
+def _kind(x: Any) -> str:
+    return dtypes.kind_of(x.dtype) if hasattr(x, "dtype") else np.asarray(x).dtype.kind
+
+
+@public()
+@of_one
+def square(x: Any) -> GPUTensor:
+    """x * x; of bool int8."""
+    return _apply("square", _core.as_dtype(_tensor(x), np.int8) if _kind(x) == "b" else x)
+
+
+@public()
+@of_one
+def reciprocal(x: Any) -> GPUTensor:
+    """1 / x, correctly rounded; of integers without its fraction, 0 for 0."""
+    if _kind(x) not in "biu":
+        return _apply("reciprocal", x)
+    given = _core.as_dtype(_tensor(x), np.int8) if _kind(x) == "b" else _tensor(x)
+    one = _apply("equal", _apply("absolute", given), 1)
+    return _core.cast(_apply("where", one, given, 0), given.dtype)
+
+
+@public()
+@of_one
+def rint(x: Any) -> GPUTensor:
+    """The nearest integer, ties to even, as a float; of complex numbers that of each part."""
+    kind = _kind(x)
+    if kind == "c":
+        given = _tensor(x)
+        return _core.complex_from(*(_apply("rint", _apply(part, given)) for part in ("real", "imag")))
+    if kind not in "biu":
+        return _apply("rint", x)
+    given = _tensor(x)
+    return _core.as_dtype(given, np.result_type(np.float16, given.dtype))
+
+
 positive = unary("positive", "+x, a copy. TypeError for bool.")
 negative = unary("negative", "-x. TypeError for bool.")
 absolute = unary("absolute", "|x|.", "abs")
 sgn = unary("sgn", "-1, 0 or 1; NaN stays.", "sign")
-square = unary("square", "x * x.")
-reciprocal = unary("reciprocal", "1 / x, correctly rounded.")
 sqrt = unary("sqrt", "Square root, correctly rounded; NaN below 0.")
 exp = unary("exp", "e ** x.")
 exp2 = unary("exp2", "2 ** x.")
@@ -213,7 +247,6 @@ tanh2 = unary("tanh2", "(2 ** 2x - 1) / (2 ** 2x + 1).")
 floor = unary("floor", "The largest integer that is not above x.")
 ceil = unary("ceil", "The smallest integer that is not below x.")
 trunc = unary("trunc", "x without its fraction.")
-rint = unary("rint", "The nearest integer, ties to even.")
 finite = unary("finite", "True where x is neither infinite nor NaN.", "isfinite")
 isnan = unary("isnan", "True where x is NaN.")
 isinf = unary("isinf", "True where x is infinite.")

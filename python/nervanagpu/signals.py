@@ -62,6 +62,7 @@ def correlate(a: Operand, v: Operand, mode: str = "valid") -> GPUTensor:
     """Sums of products of rows at every offset; modes as convolve's."""
     wanted = choice("correlate", "mode", mode, _MODES)
     x, y = _row("correlate", "a", a), _row("correlate", "v", v)
+    y = _core.apply("conjugate", y) if dtypes.kind_of(y.dtype) == "c" else y
     if y.size <= x.size:
         return _windows(x, y)[_part(x.size, y.size, wanted)]
     return _windows(y, x)[_part(y.size, x.size, wanted)][::-1].copy()
@@ -101,9 +102,14 @@ def cov(
     weights: Any = None
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is not None:
-            w = _core.as_dtype(operand_of(given), np.float64)
+            plain = operand_of(given)
+            if name == "fweights" and dtypes.kind_of(plain.dtype) not in "iub":
+                raise TypeError(f"cov: fweights are {plain.dtype}; needs integers")
+            w = _core.as_dtype(plain, np.float64)
             if w.ndim != 1 or w.size != data.shape[1]:
                 raise ValueError(f"cov: {name} has shape {w.shape}; needs ({data.shape[1]},)")
+            if bool(reductions.any(elementwise.less(w, 0))):
+                raise ValueError(f"cov: {name} have one below 0; needs 0 or more: it cannot be negative")
             weights = w if weights is None else weights * w
     less = float((0 if bias else 1) if ddof is None else ddof)
     total = float(data.shape[1]) if weights is None else float(reductions.sum(weights))
@@ -141,6 +147,8 @@ def histogramdd(
     density: divided by the sum and the sizes of the bins. range: (low, high) of each axis. Rows outside do not count.
     """
     columns = _columns("histogramdd", sample)
+    if len({c.shape for c in columns}) > 1:
+        raise ValueError(f"histogramdd: sample has columns of lengths {[c.size for c in columns]}; needs one length")
     each = bins if isinstance(bins, list | tuple) else [bins] * len(columns)
     spans = [None] * len(columns) if range is None else iterable("histogramdd", "range", range)
     for name, given in (("bins", each), ("range", spans)):
@@ -163,7 +171,8 @@ def histogramdd(
     if density:
         counts = counts / reductions.sum(counts)
         for a, e in enumerate(edges):
-            width = e[1:] - e[:-1]
+            wide = _core.as_dtype(e, np.float64)
+            width = wide[1:] - wide[:-1]
             counts = counts / width.reshape(*(-1 if k == a else 1 for k in builtin_range(len(edges))))
     return counts, edges
 
@@ -188,6 +197,9 @@ def histogram2d(
     weights: Operand | None = None,
 ) -> tuple[GPUTensor, GPUTensor, GPUTensor]:  # fmt: skip
     """(counts, edges of x, edges of y); bins: a number, edges, or a pair of these."""
+    x, y = operand_of(x), operand_of(y)
+    if x.size != y.size:
+        raise ValueError(f"histogram2d: x has {x.size} elements and y {y.size}; needs as many (the same length)")
     pair: Sequence[Any] = bins if isinstance(bins, list | tuple) and len(bins) == 2 else (bins, bins)
     counts, edges = histogramdd([x, y], list(pair), range, density, weights)
     return counts, edges[0], edges[1]

@@ -14,7 +14,7 @@ import numpy as np
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing, reductions, scans, selection
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, flag, integer, integers, iterable, number
+from nervanagpu.arguments import choice, flag, integer, integers, iterable, number, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.manipulation import along, axis_of, moveaxis, ravel
 from nervanagpu.names import public
@@ -87,9 +87,11 @@ def _row(x: Any, axis: int | None) -> tuple[GPUTensor, int]:
 _KINDS = ("quicksort", "mergesort", "heapsort", "stable")
 
 
-def _check_kind(function: str, kind: str | None) -> None:
+def _check_kind(function: str, kind: str | None, order: Any = None, kinds: Sequence[str] = _KINDS) -> None:
     if kind is not None:
-        choice(function, "kind", kind, _KINDS)
+        choice(function, "kind", kind, kinds)
+    if order is not None:
+        raise ValueError(f"{function}: order is {shown(order)}; needs None: tensors have no fields")
 
 
 @public(method=True)
@@ -97,6 +99,7 @@ def argsort(
     x: Operand,
     axis: int | None = -1,
     kind: str | None = None,
+    order: Any = None,
     *,
     descending: bool = False,
     stable: bool | None = True,
@@ -105,7 +108,7 @@ def argsort(
 
     `kind` and `stable` have no effect: every order is stable. Descending, NaN comes first.
     """
-    _check_kind("argsort", kind)
+    _check_kind("argsort", kind, order)
     x, axis = _row(x, axis)
     if x.ndim == 0:
         return creation.zeros((), np.int64)
@@ -119,24 +122,35 @@ def sort(
     x: Operand,
     axis: int | None = -1,
     kind: str | None = None,
+    order: Any = None,
     *,
     descending: bool = False,
     stable: bool | None = True,
 ) -> GPUTensor:
     """A copy with the elements along `axis` (None: in one row) in order, as argsort has them."""
-    _check_kind("sort", kind)
+    _check_kind("sort", kind, order)
     x, axis = _row(x, axis)
-    if x.ndim == 0:
-        return x.copy()
     rows, at = _last("sort", x, axis)
     falls = flag("sort", "descending", descending)
     complex_rows = dtypes.kind_of(rows.dtype) == "c"
     return _back(_sorted(rows, falls)[0] if complex_rows else _core.sort(rows, falls), at)
 
 
-def sort_in_place(self: GPUTensor, axis: int = -1, kind: str | None = None) -> None:
+def sort_in_place(
+    self: GPUTensor, axis: int = -1, kind: str | None = None, order: Any = None, *, stable: bool | None = None
+) -> None:
     """Puts the elements along `axis` in order."""
-    self[...] = sort(self, axis, kind)
+    self[...] = sort(self, axis, kind, order)
+
+
+@public()
+def sort_complex(x: Operand) -> GPUTensor:
+    """A copy along the last axis in order, as complex numbers: complex64 of integers of 16 bits or fewer."""
+    made = sort(x)
+    if dtypes.kind_of(made.dtype) == "c":
+        return made
+    small = dtypes.kind_of(made.dtype) in "iu" and dtypes.size_of(made.dtype) <= 2
+    return _core.as_dtype(made, np.complex64 if small else np.complex128)
 
 
 @public()
@@ -145,6 +159,8 @@ def lexsort(keys: Any, axis: int = -1) -> GPUTensor:
     given = [operand_of(k) for k in (iterable("lexsort", "keys", keys) if not isinstance(keys, GPUTensor) else keys)]
     if not given:
         raise TypeError("lexsort: there are no keys; needs one or more")
+    if len({k.shape for k in given}) > 1:
+        raise ValueError(f"lexsort: keys have shapes {', '.join(str(k.shape) for k in given)}; needs one shape")
     order = argsort(given[0], axis)
     for key in given[1:]:
         order = selection.take_along_axis(order, argsort(selection.take_along_axis(key, order, axis), axis), axis)
@@ -154,22 +170,28 @@ def lexsort(keys: Any, axis: int = -1) -> GPUTensor:
 def _check_places(function: str, x: GPUTensor, kth: Any, axis: int) -> None:
     """ValueError for a kth that is no place along the axis."""
     length = x.shape[axis_of(function, axis, x.ndim)]
+    if x.size == 0:
+        return
     for k in integers(function, "kth", dtypes.host_of(kth).tolist() if isinstance(kth, GPUTensor) else kth):
         if not -length <= k < length:
             raise ValueError(f"{function}: kth is {k}; needs {-length} to {length - 1}")
 
 
 @public()
-def partition(x: Operand, kth: Any, axis: int | None = -1) -> GPUTensor:
+def partition(x: Operand, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> GPUTensor:
     """x with the elements `kth` along `axis` where they stand in order, smaller ones before: all of them in order."""
+    _check_kind("partition", kind, order, ("introselect",))
     given, axis = _row(x, axis)
     _check_places("partition", given, kth, axis)
     return sort(given, axis)
 
 
 @public(method=True)
-def argpartition(x: Operand, kth: Any, axis: int | None = -1) -> GPUTensor:
+def argpartition(
+    x: Operand, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
+) -> GPUTensor:
     """The places that give partition: argsort's."""
+    _check_kind("argpartition", kind, order, ("introselect",))
     given, axis = _row(x, axis)
     _check_places("argpartition", given, kth, axis)
     return argsort(given, axis)
@@ -209,6 +231,8 @@ def searchsorted(a: Operand, v: Operand, /, side: str = "left", sorter: Operand 
         raise ValueError(f"searchsorted: a has {row.ndim} axes; needs 1")
     if sorter is not None:
         order = operand_of(sorter)
+        if dtypes.kind_of(order.dtype) not in "iu":
+            raise TypeError(f"searchsorted: sorter is {order.dtype}; needs integers")
         if order.shape != row.shape:
             raise ValueError(f"searchsorted: sorter has shape {order.shape}; needs {row.shape}")
         row = row[order]
@@ -240,9 +264,13 @@ def digitize(x: Operand, bins: Operand, right: bool = False) -> GPUTensor:
     Bin i begins with edge i - 1; `right`: and has it not, but the next one.
     """
     edges = operand_of(bins)
+    x = operand_of(x)
+    if dtypes.kind_of(x.dtype) == "c":
+        raise TypeError(f"digitize: x is {x.dtype}; needs real numbers")
     if edges.ndim != 1:
         raise ValueError(f"digitize: bins have {edges.ndim} axes; needs 1")
     falls = edges.size > 1 and bool(edges[0] > edges[-1])
+    _check_edges("digitize", edges[::-1] if falls else edges)
     side = "left" if right else "right"
     if falls:
         return elementwise.subtract(edges.size, searchsorted(edges[::-1], x, side))
@@ -250,9 +278,14 @@ def digitize(x: Operand, bins: Operand, right: bool = False) -> GPUTensor:
 
 
 @public("in1d")
-def isin(x: Operand, among: Operand, assume_unique: bool = False, invert: bool = False) -> GPUTensor:
-    """True where an element of x is one of `among`."""
+def isin(
+    x: Operand, among: Operand, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
+) -> GPUTensor:
+    """True where an element of x is one of `among`. assume_unique and `kind` ("sort", "table") have no effect."""
     x, row = operand_of(x), sort(among, None)
+    whole = {dtypes.kind_of(x.dtype), dtypes.kind_of(row.dtype)} <= set("biu")
+    if kind is not None and choice("isin", "kind", kind, ("sort", "table")) == "table" and not whole:
+        raise ValueError(f"isin: x is {x.dtype} and among {row.dtype}; needs integers for kind 'table'")
     if row.size == 0:
         return creation.full(x.shape, bool(invert), np.bool_)
     place = elementwise.minimum(searchsorted(row, x), row.size - 1)
@@ -340,10 +373,11 @@ def unique(
     axis: int | None = None,
     *,
     equal_nan: bool = True,
+    sorted: bool = True,
 ) -> Any:
     """The distinct elements in order; and where each stands first, which one each element is, how often each stands.
 
-    With an axis the distinct parts along it, in the order of their elements.
+    With an axis the distinct parts along it, in the order of their elements. They are in order whatever `sorted` is.
     """
     if axis is None:
         found = _unique(x, equal_nan)
@@ -389,11 +423,13 @@ def union1d(a: Operand, b: Operand) -> GPUTensor:
 
 
 @public()
-def intersect1d(a: Operand, b: Operand, assume_unique: bool = False) -> GPUTensor:
-    """The distinct elements that are in both, in order."""
-    first: GPUTensor = unique(a)
-    second = operand_of(b)
-    return first[isin(first, second)].astype(dtypes.promoted(first.dtype, second.dtype))
+def intersect1d(a: Operand, b: Operand, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """The distinct elements that are in both, in order; and where each stands first in a and in b."""
+    first, of_first = unique(a, return_index=True)
+    second, of_second = unique(b, return_index=True)
+    there = isin(first, second)
+    common = first[there].astype(dtypes.promoted(first.dtype, second.dtype))
+    return (common, of_first[there], of_second[isin(second, first)]) if return_indices else common
 
 
 @public()
@@ -427,6 +463,8 @@ def bincount(x: Operand, weights: Operand | None = None, minlength: int = 0) -> 
         if x.size:
             indexing.add_at(counts, _core.as_dtype(x, np.int64), 1)
         return counts
+    if dtypes.kind_of(operand_of(weights).dtype) == "c":
+        raise TypeError(f"bincount: weights are {operand_of(weights).dtype}; needs real numbers")
     given = _core.as_dtype(operand_of(weights), np.float64)
     if given.shape != x.shape:
         raise ValueError(f"bincount: weights have shape {given.shape}; needs {x.shape}")
@@ -436,14 +474,37 @@ def bincount(x: Operand, weights: Operand | None = None, minlength: int = 0) -> 
     return sums
 
 
+def _check_edges(function: str, edges: GPUTensor) -> None:
+    """ValueError for edges that fall."""
+    if edges.size > 1 and bool(reductions.any(elementwise.greater(edges[:-1], edges[1:]))):
+        raise ValueError(f"{function}: bins rise and fall; needs edges that increase monotonically")
+
+
 @public()
-def histogram_bin_edges(x: Operand, bins: Any = 10, range: Sequence[float] | None = None) -> GPUTensor:
-    """The edges of `bins` equal bins over `range` (x's extremes), float64; bins that are edges as they are."""
+def histogram_bin_edges(
+    x: Operand, bins: Any = 10, range: Sequence[float] | None = None, weights: Operand | None = None
+) -> GPUTensor:
+    """The edges of `bins` equal bins over `range` (x's extremes), in x's floats or float64; bins that are edges as they
+    are.
+
+    bins: their number, edges, or one of the rules of numpy.histogram_bin_edges ("auto", "fd", "sturges", ...), which is
+    computed on the host.
+    """
     x = operand_of(x)
+    if isinstance(bins, str):
+        share = None if weights is None else dtypes.host_of(operand_of(weights))
+        rule: Any = np.histogram_bin_edges
+        try:
+            return creation.array(rule(dtypes.host_of(x), bins, range, share))
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"histogram_bin_edges: bins is {bins!r} ({error})") from None
     if not isinstance(bins, int | np.integer):
         edges = operand_of(bins)
+        if edges.ndim == 0:
+            raise TypeError(f"histogram_bin_edges: bins is {shown(bins)}; needs an integer, a rule, or edges")
         if edges.ndim != 1:
             raise ValueError(f"histogram_bin_edges: bins have {edges.ndim} axes; needs a number or a row of edges")
+        _check_edges("histogram_bin_edges", edges)
         return edges
     count = integer("histogram_bin_edges", "bins", bins, 1)
     if range is not None:
@@ -461,8 +522,9 @@ def histogram_bin_edges(x: Operand, bins: Any = 10, range: Sequence[float] | Non
         raise ValueError(f"histogram_bin_edges: x goes from {low} to {high}; needs finite numbers, or a range")
     if low == high:
         low, high = low - 0.5, high + 0.5
-    edges = creation.linspace(low, high, count + 1)
-    return edges if isinstance(edges, GPUTensor) else edges[0]
+    of = x.dtype if dtypes.kind_of(x.dtype) == "f" and str(x.dtype) != dtypes.BFLOAT16 else np.float64
+    made: GPUTensor = creation.linspace(low, high, count + 1, dtype=of)
+    return made
 
 
 @public()
@@ -478,15 +540,26 @@ def histogram(
     density: over all of them and the width of the bin.
     """
     x = operand_of(x)
-    edges = histogram_bin_edges(x, bins, range)
+    share = None if weights is None else operand_of(weights)
+    if share is not None and share.shape != x.shape:
+        raise ValueError(f"histogram: weights have shape {share.shape}; needs {x.shape}")
+    edges = histogram_bin_edges(x, bins, range, share)
     flat = ravel(x)
-    count = edges.size - 1
+    count = max(edges.size - 1, 0)
+    if count == 0:
+        return creation.zeros((0,), np.int64 if share is None else share.dtype), edges
     place = searchsorted(edges, flat, side="right")
     place = elementwise.where(elementwise.equal(flat, edges[-1]), count, place)
     inside = elementwise.logical_and(elementwise.greater(place, 0), elementwise.less_equal(place, count))
     bin_of = elementwise.where(inside, place - 1, count).copy()
-    shares = None if weights is None else ravel(operand_of(weights))
-    found = bincount(bin_of, shares, count + 1)[:count]
+    if share is None:
+        found = bincount(bin_of, None, count + 1)[:count]
+    elif dtypes.kind_of(share.dtype) == "c":
+        parts = [bincount(bin_of, ravel(_core.apply(p, share)), count + 1)[:count] for p in ("real", "imag")]
+        found = _core.as_dtype(_core.complex_from(*parts), share.dtype)
+    else:
+        found = _core.as_dtype(bincount(bin_of, ravel(share), count + 1)[:count], share.dtype)
     if density:
-        found = elementwise.divide(found, scans.diff(edges)) / reductions.sum(found)
+        widths = scans.diff(_core.as_dtype(edges, np.float64))
+        found = elementwise.divide(found, widths) / reductions.sum(found)
     return found, edges

@@ -8,17 +8,16 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, algebra, composed, dtypes, elementwise, manipulation, sorting
+from nervanagpu import _core, algebra, composed, dtypes, elementwise, manipulation
 from nervanagpu import creation as _ours
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, integer, shown
-from nervanagpu.functions import _floats
 from nervanagpu.reductions import operand_of
 
 __all__ = [
     "broadcast_arrays", "concatenate", "dstack",
-    "hstack", "interp", "linspace", "logspace", "meshgrid", "ravel",
-    "reciprocal", "reshape", "rint", "row_stack", "stack", "vander", "vstack",
+    "hstack", "linspace", "logspace", "meshgrid", "ravel",
+    "reshape", "row_stack", "stack", "vander", "vstack",
 ]  # fmt: skip
 
 
@@ -121,39 +120,6 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> GPUTensor:
     """The powers of x as columns, in a dtype that holds int64, too."""
     given = operand_of(x)
     return algebra.vander(given.astype(np.promote_types(given.dtype, np.int64)), N, increasing)
-
-
-def rint(x: Any, out: GPUTensor | None = None, **more: Any) -> GPUTensor:
-    """The nearest integer, ties to even, as a float."""
-    return elementwise.rint(_floats(x)[0], out, **more)
-
-
-def reciprocal(x: Any, out: GPUTensor | None = None, **more: Any) -> GPUTensor:
-    """1 / x; of integers without its fraction."""
-    given = operand_of(x)
-    if dtypes.kind_of(given.dtype) in "iu":
-        found = elementwise.where(elementwise.equal(elementwise.absolute(given), 1), given, 0)  # 1 / 0 is 0 here
-        return elementwise.positive(_core.cast(found, given.dtype), out, **more)
-    return elementwise.reciprocal(given, out, **more)
-
-
-def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> GPUTensor:
-    """The piecewise linear function through (xp, fp) at x; with a period xp is in any order, and it repeats."""
-    if period is None:
-        return algebra.interp(x, xp, fp, left, right)
-    if period == 0:
-        raise ValueError("interp: period is 0; needs another number: period must be a non-zero value")
-    length = abs(float(period))
-    at, known, values = (_core.as_dtype(operand_of(v), np.float64) for v in (x, xp, fp))
-    if known.ndim != 1 or values.ndim != 1 or known.shape != values.shape:
-        raise ValueError(f"interp: xp has shape {known.shape} and fp {values.shape}; needs rows of one length")
-    turned = elementwise.remainder(known, length)
-    order = sorting.argsort(turned)
-    turned, values = turned[order], values[order]
-    longer = composed.concatenate([turned[-1:] - length, turned, turned[:1] + length])
-    return algebra.interp(
-        elementwise.remainder(at, length), longer, composed.concatenate([values[-1:], values, values[:1]])
-    )
 
 
 def linspace(
