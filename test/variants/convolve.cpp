@@ -25,6 +25,7 @@
 #include "test/gpu/buffer.h"
 #include "test/gpu/cases.h"
 #include "test/gpu/reference.h"
+#include "test/variants/convolution.h"
 #include "test/variants/epilogue.h"
 #include "test/variants/other.h"
 
@@ -516,18 +517,23 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
     v = round_result(types.out, e.rounding, v, i);
   }
 
+  Convolution c;
+  c.pass = pass, c.p = p, c.anywhere = anywhere;
+  c.family = depthwise ? Family::depthwise : tensor_cores ? Family::tensor_cores : Family::chains;
   if (beyond_pieces(kernel)) {  // elements of which bfloat16 has no three pieces
-    constexpr double kSmall = 0x1p-120;
-    for (double& v : in1) v *= kSmall;
-    e.alpha /= static_cast<float>(kSmall);
+    c.small = 0x1p-120;
+    for (double& v : in1) v *= c.small;
+    e.alpha /= static_cast<float>(c.small);
   }
   const bool odd_in1 = anywhere && pass != ConvPass::update;
-  const Buffer device_in1(in1, types.in1, odd_in1 ? size_of(types.in1) : shift(types.in1));
-  const Buffer device_in2(in2, types.in2, anywhere ? size_of(types.in2) : shift(types.in2));
+  c.shift1 = odd_in1 ? size_of(types.in1) : shift(types.in1);
+  c.shift2 = anywhere ? size_of(types.in2) : shift(types.in2);
+  const Buffer device_in1(in1, types.in1, c.shift1);
+  const Buffer device_in2(in2, types.in2, c.shift2);
   const Buffer device_bias(bias, at.bias_type);
   const Buffer device_out =
       e.beta != 0 ? Buffer(old, types.out) : Buffer::poisoned(static_cast<std::size_t>(of_out) * size_of(types.out));
-  conv_detail::Forced forced;
+  conv_detail::Forced& forced = c.forced;
   forced.kernel = end_of(kernel);
   if (depthwise) {
     forced.splits = 0;
@@ -540,10 +546,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   } else if (pass == ConvPass::update && pick(random, 0, 2) == 0) {
     forced.splits = pick(random, 1, 4);
   }
-  const std::size_t bytes = depthwise      ? conv_detail::depthwise::workspace(pass, p)
-                            : tensor_cores ? conv_detail::tensor_cores::workspace(pass, p, forced)
-                                           : conv_detail::partial_bytes(pass, p, forced);
-  const Buffer workspace = Buffer::poisoned(std::max<std::size_t>(bytes, 16));
+  const Buffer workspace = Buffer::poisoned(std::max<std::size_t>(c.workspace(), 16));
   at.in1 = device_in1.address();
   at.in2 = device_in2.address();
   at.out = device_out.address();
@@ -562,18 +565,11 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   if (e.relu) out.features.emplace_back("relu");
   if (e.rounding.stochastic) out.features.emplace_back("rounding at random");
   if (p.groups > 1) out.features.emplace_back("groups");
-  if (depthwise) {
-    conv_detail::depthwise::queue(current_device(), pass, p, at, e, 0, forced);
-  } else if (!tensor_cores) {
-    conv_detail::queue(current_device(), pass, p, at, e, 0, forced);
-  } else if (conv_detail::tensor_cores::fits(pass, p, anywhere ? ConvPointers{} : at, e)) {
-    conv_detail::tensor_cores::queue(current_device(), pass, p, at, e, {}, forced);
-  } else {
-    return convolve(random, kernel, limits);
-  }
+  if (!c.queue(at, e)) return convolve(random, kernel, limits);
   out.wrong = gpu_test::difference(device_out, gpu_test::encode(want, types.out), types.out);
   static_cast<void>(workspace.get());
   if (out.wrong.empty() && !workspace.guards().empty()) out.wrong = "the workspace " + workspace.guards();
+  if (out.wrong.empty()) out.wrong = beyond_bound(random, kernel, c, out.of_bound);
   return out;
 }
 

@@ -14,8 +14,10 @@
 //   --json       what was launched, by kernel
 //   --list 1     prints the kernels' names and ends
 //
+// A convolution is computed a second time, of random numbers: each element must be within the `.bound` of the kernel.
+//
 // The end is 1 if a result is wrong, if a problem's kernel was not launched, or if, where all had their turn, a kernel, a second
-// and third tile of a CTA, or a feature of kFeatures never came up.
+// and third tile of a CTA, or a feature of kFeatures never came up, or all errors of an operation were far below its bound.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -136,7 +138,7 @@ class Session {
     work(0);
     for (std::thread& t : threads) t.join();
     const std::vector<std::string> missing = missed();
-    for (const std::string& name : missing) std::printf("never launched: %s\n", name.c_str());
+    for (const std::string& name : missing) std::printf("never came up: %s\n", name.c_str());
     print();
     if (!arguments_.json.empty()) write(missing);
     return wrong_ == 0 && missing.empty() ? 0 : 1;
@@ -207,6 +209,10 @@ class Session {
     elements_ += o.elements;
     ++done_;
     for (const std::string& f : o.features) ++features_[kernel.manifest().op][f];
+    if (o.of_bound > 0) {
+      double& most = of_bound_[kernel.manifest().op];
+      most = std::max(most, o.of_bound);
+    }
   }
 
   // After an error of the device nobody knows whose problem it was.
@@ -229,6 +235,10 @@ class Session {
       if (takes_tiles_in_turn(*k) && c.third_tile == 0) out.push_back(k->name() + " with a third tile of a CTA");
     }
     if (!arguments_.only.empty() || arguments_.each != 0) return out;
+    constexpr double kFar = 0.01;
+    for (const auto& [op, most] : of_bound_) {
+      if (most < kFar) out.push_back("an error of " + op + " that is " + std::to_string(kFar) + " of its .bound");
+    }
     for (const char* name : kFeatures) {
       if (name == std::string_view("group") && device_.registry().of_op("table").empty()) continue;
       const auto has = [&](const auto& of_op) { return of_op.second.count(name) != 0; };
@@ -254,13 +264,16 @@ class Session {
       s.count.third_tile += c.third_tile;
       s.count.clusters += c.clusters;
     }
-    std::printf("%-16s %8s %9s %9s %12s %12s %9s\n", "operation", "kernels", "launches", "of each", "second tile",
-                "third tile", "clusters");
+    std::printf("%-16s %8s %9s %9s %12s %12s %9s %9s\n", "operation", "kernels", "launches", "of each", "second tile",
+                "third tile", "clusters", "of bound");
     for (const auto& [op, s] : by_op) {
-      std::printf("%-16s %8lld %9lld %9lld %12lld %12lld %9lld\n", op.c_str(), static_cast<long long>(s.kernels),
+      std::printf("%-16s %8lld %9lld %9lld %12lld %12lld %9lld", op.c_str(), static_cast<long long>(s.kernels),
                   static_cast<long long>(s.count.launches), static_cast<long long>(s.least),
                   static_cast<long long>(s.count.second_tile), static_cast<long long>(s.count.third_tile),
                   static_cast<long long>(s.count.clusters));
+      const auto most = of_bound_.find(op);
+      if (most != of_bound_.end()) std::printf(" %9.3f", most->second);
+      std::printf("\n");
     }
     std::printf("%lld problems on %s, %lld elements, %d wrong, %.1f s\n", static_cast<long long>(done_),
                 device_.info().name.c_str(), static_cast<long long>(elements_), wrong_.load(), seconds());
@@ -310,6 +323,7 @@ class Session {
   std::mutex mutex_;
   std::vector<std::uint64_t> busy_;
   Features features_;
+  std::map<std::string, double> of_bound_;  // by operation, the largest error in units of the kernels' .bound
   std::int64_t elements_ = 0, done_ = 0;
 };
 

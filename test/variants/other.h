@@ -14,6 +14,7 @@ struct Outcome {
   std::string wrong;    // "": all is right
   std::int64_t elements = 0;
   std::vector<std::string> features;
+  double of_bound = 0;  // the largest error of random numbers, in units of the kernel's .bound
 };
 
 Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits);
