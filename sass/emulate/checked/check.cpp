@@ -353,6 +353,7 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
                 [&](Strand& strand) { order_.membar(strand, op.membar == CheckOp::Membar::kGpu); });
   }
   if (op.init_fence) fenced(w, Order::Fence::kInit);
+  w.comes_again = false;
   const Uop* next = x.body(w, u);
   if (part_ != nullptr || ticks_) accesses_done(w, lanes);
   w.exec = w.active;
@@ -364,6 +365,7 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
     blend(row, kept.second.data(), written ? ~lanes : kAllLanes);
     poisoned_.pop_back();
   }
+  if (w.comes_again) return next;
   issue(s, w, u, op, lanes);
   if (op.tensor != CheckOp::Tensor::kNone) issue_tensor(s, w, u, op);
   s.clock += op.stall;

@@ -275,6 +275,7 @@ const Uop* come_again(Warp& w, const Uop* u) {
   g.registers = 0;
   w.polls = true;
   w.cta->cluster->unmade = true;
+  w.comes_again = w.checker != nullptr;
   return nullptr;
 }
 

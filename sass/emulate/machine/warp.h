@@ -114,6 +114,7 @@ struct alignas(64) Warp {
   std::vector<Token> tokens;                 // of these
   std::uint32_t barrier_result = 0;          // of BAR.RED
   bool polls = false;                        // the last turn ended at an mbarrier whose phase was not over
+  bool comes_again = false;                  // checked mode: the instruction that ran last has yet to do something
   std::uint32_t cluster_owed = 0;            // lanes that arrived at the cluster barrier and have not waited
   std::uint32_t registers = 0;               // a thread's
   std::uint64_t cluster_phase = 0;           // the completed cluster barriers that they wait for

@@ -217,6 +217,12 @@ TEST(Races, AnMbarrierIsUsedBehindItsInitialisation) {
               "warp 1"});
   // The barrier comes before it.
   expect_one(Lines{kBarrier} + make + use, "mbarrier race", {"initialised by", "warp 1"});
+  // A question that is put before there is a barrier, and then again, is one question: nothing else is found.
+  const Control ask{.stall = 2, .write_sb = 0};
+  const Lines warp1_asks =
+      warp1("a", {{"p:"}, {"SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [UR9], R13", ask}, {"@!P0 BRA p", kAwait}});
+  const Texts found = findings(make + warp0("b", thread0("t", kArrive)) + warp1_asks, {});
+  EXPECT_EQ(found.size(), 1U) << (found.empty() ? "" : found.back());
   // The other warp arrives, too early.
   const Lines strange = warp1("a", Lines{{"ISETP.NE.AND P0, PT, R0, 0x20, PT"}, {"@P0 BRA t"}} + kArrive +
                                        Lines{{"t:"}, {"WARPSYNC.ALL"}}) +
