@@ -18,7 +18,7 @@ spec.loader.exec_module(check_tree)
         ("sass/isa/op.cpp", '#include "sass/result.h"'),
         ("sass/asm/cubin/link.cpp", '#include "sass/isa/word.h"'),
         ("sass/asm/cubin/link.cpp", "#include <vector>"),
-        ("src/device.cpp", '#include "nervanagpu/tensor.hpp"'),
+        ("src/device/device.cpp", '#include "nervanagpu/tensor.hpp"'),
         ("kernels/gemm/gemm.cpp", '#include "src/device/device.h"'),
         ("python/module.cpp", "#include <pybind11/pybind11.h>"),
         ("test/src/x_test.cpp", '#include "anything.h"'),
@@ -63,4 +63,4 @@ def test_long_files_are_refused() -> None:
 
 def test_files_without_a_header_say_what_they_are_for() -> None:
     assert "open it with a comment" in check_tree.problems_of("src/a.cpp", "#include <vector>\n")[0]
-    assert check_tree.problems_of("src/device.cpp", "#include <vector>\n") == [], "src/device/device.h says it"
+    assert check_tree.problems_of("src/device/device.cpp", "#include <vector>\n") == [], "src/device/device.h says it"
