@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """NVIDIA's checkers over a small set of problems that launches kernels of every operation.
 
-    tools/checkers.py --out build/checkers [--seconds 300] [--each 2] [--tools memcheck,initcheck,racecheck,synccheck]
+    tools/checkers.py --out build/checkers [--seconds 300] [--each 8] [--tools memcheck,initcheck,racecheck,synccheck]
 
 Runs compute-sanitizer with each tool, all at a time, on `build/bin/variants --each N`, writes their logs and
 summary.json into the folder. A tool that ends the program (synccheck does at an error) is run again for each operation
@@ -197,7 +197,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, default=Path("build/checkers"))
     parser.add_argument("--seconds", type=float, default=300)
-    parser.add_argument("--each", type=int, default=2, help="kernels of each operation")
+    parser.add_argument("--each", type=int, default=8, help="kernels of each operation")
     parser.add_argument("--tools", default=",".join(TOOLS))
     parser.add_argument("--program", type=Path, default=Path("build/bin/variants"))
     parser.add_argument("--exceptions", type=Path, default=ROOT / "tools/checkers.json")
