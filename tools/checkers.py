@@ -177,7 +177,7 @@ class Runner:
 def operations() -> list[str]:
     """The templates that are assembled for sm_90a."""
     lines = (ROOT / "kernels/kernels.cmake").read_text().splitlines()
-    return [m[1] for line in lines if (m := re.match(r"ng_kernel\(\w+/(\w+) .*sm_90a", line))]
+    return [m[1] for line in lines if (m := re.match(r"ng_kernel\((?:\w+/)+(\w+) .*sm_90a", line))]
 
 
 def kernel_names(program: Path) -> list[str]:
