@@ -159,6 +159,7 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
   TensorMap a = l.a;
   TensorMap b = l.b;
   if (in_pieces()) pieces::with_pieces(l.pass, l.x, l.w, a, b);
+  if (l.on_the_way) a = b;  // which nobody reads
   if (few && l.pass == 'f') b.box[1] = static_cast<std::uint32_t>(choice.tile.bn);
   if (!few && l.pass != 'u') a.im2col->pixels = static_cast<std::uint32_t>(choice.tile.bm);
   Values v;
@@ -168,9 +169,10 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
   const Gather& f = l.gather;
   const Dtype result = sums ? sgemm::sums_of(g) : g.c_type;
   const Registry& registry = device_->registry();
-  const Kernel* kernel = in_pieces() ? pieces::find(registry, l.pass, choice.tile)
-                         : few       ? gconv::find(registry, l.pass, g.a_type, result, run, choice.tile)
-                                     : hconv::find(registry, l.pass, g.a_type, result, choice.tile);
+  const Kernel* kernel = l.on_the_way  ? pieces::find_split(registry, choice.tile)
+                         : in_pieces() ? pieces::find(registry, l.pass, choice.tile)
+                         : few         ? gconv::find(registry, l.pass, g.a_type, result, run, choice.tile)
+                                       : hconv::find(registry, l.pass, g.a_type, result, choice.tile);
   if (few) {
     const std::int64_t tile = l.pass == 'f' ? kBlock : choice.tile.bn;
     gconv::put(v, f, l.gathered, volume(p_), run, ceil_div(f.all_taps() * l.gathered.channels, tile) * tile);
@@ -183,7 +185,11 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
     v.divisor(choice.splits).u32(l.group_channels).u32(l.group_pictures).u32(l.group_filters);
     if (l.pass == 'c') v.u32(l.rows).u32(l.row_steps[0]).u32(l.row_steps[1]).u32(l.row_steps[2]).u32(l.row_n);
   }
-  if (in_pieces()) v.u32(l.x.n).u64(ranges_).u32(most_exponents_);
+  if (l.on_the_way) {
+    v.u32(l.x.n).u64(l.w.address).u64(ranges_).u32(l.w.count()).u32(width_of(l.w.type) * l.w.pitch);
+  } else if (in_pieces()) {
+    v.u32(l.x.n).u64(ranges_).u32(most_exponents_);
+  }
   v.launch(*device_, *kernel, grid_of(g, choice.tile, choice.splits, l.packs), stream_.handle());
   if (!sums) return;
   const split_sum::Plan end = split_sum::plan(device_->registry(), sum);

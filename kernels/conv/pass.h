@@ -118,6 +118,7 @@ class Pass {
     Inner row_steps = {0, 0, 0};
     // What is gathered, and the filters; u: dy. f, b of gconv.sass: not said.
     Pixels x, w;
+    bool on_the_way = false;  // u: w is dy as it lies, for conv_split.sass
   };
 
   [[nodiscard]] Shape shape(Role role) const { return shape_of(p_, role); }
@@ -139,7 +140,6 @@ class Pass {
   [[nodiscard]] Dtype operands(Role role) const { return in_pieces() ? Dtype::bfloat16 : type_of(p_, role); }
   void run_pieces();
   void run_pieces_copied();
-  void launch_cells(const Launch& l);
   void cells_in_pieces_fprop(const piece_cells::Cells& c, const Pixels& out);
   void cells_in_pieces_update(const piece_cells::Cells& c, const Pixels& out);
   Launch some_positions(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out, const Packs& packs,

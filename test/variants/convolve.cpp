@@ -85,9 +85,14 @@ bool goes_back(const Kernel& kernel) {
 bool makes_piece_cells(const Kernel& kernel) {
   return kernel.manifest().op == "cells_bf16x3";
 }
+// dy of few columns, taken apart by the product's own warps.
+bool splits_on_the_way(const Kernel& kernel) {
+  return kernel.manifest().op == "conv_split";
+}
 // Of float32: what makes cells of pieces, what multiplies them, and what computes a pass whose operands have none.
 bool in_pieces(const Kernel& kernel) {
-  return kernel.manifest().op == "conv_bf16x6" || kernel.manifest().op == "conv_if" || makes_piece_cells(kernel);
+  return kernel.manifest().op == "conv_bf16x6" || kernel.manifest().op == "conv_if" || makes_piece_cells(kernel) ||
+         splits_on_the_way(kernel);
 }
 bool beyond_pieces(const Kernel& kernel) {
   return kernel.manifest().op == "conv_if";
@@ -107,6 +112,7 @@ bool of_bytes_as_halves(const Kernel& kernel) {
 std::string end_of(const Kernel& kernel) {
   if (makes_cells(kernel)) return "_cells_128x64";
   if (makes_piece_cells(kernel)) return "_cells_128x128";
+  if (splits_on_the_way(kernel)) return "_cells_split" + kernel.name().substr(kernel.name().rfind('_'));
   if (of_bytes_as_halves(kernel)) {
     const std::string& name = kernel.name();
     return keeps_filters(kernel)
@@ -134,6 +140,7 @@ bool shares_taps(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
 
 Pass pass_of(Random& random, const Kernel& kernel) {
   if (of_bytes_as_halves(kernel)) return {ConvPass::fprop, Layout::channels_last};
+  if (splits_on_the_way(kernel)) return {ConvPass::update, Layout::channels_last};
   if (makes_cells(kernel) || makes_piece_cells(kernel))
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::update, Layout::channels_last};
   if (shares_products(kernel)) return {ConvPass::update, Layout::channels_last};
@@ -277,10 +284,11 @@ ConvProblem draw_for_pieces(Random& random, const Kernel& kernel, const Pass& wh
     p.groups = 1;
     p.precision = Precision::tensor;
     p.x_type = p.w_type = p.y_type = Dtype::float32;
-    if (makes_piece_cells(kernel)) {
+    if (makes_piece_cells(kernel) || splits_on_the_way(kernel)) {
+      if (splits_on_the_way(kernel)) p.k = ceil_div(p.k, kFour) * kFour;
       p.c = pick(random, 1, pick(random, 0, 3) == 0 ? 40 : 5);
       p.in[0] = p.filter[0] = p.stride[0] = p.dilation[0] = 1, p.pad[0] = 0;
-      if (!conv_detail::piece_cells::all(what.pass, p).empty()) return p;
+      if (p.flops() < 4 * limits.products && !conv_detail::piece_cells::all(what.pass, p).empty()) return p;
       continue;
     }
     if (beyond_pieces(kernel)) {  // vectors, or none
@@ -494,7 +502,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   constexpr float kFactors[] = {1, 1, 2, -1};
   e.alpha = choose(random, kFactors);
   const bool gradients_of_cells =  // are copied as they are
-      (makes_cells(kernel) || makes_piece_cells(kernel)) && pass == ConvPass::update;
+      (makes_cells(kernel) || makes_piece_cells(kernel) || splits_on_the_way(kernel)) && pass == ConvPass::update;
   e.beta = gradients_of_cells || pick(random, 0, 1) == 0 ? 0.0F : choose(random, kFactors);
   e.relu = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
   // A strided bprop on the tensor cores is rounded at random by its last copy, from float32.

@@ -186,7 +186,7 @@ class Session {
     CountingDevice::watch(convolves && in_turn ? 1 : 0);
     if (draws_products(kernel)) return multiply(random, kernel, limits);
     if (op == "conv" || op == "hconv" || op == "gconv" || op == "halo" || op == "halo_update" || op == "resident" ||
-        op == "cells" || op == "cells_bf16x3" || op == "conv_bf16x6" || op == "conv_if" ||
+        op == "cells" || op == "cells_bf16x3" || op == "conv_split" || op == "conv_bf16x6" || op == "conv_if" ||
         op.starts_with("depthwise")) {
       return convolve(random, kernel, limits);
     }

@@ -3,6 +3,11 @@
 #include "kernels/gemm/pieces/bf16x6.h"
 
 namespace nervanagpu::conv_detail::tensor_cores {
+namespace {
+
+constexpr std::int64_t kQuad = 4;  // elements of 16 bytes
+
+}  // namespace
 
 // Through copies with channels last. Rounding at random counts the elements of the result as they lie: the last copy's.
 void Pass::run_pieces_copied() {
@@ -65,12 +70,6 @@ void Pass::run_pieces() {
   if (device_ != nullptr) queue_if(*device_, pass_, p_, at_, e_, stream_.handle(), ranges_, most_exponents_);
 }
 
-void Pass::launch_cells(const Launch& l) {
-  const Packs one = {1, 1, kBlock, p_.k};
-  const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
-  launch_product(l, pieces::choose(work_of(l, one), multiprocessors, e_.beta != 0, forced_), 0);
-}
-
 // fprop of few channels.
 void Pass::cells_in_pieces_fprop(const piece_cells::Cells& c, const Pixels& out) {
   Pixels x = c.pictures(p_.n);
@@ -82,7 +81,10 @@ void Pass::cells_in_pieces_fprop(const piece_cells::Cells& c, const Pixels& out)
     piece_cells::split_filters(*device_, c, p_, at_.in2, w.address, ranges_ + bf16x6::kRangeBytes / 2,
                                stream_.handle());
   }
-  launch_cells(some_positions(c.taps, x, w, out, {1, 1, kBlock, p_.k}, 0, 1));
+  const Packs one = {1, 1, kBlock, p_.k};
+  const Launch l = some_positions(c.taps, x, w, out, one, 0, 1);
+  const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
+  launch_product(l, pieces::choose(work_of(l, one), multiprocessors, e_.beta != 0, forced_), 0);
 }
 
 // update of few channels: the gradient of the filters of cells, from which that of the filters is copied.
@@ -90,21 +92,14 @@ void Pass::cells_in_pieces_update(const piece_cells::Cells& c, const Pixels& out
   const Pixels from = as_it_lies(Role::y, at_.in1);
   Pixels dy = pieces::of(from);
   Pixels x = c.pictures(p_.n);
-  dy.address = arena_.take(pieces::bytes(dy));
+  dy.address = arena_.take(pieces::bytes(dy));  // which is not known to be aligned when this is counted
   x.address = arena_.take(c.pictures_bytes(p_.n));
-  if (device_ != nullptr) {
-    pieces::split(*device_, from, dy, nullptr, nullptr, ranges_, stream_.handle());
-    piece_cells::split_pictures(*device_, c, p_, at_.in2, x.address, ranges_ + bf16x6::kRangeBytes / 2,
-                                stream_.handle());
-  }
   const std::int64_t taps = c.taps.all_taps();
   Launch l;
   l.pass = 'u';
   l.gather = c.taps;
   l.x = x;
   l.w = dy;
-  l.a = rows_map(dy);
-  l.b = columns_map(x, c.taps, false, static_cast<std::uint32_t>(kBlock));
   l.gemm = epilogue(0, taps * kBlock);
   l.gemm.m = p_.k;
   l.gemm.k = ceil_div(dy.count(), kBlock) * kBlock;
@@ -112,7 +107,29 @@ void Pass::cells_in_pieces_update(const piece_cells::Cells& c, const Pixels& out
   l.gemm.c_type = Dtype::float32;
   l.gemm.ldc = taps * kBlock;
   l.bytes = static_cast<double>(c.pictures_bytes(p_.n) + pieces::bytes(dy));
-  launch_cells(l);
+  const Packs one = {1, 1, kBlock, p_.k};
+  const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
+  const bool named = pieces::splits_on_the_way(forced_);
+  Forced of_parts = forced_;
+  if (named) of_parts.kernel.clear();
+  hconv::Choice choice = pieces::choose(work_of(l, one), multiprocessors, false, of_parts);
+  const bool possible = p_.k % kQuad == 0 && from.pitch % kQuad == 0 && from.address % 16 == 0;
+  const auto split = pieces::on_the_way(work_of(l, one), p_.y_elements(), choice.splits, hgemm::kProcessors, forced_);
+  if (split && possible) {
+    choice.tile = split->tile;
+    l.w = from;
+    l.on_the_way = true;
+  } else if (named) {
+    throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
+  }
+  if (device_ != nullptr) {
+    if (!l.on_the_way) pieces::split(*device_, from, dy, nullptr, nullptr, ranges_, stream_.handle());
+    piece_cells::split_pictures(*device_, c, p_, at_.in2, x.address, ranges_ + bf16x6::kRangeBytes / 2,
+                                stream_.handle());
+  }
+  l.a = rows_map(dy);
+  l.b = columns_map(x, c.taps, false, static_cast<std::uint32_t>(kBlock));
+  launch_product(l, choice, 0);
   // Rows in whole cells, and those of the last one that the filter does not fill; columns likewise.
   const std::int64_t line = p_.filter[2] * p_.c;
   const std::int64_t run = c.size[1] * p_.c;

@@ -131,10 +131,10 @@ double microseconds(ConvPass pass, const ConvProblem& p, const Cells& c) {
   const double bytes = static_cast<double>(c.pictures_bytes(p.n)) + 4 * x;
   const double elements = static_cast<double>(p.n * c.pixels[0] * c.pixels[1]) * static_cast<double>(c.elements);
   const double pictures = kLaunch + std::max(bytes / pieces::kMemory, elements * kElement);
-  const double rest = pass == ConvPass::fprop
-                          ? kLaunch
-                          : kCopies * kLaunch + pieces::split_microseconds(static_cast<double>(p.y_elements()));
-  return pictures + rest + pieces::product_microseconds(work_of(pass, p, c)) + pieces::kLaunches;
+  const hconv::Work work = work_of(pass, p, c);
+  const double rest = pass == ConvPass::fprop ? kLaunch + pieces::product_microseconds(work)
+                                              : kCopies * kLaunch + pieces::update_microseconds(work, p.y_elements());
+  return pictures + rest + pieces::kLaunches;
 }
 
 std::optional<Cells> choose(ConvPass pass, const ConvProblem& p, const Forced& forced) {

@@ -21,6 +21,7 @@ using hgemm::Form;
 using hgemm::Tile;
 
 constexpr std::int64_t kBlock = 64;  // of l
+constexpr std::string_view kSplit = "_split";
 
 // Microseconds of a chunk, from the layers of AlexNet, OverFeat and VGG on an H200 (benchmarks/results/conv_tensor.json); those of 64
 // rows or columns are not yet measured, and taken as half of the tile twice as large, and what reading it takes more.
@@ -148,6 +149,39 @@ double microseconds(ConvPass pass, const ConvProblem& p) {
   };
   return product_microseconds(work_of(pass, p)) + split_microseconds(elements(roles.in1) + elements(roles.in2)) +
          kLaunches;
+}
+
+bool splits_on_the_way(const Forced& forced) {
+  return forced.kernel.starts_with(kSplit);
+}
+
+std::optional<Split> on_the_way(const hconv::Work& work, std::int64_t dy_elements, std::int64_t splits,
+                                int multiprocessors, const Forced& forced) {
+  if (!forced.kernel.empty() && !splits_on_the_way(forced)) return std::nullopt;
+  const bool named = splits_on_the_way(forced);
+  const double other =
+      best(work, splits, multiprocessors).cost + split_microseconds(static_cast<double>(dy_elements)) + kLaunches / 2;
+  std::optional<Split> out;
+  for (const Area& area : kAreas) {
+    if (!of_pass(area, 'u') || area.rows != kBlock) continue;
+    if (named && forced.kernel != std::string(kSplit) + "_" + name_of(tile_of(area))) continue;
+    hconv::Work w = work;  // each tile of columns reads 4 bytes where the other way it reads 6
+    const auto read = static_cast<double>(ceil_div(w.product.n, area.columns) * dy_elements);
+    w.bytes += 4 * read - 2 * static_cast<double>(kPieces) * static_cast<double>(dy_elements);
+    const double cost = tile_cost(w, area, splits, multiprocessors);
+    if (named || cost < (out ? out->microseconds : other)) out = {tile_of(area), cost};
+  }
+  return out;
+}
+
+const Kernel* find_split(const Registry& registry, const Tile& t) {
+  return registry.find("conv_split_" + name_of(t));
+}
+
+double update_microseconds(const hconv::Work& work, std::int64_t dy_elements) {
+  const std::int64_t splits = splits_of(work);
+  if (const auto split = on_the_way(work, dy_elements, splits, hgemm::kProcessors)) return split->microseconds;
+  return best(work, splits, hgemm::kProcessors).cost + split_microseconds(static_cast<double>(dy_elements));
 }
 
 hconv::Choice choose(const hconv::Work& w, int multiprocessors, bool uncut, const Forced& forced) {

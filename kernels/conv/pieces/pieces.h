@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "kernels/conv/implicit/hconv_choice.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
@@ -19,6 +20,8 @@ bool asked(const ConvProblem& p);
 // By a model of an H200, all of them functions of the problem alone. Microseconds of a product, of splitting so many elements, and of
 // the launches beside the product's; bytes a microsecond.
 double product_microseconds(const hconv::Work& work);
+// The same of update, with what dy's pieces take.
+double update_microseconds(const hconv::Work& work, std::int64_t dy_elements);
 double split_microseconds(double elements);
 inline constexpr double kLaunches = 5.0;
 inline constexpr double kMemory = 3e6;
@@ -30,6 +33,17 @@ double strict_microseconds(ConvPass pass, const ConvProblem& p);
 // The cheapest tile and number of parts of a launch. uncut: in one part.
 hconv::Choice choose(const hconv::Work& work, int multiprocessors, bool uncut, const Forced& forced);
 const Kernel* find(const Registry& registry, char pass, const hgemm::Tile& tile);
+
+// The tile of conv_split.sass, and what it takes, where update is so sooner done than after a pass of bf16x3.sass over dy: then of as
+// many parts, with the same bits. forced: "_split_64x128".
+struct Split {
+  hgemm::Tile tile;
+  double microseconds = 0;
+};
+std::optional<Split> on_the_way(const hconv::Work& work, std::int64_t dy_elements, std::int64_t splits,
+                                int multiprocessors, const Forced& forced = {});
+bool splits_on_the_way(const Forced& forced);
+const Kernel* find_split(const Registry& registry, const hgemm::Tile& tile);
 
 // A tensor's pieces 0, 1, 2, one behind the other, without an address: of the same pixels, whose channels begin at multiples of
 // 16 bytes.

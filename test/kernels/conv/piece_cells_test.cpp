@@ -118,6 +118,43 @@ TEST_P(PieceCellsTest, EveryTile) {
   }
 }
 
+// dy taken apart on the way: exact, with the bits of bf16x3.sass's pieces, and the same pass by multiply-adds for what has none.
+TEST_P(PieceCellsTest, OnTheWay) {
+  if (absent()) return;
+  for (const Kernel* k : kernels_of("conv_split")) {
+    const std::string tile = k->name().substr(k->name().rfind('_'));
+    for (const ConvProblem& p : layers()) {
+      if (p.k % 4 != 0 || (checked() && p.in[2] > 20)) continue;
+      for (const std::int64_t splits : {1, 3}) {
+        ConvCase c;
+        c.p = p;
+        c.pass = ConvPass::update;
+        c.size = 100;
+        c.options.alpha = -2.0F;
+        c.p.y_pitch = splits == 1 ? 0 : p.k + 8;
+        c.forced.splits = splits;
+        c.forced.kernel = "_cells_split" + tile;
+        ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+        if (checked()) continue;
+        const Bits dy = first_of(c);
+        Bits x = second_of(c);
+        const Bits got = test::run(device_, c, dy, x);
+        c.forced.kernel = "_cells_64x128";
+        ASSERT_EQ(got, test::run(device_, c, dy, x)) << k->name();
+        if (splits != 1 || p.y_elements() > 20000) continue;
+        c.forced.kernel = "_cells_split" + tile;
+        Bits odd = dy;
+        odd[odd.size() / 3] = test::bits_of(Dtype::float32, 1e-40);
+        ASSERT_EQ(test::run(device_, c, odd, x), strict(c, odd, x)) << k->name();
+        odd[odd.size() / 3] = test::bits_of(Dtype::float32, 3.4e38);
+        ASSERT_EQ(test::run(device_, c, odd, x), strict(c, odd, x)) << k->name();
+        x[x.size() / 5] = test::bits_of(Dtype::float32, 1e-40);
+        ASSERT_EQ(test::run(device_, c, dy, x), strict(c, dy, x)) << k->name();
+      }
+    }
+  }
+}
+
 TEST_P(PieceCellsTest, RandomLayers) {
   if (absent() || checked()) return;
   int taken = 0;
@@ -266,12 +303,13 @@ TEST_P(PieceCellsTest, FirstLayersOfNetworks) {
     ConvProblem p;
     std::int64_t rows, channels, taps;
     std::int64_t rows_of_update, channels_of_update, taps_of_update;
+    bool on_the_way;  // dy in pieces
   };
   const std::array<Expected, 4> networks = {
-      Expected{flat(128, {224, 224}, 3, 64, {11, 11}, {4, 4}, {2, 2}), 4, 64, 9, 4, 64, 9},
-      Expected{flat(128, {231, 231}, 3, 96, {11, 11}, {4, 4}, {0, 0}), 4, 64, 9, 4, 64, 9},
-      Expected{flat(64, {224, 224}, 3, 64, {3, 3}, {1, 1}, {1, 1}), 3, 16, 1, 2, 8, 2},
-      Expected{flat(128, {224, 224}, 3, 64, {7, 7}, {2, 2}, {3, 3}), 2, 16, 4, 2, 16, 4}};
+      Expected{flat(128, {224, 224}, 3, 64, {11, 11}, {4, 4}, {2, 2}), 4, 64, 9, 4, 64, 9, true},
+      Expected{flat(128, {231, 231}, 3, 96, {11, 11}, {4, 4}, {0, 0}), 4, 64, 9, 4, 64, 9, false},
+      Expected{flat(64, {224, 224}, 3, 64, {3, 3}, {1, 1}, {1, 1}), 3, 16, 1, 2, 8, 2, true},
+      Expected{flat(128, {224, 224}, 3, 64, {7, 7}, {2, 2}, {3, 3}), 2, 16, 4, 2, 16, 4, true}};
   for (const Expected& e : networks) {
     for (const ConvPass pass : kPasses) {
       ASSERT_TRUE(conv_detail::tensor_cores::takes(pass, e.p));
@@ -286,8 +324,10 @@ TEST_P(PieceCellsTest, FirstLayersOfNetworks) {
         return std::ranges::count_if(launched, [&](const std::string& l) { return l.starts_with(name); });
       };
       EXPECT_EQ(count("cells_bf16x3"), update ? 1 : 2);
-      EXPECT_EQ(count("bf16x3"), update ? 1 : 0);
-      EXPECT_EQ(count("conv_bf16x6"), 1);
+      const bool split = update && e.on_the_way;
+      EXPECT_EQ(count("bf16x3"), update && !split ? 1 : 0) << test::text_of(pass, e.p);
+      EXPECT_EQ(count("conv_bf16x6"), split ? 0 : 1);
+      EXPECT_EQ(count("conv_split"), split ? 1 : 0);
       EXPECT_EQ(count("conv_if"), 1);
     }
   }
