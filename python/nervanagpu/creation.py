@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, SupportsIndex
 
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, dtypes
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import check_tensors, choice, host_array, integer, number, shown
+from nervanagpu.arguments import choice, host_array, integer, number, shown
 from nervanagpu.names import public
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
@@ -54,15 +55,21 @@ def array(
     name: str | None = None,
     *,
     copy: bool | None = True,
+    order: str | None = "C",
+    subok: bool = False,
     ndmin: int = 0,
     device: Any = None,
 ) -> GPUTensor:
-    """A copy of `ary` (any array-like), row-major: on `device`; None: on that of a tensor, else on the current one.
+    """A copy of `ary` (any array-like), row-major; order="F": by columns. It is on `device`; None: on that of a tensor,
+    else on the current one.
 
     It keeps its dtype unless `dtype` says otherwise, and is then converted as `ndarray.astype` does. TypeError for a
     dtype that tensors cannot hold (object, str, ...). "bfloat16" needs no package: without ml_dtypes the elements
     are float32 on the host and rounded on the device.
     """
+    if order != "C" and _by_columns("array", order):
+        made = array(ary, dtype, name, copy=copy, ndmin=ndmin, device=device)
+        return made if made.T.contiguous else named(made.copy(order="F"), name)
     if ndmin != 0:
         least = integer("array", "ndmin", ndmin, 0, 32)
         made = array(ary, dtype, name, copy=copy, device=device)
@@ -80,7 +87,7 @@ def array(
     bare = dtype is not None and isinstance(_core.dtype(dtype), str)  # bfloat16 without ml_dtypes
     host = host_array("ary", ary)
     if dtype is not None and not hasattr(ary, "dtype"):
-        host = dtypes.from_list(ary, _core.dtype(dtype))
+        host = _numbers(ary, dtype)
     if bare:
         tensor = _made(_core.empty, host.shape, dtype)
         _core.nn_convert(array(host, np.float32), tensor, "nearest", 0, 0, 0, None)
@@ -96,6 +103,21 @@ def array(
     return named(tensor, name)
 
 
+def _numbers(values: Any, dtype: Any) -> Any:
+    """A list as an array, whose numbers are checked as NumPy checks them: no NaN and nothing too large for integers."""
+    wanted = _core.dtype(dtype)
+    if (
+        isinstance(wanted, str)
+        or str(wanted) == dtypes.BFLOAT16
+        or not isinstance(values, list | tuple | float | complex)
+    ):
+        return dtypes.from_list(values, wanted)
+    try:
+        return np.asarray(values, wanted)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise type(error)(f"array: ary has an element that does not become {wanted} ({error})") from None
+
+
 def _without_tensors(items: Any) -> Any:
     """A nested list with its tensors as arrays."""
     if isinstance(items, GPUTensor):
@@ -105,19 +127,39 @@ def _without_tensors(items: Any) -> Any:
     return items
 
 
+def _by_columns(function: str, order: Any) -> bool:
+    """Whether `order` says that the first axis is the fastest. ValueError for one that there is not."""
+    wanted = order.upper() if isinstance(order, str) else order
+    return wanted is not None and choice(function, "order", wanted, ("C", "F", "A", "K")) == "F"
+
+
 @public(numpy=False)
 def empty(
-    shape: Shape, dtype: npt.DTypeLike | None = FLOAT32, name: str | None = None, *, device: Any = None
+    shape: Shape,
+    dtype: npt.DTypeLike | None = FLOAT32,
+    name: str | None = None,
+    *,
+    order: str | None = "C",
+    device: Any = None,
 ) -> GPUTensor:
-    """A tensor whose elements are undefined. MemoryError if the device has no room; ValueError: a negative length."""
+    """A tensor whose elements are undefined; order="F": which lies by columns. MemoryError if the device has no room;
+    ValueError: a negative length."""
     if device is not None:
         check_device("empty", device)
+    if order != "C" and _by_columns("empty", order):
+        return named(empty(_core.shape(shape)[::-1], dtype).transpose(), name)
     return named(_made(_core.empty, shape, FLOAT32 if dtype is None else dtype), name)
 
 
 @public(numpy=False)
 def full(
-    shape: Shape, value: Any, dtype: npt.DTypeLike | None = FLOAT32, name: str | None = None, *, device: Any = None
+    shape: Shape,
+    value: Any,
+    dtype: npt.DTypeLike | None = FLOAT32,
+    name: str | None = None,
+    *,
+    order: str | None = "C",
+    device: Any = None,
 ) -> GPUTensor:
     """A tensor of one value, which 64-bit integers hold exactly; of a sequence of values what they broadcast to.
 
@@ -125,6 +167,12 @@ def full(
     """
     if device is not None:
         check_device("full", device)
+    if order != "C" and _by_columns("full", order):
+        out = empty(shape, full((), value, dtype).dtype if np.ndim(value) == 0 else dtype, name, order="F")
+        out[...] = value
+        return out
+    if isinstance(value, complex) and dtype is FLOAT32:
+        dtype = np.complex64
     if dtype is None:
         dtype = (
             value.dtype if hasattr(value, "dtype") else FLOAT32 if isinstance(value, float) else np.asarray(value).dtype
@@ -138,18 +186,28 @@ def full(
 
 @public(numpy=False)
 def zeros(
-    shape: Shape, dtype: npt.DTypeLike | None = FLOAT32, name: str | None = None, *, device: Any = None
+    shape: Shape,
+    dtype: npt.DTypeLike | None = FLOAT32,
+    name: str | None = None,
+    *,
+    order: str | None = "C",
+    device: Any = None,
 ) -> GPUTensor:
     """A tensor of zeros."""
-    return full(shape, 0.0, FLOAT32 if dtype is None else dtype, name, device=device)
+    return full(shape, 0.0, FLOAT32 if dtype is None else dtype, name, order=order, device=device)
 
 
 @public(numpy=False)
 def ones(
-    shape: Shape, dtype: npt.DTypeLike | None = FLOAT32, name: str | None = None, *, device: Any = None
+    shape: Shape,
+    dtype: npt.DTypeLike | None = FLOAT32,
+    name: str | None = None,
+    *,
+    order: str | None = "C",
+    device: Any = None,
 ) -> GPUTensor:
     """A tensor of ones."""
-    return full(shape, 1.0, FLOAT32 if dtype is None else dtype, name, device=device)
+    return full(shape, 1.0, FLOAT32 if dtype is None else dtype, name, order=order, device=device)
 
 
 def pinned(shape: Shape, dtype: npt.DTypeLike = FLOAT32) -> npt.NDArray[Any]:
@@ -161,76 +219,103 @@ def pinned(shape: Shape, dtype: npt.DTypeLike = FLOAT32) -> npt.NDArray[Any]:
 
 
 def _like(function: str, other: Any, dtype: Any, shape: Any, device: Any) -> tuple[Any, Any]:
-    check_tensors(function, other=other)
     if device is not None:
         check_device(function, device)
-    return other.shape if shape is None else shape, other.dtype if dtype is None else dtype
+    if not isinstance(other, GPUTensor):
+        other = host_array("other", other)
+    return other.shape if shape is None else shape, other.dtype if dtype is None else _core.dtype(dtype)
+
+
+def _order_of(other: Any, order: Any) -> str | None:
+    """C or F: of A and K that of another tensor."""
+    if order in ("A", "K", "a", "k"):
+        return "F" if other.flags.f_contiguous and not other.flags.c_contiguous else "C"
+    wanted: str | None = order
+    return wanted
 
 
 @public()
 def empty_like(
-    other: GPUTensor,
+    other: Any,
     dtype: npt.DTypeLike | None = None,
+    order: str | None = "C",
+    subok: bool = True,
+    shape: Shape | None = None,
     *,
     name: str | None = None,
-    shape: Shape | None = None,
     device: Any = None,
 ) -> GPUTensor:
-    """An undefined, contiguous tensor of the shape and dtype of `other`."""
-    return empty(*_like("empty_like", other, dtype, shape, device), name)
+    """An undefined, contiguous tensor of the shape and dtype of `other`; order K or A: that lies as `other` does."""
+    return empty(*_like("empty_like", other, dtype, shape, device), name, order=_order_of(other, order))
 
 
 @public()
 def zeros_like(
-    other: GPUTensor,
+    other: Any,
     dtype: npt.DTypeLike | None = None,
+    order: str | None = "C",
+    subok: bool = True,
+    shape: Shape | None = None,
     *,
     name: str | None = None,
-    shape: Shape | None = None,
     device: Any = None,
 ) -> GPUTensor:
     """Zeros of the shape and dtype of `other`."""
-    return zeros(*_like("zeros_like", other, dtype, shape, device), name)
+    return zeros(*_like("zeros_like", other, dtype, shape, device), name, order=_order_of(other, order))
 
 
 @public()
 def ones_like(
-    other: GPUTensor,
+    other: Any,
     dtype: npt.DTypeLike | None = None,
+    order: str | None = "C",
+    subok: bool = True,
+    shape: Shape | None = None,
     *,
     name: str | None = None,
-    shape: Shape | None = None,
     device: Any = None,
 ) -> GPUTensor:
     """Ones of the shape and dtype of `other`."""
-    return ones(*_like("ones_like", other, dtype, shape, device), name)
+    return ones(*_like("ones_like", other, dtype, shape, device), name, order=_order_of(other, order))
 
 
 @public()
 def full_like(
-    other: GPUTensor,
+    other: Any,
     value: Any,
     dtype: npt.DTypeLike | None = None,
+    order: str | None = "C",
+    subok: bool = True,
+    shape: Shape | None = None,
     *,
     name: str | None = None,
-    shape: Shape | None = None,
     device: Any = None,
 ) -> GPUTensor:
     """`value` in the shape and dtype of `other`."""
     lengths, of = _like("full_like", other, dtype, shape, device)
     if isinstance(value, float) and dtypes.kind_of(of) in "biu":
         value = int(value) if dtypes.kind_of(of) != "b" else bool(value)
-    return full(lengths, value, of, name)
+    return full(lengths, value, of, name, order=_order_of(other, order))
 
 
 @public("asanyarray", numpy=False)
-def asarray(ary: Any, dtype: npt.DTypeLike | None = None, *, copy: bool | None = None, device: Any = None) -> GPUTensor:
+def asarray(
+    ary: Any,
+    dtype: npt.DTypeLike | None = None,
+    order: str | None = None,
+    *,
+    copy: bool | None = None,
+    device: Any = None,
+) -> GPUTensor:
     """A tensor as it is, if it has that dtype, else a copy; of anything else what `array` makes of it.
 
     copy: True for a copy always; False for ValueError where one is needed.
     """
     if device is not None:
         check_device("asarray", device)
+    if order is not None and choice("asarray", "order", order, ("C", "F", "A", "K")) in "CF":
+        made = asarray(ary, dtype, copy=copy, device=device)
+        return made if (made if order == "C" else made.T).contiguous else made.copy(order=order)
     if isinstance(ary, GPUTensor) and not copy and (dtype is None or ary.dtype == _core.dtype(dtype)):
         moved = ary if device is None else ary.to(device)
         if moved is ary or copy is None:
@@ -247,9 +332,10 @@ def asnumpy(x: Any) -> npt.NDArray[Any]:
 
 
 @public()
-def copy(x: Any) -> GPUTensor:
-    """A contiguous copy."""
-    return array(x)
+def copy(x: Any, order: str = "C", subok: bool = False) -> GPUTensor:
+    """A contiguous copy, row-major; order F: by columns, A as x is, K as its axes lie."""
+    made = array(x)
+    return made if order == "C" else (x if isinstance(x, GPUTensor) else made).copy(order=order)
 
 
 def _ramp(start: Any, step: Any, count: int, dtype: Any) -> GPUTensor:
@@ -269,9 +355,9 @@ def _ramp(start: Any, step: Any, count: int, dtype: Any) -> GPUTensor:
 
 @public(numpy=False)
 def arange(
-    start: float,
+    start: float | None = None,
     stop: float | None = None,
-    step: float = 1,
+    step: float | None = 1,
     dtype: npt.DTypeLike | None = None,
     *,
     device: Any = None,
@@ -284,8 +370,9 @@ def arange(
         check_device("arange", device)
     if stop is None:
         start, stop = 0, start
-    if step is None:
-        step = 1
+    if stop is None:
+        raise TypeError("arange: there is no stop; needs one")
+    start, step = 0 if start is None else start, 1 if step is None else step
     for name, value in (("start", start), ("stop", stop), ("step", step)):
         number("arange", name, value)
     if step == 0:
@@ -293,6 +380,8 @@ def arange(
     of = np.result_type(*(np.asarray(v).dtype for v in (start, stop, step))) if dtype is None else _core.dtype(dtype)
     if all(isinstance(v, int | np.integer) for v in (start, stop, step)):
         count = len(range(int(start), int(stop), int(step)))
+        if count > 2 and dtypes.kind_of(of) == "b":
+            raise TypeError(f"arange: {count} numbers from {start}; needs two or fewer for dtype bool")
         if dtypes.kind_of(of) in "iu":
             if count:
                 limits = np.iinfo(of)
@@ -310,29 +399,42 @@ def arange(
     return _ramp(float(start), float(start) + float(step) - float(start), count, of)
 
 
+def _real(function: str, name: str, value: Any) -> float:
+    """A number, infinities and NaN, too."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return value
+    return number(function, name, value)
+
+
 @public(numpy=False)
 def linspace(
-    start: complex,
-    stop: complex,
+    start: Any,
+    stop: Any,
     num: int = 50,
     endpoint: bool = True,
     retstep: bool = False,
     dtype: npt.DTypeLike | None = None,
+    axis: int = 0,
     *,
     device: Any = None,
 ) -> Any:
     """`num` numbers from start to stop, with it or without, equally far apart; `retstep`: and how far.
 
-    Complex numbers give complex128, or the complex `dtype`.
+    Complex numbers give complex128, or the complex `dtype`. Of tensors the numbers stand along a new axis, at `axis`.
     """
     if device is not None:
         check_device("linspace", device)
+    from nervanagpu import manipulation, spaces
+
+    if spaces.several(start, stop):
+        return spaces.linspace(start, stop, num, endpoint, retstep, dtype, axis)
+    manipulation.axis_of("linspace", axis, 1)
     if isinstance(start, complex) or isinstance(stop, complex):
         ends = [(complex(e).real, complex(e).imag) for e in (start, stop)]
         (re, by), (im, turn) = (linspace(a, b, num, endpoint, True) for a, b in zip(*ends, strict=True))
         row = _core.as_dtype(_core.complex_from(re, im), np.complex128 if dtype is None else dtype)
         return (row, complex(by, turn)) if retstep else row
-    low, high = number("linspace", "start", start), number("linspace", "stop", stop)
+    low, high = (_real("linspace", *end) for end in (("start", start), ("stop", stop)))
     count = integer("linspace", "num", num, 0)
     of = np.dtype(np.float64) if dtype is None else _core.dtype(dtype)
     parts = count - 1 if endpoint else count
@@ -348,23 +450,32 @@ def linspace(
 
 @public(numpy=False)
 def logspace(
-    start: float,
-    stop: float,
+    start: Any,
+    stop: Any,
     num: int = 50,
     endpoint: bool = True,
-    base: float = 10.0,
+    base: Any = 10.0,
     dtype: npt.DTypeLike | None = None,
+    axis: int = 0,
 ) -> GPUTensor:
     """base ** linspace(start, stop, num, endpoint)."""
+    from nervanagpu import spaces
+
+    if spaces.several(start, stop, base):
+        return spaces.logspace(start, stop, num, endpoint, base, dtype, axis)
     made = _core.apply("power", number("logspace", "base", base), linspace(start, stop, num, endpoint))
     return made if dtype is None else _core.as_dtype(made, dtype)
 
 
 @public(numpy=False)
 def geomspace(
-    start: float, stop: float, num: int = 50, endpoint: bool = True, dtype: npt.DTypeLike | None = None
+    start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: npt.DTypeLike | None = None, axis: int = 0
 ) -> GPUTensor:
     """`num` numbers from start to stop, each the same multiple of the one before."""
+    from nervanagpu import spaces
+
+    if spaces.several(start, stop):
+        return spaces.geomspace(start, stop, num, endpoint, dtype, axis)
     start, stop = number("geomspace", "start", start), number("geomspace", "stop", stop)
     num = integer("geomspace", "num", num, 0)
     if start * stop <= 0:
@@ -381,9 +492,17 @@ def geomspace(
 
 @public(numpy=False)
 def eye(
-    rows: int, columns: int | None = None, k: int = 0, dtype: npt.DTypeLike | None = FLOAT32, *, device: Any = None
+    rows: int,
+    columns: int | None = None,
+    k: int = 0,
+    dtype: npt.DTypeLike | None = FLOAT32,
+    *,
+    order: str | None = "C",
+    device: Any = None,
 ) -> GPUTensor:
     """A matrix of ones on the diagonal k (above the main one if positive) and zeros elsewhere."""
+    if order != "C" and _by_columns("eye", order):
+        return eye(rows if columns is None else columns, rows, -k, dtype, device=device).T
     n = integer("eye", "rows", rows, 0)
     m = n if columns is None else integer("eye", "columns", columns, 0)
     out = zeros((n, m), dtype, device=device)
@@ -414,7 +533,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy", sparse: bool = False, copy: boo
         places[:2] = [1, 0]
     grids = [r.reshape(*[-1 if p == i else 1 for i in range(ndim)]) for r, p in zip(rows, places, strict=True)]
     if sparse:
-        return grids
+        return [g.copy() for g in grids] if copy else grids
     shape = np.broadcast_shapes(*(g.shape for g in grids))
     made = []
     for g in grids:
@@ -425,9 +544,12 @@ def meshgrid(*arrays: Any, indexing: str = "xy", sparse: bool = False, copy: boo
 
 
 @public(numpy=False)
-def indices(dimensions: Shape, dtype: npt.DTypeLike = np.int64) -> GPUTensor:
-    """The indices of a grid: (axes, *dimensions)."""
+def indices(dimensions: Shape, dtype: npt.DTypeLike = np.int64, sparse: bool = False) -> Any:
+    """The indices of a grid: (axes, *dimensions); sparse: a tuple of one for each axis, of length 1 along others."""
     lengths = _core.shape(dimensions)
+    if sparse:
+        sides = [[-1 if i == a else 1 for i in range(len(lengths))] for a in range(len(lengths))]
+        return tuple(arange(n, dtype=dtype).reshape(*side) for n, side in zip(lengths, sides, strict=True))
     out = empty((len(lengths), *lengths), dtype)
     for a, length in enumerate(lengths):
         out[a] = arange(length, dtype=dtype).reshape(*[-1 if i == a else 1 for i in range(len(lengths))])

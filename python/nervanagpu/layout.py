@@ -71,6 +71,12 @@ class Flat:
 
     def __setitem__(self, key: Any, value: Any) -> None:
         row = self.base.reshape(-1)
+        places = row[key]
+        if getattr(value, "ndim", 0) or isinstance(value, list | tuple):  # in one row, and again and again
+            values = creation.asarray(value).reshape(-1)
+            if values.size and values.size != places.size and places.ndim:
+                values = values[creation.arange(places.size) % values.size]
+            value = values
         row[key] = value
         if not self.base.contiguous:  # the row is a copy
             self.base[...] = row.reshape(self.base.shape)

@@ -430,7 +430,11 @@ def insert(x: Operand, obj: Any, values: Any, axis: int | None = None) -> GPUTen
         x, axis = ravel(x), 0
     at = axis_of("insert", axis, x.ndim)
     length = x.shape[at]
-    where = host_array("obj", obj)
+    where = np.arange(length)[obj] if isinstance(obj, slice) else host_array("obj", obj)
+    if where.dtype.kind == "b" and where.ndim == 1:
+        where = np.flatnonzero(where)
+    elif where.size == 0 and where.ndim == 1:
+        where = where.astype(np.int64)
     if where.dtype.kind not in "iu":
         raise TypeError(f"insert: obj is {shown(obj)}; needs an integer or integers")
     given = operand_of(values)

@@ -44,8 +44,31 @@ def _array_function(
     return ours(*args, **_given(kwargs))
 
 
+def _hostless(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` without the argument `device`, which NumPy hands on and knows only itself in."""
+
+    def make(*args: Any, device: Any = None, **more: Any) -> Any:
+        return function(*args, **more)
+
+    return make
+
+
+def _made_like() -> dict[Any, Callable[..., Any]]:
+    """NumPy's functions that are asked for tensors by like=, with NumPy's defaults: float64."""
+    from nervanagpu import creation
+    from nervanagpu.cupy import creation as as_numpy
+
+    names = "array asarray asanyarray empty eye full identity ones tri zeros".split()
+    made = {getattr(np, name): _hostless(getattr(as_numpy, name)) for name in names}
+    return made | {
+        getattr(np, name): _hostless(getattr(creation, name))
+        for name in ("arange", "frombuffer", "fromiter", "fromfunction")
+    }
+
+
 def install() -> None:
     """Gives GPUTensor the methods by which NumPy asks for these."""
+    _SERVED.update(_made_like())
     _SERVED.update(of_numpy())
     for name, method in (("__array_ufunc__", _array_ufunc), ("__array_function__", _array_function)):
         setattr(GPUTensor, name, method)

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, algebra, composed, dtypes, elementwise, manipulation
+from nervanagpu import _core, algebra, composed, dtypes, manipulation
 from nervanagpu import creation as _ours
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, integer, shown
+from nervanagpu.arguments import choice, shown
 from nervanagpu.reductions import operand_of
 
 __all__ = [
     "broadcast_arrays", "concatenate", "dstack",
-    "hstack", "linspace", "logspace", "meshgrid", "ravel",
+    "hstack", "meshgrid", "ravel",
     "reshape", "row_stack", "stack", "vander", "vstack",
 ]  # fmt: skip
 
@@ -120,35 +119,3 @@ def vander(x: Any, N: int | None = None, increasing: bool = False) -> GPUTensor:
     """The powers of x as columns, in a dtype that holds int64, too."""
     given = operand_of(x)
     return algebra.vander(given.astype(np.promote_types(given.dtype, np.int64)), N, increasing)
-
-
-def linspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, retstep: bool = False,
-    dtype: npt.DTypeLike | None = None, axis: int = 0,
-) -> Any:  # fmt: skip
-    """`num` numbers from start to stop along a new axis; both may be arrays."""
-    if all(np.isscalar(v) for v in (start, stop)):
-        return _ours.linspace(start, stop, num, endpoint, retstep, dtype)
-    count = integer("linspace", "num", num, 0)
-    first, last = (_core.as_dtype(operand_of(v), np.float64) for v in (start, stop))
-    parts = count - 1 if endpoint else count
-    apart = last - first
-    step = apart / parts if parts > 0 else apart * math.nan
-    i = _ours.arange(count, dtype=np.float64).reshape(-1, *[1] * apart.ndim)
-    made = (elementwise.add(i * step, first) if parts > 0 else elementwise.add(i * 0, first)).copy()
-    if endpoint and count > 1:
-        made[-1] = last + 0 * first
-    if dtype is not None:
-        whole = dtypes.kind_of(_core.dtype(dtype)) in "iu"
-        made = _core.as_dtype(elementwise.floor(made) if whole else made, dtype)
-    made = manipulation.moveaxis(made, 0, axis)
-    return (made, step) if retstep else made
-
-
-def logspace(
-    start: Any, stop: Any, num: int = 50, endpoint: bool = True, base: Any = 10.0, dtype: npt.DTypeLike | None = None,
-    axis: int = 0,
-) -> GPUTensor:  # fmt: skip
-    """base ** linspace(start, stop)."""
-    made = elementwise.power(base, linspace(start, stop, num, endpoint, axis=axis))
-    return made if dtype is None else _core.as_dtype(made, dtype)

@@ -1,0 +1,64 @@
+"""Numbers in equal steps between ends that are tensors: what linspace, logspace and geomspace make of them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from nervanagpu import _core, creation, dtypes, elementwise, manipulation, reductions
+from nervanagpu._core import GPUTensor
+from nervanagpu.arguments import integer
+from nervanagpu.reductions import operand_of
+
+
+def several(*ends: Any) -> bool:
+    """Whether one of these has axes."""
+    return any(getattr(e, "ndim", 0) > 0 or isinstance(e, list | tuple) for e in ends)
+
+
+def linspace(start: Any, stop: Any, num: Any, endpoint: bool, retstep: bool, dtype: Any, axis: int) -> Any:
+    """`num` numbers from start to stop along a new axis."""
+    count = integer("linspace", "num", num, 0)
+    given = [operand_of(v) for v in (start, stop)]
+    wide = np.complex128 if any(dtypes.kind_of(v.dtype) == "c" for v in given) else np.float64
+    first, last = (_core.as_dtype(v, wide) for v in given)
+    parts = count - 1 if endpoint else count
+    apart = last - first
+    step = apart / parts if parts > 0 else apart * math.nan
+    i = creation.arange(count, dtype=np.float64).reshape(-1, *[1] * apart.ndim)
+    made = (elementwise.add(i * step, first) if parts > 0 else elementwise.add(i * 0, first) + 0 * apart).copy()
+    if endpoint and count > 1:
+        made[-1] = last + 0 * first
+    if dtype is not None:
+        whole = dtypes.kind_of(_core.dtype(dtype)) in "iu"
+        made = _core.as_dtype(elementwise.floor(made) if whole else made, dtype)
+    made = manipulation.moveaxis(made, 0, axis)
+    return (made, step) if retstep else made
+
+
+def logspace(start: Any, stop: Any, num: Any, endpoint: bool, base: Any, dtype: Any, axis: int) -> GPUTensor:
+    """base ** linspace(start, stop)."""
+    shape = np.broadcast_shapes(*(operand_of(v).shape for v in (start, stop, base)))
+    ends = [manipulation.broadcast_to(operand_of(v), shape) for v in (start, stop)]
+    powers = linspace(ends[0], ends[1], num, endpoint, False, None, 0)
+    made = elementwise.power(_core.as_dtype(operand_of(base), np.float64), powers)
+    made = made if dtype is None else _core.cast(made, dtype)
+    return manipulation.moveaxis(made, 0, axis)
+
+
+def geomspace(start: Any, stop: Any, num: Any, endpoint: bool, dtype: Any, axis: int) -> GPUTensor:
+    """`num` numbers from start to stop, each the same multiple of the one before, along a new axis."""
+    first, last = (_core.as_dtype(operand_of(v), np.float64) for v in (start, stop))
+    if bool(reductions.any(elementwise.less_equal(first * last, 0))):
+        raise ValueError("geomspace: start and stop have a 0, or another sign; needs numbers of one sign, not 0")
+    sign = elementwise.where(elementwise.less(first, 0), -1.0, 1.0)
+    ends = [elementwise.log10(elementwise.absolute(v)) for v in (first, last)]
+    made = (elementwise.power(10.0, linspace(ends[0], ends[1], num, endpoint, False, None, 0)) * sign).copy()
+    if made.shape[0] > 0:
+        made[0] = first + 0 * last
+    if made.shape[0] > 1 and endpoint:
+        made[-1] = last + 0 * first
+    made = made if dtype is None else _core.cast(made, dtype)
+    return manipulation.moveaxis(made, 0, axis)
