@@ -389,7 +389,7 @@ std::int64_t splits_of(const Registry& registry, const GemmProblem& p) {
   if ((p.batch > 1 && !sum) || p.pointers != 0) return 1;
   if (p.m <= 0 || p.n <= 0 || p.k <= 0 || p.m * p.n >= kMaxLength || p.m * p.ldc >= kMaxLength) return 1;
   if (on_tensor_cores(registry, p)) return hgemm::splits_of(p);
-  if (in_pieces(registry, p)) return bf16x6::splits_of(p);
+  if (in_pieces(registry, p)) return f16x3::chosen(p) ? f16x3::splits_of(p) : bf16x6::splits_of(p);
   if (wide(p.a_type) || (p.splits == 0 && p.workspace == 0)) return 1;
   if (p.splits == 0) return best_splits(p);
   return ceil_div(p.k, chunk_of(p.k, p.splits));

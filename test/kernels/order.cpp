@@ -98,23 +98,26 @@ float in_pieces(TensorChain& core, const Order& order, const Terms& t, std::int6
   return total;
 }
 
-// Two float16 numbers, the second times 2^-11, for x 2^(139 - e).
+// Two float16 numbers, of which the first has ten bits and the second counts 2^-10, for x 2^(138 - e).
 std::array<std::vector<float>, 2> halves_of(const std::vector<float>& x, int e) {
-  constexpr float kLow = 0x1p11F;
+  constexpr float kLow = 0x1p10F;
+  constexpr std::uint32_t kHalf = 0x2000;  // of what lies behind ten bits
   std::array<std::vector<float>, 2> out;
   for (const float v : x) {
-    const float scaled = std::ldexp(v, 139 - e);
-    out[0].push_back(static_cast<float>(half_value(half_bits(scaled))));
+    const float scaled = std::ldexp(v, 138 - e);
+    const auto ten = std::bit_cast<float>((std::bit_cast<std::uint32_t>(scaled) + kHalf) & ~(2 * kHalf - 1));
+    out[0].push_back(static_cast<float>(half_value(half_bits(ten))));
     out[1].push_back(static_cast<float>(half_value(half_bits((scaled - out[0].back()) * kLow))));
   }
   return out;
 }
 
-// Chunks added in ascending order; in each the products of a first piece with a second one, times 2^-11, before that of the first.
+// Chunks added in ascending order; in each the products of a first piece with a second one, times 2^-10, before that of the first.
 float in_halves(TensorChain& core, const Order& order, const Terms& t, std::int64_t from, std::int64_t to,
                 const Cut& cut) {
   const std::int64_t chunk = order.number("chunk", 0);
   const auto step = static_cast<std::size_t>(order.number("step", 0));
+  const auto promote = static_cast<std::size_t>(order.number("promote", chunk));
   const auto a = halves_of(t.a, cut.e_a);
   const auto b = halves_of(t.b, cut.e_b);
   float total = 0;
@@ -123,9 +126,12 @@ float in_halves(TensorChain& core, const Order& order, const Terms& t, std::int6
     const auto last = static_cast<std::size_t>(std::min(to, begin + chunk));
     float sum = core.run(a[0], b[1], first, last, step);
     sum = core.run(a[1], b[0], first, last, step, sum);
-    total += core.run(a[0], b[0], first, last, step, sum * 0x1p-11F);
+    sum *= 0x1p-10F;
+    for (std::size_t l = first; l < last; l += promote, sum = 0) {
+      total += core.run(a[0], b[0], l, std::min(last, l + promote), step, sum);
+    }
   }
-  return std::ldexp(total, cut.e_a + cut.e_b - 2 * 139);
+  return std::ldexp(total, cut.e_a + cut.e_b - 2 * 138);
 }
 
 // All l of the first remainder of 8, then those of the next, each filled up to blocks of 64.
@@ -158,7 +164,7 @@ std::optional<Order> order_of(std::string_view accum) {
       {"chain", {"warps", "chunk", "halves"}},
       {"tensor", {"step", "rows"}},
       {"pieces", {"chunk", "step"}},
-      {"halves", {"chunk", "step"}},
+      {"halves", {"chunk", "step", "promote"}},
       {"ascending", {}},
       {"window", {}},
       {"windows", {}},

@@ -32,7 +32,7 @@ struct Cut {
   std::int64_t parts = 1;  // added in ascending order
   sass::emulate::tensor::Type type = sass::emulate::tensor::Type::kF16;
   std::vector<std::int64_t> remainders = {};  // rows=8: the remainders of 8 in their order
-  int e_a = 139, e_b = 139;                   // halves: operands are scaled by 2^(139 - e)
+  int e_a = 138, e_b = 138;                   // halves: operands are scaled by 2^(138 - e)
 };
 
 // The bits of the float32 sum, or of the int32 one (kind "integer").

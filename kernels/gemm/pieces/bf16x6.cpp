@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <span>
 
 #include "kernels/gemm/choose/hgemm_cost.h"
 #include "kernels/gemm/epilogue/flags.h"
@@ -48,22 +49,20 @@ std::int64_t chunks_of(const GemmProblem& p) {
   return ceil_div(p.k, kChunk);
 }
 
-double microseconds(const GemmProblem& problem, const Width& w, std::int64_t splits, int multiprocessors) {
+}  // namespace
+
+double microseconds(const GemmProblem& problem, const Width& w, std::int64_t splits, int multiprocessors,
+                    std::int64_t pieces) {
   GemmProblem p = problem;
   p.a_type = p.b_type = Dtype::bfloat16;
   constexpr std::int64_t kRows = 128;
   if (p.batch > 1) p.m = p.batch * ceil_div(p.m, kRows) * kRows;  // one product that costs what the batch does
-  const auto bytes = static_cast<double>(a_of(problem).bytes(kPieces) + b_of(problem).bytes(kPieces));
+  const auto bytes = static_cast<double>(a_of(problem).bytes(pieces) + b_of(problem).bytes(pieces));
   return hgemm::tile_microseconds(p, tile_of(w), splits, multiprocessors, bytes, {w.chunk, 0.94});
 }
 
-struct Choice {
-  std::int64_t splits = 1;
-  double cost = 0;
-};
-
 // An epilogue does not change how sums are cut.
-Choice best(const GemmProblem& problem) {
+Choice best(const GemmProblem& problem, std::span<const Width> widths, std::int64_t pieces) {
   GemmProblem p = problem;
   p.activation = GemmActivation::none;
   p.rounding = {};
@@ -77,13 +76,22 @@ Choice best(const GemmProblem& problem) {
   Choice out;
   for (std::int64_t s = std::min(least_parts(chunks), most); s <= most; ++s) {
     if (hgemm::effective(chunks, s) != s) continue;
-    for (const Width& w : kWidths) {
-      const double c = microseconds(p, w, s, hgemm::kProcessors);
+    for (const Width& w : widths) {
+      const double c = microseconds(p, w, s, hgemm::kProcessors, pieces);
       if (out.cost == 0 || c < out.cost) out = {s, c};
     }
   }
+  constexpr double kMemory = 3e6;  // bytes a microsecond
+  const auto m = static_cast<double>(p.m);
+  const auto n = static_cast<double>(p.n);
+  const auto k = static_cast<double>(p.k);
+  const auto matrices = static_cast<double>(std::max<std::int64_t>(p.batch, 1));
+  const double read_and_written = 4 + 2 * static_cast<double>(pieces);
+  out.cost += matrices * read_and_written * (m * k + k * n) / kMemory;
   return out;
 }
+
+namespace {
 
 // Sooner done than by multiply-adds. A batch is judged by what its products cost beside each other.
 bool pays(const GemmProblem& p) {
@@ -97,9 +105,7 @@ bool pays(const GemmProblem& p) {
   const auto matrices = static_cast<double>(std::max<std::int64_t>(p.batch, 1));
   const double operands = m * k + k * n;
   const double strict = std::max(2 * m * n * k / kRate, 4 * (operands + m * n) / kMemory);
-  const double read_and_written = 4 + 2 * static_cast<double>(kPieces);
-  const double split = read_and_written * operands / kMemory;
-  return best(p).cost + matrices * split + kLaunches < matrices * strict;
+  return best(p, kWidths, kPieces).cost + kLaunches < matrices * strict;
 }
 
 }  // namespace
@@ -132,7 +138,7 @@ bool takes(const GemmProblem& p) {
 
 std::int64_t splits_of(const GemmProblem& p) {
   if (p.batch > 1) return 1;
-  return p.splits != 0 ? hgemm::effective(chunks_of(p), p.splits) : best(p).splits;
+  return p.splits != 0 ? hgemm::effective(chunks_of(p), p.splits) : best(p, kWidths, kPieces).splits;
 }
 
 bool is(const Kernel& kernel) {
@@ -151,7 +157,7 @@ bool fits(const Kernel& k, const GemmProblem& p, std::string_view tile) {
 }
 
 double cost(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
-  return microseconds(p, width_of(k), splits, multiprocessors);
+  return microseconds(p, width_of(k), splits, multiprocessors, kPieces);
 }
 
 Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
@@ -213,7 +219,9 @@ Launch split(const Registry& registry, const Split& a, const Split& b, std::uint
   unless.put(v.u64(ranges));
   const Kernel* kernel = registry.find(name);
   if (kernel == nullptr) throw InvalidArgument("gemm: no kernel " + name);
-  return {kernel, {256, 2, 1}, v};
+  Grid grid = {256, 2, 1};
+  grid.early = unless.halves != 0;
+  return {kernel, grid, v};
 }
 
 Launch split(const Registry& registry, const GemmProblem& p, std::int64_t splits, const Unless& unless) {
@@ -242,6 +250,7 @@ Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t sp
     out.grid.x = static_cast<std::uint32_t>(ceil_div(p.m, kernel->number("BM")));
     out.grid.y = static_cast<std::uint32_t>(ceil_div(p.n, kernel->number("BN")));
     out.grid.z = static_cast<std::uint32_t>(p.batch > 1 ? p.batch : splits);
+    out.grid.early = unless.halves != 0;
     return out;
   }
   throw InvalidArgument("gemm: no kernel gemm_if for m " + std::to_string(p.m) + ", n " + std::to_string(p.n) + ", k " +

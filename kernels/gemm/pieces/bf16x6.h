@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,15 @@ struct Width {
   int columns;
   double chunk;
 };
+// What a launch of such tiles costs by the model, and the parts of k with which a product costs least, its pieces included.
+double microseconds(const GemmProblem& problem, const Width& width, std::int64_t splits, int multiprocessors,
+                    std::int64_t pieces);
+struct Choice {
+  std::int64_t splits = 1;
+  double cost = 0;
+};
+Choice best(const GemmProblem& problem, std::span<const Width> widths, std::int64_t pieces);
+
 inline constexpr std::array kWidths = {Width{128, 2.25}, Width{192, 3.35}};
 
 // Parts that a sum of so many chunks of 64 products has at least: chunks are added one after the other, and what is added late is

@@ -17,8 +17,7 @@ using pieces::b_of;
 using pieces::kUnit;
 using pieces::Side;
 
-constexpr std::int64_t kDown = 64;     // rows of f16x2.sass's blocks
-constexpr std::int64_t kAcross = 128;  // and columns
+constexpr std::int64_t kAcross = 128;  // columns of f16x2.sass's blocks
 constexpr std::int64_t kSample = 1024;
 constexpr std::string_view kPrefix = "f16_";
 
@@ -38,6 +37,16 @@ GemmProblem of_pieces(const GemmProblem& problem, std::int64_t splits) {
   return p;
 }
 
+// log2 of the rows of f16x2.sass's blocks: fewer where its 2,048 warps would not all have one.
+int down_log(const Side& s) {
+  constexpr std::int64_t kWarps = 2048;
+  constexpr int kLeast = 4;
+  int log = 6;
+  while (log > kLeast && s.matrices * ceil_div(s.inner, kAcross) * ceil_div(s.outer, std::int64_t{1} << log) < kWarps)
+    --log;
+  return log;
+}
+
 std::int64_t chunks_of(const GemmProblem& p) {
   constexpr std::int64_t kChunk = 64;
   return ceil_div(p.k, kChunk);
@@ -45,8 +54,15 @@ std::int64_t chunks_of(const GemmProblem& p) {
 
 }  // namespace
 
-bool chosen(const GemmProblem&) {
-  return false;  // until an H200 has shown where it is sooner
+bool chosen(const GemmProblem& p) {
+  constexpr std::int64_t kLeast = 4096;  // terms of a sum: errors beside multiply-adds were measured from there on
+  constexpr double kLaunches = 10;       // microseconds that the kernels behind take, which find nothing to do
+  if (p.splits != 0 || p.k < kLeast) return false;
+  return bf16x6::best(p, kWidths, kPieces).cost + kLaunches < bf16x6::best(p, bf16x6::kWidths, bf16x6::kPieces).cost;
+}
+
+std::int64_t splits_of(const GemmProblem& p) {
+  return p.batch > 1 ? 1 : bf16x6::best(p, kWidths, kPieces).splits;
 }
 
 bool is(const Kernel& kernel) {
@@ -54,21 +70,16 @@ bool is(const Kernel& kernel) {
 }
 
 std::string tile_name(const Kernel& k) {
-  return std::string(kPrefix) + bf16x6::tile_name(k);
+  return std::string(kPrefix) + bf16x6::tile_name(k) + "_" + std::to_string(k.number("PROMOTE"));
 }
 
 bool fits(const Kernel& k, const GemmProblem& p, std::string_view tile) {
   if (tile.empty() ? !chosen(p) : !tile.starts_with(kPrefix)) return false;
-  return bf16x6::fits(k, p, tile.empty() ? tile : tile.substr(kPrefix.size()));
+  return bf16x6::fits(k, p, {}) && (tile.empty() ? k.number("PROMOTE") == 64 : tile == tile_name(k));
 }
 
-double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors) {
-  GemmProblem p = problem;
-  p.a_type = p.b_type = Dtype::float16;
-  constexpr std::int64_t kRows = 128;
-  if (p.batch > 1) p.m = p.batch * ceil_div(p.m, kRows) * kRows;
-  const auto bytes = static_cast<double>(a_of(problem).bytes(kPieces) + b_of(problem).bytes(kPieces));
-  return hgemm::tile_microseconds(p, tile_of(kernel), splits, multiprocessors, bytes, {width_of(kernel).chunk, 0.94});
+double cost(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
+  return bf16x6::microseconds(p, width_of(kernel), splits, multiprocessors, kPieces);
 }
 
 Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
@@ -79,12 +90,12 @@ Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multip
 
 bf16x6::Unless unless(const GemmProblem& p, std::int64_t splits) {
   constexpr std::int64_t kMostSmall = 56;  // 7/8 of k, in 64ths
-  constexpr int kMostScales = 372;
-  const auto padded = [&](bool k_inside) {
-    const std::int64_t group = k_inside ? kAcross : kDown;
+  constexpr int kMostScales = 370;
+  const auto padded = [&](const Side& s) {
+    const std::int64_t group = s.from.k_inside ? kAcross : std::int64_t{1} << down_log(s);
     return ceil_div(p.k, group) * group;
   };
-  const std::int64_t groups = std::max(padded(a_of(p).from.k_inside), padded(b_of(p).from.k_inside));
+  const std::int64_t groups = std::max(padded(a_of(p)), padded(b_of(p)));
   return {p.workspace + bf16x6::room(p, splits).halves, kMostSmall * p.k / groups,
           kMostScales - static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(p.k - 1)))};
 }
@@ -117,10 +128,10 @@ bf16x6::Launch split(const Registry& registry, const GemmProblem& p, std::int64_
     const auto four = [](std::int64_t x) { return x % kUnit == 0; };
     name += s.from.address % 16 == 0 && four(s.inner) && four(s.from.leading) && four(s.stride) ? "4" : "1";
     const std::int64_t across = ceil_div(s.inner, kAcross);
-    const std::int64_t down = ceil_div(s.outer, kDown);
+    const std::int64_t down = ceil_div(s.outer, std::int64_t{1} << down_log(s));
     v.u64(s.from.address).u64(to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u32(s.units());
     v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer);
-    v.u32(s.matrices * across * down).divisor(across).divisor(down);
+    v.u32(s.matrices * across * down).divisor(across).u32(down_log(s)).divisor(down);
     v.u32(s.units() / kSample | 1);  // odd: not the same column of all rows
     v.u32(s.from.k_inside ? 1 : 0).u32(s.inner).u32(kSize * s.from.leading).u32(2 * s.pitch());
   };

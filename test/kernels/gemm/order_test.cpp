@@ -158,7 +158,7 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
         most = std::max(most, std::abs(x[static_cast<std::size_t>(row * leading + l)]));
       }
     }
-    return std::clamp(static_cast<int>(std::bit_cast<std::uint32_t>(most) >> 23), 12, 254);
+    return std::clamp(static_cast<int>(std::bit_cast<std::uint32_t>(most) >> 23), 11, 254);
   }
 
   static test::Cut cut_of(const sgemm::Plan& plan, const GemmProblem& p) {
@@ -299,7 +299,8 @@ TEST_P(ProductOrderTest, EveryKernelOfProductsHasTheBitsOfItsClassAndItsBound) {
       parts.p.c_type = parts.p.a_type;
     }
     if (hgemm::is(k) && parts.p.c_type == Dtype::int32 && turn % 2 == 0) parts.p.c_type = Dtype::float32;
-    const bool also = judge(k, parts, turn % 4 < 2 ? 0 : 2);
+    // What spans too many exponents is not multiplied by two pieces.
+    const bool also = judge(k, parts, turn % 4 < 2 || f16x3::is(k) ? 0 : 2);
     ran = ran || also;
     if (in_pieces(k)) {
       Product chunk = made_for(k, 1);

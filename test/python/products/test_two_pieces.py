@@ -14,7 +14,7 @@ from test_precision import DISTRIBUTIONS, LAYOUTS, Floats, errors, put, same_bit
 
 pytestmark = pytest.mark.skipif(ng.device().arch != "sm_90a", reason="the tensor cores of sm_90a")
 
-TILES = ["f16_128x128", "f16_128x192"]
+TILES = ["f16_128x128_64", "f16_128x192_64", "f16_128x128_32", "f16_128x192_32"]
 
 
 def dots(a: ng.GPUTensor, b: ng.GPUTensor, tile: str = TILES[0], **options: Any) -> tuple[Floats, Floats]:
@@ -31,7 +31,7 @@ def from_two(a: Floats, b: Floats, **options: Any) -> bool:
     two, three = dots(put(a), put(b), **options)
     k = a.shape[1]
     u = 2.0**-24
-    terms = 62 + -(-k // 64) + 1
+    terms = 96 + -(-k // 64) + 1
     largest, _ = errors(two, a, b)
     assert largest <= terms * u / (1 - terms * u)
     return not same_bits(two, three)
@@ -49,8 +49,8 @@ def test_errors_beside_multiply_adds(name: str, m: int, n: int, k: int, tile: st
     assert same_bits(ours, three) == (name in ("wide", "few huge")), "what spans too much is computed from three pieces"
     largest, rms = errors(ours, a, b)
     largest_strict, rms_strict = errors(strict, a, b)
-    if name == "cancelling":  # pieces of 23 bits; multiply-adds are nearly exact there
-        assert largest <= 2.0**-25 and rms <= 2.0**-27
+    if name == "cancelling":  # pieces of 22 bits; multiply-adds are nearly exact there
+        assert largest <= 2.0**-24 and rms <= 2.0**-26
     elif not same_bits(ours, three):
         assert largest <= largest_strict and rms <= 0.9 * rms_strict
 
@@ -121,13 +121,13 @@ def test_every_element_is_seen() -> None:
 
 
 def test_full_precision_of_all_elements() -> None:
-    """No element, but for zeros, below 2^-15 as scaled: the largest of the sample has 2^12."""
+    """No element, but for zeros, below 2^-15 as scaled: the largest of the sample has 2^11."""
     r = np.random.default_rng(11)
     a = np.where(r.random((40, 300)) < 0.95, 0, r.random((40, 300)) + 1).astype(np.float32)  # most are small: zeros
     b = r.random((300, 50), dtype=np.float32)
     b[:] = np.where(r.random(b.shape) < 0.95, 0, 1 + b)
     a[0, 0] = 1.5
-    for least, two in [(2.0**-27, True), (2.0**-27 * 0.999, False), (2.0**-40, False), (0.0, True)]:
+    for least, two in [(2.0**-26, True), (2.0**-26 * 0.999, False), (2.0**-40, False), (0.0, True)]:
         x = a.copy()
         x[7, 77] = least
         assert from_two(x, b) == two
@@ -140,12 +140,12 @@ def test_tiny_elements_beside_many_others() -> None:
     k = 1024
     a, b = r.random((70, k), dtype=np.float32) + 1, r.random((k, 90), dtype=np.float32) + 1
     a[3, 5], b[6, 7] = 1e-38, 1e-40
-    shares = [(0, 0, True), (40, 15, True), (10, 40, True), (55, 0, True), (40, 17, False), (64, 0, False)]
+    shares = [(0, 0, True), (40, 12, True), (12, 40, True), (52, 0, True), (40, 20, False), (64, 0, False)]
     for which, (share_a, share_b, two) in enumerate(shares):
         x, y = a.copy(), b.copy()
-        for first in range(0, k, 64):
-            x[9, first : first + share_a] = 1e-20
-            y[first : first + share_b, 11] = 1e-20
+        spread = np.arange(k) % 16 * 7 % 16 * 4  # so many 64ths of every 16
+        x[9, spread < share_a] = 1e-20
+        y[spread < share_b, 11] = 1e-20
         layout = LAYOUTS[which % 4]
         got, three = dots(put(x, layout[0]), put(y, layout[1]))
         assert same_bits(got, three) == (not two), (share_a, share_b, layout)
@@ -216,7 +216,7 @@ def test_epilogues_batches_and_plans() -> None:
     many = r.standard_normal((3, m, k), dtype=np.float32)
     other = r.standard_normal((3, k, n), dtype=np.float32)
     plan = ng.GemmPlan(put(many[0]), put(other[0]), ng.empty((m, n)), splits=1, precision="tensor", tile=TILES[1])
-    assert plan.kernel == "f16x3_nn_128x192"
+    assert plan.kernel == "f16x3_nn_128x192_64"
     for x, y in zip(many, other, strict=True):
         out = ng.empty((m, n))
         plan(put(x), put(y), out)
