@@ -85,9 +85,7 @@ hconv::Work Pass::work_of(const Launch& l, const Packs& packs) const {
 
 void Pass::launch(const Launch& l) {
   if (in_pieces()) {
-    const hconv::Work work = work_of(l, packs_of(pass_, p_));
-    const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
-    launch_product(l, pieces::choose(work, multiprocessors, e_.beta != 0, forced_), 0);
+    launch_pieces(l, packs_of(pass_, p_));
     return;
   }
   if (const auto products = shares_products(l)) {

@@ -140,6 +140,8 @@ class Pass {
   [[nodiscard]] Dtype operands(Role role) const { return in_pieces() ? Dtype::bfloat16 : type_of(p_, role); }
   void run_pieces();
   void run_pieces_copied();
+  void split_on_the_way(const hconv::Work& work, const Pixels& dy);
+  void launch_pieces(const Launch& l, const Packs& packs);
   void cells_in_pieces_fprop(const piece_cells::Cells& c, const Pixels& out);
   void cells_in_pieces_update(const piece_cells::Cells& c, const Pixels& out);
   Launch some_positions(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out, const Packs& packs,
@@ -185,6 +187,8 @@ class Pass {
   bool masked_ = true;        // by the kernels' epilogues
   std::uint64_t ranges_ = 0;  // of pieces.h
   std::int64_t most_exponents_ = 0;
+  std::optional<pieces::Split> split_;  // update by conv_split.sass, and its dy
+  Pixels dy_;
 };
 
 }  // namespace nervanagpu::conv_detail::tensor_cores

@@ -58,9 +58,14 @@ void Pass::run_pieces() {
     const Pixels from2 = as_it_lies(roles.in2, at_.in2);
     Pixels in1 = pieces::of(from1);
     Pixels in2 = pieces::of(from2);
-    in1.address = arena_.take(pieces::bytes(in1));
+    in1.address = arena_.take(pieces::bytes(in1));  // of dy: which is not known to be aligned when this is counted
     in2.address = arena_.take(pieces::bytes(in2));
-    if (device_ != nullptr) pieces::split(*device_, from1, in1, &from2, &in2, ranges_, stream_.handle());
+    if (pass_ == ConvPass::update) split_on_the_way(pieces::work_of(pass_, p_), from1);
+    if (device_ != nullptr && split_) {
+      pieces::split(*device_, from2, in2, nullptr, nullptr, ranges_ + bf16x6::kRangeBytes / 2, stream_.handle());
+    } else if (device_ != nullptr) {
+      pieces::split(*device_, from1, in1, &from2, &in2, ranges_, stream_.handle());
+    }
     if (pass_ == ConvPass::update) {
       update(in1, in2, out);
     } else {
@@ -68,6 +73,35 @@ void Pass::run_pieces() {
     }
   }
   if (device_ != nullptr) queue_if(*device_, pass_, p_, at_, e_, stream_.handle(), ranges_, most_exponents_);
+}
+
+// Whether conv_split.sass computes this update, whose dy lies so. It stores what it finds before anything is known of dy, so not with beta.
+void Pass::split_on_the_way(const hconv::Work& work, const Pixels& dy) {
+  const bool named = pieces::splits_on_the_way(forced_);
+  Forced of_parts = forced_;
+  if (named) of_parts.kernel.clear();
+  const std::int64_t splits = pieces::choose(work, hgemm::kProcessors, e_.beta != 0, of_parts).splits;
+  if (e_.beta == 0 && p_.k % kQuad == 0 && dy.pitch % kQuad == 0 && dy.address % 16 == 0) {
+    split_ = pieces::on_the_way(work, p_.y_elements(), splits, hgemm::kProcessors, forced_);
+  }
+  if (named && !split_) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
+  if (named) forced_ = of_parts;
+  if (split_) dy_ = dy;
+}
+
+// The product of pieces, in one launch.
+void Pass::launch_pieces(const Launch& l, const Packs& packs) {
+  const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
+  hconv::Choice choice = pieces::choose(work_of(l, packs), multiprocessors, e_.beta != 0, forced_);
+  if (!split_) {
+    launch_product(l, choice, 0);
+    return;
+  }
+  Launch own = l;
+  own.w = dy_;
+  own.on_the_way = true;
+  choice.tile = split_->tile;
+  launch_product(own, choice, 0);
 }
 
 // fprop of few channels.
@@ -82,9 +116,7 @@ void Pass::cells_in_pieces_fprop(const piece_cells::Cells& c, const Pixels& out)
                                stream_.handle());
   }
   const Packs one = {1, 1, kBlock, p_.k};
-  const Launch l = some_positions(c.taps, x, w, out, one, 0, 1);
-  const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
-  launch_product(l, pieces::choose(work_of(l, one), multiprocessors, e_.beta != 0, forced_), 0);
+  launch_pieces(some_positions(c.taps, x, w, out, one, 0, 1), one);
 }
 
 // update of few channels: the gradient of the filters of cells, from which that of the filters is copied.
@@ -92,7 +124,7 @@ void Pass::cells_in_pieces_update(const piece_cells::Cells& c, const Pixels& out
   const Pixels from = as_it_lies(Role::y, at_.in1);
   Pixels dy = pieces::of(from);
   Pixels x = c.pictures(p_.n);
-  dy.address = arena_.take(pieces::bytes(dy));  // which is not known to be aligned when this is counted
+  dy.address = arena_.take(pieces::bytes(dy));
   x.address = arena_.take(c.pictures_bytes(p_.n));
   const std::int64_t taps = c.taps.all_taps();
   Launch l;
@@ -108,28 +140,15 @@ void Pass::cells_in_pieces_update(const piece_cells::Cells& c, const Pixels& out
   l.gemm.ldc = taps * kBlock;
   l.bytes = static_cast<double>(c.pictures_bytes(p_.n) + pieces::bytes(dy));
   const Packs one = {1, 1, kBlock, p_.k};
-  const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
-  const bool named = pieces::splits_on_the_way(forced_);
-  Forced of_parts = forced_;
-  if (named) of_parts.kernel.clear();
-  hconv::Choice choice = pieces::choose(work_of(l, one), multiprocessors, false, of_parts);
-  const bool possible = p_.k % kQuad == 0 && from.pitch % kQuad == 0 && from.address % 16 == 0;
-  const auto split = pieces::on_the_way(work_of(l, one), p_.y_elements(), choice.splits, hgemm::kProcessors, forced_);
-  if (split && possible) {
-    choice.tile = split->tile;
-    l.w = from;
-    l.on_the_way = true;
-  } else if (named) {
-    throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
-  }
+  split_on_the_way(work_of(l, one), from);
   if (device_ != nullptr) {
-    if (!l.on_the_way) pieces::split(*device_, from, dy, nullptr, nullptr, ranges_, stream_.handle());
+    if (!split_) pieces::split(*device_, from, dy, nullptr, nullptr, ranges_, stream_.handle());
     piece_cells::split_pictures(*device_, c, p_, at_.in2, x.address, ranges_ + bf16x6::kRangeBytes / 2,
                                 stream_.handle());
   }
   l.a = rows_map(dy);
   l.b = columns_map(x, c.taps, false, static_cast<std::uint32_t>(kBlock));
-  launch_product(l, choice, 0);
+  launch_pieces(l, one);
   // Rows in whole cells, and those of the last one that the filter does not fill; columns likewise.
   const std::int64_t line = p_.filter[2] * p_.c;
   const std::int64_t run = c.size[1] * p_.c;

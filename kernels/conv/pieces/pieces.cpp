@@ -74,6 +74,16 @@ std::int64_t splits_of(const hconv::Work& work) {
       [](const hconv::Work& w, std::int64_t s) { return best(w, s, hgemm::kProcessors).cost; });
 }
 
+// Everything that the maps can say.
+bool possible(ConvPass pass, const ConvProblem& p) {
+  constexpr std::int64_t kMost = std::int64_t{1}
+                                 << 28;  // elements: a piece is one third of what maps and products count
+  return gathers(pass, p).has_value() && p.x_elements() < kMost && p.y_elements() < kMost && p.w_elements() < kMost &&
+         p.k * p.filter[0] * p.filter[1] * p.filter[2] * ceil_div(p.c, kBlock) * kBlock < kMost;
+}
+
+}  // namespace
+
 // The pass as one product, for what it costs.
 hconv::Work work_of(ConvPass pass, const ConvProblem& p) {
   const std::int64_t taps = p.filter[0] * p.filter[1] * p.filter[2];
@@ -98,16 +108,6 @@ hconv::Work work_of(ConvPass pass, const ConvProblem& p) {
   w.bytes = static_cast<double>(2 * kPieces * (p.x_elements() + p.w_elements() + p.y_elements()));
   return w;
 }
-
-// Everything that the maps can say.
-bool possible(ConvPass pass, const ConvProblem& p) {
-  constexpr std::int64_t kMost = std::int64_t{1}
-                                 << 28;  // elements: a piece is one third of what maps and products count
-  return gathers(pass, p).has_value() && p.x_elements() < kMost && p.y_elements() < kMost && p.w_elements() < kMost &&
-         p.k * p.filter[0] * p.filter[1] * p.filter[2] * ceil_div(p.c, kBlock) * kBlock < kMost;
-}
-
-}  // namespace
 
 // Of conv.sass, by its times on an H200 (benchmarks/results/conv_ffma.json).
 double strict_microseconds(ConvPass pass, const ConvProblem& p) {
@@ -147,8 +147,11 @@ double microseconds(ConvPass pass, const ConvProblem& p) {
   const auto elements = [&](Role role) {
     return static_cast<double>(role == Role::x ? p.x_elements() : role == Role::w ? p.w_elements() : p.y_elements());
   };
-  return product_microseconds(work_of(pass, p)) + split_microseconds(elements(roles.in1) + elements(roles.in2)) +
-         kLaunches;
+  const hconv::Work work = work_of(pass, p);
+  const double product = pass == ConvPass::update
+                             ? update_microseconds(work, p.y_elements())
+                             : product_microseconds(work) + split_microseconds(elements(roles.in1));
+  return product + split_microseconds(elements(roles.in2)) + kLaunches;
 }
 
 bool splits_on_the_way(const Forced& forced) {
@@ -158,6 +161,7 @@ bool splits_on_the_way(const Forced& forced) {
 std::optional<Split> on_the_way(const hconv::Work& work, std::int64_t dy_elements, std::int64_t splits,
                                 int multiprocessors, const Forced& forced) {
   if (!forced.kernel.empty() && !splits_on_the_way(forced)) return std::nullopt;
+  constexpr double kTakenApart = 1.1;  // of a chunk: not yet measured
   const bool named = splits_on_the_way(forced);
   const double other =
       best(work, splits, multiprocessors).cost + split_microseconds(static_cast<double>(dy_elements)) + kLaunches / 2;
@@ -168,7 +172,9 @@ std::optional<Split> on_the_way(const hconv::Work& work, std::int64_t dy_element
     hconv::Work w = work;  // each tile of columns reads 4 bytes where the other way it reads 6
     const auto read = static_cast<double>(ceil_div(w.product.n, area.columns) * dy_elements);
     w.bytes += 4 * read - 2 * static_cast<double>(kPieces) * static_cast<double>(dy_elements);
-    const double cost = tile_cost(w, area, splits, multiprocessors);
+    Area own = area;
+    own.chunk *= kTakenApart;
+    const double cost = tile_cost(w, own, splits, multiprocessors);
     if (named || cost < (out ? out->microseconds : other)) out = {tile_of(area), cost};
   }
   return out;

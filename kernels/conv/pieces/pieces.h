@@ -19,6 +19,7 @@ bool asked(const ConvProblem& p);
 
 // By a model of an H200, all of them functions of the problem alone. Microseconds of a product, of splitting so many elements, and of
 // the launches beside the product's; bytes a microsecond.
+hconv::Work work_of(ConvPass pass, const ConvProblem& p);
 double product_microseconds(const hconv::Work& work);
 // The same of update, with what dy's pieces take.
 double update_microseconds(const hconv::Work& work, std::int64_t dy_elements);

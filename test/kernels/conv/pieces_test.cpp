@@ -102,6 +102,37 @@ TEST_P(PiecesTest, RandomConvolutions) {
   EXPECT_EQ(taken, 60);
 }
 
+// dy taken apart by conv_split.sass: exact, the bits of bf16x3.sass's pieces, and the same pass by multiply-adds for what has none.
+TEST_P(PiecesTest, OnTheWay) {
+  for (const Kernel* k : kernels_of("conv_split")) {
+    ConvCase c = case_of(ConvPass::update, 128, 64);
+    c.p.k = 132;
+    c.forced.kernel = "_split" + k->name().substr(k->name().rfind('_'));
+    if (checked()) c.p.n = 1;
+    for (const std::int64_t splits : {1, 2}) {
+      c.forced.splits = splits;
+      c.options.alpha = static_cast<float>(splits);
+      ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    }
+    c.p.stride = {1, 2, 1};
+    c.p.x_pitch = c.p.c + 3;
+    c.p.y_pitch = c.p.k + 4;
+    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    if (checked()) continue;
+    c.options = {};
+    c.forced.splits = 1;
+    Bits dy = first_of(c);
+    const Bits x = second_of(c);
+    const Bits got = test::run(device_, c, dy, x);
+    const std::string own = c.forced.kernel;
+    c.forced.kernel = "_128x128";
+    ASSERT_EQ(got, test::run(device_, c, dy, x));
+    c.forced.kernel = own;
+    dy[777] = test::bits_of(Dtype::float32, 1e-40);
+    ASSERT_EQ(test::run(device_, c, dy, x), strict(c, dy, x));
+  }
+}
+
 // Batch last and channels first go through copies, with all that an epilogue has; what is out of range, too.
 TEST_P(PiecesTest, OtherLayouts) {
   if (kernels_of("conv_bf16x6").empty()) return;
