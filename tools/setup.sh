@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the named groups lack, and nothing else: Debian packages when root, Python packages into .venv.
-#   tools/setup.sh build python test demo lint doc fuzz torch jax      (any of them)
+#   tools/setup.sh build python test demo lint doc fuzz torch jax release      (any of them)
 # With everything there it calls neither apt nor pip. Not root: it prints the apt line and stops.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -13,7 +13,7 @@ fail() { echo "setup: $*" >&2; exit 1; }
 
 groups="$*"
 for group in $groups; do
-  case $group in build|python|test|demo|lint|doc|fuzz|torch|jax) ;; *) fail "unknown group '$group'" ;; esac
+  case $group in build|python|test|demo|lint|doc|fuzz|torch|jax|release) ;; *) fail "unknown group '$group'" ;; esac
 done
 
 # libFuzzer's run-time library comes with clang up to 11; Debian 12 has it in a package of its own, only recommended.
@@ -39,6 +39,10 @@ missing_packages() {
     if ! have clang++; then echo clang
     elif ! has_libfuzzer; then echo "libclang-rt-$(clang++ -dumpversion | cut -d. -f1)-dev"
     fi
+  fi
+  if wants release && [[ $(uname -m) == x86_64 ]]; then  # what builds and tries wheels for aarch64
+    compgen -G "/usr/lib/gcc*/aarch64-linux-gnu/*/libstdc++.a" >/dev/null || echo libstdc++-12-dev-arm64-cross
+    have qemu-aarch64-static || echo qemu-user-static
   fi
   if [[ ! -x $venv/bin/python ]]; then
     have "$PYTHON" || echo "python3"

@@ -7,9 +7,11 @@ import importlib.util
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -21,7 +23,9 @@ def release() -> ModuleType:
     spec = importlib.util.spec_from_file_location("release", ROOT / "tools/release.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(ROOT / "tools"))  # where the scripts find each other
     spec.loader.exec_module(module)
+    sys.path.pop(0)
     return module
 
 
@@ -57,8 +61,10 @@ def test_sums_are_those_of_sha256sum(release, tmp_path):
 def test_bill_of_materials(release, tmp_path):
     wheel = tmp_path / "x.whl"
     wheel.write_bytes(b"wheel")
+    exception = "GPL-3.0-or-later WITH GCC-exception-3.1"
     parts = [release.component("zstd", "1.5.4", "required", "BSD-3-Clause", "pkg:generic/zstd@1.5.4", "static"),
-             release.component("own", ">=1", "optional", "", "pkg:pypi/own", "by pip")]  # fmt: skip
+             release.component("own", ">=1", "optional", "", "pkg:pypi/own", "by pip"),
+             release.component("c", "12", "required", exception, "pkg:generic/c@12", "in part")]  # fmt: skip
     bill = release.bill("some", "0.1.0", parts, [wheel], "2020-01-02T03:04:05Z")
     assert bill == release.bill("some", "0.1.0", parts, [wheel], "2020-01-02T03:04:05Z")
     assert json.loads(json.dumps(bill)) == bill
@@ -67,9 +73,10 @@ def test_bill_of_materials(release, tmp_path):
     (file,) = bill["metadata"]["component"]["externalReferences"]
     assert file["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(b"wheel").hexdigest()}]
     references = [part["bom-ref"] for part in bill["components"]]
-    assert len(set(references)) == 2 and bill["dependencies"][0]["dependsOn"] == references
+    assert len(set(references)) == 3 and bill["dependencies"][0]["dependsOn"] == references
     assert bill["components"][0]["licenses"] == [{"license": {"id": "BSD-3-Clause"}}]
     assert bill["components"][1]["licenses"] == []
+    assert bill["components"][2]["licenses"] == [{"expression": exception}]
     wheel.write_bytes(b"another")
     assert release.bill("some", "0.1.0", parts, [wheel], "2020-01-02T03:04:05Z")["serialNumber"] != bill["serialNumber"]
 
@@ -95,6 +102,11 @@ def test_programs_of_the_pages(release):
 
 @pytest.mark.skipif(not os.environ.get("NERVANAGPU_TEST_LONG"), reason="a long test: NERVANAGPU_TEST_LONG=1")
 @pytest.mark.skipif(sys.version_info < (3, 11), reason="the script needs Python 3.11")
+@pytest.mark.skipif(shutil.which("qemu-aarch64-static") is None, reason="needs qemu-user-static")
+@pytest.mark.skipif(
+    not list(Path("/usr/lib/gcc-cross").glob("aarch64-linux-gnu/*/libstdc++.a")),
+    reason="needs libstdc++-12-dev-arm64-cross",
+)
 def test_a_release(tmp_path):
     out = tmp_path / "out"
     script = [sys.executable, ROOT / "tools/release.py", "--python", sys.executable, "--out", out]
@@ -104,9 +116,14 @@ def test_a_release(tmp_path):
     names = sorted(p.name for p in out.iterdir())
     assert [n for n in names if n.endswith((".whl", ".tar.gz", ".cdx.json"))] and "SHA256SUMS" in names
     subprocess.run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], cwd=out, check=True, timeout=60)
-    (wheel,) = out.glob("*.whl")
-    assert "manylinux" in wheel.name
-    with zipfile.ZipFile(wheel) as archive:
-        assert sum(i.file_size for i in archive.infolist()) <= 25e6
+    wheels = sorted(out.glob("*.whl"))
+    arches = [re.sub(r".*-manylinux_2_28_(\w+)\.whl$", r"\1", wheel.name) for wheel in wheels]
+    assert arches == ["aarch64", "x86_64"]
+    for wheel, machine in zip(wheels, (183, 62), strict=True):  # EM_AARCH64, EM_X86_64
+        with zipfile.ZipFile(wheel) as archive:
+            assert sum(i.file_size for i in archive.infolist()) <= 25e6
+            for name in archive.namelist():
+                if name.endswith((".so", ".so.0", "/ngasm")):
+                    assert int.from_bytes(archive.read(name)[18:20], "little") == machine, name
     again = subprocess.run(script, capture_output=True, text=True, check=False)
     assert again.returncode == 1 and "is not empty" in again.stderr
