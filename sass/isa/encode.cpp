@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sass/isa/codec.h"
+#include "sass/isa/op_facts.h"
 #include "sass/isa/raw_word.h"
 #include "sass/isa/row.h"
 #include "sass/isa/table.h"
@@ -249,9 +250,9 @@ Result<Word> encode_row(const Inst& inst, std::uint64_t address, std::size_t* ba
     if (o.reuse) control.reuse |= static_cast<std::uint8_t>(1u << s.reuse_slot);
   }
   e.operand = kNoOperand;
-  // Compilers leave some on DEPBAR, where they mean nothing.
-  if ((control.reuse & ~reusable) != 0 && r.op != Op::DEPBAR)
-    e.fail("a reuse flag stands on a slot without a register");
+  // Compilers leave some on DEPBAR and on what the texture unit does, where they mean nothing.
+  const bool idle = r.op == Op::DEPBAR || by_texture_unit(r.op);
+  if ((control.reuse & ~reusable) != 0 && !idle) e.fail("a reuse flag stands on a slot without a register");
   if (control.stall > 15) e.fail("stall " + std::to_string(control.stall) + " is above 15");
   if (control.write_sb > 5 && control.write_sb != kNoScoreboard) e.fail("write scoreboard must be 0..5");
   if (control.read_sb > 5 && control.read_sb != kNoScoreboard) e.fail("read scoreboard must be 0..5");
