@@ -6,6 +6,7 @@
 #include <set>
 #include <tuple>
 
+#include "sass/bytes.h"
 #include "sass/isa/control_flow.h"
 #include "sass/isa/op_facts.h"
 #include "sass/verify/calls.h"
@@ -123,6 +124,40 @@ class Walker {
     return 0;
   }
 
+  // Where an indirect jump goes whose register the lines before it load from c[0x2], where compilers keep tables of labels.
+  [[nodiscard]] std::vector<std::uint32_t> in_table(std::uint32_t i) const {
+    constexpr std::uint8_t kTables = 2;  // bank
+    constexpr std::int64_t kBytes = 16;  // of an instruction: what the jump adds is relative to the next one
+    if (goes(at(i).inst.op) != Goes::kIndirect || info(code_.arch).encoding != Encoding::k128) return {};
+    std::int64_t base = static_cast<std::int64_t>(code_.address(i)) + kBytes;
+    std::uint8_t from = kRZ;
+    for (const Operand& o : at(i).inst.operands()) {
+      if (o.kind == OperandKind::kImm) base += o.imm;
+      if (o.kind == OperandKind::kGpr) from = o.reg;
+    }
+    if (from == kRZ) return {};
+    const auto writes = [&](const Access& a) {
+      return a.write && a.file == RegFile::kGpr && from >= a.first && from - a.first < a.count;
+    };
+    std::uint32_t j = i;
+    do {
+      if (j == 0 || std::ranges::find(labels_, j) != labels_.end()) return {};
+      const Step& s = at(--j);
+      if (!s.known || (!s.never && goes(s.inst.op) != Goes::kNext)) return {};
+    } while (std::ranges::none_of(at(j).touched, writes));
+    const Inst& load = at(j).inst;
+    const auto is_table = [](const Operand& o) { return o.kind == OperandKind::kConst && o.bank == kTables; };
+    if (load.op != Op::LDC || load.guard.pred != kPT || std::ranges::none_of(load.operands(), is_table)) return {};
+    std::vector<std::uint32_t> to;
+    const ByteView table(code_.kernel->constant2);
+    for (std::size_t k = 0; k + sizeof(std::uint32_t) <= table.size(); k += sizeof(std::uint32_t)) {
+      const auto address = static_cast<std::uint64_t>(base + load_le<std::uint32_t>(table, k));
+      const std::int64_t index = index_at(info(code_.arch).encoding, address);
+      if (index >= 0 && index < std::int64_t{n_}) to.push_back(static_cast<std::uint32_t>(index));
+    }
+    return to;
+  }
+
   // Successors that do not depend on the stack.
   [[nodiscard]] std::vector<std::uint32_t> plain(std::uint32_t i) const {
     std::vector<std::uint32_t> to;
@@ -134,7 +169,11 @@ class Walker {
     const bool names = goes(op) == Goes::kPush || op == Op::LEPC;
     const bool later = op == Op::CALL;  // followed by calls.h
     if (label != kNone && !names && !later && !indirect(i)) to.push_back(label);
-    if (indirect(i) && op != Op::RET && !later) to.insert(to.end(), landings_.begin(), landings_.end());
+    if (indirect(i) && op != Op::RET && !later) {
+      const std::vector<std::uint32_t> listed = in_table(i);
+      const std::vector<std::uint32_t>& all = listed.empty() ? landings_ : listed;
+      to.insert(to.end(), all.begin(), all.end());
+    }
     if (op == Op::BSYNC) {
       const auto found = barriers_.find(barrier(i));
       if (found != barriers_.end()) {

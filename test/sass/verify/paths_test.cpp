@@ -61,6 +61,32 @@ TEST(VerifyPaths, BehindAComputedCall) {
   EXPECT_EQ(found[0].missing, 3);
 }
 
+TEST(VerifyPaths, AJumpByATableGoesWhereTheTableSays) {
+  // The loop overwrites R8, which STG may still have to read; behind the table's jump that has been awaited.
+  const auto found_with = [](const std::string& jump, std::vector<std::uint8_t> table) {
+    KernelImage image = kernel(R"(
+    loop:
+    --:-:-:-:5 | IMAD R8, R9, R8, R10
+    --:-:-:Y:13 | ISETP.NE.U32.AND P0, PT, R8, R11, PT
+    --:-:-:-:5 | @P0 BRA `(loop)
+    --:0:-:-:1 | STG.E desc[UR4][R4.64], R8
+    --:-:1:-:2 | LDC R6, c[0x2][R3]
+    )" + jump + R"(
+    01:-:-:-:5 | EXIT)");
+    image.constant2 = std::move(table);
+    return verify(Arch::sm_90a, image);
+  };
+  const std::string direct = "02:-:-:-:5 | BRX R6 -0x60";
+  EXPECT_TRUE(found_with(direct, {0x60, 0, 0, 0}).empty()) << sentences(found_with(direct, {0x60, 0, 0, 0}));
+  EXPECT_EQ(found_with(direct, {}).size(), 1U) << "it may go to the loop";
+  EXPECT_EQ(found_with(direct, {0x60, 0, 0, 0, 0, 0, 0, 0}).size(), 1U) << "the table says so";
+  // What the register holds is not the table's.
+  for (const char* guard : {"", "@P1 "}) {
+    const std::string changed = "02:-:-:-:5 | " + std::string(guard) + "MOV R6, R7\n--:-:-:-:5 | BRX R6 -0x70";
+    EXPECT_EQ(found_with(changed, {0x70, 0, 0, 0}).size(), 1U);
+  }
+}
+
 TEST(VerifyPaths, ACallReturnsWhereItsRegisterSays) {
   // The callee's FFMA is read right behind its return; R20 holds the address of that reader.
   const char* const text = R"(
