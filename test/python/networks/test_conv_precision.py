@@ -40,6 +40,22 @@ def test_the_setting_reaches_convolutions() -> None:
         assert (call() == strict).all(), name  # the setting is over
 
 
+def test_first_layers_become_cells() -> None:
+    """By what a plan launches: x in cells, in every layout."""
+    shapes = {"NHWC": ((32, 224, 224, 3), (64, 7, 7, 3), (32, 112, 112, 64))}
+    shapes["NCHW"] = ((32, 3, 224, 224), (64, 3, 7, 7), (32, 64, 112, 112))
+    shapes["CHWN"] = ((3, 224, 224, 32), (3, 7, 7, 64), (64, 112, 112, 32))
+    for layout, (of_x, of_w, of_y) in shapes.items():
+        x, w, y = ng.empty(of_x), ng.empty(of_w), ng.empty(of_y)
+        for which, tensors in (("fprop", (x, w, y)), ("update", (y, x, w))):
+            with ng.precision("tensor"):
+                plan = ng.ConvPlan(which, *tensors, stride=2, padding=3, layout=layout)
+            assert plan.kernels.count("cells_bf16x3") == (2 if which == "fprop" else 1), (layout, which)
+            assert any(name.startswith("conv_if") for name in plan.kernels)
+            strict = ng.ConvPlan(which, *tensors, stride=2, padding=3, layout=layout)
+            assert not any("bf16" in name for name in strict.kernels)
+
+
 def test_small_layers_and_other_layouts_stay_strict() -> None:
     rng = np.random.default_rng(21)
     x = ng.array(rng.standard_normal((2, 5, 6, 7), dtype=np.float32))
