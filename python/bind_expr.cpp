@@ -71,7 +71,7 @@ bool is_whole(Dtype d) {
 // Integers to the power of integers, but for squares, which have an operation: products.
 std::optional<Expr> integer_power(ExprOp op, const Expr& a, const Expr& b, const py::object& x, const py::object& y) {
   if (op != ExprOp::power || !is_whole(a.dtype()) || !is_whole(b.dtype())) return std::nullopt;
-  if (PyLong_CheckExact(y.ptr()) != 0 && y.equal(py::int_(2))) return std::nullopt;
+  if (a.dtype() != Dtype::boolean && PyLong_CheckExact(y.ptr()) != 0 && y.equal(py::int_(2))) return std::nullopt;
   return expr_from(
       in_python([&] { return py::module_::import("nervanagpu.elementwise").attr("integer_power")(x, y); }));
 }

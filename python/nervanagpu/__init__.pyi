@@ -110,6 +110,7 @@ from nervanagpu.manipulation import dsplit as dsplit
 from nervanagpu.manipulation import dstack as dstack
 from nervanagpu.scans import ediff1d as ediff1d
 from nervanagpu.summation import einsum as einsum
+from nervanagpu.summation import einsum_path as einsum_path
 from nervanagpu.creation import empty as empty
 from nervanagpu.creation import empty_like as empty_like
 from nervanagpu.elementwise import equal as equal
@@ -218,6 +219,7 @@ from nervanagpu.composed import logsumexp as logsumexp
 from nervanagpu.places import mask_indices as mask_indices
 from nervanagpu.linalg.products import matmul as matmul
 from nervanagpu.linalg.operands import matrix_transpose as matrix_transpose
+from nervanagpu.algebra import matvec as matvec
 from nervanagpu.reductions import max as amax
 from nervanagpu.reductions import max as max
 from nervanagpu.elementwise import maximum as maximum
@@ -265,6 +267,7 @@ from nervanagpu.places import place as place
 from nervanagpu.polynomials import poly as poly
 from nervanagpu.polynomials import polyadd as polyadd
 from nervanagpu.polynomials import polyder as polyder
+from nervanagpu.polynomials import polydiv as polydiv
 from nervanagpu.polynomials import polyfit as polyfit
 from nervanagpu.polynomials import polyint as polyint
 from nervanagpu.polynomials import polymul as polymul
@@ -369,6 +372,7 @@ from nervanagpu.algebra import vander as vander
 from nervanagpu.reductions import var as var
 from nervanagpu.algebra import vdot as vdot
 from nervanagpu.linalg.contractions import vecdot as vecdot
+from nervanagpu.algebra import vecmat as vecmat
 from nervanagpu.manipulation import vsplit as vsplit
 from nervanagpu.manipulation import vstack as row_stack
 from nervanagpu.manipulation import vstack as vstack

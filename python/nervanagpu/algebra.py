@@ -147,6 +147,32 @@ def diagflat(x: Operand, k: int = 0) -> GPUTensor:
     return diag(ravel(operand_of(x)), k)
 
 
+def _pair(function: str, a: Any, b: Any, axes: tuple[int, int]) -> tuple[GPUTensor, GPUTensor]:
+    found = []
+    for name, x, least in zip("ab", (a, b), axes, strict=True):
+        given = operand_of(x)
+        if given.ndim < least:
+            raise ValueError(f"{function}: {name} has {given.ndim} axes; needs {least} or more")
+        found.append(given)
+    return found[0], found[1]
+
+
+@public()
+def matvec(a: Operand, b: Operand) -> GPUTensor:
+    """Products of matrices a and vectors b, along the last axes; the axes in front broadcast."""
+    x, y = _pair("matvec", a, b, (2, 1))
+    made: GPUTensor = (x @ y[..., None])[..., 0]
+    return made
+
+
+@public()
+def vecmat(a: Operand, b: Operand) -> GPUTensor:
+    """Products of vectors a, conjugated, and matrices b, along the last axes; the axes in front broadcast."""
+    x, y = _pair("vecmat", a, b, (1, 2))
+    made: GPUTensor = (conjugate(x)[..., None, :] @ y)[..., 0, :]
+    return made
+
+
 @public()
 def fill_diagonal(x: GPUTensor, value: Any, wrap: bool = False) -> None:
     """x[i, i, ...] = value."""
@@ -199,14 +225,13 @@ def tri(rows: int, columns: int | None = None, k: int = 0, dtype: npt.DTypeLike 
     return tril(creation.ones((rows, rows if columns is None else columns), dtype), k)
 
 
-@public(numpy=False)
+@public()
 def vander(x: Operand, n: int | None = None, increasing: bool = False) -> GPUTensor:
-    """The powers of x as columns, from n - 1 down to 0, or up."""
+    """The powers of x as columns, from n - 1 down to 0, or up, in a dtype that holds int64, too."""
     x = operand_of(x)
     if x.ndim != 1:
         raise ValueError(f"vander: x has {x.ndim} axes; needs 1")
-    if dtypes.kind_of(x.dtype) in "biu":
-        x = _core.as_dtype(x, np.promote_types(x.dtype, np.int64))
+    x = _core.as_dtype(x, dtypes.promoted(x.dtype, np.int64))
     count = x.shape[0] if n is None else integer("vander", "n", n, 0, 4096)
     powers = range(count) if increasing else range(count - 1, -1, -1)
     columns = [elementwise.power(x, p) for p in powers]

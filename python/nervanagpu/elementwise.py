@@ -314,6 +314,7 @@ def integer_power(a: Any, b: Any) -> GPUTensor:
     Of exponents that are tensors each bit is looked at: 8 to 64 products and selections in one kernel. One below 0
     gives 1 / a without its fraction, and 0 for a = 0.
     """
+    a, b = (_tensor(x) if isinstance(x, list | tuple) else x for x in (a, b))
     if isinstance(a, int) and isinstance(b, int):
         a = creation.array(a)
     if isinstance(b, int) and not isinstance(b, bool):
@@ -322,7 +323,9 @@ def integer_power(a: Any, b: Any) -> GPUTensor:
         if b < 0:
             raise ValueError(f"power: the exponent of integers is {shown(b)}; needs 0 or more, or a float")
         dtypes.check_integer("power", "the exponent b", b, a.dtype)
-        base = _core.as_dtype(a, np.int8) if dtypes.kind_of(a.dtype) == "b" else a
+        base = a
+        if dtypes.kind_of(a.dtype) == "b":  # a number beside bools is an int64, but squares are the operation's
+            base = _core.as_dtype(a, np.int8 if b == 2 else np.int64)
         power: Any = None
         while b:
             if b & 1:
@@ -362,7 +365,7 @@ def _tensor(x: Any) -> GPUTensor:
 def power(a: Any, b: Any) -> GPUTensor:
     """a ** b; of integers modulo 2 ** width. ValueError for a number below 0 as the exponent of integers."""
     a, b = (_tensor(x) if isinstance(x, list | tuple) else x for x in (a, b))
-    whole = _is_integer(a) and _is_integer(b) and not (isinstance(b, int) and b == 2)
+    whole = _is_integer(a) and _is_integer(b) and not (isinstance(b, int) and b == 2 and _kind(a) != "b")
     return integer_power(a, b) if whole else _apply("power", a, b)
 
 

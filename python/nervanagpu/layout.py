@@ -22,8 +22,13 @@ class Flags:
         "F": "f_contiguous",
         "O": "owndata",
         "W": "writeable",
-        "CA": "c_contiguous",
+        "A": "aligned",
+        "B": "behaved",
+        "CA": "carray",
+        "FA": "farray",
+        "X": "writebackifcopy",
     }
+    aligned, writebackifcopy = True, False
 
     def __init__(self, tensor: GPUTensor) -> None:
         alone = tensor.size < 2
@@ -43,12 +48,15 @@ class Flags:
         return self.f_contiguous and not self.c_contiguous
 
     contiguous = property(lambda self: self.c_contiguous)
+    behaved = property(lambda self: self.writeable)
+    carray = property(lambda self: self.writeable and self.c_contiguous)
+    farray = property(lambda self: self.writeable and self.f_contiguous and not self.c_contiguous)
 
     def __getitem__(self, key: str) -> bool:
         if not isinstance(key, str):
             raise TypeError(f"flags: key is {shown(key)}; needs the name of a flag")
         name = self._SHORT.get(key, key.lower())
-        if name not in ("c_contiguous", "f_contiguous", "owndata", "writeable", "forc", "fnc", "contiguous"):
+        if name not in (*self._SHORT.values(), "forc", "fnc", "contiguous"):
             raise KeyError(f"flags: there is no {key!r}; there are c_contiguous, f_contiguous, owndata, writeable")
         return bool(getattr(self, name))
 

@@ -190,6 +190,8 @@ def _format(self: GPUTensor, spec: str) -> str:
 
 
 def _contains(self: GPUTensor, value: Any) -> bool:
+    if value is None or isinstance(value, str | bytes):
+        return False
     return bool(reductions.any(elementwise.equal(self, value)))
 
 

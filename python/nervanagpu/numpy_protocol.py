@@ -10,9 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from nervanagpu import creation, files, linalg
 from nervanagpu._core import GPUTensor
 from nervanagpu.names import of_numpy
 
+# Functions that are in no table for NumPy: they have other defaults, or no tensors among their results.
+_ELSEWHERE: tuple[tuple[Any, Any, str], ...] = (
+    (np, creation, "linspace logspace geomspace"),
+    (np, files, "save savez savez_compressed savetxt"),
+    (np.linalg, linalg, "matmul"),
+)
 _SERVED: dict[Any, Callable[..., Any]] = {}  # NumPy's functions and ufuncs, and ours
 
 
@@ -55,7 +62,6 @@ def _hostless(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def _made_like() -> dict[Any, Callable[..., Any]]:
     """NumPy's functions that are asked for tensors by like=, with NumPy's defaults: float64."""
-    from nervanagpu import creation
     from nervanagpu.cupy import creation as as_numpy
 
     names = "array asarray asanyarray empty eye full identity ones tri zeros".split()
@@ -68,6 +74,8 @@ def _made_like() -> dict[Any, Callable[..., Any]]:
 
 def install() -> None:
     """Gives GPUTensor the methods by which NumPy asks for these."""
+    for theirs, ours, functions in _ELSEWHERE:
+        _SERVED.update({getattr(theirs, n): getattr(ours, n) for n in functions.split() if hasattr(theirs, n)})
     _SERVED.update(_made_like())
     _SERVED.update(of_numpy())
     for name, method in (("__array_ufunc__", _array_ufunc), ("__array_function__", _array_function)):

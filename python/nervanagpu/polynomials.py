@@ -50,6 +50,17 @@ def polymul(a: Operand, b: Operand) -> GPUTensor:
 
 
 @public()
+def polydiv(a: Operand, b: Operand) -> tuple[GPUTensor, GPUTensor]:
+    """(quotient, remainder), by division on the host. ZeroDivisionError for a polynomial b that is 0."""
+    x, y = (dtypes.host_of(_row("polydiv", name, v)) for name, v in (("a", a), ("b", b)))
+    y = np.trim_zeros(y, "f")
+    if not y.size:
+        raise ZeroDivisionError("polydiv: b is 0; needs another polynomial")
+    quotient, rest = np.polydiv(x, y)
+    return creation.array(quotient), creation.array(rest)
+
+
+@public()
 def polyval(p: Operand, x: Operand) -> GPUTensor:
     """p[0] * x ** (n - 1) + ... + p[n - 1], by Horner's rule."""
     row, at = _row("polyval", "p", p), operand_of(x)

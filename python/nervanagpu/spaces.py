@@ -31,9 +31,11 @@ def linspace(start: Any, stop: Any, num: Any, endpoint: bool, retstep: bool, dty
     made = (elementwise.add(i * step, first) if parts > 0 else elementwise.add(i * 0, first) + 0 * apart).copy()
     if endpoint and count > 1:
         made[-1] = last + 0 * first
-    if dtype is not None:
-        whole = dtypes.kind_of(_core.dtype(dtype)) in "iu"
-        made = _core.as_dtype(elementwise.floor(made) if whole else made, dtype)
+    if dtype is None:
+        ends = [v if type(v) in (int, float, complex) else operand_of(v) for v in (start, stop)]
+        dtype = dtypes.promoted_values(*ends, 1.0)
+    whole = dtypes.kind_of(_core.dtype(dtype)) in "iu"
+    made = _core.as_dtype(elementwise.floor(made) if whole else made, dtype)
     made = manipulation.moveaxis(made, 0, axis)
     return (made, step) if retstep else made
 

@@ -185,3 +185,18 @@ def einsum(
     if x is tensors[0]:
         x = x[...]
     return _result(_core.as_dtype(x, kind), out)
+
+
+@public()
+def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> tuple[list[Any], str]:
+    """The order of products that numpy.einsum_path proposes, and a text about it: from shapes alone."""
+
+    def stand_in(x: Any) -> Any:
+        return np.broadcast_to(np.zeros((), np.float64), x.shape) if isinstance(x, GPUTensor) else x
+
+    try:
+        theirs: Any = np.einsum_path
+        path, text = theirs(*map(stand_in, operands), optimize=optimize, einsum_call=einsum_call)
+        return path, text
+    except (TypeError, ValueError, KeyError) as error:
+        raise type(error)(f"einsum_path: operands or optimize={shown(optimize)} do not fit ({error})") from None

@@ -167,9 +167,22 @@ class Module:
 
 
 def load(
-    cubin_or_text: Cubin | bytes | bytearray | memoryview | str, arch: str | None = None, *, name: str = "kernel.sass"
-) -> Module:
-    """Put a cubin on the device: a Cubin, a file's bytes (ours or NVIDIA's), or the text of a template to assemble."""
+    cubin_or_text: Any,
+    arch: str | None = None,
+    *,
+    name: str = "kernel.sass",
+    mmap_mode: Any = None,
+    allow_pickle: bool = False,
+) -> Any:
+    """Put a cubin on the device: a Cubin, a file's bytes (ours or NVIDIA's), or the text of a template to assemble.
+
+    A file that is open, and the name of one that ends in .npy or .npz, is one of arrays: numpy.load's, as tensors.
+    """
+    named = isinstance(cubin_or_text, str | os.PathLike) and os.fspath(cubin_or_text).endswith((".npy", ".npz"))
+    if named or hasattr(cubin_or_text, "read"):
+        from nervanagpu import files
+
+        return files.load_arrays(cubin_or_text, mmap_mode, allow_pickle)
     if isinstance(cubin_or_text, str):
         return Module(assemble(cubin_or_text, arch, name=name))
     if arch is not None:

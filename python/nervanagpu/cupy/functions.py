@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, algebra, composed, dtypes, manipulation
+from nervanagpu import _core, composed, dtypes, manipulation
 from nervanagpu import creation as _ours
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, shown
@@ -16,7 +15,7 @@ from nervanagpu.reductions import operand_of
 __all__ = [
     "broadcast_arrays", "concatenate", "dstack",
     "hstack", "meshgrid", "ravel",
-    "reshape", "row_stack", "stack", "vander", "vstack",
+    "reshape", "row_stack", "stack", "vstack",
 ]  # fmt: skip
 
 
@@ -113,9 +112,3 @@ def ravel(a: Any, order: str = "C") -> GPUTensor:
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------------
-
-
-def vander(x: Any, N: int | None = None, increasing: bool = False) -> GPUTensor:
-    """The powers of x as columns, in a dtype that holds int64, too."""
-    given = operand_of(x)
-    return algebra.vander(given.astype(np.promote_types(given.dtype, np.int64)), N, increasing)

@@ -176,7 +176,7 @@ MEMBERS = """
 def test_every_function_is_here() -> None:
     """A new function needs a line in one of the tables, or in a test beside NumPy's."""
     functions = {n for n in ng.__all__ if callable(getattr(ng, n)) and not isinstance(getattr(ng, n), type)}
-    beside = "names numpy_rest numpy_programs sorting linalg fft exchange".split()
+    beside = "names numpy_rest numpy_programs numpy_protocol_rest sorting linalg fft exchange".split()
     tests = [file for name in beside for file in TESTS.glob(f"*/test_{name}.py")]
     assert len(tests) == len(beside)
     tests += (TESTS / "array_api").glob("*.py")

@@ -32,7 +32,7 @@ OWN_TESTS = (
     "indices ix_ broadcast_shapes fromfunction frombuffer fromiter einsum multi_dot piecewise select choose put "
     "put_along_axis copyto fill_diagonal ravel_multi_index unravel_index tensorinv tensorsolve eig eigvals lstsq "
     "vander compress dot matmul cross linspace logspace geomspace digitize histogram histogram2d "
-    "interp pad insert block lexsort unique_values sort_complex"
+    "interp pad insert block lexsort unique_values sort_complex polydiv"
 ).split()
 # What differs from NumPy on purpose, by function.
 DIFFERENT = {
