@@ -32,6 +32,7 @@ from nervanagpu.names import public
 Operand = GPUTensor | SupportsFloat | SupportsComplex | npt.NDArray[np.generic] | list[Any]
 
 _apply = _core.apply
+_SAME_KIND, _KEEP = "same_kind", "K"  # the defaults, which are the same objects in every call
 
 
 class Unary(Protocol):
@@ -114,7 +115,7 @@ def of_one(compute: Callable[..., GPUTensor]) -> Unary:
     ) -> GPUTensor:
         if real:
             _check_real(name, x)
-        if out is None and where is True and dtype is None and casting == "same_kind" and order == "K":
+        if out is None and where is True and dtype is None and casting is _SAME_KIND and order is _KEEP:
             return compute(x)
         made: GPUTensor = loops.call(name, compute, (x,), out, where, dtype, casting, order)
         return made
@@ -141,7 +142,7 @@ def of_two(compute: Callable[..., GPUTensor]) -> Binary:
     ) -> GPUTensor:
         if real:
             _check_real(name, a, b)
-        if out is None and where is True and dtype is None and casting == "same_kind" and order == "K":
+        if out is None and where is True and dtype is None and casting is _SAME_KIND and order is _KEEP:
             return compute(a, b)
         made: GPUTensor = loops.call(name, compute, (a, b), out, where, dtype, casting, order)
         return made
@@ -163,7 +164,7 @@ def unary(name: str, doc: str, *aliases: str) -> Unary:
         order: str = "K",
         subok: bool = True,
     ) -> GPUTensor:
-        if out is None and where is True and dtype is None and casting == "same_kind" and order == "K":
+        if out is None and where is True and dtype is None and casting is _SAME_KIND and order is _KEEP:
             return _apply(name, x)
         made: GPUTensor = loops.call(name, partial(_apply, name), (x,), out, where, dtype, casting, order)
         return made
@@ -186,13 +187,22 @@ def binary(name: str, doc: str, *aliases: str) -> Binary:
         order: str = "K",
         subok: bool = True,
     ) -> GPUTensor:
-        if out is None and where is True and dtype is None and casting == "same_kind" and order == "K":
+        if out is None and where is True and dtype is None and casting is _SAME_KIND and order is _KEEP:
             return _apply(name, a, b)
         made: GPUTensor = loops.call(name, partial(_apply, name), (a, b), out, where, dtype, casting, order)
         return made
 
     made: Binary = _entered(function, name, doc, aliases)
     return made
+
+
+_TENSORS = (GPUTensor, _core.Expression)
+_FLOATS = frozenset(np.dtype(d) for d in ("float16", "float32", "float64"))
+
+
+def _is_float(x: Any) -> bool:
+    """Whether it is a tensor of floats: asked first, for the sake of the call's cost."""
+    return type(x) in _TENSORS and x.dtype in _FLOATS
 
 
 def _kind(x: Any) -> str:
@@ -203,14 +213,19 @@ def _kind(x: Any) -> str:
 @of_one
 def square(x: Any) -> GPUTensor:
     """x * x; of bool int8."""
-    return _apply("square", _core.as_dtype(_tensor(x), np.int8) if _kind(x) == "b" else x)
+    try:
+        return _apply("square", x)
+    except TypeError:
+        if _kind(x) != "b":
+            raise
+    return _apply("square", _core.as_dtype(_tensor(x), np.int8))
 
 
 @public()
 @of_one
 def reciprocal(x: Any) -> GPUTensor:
     """1 / x, correctly rounded; of integers without its fraction, 0 for 0."""
-    if _kind(x) not in "biu":
+    if _is_float(x) or _kind(x) not in "biu":
         return _apply("reciprocal", x)
     given = _core.as_dtype(_tensor(x), np.int8) if _kind(x) == "b" else _tensor(x)
     one = _apply("equal", _apply("absolute", given), 1)
@@ -221,6 +236,8 @@ def reciprocal(x: Any) -> GPUTensor:
 @of_one
 def rint(x: Any) -> GPUTensor:
     """The nearest integer, ties to even, as a float; of complex numbers that of each part."""
+    if _is_float(x):
+        return _apply("rint", x)
     kind = _kind(x)
     if kind == "c":
         given = _tensor(x)
@@ -419,11 +436,10 @@ def clip(
 
     `min` and `max` are other names of the bounds.
     """
-    for name, bound, other in (("low", low, min), ("high", high, max)):
-        if bound is not None and other is not None:
-            raise ValueError(f"clip: there are {name} and {'min' if name == 'low' else 'max'}; needs one of them")
+    if (low is not None and min is not None) or (high is not None and max is not None):
+        raise ValueError("clip: there are low and min, or high and max; needs one of them")
     low, high = min if low is None else low, max if high is None else high
-    if out is None and where is True and dtype is None and casting == "same_kind" and order == "K":
+    if out is None and where is True and dtype is None and casting is _SAME_KIND and order is _KEEP:
         return _clipped(x, low, high)
 
     def compute(given: Any) -> GPUTensor:
