@@ -4,6 +4,11 @@ namespace nervanagpu::conv_detail::tensor_cores {
 
 void Pass::copy(std::uint64_t from, Dtype from_type, const Lying& from_lies, std::uint64_t to, Dtype to_type,
                 const Lying& to_lies, const Rounding& rounding) {
+  note([&] {
+    double bytes = static_cast<double>(width_of(to_type));
+    for (const std::int64_t length : to_lies.shape) bytes *= static_cast<double>(length);
+    return Modelled{"copy", 1, [bytes](const Costs& costs) { return copy_microseconds(bytes, costs); }};
+  });
   if (device_ == nullptr) return;
   Tensor target = Tensor::wrap(to, to_lies.shape, to_lies.strides, to_type);
   convert(Tensor::wrap(from, from_lies.shape, from_lies.strides, from_type), target, rounding, stream_);
@@ -80,7 +85,7 @@ void Pass::put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const 
 
 hconv::Work Pass::work_of(const Launch& l, const Packs& packs) const {
   const Dtype type = operands(Role::x);
-  return {l.pass, l.gemm, pairs(packs.c, type), pairs(packs.k, type), l.bytes, l.packs};
+  return {l.pass, l.gemm, pairs(packs.c, type), pairs(packs.k, type), l.bytes, l.packs, l.channels != 0};
 }
 
 void Pass::launch(const Launch& l) {
@@ -88,29 +93,40 @@ void Pass::launch(const Launch& l) {
     launch_pieces(l, packs_of(pass_, p_));
     return;
   }
+  if (const auto product = as_product(l)) {
+    note([&] {
+      return Modelled{"gemm", 1, [g = *product](const Costs& costs) { return product::microseconds(g, costs); }};
+    });
+    multiply(*product);
+    return;
+  }
   if (const auto products = shares_products(l)) {
     launch_halo_update(l, *products);
     return;
   }
-  const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
   const bool few = l.gathered.channels != 0;
   const std::int64_t forced_run = few ? gconv::forced_run(forced_) : 0;
   const std::int64_t run = forced_run != 0 ? forced_run : few ? gconv::run_of(l.gathered) : 0;
-  const std::optional<halo::Choice> shared = few ? std::nullopt : shares_taps(l, multiprocessors);
+  const std::optional<halo::Choice> shared = few ? std::nullopt : shares_taps(l, multiprocessors());
   if (shared) {
-    if (device_ != nullptr) launch_halo(l, *shared);
+    Launch one = l;
+    if (const auto keeps = keeps_filters(one, *shared, multiprocessors())) {
+      launch_resident(one, *keeps);
+    } else {
+      launch_halo(l, *shared);
+    }
     return;
   }
   if (few && l.pass == 'f') {
-    const std::optional<resident::Choice> choice = keeps_filters(l, multiprocessors);
+    const std::optional<resident::Choice> choice = keeps_filters(l, multiprocessors());
     if (choice) {
-      if (device_ != nullptr) launch_resident(l, *choice);
+      launch_resident(l, *choice);
       return;
     }
   }
   const hconv::Choice choice =
-      few ? gconv::choose(l.pass, l.gemm, gconv::usual_run(l.gathered.channels), l.bytes, multiprocessors, forced_)
-          : hconv::choose(work_of(l, packs_of(pass_, p_)), multiprocessors,
+      few ? gconv::choose(l.pass, l.gemm, gconv::usual_run(l.gathered.channels), l.bytes, multiprocessors(), forced_)
+          : hconv::choose(work_of(l, packs_of(pass_, p_)), multiprocessors(),
                           halo::is_forced(forced_) ? Forced{} : forced_);  // float32 results are not halo.sass's
   launch_product(l, choice, run);
 }
@@ -121,9 +137,50 @@ Grid Pass::grid_of(const GemmProblem& g, const hgemm::Tile& tile, std::int64_t s
   return grid;
 }
 
+// A plain product, where that is faster: a function of the problem alone.
+std::optional<GemmProblem> Pass::as_product(const Launch& l) const {
+  const bool forced = product::is_forced(forced_);
+  if (!forced && !product::possible(p_)) return std::nullopt;
+  if (!forced && (!forced_.kernel.empty() || forced_.splits != 0)) return std::nullopt;
+  const bool update = l.pass == 'u';
+  const Pixels& a = update ? l.w : l.x;
+  const Pixels& b = update ? l.x : l.w;
+  GemmProblem g = l.gemm;
+  g.a_transposed = update;
+  g.b_transposed = l.pass == 'f';
+  g.a = a.address, g.b = b.address;
+  g.lda = a.pitch, g.ldb = b.pitch;
+  if (update) g.n = l.x.channels;
+  g.k = update ? l.w.count() : l.x.channels;
+  if (!product::possible(p_) || l.packs != 1 || l.gathered.channels != 0 || !hgemm::takes(g)) {
+    if (forced) throw InvalidArgument("conv: this is no product of matrices");
+    return std::nullopt;
+  }
+  if (forced) return g;
+  if (!product::may_pay(pass_, p_)) return std::nullopt;
+  hconv::Work others = work_of(l, packs_of(pass_, p_));  // whatever the epilogue: workspaces do not know it
+  others.product.beta = 0;
+  others.product.rounding = {};
+  others.product.activation = GemmActivation::none;
+  return product::microseconds(g) < hconv::microseconds(others) ? std::optional(g) : std::nullopt;
+}
+
 // hconv.sass's, gconv.sass's (a run of channels) or conv_bf16x6.sass's.
 void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int64_t run) {
   const bool few = l.gathered.channels != 0;
+  note([&] {
+    const std::string tile = tile_name(choice.tile);
+    if (few) {
+      return Modelled{std::string("gconv_") + l.pass + "_" + std::to_string(run) + "_" + tile, choice.splits,
+                      [pass = l.pass, g = l.gemm, bytes = l.bytes, run, choice](const Costs& costs) {
+                        return gconv::microseconds(pass, g, run, bytes, choice, costs);
+                      }};
+    }
+    return Modelled{std::string("hconv_") + l.pass + "_" + hconv::name_of(choice.tile), choice.splits,
+                    [work = work_of(l, packs_of(pass_, p_)), choice](const Costs& costs) {
+                      return hconv::microseconds(work, choice, costs);
+                    }};
+  });
   GemmProblem g = l.gemm;
   const bool sums = choice.splits > 1 || l.channels != 0;  // are left in the workspace
   const std::size_t mark = arena_.mark();
@@ -239,8 +296,8 @@ Pass::Launch Pass::some_positions(const Gather& f, const Pixels& gathered, const
   l.gemm.rounding.offset += static_cast<std::uint64_t>(first * columns) / 4;
   l.divisor = f.all_taps();
   l.bytes = static_cast<double>(count) *
-            static_cast<double>(from * l.x.count() * l.x.channels + from * l.w.n * f.all_taps() * w.channels +
-                                width * l.gemm.m * columns);
+            static_cast<double>(from * l.x.n * f.pixels(l.x.size) * l.x.channels +
+                                from * l.w.n * f.all_taps() * w.channels + width * l.gemm.m * columns);
   return l;
 }
 
@@ -248,8 +305,7 @@ Pass::Launch Pass::some_positions(const Gather& f, const Pixels& gathered, const
 std::optional<hconv::Choice> Pass::in_their_places(Launch& l, const Gather& f, const Pixels& out,
                                                    const Packs& packs) const {
   if (in_pieces() || !sgemm::half(out.type) || halo::is_forced(forced_)) return std::nullopt;
-  const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
-  const hconv::Choice choice = hconv::choose(work_of(l, packs), multiprocessors, forced_);
+  const hconv::Choice choice = hconv::choose(work_of(l, packs), multiprocessors(), forced_);
   if (choice.splits != 1) return std::nullopt;
   l.pass = 'c';
   l.row_n = out.size[0] * out.size[1] * out.size[2];
@@ -374,7 +430,8 @@ void Pass::update(const Pixels& dy, const Pixels& x, const Pixels& out) {
   l.divisor = blocks;
   l.channels = packs.groups == 1 && channels % kBlock == 0 ? 0 : channels;
   l.block = p_.k / p_.groups;
-  l.bytes = static_cast<double>(2 * dy.count() * dy.channels + 2 * x.count() * x.channels + width * p_.k * l.gemm.ldc);
+  l.bytes = static_cast<double>(2 * dy.count() * dy.channels + 2 * x.n * f.pixels(x.size) * x.channels +
+                                width * p_.k * l.gemm.ldc);
   launch(l);
 }
 
@@ -388,7 +445,8 @@ void Pass::widen_bias() {
   at_.bias_type = Dtype::float32;
 }
 
-void Pass::run() {
+void Pass::run(std::vector<Modelled>* models) {
+  models_ = models;
   if (in_pieces()) {
     run_pieces();
     return;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "kernels/conv/gather/columns.h"
@@ -15,6 +16,8 @@
 #include "kernels/conv/implicit/hconv_choice.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
 #include "kernels/conv/implicit/packs.h"
+#include "kernels/conv/implicit/product.h"
+#include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/pieces/piece_cells.h"
 #include "kernels/conv/pieces/pieces.h"
 #include "kernels/conv/problem.h"
@@ -60,6 +63,10 @@ inline std::int64_t pairs(std::int64_t elements, Dtype type) {
   return ceil_div(elements * width_of(type), 2);
 }
 
+inline std::string tile_name(const hgemm::Tile& t) {
+  return std::to_string(t.bm) + "x" + std::to_string(t.bn);
+}
+
 // Memory of the workspace, from its start; nothing is given back but down to a mark.
 class Arena {
  public:
@@ -94,7 +101,8 @@ class Pass {
         forced_(forced),
         arena_(pointers.workspace) {}
 
-  void run();
+  // models: what is launched, by the model.
+  void run(std::vector<Modelled>* models = nullptr);
   [[nodiscard]] bool masked() const { return masked_; }
   [[nodiscard]] std::size_t workspace() const { return arena_.most(); }
 
@@ -121,6 +129,11 @@ class Pass {
     bool on_the_way = false;  // u: w is dy as it lies, for conv_split.sass
   };
 
+  // model: makes a Modelled, where somebody asks for it.
+  template <typename F>
+  void note(const F& model) const {
+    if (models_ != nullptr) models_->push_back(model());
+  }
   [[nodiscard]] Shape shape(Role role) const { return shape_of(p_, role); }
   [[nodiscard]] Lying lies(Role role) const { return conv_detail::lies(p_, role); }
   [[nodiscard]] Pixels as_it_lies(Role role, std::uint64_t address) const;  // with channels last
@@ -149,17 +162,24 @@ class Pass {
   [[nodiscard]] std::optional<hconv::Choice> in_their_places(Launch& l, const Gather& f, const Pixels& out,
                                                              const Packs& packs) const;
   [[nodiscard]] hconv::Work work_of(const Launch& l, const Packs& packs) const;
+  [[nodiscard]] int multiprocessors() const {
+    return device_ == nullptr ? hgemm::kProcessors : device_->info().multiprocessors;
+  }
   [[nodiscard]] bool apart_pays(const Gather& f, const Pixels& gathered, const Pixels& w, const Pixels& out,
                                 const Packs& packs) const;
   Pixels block_diagonal(const Pixels& w, const Packs& packs);
   void update(const Pixels& dy, const Pixels& x, const Pixels& out);
   [[nodiscard]] std::optional<halo::Choice> shares_taps(const Launch& l, int multiprocessors) const;
+  [[nodiscard]] static halo::Work halo_work(const Launch& l);
+  [[nodiscard]] static halo::Work resident_work(const Launch& l);
   void launch_halo(const Launch& l, const halo::Choice& choice);
   [[nodiscard]] static halo_update::Work shared_work(const Launch& l);
   [[nodiscard]] std::optional<halo_update::Choice> shares_products(const Launch& l) const;
   void launch_halo_update(const Launch& l, const halo_update::Choice& choice);
   [[nodiscard]] std::optional<resident::Choice> keeps_filters(const Launch& l, int multiprocessors) const;
+  std::optional<resident::Choice> keeps_filters(Launch& l, const halo::Choice& streams, int multiprocessors) const;
   void launch_resident(const Launch& l, const resident::Choice& choice);
+  [[nodiscard]] std::optional<GemmProblem> as_product(const Launch& l) const;
   void launch(const Launch& l);
   [[nodiscard]] Grid grid_of(const GemmProblem& g, const hgemm::Tile& tile, std::int64_t splits = 1,
                              std::int64_t packs = 1) const;
@@ -189,6 +209,7 @@ class Pass {
   std::int64_t most_exponents_ = 0;
   std::optional<pieces::Split> split_;  // update by conv_split.sass, and its dy
   Pixels dy_;
+  std::vector<Modelled>* models_ = nullptr;
 };
 
 }  // namespace nervanagpu::conv_detail::tensor_cores

@@ -11,7 +11,9 @@
 #include "kernels/conv/halo/halo_choice.h"
 #include "kernels/conv/halo/halo_update_choice.h"
 #include "kernels/conv/halo/resident_choice.h"
+#include "kernels/conv/implicit/product.h"
 #include "kernels/conv/problem.h"
+#include "kernels/gemm/choose/h200.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
@@ -28,31 +30,21 @@ constexpr std::int64_t kWidest = 192;        // columns of a tile
 constexpr std::array kTiles = {Tile{Form::tiles, 128, 64}, Tile{Form::tiles, 128, 128}, Tile{Form::tiles, 128, 192}};
 constexpr std::array<std::int64_t, 3> kRuns = {8, 4, 1};
 
-// Microseconds of a block by the columns of a tile, 64, 128 and 192, for each number of channels that a load brings: measured on
-// an H200 (docs/lab/hconv.md).
-struct Blocks {
-  std::int64_t run;
-  std::array<double, 3> forward, update;
-};
-constexpr std::array kBlocks = {Blocks{8, {0.50, 0.72, 0.94}, {0.46, 0.86, 1.15}},
-                                Blocks{4, {0.62, 0.80, 1.02}, {0.55, 1.00, 1.40}},
-                                Blocks{1, {0.80, 1.05, 1.30}, {0.55, 1.15, 1.90}}};
+static_assert(kTiles.size() * kRuns.size() == std::tuple_size_v<decltype(Costs::Gathered::block)>);
 
 double microseconds(char pass, const GemmProblem& p, const Tile& t, std::int64_t run, std::int64_t splits,
-                    int multiprocessors, double bytes) {
-  constexpr double kStart = 2.21;
-  constexpr double kTile = 0.784;   // between the tiles of a CTA, for each 64 columns
-  constexpr double kMemory = 2.87;  // million bytes a microsecond
-  constexpr double kSum = 1.10;     // split_sum, and for each million of partial sums:
-  constexpr double kPartials = 0.94;
+                    int multiprocessors, double bytes, const Costs& all = kFitted) {
+  const Costs::Gathered& costs = pass == 'f' ? all.gather : all.gather_update;
   const std::int64_t tiles = hgemm::tiles_m(p, t) * hgemm::tiles_n(p, t) * splits;
   const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
   const auto blocks = static_cast<double>(ceil_div(hgemm::blocks_of(p), splits));
-  const Blocks& b = *std::ranges::find(kBlocks, run, &Blocks::run);
-  const double block = (pass == 'f' ? b.forward : b.update)[static_cast<std::size_t>(t.bn / 64 - 1)];
-  double out = kStart + std::max(rounds * (blocks * block + kTile * t.bn / 64.0), bytes * 1e-6 / kMemory);
+  const auto row = static_cast<std::size_t>(std::ranges::find(kRuns, run) - kRuns.begin());
+  const double block = costs.block[row * kTiles.size() + static_cast<std::size_t>(t.bn / 64 - 1)];
+  double out = hgemm::starts_early(p, t, splits) ? costs.early : costs.start;
+  out += h200::together(rounds * (blocks * block + costs.tile * t.bn / 64.0), bytes * 1e-6 / all.memory);
   if (splits > 1) {
-    out += kSum + kPartials * 1e-6 * static_cast<double>(splits) * static_cast<double>(p.m) * static_cast<double>(p.n);
+    out += costs.sum + costs.part * static_cast<double>(splits) +
+           costs.sums * 1e-6 * static_cast<double>(splits) * static_cast<double>(p.m) * static_cast<double>(p.n);
   }
   return out;
 }
@@ -168,7 +160,7 @@ Product product_of(ConvPass pass, const ConvProblem& p) {
   const std::int64_t columns = out.taps.all_taps() * c;
   const std::int64_t other = (pass == ConvPass::bprop ? p.c : p.k) / p.groups;
   const std::int64_t rows = p.n * out.taps.count();
-  out.bytes = 2.0 * (static_cast<double>(out.gathered.count()) * static_cast<double>(c) +
+  out.bytes = 2.0 * (static_cast<double>(out.gathered.n * out.taps.pixels(out.gathered.size)) * static_cast<double>(c) +
                      static_cast<double>(other) * static_cast<double>(columns + rows));
   GemmProblem& g = out.g;
   g.a_type = g.b_type = p.x_type;
@@ -180,47 +172,71 @@ Product product_of(ConvPass pass, const ConvProblem& p) {
 }
 
 double cost_of(ConvPass pass, const Product& p) {
-  constexpr double kCopy = 2.5;  // microseconds of a small copy
   const char letter = pass == ConvPass::update ? 'u' : 'f';
-  return split_of(letter, p.g, usual_run(p.gathered.channels), p.bytes).cost + (pass == ConvPass::bprop ? kCopy : 0);
+  return split_of(letter, p.g, usual_run(p.gathered.channels), p.bytes).cost +
+         (pass == ConvPass::bprop ? kFitted.copy : 0);
+}
+
+}  // namespace
+
+namespace {
+
+constexpr std::int64_t kFew = 8;  // below, the copy engine would read more than there is
+constexpr double kNever = 1e12;   // microseconds
+
+// What a pass takes here, resident.sass in gconv.sass's place where it can, and where whole blocks of channels are read.
+struct Ways {
+  double gathered = 0, others = 0;
+};
+Ways ways_of(ConvPass pass, const ConvProblem& p) {
+  const Product ours = product_of(pass, p);
+  const std::int64_t c = ours.gathered.channels;
+  const bool update = pass == ConvPass::update;
+  Ways out = {cost_of(pass, ours), kNever};
+  const halo::Work rows = {
+      pass == ConvPass::bprop ? 'b' : 'f', ours.taps, ours.gathered.size, p.n, c, ours.g.n, ours.bytes};
+  if (!update && p.groups == 1) {
+    halo::Work w = rows;
+    w.pass = 'f';
+    if (const auto keeps = resident::choose(w, hgemm::kProcessors))
+      out.gathered = std::min(out.gathered, keeps->microseconds + (pass == ConvPass::bprop ? kFitted.copy : 0));
+  }
+  if (c < kFew || !gathers(pass, p)) return out;
+  const char letter = update ? 'u' : rows.pass;
+  GemmProblem g = ours.g;
+  (update ? g.n : g.k) = ours.taps.all_taps() * ceil_div(c, kBlock) * kBlock;
+  out.others = hconv::microseconds({letter, g, p.c / p.groups, p.k / p.groups, ours.bytes, 1, update});
+  if (update && p.groups == 1) {
+    const auto shared = halo_update::choose({ours.taps, ours.gathered.size, p.n, c, p.k, ours.bytes});
+    if (shared) out.others = std::min(out.others, shared->microseconds);
+  } else if (!update) {
+    if (const auto shared = halo::choose(rows, hgemm::kProcessors))
+      out.others = std::min(out.others, shared->microseconds);
+  }
+  if (product::may_pay(pass, p)) out.others = std::min(out.others, product::microseconds(product::shape_of(pass, p)));
+  if (c % kFew != 0) out.others += copy_microseconds(2.0 * static_cast<double>(ours.gathered.count() * c), kFitted);
+  return out;
 }
 
 }  // namespace
 
 double microseconds(ConvPass pass, const ConvProblem& p) {
-  return cost_of(pass, product_of(pass, p));
+  const Ways ways = ways_of(pass, p);
+  return std::min(ways.gathered, ways.others);
 }
 
 bool gathers_rows(ConvPass pass, const ConvProblem& p) {
-  constexpr std::int64_t kFew = 8;      // below, the copy engine would read more than there is
-  constexpr double kCopy = 2.5;         // microseconds of a small copy
-  constexpr double kCopied = 2 / 2.87;  // of a million bytes
   const std::int64_t c = gathered(pass, p).channels;
   if (c % kBlock == 0 || p.groups > kMostGroups || !possible(pass, p)) return false;
   if (p.groups > 1 && pass == ConvPass::update && p.k / p.groups % kFew != 0) return false;  // where dy's rows begin
-  if (c < kFew || !gathers(pass, p)) return true;
-  const Product ours = product_of(pass, p);
-  const bool update = pass == ConvPass::update;
-  const char letter = update ? 'u' : pass == ConvPass::bprop ? 'b' : 'f';
-  GemmProblem g = ours.g;
-  (update ? g.n : g.k) = ours.taps.all_taps() * ceil_div(c, kBlock) * kBlock;
-  double theirs = hconv::microseconds({letter, g, p.c / p.groups, p.k / p.groups, ours.bytes});
-  if (update && p.groups == 1) {
-    const auto shared = halo_update::choose({ours.taps, ours.gathered.size, p.n, c, p.k, ours.bytes});
-    if (shared) theirs = std::min(theirs, shared->microseconds);
-  } else if (!update) {
-    const auto shared =
-        halo::choose({letter, ours.taps, ours.gathered.size, p.n, c, g.n, ours.bytes}, hgemm::kProcessors);
-    if (shared) theirs = std::min(theirs, shared->microseconds);
-  }
-  const double copied = c % kFew == 0 ? 0 : kCopy + kCopied * 2e-6 * static_cast<double>(ours.gathered.count() * c);
-  double cost = cost_of(pass, ours);
-  if (!update && p.groups == 1) {  // resident.sass takes gconv.sass's place where it can
-    const halo::Work w = {'f', ours.taps, ours.gathered.size, p.n, c, ours.g.n, ours.bytes};
-    if (const auto keeps = resident::choose(w, hgemm::kProcessors))
-      cost = std::min(cost, keeps->microseconds + (pass == ConvPass::bprop ? kCopy : 0));
-  }
-  return cost < theirs + copied;
+  if (c < kFew) return true;
+  const Ways ways = ways_of(pass, p);
+  return ways.gathered < ways.others;
+}
+
+double microseconds(char pass, const GemmProblem& p, std::int64_t run, double bytes, const hconv::Choice& choice,
+                    const Costs& costs) {
+  return microseconds(pass, p, choice.tile, run, choice.splits, hgemm::kProcessors, bytes, costs);
 }
 
 std::int64_t forced_run(const Forced& forced) {

@@ -19,8 +19,11 @@ constexpr std::int64_t kMostGroups = 4;
 bool gathers_rows(ConvPass pass, const ConvProblem& p);
 // It could be.
 bool possible(ConvPass pass, const ConvProblem& p);
-// What it takes then, by a model of an H200.
+// What it takes on the way that gathers_rows() says, by a model of an H200.
 double microseconds(ConvPass pass, const ConvProblem& p);
+// What a launch takes.
+double microseconds(char pass, const GemmProblem& product, std::int64_t run, double bytes, const hconv::Choice& choice,
+                    const Costs& costs = kFitted);
 
 // Neighbouring channels that one load can bring: 8, 4 or 1. The result does not depend on it. usual_run: wherever they lie.
 std::int64_t run_of(const Pixels& t);

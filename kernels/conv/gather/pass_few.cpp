@@ -13,8 +13,8 @@ Pixels Pass::filters(std::int64_t group, std::int64_t rows, std::int64_t channel
   const std::int64_t columns = s[1] * s[2] * line;
   std::int64_t first = group * (s[0] / p_.groups) * from[0];
   Pixels out = {at_.in2 + static_cast<std::uint64_t>(2 * first), p_.w_type, columns, eights(columns), {rows, 1, 1}, 1};
-  if (device_ != nullptr && forward && p_.layout == Layout::channels_last && out.pitch == columns &&
-      out.address % 16 == 0) {
+  if ((device_ != nullptr || models_ != nullptr) && forward && p_.layout == Layout::channels_last &&
+      out.pitch == columns && out.address % 16 == 0) {
     return out;
   }
   out.address = arena_.take(2 * rows * out.pitch);
@@ -49,8 +49,8 @@ void Pass::few_positions(const Pixels& gathered, const Pixels& out) {
     l.gemm.c_type = out.type;
     l.gemm.ldc = out.pitch;
     l.gemm.rounding.offset += static_cast<std::uint64_t>(group * l.gemm.n) / 4;
-    l.bytes = static_cast<double>(2 * l.gathered.count() * l.gathered.channels + 2 * l.gemm.n * l.gemm.k +
-                                  width * l.gemm.m * l.gemm.n);
+    l.bytes = static_cast<double>(2 * l.gathered.n * f.pixels(l.gathered.size) * l.gathered.channels +
+                                  2 * l.gemm.n * l.gemm.k + width * l.gemm.m * l.gemm.n);
     put_mask(l.gemm, 0, group);
     l.b = rows_map(filters(group, l.gemm.n, l.gathered.channels));
     launch(l);
@@ -78,7 +78,8 @@ void Pass::few_update(const Pixels& dy, const Pixels& x, const Pixels& out) {
     l.gemm.c_type = out.type;
     l.gemm.ldc = columns;
     l.gemm.rounding.offset += static_cast<std::uint64_t>(before) / 4;
-    l.bytes = static_cast<double>(2 * a.count() * a.channels + 2 * l.gathered.count() * l.gathered.channels +
+    l.bytes = static_cast<double>(2 * a.count() * a.channels +
+                                  2 * l.gathered.n * f.pixels(l.gathered.size) * l.gathered.channels +
                                   width * a.channels * columns);
     launch(l);
   }

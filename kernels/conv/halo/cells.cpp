@@ -85,18 +85,15 @@ std::optional<Cells> cells_of(ConvPass pass, const ConvProblem& p) {
   return c;
 }
 
-double microseconds(const Cells& c, const ConvProblem& p) {
-  constexpr double kLaunch = 2.5;
-  constexpr double kMemory = 2.87;      // million bytes a microsecond
-  constexpr double kElements = 1.5e-6;  // microseconds of an element that is loaded by itself
+double microseconds(const Cells& c, const ConvProblem& p, const Costs& costs) {
   const auto pictures = static_cast<double>(c.pictures_bytes(p.n));
   const auto x = static_cast<double>(static_cast<std::int64_t>(size_of(p.x_type)) * p.x_elements());
-  return 2 * kLaunch + std::max((pictures + x) * 1e-6 / kMemory, pictures / 2 * kElements);
+  return costs.cells.start + std::max((pictures + x) * 1e-6 / costs.memory, pictures / 2 * 1e-6 * costs.cells.elements);
 }
 
 bool pays(const Cells& c, const ConvProblem& p) {
   const bool of_bytes = sgemm::byte(p.x_type);
-  if (of_bytes ? !bytes::exact_in_halves(p) : !gconv::gathers_rows(ConvPass::fprop, p)) return false;
+  if (of_bytes ? !bytes::exact_in_halves(p) : !gconv::possible(ConvPass::fprop, p)) return false;
   const double bytes = static_cast<double>(c.pictures_bytes(p.n)) + static_cast<double>(c.filters_bytes(p.k)) +
                        static_cast<double>(size_of(p.y_type)) * static_cast<double>(p.y_elements());
   const halo::Work work = {'f', c.taps, {c.pixels[1], c.pixels[0], 1}, p.n, c.wide, p.k, bytes, c.channels};
@@ -120,12 +117,11 @@ halo_update::Work update_of(const Cells& c, const ConvProblem& p) {
 }
 
 bool update_pays(const Cells& c, const ConvProblem& p) {
-  constexpr double kCopy = 2.5;  // microseconds of a small copy
-  if (!gconv::gathers_rows(ConvPass::update, p)) return false;
+  if (!gconv::possible(ConvPass::update, p)) return false;
   const auto choice = halo_update::choose(update_of(c, p));
   const auto copies = static_cast<double>(c.step[0] * (p.filter[2] % c.step[1] == 0 ? 1 : 2));
   return choice &&
-         choice->microseconds + microseconds(c, p) + kCopy * copies < gconv::microseconds(ConvPass::update, p);
+         choice->microseconds + microseconds(c, p) + kFitted.copy * copies < gconv::microseconds(ConvPass::update, p);
 }
 
 bool is_forced(const Forced& forced) {
@@ -136,7 +132,7 @@ Forced behind(const Forced& forced) {
   Forced out = forced;
   if (!is_forced(forced)) return out;
   out.kernel = forced.kernel.substr(kForced.size());
-  if (!resident::is_forced(out)) out.kernel = "_halo" + out.kernel;
+  if (!resident::is_forced(out) && !halo_update::is_forced(out)) out.kernel = "_halo" + out.kernel;
   return out;
 }
 

@@ -53,10 +53,11 @@ bool pays(ConvPass pass, const ConvProblem& p);
 bool update_pays(const Cells& c, const ConvProblem& p);
 halo_update::Work update_of(const Cells& c, const ConvProblem& p);
 bool is_forced(const Forced& forced);
-// Of "_cells_128x64" halo.sass's "_halo_128x64"; of "_cells_resident_32_128x64" resident.sass's.
+// Of "_cells_128x64" halo.sass's "_halo_128x64"; of "_cells_resident_32_128x64" and "_cells_haloupdate_7" resident.sass's and
+// halo_update.sass's.
 Forced behind(const Forced& forced);
 // Microseconds of the copies, by a model of an H200.
-double microseconds(const Cells& c, const ConvProblem& p);
+double microseconds(const Cells& c, const ConvProblem& p, const Costs& costs = kFitted);
 
 // The pictures x, and the filters w, as cells at `to`.
 void copy_pictures(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t x, std::uint64_t to,

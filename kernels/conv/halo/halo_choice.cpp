@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <tuple>
 
+#include "kernels/gemm/choose/h200.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
@@ -19,19 +21,17 @@ constexpr std::int64_t kStep = 16;     // of a product
 constexpr std::int64_t kBox = 32;      // rows of a box of filters
 constexpr std::int64_t kRowUnits = 8;  // of 16 bytes, of a row of a patch
 
-// halo.sass's variants: rows and columns, stages, room for the rows of a patch. And by the model microseconds of 16 channels'
-// products, and between the tiles of a CTA.
+// halo.sass's variants, in the order of Costs::Halo: rows and columns, stages, room for the rows of a patch.
 struct Variant {
   int rows, columns, stages;
   std::int64_t patch, patch_b;  // of fprop, of bprop
-  double step, tile;
   [[nodiscard]] std::int64_t room(char pass) const { return pass == 'b' ? patch_b : patch; }
 };
-constexpr std::array kVariants = {
-    Variant{128, 64, 7, 608, 608, 0.0428, 1.27},  Variant{128, 128, 7, 384, 384, 0.0778, 1.52},
-    Variant{128, 192, 5, 344, 344, 0.118, 1.52},  Variant{256, 64, 4, 712, 712, 0.0856, 1.13},
-    Variant{256, 128, 5, 504, 504, 0.1556, 2.49}, Variant{256, 96, 5, 504, 504, 0.122, 2.0},
-    Variant{128, 96, 7, 456, 384, 0.061, 1.4},    Variant{128, 160, 5, 408, 344, 0.098, 1.52}};
+constexpr std::array kVariants = {Variant{128, 64, 7, 608, 608},  Variant{128, 128, 7, 384, 384},
+                                  Variant{128, 192, 5, 344, 344}, Variant{256, 64, 4, 712, 712},
+                                  Variant{256, 128, 5, 504, 504}, Variant{256, 96, 5, 504, 504},
+                                  Variant{128, 96, 7, 456, 384},  Variant{128, 160, 5, 408, 344}};
+static_assert(kVariants.size() == std::tuple_size_v<decltype(Costs::Halo::step)>);
 
 // Channels that are no multiple of 16 want zeros behind them; else whatever lies there is not multiplied.
 bool wants_zeros(std::int64_t channels) {
@@ -53,27 +53,32 @@ std::int64_t side(const Gather& g, const Inner& size, std::size_t axis) {
   return std::max({g.positions[axis], size[axis] - g.low[axis], g.positions[axis] + reach + g.low[axis]});
 }
 
-// Fitted by benchmarks/halo_fit.py to times on an H200 by variant (benchmarks/results/halo_sweep.json): copies count where channels are filled up with zeros.
-double microseconds(const Work& w, const Frame& f, const Variant& t, int multiprocessors) {
-  constexpr double kStart = 2.21, kMemory = 2.87;  // as hgemm.sass's
-  constexpr double kPart = 7.0e-3;                 // of a row that the copy engine fills up with zeros
-  constexpr double kLatency = 1.07;  // from a stage, or one of two patches, that comes free to what fills it
+// Copies count where channels are filled up with zeros.
+double microseconds(const Work& w, const Frame& f, std::size_t variant, int multiprocessors, const Costs& all) {
+  const Costs::Halo& costs = all.halo;
+  const Variant& t = kVariants[variant];
   const std::int64_t tiles = ceil_div(f.places(w.pictures), t.rows) * ceil_div(w.columns, t.columns);
   const std::int64_t blocks = ceil_div(w.channels, kBlock);
   const auto taps = static_cast<double>(w.taps.all_taps());
   const double rows = static_cast<double>(ceil_div(w.columns, kBox) * kBox) /
                       static_cast<double>(ceil_div(w.columns, t.columns));  // of filters, in the mean
   const auto block = [&](std::int64_t channels) {
-    return std::max(taps * std::max(static_cast<double>(steps_of(channels)) * t.step, kLatency / t.stages),
-                    kLatency / 2);
+    return std::max(
+        taps * std::max(static_cast<double>(steps_of(channels)) * costs.step[variant], costs.latency / t.stages),
+        costs.latency / 2);
   };
   const std::int64_t last = w.channels - (blocks - 1) * kBlock;
   const double products = static_cast<double>(blocks - 1) * block(kBlock) + block(last);
   double copies = 0;
-  if (last < kBlock && w.stored < blocks * kBlock) copies += kPart * static_cast<double>(t.rows + f.reach);
-  if (w.pass == 'f' && wants_zeros(w.channels)) copies += kPart * taps * rows;
+  if (last < kBlock && w.stored < blocks * kBlock) copies += costs.part_row * static_cast<double>(t.rows + f.reach);
+  if (w.pass == 'f' && wants_zeros(w.channels)) copies += costs.part_row * taps * rows;
   const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
-  return kStart + std::max(rounds * (std::max(products, copies) + t.tile), w.bytes * 1e-6 / kMemory);
+  GemmProblem g;
+  g.m = f.places(w.pictures), g.n = w.columns, g.k = blocks * kBlock;
+  g.a_type = Dtype::float16;
+  const bool early = hgemm::starts_early(g, {Form::tiles, t.rows, t.columns}, 1);
+  return (early ? costs.early : costs.start) +
+         h200::together(rounds * (std::max(products, copies) + costs.tile[variant]), w.bytes * 1e-6 / all.memory);
 }
 
 std::string name_of(const Tile& t) {
@@ -111,14 +116,21 @@ std::optional<Choice> choose(const Work& w, int multiprocessors, const Forced& f
   const std::optional<Frame> frame = frame_of(w);
   if (!frame) return std::nullopt;
   std::optional<Choice> out;
-  for (const Variant& t : kVariants) {
+  for (std::size_t i = 0; i < kVariants.size(); ++i) {
+    const Variant& t = kVariants[i];
     if (t.rows + frame->reach > t.room(w.pass)) continue;
-    const Choice c = {*frame, {Form::tiles, t.rows, t.columns}, microseconds(w, *frame, t, multiprocessors)};
+    const Choice c = {*frame, {Form::tiles, t.rows, t.columns}, microseconds(w, *frame, i, multiprocessors, kFitted)};
     if (is_forced(forced) ? forced.kernel == std::string(kForced) + name_of(c.tile)
                           : !out || c.microseconds < out->microseconds)
       out = c;
   }
   return out;
+}
+
+double microseconds(const Work& w, const Choice& choice, const Costs& costs) {
+  const auto* const at = std::ranges::find_if(
+      kVariants, [&](const Variant& t) { return t.rows == choice.tile.bm && t.columns == choice.tile.bn; });
+  return microseconds(w, choice.frame, static_cast<std::size_t>(at - kVariants.begin()), hgemm::kProcessors, costs);
 }
 
 bool takes(ConvPass pass, const ConvProblem& p, const Forced& forced) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "kernels/conv/fitted_costs.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
 #include "kernels/conv/launch.h"
 #include "kernels/gemm/choose/hgemm_cost.h"
@@ -42,6 +43,7 @@ struct Choice {
 // The cheapest variant; none: the kernel cannot do it. forced: as "_halo_128x64".
 std::optional<Choice> choose(const Work& w, int multiprocessors, const Forced& forced = {});
 bool is_forced(const Forced& forced);
+double microseconds(const Work& w, const Choice& choice, const Costs& costs = kFitted);
 // All launches of a pass, which hconv.sass could compute, could be this variant's.
 bool takes(ConvPass pass, const ConvProblem& p, const Forced& forced);
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "kernels/gemm/choose/h200.h"
 #include "kernels/gemm/choose/hgemm_cost.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
@@ -29,31 +30,6 @@ struct Variant {
 };
 constexpr std::array kVariants = {Variant{2, 6}, Variant{3, 6}, Variant{4, 6}, Variant{5, 5}, Variant{7, 3}};
 
-// Not yet fitted: the copy engine's 1.05 ns a row, 1.85 times that where it fills a part of a row; HGMMA's clocks of columns, or of
-// reading A and B at 128 bytes a clock.
-double microseconds(const Work& w, const Variant& t, const Choice& c) {
-  constexpr double kStart = 4, kMemory = 2.87, kClock = 1755;
-  constexpr double kRow = 1.05e-3, kPart = 1.85;
-  constexpr double kSum = 3;  // of split_sum's launch
-  const double dy = w.filters % kFilters == 0 ? kRow : kRow * kPart;
-  const double x = w.channels % kPlane == 0 ? kRow : kRow * kPart;
-  const auto planes = static_cast<double>(c.planes);
-  const double again = 1 + 1 / static_cast<double>(c.circle);
-  const double copies = static_cast<double>(kBlock) * (dy + x * planes * again);
-  const double columns = static_cast<double>(kPlane * t.taps);
-  const double product = std::max(columns / 2, 16 + columns / 4) / kClock;
-  const std::int64_t groups = kBlock / kGroup;
-  const double products = static_cast<double>(groups * c.lines * c.planes) * product;
-  const auto blocks = static_cast<double>(c.split_blocks);
-  const double filling = static_cast<double>(c.ahead * kBlock) * x * planes;
-  const auto ctas = static_cast<double>(c.splits() * c.tiles * ceil_div(w.filters, kFilters));
-  const double rounds = std::max(1.0, ctas / hgemm::kProcessors);
-  const auto sums = static_cast<double>(c.sums_bytes(w));
-  constexpr double kMore = 1.22;  // measured over predicted, in the mean of 20 layers
-  return kStart + kMore * std::max(rounds * (blocks * std::max(copies, products) + filling), w.bytes * 1e-6 / kMemory) +
-         kSum + 2 * sums * 1e-6 / kMemory;
-}
-
 constexpr std::string_view kForced = "_haloupdate_";
 
 // The longest circle of so many planes.
@@ -64,6 +40,29 @@ std::int64_t circle_of(std::int64_t planes) {
 }
 
 }  // namespace
+
+// The copy engine's rows; HGMMA's clocks of columns, or of reading A and B.
+double microseconds(const Work& w, const Choice& c, const Costs& all) {
+  constexpr double kClock = 1755;
+  const Costs::HaloUpdate& costs = all.halo_update;
+  const double dy = w.filters % kFilters == 0 ? costs.row : costs.part_row;
+  const double x = w.channels % kPlane == 0 ? costs.row : costs.part_row;
+  const auto planes = static_cast<double>(c.planes);
+  const double again = 1 + 1 / static_cast<double>(c.circle);
+  const double copies = static_cast<double>(kBlock) * (dy + x * planes * again);
+  const double columns = static_cast<double>(kPlane * c.taps);
+  const double product = std::max(columns * costs.column, costs.reading + columns * costs.wide) / kClock;
+  const std::int64_t groups = kBlock / kGroup;
+  const double products = static_cast<double>(groups * c.lines * c.planes) * product;
+  const auto blocks = static_cast<double>(c.split_blocks);
+  const double filling = static_cast<double>(c.ahead * kBlock) * x * planes;
+  const auto ctas = static_cast<double>(c.splits() * c.tiles * ceil_div(w.filters, kFilters));
+  const double rounds = std::max(1.0, ctas / hgemm::kProcessors);
+  const auto sums = static_cast<double>(c.sums_bytes(w));
+  return costs.start +
+         h200::together(rounds * (blocks * std::max(copies, products) + filling), w.bytes * 1e-6 / all.memory) +
+         costs.sums * sums * 1e-6;
+}
 
 bool is_forced(const Forced& forced) {
   return forced.kernel.starts_with(kForced);
@@ -85,10 +84,13 @@ std::optional<Choice> choose(const Work& w, const Forced& forced) {
   for (const Variant& t : kVariants) {
     const std::int64_t apart = (t.taps - 1) * g.move[0];
     if (g.taps[0] > t.taps || apart + kGroup - 1 > kBlock) continue;
-    if (is_forced(forced) && forced.kernel != std::string(kForced) + std::to_string(t.taps)) continue;
+    const std::string variant = std::string(kForced) + std::to_string(t.taps);
+    const bool any = !is_forced(forced) || forced.kernel == variant;
+    if (!any && !forced.kernel.starts_with(variant + "_")) continue;
     for (std::int64_t each = 1; each <= std::min(planes, kPlanes); ++each) {
       for (std::int64_t lines = 1; lines <= g.taps[1] && lines * each <= kCrews * t.units; ++lines) {
         Choice c = {.frame = *frame, .taps = t.taps, .lines = lines, .planes = each};
+        if (!any && forced.kernel != "_" + name_of(c)) continue;
         c.plane_tiles = ceil_div(planes, each);
         c.tiles = c.plane_tiles * ceil_div(g.taps[1], lines);
         c.circle = circle_of(each);
@@ -99,12 +101,16 @@ std::optional<Choice> choose(const Work& w, const Forced& forced) {
         const std::int64_t room = std::max<std::int64_t>(hgemm::kProcessors / (c.tiles * filter_tiles), 1);
         c.split_blocks = ceil_div(c.blocks, std::min(forced.splits > 0 ? forced.splits : room, c.blocks));
         if (c.splits() * w.filters * g.all_taps() * c.depth >= kMostSums) continue;
-        c.microseconds = microseconds(w, t, c);
+        c.microseconds = microseconds(w, c);
         if (!out || c.microseconds < out->microseconds) out = c;
       }
     }
   }
   return out;
+}
+
+std::string name_of(const Choice& c) {
+  return "haloupdate_" + std::to_string(c.taps) + "_" + std::to_string(c.lines) + "x" + std::to_string(c.planes);
 }
 
 const Kernel* find(const Registry& registry, Dtype operands, const Choice& choice) {

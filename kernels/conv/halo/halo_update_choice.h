@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "kernels/conv/halo/halo_choice.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
@@ -35,9 +36,13 @@ struct Choice {
   }
 };
 
-// The cheapest way; none: the kernel cannot do it. A function of the problem alone. forced: as "_haloupdate_3", splits.
+// The cheapest way; none: the kernel cannot do it. A function of the problem alone. forced: as "_haloupdate_3", or with lines and
+// planes as "_haloupdate_3_2x1"; splits.
 std::optional<Choice> choose(const Work& w, const Forced& forced = {});
 bool is_forced(const Forced& forced);
+double microseconds(const Work& w, const Choice& choice, const Costs& costs = kFitted);
+
+std::string name_of(const Choice& choice);  // "haloupdate_3_2x1"
 
 const Kernel* find(const Registry& registry, Dtype operands, const Choice& choice);
 

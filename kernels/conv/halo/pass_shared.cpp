@@ -4,11 +4,22 @@
 
 namespace nervanagpu::conv_detail::tensor_cores {
 
+halo::Work Pass::halo_work(const Launch& l) {
+  halo::Work w = {l.pass, l.gather, l.x.size, l.x.n, l.x.channels, l.gemm.n, l.bytes};
+  if (l.pass == 'f') w.channels = l.w.channels, w.stored = l.x.channels;  // cells' filters have whole products
+  return w;
+}
+
+halo::Work Pass::resident_work(const Launch& l) {
+  const Pixels& x = l.gathered;
+  return {'f', l.gather, x.size, x.n, l.gemm.k / l.gather.all_taps(), l.gemm.n, l.bytes, x.channels};
+}
+
 // halo.sass's variant, where that is faster: a function of the problem alone.
 std::optional<halo::Choice> Pass::shares_taps(const Launch& l, int multiprocessors) const {
   if (l.pass == 'u' || l.packs > 1 || !sgemm::half(l.gemm.c_type) || forced_.splits > 1) return std::nullopt;
   if (!forced_.kernel.empty() && !halo::is_forced(forced_)) return std::nullopt;
-  const halo::Work work = {l.pass, l.gather, l.x.size, l.x.n, l.x.channels, l.gemm.n, l.bytes};
+  const halo::Work work = halo_work(l);
   std::optional<halo::Choice> out = halo::choose(work, hgemm::kProcessors, forced_);
   if (halo::is_forced(forced_)) {
     if (!out) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
@@ -19,6 +30,12 @@ std::optional<halo::Choice> Pass::shares_taps(const Launch& l, int multiprocesso
 }
 
 void Pass::launch_halo(const Launch& l, const halo::Choice& choice) {
+  note([&] {
+    return Modelled{
+        std::string("halo_") + l.pass + "_" + tile_name(choice.tile), 1,
+        [work = halo_work(l), choice](const Costs& costs) { return halo::microseconds(work, choice, costs); }};
+  });
+  if (device_ == nullptr) return;
   GemmProblem g = l.gemm;
   g.m = choice.frame.places(l.x.n);
   const std::int64_t channels = l.pass == 'f' ? l.w.channels : l.x.channels;  // cells' filters have whole products
@@ -39,16 +56,38 @@ std::optional<resident::Choice> Pass::keeps_filters(const Launch& l, int multipr
   if (!forced && (!forced_.kernel.empty() || forced_.splits > 1)) return std::nullopt;
   const Pixels& x = l.gathered;
   if (!sgemm::half(l.gemm.c_type) || x.pitch % kEight != 0 || x.address % 16 != 0) return std::nullopt;
-  const halo::Work work = {'f', l.gather, x.size, x.n, x.channels, l.gemm.n, l.bytes};
+  const halo::Work work = resident_work(l);
   const std::optional<resident::Choice> out = resident::choose(work, multiprocessors, forced_);
   if (forced && !out) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
   if (forced || !out) return out;
   const std::int64_t run = gconv::usual_run(x.channels);
-  if (gconv::choose(l.pass, l.gemm, run, l.bytes, multiprocessors, {}).splits > 1) return std::nullopt;
-  return out->microseconds < gconv::microseconds(pass_, p_) ? out : std::nullopt;
+  const hconv::Choice gathers = gconv::choose(l.pass, l.gemm, run, l.bytes, multiprocessors, {});
+  if (gathers.splits > 1) return std::nullopt;
+  return out->microseconds < gconv::microseconds(l.pass, l.gemm, run, l.bytes, gathers) ? out : std::nullopt;
+}
+
+// resident.sass's variant instead of halo.sass's, of a single block of channels: the sums are the same again.
+std::optional<resident::Choice> Pass::keeps_filters(Launch& l, const halo::Choice& streams, int multiprocessors) const {
+  constexpr std::int64_t kStep = 16;  // channels of a product
+  const std::int64_t channels = l.w.channels;
+  if (l.pass != 'f' || halo::is_forced(forced_) || channels > kBlock || channels % kStep != 0 ||
+      l.x.channels != channels || l.w.pitch != channels || l.x.pitch % kEight != 0 || l.x.address % 16 != 0)
+    return std::nullopt;
+  l.gathered = l.x;
+  l.gemm.k = l.gather.all_taps() * channels;
+  const std::optional<resident::Choice> out = resident::choose(resident_work(l), multiprocessors);
+  if (!out || out->microseconds >= streams.microseconds) return std::nullopt;
+  l.b = rows_map({l.w.address, l.w.type, l.gemm.k, l.gemm.k, {l.w.n, 1, 1}, 1});
+  return out;
 }
 
 void Pass::launch_resident(const Launch& l, const resident::Choice& choice) {
+  note([&] {
+    return Modelled{
+        "resident_" + std::to_string(choice.row) + "_" + tile_name(choice.tile), 1,
+        [work = resident_work(l), choice](const Costs& costs) { return resident::microseconds(work, choice, costs); }};
+  });
+  if (device_ == nullptr) return;
   GemmProblem g = l.gemm;
   g.m = choice.frame.places(l.gathered.n);
   g.k = kBlock;
@@ -85,6 +124,10 @@ void Pass::launch_halo_update(const Launch& l, const halo_update::Choice& choice
   GemmProblem g = l.gemm;
   g.workspace = arena_.take(choice.sums_bytes(work));
   arena_.release(mark);
+  note([&] {
+    return Modelled{halo_update::name_of(choice), choice.splits(),
+                    [work, choice](const Costs& costs) { return halo_update::microseconds(work, choice, costs); }};
+  });
   if (device_ == nullptr) return;
   Values v;
   v.map(device_->encode_tensor_map(halo_update::dy_map(l.w, l.gather, choice)));
@@ -128,6 +171,9 @@ void Pass::cells_update(const cells::Cells& c, const Pixels& dy, const Pixels& o
   l.w = dy;
   const std::int64_t taps = c.taps.all_taps();
   const std::uint64_t gradient = arena_.take(4 * p_.k * taps * c.channels);
+  note([&] {
+    return Modelled{"cells", 1, [c, p = p_](const Costs& costs) { return cells::microseconds(c, p, costs); }};
+  });
   if (device_ != nullptr) cells::copy_pictures(*device_, c, p_, at_.in2, l.x.address, stream_);
   l.gemm = epilogue(0, taps * c.channels);
   l.gemm.m = p_.k;
@@ -137,7 +183,9 @@ void Pass::cells_update(const cells::Cells& c, const Pixels& dy, const Pixels& o
   l.gemm.ldc = taps * c.channels;
   const halo_update::Work work = cells::update_of(c, p_);
   l.bytes = work.bytes;
-  launch_halo_update(l, *halo_update::choose(work));
+  const auto choice = halo_update::choose(work, halo_update::is_forced(forced_) ? forced_ : Forced{});
+  if (!choice) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
+  launch_halo_update(l, *choice);
   // Rows of the filters that lie in the same rows of their cells; whole cells of a row, and the last one's rest.
   const auto width = width_of(out.type);
   const std::int64_t line = p_.filter[2] * p_.c;
@@ -167,6 +215,9 @@ void Pass::cells_fprop(const cells::Cells& c, const Pixels& out) {
   const Dtype type = sgemm::byte(p_.x_type) ? Dtype::float16 : p_.x_type;
   l.x = {arena_.take(c.pictures_bytes(p_.n)), type, c.channels, c.channels, {c.pixels[1], c.pixels[0], 1}, p_.n};
   l.w = {arena_.take(c.filters_bytes(p_.k)), type, c.wide, c.wide, c.taps.taps, p_.k};
+  note([&] {
+    return Modelled{"cells", 1, [c, p = p_](const Costs& costs) { return cells::microseconds(c, p, costs); }};
+  });
   if (device_ != nullptr) {
     cells::copy_pictures(*device_, c, p_, at_.in1, l.x.address, stream_);
     cells::copy_filters(*device_, c, p_, at_.in2, l.w.address, stream_);
@@ -178,18 +229,18 @@ void Pass::cells_fprop(const cells::Cells& c, const Pixels& out) {
   l.gemm.c_type = out.type;
   l.gemm.ldc = out.pitch;
   put_mask(l.gemm, 0, 0);
+  l.bytes = static_cast<double>(c.pictures_bytes(p_.n)) + static_cast<double>(c.filters_bytes(p_.k)) +
+            static_cast<double>(size_of(p_.y_type)) * static_cast<double>(p_.y_elements());
   arena_.release(mark);
-  if (device_ == nullptr) return;
-  const halo::Work work = {'f', c.taps, l.x.size, l.x.n, c.wide, l.gemm.n, 0, c.channels};
-  const int multiprocessors = device_->info().multiprocessors;
+  const halo::Work work = halo_work(l);
   // Both add the same products in the same order: of at most 64 channels.
   const std::optional<halo::Choice> streams =
-      resident::is_forced(forced_) ? std::nullopt : halo::choose(work, multiprocessors, forced_);
+      resident::is_forced(forced_) ? std::nullopt : halo::choose(work, multiprocessors(), forced_);
   const std::optional<resident::Choice> keeps =
-      halo::is_forced(forced_) ? std::nullopt : resident::choose(work, multiprocessors, forced_);
+      halo::is_forced(forced_) ? std::nullopt : resident::choose(work, multiprocessors(), forced_);
   if (keeps && (!streams || keeps->microseconds < streams->microseconds)) {
     l.gathered = l.x;
-    l.gemm.k = c.taps.all_taps() * c.wide;
+    l.gemm.k = c.taps.all_taps() * c.wide;  // whole products
     l.b = rows_map({l.w.address, l.w.type, l.gemm.k, l.gemm.k, {p_.k, 1, 1}, 1});
     launch_resident(l, *keeps);
   } else if (streams) {

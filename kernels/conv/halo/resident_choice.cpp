@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "kernels/gemm/choose/h200.h"
 #include "kernels/gemm/types.h"
 #include "src/ceil_div.h"
 
@@ -17,31 +18,32 @@ constexpr std::int64_t kStep = 16;  // channels of a product
 constexpr std::int64_t kSteps = 4;  // of a block
 constexpr std::string_view kForced = "_resident_";
 
-// resident.sass's variants: columns, bytes of a patch's rows, blocks of filters and rows of a patch that there is room for, and
-// by the model microseconds of a crew's epilogue.
+// resident.sass's variants: columns, bytes of a patch's rows, blocks of filters and rows of a patch that there is room for.
 struct Variant {
   int columns, row;
   std::int64_t blocks, patch;
-  double epilogue;
 };
-constexpr std::array kVariants = {Variant{64, 32, 8, 608, 1.7}, Variant{128, 32, 8, 608, 3.4},
-                                  Variant{64, 128, 7, 256, 1.7}, Variant{128, 128, 7, 256, 3.4}};
+constexpr std::array kVariants = {Variant{64, 32, 8, 608}, Variant{128, 32, 8, 608}, Variant{64, 128, 7, 256},
+                                  Variant{128, 128, 7, 256}};
 constexpr int kRows = 128;  // of a tile
 
 std::int64_t steps_of(const Gather& taps, std::int64_t channels) {
   return taps.all_taps() * channels / kStep;
 }
 
-double microseconds(const halo::Work& w, const halo::Frame& f, const Variant& t, int multiprocessors) {
-  constexpr double kStart = 2.21, kMemory = 2.87;    // as hgemm.sass's
-  constexpr double kRow = 1.05e-3, kPart = 1.94e-3;  // of the copy engine, whole and filled up with zeros
-  constexpr double kProducts = 0.048;                // of 16 channels, for each 64 columns
+double microseconds(const halo::Work& w, const halo::Frame& f, int columns, int row, int multiprocessors,
+                    const Costs& all) {
+  const Costs::Resident& costs = all.resident;
   const std::int64_t tiles = ceil_div(f.places(w.pictures), kRows);
-  const double products = static_cast<double>(steps_of(w.taps, w.channels)) * kProducts * t.columns / 64;
-  const double patch = static_cast<double>(kRows + f.reach) * (2 * w.stored < t.row ? kPart : kRow);
-  const double tile = std::max({products, (products + t.epilogue) / 2, patch});  // two crews
+  const double products = static_cast<double>(steps_of(w.taps, w.channels)) * costs.step * columns / 64;
+  const double patch = static_cast<double>(kRows + f.reach) * (2 * w.stored < row ? costs.part_row : costs.whole_row);
+  const double tile = std::max({products, (products + costs.epilogue * columns / 64) / 2, patch});  // two crews
   const auto rounds = static_cast<double>(ceil_div(tiles, std::max(multiprocessors, 1)));
-  return kStart + std::max(rounds * tile, w.bytes * 1e-6 / kMemory);
+  GemmProblem g;
+  g.m = f.places(w.pictures), g.n = w.columns, g.k = 1;
+  g.a_type = Dtype::float16;
+  const bool early = hgemm::starts_early(g, {Form::tiles, kRows, columns}, 1);
+  return (early ? costs.early : costs.start) + h200::together(rounds * tile, w.bytes * 1e-6 / all.memory);
 }
 
 std::string name_of(const Choice& c) {
@@ -49,6 +51,10 @@ std::string name_of(const Choice& c) {
 }
 
 }  // namespace
+
+double microseconds(const halo::Work& w, const Choice& choice, const Costs& costs) {
+  return microseconds(w, choice.frame, choice.tile.bn, choice.row, hgemm::kProcessors, costs);
+}
 
 bool is_forced(const Forced& forced) {
   return forced.kernel.starts_with(kForced);
@@ -62,7 +68,10 @@ std::optional<Choice> choose(const halo::Work& w, int multiprocessors, const For
   for (const Variant& t : kVariants) {
     if (w.columns > t.columns || 2 * w.channels > t.row || kRows + frame->reach > t.patch) continue;
     if (steps_of(w.taps, w.channels) > kSteps * t.blocks) continue;
-    const Choice c = {*frame, {Form::tiles, kRows, t.columns}, t.row, microseconds(w, *frame, t, multiprocessors)};
+    const Choice c = {*frame,
+                      {Form::tiles, kRows, t.columns},
+                      t.row,
+                      microseconds(w, *frame, t.columns, t.row, multiprocessors, kFitted)};
     if (is_forced(forced) ? forced.kernel == std::string(kForced) + name_of(c)
                           : !out || c.microseconds < out->microseconds)
       out = c;

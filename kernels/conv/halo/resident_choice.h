@@ -19,6 +19,7 @@ struct Choice {
 // The cheapest variant; none: the kernel cannot do it. work.channels: a multiple of 16. forced: as "_resident_128_128x64".
 std::optional<Choice> choose(const halo::Work& work, int multiprocessors, const Forced& forced = {});
 bool is_forced(const Forced& forced);
+double microseconds(const halo::Work& work, const Choice& choice, const Costs& costs = kFitted);
 
 const Kernel* find(const Registry& registry, Dtype operands, Dtype result, const Choice& choice);
 

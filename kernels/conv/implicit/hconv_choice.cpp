@@ -19,14 +19,11 @@ using hgemm::Tile;
 
 constexpr std::int64_t kBox = 64;  // rows and columns
 
-struct Variant {
-  Tile tile;
-  double block;  // microseconds of a k block's products
-};
-constexpr std::array kVariants = {Variant{{Form::tiles, 128, 256}, 0.61},  Variant{{Form::tiles, 128, 192}, 0.49},
-                                  Variant{{Form::tiles, 128, 128}, 0.336}, Variant{{Form::tiles, 128, 64}, 0.23},
-                                  Variant{{Form::turns, 128, 128}, 0.345}, Variant{{Form::turns, 64, 192}, 0.26},
-                                  Variant{{Form::turns, 64, 256}, 0.345}};
+// In the order of Costs::Tiles::block.
+constexpr std::array kVariants = {Tile{Form::tiles, 128, 256}, Tile{Form::tiles, 128, 192}, Tile{Form::tiles, 128, 128},
+                                  Tile{Form::tiles, 128, 64},  Tile{Form::turns, 128, 128}, Tile{Form::turns, 64, 192},
+                                  Tile{Form::turns, 64, 256}};
+static_assert(kVariants.size() == std::tuple_size_v<decltype(Costs::Tiles::block)>);
 
 // An update's rows are filters, in boxes of 64, two a tile.
 bool has(char pass, const Tile& t) {
@@ -34,14 +31,13 @@ bool has(char pass, const Tile& t) {
 }
 
 // Rows of an odd number of channels lie across lines of memory.
-double row_cost(std::int64_t channels) {
-  constexpr double kOddRow = 2.89e-3;
-  return channels % kBox == 0 ? kWholeRow : channels % 16 == 0 ? kPartRow : kOddRow;
+double row_cost(std::int64_t channels, const Costs::Tiles& costs) {
+  return channels % kBox == 0 ? costs.whole_row : channels % 16 == 0 ? costs.part_row : costs.odd_row;
 }
 // Of all boxes of these channels, in the mean.
-double box_cost(std::int64_t channels) {
+double box_cost(std::int64_t channels, const Costs::Tiles& costs) {
   const auto boxes = static_cast<double>(ceil_div(channels, kBox));
-  return ((boxes - 1) * row_cost(kBox) + row_cost(channels)) / boxes;
+  return ((boxes - 1) * costs.whole_row + row_cost(channels, costs)) / boxes;
 }
 
 // Rows of a box that a tile has, in the mean.
@@ -49,15 +45,23 @@ double rows(std::int64_t length, std::int64_t tile) {
   return static_cast<double>(ceil_div(length, kBox) * kBox) / static_cast<double>(ceil_div(length, tile));
 }
 
-double tile_cost(const Work& w, const Variant& variant, std::int64_t splits, int multiprocessors) {
-  const Tile& t = variant.tile;
+double tile_cost(const Work& w, const Tile& t, std::int64_t splits, int multiprocessors, const Costs& all = kFitted) {
   const bool update = w.pass == 'u';
-  const double a = (update ? rows(w.product.m, t.bm) : t.bm) * (w.pass == 'f' ? row_cost(w.c)
-                                                                : update      ? box_cost(w.k)
-                                                                              : row_cost(w.k));
-  const double b = rows(w.product.n, t.bn) * (w.pass == 'f' ? row_cost(w.c) : box_cost(w.c));
-  return hgemm::tile_microseconds(w.product, t, splits, multiprocessors, w.bytes,
-                                  {std::max(variant.block, a + b), kSums, w.groups});
+  const Costs::Tiles& costs = update ? all.update : all.positions;
+  const double products = costs.block[static_cast<std::size_t>(std::ranges::find(kVariants, t) - kVariants.begin())];
+  const double a = (update ? rows(w.product.m, t.bm) : t.bm) * (w.pass == 'f' ? row_cost(w.c, costs)
+                                                                : update      ? box_cost(w.k, costs)
+                                                                              : row_cost(w.k, costs));
+  const double b = rows(w.product.n, t.bn) * (w.pass == 'f' ? row_cost(w.c, costs) : box_cost(w.c, costs));
+  const hgemm::Rates rates = rates_of(all, w.pass);
+  double out = hgemm::tile_microseconds(w.product, t, splits, multiprocessors, w.bytes, std::max(products, a + b),
+                                        w.groups, rates);
+  if (w.apart && splits == 1) {
+    out += rates.sum + rates.part +
+           rates.sums * 1e-6 * static_cast<double>(w.groups) * static_cast<double>(w.product.m) *
+               static_cast<double>(w.product.n);
+  }
+  return out;
 }
 
 // The cheapest tile, and its microseconds.
@@ -67,17 +71,12 @@ struct Best {
 };
 Best best(const Work& w, std::int64_t splits, int multiprocessors) {
   Best out;
-  for (const Variant& v : kVariants) {
-    if (!has(w.pass, v.tile)) continue;
-    const double cost = tile_cost(w, v, splits, multiprocessors);
-    if (out.cost == 0 || cost < out.cost) out = {v.tile, cost};
+  for (const Tile& t : kVariants) {
+    if (!has(w.pass, t)) continue;
+    const double cost = tile_cost(w, t, splits, multiprocessors);
+    if (out.cost == 0 || cost < out.cost) out = {t, cost};
   }
   return out;
-}
-
-// As kernels' names end.
-std::string name_of(const Tile& t) {
-  return std::to_string(t.bm) + "x" + std::to_string(t.bn) + "x" + (t.form == Form::turns ? "2" : "1");
 }
 
 Choice chosen(const Work& w, int multiprocessors) {
@@ -87,7 +86,8 @@ Choice chosen(const Work& w, int multiprocessors) {
   static std::mutex mutex;
   static auto& known = *new std::map<Key, Choice>;
   const GemmProblem& p = w.product;
-  const int kind = static_cast<int>(p.c_type) << 2 | (p.beta != 0 ? 1 : 0) | (p.rounding.stochastic ? 2 : 0);
+  const int kind =
+      static_cast<int>(p.c_type) << 3 | (w.apart ? 4 : 0) | (p.beta != 0 ? 1 : 0) | (p.rounding.stochastic ? 2 : 0);
   const Key key(w.pass, p.m, p.n, p.k, w.c, w.k, w.groups, kind, w.bytes, multiprocessors);
   const std::lock_guard lock(mutex);
   if (const auto it = known.find(key); it != known.end()) return it->second;
@@ -101,6 +101,25 @@ Choice chosen(const Work& w, int multiprocessors) {
 }
 
 }  // namespace
+
+std::string name_of(const Tile& t) {
+  return std::to_string(t.bm) + "x" + std::to_string(t.bn) + "x" + (t.form == Form::turns ? "2" : "1");
+}
+
+hgemm::Rates rates_of(const Costs& all, char pass) {
+  constexpr double kFewestTurns = 1;
+  const Costs::Tiles& costs = pass == 'u' ? all.update : all.positions;
+  return {.start = costs.start,
+          .early_start = costs.early,
+          .tile = costs.tile,
+          .turn = costs.turn,
+          .turn_end = costs.turn_end,
+          .turn_blocks = kFewestTurns,
+          .memory = all.memory,
+          .sum = costs.sum,
+          .part = costs.part,
+          .sums = costs.sums};
+}
 
 std::int64_t cheapest_splits(const Work& work, std::int64_t least,
                              const std::function<double(const Work&, std::int64_t)>& cost) {
@@ -131,10 +150,14 @@ Choice choose(const Work& w, int multiprocessors, const Forced& forced) {
   if (forced.splits != 0) out.splits = hgemm::effective(hgemm::blocks_of(w.product), forced.splits);
   if (forced.kernel.empty()) return out;
   const auto* const named = std::ranges::find_if(
-      kVariants, [&](const Variant& v) { return forced.kernel == "_" + name_of(v.tile) && has(w.pass, v.tile); });
+      kVariants, [&](const Tile& t) { return forced.kernel == "_" + name_of(t) && has(w.pass, t); });
   if (named == kVariants.end()) throw InvalidArgument("conv: no kernel hconv_*" + forced.kernel);
-  out.tile = named->tile;
+  out.tile = *named;
   return out;
+}
+
+double microseconds(const Work& w, const Choice& choice, const Costs& costs) {
+  return tile_cost(w, choice.tile, choice.splits, hgemm::kProcessors, costs);
 }
 
 double microseconds(const Work& w) {

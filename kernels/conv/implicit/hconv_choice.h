@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 
+#include "kernels/conv/fitted_costs.h"
 #include "kernels/conv/launch.h"
 #include "kernels/gemm/choose/hgemm_cost.h"
 #include "nervanagpu/gemm.hpp"
@@ -23,13 +25,8 @@ struct Work {
   std::int64_t c = 0, k = 0;  // channels and filters of a group, in units of 2 bytes
   double bytes = 0;           // of operands and results
   std::int64_t groups = 1;    // each is such a product
+  bool apart = false;         // results are put together behind the kernel, in one part too
 };
-
-// Fitted by benchmarks/conv_fit.py to times on an H200 by tile and parts (benchmarks/results/conv_sweep.json).
-inline constexpr double kSums = 1.4;  // microseconds of a million partial sums
-// Microseconds of the copy engine for 64 channels of a row; for fewer, where the last ones are filled up with zeros.
-inline constexpr double kWholeRow = 1.05e-3;
-inline constexpr double kPartRow = 1.94e-3;
 
 // The number of parts of k, none longer than `least` of them are (but of four blocks at least, and no more than memory has room for),
 // whose microseconds are fewest by `cost(work, parts)`.
@@ -40,8 +37,13 @@ std::int64_t cheapest_splits(const Work& work, std::int64_t least,
 // The cheapest by a model of an H200. forced: the end of a kernel's name, as "_128x256x1", or a number of splits.
 Choice choose(const Work& work, int multiprocessors, const Forced& forced);
 
-// The model's microseconds of that choice, on the GPU that it is of.
+// The model's microseconds of that choice, on the GPU that it is of; and of another.
 double microseconds(const Work& work);
+double microseconds(const Work& work, const Choice& choice, const Costs& costs = kFitted);
+hgemm::Rates rates_of(const Costs& costs, char pass);
+
+// As kernels' names end: "128x256x1".
+std::string name_of(const hgemm::Tile& tile);
 
 // pass: 'f', 'b', 'c' or 'u'. result: what the kernel stores.
 const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype result, const hgemm::Tile& tile);

@@ -1,7 +1,9 @@
 // A pass of a convolution as products whose operand is gathered by the copy engine: what hconv.sass is told, as plain data.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -25,6 +27,13 @@ struct Gather {
   Inner first = {0, 0, 0}, stride = {1, 1, 1};  // of the pixels of the result: position i is first + i * stride
   [[nodiscard]] std::int64_t count() const { return positions[0] * positions[1] * positions[2]; }
   [[nodiscard]] std::int64_t all_taps() const { return taps[0] * taps[1] * taps[2]; }
+  // Pixels of a picture of this size that are read: strides pass over some.
+  [[nodiscard]] std::int64_t pixels(const Inner& size) const {
+    std::int64_t all = 1;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      all *= std::min(size[axis], positions[axis] * std::min(step[axis], taps[axis]));
+    return all;
+  }
 };
 
 // The launches of a pass; bprop with strides: one for each class of positions of x that meet the same taps. Classes without a

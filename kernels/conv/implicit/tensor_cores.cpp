@@ -129,6 +129,13 @@ std::size_t workspace(ConvPass pass, const ConvProblem& p, const Forced& forced)
   return most;
 }
 
+std::vector<Modelled> modelled(ConvPass pass, const ConvProblem& p, const Forced& forced) {
+  Pass all(nullptr, pass, p, {}, {}, {}, forced);
+  std::vector<Modelled> out;
+  all.run(&out);
+  return out;
+}
+
 bool queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
            const Stream& stream, const Forced& forced) {
   Pass all(&device, pass, p, pointers, epilogue, stream, forced);

@@ -4,7 +4,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
 
+#include "kernels/conv/costs.h"
 #include "kernels/conv/launch.h"
 #include "nervanagpu/conv.hpp"
 #include "nervanagpu/stream.hpp"
@@ -22,6 +26,14 @@ bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
 
 // Bytes of copies and partial sums.
 std::size_t workspace(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
+
+// What a pass launches, in how many parts of its sums, and its microseconds by the model with any constants: benchmarks/conv_fit.cpp.
+struct Modelled {
+  std::string kernel;  // but for types: "hconv_f_128x256x1"
+  std::int64_t splits = 1;
+  std::function<double(const Costs&)> microseconds;
+};
+std::vector<Modelled> modelled(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
 
 // The whole pass, of any layout. The workspace is aligned to 16. False: the epilogue's mask is left to relu_mask.sass.
 bool queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,

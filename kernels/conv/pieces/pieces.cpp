@@ -42,11 +42,13 @@ bool of_pass(const Area& a, char pass) {
 }
 
 double tile_cost(const hconv::Work& w, const Area& area, std::int64_t splits, int multiprocessors) {
-  const auto row = [](std::int64_t channels) { return channels % kBlock == 0 ? hconv::kWholeRow : hconv::kPartRow; };
+  constexpr double kWholeRow = 1.05e-3, kPartRow = 1.94e-3;  // of the copy engine
+  constexpr hgemm::Rates kRates = {.sums = 1.4};
+  const auto row = [](std::int64_t channels) { return channels % kBlock == 0 ? kWholeRow : kPartRow; };
   const double copies =
       kPieces * (area.rows * row(w.pass == 'b' || w.pass == 'u' ? w.k : w.c) + area.columns * row(w.c));
   return hgemm::tile_microseconds(w.product, tile_of(area), splits, multiprocessors, w.bytes,
-                                  {std::max(area.chunk, copies), hconv::kSums, 1});
+                                  std::max(area.chunk, copies), 1, kRates);
 }
 
 // As kernels' names end.

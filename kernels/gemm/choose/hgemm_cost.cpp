@@ -60,15 +60,14 @@ Epilogue epilogue_of(const GemmProblem& p, std::int64_t splits) {
 }
 
 // Microseconds of `rounds` tiles of a CTA, its two warpgroups in turn.
-double turns(double rounds, double blocks, double block, const Epilogue& epilogue) {
-  constexpr double kTile = 0.65;    // between two tiles
+double turns(double rounds, double blocks, double block, const Epilogue& epilogue, const Rates& rates) {
   constexpr double kHeldUp = 0.15;  // of an epilogue's time, where it is longer than a store
-  constexpr double kFewBlocks = 6;  // of which a tile's are too few to cover anything
   constexpr double kNever = 1e9;
-  if (blocks < kFewBlocks) return kNever;
-  const double tile = blocks * block + kTile;
-  const double held_up = kHeldUp * (epilogue.turn - kStores.turn);
-  return std::max(rounds * (tile + held_up) + epilogue.turn, std::ceil(rounds / 2) * (tile + epilogue.turn));
+  if (blocks < rates.turn_blocks) return kNever;
+  const double tile = blocks * block + rates.turn;
+  const double longer = epilogue.turn - kStores.turn;
+  const double end = rates.turn_end + longer;
+  return std::max(rounds * (tile + kHeldUp * longer) + end, std::ceil(rounds / 2) * (tile + end));
 }
 
 // Of pairs of CTAs, all at a time. They start later than one, and wait for each other.
@@ -144,32 +143,27 @@ std::int64_t clusters_held(std::int64_t parts, std::int64_t residents) {
 }
 
 double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors, double bytes,
-                         const Rates& other) {
-  constexpr double kStart = 2.21;
-  constexpr double kEarlyStart = 0.97;
-  constexpr double kTile = 0.784;      // between the tiles of a CTA, for each 64 columns
+                         double block, std::int64_t groups, const Rates& rates) {
   constexpr double kShared = 0.0905;   // million bytes a microsecond to a multiprocessor when all of them read
-  constexpr double kMemory = 2.87;     // million bytes a microsecond
-  constexpr double kSum = 1.10;        // split_sum
   constexpr double kTurnBlock = 0.31;  // of 128 columns
   constexpr double kTurnBlockBytes = 0.295;
-  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * splits * other.groups;
+  const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * splits * groups;
   const std::int64_t processors = std::max(multiprocessors, 1);
   const auto rounds = static_cast<double>(ceil_div(tiles, processors));
   const double busy = static_cast<double>(std::min(tiles, processors)) / static_cast<double>(processors);
   const double traffic = (t.bm + t.bn) * 128e-6 * busy / kShared;
   const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
   const Epilogue epilogue = epilogue_of(p, splits);
-  double block = other.block;
   if (block == 0 && t.form == Form::turns) block = size_of(p.a_type) == 1 ? kTurnBlockBytes : kTurnBlock;
   if (block == 0) block = std::max(std::ranges::find(kWidths, t.bn, &Width::columns)->block, traffic);
-  const double run = t.form == Form::turns ? turns(rounds, blocks, block, epilogue)
-                                           : rounds * (blocks * block + (kTile + epilogue.columns) * t.bn / 64.0);
-  double out = starts_early(p, t, splits, other.groups) ? kEarlyStart : kStart;
-  out += h200::together(run, bytes * 1e-6 / kMemory);
+  const double run = t.form == Form::turns ? turns(rounds, blocks, block, epilogue, rates)
+                                           : rounds * (blocks * block + (rates.tile + epilogue.columns) * t.bn / 64.0);
+  double out = starts_early(p, t, splits, groups) ? rates.early_start : rates.start;
+  out += h200::together(run, bytes * 1e-6 / rates.memory);
   if (splits > 1) {
-    out += kSum + other.sums * 1e-6 * static_cast<double>(splits * other.groups) * static_cast<double>(p.m) *
-                      static_cast<double>(p.n);
+    out +=
+        rates.sum + rates.part * static_cast<double>(splits) +
+        rates.sums * 1e-6 * static_cast<double>(splits * groups) * static_cast<double>(p.m) * static_cast<double>(p.n);
   }
   return out;
 }
@@ -266,6 +260,10 @@ Choice best(const GemmProblem& p) {
 
 std::int64_t best_splits(const GemmProblem& p) {
   return best(p).splits;
+}
+
+double best_microseconds(const GemmProblem& p) {
+  return best(p).cost;
 }
 
 Packing packing(const GemmProblem& problem) {

@@ -35,15 +35,20 @@ std::int64_t tiles_n(const GemmProblem& problem, const Tile& tile);
 
 // Microseconds, roughly; only the order counts.
 double microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors);
-// What differs where another producer brings the blocks.
+// What a launch of lib/sm_90a/tiles.sass costs beside its blocks, in microseconds: hgemm.sass's own, which other producers replace.
 struct Rates {
-  double block = 0;         // microseconds of a k block; 0: hgemm.sass's own
-  double sums = 0.94;       // of a million partial sums
-  std::int64_t groups = 1;  // products in the launch
+  double start = 2.21, early_start = 0.97;  // to the first products: behind the work ahead, and beside its end
+  double tile = 0.784;                      // between the tiles of a CTA, for each 64 columns
+  double turn = 0.65, turn_end = 1.4;       // the same of warpgroups in turn, and the last tile's end
+  double turn_blocks = 6;                   // fewer of a tile cover nothing
+  double memory = 2.87;                     // million bytes a microsecond
+  double sum = 1.10, part = 0;              // split_sum, and for each part
+  double sums = 0.94;                       // a million partial sums
 };
-// Of hgemm.sass's tiles, with so many bytes of operands and result.
+// Of hgemm.sass's tiles, with so many bytes of operands and result. block: microseconds of a k block; 0: hgemm.sass's own.
+// groups: products in the launch.
 double tile_microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors,
-                         double bytes, const Rates& other = {});
+                         double bytes, double block = 0, std::int64_t groups = 1, const Rates& rates = {});
 
 // hgemm.sass: the grid may start before the work ahead of it has ended.
 bool starts_early(const GemmProblem& problem, const Tile& tile, std::int64_t splits, std::int64_t groups = 1);
@@ -64,6 +69,7 @@ std::int64_t effective(std::int64_t blocks, std::int64_t splits);
 
 // Into how many parts the library cuts k: a function of the problem alone, not of the GPU.
 std::int64_t best_splits(const GemmProblem& problem);
+double best_microseconds(const GemmProblem& problem);
 
 // What the copy engine asks of a matrix.
 bool rows_of_16_bytes(std::uint64_t address, std::int64_t leading, Dtype type);

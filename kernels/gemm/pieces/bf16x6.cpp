@@ -58,7 +58,7 @@ double microseconds(const GemmProblem& problem, const Width& w, std::int64_t spl
   constexpr std::int64_t kRows = 128;
   if (p.batch > 1) p.m = p.batch * ceil_div(p.m, kRows) * kRows;  // one product that costs what the batch does
   const auto bytes = static_cast<double>(a_of(problem).bytes(pieces) + b_of(problem).bytes(pieces));
-  return hgemm::tile_microseconds(p, tile_of(w), splits, multiprocessors, bytes, {w.chunk, 0.94});
+  return hgemm::tile_microseconds(p, tile_of(w), splits, multiprocessors, bytes, w.chunk);
 }
 
 // An epilogue does not change how sums are cut.

@@ -77,7 +77,8 @@ TEST_P(HconvTest, ClassesNeedNoWorkspace) {
     c.pass = ConvPass::bprop;
     c.p.x_type = c.p.w_type = c.p.y_type = turn % 2 == 0 ? Dtype::float16 : Dtype::bfloat16;
     c.p.n = 3, c.p.in = {1, 9, 10}, c.p.filter = {1, 3, 3}, c.p.pad = {0, 1, 1}, c.p.stride = {1, 2, 2};
-    if (turn % 4 == 1) c.p.in = {5, 6, 4}, c.p.filter = {3, 3, 3}, c.p.pad = {1, 1, 1}, c.p.stride = {2, 1, 2};
+    // A class has less than eight blocks, and so one part.
+    if (turn % 4 == 1) c.p.in = {5, 6, 4}, c.p.filter = {2, 3, 3}, c.p.pad = {1, 1, 1}, c.p.stride = {2, 1, 2};
     if (turn % 4 == 2) c.p.in = {1, 1, 33}, c.p.filter = {1, 1, 4}, c.p.pad = {0, 0, 2}, c.p.stride = {1, 1, 4};
     c.p.c = c.p.k = 64;
     c.p.groups = turn % 4 == 3 ? 2 : 1;
@@ -210,9 +211,13 @@ TEST_P(HconvTest, BytesReachTheTensorCores) {
       ASSERT_EQ(test::judge(device_, random_, c), "");
       const ConvPlan plan(ConvPass::fprop, c.p);
       std::size_t on_tensor_cores = 0;
-      for (const std::string& k : plan.kernels()) on_tensor_cores += k.starts_with("hconv_f_") ? 1 : 0;
+      std::size_t launches = 0;  // but of what adds parts of the sums up
+      for (const std::string& k : plan.kernels()) {
+        on_tensor_cores += k.starts_with("hconv_f_") ? 1 : 0;
+        launches += k.starts_with("split_sum_") ? 0 : 1;
+      }
       EXPECT_EQ(on_tensor_cores, row.launches == 0 ? 0U : 1U) << row.c;
-      EXPECT_TRUE(row.launches == 0 || plan.kernels().size() == row.launches) << row.c << " " << row.k;
+      EXPECT_TRUE(row.launches == 0 || launches == row.launches) << row.c << " " << row.k;
     }
   }
 }

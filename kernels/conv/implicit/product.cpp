@@ -1,0 +1,80 @@
+#include "kernels/conv/implicit/product.h"
+
+#include <map>
+#include <mutex>
+#include <tuple>
+
+#include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/types.h"
+
+namespace nervanagpu::conv_detail::product {
+
+bool possible(const ConvProblem& p) {
+  using Three = decltype(p.filter);
+  return p.filter == Three{1, 1, 1} && p.stride == Three{1, 1, 1} && p.pad == Three{0, 0, 0} && p.groups == 1 &&
+         sgemm::half(p.x_type);
+}
+
+GemmProblem shape_of(ConvPass pass, const ConvProblem& p) {
+  const std::int64_t positions = p.n * p.in[0] * p.in[1] * p.in[2];
+  GemmProblem g;
+  g.a_type = g.b_type = p.x_type;
+  g.c_type = p.w_type;
+  g.a_transposed = pass == ConvPass::update;
+  g.b_transposed = pass == ConvPass::fprop;
+  g.m = g.a_transposed ? p.k : positions;
+  g.n = g.ldc = pass == ConvPass::fprop ? p.k : p.c;
+  g.k = g.a_transposed ? positions : pass == ConvPass::fprop ? p.c : p.k;
+  g.lda = pass == ConvPass::fprop ? p.c : p.k;
+  g.ldb = p.c;
+  return g;
+}
+
+namespace {
+
+// As if there were a workspace, and no epilogue.
+GemmProblem plain(const GemmProblem& problem) {
+  GemmProblem g = problem;
+  g.a = g.b = g.c = 0;
+  g.bias = g.mask = 0;
+  g.ld_mask = 0;
+  g.relu = false;
+  g.activation = GemmActivation::none;
+  g.beta = 0;
+  g.rounding = {};
+  g.workspace = 1;
+  return g;
+}
+
+struct Found {
+  double microseconds = 0;
+  std::int64_t splits = 1;
+};
+Found known(const GemmProblem& g) {
+  constexpr std::size_t kMost = 4096;
+  using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, Dtype, Dtype>;
+  static std::mutex mutex;
+  static auto& all = *new std::map<Key, Found>;
+  const Key key(g.m, g.n, g.k, g.a_transposed, g.b_transposed, g.a_type, g.c_type);
+  const std::lock_guard lock(mutex);
+  if (const auto it = all.find(key); it != all.end()) return it->second;
+  if (all.size() >= kMost) all.clear();
+  const GemmProblem p = plain(g);
+  return all.emplace(key, Found{hgemm::best_microseconds(p), hgemm::best_splits(p)}).first->second;
+}
+
+}  // namespace
+
+bool may_pay(ConvPass pass, const ConvProblem& p) {
+  return possible(p) && (pass == ConvPass::update || known(shape_of(pass, p)).splits == 1);
+}
+
+double microseconds(const GemmProblem& g, const Costs& costs) {
+  return costs.product.start + costs.product.run * known(g).microseconds;
+}
+
+bool is_forced(const Forced& forced) {
+  return forced.kernel == "_gemm";
+}
+
+}  // namespace nervanagpu::conv_detail::product
