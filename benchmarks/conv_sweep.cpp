@@ -2,23 +2,26 @@
 //
 //   conv_sweep [SECONDS [PARTS]] < LAYERS      a line of LAYERS: name pass n c side k size stride pad (square pictures and filters)
 //
-// One JSON object a line on stdout: the layer, tile, parts, median microseconds of a launch in a CUDA graph. Every tile of
-// hconv.sass, and of gconv.sass ("_8_128x64": 8 channels a load), halo.sass and resident.sass where they can compute the layer, in the library's
-// own number of parts (0) and, but of the last two, some others: PARTS of an update, "4,8,16,32,64" if not said. The library's choice has
-// the tile "", and twice more "early": 1 and 0, where its launch may start before the one ahead has ended and where not.
-// With less than 8 channels of x windows are copied where a tile of hconv.sass is named: then there is one.
+// One JSON object a line on stdout: the layer, tile, parts, what was launched ("hconv_u_128x64x1/8"), median microseconds of a launch in
+// a CUDA graph. Every tile of hconv.sass, and of gconv.sass ("_8_128x64": 8 channels a load), halo.sass, halo_update.sass and
+// resident.sass where they can compute the layer, in the library's own number of parts (0) and, but of the last three, some others:
+// PARTS of an update, "4,8,16,32,64" if not said. The library's choice has the tile "", and twice more "early": 1 and 0, where its
+// launch may start before the one ahead has ended and where not. With less than 8 channels of x windows are copied where a
+// tile of hconv.sass is named: then there is one. A layer of 1x1 filters is also a plain product: "gemm", the library's choice, and
+// "gemm_64x32n", tiles of hgemm.sass and hgemm_cluster.sass.
 // Operands are random and rotate past the L2. It stops after SECONDS (default 60), saying so on stderr.
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <iostream>
 #include <optional>
 #include <random>
-#include <set>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kernels/conv/gather/gconv_choice.h"
@@ -35,10 +38,12 @@ using conv_detail::Forced;
 constexpr std::array kTiles = {"_128x256x1", "_128x192x1", "_128x128x1", "_128x64x1",
                                "_128x128x2", "_64x192x2",  "_64x256x2"};
 constexpr std::array kSharedTiles = {
-    "_halo_128x64",         "_halo_128x128",        "_halo_128x192",         "_halo_256x64",  "_halo_256x128",
-    "_halo_128x96",         "_halo_256x96",         "_halo_128x160",         "_cells_128x64", "_resident_32_128x64",
-    "_resident_32_128x128", "_resident_128_128x64", "_resident_128_128x128", "_haloupdate_2", "_haloupdate_3",
-    "_haloupdate_4",        "_haloupdate_5",        "_haloupdate_7"};
+    "_halo_128x64",         "_halo_128x128",        "_halo_128x192",        "_halo_256x64",  "_halo_256x128",
+    "_halo_128x96",         "_halo_256x96",         "_halo_128x160",        "_cells_128x64", "_resident_32_128x64",
+    "_resident_32_128x128", "_resident_128_128x64", "_resident_128_128x128"};
+constexpr std::array kSharedUpdates = {2, 3, 4, 5, 7};  // taps
+constexpr std::array kProducts = {"128x64", "128x128", "128x192", "128x256", "128x128x2", "64x16n",  "64x32n",
+                                  "64x64n", "64x128n", "64x16t",  "64x32t",  "64x64t",    "64x128t", "128x64n"};
 constexpr std::array kGatheringTiles = {"_128x64", "_128x128", "_128x192"};
 constexpr std::int64_t kPastL2 = 120 << 20;  // bytes
 constexpr double kWork = 2e10;               // of a graph, multiply-adds x 2
@@ -85,20 +90,17 @@ struct Operands {
   Tensor in1, in2, out;
 };
 
+using Queue = std::function<void(const Operands&, std::uint64_t workspace)>;
+
 // Median microseconds of a launch.
-double measure(const Layer& l, const std::vector<Operands>& sets, const Forced& forced, const Stream& stream) {
-  const std::size_t bytes = std::max<std::size_t>(conv_detail::tensor_cores::workspace(l.which, l.p, forced), 16);
-  const Tensor workspace = Tensor::empty({static_cast<std::int64_t>(bytes)}, Dtype::uint8);
+double measure(const Layer& l, const std::vector<Operands>& sets, std::size_t bytes, const Queue& queue,
+               const Stream& stream) {
+  const Tensor workspace = Tensor::empty({static_cast<std::int64_t>(std::max<std::size_t>(bytes, 16))}, Dtype::uint8);
   const int times = std::clamp(static_cast<int>(kWork / l.p.flops() / static_cast<double>(sets.size())), 1, 20);
   const Graph graph = Graph::capture(
       [&] {
         for (int i = 0; i < times; ++i) {
-          for (const Operands& o : sets) {
-            ConvPointers at;
-            at.in1 = o.in1.address(), at.in2 = o.in2.address(), at.out = o.out.address();
-            at.workspace = workspace.address();
-            conv_detail::tensor_cores::queue(current_device(), l.which, l.p, at, {}, stream, forced);
-          }
+          for (const Operands& o : sets) queue(o, workspace.address());
         }
       },
       stream);
@@ -113,6 +115,65 @@ double measure(const Layer& l, const std::vector<Operands>& sets, const Forced& 
   }
   std::ranges::sort(took);
   return 1e3 * took[took.size() / 2] / times / static_cast<double>(sets.size());
+}
+
+double measure_pass(const Layer& l, const std::vector<Operands>& sets, const Forced& forced, const Stream& stream) {
+  return measure(
+      l, sets, conv_detail::tensor_cores::workspace(l.which, l.p, forced),
+      [&](const Operands& o, std::uint64_t workspace) {
+        ConvPointers at;
+        at.in1 = o.in1.address(), at.in2 = o.in2.address(), at.out = o.out.address(), at.workspace = workspace;
+        conv_detail::tensor_cores::queue(current_device(), l.which, l.p, at, {}, stream, forced);
+      },
+      stream);
+}
+
+// A pass of 1x1 filters as a product.
+GemmProblem product_of(const Layer& l) {
+  const std::int64_t positions = l.p.x_elements() / l.p.c;
+  GemmProblem g;
+  g.a_type = g.b_type = g.c_type = Dtype::float16;
+  g.a_transposed = l.which == ConvPass::update;
+  g.b_transposed = l.which == ConvPass::fprop;
+  g.m = g.a_transposed ? l.p.k : positions;
+  g.n = g.ldc = l.which == ConvPass::fprop ? l.p.k : l.p.c;
+  g.k = g.a_transposed ? positions : l.which == ConvPass::fprop ? l.p.c : l.p.k;
+  g.lda = l.which == ConvPass::fprop ? l.p.c : l.p.k;
+  g.ldb = l.p.c;
+  return g;
+}
+
+bool is_product(const Layer& l) {
+  return l.p.filter[2] == 1 && l.p.stride[2] == 1 && l.p.pad[2] == 0 && l.p.c % 8 == 0 && l.p.k % 8 == 0;
+}
+
+double measure_product(const Layer& l, const std::vector<Operands>& sets, const std::string& tile, std::int64_t splits,
+                       const Stream& stream) {
+  GemmProblem g = product_of(l);
+  g.splits = splits;
+  return measure(
+      l, sets, gemm_workspace(g, tile),
+      [&](const Operands& o, std::uint64_t workspace) {
+        g.a = o.in1.address(), g.b = o.in2.address(), g.c = o.out.address(), g.workspace = workspace;
+        gemm(g, stream, tile);
+      },
+      stream);
+}
+
+// What is launched, copies among it; "" where the tile that was asked for is not.
+std::string launched(const Layer& l, const Forced& forced) {
+  std::string out;
+  bool there = forced.kernel.empty();
+  const bool of_hconv = forced.kernel.ends_with("x1") || forced.kernel.ends_with("x2");
+  const std::string family = of_hconv ? "hconv"
+                             : conv_detail::gconv::forced_run(forced) != 0
+                                 ? "gconv"
+                                 : forced.kernel.substr(forced.kernel.empty() ? 0 : 1, 5);
+  for (const auto& m : conv_detail::tensor_cores::modelled(l.which, l.p, forced)) {
+    out += (out.empty() ? "" : " ") + m.kernel + "/" + std::to_string(m.splits);
+    there = there || m.kernel.starts_with(family);
+  }
+  return there ? out : "";
 }
 
 std::vector<std::int64_t> numbers(const std::string& text) {
@@ -130,18 +191,24 @@ void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const Stream&
   const std::int64_t count = std::clamp<std::int64_t>(kPastL2 / (2 * (in1 + in2 + out)), 1, 4);
   std::vector<Operands> sets;
   for (std::int64_t i = 0; i < count; ++i) sets.push_back({random_tensor(in1), random_tensor(in2), random_tensor(out)});
-  const auto say = [&](const std::string& tile, std::int64_t splits, std::optional<bool> early = {}) {
-    Forced forced;
-    forced.kernel = tile, forced.splits = splits, forced.early = early;
-    const std::string when = early ? ", \"early\": " + std::to_string(static_cast<int>(*early)) : "";
+  const auto print = [&](const std::string& tile, std::int64_t splits, const std::string& more, double us) {
     std::printf(R"({"layer": "%s", "pass": "%s", "n": %lld, "c": %lld, "side": %lld, "k": %lld, "size": %lld, )"
                 R"("stride": %lld, "pad": %lld, "tile": "%s", "splits": %lld%s, "us": %.3f})"
                 "\n",
                 l.name.c_str(), l.pass.c_str(), static_cast<long long>(l.p.n), static_cast<long long>(l.p.c),
                 static_cast<long long>(l.p.in[2]), static_cast<long long>(l.p.k), static_cast<long long>(l.p.filter[2]),
                 static_cast<long long>(l.p.stride[2]), static_cast<long long>(l.p.pad[2]), tile.c_str(),
-                static_cast<long long>(splits), when.c_str(), measure(l, sets, forced, stream));
+                static_cast<long long>(splits), more.c_str(), us);
     std::fflush(stdout);
+  };
+  const auto say = [&](const std::string& tile, std::int64_t splits, std::optional<bool> early = {}) {
+    Forced forced;
+    forced.kernel = tile, forced.splits = splits, forced.early = early;
+    const std::string kernels = launched(l, forced);
+    if (kernels.empty()) return;
+    std::string more = R"(, "launched": ")" + kernels + "\"";
+    if (early) more += R"(, "early": )" + std::to_string(static_cast<int>(*early));
+    print(tile, splits, more, measure_pass(l, sets, forced, stream));
   };
   say("", 0);
   say("", 0, true);
@@ -152,15 +219,25 @@ void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const Stream&
   std::vector<std::string> tiles(kTiles.begin(), copied ? kTiles.begin() + 1 : kTiles.end());
   const std::int64_t columns = l.p.filter[1] * l.p.filter[2] * gathered;
   constexpr std::int64_t kMany = 136;  // channels: more are the copy engine's
-  for (const std::int64_t run : {1, 4, 8}) {
-    if (gathered > kMany || gathered % run != 0 || !conv_detail::gconv::possible(l.which, l.p)) continue;
-    if (!conv_detail::gconv::has_room(columns, run)) continue;
+  const std::int64_t run = conv_detail::gconv::usual_run(gathered);
+  if (gathered <= kMany && conv_detail::gconv::possible(l.which, l.p) && conv_detail::gconv::has_room(columns, run)) {
     for (const char* tile : kGatheringTiles) tiles.push_back("_" + std::to_string(run) + tile);
   }
   for (const char* tile : kSharedTiles) {
     try {
       say(tile, 0);
     } catch (const InvalidArgument&) {  // not of this layer
+    }
+  }
+  const auto* const taps = std::ranges::find_if(kSharedUpdates, [&](int t) { return t >= l.p.filter[2]; });
+  if (l.which == ConvPass::update && taps != kSharedUpdates.end()) {
+    for (std::int64_t lines = 1; lines <= l.p.filter[2]; ++lines) {
+      for (const int planes : {1, 2, 4}) {
+        try {
+          say("_haloupdate_" + std::to_string(*taps) + "_" + std::to_string(lines) + "x" + std::to_string(planes), 0);
+        } catch (const InvalidArgument&) {  // not of this layer
+        }
+      }
     }
   }
   for (const std::string& tile : tiles) {
@@ -171,6 +248,20 @@ void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const Stream&
       for (const std::int64_t splits : {1, 2, 3}) say(tile, splits);
     } else {
       for (const std::int64_t splits : parts) say(tile, splits);
+    }
+  }
+  if (!is_product(l)) return;
+  say("_gemm", 0);
+  for (const char* tile : kProducts) {
+    const bool clusters = tile[0] != '1' || std::string_view(tile).ends_with("n");
+    const std::vector<std::int64_t> some = clusters                      ? std::vector<std::int64_t>{1, 2, 3, 4, 6, 8}
+                                           : l.which == ConvPass::update ? parts
+                                                                         : std::vector<std::int64_t>{1, 2, 3};
+    for (const std::int64_t splits : some) {
+      try {
+        print(std::string("gemm_") + tile, splits, "", measure_product(l, sets, tile, splits, stream));
+      } catch (const InvalidArgument&) {  // not of this product
+      }
     }
   }
 }
