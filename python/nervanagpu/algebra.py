@@ -254,6 +254,9 @@ def interp(
     from nervanagpu import sorting
 
     x, xp, fp = operand_of(x), operand_of(xp), operand_of(fp)
+    for name, t in (("x", x), ("xp", xp)):
+        if dtypes.kind_of(t.dtype) == "c":
+            raise TypeError(f"interp: {name} is {t.dtype}; needs real numbers")
     if xp.ndim != 1 or xp.shape != fp.shape or xp.size == 0:
         raise ValueError(f"interp: xp has shape {xp.shape} and fp {fp.shape}; needs rows of one length, not 0")
     if period is not None:

@@ -81,7 +81,7 @@ def _extreme(name: str, x: Any, axis: int | None, keepdims: bool) -> GPUTensor:
     x = operand_of(x)
     if axis is not None:
         axis = integer(f"arg{name}", "axis", axis)
-    if axis is None:
+    if axis is None or (x.ndim == 0 and axis in (0, -1)):
         flat = _extreme(name, (x if x.contiguous else x.copy()).reshape(-1), 0, False)
         return flat.reshape(*[1] * x.ndim) if keepdims else flat
     if not -x.ndim <= axis < x.ndim:

@@ -124,7 +124,8 @@ def cov(
     scale = 1 / room if room > 0 else float("inf")
     from nervanagpu import linalg
 
-    made = linalg.matmul(scaled, centred.T) * _core.cast(creation.full((), scale, np.float64), kind)
+    turned = _core.apply("conjugate", centred) if dtypes.kind_of(kind) == "c" else centred
+    made = linalg.matmul(scaled, turned.T) * _core.cast(creation.full((), scale, np.float64), kind)
     return manipulation.squeeze(made)
 
 
@@ -134,8 +135,13 @@ def corrcoef(x: Operand, y: Operand | None = None, rowvar: bool = True, *, dtype
     c = cov(x, y, rowvar, dtype=dtype)
     if c.ndim == 0:
         return c / c
-    deviation = elementwise.sqrt(manipulation.reshape(c, (-1,))[:: c.shape[0] + 1])
-    return elementwise.clip(c / deviation[:, None] / deviation[None, :], -1, 1)
+    variance = manipulation.reshape(c, (-1,))[:: c.shape[0] + 1]
+    complex_ = dtypes.kind_of(c.dtype) == "c"
+    deviation = elementwise.sqrt(_core.apply("real", variance) if complex_ else variance)
+    made = c / deviation[:, None] / deviation[None, :]
+    if complex_:  # each part, as NumPy does
+        return _core.complex_from(*(elementwise.clip(_core.apply(p, made), -1, 1) for p in ("real", "imag")))
+    return elementwise.clip(made, -1, 1)
 
 
 @public()

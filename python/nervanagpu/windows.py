@@ -76,6 +76,8 @@ _STEPS = 256
 def i0(x: Operand) -> GPUTensor:
     """The modified Bessel function of order 0; of integers float64."""
     given = operand_of(x)
+    if dtypes.kind_of(given.dtype) == "c":
+        raise TypeError(f"i0: x is {given.dtype}; needs real numbers")
     kind = given.dtype if dtypes.kind_of(given.dtype) == "f" else np.dtype(np.float64)
     size = elementwise.absolute(_core.as_dtype(given, np.float64))
     cosines = creation.array(np.cos(np.arange(_STEPS) * (2 * np.pi / _STEPS)) - 1)

@@ -26,7 +26,9 @@ CALLS = """
     correlate([1j,2],[1,1j],'full') correlate([1,2,3],[0,1j,.5],'same') correlate([1],[1j,2,3],'full')
     interp(1.5,[1,2],[3,4],period=3) interp([0,7.5,np.nan],[1,2],[3,4],period=3) interp(1.5,[1,2],[3,4],period=0)
     interp([1.5,0,9],[1,2],[3,4j]) interp([0,9],[1,2],[3,4j],left=1j,right=2) interp([0,1,1.5,2,3],[1,2],[3,4])
-    interp([1.5],[1,2],[3])
+    interp([1.5],[1,2],[3]) interp(A('complex64',(3,)),[0,1],[2,3]) i0(A('complex64',(3,))) argmax(A('float32'),0)
+    cov(A('complex64',(3,4))) corrcoef(A('complex64',(3,5))) cov(A('complex64',(3,4)),A('float32',(3,4),1))
+    cov(A('complex128',(3,4)),aweights=[1,2,3,4]) argmin(A('int8'),axis=1)
 """.split()
 
 
