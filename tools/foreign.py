@@ -77,10 +77,10 @@ def system(arch: str, folder: Path) -> System:
     return System(root, qemu)
 
 
-def install(wheel: Path, tag: str, arch: str, site: Path) -> None:
-    """The wheel and what it requires, by this machine's pip for Python `tag` on `arch`, into `site`."""
-    glibc = wheel.name.split("manylinux_")[1].split(f"_{arch}")[0]
-    platforms = [f"--platform=manylinux_{glibc}_{arch}", f"--platform=manylinux2014_{arch}"]
+def install(wheel: Path, tag: str, arch: str, glibc: int, site: Path) -> None:
+    """The wheel and what it requires into `site`: what pip of Python `tag` takes on `arch` with glibc 2.`glibc`."""
+    platforms = [f"--platform=manylinux_2_{n}_{arch}" for n in range(glibc, 16, -1)]
+    platforms.append(f"--platform=manylinux2014_{arch}")
     version = f"{tag[2]}.{tag[3:]}"
     call(sys.executable, "-m", "pip", "install", "-q", "--target", site, "--only-binary=:all:", *platforms,
          f"--python-version={version}", wheel)  # fmt: skip

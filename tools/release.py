@@ -3,11 +3,11 @@
 
     tools/release.py --python python3.11 --python python3.12 --out dist
 
-For each Python and each --arch (default: x86_64 and aarch64): a wheel for manylinux_2_28, built with what
-tools/manylinux.py makes, in build/manylinux; auditwheel must agree. Each is then installed in a new environment, with
-nothing of the tree in reach, where the doctor, the programs of README.md and docs/start.md, and the examples in C and
-C++ must run; a wheel for another processor under tools/foreign.py, without the examples. CHANGELOG.md must have a
-section for VERSION.
+For each Python and each --arch (default: x86_64 and aarch64): a wheel for glibc 2.28 or later, built with what
+tools/manylinux.py makes, in build/manylinux; auditwheel names it after the oldest Linux that it runs on. Each is then
+installed in a new environment, with nothing of the tree in reach, where the doctor, the programs of README.md and
+docs/start.md, and the examples in C and C++ must run; a wheel for another processor under tools/foreign.py, without the
+examples. CHANGELOG.md must have a section for VERSION.
 
 Needs a C++20 compiler, CMake, Ninja, and a package index for pip; what tools/manylinux.py needs; for another processor
 what tools/foreign.py needs.
@@ -206,7 +206,7 @@ def try_foreign(wheel: Path, arch: str, folder: Path) -> str:
     folder.mkdir()
     system = foreign.system(arch, WORK / f"debian-{arch}")
     tag = wheel.name.split("-")[2]
-    foreign.install(wheel, tag, arch, folder / "site")
+    foreign.install(wheel, tag, arch, manylinux.GLIBC[1], folder / "site")
     if tag != system.tag:
         return f"installed, not tried: Debian's Python is {system.tag}"
     env = {**os.environ, "PYTHONPATH": str(folder / "site"), "NERVANAGPU_DEVICE": "emulator"}
@@ -238,6 +238,14 @@ def tree(arch: str) -> Path:
     return WORK / f"build-{arch}"
 
 
+def check_platform(name: str, arch: str) -> None:
+    """Refused unless a wheel of that name, which is auditwheel's, is for `arch` and no newer glibc than we promise."""
+    found = re.fullmatch(rf".*-manylinux_2_(\d+)_{arch}\.whl", name)
+    if not found or (2, int(found[1])) > manylinux.GLIBC:
+        promised = "_".join(map(str, manylinux.GLIBC))
+        raise Refused(f"{name}: auditwheel calls it so; needs to be for manylinux_{promised}_{arch}, or older")
+
+
 def make_wheel(inside: Path, arch: str, file: Path, pybind11: str, work: Path, out: Path) -> Path:
     """The wheel in `out`, built by the toolchain file for the Python of the interpreter `inside`. pybind11: where its
     CMake package lies."""
@@ -254,10 +262,9 @@ def make_wheel(inside: Path, arch: str, file: Path, pybind11: str, work: Path, o
     settings = [f"-Cbuild-dir={tree(arch)}", *(f"-Ccmake.define.{name}={value}" for name, value in define.items())]
     run(inside, "-m", "build", "--wheel", "--no-isolation", "--outdir", work / "raw", *settings, ROOT, env=env)
     (raw,) = (work / "raw").glob("*.whl")
-    tag = "manylinux_" + "_".join(map(str, manylinux.GLIBC)) + f"_{arch}"
-    run(inside, "-m", "auditwheel", "repair", "--plat", tag, "--only-plat", "-w", work / "repaired", raw, env=env)
+    run(inside, "-m", "auditwheel", "repair", "--plat", "auto", "--only-plat", "-w", work / "repaired", raw, env=env)
     (repaired,) = (work / "repaired").glob("*.whl")
-    assert repaired.name.endswith(f"-{tag}.whl"), repaired.name
+    check_platform(repaired.name, arch)
     assert not (out / repaired.name).exists(), f"two Pythons give one wheel, {repaired.name}"
     shutil.copy(repaired, out)
     return out / repaired.name
