@@ -427,6 +427,8 @@ def clip(
     *,
     min: Operand | None = None,
     max: Operand | None = None,
+    a_min: Operand | None = None,
+    a_max: Operand | None = None,
     where: Any = True,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
@@ -434,8 +436,9 @@ def clip(
 ) -> GPUTensor:
     """x, at least `low` and at most `high` (None, and a number that x's integers do not reach: no bound); NaN stays.
 
-    `min` and `max` are other names of the bounds.
+    `min` and `max`, and `a_min` and `a_max`, are other names of the bounds.
     """
+    low, high = a_min if low is None else low, a_max if high is None else high
     if (low is not None and min is not None) or (high is not None and max is not None):
         raise ValueError("clip: there are low and min, or high and max; needs one of them")
     low, high = min if low is None else low, max if high is None else high

@@ -5,6 +5,8 @@ A function without a counterpart here raises TypeError, as NumPy's protocol has 
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -42,13 +44,30 @@ def _given(more: dict[str, Any]) -> dict[str, Any]:
     return {k: v for k, v in more.items() if v is not np._NoValue}
 
 
+@functools.cache
+def _names_here(function: Callable[..., Any]) -> dict[str, str]:
+    """NumPy's names of a function's parameters, and ours of those at the same places."""
+    try:
+        theirs, ours = (list(inspect.signature(f).parameters.values()) for f in (function, _SERVED[function]))
+    except ValueError:
+        return {}
+    plain = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.POSITIONAL_ONLY
+    pairs = [(a.name, b.name) for a, b in zip(theirs, ours, strict=False) if a.kind in plain and b.kind in plain]
+    known = {p.name for p in ours}
+    return {a: b for a, b in pairs if a != b and a not in known}
+
+
 def _array_function(
     self: GPUTensor, function: Callable[..., Any], types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
     ours = _SERVED.get(function)
     if ours is None:
         return NotImplemented
-    return ours(*args, **_given(kwargs))
+    given = _given(kwargs)
+    if given:
+        names = _names_here(function)
+        given = {names.get(k, k): v for k, v in given.items()}
+    return ours(*args, **given)
 
 
 def _hostless(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import nervanagpu as ng
 import numpy as np
 import pytest
-from beside_numpy import check, message
+from beside_numpy import check, difference, message, run
 
 
 def test_files_of_arrays(tmp_path: Path) -> None:
@@ -63,3 +63,18 @@ def test_flags() -> None:
     for key in ("A", "B", "CA", "FA", "C", "F", "W", "X"):
         check(f"A('float32',(3,4)).T.flags['{key}']")
     assert "there is no 'Q'" in message("A('float32',(3,)).flags['Q']")
+
+
+def test_names_of_parameters() -> None:
+    """NumPy's names of arguments, where they are others than here."""
+    for call in (
+        "sum(a=A('float32',(3,4)),axis=0)", "full_like(a=A('float32',(3,)),fill_value=2)",
+        "reshape(a=A('int8',(4,)),shape=(2,2))",
+        "isin(element=A('int8',(3,)),test_elements=[1])", "split(A('int8',(4,)),indices_or_sections=2)",
+        "unique(ar=A('int8',(4,)))", "quantile(a=A('float32',(3,)),q=0.5)", "tile(A=A('int8',(2,)),reps=2)",
+        "clip(a=A('float32',(3,)),a_min=0,a_max=1)", "histogram(a=A('float64',(5,)),bins=3)", "diff(a=A('int8',(3,)))",
+        "take(a=A('int8',(3,)),indices=[0])", "vander(A('int8',(3,)),N=2)", "repeat(a=A('int8',(3,)),repeats=2)",
+    ):  # fmt: skip
+        want, got = run(f"xp.{call}", np, False), run(f"xp.{call}", np, True)
+        assert difference(got, want) is None, call
+    check("xp.clip(A('float32',(3,)),a_min=0,a_max=1)")
