@@ -255,7 +255,7 @@ def _spread(ratios: list[float]) -> str:
 # The README's lines of many cases: results, what they are of, the peer, the dtype if not all.
 SPREADS = (
     ("conv", "layers of five networks, float16", "cuDNN", "float16"),
-    ("conv_tensor", "38 of these layers, float32 tensor", "cuDNN", None),
+    ("conv_tensor", "some of these layers, float32 tensor", "cuDNN", None),
     ("gemm_float32", "products, float32, strict", "cuBLAS and cublasLt", None),
     ("gemm_tensor", "products, float32 tensor", "cuBLAS, float32", None),
     ("gemm_large", "products, 16 bits, 1024 to 8192", "cuBLAS and cublasLt", None),
@@ -270,8 +270,10 @@ def summary(results: Path) -> str:
     def load(name: str) -> dict:
         return json.loads((results / f"{name}.json").read_text())
 
-    def line(what: str, peer: str, ratio: str, commit: str) -> str:
-        return f"| {what} | {peer} | {ratio} | {commit[:7]} |"
+    def line(what: str, peer: str, ratio: str, result: dict, commit: str = "") -> str:
+        """The commit, and the GPU where it is not the table's."""
+        gpu = "" if "H200" in result["gpu"] else f", {result['gpu'].removeprefix('NVIDIA ').split()[0]}"
+        return f"| {what} | {peer} | {ratio} | {(commit or result['commit'])[:7]}{gpu} |"
 
     lines = ["| | peer | times as fast | commit |", "|---|---|---|---|"]
     totals = []
@@ -285,18 +287,18 @@ def summary(results: Path) -> str:
             peer = f"PyTorch, {'torch.compile' if 'compiled' in best[1] else 'eager'}: {best[0]:.2f} ms"
             dtype = f"{r['dtype']}{' tensor' if r.get('precision') == 'tensor' else ''}"
             what = f"{NETWORKS[r['case']]}, {dtype}, N={r['n']}: {r.get('median_ms', r['ms']):.2f} ms a step"
-            lines.append(line(what, peer, f"**{r['ratio']:.2f}**", r.get("commit", networks["commit"])))
+            lines.append(line(what, peer, f"**{r['ratio']:.2f}**", networks, r.get("commit", "")))
     for name, what, peer, dtype in SPREADS:
         result = load(name)
         rows = [r for r in result["rows"] if dtype in (None, r["dtype"]) and " tile " not in r["case"]]
         ratios = [r["ratio"] for r in rows if r["ratio"]]
-        lines.append(line(what, peer, _spread(ratios), result["commit"]))
+        lines.append(line(what, peer, _spread(ratios), result))
     sorts = load("sort")
     keys = next(r for r in sorts["rows"] if r["shape"] == [10**8] and r["dtype"] == "float32")
     for name in ("sort", "argsort"):
         ours, cupy = keys[name]["ours"]["ms"], keys[name]["cupy"]
         row = f"{name} of 10^8 float32: {ours:.2f} ms", f"CuPy: {cupy['ms']:.2f} ms"
-        lines.append(line(*row, f"**{cupy['times_as_fast']:.2f}**", sorts["commit"]))
+        lines.append(line(*row, f"**{cupy['times_as_fast']:.2f}**", sorts))
     expressions = load("elementwise")
     for what, peers, name in (
         ("expressions of 4096 x 8192 float32", ("inductor", "autotuned"), "torch.compile, its best"),
@@ -305,7 +307,7 @@ def summary(results: Path) -> str:
         ratios = [
             min(of) / r["ms"] for r in expressions["rows"] if (of := [r["peers"][p] for p in peers if p in r["peers"]])
         ]
-        lines.append(line(what, name, _spread(ratios), expressions["commit"]))
+        lines.append(line(what, name, _spread(ratios), expressions))
     missing = [NETWORKS[r["case"]] for r in totals if not r["ratio"]]
     note = f" {' and '.join(missing)} ran without a peer." if missing else ""
     lines += [
@@ -318,13 +320,14 @@ def summary(results: Path) -> str:
 
 
 PRODUCT_TABLES = {"gemm_float32": gemm, "gemm_large": sixteen_bits, "gemm_short_sides": gemm}
+NETWORK_TABLES = {"convnets": convnets, "convnets_h100": convnets}
 EXPRESSION_TABLES = {"elementwise": elementwise, "elementwise_large": elementwise_large, "products": products}
 
 
 def main() -> int:
     results = ROOT / "benchmarks/results"
     pages = [
-        (ROOT / "docs/benchmarks.md", PRODUCT_TABLES | EXPRESSION_TABLES | {"convnets": convnets}),
+        (ROOT / "docs/benchmarks.md", PRODUCT_TABLES | EXPRESSION_TABLES | NETWORK_TABLES),
         (ROOT / "docs/gemm.md", {"gemm_epilogue": epilogue}),
         (ROOT / "docs/nn.md", {"nn": nn}),
         (ROOT / "docs/convolution.md", {"conv": conv}),
