@@ -23,15 +23,16 @@ using hgemm::Tile;
 constexpr std::int64_t kBlock = 64;  // of l
 constexpr std::string_view kSplit = "_split";
 
-// Microseconds of a chunk, from the layers of AlexNet, OverFeat and VGG on an H200 (benchmarks/results/conv_tensor.json); those of 64
-// rows or columns are not yet measured, and taken as half of the tile twice as large, and what reading it takes more.
+// Microseconds of a chunk, from the layers of AlexNet, OverFeat and VGG on an H200 (benchmarks/results/conv_tensor.json), those of 64
+// rows or columns from first layers on an H100 (conv_tensor_first.json). apart: of conv_split.sass.
 struct Area {
   int rows, columns;
   double chunk;
   const char* passes;
+  double apart = 0;
 };
 constexpr std::array kAreas = {Area{128, 64, 1.15, "fb"}, Area{128, 128, 1.9, "fbu"}, Area{128, 192, 2.8, "fbu"},
-                               Area{64, 128, 1.15, "u"}, Area{64, 256, 1.9, "u"}};
+                               Area{64, 128, 1.15, "u", 2.05}, Area{64, 256, 1.9, "u", 2.5}};
 
 Tile tile_of(const Area& a) {
   return {Form::tiles, a.rows, a.columns};
@@ -163,19 +164,18 @@ bool splits_on_the_way(const Forced& forced) {
 std::optional<Split> on_the_way(const hconv::Work& work, std::int64_t dy_elements, std::int64_t splits,
                                 int multiprocessors, const Forced& forced) {
   if (!forced.kernel.empty() && !splits_on_the_way(forced)) return std::nullopt;
-  constexpr double kTakenApart = 1.1;  // of a chunk: not yet measured
   const bool named = splits_on_the_way(forced);
   const double other =
       best(work, splits, multiprocessors).cost + split_microseconds(static_cast<double>(dy_elements)) + kLaunches / 2;
   std::optional<Split> out;
   for (const Area& area : kAreas) {
-    if (!of_pass(area, 'u') || area.rows != kBlock) continue;
+    if (area.apart == 0) continue;
     if (named && forced.kernel != std::string(kSplit) + "_" + name_of(tile_of(area))) continue;
     hconv::Work w = work;  // each tile of columns reads 4 bytes where the other way it reads 6
     const auto read = static_cast<double>(ceil_div(w.product.n, area.columns) * dy_elements);
     w.bytes += 4 * read - 2 * static_cast<double>(kPieces) * static_cast<double>(dy_elements);
     Area own = area;
-    own.chunk *= kTakenApart;
+    own.chunk = own.apart;
     const double cost = tile_cost(w, own, splits, multiprocessors);
     if (named || cost < (out ? out->microseconds : other)) out = {tile_of(area), cost};
   }
