@@ -1,7 +1,7 @@
 """Tiles and parts of k of float32 on the tensor cores, beside strict products and SGEMM: what the model is fitted to.
 
     python benchmarks/bf16x6_sweep.py [--out FILE] [--cases 1024x1024x1024,...] [--layouts nn,nt,tn]
-                                      [--tiles 128x128,f16_128x192_64,...] [--parts 1,2,...]
+                                      [--tiles 128x128,f16_128x192,...] [--parts 1,2,...]
 
 Medians of seven rounds of CUDA graphs in turn; operands rotate past the L2. A time is that of all kernels of a call.
 """
@@ -25,10 +25,10 @@ MORE += ["128x4096x4096", "1024x1024x8192", "4096x1024x4096"]
 TILES = (
     "128x128",
     "128x192",
-    "f16_128x128_64",
-    "f16_128x192_64",
-    "f16_128x128_32",
-    "f16_128x192_32",
+    "f16_128x128",
+    "f16_128x192",
+    "f16_128x128",
+    "f16_128x192",
 )  # three pieces of bfloat16, or two of float16
 PARTS = (1, 2, 3, 4, 6, 8)  # 0: as the library cuts it
 ROUNDS = 7

@@ -117,7 +117,6 @@ float in_halves(TensorChain& core, const Order& order, const Terms& t, std::int6
                 const Cut& cut) {
   const std::int64_t chunk = order.number("chunk", 0);
   const auto step = static_cast<std::size_t>(order.number("step", 0));
-  const auto promote = static_cast<std::size_t>(order.number("promote", chunk));
   const auto a = halves_of(t.a, cut.e_a);
   const auto b = halves_of(t.b, cut.e_b);
   float total = 0;
@@ -126,10 +125,7 @@ float in_halves(TensorChain& core, const Order& order, const Terms& t, std::int6
     const auto last = static_cast<std::size_t>(std::min(to, begin + chunk));
     float sum = core.run(a[0], b[1], first, last, step);
     sum = core.run(a[1], b[0], first, last, step, sum);
-    sum *= 0x1p-10F;
-    for (std::size_t l = first; l < last; l += promote, sum = 0) {
-      total += core.run(a[0], b[0], l, std::min(last, l + promote), step, sum);
-    }
+    total += core.run(a[0], b[0], first, last, step, sum * 0x1p-10F);
   }
   return std::ldexp(total, cut.e_a + cut.e_b - 2 * 138);
 }
@@ -164,7 +160,7 @@ std::optional<Order> order_of(std::string_view accum) {
       {"chain", {"warps", "chunk", "halves"}},
       {"tensor", {"step", "rows"}},
       {"pieces", {"chunk", "step"}},
-      {"halves", {"chunk", "step", "promote"}},
+      {"halves", {"chunk", "step"}},
       {"ascending", {}},
       {"window", {}},
       {"windows", {}},

@@ -96,7 +96,7 @@ void LaunchPaths::products() {
     GemmOptions options;
     options.precision = Precision::tensor;
     product(1024, 1024, 1024, Dtype::float32, options);
-    options.tile = "f16_128x128_64";  // of two pieces
+    options.tile = "f16_128x128";  // of two pieces
     product(1024, 1024, 1024, Dtype::float32, options);
   });
   follow("a mask, sums of rows and columns", [&] {

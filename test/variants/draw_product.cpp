@@ -281,7 +281,7 @@ class Drawing {
     const bool split = op == "bf16x3" || op == "f16x2";
     out_.beyond = op == "gemm_if";
     if (whole) out_.tile = f16x3::is(kernel_) ? f16x3::tile_name(kernel_) : bf16x6::tile_name(kernel_);
-    if (op == "f16x2") out_.tile = one_in(random_, 2) ? "f16_128x128_64" : "f16_128x192_32";
+    if (op == "f16x2") out_.tile = one_in(random_, 2) ? "f16_128x128" : "f16_128x192";
     p_.a_transposed = split ? one_in(random_, 2) : is("TA", "t");
     p_.b_transposed = split ? one_in(random_, 2) : is("TB", "t");
     p_.splits = one_in(random_, 2) ? 1 : pick(random_, 2, 4);

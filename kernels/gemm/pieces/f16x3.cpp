@@ -55,9 +55,12 @@ std::int64_t chunks_of(const GemmProblem& p) {
 }  // namespace
 
 bool chosen(const GemmProblem& p) {
-  constexpr std::int64_t kLeast = 4096;  // terms of a sum: errors beside multiply-adds were measured from there on
-  constexpr double kLaunches = 10;       // microseconds that the kernels behind take, which find nothing to do
-  if (p.splits != 0 || p.k < kLeast) return false;
+  // Errors of shorter sums are above those of multiply-adds, if those are cut into parts for want of tiles.
+  constexpr std::int64_t kLeast = 512;
+  constexpr std::int64_t kLong = 1536;
+  constexpr std::int64_t kTiles = 132LL * 128 * 128;  // elements of the result
+  constexpr double kLaunches = 10;  // microseconds that the kernels behind take, which find nothing to do
+  if (p.splits != 0 || p.k < kLeast || (p.k < kLong && p.m * p.n < kTiles)) return false;
   return bf16x6::best(p, kWidths, kPieces).cost + kLaunches < bf16x6::best(p, bf16x6::kWidths, bf16x6::kPieces).cost;
 }
 
@@ -70,12 +73,12 @@ bool is(const Kernel& kernel) {
 }
 
 std::string tile_name(const Kernel& k) {
-  return std::string(kPrefix) + bf16x6::tile_name(k) + "_" + std::to_string(k.number("PROMOTE"));
+  return std::string(kPrefix) + bf16x6::tile_name(k);
 }
 
 bool fits(const Kernel& k, const GemmProblem& p, std::string_view tile) {
   if (tile.empty() ? !chosen(p) : !tile.starts_with(kPrefix)) return false;
-  return bf16x6::fits(k, p, {}) && (tile.empty() ? k.number("PROMOTE") == 64 : tile == tile_name(k));
+  return bf16x6::fits(k, p, {}) && (tile.empty() || tile == tile_name(k));
 }
 
 double cost(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int multiprocessors) {

@@ -57,14 +57,14 @@ class F16x3Test : public ::testing::Test {
 using Names = std::vector<std::string>;
 
 TEST_F(F16x3Test, LaunchesOfALongProduct) {
-  const Names all = {"f16x2_44", "f16x3_nn_128x128_64", "bf16x3_44", "bf16x6_nn_128x128", "gemm_if_nn_128x128_4"};
+  const Names all = {"f16x2_44", "f16x3_nn_128x128", "bf16x3_44", "bf16x6_nn_128x128", "gemm_if_nn_128x128_4"};
   EXPECT_EQ(launched(problem(4096, 4096, 4096)), all);
   const GemmPlan plan(problem(4096, 4096, 4096));
   EXPECT_EQ(plan.kernel(), all[1]);
   GemmProblem p = problem(4095, 4097, 4099);
   p.a_transposed = true, p.lda = 4095;
-  EXPECT_EQ(launched(p, "f16_128x192_32"),
-            (Names{"f16x2_11", "f16x3_tn_128x192_32", "bf16x3_11", "bf16x6_tn_128x128", "gemm_if_tn_64x64_1"}));
+  EXPECT_EQ(launched(p, "f16_128x192"),
+            (Names{"f16x2_11", "f16x3_tn_128x192", "bf16x3_11", "bf16x6_tn_128x128", "gemm_if_tn_64x64_1"}));
   const Names parts = launched(problem(2000, 2000, 40000));
   ASSERT_EQ(parts.size(), 6U);
   EXPECT_EQ(parts[1].substr(0, 9), "f16x3_nn_");
@@ -74,7 +74,9 @@ TEST_F(F16x3Test, LaunchesOfALongProduct) {
 TEST_F(F16x3Test, OtherProductsHaveThreePieces) {
   const auto first = [&](const GemmProblem& p) { return launched(p).front().substr(0, 6); };
   EXPECT_EQ(first(problem(4096, 4096, 4096)), "f16x2_");
-  EXPECT_EQ(first(problem(4096, 4096, 4092)), "bf16x3") << "a short sum";
+  EXPECT_EQ(first(problem(4096, 4096, 512)), "f16x2_");
+  EXPECT_EQ(first(problem(4096, 4096, 508)), "bf16x3") << "a short sum";
+  EXPECT_EQ(first(problem(1024, 1024, 1024)), "bf16x3") << "a short one, and few tiles";
   EXPECT_NE(first(problem(256, 256, 8192)), "f16x2_") << "not sooner done";
   GemmProblem p = problem(4096, 4096, 4096);
   p.splits = 1;
