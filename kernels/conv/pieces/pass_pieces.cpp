@@ -60,7 +60,8 @@ void Pass::run_pieces() {
     Pixels in2 = pieces::of(from2);
     in1.address = arena_.take(pieces::bytes(in1));  // of dy: which is not known to be aligned when this is counted
     in2.address = arena_.take(pieces::bytes(in2));
-    if (pass_ == ConvPass::update) split_on_the_way(pieces::work_of(pass_, p_), from1);
+    // Of whole blocks of channels by name alone: what that takes has not been measured.
+    if (pieces::splits_on_the_way(forced_)) split_on_the_way(pieces::work_of(pass_, p_), from1);
     if (device_ != nullptr && split_) {
       pieces::split(*device_, from2, in2, nullptr, nullptr, ranges_ + bf16x6::kRangeBytes / 2, stream_.handle());
     } else if (device_ != nullptr) {

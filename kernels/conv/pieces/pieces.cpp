@@ -150,11 +150,8 @@ double microseconds(ConvPass pass, const ConvProblem& p) {
   const auto elements = [&](Role role) {
     return static_cast<double>(role == Role::x ? p.x_elements() : role == Role::w ? p.w_elements() : p.y_elements());
   };
-  const hconv::Work work = work_of(pass, p);
-  const double product = pass == ConvPass::update
-                             ? update_microseconds(work, p.y_elements())
-                             : product_microseconds(work) + split_microseconds(elements(roles.in1));
-  return product + split_microseconds(elements(roles.in2)) + kLaunches;
+  return product_microseconds(work_of(pass, p)) + split_microseconds(elements(roles.in1) + elements(roles.in2)) +
+         kLaunches;
 }
 
 bool splits_on_the_way(const Forced& forced) {
