@@ -6,8 +6,8 @@
 //
 // The model is the library's own: each line of a SWEEP names what was launched, and conv_detail::tensor_cores::modelled() says what
 // that costs with any constants. These are moved at random while that lowers how much longer the chosen variants take than the
-// best (the regret, a geometric mean), and with a small weight the error of all variants within twice the best. A quarter of
-// the layers, by a hash of their names, is held out. The header says what was found, before and behind.
+// best (the regret, a geometric mean), and with a small weight the error of all variants within twice the best. Layers of
+// networks count more than random ones ("r. ..."), of which a quarter, by a hash of their names, is held out. The header says what was found, before and behind.
 //
 // --thin: one line a pass, without variants of more than three times the best's time. --show: what the library chooses where that is not the best.
 #include <algorithm>
@@ -40,6 +40,7 @@ using conv_detail::Forced;
 using conv_detail::tensor_cores::Modelled;
 
 constexpr double kReference = 1;  // of a GPU's memory to the model's, an H200
+constexpr double kNetworks = 3;   // the weight of a network's layer
 constexpr double kFar = 2;        // times the best: errors beyond do not count
 constexpr double kErrors = 0.4;
 
@@ -162,7 +163,10 @@ Forced forced_of(const std::string& launched) {
   } else if (launched.find("cells/") != std::string::npos) {
     const std::string halo = word("halo_f_");
     f.kernel = halo.empty() ? "_cells_resident_" + word("resident_") : "_cells_" + halo;
-    if (!word("haloupdate_").empty()) f.kernel = "_cells_haloupdate_" + word("haloupdate_");
+    if (!word("haloupdate_").empty()) {
+      f.kernel = "_cells_haloupdate_" + word("haloupdate_");
+      f.splits = std::atoll(launched.c_str() + launched.find('/', launched.find("haloupdate_")) + 1);
+    }
   } else if (launched.find("haloupdate_") != std::string::npos) {
     f.kernel = "_haloupdate_" + word("haloupdate_");
     f.splits = std::atoll(launched.c_str() + launched.find('/', launched.find("haloupdate_")) + 1);
@@ -190,10 +194,14 @@ struct Layer {
   [[nodiscard]] bool on_reference() const { return of->gpu == "H200"; }
 };
 
+bool is_random(const std::string& layer) {
+  return layer.starts_with("r.");
+}
+
 bool is_held_out(const std::string& layer) {
   std::uint32_t hash = 2166136261U;  // FNV-1a
   for (const char c : layer) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
-  return (hash >> 7) % 4 == 0;
+  return is_random(layer) && (hash >> 7) % 4 == 0;
 }
 
 std::vector<Layer> layers_of(const std::vector<Measured>& all) {
@@ -269,12 +277,15 @@ Costs costs_of(const Point& p, const Layer& l) {
 
 Judged judge(const std::vector<Layer>& layers, const Point& p, const std::function<bool(const Layer&)>& counts) {
   Judged out;
+  double weights = 0;
   for (const Layer& l : layers) {
     if (!counts(l)) continue;
-    out.regret += std::log(chosen(l, costs_of(p, l), &out).us / l.best);
+    const double weight = is_random(l.of->layer) ? 1 : kNetworks;
+    out.regret += weight * std::log(chosen(l, costs_of(p, l), &out).us / l.best);
+    weights += weight;
     ++out.passes;
   }
-  out.regret /= static_cast<double>(std::max<std::size_t>(out.passes, 1));
+  out.regret /= std::max(weights, 1.0);
   out.error /= static_cast<double>(std::max<std::size_t>(out.variants, 1));
   return out;
 }
@@ -416,9 +427,10 @@ void print_header(const std::vector<Layer>& layers, const Point& before, const P
   std::string times;
   for (const auto& [gpu, count] : gpus) times += (times.empty() ? "" : ", ") + std::to_string(count) + " on an " + gpu;
   std::printf(
-      "//\n// regret: the chosen variant's time over the best's, error: the model's of variants within twice the "
-      "best's time;\n"
-      "// geometric means. Times: %s, whose memory counts as %.2f of an H200's.\n",
+      "//\n// before: the constants in use until then. regret: the chosen variant's time over the best's; error: the "
+      "model's, of "
+      "variants within\n// twice the best's time. Geometric means; a network's layer counts as three random ones.\n"
+      "// Times: %s, whose memory counts as %.2f of an H200's.\n",
       times.c_str(), after.memory);
   std::printf(
       "#pragma once\n\n#include \"kernels/conv/costs.h\"\n\nnamespace nervanagpu::conv_detail {\n\n// clang-format "

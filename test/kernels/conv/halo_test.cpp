@@ -119,7 +119,7 @@ TEST_P(HaloTest, CellsOfEveryLayout) {
     if (!cells || !conv_detail::tensor_cores::takes(c.pass, c.p)) continue;
     const conv_detail::halo::Work w = {'f',   cells->taps, {cells->pixels[1], cells->pixels[0], 1}, c.p.n, cells->wide,
                                        c.p.k, 1.0};
-    if (!conv_detail::halo::choose(w, 1, {"_halo_128x64", 0, {}})) continue;
+    if (!conv_detail::halo::choose(w, 1, {"_halo_128x64", 0, {}, {}})) continue;
     ++done;
     test::choose_epilogue(random_, c);
     c.options.rounding = {};
