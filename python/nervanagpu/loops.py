@@ -106,18 +106,24 @@ def _as(x: Any, dtype: Any) -> GPUTensor:
 
 
 def store(function: str, x: GPUTensor, out: GPUTensor, casting: str = "same_kind") -> GPUTensor:
-    """Writes x to `out`, whose shape it broadcasts to."""
+    """Writes x to `out`, whose shape it broadcasts to; rounded as `out` says."""
     if x.dtype != out.dtype:
         if not dtypes.can_cast(x.dtype, out.dtype, casting):
             raise TypeError(f"{function}: out is {out.dtype}; needs what {x.dtype} becomes (casting {casting!r})")
-        x = _core.cast(x, out.dtype)
-    try:
-        _core.assign(out, x)
-    except ValueError:
+        if not out.rounding:
+            x = _core.cast(x, out.dtype)
+    if not _broadcasts(x.shape, out.shape):
         raise ValueError(
             f"{function}: out has shape {out.shape}; needs one that the result's, {x.shape}, broadcasts to"
-        ) from None
+        )
+    _core.assign(out, x)
     return out
+
+
+def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
+    """Whether `shape` broadcasts to `to`, as it is."""
+    behind = to[len(to) - len(shape) :]
+    return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(shape, behind, strict=True))
 
 
 def call(
@@ -149,7 +155,10 @@ def call(
             assert to is not None
             if not dtypes.can_cast(r.dtype, to.dtype, casting):
                 raise TypeError(f"{name}: out is {to.dtype}; needs what {r.dtype} becomes (casting {casting!r})")
-            results[k] = _core.apply("where", mask, _core.cast(r, to.dtype), to)
+            if to.rounding:  # store() rounds; what is there stays, since it is exact
+                results[k] = _core.apply("where", mask, r, _core.cast(to, r.dtype))
+            else:
+                results[k] = _core.apply("where", mask, _core.cast(r, to.dtype), to)
     written = [
         _laid(r, layout) if o is None else store(name, r, o, casting) for r, o in zip(results, outs, strict=True)
     ]

@@ -106,6 +106,11 @@ def test_what_is_written_to_a_tensor_with_rounding(rng: np.random.Generator) -> 
     ng.seed(22)
     ng.multiply(x, 5, out=out)
     assert out.get().tobytes() == rounded(22, x * 5)
+    kept, mask = out.get(), a > 0
+    ng.seed(22)
+    ng.multiply(x, 7, out=out, where=ng.array(mask))
+    assert np.array_equal(out.get()[~mask], kept[~mask])
+    assert not np.array_equal(out.get()[mask], (a * np.float32(7))[mask].astype(np.float16))
     before = ng.array(out.get())
     ng.seed(23)
     out += x
