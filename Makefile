@@ -69,7 +69,7 @@ test-torch: ## nervanagpu.torch beside PyTorch, which is installed into .venv (s
 	$(setup) build python test torch
 	@$(configure)
 	@$(build) --target _core
-	@$(py) -m pytest $(ARGS) test/python/frameworks/test_torch.py test/python/frameworks/test_torch_samples.py test/python/frameworks/test_exchange.py
+	@$(py) -m pytest $(ARGS) test/python/frameworks/test_torch*.py test/python/frameworks/test_exchange.py
 
 test-jax: export NERVANAGPU_DEVICE ?= emulator
 test-jax: ## nervanagpu.jax beside JAX, which is installed into .venv

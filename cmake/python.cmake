@@ -26,6 +26,15 @@ foreach(entry ${entries})
   file(CREATE_LINK ${entry} ${package}/${name} SYMBOLIC)
 endforeach()
 
+# The operators of nervanagpu.torch, compiled: loaded when torch is there, built without it (python/torch_ops/shim.h).
+file(GLOB torch_sources CONFIGURE_DEPENDS python/torch_ops/*.cpp)
+add_library(nervanagpu_torch MODULE ${torch_sources})
+target_include_directories(nervanagpu_torch PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(nervanagpu_torch PRIVATE nervanagpu ng_flags ${CMAKE_DL_LIBS})
+set_target_properties(nervanagpu_torch PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${package} INSTALL_RPATH "$ORIGIN/lib"
+                                                  CXX_VISIBILITY_PRESET hidden)
+add_dependencies(_core nervanagpu_torch)  # whoever builds the package builds all of it
+
 if(SKBUILD)
-  install(TARGETS _core LIBRARY DESTINATION .)
+  install(TARGETS _core nervanagpu_torch LIBRARY DESTINATION .)
 endif()

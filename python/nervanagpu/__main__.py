@@ -54,6 +54,19 @@ def _library(what: str, open_it: Callable[[], str]) -> str:
         return _line("missing", " ".join(f"{what}: {e}".split()))
 
 
+def _torch() -> list[str]:
+    """What nervanagpu.torch has found, which only torch itself can tell."""
+    lines = [_module("torch", "nervanagpu.torch", "torch")]
+    if importlib.util.find_spec("torch") is not None:
+        try:
+            from nervanagpu.torch import entry
+
+            lines.append(_line("operators", f"of nervanagpu.torch: {entry()}"))
+        except Exception as e:  # as above
+            lines.append(_line("missing", " ".join(f"nervanagpu.torch: {e}".split())))
+    return lines
+
+
 def _path_of(name: str) -> str:
     from nervanagpu import cuda_libraries
 
@@ -73,7 +86,7 @@ def doctor() -> str:
         _line("numpy", numpy.__version__),
         _line("installed", str(HERE)),
         _module("ml_dtypes", "bfloat16 as a dtype of NumPy's", "ml_dtypes"),
-        _module("torch", "nervanagpu.torch", "torch"),
+        *_torch(),
         _library("nvrtc, for CUDA C", lambda: str(nvrtc.library().path)),
     ]
     for name, purpose in _CUDA_LIBRARIES.items():

@@ -38,6 +38,7 @@ from nervanagpu.torch.functional import (
     mm,
     stochastic_round,
 )
+from nervanagpu.torch.native import entry
 from nervanagpu.torch.override import calls, reset_calls, use
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "conv_transpose1d",
     "conv_transpose2d",
     "conv_transpose3d",
+    "entry",
     "grouped_mm",
     "linear",
     "max_pool1d",

@@ -28,7 +28,8 @@ def check_operands(*operands: torch.Tensor | None) -> None:
     """Unsupported unless they are dense floats of one dtype, on our device."""
     given = [t for t in operands if t is not None]
     dtypes = {t.dtype for t in given}
-    need(dtypes <= FLOATS.keys(), f"dtype {next((d for d in dtypes if d not in FLOATS), None)}")
+    strange = next((d for d in dtypes if d not in FLOATS), None)
+    need(strange is None, f"dtype {strange}; needs float32, float16 or bfloat16")
     need(len(dtypes) == 1, f"operands of several dtypes: {', '.join(sorted(map(str, dtypes)))}")
     for t in given:
         check_place(t)

@@ -21,21 +21,23 @@ from nervanagpu.torch.bridge import (
     stream_of,
 )  # fmt: skip
 from nervanagpu.torch.library import gradient, operator
+from nervanagpu.torch.native import compiled, packed, plain, three
 
 Ints = Sequence[int]
 OPS = torch.ops.nervanagpu
 _FPROP: dict[int, Any] = {1: ng.conv1d, 2: ng.conv2d, 3: ng.conv3d}
 _BPROP: dict[int, Any] = {1: ng.conv1d_bprop, 2: ng.conv2d_bprop, 3: ng.conv3d_bprop}
 _UPDATE: dict[int, Any] = {1: ng.conv1d_update, 2: ng.conv2d_update, 3: ng.conv3d_update}
+_CONVOLUTION, _INPUT, _WEIGHT = (compiled(n) for n in ("convolution", "convolution_input", "convolution_weight"))
 _GEOMETRY = "SymInt[] stride, SymInt[] padding, SymInt[] dilation, SymInt groups"
 
 
 def check_geometry(axes: int, stride: Ints, padding: Ints, dilation: Ints) -> None:
-    """Unsupported unless there is one number for each of 1 to 3 axes, and no padding below 0."""
+    """Unsupported unless there is one number for each of 1 to 3 axes: 1 or more, of padding 0 or more."""
     need(1 <= axes <= 3, f"{axes} spatial axes; needs 1 to 3")
-    for name, numbers in (("stride", stride), ("padding", padding), ("dilation", dilation)):
+    for name, numbers, least in (("stride", stride, 1), ("padding", padding, 0), ("dilation", dilation, 1)):
         need(len(numbers) == axes, f"{name} has {len(numbers)} numbers; needs {axes}")
-    need(all(p >= 0 for p in padding), f"padding {tuple(padding)}")
+        need(all(n >= least for n in numbers), f"{name} is {tuple(numbers)}; needs {least} or more")
 
 
 def result_shape(x: Ints, weight: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int) -> list[int]:
@@ -87,8 +89,40 @@ def _fake_convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *geometry:
     return empty(x, result_shape(x.shape, weight.shape, *geometry), is_channels_last(x, weight))
 
 
+def _packed(axes: int, stride: Ints, padding: Ints, dilation: Ints) -> tuple[int, int, int]:
+    need(1 <= axes <= 3, f"{axes} spatial axes; needs 1 to 3")
+    return packed("stride", stride, axes), packed("padding", padding, axes), packed("dilation", dilation, axes)
+
+
+def _compiled_convolution(
+    x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Tensor:
+    return _CONVOLUTION(x, weight, bias, *_packed(weight.dim() - 2, stride, padding, dilation), groups)
+
+
+def _compiled_input(
+    grad: Tensor, weight: Tensor, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Tensor:
+    axes = weight.dim() - 2
+    need(len(size) == axes + 2, f"size has {len(size)} numbers; needs {axes + 2}")
+    numbers = _packed(axes, stride, padding, dilation)
+    return _INPUT(grad, weight, size[0], size[1], *three(size[2:]), *numbers, groups)
+
+
+def _compiled_weight(
+    grad: Tensor, x: Tensor, size: Ints, stride: Ints, padding: Ints, dilation: Ints, groups: int
+) -> Tensor:
+    axes = x.dim() - 2
+    need(len(size) == axes + 2, f"size has {len(size)} numbers; needs {axes + 2}")
+    numbers = _packed(axes, stride, padding, dilation)
+    return _WEIGHT(grad, x, size[0], size[1], *three(size[2:]), *numbers, groups)
+
+
 @operator(
-    f"convolution(Tensor x, Tensor weight, Tensor? bias, {_GEOMETRY}) -> Tensor", fake=_fake_convolution, autocast=True
+    f"convolution(Tensor x, Tensor weight, Tensor? bias, {_GEOMETRY}) -> Tensor",
+    fake=_fake_convolution,
+    compiled=_compiled_convolution,
+    autocast=True,
 )
 def convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *geometry: Any) -> Tensor:
     """x (N, C, ...), weight (K, C / groups, ...), bias (K,): (N, K, ...), channels last if one of them is."""
@@ -114,6 +148,7 @@ def _fake_input(grad: Tensor, weight: Tensor, size: Ints, *geometry: Any) -> Ten
 @operator(
     f"convolution_input(Tensor grad, Tensor weight, SymInt[] size, {_GEOMETRY}) -> Tensor",
     fake=_fake_input,
+    compiled=_compiled_input,
     autocast=True,
 )
 def convolution_input(grad: Tensor, weight: Tensor, size: Ints, *geometry: Any) -> Tensor:
@@ -140,6 +175,7 @@ def _fake_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: Any) -> Tensor:
 @operator(
     f"convolution_weight(Tensor grad, Tensor x, SymInt[] size, {_GEOMETRY}) -> Tensor",
     fake=_fake_weight,
+    compiled=_compiled_weight,
     autocast=True,
 )
 def convolution_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: Any) -> Tensor:
@@ -158,6 +194,21 @@ def convolution_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: Any) -> T
     return out
 
 
+# --- by the shortest way ----------------------------------------------------------------------------------------------
+
+
+def call_convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *geometry: Any) -> Tensor:
+    return (_compiled_convolution if plain(x, weight, bias) else OPS.convolution)(x, weight, bias, *geometry)
+
+
+def call_input(grad: Tensor, weight: Tensor, size: Ints, *geometry: Any) -> Tensor:
+    return (_compiled_input if plain(grad, weight) else OPS.convolution_input)(grad, weight, size, *geometry)
+
+
+def call_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: Any) -> Tensor:
+    return (_compiled_weight if plain(grad, x) else OPS.convolution_weight)(grad, x, size, *geometry)
+
+
 # --- gradients --------------------------------------------------------------------------------------------------------
 
 
@@ -173,8 +224,8 @@ NOTHING = (None,) * 4  # of the geometry
 def _gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     x, weight = ctx.saved_tensors
     needs = ctx.needs_input_grad
-    dx = OPS.convolution_input(grad, weight, x.shape, *ctx.geometry) if needs[0] else None
-    dw = OPS.convolution_weight(grad, x, weight.shape, *ctx.geometry) if needs[1] else None
+    dx = call_input(grad, weight, x.shape, *ctx.geometry) if needs[0] else None
+    dw = call_weight(grad, x, weight.shape, *ctx.geometry) if needs[1] else None
     return dx, dw, grad.sum((0, *range(2, grad.dim()))) if needs[2] else None, *NOTHING
 
 
@@ -182,13 +233,13 @@ def _gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
 def _input_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     dy, weight = ctx.saved_tensors
     needs = ctx.needs_input_grad
-    ddy = OPS.convolution(grad, weight, None, *ctx.geometry) if needs[0] else None
-    return ddy, OPS.convolution_weight(dy, grad, weight.shape, *ctx.geometry) if needs[1] else None, None, *NOTHING
+    ddy = call_convolution(grad, weight, None, *ctx.geometry) if needs[0] else None
+    return ddy, call_weight(dy, grad, weight.shape, *ctx.geometry) if needs[1] else None, None, *NOTHING
 
 
 @gradient("convolution_weight", _save)
 def _weight_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     dy, x = ctx.saved_tensors
     needs = ctx.needs_input_grad
-    ddy = OPS.convolution(x, grad, None, *ctx.geometry) if needs[0] else None
-    return ddy, OPS.convolution_input(dy, grad, x.shape, *ctx.geometry) if needs[1] else None, None, *NOTHING
+    ddy = call_convolution(x, grad, None, *ctx.geometry) if needs[0] else None
+    return ddy, call_input(dy, grad, x.shape, *ctx.geometry) if needs[1] else None, None, *NOTHING

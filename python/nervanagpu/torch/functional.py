@@ -1,4 +1,7 @@
-"""The operators with the arguments of torch.nn.functional."""
+"""The operators with the arguments of torch.nn.functional.
+
+A plain call (native.plain) goes to the compiled operator at once, any other by way of torch.ops.nervanagpu.
+"""
 
 from __future__ import annotations
 
@@ -8,57 +11,57 @@ import torch
 from torch import Tensor
 
 from nervanagpu.torch import convolution as _convolution
-from nervanagpu.torch import products as _products  # noqa: F401
+from nervanagpu.torch import pooling as _pooling
+from nervanagpu.torch import products as _products
 from nervanagpu.torch.windows import Means, Spread
 
 Ints = int | Sequence[int]
-_OPS = torch.ops.nervanagpu
 
 
-def _each(value: Ints, axes: int) -> list[int]:
+def _each(value: Ints, axes: int) -> Sequence[int]:
     """One number for each axis."""
-    return [value] * axes if isinstance(value, int) else list(value)
+    return (value,) * axes if isinstance(value, int) else value
 
 
 def mm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
     """a @ b of matrices. precision: of float32, "strict" or "tensor"; None: what nervanagpu.precision has set."""
-    return _OPS.mm(a, b, precision=precision)
+    return _products.call_mm(a, b, precision=precision)
 
 
 def bmm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
     """a[i] @ b[i] of every i."""
-    return _OPS.bmm(a, b, precision=precision)
+    return _products.call_bmm(a, b, precision=precision)
 
 
 def addmm(
     bias: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1, precision: str | None = None
 ) -> Tensor:
     """beta * bias + alpha * (a @ b)."""
-    return _OPS.addmm(bias, a, b, beta=beta, alpha=alpha, precision=precision)
+    return _products.call_addmm(bias, a, b, beta=beta, alpha=alpha, precision=precision)
 
 
 def linear(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, *, activation: str = "none", precision: str | None = None
 ) -> Tensor:
     """act(x @ weight.T + bias), one kernel; activation: none, relu, tanh, sigmoid, gelu, gelu_tanh or silu."""
-    return _OPS.linear(x, weight, bias, activation=activation, precision=precision)
+    return _products.call_linear(x, weight, bias, activation=activation, precision=precision)
 
 
 def grouped_mm(a: Sequence[Tensor], b: Sequence[Tensor], *, precision: str | None = None) -> list[Tensor]:
     """a[i] @ b[i] of matrices of any shapes, together."""
-    return list(_OPS.grouped_mm(list(a), list(b), precision=precision))
+    return list(_products.call_grouped(list(a), list(b), precision=precision))
 
 
 def stochastic_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, bits: int = 0) -> Tensor:
     """x as `dtype`, up or down at random, so that the expected value is x: nervanagpu.stochastic_round."""
-    return _OPS.stochastic_round(x, dtype, seed, offset, bits)
+    return _products.call_round(x, dtype, seed, offset, bits)
 
 
 def _convolve(
     axes: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, dilation: Ints, groups: int
 ) -> Tensor:
     geometry = (_each(stride, axes), _each(padding, axes), _each(dilation, axes), groups)
-    return _OPS.convolution(x, weight, bias, *geometry)
+    return _convolution.call_convolution(x, weight, bias, *geometry)
 
 
 def conv1d(
@@ -93,7 +96,7 @@ def _convolve_transposed(
     size = _convolution.transposed_shape(x.shape, weight.shape, step, pad, spread, more, groups)
     geometry = (step, pad, spread, groups)
     x = _convolution.lengthened(x, weight.shape, size, *geometry)
-    y = _OPS.convolution_input(x, weight, size, *geometry)
+    y = _convolution.call_input(x, weight, size, *geometry)
     return y if bias is None else y + bias.view(-1, *(1,) * axes)
 
 
@@ -127,9 +130,9 @@ def _max_pool(
     size, step = _each(kernel, axes), _each(kernel if stride is None else stride, axes)
     pad, spread = _each(padding, axes), _each(dilation, axes)
     if not ceil_mode and max(spread) == 1:
-        return _OPS.max_pool(x, size, step, pad)
+        return _pooling.call_max(x, size, step, pad)
     plan = Spread(x.shape[2:], size, step, pad, spread, ceil_mode)
-    return plan.outside(_OPS.max_pool(plan.inside(x), size, plan.step, [0] * axes))
+    return plan.outside(_pooling.call_max(plan.inside(x), size, plan.step, [0] * axes))
 
 
 def max_pool1d(
@@ -163,9 +166,9 @@ def _avg_pool(
     size, step = _each(kernel, axes), _each(kernel if stride is None else stride, axes)
     pad = _each(padding, axes)
     if not ceil_mode and divisor is None:
-        return _OPS.avg_pool(x, size, step, pad, count_include_pad)
+        return _pooling.call_avg(x, size, step, pad, count_include_pad)
     plan = Means(x, size, step, pad, ceil_mode, count_include_pad, divisor)
-    return plan.outside(_OPS.avg_pool(plan.inside(x), size, step, pad, True))
+    return plan.outside(_pooling.call_avg(plan.inside(x), size, step, pad, True))
 
 
 def avg_pool1d(

@@ -7,19 +7,28 @@ from typing import Any
 
 import torch
 
+from nervanagpu.torch import native
+from nervanagpu.torch.bridge import Unsupported
+
 Function = Callable[..., Any]
+_REFUSED = "nervanagpu: "  # how the compiled operators begin what they say of their arguments
 
 LIBRARY = torch.library.Library("nervanagpu", "DEF")
 
 
-def operator(schema: str, *, fake: Function, autocast: bool = False) -> Callable[[Function], Function]:
+def operator(
+    schema: str, *, fake: Function, compiled: Function, autocast: bool = False
+) -> Callable[[Function], Function]:
     """Registers the function below it as `schema` for CPU and CUDA tensors. fake: makes the empty results alone.
 
+    compiled: takes its place where there are compiled operators, which it calls.
     autocast: in a region of torch.autocast, floats become its dtype first.
+    The function that comes back raises Unsupported for operands that are not ours.
     """
 
-    def register(kernel: Function) -> Function:
+    def register(in_python: Function) -> Function:
         name = schema.partition("(")[0]
+        kernel = in_python if native.why_not else compiled
         LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
         for key in ("CPU", "CUDA"):
             LIBRARY.impl(name, kernel, key)
@@ -27,9 +36,23 @@ def operator(schema: str, *, fake: Function, autocast: bool = False) -> Callable
         if autocast:
             for device in ("cpu", "cuda"):
                 LIBRARY.impl(name, _casting(name, device), f"Autocast{device.upper()}")
-        return kernel
+        return in_python if native.why_not else _saying_unsupported(compiled)
 
     return register
+
+
+def _saying_unsupported(compiled: Function) -> Function:
+    """The same, but what is refused is Unsupported."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return compiled(*args, **kwargs)
+        except RuntimeError as error:
+            if type(error) is RuntimeError and str(error).startswith(_REFUSED):
+                raise Unsupported(str(error).removeprefix(_REFUSED)) from None
+            raise
+
+    return run
 
 
 def _casting(name: str, device: str) -> Function:

@@ -19,6 +19,7 @@ from nervanagpu.torch.bridge import (
     stream_of,
 )  # fmt: skip
 from nervanagpu.torch.library import gradient, operator
+from nervanagpu.torch.native import compiled, packed, plain
 
 Ints = Sequence[int]
 OPS = torch.ops.nervanagpu
@@ -26,14 +27,45 @@ MAX = {1: ng.max_pool1d, 2: ng.max_pool2d, 3: ng.max_pool3d}
 MAX_BPROP = {1: ng.max_pool1d_bprop, 2: ng.max_pool2d_bprop, 3: ng.max_pool3d_bprop}
 AVG = {1: ng.avg_pool1d, 2: ng.avg_pool2d, 3: ng.avg_pool3d}
 AVG_BPROP = {1: ng.avg_pool1d_bprop, 2: ng.avg_pool2d_bprop, 3: ng.avg_pool3d_bprop}
+_MAX_POOL, _AVG_POOL = compiled("max_pool"), compiled("avg_pool")
+_MAX_BACKWARD, _AVG_BACKWARD = compiled("max_pool_backward"), compiled("avg_pool_backward")
 _GEOMETRY = "SymInt[] kernel, SymInt[] stride, SymInt[] padding"
+
+
+def _check_geometry(axes: int, kernel: Ints, stride: Ints, padding: Ints) -> None:
+    need(1 <= axes <= 3, f"x has {axes + 2} axes; needs 3 to 5")
+    for name, numbers, least in (("kernel", kernel, 1), ("stride", stride, 1), ("padding", padding, 0)):
+        need(len(numbers) == axes, f"{name} has {len(numbers)} numbers; needs {axes}")
+        need(all(n >= least for n in numbers), f"{name} is {tuple(numbers)}; needs {least} or more")
+
+
+def _packed(x: Tensor, kernel: Ints, stride: Ints, padding: Ints) -> tuple[int, int, int]:
+    axes = x.dim() - 2
+    need(1 <= axes <= 3, f"x has {axes + 2} axes; needs 3 to 5")
+    return packed("kernel", kernel, axes), packed("stride", stride, axes), packed("padding", padding, axes)
+
+
+def _compiled_max(x: Tensor, *geometry: Ints) -> Tensor:
+    return _MAX_POOL(x, *_packed(x, *geometry))
+
+
+def _compiled_max_backward(grad: Tensor, x: Tensor, *geometry: Ints) -> Tensor:
+    return _MAX_BACKWARD(grad, x, *_packed(x, *geometry))
+
+
+def _compiled_avg(x: Tensor, kernel: Ints, stride: Ints, padding: Ints, count_include_pad: bool = True) -> Tensor:
+    return _AVG_POOL(x, *_packed(x, kernel, stride, padding), count_include_pad)
+
+
+def _compiled_avg_backward(
+    grad: Tensor, x: Tensor, kernel: Ints, stride: Ints, padding: Ints, count_include_pad: bool = True
+) -> Tensor:
+    return _AVG_BACKWARD(grad, x, *_packed(x, kernel, stride, padding), count_include_pad)
 
 
 def _result_shape(x: Tensor, kernel: Ints, stride: Ints, padding: Ints) -> list[int]:
     axes = x.dim() - 2
-    need(1 <= axes <= 3, f"x has {x.dim()} axes; needs 3 to 5")
-    for name, numbers in (("kernel", kernel), ("stride", stride), ("padding", padding)):
-        need(len(numbers) == axes, f"{name} has {len(numbers)} numbers; needs {axes}")
+    _check_geometry(axes, kernel, stride, padding)
     torch._check(
         all(2 * p <= k for p, k in zip(padding, kernel, strict=True)),
         lambda: f"nervanagpu: padding {tuple(padding)} is more than half the kernel {tuple(kernel)}",
@@ -74,21 +106,29 @@ def run_gradient(
     return out
 
 
-@operator(f"max_pool(Tensor x, {_GEOMETRY}) -> Tensor", fake=empty_result)
+@operator(f"max_pool(Tensor x, {_GEOMETRY}) -> Tensor", fake=empty_result, compiled=_compiled_max)
 def max_pool(x: Tensor, *geometry: Ints) -> Tensor:
     """The largest of each window; NaN wins."""
     check_operands(x)
     return run(MAX, empty_result(x, *geometry), x, geometry)
 
 
-@operator(f"max_pool_backward(Tensor grad, Tensor x, {_GEOMETRY}) -> Tensor", fake=_fake_gradient)
+@operator(
+    f"max_pool_backward(Tensor grad, Tensor x, {_GEOMETRY}) -> Tensor",
+    fake=_fake_gradient,
+    compiled=_compiled_max_backward,
+)
 def max_pool_backward(grad: Tensor, x: Tensor, *geometry: Ints) -> Tensor:
     """The gradient of x: to the first largest of each window."""
     check_operands(grad, x)
     return run_gradient(MAX_BPROP, _fake_gradient(grad, x, *geometry), grad, x, geometry)
 
 
-@operator(f"avg_pool(Tensor x, {_GEOMETRY}, bool count_include_pad=True) -> Tensor", fake=empty_result)
+@operator(
+    f"avg_pool(Tensor x, {_GEOMETRY}, bool count_include_pad=True) -> Tensor",
+    fake=empty_result,
+    compiled=_compiled_avg,
+)
 def avg_pool(x: Tensor, kernel: Ints, stride: Ints, padding: Ints, count_include_pad: bool = True) -> Tensor:
     """The mean of each window."""
     check_operands(x)
@@ -99,6 +139,7 @@ def avg_pool(x: Tensor, kernel: Ints, stride: Ints, padding: Ints, count_include
 @operator(
     f"avg_pool_backward(Tensor grad, Tensor x, {_GEOMETRY}, bool count_include_pad=True) -> Tensor",
     fake=_fake_gradient,
+    compiled=_compiled_avg_backward,
 )
 def avg_pool_backward(
     grad: Tensor, x: Tensor, kernel: Ints, stride: Ints, padding: Ints, count_include_pad: bool = True
@@ -108,6 +149,25 @@ def avg_pool_backward(
     geometry = (kernel, stride, padding)
     out = _fake_gradient(grad, x, *geometry)
     return run_gradient(AVG_BPROP, out, grad, x, geometry, count_padding=count_include_pad)
+
+
+# --- by the shortest way ----------------------------------------------------------------------------------------------
+
+
+def call_max(x: Tensor, *geometry: Ints) -> Tensor:
+    return (_compiled_max if plain(x) else OPS.max_pool)(x, *geometry)
+
+
+def _call_max_backward(grad: Tensor, x: Tensor, *geometry: Ints) -> Tensor:
+    return (_compiled_max_backward if plain(grad, x) else OPS.max_pool_backward)(grad, x, *geometry)
+
+
+def call_avg(x: Tensor, *geometry: Any) -> Tensor:
+    return (_compiled_avg if plain(x) else OPS.avg_pool)(x, *geometry)
+
+
+def _call_avg_backward(grad: Tensor, x: Tensor, *geometry: Any) -> Tensor:
+    return (_compiled_avg_backward if plain(grad, x) else OPS.avg_pool_backward)(grad, x, *geometry)
 
 
 # --- gradients --------------------------------------------------------------------------------------------------------
@@ -120,12 +180,12 @@ def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
 
 @gradient("max_pool", _save)
 def _max_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-    return OPS.max_pool_backward(grad, ctx.saved_tensors[0], *ctx.geometry), None, None, None
+    return _call_max_backward(grad, ctx.saved_tensors[0], *ctx.geometry), None, None, None
 
 
 @gradient("avg_pool", _save)
 def _avg_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-    return OPS.avg_pool_backward(grad, ctx.saved_tensors[0], *ctx.geometry), None, None, None, None
+    return _call_avg_backward(grad, ctx.saved_tensors[0], *ctx.geometry), None, None, None, None
 
 
 def _save_gradient(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
@@ -134,4 +194,4 @@ def _save_gradient(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
 
 @gradient("avg_pool_backward", _save_gradient)
 def _avg_second(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-    return OPS.avg_pool(grad, *ctx.geometry), None, None, None, None, None
+    return call_avg(grad, *ctx.geometry), None, None, None, None, None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -10,9 +11,12 @@ from torch import Tensor
 import nervanagpu as ng
 from nervanagpu.torch.bridge import check_operands, check_place, empty, need, ours, stream_of
 from nervanagpu.torch.library import gradient, operator
+from nervanagpu.torch.native import ACTIVATIONS, FLOATS, activation_number, compiled, plain, precision_number
 
 OPS = torch.ops.nervanagpu
-ACTIVATIONS = ("none", "relu", "tanh", "sigmoid", "gelu", "gelu_tanh", "silu")
+_MM, _BMM, _ADDMM, _LINEAR = (compiled(name) for name in ("mm", "bmm", "addmm", "linear"))
+_NOTE, _RUN, _ROUND = (compiled(name) for name in ("grouped_mm_note", "grouped_mm_run", "stochastic_round"))
+_WORDS = 12  # of a note
 
 
 def _shapes(a: Tensor, b: Tensor, axes: int = 2) -> list[int]:
@@ -28,7 +32,20 @@ def _fake_product(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tens
     return empty(a, _shapes(a, b, a.dim()))
 
 
-@operator("mm(Tensor a, Tensor b, *, str? precision=None) -> Tensor", fake=_fake_product, autocast=True)
+def _compiled_mm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
+    return _MM(a, b, precision_number(precision))
+
+
+def _compiled_bmm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
+    return _BMM(a, b, precision_number(precision))
+
+
+@operator(
+    "mm(Tensor a, Tensor b, *, str? precision=None) -> Tensor",
+    fake=_fake_product,
+    compiled=_compiled_mm,
+    autocast=True,
+)
 def mm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
     """a @ b of matrices."""
     check_operands(a, b)
@@ -39,7 +56,12 @@ def mm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
     return out
 
 
-@operator("bmm(Tensor a, Tensor b, *, str? precision=None) -> Tensor", fake=_fake_product, autocast=True)
+@operator(
+    "bmm(Tensor a, Tensor b, *, str? precision=None) -> Tensor",
+    fake=_fake_product,
+    compiled=_compiled_bmm,
+    autocast=True,
+)
 def bmm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
     """a[i] @ b[i] of every i."""
     check_operands(a, b)
@@ -51,12 +73,21 @@ def bmm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
 
 
 def _fake_addmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: Any = 1, alpha: Any = 1, precision: Any = None) -> Tensor:
-    return empty(a, _shapes(a, b))
+    shape = _shapes(a, b)
+    bias.expand(shape)
+    return empty(a, shape)
+
+
+def _compiled_addmm(
+    bias: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1, precision: str | None = None
+) -> Tensor:
+    return _ADDMM(bias, a, b, float(beta), float(alpha), precision_number(precision))
 
 
 @operator(
     "addmm(Tensor bias, Tensor a, Tensor b, *, Scalar beta=1, Scalar alpha=1, str? precision=None) -> Tensor",
     fake=_fake_addmm,
+    compiled=_compiled_addmm,
     autocast=True,
 )
 def addmm(
@@ -100,9 +131,16 @@ def _fake_linear(
     return empty(x, _rows(x, weight, bias, activation)[1])
 
 
+def _compiled_linear(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, *, activation: str = "none", precision: str | None = None
+) -> Tensor:
+    return _LINEAR(x, weight, bias, activation_number(activation), precision_number(precision))
+
+
 @operator(
     'linear(Tensor x, Tensor weight, Tensor? bias=None, *, str activation="none", str? precision=None) -> Tensor',
     fake=_fake_linear,
+    compiled=_compiled_linear,
     autocast=True,
 )
 def linear(
@@ -131,7 +169,23 @@ def _fake_grouped(a: list[Tensor], b: list[Tensor], *, precision: str | None = N
     return [empty(x, _shapes(x, y)) for x, y in zip(a, b, strict=True)]
 
 
-@operator("grouped_mm(Tensor[] a, Tensor[] b, *, str? precision=None) -> Tensor[]", fake=_fake_grouped, autocast=True)
+def _compiled_grouped(a: Sequence[Tensor], b: Sequence[Tensor], *, precision: str | None = None) -> list[Tensor]:
+    number = precision_number(precision)
+    torch._check(len(a) == len(b), lambda: f"nervanagpu: {len(a)} and {len(b)} operands; needs as many")
+    if not a:
+        return []
+    notes = torch.empty((len(a), _WORDS), dtype=torch.int64, device="cpu")
+    outs = [_NOTE(notes, i, x, y) for i, (x, y) in enumerate(zip(a, b, strict=True))]
+    _RUN(notes, a[0], number)
+    return outs
+
+
+@operator(
+    "grouped_mm(Tensor[] a, Tensor[] b, *, str? precision=None) -> Tensor[]",
+    fake=_fake_grouped,
+    compiled=_compiled_grouped,
+    autocast=True,
+)
 def grouped_mm(a: list[Tensor], b: list[Tensor], *, precision: str | None = None) -> list[Tensor]:
     """a[i] @ b[i] of matrices of any shapes, together."""
     if not a and not b:
@@ -151,8 +205,15 @@ def _fake_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, bits:
     return torch.empty(x.shape, dtype=dtype, device=x.device)
 
 
+def _compiled_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, bits: int = 0) -> Tensor:
+    need(dtype in FLOATS, f"dtype {dtype}; needs float32, float16 or bfloat16")
+    return _ROUND(x, FLOATS.index(dtype), seed, offset, bits)
+
+
 @operator(
-    "stochastic_round(Tensor x, ScalarType dtype, int seed, int offset=0, int bits=0) -> Tensor", fake=_fake_round
+    "stochastic_round(Tensor x, ScalarType dtype, int seed, int offset=0, int bits=0) -> Tensor",
+    fake=_fake_round,
+    compiled=_compiled_round,
 )
 def stochastic_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, bits: int = 0) -> Tensor:
     """x as float16, bfloat16 or float32 of `bits` bits, up or down at random: nervanagpu.stochastic_round."""
@@ -166,6 +227,39 @@ def stochastic_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, 
     return out
 
 
+# --- by the shortest way ----------------------------------------------------------------------------------------------
+
+
+def call_mm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
+    return (_compiled_mm if plain(a, b) else OPS.mm)(a, b, precision=precision)
+
+
+def call_bmm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
+    return (_compiled_bmm if plain(a, b) else OPS.bmm)(a, b, precision=precision)
+
+
+def call_addmm(
+    bias: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1, precision: str | None = None
+) -> Tensor:
+    run = _compiled_addmm if plain(bias, a, b) else OPS.addmm
+    return run(bias, a, b, beta=beta, alpha=alpha, precision=precision)
+
+
+def call_linear(
+    x: Tensor, weight: Tensor, bias: Tensor | None = None, *, activation: str = "none", precision: str | None = None
+) -> Tensor:
+    run = _compiled_linear if plain(x, weight, bias) else OPS.linear
+    return run(x, weight, bias, activation=activation, precision=precision)
+
+
+def call_grouped(a: list[Tensor], b: list[Tensor], *, precision: str | None = None) -> list[Tensor]:
+    return (_compiled_grouped if plain(*a, *b) else OPS.grouped_mm)(a, b, precision=precision)
+
+
+def call_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, bits: int = 0) -> Tensor:
+    return (_compiled_round if plain(x) else OPS.stochastic_round)(x, dtype, seed, offset, bits)
+
+
 # --- gradients --------------------------------------------------------------------------------------------------------
 
 
@@ -177,15 +271,15 @@ def _save_product(ctx: Any, inputs: tuple[Any, ...], keyword_only_inputs: dict[s
 @gradient("mm", _save_product)
 def _mm_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     a, b = ctx.saved_tensors
-    da = OPS.mm(grad, b.t(), **ctx.options) if ctx.needs_input_grad[0] else None
-    return da, OPS.mm(a.t(), grad, **ctx.options) if ctx.needs_input_grad[1] else None
+    da = call_mm(grad, b.t(), **ctx.options) if ctx.needs_input_grad[0] else None
+    return da, call_mm(a.t(), grad, **ctx.options) if ctx.needs_input_grad[1] else None
 
 
 @gradient("bmm", _save_product)
 def _bmm_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     a, b = ctx.saved_tensors
-    da = OPS.bmm(grad, b.mT, **ctx.options) if ctx.needs_input_grad[0] else None
-    return da, OPS.bmm(a.mT, grad, **ctx.options) if ctx.needs_input_grad[1] else None
+    da = call_bmm(grad, b.mT, **ctx.options) if ctx.needs_input_grad[0] else None
+    return da, call_bmm(a.mT, grad, **ctx.options) if ctx.needs_input_grad[1] else None
 
 
 @gradient("addmm", _save_product)
@@ -195,8 +289,8 @@ def _addmm_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     options = {"precision": ctx.options["precision"]}
     scaled = grad if alpha == 1 else grad * alpha
     db = (grad if beta == 1 else grad * beta).sum_to_size(bias.shape) if ctx.needs_input_grad[0] else None
-    da = OPS.mm(scaled, b.t(), **options) if ctx.needs_input_grad[1] else None
-    return db, da, OPS.mm(a.t(), scaled, **options) if ctx.needs_input_grad[2] else None
+    da = call_mm(scaled, b.t(), **options) if ctx.needs_input_grad[1] else None
+    return db, da, call_mm(a.t(), scaled, **options) if ctx.needs_input_grad[2] else None
 
 
 def _save_linear(ctx: Any, inputs: tuple[Any, ...], keyword_only_inputs: dict[str, Any], output: Tensor) -> None:
@@ -222,10 +316,10 @@ def _linear_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     x, weight, bias, y = ctx.saved_tensors
     options = {"precision": ctx.options["precision"]}
     if ctx.options["activation"] != "none":
-        grad = _through(ctx.options["activation"], grad, y, lambda: OPS.linear(x, weight, bias, **options))
+        grad = _through(ctx.options["activation"], grad, y, lambda: call_linear(x, weight, bias, **options))
     rows = grad.reshape(-1, weight.shape[0])
-    dx = OPS.mm(rows, weight, **options).view(x.shape) if ctx.needs_input_grad[0] else None
-    dw = OPS.mm(rows.t(), x.reshape(-1, x.shape[-1]), **options) if ctx.needs_input_grad[1] else None
+    dx = call_mm(rows, weight, **options).view(x.shape) if ctx.needs_input_grad[0] else None
+    dw = call_mm(rows.t(), x.reshape(-1, x.shape[-1]), **options) if ctx.needs_input_grad[1] else None
     return dx, dw, rows.sum(0) if bias is not None and ctx.needs_input_grad[2] else None
 
 
@@ -238,8 +332,8 @@ def _save_grouped(ctx: Any, inputs: tuple[Any, ...], keyword_only_inputs: dict[s
 @gradient("grouped_mm", _save_grouped)
 def _grouped_gradient(ctx: Any, grads: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
     a, b = ctx.saved_tensors[: ctx.count], ctx.saved_tensors[ctx.count :]
-    da = OPS.grouped_mm(list(grads), [t.t() for t in b], **ctx.options)
-    return da, OPS.grouped_mm([t.t() for t in a], list(grads), **ctx.options)
+    da = call_grouped(list(grads), [t.t() for t in b], **ctx.options)
+    return da, call_grouped([t.t() for t in a], list(grads), **ctx.options)
 
 
 def _save_dtype(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:

@@ -1,0 +1,124 @@
+"""The operators compiled: torch.ops.nervanagpu_native of libnervanagpu_torch.so, which every torch from 2.9 on takes.
+
+They have arguments that torch's stable interface has always had: names are numbers, and so are lists of up to three.
+Where there is no such file, or NERVANAGPU_TORCH=python, operators are entered from Python instead (`why_not` says why).
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+
+from nervanagpu import _core
+
+NAME = "libnervanagpu_torch.so"
+ACTIVATIONS = ("none", "relu", "tanh", "sigmoid", "gelu", "gelu_tanh", "silu")
+_NUMBER_OF = {name: i for i, name in enumerate(ACTIVATIONS)}
+_PRECISIONS = {"strict": 0, "tensor": 1}
+FLOATS = (torch.float32, torch.float16, torch.bfloat16)
+
+
+def _enter() -> str:
+    """Makes torch know the operators; why it cannot be done, or ""."""
+    if os.environ.get("NERVANAGPU_TORCH", "") == "python":
+        return "NERVANAGPU_TORCH=python"
+    path = Path(str(_core.__file__)).with_name(NAME)
+    if not path.is_file():
+        return f"there is no {path}"
+    try:
+        library = ctypes.CDLL(str(path))
+    except OSError as error:
+        return f"{path} cannot be loaded: {error}"
+    library.ng_torch_register.restype = ctypes.c_char_p
+    missing = library.ng_torch_register()
+    return f"torch {torch.__version__} lacks {missing.decode()}" if missing else ""
+
+
+why_not = _enter()
+OPS: Any = None if why_not else torch.ops.nervanagpu_native
+
+
+def entry() -> str:
+    """How operators are entered: "compiled", or "python" and why."""
+    return f"python: {why_not}" if why_not else "compiled"
+
+
+def compiled(name: str) -> Callable[..., Any]:
+    """The compiled operator; one that is never called where there is none."""
+    if why_not:
+        return _absent
+    overload = getattr(OPS, name).default
+    return getattr(overload, "_op", overload)  # what the overload calls, without its own call in Python
+
+
+def _absent(*operands: Any) -> Any:
+    raise RuntimeError(f"nervanagpu: no compiled operators: {why_not}")
+
+
+# --- arguments as numbers ---------------------------------------------------------------------------------------------
+
+
+def precision_number(name: str | None) -> int:
+    """ValueError: a name that is none."""
+    if name is None:
+        return -1
+    number = _PRECISIONS.get(name)
+    if number is None:
+        raise ValueError(f"precision is {name!r}; needs 'strict' or 'tensor'")
+    return number
+
+
+def activation_number(name: str) -> int:
+    """RuntimeError: a name that is none."""
+    number = _NUMBER_OF.get(name)
+    if number is None:
+        raise RuntimeError(f"nervanagpu: activation is {name!r}; needs one of {ACTIVATIONS}")
+    return number
+
+
+def three(numbers: Sequence[int]) -> tuple[int, ...]:
+    """For depth, height and width: those that are there stand at the end."""
+    return (*(0,) * (3 - len(numbers)), *numbers)
+
+
+def packed(name: str, numbers: Sequence[int], axes: int) -> int:
+    """One number for each axis, 21 bits each, as one. RuntimeError: more or fewer, or larger ones."""
+    if len(numbers) != axes:
+        raise RuntimeError(f"nervanagpu: {name} has {len(numbers)} numbers; needs {axes}")
+    code = 0
+    for n in numbers:
+        if n >> 21:
+            raise RuntimeError(f"nervanagpu: {name} is {tuple(numbers)}; needs 0 to {2**21 - 1}")
+        code = code << 21 | n
+    return code
+
+
+# --- when to call them without a detour -------------------------------------------------------------------------------
+
+_is_dynamo, _is_tracing = torch.compiler.is_dynamo_compiling, torch._C._is_tracing
+_autocast, _transforms = torch._C._is_any_autocast_enabled, torch._C._are_functorch_transforms_active
+_modes, _function_modes = torch._C._len_torch_dispatch_stack, torch._C._len_torch_function_stack
+_with_gradients, _wants_one = torch.is_grad_enabled, torch._C._any_requires_grad
+_TYPES = (Tensor, torch.nn.Parameter, type(None))
+
+
+def plain(*operands: Tensor | None) -> bool:
+    """Whether a call is the kernel alone, so that the compiled operator may be called in the public one's place.
+
+    That is without gradients, autocast, modes, transforms, tracing, and subclasses of tensors.
+    """
+    if _is_dynamo() or why_not or _modes() or _function_modes() or _transforms() or _autocast() or _is_tracing():
+        return False
+    if forward_ad._current_level >= 0 or (_with_gradients() and _wants_one(*operands)):
+        return False
+    for t in operands:  # noqa: SIM110  (this runs at every call)
+        if type(t) not in _TYPES or not (t is None or t.is_cpu or t.is_cuda):
+            return False
+    return True

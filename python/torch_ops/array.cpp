@@ -1,0 +1,229 @@
+#include "python/torch_ops/array.h"
+
+#include <algorithm>
+#include <functional>
+#include <stdexcept>
+
+namespace nervanagpu::python::torch {
+namespace {
+
+constexpr std::array kLast4{1, 3, 2, 0};     // the axes of (N, C, H, W), channels last, from the nearest elements
+constexpr std::array kLast5{1, 4, 3, 2, 0};  // of (N, C, D, H, W)
+
+// As torch has it: of an axis of one element the stride says nothing.
+template <class Order>
+bool lies(const Array& t, const Order& order) {
+  std::int64_t expected = 1;
+  for (const auto axis : order) {
+    if (t.size(axis) == 1) continue;
+    if (t.stride(axis) != expected) return false;
+    expected *= t.size(axis);
+  }
+  return true;
+}
+
+void worked(Failed failed, const char* what, const Shape& sizes) {
+  if (failed != 0) refuse(std::string(what) + " " + shown(sizes));
+}
+
+Shape row_major(const Shape& sizes) {
+  Shape strides(sizes.size(), 1);
+  for (std::size_t i = sizes.size(); i-- > 1;) strides[i - 1] = strides[i] * std::max<std::int64_t>(sizes[i], 1);
+  return strides;
+}
+
+template <class Order>
+Shape strides_by(const Shape& sizes, const Order& order) {
+  Shape strides(sizes.size());
+  std::int64_t stride = 1;
+  for (const auto axis : order) {
+    strides[static_cast<std::size_t>(axis)] = stride;
+    stride *= sizes[static_cast<std::size_t>(axis)];  // as torch: also where it becomes 0
+  }
+  return strides;
+}
+
+void check_place(const Array& t) {
+  static const bool gpu = nervanagpu::device().kind == DeviceKind::cuda;
+  if (!gpu) {
+    if (!t.on_gpu()) return;
+    refuse("a tensor on cuda:" + std::to_string(t.device()) +
+           " while ours is the emulator, which works on CPU tensors");
+  }
+  if (t.on_gpu() && (t.device() == 0 || t.device() < device_count())) return;
+  refuse("a tensor on " + (t.on_gpu() ? "cuda:" + std::to_string(t.device()) : std::string("cpu")) +
+         " while ours are cuda:0 to cuda:" + std::to_string(device_count() - 1));
+}
+
+Stream current_stream(int device) {
+  void* stream = nullptr;
+  if (shim().get_current_cuda_stream == nullptr) refuse("this torch has no CUDA streams");
+  if (shim().get_current_cuda_stream(device, &stream) != 0) refuse("torch does not say its current stream");
+  return Stream::from_handle(reinterpret_cast<std::uint64_t>(stream));
+}
+
+const Array& first_of(std::initializer_list<const Array*> operands) {
+  return **std::find_if(operands.begin(), operands.end(), [](const Array* t) { return t != nullptr; });
+}
+
+}  // namespace
+
+void refuse(const std::string& why) {
+  throw std::runtime_error("nervanagpu: " + why);
+}
+
+std::string shown(const Shape& shape) {
+  std::string out = "(";
+  for (const std::int64_t n : shape) out += (out.size() > 1 ? ", " : "") + std::to_string(n);
+  return out + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::string dtype_name(std::int32_t type) {
+  const Shim& s = shim();
+  const std::array<std::pair<std::int32_t, const char*>, 12> names{{{s.float32, "float32"},
+                                                                    {s.float16, "float16"},
+                                                                    {s.bfloat16, "bfloat16"},
+                                                                    {s.dtype_float64(), "float64"},
+                                                                    {s.dtype_int8(), "int8"},
+                                                                    {s.dtype_uint8(), "uint8"},
+                                                                    {s.dtype_int16(), "int16"},
+                                                                    {s.dtype_int32(), "int32"},
+                                                                    {s.dtype_int64(), "int64"},
+                                                                    {s.dtype_bool(), "bool"},
+                                                                    {s.dtype_complex64(), "complex64"},
+                                                                    {s.dtype_complex128(), "complex128"}}};
+  for (const auto& [number, name] : names) {
+    if (number == type) return std::string("torch.") + name;
+  }
+  return "of torch's number " + std::to_string(type);
+}
+
+// --- Array -------------------------------------------------------------------------------------------------------------
+
+Array& Array::operator=(Array&& other) noexcept {
+  std::swap(handle_, other.handle_);
+  axes_ = other.axes_, sizes_ = other.sizes_, strides_ = other.strides_;
+  dtype_ = other.dtype_, device_type_ = other.device_type_, device_ = other.device_, data_ = other.data_;
+  return *this;
+}
+
+Array::~Array() {
+  if (handle_ != nullptr) static_cast<void>(shim().delete_tensor_object(handle_));
+}
+
+void Array::look() {
+  const Shim& s = shim();
+  std::int64_t *sizes = nullptr, *strides = nullptr;
+  const bool failed = s.get_dim(handle_, &axes_) != 0 || s.get_sizes(handle_, &sizes) != 0 ||
+                      s.get_strides(handle_, &strides) != 0 || s.get_dtype(handle_, &dtype_) != 0 ||
+                      s.get_device_type(handle_, &device_type_) != 0 || s.get_device_index(handle_, &device_) != 0 ||
+                      s.get_data_ptr(handle_, &data_) != 0;
+  if (failed) refuse("a tensor without memory, or one that torch tells nothing of");
+  sizes_ = sizes;
+  strides_ = strides;
+}
+
+std::int64_t Array::elements() const noexcept {
+  std::int64_t count = 1;
+  for (std::int64_t i = 0; i < axes_; ++i) count *= sizes_[i];
+  return count;
+}
+
+Dtype Array::dtype() const {
+  if (dtype_ == shim().float32) return Dtype::float32;
+  return dtype_ == shim().float16 ? Dtype::float16 : Dtype::bfloat16;
+}
+
+bool Array::contiguous() const noexcept {
+  if (elements() == 0) return true;
+  std::int64_t expected = 1;
+  for (std::int64_t i = axes_; i-- > 0;) {
+    if (sizes_[i] == 1) continue;
+    if (strides_[i] != expected) return false;
+    expected *= sizes_[i];
+  }
+  return true;
+}
+
+bool Array::lies_channels_last() const noexcept {
+  return (axes_ == 4 && lies(*this, kLast4)) || (axes_ == 5 && lies(*this, kLast5));
+}
+
+// --- Call --------------------------------------------------------------------------------------------------------------
+
+int Call::place_of(std::initializer_list<const Array*> operands) {
+  const Array& first = first_of(operands);
+  const Shim& s = shim();
+  for (const Array* t : operands) {
+    if (t == nullptr) continue;
+    if (t->type() != s.float32 && t->type() != s.float16 && t->type() != s.bfloat16) {
+      refuse("dtype " + dtype_name(t->type()) + "; needs float32, float16 or bfloat16");
+    }
+    if (t->type() != first.type()) {
+      refuse("operands of several dtypes: " + dtype_name(first.type()) + ", " + dtype_name(t->type()));
+    }
+    check_place(*t);
+    if (t->on_gpu() && t->device() != first.device()) {
+      refuse("operands on cuda:" + std::to_string(first.device()) + " and cuda:" + std::to_string(t->device()));
+    }
+  }
+  if (first.on_gpu()) return first.device();
+  // Memory that one of several emulated devices has lent.
+  return other_devices_used() ? device_of(reinterpret_cast<std::uint64_t>(first.data())) : -1;
+}
+
+Call::Call(std::initializer_list<const Array*> operands) : there_(place_of(operands)) {
+  const Array& first = first_of(operands);
+  if (first.on_gpu()) stream_ = current_stream(first.device());
+}
+
+Tensor Call::ours(const Array& t, Shape sizes, Shape strides) {
+  if (!t.on_gpu()) {
+    return Tensor::adopt_host(t.data(), std::move(sizes), std::move(strides), t.dtype(), std::function<void()>());
+  }
+  return Tensor::wrap(reinterpret_cast<std::uint64_t>(t.data()), std::move(sizes), std::move(strides), t.dtype());
+}
+
+// --- new tensors -------------------------------------------------------------------------------------------------------
+
+Array empty_strided(const Array& like, const Shape& sizes, const Shape& strides, std::int32_t type) {
+  TensorObject* handle = nullptr;
+  worked(shim().empty_strided(static_cast<std::int64_t>(sizes.size()), sizes.data(), strides.data(), type,
+                              like.device_type_, like.device_, &handle),
+         "torch has no memory for a tensor", sizes);
+  Array out(handle);
+  out.look();
+  return out;
+}
+
+Array empty(const Array& like, const Shape& sizes) {
+  return empty(like, sizes, like.type());
+}
+
+Array empty(const Array& like, const Shape& sizes, std::int32_t type) {
+  return empty_strided(like, sizes, row_major(sizes), type);
+}
+
+Array empty_channels_last(const Array& like, const Shape& sizes) {
+  return empty_strided(like, sizes, sizes.size() == 4 ? strides_by(sizes, kLast4) : strides_by(sizes, kLast5),
+                       like.type());
+}
+
+Array zeroed(Array t) {
+  if (t.elements() == 0) return t;
+  worked(shim().zero_(t.handle()), "torch cannot fill a tensor", t.sizes());
+  return t;
+}
+
+void copy(Array& to, const Array& from) {
+  worked(shim().copy_(to.handle(), from.handle(), 0), "torch cannot copy a tensor", from.sizes());
+}
+
+const Array& contiguous(const Array& t, Array& kept) {
+  if (t.contiguous()) return t;
+  kept = empty(t, t.sizes());
+  copy(kept, t);
+  return kept;
+}
+
+}  // namespace nervanagpu::python::torch

@@ -1,0 +1,142 @@
+// convolution and its two gradients.
+#include <array>
+
+#include "python/torch_ops/operators.h"
+#include "python/torch_ops/windows.h"
+
+namespace nervanagpu::python::torch {
+namespace {
+
+// As a schema has it: triples in one number each.
+struct Geometry {
+  std::int64_t stride, padding, dilation, groups;
+};
+
+// Of an x and a weight of these shapes, which need be no tensors. Throws what torch shall say.
+ConvProblem problem_of(const Shape& x, const Shape& weight, const Geometry& g, Dtype dtype, bool last) {
+  const auto axes = static_cast<std::int64_t>(weight.size()) - 2;
+  if (axes < 1 || axes > 3) refuse(std::to_string(axes) + " spatial axes; needs 1 to 3");
+  if (x.size() != weight.size()) {
+    refuse("x has " + std::to_string(x.size()) + " axes; needs " + std::to_string(axes + 2));
+  }
+  ConvProblem p;
+  p.stride = unpacked("stride", axes, g.stride, 1, 1);
+  p.pad = unpacked("padding", axes, g.padding, 0, 0);
+  p.dilation = unpacked("dilation", axes, g.dilation, 1, 1);
+  if (g.groups < 1 || x[1] / g.groups != weight[1] || x[1] % g.groups != 0 || weight[0] % g.groups != 0) {
+    refuse("x " + shown(x) + " does not fit weight " + shown(weight) + " in " + std::to_string(g.groups) + " groups");
+  }
+  p.groups = g.groups;
+  p.layout = layout_of(last);
+  p.n = x[0], p.c = x[1], p.k = weight[0];
+  p.in = lengths(x), p.filter = lengths(weight);
+  p.x_type = p.w_type = p.y_type = dtype;
+  return p;
+}
+
+Shape result_sizes(const ConvProblem& p, const Shape& x, const Shape& weight) {
+  Shape out{x[0], weight[0]};
+  for (std::size_t i = 3 - (x.size() - 2); i < 3; ++i) {
+    const std::int64_t room = p.in[i] + 2 * p.pad[i] - p.dilation[i] * (p.filter[i] - 1) - 1;
+    if (room < 0) refuse("x " + shown(x) + " is less than a window of weight " + shown(weight));
+    out.push_back(room / p.stride[i] + 1);
+  }
+  return out;
+}
+
+void check_gradient(const Array& grad, const Shape& needed) {
+  if (grad.sizes() != needed) refuse("the gradient is " + shown(grad.sizes()) + "; needs " + shown(needed));
+}
+
+ConvOptions options_of(const Call& call) {
+  ConvOptions options;  // with the thread's precision
+  options.stream = call.stream();
+  return options;
+}
+
+using Int = std::int64_t;
+
+Array convolution(const Array& x, const Array& weight, const std::optional<Array>& bias, Int stride, Int padding,
+                  Int dilation, Int groups) {
+  const Call call{&x, &weight, bias ? &*bias : nullptr};
+  const bool last = any_channels_last({&x, &weight});
+  const Shape sizes = x.sizes(), filter = weight.sizes();
+  const ConvProblem p = problem_of(sizes, filter, {stride, padding, dilation, groups}, x.dtype(), last);
+  if (bias && (bias->axes() != 1 || bias->size(0) != p.k)) {
+    refuse("bias " + shown(bias->sizes()) + "; needs " + shown({p.k}));
+  }
+  Array out = empty_in(x, result_sizes(p, sizes, filter), last);
+  if (out.elements() == 0) return out;
+  if (x.elements() == 0 || weight.elements() == 0) {
+    refuse("x " + shown(sizes) + " and weight " + shown(filter) + " without elements");
+  }
+  Array kept_x, kept_weight, kept_bias, none;
+  ConvOptions options = options_of(call);
+  Tensor shift;
+  if (bias) {
+    shift = Call::ours(contiguous(*bias, kept_bias));
+    options.bias = &shift;
+  }
+  Tensor y = arranged(out, last, none);
+  conv_fprop(p, arranged(x, last, kept_x), arranged(weight, last, kept_weight), y, options);
+  return out;
+}
+
+// (N, C, ...) of as many axes as `like` has: the last of the three.
+Shape sizes_of(const Array& like, Int n, Int c, const Triple& spatial) {
+  Shape out{n, c};
+  const Int axes = spatial_axes("the gradient", like);
+  out.insert(out.end(), spatial.end() - static_cast<std::ptrdiff_t>(axes), spatial.end());
+  return out;
+}
+
+Array convolution_input(const Array& grad, const Array& weight, Int n, Int c, Int in0, Int in1, Int in2, Int stride,
+                        Int padding, Int dilation, Int groups) {
+  const Call call{&grad, &weight};
+  const bool last = any_channels_last({&grad, &weight});
+  const Shape sizes = sizes_of(grad, n, c, {in0, in1, in2}), filter = weight.sizes();
+  const ConvProblem p = problem_of(sizes, filter, {stride, padding, dilation, groups}, grad.dtype(), last);
+  check_gradient(grad, result_sizes(p, sizes, filter));
+  Array out = empty_in(grad, sizes, last);
+  if (out.elements() == 0 || grad.elements() == 0) return zeroed(std::move(out));
+  Array kept_grad, kept_weight, none;
+  Tensor dx = arranged(out, last, none);
+  conv_bprop(p, arranged(grad, last, kept_grad), arranged(weight, last, kept_weight), dx, options_of(call));
+  return out;
+}
+
+Array convolution_weight(const Array& grad, const Array& x, Int k, Int c, Int f0, Int f1, Int f2, Int stride,
+                         Int padding, Int dilation, Int groups) {
+  const Call call{&grad, &x};
+  const bool last = any_channels_last({&grad, &x});
+  const Shape sizes = x.sizes(), filter = sizes_of(grad, k, c, {f0, f1, f2});
+  const ConvProblem p = problem_of(sizes, filter, {stride, padding, dilation, groups}, grad.dtype(), last);
+  check_gradient(grad, result_sizes(p, sizes, filter));
+  Array out = empty_in(grad, filter, last);
+  if (out.elements() == 0 || grad.elements() == 0) return zeroed(std::move(out));
+  Array kept_grad, kept_x, none;
+  Tensor dw = arranged(out, last, none);
+  conv_update(p, arranged(grad, last, kept_grad), arranged(x, last, kept_x), dw, options_of(call));
+  return out;
+}
+
+#define NG_TRIPLE(name) "int " name "0, int " name "1, int " name "2"
+#define NG_GEOMETRY "int stride, int padding, int dilation, int groups"
+constexpr std::array kConvolutions{
+    Operator{"convolution(Tensor x, Tensor weight, Tensor? bias, " NG_GEOMETRY ") -> Tensor", boxed<convolution>},
+    Operator{"convolution_input(Tensor grad, Tensor weight, int n, int c, " NG_TRIPLE("in") ", " NG_GEOMETRY
+                                                                                            ") -> Tensor",
+             boxed<convolution_input>},
+    Operator{"convolution_weight(Tensor grad, Tensor x, int k, int c, " NG_TRIPLE("filter") ", " NG_GEOMETRY
+                                                                                            ") -> Tensor",
+             boxed<convolution_weight>}};
+#undef NG_GEOMETRY
+#undef NG_TRIPLE
+
+}  // namespace
+
+std::span<const Operator> convolutions() {
+  return kConvolutions;
+}
+
+}  // namespace nervanagpu::python::torch

@@ -1,0 +1,111 @@
+// Max and average pooling, and their gradients.
+#include <array>
+
+#include "nervanagpu/pool.hpp"
+#include "python/torch_ops/operators.h"
+#include "python/torch_ops/windows.h"
+
+namespace nervanagpu::python::torch {
+namespace {
+
+using Int = std::int64_t;
+
+// As a schema has it: triples in one number each.
+struct Windows {
+  Int size, stride, padding;
+};
+
+PoolProblem problem_of(PoolOp op, const Array& x, const Windows& w, bool last) {
+  const Int axes = spatial_axes("x", x);
+  PoolProblem p;
+  p.op = op;
+  p.layout = layout_of(last);
+  p.dtype = x.dtype();
+  p.n = x.size(0);
+  p.in[0] = x.size(1);
+  const Triple in = lengths(x.sizes());
+  const Triple size = unpacked("kernel", axes, w.size, 1, 1), stride = unpacked("stride", axes, w.stride, 1, 1);
+  const Triple padding = unpacked("padding", axes, w.padding, 0, 0);
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (2 * padding[i] > size[i]) refuse("padding " + std::to_string(padding[i]) + " is more than half the kernel");
+    p.in[i + 1] = in[i], p.window[i + 1] = size[i], p.stride[i + 1] = stride[i], p.pad[i + 1] = padding[i];
+  }
+  return p;
+}
+
+Shape result_sizes(const PoolProblem& p, const Array& x) {
+  Shape out{x.size(0), x.size(1)};
+  for (std::size_t i = 4 - static_cast<std::size_t>(x.axes() - 2); i < 4; ++i) {
+    const Int room = p.in[i] + 2 * p.pad[i] - p.window[i];
+    if (room < 0) refuse("x " + shown(x.sizes()) + " is less than a window");
+    out.push_back(room / p.stride[i] + 1);
+  }
+  return out;
+}
+
+PoolOptions options_of(const Call& call) {
+  PoolOptions options;
+  options.stream = call.stream();
+  return options;
+}
+
+Array pool(PoolOp op, const Array& x, const Windows& w, bool count_padding) {
+  const Call call{&x};
+  const bool last = x.channels_last();
+  PoolProblem p = problem_of(op, x, w, last);
+  p.count_padding = count_padding;
+  Array out = empty_in(x, result_sizes(p, x), last);
+  if (out.elements() == 0) return out;
+  Array kept, none;
+  Tensor y = arranged(out, last, none);
+  pool_fprop(p, arranged(x, last, kept), y, options_of(call));
+  return out;
+}
+
+Array pool_gradient(PoolOp op, const Array& grad, const Array& x, const Windows& w, bool count_padding) {
+  const Call call{&grad, &x};
+  const bool last = x.channels_last();
+  PoolProblem p = problem_of(op, x, w, last);
+  p.count_padding = count_padding;
+  const Shape needed = result_sizes(p, x);
+  if (grad.sizes() != needed) refuse("the gradient is " + shown(grad.sizes()) + "; needs " + shown(needed));
+  Array out = empty_in(x, x.sizes(), last);
+  if (out.elements() == 0) return out;
+  Array kept_grad, kept_x, none;
+  Tensor dx = arranged(out, last, none);
+  pool_bprop(p, arranged(grad, last, kept_grad), arranged(x, last, kept_x), dx, options_of(call));
+  return out;
+}
+
+Array max_pool(const Array& x, Int kernel, Int stride, Int padding) {
+  return pool(PoolOp::max, x, {kernel, stride, padding}, false);
+}
+
+Array max_pool_backward(const Array& grad, const Array& x, Int kernel, Int stride, Int padding) {
+  return pool_gradient(PoolOp::max, grad, x, {kernel, stride, padding}, false);
+}
+
+Array avg_pool(const Array& x, Int kernel, Int stride, Int padding, bool count) {
+  return pool(PoolOp::avg, x, {kernel, stride, padding}, count);
+}
+
+Array avg_pool_backward(const Array& grad, const Array& x, Int kernel, Int stride, Int padding, bool count) {
+  return pool_gradient(PoolOp::avg, grad, x, {kernel, stride, padding}, count);
+}
+
+#define NG_WINDOWS "int kernel, int stride, int padding"
+constexpr std::array kPools{
+    Operator{"max_pool(Tensor x, " NG_WINDOWS ") -> Tensor", boxed<max_pool>},
+    Operator{"max_pool_backward(Tensor grad, Tensor x, " NG_WINDOWS ") -> Tensor", boxed<max_pool_backward>},
+    Operator{"avg_pool(Tensor x, " NG_WINDOWS ", bool count_include_pad) -> Tensor", boxed<avg_pool>},
+    Operator{"avg_pool_backward(Tensor grad, Tensor x, " NG_WINDOWS ", bool count_include_pad) -> Tensor",
+             boxed<avg_pool_backward>}};
+#undef NG_WINDOWS
+
+}  // namespace
+
+std::span<const Operator> pools() {
+  return kPools;
+}
+
+}  // namespace nervanagpu::python::torch

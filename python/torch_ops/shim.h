@@ -1,0 +1,66 @@
+// torch's stable C interface, as much of it as our operators use. It is written down here, as XLA's and DLPack's are, so that
+// building needs no torch; and its functions are looked up when torch is there, so that loading needs none either.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace nervanagpu::python::torch {
+
+using Value = std::uint64_t;  // an argument or a result: the bits of a number, or a pointer
+using Kernel = void (*)(Value* stack, std::uint64_t arguments, std::uint64_t results);
+using Failed = std::int32_t;  // 0: it has worked; else torch has written to stderr why not
+
+struct TensorObject;   // at::Tensor
+struct LibraryObject;  // torch::Library
+
+// F(name, type): what is called `name` here is aoti_torch_`name` there, since torch 2.9.
+#define NG_TORCH_SHIM(F)                                                                                      \
+  F(library_init_def, Failed (*)(const char* ns, const char* file, std::uint32_t line, LibraryObject** out))  \
+  F(library_init_impl,                                                                                        \
+    Failed (*)(const char* ns, const char* key, const char* file, std::uint32_t line, LibraryObject** out))   \
+  F(library_def, Failed (*)(LibraryObject*, const char* schema))                                              \
+  F(library_impl, Failed (*)(LibraryObject*, const char* name, Kernel))                                       \
+  F(delete_tensor_object, Failed (*)(TensorObject*))                                                          \
+  F(get_data_ptr, Failed (*)(TensorObject*, void** out))                                                      \
+  F(get_dim, Failed (*)(TensorObject*, std::int64_t * out))                                                   \
+  F(get_sizes, Failed (*)(TensorObject*, std::int64_t * *out))                                                \
+  F(get_strides, Failed (*)(TensorObject*, std::int64_t * *out))                                              \
+  F(get_dtype, Failed (*)(TensorObject*, std::int32_t * out))                                                 \
+  F(get_device_type, Failed (*)(TensorObject*, std::int32_t * out))                                           \
+  F(get_device_index, Failed (*)(TensorObject*, std::int32_t * out))                                          \
+  F(empty_strided, Failed (*)(std::int64_t axes, const std::int64_t* sizes, const std::int64_t* strides,      \
+                              std::int32_t dtype, std::int32_t type, std::int32_t index, TensorObject** out)) \
+  F(copy_, Failed (*)(TensorObject * to, TensorObject * from, std::int32_t non_blocking))                     \
+  F(zero_, Failed (*)(TensorObject*))                                                                         \
+  F(device_type_cpu, std::int32_t (*)())                                                                      \
+  F(device_type_cuda, std::int32_t (*)())                                                                     \
+  F(dtype_float32, std::int32_t (*)())                                                                        \
+  F(dtype_float16, std::int32_t (*)())                                                                        \
+  F(dtype_bfloat16, std::int32_t (*)())                                                                       \
+  F(dtype_float64, std::int32_t (*)())                                                                        \
+  F(dtype_int8, std::int32_t (*)())                                                                           \
+  F(dtype_uint8, std::int32_t (*)())                                                                          \
+  F(dtype_int16, std::int32_t (*)())                                                                          \
+  F(dtype_int32, std::int32_t (*)())                                                                          \
+  F(dtype_int64, std::int32_t (*)())                                                                          \
+  F(dtype_bool, std::int32_t (*)())                                                                           \
+  F(dtype_complex64, std::int32_t (*)())                                                                      \
+  F(dtype_complex128, std::int32_t (*)())
+
+struct Shim {
+#define NG_TORCH_FIELD(name, type) \
+  using name##_type = type;        \
+  name##_type name = nullptr;
+  NG_TORCH_SHIM(NG_TORCH_FIELD)
+#undef NG_TORCH_FIELD
+  Failed (*get_current_cuda_stream)(std::int32_t index, void** out) = nullptr;  // null: a torch without CUDA
+  std::int32_t cpu = 0, cuda = 0, float32 = 0, float16 = 0, bfloat16 = 0;       // the numbers of devices and dtypes
+};
+
+// Once open_shim() has found it.
+const Shim& shim() noexcept;
+// Looks for the functions in the torch that this process has imported; the name of what is missing, or null.
+const char* open_shim();
+
+}  // namespace nervanagpu::python::torch
