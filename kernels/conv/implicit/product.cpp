@@ -1,18 +1,26 @@
 #include "kernels/conv/implicit/product.h"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <tuple>
 
+#include "kernels/conv/pieces/pieces.h"
+#include "kernels/gemm/choose/cost.h"
 #include "kernels/gemm/choose/hgemm_cost.h"
+#include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/pieces/f16x3.h"
 #include "kernels/gemm/types.h"
 
 namespace nervanagpu::conv_detail::product {
 
-bool possible(const ConvProblem& p) {
+bool is_one(const ConvProblem& p) {
   using Three = decltype(p.filter);
-  return p.filter == Three{1, 1, 1} && p.stride == Three{1, 1, 1} && p.pad == Three{0, 0, 0} && p.groups == 1 &&
-         sgemm::half(p.x_type);
+  return p.filter == Three{1, 1, 1} && p.stride == Three{1, 1, 1} && p.pad == Three{0, 0, 0} && p.groups == 1;
+}
+
+bool possible(const ConvProblem& p) {
+  return is_one(p) && sgemm::half(p.x_type);
 }
 
 GemmProblem shape_of(ConvPass pass, const ConvProblem& p) {
@@ -20,6 +28,7 @@ GemmProblem shape_of(ConvPass pass, const ConvProblem& p) {
   GemmProblem g;
   g.a_type = g.b_type = p.x_type;
   g.c_type = p.w_type;
+  g.precision = p.precision;
   g.a_transposed = pass == ConvPass::update;
   g.b_transposed = pass == ConvPass::fprop;
   g.m = g.a_transposed ? p.k : positions;
@@ -71,6 +80,24 @@ bool may_pay(ConvPass pass, const ConvProblem& p) {
 
 double microseconds(const GemmProblem& g, const Costs& costs) {
   return costs.product.start + costs.product.run * known(g).microseconds;
+}
+
+bool of_float32(ConvPass pass, const ConvProblem& p) {
+  constexpr std::int64_t kTile = 64;
+  if (!pieces::asked(p) || !is_one(p) || p.layout != Layout::channels_last) return false;
+  const GemmProblem g = plain(shape_of(pass, p));
+  if (bf16x6::takes(g) && f16x3::chosen(g)) return true;
+  // One tile and a long k: conv.sass cuts it into more parts (64x64x401408 on an H100: 154 us, gemm() 210).
+  if (pass == ConvPass::update && g.m <= kTile && g.n <= kTile) return false;
+  return pieces::microseconds(pass, p) >= pieces::strict_microseconds(pass, p);
+}
+
+std::size_t workspace(const GemmProblem& problem) {
+  const GemmProblem g = plain(problem);
+  std::size_t bytes = static_cast<std::size_t>(sgemm::best_splits(g) * g.m * g.n) * sizeof(float);
+  if (!bf16x6::takes(g)) return bytes;
+  bytes = std::max(bytes, bf16x6::room(g, bf16x6::splits_of(g)).bytes);
+  return f16x3::chosen(g) ? std::max(bytes, bf16x6::room(g, f16x3::splits_of(g)).bytes) : bytes;
 }
 
 bool is_forced(const Forced& forced) {

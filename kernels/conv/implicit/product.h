@@ -1,6 +1,9 @@
-// Filters of one tap without strides and padding: the pass is a product of matrices as they lie, which gemm() may compute
-// faster than hconv.sass: hgemm_cluster.sass cuts the sums of few tiles without sums in memory.
+// Filters of one tap without strides and padding: the pass is a product of matrices as they lie. gemm() may compute it
+// faster than hconv.sass: hgemm_cluster.sass cuts the sums of few tiles without sums in memory; and float32 of
+// Precision::tensor faster than conv.sass and conv_bf16x6.sass: sgemm_ring.sass has longer copies, f16x3.sass half the products.
 #pragma once
+
+#include <cstddef>
 
 #include "kernels/conv/fitted_costs.h"
 #include "kernels/conv/launch.h"
@@ -9,15 +12,22 @@
 
 namespace nervanagpu::conv_detail::product {
 
-bool possible(const ConvProblem& p);
+bool is_one(const ConvProblem& p);
+bool possible(const ConvProblem& p);  // and of 16-bit floats
 // It may be taken without being named: fprop and bprop only in one part, since the kernels of clusters know no bits of relu.
 bool may_pay(ConvPass pass, const ConvProblem& p);
 
-// Of three matrices of pixels or filters: sides, transpositions and leading dimensions, without addresses. c: of x; k: of y.
+// Of three matrices of pixels or filters: types, sides, transpositions, leading dimensions and precision, without addresses. c: of x; k: of y.
 GemmProblem shape_of(ConvPass pass, const ConvProblem& p);
 
-// What gemm() takes, by the model of an H200; a function of the problem alone.
+// What gemm() takes, by the model of an H200; a function of the problem alone. Of 16-bit floats.
 double microseconds(const GemmProblem& g, const Costs& costs = kFitted);
+
+// float32 of Precision::tensor with channels last: gemm() takes it, in two pieces, or by multiply-adds where three pieces do not pay.
+// A function of the problem alone.
+bool of_float32(ConvPass pass, const ConvProblem& p);
+// What gemm() wants at most for such a product, whatever kernels the device has.
+std::size_t workspace(const GemmProblem& g);
 
 bool is_forced(const Forced& forced);  // "_gemm"
 

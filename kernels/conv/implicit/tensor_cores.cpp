@@ -36,7 +36,7 @@ bool takes_pieces(ConvPass pass, const ConvProblem& p) {
 }  // namespace
 
 bool takes(ConvPass pass, const ConvProblem& p) {
-  if (pieces::asked(p)) return takes_pieces(pass, p);
+  if (pieces::asked(p)) return product::of_float32(pass, p) || takes_pieces(pass, p);
   if (!takes_types(pass, p)) return false;
   const bool few = gconv::gathers_rows(pass, p);
   if (p.groups > gconv::kMostGroups && p.c == p.groups) return false;  // one channel a group
@@ -93,6 +93,7 @@ bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
   if (pieces::asked(p)) {
     Epilogue own = e;
     if (!last) own.rounding = {};  // the last copy's
+    if (product::of_float32(pass, p)) return !own.rounding.stochastic || !apart(p, roles.out);
     return fits_pieces(pass, p, own);
   }
   const bool few = gconv::gathers_rows(pass, p);

@@ -17,6 +17,7 @@ void Pass::run_pieces_copied() {
   ConvPointers at = at_;
   Epilogue exact = e_;
   exact.rounding = {};
+  exact.mask = 0;  // of the result as it lies in the end
   const auto last = [&](Role role) { return lying(Layout::channels_last, shape(role)); };
   const auto take = [&](Role role, std::uint64_t from, bool filled) {
     const std::uint64_t to = arena_.take(width_of(Dtype::float32) * elements_of(p_, role));
@@ -34,11 +35,35 @@ void Pass::run_pieces_copied() {
   masked_ = false;
 }
 
+// By gemm(), which takes operands apart itself, or multiplies them as they are.
+void Pass::run_as_product() {
+  const Roles roles = roles_of(pass_);
+  const Pixels in1 = as_it_lies(roles.in1, at_.in1);
+  const Pixels in2 = as_it_lies(roles.in2, at_.in2);
+  const GemmProblem shape = product::shape_of(pass_, p_);
+  GemmProblem g = epilogue(0, shape.n);
+  g.a_type = shape.a_type, g.b_type = shape.b_type, g.c_type = shape.c_type;
+  g.precision = shape.precision;
+  g.a_transposed = shape.a_transposed, g.b_transposed = shape.b_transposed;
+  g.m = shape.m, g.k = shape.k;
+  g.a = in1.address, g.b = in2.address, g.c = at_.out;
+  g.lda = in1.pitch, g.ldb = in2.pitch, g.ldc = as_it_lies(roles.out, at_.out).pitch;
+  put_mask(g, 0, 0);
+  g.workspace = arena_.take(static_cast<std::int64_t>(product::workspace(g)));
+  if (device_ != nullptr) gemm(g, stream_);
+}
+
 // Both operands' pieces, their products, and the pass once more if the device wants it: then everything that was stored is
 // stored anew, or nothing was: with beta every launch stores its own results (tensor_cores::fits).
 void Pass::run_pieces() {
   if (p_.layout != Layout::channels_last) {
     run_pieces_copied();
+    return;
+  }
+  const bool by_name = product::is_forced(forced_);
+  if (by_name && !product::is_one(p_)) throw InvalidArgument("conv: this is no product of matrices");
+  if (by_name || (forced_.kernel.empty() && forced_.splits == 0 && product::of_float32(pass_, p_))) {
+    run_as_product();
     return;
   }
   const Roles roles = roles_of(pass_);

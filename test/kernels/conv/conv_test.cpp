@@ -198,7 +198,7 @@ TEST_P(ConvTest, EveryVariantHasTheBitsOfItsClassAndItsBound) {
       for (const float v : y) wide[1].push_back(v), wide[3].push_back(std::fabs(v));
       const std::vector<double> exact = test::convolve(c.pass, c.p, wide[0], wide[1]);
       const std::vector<double> sizes = test::convolve(c.pass, c.p, wide[2], wide[3]);
-      const conv_detail::Launch& launch = conv_detail::map(c.pass, c.p, c.forced.limits, splits).launches.front();
+      const conv_detail::Launch launch = conv_detail::map(c.pass, c.p, c.forced.limits, splits).launches.front();
       const double terms = static_cast<double>(launch.k);
       for (std::size_t i = 0; i < got.size(); ++i) {
         ASSERT_EQ(got[i], test::bits_of(type, model[i])) << k->name() << ", " << splits << " parts, element " << i;

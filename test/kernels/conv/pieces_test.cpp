@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/conv/implicit/product.h"
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/pieces/pieces.h"
 #include "test/kernels/conv/conv_case.h"
@@ -184,6 +185,58 @@ TEST(PiecesChoice, TakesOtherLayouts) {
   EXPECT_FALSE(conv_detail::tensor_cores::takes(ConvPass::fprop, p));
   p.precision = Precision::strict;
   EXPECT_FALSE(conv_detail::tensor_cores::takes(ConvPass::fprop, p));
+}
+
+// Filters of one tap by gemm(): exact, with all that an epilogue has, slices and odd addresses; what has no pieces as strict.
+TEST_P(PiecesTest, AsProducts) {
+  if (kernels_of("conv_bf16x6").empty()) return;
+  for (const std::int64_t channels : {3, 64, 520}) {
+    for (const ConvPass pass : kPasses) {
+      ConvCase c;
+      c.pass = pass;
+      c.p.precision = Precision::tensor;
+      c.p.n = 2, c.p.in = {2, 5, 7};
+      c.p.c = channels, c.p.k = 75;
+      c.forced.kernel = "_gemm";
+      c.size = 60;
+      ASSERT_EQ(test::judge(device_, random_, c), "") << channels;
+      if (checked()) continue;
+      c.options.alpha = 2.0F;
+      c.options.beta = -1.0F;
+      c.options.relu = c.bias = pass == ConvPass::fprop;
+      c.shift = 1;
+      c.p.x_pitch = c.p.c + 3;
+      c.p.y_pitch = c.p.k + 2;
+      ASSERT_EQ(test::judge(device_, random_, c), "") << channels;
+      c.p.x_pitch = c.p.y_pitch = 0;
+      c.options.rounding = {true, 5, 7, 3};
+      ASSERT_EQ(test::judge(device_, random_, c), "") << channels;
+    }
+  }
+  ConvCase odd;
+  odd.p.filter = {1, 2, 1}, odd.p.in = {1, 4, 4};
+  odd.p.precision = Precision::tensor;
+  odd.forced.kernel = "_gemm";
+  EXPECT_THROW(conv_detail::tensor_cores::workspace(odd.pass, odd.p, odd.forced), InvalidArgument);
+}
+
+// The kernels that the library launches for them, and that two pieces are worth it.
+TEST(PiecesChoice, OneTapIsAProduct) {
+  ConvProblem p;
+  p.precision = Precision::tensor;
+  p.n = 128, p.c = 528, p.k = 448;
+  p.in = {1, 14, 14};
+  using conv_detail::product::of_float32;
+  for (const ConvPass pass : {ConvPass::fprop, ConvPass::update}) EXPECT_TRUE(of_float32(pass, p));
+  EXPECT_FALSE(of_float32(ConvPass::bprop, p));  // three pieces, by conv_bf16x6.sass
+  for (const ConvPass pass : kPasses) EXPECT_TRUE(conv_detail::tensor_cores::takes(pass, p));
+  p.k = 32;  // by multiply-adds
+  for (const ConvPass pass : kPasses) EXPECT_TRUE(of_float32(pass, p));
+  p.stride = {1, 2, 1};
+  for (const ConvPass pass : kPasses) EXPECT_FALSE(of_float32(pass, p));
+  p.stride = {1, 1, 1};
+  p.layout = Layout::channels_first;
+  for (const ConvPass pass : kPasses) EXPECT_FALSE(of_float32(pass, p));
 }
 
 // Within the class's bound, and closer to the sums than multiply-adds are.

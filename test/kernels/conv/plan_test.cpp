@@ -1,6 +1,7 @@
 // Planned convolutions: the bits of conv(), at whatever addresses.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <set>
@@ -30,7 +31,7 @@ class Memory {
  public:
   Memory(const Bytes& bytes, std::uint64_t residue) : size_(bytes.size()) {
     Bytes all(bytes.size() + 2 * kRoom, 0xfb);
-    std::memcpy(all.data() + kRoom + residue, bytes.data(), bytes.size());
+    std::ranges::copy(bytes, all.begin() + static_cast<std::ptrdiff_t>(kRoom + residue));
     tensor_ = Tensor::from_host<std::uint8_t>(all, {static_cast<std::int64_t>(all.size())});
     from_ = tensor_.address() + kRoom + residue;  // of memory that is aligned to 16
     residue_ = residue;
