@@ -14,6 +14,7 @@ FILES = sorted(p.relative_to(RESULTS).as_posix() for p in RESULTS.rglob("*.json"
 COUNTS = {"names.json", "cupy_tests.json", "toolchain/corpus.json", "toolchain/coverage.json", "toolchain/fuzz.json"}
 # Right or wrong, errors, cycles: no matter how fast the device ran.
 UNTIMED = {
+    "f16x3_errors.json",
     "gemm_errors_1024.json",
     "gpu-check.json",
     "latency.json",
