@@ -196,7 +196,7 @@ def main() -> int:
         for dtype in args.dtype.split(",")
     ]
     if args.out:
-        save(args.out, {"commit": commit(), "machine": machine(), "rows": [asdict(r) for r in rows]})
+        save(args.out, {"commit": commit(), **machine(), "rows": [asdict(r) for r in rows]})
     return 0
 
 
