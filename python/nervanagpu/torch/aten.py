@@ -98,7 +98,7 @@ def _batched(axes: int, x: Tensor) -> Tensor:
     return x if x.dim() == axes + 2 else x[None]
 
 
-def _max_and_places(x: Tensor, size: Ints, step: Ints, pad: Ints) -> tuple[Tensor, Places]:
+def max_and_places(x: Tensor, size: Ints, step: Ints, pad: Ints) -> tuple[Tensor, Places]:
     """The largest of each window, and its place there."""
     geometry = (size, step, pad)
     y = pool.empty_result(x, *geometry)
@@ -118,11 +118,11 @@ def _max_pool(axes: int) -> Callable[..., tuple[Tensor, Tensor]]:
         whole = _batched(axes, x)
         if ceil_mode or max(spread) > 1:
             plan = windows.Spread(whole.shape[2:], *geometry, ceil_mode)
-            y, places = _max_and_places(plan.inside(whole), size, plan.step, [0] * axes)
+            y, places = max_and_places(plan.inside(whole), size, plan.step, [0] * axes)
             y = plan.outside(y).contiguous(memory_format=form_of(whole))
             index = indices_of(plan.outside(places.unpacked()), whole.shape[2:], *geometry)
         else:
-            y, places = _max_and_places(whole, size, step, pad)
+            y, places = max_and_places(whole, size, step, pad)
             index = places.indices(whole.shape[2:], *geometry)
         return (y, index) if whole is x else (y[0], index[0])
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch.utils.dlpack import to_dlpack
@@ -24,6 +24,12 @@ def need(condition: bool, why: str) -> None:
         raise Unsupported(why)
 
 
+def check(condition: bool, text: Callable[[], str]) -> None:
+    """torch's RuntimeError unless the condition holds. While torch.compile traces, operators check it later."""
+    if not torch.compiler.is_dynamo_compiling():
+        torch._check(condition, lambda: f"nervanagpu: {text()}")
+
+
 def check_operands(*operands: torch.Tensor | None) -> None:
     """Unsupported unless they are dense floats of one dtype, on our device."""
     given = [t for t in operands if t is not None]
@@ -33,6 +39,13 @@ def check_operands(*operands: torch.Tensor | None) -> None:
     need(len(dtypes) == 1, f"operands of several dtypes: {', '.join(sorted(map(str, dtypes)))}")
     for t in given:
         check_place(t)
+
+
+def check_fakes(*operands: torch.Tensor | None) -> None:
+    """The same of tensors without elements, and that they are on one device: nobody else looks."""
+    check_operands(*operands)
+    devices = sorted({str(t.device) for t in operands if t is not None})
+    need(len(devices) < 2, f"operands on {' and '.join(devices)}")
 
 
 def check_place(t: torch.Tensor) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
@@ -11,6 +11,7 @@ from torch import Tensor
 import nervanagpu as ng
 from nervanagpu.torch.bridge import (
     arranged,
+    check,
     check_operands,
     empty,
     is_channels_last,
@@ -20,8 +21,9 @@ from nervanagpu.torch.bridge import (
     ours,
     stream_of,
 )  # fmt: skip
-from nervanagpu.torch.library import gradient, operator
-from nervanagpu.torch.native import compiled, packed, plain, three
+from nervanagpu.torch.gradients import FUNCTIONS, keep, total
+from nervanagpu.torch.library import derivative, operator
+from nervanagpu.torch.native import GRADIENT, KERNEL, compiled, packed, three, way
 
 Ints = Sequence[int]
 OPS = torch.ops.nervanagpu
@@ -45,17 +47,17 @@ def result_shape(x: Ints, weight: Ints, stride: Ints, padding: Ints, dilation: I
     axes = len(weight) - 2
     check_geometry(axes, stride, padding, dilation)
     need(len(x) == axes + 2, f"x has {len(x)} axes; needs {axes + 2}")
-    torch._check(
+    check(
         x[1] == weight[1] * groups and weight[0] % groups == 0,
-        lambda: f"nervanagpu: x {tuple(x)} does not fit weight {tuple(weight)} in {groups} groups",
+        lambda: f"x {tuple(x)} does not fit weight {tuple(weight)} in {groups} groups",
     )
     shape = [x[0], weight[0]]
     for i in range(axes):
         reach = dilation[i] * (weight[2 + i] - 1) + 1
         shape.append((x[2 + i] + 2 * padding[i] - reach) // stride[i] + 1)
-    torch._check(
+    check(
         all(n >= 1 for n in shape[2:]),
-        lambda: f"nervanagpu: x {tuple(x)} is less than a window of weight {tuple(weight)}",
+        lambda: f"x {tuple(x)} is less than a window of weight {tuple(weight)}",
     )
     return shape
 
@@ -71,7 +73,7 @@ def lengthened(x: Tensor, weight: Ints, size: Ints, *geometry: Any) -> Tensor:
 
 def _check_result(grad: Tensor, x: Ints, weight: Ints, *geometry: Any) -> None:
     shape = result_shape(x, weight, *geometry)
-    torch._check(list(grad.shape) == shape, lambda: f"nervanagpu: the gradient is {tuple(grad.shape)}; needs {shape}")
+    check(list(grad.shape) == shape, lambda: f"the gradient is {tuple(grad.shape)}; needs {shape}")
 
 
 def transposed_shape(
@@ -198,48 +200,97 @@ def convolution_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: Any) -> T
 
 
 def call_convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *geometry: Any) -> Tensor:
-    return (_compiled_convolution if plain(x, weight, bias) else OPS.convolution)(x, weight, bias, *geometry)
+    taken = way(x, weight, bias)
+    if taken == KERNEL:
+        return _compiled_convolution(x, weight, bias, *geometry)
+    return (FUNCTIONS["convolution"].apply if taken == GRADIENT else OPS.convolution)(x, weight, bias, *geometry)
 
 
 def call_input(grad: Tensor, weight: Tensor, size: Ints, *geometry: Any) -> Tensor:
-    return (_compiled_input if plain(grad, weight) else OPS.convolution_input)(grad, weight, size, *geometry)
+    taken = way(grad, weight)
+    if taken == KERNEL:
+        return _compiled_input(grad, weight, size, *geometry)
+    run = FUNCTIONS["convolution_input"].apply if taken == GRADIENT else OPS.convolution_input
+    return run(grad, weight, size, *geometry)
 
 
 def call_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: Any) -> Tensor:
-    return (_compiled_weight if plain(grad, x) else OPS.convolution_weight)(grad, x, size, *geometry)
+    taken = way(grad, x)
+    if taken == KERNEL:
+        return _compiled_weight(grad, x, size, *geometry)
+    run = FUNCTIONS["convolution_weight"].apply if taken == GRADIENT else OPS.convolution_weight
+    return run(grad, x, size, *geometry)
 
 
-# --- gradients --------------------------------------------------------------------------------------------------------
+# --- derivatives: each operator is linear in both operands ------------------------------------------------------------
+
+Maybe: TypeAlias = "Tensor | None"
 
 
-def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    ctx.save_for_backward(inputs[0], inputs[1])
+def _keep(ctx: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], output: Tensor) -> None:
+    keep(ctx, inputs[0], inputs[1])
     ctx.geometry = inputs[3:]
 
 
-NOTHING = (None,) * 4  # of the geometry
+def _keep_size(ctx: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], output: Tensor) -> None:
+    _keep(ctx, inputs, keywords, output)
+    ctx.size = inputs[2]
 
 
-@gradient("convolution", _save)
-def _gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+def _tangent(ctx: Any, dx: Maybe, dw: Maybe, db: Maybe, *rest: None) -> Tensor:
+    x, weight = ctx.saved_tensors
+    return total(
+        None if dx is None else call_convolution(dx, weight, None, *ctx.geometry),
+        None if dw is None else call_convolution(x, dw, None, *ctx.geometry),
+        None if db is None else _across(db, _result_of(ctx)),
+    )
+
+
+def _result_of(ctx: Any) -> list[int]:
+    x, weight = ctx.saved_tensors
+    return result_shape(x.shape, weight.shape, *ctx.geometry)
+
+
+def _across(bias: Tensor, shape: Ints) -> Tensor:
+    return bias.view(-1, *(1,) * (len(shape) - 2)).expand(tuple(shape))
+
+
+@derivative("convolution", _keep, _tangent)
+def _gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     x, weight = ctx.saved_tensors
     needs = ctx.needs_input_grad
     dx = call_input(grad, weight, x.shape, *ctx.geometry) if needs[0] else None
     dw = call_weight(grad, x, weight.shape, *ctx.geometry) if needs[1] else None
-    return dx, dw, grad.sum((0, *range(2, grad.dim()))) if needs[2] else None, *NOTHING
+    return dx, dw, grad.sum((0, *range(2, grad.dim()))) if needs[2] else None
 
 
-@gradient("convolution_input", _save)
-def _input_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+def _input_tangent(ctx: Any, dgrad: Maybe, dw: Maybe, *rest: None) -> Tensor:
+    grad, weight = ctx.saved_tensors
+    return total(
+        None if dgrad is None else call_input(dgrad, weight, ctx.size, *ctx.geometry),
+        None if dw is None else call_input(grad, dw, ctx.size, *ctx.geometry),
+    )
+
+
+@derivative("convolution_input", _keep_size, _input_tangent)
+def _input_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     dy, weight = ctx.saved_tensors
     needs = ctx.needs_input_grad
     ddy = call_convolution(grad, weight, None, *ctx.geometry) if needs[0] else None
-    return ddy, call_weight(dy, grad, weight.shape, *ctx.geometry) if needs[1] else None, None, *NOTHING
+    return ddy, call_weight(dy, grad, weight.shape, *ctx.geometry) if needs[1] else None
 
 
-@gradient("convolution_weight", _save)
-def _weight_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+def _weight_tangent(ctx: Any, dgrad: Maybe, dx: Maybe, *rest: None) -> Tensor:
+    grad, x = ctx.saved_tensors
+    return total(
+        None if dgrad is None else call_weight(dgrad, x, ctx.size, *ctx.geometry),
+        None if dx is None else call_weight(grad, dx, ctx.size, *ctx.geometry),
+    )
+
+
+@derivative("convolution_weight", _keep_size, _weight_tangent)
+def _weight_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     dy, x = ctx.saved_tensors
     needs = ctx.needs_input_grad
     ddy = call_convolution(x, grad, None, *ctx.geometry) if needs[0] else None
-    return ddy, call_input(dy, grad, x.shape, *ctx.geometry) if needs[1] else None, None, *NOTHING
+    return ddy, call_input(dy, grad, x.shape, *ctx.geometry) if needs[1] else None

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from nervanagpu.torch import choice as _choice  # noqa: F401
 from nervanagpu.torch import convolution as _convolution
 from nervanagpu.torch import pooling as _pooling
 from nervanagpu.torch import products as _products
@@ -97,7 +98,7 @@ def _convolve_transposed(
     geometry = (step, pad, spread, groups)
     x = _convolution.lengthened(x, weight.shape, size, *geometry)
     y = _convolution.call_input(x, weight, size, *geometry)
-    return y if bias is None else y + bias.view(-1, *(1,) * axes)
+    return y if bias is None else y + bias.to(y.dtype).view(-1, *(1,) * axes)  # autocast's dtype
 
 
 def conv_transpose1d(

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch.utils._pytree import tree_leaves
 
-from nervanagpu.torch import native
-from nervanagpu.torch.bridge import Unsupported
+from nervanagpu.torch import gradients, native
+from nervanagpu.torch.bridge import Unsupported, check_fakes
 
 Function = Callable[..., Any]
 _REFUSED = "nervanagpu: "  # how the compiled operators begin what they say of their arguments
@@ -29,10 +30,11 @@ def operator(
     def register(in_python: Function) -> Function:
         name = schema.partition("(")[0]
         kernel = in_python if native.why_not else compiled
+        gradients.KERNELS[name] = kernel
         LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
         for key in ("CPU", "CUDA"):
             LIBRARY.impl(name, kernel, key)
-        torch.library.register_fake(f"nervanagpu::{name}", fake, lib=LIBRARY)
+        torch.library.register_fake(f"nervanagpu::{name}", _checking(fake), lib=LIBRARY)
         if autocast:
             for device in ("cpu", "cuda"):
                 LIBRARY.impl(name, _casting(name, device), f"Autocast{device.upper()}")
@@ -55,6 +57,14 @@ def _saying_unsupported(compiled: Function) -> Function:
     return run
 
 
+def _checking(fake: Function) -> Function:
+    def run(*args: Any, **kwargs: Any) -> Any:
+        check_fakes(*(t for t in tree_leaves(args) if isinstance(t, torch.Tensor)))
+        return fake(*args, **kwargs)
+
+    return run
+
+
 def _casting(name: str, device: str) -> Function:
     def cast(value: Any, dtype: torch.dtype) -> Any:
         if isinstance(value, list | tuple):
@@ -71,11 +81,11 @@ def _casting(name: str, device: str) -> Function:
     return run
 
 
-def gradient(name: str, setup: Function) -> Callable[[Function], Function]:
-    """Registers the function below it as the operator's formula; setup(ctx, inputs, output) saves what it needs."""
+def derivative(name: str, setup: Function, tangent: Function) -> Callable[[Function], Function]:
+    """Registers the function below it as the operator's backward formula: gradients.register says of what kind."""
 
-    def register(backward: Function) -> Function:
-        torch.library.register_autograd(f"nervanagpu::{name}", backward, setup_context=setup, lib=LIBRARY)
+    def enter(backward: Function) -> Function:
+        gradients.register(LIBRARY, name, setup, backward, tangent)
         return backward
 
-    return register
+    return enter

@@ -107,18 +107,22 @@ _autocast, _transforms = torch._C._is_any_autocast_enabled, torch._C._are_functo
 _modes, _function_modes = torch._C._len_torch_dispatch_stack, torch._C._len_torch_function_stack
 _with_gradients, _wants_one = torch.is_grad_enabled, torch._C._any_requires_grad
 _TYPES = (Tensor, torch.nn.Parameter, type(None))
+KERNEL, GRADIENT, DISPATCHER = range(3)
 
 
-def plain(*operands: Tensor | None) -> bool:
-    """Whether a call is the kernel alone, so that the compiled operator may be called in the public one's place.
+def way(*operands: Tensor | None) -> int:
+    """The shortest way of a call: to the compiled operator, to its autograd function, or through torch's dispatcher.
 
-    That is without gradients, autocast, modes, transforms, tracing, and subclasses of tensors.
+    torch.func's transforms take autograd functions. The last is where there are autocast, modes, tracing or subclasses
+    of tensors. (It runs at every call.)
     """
-    if _is_dynamo() or why_not or _modes() or _function_modes() or _transforms() or _autocast() or _is_tracing():
-        return False
-    if forward_ad._current_level >= 0 or (_with_gradients() and _wants_one(*operands)):
-        return False
-    for t in operands:  # noqa: SIM110  (this runs at every call)
+    if _is_dynamo() or _modes() or _function_modes() or _autocast() or _is_tracing():
+        return DISPATCHER
+    if _transforms() or forward_ad._current_level >= 0:
+        return GRADIENT
+    if why_not:
+        return DISPATCHER
+    for t in operands:
         if type(t) not in _TYPES or not (t is None or t.is_cpu or t.is_cuda):
-            return False
-    return True
+            return DISPATCHER
+    return GRADIENT if _with_gradients() and _wants_one(*operands) else KERNEL

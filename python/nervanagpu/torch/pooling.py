@@ -11,6 +11,7 @@ from torch import Tensor
 import nervanagpu as ng
 from nervanagpu.torch.bridge import (
     arranged,
+    check,
     check_operands,
     empty,
     is_channels_last,
@@ -18,8 +19,9 @@ from nervanagpu.torch.bridge import (
     need,
     stream_of,
 )  # fmt: skip
-from nervanagpu.torch.library import gradient, operator
-from nervanagpu.torch.native import compiled, packed, plain
+from nervanagpu.torch.gradients import FUNCTIONS, keep
+from nervanagpu.torch.library import derivative, operator
+from nervanagpu.torch.native import GRADIENT, KERNEL, compiled, packed, way
 
 Ints = Sequence[int]
 OPS = torch.ops.nervanagpu
@@ -66,12 +68,12 @@ def _compiled_avg_backward(
 def _result_shape(x: Tensor, kernel: Ints, stride: Ints, padding: Ints) -> list[int]:
     axes = x.dim() - 2
     _check_geometry(axes, kernel, stride, padding)
-    torch._check(
+    check(
         all(2 * p <= k for p, k in zip(padding, kernel, strict=True)),
-        lambda: f"nervanagpu: padding {tuple(padding)} is more than half the kernel {tuple(kernel)}",
+        lambda: f"padding {tuple(padding)} is more than half the kernel {tuple(kernel)}",
     )
     lengths = [(x.shape[2 + i] + 2 * padding[i] - kernel[i]) // stride[i] + 1 for i in range(axes)]
-    torch._check(all(n >= 1 for n in lengths), lambda: f"nervanagpu: x {tuple(x.shape)} is less than a window")
+    check(all(n >= 1 for n in lengths), lambda: f"x {tuple(x.shape)} is less than a window")
     return [*x.shape[:2], *lengths]
 
 
@@ -82,7 +84,7 @@ def empty_result(x: Tensor, kernel: Ints, stride: Ints, padding: Ints, *rest: An
 
 def _fake_gradient(grad: Tensor, x: Tensor, kernel: Ints, stride: Ints, padding: Ints, *rest: Any) -> Tensor:
     shape = _result_shape(x, kernel, stride, padding)
-    torch._check(list(grad.shape) == shape, lambda: f"nervanagpu: the gradient is {tuple(grad.shape)}; needs {shape}")
+    check(list(grad.shape) == shape, lambda: f"the gradient is {tuple(grad.shape)}; needs {shape}")
     return empty(x, x.shape, is_channels_last(x))
 
 
@@ -155,43 +157,59 @@ def avg_pool_backward(
 
 
 def call_max(x: Tensor, *geometry: Ints) -> Tensor:
-    return (_compiled_max if plain(x) else OPS.max_pool)(x, *geometry)
+    taken = way(x)
+    if taken == KERNEL:
+        return _compiled_max(x, *geometry)
+    return (FUNCTIONS["max_pool"].apply if taken == GRADIENT else OPS.max_pool)(x, *geometry)
 
 
-def _call_max_backward(grad: Tensor, x: Tensor, *geometry: Ints) -> Tensor:
-    return (_compiled_max_backward if plain(grad, x) else OPS.max_pool_backward)(grad, x, *geometry)
+def call_max_backward(grad: Tensor, x: Tensor, *geometry: Ints) -> Tensor:
+    taken = way(grad, x)
+    if taken == KERNEL:
+        return _compiled_max_backward(grad, x, *geometry)
+    return (FUNCTIONS["max_pool_backward"].apply if taken == GRADIENT else OPS.max_pool_backward)(grad, x, *geometry)
 
 
 def call_avg(x: Tensor, *geometry: Any) -> Tensor:
-    return (_compiled_avg if plain(x) else OPS.avg_pool)(x, *geometry)
+    """geometry: with count_include_pad."""
+    taken = way(x)
+    if taken == KERNEL:
+        return _compiled_avg(x, *geometry)
+    return (FUNCTIONS["avg_pool"].apply if taken == GRADIENT else OPS.avg_pool)(x, *geometry)
 
 
 def _call_avg_backward(grad: Tensor, x: Tensor, *geometry: Any) -> Tensor:
-    return (_compiled_avg_backward if plain(grad, x) else OPS.avg_pool_backward)(grad, x, *geometry)
+    taken = way(grad, x)
+    if taken == KERNEL:
+        return _compiled_avg_backward(grad, x, *geometry)
+    return (FUNCTIONS["avg_pool_backward"].apply if taken == GRADIENT else OPS.avg_pool_backward)(grad, x, *geometry)
 
 
-# --- gradients --------------------------------------------------------------------------------------------------------
+# --- derivatives; those of max pooling choose elements (choice.py) ----------------------------------------------------
 
 
-def _save(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    ctx.save_for_backward(inputs[0])
+def keep_x(ctx: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], output: Tensor) -> None:
+    """Of inputs (x, *geometry)."""
+    keep(ctx, inputs[0])
     ctx.geometry = inputs[1:]
 
 
-@gradient("max_pool", _save)
-def _max_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-    return _call_max_backward(grad, ctx.saved_tensors[0], *ctx.geometry), None, None, None
-
-
-@gradient("avg_pool", _save)
+@derivative("avg_pool", keep_x, lambda ctx, dx, *rest: call_avg(dx, *ctx.geometry))
 def _avg_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-    return _call_avg_backward(grad, ctx.saved_tensors[0], *ctx.geometry), None, None, None, None
+    return (_call_avg_backward(grad, ctx.saved_tensors[0], *ctx.geometry),)
 
 
-def _save_gradient(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
+def keep_second(ctx: Any, inputs: tuple[Any, ...], keywords: dict[str, Any], output: Tensor) -> None:
+    """Of inputs (grad or values, x, *geometry), which are linear in the first."""
+    keep(ctx, inputs[1])
     ctx.geometry = inputs[2:]
 
 
-@gradient("avg_pool_backward", _save_gradient)
+def _avg_backward_tangent(ctx: Any, dgrad: Tensor | None, *rest: Any) -> Tensor:
+    x = ctx.saved_tensors[0]
+    return torch.zeros_like(x) if dgrad is None else _call_avg_backward(dgrad, x, *ctx.geometry)
+
+
+@derivative("avg_pool_backward", keep_second, _avg_backward_tangent)
 def _avg_second(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-    return call_avg(grad, *ctx.geometry), None, None, None, None, None
+    return (call_avg(grad, *ctx.geometry),)

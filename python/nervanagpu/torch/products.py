@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from math import prod
+from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 
 import nervanagpu as ng
 from nervanagpu.torch.bridge import check_operands, check_place, empty, need, ours, stream_of
-from nervanagpu.torch.library import gradient, operator
-from nervanagpu.torch.native import ACTIVATIONS, FLOATS, activation_number, compiled, plain, precision_number
+from nervanagpu.torch.gradients import FUNCTIONS, keep, total
+from nervanagpu.torch.library import derivative, operator
+from nervanagpu.torch.native import (
+    ACTIVATIONS,
+    FLOATS,
+    GRADIENT,
+    KERNEL,
+    activation_number,
+    compiled,
+    precision_number,
+    way,
+)  # fmt: skip
 
 OPS = torch.ops.nervanagpu
 _MM, _BMM, _ADDMM, _LINEAR = (compiled(name) for name in ("mm", "bmm", "addmm", "linear"))
@@ -122,7 +133,12 @@ def _rows(x: Tensor, weight: Tensor, bias: Tensor | None, activation: str) -> tu
         torch._check(
             bias.shape == weight.shape[:1], lambda: f"nervanagpu: bias {tuple(bias.shape)}; needs ({weight.shape[0]},)"
         )
-    return x.reshape(-1, x.shape[-1]), [*x.shape[:-1], weight.shape[0]]
+    return _flat(x), [*x.shape[:-1], weight.shape[0]]
+
+
+def _flat(x: Tensor) -> Tensor:
+    """All axes but the last as one."""
+    return x.reshape(prod(x.shape[:-1]), x.shape[-1])
 
 
 def _fake_linear(
@@ -231,59 +247,113 @@ def stochastic_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, 
 
 
 def call_mm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
-    return (_compiled_mm if plain(a, b) else OPS.mm)(a, b, precision=precision)
+    taken = way(a, b)
+    if taken == KERNEL:
+        return _compiled_mm(a, b, precision=precision)
+    if taken == GRADIENT:
+        return FUNCTIONS["mm"].apply(a, b, precision)
+    return OPS.mm(a, b, precision=precision)
 
 
 def call_bmm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
-    return (_compiled_bmm if plain(a, b) else OPS.bmm)(a, b, precision=precision)
+    taken = way(a, b)
+    if taken == KERNEL:
+        return _compiled_bmm(a, b, precision=precision)
+    if taken == GRADIENT:
+        return FUNCTIONS["bmm"].apply(a, b, precision)
+    return OPS.bmm(a, b, precision=precision)
 
 
 def call_addmm(
     bias: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1, precision: str | None = None
 ) -> Tensor:
-    run = _compiled_addmm if plain(bias, a, b) else OPS.addmm
-    return run(bias, a, b, beta=beta, alpha=alpha, precision=precision)
+    taken = way(bias, a, b)
+    if taken == KERNEL:
+        return _compiled_addmm(bias, a, b, beta=beta, alpha=alpha, precision=precision)
+    if taken == GRADIENT:
+        return FUNCTIONS["addmm"].apply(bias, a, b, beta, alpha, precision)
+    return OPS.addmm(bias, a, b, beta=beta, alpha=alpha, precision=precision)
 
 
 def call_linear(
     x: Tensor, weight: Tensor, bias: Tensor | None = None, *, activation: str = "none", precision: str | None = None
 ) -> Tensor:
-    run = _compiled_linear if plain(x, weight, bias) else OPS.linear
-    return run(x, weight, bias, activation=activation, precision=precision)
+    taken = way(x, weight, bias)
+    if taken == KERNEL:
+        return _compiled_linear(x, weight, bias, activation=activation, precision=precision)
+    if taken == GRADIENT:
+        return FUNCTIONS["linear"].apply(x, weight, bias, activation, precision)
+    return OPS.linear(x, weight, bias, activation=activation, precision=precision)
 
 
 def call_grouped(a: list[Tensor], b: list[Tensor], *, precision: str | None = None) -> list[Tensor]:
-    return (_compiled_grouped if plain(*a, *b) else OPS.grouped_mm)(a, b, precision=precision)
+    taken = way(*a, *b)
+    if taken == GRADIENT:
+        return FUNCTIONS["grouped_mm"].apply(a, b, precision)
+    return (_compiled_grouped if taken == KERNEL else OPS.grouped_mm)(a, b, precision=precision)
 
 
 def call_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, bits: int = 0) -> Tensor:
-    return (_compiled_round if plain(x) else OPS.stochastic_round)(x, dtype, seed, offset, bits)
+    taken = way(x)
+    if taken == KERNEL:
+        return _compiled_round(x, dtype, seed, offset, bits)
+    run = FUNCTIONS["stochastic_round"].apply if taken == GRADIENT else OPS.stochastic_round
+    return run(x, dtype, seed, offset, bits)
 
 
-# --- gradients --------------------------------------------------------------------------------------------------------
+# --- derivatives ------------------------------------------------------------------------------------------------------
+
+Inputs: TypeAlias = "tuple[Any, ...]"
+Keywords: TypeAlias = "dict[str, Any]"
+Maybe: TypeAlias = "Tensor | None"
 
 
-def _save_product(ctx: Any, inputs: tuple[Any, ...], keyword_only_inputs: dict[str, Any], output: Any) -> None:
-    ctx.save_for_backward(*inputs)
-    ctx.options = keyword_only_inputs
+def _keep_product(ctx: Any, inputs: Inputs, keywords: Keywords, output: Any) -> None:
+    keep(ctx, *inputs)
+    ctx.options = keywords
 
 
-@gradient("mm", _save_product)
-def _mm_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+def _mm_tangent(ctx: Any, da: Maybe, db: Maybe) -> Tensor:
+    a, b = ctx.saved_tensors
+    return total(
+        None if da is None else call_mm(da, b, **ctx.options), None if db is None else call_mm(a, db, **ctx.options)
+    )
+
+
+@derivative("mm", _keep_product, _mm_tangent)
+def _mm_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     a, b = ctx.saved_tensors
     da = call_mm(grad, b.t(), **ctx.options) if ctx.needs_input_grad[0] else None
     return da, call_mm(a.t(), grad, **ctx.options) if ctx.needs_input_grad[1] else None
 
 
-@gradient("bmm", _save_product)
-def _bmm_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+def _bmm_tangent(ctx: Any, da: Maybe, db: Maybe) -> Tensor:
+    a, b = ctx.saved_tensors
+    return total(
+        None if da is None else call_bmm(da, b, **ctx.options), None if db is None else call_bmm(a, db, **ctx.options)
+    )
+
+
+@derivative("bmm", _keep_product, _bmm_tangent)
+def _bmm_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     a, b = ctx.saved_tensors
     da = call_bmm(grad, b.mT, **ctx.options) if ctx.needs_input_grad[0] else None
     return da, call_bmm(a.mT, grad, **ctx.options) if ctx.needs_input_grad[1] else None
 
 
-@gradient("addmm", _save_product)
-def _addmm_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+def _addmm_tangent(ctx: Any, dbias: Maybe, da: Maybe, db: Maybe) -> Tensor:
+    _, a, b = ctx.saved_tensors
+    options = {"precision": ctx.options["precision"]}
+    shape = (a.shape[0], b.shape[1])
+    return total(
+        None if dbias is None else (dbias * ctx.options["beta"]).expand(shape),
+        None if da is None else call_mm(da, b, **options) * ctx.options["alpha"],
+        None if db is None else call_mm(a, db, **options) * ctx.options["alpha"],
+    )
+
+
+@derivative("addmm", _keep_product, _addmm_tangent)
+def _addmm_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     bias, a, b = ctx.saved_tensors
     alpha, beta = ctx.options["alpha"], ctx.options["beta"]
     options = {"precision": ctx.options["precision"]}
@@ -293,13 +363,13 @@ def _addmm_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
     return db, da, call_mm(a.t(), scaled, **options) if ctx.needs_input_grad[2] else None
 
 
-def _save_linear(ctx: Any, inputs: tuple[Any, ...], keyword_only_inputs: dict[str, Any], output: Tensor) -> None:
-    ctx.save_for_backward(*inputs, output)
-    ctx.options = keyword_only_inputs
+def _keep_linear(ctx: Any, inputs: Inputs, keywords: Keywords, output: Tensor) -> None:
+    keep(ctx, *inputs, output)
+    ctx.options = keywords
 
 
 def _through(activation: str, grad: Tensor, y: Tensor, before: Any) -> Tensor:
-    """The gradient in front of the activation, from its result y, or from what stood before it."""
+    """grad times the activation's derivative, from its result y, or from what stood before it."""
     if activation == "relu":
         return torch.where(y > 0, grad, 0)
     if activation == "tanh":
@@ -311,35 +381,55 @@ def _through(activation: str, grad: Tensor, y: Tensor, before: Any) -> Tensor:
     return torch.ops.aten.gelu_backward(grad, before(), approximate="tanh" if activation == "gelu_tanh" else "none")
 
 
-@gradient("linear", _save_linear)
-def _linear_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
+def _linear_tangent(ctx: Any, dx: Maybe, dw: Maybe, db: Maybe) -> Tensor:
+    x, weight, bias, y = ctx.saved_tensors
+    options = {"precision": ctx.options["precision"]}
+    out = total(
+        None if dx is None else call_linear(dx, weight, **options),
+        None if dw is None else call_linear(x, dw, **options),
+        None if db is None else db.expand(y.shape),
+    )
+    if ctx.options["activation"] == "none":
+        return out
+    return _through(ctx.options["activation"], out, y, lambda: call_linear(x, weight, bias, **options))
+
+
+@derivative("linear", _keep_linear, _linear_tangent)
+def _linear_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
     x, weight, bias, y = ctx.saved_tensors
     options = {"precision": ctx.options["precision"]}
     if ctx.options["activation"] != "none":
         grad = _through(ctx.options["activation"], grad, y, lambda: call_linear(x, weight, bias, **options))
-    rows = grad.reshape(-1, weight.shape[0])
+    rows = _flat(grad)
     dx = call_mm(rows, weight, **options).view(x.shape) if ctx.needs_input_grad[0] else None
-    dw = call_mm(rows.t(), x.reshape(-1, x.shape[-1]), **options) if ctx.needs_input_grad[1] else None
+    dw = call_mm(rows.t(), _flat(x), **options) if ctx.needs_input_grad[1] else None
     return dx, dw, rows.sum(0) if bias is not None and ctx.needs_input_grad[2] else None
 
 
-def _save_grouped(ctx: Any, inputs: tuple[Any, ...], keyword_only_inputs: dict[str, Any], output: Any) -> None:
+def _keep_grouped(ctx: Any, inputs: Inputs, keywords: Keywords, output: Any) -> None:
     ctx.count = len(inputs[0])
-    ctx.save_for_backward(*inputs[0], *inputs[1])
-    ctx.options = keyword_only_inputs
+    keep(ctx, *inputs[0], *inputs[1])
+    ctx.options = keywords
 
 
-@gradient("grouped_mm", _save_grouped)
-def _grouped_gradient(ctx: Any, grads: list[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
+def _grouped_tangent(ctx: Any, *tangents: Tensor) -> list[Tensor]:
+    n, saved = ctx.count, ctx.saved_tensors
+    full = [torch.zeros_like(t) if d is None else d for t, d in zip(saved, tangents, strict=True)]
+    da = call_grouped(full[:n], list(saved[n:]), **ctx.options)
+    return [s + t for s, t in zip(da, call_grouped(list(saved[:n]), full[n:], **ctx.options), strict=True)]
+
+
+@derivative("grouped_mm", _keep_grouped, _grouped_tangent)
+def _grouped_gradient(ctx: Any, *grads: Tensor) -> tuple[list[Tensor], list[Tensor]]:
     a, b = ctx.saved_tensors[: ctx.count], ctx.saved_tensors[ctx.count :]
     da = call_grouped(list(grads), [t.t() for t in b], **ctx.options)
     return da, call_grouped([t.t() for t in a], list(grads), **ctx.options)
 
 
-def _save_dtype(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    ctx.dtype = inputs[0].dtype
+def _keep_dtype(ctx: Any, inputs: Inputs, keywords: Keywords, output: Tensor) -> None:
+    ctx.dtypes = inputs[0].dtype, output.dtype
 
 
-@gradient("stochastic_round", _save_dtype)
-def _round_gradient(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-    return grad.to(ctx.dtype), None, None, None, None  # as of a conversion
+@derivative("stochastic_round", _keep_dtype, lambda ctx, dx, *rest: dx.to(ctx.dtypes[1]))
+def _round_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
+    return (grad.to(ctx.dtypes[0]),)  # as of a conversion

@@ -12,6 +12,8 @@ from math import prod
 import torch
 from torch import Tensor
 
+from nervanagpu.torch.bridge import check
+
 Ints = Sequence[int]
 
 
@@ -22,7 +24,7 @@ def result_lengths(space: Ints, size: Ints, step: Ints, pad: Ints, spread: Ints,
         room = n + 2 * p - d * (k - 1) - 1
         length = (room + s - 1 if ceil else room) // s + 1
         out.append(length - 1 if ceil and (length - 1) * s >= n + p else length)
-    torch._check(all(n >= 1 for n in out), lambda: f"nervanagpu: {tuple(space)} elements are less than a window")
+    check(all(n >= 1 for n in out), lambda: f"{tuple(space)} elements are less than a window")
     return out
 
 

@@ -289,7 +289,10 @@ SAMPLES: list[tuple[str, Callable[[], tuple[Any, ...]], dict[str, Any]]] = [
     ("convolution_input", lambda: (leaf(1, 3, 3), leaf(3, 2, 3), [1, 2, 5], *LINE), {}),
     ("convolution_weight", lambda: (leaf(1, 3, 3), leaf(1, 2, 5), [3, 2, 3], *LINE), {}),
     ("max_pool", lambda: (leaf(1, 2, 6, 6), [2, 2], [2, 2], [0, 0]), {}),
+    ("max_pool_backward", lambda: (leaf(1, 2, 3, 3), leaf(1, 2, 6, 6), [2, 2], [2, 2], [0, 0]), {}),
+    ("max_pool_choice", lambda: (leaf(1, 2, 6, 6), leaf(1, 2, 6, 6), [3, 2], [2, 2], [1, 0]), {}),
     ("avg_pool", lambda: (leaf(1, 2, 6, 6), [3, 3], [2, 2], [1, 1], False), {}),
+    ("avg_pool_backward", lambda: (leaf(1, 2, 3, 3), leaf(1, 2, 6, 6), [3, 3], [2, 2], [1, 1], False), {}),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Compiled operators of nervanagpu.torch: one file without torch, the bits of Python's entry, when each is called."""
+"""Compiled operators of nervanagpu.torch: one file without torch, the bits of Python's entry, when which is called."""
 
 from __future__ import annotations
 
@@ -92,37 +92,38 @@ def test_both_entries_give_the_same_bits(python: Callable[..., Any]) -> None:
 
 
 @needs_torch
-def test_when_a_call_is_plain() -> None:
+def test_the_shortest_way_of_a_call() -> None:
     import torch
-    from nervanagpu.torch.native import plain
+    from nervanagpu.torch.native import DISPATCHER, GRADIENT, KERNEL, way
     from torch.autograd import forward_ad
     from torch.fx.experimental.proxy_tensor import make_fx
     from torch.utils._python_dispatch import TorchDispatchMode
 
     device = "cuda" if ng.device().kind == "cuda" else "cpu"
     x, wants = torch.ones(2, 2, device=device), torch.ones(2, 2, device=device, requires_grad=True)
-    assert plain(x, x) and plain(x, None) and plain(torch.nn.Parameter(x, requires_grad=False))
-    assert not plain(x, wants) and not plain(torch.nn.Parameter(x))
+    assert way(x, x) == way(x, None) == way(torch.nn.Parameter(x, requires_grad=False)) == KERNEL
+    assert way(x, wants) == way(torch.nn.Parameter(x), None) == GRADIENT
     for quiet in (torch.no_grad, torch.inference_mode):
         with quiet():
-            assert plain(x, wants)
+            assert way(x, wants) == KERNEL
     own: Any = type("Own", (torch.Tensor,), {})
-    assert not plain(x.to("meta")) and not plain(x.as_subclass(own))
+    assert way(x.to("meta")) == way(x, x.as_subclass(own)) == DISPATCHER
     with torch.autocast(device, dtype=torch.bfloat16):
-        assert not plain(x)
+        assert way(x) == DISPATCHER
     with TorchDispatchMode():
-        assert not plain(x)
+        assert way(x) == DISPATCHER
     with torch.overrides.BaseTorchFunctionMode():
-        assert not plain(x)
+        assert way(x) == DISPATCHER
     with forward_ad.dual_level():
-        assert not plain(x)
-    seen: list[bool] = []
-    torch.func.vmap(lambda t: (seen.append(plain(t)), t)[1])(x)
-    torch.func.grad(lambda t: (seen.append(plain(t)), t.sum())[1])(x)
-    torch.jit.trace(lambda t: (seen.append(plain(t)), t + 1)[1], x, check_trace=False)
-    make_fx(lambda t: (seen.append(plain(t)), t + 1)[1])(x)
-    assert seen == [False] * len(seen) and len(seen) >= 4
-    assert plain(x)
+        assert way(x) == GRADIENT
+    seen: list[int] = []
+    torch.func.vmap(lambda t: (seen.append(way(t)), t)[1])(x)
+    torch.func.grad(lambda t: (seen.append(way(t)), t.sum())[1])(x)
+    assert seen == [GRADIENT, GRADIENT]
+    torch.jit.trace(lambda t: (seen.append(way(t)), t + 1)[1], x, check_trace=False)
+    make_fx(lambda t: (seen.append(way(t)), t + 1)[1])(x)
+    assert len(seen) >= 4 and set(seen[2:]) == {DISPATCHER}
+    assert way(x) == KERNEL
 
 
 @needs_torch

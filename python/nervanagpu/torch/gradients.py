@@ -1,0 +1,145 @@
+"""Derivatives of the operators, backward and forward, as autograd functions that torch.func transforms.
+
+A formula calls operators again, so that what it gives can be differentiated once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd import forward_ad
+
+from nervanagpu.torch.native import KERNEL, way
+
+Function = Callable[..., Any]
+
+FUNCTIONS: dict[str, _Differentiable] = {}  # of the operators, by name
+KERNELS: dict[str, Function] = {}  # and what the dispatcher ends at
+_with_gradients, _wants_one = torch.is_grad_enabled, torch._C._any_requires_grad
+_transforms = torch._C._are_functorch_transforms_active
+
+
+def keep(ctx: Any, *tensors: Tensor | None) -> None:
+    """Saves tensors for a backward formula, which finds them in ctx.saved_tensors, and for a forward one."""
+    ctx.save_for_backward(*tensors)
+    ctx.save_for_forward(*tensors)
+
+
+def total(*terms: Tensor | None) -> Tensor:
+    """The sum of those that are there; one is."""
+    some = [t for t in terms if t is not None]
+    out = some[0]
+    for t in some[1:]:
+        out = out + t
+    return out
+
+
+def register(library: Any, name: str, setup: Function, backward: Function, tangent: Function) -> None:
+    """Makes `library`'s operator `name` differentiable.
+
+    setup(ctx, inputs, keywords, output): keeps what the formulas need.
+    backward(ctx, *grads): gradients of the inputs, those at the end left out where they have none.
+    tangent(ctx, *tangents): that of the output; None: of an input that does not vary.
+    """
+    operator = getattr(torch.ops.nervanagpu, name).default
+    function = FUNCTIONS[name] = _Differentiable(operator, KERNELS[name], setup, backward, tangent)
+    fill = _filler(operator._schema)
+    after = torch._C._after_autograd_keyset
+
+    def kernel(keyset: Any, *inputs: Any, **keywords: Any) -> Any:
+        forward = forward_ad._current_level >= 0 and torch._C._is_fwd_grad_enabled()
+        if forward or (_with_gradients() and _wants_one(*inputs)):
+            if _transforms():
+                raise RuntimeError(
+                    f"nervanagpu: torch.ops.nervanagpu.{name} in a transform of torch.func, which takes functions of "
+                    "nervanagpu.torch instead"
+                )
+            return function.apply(*fill(inputs, keywords))
+        with torch._C._AutoDispatchBelowAutograd():
+            return operator.redispatch(keyset & after, *inputs, **keywords)
+
+    library.impl(name, kernel, "Autograd", with_keyset=True)
+
+
+def _filler(schema: Any) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[Any, ...]]:
+    """All arguments in their order: the dispatcher leaves out what has its default value."""
+    positions = [a.default_value for a in schema.arguments if not a.kwarg_only]
+    named = [(a.name, a.default_value) for a in schema.arguments if a.kwarg_only]
+
+    def fill(inputs: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[Any, ...]:
+        return (*inputs, *positions[len(inputs) :], *(keywords.get(name, value) for name, value in named))
+
+    return fill
+
+
+class _Differentiable:
+    """One operator's autograd functions: for torch.func's transforms, and the other, which is quicker to enter.
+
+    Their arguments are those of the schema; lists of tensors stand joined at the end.
+    """
+
+    def __init__(self, operator: Any, kernel: Function, setup: Function, backward: Function, tangent: Function) -> None:
+        schema = operator._schema
+        self._operator, self._kernel, self._setup = operator, kernel, setup
+        self._backward, self._tangent = backward, tangent
+        self._names = [a.name for a in schema.arguments if a.kwarg_only]
+        self._count = len(schema.arguments) - len(self._names)
+        self._lists = isinstance(schema.returns[0].type, torch.ListType)
+        formulas = {"backward": staticmethod(self._gradients), "jvp": staticmethod(self._tangents)}
+        quick = {"forward": staticmethod(self._forward_and_keep), **formulas}
+        transformed = {
+            "forward": staticmethod(self._forward),
+            "setup_context": staticmethod(self._keep),
+            "generate_vmap_rule": True,
+            **formulas,
+        }
+        name = schema.name.replace("::", "_")
+        self._quick: Any = type(name, (torch.autograd.Function,), quick)
+        self._transformed: Any = type(f"{name}_transformed", (torch.autograd.Function,), transformed)
+
+    def apply(self, *arguments: Any) -> Any:
+        """Of the schema's arguments, all of them, in their order."""
+        if self._lists:
+            first = arguments[: self._count]
+            arguments = (tuple(map(len, first)), *arguments[self._count :], *(t for some in first for t in some))
+        out = (self._transformed if _transforms() else self._quick).apply(*arguments)
+        return list(out) if self._lists else out
+
+    def _parts(self, arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The positional arguments and the others."""
+        if not self._lists:
+            return arguments[: self._count], dict(zip(self._names, arguments[self._count :], strict=True))
+        lengths, rest = arguments[0], arguments[1 + len(self._names) :]
+        first = tuple(list(rest[sum(lengths[:i]) : sum(lengths[: i + 1])]) for i in range(len(lengths)))
+        return first, dict(zip(self._names, arguments[1:], strict=False))
+
+    def _forward(self, *arguments: Any) -> Any:
+        inputs, keywords = self._parts(arguments)
+        # Gradients are off here. Below a vmap that torch makes of this, the operator is called sample by sample.
+        tensors = (t for some in inputs for t in some) if self._lists else inputs
+        run = self._kernel if way(*(t for t in tensors if isinstance(t, Tensor))) == KERNEL else self._operator
+        out = run(*inputs, **keywords)
+        return tuple(out) if self._lists else out
+
+    def _keep(self, ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+        ctx.given = len(inputs)
+        self._setup(ctx, *self._parts(inputs), output)
+
+    def _forward_and_keep(self, ctx: Any, *arguments: Any) -> Any:
+        out = self._forward(*arguments)
+        self._keep(ctx, arguments, out)
+        return out
+
+    def _gradients(self, ctx: Any, *grads: Tensor) -> tuple[Any, ...]:
+        found = self._backward(ctx, *grads)
+        if self._lists:
+            return (*(None,) * (1 + len(self._names)), *(g for some in found for g in some))
+        return (*found, *(None,) * (ctx.given - len(found)))
+
+    def _tangents(self, ctx: Any, *tangents: Any) -> Any:
+        if self._lists:
+            return tuple(self._tangent(ctx, *tangents[1 + len(self._names) :]))
+        return self._tangent(ctx, *tangents[: self._count])
