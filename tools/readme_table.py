@@ -255,7 +255,7 @@ def _spread(ratios: list[float]) -> str:
 # The README's lines of many cases: results, what they are of, the peer, the dtype if not all.
 SPREADS = (
     ("conv", "layers of five networks, float16", "cuDNN", "float16"),
-    ("conv_tensor", "some of these layers, float32 tensor", "cuDNN", None),
+    ("conv_tensor_h100", "some of these layers, float32 tensor", "cuDNN", None),
     ("gemm_float32", "products, float32, strict", "cuBLAS and cublasLt", None),
     ("gemm_tensor", "products, float32 tensor", "cuBLAS, float32", None),
     ("gemm_large", "products, 16 bits, 1024 to 8192", "cuBLAS and cublasLt", None),
