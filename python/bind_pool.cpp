@@ -3,6 +3,8 @@
 
 #include <pybind11/stl.h>
 
+#include "nervanagpu/nn.hpp"
+
 namespace nervanagpu::python {
 namespace {
 
@@ -109,6 +111,10 @@ void bind_pool(py::module_& m) {
     Tensor dx = target(out, like.shape(), p.dtype, options.beta);
     if (argmax) {
       max_pool_bprop(p, dy, *argmax, dx, options);
+    } else if (p.op != PoolOp::avg && !out && !x->contiguous()) {  // kernels find x and dx alike
+      Tensor dense = Tensor::empty(x->shape(), x->dtype());
+      convert(*x, dense, {}, options.stream);
+      pool_bprop(p, dy, dense, dx, options);
     } else {
       pool_bprop(p, dy, *x, dx, options);
     }

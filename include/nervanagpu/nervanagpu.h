@@ -377,11 +377,12 @@ typedef struct ng_pool_problem {
   int32_t layout;        /* ng_layout */
   int32_t dtype;         /* ng_dtype: float32, float16 or bfloat16 */
   int32_t count_padding; /* avg: 1: padding counts as zeros */
+  int64_t x_pitch;       /* NG_CHANNELS_LAST: elements from pixel to pixel of x and dx, slices of channels; 0: C */
 } ng_pool_problem;
 #define NG_POOL_PROBLEM_INIT                                                                                           \
   {                                                                                                                    \
     sizeof(ng_pool_problem), 1, {1, 1, 1, 1}, {1, 1, 1, 1}, {0, 0, 0, 0}, {1, 1, 1, 1}, NG_POOL_MAX, NG_CHANNELS_LAST, \
-        NG_FLOAT32, 0                                                                                                  \
+        NG_FLOAT32, 0, 0                                                                                               \
   }
 
 typedef struct ng_pool_options {

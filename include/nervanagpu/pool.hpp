@@ -32,6 +32,8 @@ struct PoolProblem {
   std::array<std::int64_t, 4> stride = {1, 1, 1, 1};
   bool count_padding = false;
   Dtype dtype = Dtype::float32;  // float32, float16 or bfloat16
+  // channels_last: elements from pixel to pixel of x and dx, which are channels of wider tensors; 0: C. y and dy have no such.
+  std::int64_t x_pitch = 0;
 
   [[nodiscard]] NG_API std::array<std::int64_t, 4> out() const;  // K, M, P, Q; throws InvalidArgument if one is below 1
 };
@@ -46,7 +48,9 @@ struct PoolOptions {
   bool relu = false;
 };
 
-// On tensors, contiguous in the problem's layout; the result is written in place and shares no memory with the others.
+// On tensors, contiguous in the problem's layout; with channels last x and dx may be slices of the last axis of such, both
+// alike where both are read or written. The result is written in place and shares no memory with the others; what lies beside a
+// slice is neither read nor written. dx as a slice is not rounded at random.
 NG_API void pool_fprop(const PoolProblem& p, const Tensor& x, Tensor& y, const PoolOptions& options = {});
 // The window's largest element and its root are found again from x.
 NG_API void pool_bprop(const PoolProblem& p, const Tensor& dy, const Tensor& x, Tensor& dx,
@@ -62,7 +66,7 @@ NG_API void pool_bprop(const PoolProblem& p, std::uint64_t dy, std::uint64_t x, 
 //
 // The codes of y's elements, in their order: 4 bits each, the first in the lower half of a byte, where windows have at most 15
 // positions and C (channels last) or N (batch last) is a multiple of 8 (float32: of 4); x, y, dy and dx then begin at multiples
-// of 16 bytes. Else a byte each. A code is the position's number in (t, r, s) order, or all ones: none.
+// of 16 bytes, and x_pitch is one. Else a byte each. A code is the position's number in (t, r, s) order, or all ones: none.
 NG_API std::int64_t pool_argmax_bytes(const PoolProblem& p);
 // argmax: uint8, contiguous, pool_argmax_bytes() of them.
 NG_API void max_pool_fprop(const PoolProblem& p, const Tensor& x, Tensor& y, Tensor& argmax,

@@ -10,6 +10,7 @@
 #include "nervanagpu/error.hpp"
 #include "src/device/placement.h"
 #include "src/memory/workspace.h"
+#include "src/tensor/pixel_pitch.h"
 #include "src/tensor/shape.h"
 
 namespace nervanagpu {
@@ -30,23 +31,6 @@ bool may_leave_out(const ConvProblem& p, int axes) {
   return true;
 }
 
-// Elements from pixel to pixel of a slice of the last axis; 0: it is none.
-std::int64_t pixels_apart(const Tensor& t) {
-  std::size_t axis = t.shape().size() - 1;
-  const std::int64_t channels = t.shape()[axis];
-  if (channels != 1 && t.strides()[axis] != 1) return 0;
-  std::int64_t pitch = 0;
-  std::int64_t next = 0;
-  while (axis-- > 0) {
-    if (t.shape()[axis] == 1) continue;
-    const std::int64_t stride = t.strides()[axis];
-    if (pitch == 0 ? stride < channels : stride != next) return 0;
-    if (pitch == 0) pitch = stride;
-    next = stride * t.shape()[axis];
-  }
-  return pitch;
-}
-
 void check_tensor(const ConvProblem& p, const char* name, Role role, const Tensor& t) {
   if (t.dtype() != type_of(p, role)) {
     throw TypeError(std::string("conv: ") + name + " has dtype " + std::string(nervanagpu::name_of(t.dtype())) +
@@ -60,7 +44,7 @@ void check_tensor(const ConvProblem& p, const char* name, Role role, const Tenso
                           text_of(needed));
   }
   const bool sliceable = p.layout == Layout::channels_last && role != Role::w;
-  if (!t.contiguous() && !(sliceable && pixels_apart(t) != 0)) {
+  if (!t.contiguous() && !(sliceable && pixel_pitch(t) != 0)) {
     throw InvalidArgument(std::string("conv: ") + name + " has strides " + text_of(t.strides()) +
                           "; needs contiguous memory (copy() makes it)" +
                           (sliceable ? ", or a slice of the last axis of such" : ""));
@@ -71,7 +55,7 @@ void check_tensor(const ConvProblem& p, const char* name, Role role, const Tenso
 void put_pitch(ConvProblem& p, const char* name, Role role, const Tensor& t) {
   if (role == Role::w || p.layout != Layout::channels_last) return;
   std::int64_t& pitch = role == Role::x ? p.x_pitch : p.y_pitch;
-  const std::int64_t found = t.contiguous() ? 0 : pixels_apart(t);
+  const std::int64_t found = t.contiguous() ? 0 : pixel_pitch(t);
   const std::int64_t given = apart(p, role) ? pitch : 0;
   if (given != 0 && given != found) {
     throw InvalidArgument(std::string("conv: ") + name + " has strides " + text_of(t.strides()) + "; needs " +
@@ -108,7 +92,7 @@ void check_mask(const Tensor& mask, const Tensor& out, const char* out_name) {
     throw InvalidArgument("conv: mask has shape " + text_of(mask.shape()) + "; needs " + text_of(needed) +
                           ", a bit for each element of " + out_name);
   }
-  if (!mask.contiguous() && pixels_apart(mask) == 0) {
+  if (!mask.contiguous() && pixel_pitch(mask) == 0) {
     throw InvalidArgument("conv: mask has strides " + text_of(mask.strides()) +
                           "; needs contiguous memory, or a slice of the last axis of such");
   }
@@ -151,7 +135,7 @@ Described describe(ConvPass pass, const ConvProblem& given, const Tensor& in1, c
   if (options.mask != nullptr) {
     check_mask(*options.mask, out, name_of(pass, roles.out));
     d.pointers.mask = options.mask->address();
-    d.pointers.mask_pitch = options.mask->contiguous() ? 0 : pixels_apart(*options.mask);
+    d.pointers.mask_pitch = options.mask->contiguous() ? 0 : pixel_pitch(*options.mask);
   }
   check_apart(pass, in1, in2, out, options.bias, options.mask);
   d.pointers.in1 = in1.address();

@@ -38,6 +38,11 @@ Alignments alignments_of(const PoolProblem& p, bool argmax) {
   if (!argmax) return out;
   check_argmax(p);
   const ArgmaxForm form = argmax_form(p);
+  if (apart(p) && p.x_pitch % form.elements != 0) {
+    throw InvalidArgument("pool: x_pitch is " + std::to_string(p.x_pitch) + " and argmax has " +
+                          std::to_string(form.bits) + " bits a window; needs a multiple of " +
+                          std::to_string(form.elements));
+  }
   out.tensors *= static_cast<std::size_t>(form.elements);
   out.argmax = static_cast<std::size_t>(form.elements * form.bits / 8);
   return out;

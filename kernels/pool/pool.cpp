@@ -28,11 +28,11 @@ struct Strides {
   Quad q{};  // feature map, depth, height, width
 };
 
-Strides strides_of(const PoolProblem& p, const Quad& lengths) {
+// `pitch`: elements from pixel to pixel, of channels_last.
+Strides strides_of(const PoolProblem& p, const Quad& lengths, std::int64_t pitch) {
   const std::int64_t space = lengths[1] * lengths[2] * lengths[3];
   switch (p.layout) {
-    case Layout::channels_last:
-      return {lengths[0] * space, {1, lengths[2] * lengths[3] * lengths[0], lengths[3] * lengths[0], lengths[0]}};
+    case Layout::channels_last: return {pitch * space, {1, lengths[2] * lengths[3] * pitch, lengths[3] * pitch, pitch}};
     case Layout::batch_last: return {1, {space * p.n, lengths[2] * lengths[3] * p.n, lengths[3] * p.n, p.n}};
     case Layout::channels_first: break;
   }
@@ -151,8 +151,8 @@ void fill(Sink& sink, Kind kind, const Part& part, const PoolOptions& options, i
     sink.add(u32(length)).add(magic_of(length));
   }
   sink.add(axes.role);
-  for (const Quad& lengths : {p.in, out}) {
-    const Strides s = strides_of(p, lengths);
+  for (const bool of_x : {true, false}) {
+    const Strides s = of_x ? strides_of(p, p.in, pitch_of(p)) : strides_of(p, out, out[0]);
     for (const std::int64_t stride : outer_strides(p, s, v)) sink.add(u32(stride));
     for (std::size_t a = 1; a < 4; ++a) sink.add(u32(s.q[a]));
   }
@@ -196,7 +196,7 @@ struct Choice {
   int v = 1;
 };
 
-bool apart(const PoolProblem& p) {
+bool windows_apart(const PoolProblem& p) {
   for (std::size_t a = 0; a < 4; ++a) {
     if (p.stride[a] < p.window[a]) return false;
   }
@@ -207,14 +207,14 @@ bool apart(const PoolProblem& p) {
 Choice choose(const Registry& registry, Pass pass, const Part& part, const PoolOptions& options, const Forced& forced) {
   const PoolProblem& p = part.p;
   std::vector<Kind> kinds = {Kind::fprop};
-  const bool meet = p.op == PoolOp::max && !apart(p);
+  const bool meet = p.op == PoolOp::max && !windows_apart(p);
   const bool argmax = part.pointers.argmax != 0;
   if (pass == Pass::fprop && meet) kinds = {Kind::columns, Kind::fprop};
   if (pass == Pass::bprop && argmax) {
     kinds = {Kind::blocks, Kind::gather};
   } else if (pass == Pass::bprop) {
     kinds = {Kind::gather};
-    if (p.op != PoolOp::avg && apart(p)) kinds.insert(kinds.begin(), Kind::cells);
+    if (p.op != PoolOp::avg && windows_apart(p)) kinds.insert(kinds.begin(), Kind::cells);
     if (meet) kinds.insert(kinds.begin(), Kind::strips);
   }
   std::vector<std::int64_t> sides = {0};
@@ -255,15 +255,16 @@ Choice choose(const Registry& registry, Pass pass, const Part& part, const PoolO
   throw InvalidArgument("pool: no kernel for this problem" + why);
 }
 
-// Parts of at most `most` elements of x and of y each, along the outermost axis.
+// Parts of at most `most` elements of x (what lies beside a slice counts) and of y each, along the outermost axis.
 std::vector<Part> parts_of(Pass pass, const PoolProblem& p, const Pointers& pointers, std::int64_t most) {
   const Quad out = p.out();
   const bool by_map = p.layout == Layout::batch_last;
   const std::int64_t outer = by_map ? p.in[0] : p.n;
-  const std::int64_t x_each = volume(p.in) * p.n / outer;  // elements of one picture, or of one feature map
+  const std::int64_t x_all = volume({apart(p) ? p.x_pitch : p.in[0], p.in[1], p.in[2], p.in[3]}) * p.n;
+  const std::int64_t x_each = x_all / outer;  // elements of one picture, or of one feature map
   const std::int64_t y_outer = by_map ? out[0] : p.n;
   const std::int64_t y_each = volume(out) * p.n / y_outer;
-  if (volume(p.in) * p.n <= most && volume(out) * p.n <= most) return {{p, pointers, 0}};
+  if (x_all <= most && volume(out) * p.n <= most) return {{p, pointers, 0}};
   const std::int64_t each = std::max(x_each, y_each);
   if (by_map && over_maps(p)) {
     throw InvalidArgument("pool: x has " + std::to_string(volume(p.in) * p.n) + " elements and y " +
@@ -308,6 +309,9 @@ std::vector<Choice> plan(const Registry& registry, Pass pass, const PoolProblem&
                          const PoolOptions& options, const Forced& forced) {
   check(p);
   nn::check_rounding("pool", options.rounding, p.dtype);
+  if (pass == Pass::bprop && options.rounding.stochastic && apart(p)) {
+    throw InvalidArgument("pool: dx is rounded at random and a slice of a wider tensor; needs contiguous memory");
+  }
   const bool argmax = pointers.argmax != 0;
   const bool reads_x = pass == Pass::fprop || (p.op != PoolOp::avg && !argmax);
   const Alignments alignments = alignments_of(p, argmax);

@@ -100,7 +100,7 @@ void PoolPlan::Impl::launch(const PoolAddresses& at, StreamId stream) const {
 PoolPlan::PoolPlan(PoolPass pass, const PoolProblem& problem, const PoolAddresses& like, const PoolOptions& options)
     : impl_(std::make_shared<const Impl>(pass, problem, like, options)) {}
 
-PoolPlan::PoolPlan(PoolPass pass, const PoolProblem& problem, const Tensor& in, const Tensor& out,
+PoolPlan::PoolPlan(PoolPass pass, const PoolProblem& given, const Tensor& in, const Tensor& out,
                    const PoolOperands& like, const PoolOptions& options) {
   const Placed placed(kPlan,
                       {{"in", in}, {"out", out}, {"x", like.x}, {"argmax", like.argmax}, {"stream", options.stream}});
@@ -108,10 +108,10 @@ PoolPlan::PoolPlan(PoolPass pass, const PoolProblem& problem, const Tensor& in, 
   if (pass == PoolPass::fprop && like.x != nullptr) {
     throw InvalidArgument("pool plan: x is given for fprop; needs in alone");
   }
-  if (pass == PoolPass::bprop && problem.op != PoolOp::avg && like.x == nullptr && like.argmax == nullptr) {
+  if (pass == PoolPass::bprop && given.op != PoolOp::avg && like.x == nullptr && like.argmax == nullptr) {
     throw InvalidArgument("pool plan: neither x nor argmax is given for bprop; needs one of them");
   }
-  check_forms(problem, of);
+  const PoolProblem problem = describe(given, of);
   check_apart(of);
   const auto address = [](const Tensor* t) { return t == nullptr ? 0 : t->address(); };
   auto impl = std::make_shared<Impl>(

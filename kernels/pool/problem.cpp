@@ -40,7 +40,23 @@ std::int64_t check_axis(const PoolProblem& p, std::size_t axis) {
   return (padded - p.window[axis]) / p.stride[axis] + 1;
 }
 
+void check_pitch(const PoolProblem& p) {
+  if (p.x_pitch == 0) return;
+  if (p.layout != Layout::channels_last) refuse("x_pitch", p.x_pitch, "0, since only channels_last has pixels");
+  if (p.x_pitch < p.in[0] || p.x_pitch >= kMaxLength) {
+    refuse("x_pitch", p.x_pitch, "0, or the channels, " + std::to_string(p.in[0]) + ", or more and less than 2^31");
+  }
+}
+
 }  // namespace
+
+std::int64_t pitch_of(const PoolProblem& p) {
+  return p.x_pitch == 0 ? p.in[0] : p.x_pitch;
+}
+
+bool apart(const PoolProblem& p) {
+  return p.layout == Layout::channels_last && pitch_of(p) != p.in[0];
+}
 
 std::int64_t volume(const Quad& q) {
   return element_count({q[0], q[1], q[2], q[3]});
@@ -65,11 +81,14 @@ void check(const PoolProblem& p) {
     throw TypeError("pool: dtype is " + std::string(name_of(p.dtype)) + "; needs float32, float16 or bfloat16");
   }
   const Quad out = p.out();
+  check_pitch(p);
   if (positions(p) >= kMaxPositions) {
     refuse("window (feature maps * depth * height * width)", positions(p), "less than 2^24 positions");
   }
   // Neither may overflow.
-  static_cast<void>(element_count(shape_of(p, p.in, 3)));
+  Quad in = p.in;
+  if (apart(p)) in[0] = p.x_pitch;
+  static_cast<void>(element_count(shape_of(p, in, 3)));
   static_cast<void>(element_count(shape_of(p, out, 3)));
 }
 

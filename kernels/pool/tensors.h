@@ -18,7 +18,8 @@ struct Operands {
 };
 
 // Throw TypeError or InvalidArgument: dtypes, shapes and strides; what is written and shares memory with another.
-void check_forms(const PoolProblem& p, const Operands& of);
+// The problem, with the pitch that x and dx have.
+PoolProblem describe(const PoolProblem& p, const Operands& of);
 void check_apart(const Operands& of);
 // Tells the allocator.
 void used_on(const Operands& of, const Stream& stream);

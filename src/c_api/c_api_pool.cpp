@@ -24,6 +24,7 @@ PoolProblem problem_of(const char* function, const ng_pool_problem* in) {
   std::copy_n(p.stride, 4, out.stride.begin());
   out.count_padding = flag_of(function, "count_padding", p.count_padding);
   out.dtype = dtype_of(function, "dtype", p.dtype);
+  out.x_pitch = p.x_pitch;
   return out;
 }
 

@@ -82,7 +82,8 @@ TEST_F(PoolRefuses, Tensors) {
                                 "pool: y shares memory with x; needs memory of its own");
   const Tensor turned = Tensor::empty({4, 2, 4, 3}).transpose({1, 0, 2, 3});
   expect_error<InvalidArgument>([&] { pool_fprop(right, turned, y); },
-                                "pool: x has strides (12, 24, 3, 1); needs contiguous memory (copy() makes it)");
+                                "pool: x has strides (12, 24, 3, 1); needs contiguous memory (copy() makes it), or a "
+                                "slice of the last axis of such");
   Tensor half = Tensor::empty({2, 2, 2, 3}, Dtype::float16);
   expect_error<TypeError>([&] { pool_fprop(right, x, half); }, "pool: y has dtype float16; needs float32");
   PoolProblem integer = right;

@@ -15,6 +15,40 @@ Quad = tuple[int, int, int, int]
 OPS = ["max", "avg", "l2"]
 
 
+@pytest.mark.parametrize("op", OPS)
+@pytest.mark.parametrize("stream", [False, True])
+def test_slices_of_channels(op: str, stream: bool, rng: np.random.Generator) -> None:
+    """The bits of copies, whether `out` is given or not; nothing is written beside."""
+    wide = ng.array(rng.integers(-4, 5, (2, 7, 6, 40)).astype(np.float32))
+    x, geometry = wide[..., 8:24], (3, 2, 1)
+    options: dict[str, Any] = {"stream": ng.Stream()} if stream else {}
+    fprop, bprop = getattr(ng, f"{op}_pool2d"), getattr(ng, f"{op}_pool2d_bprop")
+    y = fprop(x, *geometry, **options)
+    ng.synchronize()
+    np.testing.assert_array_equal(y.get(), fprop(x.copy(), *geometry).get())
+    expected = bprop(y, x.copy(), *geometry).get()
+    dx = bprop(y, x, *geometry, **options)
+    ng.synchronize()
+    np.testing.assert_array_equal(dx.get(), expected)
+    around = ng.full((2, 7, 6, 40), 9, np.float32)
+    bprop(y, x, *geometry, out=around[..., 8:24], **options)
+    ng.synchronize()
+    host = around.get()
+    np.testing.assert_array_equal(host[..., 8:24], expected)
+    assert (host[..., :8] == 9).all() and (host[..., 24:] == 9).all()
+    if op == "max":
+        codes = ng.max_pool_argmax(x, *geometry)
+        fprop(x, *geometry, argmax=codes)
+        around.fill(9)
+        bprop(y, None, *geometry, argmax=codes, out=around[..., 8:24])
+        host[..., 8:24] = expected
+        np.testing.assert_array_equal(around.get(), host)
+        with pytest.raises(ValueError, match="address of dx is .* needs a multiple of 16"):
+            bprop(y, None, *geometry, argmax=codes, out=around[..., 7:23])
+    with pytest.raises(ValueError, match="rounded at random and a slice"):
+        bprop(y, x, *geometry, out=around[..., 8:24], rounding="stochastic")
+
+
 def windows(x: Array, window: Quad, stride: Quad, pad: Quad, outside: float) -> Array:
     """x (N, C, D, H, W) -> (N, K, M, P, Q, J, T, R, S): every window, `outside` where nothing is."""
     full = np.pad(x, [(0, 0), *((p, p) for p in pad)], constant_values=outside)
