@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import nervanagpu as ng
 from nervanagpu import nn
-from netplan import Node, Op, Plan, words
+from netplan import Node, Op, Plan
 from networks import Conv, Inception, Pool
 
 
@@ -17,25 +17,25 @@ class Bprop(Plan):
 
     def _plan_bprop(
         self, nodes: list[Node], dy: ng.GPUTensor, dx: tuple[ng.GPUTensor, float] | None, masked: bool
-    ) -> tuple[ng.GPUTensor, bool]:
+    ) -> tuple[ng.GPUTensor, ng.GPUTensor | None]:
         """Plan the gradients of a chain whose output has the gradient `dy`, which stays the caller's.
 
         dx: where the gradient of the chain's input goes, and its beta; None: it is not computed. masked: the gradient
-        of the last layer's ReLU has been taken. Returns the gradient of the first node's output, and whether it is in
-        a buffer to be given back.
+        of the last layer's ReLU has been taken. Returns the gradient of the first node's output, and the buffer that
+        is to be given back for it.
         """
-        own = False
+        lent: ng.GPUTensor | None = None
         for i in range(len(nodes) - 1, -1, -1):
             node = nodes[i]
             before = nodes[i - 1] if i > 0 else None
             if node.relu and not masked and node.dy_at is None:
-                self._mask(node.name, node.y, dy)
+                self._mask(node, dy)
             bits = before.bits if before is not None else None
             # A max pool's gradient is that of the ReLU before it, too.
             masked = bits is not None or (node.codes is not None and before is not None and before.relu)
-            target = dx
+            target, taken = dx, None
             if before is not None:
-                place = before.dy_at if before.dy_at is not None else self.buffers.take(node.x.shape)
+                place, taken = self._gradient_of(before, node.x.shape)
                 target = (place, 0.0)
             if isinstance(node.layer, Inception):
                 self._branches_bprop(node, dy, target, bits)
@@ -44,13 +44,27 @@ class Bprop(Plan):
             elif node.dy_at is None:  # else it is one of an inception's heads
                 self._weights_bprop(node, dy, target, bits)
             if before is not None and target is not None:
-                if own:
-                    self.buffers.give(dy)
-                own = before.dy_at is None
-                dy = target[0].reshape(before.y.shape) if own else target[0]
-        return dy, own
+                if lent is not None:
+                    self.buffers.give(lent)
+                lent = taken
+                dy = target[0] if target[0].shape == before.y.shape else target[0].reshape(before.y.shape)
+        return dy, lent
 
-    def _mask(self, name: str, y: ng.GPUTensor, dy: ng.GPUTensor) -> None:
+    def _gradient_of(self, node: Node, shape: Sequence[int]) -> tuple[ng.GPUTensor, ng.GPUTensor | None]:
+        """Where the gradient of a node's output goes, seen as `shape`; and what was taken for it."""
+        if node.dy_at is not None:
+            return node.dy_at, None
+        if node.wide is None:
+            taken = self.buffers.take(shape)
+            return taken, taken
+        node.wide.dy = self.buffers.take(node.wide.y.shape)
+        return node.wide.dy[..., node.wide.first : node.wide.first + self._c(node.y)], node.wide.dy
+
+    def _mask(self, node: Node, dy: ng.GPUTensor) -> None:
+        """Of a part the whole, which is contiguous: what the gradients of heads will be is not there yet."""
+        name, y = node.name, node.y
+        if node.wide is not None and node.wide.dy is not None:
+            y, dy = node.wide.y, node.wide.dy
         self.bprop_ops.append(Op(name, "relu", 0, partial(nn.activation_bprop, "relu", y, dy, dy, stream=self.stream)))
 
     def _weights_bprop(
@@ -101,17 +115,18 @@ class Bprop(Plan):
         Each adds to dx what its first layer gives: pools, then convolutions, the last of which applies the bits.
         """
         heads = node.heads
-        # Of zeros, where nothing is written.
-        joint = None if heads is None else ng.zeros((*heads.y.shape[:3], heads.w.shape[0]), self.dtype)
+        joint, lent = self._joint_gradient(node)
         order = sorted(range(len(node.branches)), key=lambda i: (isinstance(node.branches[i][0].layer, Conv), i))
         widths = [self._c(chain[-1].y) for chain in node.branches]
-        beta, at = 0.0 if dx is None else dx[1], 0
+        beta = 0.0 if dx is None else dx[1]
         for number in order:
             chain = node.branches[number]
             part = self._slice(dy, sum(widths[:number]), widths[number])
             if heads is not None and joint is not None and number == heads.alone:
-                run = partial(nn.convert, part, None, joint[..., heads.y.shape[3] :], stream=self.stream)
-                self.bprop_ops.append(Op(node.name, "join", 0, run))
+                if node.wide is None:
+                    first = heads.first[number]
+                    run = partial(nn.convert, part, None, joint[..., first:], stream=self.stream)
+                    self.bprop_ops.append(Op(node.name, "join", 0, run))
                 continue
             copied = not part.contiguous and not isinstance(chain[-1].layer, Conv)
             if copied:
@@ -120,12 +135,12 @@ class Bprop(Plan):
                 self.bprop_ops.append(Op(node.name, "join", 0, run))
                 part = whole
             is_head = heads is not None and number in heads.nodes
-            if is_head and joint is not None:
-                chain[0].dy_at = joint[..., at : at + self._c(chain[0].y)]
-                at += 32 * words(self._c(chain[0].y))
+            if heads is not None and joint is not None and is_head:
+                first = heads.first[number]
+                chain[0].dy_at = joint[..., first : first + self._c(chain[0].y)]
             target = None if dx is None or is_head else (dx[0], beta)
-            inner, own = self._plan_bprop(chain, part, target, masked=True)
-            if own:
+            _, inner = self._plan_bprop(chain, part, target, masked=True)
+            if inner is not None:
                 self.buffers.give(inner)
             if copied:
                 self.buffers.give(part)
@@ -140,3 +155,22 @@ class Bprop(Plan):
             self.bprop_ops.append(Op(heads.name, "bprop", sum(w.bprop for w in works if w), run))
         run = partial(ng.conv2d_update, joint, node.x, heads.w.shape, out=heads.dw, **options)
         self.bprop_ops.append(Op(heads.name, "update", sum(w.update for w in works if w), run))
+        if lent is not None:
+            self.buffers.give(lent)
+
+    def _joint_gradient(self, node: Node) -> tuple[ng.GPUTensor | None, ng.GPUTensor | None]:
+        """Of an inception's heads, and what was taken for it. Nothing else makes zeros of channels without filters."""
+        heads, lent = node.heads, None
+        if heads is None:
+            return None, None
+        count = heads.w.shape[0]
+        if node.wide is not None and node.wide.dy is not None:
+            joint = node.wide.dy[..., :count]
+        else:
+            joint = lent = self.buffers.take((*node.x.shape[:3], count))
+        begin, end = heads.gaps
+        if begin < end:
+            gaps = joint[..., begin:end]
+            run = partial(nn.convert, ng.zeros(gaps.shape, self.dtype), None, gaps, stream=self.stream)
+            self.bprop_ops.append(Op(node.name, "join", 0, run))
+        return joint, lent

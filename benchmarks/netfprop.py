@@ -7,7 +7,7 @@ from functools import partial
 
 import nervanagpu as ng
 from nervanagpu import nn
-from netplan import Heads, Node, Op, Plan, alone_in, heads_of, in_lanes, words
+from netplan import PART, Heads, Node, Op, Plan, Wide, alone_in, heads_of, in_lanes, up, words
 from networks import Conv, Full, Inception, Layer, Pool, Work, side_after
 
 
@@ -27,7 +27,7 @@ class Fprop(Plan):
             out, after = (last, None) if ends else (None, layers[i + 1])
             masks = isinstance(after, Inception) and len(heads_of(after)) > 1  # the data gradient in front of it does
             if isinstance(layer, Inception):
-                node = self._plan_inception(layer, x, bits=masks)
+                node = self._plan_inception(layer, x, bits=masks, part=isinstance(after, Conv | Pool | Inception))
             elif isinstance(layer, Pool):
                 node = self._plan_pool(layer, x, out, relu=bool(nodes) and nodes[-1].relu)
             else:
@@ -83,65 +83,88 @@ class Fprop(Plan):
         self.y[name] = y
         return Node(name, layer, x, y, codes=codes)
 
-    def _plan_inception(self, layer: Inception, x: ng.GPUTensor, bits: bool) -> Node:
-        """bits: of the ReLUs, where the channels of each branch begin at a word."""
+    def _plan_inception(self, layer: Inception, x: ng.GPUTensor, bits: bool, part: bool) -> Node:
+        """bits: of the ReLUs, where the channels of each branch begin at a word. part: y may lie in a wider tensor."""
         self._inceptions += 1
         name = f"inc{self._inceptions}"
-        widths = [next(part.k for part in reversed(branch) if isinstance(part, Conv)) for branch in layer.branches]
+        widths = [next(p.k for p in reversed(branch) if isinstance(p, Conv)) for branch in layer.branches]
         firsts = [sum(widths[:i]) for i in range(len(widths))]
-        y = ng.empty(self._shape(sum(widths), x.shape[1]), self.dtype)
-        before = len(self.fprop_ops)
-        node = Node(name, layer, x, y, heads=self._plan_heads(name, layer, x))
         ends = all(isinstance(branch[-1], Conv) for branch in layer.branches)
-        if bits and ends and self.layout == "NHWC" and all(first % 32 == 0 for first in firsts):
-            node.bits = ng.empty((*y.shape[:3], words(sum(widths))), "uint32")
+        bits = bits and ends and self.layout == "NHWC" and all(first % 32 == 0 for first in firsts)
+        before = len(self.fprop_ops)
+        node = self._plan_heads(name, layer, x, sum(widths), bits, part)
+        y, heads = node.y, node.heads
         common = self.fprop_ops[before:]
         lanes: list[list[Op]] = []
         for i, (branch, first, width) in enumerate(zip(layer.branches, firsts, widths, strict=True)):
             mark = len(self.fprop_ops)
-            part = self._slice(y, first, width)
-            direct = part.contiguous or isinstance(branch[-1], Conv)
+            own = self._slice(y, first, width)
+            if heads is not None and node.wide is not None and i == heads.alone:
+                found = next(self._named)
+                self.y[found.name] = own
+                node.branches.append([Node(found.name, branch[0], x, own, found)])
+                lanes.append([])
+                continue
+            direct = own.contiguous or isinstance(branch[-1], Conv)
             mask = None if node.bits is None else node.bits[..., first // 32 : first // 32 + words(width)]
-            head = node.heads.nodes.get(i) if node.heads is not None else None
+            head = heads.nodes.get(i) if heads is not None else None
             if head is not None:
                 next(self._named)
             rest, source = (branch, x) if head is None else (branch[1:], head.y)
-            chain = self._plan_fprop(rest, source, part if direct else None, mask)
+            chain = self._plan_fprop(rest, source, own if direct else None, mask)
             if not direct:
-                run = partial(nn.convert, chain[-1].y, None, part, stream=self.stream)
+                run = partial(nn.convert, chain[-1].y, None, own, stream=self.stream)
                 self.fprop_ops.append(Op(name, "join", 0, run))
             node.branches.append(chain if head is None else [head, *chain])
             lanes.append(self.fprop_ops[mark:])
-        self.fprop_ops[before:] = in_lanes(name, common, lanes, [] if node.heads is None else list(node.heads.nodes))
+        self.fprop_ops[before:] = in_lanes(name, common, lanes, [] if heads is None else list(heads.nodes))
         self.y[name] = y
         return node
 
-    def _plan_heads(self, name: str, layer: Inception, x: ng.GPUTensor) -> Heads | None:
-        """One convolution for the first layers of branches that go on behind them, with channels last."""
+    def _plan_heads(self, name: str, layer: Inception, x: ng.GPUTensor, width: int, bits: bool, part: bool) -> Node:
+        """An inception with its output of `width` channels; with channels last one convolution for the first layers of
+        branches that go on behind them, and, if `part` allows it, the first branch."""
         which = heads_of(layer)
         if self.layout != "NHWC" or len(which) < 2:
-            return None
-        found = [next(w for w in self.work if w.name == f"{name}.{'abcdefgh'[i]}1") for i in which]
-        at = [0]
-        for part in found:
-            at.append(32 * words(at[-1] + part.k))
-        count = at[-2] + found[-1].k
+            y = ng.empty(self._shape(width, x.shape[1]), self.dtype)
+            return Node(name, layer, x, y, bits=ng.empty((*y.shape[:3], words(width)), "uint32") if bits else None)
         alone = alone_in(layer)
-        behind = [] if alone is None else [next(w for w in self.work if w.name == f"{name}.{'abcdefgh'[alone]}1")]
-        w = ng.zeros((count + sum(part.k for part in behind), *self.w[found[0].name].shape[1:]), self.dtype)
+        members = [*which, *([] if alone is None else [alone])]
+        found = {i: next(w for w in self.work if w.name == f"{name}.{'abcdefgh'[i]}1") for i in members}
+        first, end, gaps = dict[int, int](), 0, list[int]()
+        for i in members:
+            first[i] = up(end, PART if i == alone and not bits else 32)
+            gaps += [end, first[i]] if end < first[i] else []
+            end = first[i] + found[i].k
+        w = ng.zeros((end, *self.w[found[which[0]].name].shape[1:]), self.dtype)
         dw = ng.empty(w.shape, self.dtype)
-        y = ng.empty((*x.shape[:3], count), self.dtype)
-        bits = ng.empty((*x.shape[:3], words(count)), "uint32")
-        for first, part in [*zip(at, found, strict=False), *((count, part) for part in behind)]:
-            own = slice(first, first + part.k)
-            w[own] = self.w[part.name]
-            self.w[part.name], self.dw[part.name] = w[own], dw[own]
+        for i in members:
+            own = slice(first[i], first[i] + found[i].k)
+            w[own] = self.w[found[i].name]
+            self.w[found[i].name], self.dw[found[i].name] = w[own], dw[own]
+        is_wide = part and alone == 0
+        joined = members if is_wide else which
+        count = first[joined[-1]] + found[joined[-1]].k
+        node = Node(name, layer, x, x)
+        if alone is not None and is_wide:
+            wide = ng.zeros((*x.shape[:3], up(first[alone] + width, PART)), self.dtype)
+            node.wide = Wide(wide, first[alone])
+            node.y, y = wide[..., first[alone] : first[alone] + width], wide[..., :count]
+            kept = ng.empty((*x.shape[:3], words(first[alone] + width) if bits else words(count)), "uint32")
+            node.bits = kept[..., first[alone] // 32 :] if bits else None
+            kept = kept[..., : words(count)]
+        else:
+            node.y, y = ng.empty((*x.shape[:3], width), self.dtype), ng.empty((*x.shape[:3], count), self.dtype)
+            node.bits = ng.empty((*x.shape[:3], words(width)), "uint32") if bits else None
+            kept = ng.empty((*x.shape[:3], words(count)), "uint32")
         nodes = {}
-        for i, first, part in zip(which, at, found, strict=False):
-            self.y[part.name] = y[..., first : first + part.k]
-            own_bits = bits[..., first // 32 : first // 32 + words(part.k)]
-            nodes[i] = Node(part.name, part.layer, x, self.y[part.name], part, own_bits)
-        joint = f"{name}.{'+'.join(part.name.split('.')[1] for part in found)}"
-        run = partial(ng.conv2d, x, w[:count], layout=self.layout, relu=True, out=y, mask=bits, stream=self.stream)
-        self.fprop_ops.append(Op(joint, "fprop", sum(part.fprop for part in found), run))
-        return Heads(joint, nodes, y, w, dw, bits, alone)
+        for i in which:
+            part_y, k = found[i].name, found[i].k
+            self.y[part_y] = y[..., first[i] : first[i] + k]
+            own_bits = kept[..., first[i] // 32 : first[i] // 32 + words(k)]
+            nodes[i] = Node(part_y, layer.branches[i][0], x, self.y[part_y], found[i], own_bits)
+        joint = f"{name}.{'+'.join(found[i].name.split('.')[1] for i in sorted(joined))}"
+        run = partial(ng.conv2d, x, w[:count], layout=self.layout, relu=True, out=y, mask=kept, stream=self.stream)
+        self.fprop_ops.append(Op(joint, "fprop", sum(found[i].fprop for i in joined), run))
+        node.heads = Heads(joint, nodes, first, w, dw, (gaps[0], gaps[-1]) if gaps else (0, 0), alone)
+        return node

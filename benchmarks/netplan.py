@@ -40,6 +40,7 @@ class Node:
     codes: ng.GPUTensor | None = None  # of a max pool: its places, for the gradient
     dy_at: ng.GPUTensor | None = None  # where the gradient of y goes, if that is a part of a wider tensor
     heads: Heads | None = None  # of an inception
+    wide: Wide | None = None  # of an inception: what its output is a part of
     branches: list[list[Node]] = field(default_factory=list)
 
     @property
@@ -55,17 +56,38 @@ class Heads:
     """The 1x1 convolutions that several branches of an inception begin with, as one: they read the same x.
 
     Each begins at a multiple of 32 channels, so that the bits of its ReLU are whole words; filters between are zero. A
-    branch that is a 1x1 convolution alone has its filters behind theirs: its output lies elsewhere, but the gradients
-    of all are one.
+    branch that is a 1x1 convolution alone has its filters behind theirs, and the gradients of all are one. So are their
+    outputs, if that of the inception is Wide.
     """
 
     name: str
     nodes: dict[int, Node]  # by branch
-    y: ng.GPUTensor  # each has some of its channels
+    first: dict[int, int]  # the channel that each begins at; `alone`, too
     w: ng.GPUTensor
     dw: ng.GPUTensor
-    bits: ng.GPUTensor
+    gaps: tuple[int, int]  # from the first channel without filters to the last; equal: there is none
     alone: int | None = None  # the branch without further layers
+
+
+@dataclass
+class Wide:
+    """What the output of an inception is a part of: pixels hold [heads | output], and its first branch is alone.
+
+    So one product makes [heads, alone], and layers behind read [alone, other branches]. Gradients lie alike.
+    """
+
+    y: ng.GPUTensor
+    first: int  # channel of the output
+    dy: ng.GPUTensor | None = None  # while gradients are planned
+
+
+# Channels of an output inside of a wider tensor begin at multiples: sectors of float16, the copy engine's 16 bytes.
+PART = 16
+
+
+def up(value: int, unit: int) -> int:
+    """The next multiple of `unit`."""
+    return -(-value // unit) * unit
 
 
 class Buffers:
@@ -105,7 +127,7 @@ def in_lanes(name: str, common: list[Op], branches: list[list[Op]], behind: list
 
     behind: the branches that go on behind `common`, the others begin beside it. The last of them is no lane of its own.
     """
-    alone = [i for i in range(len(branches)) if i not in behind]
+    alone = [i for i in range(len(branches)) if i not in behind and branches[i]]
     order = [*alone, *behind]
     out: list[Op] = []
     for number, i in enumerate(order, 1):
@@ -128,7 +150,7 @@ def heads_of(layer: Inception) -> list[int]:
 
 
 def alone_in(layer: Inception) -> int | None:
-    """The branch that is a 1x1 convolution and nothing else."""
+    """The only branch that is a 1x1 convolution and nothing else."""
     single = [(i, branch[0]) for i, branch in enumerate(layer.branches) if len(branch) == 1]
     found = [i for i, head in single if isinstance(head, Conv) and head == Conv(head.k, 1)]
     return found[0] if len(found) == 1 else None

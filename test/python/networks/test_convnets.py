@@ -22,6 +22,7 @@ from tree import ROOT
 BENCHMARKS = ROOT / "benchmarks"
 sys.path.insert(0, str(BENCHMARKS))
 
+import nervanagpu as ng  # noqa: E402
 from convnet_reference import Reference, Value  # noqa: E402
 from netgraph import Replay  # noqa: E402
 from netrun import Step  # noqa: E402
@@ -100,9 +101,9 @@ def forget(step: Step) -> None:
 
 
 def run(
-    net: Network, dtype: npt.DTypeLike, data: tuple[dict[str, Array], Array, Array], layout: Any
+    net: Network, dtype: npt.DTypeLike, data: tuple[dict[str, Array], Array, Array], layout: Any, **options: bool
 ) -> tuple[Step, Reference]:
-    step = Step(net, dtype, *data, layout=layout)
+    step = Step(net, dtype, *data, layout=layout, **options)
     forget(step)
     step.fprop()
     step.bprop()
@@ -148,6 +149,62 @@ def test_inceptions_whose_branches_begin_at_words_are_exact(dtype: str, rng: np.
     np.testing.assert_array_equal(step.host_dy1(), exact.dy1)
     relus = [op.layer for op in step.bprop_ops if op.pass_ == "relu"]
     assert relus == []  # c1 of the third begins at a word, too: channels without filters lie in front of it
+
+
+# An inception's output is a part of a wider tensor, for whatever stands behind it but a fully connected layer.
+PLACES = {
+    "odd, behind and before a pool": (
+        Conv(9, 3, pad=1), Pool(3, 2, 1), inception(5, 7, 9, 3, 6, 4), Pool(3, 2, 1), Full(5, relu=False),
+    ),
+    "first": (inception(8, 6, 8, 4, 8, 8), inception(7, 40, 8, 33, 8, 9), Pool(7, 1, op="max"), Full(5, relu=False)),
+    "in front of a fully connected layer": (
+        Conv(8, 3, pad=1), inception(16, 40, 8, 5, 8, 8), inception(11, 3, 8, 1, 8, 8), Full(5, relu=False),
+    ),
+    "in front of a convolution": (
+        Conv(8, 3, pad=1), inception(32, 20, 32, 8, 32, 32), Conv(12, 3, 2, 1), inception(1, 1, 1, 1, 1, 1),
+        Conv(12, 1), Full(5, relu=False),
+    ),
+    "words and gaps": (
+        Conv(8, 3, pad=1), inception(32, 48, 32, 24, 32, 32), inception(64, 40, 32, 40, 32, 16), Pool(2, 2),
+        inception(48, 32, 16, 8, 16, 16), Conv(8, 1), Full(5, relu=False),
+    ),
+    "a mean of one": (Conv(8, 3, pad=1), inception(8, 8, 8, 8, 8, 8), Pool(1, 1, op="avg"), Full(5, relu=False)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("dtype", "precision"), [("float32", "strict"), ("float32", "tensor"), ("float16", "strict")])
+@pytest.mark.parametrize("beside", [False, True])
+def test_inceptions_stand_anywhere(
+    place: str, dtype: str, precision: str, beside: bool, rng: np.random.Generator
+) -> None:
+    """Exact, whatever was in memory before; also where gradients share none and branches have streams of their own."""
+    net = Network("tiny", "Tiny", 2, 7, PLACES[place])
+    with ng.precision(precision):
+        step, exact = run(net, dtype, small_integers(net, rng), "NHWC", beside=beside, lanes=beside)
+    for layer, found in (*exact.y.items(), *exact.dw.items()):
+        assert found.magnitude.max() < (2**11 if dtype == "float16" else 2**24), layer
+    for layer, found in exact.y.items():
+        np.testing.assert_array_equal(step.host_y(layer), found.value, layer)
+    for layer, found in exact.dw.items():
+        np.testing.assert_array_equal(step.host_dw(layer), found.value, layer)
+    if exact.dy1 is not None:
+        np.testing.assert_array_equal(step.host_dy1(), exact.dy1)
+
+
+def test_one_product_reads_the_input_of_an_inception() -> None:
+    """Nothing of an output or its gradient is copied: of the latter, channels without filters are cleared."""
+    net = scaled(NETWORKS["googlenet"], n=1, image=32)
+    net = replace(net, layers=(*net.layers[:-2], Pool(1, 1, op="avg"), net.layers[-1]))
+    weights = {w.name: np.zeros(filter_shape(w), np.float32) for w in work(net)}
+    step = Step(net, "float16", weights, np.zeros((1, 3, 32, 32)), np.zeros((1, 1000)), layout="NHWC")
+    first = [op.layer for op in step.fprop_ops if op.layer.endswith("+c1")]
+    assert first == [f"inc{i}.a1+b1+c1" for i in range(1, 10)]
+    assert not [op for op in step.fprop_ops if op.pass_ == "join" or op.layer.endswith(".a1")]
+    assert [op.layer for op in step.bprop_ops if op.pass_ == "join"] == ["inc6", "inc5", "inc4", "inc1"]
+    assert [op.layer for op in step.bprop_ops if op.pass_ == "update" and "+" in op.layer] == first[::-1]
+    assert sum(op.flops for op in step.fprop_ops) == flops(net)[0]
+    assert sum(op.flops for op in step.bprop_ops) == flops(net)[1]
 
 
 def worst(got: Array, found: Value) -> float:
