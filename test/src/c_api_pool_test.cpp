@@ -69,6 +69,15 @@ TEST_F(CPoolTest, Computes) {
   EXPECT_EQ(get(y_, 3), (std::vector<float>{2, 5, -7}));
 }
 
+TEST_F(CPoolTest, PixelsMayLieApart) {
+  p_.x_pitch = 3;
+  put(x_, {1, 9, 9, 3, 9, 9, 5, 9, 9, 4});
+  ASSERT_EQ(ng_pool_fprop(&p_, x_, y_, nullptr), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(y_, 3), (std::vector<float>{3, 5, -7}));
+  ASSERT_EQ(ng_pool_bprop(&p_, y_, x_, dx_, nullptr), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(dx_, 11), (std::vector<float>{0, -7, -7, 3, -7, -7, 5, -7, -7, 0, -7}));
+}
+
 TEST_F(CPoolTest, SavesThePlacesOfTheMaxima) {
   std::int64_t bytes = 0;
   ASSERT_EQ(ng_pool_argmax_bytes(&p_, &bytes), NG_OK) << ng_last_error();
