@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <mutex>
-#include <unordered_map>
 
 #include "kernels/conv/problem_facts.h"
+#include "src/memo.h"
 
 namespace nervanagpu::conv_detail {
 namespace {
@@ -60,23 +59,16 @@ KeptOperands operands_of(const ConvPointers& at, const Rounding& rounding) {
 std::shared_ptr<const PlannedLaunches> kept(Device& device, const Form& form,
                                             const std::function<void(std::span<const std::uint64_t>)>& queue) {
   constexpr std::size_t kMost = 1024;
-  static std::mutex mutex;
-  // Outlives threads that run on at exit.
-  static auto& all = *new std::unordered_map<Form, std::shared_ptr<const PlannedLaunches>, Hash>;
-  {
-    const std::lock_guard lock(mutex);
-    if (const auto it = all.find(form); it != all.end()) return it->second;
-  }
-  KeptOperands alignments = form.alignments;
-  std::ranges::replace(alignments, 0, 1);
-  auto made = std::make_shared<const PlannedLaunches>(device, alignments, [&](std::span<const std::uint64_t> at) {
-    KeptOperands given{};  // what there is
-    for (std::size_t i = 0; i < kKept; ++i) given[i] = i >= kSeed || form.alignments[i] != 0 ? at[i] : 0;
-    queue(given);
+  static auto& all = *new Memo<Form, std::shared_ptr<const PlannedLaunches>, Hash, kMost>;
+  return all.get(form, [&] {
+    KeptOperands alignments = form.alignments;
+    std::ranges::replace(alignments, 0, 1);
+    return std::make_shared<const PlannedLaunches>(device, alignments, [&](std::span<const std::uint64_t> at) {
+      KeptOperands given{};  // what there is
+      for (std::size_t i = 0; i < kKept; ++i) given[i] = i >= kSeed || form.alignments[i] != 0 ? at[i] : 0;
+      queue(given);
+    });
   });
-  const std::lock_guard lock(mutex);
-  if (all.size() >= kMost) all.clear();
-  return all.emplace(form, std::move(made)).first->second;
 }
 
 }  // namespace nervanagpu::conv_detail

@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <mutex>
-#include <unordered_map>
 
 #include "kernels/conv/depthwise/depthwise.h"
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/problem.h"
+#include "src/memo.h"
 
 namespace nervanagpu::conv_detail {
 namespace {
@@ -52,19 +51,8 @@ std::size_t hash_of(ConvPass pass, const ConvProblem& p) {
 }
 
 Known known(ConvPass pass, const ConvProblem& p) {
-  constexpr std::size_t kMost = 4096;
-  static std::mutex mutex;
-  static auto& all = *new std::unordered_map<Key, Known, Hash>;  // outlives threads that run on at exit
-  const Key key = {pass, p};
-  {
-    const std::lock_guard lock(mutex);
-    if (const auto it = all.find(key); it != all.end()) return it->second;
-  }
-  const Known out = find_out(pass, p);
-  const std::lock_guard lock(mutex);
-  if (all.size() >= kMost) all.clear();
-  all.emplace(key, out);
-  return out;
+  static auto& all = *new Memo<Key, Known, Hash>;
+  return all.get({pass, p}, [&] { return find_out(pass, p); });
 }
 
 }  // namespace nervanagpu::conv_detail

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <map>
-#include <mutex>
 #include <string>
 #include <tuple>
 
@@ -17,6 +15,7 @@
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
+#include "src/memo.h"
 
 namespace nervanagpu::conv_detail::gconv {
 namespace {
@@ -81,15 +80,9 @@ Split searched(char pass, const GemmProblem& p, std::int64_t run, double bytes) 
 }
 
 Split split_of(char pass, const GemmProblem& p, std::int64_t run, double bytes) {
-  constexpr std::size_t kMost = 4096;
-  static std::mutex mutex;
-  static auto& known =
-      *new std::map<std::tuple<char, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double>, Split>;
-  const std::tuple key(pass, p.m, p.n, p.k, run, bytes);
-  const std::lock_guard lock(mutex);
-  if (const auto it = known.find(key); it != known.end()) return it->second;
-  if (known.size() >= kMost) known.clear();
-  return known.emplace(key, searched(pass, p, run, bytes)).first->second;
+  using Key = std::tuple<char, std::int64_t, std::int64_t, std::int64_t, std::int64_t, double>;
+  static auto& known = *new Memo<Key, Split>;
+  return known.get({pass, p.m, p.n, p.k, run, bytes}, [&] { return searched(pass, p, run, bytes); });
 }
 
 // What the kernel's numbers can hold.
@@ -176,10 +169,6 @@ double cost_of(ConvPass pass, const Product& p) {
   return split_of(letter, p.g, usual_run(p.gathered.channels), p.bytes).cost +
          (pass == ConvPass::bprop ? kFitted.copy : 0);
 }
-
-}  // namespace
-
-namespace {
 
 constexpr std::int64_t kFew = 8;  // below, the copy engine would read more than there is
 constexpr double kNever = 1e12;   // microseconds

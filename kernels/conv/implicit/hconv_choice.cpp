@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <mutex>
 #include <string>
 #include <tuple>
 
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
+#include "src/memo.h"
 
 namespace nervanagpu::conv_detail::hconv {
 namespace {
@@ -80,24 +79,20 @@ Best best(const Work& w, std::int64_t splits, int multiprocessors) {
 }
 
 Choice chosen(const Work& w, int multiprocessors) {
-  constexpr std::size_t kMost = 4096;
   using Key = std::tuple<char, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, int,
                          double, int>;
-  static std::mutex mutex;
-  static auto& known = *new std::map<Key, Choice>;
+  static auto& known = *new Memo<Key, Choice>;
   const GemmProblem& p = w.product;
   const int kind =
       static_cast<int>(p.c_type) << 3 | (w.apart ? 4 : 0) | (p.beta != 0 ? 1 : 0) | (p.rounding.stochastic ? 2 : 0);
   const Key key(w.pass, p.m, p.n, p.k, w.c, w.k, w.groups, kind, w.bytes, multiprocessors);
-  const std::lock_guard lock(mutex);
-  if (const auto it = known.find(key); it != known.end()) return it->second;
-  Choice out;
-  out.splits =
-      cheapest_splits(w, 1, [](const Work& work, std::int64_t s) { return best(work, s, hgemm::kProcessors).cost; });
-  out.tile = best(w, out.splits, std::max(multiprocessors, 1)).tile;
-  if (known.size() >= kMost) known.clear();
-  known.emplace(key, out);
-  return out;
+  return known.get(key, [&] {
+    Choice out;
+    out.splits =
+        cheapest_splits(w, 1, [](const Work& work, std::int64_t s) { return best(work, s, hgemm::kProcessors).cost; });
+    out.tile = best(w, out.splits, std::max(multiprocessors, 1)).tile;
+    return out;
+  });
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 #include "kernels/conv/implicit/product.h"
 
 #include <algorithm>
-#include <map>
-#include <mutex>
 #include <tuple>
 
 #include "kernels/conv/pieces/pieces.h"
@@ -11,6 +9,7 @@
 #include "kernels/gemm/pieces/bf16x6.h"
 #include "kernels/gemm/pieces/f16x3.h"
 #include "kernels/gemm/types.h"
+#include "src/memo.h"
 
 namespace nervanagpu::conv_detail::product {
 
@@ -60,16 +59,12 @@ struct Found {
   std::int64_t splits = 1;
 };
 Found known(const GemmProblem& g) {
-  constexpr std::size_t kMost = 4096;
   using Key = std::tuple<std::int64_t, std::int64_t, std::int64_t, bool, bool, Dtype, Dtype>;
-  static std::mutex mutex;
-  static auto& all = *new std::map<Key, Found>;
-  const Key key(g.m, g.n, g.k, g.a_transposed, g.b_transposed, g.a_type, g.c_type);
-  const std::lock_guard lock(mutex);
-  if (const auto it = all.find(key); it != all.end()) return it->second;
-  if (all.size() >= kMost) all.clear();
-  const GemmProblem p = plain(g);
-  return all.emplace(key, Found{hgemm::best_microseconds(p), hgemm::best_splits(p)}).first->second;
+  static auto& all = *new Memo<Key, Found>;
+  return all.get({g.m, g.n, g.k, g.a_transposed, g.b_transposed, g.a_type, g.c_type}, [&] {
+    const GemmProblem p = plain(g);
+    return Found{hgemm::best_microseconds(p), hgemm::best_splits(p)};
+  });
 }
 
 }  // namespace

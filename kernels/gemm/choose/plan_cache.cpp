@@ -1,8 +1,6 @@
 // Plans and workspaces of problems that came before: repeated calls of gemm() search nothing.
 #include <algorithm>
 #include <functional>
-#include <optional>
-#include <unordered_map>
 
 #include "kernels/gemm/choose/tuner.h"
 #include "kernels/gemm/epilogue/result_sums.h"
@@ -13,6 +11,7 @@
 #include "kernels/gemm/types.h"
 #include "nervanagpu/autotune.hpp"
 #include "src/launch/planned_alignment.h"
+#include "src/memo.h"
 
 namespace nervanagpu::sgemm {
 namespace {
@@ -41,30 +40,6 @@ struct Hash {
     if (!k.tile.empty()) mix(static_cast<std::int64_t>(std::hash<std::string>()(k.tile)));
     return static_cast<std::size_t>(h);
   }
-};
-
-template <class V>
-class Cache {
- public:
-  std::optional<V> find(const Key& key) {
-    const std::lock_guard lock(mutex_);
-    const auto it = all_.find(key);
-    return it == all_.end() ? std::nullopt : std::optional<V>(it->second);
-  }
-
-  template <class Make>
-  V get(const Key& key, const Make& make) {
-    if (auto found = find(key)) return *found;
-    V made = make();  // without the lock: it may take a while, or throw
-    const std::lock_guard lock(mutex_);
-    if (all_.size() >= kMost) all_.clear();
-    return all_.emplace(key, std::move(made)).first->second;
-  }
-
- private:
-  static constexpr std::size_t kMost = 4096;
-  std::mutex mutex_;
-  std::unordered_map<Key, V, Hash> all_;
 };
 
 std::size_t workspace_of_parts(Device& device, const GemmProblem& p, const std::string& tile) {
@@ -109,7 +84,7 @@ GemmProblem normal_form(const GemmProblem& problem) {
 
 std::shared_ptr<const Prepared> prepared(Device& device, const GemmProblem& problem, const std::string& tile,
                                          StreamId stream) {
-  static auto& cache = *new Cache<std::shared_ptr<const Prepared>>;  // never destroyed: a thread may launch at exit
+  static auto& cache = *new Memo<Key, std::shared_ptr<const Prepared>, Hash>;
   if (tile.empty() && autotune()) {
     const Key key = {problem, tile, device.serial(), true};
     if (auto found = cache.find(key)) return *found;
@@ -124,7 +99,7 @@ std::shared_ptr<const Prepared> prepared(Device& device, const GemmProblem& prob
 }
 
 std::size_t workspace_of(Device& device, const GemmProblem& problem, const std::string& tile) {
-  static auto& cache = *new Cache<std::size_t>;
+  static auto& cache = *new Memo<Key, std::size_t, Hash>;
   GemmProblem p = normal_form(problem);
   p.workspace = 16;  // as if there were one
   return cache.get({p, tile, device.serial()}, [&] { return search_workspace(device, p, tile); });
