@@ -169,7 +169,7 @@ std::optional<GemmProblem> Pass::as_product(const Launch& l) const {
 void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int64_t run) {
   const bool few = l.gathered.channels != 0;
   note([&] {
-    const std::string tile = tile_name(choice.tile);
+    const std::string tile = hgemm::shape_name(choice.tile);
     if (few) {
       return Modelled{std::string("gconv_") + l.pass + "_" + std::to_string(run) + "_" + tile, choice.splits,
                       [pass = l.pass, g = l.gemm, bytes = l.bytes, run, choice](const Costs& costs) {

@@ -63,10 +63,6 @@ inline std::int64_t pairs(std::int64_t elements, Dtype type) {
   return ceil_div(elements * width_of(type), 2);
 }
 
-inline std::string tile_name(const hgemm::Tile& t) {
-  return std::to_string(t.bm) + "x" + std::to_string(t.bn);
-}
-
 // Memory of the workspace, from its start; nothing is given back but down to a mark.
 class Arena {
  public:

@@ -254,8 +254,7 @@ hconv::Choice choose(char pass, const GemmProblem& product, std::int64_t run, do
 
 const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype result, std::int64_t run, const Tile& t) {
   return registry.find(std::string("gconv_") + pass + "_" + std::string(sgemm::word_of(operands)) + "_" +
-                       std::string(sgemm::word_of(result)) + "_" + std::to_string(run) + "_" + std::to_string(t.bm) +
-                       "x" + std::to_string(t.bn));
+                       std::string(sgemm::word_of(result)) + "_" + std::to_string(run) + "_" + hgemm::shape_name(t));
 }
 
 void put(Values& v, const Gather& f, const Pixels& t, bool volume, std::int64_t run, std::int64_t columns) {

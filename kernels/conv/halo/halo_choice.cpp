@@ -81,10 +81,6 @@ double microseconds(const Work& w, const Frame& f, std::size_t variant, int mult
          h200::together(rounds * (std::max(products, copies) + costs.tile[variant]), w.bytes * 1e-6 / all.memory);
 }
 
-std::string name_of(const Tile& t) {
-  return std::to_string(t.bm) + "x" + std::to_string(t.bn);
-}
-
 constexpr std::string_view kForced = "_halo_";
 
 }  // namespace
@@ -120,7 +116,7 @@ std::optional<Choice> choose(const Work& w, int multiprocessors, const Forced& f
     const Variant& t = kVariants[i];
     if (t.rows + frame->reach > t.room(w.pass)) continue;
     const Choice c = {*frame, {Form::tiles, t.rows, t.columns}, microseconds(w, *frame, i, multiprocessors, kFitted)};
-    if (is_forced(forced) ? forced.kernel == std::string(kForced) + name_of(c.tile)
+    if (is_forced(forced) ? forced.kernel == std::string(kForced) + hgemm::shape_name(c.tile)
                           : !out || c.microseconds < out->microseconds)
       out = c;
   }
@@ -150,7 +146,7 @@ bool takes(ConvPass pass, const ConvProblem& p, const Forced& forced) {
 
 const Kernel* find(const Registry& registry, char pass, Dtype operands, Dtype result, const Tile& t) {
   return registry.find(std::string("halo_") + pass + "_" + std::string(sgemm::word_of(operands)) + "_" +
-                       std::string(sgemm::word_of(result)) + "_" + name_of(t));
+                       std::string(sgemm::word_of(result)) + "_" + hgemm::shape_name(t));
 }
 
 TensorMap patch_map(const Pixels& x, const Gather& taps, const Choice& choice) {

@@ -32,7 +32,7 @@ std::optional<halo::Choice> Pass::shares_taps(const Launch& l, int multiprocesso
 void Pass::launch_halo(const Launch& l, const halo::Choice& choice) {
   note([&] {
     return Modelled{
-        std::string("halo_") + l.pass + "_" + tile_name(choice.tile), 1,
+        std::string("halo_") + l.pass + "_" + hgemm::shape_name(choice.tile), 1,
         [work = halo_work(l), choice](const Costs& costs) { return halo::microseconds(work, choice, costs); }};
   });
   if (device_ == nullptr) return;
@@ -84,7 +84,7 @@ std::optional<resident::Choice> Pass::keeps_filters(Launch& l, const halo::Choic
 void Pass::launch_resident(const Launch& l, const resident::Choice& choice) {
   note([&] {
     return Modelled{
-        "resident_" + std::to_string(choice.row) + "_" + tile_name(choice.tile), 1,
+        "resident_" + std::to_string(choice.row) + "_" + hgemm::shape_name(choice.tile), 1,
         [work = resident_work(l), choice](const Costs& costs) { return resident::microseconds(work, choice, costs); }};
   });
   if (device_ == nullptr) return;

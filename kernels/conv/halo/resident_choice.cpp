@@ -47,7 +47,7 @@ double microseconds(const halo::Work& w, const halo::Frame& f, int columns, int 
 }
 
 std::string name_of(const Choice& c) {
-  return std::to_string(c.row) + "_" + std::to_string(c.tile.bm) + "x" + std::to_string(c.tile.bn);
+  return std::to_string(c.row) + "_" + hgemm::shape_name(c.tile);
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ Choice chosen(const Work& w, int multiprocessors) {
 }  // namespace
 
 std::string name_of(const Tile& t) {
-  return std::to_string(t.bm) + "x" + std::to_string(t.bn) + "x" + (t.form == Form::turns ? "2" : "1");
+  return hgemm::shape_name(t) + "x" + (t.form == Form::turns ? "2" : "1");
 }
 
 hgemm::Rates rates_of(const Costs& all, char pass) {

@@ -117,8 +117,7 @@ void Pass::split_on_the_way(const hconv::Work& work, const Pixels& dy) {
 
 // The product of pieces, in one launch.
 void Pass::launch_pieces(const Launch& l, const Packs& packs) {
-  const int multiprocessors = device_ == nullptr ? 1 : device_->info().multiprocessors;
-  hconv::Choice choice = pieces::choose(work_of(l, packs), multiprocessors, e_.beta != 0, forced_);
+  hconv::Choice choice = pieces::choose(work_of(l, packs), multiprocessors(), e_.beta != 0, forced_);
   if (!split_) {
     launch_product(l, choice, 0);
     return;

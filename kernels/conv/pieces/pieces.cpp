@@ -52,11 +52,6 @@ double tile_cost(const hconv::Work& w, const Area& area, std::int64_t splits, in
                                   std::max(area.chunk, copies), 1, kRates);
 }
 
-// As kernels' names end.
-std::string name_of(const Tile& t) {
-  return std::to_string(t.bm) + "x" + std::to_string(t.bn);
-}
-
 struct Best {
   Tile tile;
   double cost = 0;
@@ -167,7 +162,7 @@ std::optional<Split> on_the_way(const hconv::Work& work, std::int64_t dy_element
   std::optional<Split> out;
   for (const Area& area : kAreas) {
     if (area.apart == 0) continue;
-    if (named && forced.kernel != std::string(kSplit) + "_" + name_of(tile_of(area))) continue;
+    if (named && forced.kernel != std::string(kSplit) + "_" + hgemm::shape_name(tile_of(area))) continue;
     hconv::Work w = work;  // each tile of columns reads 4 bytes where the other way it reads 6
     const auto read = static_cast<double>(ceil_div(w.product.n, area.columns) * dy_elements);
     w.bytes += 4 * read - 2 * static_cast<double>(kPieces) * static_cast<double>(dy_elements);
@@ -180,7 +175,7 @@ std::optional<Split> on_the_way(const hconv::Work& work, std::int64_t dy_element
 }
 
 const Kernel* find_split(const Registry& registry, const Tile& t) {
-  return registry.find("conv_split_" + name_of(t));
+  return registry.find("conv_split_" + hgemm::shape_name(t));
 }
 
 double update_microseconds(const hconv::Work& work, std::int64_t dy_elements) {
@@ -196,7 +191,7 @@ hconv::Choice choose(const hconv::Work& w, int multiprocessors, bool uncut, cons
   out.tile = best(w, out.splits, std::max(multiprocessors, 1)).tile;
   if (forced.kernel.empty()) return out;
   for (const Area& a : kAreas) {
-    if (!of_pass(a, w.pass) || forced.kernel != "_" + name_of(tile_of(a))) continue;
+    if (!of_pass(a, w.pass) || forced.kernel != "_" + hgemm::shape_name(tile_of(a))) continue;
     out.tile = tile_of(a);
     return out;
   }
@@ -204,7 +199,7 @@ hconv::Choice choose(const hconv::Work& w, int multiprocessors, bool uncut, cons
 }
 
 const Kernel* find(const Registry& registry, char pass, const Tile& t) {
-  return registry.find(std::string("conv_bf16x6_") + pass + "_" + name_of(t));
+  return registry.find(std::string("conv_bf16x6_") + pass + "_" + hgemm::shape_name(t));
 }
 
 Pixels of(const Pixels& t) {

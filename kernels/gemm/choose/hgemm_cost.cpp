@@ -118,6 +118,10 @@ double cluster_cost(const GemmProblem& p, const Tile& t, std::int64_t parts) {
 
 }  // namespace
 
+std::string shape_name(const Tile& t) {
+  return std::to_string(t.bm) + "x" + std::to_string(t.bn);
+}
+
 std::int64_t block_of(const GemmProblem& p) {
   return kRowBytes / static_cast<std::int64_t>(size_of(p.a_type));
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "nervanagpu/gemm.hpp"
 
@@ -22,6 +23,7 @@ struct Tile {
   int bn = 0;
   bool operator==(const Tile&) const = default;
 };
+std::string shape_name(const Tile& tile);  // "128x64", as kernels' names have it
 
 constexpr std::int64_t kRowBytes = 128;  // of a k block in shared memory
 constexpr std::int64_t kMostParts = 8;   // CTAs of a cluster
