@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <string>
 
@@ -72,7 +73,7 @@ double cost_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, int m
 // Written for these types and layouts and, if one is asked for, this tile.
 bool is_for(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::string_view tile) {
   if (hgemm::is(k)) return hgemm::fits(k, p, splits, tile);
-  if (bf16x6::is(k)) return !(tile.empty() && f16x3::chosen(p)) && bf16x6::fits(k, p, tile);
+  if (bf16x6::is(k)) return bf16x6::fits(k, p, tile);
   if (f16x3::is(k)) return f16x3::fits(k, p, tile);
   if (gemm64::is(k)) return gemm64::fits(k, p, tile);
   const auto& variant = k.manifest().variant;
@@ -336,28 +337,25 @@ bool in_pieces(const Registry& registry, const GemmProblem& p) {
 
 namespace {
 
-// The kernels of the problem's class: whichever of them is taken, the result has the same bits.
-std::vector<const Kernel*> candidates(const Registry& registry, const GemmProblem& p) {
-  if (in_pieces(registry, p)) {
-    const auto three = registry.of_op("bf16x6");
-    const auto two = registry.of_op("f16x3");
-    std::vector<const Kernel*> out(three.begin(), three.end());
-    out.insert(out.end(), two.begin(), two.end());
-    return out;
+std::vector<const Kernel*> of_ops(const Registry& registry, std::initializer_list<const char*> ops) {
+  std::vector<const Kernel*> out;
+  for (const char* op : ops) {
+    const auto some = registry.of_op(op);
+    out.insert(out.end(), some.begin(), some.end());
   }
-  if (on_tensor_cores(registry, p)) {
-    const auto tiles = registry.of_op("hgemm");
-    const auto clusters = registry.of_op("hgemm_cluster");
-    std::vector<const Kernel*> out(tiles.begin(), tiles.end());
-    out.insert(out.end(), clusters.begin(), clusters.end());
-    return out;
-  }
-  if (wide(p.a_type)) return gemm64::kernels(registry);
-  const auto first = registry.of_op("sgemm");
-  const auto more = registry.of_op("gemm");
-  std::vector<const Kernel*> out(first.begin(), first.end());
-  out.insert(out.end(), more.begin(), more.end());
   return out;
+}
+
+// The kernels of the problem's class: whichever of them is taken, the result has the same bits. Two pieces and three are
+// classes of their own, between which a tile's name decides, if there is one.
+std::vector<const Kernel*> candidates(const Registry& registry, const GemmProblem& p, std::string_view tile) {
+  if (in_pieces(registry, p)) {
+    if (!tile.empty()) return of_ops(registry, {"bf16x6", "f16x3"});
+    return of_ops(registry, {f16x3::chosen(p) ? "f16x3" : "bf16x6"});
+  }
+  if (on_tensor_cores(registry, p)) return of_ops(registry, {"hgemm", "hgemm_cluster"});
+  if (wide(p.a_type)) return gemm64::kernels(registry);
+  return of_ops(registry, {"sgemm", "gemm"});
 }
 
 }  // namespace
@@ -409,7 +407,7 @@ const sass::Condition* unmet(const Kernel& k, const GemmProblem& problem, std::i
 std::vector<Plan> plans(const Registry& registry, int multiprocessors, const GemmProblem& p, std::string_view tile) {
   const std::int64_t splits = splits_of(registry, p);
   std::vector<Plan> out;
-  for (const Kernel* k : candidates(registry, p)) {
+  for (const Kernel* k : candidates(registry, p, tile)) {
     if (!is_for(*k, p, splits, tile)) continue;
     if (unmet(*k, p, splits) != nullptr) continue;
     const double cost = cost_of(*k, p, splits, std::max(multiprocessors, 1));
@@ -444,7 +442,7 @@ Plan choose(const Registry& registry, int multiprocessors, const GemmProblem& pr
   if (!all.empty()) return all.front();
   const std::int64_t splits = splits_of(registry, problem);
   std::string why;
-  for (const Kernel* k : candidates(registry, problem)) {
+  for (const Kernel* k : candidates(registry, problem, tile)) {
     const sass::Condition* c = is_for(*k, problem, splits, tile) ? unmet(*k, problem, splits) : nullptr;
     if (c != nullptr) why += "\n  " + k->name() + " needs " + c->text();
   }

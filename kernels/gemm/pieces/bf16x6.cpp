@@ -28,25 +28,13 @@ hgemm::Tile tile_of(const Width& w) {
 
 using pieces::a_of;
 using pieces::b_of;
+using pieces::chunks_of;
 using pieces::kUnit;
+using pieces::of_pieces;
 using pieces::Side;
 
 Split split_of(const Side& s, std::uint64_t to) {
   return {s.from.address, to, s.inner, s.outer, s.matrices, s.from.leading, s.stride};
-}
-
-// The problem as hgemm.sass's parameters say it: operands of 16 bits, partial sums behind the pieces.
-GemmProblem of_pieces(const GemmProblem& problem, std::int64_t splits) {
-  GemmProblem p = problem;
-  p.a_type = p.b_type = Dtype::bfloat16;
-  p.workspace = problem.workspace + room(problem, splits).parts;
-  p.mask = 0;  // which relu_mask.sass writes, and reads, behind both kernels
-  return p;
-}
-
-std::int64_t chunks_of(const GemmProblem& p) {
-  constexpr std::int64_t kChunk = 64;
-  return ceil_div(p.k, kChunk);
 }
 
 }  // namespace
@@ -146,7 +134,7 @@ bool is(const Kernel& kernel) {
 }
 
 std::string tile_name(const Kernel& k) {
-  return std::to_string(k.number("BM")) + "x" + std::to_string(k.number("BN"));
+  return hgemm::shape_name(tile_of(width_of(k)));
 }
 
 bool fits(const Kernel& k, const GemmProblem& p, std::string_view tile) {
@@ -185,14 +173,9 @@ hgemm::Maps maps(const Kernel& kernel, const GemmProblem& p) {
 }
 
 Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device, const Unless& unless) {
-  const GemmProblem q = of_pieces(p, splits);
+  const GemmProblem q = of_pieces(p, Dtype::bfloat16, room(p, splits).parts);
   Values v;
-  if (device == nullptr) {
-    v.map({}).map({});
-  } else {
-    const hgemm::Maps both = maps(kernel, p);
-    v.map(device->encode_tensor_map(both.a)).map(device->encode_tensor_map(both.b));
-  }
+  hgemm::put_maps(v, device, maps(kernel, p));
   hgemm::put_tiles(v, q, tile_of(width_of(kernel)), splits, p.batch > 1 ? chunks_of(p) : kMaxUnits - 1);
   return unless.put(v.u64(p.workspace).u32(most_exponents(p.k)));
 }

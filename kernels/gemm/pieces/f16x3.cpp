@@ -14,27 +14,19 @@ namespace {
 
 using pieces::a_of;
 using pieces::b_of;
+using pieces::chunks_of;
 using pieces::kUnit;
+using pieces::of_pieces;
 using pieces::Side;
 
 constexpr std::int64_t kAcross = 128;  // columns of f16x2.sass's blocks
 constexpr std::int64_t kSample = 1024;
-constexpr std::string_view kPrefix = "f16_";
 
 const bf16x6::Width& width_of(const Kernel& k) {
   return *std::ranges::find(kWidths, k.number("BN"), &bf16x6::Width::columns);
 }
 hgemm::Tile tile_of(const Kernel& k) {
   return {hgemm::Form::tiles, 128, k.number("BN")};
-}
-
-// As hgemm.sass's parameters say it: operands of 16 bits, partial sums behind the pieces.
-GemmProblem of_pieces(const GemmProblem& problem, std::int64_t splits) {
-  GemmProblem p = problem;
-  p.a_type = p.b_type = Dtype::float16;
-  p.workspace = problem.workspace + bf16x6::room(problem, splits).parts;
-  p.mask = 0;
-  return p;
 }
 
 // log2 of the rows of f16x2.sass's blocks: fewer where its 2,048 warps would not all have one.
@@ -45,11 +37,6 @@ int down_log(const Side& s) {
   while (log > kLeast && s.matrices * ceil_div(s.inner, kAcross) * ceil_div(s.outer, std::int64_t{1} << log) < kWarps)
     --log;
   return log;
-}
-
-std::int64_t chunks_of(const GemmProblem& p) {
-  constexpr std::int64_t kChunk = 64;
-  return ceil_div(p.k, kChunk);
 }
 
 }  // namespace
@@ -73,11 +60,10 @@ bool is(const Kernel& kernel) {
 }
 
 std::string tile_name(const Kernel& k) {
-  return std::string(kPrefix) + bf16x6::tile_name(k);
+  return "f16_" + bf16x6::tile_name(k);
 }
 
 bool fits(const Kernel& k, const GemmProblem& p, std::string_view tile) {
-  if (tile.empty() ? !chosen(p) : !tile.starts_with(kPrefix)) return false;
   return bf16x6::fits(k, p, {}) && (tile.empty() || tile == tile_name(k));
 }
 
@@ -105,14 +91,10 @@ bf16x6::Unless unless(const GemmProblem& p, std::int64_t splits) {
 
 Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
   Values v;
-  if (device == nullptr) {
-    v.map({}).map({});
-  } else {
-    const hgemm::Maps both = maps(kernel, p);
-    v.map(device->encode_tensor_map(both.a)).map(device->encode_tensor_map(both.b));
-  }
+  hgemm::put_maps(v, device, maps(kernel, p));
   constexpr std::int64_t kOne = (1LL << 31) - 1;
-  hgemm::put_tiles(v, of_pieces(p, splits), tile_of(kernel), splits, p.batch > 1 ? chunks_of(p) : kOne);
+  const GemmProblem q = of_pieces(p, Dtype::float16, bf16x6::room(p, splits).parts);
+  hgemm::put_tiles(v, q, tile_of(kernel), splits, p.batch > 1 ? chunks_of(p) : kOne);
   return unless(p, splits).put(v);
 }
 

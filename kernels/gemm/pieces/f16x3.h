@@ -29,7 +29,7 @@ std::int64_t splits_of(const GemmProblem& problem);  // of one that is chosen()
 
 bool is(const Kernel& kernel);
 std::string tile_name(const Kernel& kernel);  // "f16_128x192"
-// Written for its layouts and this tile; without a name, where the problem is chosen().
+// Written for its layouts and, if one is named, this tile.
 bool fits(const Kernel& kernel, const GemmProblem& problem, std::string_view tile);
 double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
 Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);

@@ -1,6 +1,7 @@
 // A float32 operand of a product that is computed from pieces of it, and how those lie: bf16x6.h, f16x3.h.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "kernels/gemm/operand.h"
@@ -55,6 +56,21 @@ inline Side a_of(const GemmProblem& p) {
 }
 inline Side b_of(const GemmProblem& p) {
   return side_of(sgemm::b_of(p), p.k, p.stride_b, p.batch);
+}
+
+// Blocks of k of a problem whose operands have 16 bits.
+inline std::int64_t chunks_of(const GemmProblem& p) {
+  constexpr std::int64_t kChunk = 64;
+  return ceil_div(p.k, kChunk);
+}
+
+// The problem as hgemm.sass's parameters say it: operands of `type`, partial sums `parts` bytes into the workspace.
+inline GemmProblem of_pieces(const GemmProblem& problem, Dtype type, std::size_t parts) {
+  GemmProblem p = problem;
+  p.a_type = p.b_type = type;
+  p.workspace = problem.workspace + parts;
+  p.mask = 0;  // which relu_mask.sass writes, and reads, behind all kernels
+  return p;
 }
 
 }  // namespace nervanagpu::pieces

@@ -75,15 +75,6 @@ TensorMap map_of(const Side& s, std::int64_t k, int tile, unsigned rank) {
   return map;
 }
 
-void put_maps(Values& v, const Kernel& kernel, const GemmProblem& p, Device* device) {
-  if (device == nullptr) {
-    v.map({}).map({});
-    return;
-  }
-  const Maps both = maps(kernel, p);
-  v.map(device->encode_tensor_map(both.a)).map(device->encode_tensor_map(both.b));
-}
-
 // Tiles that may be taken without being named.
 bool chosen(const GemmProblem& p, const Tile& t) {
   if (!in_cluster(t.form)) return true;
@@ -101,12 +92,20 @@ int group_log(const GemmProblem& p, const Tile& t) {
 Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
   const Tile t = tile_of(kernel);
   Values v;
-  put_maps(v, kernel, p, device);
+  put_maps(v, device, maps(kernel, p));
   put_cluster(v, p, blocks_of(p), splits, ceil_div(t.form == Form::exchanged ? t.bn : t.bm, splits));
   return v.u32(0).u32(0).u32(0).u32(0);
 }
 
 }  // namespace
+
+void put_maps(Values& v, Device* device, const Maps& both) {
+  if (device == nullptr) {
+    v.map({}).map({});
+  } else {
+    v.map(device->encode_tensor_map(both.a)).map(device->encode_tensor_map(both.b));
+  }
+}
 
 void put_cluster(Values& v, const GemmProblem& p, std::int64_t blocks, std::int64_t splits, std::int64_t share) {
   v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32(ceil_div(blocks, splits)).u32(splits).u32(share);
@@ -160,7 +159,7 @@ bool is(const Kernel& kernel) {
 }
 
 std::string tile_name(const Kernel& k) {
-  const std::string out = std::to_string(k.number("BM")) + "x" + std::to_string(k.number("BN"));
+  const std::string out = shape_name(tile_of(k));
   if (!in_cluster(k)) return k.number("TURNS") == 2 ? out + "x2" : out;
   return out + std::string(variant(k, "OUT"));
 }
@@ -248,7 +247,7 @@ void put_tiles(Values& v, const GemmProblem& p, const Tile& t, std::int64_t spli
 Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
   if (in_cluster(kernel)) return cluster_values(kernel, p, splits, device);
   Values v;
-  put_maps(v, kernel, p, device);
+  put_maps(v, device, maps(kernel, p));
   put_tiles(v, p, tile_of(kernel), splits, p.batch > 1 ? blocks_of(p) : kMaxBlocks - 1);
   return v;
 }

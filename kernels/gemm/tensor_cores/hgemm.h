@@ -56,5 +56,7 @@ struct Maps {
   bool exchanged = false;
 };
 Maps maps(const Kernel& kernel, const GemmProblem& problem);
+// Both, as the first parameters of a kernel. device: encodes them; nullptr: they stay empty.
+void put_maps(Values& v, Device* device, const Maps& maps);
 
 }  // namespace nervanagpu::hgemm
