@@ -71,7 +71,7 @@ void check_options(const NetworkOptions& o) {
   if (o.dtype != Dtype::float32 && o.dtype != Dtype::float16 && o.dtype != Dtype::bfloat16) {
     throw TypeError("dtype is " + std::string(name_of(o.dtype)) + "; needs float32, float16 or bfloat16");
   }
-  const int most = o.dtype == Dtype::float16 ? 10 : o.dtype == Dtype::bfloat16 ? 7 : 15;
+  const int most = most_bits(o.dtype);
   if (o.bits < 0 || o.bits > most) refuse("bits", std::to_string(o.bits), "0 to " + std::to_string(most));
   if (!(o.loss_scale >= 0.0F && o.loss_scale <= 1e30F))
     refuse("loss_scale", std::to_string(o.loss_scale), "more than 0");

@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "nervanagpu/dtype.hpp"
+
 namespace nervanagpu {
 
 // nearest: ties to even. stochastic: up or down at random, so that the expected value is the exact one; a value that can
@@ -14,8 +16,16 @@ struct Rounding {
   bool stochastic = false;
   std::uint64_t seed = 0;
   std::uint64_t offset = 0;  // of the counter; one call takes ceil(elements / 4) of them
-  int bits = 0;  // mantissa bits to keep: 1..10 for float16, 1..7 for bfloat16, 1..15 for float32; 0: the most
+  int bits = 0;  // mantissa bits to keep, 1 to most_bits(); 0: the most
   friend bool operator==(const Rounding&, const Rounding&) = default;
 };
+
+// Mantissa bits that can be kept of a float32, float16 or bfloat16 result, and those that are. int8's last place is 1.
+constexpr int most_bits(Dtype result) {
+  return result == Dtype::int8 ? 0 : result == Dtype::float16 ? 10 : result == Dtype::bfloat16 ? 7 : 15;
+}
+constexpr int kept_bits(const Rounding& rounding, Dtype result) {
+  return rounding.bits != 0 ? rounding.bits : most_bits(result);
+}
 
 }  // namespace nervanagpu

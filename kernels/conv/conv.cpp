@@ -9,7 +9,6 @@
 #include "kernels/conv/plan_cache.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/problem_facts.h"
-#include "kernels/gemm/epilogue/flags.h"
 #include "kernels/gemm/epilogue/relu_mask.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/autotune.hpp"
@@ -179,7 +178,7 @@ Epilogue epilogue_of(ConvPass pass, const ConvProblem& p, const ConvPointers& po
     check_integer("beta", e.beta);
     e.rounding = {};
   }
-  const int most = sgemm::most_bits(out_type);
+  const int most = most_bits(out_type);
   if (e.rounding.stochastic && (e.rounding.bits < 0 || e.rounding.bits > most)) {
     throw InvalidArgument("conv: rounding bits is " + std::to_string(e.rounding.bits) + "; needs 1 to " +
                           std::to_string(most) + ", or 0 for " + std::to_string(most));

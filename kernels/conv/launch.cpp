@@ -31,10 +31,6 @@ std::uint32_t flags_of(const Epilogue& e, bool bias, std::uint32_t along) {
          (bias && e.bias_f16 ? kBiasF16 : 0U) | (e.rounding.stochastic ? kStochastic : 0U);
 }
 
-std::int64_t round_bits(const Epilogue& e, Dtype c) {
-  return e.rounding.bits != 0 ? e.rounding.bits : c == Dtype::float16 ? 10 : 15;
-}
-
 std::uint64_t moved(std::uint64_t address, std::int64_t elements, Dtype type) {
   return address + static_cast<std::uint64_t>(elements) * size_of(type);
 }
@@ -57,9 +53,9 @@ Values values_of(const Call& call) {
   v.s32(l.ci_n).each_s32(l.ci).s32(l.cj);
   v.u32(l.ga).u32(l.gb).u32(l.gc).u32(l.cs).u32(l.c0);
   v.scalar(e.alpha, call.c_type).scalar(e.beta, call.c_type);
-  v.u32(l.partial ? kPartial : flags_of(e, bias, kBiasJ)).u32(round_bits(e, call.c_type));
-  v.u64(e.rounding.seed).u64(e.rounding.offset + l.round_skip);
-  return v;
+  Rounding rounding = e.rounding;
+  rounding.offset += l.round_skip;
+  return v.u32(l.partial ? kPartial : flags_of(e, bias, kBiasJ)).rounding(rounding, call.c_type);
 }
 
 const char* short_name(Dtype t) {
@@ -142,7 +138,6 @@ split_sum::Sum sum_of(const SplitSum& s, const ConvPointers& pointers, const Epi
   sum.alpha = e.alpha;
   sum.beta = e.beta;
   sum.flags = flags_of(e, pointers.bias != 0, s.bias_along_rows ? kBiasI : kBiasJ);
-  sum.round_bits = round_bits(e, type);
   sum.rounding = e.rounding;
   return sum;
 }

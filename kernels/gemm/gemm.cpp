@@ -252,8 +252,7 @@ Values values_of(const Kernel& k, const GemmProblem& p, std::int64_t splits, Dev
   v.u32(p.m).u32(p.n).u32(p.k).u32(chunk).u32(p.batch > 1 ? 0 : chunk).u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc);
   const std::uint32_t tables = p.pointers != 0 ? kTables : 0;
   v.scalar(p.alpha, p.c_type).scalar(p.beta, p.c_type).u32(tables | (partial ? kPartial : flags_of(p)));
-  v.u32(kept_bits(p));
-  return v.u64(p.rounding.seed).u64(p.rounding.offset).f32(p.clip_low).f32(p.clip_high);
+  return v.rounding(p.rounding, p.c_type).f32(p.clip_low).f32(p.clip_high);
 }
 
 }  // namespace
@@ -468,7 +467,6 @@ split_sum::Sum sum_of(const GemmProblem& p, std::int64_t splits) {
   s.alpha = p.alpha;
   s.beta = p.beta;
   s.flags = flags_of(p);
-  s.round_bits = kept_bits(p);
   s.rounding = p.rounding;
   s.scale = p.scale;
   s.clip_low = p.clip_low;

@@ -5,10 +5,6 @@
 namespace nervanagpu::nn {
 namespace {
 
-int most_bits(Dtype to) {
-  return to == Dtype::float16 ? 10 : to == Dtype::bfloat16 ? 7 : 15;
-}
-
 const Kernel& find(const Registry& registry, const std::string& name) {
   const Kernel* k = registry.find(name);
   if (k == nullptr) throw Error("there is no kernel " + name + " for this device's architecture");
@@ -19,9 +15,8 @@ const Kernel& find(const Registry& registry, const std::string& name) {
 
 RoundingArgs RoundingArgs::of(const Rounding& rounding, Dtype to, std::uint64_t first) {
   if (!rounding.stochastic) return {};
-  const int bits = rounding.bits == 0 ? most_bits(to) : rounding.bits;
   return {rounding.seed, rounding.offset + first / 4, static_cast<std::uint32_t>(first % 4),
-          static_cast<std::uint32_t>(bits)};
+          static_cast<std::uint32_t>(kept_bits(rounding, to))};
 }
 
 void check_rounding(const char* op, const Rounding& rounding, Dtype to) {

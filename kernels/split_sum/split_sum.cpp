@@ -35,8 +35,8 @@ Plan plan(const Registry& registry, const Sum& s) {
     v.u64(s.workspace).u64(s.out).u64(s.bias);
     v.u32(total).divisor(plane).divisor(s.cols / width).u32(s.rows);
     v.u32(pitch / width).u32(s.splits).u32(s.ld).u32(s.group_stride);
-    v.scalar(s.alpha, s.type).scalar(s.beta, s.type).u32(s.flags).u32(s.round_bits);
-    v.u64(s.rounding.seed).u64(s.rounding.offset).u64(s.scale).f32(s.clip_low).f32(s.clip_high);
+    v.scalar(s.alpha, s.type).scalar(s.beta, s.type).u32(s.flags);
+    v.rounding(s.rounding, s.type).u64(s.scale).f32(s.clip_low).f32(s.clip_high);
     v.divisor(s.block != 0 ? s.block : s.rows);
     if (out.kernel->unmet(v.numbers()) != nullptr) continue;
     const std::int64_t threads = out.kernel->manifest().threads;

@@ -20,7 +20,6 @@ struct Sum {
   std::int64_t ld = 1, group_stride = 0;  // of out, in elements
   float alpha = 1.0F, beta = 0.0F;
   std::uint32_t flags = 0;  // split_sum.sass
-  std::int64_t round_bits = 0;
   Rounding rounding;
   std::uint64_t scale = 0;  // float32, by the flags
   float clip_low = 0.0F, clip_high = 0.0F;

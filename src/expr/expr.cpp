@@ -457,7 +457,7 @@ Expr round(const Expr& x, Dtype dtype, const Rounding& how) {
   if (!how.stochastic) return cast(x, dtype);
   if (is_complex(x.dtype())) throw TypeError("round: x is " + operand_text(*x.node()) + "; needs real numbers");
   const bool real = expr::kind_of(dtype) == Kind::real;
-  const int most = dtype == Dtype::float16 ? 10 : dtype == Dtype::bfloat16 ? 7 : 15;
+  const int most = most_bits(dtype);
   if (dtype == Dtype::boolean || size_of(dtype) > 4) {
     throw TypeError("round: dtype is " + std::string(name_of(dtype)) +
                     "; needs float16, bfloat16, float32 or an integer of up to 32 bits");

@@ -24,6 +24,10 @@ Values& Values::scalar(float v, Dtype type) {
   return f32(std::bit_cast<float>(scalar_bits(v, type)));
 }
 
+Values& Values::rounding(const Rounding& how, Dtype type) {
+  return u32(kept_bits(how, type)).u64(how.seed).u64(how.offset);
+}
+
 Values& Values::divisor(std::int64_t v) {
   const Magic m = magic(static_cast<std::uint32_t>(v));
   return u32(v).u32(m.mul).u32(m.shift);

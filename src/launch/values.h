@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nervanagpu/dtype.hpp"
+#include "nervanagpu/rounding.hpp"
 #include "nervanagpu/tensor_map.hpp"
 #include "src/device/device.h"
 #include "src/launch/arguments.h"
@@ -21,6 +22,8 @@ class Values {
   Values& map(const EncodedTensorMap& m);  // 0 to conditions
   // alpha or beta of a result of `type`: kernels with integer sums take them as integers.
   Values& scalar(float v, Dtype type);
+  // How a result of `type` is rounded: its mantissa bits, the seed and the counter's offset.
+  Values& rounding(const Rounding& how, Dtype type);
   // A divisor and its magic numbers.
   Values& divisor(std::int64_t v);
   Values& each_s32(const std::array<std::int64_t, 3>& t) { return s32(t[0]).s32(t[1]).s32(t[2]); }

@@ -17,7 +17,6 @@
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/pieces/piece_cells.h"
-#include "kernels/gemm/epilogue/flags.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
@@ -509,7 +508,7 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   const bool copied = tensor_cores && pass == ConvPass::bprop && p.stride != decltype(p.stride){1, 1, 1};
   if (types.out != Dtype::int32 && !copied && !gradients_of_cells && (!depthwise || goes_anywhere(kernel)) &&
       pick(random, 0, 3) == 0) {
-    e.rounding = {true, random(), random() % 1000, static_cast<int>(pick(random, 0, sgemm::most_bits(types.out)))};
+    e.rounding = {true, random(), random() % 1000, static_cast<int>(pick(random, 0, most_bits(types.out)))};
   }
   const bool has_bias = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
   ConvPointers at;

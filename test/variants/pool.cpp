@@ -1,7 +1,6 @@
 // Every pooling kernel: its window, strides and vectors are in its name.
 #include <algorithm>
 
-#include "kernels/gemm/epilogue/flags.h"
 #include "kernels/pool/argmax.h"
 #include "kernels/pool/pool.h"
 #include "src/device/select_device.h"
@@ -83,7 +82,7 @@ Outcome pool(Random& random, const Kernel& kernel, const Limits& /*limits*/) {
   options.relu = argmax && pick(random, 0, 1) == 0;
   const bool named = round != kernel.manifest().variant.end();
   if (named ? round->second == "random" : p.op == PoolOp::max && pick(random, 0, 3) == 0) {
-    options.rounding = {true, random(), random() % 1000, static_cast<int>(pick(random, 1, sgemm::most_bits(p.dtype)))};
+    options.rounding = {true, random(), random() % 1000, static_cast<int>(pick(random, 1, most_bits(p.dtype)))};
   }
 
   gpu_test::Pooled want = forward ? gpu_test::pooling(p, x) : gpu_test::pooling_gradient(p, dy, x);

@@ -1,6 +1,5 @@
 #include "kernels/conv/depthwise/depthwise_parts.h"
 
-#include "kernels/gemm/epilogue/flags.h"
 #include "kernels/split_sum/split_sum.h"
 #include "src/ceil_div.h"
 
@@ -55,7 +54,6 @@ void queue_sum(Device& device, const Parts& parts, Dtype type, const ConvPointer
   end.alpha = e.alpha;
   end.beta = e.beta;
   end.flags = (e.beta != 0.0F ? kBeta : 0U) | (e.rounding.stochastic ? kAtRandom : 0U);
-  end.round_bits = e.rounding.bits != 0 ? e.rounding.bits : sgemm::most_bits(type);
   end.rounding = e.rounding;
   const split_sum::Plan last = split_sum::plan(device.registry(), end);
   if (runs.kernel != nullptr) runs.values.launch(device, *runs.kernel, runs.grid, stream);

@@ -70,12 +70,4 @@ inline std::uint32_t plain_flags(const GemmProblem& p, std::int64_t ldc, int siz
   return f;
 }
 
-// Mantissa bits that stochastic rounding can keep.
-inline int most_bits(Dtype c) {
-  return c == Dtype::int8 ? 0 : c == Dtype::float16 ? 10 : c == Dtype::bfloat16 ? 7 : 15;
-}
-inline std::int64_t kept_bits(const GemmProblem& p) {
-  return p.rounding.bits != 0 ? p.rounding.bits : most_bits(p.c_type);
-}
-
 }  // namespace nervanagpu::sgemm

@@ -300,11 +300,8 @@ Values values(const Kernel& kernel, const GemmProblem& p, const Shape& s, Device
   v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(part_of(p, s) / block_of(kernel)).u32(s.ctas);
   v.u32(ceil_div(s.exchanged ? s.bn : s.bm, s.ctas)).u32(s.exchanged ? 1 : 0);
   v.u32(a.leading).u32(b.leading).u32(first(a)).u32(first(b)).u32(p.ldc);
-  v.f32(p.alpha)
-      .f32(p.beta)
-      .u32(sgemm::plain_flags(p, p.ldc, 4, false, {4, sgemm::kBiasColumns, false}))
-      .u32(sgemm::kept_bits(p));
-  return v.u64(p.rounding.seed).u64(p.rounding.offset).f32(p.clip_low).f32(p.clip_high);
+  v.f32(p.alpha).f32(p.beta).u32(sgemm::plain_flags(p, p.ldc, 4, false, {4, sgemm::kBiasColumns, false}));
+  return v.rounding(p.rounding, p.c_type).f32(p.clip_low).f32(p.clip_high);
 }
 
 }  // namespace nervanagpu::sgemm_ring

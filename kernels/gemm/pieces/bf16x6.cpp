@@ -223,7 +223,7 @@ Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t sp
   v.u32(p.m).u32(p.n).u32(p.k).u32(partial ? part : p.k).u32(partial ? part : 0);
   v.u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc);
   v.f32(partial ? 1.0F : p.alpha).f32(partial ? 0.0F : p.beta).u32(partial ? sgemm::kPartial : sgemm::flags_of(p));
-  v.u32(sgemm::kept_bits(p)).u64(p.rounding.seed).u64(p.rounding.offset).f32(p.clip_low).f32(p.clip_high);
+  v.rounding(p.rounding, p.c_type).f32(p.clip_low).f32(p.clip_high);
   unless.put(v.u64(p.workspace).u32(most_exponents(p.k)));
   const std::string layouts = std::string(p.a_transposed ? "t" : "n") + (p.b_transposed ? "t" : "n");
   for (const char* shape : {"128x128_4", "64x64_1"}) {

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "kernels/gemm/choose/hgemm_cost.h"
-#include "kernels/gemm/epilogue/flags.h"
 #include "kernels/gemm/pieces/piece_sides.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"

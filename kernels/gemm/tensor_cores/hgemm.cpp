@@ -111,7 +111,7 @@ void put_cluster(Values& v, const GemmProblem& p, std::int64_t blocks, std::int6
   v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(blocks).u32(ceil_div(blocks, splits)).u32(splits).u32(share);
   v.u32(p.ldc).f32(p.alpha).f32(p.beta);
   v.u32(sgemm::plain_flags(p, p.ldc, static_cast<int>(size_of(p.c_type)), false, {1, sgemm::kBiasColumns, false}));
-  v.u32(sgemm::kept_bits(p)).u64(p.rounding.seed).u64(p.rounding.offset);
+  v.rounding(p.rounding, p.c_type);
 }
 
 bool takes(const GemmProblem& p) {
@@ -240,7 +240,7 @@ void put_tiles(Values& v, const GemmProblem& p, const Tile& t, std::int64_t spli
   if (p.stride_b == 0) f |= kSameB;
   if (!partial) f |= sgemm::mask_flags(p);
   v.scalar(partial ? 1.0F : p.alpha, type).scalar(partial ? 0.0F : p.beta, type).u32(f);
-  v.u32(sgemm::kept_bits(p)).u64(p.rounding.seed).u64(p.rounding.offset);
+  v.rounding(p.rounding, p.c_type);
   v.u64(p.scale).f32(p.clip_low).f32(p.clip_high).u64(p.mask).u32(4 * p.ld_mask);
 }
 
