@@ -12,6 +12,7 @@
 #include "nervanagpu/nervanagpu.hpp"
 #include "python/casters.h"
 #include "python/gil.h"
+#include "python/options.h"
 
 namespace nervanagpu::python {
 
@@ -84,9 +85,6 @@ const Tensor& planned_tensor(const char* plan, const char* name, const py::handl
 
 // self[key]: ints, slices, ... and None, as NumPy's basic indexing.
 Tensor index(const Tensor& t, const py::object& key);
-
-// "nearest" or "stochastic" with its seed, counter offset and mantissa bits (0: all of the dtype's).
-Rounding rounding_from(const std::string& mode, std::uint64_t seed, std::uint64_t offset, int bits);
 
 // The ordinal that an ordinal, a name ("cuda:1") or a device of ours says. ValueError or TypeError for what is none.
 int device_from(const py::object& which);

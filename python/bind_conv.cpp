@@ -88,62 +88,65 @@ ConvProblem conv_problem(const std::string& layout, const Shape& x, const Shape&
   return p;
 }
 
-ConvOptions conv_options(const ConvFinish& f) {
-  const auto& [alpha, beta, rounding, seed, offset, bits, stream, tensor_cores, mask] = f;
+ConvOptions conv_options(const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask,
+                         const py::object& stream) {
   ConvOptions o;
-  o.alpha = alpha;
-  o.beta = beta;
-  o.rounding = rounding_from(rounding, seed, offset, bits);
-  o.stream = stream_from(stream);
+  o.alpha = epilogue.alpha;
+  o.beta = epilogue.beta;
+  o.rounding = epilogue.rounding;
   o.tensor_cores = tensor_cores;
   o.mask = mask ? &*mask : nullptr;
+  o.stream = stream_from(stream);
   return o;
 }
 
 void bind_conv(py::module_& m) {
-  m.def("conv_fprop", [](const Tensor& x, const Tensor& w, const std::optional<Tensor>& out,
-                         const std::optional<Tensor>& bias, bool relu, const std::string& layout,
-                         const Geometry& geometry, std::int64_t groups, std::size_t axes, const ConvFinish& finish) {
-    ConvProblem p = conv_problem(layout, x.shape(), w.shape(), geometry, groups, axes);
-    const bool integer = w.dtype() == Dtype::int8;
-    p.x_type = x.dtype();
-    p.w_type = w.dtype();
-    p.y_type = integer ? Dtype::int32 : w.dtype();
-    ConvOptions options = conv_options(finish);
-    options.bias = bias ? &*bias : nullptr;
-    options.relu = relu;
-    const GilRelease release;
-    if (options.mask != nullptr) before_write(*options.mask);
-    Tensor y = target(out, out_shape(p, axes), p.y_type, options.beta);
-    conv_fprop(p, x, w, y, options);
-    return y;
-  });
-  m.def("conv_bprop", [](const Tensor& dy, const Tensor& w, const std::optional<Tensor>& out, const py::object& x_shape,
-                         const std::string& layout, const Geometry& geometry, std::int64_t groups, std::size_t axes,
-                         const ConvFinish& finish) {
-    const Shape shape = shape_from(x_shape);
-    ConvProblem p = conv_problem(layout, shape, w.shape(), geometry, groups, axes);
-    p.x_type = p.y_type = dy.dtype();
-    p.w_type = w.dtype();
-    const ConvOptions options = conv_options(finish);
-    const GilRelease release;
-    Tensor dx = target(out, shape, p.x_type, options.beta);
-    conv_bprop(p, dy, w, dx, options);
-    return dx;
-  });
-  m.def("conv_update", [](const Tensor& dy, const Tensor& x, const std::optional<Tensor>& out,
-                          const py::object& w_shape, const std::string& layout, const Geometry& geometry,
-                          std::int64_t groups, std::size_t axes, const ConvFinish& finish) {
-    const Shape shape = shape_from(w_shape);
-    ConvProblem p = conv_problem(layout, x.shape(), shape, geometry, groups, axes);
-    p.x_type = x.dtype();
-    p.w_type = p.y_type = dy.dtype();
-    const ConvOptions options = conv_options(finish);
-    const GilRelease release;
-    Tensor dw = target(out, shape, p.w_type, options.beta);
-    conv_update(p, dy, x, dw, options);
-    return dw;
-  });
+  m.def("conv_fprop",
+        [](const Tensor& x, const Tensor& w, const std::optional<Tensor>& out, const std::optional<Tensor>& bias,
+           bool relu, const std::string& layout, const Geometry& geometry, std::int64_t groups, std::size_t axes,
+           const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask, const py::object& stream) {
+          ConvProblem p = conv_problem(layout, x.shape(), w.shape(), geometry, groups, axes);
+          const bool integer = w.dtype() == Dtype::int8;
+          p.x_type = x.dtype();
+          p.w_type = w.dtype();
+          p.y_type = integer ? Dtype::int32 : w.dtype();
+          ConvOptions options = conv_options(epilogue, tensor_cores, mask, stream);
+          options.bias = bias ? &*bias : nullptr;
+          options.relu = relu;
+          const GilRelease release;
+          if (options.mask != nullptr) before_write(*options.mask);
+          Tensor y = target(out, out_shape(p, axes), p.y_type, options.beta);
+          conv_fprop(p, x, w, y, options);
+          return y;
+        });
+  m.def("conv_bprop",
+        [](const Tensor& dy, const Tensor& w, const std::optional<Tensor>& out, const py::object& x_shape,
+           const std::string& layout, const Geometry& geometry, std::int64_t groups, std::size_t axes,
+           const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask, const py::object& stream) {
+          const Shape shape = shape_from(x_shape);
+          ConvProblem p = conv_problem(layout, shape, w.shape(), geometry, groups, axes);
+          p.x_type = p.y_type = dy.dtype();
+          p.w_type = w.dtype();
+          const ConvOptions options = conv_options(epilogue, tensor_cores, mask, stream);
+          const GilRelease release;
+          Tensor dx = target(out, shape, p.x_type, options.beta);
+          conv_bprop(p, dy, w, dx, options);
+          return dx;
+        });
+  m.def("conv_update",
+        [](const Tensor& dy, const Tensor& x, const std::optional<Tensor>& out, const py::object& w_shape,
+           const std::string& layout, const Geometry& geometry, std::int64_t groups, std::size_t axes,
+           const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask, const py::object& stream) {
+          const Shape shape = shape_from(w_shape);
+          ConvProblem p = conv_problem(layout, x.shape(), shape, geometry, groups, axes);
+          p.x_type = x.dtype();
+          p.w_type = p.y_type = dy.dtype();
+          const ConvOptions options = conv_options(epilogue, tensor_cores, mask, stream);
+          const GilRelease release;
+          Tensor dw = target(out, shape, p.w_type, options.beta);
+          conv_update(p, dy, x, dw, options);
+          return dw;
+        });
 }
 
 }  // namespace nervanagpu::python

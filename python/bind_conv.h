@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <tuple>
 
 #include "nervanagpu/conv.hpp"
 #include "python/bind.h"
@@ -19,10 +18,8 @@ using Geometry = std::array<std::array<std::int64_t, 3>, 3>;
 ConvProblem conv_problem(const std::string& layout, const Shape& x, const Shape& w, const Geometry& geometry,
                          std::int64_t groups, std::size_t axes);
 
-// alpha, beta, rounding, seed, offset, bits, stream, tensor_cores, mask.
-using ConvFinish =
-    std::tuple<float, float, std::string, std::uint64_t, std::uint64_t, int, py::object, bool, std::optional<Tensor>>;
-// `f` must outlive them.
-ConvOptions conv_options(const ConvFinish& f);
+// `mask` must outlive them.
+ConvOptions conv_options(const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask,
+                         const py::object& stream);
 
 }  // namespace nervanagpu::python

@@ -21,7 +21,8 @@ ConvPass pass_from(const std::string& name) {
 
 ConvPlan plan_of(const std::string& which, const Tensor& in1, const Tensor& in2, const Tensor& out,
                  const std::optional<Tensor>& bias, bool relu, const std::string& layout, const Geometry& geometry,
-                 std::int64_t groups, std::size_t axes, const ConvFinish& finish) {
+                 std::int64_t groups, std::size_t axes, const Epilogue& epilogue, bool tensor_cores,
+                 const std::optional<Tensor>& mask) {
   const ConvPass pass = pass_from(which);
   const Tensor& x = pass == ConvPass::fprop ? in1 : pass == ConvPass::bprop ? out : in2;
   const Tensor& w = pass == ConvPass::update ? out : in2;
@@ -30,7 +31,7 @@ ConvPlan plan_of(const std::string& which, const Tensor& in1, const Tensor& in2,
   p.x_type = x.dtype();
   p.w_type = w.dtype();
   p.y_type = y.dtype();
-  ConvOptions options = conv_options(finish);
+  ConvOptions options = conv_options(epilogue, tensor_cores, mask, py::none());
   options.bias = bias ? &*bias : nullptr;
   options.relu = relu;
   const GilRelease release;

@@ -106,12 +106,12 @@ void bind_gemm(py::module_& m) {
   m.def(
       "dot",
       [](const Tensor& a, const Tensor& b, std::optional<Tensor> out, float alpha, float beta,
-         const std::optional<Tensor>& bias, bool relu, bool relu_first, const std::string& rounding, std::uint64_t seed,
-         std::uint64_t offset, int bits, const py::object& stream, const std::string& tile, std::int64_t splits,
-         bool tensor_cores, const std::string& activation, const std::pair<float, float>& clip,
-         const std::optional<Tensor>& scale, const std::optional<Tensor>& mask, const Sums& sums) {
+         const std::optional<Tensor>& bias, bool relu, bool relu_first, const Rounding& rounding,
+         const py::object& stream, const std::string& tile, std::int64_t splits, bool tensor_cores,
+         const std::string& activation, const std::pair<float, float>& clip, const std::optional<Tensor>& scale,
+         const std::optional<Tensor>& mask, const Sums& sums) {
         GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, splits, tensor_cores);
-        options.rounding = rounding_from(rounding, seed, offset, bits);
+        options.rounding = rounding;
         options.stream = stream_from(stream);
         options.tile = tile;
         finish_by(options, activation, clip, scale, mask);
@@ -123,19 +123,18 @@ void bind_gemm(py::module_& m) {
         return std::move(*out);
       },
       py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha"), py::arg("beta"), py::arg("bias"), py::arg("relu"),
-      py::arg("relu_first"), py::arg("rounding"), py::arg("seed"), py::arg("offset"), py::arg("bits"),
-      py::arg("stream"), py::arg("tile"), py::arg("splits") = 0, py::arg("tensor_cores") = true,
-      py::arg("activation") = "none", py::arg("clip") = std::pair<float, float>(0.0F, 0.0F),
-      py::arg("scale") = py::none(), py::arg("mask") = py::none(), py::arg("sums") = Sums());
+      py::arg("relu_first"), py::arg("rounding"), py::arg("stream"), py::arg("tile"), py::arg("splits") = 0,
+      py::arg("tensor_cores") = true, py::arg("activation") = "none",
+      py::arg("clip") = std::pair<float, float>(0.0F, 0.0F), py::arg("scale") = py::none(),
+      py::arg("mask") = py::none(), py::arg("sums") = Sums());
   m.def(
       "batched_dot",
       [](const Tensor& a, const Tensor& b, Tensor out, float alpha, float beta, const std::optional<Tensor>& bias,
-         bool relu, bool relu_first, const std::string& rounding, std::uint64_t seed, std::uint64_t offset, int bits,
-         const py::object& stream, const std::string& tile, std::int64_t splits, bool tensor_cores,
-         const std::string& activation, const std::pair<float, float>& clip, const std::optional<Tensor>& mask,
-         const Sums& sums) {
+         bool relu, bool relu_first, const Rounding& rounding, const py::object& stream, const std::string& tile,
+         std::int64_t splits, bool tensor_cores, const std::string& activation, const std::pair<float, float>& clip,
+         const std::optional<Tensor>& mask, const Sums& sums) {
         GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, splits, tensor_cores);
-        options.rounding = rounding_from(rounding, seed, offset, bits);
+        options.rounding = rounding;
         options.stream = stream_from(stream);
         options.tile = tile;
         finish_by(options, activation, clip, {}, mask);
@@ -145,16 +144,15 @@ void bind_gemm(py::module_& m) {
         batched_dot(a, b, out, options);
       },
       py::arg("a"), py::arg("b"), py::arg("out"), py::arg("alpha"), py::arg("beta"), py::arg("bias"), py::arg("relu"),
-      py::arg("relu_first"), py::arg("rounding"), py::arg("seed"), py::arg("offset"), py::arg("bits"),
-      py::arg("stream"), py::arg("tile"), py::arg("splits"), py::arg("tensor_cores"), py::arg("activation"),
-      py::arg("clip"), py::arg("mask"), py::arg("sums"));
+      py::arg("relu_first"), py::arg("rounding"), py::arg("stream"), py::arg("tile"), py::arg("splits"),
+      py::arg("tensor_cores"), py::arg("activation"), py::arg("clip"), py::arg("mask"), py::arg("sums"));
   m.def(
       "grouped_dot",
       [](const std::vector<std::tuple<Tensor, Tensor, Tensor>>& products, float alpha, float beta,
-         const std::optional<Tensor>& bias, bool relu, bool relu_first, const std::string& rounding, std::uint64_t seed,
-         std::uint64_t offset, int bits, const py::object& stream, std::int64_t splits, bool tensor_cores) {
+         const std::optional<Tensor>& bias, bool relu, bool relu_first, const Rounding& rounding,
+         const py::object& stream, std::int64_t splits, bool tensor_cores) {
         GemmOptions options = gemm_options(alpha, beta, bias, relu, relu_first, splits, tensor_cores);
-        options.rounding = rounding_from(rounding, seed, offset, bits);
+        options.rounding = rounding;
         options.stream = stream_from(stream);
         std::vector<GroupedProduct> all;
         for (const auto& [a, b, c] : products) {
@@ -165,8 +163,7 @@ void bind_gemm(py::module_& m) {
         grouped_dot(all, options);
       },
       py::arg("products"), py::arg("alpha"), py::arg("beta"), py::arg("bias"), py::arg("relu"), py::arg("relu_first"),
-      py::arg("rounding"), py::arg("seed"), py::arg("offset"), py::arg("bits"), py::arg("stream"), py::arg("splits"),
-      py::arg("tensor_cores"));
+      py::arg("rounding"), py::arg("stream"), py::arg("splits"), py::arg("tensor_cores"));
   m.def(
       "matmul",
       [](const Tensor& a, const Tensor& b, const py::object& stream) {

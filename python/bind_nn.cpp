@@ -23,86 +23,71 @@ Activation activation_from(const std::string& name) {
   throw InvalidArgument("activation is '" + name + "'; needs identity, relu, leaky_relu, tanh or sigmoid");
 }
 
-// What every operation ends with: rounding, seed, offset, bits, stream.
-struct Last {
-  Rounding rounding;
-  Stream stream;
-};
-Last last_from(const std::string& mode, std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
-  return {rounding_from(mode, seed, offset, bits), stream_from(stream)};
-}
-
 void bind_elementwise(py::module_& m) {
-  m.def("nn_convert", [](const Tensor& from, Tensor& to, const std::string& mode, std::uint64_t seed,
-                         std::uint64_t offset, int bits, const py::object& stream) {
-    const Last last = last_from(mode, seed, offset, bits, stream);
+  m.def("nn_convert", [](const Tensor& from, Tensor& to, const Rounding& rounding, const py::object& stream) {
+    const Stream queue = stream_from(stream);
     before_write(to);
     const GilRelease release;
-    convert(from, to, last.rounding, last.stream);
+    convert(from, to, rounding, queue);
   });
-  m.def("nn_add", [](const Tensor& a, const Tensor& b, Tensor& out, float alpha, float beta, const std::string& mode,
-                     std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
-    const Last last = last_from(mode, seed, offset, bits, stream);
+  m.def("nn_add", [](const Tensor& a, const Tensor& b, Tensor& out, float alpha, float beta, const Rounding& rounding,
+                     const py::object& stream) {
+    const Stream queue = stream_from(stream);
     before_write(out);
     const GilRelease release;
-    add(a, b, out, alpha, beta, last.rounding, last.stream);
+    add(a, b, out, alpha, beta, rounding, queue);
   });
-  m.def("nn_activation", [](const std::string& f, const Tensor& x, Tensor& y, float slope, const std::string& mode,
-                            std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
-    const Last last = last_from(mode, seed, offset, bits, stream);
+  m.def("nn_activation", [](const std::string& f, const Tensor& x, Tensor& y, float slope, const Rounding& rounding,
+                            const py::object& stream) {
+    const Stream queue = stream_from(stream);
     const Activation kind = activation_from(f);
     before_write(y);
     const GilRelease release;
-    activation_fprop(kind, x, y, slope, last.rounding, last.stream);
+    activation_fprop(kind, x, y, slope, rounding, queue);
   });
-  m.def("nn_activation_bprop",
-        [](const std::string& f, const Tensor& y, const Tensor& dy, Tensor& dx, float slope, const std::string& mode,
-           std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
-          const Last last = last_from(mode, seed, offset, bits, stream);
-          const Activation kind = activation_from(f);
-          before_write(dx);
-          const GilRelease release;
-          activation_bprop(kind, y, dy, dx, slope, last.rounding, last.stream);
-        });
-  m.def("nn_dropout",
-        [](const Tensor& x, Tensor& y, float keep, std::uint64_t mask_seed, std::uint64_t mask_offset,
-           const std::string& mode, std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
-          const Last last = last_from(mode, seed, offset, bits, stream);
-          before_write(y);
-          const GilRelease release;
-          dropout(x, y, keep, mask_seed, mask_offset, last.rounding, last.stream);
-        });
+  m.def("nn_activation_bprop", [](const std::string& f, const Tensor& y, const Tensor& dy, Tensor& dx, float slope,
+                                  const Rounding& rounding, const py::object& stream) {
+    const Stream queue = stream_from(stream);
+    const Activation kind = activation_from(f);
+    before_write(dx);
+    const GilRelease release;
+    activation_bprop(kind, y, dy, dx, slope, rounding, queue);
+  });
+  m.def("nn_dropout", [](const Tensor& x, Tensor& y, float keep, std::uint64_t mask_seed, std::uint64_t mask_offset,
+                         const Rounding& rounding, const py::object& stream) {
+    const Stream queue = stream_from(stream);
+    before_write(y);
+    const GilRelease release;
+    dropout(x, y, keep, mask_seed, mask_offset, rounding, queue);
+  });
 }
 
 void bind_bias(py::module_& m) {
-  m.def("nn_bias_add", [](const Tensor& x, const Tensor& bias, bool channel_last, Tensor& y, const std::string& mode,
-                          std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
-    const Last last = last_from(mode, seed, offset, bits, stream);
+  m.def("nn_bias_add", [](const Tensor& x, const Tensor& bias, bool channel_last, Tensor& y, const Rounding& rounding,
+                          const py::object& stream) {
+    const Stream queue = stream_from(stream);
     before_write(y);
     const GilRelease release;
-    bias_add(x, bias, channel_last, y, last.rounding, last.stream);
+    bias_add(x, bias, channel_last, y, rounding, queue);
   });
-  m.def("nn_bias_grad",
-        [](const Tensor& dy, bool channel_last, Tensor& db, float alpha, float beta, const std::string& mode,
-           std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
-          const Last last = last_from(mode, seed, offset, bits, stream);
-          before_write(db);
-          const GilRelease release;
-          bias_grad(dy, channel_last, db, alpha, beta, last.rounding, last.stream);
-        });
+  m.def("nn_bias_grad", [](const Tensor& dy, bool channel_last, Tensor& db, float alpha, float beta,
+                           const Rounding& rounding, const py::object& stream) {
+    const Stream queue = stream_from(stream);
+    before_write(db);
+    const GilRelease release;
+    bias_grad(dy, channel_last, db, alpha, beta, rounding, queue);
+  });
 }
 
 void bind_training(py::module_& m) {
   m.def("nn_sgd_update", [](Tensor& w, std::optional<Tensor> master, Tensor& velocity, const Tensor& grad, float lr,
-                            float momentum, float weight_decay, const std::string& mode, std::uint64_t seed,
-                            std::uint64_t offset, int bits, const py::object& stream) {
-    const Last last = last_from(mode, seed, offset, bits, stream);
+                            float momentum, float weight_decay, const Rounding& rounding, const py::object& stream) {
+    const Stream queue = stream_from(stream);
     before_write(w);
     before_write(velocity);
     if (master) before_write(*master);
     const GilRelease release;
-    sgd_update(w, master ? &*master : nullptr, velocity, grad,
-               {lr, momentum, weight_decay, last.rounding, last.stream});
+    sgd_update(w, master ? &*master : nullptr, velocity, grad, {lr, momentum, weight_decay, rounding, queue});
   });
   m.def("nn_softmax", [](const Tensor& logits, const std::optional<Tensor>& labels, Tensor& probs,
                          std::optional<Tensor> loss, const py::object& stream) {
@@ -112,14 +97,13 @@ void bind_training(py::module_& m) {
     const GilRelease release;
     softmax_fprop(logits, labels ? &*labels : nullptr, probs, loss ? &*loss : nullptr, s);
   });
-  m.def("nn_softmax_bprop",
-        [](const Tensor& probs, const Tensor& labels, Tensor& dlogits, float scale, const std::string& mode,
-           std::uint64_t seed, std::uint64_t offset, int bits, const py::object& stream) {
-          const Last last = last_from(mode, seed, offset, bits, stream);
-          before_write(dlogits);
-          const GilRelease release;
-          softmax_bprop(probs, labels, dlogits, scale, last.rounding, last.stream);
-        });
+  m.def("nn_softmax_bprop", [](const Tensor& probs, const Tensor& labels, Tensor& dlogits, float scale,
+                               const Rounding& rounding, const py::object& stream) {
+    const Stream queue = stream_from(stream);
+    before_write(dlogits);
+    const GilRelease release;
+    softmax_bprop(probs, labels, dlogits, scale, rounding, queue);
+  });
   m.def("nn_statistics", [](const Tensor& x, const py::object& stream) {
     const Stream s = stream_from(stream);
     Statistics out;

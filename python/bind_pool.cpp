@@ -45,12 +45,12 @@ PoolProblem pool_problem(const std::string& op, const Tensor& x, const std::stri
   return p;
 }
 
-PoolOptions pool_options(const PoolFinish& f) {
+PoolOptions pool_options(const Epilogue& epilogue, const py::object& stream) {
   PoolOptions o;
-  o.alpha = std::get<0>(f);
-  o.beta = std::get<1>(f);
-  o.rounding = rounding_from(std::get<2>(f), std::get<3>(f), std::get<4>(f), std::get<5>(f));
-  o.stream = stream_from(std::get<6>(f));
+  o.alpha = epilogue.alpha;
+  o.beta = epilogue.beta;
+  o.rounding = epilogue.rounding;
+  o.stream = stream_from(stream);
   return o;
 }
 
@@ -83,30 +83,30 @@ Tensor target(const std::optional<Tensor>& out, const Shape& shape, Dtype dtype,
 }  // namespace
 
 void bind_pool(py::module_& m) {
-  m.def("pool_fprop",
-        [](const std::string& op, const Tensor& x, const std::optional<Tensor>& out, const std::string& layout,
-           const PoolGeometry& geometry, const PoolFinish& finish, const std::optional<Tensor>& argmax, bool relu) {
-          const PoolProblem p = pool_problem(op, x, layout, geometry);
-          PoolOptions options = pool_options(finish);
-          options.relu = relu;
-          const GilRelease release;
-          Tensor y = target(out, shape_of(p, layout, p.out()), p.dtype, options.beta);
-          if (argmax) {
-            before_write(*argmax);
-            Tensor codes = *argmax;
-            max_pool_fprop(p, x, y, codes, options);
-          } else {
-            pool_fprop(p, x, y, options);
-          }
-          return y;
-        });
+  m.def("pool_fprop", [](const std::string& op, const Tensor& x, const std::optional<Tensor>& out,
+                         const std::string& layout, const PoolGeometry& geometry, const Epilogue& epilogue,
+                         const py::object& stream, const std::optional<Tensor>& argmax, bool relu) {
+    const PoolProblem p = pool_problem(op, x, layout, geometry);
+    PoolOptions options = pool_options(epilogue, stream);
+    options.relu = relu;
+    const GilRelease release;
+    Tensor y = target(out, shape_of(p, layout, p.out()), p.dtype, options.beta);
+    if (argmax) {
+      before_write(*argmax);
+      Tensor codes = *argmax;
+      max_pool_fprop(p, x, y, codes, options);
+    } else {
+      pool_fprop(p, x, y, options);
+    }
+    return y;
+  });
   m.def("pool_bprop", [](const std::string& op, const Tensor& dy, const std::optional<Tensor>& x,
                          const std::optional<Tensor>& out, const std::string& layout, const PoolGeometry& geometry,
-                         const PoolFinish& finish, const std::optional<Tensor>& argmax) {
+                         const Epilogue& epilogue, const py::object& stream, const std::optional<Tensor>& argmax) {
     if (!x && !argmax) throw InvalidArgument("pool: neither x nor argmax is given; needs one of them");
     const Tensor& like = shaped_as(x, out);
     const PoolProblem p = pool_problem(op, like, layout, geometry);
-    const PoolOptions options = pool_options(finish);
+    const PoolOptions options = pool_options(epilogue, stream);
     const GilRelease release;
     Tensor dx = target(out, like.shape(), p.dtype, options.beta);
     if (argmax) {

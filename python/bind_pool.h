@@ -15,11 +15,9 @@ namespace nervanagpu::python {
 // (window, stride, pad) of (feature maps, depth, height, width) each, and whether padding counts in a mean.
 using PoolGeometry =
     std::tuple<std::array<std::int64_t, 4>, std::array<std::int64_t, 4>, std::array<std::int64_t, 4>, bool>;
-// alpha, beta, rounding, seed, offset, bits, stream.
-using PoolFinish = std::tuple<float, float, std::string, std::uint64_t, std::uint64_t, int, py::object>;
 
 PoolProblem pool_problem(const std::string& op, const Tensor& x, const std::string& layout,
                          const PoolGeometry& geometry);
-PoolOptions pool_options(const PoolFinish& f);
+PoolOptions pool_options(const Epilogue& epilogue, const py::object& stream);
 
 }  // namespace nervanagpu::python

@@ -20,10 +20,10 @@ PoolPass pass_from(const std::string& name) {
 
 PoolPlan plan_of(const std::string& which, const std::string& op, const Tensor& in, const Tensor& out,
                  const std::optional<Tensor>& x, const std::optional<Tensor>& argmax, const std::string& layout,
-                 const PoolGeometry& geometry, const PoolFinish& finish, bool relu) {
+                 const PoolGeometry& geometry, const Epilogue& epilogue, bool relu) {
   const PoolPass pass = pass_from(which);
   const PoolProblem p = pool_problem(op, pass == PoolPass::fprop ? in : out, layout, geometry);
-  PoolOptions options = pool_options(finish);
+  PoolOptions options = pool_options(epilogue, py::none());
   options.relu = relu;
   const GilRelease release;
   return {pass, p, in, out, {x ? &*x : nullptr, argmax ? &*argmax : nullptr, 0}, options};

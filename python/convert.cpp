@@ -181,16 +181,4 @@ Tensor index(const Tensor& t, const py::object& key) {
   return out;
 }
 
-Rounding rounding_from(const std::string& mode, std::uint64_t seed, std::uint64_t offset, int bits) {
-  if (mode != "nearest" && mode != "stochastic") {
-    throw InvalidArgument("rounding is '" + mode + "'; needs 'nearest' or 'stochastic'");
-  }
-  Rounding out;
-  out.stochastic = mode == "stochastic";
-  out.seed = seed;
-  out.offset = offset;
-  out.bits = bits;
-  return out;
-}
-
 }  // namespace nervanagpu::python

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nervanagpu._methods import Methods
+from nervanagpu.options import Epilogue, Rounding
 
 _Shape = SupportsIndex | Sequence[SupportsIndex]
 _Operand = Any
@@ -438,10 +439,7 @@ def dot(
     bias: GPUTensor | None,
     relu: bool,
     relu_first: bool,
-    rounding: str,
-    seed: int,
-    offset: int,
-    bits: int,
+    rounding: Rounding,
     stream: Stream | None,
     tile: str,
     splits: int = 0,
@@ -461,10 +459,7 @@ def batched_dot(
     bias: GPUTensor | None,
     relu: bool,
     relu_first: bool,
-    rounding: str,
-    seed: int,
-    offset: int,
-    bits: int,
+    rounding: Rounding,
     stream: Stream | None,
     tile: str,
     splits: int,
@@ -481,10 +476,7 @@ def grouped_dot(
     bias: GPUTensor | None,
     relu: bool,
     relu_first: bool,
-    rounding: str,
-    seed: int,
-    offset: int,
-    bits: int,
+    rounding: Rounding,
     stream: Stream | None,
     splits: int,
     tensor_cores: bool,
@@ -572,7 +564,9 @@ class ConvPlan:
         geometry: tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]],
         groups: int,
         axes: int,
-        finish: tuple[Any, ...],
+        epilogue: Epilogue,
+        tensor_cores: bool,
+        mask: GPUTensor | None,
         /,
     ) -> None: ...
     @property
@@ -607,10 +601,7 @@ class ConvPlan:
 def nn_convert(
     from_: GPUTensor,
     to: GPUTensor,
-    rounding: str,
-    seed: int,
-    offset: int,
-    bits: int,
+    rounding: Rounding,
     stream: Stream | None,
     /,
 ) -> None: ...
@@ -620,10 +611,7 @@ def nn_add(
     out: GPUTensor,
     alpha: float,
     beta: float,
-    rounding: str,
-    seed: int,
-    offset: int,
-    bits: int,
+    rounding: Rounding,
     stream: Stream | None,
     /,
 ) -> None: ...
@@ -632,10 +620,7 @@ def nn_activation(
     x: GPUTensor,
     y: GPUTensor,
     slope: float,
-    rounding: str,
-    seed: int,
-    offset: int,
-    bits: int,
+    rounding: Rounding,
     stream: Stream | None,
     /,
 ) -> None: ...
@@ -645,10 +630,7 @@ def nn_activation_bprop(
     dy: GPUTensor,
     dx: GPUTensor,
     slope: float,
-    rounding: str,
-    seed: int,
-    offset: int,
-    bits: int,
+    rounding: Rounding,
     stream: Stream | None,
     /,
 ) -> None: ...
@@ -658,10 +640,7 @@ def nn_dropout(
     keep: float,
     mask_seed: int,
     mask_offset: int,
-    rounding: str,
-    seed: int,
-    offset: int,
-    bits: int,
+    rounding: Rounding,
     stream: Stream | None,
     /,
 ) -> None: ...
@@ -670,10 +649,7 @@ def nn_bias_add(
     bias: GPUTensor,
     channel_last: bool,
     y: GPUTensor,
-    rounding: str,
-    seed: int,
-    offset: int,
-    bits: int,
+    rounding: Rounding,
     stream: Stream | None,
     /,
 ) -> None: ...
@@ -683,10 +659,7 @@ def nn_bias_grad(
     db: GPUTensor,
     alpha: float,
     beta: float,
-    rounding: str,
-    seed: int,
-    offset: int,
-    bits: int,
+    rounding: Rounding,
     stream: Stream | None,
     /,
 ) -> None: ...
@@ -698,10 +671,7 @@ def nn_sgd_update(
     lr: float,
     momentum: float,
     weight_decay: float,
-    rounding: str,
-    seed: int,
-    offset: int,
-    bits: int,
+    rounding: Rounding,
     stream: Stream | None,
     /,
 ) -> None: ...
@@ -718,10 +688,7 @@ def nn_softmax_bprop(
     labels: GPUTensor,
     dlogits: GPUTensor,
     scale: float,
-    rounding: str,
-    seed: int,
-    offset: int,
-    bits: int,
+    rounding: Rounding,
     stream: Stream | None,
     /,
 ) -> None: ...
@@ -739,7 +706,10 @@ def conv_fprop(
     geometry: _Geometry,
     groups: int,
     axes: int,
-    finish: tuple[Any, ...],
+    epilogue: Epilogue,
+    tensor_cores: bool,
+    mask: GPUTensor | None,
+    stream: Stream | None,
 ) -> GPUTensor: ...
 def conv_bprop(
     dy: GPUTensor,
@@ -750,7 +720,10 @@ def conv_bprop(
     geometry: _Geometry,
     groups: int,
     axes: int,
-    finish: tuple[Any, ...],
+    epilogue: Epilogue,
+    tensor_cores: bool,
+    mask: GPUTensor | None,
+    stream: Stream | None,
 ) -> GPUTensor: ...
 def conv_update(
     dy: GPUTensor,
@@ -761,7 +734,10 @@ def conv_update(
     geometry: _Geometry,
     groups: int,
     axes: int,
-    finish: tuple[Any, ...],
+    epilogue: Epilogue,
+    tensor_cores: bool,
+    mask: GPUTensor | None,
+    stream: Stream | None,
 ) -> GPUTensor: ...
 
 _Quad = tuple[int, int, int, int]
@@ -772,7 +748,8 @@ def pool_fprop(
     out: GPUTensor | None,
     layout: str,
     geometry: tuple[_Quad, _Quad, _Quad, bool],
-    finish: tuple[Any, ...],
+    epilogue: Epilogue,
+    stream: Stream | None,
     argmax: GPUTensor | None,
     relu: bool,
     /,
@@ -784,7 +761,8 @@ def pool_bprop(
     out: GPUTensor | None,
     layout: str,
     geometry: tuple[_Quad, _Quad, _Quad, bool],
-    finish: tuple[Any, ...],
+    epilogue: Epilogue,
+    stream: Stream | None,
     argmax: GPUTensor | None,
     /,
 ) -> GPUTensor: ...
@@ -801,7 +779,7 @@ class PoolPlan:
         argmax: GPUTensor | None,
         layout: str,
         geometry: tuple[_Quad, _Quad, _Quad, bool],
-        finish: tuple[Any, ...],
+        epilogue: Epilogue,
         relu: bool,
         /,
     ) -> None: ...

@@ -27,12 +27,16 @@ and where they begin, not on the GPU, but for those of the tensor cores.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.arguments import integers, is_integer, tensor
 from nervanagpu.creation import Shape
+from nervanagpu.options import Epilogue, keywords
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Ints = int | Sequence[int]
 Triple = tuple[int, int, int]
@@ -61,59 +65,49 @@ def _geometry(op: str, stride: Ints, padding: Ints, dilation: Ints, axes: int) -
     )
 
 
-def _finish(
-    alpha: float = 1.0,
-    beta: float = 0.0,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
-    stream: Stream | None = None,
-    tensor_cores: bool = True,
-    mask: GPUTensor | None = None,
-) -> tuple[Any, ...]:
-    return alpha, beta, rounding, seed, offset, bits, stream, tensor_cores, mask
-
-
 def _fprop(
     axes: int, x: GPUTensor, w: GPUTensor, bias: GPUTensor | None, stride: Ints, padding: Ints, dilation: Ints,
-    groups: int, layout: str, relu: bool, out: GPUTensor | None, options: dict[str, Any],
+    groups: int, layout: str, relu: bool, out: GPUTensor | None, epilogue: Epilogue, tensor_cores: bool,
+    mask: GPUTensor | None, stream: Stream | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d"
-    _check(op, x=x, w=w, bias=bias, out=out, mask=options["mask"])
-    y = _core.conv_fprop(
-        x, w, out, bias, relu, layout, _geometry(op, stride, padding, dilation, axes), groups, axes, _finish(**options)
-    )
+    _check(op, x=x, w=w, bias=bias, out=out, mask=mask)
+    geometry = _geometry(op, stride, padding, dilation, axes)
+    last = (epilogue, tensor_cores, mask, stream)
+    y = _core.conv_fprop(x, w, out, bias, relu, layout, geometry, groups, axes, *last)
     return y if out is None else out
 
 
 def _bprop(
     axes: int, dy: GPUTensor, w: GPUTensor, x_shape: Shape, stride: Ints, padding: Ints, dilation: Ints,
-    groups: int, layout: str, out: GPUTensor | None, options: dict[str, Any],
+    groups: int, layout: str, out: GPUTensor | None, epilogue: Epilogue, tensor_cores: bool,
+    mask: GPUTensor | None, stream: Stream | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d_bprop"
-    _check(op, dy=dy, w=w, out=out, mask=options["mask"])
-    dx = _core.conv_bprop(
-        dy, w, out, x_shape, layout, _geometry(op, stride, padding, dilation, axes), groups, axes, _finish(**options)
-    )
+    _check(op, dy=dy, w=w, out=out, mask=mask)
+    geometry = _geometry(op, stride, padding, dilation, axes)
+    last = (epilogue, tensor_cores, mask, stream)
+    dx = _core.conv_bprop(dy, w, out, x_shape, layout, geometry, groups, axes, *last)
     return dx if out is None else out
 
 
 def _update(
     axes: int, dy: GPUTensor, x: GPUTensor, w_shape: Shape, stride: Ints, padding: Ints, dilation: Ints,
-    groups: int, layout: str, out: GPUTensor | None, options: dict[str, Any],
+    groups: int, layout: str, out: GPUTensor | None, epilogue: Epilogue, tensor_cores: bool,
+    stream: Stream | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d_update"
     _check(op, dy=dy, x=x, out=out)
-    dw = _core.conv_update(
-        dy, x, out, w_shape, layout, _geometry(op, stride, padding, dilation, axes), groups, axes, _finish(**options)
-    )
+    geometry = _geometry(op, stride, padding, dilation, axes)
+    last = (epilogue, tensor_cores, None, stream)
+    dw = _core.conv_update(dy, x, out, w_shape, layout, geometry, groups, axes, *last)
     return dw if out is None else out
 
 
 def _deconv(
     axes: int, x: GPUTensor, w: GPUTensor, stride: Ints, padding: Ints, dilation: Ints, groups: int, layout: str,
-    output_padding: Ints, out: GPUTensor | None, options: dict[str, Any],
+    output_padding: Ints, out: GPUTensor | None, epilogue: Epilogue, tensor_cores: bool,
+    stream: Stream | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"deconv{axes}d"
     _check(op, x=x, w=w, out=out)
@@ -133,10 +127,11 @@ def _deconv(
             raise ValueError(f"{op}: output_padding is {more[i]}; needs 0 or more and less than stride or dilation")
         taps = w.shape[first + i]
         shape[first + i] = (x.shape[first + i] - 1) * step[i] - 2 * pad[i] + spread[i] * (taps - 1) + 1 + more[i]
-    y = _core.conv_bprop(x, w, out, tuple(shape), layout, geometry, groups, axes, _finish(**options))
+    y = _core.conv_bprop(x, w, out, tuple(shape), layout, geometry, groups, axes, epilogue, tensor_cores, None, stream)
     return y if out is None else out
 
 
+@keywords(Epilogue)
 def conv1d(
     x: GPUTensor,
     w: GPUTensor,
@@ -149,25 +144,21 @@ def conv1d(
     relu: bool = False,
     *,
     out: GPUTensor | None = None,
-    alpha: float = 1.0,
-    beta: float = 0.0,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     tensor_cores: bool = True,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in one dimension; bias (K,), float32 or of the dtype of y.
 
     relu: act is max(x, 0). The shapes, dtypes, options and errors of this and all functions here: the module's text.
     """
-    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores, mask=mask)
-    return _fprop(1, x, w, bias, stride, padding, dilation, groups, layout, relu, out, options)
+    return _fprop(
+        1, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream
+    )
 
 
+@keywords(Epilogue)
 def conv1d_bprop(
     dy: GPUTensor,
     w: GPUTensor,
@@ -179,22 +170,18 @@ def conv1d_bprop(
     layout: str = "NWC",
     *,
     out: GPUTensor | None = None,
-    alpha: float = 1.0,
-    beta: float = 0.0,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     tensor_cores: bool = True,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv1d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
-    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores, mask=mask)
-    return _bprop(1, dy, w, x_shape, stride, padding, dilation, groups, layout, out, options)
+    return _bprop(
+        1, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream
+    )
 
 
+@keywords(Epilogue)
 def conv1d_update(
     dy: GPUTensor,
     x: GPUTensor,
@@ -206,24 +193,18 @@ def conv1d_update(
     layout: str = "NWC",
     *,
     out: GPUTensor | None = None,
-    alpha: float = 1.0,
-    beta: float = 0.0,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     tensor_cores: bool = True,
     stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv1d with respect to w, of shape `w_shape`: dw = alpha * (sum over dy x) + beta * dw.
 
     The sum over batch and positions is split in a way that depends on the problem alone, and added up in order.
     """
-    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores)
-    return _update(1, dy, x, w_shape, stride, padding, dilation, groups, layout, out, options)
+    return _update(1, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream)
 
 
+@keywords(Epilogue)
 def deconv1d(
     x: GPUTensor,
     w: GPUTensor,
@@ -235,25 +216,21 @@ def deconv1d(
     output_padding: Ints = 0,
     *,
     out: GPUTensor | None = None,
-    alpha: float = 1.0,
-    beta: float = 0.0,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     tensor_cores: bool = True,
     stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """Transposed convolution: the data gradient of a conv1d whose output has the shape of x.
 
     w is that convolution's filter: its K are the channels of x, its C the channels of the result. A spatial length of
     the result is (P - 1) stride - 2 padding + dilation (R - 1) + 1 + output_padding.
     """
-    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores)
-    return _deconv(1, x, w, stride, padding, dilation, groups, layout, output_padding, out, options)
+    return _deconv(
+        1, x, w, stride, padding, dilation, groups, layout, output_padding, out, epilogue, tensor_cores, stream
+    )
 
 
+@keywords(Epilogue)
 def conv2d(
     x: GPUTensor,
     w: GPUTensor,
@@ -266,25 +243,21 @@ def conv2d(
     relu: bool = False,
     *,
     out: GPUTensor | None = None,
-    alpha: float = 1.0,
-    beta: float = 0.0,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     tensor_cores: bool = True,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in two dimensions; bias (K,), float32 or of the dtype of y.
 
     relu: act is max(x, 0). The shapes, dtypes, options and errors of this and all functions here: the module's text.
     """
-    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores, mask=mask)
-    return _fprop(2, x, w, bias, stride, padding, dilation, groups, layout, relu, out, options)
+    return _fprop(
+        2, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream
+    )
 
 
+@keywords(Epilogue)
 def conv2d_bprop(
     dy: GPUTensor,
     w: GPUTensor,
@@ -296,22 +269,18 @@ def conv2d_bprop(
     layout: str = "NHWC",
     *,
     out: GPUTensor | None = None,
-    alpha: float = 1.0,
-    beta: float = 0.0,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     tensor_cores: bool = True,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv2d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
-    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores, mask=mask)
-    return _bprop(2, dy, w, x_shape, stride, padding, dilation, groups, layout, out, options)
+    return _bprop(
+        2, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream
+    )
 
 
+@keywords(Epilogue)
 def conv2d_update(
     dy: GPUTensor,
     x: GPUTensor,
@@ -323,24 +292,18 @@ def conv2d_update(
     layout: str = "NHWC",
     *,
     out: GPUTensor | None = None,
-    alpha: float = 1.0,
-    beta: float = 0.0,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     tensor_cores: bool = True,
     stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv2d with respect to w, of shape `w_shape`: dw = alpha * (sum over dy x) + beta * dw.
 
     The sum over batch and positions is split in a way that depends on the problem alone, and added up in order.
     """
-    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores)
-    return _update(2, dy, x, w_shape, stride, padding, dilation, groups, layout, out, options)
+    return _update(2, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream)
 
 
+@keywords(Epilogue)
 def deconv2d(
     x: GPUTensor,
     w: GPUTensor,
@@ -352,25 +315,21 @@ def deconv2d(
     output_padding: Ints = 0,
     *,
     out: GPUTensor | None = None,
-    alpha: float = 1.0,
-    beta: float = 0.0,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     tensor_cores: bool = True,
     stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """Transposed convolution: the data gradient of a conv2d whose output has the shape of x.
 
     w is that convolution's filter: its K are the channels of x, its C the channels of the result. A spatial length of
     the result is (P - 1) stride - 2 padding + dilation (R - 1) + 1 + output_padding.
     """
-    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores)
-    return _deconv(2, x, w, stride, padding, dilation, groups, layout, output_padding, out, options)
+    return _deconv(
+        2, x, w, stride, padding, dilation, groups, layout, output_padding, out, epilogue, tensor_cores, stream
+    )
 
 
+@keywords(Epilogue)
 def conv3d(
     x: GPUTensor,
     w: GPUTensor,
@@ -383,25 +342,21 @@ def conv3d(
     relu: bool = False,
     *,
     out: GPUTensor | None = None,
-    alpha: float = 1.0,
-    beta: float = 0.0,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     tensor_cores: bool = True,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in three dimensions; bias (K,), float32 or of the dtype of y.
 
     relu: act is max(x, 0). The shapes, dtypes, options and errors of this and all functions here: the module's text.
     """
-    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores, mask=mask)
-    return _fprop(3, x, w, bias, stride, padding, dilation, groups, layout, relu, out, options)
+    return _fprop(
+        3, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream
+    )
 
 
+@keywords(Epilogue)
 def conv3d_bprop(
     dy: GPUTensor,
     w: GPUTensor,
@@ -413,22 +368,18 @@ def conv3d_bprop(
     layout: str = "NDHWC",
     *,
     out: GPUTensor | None = None,
-    alpha: float = 1.0,
-    beta: float = 0.0,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     tensor_cores: bool = True,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv3d with respect to x, of shape `x_shape`: dx = alpha * (dy * w transposed) + beta * dx."""
-    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores, mask=mask)
-    return _bprop(3, dy, w, x_shape, stride, padding, dilation, groups, layout, out, options)
+    return _bprop(
+        3, dy, w, x_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, mask, stream
+    )
 
 
+@keywords(Epilogue)
 def conv3d_update(
     dy: GPUTensor,
     x: GPUTensor,
@@ -440,24 +391,18 @@ def conv3d_update(
     layout: str = "NDHWC",
     *,
     out: GPUTensor | None = None,
-    alpha: float = 1.0,
-    beta: float = 0.0,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     tensor_cores: bool = True,
     stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """The gradient of conv3d with respect to w, of shape `w_shape`: dw = alpha * (sum over dy x) + beta * dw.
 
     The sum over batch and positions is split in a way that depends on the problem alone, and added up in order.
     """
-    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores)
-    return _update(3, dy, x, w_shape, stride, padding, dilation, groups, layout, out, options)
+    return _update(3, dy, x, w_shape, stride, padding, dilation, groups, layout, out, epilogue, tensor_cores, stream)
 
 
+@keywords(Epilogue)
 def deconv3d(
     x: GPUTensor,
     w: GPUTensor,
@@ -469,23 +414,18 @@ def deconv3d(
     output_padding: Ints = 0,
     *,
     out: GPUTensor | None = None,
-    alpha: float = 1.0,
-    beta: float = 0.0,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     tensor_cores: bool = True,
     stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """Transposed convolution: the data gradient of a conv3d whose output has the shape of x.
 
     w is that convolution's filter: its K are the channels of x, its C the channels of the result. A spatial length of
     the result is (P - 1) stride - 2 padding + dilation (R - 1) + 1 + output_padding.
     """
-    options = {"alpha": alpha, "beta": beta, "rounding": rounding, "seed": seed, "offset": offset, "bits": bits}
-    options.update(stream=stream, tensor_cores=tensor_cores)
-    return _deconv(3, x, w, stride, padding, dilation, groups, layout, output_padding, out, options)
+    return _deconv(
+        3, x, w, stride, padding, dilation, groups, layout, output_padding, out, epilogue, tensor_cores, stream
+    )
 
 
 class ConvPlan(_core.ConvPlan):
@@ -507,6 +447,7 @@ class ConvPlan(_core.ConvPlan):
     graph. `kernels`: their names, in order.
     """
 
+    @keywords(Epilogue)
     def __init__(
         self,
         which: str,
@@ -522,13 +463,8 @@ class ConvPlan(_core.ConvPlan):
         *,
         bias: GPUTensor | None = None,
         mask: GPUTensor | None = None,
-        alpha: float = 1.0,
-        beta: float = 0.0,
-        rounding: str = "nearest",
-        seed: int = 0,
-        offset: int = 0,
-        bits: int = 0,
         tensor_cores: bool = True,
+        **epilogue: Unpack[Epilogue],
     ) -> None:
         """Choose the kernels. Nothing is launched."""
         op = "conv plan"
@@ -537,6 +473,5 @@ class ConvPlan(_core.ConvPlan):
         if axes not in (1, 2, 3):
             raise ValueError(f"{op}: in1 has {in1.ndim} axes; needs 3, 4 or 5")
         geometry = _geometry(op, stride, padding, dilation, axes)
-        finish = _finish(alpha, beta, rounding, seed, offset, bits, None, tensor_cores, mask)
         name = layout or ("NWC", "NHWC", "NDHWC")[axes - 1]
-        super().__init__(which, in1, in2, out, bias, relu, name, geometry, groups, axes, finish)
+        super().__init__(which, in1, in2, out, bias, relu, name, geometry, groups, axes, epilogue, tensor_cores, mask)

@@ -90,7 +90,7 @@ def array(
         host = _numbers(ary, dtype)
     if bare:
         tensor = _made(_core.empty, host.shape, dtype)
-        _core.nn_convert(array(host, np.float32), tensor, "nearest", 0, 0, 0, None)
+        _core.nn_convert(array(host, np.float32), tensor, {}, None)
         return named(tensor, name)
     tensor = _made(_core.empty, host.shape, host.dtype if dtype is None else dtype)
     try:

@@ -11,7 +11,7 @@ and numbers that do not fit, TypeError for dtypes. The bits of results depend on
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,10 @@ import numpy.typing as npt
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.arguments import tensor
+from nervanagpu.options import Rounding, keywords
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 ActivationName = Literal["identity", "relu", "leaky_relu", "tanh", "sigmoid"]
 
@@ -42,16 +46,14 @@ def _result(op: str, out: GPUTensor | None, like: GPUTensor) -> GPUTensor:
     return out
 
 
+@keywords(Rounding)
 def convert(
     x: GPUTensor,
     dtype: npt.DTypeLike | None = None,
     out: GPUTensor | None = None,
     *,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     stream: Stream | None = None,
+    **rounding: Unpack[Rounding],
 ) -> GPUTensor:
     """The elements of `x` as `dtype`, contiguous, or in `out`, which has the shape of `x`.
 
@@ -67,10 +69,11 @@ def convert(
         _check("convert", out=out)
         if dtype is not None and _core.dtype(dtype) != out.dtype:
             raise TypeError(f"convert: dtype is {_core.dtype(dtype)} but out has {out.dtype}; needs one of them")
-    _core.nn_convert(x, out, rounding, seed, offset, bits, stream)
+    _core.nn_convert(x, out, rounding, stream)
     return out
 
 
+@keywords(Rounding)
 def add(
     a: GPUTensor,
     b: GPUTensor,
@@ -78,38 +81,34 @@ def add(
     alpha: float = 1.0,
     beta: float = 1.0,
     *,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     stream: Stream | None = None,
+    **rounding: Unpack[Rounding],
 ) -> GPUTensor:
     """out = alpha * a + beta * b, of one shape; `out` may be a or b. With beta = 0, `b` is not read."""
     _check("add", a=a, b=b)
     out = _result("add", out, a)
-    _core.nn_add(a, b, out, alpha, beta, rounding, seed, offset, bits, stream)
+    _core.nn_add(a, b, out, alpha, beta, rounding, stream)
     return out
 
 
+@keywords(Rounding)
 def activation(
     kind: ActivationName,
     x: GPUTensor,
     out: GPUTensor | None = None,
     slope: float = 0.01,
     *,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     stream: Stream | None = None,
+    **rounding: Unpack[Rounding],
 ) -> GPUTensor:
     """out = f(x). slope: what leaky_relu multiplies negative numbers by, 0 or more."""
     _check("activation", x=x)
     out = _result("activation", out, x)
-    _core.nn_activation(kind, x, out, slope, rounding, seed, offset, bits, stream)
+    _core.nn_activation(kind, x, out, slope, rounding, stream)
     return out
 
 
+@keywords(Rounding)
 def activation_bprop(
     kind: ActivationName,
     y: GPUTensor,
@@ -117,30 +116,25 @@ def activation_bprop(
     out: GPUTensor | None = None,
     slope: float = 0.01,
     *,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     stream: Stream | None = None,
+    **rounding: Unpack[Rounding],
 ) -> GPUTensor:
     """out = dy * f'(x), found from y = f(x); `out` may be y or dy. The gradient of relu at 0 is 0."""
     _check("activation_bprop", y=y, dy=dy)
     out = _result("activation_bprop", out, dy)
-    _core.nn_activation_bprop(kind, y, dy, out, slope, rounding, seed, offset, bits, stream)
+    _core.nn_activation_bprop(kind, y, dy, out, slope, rounding, stream)
     return out
 
 
+@keywords(Rounding)
 def bias_add(
     x: GPUTensor,
     bias: GPUTensor,
     out: GPUTensor | None = None,
     channel_last: bool = True,
     *,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     stream: Stream | None = None,
+    **rounding: Unpack[Rounding],
 ) -> GPUTensor:
     """out[..., j] = x[..., j] + bias[j], or with channel_last=False out[i, ...] = x[i, ...] + bias[i].
 
@@ -148,10 +142,11 @@ def bias_add(
     """
     _check("bias_add", x=x, bias=bias)
     out = _result("bias_add", out, x)
-    _core.nn_bias_add(x, bias, channel_last, out, rounding, seed, offset, bits, stream)
+    _core.nn_bias_add(x, bias, channel_last, out, rounding, stream)
     return out
 
 
+@keywords(Rounding)
 def bias_grad(
     dy: GPUTensor,
     out: GPUTensor | None = None,
@@ -159,11 +154,8 @@ def bias_grad(
     alpha: float = 1.0,
     beta: float = 0.0,
     *,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     stream: Stream | None = None,
+    **rounding: Unpack[Rounding],
 ) -> GPUTensor:
     """out = alpha * (the sum of dy over all axes but the last, or the first) + beta * out, in a fixed order.
 
@@ -175,10 +167,11 @@ def bias_grad(
             raise ValueError("bias_grad: dy has no axis; needs 1 or more")
         out = _core.full((dy.shape[-1 if channel_last else 0],), 0.0, dy.dtype)
     _check("bias_grad", out=out)
-    _core.nn_bias_grad(dy, channel_last, out, alpha, beta, rounding, seed, offset, bits, stream)
+    _core.nn_bias_grad(dy, channel_last, out, alpha, beta, rounding, stream)
     return out
 
 
+@keywords(Rounding)
 def sgd_update(
     w: GPUTensor,
     velocity: GPUTensor,
@@ -188,11 +181,8 @@ def sgd_update(
     weight_decay: float = 0.0,
     master: GPUTensor | None = None,
     *,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     stream: Stream | None = None,
+    **rounding: Unpack[Rounding],
 ) -> None:
     """g = grad + weight_decay * w; velocity = momentum * velocity + g; w = w - lr * velocity.
 
@@ -203,7 +193,7 @@ def sgd_update(
     _check("sgd_update", w=w, velocity=velocity, grad=grad)
     if master is not None:
         _check("sgd_update", master=master)
-    _core.nn_sgd_update(w, master, velocity, grad, lr, momentum, weight_decay, rounding, seed, offset, bits, stream)
+    _core.nn_sgd_update(w, master, velocity, grad, lr, momentum, weight_decay, rounding, stream)
 
 
 def softmax(logits: GPUTensor, out: GPUTensor | None = None, *, stream: Stream | None = None) -> GPUTensor:
@@ -235,22 +225,20 @@ def softmax_loss(
     return out, loss
 
 
+@keywords(Rounding)
 def softmax_bprop(
     probs: GPUTensor,
     labels: GPUTensor,
     scale: float = 1.0,
     out: GPUTensor | None = None,
     *,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     stream: Stream | None = None,
+    **rounding: Unpack[Rounding],
 ) -> GPUTensor:
     """out = scale * (probs - onehot(labels)): the logits' gradient of `scale` times the sum of the losses."""
     _check("softmax_bprop", probs=probs, labels=labels)
     out = _result("softmax_bprop", out, probs)
-    _core.nn_softmax_bprop(probs, labels, out, scale, rounding, seed, offset, bits, stream)
+    _core.nn_softmax_bprop(probs, labels, out, scale, rounding, stream)
     return out
 
 
@@ -274,7 +262,8 @@ def dropout(
     """
     _check("dropout", x=x)
     out = _result("dropout", out, x)
-    _core.nn_dropout(x, out, keep, seed, offset, rounding, rounding_seed, rounding_offset, bits, stream)
+    how: Rounding = {"rounding": rounding, "seed": rounding_seed, "offset": rounding_offset, "bits": bits}
+    _core.nn_dropout(x, out, keep, seed, offset, how, stream)
     return out
 
 

@@ -27,11 +27,15 @@ written then. The bits of a result depend on the arguments alone, not on the dev
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.arguments import flag, integers, is_integer, shown, tensor
+from nervanagpu.options import Epilogue, keywords
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 Ints = int | Sequence[int]
 Quad = tuple[int, int, int, int]
@@ -69,25 +73,25 @@ def _geometry(
 
 def _fprop(
     name: str, op: str, axes: int, x: GPUTensor, window: Ints, stride: Ints | None, padding: Ints, layout: str,
-    count_padding: bool, out: GPUTensor | None, finish: tuple[Any, ...], argmax: GPUTensor | None = None,
-    relu: bool = False,
+    count_padding: bool, out: GPUTensor | None, epilogue: Epilogue, stream: Stream | None,
+    argmax: GPUTensor | None = None, relu: bool = False,
 ) -> GPUTensor:  # fmt: skip
     _check(name, x=x, out=out, argmax=argmax)
     geometry = _geometry(name, axes, window, stride, padding, layout, count_padding)
-    y = _core.pool_fprop(op, x, out, layout, geometry, finish, argmax, flag(name, "relu", relu))
+    y = _core.pool_fprop(op, x, out, layout, geometry, epilogue, stream, argmax, flag(name, "relu", relu))
     return y if out is None else out
 
 
 def _bprop(
     name: str, op: str, axes: int, dy: GPUTensor, x: GPUTensor | None, window: Ints, stride: Ints | None,
-    padding: Ints, layout: str, count_padding: bool, out: GPUTensor | None, finish: tuple[Any, ...],
-    argmax: GPUTensor | None = None,
+    padding: Ints, layout: str, count_padding: bool, out: GPUTensor | None, epilogue: Epilogue,
+    stream: Stream | None, argmax: GPUTensor | None = None,
 ) -> GPUTensor:  # fmt: skip
     _check(name, dy=dy, out=out, argmax=argmax)
     if x is not None or argmax is None:
         tensor(name, "x", x)
     geometry = _geometry(name, axes, window, stride, padding, layout, count_padding)
-    dx = _core.pool_bprop(op, dy, x, out, layout, geometry, finish, argmax)
+    dx = _core.pool_bprop(op, dy, x, out, layout, geometry, epilogue, stream, argmax)
     return dx if out is None else out
 
 
@@ -107,213 +111,219 @@ def max_pool_argmax(
     return _core.empty((_core.pool_argmax_bytes("max", x, layout, geometry),), "uint8")
 
 
+@keywords(Epilogue)
 def pool(
     x: GPUTensor, op: str, window: Sequence[int], stride: Sequence[int] | None = None, padding: Ints = 0,
-    layout: str = "NDHWC", *, count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0,
-    beta: float = 0.0, rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0,
-    argmax: GPUTensor | None = None, relu: bool = False, stream: Stream | None = None,
+    layout: str = "NDHWC", *, count_padding: bool = False, out: GPUTensor | None = None,
+    argmax: GPUTensor | None = None, relu: bool = False, stream: Stream | None = None, **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """op ("max", "avg" or "l2") over windows (J, T, R, S) of feature maps, depth, height and width; stride and padding
     alike, four numbers each. With fewer axes (a layout like "NHWC") T, and in one dimension R, are 1."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _fprop("pool", op, 4, x, window, stride, padding, layout, count_padding, out, finish, argmax, relu)
+    return _fprop("pool", op, 4, x, window, stride, padding, layout, count_padding, out, epilogue, stream, argmax, relu)
 
 
+@keywords(Epilogue)
 def pool_bprop(
     dy: GPUTensor, x: GPUTensor | None, op: str, window: Sequence[int], stride: Sequence[int] | None = None,
     padding: Ints = 0, layout: str = "NDHWC", *, count_padding: bool = False, out: GPUTensor | None = None,
-    alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0,
-    argmax: GPUTensor | None = None, stream: Stream | None = None,
+    argmax: GPUTensor | None = None, stream: Stream | None = None, **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The gradient of `pool` with respect to x: dx = alpha * gradient + beta * dx. avg reads no element of x."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _bprop("pool_bprop", op, 4, dy, x, window, stride, padding, layout, count_padding, out, finish, argmax)
+    return _bprop(
+        "pool_bprop", op, 4, dy, x, window, stride, padding, layout, count_padding, out, epilogue, stream, argmax
+    )
 
 
+@keywords(Epilogue)
 def max_pool1d(
     x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC", *,
-    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
-    offset: int = 0, bits: int = 0, argmax: GPUTensor | None = None, relu: bool = False,
-    stream: Stream | None = None,
+    out: GPUTensor | None = None, argmax: GPUTensor | None = None, relu: bool = False, stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The largest element of each S window. Shapes, options and errors: the module's text."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _fprop("max_pool1d", "max", 1, x, window, stride, padding, layout, False, out, finish, argmax, relu)
+    return _fprop(
+        "max_pool1d", "max", 1, x, window, stride, padding, layout, False, out, epilogue, stream, argmax, relu
+    )
 
 
+@keywords(Epilogue)
 def max_pool1d_bprop(
     dy: GPUTensor, x: GPUTensor | None, window: Ints, stride: Ints | None = None, padding: Ints = 0,
-    layout: str = "NWC", *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
-    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, argmax: GPUTensor | None = None,
-    stream: Stream | None = None,
+    layout: str = "NWC", *, out: GPUTensor | None = None, argmax: GPUTensor | None = None,
+    stream: Stream | None = None, **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The gradient of max_pool1d with respect to x, dy being that of its result."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _bprop("max_pool1d_bprop", "max", 1, dy, x, window, stride, padding, layout, False, out, finish, argmax)
+    return _bprop(
+        "max_pool1d_bprop", "max", 1, dy, x, window, stride, padding, layout, False, out, epilogue, stream, argmax
+    )
 
 
+@keywords(Epilogue)
 def avg_pool1d(
     x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC", *,
-    count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
-    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    count_padding: bool = False, out: GPUTensor | None = None, stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The mean of each S window. Shapes, options and errors: the module's text."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _fprop("avg_pool1d", "avg", 1, x, window, stride, padding, layout, count_padding, out, finish)
+    return _fprop("avg_pool1d", "avg", 1, x, window, stride, padding, layout, count_padding, out, epilogue, stream)
 
 
+@keywords(Epilogue)
 def avg_pool1d_bprop(
-    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC",
-    *, count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
-    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC", *,
+    count_padding: bool = False, out: GPUTensor | None = None, stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The gradient of avg_pool1d with respect to x, dy being that of its result."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _bprop("avg_pool1d_bprop", "avg", 1, dy, x, window, stride, padding, layout, count_padding, out, finish)
+    return _bprop(
+        "avg_pool1d_bprop", "avg", 1, dy, x, window, stride, padding, layout, count_padding, out, epilogue, stream
+    )
 
 
+@keywords(Epilogue)
 def l2_pool1d(
     x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC", *,
-    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
-    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    out: GPUTensor | None = None, stream: Stream | None = None, **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The root of the sum of squares of each S window. Shapes, options and errors: the module's text."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _fprop("l2_pool1d", "l2", 1, x, window, stride, padding, layout, False, out, finish)
+    return _fprop("l2_pool1d", "l2", 1, x, window, stride, padding, layout, False, out, epilogue, stream)
 
 
+@keywords(Epilogue)
 def l2_pool1d_bprop(
-    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC",
-    *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
-    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NWC", *,
+    out: GPUTensor | None = None, stream: Stream | None = None, **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The gradient of l2_pool1d with respect to x, dy being that of its result."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _bprop("l2_pool1d_bprop", "l2", 1, dy, x, window, stride, padding, layout, False, out, finish)
+    return _bprop("l2_pool1d_bprop", "l2", 1, dy, x, window, stride, padding, layout, False, out, epilogue, stream)
 
 
+@keywords(Epilogue)
 def max_pool2d(
     x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC", *,
-    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
-    offset: int = 0, bits: int = 0, argmax: GPUTensor | None = None, relu: bool = False,
-    stream: Stream | None = None,
+    out: GPUTensor | None = None, argmax: GPUTensor | None = None, relu: bool = False, stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The largest element of each R x S window. Shapes, options and errors: the module's text."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _fprop("max_pool2d", "max", 2, x, window, stride, padding, layout, False, out, finish, argmax, relu)
+    return _fprop(
+        "max_pool2d", "max", 2, x, window, stride, padding, layout, False, out, epilogue, stream, argmax, relu
+    )
 
 
+@keywords(Epilogue)
 def max_pool2d_bprop(
     dy: GPUTensor, x: GPUTensor | None, window: Ints, stride: Ints | None = None, padding: Ints = 0,
-    layout: str = "NHWC", *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
-    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, argmax: GPUTensor | None = None,
-    stream: Stream | None = None,
+    layout: str = "NHWC", *, out: GPUTensor | None = None, argmax: GPUTensor | None = None,
+    stream: Stream | None = None, **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The gradient of max_pool2d with respect to x, dy being that of its result."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _bprop("max_pool2d_bprop", "max", 2, dy, x, window, stride, padding, layout, False, out, finish, argmax)
+    return _bprop(
+        "max_pool2d_bprop", "max", 2, dy, x, window, stride, padding, layout, False, out, epilogue, stream, argmax
+    )
 
 
+@keywords(Epilogue)
 def avg_pool2d(
     x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC", *,
-    count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
-    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    count_padding: bool = False, out: GPUTensor | None = None, stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The mean of each R x S window. Shapes, options and errors: the module's text."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _fprop("avg_pool2d", "avg", 2, x, window, stride, padding, layout, count_padding, out, finish)
+    return _fprop("avg_pool2d", "avg", 2, x, window, stride, padding, layout, count_padding, out, epilogue, stream)
 
 
+@keywords(Epilogue)
 def avg_pool2d_bprop(
-    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC",
-    *, count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
-    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC", *,
+    count_padding: bool = False, out: GPUTensor | None = None, stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The gradient of avg_pool2d with respect to x, dy being that of its result."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _bprop("avg_pool2d_bprop", "avg", 2, dy, x, window, stride, padding, layout, count_padding, out, finish)
+    return _bprop(
+        "avg_pool2d_bprop", "avg", 2, dy, x, window, stride, padding, layout, count_padding, out, epilogue, stream
+    )
 
 
+@keywords(Epilogue)
 def l2_pool2d(
     x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC", *,
-    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
-    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    out: GPUTensor | None = None, stream: Stream | None = None, **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The root of the sum of squares of each R x S window. Shapes, options and errors: the module's text."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _fprop("l2_pool2d", "l2", 2, x, window, stride, padding, layout, False, out, finish)
+    return _fprop("l2_pool2d", "l2", 2, x, window, stride, padding, layout, False, out, epilogue, stream)
 
 
+@keywords(Epilogue)
 def l2_pool2d_bprop(
-    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC",
-    *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
-    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC", *,
+    out: GPUTensor | None = None, stream: Stream | None = None, **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The gradient of l2_pool2d with respect to x, dy being that of its result."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _bprop("l2_pool2d_bprop", "l2", 2, dy, x, window, stride, padding, layout, False, out, finish)
+    return _bprop("l2_pool2d_bprop", "l2", 2, dy, x, window, stride, padding, layout, False, out, epilogue, stream)
 
 
+@keywords(Epilogue)
 def max_pool3d(
     x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC", *,
-    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
-    offset: int = 0, bits: int = 0, argmax: GPUTensor | None = None, relu: bool = False,
-    stream: Stream | None = None,
+    out: GPUTensor | None = None, argmax: GPUTensor | None = None, relu: bool = False, stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The largest element of each T x R x S window. Shapes, options and errors: the module's text."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _fprop("max_pool3d", "max", 3, x, window, stride, padding, layout, False, out, finish, argmax, relu)
+    return _fprop(
+        "max_pool3d", "max", 3, x, window, stride, padding, layout, False, out, epilogue, stream, argmax, relu
+    )
 
 
+@keywords(Epilogue)
 def max_pool3d_bprop(
     dy: GPUTensor, x: GPUTensor | None, window: Ints, stride: Ints | None = None, padding: Ints = 0,
-    layout: str = "NDHWC", *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
-    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, argmax: GPUTensor | None = None,
-    stream: Stream | None = None,
+    layout: str = "NDHWC", *, out: GPUTensor | None = None, argmax: GPUTensor | None = None,
+    stream: Stream | None = None, **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The gradient of max_pool3d with respect to x, dy being that of its result."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _bprop("max_pool3d_bprop", "max", 3, dy, x, window, stride, padding, layout, False, out, finish, argmax)
+    return _bprop(
+        "max_pool3d_bprop", "max", 3, dy, x, window, stride, padding, layout, False, out, epilogue, stream, argmax
+    )
 
 
+@keywords(Epilogue)
 def avg_pool3d(
     x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC", *,
-    count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
-    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    count_padding: bool = False, out: GPUTensor | None = None, stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The mean of each T x R x S window. Shapes, options and errors: the module's text."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _fprop("avg_pool3d", "avg", 3, x, window, stride, padding, layout, count_padding, out, finish)
+    return _fprop("avg_pool3d", "avg", 3, x, window, stride, padding, layout, count_padding, out, epilogue, stream)
 
 
+@keywords(Epilogue)
 def avg_pool3d_bprop(
-    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC",
-    *, count_padding: bool = False, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0,
-    rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC", *,
+    count_padding: bool = False, out: GPUTensor | None = None, stream: Stream | None = None,
+    **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The gradient of avg_pool3d with respect to x, dy being that of its result."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _bprop("avg_pool3d_bprop", "avg", 3, dy, x, window, stride, padding, layout, count_padding, out, finish)
+    return _bprop(
+        "avg_pool3d_bprop", "avg", 3, dy, x, window, stride, padding, layout, count_padding, out, epilogue, stream
+    )
 
 
+@keywords(Epilogue)
 def l2_pool3d(
     x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC", *,
-    out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest", seed: int = 0,
-    offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    out: GPUTensor | None = None, stream: Stream | None = None, **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The root of the sum of squares of each T x R x S window. Shapes, options and errors: the module's text."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _fprop("l2_pool3d", "l2", 3, x, window, stride, padding, layout, False, out, finish)
+    return _fprop("l2_pool3d", "l2", 3, x, window, stride, padding, layout, False, out, epilogue, stream)
 
 
+@keywords(Epilogue)
 def l2_pool3d_bprop(
-    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC",
-    *, out: GPUTensor | None = None, alpha: float = 1.0, beta: float = 0.0, rounding: str = "nearest",
-    seed: int = 0, offset: int = 0, bits: int = 0, stream: Stream | None = None,
+    dy: GPUTensor, x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NDHWC", *,
+    out: GPUTensor | None = None, stream: Stream | None = None, **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:  # fmt: skip
     """The gradient of l2_pool3d with respect to x, dy being that of its result."""
-    finish = (alpha, beta, rounding, seed, offset, bits, stream)
-    return _bprop("l2_pool3d_bprop", "l2", 3, dy, x, window, stride, padding, layout, False, out, finish)
+    return _bprop("l2_pool3d_bprop", "l2", 3, dy, x, window, stride, padding, layout, False, out, epilogue, stream)
 
 
 class PoolPlan(_core.PoolPlan):
@@ -335,11 +345,11 @@ class PoolPlan(_core.PoolPlan):
     order. `workspace`: 0, for it needs none.
     """
 
+    @keywords(Epilogue)
     def __init__(
         self, which: str, op: str, in1: GPUTensor, out: GPUTensor, window: Ints, stride: Ints | None = None,
         padding: Ints = 0, layout: str | None = None, *, x: GPUTensor | None = None, argmax: GPUTensor | None = None,
-        relu: bool = False, count_padding: bool = False, alpha: float = 1.0, beta: float = 0.0,
-        rounding: str = "nearest", seed: int = 0, offset: int = 0, bits: int = 0,
+        relu: bool = False, count_padding: bool = False, **epilogue: Unpack[Epilogue],
     ) -> None:  # fmt: skip
         """Choose the kernel. Nothing is launched."""
         name = "pool plan"
@@ -350,5 +360,4 @@ class PoolPlan(_core.PoolPlan):
         layout = layout or ("NWC", "NHWC", "NDHWC")[axes - 1]
         maps = not is_integer(window) and len(integers(name, "window", window)) == 4
         geometry = _geometry(name, 4 if maps else axes, window, stride, padding, layout, count_padding)
-        finish = (alpha, beta, rounding, seed, offset, bits, None)
-        super().__init__(which, op, in1, out, x, argmax, layout, geometry, finish, flag(name, "relu", relu))
+        super().__init__(which, op, in1, out, x, argmax, layout, geometry, epilogue, flag(name, "relu", relu))

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import collections.abc
+import inspect
 import operator
 import re
 import sys
@@ -17,6 +18,7 @@ import types
 from dataclasses import dataclass, field
 from typing import Any
 
+from nervanagpu import options
 from nervanagpu.arguments import either, is_integer, shown
 
 _PACKAGE = __name__.partition(".")[0]
@@ -46,18 +48,24 @@ _TYPES: dict[str, tuple[Any, str]] = {
     "None": (_is(types.NoneType), "None"),
     "object": (lambda value: True, "anything"),
 }
+# The dicts of keywords that functions hand on.
+_KEYWORDS = {kind.__name__: kind for kind in (options.Rounding, options.Epilogue)}
 _SEQUENCES = ("Sequence", "list", "List")
 _TUPLES = ("tuple", "Tuple")
 
 
 @dataclass
 class _Lack:
-    """value: what does not fit; inside: the values that it is an item of, outermost first."""
+    """value: what does not fit; inside: the values that it is an item of, outermost first; key: of a dict of keywords.
+
+    need "": no function takes this keyword.
+    """
 
     value: Any
     need: str
     inside: list[Any] = field(default_factory=list)
     error: type[Exception] = TypeError
+    key: str = ""
 
 
 def _name(kind: ast.expr) -> str:
@@ -104,13 +112,15 @@ def _lack(value: Any, kind: ast.expr) -> _Lack | None:
     if None in lacks:
         return None
     known = [lack for lack in lacks if lack is not None]
-    special = [lack for lack in known if lack.inside or lack.error is ValueError]
+    special = [lack for lack in known if lack.inside or lack.key or lack.error is ValueError]
     return special[0] if special else _Lack(value, _called(kind))
 
 
 def _lack_of(value: Any, kind: ast.expr) -> _Lack | None:
     name, items = _name(kind), _items(kind)
     lack = _Lack(value, _called(kind))
+    if name in _KEYWORDS:
+        return _lack_of_keywords(value, _KEYWORDS[name])
     if name in _SEQUENCES or name in _TUPLES:
         if isinstance(value, str | bytes) or not isinstance(value, collections.abc.Sequence):
             return lack
@@ -132,6 +142,22 @@ def _lack_of(value: Any, kind: ast.expr) -> _Lack | None:
     return None
 
 
+# How the compiled module has the keywords: python/options.h.
+_KINDS = {"alpha": "float", "beta": "float", "rounding": "str", "seed": "uint64", "offset": "uint64", "bits": "int32"}
+
+
+def _lack_of_keywords(value: Any, known: type[options.Rounding]) -> _Lack | None:
+    if not isinstance(value, dict):
+        return _Lack(value, "a dict")
+    for key, item in value.items():
+        if key not in known.__annotations__:
+            return _Lack(item, "", key=key)
+        lack = _lack(item, ast.Name(_KINDS[key]))
+        if lack is not None:
+            return _Lack(lack.value, lack.need, error=lack.error, key=key)
+    return None
+
+
 @dataclass
 class _Caller:
     """What the user called: its name, and its arguments as they are now."""
@@ -141,12 +167,15 @@ class _Caller:
 
     def name_of(self, name: str, lack: _Lack) -> str:
         """Its own name for an argument that is called `name` further in."""
+        if lack.key and self.arguments.get(lack.key) is lack.value:
+            return lack.key
         if name in self.arguments:
             return name
         for value in (*lack.inside, lack.value):
             for own, theirs in self.arguments.items():
                 if theirs is value:
                     return own
+        name = lack.key or name
         return name.replace("arg", "argument ") if re.fullmatch(r"arg\d+", name) else name
 
 
@@ -161,6 +190,9 @@ def _caller(function: str) -> _Caller:
     code = found.f_code
     names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     arguments = {name: found.f_locals[name] for name in names if name in found.f_locals}
+    if code.co_flags & inspect.CO_VARKEYWORDS:
+        rest = code.co_varnames[len(names) + bool(code.co_flags & inspect.CO_VARARGS)]
+        arguments |= found.f_locals.get(rest, {})
     name = type(arguments["self"]).__name__ if code.co_name == "__init__" else code.co_name.lstrip("_")
     return _Caller(name, {own: value for own, value in arguments.items() if own != "self"})
 
@@ -185,6 +217,8 @@ def _refused(caller: _Caller, signature: ast.arguments, args: tuple[Any, ...], n
     for argument in [*wanted, *signature.kwonlyargs]:
         if argument.arg in given and argument.annotation is not None:
             lack = _lack(given[argument.arg], argument.annotation)
+            if lack is not None and lack.key and not lack.need:
+                return lack
             if lack is not None:
                 name = caller.name_of(argument.arg, lack)
                 has = "has" if lack.inside else "is"
@@ -210,6 +244,9 @@ def refusal(error: Exception, args: tuple[Any, ...], named: dict[str, Any]) -> E
         assert isinstance(definition, ast.FunctionDef)
         refused.append(_refused(caller, definition.args, args, named))
     lacks = [r for r in refused if isinstance(r, _Lack)]
+    for lack in lacks:
+        if not lack.need:
+            return TypeError(f"{caller.function}() got an unexpected keyword argument {lack.key!r}")
     if not lacks:
         return TypeError(f"{caller.function}: {refused[0]}")
     same = [lack for lack in lacks if lack.value == lacks[0].value]

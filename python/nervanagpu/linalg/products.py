@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,11 @@ from nervanagpu import _core, creation, dtypes
 from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.arguments import iterable, number, tensor
 from nervanagpu.names import public
+from nervanagpu.options import Rounding, differ, keywords
 from nervanagpu.settings import precision as asked_for
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def _check_tensor(name: str, value: object) -> None:
@@ -163,6 +167,7 @@ def _check_sums(*sums: GPUTensor | None) -> tuple[GPUTensor | None, ...]:
 
 
 @public(method=True)
+@keywords(Rounding)
 def dot(
     a: GPUTensor,
     b: GPUTensor,
@@ -175,10 +180,6 @@ def dot(
     tile: str | None = None,
     *,
     relu_first: bool = False,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     splits: int = 0,
     tensor_cores: bool = True,
     activation: str | None = None,
@@ -191,6 +192,7 @@ def dot(
     column_max_abs: GPUTensor | None = None,
     batch_invariant: bool = False,
     precision: str | None = None,
+    **rounding: Unpack[Rounding],
 ) -> GPUTensor:
     """out = act(alpha * a @ b + beta * out + bias); returns `out`, or a new tensor.
 
@@ -235,9 +237,8 @@ def dot(
     if (
         (stream is None and tile is None and activation is None and clip is None and scale is None and mask is None)
         and (row_sum is None and column_sum is None and row_max_abs is None and column_max_abs is None)
-        and not (relu_first or splits or batch_invariant or seed or offset or bits)
+        and not (relu_first or splits or batch_invariant or differ("dot", rounding))
         and tensor_cores
-        and rounding == "nearest"
         and precision is None
     ):
         product = _core.plain_dot(a, b, out, alpha, beta, bias, relu)
@@ -269,7 +270,7 @@ def dot(
             raise ValueError(f"dot: scale is given but {a.dtype} operands have the result {out.dtype}; {needs}")
         alpha, scale = number("dot", "alpha", alpha) * number("dot", "scale", scale), None
     _check_factors("dot", a.dtype, alpha=alpha, beta=beta)
-    rest = (relu, relu_first, rounding, seed, offset, bits, stream, tile or "", splits, tensor_cores)
+    rest = (relu, relu_first, rounding, stream, tile or "", splits, tensor_cores)
     sums = _check_sums(row_sum, column_sum, row_max_abs, column_max_abs)
     last = (activation or "none", clip or (0.0, 0.0), scale, mask, sums)
     with _at(precision):
@@ -285,6 +286,7 @@ def _check_batch(name: str, value: object) -> None:
 
 
 @public(numpy=False)
+@keywords(Rounding)
 def batched_dot(
     a: GPUTensor,
     b: GPUTensor,
@@ -298,10 +300,6 @@ def batched_dot(
     *,
     sum_batch: bool = False,
     relu_first: bool = False,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     splits: int = 0,
     tensor_cores: bool = True,
     activation: str | None = None,
@@ -312,6 +310,7 @@ def batched_dot(
     row_max_abs: GPUTensor | None = None,
     column_max_abs: GPUTensor | None = None,
     precision: str | None = None,
+    **rounding: Unpack[Rounding],
 ) -> GPUTensor:
     """out[i] = act(alpha * a[i] @ b[i] + beta * out[i] + bias) of every i, or one product that is their sum.
 
@@ -345,7 +344,7 @@ def batched_dot(
         raise TypeError(f"batched_dot: mask is {type(mask).__name__}; needs GPUTensor (nervanagpu.array makes one)")
     _check_clip(activation, clip)
     _check_factors("batched_dot", a.dtype, alpha=alpha, beta=beta)
-    rest = (relu, relu_first, rounding, seed, offset, bits, stream, tile or "", splits, tensor_cores)
+    rest = (relu, relu_first, rounding, stream, tile or "", splits, tensor_cores)
     sums = _check_sums(row_sum, column_sum, row_max_abs, column_max_abs)
     last = (activation or "none", clip or (0.0, 0.0), mask, sums)
     with _at(precision):
@@ -392,6 +391,7 @@ def matmul(
 
 
 @public(numpy=False)
+@keywords(Rounding)
 def grouped_dot(
     products: Sequence[tuple[GPUTensor, GPUTensor] | tuple[GPUTensor, GPUTensor, GPUTensor]],
     alpha: float = 1.0,
@@ -401,13 +401,10 @@ def grouped_dot(
     stream: Stream | None = None,
     *,
     relu_first: bool = False,
-    rounding: str = "nearest",
-    seed: int = 0,
-    offset: int = 0,
-    bits: int = 0,
     splits: int = 1,
     tensor_cores: bool = True,
     precision: str | None = None,
+    **rounding: Unpack[Rounding],
 ) -> list[GPUTensor]:
     """out = act(alpha * a @ b + beta * out + bias) of every (a, b, out), of any shapes; returns the outs.
 
@@ -439,7 +436,7 @@ def grouped_dot(
             out = creation.empty((a.shape[0], b.shape[1]), _sums_of(a.dtype))
         triples.append((a, b, out))
         _check_factors("grouped_dot", a.dtype, alpha=alpha, beta=beta)
-    rest = (relu, relu_first, rounding, seed, offset, bits, stream, splits, tensor_cores)
+    rest = (relu, relu_first, rounding, stream, splits, tensor_cores)
     with _at(precision):
         _core.grouped_dot(triples, alpha, beta, bias, *rest)
     return [out for _, _, out in triples]

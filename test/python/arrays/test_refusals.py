@@ -229,7 +229,7 @@ IMAGE, FILTER = ng.ones((1, 4, 4, 1)), ng.ones((1, 3, 3, 1))
         (lambda: ng.conv2d(IMAGE, FILTER, padding="same"), TypeError, "conv2d: padding is 'same'; needs an integer or"),
         (lambda: ng.conv2d(IMAGE, FILTER, layout="nhwc"), ValueError, 'layout is "nhwc"; needs NWC, NHWC'),
         (lambda: ng.conv2d(IMAGE, FILTER, groups=1.5), TypeError, "conv2d: groups is 1.5; needs an integer"),
-        (lambda: ng.conv2d(IMAGE, FILTER, seed=-1), ValueError, "conv2d: seed has -1; needs 0 to"),
+        (lambda: ng.conv2d(IMAGE, FILTER, seed=-1), ValueError, "conv2d: seed is -1; needs 0 to"),
         (lambda: ng.layers.Conv(3, 2.7), TypeError, "Conv: window is 2.7; needs an integer"),
         (lambda: ng.layers.Conv(3.5, 2), TypeError, "Conv: channels is 3.5; needs an integer"),
         (lambda: ng.layers.Conv(3, (2, 2.5)), TypeError, r"Conv: window\[1\] is 2.5; needs an integer"),
