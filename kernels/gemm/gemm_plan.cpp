@@ -39,7 +39,7 @@ struct GemmPlan::Impl {
   std::string name;
   // Of a plan of tensors.
   int device = get_device();
-  bool of_tensors = false, exchanged = false;
+  bool of_tensors = false, swapped = false;
   std::vector<TensorForm> tensors;  // a, b, c and, if there is one, bias
   Tensor scale, mask, row_sum, column_sum, row_max_abs, column_max_abs;
 };
@@ -94,7 +94,7 @@ GemmPlan::GemmPlan(const Tensor& a, const Tensor& b, const Tensor& c, const Gemm
   const sgemm::Described d = matrices ? sgemm::describe(a, b, c, options) : sgemm::describe_batch(a, b, c, options);
   auto impl = std::make_shared<Impl>(d.problem, options.tile);
   impl->of_tensors = true;
-  impl->exchanged = d.exchanged;
+  impl->swapped = d.swapped;
   impl->tensors = {TensorForm(a), TensorForm(b), TensorForm(c)};
   if (options.bias != nullptr) impl->tensors.emplace_back(*options.bias);
   if (options.scale != nullptr) impl->scale = *options.scale;
@@ -140,8 +140,8 @@ void GemmPlan::launch(const Tensor& a, const Tensor& b, Tensor& c, const Tensor*
   sgemm::check_apart(a, b, c, bias);
   if (p.prepared == nullptr) return;
   const Workspace workspace(p.prepared->workspace(), stream);
-  const GemmAddresses at = {p.exchanged ? b.address() : a.address(),
-                            p.exchanged ? a.address() : b.address(),
+  const GemmAddresses at = {p.swapped ? b.address() : a.address(),
+                            p.swapped ? a.address() : b.address(),
                             c.address(),
                             biased ? bias->address() : 0,
                             workspace.address(),

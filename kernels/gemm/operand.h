@@ -22,12 +22,12 @@ inline Operand b_of(const GemmProblem& p) {
   return {p.b, p.n, p.ldb, p.b_transposed};
 }
 
-// As a kernel takes them: exchanged, C^T = B^T A^T.
+// As a kernel takes them: swapped, C^T = B^T A^T.
 struct Operands {
   Operand a, b;
 };
-inline Operands operands_of(const GemmProblem& p, bool exchanged) {
-  return exchanged ? Operands{b_of(p), a_of(p)} : Operands{a_of(p), b_of(p)};
+inline Operands operands_of(const GemmProblem& p, bool swapped) {
+  return swapped ? Operands{b_of(p), a_of(p)} : Operands{a_of(p), b_of(p)};
 }
 
 }  // namespace nervanagpu::sgemm

@@ -59,7 +59,7 @@ Prepared::Prepared(Device& device, const GemmProblem& problem, const Plan& plan)
   if (two || bf16x6::is(*plan.kernel)) add_pieces(problem, plan);
   if (hgemm::is(*plan.kernel) || pieces_) {
     const hgemm::Maps maps = (two ? f16x3::maps : pieces_ ? bf16x6::maps : hgemm::maps)(*plan.kernel, problem);
-    exchanged_ = maps.exchanged;
+    swapped_ = maps.swapped;
     map_a_ = std::make_unique<MapCache>(std::vector{maps.a});
     map_b_ = std::make_unique<MapCache>(std::vector{maps.b});
   }
@@ -70,9 +70,9 @@ Prepared::Prepared(Device& device, const GemmProblem& problem, const Plan& plan)
       return std::make_unique<MapCache>(
           std::vector(maps.of.begin(), maps.of.begin() + static_cast<std::ptrdiff_t>(maps.count)));
     };
-    exchanged_ = plan.ring->exchanged;
-    map_a_ = cache_of(sgemm_ring::maps_a(*plan.kernel, aligned, exchanged_));
-    map_b_ = cache_of(sgemm_ring::maps_b(*plan.kernel, aligned, exchanged_));
+    swapped_ = plan.ring->swapped;
+    map_a_ = cache_of(sgemm_ring::maps_a(*plan.kernel, aligned, swapped_));
+    map_b_ = cache_of(sgemm_ring::maps_b(*plan.kernel, aligned, swapped_));
     first_a_ = offset_of(*plan.kernel, "a_first", kNone);
     first_b_ = offset_of(*plan.kernel, "b_first", kNone);
   }
@@ -245,8 +245,8 @@ void Prepared::each(const Call& call, bool maps, const Queue& queue) const {
     for (const Step& x : pieces_->before) step(x, call, maps, queue);
   }
   std::memcpy(block.data(), main_.block.data(), main_.block.size());
-  const std::uint64_t a = pieces_ ? call.workspace + pieces_->a : exchanged_ ? call.b : call.a;
-  const std::uint64_t b = pieces_ ? call.workspace + pieces_->b : exchanged_ ? call.a : call.b;
+  const std::uint64_t a = pieces_ ? call.workspace + pieces_->a : swapped_ ? call.b : call.a;
+  const std::uint64_t b = pieces_ ? call.workspace + pieces_->b : swapped_ ? call.a : call.b;
   if (pieces_) {
     for (const Patch& patch : pieces_->own) put(block.data(), patch.at, kNone, call.*patch.from + patch.plus);
   }

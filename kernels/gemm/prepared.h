@@ -63,7 +63,7 @@ class Prepared {
   std::size_t workspace_ = 0;
   Part main_;
   std::uint16_t a_ = kNone, b_ = kNone;  // in main_, addresses or maps
-  bool exchanged_ = false;               // the kernel's a is the problem's b
+  bool swapped_ = false;                 // the kernel's a is the problem's b
   std::unique_ptr<MapCache> map_a_, map_b_;
   std::uint16_t first_a_ = kNone, first_b_ = kNone;  // elements before them, if the kernel wants to know
   std::optional<Part> sum_;                          // of the parts of k; then main_ writes to the workspace

@@ -48,7 +48,7 @@ Cublas::~Cublas() {
   if (handle_ != nullptr) static_cast<void>(calls_.destroy(handle_));
 }
 
-// cuBLAS is column-major: it is asked for the transposed product, with A and B exchanged.
+// cuBLAS is column-major: it is asked for the transposed product, with A and B swapped.
 std::optional<double> Cublas::gemm(const GemmProblem& p, Dtype type) {
   const float one = 1.0F;
   const float zero = 0.0F;

@@ -311,19 +311,19 @@ class Drawing {
   void clusters() {
     const Dtype a = type_of(word(kernel_, "XT"));
     types(a, a, a);
-    const bool exchanged = is("OUT", "t");
+    const bool swapped = is("OUT", "t");
     const bool rows_of_b = is("TB", "r");
     const bool ta = is("TA", "t");
     const bool tb = is("TB", "t");
-    p_.a_transposed = exchanged ? !tb : ta;
-    p_.b_transposed = exchanged ? !ta : tb;
+    p_.a_transposed = swapped ? !tb : ta;
+    p_.b_transposed = swapped ? !ta : tb;
     p_.splits = number("MATES") == 2 ? 1 : pick(random_, 1, 8);
     const std::int64_t blocks = std::max(p_.splits, pick(random_, 1, one_in(random_, 3) ? 12 : 4));
     int bm = number("BM"), bn = number("BN");
-    if (exchanged) std::swap(bm, bn);
+    if (swapped) std::swap(bm, bn);
     const Abilities abilities = {false, true, true};
     if (rows_of_b) {
-      rows_of_any_beginning(exchanged);
+      rows_of_any_beginning(swapped);
       draw_epilogue(random_, out_, abilities);
       p_.mask = p_.row_sum = p_.column_sum = p_.row_max_abs = p_.column_max_abs = 0;  // relu_mask and sums are gemm()'s
       if (p_.activation == GemmActivation::drelu) p_.activation = GemmActivation::none;
@@ -337,23 +337,23 @@ class Drawing {
   }
 
   // ring_rows.sass: the long operand's rows begin anywhere, and the kernel's b is the long one.
-  void rows_of_any_beginning(bool exchanged) {
+  void rows_of_any_beginning(bool swapped) {
     out_.way = Way::rows;
     p_.k = 8 * pick(random_, 1, 90);
     const std::int64_t few = pick(random_, 1, 128);
     const double most = std::min(limits_.products / static_cast<double>(p_.k), limits_.elements) / 128;
     const std::int64_t many =
         few + length(random_, 120, std::clamp<std::int64_t>(static_cast<std::int64_t>(most), 8, 4000), 1);
-    p_.m = exchanged ? many : few;
-    p_.n = exchanged ? few : many;
-    p_.a_transposed = exchanged || one_in(random_, 2);
-    p_.b_transposed = exchanged && one_in(random_, 2);
+    p_.m = swapped ? many : few;
+    p_.n = swapped ? few : many;
+    p_.a_transposed = swapped || one_in(random_, 2);
+    p_.b_transposed = swapped && one_in(random_, 2);
     if (p_.splits == 1) p_.splits = 0;
     const Rows lng = rows(random_, many, 8, false, 2);
-    const std::int64_t row = exchanged ? (p_.b_transposed ? p_.k : few) : (p_.a_transposed ? few : p_.k);
+    const std::int64_t row = swapped ? (p_.b_transposed ? p_.k : few) : (p_.a_transposed ? few : p_.k);
     const Rows shrt = any_rows(random_, row, 2);
-    p_.lda = (exchanged ? lng : shrt).leading, out_.shift_a = (exchanged ? lng : shrt).shift;
-    p_.ldb = (exchanged ? shrt : lng).leading, out_.shift_b = (exchanged ? shrt : lng).shift;
+    p_.lda = (swapped ? lng : shrt).leading, out_.shift_a = (swapped ? lng : shrt).shift;
+    p_.ldb = (swapped ? shrt : lng).leading, out_.shift_b = (swapped ? shrt : lng).shift;
     lie_result();
   }
 
@@ -362,15 +362,15 @@ class Drawing {
     const bool eight = kernel_.manifest().op == "sgemm_ring8";
     const bool team = eight && number("BM") == 128;
     const bool many = eight && !team && number("CTAS") == 2;  // CTAs than multiprocessors
-    const bool exchanged = !team && one_in(random_, 2);
+    const bool swapped = !team && one_in(random_, 2);
     const bool ta = is("TA", "t");
     const bool tb = is("TB", "t");
-    p_.a_transposed = exchanged ? !tb : ta;
-    p_.b_transposed = exchanged ? !ta : tb;
+    p_.a_transposed = swapped ? !tb : ta;
+    p_.b_transposed = swapped ? !ta : tb;
     p_.splits = many ? 8 : pick(random_, 1, 8);
     int bm = number("BM"), bn = number("BN");
-    out_.tile = "ring" + std::to_string(bm) + "x" + std::to_string(bn) + (exchanged ? "t" : "");
-    if (exchanged) std::swap(bm, bn);
+    out_.tile = "ring" + std::to_string(bm) + "x" + std::to_string(bn) + (swapped ? "t" : "");
+    if (swapped) std::swap(bm, bn);
     const std::int64_t most_k = one_in(random_, 6) ? 64 * p_.splits + 600 : 70;
     lengths(bm, bn, most_k, 64 * p_.splits, {}, many ? 17 : 1);
     constexpr std::int64_t kProcessors = 132;
@@ -381,7 +381,7 @@ class Drawing {
     // Both unaligned kernels take an aligned b; that of an unaligned b alone wants an a that fits.
     const bool a_may = a_fits;
     const bool b_may = b_fits || (!a_fits && one_in(random_, 2));
-    lie(4, exchanged ? b_may : a_may, 4, exchanged ? a_may : b_may);
+    lie(4, swapped ? b_may : a_may, 4, swapped ? a_may : b_may);
     draw_epilogue(random_, out_, {});
   }
 

@@ -37,7 +37,7 @@ std::vector<Plan> of_tiles(const Registry& registry, int multiprocessors, const 
 }  // namespace
 
 std::string label_of(const Plan& plan) {
-  return plan.kernel->name() + (plan.ring && plan.ring->exchanged ? " exchanged" : "");
+  return plan.kernel->name() + (plan.ring && plan.ring->swapped ? " swapped" : "");
 }
 
 std::vector<Plan> alternatives(const Registry& registry, int multiprocessors, const GemmProblem& p) {

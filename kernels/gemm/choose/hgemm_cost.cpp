@@ -36,7 +36,7 @@ constexpr double kClusterMemory = 3.63;  // million bytes a microsecond
 // More than one tile beside another, though there are wider ones.
 bool narrow(const GemmProblem& p, const Tile& t) {
   constexpr int kWidest = 128;
-  return t.bn < kWidest && t.bn < (t.form == Form::exchanged ? p.m : p.n);
+  return t.bn < kWidest && t.bn < (t.form == Form::swapped ? p.m : p.n);
 }
 
 double bytes_of(const GemmProblem& p) {
@@ -83,9 +83,9 @@ double pair_cost(const GemmProblem& p) {
 ClusterWidth width_of(const GemmProblem& p, const Tile& t) {
   ClusterWidth out = *std::ranges::find(kClusterWidths, t.bn, &ClusterWidth::columns);
   constexpr int kRow = 64;  // columns
-  const bool exchanged = t.form == Form::exchanged;
+  const bool swapped = t.form == Form::swapped;
   if (t.bn < kRow && narrow(p, t)) return kNarrow;
-  if (t.bn < kRow && (exchanged ? p.a_transposed : !p.b_transposed)) {  // short rows, many of them
+  if (t.bn < kRow && (swapped ? p.a_transposed : !p.b_transposed)) {  // short rows, many of them
     out.alone = std::max(out.alone, kShortRows.alone);
     out.shared = std::max(out.shared, kShortRows.shared);
   }
@@ -131,11 +131,11 @@ std::int64_t blocks_of(const GemmProblem& p) {
 }
 
 std::int64_t tiles_m(const GemmProblem& p, const Tile& t) {
-  return ceil_div(t.form == Form::exchanged ? p.n : p.m, t.bm);
+  return ceil_div(t.form == Form::swapped ? p.n : p.m, t.bm);
 }
 
 std::int64_t tiles_n(const GemmProblem& p, const Tile& t) {
-  return ceil_div(t.form == Form::exchanged ? p.m : p.n, t.bn);
+  return ceil_div(t.form == Form::swapped ? p.m : p.n, t.bn);
 }
 
 std::int64_t effective(std::int64_t blocks, std::int64_t splits) {
@@ -196,18 +196,18 @@ ClusterTiles cluster_tiles(const GemmProblem& p) {
   // What no kernel of clusters finishes is summed up from a workspace, in as many parts: sums do not depend on it.
   if ((p.c_type != p.a_type || sgemm::has_function(p)) && p.workspace == 0) return out;
   const auto tile = [&](Form form) {
-    const bool exchanged = form == Form::exchanged;
-    const std::int64_t columns = exchanged ? p.m : p.n;
+    const bool swapped = form == Form::swapped;
+    const std::int64_t columns = swapped ? p.m : p.n;
     int bn = kClusterWidths.front().columns;
     while (bn < columns && bn < kWidest) bn *= 2;
     return Tile{form, 64, bn};
   };
   const auto add = [&](const Tile& t) { out.tiles[out.count++] = t; };
   if (std::min(p.m, p.n) <= kWidest) {
-    add(tile(p.n <= p.m ? Form::cluster : Form::exchanged));
+    add(tile(p.n <= p.m ? Form::cluster : Form::swapped));
     return out;
   }
-  for (const Form form : {Form::cluster, Form::exchanged}) {
+  for (const Form form : {Form::cluster, Form::swapped}) {
     const Tile t = tile(form);
     if (tiles_m(p, t) * tiles_n(p, t) <= kMostTiles) add(t);
     const Tile thin = {form, 64, kNarrow.columns};

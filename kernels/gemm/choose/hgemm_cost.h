@@ -10,9 +10,9 @@
 
 namespace nervanagpu::hgemm {
 
-// hgemm.sass's tiles, of both warpgroups or of each in its turn, and hgemm_cluster.sass's: of operands as they are, exchanged, or
+// hgemm.sass's tiles, of both warpgroups or of each in its turn, and hgemm_cluster.sass's: of operands as they are, swapped, or
 // in pairs that share rows of a.
-enum class Form : std::uint8_t { tiles, turns, cluster, exchanged, pair };
+enum class Form : std::uint8_t { tiles, turns, cluster, swapped, pair };
 constexpr bool in_cluster(Form f) {
   return f != Form::tiles && f != Form::turns;
 }

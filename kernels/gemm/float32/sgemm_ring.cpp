@@ -65,10 +65,10 @@ Maps maps_of(const Kernel& kernel, const Operand& s, std::int64_t k, const char*
 }
 
 std::int64_t tiles_m(const GemmProblem& p, const Shape& s) {
-  return ceil_div(s.exchanged ? p.n : p.m, s.bm);
+  return ceil_div(s.swapped ? p.n : p.m, s.bm);
 }
 std::int64_t tiles_n(const GemmProblem& p, const Shape& s) {
-  return ceil_div(s.exchanged ? p.m : p.n, s.bn);
+  return ceil_div(s.swapped ? p.m : p.n, s.bn);
 }
 // k of a part: that of the last ones may lie behind k.
 std::int64_t part_of(const GemmProblem& p, const Shape& s) {
@@ -89,8 +89,8 @@ struct Layout {
   int va = 4, vb = 4;
   std::span<const Tile> tiles;
 };
-Layout layout_of(const GemmProblem& p, bool exchanged) {
-  const auto [a, b] = sgemm::operands_of(p, exchanged);
+Layout layout_of(const GemmProblem& p, bool swapped) {
+  const auto [a, b] = sgemm::operands_of(p, swapped);
   const bool a_fits = in_rows_of_16_bytes(a);
   const bool b_fits = in_rows_of_16_bytes(b);
   if (a_fits && b_fits) return {4, 4, a.k_inside ? std::span<const Tile>(kAlignedDeep) : kAligned};
@@ -104,12 +104,12 @@ bool is_ring8(const Layout& layout, const Shape& s) {
 }
 
 std::optional<Shape> named(const GemmProblem& p, std::string_view tile) {
-  const bool exchanged = tile.ends_with('t');
-  if (exchanged) tile.remove_suffix(1);
-  for (const Tile& t : layout_of(p, exchanged).tiles) {
-    const Shape s = {t.bm, t.bn, exchanged, std::clamp<std::int64_t>(p.splits, 1, kMostCtas)};
+  const bool swapped = tile.ends_with('t');
+  if (swapped) tile.remove_suffix(1);
+  for (const Tile& t : layout_of(p, swapped).tiles) {
+    const Shape s = {t.bm, t.bn, swapped, std::clamp<std::int64_t>(p.splits, 1, kMostCtas)};
     const std::string name = "ring" + std::to_string(t.bm) + "x" + std::to_string(t.bn);
-    if (tile == name && !(s.team() && exchanged)) return s;
+    if (tile == name && !(s.team() && swapped)) return s;
   }
   return std::nullopt;
 }
@@ -117,11 +117,11 @@ std::optional<Shape> named(const GemmProblem& p, std::string_view tile) {
 // Every shape that a problem's kernels have.
 std::vector<Shape> shapes_of(const GemmProblem& p) {
   std::vector<Shape> out;
-  for (const bool exchanged : {false, true}) {
-    for (const auto& [bm, bn] : layout_of(p, exchanged).tiles) {
+  for (const bool swapped : {false, true}) {
+    for (const auto& [bm, bn] : layout_of(p, swapped).tiles) {
       for (std::int64_t ctas = 1; ctas <= kMostCtas; ++ctas) {
-        const Shape s = {bm, bn, exchanged, ctas};
-        if (s.team() && exchanged) continue;
+        const Shape s = {bm, bn, swapped, ctas};
+        if (s.team() && swapped) continue;
         if (tiles_m(p, s) <= kMaxGrid && tiles_n(p, s) <= kMaxGrid) out.push_back(s);
       }
     }
@@ -146,7 +146,7 @@ std::int64_t chunk_of(const GemmProblem& p, const Shape& s) {
   constexpr std::int64_t kTeam = 2048, kAlone = 1024, kFew = 256;
   if (s.team()) return kTeam;
   if (s.few()) return kFew;
-  return is_ring8(layout_of(p, s.exchanged), s) && is_alone(p, s) ? kAlone : 0;
+  return is_ring8(layout_of(p, s.swapped), s) && is_alone(p, s) ? kAlone : 0;
 }
 
 // The longest chain of additions.
@@ -185,8 +185,8 @@ double cost(const GemmProblem& p, const Shape& s) {
   constexpr double kEnd = 0.828, kEndOf64x64 = 2.428;
   constexpr double kCtaOfCluster = 0.228;
   constexpr double kTeamEnd = 5.3;
-  const Layout layout = layout_of(p, s.exchanged);
-  const auto [a, b] = sgemm::operands_of(p, s.exchanged);
+  const Layout layout = layout_of(p, s.swapped);
+  const auto [a, b] = sgemm::operands_of(p, s.swapped);
   double alone = 0;
   double shared = 0;
   if (is_ring8(layout, s)) {
@@ -258,8 +258,8 @@ std::vector<Priced> shapes_with(const GemmProblem& p, const Shape& own) {
 }
 
 const Kernel* find(const Registry& registry, const GemmProblem& p, const Shape& s) {
-  const auto [a, b] = sgemm::operands_of(p, s.exchanged);
-  const Layout layout = layout_of(p, s.exchanged);
+  const auto [a, b] = sgemm::operands_of(p, s.swapped);
+  const Layout layout = layout_of(p, s.swapped);
   const int ctas = !s.team() && chunk_of(p, s) != 0 ? 1 : 2;  // a multiprocessor, of sgemm_ring8.sass
   for (const Kernel* k : registry.of_op(is_ring8(layout, s) ? "sgemm_ring8" : "sgemm_ring")) {
     const auto word = [&](const char* name) { return std::string_view(k->manifest().variant.at(name)); };
@@ -280,25 +280,25 @@ Grid grid(const GemmProblem& p, const Shape& s) {
   return out;
 }
 
-Maps maps_a(const Kernel& kernel, const GemmProblem& p, bool exchanged) {
-  return maps_of(kernel, sgemm::operands_of(p, exchanged).a, p.k, "BM", "VA");
+Maps maps_a(const Kernel& kernel, const GemmProblem& p, bool swapped) {
+  return maps_of(kernel, sgemm::operands_of(p, swapped).a, p.k, "BM", "VA");
 }
 
-Maps maps_b(const Kernel& kernel, const GemmProblem& p, bool exchanged) {
-  return maps_of(kernel, sgemm::operands_of(p, exchanged).b, p.k, "BN", "VB");
+Maps maps_b(const Kernel& kernel, const GemmProblem& p, bool swapped) {
+  return maps_of(kernel, sgemm::operands_of(p, swapped).b, p.k, "BN", "VB");
 }
 
 Values values(const Kernel& kernel, const GemmProblem& p, const Shape& s, Device* device) {
   Values v;
-  for (const Maps& maps : {maps_a(kernel, p, s.exchanged), maps_b(kernel, p, s.exchanged)}) {
+  for (const Maps& maps : {maps_a(kernel, p, s.swapped), maps_b(kernel, p, s.swapped)}) {
     for (std::size_t i = 0; i < maps.count; ++i) {
       v.map(device == nullptr ? EncodedTensorMap{} : device->encode_tensor_map(maps.of[i]));
     }
   }
-  const auto [a, b] = sgemm::operands_of(p, s.exchanged);
+  const auto [a, b] = sgemm::operands_of(p, s.swapped);
   const auto first = [](const Operand& x) { return static_cast<std::int64_t>(x.address % kEngine / sizeof(float)); };
   v.u64(p.c).u64(p.bias).u32(p.m).u32(p.n).u32(part_of(p, s) / block_of(kernel)).u32(s.ctas);
-  v.u32(ceil_div(s.exchanged ? s.bn : s.bm, s.ctas)).u32(s.exchanged ? 1 : 0);
+  v.u32(ceil_div(s.swapped ? s.bn : s.bm, s.ctas)).u32(s.swapped ? 1 : 0);
   v.u32(a.leading).u32(b.leading).u32(first(a)).u32(first(b)).u32(p.ldc);
   v.f32(p.alpha).f32(p.beta).u32(sgemm::plain_flags(p, p.ldc, 4, false, {4, sgemm::kBiasColumns, false}));
   return v.rounding(p.rounding, p.c_type).f32(p.clip_low).f32(p.clip_high);

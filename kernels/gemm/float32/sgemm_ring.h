@@ -19,8 +19,8 @@ namespace nervanagpu::sgemm_ring {
 // chain, so the problem alone decides on all of this, never the GPU or a measurement.
 struct Shape {
   int bm = 0, bn = 0;
-  bool exchanged = false;  // C^T = B^T A^T
-  std::int64_t ctas = 1;   // of a cluster
+  bool swapped = false;   // C^T = B^T A^T
+  std::int64_t ctas = 1;  // of a cluster
 
   bool team() const { return bm == 128; }       // the warps share a tile
   bool few() const { return bm * bn <= 2048; }  // a thread has few sums, and registers for those of several chunks of k
@@ -28,7 +28,7 @@ struct Shape {
 };
 
 // The fastest shape by a model of an H200; none if sgemm.sass and gemm.sass are taken to be faster. `tile` names one:
-// "ring128x128", "ring64x64", "ring16x128t" (exchanged), with problem.splits CTAs; any other name: none.
+// "ring128x128", "ring64x64", "ring16x128t" (swapped), with problem.splits CTAs; any other name: none.
 std::optional<Shape> shape_of(const GemmProblem& problem, std::string_view tile);
 
 // The shapes that cut k as `own` does, and so give the same bits, in the order of what they cost.
@@ -51,7 +51,7 @@ struct Maps {
   std::array<TensorMap, 4> of{};
   std::size_t count = 1;
 };
-Maps maps_a(const Kernel& kernel, const GemmProblem& problem, bool exchanged);  // of the kernel's a and b
-Maps maps_b(const Kernel& kernel, const GemmProblem& problem, bool exchanged);
+Maps maps_a(const Kernel& kernel, const GemmProblem& problem, bool swapped);  // of the kernel's a and b
+Maps maps_b(const Kernel& kernel, const GemmProblem& problem, bool swapped);
 
 }  // namespace nervanagpu::sgemm_ring

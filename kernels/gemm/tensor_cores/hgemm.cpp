@@ -36,7 +36,7 @@ bool in_cluster(const Kernel& k) {
 Tile tile_of(const Kernel& k) {
   const Form form = !in_cluster(k)             ? k.number("TURNS") == 2 ? Form::turns : Form::tiles
                     : k.number("MATES") == 2   ? Form::pair
-                    : variant(k, "OUT") == "t" ? Form::exchanged
+                    : variant(k, "OUT") == "t" ? Form::swapped
                                                : Form::cluster;
   return {form, k.number("BM"), k.number("BN")};
 }
@@ -93,7 +93,7 @@ Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t s
   const Tile t = tile_of(kernel);
   Values v;
   put_maps(v, device, maps(kernel, p));
-  put_cluster(v, p, blocks_of(p), splits, ceil_div(t.form == Form::exchanged ? t.bn : t.bm, splits));
+  put_cluster(v, p, blocks_of(p), splits, ceil_div(t.form == Form::swapped ? t.bn : t.bm, splits));
   return v.u32(0).u32(0).u32(0).u32(0);
 }
 
@@ -178,13 +178,13 @@ bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::strin
              tiles_m(p, t) > kMaxGrid || tiles_n(p, t) > kMaxGrid || (t.form == Form::pair && splits > 1)) {
     return false;
   }
-  const bool exchanged = t.form == Form::exchanged;
-  const bool a_transposed = exchanged ? !p.b_transposed : p.a_transposed;
-  const bool b_transposed = exchanged ? !p.a_transposed : p.b_transposed;
+  const bool swapped = t.form == Form::swapped;
+  const bool a_transposed = swapped ? !p.b_transposed : p.a_transposed;
+  const bool b_transposed = swapped ? !p.a_transposed : p.b_transposed;
   const Dtype y = !in_cluster(t.form) && splits > 1 ? sums_of(p) : p.c_type;  // partial sums are another variant
   return variant(k, "TA") == (a_transposed ? "t" : "n") && variant(k, "TB") == (b_transposed ? "t" : "n") &&
-         variant(k, "XT") == word_of(exchanged ? p.b_type : p.a_type) &&
-         variant(k, "WT") == word_of(exchanged ? p.a_type : p.b_type) && variant(k, "YT") == word_of(y);
+         variant(k, "XT") == word_of(swapped ? p.b_type : p.a_type) &&
+         variant(k, "WT") == word_of(swapped ? p.a_type : p.b_type) && variant(k, "YT") == word_of(y);
 }
 
 double cost(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
@@ -254,13 +254,13 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
 
 Maps maps(const Kernel& kernel, const GemmProblem& p) {
   const Tile t = tile_of(kernel);
-  const bool exchanged = t.form == Form::exchanged;
+  const bool swapped = t.form == Form::swapped;
   Side a = side_of(sgemm::a_of(p), p.a_type, p.stride_a, p.batch);
   Side b = side_of(sgemm::b_of(p), p.b_type, p.stride_b, p.batch);
-  if (exchanged) std::swap(a, b);
+  if (swapped) std::swap(a, b);
   const unsigned rank = in_cluster(t.form) ? 2 : 3;
   const int rows = t.form == Form::pair ? t.bm / 2 : t.bm;  // that a CTA copies
-  return {map_of(a, p.k, rows, rank), map_of(b, p.k, t.bn, rank), exchanged};
+  return {map_of(a, p.k, rows, rank), map_of(b, p.k, t.bn, rank), swapped};
 }
 
 }  // namespace nervanagpu::hgemm

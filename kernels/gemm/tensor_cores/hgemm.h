@@ -50,10 +50,10 @@ Grid tiles_grid(const GemmProblem& problem, const Tile& tile, std::int64_t split
 void put_tiles(Values& v, const GemmProblem& problem, const Tile& tile, std::int64_t splits, std::int64_t divisor,
                std::int64_t groups = 1);
 
-// The maps of the kernel's a and b. exchanged: these are the problem's b and a.
+// The maps of the kernel's a and b. swapped: these are the problem's b and a.
 struct Maps {
   TensorMap a, b;
-  bool exchanged = false;
+  bool swapped = false;
 };
 Maps maps(const Kernel& kernel, const GemmProblem& problem);
 // Both, as the first parameters of a kernel. device: encodes them; nullptr: they stay empty.

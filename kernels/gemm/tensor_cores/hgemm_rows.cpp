@@ -24,14 +24,14 @@ constexpr std::int64_t kRows = 64;      // of the short side
 using sgemm::Operand;
 
 // The kernel's b is the long operand.
-bool exchanged(const GemmProblem& p) {
+bool swapped(const GemmProblem& p) {
   return p.m > p.n;
 }
 Operand long_of(const GemmProblem& p) {
-  return sgemm::operands_of(p, exchanged(p)).b;
+  return sgemm::operands_of(p, swapped(p)).b;
 }
 Operand short_of(const GemmProblem& p) {
-  return sgemm::operands_of(p, exchanged(p)).a;
+  return sgemm::operands_of(p, swapped(p)).a;
 }
 
 // Elements of a row of the copy: k / 8 of them count.
@@ -142,7 +142,7 @@ void multiply_by_rows(Device& device, const GemmProblem& p, std::uint64_t copy, 
   sgemm::check(p);
   const std::string type(sgemm::word_of(p.a_type));
   const std::string name =
-      "hgemm_cluster_nr_" + type + "_" + type + "_" + type + (exchanged(p) ? "_t_64x128" : "_n_64x128");
+      "hgemm_cluster_nr_" + type + "_" + type + "_" + type + (swapped(p) ? "_t_64x128" : "_n_64x128");
   const Kernel* kernel = device.registry().find(name);
   if (kernel == nullptr) throw Error("there is no kernel " + name);
   copy_short(device, p, copy, stream);
@@ -150,7 +150,7 @@ void multiply_by_rows(Device& device, const GemmProblem& p, std::uint64_t copy, 
   const std::int64_t parts = parts_of(p);
   Values v;
   v.map(device.encode_tensor_map(short_map(p, copy))).map(device.encode_tensor_map(long_map(p)));
-  put_cluster(v, p, kEight * depth_of(p), parts, ceil_div(exchanged(p) ? kColumns : kRows, parts));
+  put_cluster(v, p, kEight * depth_of(p), parts, ceil_div(swapped(p) ? kColumns : kRows, parts));
   v.u32(x.leading).u32(before_of(x)).u32(depth_of(p)).u32(order_of(x));
   const Grid grid = {static_cast<std::uint32_t>(parts), static_cast<std::uint32_t>(ceil_div(x.length, kColumns)),
                      static_cast<std::uint32_t>(ceil_div(short_of(p).length, kRows)),

@@ -112,10 +112,10 @@ sgemm::Described described(const Batch& left, const Batch& right, const Batch& r
   const Batch* b = &right;
   sgemm::Matrix la = left.layout.value_or(sgemm::Matrix{});
   sgemm::Matrix lb = right.layout.value_or(sgemm::Matrix{});
-  out.exchanged = result.layout && result.layout->transposed;
-  if (out.exchanged) {
+  out.swapped = result.layout && result.layout->transposed;
+  if (out.swapped) {
     std::swap(a, b);
-    sgemm::exchange(p, la, lb);
+    sgemm::swap_operands(p, la, lb);
   }
   p.a = a->tensor.address(), p.b = b->tensor.address(), p.c = result.tensor.address();
   p.a_transposed = la.transposed, p.b_transposed = lb.transposed;
@@ -126,14 +126,14 @@ sgemm::Described described(const Batch& left, const Batch& right, const Batch& r
 }
 
 // Sets bias, bias_type and bias_per_row of what described() gave, and returns the bias as contiguous memory.
-Tensor put_bias(GemmProblem& p, bool exchanged, const Tensor* bias, const Stream& stream) {
+Tensor put_bias(GemmProblem& p, bool swapped, const Tensor* bias, const Stream& stream) {
   if (bias == nullptr) return {};
   GemmProblem plain = p;
-  if (exchanged) std::swap(plain.m, plain.n);
+  if (swapped) std::swap(plain.m, plain.n);
   Tensor out = sgemm::bias_of(*bias, plain, stream);
   p.bias = out.address();
   p.bias_type = out.dtype();
-  p.bias_per_row = plain.bias_per_row != exchanged;
+  p.bias_per_row = plain.bias_per_row != swapped;
   return out;
 }
 
@@ -168,7 +168,7 @@ Described describe_batch(const Tensor& a, const Tensor& b, const Tensor& c, cons
     refuse("bias has strides " + text_of(options.bias->strides()) + "; a plan needs it contiguous");
   }
   Described d = described(left, right, result, options, batch);
-  put_bias(d.problem, d.exchanged, options.bias, {});
+  put_bias(d.problem, d.swapped, options.bias, {});
   put_mask(d.problem, options.mask, a, b, c);
   put_sums(d.problem, options, a, b, c);
   return d;
@@ -190,7 +190,7 @@ void batched_dot(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions&
     if (!result.layout) refuse("out has rows that are too long: " + text_of(c.shape()) + "; needs less than 2^29");
   }
   sgemm::Described d = described(left, right, result, options, batch);
-  const Tensor bias = put_bias(d.problem, d.exchanged, options.bias, stream);
+  const Tensor bias = put_bias(d.problem, d.swapped, options.bias, stream);
   sgemm::put_mask(d.problem, options.mask, a, b, c);
   sgemm::put_sums(d.problem, options, a, b, c);
   if (c.size() == 0) return sgemm::sums_of_nothing(current_device(), d.problem, stream.handle());

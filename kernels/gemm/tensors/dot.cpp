@@ -263,7 +263,7 @@ GemmProblem problem_of(const Tensor& a, const Tensor& b, const Tensor& c, const 
   return p;
 }
 
-void exchange(GemmProblem& p, Matrix& la, Matrix& lb) {
+void swap_operands(GemmProblem& p, Matrix& la, Matrix& lb) {
   std::swap(la, lb);
   la.transposed = !la.transposed;
   lb.transposed = !lb.transposed;
@@ -329,7 +329,7 @@ void gemm(const Tensor& a, const Tensor& b, Tensor& c, const GemmOptions& option
   p.c = result.address();
   p.ldc = lc->leading;
   if (lc->transposed) {  // C^T = B^T A^T, and C^T lies row-major
-    sgemm::exchange(p, left.layout, right.layout);
+    sgemm::swap_operands(p, left.layout, right.layout);
     left.swap_tensor(right);
   }
   put_operands(p, left, right);
@@ -393,15 +393,15 @@ Described describe(const Tensor& a, const Tensor& b, const Tensor& c, const Gemm
   Layout la = as_it_lies("a", a);
   Layout lb = as_it_lies("b", b);
   const Layout lc = as_it_lies("out", c);
-  out.exchanged = lc.transposed;
+  out.swapped = lc.transposed;
   put_mask(p, options.mask, a, b, c);
   put_sums(p, options, a, b, c);
-  if (out.exchanged && along_rows(options)) {
+  if (out.swapped && along_rows(options)) {
     refuse("out has strides " + text_of(c.strides()) +
            " and there is a mask, or sums; a plan needs rows of contiguous elements");
   }
-  if (out.exchanged) exchange(p, la, lb);
-  put_operands(p, out.exchanged ? b : a, la, out.exchanged ? a : b, lb);
+  if (out.swapped) swap_operands(p, la, lb);
+  put_operands(p, out.swapped ? b : a, la, out.swapped ? a : b, lb);
   p.c = c.address();
   p.ldc = lc.leading;
   return out;

@@ -33,15 +33,15 @@ GemmProblem problem_of(const Tensor& a, const Tensor& b, const Tensor& c, const 
 [[nodiscard]] Placed placed(const char* operation, const Tensor& a, const Tensor& b, const Tensor& c,
                             const GemmOptions& options);
 
-// C^T = B^T A^T: for a C whose columns are contiguous. a and b are exchanged by the caller.
-void exchange(GemmProblem& p, Matrix& a, Matrix& b);
+// C^T = B^T A^T: for a C whose columns are contiguous. a and b are swapped by the caller.
+void swap_operands(GemmProblem& p, Matrix& a, Matrix& b);
 
 // A bias as contiguous memory; sets bias_per_row.
 Tensor bias_of(const Tensor& bias, GemmProblem& p, const Stream& stream);
 
 struct Described {
-  GemmProblem problem;     // without a workspace
-  bool exchanged = false;  // C^T = B^T A^T: the problem's a and b are the tensors' b and a
+  GemmProblem problem;   // without a workspace
+  bool swapped = false;  // C^T = B^T A^T: the problem's a and b are the tensors' b and a
 };
 
 // Throws what gemm(a, b, c, options) throws for these shapes, dtypes and views.

@@ -90,16 +90,15 @@ TEST(Hgemm, TilesOfClustersCoverTheShortSide) {
     return std::vector(all.tiles.begin(), all.tiles.begin() + static_cast<std::ptrdiff_t>(all.count));
   };
   using Tiles = std::vector<Tile>;
-  EXPECT_EQ(tiles(problem(Dtype::float16, 64, 2560, 2560)), (Tiles{{Form::exchanged, 64, 64}}));
-  EXPECT_EQ(tiles(problem(Dtype::bfloat16, 17, 2560, 2560)), (Tiles{{Form::exchanged, 64, 32}}));
+  EXPECT_EQ(tiles(problem(Dtype::float16, 64, 2560, 2560)), (Tiles{{Form::swapped, 64, 64}}));
+  EXPECT_EQ(tiles(problem(Dtype::bfloat16, 17, 2560, 2560)), (Tiles{{Form::swapped, 64, 32}}));
   EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 100, 4096)), (Tiles{{Form::cluster, 64, 128}}));
   EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 8, 4096)), (Tiles{{Form::cluster, 64, 16}}));
   EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 8, 4096, false)), (Tiles{{Form::cluster, 64, 16}}));
   EXPECT_EQ(tiles(problem(Dtype::float16, 7680, 32, 2560, false)), (Tiles{{Form::cluster, 64, 32}}));
   EXPECT_EQ(
       tiles(problem(Dtype::float16, 192, 1000, 2048)),
-      (Tiles{
-          {Form::cluster, 64, 128}, {Form::cluster, 64, 32}, {Form::exchanged, 64, 128}, {Form::exchanged, 64, 32}}));
+      (Tiles{{Form::cluster, 64, 128}, {Form::cluster, 64, 32}, {Form::swapped, 64, 128}, {Form::swapped, 64, 32}}));
   EXPECT_EQ(tiles(problem(Dtype::float16, 4096, 256, 2048)), (Tiles{{Form::pair, 128, 64}}));
   EXPECT_EQ(tiles(problem(Dtype::float16, 256, 4096, 2048)), Tiles{});                          // pairs share rows of a
   EXPECT_EQ(tiles(problem(Dtype::float16, 1024, 1024, 1024)), (Tiles{{Form::pair, 128, 64}}));  // 64 pairs, 66 held
@@ -123,7 +122,7 @@ TEST(Hgemm, ShortSidesAreTakenByClusters) {
   EXPECT_EQ(named.grid.cluster, 4U);
   EXPECT_EQ(named.grid.x, 4U);
   EXPECT_EQ(named.grid.y, 1U);
-  EXPECT_EQ(named.grid.z, 40U);  // tiles of n, exchanged
+  EXPECT_EQ(named.grid.z, 40U);  // tiles of n, swapped
   p.splits = 10;                 // more than the CTAs of a cluster
   EXPECT_FALSE(adds_parts(*chosen(p).kernel));
   EXPECT_THROW(chosen(p, "64x64t"), InvalidArgument);

@@ -111,8 +111,8 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     Product out;
     GemmProblem& p = out.p;
     p.a_transposed = value("TA") == "t", p.b_transposed = value("TB") == "t";
-    const bool exchanged = value("OUT") == "t";
-    if (exchanged) p.a_transposed = value("TB") == "n", p.b_transposed = value("TA") == "n";
+    const bool swapped = value("OUT") == "t";
+    if (swapped) p.a_transposed = value("TB") == "n", p.b_transposed = value("TA") == "n";
     const bool typed = !value("XT").empty() && !ring;
     p.a_type = typed ? type_of(value("XT")) : Dtype::float32;
     p.b_type = typed ? type_of(value("WT")) : Dtype::float32;
@@ -123,7 +123,7 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     p.splits = splits;
     const bool fours = k.number("V") == 4 || k.number("VA") == 4 || k.number("VB") == 4 || hgemm::is(k);
     p.m = k.number("BM") + (fours ? 4 : 3), p.n = k.number("BN") + (fours ? 12 : 5);
-    if (exchanged) std::swap(p.m, p.n);
+    if (swapped) std::swap(p.m, p.n);
     if (hgemm::is(k)) p.m -= 1;
     p.k = 16 * 21 + (fours ? 0 : 5);
     if (in_pieces(k)) p.k = 64 * 7 + 5;
@@ -339,13 +339,13 @@ TEST_P(ProductOrderTest, RowsThatBeginAnywhere) {
       hgemm::multiply_by_rows(device_, p, copy.address(), 0);
       convert(c, wide);
       const auto host = wide.to_host<float>();
-      const bool exchanged = p.m > p.n;
+      const bool swapped = p.m > p.n;
       const Kernel* kernel = device_.registry().find(std::string("hgemm_cluster_nr_") + word(type) + "_" + word(type) +
-                                                     "_" + word(type) + (exchanged ? "_t_64x128" : "_n_64x128"));
+                                                     "_" + word(type) + (swapped ? "_t_64x128" : "_n_64x128"));
       ASSERT_NE(kernel, nullptr);
       const auto order = test::order_of(kernel->manifest().accum);
       ASSERT_TRUE(order && order->number("rows", 0) == 8) << kernel->manifest().accum;
-      const std::int64_t leading = exchanged ? p.lda : p.ldb;
+      const std::int64_t leading = swapped ? p.lda : p.ldb;
       test::Cut cut;
       cut.type = type == Dtype::bfloat16 ? Type::kBf16 : Type::kF16;
       cut.remainders = {0, 1, 2, 3, 4, 5, 6, 7};

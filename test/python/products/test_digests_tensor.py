@@ -1,7 +1,7 @@
 """The emulator computes what an H200 computes, bit for bit: random floats through the kernels of the tensor cores.
 
 hgemm with one tile a CTA and with several, parts of k, batches, both warpgroups in turn; hgemm_cluster with operands as
-they are, exchanged, in pairs, and with rows that begin anywhere. NG_RECORD_DIGESTS=1 pytest
+they are, swapped, in pairs, and with rows that begin anywhere. NG_RECORD_DIGESTS=1 pytest
 test/python/products/test_digests_tensor.py records them on the device that is there, which the file names.
 """
 
@@ -120,7 +120,7 @@ def batches() -> dict[str, Case]:
 
 
 def clusters() -> dict[str, Case]:
-    """hgemm_cluster: 1 to 8 parts of k, operands exchanged, pairs, rows that begin anywhere."""
+    """hgemm_cluster: 1 to 8 parts of k, operands swapped, pairs, rows that begin anywhere."""
     out: dict[str, Case] = {}
     shapes = {"64x16n": (100, 13), "64x32n": (100, 31), "64x64n": (100, 100), "64x128n": (100, 200),
               "64x16t": (13, 100), "64x32t": (30, 100), "64x64t": (100, 100), "64x128t": (200, 100)}  # fmt: skip
@@ -141,13 +141,13 @@ def clusters() -> dict[str, Case]:
             return product(d, dtype, layout, 300, 200, 500, tile="128x64n", splits=1, relu=True)
 
         out[f"cluster pair {dtype} {layout}"] = pair
-    for dtype, exchanged in itertools.product(FLOATS, (False, True)):
+    for dtype, swapped in itertools.product(FLOATS, (False, True)):
 
-        def rows(d: Draw, dtype: str = dtype, exchanged: bool = exchanged):
+        def rows(d: Draw, dtype: str = dtype, swapped: bool = swapped):
             short, long = operand(d, 64, 2000, dtype, False), operand(d, 2000, 1001, dtype, False, 1)
-            return ng.dot(long.T, short.T) if exchanged else ng.dot(short, long)
+            return ng.dot(long.T, short.T) if swapped else ng.dot(short, long)
 
-        out[f"cluster rows {dtype} {'exchanged' if exchanged else 'as it is'}"] = rows
+        out[f"cluster rows {dtype} {'swapped' if swapped else 'as it is'}"] = rows
     return out
 
 
