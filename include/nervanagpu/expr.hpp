@@ -39,13 +39,13 @@ enum class ExprOp : std::uint8_t {
   tensor,
   scalar,
   reduce,
-  random,   // a word of Philox4x32-10 for each element, uint32
-  unit,     // such a word as a float32 in [0, 1): its upper 24 bits
-  gather,   // the element of a tensor at an offset (src/fuse/indexed.h)
-  chance,   // rounded at random, by a word (round())
-  index,    // 0, 1, 2, ... (indices())
-  product,  // of two matrices (product())
-  complex   // of a real and an imaginary part (complex.hpp)
+  random,            // a word of Philox4x32-10 for each element, uint32
+  unit,              // such a word as a float32 in [0, 1): its upper 24 bits
+  gather,            // the element of a tensor at an offset (src/fuse/indexed.h)
+  stochastic_round,  // rounded at random, by a word (round())
+  index,             // 0, 1, 2, ... (indices())
+  product,           // of two matrices (product())
+  complex            // of a real and an imaginary part (complex.hpp)
 };
 NG_API std::string_view name_of(ExprOp op) noexcept;
 

@@ -291,7 +291,7 @@ std::string_view name_of(ExprOp op) noexcept {
     case ExprOp::random: return "random";
     case ExprOp::unit: return "unit";
     case ExprOp::gather: return "gather";
-    case ExprOp::chance: return "round";
+    case ExprOp::stochastic_round: return "round";
     case ExprOp::index: return "indices";
     case ExprOp::product: return "product";
     case ExprOp::complex: return "complex";
@@ -469,7 +469,7 @@ Expr round(const Expr& x, Dtype dtype, const Rounding& how) {
   const NodePtr words = make(ExprOp::random, Dtype::uint32, x.shape(), {});
   words->bits = how.seed;
   words->offset = how.offset;
-  const NodePtr n = make(ExprOp::chance, dtype, x.shape(), {converted(operand(x), Dtype::float32), words});
+  const NodePtr n = make(ExprOp::stochastic_round, dtype, x.shape(), {converted(operand(x), Dtype::float32), words});
   n->bits = static_cast<std::uint64_t>(how.bits == 0 && real ? most : how.bits);
   return Expr(n);
 }

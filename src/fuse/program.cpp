@@ -53,10 +53,10 @@ class Lister {
     } else {
       for (std::size_t i = 0; i < n.inputs.size(); ++i) v.in[i] = add(*n.inputs[i], dropped && n.op != ExprOp::reduce);
       if (!n.inputs.empty()) v.from = n.inputs.back()->dtype;
-      if (n.op == ExprOp::chance) v.from = n.inputs.front()->dtype;
+      if (n.op == ExprOp::stochastic_round) v.from = n.inputs.front()->dtype;
     }
     if (n.op == ExprOp::gather) v.leaf = tensor(n.tensor, false);
-    if (n.op == ExprOp::chance) v.extra = static_cast<std::int32_t>(n.bits);
+    if (n.op == ExprOp::stochastic_round) v.extra = static_cast<std::int32_t>(n.bits);
     if (n.op == ExprOp::reduce) {
       v.reduction = n.reduction;
       v.extra = n.ddof;

@@ -132,7 +132,7 @@ struct Replay::Form {
         put(n.shape);
         break;
       case ExprOp::index: put(n.shape); break;
-      case ExprOp::chance: put8(static_cast<int>(n.bits)); break;
+      case ExprOp::stochastic_round: put8(static_cast<int>(n.bits)); break;
       default: break;
     }
     node_[nodes_] = &n;

@@ -57,7 +57,7 @@ class Reader {
       case ExprOp::tanh: return read(n.inputs[0]) && acts(GemmActivation::tanh);
       case ExprOp::silu: return read(n.inputs[0]) && acts(GemmActivation::silu);
       case ExprOp::gelu: return read(n.inputs[0]) && acts(GemmActivation::gelu);
-      case ExprOp::chance: return rounds(n);
+      case ExprOp::stochastic_round: return rounds(n);
       default: return false;
     }
   }

@@ -281,9 +281,10 @@ void Evaluator::compute_one(std::size_t i, unsigned lanes, const std::vector<Lan
       }
       return;
     }
-    if (v.op == ExprOp::chance) {
-      values[i] = expr::kind_of(v.dtype) == expr::Kind::real ? e.chance_real(v.dtype, v.extra, operand(0), operand(1))
-                                                             : e.chance_whole(v.dtype, operand(0), operand(1));
+    if (v.op == ExprOp::stochastic_round) {
+      values[i] = expr::kind_of(v.dtype) == expr::Kind::real
+                      ? e.stochastic_float(v.dtype, v.extra, operand(0), operand(1))
+                      : e.stochastic_integer(v.dtype, operand(0), operand(1));
       return;
     }
     std::optional<Divisor> shared;

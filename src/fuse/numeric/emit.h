@@ -58,9 +58,9 @@ class Emit {
   // there are more), and lanes count up. `far` is added to the counter's upper word.
   Lanes random(const RoundKeys& keys, VReg index, VReg far);
 
-  // x (float32) rounded at random by a word for each lane, to a float of `bits` mantissa bits or an integer (chance.cpp).
-  Lanes chance_real(Dtype to, int bits, const Lanes& x, const Lanes& words);
-  Lanes chance_whole(Dtype to, const Lanes& x, const Lanes& words);
+  // x (float32) rounded at random by a word for each lane, to a float of `bits` mantissa bits or an integer (stochastic.cpp).
+  Lanes stochastic_float(Dtype to, int bits, const Lanes& x, const Lanes& words);
+  Lanes stochastic_integer(Dtype to, const Lanes& x, const Lanes& words);
 
   // Between memory words ("raw": lanes packed, little end first) and lanes.
   Lanes unpack(Dtype d, const Lanes& raw);

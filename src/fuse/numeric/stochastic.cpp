@@ -45,7 +45,7 @@ VReg magnitude_of(Emit& e, VReg x) {
 }  // namespace
 
 // As float32 values that the dtype can keep.
-Lanes Emit::chance_real(Dtype to, int bits, const Lanes& x, const Lanes& words) {
+Lanes Emit::stochastic_float(Dtype to, int bits, const Lanes& x, const Lanes& words) {
   const bool half = to == Dtype::float16;
   const std::uint32_t largest = half ? 0x477fffff : 0x7f7fffff;
   Lanes out = fresh();
@@ -85,8 +85,8 @@ Lanes Emit::chance_real(Dtype to, int bits, const Lanes& x, const Lanes& words) 
   return out;
 }
 
-// Towards zero, and one further from it where chance says so; saturated, NaN is 0.
-Lanes Emit::chance_whole(Dtype to, const Lanes& x, const Lanes& words) {
+// Towards zero, and one further from it where the word says so; saturated, NaN is 0.
+Lanes Emit::stochastic_integer(Dtype to, const Lanes& x, const Lanes& words) {
   const bool is_signed = expr::is_signed(to);
   const auto width = static_cast<int>(8 * size_of(to));
   Lanes within = fresh();
