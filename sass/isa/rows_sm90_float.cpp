@@ -124,7 +124,7 @@ constexpr void single(RowList<352>& t) {
 }
 
 // Before sm_90 scoreboards say when a double is there, and when its operands have been read.
-constexpr void twice(RowList<352>& t, ArchMask archs, Traits dbl) {
+constexpr void float64_operations(RowList<352>& t, ArchMask archs, Traits dbl) {
   dbl.unit = Unit::kDouble;
   const Slot a = src_a().neg(0).abs(0).wide(Width::k2);
   const Slot b = src_b(f64).neg(0).abs(0).wide(Width::k2);
@@ -255,8 +255,8 @@ constexpr void conversions(RowList<352>& t) {
 constexpr auto build() {
   RowList<352> t;
   single(t);
-  twice(t, kTuringToAda, {.ready = Ready::kScoreboard, .late = true});
-  twice(t, kHopper, {.write_sb = true});
+  float64_operations(t, kTuringToAda, {.ready = Ready::kScoreboard, .late = true});
+  float64_operations(t, kHopper, {.write_sb = true});
   conversions(t);
   return t;
 }

@@ -14,17 +14,17 @@ VReg Reducer::identity() {
   if (op_ == Reduction::sum) return registers_of(dtype_) == 2 ? e.constant64(0) : e.constant(0);
   if (op_ == Reduction::prod) {
     switch (form_of(dtype_)) {
-      case Form::single: return e.constant(0x3f800000);
-      case Form::twice: return e.constant64(0x3ff0000000000000);
-      case Form::word: return e.constant(1);
-      case Form::pair: return e.constant64(1);
+      case Form::float32: return e.constant(0x3f800000);
+      case Form::float64: return e.constant64(0x3ff0000000000000);
+      case Form::int32: return e.constant(1);
+      case Form::int64: return e.constant64(1);
     }
   }
   switch (form_of(dtype_)) {
-    case Form::single: return e.constant(lowest ? 0xff800000 : 0x7f800000);
-    case Form::twice: return e.constant64(lowest ? 0xfff0000000000000 : 0x7ff0000000000000);
-    case Form::word: return e.constant(is_signed ? (lowest ? 0x80000000 : 0x7fffffff) : (lowest ? 0 : 0xffffffff));
-    case Form::pair: break;
+    case Form::float32: return e.constant(lowest ? 0xff800000 : 0x7f800000);
+    case Form::float64: return e.constant64(lowest ? 0xfff0000000000000 : 0x7ff0000000000000);
+    case Form::int32: return e.constant(is_signed ? (lowest ? 0x80000000 : 0x7fffffff) : (lowest ? 0 : 0xffffffff));
+    case Form::int64: break;
   }
   if (!is_signed) return e.constant64(lowest ? 0 : ~std::uint64_t{0});
   return e.constant64(lowest ? std::uint64_t{1} << 63 : (std::uint64_t{1} << 63) - 1);
@@ -32,10 +32,10 @@ VReg Reducer::identity() {
 
 void Reducer::multiply(VReg to, VReg v, VPred guard) {
   switch (form_of(dtype_)) {
-    case Form::single: b_.emit(Op::FMUL, {}, {to, to, v}, guard); return;
-    case Form::twice: b_.emit(Op::DMUL, {}, {to, to, v}, guard); return;
-    case Form::word: b_.emit(Op::IMAD, {}, {to, to, v, kZero}, guard); return;
-    case Form::pair: {
+    case Form::float32: b_.emit(Op::FMUL, {}, {to, to, v}, guard); return;
+    case Form::float64: b_.emit(Op::DMUL, {}, {to, to, v}, guard); return;
+    case Form::int32: b_.emit(Op::IMAD, {}, {to, to, v, kZero}, guard); return;
+    case Form::int64: {
       const VReg w = b_.reg(2);
       b_.emit(Op::IMAD_WIDE, {Tok::U32}, {w, to[0], v[0], kZero});
       b_.emit(Op::IMAD, {}, {w[1], to[0], v[1], w[1]});
@@ -55,14 +55,14 @@ void Reducer::combine(VReg to, VReg v, VPred guard) {
   const bool larger = op_ == Reduction::max;
   const VPred way = larger ? !kAlways : kAlways;
   switch (form_of(dtype_)) {
-    case Form::single:
+    case Form::float32:
       if (sum) {
         b_.emit(Op::FADD, {}, {to, to, v}, guard);
       } else {
         b_.emit(Op::FMNMX, {Tok::kNAN}, {to, to, v, way}, guard);
       }
       return;
-    case Form::twice: {
+    case Form::float64: {
       if (sum) {
         b_.emit(Op::DADD, {}, {to, to, v}, guard);
         return;
@@ -73,14 +73,14 @@ void Reducer::combine(VReg to, VReg v, VPred guard) {
       for (unsigned k = 0; k < 2; ++k) b_.emit(Op::SEL, {}, {to[k], v[k], to[k], take}, guard);
       return;
     }
-    case Form::word:
+    case Form::int32:
       if (expr::is_signed(dtype_)) {
         b_.emit(Op::VIMNMX, {}, {to, to, v, way}, guard);
       } else {
         b_.emit(Op::VIMNMX, {Tok::U32}, {to, to, v, way}, guard);
       }
       return;
-    case Form::pair: {
+    case Form::int64: {
       const VPred p = b_.pred();
       if (sum) {
         // Both halves are made first, so that the carry has no guard.

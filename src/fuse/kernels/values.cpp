@@ -235,7 +235,7 @@ void Evaluator::found(std::size_t value, VReg v) {
 }
 
 void Evaluator::found(std::size_t value, const Lanes& v, unsigned lanes) {
-  if (form_of(p_.values[value].dtype) != Form::single) return;
+  if (form_of(p_.values[value].dtype) != Form::float32) return;
   const bool divides = std::ranges::any_of(p_.values, [&](const Value& other) {
     return other.op == ExprOp::divide && other.in[1] == static_cast<std::int16_t>(value) && !other.reduced &&
            !uniform_[static_cast<std::size_t>(&other - p_.values.data())];

@@ -27,16 +27,16 @@ Form form_of(Dtype d) {
   switch (d) {
     case Dtype::float16:
     case Dtype::bfloat16:
-    case Dtype::float32: return Form::single;
-    case Dtype::float64: return Form::twice;
+    case Dtype::float32: return Form::float32;
+    case Dtype::float64: return Form::float64;
     case Dtype::int64:
-    case Dtype::uint64: return Form::pair;
-    default: return Form::word;
+    case Dtype::uint64: return Form::int64;
+    default: return Form::int32;
   }
 }
 unsigned registers_of(Dtype d) {
   const Form f = form_of(d);
-  return f == Form::twice || f == Form::pair ? 2 : 1;
+  return f == Form::float64 || f == Form::int64 ? 2 : 1;
 }
 
 Tok compare_token(ExprOp op, bool real) {
@@ -110,15 +110,15 @@ Lanes Emit::apply(ExprOp o, Dtype d, Dtype from, const Lanes* const* in) {
     default: break;
   }
   switch (form_of(d)) {
-    case Form::single: return single(o, in);
-    case Form::twice: return twice(o, in);
-    case Form::word: return word(o, d, in);
-    case Form::pair: return pair(o, d, in);
+    case Form::float32: return float32(o, in);
+    case Form::float64: return float64(o, in);
+    case Form::int32: return int32(o, d, in);
+    case Form::int64: return int64(o, d, in);
   }
   return {};
 }
 
-Lanes Emit::single(ExprOp o, const Lanes* const* in) {
+Lanes Emit::float32(ExprOp o, const Lanes* const* in) {
   const Lanes& x = *in[0];
   const Lanes& y = expr::operands_of(o) > 1 ? *in[1] : x;
   Lanes d;
@@ -199,7 +199,7 @@ Lanes Emit::single(ExprOp o, const Lanes* const* in) {
   }
 }
 
-Lanes Emit::twice(ExprOp o, const Lanes* const* in) {
+Lanes Emit::float64(ExprOp o, const Lanes* const* in) {
   const Lanes& x = *in[0];
   const Lanes& y = expr::operands_of(o) > 1 ? *in[1] : x;
   Lanes d = fresh(2);
@@ -284,7 +284,7 @@ Lanes Emit::narrow(Dtype d, const Lanes& x) {
   return out;
 }
 
-Lanes Emit::word(ExprOp o, Dtype dtype, const Lanes* const* in) {
+Lanes Emit::int32(ExprOp o, Dtype dtype, const Lanes* const* in) {
   const bool boolean = dtype == Dtype::boolean;
   const bool is_signed = expr::is_signed(dtype);
   const Lanes& x = *in[0];
@@ -364,7 +364,7 @@ VPred Emit::less64(const VReg& x, const VReg& y, bool is_signed) {
   return p;
 }
 
-Lanes Emit::pair(ExprOp o, Dtype dtype, const Lanes* const* in) {
+Lanes Emit::int64(ExprOp o, Dtype dtype, const Lanes* const* in) {
   const bool is_signed = expr::is_signed(dtype);
   const Lanes& x = *in[0];
   const Lanes& y = expr::operands_of(o) > 1 ? *in[1] : x;
@@ -453,21 +453,21 @@ Lanes Emit::compare(ExprOp o, Dtype from, const Lanes* const* in) {
   const Lanes& x = *in[0];
   const Lanes& y = *in[1];
   const Form form = form_of(from);
-  const Tok how = compare_token(o, form == Form::single || form == Form::twice);
+  const Tok how = compare_token(o, form == Form::float32 || form == Form::float64);
   Lanes d;
   each([&](unsigned i) {
     const VPred p = b.pred();
     switch (form) {
-      case Form::single: op(Op::FSETP, {how, Tok::AND}, {p, kAlways, x[i], y[i], kAlways}); break;
-      case Form::twice: op(Op::DSETP, {how, Tok::AND}, {p, kAlways, x[i], y[i], kAlways}); break;
-      case Form::word:
+      case Form::float32: op(Op::FSETP, {how, Tok::AND}, {p, kAlways, x[i], y[i], kAlways}); break;
+      case Form::float64: op(Op::DSETP, {how, Tok::AND}, {p, kAlways, x[i], y[i], kAlways}); break;
+      case Form::int32:
         if (expr::is_signed(from)) {
           op(Op::ISETP, {how, Tok::AND}, {p, kAlways, x[i], y[i], kAlways});
         } else {
           op(Op::ISETP, {how, Tok::U32, Tok::AND}, {p, kAlways, x[i], y[i], kAlways});
         }
         break;
-      case Form::pair: {
+      case Form::int64: {
         const VPred low = b.pred();
         op(Op::ISETP, {how, Tok::U32, Tok::AND}, {low, kAlways, x[i][0], y[i][0], kAlways});
         if (expr::is_signed(from)) {
@@ -486,7 +486,7 @@ Lanes Emit::test(ExprOp o, Dtype from, const Lanes& x) {
   Lanes d;
   const Form form = form_of(from);
   if (o == ExprOp::signbit) {
-    if ((form == Form::word || form == Form::pair) && !expr::is_signed(from)) {
+    if ((form == Form::int32 || form == Form::int64) && !expr::is_signed(from)) {
       const VReg k = constant(0);
       each([&](unsigned i) { d[i] = k; });
       return d;
@@ -498,17 +498,17 @@ Lanes Emit::test(ExprOp o, Dtype from, const Lanes& x) {
     });
     return d;
   }
-  if (form == Form::word || form == Form::pair) {
+  if (form == Form::int32 || form == Form::int64) {
     const VReg k = constant(o == ExprOp::finite ? 1 : 0);
     each([&](unsigned i) { d[i] = k; });
     return d;
   }
   const Tok how = o == ExprOp::finite ? Tok::LT : o == ExprOp::isnan ? Tok::kNAN : Tok::EQ;
-  const VReg infinity = form == Form::twice ? constant64(0x7ff0000000000000) : constant(kInfinity);
+  const VReg infinity = form == Form::float64 ? constant64(0x7ff0000000000000) : constant(kInfinity);
   each([&](unsigned i) {
     const VPred p = b.pred();
     const Arg against = o == ExprOp::isnan ? Arg(x[i]) : Arg(infinity);
-    op(form == Form::twice ? Op::DSETP : Op::FSETP, {how, Tok::AND}, {p, kAlways, magnitude(x[i]), against, kAlways});
+    op(form == Form::float64 ? Op::DSETP : Op::FSETP, {how, Tok::AND}, {p, kAlways, magnitude(x[i]), against, kAlways});
     d[i] = truth(p);
   });
   return d;

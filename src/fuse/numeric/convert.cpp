@@ -20,19 +20,19 @@ Lanes Emit::cast(Dtype from, Dtype to, const Lanes& x) {
     each([&](unsigned i) {
       const VPred p = b.pred();
       switch (f) {
-        case Form::single: op(Op::FSETP, {Tok::NEU, Tok::AND}, {p, kAlways, x[i], kZero, kAlways}); break;
-        case Form::twice: {
+        case Form::float32: op(Op::FSETP, {Tok::NEU, Tok::AND}, {p, kAlways, x[i], kZero, kAlways}); break;
+        case Form::float64: {
           const VReg zero = constant64(0);
           op(Op::DSETP, {Tok::NEU, Tok::AND}, {p, kAlways, x[i], zero, kAlways});
           break;
         }
-        case Form::pair: {
+        case Form::int64: {
           const VReg any = b.reg();
           op(Op::LOP3, {Tok::LUT}, {any, x[i][0], x[i][1], kZero, 0xfc, !kAlways});
           op(Op::ISETP, {Tok::NE, Tok::U32, Tok::AND}, {p, kAlways, any, kZero, kAlways});
           break;
         }
-        case Form::word: op(Op::ISETP, {Tok::NE, Tok::U32, Tok::AND}, {p, kAlways, x[i], kZero, kAlways}); break;
+        case Form::int32: op(Op::ISETP, {Tok::NE, Tok::U32, Tok::AND}, {p, kAlways, x[i], kZero, kAlways}); break;
       }
       d[i] = truth(p);
     });
@@ -41,7 +41,7 @@ Lanes Emit::cast(Dtype from, Dtype to, const Lanes& x) {
   // F2I with 64 bits on a side makes the smallest number of NaN, where .NTZ would make 0 of it: NaN is taken out by hand.
   const auto not_a_number = [&](Form form, VReg v) {
     const VPred nan = b.pred();
-    op(form == Form::twice ? Op::DSETP : Op::FSETP, {Tok::kNAN, Tok::AND}, {nan, kAlways, v, v, kAlways});
+    op(form == Form::float64 ? Op::DSETP : Op::FSETP, {Tok::kNAN, Tok::AND}, {nan, kAlways, v, v, kAlways});
     return nan;
   };
   // float32 values rounded to a 16-bit float, as values again
@@ -60,9 +60,9 @@ Lanes Emit::cast(Dtype from, Dtype to, const Lanes& x) {
     return out;
   };
   switch (t) {
-    case Form::single:
-      if (f == Form::single) return through_half(x);
-      if (f == Form::twice) {
+    case Form::float32:
+      if (f == Form::float32) return through_half(x);
+      if (f == Form::float64) {
         each([&](unsigned i) {
           if (to == Dtype::float16) {
             const VReg h = b.reg();
@@ -75,18 +75,18 @@ Lanes Emit::cast(Dtype from, Dtype to, const Lanes& x) {
         return to == Dtype::bfloat16 ? through_half(d) : d;
       }
       each([&](unsigned i) {
-        if (f == Form::pair) {
+        if (f == Form::int64) {
           op(Op::I2F, {from_signed ? Tok::S64 : Tok::U64}, {d[i], x[i]});
         } else {
           op(Op::I2FP, {Tok::F32, from_signed ? Tok::S32 : Tok::U32}, {d[i], x[i]});
         }
       });
       return through_half(d);
-    case Form::twice:
+    case Form::float64:
       each([&](unsigned i) {
-        if (f == Form::single) {
+        if (f == Form::float32) {
           op(Op::F2F, {Tok::F64, Tok::F32}, {d[i], x[i]});
-        } else if (f == Form::pair) {
+        } else if (f == Form::int64) {
           op(Op::I2F, {Tok::F64, from_signed ? Tok::S64 : Tok::U64}, {d[i], x[i]});
         } else if (from_signed) {
           op(Op::I2F, {Tok::F64}, {d[i], x[i]});
@@ -95,19 +95,19 @@ Lanes Emit::cast(Dtype from, Dtype to, const Lanes& x) {
         }
       });
       return d;
-    case Form::pair:
+    case Form::int64:
       each([&](unsigned i) {
         const Tok kind = expr::is_signed(to) ? Tok::S64 : Tok::U64;
-        if (f == Form::single) {
+        if (f == Form::float32) {
           const VReg number = b.reg();
           select(number, kZero, x[i], not_a_number(f, x[i]));
           op(Op::F2I, {kind, Tok::TRUNC}, {d[i], number});
-        } else if (f == Form::twice) {
+        } else if (f == Form::float64) {
           const VReg whole = b.reg(2);
           const VPred nan = not_a_number(f, x[i]);
           op(Op::F2I, {kind, Tok::F64, Tok::TRUNC}, {whole, x[i]});
           for (unsigned k = 0; k < 2; ++k) select(d[i][k], kZero, whole[k], nan);
-        } else if (f == Form::pair) {
+        } else if (f == Form::int64) {
           d[i] = x[i];
         } else {
           op(Op::MOV, {}, {d[i][0], x[i]});
@@ -119,18 +119,18 @@ Lanes Emit::cast(Dtype from, Dtype to, const Lanes& x) {
         }
       });
       return d;
-    case Form::word: break;
+    case Form::int32: break;
   }
-  if (f == Form::word || f == Form::pair) {
+  if (f == Form::int32 || f == Form::int64) {
     Lanes low = x;
-    if (f == Form::pair) each([&](unsigned i) { low[i] = x[i][0]; });
-    const bool keeps = f == Form::word && size_of(to) > size_of(from) && (!from_signed || expr::is_signed(to));
+    if (f == Form::int64) each([&](unsigned i) { low[i] = x[i][0]; });
+    const bool keeps = f == Form::int32 && size_of(to) > size_of(from) && (!from_signed || expr::is_signed(to));
     return keeps ? low : narrow(to, low);
   }
   // Floats to integers of up to 32 bits: towards zero, saturating.
   const bool to_signed = expr::is_signed(to);
   each([&](unsigned i) {
-    if (f == Form::twice) {
+    if (f == Form::float64) {
       const VReg whole = b.reg();
       if (to_signed) {
         op(Op::F2I, {Tok::F64, Tok::TRUNC}, {whole, x[i]});

@@ -32,7 +32,7 @@ struct Lanes {
 };
 
 // What a value of this dtype is computed as.
-enum class Form : std::uint8_t { single, twice, word, pair };
+enum class Form : std::uint8_t { float32, float64, int32, int64 };
 Form form_of(Dtype d);
 unsigned registers_of(Dtype d);  // of one lane
 
@@ -102,10 +102,10 @@ class Emit {
   const unsigned n;
 
  private:
-  Lanes single(ExprOp op, const Lanes* const* in);
-  Lanes twice(ExprOp op, const Lanes* const* in);
-  Lanes word(ExprOp op, Dtype d, const Lanes* const* in);
-  Lanes pair(ExprOp op, Dtype d, const Lanes* const* in);
+  Lanes float32(ExprOp op, const Lanes* const* in);
+  Lanes float64(ExprOp op, const Lanes* const* in);
+  Lanes int32(ExprOp op, Dtype d, const Lanes* const* in);
+  Lanes int64(ExprOp op, Dtype d, const Lanes* const* in);
   Lanes compare(ExprOp op, Dtype from, const Lanes* const* in);
   Lanes test(ExprOp op, Dtype from, const Lanes& x);
   Lanes narrow(Dtype d, const Lanes& x);  // to the width of an integer dtype, extended again
