@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "sass/verify/boards.h"
 #include "sass/verify/finding.h"
+#include "sass/verify/scoreboards.h"
 
 namespace nervanagpu::sass::verify_detail {
 

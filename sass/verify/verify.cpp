@@ -4,13 +4,13 @@
 #include <set>
 #include <tuple>
 
-#include "sass/verify/boards.h"
 #include "sass/verify/code.h"
 #include "sass/verify/early.h"
 #include "sass/verify/finding.h"
 #include "sass/verify/fixed.h"
 #include "sass/verify/legality.h"
 #include "sass/verify/ownership.h"
+#include "sass/verify/scoreboards.h"
 
 namespace nervanagpu::sass {
 namespace {
@@ -19,7 +19,7 @@ using namespace verify_detail;
 
 struct State {
   FixedState fixed;
-  BoardState boards;
+  ScoreboardState scoreboards;
   OwnershipState ownership;
   bool reached = false;
 
@@ -27,7 +27,7 @@ struct State {
     const bool first = !reached;
     reached = true;
     const bool a = fixed.merge(other.fixed);
-    const bool b = boards.merge(other.boards);
+    const bool b = scoreboards.merge(other.scoreboards);
     const bool c = ownership.merge(other.ownership);
     return first || a || b || c;
   }
@@ -92,13 +92,13 @@ class Proof {
   std::uint32_t walk(std::uint32_t start, State& s, Findings* out) const {
     for (std::uint32_t i = start;; ++i) {
       const Control& c = code_.steps[i].inst.control;
-      const int passed = s.boards.wait(code_, i, out);
-      s.boards.advance(passed);
+      const int passed = s.scoreboards.wait(code_, i, out);
+      s.scoreboards.advance(passed);
       s.fixed.advance(passed, horizon_);
       s.fixed.await(code_, c.wait);
-      s.boards.check(code_, sets_, i, out);
+      s.scoreboards.check(code_, sets_, i, out);
       s.fixed.check(code_, i, out);
-      s.boards.issue(code_, sets_, i);
+      s.scoreboards.issue(code_, sets_, i);
       s.fixed.issue(code_, i);
       if (products_) {
         s.ownership.check(code_, sets_, i, out);
@@ -107,7 +107,7 @@ class Proof {
       // Stall 0 with yield drains the pipes (sm_70 and later).
       const bool drains = c.stall == 0 && c.yield && info(code_.arch).encoding == Encoding::k128;
       const int cycles = drains ? kDrain : c.stall;
-      s.boards.advance(cycles);
+      s.scoreboards.advance(cycles);
       s.fixed.advance(cycles, horizon_);
       const std::vector<std::uint32_t>& next = code_.steps[i].next;
       if (next.size() != 1 || next[0] != i + 1 || starts_[i + 1]) return i;

@@ -136,7 +136,7 @@ WarpClock::Lost WarpClock::issue(const Inst& inst) {
     return waits;
   };
   for (unsigned sb = 0; sb < kScoreboards; ++sb) {
-    if (inst.control.wait >> sb & 1) lost.scoreboard += until(board_[sb]);
+    if (inst.control.wait >> sb & 1) lost.scoreboard += until(scoreboard_[sb]);
   }
   const auto pipe = static_cast<std::size_t>(pipe_of(inst));
   lost.pipe += until(busy_[pipe]);
@@ -151,12 +151,12 @@ WarpClock::Lost WarpClock::issue(const Inst& inst) {
   if (ready(inst) == Ready::kScoreboard) ready_at = at + usual_latency(inst, false);
   drained_ = std::max(drained_, ready_at);
   if (inst.control.write_sb < kScoreboards) {
-    int& board = board_[inst.control.write_sb];
-    board = std::max(board, at + usual_latency(inst, false));
+    int& scoreboard = scoreboard_[inst.control.write_sb];
+    scoreboard = std::max(scoreboard, at + usual_latency(inst, false));
   }
   if (inst.control.read_sb < kScoreboards) {
-    int& board = board_[inst.control.read_sb];
-    board = std::max(board, at + usual_latency(inst, true));
+    int& scoreboard = scoreboard_[inst.control.read_sb];
+    scoreboard = std::max(scoreboard, at + usual_latency(inst, true));
   }
   return lost;
 }

@@ -55,8 +55,8 @@ class WarpClock {
   int previous_ = -1;  // when the last one did
   int ports_ = 0;      // when the register ports are free
   int drained_ = 0;
-  std::array<int, kScoreboards> board_{};  // when each scoreboard is zero
-  std::array<int, kPipes> busy_{};         // until when each pipe is
+  std::array<int, kScoreboards> scoreboard_{};  // when each scoreboard is zero
+  std::array<int, kPipes> busy_{};              // until when each pipe is
   ReuseCache cache_;
 };
 

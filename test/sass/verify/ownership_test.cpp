@@ -71,7 +71,7 @@ TEST(Ownership, FactorInRegistersMayBeReadButNotOverwritten) {
              "overwrites R7, which belongs to HGMMA at 0x0010");
 }
 
-// A load that returns into the sums; here also the boards have nothing to say.
+// A load that returns into the sums; here also the scoreboards have nothing to say.
 TEST(Ownership, LoadsToo) {
   expect_one(kArrive + kProduct + "--:-:0:-:2 | LDS R24, [R0]\n" + wait(0) + "01:-:-:-:5 | EXIT\n", Hazard::Kind::kWaw,
              "R24", "LDS at 0x0020 (hand.sass:3): overwrites R24");

@@ -1,4 +1,4 @@
-#include "sass/verify/boards.h"
+#include "sass/verify/scoreboards.h"
 
 #include <algorithm>
 #include <bit>
@@ -47,11 +47,11 @@ std::vector<StepSets> step_sets(const Code& code) {
   return sets;
 }
 
-void BoardState::finish(std::uint8_t mask) {
+void ScoreboardState::finish(std::uint8_t mask) {
   std::erase_if(open_, [&](const Outstanding& o) { return (o.cover & mask) != 0; });
 }
 
-int BoardState::wait(const Code& code, std::uint32_t i, Findings* out) {
+int ScoreboardState::wait(const Code& code, std::uint32_t i, Findings* out) {
   const Step& step = code.steps[i];
   std::uint8_t awaited = step.inst.control.wait;
   std::uint8_t counted = 0;
@@ -92,7 +92,7 @@ int BoardState::wait(const Code& code, std::uint32_t i, Findings* out) {
   return passed;
 }
 
-void BoardState::check(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i, Findings* out) {
+void ScoreboardState::check(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i, Findings* out) {
   const Step& step = code.steps[i];
   if (!step.known || step.never) return;
   const Queue queue = queue_of(code.arch, step.inst);
@@ -122,7 +122,7 @@ void BoardState::check(const Code& code, const std::vector<StepSets>& sets, std:
   });
 }
 
-void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i) {
+void ScoreboardState::issue(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i) {
   const Step& step = code.steps[i];
   const Control& c = step.inst.control;
   const std::uint8_t write = bit(c.write_sb);
@@ -176,13 +176,13 @@ void BoardState::issue(const Code& code, const std::vector<StepSets>& sets, std:
   if (sets[i].late != none) put({i, Part::kReads, false, both, kept, {}});
 }
 
-void BoardState::join(Outstanding& to, const Outstanding& from) {
+void ScoreboardState::join(Outstanding& to, const Outstanding& from) {
   to.cover &= from.cover;
   for (unsigned sb = 0; sb < kScoreboards; ++sb) to.since[sb] = std::min(to.since[sb], from.since[sb]);
   to.guard_kept = to.guard_kept && from.guard_kept;
 }
 
-void BoardState::put(const Outstanding& o) {
+void ScoreboardState::put(const Outstanding& o) {
   const auto at = std::ranges::lower_bound(open_, o.key(), {}, [](const Outstanding& x) { return x.key(); });
   if (at != open_.end() && at->key() == o.key()) {
     join(*at, o);
@@ -191,11 +191,11 @@ void BoardState::put(const Outstanding& o) {
   }
 }
 
-void BoardState::advance(int cycles) {
+void ScoreboardState::advance(int cycles) {
   for (int& s : since_set_) s = std::min(kLong, s + cycles);
 }
 
-bool BoardState::merge(const BoardState& other) {
+bool ScoreboardState::merge(const ScoreboardState& other) {
   bool weaker = false;
   for (unsigned sb = 0; sb < kScoreboards; ++sb) {
     if (other.since_set_[sb] < since_set_[sb]) {

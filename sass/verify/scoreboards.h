@@ -21,9 +21,9 @@ struct StepSets {
 };
 std::vector<StepSets> step_sets(const Code& code);
 
-class BoardState {
+class ScoreboardState {
  public:
-  BoardState() { since_set_.fill(kLong); }
+  ScoreboardState() { since_set_.fill(kLong); }
 
   // The wait of step i: what it awaits is done. Reports waits that come too soon after their scoreboard was set.
   // Returns the cycles that surely pass in it: compilers for sm_50 .. sm_62 count on them.
@@ -32,7 +32,7 @@ class BoardState {
   void check(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i, Findings* out);
   void issue(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i);
   void advance(int cycles);
-  bool merge(const BoardState& other);
+  bool merge(const ScoreboardState& other);
 
  private:
   enum class Part : std::uint8_t { kResults, kEarlyResults, kReads };
