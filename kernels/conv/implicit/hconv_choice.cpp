@@ -19,9 +19,10 @@ using hgemm::Tile;
 constexpr std::int64_t kBox = 64;  // rows and columns
 
 // In the order of Costs::Tiles::block.
-constexpr std::array kVariants = {Tile{Form::tiles, 128, 256}, Tile{Form::tiles, 128, 192}, Tile{Form::tiles, 128, 128},
-                                  Tile{Form::tiles, 128, 64},  Tile{Form::turns, 128, 128}, Tile{Form::turns, 64, 192},
-                                  Tile{Form::turns, 64, 256}};
+constexpr std::array kVariants = {Tile{Form::tiles, 128, 256},     Tile{Form::tiles, 128, 192},
+                                  Tile{Form::tiles, 128, 128},     Tile{Form::tiles, 128, 64},
+                                  Tile{Form::ping_pong, 128, 128}, Tile{Form::ping_pong, 64, 192},
+                                  Tile{Form::ping_pong, 64, 256}};
 static_assert(kVariants.size() == std::tuple_size_v<decltype(Costs::Tiles::block)>);
 
 // An update's rows are filters, in boxes of 64, two a tile.
@@ -98,18 +99,18 @@ Choice chosen(const Work& w, int multiprocessors) {
 }  // namespace
 
 std::string name_of(const Tile& t) {
-  return hgemm::shape_name(t) + "x" + (t.form == Form::turns ? "2" : "1");
+  return hgemm::shape_name(t) + "x" + (t.form == Form::ping_pong ? "2" : "1");
 }
 
 hgemm::Rates rates_of(const Costs& all, char pass) {
-  constexpr double kFewestTurns = 1;
+  constexpr double kFewestBlocks = 1;
   const Costs::Tiles& costs = pass == 'u' ? all.update : all.positions;
   return {.start = costs.start,
           .early_start = costs.early,
           .tile = costs.tile,
-          .turn = costs.turn,
-          .turn_end = costs.turn_end,
-          .turn_blocks = kFewestTurns,
+          .ping_pong = costs.turn,
+          .ping_pong_end = costs.turn_end,
+          .ping_pong_blocks = kFewestBlocks,
           .memory = all.memory,
           .sum = costs.sum,
           .part = costs.part,

@@ -49,7 +49,7 @@ double bytes_of(const GemmProblem& p) {
 // What an epilogue costs beyond storing sums: a CTA, for each 64 columns; and all of it, of one warpgroup beside the other's
 // products, which it holds up by a part of its time (docs/lab/hgemm.md, version 8).
 struct Epilogue {
-  double columns, turn;
+  double columns, ping_pong;
 };
 constexpr Epilogue kStores = {0, 1.4};
 constexpr Epilogue kAddsC = {1.6, 8.0};
@@ -59,14 +59,14 @@ Epilogue epilogue_of(const GemmProblem& p, std::int64_t splits) {
   return sgemm::has_function(p) || p.rounding.stochastic ? kFunction : p.beta != 0 ? kAddsC : kStores;
 }
 
-// Microseconds of `rounds` tiles of a CTA, its two warpgroups in turn.
-double turns(double rounds, double blocks, double block, const Epilogue& epilogue, const Rates& rates) {
+// Microseconds of `rounds` tiles of a CTA in ping-pong: its two warpgroups take them in turn.
+double ping_pong(double rounds, double blocks, double block, const Epilogue& epilogue, const Rates& rates) {
   constexpr double kHeldUp = 0.15;  // of an epilogue's time, where it is longer than a store
   constexpr double kNever = 1e9;
-  if (blocks < rates.turn_blocks) return kNever;
-  const double tile = blocks * block + rates.turn;
-  const double longer = epilogue.turn - kStores.turn;
-  const double end = rates.turn_end + longer;
+  if (blocks < rates.ping_pong_blocks) return kNever;
+  const double tile = blocks * block + rates.ping_pong;
+  const double longer = epilogue.ping_pong - kStores.ping_pong;
+  const double end = rates.ping_pong_end + longer;
   return std::max(rounds * (tile + kHeldUp * longer) + end, std::ceil(rounds / 2) * (tile + end));
 }
 
@@ -148,9 +148,9 @@ std::int64_t clusters_held(std::int64_t parts, std::int64_t residents) {
 
 double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors, double bytes,
                          double block, std::int64_t groups, const Rates& rates) {
-  constexpr double kShared = 0.0905;   // million bytes a microsecond to a multiprocessor when all of them read
-  constexpr double kTurnBlock = 0.31;  // of 128 columns
-  constexpr double kTurnBlockBytes = 0.295;
+  constexpr double kShared = 0.0905;       // million bytes a microsecond to a multiprocessor when all of them read
+  constexpr double kPingPongBlock = 0.31;  // of 128 columns
+  constexpr double kPingPongBlockBytes = 0.295;
   const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * splits * groups;
   const std::int64_t processors = std::max(multiprocessors, 1);
   const auto rounds = static_cast<double>(ceil_div(tiles, processors));
@@ -158,10 +158,11 @@ double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t split
   const double traffic = (t.bm + t.bn) * 128e-6 * busy / kShared;
   const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
   const Epilogue epilogue = epilogue_of(p, splits);
-  if (block == 0 && t.form == Form::turns) block = size_of(p.a_type) == 1 ? kTurnBlockBytes : kTurnBlock;
+  if (block == 0 && t.form == Form::ping_pong) block = size_of(p.a_type) == 1 ? kPingPongBlockBytes : kPingPongBlock;
   if (block == 0) block = std::max(std::ranges::find(kWidths, t.bn, &Width::columns)->block, traffic);
-  const double run = t.form == Form::turns ? turns(rounds, blocks, block, epilogue, rates)
-                                           : rounds * (blocks * block + (rates.tile + epilogue.columns) * t.bn / 64.0);
+  const double run = t.form == Form::ping_pong
+                         ? ping_pong(rounds, blocks, block, epilogue, rates)
+                         : rounds * (blocks * block + (rates.tile + epilogue.columns) * t.bn / 64.0);
   double out = starts_early(p, t, splits, groups) ? rates.early_start : rates.start;
   out += h200::together(run, bytes * 1e-6 / rates.memory);
   if (splits > 1) {
@@ -245,7 +246,7 @@ Choice best(const GemmProblem& p) {
       if (out.cost == 0 || c < out.cost) out = {s, c};
     };
     for (const Width& w : kWidths) add({Form::tiles, 128, w.columns});
-    add({Form::turns, 128, 128});
+    add({Form::ping_pong, 128, 128});
   }
   const ClusterTiles clusters = cluster_tiles(p);
   constexpr std::int64_t kMostChosen = 7;  // 8 were slower than 7

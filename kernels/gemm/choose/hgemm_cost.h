@@ -10,11 +10,11 @@
 
 namespace nervanagpu::hgemm {
 
-// hgemm.sass's tiles, of both warpgroups or of each in its turn, and hgemm_cluster.sass's: of operands as they are, swapped, or
-// in pairs that share rows of a.
-enum class Form : std::uint8_t { tiles, turns, cluster, swapped, pair };
+// hgemm.sass's tiles, of both warpgroups (cooperative) or of one each (ping-pong), and hgemm_cluster.sass's: of operands as
+// they are, swapped, or in pairs that share rows of a.
+enum class Form : std::uint8_t { tiles, ping_pong, cluster, swapped, pair };
 constexpr bool in_cluster(Form f) {
-  return f != Form::tiles && f != Form::turns;
+  return f != Form::tiles && f != Form::ping_pong;
 }
 
 struct Tile {
@@ -39,13 +39,13 @@ std::int64_t tiles_n(const GemmProblem& problem, const Tile& tile);
 double microseconds(const GemmProblem& problem, const Tile& tile, std::int64_t splits, int multiprocessors);
 // What a launch of lib/sm_90a/tiles.sass costs beside its blocks, in microseconds: hgemm.sass's own, which other producers replace.
 struct Rates {
-  double start = 2.21, early_start = 0.97;  // to the first products: behind the work ahead, and beside its end
-  double tile = 0.784;                      // between the tiles of a CTA, for each 64 columns
-  double turn = 0.65, turn_end = 1.4;       // the same of warpgroups in turn, and the last tile's end
-  double turn_blocks = 6;                   // fewer of a tile cover nothing
-  double memory = 2.87;                     // million bytes a microsecond
-  double sum = 1.10, part = 0;              // split_sum, and for each part
-  double sums = 0.94;                       // a million partial sums
+  double start = 2.21, early_start = 0.97;       // to the first products: behind the work ahead, and beside its end
+  double tile = 0.784;                           // between the tiles of a CTA, for each 64 columns
+  double ping_pong = 0.65, ping_pong_end = 1.4;  // the same of ping-pong, and the last tile's end
+  double ping_pong_blocks = 6;                   // fewer of a tile cover nothing
+  double memory = 2.87;                          // million bytes a microsecond
+  double sum = 1.10, part = 0;                   // split_sum, and for each part
+  double sums = 0.94;                            // a million partial sums
 };
 // Of hgemm.sass's tiles, with so many bytes of operands and result. block: microseconds of a k block; 0: hgemm.sass's own.
 // groups: products in the launch.

@@ -34,7 +34,7 @@ bool in_cluster(const Kernel& k) {
 }
 
 Tile tile_of(const Kernel& k) {
-  const Form form = !in_cluster(k)             ? k.number("TURNS") == 2 ? Form::turns : Form::tiles
+  const Form form = !in_cluster(k)             ? k.number("PING_PONG") == 2 ? Form::ping_pong : Form::tiles
                     : k.number("MATES") == 2   ? Form::pair
                     : variant(k, "OUT") == "t" ? Form::swapped
                                                : Form::cluster;
@@ -160,7 +160,7 @@ bool is(const Kernel& kernel) {
 
 std::string tile_name(const Kernel& k) {
   const std::string out = shape_name(tile_of(k));
-  if (!in_cluster(k)) return k.number("TURNS") == 2 ? out + "x2" : out;
+  if (!in_cluster(k)) return k.number("PING_PONG") == 2 ? out + "x2" : out;
   return out + std::string(variant(k, "OUT"));
 }
 
