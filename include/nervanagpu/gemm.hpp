@@ -1,17 +1,17 @@
 // Matrix multiplication:  C[m,n] = act(alpha * A[m,k] B[k,n] + beta * C + bias).
 //
-// Each element is one chain of multiply-adds in ascending k; where that leaves multiprocessors idle, k is cut into parts
-// that are summed apart and then added in ascending order. The number of parts is a function of m, n, k and the types:
-// the bits of C depend on the problem alone, not on tile, device, layout or timing. Except that matrices of 16-bit floats
-// whose rows begin at multiples of 16 bytes are multiplied by the tensor cores of sm_90a, 16 products at a time (docs/numerics.md), and so
-// are tensors of other strides that are large enough for copies to pay, unless `splits` is 1; and float32 with Precision::tensor,
-// whose sums are those of bfloat16 pieces.
+// Each element is one chain of multiply-adds in ascending k. Where that leaves multiprocessors idle, k is split (split-K):
+// the splits are summed apart, then added in ascending order. Their number is a function of m, n, k and the types.
+// So the bits of C depend on the problem alone, not on tile, device, layout or timing, with two exceptions:
+// - Matrices of 16-bit floats whose rows begin at multiples of 16 bytes are multiplied by the tensor cores of sm_90a, 16
+//   products at a time (docs/numerics.md). So are others that are large enough for copies to pay, unless `splits` is 1.
+// - float32 with Precision::tensor has the sums of bfloat16 pieces.
 //
 //   A, B                     C                    sums      alpha, beta           bias
 //   float32                  float32              float32   any                   float32
 //   float16                  float16 or float32   float32   any                   float32, or of C's type
 //   bfloat16                 bfloat16 or float32  float32   any                   float32, or of C's type
-//   float64; int64           the same             the same  any; 32-bit integers  none, nor parts, nor activations
+//   float64; int64           the same             the same  any; 32-bit integers  none, nor splits, nor activations
 //   int32; int8 or uint8     int32                modulo    integers of 32 bits   int32
 //   int8 or uint8            float32 or int8      2^32      any                   float32
 //
@@ -60,8 +60,9 @@ struct GemmOptions {
   // Written, float32: of each row (m,) or (m, 1), of each column (n,) or (1, n) of the stored C, a float, the sum and the largest
   // magnitude, in an order that m and n alone decide. NaN is larger than all. Not of a batch's products.
   const Tensor *row_sum = nullptr, *column_sum = nullptr, *row_max_abs = nullptr, *column_max_abs = nullptr;
-  Rounding rounding;        // of a float or int8 C
-  std::int64_t splits = 0;  // parts of k; 0: the library chooses. 1: row i of C does not depend on m, nor column j on n
+  Rounding rounding;  // of a float or int8 C
+  std::int64_t splits =
+      0;  // of k (split-K); 0: the library chooses. 1: row i of C does not depend on m, nor column j on n
   bool tensor_cores = true;  // false: 16-bit floats have chains of multiply-adds, bytes (the same bits) too
   Precision precision = nervanagpu::precision();  // of float32 operands
   Stream stream;
@@ -104,7 +105,7 @@ struct GemmProblem {
   std::uint64_t row_sum = 0, column_sum = 0, row_max_abs = 0, column_max_abs = 0;  // float32, written; 0: not asked for
   Dtype a_type = Dtype::float32, b_type = Dtype::float32, c_type = Dtype::float32, bias_type = Dtype::float32;
   Rounding rounding;
-  std::int64_t splits = 0;  // parts of k; 0: the library chooses, none that need a workspace if there is none
+  std::int64_t splits = 0;  // of k (split-K); 0: the library chooses, none that need a workspace if there is none
   bool tensor_cores = true;
   // Of float32 operands. Products of Precision::tensor want a workspace and must have it; those in tables are strict, and a sum over
   // a batch unless the matrices are one long k as they lie.

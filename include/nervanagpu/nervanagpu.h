@@ -174,7 +174,7 @@ typedef struct ng_gemm_problem {
       b_type; /* ng_dtype: float32, float16, bfloat16 (both the same; C too, or float32), or bytes (C: int32, float32 or int8) */
   int32_t c_type, bias_type; /* bias: as C, or float32 for a float C */
   ng_rounding rounding;      /* of a float C */
-  int64_t splits;            /* parts of k that are summed apart, then in order; 0: the library chooses */
+  int64_t splits;            /* of k (split-K): summed apart, then in order; 0: the library chooses */
   uint64_t workspace; /* address of ng_gemm_workspace() bytes, aligned to 16; 0: none, and no parts that need it */
   uint64_t workspace_bytes;
   int64_t batch; /* of products, 1 or more; matrices lie stride_ elements apart, 0: all have this A, or B */

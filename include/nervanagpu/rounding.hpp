@@ -16,7 +16,7 @@ struct Rounding {
   bool stochastic = false;
   std::uint64_t seed = 0;
   std::uint64_t offset = 0;  // of the counter; one call takes ceil(elements / 4) of them
-  int bits = 0;  // mantissa bits to keep, 1 to most_bits(); 0: the most
+  int bits = 0;              // mantissa bits to keep, 1 to most_bits(); 0: the most
   friend bool operator==(const Rounding&, const Rounding&) = default;
 };
 

@@ -224,7 +224,7 @@ bool multiplies_pieces(const Kernel& k) {
 }
 
 bool apart_of(const Kernel& k, const GemmProblem& p, std::int64_t splits) {
-  if (hgemm::is(k)) return splits > 1 && !hgemm::adds_parts(k);
+  if (hgemm::is(k)) return splits > 1 && !hgemm::adds_splits(k);
   if (multiplies_pieces(k)) return splits > 1;
   return splits > 1 || needs_finish(p);
 }
@@ -280,7 +280,7 @@ bool finished_apart(const Plan& plan, const GemmProblem& p) {
 }
 
 bool masked_apart(const Plan& plan, const GemmProblem& p) {
-  return p.mask != 0 && (!hgemm::is(*plan.kernel) || hgemm::adds_parts(*plan.kernel) || plan.splits > 1);
+  return p.mask != 0 && (!hgemm::is(*plan.kernel) || hgemm::adds_splits(*plan.kernel) || plan.splits > 1);
 }
 
 Values values_of(const Plan& plan, const GemmProblem& p, Device* device) {

@@ -30,7 +30,7 @@ GemmProblem reduced(const Registry& registry, const GemmProblem& problem);
 // It cannot be computed without one (if it wants one at all).
 bool needs_workspace(const Registry& registry, const GemmProblem& problem);
 
-// Parts of k that are summed apart. It depends on the problem alone (and on whether it has a workspace).
+// Splits of k that are summed apart. It depends on the problem alone (and on whether it has a workspace).
 std::int64_t splits_of(const Registry& registry, const GemmProblem& problem);
 
 struct Plan {
@@ -38,7 +38,7 @@ struct Plan {
   Grid grid;
   std::int64_t splits = 1;
   double cost = 0.0;                      // clocks of the whole grid, roughly; only the order counts
-  std::optional<sgemm_ring::Shape> ring;  // of sgemm_ring.h's kernels, whose parts of k `splits` does not count
+  std::optional<sgemm_ring::Shape> ring;  // of sgemm_ring.h's kernels, whose splits of k `splits` does not count
 };
 
 // The kernels that may compute it, the cheapest first, but for those of sgemm_ring.h. m and n must not be 0. `tile`
@@ -65,7 +65,7 @@ bool masked_apart(const Plan& plan, const GemmProblem& problem);
 // The kernel's parameters. device: see hgemm.h.
 Values values_of(const Plan& plan, const GemmProblem& problem, Device* device);
 
-// What adds the parts up.
+// What adds the splits up.
 split_sum::Sum sum_of(const GemmProblem& problem, std::int64_t splits);
 
 void launch(Device& device, const Plan& plan, const GemmProblem& problem, StreamId stream);

@@ -111,10 +111,10 @@ void Prepared::ask(const GemmProblem& p) {
 void Prepared::add_sum(const GemmProblem& problem, const Plan& plan) {
   const split_sum::Plan sum = split_sum::plan(device_.registry(), sum_of(problem, plan.splits));
   sum_ = part_of(*sum.kernel, sum.grid, sum.values);
-  parts_ = offset_of(*plan.kernel, "c", kNone);
+  partial_sums_ = offset_of(*plan.kernel, "c", kNone);
   sums_ = offset_of(*sum.kernel, "ws", kNone);
   finish_ = finish_of(*sum.kernel, "out");
-  workspace_ = parts_offset_ + static_cast<std::size_t>(plan.splits * problem.m * problem.n) * 4;
+  workspace_ = partial_sums_offset_ + static_cast<std::size_t>(plan.splits * problem.m * problem.n) * 4;
 }
 
 void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
@@ -123,7 +123,7 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   const bool two = f16x3::is(*plan.kernel);
   const bf16x6::Unless unless = two ? f16x3::unless(problem, plan.splits) : bf16x6::Unless{};
   workspace_ = room.bytes;
-  parts_offset_ = room.parts;
+  partial_sums_offset_ = room.partial_sums;
   pieces_ = std::make_unique<InPieces>();
   InPieces& out = *pieces_;
   out.a = room.a, out.b = room.b;
@@ -182,7 +182,7 @@ void Prepared::add_after(const GemmProblem& problem, const Plan& plan) {
     add(*mask.kernel, mask.grid, mask.values, {{"c", &Call::c, 0}, {"mask", &Call::mask, 0}});
   }
   if (!has_sums(problem)) return;
-  const std::size_t columns = behind_parts(workspace_);
+  const std::size_t columns = behind_partial_sums(workspace_);
   const std::size_t rows = columns + row_parts_at(problem);
   workspace_ = columns + sums_workspace(problem);
   const SumsPlan sums = sums_plan(device_.registry(), problem, 0);
@@ -227,7 +227,7 @@ void Prepared::step(const Step& x, const Call& call, bool maps, const Queue& que
     put(block.data(), x.a, kNone, call.a);
     put(block.data(), x.b, kNone, call.b);
   }
-  if (x.product && sum_) put(block.data(), x.c, kNone, call.workspace + parts_offset_);
+  if (x.product && sum_) put(block.data(), x.c, kNone, call.workspace + partial_sums_offset_);
   if (x.product && !sum_) put_finish(block.data(), x.finish, call);
   queue(part, std::span(block.data(), part.block.size()));
 }
@@ -260,7 +260,7 @@ void Prepared::each(const Call& call, bool maps, const Queue& queue) const {
     put(block.data(), b_, kNone, b);
   }
   if (sum_) {
-    put(block.data(), parts_, kNone, call.workspace + parts_offset_);
+    put(block.data(), partial_sums_, kNone, call.workspace + partial_sums_offset_);
   } else {
     put_finish(block.data(), finish_, call);
   }
@@ -270,7 +270,7 @@ void Prepared::each(const Call& call, bool maps, const Queue& queue) const {
   }
   if (sum_) {
     std::memcpy(block.data(), sum_->block.data(), sum_->block.size());
-    put(block.data(), sums_, kNone, call.workspace + parts_offset_);
+    put(block.data(), sums_, kNone, call.workspace + partial_sums_offset_);
     put_finish(block.data(), finish_, call);
     next(*sum_);
   }

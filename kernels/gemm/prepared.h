@@ -66,8 +66,8 @@ class Prepared {
   bool swapped_ = false;                 // the kernel's a is the problem's b
   std::unique_ptr<MapCache> map_a_, map_b_;
   std::uint16_t first_a_ = kNone, first_b_ = kNone;  // elements before them, if the kernel wants to know
-  std::optional<Part> sum_;                          // of the parts of k; then main_ writes to the workspace
-  std::uint16_t parts_ = kNone, sums_ = kNone;
+  std::optional<Part> sum_;                          // of the splits of k; then main_ writes to the workspace
+  std::uint16_t partial_sums_ = kNone, sums_ = kNone;
   Finish finish_;  // in sum_ if there is one, else in main_
   struct Patch {   // a parameter: `plus` behind what a call has
     std::uint16_t at = kNone;
@@ -94,8 +94,8 @@ class Prepared {
   void add_pieces(const GemmProblem& problem, const Plan& plan);
   template <class Queue>
   void step(const Step& step, const Call& call, bool maps, const Queue& queue) const;
-  std::unique_ptr<InPieces> pieces_;  // null: operands are multiplied as they are
-  std::size_t parts_offset_ = 0;      // of the parts of k in the workspace
+  std::unique_ptr<InPieces> pieces_;     // null: operands are multiplied as they are
+  std::size_t partial_sums_offset_ = 0;  // of the splits of k in the workspace
   void add_sum(const GemmProblem& problem, const Plan& plan);
   void add_after(const GemmProblem& problem, const Plan& plan);
   std::vector<After> after_;  // what reads C behind all others

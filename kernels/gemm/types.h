@@ -41,7 +41,7 @@ inline bool needs_finish(const GemmProblem& p) {
   return dequantizes(p);
 }
 
-// The type of the sums, which is also that of parts. Of elements of 64 bits there are no parts.
+// The type of the sums, which is also that of splits. Of elements of 64 bits there are no splits.
 inline Dtype sums_of(const GemmProblem& p) {
   return byte(p.a_type) || p.a_type == Dtype::int32 ? Dtype::int32 : Dtype::float32;
 }

@@ -194,7 +194,7 @@ std::uint32_t modelled(const Order& order, const Terms& terms, const Cut& cut) {
   const bool rows = order.number("rows", 0) != 0;
   const Terms reordered = rows ? by_remainders(terms, cut.remainders) : Terms{};
   TensorChain core(cut.type);
-  for (std::int64_t p = 0; p < cut.parts; ++p) {
+  for (std::int64_t p = 0; p < cut.splits; ++p) {
     float part = 0;
     if (order.kind == "tensor") {
       const Terms& t = rows ? reordered : terms;

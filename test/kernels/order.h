@@ -28,8 +28,8 @@ struct Terms {
 
 // How a launch cuts the sum.
 struct Cut {
-  std::int64_t part = 0;   // terms of each part; the last one may have fewer
-  std::int64_t parts = 1;  // added in ascending order
+  std::int64_t part = 0;    // terms of each part; the last one may have fewer
+  std::int64_t splits = 1;  // added in ascending order
   sass::emulate::tensor::Type type = sass::emulate::tensor::Type::kF16;
   std::vector<std::int64_t> remainders = {};  // rows=8: the remainders of 8 in their order
   int e_a = 138, e_b = 138;                   // halves: operands are scaled by 2^(138 - e)

@@ -64,7 +64,7 @@ std::string beyond_bound(gpu_test::Random& random, const Kernel& kernel, const C
   const std::string& text = kernel.manifest().bound;
   const std::int64_t terms = gpu_test::terms(c.pass, c.p);
   const auto bound = test::bound_of(text, {{"k", static_cast<double>(terms)},
-                                           {"parts", static_cast<double>(std::max<std::int64_t>(c.forced.splits, 1))},
+                                           {"splits", static_cast<double>(std::max<std::int64_t>(c.forced.splits, 1))},
                                            {"part", static_cast<double>(part_of(c))},
                                            {"S", 1.0}});
   if (!bound) return "its .bound cannot be read: " + text;

@@ -130,7 +130,7 @@ std::int64_t cheapest_splits(const Work& work, std::int64_t least,
   const std::int64_t room = std::max<std::int64_t>((kMostSums - 1) / (p.m * p.n * w.groups), 1);
   const std::int64_t all = std::min(std::max<std::int64_t>(blocks / kLeastBlocks, 1), room);
   std::int64_t splits = hgemm::effective(blocks, std::min(least, all));
-  // Where parts are many anyhow, some more may fill the last round.
+  // Where splits are many anyhow, some more may fill the last round.
   const std::int64_t most = std::min(all, std::max<std::int64_t>(2 * splits, hgemm::kProcessors));
   double fewest = 0;
   for (std::int64_t s = splits; s <= most; ++s) {

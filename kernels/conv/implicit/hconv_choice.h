@@ -1,4 +1,4 @@
-// Which variant of hconv.sass computes a product, in how many parts.
+// Which variant of hconv.sass computes a product, in how many splits.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +28,8 @@ struct Work {
   bool apart = false;         // results are put together behind the kernel, in one part too
 };
 
-// The number of parts of k, none longer than `least` of them are (but of four blocks at least, and no more than memory has room for),
-// whose microseconds are fewest by `cost(work, parts)`.
+// The number of splits of k, none longer than `least` of them are (but of four blocks at least, and no more than memory has room for),
+// whose microseconds are fewest by `cost(work, splits)`.
 // An epilogue does not change how sums are cut: the work that `cost` sees has none.
 std::int64_t cheapest_splits(const Work& work, std::int64_t least,
                              const std::function<double(const Work&, std::int64_t)>& cost);

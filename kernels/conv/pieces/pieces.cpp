@@ -68,7 +68,7 @@ Best best(const hconv::Work& w, std::int64_t splits, int multiprocessors) {
 
 std::int64_t splits_of(const hconv::Work& work) {
   return hconv::cheapest_splits(
-      work, bf16x6::least_parts(hgemm::blocks_of(work.product)),
+      work, bf16x6::least_splits(hgemm::blocks_of(work.product)),
       [](const hconv::Work& w, std::int64_t s) { return best(w, s, hgemm::kProcessors).cost; });
 }
 

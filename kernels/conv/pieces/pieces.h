@@ -31,12 +31,12 @@ double microseconds(ConvPass pass, const ConvProblem& p);
 // By multiply-adds.
 double strict_microseconds(ConvPass pass, const ConvProblem& p);
 
-// The cheapest tile and number of parts of a launch. uncut: in one part.
+// The cheapest tile and number of splits of a launch. uncut: in one part.
 hconv::Choice choose(const hconv::Work& work, int multiprocessors, bool uncut, const Forced& forced);
 const Kernel* find(const Registry& registry, char pass, const hgemm::Tile& tile);
 
 // The tile of conv_split.sass, and what it takes, where update is so sooner done than after a pass of bf16x3.sass over dy: then of as
-// many parts, with the same bits. forced: "_split_64x128".
+// many splits, with the same bits. forced: "_split_64x128".
 struct Split {
   hgemm::Tile tile;
   double microseconds = 0;

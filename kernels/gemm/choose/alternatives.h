@@ -8,8 +8,8 @@
 
 namespace nervanagpu::sgemm {
 
-// The plans of the order class of choose()'s own, which comes first: k is cut into the same parts, each is summed in the same
-// order, and so are the parts. The others by the model's cost, without those that it takes to be far too slow. None needs a
+// The plans of the order class of choose()'s own, which comes first: k is cut into the same splits, each is summed in the same
+// order, and so are the splits. The others by the model's cost, without those that it takes to be far too slow. None needs a
 // workspace if the first one does not.
 std::vector<Plan> alternatives(const Registry& registry, int multiprocessors, const GemmProblem& problem);
 

@@ -92,7 +92,7 @@ ClusterWidth width_of(const GemmProblem& p, const Tile& t) {
   return out;
 }
 
-double cluster_cost(const GemmProblem& p, const Tile& t, std::int64_t parts) {
+double cluster_cost(const GemmProblem& p, const Tile& t, std::int64_t splits) {
   constexpr double kStart = 0.3;
   constexpr double kMeet = 0.15;  // the sums of 64 columns
   constexpr double kPart = 0.056;
@@ -100,20 +100,20 @@ double cluster_cost(const GemmProblem& p, const Tile& t, std::int64_t parts) {
   constexpr std::int64_t kSome = 66;  // CTAs
   const ClusterWidth width = width_of(p, t);
   const std::int64_t residents = t.bn < 128 ? 2 : 1;
-  const std::int64_t held = clusters_held(parts, residents);
+  const std::int64_t held = clusters_held(splits, residents);
   const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t);
   // One or two more than there is room for start when the first have ended, while the others still run.
   const std::int64_t all_rounds = 32 * tiles <= 33 * held ? 1 : ceil_div(tiles, held);
   const auto rounds = static_cast<double>(all_rounds);
   const std::int64_t first = std::min(tiles, held);
-  const std::int64_t most = std::max(ceil_div(first * parts, kProcessors), ceil_div(first, clusters_held(parts, 1)));
+  const std::int64_t most = std::max(ceil_div(first * splits, kProcessors), ceil_div(first, clusters_held(splits, 1)));
   const auto on_one = static_cast<double>(std::min(most, residents));
-  const auto blocks = static_cast<double>(ceil_div(blocks_of(p), parts));
+  const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
   const double run = rounds * blocks * std::max(width.alone, width.shared * on_one);
-  const double meet = parts > 1 ? kMeet * t.bn / 64.0 : 0.0;
-  const bool uneven = parts == 1 && residents == 2 && tiles > kSome && tiles <= kProcessors && !narrow(p, t);
+  const double meet = splits > 1 ? kMeet * t.bn / 64.0 : 0.0;
+  const bool uneven = splits == 1 && residents == 2 && tiles > kSome && tiles <= kProcessors && !narrow(p, t);
   return kStart + h200::together(run, bytes_of(p) * 1e-6 / kClusterMemory) + rounds * (width.end + meet) +
-         kPart * static_cast<double>(parts - 1) + (uneven ? kUneven : 0.0);
+         kPart * static_cast<double>(splits - 1) + (uneven ? kUneven : 0.0);
 }
 
 }  // namespace
@@ -142,8 +142,8 @@ std::int64_t effective(std::int64_t blocks, std::int64_t splits) {
   return ceil_div(blocks, ceil_div(blocks, std::clamp<std::int64_t>(splits, 1, blocks)));
 }
 
-std::int64_t clusters_held(std::int64_t parts, std::int64_t residents) {
-  return h200::kClusters[static_cast<std::size_t>(parts - 1)] * residents;
+std::int64_t clusters_held(std::int64_t splits, std::int64_t residents) {
+  return h200::kClusters[static_cast<std::size_t>(splits - 1)] * residents;
 }
 
 double tile_microseconds(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors, double bytes,
@@ -194,7 +194,7 @@ ClusterTiles cluster_tiles(const GemmProblem& p) {
   constexpr std::int64_t kMostTiles = 48;  // that are narrower than the problem
   ClusterTiles out;
   if (!sgemm::half(p.a_type) || p.batch > 1) return out;
-  // What no kernel of clusters finishes is summed up from a workspace, in as many parts: sums do not depend on it.
+  // What no kernel of clusters finishes is summed up from a workspace, in as many splits: sums do not depend on it.
   if ((p.c_type != p.a_type || sgemm::has_function(p)) && p.workspace == 0) return out;
   const auto tile = [&](Form form) {
     const bool swapped = form == Form::swapped;
@@ -251,8 +251,8 @@ Choice best(const GemmProblem& p) {
   const ClusterTiles clusters = cluster_tiles(p);
   constexpr std::int64_t kMostChosen = 7;  // 8 were slower than 7
   for (std::size_t i = 0; i < clusters.count; ++i) {
-    const std::int64_t most_parts = clusters.tiles[i].form == Form::pair ? 1 : std::min(blocks, kMostChosen);
-    for (std::int64_t s = 1; s <= most_parts; ++s) {
+    const std::int64_t most_splits = clusters.tiles[i].form == Form::pair ? 1 : std::min(blocks, kMostChosen);
+    for (std::int64_t s = 1; s <= most_splits; ++s) {
       if (effective(blocks, s) != s) continue;
       const double c = microseconds(p, clusters.tiles[i], s, kProcessors);
       if (c < out.cost) out = {s, c};

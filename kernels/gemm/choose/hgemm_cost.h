@@ -1,4 +1,4 @@
-// What a product costs on the tensor cores with a given tile and number of parts: a model of an H200.
+// What a product costs on the tensor cores with a given tile and number of splits: a model of an H200.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ struct Tile {
 std::string shape_name(const Tile& tile);  // "128x64", as kernels' names have it
 
 constexpr std::int64_t kRowBytes = 128;  // of a k block in shared memory
-constexpr std::int64_t kMostParts = 8;   // CTAs of a cluster
+constexpr std::int64_t kMostSplits = 8;  // CTAs of a cluster
 constexpr int kProcessors = 132;         // of the model's GPU: bits must not depend on the one that is there
 
 std::int64_t block_of(const GemmProblem& problem);  // elements of k
@@ -63,13 +63,13 @@ struct ClusterTiles {
 };
 ClusterTiles cluster_tiles(const GemmProblem& problem);
 
-// Clusters of `parts` CTAs that the GPU holds, `residents` CTAs a multiprocessor.
-std::int64_t clusters_held(std::int64_t parts, std::int64_t residents);
+// Clusters of `splits` CTAs that the GPU holds, `residents` CTAs a multiprocessor.
+std::int64_t clusters_held(std::int64_t splits, std::int64_t residents);
 
-// The smallest number of parts that gives them as many blocks as `splits` of them would have.
+// The smallest number of splits that gives them as many blocks as `splits` of them would have.
 std::int64_t effective(std::int64_t blocks, std::int64_t splits);
 
-// Into how many parts the library cuts k: a function of the problem alone, not of the GPU.
+// Into how many splits the library cuts k: a function of the problem alone, not of the GPU.
 std::int64_t best_splits(const GemmProblem& problem);
 double best_microseconds(const GemmProblem& problem);
 

@@ -42,19 +42,19 @@ struct Hash {
   }
 };
 
-std::size_t workspace_of_parts(Device& device, const GemmProblem& p, const std::string& tile) {
+std::size_t workspace_of_splits(Device& device, const GemmProblem& p, const std::string& tile) {
   if (in_pieces(device.registry(), p)) return bf16x6::room(p, splits_of(device.registry(), p)).bytes;
   if (choose(device.registry(), device.info().multiprocessors, p, tile).ring) return 0;
   const std::int64_t splits = splits_of(device.registry(), p);
   if (splits <= 1 && !(needs_finish(p) && !on_tensor_cores(device.registry(), p))) return 0;
   const auto all = plans(device.registry(), device.info().multiprocessors, p, tile);
-  if (!all.empty() && hgemm::is(*all.front().kernel) && hgemm::adds_parts(*all.front().kernel)) return 0;
+  if (!all.empty() && hgemm::is(*all.front().kernel) && hgemm::adds_splits(*all.front().kernel)) return 0;
   return static_cast<std::size_t>(splits * p.m * p.n) * 4;
 }
 
 std::size_t search_workspace(Device& device, const GemmProblem& p, const std::string& tile) {
-  const std::size_t parts = workspace_of_parts(device, p, tile);
-  return has_sums(p) ? behind_parts(parts) + sums_workspace(p) : parts;
+  const std::size_t partial = workspace_of_splits(device, p, tile);
+  return has_sums(p) ? behind_partial_sums(partial) + sums_workspace(p) : partial;
 }
 
 }  // namespace

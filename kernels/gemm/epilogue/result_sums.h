@@ -27,8 +27,8 @@ struct SumsPlan {
 };
 SumsPlan sums_plan(const Registry& registry, const GemmProblem& problem, std::uint64_t workspace);
 
-// Where in a workspace the sums' parts lie, behind `bytes` of parts of k.
-inline std::size_t behind_parts(std::size_t bytes) {
+// Where in a workspace the sums' parts lie, behind `bytes` of partial sums of k.
+inline std::size_t behind_partial_sums(std::size_t bytes) {
   constexpr std::size_t kUnit = 16;
   return (bytes + kUnit - 1) / kUnit * kUnit;
 }

@@ -28,7 +28,7 @@ bool in_rows_of_16_bytes(const Operand& s) {
   return hgemm::rows_of_16_bytes(s.address, s.leading, Dtype::float32);
 }
 
-constexpr std::int64_t kPart = 16;  // parts of k are multiples of
+constexpr std::int64_t kPart = 16;  // splits of k are multiples of
 
 // k of a kernel's block.
 std::int64_t block_of(const Kernel& kernel) {
@@ -72,7 +72,7 @@ std::int64_t tiles_n(const GemmProblem& p, const Shape& s) {
 }
 // k of a part: that of the last ones may lie behind k.
 std::int64_t part_of(const GemmProblem& p, const Shape& s) {
-  return kPart * ceil_div(ceil_div(p.k, kPart), s.parts());
+  return kPart * ceil_div(ceil_div(p.k, kPart), s.splits());
 }
 
 struct Tile {

@@ -15,7 +15,7 @@
 
 namespace nervanagpu::sgemm_ring {
 
-// The CTAs of a cluster multiply parts of k, and but for a team the four warps of each. Sums of parts round otherwise than one
+// The CTAs of a cluster multiply splits of k, and but for a team the four warps of each. Sums of splits round otherwise than one
 // chain, so the problem alone decides on all of this, never the GPU or a measurement.
 struct Shape {
   int bm = 0, bn = 0;
@@ -24,7 +24,7 @@ struct Shape {
 
   bool team() const { return bm == 128; }       // the warps share a tile
   bool few() const { return bm * bn <= 2048; }  // a thread has few sums, and registers for those of several chunks of k
-  std::int64_t parts() const { return team() ? ctas : 4 * ctas; }
+  std::int64_t splits() const { return team() ? ctas : 4 * ctas; }
 };
 
 // The fastest shape by a model of an H200; none if sgemm.sass and gemm.sass are taken to be faster. `tile` names one:

@@ -62,7 +62,7 @@ Choice best(const GemmProblem& problem, std::span<const Width> widths, std::int6
   const bool cut = p.batch <= 1 && p.m * std::max(p.n, p.ldc) < kMaxSums;
   const std::int64_t most = cut ? std::clamp<std::int64_t>(chunks / kLeastChunks, 1, kMost) : 1;
   Choice out;
-  for (std::int64_t s = std::min(least_parts(chunks), most); s <= most; ++s) {
+  for (std::int64_t s = std::min(least_splits(chunks), most); s <= most; ++s) {
     if (hgemm::effective(chunks, s) != s) continue;
     for (const Width& w : widths) {
       const double c = microseconds(p, w, s, hgemm::kProcessors, pieces);
@@ -98,7 +98,7 @@ bool pays(const GemmProblem& p) {
 
 }  // namespace
 
-std::int64_t least_parts(std::int64_t chunks) {
+std::int64_t least_splits(std::int64_t chunks) {
   constexpr std::int64_t kWhole = 128;
   constexpr std::int64_t kEach = 80;
   return chunks <= kWhole ? 1 : ceil_div(chunks, kEach);
@@ -161,8 +161,8 @@ Room room(const GemmProblem& p, std::int64_t splits) {
   out.halves = kRangeBytes;
   out.a = 2 * kRangeBytes;
   out.b = out.a + lines(a_of(p).bytes(kPieces));
-  out.parts = out.b + lines(b_of(p).bytes(kPieces));
-  out.bytes = out.parts + (splits > 1 ? static_cast<std::size_t>(splits * p.m * p.n) * sizeof(float) : 0);
+  out.partial_sums = out.b + lines(b_of(p).bytes(kPieces));
+  out.bytes = out.partial_sums + (splits > 1 ? static_cast<std::size_t>(splits * p.m * p.n) * sizeof(float) : 0);
   return out;
 }
 
@@ -173,7 +173,7 @@ hgemm::Maps maps(const Kernel& kernel, const GemmProblem& p) {
 }
 
 Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device, const Unless& unless) {
-  const GemmProblem q = of_pieces(p, Dtype::bfloat16, room(p, splits).parts);
+  const GemmProblem q = of_pieces(p, Dtype::bfloat16, room(p, splits).partial_sums);
   Values v;
   hgemm::put_maps(v, device, maps(kernel, p));
   hgemm::put_tiles(v, q, tile_of(width_of(kernel)), splits, p.batch > 1 ? chunks_of(p) : kMaxUnits - 1);
@@ -218,7 +218,7 @@ Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t sp
   const std::int64_t part = 64 * ceil_div(chunks_of(p), splits);
   const auto bytes = [](std::int64_t stride) { return static_cast<std::uint64_t>(4 * stride); };
   Values v;
-  v.u64(p.a).u64(p.b).u64(partial ? p.workspace + room(p, splits).parts : p.c).u64(partial ? 0 : p.bias);
+  v.u64(p.a).u64(p.b).u64(partial ? p.workspace + room(p, splits).partial_sums : p.c).u64(partial ? 0 : p.bias);
   v.u64(bytes(p.stride_a)).u64(bytes(p.stride_b)).u64(static_cast<std::uint64_t>(partial ? p.m * p.n : p.stride_c));
   v.u32(p.m).u32(p.n).u32(p.k).u32(partial ? part : p.k).u32(partial ? part : 0);
   v.u32(p.lda).u32(p.ldb).u32(partial ? p.n : p.ldc);

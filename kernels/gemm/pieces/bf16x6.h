@@ -27,7 +27,7 @@ struct Width {
   int columns;
   double chunk;
 };
-// What a launch of such tiles costs by the model, and the parts of k with which a product costs least, its pieces included.
+// What a launch of such tiles costs by the model, and the splits of k with which a product costs least, its pieces included.
 double microseconds(const GemmProblem& problem, const Width& width, std::int64_t splits, int multiprocessors,
                     std::int64_t pieces);
 struct Choice {
@@ -40,7 +40,7 @@ inline constexpr std::array kWidths = {Width{128, 2.25}, Width{192, 3.35}};
 
 // Parts that a sum of so many chunks of 64 products has at least: chunks are added one after the other, and what is added late is
 // rounded as the total is. 128 of them have half the error of multiply-adds, whose long sums are cut, too.
-std::int64_t least_parts(std::int64_t chunks);
+std::int64_t least_splits(std::int64_t chunks);
 
 // Above it, sums of so many products may overflow: lib/sm_90a/ranges.sass.
 std::int64_t most_exponents(std::int64_t products);
@@ -49,7 +49,7 @@ std::int64_t most_exponents(std::int64_t products);
 // a row does not depend on the others; without `splits` those are left out that multiply-adds compute sooner.
 bool takes(const GemmProblem& problem);
 
-// Parts of k for a problem that takes() accepts.
+// Splits of k for a problem that takes() accepts.
 std::int64_t splits_of(const GemmProblem& problem);
 
 bool is(const Kernel& kernel);
@@ -75,7 +75,7 @@ hgemm::Maps maps(const Kernel& kernel, const GemmProblem& problem);
 // The workspace: the ranges at its beginning; then, that many bytes from there, what f16x2.sass has found (halves), pieces of a, of b,
 // and partial sums. The pieces of f16x3.h lie where bfloat16 ones do, if those are needed.
 struct Room {
-  std::size_t halves = 0, a = 0, b = 0, parts = 0;
+  std::size_t halves = 0, a = 0, b = 0, partial_sums = 0;
   std::size_t bytes = 0;  // in all
 };
 Room room(const GemmProblem& problem, std::int64_t splits);

@@ -41,7 +41,7 @@ int down_log(const Side& s) {
 }  // namespace
 
 bool chosen(const GemmProblem& p) {
-  // Errors of shorter sums are above those of multiply-adds, if those are cut into parts for want of tiles.
+  // Errors of shorter sums are above those of multiply-adds, if those are split for want of tiles.
   constexpr std::int64_t kLeast = 512;
   constexpr std::int64_t kLong = 1536;
   constexpr std::int64_t kTiles = 132LL * 128 * 128;  // elements of the result
@@ -92,7 +92,7 @@ Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, D
   Values v;
   hgemm::put_maps(v, device, maps(kernel, p));
   constexpr std::int64_t kOne = (1LL << 31) - 1;
-  const GemmProblem q = of_pieces(p, Dtype::float16, bf16x6::room(p, splits).parts);
+  const GemmProblem q = of_pieces(p, Dtype::float16, bf16x6::room(p, splits).partial_sums);
   hgemm::put_tiles(v, q, tile_of(kernel), splits, p.batch > 1 ? chunks_of(p) : kOne);
   return unless(p, splits).put(v);
 }

@@ -64,11 +64,11 @@ inline std::int64_t chunks_of(const GemmProblem& p) {
   return ceil_div(p.k, kChunk);
 }
 
-// The problem as hgemm.sass's parameters say it: operands of `type`, partial sums `parts` bytes into the workspace.
-inline GemmProblem of_pieces(const GemmProblem& problem, Dtype type, std::size_t parts) {
+// The problem as hgemm.sass's parameters say it: operands of `type`, partial sums `partial_sums` bytes into the workspace.
+inline GemmProblem of_pieces(const GemmProblem& problem, Dtype type, std::size_t partial_sums) {
   GemmProblem p = problem;
   p.a_type = p.b_type = type;
-  p.workspace = problem.workspace + parts;
+  p.workspace = problem.workspace + partial_sums;
   p.mask = 0;  // which relu_mask.sass writes, and reads, behind all kernels
   return p;
 }

@@ -164,7 +164,7 @@ std::string tile_name(const Kernel& k) {
   return out + std::string(variant(k, "OUT"));
 }
 
-bool adds_parts(const Kernel& kernel) {
+bool adds_splits(const Kernel& kernel) {
   return in_cluster(kernel);
 }
 
@@ -174,7 +174,7 @@ bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::strin
   if (tile.empty() ? !chosen(p, t) : tile != tile_name(k)) return false;
   if (!in_cluster(t.form)) {
     if (splits > 1 && p.workspace == 0) return false;
-  } else if (p.batch > 1 || sgemm::needs_finish(p) || sgemm::has_function(p) || splits > kMostParts ||
+  } else if (p.batch > 1 || sgemm::needs_finish(p) || sgemm::has_function(p) || splits > kMostSplits ||
              tiles_m(p, t) > kMaxGrid || tiles_n(p, t) > kMaxGrid || (t.form == Form::pair && splits > 1)) {
     return false;
   }
@@ -205,8 +205,8 @@ Grid grid(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int m
   constexpr std::uint32_t kMates = 2;
   if (t.form == Form::pair) return {kMates, (columns + 1) / kMates, rows, kMates};
   if (in_cluster(t.form)) {
-    const auto parts = static_cast<std::uint32_t>(splits);
-    return {parts, columns, rows, parts};
+    const auto ctas = static_cast<std::uint32_t>(splits);
+    return {ctas, columns, rows, ctas};
   }
   return tiles_grid(p, t, splits, multiprocessors);
 }

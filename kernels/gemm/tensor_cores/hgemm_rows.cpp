@@ -99,12 +99,12 @@ std::int64_t depth_of(const GemmProblem& p) {
 }
 
 // As many as the GPU holds clusters for.
-std::int64_t parts_of(const GemmProblem& p) {
+std::int64_t cluster_splits(const GemmProblem& p) {
   const std::int64_t blocks = kEight * depth_of(p);
   if (p.splits != 0) return effective(blocks, p.splits);
   const std::int64_t tiles = ceil_div(long_of(p).length, kColumns) * ceil_div(short_of(p).length, kRows);
   std::int64_t out = 1;
-  for (std::int64_t s = 2; s < kMostParts; ++s) {
+  for (std::int64_t s = 2; s < kMostSplits; ++s) {
     if (effective(blocks, s) == s && tiles <= clusters_held(s, 2)) out = s;
   }
   return out;
@@ -129,7 +129,7 @@ bool by_rows(const GemmProblem& p) {
   if (sgemm::has_function(p) || p.batch > 1 || p.k % kEight != 0 || p.k <= 0) return false;
   if (std::min(p.m, p.n) <= 0 || std::min(p.m, p.n) > kShort || std::max(p.m, p.n) > kLong) return false;
   // Rows that must not depend on m ask for one part; more than there are CTAs in a cluster have no kernel.
-  if (p.splits == 1 || p.splits > kMostParts) return false;
+  if (p.splits == 1 || p.splits > kMostSplits) return false;
   const Operand x = long_of(p);
   return !x.k_inside && x.leading < kMaxRow && !rows_of_16_bytes(x.address, x.leading, p.a_type) && worth_it(p);
 }
@@ -147,14 +147,14 @@ void multiply_by_rows(Device& device, const GemmProblem& p, std::uint64_t copy, 
   if (kernel == nullptr) throw Error("there is no kernel " + name);
   copy_short(device, p, copy, stream);
   const Operand x = long_of(p);
-  const std::int64_t parts = parts_of(p);
+  const std::int64_t splits = cluster_splits(p);
   Values v;
   v.map(device.encode_tensor_map(short_map(p, copy))).map(device.encode_tensor_map(long_map(p)));
-  put_cluster(v, p, kEight * depth_of(p), parts, ceil_div(swapped(p) ? kColumns : kRows, parts));
+  put_cluster(v, p, kEight * depth_of(p), splits, ceil_div(swapped(p) ? kColumns : kRows, splits));
   v.u32(x.leading).u32(before_of(x)).u32(depth_of(p)).u32(order_of(x));
-  const Grid grid = {static_cast<std::uint32_t>(parts), static_cast<std::uint32_t>(ceil_div(x.length, kColumns)),
+  const Grid grid = {static_cast<std::uint32_t>(splits), static_cast<std::uint32_t>(ceil_div(x.length, kColumns)),
                      static_cast<std::uint32_t>(ceil_div(short_of(p).length, kRows)),
-                     static_cast<std::uint32_t>(parts)};
+                     static_cast<std::uint32_t>(splits)};
   v.launch(device, *kernel, grid, stream);
 }
 

@@ -220,7 +220,7 @@ def dot(
     relu_first: out = max(alpha * a @ b, 0) + beta * out + bias instead.
     rounding: "nearest" or "stochastic": up or down at random, by `seed` and the counter `offset`, to `bits` mantissa
     bits (float16: 1 to 10, bfloat16: 1 to 7, float32: 1 to 15; 0: the most). The same bits on every device.
-    splits: parts of k that are summed apart and then added in order; 0: as many as this product calls for (a function
+    splits: of k (split-K), summed apart and then added in order; 0: as many as this product calls for (a function
     of the problem alone, not of the GPU). With 1, a row of the result does not depend on the other rows, nor on how
     many there are.
     batch_invariant: the same as splits=1, for who serves requests in batches.

@@ -65,7 +65,7 @@ TEST(Hgemm, CopiesWhatGainsByIt) {
   EXPECT_EQ(copies(problem(Dtype::float16, 2048, 2048, 2048, false)), Pair(false, false));  // nothing to copy
 }
 
-TEST(Hgemm, PartsAreAFunctionOfTheProblem) {
+TEST(Hgemm, SplitsAreAFunctionOfTheProblem) {
   EXPECT_EQ(effective(10, 4), 4);
   EXPECT_EQ(effective(10, 6), 5);  // two blocks each
   EXPECT_EQ(effective(3, 8), 3);
@@ -73,14 +73,14 @@ TEST(Hgemm, PartsAreAFunctionOfTheProblem) {
   EXPECT_GT(best_splits(p), 1);
   EXPECT_EQ(best_splits(problem(Dtype::float16, 4096, 4096, 4096)), 1);
   EXPECT_EQ(blocks_of(p), 64);
-  const std::int64_t parts = best_splits(p);
-  EXPECT_LE(parts, kMostParts);
+  const std::int64_t splits = best_splits(p);
+  EXPECT_LE(splits, kMostSplits);
   p.workspace = 0;
-  EXPECT_EQ(best_splits(p), parts) << "clusters add them up themselves";
+  EXPECT_EQ(best_splits(p), splits) << "clusters add them up themselves";
   p.c_type = Dtype::float32;
   EXPECT_EQ(best_splits(p), 1) << "there is no kernel of clusters for its C";
   p.workspace = 16;
-  EXPECT_EQ(best_splits(p), parts) << "sums do not depend on the type of C";
+  EXPECT_EQ(best_splits(p), splits) << "sums do not depend on the type of C";
   EXPECT_EQ(blocks_of(problem(Dtype::int8, 16, 16, 4096)), 32);  // of 128 bytes
 }
 
@@ -114,19 +114,19 @@ TEST(Hgemm, ShortSidesAreTakenByClusters) {
   };
   GemmProblem p = problem(Dtype::float16, 64, 2560, 2560);
   const sgemm::Plan plan = chosen(p);
-  EXPECT_TRUE(adds_parts(*plan.kernel)) << plan.kernel->name();
+  EXPECT_TRUE(adds_splits(*plan.kernel)) << plan.kernel->name();
   EXPECT_EQ(plan.grid.cluster, static_cast<std::uint32_t>(best_splits(p)));
   p.splits = 4;
   const sgemm::Plan named = chosen(p, "64x64t");
-  EXPECT_TRUE(adds_parts(*named.kernel));
+  EXPECT_TRUE(adds_splits(*named.kernel));
   EXPECT_EQ(named.grid.cluster, 4U);
   EXPECT_EQ(named.grid.x, 4U);
   EXPECT_EQ(named.grid.y, 1U);
   EXPECT_EQ(named.grid.z, 40U);  // tiles of n, swapped
   p.splits = 10;                 // more than the CTAs of a cluster
-  EXPECT_FALSE(adds_parts(*chosen(p).kernel));
+  EXPECT_FALSE(adds_splits(*chosen(p).kernel));
   EXPECT_THROW(chosen(p, "64x64t"), InvalidArgument);
-  EXPECT_FALSE(adds_parts(*chosen(problem(Dtype::float16, 4096, 4096, 4096)).kernel));
+  EXPECT_FALSE(adds_splits(*chosen(problem(Dtype::float16, 4096, 4096, 4096)).kernel));
   EXPECT_EQ(chosen(problem(Dtype::uint8, 4096, 4096, 4096)).kernel->name(), "hgemm_nt_u8_u8_s32_128x128x2");
 }
 

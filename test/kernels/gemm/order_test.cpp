@@ -165,14 +165,14 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     test::Cut cut;
     cut.type = p.a_type == Dtype::bfloat16 || bf16x6::is(*plan.kernel) ? Type::kBf16 : Type::kF16;
     if (plan.ring) {
-      cut.parts = plan.ring->ctas;
-      cut.part = 16 * ceil_div(ceil_div(p.k, 16), plan.ring->parts());
+      cut.splits = plan.ring->ctas;
+      cut.part = 16 * ceil_div(ceil_div(p.k, 16), plan.ring->splits());
     } else if (hgemm::is(*plan.kernel) || in_pieces(*plan.kernel)) {
-      cut.parts = plan.splits;
+      cut.splits = plan.splits;
       const std::int64_t block = 64;
       cut.part = block * ceil_div(ceil_div(p.k, block), plan.splits);
     } else {
-      cut.parts = plan.splits;
+      cut.splits = plan.splits;
       cut.part = plan.splits == 1 ? p.k : sgemm::chunk_of(p.k, plan.splits);
     }
     return cut;
@@ -239,7 +239,7 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
       const double model = stored(test::modelled(order, t, cut), integer, p.c_type);
       EXPECT_EQ(std::bit_cast<std::uint64_t>(is), std::bit_cast<std::uint64_t>(model))
           << kernel.name() << ": not the bits of `" << kernel.manifest().accum << "`: (" << i << ", " << j << ") of "
-          << p.m << " x " << p.n << ", k " << p.k << " in " << cut.parts << " parts: " << is << ", model " << model;
+          << p.m << " x " << p.n << ", k " << p.k << " in " << cut.splits << " parts: " << is << ", model " << model;
       judge_bound(kernel, p, cut, t, is);
       if (HasFailure()) return;
     }
@@ -254,7 +254,7 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
       if (l < kChunk) chunk += product;
     }
     const auto bound = test::bound_of(kernel.manifest().bound, {{"k", static_cast<double>(p.k)},
-                                                                {"parts", static_cast<double>(cut.parts)},
+                                                                {"splits", static_cast<double>(cut.splits)},
                                                                 {"part", static_cast<double>(cut.part)},
                                                                 {"S", sum}});
     ASSERT_TRUE(bound) << kernel.name() << ": .bound " << kernel.manifest().bound;
@@ -351,7 +351,7 @@ TEST_P(ProductOrderTest, RowsThatBeginAnywhere) {
       cut.remainders = {0, 1, 2, 3, 4, 5, 6, 7};
       std::ranges::stable_sort(cut.remainders, std::greater<>(), [&](std::int64_t r) { return r * leading % 8; });
       const std::int64_t blocks = 8 * ceil_div(p.k / 8, 64);
-      cut.parts = 3, cut.part = 64 * ceil_div(blocks, 3);
+      cut.splits = 3, cut.part = 64 * ceil_div(blocks, 3);
       bounded_ = planted_ = 0, largest_ = 0;
       check(*kernel, *order, cut, p, a, b, {host.begin(), host.end()});
       EXPECT_GE(planted_ * 4, bounded_ * 3) << kernel->name();
@@ -425,7 +425,7 @@ TEST_P(ProductOrderTest, SumsOfResults) {
 }
 
 TEST_P(ProductOrderTest, EveryClassAndBoundCanBeRead) {
-  const std::map<std::string, double, std::less<>> all = {{"k", 100}, {"parts", 3},   {"part", 48},
+  const std::map<std::string, double, std::less<>> all = {{"k", 100}, {"splits", 3},  {"part", 48},
                                                           {"S", 1},   {"u", 0x1p-24}, {"w", 4}};
   for (const Kernel& k : device_.registry().kernels()) {
     const auto order = test::order_of(k.manifest().accum);
