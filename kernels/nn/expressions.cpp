@@ -1,6 +1,6 @@
 #include "kernels/nn/expressions.h"
 
-#include "src/expr/later.h"
+#include "src/expr/deferred.h"
 
 namespace nervanagpu::nn {
 

@@ -5,7 +5,7 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/sorting.hpp"
 #include "src/device/placement.h"
-#include "src/expr/later.h"
+#include "src/expr/deferred.h"
 #include "src/fuse/kernel.h"
 
 namespace nervanagpu {

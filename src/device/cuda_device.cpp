@@ -1,5 +1,5 @@
 #include "src/device/cuda_device.h"
-#include "src/expr/later.h"
+#include "src/expr/deferred.h"
 
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 #include "src/device/emulator_device.h"
-#include "src/expr/later.h"
+#include "src/expr/deferred.h"
 
 #include <algorithm>
 #include <cstring>

@@ -3,7 +3,7 @@
 
 #include "nervanagpu/error.hpp"
 #include "src/device/emulator_device.h"
-#include "src/expr/later.h"
+#include "src/expr/deferred.h"
 
 namespace nervanagpu {
 

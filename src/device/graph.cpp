@@ -8,7 +8,7 @@
 #include "nervanagpu/expr.hpp"
 #include "src/device/device.h"
 #include "src/device/placement.h"
-#include "src/expr/later.h"
+#include "src/expr/deferred.h"
 #include "src/expr/pending.h"
 
 namespace nervanagpu {

@@ -8,7 +8,7 @@
 #include "nervanagpu/error.hpp"
 #include "src/device/placement.h"
 #include "src/expr/complex_parts.h"
-#include "src/expr/later.h"
+#include "src/expr/deferred.h"
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
 #include "src/tensor/shape.h"

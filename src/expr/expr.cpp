@@ -10,7 +10,7 @@
 #include "nervanagpu/error.hpp"
 #include "src/device/placement.h"
 #include "src/expr/complex.h"
-#include "src/expr/later.h"
+#include "src/expr/deferred.h"
 #include "src/expr/node.h"
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"

@@ -8,7 +8,7 @@
 #include "src/ceil_div.h"
 #include "src/device/placement.h"
 #include "src/expr/complex.h"
-#include "src/expr/later.h"
+#include "src/expr/deferred.h"
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
 #include "src/fuse/immediate.h"

@@ -13,7 +13,7 @@
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/device/cuda_device.h"
 #include "src/device/select_device.h"
-#include "src/expr/later.h"
+#include "src/expr/deferred.h"
 #include "test/src/fake_driver.h"
 
 namespace nervanagpu {

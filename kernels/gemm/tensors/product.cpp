@@ -6,7 +6,7 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/expr.hpp"
 #include "src/device/placement.h"
-#include "src/expr/later.h"
+#include "src/expr/deferred.h"
 #include "src/expr/node.h"
 #include "src/expr/pending.h"
 #include "src/tensor/shape.h"

@@ -5,7 +5,7 @@
 #include "nervanagpu/indexing.hpp"
 #include "src/device/placement.h"
 #include "src/expr/complex.h"
-#include "src/expr/later.h"
+#include "src/expr/deferred.h"
 #include "src/expr/pending.h"
 #include "src/expr/promote.h"
 #include "src/fuse/kernels/elementwise.h"

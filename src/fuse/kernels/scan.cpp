@@ -9,7 +9,7 @@
 #include "nervanagpu/indexing.hpp"
 #include "src/ceil_div.h"
 #include "src/device/placement.h"
-#include "src/expr/later.h"
+#include "src/expr/deferred.h"
 #include "src/expr/promote.h"
 #include "src/fuse/kernel.h"
 #include "src/fuse/kernels/row_scan.h"

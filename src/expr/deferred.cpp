@@ -1,4 +1,4 @@
-#include "src/expr/later.h"
+#include "src/expr/deferred.h"
 
 #include <algorithm>
 #include <exception>
