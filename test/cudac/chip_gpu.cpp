@@ -1,3 +1,4 @@
+// The chip of the CUDA C programs that is a GPU: through the driver library.
 #include <dlfcn.h>
 
 #include "src/device/driver.h"

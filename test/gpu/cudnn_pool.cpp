@@ -1,3 +1,4 @@
+// Poolings by cuDNN, the peer of ours.
 #include "test/gpu/cudnn.h"
 #include "test/gpu/cudnn_describe.h"
 

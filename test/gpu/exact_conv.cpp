@@ -1,3 +1,4 @@
+// Convolutions of small integers, whose results are exact: every bit is compared.
 #include <algorithm>
 
 #include "test/gpu/buffer.h"

@@ -1,3 +1,4 @@
+// Poolings of small integers, whose results are exact: every bit is compared.
 #include "test/gpu/bound.h"
 #include "test/gpu/buffer.h"
 #include "test/gpu/cases.h"

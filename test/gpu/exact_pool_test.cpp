@@ -1,3 +1,4 @@
+// A few of the exact poolings.
 #include <gtest/gtest.h>
 
 #include "test/gpu/exact.h"

@@ -1,3 +1,4 @@
+// Pooling and its gradient in float64, by the definition.
 #include <algorithm>
 #include <cmath>
 

@@ -1,3 +1,4 @@
+// The reference of poolings beside results that were worked out by hand.
 #include <gtest/gtest.h>
 
 #include "test/gpu/reference.h"

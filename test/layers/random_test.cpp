@@ -1,3 +1,4 @@
+// The random numbers of networks: shuffles, initial weights, seeds of their own.
 #include "layers/random.h"
 
 #include <gtest/gtest.h>

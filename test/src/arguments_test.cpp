@@ -1,3 +1,4 @@
+// A launch's parameters as bytes, where the manifest says they lie.
 #include "src/launch/arguments.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Convolutions through nervanagpu.h.
 #include <gtest/gtest.h>
 
 #include <algorithm>

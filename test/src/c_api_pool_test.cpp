@@ -1,3 +1,4 @@
+// Poolings through nervanagpu.h.
 #include <gtest/gtest.h>
 
 #include <array>

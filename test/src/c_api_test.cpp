@@ -1,3 +1,4 @@
+// Devices, memory, streams, errors and products through nervanagpu.h.
 #include <gtest/gtest.h>
 
 #include <algorithm>

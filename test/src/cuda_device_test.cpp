@@ -1,3 +1,4 @@
+// CudaDevice on a driver library that is made for the test.
 #include "src/device/cuda_device.h"
 
 #include <gtest/gtest.h>

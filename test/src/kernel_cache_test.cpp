@@ -1,3 +1,4 @@
+// What the cache of kernels keeps, and what it lets go.
 #include "src/fuse/kernel_cache.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Memo: values are made once, by any thread, and forgotten when there are many.
 #include "src/memo.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The memory pool: sizes, streams, captures, want of memory.
 #include "src/memory/pool.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The registry finds every embedded kernel, and refuses damaged cubins.
 #include "src/module/registry.h"
 
 #include <gtest/gtest.h>

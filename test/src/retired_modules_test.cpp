@@ -1,3 +1,4 @@
+// Modules are unloaded when no stream can still need them.
 #include "src/module/retired_modules.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Numbers of every dtype on the host, and the conversions of halves.
 #include "src/numbers/scalar.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Which device is taken, and what is said if it is not the one wanted.
 #include "src/device/select_device.h"
 
 #include <gtest/gtest.h>

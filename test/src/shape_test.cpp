@@ -1,3 +1,4 @@
+// Sizes, strides and extents of shapes.
 #include "src/tensor/shape.h"
 
 #include <gtest/gtest.h>

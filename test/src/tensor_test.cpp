@@ -1,3 +1,4 @@
+// Tensors: views, copies, fills, refusals.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,3 +1,4 @@
+// Embedded cubins, packed or plain, are what was assembled.
 #include "src/module/unpack.h"
 
 #include <gtest/gtest.h>

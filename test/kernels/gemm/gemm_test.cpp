@@ -1,3 +1,4 @@
+// sgemm.sass: exact products over odd shapes, all variants alike, special values.
 #include "kernels/gemm/gemm.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// convert(): every pair of dtypes, any strides, stochastic rounding.
 #include <gtest/gtest.h>
 
 #include <algorithm>

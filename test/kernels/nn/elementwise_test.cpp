@@ -1,3 +1,4 @@
+// The operations of nn.hpp that map element to element, beside their definitions.
 #include <gtest/gtest.h>
 
 #include <bit>

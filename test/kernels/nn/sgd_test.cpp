@@ -1,3 +1,4 @@
+// sgd_update() beside its definition, bit for bit.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -1,3 +1,4 @@
+// Softmax, its loss and hits beside long double.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// Sums over positions and over a whole tensor: their order, their bits.
 #include <gtest/gtest.h>
 
 #include <bit>

@@ -1,3 +1,4 @@
+// Control words of sm_50 to sm_62, and words of 128 bits.
 #include "sass/asm/cubin/bundle.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The language of .needs: what it compares, how it binds, what it does not know.
 #include "sass/asm/template/condition.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// The expressions of templates: precedence, overflow, functions.
 #include "sass/asm/template/expr.h"
 
 #include <gtest/gtest.h>

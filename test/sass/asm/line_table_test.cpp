@@ -1,3 +1,4 @@
+// The line table of a cubin: what is written is read, and damage is refused.
 #include "sass/asm/cubin/line_table.h"
 
 #include <gtest/gtest.h>
