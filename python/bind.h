@@ -59,7 +59,7 @@ void bind_arguments(py::module_& m);
 Scalar scalar_from(const py::handle& number, const char* what);
 // An operand of an expression: a tensor, a number, or what numpy.asarray understands.
 Expr expr_from(const py::handle& h);
-// The value as it is to be written to `out`: rounded at random to out.rounding() bits if that is not 0, and one of its
+// The value as it is to be written to `out`: rounded stochastically to out.rounding() bits if that is not 0, and one of its
 // elements goes to each of out's.
 Expr rounded_into(const Tensor& out, const Expr& value);
 // `e` as a GPUTensor that is evaluated later.

@@ -47,7 +47,7 @@ bool needs_copies(const ConvProblem& p) {
   return p.layout == Layout::channels_first || p.w_type == Dtype::bfloat16;
 }
 
-// Rounding at random counts the elements of a result, not what lies between its pixels: the last copy's work.
+// Stochastic rounding counts the elements of a result, not what lies between its pixels: the last copy's work.
 bool needs_copies(ConvPass pass, const ConvProblem& p, const Rounding& rounding) {
   return needs_copies(p) || (rounding.stochastic && apart(p, roles_of(pass).out));
 }
@@ -85,7 +85,7 @@ Views views(const ConvProblem& p, const ConvProblem& inner, Role role, std::uint
           Tensor::wrap(inside, shape, lying(Layout::channels_last, shape).strides, type_of(inner, role))};
 }
 
-// Through copies in the workspace. Rounding at random is left to the last copy: it counts the elements of the result as
+// Through copies in the workspace. Stochastic rounding is left to the last copy: it counts the elements of the result as
 // they lie there.
 void queue_copied(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers,
                   const Epilogue& epilogue, const Stream& stream) {

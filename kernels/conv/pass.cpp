@@ -479,7 +479,7 @@ void Pass::run(std::vector<Modelled>* models) {
   Pixels out = as_it_lies(roles.out, at_.out);
   const bool strided = pass_ == ConvPass::bprop && p_.stride != decltype(p_.stride){1, 1, 1};
   const Rounding rounding = e_.rounding;
-  // Rounding at random counts the elements of the result as they lie: then it is the last copy's. So is what lies between
+  // Stochastic rounding counts the elements of the result as they lie: then it is the last copy's. So is what lies between
   // pixels, where all positions are filled.
   const bool between = apart(p_, roles.out);
   const bool through = p_.layout != Layout::channels_last || (strided && (rounding.stochastic || between)) ||

@@ -1,4 +1,4 @@
-"""What every part of the factory needs: its stream, rounding at random, and timing."""
+"""What every part of the factory needs: its stream, stochastic rounding, and timing."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from nervanagpu._core import Event, GPUTensor, Stream
 from nervanagpu.arguments import integer
 
-# Mantissa bits that rounding at random can keep.
+# Mantissa bits that stochastic rounding can keep.
 _MOST_BITS = {"float16": 10, "bfloat16": 7, "float32": 15, "float64": 15}
 
 

@@ -1,6 +1,6 @@
 // Depthwise convolutions, a filter for each channel, channels last. Those of 3, 5 and 7 with strides of 1 and 2 are launches of
 // kernels that go down strips and read what they gather once: depthwise.sass, depthwise_back.sass, depthwise_update.sass.
-// All others, and what does not begin where these can read or is rounded at random, are depthwise_any.sass's.
+// All others, and what does not begin where these can read or is rounded stochastically, are depthwise_any.sass's.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@ constexpr std::int64_t kQuad = 4;  // elements of 16 bytes
 
 }  // namespace
 
-// Through copies with channels last. Rounding at random counts the elements of the result as they lie: the last copy's.
+// Through copies with channels last. Stochastic rounding counts the elements of the result as they lie: the last copy's.
 void Pass::run_pieces_copied() {
   const Roles roles = roles_of(pass_);
   ConvProblem inner = p_;

@@ -233,7 +233,7 @@ void put_tiles(Values& v, const GemmProblem& p, const Tile& t, std::int64_t spli
   const int size = static_cast<int>(size_of(type));
   std::uint32_t also = sgemm::kBiasColumns | sgemm::kBiasRows | sgemm::kScaleColumns | sgemm::kFunctions;
   if (size != 1) also |= sgemm::kAddsC;
-  // The bits of a relu say what is stored: behind a rounding at random, which the tile's bits do not wait for.
+  // The bits of a relu say what is stored: behind stochastic rounding, which the tile's bits do not wait for.
   if (size == 2 && (sgemm::mask_flags(p) & sgemm::kWritesMask) == 0) also |= sgemm::kRounds;
   std::uint32_t f = sgemm::plain_flags(p, ldc, size, partial, {size == 1 ? 4 : 16 / size, also, true});
   if (p.stride_a == 0) f |= kSameA;

@@ -17,7 +17,7 @@
 namespace nervanagpu {
 namespace {
 
-constexpr std::int64_t kMostMatrices = 65532;  // of a launch: a multiple of 4, for rounding at random
+constexpr std::int64_t kMostMatrices = 65532;  // of a launch: a multiple of 4, for stochastic rounding
 
 [[noreturn]] void refuse(const std::string& what) {
   throw InvalidArgument("batched_dot: " + what);

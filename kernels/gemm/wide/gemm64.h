@@ -12,7 +12,7 @@
 
 namespace nervanagpu::gemm64 {
 
-// Throws InvalidArgument or TypeError for what no kernel of elements of 64 bits does: bias, activations, rounding at random, splits
+// Throws InvalidArgument or TypeError for what no kernel of elements of 64 bits does: bias, activations, stochastic rounding, splits
 // of k, tables.
 void check(const GemmProblem& problem);
 // And for a sum over a batch that is not one long k as it lies.

@@ -412,7 +412,7 @@ def grouped_dot(
     Products of one form go together: as a batch, if they lie at equal distances in memory, or, if multiply-adds compute
     them and they are small, by tables of their addresses; the others are launched one by one. Everything is checked
     before anything is written. k is not cut unless `splits` says so: the bits are those of `dot(a, b, splits=1)`.
-    Rounded at random, a product takes the counters behind those of the one before.
+    Rounded stochastically, a product takes the counters behind those of the one before.
     ValueError, TypeError: as `dot`, with the number of the product; also for an out that shares memory with another
     operand of the group.
     """

@@ -58,7 +58,7 @@ class Emit {
   // there are more), and lanes count up. `far` is added to the counter's upper word.
   Lanes random(const RoundKeys& keys, VReg index, VReg far);
 
-  // x (float32) rounded at random by a word for each lane, to a float of `bits` mantissa bits or an integer (stochastic.cpp).
+  // x (float32) rounded stochastically by a word for each lane, to a float of `bits` mantissa bits or an integer (stochastic.cpp).
   Lanes stochastic_float(Dtype to, int bits, const Lanes& x, const Lanes& words);
   Lanes stochastic_integer(Dtype to, const Lanes& x, const Lanes& words);
 

@@ -1,4 +1,4 @@
-// Rounding at random (include/nervanagpu/rounding.hpp), the same bits as src/numbers/round.h and kernels/lib/round.sass.
+// Stochastic rounding (include/nervanagpu/rounding.hpp), the same bits as src/numbers/round.h and kernels/lib/round.sass.
 #include <algorithm>
 
 #include "src/expr/promote.h"
