@@ -78,6 +78,7 @@ from nervanagpu._core import (
     synchronize,
     version,
 )
+from nervanagpu.compat.factory import NervanaGPU
 from nervanagpu.convolution import (
     ConvPlan,
     conv1d,
@@ -102,7 +103,6 @@ from nervanagpu.cupy.raw import RawKernel, RawModule
 from nervanagpu.cupy.reduction import ReductionKernel
 from nervanagpu.elementwise import evaluate, explain, launch_count
 from nervanagpu.exchange import from_cuda_array, from_dlpack
-from nervanagpu.factory import NervanaGPU
 from nervanagpu.memory import memory_report, set_kernel_cache, track_memory
 from nervanagpu.modules import SassModule, SourceModule
 from nervanagpu.network import Network

@@ -464,7 +464,7 @@ from nervanagpu.elementwise import explain as explain
 from nervanagpu.elementwise import launch_count as launch_count
 from nervanagpu.exchange import from_cuda_array as from_cuda_array
 from nervanagpu.exchange import from_dlpack as from_dlpack
-from nervanagpu.factory import NervanaGPU as NervanaGPU
+from nervanagpu.compat.factory import NervanaGPU as NervanaGPU
 from nervanagpu.memory import memory_report as memory_report
 from nervanagpu.memory import set_kernel_cache as set_kernel_cache
 from nervanagpu.memory import track_memory as track_memory

@@ -62,7 +62,7 @@ def _fact(name: str, doc: str) -> property:
 
 def _backend(self: GPUTensor) -> Any:
     """The factory that made the tensor; of others, one with the default settings."""
-    from nervanagpu.factory import NervanaGPU
+    from nervanagpu.compat.factory import NervanaGPU
 
     facts = facts_of(self)
     if facts.backend is None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from nervanagpu import _core, convolution
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import check_tensors, dtype_name, integer, integers, shown
-from nervanagpu.factory_base import FactoryBase
+from nervanagpu.compat.factory_base import FactoryBase
 
 
 class ConvLayer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nervanagpu.cudamat import CUDAMatrix
+    from nervanagpu.compat.cudamat import CUDAMatrix
 
 
 def mult_by_sigmoid_deriv(target: CUDAMatrix, acts: CUDAMatrix) -> CUDAMatrix:

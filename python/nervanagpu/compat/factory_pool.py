@@ -10,7 +10,7 @@ import numpy.typing as npt
 from nervanagpu import _core, pooling
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import check_tensors, choice, dtype_name, integer, integers, shown
-from nervanagpu.factory_base import FactoryBase
+from nervanagpu.compat.factory_base import FactoryBase
 
 _Quad = tuple[int, int, int, int]
 
