@@ -436,6 +436,7 @@ from nervanagpu._core import release_cached_memory as release_cached_memory
 from nervanagpu._core import release_captured_memory as release_captured_memory
 from nervanagpu._core import synchronize as synchronize
 from nervanagpu._core import version as version
+from nervanagpu.compat.factory import NervanaGPU as NervanaGPU
 from nervanagpu.convolution import ConvPlan as ConvPlan
 from nervanagpu.convolution import conv1d as conv1d
 from nervanagpu.convolution import conv1d_bprop as conv1d_bprop
@@ -464,7 +465,6 @@ from nervanagpu.elementwise import explain as explain
 from nervanagpu.elementwise import launch_count as launch_count
 from nervanagpu.exchange import from_cuda_array as from_cuda_array
 from nervanagpu.exchange import from_dlpack as from_dlpack
-from nervanagpu.compat.factory import NervanaGPU as NervanaGPU
 from nervanagpu.memory import memory_report as memory_report
 from nervanagpu.memory import set_kernel_cache as set_kernel_cache
 from nervanagpu.memory import track_memory as track_memory
