@@ -18,8 +18,9 @@ Function = Callable[..., Any]
 
 FUNCTIONS: dict[str, _Differentiable] = {}  # of the operators, by name
 KERNELS: dict[str, Function] = {}  # and what the dispatcher ends at
+CASTING: set[str] = set()  # those whose floats torch.autocast makes its dtype
 _with_gradients, _wants_one = torch.is_grad_enabled, torch._C._any_requires_grad
-_transforms = torch._C._are_functorch_transforms_active
+_transforms, _autocast = torch._C._are_functorch_transforms_active, torch._C._is_any_autocast_enabled
 
 
 def keep(ctx: Any, *tensors: Tensor | None) -> None:
@@ -35,6 +36,19 @@ def total(*terms: Tensor | None) -> Tensor:
     for t in some[1:]:
         out = out + t
     return out
+
+
+def autocast(arguments: tuple[Any, ...], device: str) -> list[Any]:
+    """The arguments with floats of that device as autocast's dtype, also in lists."""
+    dtype = torch.get_autocast_dtype(device)
+
+    def cast(value: Any) -> Any:
+        if isinstance(value, list | tuple):
+            return type(value)(map(cast, value))
+        eligible = isinstance(value, Tensor) and value.is_floating_point() and value.device.type == device
+        return value.to(dtype) if eligible and value.dtype != torch.float64 else value
+
+    return [cast(a) for a in arguments]
 
 
 def register(library: Any, name: str, setup: Function, backward: Function, tangent: Function) -> None:
@@ -85,6 +99,7 @@ class _Differentiable:
         schema = operator._schema
         self._operator, self._kernel, self._setup = operator, kernel, setup
         self._backward, self._tangent = backward, tangent
+        self._casts = operator._opname in CASTING
         self._names = [a.name for a in schema.arguments if a.kwarg_only]
         self._count = len(schema.arguments) - len(self._names)
         self._lists = isinstance(schema.returns[0].type, torch.ListType)
@@ -102,6 +117,10 @@ class _Differentiable:
 
     def apply(self, *arguments: Any) -> Any:
         """Of the schema's arguments, all of them, in their order."""
+        if self._casts and _autocast():  # which the dispatcher does elsewhere
+            for device in ("cpu", "cuda"):
+                if torch.is_autocast_enabled(device):
+                    arguments = tuple(autocast(arguments, device))
         if self._lists:
             first = arguments[: self._count]
             arguments = (tuple(map(len, first)), *arguments[self._count :], *(t for some in first for t in some))

@@ -31,6 +31,8 @@ def operator(
         name = schema.partition("(")[0]
         kernel = in_python if native.why_not else compiled
         gradients.KERNELS[name] = kernel
+        if autocast:
+            gradients.CASTING.add(name)
         LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
         for key in ("CPU", "CUDA"):
             LIBRARY.impl(name, kernel, key)
@@ -66,15 +68,8 @@ def _checking(fake: Function) -> Function:
 
 
 def _casting(name: str, device: str) -> Function:
-    def cast(value: Any, dtype: torch.dtype) -> Any:
-        if isinstance(value, list | tuple):
-            return [cast(v, dtype) for v in value]
-        eligible = isinstance(value, torch.Tensor) and value.is_floating_point() and value.device.type == device
-        return value.to(dtype) if eligible and value.dtype != torch.float64 else value
-
     def run(*args: Any, **kwargs: Any) -> Any:
-        dtype = torch.get_autocast_dtype(device)
-        operands = [cast(a, dtype) for a in args]
+        operands = gradients.autocast(args, device)
         with torch.autocast(device, enabled=False):
             return getattr(torch.ops.nervanagpu, name)(*operands, **kwargs)
 

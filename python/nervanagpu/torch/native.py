@@ -116,11 +116,11 @@ def way(*operands: Tensor | None) -> int:
     torch.func's transforms take autograd functions. The last is where there are autocast, modes, tracing or subclasses
     of tensors. (It runs at every call.)
     """
-    if _is_dynamo() or _modes() or _function_modes() or _autocast() or _is_tracing():
+    if _is_dynamo() or _modes() or _function_modes() or _is_tracing():
         return DISPATCHER
     if _transforms() or forward_ad._current_level >= 0:
         return GRADIENT
-    if why_not:
+    if _autocast() or why_not:
         return DISPATCHER
     for t in operands:
         if type(t) not in _TYPES or not (t is None or t.is_cpu or t.is_cuda):

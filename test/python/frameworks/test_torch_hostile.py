@@ -141,6 +141,18 @@ def test_operands_as_they_lie(name: str, layout: str) -> None:
         close(g, w)
 
 
+def test_operands_that_overlap_themselves() -> None:
+    rows, b = rand(20).unfold(0, 4, 1), rand(4, 5)
+    close(ngt.mm(rows, b), rows @ b)
+    close(ngt.linear(rows, b.t()), rows @ b)
+    close(ngt.mm(b.t(), rows.t()), b.t() @ rows.t())
+    batch, c = rand(30).as_strided((3, 4, 5), (2, 3, 1)), rand(3, 5, 2)
+    close(ngt.bmm(batch, c), torch.bmm(batch, c))
+    x, w = rand(200).as_strided((2, 3, 5, 5), (7, 5, 3, 1)), rand(4, 3, 3, 3)
+    close(ngt.conv2d(x, w), F.conv2d(x, w))
+    close(ngt.max_pool2d(x, 2), F.max_pool2d(x, 2))
+
+
 @pytest.mark.parametrize("form", [torch.channels_last_3d, torch.contiguous_format])
 def test_three_dimensions_of_either_form(form: Any) -> None:
     x, w = rand(2, 4, 5, 4, 6).contiguous(memory_format=form), rand(8, 4, 2, 3, 2)
@@ -276,6 +288,39 @@ def test_forward_derivatives(name: str) -> None:
         dual = [ad.make_dual(t, d) for t, d in zip(operands, tangents, strict=True)]
         close(ad.unpack_dual(ours(*dual)).tangent, dy)
         close(ad.unpack_dual(ours(dual[0], *operands[1:])).tangent, dz)
+
+
+@each
+def test_autocast_in_transforms(name: str) -> None:
+    ours, theirs, make = PAIRS[name]
+    operands = make()
+    many = [torch.stack([t, -t]) for t in operands]
+    tangents = tuple(torch.randn_like(t) for t in operands)
+    with torch.autocast(DEVICE, dtype=torch.bfloat16):
+        for transform in (
+            lambda f: torch.func.grad(lambda *a: f(*a).float().sum())(*operands),
+            lambda f: torch.func.vmap(f)(*many),
+            lambda f: torch.func.jvp(f, operands, tangents)[1],
+        ):
+            close(transform(ours).float(), transform(theirs).float(), 5e-2)
+        assert torch.func.vmap(ours)(*many).dtype == (torch.float32 if "pool" in name else torch.bfloat16)
+
+
+def test_jacobians_and_hessians() -> None:
+    a, b, w = rand(2, 4), rand(4, 3), rand(2, 1, 3)
+    for ours, theirs, x in (
+        (lambda t: ngt.mm(t, b) ** 2, lambda t: (t @ b) ** 2, a),
+        (lambda t: ngt.conv1d(t, w) ** 2, lambda t: F.conv1d(t, w) ** 2, rand(1, 1, 5)),
+    ):
+        for jacobian in (torch.func.jacrev, torch.func.jacfwd):
+            close(jacobian(ours)(x), jacobian(theirs)(x))
+        close(
+            torch.func.hessian(lambda t, f=ours: f(t).sum())(x), torch.func.hessian(lambda t, f=theirs: f(t).sum())(x)
+        )
+    a.requires_grad_()
+    grads = torch.randn(5, 2, 3, device=DEVICE)
+    (got,) = torch.autograd.grad(ngt.mm(a, b), a, grads, is_grads_batched=True)
+    close(got, grads @ b.t())
 
 
 def test_lists_of_products_are_transformed() -> None:
@@ -418,6 +463,25 @@ def test_threads() -> None:
     for t in threads:
         t.join()
     assert not errors, errors
+
+
+def test_checkpoints_and_saved_tensors() -> None:
+    from torch.utils.checkpoint import checkpoint
+
+    a, w = rand(3, 4).requires_grad_(), rand(5, 4).requires_grad_()
+    want = torch.autograd.grad(F.gelu(F.linear(a, w)).sum(), (a, w))
+    for reentrant in (True, False):
+        y = checkpoint(lambda a, w: ngt.linear(a, w, activation="gelu"), a, w, use_reentrant=reentrant)
+        y.sum().backward()
+        for leaf, g in zip((a, w), want, strict=True):
+            close(leaf.grad, g)
+            leaf.grad = None
+    with torch.autograd.graph.save_on_cpu():
+        y = ngt.mm(a, w.t()).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward()
 
 
 # --- tracing ----------------------------------------------------------------------------------------------------------
