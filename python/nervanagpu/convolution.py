@@ -16,7 +16,7 @@ int32.
 `out` is written and returned, without it a new tensor: out = alpha * result + beta * out (beta = 0: not read).
 `rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits (0: the most).
 `tensor_cores`: float16 and bfloat16 are multiplied by the tensor cores of sm_90a, 16 products at a time, where the copy
-engine can gather them (docs/convolution.md); False: each sum is a chain of multiply-adds. `mask`: uint32 or int32 of
+engine can gather them (docs/convolution.md); False: all sums are of multiply-adds. `mask`: uint32 or int32 of
 the shape of `out` with ceil(last / 32) words for its last axis: bit j % 32 of word j / 32 belongs to element j. A
 convolution with relu writes there whether what it stored is above 0; a data gradient given the bits of x is 0 where
 they are 0: the gradient in front of the relu that made x. `stream`: where the work is queued. ValueError for shapes and

@@ -7,6 +7,7 @@
 #include "kernels/conv/depthwise/depthwise.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
 #include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/mapping.h"
 #include "src/ceil_div.h"
 #include "src/device/select_device.h"
 #include "test/gpu/bound.h"
@@ -44,15 +45,28 @@ bool Convolution::queue(const ConvPointers& at, const conv_detail::Epilogue& e) 
 
 namespace {
 
-// Where a part is summed block by block: terms of it, with the zeros that fill blocks of channels, or of positions.
-std::int64_t part_of(const Convolution& c) {
+// How a kernel cuts a sum: splits, and at most so many terms of each.
+struct Cut {
+  std::int64_t splits = 1, part = 1;
+};
+
+Cut cut_of(const Kernel& kernel, const Convolution& c) {
   constexpr std::int64_t kBlock = 64;
   const ConvProblem& p = c.p;
+  if (c.family == Family::chains || kernel.manifest().op == "conv_if") {  // which has one part
+    const std::int64_t forced = c.family == Family::chains ? c.forced.splits : 1;
+    const conv_detail::Mapping mapping = conv_detail::map(c.pass, p, c.forced.limits, forced);
+    Cut cut = {mapping.sum.splits, 1};
+    for (const conv_detail::Launch& l : mapping.launches) cut.part = std::max(cut.part, std::min(l.k, l.kchunk));
+    return cut;
+  }
+  // Block by block, with the zeros that fill blocks of channels, or of positions.
   const std::int64_t taps = p.filter[0] * p.filter[1] * p.filter[2];
   const std::int64_t channels = (c.pass == ConvPass::fprop ? p.c : p.k) / p.groups;
   const std::int64_t blocks =
       c.pass == ConvPass::update ? ceil_div(gpu_test::terms(c.pass, p), kBlock) : taps * ceil_div(channels, kBlock);
-  return ceil_div(blocks, std::max<std::int64_t>(c.forced.splits, 1)) * kBlock;
+  const std::int64_t splits = std::max<std::int64_t>(c.forced.splits, 1);
+  return {splits, ceil_div(blocks, splits) * kBlock};
 }
 
 }  // namespace
@@ -63,9 +77,10 @@ std::string beyond_bound(gpu_test::Random& random, const Kernel& kernel, const C
   const gpu_test::ConvTypes types = gpu_test::types_of(c.pass, c.p);
   const std::string& text = kernel.manifest().bound;
   const std::int64_t terms = gpu_test::terms(c.pass, c.p);
+  const Cut cut = cut_of(kernel, c);
   const auto bound = test::bound_of(text, {{"k", static_cast<double>(terms)},
-                                           {"splits", static_cast<double>(std::max<std::int64_t>(c.forced.splits, 1))},
-                                           {"part", static_cast<double>(part_of(c))},
+                                           {"splits", static_cast<double>(cut.splits)},
+                                           {"part", static_cast<double>(cut.part)},
                                            {"S", 1.0}});
   if (!bound) return "its .bound cannot be read: " + text;
   if (*bound == 0) return {};  // exact: integers have said so

@@ -26,6 +26,7 @@ namespace {
 using test::ConvCase;
 using Bits = std::vector<std::uint32_t>;
 
+constexpr const char* kClass = "chain chunk=256";
 constexpr ConvPass kPasses[] = {ConvPass::fprop, ConvPass::bprop, ConvPass::update};
 
 class ConvTest : public test::OnEachDevice {
@@ -163,15 +164,18 @@ TEST_P(ConvTest, EveryVariantHasTheBitsOfItsClassAndItsBound) {
   double largest = 0;
   for (const Kernel* k : device_.registry().of_op("conv")) {
     const bool integer = variant(*k, "YT") == "s32";
-    ASSERT_EQ(k->manifest().accum, integer ? "integer" : "chain") << k->name();
+    ASSERT_EQ(k->manifest().accum, integer ? "integer" : kClass) << k->name();
     if (integer) continue;  // ExactIntegers
     for (const std::int64_t splits : {1, 3}) {
       ConvCase c = case_of(*k);
-      c.p.n = 4, c.p.c = 20, c.p.k = 12;
+      c.p.n = 4, c.p.in = {1, 5, 4};
+      c.p.c = c.pass == ConvPass::bprop ? 12 : 92;  // 552 terms: two chunks and a part of one
+      c.p.k = c.pass == ConvPass::bprop ? 92 : 12;
       c.forced.splits = splits;
       if (splits > 1 && variant(*k, "ORDER") == "iji" && c.p.x_type != Dtype::int8 && c.p.x_type != Dtype::uint8) {
-        c.pass = ConvPass::update;  // whose sums are long
+        c.pass = ConvPass::update;
         c.p.layout = Layout::channels_last;
+        c.p.n = 40, c.p.c = 20;  // three parts of more than a chunk
       }
       const conv_detail::Roles roles = conv_detail::roles_of(c.pass);
       const auto data = [&](conv_detail::Role role) {
@@ -200,9 +204,13 @@ TEST_P(ConvTest, EveryVariantHasTheBitsOfItsClassAndItsBound) {
       const std::vector<double> sizes = test::convolve(c.pass, c.p, wide[2], wide[3]);
       const conv_detail::Launch launch = conv_detail::map(c.pass, c.p, c.forced.limits, splits).launches.front();
       const double terms = static_cast<double>(launch.k);
+      ASSERT_GT(launch.k, 256) << "a sum of one chunk";
+      const double part = static_cast<double>(std::min(launch.k, launch.kchunk));
       for (std::size_t i = 0; i < got.size(); ++i) {
         ASSERT_EQ(got[i], test::bits_of(type, model[i])) << k->name() << ", " << splits << " parts, element " << i;
-        const auto bound = test::bound_of(k->manifest().bound, {{"k", terms}, {"S", sizes[i]}});
+        const auto bound = test::bound_of(
+            k->manifest().bound,
+            {{"k", terms}, {"part", part}, {"splits", static_cast<double>(launch.splits)}, {"S", sizes[i]}});
         ASSERT_TRUE(bound) << k->name() << ": " << k->manifest().bound;
         const double unit = type == Dtype::float16 ? 0x1p-11 : 0;
         const double most = *bound + unit * (std::fabs(exact[i]) + *bound) + (unit == 0 ? 0 : 0x1p-25);
@@ -217,6 +225,77 @@ TEST_P(ConvTest, EveryVariantHasTheBitsOfItsClassAndItsBound) {
   }
   EXPECT_GE(planted * 4, bounded * 3) << "the bound hides a term that is missing";
   EXPECT_GE(largest, 1.0 / 100) << "the bound is far from any error";
+}
+
+// The totals of every lane: sums of three chunks in several tiles.
+TEST_P(ConvTest, EveryVariantAddsChunks) {
+  for (const Kernel* k : device_.registry().of_op("conv")) {
+    ConvCase c = case_of(*k);
+    if (checked() && (c.p.y_type == Dtype::float16 || c.p.w_type == Dtype::float16)) continue;  // takes longer
+    (c.pass == ConvPass::bprop ? c.p.k : c.p.c) = 92;
+    c.p.in = {1, 5, 5};
+    c.forced.splits = 1;
+    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+  }
+}
+
+// Errors do not go on growing with the length of a sum. A chain of its 4,608 terms is beyond the bound where every rounding goes the same
+// way, and has several times the error where they go any way.
+TEST_P(ConvTest, LongSumsHaveTheErrorsOfChunks) {
+  if (checked()) return;
+  constexpr std::int64_t kTerms = 4608, kColumns = 12, kPictures = 4, kWide = 3;
+  constexpr double kRoundings = 256 + 18 - 1;  // of a chunk, and of 18 chunks that are added
+  constexpr double kBound = kRoundings * 0x1p-24 / (1 - kRoundings * 0x1p-24);
+  std::uniform_real_distribution<double> uniform;
+  int tried = 0;
+  for (const Kernel* k : device_.registry().of_op("conv")) {
+    if (variant(*k, "XT") != "f32") continue;
+    ConvCase c = case_of(*k);
+    const bool bprop = c.pass == ConvPass::bprop;
+    c.p.n = kPictures, c.p.in = {1, 1, kWide}, c.p.filter = {1, 1, 1}, c.p.pad = {0, 0, 0};
+    c.p.c = bprop ? kColumns : kTerms, c.p.k = bprop ? kTerms : kColumns;
+    c.forced.splits = 1;
+    const auto bound = test::bound_of(k->manifest().bound, {{"k", kTerms}, {"part", kTerms}, {"splits", 1}, {"S", 1}});
+    ASSERT_TRUE(bound);
+    EXPECT_LE(*bound, kBound) << k->name();
+    const auto place = [&](std::int64_t row, std::int64_t channel, std::int64_t channels) {
+      return static_cast<std::size_t>(
+          test::offset_of(c.p.layout, {row / kWide, channel, 0, 0, row % kWide}, kPictures, channels, c.p.in));
+    };
+    const auto weight = [&](std::int64_t l, std::int64_t column) {
+      const test::At at = bprop ? test::At{l, column, 0, 0, 0} : test::At{column, l, 0, 0, 0};
+      return static_cast<std::size_t>(test::offset_of(c.p.layout, at, c.p.k, c.p.c, c.p.filter));
+    };
+    std::vector<float> a(kPictures * kWide * kTerms), b(kTerms * kColumns);
+    for (float& v : a) v = static_cast<float>(uniform(random_));
+    for (float& v : b) v = static_cast<float>(uniform(random_));
+    // Beyond 2,048 each term loses half a unit in the last place of a sum that has them all.
+    for (std::int64_t l = 0; l < kTerms; ++l) a[place(0, l, kTerms)] = 1, b[weight(l, 0)] = 1 + 0x1p-13F - 0x1p-23F;
+    Bits in1, in2;
+    for (const float v : a) in1.push_back(std::bit_cast<std::uint32_t>(v));
+    for (const float v : b) in2.push_back(std::bit_cast<std::uint32_t>(v));
+    const Bits got = test::run(device_, c, in1, in2);
+    double squares = 0, of_chains = 0, largest_of_chains = 0;
+    for (std::int64_t row = 0; row < kPictures * kWide; ++row) {
+      for (std::int64_t column = 0; column < kColumns; ++column) {
+        double exact = 0;
+        float chain = 0;
+        for (std::int64_t l = 0; l < kTerms; ++l) {
+          const float x = a[place(row, l, kTerms)], w = b[weight(l, column)];
+          exact += static_cast<double>(x) * w;
+          chain = std::fma(x, w, chain);
+        }
+        const double error = std::fabs(std::bit_cast<float>(got[place(row, column, kColumns)]) - exact) / exact;
+        ASSERT_TRUE(error <= kBound) << k->name() << ": " << error << ", row " << row << ", column " << column;
+        if (row > 0 && column > 0) squares += error * error, of_chains += std::pow((chain - exact) / exact, 2);
+        largest_of_chains = std::max(largest_of_chains, std::fabs(chain - exact) / exact);
+      }
+    }
+    EXPECT_LT(squares, of_chains / 9) << k->name();
+    EXPECT_GT(largest_of_chains, kBound);
+    ++tried;
+  }
+  EXPECT_GE(tried, 16);  // four orders, and tiles
 }
 
 TEST_P(ConvTest, Splits) {
@@ -420,7 +499,7 @@ TEST_P(ConvTest, VariantsAreOfOneOrderClass) {
   std::set<std::string> orders;
   for (const Kernel* k : device_.registry().of_op("conv")) {
     orders.insert(variant(*k, "ORDER"));
-    EXPECT_EQ(k->manifest().accum, variant(*k, "YT") == "s32" ? "integer" : "chain") << k->name();
+    EXPECT_EQ(k->manifest().accum, variant(*k, "YT") == "s32" ? "integer" : kClass) << k->name();
   }
   EXPECT_EQ(orders.size(), 4U);
 }

@@ -106,6 +106,8 @@ constexpr T unwritten() {
   return std::is_same_v<T, float> ? std::numeric_limits<T>::lowest() : std::numeric_limits<T>::min();
 }
 
+constexpr std::int64_t kChunk = 256;  // terms, after which sums begin anew
+
 template <class T>
 class Runner {
  public:
@@ -130,9 +132,14 @@ class Runner {
     const bool l_inner = l_.order != Order::iji;
     const bool linear = l_.order == Order::llj || l_.order == Order::iji;
     const Index at = split(i, l_.ie, i_inner);
-    T sum = 0;
-    const std::int64_t end = std::min(l_.k, (s + 1) * l_.kchunk);
-    for (std::int64_t l = s * l_.kchunk; l < end; ++l) {
+    T sum = 0, total = 0;  // of a chunk, and of those before
+    const std::int64_t begin = s * l_.kchunk;
+    const std::int64_t end = std::min(l_.k, begin + l_.kchunk);
+    for (std::int64_t l = begin; l < end; ++l) {
+      if (l > begin && (l - begin) % kChunk == 0) {
+        total = l - begin == kChunk ? sum : sum + total;
+        sum = 0;
+      }
       const Index tap = split(l, l_.le, l_inner);
       std::int64_t from = l_.a_at + group * l_.ga + at.n * l_.ai_n + tap.n * l_.al_n;
       bool inside = true;
@@ -159,7 +166,7 @@ class Runner {
     to += l_.partial ? (group * l_.splits + s) * l_.cs : l_.c0 + group * l_.gc;
     if (to < 0 || to >= static_cast<std::int64_t>(c_.size())) return false;
     if (c_[static_cast<std::size_t>(to)] != unwritten<T>()) return false;
-    c_[static_cast<std::size_t>(to)] = sum;
+    c_[static_cast<std::size_t>(to)] = end - begin > kChunk ? sum + total : sum;
     return true;
   }
 

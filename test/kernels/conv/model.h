@@ -29,7 +29,8 @@ std::vector<double> convolve(ConvPass pass, const ConvProblem& p, const std::vec
 inline constexpr std::int64_t kUnwritten = INT64_MIN;
 Integers execute(ConvPass pass, const ConvProblem& p, const conv_detail::Mapping& mapping, const Integers& in1,
                  const Integers& in2);
-// The same in float32, as the class "chain" says: fused multiply-adds in ascending order of l, then the parts in theirs.
+// The same in float32, as the class "chain chunk=256" says: fused multiply-adds in ascending order of l, begun anew after 256 of them,
+// then the chunks, then the parts in theirs.
 std::vector<float> execute(ConvPass pass, const ConvProblem& p, const conv_detail::Mapping& mapping,
                            const std::vector<float>& in1, const std::vector<float>& in2);
 
