@@ -101,7 +101,7 @@ def forget(step: Step) -> None:
 
 
 def run(
-    net: Network, dtype: npt.DTypeLike, data: tuple[dict[str, Array], Array, Array], layout: Any, **options: bool
+    net: Network, dtype: npt.DTypeLike, data: tuple[dict[str, Array], Array, Array], layout: Any, **options: Any
 ) -> tuple[Step, Reference]:
     step = Step(net, dtype, *data, layout=layout, **options)
     forget(step)
