@@ -89,6 +89,13 @@ def _filler(schema: Any) -> Callable[[tuple[Any, ...], dict[str, Any]], tuple[An
     return fill
 
 
+class _Numbers:
+    """A list of numbers as one argument: torch.func would look for a tangent of each number."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+
+
 class _Differentiable:
     """One operator's autograd functions: for torch.func's transforms, and the other, which is quicker to enter.
 
@@ -124,11 +131,16 @@ class _Differentiable:
         if self._lists:
             first = arguments[: self._count]
             arguments = (tuple(map(len, first)), *arguments[self._count :], *(t for some in first for t in some))
-        out = (self._transformed if _transforms() else self._quick).apply(*arguments)
+        if _transforms():
+            whole = (_Numbers(a) if isinstance(a, list | tuple) else a for a in arguments)
+            out = self._transformed.apply(*whole)
+        else:
+            out = self._quick.apply(*arguments)
         return list(out) if self._lists else out
 
     def _parts(self, arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The positional arguments and the others."""
+        arguments = tuple(a.values if type(a) is _Numbers else a for a in arguments)
         if not self._lists:
             return arguments[: self._count], dict(zip(self._names, arguments[self._count :], strict=True))
         lengths, rest = arguments[0], arguments[1 + len(self._names) :]
