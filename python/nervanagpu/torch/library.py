@@ -29,7 +29,7 @@ def operator(
 
     def register(in_python: Function) -> Function:
         name = schema.partition("(")[0]
-        kernel = in_python if native.why_not else compiled
+        kernel = _refusing_as_torch(in_python) if native.why_not else compiled
         gradients.KERNELS[name] = kernel
         if autocast:
             gradients.CASTING.add(name)
@@ -43,6 +43,19 @@ def operator(
         return in_python if native.why_not else _saying_unsupported(compiled)
 
     return register
+
+
+def _refusing_as_torch(in_python: Function) -> Function:
+    """The same, but what the library refuses is torch's RuntimeError, as the compiled operators have it."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        native.precision_number(kwargs.get("precision"))
+        try:
+            return in_python(*args, **kwargs)
+        except (ValueError, TypeError, MemoryError) as error:
+            raise RuntimeError(f"{_REFUSED}{error}") from error
+
+    return run
 
 
 def _saying_unsupported(compiled: Function) -> Function:

@@ -234,6 +234,8 @@ def _compiled_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, b
 def stochastic_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, bits: int = 0) -> Tensor:
     """x as float16, bfloat16 or float32 of `bits` bits, up or down at random: nervanagpu.stochastic_round."""
     check_operands(x)
+    for name, number in (("seed", seed), ("offset", offset)):
+        need(number >= 0, f"{name} is {number}; needs 0 or more")
     out = _fake_round(x, dtype, seed)
     check_operands(out)
     check_place(out)

@@ -550,7 +550,7 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, [1, 1, 1]), "stride"),
     (lambda: ngt.conv2d(rand(3, 4, 4), rand(2, 3, 3, 3)), "axes"),
     (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), rand(3)), "bias"),
-    (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, 1, 2**40), "padding|range"),
+    (lambda: ngt.conv2d(rand(1, 3, 4, 4), rand(2, 3, 3, 3), None, 1, 2**40), "padding|range|overflow"),
     (lambda: ngt.max_pool2d(rand(1, 3, 4, 4), 0), "kernel"),
     (lambda: ngt.max_pool2d(rand(1, 3, 4, 4), 2, 0), "stride"),
     (lambda: ngt.avg_pool2d(rand(3, 4), 2), "axes"),
@@ -558,7 +558,10 @@ BAD: list[tuple[Callable[[], Any], str]] = [
     (lambda: ngt.stochastic_round(rand(3), torch.int32, 1), "int32"),
     (lambda: ngt.stochastic_round(rand(3), torch.bfloat16, -1), "seed"),
     (lambda: ngt.stochastic_round(rand(3), torch.bfloat16, 1, bits=99), "bits"),
-    (lambda: OPS.convolution_weight(rand(1, 2, 2, 2), rand(1, 3, 4, 4), [2, 3, 3], [1, 1], [0, 0], [1, 1], 1), "size"),
+    (
+        lambda: OPS.convolution_weight(rand(1, 2, 2, 2), rand(1, 3, 4, 4), [2, 3, 3], [1, 1], [0, 0], [1, 1], 1),
+        "size|numbers",
+    ),
     (
         lambda: OPS.convolution_input(rand(1, 2, 2, 2), rand(2, 3, 3, 3), [1, 3, 9, 9], [1, 1], [0, 0], [1, 1], 1),
         "gradient",
