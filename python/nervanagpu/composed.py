@@ -87,7 +87,12 @@ def _extreme(name: str, x: Any, axis: int | None, keepdims: bool) -> GPUTensor:
     if not -x.ndim <= axis < x.ndim:
         raise AxisError(f"arg{name}: axis {axis} is out of range; the operand has {x.ndim} axes")
     length = x.shape[axis]
-    found = elementwise.equal(x, _core.reduce(name, x, [axis], True, 0))
+    if length == 0:
+        raise ValueError(f"arg{name}: the operand {x.shape} has no elements along axis {axis}; needs one or more")
+    if dtypes.kind_of(x.dtype) == "c":
+        found = reductions.extreme_found(name, x, axis)
+    else:
+        found = elementwise.equal(x, _core.reduce(name, x, [axis], True, 0))
     if dtypes.kind_of(x.dtype) == "f":  # the first NaN is what NumPy finds
         found = elementwise.logical_or(found, elementwise.isnan(x))
     place = elementwise.where(found, _positions(x.ndim, axis % x.ndim, length), np.int32(length))
@@ -95,7 +100,11 @@ def _extreme(name: str, x: Any, axis: int | None, keepdims: bool) -> GPUTensor:
 
 
 def _placed(name: str, found: GPUTensor, out: Any) -> GPUTensor:
-    return found if out is None else reductions.stored(name, found, out, "safe")
+    """The places, written to `out`, which NumPy wants to hold nothing but integers."""
+    to = loops.outputs(name, out, 1)[0]
+    if to is not None and not dtypes.can_cast(to.dtype, np.int64, "safe"):
+        raise TypeError(f"{name}: out is {to.dtype}; needs integers that int64 holds")
+    return reductions.stored(name, found, to, "unsafe")
 
 
 @public(method=True)

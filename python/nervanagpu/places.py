@@ -89,7 +89,7 @@ def mask_indices(n: int, mask_func: Callable[..., GPUTensor], k: Any = 0) -> tup
 def _arg_extreme(name: str, x: Any, axis: int | None, out: Any, keepdims: bool) -> GPUTensor:
     given = operand_of(x)
     find = composed.argmax if name == "nanargmax" else composed.argmin
-    if dtypes.kind_of(given.dtype) != "f":
+    if dtypes.kind_of(given.dtype) not in "fc":
         return find(given, axis, out, keepdims=keepdims)
     lost = elementwise.isnan(given)
     if given.size and bool(reductions.any(reductions.all(lost, axis))):

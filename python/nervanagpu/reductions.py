@@ -15,6 +15,7 @@ an axis that does not exist, and for max and min of nothing.
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,7 +51,9 @@ def _masked(function: str, x: Any, where: Any, value: Any) -> GPUTensor:
 
 
 def stored(function: str, result: GPUTensor, out: Any, casting: str = "same_kind") -> GPUTensor:
-    """Writes a reduction to `out`, which has its shape."""
+    """The reduction, written to `out`, which has its shape, unless that is None."""
+    if out is None:
+        return result
     to = loops.outputs(function, out, 1)[0]
     if to is None:
         return result
@@ -62,7 +65,7 @@ def stored(function: str, result: GPUTensor, out: Any, casting: str = "same_kind
 def _stored(function: str, result: GPUTensor, dtype: npt.DTypeLike | None, out: Any) -> GPUTensor:
     if dtype is not None and result.dtype != _core.dtype(dtype):
         result = _core.cast(result, dtype)
-    return result if out is None else stored(function, result, out)
+    return stored(function, result, out)
 
 
 def of_out(function: str, x: GPUTensor, out: Any) -> Any:
@@ -83,10 +86,15 @@ def _reduced(
         x = _core.as_dtype(operand_of(x), dtype)
     try:
         return _core.reduce(name, x if isinstance(x, GPUTensor) else operand_of(x), axes, keepdims, ddof)
+    except TypeError:
+        given = operand_of(x)
+        if name not in ("max", "min") or dtypes.kind_of(given.dtype) != "c":
+            raise
+        return _of_complex(name, given, axis, keepdims)
     except ValueError:
         given = operand_of(x)
         if axes in ([0], [-1]) and given.ndim == 0 and name in ("sum", "prod", "max", "min"):  # as in NumPy
-            return _core.reduce(name, given, None, keepdims, ddof)
+            return _reduced(name, given, None, keepdims, None, ddof)
         _check_axes(name, axes or [], given)
         raise
 
@@ -160,6 +168,39 @@ def _extreme(
     return stored(name, result, out, "unsafe")  # as NumPy's
 
 
+def extreme_found(name: str, x: GPUTensor, axis: int) -> GPUTensor:
+    """Where along `axis` complex elements are the largest ("max") or the smallest, or, if there is one, NaN."""
+    worst = -math.inf if name == "max" else math.inf
+    re, im, lost = _core.apply("real", x), _core.apply("imag", x), elementwise.isnan(x)
+    numbers = elementwise.where(lost, worst, re)
+    first = elementwise.logical_and(elementwise.equal(numbers, _core.reduce(name, numbers, [axis], True, 0)), ~lost)
+    rest = elementwise.where(first, im, worst)
+    found = elementwise.logical_and(first, elementwise.equal(im, _core.reduce(name, rest, [axis], True, 0)))
+    return elementwise.where(any(lost, axis, keepdims=True), lost, found)
+
+
+def _of_complex(name: str, x: GPUTensor, axis: Axis, keepdims: bool) -> GPUTensor:
+    """The extreme in NumPy's order of complex numbers, by the real parts and then by the imaginary ones."""
+    given = axes_of(name, axis) or []
+    if x.ndim == 0 and given in ([0], [-1]):  # as in NumPy
+        axis, given = None, []
+    _check_axes(name, given, x)
+    axes = sorted({a % x.ndim for a in (range(x.ndim) if axis is None else given)})
+    kept = [a for a in range(x.ndim) if a not in axes]
+    lengths = [x.shape[a] for a in axes]
+    if 0 in lengths:
+        raise ValueError(f"{name}: the operand {x.shape} has no elements along axis {axis}; needs one or more")
+    rows = x.transpose(*kept, *axes).reshape(*(x.shape[a] for a in kept), math.prod(lengths))
+    found = extreme_found(name, rows, -1)
+    place = creation.arange(rows.shape[-1], dtype=np.int64)
+    first = elementwise.equal(
+        place, _core.reduce("min", elementwise.where(found, place, rows.shape[-1]), [-1], True, 0)
+    )
+    parts = [elementwise.where(first, _core.apply(part, rows), 0) for part in ("real", "imag")]
+    result: GPUTensor = _core.complex_from(*(_core.reduce("sum", p, [-1], False, 0) for p in parts))
+    return result.reshape(*(1 if a in axes else n for a, n in enumerate(x.shape))) if keepdims else result
+
+
 @public("amax", method="max")
 def max(
     x: Operand,
@@ -218,7 +259,7 @@ def mean(
         result = _core.cast(elementwise.divide(total, _counted("mean", x, where, axis, keepdims)), total.dtype)
     if dtype is not None and result.dtype != _core.dtype(dtype):
         result = _core.cast(result, dtype)
-    return result if out is None else stored("mean", result, out, "unsafe")  # as NumPy's
+    return stored("mean", result, out, "unsafe")  # as NumPy's
 
 
 def _wider(function: str, x: Any, out: Any) -> Any:
@@ -271,7 +312,7 @@ def _variance(
 def _varied(name: str, result: GPUTensor, dtype: Any, out: Any) -> GPUTensor:
     if dtype is not None and result.dtype != _core.dtype(dtype) and dtypes.kind_of(dtype) != "c":
         result = _core.cast(result, dtype)
-    return result if out is None else stored(name, result, out, "unsafe")  # as NumPy's
+    return stored(name, result, out, "unsafe")  # as NumPy's
 
 
 def _length(x: GPUTensor, axes: list[int] | None) -> int:
@@ -344,7 +385,7 @@ def all(
     if where is not True:
         wrong = _masked("all", wrong, where, False)
     found = elementwise.equal(_reduced_as("all", wrong, axis, keepdims), 0)
-    return found if out is None else stored("all", found, out)
+    return stored("all", found, out)
 
 
 @public(method=True)
@@ -356,7 +397,7 @@ def any(
     if where is not True:
         right = _masked("any", right, where, False)
     found = elementwise.not_equal(_reduced_as("any", right, axis, keepdims), 0)
-    return found if out is None else stored("any", found, out)
+    return stored("any", found, out)
 
 
 @public()
@@ -370,7 +411,7 @@ def count_nonzero(x: Operand, axis: Axis = None, *, keepdims: bool = False) -> G
 def ptp(x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False) -> GPUTensor:
     """The largest element along `axis` less the smallest."""
     found = elementwise.subtract(max(x, axis, keepdims=keepdims), min(x, axis, keepdims=keepdims))
-    return found if out is None else stored("ptp", found, out)
+    return stored("ptp", found, out)
 
 
 @public()

@@ -136,6 +136,21 @@ Expr power(const NodePtr& base, const NodePtr& exponent, Dtype d) {
   throw TypeError(std::string(name_of(op)) + ": operands are " + operands + "; needs real numbers");
 }
 
+// NumPy's order: by the real parts, then by the imaginary ones. `op`: an order of real numbers; `strict`: the same
+// without equality.
+Expr ordered(ExprOp op, ExprOp strict, const Z& a, const Z& b) {
+  const auto number = [](const Expr& x) { return not_of(f(ExprOp::isnan, x)); };
+  const Expr first = both(f(strict, a.re, b.re), both(number(a.im), number(b.im)));
+  return either(first, both(f(ExprOp::equal, a.re, b.re), f(op, a.im, b.im)));
+}
+
+// a where it comes first in that order, or is NaN.
+Expr chosen(ExprOp op, ExprOp strict, const Z& a, const Z& b) {
+  const Expr lost = either(f(ExprOp::isnan, a.re), f(ExprOp::isnan, a.im));
+  const Expr first = either(ordered(op, strict, a, b), lost);
+  return made({where(first, a.re, b.re), where(first, a.im, b.im)});
+}
+
 }  // namespace
 
 Z add(const Z& a, const Z& b) {
@@ -216,6 +231,12 @@ Expr apply_complex(ExprOp op, Dtype d, std::span<const NodePtr> in) {
     case ExprOp::isinf: return any(op);
     case ExprOp::equal: return equal();
     case ExprOp::not_equal: return not_of(equal());
+    case ExprOp::less:
+    case ExprOp::less_equal: return ordered(op, ExprOp::less, a(), b());
+    case ExprOp::greater:
+    case ExprOp::greater_equal: return ordered(op, ExprOp::greater, a(), b());
+    case ExprOp::maximum: return chosen(ExprOp::greater_equal, ExprOp::greater, a(), b());
+    case ExprOp::minimum: return chosen(ExprOp::less_equal, ExprOp::less, a(), b());
     case ExprOp::logical_not: return not_of(truth(a()));
     case ExprOp::logical_and:
     case ExprOp::logical_or:

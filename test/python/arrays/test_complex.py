@@ -513,9 +513,6 @@ def test_three_products_would_not_do() -> None:
 # ---- what is refused -------------------------------------------------------------------------------------------------
 
 REFUSED: dict[str, Callable[[Any], Any]] = {
-    "less": lambda x: x < x,
-    "greater_equal": lambda x: x >= 1,
-    "maximum": lambda x: ng.maximum(x, x),
     "floor_divide": lambda x: x // 2,
     "remainder": lambda x: x % 2,
     "fmod": lambda x: ng.fmod(x, 2),
@@ -529,8 +526,6 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
     "hypot": lambda x: ng.hypot(x, x),
     "copysign": lambda x: ng.copysign(x, 1.0),
     "signbit": ng.signbit,
-    "max": ng.max,
-    "min": lambda x: ng.min(x, 0),
     "nextafter": lambda x: ng.nextafter(x, x),
     "complex_from": lambda x: _core.complex_from(x, 1.0),
 }
@@ -544,12 +539,11 @@ def test_refusals(name: str, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", ["median", "argmax", "max"])
-def test_nothing_is_largest(name: str, dtype: str) -> None:
+def test_no_median(dtype: str) -> None:
     with pytest.raises(TypeError, match="needs real numbers"):
-        getattr(ng, name)(ng.ones((3,), dtype))
+        ng.median(ng.ones((3,), dtype))
 
 
 def test_a_number_is_refused_by_name() -> None:
-    with pytest.raises(TypeError, match="less: operands are float32 .3,., a number; needs real numbers"):
-        ng.ones(3) < 1j  # noqa: B015
+    with pytest.raises(TypeError, match="remainder: operands are float32 .3,., a number; needs real numbers"):
+        ng.ones(3) % 1j

@@ -89,18 +89,38 @@ TEST_F(ComplexTest, Promotes) {
   EXPECT_EQ(i.evaluate().dtype(), Dtype::complex128);
 }
 
+TEST_F(ComplexTest, Order) {
+  using C = std::complex<float>;
+  const float nan = std::nanf("");
+  const std::vector<C> a{{1, 2}, {1, 1}, {0, 5}, {nan, 0}, {1, nan}, {2, 0}},
+      b{{1, 1}, {1, 1}, {1, 0}, {1, 0}, {2, 0}, {nan, 0}};
+  const Expr x(Tensor::from_host<C>(a, {6})), y(Tensor::from_host<C>(b, {6}));
+  const auto truths = [&](ExprOp op) {
+    const Tensor t = as_dtype(apply(op, {x, y}), Dtype::uint8).evaluate();
+    return t.to_host<std::uint8_t>();
+  };
+  EXPECT_EQ(truths(ExprOp::less), (std::vector<std::uint8_t>{0, 0, 1, 0, 0, 0}));
+  EXPECT_EQ(truths(ExprOp::less_equal), (std::vector<std::uint8_t>{0, 1, 1, 0, 0, 0}));
+  EXPECT_EQ(truths(ExprOp::greater), (std::vector<std::uint8_t>{1, 0, 0, 0, 0, 0}));
+  EXPECT_EQ(truths(ExprOp::greater_equal), (std::vector<std::uint8_t>{1, 1, 0, 0, 0, 0}));
+  const auto largest = apply(ExprOp::maximum, {x, y}).evaluate().to_host<C>();
+  EXPECT_EQ(largest[0], a[0]);
+  EXPECT_EQ(largest[2], b[2]);
+  EXPECT_TRUE(std::isnan(largest[3].real()) && std::isnan(largest[4].imag()) && std::isnan(largest[5].real()));
+}
+
 TEST_F(ComplexTest, Refusals) {
   const Tensor x = tensor({3}), r = Tensor::zeros({3});
   expect_error<TypeError>(
       [&] {
-        apply(ExprOp::less, {Expr(x), Expr(1)});
+        apply(ExprOp::remainder, {Expr(x), Expr(1)});
       },
-      "less: operands are complex64 (3,), a number; needs real numbers");
+      "remainder: operands are complex64 (3,), a number; needs real numbers");
   expect_error<TypeError>(
       [&] {
-        apply(ExprOp::maximum, {Expr(x), Expr(x)});
+        apply(ExprOp::hypot, {Expr(x), Expr(x)});
       },
-      "maximum: operands are complex64 (3,), complex64 (3,); needs real numbers");
+      "hypot: operands are complex64 (3,), complex64 (3,); needs real numbers");
   expect_error<TypeError>([&] { reduce(Reduction::max, Expr(x)); },
                           "max: the operand is complex64 (3,); needs real numbers");
   expect_error<TypeError>([&] { fma(Expr(x), Expr(1), Expr(1)); },
