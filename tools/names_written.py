@@ -35,6 +35,7 @@ TITLES = {
     "quantiles": "Quantiles",
     "nan_functions": "Reductions without NaN",
     "linalg": "Products of matrices",
+    "gufuncs": "Products of vectors and matrices",
     "algebra": "Products along axes, parts of matrices",
     "dtypes": "Dtypes",
     "fft": "Fourier transforms",

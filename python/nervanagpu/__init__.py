@@ -25,6 +25,7 @@ from nervanagpu import (
     files,
     floats,
     functions,
+    gufuncs,
     integers,
     kinds,
     layers,

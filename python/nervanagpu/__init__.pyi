@@ -219,7 +219,7 @@ from nervanagpu.composed import logsumexp as logsumexp
 from nervanagpu.places import mask_indices as mask_indices
 from nervanagpu.linalg.products import matmul as matmul
 from nervanagpu.linalg.operands import matrix_transpose as matrix_transpose
-from nervanagpu.algebra import matvec as matvec
+from nervanagpu.gufuncs import matvec as matvec
 from nervanagpu.reductions import max as amax
 from nervanagpu.reductions import max as max
 from nervanagpu.elementwise import maximum as maximum
@@ -371,8 +371,8 @@ from nervanagpu.floats import unwrap as unwrap
 from nervanagpu.algebra import vander as vander
 from nervanagpu.reductions import var as var
 from nervanagpu.algebra import vdot as vdot
-from nervanagpu.linalg.contractions import vecdot as vecdot
-from nervanagpu.algebra import vecmat as vecmat
+from nervanagpu.gufuncs import vecdot as vecdot
+from nervanagpu.gufuncs import vecmat as vecmat
 from nervanagpu.manipulation import vsplit as vsplit
 from nervanagpu.manipulation import vstack as row_stack
 from nervanagpu.manipulation import vstack as vstack
@@ -386,6 +386,7 @@ from nervanagpu import fft as fft
 from nervanagpu import files as files
 from nervanagpu import floats as floats
 from nervanagpu import functions as functions
+from nervanagpu import gufuncs as gufuncs
 from nervanagpu import integers as integers
 from nervanagpu import kinds as kinds
 from nervanagpu import layers as layers

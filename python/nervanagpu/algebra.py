@@ -41,9 +41,6 @@ def vdot(a: Operand, b: Operand) -> GPUTensor:
     return product(conjugate(ravel(operand_of(a))), ravel(operand_of(b)))
 
 
-public()(contractions.vecdot)
-
-
 @public()
 def tensordot(a: Operand, b: Operand, axes: Any = 2) -> GPUTensor:
     """Sums of products over axes of both: the last `axes` of a with the first of b, or a pair of lists of axes."""
@@ -145,32 +142,6 @@ def diag(x: Operand, k: int = 0) -> GPUTensor:
 def diagflat(x: Operand, k: int = 0) -> GPUTensor:
     """A matrix with the elements, in one row, as diagonal k."""
     return diag(ravel(operand_of(x)), k)
-
-
-def _pair(function: str, a: Any, b: Any, axes: tuple[int, int]) -> tuple[GPUTensor, GPUTensor]:
-    found = []
-    for name, x, least in zip("ab", (a, b), axes, strict=True):
-        given = operand_of(x)
-        if given.ndim < least:
-            raise ValueError(f"{function}: {name} has {given.ndim} axes; needs {least} or more")
-        found.append(given)
-    return found[0], found[1]
-
-
-@public()
-def matvec(a: Operand, b: Operand) -> GPUTensor:
-    """Products of matrices a and vectors b, along the last axes; the axes in front broadcast."""
-    x, y = _pair("matvec", a, b, (2, 1))
-    made: GPUTensor = (x @ y[..., None])[..., 0]
-    return made
-
-
-@public()
-def vecmat(a: Operand, b: Operand) -> GPUTensor:
-    """Products of vectors a, conjugated, and matrices b, along the last axes; the axes in front broadcast."""
-    x, y = _pair("vecmat", a, b, (1, 2))
-    made: GPUTensor = (conjugate(x)[..., None, :] @ y)[..., 0, :]
-    return made
 
 
 @public()

@@ -4,8 +4,9 @@ An operand is a GPUTensor, a number, a list or a NumPy array; shapes broadcast a
 are weak). Without `out` the result is an expression, a GPUTensor that is computed when its elements are wanted; with
 `out` it is written there now. `where`: a mask; other elements of `out` stay as they are, without `out` they are
 undefined. `dtype`: of the results, and so what the operands are converted to before. `casting`: which conversions are
-allowed; `order`: F for a result that lies by columns; `subok` has no effect. ValueError for shapes that do not
-broadcast, TypeError for dtypes that an operation does not take.
+allowed; `signature`, or `sig`: the dtypes of operands and results ("ff->f"); `order`: F for a result that lies by
+columns; `subok` has no effect. ValueError for shapes that do not broadcast, TypeError for dtypes that an operation does
+not take.
 
 Complex operands: docs/expressions.md.
 
@@ -17,6 +18,7 @@ rounded; float64 ones are within 1 ULP. Integers and bool become floats, as NumP
 from __future__ import annotations
 
 import builtins
+import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Protocol, SupportsComplex, SupportsFloat, overload
@@ -50,6 +52,8 @@ class Unary(Protocol):
         casting: str = "same_kind",
         order: str = "K",
         subok: bool = True,
+        signature: Any = None,
+        sig: Any = None,
     ) -> GPUTensor: ...
 
 
@@ -69,6 +73,8 @@ class Binary(Protocol):
         casting: str = "same_kind",
         order: str = "K",
         subok: bool = True,
+        signature: Any = None,
+        sig: Any = None,
     ) -> GPUTensor: ...
 
 
@@ -98,101 +104,73 @@ def _check_real(name: str, *operands: Any) -> None:
             raise TypeError(f"{name}: operand {k} is {getattr(x, 'dtype', 'complex')}; needs real numbers")
 
 
-def of_one(compute: Callable[..., GPUTensor]) -> Unary:
-    """The function `compute` of one operand, with the keyword arguments of ufuncs."""
-    name = compute.__name__
-    real = not loops.takes_complex(name)
+def _signature(form: Any) -> inspect.Signature:
+    """The parameters of a form, without self."""
+    whole = inspect.signature(form.__call__)
+    return whole.replace(parameters=list(whole.parameters.values())[1:])
 
-    def function(
-        x: Operand,
-        out: Any = None,
-        *,
-        where: Any = True,
-        dtype: npt.DTypeLike | None = None,
-        casting: str = "same_kind",
-        order: str = "K",
-        subok: bool = True,
-    ) -> GPUTensor:
+
+_OF_ONE, _OF_TWO = _signature(Unary), _signature(Binary)
+
+
+def _one(name: str, compute: Callable[..., Any], real: bool) -> Any:
+    """The function `compute` of one operand, with the keyword arguments of ufuncs. real: complex ones are refused.
+
+    The keywords are no parameters: a call without them costs less so.
+    """
+
+    def function(x: Operand, out: Any = None, **more: Any) -> GPUTensor:
         if real:
             _check_real(name, x)
-        if out is None and where is True and dtype is None and casting is _SAME_KIND and order is _KEEP:
-            return compute(x)
-        made: GPUTensor = loops.call(name, compute, (x,), out, where, dtype, casting, order)
+        if out is None and not more:
+            made: GPUTensor = compute(x)
+        else:
+            made = loops.call(name, compute, (x,), out, **more)
         return made
 
-    made: Unary = _named(function, compute)
+    function.__signature__ = _OF_ONE  # type: ignore[attr-defined]
+    return function
+
+
+def _two(name: str, compute: Callable[..., Any], real: bool) -> Any:
+    """The function `compute` of two operands, as _one."""
+
+    def function(a: Operand, b: Operand, out: Any = None, **more: Any) -> GPUTensor:
+        if real:
+            _check_real(name, a, b)
+        if out is None and not more:
+            made: GPUTensor = compute(a, b)
+        else:
+            made = loops.call(name, compute, (a, b), out, **more)
+        return made
+
+    function.__signature__ = _OF_TWO  # type: ignore[attr-defined]
+    return function
+
+
+def of_one(compute: Callable[..., GPUTensor]) -> Unary:
+    """`compute` of one operand as a ufunc."""
+    name = compute.__name__
+    made: Unary = _named(_one(name, compute, not loops.takes_complex(name)), compute)
     return made
 
 
 def of_two(compute: Callable[..., GPUTensor]) -> Binary:
-    """The function `compute` of two operands, with the keyword arguments of ufuncs."""
+    """`compute` of two operands as a ufunc."""
     name = compute.__name__
-    real = not loops.takes_complex(name)
-
-    def function(
-        a: Operand,
-        b: Operand,
-        out: Any = None,
-        *,
-        where: Any = True,
-        dtype: npt.DTypeLike | None = None,
-        casting: str = "same_kind",
-        order: str = "K",
-        subok: bool = True,
-    ) -> GPUTensor:
-        if real:
-            _check_real(name, a, b)
-        if out is None and where is True and dtype is None and casting is _SAME_KIND and order is _KEEP:
-            return compute(a, b)
-        made: GPUTensor = loops.call(name, compute, (a, b), out, where, dtype, casting, order)
-        return made
-
-    made: Binary = _named(function, compute)
+    made: Binary = _named(_two(name, compute, not loops.takes_complex(name)), compute)
     return made
 
 
 def unary(name: str, doc: str, *aliases: str) -> Unary:
-    """The function of the operation `name`."""
-
-    def function(
-        x: Operand,
-        out: Any = None,
-        *,
-        where: Any = True,
-        dtype: npt.DTypeLike | None = None,
-        casting: str = "same_kind",
-        order: str = "K",
-        subok: bool = True,
-    ) -> GPUTensor:
-        if out is None and where is True and dtype is None and casting is _SAME_KIND and order is _KEEP:
-            return _apply(name, x)
-        made: GPUTensor = loops.call(name, partial(_apply, name), (x,), out, where, dtype, casting, order)
-        return made
-
-    made: Unary = _entered(function, name, doc, aliases)
+    """The function of the operation `name`, which refuses what it does not take."""
+    made: Unary = _entered(_one(name, partial(_apply, name), False), name, doc, aliases)
     return made
 
 
 def binary(name: str, doc: str, *aliases: str) -> Binary:
-    """The function of the operation `name`."""
-
-    def function(
-        a: Operand,
-        b: Operand,
-        out: Any = None,
-        *,
-        where: Any = True,
-        dtype: npt.DTypeLike | None = None,
-        casting: str = "same_kind",
-        order: str = "K",
-        subok: bool = True,
-    ) -> GPUTensor:
-        if out is None and where is True and dtype is None and casting is _SAME_KIND and order is _KEEP:
-            return _apply(name, a, b)
-        made: GPUTensor = loops.call(name, partial(_apply, name), (a, b), out, where, dtype, casting, order)
-        return made
-
-    made: Binary = _entered(function, name, doc, aliases)
+    """The function of the operation `name`, which refuses what it does not take."""
+    made: Binary = _entered(_two(name, partial(_apply, name), False), name, doc, aliases)
     return made
 
 
@@ -448,7 +426,7 @@ def clip(
     def compute(given: Any) -> GPUTensor:
         return _clipped(given, low, high)
 
-    made: GPUTensor = loops.call("clip", compute, (x,), out, where, dtype, casting, order)
+    made: GPUTensor = loops.call("clip", compute, (x,), out, where=where, dtype=dtype, casting=casting, order=order)
     return made
 
 

@@ -41,10 +41,23 @@ def _modf(x: Any) -> tuple[GPUTensor, GPUTensor]:
 def modf(
     x: Operand, out: Any = None, *, where: Any = True, dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind", order: str = "K", subok: bool = True,
+    signature: Any = None, sig: Any = None,
 ) -> tuple[GPUTensor, GPUTensor]:  # fmt: skip
     """(fraction, whole part), both with the sign of x."""
     elementwise._check_real("modf", x)
-    made: tuple[GPUTensor, GPUTensor] = loops.call("modf", _modf, (x,), out, where, dtype, casting, order, 2)
+    made: tuple[GPUTensor, GPUTensor] = loops.call(
+        "modf",
+        _modf,
+        (x,),
+        out,
+        2,
+        where=where,
+        dtype=dtype,
+        casting=casting,
+        order=order,
+        signature=signature,
+        sig=sig,
+    )
     return made
 
 
@@ -71,10 +84,23 @@ def _frexp(x: Any) -> tuple[GPUTensor, GPUTensor]:
 def frexp(
     x: Operand, out: Any = None, *, where: Any = True, dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind", order: str = "K", subok: bool = True,
+    signature: Any = None, sig: Any = None,
 ) -> tuple[GPUTensor, GPUTensor]:  # fmt: skip
     """(significand, exponent): x = significand * 2 ** exponent, significands from 0.5 to 1; int32 exponents."""
     elementwise._check_real("frexp", x)
-    made: tuple[GPUTensor, GPUTensor] = loops.call("frexp", _frexp, (x,), out, where, dtype, casting, order, 2)
+    made: tuple[GPUTensor, GPUTensor] = loops.call(
+        "frexp",
+        _frexp,
+        (x,),
+        out,
+        2,
+        where=where,
+        dtype=dtype,
+        casting=casting,
+        order=order,
+        signature=signature,
+        sig=sig,
+    )
     return made
 
 

@@ -50,9 +50,22 @@ def _divmod(a: Any, b: Any) -> tuple[GPUTensor, GPUTensor]:
 def divmod(
     a: Operand, b: Operand, out: Any = None, *, where: Any = True, dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind", order: str = "K", subok: bool = True,
+    signature: Any = None, sig: Any = None,
 ) -> tuple[GPUTensor, GPUTensor]:  # fmt: skip
     """floor_divide(a, b) and remainder(a, b); evaluated together they share a kernel."""
-    made: tuple[GPUTensor, GPUTensor] = loops.call("divmod", _divmod, (a, b), out, where, dtype, casting, order, 2)
+    made: tuple[GPUTensor, GPUTensor] = loops.call(
+        "divmod",
+        _divmod,
+        (a, b),
+        out,
+        2,
+        where=where,
+        dtype=dtype,
+        casting=casting,
+        order=order,
+        signature=signature,
+        sig=sig,
+    )
     return made
 
 

@@ -1,4 +1,4 @@
-"""NumPy's rules for the keyword arguments of ufuncs: out, where, dtype, casting, order.
+"""NumPy's rules for the keyword arguments of ufuncs: out, where, dtype, casting, order, signature.
 
 NumPy itself is asked which dtypes a call computes in (numpy.ufunc.resolve_dtypes, from 1.25 on), so that what it
 refuses is refused here; of bfloat16, and of functions that NumPy does not have, dtypes.converts decides.
@@ -60,8 +60,29 @@ def _operand(x: Any) -> Any:
     return x if isinstance(x, GPUTensor) or type(x) in (int, float, complex) else creation.array(x)
 
 
+def signature_of(name: str, signature: Any, sig: Any, dtype: Any) -> Any:
+    """The dtypes of operands and results that a call names by `signature` or `sig`; None: none."""
+    if signature is None and sig is None:
+        return None
+    if signature is not None and sig is not None:
+        raise TypeError(f"{name}: there are both signature and sig; needs one of them")
+    asked = sig if signature is None else signature
+    if dtype is not None:
+        raise TypeError(f"{name}: there are both signature and dtype; needs one of them")
+    if not isinstance(asked, str | tuple):
+        raise TypeError(f"{name}: signature is {shown(asked)}; needs a text as 'ff->f', or a tuple of dtypes")
+    return asked
+
+
+def _asked(name: str, given: int, made: int, dtype: Any, signature: Any) -> dict[str, Any]:
+    """What resolve_dtypes is to be told of the dtypes that a call asks for."""
+    if signature is not None:
+        return {"signature": signature}
+    return {} if dtype is None else {"signature": (None,) * given + (_core.dtype(dtype),) * made}
+
+
 def kinds_of(
-    name: str, operands: Sequence[Any], outs: Sequence[Any], dtype: Any, casting: str
+    name: str, operands: Sequence[Any], outs: Sequence[Any], dtype: Any, casting: str, signature: Any = None
 ) -> tuple[list[Any], list[Any]] | None:
     """The dtypes that NumPy converts the operands to, and those of the results; None: not known.
 
@@ -72,8 +93,10 @@ def kinds_of(
     to = [None if o is None else o.dtype for o in outs]
     bare = "bfloat16" in map(str, (*given, *to, dtype))
     if ufunc is None or bare or not hasattr(ufunc, "resolve_dtypes"):
+        if signature is not None:
+            raise TypeError(f"{name}: signature is {shown(signature)}; needs a ufunc of NumPy's, and its dtypes")
         return None
-    wanted = {} if dtype is None else {"signature": (None,) * len(given) + (_core.dtype(dtype),) * len(to)}
+    wanted = _asked(name, len(given), len(to), dtype, signature)
     if any(type(g) is type for g in given) and all(type(g) is type for g in given):  # numbers alone are no weak ones
         given = [np.dtype(g) for g in given]
     try:
@@ -82,6 +105,8 @@ def kinds_of(
         raise TypeError(
             f"{name}: {_facts(given, dtype, outs)}; needs dtypes that NumPy's ufunc takes ({error})"
         ) from None
+    except ValueError as error:
+        raise ValueError(f"{name}: signature is {shown(signature)}; needs a text as 'ff->f' ({error})") from None
     return list(found[: len(given)]), list(found[len(given) :])
 
 
@@ -126,26 +151,36 @@ def _broadcasts(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
     return len(shape) <= len(to) and all(n in (1, m) for n, m in zip(shape, behind, strict=True))
 
 
+def converted(
+    name: str, operands: Sequence[Any], outs: Sequence[Any], dtype: Any, casting: str, signature: Any
+) -> tuple[list[Any], list[Any] | None]:
+    """The operands in the dtypes that a call computes in, and the dtypes of its results if it asks for some."""
+    kinds = kinds_of(name, operands, outs, dtype, casting, signature)
+    asked = dtype is not None or signature is not None
+    if kinds is None:
+        return (_as_one_kind(name, operands, dtype, casting) if asked else list(operands)), None
+    if asked or all(not isinstance(x, GPUTensor) for x in operands):
+        operands = [_as(x, kind) for x, kind in zip(operands, kinds[0], strict=True)]
+    return list(operands), kinds[1] if asked else None
+
+
 def call(
-    name: str, compute: Callable[..., Any], operands: Sequence[Any], out: Any, where: Any, dtype: Any, casting: Any,
-    order: Any, count: int = 1,
+    name: str, compute: Callable[..., Any], operands: Sequence[Any], out: Any, count: int = 1, *, where: Any = True,
+    dtype: Any = None, casting: Any = "same_kind", order: Any = "K", subok: Any = True, signature: Any = None,
+    sig: Any = None, **others: Any,
 ) -> Any:  # fmt: skip
     """compute(*operands), as NumPy calls a ufunc of `count` results with these keyword arguments."""
+    for other in others:
+        raise TypeError(f"{name}() got an unexpected keyword argument {other!r}")
     choice(name, "casting", casting, CASTINGS)
     layout = choice(name, "order", order.upper() if isinstance(order, str) else order, ("C", "F", "A", "K"))
+    asked = signature_of(name, signature, sig, dtype)
     outs = outputs(name, out, count)
-    given = [_operand(x) for x in operands]
-    kinds = kinds_of(name, given, outs, dtype, casting)
-    if kinds is not None:
-        unlike = dtype is not None or all(not isinstance(x, GPUTensor) for x in given)
-        if unlike:
-            given = [_as(x, kind) for x, kind in zip(given, kinds[0], strict=True)]
-    elif dtype is not None:
-        given = _as_one_kind(name, given, dtype, casting)
+    given, kinds = converted(name, [_operand(x) for x in operands], outs, dtype, casting, asked)
     made = compute(*given)
     results = list(made) if count > 1 else [made]
-    if kinds is not None and dtype is not None:
-        results = [_core.as_dtype(r, kind) for r, kind in zip(results, kinds[1], strict=True)]
+    if kinds is not None:
+        results = [_core.as_dtype(r, kind) for r, kind in zip(results, kinds, strict=True)]
     if where is not True:
         mask = mask_of(name, where)
         for k, r in enumerate(results):
@@ -159,11 +194,10 @@ def call(
                 results[k] = _core.apply("where", mask, r, _core.cast(to, r.dtype))
             else:
                 results[k] = _core.apply("where", mask, _core.cast(r, to.dtype), to)
-    written = [
-        _laid(r, layout) if o is None else store(name, r, o, casting) for r, o in zip(results, outs, strict=True)
-    ]
+    written = [laid(r, layout) if o is None else store(name, r, o, casting) for r, o in zip(results, outs, strict=True)]
     return tuple(written) if count > 1 else written[0]
 
 
-def _laid(x: GPUTensor, layout: str) -> GPUTensor:
+def laid(x: GPUTensor, layout: str) -> GPUTensor:
+    """x by columns, if `layout` is F."""
     return x if layout != "F" or x.ndim < 2 else x.copy(order="F")

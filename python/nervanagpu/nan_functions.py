@@ -68,15 +68,15 @@ def _extreme(
 ) -> GPUTensor:
     x = operand_of(x)
     reduce = reductions.max if name == "max" else reductions.min
+    lowest = -math.inf if name == "max" else math.inf  # what no number loses against
     if not _has_nan(x) or initial is not None:
-        lowest = -math.inf if name == "max" else math.inf
         return reduce(_numbers(x, lowest), axis, out, keepdims, initial, where)
     if where is not True:
         raise ValueError(f"nan{name}: there is a mask `where` but no `initial`; needs both")
-    found = reduce(_numbers(x, -math.inf if name == "max" else math.inf), axis, keepdims=keepdims)
+    found = reduce(_numbers(x, lowest), axis, keepdims=keepdims)
     count = reductions.sum(elementwise.logical_not(elementwise.isnan(x)), axis, keepdims=keepdims)
     found = elementwise.where(elementwise.equal(count, 0), math.nan, found)
-    return found if out is None else reductions.stored(f"nan{name}", found, out, "unsafe")  # as NumPy's
+    return reductions.stored(f"nan{name}", found, out, "unsafe")  # as NumPy's
 
 
 @public()
@@ -133,7 +133,7 @@ def _variance(
     found = function(_numbers(x, 0), axis, dtype, None, less, keepdims, where=there, mean=mean)
     count = reductions.sum(there, axis, keepdims=keepdims)
     found = elementwise.where(elementwise.less_equal(count, less), math.nan, found)
-    return found if out is None else reductions.stored(f"nan{name}", found, out, "unsafe")  # as NumPy's
+    return reductions.stored(f"nan{name}", found, out, "unsafe")  # as NumPy's
 
 
 @public()

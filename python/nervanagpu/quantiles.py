@@ -77,17 +77,18 @@ def _of_rows(ordered: GPUTensor, n: int, q: float, method: str) -> GPUTensor:
     return value if part == 0 or low == high else _between(value, ordered[..., int(high)], part)
 
 
+def _at(ordered: GPUTensor, place: GPUTensor) -> GPUTensor:
+    """The element of each row at its place."""
+    return selection.take_along_axis(ordered, _core.cast(place, np.int64)[..., None], -1)[..., 0]
+
+
 def _of_counts(ordered: GPUTensor, count: GPUTensor, q: float, method: str) -> GPUTensor:
     """The quantile of the first `count` elements of each row in order."""
     low, high, part = _place(elementwise, _core.cast(count, np.float64), q, method)
-
-    def at(place: GPUTensor) -> GPUTensor:
-        return selection.take_along_axis(ordered, _core.cast(place, np.int64)[..., None], -1)[..., 0]
-
-    first = at(low)
+    first = _at(ordered, low)
     if not isinstance(part, GPUTensor):
         return first
-    second = at(high)
+    second = _at(ordered, high)
     made = _between(first, second, _core.as_dtype(part, ordered.dtype))
     exact = elementwise.logical_or(elementwise.equal(part, 0), elementwise.equal(low, high))
     return elementwise.where(exact, first, made)
@@ -99,7 +100,7 @@ def _of_weights(ordered: GPUTensor, weights: GPUTensor, q: float) -> GPUTensor:
     shares = elementwise.divide(shares, shares[..., -1:])
     below = elementwise.logical_or(elementwise.less(shares, q), elementwise.equal(shares, 0))
     place = elementwise.minimum(reductions.sum(below, -1), ordered.shape[-1] - 1)
-    return selection.take_along_axis(ordered, _core.cast(place, np.int64)[..., None], -1)[..., 0]
+    return _at(ordered, place)
 
 
 def _rows(x: GPUTensor, axes: list[int]) -> GPUTensor:
@@ -205,7 +206,7 @@ def _quantiles(
         empty = creation.empty((0, *[x.shape[a] for a in kept]), x.dtype)
         made = composed.stack([r.copy() for r in results], 0) if results else empty
         made = made.reshape(*asked.shape, *made.shape[1:])
-    return made if out is None else reductions.stored(function, made, out, "unsafe")  # as NumPy's
+    return reductions.stored(function, made, out, "unsafe")  # as NumPy's
 
 
 @public()

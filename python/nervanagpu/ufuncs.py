@@ -17,16 +17,15 @@ from nervanagpu.reductions import axes_of, operand_of
 Binary = Callable[..., Any]
 
 
-def _all(x: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> GPUTensor:
-    made = reductions.all(x, axis, keepdims=keepdims, where=where)
-    made = made if initial is None else elementwise.logical_and(made, initial)
-    return elementwise._result(made if dtype is None else _core.as_dtype(made, dtype), out)
+def _logical_of(function: Binary, of_two: Binary) -> Binary:
+    """The reduction `function`, and `of_two` of its result and `initial`."""
 
+    def logical(x: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> GPUTensor:
+        made = function(x, axis, keepdims=keepdims, where=where)
+        made = made if initial is None else of_two(made, initial)
+        return elementwise._result(made if dtype is None else _core.as_dtype(made, dtype), out)
 
-def _any(x: Any, axis: Any, dtype: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> GPUTensor:
-    made = reductions.any(x, axis, keepdims=keepdims, where=where)
-    made = made if initial is None else elementwise.logical_or(made, initial)
-    return elementwise._result(made if dtype is None else _core.as_dtype(made, dtype), out)
+    return logical
 
 
 def _extreme_of(function: Binary) -> Binary:
@@ -47,8 +46,8 @@ _KNOWN: dict[str, Binary] = {
     "multiply": reductions.prod,
     "maximum": _extreme_of(reductions.max),
     "minimum": _extreme_of(reductions.min),
-    "logical_and": _all,
-    "logical_or": _any,
+    "logical_and": _logical_of(reductions.all, elementwise.logical_and),
+    "logical_or": _logical_of(reductions.any, elementwise.logical_or),
 }
 _SCANS: dict[str, Binary] = {"add": scans.cumsum, "multiply": scans.cumprod}
 # Functions of which any order of the operands gives the same: neighbours are taken together.
@@ -157,7 +156,7 @@ def _reduce_of(function: Binary, name: str) -> Binary:
                 made, mask = _one_axis(function, name, made, a, first, mask), None
         if keepdims:
             made = made.reshape(*(1 if a in places else n for a, n in enumerate(given.shape)))
-        return made if to is None else reductions.stored(title, made, to)
+        return reductions.stored(title, made, to)
 
     return reduce
 
@@ -189,7 +188,7 @@ def _accumulate_of(function: Binary, name: str) -> Binary:
             for i in range(1, length):
                 before, here = made[along(at, slice(i - 1, i))], made[along(at, slice(i, i + 1))]
                 here[...] = function(before, here).copy()
-        return made if to is None else reductions.stored(title, made, to)
+        return reductions.stored(title, made, to)
 
     return accumulate
 
@@ -215,7 +214,7 @@ def _reduceat_of(function: Any, name: str) -> Binary:
         else:
             nothing = function.reduce(creation.zeros((1,), given.dtype), 0, dtype)
             made = creation.empty((*given.shape[:at], 0, *given.shape[at + 1 :]), nothing.dtype)
-        return made if to is None else reductions.stored(title, made, to)
+        return reductions.stored(title, made, to)
 
     return reduceat
 

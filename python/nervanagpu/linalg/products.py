@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nervanagpu import _core, creation, dtypes
+from nervanagpu import _core, creation, dtypes, loops
 from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.arguments import iterable, number, tensor
+from nervanagpu.linalg import core_axes
 from nervanagpu.names import public
 from nervanagpu.options import Rounding, differ, keywords
 from nervanagpu.settings import precision as asked_for
@@ -127,12 +128,26 @@ def product(a: GPUTensor, b: GPUTensor, dtype: Any = None) -> GPUTensor:
     return made if by == str(dtype) else _core.cast(made, dtype)
 
 
+# What products take; numbers are refused as what has no axes.
+_FACTORS = (GPUTensor, np.ndarray, list, tuple, np.generic, int, float, complex)
+
+
 def operands_matmul(a: Any, b: Any) -> Any:
-    """a @ b where one is a list or an array; NotImplemented for what is neither."""
-    known = (GPUTensor, np.ndarray, list, tuple)
-    if not isinstance(a, known) or not isinstance(b, known):
+    """a @ b where one is a list, an array or a number; NotImplemented for what is none of them."""
+    if not isinstance(a, _FACTORS) or not isinstance(b, _FACTORS):
         return NotImplemented
     return _core.matmul(_operand("a", a), _operand("b", b), None)
+
+
+def matmul_in_place(self: GPUTensor, other: Any) -> Any:
+    """self @= other: the product, of self's shape and a dtype that becomes self's (same_kind), written there."""
+    if not isinstance(other, _FACTORS):
+        return NotImplemented
+    b = _operand("b", other)
+    loops.kinds_of("matmul", [self, b], [self], None, "same_kind")  # raises TypeError
+    if self.ndim < 1 or b.ndim < 2:
+        raise ValueError(f"@=: shapes are {self.shape} and {b.shape}; needs one axis or more, and two or more")
+    return core_axes.stored("@=", _core.matmul(self, b, None), self)
 
 
 def _numpy_dot(a: GPUTensor, b: GPUTensor) -> GPUTensor:
@@ -352,42 +367,54 @@ def batched_dot(
     return out
 
 
-def _product_dtype(a: GPUTensor, b: GPUTensor, dtype: Any, stream: Stream | None) -> Any:
-    """The dtype that is asked for. TypeError where an operand is of another kind."""
-    if stream is not None:
-        raise ValueError("matmul: stream and dtype are given; needs one of them")
+def _plain_matmul(a: GPUTensor, b: GPUTensor) -> GPUTensor:
+    return _core.matmul(a, b, None)
+
+
+def _check_converts(a: GPUTensor, b: GPUTensor, dtype: Any) -> None:
+    """TypeError where an operand is of another kind than `dtype`."""
     asked = dtypes.BFLOAT16 if str(dtype) == dtypes.BFLOAT16 else np.dtype(dtype)
     for name, x in (("a", a), ("b", b)):
         if not dtypes.converts(x.dtype, asked):
             raise TypeError(f"matmul: {name} has dtype {x.dtype}; needs one that converts to {asked} (same_kind)")
-    return asked
 
 
 @public(numpy="matmul")
 def matmul(
-    a: GPUTensor,
-    b: GPUTensor,
-    stream: Stream | None = None,
+    a: Any,
+    b: Any,
+    stream: Any = None,
     *,
-    out: GPUTensor | None = None,
+    out: Any = None,
     dtype: Any = None,
     precision: str | None = None,
+    **more: Any,
 ) -> GPUTensor:
     """a @ b as NumPy's matmul: a new tensor, axes before the last two are a batch and are broadcast.
 
     Of two matrices an expression, as `dot(a, b)`.
     Operands of two dtypes become what they promote to. Integers wrap, but int8 and uint8 are summed in int32, which is
-    not NumPy's: dtype="int8" has that. dtype: what the operands become, and the result; `out` may be of another.
+    not NumPy's: dtype="int8" has that. dtype: what the operands become, and the result; `out` may be of another, and
+    may stand third. more: axes, signature, casting, order (nervanagpu.linalg.core_axes).
     A tensor of one axis is a row (a) or a column (b) that the result does not have. Batches whose axes can be walked
     through as one are a single launch. ValueError: shapes that do not fit. TypeError: dtypes that do not fit.
     """
     if not (isinstance(a, GPUTensor) and isinstance(b, GPUTensor)):
         a, b = (x if isinstance(x, GPUTensor) else _operand(name, x) for name, x in (("a", a), ("b", b)))
-    if dtype is not None:
-        dtype = _product_dtype(a, b, dtype, stream)
+    if stream is not None and isinstance(stream, GPUTensor | tuple):
+        if out is not None:
+            raise TypeError("matmul: out is given twice; needs it once")
+        stream, out = None, stream
     with _at(precision):
-        made = _core.matmul(a, b, stream) if dtype is None else product(a, b, dtype)
-        return _result("matmul", made, out)
+        if dtype is None and not more:
+            made = _core.matmul(a, b, stream)
+            return made if out is None else core_axes.stored("matmul", made, out)
+        if stream is not None:
+            raise ValueError("matmul: there are both stream and arguments of ufuncs; needs one of them")
+        if dtype is not None and more.get("casting", "same_kind") == "same_kind":
+            _check_converts(a, b, dtype)
+        plain = dtype is None and more.get("signature") is None and more.get("sig") is None
+        return core_axes.call("matmul", _plain_matmul if plain else product, a, b, out, dtype=dtype, **more)
 
 
 @public(numpy=False)

@@ -140,7 +140,7 @@ def test_results_go_where_they_are_asked_to(rng: np.random.Generator) -> None:
     out = ng.zeros((3, 5), "float64")
     assert ng.matmul(ng.array(a), ng.array(b), out=out) is out
     np.testing.assert_array_equal(out.get(), (a @ b).astype(np.float64))
-    with pytest.raises(ValueError, match=r"matmul: out has shape \(3, 5\); needs \(3, 3\)"):
+    with pytest.raises(ValueError, match=r"matmul: out has shape \(3, 5\); needs one that the result's, \(3, 3\)"):
         ng.matmul(ng.array(a), ng.array(a.T.copy()), out=out)
-    with pytest.raises(ValueError, match="stream and dtype are given"):
+    with pytest.raises(ValueError, match="both stream and arguments of ufuncs"):
         ng.matmul(ng.array(a), ng.array(b), ng.Stream(), dtype="int64")

@@ -1,0 +1,102 @@
+"""Products of vectors and matrices, as NumPy's generalized ufuncs (nervanagpu.linalg.core_axes)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+
+from nervanagpu import _core, elementwise, reductions
+from nervanagpu._core import GPUTensor
+from nervanagpu.elementwise import Operand
+from nervanagpu.linalg import core_axes
+from nervanagpu.linalg.operands import conjugate
+from nervanagpu.linalg.products import product
+from nervanagpu.names import public
+
+
+def _dot_of_vectors(a: GPUTensor, b: GPUTensor) -> GPUTensor:
+    if a.shape[-1] != b.shape[-1]:
+        raise ValueError(f"vecdot: a has {a.shape[-1]} elements along its axis and b {b.shape[-1]}; needs as many")
+    terms = elementwise.multiply(conjugate(a), b)
+    return _core.as_dtype(reductions.sum(terms, -1), terms.dtype)
+
+
+@public()
+def vecdot(
+    a: Operand, b: Operand, out: Any = None, *, axes: Any = None, axis: int | None = None, keepdims: bool = False,
+    dtype: npt.DTypeLike | None = None, casting: str = "same_kind", order: str = "K", subok: bool = True,
+    signature: Any = None, sig: Any = None,
+) -> GPUTensor:  # fmt: skip
+    """sum(conj(a) * b) along the last axes; the axes in front broadcast. Integers keep their dtype."""
+    return core_axes.call(
+        "vecdot",
+        _dot_of_vectors,
+        a,
+        b,
+        out,
+        dtype=dtype,
+        casting=casting,
+        order=order,
+        axes=axes,
+        axis=axis,
+        keepdims=keepdims,
+        signature=signature,
+        sig=sig,
+    )
+
+
+def _matrix_by_vector(a: GPUTensor, b: GPUTensor) -> GPUTensor:
+    return product(a, b[..., None])[..., 0]
+
+
+@public()
+def matvec(
+    a: Operand, b: Operand, out: Any = None, *, axes: Any = None, axis: int | None = None, keepdims: bool = False,
+    dtype: npt.DTypeLike | None = None, casting: str = "same_kind", order: str = "K", subok: bool = True,
+    signature: Any = None, sig: Any = None,
+) -> GPUTensor:  # fmt: skip
+    """Products of matrices a and vectors b, along the last axes; the axes in front broadcast."""
+    return core_axes.call(
+        "matvec",
+        _matrix_by_vector,
+        a,
+        b,
+        out,
+        dtype=dtype,
+        casting=casting,
+        order=order,
+        axes=axes,
+        axis=axis,
+        keepdims=keepdims,
+        signature=signature,
+        sig=sig,
+    )
+
+
+def _vector_by_matrix(a: GPUTensor, b: GPUTensor) -> GPUTensor:
+    return product(conjugate(a)[..., None, :], b)[..., 0, :]
+
+
+@public()
+def vecmat(
+    a: Operand, b: Operand, out: Any = None, *, axes: Any = None, axis: int | None = None, keepdims: bool = False,
+    dtype: npt.DTypeLike | None = None, casting: str = "same_kind", order: str = "K", subok: bool = True,
+    signature: Any = None, sig: Any = None,
+) -> GPUTensor:  # fmt: skip
+    """Products of vectors a, conjugated, and matrices b, along the last axes; the axes in front broadcast."""
+    return core_axes.call(
+        "vecmat",
+        _vector_by_matrix,
+        a,
+        b,
+        out,
+        dtype=dtype,
+        casting=casting,
+        order=order,
+        axes=axes,
+        axis=axis,
+        keepdims=keepdims,
+        signature=signature,
+        sig=sig,
+    )
