@@ -83,6 +83,9 @@ Shape shape_from(const py::object& shape);
 // The argument of a planned launch as it is; an expression is evaluated. Throws TypeError for what is no tensor.
 const Tensor& planned_tensor(const char* plan, const char* name, const py::handle& h);
 
+// t.shape = shape. AttributeError where the elements have no steps as that shape.
+void set_shape(Tensor& t, const py::object& shape);
+
 // self[key]: ints, slices, ... and None, as NumPy's basic indexing.
 Tensor index(const Tensor& t, const py::object& key);
 

@@ -76,7 +76,15 @@ std::optional<Expr> integer_power(ExprOp op, const Expr& a, const Expr& b, const
       in_python([&] { return py::module_::import("nervanagpu.elementwise").attr("integer_power")(x, y); }));
 }
 
+// What is no number at all, and so equal to none.
+bool is_no_number(const py::handle& h) {
+  return h.is_none() || PyUnicode_Check(h.ptr()) != 0 || PyBytes_Check(h.ptr()) != 0;
+}
+
 py::object binary(ExprOp op, const py::object& a, const py::object& b) {
+  if ((op == ExprOp::equal || op == ExprOp::not_equal) && is_no_number(b)) {
+    return py::cast(Tensor::full(expr_from(a).shape(), op == ExprOp::not_equal, Dtype::boolean));
+  }
   if (!is_operand(a) || !is_operand(b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
   const Expr operands[] = {expr_from(a), expr_from(b)};
   if (const auto power = integer_power(op, operands[0], operands[1], a, b)) return lazy(*power);
@@ -212,7 +220,14 @@ void bind_expr(py::module_& m) {
 
   py::class_<Lazy, Tensor> c(m, "Expression", "A GPUTensor whose elements are computed when they are wanted.");
   lazy_type = reinterpret_cast<PyTypeObject*>(c.ptr());
-  c.def_property_readonly("shape", [](const Lazy& l) { return tuple_of(l.expr.shape()); });
+  c.def_property("shape", py::cpp_function([](const Lazy& l) { return tuple_of(l.expr.shape()); }, py::is_method(c)),
+                 py::cpp_function(
+                     [](Lazy& l, const py::object& shape) {
+                       l.force();
+                       set_shape(l, shape);
+                       l.expr = Expr(static_cast<const Tensor&>(l));
+                     },
+                     py::name("shape"), py::is_method(c), py::arg("value")));
   c.def_property_readonly("dtype", [](const Lazy& l) { return dtype_object(l.expr.dtype()); });
   c.def_property_readonly("ndim", [](const Lazy& l) { return l.expr.shape().size(); });
   c.def_property_readonly("size", [](const Lazy& l) { return l.expr.size(); });

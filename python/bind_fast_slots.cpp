@@ -73,8 +73,13 @@ bool is_full_slice(PyObject* key) {
 }
 
 int assign_item(PyObject* self, PyObject* key, PyObject* value) {
-  const bool short_way = value != nullptr && Py_TYPE(value) == lazy_type && Py_TYPE(self) == tensor_type &&
-                         is_full_slice(key) && !checks_results();
+  if (value == nullptr) {
+    PyErr_SetString(PyExc_ValueError,
+                    "del x[key]: elements of a tensor cannot be deleted; nervanagpu.delete gives one without them");
+    return -1;
+  }
+  const bool short_way =
+      Py_TYPE(value) == lazy_type && Py_TYPE(self) == tensor_type && is_full_slice(key) && !checks_results();
   if (!short_way) return ordinary_assign(self, key, value);
   try {
     const Lazy& source = *object_of<Lazy>(value);

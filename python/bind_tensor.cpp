@@ -135,11 +135,38 @@ bool names_elements(const py::handle& key) {
   return std::ranges::any_of(py::reinterpret_borrow<py::tuple>(key), [](const py::handle& h) { return is_array(h); });
 }
 
+// The object that `t` is the tensor of; nothing: it is of none.
+py::object object_of(const Tensor& t) {
+  for (const std::type_info* type : {&typeid(Tensor), &typeid(Lazy)}) {
+    const auto found = py::reinterpret_steal<py::object>(
+        py::detail::find_registered_python_instance(const_cast<Tensor*>(&t), py::detail::get_type_info(*type)));
+    if (found) return found;
+  }
+  return {};
+}
+
+// What a view keeps alive, pybind11's patient: the tensor that it is a view of. Nothing: it is no view.
+py::handle base_of(const py::handle& h) {
+  if (!h || !reinterpret_cast<const py::detail::instance*>(h.ptr())->has_patients) return {};
+  const auto& patients = py::detail::get_internals().patients;
+  const auto found = patients.find(h.ptr());
+  return found == patients.end() ? py::handle() : py::handle(found->second.front());
+}
+
+// `view` as an object whose base is the tensor `self`, or what that is a view of.
+py::object view_of(const Tensor& self, Tensor view) {
+  py::object made = py::cast(std::move(view));
+  const py::object from = object_of(self);
+  const py::handle base = base_of(from);
+  if (from) py::detail::add_patient(made.ptr(), (base ? base : from).ptr());
+  return made;
+}
+
 py::object item(const Tensor& self, const py::object& key) {
   if (names_elements(key)) {
     return in_python([&] { return py::module_::import("nervanagpu.indexing").attr("getitem")(self, key); });
   }
-  return py::cast(index(self, key));
+  return view_of(self, index(self, key));
 }
 
 // The value without leading axes of one element that the place does not have, which NumPy's assignments leave out.
@@ -224,18 +251,18 @@ std::uint64_t exported(const Tensor& t) {
   return t.address();
 }
 
-Tensor transpose(const Tensor& t, const py::args& axes) {
-  if (axes.empty()) return t.transpose();
+py::object transpose(const Tensor& t, const py::args& axes) {
+  if (axes.empty()) return view_of(t, t.transpose());
   const bool one_sequence = axes.size() == 1 && PyIndex_Check(axes[0].ptr()) == 0;
   std::vector<int> order;
   for (const std::int64_t a : shape_from(one_sequence ? py::object(axes[0]) : py::object(axes))) {
     order.push_back(static_cast<int>(a));
   }
-  return t.transpose(order);
+  return view_of(t, t.transpose(order));
 }
 
-Tensor reshape(const Tensor& t, const py::args& shape) {
-  return t.reshape(shape_from(shape.size() == 1 ? py::object(shape[0]) : py::object(shape)));
+py::object reshape(const Tensor& t, const py::args& shape) {
+  return view_of(t, t.reshape(shape_from(shape.size() == 1 ? py::object(shape[0]) : py::object(shape))));
 }
 
 // The only element, as Python's number.
@@ -285,8 +312,13 @@ void bind_tensor(py::module_& m) {
   bind_creation(m);
   py::class_<Tensor> c(m, "GPUTensor",
                        "A strided array in device memory. Slices, .T and reshape are views of the same memory.");
-  c.def_property_readonly(
-      "shape", [](const Tensor& t) { return tuple_of(t.shape()); }, "Lengths of the axes.");
+  // A setter has no name of its own for messages.
+  const auto setter = [&](const char* name, auto set) {
+    return py::cpp_function(set, py::name(name), py::is_method(c), py::arg("value"));
+  };
+  c.def_property(
+      "shape", [](const Tensor& t) { return tuple_of(t.shape()); }, setter("shape", &set_shape),
+      "Lengths of the axes. Assigned, the elements of this very tensor in another shape; one length may be -1.");
   c.def_property_readonly(
       "element_strides", [](const Tensor& t) { return tuple_of(t.strides()); },
       "Elements (not bytes) from one index to the next, for each axis.");
@@ -299,16 +331,12 @@ void bind_tensor(py::module_& m) {
   c.def_property_readonly("ptr", &exported, "Device address of the first element; 0 if there is none.");
   c.def_property_readonly("gpudata", &exported, "The same as ptr.");
   c.def_property_readonly("contiguous", &Tensor::contiguous, "True if the elements are row-major without gaps.");
-  // A setter has no name of its own for messages.
-  const auto setter = [&](const char* name, auto set) {
-    return py::cpp_function(set, py::name(name), py::is_method(c), py::arg("value"));
-  };
   c.def_property("name", &Tensor::name, setter("name", &Tensor::set_name), "For messages; may be empty.");
   c.def_property(
       "rounding", &Tensor::rounding, setter("rounding", &Tensor::set_rounding),
       "How results that are written here are rounded: 0 to nearest, else at random to so many mantissa bits.");
   c.def_property_readonly(
-      "T", [](const Tensor& t) { return t.transpose(); }, "The view with its axes reversed.");
+      "T", [](const Tensor& t) { return view_of(t, t.transpose()); }, "The view with its axes reversed.");
   c.def(
       "get",
       [](const Tensor& t, const py::object& stream) {
@@ -333,7 +361,7 @@ void bind_tensor(py::module_& m) {
       [](const Tensor& t, const py::object& shape, const py::object& dtype, const std::optional<std::string>& name) {
         Tensor out = t.share(shape_from(shape), dtype.is_none() ? t.dtype() : dtype_from(dtype));
         out.set_name(name.value_or(""));
-        return out;
+        return view_of(t, std::move(out));
       },
       py::arg("shape"), py::arg("dtype") = py::none(), py::arg("name") = py::none(),
       "The memory of the first elements, with another shape and dtype: a view. ValueError for more bytes than there "
@@ -341,12 +369,11 @@ void bind_tensor(py::module_& m) {
       "and if the tensor has gaps.");
   c.def_property_readonly(
       "base",
-      [](const Tensor& t) -> std::optional<Tensor> {
-        Tensor whole = t.base();
-        if (whole.size() == t.size() && whole.address() == t.address() && t.contiguous()) return std::nullopt;
-        return whole;
+      [](const Tensor& t) -> py::object {
+        const py::handle base = base_of(object_of(t));
+        return base ? py::reinterpret_borrow<py::object>(base) : py::none();
       },
-      "All of the memory that this is a view of, in one row; None for a tensor that is no view.");
+      "The tensor whose memory this is a view of, also if it is a view of a view; None for one that is no view.");
   c.def(
       "fill",
       [](Tensor& t, const py::object& value) {
@@ -365,9 +392,10 @@ void bind_tensor(py::module_& m) {
     const GilRelease release;
     return t.to(device);
   });
-  m.def("real_view", [](const Tensor& t) { return t.real(); });
-  m.def("imag_view", [](const Tensor& t) { return t.imag(); });
-  m.def("diagonal", [](const Tensor& t) { return t.diagonal(); });
+  m.def("based_on", [](const Tensor& base, const Tensor& view) { return view_of(base, view); });
+  m.def("real_view", [](const Tensor& t) { return view_of(t, t.real()); });
+  m.def("imag_view", [](const Tensor& t) { return view_of(t, t.imag()); });
+  m.def("diagonal", [](const Tensor& t) { return view_of(t, t.diagonal()); });
   c.def("__len__", [](const Tensor& t) {
     if (t.ndim() == 0) throw TypeError("a tensor without axes has no length");
     return t.shape()[0];

@@ -129,13 +129,30 @@ const Tensor& planned_tensor(const char* plan, const char* name, const py::handl
 }
 
 Shape shape_from(const py::object& shape) {
-  if (PyIndex_Check(shape.ptr()) != 0) return {integer_from(shape, "shape")};
+  PyObject* p = shape.ptr();
+  const bool is_list = PyTuple_Check(p) != 0 || PyList_Check(p) != 0;
+  // Rows of numbers have __index__, too.
+  const auto is_row = [&] { return py::hasattr(shape, "ndim") && shape.attr("ndim").cast<std::int64_t>() != 0; };
+  if (!is_list && PyIndex_Check(p) != 0 && (PyLong_CheckExact(p) != 0 || !is_row())) {
+    return {integer_from(shape, "shape")};
+  }
   if (py::isinstance<py::str>(shape) || !py::isinstance<py::sequence>(shape)) {
     throw TypeError("shape is " + type_name(shape) + "; needs an integer or a sequence of integers");
   }
   Shape out;
-  for (const py::handle h : shape.cast<py::sequence>()) out.push_back(integer_from(h, "a length of shape"));
+  for (const py::handle item : shape) out.push_back(integer_from(item, "a length of shape"));  // the iterator holds it
   return out;
+}
+
+void set_shape(Tensor& t, const py::object& shape) {
+  const Shape lengths = shape_from(shape);
+  try {
+    t = t.reshape(lengths);
+  } catch (const InvalidArgument& error) {
+    const std::string words = error.what();
+    if (words.find("contiguous") == std::string::npos) throw;
+    throw py::attribute_error("shape: " + words);
+  }
 }
 
 Tensor index(const Tensor& t, const py::object& key) {

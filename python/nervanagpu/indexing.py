@@ -256,15 +256,17 @@ def setitem(x: GPUTensor, key: Any, value: Any) -> None:
             elements: Any = value.reshape(()) if isinstance(value, GPUTensor | np.ndarray | np.generic) else value
         else:
             counts, count = _ranks(_flat(mask))
+            source = _broadcast(value, (count,), x)
             if count == 0:
                 return
-            source = _broadcast(value, (count,), x)
             place = elementwise.where(_flat(mask), counts - 1, 0)
             elements = _core.gather(source, place).reshape(*x.shape)
         _core.assign(x, elementwise.where(mask, elements, x))
         return
     places = _places(x, key)
     if math.prod(places.shape) == 0:
+        if not one:
+            _broadcast(value, places.shape, x)  # checks
         return
     offsets = places.offsets()
     if not one and not places.unique:
@@ -287,6 +289,8 @@ def _assigned(value: Any, x: GPUTensor) -> Any:
     if not hasattr(value, "dtype"):
         if not isinstance(value, int | float | complex):
             raise TypeError(f"value is {shown(value)}; needs a tensor, a number, a list or a NumPy array")
+        if isinstance(value, complex) and dtypes.kind_of(x.dtype) != "c":
+            raise TypeError(f"value is {shown(value)}; needs a real number, as the tensor is {x.dtype}")
         return value
     if isinstance(value, np.ndarray | np.generic):
         if value.dtype.kind not in "biufc" and str(value.dtype) != "bfloat16":

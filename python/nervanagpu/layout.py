@@ -32,10 +32,23 @@ class Flags:
 
     def __init__(self, tensor: GPUTensor) -> None:
         alone = tensor.size < 2
-        self.c_contiguous = alone or tensor.contiguous
-        self.f_contiguous = alone or tensor.T.contiguous
-        self.owndata = tensor.base is None
-        self.writeable = not _core.read_only(tensor)
+        vars(self).update(
+            c_contiguous=alone or tensor.contiguous,
+            f_contiguous=alone or tensor.T.contiguous,
+            owndata=tensor.base is None,
+            writeable=not _core.read_only(tensor),
+        )
+
+    c_contiguous: bool
+    f_contiguous: bool
+    owndata: bool
+    writeable: bool
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"flags: {name} is what the tensor is; it cannot be set")
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        setattr(self, self._SHORT.get(key, key.lower()), value)
 
     @property
     def forc(self) -> bool:
@@ -192,7 +205,7 @@ def _lies(x: GPUTensor, order: Any) -> bool:
 
 def byteswap(self: GPUTensor, inplace: bool = False) -> GPUTensor:
     """The elements with their bytes in the other order; `inplace`: in the tensor itself, which is returned."""
-    width = dtypes.size_of(self.dtype)
+    width = dtypes.size_of(self.dtype) // (2 if dtypes.kind_of(self.dtype) == "c" else 1)  # each part for itself
     x = self.copy()
     if width > 1:
         parts = x.reshape(-1).view(np.uint8).reshape(-1, width)[:, ::-1].copy()

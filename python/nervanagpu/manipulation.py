@@ -50,10 +50,11 @@ def _axes(function: str, axis: Any, ndim: int, name: str = "axis") -> list[int]:
 def _reshape_method(self: GPUTensor, *shape: Any, order: str = "C", copy: bool | None = None) -> GPUTensor:
     """The elements in another shape: a view where strides allow it, else a copy; one length may be -1.
 
-    order: "C" (the last axis fastest) or "F" (the first). copy: True for a copy always, False for ValueError instead.
+    order: "C" (the last axis fastest), "F" (the first), or "A" (F of what lies so). copy: True for a copy always, False
+    for ValueError instead.
     """
     order = choice("reshape", "order", order.upper() if isinstance(order, str) else order, ("C", "F", "A"))
-    if order == "F":
+    if order == "F" or (order == "A" and self.flags.fnc):
         lengths = _core.shape(shape[0] if len(shape) == 1 else shape)
         turned = _reshape_method(self.transpose(), *reversed(lengths), copy=copy)
         return turned.transpose()
@@ -78,14 +79,27 @@ def ravel(x: Operand, order: str = "C") -> GPUTensor:
     """The elements in one row: a view of a contiguous tensor. order: C, F, A, or K as they lie in memory."""
     given = operand_of(x)
     if isinstance(order, str) and order.upper() == "K":
-        given = given.transpose(*sorted(range(given.ndim), key=lambda a: (-abs(given.element_strides[a]), a)))
-        order = "C"
-    return _reshape_method(given, -1 if given.size else 0, order=order)
+        given, order = _as_it_lies(given), "C"
+    try:
+        return _reshape_method(given, given.size, order=order, copy=False)
+    except ValueError:
+        return _flatten(given, order)
 
 
 def _flatten(self: GPUTensor, order: str = "C") -> GPUTensor:
     """The elements in one row, a copy."""
-    return _reshape_method(self, self.size, order=order, copy=True)
+    by = choice("flatten", "order", order.upper() if isinstance(order, str) else order, ("C", "F", "A", "K"))
+    turned = (
+        _as_it_lies(self) if by == "K" else self.transpose() if by == "F" or (by == "A" and self.flags.fnc) else self
+    )
+    row = creation.empty(self.size, self.dtype)  # a tensor of its own, no view of a copy
+    _strided_reshape(row, turned.shape)[...] = turned
+    return row
+
+
+def _as_it_lies(x: GPUTensor) -> GPUTensor:
+    """The view whose axes stand in the order of their steps."""
+    return x.transpose(*sorted(range(x.ndim), key=lambda a: (-abs(x.element_strides[a]), a)))
 
 
 @public("permute_dims")
@@ -534,9 +548,9 @@ def size(x: Operand, axis: Axes | None = None) -> int:
 
 @public("ascontiguousarray")
 def require_contiguous(x: Operand, dtype: npt.DTypeLike | None = None) -> GPUTensor:
-    """x itself if it is contiguous and of that dtype, else a copy that is."""
+    """x itself if it is contiguous and of that dtype, else a copy that is; of no axes a row of one."""
     x = operand_of(x) if dtype is None else creation.asarray(x, dtype)
-    return x if x.contiguous else x.copy()
+    return x.reshape(1) if x.ndim == 0 else x if x.contiguous else x.copy()
 
 
 def _members() -> dict[str, Any]:

@@ -24,7 +24,8 @@ from nervanagpu import (
     sorting,
 )
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import check_tensors, integer
+from nervanagpu.arguments import check_tensors, choice, integer
+from nervanagpu.linalg import products
 from nervanagpu.names import TABLE
 
 
@@ -166,9 +167,11 @@ def _tolist(self: GPUTensor) -> Any:
     return dtypes.host_of(self).tolist()
 
 
-def _tobytes(self: GPUTensor) -> bytes:
-    """The elements, row by row, as bytes."""
-    return self.get().tobytes()
+def _tobytes(self: GPUTensor, order: str | None = "C") -> bytes:
+    """The elements as bytes: row by row ("C"), by columns ("F"), or so only where they lie so ("A")."""
+    by = choice("tobytes", "order", order.upper() if isinstance(order, str) else "C", ("C", "F", "A"))
+    turned = by == "F" or (by == "A" and self.flags.fnc)
+    return (self.T if turned else self).get().tobytes()
 
 
 def _index(self: GPUTensor) -> int:
@@ -178,6 +181,8 @@ def _index(self: GPUTensor) -> int:
 
 
 def _complex(self: GPUTensor) -> complex:
+    if self.size != 1:
+        raise TypeError(f"{self.dtype} tensor of shape {self.shape} is not one number")
     return complex(_item(self))
 
 
@@ -250,7 +255,7 @@ def _view(self: GPUTensor, dtype: npt.DTypeLike | None = None) -> GPUTensor:
 
 def _real(self: GPUTensor) -> GPUTensor:
     """The real parts: a view; of real numbers the tensor."""
-    return _core.real_view(self)
+    return _core.real_view(self) if dtypes.kind_of(self.dtype) == "c" else self
 
 
 def _set_real(self: GPUTensor, value: Any) -> None:
@@ -290,6 +295,7 @@ def install() -> None:
         ("__complex__", _complex),
         ("__format__", _format),
         ("__contains__", _contains),
+        ("__imatmul__", products.matmul_in_place),
         ("__iter__", _iter),
         ("__array_namespace__", _namespace),
         ("to", _to),

@@ -32,6 +32,9 @@ def _array_ufunc(self: GPUTensor, ufunc: np.ufunc, method: str, *inputs: Any, ou
     if method == "at":
         return function.at(*inputs, **more) if isinstance(inputs[0], GPUTensor) else NotImplemented
     if isinstance(out, tuple):
+        if any(isinstance(o, np.ndarray) for o in out):
+            words = "out is an array in the host's memory; needs a GPUTensor (x.get() makes arrays of operands)"
+            raise TypeError(f"{ufunc.__name__}: {words}")
         if not all(o is None or isinstance(o, GPUTensor) for o in out):
             return NotImplemented
         more["out"] = out if len(out) > 1 else out[0]

@@ -39,7 +39,7 @@ def as_strided(
         if given.size == 0 or wanted[0] < inside[0] or wanted[1] > inside[1]:
             raise ValueError(f"as_strided: shape {lengths} with strides {tuple(asked)} reaches out of x")
     read_only = not flag("as_strided", "writeable", writeable) or _core.read_only(given)
-    return _core.adopt(given.ptr, lengths, steps, given.dtype, given, read_only)
+    return _core.based_on(given, _core.adopt(given.ptr, lengths, steps, given.dtype, given, read_only))
 
 
 def sliding_window_view(
