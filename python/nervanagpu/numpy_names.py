@@ -3,20 +3,23 @@ beside its own functions, so that a program for NumPy finds them there."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from nervanagpu import creation, dtypes, files
+from nervanagpu import creation, dtypes, files, testing
 from nervanagpu._core import GPUTensor
 from nervanagpu.reductions import operand_of
 
 # NumPy's own: what they do concerns arrays of the host, texts of numbers, or questions about dtypes.
 _THEIRS = """
-    byte complexfloating errstate exceptions floating generic get_printoptions geterr inexact int_ intc integer longlong
-    mintypecode ndindex number printoptions set_printoptions seterr short signedinteger typename ubyte uint uintc uintp
-    ulonglong unsignedinteger ushort
+    byte bytes_ character clongdouble complexfloating errstate exceptions False_ flexible floating generic
+    get_printoptions getbufsize geterr inexact int_ intc integer little_endian longdouble longlong
+    mintypecode ndindex number object_ printoptions ScalarType sctypeDict set_printoptions setbufsize seterr short
+    signedinteger str_ True_ typecodes typename ubyte uint uintc uintp ulonglong unsignedinteger
+    ushort void
 """.split()
 
 
@@ -41,7 +44,17 @@ def _host(x: Any) -> Any:
     return dtypes.host_of(x) if isinstance(x, GPUTensor) else x
 
 
-NAMES: dict[str, Any] = {name: getattr(np, name) for name in _THEIRS}
-NAMES |= {"ndenumerate": ndenumerate, "vectorize": vectorize}
+class broadcast:
+    """What operands broadcast to: shape, ndim, nd, size."""
+
+    def __init__(self, *operands: Any) -> None:
+        self.shape = np.broadcast_shapes(*(operand_of(x).shape for x in operands))
+        self.nd = self.ndim = len(self.shape)
+        self.numiter = len(operands)
+        self.size = math.prod(self.shape)
+
+
+NAMES: dict[str, Any] = {name: getattr(np, name) for name in _THEIRS if hasattr(np, name)}
+NAMES |= {"broadcast": broadcast, "ndenumerate": ndenumerate, "testing": testing, "vectorize": vectorize}
 _FILES = "fromfile fromstring genfromtxt loadtxt save savetxt savez savez_compressed"
 NAMES |= {name: getattr(files, name) for name in _FILES.split()}

@@ -27,6 +27,15 @@ def _as_long(x: GPUTensor, length: int) -> GPUTensor:
     return composed.concatenate([creation.zeros(length - x.size, x.dtype), x])
 
 
+def _of_degree(function: str, name: str, value: Any) -> GPUTensor:
+    """A polynomial without zeros in front; of nothing but zeros one."""
+    row = _row(function, name, value)
+    there = np.flatnonzero(dtypes.host_of(row))
+    if not there.size:
+        return creation.zeros(1, row.dtype)
+    return row[int(there[0]) :]
+
+
 @public()
 def polyadd(a: Operand, b: Operand) -> GPUTensor:
     """The sum."""
@@ -45,8 +54,8 @@ def polysub(a: Operand, b: Operand) -> GPUTensor:
 
 @public()
 def polymul(a: Operand, b: Operand) -> GPUTensor:
-    """The product."""
-    return signals.convolve(_row("polymul", "a", a), _row("polymul", "b", b))
+    """The product, without zeros in front of its factors."""
+    return signals.convolve(_of_degree("polymul", "a", a), _of_degree("polymul", "b", b))
 
 
 @public()
@@ -64,7 +73,7 @@ def polydiv(a: Operand, b: Operand) -> tuple[GPUTensor, GPUTensor]:
 def polyval(p: Operand, x: Operand) -> GPUTensor:
     """p[0] * x ** (n - 1) + ... + p[n - 1], by Horner's rule."""
     row, at = _row("polyval", "p", p), operand_of(x)
-    dtype = dtypes.promoted(row.dtype, at.dtype)
+    dtype = dtypes.promoted(row.dtype, at.dtype) if row.size else at.dtype
     made = creation.zeros(at.shape, dtype)
     for k in range(row.size):
         made = elementwise.add(elementwise.multiply(made, at), row[k])

@@ -140,7 +140,7 @@ def sort_in_place(
     self: GPUTensor, axis: int = -1, kind: str | None = None, order: Any = None, *, stable: bool | None = None
 ) -> None:
     """Puts the elements along `axis` in order."""
-    self[...] = sort(self, axis, kind, order)
+    self[...] = sort(self, integer("sort", "axis", axis), kind, order)
 
 
 @public()
@@ -491,6 +491,10 @@ def histogram_bin_edges(
     computed on the host.
     """
     x = operand_of(x)
+    if dtypes.kind_of(x.dtype) == "c":
+        raise TypeError(f"histogram_bin_edges: x is {x.dtype}; needs real numbers")
+    if weights is not None and operand_of(weights).shape != x.shape:
+        raise ValueError(f"histogram_bin_edges: weights have shape {operand_of(weights).shape}; needs {x.shape}")
     if isinstance(bins, str):
         share = None if weights is None else dtypes.host_of(operand_of(weights))
         rule: Any = np.histogram_bin_edges
@@ -524,6 +528,8 @@ def histogram_bin_edges(
         low, high = low - 0.5, high + 0.5
     of = x.dtype if dtypes.kind_of(x.dtype) == "f" and str(x.dtype) != dtypes.BFLOAT16 else np.float64
     made: GPUTensor = creation.linspace(low, high, count + 1, dtype=of)
+    if bool(reductions.any(elementwise.greater_equal(made[:-1], made[1:]))):
+        raise ValueError(f"histogram_bin_edges: {count} bins from {low} to {high} have no width; needs fewer of them")
     return made
 
 
