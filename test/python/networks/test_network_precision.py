@@ -35,7 +35,7 @@ def results(net: ng.Network, x: np.ndarray, dy: np.ndarray) -> list[np.ndarray]:
 
 @pytest.mark.parametrize(("make", "count", "large"), [(dense, 512, (0, 1, 2)), (wide, 4, (0, 1))])
 def test_no_less_accurate(make, count: int, large: tuple[int, ...], rng: np.random.Generator) -> None:
-    """large: which results are worth while on the tensor cores."""
+    """large: which results are worth while on the tensor cores; others are multiply-adds, cut as gemm() cuts them."""
     nets = {p: make(p) for p in PRECISIONS}
     x = rng.standard_normal((count, *nets["tensor"].input_shape), dtype=np.float32)
     dy = rng.standard_normal((count, *nets["tensor"].output_shape), dtype=np.float32)
@@ -46,8 +46,9 @@ def test_no_less_accurate(make, count: int, large: tuple[int, ...], rng: np.rand
     rows, deltas = (a.reshape(-1, a.shape[-1]).astype(np.float64) for a in (x, dy))
     for i, want in enumerate((rows @ weight.T, deltas @ weight, deltas.T @ rows)):
         error = {p: np.sqrt(np.mean((got[p][i] - want) ** 2)) for p in PRECISIONS}
-        assert error["tensor"] <= error["strict"] <= 1e-5 * np.abs(want).max(), (i, error)
-        assert np.array_equal(got["tensor"][i], got["strict"][i]) == (i not in large), "another kernel"
+        most = error["strict"] * (1 if i in large else 1.25)
+        assert error["tensor"] <= most <= 1e-5 * np.abs(want).max(), (i, error)
+        assert not np.array_equal(got["tensor"][i], got["strict"][i]), "another kernel"
 
 
 def test_the_threads_setting_does_not_count(rng: np.random.Generator) -> None:
