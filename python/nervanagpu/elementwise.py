@@ -20,8 +20,8 @@ from __future__ import annotations
 import builtins
 import inspect
 from collections.abc import Callable
-from functools import partial
-from typing import Any, Protocol, SupportsComplex, SupportsFloat, overload
+from functools import cache, partial
+from typing import Any, Protocol, SupportsComplex, SupportsFloat, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import shown
 from nervanagpu.names import public
 
+F = TypeVar("F", bound=Callable[..., Any])
 Operand = GPUTensor | SupportsFloat | SupportsComplex | npt.NDArray[np.generic] | list[Any]
 
 _apply = _core.apply
@@ -104,21 +105,34 @@ def _check_real(name: str, *operands: Any) -> None:
             raise TypeError(f"{name}: operand {k} is {getattr(x, 'dtype', 'complex')}; needs real numbers")
 
 
-def _signature(form: Any) -> inspect.Signature:
+@cache
+def _signature(form: Any, result: str) -> inspect.Signature:
     """The parameters of a form, without self."""
     whole = inspect.signature(form.__call__)
-    return whole.replace(parameters=list(whole.parameters.values())[1:])
+    return whole.replace(parameters=list(whole.parameters.values())[1:], return_annotation=result)
 
 
-_OF_ONE, _OF_TWO = _signature(Unary), _signature(Binary)
+def taking(form: Any, result: str = "GPUTensor") -> Callable[[F], F]:
+    """What inspect shows of a function: the parameters of `form`, and `result`.
+
+    Keywords that are no parameters cost a call without them nothing.
+    """
+    shown = _signature(form, result)
+
+    def shows(function: F) -> F:
+        function.__signature__ = shown  # type: ignore[attr-defined]
+        return function
+
+    return shows
+
+
+PAIR = "tuple[GPUTensor, GPUTensor]"  # the result of a function that has two
 
 
 def _one(name: str, compute: Callable[..., Any], real: bool) -> Any:
-    """The function `compute` of one operand, with the keyword arguments of ufuncs. real: complex ones are refused.
+    """The function `compute` of one operand, with the keyword arguments of ufuncs. real: complex ones are refused."""
 
-    The keywords are no parameters: a call without them costs less so.
-    """
-
+    @taking(Unary)
     def function(x: Operand, out: Any = None, **more: Any) -> GPUTensor:
         if real:
             _check_real(name, x)
@@ -128,13 +142,13 @@ def _one(name: str, compute: Callable[..., Any], real: bool) -> Any:
             made = loops.call(name, compute, (x,), out, **more)
         return made
 
-    function.__signature__ = _OF_ONE  # type: ignore[attr-defined]
     return function
 
 
 def _two(name: str, compute: Callable[..., Any], real: bool) -> Any:
     """The function `compute` of two operands, as _one."""
 
+    @taking(Binary)
     def function(a: Operand, b: Operand, out: Any = None, **more: Any) -> GPUTensor:
         if real:
             _check_real(name, a, b)
@@ -144,7 +158,6 @@ def _two(name: str, compute: Callable[..., Any], real: bool) -> Any:
             made = loops.call(name, compute, (a, b), out, **more)
         return made
 
-    function.__signature__ = _OF_TWO  # type: ignore[attr-defined]
     return function
 
 

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, elementwise, functions, loops, scans
 from nervanagpu._core import GPUTensor
@@ -38,26 +37,11 @@ def _modf(x: Any) -> tuple[GPUTensor, GPUTensor]:
 
 
 @public()
-def modf(
-    x: Operand, out: Any = None, *, where: Any = True, dtype: npt.DTypeLike | None = None,
-    casting: str = "same_kind", order: str = "K", subok: bool = True,
-    signature: Any = None, sig: Any = None,
-) -> tuple[GPUTensor, GPUTensor]:  # fmt: skip
+@elementwise.taking(elementwise.Unary, elementwise.PAIR)
+def modf(x: Operand, out: Any = None, **more: Any) -> tuple[GPUTensor, GPUTensor]:
     """(fraction, whole part), both with the sign of x."""
     elementwise._check_real("modf", x)
-    made: tuple[GPUTensor, GPUTensor] = loops.call(
-        "modf",
-        _modf,
-        (x,),
-        out,
-        2,
-        where=where,
-        dtype=dtype,
-        casting=casting,
-        order=order,
-        signature=signature,
-        sig=sig,
-    )
+    made: tuple[GPUTensor, GPUTensor] = loops.call("modf", _modf, (x,), out, 2, **more)
     return made
 
 
@@ -81,26 +65,11 @@ def _frexp(x: Any) -> tuple[GPUTensor, GPUTensor]:
 
 
 @public()
-def frexp(
-    x: Operand, out: Any = None, *, where: Any = True, dtype: npt.DTypeLike | None = None,
-    casting: str = "same_kind", order: str = "K", subok: bool = True,
-    signature: Any = None, sig: Any = None,
-) -> tuple[GPUTensor, GPUTensor]:  # fmt: skip
+@elementwise.taking(elementwise.Unary, elementwise.PAIR)
+def frexp(x: Operand, out: Any = None, **more: Any) -> tuple[GPUTensor, GPUTensor]:
     """(significand, exponent): x = significand * 2 ** exponent, significands from 0.5 to 1; int32 exponents."""
     elementwise._check_real("frexp", x)
-    made: tuple[GPUTensor, GPUTensor] = loops.call(
-        "frexp",
-        _frexp,
-        (x,),
-        out,
-        2,
-        where=where,
-        dtype=dtype,
-        casting=casting,
-        order=order,
-        signature=signature,
-        sig=sig,
-    )
+    made: tuple[GPUTensor, GPUTensor] = loops.call("frexp", _frexp, (x,), out, 2, **more)
     return made
 
 

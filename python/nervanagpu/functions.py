@@ -11,7 +11,6 @@ import math
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, elementwise, loops, reductions
 from nervanagpu._core import Expression, GPUTensor
@@ -47,25 +46,10 @@ def _divmod(a: Any, b: Any) -> tuple[GPUTensor, GPUTensor]:
 
 
 @public()
-def divmod(
-    a: Operand, b: Operand, out: Any = None, *, where: Any = True, dtype: npt.DTypeLike | None = None,
-    casting: str = "same_kind", order: str = "K", subok: bool = True,
-    signature: Any = None, sig: Any = None,
-) -> tuple[GPUTensor, GPUTensor]:  # fmt: skip
+@elementwise.taking(elementwise.Binary, elementwise.PAIR)
+def divmod(a: Operand, b: Operand, out: Any = None, **more: Any) -> tuple[GPUTensor, GPUTensor]:
     """floor_divide(a, b) and remainder(a, b); evaluated together they share a kernel."""
-    made: tuple[GPUTensor, GPUTensor] = loops.call(
-        "divmod",
-        _divmod,
-        (a, b),
-        out,
-        2,
-        where=where,
-        dtype=dtype,
-        casting=casting,
-        order=order,
-        signature=signature,
-        sig=sig,
-    )
+    made: tuple[GPUTensor, GPUTensor] = loops.call("divmod", _divmod, (a, b), out, 2, **more)
     return made
 
 

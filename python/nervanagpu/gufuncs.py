@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy.typing as npt
 
 from nervanagpu import _core, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.elementwise import Operand
+from nervanagpu.elementwise import Operand, taking
 from nervanagpu.linalg import core_axes
 from nervanagpu.linalg.operands import conjugate
 from nervanagpu.linalg.products import product
 from nervanagpu.names import public
+
+
+class Core(Protocol):
+    """A function of the last axes of two operands."""
+
+    def __call__(
+        self,
+        a: Operand,
+        b: Operand,
+        out: Any = None,
+        *,
+        axes: Any = None,
+        axis: int | None = None,
+        keepdims: bool = False,
+        dtype: npt.DTypeLike | None = None,
+        casting: str = "same_kind",
+        order: str = "K",
+        subok: bool = True,
+        signature: Any = None,
+        sig: Any = None,
+    ) -> GPUTensor: ...
 
 
 def _dot_of_vectors(a: GPUTensor, b: GPUTensor) -> GPUTensor:
@@ -23,27 +44,10 @@ def _dot_of_vectors(a: GPUTensor, b: GPUTensor) -> GPUTensor:
 
 
 @public()
-def vecdot(
-    a: Operand, b: Operand, out: Any = None, *, axes: Any = None, axis: int | None = None, keepdims: bool = False,
-    dtype: npt.DTypeLike | None = None, casting: str = "same_kind", order: str = "K", subok: bool = True,
-    signature: Any = None, sig: Any = None,
-) -> GPUTensor:  # fmt: skip
+@taking(Core)
+def vecdot(a: Operand, b: Operand, out: Any = None, **more: Any) -> GPUTensor:
     """sum(conj(a) * b) along the last axes; the axes in front broadcast. Integers keep their dtype."""
-    return core_axes.call(
-        "vecdot",
-        _dot_of_vectors,
-        a,
-        b,
-        out,
-        dtype=dtype,
-        casting=casting,
-        order=order,
-        axes=axes,
-        axis=axis,
-        keepdims=keepdims,
-        signature=signature,
-        sig=sig,
-    )
+    return core_axes.call("vecdot", _dot_of_vectors, a, b, out, **more)
 
 
 def _matrix_by_vector(a: GPUTensor, b: GPUTensor) -> GPUTensor:
@@ -51,27 +55,10 @@ def _matrix_by_vector(a: GPUTensor, b: GPUTensor) -> GPUTensor:
 
 
 @public()
-def matvec(
-    a: Operand, b: Operand, out: Any = None, *, axes: Any = None, axis: int | None = None, keepdims: bool = False,
-    dtype: npt.DTypeLike | None = None, casting: str = "same_kind", order: str = "K", subok: bool = True,
-    signature: Any = None, sig: Any = None,
-) -> GPUTensor:  # fmt: skip
+@taking(Core)
+def matvec(a: Operand, b: Operand, out: Any = None, **more: Any) -> GPUTensor:
     """Products of matrices a and vectors b, along the last axes; the axes in front broadcast."""
-    return core_axes.call(
-        "matvec",
-        _matrix_by_vector,
-        a,
-        b,
-        out,
-        dtype=dtype,
-        casting=casting,
-        order=order,
-        axes=axes,
-        axis=axis,
-        keepdims=keepdims,
-        signature=signature,
-        sig=sig,
-    )
+    return core_axes.call("matvec", _matrix_by_vector, a, b, out, **more)
 
 
 def _vector_by_matrix(a: GPUTensor, b: GPUTensor) -> GPUTensor:
@@ -79,24 +66,7 @@ def _vector_by_matrix(a: GPUTensor, b: GPUTensor) -> GPUTensor:
 
 
 @public()
-def vecmat(
-    a: Operand, b: Operand, out: Any = None, *, axes: Any = None, axis: int | None = None, keepdims: bool = False,
-    dtype: npt.DTypeLike | None = None, casting: str = "same_kind", order: str = "K", subok: bool = True,
-    signature: Any = None, sig: Any = None,
-) -> GPUTensor:  # fmt: skip
+@taking(Core)
+def vecmat(a: Operand, b: Operand, out: Any = None, **more: Any) -> GPUTensor:
     """Products of vectors a, conjugated, and matrices b, along the last axes; the axes in front broadcast."""
-    return core_axes.call(
-        "vecmat",
-        _vector_by_matrix,
-        a,
-        b,
-        out,
-        dtype=dtype,
-        casting=casting,
-        order=order,
-        axes=axes,
-        axis=axis,
-        keepdims=keepdims,
-        signature=signature,
-        sig=sig,
-    )
+    return core_axes.call("vecmat", _vector_by_matrix, a, b, out, **more)

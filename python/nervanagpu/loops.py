@@ -164,16 +164,21 @@ def converted(
     return list(operands), kinds[1] if asked else None
 
 
+def checked(name: str, casting: Any, order: Any, others: dict[str, Any]) -> str:
+    """The order of a call's results. `others`: keyword arguments that no ufunc has; TypeError for the first one."""
+    for other in others:
+        raise TypeError(f"{name}() got an unexpected keyword argument {other!r}")
+    choice(name, "casting", casting, CASTINGS)
+    return choice(name, "order", order.upper() if isinstance(order, str) else order, ("C", "F", "A", "K"))
+
+
 def call(
     name: str, compute: Callable[..., Any], operands: Sequence[Any], out: Any, count: int = 1, *, where: Any = True,
     dtype: Any = None, casting: Any = "same_kind", order: Any = "K", subok: Any = True, signature: Any = None,
     sig: Any = None, **others: Any,
 ) -> Any:  # fmt: skip
     """compute(*operands), as NumPy calls a ufunc of `count` results with these keyword arguments."""
-    for other in others:
-        raise TypeError(f"{name}() got an unexpected keyword argument {other!r}")
-    choice(name, "casting", casting, CASTINGS)
-    layout = choice(name, "order", order.upper() if isinstance(order, str) else order, ("C", "F", "A", "K"))
+    layout = checked(name, casting, order, others)
     asked = signature_of(name, signature, sig, dtype)
     outs = outputs(name, out, count)
     given, kinds = converted(name, [_operand(x) for x in operands], outs, dtype, casting, asked)

@@ -15,7 +15,7 @@ import numpy as np
 
 from nervanagpu import _core, creation, loops
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, choice, integer, is_integer, shown
+from nervanagpu.arguments import AxisError, integer, is_integer, shown
 
 # Core axes of the operands and of the result; ? may be missing, and is where a matrix is given as a vector.
 _CORES = {
@@ -125,11 +125,8 @@ def call(
     subok: bool = True, signature: Any = None, sig: Any = None, **others: Any,
 ) -> GPUTensor:  # fmt: skip
     """compute(a, b), a function of the last axes, as NumPy calls the ufunc `name` with these keyword arguments."""
-    for other in others:
-        raise TypeError(f"{name}() got an unexpected keyword argument {other!r}")
+    layout = loops.checked(name, casting, order, others)
     asked = loops.signature_of(name, signature, sig, dtype)
-    choice(name, "casting", casting, loops.CASTINGS)
-    layout = choice(name, "order", order.upper() if isinstance(order, str) else order, ("C", "F", "A", "K"))
     outs = loops.outputs(name, out, 1)
     given = [x if isinstance(x, GPUTensor) else creation.array(x) for x in (a, b)]
     counts = _cores(name, given)
