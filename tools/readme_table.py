@@ -58,13 +58,13 @@ def _ratios(rows: list[dict]) -> str:
         return f"{statistics.geometric_mean(of):.2f} ({min(of):.2f} to {max(of):.2f}; {len(of)} products)"
 
     aligned = [r["ratio"] for r in rows if all(int(side) % 8 == 0 for side in r["case"].split("x"))]
-    out = f"Geometric mean of the ratios {text([r['ratio'] for r in rows])}"
+    out = f"Geometric mean of the ratios {text([r['ratio'] for r in rows])}."
     if len(aligned) not in (0, len(rows)):
-        out += f", of products whose sides are all multiples of 8 {text(aligned)}"
+        out += f" Of products whose sides are all multiples of 8 it is {text(aligned)}."
     apart = [r["peer_ms"] / r["apart_ms"] for r in rows if r.get("apart_ms")]
     if apart:
-        out += f"; with launches of ours that do not overlap {text(apart)}"
-    return out + "."
+        out += f" With launches of ours that do not overlap it is {text(apart)}."
+    return out
 
 
 def sixteen_bits(result: dict) -> str:

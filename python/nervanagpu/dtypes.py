@@ -147,8 +147,8 @@ def dtype_of(x: Any) -> Any:
 
 @public()
 def isdtype(dtype: Any, kind: Any) -> bool:
-    """Whether a dtype is of a kind: "bool", "signed integer", "unsigned integer", "integral", "real floating", "complex
-    floating", "numeric", another dtype, or a tuple of these."""
+    """Whether a dtype is of a kind, which may be another dtype, or a tuple of kinds. The kinds are "bool", "signed
+    integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric"."""
     name = str(dtype_of(dtype))
     if isinstance(kind, tuple):
         return any(isdtype(dtype, k) for k in kind)

@@ -41,8 +41,8 @@ def _windows(long: GPUTensor, short: GPUTensor) -> GPUTensor:
 
 @public()
 def convolve(a: Operand, v: Operand, mode: str = "full") -> GPUTensor:
-    """Sums of products of rows, one of them turned around: all that overlap, as many as the longer has, or where they
-    overlap fully, by mode "full", "same", "valid"."""
+    """Sums of products of rows, one of them turned around. Mode "full" has all that overlap, "same" as many as the
+    longer has, "valid" those where they overlap fully."""
     wanted = choice("convolve", "mode", mode, _MODES)
     x, y = _row("convolve", "a", a), _row("convolve", "v", v)
     if y.size > x.size:
