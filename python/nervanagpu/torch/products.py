@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, TypeAlias
 
@@ -315,32 +315,24 @@ def _keep_product(ctx: Any, inputs: Inputs, keywords: Keywords, output: Any) -> 
     ctx.options = keywords
 
 
-def _mm_tangent(ctx: Any, da: Maybe, db: Maybe) -> Tensor:
-    a, b = ctx.saved_tensors
-    return total(
-        None if da is None else call_mm(da, b, **ctx.options), None if db is None else call_mm(a, db, **ctx.options)
-    )
+def _derivatives_of(name: str, call: Callable[..., Tensor]) -> None:
+    """Of a product without more, of matrices or of batches of them: products again."""
+
+    def tangent(ctx: Any, da: Maybe, db: Maybe) -> Tensor:
+        a, b = ctx.saved_tensors
+        return total(
+            None if da is None else call(da, b, **ctx.options), None if db is None else call(a, db, **ctx.options)
+        )
+
+    @derivative(name, _keep_product, tangent)
+    def gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
+        a, b = ctx.saved_tensors
+        da = call(grad, b.mT, **ctx.options) if ctx.needs_input_grad[0] else None
+        return da, call(a.mT, grad, **ctx.options) if ctx.needs_input_grad[1] else None
 
 
-@derivative("mm", _keep_product, _mm_tangent)
-def _mm_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
-    a, b = ctx.saved_tensors
-    da = call_mm(grad, b.t(), **ctx.options) if ctx.needs_input_grad[0] else None
-    return da, call_mm(a.t(), grad, **ctx.options) if ctx.needs_input_grad[1] else None
-
-
-def _bmm_tangent(ctx: Any, da: Maybe, db: Maybe) -> Tensor:
-    a, b = ctx.saved_tensors
-    return total(
-        None if da is None else call_bmm(da, b, **ctx.options), None if db is None else call_bmm(a, db, **ctx.options)
-    )
-
-
-@derivative("bmm", _keep_product, _bmm_tangent)
-def _bmm_gradient(ctx: Any, grad: Tensor) -> tuple[Maybe, ...]:
-    a, b = ctx.saved_tensors
-    da = call_bmm(grad, b.mT, **ctx.options) if ctx.needs_input_grad[0] else None
-    return da, call_bmm(a.mT, grad, **ctx.options) if ctx.needs_input_grad[1] else None
+_derivatives_of("mm", call_mm)
+_derivatives_of("bmm", call_bmm)
 
 
 def _addmm_tangent(ctx: Any, dbias: Maybe, da: Maybe, db: Maybe) -> Tensor:
