@@ -1,5 +1,6 @@
 // Named barriers of a CTA: BAR.SYNC, BAR.ARV, BAR.RED. A warp has arrived when all its lanes that have not exited have;
 // it counts as 32 threads, as on the chip.
+#include <algorithm>
 #include <bit>
 #include <cstdio>
 #include <string>
@@ -15,12 +16,15 @@ namespace {
 enum class BarKind : std::uint8_t { kSync, kArrive, kReduce };
 enum ReduceKind : std::uint8_t { kPopc, kAnd, kOr };
 
+// Two registers are one: the barrier in its low half, the threads in the high one.
+template <bool in_halves>
 const Uop* bar(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   const unsigned first = static_cast<unsigned>(std::countr_zero(w.exec));
-  const std::uint32_t number = fetch_raw(w, x.src[0], 0)[first];
+  const std::uint32_t low = fetch_raw(w, x.src[0], 0)[first];
+  const std::uint32_t number = in_halves ? low & 0xffff : low;
   if (number >= kNamedBarriers) return fault(w, u, first, "barrier " + std::to_string(number) + " does not exist");
-  const std::uint32_t count = x.src_count > 1 ? fetch_raw(w, x.src[1], 1)[first] : 0;
+  const std::uint32_t count = in_halves ? low >> 16 : x.src_count > 1 ? fetch_raw(w, x.src[1], 1)[first] : 0;
   if (count % kLanes != 0) {
     return fault(w, u, first, "barrier count " + std::to_string(count) + " is not a multiple of 32");
   }
@@ -137,7 +141,10 @@ bool bind_barrier(const Inst& inst, Binding& b) {
     b.refuse("this kind of barrier");
   }
   if (x.src_count < 1 && !says(inst, "SYNCALL")) b.refuse("operands");
-  x.body = bar;
+  const auto is_register = [](const Operand& o) { return o.kind == OperandKind::kGpr; };
+  const bool in_halves = std::ranges::count_if(inst.operands(), is_register) > 1;
+  if (in_halves && inst.operands()[0].reg != inst.operands()[1].reg) b.refuse("number and threads in two registers");
+  x.body = in_halves ? bar<true> : bar<false>;
   return true;
 }
 

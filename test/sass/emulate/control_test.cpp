@@ -117,15 +117,17 @@ TEST(Control, BarriersCarryDataBetweenWarps) {
 }
 
 TEST(Control, NamedBarriersWithCounts) {
-  // Warp 1 produces, warp 0 consumes; warps 2 and 3 do not take part.
-  const KernelImage k = thread_kernel(
-      {"ISETP.GE.U32.AND P0, PT, R0, 0x40, PT", "MOV R10, 0x9", "@P0 BRA `(END)",
-       "ISETP.GE.U32.AND P1, PT, R0, 0x20, PT", "@!P1 BRA `(CONSUME)", "LEA R12, R2, 0x400, 0x2",
-       "IADD3 R10, R2, 0x5, RZ", "STS [R12], R10", "BAR.ARV 0x3, 0x40", "BRA `(END)",
-       "CONSUME:", "BAR.SYNC.DEFER_BLOCKING 0x3, 0x40", "LEA R12, R2, 0x400, 0x2", "LDS R10, [R12]", "END:", "NOP"},
-      128);
-  const std::vector<u32> got = run_threads(k, 2, 128);
-  for (u32 i = 0; i < 256; ++i) EXPECT_EQ(got[i], i % 128 < 64 ? i % 32 + 5 : 9u) << i;
+  // Warp 1 produces, warp 0 consumes; warps 2 and 3 do not take part. One register has the threads in its high half.
+  for (const std::string barrier : {"0x3, 0x40", "0x3, R14", "R15, 0x40", "R16, R16"}) {
+    const KernelImage k = thread_kernel(
+        {"MOV R14, 0x40", "MOV R15, 0x3", "MOV R16, 0x400003", "ISETP.GE.U32.AND P0, PT, R0, 0x40, PT", "MOV R10, 0x9",
+         "@P0 BRA `(END)", "ISETP.GE.U32.AND P1, PT, R0, 0x20, PT", "@!P1 BRA `(CONSUME)", "LEA R12, R2, 0x400, 0x2",
+         "IADD3 R10, R2, 0x5, RZ", "STS [R12], R10", "BAR.ARV " + barrier, "BRA `(END)",
+         "CONSUME:", "BAR.SYNC.DEFER_BLOCKING " + barrier, "LEA R12, R2, 0x400, 0x2", "LDS R10, [R12]", "END:", "NOP"},
+        128);
+    const std::vector<u32> got = run_threads(k, 2, 128);
+    for (u32 i = 0; i < 256; ++i) EXPECT_EQ(got[i], i % 128 < 64 ? i % 32 + 5 : 9u) << i << " " << barrier;
+  }
 }
 
 TEST(Control, BarrierReductions) {
