@@ -13,6 +13,10 @@ namespace {
 constexpr std::size_t kProducers = static_cast<std::size_t>(Producer::kCount);
 constexpr std::size_t kConsumers = static_cast<std::size_t>(Consumer::kCount);
 
+bool by_registers(const Inst& inst) {
+  return std::ranges::any_of(inst.operands(), [](const Operand& o) { return o.kind == OperandKind::kGpr; });
+}
+
 // Sets of producers and consumers, so that a row can speak of several.
 struct P {
 #define PRODUCER(name, what) static constexpr std::uint32_t name = 1u << static_cast<unsigned>(Producer::name);
@@ -325,7 +329,8 @@ bool announced_by_reads(const Inst& inst, const Access& def) {
   return (use.reads & use.writes & kSpaceGlobal) != 0 && def.write && def.file == RegFile::kPred;
 }
 
-ReadQueue read_queue_of(const Inst& inst) {
+ReadQueue read_queue_of(Arch arch, const Inst& inst) {
+  if (inst.op == Op::BAR && arch >= Arch::sm_75 && arch < Arch::sm_90a && by_registers(inst)) return ReadQueue::kMemory;
   const ReadQueue own = inst.row->traits.timing.read_queue;
   if (own != ReadQueue::kCount) return own;
   switch (unit(inst)) {
@@ -336,6 +341,11 @@ ReadQueue read_queue_of(const Inst& inst) {
     case Unit::kDouble: return ReadQueue::kDouble;
     default: return ReadQueue::kNone;
   }
+}
+
+bool frees_older_reads(Arch arch, const Inst& inst) {
+  return inst.op == Op::BAR && arch < Arch::sm_90a && !inst.has(Axis::kDefer, Tok::DEFER_BLOCKING) &&
+         !inst.has(Axis::kFunction, Tok::ARV);
 }
 
 }  // namespace nervanagpu::sass

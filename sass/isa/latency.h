@@ -54,7 +54,7 @@ enum class ReadQueue : std::uint8_t {
   kXu,
   kDouble,         // where it uses scoreboards
   kFence,          // MEMBAR
-  kBarrier,        // BAR, and B2R, which asks for its result
+  kBarrier,        // BAR by numbers (by registers: read_queue_of), and B2R, which asks for its result
   kMbarrier,       // SYNCS
   kReduce,         // REDUX
   kDoubleProduct,  // DMMA
@@ -75,7 +75,11 @@ struct Gap {
 Producer producer_of(const Inst& inst, const Access& def, unsigned part = 0);
 Consumer consumer_of(const Inst& inst, const Access& use, unsigned part = 0);
 Queue queue_of(Arch arch, const Inst& inst);
-ReadQueue read_queue_of(const Inst& inst);
+// From sm_75 to sm_89 a BAR takes its registers in the order of memory operations; the result of a B2R tells of them, too.
+ReadQueue read_queue_of(Arch arch, const Inst& inst);
+// A barrier at which the warp stands: it goes on when older memory operations and barriers have read their sources. Code
+// for sm_90 does not count on that.
+bool frees_older_reads(Arch arch, const Inst& inst);
 // The predicate of an atomic operation is there when its sources were read, and the read scoreboard says so, too.
 bool announced_by_reads(const Inst& inst, const Access& def);
 // This source is read so late that overwriting it needs the read scoreboard. Uniform registers are read at issue, but

@@ -47,6 +47,12 @@ std::vector<StepSets> step_sets(const Code& code) {
   return sets;
 }
 
+// Whether the younger operation, of `queue`, is done with its sources only when the older one, of `older`, is.
+bool ScoreboardState::speaks_for(ReadQueue queue, const Outstanding& o, ReadQueue older) {
+  if (queue == ReadQueue::kNone) return false;
+  return queue == older || (queue == ReadQueue::kBarrier && o.before_barrier);
+}
+
 void ScoreboardState::finish(std::uint8_t mask) {
   std::erase_if(open_, [&](const Outstanding& o) { return (o.cover & mask) != 0; });
 }
@@ -68,10 +74,10 @@ int ScoreboardState::wait(const Code& code, std::uint32_t i, Findings* out) {
       return (o.cover & counted) != 0 && o.since[static_cast<std::size_t>(std::countr_zero(counted))] >= limit;
     });
   }
-  // Before sm_80 a barrier lets pass only when the sources of older memory operations were read.
-  if (step.known && step.inst.op == Op::BAR && code.arch < Arch::sm_80) {
+  if (step.known && always_runs(step.inst) && frees_older_reads(code.arch, step.inst)) {
     std::erase_if(open_, [&](const Outstanding& o) {
-      return o.reads() && read_queue_of(code.steps[o.line].inst) == ReadQueue::kMemory;
+      const ReadQueue queue = read_queue_of(code.arch, code.steps[o.line].inst);
+      return o.reads() && (queue == ReadQueue::kMemory || queue == ReadQueue::kBarrier);
     });
   }
   for (unsigned sb = 0; sb < kScoreboards; ++sb) {
@@ -96,12 +102,12 @@ void ScoreboardState::check(const Code& code, const std::vector<StepSets>& sets,
   const Step& step = code.steps[i];
   if (!step.known || step.never) return;
   const Queue queue = queue_of(code.arch, step.inst);
-  const ReadQueue read_queue = read_queue_of(step.inst);
+  const ReadQueue read_queue = read_queue_of(code.arch, step.inst);
   std::erase_if(open_, [&](const Outstanding& o) {
     const Step& producer = code.steps[o.line];
     if (o.guard_kept && opposite_guards(producer.inst, step.inst)) return false;
     // One after the other in the same queue: reads and writes happen in order.
-    const bool in_order = o.reads() ? read_queue != ReadQueue::kNone && read_queue == read_queue_of(producer.inst)
+    const bool in_order = o.reads() ? speaks_for(read_queue, o, read_queue_of(code.arch, producer.inst))
                                     : queue != Queue::kNone && queue == queue_of(code.arch, producer.inst);
     Finding f{Hazard::Kind::kRaw, o.line, i, kNoRegisterId, 0, 0, {}};
     if (o.reads()) {
@@ -134,13 +140,15 @@ void ScoreboardState::issue(const Code& code, const std::vector<StepSets>& sets,
     if ((write | read) >> sb & 1) since_set_[sb] = at_once ? kScoreboardSetGap : 0;
   }
   const Queue queue = step.known ? queue_of(code.arch, step.inst) : Queue::kNone;
-  const ReadQueue read_queue = step.known ? read_queue_of(step.inst) : ReadQueue::kNone;
+  const ReadQueue read_queue = step.known ? read_queue_of(code.arch, step.inst) : ReadQueue::kNone;
+  const bool in_memory_order = step.known && step.inst.op == Op::BAR && read_queue == ReadQueue::kMemory;
   const bool counts = step.known && (always_runs(step.inst) || info(code.arch).encoding == Encoding::k64);
   for (Outstanding& o : open_) {
     const Inst& producer = code.steps[o.line].inst;
     // In a queue each takes its turn, even if its guard is false: the younger one's scoreboards speak for both.
     std::uint8_t more = 0;
-    if (o.reads() && read_queue != ReadQueue::kNone && read_queue == read_queue_of(producer)) {
+    if (o.reads() && speaks_for(read_queue, o, read_queue_of(code.arch, producer))) {
+      if (in_memory_order) o.before_barrier = true;
       more = static_cast<std::uint8_t>(read | write);
     }
     if (!o.reads() && queue != Queue::kNone && queue == queue_of(code.arch, producer)) more = write;
@@ -173,13 +181,14 @@ void ScoreboardState::issue(const Code& code, const std::vector<StepSets>& sets,
     if (sets[i].early != none) put({i, Part::kEarlyResults, false, both, kept, {}});
   }
   // Results are there only after the sources were read.
-  if (sets[i].late != none) put({i, Part::kReads, false, both, kept, {}});
+  if (sets[i].late != none) put({i, Part::kReads, false, both, kept, {}, in_memory_order});
 }
 
 void ScoreboardState::join(Outstanding& to, const Outstanding& from) {
   to.cover &= from.cover;
   for (unsigned sb = 0; sb < kScoreboards; ++sb) to.since[sb] = std::min(to.since[sb], from.since[sb]);
   to.guard_kept = to.guard_kept && from.guard_kept;
+  to.before_barrier = to.before_barrier && from.before_barrier;
 }
 
 void ScoreboardState::put(const Outstanding& o) {
@@ -216,7 +225,8 @@ bool ScoreboardState::merge(const ScoreboardState& other) {
     } else {
       Outstanding o = *a;
       join(o, *b);
-      weaker |= o.cover != a->cover || o.since != a->since || o.guard_kept != a->guard_kept;
+      weaker |= o.cover != a->cover || o.since != a->since || o.guard_kept != a->guard_kept ||
+                o.before_barrier != a->before_barrier;
       all.push_back(o);
       ++a;
       ++b;

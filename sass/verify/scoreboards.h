@@ -43,7 +43,8 @@ class ScoreboardState {
     std::uint8_t cover;  // scoreboards that show it done
     bool guard_kept;     // its guard still has its value
     std::array<std::uint8_t, kScoreboards>
-        since{};  // of those in `cover`: operations of the queue on them after the one that covers
+        since{};                  // of those in `cover`: operations of the queue on them after the one that covers
+    bool before_barrier = false;  // a BAR took its registers behind it, so a B2R's result tells of it
     [[nodiscard]] bool reads() const { return part == Part::kReads; }
     [[nodiscard]] std::uint64_t key() const {
       return (std::uint64_t{line} * 4 + static_cast<unsigned>(part)) * 2 + (again ? 1 : 0);
@@ -51,6 +52,7 @@ class ScoreboardState {
   };
   static constexpr int kLong = 100;
   static void join(Outstanding& to, const Outstanding& from);  // what both guarantee
+  static bool speaks_for(ReadQueue queue, const Outstanding& o, ReadQueue older);
   void finish(std::uint8_t mask);
   void put(const Outstanding& o);
 

@@ -116,6 +116,8 @@ void Checker::await(WarpState& s, Warp& w, unsigned sb, unsigned keep, int gap) 
     done = std::max(done, o.in_queue);
     auto& read = s.read_done[static_cast<std::size_t>(o.read_queue)];
     read = std::max(read, o.in_read_queue);
+    auto& memory = s.read_done[static_cast<std::size_t>(ReadQueue::kMemory)];
+    memory = std::max(memory, o.memory_reads);
     if (o.async != 0) shadow_.async_awaited(strand(w), o.async);
     if (o.stores != 0) stores_.awaited(strand(w), o.stores);
   }
@@ -219,6 +221,8 @@ void Checker::check_def(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, 
   bool over = !reads(0) || (r.sb < kScoreboards && s.done[r.sb] >= r.number[0]);
   for (unsigned q = 1; q < r.number.size(); ++q) {
     if (q == static_cast<unsigned>(op.read_queue)) continue;  // in order: reads before it writes
+    const bool through_barrier = op.read_queue == ReadQueue::kBarrier && q == static_cast<unsigned>(ReadQueue::kMemory);
+    if (through_barrier && s.memory_at_barrier >= r.number[q]) continue;
     if (reads(q)) over = over && s.read_done[q] >= r.number[q];
   }
   if (!over && !again(u, "overwritten before read", w)) {
@@ -243,11 +247,13 @@ void Checker::take_turn(WarpState& s, const CheckOp& op) {
   if (op.queue != Queue::kNone) in_queue = ++s.queue_issued[static_cast<std::size_t>(op.queue)];
   std::uint32_t in_read_queue = 0;
   if (op.read_queue != ReadQueue::kNone) in_read_queue = ++s.read_issued[static_cast<std::size_t>(op.read_queue)];
+  if (op.joins_memory) s.memory_at_barrier = in_read_queue;
+  const std::uint32_t memory = op.read_queue == ReadQueue::kBarrier ? s.memory_at_barrier : 0;
   if (op.write_sb < kScoreboards) {
-    raise(s, op.write_sb, {s.clock, op.least, in_queue, 0, op.queue, op.read_queue, in_read_queue});
+    raise(s, op.write_sb, {s.clock, op.least, in_queue, 0, op.queue, op.read_queue, in_read_queue, 0, memory});
   }
   if (op.read_sb < kScoreboards) {
-    raise(s, op.read_sb, {s.clock, op.least_read, 0, 0, Queue::kNone, op.read_queue, in_read_queue});
+    raise(s, op.read_sb, {s.clock, op.least_read, 0, 0, Queue::kNone, op.read_queue, in_read_queue, 0, memory});
   }
 }
 
@@ -256,18 +262,20 @@ void Checker::issue(WarpState& s, Warp& w, const Uop* u, const CheckOp& op, std:
   if (op.queue != Queue::kNone) in_queue = ++s.queue_issued[static_cast<std::size_t>(op.queue)];
   std::uint32_t in_read_queue = 0;
   if (op.read_queue != ReadQueue::kNone) in_read_queue = ++s.read_issued[static_cast<std::size_t>(op.read_queue)];
+  if (op.joins_memory) s.memory_at_barrier = in_read_queue;
+  const std::uint32_t memory = op.read_queue == ReadQueue::kBarrier ? s.memory_at_barrier : 0;
   const auto pc = static_cast<std::uint32_t>(u - w.code);
   std::uint32_t number = 0;
   if (op.write_sb < kScoreboards) {
     number = raise(s, op.write_sb,
                    {s.clock, op.least, in_queue, op.commits_async ? shadow_.async_count(w.index) : 0, op.queue,
-                    op.read_queue, in_read_queue});
+                    op.read_queue, in_read_queue, 0, memory});
   }
   std::uint32_t read_number = 0;
   if (op.read_sb < kScoreboards) {
     read_number = raise(s, op.read_sb,
                         {s.clock, op.least_read, 0, 0, Queue::kNone, op.read_queue, in_read_queue,
-                         op.commits_stores ? stores_.count(w.index) : 0});
+                         op.commits_stores ? stores_.count(w.index) : 0, memory});
   }
   for (const CheckOp::Use& use : op.uses) {
     if (use.overtaken) s.early[use.tag - tags::kUGpr] = {s.clock, pc, use.consumer, true};
@@ -345,8 +353,10 @@ const Uop* Checker::step(Warp& w, const Uop* u) {
     await(s, w, static_cast<unsigned>(std::countr_zero(left)), 0);
   }
   if (op.frees_reads) {
-    const auto q = static_cast<std::size_t>(ReadQueue::kMemory);
-    s.read_done[q] = s.read_issued[q];
+    for (const ReadQueue queue : {ReadQueue::kMemory, ReadQueue::kBarrier}) {
+      const auto q = static_cast<std::size_t>(queue);
+      s.read_done[q] = s.read_issued[q];
+    }
   }
   if (op.membar != CheckOp::Membar::kNone) {
     order_.each(w.cta->rank, w.index, lanes,

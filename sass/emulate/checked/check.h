@@ -75,7 +75,8 @@ struct CheckOp {
   bool late = false;                       // some sources are read after issue
   bool commits_async = false;              // LDGDEPBAR
   bool commits_stores = false;             // UTMACMDFLUSH
-  bool frees_reads = false;                // BAR before sm_70: memory operations have read their sources
+  bool frees_reads = false;                // a BAR that blocks: older memory operations and barriers have read
+  bool joins_memory = false;               // a BAR whose registers are read in the order of memory operations
   bool by_reads = false;                   // its results, predicates, are there when its sources were read
   bool always_counts = false;              // before sm_70 its scoreboards count even if its guard is false
   std::uint8_t depbar_all = 0;             // DEPBAR: scoreboards to await in full
@@ -193,7 +194,8 @@ class Checker {
     Queue queue = Queue::kNone;
     ReadQueue read_queue = ReadQueue::kNone;
     std::uint32_t in_read_queue = 0;
-    std::uint32_t stores = 0;  // UTMACMDFLUSH: copies that it covers
+    std::uint32_t stores = 0;        // UTMACMDFLUSH: copies that it covers
+    std::uint32_t memory_reads = 0;  // of the memory queue: so many are done with it
   };
   // HGMMA instructions of a warp, numbered from 1.
   static constexpr std::uint8_t kTensorReader = 0x80;  // of Tag::readers
@@ -215,6 +217,7 @@ class Checker {
     std::array<std::array<Outstanding, kRing>, kScoreboards> ring{};
     std::array<std::uint32_t, static_cast<std::size_t>(Queue::kCount)> queue_issued{}, queue_done{};
     std::array<std::uint32_t, kReadQueues> read_issued{}, read_done{};
+    std::uint32_t memory_at_barrier = 0;  // number in the memory queue of the last BAR there
     std::array<Reader, tags::kCount> reader{};
     TensorState tensor;
   };

@@ -106,7 +106,9 @@ CheckOp check_op(Arch arch, const Inst& inst) {
   op.read_sb = inst.control.read_sb;
   op.by_scoreboard = ready(inst) == Ready::kScoreboard;
   op.queue = queue_of(arch, inst);
-  op.read_queue = read_queue_of(inst);
+  op.read_queue = read_queue_of(arch, inst);
+  op.frees_reads = frees_older_reads(arch, inst);
+  op.joins_memory = inst.op == Op::BAR && op.read_queue == ReadQueue::kMemory;
   op.late = reads_late(inst);
   op.commits_async = inst.op == Op::LDGDEPBAR;
   op.commits_stores = inst.op == Op::UTMACMDFLUSH;
@@ -143,7 +145,6 @@ CheckOp check_op(Arch arch, const Inst& inst) {
   op.least = op.by_scoreboard && least != 255 ? least : 0;
   if (info(arch).encoding == Encoding::k64) {
     op.always_counts = true;
-    op.frees_reads = inst.op == Op::BAR;
     op.least = op.least_read = kLeastWait;
   }
   if (ready(inst) == Ready::kGroup) {
