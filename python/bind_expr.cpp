@@ -238,6 +238,17 @@ void bind_expr(py::module_& m) {
     return l.expr.shape()[0];
   });
   c.attr("__module__") = "nervanagpu";
+  // The very object gets the memory, shape and dtype of `other`; its name and rounding stay.
+  m.def(
+      "become",
+      [](const py::object& self, Tensor other) {
+        auto& t = self.cast<Tensor&>();
+        other.set_name(t.name());
+        other.set_rounding(t.rounding());
+        t = std::move(other);
+        if (PyObject_TypeCheck(self.ptr(), lazy_type) != 0) self.cast<Lazy&>().expr = Expr(t);
+      },
+      py::arg("tensor"), py::arg("other"));
 
   m.def("apply", [](const std::string& name, const py::args& args) {
     const auto op = ops().find(name);

@@ -153,6 +153,12 @@ py::handle base_of(const py::handle& h) {
   return found == patients.end() ? py::handle() : py::handle(found->second.front());
 }
 
+bool has_views(const py::handle& h) {
+  return std::ranges::any_of(py::detail::get_internals().patients, [&](const auto& view) {
+    return std::ranges::find(view.second, h.ptr()) != view.second.end();
+  });
+}
+
 // `view` as an object whose base is the tensor `self`, or what that is a view of.
 py::object view_of(const Tensor& self, Tensor view) {
   py::object made = py::cast(std::move(view));
@@ -392,6 +398,8 @@ void bind_tensor(py::module_& m) {
     const GilRelease release;
     return t.to(device);
   });
+  m.def(
+      "has_views", [](const py::handle& tensor) { return has_views(tensor); }, py::arg("tensor"));
   m.def("based_on", [](const Tensor& base, const Tensor& view) { return view_of(base, view); });
   m.def("real_view", [](const Tensor& t) { return view_of(t, t.real()); });
   m.def("imag_view", [](const Tensor& t) { return view_of(t, t.imag()); });

@@ -55,6 +55,14 @@ def integer(function: str, name: str, value: Any, low: int | None = None, high: 
     return number
 
 
+def no_bool(function: str, name: str, value: Any) -> Any:
+    """`value`, a number or several, none of them a bool: an integer to Python, but not to NumPy's functions in C."""
+    held = value if isinstance(value, tuple | list) else (value,)
+    if any(isinstance(v, bool) for v in held):
+        raise TypeError(f"{function}: {name} is {shown(value)}; needs an integer, not a bool (an integer is required)")
+    return value
+
+
 def number(function: str, name: str, value: Any, low: float | None = None, high: float | None = None) -> float:
     """`value` as a finite float, from `low` to `high`: of numbers, not of text."""
     try:

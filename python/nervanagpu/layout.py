@@ -33,18 +33,24 @@ class Flags:
     def __init__(self, tensor: GPUTensor) -> None:
         alone = tensor.size < 2
         vars(self).update(
+            _tensor=tensor,
             c_contiguous=alone or tensor.contiguous,
             f_contiguous=alone or tensor.T.contiguous,
             owndata=tensor.base is None,
             writeable=not _core.read_only(tensor),
         )
 
+    _tensor: Any
     c_contiguous: bool
     f_contiguous: bool
     owndata: bool
     writeable: bool
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if name == "writeable":
+            self._tensor.setflags(write=value)
+            vars(self)[name] = not _core.read_only(self._tensor)
+            return
         raise AttributeError(f"flags: {name} is what the tensor is; it cannot be set")
 
     def __setitem__(self, key: str, value: Any) -> None:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, loops, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, choice, host_array, integer, integers, iterable, shown, tensor
+from nervanagpu.arguments import AxisError, choice, host_array, integer, integers, iterable, no_bool, shown, tensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.names import public
 from nervanagpu.reductions import operand_of
@@ -106,7 +106,9 @@ def _as_it_lies(x: GPUTensor) -> GPUTensor:
 def transpose(x: Operand, axes: Sequence[SupportsIndex] | None = None) -> GPUTensor:
     """The view with its axes in the given order; reversed without it."""
     x = operand_of(x)
-    return x.transpose() if axes is None else x.transpose(*_axes("transpose", axes, x.ndim, "axes"))
+    if axes is None:
+        return x.transpose()
+    return x.transpose(*_axes("transpose", no_bool("transpose", "axes", axes), x.ndim, "axes"))
 
 
 @public(method=True)
@@ -155,7 +157,7 @@ def expand_dims(x: Operand, axis: Axes = 0) -> GPUTensor:
 @public(method=True)
 def squeeze(x: Operand, axis: Axes | None = None) -> GPUTensor:
     """The view without the axes of length 1; or without those of `axis`, which must have that length."""
-    x = operand_of(x)
+    x, axis = operand_of(x), no_bool("squeeze", "axis", axis)
     if x.ndim == 0 and axis in (0, -1, (0,), (-1,)):
         return x
     gone = [a for a in range(x.ndim) if x.shape[a] == 1] if axis is None else _axes("squeeze", axis, x.ndim)
@@ -166,8 +168,8 @@ def squeeze(x: Operand, axis: Axes | None = None) -> GPUTensor:
 
 
 @public()
-def broadcast_to(x: Operand, shape: Axes) -> GPUTensor:
-    """x repeated along axes of length 1 and new axes in front: a copy."""
+def broadcast_to(x: Operand, shape: Axes, subok: bool = False) -> GPUTensor:
+    """x repeated along axes of length 1 and new axes in front, where its steps are 0: a read-only view."""
     x = operand_of(x)
     lengths = _core.shape(shape)
     try:
@@ -176,17 +178,17 @@ def broadcast_to(x: Operand, shape: Axes) -> GPUTensor:
         fits = False
     if not fits:
         raise ValueError(f"broadcast_to: x has shape {x.shape}, which does not broadcast to {lengths}")
-    out = creation.empty(lengths, x.dtype)
-    out[...] = x
-    return out
+    own = [0 if n == 1 else step for n, step in zip(x.shape, x.element_strides, strict=True)]
+    steps = [0] * (len(lengths) - x.ndim) + own
+    return _core.based_on(x, _core.adopt(x.ptr, lengths, steps, x.dtype, x, True))
 
 
 @public()
-def broadcast_arrays(*arrays: Operand) -> list[GPUTensor]:
-    """All of them in the shape that they broadcast to."""
+def broadcast_arrays(*arrays: Operand, subok: bool = False) -> tuple[GPUTensor, ...]:
+    """All of them in the shape that they broadcast to, as broadcast_to has them."""
     tensors = [operand_of(a) for a in arrays]
     shape = np.broadcast_shapes(*(t.shape for t in tensors))
-    return [t if t.shape == shape else broadcast_to(t, shape) for t in tensors]
+    return tuple(t if t.shape == shape else broadcast_to(t, shape) for t in tensors)
 
 
 @public()
@@ -395,7 +397,7 @@ def repeat(x: Operand, repeats: Any, axis: int | None = None) -> GPUTensor:
     x = operand_of(x)
     if axis is None:
         x, axis = ravel(x), 0
-    at = axis_of("repeat", axis, x.ndim)
+    at = axis_of("repeat", no_bool("repeat", "axis", axis), x.ndim)
     if isinstance(repeats, int | np.integer):
         count = integer("repeat", "repeats", repeats, 0)
         whole = creation.empty((*x.shape[: at + 1], count, *x.shape[at + 1 :]), x.dtype)

@@ -19,6 +19,7 @@ from nervanagpu import (
     layout,
     linalg,
     manipulation,
+    members_in_place,
     reductions,
     selection,
     sorting,
@@ -240,19 +241,6 @@ def _strides(self: GPUTensor) -> tuple[int, ...]:
     return tuple(s * width for s in self.element_strides)
 
 
-def _view(self: GPUTensor, dtype: npt.DTypeLike | None = None) -> GPUTensor:
-    """The same memory as another tensor; with a dtype its bytes as that, if the tensor has no gaps."""
-    if dtype is None:
-        return self[...]
-    wanted, width = _core.dtype(dtype), dtypes.size_of(self.dtype)
-    size = dtypes.size_of(wanted)
-    if size == width:
-        return self.share(self.shape, dtype)
-    if self.ndim == 0 or self.shape[-1] * width % size:
-        raise ValueError(f"view: the last axis of shape {self.shape} has no whole number of {wanted}")
-    return self.share((*self.shape[:-1], self.shape[-1] * width // size), dtype)
-
-
 def _real(self: GPUTensor) -> GPUTensor:
     """The real parts: a view; of real numbers the tensor."""
     return _core.real_view(self) if dtypes.kind_of(self.dtype) == "c" else self
@@ -285,10 +273,10 @@ def install() -> None:
         setattr(GPUTensor, name, function)
     for name, member in (
         *layout.MEMBERS,
+        *members_in_place.MEMBERS,
         ("item", _item),
         ("tolist", _tolist),
         ("tobytes", _tobytes),
-        ("view", _view),
         ("sort", sorting.sort_in_place),
         ("compress", lambda self, condition, axis=None, out=None: selection.compress(condition, self, axis, out)),
         ("__index__", _index),

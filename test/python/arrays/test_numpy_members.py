@@ -51,9 +51,9 @@ def test_masks_of_no_element() -> None:
 
 
 def test_flags_are_facts() -> None:
-    for name in ("writeable", "owndata", "c_contiguous"):
+    for name in ("aligned", "owndata", "c_contiguous"):
         assert "cannot be set" in message(f"x=A('float32',(2,3));x.flags.{name}=False;x")
-    assert "cannot be set" in message("x=A('float32',(2,3));x.flags['W']=False;x")
+    assert "cannot be set" in message("x=A('float32',(2,3));x.flags['O']=False;x")
 
 
 def test_words() -> None:
