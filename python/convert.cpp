@@ -17,6 +17,11 @@ std::int64_t integer_from(const py::handle& h, const char* what) {
   throw InvalidArgument(std::string(what) + " is out of range; needs less than 2^63");
 }
 
+// Python counts True as 1; NumPy's shapes do not.
+void refuse_bool(const py::handle& h) {
+  if (PyBool_Check(h.ptr()) != 0) throw TypeError("shape has " + std::string(py::str(h)) + "; needs integers");
+}
+
 // The limits of a Python slice on an axis of `length`, as Tensor::slice takes them.
 Tensor take_slice(const Tensor& t, int axis, const py::slice& slice) {
   const std::int64_t length = t.shape()[static_cast<std::size_t>(axis)];
@@ -130,6 +135,7 @@ const Tensor& planned_tensor(const char* plan, const char* name, const py::handl
 
 Shape shape_from(const py::object& shape) {
   PyObject* p = shape.ptr();
+  refuse_bool(shape);
   const bool is_list = PyTuple_Check(p) != 0 || PyList_Check(p) != 0;
   // Rows of numbers have __index__, too.
   const auto is_row = [&] { return py::hasattr(shape, "ndim") && shape.attr("ndim").cast<std::int64_t>() != 0; };
@@ -140,7 +146,10 @@ Shape shape_from(const py::object& shape) {
     throw TypeError("shape is " + type_name(shape) + "; needs an integer or a sequence of integers");
   }
   Shape out;
-  for (const py::handle item : shape) out.push_back(integer_from(item, "a length of shape"));  // the iterator holds it
+  for (const py::handle item : shape) {  // the iterator holds it
+    refuse_bool(item);
+    out.push_back(integer_from(item, "a length of shape"));
+  }
   return out;
 }
 

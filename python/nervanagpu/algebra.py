@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, number
+from nervanagpu.arguments import integer, no_bool, number
 from nervanagpu.elementwise import Operand
 from nervanagpu.linalg import contractions
 from nervanagpu.linalg.operands import conjugate
@@ -193,7 +193,8 @@ def triu(x: Operand, k: int = 0) -> GPUTensor:
 @public(numpy=False)
 def tri(rows: int, columns: int | None = None, k: int = 0, dtype: npt.DTypeLike = np.float32) -> GPUTensor:
     """A matrix of ones at and below the diagonal k, zeros above."""
-    return tril(creation.ones((rows, rows if columns is None else columns), dtype), k)
+    n = integer("tri", "rows", rows)
+    return tril(creation.ones((n, n if columns is None else integer("tri", "columns", columns)), dtype), k)
 
 
 @public()
@@ -203,7 +204,7 @@ def vander(x: Operand, n: int | None = None, increasing: bool = False) -> GPUTen
     if x.ndim != 1:
         raise ValueError(f"vander: x has {x.ndim} axes; needs 1")
     x = _core.as_dtype(x, dtypes.promoted(x.dtype, np.int64))
-    count = x.shape[0] if n is None else integer("vander", "n", n, 0, 4096)
+    count = x.shape[0] if n is None else integer("vander", "n", no_bool("vander", "n", n), 0, 4096)
     powers = range(count) if increasing else range(count - 1, -1, -1)
     columns = [elementwise.power(x, p) for p in powers]
     return composed.stack(columns, 1) if columns else creation.empty((x.shape[0], 0), x.dtype)

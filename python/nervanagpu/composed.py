@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, elementwise, loops, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, choice, integer, tensor, tensors
+from nervanagpu.arguments import AxisError, choice, integer, no_bool, tensor, tensors
 from nervanagpu.elementwise import Operand
 from nervanagpu.names import public
 from nervanagpu.placement import per_device
@@ -80,7 +80,7 @@ def _positions(ndim: int, axis: int, length: int) -> GPUTensor:
 def _extreme(name: str, x: Any, axis: int | None, keepdims: bool) -> GPUTensor:
     x = operand_of(x)
     if axis is not None:
-        axis = integer(f"arg{name}", "axis", axis)
+        axis = integer(f"arg{name}", "axis", no_bool(f"arg{name}", "axis", axis))
     if axis is None or (x.ndim == 0 and axis in (0, -1)):
         flat = _extreme(name, (x if x.contiguous else x.copy()).reshape(-1), 0, False)
         return flat.reshape(*[1] * x.ndim) if keepdims else flat
@@ -161,7 +161,7 @@ def concatenate(
         raise TypeError("concatenate: there are both out and dtype; needs one of them")
     if axis is None:
         given, axis = [(a if a.contiguous else a.copy()).reshape(-1 if a.size else 0) for a in given], 0
-    axis = integer("concatenate", "axis", axis)
+    axis = integer("concatenate", "axis", no_bool("concatenate", "axis", axis))
     if not given:
         raise ValueError("concatenate: there is no tensor; needs one or more")
     first = given[0]

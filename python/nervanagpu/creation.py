@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, dtypes
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, host_array, integer, number, shown
+from nervanagpu.arguments import choice, host_array, integer, no_bool, number, shown
 from nervanagpu.names import public
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
@@ -503,7 +503,7 @@ def eye(
     """A matrix of ones on the diagonal k (above the main one if positive) and zeros elsewhere."""
     if order != "C" and _by_columns("eye", order):
         return eye(rows if columns is None else columns, rows, -k, dtype, device=device).T
-    n = integer("eye", "rows", rows, 0)
+    n = integer("eye", "rows", no_bool("eye", "rows", rows), 0)
     m = n if columns is None else integer("eye", "columns", columns, 0)
     out = zeros((n, m), dtype, device=device)
     length = min(n + min(k, 0), m - max(k, 0))
@@ -516,7 +516,7 @@ def eye(
 @public(numpy=False)
 def identity(n: int, dtype: npt.DTypeLike | None = FLOAT32) -> GPUTensor:
     """A square matrix of ones on the diagonal."""
-    return eye(integer("identity", "n", n, 0), dtype=dtype)
+    return eye(integer("identity", "n", no_bool("identity", "n", n), 0), dtype=dtype)
 
 
 @public()

@@ -316,11 +316,23 @@ def _is_integer(x: Any) -> bool:
     return isinstance(x, int | np.integer) or (hasattr(x, "dtype") and dtypes.kind_of(x.dtype) in "biu")
 
 
-def integer_power(a: Any, b: Any) -> GPUTensor:
-    """a ** b of integers, modulo 2 ** width, by squaring. ValueError for a number below 0 as exponent, as in NumPy.
+_NO_POWER = "Integers to negative integer powers are not allowed."  # NumPy's words
 
-    Of exponents that are tensors each bit is looked at: 8 to 64 products and selections in one kernel. One below 0
-    gives 1 / a without its fraction, and 0 for a = 0.
+
+def _check_exponents(a: Any, b: Any) -> None:
+    """ValueError for one below 0: waits for them. While a graph is recorded nothing can be waited for."""
+    if 0 in (getattr(a, "size", 1), b.size) or (isinstance(b, GPUTensor) and _core.Graph.recording()):
+        return
+    least = int(_core.reduce("min", b, None, False, 0).get() if isinstance(b, GPUTensor) else b.min())
+    if least < 0:
+        raise ValueError(f"power: b has the exponent {least} of integers; needs 0 or more, or floats ({_NO_POWER})")
+
+
+def integer_power(a: Any, b: Any) -> GPUTensor:
+    """a ** b of integers, modulo 2 ** width, by squaring. ValueError for an exponent below 0, as in NumPy.
+
+    Of exponents that are tensors each bit is looked at: 8 to 64 products and selections in one kernel. One below 0 in
+    the launch of a graph gives 1 / a without its fraction, and 0 for a = 0.
     """
     a, b = (_tensor(x) if isinstance(x, list | tuple) else x for x in (a, b))
     if isinstance(a, int) and isinstance(b, int):
@@ -328,9 +340,11 @@ def integer_power(a: Any, b: Any) -> GPUTensor:
     if isinstance(b, int) and not isinstance(b, bool):
         if b >> 64 > 0:
             raise ValueError(f"power: the exponent b is {shown(b)}; needs 0 to 2**64 - 1, or a float")
-        if b < 0:
-            raise ValueError(f"power: the exponent of integers is {shown(b)}; needs 0 or more, or a float")
         dtypes.check_integer("power", "the exponent b", b, a.dtype)
+        if b < 0:
+            raise ValueError(
+                f"power: the exponent of integers is {shown(b)}; needs 0 or more, or a float ({_NO_POWER})"
+            )
         base = a
         if dtypes.kind_of(a.dtype) == "b":  # a number beside bools is an int64, but squares are the operation's
             base = _core.as_dtype(a, np.int8 if b == 2 else np.int64)
@@ -344,6 +358,8 @@ def integer_power(a: Any, b: Any) -> GPUTensor:
         return _apply("add", _apply("multiply", base, 0), 1) if power is None else _apply("positive", power)
     dtype = dtypes.promoted_values(a, b)
     dtypes.check_integer("power", "a", a, dtype)
+    if dtype.kind == "i":
+        _check_exponents(a, b)
     if dtype.kind == "b":
         dtype = np.dtype(np.int8)
     base, exponent = _core.cast(_tensor(a), dtype), _core.cast(_tensor(b), dtype)
@@ -371,7 +387,7 @@ def _tensor(x: Any) -> GPUTensor:
 @public("pow")
 @of_two
 def power(a: Any, b: Any) -> GPUTensor:
-    """a ** b; of integers modulo 2 ** width. ValueError for a number below 0 as the exponent of integers."""
+    """a ** b; of integers modulo 2 ** width. ValueError for an exponent of integers below 0."""
     a, b = (_tensor(x) if isinstance(x, list | tuple) else x for x in (a, b))
     whole = _is_integer(a) and _is_integer(b) and not (isinstance(b, int) and b == 2 and _kind(a) != "b")
     return integer_power(a, b) if whole else _apply("power", a, b)
@@ -409,38 +425,43 @@ def _clipped(x: Any, low: Any, high: Any) -> GPUTensor:
     return _apply("minimum", x if low is None else _apply("maximum", x, low), high)
 
 
-@public(method=True)
+@public()
 def clip(
-    x: Operand,
-    low: Operand | None = None,
-    high: Operand | None = None,
+    a: Operand,
+    a_min: Operand | None = None,
+    a_max: Operand | None = None,
     out: Any = None,
     *,
     min: Operand | None = None,
     max: Operand | None = None,
-    a_min: Operand | None = None,
-    a_max: Operand | None = None,
     where: Any = True,
     dtype: npt.DTypeLike | None = None,
     casting: str = "same_kind",
     order: str = "K",
+    subok: bool = True,
 ) -> GPUTensor:
-    """x, at least `low` and at most `high` (None, and a number that x's integers do not reach: no bound); NaN stays.
+    """`a`, at least `a_min` and at most `a_max` (None, and a number that integers do not reach: no bound); NaN stays.
 
-    `min` and `max`, and `a_min` and `a_max`, are other names of the bounds.
+    `min` and `max` are other names of the bounds, and the method's own.
     """
-    low, high = a_min if low is None else low, a_max if high is None else high
-    if (low is not None and min is not None) or (high is not None and max is not None):
-        raise ValueError("clip: there are low and min, or high and max; needs one of them")
-    low, high = min if low is None else low, max if high is None else high
+    if (a_min is not None and min is not None) or (a_max is not None and max is not None):
+        raise ValueError("clip: there are a_min and min, or a_max and max; needs one of them")
+    low, high = min if a_min is None else a_min, max if a_max is None else a_max
     if out is None and where is True and dtype is None and casting is _SAME_KIND and order is _KEEP:
-        return _clipped(x, low, high)
+        return _clipped(a, low, high)
 
     def compute(given: Any) -> GPUTensor:
         return _clipped(given, low, high)
 
-    made: GPUTensor = loops.call("clip", compute, (x,), out, where=where, dtype=dtype, casting=casting, order=order)
+    made: GPUTensor = loops.call("clip", compute, (a,), out, where=where, dtype=dtype, casting=casting, order=order)
     return made
+
+
+def clip_method(
+    self: GPUTensor, min: Operand | None = None, max: Operand | None = None, out: Any = None, **more: Any
+) -> GPUTensor:
+    """The elements, at least `min` and at most `max`, as nervanagpu.clip."""
+    return clip(self, min, max, out, **more)
 
 
 def evaluate(*expressions: GPUTensor) -> None:

@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, check_tensors, choice, host_array, integer, shown
+from nervanagpu.arguments import AxisError, check_tensors, choice, host_array, integer, no_bool, shown
 from nervanagpu.names import public
 
 _NOWHERE = -(1 << 62)
@@ -365,7 +365,7 @@ def take(
     """
     x = x if isinstance(x, GPUTensor) else creation.array(x)
     choice("take", "mode", mode, ("raise", "clip", "wrap"))
-    axis = None if axis is None else integer("take", "axis", axis)
+    axis = None if axis is None else integer("take", "axis", no_bool("take", "axis", axis))
     if axis is None:
         x, axis = _flat(x), 0
     if not -x.ndim <= axis < x.ndim:

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes, elementwise, loops
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, integers
+from nervanagpu.arguments import AxisError, integers, no_bool
 from nervanagpu.elementwise import Operand
 from nervanagpu.names import public
 
@@ -38,7 +38,9 @@ def operand_of(x: Any) -> GPUTensor:
 
 def axes_of(function: str, axis: Axis) -> list[int] | None:
     """None, or the list of axes."""
-    return axis if axis is None else [axis] if type(axis) is int else integers(function, "axis", axis)
+    if axis is None:
+        return None
+    return [axis] if type(axis) is int else integers(function, "axis", no_bool(function, "axis", axis))
 
 
 def _masked(function: str, x: Any, where: Any, value: Any) -> GPUTensor:
@@ -81,7 +83,7 @@ def of_out(function: str, x: GPUTensor, out: Any) -> Any:
 def _reduced(
     name: str, x: Operand, axis: Axis, keepdims: bool, dtype: npt.DTypeLike | None = None, ddof: Any = 0
 ) -> Any:
-    axes = axis if axis is None else [axis] if type(axis) is int else integers(name, "axis", axis)
+    axes = None if axis is None else [axis] if type(axis) is int else axes_of(name, axis)
     if dtype is not None:
         x = _core.as_dtype(operand_of(x), dtype)
     try:

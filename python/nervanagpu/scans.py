@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integer, integers, shown
+from nervanagpu.arguments import integer, integers, no_bool, shown
 from nervanagpu.elementwise import Operand, _result
 from nervanagpu.manipulation import along, axis_of, moveaxis, ravel
 from nervanagpu.names import public
@@ -17,7 +17,7 @@ from nervanagpu.reductions import operand_of
 
 
 def _row(function: str, x: Any, axis: int | None) -> tuple[GPUTensor, int]:
-    x = operand_of(x)
+    x, axis = operand_of(x), no_bool(function, "axis", axis)
     if axis is None or x.ndim == 0:
         return ravel(x), 0
     return x, axis_of(function, axis, x.ndim)

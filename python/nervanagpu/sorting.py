@@ -14,7 +14,7 @@ import numpy as np
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing, reductions, scans, selection
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, flag, integer, integers, iterable, number, shown
+from nervanagpu.arguments import choice, flag, integer, integers, iterable, no_bool, number, shown
 from nervanagpu.elementwise import Operand
 from nervanagpu.manipulation import along, axis_of, moveaxis, ravel
 from nervanagpu.names import public
@@ -87,9 +87,18 @@ def _row(x: Any, axis: int | None) -> tuple[GPUTensor, int]:
 _KINDS = ("quicksort", "mergesort", "heapsort", "stable")
 
 
-def _check_kind(function: str, kind: str | None, order: Any = None, kinds: Sequence[str] = _KINDS) -> None:
+def _check_kind(function: str, kind: str | None, order: Any, stable: Any) -> None:
+    """ValueError for a kind that NumPy does not have, which looks at the first letter, and beside `stable`."""
     if kind is not None:
-        choice(function, "kind", kind, kinds)
+        letter = kind[:1].lower() if isinstance(kind, str) else kind
+        if not isinstance(letter, str) or letter not in {k[0] for k in _KINDS}:
+            choice(function, "kind", kind, _KINDS)
+        if stable is not None:
+            raise ValueError(f"{function}: there are both kind and stable; needs one of them")
+    _check_order(function, order)
+
+
+def _check_order(function: str, order: Any) -> None:
     if order is not None:
         raise ValueError(f"{function}: order is {shown(order)}; needs None: tensors have no fields")
 
@@ -102,16 +111,16 @@ def argsort(
     order: Any = None,
     *,
     descending: bool = False,
-    stable: bool | None = True,
+    stable: bool | None = None,
 ) -> GPUTensor:
     """The places, int64, of the elements along `axis` (None: in one row) in order; of equal ones the first comes first.
 
-    `kind` and `stable` have no effect: every order is stable. Descending, NaN comes first.
+    `kind` and `stable`, of which there may be one, have no effect: every order is stable. Descending, NaN comes first.
     """
-    _check_kind("argsort", kind, order)
-    x, axis = _row(x, axis)
-    if x.ndim == 0:
-        return creation.zeros((), np.int64)
+    _check_kind("argsort", kind, order, stable)
+    x, axis = _row(x, no_bool("argsort", "axis", axis))
+    if x.ndim == 0:  # as NumPy's
+        return creation.zeros((1,), np.int64)
     rows, at = _last("argsort", x, axis)
     keys = keys_of(rows) if dtypes.kind_of(rows.dtype) == "c" else rows
     return _back(_core.argsort(keys, flag("argsort", "descending", descending)), at)
@@ -125,10 +134,10 @@ def sort(
     order: Any = None,
     *,
     descending: bool = False,
-    stable: bool | None = True,
+    stable: bool | None = None,
 ) -> GPUTensor:
     """A copy with the elements along `axis` (None: in one row) in order, as argsort has them."""
-    _check_kind("sort", kind, order)
+    _check_kind("sort", kind, order, stable)
     x, axis = _row(x, axis)
     rows, at = _last("sort", x, axis)
     falls = flag("sort", "descending", descending)
@@ -140,7 +149,7 @@ def sort_in_place(
     self: GPUTensor, axis: int = -1, kind: str | None = None, order: Any = None, *, stable: bool | None = None
 ) -> None:
     """Puts the elements along `axis` in order."""
-    self[...] = sort(self, integer("sort", "axis", axis), kind, order)
+    self[...] = sort(self, integer("sort", "axis", axis), kind, order, stable=stable)
 
 
 @public()
@@ -169,6 +178,8 @@ def lexsort(keys: Any, axis: int = -1) -> GPUTensor:
 
 def _check_places(function: str, x: GPUTensor, kth: Any, axis: int) -> None:
     """ValueError for a kth that is no place along the axis."""
+    if isinstance(kth, bool):
+        raise ValueError(f"{function}: kth is {kth}; needs integers (Booleans unacceptable as partition index)")
     length = x.shape[axis_of(function, axis, x.ndim)]
     if x.size == 0:
         return
@@ -177,10 +188,15 @@ def _check_places(function: str, x: GPUTensor, kth: Any, axis: int) -> None:
             raise ValueError(f"{function}: kth is {k}; needs {-length} to {length - 1}")
 
 
+def _check_partition(function: str, kind: str, order: Any) -> None:
+    choice(function, "kind", kind, ("introselect",))
+    _check_order(function, order)
+
+
 @public()
 def partition(x: Operand, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None) -> GPUTensor:
     """x with the elements `kth` along `axis` where they stand in order, smaller ones before: all of them in order."""
-    _check_kind("partition", kind, order, ("introselect",))
+    _check_partition("partition", kind, order)
     given, axis = _row(x, axis)
     _check_places("partition", given, kth, axis)
     return sort(given, axis)
@@ -191,7 +207,7 @@ def argpartition(
     x: Operand, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
 ) -> GPUTensor:
     """The places that give partition: argsort's."""
-    _check_kind("argpartition", kind, order, ("introselect",))
+    _check_partition("argpartition", kind, order)
     given, axis = _row(x, axis)
     _check_places("argpartition", given, kth, axis)
     return argsort(given, axis)
@@ -452,7 +468,7 @@ def setxor1d(a: Operand, b: Operand, assume_unique: bool = False) -> GPUTensor:
 def bincount(x: Operand, weights: Operand | None = None, minlength: int = 0) -> GPUTensor:
     """How often 0, 1, 2, ... stand in the row x, or the sum of their weights, up to its largest element."""
     x = operand_of(x)
-    least = integer("bincount", "minlength", minlength, 0)
+    least = integer("bincount", "minlength", no_bool("bincount", "minlength", minlength), 0)
     if x.ndim != 1 or dtypes.kind_of(x.dtype) not in "iub":
         raise TypeError(f"bincount: x is {x.dtype} of shape {x.shape}; needs a row of integers")
     if x.size and int(reductions.min(x).item()) < 0:

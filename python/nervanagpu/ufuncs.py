@@ -9,7 +9,7 @@ import numpy as np
 
 from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing, loops, reductions, scans
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import integers, tensor
+from nervanagpu.arguments import integers, no_bool, tensor
 from nervanagpu.manipulation import along, axis_of, moveaxis, ravel
 from nervanagpu.names import TABLE
 from nervanagpu.reductions import axes_of, operand_of
@@ -171,7 +171,7 @@ def _accumulate_of(function: Binary, name: str) -> Binary:
             raise TypeError(f"{title}: x has no axes; needs one or more (cannot accumulate on a scalar)")
         if axis is None or isinstance(axis, tuple):
             raise ValueError(f"{title}: axis is {axis}; needs one axis")
-        at = axis_of(title, axis, x.ndim)
+        at = axis_of(title, no_bool(title, "axis", axis), x.ndim)
         if name in _SCANS:
             scanned: GPUTensor = _SCANS[name](x, at, dtype, to)
             return scanned
@@ -199,7 +199,7 @@ def _reduceat_of(function: Any, name: str) -> Binary:
     def reduceat(x: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> GPUTensor:
         to = loops.outputs(title, out, 1)[0]
         given = operand_of(x)
-        at = axis_of(title, axis, given.ndim)
+        at = axis_of(title, no_bool(title, "axis", axis), given.ndim)
         length = given.shape[at]
         starts = integers(title, "indices", dtypes.host_of(ravel(operand_of(indices))).tolist()) if len(indices) else []
         for i in starts:

@@ -1,7 +1,7 @@
 """numpy.fft's transforms, with its n, s, norm and out.
 
-Float32 and 16-bit floats are transformed in float32, everything else in float64. Real results of float16 are float32,
-where NumPy's are float16.
+Float32 and 16-bit floats are transformed in float32, everything else in float64. Real results of float16 along one
+axis are float16.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from nervanagpu import creation, elementwise
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import AxisError, choice, integer, integers, is_integer, iterable, shown
+from nervanagpu.arguments import AxisError, choice, integer, integers, is_integer, iterable, no_bool, shown
 from nervanagpu.fft import cufft, host, pairs
 from nervanagpu.linalg import backend as place
 from nervanagpu.linalg.operands import stored
@@ -112,6 +112,7 @@ def _lengths(function: str, a: GPUTensor, s: Any, axes: Any, real_result: bool =
         given = _items(function, s)
         if len(given) != len(picked):
             raise ValueError(f"{function}: s is {shown(s)}; needs a length for each of {len(picked)} axes")
+        no_bool(function, "s", given)
         wanted = [has if n is None else integer(function, "s", n) for n, has in zip(given, lengths, strict=True)]
         lengths = [has if n == -1 else n for n, has in zip(wanted, lengths, strict=True)]
     if real_result and lengths and (s is None or _items(function, s)[-1] in (-1, None)):
@@ -162,6 +163,7 @@ def _real(
     if not where:
         raise ValueError(f"{function}: axes is {shown(axes)}; needs one axis or more")
     scale = _scale(function, norm, lengths, conjugate)
+    narrow = len(where) == 1 and str(getattr(a, "dtype", "")) == "float16"  # of several axes NumPy's is float32
     for axis, n in zip(where[:-1], lengths[:-1], strict=True):
         x = _fitted(x, axis, n)
     n, last = lengths[-1], where[-1]
@@ -171,7 +173,7 @@ def _real(
     numbers = _complex_passes(numbers, where[:-1], False)
     if not numbers.size:
         shape = [n if i == last else length for i, length in enumerate(x.shape)]
-        return stored(function, creation.zeros(shape, numbers.dtype), out)
+        return _narrowed(function, creation.zeros(shape, numbers.dtype), narrow, out)
 
     def to_real(t: GPUTensor) -> GPUTensor:
         nothing = creation.zeros((), t.dtype)  # a number would go by way of the host into a view with gaps
@@ -181,11 +183,22 @@ def _real(
         return backend().complex_to_real(t, n)
 
     result = _along(numbers, [last], 1, to_real)
-    return stored(function, elementwise.multiply(result, scale).copy(), out)
+    return _narrowed(function, elementwise.multiply(result, scale).copy(), narrow, out)
+
+
+def _narrowed(function: str, result: GPUTensor, narrow: bool, out: GPUTensor | None) -> GPUTensor:
+    """The result, as float16 if it is to be narrow, or `out` that has it now."""
+    return stored(function, result.astype("float16") if narrow and out is None else result, out)
 
 
 def _one(function: str, n: Any, axis: Any) -> tuple[list[int] | None, list[int]]:
-    return None if n is None else [integer(function, "n", n, 1)], [integer(function, "axis", axis)]
+    where = [integer(function, "axis", axis)]
+    if n is None:
+        return None, where
+    length = integer(function, "n", n, 1)
+    if function not in ("rfft", "ihfft"):  # as NumPy's
+        no_bool(function, "n", n)
+    return [length], where
 
 
 def fft(

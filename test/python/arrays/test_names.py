@@ -214,7 +214,8 @@ def test_powers_of_integers():
     y = ng.array(np.array([2, 3], np.int64))
     y **= 3
     agree(y, np.array([8, 27]))
-    agree(ng.array(np.array([1, -1, 2, 0])) ** ng.array(np.array([-3, -3, -1, -1])), np.array([1, -1, 0, 0]))
+    with pytest.raises(ValueError, match="exponent -3"):
+        ng.array([1, -1, 2, 0]) ** ng.array([-3, -3, -1, -1])
 
 
 def test_products_along_axes():

