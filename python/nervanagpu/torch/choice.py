@@ -14,9 +14,9 @@ from torch import Tensor
 
 from nervanagpu.torch.aten import max_and_places
 from nervanagpu.torch.bridge import check, check_operands, form_of, need
-from nervanagpu.torch.gradients import FUNCTIONS
+from nervanagpu.torch.gradients import FUNCTIONS, RECORDERS
 from nervanagpu.torch.library import derivative, operator
-from nervanagpu.torch.native import GRADIENT, way
+from nervanagpu.torch.native import GRADIENT, RECORDED, way
 from nervanagpu.torch.pooling import call_max_backward, empty_result, keep_second, keep_x
 
 Ints = Sequence[int]
@@ -52,7 +52,10 @@ operator(
 
 
 def call_choice(values: Tensor, x: Tensor, *geometry: Ints) -> Tensor:
-    run = FUNCTIONS["max_pool_choice"].apply if way(values, x) == GRADIENT else OPS.max_pool_choice
+    taken = way(values, x)
+    if taken == RECORDED:
+        return RECORDERS["max_pool_choice"](values, x, *geometry)
+    run = FUNCTIONS["max_pool_choice"].apply if taken == GRADIENT else OPS.max_pool_choice
     return run(values, x, *geometry)
 
 

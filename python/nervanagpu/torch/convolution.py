@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import torch
@@ -21,9 +22,9 @@ from nervanagpu.torch.bridge import (
     ours,
     stream_of,
 )  # fmt: skip
-from nervanagpu.torch.gradients import FUNCTIONS, keep, total
+from nervanagpu.torch.gradients import FUNCTIONS, RECORDERS, keep, total
 from nervanagpu.torch.library import derivative, operator
-from nervanagpu.torch.native import GRADIENT, KERNEL, compiled, packed, three, way
+from nervanagpu.torch.native import GRADIENT, KERNEL, RECORDED, compiled, packed, three, way
 
 Ints = Sequence[int]
 OPS = torch.ops.nervanagpu
@@ -92,6 +93,11 @@ def _fake_convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *geometry:
 
 
 def _packed(axes: int, stride: Ints, padding: Ints, dilation: Ints) -> tuple[int, int, int]:
+    return _numbers(axes, tuple(stride), tuple(padding), tuple(dilation))
+
+
+@lru_cache(maxsize=1024)
+def _numbers(axes: int, stride: Ints, padding: Ints, dilation: Ints) -> tuple[int, int, int]:
     need(1 <= axes <= 3, f"{axes} spatial axes; needs 1 to 3")
     return packed("stride", stride, axes), packed("padding", padding, axes), packed("dilation", dilation, axes)
 
@@ -203,6 +209,8 @@ def call_convolution(x: Tensor, weight: Tensor, bias: Tensor | None, *geometry: 
     taken = way(x, weight, bias)
     if taken == KERNEL:
         return _compiled_convolution(x, weight, bias, *geometry)
+    if taken == RECORDED:
+        return RECORDERS["convolution"](x, weight, bias, *geometry)
     return (FUNCTIONS["convolution"].apply if taken == GRADIENT else OPS.convolution)(x, weight, bias, *geometry)
 
 
@@ -210,6 +218,8 @@ def call_input(grad: Tensor, weight: Tensor, size: Ints, *geometry: Any) -> Tens
     taken = way(grad, weight)
     if taken == KERNEL:
         return _compiled_input(grad, weight, size, *geometry)
+    if taken == RECORDED:
+        return RECORDERS["convolution_input"](grad, weight, size, *geometry)
     run = FUNCTIONS["convolution_input"].apply if taken == GRADIENT else OPS.convolution_input
     return run(grad, weight, size, *geometry)
 
@@ -218,6 +228,8 @@ def call_weight(grad: Tensor, x: Tensor, size: Ints, *geometry: Any) -> Tensor:
     taken = way(grad, x)
     if taken == KERNEL:
         return _compiled_weight(grad, x, size, *geometry)
+    if taken == RECORDED:
+        return RECORDERS["convolution_weight"](grad, x, size, *geometry)
     run = FUNCTIONS["convolution_weight"].apply if taken == GRADIENT else OPS.convolution_weight
     return run(grad, x, size, *geometry)
 

@@ -17,6 +17,7 @@ from nervanagpu.torch.native import KERNEL, way
 Function = Callable[..., Any]
 
 FUNCTIONS: dict[str, _Differentiable] = {}  # of the operators, by name
+RECORDERS: dict[str, Function] = {}  # the same where nothing but gradients is wanted (native.RECORDED)
 KERNELS: dict[str, Function] = {}  # and what the dispatcher ends at
 CASTING: set[str] = set()  # those whose floats torch.autocast makes its dtype
 _with_gradients, _wants_one = torch.is_grad_enabled, torch._C._any_requires_grad
@@ -60,6 +61,7 @@ def register(library: Any, name: str, setup: Function, backward: Function, tange
     """
     operator = getattr(torch.ops.nervanagpu, name).default
     function = FUNCTIONS[name] = _Differentiable(operator, KERNELS[name], setup, backward, tangent)
+    RECORDERS[name] = function.recorder()
     fill = _filler(operator._schema)
     after = torch._C._after_autograd_keyset
 
@@ -137,6 +139,33 @@ class _Differentiable:
         else:
             out = self._quick.apply(*arguments)
         return list(out) if self._lists else out
+
+    def recorder(self) -> Function:
+        """apply, where no transform, autocast, forward derivative, mode or subclass of tensors has to be thought of."""
+        if self._lists:
+            return self.apply
+        kernel, setup, backward, count, names = self._kernel, self._setup, self._backward, self._count, self._names
+
+        def forward(ctx: Any, *arguments: Any) -> Any:
+            inputs = arguments[:count]
+            keywords = dict(zip(names, arguments[count:], strict=False)) if names else {}
+            out = kernel(*inputs, **keywords)
+            setup(ctx, inputs, keywords, out)
+            return out
+
+        every = count + len(names)
+
+        def gradients(ctx: Any, *grads: Tensor) -> tuple[Any, ...]:
+            found = backward(ctx, *grads)
+            return (*found, *(None,) * (every - len(found)))
+
+        body: dict[str, Any] = {"forward": staticmethod(forward), "backward": staticmethod(gradients)}
+        body["save_for_forward"] = lambda ctx, *tensors: None
+        made: Any = type(self._quick.__name__, (torch.autograd.Function,), body)
+        quick: Any = super(
+            torch.autograd.Function, made
+        )  # its own apply looks for transforms, which takes as long again
+        return quick.apply
 
     def _parts(self, arguments: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The positional arguments and the others."""

@@ -106,23 +106,26 @@ _is_dynamo, _is_tracing = torch.compiler.is_dynamo_compiling, torch._C._is_traci
 _autocast, _transforms = torch._C._is_any_autocast_enabled, torch._C._are_functorch_transforms_active
 _modes, _function_modes = torch._C._len_torch_dispatch_stack, torch._C._len_torch_function_stack
 _with_gradients, _wants_one = torch.is_grad_enabled, torch._C._any_requires_grad
-_TYPES = (Tensor, torch.nn.Parameter, type(None))
-KERNEL, GRADIENT, DISPATCHER = range(3)
+_PARAMETER = torch.nn.Parameter
+KERNEL, RECORDED, GRADIENT, DISPATCHER = range(4)
 
 
 def way(*operands: Tensor | None) -> int:
     """The shortest way of a call: to the compiled operator, to its autograd function, or through torch's dispatcher.
 
-    torch.func's transforms take autograd functions. The last is where there are autocast, modes, tracing or subclasses
-    of tensors. (It runs at every call.)
+    RECORDED: nothing but gradients is wanted (gradients.RECORDERS). GRADIENT: the autograd function for torch.func's
+    transforms and forward derivatives. DISPATCHER: there are autocast, modes, tracing or subclasses of tensors. (It
+    runs at every call.)
     """
     if _is_dynamo() or _modes() or _function_modes() or _is_tracing():
         return DISPATCHER
     if _transforms() or forward_ad._current_level >= 0:
         return GRADIENT
-    if _autocast() or why_not:
+    if why_not or _autocast():
         return DISPATCHER
     for t in operands:
-        if type(t) not in _TYPES or not (t is None or t.is_cpu or t.is_cuda):
-            return DISPATCHER
-    return GRADIENT if _with_gradients() and _wants_one(*operands) else KERNEL
+        if t is not None:
+            kind = type(t)
+            if (kind is not Tensor and kind is not _PARAMETER) or not (t.is_cpu or t.is_cuda):
+                return DISPATCHER
+    return RECORDED if _with_gradients() and _wants_one(*operands) else KERNEL

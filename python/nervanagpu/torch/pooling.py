@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -19,9 +20,9 @@ from nervanagpu.torch.bridge import (
     need,
     stream_of,
 )  # fmt: skip
-from nervanagpu.torch.gradients import FUNCTIONS, keep
+from nervanagpu.torch.gradients import FUNCTIONS, RECORDERS, keep
 from nervanagpu.torch.library import derivative, operator
-from nervanagpu.torch.native import GRADIENT, KERNEL, compiled, packed, way
+from nervanagpu.torch.native import GRADIENT, KERNEL, RECORDED, compiled, packed, way
 
 Ints = Sequence[int]
 OPS = torch.ops.nervanagpu
@@ -42,7 +43,11 @@ def _check_geometry(axes: int, kernel: Ints, stride: Ints, padding: Ints) -> Non
 
 
 def _packed(x: Tensor, kernel: Ints, stride: Ints, padding: Ints) -> tuple[int, int, int]:
-    axes = x.dim() - 2
+    return _numbers(x.dim() - 2, tuple(kernel), tuple(stride), tuple(padding))
+
+
+@lru_cache(maxsize=1024)
+def _numbers(axes: int, kernel: Ints, stride: Ints, padding: Ints) -> tuple[int, int, int]:
     need(1 <= axes <= 3, f"x has {axes + 2} axes; needs 3 to 5")
     return packed("kernel", kernel, axes), packed("stride", stride, axes), packed("padding", padding, axes)
 
@@ -159,7 +164,9 @@ def avg_pool_backward(
 def call_max(x: Tensor, *geometry: Ints) -> Tensor:
     taken = way(x)
     if taken == KERNEL:
-        return _compiled_max(x, *geometry)
+        return _MAX_POOL(x, *_packed(x, *geometry))
+    if taken == RECORDED:
+        return RECORDERS["max_pool"](x, *geometry)
     return (FUNCTIONS["max_pool"].apply if taken == GRADIENT else OPS.max_pool)(x, *geometry)
 
 
@@ -167,6 +174,8 @@ def call_max_backward(grad: Tensor, x: Tensor, *geometry: Ints) -> Tensor:
     taken = way(grad, x)
     if taken == KERNEL:
         return _compiled_max_backward(grad, x, *geometry)
+    if taken == RECORDED:
+        return RECORDERS["max_pool_backward"](grad, x, *geometry)
     return (FUNCTIONS["max_pool_backward"].apply if taken == GRADIENT else OPS.max_pool_backward)(grad, x, *geometry)
 
 
@@ -175,6 +184,8 @@ def call_avg(x: Tensor, *geometry: Any) -> Tensor:
     taken = way(x)
     if taken == KERNEL:
         return _compiled_avg(x, *geometry)
+    if taken == RECORDED:
+        return RECORDERS["avg_pool"](x, *geometry)
     return (FUNCTIONS["avg_pool"].apply if taken == GRADIENT else OPS.avg_pool)(x, *geometry)
 
 
@@ -182,6 +193,8 @@ def _call_avg_backward(grad: Tensor, x: Tensor, *geometry: Any) -> Tensor:
     taken = way(grad, x)
     if taken == KERNEL:
         return _compiled_avg_backward(grad, x, *geometry)
+    if taken == RECORDED:
+        return RECORDERS["avg_pool_backward"](grad, x, *geometry)
     return (FUNCTIONS["avg_pool_backward"].apply if taken == GRADIENT else OPS.avg_pool_backward)(grad, x, *geometry)
 
 

@@ -11,13 +11,14 @@ from torch import Tensor
 
 import nervanagpu as ng
 from nervanagpu.torch.bridge import check_operands, check_place, empty, need, ours, stream_of
-from nervanagpu.torch.gradients import FUNCTIONS, keep, total
+from nervanagpu.torch.gradients import FUNCTIONS, RECORDERS, keep, total
 from nervanagpu.torch.library import derivative, operator
 from nervanagpu.torch.native import (
     ACTIVATIONS,
     FLOATS,
     GRADIENT,
     KERNEL,
+    RECORDED,
     activation_number,
     compiled,
     precision_number,
@@ -251,7 +252,9 @@ def stochastic_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, 
 def call_mm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
     taken = way(a, b)
     if taken == KERNEL:
-        return _compiled_mm(a, b, precision=precision)
+        return _MM(a, b, -1 if precision is None else precision_number(precision))
+    if taken == RECORDED:
+        return RECORDERS["mm"](a, b, precision)
     if taken == GRADIENT:
         return FUNCTIONS["mm"].apply(a, b, precision)
     return OPS.mm(a, b, precision=precision)
@@ -260,7 +263,9 @@ def call_mm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
 def call_bmm(a: Tensor, b: Tensor, *, precision: str | None = None) -> Tensor:
     taken = way(a, b)
     if taken == KERNEL:
-        return _compiled_bmm(a, b, precision=precision)
+        return _BMM(a, b, -1 if precision is None else precision_number(precision))
+    if taken == RECORDED:
+        return RECORDERS["bmm"](a, b, precision)
     if taken == GRADIENT:
         return FUNCTIONS["bmm"].apply(a, b, precision)
     return OPS.bmm(a, b, precision=precision)
@@ -272,6 +277,8 @@ def call_addmm(
     taken = way(bias, a, b)
     if taken == KERNEL:
         return _compiled_addmm(bias, a, b, beta=beta, alpha=alpha, precision=precision)
+    if taken == RECORDED:
+        return RECORDERS["addmm"](bias, a, b, beta, alpha, precision)
     if taken == GRADIENT:
         return FUNCTIONS["addmm"].apply(bias, a, b, beta, alpha, precision)
     return OPS.addmm(bias, a, b, beta=beta, alpha=alpha, precision=precision)
@@ -283,6 +290,8 @@ def call_linear(
     taken = way(x, weight, bias)
     if taken == KERNEL:
         return _compiled_linear(x, weight, bias, activation=activation, precision=precision)
+    if taken == RECORDED:
+        return RECORDERS["linear"](x, weight, bias, activation, precision)
     if taken == GRADIENT:
         return FUNCTIONS["linear"].apply(x, weight, bias, activation, precision)
     return OPS.linear(x, weight, bias, activation=activation, precision=precision)
@@ -290,7 +299,7 @@ def call_linear(
 
 def call_grouped(a: list[Tensor], b: list[Tensor], *, precision: str | None = None) -> list[Tensor]:
     taken = way(*a, *b)
-    if taken == GRADIENT:
+    if taken in (RECORDED, GRADIENT):
         return FUNCTIONS["grouped_mm"].apply(a, b, precision)
     return (_compiled_grouped if taken == KERNEL else OPS.grouped_mm)(a, b, precision=precision)
 
@@ -299,6 +308,8 @@ def call_round(x: Tensor, dtype: torch.dtype, seed: int, offset: int = 0, bits: 
     taken = way(x)
     if taken == KERNEL:
         return _compiled_round(x, dtype, seed, offset, bits)
+    if taken == RECORDED:
+        return RECORDERS["stochastic_round"](x, dtype, seed, offset, bits)
     run = FUNCTIONS["stochastic_round"].apply if taken == GRADIENT else OPS.stochastic_round
     return run(x, dtype, seed, offset, bits)
 

@@ -94,7 +94,7 @@ def test_both_entries_give_the_same_bits(python: Callable[..., Any]) -> None:
 @needs_torch
 def test_the_shortest_way_of_a_call() -> None:
     import torch
-    from nervanagpu.torch.native import DISPATCHER, GRADIENT, KERNEL, way
+    from nervanagpu.torch.native import DISPATCHER, GRADIENT, KERNEL, RECORDED, way
     from torch.autograd import forward_ad
     from torch.fx.experimental.proxy_tensor import make_fx
     from torch.utils._python_dispatch import TorchDispatchMode
@@ -102,7 +102,7 @@ def test_the_shortest_way_of_a_call() -> None:
     device = "cuda" if ng.device().kind == "cuda" else "cpu"
     x, wants = torch.ones(2, 2, device=device), torch.ones(2, 2, device=device, requires_grad=True)
     assert way(x, x) == way(x, None) == way(torch.nn.Parameter(x, requires_grad=False)) == KERNEL
-    assert way(x, wants) == way(torch.nn.Parameter(x), None) == GRADIENT
+    assert way(x, wants) == way(torch.nn.Parameter(x), None) == RECORDED
     for quiet in (torch.no_grad, torch.inference_mode):
         with quiet():
             assert way(x, wants) == KERNEL
