@@ -1,16 +1,21 @@
 #!/usr/bin/env python3
 """What it costs a host to reach our operators from PyTorch, beside aten's own: microseconds a call.
 
-    NERVANAGPU_DEVICE=emulator python benchmarks/torch_dispatch.py [--json build/torch_dispatch.json]
+    NERVANAGPU_DEVICE=emulator python benchmarks/torch_dispatch.py [--runs 5] [--out FILE]
 
 Operands have no elements, so that nothing is computed: what is left is arguments, the dispatcher, checks and a new
-tensor. Without gradients. The least of rounds in turn, of the thread's own time.
+tensor. "recorded" wants gradients, "and back" also finds them. Of the thread's own time, a run takes the least of
+rounds in turn. Each run is a process, in turn with the operators compiled and entered from Python; medians of runs.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -18,56 +23,94 @@ from typing import Any
 
 import nervanagpu.torch as ngt
 import torch
+from report import commit, save
 
 F = torch.nn.functional
-OPS = torch.ops.nervanagpu
+OPS, ATEN = torch.ops.nervanagpu, torch.ops.aten
+ENTRIES = ("compiled", "python")
+Call = Callable[[], Any]
+Table = dict[str, dict[str, float]]
 
 
-def cases() -> dict[str, dict[str, Callable[[], Any]]]:
-    """For each operation: aten's, and ours by both names."""
+def plain() -> dict[str, dict[str, Call]]:
+    """For each operation without gradients: aten's, and ours by both names."""
     a, b = torch.empty(0, 8), torch.empty(8, 4)
     x, y = torch.empty(0, 4, 8), torch.empty(0, 8, 4)
     w, bias = torch.empty(4, 8), torch.empty(4)
     image, filters = torch.empty(0, 3, 8, 8), torch.empty(4, 3, 3, 3)
-    one = ([1, 1], [1, 1], [1, 1], 1)
+    one = ([1, 1], [1, 1], [1, 1])
     pool = ([2, 2], [2, 2], [0, 0])
     return {
         "mm": {
             "torch": lambda: torch.mm(a, b),
-            "torch.ops.aten": lambda: torch.ops.aten.mm.default(a, b),
+            "torch.ops.aten": lambda: ATEN.mm.default(a, b),
             "ngt": lambda: ngt.mm(a, b),
             "torch.ops.nervanagpu": lambda: OPS.mm.default(a, b),
         },
         "bmm": {
             "torch": lambda: torch.bmm(x, y),
-            "torch.ops.aten": lambda: torch.ops.aten.bmm.default(x, y),
+            "torch.ops.aten": lambda: ATEN.bmm.default(x, y),
             "ngt": lambda: ngt.bmm(x, y),
             "torch.ops.nervanagpu": lambda: OPS.bmm.default(x, y),
         },
         "linear": {
             "torch": lambda: F.linear(a, w, bias),
-            "torch.ops.aten": lambda: torch.ops.aten.linear.default(a, w, bias),
+            "torch.ops.aten": lambda: ATEN.linear.default(a, w, bias),
             "ngt": lambda: ngt.linear(a, w, bias),
             "torch.ops.nervanagpu": lambda: OPS.linear.default(a, w, bias),
         },
         "conv2d": {
             "torch": lambda: F.conv2d(image, filters, bias, 1, 1),
-            "torch.ops.aten": lambda: torch.ops.aten.convolution.default(
-                image, filters, bias, [1, 1], [1, 1], [1, 1], False, [0, 0], 1
-            ),
+            "torch.ops.aten": lambda: ATEN.convolution.default(image, filters, bias, *one, False, [0, 0], 1),
             "ngt": lambda: ngt.conv2d(image, filters, bias, 1, 1),
-            "torch.ops.nervanagpu": lambda: OPS.convolution.default(image, filters, bias, *one),
+            "torch.ops.nervanagpu": lambda: OPS.convolution.default(image, filters, bias, *one, 1),
         },
         "max_pool2d": {
             "torch": lambda: F.max_pool2d(image, 2),
-            "torch.ops.aten": lambda: torch.ops.aten.max_pool2d_with_indices.default(image, [2, 2]),
+            "torch.ops.aten": lambda: ATEN.max_pool2d_with_indices.default(image, [2, 2]),
             "ngt": lambda: ngt.max_pool2d(image, 2),
             "torch.ops.nervanagpu": lambda: OPS.max_pool.default(image, *pool),
         },
     }
 
 
-def microseconds(call: Callable[[], Any], calls: int) -> float:
+def differentiated() -> dict[str, dict[str, Call]]:
+    """The same with gradients of the operands but the first, or of one that stands alone; calls, and both ways."""
+    rows, batch, image = torch.empty(0, 8), torch.empty(0, 4, 8), torch.empty(0, 3, 8, 8)
+    b, c, w, bias, filters = (
+        torch.empty(shape, requires_grad=True) for shape in ((8, 4), (0, 8, 4), (4, 8), (4,), (4, 3, 3, 3))
+    )
+    alone = torch.empty(0, 3, 8, 8, requires_grad=True)
+    of: dict[str, tuple[list[torch.Tensor], dict[str, Call]]] = {
+        "mm": ([b], {"torch": lambda: torch.mm(rows, b), "ngt": lambda: ngt.mm(rows, b)}),
+        "bmm": ([c], {"torch": lambda: torch.bmm(batch, c), "ngt": lambda: ngt.bmm(batch, c)}),
+        "linear": ([w, bias], {"torch": lambda: F.linear(rows, w, bias), "ngt": lambda: ngt.linear(rows, w, bias)}),
+        "conv2d": (
+            [filters, bias],
+            {
+                "torch": lambda: F.conv2d(image, filters, bias, 1, 1),
+                "ngt": lambda: ngt.conv2d(image, filters, bias, 1, 1),
+            },
+        ),
+        "max_pool2d": (
+            [alone],
+            {"torch": lambda: F.max_pool2d(alone, 2), "ngt": lambda: ngt.max_pool2d(alone, 2)},
+        ),
+    }
+    out: dict[str, dict[str, Call]] = {}
+    for name, (leaves, ways) in of.items():
+        out[name] = {f"{way}, recorded": call for way, call in ways.items()}
+        out[name] |= {f"{way}, and back": there_and_back(call, leaves) for way, call in ways.items()}
+    return out
+
+
+def there_and_back(call: Call, leaves: list[torch.Tensor]) -> Call:
+    """The call, and the gradients of `leaves`."""
+    grad = torch.empty_like(call())
+    return lambda: torch.autograd.grad(call(), leaves, grad)
+
+
+def microseconds(call: Call, calls: int) -> float:
     """Of one call, on average."""
     start = time.thread_time()
     for _ in range(calls):
@@ -75,10 +118,10 @@ def microseconds(call: Callable[[], Any], calls: int) -> float:
     return (time.thread_time() - start) / calls * 1e6
 
 
-def measure(calls: int, rounds: int) -> dict[str, dict[str, float]]:
+def measure(cases: dict[str, dict[str, Call]], calls: int, rounds: int) -> Table:
     """The least of all rounds, by operation and way."""
-    out: dict[str, dict[str, float]] = {}
-    for name, ways in cases().items():
+    out: Table = {}
+    for name, ways in cases.items():
         times: dict[str, list[float]] = {way: [] for way in ways}
         for _ in range(rounds):
             for way, call in ways.items():
@@ -87,21 +130,72 @@ def measure(calls: int, rounds: int) -> dict[str, dict[str, float]]:
     return out
 
 
+def one_run(calls: int, rounds: int) -> Table:
+    """Of this process."""
+    torch.set_num_threads(1)
+    with torch.no_grad():
+        table = measure(plain(), calls, rounds)
+    for name, ways in measure(differentiated(), calls, rounds).items():
+        table[name] |= ways
+    return table
+
+
+def of_processes(options: argparse.Namespace) -> dict[str, list[Table]]:
+    """All runs, by entry."""
+    runs: dict[str, list[Table]] = {entry: [] for entry in ENTRIES}
+    command = [sys.executable, __file__, "--alone", f"--calls={options.calls}", f"--rounds={options.rounds}"]
+    for _ in range(options.runs):
+        for entry in ENTRIES:
+            env = {**os.environ, "NERVANAGPU_TORCH": "python" if entry == "python" else ""}
+            done = subprocess.run(command, env=env, check=True, stdout=subprocess.PIPE, text=True)
+            said = json.loads(done.stdout)
+            if not said["entry"].startswith(entry):
+                raise SystemExit(f"torch_dispatch: {said['entry']}")
+            runs[entry].append(said["us"])
+    return runs
+
+
+def summed_up(runs: list[Table]) -> dict[str, dict[str, list[float]]]:
+    """[median, lowest, highest] of the runs."""
+    out: dict[str, dict[str, list[float]]] = {}
+    for name, ways in runs[0].items():
+        found = {way: [run[name][way] for run in runs] for way in ways}
+        out[name] = {way: [round(statistics.median(t), 2), min(t), max(t)] for way, t in found.items()}
+    return out
+
+
 def main() -> None:
     """The table, and the JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--calls", type=int, default=500, help="of a round")
     parser.add_argument("--rounds", type=int, default=40)
-    parser.add_argument("--json", type=Path, help="where to write the numbers, too")
+    parser.add_argument("--runs", type=int, default=5, help="processes for each entry")
+    parser.add_argument("--alone", action="store_true", help="one run, in this process")
+    parser.add_argument("--out", type=Path, help="where to write the figures, too")
     options = parser.parse_args()
-    torch.set_num_threads(1)
-    with torch.no_grad():
-        table = measure(options.calls, options.rounds)
-    print(f"torch {torch.__version__}, operators {ngt.entry()}")
-    for name, ways in table.items():
-        print(f"{name:12}", *(f"{way} {t:6.2f} us  " for way, t in ways.items()))
-    if options.json:
-        options.json.write_text(json.dumps({"torch": torch.__version__, "entry": ngt.entry(), "us": table}, indent=1))
+    if options.alone:
+        print(json.dumps({"entry": ngt.entry(), "us": one_run(options.calls, options.rounds)}))
+        return
+    before = os.getloadavg()[0]
+    tables = {entry: summed_up(runs) for entry, runs in of_processes(options).items()}
+    for entry, table in tables.items():
+        print(f"torch {torch.__version__}, operators {entry}")
+        for name, ways in table.items():
+            print(f"  {name:12}" + "".join(f"{way} {t[0]:.2f} us  " for way, t in ways.items()))
+    if options.out:
+        save(options.out, {
+            "what": "Microseconds of a host's processor for a call without elements: [median, lowest, highest] of runs",
+            "commit": commit(), "gpu": f"none: the host's processor alone, {os.cpu_count()} cores",
+            "cpu": processor(), "load": [before, os.getloadavg()[0]], "torch": torch.__version__,
+            "python": sys.version.split()[0], "calls": options.calls, "rounds": options.rounds, "runs": options.runs,
+            "us": tables,
+        })  # fmt: skip
+
+
+def processor() -> str:
+    """Its name."""
+    lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown")
 
 
 if __name__ == "__main__":
