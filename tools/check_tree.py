@@ -2,7 +2,7 @@
 """Checks the rules of the tree that no compiler knows.
 
 Includes go one way, files stay small and say what they are for, facts of instructions stand in rows (op_lists.py),
-cells of the pages' tables stay within 80 characters:
+cells of the pages' tables stay within 80 characters, their sentences within 25 words (sentences.py):
 include <- src <- kernels/*.cpp, layers <- python; sass/ knows nobody. Exit status 1 lists each break as file:line.
 """
 
@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 
 import op_lists  # noqa: E402
+import sentences  # noqa: E402
 
 MAX_LINES = 800
 MAX_CELL = 80
@@ -85,6 +86,13 @@ def long_cells(path: str, text: str) -> list[str]:
     return found
 
 
+def long_sentences(path: str, text: str) -> list[str]:
+    return [
+        f"{path}:{s.line}: a sentence of {s.words} words; at most {sentences.MAX_WORDS}: {s.text}"
+        for s in sentences.long_sentences(text)
+    ]
+
+
 def main() -> int:
     sources = [
         path
@@ -99,7 +107,8 @@ def main() -> int:
     ]
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
     for page in pages:
-        found += long_cells(page.relative_to(ROOT).as_posix(), page.read_text(encoding="utf-8"))
+        path, text = page.relative_to(ROOT).as_posix(), page.read_text(encoding="utf-8")
+        found += long_cells(path, text) + long_sentences(path, text)
     for problem in found:
         print(problem, file=sys.stderr)
     print(f"check_tree: {len(sources) + len(pages)} files, {len(found)} problems")

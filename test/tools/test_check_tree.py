@@ -64,3 +64,49 @@ def test_long_files_are_refused() -> None:
 def test_files_without_a_header_say_what_they_are_for() -> None:
     assert "open it with a comment" in check_tree.problems_of("src/a.cpp", "#include <vector>\n")[0]
     assert check_tree.problems_of("src/device/device.cpp", "#include <vector>\n") == [], "src/device/device.h says it"
+
+
+WORDS = " ".join(["word"] * 25)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{WORDS}.\n\n{WORDS}",
+        f"- {WORDS}\n- {WORDS}",
+        f"One. {WORDS}? Two! {WORDS}.",
+        f"## {WORDS} {WORDS}",
+        f"```text\n{WORDS} {WORDS}\n```",
+        f"| {WORDS} {WORDS} |",
+        f"<!-- {WORDS} {WORDS} -->",
+        f"Text:\n\n    {WORDS} {WORDS}",
+        f"{WORDS[5:]} `a b c`, `d`, `e f`.",
+        f"{WORDS[5:]} $a + b = c$.",
+        f"{WORDS[5:]} [link](of/a/longer/target).",
+        f"{WORDS} -> + =.",
+    ],
+)
+def test_sentences_that_are_short_enough(text: str) -> None:
+    assert check_tree.long_sentences("docs/a.md", text) == []
+
+
+@pytest.mark.parametrize(
+    "text, line",
+    [
+        (f"{WORDS} more.", 1),
+        (f"Short.\n\n{WORDS}\nmore.", 3),
+        (f"Short. {WORDS}\nmore. Short.", 1),
+        (f"- short\n- {WORDS}\n  more", 2),
+        (f"1. {WORDS}; more", 1),
+        (f"{WORDS[5:]}, e.g. more", 1),
+        (f"{WORDS} `more`", 1),
+        (f"{WORDS} [more](x)", 1),
+        (f"```text\n```\n\n{WORDS} more", 4),
+        (f"<!-- a\nb -->\n{WORDS} more", 3),
+        (f"A list:\n\n    - {WORDS} more", 3),
+    ],
+)
+def test_sentences_that_are_too_long(text: str, line: int) -> None:
+    problems = check_tree.long_sentences("docs/a.md", text)
+    assert [p.split(" ")[0] for p in problems] == [f"docs/a.md:{line}:"]
+    assert "a sentence of 26 words; at most 25" in problems[0]
