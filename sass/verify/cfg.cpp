@@ -127,9 +127,10 @@ class Walker {
   // Where an indirect jump goes whose register the lines before it load from c[0x2], where compilers keep tables of labels.
   [[nodiscard]] std::vector<std::uint32_t> in_table(std::uint32_t i) const {
     constexpr std::uint8_t kTables = 2;  // bank
-    constexpr std::int64_t kBytes = 16;  // of an instruction: what the jump adds is relative to the next one
-    if (goes(at(i).inst.op) != Goes::kIndirect || info(code_.arch).encoding != Encoding::k128) return {};
-    std::int64_t base = static_cast<std::int64_t>(code_.address(i)) + kBytes;
+    if (goes(at(i).inst.op) != Goes::kIndirect) return {};
+    // What the jump adds is relative to the next instruction.
+    const std::int64_t bytes = info(code_.arch).encoding == Encoding::k128 ? 16 : 8;
+    std::int64_t base = static_cast<std::int64_t>(code_.address(i)) + bytes;
     std::uint8_t from = kRZ;
     for (const Operand& o : at(i).inst.operands()) {
       if (o.kind == OperandKind::kImm) base += o.imm;

@@ -87,6 +87,27 @@ TEST(VerifyPaths, AJumpByATableGoesWhereTheTableSays) {
   }
 }
 
+TEST(VerifyPaths, ATableOfMaxwellsJumps) {
+  // The same in 64-bit words: BRX at 0x38 goes to 0x48, behind the loop, or to its beginning.
+  const auto found_with = [](std::vector<std::uint8_t> table) {
+    KernelImage image = kernel(R"(
+    loop:
+    --:-:-:-:6 | IADD R8, R9, R8
+    --:-:-:Y:13 | ISETP.NE.U32.AND P0, PT, R8, R11, PT
+    --:-:-:-:13 | @P0 BRA `(loop)
+    --:-:0:-:1 | LDC R6, c[0x2][R3]
+    --:1:-:-:15 | STG.E [R4], R8
+    01:-:-:-:13 | BRX R6 -0x40
+    02:-:-:-:15 | EXIT)",
+                               Arch::sm_61);
+    image.constant2 = std::move(table);
+    return verify(Arch::sm_61, image);
+  };
+  EXPECT_TRUE(found_with({0x48, 0, 0, 0}).empty()) << sentences(found_with({0x48, 0, 0, 0}));
+  EXPECT_EQ(found_with({}).size(), 1U) << "it may go to the loop";
+  EXPECT_EQ(found_with({0x48, 0, 0, 0, 8, 0, 0, 0}).size(), 1U) << "the table says so";
+}
+
 TEST(VerifyPaths, ACallReturnsWhereItsRegisterSays) {
   // The callee's FFMA is read right behind its return; R20 holds the address of that reader.
   const char* const text = R"(
