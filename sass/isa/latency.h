@@ -133,8 +133,9 @@ inline constexpr unsigned kBarrierCycles = 6;  // from BAR to the next memory ac
 // sm_70 and later: a stall from here on is only honoured with the yield bit set (bit 109 = 0).
 inline constexpr int kYieldStall = 12;
 inline constexpr int kMaxStall = 15;
-// sm_70 and later: stall 0 with the yield bit takes at least this long.
-inline constexpr int kDrain = 16;
+// sm_70 and later: stall 0 with the yield bit takes at least this long. At -O0 ptxas writes it behind the tensor products that
+// take longer than the largest stall, 24 cycles, and reads their results next.
+inline constexpr int kDrain = 24;
 inline constexpr int kScoreboards = 6;
 
 }  // namespace nervanagpu::sass

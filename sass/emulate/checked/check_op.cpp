@@ -35,7 +35,7 @@ std::uint8_t settle_time(Arch arch, Producer p) {
 // pipes. Before: as written; 0 issues the next instruction in the same cycle.
 std::uint8_t effective_stall(Arch arch, const Control& c) {
   if (info(arch).encoding == Encoding::k64) return c.stall;
-  if (c.yield) return c.stall == 0 ? 16 : c.stall;
+  if (c.yield) return c.stall == 0 ? kDrain : c.stall;
   return c.stall >= kYieldStall ? 2 : std::max<std::uint8_t>(c.stall, 1);
 }
 

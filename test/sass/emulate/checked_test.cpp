@@ -103,6 +103,18 @@ TEST(Checked, LongStallsNeedTheYieldBit) {
   EXPECT_EQ(findings({{"FADD R8, R0, R0", c}, {"FADD R9, R8, R8", stall(15)}}), (List{"read before ready in line 8"}));
 }
 
+TEST(Checked, StallZeroWithYieldDrains) {
+  const auto product = [](const Control& c) {
+    return findings({{"MOV R7, RZ", stall(15)},
+                     {"MOV R8, RZ", stall(15)},
+                     {"MOV R9, RZ", stall(15)},
+                     {"HMMA.16816.F32 R12, R4, R8, RZ", c},
+                     {"MOV R16, R12", stall(15)}});
+  };
+  EXPECT_EQ(product({.stall = 0, .yield = true}), kClean);
+  EXPECT_EQ(product(stall(15)), (List{"read before ready in line 11"}));
+}
+
 TEST(Checked, LoadsNeedTheirScoreboard) {
   const auto load = [](Control first, Control second) {
     return std::vector<TextLine>{{"LDG.E R8, desc[UR4][R4.64]", first}, {"IADD3 R9, R8, 0x1, RZ", second}};

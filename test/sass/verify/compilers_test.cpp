@@ -148,6 +148,18 @@ TEST(Compilers, DoublesBeforeHopperHaveScoreboards) {
   EXPECT_TRUE(verify(Arch::sm_90a, kernel(reads("--"))).empty());
 }
 
+// -O0 leaves no scoreboard and no second instruction behind a product that takes longer than the largest stall.
+TEST(Compilers, StallZeroWithYieldDrains) {
+  for (const char* product : {"HMMA.16816.F32 R12, R4, R8, RZ", "IMMA.16832.S8.U8 R12, R4.ROW, R8.COL, RZ"}) {
+    const auto behind = [&](const std::string& stall) {
+      return verify(Arch::sm_90a, kernel("--:-:-:Y:" + stall + " | " + product +
+                                         "\n--:-:-:Y:15 | MOV R12, R12\n--:-:-:-:5 | EXIT\n"));
+    };
+    EXPECT_TRUE(behind("0").empty()) << sentences(behind("0"));
+    EXPECT_EQ(behind("15").size(), 2u) << sentences(behind("15"));
+  }
+}
+
 // Reuse bits of slots from which nothing is read keep nothing.
 TEST(Compilers, StrayReuseBitsMeanNothing) {
   const auto with_bits = [](const char* text) {
