@@ -8,11 +8,10 @@ namespace nervanagpu::sass {
 
 std::span<const std::span<const Row>> all_rows() {
   static const std::array tables = {
-      rows_sm90_float(),   rows_sm90_integer(), rows_sm90_half(),    rows_sm90_uniform(), rows_sm90_memory(),
-      rows_sm90_control(), rows_sm90_texture(), rows_sm90_more(),    rows_sm90_tensor(),  rows_sm90_gmma(),
-      rows_sm90_async(),   rows_sm90_cluster(), rows_sm90_rare(),    rows_sm75(),         rows_sm50_float(),
-      rows_sm50_half(),    rows_sm50_video(),   rows_sm50_integer(), rows_sm50_convert(), rows_sm50_memory(),
-      rows_sm50_control(),
+      rows128_float(),        rows128_integer(), rows128_half(),    rows128_uniform(), rows128_memory(),
+      rows128_older_memory(), rows128_control(), rows128_texture(), rows128_tensor(),  rows128_gmma(),
+      rows128_async(),        rows128_cluster(), rows64_float(),    rows64_half(),     rows64_video(),
+      rows64_integer(),       rows64_convert(),  rows64_memory(),   rows64_control(),
   };
   return tables;
 }

@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_the_row_that_is_worked_through():
     page = (ROOT / "docs/adding.md").read_text(encoding="utf-8")
-    rows = (ROOT / "sass/isa/rows_sm90_integer.cpp").read_text(encoding="utf-8")
+    rows = (ROOT / "sass/isa/words128/integer.cpp").read_text(encoding="utf-8")
     golden = (ROOT / "test/sass/isa/sm90a.golden").read_text(encoding="utf-8").splitlines()
     quoted = re.search(r"```cpp\n(.*?)```", page, re.S)
     vectors = re.search(r"```text\n([0-9a-f]{32}\t.*?)```", page, re.S)

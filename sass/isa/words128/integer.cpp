@@ -1,4 +1,4 @@
-// sm_90a: integer arithmetic, logic, shifts, moves, compares and predicates.
+// Words of 128 bits: integer arithmetic, logic, shifts, moves, compares and predicates.
 #include "sass/isa/enums.h"
 #include "sass/isa/rows.h"
 
@@ -21,6 +21,8 @@ constexpr Enum kByteOf[] = {{Tok::kNone, 0}, {Tok::B1, 1}, {Tok::B2, 2}, {Tok::B
 constexpr Enum kHalfSign[] = {{Tok::U16, 0}, {Tok::S16, 1}};
 constexpr Enum k4Byte[] = {{Tok::k4A, 0}};
 constexpr Enum k2Half[] = {{Tok::k2A_LO, 1}, {Tok::k2A_HI, 3}};
+constexpr Enum kByteUnsigned[] = {{Tok::U8, 0}, {Tok::kNone, 1}};
+constexpr Enum kSign[] = {{Tok::SIGN, 0}};
 
 constexpr Slot kD = gpr(16).def();
 constexpr Slot kD64 = gpr(16).def().wide(Width::k2);
@@ -49,7 +51,7 @@ constexpr Row slow(Row r) {
   return r;
 }
 
-constexpr void arithmetic(RowList<256>& t) {
+constexpr void arithmetic(RowList<320>& t) {
   const Slot out1 = pred(81).def().omit(kPT, Show::kWithNext);
   const Slot out2 = pred(84).def().omit(kPT);
   const Mod x = always<Tok::X>(Axis::kExtended);
@@ -128,7 +130,7 @@ constexpr void arithmetic(RowList<256>& t) {
       0x026, "2ac");
 }
 
-constexpr void logic(RowList<256>& t) {
+constexpr void logic(RowList<320>& t) {
   const Mod x = always<Tok::X>(Axis::kExtended);
   const Mod hi = always<Tok::HI>(Axis::kHigh);
   const Mod sx = always<Tok::SX32>(Axis::kMode);
@@ -188,7 +190,7 @@ constexpr void logic(RowList<256>& t) {
   for (const Row& r : q.all()) t.add(slow(r));
 }
 
-constexpr void compares(RowList<256>& t) {
+constexpr void compares(RowList<320>& t) {
   const Mod cmp{Axis::kCmp, bits(76, 3), kCmpInt};
   const Mod u32{Axis::kSigned, bits(73, 1), kUnsigned};
   const Mod combine{Axis::kBool, bits(74, 2), kBoolOp};
@@ -218,13 +220,70 @@ constexpr void compares(RowList<256>& t) {
       0x004, "28ac", {{72, 73, 76}, {63, 62, 60}, {75, 74, 81}});
 }
 
+// Absolute differences, also of packed bytes, and signs as predicates.
+constexpr void differences_and_signs(RowList<320>& t) {
+  const Slot out = kPd.omit(kPT);
+  alu(t,
+      row(Op::VABSDIFF, kFromTuring, {}, {{Axis::kSigned, bits(73, 1), kUnsigned}},
+          {kD, out, src_a(), src_b(hex), src_c(hex)}, kAluPipe),
+      0x014, "2468ace");
+  alu(t,
+      row(Op::VABSDIFF4, kFromTuring, {},
+          {{Axis::kSigned, bits(73, 1), kByteUnsigned}, flag<Tok::ACC>(Axis::kMode, 75)},
+          {kD, out, src_a(), src_b(hex), src_c(hex)}, kAluPipe),
+      0x015, "2468ace");
+  const auto sign = [](unsigned at, unsigned reuse) {
+    Slot s = gpr(at).reuse(reuse);
+    s.sub_table = kSign;
+    return s;
+  };
+  t.add(row(Op::PLOP3, kFromTuring, code128(0x21f), {always<Tok::LUT>(Axis::kLogic)},
+            {kPd, pred(84).def(), sign(24, 0), sign(32, 1), sign(64, 2), imm(bits(72, 8)), imm(bits(16, 8))},
+            kAluPipe));
+  Slot uniform_sign = ugpr(32);
+  uniform_sign.sub_table = kSign;
+  Slot constant_sign = constant(bits(40, 14), 2, bits(54, 5)).negative();
+  constant_sign.sub_table = kSign;
+  for (const auto& [code, second] : {std::pair{0xc1f | kU, uniform_sign}, std::pair{0xa1fu, constant_sign}}) {
+    t.add(row(Op::PLOP3, kFromTuring, code128(code), {always<Tok::LUT>(Axis::kLogic)},
+              {kPd, pred(84).def(), sign(24, 0), second, sign(64, 2), imm(bits(72, 8)), imm(bits(16, 8))}, kAluPipe));
+  }
+}
+
+// sm_75 .. sm_89, and what sm_75 writes in another way.
+constexpr void older(RowList<320>& t) {
+  alu(t,
+      row(Op::P2R, kTuringToAda, {}, {{Axis::kMode, bits(76, 2), kByteOf}},
+          {gpr(16).def(), word("PR"), src_a(), src_b()},
+          {.unit = Unit::kAlu, .timing = {.result = Producer::kPredToVector}}),
+      0x003, "28ac");
+  alu(t,
+      row(Op::ISETP, kTuring, code128(0, {{72, 1, 1}}),
+          {{Axis::kCmp, bits(76, 3), kCmpInt},
+           {Axis::kSigned, bits(73, 1), kUnsigned},
+           {Axis::kBool, bits(74, 2), kBoolOp},
+           always<Tok::EX>(Axis::kExtended)},
+          {pred(81).def(), pred(84).def(), src_a(), src_b(), pred(87).inv(90), pred(68).inv(71).omit(kPT)}, kAluPipe),
+      0x00c, "28ac");
+  // Without .EX a third predicate is written where it is not PT.
+  Row third = row(Op::ISETP, kTuring, {},
+                  {{Axis::kCmp, bits(76, 3), kCmpInt},
+                   {Axis::kSigned, bits(73, 1), kUnsigned},
+                   {Axis::kBool, bits(74, 2), kBoolOp}},
+                  {pred(81).def(), pred(84).def(), src_a(), src_b(), pred(87).inv(90), pred(68).inv(71)}, kAluPipe);
+  third.never = bits(68, 3).mask();
+  alu(t, third, 0x00c, "28ac");
+}
+
 // clang-format on
 
 constexpr auto build() {
-  RowList<256> t;
+  RowList<320> t;
   arithmetic(t);
   logic(t);
   compares(t);
+  differences_and_signs(t);
+  older(t);
   return t;
 }
 
@@ -233,7 +292,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm90_integer() {
+std::span<const Row> rows128_integer() {
   return kRows.all();
 }
 

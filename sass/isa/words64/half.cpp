@@ -1,4 +1,4 @@
-// sm_53 .. sm_62: packed halves. A part .F32 reads the whole register as a float; .F32 of the result writes one float, and
+// Words of 64 bits (since sm_53): packed halves. A part .F32 reads the whole register as a float; .F32 of the result writes one float, and
 // MRG_H0 or MRG_H1 one half beside the other that stays. Short immediates have the upper ten bits of each half.
 #include "sass/isa/rowdsl64.h"
 #include "sass/isa/rows.h"
@@ -116,7 +116,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm50_half() {
+std::span<const Row> rows64_half() {
   return kRows.all();
 }
 

@@ -1,4 +1,4 @@
-// sm_90a: loads, stores, asynchronous copies, atomics, cache control, shuffles.
+// Words of 128 bits: loads, stores, asynchronous copies, atomics, cache control, shuffles.
 #include "sass/isa/addressing.h"
 #include "sass/isa/enums.h"
 #include "sass/isa/rows.h"
@@ -44,6 +44,9 @@ constexpr Enum kShuffle[] = {{Tok::IDX, 0}, {Tok::UP, 1}, {Tok::DOWN, 2}, {Tok::
 constexpr Enum kVote[] = {{Tok::ALL, 0}, {Tok::ANY, 1}, {Tok::EQ, 2}};
 constexpr Enum kMatchType[] = {{Tok::kNone, 0}, {Tok::U64, 1}};
 constexpr Enum kCacheOp[] = {{Tok::PF1, 0}, {Tok::PF2, 1}, {Tok::WB, 2}, {Tok::IV, 3}, {Tok::RS, 5}};
+constexpr Enum kSpaces[] = {{Tok::G, 0}, {Tok::L, 1}, {Tok::S, 2}, {Tok::D, 3}};
+constexpr Enum kL2Op[] = {{Tok::PML2, 1}, {Tok::DML2, 2}, {Tok::RML2, 3}};
+constexpr Enum kCacheWhich[] = {{Tok::kNone, 0}, {Tok::U, 1}, {Tok::C, 2}, {Tok::I, 3}};
 
 constexpr Mod kWide = always<Tok::E>(Axis::kWide);
 constexpr Mod kEviction{Axis::kCache, bits(84, 3), kEvict};
@@ -77,7 +80,7 @@ constexpr Slot narrow(unsigned ureg_at) {
   return narrow().uniform(bits(ureg_at, 6));
 }
 
-constexpr void global(RowList<224>& t) {
+constexpr void global(RowList<256>& t) {
   const Mod prefetch{Axis::kPrefetch, bits(68, 2), kPrefetchSize};
   const Slot out = pred(81).def().omit(kPT);
   const Slot data = gpr(32).wide(Width::kSize).read_late();
@@ -100,7 +103,7 @@ constexpr void global(RowList<224>& t) {
             {plain(bits(32, 32)), gpr(64).wide(Width::kSize).read_late()}, kStore));
 }
 
-constexpr void shared(RowList<224>& t) {
+constexpr void shared(RowList<256>& t) {
   const Slot data = gpr(32).wide(Width::kSize).read_late();
   const Field scale = bits(78, 2);
   t.add(row(Op::LDS, kFromTuring, code128(0x984), {kSizeMod}, {kD, narrow().part(scale, kIndexScale)}, kSharedLoad));
@@ -125,7 +128,7 @@ constexpr void shared(RowList<224>& t) {
   t.add(row(Op::STSM, kHopper, code128(0x844 | kU), {b16, matrix, count}, {narrow(64), matrices}, kSharedStore));
 }
 
-constexpr void copies(RowList<224>& t) {
+constexpr void copies(RowList<256>& t) {
   constexpr Traits copy{.unit = Unit::kMemGlobal, .late = true};
   const Slot target = keep_sign(address(bits(16, 8), bits(44, 20)).read_late());
   const Slot source = described(64, bits(32, 12));
@@ -142,7 +145,7 @@ constexpr void copies(RowList<224>& t) {
   t.add(row(Op::LDGDEPBAR, kFromAmpere, code128(0x9af), {}, {}, barrier));
 }
 
-constexpr void constants(RowList<224>& t) {
+constexpr void constants(RowList<256>& t) {
   constexpr Traits ldc{.unit = Unit::kMemConst, .ready = Ready::kScoreboard, .late = true};
   constexpr Traits uldc{
       .unit = Unit::kMemConst, .write_sb = true, .timing = {.result = Producer::kUniformLoad, .uniform = true}};
@@ -166,7 +169,7 @@ constexpr void constants(RowList<224>& t) {
   t.add(u);
 }
 
-constexpr void atomics(RowList<224>& t) {
+constexpr void atomics(RowList<256>& t) {
   const Mod function{Axis::kFunction, bits(87, 4), kAtomic};
   const Mod red{Axis::kFunction, bits(87, 3), kRedFunction};
   const Mod type{Axis::kType, bits(73, 3), kAtomicType};
@@ -243,7 +246,7 @@ constexpr void atomics(RowList<224>& t) {
             {}, cctl));
 }
 
-constexpr void lanes(RowList<224>& t) {
+constexpr void lanes(RowList<256>& t) {
   const Mod shuffle{Axis::kDirection, bits(58, 2), kShuffle};
   const Slot out = pred(81).def();
   const Slot d = gpr(16).def();
@@ -270,10 +273,40 @@ constexpr void lanes(RowList<224>& t) {
             {d, value}, matches));
 }
 
+// Counters in shared memory, which space an address is of, what a cache is to do.
+constexpr void spaces_and_caches(RowList<256>& t) {
+  constexpr Slot kRegister = gpr(16).def();
+  constexpr Slot kPd = pred(81).def();
+  constexpr Traits shared{.unit = Unit::kMemShared, .ready = Ready::kScoreboard, .late = true};
+  constexpr Traits global{.unit = Unit::kMemGlobal, .ready = Ready::kScoreboard, .late = true};
+  constexpr Traits cctl{.unit = Unit::kMemGlobal, .late = true};
+  Slot counter = address(bits(24, 8), bits(40, 24)).read_late().uniform(bits(64, 6)).part(bits(78, 2), kIndexScale);
+  t.add(row(Op::ATOMS, kHopper, code128(0xf8c | kU, {{87, 4, 11}}),
+            {always<Tok::POPC_INC>(Axis::kFunction), always<Tok::k32>(Axis::kType)}, {kRegister, counter}, shared));
+  t.add(row(Op::ATOMS, kAmpere, code128(0xf8c | kU, {{87, 4, 10}}),
+            {always<Tok::POPC_INC>(Axis::kFunction), always<Tok::k32>(Axis::kType)}, {kRegister, counter}, shared));
+  const Slot address64 = address(bits(24, 8), bits(40, 24)).base(Width::k2).read_late();
+  const Slot address32 = address(bits(24, 8), bits(40, 24)).read_late();
+  t.add(row(Op::CCTLL, kFromTuring, code128(0x990), {{Axis::kFunction, bits(87, 3), kCacheOp}}, {address32}, cctl));
+  const Mod space{Axis::kMode, bits(73, 2), kSpaces};
+  t.add(row(Op::QSPC, kHopper, code128(0x3aa, {{72, 1, 1}}), {always<Tok::E>(Axis::kWide), space},
+            {kPd, kRegister, address64}, global));
+  t.add(row(Op::QSPC, kHopper, code128(0x3aa), {space}, {kPd, kRegister, address32}, global));
+  Slot offset =
+      address(bits(24, 8), bits(40, 24)).base(Width::k1, Tok::U32).read_late().uniform(bits(32, 6), Width::k2);
+  offset.base_always = true;
+  t.add(row(Op::QSPC, kHopper, code128(0x9aa | kU, {{72, 1, 1}}), {always<Tok::E>(Axis::kWide), space},
+            {kPd, kRegister, offset}, global));
+  t.add(
+      row(Op::CCTL, kFromAmpere, code128(0x98f, {{72, 1, 1}, {90, 1, 1}}),
+          {always<Tok::E>(Axis::kWide), {Axis::kMode, bits(78, 3), kCacheWhich}, {Axis::kFunction, bits(87, 3), kL2Op}},
+          {address(bits(24, 8), bits(32, 32)).base(Width::k2).read_late()}, cctl));
+}
+
 // clang-format on
 
 // What has a descriptor in its address, with a uniform offset instead.
-constexpr void uniform_offsets(RowList<224>& t) {
+constexpr void uniform_offsets(RowList<256>& t) {
   const std::size_t count = t.count;
   for (std::size_t i = 0; i < count; ++i) {
     const Row r = t.rows[i];
@@ -295,7 +328,7 @@ constexpr void uniform_offsets(RowList<224>& t) {
 }
 
 constexpr auto build() {
-  RowList<224> t;
+  RowList<256> t;
   global(t);
   shared(t);
   copies(t);
@@ -303,6 +336,7 @@ constexpr auto build() {
   atomics(t);
   uniform_offsets(t);
   lanes(t);
+  spaces_and_caches(t);
   return t;
 }
 
@@ -311,7 +345,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm90_memory() {
+std::span<const Row> rows128_memory() {
   return kRows.all();
 }
 

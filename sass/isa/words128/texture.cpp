@@ -1,4 +1,4 @@
-// sm_90a: textures and surfaces. A fetch writes up to four components into two pairs of registers; its last operand is the
+// Words of 128 bits: textures and surfaces. A fetch writes up to four components into two pairs of registers; its last operand is the
 // mask of those that it writes, unwritten where it is 0xf. The handle is a pair of uniform registers and an offset.
 #include "sass/isa/enums.h"
 #include "sass/isa/rows.h"
@@ -220,7 +220,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm90_texture() {
+std::span<const Row> rows128_texture() {
   return kRows.all();
 }
 

@@ -1,5 +1,5 @@
-// sm_75 .. sm_89 where their bits or their text differ from sm_90a's: branches, memory without a written descriptor, and what
-// sm_75 lacks. What is the same stands in the tables of sm_90a, whose masks say since when.
+// Words of 128 bits: memory of sm_75 .. sm_89, whose descriptor stands behind the operands or nowhere. What is the same
+// in sm_90a stands in memory.cpp.
 #include "sass/isa/addressing.h"
 #include "sass/isa/enums.h"
 #include "sass/isa/rows.h"
@@ -35,58 +35,10 @@ constexpr Enum kSpaces[] = {{Tok::G, 0}, {Tok::L, 1}, {Tok::S, 2}};
 constexpr Enum kBypass[] = {{Tok::BYPASS, 0}, {Tok::kNone, 1}};
 constexpr Enum kNothing[] = {{Tok::kNone, 0}};
 constexpr Enum kCopySize[] = {{Tok::kNone, 4}, {Tok::k64, 5}, {Tok::k128, 6}};
-constexpr Enum kByteOf[] = {{Tok::kNone, 0}, {Tok::B1, 1}, {Tok::B2, 2}, {Tok::B3, 3}};
-constexpr Enum kUnsigned[] = {{Tok::U32, 0}, {Tok::kNone, 1}};
-constexpr Enum kHalfTo[] = {{Tok::kNone, 0}, {Tok::BF16, 1}};
-constexpr Enum kPackRound[] = {{Tok::kNone, 0}, {Tok::RZ, 3}};
 
 constexpr Slot kP = pred(87).inv(90).omit(kPT);
-constexpr Field kTarget = bits(34, 48);
-constexpr Slot kLabel = label(kTarget, 2);
-constexpr Traits kBranch{.unit = Unit::kBranch, .ends = true, .branch = true};
-constexpr Traits kLeaves{.unit = Unit::kBranch, .ends = true};
-constexpr Traits kFlow{.unit = Unit::kBranch};
 constexpr Traits kLoad{.unit = Unit::kMemGlobal, .ready = Ready::kScoreboard, .late = true};
 constexpr Traits kStore{.unit = Unit::kMemGlobal, .late = true};
-constexpr Traits kAluPipe{.unit = Unit::kAlu};
-
-constexpr void flow(RowList<160>& t) {
-  constexpr ArchMask k = kTuringToAda;
-  t.add(row(Op::BRA, k, code128(0x947), {flag<Tok::U>(Axis::kUniform, 32)}, {kP, kLabel}, kBranch));
-  t.add(row(Op::BRA, kAmpere, code128(0x947 | kU, {{33, 1, 1}}), {always<Tok::DIV>(Axis::kUniform)},
-            {kP, ugpr(24).inv(30), kLabel}, kBranch));
-  t.add(row(Op::BRA, kAmpere, code128(0x547 | kU, {{32, 1, 1}}), {always<Tok::U>(Axis::kUniform)},
-            {kP, upred(24).inv(27), kLabel}, kBranch));
-  t.add(row(Op::BRX, k, code128(0x949), {},
-            {kP, gpr(24).wide(Width::k2), imm(kTarget, ImmFormat::kSigned).scaled(2).omit(0).glue()}, kLeaves));
-  const Mod noinc = flag<Tok::NOINC>(Axis::kMode, 86);
-  t.add(row(Op::CALL, k, code128(0x944), {always<Tok::REL>(Axis::kWide), noinc}, {kP, kLabel}, kBranch));
-  t.add(row(Op::CALL, k, code128(0x344), {always<Tok::REL>(Axis::kWide), noinc},
-            {kP, gpr(24).wide(Width::k2), kLabel.glue()}, kLeaves));
-  t.add(row(Op::CALL, k, code128(0x943), {always<Tok::ABS>(Axis::kWide), noinc}, {kP, imm(bits(34, 47)).scaled(2)},
-            kLeaves));
-  t.add(row(Op::RET, k, code128(0x950), {always<Tok::REL>(Axis::kWide), flag<Tok::NODEC>(Axis::kMode, 86)},
-            {kP, gpr(24).wide(Width::k2), kLabel.glue()}, kLeaves));
-  t.add(row(Op::RET, k, code128(0x950, {{85, 1, 1}}),
-            {always<Tok::ABS>(Axis::kWide), flag<Tok::NODEC>(Axis::kMode, 86)},
-            {kP, gpr(24).wide(Width::k2), imm(kTarget, ImmFormat::kSigned).scaled(2).glue()}, kLeaves));
-  t.add(row(Op::WARPSYNC, kTuring, code128(0x348), {}, {kP, gpr(32)}, kFlow));
-  t.add(row(Op::WARPSYNC, kAmpere, code128(0x348), {flag<Tok::EXCLUSIVE>(Axis::kMode, 86)}, {kP, gpr(32)}, kFlow));
-  t.add(row(Op::BRA, k, code128(0x947, {{33, 1, 1}}), {always<Tok::DIV>(Axis::kUniform)}, {kP, kLabel}, kBranch));
-  t.add(
-      row(Op::BRA, kTuring, code128(0x947, {{32, 2, 3}}), {always<Tok::CONV>(Axis::kUniform)}, {kP, kLabel}, kBranch));
-  t.add(row(Op::BRA, kAmpere, code128(0x947 | kU, {{32, 2, 3}}), {always<Tok::CONV>(Axis::kUniform)},
-            {kP, ugpr(24).inv(30), kLabel}, kBranch));
-  t.add(
-      row(Op::LEPC, k, code128(0x34e), {}, {gpr(16).def().wide(Width::k2)}, {.unit = Unit::kBranch, .write_sb = true}));
-  t.add(row(Op::NANOSLEEP, k, code128(0x95d, {{85, 1, 1}}), {always<Tok::WARP>(Axis::kMode)}, {kP, imm(bits(32, 32))},
-            kFlow));
-  t.add(row(Op::WARPSYNC, k, code128(0x948), {}, {kP, imm(bits(32, 32))}, kFlow));
-  const Slot number = constant(bits(40, 14), 2, bits(54, 5)).negative();
-  t.add(row(Op::WARPSYNC, k, code128(0xb48), {}, {kP, number}, kFlow));
-  t.add(row(Op::NANOSLEEP, k, code128(0x35d, {{85, 1, 1}}), {always<Tok::WARP>(Axis::kMode)}, {kP, gpr(32)}, kFlow));
-  t.add(row(Op::NANOSLEEP, k, code128(0xb5d), {flag<Tok::WARP>(Axis::kMode, 85)}, {kP, number}, kFlow));
-}
 
 // Rows with a descriptor in `desc_at` that the text of nvdisasm hides; ours writes it behind the operands.
 constexpr Slot hidden(unsigned desc_at) {
@@ -158,26 +110,6 @@ constexpr void ampere_atomics(RowList<160>& t) {
   t.add(row(Op::RED, k, code128(0x98e | kU, {{71, 2, 3}, {90, 1, 1}}),
             {wide, {Axis::kFunction, bits(87, 3), kRedFunction}, evict, type, order}, {wide_address(), b, hidden(64)},
             kStore));
-  constexpr Traits cross{
-      .unit = Unit::kUniformToVector,
-      .write_sb = true,
-      .timing = {.predicate = Producer::kVectorToPred, .predicate_source = Consumer::kPredicateMore}};
-  t.add(row(Op::R2UR, kTuringToAda, code128(0x3c2), {}, {pred(81).def().omit(kPT), ugpr(16).def(), gpr(24)}, cross));
-  t.add(row(Op::R2UR, kTuringToAda, code128(0x3c2, {{84, 1, 1}}), {always<Tok::OR>(Axis::kFunction)},
-            {pred(81).both(), ugpr(16).def(), gpr(24)}, cross));
-  alu(t,
-      row(Op::F2FP, kAmpere & ~kFromAda, code128(0, {{64, 8, 255}}),
-          {flag<Tok::RELU>(Axis::kSat, 75),
-           {Axis::kDstType, bits(76, 1), kHalfTo},
-           always<Tok::PACK_AB>(Axis::kPack),
-           {Axis::kRound, bits(79, 2), kPackRound}},
-          {gpr(16).def(), src_a(), src_b(ImmFormat::kF32)}, kAluPipe),
-      0x03e, "28ac");
-  alu(t,
-      row(Op::P2R, kTuringToAda, {}, {{Axis::kMode, bits(76, 2), kByteOf}},
-          {gpr(16).def(), word("PR"), src_a(), src_b()},
-          {.unit = Unit::kAlu, .timing = {.result = Producer::kPredToVector}}),
-      0x003, "28ac");
   constexpr Traits query{.unit = Unit::kMemGlobal, .ready = Ready::kScoreboard, .late = true};
   t.add(row(Op::QSPC, kTuringToAda, code128(0x3aa, {{72, 1, 1}}), {wide, {Axis::kMode, bits(73, 2), kSpaces}},
             {pred(81).def(), gpr(16).def(), address(bits(24, 8), bits(40, 24)).base(Width::k2).read_late()}, query));
@@ -271,26 +203,6 @@ constexpr void turing(RowList<160>& t) {
   const Mod red{Axis::kFunction, bits(87, 3), kRedFunction};
   t.add(row(Op::RED, k, code128(0x98e) | e, {wide, red, evict, type, strong}, {near, value}, kStore));
   t.add(row(Op::RED, k, code128(0x98e) | u, {wide, red, evict, type, strong}, {based(64), value}, kStore));
-  alu(t,
-      row(Op::ISETP, k, code128(0, {{72, 1, 1}}),
-          {{Axis::kCmp, bits(76, 3), kCmpInt},
-           {Axis::kSigned, bits(73, 1), kUnsigned},
-           {Axis::kBool, bits(74, 2), kBoolOp},
-           always<Tok::EX>(Axis::kExtended)},
-          {pred(81).def(), pred(84).def(), src_a(), src_b(), pred(87).inv(90), pred(68).inv(71).omit(kPT)}, kAluPipe),
-      0x00c, "28ac");
-  // Without .EX a third predicate is written where it is not PT.
-  Row third = row(Op::ISETP, k, {},
-                  {{Axis::kCmp, bits(76, 3), kCmpInt},
-                   {Axis::kSigned, bits(73, 1), kUnsigned},
-                   {Axis::kBool, bits(74, 2), kBoolOp}},
-                  {pred(81).def(), pred(84).def(), src_a(), src_b(), pred(87).inv(90), pred(68).inv(71)}, kAluPipe);
-  third.never = bits(68, 3).mask();
-  alu(t, third, 0x00c, "28ac");
-  alu(t,
-      row(Op::FMNMX, k, {}, {flag<Tok::FTZ>(Axis::kFtz, 80)},
-          {gpr(16).def(), src_a().neg(0).abs(0), src_b(ImmFormat::kF32).neg(0).abs(0), pred(87).inv(90)}, kAluPipe),
-      0x009, "28ac");
 }
 
 // clang-format on
@@ -316,7 +228,6 @@ constexpr void ampere_addresses(RowList<160>& t) {
 
 constexpr auto build() {
   RowList<160> t;
-  flow(t);
   ampere(t);
   ampere_atomics(t);
   ampere_addresses(t);
@@ -329,7 +240,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm75() {
+std::span<const Row> rows128_older_memory() {
   return kRows.all();
 }
 

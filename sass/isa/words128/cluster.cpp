@@ -1,4 +1,4 @@
-// sm_90a: mbarriers, clusters, warp specialisation, fences of the asynchronous engines.
+// Words of 128 bits: mbarriers, clusters, warp specialisation, fences of the asynchronous engines.
 //   SYNCS.EXCH.64    writes the 64 bits of an mbarrier (init)        SYNCS.CCTL.IV   forgets one (inval)
 //   SYNCS.ARRIVE     .A1T0 one arrival; .A0T1 one byte; .ART0 Rb arrivals; .A0TR Rb bytes expected; .A0TX Rb bytes done;
 //                    nothing: one arrival and Rb bytes expected. .RED has no result and reaches other CTAs, .OPTOUT
@@ -121,7 +121,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm90_cluster() {
+std::span<const Row> rows128_cluster() {
   return kRows.all();
 }
 

@@ -1,4 +1,4 @@
-// sm_50 .. sm_62: conversions. Which part of the source is read (B1, H1) depends on its type, so each width is a row.
+// Words of 64 bits: conversions. Which part of the source is read (B1, H1) depends on its type, so each width is a row.
 #include "sass/isa/rowdsl64.h"
 #include "sass/isa/rows.h"
 
@@ -115,7 +115,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm50_convert() {
+std::span<const Row> rows64_convert() {
   return kRows.all();
 }
 

@@ -1,4 +1,4 @@
-// sm_90a: matrix products of one warp on registers, one row for each shape.
+// Words of 128 bits: matrix products of one warp on registers, one row for each shape.
 #include "sass/isa/enums.h"
 #include "sass/isa/rows.h"
 
@@ -164,7 +164,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm90_tensor() {
+std::span<const Row> rows128_tensor() {
   return kRows.all();
 }
 

@@ -1,4 +1,4 @@
-// sm_50 .. sm_62: single and double precision, MUFU and its range reduction.
+// Words of 64 bits: single and double precision, MUFU and its range reduction.
 #include "sass/isa/rowdsl64.h"
 #include "sass/isa/rows.h"
 
@@ -85,7 +85,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm50_float() {
+std::span<const Row> rows64_float() {
   return kRows.all();
 }
 

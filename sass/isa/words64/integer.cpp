@@ -1,4 +1,4 @@
-// sm_50 .. sm_62: integer arithmetic, logic, shifts, moves and compares.
+// Words of 64 bits: integer arithmetic, logic, shifts, moves and compares.
 #include "sass/isa/rowdsl64.h"
 #include "sass/isa/rows.h"
 
@@ -142,7 +142,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm50_integer() {
+std::span<const Row> rows64_integer() {
   return kRows.all();
 }
 

@@ -1,4 +1,4 @@
-// sm_90a: single and double precision, special functions, conversions.
+// Words of 128 bits: single and double precision, special functions, conversions.
 #include "sass/isa/enums.h"
 #include "sass/isa/rows.h"
 
@@ -42,6 +42,15 @@ constexpr Enum kOldPackType[] = {{Tok::kNone, 0}, {Tok::BF16, 1}};
 constexpr Enum kPackRound[] = {{Tok::kNone, 0}, {Tok::RZ, 3}};
 constexpr Enum kPackedRound[] = {{Tok::kNone, 0}, {Tok::RZ, 3}};
 constexpr Enum kSign32[] = {{Tok::U32, 0}, {Tok::S32, 1}};
+constexpr Enum kEightBit[] = {{Tok::E5M2, 4}, {Tok::E4M3, 5}};
+constexpr Enum kEightBitFrom[] = {{Tok::E5M2, 0}, {Tok::E4M3, 1}};
+constexpr Enum kHalfTo[] = {{Tok::F16, 0}, {Tok::BF16, 1}};
+constexpr Enum kUpper[] = {{Tok::H1, 1}};
+constexpr Enum kToSmall[] = {{Tok::U8, 0}, {Tok::S8, 1}, {Tok::U16, 2}, {Tok::S16, 3}};
+constexpr Enum kRoundByte[] = {{Tok::kNone, 0}, {Tok::TRUNC, 3}};
+constexpr Enum kMufu64[] = {{Tok::RCP64H, 6}, {Tok::RSQ64H, 7}};
+constexpr Enum kFromU32[] = {{Tok::U32, 4}};
+constexpr Enum kFromS32[] = {{Tok::kNone, 5}};
 
 constexpr Mod kRound{Axis::kRound, bits(78, 2), kRound4};
 constexpr Mod kFtz = flag<Tok::FTZ>(Axis::kFtz, 80);
@@ -54,6 +63,9 @@ constexpr Slot kPd2 = pred(84).def();
 constexpr Slot kPs = pred(87).inv(90);
 constexpr ImmFormat f32 = ImmFormat::kF32;
 constexpr ImmFormat f64 = ImmFormat::kF64;
+constexpr ImmFormat hex = ImmFormat::kHex;
+constexpr Traits kAluPipe{.unit = Unit::kAlu};
+constexpr Traits kXu{.unit = Unit::kXu, .ready = Ready::kScoreboard, .late = true};
 
 constexpr Row reads_late(Row r) {
   for (Slot& s : r.slot_array) s.late = s.role == Role::kUse;
@@ -64,9 +76,14 @@ constexpr Row slow(Row r) {
   for (Slot& s : r.slot_array) s.reuse_slot = Operand::kNoSlot;
   return reads_late(r);
 }
+constexpr Slot slow(Slot s) {
+  s.late = s.role == Role::kUse;
+  s.reuse_slot = Operand::kNoSlot;
+  return s;
+}
 
 // Conversions to and from bfloat16 are younger than the row's other formats: a row for each age.
-constexpr void add_by_age(RowList<352>& t, Row r) {
+constexpr void add_by_age(RowList<512>& t, Row r) {
   for (std::size_t i = 0; i < r.mod_count; ++i) {
     Mod& m = r.mod_array[i];
     if (m.table.data() != kFloat32 && m.table.data() != kSmallFloat) continue;
@@ -82,7 +99,7 @@ constexpr void add_by_age(RowList<352>& t, Row r) {
   t.add(r);
 }
 
-constexpr void single(RowList<352>& t) {
+constexpr void single(RowList<512>& t) {
   constexpr Traits fma{.unit = Unit::kFma};
   constexpr Traits alu_pipe{.unit = Unit::kAlu};
   constexpr Traits xu{.unit = Unit::kXu, .ready = Ready::kScoreboard, .late = true};
@@ -124,7 +141,7 @@ constexpr void single(RowList<352>& t) {
 }
 
 // Before sm_90 scoreboards say when a double is there, and when its operands have been read.
-constexpr void float64_operations(RowList<352>& t, ArchMask archs, Traits dbl) {
+constexpr void float64_operations(RowList<512>& t, ArchMask archs, Traits dbl) {
   dbl.unit = Unit::kDouble;
   const Slot a = src_a().neg(0).abs(0).wide(Width::k2);
   const Slot b = src_b(f64).neg(0).abs(0).wide(Width::k2);
@@ -138,7 +155,7 @@ constexpr void float64_operations(RowList<352>& t, ArchMask archs, Traits dbl) {
   for (const Row& r : x.all()) t.add(dbl.late ? reads_late(r) : r);
 }
 
-constexpr void conversions(RowList<352>& t) {
+constexpr void conversions(RowList<512>& t) {
   constexpr Traits xu{.unit = Unit::kXu, .ready = Ready::kScoreboard, .late = true};
   constexpr Traits alu_pipe{.unit = Unit::kAlu};
   RowList<224> x;
@@ -250,14 +267,133 @@ constexpr void conversions(RowList<352>& t) {
   }
 }
 
+// Eight-bit floats, halves in either part of a register, and what takes numbers.
+constexpr void small_types(RowList<512>& t) {
+  const Mod finite = flag<Tok::SATFINITE>(Axis::kCmp, 77);
+  const Mod relu = flag<Tok::RELU>(Axis::kSat, 75);
+  const Mod to8{Axis::kDstType, bits(76, 1, 86, 2), kEightBit};
+  Slot merged = gpr(64).reuse(2);
+  merged.sub = bits(72, 1);
+  merged.sub_table = kHalfPart;
+  const AluBits at{{72, 73, 74}, {63, 62, 60}, {75, 74, 81}};
+  alu(t,
+      row(Op::F2FP, kFromAda, code128(0, {{78, 1, 1}, {90, 1, 1}}),
+          {finite, relu, to8, always<Tok::F32>(Axis::kSrcType), always<Tok::PACK_AB_MERGE_C>(Axis::kPack)},
+          {kD, src_a(), src_b(ImmFormat::kF32), merged}, kAluPipe),
+      0x03e, "28ac", at);
+  alu(t,
+      row(Op::F2FP, kFromAda, code128(0, {{24, 8, 255}, {73, 1, 1}, {90, 1, 1}}),
+          {finite, relu, to8, always<Tok::F16>(Axis::kSrcType), always<Tok::UNPACK_B_MERGE_C>(Axis::kPack)},
+          {kD, src_b(hex), merged}, kAluPipe),
+      0x03e, "2", at);
+  const Slot half_b = [] {
+    Slot s = gpr(32).reuse(1);
+    s.sub = bits(88, 1);
+    s.sub_table = kHalfPart;
+    return s;
+  }();
+  t.add(row(Op::F2FP, kFromAda, code128(0x23e, {{24, 8, 255}, {64, 8, 255}, {74, 1, 1}, {89, 1, 1}}),
+            {relu,
+             {Axis::kDstType, bits(76, 1), kHalfTo},
+             {Axis::kSrcType, bits(73, 1), kEightBitFrom},
+             always<Tok::UNPACK_B>(Axis::kPack)},
+            {kD, half_b}, kAluPipe));
+  t.add(row(Op::F2FP, kFromAda,
+            code128(0x23e, {{24, 8, 255}, {64, 8, 255}, {76, 1, 1}, {78, 1, 1}, {86, 1, 1}, {89, 1, 1}}),
+            {relu,
+             always<Tok::TF32>(Axis::kDstType),
+             always<Tok::F32>(Axis::kSrcType),
+             always<Tok::PACK_B>(Axis::kPack),
+             {Axis::kRound, bits(79, 2), kPackRound}},
+            {kD, gpr(32).reuse(1)}, kAluPipe));
+  alu(t,
+      row(Op::F2IP, kFromGA102, {},
+          {{Axis::kDstType, bits(76, 1), kInt8},
+           always<Tok::F32>(Axis::kSrcType),
+           {Axis::kRound, bits(78, 2), kRoundByte},
+           flag<Tok::NTZ>(Axis::kMode, 74),
+           flag<Tok::RELU>(Axis::kSat, 75)},
+          {kD, src_a(), src_b(ImmFormat::kF32), src_c()}, kAluPipe),
+      0x043, "2ac");
+  RowList<8> narrowing;
+  alu(narrowing,
+      row(Op::I2I, kFromTuring, {},
+          {{Axis::kDstType, bits(76, 2), kToSmall}, always<Tok::S32>(Axis::kSrcType), always<Tok::SAT>(Axis::kSat)},
+          {kD, src_b()}, kAluPipe),
+      0x038, "28ac");
+  for (Row r : narrowing.all()) {
+    r.slot_array[1].reuse_slot = Operand::kNoSlot;
+    t.add(r);
+  }
+  // Halves in the upper part of the source; reciprocals of the upper word of a double, of a constant.
+  Slot upper = slow(gpr(32).neg(63).abs(62));
+  upper.sub = bits(60, 2);
+  upper.sub_table = kUpper;
+  t.add(row(Op::MUFU, kHopper, code128(0x308),
+            {{Axis::kFunction, bits(74, 4), kMufuHalf}, {Axis::kType, bits(72, 2), kMufuType}}, {kD, upper}, kXu));
+  Slot uniform_upper = slow(ugpr(32).neg(63).abs(62));
+  uniform_upper.sub = bits(60, 2);
+  uniform_upper.sub_table = kHalfPart;
+  t.add(row(Op::MUFU, kHopper, code128(0xd08 | kU),
+            {{Axis::kFunction, bits(74, 4), kMufuHalf}, {Axis::kType, bits(72, 2), kMufuType}}, {kD, uniform_upper},
+            kXu));
+  // sm_75 .. sm_89 have halves alone, in either part.
+  Slot either = upper;
+  either.sub_table = kHalfPart;
+  t.add(row(Op::MUFU, kTuringToAda, code128(0x308, {{73, 1, 1}}),
+            {{Axis::kFunction, bits(74, 4), kMufuHalf}, always<Tok::F16>(Axis::kType)}, {kD, either}, kXu));
+  t.add(row(Op::MUFU, kFromTuring, code128(0x908), {{Axis::kFunction, bits(74, 4), kMufu64}},
+            {kD, imm(bits(32, 32), ImmFormat::kF64)}, kXu));
+  const Mod round{Axis::kRound, bits(78, 2), kRound4};
+  for (const bool is_signed : {false, true}) {
+    const Mod from{Axis::kSrcType, bits(74, 1, 84, 2),
+                   is_signed ? std::span<const Enum>(kFromS32) : std::span<const Enum>(kFromU32)};
+    const Slot value = imm(bits(32, 32), is_signed ? ImmFormat::kSigned : hex);
+    t.add(row(Op::I2F, kHopper, code128(0x906), {{Axis::kDstType, bits(75, 3), kFloat32}, from, round}, {kD, value},
+              kXu));
+    t.add(row(Op::I2F, kTuringToAda, code128(0x906),
+              {{Axis::kDstType, bits(75, 3), std::span<const Enum>(kFloat32).first(2)}, from, round}, {kD, value},
+              kXu));
+    t.add(row(Op::I2F, kFromTuring, code128(0x912), {{Axis::kDstType, bits(75, 3), kF64}, from, round},
+              {kD.wide(Width::k2), value}, kXu));
+  }
+}
+
+constexpr void quads(RowList<512>& t) {
+  // Sums of a quad's lanes, each with signs of its own: derivatives.
+  t.add(row(
+      Op::FSWZADD, kFromTuring, code128(0x822),
+      {flag<Tok::FTZ>(Axis::kFtz, 80), {Axis::kRound, bits(78, 2), kRound4}, flag<Tok::NDV>(Axis::kDivergent, 77)},
+      {gpr(16).def(), gpr(24).reuse(0), gpr(64).reuse(2), imm(bits(32, 8), ImmFormat::kQuad)}, {.unit = Unit::kFma}));
+}
+
+// sm_75 .. sm_89 have fewer forms.
+constexpr void older(RowList<512>& t) {
+  alu(t,
+      row(Op::F2FP, kAmpere & ~kFromAda, code128(0, {{64, 8, 255}}),
+          {flag<Tok::RELU>(Axis::kSat, 75),
+           {Axis::kDstType, bits(76, 1), kOldPackType},
+           always<Tok::PACK_AB>(Axis::kPack),
+           {Axis::kRound, bits(79, 2), kPackRound}},
+          {gpr(16).def(), src_a(), src_b(ImmFormat::kF32)}, kAluPipe),
+      0x03e, "28ac");
+  alu(t,
+      row(Op::FMNMX, kTuring, {}, {flag<Tok::FTZ>(Axis::kFtz, 80)},
+          {gpr(16).def(), src_a().neg(0).abs(0), src_b(ImmFormat::kF32).neg(0).abs(0), pred(87).inv(90)}, kAluPipe),
+      0x009, "28ac");
+}
+
 // clang-format on
 
 constexpr auto build() {
-  RowList<352> t;
+  RowList<512> t;
   single(t);
   float64_operations(t, kTuringToAda, {.ready = Ready::kScoreboard, .late = true});
   float64_operations(t, kHopper, {.write_sb = true});
   conversions(t);
+  small_types(t);
+  quads(t);
+  older(t);
   return t;
 }
 
@@ -266,7 +402,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm90_float() {
+std::span<const Row> rows128_float() {
   return kRows.all();
 }
 

@@ -1,4 +1,4 @@
-// sm_50 .. sm_62: branches and the convergence stack, barriers, predicates, special registers.
+// Words of 64 bits: branches and the convergence stack, barriers, predicates, special registers.
 #include "sass/isa/rowdsl64.h"
 #include "sass/isa/rows.h"
 
@@ -105,7 +105,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm50_control() {
+std::span<const Row> rows64_control() {
   return kRows.all();
 }
 

@@ -1,4 +1,4 @@
-// sm_50 .. sm_62: video instructions, on parts of registers: a byte, a half or all of it, which the type says. The result is
+// Words of 64 bits: video instructions, on parts of registers: a byte, a half or all of it, which the type says. The result is
 // saturated, then added to the third source, compared with it or put into a part of it.
 #include "sass/isa/rowdsl64.h"
 #include "sass/isa/rows.h"
@@ -189,7 +189,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm50_video() {
+std::span<const Row> rows64_video() {
   return kRows.all();
 }
 

@@ -1,4 +1,4 @@
-// sm_90a: the copy engine. Its operands are groups of uniform registers, read some time after issue, so that only the
+// Words of 128 bits: the copy engine. Its operands are groups of uniform registers, read some time after issue, so that only the
 // read scoreboard says when they may change:
 //   [UR] = shared-memory address, mbarrier, coordinates   (UTMALDG; UTMASTG and UTMAREDG have no mbarrier,
 //                                                          UTMAPF has coordinates only)
@@ -111,7 +111,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm90_async() {
+std::span<const Row> rows128_async() {
   return kRows.all();
 }
 

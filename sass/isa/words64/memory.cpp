@@ -1,4 +1,4 @@
-// sm_50 .. sm_62: loads, stores, atomics, shuffles. An address with .E is 64 bits wide, in a register pair.
+// Words of 64 bits: loads, stores, atomics, shuffles. An address with .E is 64 bits wide, in a register pair.
 #include "sass/isa/rowdsl64.h"
 #include "sass/isa/rows.h"
 
@@ -130,7 +130,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm50_memory() {
+std::span<const Row> rows64_memory() {
   return kRows.all();
 }
 

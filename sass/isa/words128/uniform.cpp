@@ -1,4 +1,4 @@
-// sm_90a: the uniform datapath, and the ways between it and the vector registers.
+// Words of 128 bits: the uniform datapath, and the ways between it and the vector registers.
 #include "sass/isa/enums.h"
 #include "sass/isa/rows.h"
 
@@ -50,7 +50,7 @@ constexpr void ualu(RowList<N>& list, const Row& proto, unsigned base, std::stri
   }
 }
 
-constexpr void arithmetic(RowList<96>& t) {
+constexpr void arithmetic(RowList<112>& t) {
   const Slot out1 = upred(81).def().omit(kPT, Show::kWithNext);
   const Slot out2 = upred(84).def().omit(kPT);
   const Mod x = always<Tok::X>(Axis::kExtended);
@@ -128,7 +128,7 @@ constexpr void arithmetic(RowList<96>& t) {
   ualu(t, row(Op::UBREV, kFromTuring, {}, {}, {kD, src_b(hex)}, kUdp), 0x0be, "28");
 }
 
-constexpr void compares(RowList<96>& t) {
+constexpr void compares(RowList<112>& t) {
   const Mod cmp{Axis::kCmp, bits(76, 3), kCmpInt};
   const Mod u32{Axis::kSigned, bits(73, 1), kUnsigned};
   const Mod combine{Axis::kBool, bits(74, 2), kBoolOp};
@@ -154,7 +154,7 @@ constexpr void compares(RowList<96>& t) {
               {kD, word("UPR"), ugpr(24), imm(bits(32, 32))}, kUdp));
 }
 
-constexpr void bridges(RowList<96>& t) {
+constexpr void bridges(RowList<112>& t) {
   const Slot p = pred(87).inv(90);
   constexpr Traits cross{
       .unit = Unit::kUniformToVector,
@@ -181,13 +181,38 @@ constexpr void bridges(RowList<96>& t) {
             {kD, gpr(24).read_late()}, reduce));
 }
 
+constexpr void wide_products(RowList<112>& t) {
+  Row wide = row(Op::UIMAD_WIDE, kFromTuring, code128(0x2a5 | kU, {{74, 1, 1}}),
+                 {{Axis::kSigned, bits(73, 1), kUnsigned}, always<Tok::X>(Axis::kExtended)},
+                 {ugpr(16).def().wide(Width::k2), upred(81).def().omit(kPT), ugpr(24), ugpr(32),
+                  ugpr(64).wide(Width::k2).inv(75), upred(87).inv(90)},
+                 {.unit = Unit::kUniform});
+  wide.uniform_guard = true;
+  t.add(wide);
+  wide.fixed = code128(0x8a5 | kU, {{74, 1, 1}});
+  wide.slot_array[3] = imm(bits(32, 32), ImmFormat::kSigned);
+  t.add(wide);
+}
+
+constexpr void older_bridges(RowList<112>& t) {
+  constexpr Traits cross{
+      .unit = Unit::kUniformToVector,
+      .write_sb = true,
+      .timing = {.predicate = Producer::kVectorToPred, .predicate_source = Consumer::kPredicateMore}};
+  t.add(row(Op::R2UR, kTuringToAda, code128(0x3c2), {}, {pred(81).def().omit(kPT), ugpr(16).def(), gpr(24)}, cross));
+  t.add(row(Op::R2UR, kTuringToAda, code128(0x3c2, {{84, 1, 1}}), {always<Tok::OR>(Axis::kFunction)},
+            {pred(81).both(), ugpr(16).def(), gpr(24)}, cross));
+}
+
 // clang-format on
 
 constexpr auto build() {
-  RowList<96> t;
+  RowList<112> t;
   arithmetic(t);
   compares(t);
   bridges(t);
+  wide_products(t);
+  older_bridges(t);
   return t;
 }
 
@@ -196,7 +221,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm90_uniform() {
+std::span<const Row> rows128_uniform() {
   return kRows.all();
 }
 

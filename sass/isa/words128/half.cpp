@@ -1,4 +1,4 @@
-// sm_90a: packed half and bfloat16.
+// Words of 128 bits: packed half and bfloat16.
 #include "sass/isa/enums.h"
 #include "sass/isa/rows.h"
 
@@ -138,7 +138,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm90_half() {
+std::span<const Row> rows128_half() {
   return kRows.all();
 }
 

@@ -1,4 +1,4 @@
-// sm_90a: products of a warpgroup on the tensor engine. The operands are matrices in shared memory, named by 64-bit
+// Words of 128 bits: products of a warpgroup on the tensor engine. The operands are matrices in shared memory, named by 64-bit
 // descriptors in uniform registers (gdesc[UR]: A in the first pair, B in the second), or A lies in registers. They run
 // asynchronously: WARPGROUP.ARRIVE before, gsb0 on the last of a group, WARPGROUP.DEPBAR to await it.
 #include "sass/isa/enums.h"
@@ -161,7 +161,7 @@ static_assert(proven(kRows.all()));
 
 }  // namespace
 
-std::span<const Row> rows_sm90_gmma() {
+std::span<const Row> rows128_gmma() {
   return kRows.all();
 }
 
