@@ -178,7 +178,7 @@ def try_out(python: Path, folder: Path) -> None:
     def where(name: str) -> str:
         return run(python, "-m", "nervanagpu", f"--{name}", cwd=folder, env=env).strip()
 
-    for language, samples in (("c", ("convolution", "expressions", "products")), ("cpp", ("layer",))):
+    for language, samples in (("c", ("convolution", "expressions", "products", "streams")), ("cpp", ("layer",))):
         shutil.copytree(ROOT / "examples" / language, folder / language)
         out = folder / f"out-{language}"
         run(

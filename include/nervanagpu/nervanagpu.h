@@ -43,6 +43,10 @@ typedef enum ng_status {
 NG_C_API const char* ng_last_error(void);
 /* "NG_OK", "NG_INVALID_ARGUMENT" ...; never null. */
 NG_C_API const char* ng_status_name(ng_status status);
+/* Of this header. */
+#define NG_VERSION_MAJOR 0
+#define NG_VERSION_MINOR 1
+#define NG_VERSION_PATCH 0
 /* "0.1.0": of the library that is loaded. */
 NG_C_API const char* ng_version(void);
 
@@ -194,8 +198,8 @@ typedef struct ng_gemm_problem {
   /* Addresses of float32, written, or 0: of each row (m) and each column (n) of the stored C, a float, the sum and the
    * largest magnitude. They need a workspace. */
   uint64_t row_sum, column_sum, row_max_abs, column_max_abs;
-  int32_t precision; /* ng_precision, of float32 operands. NG_TENSOR wants a workspace, and must have it */
-  int32_t reserved;  /* 0 */
+  int32_t precision;       /* ng_precision, of float32 operands. NG_TENSOR wants a workspace, and must have it */
+  int32_t no_tensor_cores; /* 1: 16-bit floats have chains of multiply-adds, bytes (the same bits) too */
 } ng_gemm_problem;
 #define NG_GEMM_PROBLEM_INIT                                                                                           \
   {                                                                                                                    \
@@ -213,6 +217,7 @@ NG_C_API ng_status ng_gemm_autotune(int32_t on);
 
 /* An ng_precision: what ng_matmul of this thread asks for from now on. At first NG_STRICT. */
 NG_C_API ng_status ng_set_precision(int32_t precision);
+NG_C_API ng_status ng_get_precision(int32_t* precision);
 
 /* `count` products of any forms, none of which reads or writes what another one writes; all are checked before any is queued.
  * Those of one form go together, as a batch or by tables of their addresses. k is not cut unless a problem's splits says so:

@@ -64,7 +64,7 @@ GemmProblem problem_of(const ng_gemm_problem& p) {
   out.stride_a = p.stride_a, out.stride_b = p.stride_b, out.stride_c = p.stride_c;
   out.sum_batch = flag_of(kGemm, "sum_batch", p.sum_batch);
   out.pointers = p.pointers;
-  zero_of(kGemm, "reserved", p.reserved);
+  out.tensor_cores = !flag_of(kGemm, "no_tensor_cores", p.no_tensor_cores);
   out.precision = precision_of(kGemm, p.precision);
   return out;
 }

@@ -69,6 +69,14 @@ ng_status ng_set_precision(int32_t precision) {
   return c_api::guarded([&] { set_precision(c_api::precision_of("ng_set_precision", precision)); });
 }
 
+ng_status ng_get_precision(int32_t* precision) {
+  using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
+  return c_api::guarded([&] {
+    if (precision == nullptr) c_api::refuse("ng_get_precision", "precision", "null", "where to put it");
+    *precision = static_cast<int32_t>(nervanagpu::precision());
+  });
+}
+
 ng_status ng_gemm_grouped_workspace(const ng_gemm_problem* const* problems, size_t count, size_t* bytes) {
   using namespace nervanagpu;  // NOLINT(google-build-using-namespace)
   constexpr const char* kName = "ng_gemm_grouped_workspace";

@@ -1,6 +1,7 @@
 // nervanagpu.h: precision of float32 products, beside C++.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -78,9 +79,37 @@ TEST_F(CApiPrecision, OfAThread) {
   ASSERT_EQ(ng_set_precision(NG_TENSOR), NG_OK);
   EXPECT_EQ(precision(), Precision::tensor);
   EXPECT_EQ(GemmOptions().precision, Precision::tensor);
+  std::int32_t asked = -1;
+  ASSERT_EQ(ng_get_precision(&asked), NG_OK);
+  EXPECT_EQ(asked, NG_TENSOR);
   EXPECT_EQ(GemmProblem().precision, Precision::strict);
   ASSERT_EQ(ng_set_precision(NG_STRICT), NG_OK);
   EXPECT_EQ(GemmOptions().precision, Precision::strict);
+  ASSERT_EQ(ng_get_precision(&asked), NG_OK);
+  EXPECT_EQ(asked, NG_STRICT);
+  EXPECT_EQ(ng_get_precision(nullptr), NG_INVALID_ARGUMENT);
+}
+
+TEST_F(CApiPrecision, ChainsOfSixteenBits) {
+  const Tensor a = cast(numbers({128, 256}, 3), Dtype::float16).evaluate();
+  const Tensor b = cast(numbers({256, 128}, 5), Dtype::float16).evaluate();
+  Tensor c = Tensor::empty({128, 128});
+  std::array<std::vector<float>, 2> found;
+  for (const std::size_t chains : {0U, 1U}) {
+    ng_gemm_problem p = NG_GEMM_PROBLEM_INIT;
+    p.a = a.address(), p.b = b.address(), p.c = c.address();
+    p.m = p.n = p.ldb = p.ldc = 128, p.k = p.lda = 256, p.splits = 1;
+    p.a_type = p.b_type = NG_FLOAT16;
+    p.no_tensor_cores = static_cast<std::int32_t>(chains);
+    ASSERT_EQ(ng_gemm(&p, 0), NG_OK) << ng_last_error();
+    found[chains] = c.to_host<float>();
+    GemmOptions options;
+    options.tensor_cores = chains == 0;
+    options.splits = 1;
+    gemm(a, b, c, options);
+    EXPECT_EQ(found[chains], c.to_host<float>()) << chains;
+  }
+  EXPECT_NE(found[0], found[1]);
 }
 
 TEST_F(CApiPrecision, Refusals) {
@@ -89,7 +118,7 @@ TEST_F(CApiPrecision, Refusals) {
   ng_gemm_problem p = problem(-1);
   EXPECT_EQ(ng_gemm(&p, 0), NG_INVALID_ARGUMENT);
   EXPECT_STREQ(ng_last_error(), "ng_gemm: precision is -1; needs NG_STRICT (0) or NG_TENSOR (1)");
-  p = problem(NG_TENSOR), p.reserved = 1;
+  p = problem(NG_TENSOR), p.no_tensor_cores = 2;
   EXPECT_EQ(ng_gemm(&p, 0), NG_INVALID_ARGUMENT);
   expect_error<InvalidArgument>([] { set_precision(static_cast<Precision>(7)); },
                                 "precision is 7; needs Precision::strict or Precision::tensor");

@@ -50,6 +50,9 @@ class CApiTest : public test::OnEmulator {
 
 TEST_F(CApiTest, VersionAndStatusNames) {
   EXPECT_STREQ(ng_version(), version());
+  const std::string numbers[] = {std::to_string(NG_VERSION_MAJOR), std::to_string(NG_VERSION_MINOR),
+                                 std::to_string(NG_VERSION_PATCH)};
+  EXPECT_EQ(ng_version(), numbers[0] + "." + numbers[1] + "." + numbers[2]);
   EXPECT_STREQ(ng_status_name(NG_OK), "NG_OK");
   EXPECT_STREQ(ng_status_name(NG_ERROR), "NG_ERROR");
   EXPECT_STREQ(ng_status_name(static_cast<ng_status>(99)), "unknown status");

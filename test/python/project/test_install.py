@@ -44,7 +44,7 @@ def test_cmake_package(installed, tmp_path):
     compiler("cc")
     run("cmake", "-S", ROOT / "examples/c", "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={installed}")
     run("cmake", "--build", tmp_path)
-    for sample in ("convolution", "expressions", "products"):
+    for sample in ("convolution", "expressions", "products", "streams"):
         run(tmp_path / sample)
 
 
