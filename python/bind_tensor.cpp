@@ -6,6 +6,27 @@
 #include "python/bind.h"
 
 namespace nervanagpu::python {
+
+// A tensor as an argument, and the object that it is in.
+struct Held {
+  py::handle object;
+  const Tensor* tensor = nullptr;
+};
+
+}  // namespace nervanagpu::python
+
+template <>
+struct pybind11::detail::type_caster<nervanagpu::python::Held> {
+  PYBIND11_TYPE_CASTER(nervanagpu::python::Held, make_caster<nervanagpu::Tensor>::name);
+  bool load(handle src, bool convert) {
+    make_caster<nervanagpu::Tensor> tensor;
+    if (!tensor.load(src, convert)) return false;
+    value = {src, &cast_op<const nervanagpu::Tensor&>(tensor)};
+    return true;
+  }
+};
+
+namespace nervanagpu::python {
 namespace {
 
 py::tuple tuple_of(const Shape& s) {
@@ -135,19 +156,9 @@ bool names_elements(const py::handle& key) {
   return std::ranges::any_of(py::reinterpret_borrow<py::tuple>(key), [](const py::handle& h) { return is_array(h); });
 }
 
-// The object that `t` is the tensor of; nothing: it is of none.
-py::object object_of(const Tensor& t) {
-  for (const std::type_info* type : {&typeid(Tensor), &typeid(Lazy)}) {
-    const auto found = py::reinterpret_steal<py::object>(
-        py::detail::find_registered_python_instance(const_cast<Tensor*>(&t), py::detail::get_type_info(*type)));
-    if (found) return found;
-  }
-  return {};
-}
-
 // What a view keeps alive, pybind11's patient: the tensor that it is a view of. Nothing: it is no view.
 py::handle base_of(const py::handle& h) {
-  if (!h || !reinterpret_cast<const py::detail::instance*>(h.ptr())->has_patients) return {};
+  if (!reinterpret_cast<const py::detail::instance*>(h.ptr())->has_patients) return {};
   const auto& patients = py::detail::get_internals().patients;
   const auto found = patients.find(h.ptr());
   return found == patients.end() ? py::handle() : py::handle(found->second.front());
@@ -160,19 +171,18 @@ bool has_views(const py::handle& h) {
 }
 
 // `view` as an object whose base is the tensor `self`, or what that is a view of.
-py::object view_of(const Tensor& self, Tensor view) {
+py::object view_of(const Held& self, Tensor view) {
   py::object made = py::cast(std::move(view));
-  const py::object from = object_of(self);
-  const py::handle base = base_of(from);
-  if (from) py::detail::add_patient(made.ptr(), (base ? base : from).ptr());
+  const py::handle base = base_of(self.object);
+  py::detail::add_patient(made.ptr(), (base ? base : self.object).ptr());
   return made;
 }
 
-py::object item(const Tensor& self, const py::object& key) {
+py::object item(const Held& self, const py::object& key) {
   if (names_elements(key)) {
-    return in_python([&] { return py::module_::import("nervanagpu.indexing").attr("getitem")(self, key); });
+    return in_python([&] { return py::module_::import("nervanagpu.indexing").attr("getitem")(self.object, key); });
   }
-  return view_of(self, index(self, key));
+  return view_of(self, index(*self.tensor, key));
 }
 
 // The value without leading axes of one element that the place does not have, which NumPy's assignments leave out.
@@ -257,18 +267,19 @@ std::uint64_t exported(const Tensor& t) {
   return t.address();
 }
 
-py::object transpose(const Tensor& t, const py::args& axes) {
-  if (axes.empty()) return view_of(t, t.transpose());
+py::object transpose(const Held& self, const py::args& axes) {
+  if (axes.empty()) return view_of(self, self.tensor->transpose());
   const bool one_sequence = axes.size() == 1 && PyIndex_Check(axes[0].ptr()) == 0;
   std::vector<int> order;
   for (const std::int64_t a : shape_from(one_sequence ? py::object(axes[0]) : py::object(axes))) {
     order.push_back(static_cast<int>(a));
   }
-  return view_of(t, t.transpose(order));
+  return view_of(self, self.tensor->transpose(order));
 }
 
-py::object reshape(const Tensor& t, const py::args& shape) {
-  return view_of(t, t.reshape(shape_from(shape.size() == 1 ? py::object(shape[0]) : py::object(shape))));
+py::object reshape(const Held& self, const py::args& shape) {
+  const Shape lengths = shape_from(shape.size() == 1 ? py::object(shape[0]) : py::object(shape));
+  return view_of(self, self.tensor->reshape(lengths));
 }
 
 // The only element, as Python's number.
@@ -342,7 +353,8 @@ void bind_tensor(py::module_& m) {
       "rounding", &Tensor::rounding, setter("rounding", &Tensor::set_rounding),
       "How results that are written here are rounded: 0 to nearest, else at random to so many mantissa bits.");
   c.def_property_readonly(
-      "T", [](const Tensor& t) { return view_of(t, t.transpose()); }, "The view with its axes reversed.");
+      "T", [](const Held& self) { return view_of(self, self.tensor->transpose()); },
+      "The view with its axes reversed.");
   c.def(
       "get",
       [](const Tensor& t, const py::object& stream) {
@@ -364,10 +376,11 @@ void bind_tensor(py::module_& m) {
       "for a dtype that loses its kind (float to int). `device` has no effect: there is one.");
   c.def(
       "share",
-      [](const Tensor& t, const py::object& shape, const py::object& dtype, const std::optional<std::string>& name) {
+      [](const Held& self, const py::object& shape, const py::object& dtype, const std::optional<std::string>& name) {
+        const Tensor& t = *self.tensor;
         Tensor out = t.share(shape_from(shape), dtype.is_none() ? t.dtype() : dtype_from(dtype));
         out.set_name(name.value_or(""));
-        return view_of(t, std::move(out));
+        return view_of(self, std::move(out));
       },
       py::arg("shape"), py::arg("dtype") = py::none(), py::arg("name") = py::none(),
       "The memory of the first elements, with another shape and dtype: a view. ValueError for more bytes than there "
@@ -375,8 +388,8 @@ void bind_tensor(py::module_& m) {
       "and if the tensor has gaps.");
   c.def_property_readonly(
       "base",
-      [](const Tensor& t) -> py::object {
-        const py::handle base = base_of(object_of(t));
+      [](const Held& self) -> py::object {
+        const py::handle base = base_of(self.object);
         return base ? py::reinterpret_borrow<py::object>(base) : py::none();
       },
       "The tensor whose memory this is a view of, also if it is a view of a view; None for one that is no view.");
@@ -400,10 +413,10 @@ void bind_tensor(py::module_& m) {
   });
   m.def(
       "has_views", [](const py::handle& tensor) { return has_views(tensor); }, py::arg("tensor"));
-  m.def("based_on", [](const Tensor& base, const Tensor& view) { return view_of(base, view); });
-  m.def("real_view", [](const Tensor& t) { return view_of(t, t.real()); });
-  m.def("imag_view", [](const Tensor& t) { return view_of(t, t.imag()); });
-  m.def("diagonal", [](const Tensor& t) { return view_of(t, t.diagonal()); });
+  m.def("based_on", [](const Held& base, const Tensor& view) { return view_of(base, view); });
+  m.def("real_view", [](const Held& x) { return view_of(x, x.tensor->real()); });
+  m.def("imag_view", [](const Held& x) { return view_of(x, x.tensor->imag()); });
+  m.def("diagonal", [](const Held& x) { return view_of(x, x.tensor->diagonal()); });
   c.def("__len__", [](const Tensor& t) {
     if (t.ndim() == 0) throw TypeError("a tensor without axes has no length");
     return t.shape()[0];

@@ -2,6 +2,8 @@
 #include "python/bind.h"
 
 #include <limits>
+#include <map>
+#include <unordered_map>
 
 namespace nervanagpu::python {
 namespace {
@@ -34,6 +36,38 @@ Tensor take_slice(const Tensor& t, int axis, const py::slice& slice) {
   // -1 is "before the first" here, and would count from the end there.
   if (stop < 0) stop = -length - 1;
   return t.slice(axis, start, stop, step);
+}
+
+Tensor take_one(const Tensor& t, int axis, const py::handle& index) {
+  std::int64_t i = 0;
+  if (!load_integer(index.ptr(), &i)) throw py::index_error("index is out of range; needs less than 2^63");
+  const std::int64_t length = t.shape()[static_cast<std::size_t>(axis)];
+  if (i < -length || i >= length) {
+    throw py::index_error("index " + std::to_string(i) + " is out of range for an axis of length " +
+                          std::to_string(length));
+  }
+  return t.select(axis, i);
+}
+
+// The dtype that NumPy makes of it.
+Dtype asked_dtype(const py::object& dtype) {
+  if (py::isinstance<py::str>(dtype) && dtype.equal(py::str("bfloat16"))) return Dtype::bfloat16;
+  py::dtype d;
+  try {
+    d = py::dtype::from_args(dtype);
+  } catch (py::error_already_set&) {
+    const bool number = PyLong_Check(dtype.ptr()) != 0;  // zeros(3, 4)
+    throw TypeError("dtype is " + std::string(py::repr(dtype)) + "; needs what numpy.dtype understands" +
+                    (number ? " (a shape of several lengths is one argument, such as (3, 4))" : ""));
+  }
+  const auto ours = dtype_from_name(std::string(py::str(d.attr("name"))));
+  if (!ours) {
+    throw TypeError(
+        "dtype is " + std::string(py::str(d)) +
+        "; needs float16, bfloat16, float32, float64, complex64, complex128, bool or an integer type of 8 to "
+        "64 bits");
+  }
+  return *ours;
 }
 
 }  // namespace
@@ -91,7 +125,9 @@ py::dtype numpy_dtype(Dtype dtype) {
           "nervanagpu.nn.convert(x, \"float32\")");
     }
   }
-  return py::dtype(std::string(name_of(dtype)));
+  static auto& made = *new std::map<Dtype, py::dtype>;
+  const auto found = made.find(dtype);
+  return found != made.end() ? found->second : made.emplace(dtype, std::string(name_of(dtype))).first->second;
 }
 
 py::object dtype_object(Dtype dtype) {
@@ -106,23 +142,17 @@ py::object dtype_object(Dtype dtype) {
 }
 
 Dtype dtype_from(const py::object& dtype) {
-  if (py::isinstance<py::str>(dtype) && dtype.equal(py::str("bfloat16"))) return Dtype::bfloat16;
-  py::dtype d;
-  try {
-    d = py::dtype::from_args(dtype);
-  } catch (py::error_already_set&) {
-    const bool number = PyLong_Check(dtype.ptr()) != 0;  // zeros(3, 4)
-    throw TypeError("dtype is " + std::string(py::repr(dtype)) + "; needs what numpy.dtype understands" +
-                    (number ? " (a shape of several lengths is one argument, such as (3, 4))" : ""));
-  }
-  const auto ours = dtype_from_name(std::string(py::str(d.attr("name"))));
-  if (!ours) {
-    throw TypeError(
-        "dtype is " + std::string(py::str(d)) +
-        "; needs float16, bfloat16, float32, float64, complex64, complex128, bool or an integer type of 8 to "
-        "64 bits");
-  }
-  return *ours;
+  // Types, dtypes and words of programs are asked for again and again; kept, so that an address stays that of one.
+  static auto& known = *new std::unordered_map<PyObject*, Dtype>;
+  constexpr std::size_t kMost = 256;
+  PyObject* p = dtype.ptr();
+  const auto found = known.find(p);
+  if (found != known.end()) return found->second;
+  const Dtype ours = asked_dtype(dtype);
+  const bool lasts = PyType_Check(p) != 0 || py::isinstance<py::dtype>(dtype) ||
+                     (PyUnicode_CheckExact(p) != 0 && PyUnicode_CHECK_INTERNED(p) != 0);
+  if (lasts && known.size() < kMost) known.emplace(dtype.inc_ref().ptr(), ours);
+  return ours;
 }
 
 const Tensor& planned_tensor(const char* plan, const char* name, const py::handle& h) {
@@ -165,6 +195,9 @@ void set_shape(Tensor& t, const py::object& shape) {
 }
 
 Tensor index(const Tensor& t, const py::object& key) {
+  // The most frequent keys have no copies on their way.
+  if (t.ndim() > 0 && PySlice_Check(key.ptr()) != 0) return take_slice(t, 0, py::reinterpret_borrow<py::slice>(key));
+  if (t.ndim() > 0 && PyLong_CheckExact(key.ptr()) != 0) return take_one(t, 0, key);
   const py::tuple keys = py::isinstance<py::tuple>(key) ? key.cast<py::tuple>() : py::make_tuple(key);
   std::size_t used = 0;  // axes that the key names
   std::size_t dots = 0;
@@ -192,14 +225,7 @@ Tensor index(const Tensor& t, const py::object& key) {
       out = take_slice(out, axis, py::reinterpret_borrow<py::slice>(h));
       ++axis;
     } else if (PyIndex_Check(h.ptr()) != 0 && PyBool_Check(h.ptr()) == 0) {
-      std::int64_t i = 0;
-      if (!load_integer(h.ptr(), &i)) throw py::index_error("index is out of range; needs less than 2^63");
-      const std::int64_t length = out.shape()[static_cast<std::size_t>(axis)];
-      if (i < -length || i >= length) {
-        throw py::index_error("index " + std::to_string(i) + " is out of range for an axis of length " +
-                              std::to_string(length));
-      }
-      out = out.select(axis, i);
+      out = take_one(out, axis, h);
     } else {
       throw py::index_error("index is " + type_name(h) + "; needs integers, slices, arrays, ... or None");
     }

@@ -57,6 +57,8 @@ def integer(function: str, name: str, value: Any, low: int | None = None, high: 
 
 def no_bool(function: str, name: str, value: Any) -> Any:
     """`value`, a number or several, none of them a bool: an integer to Python, but not to NumPy's functions in C."""
+    if value is None or type(value) is int:
+        return value
     held = value if isinstance(value, tuple | list) else (value,)
     if any(isinstance(v, bool) for v in held):
         raise TypeError(f"{function}: {name} is {shown(value)}; needs an integer, not a bool (an integer is required)")

@@ -101,6 +101,8 @@ def _extreme(name: str, x: Any, axis: int | None, keepdims: bool) -> GPUTensor:
 
 def _placed(name: str, found: GPUTensor, out: Any) -> GPUTensor:
     """The places, written to `out`, which NumPy wants to hold nothing but integers."""
+    if out is None:
+        return found
     to = loops.outputs(name, out, 1)[0]
     if to is not None and not dtypes.can_cast(to.dtype, np.int64, "safe"):
         raise TypeError(f"{name}: out is {to.dtype}; needs integers that int64 holds")

@@ -16,13 +16,21 @@ BFLOAT16 = "bfloat16"
 _BESIDE_BFLOAT16 = ("bool", "int8", "uint8")  # what bfloat16 has the values of
 
 
+def _is_own(dtype: Any) -> bool:
+    """Whether it is a dtype of NumPy's own: asked first, since the text of one takes long."""
+    return isinstance(dtype, np.dtype) and dtype.kind != "V"
+
+
 def _is_bfloat16(dtype: Any) -> bool:
-    return str(dtype) == BFLOAT16
+    return not _is_own(dtype) and str(dtype) == BFLOAT16
 
 
 def _stand_in(dtype: Any) -> np.dtype[Any]:
     """A dtype of NumPy's own, of the kind and size."""
-    return np.dtype(np.float16 if _is_bfloat16(dtype) else dtype)
+    if _is_own(dtype):
+        own: np.dtype[Any] = dtype
+        return own
+    return np.dtype(np.float16 if str(dtype) == BFLOAT16 else dtype)
 
 
 def kind_of(dtype: Any) -> str:

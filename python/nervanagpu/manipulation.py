@@ -53,7 +53,8 @@ def _reshape_method(self: GPUTensor, *shape: Any, order: str = "C", copy: bool |
     order: "C" (the last axis fastest), "F" (the first), or "A" (F of what lies so). copy: True for a copy always, False
     for ValueError instead.
     """
-    order = choice("reshape", "order", order.upper() if isinstance(order, str) else order, ("C", "F", "A"))
+    if order != "C":
+        order = choice("reshape", "order", order.upper() if isinstance(order, str) else order, ("C", "F", "A"))
     if order == "F" or (order == "A" and self.flags.fnc):
         lengths = _core.shape(shape[0] if len(shape) == 1 else shape)
         turned = _reshape_method(self.transpose(), *reversed(lengths), copy=copy)

@@ -261,7 +261,7 @@ def mean(
         result = _core.cast(elementwise.divide(total, _counted("mean", x, where, axis, keepdims)), total.dtype)
     if dtype is not None and result.dtype != _core.dtype(dtype):
         result = _core.cast(result, dtype)
-    return stored("mean", result, out, "unsafe")  # as NumPy's
+    return result if out is None else stored("mean", result, out, "unsafe")  # as NumPy's
 
 
 def _wider(function: str, x: Any, out: Any) -> Any:
@@ -373,7 +373,8 @@ def _delta(function: str, ddof: float, correction: float | None) -> float:
 def _reduced_as(function: str, x: GPUTensor, axis: Axis, keepdims: bool) -> GPUTensor:
     """The sum, with `function` in messages."""
     try:
-        return sum(x, axis, keepdims=keepdims)
+        result: GPUTensor = _reduced("sum", x, axis, keepdims)
+        return result
     except ValueError as error:
         raise type(error)(str(error).replace("sum:", f"{function}:", 1)) from None
 
@@ -383,11 +384,11 @@ def all(
     x: Operand, axis: Axis = None, out: GPUTensor | None = None, keepdims: bool = False, *, where: Any = True
 ) -> GPUTensor:
     """True where every element along `axis` is not 0 (or there is none)."""
-    wrong = elementwise.logical_not(operand_of(x))
+    wrong = _core.apply("logical_not", operand_of(x))
     if where is not True:
         wrong = _masked("all", wrong, where, False)
-    found = elementwise.equal(_reduced_as("all", wrong, axis, keepdims), 0)
-    return stored("all", found, out)
+    found: GPUTensor = _core.apply("equal", _reduced_as("all", wrong, axis, keepdims), 0)
+    return found if out is None else stored("all", found, out)
 
 
 @public(method=True)
@@ -398,8 +399,8 @@ def any(
     right = _core.cast(operand_of(x), np.bool_)
     if where is not True:
         right = _masked("any", right, where, False)
-    found = elementwise.not_equal(_reduced_as("any", right, axis, keepdims), 0)
-    return stored("any", found, out)
+    found: GPUTensor = _core.apply("not_equal", _reduced_as("any", right, axis, keepdims), 0)
+    return found if out is None else stored("any", found, out)
 
 
 @public()

@@ -405,10 +405,11 @@ def matmul(
         if out is not None:
             raise TypeError("matmul: out is given twice; needs it once")
         stream, out = None, stream
+    if precision is None and dtype is None and out is None and not more:  # most calls: as little as can be
+        return _core.matmul(a, b, stream)
     with _at(precision):
         if dtype is None and not more:
-            made = _core.matmul(a, b, stream)
-            return made if out is None else core_axes.stored("matmul", made, out)
+            return core_axes.stored("matmul", _core.matmul(a, b, stream), out)
         if stream is not None:
             raise ValueError("matmul: there are both stream and arguments of ufuncs; needs one of them")
         if dtype is not None and more.get("casting", "same_kind") == "same_kind":
