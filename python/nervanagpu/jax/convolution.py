@@ -13,7 +13,7 @@ In jax.lax's words the first is ("NHWC", "OHWI", "NHWC"), the last ("NCHW", "OIH
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -23,7 +23,7 @@ from nervanagpu.jax import checks, geometry
 from nervanagpu.jax.calls import Numbers, batched_by, call, call_one, differentiable, one_by_one
 from nervanagpu.jax.geometry import Ints, Padding, Triple
 
-Array = jax.Array
+Array: TypeAlias = jax.Array
 FPROP, BPROP, UPDATE = range(3)  # an ng_conv_pass each
 
 

@@ -5,7 +5,7 @@ Layouts are the library's: "NHWC", "CHWN", "NCHW" for two axes, with D for three
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -15,7 +15,7 @@ from nervanagpu.jax import checks, geometry
 from nervanagpu.jax.calls import batched_by, call_one, differentiable
 from nervanagpu.jax.geometry import Ints, Padding, Triple
 
-Array = jax.Array
+Array: TypeAlias = jax.Array
 OPS = ("max", "avg", "l2")  # an ng_pool_op each
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 import jax.numpy as jnp
@@ -14,7 +14,7 @@ from nervanagpu.arguments import choice, flag, iterable
 from nervanagpu.jax import checks
 from nervanagpu.jax.calls import Numbers, batched_by, call, call_one, differentiable
 
-Array = jax.Array
+Array: TypeAlias = jax.Array
 ACTIVATIONS = ("none", "relu", "tanh", "sigmoid", "gelu", "gelu_tanh", "silu")  # an ng_gemm_activation each
 
 

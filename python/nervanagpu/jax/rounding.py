@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import jax
 
@@ -10,7 +10,7 @@ from nervanagpu.arguments import dtype_name, either, integer
 from nervanagpu.jax import checks
 from nervanagpu.jax.calls import batched_by, call_as, differentiable
 
-Array = jax.Array
+Array: TypeAlias = jax.Array
 BITS = {"float16": 10, "bfloat16": 7, "float32": 15}  # of the mantissa, at most
 
 
