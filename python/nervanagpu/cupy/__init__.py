@@ -63,6 +63,6 @@ def _target(name: str) -> str | None:
 
 def install() -> None:
     """Let `import cupy` of later code mean this package."""
-    from nervanagpu import other_names
+    from nervanagpu import module_aliases
 
-    other_names.install("cupy", _target, "cupy.cuda")
+    module_aliases.install("cupy", _target, "cupy.cuda")

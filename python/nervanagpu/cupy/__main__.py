@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from nervanagpu import cupy
-from nervanagpu.other_names import run_script
+from nervanagpu.module_aliases import run_script
 
 if __name__ == "__main__":
     run_script("nervanagpu.cupy", cupy.install)

@@ -37,6 +37,6 @@ def _target(name: str) -> str | None:
 
 def install() -> None:
     """Let `import pycuda` of later code mean this package."""
-    from nervanagpu import other_names
+    from nervanagpu import module_aliases
 
-    other_names.install("pycuda", _target)
+    module_aliases.install("pycuda", _target)

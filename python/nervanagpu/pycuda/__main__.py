@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 
 from nervanagpu import cupy, pycuda
-from nervanagpu.other_names import run_script
+from nervanagpu.module_aliases import run_script
 
 
 def install() -> None:
