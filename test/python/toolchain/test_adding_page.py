@@ -18,7 +18,7 @@ def squeezed(text: str) -> str:
 
 
 def test_the_row_and_its_golden_lines_are_in_the_tree():
-    rows = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "sass/isa").glob("rows_*.cpp")))
+    rows = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "sass/isa").glob("words*/*.cpp")))
     golden = (ROOT / "test/sass/isa/sm90a.golden").read_text(encoding="utf-8")
     code = re.findall(r"```cpp\n(.*?)```", PAGE, re.S)
     lines = [line for block in re.findall(r"```text\n(.*?)```", PAGE, re.S) for line in block.splitlines()]
