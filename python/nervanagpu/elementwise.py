@@ -321,7 +321,9 @@ _NO_POWER = "Integers to negative integer powers are not allowed."  # NumPy's wo
 
 def _check_exponents(a: Any, b: Any) -> None:
     """ValueError for one below 0: waits for them. While a graph is recorded nothing can be waited for."""
-    if 0 in (getattr(a, "size", 1), b.size) or (isinstance(b, GPUTensor) and _core.Graph.recording()):
+    if isinstance(b, bool) or 0 in (getattr(a, "size", 1), b.size):
+        return
+    if isinstance(b, GPUTensor) and _core.Graph.recording():
         return
     least = int(_core.reduce("min", b, None, False, 0).get() if isinstance(b, GPUTensor) else b.min())
     if least < 0:
