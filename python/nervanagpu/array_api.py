@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, creation, dtypes, elementwise, names, reductions
+from nervanagpu import _core, creation, dtypes, elementwise, manipulation, names, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.linalg import products
 
@@ -121,6 +121,11 @@ def std(x: GPUTensor, /, *, axis: Any = None, correction: float = 0.0, keepdims:
 def var(x: GPUTensor, /, *, axis: Any = None, correction: float = 0.0, keepdims: Any = False) -> GPUTensor:
     """nervanagpu.var."""
     return reductions.var(x, axis, keepdims=keepdims, correction=correction)
+
+
+def broadcast_arrays(*arrays: GPUTensor) -> list[GPUTensor]:
+    """nervanagpu.broadcast_arrays, as a list, which the standard wants."""
+    return list(manipulation.broadcast_arrays(*arrays))
 
 
 def clip(x: GPUTensor, /, min: Any = None, max: Any = None) -> GPUTensor:

@@ -132,3 +132,8 @@ PARAMETERS = {
     "test_info": ["__array_namespace_info__"],
     "test_parameters": FUNCTIONS,
 }
+
+
+def test_broadcast_arrays_gives_a_list() -> None:
+    made = XP.broadcast_arrays(ng.ones(3), ng.ones((2, 1)))
+    assert type(made) is list and [m.shape for m in made] == [(2, 3)] * 2
