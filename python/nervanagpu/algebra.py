@@ -145,25 +145,25 @@ def diagflat(x: Operand, k: int = 0) -> GPUTensor:
 
 
 @public()
-def fill_diagonal(x: GPUTensor, value: Any, wrap: bool = False) -> None:
-    """x[i, i, ...] = value."""
-    x = operand_of(x)
-    if x.ndim < 2:
-        raise ValueError(f"fill_diagonal: x has {x.ndim} axes; needs 2 or more")
-    if x.ndim > 2 and len(set(x.shape)) > 1:
-        raise ValueError(f"fill_diagonal: x has shape {x.shape}; needs axes of one length")
-    if x.ndim == 2 and not wrap:
-        target = diagonal(x)
-        given = operand_of(value) if not isinstance(value, int | float) else value
+def fill_diagonal(a: GPUTensor, val: Any, wrap: bool = False) -> None:
+    """a[i, i, ...] = val."""
+    a = operand_of(a)
+    if a.ndim < 2:
+        raise ValueError(f"fill_diagonal: a has {a.ndim} axes; needs 2 or more")
+    if a.ndim > 2 and len(set(a.shape)) > 1:
+        raise ValueError(f"fill_diagonal: a has shape {a.shape}; needs axes of one length")
+    if a.ndim == 2 and not wrap:
+        target = diagonal(a)
+        given = operand_of(val) if not isinstance(val, int | float) else val
         if isinstance(given, GPUTensor) and given.size > 1:
             given = ravel(given)
             reps = -(-target.size // given.size)
             given = composed.concatenate([given] * reps, 0)[: target.size] if reps > 1 else given[: target.size]
         target[...] = given
         return
-    step = x.shape[1] + 1 if x.ndim == 2 else sum(math.prod(x.shape[i + 1 :]) for i in range(x.ndim))
-    flat = x.reshape(-1, copy=False)
-    flat[::step] = value
+    step = a.shape[1] + 1 if a.ndim == 2 else sum(math.prod(a.shape[i + 1 :]) for i in range(a.ndim))
+    flat = a.reshape(-1, copy=False)
+    flat[::step] = val
 
 
 def _triangle(name: str, x: Any, k: int, lower: bool) -> GPUTensor:
@@ -191,20 +191,20 @@ def triu(x: Operand, k: int = 0) -> GPUTensor:
 
 
 @public(numpy=False)
-def tri(rows: int, columns: int | None = None, k: int = 0, dtype: npt.DTypeLike = np.float32) -> GPUTensor:
+def tri(N: int, M: int | None = None, k: int = 0, dtype: npt.DTypeLike = np.float32) -> GPUTensor:
     """A matrix of ones at and below the diagonal k, zeros above."""
-    n = integer("tri", "rows", rows)
-    return tril(creation.ones((n, n if columns is None else integer("tri", "columns", columns)), dtype), k)
+    n = integer("tri", "N", N)
+    return tril(creation.ones((n, n if M is None else integer("tri", "M", M)), dtype), k)
 
 
 @public()
-def vander(x: Operand, n: int | None = None, increasing: bool = False) -> GPUTensor:
-    """The powers of x as columns, from n - 1 down to 0, or up, in a dtype that holds int64, too."""
+def vander(x: Operand, N: int | None = None, increasing: bool = False) -> GPUTensor:
+    """The powers of x as columns, from N - 1 down to 0, or up, in a dtype that holds int64, too."""
     x = operand_of(x)
     if x.ndim != 1:
         raise ValueError(f"vander: x has {x.ndim} axes; needs 1")
     x = _core.as_dtype(x, dtypes.promoted(x.dtype, np.int64))
-    count = x.shape[0] if n is None else integer("vander", "n", no_bool("vander", "n", n), 0, 4096)
+    count = x.shape[0] if N is None else integer("vander", "N", no_bool("vander", "N", N), 0, 4096)
     powers = range(count) if increasing else range(count - 1, -1, -1)
     columns = [elementwise.power(x, p) for p in powers]
     return composed.stack(columns, 1) if columns else creation.empty((x.shape[0], 0), x.dtype)

@@ -154,34 +154,35 @@ def empty(
 @public(numpy=False)
 def full(
     shape: Shape,
-    value: Any,
+    fill_value: Any,
     dtype: npt.DTypeLike | None = FLOAT32,
     name: str | None = None,
     *,
     order: str | None = "C",
     device: Any = None,
 ) -> GPUTensor:
-    """A tensor of one value, which 64-bit integers hold exactly; of a sequence of values what they broadcast to.
+    """A tensor of `fill_value`, which 64-bit integers hold exactly; of a sequence of values what they broadcast to.
 
-    dtype=None: that of the value; of a float float32. OverflowError if `dtype` cannot hold it.
+    dtype=None: that of `fill_value`; of a float float32. OverflowError if `dtype` cannot hold it.
     """
     if device is not None:
         check_device("full", device)
     if order != "C" and _by_columns("full", order):
-        out = empty(shape, full((), value, dtype).dtype if np.ndim(value) == 0 else dtype, name, order="F")
-        out[...] = value
+        out = empty(shape, full((), fill_value, dtype).dtype if np.ndim(fill_value) == 0 else dtype, name, order="F")
+        out[...] = fill_value
         return out
-    if isinstance(value, complex) and dtype is FLOAT32:
+    if isinstance(fill_value, complex) and dtype is FLOAT32:
         dtype = np.complex64
     if dtype is None:
-        dtype = (
-            value.dtype if hasattr(value, "dtype") else FLOAT32 if isinstance(value, float) else np.asarray(value).dtype
-        )
-    if isinstance(value, GPUTensor | np.ndarray | list | tuple):
+        if hasattr(fill_value, "dtype"):
+            dtype = fill_value.dtype
+        else:
+            dtype = FLOAT32 if isinstance(fill_value, float) else np.asarray(fill_value).dtype
+    if isinstance(fill_value, GPUTensor | np.ndarray | list | tuple):
         out = empty(shape, dtype, name)
-        out[...] = value
+        out[...] = fill_value
         return out
-    return named(_made(_core.full, shape, value, dtype), name)
+    return named(_made(_core.full, shape, fill_value, dtype), name)
 
 
 @public(numpy=False)
@@ -282,7 +283,7 @@ def ones_like(
 @public()
 def full_like(
     other: Any,
-    value: Any,
+    fill_value: Any,
     dtype: npt.DTypeLike | None = None,
     order: str | None = "C",
     subok: bool = True,
@@ -291,11 +292,11 @@ def full_like(
     name: str | None = None,
     device: Any = None,
 ) -> GPUTensor:
-    """`value` in the shape and dtype of `other`."""
+    """`fill_value` in the shape and dtype of `other`."""
     lengths, of = _like("full_like", other, dtype, shape, device)
-    if isinstance(value, float) and dtypes.kind_of(of) in "biu":
-        value = int(value) if dtypes.kind_of(of) != "b" else bool(value)
-    return full(lengths, value, of, name, order=_order_of(other, order))
+    if isinstance(fill_value, float) and dtypes.kind_of(of) in "biu":
+        fill_value = int(fill_value) if dtypes.kind_of(of) != "b" else bool(fill_value)
+    return full(lengths, fill_value, of, name, order=_order_of(other, order))
 
 
 @public("asanyarray", numpy=False)
@@ -492,8 +493,8 @@ def geomspace(
 
 @public(numpy=False)
 def eye(
-    rows: int,
-    columns: int | None = None,
+    N: int,
+    M: int | None = None,
     k: int = 0,
     dtype: npt.DTypeLike | None = FLOAT32,
     *,
@@ -502,9 +503,9 @@ def eye(
 ) -> GPUTensor:
     """A matrix of ones on the diagonal k (above the main one if positive) and zeros elsewhere."""
     if order != "C" and _by_columns("eye", order):
-        return eye(rows if columns is None else columns, rows, -k, dtype, device=device).T
-    n = integer("eye", "rows", no_bool("eye", "rows", rows), 0)
-    m = n if columns is None else integer("eye", "columns", columns, 0)
+        return eye(N if M is None else M, N, -k, dtype, device=device).T
+    n = integer("eye", "N", no_bool("eye", "N", N), 0)
+    m = n if M is None else integer("eye", "M", M, 0)
     out = zeros((n, m), dtype, device=device)
     length = min(n + min(k, 0), m - max(k, 0))
     if length > 0:
@@ -574,13 +575,13 @@ def frombuffer(buffer: Any, dtype: npt.DTypeLike = float, count: int = -1, offse
 
 
 @public(numpy=False)
-def fromiter(iterable: Any, dtype: npt.DTypeLike, count: int = -1) -> GPUTensor:
+def fromiter(iter: Any, dtype: npt.DTypeLike, count: int = -1) -> GPUTensor:
     """A row of the numbers of an iterable."""
     count = integer("fromiter", "count", count)
     try:
-        return array(np.fromiter(iterable, _core.dtype(dtype), count))
+        return array(np.fromiter(iter, _core.dtype(dtype), count))
     except (TypeError, ValueError, OverflowError) as error:
-        raise type(error)(f"fromiter: iterable is {shown(iterable)} and dtype {shown(dtype)} ({error})") from None
+        raise type(error)(f"fromiter: iter is {shown(iter)} and dtype {shown(dtype)} ({error})") from None
 
 
 def wrap(ptr: int, shape: Shape, dtype: npt.DTypeLike, strides: Shape | None = None) -> GPUTensor:

@@ -190,15 +190,15 @@ def promote_types(first: Any, second: Any) -> Any:
 
 
 @public()
-def can_cast(source: Any, to: Any, casting: Any = "safe") -> bool:
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
     """Whether a tensor or dtype becomes another dtype by numpy.can_cast's rule."""
-    source, to = dtype_of(source), dtype_of(to)
-    if _is_bfloat16(source) or _is_bfloat16(to):
+    from_, to = dtype_of(from_), dtype_of(to)
+    if _is_bfloat16(from_) or _is_bfloat16(to):
         if casting in ("no", "equiv", "safe"):
-            return str(promoted(source, to)) == str(to)
-        return casting == "unsafe" or converts(source, to)
+            return str(promoted(from_, to)) == str(to)
+        return casting == "unsafe" or converts(from_, to)
     choice("can_cast", "casting", casting, ("no", "equiv", "safe", "same_kind", "unsafe"))
-    return bool(np.can_cast(source, to, casting))
+    return bool(np.can_cast(from_, to, casting))
 
 
 class _FloatInfo:
@@ -239,9 +239,9 @@ def finfo(dtype: Any) -> Any:
 
 
 @public()
-def iinfo(dtype: Any) -> Any:
+def iinfo(int_type: Any) -> Any:
     """The limits of an integer dtype or of a tensor's, as numpy.iinfo."""
-    found = dtype_of(dtype)
+    found = dtype_of(int_type)
     if _is_bfloat16(found) or found.kind not in "iu":
-        raise ValueError(f"iinfo: dtype is {found}; needs integers")
+        raise ValueError(f"iinfo: int_type is {found}; needs integers")
     return np.iinfo(found)

@@ -313,23 +313,23 @@ def allclose(a: Operand, b: Operand, rtol: float = 1e-05, atol: float = 1e-08, e
 
 
 @public()
-def array_equal(a: Operand, b: Operand, equal_nan: bool = False) -> bool:
+def array_equal(a1: Operand, a2: Operand, equal_nan: bool = False) -> bool:
     """Whether shapes and elements are equal."""
-    a, b = operand_of(a), operand_of(b)
-    if a.shape != b.shape:
+    a1, a2 = operand_of(a1), operand_of(a2)
+    if a1.shape != a2.shape:
         return False
-    same = elementwise.equal(a, b)
+    same = elementwise.equal(a1, a2)
     if equal_nan:
-        same = elementwise.logical_or(same, elementwise.logical_and(elementwise.isnan(a), elementwise.isnan(b)))
+        same = elementwise.logical_or(same, elementwise.logical_and(elementwise.isnan(a1), elementwise.isnan(a2)))
     return bool(reductions.all(same))
 
 
 @public()
-def array_equiv(a: Operand, b: Operand) -> bool:
+def array_equiv(a1: Operand, a2: Operand) -> bool:
     """Whether the elements are equal once the shapes are broadcast; False where they do not."""
-    a, b = operand_of(a), operand_of(b)
+    a1, a2 = operand_of(a1), operand_of(a2)
     try:
-        np.broadcast_shapes(a.shape, b.shape)
+        np.broadcast_shapes(a1.shape, a2.shape)
     except ValueError:
         return False
-    return bool(reductions.all(elementwise.equal(a, b)))
+    return bool(reductions.all(elementwise.equal(a1, a2)))

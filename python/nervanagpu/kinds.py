@@ -106,12 +106,12 @@ def min_scalar_type(x: Any) -> Any:
 
 
 @public()
-def issubdtype(first: Any, second: Any) -> bool:
+def issubdtype(arg1: Any, arg2: Any) -> bool:
     """Whether a dtype is of a kind: numpy.issubdtype."""
     try:
-        return bool(np.issubdtype(first, second))
+        return bool(np.issubdtype(arg1, arg2))
     except (TypeError, ValueError) as error:
-        raise TypeError(f"issubdtype: first is {shown(first)} and second {shown(second)} ({error})") from None
+        raise TypeError(f"issubdtype: arg1 is {shown(arg1)} and arg2 {shown(arg2)} ({error})") from None
 
 
 def _range_of(x: GPUTensor) -> tuple[int, int]:

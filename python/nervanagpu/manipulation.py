@@ -169,19 +169,19 @@ def squeeze(x: Operand, axis: Axes | None = None) -> GPUTensor:
 
 
 @public()
-def broadcast_to(x: Operand, shape: Axes, subok: bool = False) -> GPUTensor:
-    """x repeated along axes of length 1 and new axes in front, where its steps are 0: a read-only view."""
-    x = operand_of(x)
+def broadcast_to(array: Operand, shape: Axes, subok: bool = False) -> GPUTensor:
+    """`array` repeated along axes of length 1 and new axes in front, where its steps are 0: a read-only view."""
+    array = operand_of(array)
     lengths = _core.shape(shape)
     try:
-        fits = np.broadcast_shapes(x.shape, lengths) == lengths
+        fits = np.broadcast_shapes(array.shape, lengths) == lengths
     except ValueError:
         fits = False
     if not fits:
-        raise ValueError(f"broadcast_to: x has shape {x.shape}, which does not broadcast to {lengths}")
-    own = [0 if n == 1 else step for n, step in zip(x.shape, x.element_strides, strict=True)]
-    steps = [0] * (len(lengths) - x.ndim) + own
-    return _core.based_on(x, _core.adopt(x.ptr, lengths, steps, x.dtype, x, True))
+        raise ValueError(f"broadcast_to: array has shape {array.shape}, which does not broadcast to {lengths}")
+    own = [0 if n == 1 else step for n, step in zip(array.shape, array.element_strides, strict=True)]
+    steps = [0] * (len(lengths) - array.ndim) + own
+    return _core.based_on(array, _core.adopt(array.ptr, lengths, steps, array.dtype, array, True))
 
 
 @public()
@@ -234,29 +234,29 @@ def _some(function: str, arrays: Any) -> list[Any]:
 
 
 @public("row_stack", numpy="vstack")
-def vstack(arrays: Sequence[Operand], *, dtype: npt.DTypeLike | None = None, casting: str = "same_kind") -> GPUTensor:
+def vstack(tup: Sequence[Operand], *, dtype: npt.DTypeLike | None = None, casting: str = "same_kind") -> GPUTensor:
     """Rows below each other."""
-    made = [atleast_2d(a) for a in _some("vstack", arrays)]
+    made = [atleast_2d(a) for a in _some("vstack", tup)]
     return composed.concatenate(made, 0, dtype=dtype, casting=casting)
 
 
 @public()
-def hstack(arrays: Sequence[Operand], *, dtype: npt.DTypeLike | None = None, casting: str = "same_kind") -> GPUTensor:
+def hstack(tup: Sequence[Operand], *, dtype: npt.DTypeLike | None = None, casting: str = "same_kind") -> GPUTensor:
     """Side by side: along the second axis, of one axis along that."""
-    made = [atleast_1d(a) for a in _some("hstack", arrays)]
+    made = [atleast_1d(a) for a in _some("hstack", tup)]
     return composed.concatenate(made, 0 if made[0].ndim == 1 else 1, dtype=dtype, casting=casting)
 
 
 @public()
-def dstack(arrays: Sequence[Operand]) -> GPUTensor:
+def dstack(tup: Sequence[Operand]) -> GPUTensor:
     """One behind the other along the third axis."""
-    return composed.concatenate([atleast_3d(a) for a in _some("dstack", arrays)], 2)
+    return composed.concatenate([atleast_3d(a) for a in _some("dstack", tup)], 2)
 
 
 @public()
-def column_stack(arrays: Sequence[Operand]) -> GPUTensor:
+def column_stack(tup: Sequence[Operand]) -> GPUTensor:
     """Those of one axis as columns, others as they are, side by side."""
-    made = [x if x.ndim > 1 else atleast_1d(x)[:, None] for x in map(operand_of, _some("column_stack", arrays))]
+    made = [x if x.ndim > 1 else atleast_1d(x)[:, None] for x in map(operand_of, _some("column_stack", tup))]
     return composed.concatenate(made, 1)
 
 
@@ -269,52 +269,53 @@ def unstack(x: Operand, /, *, axis: int = 0) -> tuple[GPUTensor, ...]:
 
 
 @public()
-def array_split(x: Operand, sections: int | Sequence[int], axis: int = 0) -> list[GPUTensor]:
-    """Views of parts along `axis`: as many as `sections` says, as equal as they can be, or cut at these indices."""
-    x = operand_of(x)
-    at = axis_of("array_split", axis, x.ndim)
-    length = x.shape[at]
-    if isinstance(sections, int | np.integer):
-        count = integer("array_split", "sections", sections, 1)
+def array_split(ary: Operand, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[GPUTensor]:
+    """Views of parts along `axis`: as many as the number says, as equal as can be, or cut at these indices."""
+    ary = operand_of(ary)
+    at = axis_of("array_split", axis, ary.ndim)
+    length = ary.shape[at]
+    if isinstance(indices_or_sections, int | np.integer):
+        count = integer("array_split", "indices_or_sections", indices_or_sections, 1)
         small, more = builtins.divmod(length, count)
         cuts = [0, *np.cumsum([small + (k < more) for k in range(count)]).tolist()]
     else:
-        cuts = [0, *integers("array_split", "sections", sections), length]
-    return [x[along(at, slice(a, b))] for a, b in itertools.pairwise(cuts)]
+        cuts = [0, *integers("array_split", "indices_or_sections", indices_or_sections), length]
+    return [ary[along(at, slice(a, b))] for a, b in itertools.pairwise(cuts)]
 
 
 @public()
-def split(x: Operand, sections: int | Sequence[int], axis: int = 0) -> list[GPUTensor]:
-    """Views of parts along `axis`: equal ones, as many as `sections` says, or cut at these indices."""
-    x = operand_of(x)
-    at = axis_of("split", axis, x.ndim)
-    if isinstance(sections, int | np.integer) and sections > 0 and x.shape[at] % sections:
-        raise ValueError(f"split: axis {axis} has length {x.shape[at]}; needs a multiple of {sections}")
-    return array_split(x, sections, axis)
+def split(ary: Operand, indices_or_sections: int | Sequence[int], axis: int = 0) -> list[GPUTensor]:
+    """Views of parts along `axis`: equal ones, as many as the number says, or cut at these indices."""
+    ary = operand_of(ary)
+    at = axis_of("split", axis, ary.ndim)
+    count = indices_or_sections if isinstance(indices_or_sections, int | np.integer) else 0
+    if count > 0 and ary.shape[at] % count:
+        raise ValueError(f"split: axis {axis} has length {ary.shape[at]}; needs a multiple of {count}")
+    return array_split(ary, indices_or_sections, axis)
 
 
 @public()
-def vsplit(x: Operand, sections: int | Sequence[int]) -> list[GPUTensor]:
+def vsplit(ary: Operand, indices_or_sections: int | Sequence[int]) -> list[GPUTensor]:
     """split along the first of two or more axes."""
-    if operand_of(x).ndim < 2:
-        raise ValueError(f"vsplit: x has {operand_of(x).ndim} axes; needs two or more")
-    return split(x, sections, 0)
+    if operand_of(ary).ndim < 2:
+        raise ValueError(f"vsplit: ary has {operand_of(ary).ndim} axes; needs two or more")
+    return split(ary, indices_or_sections, 0)
 
 
 @public()
-def hsplit(x: Operand, sections: int | Sequence[int]) -> list[GPUTensor]:
+def hsplit(ary: Operand, indices_or_sections: int | Sequence[int]) -> list[GPUTensor]:
     """split along the second axis, of one axis along that."""
-    if operand_of(x).ndim == 0:
+    if operand_of(ary).ndim == 0:
         raise ValueError("hsplit: x has no axes; needs one or more")
-    return split(x, sections, 0 if operand_of(x).ndim == 1 else 1)
+    return split(ary, indices_or_sections, 0 if operand_of(ary).ndim == 1 else 1)
 
 
 @public()
-def dsplit(x: Operand, sections: int | Sequence[int]) -> list[GPUTensor]:
+def dsplit(ary: Operand, indices_or_sections: int | Sequence[int]) -> list[GPUTensor]:
     """split along the third axis."""
-    if operand_of(x).ndim < 3:
-        raise ValueError(f"dsplit: x has {operand_of(x).ndim} axes; needs three or more")
-    return split(x, sections, 2)
+    if operand_of(ary).ndim < 3:
+        raise ValueError(f"dsplit: ary has {operand_of(ary).ndim} axes; needs three or more")
+    return split(ary, indices_or_sections, 2)
 
 
 @public()
@@ -474,16 +475,16 @@ def insert(x: Operand, obj: Any, values: Any, axis: int | None = None) -> GPUTen
 
 
 @public()
-def resize(x: Operand, shape: Axes) -> GPUTensor:
+def resize(a: Operand, new_shape: Axes) -> GPUTensor:
     """The elements again and again until the shape is full: a copy."""
-    x = operand_of(x)
-    lengths = _core.shape(shape)
+    a = operand_of(a)
+    lengths = _core.shape(new_shape)
     if builtins.min(lengths, default=0) < 0:
-        raise ValueError(f"resize: shape is {lengths}; needs lengths of 0 or more")
+        raise ValueError(f"resize: new_shape is {lengths}; needs lengths of 0 or more")
     count = math.prod(lengths)
-    if x.size == 0:
-        return creation.zeros(lengths, x.dtype)
-    row = tile(ravel(x), -(-count // x.size) if count else 0)
+    if a.size == 0:
+        return creation.zeros(lengths, a.dtype)
+    row = tile(ravel(a), -(-count // a.size) if count else 0)
     return _reshape_method(row[:count], *lengths)
 
 

@@ -109,8 +109,8 @@ def _on_host(x: GPUTensor, widths: Any, mode: Any, more: dict[str, Any]) -> GPUT
 
 
 @public()
-def pad(x: Operand, pad_width: Any, mode: Any = "constant", **more: Any) -> GPUTensor:
-    """x with `pad_width` elements more in front and behind: a copy.
+def pad(array: Operand, pad_width: Any, mode: Any = "constant", **more: Any) -> GPUTensor:
+    """`array` with `pad_width` elements more in front and behind: a copy.
 
     pad_width: n, (before, after), a pair for each axis, or a dict of these by axis. mode: "constant" (with
     constant_values=, given alike, else 0), "edge" (the last element), "wrap" (from the other end), "reflect" and
@@ -118,9 +118,9 @@ def pad(x: Operand, pad_width: Any, mode: Any = "constant", **more: Any) -> GPUT
     end_values=, else 0), "maximum", "minimum", "mean" and "median" (of stat_length= elements next to the end, else of
     all), "empty" (undefined), or a function as numpy.pad calls it, on the host.
     """
-    x = operand_of(x)
+    array = operand_of(array)
     if callable(mode):
-        return _on_host(x, pad_width, mode, more)
+        return _on_host(array, pad_width, mode, more)
     choice("pad", "mode", mode, _TAKES)
     for name in more:
         if name not in _TAKES[mode]:
@@ -128,15 +128,15 @@ def pad(x: Operand, pad_width: Any, mode: Any = "constant", **more: Any) -> GPUT
             raise ValueError(
                 f"pad: {name} is no argument of mode {mode!r}; needs {needs} (unsupported keyword arguments)"
             )
-    widths = _widths(pad_width, x.ndim)
+    widths = _widths(pad_width, array.ndim)
     if mode == "constant":
-        return _constant(x, widths, _pairs("constant_values", more.get("constant_values", 0), x.ndim))
+        return _constant(array, widths, _pairs("constant_values", more.get("constant_values", 0), array.ndim))
     if mode == "empty":
-        return _constant(x, widths, None)
+        return _constant(array, widths, None)
     odd = choice("pad", "reflect_type", more.get("reflect_type", "even"), ("even", "odd")) == "odd"
-    ends = _pairs("end_values", more.get("end_values", 0), x.ndim)
-    lengths = _pairs("stat_length", more.get("stat_length"), x.ndim)
-    out = x
+    ends = _pairs("end_values", more.get("end_values", 0), array.ndim)
+    lengths = _pairs("stat_length", more.get("stat_length"), array.ndim)
+    out = array
     for a, (before, after) in enumerate(widths):
         n = out.shape[a]
         if not before and not after:
@@ -151,9 +151,9 @@ def pad(x: Operand, pad_width: Any, mode: Any = "constant", **more: Any) -> GPUT
             out = composed.concatenate(parts, a)
         elif odd:
             if max(before, after) > n - (mode == "reflect"):
-                return _on_host(x, widths, mode, more)
+                return _on_host(array, widths, mode, more)
             out = _mirrored(out, a, before, after, mode)
         else:
             places = np.pad(np.arange(n), (before, after), mode=mode)
             out = out[along(a, creation.array(places))]
-    return out.copy() if out is x else out
+    return out.copy() if out is array else out

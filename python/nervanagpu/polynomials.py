@@ -37,25 +37,25 @@ def _of_degree(function: str, name: str, value: Any) -> GPUTensor:
 
 
 @public()
-def polyadd(a: Operand, b: Operand) -> GPUTensor:
+def polyadd(a1: Operand, a2: Operand) -> GPUTensor:
     """The sum."""
-    x, y = _row("polyadd", "a", a), _row("polyadd", "b", b)
+    x, y = _row("polyadd", "a1", a1), _row("polyadd", "a2", a2)
     length = max(x.size, y.size)
     return elementwise.add(_as_long(x, length), _as_long(y, length))
 
 
 @public()
-def polysub(a: Operand, b: Operand) -> GPUTensor:
+def polysub(a1: Operand, a2: Operand) -> GPUTensor:
     """The difference."""
-    x, y = _row("polysub", "a", a), _row("polysub", "b", b)
+    x, y = _row("polysub", "a1", a1), _row("polysub", "a2", a2)
     length = max(x.size, y.size)
     return elementwise.subtract(_as_long(x, length), _as_long(y, length))
 
 
 @public()
-def polymul(a: Operand, b: Operand) -> GPUTensor:
+def polymul(a1: Operand, a2: Operand) -> GPUTensor:
     """The product, without zeros in front of its factors."""
-    return signals.convolve(_of_degree("polymul", "a", a), _of_degree("polymul", "b", b))
+    return signals.convolve(_of_degree("polymul", "a1", a1), _of_degree("polymul", "a2", a2))
 
 
 @public()
@@ -104,15 +104,15 @@ def polyint(p: Operand, m: int = 1, k: Any = None) -> GPUTensor:
 
 
 @public()
-def poly(roots: Operand) -> GPUTensor:
+def poly(seq_of_zeros: Operand) -> GPUTensor:
     """The polynomial of these roots, or of the eigenvalues of a square matrix, whose first coefficient is 1.
 
     Real where the roots are, and where each complex one has its conjugate beside it.
     """
     from nervanagpu import linalg
 
-    given = operand_of(roots)
-    zeros = dtypes.host_of(linalg.eigvals(given) if given.ndim == 2 else _row("poly", "roots", given))
+    given = operand_of(seq_of_zeros)
+    zeros = dtypes.host_of(linalg.eigvals(given) if given.ndim == 2 else _row("poly", "seq_of_zeros", given))
     kind = np.result_type(zeros.dtype, np.float64)
     made = creation.ones(1, kind)
     for zero in zeros.astype(kind).tolist():

@@ -54,24 +54,24 @@ def put_along_axis(x: GPUTensor, indices: Operand, values: Any, axis: int | None
 
 
 @public(method=True)
-def put(x: GPUTensor, indices: Operand, values: Any, mode: str = "raise") -> None:
-    """The elements of x, counted in one row, at `indices` become `values`, which are repeated if there are too few."""
+def put(a: GPUTensor, ind: Operand, v: Any, mode: str = "raise") -> None:
+    """The elements of `a`, counted in one row, at `ind` become `v`, which is repeated if there are too few."""
     choice("put", "mode", mode, ("raise", "wrap", "clip"))
-    tensor("put", "x", x)
-    index, given = ravel(operand_of(indices)), ravel(operand_of(values))
-    if mode != "raise" and x.size:
+    tensor("put", "a", a)
+    index, given = ravel(operand_of(ind)), ravel(operand_of(v))
+    if mode != "raise" and a.size:
         wide = _core.cast(index, np.int64)
-        index = elementwise.remainder(wide, x.size) if mode == "wrap" else elementwise.clip(wide, 0, x.size - 1)
+        index = elementwise.remainder(wide, a.size) if mode == "wrap" else elementwise.clip(wide, 0, a.size - 1)
     if index.size == 0:
         return
     if given.size == 0:
         return
     if given.size != index.size:
         given = given[composed._count(index.size) % given.size]
-    if x.contiguous:
-        x.reshape(-1)[index] = _core.cast(given, x.dtype)
+    if a.contiguous:
+        a.reshape(-1)[index] = _core.cast(given, a.dtype)
         return
-    x[np.unravel_index(index.get(), x.shape)] = _core.cast(given, x.dtype)
+    a[np.unravel_index(index.get(), a.shape)] = _core.cast(given, a.dtype)
 
 
 @public(method=True)
@@ -127,14 +127,14 @@ def choose(x: Operand, choices: Sequence[Operand], out: GPUTensor | None = None,
 
 
 @public()
-def select(conditions: Sequence[Operand], choices: Sequence[Operand], default: Any = 0) -> GPUTensor:
-    """Of each place the element of that one of `choices` whose condition is the first that is not 0."""
-    tests, among = iterable("select", "conditions", conditions), iterable("select", "choices", choices)
+def select(condlist: Sequence[Operand], choicelist: Sequence[Operand], default: Any = 0) -> GPUTensor:
+    """Of each place the element of that one of `choicelist` whose condition is the first that is not 0."""
+    tests, among = iterable("select", "condlist", condlist), iterable("select", "choicelist", choicelist)
     if len(tests) != len(among) or not tests:
         raise ValueError(f"select: there are {len(tests)} conditions and {len(among)} choices; needs as many, not 0")
     for i, test in enumerate(tests):
         if hasattr(test, "dtype") and dtypes.kind_of(test.dtype) != "b":
-            raise TypeError(f"select: conditions[{i}] is {test.dtype}; needs bool")
+            raise TypeError(f"select: condlist[{i}] is {test.dtype}; needs bool")
     result: Any = default
     for test, value in zip(reversed(tests), reversed(among), strict=True):
         result = elementwise.where(test, value, result)
@@ -142,10 +142,10 @@ def select(conditions: Sequence[Operand], choices: Sequence[Operand], default: A
 
 
 @public()
-def piecewise(x: Operand, conditions: Sequence[Operand], functions: Sequence[Any]) -> GPUTensor:
+def piecewise(x: Operand, condlist: Sequence[Operand], funclist: Sequence[Any]) -> GPUTensor:
     """Of each element the function (or number) whose condition is not 0; one more is for the others (else 0)."""
     x = operand_of(x)
-    tests, given = iterable("piecewise", "conditions", conditions), iterable("piecewise", "functions", functions)
+    tests, given = iterable("piecewise", "condlist", condlist), iterable("piecewise", "funclist", funclist)
     if len(given) not in (len(tests), len(tests) + 1):
         raise ValueError(f"piecewise: there are {len(given)} functions; needs {len(tests)} or {len(tests) + 1}")
     values = [f(x) if callable(f) else f for f in given]
@@ -180,17 +180,17 @@ def unravel_index(indices: Operand, shape: Any, order: str = "C") -> tuple[GPUTe
 
 
 @public()
-def ravel_multi_index(multi_index: Sequence[Operand], shape: Any, mode: Any = "raise", order: str = "C") -> GPUTensor:
+def ravel_multi_index(multi_index: Sequence[Operand], dims: Any, mode: Any = "raise", order: str = "C") -> GPUTensor:
     """The numbers, row by row, of the elements at these indices along each axis; order="F": column by column.
 
     mode: what becomes of an index outside, for all axes or one for each: "raise", "wrap", "clip".
     """
     function = "ravel_multi_index"
-    lengths = integers(function, "shape", shape, 1)
+    lengths = integers(function, "dims", dims, 1)
     choice(function, "order", order, ("C", "F"))
     parts = [_core.cast(operand_of(m), np.int64) for m in iterable(function, "multi_index", multi_index)]
     if len(parts) != len(lengths):
-        raise ValueError(f"{function}: there are {len(parts)} indices; needs {len(lengths)}, as in shape")
+        raise ValueError(f"{function}: there are {len(parts)} indices; needs {len(lengths)}, as in dims")
     modes = list(mode) if isinstance(mode, tuple | list) else [mode] * len(parts)
     if len(modes) != len(parts):
         raise ValueError(f"{function}: there are {len(modes)} modes; needs {len(parts)}")

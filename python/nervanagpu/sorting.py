@@ -295,17 +295,23 @@ def digitize(x: Operand, bins: Operand, right: bool = False) -> GPUTensor:
 
 @public("in1d")
 def isin(
-    x: Operand, among: Operand, assume_unique: bool = False, invert: bool = False, *, kind: str | None = None
+    element: Operand,
+    test_elements: Operand,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: str | None = None,
 ) -> GPUTensor:
     """True where an element of x is one of `among`. assume_unique and `kind` ("sort", "table") have no effect."""
-    x, row = operand_of(x), sort(among, None)
-    whole = {dtypes.kind_of(x.dtype), dtypes.kind_of(row.dtype)} <= set("biu")
+    element, row = operand_of(element), sort(test_elements, None)
+    whole = {dtypes.kind_of(element.dtype), dtypes.kind_of(row.dtype)} <= set("biu")
     if kind is not None and choice("isin", "kind", kind, ("sort", "table")) == "table" and not whole:
-        raise ValueError(f"isin: x is {x.dtype} and among {row.dtype}; needs integers for kind 'table'")
+        both = f"element is {element.dtype} and test_elements {row.dtype}"
+        raise ValueError(f"isin: {both}; needs integers for kind 'table'")
     if row.size == 0:
-        return creation.full(x.shape, bool(invert), np.bool_)
-    place = elementwise.minimum(searchsorted(row, x), row.size - 1)
-    found = elementwise.equal(row[place], x)
+        return creation.full(element.shape, bool(invert), np.bool_)
+    place = elementwise.minimum(searchsorted(row, element), row.size - 1)
+    found = elementwise.equal(row[place], element)
     return elementwise.logical_not(found) if invert else found
 
 
@@ -432,33 +438,33 @@ def unique_values(x: Operand, /) -> GPUTensor:
 
 
 @public()
-def union1d(a: Operand, b: Operand) -> GPUTensor:
+def union1d(ar1: Operand, ar2: Operand) -> GPUTensor:
     """The distinct elements of both, in order."""
-    both: GPUTensor = unique(composed.concatenate([ravel(operand_of(a)), ravel(operand_of(b))]))
+    both: GPUTensor = unique(composed.concatenate([ravel(operand_of(ar1)), ravel(operand_of(ar2))]))
     return both
 
 
 @public()
-def intersect1d(a: Operand, b: Operand, assume_unique: bool = False, return_indices: bool = False) -> Any:
+def intersect1d(ar1: Operand, ar2: Operand, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """The distinct elements that are in both, in order; and where each stands first in a and in b."""
-    first, of_first = unique(a, return_index=True)
-    second, of_second = unique(b, return_index=True)
+    first, of_first = unique(ar1, return_index=True)
+    second, of_second = unique(ar2, return_index=True)
     there = isin(first, second)
     common = first[there].astype(dtypes.promoted(first.dtype, second.dtype))
     return (common, of_first[there], of_second[isin(second, first)]) if return_indices else common
 
 
 @public()
-def setdiff1d(a: Operand, b: Operand, assume_unique: bool = False) -> GPUTensor:
+def setdiff1d(ar1: Operand, ar2: Operand, assume_unique: bool = False) -> GPUTensor:
     """The distinct elements of a that are not in b, in order."""
-    first: GPUTensor = ravel(operand_of(a)) if assume_unique else unique(a)
-    return first[isin(first, b, invert=True)]
+    first: GPUTensor = ravel(operand_of(ar1)) if assume_unique else unique(ar1)
+    return first[isin(first, ar2, invert=True)]
 
 
 @public()
-def setxor1d(a: Operand, b: Operand, assume_unique: bool = False) -> GPUTensor:
+def setxor1d(ar1: Operand, ar2: Operand, assume_unique: bool = False) -> GPUTensor:
     """The distinct elements that are in one of both alone, in order."""
-    return union1d(setdiff1d(a, b), setdiff1d(b, a))
+    return union1d(setdiff1d(ar1, ar2), setdiff1d(ar2, ar1))
 
 
 # ---- counting --------------------------------------------------------------------------------------------------------
