@@ -257,8 +257,12 @@ def make_wheel(inside: Path, arch: str, file: Path, pybind11: str, work: Path, o
         assert here in suffix, suffix
         suffix = suffix.replace(here, arch)
         env |= {"_PYTHON_HOST_PLATFORM": f"linux-{arch}", "SETUPTOOLS_EXT_SUFFIX": suffix}
+        # The last one: pybind11 forgets the suffix when it sees that the interpreter has changed.
         define |= {"NG_HOST_TOOLS": str(tree(here) / "bin"), "PYTHON_MODULE_EXTENSION": suffix,
-                   "PYTHON_MODULE_DEBUG_POSTFIX": "", "PYTHON_IS_DEBUG": "OFF"}  # fmt: skip
+                   "PYTHON_MODULE_DEBUG_POSTFIX": "", "PYTHON_IS_DEBUG": "OFF",
+                   "PYBIND11_PYTHON_EXECUTABLE_LAST": str(inside)}  # fmt: skip
+    # By it scikit-build-core sees that another environment has built here, and empties the folder.
+    (tree(arch) / ".skbuild-info.json").unlink(missing_ok=True)
     settings = [f"-Cbuild-dir={tree(arch)}", *(f"-Ccmake.define.{name}={value}" for name, value in define.items())]
     run(inside, "-m", "build", "--wheel", "--no-isolation", "--outdir", work / "raw", *settings, ROOT, env=env)
     (raw,) = (work / "raw").glob("*.whl")
