@@ -558,10 +558,10 @@ def indices(dimensions: Shape, dtype: npt.DTypeLike = np.int64, sparse: bool = F
 
 
 @public(numpy=False)
-def fromfunction(function: Callable[..., Any], shape: Shape, *, dtype: npt.DTypeLike = float) -> Any:
-    """function(*indices(shape))."""
+def fromfunction(function: Callable[..., Any], shape: Shape, *, dtype: npt.DTypeLike = float, **more: Any) -> Any:
+    """function(*indices(shape), **more)."""
     grid = indices(shape, dtype)
-    return function(*(grid[a] for a in range(grid.shape[0])))
+    return function(*(grid[a] for a in range(grid.shape[0])), **more)
 
 
 @public(numpy=False)

@@ -279,6 +279,7 @@ def install() -> None:
         ("tobytes", _tobytes),
         ("sort", sorting.sort_in_place),
         ("clip", elementwise.clip_method),
+        ("put", selection.put_method),
         ("compress", lambda self, condition, axis=None, out=None: selection.compress(condition, self, axis, out)),
         ("__index__", _index),
         ("__complex__", _complex),

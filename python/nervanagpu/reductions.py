@@ -440,7 +440,7 @@ def average(
     whole = elementwise.add(w, elementwise.multiply(x, 0)) if w.shape != x.shape else w
     total = sum(whole, axis, dtype, keepdims=keepdims)
     result = elementwise.divide(sum(weighted, axis, dtype, keepdims=keepdims), total)
-    return (result, total) if returned else result
+    return (result, _core.as_dtype(total, result.dtype)) if returned else result
 
 
 @public(numpy=False)

@@ -53,7 +53,12 @@ def put_along_axis(x: GPUTensor, indices: Operand, values: Any, axis: int | None
     x[_grid("put_along_axis", x, index, at)] = values
 
 
-@public(method=True)
+def put_method(self: GPUTensor, indices: Operand, values: Any, mode: str = "raise") -> None:
+    """The elements, counted in one row, at `indices` become `values`, as nervanagpu.put."""
+    put(self, indices, values, mode)
+
+
+@public()
 def put(a: GPUTensor, ind: Operand, v: Any, mode: str = "raise") -> None:
     """The elements of `a`, counted in one row, at `ind` become `v`, which is repeated if there are too few."""
     choice("put", "mode", mode, ("raise", "wrap", "clip"))
@@ -142,13 +147,18 @@ def select(condlist: Sequence[Operand], choicelist: Sequence[Operand], default: 
 
 
 @public()
-def piecewise(x: Operand, condlist: Sequence[Operand], funclist: Sequence[Any]) -> GPUTensor:
-    """Of each element the function (or number) whose condition is not 0; one more is for the others (else 0)."""
+def piecewise(
+    x: Operand, condlist: Sequence[Operand], funclist: Sequence[Any], *args: Any, **kw: Any
+) -> GPUTensor:  # fmt: skip
+    """Of each element the function (or number) whose condition is not 0; one more is for the others (else 0).
+
+    Functions are called with x, all of it, and with what comes behind.
+    """
     x = operand_of(x)
     tests, given = iterable("piecewise", "condlist", condlist), iterable("piecewise", "funclist", funclist)
     if len(given) not in (len(tests), len(tests) + 1):
         raise ValueError(f"piecewise: there are {len(given)} functions; needs {len(tests)} or {len(tests) + 1}")
-    values = [f(x) if callable(f) else f for f in given]
+    values = [f(x, *args, **kw) if callable(f) else f for f in given]
     result: Any = values[-1] if len(given) > len(tests) else 0
     for test, value in zip(tests, values, strict=False):
         result = elementwise.where(test, value, result)

@@ -236,7 +236,7 @@ def topk(x: Operand, k: int, axis: int = -1, largest: bool = True) -> TopK:
 
 
 @public(method=True)
-def searchsorted(a: Operand, v: Operand, /, side: str = "left", sorter: Operand | None = None) -> GPUTensor:
+def searchsorted(a: Operand, v: Operand, side: str = "left", sorter: Operand | None = None) -> GPUTensor:
     """Where in the row a, which is in order, each element of v would have to be put to keep it so, as int64.
 
     side: before equal elements ("left") or behind them. sorter: the order of a, from argsort.

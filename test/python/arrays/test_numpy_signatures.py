@@ -65,7 +65,14 @@ def test_keywords(call: str) -> None:
     check(f"xp.{call}")
 
 
-def test_places_of_put_and_fill_diagonal() -> None:
+def test_keywords_of_what_has_no_result_or_a_function() -> None:
     check("x=A('int8',(3,));xp.put(a=x,ind=[0],v=[7]);x")
     check("x=A('int8',(3,3));xp.fill_diagonal(a=x,val=7);x")
+    check("x=A('int8',(3,));x.put(indices=[0],values=[7]);x")
+    check("x=A('int8',(3,));x.put([5],7,mode='wrap');x")
+    check("xp.piecewise(L([1.,2.]),[L([True,False])],[lambda v,k,m:v*k+m,0],3,m=1)")
+    check("xp.fromfunction(lambda i,j,k:i+j+k,(2,2),k=3)")
+    check("xp.searchsorted(a=L([1,2,4]),v=[3])")
+    check("L([1,2,4]).searchsorted(v=[3],side='left')")
+    check("xp.average(A('float32',(3,)),weights=[1,2,3],returned=True)")
     check("xp.piecewise(L([1.,2.]),condlist=[L([True,False])],funclist=[lambda v:-v])")
