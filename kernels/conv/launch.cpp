@@ -211,14 +211,15 @@ void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointe
 }
 
 void queue_if(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers,
-              const Epilogue& epilogue, StreamId stream, std::uint64_t ranges, std::int64_t most_exponents) {
+              const Epilogue& epilogue, StreamId stream, std::uint64_t ranges, std::int64_t most_exponents,
+              const bf16x6::Unless& unless) {
   Call call = call_of(pass, p, pointers, epilogue);
   call.c = pointers.out;
   const Mapping mapping = map(pass, p, {}, 1);
   for (const Launch& l : mapping.launches) {
     call.launch = l;
     Values values = values_of(call);
-    values.u64(ranges).u32(most_exponents);
+    unless.put(values.u64(ranges).u32(most_exponents));
     const Kernel* kernel = nullptr;
     for (const char* tile : {"_128x64_4", "_64x64_1"}) {
       const Kernel* k =
@@ -232,10 +233,10 @@ void queue_if(Device& device, ConvPass pass, const ConvProblem& p, const ConvPoi
     const std::int64_t columns = ceil_div(l.n, kernel->number("BN"));
     const std::int64_t beside = columns * l.groups * l.splits;
     const std::int64_t rows = std::min(ceil_div(l.m, kernel->number("BM")), std::max<std::int64_t>(kMost / beside, 1));
-    values.launch(device, *kernel,
-                  {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns),
-                   static_cast<std::uint32_t>(l.groups * l.splits)},
-                  stream);
+    Grid grid = {static_cast<std::uint32_t>(rows), static_cast<std::uint32_t>(columns),
+                 static_cast<std::uint32_t>(l.groups * l.splits)};
+    grid.early = unless.halves != 0;
+    values.launch(device, *kernel, grid, stream);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/conv/mapping.h"
+#include "kernels/gemm/pieces/bf16x6.h"
 #include "src/device/device.h"
 
 namespace nervanagpu::conv_detail {
@@ -53,9 +54,11 @@ struct Forced {
 void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
            StreamId stream, const Forced& forced = {});
 
-// conv_if.sass: the whole pass in one part, if the device finds operands out of range (lib/sm_90a/ranges.sass).
+// conv_if.sass: the whole pass in one part, if the device finds operands out of range (lib/sm_90a/ranges.sass), unless it has been
+// computed from two pieces.
 void queue_if(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers,
-              const Epilogue& epilogue, StreamId stream, std::uint64_t ranges, std::int64_t most_exponents);
+              const Epilogue& epilogue, StreamId stream, std::uint64_t ranges, std::int64_t most_exponents,
+              const bf16x6::Unless& unless);
 
 // Bytes that conv.sass wants: of partial sums, and of copies in a layout and types that it has.
 std::size_t plain_workspace(ConvPass pass, const ConvProblem& p);

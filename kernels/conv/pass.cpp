@@ -165,7 +165,7 @@ std::optional<GemmProblem> Pass::as_product(const Launch& l) const {
   return product::microseconds(g) < hconv::microseconds(others) ? std::optional(g) : std::nullopt;
 }
 
-// hconv.sass's, gconv.sass's (a run of channels) or conv_bf16x6.sass's.
+// hconv.sass's, gconv.sass's (a run of channels), conv_bf16x6.sass's or conv_f16x3.sass's.
 void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int64_t run) {
   const bool few = l.gathered.channels != 0;
   note([&] {
@@ -213,7 +213,10 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
   }
   TensorMap a = l.a;
   TensorMap b = l.b;
-  if (in_pieces()) pieces::with_pieces(l.pass, l.x, l.w, a, b);
+  if (in_pieces()) {
+    l.halves ? two_pieces::with_pieces(l.pass, l.x, l.w, a, b)
+             : pieces::with_pieces(pieces::kThree, l.pass, l.x, l.w, a, b);
+  }
   if (l.on_the_way) a = b;  // which nobody reads
   if (few && l.pass == 'f') b.box[1] = static_cast<std::uint32_t>(choice.tile.bn);
   if (!few && l.pass != 'u') a.im2col->pixels = static_cast<std::uint32_t>(choice.tile.bm);
@@ -225,7 +228,8 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
   const Dtype result = sums ? sgemm::sums_of(g) : g.c_type;
   const Registry& registry = device_->registry();
   const Kernel* kernel = l.on_the_way  ? pieces::find_split(registry, choice.tile)
-                         : in_pieces() ? pieces::find(registry, l.pass, choice.tile)
+                         : in_pieces() ? pieces::find(registry, l.pass, choice.tile,
+                                                      l.halves ? pieces::kTwo : pieces::kThree)
                          : few         ? gconv::find(registry, l.pass, g.a_type, result, run, choice.tile)
                                        : hconv::find(registry, l.pass, g.a_type, result, choice.tile);
   if (few) {
@@ -243,10 +247,12 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
   if (l.on_the_way) {
     v.u32(l.x.n).u64(l.w.address).u64(ranges_).u32(l.w.count()).u32(width_of(l.w.type) * l.w.pitch);
   } else if (in_pieces()) {
-    v.u32(l.x.n).u64(ranges_).u32(most_exponents_);
+    v.u32(l.x.n);
+    if (!l.halves) v.u64(ranges_).u32(most_exponents_);
+    unless_.put(v);
   }
   v.launch(*device_, *kernel, grid_of(g, choice.tile, choice.splits, l.packs), stream_.handle());
-  if (!sums) return;
+  if (!sums || l.halves) return;
   const split_sum::Plan end = split_sum::plan(device_->registry(), sum);
   end.values.launch(*device_, *end.kernel, end.grid, stream_.handle());
 }

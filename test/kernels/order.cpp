@@ -112,10 +112,12 @@ std::array<std::vector<float>, 2> halves_of(const std::vector<float>& x, int e) 
   return out;
 }
 
-// Chunks added in ascending order; in each the products of a first piece with a second one, times 2^-10, before that of the first.
+// Chunks added in ascending order; in each the products of a first piece with a second one, times 2^-10, before that of the first. These
+// may be sums of their own behind the first `total` of the chunk.
 float in_halves(TensorChain& core, const Order& order, const Terms& t, std::int64_t from, std::int64_t to,
                 const Cut& cut) {
   const std::int64_t chunk = order.number("chunk", 0);
+  const std::int64_t most = order.number("total", 0);
   const auto step = static_cast<std::size_t>(order.number("step", 0));
   const auto a = halves_of(t.a, cut.e_a);
   const auto b = halves_of(t.b, cut.e_b);
@@ -125,7 +127,11 @@ float in_halves(TensorChain& core, const Order& order, const Terms& t, std::int6
     const auto last = static_cast<std::size_t>(std::min(to, begin + chunk));
     float sum = core.run(a[0], b[1], first, last, step);
     sum = core.run(a[1], b[0], first, last, step, sum);
-    total += core.run(a[0], b[0], first, last, step, sum * 0x1p-10F);
+    sum *= 0x1p-10F;
+    for (std::int64_t l = begin; l < begin + chunk; l += most, sum = 0) {
+      const auto end = static_cast<std::size_t>(std::min(to, l + most));
+      total += core.run(a[0], b[0], std::min(static_cast<std::size_t>(l), end), end, step, sum);
+    }
   }
   return std::ldexp(total, cut.e_a + cut.e_b - 2 * 138);
 }
@@ -160,7 +166,7 @@ std::optional<Order> order_of(std::string_view accum) {
       {"chain", {"warps", "chunk", "halves"}},
       {"tensor", {"step", "rows"}},
       {"pieces", {"chunk", "step"}},
-      {"halves", {"chunk", "step"}},
+      {"halves", {"chunk", "step", "total"}},
       {"ascending", {}},
       {"window", {}},
       {"windows", {}},

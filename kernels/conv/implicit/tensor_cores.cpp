@@ -29,7 +29,8 @@ bool takes_pieces(ConvPass pass, const ConvProblem& p) {
     copies = 3 * kCopy + 8 * elements / pieces::kMemory;
   }
   const auto cells = piece_cells::choose(pass, p);
-  const double cost = cells ? piece_cells::microseconds(pass, p, *cells) : pieces::microseconds(pass, p);
+  const double three = cells ? piece_cells::microseconds(pass, p, *cells) : pieces::microseconds(pass, p);
+  const double cost = two_pieces::chosen(pass, p) ? two_pieces::microseconds(pass, p) : three;
   return cost + copies < pieces::strict_microseconds(pass, p);
 }
 

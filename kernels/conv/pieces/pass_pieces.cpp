@@ -72,10 +72,11 @@ void Pass::run_pieces() {
                                 : pass_ == ConvPass::fprop ? taps * p_.c
                                                            : taps * p_.k;
   masked_ = false;
+  const bool two = two_pieces::chosen(pass_, p_, forced_);
   ranges_ = arena_.take(bf16x6::kRangeBytes);
   most_exponents_ = bf16x6::most_exponents(products);
   const Pixels out = as_it_lies(roles.out, at_.out);
-  if (const auto cells = piece_cells::choose(pass_, p_, forced_)) {
+  if (const auto cells = two ? std::nullopt : piece_cells::choose(pass_, p_, forced_)) {
     forced_ = piece_cells::behind(forced_);
     pass_ == ConvPass::update ? cells_in_pieces_update(*cells, out) : cells_in_pieces_fprop(*cells, out);
   } else {
@@ -87,10 +88,17 @@ void Pass::run_pieces() {
     in2.address = arena_.take(pieces::bytes(in2));
     // Of whole blocks of channels by name alone: what that takes has not been measured.
     if (pieces::splits_on_the_way(forced_)) split_on_the_way(pieces::work_of(pass_, p_), from1);
+    if (two) {
+      const two_pieces::Operands both = {from1, from2, in1.address, in2.address};
+      const std::uint64_t halves = arena_.take(bf16x6::kRangeBytes);
+      forced_ = two_pieces::behind(forced_);
+      unless_ = two_pieces::unless(pass_, both, halves, products);
+      if (device_ != nullptr) two_pieces::split(*device_, pass_, both, halves, stream_.handle());
+    }
     if (device_ != nullptr && split_) {
       pieces::split(*device_, from2, in2, nullptr, nullptr, ranges_ + bf16x6::kRangeBytes / 2, stream_.handle());
     } else if (device_ != nullptr) {
-      pieces::split(*device_, from1, in1, &from2, &in2, ranges_, stream_.handle());
+      pieces::split(*device_, from1, in1, &from2, &in2, ranges_, stream_.handle(), unless_);
     }
     if (pass_ == ConvPass::update) {
       update(in1, in2, out);
@@ -98,7 +106,7 @@ void Pass::run_pieces() {
       positions(in1, in2, out);
     }
   }
-  if (device_ != nullptr) queue_if(*device_, pass_, p_, at_, e_, stream_.handle(), ranges_, most_exponents_);
+  if (device_ != nullptr) queue_if(*device_, pass_, p_, at_, e_, stream_.handle(), ranges_, most_exponents_, unless_);
 }
 
 // Whether conv_split.sass computes this update, whose dy lies so. It stores what it finds before anything is known of dy, so not with beta.
@@ -115,9 +123,19 @@ void Pass::split_on_the_way(const hconv::Work& work, const Pixels& dy) {
   if (split_) dy_ = dy;
 }
 
-// The product of pieces, in one launch.
+// The product of pieces in one launch, or, where two pieces may do, in the first of two that cut sums alike.
 void Pass::launch_pieces(const Launch& l, const Packs& packs) {
-  hconv::Choice choice = pieces::choose(work_of(l, packs), multiprocessors(), e_.beta != 0, forced_);
+  const hconv::Work work = work_of(l, packs);
+  const bool uncut = e_.beta != 0;
+  Forced forced = forced_;
+  if (unless_.halves != 0) {
+    Launch first = l;
+    first.halves = true;
+    const hconv::Choice two = pieces::choose(work, multiprocessors(), uncut, forced, pieces::kTwo);
+    launch_product(first, two, 0);
+    forced.splits = two.splits;
+  }
+  hconv::Choice choice = pieces::choose(work, multiprocessors(), uncut, forced);
   if (!split_) {
     launch_product(l, choice, 0);
     return;

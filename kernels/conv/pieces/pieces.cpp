@@ -23,16 +23,17 @@ using hgemm::Tile;
 constexpr std::int64_t kBlock = 64;  // of l
 constexpr std::string_view kSplit = "_split";
 
-// Microseconds of a chunk, from the layers of AlexNet, OverFeat and VGG on an H200 (benchmarks/results/conv_tensor.json), those of 64
-// rows or columns from first layers on an H100 (conv_tensor_first.json). apart: of conv_split.sass.
+// Microseconds of a chunk of three pieces, from the layers of AlexNet, OverFeat and VGG on an H200 (benchmarks/results/conv_tensor.json), those of 64
+// rows or columns from first layers on an H100 (conv_tensor_first.json). two: of two pieces. apart: of conv_split.sass.
 struct Area {
   int rows, columns;
-  double chunk;
+  double chunk, two;
   const char* passes;
   double apart = 0;
 };
-constexpr std::array kAreas = {Area{128, 64, 1.15, "fb"}, Area{128, 128, 1.9, "fbu"}, Area{128, 192, 2.8, "fbu"},
-                               Area{64, 128, 1.15, "u", 2.05}, Area{64, 256, 1.9, "u", 2.5}};
+constexpr std::array kAreas = {Area{128, 64, 1.15, 0.75, "fb"}, Area{128, 128, 1.9, 1.2, "fbu"},
+                               Area{128, 192, 2.8, 1.72, "fbu"}, Area{64, 128, 1.15, 0.75, "u", 2.05},
+                               Area{64, 256, 1.9, 1.2, "u", 2.5}};
 
 Tile tile_of(const Area& a) {
   return {Form::tiles, a.rows, a.columns};
@@ -42,34 +43,37 @@ bool of_pass(const Area& a, char pass) {
   return std::string_view(a.passes).find(pass) != std::string_view::npos;
 }
 
-double tile_cost(const hconv::Work& w, const Area& area, std::int64_t splits, int multiprocessors) {
+double tile_cost(const hconv::Work& w, const Area& area, std::int64_t splits, int multiprocessors,
+                 const Kind& kind = kThree) {
   constexpr double kWholeRow = 1.05e-3, kPartRow = 1.94e-3;  // of the copy engine
   constexpr hgemm::Rates kRates = {.sums = 1.4};
   const auto row = [](std::int64_t channels) { return channels % kBlock == 0 ? kWholeRow : kPartRow; };
+  const auto pieces = static_cast<double>(kind.pieces);
   const double copies =
-      kPieces * (area.rows * row(w.pass == 'b' || w.pass == 'u' ? w.k : w.c) + area.columns * row(w.c));
-  return hgemm::tile_microseconds(w.product, tile_of(area), splits, multiprocessors, w.bytes,
-                                  std::max(area.chunk, copies), 1, kRates);
+      pieces * (area.rows * row(w.pass == 'b' || w.pass == 'u' ? w.k : w.c) + area.columns * row(w.c));
+  return hgemm::tile_microseconds(w.product, tile_of(area), splits, multiprocessors,
+                                  w.bytes * pieces / static_cast<double>(kPieces),
+                                  std::max(kind.pieces == kTwo.pieces ? area.two : area.chunk, copies), 1, kRates);
 }
 
 struct Best {
   Tile tile;
   double cost = 0;
 };
-Best best(const hconv::Work& w, std::int64_t splits, int multiprocessors) {
+Best best(const hconv::Work& w, std::int64_t splits, int multiprocessors, const Kind& kind = kThree) {
   Best out;
   for (const Area& area : kAreas) {
     if (!of_pass(area, w.pass)) continue;
-    const double cost = tile_cost(w, area, splits, multiprocessors);
+    const double cost = tile_cost(w, area, splits, multiprocessors, kind);
     if (out.cost == 0 || cost < out.cost) out = {tile_of(area), cost};
   }
   return out;
 }
 
-std::int64_t splits_of(const hconv::Work& work) {
+std::int64_t splits_of(const hconv::Work& work, const Kind& kind = kThree) {
   return hconv::cheapest_splits(
       work, bf16x6::least_splits(hgemm::blocks_of(work.product)),
-      [](const hconv::Work& w, std::int64_t s) { return best(w, s, hgemm::kProcessors).cost; });
+      [&](const hconv::Work& w, std::int64_t s) { return best(w, s, hgemm::kProcessors, kind).cost; });
 }
 
 // Everything that the maps can say.
@@ -131,22 +135,22 @@ bool asked(const ConvProblem& p) {
   return p.precision == Precision::tensor && p.x_type == Dtype::float32 && p.groups == 1;
 }
 
-double product_microseconds(const hconv::Work& work) {
-  return best(work, splits_of(work), hgemm::kProcessors).cost;
+double product_microseconds(const hconv::Work& work, const Kind& kind) {
+  return best(work, splits_of(work, kind), hgemm::kProcessors, kind).cost;
 }
 
-double split_microseconds(double elements) {
-  return elements * (4 + 2 * static_cast<double>(kPieces)) / kMemory;  // read and written
+double split_microseconds(double elements, const Kind& kind) {
+  return elements * (4 + 2 * static_cast<double>(kind.pieces)) / kMemory;  // read and written
 }
 
-double microseconds(ConvPass pass, const ConvProblem& p) {
+double microseconds(ConvPass pass, const ConvProblem& p, const Kind& kind) {
   if (!possible(pass, p)) return std::numeric_limits<double>::infinity();
   const Roles roles = roles_of(pass);
   const auto elements = [&](Role role) {
     return static_cast<double>(role == Role::x ? p.x_elements() : role == Role::w ? p.w_elements() : p.y_elements());
   };
-  return product_microseconds(work_of(pass, p)) + split_microseconds(elements(roles.in1) + elements(roles.in2)) +
-         kLaunches;
+  return product_microseconds(work_of(pass, p), kind) +
+         split_microseconds(elements(roles.in1) + elements(roles.in2), kind) + kLaunches;
 }
 
 bool splits_on_the_way(const Forced& forced) {
@@ -184,22 +188,25 @@ double update_microseconds(const hconv::Work& work, std::int64_t dy_elements) {
   return best(work, splits, hgemm::kProcessors).cost + split_microseconds(static_cast<double>(dy_elements));
 }
 
-hconv::Choice choose(const hconv::Work& w, int multiprocessors, bool uncut, const Forced& forced) {
+hconv::Choice choose(const hconv::Work& w, int multiprocessors, bool uncut, const Forced& forced, const Kind& kind) {
   hconv::Choice out;
-  out.splits = uncut ? 1 : splits_of(w);
-  if (forced.splits != 0 && !uncut) out.splits = hgemm::effective(hgemm::blocks_of(w.product), forced.splits);
-  out.tile = best(w, out.splits, std::max(multiprocessors, 1)).tile;
+  if (uncut) {
+    out.splits = 1;
+  } else {
+    out.splits = forced.splits != 0 ? hgemm::effective(hgemm::blocks_of(w.product), forced.splits) : splits_of(w, kind);
+  }
+  out.tile = best(w, out.splits, std::max(multiprocessors, 1), kind).tile;
   if (forced.kernel.empty()) return out;
   for (const Area& a : kAreas) {
     if (!of_pass(a, w.pass) || forced.kernel != "_" + hgemm::shape_name(tile_of(a))) continue;
     out.tile = tile_of(a);
     return out;
   }
-  throw InvalidArgument(std::string("conv: no kernel conv_bf16x6_") + w.pass + forced.kernel);
+  throw InvalidArgument(std::string("conv: no kernel ") + kind.kernel + w.pass + forced.kernel);
 }
 
-const Kernel* find(const Registry& registry, char pass, const Tile& t) {
-  return registry.find(std::string("conv_bf16x6_") + pass + "_" + hgemm::shape_name(t));
+const Kernel* find(const Registry& registry, char pass, const Tile& t, const Kind& kind) {
+  return registry.find(std::string(kind.kernel) + pass + "_" + hgemm::shape_name(t));
 }
 
 Pixels of(const Pixels& t) {
@@ -215,26 +222,29 @@ std::int64_t bytes(const Pixels& pieces) {
 }
 
 void split(Device& device, const Pixels& a, const Pixels& a_pieces, const Pixels* b, const Pixels* b_pieces,
-           std::uint64_t ranges, StreamId stream) {
+           std::uint64_t ranges, StreamId stream, const bf16x6::Unless& unless) {
   const auto side = [](const Pixels& from, const Pixels& to) {
     return bf16x6::Split{from.address, to.address, from.channels, from.count(), 1, from.pitch};
   };
   const bf16x6::Split first = side(a, a_pieces);
-  bf16x6::Launch l = bf16x6::split(device.registry(), first, b == nullptr ? first : side(*b, *b_pieces), ranges);
+  bf16x6::Launch l =
+      bf16x6::split(device.registry(), first, b == nullptr ? first : side(*b, *b_pieces), ranges, unless);
   if (b == nullptr) l.grid.y = 1;
   l.values.launch(device, *l.kernel, l.grid, stream);
 }
 
-void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b) {
+void with_pieces(const Kind& kind, char pass, const Pixels& gathered, const Pixels& other, TensorMap& a,
+                 TensorMap& b) {
+  a.type = b.type = kind.map;
   TensorMap& pixels = pass == 'u' ? b : a;
   TensorMap& rest = pass == 'u' ? a : b;
-  pixels.sizes[pixels.rank - 1] = static_cast<std::uint64_t>(kPieces * gathered.n);
+  pixels.sizes[pixels.rank - 1] = static_cast<std::uint64_t>(kind.pieces * gathered.n);
   const auto piece = static_cast<std::uint64_t>(2 * other.count() * other.pitch);
   if (pass == 'u') {
     rest.rank = 3;
     rest.box[2] = 1;
   }
-  rest.sizes[rest.rank - 1] = kPieces;
+  rest.sizes[rest.rank - 1] = static_cast<std::uint64_t>(kind.pieces);
   rest.strides[rest.rank - 2] = piece;
 }
 

@@ -9,7 +9,9 @@
 #include "kernels/conv/implicit/hconv_choice.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
 #include "kernels/conv/launch.h"
+#include "kernels/gemm/pieces/bf16x6.h"
 #include "nervanagpu/conv.hpp"
+#include "nervanagpu/tensor_map.hpp"
 #include "src/device/device.h"
 
 namespace nervanagpu::conv_detail::pieces {
@@ -17,23 +19,34 @@ namespace nervanagpu::conv_detail::pieces {
 // Asked for, and of the shapes that there are kernels for: float32, one group.
 bool asked(const ConvProblem& p);
 
+// An operand's pieces, and what multiplies them: three of bfloat16 (conv_bf16x6.sass) or two of float16 (conv_f16x3.sass).
+struct Kind {
+  std::int64_t pieces;
+  Dtype type;
+  MapType map;
+  const char* kernel;
+};
+inline constexpr Kind kThree = {3, Dtype::bfloat16, MapType::bfloat16, "conv_bf16x6_"};
+inline constexpr Kind kTwo = {2, Dtype::float16, MapType::float16, "conv_f16x3_"};
+
 // By a model of an H200, all of them functions of the problem alone. Microseconds of a product, of splitting so many elements, and of
 // the launches beside the product's; bytes a microsecond.
 hconv::Work work_of(ConvPass pass, const ConvProblem& p);
-double product_microseconds(const hconv::Work& work);
+double product_microseconds(const hconv::Work& work, const Kind& kind = kThree);
 // The same of update, with what dy's pieces take.
 double update_microseconds(const hconv::Work& work, std::int64_t dy_elements);
-double split_microseconds(double elements);
+double split_microseconds(double elements, const Kind& kind = kThree);
 inline constexpr double kLaunches = 5.0;
 inline constexpr double kMemory = 3e6;
 // Of the pass whose operands are taken apart as they lie; infinity where that cannot be.
-double microseconds(ConvPass pass, const ConvProblem& p);
+double microseconds(ConvPass pass, const ConvProblem& p, const Kind& kind = kThree);
 // By multiply-adds.
 double strict_microseconds(ConvPass pass, const ConvProblem& p);
 
 // The cheapest tile and number of splits of a launch. uncut: in one part.
-hconv::Choice choose(const hconv::Work& work, int multiprocessors, bool uncut, const Forced& forced);
-const Kernel* find(const Registry& registry, char pass, const hgemm::Tile& tile);
+hconv::Choice choose(const hconv::Work& work, int multiprocessors, bool uncut, const Forced& forced,
+                     const Kind& kind = kThree);
+const Kernel* find(const Registry& registry, char pass, const hgemm::Tile& tile, const Kind& kind);
 
 // The tile of conv_split.sass, and what it takes, where update is so sooner done than after a pass of bf16x3.sass over dy: then of as
 // many splits, with the same bits. forced: "_split_64x128".
@@ -46,15 +59,15 @@ std::optional<Split> on_the_way(const hconv::Work& work, std::int64_t dy_element
 bool splits_on_the_way(const Forced& forced);
 const Kernel* find_split(const Registry& registry, const hgemm::Tile& tile);
 
-// A tensor's pieces 0, 1, 2, one behind the other, without an address: of the same pixels, whose channels begin at multiples of
+// A tensor's three pieces, one behind the other, without an address: of the same pixels, whose channels begin at multiples of
 // 16 bytes.
 Pixels of(const Pixels& t);
 std::int64_t bytes(const Pixels& pieces);
 // Writes them and the ranges of both; without b: of a.
 void split(Device& device, const Pixels& a, const Pixels& a_pieces, const Pixels* b, const Pixels* b_pieces,
-           std::uint64_t ranges, StreamId stream);
+           std::uint64_t ranges, StreamId stream, const bf16x6::Unless& unless = {});
 
-// The maps of conv_bf16x6.sass from those of hconv.sass, which are of one piece.
-void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b);
+// The maps of pieces from those of hconv.sass, which are of one.
+void with_pieces(const Kind& kind, char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b);
 
 }  // namespace nervanagpu::conv_detail::pieces

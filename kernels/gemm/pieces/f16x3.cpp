@@ -29,13 +29,17 @@ hgemm::Tile tile_of(const Kernel& k) {
 }
 
 // log2 of the rows of f16x2.sass's blocks: fewer where its 2,048 warps would not all have one.
-int down_log(const Side& s) {
+int down_log(const bf16x6::Split& s) {
   constexpr std::int64_t kWarps = 2048;
   constexpr int kLeast = 4;
   int log = 6;
   while (log > kLeast && s.matrices * ceil_div(s.inner, kAcross) * ceil_div(s.outer, std::int64_t{1} << log) < kWarps)
     --log;
   return log;
+}
+
+Source source_of(const Side& s, std::uint64_t to) {
+  return {{s.from.address, to, s.inner, s.outer, s.matrices, s.from.leading, s.stride}, s.from.k_inside};
 }
 
 }  // namespace
@@ -76,16 +80,19 @@ Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multip
   return out;
 }
 
-bf16x6::Unless unless(const GemmProblem& p, std::int64_t splits) {
+bf16x6::Unless unless(std::uint64_t halves, const Source& a, const Source& b, std::int64_t k, std::int64_t products) {
   constexpr std::int64_t kMostSmall = 56;  // 7/8 of k, in 64ths
   constexpr int kMostScales = 370;
-  const auto padded = [&](const Side& s) {
-    const std::int64_t group = s.from.k_inside ? kAcross : std::int64_t{1} << down_log(s);
-    return ceil_div(p.k, group) * group;
+  const auto padded = [&](const Source& s) {
+    const std::int64_t group = s.k_inside ? kAcross : std::int64_t{1} << down_log(s.rows);
+    return ceil_div(k, group) * group;
   };
-  const std::int64_t groups = std::max(padded(a_of(p)), padded(b_of(p)));
-  return {p.workspace + bf16x6::room(p, splits).halves, kMostSmall * p.k / groups,
-          kMostScales - static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(p.k - 1)))};
+  return {halves, kMostSmall * k / std::max(padded(a), padded(b)),
+          kMostScales - static_cast<std::int64_t>(std::bit_width(static_cast<std::uint64_t>(products - 1)))};
+}
+
+bf16x6::Unless unless(const GemmProblem& p, std::int64_t splits) {
+  return unless(p.workspace + bf16x6::room(p, splits).halves, source_of(a_of(p), 0), source_of(b_of(p), 0), p.k, p.k);
 }
 
 Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
@@ -103,28 +110,34 @@ hgemm::Maps maps(const Kernel& kernel, const GemmProblem& p) {
           b_of(p).map(MapType::float16, kPieces, p.workspace + where.b, kernel.number("BN")), false};
 }
 
-bf16x6::Launch split(const Registry& registry, const GemmProblem& p, std::int64_t splits) {
+bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t halves) {
   constexpr std::int64_t kSize = 4;
-  const bf16x6::Room where = bf16x6::room(p, splits);
   Values v;
   std::string name = "f16x2_";
-  const auto put = [&](const Side& s, std::uint64_t to) {
+  const auto put = [&](const Source& source) {
+    const bf16x6::Split& s = source.rows;
     const auto four = [](std::int64_t x) { return x % kUnit == 0; };
-    name += s.from.address % 16 == 0 && four(s.inner) && four(s.from.leading) && four(s.stride) ? "4" : "1";
+    name += s.from % 16 == 0 && four(s.inner) && four(s.leading) && four(s.stride) ? "4" : "1";
     const std::int64_t across = ceil_div(s.inner, kAcross);
     const std::int64_t down = ceil_div(s.outer, std::int64_t{1} << down_log(s));
-    v.u64(s.from.address).u64(to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u32(s.units());
+    v.u64(s.from).u64(s.to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u32(s.units());
     v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer);
     v.u32(s.matrices * across * down).divisor(across).u32(down_log(s)).divisor(down);
     v.u32(s.units() / kSample | 1);  // odd: not the same column of all rows
-    v.u32(s.from.k_inside ? 1 : 0).u32(s.inner).u32(kSize * s.from.leading).u32(2 * s.pitch());
+    v.u32(source.k_inside ? 1 : 0).u32(s.inner).u32(kSize * s.leading).u32(2 * bf16x6::pitch_of(s.inner));
   };
-  put(a_of(p), p.workspace + where.a);
-  put(b_of(p), p.workspace + where.b);
-  v.u64(p.workspace + where.halves);
+  put(a);
+  put(b);
+  v.u64(halves);
   const Kernel* kernel = registry.find(name);
   if (kernel == nullptr) throw InvalidArgument("gemm: no kernel " + name);
   return {kernel, {256, 2, 1}, v};
+}
+
+bf16x6::Launch split(const Registry& registry, const GemmProblem& p, std::int64_t splits) {
+  const bf16x6::Room where = bf16x6::room(p, splits);
+  return split(registry, source_of(a_of(p), p.workspace + where.a), source_of(b_of(p), p.workspace + where.b),
+               p.workspace + where.halves);
 }
 
 bf16x6::Launch otherwise(const Registry& registry, const GemmProblem& p, std::int64_t splits, int multiprocessors) {

@@ -36,10 +36,20 @@ Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits,
 Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, Device* device);
 hgemm::Maps maps(const Kernel& kernel, const GemmProblem& problem);
 
-// Where the verdict is, and what it compares with: lib/sm_90a/halves.sass. The workspace is that of bf16x6::room().
-bf16x6::Unless unless(const GemmProblem& problem, std::int64_t splits);
+// An operand that f16x2.sass takes apart. k_inside: its rows lie along k.
+struct Source {
+  bf16x6::Split rows;
+  bool k_inside = false;
+};
+// f16x2.sass for both operands; `halves` takes bf16x6::kRangeBytes.
+bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t halves);
+// Where the verdict is, and what it compares with: lib/sm_90a/halves.sass. Sums of `products`; the operands' elements that meet lie along
+// axes of length `k`, which are all of a sum or parts of it.
+bf16x6::Unless unless(std::uint64_t halves, const Source& a, const Source& b, std::int64_t k, std::int64_t products);
 
-bf16x6::Launch split(const Registry& registry, const GemmProblem& problem, std::int64_t splits);  // f16x2.sass
+// Those of a product. The workspace is that of bf16x6::room().
+bf16x6::Launch split(const Registry& registry, const GemmProblem& problem, std::int64_t splits);
+bf16x6::Unless unless(const GemmProblem& problem, std::int64_t splits);
 // bf16x6.sass, the cheapest of its tiles, behind f16x3.sass.
 bf16x6::Launch otherwise(const Registry& registry, const GemmProblem& problem, std::int64_t splits,
                          int multiprocessors);

@@ -1,0 +1,108 @@
+#include "kernels/conv/pieces/two_pieces.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "kernels/conv/pieces/piece_cells.h"
+#include "kernels/conv/pieces/pieces.h"
+#include "kernels/gemm/pieces/f16x3.h"
+
+namespace nervanagpu::conv_detail::two_pieces {
+namespace {
+
+constexpr std::string_view kForced = "_f16";
+constexpr std::int64_t kRow = 128;  // columns of f16x2.sass's blocks
+
+bool is_forced(const Forced& forced) {
+  return forced.kernel.starts_with(kForced);
+}
+
+std::int64_t taps_of(const Pixels& w) {
+  return w.size[0] * w.size[1] * w.size[2];
+}
+
+bf16x6::Split rows_of(const Pixels& t, std::uint64_t to) {
+  return {t.address, to, t.channels, t.count(), 1, t.pitch};
+}
+
+// The same, without regard to where pixels begin, if rows can be whole blocks so.
+bf16x6::Split merged(const bf16x6::Split& rows) {
+  const std::int64_t elements = rows.inner * rows.outer;
+  if (rows.inner % kRow == 0 || rows.leading != rows.inner || elements % kRow != 0) return rows;
+  if (bf16x6::pitch_of(rows.inner) != rows.inner) return rows;
+  bf16x6::Split out = rows;
+  out.inner = out.leading = kRow;
+  out.outer = elements / kRow;
+  return out;
+}
+
+struct Sources {
+  f16x3::Source in1, in2;
+};
+// Channels are contiguous. A sum of fprop goes along those of x and w; one of bprop along those of dy, and along filters, of which a
+// tap's are a matrix; one of update along pixels.
+Sources sources_of(ConvPass pass, const Operands& o) {
+  Sources s = {{rows_of(o.in1, o.in1_pieces), true}, {rows_of(o.in2, o.in2_pieces), true}};
+  if (pass == ConvPass::update) {
+    s.in1 = {merged(s.in1.rows), false};
+    s.in2 = {merged(s.in2.rows), false};
+  } else if (pass == ConvPass::bprop) {
+    const Pixels& w = o.in2;
+    s.in2 = {{w.address, o.in2_pieces, w.channels, w.n, taps_of(w), taps_of(w) * w.pitch, w.pitch}, false};
+  }
+  return s;
+}
+
+}  // namespace
+
+double microseconds(ConvPass pass, const ConvProblem& p) {
+  constexpr double kLaunchesBehind = 7;  // of kernels that find nothing to do
+  return pieces::microseconds(pass, p, pieces::kTwo) + kLaunchesBehind;
+}
+
+bool chosen(ConvPass pass, const ConvProblem& p, const Forced& forced) {
+  if (is_forced(forced)) return true;
+  if (!forced.kernel.empty() || forced.splits != 0) return false;
+  constexpr std::int64_t kLeast = 512;  // products of a sum: shorter ones are less exact than by multiply-adds
+  const std::int64_t taps = p.filter[0] * p.filter[1] * p.filter[2];
+  const std::int64_t products = pass == ConvPass::update  ? p.y_elements() / p.k
+                                : pass == ConvPass::fprop ? taps * p.c
+                                                          : taps * p.k;
+  if (products < kLeast) return false;
+  const auto cells = piece_cells::choose(pass, p);
+  const double others = std::min(cells ? piece_cells::microseconds(pass, p, *cells) : pieces::microseconds(pass, p),
+                                 pieces::strict_microseconds(pass, p));
+  return microseconds(pass, p) < others;
+}
+
+Forced behind(const Forced& forced) {
+  Forced out = forced;
+  if (is_forced(forced)) out.kernel = forced.kernel.substr(kForced.size());
+  return out;
+}
+
+void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t halves, StreamId stream) {
+  const Sources s = sources_of(pass, operands);
+  const bf16x6::Launch l = f16x3::split(device.registry(), s.in1, s.in2, halves);
+  l.values.launch(device, *l.kernel, l.grid, stream);
+}
+
+// Pixels of x that meet those of dy are no groups of neighbours, as strides and edges have it: update needs all elements in good precision.
+bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t halves, std::int64_t products) {
+  const Sources s = sources_of(pass, operands);
+  bf16x6::Unless out = f16x3::unless(halves, s.in1, s.in2, operands.in1.channels, products);
+  if (pass == ConvPass::update) out.most_small = 0;
+  return out;
+}
+
+void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b) {
+  pieces::with_pieces(pieces::kTwo, pass, gathered, other, a, b);
+  if (pass == 'b') {  // pieces of w lie tap by tap
+    const auto filter = static_cast<std::uint64_t>(2 * other.pitch);
+    b.strides[0] = filter * static_cast<std::uint64_t>(pieces::kTwo.pieces * other.n);
+    b.strides[1] = filter;
+    b.strides[2] = filter * static_cast<std::uint64_t>(other.n);
+  }
+}
+
+}  // namespace nervanagpu::conv_detail::two_pieces

@@ -1,0 +1,37 @@
+// Convolutions of float32 from two float16 pieces: f16x2.sass scales both operands and writes the pieces, conv_f16x3.sass multiplies them,
+// three products of the four. What they cannot tell exactly enough is decided on the device: then the kernels of pieces.h, launched behind,
+// compute the pass.
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/conv/implicit/implicit_gemm.h"
+#include "kernels/conv/launch.h"
+#include "kernels/gemm/pieces/bf16x6.h"
+#include "nervanagpu/conv.hpp"
+#include "src/device/device.h"
+
+namespace nervanagpu::conv_detail::two_pieces {
+
+// Asked for by name ("_f16", and the end of a name of conv_f16x3.sass), or sooner done than all other ways of pieces.h and no less exact than
+// by multiply-adds: a function of the problem alone. Not where a number of splits is given.
+bool chosen(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
+Forced behind(const Forced& forced);  // the product's
+
+// By the model of an H200.
+double microseconds(ConvPass pass, const ConvProblem& p);
+
+// An operand of the pass and where its pieces go, in the room that three would have.
+struct Operands {
+  Pixels in1, in2;
+  std::uint64_t in1_pieces = 0, in2_pieces = 0;
+};
+// f16x2.sass for both. What it finds goes to `halves`, bf16x6::kRangeBytes.
+void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t halves, StreamId stream);
+// What all kernels behind look at. Sums of `products`.
+bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t halves, std::int64_t products);
+
+// The maps of conv_f16x3.sass from those of hconv.sass, which are of one piece.
+void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b);
+
+}  // namespace nervanagpu::conv_detail::two_pieces

@@ -1,0 +1,301 @@
+// conv_f16x3.sass: every variant, random convolutions, the error of its sums, and what it leaves to three pieces or multiply-adds.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/pieces/two_pieces.h"
+#include "test/kernels/conv/conv_case.h"
+#include "test/kernels/conv/on_tensor_cores.h"
+#include "test/kernels/conv/random_problem.h"
+#include "test/kernels/nn/elements.h"
+#include "test/kernels/nn/on_each_device.h"
+
+namespace nervanagpu {
+namespace {
+
+using test::ConvCase;
+using Bits = std::vector<std::uint32_t>;
+
+constexpr ConvPass kPasses[] = {ConvPass::fprop, ConvPass::bprop, ConvPass::update};
+
+std::size_t at(std::int64_t i) {
+  return static_cast<std::size_t>(i);
+}
+
+class TwoPiecesTest : public test::OnTensorCores {
+ protected:
+  [[nodiscard]] bool idle() const { return kernels_of("conv_f16x3").empty(); }
+  // Several tiles, none full, several chunks.
+  [[nodiscard]] static ConvCase case_of(ConvPass pass, std::int64_t columns, std::int64_t rows = 128) {
+    ConvCase c;
+    c.pass = pass;
+    c.p.precision = Precision::tensor;
+    c.p.n = 3, c.p.in = {1, 7, 9}, c.p.filter = {1, 3, 2}, c.p.pad = {0, 1, 1};
+    c.p.c = pass == ConvPass::fprop ? 70 : pass == ConvPass::bprop ? columns + 6 : 61;
+    c.p.k = pass == ConvPass::fprop ? columns + 6 : pass == ConvPass::bprop ? 70 : 133;
+    c.forced.kernel = "_f16_" + std::to_string(rows) + "x" + std::to_string(columns);
+    c.forced.splits = 1;
+    c.size = 180;
+    return c;
+  }
+  [[nodiscard]] static ConvCase case_of(const Kernel& k) {
+    const std::string& pass = k.manifest().variant.at("PASS");
+    return case_of(pass == "f"   ? ConvPass::fprop
+                   : pass == "b" ? ConvPass::bprop
+                                 : ConvPass::update,
+                   std::stol(k.name().substr(k.name().rfind('x') + 1)), k.number("BM"));
+  }
+  Bits first_of(const ConvCase& c) {
+    return numbers(c.pass == ConvPass::fprop ? c.p.x_elements() : c.p.y_elements(), Dtype::float32);
+  }
+  Bits second_of(const ConvCase& c) {
+    return numbers(c.pass == ConvPass::update ? c.p.x_elements() : c.p.w_elements(), Dtype::float32);
+  }
+  Bits two(const ConvCase& c, const Bits& in1, const Bits& in2) { return test::run(device_, c, in1, in2); }
+  // From three pieces, cut alike.
+  Bits three(ConvCase c, const Bits& in1, const Bits& in2) {
+    c.forced.kernel = c.pass == ConvPass::update || c.p.c > 128 || c.p.k > 128 ? "_128x192" : "_128x128";
+    return test::run(device_, c, in1, in2);
+  }
+  Bits strict(ConvCase c, const Bits& in1, const Bits& in2) {
+    c.p.precision = Precision::strict;
+    c.forced = {};
+    c.forced.splits = 1;
+    return test::run(device_, c, in1, in2);
+  }
+};
+NG_ON_EACH_DEVICE(TwoPiecesTest);
+
+TEST_P(TwoPiecesTest, EveryVariant) {
+  for (const Kernel* k : kernels_of("conv_f16x3")) {
+    ConvCase c = case_of(*k);
+    if (checked()) c.p.n = 1;
+    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    if (checked()) continue;
+    c.forced.splits = 3;
+    c.options.alpha = 2.0F;
+    c.options.relu = c.bias = c.pass == ConvPass::fprop;
+    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    if (c.pass == ConvPass::update) c.p.c = 64;  // else left to conv.sass
+    c.options.beta = -1.0F;
+    c.shift = 3;
+    c.p.x_pitch = c.p.c + 5;
+    c.p.y_pitch = c.p.k + 3;
+    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    // It is this kernel that has computed them: bits of its own, which the others of its pass have, too.
+    c = case_of(*k);
+    const Bits in1 = first_of(c);
+    const Bits in2 = second_of(c);
+    const Bits own = two(c, in1, in2);
+    EXPECT_NE(own, three(c, in1, in2)) << k->name();
+    c.forced.kernel = "_f16_128x128";
+    EXPECT_EQ(own, two(c, in1, in2)) << k->name();
+  }
+}
+
+TEST_P(TwoPiecesTest, RandomConvolutions) {
+  if (checked() || idle()) return;
+  int taken = 0;
+  for (int i = 0; i < 400 && taken < 60; ++i) {
+    ConvCase c;
+    c.p = test::random_problem(random_, 3000);
+    c.p.x_pitch = c.p.y_pitch = 0;
+    if (c.p.groups != 1) continue;
+    c.p.precision = Precision::tensor;
+    c.pass = kPasses[i % 3];
+    if (!conv_detail::gathers(c.pass, c.p)) continue;
+    if (i % 2 == 0 && c.p.layout == Layout::channels_last) test::choose_pitches(random_, c.p);
+    c.size = 60;
+    if (!conv_detail::tensor_cores::fits(c.pass, c.p, {}, {})) continue;
+    c.forced.kernel = "_f16_128x128";
+    c.forced.splits = i % 5 == 0 ? 1 + i % 4 : 1;
+    ASSERT_EQ(test::judge(device_, random_, c), "") << i;
+    ++taken;
+  }
+  EXPECT_EQ(taken, 60);
+}
+
+// Within the class's bound, and no farther from the sums than multiply-adds are.
+TEST_P(TwoPiecesTest, ErrorsAreSmall) {
+  if (checked() || idle()) return;
+  for (const bool positive : {false, true}) {
+    for (const ConvPass pass : kPasses) {
+      ConvCase c = case_of(pass, 128);
+      c.p.filter = {1, 1, 1}, c.p.pad = {0, 0, 0};  // a product of matrices
+      c.p.n = 2, c.p.in = {1, 18, 18};              // of 648 positions
+      c.p.c = pass == ConvPass::fprop ? 640 : 70;
+      c.p.k = pass == ConvPass::bprop ? 640 : 70;
+      Bits in1 = first_of(c);
+      Bits in2 = second_of(c);
+      if (positive) {
+        for (Bits* x : {&in1, &in2}) {
+          for (std::uint32_t& v : *x) v &= 0x7fffffffU;
+        }
+      }
+      const Bits got = two(c, in1, in2);
+      EXPECT_NE(got, three(c, in1, in2));
+      const Bits chains = strict(c, in1, in2);
+      const std::int64_t positions = c.p.y_elements() / c.p.k;
+      const std::int64_t rows = pass == ConvPass::update ? c.p.k : positions;
+      const std::int64_t columns = pass == ConvPass::fprop ? c.p.k : c.p.c;
+      const std::int64_t products = pass == ConvPass::fprop ? c.p.c : pass == ConvPass::bprop ? c.p.k : positions;
+      const auto value = [](const Bits& bits, std::int64_t i) { return test::value_of(Dtype::float32, bits[at(i)]); };
+      double squares = 0;
+      double theirs = 0;
+      for (std::int64_t i = 0; i < rows; ++i) {
+        for (std::int64_t j = 0; j < columns; ++j) {
+          double sum = 0;
+          double magnitude = 0;
+          for (std::int64_t l = 0; l < products; ++l) {
+            const double a = value(in1, pass == ConvPass::update ? l * c.p.k + i : i * products + l);
+            const double b = value(in2, pass == ConvPass::fprop ? j * c.p.c + l : l * c.p.c + j);
+            sum += a * b;
+            magnitude += std::abs(a * b);
+          }
+          const double error = std::abs(value(got, i * columns + j) - sum);
+          const double terms = 96 + std::ceil(static_cast<double>(products) / 32) + 1;
+          ASSERT_LE(error, terms * 0x1p-24 / (1 - terms * 0x1p-24) * magnitude);
+          squares += error * error;
+          theirs += std::pow(value(chains, i * columns + j) - sum, 2);
+        }
+      }
+      EXPECT_GT(squares, 0);
+      EXPECT_LE(squares, theirs) << "pass " << static_cast<int>(pass) << (positive ? ", positive" : "");
+    }
+  }
+}
+
+// Small elements beside large ones lose nothing that counts, but in update, which cannot know what they meet.
+TEST_P(TwoPiecesTest, FewSmallElements) {
+  if (checked() || idle()) return;
+  for (const ConvPass pass : kPasses) {
+    for (const bool second : {false, true}) {
+      ConvCase c = case_of(pass, 128);
+      Bits in1 = first_of(c);
+      Bits in2 = second_of(c);
+      Bits& where = second ? in2 : in1;
+      where[at(static_cast<std::int64_t>(where.size()) / 2)] = test::bits_of(Dtype::float32, 1e-11);
+      const Bits got = two(c, in1, in2);
+      const Bits others = three(c, in1, in2);
+      EXPECT_EQ(got == others, pass == ConvPass::update);
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        ASSERT_NEAR(test::value_of(Dtype::float32, got[i]), test::value_of(Dtype::float32, others[i]), 1e-4) << i;
+      }
+    }
+  }
+}
+
+// Sums that consist of what two pieces cannot tell: of one operand's small elements alone, or of those of both that meet each other's zeros
+// and large ones.
+TEST_P(TwoPiecesTest, SumsOfSmallElements) {
+  if (checked() || idle()) return;
+  const std::uint32_t small = test::bits_of(Dtype::float32, 3.3e-11);
+  for (const ConvPass pass : kPasses) {
+    for (int kind = 0; kind < 3; ++kind) {
+      ConvCase c = case_of(pass, 128);
+      Bits in1 = first_of(c);
+      Bits in2 = second_of(c);
+      const std::int64_t inner1 = pass == ConvPass::fprop ? c.p.c : c.p.k;
+      if (kind == 0) {  // a pixel; update: a channel of dy
+        for (std::int64_t i = 0; i < static_cast<std::int64_t>(in1.size()); ++i) {
+          if (pass == ConvPass::update ? i % inner1 == 5 : i / inner1 == 40) in1[at(i)] = small;
+        }
+      } else if (kind == 1) {  // a tap of a filter; bprop: of a channel; update: a channel of x
+        const std::int64_t row = 6 * c.p.c;
+        for (std::int64_t i = 0; i < static_cast<std::int64_t>(in2.size()); ++i) {
+          const bool here = pass == ConvPass::fprop   ? i / c.p.c == 20
+                            : pass == ConvPass::bprop ? i % row == 3 * c.p.c + 7
+                                                      : i % c.p.c == 9;
+          if (here) in2[at(i)] = small;
+        }
+      } else {  // every other element of the one, and those that these do not meet of the other
+        for (std::size_t i = 0; i < in1.size(); ++i) {
+          if (static_cast<std::int64_t>(i) % inner1 % 2 == 0) in1[i] = small;
+        }
+        const std::int64_t row = pass == ConvPass::bprop ? 6 * c.p.c : 1;
+        for (std::size_t i = 0; i < in2.size(); ++i) {
+          if (static_cast<std::int64_t>(i) / row % 2 != 0) in2[i] = small;
+        }
+      }
+      EXPECT_EQ(two(c, in1, in2), three(c, in1, in2)) << "pass " << static_cast<int>(pass) << ", kind " << kind;
+    }
+  }
+}
+
+// NaN, infinities, what float16 cannot scale, and what has no pieces at all: conv_if.sass's, in one part.
+TEST_P(TwoPiecesTest, OutOfRange) {
+  if (checked() || idle()) return;
+  constexpr float kOdd[] = {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 3.4e38F};
+  int number = 0;
+  for (const ConvPass pass : kPasses) {
+    for (const std::int64_t splits : {1, 2}) {
+      for (const float odd : kOdd) {
+        ConvCase c = case_of(pass, number % 2 == 0 ? 128 : 192);
+        c.forced.splits = splits;
+        if (number % 3 == 0) c.p.stride = {1, 2, 2};
+        Bits in1 = first_of(c);
+        Bits in2 = second_of(c);
+        Bits& where = number % 2 == 0 ? in1 : in2;
+        where[static_cast<std::size_t>(number * 37) % where.size()] = test::bits_of(Dtype::float32, odd);
+        const Bits got = two(c, in1, in2);
+        const Bits want = strict(c, in1, in2);
+        ASSERT_EQ(got.size(), want.size());
+        for (std::size_t i = 0; i < got.size(); ++i) {
+          const double g = test::value_of(Dtype::float32, got[i]);
+          const double w = test::value_of(Dtype::float32, want[i]);
+          ASSERT_TRUE(got[i] == want[i] || (std::isnan(g) && std::isnan(w))) << odd << ", element " << i;
+        }
+        ++number;
+      }
+    }
+  }
+}
+
+// Operands of any size: their scales are taken off again.
+TEST_P(TwoPiecesTest, Scales) {
+  if (checked() || idle()) return;
+  const ConvCase c = case_of(ConvPass::fprop, 128);
+  const Bits x = first_of(c);
+  const Bits w = second_of(c);
+  const Bits plain = two(c, x, w);
+  const auto times = [](const Bits& bits, int power) {
+    Bits out = bits;
+    for (std::uint32_t& v : out) {
+      v = test::bits_of(Dtype::float32, std::ldexp(test::value_of(Dtype::float32, v), power));
+    }
+    return out;
+  };
+  for (const int power : {-60, 50}) {
+    EXPECT_EQ(two(c, times(x, power), w), times(plain, power));
+    EXPECT_EQ(two(c, times(x, power), times(w, -power)), plain);
+  }
+}
+
+ConvProblem layer(std::int64_t c, std::int64_t side, std::int64_t k) {
+  ConvProblem p;
+  p.precision = Precision::tensor;
+  p.n = 64, p.c = c, p.k = k;
+  p.in = {1, side, side}, p.filter = {1, 3, 3}, p.pad = {0, 1, 1};
+  return p;
+}
+
+TEST(TwoPiecesChoice, TakesLongSumsOfLargeLayers) {
+  using conv_detail::two_pieces::chosen;
+  for (const ConvPass pass : kPasses) {
+    EXPECT_TRUE(chosen(pass, layer(256, 56, 256)));
+    EXPECT_TRUE(conv_detail::tensor_cores::takes(pass, layer(256, 56, 256)));
+    EXPECT_FALSE(chosen(pass, layer(256, 56, 256), {.kernel = "_128x128"}));
+    EXPECT_FALSE(chosen(pass, layer(256, 56, 256), {.splits = 1}));
+    EXPECT_TRUE(chosen(pass, layer(16, 7, 16), {.kernel = "_f16_128x128"}));
+    EXPECT_FALSE(chosen(pass, layer(64, 7, 64)));
+  }
+  EXPECT_FALSE(chosen(ConvPass::fprop, layer(48, 56, 256))) << "a short sum";
+}
+
+}  // namespace
+}  // namespace nervanagpu
