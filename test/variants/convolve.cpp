@@ -88,10 +88,17 @@ bool makes_piece_cells(const Kernel& kernel) {
 bool splits_on_the_way(const Kernel& kernel) {
   return kernel.manifest().op == "conv_split";
 }
+// Two pieces, and behind an update what these have lost: nothing of integers, which it looks for.
+bool from_two_pieces(const Kernel& kernel) {
+  return kernel.manifest().op == "conv_f16x3";
+}
+bool adds_lost(const Kernel& kernel) {
+  return kernel.manifest().op == "conv_lost";
+}
 // Of float32: what makes cells of pieces, what multiplies them, and what computes a pass whose operands have none.
 bool in_pieces(const Kernel& kernel) {
   return kernel.manifest().op == "conv_bf16x6" || kernel.manifest().op == "conv_if" || makes_piece_cells(kernel) ||
-         splits_on_the_way(kernel);
+         splits_on_the_way(kernel) || from_two_pieces(kernel) || adds_lost(kernel);
 }
 bool beyond_pieces(const Kernel& kernel) {
   return kernel.manifest().op == "conv_if";
@@ -120,9 +127,11 @@ std::string end_of(const Kernel& kernel) {
   }
   if (goes_anywhere(kernel)) return conv_detail::depthwise::kAny;
   if (beyond_pieces(kernel)) return "";
+  if (adds_lost(kernel)) return "_f16_128x128";
   if (is_depthwise(kernel)) return "";  // the problem says which
   const auto& variant = kernel.manifest().variant;
   const std::string tile = kernel.name().substr(kernel.name().rfind('_'));
+  if (from_two_pieces(kernel)) return "_f16" + tile;
   if (gathers(kernel)) return "_" + variant.at("V") + tile;
   if (shares_taps(kernel)) return "_halo" + tile;
   if (shares_products(kernel)) return "_haloupdate" + tile;
@@ -139,7 +148,7 @@ bool shares_taps(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
 
 Pass pass_of(Random& random, const Kernel& kernel) {
   if (of_bytes_as_halves(kernel)) return {ConvPass::fprop, Layout::channels_last};
-  if (splits_on_the_way(kernel)) return {ConvPass::update, Layout::channels_last};
+  if (splits_on_the_way(kernel) || adds_lost(kernel)) return {ConvPass::update, Layout::channels_last};
   if (makes_cells(kernel) || makes_piece_cells(kernel))
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::update, Layout::channels_last};
   if (shares_products(kernel)) return {ConvPass::update, Layout::channels_last};

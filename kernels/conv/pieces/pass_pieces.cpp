@@ -76,6 +76,8 @@ void Pass::run_pieces() {
   ranges_ = arena_.take(bf16x6::kRangeBytes);
   most_exponents_ = bf16x6::most_exponents(products);
   const Pixels out = as_it_lies(roles.out, at_.out);
+  two_pieces::Operands both;
+  const bool made_good = pass_ == ConvPass::update && !e_.rounding.stochastic;  // before the result is rounded
   if (const auto cells = two ? std::nullopt : piece_cells::choose(pass_, p_, forced_)) {
     forced_ = piece_cells::behind(forced_);
     pass_ == ConvPass::update ? cells_in_pieces_update(*cells, out) : cells_in_pieces_fprop(*cells, out);
@@ -89,11 +91,11 @@ void Pass::run_pieces() {
     // Of whole blocks of channels by name alone: what that takes has not been measured.
     if (pieces::splits_on_the_way(forced_)) split_on_the_way(pieces::work_of(pass_, p_), from1);
     if (two) {
-      const two_pieces::Operands both = {from1, from2, in1.address, in2.address};
-      const std::uint64_t halves = arena_.take(bf16x6::kRangeBytes);
+      both = {from1, from2, in1.address, in2.address};
+      const std::uint64_t halves = arena_.take(bf16x6::kHalvesBytes);
       forced_ = two_pieces::behind(forced_);
-      unless_ = two_pieces::unless(pass_, both, halves, products);
-      if (device_ != nullptr) two_pieces::split(*device_, pass_, both, halves, stream_.handle());
+      unless_ = two_pieces::unless(pass_, both, halves, products, made_good);
+      if (device_ != nullptr) two_pieces::split(*device_, pass_, both, halves, made_good, stream_.handle());
     }
     if (device_ != nullptr && split_) {
       pieces::split(*device_, from2, in2, nullptr, nullptr, ranges_ + bf16x6::kRangeBytes / 2, stream_.handle());
@@ -105,6 +107,9 @@ void Pass::run_pieces() {
     } else {
       positions(in1, in2, out);
     }
+  }
+  if (device_ != nullptr && two && made_good) {
+    two_pieces::add_lost(*device_, p_, both, at_.out, e_.alpha, unless_, stream_.handle());
   }
   if (device_ != nullptr) queue_if(*device_, pass_, p_, at_, e_, stream_.handle(), ranges_, most_exponents_, unless_);
 }

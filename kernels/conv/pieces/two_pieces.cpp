@@ -6,6 +6,8 @@
 #include "kernels/conv/pieces/piece_cells.h"
 #include "kernels/conv/pieces/pieces.h"
 #include "kernels/gemm/pieces/f16x3.h"
+#include "src/ceil_div.h"
+#include "src/launch/values.h"
 
 namespace nervanagpu::conv_detail::two_pieces {
 namespace {
@@ -81,18 +83,40 @@ Forced behind(const Forced& forced) {
   return out;
 }
 
-void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t halves, StreamId stream) {
+void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t halves, bool made_good,
+           StreamId stream) {
   const Sources s = sources_of(pass, operands);
-  const bf16x6::Launch l = f16x3::split(device.registry(), s.in1, s.in2, halves);
+  const bf16x6::Launch l = f16x3::split(device.registry(), s.in1, s.in2, halves, made_good);
   l.values.launch(device, *l.kernel, l.grid, stream);
 }
 
-// Pixels of x that meet those of dy are no groups of neighbours, as strides and edges have it: update needs all elements in good precision.
-bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t halves, std::int64_t products) {
+// Pixels of x that meet those of dy are no groups of neighbours, as strides and edges have it, and both may be zero for the most part: update
+// needs good precision of all elements, or what others lost is made good.
+bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t halves, std::int64_t products,
+                      bool made_good) {
+  constexpr std::int64_t kMadeGood = 128;
   const Sources s = sources_of(pass, operands);
   bf16x6::Unless out = f16x3::unless(halves, s.in1, s.in2, operands.in1.channels, products);
-  if (pass == ConvPass::update) out.most_small = 0;
+  if (pass == ConvPass::update) out.most_small = made_good ? kMadeGood : 0;
   return out;
+}
+
+void add_lost(Device& device, const ConvProblem& p, const Operands& o, std::uint64_t dw, float alpha,
+              const bf16x6::Unless& unless, StreamId stream) {
+  constexpr std::int64_t kFilters = 8;  // of a CTA
+  constexpr std::int64_t kSize = 4;
+  const auto out = p.out();
+  Values v;
+  v.u64(o.in2.address).u64(o.in1.address).u64(dw).u32(kSize * o.in2.pitch).u32(kSize * o.in1.pitch).f32(alpha);
+  v.divisor(p.k).divisor(p.c).u32(p.filter[0] * p.filter[1] * p.filter[2]);
+  v.divisor(p.filter[2]).divisor(p.filter[1]);
+  for (const std::size_t axis : {2U, 1U, 0U}) {
+    v.divisor(p.in[axis]).divisor(out[axis]).divisor(p.stride[axis]).u32(p.pad[axis]).u32(p.dilation[axis]);
+  }
+  const Kernel* kernel = device.registry().find("conv_lost");
+  Grid grid = {static_cast<std::uint32_t>(ceil_div(p.k, kFilters)), 1, 1};
+  grid.early = true;
+  unless.put(v).launch(device, *kernel, grid, stream);
 }
 
 void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b) {

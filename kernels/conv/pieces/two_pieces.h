@@ -1,6 +1,6 @@
 // Convolutions of float32 from two float16 pieces: f16x2.sass scales both operands and writes the pieces, conv_f16x3.sass multiplies them,
 // three products of the four. What they cannot tell exactly enough is decided on the device: then the kernels of pieces.h, launched behind,
-// compute the pass.
+// compute the pass. In update, conv_lost.sass adds what pieces of single elements lost.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,16 @@ struct Operands {
   Pixels in1, in2;
   std::uint64_t in1_pieces = 0, in2_pieces = 0;
 };
-// f16x2.sass for both. What it finds goes to `halves`, bf16x6::kRangeBytes.
-void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t halves, StreamId stream);
+// f16x2.sass for both. What it finds goes to `halves`, bf16x6::kHalvesBytes.
+// made_good: add_lost() follows.
+void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t halves, bool made_good,
+           StreamId stream);
 // What all kernels behind look at. Sums of `products`.
-bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t halves, std::int64_t products);
+bf16x6::Unless unless(ConvPass pass, const Operands& operands, std::uint64_t halves, std::int64_t products,
+                      bool made_good);
+// Of update: conv_lost.sass, behind the kernels that have written dw.
+void add_lost(Device& device, const ConvProblem& p, const Operands& operands, std::uint64_t dw, float alpha,
+              const bf16x6::Unless& unless, StreamId stream);
 
 // The maps of conv_f16x3.sass from those of hconv.sass, which are of one piece.
 void with_pieces(char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b);

@@ -159,7 +159,7 @@ Room room(const GemmProblem& p, std::int64_t splits) {
   const auto lines = [](std::int64_t bytes) { return static_cast<std::size_t>(ceil_div(bytes, kLine) * kLine); };
   Room out;
   out.halves = kRangeBytes;
-  out.a = 2 * kRangeBytes;
+  out.a = kRangeBytes + kHalvesBytes;
   out.b = out.a + lines(a_of(p).bytes(kPieces));
   out.partial_sums = out.b + lines(b_of(p).bytes(kPieces));
   out.bytes = out.partial_sums + (splits > 1 ? static_cast<std::size_t>(splits * p.m * p.n) * sizeof(float) : 0);

@@ -20,6 +20,7 @@ namespace nervanagpu::bf16x6 {
 inline constexpr std::int64_t kPieces = 3;
 inline constexpr std::int64_t kRangeBytes =
     2 * 256 * 4;  // where bf16x3.sass leaves how large an operand's elements are
+inline constexpr std::int64_t kHalvesBytes = 3 * kRangeBytes;  // where f16x2.sass leaves what it has found
 
 // Microseconds of a chunk of 128 rows, by width: three times two products at the rate that the power of an H200 allows
 // (124 million multiply-adds a microsecond, docs/lab/bf16x6.md).

@@ -20,6 +20,7 @@ using pieces::Side;
 
 constexpr std::int64_t kAcross = 128;  // columns of f16x2.sass's blocks
 constexpr std::int64_t kSample = 1024;
+constexpr std::int64_t kShare = std::int64_t{1} << 22;  // 64ths, times 2^16
 
 const bf16x6::Width& width_of(const Kernel& k) {
   return *std::ranges::find(kWidths, k.number("BN"), &bf16x6::Width::columns);
@@ -83,8 +84,8 @@ Grid grid(const Kernel& k, const GemmProblem& p, std::int64_t splits, int multip
 bf16x6::Unless unless(std::uint64_t halves, const Source& a, const Source& b, std::int64_t k, std::int64_t products) {
   constexpr std::int64_t kMostSmall = 56;  // 7/8 of k, in 64ths
   constexpr int kMostScales = 370;
-  const auto padded = [&](const Source& s) {
-    const std::int64_t group = s.k_inside ? kAcross : std::int64_t{1} << down_log(s.rows);
+  const auto padded = [&](const Source& s) {  // counts of rows are shares of what they have of a group
+    const std::int64_t group = s.k_inside ? 1 : std::int64_t{1} << down_log(s.rows);
     return ceil_div(k, group) * group;
   };
   return {halves, kMostSmall * k / std::max(padded(a), padded(b)),
@@ -110,7 +111,7 @@ hgemm::Maps maps(const Kernel& kernel, const GemmProblem& p) {
           b_of(p).map(MapType::float16, kPieces, p.workspace + where.b, kernel.number("BN")), false};
 }
 
-bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t halves) {
+bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t halves, bool drop) {
   constexpr std::int64_t kSize = 4;
   Values v;
   std::string name = "f16x2_";
@@ -124,11 +125,12 @@ bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b,
     v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer);
     v.u32(s.matrices * across * down).divisor(across).u32(down_log(s)).divisor(down);
     v.u32(s.units() / kSample | 1);  // odd: not the same column of all rows
-    v.u32(source.k_inside ? 1 : 0).u32(s.inner).u32(kSize * s.leading).u32(2 * bf16x6::pitch_of(s.inner));
+    const std::int64_t last = s.inner - (across - 1) * kAcross;  // columns
+    v.u32(source.k_inside ? 1 : 0).u32(ceil_div(kShare, last)).u32(s.inner).u32(kSize * s.leading).u32(2 * bf16x6::pitch_of(s.inner));
   };
   put(a);
   put(b);
-  v.u64(halves);
+  v.u32(drop ? 1 : 0).u64(halves);
   const Kernel* kernel = registry.find(name);
   if (kernel == nullptr) throw InvalidArgument("gemm: no kernel " + name);
   return {kernel, {256, 2, 1}, v};

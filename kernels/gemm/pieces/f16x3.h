@@ -41,8 +41,10 @@ struct Source {
   bf16x6::Split rows;
   bool k_inside = false;
 };
-// f16x2.sass for both operands; `halves` takes bf16x6::kRangeBytes.
-bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t halves);
+// f16x2.sass for both operands; `halves` takes bf16x6::kHalvesBytes. drop: single elements without good precision are left out, for a
+// kernel behind to add.
+bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t halves,
+                     bool drop = false);
 // Where the verdict is, and what it compares with: lib/sm_90a/halves.sass. Sums of `products`; the operands' elements that meet lie along
 // axes of length `k`, which are all of a sum or parts of it.
 bf16x6::Unless unless(std::uint64_t halves, const Source& a, const Source& b, std::int64_t k, std::int64_t products);
