@@ -227,11 +227,11 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
   const Gather& f = l.gather;
   const Dtype result = sums ? sgemm::sums_of(g) : g.c_type;
   const Registry& registry = device_->registry();
-  const Kernel* kernel = l.on_the_way  ? pieces::find_split(registry, choice.tile)
-                         : in_pieces() ? pieces::find(registry, l.pass, choice.tile,
-                                                      l.halves ? pieces::kTwo : pieces::kThree)
-                         : few         ? gconv::find(registry, l.pass, g.a_type, result, run, choice.tile)
-                                       : hconv::find(registry, l.pass, g.a_type, result, choice.tile);
+  const Kernel* kernel = l.on_the_way ? pieces::find_split(registry, choice.tile)
+                         : in_pieces()
+                             ? pieces::find(registry, l.pass, choice.tile, l.halves ? pieces::kTwo : pieces::kThree)
+                         : few ? gconv::find(registry, l.pass, g.a_type, result, run, choice.tile)
+                               : hconv::find(registry, l.pass, g.a_type, result, choice.tile);
   if (few) {
     const std::int64_t tile = l.pass == 'f' ? kBlock : choice.tile.bn;
     gconv::put(v, f, l.gathered, volume(p_), run, ceil_div(f.all_taps() * l.gathered.channels, tile) * tile);

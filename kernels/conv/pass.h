@@ -124,7 +124,8 @@ class Pass {
     // What is gathered, and the filters; u: dy. f, b of gconv.sass: not said.
     Pixels x, w;
     bool on_the_way = false;  // u: w is dy as it lies, for conv_split.sass
-    bool halves = false;      // by conv_f16x3.sass, from two pieces; sums of parts are put together behind the launch that follows
+    bool halves =
+        false;  // by conv_f16x3.sass, from two pieces; sums of parts are put together behind the launch that follows
   };
 
   // model: makes a Modelled, where somebody asks for it.
@@ -206,7 +207,7 @@ class Pass {
   bool masked_ = true;        // by the kernels' epilogues
   std::uint64_t ranges_ = 0;  // of pieces.h
   std::int64_t most_exponents_ = 0;
-  bf16x6::Unless unless_;  // of two_pieces.h
+  bf16x6::Unless unless_;               // of two_pieces.h
   std::optional<pieces::Split> split_;  // update by conv_split.sass, and its dy
   Pixels dy_;
   std::vector<Modelled>* models_ = nullptr;

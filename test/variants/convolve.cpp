@@ -303,7 +303,7 @@ ConvProblem draw_for_pieces(Random& random, const Kernel& kernel, const Pass& wh
       const std::int64_t odd = kernel.number("V") == kFour ? 0 : 1;
       p.c = ceil_div(p.c, kFour) * kFour + odd;
       p.k = ceil_div(p.k, kFour) * kFour + odd;
-    } else if (limits.in_turn) {
+    } else if (limits.in_turn && !adds_lost(kernel)) {
       const auto out = p.out();
       const bool update = what.pass == ConvPass::update;
       const auto space = what.pass == ConvPass::bprop ? p.in : out;
@@ -515,8 +515,8 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   e.relu = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
   // A strided bprop on the tensor cores is rounded at random by its last copy, from float32.
   const bool copied = tensor_cores && pass == ConvPass::bprop && p.stride != decltype(p.stride){1, 1, 1};
-  if (types.out != Dtype::int32 && !copied && !gradients_of_cells && (!depthwise || goes_anywhere(kernel)) &&
-      pick(random, 0, 3) == 0) {
+  if (types.out != Dtype::int32 && !copied && !gradients_of_cells && !adds_lost(kernel) &&
+      (!depthwise || goes_anywhere(kernel)) && pick(random, 0, 3) == 0) {
     e.rounding = {true, random(), random() % 1000, static_cast<int>(pick(random, 0, most_bits(types.out)))};
   }
   const bool has_bias = pass == ConvPass::fprop && pick(random, 0, 1) == 1;

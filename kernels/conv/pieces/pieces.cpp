@@ -233,8 +233,7 @@ void split(Device& device, const Pixels& a, const Pixels& a_pieces, const Pixels
   l.values.launch(device, *l.kernel, l.grid, stream);
 }
 
-void with_pieces(const Kind& kind, char pass, const Pixels& gathered, const Pixels& other, TensorMap& a,
-                 TensorMap& b) {
+void with_pieces(const Kind& kind, char pass, const Pixels& gathered, const Pixels& other, TensorMap& a, TensorMap& b) {
   a.type = b.type = kind.map;
   TensorMap& pixels = pass == 'u' ? b : a;
   TensorMap& rest = pass == 'u' ? a : b;

@@ -124,9 +124,13 @@ bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b,
     v.u64(s.from).u64(s.to).u64(static_cast<std::uint64_t>(kSize * s.stride)).u32(s.units());
     v.divisor(ceil_div(s.inner, kUnit)).divisor(s.outer);
     v.u32(s.matrices * across * down).divisor(across).u32(down_log(s)).divisor(down);
-    v.u32(s.units() / kSample | 1);  // odd: not the same column of all rows
+    v.u32(s.units() / kSample | 1);                              // odd: not the same column of all rows
     const std::int64_t last = s.inner - (across - 1) * kAcross;  // columns
-    v.u32(source.k_inside ? 1 : 0).u32(ceil_div(kShare, last)).u32(s.inner).u32(kSize * s.leading).u32(2 * bf16x6::pitch_of(s.inner));
+    v.u32(source.k_inside ? 1 : 0)
+        .u32(ceil_div(kShare, last))
+        .u32(s.inner)
+        .u32(kSize * s.leading)
+        .u32(2 * bf16x6::pitch_of(s.inner));
   };
   put(a);
   put(b);
