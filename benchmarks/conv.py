@@ -86,7 +86,7 @@ class Case:
             most = max(min(self.terms(which) // 64, 256), 1)  # parts: splits_of in kernels/conv/mapping.cpp
             roundings = max(chunked(self.terms(which), parts) for parts in range(1, most + 1))
         if precision == "tensor":  # chunks of 64 of each tap's channels, whose halves may be added, in up to 132 parts
-            roundings = max(roundings, 96 + roundings / 32 + 2 * self.size**2 + 132)
+            roundings = max(roundings, 112 + roundings / 64 + self.size**2 + 132)
         elif dtype != "float32":
             roundings = max(roundings, 10.5 * (roundings / 16 + self.size**2))
         return roundings * 2.0**-24 / (1 - roundings * 2.0**-24)

@@ -113,16 +113,22 @@ std::array<std::vector<float>, 2> halves_of(const std::vector<float>& x, int e) 
 }
 
 // Chunks added in ascending order; in each the products of a first piece with a second one, times 2^-10, before that of the first. These
-// may be sums of their own behind the first `total` of the chunk.
+// may be sums of their own behind the first `total` of the chunk. Totals begin anew every `block`.
 float in_halves(TensorChain& core, const Order& order, const Terms& t, std::int64_t from, std::int64_t to,
                 const Cut& cut) {
   const std::int64_t chunk = order.number("chunk", 0);
   const std::int64_t most = order.number("total", 0);
+  const std::int64_t block = order.number("block", 0);
   const auto step = static_cast<std::size_t>(order.number("step", 0));
   const auto a = halves_of(t.a, cut.e_a);
   const auto b = halves_of(t.b, cut.e_b);
   float total = 0;
+  float before = 0;
   for (std::int64_t begin = from; begin < to; begin += chunk) {
+    if (block != 0 && begin != from && (begin - from) % block == 0) {
+      before += total;
+      total = 0;
+    }
     const auto first = static_cast<std::size_t>(begin);
     const auto last = static_cast<std::size_t>(std::min(to, begin + chunk));
     float sum = core.run(a[0], b[1], first, last, step);
@@ -133,7 +139,7 @@ float in_halves(TensorChain& core, const Order& order, const Terms& t, std::int6
       total += core.run(a[0], b[0], std::min(static_cast<std::size_t>(l), end), end, step, sum);
     }
   }
-  return std::ldexp(total, cut.e_a + cut.e_b - 2 * 138);
+  return std::ldexp(before + total, cut.e_a + cut.e_b - 2 * 138);
 }
 
 // All l of the first remainder of 8, then those of the next, each filled up to blocks of 64.
@@ -166,7 +172,7 @@ std::optional<Order> order_of(std::string_view accum) {
       {"chain", {"warps", "chunk", "halves"}},
       {"tensor", {"step", "rows"}},
       {"pieces", {"chunk", "step"}},
-      {"halves", {"chunk", "step", "total"}},
+      {"halves", {"chunk", "step", "total", "block"}},
       {"ascending", {}},
       {"window", {}},
       {"windows", {}},

@@ -24,7 +24,7 @@ constexpr std::int64_t kBlock = 64;  // of l
 constexpr std::string_view kSplit = "_split";
 
 // Microseconds of a chunk of three pieces, from the layers of AlexNet, OverFeat and VGG on an H200 (benchmarks/results/conv_tensor.json), those of 64
-// rows or columns from first layers on an H100 (conv_tensor_first.json). two: of two pieces. apart: of conv_split.sass.
+// rows or columns from first layers on an H100 (conv_tensor_first.json). two: of two pieces. 0: there is none. apart: of conv_split.sass.
 struct Area {
   int rows, columns;
   double chunk, two;
@@ -32,7 +32,7 @@ struct Area {
   double apart = 0;
 };
 constexpr std::array kAreas = {Area{128, 64, 1.15, 0.75, "fb"}, Area{128, 128, 1.9, 1.2, "fbu"},
-                               Area{128, 192, 2.8, 1.72, "fbu"}, Area{64, 128, 1.15, 0.75, "u", 2.05},
+                               Area{128, 192, 2.8, 0, "fbu"}, Area{64, 128, 1.15, 0.75, "u", 2.05},
                                Area{64, 256, 1.9, 1.2, "u", 2.5}};
 
 Tile tile_of(const Area& a) {
@@ -41,6 +41,10 @@ Tile tile_of(const Area& a) {
 
 bool of_pass(const Area& a, char pass) {
   return std::string_view(a.passes).find(pass) != std::string_view::npos;
+}
+
+double chunk_of(const Area& a, const Kind& kind) {
+  return kind.pieces == kTwo.pieces ? a.two : a.chunk;
 }
 
 double tile_cost(const hconv::Work& w, const Area& area, std::int64_t splits, int multiprocessors,
@@ -53,7 +57,7 @@ double tile_cost(const hconv::Work& w, const Area& area, std::int64_t splits, in
       pieces * (area.rows * row(w.pass == 'b' || w.pass == 'u' ? w.k : w.c) + area.columns * row(w.c));
   return hgemm::tile_microseconds(w.product, tile_of(area), splits, multiprocessors,
                                   w.bytes * pieces / static_cast<double>(kPieces),
-                                  std::max(kind.pieces == kTwo.pieces ? area.two : area.chunk, copies), 1, kRates);
+                                  std::max(chunk_of(area, kind), copies), 1, kRates);
 }
 
 struct Best {
@@ -63,7 +67,7 @@ struct Best {
 Best best(const hconv::Work& w, std::int64_t splits, int multiprocessors, const Kind& kind = kThree) {
   Best out;
   for (const Area& area : kAreas) {
-    if (!of_pass(area, w.pass)) continue;
+    if (!of_pass(area, w.pass) || chunk_of(area, kind) == 0) continue;
     const double cost = tile_cost(w, area, splits, multiprocessors, kind);
     if (out.cost == 0 || cost < out.cost) out = {tile_of(area), cost};
   }
@@ -198,7 +202,8 @@ hconv::Choice choose(const hconv::Work& w, int multiprocessors, bool uncut, cons
   out.tile = best(w, out.splits, std::max(multiprocessors, 1), kind).tile;
   if (forced.kernel.empty()) return out;
   for (const Area& a : kAreas) {
-    if (!of_pass(a, w.pass) || forced.kernel != "_" + hgemm::shape_name(tile_of(a))) continue;
+    if (!of_pass(a, w.pass) || chunk_of(a, kind) == 0) continue;
+    if (forced.kernel != "_" + hgemm::shape_name(tile_of(a))) continue;
     out.tile = tile_of(a);
     return out;
   }
