@@ -378,7 +378,7 @@ def main() -> int:
                     f"{'  BEYOND THE BOUND ' + format(bound, '.1e') if wrong else ''}",
                     flush=True,
                 )
-    write(args.out, rows, machine())
+                write(args.out, rows, machine())  # as it goes: a run may end before its time
     print(f"wrote {args.out}")
     return 1 if bad else 0
 
