@@ -17,7 +17,7 @@ import nervanagpu as ng
 import torch
 from conv import Case, Operands, run_ours, torch_pass
 from f16x3_errors import DATA
-from report import machine, save
+from report import commit, machine, save
 
 PASSES = ("fprop", "bprop", "update")
 # 3x3 and 5x5 filters, sums of 864 to 2,304 products and, in update, of 6,272 and 25,088.
@@ -103,7 +103,7 @@ def main() -> int:
                 print(
                     f"{case.name:20} {which:6} {name:14} {'two' if row['two_pieces'] else '   '}  {columns}", flush=True
                 )
-    save(args.out, {**machine(), "rows": rows})
+    save(args.out, {"commit": commit(), **machine(), "rows": rows})
     return 0
 
 

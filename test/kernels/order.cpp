@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "src/ceil_div.h"
 #include "src/numbers/half.h"
 
 namespace nervanagpu::test {
@@ -191,6 +192,22 @@ std::optional<Order> order_of(std::string_view accum) {
     out.numbers[name] = std::atoll(word.c_str() + equals + 1);
   }
   return out;
+}
+
+int scale_of(const std::vector<float>& x, std::int64_t rows, std::int64_t length, std::int64_t leading) {
+  constexpr std::int64_t kFour = 4;
+  constexpr std::int64_t kSample = 1024;
+  const std::int64_t fours = ceil_div(length, kFour);
+  const std::int64_t step = fours * rows / kSample | 1;
+  float most = 0;
+  for (std::int64_t s = 0; s < kSample && s * step < fours * rows; ++s) {
+    const std::int64_t row = s * step / fours;
+    const std::int64_t first = s * step % fours * kFour;
+    for (std::int64_t l = first; l < std::min(first + kFour, length); ++l) {
+      most = std::max(most, std::abs(x[static_cast<std::size_t>(row * leading + l)]));
+    }
+  }
+  return std::clamp(static_cast<int>(std::bit_cast<std::uint32_t>(most) >> 23), 11, 254);
 }
 
 std::uint32_t modelled(const Order& order, const Terms& terms, const Cut& cut) {

@@ -35,6 +35,9 @@ struct Cut {
   int e_a = 138, e_b = 138;                   // halves: operands are scaled by 2^(138 - e)
 };
 
+// e of f16x2.sass: the exponent of the largest of the 1,024 fours of elements that it looks at.
+int scale_of(const std::vector<float>& x, std::int64_t rows, std::int64_t length, std::int64_t leading);
+
 // The bits of the float32 sum, or of the int32 one (kind "integer").
 std::uint32_t modelled(const Order& order, const Terms& terms, const Cut& cut);
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -10,11 +11,13 @@
 
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/pieces/two_pieces.h"
+#include "src/ceil_div.h"
 #include "test/kernels/conv/conv_case.h"
 #include "test/kernels/conv/on_tensor_cores.h"
 #include "test/kernels/conv/random_problem.h"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/on_each_device.h"
+#include "test/kernels/order.h"
 
 namespace nervanagpu {
 namespace {
@@ -167,6 +170,45 @@ TEST_P(TwoPiecesTest, ErrorsAreSmall) {
       }
       EXPECT_GT(squares, 0);
       EXPECT_LE(squares, theirs) << "pass " << static_cast<int>(pass) << (positive ? ", positive" : "");
+    }
+  }
+}
+
+// The bits of the class that the manifest names, over several blocks of totals, in one part and in two.
+TEST_P(TwoPiecesTest, OrderOfSums) {
+  if (checked() || idle()) return;
+  constexpr std::int64_t kTerms = 1300;
+  constexpr std::int64_t kChunk = 64;
+  ConvCase c;
+  c.p.precision = Precision::tensor;
+  c.p.n = 1, c.p.in = {1, 5, 7}, c.p.c = kTerms, c.p.k = 20;
+  c.forced.kernel = "_f16_128x128";
+  const Bits x = first_of(c);
+  const Bits w = second_of(c);
+  const auto floats = [](const Bits& bits) {
+    std::vector<float> out;
+    for (const std::uint32_t v : bits) out.push_back(std::bit_cast<float>(v));
+    return out;
+  };
+  const std::vector<float> a = floats(x);
+  const std::vector<float> b = floats(w);
+  const Kernel& kernel = *device_.registry().find("conv_f16x3_f_128x128");
+  const auto order = test::order_of(kernel.manifest().accum);
+  ASSERT_TRUE(order) << kernel.manifest().accum;
+  test::Cut cut;
+  cut.e_a = test::scale_of(a, 35, kTerms, kTerms);
+  cut.e_b = test::scale_of(b, c.p.k, kTerms, kTerms);
+  for (cut.splits = 1; cut.splits <= 2; ++cut.splits) {
+    c.forced.splits = cut.splits;
+    cut.part = kChunk * ceil_div(ceil_div(kTerms, kChunk), cut.splits);
+    const Bits got = two(c, x, w);
+    for (std::int64_t i = 0; i < static_cast<std::int64_t>(got.size()); i += 3) {
+      test::Terms t;
+      for (std::int64_t l = 0; l < kTerms; ++l) {
+        t.a.push_back(a[at(i / c.p.k * kTerms + l)]);
+        t.b.push_back(b[at(i % c.p.k * kTerms + l)]);
+      }
+      ASSERT_EQ(got[at(i)], test::modelled(*order, t, cut)) << i << ", splits " << cut.splits;
     }
   }
 }

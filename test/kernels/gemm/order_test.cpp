@@ -144,23 +144,6 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
 
   static bool in_pieces(const Kernel& k) { return bf16x6::is(k) || f16x3::is(k); }
 
-  // e of f16x2.sass: the exponent of the largest of the 1,024 fours of elements that it looks at.
-  static int scale_of(const std::vector<float>& x, std::int64_t rows, std::int64_t length, std::int64_t leading) {
-    constexpr std::int64_t kFour = 4;
-    constexpr std::int64_t kSample = 1024;
-    const std::int64_t fours = ceil_div(length, kFour);
-    const std::int64_t step = fours * rows / kSample | 1;
-    float most = 0;
-    for (std::int64_t s = 0; s < kSample && s * step < fours * rows; ++s) {
-      const std::int64_t row = s * step / fours;
-      const std::int64_t first = s * step % fours * kFour;
-      for (std::int64_t l = first; l < std::min(first + kFour, length); ++l) {
-        most = std::max(most, std::abs(x[static_cast<std::size_t>(row * leading + l)]));
-      }
-    }
-    return std::clamp(static_cast<int>(std::bit_cast<std::uint32_t>(most) >> 23), 11, 254);
-  }
-
   static test::Cut cut_of(const sgemm::Plan& plan, const GemmProblem& p) {
     test::Cut cut;
     cut.type = p.a_type == Dtype::bfloat16 || bf16x6::is(*plan.kernel) ? Type::kBf16 : Type::kF16;
@@ -215,8 +198,8 @@ class ProductOrderTest : public ::testing::TestWithParam<sass::Arch> {
     EXPECT_TRUE(order) << kernel.name() << ": .accum " << kernel.manifest().accum;
     test::Cut cut = cut_of(*plan, p);
     if (f16x3::is(kernel)) {
-      cut.e_a = scale_of(a, p.a_transposed ? p.k : p.m, p.a_transposed ? p.m : p.k, p.lda);
-      cut.e_b = scale_of(b, p.b_transposed ? p.n : p.k, p.b_transposed ? p.k : p.n, p.ldb);
+      cut.e_a = test::scale_of(a, p.a_transposed ? p.k : p.m, p.a_transposed ? p.m : p.k, p.lda);
+      cut.e_b = test::scale_of(b, p.b_transposed ? p.n : p.k, p.b_transposed ? p.k : p.n, p.ldb);
     }
     if (order) check(kernel, *order, cut, p, a, b, got);
     return true;
