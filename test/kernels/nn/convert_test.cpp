@@ -18,12 +18,12 @@ namespace nervanagpu {
 namespace {
 
 using test::Buffer;
-using test::Order;
+using test::Placement;
 
 class ConvertTest : public test::OnEachDevice {
  protected:
   // Every element of the result's buffer: those of the view converted, the others as they were.
-  void check(const Shape& shape, Dtype from, Order from_order, Dtype to, Order to_order, std::vector<int> axes) {
+  void check(const Shape& shape, Dtype from, Placement from_order, Dtype to, Placement to_order, std::vector<int> axes) {
     const Buffer source = test::make_buffer(random_, shape, from, from_order, axes);
     std::shuffle(axes.begin(), axes.end(), random_);
     Buffer result = test::make_buffer(random_, shape, to, to_order, axes);
@@ -39,7 +39,7 @@ class ConvertTest : public test::OnEachDevice {
                             << got.size() << ": got " << std::hex << *a << ", expected " << *b;
   }
 
-  void check_pairs(const Shape& shape, Order from_order, Order to_order) {
+  void check_pairs(const Shape& shape, Placement from_order, Placement to_order) {
     std::vector<int> axes;
     for (std::size_t k = 0; k < shape.size(); ++k) axes.push_back(static_cast<int>(shape.size() - 1 - k));
     for (const Dtype from : test::kDtypes) {
@@ -53,18 +53,18 @@ class ConvertTest : public test::OnEachDevice {
 
 NG_ON_EACH_DEVICE(ConvertTest);
 
-const Order kOrders[] = {Order::row_major, Order::padded, Order::permuted, Order::strided, Order::backwards};
+const Placement kOrders[] = {Placement::row_major, Placement::padded, Placement::permuted, Placement::strided, Placement::backwards};
 
 TEST_P(ConvertTest, ContiguousOfEveryLength) {
   for (const std::int64_t n : {1, 2, 3, 4, 5, 31, 33, 512, 513, 2047, 2048, 10003}) {
     if (checked() && n > 2048) continue;
-    check_pairs({n}, Order::row_major, Order::row_major);
+    check_pairs({n}, Placement::row_major, Placement::row_major);
   }
 }
 
 TEST_P(ConvertTest, EveryPairInEveryOrder) {
-  for (const Order from : kOrders) {
-    for (const Order to : kOrders) {
+  for (const Placement from : kOrders) {
+    for (const Placement to : kOrders) {
       check_pairs({3, 8, 5}, from, to);
       check_pairs({2, 3, 1, 4, 7}, from, to);
     }
@@ -72,13 +72,13 @@ TEST_P(ConvertTest, EveryPairInEveryOrder) {
 }
 
 TEST_P(ConvertTest, TilesOfEveryPair) {
-  for (const Order from : kOrders) {
-    if (checked() && from != Order::row_major && from != Order::backwards) continue;
-    check_pairs({16, 17}, from, Order::permuted);
-    check_pairs({2, 65, 2, 67}, Order::permuted, from);
+  for (const Placement from : kOrders) {
+    if (checked() && from != Placement::row_major && from != Placement::backwards) continue;
+    check_pairs({16, 17}, from, Placement::permuted);
+    check_pairs({2, 65, 2, 67}, Placement::permuted, from);
   }
-  check({130, 129}, Dtype::float32, Order::row_major, Dtype::float32, Order::permuted, {1, 0});
-  check({2, 3, 64, 2, 64}, Dtype::float16, Order::row_major, Dtype::float32, Order::permuted, {4, 3, 2, 1, 0});
+  check({130, 129}, Dtype::float32, Placement::row_major, Dtype::float32, Placement::permuted, {1, 0});
+  check({2, 3, 64, 2, 64}, Dtype::float16, Placement::row_major, Dtype::float32, Placement::permuted, {4, 3, 2, 1, 0});
 }
 
 TEST_P(ConvertTest, AnyBroadcastIsRead) {
@@ -105,7 +105,7 @@ TEST_P(ConvertTest, StochasticRoundingIsTheTwins) {
       for (const int bits : {0, 1, 7, 10}) {
         if (to == Dtype::bfloat16 && bits > 7) continue;
         const Rounding rounding = {true, 0x123456789abcdef0, 0xffffffff, bits};
-        for (const Order order : kOrders) {
+        for (const Placement order : kOrders) {
           for (const Shape& shape : {Shape{2, 20, 36}, Shape{3, 17, 19}}) {
             if (checked() && bits != 7) continue;
             // The second order leaves tiles that lie behind one another.
@@ -165,7 +165,7 @@ TEST_P(ConvertTest, Refusals) {
   Tensor turned = square.transpose();
   expect_error<InvalidArgument>([&] { convert(square, turned); },
                                 "convert: to shares memory with from; needs memory of its own, or all of the same");
-  const test::Buffer six = test::make_buffer(random_, {2, 2, 2, 2, 2, 2}, Dtype::float32, Order::padded, {});
+  const test::Buffer six = test::make_buffer(random_, {2, 2, 2, 2, 2, 2}, Dtype::float32, Placement::padded, {});
   Tensor six_out = Tensor::zeros({2, 2, 2, 2, 2, 2});
   expect_error<InvalidArgument>([&] { convert(six.view, six_out); },
                                 "convert: the views have 6 axes that cannot be joined; needs 5 or fewer");

@@ -131,11 +131,11 @@ Tensor from_bits(const std::vector<std::uint32_t>& bits, const Shape& shape, Dty
   return t;
 }
 
-Buffer make_buffer(std::mt19937& random, const Shape& shape, Dtype dtype, Order order, const std::vector<int>& axes) {
+Buffer make_buffer(std::mt19937& random, const Shape& shape, Dtype dtype, Placement order, const std::vector<int>& axes) {
   // The buffer's axes are the view's in another order, each with room between and behind its elements.
-  const bool permuted = order != Order::row_major && order != Order::padded;
-  const std::int64_t step = order == Order::strided ? 2 : 1;
-  const std::int64_t room = order == Order::strided || order == Order::backwards ? 3 : order == Order::padded ? 4 : 0;
+  const bool permuted = order != Placement::row_major && order != Placement::padded;
+  const std::int64_t step = order == Placement::strided ? 2 : 1;
+  const std::int64_t room = order == Placement::strided || order == Placement::backwards ? 3 : order == Placement::padded ? 4 : 0;
   Shape stored;
   for (std::size_t k = 0; k < shape.size(); ++k) {
     stored.push_back(shape[permuted ? static_cast<std::size_t>(axes[k]) : k] * step + room);
@@ -151,10 +151,10 @@ Buffer make_buffer(std::mt19937& random, const Shape& shape, Dtype dtype, Order 
   for (std::size_t k = 0; k < shape.size(); ++k) {
     const int axis = static_cast<int>(k);
     const std::int64_t length = shape[permuted ? static_cast<std::size_t>(axes[k]) : k];
-    if (order == Order::strided) t = t.slice(axis, 1, 1 + 2 * length, 2);
-    if (order == Order::padded) t = t.slice(axis, 0, length);
-    if (order == Order::backwards) t = t.slice(axis, 1, 1 + length);
-    if (order == Order::backwards && k % 2 == 0) t = t.slice(axis, -1, -1 - length, -1);
+    if (order == Placement::strided) t = t.slice(axis, 1, 1 + 2 * length, 2);
+    if (order == Placement::padded) t = t.slice(axis, 0, length);
+    if (order == Placement::backwards) t = t.slice(axis, 1, 1 + length);
+    if (order == Placement::backwards && k % 2 == 0) t = t.slice(axis, -1, -1 - length, -1);
   }
   if (permuted) {
     std::vector<int> back(axes.size());

@@ -35,9 +35,9 @@ struct Buffer {
   [[nodiscard]] std::size_t at(std::size_t element) const;  // where in `bits` element i of the view, row-major, lies
 };
 // padded: rows with room behind them, still aligned. The last three begin at an odd element, their axes in `axes`' order.
-enum class Order : std::uint8_t { row_major, padded, permuted, strided, backwards };
+enum class Placement : std::uint8_t { row_major, padded, permuted, strided, backwards };
 // Filled with random elements.
-Buffer make_buffer(std::mt19937& random, const Shape& shape, Dtype dtype, Order order, const std::vector<int>& axes);
+Buffer make_buffer(std::mt19937& random, const Shape& shape, Dtype dtype, Placement order, const std::vector<int>& axes);
 std::vector<std::uint32_t> read_bits(const Tensor& contiguous);
 Tensor from_bits(const std::vector<std::uint32_t>& bits, const Shape& shape, Dtype dtype);
 

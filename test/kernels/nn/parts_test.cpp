@@ -14,7 +14,7 @@
 namespace nervanagpu {
 namespace {
 
-using test::Order;
+using test::Placement;
 
 class PartsTest : public test::OnEmulator {
  protected:
@@ -24,7 +24,7 @@ class PartsTest : public test::OnEmulator {
 const Rounding kRoundings[] = {{}, {true, 9, 0xffffffff, 0}};
 
 TEST_F(PartsTest, Conversions) {
-  for (const Order order : {Order::row_major, Order::permuted, Order::backwards}) {
+  for (const Placement order : {Placement::row_major, Placement::permuted, Placement::backwards}) {
     for (const Shape& shape : {Shape{1003}, Shape{4, 20, 24}, Shape{3, 17, 19}}) {
       for (const Rounding& rounding : kRoundings) {
         const std::vector<int> axes = shape.size() == 1 ? std::vector<int>{0} : std::vector<int>{0, 2, 1};
