@@ -95,6 +95,15 @@ def _bprop(
     return dx if out is None else out
 
 
+def argmax_bytes(name: str, x: GPUTensor, window: Ints, stride: Ints | None, padding: Ints, layout: str) -> int:
+    """Bytes that `argmax` of a max pooling of x needs; `name` is who asks."""
+    _check(name, x=x)
+    axes = len(layout) - 2 if isinstance(layout, str) else 2
+    if axes not in (1, 2, 3):
+        raise ValueError(f"{name}: layout is {layout}; needs 3 to 5 letters")
+    return _core.pool_argmax_bytes("max", x, layout, _geometry(name, axes, window, stride, padding, layout, False))
+
+
 def max_pool_argmax(
     x: GPUTensor, window: Ints, stride: Ints | None = None, padding: Ints = 0, layout: str = "NHWC",
 ) -> GPUTensor:  # fmt: skip
@@ -102,13 +111,7 @@ def max_pool_argmax(
 
     window, stride and padding as of max_pool1d, max_pool2d or max_pool3d: whichever has as many axes as `layout`.
     """
-    name = "max_pool_argmax"
-    _check(name, x=x)
-    axes = len(layout) - 2 if isinstance(layout, str) else 2
-    if axes not in (1, 2, 3):
-        raise ValueError(f"{name}: layout is {layout}; needs 3 to 5 letters")
-    geometry = _geometry(name, axes, window, stride, padding, layout, False)
-    return _core.empty((_core.pool_argmax_bytes("max", x, layout, geometry),), "uint8")
+    return _core.empty((argmax_bytes("max_pool_argmax", x, window, stride, padding, layout),), "uint8")
 
 
 @keywords(Epilogue)

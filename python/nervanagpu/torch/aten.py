@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-import nervanagpu as ng
+from nervanagpu.pooling import argmax_bytes
 from nervanagpu.torch import convolution as conv
 from nervanagpu.torch import pooling as pool
 from nervanagpu.torch import products, windows
@@ -103,7 +103,7 @@ def max_and_places(x: Tensor, size: Ints, step: Ints, pad: Ints) -> tuple[Tensor
     geometry = (size, step, pad)
     y = pool.empty_result(x, *geometry)
     last, layout = is_channels_last(x), layout_name(len(size), is_channels_last(x))
-    count = ng.max_pool_argmax(arranged(x, last), *geometry, layout).size if y.numel() else 0
+    count = argmax_bytes("max_pool", arranged(x, last), *geometry, layout) if y.numel() else 0  # torch allocates
     codes = torch.empty(count, dtype=torch.uint8, device=x.device)
     pool.run(pool.MAX, y, x, geometry, argmax=arranged(codes, False))
     return y, Places(codes, y.shape, last)
