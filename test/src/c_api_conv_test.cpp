@@ -291,10 +291,10 @@ class CConvOptionsTest : public test::OnEmulator {
 // Where the pieces are worth their kernels, which takes too much arithmetic for the emulator: the workspace tells.
 TEST_F(CConvOptionsTest, PrecisionIsTheCallers) {
   ng_conv_problem p = NG_CONV_PROBLEM_INIT;
-  p.n = 32, p.c = p.k = 256;
+  p.n = 512, p.c = p.k = 256;
   p.in[1] = p.in[2] = 14, p.filter[1] = p.filter[2] = 3, p.pad[1] = p.pad[2] = 1;
   ConvProblem q;
-  q.n = 32, q.c = q.k = 256;
+  q.n = 512, q.c = q.k = 256;
   q.in = {1, 14, 14}, q.filter = {1, 3, 3}, q.pad = {0, 1, 1};
   std::array<std::size_t, 2> bytes{};
   for (const std::int32_t precision : {NG_STRICT, NG_TENSOR}) {
