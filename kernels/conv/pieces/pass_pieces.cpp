@@ -67,10 +67,7 @@ void Pass::run_pieces() {
     return;
   }
   const Roles roles = roles_of(pass_);
-  const std::int64_t taps = p_.filter[0] * p_.filter[1] * p_.filter[2];
-  const std::int64_t products = pass_ == ConvPass::update  ? p_.y_elements() / p_.k
-                                : pass_ == ConvPass::fprop ? taps * p_.c
-                                                           : taps * p_.k;
+  const std::int64_t products = pieces::products_of(pass_, p_);
   masked_ = false;
   const bool two = two_pieces::chosen(pass_, p_, forced_);
   ranges_ = arena_.take(bf16x6::kRangeBytes);

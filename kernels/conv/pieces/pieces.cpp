@@ -23,8 +23,9 @@ using hgemm::Tile;
 constexpr std::int64_t kBlock = 64;  // of l
 constexpr std::string_view kSplit = "_split";
 
-// Microseconds of a chunk of three pieces, from the layers of AlexNet, OverFeat and VGG on an H200 (benchmarks/results/conv_tensor.json), those of 64
-// rows or columns from first layers on an H100 (conv_tensor_first.json). two: of two pieces. 0: there is none. apart: of conv_split.sass.
+// Microseconds of a chunk of three pieces, from the layers of AlexNet, OverFeat and VGG on an H200
+// (benchmarks/results/conv_tensor.json); those of 64 rows or columns from first layers on an H100 (conv_tensor_first.json).
+// two: of two pieces, 0 where there is no such kernel. apart: of conv_split.sass.
 struct Area {
   int rows, columns;
   double chunk, two;
@@ -137,6 +138,11 @@ double strict_microseconds(ConvPass pass, const ConvProblem& p) {
 
 bool asked(const ConvProblem& p) {
   return p.precision == Precision::tensor && p.x_type == Dtype::float32 && p.groups == 1;
+}
+
+std::int64_t products_of(ConvPass pass, const ConvProblem& p) {
+  if (pass == ConvPass::update) return p.y_elements() / p.k;
+  return p.filter[0] * p.filter[1] * p.filter[2] * (pass == ConvPass::fprop ? p.c : p.k);
 }
 
 double product_microseconds(const hconv::Work& work, const Kind& kind) {

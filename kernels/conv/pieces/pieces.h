@@ -18,16 +18,17 @@ namespace nervanagpu::conv_detail::pieces {
 
 // Asked for, and of the shapes that there are kernels for: float32, one group.
 bool asked(const ConvProblem& p);
+// Of a sum of the pass; edges leave some out.
+std::int64_t products_of(ConvPass pass, const ConvProblem& p);
 
 // An operand's pieces, and what multiplies them: three of bfloat16 (conv_bf16x6.sass) or two of float16 (conv_f16x3.sass).
 struct Kind {
   std::int64_t pieces;
-  Dtype type;
   MapType map;
   const char* kernel;
 };
-inline constexpr Kind kThree = {3, Dtype::bfloat16, MapType::bfloat16, "conv_bf16x6_"};
-inline constexpr Kind kTwo = {2, Dtype::float16, MapType::float16, "conv_f16x3_"};
+inline constexpr Kind kThree = {3, MapType::bfloat16, "conv_bf16x6_"};
+inline constexpr Kind kTwo = {2, MapType::float16, "conv_f16x3_"};
 
 // By a model of an H200, all of them functions of the problem alone. Microseconds of a product, of splitting so many elements, and of
 // the launches beside the product's; bytes a microsecond.

@@ -66,11 +66,7 @@ bool chosen(ConvPass pass, const ConvProblem& p, const Forced& forced) {
   if (is_forced(forced)) return true;
   if (!forced.kernel.empty() || forced.splits != 0) return false;
   constexpr std::int64_t kLeast = 512;  // products of a sum: shorter ones are less exact than by multiply-adds
-  const std::int64_t taps = p.filter[0] * p.filter[1] * p.filter[2];
-  const std::int64_t products = pass == ConvPass::update  ? p.y_elements() / p.k
-                                : pass == ConvPass::fprop ? taps * p.c
-                                                          : taps * p.k;
-  if (products < kLeast) return false;
+  if (pieces::products_of(pass, p) < kLeast) return false;
   const auto cells = piece_cells::choose(pass, p);
   const double others = std::min(cells ? piece_cells::microseconds(pass, p, *cells) : pieces::microseconds(pass, p),
                                  pieces::strict_microseconds(pass, p));

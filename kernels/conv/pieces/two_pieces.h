@@ -26,8 +26,7 @@ struct Operands {
   Pixels in1, in2;
   std::uint64_t in1_pieces = 0, in2_pieces = 0;
 };
-// f16x2.sass for both. What it finds goes to `halves`, bf16x6::kHalvesBytes.
-// made_good: add_lost() follows.
+// f16x2.sass for both. What it finds goes to `halves`, bf16x6::kHalvesBytes. made_good: add_lost() follows.
 void split(Device& device, ConvPass pass, const Operands& operands, std::uint64_t halves, bool made_good,
            StreamId stream);
 // What all kernels behind look at. Sums of `products`.

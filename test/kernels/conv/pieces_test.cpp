@@ -12,8 +12,7 @@
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/pieces/pieces.h"
 #include "test/kernels/conv/conv_case.h"
-#include "test/kernels/conv/on_tensor_cores.h"
-#include "test/kernels/conv/random_problem.h"
+#include "test/kernels/conv/on_pieces.h"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/on_each_device.h"
 
@@ -23,84 +22,23 @@ namespace {
 using test::ConvCase;
 using Bits = std::vector<std::uint32_t>;
 
-constexpr ConvPass kPasses[] = {ConvPass::fprop, ConvPass::bprop, ConvPass::update};
+using test::kPasses;
 
-class PiecesTest : public test::OnTensorCores {
+class PiecesTest : public test::OnPieces {
  protected:
-  // Several tiles, none full, several chunks.
-  [[nodiscard]] static ConvCase case_of(ConvPass pass, std::int64_t columns, std::int64_t rows = 128) {
-    ConvCase c;
-    c.pass = pass;
-    c.p.precision = Precision::tensor;
-    c.p.n = 3, c.p.in = {1, 7, 9}, c.p.filter = {1, 3, 2}, c.p.pad = {0, 1, 1};
-    c.p.c = pass == ConvPass::fprop ? 70 : pass == ConvPass::bprop ? columns + 6 : 61;
-    c.p.k = pass == ConvPass::fprop ? columns + 6 : pass == ConvPass::bprop ? 70 : 133;
-    c.forced.kernel = "_" + std::to_string(rows) + "x" + std::to_string(columns);
-    c.forced.splits = 1;
-    c.size = 180;
-    return c;
-  }
-  [[nodiscard]] static ConvCase case_of(const Kernel& k) {
-    const std::string& pass = k.manifest().variant.at("PASS");
-    return case_of(pass == "f"   ? ConvPass::fprop
-                   : pass == "b" ? ConvPass::bprop
-                                 : ConvPass::update,
-                   std::stol(k.name().substr(k.name().rfind('x') + 1)), k.number("BM"));
-  }
-  Bits first_of(const ConvCase& c) {
-    return numbers(c.pass == ConvPass::fprop ? c.p.x_elements() : c.p.y_elements(), Dtype::float32);
-  }
-  Bits second_of(const ConvCase& c) {
-    return numbers(c.pass == ConvPass::update ? c.p.x_elements() : c.p.w_elements(), Dtype::float32);
-  }
-  // By conv.sass, in one part.
-  Bits strict(ConvCase c, const Bits& in1, const Bits& in2) {
-    c.p.precision = Precision::strict;
-    c.forced = {};
-    c.forced.splits = 1;
-    return test::run(device_, c, in1, in2);
-  }
+  PiecesTest() : OnPieces("") {}
 };
 NG_ON_EACH_DEVICE(PiecesTest);
 
 TEST_P(PiecesTest, EveryVariant) {
   for (const Kernel* k : kernels_of("conv_bf16x6")) {
-    ConvCase c = case_of(*k);
-    if (checked()) c.p.n = 1;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
-    if (checked()) continue;
-    c.forced.splits = 3;
-    c.options.alpha = 2.0F;
-    c.options.relu = c.bias = c.pass == ConvPass::fprop;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
-    if (c.pass == ConvPass::update) c.p.c = 64;  // else left to conv.sass
-    c.options.beta = -1.0F;
-    c.shift = 3;
-    c.p.x_pitch = c.p.c + 5;
-    c.p.y_pitch = c.p.k + 3;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    expect_exact(*k);
+    if (HasFatalFailure()) return;
   }
 }
 
 TEST_P(PiecesTest, RandomConvolutions) {
-  if (checked() || kernels_of("conv_bf16x6").empty()) return;
-  int taken = 0;
-  for (int i = 0; i < 400 && taken < 60; ++i) {
-    ConvCase c;
-    c.p = test::random_problem(random_, 3000);
-    c.p.x_pitch = c.p.y_pitch = 0;
-    if (c.p.groups != 1) continue;
-    c.p.precision = Precision::tensor;
-    c.pass = kPasses[i % 3];
-    if (!conv_detail::gathers(c.pass, c.p)) continue;
-    if (i % 2 == 0 && c.p.layout == Layout::channels_last) test::choose_pitches(random_, c.p);
-    c.size = 60;
-    if (!conv_detail::tensor_cores::fits(c.pass, c.p, {}, {})) continue;
-    c.forced.splits = i % 5 == 0 ? 1 + i % 4 : 1;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << i;
-    ++taken;
-  }
-  EXPECT_EQ(taken, 60);
+  if (!checked() && !kernels_of("conv_bf16x6").empty()) expect_exact_at_random("");
 }
 
 // dy taken apart by conv_split.sass: exact, the bits of bf16x3.sass's pieces, and the same pass by multiply-adds for what has none.
@@ -300,14 +238,8 @@ TEST_P(PiecesTest, OutOfRange) {
         Bits in2 = second_of(c);
         Bits& where = number % 2 == 0 ? in1 : in2;
         where[static_cast<std::size_t>(number * 37) % where.size()] = test::bits_of(Dtype::float32, odd);
-        const Bits got = test::run(device_, c, in1, in2);
-        const Bits want = strict(c, in1, in2);
-        ASSERT_EQ(got.size(), want.size());
-        for (std::size_t i = 0; i < got.size(); ++i) {
-          const double g = test::value_of(Dtype::float32, got[i]);
-          const double w = test::value_of(Dtype::float32, want[i]);
-          ASSERT_TRUE(got[i] == want[i] || (std::isnan(g) && std::isnan(w))) << odd << ", element " << i;
-        }
+        expect_strict(c, in1, in2, odd);
+        if (HasFatalFailure()) return;
         ++number;
       }
     }
@@ -334,17 +266,10 @@ TEST_P(PiecesTest, OutOfRangeInManyRows) {
 }
 
 // What the model takes for layers of VGG: a function of the problem alone.
-ConvProblem layer(std::int64_t c, std::int64_t side, std::int64_t k) {
-  ConvProblem p;
-  p.precision = Precision::tensor;
-  p.n = 64, p.c = c, p.k = k;
-  p.in = {1, side, side}, p.filter = {1, 3, 3}, p.pad = {0, 1, 1};
-  return p;
-}
-
 TEST(PiecesChoice, TakesUpdatesOfLargeMaps) {
   constexpr std::int64_t kLongest = 80;  // chunks of a part
-  for (const ConvProblem& p : {layer(64, 112, 128), layer(128, 112, 128), layer(64, 224, 64), layer(256, 56, 256)}) {
+  for (const ConvProblem& p : {test::vgg_layer(64, 112, 128), test::vgg_layer(128, 112, 128),
+                               test::vgg_layer(64, 224, 64), test::vgg_layer(256, 56, 256)}) {
     ASSERT_TRUE(conv_detail::tensor_cores::takes(ConvPass::update, p)) << p.c << " " << p.k;
     conv_detail::hconv::Work w;
     w.pass = 'u', w.c = p.c, w.k = p.k;
@@ -358,7 +283,7 @@ TEST(PiecesChoice, TakesUpdatesOfLargeMaps) {
 }
 
 TEST(PiecesChoice, SixtyFourChannelsTakeSixtyFourColumns) {
-  const ConvProblem p = layer(64, 112, 128);
+  const ConvProblem p = test::vgg_layer(64, 112, 128);
   ASSERT_TRUE(conv_detail::tensor_cores::takes(ConvPass::bprop, p));
   conv_detail::hconv::Work w;
   w.pass = 'b', w.c = p.c, w.k = p.k;

@@ -13,8 +13,7 @@
 #include "kernels/conv/pieces/two_pieces.h"
 #include "src/ceil_div.h"
 #include "test/kernels/conv/conv_case.h"
-#include "test/kernels/conv/on_tensor_cores.h"
-#include "test/kernels/conv/random_problem.h"
+#include "test/kernels/conv/on_pieces.h"
 #include "test/kernels/nn/elements.h"
 #include "test/kernels/nn/on_each_device.h"
 #include "test/kernels/order.h"
@@ -25,51 +24,20 @@ namespace {
 using test::ConvCase;
 using Bits = std::vector<std::uint32_t>;
 
-constexpr ConvPass kPasses[] = {ConvPass::fprop, ConvPass::bprop, ConvPass::update};
+using test::kPasses;
 
 std::size_t at(std::int64_t i) {
   return static_cast<std::size_t>(i);
 }
 
-class TwoPiecesTest : public test::OnTensorCores {
+class TwoPiecesTest : public test::OnPieces {
  protected:
+  TwoPiecesTest() : OnPieces("_f16") {}
   [[nodiscard]] bool idle() const { return kernels_of("conv_f16x3").empty(); }
-  // Several tiles, none full, several chunks.
-  [[nodiscard]] static ConvCase case_of(ConvPass pass, std::int64_t columns, std::int64_t rows = 128) {
-    ConvCase c;
-    c.pass = pass;
-    c.p.precision = Precision::tensor;
-    c.p.n = 3, c.p.in = {1, 7, 9}, c.p.filter = {1, 3, 2}, c.p.pad = {0, 1, 1};
-    c.p.c = pass == ConvPass::fprop ? 70 : pass == ConvPass::bprop ? columns + 6 : 61;
-    c.p.k = pass == ConvPass::fprop ? columns + 6 : pass == ConvPass::bprop ? 70 : 133;
-    c.forced.kernel = "_f16_" + std::to_string(rows) + "x" + std::to_string(columns);
-    c.forced.splits = 1;
-    c.size = 180;
-    return c;
-  }
-  [[nodiscard]] static ConvCase case_of(const Kernel& k) {
-    const std::string& pass = k.manifest().variant.at("PASS");
-    return case_of(pass == "f"   ? ConvPass::fprop
-                   : pass == "b" ? ConvPass::bprop
-                                 : ConvPass::update,
-                   std::stol(k.name().substr(k.name().rfind('x') + 1)), k.number("BM"));
-  }
-  Bits first_of(const ConvCase& c) {
-    return numbers(c.pass == ConvPass::fprop ? c.p.x_elements() : c.p.y_elements(), Dtype::float32);
-  }
-  Bits second_of(const ConvCase& c) {
-    return numbers(c.pass == ConvPass::update ? c.p.x_elements() : c.p.w_elements(), Dtype::float32);
-  }
   Bits two(const ConvCase& c, const Bits& in1, const Bits& in2) { return test::run(device_, c, in1, in2); }
   // From three pieces, cut alike.
   Bits three(ConvCase c, const Bits& in1, const Bits& in2) {
     c.forced.kernel = c.pass == ConvPass::update || c.p.c > 128 || c.p.k > 128 ? "_128x192" : "_128x128";
-    return test::run(device_, c, in1, in2);
-  }
-  Bits strict(ConvCase c, const Bits& in1, const Bits& in2) {
-    c.p.precision = Precision::strict;
-    c.forced = {};
-    c.forced.splits = 1;
     return test::run(device_, c, in1, in2);
   }
 };
@@ -77,22 +45,11 @@ NG_ON_EACH_DEVICE(TwoPiecesTest);
 
 TEST_P(TwoPiecesTest, EveryVariant) {
   for (const Kernel* k : kernels_of("conv_f16x3")) {
-    ConvCase c = case_of(*k);
-    if (checked()) c.p.n = 1;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    expect_exact(*k);
+    if (HasFatalFailure()) return;
     if (checked()) continue;
-    c.forced.splits = 3;
-    c.options.alpha = 2.0F;
-    c.options.relu = c.bias = c.pass == ConvPass::fprop;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
-    if (c.pass == ConvPass::update) c.p.c = 64;  // else left to conv.sass
-    c.options.beta = -1.0F;
-    c.shift = 3;
-    c.p.x_pitch = c.p.c + 5;
-    c.p.y_pitch = c.p.k + 3;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
     // It is this kernel that has computed them: bits of its own, which the others of its pass have, too.
-    c = case_of(*k);
+    ConvCase c = case_of(*k);
     const Bits in1 = first_of(c);
     const Bits in2 = second_of(c);
     const Bits own = two(c, in1, in2);
@@ -103,25 +60,7 @@ TEST_P(TwoPiecesTest, EveryVariant) {
 }
 
 TEST_P(TwoPiecesTest, RandomConvolutions) {
-  if (checked() || idle()) return;
-  int taken = 0;
-  for (int i = 0; i < 400 && taken < 60; ++i) {
-    ConvCase c;
-    c.p = test::random_problem(random_, 3000);
-    c.p.x_pitch = c.p.y_pitch = 0;
-    if (c.p.groups != 1) continue;
-    c.p.precision = Precision::tensor;
-    c.pass = kPasses[i % 3];
-    if (!conv_detail::gathers(c.pass, c.p)) continue;
-    if (i % 2 == 0 && c.p.layout == Layout::channels_last) test::choose_pitches(random_, c.p);
-    c.size = 60;
-    if (!conv_detail::tensor_cores::fits(c.pass, c.p, {}, {})) continue;
-    c.forced.kernel = "_f16_128x128";
-    c.forced.splits = i % 5 == 0 ? 1 + i % 4 : 1;
-    ASSERT_EQ(test::judge(device_, random_, c), "") << i;
-    ++taken;
-  }
-  EXPECT_EQ(taken, 60);
+  if (!checked() && !idle()) expect_exact_at_random("_f16_128x128");
 }
 
 // Within the class's bound, and no farther from the sums than multiply-adds are.
@@ -342,14 +281,8 @@ TEST_P(TwoPiecesTest, OutOfRange) {
         Bits in2 = second_of(c);
         Bits& where = number % 2 == 0 ? in1 : in2;
         where[static_cast<std::size_t>(number * 37) % where.size()] = test::bits_of(Dtype::float32, odd);
-        const Bits got = two(c, in1, in2);
-        const Bits want = strict(c, in1, in2);
-        ASSERT_EQ(got.size(), want.size());
-        for (std::size_t i = 0; i < got.size(); ++i) {
-          const double g = test::value_of(Dtype::float32, got[i]);
-          const double w = test::value_of(Dtype::float32, want[i]);
-          ASSERT_TRUE(got[i] == want[i] || (std::isnan(g) && std::isnan(w))) << odd << ", element " << i;
-        }
+        expect_strict(c, in1, in2, odd);
+        if (HasFatalFailure()) return;
         ++number;
       }
     }
@@ -376,14 +309,6 @@ TEST_P(TwoPiecesTest, Scales) {
   }
 }
 
-ConvProblem layer(std::int64_t c, std::int64_t side, std::int64_t k) {
-  ConvProblem p;
-  p.precision = Precision::tensor;
-  p.n = 64, p.c = c, p.k = k;
-  p.in = {1, side, side}, p.filter = {1, 3, 3}, p.pad = {0, 1, 1};
-  return p;
-}
-
 conv_detail::Forced forced(const char* kernel, std::int64_t splits = 0) {
   conv_detail::Forced out;
   out.kernel = kernel, out.splits = splits;
@@ -393,14 +318,14 @@ conv_detail::Forced forced(const char* kernel, std::int64_t splits = 0) {
 TEST(TwoPiecesChoice, TakesLongSumsOfLargeLayers) {
   using conv_detail::two_pieces::chosen;
   for (const ConvPass pass : kPasses) {
-    EXPECT_TRUE(chosen(pass, layer(256, 56, 256)));
-    EXPECT_TRUE(conv_detail::tensor_cores::takes(pass, layer(256, 56, 256)));
-    EXPECT_FALSE(chosen(pass, layer(256, 56, 256), forced("_128x128")));
-    EXPECT_FALSE(chosen(pass, layer(256, 56, 256), forced("", 1)));
-    EXPECT_TRUE(chosen(pass, layer(16, 7, 16), forced("_f16_128x128")));
-    EXPECT_FALSE(chosen(pass, layer(64, 7, 64)));
+    EXPECT_TRUE(chosen(pass, test::vgg_layer(256, 56, 256)));
+    EXPECT_TRUE(conv_detail::tensor_cores::takes(pass, test::vgg_layer(256, 56, 256)));
+    EXPECT_FALSE(chosen(pass, test::vgg_layer(256, 56, 256), forced("_128x128")));
+    EXPECT_FALSE(chosen(pass, test::vgg_layer(256, 56, 256), forced("", 1)));
+    EXPECT_TRUE(chosen(pass, test::vgg_layer(16, 7, 16), forced("_f16_128x128")));
+    EXPECT_FALSE(chosen(pass, test::vgg_layer(64, 7, 64)));
   }
-  EXPECT_FALSE(chosen(ConvPass::fprop, layer(48, 56, 256))) << "a short sum";
+  EXPECT_FALSE(chosen(ConvPass::fprop, test::vgg_layer(48, 56, 256))) << "a short sum";
 }
 
 }  // namespace
