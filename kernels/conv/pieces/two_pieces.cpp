@@ -65,7 +65,7 @@ double microseconds(ConvPass pass, const ConvProblem& p) {
 bool chosen(ConvPass pass, const ConvProblem& p, const Forced& forced) {
   if (is_forced(forced)) return true;
   if (!forced.kernel.empty() || forced.splits != 0) return false;
-  constexpr std::int64_t kLeast = 512;  // products of a sum: shorter ones are less exact than by multiply-adds
+  constexpr std::int64_t kLeast = 512;  // products of a sum, as of gemm()'s
   if (pieces::products_of(pass, p) < kLeast) return false;
   const auto cells = piece_cells::choose(pass, p);
   const double others = std::min(cells ? piece_cells::microseconds(pass, p, *cells) : pieces::microseconds(pass, p),

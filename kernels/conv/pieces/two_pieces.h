@@ -13,8 +13,8 @@
 
 namespace nervanagpu::conv_detail::two_pieces {
 
-// Asked for by name ("_f16", and the end of a name of conv_f16x3.sass), or sooner done than all other ways of pieces.h and no less exact than
-// by multiply-adds: a function of the problem alone. Not where a number of splits is given.
+// Asked for by name ("_f16", and the end of a name of conv_f16x3.sass), or sooner done than all other ways of pieces.h, of sums that are not
+// short (errors: docs/lab/f16x3.md): a function of the problem alone. Not where a number of splits is given.
 bool chosen(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
 Forced behind(const Forced& forced);  // the product's
 
