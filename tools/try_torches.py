@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "build/python/nervanagpu"
-TESTS = ("test_torch.py", "test_torch_hostile.py", "test_torch_samples.py")
+TESTS = ("test_torch.py", "test_torch_use.py", "test_torch_hostile.py", "test_torch_samples.py")
 BESIDE = ("numpy>=1.24", "tqdm>=4.60", "ml_dtypes>=0.4", "pytest>=8", "expecttest>=0.2")
 SAYS = "import torch, nervanagpu.torch as t; print('torch', torch.__version__, t.entry())"
 

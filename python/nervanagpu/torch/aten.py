@@ -1,8 +1,13 @@
-"""aten's operators with aten's arguments, on our kernels. They raise Unsupported for what aten has to do itself."""
+"""aten's operators with aten's arguments, on our kernels: plain tensors of our device, below autograd.
+
+They run at every call: what the kernels check is not checked here. For what aten has to do itself they raise errors
+that library.why_refused knows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -12,34 +17,46 @@ from torch import Tensor
 from nervanagpu.pooling import argmax_bytes
 from nervanagpu.torch import convolution as conv
 from nervanagpu.torch import pooling as pool
-from nervanagpu.torch import products, windows
+from nervanagpu.torch import products, windows  # noqa: F401: products enters kernels
 from nervanagpu.torch.bridge import arranged, check_operands, form_of, is_channels_last, layout_name, need
+from nervanagpu.torch.gradients import KERNELS
 from nervanagpu.torch.places import Places, indices_of
 
 Ints = Sequence[int]
-Windows = tuple[list[int], list[int], list[int], list[int]]  # size, step, padding, dilation
+Windows = tuple[Ints, Ints, Ints, Ints]  # size, step, padding, dilation
 ATEN = torch.ops.aten
+MM, ADDMM, BMM = (KERNELS[name] for name in ("mm", "addmm", "bmm"))
+CONVOLUTION, CONVOLUTION_INPUT, CONVOLUTION_WEIGHT = (
+    KERNELS[f"convolution{more}"] for more in ("", "_input", "_weight")
+)
+MAX_POOL_BACKWARD, AVG_POOL, AVG_POOL_BACKWARD = (
+    KERNELS[name] for name in ("max_pool_backward", "avg_pool", "avg_pool_backward")
+)
 
 
-def _each(numbers: Ints, axes: int) -> list[int]:
-    return list(numbers) * axes if len(numbers) == 1 else list(numbers)
+@lru_cache(maxsize=1024)
+def _each(axes: int, *lists: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Lists of a number for each axis, from such or from one for all axes."""
+    return tuple(numbers * axes if len(numbers) == 1 else numbers for numbers in lists)
 
 
 def _convolution(
     x: Tensor, weight: Tensor, bias: Tensor | None, stride: Ints, padding: Ints, dilation: Ints, transposed: bool,
     output_padding: Ints, groups: int,
 ) -> Tensor:  # fmt: skip
-    check_operands(x, weight, bias)
     axes = weight.dim() - 2
-    need(x.dim() == axes + 2, f"x has {x.dim()} axes; needs {axes + 2}")
-    step, pad, spread, more = (_each(v, axes) for v in (stride, padding, dilation, output_padding))
-    conv.check_geometry(axes, step, pad, spread)
+    step, pad, spread = _each(axes, tuple(stride), tuple(padding), tuple(dilation))
     if not transposed:
-        return conv.convolution(x, weight, bias, step, pad, spread, groups)
+        return CONVOLUTION(x, weight, bias, step, pad, spread, groups)
+    check_operands(x, weight, bias)
+    need(x.dim() == axes + 2, f"x has {x.dim()} axes; needs {axes + 2}")
+    conv.check_geometry(axes, step, pad, spread)
+    (more,) = _each(axes, tuple(output_padding))
     size = conv.transposed_shape(x.shape, weight.shape, step, pad, spread, more, groups)
     need(min(size[2:]) > 0 and x.numel() > 0, f"a result of {tuple(size)} from {tuple(x.shape)}")
     geometry = (step, pad, spread, groups)
-    y = conv.convolution_input(conv.lengthened(x, weight.shape, size, *geometry), weight, size, *geometry)
+    long = conv.lengthened(x, weight.shape, size, *geometry)
+    y: Tensor = CONVOLUTION_INPUT(long, weight, size, *geometry)
     return y if bias is None else y.add_(bias.view(-1, *(1,) * axes))
 
 
@@ -47,54 +64,71 @@ def _convolution_backward(
     grad: Tensor, x: Tensor, weight: Tensor, bias_sizes: Ints | None, stride: Ints, padding: Ints, dilation: Ints,
     transposed: bool, output_padding: Ints, groups: int, mask: Sequence[bool],
 ) -> tuple[Tensor | None, ...]:  # fmt: skip
-    check_operands(grad, x, weight)
     axes = weight.dim() - 2
-    need(x.dim() == axes + 2, f"x has {x.dim()} axes; needs {axes + 2}")
-    step, pad, spread = (_each(v, axes) for v in (stride, padding, dilation))
-    conv.check_geometry(axes, step, pad, spread)
+    step, pad, spread = _each(axes, tuple(stride), tuple(padding), tuple(dilation))
     geometry = (step, pad, spread, groups)
     dx = dw = db = None
-    if mask[0] and transposed:
-        dx = conv.convolution(grad, weight, None, *geometry)
-        dx = dx[(..., *(slice(n) for n in x.shape[2:]))].contiguous(memory_format=form_of(dx))
-    elif mask[0]:
-        dx = conv.convolution_input(grad, weight, x.shape, *geometry)
-    if mask[1]:
-        long = conv.lengthened(x, weight.shape, grad.shape, *geometry) if transposed else x
-        back, forth = (long, grad) if transposed else (grad, x)
-        dw = conv.convolution_weight(back, forth, weight.shape, *geometry)
+    if transposed:
+        dx, dw = _transposed_backward(grad, x, weight, geometry, mask)
+    else:
+        if mask[0]:
+            dx = CONVOLUTION_INPUT(grad, weight, x.shape, *geometry)
+        if mask[1]:
+            dw = CONVOLUTION_WEIGHT(grad, x, weight.shape, *geometry)
     if mask[2]:
         db = grad.sum((0, *range(2, grad.dim())))
     return dx, dw, db
 
 
+def _transposed_backward(
+    grad: Tensor, x: Tensor, weight: Tensor, geometry: tuple[Any, ...], mask: Sequence[bool]
+) -> tuple[Tensor | None, Tensor | None]:
+    check_operands(grad, x, weight)
+    axes = weight.dim() - 2
+    need(x.dim() == axes + 2, f"x has {x.dim()} axes; needs {axes + 2}")
+    conv.check_geometry(axes, *geometry[:3])
+    dx = dw = None
+    if mask[0]:
+        long = CONVOLUTION(grad, weight, None, *geometry)
+        dx = long[(..., *(slice(n) for n in x.shape[2:]))].contiguous(memory_format=form_of(long))
+    if mask[1]:
+        long = conv.lengthened(x, weight.shape, grad.shape, *geometry)
+        dw = CONVOLUTION_WEIGHT(long, grad, weight.shape, *geometry)
+    return dx, dw
+
+
 def _mv(a: Tensor, v: Tensor) -> Tensor:
     need(a.dim() == 2 and v.dim() == 1, f"operands of {a.dim()} and {v.dim()} axes")
-    return products.mm(a, v[:, None])[:, 0]
+    return MM(a, v[:, None])[:, 0]
 
 
 def _dot(a: Tensor, b: Tensor) -> Tensor:
     need(a.dim() == b.dim() == 1, f"operands of {a.dim()} and {b.dim()} axes")
-    return products.mm(a[None], b[:, None]).view(())
+    return MM(a[None], b[:, None]).view(())
 
 
 def _baddbmm(bias: Tensor, a: Tensor, b: Tensor, *, beta: float = 1, alpha: float = 1) -> Tensor:
-    y = products.bmm(a, b)
+    y: Tensor = BMM(a, b)
     if alpha != 1:
         y.mul_(alpha)
     return y if beta == 0 else y.add_(bias, alpha=beta)
 
 
-def _windows(x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, axes: int) -> Windows:
-    need(x.dim() in (axes + 1, axes + 2), f"x has {x.dim()} axes; needs {axes + 2}")
-    need(all(n > 0 for n in x.shape[-axes:]), f"x of {tuple(x.shape)}")
-    size = _each(kernel, axes)
-    need(prod(size) <= 255, f"a window of {tuple(size)}; needs at most 255 elements")
-    return size, _each(stride, axes) if stride else size, _each(padding, axes), _each(dilation, axes)
+@lru_cache(maxsize=1024)
+def _windows(
+    axes: int, kernel: tuple[int, ...], stride: tuple[int, ...], padding: tuple[int, ...], dilation: tuple[int, ...]
+) -> Windows:
+    size, pad, spread = _each(axes, kernel, padding, dilation)
+    need(prod(size) <= 255, f"a window of {size}; needs at most 255 elements")
+    return size, _each(axes, stride)[0] if stride else size, pad, spread
 
 
 def _batched(axes: int, x: Tensor) -> Tensor:
     """x with the axis of the batch, which torch's pooling can do without."""
+    if x.dim() == axes + 2 and x.numel():
+        return x
+    need(x.dim() in (axes + 1, axes + 2), f"x has {x.dim()} axes; needs {axes + 2}")
+    need(all(n > 0 for n in x.shape[-axes:]), f"x of {tuple(x.shape)}")
     return x if x.dim() == axes + 2 else x[None]
 
 
@@ -113,8 +147,7 @@ def _max_pool(axes: int) -> Callable[..., tuple[Tensor, Tensor]]:
     def run(
         x: Tensor, kernel: Ints, stride: Ints = (), padding: Ints = (0,), dilation: Ints = (1,), ceil_mode: bool = False
     ) -> tuple[Tensor, Tensor]:
-        check_operands(x)
-        size, step, pad, spread = geometry = _windows(x, kernel, stride, padding, dilation, axes)
+        geometry = size, step, pad, spread = _windows(axes, *map(tuple, (kernel, stride, padding, dilation)))
         whole = _batched(axes, x)
         if ceil_mode or max(spread) > 1:
             plan = windows.Spread(whole.shape[2:], *geometry, ceil_mode)
@@ -133,15 +166,14 @@ def _max_pool_backward(axes: int) -> Callable[..., Tensor]:
     def run(
         grad: Tensor, x: Tensor, kernel: Ints, stride: Ints, padding: Ints, dilation: Ints, ceil: bool, places: Tensor
     ) -> Tensor:
-        check_operands(grad, x)
-        size, step, pad, spread = geometry = _windows(x, kernel, stride, padding, dilation, axes)
+        geometry = size, step, pad, spread = _windows(axes, *map(tuple, (kernel, stride, padding, dilation)))
         whole = _batched(axes, x)
         if ceil or max(spread) > 1:
             plan = windows.Spread(whole.shape[2:], *geometry, ceil)
             inner = plan.gradient_inside(_batched(axes, grad))
-            dx = plan.gradient_outside(pool.max_pool_backward(inner, plan.inside(whole), size, plan.step, [0] * axes))
+            dx = plan.gradient_outside(MAX_POOL_BACKWARD(inner, plan.inside(whole), size, plan.step, [0] * axes))
         else:
-            dx = pool.max_pool_backward(_batched(axes, grad), whole, size, step, pad)
+            dx = MAX_POOL_BACKWARD(_batched(axes, grad), whole, size, step, pad)
         return dx if whole is x else dx[0]
 
     return run
@@ -152,14 +184,13 @@ def _avg_pool(axes: int) -> Callable[..., Tensor]:
         x: Tensor, kernel: Ints, stride: Ints = (), padding: Ints = (0,), ceil_mode: bool = False,
         count_include_pad: bool = True, divisor_override: int | None = None,
     ) -> Tensor:  # fmt: skip
-        check_operands(x)
-        size, step, pad, _ = _windows(x, kernel, stride, padding, (1,), axes)
+        size, step, pad, _ = _windows(axes, tuple(kernel), tuple(stride), tuple(padding), (1,))
         whole = _batched(axes, x)
         if ceil_mode or divisor_override is not None:
             plan = windows.Means(whole, size, step, pad, ceil_mode, count_include_pad, divisor_override)
-            y = plan.outside(pool.avg_pool(plan.inside(whole), size, step, pad, True))
+            y = plan.outside(AVG_POOL(plan.inside(whole), size, step, pad, True))
         else:
-            y = pool.avg_pool(whole, size, step, pad, count_include_pad)
+            y = AVG_POOL(whole, size, step, pad, count_include_pad)
         return y if whole is x else y[0]
 
     return run
@@ -170,24 +201,23 @@ def _avg_pool_backward(axes: int) -> Callable[..., Tensor]:
         grad: Tensor, x: Tensor, kernel: Ints, stride: Ints, padding: Ints, ceil: bool, count: bool,
         divisor: int | None,
     ) -> Tensor:  # fmt: skip
-        check_operands(grad, x)
-        size, step, pad, _ = _windows(x, kernel, stride, padding, (1,), axes)
+        size, step, pad, _ = _windows(axes, tuple(kernel), tuple(stride), tuple(padding), (1,))
         whole, dy = _batched(axes, x), _batched(axes, grad)
         if ceil or divisor is not None:
             plan = windows.Means(whole, size, step, pad, ceil, count, divisor)
             inner = plan.gradient_inside(dy, size, step, pad)
-            dx = plan.gradient_outside(pool.avg_pool_backward(inner, plan.inside(whole), size, step, pad, True))
+            dx = plan.gradient_outside(AVG_POOL_BACKWARD(inner, plan.inside(whole), size, step, pad, True))
         else:
-            dx = pool.avg_pool_backward(dy, whole, size, step, pad, count)
+            dx = AVG_POOL_BACKWARD(dy, whole, size, step, pad, count)
         return dx if whole is x else dx[0]
 
     return run
 
 
 FAMILIES: dict[str, dict[Any, Callable[..., Any]]] = {
-    "mm": {ATEN.mm.default: products.mm, ATEN.mv.default: _mv, ATEN.dot.default: _dot},
-    "addmm": {ATEN.addmm.default: products.addmm},
-    "bmm": {ATEN.bmm.default: products.bmm, ATEN.baddbmm.default: _baddbmm},
+    "mm": {ATEN.mm.default: MM, ATEN.mv.default: _mv, ATEN.dot.default: _dot},
+    "addmm": {ATEN.addmm.default: ADDMM},
+    "bmm": {ATEN.bmm.default: BMM, ATEN.baddbmm.default: _baddbmm},
     "convolution": {
         ATEN.convolution.default: _convolution,
         ATEN.convolution_backward.default: _convolution_backward,

@@ -65,11 +65,20 @@ def _saying_unsupported(compiled: Function) -> Function:
         try:
             return compiled(*args, **kwargs)
         except RuntimeError as error:
-            if type(error) is RuntimeError and str(error).startswith(_REFUSED):
-                raise Unsupported(str(error).removeprefix(_REFUSED)) from None
-            raise
+            why = why_refused(error)
+            if why is None or isinstance(error, Unsupported):
+                raise
+            raise Unsupported(why) from None
 
     return run
+
+
+def why_refused(error: RuntimeError) -> str | None:
+    """Why operands are not ours, if that is what the error says."""
+    text = str(error)
+    if isinstance(error, Unsupported):
+        return text
+    return text.removeprefix(_REFUSED) if type(error) is RuntimeError and text.startswith(_REFUSED) else None
 
 
 def _checking(fake: Function) -> Function:

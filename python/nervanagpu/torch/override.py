@@ -1,4 +1,8 @@
-"""aten's operators by ours, where they can; what cannot goes back to aten and is counted with the reason."""
+"""aten's operators by ours, where they can; what cannot goes back to aten and is counted with the reason.
+
+Our kernels stand under a dispatch key that torch keeps for others and that nothing uses: below autograd and autocast,
+above modes and devices. A thread that includes the key meets them; no other thread and no other operator pays for them.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +12,21 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch import Tensor
+from torch._subclasses.fake_tensor import FakeTensor
+from torch.utils._python_dispatch import (
+    TorchDispatchMode,
+    _get_current_dispatch_mode_stack,
+    _pop_mode,
+    _push_mode,
+)
+from torch.utils._pytree import tree_leaves
 
 from nervanagpu.torch import aten
-from nervanagpu.torch.bridge import Unsupported
+from nervanagpu.torch.bridge import Unsupported, check_place, need
+from nervanagpu.torch.library import why_refused
+
+Function = Callable[..., Any]
 
 _lock = threading.Lock()
 _ours: Counter[str] = Counter()
@@ -32,39 +47,185 @@ def reset_calls() -> None:
         _theirs.clear()
 
 
-class use(TorchDispatchMode):
+# --- what a thread uses: bits of families, kept where torch takes them along to the threads of a backward() ---------
+
+_NAME = "Fake"
+_KEY = torch._C._parse_dispatch_key(_NAME)
+_BELOW = torch._C._dispatch_keyset_full_after(_KEY)
+_BITS = {name: 1 << i for i, name in enumerate(aten.FAMILIES)}
+_ALL = (1 << len(_BITS)) - 1
+_PLACE = "nervanagpu.torch.use"
+_include, _used = torch._C._dispatch_tls_set_dispatch_key_included, torch._C._get_obj_in_tls
+
+
+def _bits(*keys: str) -> int:
+    out = 0
+    for key in keys:
+        out |= torch._C.DispatchKeySet(torch._C._parse_dispatch_key(key)).raw_repr()
+    return out
+
+
+# Modes, tensors that are not plain, devices that are not ours.
+_STRANGE = _BELOW.raw_repr() & ~_bits("CPU", "CUDA", "BackendSelect", "PythonDispatcher")
+
+
+class use:
     """In this context, in this thread, aten's operators are ours where they can be.
 
         with ngt.use("mm", "convolution"):
             y = model(x)
 
     Names: "mm", "addmm", "bmm", "convolution", "max_pool", "avg_pool", each with its gradients; none: all of them.
-    torch.nn.Linear is mm or addmm. ValueError: another name. An expression of torch.compile keeps what it was compiled
-    with: call torch.ops.nervanagpu there.
+    torch.nn.Linear is mm or addmm. ValueError: another name. What torch.compile makes runs as it was compiled: call
+    torch.ops.nervanagpu there.
     """
 
     def __init__(self, *names: str) -> None:
-        super().__init__()
         for name in names:
-            if name not in aten.FAMILIES:
-                raise ValueError(f"use: {name!r}; needs names of {', '.join(aten.FAMILIES)}")
-        self._table: dict[Any, Callable[..., Any]] = {}
-        for name in names or aten.FAMILIES:
-            self._table |= aten.FAMILIES[name]
+            if name not in _BITS:
+                raise ValueError(f"use: {name!r}; needs names of {', '.join(_BITS)}")
+        self._bits = sum(_BITS[name] for name in set(names)) or _ALL
 
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        kernel = self._table.get(func)
-        if kernel is None:
-            return func(*args, **(kwargs or {}))
-        name = str(func).rpartition(".")[0]
+    def __enter__(self) -> use:
+        _register()
+        before = _used(_PLACE) if torch._C._is_key_in_tls(_PLACE) else 0
+        stack: list[int] = _outer.__dict__.setdefault("stack", [])
+        stack.append(before)
+        torch._C._stash_obj_in_tls(_PLACE, before | self._bits)
+        _include(_KEY, True)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        before = _outer.stack.pop()
+        torch._C._stash_obj_in_tls(_PLACE, before)
+        _include(_KEY, before != 0)
+
+
+_outer = threading.local()  # what was used outside of each context
+
+
+# --- kernels ----------------------------------------------------------------------------------------------------------
+
+
+class _Operator:
+    """One of aten's operators; `bit`: of its family, `run`: on our kernels."""
+
+    def __init__(self, operator: Any, bit: int, run: Function) -> None:
+        self._operator, self.bit, self._run = operator, bit, run
+        self._name = f"aten.{operator._opname}"
+
+    def kernel(self) -> Function:
+        """What stands under the key."""
+        operator, bit, attempt = self._operator, self.bit, self.attempt
+
+        def run(keyset: Any, *args: Any, **kwargs: Any) -> Any:
+            if not _used(_PLACE) & bit:
+                return operator.redispatch(keyset & _BELOW, *args, **kwargs)
+            if keyset.raw_repr() & _STRANGE:
+                if torch._C._len_torch_dispatch_stack():
+                    return _through_modes(operator, keyset, args, kwargs)
+                return self.attempt_checked(args, kwargs, lambda: _aten(operator, keyset, args, kwargs))
+            return attempt(args, kwargs, lambda: _aten(operator, keyset, args, kwargs))
+
+        return run
+
+    def attempt(self, args: Any, kwargs: Any, otherwise: Callable[[], Any]) -> Any:
+        """Ours, or what else there is."""
         try:
-            if any(t is not torch.Tensor and not issubclass(t, torch.nn.Parameter) for t in types):
-                raise Unsupported(f"a tensor of {', '.join(t.__name__ for t in types)}")
-            result = kernel(*args, **(kwargs or {}))
+            result = self._run(*args, **kwargs)
+        except RuntimeError as error:
+            why = why_refused(error)
+            if why is None:
+                raise
+        else:
+            with _lock:
+                _ours[self._name] += 1
+            return result
+        with _lock:
+            _theirs.setdefault(self._name, Counter())[why] += 1
+        return otherwise()
+
+    def attempt_checked(self, args: Any, kwargs: Any, otherwise: Callable[[], Any]) -> Any:
+        """The same with operands of any kind."""
+        tensors = [t for t in tree_leaves((args, kwargs)) if isinstance(t, Tensor)]
+        if any(isinstance(t, FakeTensor) for t in tensors):
+            return otherwise()  # a shape is asked for, and nothing runs
+        try:
+            _check_plain(tensors)
         except Unsupported as why:
             with _lock:
-                _theirs.setdefault(name, Counter())[str(why)] += 1
-            return func(*args, **(kwargs or {}))
-        with _lock:
-            _ours[name] += 1
-        return result
+                _theirs.setdefault(self._name, Counter())[str(why)] += 1
+            return otherwise()
+        return self.attempt(args, kwargs, otherwise)
+
+
+def _check_plain(tensors: list[Tensor]) -> None:
+    """Unsupported unless they are dense, of torch's own classes and in memory of ours."""
+    kinds = sorted({type(t).__name__ for t in tensors if type(t) not in (Tensor, torch.nn.Parameter)})
+    need(not kinds, f"a tensor of {', '.join(kinds)}")
+    for t in tensors:
+        check_place(t)
+        need(t.is_cpu or t.is_cuda, f"a tensor on {t.device}")
+
+
+def _aten(operator: Any, keyset: Any, args: Any, kwargs: Any) -> Any:
+    """aten's own, which may call others of its operators: those are its own, too."""
+    _include(_KEY, False)
+    try:
+        return operator.redispatch(keyset & _BELOW, *args, **kwargs)
+    finally:
+        _include(_KEY, True)
+
+
+def _through_modes(operator: Any, keyset: Any, args: Any, kwargs: Any) -> Any:
+    """First by what modes there are, then here; those of a compiler want aten's operators, and no values."""
+    modes = [] if any(map(torch._C._get_dispatch_mode, _COMPILERS)) else _get_current_dispatch_mode_stack()
+    for _ in modes:
+        _pop_mode()
+    try:
+        if modes:
+            _push_mode(_LAST)
+        for mode in modes:
+            _push_mode(mode)
+        return operator.redispatch(keyset & _BELOW, *args, **kwargs)
+    finally:
+        if modes:
+            for _ in (*modes, None):
+                _pop_mode()
+            for mode in modes:
+                _push_mode(mode)
+
+
+_COMPILERS = tuple(torch._C._TorchDispatchModeKey.__members__.values())
+
+
+class _Last(TorchDispatchMode):
+    """Stands below modes while they look at an operator: where they go on with it, it is ours."""
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        more = kwargs or {}
+        entered = _entered.get(func)
+        if entered is None or not _used(_PLACE) & entered.bit:
+            return func(*args, **more)
+        return entered.attempt_checked(args, more, lambda: func(*args, **more))
+
+
+_LAST = _Last()
+_entered: dict[Any, _Operator] = {}
+_libraries: list[Any] = []  # as long as they live
+
+
+def _register() -> None:
+    """Makes torch know the kernels, when they are first used."""
+    if _libraries:
+        return
+    with _lock:
+        if _libraries:
+            return
+        others, own = torch.library.Library("_", "IMPL"), torch.library.Library("aten", "IMPL")
+        others.fallback(torch.library.fallthrough_kernel, _NAME)
+        for family, operators in aten.FAMILIES.items():
+            for operator, run in operators.items():
+                _entered[operator] = _Operator(operator, _BITS[family], run)
+                own.impl(operator, _entered[operator].kernel(), _NAME, with_keyset=True)
+        _libraries.extend((others, own))

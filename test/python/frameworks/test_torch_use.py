@@ -1,0 +1,178 @@
+"""ngt.use() among what else torch has: modes, compilers, transforms, threads of a backward, tensors of other kinds."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import nervanagpu as ng
+import pytest
+
+torch: Any = pytest.importorskip("torch", reason="needs PyTorch (make test-torch installs it)")
+
+import nervanagpu.torch as ngt  # noqa: E402
+
+DEVICE = "cuda" if ng.device().kind == "cuda" else "cpu"
+
+
+@pytest.fixture(autouse=True)
+def _same_numbers() -> Iterator[None]:
+    torch.manual_seed(2015)
+    ngt.reset_calls()
+    yield
+
+
+def rand(*shape: int) -> Any:
+    return torch.randn(*shape, device=DEVICE)
+
+
+def ours(name: str = "aten.mm") -> int:
+    count: int = ngt.calls().get(name, {"ours": 0})["ours"]
+    return count
+
+
+@pytest.mark.parametrize("inside", [True, False])
+def test_modes_see_atens_operators_and_go_on_to_ours(inside: bool) -> None:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    seen: list[str] = []
+
+    class Watch(TorchDispatchMode):
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            seen.append(f"{self.name} {func}")
+            return func(*args, **(kwargs or {}))
+
+    a, b, bias = rand(3, 4), rand(4, 5), rand(5)
+    first, second, own = Watch("first"), Watch("second"), ngt.use("mm", "bmm")
+    for _ in range(3):
+        order = (own, first, second) if inside else (first, second, own)
+        with order[0], order[1], order[2]:
+            torch.mm(a, b)
+            torch.addmm(bias, a, b)  # not asked for
+            torch.relu(a)
+    wanted = ["aten.mm.default", "aten.addmm.default", "aten.relu.default"]
+    assert seen == 3 * [f"{name} {operator}" for operator in wanted for name in ("second", "first")]
+    assert ngt.calls() == {"aten.mm": {"ours": 3, "fallback": {}}}
+
+
+def test_a_mode_may_call_what_is_not_asked_for() -> None:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Batches(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            if func is torch.ops.aten.mm.default:
+                return torch.bmm(args[0][None], args[1][None])[0]
+            return func(*args, **(kwargs or {}))
+
+    a = rand(3, 3)
+    with ngt.use("mm"), Batches():
+        torch.mm(a, a)
+    assert ngt.calls() == {}
+    with ngt.use("bmm", "mm"), Batches():
+        torch.mm(a, a)
+    assert ngt.calls() == {"aten.bmm": {"ours": 1, "fallback": {}}}
+
+
+def test_modes_stand_as_they_stood() -> None:
+    """Also behind an error in one."""
+    from torch.utils._python_dispatch import TorchDispatchMode, _get_current_dispatch_mode_stack
+
+    class Fails(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            raise ZeroDivisionError
+
+    a = rand(3, 3)
+    with ngt.use(), Fails() as mode:
+        with pytest.raises(ZeroDivisionError):
+            torch.mm(a, a)
+        assert _get_current_dispatch_mode_stack() == [mode]
+    torch.mm(a, a)
+    assert ngt.calls() == {}
+
+
+def test_the_threads_of_a_backward_use_it_too() -> None:
+    """Torch gives a backward that is nested deep to a thread of its own."""
+    a, b = rand(3, 4), rand(4, 5)
+    threads: set[int] = set()
+
+    class Nested(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, depth: int) -> Any:
+            ctx.depth = depth
+            return x.clone()
+
+        @staticmethod
+        def backward(ctx: Any, *grads: Any) -> Any:
+            threads.add(threading.get_ident())
+            if ctx.depth == 0:
+                torch.mm(a, b)
+            else:
+                with torch.enable_grad():
+                    x = rand(2).requires_grad_()
+                    Nested.apply(x, ctx.depth - 1).sum().backward()
+            return grads[0], None
+
+    x = rand(2).requires_grad_()
+    with ngt.use("mm"):
+        Nested.apply(x, 70).sum().backward()
+    assert len(threads) > 1
+    assert ours() == 1
+    Nested.apply(x, 70).sum().backward()
+    assert ours() == 1
+
+
+def test_compilers_see_atens_operators() -> None:
+    a, b = rand(3, 4), rand(4, 5)
+    with ngt.use():
+        compiled = torch.compile(lambda a, b: torch.relu(a @ b).sum(), fullgraph=True, backend="aot_eager")
+        got = compiled(a, b)
+        assert ours() == 1  # shapes count nothing; the graph calls aten.mm
+        graph = torch.fx.experimental.proxy_tensor.make_fx(lambda a, b: a @ b, tracing_mode="fake")(a, b)
+    assert float((got - torch.relu(a @ b).sum()).abs()) < 1e-3
+    assert [n.target for n in graph.graph.nodes if n.op == "call_function"] == [torch.ops.aten.mm.default]
+    assert ngt.calls() == {"aten.mm": {"ours": 1, "fallback": {}}}
+
+
+def test_shapes_count_nothing() -> None:
+    with torch._subclasses.fake_tensor.FakeTensorMode() as mode:
+        fake = mode.from_tensor(rand(3, 3))
+    with ngt.use():
+        assert torch.mm(fake, fake).shape == (3, 3)
+    assert ngt.calls() == {}
+
+
+def test_transforms_end_at_ours() -> None:
+    a, b = rand(3, 4), rand(4, 5)
+    with ngt.use():
+        batch = torch.func.vmap(lambda t: t @ b)(a[None] * 2)
+        grad = torch.func.grad(lambda t: (t @ b).sum())(a)
+        with torch.autocast(DEVICE, dtype=torch.bfloat16):
+            half = a @ b
+        with torch.inference_mode():
+            quiet = a @ b
+    calls = ngt.calls()
+    assert sum(c["ours"] for c in calls.values()) == 5 and not any(c["fallback"] for c in calls.values())
+    assert half.dtype is torch.bfloat16
+    for got, want in ((batch[0], 2 * (a @ b)), (grad, torch.ones(3, 5, device=DEVICE) @ b.t()), (quiet, a @ b)):
+        assert float((got - want).abs().max()) < 1e-4
+
+
+def test_tensors_that_are_not_plain_are_atens() -> None:
+    from torch.testing._internal.two_tensor import TwoTensor
+
+    a, b = rand(3, 4), rand(4, 5)
+    with ngt.use("mm"):
+        assert torch.mm(a.to("meta"), b.to("meta")).shape == (3, 5)
+        torch.mm(a.to_sparse(), b)
+        torch.mm(TwoTensor(a, a), TwoTensor(b, b))
+    assert ngt.calls()["aten.mm"]["fallback"] == {
+        "a tensor on meta": 1,
+        "layout torch.sparse_coo": 1,
+        "a tensor of TwoTensor": 1,
+    }
+    assert ours() == 0
