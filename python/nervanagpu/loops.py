@@ -99,8 +99,13 @@ def kinds_of(
     wanted = _asked(name, len(given), len(to), dtype, signature)
     if any(type(g) is type for g in given) and all(type(g) is type for g in given):  # numbers alone are no weak ones
         given = [np.dtype(g) for g in given]
+    # A weak number that "equiv" forbids is a segmentation fault in resolve_dtypes; "no" asks the same of tensors.
+    rule = "no" if casting == "equiv" else casting
     try:
-        found = ufunc.resolve_dtypes((*given, *to), casting=casting, **wanted)
+        found = ufunc.resolve_dtypes((*given, *to), casting=rule, **wanted)
+        for kind, into in zip(given, found, strict=False):
+            if casting == "equiv" and isinstance(kind, type) and np.dtype(kind) != into:
+                raise TypeError(f"cannot cast Python {kind.__name__} to {into} under the casting rule 'equiv'")
     except TypeError as error:
         raise TypeError(
             f"{name}: {_facts(given, dtype, outs)}; needs dtypes that NumPy's ufunc takes ({error})"

@@ -143,3 +143,11 @@ def test_two_results() -> None:
     out = ng.zeros(3), ng.zeros(3)
     assert np.modf(ng.array(np.float32([1.5, 2, -0.5])), out=out)[1] is out[1]
     assert out[0].get().tolist() == [0.5, 0, -0.5]
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("number", ["2", "2.0", "2j", "True"])
+def test_casting_of_numbers(dtype: str, number: str) -> None:
+    """NumPy's resolve_dtypes ends the process where "equiv" forbids a number; it is not asked so."""
+    for casting in ("equiv", "no", "safe", "same_kind"):
+        check(f"xp.add(A('{dtype}',(3,)),{number},casting='{casting}')")
