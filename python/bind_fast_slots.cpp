@@ -42,13 +42,14 @@ Expr plain_expr(PyObject* o) {
 objobjargproc ordinary_assign = nullptr;  // what the types had, which is the same for both
 
 // As Python does it: a's method, then b's reflected one.
+// "(O)": a tuple that is an operand is one argument, too.
 PyObject* by_method(PyObject* a, PyObject* b, const char* name, const char* reflected) {
   if (PyObject_TypeCheck(a, tensor_type) != 0) {
-    PyObject* out = PyObject_CallMethod(a, name, "O", b);
+    PyObject* out = PyObject_CallMethod(a, name, "(O)", b);
     if (out != Py_NotImplemented) return out;
     Py_DECREF(out);
   }
-  if (PyObject_TypeCheck(b, tensor_type) != 0) return PyObject_CallMethod(b, reflected, "O", a);
+  if (PyObject_TypeCheck(b, tensor_type) != 0) return PyObject_CallMethod(b, reflected, "(O)", a);
   Py_RETURN_NOTIMPLEMENTED;
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -187,6 +188,27 @@ def _complex(self: GPUTensor) -> complex:
     return complex(_item(self))
 
 
+def _hash(self: GPUTensor) -> int:
+    """Of no axes that of the number, as NumPy's: set(x) and d[x.argmax()] go by values; of others by identity."""
+    return hash(_item(self)) if self.ndim == 0 else object.__hash__(self)
+
+
+def _round(self: GPUTensor, ndigits: Any = None) -> Any:
+    """round(x) of one number, of no axes: an int, or with `ndigits` a tensor."""
+    _one_number("round", self)
+    return round(_item(self)) if ndigits is None else functions.round(self, ndigits)
+
+
+def _trunc(self: GPUTensor) -> int:
+    _one_number("trunc", self)
+    return int(math.trunc(_item(self)))
+
+
+def _one_number(function: str, x: GPUTensor) -> None:
+    if x.ndim:
+        raise TypeError(f"{function}: the tensor has shape {x.shape}; needs one number, of no axes")
+
+
 def _format(self: GPUTensor, spec: str) -> str:
     if spec == "":
         return str(self)
@@ -284,6 +306,9 @@ def install() -> None:
         ("__index__", _index),
         ("__complex__", _complex),
         ("__format__", _format),
+        ("__hash__", _hash),
+        ("__round__", _round),
+        ("__trunc__", _trunc),
         ("__contains__", _contains),
         ("__imatmul__", products.matmul_in_place),
         ("__iter__", _iter),
