@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -114,11 +115,12 @@ def savetxt(fname: Any, x: Any, *args: Any, **more: Any) -> None:
     np.savetxt(fname, _host(x), *args, **more)
 
 
-class Archive:
-    """What load() makes of an .npz file: arrays by name."""
+class Archive(Mapping[str, GPUTensor]):
+    """What load() makes of an .npz file: arrays by name, read when they are asked for."""
 
     def __init__(self, theirs: Any) -> None:
         self.npz_file = theirs
+        self.f = theirs.f
         self.files: list[str] = theirs.files
 
     def __getitem__(self, name: str) -> GPUTensor:
@@ -127,8 +129,11 @@ class Archive:
     def __len__(self) -> int:
         return len(self.files)
 
-    def __iter__(self) -> Any:
+    def __iter__(self) -> Iterator[str]:
         return iter(self.files)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.npz_file  # "a.npy" is "a", too
 
     def close(self) -> None:
         """Close the file."""
