@@ -23,6 +23,7 @@ _PARTS = {
     "namespace",
     "parameters",
     "products",
+    "random_generators",
     "raw",
     "reduction",
 }

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import dtypes, random_state
 from nervanagpu import random as _ours
+from nervanagpu import random_state
 from nervanagpu._core import GPUTensor
+from nervanagpu.cupy.random_generators import Generator as Generator
+from nervanagpu.cupy.random_generators import RandomState as RandomState
+from nervanagpu.cupy.random_generators import default_rng as default_rng
+from nervanagpu.cupy.random_generators import double
 
 
 def _wide(first: GPUTensor, second: GPUTensor) -> GPUTensor:
@@ -71,23 +74,10 @@ def randint(low: Any, high: Any = None, size: Any = None, dtype: npt.DTypeLike =
     return random_state.SHARED.randint(low, high, size, dtype)
 
 
-def _double(function: Any) -> Any:
-    """A distribution of float64 numbers, unless dtype says otherwise."""
-
-    @functools.wraps(function)
-    def drawn(*args: Any, dtype: npt.DTypeLike | None = None, **more: Any) -> Any:
-        made = function(*args, **more)
-        if not isinstance(made, GPUTensor) or (dtype is None and dtypes.kind_of(made.dtype) != "f"):
-            return made
-        return made.astype(float if dtype is None else dtype)
-
-    return drawn
-
-
 _ELEMENTS = ("choice", "permutation", "shuffle", "bytes", "get_state", "set_state")
 
 
 def __getattr__(name: str) -> Any:
     found = getattr(_ours, name)
     numbers = getattr(found, "__self__", None) is random_state.SHARED and name not in _ELEMENTS
-    return _double(found) if numbers else found
+    return double(found) if numbers else found
