@@ -1,6 +1,6 @@
 """The convolutions of four networks beside cuDNN, in one run on one GPU: the same tensors, three passes.
 
---networks heldout_depthwise,heldout_grouped,heldout_residual: the layers of heldout.py.
+--networks heldout_depthwise,heldout_grouped,heldout_residual: the layers of held_out_layers.py.
 
     python benchmarks/conv.py [--out FILE] [--networks vgg_a,...] [--layers vgg_a.conv1,...] [--dtypes float32]
                               [--passes fprop,...] [--require-peer]
@@ -30,7 +30,7 @@ from typing import Any
 
 import nervanagpu as ng
 from cuda import CudaError, Driver, Event, Graph
-from heldout import HELDOUT
+from held_out_layers import HELDOUT
 from networks import NETWORKS, Conv, work
 from report import Row, machine, write
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import nervanagpu as ng
 import numpy as np
-from peers import cupy, torch
+from peer_libraries import cupy, torch
 from report import commit, machine, save
 
 

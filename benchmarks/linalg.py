@@ -23,7 +23,7 @@ import nervanagpu as ng
 import nervanagpu.fft
 import numpy as np
 import numpy.typing as npt
-from peers import cupy, torch
+from peer_libraries import cupy, torch
 from report import commit, machine, save
 
 Array = npt.NDArray[Any]

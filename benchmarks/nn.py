@@ -20,7 +20,7 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 from elementwise import BUFFERS, call_us, timed
-from peers import torch
+from peer_libraries import torch
 from report import commit, machine, save
 
 Array = np.ndarray[Any, Any]

@@ -22,7 +22,7 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
-from peers import cupy, torch
+from peer_libraries import cupy, torch
 from report import commit, machine, save
 
 Array = npt.NDArray[Any]

@@ -8,7 +8,7 @@ namespace nervanagpu::python {
 void name_memory_here() noexcept {
   if (!has_unnamed_memory()) return;
   try {
-    in_python([] { name_memory(py::module_::import("nervanagpu.trap").attr("statement")().cast<std::string>()); });
+    in_python([] { name_memory(py::module_::import("nervanagpu.nan_trap").attr("statement")().cast<std::string>()); });
   } catch (const std::exception&) {
     // At the end of the interpreter there may be no statement; the memory then stays without a name.
   }

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal, getcontext
 from pathlib import Path
 
-import precise
+import decimal_functions as exact
 
 D = Decimal
 DIGITS = 90
@@ -56,28 +56,26 @@ ERF = (0.4999999999999999, 0.5, 0.7, 1.0, 2.0, 3.5, 5.8, 5.93)
 
 FUNCTIONS: dict[str, Function] = {
     "exp": Function(lambda x: x.exp(), 2.0**-20, 700, places=(*EXP, *LOW_EXP)),
-    "exp2": Function(precise.exp2, 2.0**-20, 1000, places=(0.5, 1023.9, -1022.5, -1060.5, -1074.0)),
-    "expm1": Function(precise.expm1, 2.0**-54, 700, places=(*SMALL, *EXP, -0.3465, -0.3466, -36.9, -50.0)),
+    "exp2": Function(exact.exp2, 2.0**-20, 1000, places=(0.5, 1023.9, -1022.5, -1060.5, -1074.0)),
+    "expm1": Function(exact.expm1, 2.0**-54, 700, places=(*SMALL, *EXP, -0.3465, -0.3466, -36.9, -50.0)),
     "log": Function(lambda x: x.ln(), TINY, MOST, False, LOG),
-    "log2": Function(precise.log2, TINY, MOST, False, LOG),
+    "log2": Function(exact.log2, TINY, MOST, False, LOG),
     "log10": Function(lambda x: x.log10(), TINY, MOST, False, (*LOG, 1000.0, 0.001)),
-    "log1p": Function(
-        precise.log1p, 2.0**-54, 2.0**60, False, (*SMALL, -0.29, -0.3, -0.5, -BESIDE_ONE[0], 0.4143, MOST)
-    ),
-    "sig": Function(precise.sig, 2.0**-54, 700, places=(*EXP, -36.5, -42.0, -42.1, *LOW_EXP)),
-    "sig2": Function(lambda x: precise.sig(x * D(2).ln()), 2.0**-54, 1000, places=(-59.9, -60.1, -1022.5, -1074.0)),
-    "tanh": Function(precise.tanh, 2.0**-40, 20, places=(*SMALL, 0.1733, 0.5, 18.0, 19.0, 22.0, 30.1)),
-    "tanh2": Function(lambda x: precise.tanh(x * D(2).ln()), 2.0**-40, 30, places=(*SMALL, 0.25, 26.0, 27.5)),
-    "sin": Function(precise.sin, 2.0**-30, MOST, places=(*SMALL, 0.7853981633974483, 2.0**30 - 1, 2.0**30, 1e22, MOST)),
-    "cos": Function(precise.cos, 2.0**-30, MOST, places=(*SMALL, 0.7853981633974483, 2.0**30 - 1, 2.0**30, 1e22, MOST)),
-    "tan": Function(precise.tan, 2.0**-30, MOST, places=(*SMALL, 0.7853981633974483, 2.0**30 - 1, 2.0**30, 1e22, MOST)),
-    "arcsin": Function(precise.arcsin, 2.0**-30, 1, places=(*SMALL, *ARC)),
-    "arccos": Function(precise.arccos, 2.0**-60, 1, places=(*SMALL, *ARC, *(-v for v in ARC))),
+    "log1p": Function(exact.log1p, 2.0**-54, 2.0**60, False, (*SMALL, -0.29, -0.3, -0.5, -BESIDE_ONE[0], 0.4143, MOST)),
+    "sig": Function(exact.sig, 2.0**-54, 700, places=(*EXP, -36.5, -42.0, -42.1, *LOW_EXP)),
+    "sig2": Function(lambda x: exact.sig(x * D(2).ln()), 2.0**-54, 1000, places=(-59.9, -60.1, -1022.5, -1074.0)),
+    "tanh": Function(exact.tanh, 2.0**-40, 20, places=(*SMALL, 0.1733, 0.5, 18.0, 19.0, 22.0, 30.1)),
+    "tanh2": Function(lambda x: exact.tanh(x * D(2).ln()), 2.0**-40, 30, places=(*SMALL, 0.25, 26.0, 27.5)),
+    "sin": Function(exact.sin, 2.0**-30, MOST, places=(*SMALL, 0.7853981633974483, 2.0**30 - 1, 2.0**30, 1e22, MOST)),
+    "cos": Function(exact.cos, 2.0**-30, MOST, places=(*SMALL, 0.7853981633974483, 2.0**30 - 1, 2.0**30, 1e22, MOST)),
+    "tan": Function(exact.tan, 2.0**-30, MOST, places=(*SMALL, 0.7853981633974483, 2.0**30 - 1, 2.0**30, 1e22, MOST)),
+    "arcsin": Function(exact.arcsin, 2.0**-30, 1, places=(*SMALL, *ARC)),
+    "arccos": Function(exact.arccos, 2.0**-60, 1, places=(*SMALL, *ARC, *(-v for v in ARC))),
     "arctan": Function(
-        precise.arctan, 2.0**-30, 2.0**60, places=(*SMALL, 0.4142135, 0.4142136, 1.0, 2.4142, 2.41422, MOST)
+        exact.arctan, 2.0**-30, 2.0**60, places=(*SMALL, 0.4142135, 0.4142136, 1.0, 2.4142, 2.41422, MOST)
     ),
     "arctan2": Function(
-        precise.arctan2,
+        exact.arctan2,
         2.0**-40,
         2.0**40,
         pairs=(
@@ -90,19 +88,19 @@ FUNCTIONS: dict[str, Function] = {
             (TINY, -MOST),
         ),
     ),
-    "sinh": Function(precise.sinh, 2.0**-30, 710, places=(*SMALL, *EXP, 13.0, 17.5, 21.99, 22.01, 710.4758600739439)),
-    "cosh": Function(precise.cosh, 2.0**-30, 710, places=(*EXP, 13.0, 17.5, 21.99, 22.01, 710.4758600739439)),
-    "arcsinh": Function(precise.arcsinh, 2.0**-30, MOST, places=(*SMALL, 0.3535, 0.3536, 1.0, 2.0**30, 2.0**31, MOST)),
+    "sinh": Function(exact.sinh, 2.0**-30, 710, places=(*SMALL, *EXP, 13.0, 17.5, 21.99, 22.01, 710.4758600739439)),
+    "cosh": Function(exact.cosh, 2.0**-30, 710, places=(*EXP, 13.0, 17.5, 21.99, 22.01, 710.4758600739439)),
+    "arcsinh": Function(exact.arcsinh, 2.0**-30, MOST, places=(*SMALL, 0.3535, 0.3536, 1.0, 2.0**30, 2.0**31, MOST)),
     "arccosh": Function(
-        precise.arccosh, 1.0625, MOST, False, (1 + 2.0**-52, 1 + 2.0**-30, 1.0606, 1.0607, 2.0**31, MOST)
+        exact.arccosh, 1.0625, MOST, False, (1 + 2.0**-52, 1 + 2.0**-30, 1.0606, 1.0607, 2.0**31, MOST)
     ),
-    "arctanh": Function(precise.arctanh, 2.0**-30, 1, places=(*SMALL, 0.1715, 0.1716, 0.5, 0.99, BESIDE_ONE[0])),
-    "cbrt": Function(precise.cbrt, TINY, MOST, places=(LEAST, 1e-310, TINY, 2.0**-900, 0.001, 1.0, 27.0, MOST)),
-    "hypot": Function(precise.hypot, 2.0**-500, 2.0**500, pairs=((MOST / 2, MOST / 2), (LEAST, 3 * LEAST), (3.0, 4.0))),
-    "erf": Function(precise.erf, 2.0**-30, 6, places=(*SMALL, *ERF)),
-    "erfc": Function(precise.erfc, 2.0**-30, 26, places=(*ERF, -0.49, -0.51, -2.0, -5.8, 9.0, 15.0, 26.5, 26.6, 27.2)),
+    "arctanh": Function(exact.arctanh, 2.0**-30, 1, places=(*SMALL, 0.1715, 0.1716, 0.5, 0.99, BESIDE_ONE[0])),
+    "cbrt": Function(exact.cbrt, TINY, MOST, places=(LEAST, 1e-310, TINY, 2.0**-900, 0.001, 1.0, 27.0, MOST)),
+    "hypot": Function(exact.hypot, 2.0**-500, 2.0**500, pairs=((MOST / 2, MOST / 2), (LEAST, 3 * LEAST), (3.0, 4.0))),
+    "erf": Function(exact.erf, 2.0**-30, 6, places=(*SMALL, *ERF)),
+    "erfc": Function(exact.erfc, 2.0**-30, 26, places=(*ERF, -0.49, -0.51, -2.0, -5.8, 9.0, 15.0, 26.5, 26.6, 27.2)),
     "gelu": Function(
-        precise.gelu, 2.0**-30, 38, places=(*SMALL, 0.69, 0.7, 0.71, -0.7, -0.71, 2.0, 8.2, 9.1, -37.6, -38.4)
+        exact.gelu, 2.0**-30, 38, places=(*SMALL, 0.69, 0.7, 0.71, -0.7, -0.71, 2.0, 8.2, 9.1, -37.6, -38.4)
     ),
     "power": Function(power, 0, 0),
 }
@@ -129,7 +127,7 @@ def close_to_quarters() -> Iterator[float]:
 def _pi(digits: int) -> Decimal:
     before = getcontext().prec
     getcontext().prec = digits
-    value = precise.pi()
+    value = exact.pi()
     getcontext().prec = before
     return value
 

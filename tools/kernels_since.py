@@ -18,7 +18,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "harvest"))
 from cubin import texts
-from measured import ROOT, git
+from result_commit import ROOT, git
 
 RESULTS = ROOT / "benchmarks/results"
 

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal, getcontext
 
-import precise
+import decimal_functions
 
 D = Decimal
 Function = Callable[[Decimal], Decimal]
@@ -54,46 +54,46 @@ LEAST, MOST = D("0.4949"), D("27.5")
 
 def _sine(z: Decimal) -> Decimal:
     r = z.sqrt()
-    return (precise.sin(r) / r - 1) / z
+    return (decimal_functions.sin(r) / r - 1) / z
 
 
 def _cosine(z: Decimal) -> Decimal:
-    return (precise.cos(z.sqrt()) - 1 + z / 2) / (z * z)
+    return (decimal_functions.cos(z.sqrt()) - 1 + z / 2) / (z * z)
 
 
 def _arc_tangent(z: Decimal) -> Decimal:
     t = z.sqrt()
-    return (precise.arctan(t) / t - 1) / z
+    return (decimal_functions.arctan(t) / t - 1) / z
 
 
 def _arc_sine(z: Decimal) -> Decimal:
     s = z.sqrt()
-    return (precise.arcsin(s) / s - 1) / z
+    return (decimal_functions.arcsin(s) / s - 1) / z
 
 
 def _exp(r: Decimal) -> Decimal:
     r = r if abs(r) > TINY else TINY
-    return (precise.expm1(r) - r - r * r / 2) / r**3
+    return (decimal_functions.expm1(r) - r - r * r / 2) / r**3
 
 
 def _log(z: Decimal) -> Decimal:
     s = z.sqrt()
-    return (precise.log1p(2 * s / (1 - s)) / s - 2) / z
+    return (decimal_functions.log1p(2 * s / (1 - s)) / s - 2) / z
 
 
 def _log_tail(z: Decimal) -> Decimal:
     s = z.sqrt()
-    return (precise.log1p(2 * s / (1 - s)) / s - 2 - 2 * z / 3 - 2 * z * z / 5) / z**3
+    return (decimal_functions.log1p(2 * s / (1 - s)) / s - 2 - 2 * z / 3 - 2 * z * z / 5) / z**3
 
 
 def _erf(z: Decimal) -> Decimal:
     x = z.sqrt()
-    return (precise.erf(x) / x - 2 / precise.pi().sqrt()) / z
+    return (decimal_functions.erf(x) / x - 2 / decimal_functions.pi().sqrt()) / z
 
 
 def _scaled(t: Decimal) -> Decimal:
     z = K * (1 + t) / (1 - t)
-    return (1 + 2 * z) * precise.erfcx(z) - D("1.25")
+    return (1 + 2 * z) * decimal_functions.erfcx(z) - D("1.25")
 
 
 def _slope(t: Decimal) -> Decimal:

@@ -6,11 +6,11 @@
 For each Python and each --arch (default: x86_64 and aarch64): a wheel for glibc 2.28 or later, built with what
 tools/manylinux.py makes, in build/manylinux; auditwheel names it after the oldest Linux that it runs on. Each is then
 installed in a new environment, with nothing of the tree in reach, where the doctor, the programs of README.md and
-docs/start.md, and the examples in C and C++ must run; a wheel for another processor under tools/foreign.py, without the
-examples. CHANGELOG.md must have a section for VERSION.
+docs/start.md, and the examples in C and C++ must run; a wheel for another processor under tools/qemu_debian.py, without
+the examples. CHANGELOG.md must have a section for VERSION.
 
 Needs a C++20 compiler, CMake, Ninja, and a package index for pip; what tools/manylinux.py needs; for another processor
-what tools/foreign.py needs.
+what tools/qemu_debian.py needs.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ try:
 except ModuleNotFoundError:  # Python 3.10
     tomllib = None  # type: ignore[assignment,unused-ignore]
 
-import foreign
 import manylinux
+import qemu_debian
 
 ROOT = Path(__file__).resolve().parent.parent
 WORK = ROOT / "build/manylinux"  # kept: the next release compiles what has changed
@@ -204,9 +204,9 @@ def install_and_try(python: str, what: Path, folder: Path) -> None:
 def try_foreign(wheel: Path, arch: str, folder: Path) -> str:
     """As try_out, under qemu; what was done. Debian has one Python: a wheel for another is installed by pip alone."""
     folder.mkdir()
-    system = foreign.system(arch, WORK / f"debian-{arch}")
+    system = qemu_debian.system(arch, WORK / f"debian-{arch}")
     tag = wheel.name.split("-")[2]
-    foreign.install(wheel, tag, arch, manylinux.GLIBC[1], folder / "site")
+    qemu_debian.install(wheel, tag, arch, manylinux.GLIBC[1], folder / "site")
     if tag != system.tag:
         return f"installed, not tried: Debian's Python is {system.tag}"
     env = {**os.environ, "PYTHONPATH": str(folder / "site"), "NERVANAGPU_DEVICE": "emulator"}
@@ -345,6 +345,6 @@ def main() -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main())
-    except (Refused, foreign.Missing) as refused:
+    except (Refused, qemu_debian.Missing) as refused:
         print(f"release: {refused}", file=sys.stderr)
         sys.exit(1)

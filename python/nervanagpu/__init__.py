@@ -19,27 +19,26 @@ import numpy as _numpy
 
 from nervanagpu import (
     algebra,
+    array_checks,
     dtypes,
     exchange,
     fft,
     files,
     floats,
+    function_table,
     functions,
     gufuncs,
+    index_tricks,
     integers,
-    kinds,
     layers,
     lib,
     linalg,
     manipulation,
-    members,
-    names,
     nan_functions,
     nn,
     numpy_protocol,
     padding,
     placement,
-    places,
     polynomials,
     quantiles,
     scans,
@@ -48,6 +47,7 @@ from nervanagpu import (
     slices,
     sorting,
     summation,
+    tensor_methods,
     text,
     ufuncs,
     windows,
@@ -104,11 +104,12 @@ from nervanagpu.cupy.raw import RawKernel, RawModule
 from nervanagpu.cupy.reduction import ReductionKernel
 from nervanagpu.elementwise import evaluate, explain, launch_count
 from nervanagpu.exchange import from_cuda_array, from_dlpack
+from nervanagpu.index_tricks import c_, index_exp, mgrid, ogrid, r_, s_
 from nervanagpu.memory import memory_report, set_kernel_cache, track_memory
 from nervanagpu.modules import SassModule, SourceModule
+from nervanagpu.nan_trap import check_finite
 from nervanagpu.network import Network
 from nervanagpu.nvrtc import CompileError
-from nervanagpu.places import c_, index_exp, mgrid, ogrid, r_, s_
 from nervanagpu.pooling import (
     PoolPlan,
     avg_pool1d,
@@ -133,22 +134,21 @@ from nervanagpu.pooling import (
     pool,
     pool_bprop,
 )
+from nervanagpu.precision_setting import precision
 from nervanagpu.random import dropout, rand, randint, randn, seed, stochastic_round
-from nervanagpu.settings import precision
 from nervanagpu.tensor_maps import Im2col, TensorMap, tensor_map
 from nervanagpu.textures import Image, Surface, Texture, image, surface, texture
 from nervanagpu.timing import Benchmark, benchmark
 from nervanagpu.toolchain import Kernel, Module, assemble, disassemble, load
-from nervanagpu.trap import check_finite
 
-globals().update(names.of_space())  # the table of functions: __init__.pyi lists it for type checkers
+globals().update(function_table.of_space())  # the table of functions: __init__.pyi lists it for type checkers
 globals().update(dtypes.NAMES)  # float32, int64, ...
 newaxis, ndarray = None, GPUTensor
 e, euler_gamma, inf, nan, pi = _numpy.e, _numpy.euler_gamma, _numpy.inf, _numpy.nan, _numpy.pi
 
 ufuncs.install()
 exchange.install()
-members.install()
+tensor_methods.install()
 text.install()
 numpy_protocol.install()
 placement.install()

@@ -1,4 +1,4 @@
-"""Written by tools/names_written.py from the table of functions (nervanagpu.names) and __init__.py."""
+"""Written by tools/write_stubs.py from nervanagpu.function_table and __init__.py."""
 
 from typing import Any
 
@@ -42,8 +42,8 @@ from nervanagpu.manipulation import array_split as array_split
 from nervanagpu.files import array_str as array_str
 from nervanagpu.creation import asarray as asanyarray
 from nervanagpu.creation import asarray as asarray
-from nervanagpu.kinds import asarray_chkfinite as asarray_chkfinite
-from nervanagpu.kinds import asfortranarray as asfortranarray
+from nervanagpu.array_checks import asarray_chkfinite as asarray_chkfinite
+from nervanagpu.array_checks import asfortranarray as asfortranarray
 from nervanagpu.creation import asnumpy as asnumpy
 from nervanagpu.manipulation import astype as astype
 from nervanagpu.manipulation import atleast_1d as atleast_1d
@@ -70,7 +70,7 @@ from nervanagpu.elementwise import ceil as ceil
 from nervanagpu.selection import choose as choose
 from nervanagpu.elementwise import clip as clip
 from nervanagpu.manipulation import column_stack as column_stack
-from nervanagpu.kinds import common_type as common_type
+from nervanagpu.array_checks import common_type as common_type
 from nervanagpu.composed import compensated_sum as compensated_sum
 from nervanagpu.selection import compress as compress
 from nervanagpu.composed import concatenate as concat
@@ -96,8 +96,8 @@ from nervanagpu.functions import deg2rad as deg2rad
 from nervanagpu.functions import deg2rad as radians
 from nervanagpu.manipulation import delete as delete
 from nervanagpu.algebra import diag as diag
-from nervanagpu.places import diag_indices as diag_indices
-from nervanagpu.places import diag_indices_from as diag_indices_from
+from nervanagpu.index_tricks import diag_indices as diag_indices
+from nervanagpu.index_tricks import diag_indices_from as diag_indices_from
 from nervanagpu.algebra import diagflat as diagflat
 from nervanagpu.algebra import diagonal as diagonal
 from nervanagpu.scans import diff as diff
@@ -179,7 +179,7 @@ from nervanagpu.functions import isclose as isclose
 from nervanagpu.functions import iscomplex as iscomplex
 from nervanagpu.functions import iscomplexobj as iscomplexobj
 from nervanagpu.dtypes import isdtype as isdtype
-from nervanagpu.kinds import isfortran as isfortran
+from nervanagpu.array_checks import isfortran as isfortran
 from nervanagpu.sorting import isin as in1d
 from nervanagpu.sorting import isin as isin
 from nervanagpu.elementwise import isinf as isinf
@@ -189,8 +189,8 @@ from nervanagpu.functions import isposinf as isposinf
 from nervanagpu.functions import isreal as isreal
 from nervanagpu.functions import isrealobj as isrealobj
 from nervanagpu.functions import isscalar as isscalar
-from nervanagpu.kinds import issubdtype as issubdtype
-from nervanagpu.kinds import iterable as iterable
+from nervanagpu.array_checks import issubdtype as issubdtype
+from nervanagpu.array_checks import iterable as iterable
 from nervanagpu.selection import ix_ as ix_
 from nervanagpu.windows import kaiser as kaiser
 from nervanagpu.algebra import kron as kron
@@ -216,27 +216,27 @@ from nervanagpu.elementwise import logical_or as logical_or
 from nervanagpu.elementwise import logical_xor as logical_xor
 from nervanagpu.creation import logspace as logspace
 from nervanagpu.composed import logsumexp as logsumexp
-from nervanagpu.places import mask_indices as mask_indices
+from nervanagpu.index_tricks import mask_indices as mask_indices
 from nervanagpu.linalg.products import matmul as matmul
 from nervanagpu.linalg.operands import matrix_transpose as matrix_transpose
 from nervanagpu.gufuncs import matvec as matvec
 from nervanagpu.reductions import max as amax
 from nervanagpu.reductions import max as max
 from nervanagpu.elementwise import maximum as maximum
-from nervanagpu.kinds import may_share_memory as may_share_memory
+from nervanagpu.array_checks import may_share_memory as may_share_memory
 from nervanagpu.reductions import mean as mean
 from nervanagpu.quantiles import median as median
 from nervanagpu.creation import meshgrid as meshgrid
 from nervanagpu.reductions import min as amin
 from nervanagpu.reductions import min as min
-from nervanagpu.kinds import min_scalar_type as min_scalar_type
+from nervanagpu.array_checks import min_scalar_type as min_scalar_type
 from nervanagpu.elementwise import minimum as minimum
 from nervanagpu.floats import modf as modf
 from nervanagpu.manipulation import moveaxis as moveaxis
 from nervanagpu.elementwise import multiply as multiply
 from nervanagpu.functions import nan_to_num as nan_to_num
-from nervanagpu.places import nanargmax as nanargmax
-from nervanagpu.places import nanargmin as nanargmin
+from nervanagpu.index_tricks import nanargmax as nanargmax
+from nervanagpu.index_tricks import nanargmin as nanargmin
 from nervanagpu.scans import nancumprod as nancumprod
 from nervanagpu.scans import nancumsum as nancumsum
 from nervanagpu.nan_functions import nanmax as nanmax
@@ -263,7 +263,7 @@ from nervanagpu.padding import pad as pad
 from nervanagpu.sorting import partition as partition
 from nervanagpu.quantiles import percentile as percentile
 from nervanagpu.selection import piecewise as piecewise
-from nervanagpu.places import place as place
+from nervanagpu.index_tricks import place as place
 from nervanagpu.polynomials import poly as poly
 from nervanagpu.polynomials import polyadd as polyadd
 from nervanagpu.polynomials import polyder as polyder
@@ -281,19 +281,19 @@ from nervanagpu.dtypes import promote_types as promote_types
 from nervanagpu.reductions import ptp as ptp
 from nervanagpu.selection import put as put
 from nervanagpu.selection import put_along_axis as put_along_axis
-from nervanagpu.places import putmask as putmask
+from nervanagpu.index_tricks import putmask as putmask
 from nervanagpu.quantiles import quantile as quantile
 from nervanagpu.functions import rad2deg as degrees
 from nervanagpu.functions import rad2deg as rad2deg
 from nervanagpu.manipulation import ravel as ravel
 from nervanagpu.selection import ravel_multi_index as ravel_multi_index
 from nervanagpu.functions import real as real
-from nervanagpu.kinds import real_if_close as real_if_close
+from nervanagpu.array_checks import real_if_close as real_if_close
 from nervanagpu.elementwise import reciprocal as reciprocal
 from nervanagpu.elementwise import remainder as mod
 from nervanagpu.elementwise import remainder as remainder
 from nervanagpu.manipulation import repeat as repeat
-from nervanagpu.kinds import require as require
+from nervanagpu.array_checks import require as require
 from nervanagpu.manipulation import require_contiguous as ascontiguousarray
 from nervanagpu.manipulation import require_contiguous as require_contiguous
 from nervanagpu.manipulation import reshape as reshape
@@ -315,7 +315,7 @@ from nervanagpu.sorting import setxor1d as setxor1d
 from nervanagpu.elementwise import sgn as sgn
 from nervanagpu.elementwise import sgn as sign
 from nervanagpu.manipulation import shape as shape
-from nervanagpu.kinds import shares_memory as shares_memory
+from nervanagpu.array_checks import shares_memory as shares_memory
 from nervanagpu.elementwise import sig as sig
 from nervanagpu.elementwise import sig2 as sig2
 from nervanagpu.elementwise import signbit as signbit
@@ -351,12 +351,12 @@ from nervanagpu.manipulation import transpose as transpose
 from nervanagpu.scans import trapezoid as trapezoid
 from nervanagpu.algebra import tri as tri
 from nervanagpu.algebra import tril as tril
-from nervanagpu.places import tril_indices as tril_indices
-from nervanagpu.places import tril_indices_from as tril_indices_from
+from nervanagpu.index_tricks import tril_indices as tril_indices
+from nervanagpu.index_tricks import tril_indices_from as tril_indices_from
 from nervanagpu.manipulation import trim_zeros as trim_zeros
 from nervanagpu.algebra import triu as triu
-from nervanagpu.places import triu_indices as triu_indices
-from nervanagpu.places import triu_indices_from as triu_indices_from
+from nervanagpu.index_tricks import triu_indices as triu_indices
+from nervanagpu.index_tricks import triu_indices_from as triu_indices_from
 from nervanagpu.elementwise import trunc as trunc
 from nervanagpu.sorting import union1d as union1d
 from nervanagpu.sorting import unique as unique
@@ -380,27 +380,26 @@ from nervanagpu.elementwise import where as where
 from nervanagpu.creation import zeros as zeros
 from nervanagpu.creation import zeros_like as zeros_like
 from nervanagpu import algebra as algebra
+from nervanagpu import array_checks as array_checks
 from nervanagpu import dtypes as dtypes
 from nervanagpu import exchange as exchange
 from nervanagpu import fft as fft
 from nervanagpu import files as files
 from nervanagpu import floats as floats
+from nervanagpu import function_table as function_table
 from nervanagpu import functions as functions
 from nervanagpu import gufuncs as gufuncs
+from nervanagpu import index_tricks as index_tricks
 from nervanagpu import integers as integers
-from nervanagpu import kinds as kinds
 from nervanagpu import layers as layers
 from nervanagpu import lib as lib
 from nervanagpu import linalg as linalg
 from nervanagpu import manipulation as manipulation
-from nervanagpu import members as members
-from nervanagpu import names as names
 from nervanagpu import nan_functions as nan_functions
 from nervanagpu import nn as nn
 from nervanagpu import numpy_protocol as numpy_protocol
 from nervanagpu import padding as padding
 from nervanagpu import placement as placement
-from nervanagpu import places as places
 from nervanagpu import polynomials as polynomials
 from nervanagpu import quantiles as quantiles
 from nervanagpu import scans as scans
@@ -409,6 +408,7 @@ from nervanagpu import signals as signals
 from nervanagpu import slices as slices
 from nervanagpu import sorting as sorting
 from nervanagpu import summation as summation
+from nervanagpu import tensor_methods as tensor_methods
 from nervanagpu import text as text
 from nervanagpu import ufuncs as ufuncs
 from nervanagpu import windows as windows
@@ -466,19 +466,20 @@ from nervanagpu.elementwise import explain as explain
 from nervanagpu.elementwise import launch_count as launch_count
 from nervanagpu.exchange import from_cuda_array as from_cuda_array
 from nervanagpu.exchange import from_dlpack as from_dlpack
+from nervanagpu.index_tricks import c_ as c_
+from nervanagpu.index_tricks import index_exp as index_exp
+from nervanagpu.index_tricks import mgrid as mgrid
+from nervanagpu.index_tricks import ogrid as ogrid
+from nervanagpu.index_tricks import r_ as r_
+from nervanagpu.index_tricks import s_ as s_
 from nervanagpu.memory import memory_report as memory_report
 from nervanagpu.memory import set_kernel_cache as set_kernel_cache
 from nervanagpu.memory import track_memory as track_memory
 from nervanagpu.modules import SassModule as SassModule
 from nervanagpu.modules import SourceModule as SourceModule
+from nervanagpu.nan_trap import check_finite as check_finite
 from nervanagpu.network import Network as Network
 from nervanagpu.nvrtc import CompileError as CompileError
-from nervanagpu.places import c_ as c_
-from nervanagpu.places import index_exp as index_exp
-from nervanagpu.places import mgrid as mgrid
-from nervanagpu.places import ogrid as ogrid
-from nervanagpu.places import r_ as r_
-from nervanagpu.places import s_ as s_
 from nervanagpu.pooling import PoolPlan as PoolPlan
 from nervanagpu.pooling import avg_pool1d as avg_pool1d
 from nervanagpu.pooling import avg_pool1d_bprop as avg_pool1d_bprop
@@ -501,13 +502,13 @@ from nervanagpu.pooling import max_pool3d_bprop as max_pool3d_bprop
 from nervanagpu.pooling import max_pool_argmax as max_pool_argmax
 from nervanagpu.pooling import pool as pool
 from nervanagpu.pooling import pool_bprop as pool_bprop
+from nervanagpu.precision_setting import precision as precision
 from nervanagpu.random import dropout as dropout
 from nervanagpu.random import rand as rand
 from nervanagpu.random import randint as randint
 from nervanagpu.random import randn as randn
 from nervanagpu.random import seed as seed
 from nervanagpu.random import stochastic_round as stochastic_round
-from nervanagpu.settings import precision as precision
 from nervanagpu.tensor_maps import Im2col as Im2col
 from nervanagpu.tensor_maps import TensorMap as TensorMap
 from nervanagpu.tensor_maps import tensor_map as tensor_map
@@ -524,7 +525,6 @@ from nervanagpu.toolchain import Module as Module
 from nervanagpu.toolchain import assemble as assemble
 from nervanagpu.toolchain import disassemble as disassemble
 from nervanagpu.toolchain import load as load
-from nervanagpu.trap import check_finite as check_finite
 bfloat16: Any
 bool: Any
 bool_: Any

@@ -1,4 +1,4 @@
-"""Written by tools/names_written.py: the methods in the table of functions."""
+"""Written by tools/write_stubs.py: the methods in the table of functions."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any, SupportsIndex

@@ -12,11 +12,11 @@ from nervanagpu import _core, composed, creation, dtypes, elementwise, reduction
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, no_bool, number
 from nervanagpu.elementwise import Operand
+from nervanagpu.function_table import public
 from nervanagpu.linalg import contractions
 from nervanagpu.linalg.operands import conjugate
 from nervanagpu.linalg.products import product
 from nervanagpu.manipulation import axis_of, moveaxis, ravel
-from nervanagpu.names import public
 from nervanagpu.reductions import operand_of
 
 

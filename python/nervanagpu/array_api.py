@@ -12,16 +12,16 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, creation, dtypes, elementwise, manipulation, names, reductions
+from nervanagpu import _core, creation, dtypes, elementwise, function_table, manipulation, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.linalg import products
 
 VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12")
 __array_api_version__ = VERSIONS[-1]
 
-globals().update(names.of_space())
+globals().update(function_table.of_space())
 for _space in ("linalg", "fft"):
-    _functions = names.of_space(_space)
+    _functions = function_table.of_space(_space)
     if _functions:
         globals()[_space] = type(_space, (), {n: staticmethod(f) for n, f in _functions.items()})
 

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes, elementwise, loops, reductions
+from nervanagpu import _core, creation, dtypes, elementwise, reductions, ufunc_keywords
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import AxisError, choice, integer, no_bool, tensor, tensors
 from nervanagpu.elementwise import Operand
-from nervanagpu.names import public
+from nervanagpu.function_table import public
 from nervanagpu.placement import per_device
 from nervanagpu.reductions import operand_of
 
@@ -103,7 +103,7 @@ def _placed(name: str, found: GPUTensor, out: Any) -> GPUTensor:
     """The places, written to `out`, which NumPy wants to hold nothing but integers."""
     if out is None:
         return found
-    to = loops.outputs(name, out, 1)[0]
+    to = ufunc_keywords.outputs(name, out, 1)[0]
     if to is not None and not dtypes.can_cast(to.dtype, np.int64, "safe"):
         raise TypeError(f"{name}: out is {to.dtype}; needs integers that int64 holds")
     return reductions.stored(name, found, to, "unsafe")
@@ -178,7 +178,7 @@ def concatenate(
         out = creation.empty(shape, dtypes.promoted(*(a.dtype for a in given)) if dtype is None else dtype)
     elif out.shape != shape:
         raise ValueError(f"concatenate: out has shape {out.shape}; needs {shape}")
-    choice("concatenate", "casting", casting, loops.CASTINGS)
+    choice("concatenate", "casting", casting, ufunc_keywords.CASTINGS)
     start = 0
     for k, a in enumerate(given):
         if not dtypes.can_cast(a.dtype, out.dtype, casting):

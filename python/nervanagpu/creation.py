@@ -13,7 +13,7 @@ import numpy.typing as npt
 from nervanagpu import _core, dtypes
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, host_array, integer, no_bool, number, shown
-from nervanagpu.names import public
+from nervanagpu.function_table import public
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
 
@@ -425,10 +425,10 @@ def linspace(
     """
     if device is not None:
         check_device("linspace", device)
-    from nervanagpu import manipulation, spaces
+    from nervanagpu import manipulation, spaced_numbers
 
-    if spaces.several(start, stop):
-        return spaces.linspace(start, stop, num, endpoint, retstep, dtype, axis)
+    if spaced_numbers.several(start, stop):
+        return spaced_numbers.linspace(start, stop, num, endpoint, retstep, dtype, axis)
     manipulation.axis_of("linspace", axis, 1)
     if isinstance(start, complex) or isinstance(stop, complex):
         ends = [(complex(e).real, complex(e).imag) for e in (start, stop)]
@@ -460,10 +460,10 @@ def logspace(
     axis: int = 0,
 ) -> GPUTensor:
     """base ** linspace(start, stop, num, endpoint)."""
-    from nervanagpu import spaces
+    from nervanagpu import spaced_numbers
 
-    if spaces.several(start, stop, base):
-        return spaces.logspace(start, stop, num, endpoint, base, dtype, axis)
+    if spaced_numbers.several(start, stop, base):
+        return spaced_numbers.logspace(start, stop, num, endpoint, base, dtype, axis)
     made = _core.apply("power", number("logspace", "base", base), linspace(start, stop, num, endpoint))
     return made if dtype is None else _core.as_dtype(made, dtype)
 
@@ -473,10 +473,10 @@ def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: npt.DTypeLike | None = None, axis: int = 0
 ) -> GPUTensor:
     """`num` numbers from start to stop, each the same multiple of the one before."""
-    from nervanagpu import spaces
+    from nervanagpu import spaced_numbers
 
-    if spaces.several(start, stop):
-        return spaces.geomspace(start, stop, num, endpoint, dtype, axis)
+    if spaced_numbers.several(start, stop):
+        return spaced_numbers.geomspace(start, stop, num, endpoint, dtype, axis)
     start, stop = number("geomspace", "start", start), number("geomspace", "stop", stop)
     num = integer("geomspace", "num", num, 0)
     if start * stop <= 0:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nervanagpu.arguments import choice, shown
-from nervanagpu.names import public
+from nervanagpu.function_table import public
 
 BFLOAT16 = "bfloat16"
 _BESIDE_BFLOAT16 = ("bool", "int8", "uint8")  # what bfloat16 has the values of

@@ -26,10 +26,10 @@ from typing import Any, Protocol, SupportsComplex, SupportsFloat, TypeVar, overl
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes, loops
+from nervanagpu import _core, creation, dtypes, ufunc_keywords
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import shown
-from nervanagpu.names import public
+from nervanagpu.function_table import public
 
 F = TypeVar("F", bound=Callable[..., Any])
 Operand = GPUTensor | SupportsFloat | SupportsComplex | npt.NDArray[np.generic] | list[Any]
@@ -139,7 +139,7 @@ def _one(name: str, compute: Callable[..., Any], real: bool) -> Any:
         if out is None and not more:
             made: GPUTensor = compute(x)
         else:
-            made = loops.call(name, compute, (x,), out, **more)
+            made = ufunc_keywords.call(name, compute, (x,), out, **more)
         return made
 
     return function
@@ -155,7 +155,7 @@ def _two(name: str, compute: Callable[..., Any], real: bool) -> Any:
         if out is None and not more:
             made: GPUTensor = compute(a, b)
         else:
-            made = loops.call(name, compute, (a, b), out, **more)
+            made = ufunc_keywords.call(name, compute, (a, b), out, **more)
         return made
 
     return function
@@ -164,14 +164,14 @@ def _two(name: str, compute: Callable[..., Any], real: bool) -> Any:
 def of_one(compute: Callable[..., GPUTensor]) -> Unary:
     """`compute` of one operand as a ufunc."""
     name = compute.__name__
-    made: Unary = _named(_one(name, compute, not loops.takes_complex(name)), compute)
+    made: Unary = _named(_one(name, compute, not ufunc_keywords.takes_complex(name)), compute)
     return made
 
 
 def of_two(compute: Callable[..., GPUTensor]) -> Binary:
     """`compute` of two operands as a ufunc."""
     name = compute.__name__
-    made: Binary = _named(_two(name, compute, not loops.takes_complex(name)), compute)
+    made: Binary = _named(_two(name, compute, not ufunc_keywords.takes_complex(name)), compute)
     return made
 
 
@@ -455,7 +455,9 @@ def clip(
     def compute(given: Any) -> GPUTensor:
         return _clipped(given, low, high)
 
-    made: GPUTensor = loops.call("clip", compute, (a,), out, where=where, dtype=dtype, casting=casting, order=order)
+    made: GPUTensor = ufunc_keywords.call(
+        "clip", compute, (a,), out, where=where, dtype=dtype, casting=casting, order=order
+    )
     return made
 
 

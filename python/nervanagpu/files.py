@@ -11,7 +11,7 @@ import numpy.typing as npt
 from nervanagpu import creation, dtypes
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import host_array, integer, shown
-from nervanagpu.names import public
+from nervanagpu.function_table import public
 
 
 def _host(x: Any) -> Any:

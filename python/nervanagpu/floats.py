@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, creation, dtypes, elementwise, functions, loops, scans
+from nervanagpu import _core, creation, dtypes, elementwise, functions, scans, ufunc_keywords
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import number
 from nervanagpu.elementwise import Operand
+from nervanagpu.function_table import public
 from nervanagpu.functions import _floats
 from nervanagpu.manipulation import along, axis_of
-from nervanagpu.names import public
 from nervanagpu.reductions import operand_of
 
 
@@ -41,7 +41,7 @@ def _modf(x: Any) -> tuple[GPUTensor, GPUTensor]:
 def modf(x: Operand, out: Any = None, **more: Any) -> tuple[GPUTensor, GPUTensor]:
     """(fraction, whole part), both with the sign of x."""
     elementwise._check_real("modf", x)
-    made: tuple[GPUTensor, GPUTensor] = loops.call("modf", _modf, (x,), out, 2, **more)
+    made: tuple[GPUTensor, GPUTensor] = ufunc_keywords.call("modf", _modf, (x,), out, 2, **more)
     return made
 
 
@@ -69,7 +69,7 @@ def _frexp(x: Any) -> tuple[GPUTensor, GPUTensor]:
 def frexp(x: Operand, out: Any = None, **more: Any) -> tuple[GPUTensor, GPUTensor]:
     """(significand, exponent): x = significand * 2 ** exponent, significands from 0.5 to 1; int32 exponents."""
     elementwise._check_real("frexp", x)
-    made: tuple[GPUTensor, GPUTensor] = loops.call("frexp", _frexp, (x,), out, 2, **more)
+    made: tuple[GPUTensor, GPUTensor] = ufunc_keywords.call("frexp", _frexp, (x,), out, 2, **more)
     return made
 
 

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, creation, dtypes, elementwise, loops, reductions
+from nervanagpu import _core, creation, dtypes, elementwise, reductions, ufunc_keywords
 from nervanagpu._core import Expression, GPUTensor
 from nervanagpu.arguments import choice, integer
 from nervanagpu.elementwise import Operand, _result
-from nervanagpu.names import public
+from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of
 
 
@@ -49,7 +49,7 @@ def _divmod(a: Any, b: Any) -> tuple[GPUTensor, GPUTensor]:
 @elementwise.taking(elementwise.Binary, elementwise.PAIR)
 def divmod(a: Operand, b: Operand, out: Any = None, **more: Any) -> tuple[GPUTensor, GPUTensor]:
     """floor_divide(a, b) and remainder(a, b); evaluated together they share a kernel."""
-    made: tuple[GPUTensor, GPUTensor] = loops.call("divmod", _divmod, (a, b), out, 2, **more)
+    made: tuple[GPUTensor, GPUTensor] = ufunc_keywords.call("divmod", _divmod, (a, b), out, 2, **more)
     return made
 
 

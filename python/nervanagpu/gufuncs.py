@@ -9,10 +9,10 @@ import numpy.typing as npt
 from nervanagpu import _core, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.elementwise import Operand, taking
+from nervanagpu.function_table import public
 from nervanagpu.linalg import core_axes
 from nervanagpu.linalg.operands import conjugate
 from nervanagpu.linalg.products import product
-from nervanagpu.names import public
 
 
 class Core(Protocol):

@@ -15,11 +15,11 @@ from typing import Any, SupportsIndex
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, composed, creation, dtypes, elementwise, loops, reductions
+from nervanagpu import _core, composed, creation, dtypes, elementwise, reductions, ufunc_keywords
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import AxisError, choice, host_array, integer, integers, iterable, no_bool, shown, tensor
 from nervanagpu.elementwise import Operand
-from nervanagpu.names import public
+from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
@@ -511,7 +511,7 @@ def trim_zeros(x: Operand, trim: str = "fb", axis: Axes | None = None) -> GPUTen
 def copyto(dst: GPUTensor, src: Operand, casting: str = "same_kind", where: Any = True) -> None:
     """dst[...] = src, where the mask says so."""
     tensor("copyto", "dst", dst)
-    choice("copyto", "casting", casting, loops.CASTINGS)
+    choice("copyto", "casting", casting, ufunc_keywords.CASTINGS)
     if isinstance(src, bool | int | float) and dtypes.kind_of(dst.dtype) in ("f" if isinstance(src, float) else "iuf"):
         value = creation.full((), src, dst.dtype)  # Python's numbers are weak
     else:
@@ -521,7 +521,7 @@ def copyto(dst: GPUTensor, src: Operand, casting: str = "same_kind", where: Any 
     if where is True:
         dst[...] = _core.as_dtype(value, dst.dtype)
         return
-    _core.assign(dst, elementwise.where(loops.mask_of("copyto", where), _core.cast(value, dst.dtype), dst))
+    _core.assign(dst, elementwise.where(ufunc_keywords.mask_of("copyto", where), _core.cast(value, dst.dtype), dst))
 
 
 @public()

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, dtypes, elementwise, loops, reductions
+from nervanagpu import _core, dtypes, elementwise, reductions, ufunc_keywords
 from nervanagpu._core import GPUTensor
 from nervanagpu.elementwise import Operand
-from nervanagpu.names import public
+from nervanagpu.function_table import public
 from nervanagpu.reductions import Axis, operand_of
 
 
@@ -32,7 +32,7 @@ def _there(function: str, x: GPUTensor, where: Any) -> Any:
     if not _has_nan(x):
         return where
     numbers = elementwise.logical_not(elementwise.isnan(x))
-    return numbers if where is True else elementwise.logical_and(numbers, loops.mask_of(function, where))
+    return numbers if where is True else elementwise.logical_and(numbers, ufunc_keywords.mask_of(function, where))
 
 
 @public()

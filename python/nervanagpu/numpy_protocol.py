@@ -14,7 +14,7 @@ import numpy as np
 
 from nervanagpu import creation, files, linalg
 from nervanagpu._core import GPUTensor
-from nervanagpu.names import of_numpy
+from nervanagpu.function_table import of_numpy
 
 # Functions that are in no table for NumPy: they have other defaults, or no tensors among their results.
 _ELSEWHERE: tuple[tuple[Any, Any, str], ...] = (

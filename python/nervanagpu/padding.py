@@ -11,8 +11,8 @@ from nervanagpu import _core, composed, creation, dtypes, elementwise, quantiles
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, integer, shown
 from nervanagpu.elementwise import Operand
+from nervanagpu.function_table import public
 from nervanagpu.manipulation import along, axis_of
-from nervanagpu.names import public
 from nervanagpu.reductions import operand_of
 
 _STATISTICS: dict[str, Callable[..., GPUTensor]] = {

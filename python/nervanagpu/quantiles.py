@@ -13,8 +13,8 @@ from nervanagpu import _core, composed, creation, dtypes, elementwise, reduction
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, integers
 from nervanagpu.elementwise import Operand
+from nervanagpu.function_table import public
 from nervanagpu.manipulation import axis_of
-from nervanagpu.names import public
 from nervanagpu.reductions import Axis, operand_of
 
 # Of n elements the quantile q lies at n * q + (alpha + q * (1 - alpha - beta)) - 1 of the row in order.

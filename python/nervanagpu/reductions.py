@@ -22,11 +22,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes, elementwise, loops
+from nervanagpu import _core, creation, dtypes, elementwise, ufunc_keywords
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import AxisError, integers, no_bool
 from nervanagpu.elementwise import Operand
-from nervanagpu.names import public
+from nervanagpu.function_table import public
 
 Axis = int | Sequence[int] | None
 
@@ -46,7 +46,7 @@ def axes_of(function: str, axis: Axis) -> list[int] | None:
 def _masked(function: str, x: Any, where: Any, value: Any) -> GPUTensor:
     """x, and `value` where the mask is not set."""
     x = operand_of(x)
-    mask = loops.mask_of(function, where)
+    mask = ufunc_keywords.mask_of(function, where)
     if dtypes.kind_of(x.dtype) == "b":
         value = bool(value)
     return elementwise.where(mask, x, value)
@@ -56,12 +56,12 @@ def stored(function: str, result: GPUTensor, out: Any, casting: str = "same_kind
     """The reduction, written to `out`, which has its shape, unless that is None."""
     if out is None:
         return result
-    to = loops.outputs(function, out, 1)[0]
+    to = ufunc_keywords.outputs(function, out, 1)[0]
     if to is None:
         return result
     if to.shape != result.shape:
         raise ValueError(f"{function}: out has shape {to.shape}; needs that of the result, {result.shape}")
-    return loops.store(function, result, to, casting)
+    return ufunc_keywords.store(function, result, to, casting)
 
 
 def _stored(function: str, result: GPUTensor, dtype: npt.DTypeLike | None, out: Any) -> GPUTensor:
@@ -72,7 +72,7 @@ def _stored(function: str, result: GPUTensor, dtype: npt.DTypeLike | None, out: 
 
 def of_out(function: str, x: GPUTensor, out: Any) -> Any:
     """The dtype that sums are computed in for `out`: its own, as NumPy's are. TypeError where x does not become it."""
-    to = loops.outputs(function, out, 1)[0]
+    to = ufunc_keywords.outputs(function, out, 1)[0]
     if to is None:
         return None
     if not dtypes.converts(x.dtype, to.dtype):
@@ -236,7 +236,7 @@ def min(
 
 
 def _counted(function: str, x: GPUTensor, where: Any, axis: Axis, keepdims: bool) -> GPUTensor:
-    mask = loops.mask_of(function, where)
+    mask = ufunc_keywords.mask_of(function, where)
     return sum(elementwise.where(mask, elementwise.equal(x, x) | True, False), axis, keepdims=keepdims)
 
 
@@ -266,7 +266,7 @@ def mean(
 
 def _wider(function: str, x: Any, out: Any) -> Any:
     """The dtype of `out` where it holds more than x's floats: then means are computed in it; else None."""
-    to = loops.outputs(function, out, 1)[0]
+    to = ufunc_keywords.outputs(function, out, 1)[0]
     given = operand_of(x)
     kinds = "fc" if dtypes.kind_of(given.dtype) == "f" else "c"
     if to is None or dtypes.kind_of(given.dtype) not in "fc" or dtypes.kind_of(to.dtype) not in kinds:

@@ -11,8 +11,8 @@ from nervanagpu import _core, composed, creation, dtypes, elementwise, reduction
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, integers, no_bool, shown
 from nervanagpu.elementwise import Operand, _result
+from nervanagpu.function_table import public
 from nervanagpu.manipulation import along, axis_of, moveaxis, ravel
-from nervanagpu.names import public
 from nervanagpu.reductions import operand_of
 
 

@@ -12,8 +12,8 @@ from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, integers, iterable, tensor
 from nervanagpu.elementwise import Operand, _result
+from nervanagpu.function_table import public
 from nervanagpu.manipulation import along, axis_of, ravel
-from nervanagpu.names import public
 from nervanagpu.reductions import operand_of
 
 

@@ -11,7 +11,7 @@ from nervanagpu import _core, composed, creation, dtypes, elementwise, manipulat
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, integer, iterable
 from nervanagpu.elementwise import Operand
-from nervanagpu.names import public
+from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of
 
 _MODES = ("full", "same", "valid")

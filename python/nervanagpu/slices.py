@@ -11,8 +11,8 @@ from nervanagpu import composed, creation, manipulation
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integers, shown
 from nervanagpu.elementwise import Operand
+from nervanagpu.function_table import public
 from nervanagpu.manipulation import axis_of
-from nervanagpu.names import public
 from nervanagpu.reductions import operand_of
 
 

@@ -16,8 +16,8 @@ from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing,
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, flag, integer, integers, iterable, no_bool, number, shown
 from nervanagpu.elementwise import Operand
+from nervanagpu.function_table import public
 from nervanagpu.manipulation import along, axis_of, moveaxis, ravel
-from nervanagpu.names import public
 from nervanagpu.reductions import operand_of
 
 

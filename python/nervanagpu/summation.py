@@ -14,8 +14,8 @@ from nervanagpu import _core, algebra, dtypes, manipulation, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import is_integer, shown
 from nervanagpu.elementwise import _result
+from nervanagpu.function_table import public
 from nervanagpu.linalg.products import product
-from nervanagpu.names import public
 from nervanagpu.reductions import operand_of
 
 _LETTERS = string.ascii_uppercase + string.ascii_lowercase  # of the axes 0 to 51

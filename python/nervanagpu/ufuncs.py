@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing, loops, reductions, scans
+from nervanagpu import _core, composed, creation, dtypes, elementwise, indexing, reductions, scans, ufunc_keywords
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integers, no_bool, tensor
+from nervanagpu.function_table import TABLE
 from nervanagpu.manipulation import along, axis_of, moveaxis, ravel
-from nervanagpu.names import TABLE
 from nervanagpu.reductions import axes_of, operand_of
 
 Binary = Callable[..., Any]
@@ -60,7 +60,7 @@ _ASSOCIATIVE = {
 def _operand(name: str, method: str, x: Any, dtype: Any, out: Any) -> GPUTensor:
     """x in the dtype that the function computes in. TypeError where its results are of another."""
     given = operand_of(x)
-    ufunc: Any = loops.theirs(name)
+    ufunc: Any = ufunc_keywords.theirs(name)
     if ufunc is None or "bfloat16" in (str(given.dtype), str(dtype)) or not hasattr(ufunc, "resolve_dtypes"):
         return given if dtype is None else _core.as_dtype(given, dtype)
     to = None if out is None else out.dtype
@@ -116,7 +116,7 @@ def _places(function: str, axis: Any, x: GPUTensor) -> list[int]:
 
 
 def _reduce_of(function: Binary, name: str) -> Binary:
-    ufunc = loops.theirs(name)
+    ufunc = ufunc_keywords.theirs(name)
     identity = None if ufunc is None else ufunc.identity
     title = f"{name}.reduce"
 
@@ -124,7 +124,7 @@ def _reduce_of(function: Binary, name: str) -> Binary:
         x: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False, initial: Any = None,
         where: Any = True,
     ) -> GPUTensor:  # fmt: skip
-        to = loops.outputs(title, out, 1)[0]
+        to = ufunc_keywords.outputs(title, out, 1)[0]
         x = operand_of(x)
         places = _places(title, axis, x)
         known = _KNOWN.get(name)
@@ -140,7 +140,7 @@ def _reduce_of(function: Binary, name: str) -> Binary:
                 raise ValueError(f"{title}: there is a mask `where` but no `initial`; needs both")
             initial = identity if initial is None else initial
             mask = creation.empty(given.shape, np.bool_)
-            mask[...] = loops.mask_of(title, where)
+            mask[...] = ufunc_keywords.mask_of(title, where)
         made = given
         for a in sorted(places, reverse=True):
             first = initial if a == max(places) else None  # once
@@ -165,7 +165,7 @@ def _accumulate_of(function: Binary, name: str) -> Binary:
     title = f"{name}.accumulate"
 
     def accumulate(x: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> GPUTensor:
-        to = loops.outputs(title, out, 1)[0]
+        to = ufunc_keywords.outputs(title, out, 1)[0]
         x = operand_of(x)
         if x.ndim == 0:
             raise TypeError(f"{title}: x has no axes; needs one or more (cannot accumulate on a scalar)")
@@ -197,7 +197,7 @@ def _reduceat_of(function: Any, name: str) -> Binary:
     title = f"{name}.reduceat"
 
     def reduceat(x: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> GPUTensor:
-        to = loops.outputs(title, out, 1)[0]
+        to = ufunc_keywords.outputs(title, out, 1)[0]
         given = operand_of(x)
         at = axis_of(title, no_bool(title, "axis", axis), given.ndim)
         length = given.shape[at]
@@ -240,7 +240,7 @@ def _at_of(name: str, count: int) -> Binary:
         places = tuple(map(_host, indices)) if isinstance(indices, tuple) else _host(indices)
         made = dtypes.host_of(x).copy()  # on the host: one after another
         try:
-            ufunc = loops.theirs(name)
+            ufunc = ufunc_keywords.theirs(name)
             assert ufunc is not None
             ufunc.at(made, places, *map(_host, values))
         except (TypeError, ValueError, IndexError, OverflowError) as error:
@@ -266,7 +266,7 @@ def install() -> None:
     """Gives the functions of the table that are ufuncs in NumPy the methods of ufuncs."""
     for row in TABLE:
         function: Any = row.function
-        theirs = next((u for u in map(loops.theirs, row.names) if u is not None), None)
+        theirs = next((u for u in map(ufunc_keywords.theirs, row.names) if u is not None), None)
         if theirs is None or row.space:
             continue
         function.nin, function.nout = theirs.nin, theirs.nout

@@ -11,7 +11,7 @@ from nervanagpu import _core, creation, dtypes, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, number
 from nervanagpu.elementwise import Operand
-from nervanagpu.names import public
+from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of
 
 

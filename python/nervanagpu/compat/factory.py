@@ -12,7 +12,7 @@ from nervanagpu.compat.factory_conv import ConvFactory
 from nervanagpu.compat.factory_elementwise import ElementwiseFactory
 from nervanagpu.compat.factory_pool import PoolFactory
 from nervanagpu.creation import Shape
-from nervanagpu.members import facts_of
+from nervanagpu.tensor_methods import facts_of
 
 
 class NervanaGPU(ElementwiseFactory, ConvFactory, PoolFactory):

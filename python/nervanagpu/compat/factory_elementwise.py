@@ -16,8 +16,8 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import AxisError, check_tensors, integer
 from nervanagpu.compat.factory_base import FactoryBase
 from nervanagpu.elementwise import Operand
-from nervanagpu.members import facts_of
 from nervanagpu.reductions import Axis
+from nervanagpu.tensor_methods import facts_of
 
 
 class ElementwiseFactory(FactoryBase):

@@ -9,6 +9,7 @@ import numpy as _numpy
 
 import nervanagpu as _library
 from nervanagpu import files as _files
+from nervanagpu.array_checks import byte_bounds as byte_bounds
 from nervanagpu.cupy import cuda as cuda
 from nervanagpu.cupy import exceptions as exceptions
 from nervanagpu.cupy import random as random
@@ -32,7 +33,6 @@ from nervanagpu.files import save as save
 from nervanagpu.files import savetxt as savetxt
 from nervanagpu.files import savez as savez
 from nervanagpu.files import savez_compressed as savez_compressed
-from nervanagpu.kinds import byte_bounds as byte_bounds
 from nervanagpu.slices import broadcast as broadcast
 
 load = _files.load_arrays  # the library's own `load` loads kernels

@@ -17,7 +17,7 @@ from nervanagpu.fft.transforms import (
     rfft2,
     rfftn,
 )
-from nervanagpu.names import public
+from nervanagpu.function_table import public
 
 __all__ = [
     "fft",

@@ -1,5 +1,6 @@
 """Linear algebra: products of matrices, and what numpy.linalg has, by its names (docs/linalg.md)."""
 
+from nervanagpu.function_table import public
 from nervanagpu.linalg.contractions import cross, matrix_power, multi_dot, outer, tensordot, vecdot
 from nervanagpu.linalg.decompositions import (
     cholesky,
@@ -18,7 +19,6 @@ from nervanagpu.linalg.operands import LinAlgError, matrix_transpose
 from nervanagpu.linalg.products import batched_dot, dot, grouped_dot, matmul
 from nervanagpu.linalg.solving import inv, lstsq, pinv, solve, tensorinv, tensorsolve
 from nervanagpu.linalg.triangles import diagonal, trace
-from nervanagpu.names import public
 
 __all__ = [
     "LinAlgError",

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, creation, loops
+from nervanagpu import _core, creation, ufunc_keywords
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import AxisError, integer, is_integer, shown
 
@@ -115,8 +115,8 @@ def _core_at(name: str, x: GPUTensor, axes: list[int] | None) -> GPUTensor:
 
 def stored(name: str, made: GPUTensor, out: Any) -> GPUTensor:
     """The result, written to `out`."""
-    to = loops.outputs(name, out, 1)[0]
-    return made if to is None else loops.store(name, made, to)
+    to = ufunc_keywords.outputs(name, out, 1)[0]
+    return made if to is None else ufunc_keywords.store(name, made, to)
 
 
 def call(
@@ -125,9 +125,9 @@ def call(
     subok: bool = True, signature: Any = None, sig: Any = None, **others: Any,
 ) -> GPUTensor:  # fmt: skip
     """compute(a, b), a function of the last axes, as NumPy calls the ufunc `name` with these keyword arguments."""
-    layout = loops.checked(name, casting, order, others)
-    asked = loops.signature_of(name, signature, sig, dtype)
-    outs = loops.outputs(name, out, 1)
+    layout = ufunc_keywords.checked(name, casting, order, others)
+    asked = ufunc_keywords.signature_of(name, signature, sig, dtype)
+    outs = ufunc_keywords.outputs(name, out, 1)
     given = [x if isinstance(x, GPUTensor) else creation.array(x) for x in (a, b)]
     counts = _cores(name, given)
     if not isinstance(keepdims, bool | np.bool_):
@@ -135,10 +135,10 @@ def call(
     if keepdims and _CORES[name][2]:
         raise TypeError(f"{name}: keepdims is True; needs a function whose result has no core, not {_text(name)}")
     places = _listed(name, axes, axis, bool(keepdims), counts)
-    given, kinds = loops.converted(name, given, outs, dtype, casting, asked)
+    given, kinds = ufunc_keywords.converted(name, given, outs, dtype, casting, asked)
     made = compute(*(_core_last(name, k, x, places[k]) for k, x in enumerate(given)))
     if kinds is not None:
         made = _core.as_dtype(made, kinds[0])
     made = _core_at(name, made[..., None] if keepdims else made, places[2])
     to = outs[0]
-    return loops.laid(made, layout) if to is None else loops.store(name, made, to, casting)
+    return ufunc_keywords.laid(made, layout) if to is None else ufunc_keywords.store(name, made, to, casting)

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nervanagpu import _core, creation, dtypes, loops
+from nervanagpu import _core, creation, dtypes, ufunc_keywords
 from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.arguments import iterable, number, tensor
+from nervanagpu.function_table import public
 from nervanagpu.linalg import core_axes
-from nervanagpu.names import public
 from nervanagpu.options import Rounding, differ, keywords
-from nervanagpu.settings import precision as asked_for
+from nervanagpu.precision_setting import precision as asked_for
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -144,7 +144,7 @@ def matmul_in_place(self: GPUTensor, other: Any) -> Any:
     if not isinstance(other, _FACTORS):
         return NotImplemented
     b = _operand("b", other)
-    loops.kinds_of("matmul", [self, b], [self], None, "same_kind")  # raises TypeError
+    ufunc_keywords.kinds_of("matmul", [self, b], [self], None, "same_kind")  # raises TypeError
     if self.ndim < 1 or b.ndim < 2:
         raise ValueError(f"@=: shapes are {self.shape} and {b.shape}; needs one axis or more, and two or more")
     return core_axes.stored("@=", _core.matmul(self, b, None), self)

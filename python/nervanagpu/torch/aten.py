@@ -16,11 +16,11 @@ from torch import Tensor
 
 from nervanagpu.pooling import argmax_bytes
 from nervanagpu.torch import convolution as conv
+from nervanagpu.torch import pool_windows, products  # noqa: F401: products enters kernels
 from nervanagpu.torch import pooling as pool
-from nervanagpu.torch import products, windows  # noqa: F401: products enters kernels
 from nervanagpu.torch.bridge import arranged, check_operands, form_of, is_channels_last, layout_name, need
 from nervanagpu.torch.gradients import KERNELS
-from nervanagpu.torch.places import Places, indices_of
+from nervanagpu.torch.pool_indices import Places, indices_of
 
 Ints = Sequence[int]
 Windows = tuple[Ints, Ints, Ints, Ints]  # size, step, padding, dilation
@@ -150,7 +150,7 @@ def _max_pool(axes: int) -> Callable[..., tuple[Tensor, Tensor]]:
         geometry = size, step, pad, spread = _windows(axes, *map(tuple, (kernel, stride, padding, dilation)))
         whole = _batched(axes, x)
         if ceil_mode or max(spread) > 1:
-            plan = windows.Spread(whole.shape[2:], *geometry, ceil_mode)
+            plan = pool_windows.Spread(whole.shape[2:], *geometry, ceil_mode)
             y, places = max_and_places(plan.inside(whole), size, plan.step, [0] * axes)
             y = plan.outside(y).contiguous(memory_format=form_of(whole))
             index = indices_of(plan.outside(places.unpacked()), whole.shape[2:], *geometry)
@@ -169,7 +169,7 @@ def _max_pool_backward(axes: int) -> Callable[..., Tensor]:
         geometry = size, step, pad, spread = _windows(axes, *map(tuple, (kernel, stride, padding, dilation)))
         whole = _batched(axes, x)
         if ceil or max(spread) > 1:
-            plan = windows.Spread(whole.shape[2:], *geometry, ceil)
+            plan = pool_windows.Spread(whole.shape[2:], *geometry, ceil)
             inner = plan.gradient_inside(_batched(axes, grad))
             dx = plan.gradient_outside(MAX_POOL_BACKWARD(inner, plan.inside(whole), size, plan.step, [0] * axes))
         else:
@@ -187,7 +187,7 @@ def _avg_pool(axes: int) -> Callable[..., Tensor]:
         size, step, pad, _ = _windows(axes, tuple(kernel), tuple(stride), tuple(padding), (1,))
         whole = _batched(axes, x)
         if ceil_mode or divisor_override is not None:
-            plan = windows.Means(whole, size, step, pad, ceil_mode, count_include_pad, divisor_override)
+            plan = pool_windows.Means(whole, size, step, pad, ceil_mode, count_include_pad, divisor_override)
             y = plan.outside(AVG_POOL(plan.inside(whole), size, step, pad, True))
         else:
             y = AVG_POOL(whole, size, step, pad, count_include_pad)
@@ -204,7 +204,7 @@ def _avg_pool_backward(axes: int) -> Callable[..., Tensor]:
         size, step, pad, _ = _windows(axes, tuple(kernel), tuple(stride), tuple(padding), (1,))
         whole, dy = _batched(axes, x), _batched(axes, grad)
         if ceil or divisor is not None:
-            plan = windows.Means(whole, size, step, pad, ceil, count, divisor)
+            plan = pool_windows.Means(whole, size, step, pad, ceil, count, divisor)
             inner = plan.gradient_inside(dy, size, step, pad)
             dx = plan.gradient_outside(AVG_POOL_BACKWARD(inner, plan.inside(whole), size, step, pad, True))
         else:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from nervanagpu.torch import choice as _choice  # noqa: F401
 from nervanagpu.torch import convolution as _convolution
+from nervanagpu.torch import max_pool_gradient as _choice  # noqa: F401
 from nervanagpu.torch import pooling as _pooling
 from nervanagpu.torch import products as _products
-from nervanagpu.torch.windows import Means, Spread
+from nervanagpu.torch.pool_windows import Means, Spread
 
 Ints = int | Sequence[int]
 

@@ -13,7 +13,7 @@ import sys
 import nervanagpu as ng
 import numpy as np
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 WIDTHS = ["float32", "float64", "float16", "int8", "int16", "int32", "int64", "uint8", "uint32", "uint64", "bool"]
 SHAPES = [(), (1,), (7,), (0,), (3, 4), (2, 0, 3), (4, 1, 5), (2, 3, 4, 2)]
@@ -505,16 +505,16 @@ def test_the_next_number():
 
 def test_what_the_table_writes_is_up_to_date():
     root = ROOT
-    check = [sys.executable, "tools/names_written.py", "--check"]
+    check = [sys.executable, "tools/write_stubs.py", "--check"]
     done = subprocess.run(check, cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_every_name_is_there_once_and_has_a_docstring():
-    from nervanagpu import names
+    from nervanagpu import function_table
 
     seen: dict[tuple[str, str], str] = {}
-    for row in names.TABLE:
+    for row in function_table.TABLE:
         assert row.function.__doc__, row.name
         for name in row.names:
             assert (row.space, name) not in seen, f"{name} is entered twice"

@@ -8,7 +8,7 @@ import weakref
 import nervanagpu as ng
 import numpy as np
 import pytest
-from beside_numpy import check
+from numpy_comparison import check
 
 VIEWS = [
     "x[...]", "x[()]", "x[:]", "x[1:]", "x[::-1]", "x[0]", "x[None]", "x.T", "x.mT", "x.transpose(1,0,2)",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import nervanagpu as ng
 import pytest
-from beside_numpy import check, message
+from numpy_comparison import check, message
 
 X = "A('float32',(3,3))"
 REFUSED_AXES = [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from beside_numpy import check
+from numpy_comparison import check
 
 NUMBERS = [
     "1+2j", "1+1j", "complex(0,nan)", "complex(nan,0)", "complex(nan,nan)", "complex(inf,1)", "complex(inf,-1)",

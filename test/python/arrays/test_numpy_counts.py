@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from beside_numpy import check
+from numpy_comparison import check
 
 X, V = "A('float32',(3,4))", "A('float64',(5,))"
 CALLS = """

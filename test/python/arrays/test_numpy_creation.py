@@ -5,7 +5,7 @@ from __future__ import annotations
 import nervanagpu as ng
 import numpy as np
 import pytest
-from beside_numpy import check, message
+from numpy_comparison import check, message
 
 CALLS = """
     linspace([0,1],[2,3],3) linspace([0,1],[2,3],3,axis=1) linspace([0,1],[2,3],3,axis=-1,retstep=True)

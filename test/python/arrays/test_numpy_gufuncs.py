@@ -5,7 +5,7 @@ from __future__ import annotations
 import nervanagpu as ng
 import numpy as np
 import pytest
-from beside_numpy import check, message
+from numpy_comparison import check, message
 
 CALLS = {
     "matmul": "A('float32',(2,3,4)),A('float32',(2,4,5))",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import nervanagpu as ng
 import pytest
-from beside_numpy import check, message
+from numpy_comparison import check, message
 
 RESIZED = [
     "5", "2", "2,3", "(2,3)", "", "None", "(-1,)", "(3,-2)", "2,3,refcheck=False", "'a'", "2.5", "()", "0", "3,1",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import nervanagpu as ng
 import numpy as np
 import pytest
-from beside_numpy import check, message
+from numpy_comparison import check, message
 
 SORTED = [
     "kind='q'", "kind='s'", "kind='h'", "kind='quick'", "kind='MERGESORT'", "kind='Stable'", "kind=None", "kind=2",

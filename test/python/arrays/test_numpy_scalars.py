@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from beside_numpy import check
+from numpy_comparison import check
 
 KEYS = [
     "len(set(L([1,1,2])))",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import nervanagpu as ng
 import numpy as np
 import pytest
-from beside_numpy import check
+from numpy_comparison import check
 
 
 def test_comparisons_take_tensors() -> None:

@@ -6,10 +6,16 @@ from __future__ import annotations
 import nervanagpu as ng
 import numpy as np
 import pytest
-from beside_numpy import check, message
-from nervanagpu import loops, names
+from nervanagpu import function_table, ufunc_keywords
+from numpy_comparison import check, message
 
-UFUNCS = sorted({u.__name__ for r in names.TABLE if not r.space and (u := loops.theirs(r.name)) and not u.signature})
+UFUNCS = sorted(
+    {
+        u.__name__
+        for r in function_table.TABLE
+        if not r.space and (u := ufunc_keywords.theirs(r.name)) and not u.signature
+    }
+)
 INTEGERS = "gcd lcm bitwise_count bitwise_and bitwise_or bitwise_xor invert left_shift right_shift".split()
 BINARY = [n for n in UFUNCS if getattr(np, n).nin == 2 and getattr(np, n).nout == 1]
 # NumPy's own loops of these read results that they are about to write, along an axis without gaps.

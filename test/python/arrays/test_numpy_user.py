@@ -9,7 +9,7 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 EXAMPLE = ROOT / "examples/numpy_user.py"
 RESULTS = {

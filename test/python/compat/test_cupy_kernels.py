@@ -9,7 +9,7 @@ import nervanagpu as ng
 import nervanagpu.cupy as cp
 import numpy as np
 import pytest
-from tree import TESTS
+from source_tree import TESTS
 
 SCALE = 'extern "C" __global__ void scale(const float* x, float* y, unsigned n, float s)\n'
 SCALE += "{ unsigned i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) y[i] = s * x[i]; }"

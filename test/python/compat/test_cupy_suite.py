@@ -13,7 +13,7 @@ from pathlib import Path
 import nervanagpu.cupy as cp
 import numpy as np
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "test/python")]
 import cupy_tests  # noqa: E402

@@ -7,7 +7,7 @@ import sys
 import nervanagpu as ng
 import numpy as np
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
 from cuda import Driver, Graph

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import nervanagpu as ng
 import pytest
-from tree import TESTS
+from source_tree import TESTS
 
 EMULATED = {"NERVANAGPU_DEVICE": "emulator", "NERVANAGPU_EMULATOR_DEVICES": "2", "NERVANAGPU_EMULATOR_MEMORY": "256M"}
 

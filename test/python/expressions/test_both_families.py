@@ -8,7 +8,7 @@ import subprocess
 from collections.abc import Callable
 
 import pytest
-from tree import TESTS
+from source_tree import TESTS
 
 PROGRAM = f"import sys; sys.path.insert(0, {str(TESTS)!r}); import expression_digests as e; e.main()"
 Run = Callable[..., "subprocess.CompletedProcess[str]"]

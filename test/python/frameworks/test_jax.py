@@ -11,7 +11,7 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 jax: Any = pytest.importorskip("jax", reason="needs JAX (make test-jax installs it)")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 jax: Any = pytest.importorskip("jax", reason="needs JAX (make test-jax installs it)")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import nervanagpu as ng
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 torch: Any = pytest.importorskip("torch", reason="needs PyTorch (make test-torch installs it)")
 

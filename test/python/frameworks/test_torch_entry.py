@@ -14,7 +14,7 @@ from typing import Any
 import nervanagpu as ng
 import pytest
 from nervanagpu import _core
-from tree import ROOT
+from source_tree import ROOT
 
 FILE = Path(str(_core.__file__)).with_name("libnervanagpu_torch.so")
 needs_torch = pytest.mark.skipif(importlib.util.find_spec("torch") is None, reason="needs PyTorch (make test-torch)")

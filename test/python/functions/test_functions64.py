@@ -18,7 +18,7 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 Array = np.ndarray[Any, Any]
 # Units in the last place: 1 is promised, and these are a hair above what long runs found, the second where results are

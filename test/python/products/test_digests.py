@@ -12,7 +12,7 @@ import os
 import nervanagpu as ng
 import numpy as np
 import pytest
-from tree import DATA
+from source_tree import DATA
 
 FILE = DATA / "digests" / "sgemm.json"
 TILES = ["64x64", "128x128"]

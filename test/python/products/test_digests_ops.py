@@ -17,7 +17,7 @@ import nervanagpu as ng
 import numpy as np
 import numpy.typing as npt
 import pytest
-from tree import DATA
+from source_tree import DATA
 
 FILE = DATA / "digests" / "ops.json"
 RECORD = bool(os.environ.get("NG_RECORD_DIGESTS"))

@@ -18,8 +18,8 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import pytest
+from source_tree import DATA
 from test_digests_ops import ROUNDINGS, Draw
-from tree import DATA
 
 FILE = DATA / "digests" / "tensor_products.json"
 RECORD = bool(os.environ.get("NG_RECORD_DIGESTS"))

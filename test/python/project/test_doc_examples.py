@@ -17,7 +17,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 NGASM = ROOT / "build/bin/ngasm"
 MARK = re.compile(r"<!-- (assembled|file)(?: with:)?\s?(.*?)\s*-->\n```text\n(.*?)```", re.S)

@@ -13,7 +13,7 @@ import nervanagpu as ng
 import numpy as np
 import pytest
 from nervanagpu import _core
-from tree import ROOT
+from source_tree import ROOT
 
 TWIN = Path(str(_core.__file__)).resolve().parents[2] / "bin" / "digits_network"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import nervanagpu as ng
 import pytest
 from nervanagpu import __main__ as command
-from tree import ROOT
+from source_tree import ROOT
 
 BUILD = ROOT / "build"
 

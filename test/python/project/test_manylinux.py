@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 LIBRARY = ROOT / "build/lib/libnervanagpu.so"
 PROGRAM = r"""

@@ -15,7 +15,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 
 @pytest.fixture(scope="module")

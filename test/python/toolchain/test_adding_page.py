@@ -6,7 +6,7 @@ import re
 import subprocess
 
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 NGASM = ROOT / "build/bin/ngasm"
 PAGE = (ROOT / "docs/adding.md").read_text(encoding="utf-8")

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 KERNELS = ["sgemm_ring_nn_11_16x64", "sgemm_ring_nn_11_16x6", "hgemm_nn_f16_f16_f16_128x64x1", "table"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import nervanagpu as ng
 import numpy as np
 import pytest
-from tree import DATA
+from source_tree import DATA
 
 pytestmark = pytest.mark.skipif(ng.device().arch != "sm_90a", reason="clusters came with sm_90a")
 

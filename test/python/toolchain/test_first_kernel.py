@@ -9,7 +9,7 @@ from pathlib import Path
 
 import nervanagpu as ng
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 PAGE = ROOT / "docs/first-kernel.md"
 NGASM = ROOT / "build/bin/ngasm"

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 NGASM = ROOT / "build/bin/ngasm"
 pytestmark = pytest.mark.skipif(not NGASM.exists(), reason="build/bin/ngasm is not built")

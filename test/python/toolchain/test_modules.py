@@ -6,7 +6,7 @@ import nervanagpu as ng
 import numpy as np
 import pytest
 from nervanagpu.mangled import Signature, signature
-from tree import ROOT
+from source_tree import ROOT
 
 CUDA_C = """
 __global__ void scale(const float* x, float* y, unsigned n, float alpha) {

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tree import ROOT
+from source_tree import ROOT
 
 # Stands in for build/bin/mutants: of kernel `k` mutant 1 changes bits, 2 is a device error, 3 hangs, 4 is right.
 PROGRAM = """#!{python}

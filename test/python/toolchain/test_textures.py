@@ -14,8 +14,8 @@ from pathlib import Path
 import nervanagpu as ng
 import numpy as np
 import pytest
+from source_tree import DATA
 from texture_cases import GROUPS, run
-from tree import DATA
 
 DIGESTS = json.loads((DATA / "digests" / "texture.json").read_text())["digests"]
 pytestmark = pytest.mark.skipif(ng.device().arch != "sm_90a", reason="the programs are for sm_90a")

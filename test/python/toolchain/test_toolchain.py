@@ -9,7 +9,7 @@ from pathlib import Path
 import nervanagpu as ng
 import numpy as np
 import pytest
-from tree import DATA
+from source_tree import DATA
 
 ARCH = ng.device().arch
 

@@ -1,7 +1,7 @@
-"""Writes what follows from the table of functions (nervanagpu.names): the stubs and docs/functions.md.
+"""Writes what follows from the table of functions (nervanagpu.function_table): the stubs and docs/functions.md.
 
-python tools/names_written.py            # python/nervanagpu/__init__.pyi, _methods.pyi, docs/functions.md
-python tools/names_written.py --check    # fails where one is out of date
+python tools/write_stubs.py            # python/nervanagpu/__init__.pyi, _methods.pyi, docs/functions.md
+python tools/write_stubs.py --check    # fails where one is out of date
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import nervanagpu
-from nervanagpu import names
+from nervanagpu import function_table
 
 ROOT = Path(__file__).parent.parent
 KNOWN = re.compile(
@@ -41,8 +41,8 @@ TITLES = {
     "fft": "Fourier transforms",
     "floats": "Parts of floats, angles",
     "integers": "Integers and bits",
-    "kinds": "Questions about arrays",
-    "places": "Places of elements",
+    "array_checks": "Questions about arrays",
+    "index_tricks": "Places of elements",
     "signals": "Convolutions, covariances, histograms",
     "polynomials": "Polynomials",
     "windows": "Windows",
@@ -51,7 +51,7 @@ TITLES = {
 }
 
 
-def module_of(row: names.Row) -> str:
+def module_of(row: function_table.Row) -> str:
     """The file that a function is written in."""
     made = row.function.__module__.removeprefix("nervanagpu.")
     return made.split(".")[0]
@@ -60,13 +60,13 @@ def module_of(row: names.Row) -> str:
 def stub_of_package() -> str:
     """Every public name, and where type checkers find it."""
     lines = [
-        '"""Written by tools/names_written.py from the table of functions (nervanagpu.names) and __init__.py."""',
+        '"""Written by tools/write_stubs.py from nervanagpu.function_table and __init__.py."""',
         "",
         "from typing import Any",
         "",
     ]
-    table = names.of_space()
-    for row in sorted((r for r in names.TABLE if not r.space), key=lambda r: r.name):
+    table = function_table.of_space()
+    for row in sorted((r for r in function_table.TABLE if not r.space), key=lambda r: r.name):
         home = row.function.__module__
         lines += [f"from {home} import {row.function.__name__} as {name}" for name in sorted(row.names)]
     source = (ROOT / "python/nervanagpu/__init__.py").read_text(encoding="utf-8")
@@ -89,7 +89,7 @@ def _typed(annotation: str) -> str:
     return annotation if KNOWN.fullmatch(annotation) else "Any"
 
 
-def member(name: str, row: names.Row) -> str:
+def member(name: str, row: function_table.Row) -> str:
     """A method's line in the stub of GPUTensor."""
     signature = inspect.signature(row.function)
     parts, only = ["self"], False
@@ -106,7 +106,7 @@ def member(name: str, row: names.Row) -> str:
 def stub_of_members() -> str:
     """The base class of GPUTensor in the stubs: the methods of the table, and other members that members.py gives."""
     lines = [
-        '"""Written by tools/names_written.py: the methods in the table of functions."""',
+        '"""Written by tools/write_stubs.py: the methods in the table of functions."""',
         "",
         "from collections.abc import Iterator, Sequence",
         "from typing import Any, SupportsIndex",
@@ -116,12 +116,12 @@ def stub_of_members() -> str:
         "from nervanagpu._core import GPUTensor",
         "",
         "class Methods:",
-        *sorted(member(name, row) for row in names.TABLE for name in row.methods),
+        *sorted(member(name, row) for row in function_table.TABLE for name in row.methods),
     ]
     return "\n".join(lines) + "\n"
 
 
-def signature_of(row: names.Row) -> str:
+def signature_of(row: function_table.Row) -> str:
     """The parameters without their types."""
     parts = []
     only = False
@@ -142,18 +142,17 @@ def page() -> Iterator[str]:
     """docs/functions.md."""
     yield "# Functions"
     yield ""
-    yield "Every function of the table in `nervanagpu.names`, by the file that it is written in. Names behind a dot are"
-    yield "methods of tensors, too. NumPy's functions of the same names take tensors and call these; help() tells"
-    yield "more."
+    yield "Every function of `nervanagpu.function_table`, by the file that it is written in. Names behind a dot are"
+    yield "methods of tensors, too. NumPy's functions of the same names take tensors and call these; help() tells more."
     yield ""
-    yield "<!-- written by tools/names_written.py -->"
-    homes = sorted({module_of(r) for r in names.TABLE}, key=lambda m: [*TITLES, m].index(m))
+    yield "<!-- written by tools/write_stubs.py -->"
+    homes = sorted({module_of(r) for r in function_table.TABLE}, key=lambda m: [*TITLES, m].index(m))
     for home in homes:
         yield ""
         yield f"## {TITLES.get(home, home)}"
         yield ""
-        for row in names.TABLE:
-            if module_of(row) != home or (row.space and row.name in names.of_space()):
+        for row in function_table.TABLE:
+            if module_of(row) != home or (row.space and row.name in function_table.of_space()):
                 continue
             prefix = f"{row.space}." if row.space else ""
             also = [f"`{prefix}{n}`" for n in row.aliases] + [f"`.{n}`" for n in row.methods]
@@ -174,7 +173,7 @@ def main() -> int:
         there = path.read_text(encoding="utf-8") if path.exists() else ""
         if "--check" in sys.argv:
             if text != there:
-                print(f"{path.relative_to(ROOT)} is not what the table says; run tools/names_written.py")
+                print(f"{path.relative_to(ROOT)} is not what the table says; run tools/write_stubs.py")
                 failed = 1
         else:
             path.write_text(text, encoding="utf-8")

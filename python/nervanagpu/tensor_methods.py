@@ -20,15 +20,15 @@ from nervanagpu import (
     layout,
     linalg,
     manipulation,
-    members_in_place,
     reductions,
     selection,
     sorting,
+    tensor_state,
 )
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import check_tensors, choice, integer
+from nervanagpu.function_table import TABLE
 from nervanagpu.linalg import products
-from nervanagpu.names import TABLE
 
 
 class Facts:
@@ -295,7 +295,7 @@ def install() -> None:
         setattr(GPUTensor, name, function)
     for name, member in (
         *layout.MEMBERS,
-        *members_in_place.MEMBERS,
+        *tensor_state.MEMBERS,
         ("item", _item),
         ("tolist", _tolist),
         ("tobytes", _tobytes),

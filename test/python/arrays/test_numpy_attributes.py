@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from beside_numpy import check, message
+from numpy_comparison import check, message
 
 
 @pytest.mark.parametrize(

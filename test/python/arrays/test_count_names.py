@@ -1,24 +1,24 @@
-"""docs/names.md and the counts it is made of (tools/names_counted.py)."""
+"""docs/names.md and the counts it is made of (tools/count_names.py)."""
 
 import json
 import sys
 
 import nervanagpu as ng
-from tree import ROOT
+from source_tree import ROOT
 
 sys.path.insert(0, str(ROOT / "tools"))
-import names_counted
+import count_names
 
-SECTIONS = names_counted.read_lists()
-RESULT = json.loads(names_counted.RESULT.read_text(encoding="utf-8"))
+SECTIONS = count_names.read_lists()
+RESULT = json.loads(count_names.RESULT.read_text(encoding="utf-8"))
 
 
 def test_lists_have_each_name_once():
-    assert {s.package for s in SECTIONS} == set(names_counted.PACKAGES)
+    assert {s.package for s in SECTIONS} == set(count_names.PACKAGES)
     assert len({s.theirs for s in SECTIONS}) == len(SECTIONS)
     for s in SECTIONS:
         assert len(set(s.names)) == len(s.names) > 0, s.theirs
-    tables = [theirs for _, of in names_counted.TABLES.values() for theirs in of]
+    tables = [theirs for _, of in count_names.TABLES.values() for theirs in of]
     assert set(tables) <= {s.theirs for s in SECTIONS}
 
 
@@ -34,7 +34,7 @@ def test_standard_has_its_counts():
 
 def test_a_name_is_missing_where_it_is_not():
     def missing(ours, *names):
-        return names_counted.missing_of(names_counted.Section("numpy", "theirs", ours, names))
+        return count_names.missing_of(count_names.Section("numpy", "theirs", ours, names))
 
     assert missing("nervanagpu", "sum", "no_such_function") == ["no_such_function"]
     assert missing("nervanagpu", "load") == ["load"]  # ours loads kernels
@@ -48,27 +48,27 @@ def test_members_that_instances_get_count():
         def __init__(self):
             self.rows = 1
 
-    assert names_counted.offers(Matrix, "rows")
-    assert not names_counted.offers(Matrix, "columns")
+    assert count_names.offers(Matrix, "rows")
+    assert not count_names.offers(Matrix, "columns")
 
 
 def test_nothing_that_was_here_is_gone():
-    assert names_counted.lost(RESULT, SECTIONS) == []
+    assert count_names.lost(RESULT, SECTIONS) == []
 
 
 def test_a_lost_name_is_found(monkeypatch):
     monkeypatch.delattr(ng, "tanh")
-    assert "nervanagpu.tanh" in names_counted.lost(RESULT, SECTIONS)
+    assert "nervanagpu.tanh" in count_names.lost(RESULT, SECTIONS)
 
 
 def test_page_is_that_of_the_counts():
-    text = names_counted.PAGE.read_text(encoding="utf-8")
-    assert names_counted.updated(text, names_counted.page_of(RESULT, SECTIONS)) == text
+    text = count_names.PAGE.read_text(encoding="utf-8")
+    assert count_names.updated(text, count_names.page_of(RESULT, SECTIONS)) == text
     fewer = RESULT | {"rows": [r | {"missing": "sum", "now": 0} for r in RESULT["rows"]]}
-    assert names_counted.updated(text, names_counted.page_of(fewer, SECTIONS)) != text
+    assert count_names.updated(text, count_names.page_of(fewer, SECTIONS)) != text
 
 
 def test_counts_add_up():
     for row, section in zip(RESULT["rows"], SECTIONS, strict=True):
         assert row["theirs"] == section.theirs
-        assert row["now"] == row["of"] - len(names_counted.missing_in(row)) and row["of"] == len(section.names)
+        assert row["now"] == row["of"] - len(count_names.missing_in(row)) and row["of"] == len(section.names)

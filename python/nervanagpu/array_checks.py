@@ -12,7 +12,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import iterable as iterable_of
 from nervanagpu.arguments import shown
 from nervanagpu.elementwise import Operand
-from nervanagpu.names import public
+from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of
 
 

@@ -4,7 +4,7 @@
     def concatenate(...): ...
 
 From it come the names of the package, of nervanagpu.linalg and nervanagpu.fft, `__all__`, the methods of GPUTensor,
-what NumPy's protocols find, the stubs (`__init__.pyi`) and docs/functions.md (tools/names_written.py writes both).
+what NumPy's protocols find, the stubs (`__init__.pyi`) and docs/functions.md (tools/write_stubs.py writes both).
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 import nervanagpu as ng
 import numpy as np
 import pytest
-from beside_numpy import check, difference, message, run
+from numpy_comparison import check, difference, message, run
 
 
 def test_files_of_arrays(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """Shows what each bit of a word means to nvdisasm.
 
-probe.py ARCH HEX128 ...  |  probe.py ARCH HEX128 AT WIDTH (one field)
+bit_probe.py ARCH HEX128 ...  |  bit_probe.py ARCH HEX128 AT WIDTH (one field)
 """
 
 import sys

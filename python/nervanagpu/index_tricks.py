@@ -12,7 +12,7 @@ from nervanagpu import _core, algebra, composed, creation, dtypes, elementwise, 
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, tensor
 from nervanagpu.elementwise import Operand
-from nervanagpu.names import public
+from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from beside_numpy import check, message
+from numpy_comparison import check, message
 
 KEYS = (
     "0 -4 2.0 'a' None ... () (None,0) slice(None,None,-1) slice(None,None,0) slice('a') slice(-100,100,2) np.int8(-1) "

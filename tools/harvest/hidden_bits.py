@@ -1,5 +1,5 @@
 """For each opcode of some cubins: bits that ptxas sets but the text does not show (their default must be a fixed bit).
-hidden.py ARCH CUBIN ..."""
+hidden_bits.py ARCH CUBIN ..."""
 
 import sys
 from collections import defaultdict

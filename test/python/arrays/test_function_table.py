@@ -1,4 +1,4 @@
-"""Every function of the table (nervanagpu.names) that NumPy has gives what NumPy gives, called as its parameters say.
+"""Every function of nervanagpu.function_table that NumPy has gives what NumPy gives, called as its parameters say.
 
 Arguments are drawn by the names of parameters: dtypes, shapes with zeros and without axes, axes, masks, dtype=, ddof=
 and so on. DIFFERENT says where a function does not do as NumPy on purpose; in long runs one that does is a failure
@@ -17,7 +17,7 @@ from typing import Any
 import nervanagpu as ng
 import numpy as np
 import pytest
-from nervanagpu import names
+from nervanagpu import function_table
 
 LONG = os.environ.get("NERVANAGPU_TEST_LONG") == "1"
 CALLS = 400 if LONG else 30
@@ -127,7 +127,7 @@ def keywords_of(theirs: Callable[..., Any]) -> set[str]:
         return set()
 
 
-def arguments(rng: Rng, row: names.Row, theirs: Callable[..., Any]) -> tuple[list[Any], dict[str, Any]] | None:
+def arguments(rng: Rng, row: function_table.Row, theirs: Callable[..., Any]) -> tuple[list[Any], dict[str, Any]] | None:
     """What to call both with; None where a parameter has a name that is not known here."""
     if row.space == "linalg":
         x = drawn(rng, (3, 3), str(rng.choice(["float32", "float64"])))
@@ -188,7 +188,7 @@ def compare(got: Any, want: Any, written: Array | None) -> None:
 
 def cases() -> list[Any]:
     found = []
-    for row in names.TABLE:
+    for row in function_table.TABLE:
         space = getattr(np, row.space) if row.space else np
         for name in row.names:
             if row.space == "fft":  # test_fft.py
@@ -217,7 +217,7 @@ def shown(name: str, args: list[Any], keywords: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize(("row", "theirs", "name"), cases())
-def test_as_numpy(row: names.Row, theirs: Callable[..., Any], name: str) -> None:
+def test_as_numpy(row: function_table.Row, theirs: Callable[..., Any], name: str) -> None:
     rng = np.random.default_rng(zlib.crc32(name.encode()))
     wrong = []
     for _ in range(CALLS):
@@ -246,10 +246,10 @@ def test_as_numpy(row: names.Row, theirs: Callable[..., Any], name: str) -> None
 
 
 def test_a_wrong_function_is_found() -> None:
-    row = next(r for r in names.TABLE if r.name == "cos")
+    row = next(r for r in function_table.TABLE if r.name == "cos")
     with pytest.raises(AssertionError, match="of .* calls"):
         test_as_numpy(row, np.sin, "sin")
 
 
 def test_what_differs_is_in_the_table() -> None:
-    assert DIFFERENT.keys() <= {name for row in names.TABLE for name in row.names}
+    assert DIFFERENT.keys() <= {name for row in function_table.TABLE for name in row.names}

@@ -3,9 +3,9 @@
 The lists are test/data/names/*.txt: `[theirs: ours]` begins those of a namespace or class, `ours` says where they are
 looked for. The counts go to benchmarks/results/names.json, from which docs/names.md is made:
 
-    tools/names_counted.py            count, write both
-    tools/names_counted.py --start    the same, and keep these counts as those that later ones are shown beside
-    tools/names_counted.py --check    fail where the page is not that of the JSON, or a name that was there is gone
+    tools/count_names.py            count, write both
+    tools/count_names.py --start    the same, and keep these counts as those that later ones are shown beside
+    tools/count_names.py --check    fail where the page is not that of the JSON, or a name that was there is gone
 """
 
 from __future__ import annotations
@@ -186,7 +186,7 @@ def main() -> int:
             print(f"names.json: {name} was there and is gone")
         stale = updated(text, page_of(result, sections)) != text
         if stale:
-            print("names.md is not that of names.json; run tools/names_counted.py")
+            print("names.md is not that of names.json; run tools/count_names.py")
         return int(stale or bool(gone))
     start = None if args.start or not RESULT.exists() else json.loads(RESULT.read_text(encoding="utf-8"))["before"]
     result = counted(sections, start)
