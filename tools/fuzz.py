@@ -1,21 +1,24 @@
 """Runs the fuzz targets: `make fuzz SECONDS=60`. The seconds are shared out equally; what fails is an input to keep.
 
-Each target starts from its committed inputs in test/fuzz/corpus/NAME, and collects new ones in build/fuzz/corpus/NAME,
-which a later run goes on with. --merge writes a small set that reaches nearly as far back; --record writes the numbers
-of this run to benchmarks/results/toolchain/fuzz.json.
+Each target starts from its committed inputs, and collects new ones in build/fuzz/corpus/NAME, which a later run goes on
+with. Those written by hand are in test/fuzz/corpus/NAME, those that libFuzzer found in test/fuzz/corpus/NAME.tar.xz,
+which is unpacked into build/fuzz/seeds/NAME. --merge packs a small set that reaches nearly as far; --record writes the
+numbers of this run to benchmarks/results/toolchain/fuzz.json.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import re
 import subprocess
 import sys
+import tarfile
 import time
 from pathlib import Path
 
-from measured import commit
+from result_commit import commit
 
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = ROOT / "test/fuzz/corpus"
@@ -48,8 +51,37 @@ def scratch(build: Path, target: str) -> Path:
     return folder
 
 
+def packed(target: str) -> Path:
+    return SEEDS / f"{target}.tar.xz"
+
+
+def pack(target: str, inputs: list[Path]) -> None:
+    """The same inputs give the same bytes."""
+    with tarfile.open(packed(target), "w:xz", preset=9) as archive:
+        for path in sorted(inputs):
+            member = tarfile.TarInfo(path.name)
+            member.size = path.stat().st_size
+            archive.addfile(member, io.BytesIO(path.read_bytes()))
+
+
+def seeds(build: Path, target: str) -> list[Path]:
+    """Folders of the committed inputs; what is packed is unpacked."""
+    found = build / "seeds" / target
+    found.mkdir(parents=True, exist_ok=True)
+    for old in found.iterdir():
+        old.unlink()
+    if packed(target).exists():
+        with tarfile.open(packed(target)) as archive:
+            for member in archive:
+                content = archive.extractfile(member)
+                if content is not None:
+                    (found / Path(member.name).name).write_bytes(content.read())
+    return [folder for folder in (SEEDS / target, found) if folder.is_dir() and any(folder.iterdir())]
+
+
 def fuzz(build: Path, target: str, seconds: int, seed: int) -> dict[str, int | str] | None:
     """Executions and coverage of one target; None: it failed, and its output was shown."""
+    committed = seeds(build, target)
     crashes = build / "crashes"
     crashes.mkdir(parents=True, exist_ok=True)
     command = [
@@ -60,7 +92,7 @@ def fuzz(build: Path, target: str, seconds: int, seed: int) -> dict[str, int | s
         f"-artifact_prefix={crashes}/{target}-",
         *LIMITS,
         str(scratch(build, target)),
-        str(SEEDS / target),
+        *map(str, committed),
         *map(str, MORE.get(target, [])),
     ]
     start = time.monotonic()
@@ -76,30 +108,23 @@ def fuzz(build: Path, target: str, seconds: int, seed: int) -> dict[str, int | s
         "target": target,
         "executions": int(count.group(1)),
         "seconds": round(time.monotonic() - start),
-        "inputs": len(list((SEEDS / target).iterdir())),
+        "inputs": sum(len(list(folder.iterdir())) for folder in committed),
         "edges": int(covered[-1]) if covered else 0,
     }
 
 
 def merge(build: Path, target: str) -> None:
-    """The committed inputs become a sample of the smallest set that covers what both folders cover.
-
-    Those with a name of their own (libFuzzer's are 40 hex digits) were written by hand, and stay.
-    """
+    """What is packed becomes a sample of the smallest set that covers what all inputs cover."""
     fresh = build / "merged" / target
     fresh.mkdir(parents=True, exist_ok=True)
     for old in fresh.iterdir():
         old.unlink()
     command = [executable(build, target), "-merge=1", f"-max_len={LONGEST[target]}", *LIMITS, str(fresh)]
-    subprocess.run([*command, str(SEEDS / target), str(scratch(build, target))], check=True, capture_output=True)
-    for old in (SEEDS / target).iterdir():
-        if re.fullmatch("[0-9a-f]{40}", old.name):
-            old.unlink()
+    committed = map(str, seeds(build, target))
+    subprocess.run([*command, *committed, str(scratch(build, target))], check=True, capture_output=True)
     found = sorted(fresh.iterdir(), key=lambda path: (path.stat().st_size, path.name))
     kept = min(len(found), MOST.get(target, FEW))
-    for i in range(kept):  # evenly over the sizes
-        new = found[i * len(found) // kept]
-        new.rename(SEEDS / target / new.name)
+    pack(target, [found[i * len(found) // kept] for i in range(kept)])  # evenly over the sizes
 
 
 def main() -> int:
@@ -108,7 +133,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=int, default=60, help="of all targets together")
     parser.add_argument("--seed", type=int, default=0, help="0: another one each run")
     parser.add_argument("--target", choices=TARGETS, action="append", help="default: all")
-    parser.add_argument("--merge", action="store_true", help="reduce the committed inputs; nothing is run")
+    parser.add_argument("--merge", action="store_true", help="pack fewer inputs; nothing is run")
     parser.add_argument("--record", action="store_true", help=f"write {RESULT.relative_to(ROOT)}")
     args = parser.parse_args()
     targets = args.target or list(TARGETS)
