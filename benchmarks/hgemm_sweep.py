@@ -81,8 +81,8 @@ def variants(m: int, n: int, k: int) -> list[Variant]:
     return out
 
 
-def measure(driver: Driver, stream: ng.Stream, peer: Cublas, case: str, layout: str) -> list[dict[str, object]]:
-    """All variants of one case."""
+def measure(driver: Driver, stream: ng.Stream, peer: Cublas, case: str, layout: str) -> list[object]:
+    """All variants of one case: m, n, k, layout, microseconds by tile/parts."""
     m, n, k = (int(x) for x in case.split("x"))
     sets, _, _ = make("float16", layout, m, n, k)
     passes = max(1, int(WORK / (2.0 * m * n * k * len(sets))))
@@ -116,10 +116,8 @@ def measure(driver: Driver, stream: ng.Stream, peer: Cublas, case: str, layout: 
         flush=True,
     )
     names: list[Variant] = [("cublasGemmEx", 0), ("chosen", 0), *todo[1:]]
-    return [
-        {"m": m, "n": n, "k": k, "layout": layout, "tile": t, "splits": p, "microseconds": round(us, 3)}
-        for (t, p), us in zip(names, each, strict=True)
-    ]
+    times = {f"{t}/{p}" if p else t: round(us, 3) for (t, p), us in zip(names, each, strict=True)}
+    return [m, n, k, layout, times]
 
 
 def main() -> int:
@@ -135,12 +133,13 @@ def main() -> int:
     driver, stream = Driver(), ng.Stream()
     peer = Cublas(stream.handle)
     end = time.monotonic() + args.seconds
-    rows: list[dict[str, object]] = []
+    rows: list[list[object]] = []
     for case in args.cases.split(",") + drawn(args.random):
         for layout in ("nn", "nt"):
             if time.monotonic() < end:
-                rows += measure(driver, stream, peer, case, layout)
-    save(args.out, {"what": (__doc__ or "").splitlines()[0], "commit": commit(), **machine(), "rows": rows})
+                rows.append(measure(driver, stream, peer, case, layout))
+    said = {"what": (__doc__ or "").splitlines()[0], "commit": commit(), **machine()}
+    save(args.out, {**said, "rows: m, n, k, layout, us by tile/parts": rows})
     print(f"{len(rows)} rows in {args.out}")
     return 0
 
