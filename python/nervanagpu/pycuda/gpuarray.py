@@ -313,7 +313,11 @@ class GPUArray:
         if not isinstance(value, GPUArray):
             from nervanagpu.pycuda.creation import to_gpu
 
-            value = to_gpu(np.asarray(value).astype(self.dtype))
+            host = np.asarray(value).astype(self.dtype)
+            if host.ndim == 0 and self.dtype.kind in "biufc":  # a kernel's constant, which needs no memory
+                to.tensor[...] = host[()]
+                return
+            value = to_gpu(host)
         if len(value.shape) > len(to.shape) or np.broadcast_shapes(value.shape, to.shape) != to.shape:
             raise ValueError(f"an array of shape {value.shape} does not fit {to.shape}")
         compute.copy_into(to, compute.broadcast(value, to.shape))

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import nervanagpu as ng
 import nervanagpu.pycuda.autoinit
 import nervanagpu.pycuda.driver as drv
@@ -166,3 +170,28 @@ def test_modules_of_several_texts(mod):
     ):
         with pytest.raises(kind, match="DynamicModule"):
             call()
+
+
+def test_fill_takes_no_memory():
+    """A script that takes all memory there is and fills it, as PyCUDA's fill_gpu_with_nans.py does."""
+    text = """
+import numpy, pycuda.autoinit, pycuda.driver as cuda
+from pycuda import gpuarray
+free = cuda.mem_get_info()[0] - 4096
+ary = gpuarray.empty(free // 4, numpy.float32)
+ary.fill(float("nan"))
+ary[::2] = 3
+assert numpy.isnan(ary.get()[1::2]).all() and (ary.get()[::2] == 3).all()
+"""
+    settings = {**os.environ, "NERVANAGPU_DEVICE": "emulator", "NERVANAGPU_EMULATOR_MEMORY": "1M"}
+    run = "import nervanagpu.pycuda as p; p.install(); exec(__import__('sys').argv[1])"
+    done = subprocess.run([sys.executable, "-c", run, text], env=settings, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int64", "float32", "complex64", "bool"])
+def test_numbers_are_converted_as_numpy_does(dtype):
+    for value in (3, 300, -1, 2.5, np.float64(0.1), True, np.int16(7)):
+        with np.errstate(all="ignore"):
+            want = np.full(4, np.asarray(value).astype(dtype))
+        assert np.array_equal(gpuarray.empty(4, dtype).fill(value).get(), want)
