@@ -45,6 +45,7 @@ TITLES = {
     "index_tricks": "Places of elements",
     "signals": "Convolutions, covariances, histograms",
     "polynomials": "Polynomials",
+    "polynomial_fit": "Polynomials, fitted to points",
     "windows": "Windows",
     "slices": "Functions along axes, blocks",
     "files": "Text",

@@ -39,6 +39,7 @@ from nervanagpu import (
     numpy_protocol,
     padding,
     placement,
+    polynomial_fit,
     polynomials,
     quantiles,
     scans,

@@ -268,7 +268,7 @@ from nervanagpu.polynomials import poly as poly
 from nervanagpu.polynomials import polyadd as polyadd
 from nervanagpu.polynomials import polyder as polyder
 from nervanagpu.polynomials import polydiv as polydiv
-from nervanagpu.polynomials import polyfit as polyfit
+from nervanagpu.polynomial_fit import polyfit as polyfit
 from nervanagpu.polynomials import polyint as polyint
 from nervanagpu.polynomials import polymul as polymul
 from nervanagpu.polynomials import polysub as polysub
@@ -400,6 +400,7 @@ from nervanagpu import nn as nn
 from nervanagpu import numpy_protocol as numpy_protocol
 from nervanagpu import padding as padding
 from nervanagpu import placement as placement
+from nervanagpu import polynomial_fit as polynomial_fit
 from nervanagpu import polynomials as polynomials
 from nervanagpu import quantiles as quantiles
 from nervanagpu import scans as scans

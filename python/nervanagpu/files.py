@@ -31,23 +31,29 @@ def array2string(x: Any, *args: Any, **more: Any) -> str:
         raise TypeError(f"array2string: the arguments beside x do not fit ({error})") from None
 
 
-def _row_text(function: Any, x: Any, max_line_width: int | None, precision: int | None) -> str:
+def _row_text(
+    function: Any, x: Any, max_line_width: int | None, precision: int | None, suppress_small: bool | None
+) -> str:
     try:
-        return str(function(_host(x), max_line_width, precision))
+        return str(function(_host(x), max_line_width, precision, suppress_small))
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
         raise TypeError(f"{function.__name__}: max_line_width or precision is no integer ({error})") from None
 
 
 @public()
-def array_str(x: Any, max_line_width: int | None = None, precision: int | None = None) -> str:
+def array_str(
+    x: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
+) -> str:
     """The elements as str(x) has them."""
-    return _row_text(np.array_str, x, max_line_width, precision)
+    return _row_text(np.array_str, x, max_line_width, precision, suppress_small)
 
 
 @public()
-def array_repr(x: Any, max_line_width: int | None = None, precision: int | None = None) -> str:
+def array_repr(
+    x: Any, max_line_width: int | None = None, precision: int | None = None, suppress_small: bool | None = None
+) -> str:
     """The elements as NumPy's repr(x) has them."""
-    return _row_text(np.array_repr, x, max_line_width, precision)
+    return _row_text(np.array_repr, x, max_line_width, precision, suppress_small)
 
 
 def _number(function: str, x: Any) -> Any:

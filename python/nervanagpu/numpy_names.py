@@ -11,14 +11,16 @@ import numpy as np
 
 from nervanagpu import creation, dtypes, files, testing
 from nervanagpu._core import GPUTensor
+from nervanagpu.lib import scimath
+from nervanagpu.polynomial_class import poly1d
 from nervanagpu.reductions import operand_of
 
 # NumPy's own: what they do concerns arrays of the host, texts of numbers, or questions about dtypes.
 _THEIRS = """
     byte bytes_ character clongdouble complexfloating errstate exceptions False_ flexible floating generic
-    get_printoptions getbufsize geterr inexact int_ intc integer little_endian longdouble longlong
+    get_printoptions getbufsize geterr inexact int_ intc integer little_endian long longdouble longlong
     mintypecode ndindex number object_ printoptions ScalarType sctypeDict set_printoptions setbufsize seterr short
-    signedinteger str_ True_ typecodes typename ubyte uint uintc uintp ulonglong unsignedinteger
+    signedinteger str_ True_ typecodes typename ubyte uint uintc uintp ulong ulonglong unsignedinteger
     ushort void
 """.split()
 
@@ -56,5 +58,6 @@ class broadcast:
 
 NAMES: dict[str, Any] = {name: getattr(np, name) for name in _THEIRS if hasattr(np, name)}
 NAMES |= {"broadcast": broadcast, "ndenumerate": ndenumerate, "testing": testing, "vectorize": vectorize}
+NAMES |= {"emath": scimath, "poly1d": poly1d}
 _FILES = "fromfile fromstring genfromtxt loadtxt save savetxt savez savez_compressed"
 NAMES |= {name: getattr(files, name) for name in _FILES.split()}

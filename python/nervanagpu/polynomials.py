@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import _core, algebra, composed, creation, dtypes, elementwise, reductions, signals
+from nervanagpu import composed, creation, dtypes, elementwise, signals
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer
 from nervanagpu.elementwise import Operand
@@ -15,7 +15,7 @@ from nervanagpu.reductions import operand_of
 
 
 def _row(function: str, name: str, p: Any) -> GPUTensor:
-    row = operand_of(p)
+    row = operand_of(getattr(p, "coeffs", p))  # those of a poly1d
     if row.ndim > 1:
         raise ValueError(f"{function}: {name} has {row.ndim} axes; needs one")
     return row.reshape(-1)
@@ -59,12 +59,12 @@ def polymul(a1: Operand, a2: Operand) -> GPUTensor:
 
 
 @public()
-def polydiv(a: Operand, b: Operand) -> tuple[GPUTensor, GPUTensor]:
-    """(quotient, remainder), by division on the host. ZeroDivisionError for a polynomial b that is 0."""
-    x, y = (dtypes.host_of(_row("polydiv", name, v)) for name, v in (("a", a), ("b", b)))
+def polydiv(u: Operand, v: Operand) -> tuple[GPUTensor, GPUTensor]:
+    """(quotient, remainder), by division on the host. ZeroDivisionError for a polynomial v that is 0."""
+    x, y = (dtypes.host_of(_row("polydiv", name, p)) for name, p in (("u", u), ("v", v)))
     y = np.trim_zeros(y, "f")
     if not y.size:
-        raise ZeroDivisionError("polydiv: b is 0; needs another polynomial")
+        raise ZeroDivisionError("polydiv: v is 0; needs another polynomial")
     quotient, rest = np.polydiv(x, y)
     return creation.array(quotient), creation.array(rest)
 
@@ -113,8 +113,8 @@ def poly(seq_of_zeros: Operand) -> GPUTensor:
 
     given = operand_of(seq_of_zeros)
     zeros = dtypes.host_of(linalg.eigvals(given) if given.ndim == 2 else _row("poly", "seq_of_zeros", given))
-    kind = np.result_type(zeros.dtype, np.float64)
-    made = creation.ones(1, kind)
+    kind = np.dtype(np.mintypecode(zeros.dtype.char))  # float64 of integers, and of float16
+    made = creation.ones(1 if zeros.size else (), kind if zeros.size else np.float64)
     for zero in zeros.astype(kind).tolist():
         nothing = creation.zeros(1, kind)
         made = composed.concatenate([made, nothing]) - composed.concatenate([nothing, made]) * zero
@@ -138,22 +138,3 @@ def roots(p: Operand) -> GPUTensor:
     matrix[:1] = -row[1:] / row[0] if row.size > 1 else 0
     found = linalg.eigvals(creation.array(matrix)) if row.size > 1 else creation.zeros(0, row.dtype)
     return composed.concatenate([found, creation.zeros(behind, found.dtype)]) if behind else found
-
-
-@public()
-def polyfit(x: Operand, y: Operand, deg: int) -> GPUTensor:
-    """The polynomial of degree deg whose values at x are closest to y, in least squares; y may have columns."""
-    from nervanagpu import linalg
-
-    at, values = _core.as_dtype(_row("polyfit", "x", x), np.float64), _core.as_dtype(operand_of(y), np.float64)
-    order = integer("polyfit", "deg", deg, 0) + 1
-    if values.ndim not in (1, 2) or at.size == 0 or values.shape[0] != at.size:
-        raise ValueError(
-            f"polyfit: y has shape {values.shape}; needs ({at.size},) or ({at.size}, columns), and x elements"
-        )
-    powers = algebra.vander(at, order)
-    scale = elementwise.sqrt(reductions.sum(powers * powers, 0))
-    found = linalg.lstsq(powers / scale, values, at.size * float(np.finfo(np.float64).eps))[0]
-    result: Any = found.T / scale
-    made: GPUTensor = result.T.copy()
-    return made
