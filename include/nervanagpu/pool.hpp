@@ -35,6 +35,7 @@ struct PoolProblem {
   // channels_last: elements from pixel to pixel of x and dx, which are channels of wider tensors; 0: C. y and dy have no such.
   std::int64_t x_pitch = 0;
 
+  bool operator==(const PoolProblem&) const = default;
   [[nodiscard]] NG_API std::array<std::int64_t, 4> out() const;  // K, M, P, Q; throws InvalidArgument if one is below 1
 };
 
@@ -78,5 +79,11 @@ NG_API void max_pool_fprop(const PoolProblem& p, std::uint64_t x, std::uint64_t 
                            const PoolOptions& options = {});
 NG_API void max_pool_bprop(const PoolProblem& p, std::uint64_t dy, std::uint64_t argmax, std::uint64_t dx,
                            const PoolOptions& options = {});
+
+// Which elements of x these codes mean (of fprop without relu): int64, an element's number in its plane of depth, height and width.
+// In y's order, contiguous.
+NG_API void max_pool_places(const PoolProblem& p, const Tensor& argmax, Tensor& places, const Stream& stream = {});
+NG_API void max_pool_places(const PoolProblem& p, std::uint64_t argmax, std::uint64_t places,
+                            const Stream& stream = {});
 
 }  // namespace nervanagpu

@@ -6,6 +6,7 @@
 #include "kernels/gemm/types.h"
 #include "kernels/nn/launch.h"
 #include "kernels/pool/argmax.h"
+#include "kernels/pool/plan_cache.h"
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
 #include "src/device/select_device.h"
@@ -304,27 +305,16 @@ void check_address(const char* name, std::uint64_t v, std::size_t alignment) {
   }
 }
 
+bool reads_x(Pass pass, const PoolProblem& p, const Pointers& pointers) {
+  return pass == Pass::fprop || (p.op != PoolOp::avg && pointers.argmax == 0);
+}
+
 // Everything checked, a kernel for every part.
 std::vector<Choice> plan(const Registry& registry, Pass pass, const PoolProblem& p, const Pointers& pointers,
                          const PoolOptions& options, const Forced& forced) {
-  check(p);
-  nn::check_rounding("pool", options.rounding, p.dtype);
-  if (pass == Pass::bprop && options.rounding.stochastic && apart(p)) {
-    throw InvalidArgument("pool: dx is rounded at random and a slice of a wider tensor; needs contiguous memory");
-  }
-  const bool argmax = pointers.argmax != 0;
-  const bool reads_x = pass == Pass::fprop || (p.op != PoolOp::avg && !argmax);
-  const Alignments alignments = alignments_of(p, argmax);
-  if (argmax) {
-    check_address("argmax", pointers.argmax, alignments.argmax);
-  } else if (options.relu) {
-    throw InvalidArgument("pool: relu is given without argmax; needs max_pool_fprop");
-  }
-  if (reads_x) check_address("x", pointers.x, alignments.tensors);
-  if (pass == Pass::bprop) check_address("dy", pointers.dy, alignments.tensors);
-  check_address(pass == Pass::fprop ? "y" : "dx", pointers.out, alignments.tensors);
+  check_call(pass, p, pointers, options);
   Pointers used = pointers;
-  if (!reads_x) used.x = 0;
+  if (!reads_x(pass, p, pointers)) used.x = 0;
   if (pass == Pass::fprop) used.dy = 0;
   std::vector<Choice> choices;
   for (const Part& part : parts_of(pass, p, used, forced.most_elements)) {
@@ -334,6 +324,24 @@ std::vector<Choice> plan(const Registry& registry, Pass pass, const PoolProblem&
 }
 
 }  // namespace
+
+void check_call(Pass pass, const PoolProblem& p, const Pointers& pointers, const PoolOptions& options) {
+  check(p);
+  nn::check_rounding("pool", options.rounding, p.dtype);
+  if (pass == Pass::bprop && options.rounding.stochastic && apart(p)) {
+    throw InvalidArgument("pool: dx is rounded at random and a slice of a wider tensor; needs contiguous memory");
+  }
+  const bool argmax = pointers.argmax != 0;
+  const Alignments alignments = alignments_of(p, argmax);
+  if (argmax) {
+    check_address("argmax", pointers.argmax, alignments.argmax);
+  } else if (options.relu) {
+    throw InvalidArgument("pool: relu is given without argmax; needs max_pool_fprop");
+  }
+  if (reads_x(pass, p, pointers)) check_address("x", pointers.x, alignments.tensors);
+  if (pass == Pass::bprop) check_address("dy", pointers.dy, alignments.tensors);
+  check_address(pass == Pass::fprop ? "y" : "dx", pointers.out, alignments.tensors);
+}
 
 std::vector<std::string> kernels_for(const Registry& registry, Pass pass, const PoolProblem& p,
                                      const Pointers& pointers, const PoolOptions& options, const Forced& forced) {
@@ -356,23 +364,23 @@ void queue(Device& device, Pass pass, const PoolProblem& p, const Pointers& poin
 }  // namespace pool_detail
 
 void pool_fprop(const PoolProblem& p, std::uint64_t x, std::uint64_t y, const PoolOptions& options) {
-  pool_detail::queue(current_device(), pool_detail::Pass::fprop, p, {x, 0, y, 0}, options);
+  pool_detail::queue_planned(current_device(), pool_detail::Pass::fprop, p, {x, 0, y, 0}, options);
 }
 
 void pool_bprop(const PoolProblem& p, std::uint64_t dy, std::uint64_t x, std::uint64_t dx, const PoolOptions& options) {
-  pool_detail::queue(current_device(), pool_detail::Pass::bprop, p, {x, dy, dx, 0}, options);
+  pool_detail::queue_planned(current_device(), pool_detail::Pass::bprop, p, {x, dy, dx, 0}, options);
 }
 
 void max_pool_fprop(const PoolProblem& p, std::uint64_t x, std::uint64_t y, std::uint64_t argmax,
                     const PoolOptions& options) {
   pool_detail::check_address("argmax", argmax, 1);
-  pool_detail::queue(current_device(), pool_detail::Pass::fprop, p, {x, 0, y, argmax}, options);
+  pool_detail::queue_planned(current_device(), pool_detail::Pass::fprop, p, {x, 0, y, argmax}, options);
 }
 
 void max_pool_bprop(const PoolProblem& p, std::uint64_t dy, std::uint64_t argmax, std::uint64_t dx,
                     const PoolOptions& options) {
   pool_detail::check_address("argmax", argmax, 1);
-  pool_detail::queue(current_device(), pool_detail::Pass::bprop, p, {0, dy, dx, argmax}, options);
+  pool_detail::queue_planned(current_device(), pool_detail::Pass::bprop, p, {0, dy, dx, argmax}, options);
 }
 
 }  // namespace nervanagpu

@@ -27,6 +27,9 @@ struct Forced {
 std::vector<std::string> kernels_for(const Registry& registry, Pass pass, const PoolProblem& p,
                                      const Pointers& pointers, const PoolOptions& options, const Forced& forced = {});
 
+// Throws InvalidArgument or TypeError for what queue() does not take.
+void check_call(Pass pass, const PoolProblem& p, const Pointers& pointers, const PoolOptions& options);
+
 // The whole pass, checked before anything is queued: every kernel that it takes exists before the first is launched.
 void queue(Device& device, Pass pass, const PoolProblem& p, const Pointers& pointers, const PoolOptions& options,
            const Forced& forced = {});

@@ -19,6 +19,7 @@ struct Outcome {
 
 Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits);
 Outcome pool(Random& random, const Kernel& kernel, const Limits& limits);
+Outcome places(Random& random, const Kernel& kernel, const Limits& limits);  // of pooling
 Outcome copy(Random& random, const Kernel& kernel, const Limits& limits);  // convert.sass and transpose.sass
 Outcome order(Random& random, const Kernel& kernel, const Limits& limits);
 

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "kernels/pool/argmax.h"
+#include "kernels/pool/places.h"
 #include "kernels/pool/pool.h"
 #include "nervanagpu/error.hpp"
 #include "test/kernels/nn/elements.h"
@@ -90,7 +91,10 @@ class MaxPool : public test::OnEachDevice {
   };
 
   // The definition: of each window the first largest, NaN the largest, in (t, r, s) order; all ones where relu's gradient is 0.
-  static std::vector<std::uint32_t> places(const PoolProblem& p, const std::vector<float>& x, bool relu) {
+  // elements: where that is in its plane of x.
+  static std::vector<std::uint32_t> places(const PoolProblem& p, const std::vector<float>& x, bool relu,
+                                           std::vector<std::int64_t>* elements = nullptr) {
+    if (elements != nullptr) elements->resize(static_cast<std::size_t>(test::y_elements(p)));
     const auto out = p.out();
     const auto offset = [&](const std::array<std::int64_t, 4>& lengths, std::int64_t n, std::int64_t c, std::int64_t d,
                             std::int64_t h, std::int64_t w) {
@@ -126,6 +130,7 @@ class MaxPool : public test::OnEachDevice {
         any = true;
         best = v;
         place = static_cast<std::uint32_t>(k);
+        if (elements != nullptr) (*elements)[offset(out, n, c, d, h, w)] = (t * p.in[2] + r) * p.in[3] + s;
       }
       found[offset(out, n, c, d, h, w)] = relu && !(best > 0) ? none : place;
     }
@@ -210,6 +215,35 @@ TEST_P(MaxPool, TakesReluAlong) {
   }
 }
 
+TEST_P(MaxPool, SaysWhichElements) {
+  constexpr std::int64_t kGuard = 4;
+  for (int i = 0; i < (checked() ? 48 : 240); ++i) {
+    const PoolProblem p = draw(i);
+    const Bits x = make(p.dtype, test::x_elements(p), i / 2 % 4);
+    const Tensor tx = on_device(x, p.dtype),
+                 y = on_device(Bits(static_cast<std::size_t>(test::y_elements(p))), p.dtype);
+    const Codes codes(p);
+    const std::int64_t count = test::y_elements(p);
+    const Tensor all = Tensor::full({count + 2 * kGuard}, -7, Dtype::int64);
+    const std::uint64_t at = all.address() + kGuard * sizeof(std::int64_t);
+    max_pool_fprop(p, tx.address(), y.address(), codes.address());
+    if (i % 4 == 1) {  // in parts
+      const std::int64_t outer = p.layout == Layout::channels_first ? p.n * p.in[0]
+                                 : p.layout == Layout::batch_last   ? p.in[0]
+                                                                    : p.n;
+      const std::int64_t plane = count / outer / (8 / pool_detail::argmax_form(p).bits);
+      pool_detail::queue_places(device_, p, codes.address(), at, 0, plane * pick(1, outer));
+    } else {
+      max_pool_places(p, codes.address(), at);
+    }
+    std::vector<std::int64_t> want;
+    static_cast<void>(places(p, floats(p.dtype, x), false, &want));
+    want.insert(want.begin(), kGuard, -7);
+    want.insert(want.end(), kGuard, -7);
+    ASSERT_EQ(all.to_host<std::int64_t>(), want) << test::text_of(p);
+  }
+}
+
 TEST_P(MaxPool, TakesTheKernelsOfNetworks) {
   struct Want {
     std::int64_t side, stride;
@@ -243,6 +277,7 @@ TEST_P(MaxPool, Refuses) {
     expect_error<InvalidArgument>([&] { static_cast<void>(pool_argmax_bytes(q)); }, text);
     expect_error<InvalidArgument>([&] { max_pool_fprop(q, 256, 512, 1024); }, text);
     expect_error<InvalidArgument>([&] { max_pool_bprop(q, 256, 512, 1024); }, text);
+    expect_error<InvalidArgument>([&] { max_pool_places(q, 256, 512); }, text);
   };
   PoolProblem mean = p, maps = p, large = p;
   mean.op = PoolOp::avg;
@@ -257,6 +292,10 @@ TEST_P(MaxPool, Refuses) {
                                 "pool: address of x is 258; needs a multiple of 16");
   expect_error<InvalidArgument>([&] { max_pool_bprop(p, 256, 514, 1024); },
                                 "pool: address of argmax is 514; needs a multiple of 4");
+  expect_error<InvalidArgument>([&] { max_pool_places(p, 0, 512); }, "pool: argmax is 0; needs a device address");
+  expect_error<InvalidArgument>([&] { max_pool_places(p, 256, 0); }, "pool: places is 0; needs a device address");
+  expect_error<InvalidArgument>([&] { max_pool_places(p, 256, 520); },
+                                "pool: address of places is 520; needs a multiple of 16");
   expect_error<InvalidArgument>([&] { pool_fprop(p, 256, 512, relu); },
                                 "pool: relu is given without argmax; needs max_pool_fprop");
   const Tensor x = Tensor::zeros({2, 4, 4, 8}, Dtype::float16);
@@ -266,6 +305,14 @@ TEST_P(MaxPool, Refuses) {
   expect_error<InvalidArgument>([&] { max_pool_bprop(p, y, few, dx); }, "pool: argmax has shape (31,); needs (32,)");
   expect_error<TypeError>([&] { max_pool_fprop(p, x, y, wide); }, "pool: argmax has dtype int32; needs uint8");
   EXPECT_EQ(few.to_host<std::uint8_t>(), std::vector<std::uint8_t>(31, 7));
+  const Tensor codes = Tensor::zeros({32}, Dtype::uint8);
+  Tensor places = Tensor::zeros({63}, Dtype::int64), narrow = Tensor::zeros({64}, Dtype::int32);
+  expect_error<InvalidArgument>([&] { max_pool_places(p, few, places); },
+                                "pool: argmax is uint8 (31,); needs contiguous uint8 (32,)");
+  expect_error<InvalidArgument>([&] { max_pool_places(p, codes, places); },
+                                "pool: places is int64 (63,); needs contiguous int64, 64 of them");
+  expect_error<InvalidArgument>([&] { max_pool_places(p, codes, narrow); },
+                                "pool: places is int32 (64,); needs contiguous int64, 64 of them");
 }
 
 }  // namespace
