@@ -177,11 +177,11 @@ Call::Call(std::initializer_list<const Array*> operands) : there_(place_of(opera
   if (first.on_gpu()) stream_ = current_stream(first.device());
 }
 
-Tensor Call::ours(const Array& t, Shape sizes, Shape strides) {
+Tensor Call::ours(const Array& t, Shape sizes, Shape strides, Dtype dtype) {
   if (!t.on_gpu()) {
-    return Tensor::adopt_host(t.data(), std::move(sizes), std::move(strides), t.dtype(), std::function<void()>());
+    return Tensor::adopt_host(t.data(), std::move(sizes), std::move(strides), dtype, std::function<void()>());
   }
-  return Tensor::wrap(reinterpret_cast<std::uint64_t>(t.data()), std::move(sizes), std::move(strides), t.dtype());
+  return Tensor::wrap(reinterpret_cast<std::uint64_t>(t.data()), std::move(sizes), std::move(strides), dtype);
 }
 
 // --- new tensors -------------------------------------------------------------------------------------------------------
@@ -205,8 +205,11 @@ Array empty(const Array& like, const Shape& sizes, std::int32_t type) {
 }
 
 Array empty_channels_last(const Array& like, const Shape& sizes) {
-  return empty_strided(like, sizes, sizes.size() == 4 ? strides_by(sizes, kLast4) : strides_by(sizes, kLast5),
-                       like.type());
+  return empty_channels_last(like, sizes, like.type());
+}
+
+Array empty_channels_last(const Array& like, const Shape& sizes, std::int32_t type) {
+  return empty_strided(like, sizes, sizes.size() == 4 ? strides_by(sizes, kLast4) : strides_by(sizes, kLast5), type);
 }
 
 Array zeroed(Array t) {

@@ -68,7 +68,10 @@ class Call {
 
   // The memory of `t`, as it lies or with other sizes and strides (in elements) from its first element.
   [[nodiscard]] static Tensor ours(const Array& t) { return ours(t, t.sizes(), t.strides()); }
-  [[nodiscard]] static Tensor ours(const Array& t, Shape sizes, Shape strides);
+  [[nodiscard]] static Tensor ours(const Array& t, Shape sizes, Shape strides) {
+    return ours(t, std::move(sizes), std::move(strides), t.dtype());
+  }
+  [[nodiscard]] static Tensor ours(const Array& t, Shape sizes, Shape strides, Dtype dtype);
 
  private:
   [[nodiscard]] static int place_of(std::initializer_list<const Array*> operands);
@@ -80,6 +83,7 @@ class Call {
 Array empty(const Array& like, const Shape& sizes);
 Array empty(const Array& like, const Shape& sizes, std::int32_t type);
 Array empty_channels_last(const Array& like, const Shape& sizes);
+Array empty_channels_last(const Array& like, const Shape& sizes, std::int32_t type);
 Array zeroed(Array t);                    // `t`, all its elements 0
 void copy(Array& to, const Array& from);  // broadcasts
 // `t` itself if it is contiguous, or else a copy, in `kept`.

@@ -3,6 +3,7 @@
 // ng_gemm_activation. Strides and so on of up to three axes are one number, 21 bits each, as every argument costs time.
 #pragma once
 
+#include <array>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -29,7 +30,7 @@ std::span<const Operator> convolutions();
 std::span<const Operator> pools();
 std::span<const Operator> roundings();
 
-// Any function of Array, std::optional<Array>, std::int64_t, double and bool, which gives an Array or nothing, as a Kernel.
+// Any function of Array, std::optional<Array>, std::int64_t, double and bool, which gives an Array, two of them or nothing, as a Kernel.
 template <auto function>
 void boxed(Value* stack, std::uint64_t arguments, std::uint64_t results);
 
@@ -69,9 +70,12 @@ void call(Result (*function)(Arguments...), Value* stack, std::index_sequence<i.
   (look(std::get<i>(values)), ...);
   if constexpr (std::is_void_v<Result>) {
     function(std::get<i>(values)...);
-  } else {
+  } else if constexpr (std::is_same_v<Result, Array>) {
     Array out = function(std::get<i>(values)...);
     stack[0] = reinterpret_cast<Value>(out.release());
+  } else {
+    Result out = function(std::get<i>(values)...);
+    for (std::size_t k = 0; k < out.size(); ++k) stack[k] = reinterpret_cast<Value>(out[k].release());
   }
 }
 

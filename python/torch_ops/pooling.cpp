@@ -62,6 +62,27 @@ Array pool(PoolOp op, const Array& x, const Windows& w, bool count_padding) {
   return out;
 }
 
+// With torch's indices, which are int64 and lie as the result does.
+std::array<Array, 2> max_pool_with_indices(const Array& x, Int kernel, Int stride, Int padding) {
+  const Call call{&x};
+  const bool last = x.channels_last();
+  const PoolProblem p = problem_of(PoolOp::max, x, {kernel, stride, padding}, last);
+  const Shape sizes = result_sizes(p, x);
+  const std::int32_t type = shim().int64;
+  std::array<Array, 2> out{empty_in(x, sizes, last),
+                           last ? empty_channels_last(x, sizes, type) : empty(x, sizes, type)};
+  const Int count = out[0].elements();
+  if (count == 0) return out;
+  const Shape bytes = {pool_argmax_bytes(p)};
+  const Array codes = empty(x, bytes, shim().uint8);
+  Array kept, none;
+  Tensor y = arranged(out[0], last, none), argmax = Call::ours(codes, bytes, {1}, Dtype::uint8);
+  max_pool_fprop(p, arranged(x, last, kept), y, argmax, options_of(call));
+  Tensor places = Call::ours(out[1], {count}, {1}, Dtype::int64);
+  max_pool_places(p, argmax, places, call.stream());
+  return out;
+}
+
 Array pool_gradient(PoolOp op, const Array& grad, const Array& x, const Windows& w, bool count_padding) {
   const Call call{&grad, &x};
   const bool last = x.channels_last();
@@ -96,6 +117,7 @@ Array avg_pool_backward(const Array& grad, const Array& x, Int kernel, Int strid
 #define NG_WINDOWS "int kernel, int stride, int padding"
 constexpr std::array kPools{
     Operator{"max_pool(Tensor x, " NG_WINDOWS ") -> Tensor", boxed<max_pool>},
+    Operator{"max_pool_with_indices(Tensor x, " NG_WINDOWS ") -> (Tensor, Tensor)", boxed<max_pool_with_indices>},
     Operator{"max_pool_backward(Tensor grad, Tensor x, " NG_WINDOWS ") -> Tensor", boxed<max_pool_backward>},
     Operator{"avg_pool(Tensor x, " NG_WINDOWS ", bool count_include_pad) -> Tensor", boxed<avg_pool>},
     Operator{"avg_pool_backward(Tensor grad, Tensor x, " NG_WINDOWS ", bool count_include_pad) -> Tensor",

@@ -39,6 +39,8 @@ const char* open_shim() {
   found.float32 = found.dtype_float32();
   found.float16 = found.dtype_float16();
   found.bfloat16 = found.dtype_bfloat16();
+  found.uint8 = found.dtype_uint8();
+  found.int64 = found.dtype_int64();
   return nullptr;
 }
 

@@ -55,7 +55,8 @@ struct Shim {
   NG_TORCH_SHIM(NG_TORCH_FIELD)
 #undef NG_TORCH_FIELD
   Failed (*get_current_cuda_stream)(std::int32_t index, void** out) = nullptr;  // null: a torch without CUDA
-  std::int32_t cpu = 0, cuda = 0, float32 = 0, float16 = 0, bfloat16 = 0;       // the numbers of devices and dtypes
+  std::int32_t cpu = 0, cuda = 0, float32 = 0, float16 = 0, bfloat16 = 0;
+  std::int32_t uint8 = 0, int64 = 0;  // the numbers of devices and dtypes
 };
 
 // Once open_shim() has found it.

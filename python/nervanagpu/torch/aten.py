@@ -16,7 +16,7 @@ from torch import Tensor
 
 from nervanagpu.pooling import argmax_bytes
 from nervanagpu.torch import convolution as conv
-from nervanagpu.torch import pool_windows, products  # noqa: F401: products enters kernels
+from nervanagpu.torch import native, pool_windows, products  # noqa: F401: products enters kernels
 from nervanagpu.torch import pooling as pool
 from nervanagpu.torch.bridge import arranged, check_operands, form_of, is_channels_last, layout_name, need
 from nervanagpu.torch.gradients import KERNELS
@@ -143,6 +143,20 @@ def max_and_places(x: Tensor, size: Ints, step: Ints, pad: Ints) -> tuple[Tensor
     return y, Places(codes, y.shape, last)
 
 
+def _max_with_indices(x: Tensor, size: Ints, step: Ints, pad: Ints) -> tuple[Tensor, Tensor]:
+    y, places = max_and_places(x, size, step, pad)
+    return y, places.indices(x.shape[2:], size, step, pad, [1] * len(size))
+
+
+def _compiled_max_with_indices(x: Tensor, *geometry: Ints) -> tuple[Tensor, Tensor]:
+    return _MAX_POOL_WITH_INDICES(x, *pool.packed_of(x, *geometry))
+
+
+_MAX_POOL_WITH_INDICES = native.compiled("max_pool_with_indices")
+# The largest of each window, and where it is in its plane of x.
+max_with_indices = _max_with_indices if native.why_not else _compiled_max_with_indices
+
+
 def _max_pool(axes: int) -> Callable[..., tuple[Tensor, Tensor]]:
     def run(
         x: Tensor, kernel: Ints, stride: Ints = (), padding: Ints = (0,), dilation: Ints = (1,), ceil_mode: bool = False
@@ -155,8 +169,7 @@ def _max_pool(axes: int) -> Callable[..., tuple[Tensor, Tensor]]:
             y = plan.outside(y).contiguous(memory_format=form_of(whole))
             index = indices_of(plan.outside(places.unpacked()), whole.shape[2:], *geometry)
         else:
-            y, places = max_and_places(whole, size, step, pad)
-            index = places.indices(whole.shape[2:], *geometry)
+            y, index = max_with_indices(whole, size, step, pad)
         return (y, index) if whole is x else (y[0], index[0])
 
     return run

@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nervanagpu.torch.aten import max_and_places
+from nervanagpu.torch.aten import max_with_indices
 from nervanagpu.torch.bridge import check, check_operands, form_of, need
 from nervanagpu.torch.gradients import FUNCTIONS, RECORDERS
 from nervanagpu.torch.library import derivative, operator
@@ -38,8 +38,7 @@ def _choose(values: Tensor, x: Tensor, *geometry: Ints) -> Tensor:
     for n in size:
         count *= n
     need(count <= 255, f"a window of {tuple(size)}; needs at most 255 elements")
-    _, places = max_and_places(x, *geometry)
-    index = places.indices(x.shape[2:], *geometry, [1] * len(size))
+    _, index = max_with_indices(x, *geometry)
     chosen = values.flatten(2).gather(2, index.flatten(2)).view(out.shape)
     return chosen.contiguous(memory_format=form_of(x))
 

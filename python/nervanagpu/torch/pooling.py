@@ -42,7 +42,8 @@ def _check_geometry(axes: int, kernel: Ints, stride: Ints, padding: Ints) -> Non
         need(all(n >= least for n in numbers), f"{name} is {tuple(numbers)}; needs {least} or more")
 
 
-def _packed(x: Tensor, kernel: Ints, stride: Ints, padding: Ints) -> tuple[int, int, int]:
+def packed_of(x: Tensor, kernel: Ints, stride: Ints, padding: Ints) -> tuple[int, int, int]:
+    """The geometry as the compiled operators take it."""
     return _numbers(x.dim() - 2, tuple(kernel), tuple(stride), tuple(padding))
 
 
@@ -53,21 +54,21 @@ def _numbers(axes: int, kernel: Ints, stride: Ints, padding: Ints) -> tuple[int,
 
 
 def _compiled_max(x: Tensor, *geometry: Ints) -> Tensor:
-    return _MAX_POOL(x, *_packed(x, *geometry))
+    return _MAX_POOL(x, *packed_of(x, *geometry))
 
 
 def _compiled_max_backward(grad: Tensor, x: Tensor, *geometry: Ints) -> Tensor:
-    return _MAX_BACKWARD(grad, x, *_packed(x, *geometry))
+    return _MAX_BACKWARD(grad, x, *packed_of(x, *geometry))
 
 
 def _compiled_avg(x: Tensor, kernel: Ints, stride: Ints, padding: Ints, count_include_pad: bool = True) -> Tensor:
-    return _AVG_POOL(x, *_packed(x, kernel, stride, padding), count_include_pad)
+    return _AVG_POOL(x, *packed_of(x, kernel, stride, padding), count_include_pad)
 
 
 def _compiled_avg_backward(
     grad: Tensor, x: Tensor, kernel: Ints, stride: Ints, padding: Ints, count_include_pad: bool = True
 ) -> Tensor:
-    return _AVG_BACKWARD(grad, x, *_packed(x, kernel, stride, padding), count_include_pad)
+    return _AVG_BACKWARD(grad, x, *packed_of(x, kernel, stride, padding), count_include_pad)
 
 
 def _result_shape(x: Tensor, kernel: Ints, stride: Ints, padding: Ints) -> list[int]:
@@ -164,7 +165,7 @@ def avg_pool_backward(
 def call_max(x: Tensor, *geometry: Ints) -> Tensor:
     taken = way(x)
     if taken == KERNEL:
-        return _MAX_POOL(x, *_packed(x, *geometry))
+        return _MAX_POOL(x, *packed_of(x, *geometry))
     if taken == RECORDED:
         return RECORDERS["max_pool"](x, *geometry)
     return (FUNCTIONS["max_pool"].apply if taken == GRADIENT else OPS.max_pool)(x, *geometry)
