@@ -4,8 +4,9 @@
     NERVANAGPU_DEVICE=emulator python benchmarks/torch_dispatch.py [--runs 5] [--out FILE]
 
 Operands have no elements, so that nothing is computed: what is left is arguments, the dispatcher, checks and a new
-tensor. "recorded" wants gradients, "and back" also finds them. Of the thread's own time, a run takes the least of
-rounds in turn. Each run is a process, in turn with the operators compiled and entered from Python; medians of runs.
+tensor. "recorded" wants gradients, "and back" also finds them; "used" is aten's operator inside ngt.use(), for those of
+VGG, a residual block and a transformer block. Of the thread's own time, a run takes the least of rounds in turn. Each
+run is a process, in turn with the operators compiled and entered from Python; medians of runs.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import nervanagpu as ng
 import nervanagpu.torch as ngt
 import torch
 from report import commit, save
@@ -28,16 +30,22 @@ from report import commit, save
 F = torch.nn.functional
 OPS, ATEN = torch.ops.nervanagpu, torch.ops.aten
 ENTRIES = ("compiled", "python")
+DEVICE = "cuda" if ng.device().kind == "cuda" else "cpu"
 Call = Callable[[], Any]
 Table = dict[str, dict[str, float]]
 
 
+def empty(*shape: int, requires_grad: bool = False) -> torch.Tensor:
+    """On the device."""
+    return torch.empty(shape, device=DEVICE, requires_grad=requires_grad)
+
+
 def plain() -> dict[str, dict[str, Call]]:
     """For each operation without gradients: aten's, and ours by both names."""
-    a, b = torch.empty(0, 8), torch.empty(8, 4)
-    x, y = torch.empty(0, 4, 8), torch.empty(0, 8, 4)
-    w, bias = torch.empty(4, 8), torch.empty(4)
-    image, filters = torch.empty(0, 3, 8, 8), torch.empty(4, 3, 3, 3)
+    a, b = empty(0, 8), empty(8, 4)
+    x, y = empty(0, 4, 8), empty(0, 8, 4)
+    w, bias = empty(4, 8), empty(4)
+    image, filters = empty(0, 3, 8, 8), empty(4, 3, 3, 3)
     one = ([1, 1], [1, 1], [1, 1])
     pool = ([2, 2], [2, 2], [0, 0])
     return {
@@ -76,11 +84,11 @@ def plain() -> dict[str, dict[str, Call]]:
 
 def differentiated() -> dict[str, dict[str, Call]]:
     """The same with gradients of the operands but the first, or of one that stands alone; calls, and both ways."""
-    rows, batch, image = torch.empty(0, 8), torch.empty(0, 4, 8), torch.empty(0, 3, 8, 8)
+    rows, batch, image = empty(0, 8), empty(0, 4, 8), empty(0, 3, 8, 8)
     b, c, w, bias, filters = (
-        torch.empty(shape, requires_grad=True) for shape in ((8, 4), (0, 8, 4), (4, 8), (4,), (4, 3, 3, 3))
+        empty(*shape, requires_grad=True) for shape in ((8, 4), (0, 8, 4), (4, 8), (4,), (4, 3, 3, 3))
     )
-    alone = torch.empty(0, 3, 8, 8, requires_grad=True)
+    alone = empty(0, 3, 8, 8, requires_grad=True)
     of: dict[str, tuple[list[torch.Tensor], dict[str, Call]]] = {
         "mm": ([b], {"torch": lambda: torch.mm(rows, b), "ngt": lambda: ngt.mm(rows, b)}),
         "bmm": ([c], {"torch": lambda: torch.bmm(batch, c), "ngt": lambda: ngt.bmm(batch, c)}),
@@ -102,6 +110,61 @@ def differentiated() -> dict[str, dict[str, Call]]:
         out[name] = {f"{way}, recorded": call for way, call in ways.items()}
         out[name] |= {f"{way}, and back": there_and_back(call, leaves) for way, call in ways.items()}
     return out
+
+
+def of_blocks() -> dict[str, dict[str, Call]]:
+    """aten's operators as blocks call them below autograd, and ours for them; last those that are not ours."""
+    a, b, row, x, y = empty(0, 8), empty(8, 4), empty(4), empty(0, 4, 8), empty(0, 8, 4)
+    image, filters, bias, pooled = empty(0, 3, 8, 8), empty(4, 3, 3, 3), empty(4), empty(0, 3, 4, 4)
+    grad = empty(0, 4, 8, 8)
+    one, two = ([1, 1], [1, 1], [1, 1]), ([2, 2], [2, 2], [0, 0])
+    index = ATEN.max_pool2d_with_indices.default(image, [2, 2])[1]
+    some, over = torch.ones(2, 4, 4, 4, device=DEVICE), torch.ones(4, device=DEVICE)
+    return {
+        "convolution": {
+            "aten": lambda: ATEN.convolution.default(image, filters, bias, *one, False, [0, 0], 1),
+            "torch.ops.nervanagpu": lambda: OPS.convolution.default(image, filters, bias, *one, 1),
+        },
+        "convolution_backward": {
+            "aten": lambda: ATEN.convolution_backward.default(
+                grad, image, filters, [4], *one, False, [0, 0], 1, [True, True, True]
+            ),
+            "torch.ops.nervanagpu": lambda: (
+                OPS.convolution_input.default(grad, filters, image.shape, *one, 1),
+                OPS.convolution_weight.default(grad, image, filters.shape, *one, 1),
+                ATEN.sum.dim_IntList(grad, [0, 2, 3]),
+            ),
+        },
+        "max_pool2d_with_indices": {
+            "aten": lambda: ATEN.max_pool2d_with_indices.default(image, [2, 2], [2, 2]),
+            "torch.ops.nervanagpu": lambda: OPS.max_pool.default(image, *two),
+        },
+        "max_pool2d_with_indices_backward": {
+            "aten": lambda: ATEN.max_pool2d_with_indices_backward.default(pooled, image, *two, [1, 1], False, index),
+            "torch.ops.nervanagpu": lambda: OPS.max_pool_backward.default(pooled, image, *two),
+        },
+        "mm": {
+            "aten": lambda: ATEN.mm.default(a, b),
+            "torch.ops.nervanagpu": lambda: OPS.mm.default(a, b),
+        },
+        "addmm": {
+            "aten": lambda: ATEN.addmm.default(row, a, b),
+            "torch.ops.nervanagpu": lambda: OPS.addmm.default(row, a, b),
+        },
+        "bmm": {
+            "aten": lambda: ATEN.bmm.default(x, y),
+            "torch.ops.nervanagpu": lambda: OPS.bmm.default(x, y),
+        },
+        "relu": {"aten": lambda: ATEN.relu.default(some)},
+        "threshold_backward": {"aten": lambda: ATEN.threshold_backward.default(some, some, 0)},
+        "sum": {"aten": lambda: ATEN.sum.dim_IntList(some, [0, 2, 3])},
+        "add_": {"aten": lambda: ATEN.add_.Tensor(some, some)},
+        "native_batch_norm": {
+            "aten": lambda: ATEN.native_batch_norm.default(some, over, over, over, over, True, 0.1, 1e-5)
+        },
+        "native_layer_norm": {"aten": lambda: ATEN.native_layer_norm.default(some, [4], over, over, 1e-5)},
+        "gelu": {"aten": lambda: ATEN.gelu.default(some)},
+    }
 
 
 def there_and_back(call: Call, leaves: list[torch.Tensor]) -> Call:
@@ -137,7 +200,12 @@ def one_run(calls: int, rounds: int) -> Table:
         table = measure(plain(), calls, rounds)
     for name, ways in measure(differentiated(), calls, rounds).items():
         table[name] |= ways
-    return table
+    cases = of_blocks()
+    with torch.no_grad():
+        blocks = measure(cases, calls, rounds)
+        with ngt.use():
+            used = measure({name: {"aten, used": ways["aten"]} for name, ways in cases.items()}, calls, rounds)
+    return table | {f"aten.{name}": ways | used[name] for name, ways in blocks.items()}
 
 
 def of_processes(options: argparse.Namespace) -> dict[str, list[Table]]:
@@ -181,15 +249,20 @@ def main() -> None:
     for entry, table in tables.items():
         print(f"torch {torch.__version__}, operators {entry}")
         for name, ways in table.items():
-            print(f"  {name:12}" + "".join(f"{way} {t[0]:.2f} us  " for way, t in ways.items()))
+            print(f"  {name:40}" + "".join(f"{way} {t[0]:.2f} us  " for way, t in ways.items()))
     if options.out:
         save(options.out, {
             "what": "Microseconds of a host's processor for a call without elements: [median, lowest, highest] of runs",
-            "commit": commit(), "gpu": f"none: the host's processor alone, {os.cpu_count()} cores",
+            "commit": commit(), "gpu": on(), "cores": os.cpu_count(),
             "cpu": processor(), "load": [before, os.getloadavg()[0]], "torch": torch.__version__,
             "python": sys.version.split()[0], "calls": options.calls, "rounds": options.rounds, "runs": options.runs,
             "us": tables,
         })  # fmt: skip
+
+
+def on() -> str:
+    """The GPU, which works on nothing."""
+    return torch.cuda.get_device_name() if DEVICE == "cuda" else "none: the host's processor alone"
 
 
 def processor() -> str:
