@@ -460,10 +460,11 @@ def logspace(
     axis: int = 0,
 ) -> GPUTensor:
     """base ** linspace(start, stop, num, endpoint)."""
-    from nervanagpu import spaced_numbers
+    from nervanagpu import manipulation, spaced_numbers
 
     if spaced_numbers.several(start, stop, base):
         return spaced_numbers.logspace(start, stop, num, endpoint, base, dtype, axis)
+    manipulation.axis_of("logspace", axis, 1)
     made = _core.apply("power", number("logspace", "base", base), linspace(start, stop, num, endpoint))
     return made if dtype is None else _core.as_dtype(made, dtype)
 
@@ -472,15 +473,20 @@ def logspace(
 def geomspace(
     start: Any, stop: Any, num: int = 50, endpoint: bool = True, dtype: npt.DTypeLike | None = None, axis: int = 0
 ) -> GPUTensor:
-    """`num` numbers from start to stop, each the same multiple of the one before."""
-    from nervanagpu import spaced_numbers
+    """`num` numbers from start to stop, each the same multiple of the one before.
 
-    if spaced_numbers.several(start, stop):
+    Complex ones lie on a spiral. Real ones of two signs have nothing but NaN between them.
+    """
+    from nervanagpu import manipulation, spaced_numbers
+
+    signs = isinstance(start, int | float) and isinstance(stop, int | float) and start * stop < 0
+    if signs or isinstance(start, complex) or isinstance(stop, complex) or spaced_numbers.several(start, stop):
         return spaced_numbers.geomspace(start, stop, num, endpoint, dtype, axis)
+    manipulation.axis_of("geomspace", axis, 1)
     start, stop = number("geomspace", "start", start), number("geomspace", "stop", stop)
     num = integer("geomspace", "num", num, 0)
-    if start * stop <= 0:
-        raise ValueError(f"geomspace: start is {start} and stop {stop}; needs numbers of one sign, not 0")
+    if start * stop == 0:
+        raise ValueError(f"geomspace: start is {start} and stop {stop}; needs other numbers than 0")
     sign = -1.0 if start < 0 else 1.0
     made = logspace(np.log10(abs(start)), np.log10(abs(stop)), num, endpoint) * sign
     made = made.copy()

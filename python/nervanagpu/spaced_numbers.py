@@ -14,8 +14,8 @@ from nervanagpu.reductions import operand_of
 
 
 def several(*ends: Any) -> bool:
-    """Whether one of these has axes."""
-    return any(getattr(e, "ndim", 0) > 0 or isinstance(e, list | tuple) for e in ends)
+    """Whether one of these is more than a number of Python's or a float64: it has axes, or a dtype of its own."""
+    return any(isinstance(e, GPUTensor | np.ndarray | list | tuple | np.float32 | np.float16) for e in ends)
 
 
 def linspace(start: Any, stop: Any, num: Any, endpoint: bool, retstep: bool, dtype: Any, axis: int) -> Any:
@@ -43,20 +43,27 @@ def linspace(start: Any, stop: Any, num: Any, endpoint: bool, retstep: bool, dty
 def logspace(start: Any, stop: Any, num: Any, endpoint: bool, base: Any, dtype: Any, axis: int) -> GPUTensor:
     """base ** linspace(start, stop)."""
     shape = np.broadcast_shapes(*(operand_of(v).shape for v in (start, stop, base)))
-    ends = [manipulation.broadcast_to(operand_of(v), shape) for v in (start, stop)]
+    ends = [manipulation.broadcast_to(operand_of(v), shape) for v in (start, stop)] if shape else [start, stop]
     powers = linspace(ends[0], ends[1], num, endpoint, False, None, 0)
-    made = elementwise.power(_core.as_dtype(operand_of(base), np.float64), powers)
+    weak = isinstance(base, int | float)
+    made = elementwise.power(float(base) if weak else _core.as_dtype(operand_of(base), np.float64), powers)
     made = made if dtype is None else _core.cast(made, dtype)
     return manipulation.moveaxis(made, 0, axis)
 
 
 def geomspace(start: Any, stop: Any, num: Any, endpoint: bool, dtype: Any, axis: int) -> GPUTensor:
-    """`num` numbers from start to stop, each the same multiple of the one before, along a new axis."""
-    first, last = (_core.as_dtype(operand_of(v), np.float64) for v in (start, stop))
-    if bool(reductions.any(elementwise.less_equal(first * last, 0))):
-        raise ValueError("geomspace: start and stop have a 0, or another sign; needs numbers of one sign, not 0")
-    sign = elementwise.where(elementwise.less(first, 0), -1.0, 1.0)
-    ends = [elementwise.log10(elementwise.absolute(v)) for v in (first, last)]
+    """`num` numbers from start to stop, each the same multiple of the one before, along a new axis.
+
+    Complex ones lie on a spiral. Real ones of two signs have nothing but NaN between them.
+    """
+    given = [operand_of(v) for v in (start, stop)]
+    wide = np.complex128 if any(dtypes.kind_of(v.dtype) == "c" for v in given) else np.float64
+    first, last = (_core.as_dtype(v, wide) for v in given)
+    if bool(reductions.any(elementwise.equal(first * last, 0))):
+        raise ValueError("geomspace: start or stop is 0; needs other numbers")
+    size = elementwise.absolute(first)
+    sign = elementwise.divide(first, size)
+    ends = [_core.as_dtype(elementwise.log10(size), wide), elementwise.log10(elementwise.divide(last, sign))]
     made = (elementwise.power(10.0, linspace(ends[0], ends[1], num, endpoint, False, None, 0)) * sign).copy()
     if made.shape[0] > 0:
         made[0] = first + 0 * last

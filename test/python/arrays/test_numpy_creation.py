@@ -83,3 +83,18 @@ STATEMENTS = (
 def test_results_that_are_written_over_operands(dtype: str) -> None:
     for statement in STATEMENTS:
         check(f"x=A('{dtype}',(4,4));{statement};x")
+
+
+SPACED = """
+    linspace(np.float32(1),np.float32(2),3) linspace(np.float32(1),2,3) linspace(L(1,'float32'),2,3) linspace(0,L(4.),3)
+    linspace(0,1,3,axis=1) logspace(np.float32(1),np.float32(2),3) logspace(0,2,3,axis=1) logspace(1j,2,3)
+    logspace(0,2,3,dtype=int) geomspace(1,-1,3) geomspace(0,10,3) geomspace(1j,1000j,4) geomspace(-1+0j,1+0j,5)
+    geomspace(1j,2,3) geomspace(np.float32(1),np.float32(100),3) geomspace(1,10,3,axis=1) geomspace(-1,-1000,4)
+    geomspace([1,1j],[100,2],3) geomspace(1,1000,4,endpoint=False) geomspace([1,10],[-100,1000],3)
+    geomspace(1j,8,3,dtype='complex64')
+""".split()
+
+
+@pytest.mark.parametrize("call", SPACED)
+def test_spaced_numbers(call: str) -> None:
+    check(f"xp.{call}")
