@@ -101,6 +101,7 @@ def _named(function: Any, compute: Callable[..., Any]) -> Any:
 
 def _check_real(name: str, *operands: Any) -> None:
     for k, x in enumerate(operands):
+        x = np.asarray(x) if isinstance(x, list | tuple) else x
         if isinstance(x, complex) or (hasattr(x, "dtype") and dtypes.kind_of(x.dtype) == "c"):
             raise TypeError(f"{name}: operand {k} is {getattr(x, 'dtype', 'complex')}; needs real numbers")
 
@@ -392,6 +393,8 @@ def power(a: Any, b: Any) -> GPUTensor:
     """a ** b; of integers modulo 2 ** width. ValueError for an exponent of integers below 0."""
     a, b = (_tensor(x) if isinstance(x, list | tuple) else x for x in (a, b))
     whole = _is_integer(a) and _is_integer(b) and not (isinstance(b, int) and b == 2 and _kind(a) != "b")
+    if type(b) is int and b == 2 and _kind(a) == "b":  # int8 by the operator, as NumPy's square; int64 here
+        a = _core.as_dtype(_tensor(a), np.int64)
     return integer_power(a, b) if whole else _apply("power", a, b)
 
 
@@ -441,6 +444,8 @@ def clip(
     casting: str = "same_kind",
     order: str = "K",
     subok: bool = True,
+    signature: Any = None,
+    sig: Any = None,
 ) -> GPUTensor:
     """`a`, at least `a_min` and at most `a_max` (None, and a number that integers do not reach: no bound); NaN stays.
 
@@ -449,15 +454,18 @@ def clip(
     if (a_min is not None and min is not None) or (a_max is not None and max is not None):
         raise ValueError("clip: there are a_min and min, or a_max and max; needs one of them")
     low, high = min if a_min is None else a_min, max if a_max is None else a_max
-    if out is None and where is True and dtype is None and casting is _SAME_KIND and order is _KEEP:
+    asked = signature is not None or sig is not None
+    if out is None and where is True and dtype is None and casting is _SAME_KIND and order is _KEEP and not asked:
         return _clipped(a, low, high)
 
-    def compute(given: Any) -> GPUTensor:
-        return _clipped(given, low, high)
-
+    # NumPy's of one bound is another ufunc.
+    operands = [x for x in (a, low, high) if x is not None]
+    name = "clip" if len(operands) == 3 else "positive" if low is high else "maximum" if high is None else "minimum"
+    compute = _clipped if name == "clip" else partial(_apply, name)
     made: GPUTensor = ufunc_keywords.call(
-        "clip", compute, (a,), out, where=where, dtype=dtype, casting=casting, order=order
-    )
+        name, compute, operands, out, where=where, dtype=dtype, casting=casting, order=order, signature=signature,
+        sig=sig,
+    )  # fmt: skip
     return made
 
 

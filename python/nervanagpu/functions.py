@@ -226,13 +226,15 @@ def angle(x: Operand, deg: bool = False) -> GPUTensor:
 
 @public()
 def isposinf(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """True where x is plus infinity."""
+    """True where x is plus infinity. TypeError for complex numbers, which have no such order."""
+    elementwise._check_real("isposinf", x)
     return _result(elementwise.logical_and(elementwise.isinf(x), elementwise.greater(x, 0)), out)
 
 
 @public()
 def isneginf(x: Operand, out: GPUTensor | None = None) -> GPUTensor:
-    """True where x is minus infinity."""
+    """True where x is minus infinity. TypeError for complex numbers, which have no such order."""
+    elementwise._check_real("isneginf", x)
     return _result(elementwise.logical_and(elementwise.isinf(x), elementwise.less(x, 0)), out)
 
 

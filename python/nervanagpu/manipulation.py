@@ -406,9 +406,9 @@ def repeat(x: Operand, repeats: Any, axis: int | None = None) -> GPUTensor:
         whole[...] = x[along(at + 1, None)]
         return _reshape_method(whole, *x.shape[:at], x.shape[at] * count, *x.shape[at + 1 :])
     counts = np.asarray(repeats.get() if isinstance(repeats, GPUTensor) else repeats)
-    if counts.dtype.kind not in "iu" or (counts.size and counts.min() < 0):
+    if counts.dtype.kind not in "iub" or (counts.size and counts.min() < 0):
         raise ValueError(f"repeat: repeats have dtype {counts.dtype}; needs integers, 0 or more")
-    places = np.repeat(np.arange(x.shape[at]), np.broadcast_to(counts, (x.shape[at],)))
+    places = np.repeat(np.arange(x.shape[at]), np.broadcast_to(counts.astype(np.int64), (x.shape[at],)))
     return x[along(at, creation.array(places))]
 
 

@@ -167,7 +167,7 @@ def _quantiles(
     rows = _rows(x, axes)
     n = rows.shape[-1]
     if n == 0 and math.prod(rows.shape[:-1]):
-        if "median" not in function:
+        if "median" not in function and not function.startswith("nan"):
             raise ValueError(f"{function}: x has no elements along the axis; needs one or more")
         made = creation.full(rows.shape[:-1], math.nan, x.dtype)
         results = [made] * asked.size

@@ -96,8 +96,10 @@ def cov(
         if p.ndim > 2:
             raise ValueError(f"cov: y has {p.ndim} axes; needs two or fewer")
         wide = _core.as_dtype(p, kind)
+        # A matrix of one row is one observation of its columns; y's stays the row that it is, as in NumPy.
+        columns = not rowvar and p.ndim == 2 and (k == 0 or p.shape[0] != 1)
         wide = wide.reshape(1, -1) if wide.ndim < 2 else wide
-        rows.append(wide.T if not rowvar and (k == 0 or p.ndim == 2) and wide.shape[0] != 1 else wide)
+        rows.append(wide.T if columns else wide)
     data = composed.concatenate(rows, 0) if len(rows) > 1 else rows[0]
     weights: Any = None
     for name, given in (("fweights", fweights), ("aweights", aweights)):
@@ -160,6 +162,8 @@ def histogramdd(
     for name, given in (("bins", each), ("range", spans)):
         if len(given) != len(columns):
             raise ValueError(f"histogramdd: {name} has {len(given)} entries; needs {len(columns)}, one a column")
+    kind = dtypes.promoted(*(c.dtype for c in columns)) if len(columns) > 1 else columns[0].dtype
+    columns = [_core.as_dtype(c, kind) for c in columns]
     edges = [sorting.histogram_bin_edges(c, b, s) for c, b, s in zip(columns, each, spans, strict=True)]
     flat: Any = 0
     inside: Any = True

@@ -170,6 +170,8 @@ def lexsort(keys: Any, axis: int = -1) -> GPUTensor:
         raise TypeError("lexsort: there are no keys; needs one or more")
     if len({k.shape for k in given}) > 1:
         raise ValueError(f"lexsort: keys have shapes {', '.join(str(k.shape) for k in given)}; needs one shape")
+    if not given[0].ndim:
+        return creation.zeros((), np.int64)
     order = argsort(given[0], axis)
     for key in given[1:]:
         order = selection.take_along_axis(order, argsort(selection.take_along_axis(key, order, axis), axis), axis)
@@ -473,7 +475,8 @@ def setxor1d(ar1: Operand, ar2: Operand, assume_unique: bool = False) -> GPUTens
 @public()
 def bincount(x: Operand, weights: Operand | None = None, minlength: int = 0) -> GPUTensor:
     """How often 0, 1, 2, ... stand in the row x, or the sum of their weights, up to its largest element."""
-    x = operand_of(x)
+    nothing = isinstance(x, list | tuple) and not len(x)  # a list of nothing is float64 elsewhere
+    x = creation.zeros(0, np.int64) if nothing else operand_of(x)
     least = integer("bincount", "minlength", no_bool("bincount", "minlength", minlength), 0)
     if x.ndim != 1 or dtypes.kind_of(x.dtype) not in "iub":
         raise TypeError(f"bincount: x is {x.dtype} of shape {x.shape}; needs a row of integers")

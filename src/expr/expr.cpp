@@ -165,6 +165,19 @@ Dtype common(std::span<const NodePtr> all) {
   return expr::beside(out, weak);
 }
 
+// The float that holds each of the operands, whose common dtype is no float: float16 of uint8 and int8, as NumPy's.
+// Numbers count where there are but bools beside them.
+Dtype real_for(std::span<const NodePtr> all, Dtype common_dtype) {
+  bool any = false;
+  Dtype out = expr::as_real(common_dtype);
+  for (const NodePtr& n : all) {
+    if (n->weak || expr::kind_of(n->dtype) != Kind::integer) continue;  // a bool fits into every float
+    out = any ? expr::promote(out, expr::as_real(n->dtype)) : expr::as_real(n->dtype);
+    any = true;
+  }
+  return out;
+}
+
 NodePtr make(ExprOp op, Dtype dtype, Shape shape, std::vector<NodePtr> inputs) {
   auto n = std::make_shared<Node>();
   n->op = op;
@@ -393,8 +406,8 @@ Expr apply(ExprOp op, std::span<const Expr> operands) {
     }
     if (kind != Kind::real) wrong_dtype(op, operands, "floats, or 2 as the exponent of integers");
   }
-  // Quotients of integers are float64 whatever their width; other functions take the float that fits.
-  d = kind == Kind::real ? d : op == ExprOp::divide ? Dtype::float64 : expr::as_real(d);
+  // Quotients of integers are float64 whatever their width; other functions take the float that fits each operand.
+  if (kind != Kind::real) d = op == ExprOp::divide ? Dtype::float64 : real_for(in, d);
   return give(d, d);
 }
 

@@ -1,0 +1,52 @@
+"""Cases at the edges that programs come to: empty data, one row, small integers, bools where numbers are meant."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from numpy_comparison import check
+
+CASES = [
+    "xp.bincount([])", "xp.bincount([],minlength=3)", "xp.bincount(L([],'int64'))",
+    "xp.nanpercentile(L([]),50)", "xp.nanquantile(Z((0,3)),0.5,axis=0)",
+    "xp.nanpercentile(Z((3,0)),50,axis=1,keepdims=True)", "xp.quantile(Z((2,2)),0.5)",
+    "xp.repeat(L([1,2]),[True,False])", "xp.repeat(L([1,2]),L([True,False]))", "xp.repeat(L([1,2]),[-1,1])",
+    "xp.lexsort(L([1,2,0]))", "xp.lexsort([[1,2,0],[1,1,0]])", "xp.isposinf(L([1j]))", "xp.isneginf([1+0j])",
+    "xp.deg2rad([1j])", "xp.rad2deg(L([1j]))", "xp.isposinf([np.inf,-np.inf,1])", "xp.hypot([1j],[1])",
+    "xp.cov(L([[1.,2,3]]),rowvar=False)", "xp.cov(L([[1.,2,3]]))", "xp.cov(L([[1.],[2],[4]]),rowvar=False)",
+    "xp.cov(L([[1.,2],[4,3]]),L([[1.,2],[5,7]]),rowvar=False)", "xp.corrcoef(L([[1.,2],[4,3]]),rowvar=False)",
+    "xp.cov(L([1.,2,4]),L([1.,2,5]),rowvar=False)", "xp.histogram2d(L([1,2],'float32'),L([1,2]),2)",
+    "xp.histogram2d(L([1,2],'float16'),L([1,2],'float16'),2)", "xp.power(L([True,False]),2)", "L([True,False])**2",
+    "xp.power(L([True]),3)", "xp.power([[True]],2)", "xp.ldexp(L([1.]),L([2],'int8'))",
+]  # fmt: skip
+CLIPS = [
+    "signature='ddd->d'", "signature='fff->f'", "sig='lll->l'", "dtype='float32'", "out=Z((2,),'int8')", "order='F'",
+    "casting='unsafe',out=Z((2,),'int8')", "where=L([True,False]),out=Z((2,))", "foo=1",
+    "signature='ddd->d',dtype='float64'",
+]  # fmt: skip
+FLOATS = ["arctan2", "hypot", "copysign", "logaddexp", "nextafter", "heaviside", "divide", "float_power", "logaddexp2"]
+
+
+@pytest.mark.parametrize("program", CASES)
+def test_cases(program: str) -> None:
+    check(program)
+
+
+@pytest.mark.parametrize("more", CLIPS)
+def test_clip(more: str) -> None:
+    check(f"xp.clip(L([1.,5]),2,3,{more})")
+    check(f"xp.clip(L([1.,5]),L([2.,2]),3.5,{more})")
+    one = more.replace("fff->f", "ff->f").replace("ddd->d", "dd->d").replace("lll->l", "ll->l")
+    check(f"xp.clip(L([1.,5]),None,3,{one})")
+    check(f"xp.clip(L([1.,5]),2,None,{one})")
+    check(f"L([1.,5]).clip(2,3,{more})")
+
+
+@pytest.mark.parametrize("name", FLOATS)
+def test_floats_of_small_integers(name: str) -> None:
+    """The float that holds each operand, not the one that holds their common integer."""
+    dtypes = ("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+    for a, b in itertools.product(dtypes, dtypes):
+        check(f"xp.{name}(L([1,0],'{a}'),L([1,1],'{b}')).dtype")
+        check(f"xp.{name}(2,L([1,1],'{b}')).dtype")
