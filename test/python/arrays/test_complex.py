@@ -547,3 +547,13 @@ def test_no_median(dtype: str) -> None:
 def test_a_number_is_refused_by_name() -> None:
     with pytest.raises(TypeError, match="remainder: operands are float32 .3,., a number; needs real numbers"):
         ng.ones(3) % 1j
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("name", ["expm1", "log1p", "sin", "tan", "sinh", "tanh", "arcsin", "arctan", "sqrt"])
+def test_signs_of_zeros(name: str, dtype: str) -> None:
+    """Those of NumPy; the array API standard wants expm1(-0 + 0j) to be 0 + 0j."""
+    zeros = np.array([complex(a, b) for a in (0.0, -0.0) for b in (0.0, -0.0)], dtype)
+    got, want = getattr(ng, name)(ng.array(zeros)).get(), getattr(np, name)(zeros)
+    for part in ("real", "imag"):
+        assert np.array_equal(np.signbit(getattr(got, part)), np.signbit(getattr(want, part))), (got, want)
