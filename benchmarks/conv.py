@@ -1,6 +1,6 @@
 """The convolutions of four networks beside cuDNN, in one run on one GPU: the same tensors, three passes.
 
---networks heldout_depthwise,heldout_grouped,heldout_residual: the layers of held_out_layers.py.
+--networks heldout_depthwise,heldout_video,...: the layers of held_out_layers.py, in one to three dimensions.
 
     python benchmarks/conv.py [--out FILE] [--networks vgg_a,...] [--layers vgg_a.conv1,...] [--dtypes float32]
                               [--passes fprop,...] [--require-peer]
@@ -25,12 +25,13 @@ import statistics
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
 import nervanagpu as ng
 from cuda import CudaError, Driver, Event, Graph
-from held_out_layers import HELDOUT
+from held_out_layers import HELDOUT, Layer
 from networks import NETWORKS, Conv, work
 from report import Row, machine, write
 
@@ -42,53 +43,57 @@ except ImportError:
 L2_BYTES = 60 << 20
 REPEATS = 9
 PASSES = ("fprop", "bprop", "update")
+OURS: list[tuple[Callable[..., object], ...]] = [
+    (ng.conv1d, ng.conv1d_bprop, ng.conv1d_update),
+    (ng.conv2d, ng.conv2d_bprop, ng.conv2d_update),
+    (ng.conv3d, ng.conv3d_bprop, ng.conv3d_update),
+]
 
 
 @dataclass(frozen=True)
 class Case:
-    """One convolution of square maps and filters."""
+    """One convolution."""
 
     name: str
-    n: int
-    c: int
-    side: int
-    k: int
-    size: int
-    stride: int
-    pad: int
-    out: int
-    first: bool  # of its network: it has no data gradient
-    groups: int = 1
+    layer: Layer
+    first: bool = False  # of its network: it has no data gradient
+
+    @property
+    def taps(self) -> int:
+        return prod(self.layer.sizes)
 
     @property
     def flops(self) -> float:
         """Of one pass."""
-        return 2.0 * self.n * self.k * self.out**2 * self.c // self.groups * self.size**2
+        d = self.layer
+        return 2.0 * d.n * d.k * prod(d.outs) * d.c // d.groups * self.taps
 
     @property
     def elements(self) -> int:
         """Of x, w and y, each of which a pass reads or writes."""
-        w = self.k * self.c // self.groups * self.size**2
-        return self.n * (self.c * self.side**2 + self.k * self.out**2) + w
+        d = self.layer
+        w = d.k * d.c // d.groups * self.taps
+        return d.n * (d.c * prod(d.sides) + d.k * prod(d.outs)) + w
 
     def terms(self, which: str) -> int:
         """Products in one sum."""
+        d = self.layer
         if which == "update":
-            return self.n * self.out**2
-        return (self.c if which == "fprop" else self.k) // self.groups * self.size**2
+            return d.n * prod(d.outs)
+        return (d.c if which == "fprop" else d.k) // d.groups * self.taps
 
     def bound(self, which: str, dtype: str, precision: str = "strict") -> float:
         """Of a sum's error over |A||B|."""
         if dtype == "int8":
             return 0.0
         roundings: float = self.terms(which)
-        if dtype == "float32" and precision == "strict" and self.groups < self.c:
+        if dtype == "float32" and precision == "strict" and self.layer.groups < self.layer.c:
             most = max(min(self.terms(which) // 64, 256), 1)  # parts: splits_of in kernels/conv/mapping.cpp
             roundings = max(chunked(self.terms(which), parts) for parts in range(1, most + 1))
         if precision == "tensor":  # chunks of 64 of each tap's channels, whose halves may be added, in up to 132 parts
-            roundings = max(roundings, 112 + roundings / 64 + self.size**2 + 132)
+            roundings = max(roundings, 112 + roundings / 64 + self.taps + 132)
         elif dtype != "float32":
-            roundings = max(roundings, 10.5 * (roundings / 16 + self.size**2))
+            roundings = max(roundings, 10.5 * (roundings / 16 + self.taps))
         return roundings * 2.0**-24 / (1 - roundings * 2.0**-24)
 
 
@@ -100,24 +105,22 @@ def chunked(terms: int, parts: int) -> int:
 
 def cases(networks: list[str]) -> list[Case]:
     """The different convolutions, named after their first place."""
-    found: dict[tuple[int, ...], Case] = {}
+    found: dict[Layer, Case] = {}
     for name in networks:
         if name in HELDOUT:
             for d in HELDOUT[name]:
-                own = (d.n, d.c, d.side, d.k, d.size, d.stride, d.pad)
-                found.setdefault((*own, d.groups), Case(f"{name}.{d.name}", *own, d.out, first=False, groups=d.groups))
+                found.setdefault(d, Case(f"{name}.{d.name}", d))
             continue
         net = NETWORKS[name]
         for w in work(net):
-            if not isinstance(w.layer, Conv):
-                continue
-            shape = (net.n, w.c, w.side_in, w.k, w.layer.size, w.layer.stride, w.layer.pad)
-            found.setdefault(shape, Case(f"{name}.{w.name}", *shape, w.side_out, w.bprop == 0))
+            if isinstance(w.layer, Conv):
+                d = Layer(net.n, w.c, w.side_in, w.k, w.layer.size, w.layer.stride, padding=w.layer.pad)
+                found.setdefault(d, Case(f"{name}.{w.name}", d, first=w.bprop == 0))
     return list(found.values())
 
 
 class Operands:
-    """x, w, dy at random in PyTorch's memory, (N, C, H, W) with the channels last in memory: NHWC for us."""
+    """x, w, dy at random in PyTorch's memory, (N, C, ...) with the channels last in memory: NHWC for us."""
 
     def __init__(self, case: Case, dtype: Any, generator: Any) -> None:
         def make(*shape: int) -> Any:
@@ -125,43 +128,54 @@ class Operands:
                 t = torch.randint(-128, 128, shape, device="cuda", dtype=torch.int8, generator=generator)
             else:
                 t = torch.randn(shape, device="cuda", dtype=torch.float32, generator=generator).to(dtype)
-            return t.contiguous(memory_format=torch.channels_last)
+            return channels_last(t)
 
-        self.x = make(case.n, case.c, case.side, case.side)
-        self.w = make(case.k, case.c // case.groups, case.size, case.size)
-        self.dy = make(case.n, case.k, case.out, case.out)
+        d = case.layer
+        self.x = make(d.n, d.c, *d.sides)
+        self.w = make(d.k, d.c // d.groups, *d.sizes)
+        self.dy = make(d.n, d.k, *d.outs)
 
     def like(self, which: str) -> Any:
         """What the pass computes is of this shape."""
         return {"fprop": self.dy, "bprop": self.x, "update": self.w}[which]
 
 
+def channels_last(t: Any) -> Any:
+    """The same elements with the channels last in memory, which PyTorch has a format for in 2D and 3D alone."""
+    return t.movedim(1, -1).contiguous().movedim(-1, 1)
+
+
 def ours_of(t: Any) -> ng.GPUTensor:
-    """A channels_last tensor of PyTorch as our NHWC one, in the same memory."""
-    n, c, h, w = t.shape
-    if not t.permute(0, 2, 3, 1).is_contiguous():
+    """A tensor of PyTorch with the channels last as ours, in the same memory."""
+    lying = t.movedim(1, -1)
+    if not lying.is_contiguous():
         raise ValueError(f"a tensor of shape {tuple(t.shape)} lies with strides {t.stride()}; needs its channels last")
-    return ng.wrap(t.data_ptr(), (n, h, w, c), str(t.dtype).split(".")[1])
+    return ng.wrap(t.data_ptr(), tuple(lying.shape), str(t.dtype).split(".")[1])
 
 
 def run_ours(case: Case, which: str, o: Operands, out: Any, stream: ng.Stream) -> Callable[[], object]:
     """Our pass on these operands."""
     x, w, dy, y = ours_of(o.x), ours_of(o.w), ours_of(o.dy), ours_of(out)
+    d = case.layer
+    fprop, bprop, update = OURS[len(d.sides) - 1]
+    walk = d.strides, d.pads, d.dilation, d.groups
     if which == "fprop":
-        return lambda: ng.conv2d(x, w, None, case.stride, case.pad, groups=case.groups, out=y, stream=stream)
+        return lambda: fprop(x, w, None, *walk, out=y, stream=stream)
     if which == "bprop":
-        return lambda: ng.conv2d_bprop(dy, w, x.shape, case.stride, case.pad, groups=case.groups, out=y, stream=stream)
-    return lambda: ng.conv2d_update(dy, x, w.shape, case.stride, case.pad, groups=case.groups, out=y, stream=stream)
+        return lambda: bprop(dy, w, x.shape, *walk, out=y, stream=stream)
+    return lambda: update(dy, x, w.shape, *walk, out=y, stream=stream)
 
 
 def torch_pass(case: Case, which: str, x: Any, w: Any, dy: Any) -> Any:
     """PyTorch's; of some groups, if w has only theirs."""
-    stride, pad = [case.stride] * 2, [case.pad] * 2
-    groups = case.groups if w.shape[0] == case.k else x.shape[1] * case.groups // case.c
+    d = case.layer
+    axes = len(d.sides)
+    stride, pad, dilation, none = list(d.strides), list(d.pads), [d.dilation] * axes, [0] * axes
+    groups = d.groups if w.shape[0] == d.k else x.shape[1] * d.groups // d.c
     if which == "fprop":
-        return torch.ops.aten.convolution(x, w, None, stride, pad, [1, 1], False, [0, 0], groups)
+        return torch.ops.aten.convolution(x, w, None, stride, pad, dilation, False, none, groups)
     wanted = [which == "bprop", which == "update", False]
-    both = torch.ops.aten.convolution_backward(dy, x, w, None, stride, pad, [1, 1], False, [0, 0], groups, wanted)
+    both = torch.ops.aten.convolution_backward(dy, x, w, None, stride, pad, dilation, False, none, groups, wanted)
     return both[0] if which == "bprop" else both[1]
 
 
@@ -169,8 +183,9 @@ def worst(case: Case, which: str, o: Operands, got: Any) -> float:
     """Largest error of `got` over |A||B| in one picture, or in four filters of an update; inf where it is no number."""
     unit = {torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}.get(got.dtype, 0.0)
     if which == "update":
-        few = 4 if case.groups in (1, case.k) else case.k
-        x = o.x if case.groups == 1 else o.x[:, : few * case.c // case.k]
+        d = case.layer
+        few = 4 if d.groups in (1, d.k) else d.k
+        x = o.x if d.groups == 1 else o.x[:, : few * d.c // d.k]
         x, w, dy, part = x.double(), o.w[:few].double(), o.dy[:, :few].double(), got[:few]
     else:
         x, w, dy, part = o.x[-1:].double(), o.w.double(), o.dy[-1:].double(), got[-1:]
@@ -255,8 +270,8 @@ def measure(driver: Driver, stream: ng.Stream, case: Case, dtype: str, which: st
     result: list[Any] = [None]
     formats = ["channels_last", "contiguous_format"]
     for form in formats:
-        form_of = getattr(torch, form)
-        held = [tuple(t.contiguous(memory_format=form_of) for t in (s.x, s.w, s.dy)) for s in sets]
+        lying = channels_last if form == "channels_last" else torch.Tensor.contiguous
+        held = [tuple(lying(t) for t in (s.x, s.w, s.dy)) for s in sets]
 
         def body(held: list[tuple[Any, ...]] = held) -> None:
             for _ in range(passes):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -17,28 +18,29 @@ import nervanagpu as ng
 import torch
 from conv import Case, Operands, run_ours, torch_pass
 from f16x3_errors import DATA
+from held_out_layers import Layer
 from report import commit, machine, save
 
 PASSES = ("fprop", "bprop", "update")
 # 3x3 and 5x5 filters, sums of 864 to 2,304 products and, in update, of 6,272 and 25,088.
 CASES = (
-    Case("3x3", 32, 256, 14, 256, 3, 1, 1, 14, False),
-    Case("3x3, fewer channels", 32, 96, 28, 128, 3, 1, 1, 28, False),
-    Case("5x5", 32, 64, 28, 192, 5, 1, 2, 28, False),
+    Case("3x3", Layer(32, 256, 14, 256, 3, 1)),
+    Case("3x3, fewer channels", Layer(32, 96, 28, 128, 3, 1)),
+    Case("5x5", Layer(32, 64, 28, 192, 5, 1)),
 )
 
 
 def made(case: Case, make: Callable[[tuple[int, int]], Any]) -> Operands:
     """Operands of a distribution, channels last: neighbours of a row are neighbours in a sum."""
 
-    def tensor(n: int, c: int, side: int) -> Any:
-        rows = make((n * side * side, c))
-        return rows.reshape(n, side, side, c).permute(0, 3, 1, 2)
+    def tensor(n: int, c: int, sides: tuple[int, ...]) -> Any:
+        return make((n * prod(sides), c)).reshape(n, *sides, c).movedim(-1, 1)
 
     out = Operands.__new__(Operands)
-    out.x = tensor(case.n, case.c, case.side)
-    out.w = tensor(case.k, case.c, case.size)
-    out.dy = tensor(case.n, case.k, case.out)
+    d = case.layer
+    out.x = tensor(d.n, d.c, d.sides)
+    out.w = tensor(d.k, d.c, d.sizes)
+    out.dy = tensor(d.n, d.k, d.outs)
     return out
 
 

@@ -1,42 +1,71 @@
 """Layers as data, for conv.py: those of no list that the kernels were written or their models fitted by.
 
-Square maps and filters, half of the filter as padding. Depthwise: of the kind of MobileNet (3x3), EfficientNet (3x3
-and 5x5) and ConvNeXt (7x7), and some that fill no vector, no warp or no strip. Grouped: of ResNeXt 32x4d and RegNet,
-and two groups of AlexNet. Residual: bottlenecks of ResNet-50, with their strides, the layers of a U-Net, and odd sides.
+Depthwise: of the kind of MobileNet (3x3), EfficientNet (3x3 and 5x5) and ConvNeXt (7x7), and some that fill no vector,
+no warp or no strip. Grouped: of ResNeXt 32x4d and RegNet, and two groups of AlexNet. Residual: bottlenecks of
+ResNet-50, with their strides, the layers of a U-Net, and odd sides. Dilated: of DeepLab and of small context networks.
+Video: of C3D, of R(2+1)D, of a 3D U-Net, with filters of one frame or of one pixel. Signals: of WaveNet's kind, in 1D.
+Others: 2x2 and 4x4 filters with stride 2 and filters of one line, as U-Net, DCGAN and Inception v3 have them.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+Axes = int | tuple[int, ...]
+
 
 @dataclass(frozen=True)
 class Layer:
-    """One layer: n pictures of c channels and side x side pixels, k filters of size x size in groups."""
+    """One layer: n pictures of c channels, k filters in groups. An int stands for both axes of a picture; a tuple has a
+    number for each axis, of which there are as many as sides. padding: None for half of what a filter reaches."""
 
     n: int
     c: int
-    side: int
+    side: Axes
     k: int
-    size: int
-    stride: int
+    size: Axes
+    stride: Axes
     groups: int = 1
+    dilation: int = 1
+    padding: int | None = None
+
+    def _each(self, value: Axes) -> tuple[int, ...]:
+        return value if isinstance(value, tuple) else (value,) * len(self.sides)
 
     @property
-    def pad(self) -> int:
-        return self.size // 2
+    def sides(self) -> tuple[int, ...]:
+        return self.side if isinstance(self.side, tuple) else (self.side, self.side)
 
     @property
-    def out(self) -> int:
-        return (self.side + 2 * self.pad - self.size) // self.stride + 1
+    def sizes(self) -> tuple[int, ...]:
+        return self._each(self.size)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        return self._each(self.stride)
+
+    @property
+    def pads(self) -> tuple[int, ...]:
+        if self.padding is not None:
+            return self._each(self.padding)
+        return tuple(self.dilation * (size - 1) // 2 for size in self.sizes)
+
+    @property
+    def outs(self) -> tuple[int, ...]:
+        """Positions along each axis."""
+        axes = zip(self.sides, self.pads, self.sizes, self.strides, strict=True)
+        return tuple((side + 2 * pad - self.dilation * (size - 1) - 1) // step + 1 for side, pad, size, step in axes)
 
     @property
     def name(self) -> str:
-        """As in c144_56_3x3s1, and where they differ n1_, -k288 and g8."""
+        """As in c144_56_3x3s1, and where they say more n1_, -k288, 8x112x112, d2 and g8."""
         batch = "" if self.n == 64 else f"n{self.n}_"
         filters = "" if self.groups == self.c == self.k else f"-k{self.k}"
+        side = str(self.side) if isinstance(self.side, int) else "x".join(map(str, self.side))
+        stride = str(self.stride) if isinstance(self.stride, int) else "x".join(map(str, self.stride))
+        dilation = "" if self.dilation == 1 else f"d{self.dilation}"
         groups = "" if self.groups in (1, self.c) else f"g{self.groups}"
-        return f"{batch}c{self.c}{filters}_{self.side}_{self.size}x{self.size}s{self.stride}{groups}"
+        return f"{batch}c{self.c}{filters}_{side}_{'x'.join(map(str, self.sizes))}s{stride}{dilation}{groups}"
 
 
 def depthwise(n: int, c: int, side: int, size: int, stride: int) -> Layer:
@@ -112,6 +141,63 @@ HELDOUT: dict[str, list[Layer]] = {
             (8, 512, 32, 256, 3, 1),
             (32, 80, 45, 112, 3, 1),
             (32, 160, 23, 200, 3, 1),
+        ]
+    ],
+    "heldout_dilated": [
+        Layer(*row[:6], dilation=row[6])
+        for row in [
+            (16, 256, 33, 256, 3, 1, 2),
+            (16, 512, 33, 512, 3, 1, 4),
+            (8, 2048, 33, 256, 3, 1, 12),
+            (8, 2048, 33, 256, 3, 1, 24),
+            (8, 32, 128, 32, 3, 1, 8),
+            (32, 64, 64, 64, 3, 1, 2),
+            (16, 128, 48, 96, 5, 1, 2),
+        ]
+    ],
+    "heldout_video": [
+        Layer(*row)
+        for row in [
+            (8, 3, (16, 112, 112), 64, 3, 1),
+            (8, 64, (16, 56, 56), 128, 3, 1),
+            (8, 256, (8, 28, 28), 256, 3, 1),
+            (8, 512, (4, 14, 14), 512, 3, 1),
+            (8, 64, (16, 56, 56), 144, (1, 3, 3), 1),
+            (8, 144, (16, 56, 56), 64, (3, 1, 1), 1),
+            (8, 128, (16, 56, 56), 256, 3, 2),
+            (8, 3, (16, 112, 112), 45, (1, 7, 7), (1, 2, 2)),
+            (8, 256, (8, 14, 14), 512, 1, 2),
+            (2, 32, (64, 64, 64), 32, 3, 1),
+            (2, 64, (32, 32, 32), 128, 3, 1),
+            (1, 1, (96, 96, 96), 16, 3, 1),
+            (4, 24, (20, 31, 31), 40, 3, 1),
+        ]
+    ],
+    "heldout_signals": [
+        Layer(*row[:6], dilation=row[6])
+        for row in [
+            (16, 64, (16000,), 128, 2, 1, 1),
+            (16, 128, (4000,), 128, 3, 1, 16),
+            (32, 256, (500,), 256, 5, 1, 1),
+            (16, 1, (16000,), 64, 80, 4, 1),
+            (64, 512, (100,), 512, 3, 1, 1),
+        ]
+    ],
+    "heldout_others": [
+        Layer(*row)
+        for row in [
+            (8, 128, 128, 64, 2, 2),
+            (8, 1024, 16, 512, 2, 2),
+            (64, 64, 64, 128, 4, 2),
+            (64, 256, 16, 512, 4, 2),
+            (32, 128, 17, 128, (1, 7), 1),
+            (32, 160, 17, 192, (7, 1), 1),
+            (32, 384, 8, 384, (1, 3), 1),
+            (16, 3, 224, 768, 16, 16),
+            (16, 3, 224, 96, 4, 4),
+            (64, 3, 32, 64, 3, 1),
+            (64, 1, 28, 32, 5, 1),
+            (4, 48, 160, 48, 3, 1),
         ]
     ],
 }
