@@ -9,6 +9,7 @@
 #include "kernels/conv/plan_cache.h"
 #include "kernels/conv/problem.h"
 #include "kernels/conv/problem_facts.h"
+#include "kernels/conv/strided/by_cells.h"
 #include "kernels/gemm/epilogue/relu_mask.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/autotune.hpp"
@@ -197,11 +198,19 @@ void queue_pass(Device& device, ConvPass pass, const ConvProblem& p, const ConvP
   const Known what = known(pass, p);
   sgemm::MaskPlan mask;  // where no kernel makes or applies the bits
   if (pointers.mask != 0) mask = sgemm::mask_plan(device.registry(), masked_matrix(pass, p, pointers));
+  const bool there = on_tensor_cores && tensor_cores::there(device.registry());
+  const auto cells = what.by_cells ? by_cells::cells_of(pass, p) : std::nullopt;
   bool masked = false;
-  if (what.depthwise && depthwise::fits(pass, p, e)) {
+  if (cells && by_cells::fits(*cells, e, there)) {
+    const auto inner = [&](const ConvProblem& of_cells, const ConvPointers& at) {
+      Epilogue own = e;
+      own.mask = 0;  // behind the copy
+      queue_pass(device, pass, of_cells, at, own, on_tensor_cores, stream);
+    };
+    by_cells::queue(device, *cells, p, pointers, e, inner, stream);
+  } else if (what.depthwise && depthwise::fits(pass, p, e)) {
     depthwise::queue(device, pass, p, pointers, e, stream.handle());
-  } else if (on_tensor_cores && what.on_tensor_cores && tensor_cores::there(device.registry()) &&
-             tensor_cores::fits(pass, p, pointers, e)) {
+  } else if (there && what.on_tensor_cores && tensor_cores::fits(pass, p, pointers, e)) {
     masked = tensor_cores::queue(device, pass, p, pointers, e, stream);
   } else if (needs_copies(pass, p, e.rounding)) {
     queue_copied(device, pass, p, pointers, e, stream);

@@ -7,6 +7,7 @@
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/problem.h"
+#include "kernels/conv/strided/by_cells.h"
 #include "src/memo.h"
 
 namespace nervanagpu::conv_detail {
@@ -30,6 +31,10 @@ Known find_out(ConvPass pass, const ConvProblem& p) {
   out.workspace = plain_workspace(pass, p);
   if (out.on_tensor_cores) out.workspace = std::max(out.workspace, tensor_cores::workspace(pass, p));
   if (out.depthwise) out.workspace = std::max(out.workspace, depthwise::workspace(pass, p));
+  if (const auto cells = by_cells::cells_of(pass, p)) {
+    out.by_cells = true;
+    out.workspace = std::max(out.workspace, by_cells::workspace(*cells, p));
+  }
   return out;
 }
 

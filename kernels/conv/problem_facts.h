@@ -10,6 +10,7 @@ namespace nervanagpu::conv_detail {
 struct Known {
   bool depthwise = false;        // depthwise::takes()
   bool on_tensor_cores = false;  // where there are any: tensor_cores::takes()
+  bool by_cells = false;         // by_cells::cells_of() has some
   std::size_t workspace = 0;     // bytes, whatever the device
 };
 

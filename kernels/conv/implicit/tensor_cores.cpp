@@ -20,8 +20,8 @@ bool takes_types(ConvPass pass, const ConvProblem& p) {
   return pass == ConvPass::fprop && sgemm::byte(p.x_type) && p.w_type == Dtype::int8 && p.y_type == Dtype::int32;
 }
 
-// Of float32: where it is sooner done than by multiply-adds. What lies with its channels first is copied for these, too.
-bool takes_pieces(ConvPass pass, const ConvProblem& p) {
+// Of float32 from pieces. What lies with its channels first is copied for these, too.
+double pieces_microseconds(ConvPass pass, const ConvProblem& p) {
   constexpr double kCopy = 2.5;  // microseconds, beside those of its bytes
   double copies = 0;
   if (p.layout == Layout::batch_last) {
@@ -30,8 +30,11 @@ bool takes_pieces(ConvPass pass, const ConvProblem& p) {
   }
   const auto cells = piece_cells::choose(pass, p);
   const double three = cells ? piece_cells::microseconds(pass, p, *cells) : pieces::microseconds(pass, p);
-  const double cost = two_pieces::chosen(pass, p) ? two_pieces::microseconds(pass, p) : three;
-  return cost + copies < pieces::strict_microseconds(pass, p);
+  return copies + (two_pieces::chosen(pass, p) ? two_pieces::microseconds(pass, p) : three);
+}
+
+bool takes_pieces(ConvPass pass, const ConvProblem& p) {
+  return pieces_microseconds(pass, p) < pieces::strict_microseconds(pass, p);
 }
 
 }  // namespace
@@ -55,6 +58,15 @@ bool takes(ConvPass pass, const ConvProblem& p) {
   if (pass == ConvPass::update && (!small(m * n) || !small(m * n * packs.count))) return false;
   if (ceil_div(m, 128) * ceil_div(n, 64) >= (std::int64_t{1} << 29) / packs.count) return false;
   return !sgemm::byte(p.x_type) || cells::pays(pass, p) || !bytes::chains_are_faster(p);
+}
+
+double microseconds(ConvPass pass, const ConvProblem& p) {
+  const double strict = pieces::strict_microseconds(pass, p);
+  if (pieces::asked(p)) return std::min(pieces_microseconds(pass, p), strict);
+  if (!takes(pass, p)) return strict;
+  double sum = 0;
+  for (const Modelled& launch : modelled(pass, p)) sum += launch.microseconds(kFitted);
+  return sum;
 }
 
 namespace {

@@ -24,6 +24,9 @@ bool takes(ConvPass pass, const ConvProblem& p);
 // Of a problem that takes() accepts: the operands begin where the copy engine can read, and this epilogue is possible.
 bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue);
 
+// By the models, of tensor cores where those take it, else of multiply-adds.
+double microseconds(ConvPass pass, const ConvProblem& p);
+
 // Bytes of copies and partial sums.
 std::size_t workspace(ConvPass pass, const ConvProblem& p, const Forced& forced = {});
 

@@ -1,0 +1,74 @@
+// Every kernel of pixels.sass: a gradient of few channels with strides, whose lines are cut into units of its bytes.
+#include <algorithm>
+#include <stdexcept>
+
+#include "kernels/conv/strided/by_cells.h"
+#include "nervanagpu/conv.hpp"
+#include "test/gpu/buffer.h"
+#include "test/gpu/cases.h"
+#include "test/gpu/reference.h"
+#include "test/variants/other.h"
+
+namespace nervanagpu::variants {
+namespace {
+
+using gpu_test::Buffer;
+using gpu_test::choose;
+using gpu_test::pick;
+using gpu_test::Values;
+
+// Lines of x, padding and rows of cells are multiples of `elements`, and of no more.
+ConvProblem draw(Random& random, std::int64_t elements, Dtype type, double products) {
+  for (;;) {
+    ConvProblem p = gpu_test::random_conv(random, products);
+    p.layout = Layout::channels_last;
+    p.groups = 1;
+    p.x_type = p.w_type = p.y_type = type;
+    p.c = elements * (2 * pick(random, 0, 2) + 1);
+    p.dilation = {1, 1, 1};
+    p.in[1] = pick(random, 3, 16), p.in[2] = 2 * pick(random, 2, 8) + 1;
+    for (const std::size_t axis : {1U, 2U}) {
+      p.stride[axis] = pick(random, 2, 4);
+      p.filter[axis] = std::min(p.stride[axis] * pick(random, 1, 2), p.in[axis]);
+      p.pad[axis] = pick(random, 0, p.filter[axis] - 1);
+    }
+    if (p.in[0] + 2 * p.pad[0] < p.filter[0] || p.flops() > 4 * products) continue;
+    if (conv_detail::by_cells::cells_of(ConvPass::bprop, p)) return p;
+  }
+}
+
+}  // namespace
+
+Outcome strided(Random& random, const Kernel& kernel, const Limits& limits) {
+  constexpr Dtype kTypes[] = {Dtype::float32, Dtype::float16, Dtype::bfloat16};
+  const std::int64_t unit = kernel.number("UNIT");
+  Dtype type = choose(random, kTypes);
+  if (static_cast<std::int64_t>(size_of(type)) > unit) type = Dtype::float16;
+  const auto width = static_cast<std::int64_t>(size_of(type));
+  const ConvProblem p = draw(random, unit / width, type, std::min(limits.products, 4e5));
+  const Values dy = gpu_test::integers(random, p.y_elements(), 4, type);
+  const Values w = gpu_test::integers(random, p.w_elements(), 4, type);
+  ConvOptions options;
+  constexpr float kFactors[] = {1, 2, -1};
+  options.alpha = choose(random, kFactors);
+  Values want = gpu_test::convolution(ConvPass::bprop, p, dy, w);
+  for (double& v : want) v = gpu_test::round_to(v * options.alpha, type);
+  const Buffer device_dy(dy, type);
+  const Buffer device_w(w, type);
+  const Buffer dx = Buffer::poisoned(static_cast<std::size_t>(p.x_elements() * width));
+  const Buffer workspace = Buffer::poisoned(conv_workspace(ConvPass::bprop, p));
+  ConvPointers at;
+  at.in1 = device_dy.address(), at.in2 = device_w.address(), at.out = dx.address();
+  at.workspace = workspace.address();
+  conv(ConvPass::bprop, p, at, options);
+  Outcome out;
+  out.elements = p.x_elements();
+  out.problem = "bprop of " + gpu_test::text_of(p) + " alpha " + std::to_string(options.alpha);
+  out.features = {"bprop", std::string(nervanagpu::name_of(type)) + " result"};
+  out.wrong = gpu_test::difference(dx, gpu_test::encode(want, type), type);
+  static_cast<void>(workspace.get());
+  if (out.wrong.empty() && !workspace.guards().empty()) out.wrong = "the workspace " + workspace.guards();
+  return out;
+}
+
+}  // namespace nervanagpu::variants
