@@ -64,6 +64,7 @@ class NetRow:
     graph: bool
     peers: dict[str, float]
     precision: str = "strict"  # of float32
+    streams: bool = False  # weight gradients and branches of inceptions in streams of their own
 
 
 @dataclass
@@ -241,7 +242,7 @@ def measure(net: Network, dtype: str, o: Options) -> tuple[list[NetRow | LayerRo
         row = NetRow(
             "convnets", net.name, dtype, layout, pass_, net.n, round(ms, 4), round(median, 4),
             round(work_done / 1e9, 3), round(work_done / median / 1e9, 2), None, None, None, None, None, o.graph,
-            {name: round(part_of(each, pass_), 4) for name, each in tried.items()}, o.precision,
+            {name: round(part_of(each, pass_), 4) for name, each in tried.items()}, o.precision, o.beside or o.lanes,
         )  # fmt: skip
         if peer is not None:
             row.peer, row.peer_layout, row.difference = convnet_torch.versions(), peer.name, difference
