@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,6 +14,8 @@ from nervanagpu.arguments import integer
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _row(function: str, name: str, p: Any) -> GPUTensor:
@@ -36,7 +40,22 @@ def _of_degree(function: str, name: str, value: Any) -> GPUTensor:
     return row[int(there[0]) :]
 
 
+def _of_objects(function: F) -> F:
+    """`function`, whose results are of the class poly1d where one of its arguments is."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **more: Any) -> Any:
+        made = function(*args, **more)
+        of: Any = next((type(a) for a in args if hasattr(a, "coeffs")), None)
+        if of is None:
+            return made
+        return tuple(map(of, made)) if isinstance(made, tuple) else of(made)
+
+    return call  # type: ignore[return-value]
+
+
 @public()
+@_of_objects
 def polyadd(a1: Operand, a2: Operand) -> GPUTensor:
     """The sum."""
     x, y = _row("polyadd", "a1", a1), _row("polyadd", "a2", a2)
@@ -45,6 +64,7 @@ def polyadd(a1: Operand, a2: Operand) -> GPUTensor:
 
 
 @public()
+@_of_objects
 def polysub(a1: Operand, a2: Operand) -> GPUTensor:
     """The difference."""
     x, y = _row("polysub", "a1", a1), _row("polysub", "a2", a2)
@@ -53,12 +73,14 @@ def polysub(a1: Operand, a2: Operand) -> GPUTensor:
 
 
 @public()
+@_of_objects
 def polymul(a1: Operand, a2: Operand) -> GPUTensor:
     """The product, without zeros in front of its factors."""
     return signals.convolve(_of_degree("polymul", "a1", a1), _of_degree("polymul", "a2", a2))
 
 
 @public()
+@_of_objects
 def polydiv(u: Operand, v: Operand) -> tuple[GPUTensor, GPUTensor]:
     """(quotient, remainder), by division on the host. ZeroDivisionError for a polynomial v that is 0."""
     x, y = (dtypes.host_of(_row("polydiv", name, p)) for name, p in (("u", u), ("v", v)))
@@ -81,6 +103,7 @@ def polyval(p: Operand, x: Operand) -> GPUTensor:
 
 
 @public()
+@_of_objects
 def polyder(p: Operand, m: int = 1) -> GPUTensor:
     """The derivative of order m."""
     row = _row("polyder", "p", p)
@@ -90,6 +113,7 @@ def polyder(p: Operand, m: int = 1) -> GPUTensor:
 
 
 @public()
+@_of_objects
 def polyint(p: Operand, m: int = 1, k: Any = None) -> GPUTensor:
     """The integral of order m; k: the constants, one number for all or one for each order (0)."""
     row, times = _row("polyint", "p", p), integer("polyint", "m", m, 0)

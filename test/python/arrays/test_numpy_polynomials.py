@@ -23,10 +23,11 @@ OBJECTS = [
     "(1-p).c", "(p*[1,2]).c", "[r.c for r in p/q]", "[r.c for r in [1,0,0]/q]", "(p.o,p.order,len(p),p.variable)",
     "[p[0],p[1]]", "int(p[9])", "list(p)", "p[0]=9;p[4]=1;p.c", "p[-1]=9", "xp.sort(xp.poly1d([1,-3,2]).r)",
     "p.deriv().c", "p.deriv(2).c", "p.integ().c", "p.integ(k=3).c", "str(p)", "repr(q)",
-    "str(xp.poly1d([1,2],variable='z'))",
-    "(bool(p==p),p!=q,bool(p==q),p==3)", "p(q).c", "xp.polyval(p,3)", "xp.roots(xp.poly1d([1,-2]))",
-    "xp.poly1d([[1,2]])",
-    "p.coeffs=[1]", "xp.poly1d([]).c", "xp.poly1d(xp.poly1d([1,2],variable='z')).variable", "p**-1", "hash(p)",
+    "str(xp.poly1d([1,2],variable='z'))", "(bool(p==p),p!=q,bool(p==q),p==3)", "p(q).c", "xp.polyval(p,3)",
+    "xp.roots(xp.poly1d([1,-2]))", "xp.poly1d([[1,2]])", "xp.polyadd(p,[1]).c", "xp.polysub([1],q).c",
+    "xp.polymul(p,q).c", "[r.c for r in xp.polydiv(p,q)]", "xp.polyder(p)(2)", "xp.polyder(p,4).c",
+    "xp.polyint(p,2)(1.)", "xp.polyder(xp.polyint(p))==p", "p.coeffs=[1]", "xp.poly1d([]).c",
+    "xp.poly1d(xp.poly1d([1,2],variable='z')).variable", "p**-1", "hash(p)",
 ]  # fmt: skip
 COMPLEX = [
     "sqrt(-1)", "sqrt(L([1,4]))", "sqrt(L([-1.,4]))", "sqrt(L([-1],'float32'))", "sqrt(L([-1],'int8'))",
