@@ -68,7 +68,7 @@ def require(x: Any, dtype: npt.DTypeLike | None = None, requirements: Any = None
         made = asfortranarray(made)
     elif "C" in wishes and not made.flags.c_contiguous:
         made = made.copy()
-    return made.copy() if "O" in wishes and not made.flags.owndata else made
+    return made.copy(order="F" if "F" in wishes else "C") if "O" in wishes and not made.flags.owndata else made
 
 
 @public()

@@ -456,20 +456,17 @@ def insert(x: Operand, obj: Any, values: Any, axis: int | None = None) -> GPUTen
     if where.dtype.kind not in "iu":
         raise TypeError(f"insert: obj is {shown(obj)}; needs an integer or integers")
     given = operand_of(values)
-    alone = where.ndim == 0
-    if alone and given.ndim == x.ndim:
-        count = given.shape[at]
-    elif alone:
-        count = 1 if x.ndim > 1 or given.ndim == 0 else given.size
-    else:
-        count = where.size
+    count: int = where.size
+    alone = count == 1
+    if alone:  # all of them stand there; of a number as index their first axis is `axis`, as in NumPy
+        given = given.reshape(*[1] * (x.ndim - given.ndim), *given.shape)
+        given = moveaxis(given, 0, at) if where.ndim == 0 else given
+        count, where = given.shape[at], where.reshape(())
     marks = np.insert(np.arange(length), where, np.full(count, -1) if alone else -1)
     new = np.flatnonzero(marks < 0)
     old = np.flatnonzero(marks >= 0)
     out = creation.empty((*x.shape[:at], marks.size, *x.shape[at + 1 :]), x.dtype)
     out[along(at, creation.array(old))] = x
-    if alone and given.ndim == x.ndim - 1 and x.ndim > 1:
-        given = expand_dims(given, at)
     out[along(at, creation.array(new))] = _core.cast(given, x.dtype)
     return out
 

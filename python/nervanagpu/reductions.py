@@ -423,7 +423,7 @@ def average(
 ) -> Any:
     """sum(x * weights) / sum(weights) along `axis`; without weights the mean. `returned`: also the sum of the weights.
 
-    weights: of x's shape, or of the length of one axis.
+    weights: of x's shape, or of the lengths of these axes.
     """
     x = operand_of(x)
     if weights is None:
@@ -432,9 +432,14 @@ def average(
         return (result, elementwise.add(elementwise.multiply(result, 0), float(count))) if returned else result
     w = operand_of(weights)
     if w.shape != x.shape:
-        if type(axis) is not int or w.ndim != 1 or w.shape[0] != x.shape[axis]:
-            raise ValueError(f"average: weights have shape {w.shape}; needs {x.shape}, or the length of `axis`")
-        w = w.reshape(*[-1 if a == axis % x.ndim else 1 for a in builtins.range(x.ndim)])
+        named = axes_of("average", axis)
+        if named is None:
+            raise TypeError(f"average: weights have shape {w.shape}; needs {x.shape}, or `axis`")
+        at = [a + x.ndim if a < 0 else a for a in named]
+        if builtins.any(not 0 <= a < x.ndim for a in at) or w.shape != tuple(x.shape[a] for a in at):
+            raise ValueError(f"average: weights have shape {w.shape}; needs {x.shape}, or the lengths of `axis`")
+        turned = w.transpose(*sorted(builtins.range(len(at)), key=at.__getitem__)) if len(at) > 1 else w
+        w = turned.reshape(*[x.shape[a] if a in at else 1 for a in builtins.range(x.ndim)])
     dtype = np.dtype(np.float64) if dtypes.kind_of(dtypes.promoted(x.dtype, w.dtype)) in "biu" else None
     weighted = elementwise.multiply(x, w)
     whole = elementwise.add(w, elementwise.multiply(x, 0)) if w.shape != x.shape else w
