@@ -10,6 +10,7 @@ from numpy_comparison import check
 CASES = [
     "xp.bincount([])", "xp.bincount([],minlength=3)", "xp.bincount(L([],'int64'))", "xp.nanpercentile(L([]),50)",
     "xp.nanquantile(Z((0,3)),0.5,axis=0)", "xp.nanpercentile(Z((3,0)),50,axis=1,keepdims=True)",
+    "xp.nanquantile(Z((0,3),'uint32'),0,method='higher')",
     "xp.quantile(Z((2,2)),0.5)", "xp.repeat(L([1,2]),[True,False])", "xp.repeat(L([1,2]),L([True,False]))",
     "xp.repeat(L([1,2]),[-1,1])", "xp.lexsort(L([1,2,0]))", "xp.lexsort([[1,2,0],[1,1,0]])", "xp.isposinf(L([1j]))",
     "xp.isneginf([1+0j])", "xp.deg2rad([1j])", "xp.rad2deg(L([1j]))", "xp.isposinf([np.inf,-np.inf,1])",
