@@ -24,11 +24,11 @@ class ForwardingDevice : public Device {
   void* allocate_host(std::size_t bytes) override { return inner_.allocate_host(bytes); }
   void free_host(void* memory) noexcept override { inner_.free_host(memory); }
   int ordinal_of(std::uint64_t address) noexcept override { return inner_.ordinal_of(address); }
-  void copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) override {
+  void do_copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) override {
     inner_.copy_from(source, to, from, bytes);
   }
-  void upload(std::uint64_t to, const void* from, std::size_t bytes) override { inner_.upload(to, from, bytes); }
-  void download(void* to, std::uint64_t from, std::size_t bytes) override { inner_.download(to, from, bytes); }
+  void do_upload(std::uint64_t to, const void* from, std::size_t bytes) override { inner_.upload(to, from, bytes); }
+  void do_download(void* to, std::uint64_t from, std::size_t bytes) override { inner_.download(to, from, bytes); }
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override {
     return inner_.load(image, bytes);
   }
@@ -39,19 +39,19 @@ class ForwardingDevice : public Device {
   void unload_idle() noexcept override { inner_.unload_idle(); }
   StreamId create_stream() override { return inner_.create_stream(); }
   void destroy_stream(StreamId s) noexcept override { inner_.destroy_stream(s); }
-  void synchronize(StreamId s) override { inner_.synchronize(s); }
-  void synchronize() override { inner_.synchronize(); }
+  void do_synchronize(StreamId s) override { inner_.synchronize(s); }
+  void do_synchronize() override { inner_.synchronize(); }
   EventId create_event() override { return inner_.create_event(); }
   void destroy_event(EventId e) noexcept override { inner_.destroy_event(e); }
-  void record(EventId e, StreamId s) override { inner_.record(e, s); }
+  void do_record(EventId e, StreamId s) override { inner_.record(e, s); }
   void wait(EventId e) override { inner_.wait(e); }
-  void stream_wait(StreamId s, EventId e) override { inner_.stream_wait(s, e); }
+  void do_stream_wait(StreamId s, EventId e) override { inner_.stream_wait(s, e); }
   double elapsed_ms(EventId a, EventId b) override { return inner_.elapsed_ms(a, b); }
   bool capturing(StreamId s) noexcept override { return inner_.capturing(s); }
   void begin_capture(StreamId s) override { inner_.begin_capture(s); }
   GraphId end_capture(StreamId s) override { return inner_.end_capture(s); }
   void abandon_capture(StreamId s) noexcept override { inner_.abandon_capture(s); }
-  void launch_graph(GraphId g, StreamId s) override { inner_.launch_graph(g, s); }
+  void do_launch_graph(GraphId g, StreamId s) override { inner_.launch_graph(g, s); }
   void destroy_graph(GraphId g) noexcept override { inner_.destroy_graph(g); }
 
  protected:

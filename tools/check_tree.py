@@ -38,6 +38,8 @@ FORBIDDEN: list[tuple[str, str, str]] = [
     ("sass/verify/", "sass/emulate/", "the proof is independent of the emulator"),
     ("sass/emulate/", "sass/asm/schedule/schedule.h", "the emulator judges what schedule wrote"),
     ("sass/dis/", "sass/asm/cubin/encode.h", "decode reads the table, not the encoder"),
+    ("src/device/cuda_", "src/expr/", "src/launch/gate.cpp does what waits, in front of every device"),
+    ("src/device/emulator_", "src/expr/", "src/launch/gate.cpp does what waits, in front of every device"),
 ]
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')

@@ -1,5 +1,4 @@
 #include "src/device/cuda_device.h"
-#include "src/expr/deferred.h"
 
 #include <pthread.h>
 
@@ -150,7 +149,7 @@ class CudaDevice::Relaxed {
 // An event behind what the default stream of a device was given so far.
 class CudaDevice::MarkOf {
  public:
-  explicit MarkOf(CudaDevice& device) : device_(device), id_(device.create_event()) { device_.record(id_, 0); }
+  explicit MarkOf(CudaDevice& device) : device_(device), id_(device.create_event()) { device_.do_record(id_, 0); }
   ~MarkOf() { device_.destroy_event(id_); }
   MarkOf(const MarkOf&) = delete;
   MarkOf& operator=(const MarkOf&) = delete;
@@ -211,25 +210,22 @@ void CudaDevice::free_host(void* memory) noexcept {
   static_cast<void>(driver_.host_free(memory));
 }
 
-void CudaDevice::upload(std::uint64_t to, const void* from, std::size_t bytes) {
-  expr::before_work();
+void CudaDevice::do_upload(std::uint64_t to, const void* from, std::size_t bytes) {
   not_in_graph("copy to the device");
   ready();
   const Bound bound(*this);
   check(driver_.copy_to_device(to, from, bytes), "cuMemcpyHtoD_v2");
 }
 
-void CudaDevice::upload(std::uint64_t to, const void* from, std::size_t bytes, StreamId stream) {
-  if (driver_.copy_later == nullptr) return upload(to, from, bytes);
-  expr::before_work();
+void CudaDevice::do_upload(std::uint64_t to, const void* from, std::size_t bytes, StreamId stream) {
+  if (driver_.copy_later == nullptr) return do_upload(to, from, bytes);
   not_in_graph("copy to the device");
   ready();
   const Bound bound(*this);
   check(driver_.copy_later(to, from, bytes, stream_of(stream)), "cuMemcpyHtoDAsync_v2");
 }
 
-void CudaDevice::download(void* to, std::uint64_t from, std::size_t bytes) {
-  expr::before_work();
+void CudaDevice::do_download(void* to, std::uint64_t from, std::size_t bytes) {
   not_in_graph("copy to the host");
   ready();
   const Bound bound(*this);
@@ -251,8 +247,7 @@ std::shared_ptr<void> CudaDevice::driver_context() {
   return std::make_shared<Bound>(*this);
 }
 
-void CudaDevice::copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) {
-  expr::before_work();
+void CudaDevice::do_copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) {
   not_in_graph("copy from another device");
   ready();
   if (driver_.copy_peer == nullptr) throw Error("this driver copies nothing from device to device");
@@ -260,11 +255,11 @@ void CudaDevice::copy_from(Device& source, std::uint64_t to, std::uint64_t from,
   reach(other);
   // Behind what wrote the source; what reads or overwrites either side later comes behind the copy.
   const MarkOf written(other);
-  stream_wait(0, written.id());
+  do_stream_wait(0, written.id());
   const Bound bound(*this);
   check(driver_.copy_peer(to, context_, from, other.context_, bytes, nullptr), "cuMemcpyPeerAsync");
   const MarkOf copied(*this);
-  other.stream_wait(0, copied.id());
+  other.do_stream_wait(0, copied.id());
 }
 
 int CudaDevice::ordinal_of(std::uint64_t address) noexcept {
@@ -276,14 +271,12 @@ int CudaDevice::ordinal_of(std::uint64_t address) noexcept {
 }
 
 void CudaDevice::start_copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) {
-  expr::before_work();
   ready();
   const Bound bound(*this);
   check(driver_.copy_on_device(to, from, bytes, stream_of(stream)), "cuMemcpyDtoDAsync_v2");
 }
 
 void CudaDevice::start_fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) {
-  expr::before_work();
   ready();
   const Bound bound(*this);
   if (width == 1) {
@@ -296,7 +289,6 @@ void CudaDevice::start_fill(std::uint64_t to, std::uint32_t value, unsigned widt
 }
 
 void CudaDevice::start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) {
-  expr::before_work();
   ++kernels_launched;
   ready();
   const Bound bound(*this);
@@ -341,7 +333,7 @@ void CudaDevice::launch_function(cuda::Function function, const std::string& nam
     const cuda::Status status = driver_.launch_ex(&config, function, nullptr, extra);
     if (status != cuda::kSuccess) check(status, ("cuLaunchKernelEx of " + name).c_str());
   }
-  if (sync_launches_ && recording == 0) synchronize(stream);
+  if (sync_launches_ && recording == 0) do_synchronize(stream);
 }
 
 // A kernel that states its cluster is launched like any other; the driver only wants to be asked for large ones.
@@ -461,7 +453,6 @@ void CudaDevice::note_use(DriverModule& module, StreamId stream) {
 }
 
 void CudaDevice::start(LoadedModule& module, const ModuleLaunch& what, StreamId stream) {
-  expr::before_work();
   ready();
   const Bound bound(*this);
   auto& m = static_cast<DriverModule&>(module);
@@ -544,16 +535,14 @@ void CudaDevice::destroy_stream(StreamId stream) noexcept {
   static_cast<void>(driver_.stream_destroy(stream_of(stream)));
 }
 
-void CudaDevice::synchronize(StreamId stream) {
-  expr::before_work();
+void CudaDevice::do_synchronize(StreamId stream) {
   not_in_graph("waiting");
   ready();
   const Bound bound(*this);
   check(driver_.stream_synchronize(stream_of(stream)), "cuStreamSynchronize");
 }
 
-void CudaDevice::synchronize() {
-  expr::before_work();
+void CudaDevice::do_synchronize() {
   not_in_graph("waiting");
   ready();
   const Bound bound(*this);
@@ -595,8 +584,7 @@ void CudaDevice::destroy_event(EventId event) noexcept {
   drop(event);
 }
 
-void CudaDevice::record(EventId event, StreamId stream) {
-  expr::before_work();
+void CudaDevice::do_record(EventId event, StreamId stream) {
   ready();
   const Bound bound(*this);
   check(driver_.event_record(event_of(event), stream_of(stream)), "cuEventRecord");
@@ -609,8 +597,7 @@ void CudaDevice::wait(EventId event) {
   check(driver_.event_synchronize(event_of(event)), "cuEventSynchronize");
 }
 
-void CudaDevice::stream_wait(StreamId stream, EventId event) {
-  expr::before_work();
+void CudaDevice::do_stream_wait(StreamId stream, EventId event) {
   ready();
   const Bound bound(*this);
   check(driver_.stream_wait_event(stream_of(stream), event_of(event), 0), "cuStreamWaitEvent");
@@ -737,8 +724,7 @@ void CudaDevice::abandon_capture(StreamId stream) noexcept {
   static_cast<void>(driver_.graph_destroy(graph));
 }
 
-void CudaDevice::launch_graph(GraphId graph, StreamId stream) {
-  expr::before_work();
+void CudaDevice::do_launch_graph(GraphId graph, StreamId stream) {
   ready();
   const Bound bound(*this);
   if (stream != 0 && !retired_->knows(stream)) {

@@ -38,10 +38,6 @@ class CudaDevice final : public Device, private PoolBacking {
   void free_host(void* memory) noexcept override;
   [[nodiscard]] int ordinal_of(std::uint64_t address) noexcept override;
   std::shared_ptr<void> driver_context() override;
-  void copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) override;
-  void upload(std::uint64_t to, const void* from, std::size_t bytes) override;
-  void upload(std::uint64_t to, const void* from, std::size_t bytes, StreamId stream) override;
-  void download(void* to, std::uint64_t from, std::size_t bytes) override;
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
   std::shared_ptr<LoadedModule> load_temporary(const sass::CubinImage& image,
                                                std::span<const std::uint8_t> bytes) override;
@@ -57,19 +53,14 @@ class CudaDevice final : public Device, private PoolBacking {
   StreamId create_stream() override;
   StreamId create_side_stream() override;
   void destroy_stream(StreamId stream) noexcept override;
-  void synchronize(StreamId stream) override;
-  void synchronize() override;
   EventId create_event() override;
   void destroy_event(EventId event) noexcept override;
-  void record(EventId event, StreamId stream) override;
   void wait(EventId event) override;
-  void stream_wait(StreamId stream, EventId event) override;
   double elapsed_ms(EventId start, EventId end) override;
   [[nodiscard]] bool capturing(StreamId stream) noexcept override;
   void begin_capture(StreamId stream) override;
   GraphId end_capture(StreamId stream) override;
   void abandon_capture(StreamId stream) noexcept override;
-  void launch_graph(GraphId graph, StreamId stream) override;
   void destroy_graph(GraphId graph) noexcept override;
 
  private:
@@ -78,6 +69,15 @@ class CudaDevice final : public Device, private PoolBacking {
   EncodedTensorMap encode(const TensorMap& map) override;
   void start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
   void start(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
+  void do_copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) override;
+  void do_upload(std::uint64_t to, const void* from, std::size_t bytes) override;
+  void do_upload(std::uint64_t to, const void* from, std::size_t bytes, StreamId stream) override;
+  void do_download(void* to, std::uint64_t from, std::size_t bytes) override;
+  void do_synchronize(StreamId stream) override;
+  void do_synchronize() override;
+  void do_record(EventId event, StreamId stream) override;
+  void do_stream_wait(StreamId stream, EventId event) override;
+  void do_launch_graph(GraphId graph, StreamId stream) override;
   static constexpr std::uint32_t kPortableCluster = 8;  // CTAs; more have to be allowed
   void allow_cluster(cuda::Function function, const sass::KernelImage& k);
   struct Launch {

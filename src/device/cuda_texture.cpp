@@ -4,7 +4,6 @@
 #include "nervanagpu/error.hpp"
 #include "src/device/cuda_bound.h"
 #include "src/device/cuda_device.h"
-#include "src/expr/deferred.h"
 
 namespace nervanagpu {
 namespace {

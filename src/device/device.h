@@ -87,6 +87,9 @@ struct ModuleLaunch {
 };
 
 // Every call may throw what error.hpp lists; free and the destroy calls never do. Thread-safe.
+//
+// What gives the device work, or waits for it, is no virtual function: src/launch/gate.cpp does what waits (expressions,
+// src/expr/deferred.h) before it, and a device implements the start_ or do_ function behind it.
 class Device {
  public:
   Device() : serial_(next_serial()) {}
@@ -128,16 +131,14 @@ class Device {
   virtual std::shared_ptr<void> driver_context() { return nullptr; }
 
   // Host copies wait: for the work before them, and until `from` may be changed.
-  virtual void upload(std::uint64_t to, const void* from, std::size_t bytes) = 0;
+  void upload(std::uint64_t to, const void* from, std::size_t bytes);
   // From memory of allocate_host(), behind the work of `stream`; it may return before `from` may be changed.
-  virtual void upload(std::uint64_t to, const void* from, std::size_t bytes, StreamId /*stream*/) {
-    upload(to, from, bytes);
-  }
-  virtual void download(void* to, std::uint64_t from, std::size_t bytes) = 0;
+  void upload(std::uint64_t to, const void* from, std::size_t bytes, StreamId stream);
+  void download(void* to, std::uint64_t from, std::size_t bytes);
   void copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream);
   // From memory of another device of this kind to this one's: behind the work of both default streams, and before what they
   // are given later.
-  virtual void copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) = 0;
+  void copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes);
   // `count` values of `width` bytes (1, 2 or 4), each the low bits of `value`.
   void fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream);
 
@@ -176,14 +177,14 @@ class Device {
   virtual StreamId create_stream() = 0;
   virtual StreamId create_side_stream() { return create_stream(); }  // one that the default stream does not wait for
   virtual void destroy_stream(StreamId stream) noexcept = 0;
-  virtual void synchronize(StreamId stream) = 0;
-  virtual void synchronize() = 0;
+  void synchronize(StreamId stream);
+  void synchronize();
 
   virtual EventId create_event() = 0;
   virtual void destroy_event(EventId event) noexcept = 0;
-  virtual void record(EventId event, StreamId stream) = 0;
+  void record(EventId event, StreamId stream);
   virtual void wait(EventId event) = 0;
-  virtual void stream_wait(StreamId stream, EventId event) = 0;
+  void stream_wait(StreamId stream, EventId event);
   virtual double elapsed_ms(EventId start, EventId end) = 0;
 
   // Between begin and end this thread's work of `stream` and of the default stream is recorded.
@@ -192,7 +193,7 @@ class Device {
   virtual void begin_capture(StreamId stream) = 0;
   virtual GraphId end_capture(StreamId stream) = 0;
   virtual void abandon_capture(StreamId stream) noexcept = 0;
-  virtual void launch_graph(GraphId graph, StreamId stream) = 0;
+  void launch_graph(GraphId graph, StreamId stream);
   virtual void destroy_graph(GraphId graph) noexcept = 0;
 
  protected:
@@ -203,6 +204,17 @@ class Device {
   virtual EncodedTensorMap encode(const TensorMap& map) = 0;
   virtual void start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) = 0;
   virtual void start(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) = 0;
+  virtual void do_upload(std::uint64_t to, const void* from, std::size_t bytes) = 0;
+  virtual void do_upload(std::uint64_t to, const void* from, std::size_t bytes, StreamId /*stream*/) {
+    do_upload(to, from, bytes);
+  }
+  virtual void do_download(void* to, std::uint64_t from, std::size_t bytes) = 0;
+  virtual void do_copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) = 0;
+  virtual void do_synchronize(StreamId stream) = 0;
+  virtual void do_synchronize() = 0;
+  virtual void do_record(EventId event, StreamId stream) = 0;
+  virtual void do_stream_wait(StreamId stream, EventId event) = 0;
+  virtual void do_launch_graph(GraphId graph, StreamId stream) = 0;
 
  private:
   static std::uint64_t next_serial() {

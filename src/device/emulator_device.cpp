@@ -1,5 +1,4 @@
 #include "src/device/emulator_device.h"
-#include "src/expr/deferred.h"
 
 #include <algorithm>
 #include <cstring>
@@ -142,25 +141,21 @@ MemoryStats EmulatorDevice::memory_stats() const {
   return s;
 }
 
-void EmulatorDevice::upload(std::uint64_t to, const void* from, std::size_t bytes) {
-  expr::before_work();
+void EmulatorDevice::do_upload(std::uint64_t to, const void* from, std::size_t bytes) {
   not_in_graph("copy to the device");
   std::memcpy(host(to, bytes, "copy to the device"), from, bytes);
 }
 
-void EmulatorDevice::download(void* to, std::uint64_t from, std::size_t bytes) {
-  expr::before_work();
+void EmulatorDevice::do_download(void* to, std::uint64_t from, std::size_t bytes) {
   not_in_graph("copy to the host");
   std::memcpy(to, host(from, bytes, "copy to the host"), bytes);
 }
 
 void EmulatorDevice::start_copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId /*stream*/) {
-  expr::before_work();
   queue([=, this] { std::memmove(host(to, bytes, "copy to"), host(from, bytes, "copy from"), bytes); });
 }
 
-void EmulatorDevice::copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) {
-  expr::before_work();
+void EmulatorDevice::do_copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) {
   not_in_graph("copy from another device");
   auto& other = static_cast<EmulatorDevice&>(source);
   std::memcpy(host(to, bytes, "copy to"), other.host(from, bytes, "copy from"), bytes);
@@ -168,7 +163,6 @@ void EmulatorDevice::copy_from(Device& source, std::uint64_t to, std::uint64_t f
 
 void EmulatorDevice::start_fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count,
                                 StreamId /*stream*/) {
-  expr::before_work();
   queue([=, this] { write(host(to, count * width, "fill"), value, width, count); });
 }
 
@@ -185,7 +179,6 @@ const sass::emulate::Kernel& EmulatorDevice::loaded(const Kernel& kernel) {
 
 void EmulatorDevice::start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params,
                            StreamId /*stream*/) {
-  expr::before_work();
   ++kernels_launched;
   sass::emulate::Launch launch;
   launch.grid = {grid.x, grid.y, grid.z};
@@ -292,7 +285,6 @@ std::shared_ptr<LoadedModule> EmulatorDevice::load_temporary(const sass::CubinIm
 }
 
 void EmulatorDevice::start(LoadedModule& module, const ModuleLaunch& what, StreamId /*stream*/) {
-  expr::before_work();
   auto& m = static_cast<EmulatedModule&>(module);
   sass::emulate::Launch launch;
   launch.grid = {what.grid.x, what.grid.y, what.grid.z};
@@ -325,8 +317,7 @@ void EmulatorDevice::destroy_event(EventId event) noexcept {
   events_.erase(event);
 }
 
-void EmulatorDevice::record(EventId event, StreamId /*stream*/) {
-  expr::before_work();
+void EmulatorDevice::do_record(EventId event, StreamId /*stream*/) {
   if (recording != nullptr) return;  // it orders the graph's work, which runs in order here; nobody may wait for it
   const std::lock_guard lock(mutex_);
   const auto it = events_.find(event);
@@ -344,12 +335,10 @@ EmulatorDevice::Mark EmulatorDevice::mark_of(EventId event, const char* what) co
 
 void EmulatorDevice::wait(EventId /*event*/) {}  // everything recorded has passed, as on a GPU also what never was
 
-void EmulatorDevice::synchronize(StreamId /*stream*/) {
-  expr::before_work();
+void EmulatorDevice::do_synchronize(StreamId /*stream*/) {
   not_in_graph("waiting");
 }
-void EmulatorDevice::synchronize() {
-  expr::before_work();
+void EmulatorDevice::do_synchronize() {
   not_in_graph("waiting");
 }
 

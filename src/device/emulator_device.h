@@ -33,10 +33,6 @@ class EmulatorDevice final : public Device {
     return memory_.holds(address) ? info_.ordinal : -1;
   }
   [[nodiscard]] bool holds_host(const void* memory) noexcept override { return memory_.address_of(memory) != 0; }
-  void copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) override;
-  using Device::upload;
-  void upload(std::uint64_t to, const void* from, std::size_t bytes) override;
-  void download(void* to, std::uint64_t from, std::size_t bytes) override;
   std::shared_ptr<LoadedModule> load(const sass::CubinImage& image, std::span<const std::uint8_t> bytes) override;
   std::shared_ptr<LoadedModule> load_temporary(const sass::CubinImage& image,
                                                std::span<const std::uint8_t> bytes) override;
@@ -50,19 +46,14 @@ class EmulatorDevice final : public Device {
   void destroy_surface(std::uint64_t handle) noexcept override;
   StreamId create_stream() override;
   void destroy_stream(StreamId /*stream*/) noexcept override {}
-  void synchronize(StreamId stream) override;
-  void synchronize() override;
   EventId create_event() override;
   void destroy_event(EventId event) noexcept override;
-  void record(EventId event, StreamId stream) override;
   void wait(EventId event) override;
-  void stream_wait(StreamId /*stream*/, EventId event) override { wait(event); }
   double elapsed_ms(EventId start, EventId end) override;
   [[nodiscard]] bool capturing(StreamId /*stream*/) noexcept override;
   void begin_capture(StreamId stream) override;
   GraphId end_capture(StreamId stream) override;
   void abandon_capture(StreamId stream) noexcept override;
-  void launch_graph(GraphId graph, StreamId stream) override;
   void destroy_graph(GraphId graph) noexcept override;
   // For tools that run kernels which are not in the registry.
   [[nodiscard]] sass::emulate::Memory& memory() { return memory_; }
@@ -73,6 +64,14 @@ class EmulatorDevice final : public Device {
   EncodedTensorMap encode(const TensorMap& map) override;
   void start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) override;
   void start(LoadedModule& module, const ModuleLaunch& launch, StreamId stream) override;
+  void do_copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) override;
+  void do_upload(std::uint64_t to, const void* from, std::size_t bytes) override;
+  void do_download(void* to, std::uint64_t from, std::size_t bytes) override;
+  void do_synchronize(StreamId stream) override;
+  void do_synchronize() override;
+  void do_record(EventId event, StreamId stream) override;
+  void do_stream_wait(StreamId /*stream*/, EventId event) override { wait(event); }
+  void do_launch_graph(GraphId graph, StreamId stream) override;
   using Clock = std::chrono::steady_clock;
   struct Mark {
     bool recorded = false;

@@ -3,7 +3,6 @@
 
 #include "nervanagpu/error.hpp"
 #include "src/device/emulator_device.h"
-#include "src/expr/deferred.h"
 
 namespace nervanagpu {
 
@@ -43,8 +42,7 @@ void EmulatorDevice::abandon_capture(StreamId /*stream*/) noexcept {
   discard(*recorded);
 }
 
-void EmulatorDevice::launch_graph(GraphId graph, StreamId /*stream*/) {
-  expr::before_work();
+void EmulatorDevice::do_launch_graph(GraphId graph, StreamId /*stream*/) {
   std::shared_ptr<const Recorded> recorded;
   {
     const std::lock_guard lock(mutex_);

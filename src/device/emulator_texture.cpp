@@ -3,7 +3,6 @@
 
 #include "nervanagpu/error.hpp"
 #include "src/device/emulator_device.h"
-#include "src/expr/deferred.h"
 
 namespace nervanagpu {
 

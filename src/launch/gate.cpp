@@ -1,8 +1,10 @@
-// The one way to a kernel, on every device: its .needs are asked first. What is being recorded is not started.
+// The one gate in front of every device. What waits (src/expr/deferred.h) is done before any work of the device, and a kernel's
+// .needs are asked. What is being recorded is not started.
 #include <string>
 
 #include "nervanagpu/error.hpp"
 #include "src/device/device.h"
+#include "src/expr/deferred.h"
 #include "src/launch/launch_tape.h"
 
 namespace nervanagpu {
@@ -48,22 +50,26 @@ AskedLaunch Device::ask(const Kernel& kernel, const Grid& grid, std::span<const 
 void Device::launch(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) {
   const AskedLaunch asked = ask(kernel, grid, params);
   if (LaunchTape* tape = LaunchTape::current()) return tape->add(asked, params, stream);
+  expr::before_work();
   start(kernel, grid, params, stream);
 }
 
 void Device::launch(const AskedLaunch& what, std::span<const std::byte> params, StreamId stream) {
   if (LaunchTape* tape = LaunchTape::current()) return tape->add(what, params, stream);
   ++needs_known;
+  expr::before_work();
   start(what.kernel(), what.grid(), params, stream);
 }
 
 void Device::copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) {
   if (LaunchTape* tape = LaunchTape::current()) return tape->add(LaunchTape::Copy{to, from, bytes}, stream);
+  expr::before_work();
   start_copy(to, from, bytes, stream);
 }
 
 void Device::fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count, StreamId stream) {
   if (LaunchTape* tape = LaunchTape::current()) return tape->add(LaunchTape::Fill{to, value, width, count}, stream);
+  expr::before_work();
   start_fill(to, value, width, count, stream);
 }
 
@@ -79,7 +85,53 @@ void Device::launch(LoadedModule& module, const ModuleLaunch& what, StreamId str
   if (const sass::Condition* c = unmet(needs.conditions, what.params, size)) {
     throw InvalidArgument(refusal(needs.manifest, *c, what.params, size));
   }
+  expr::before_work();
   start(module, what, stream);
+}
+
+void Device::upload(std::uint64_t to, const void* from, std::size_t bytes) {
+  expr::before_work();
+  do_upload(to, from, bytes);
+}
+
+void Device::upload(std::uint64_t to, const void* from, std::size_t bytes, StreamId stream) {
+  expr::before_work();
+  do_upload(to, from, bytes, stream);
+}
+
+void Device::download(void* to, std::uint64_t from, std::size_t bytes) {
+  expr::before_work();
+  do_download(to, from, bytes);
+}
+
+void Device::copy_from(Device& source, std::uint64_t to, std::uint64_t from, std::size_t bytes) {
+  expr::before_work();
+  do_copy_from(source, to, from, bytes);
+}
+
+void Device::synchronize(StreamId stream) {
+  expr::before_work();
+  do_synchronize(stream);
+}
+
+void Device::synchronize() {
+  expr::before_work();
+  do_synchronize();
+}
+
+void Device::record(EventId event, StreamId stream) {
+  expr::before_work();
+  do_record(event, stream);
+}
+
+void Device::stream_wait(StreamId stream, EventId event) {
+  expr::before_work();
+  do_stream_wait(stream, event);
+}
+
+void Device::launch_graph(GraphId graph, StreamId stream) {
+  expr::before_work();
+  do_launch_graph(graph, stream);
 }
 
 }  // namespace nervanagpu
