@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The polynomials of src/fuse/double_*.cpp: minimax by Remez's exchange, coefficients as float64.
+"""The polynomials of src/fuse/numeric/double_*.cpp: minimax by Remez's exchange, coefficients as float64.
 
     python tools/polynomials.py [NAME ...]
 
