@@ -4,7 +4,7 @@
  *   - Every function that can fail returns an ng_status; ng_last_error() then says which argument was wrong, what came and
  *     what is needed. A refused call has written nothing. No C++ exception leaves the library.
  *   - Device memory is an address in a uint64_t: ng_malloc's, or a CUdeviceptr of the caller's in the primary context.
- *   - A stream is a uint64_t: 0 for the default one, ng_stream_create's, or a CUstream of the caller's.
+ *   - A stream is a uint64_t: 0 for the default one, ng_stream_create's, or a CUstream of the caller's. It must be there.
  *   - ng_gemm*, ng_matmul, ng_conv_* and ng_pool_* queue kernels and return: nothing is allocated, copied or awaited, and
  *     they may be captured in a CUDA graph. What a kernel does wrong later is reported by the next call that waits.
  *   - Structures begin with their own size, so that a program keeps working with a newer library. Start from their _INIT
@@ -160,7 +160,7 @@ enum ng_gemm_activation {
 /* How float32 operands are multiplied; precision.hpp says more. */
 enum ng_precision {
   NG_STRICT = 0, /* by fused multiply-adds: the same bits on every device */
-  NG_TENSOR = 1  /* by the tensor cores of sm_90a, from bfloat16 pieces; elsewhere as NG_STRICT */
+  NG_TENSOR = 1  /* by the tensor cores of sm_90a, from pieces of 16 bits; elsewhere as NG_STRICT */
 };
 
 /* Row-major; leading dimensions and strides in elements. C overlaps neither A, B nor bias. */
@@ -175,7 +175,7 @@ typedef struct ng_gemm_problem {
   int32_t bias_per_row;
   int32_t relu; /* 0: none; 1: act = max(x, 0); 2: of alpha * A B alone, before beta and bias. NaN stays NaN */
   int32_t a_type,
-      b_type; /* ng_dtype: float32, float16, bfloat16 (both the same; C too, or float32), or bytes (C: int32, float32 or int8) */
+      b_type; /* ng_dtype: float32, float16, bfloat16 (alike; C too, or float32), int32 (C too), bytes (C: int32, float32, int8) */
   int32_t c_type, bias_type; /* bias: as C, or float32 for a float C */
   ng_rounding rounding;      /* of a float C */
   int64_t splits;            /* of k (split-K): summed apart, then in order; 0: the library chooses */

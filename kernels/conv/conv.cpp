@@ -249,6 +249,11 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
   check_address(name_of(pass, roles.in1), pointers.in1, size_of(type_of(p, roles.in1)));
   check_address(name_of(pass, roles.in2), pointers.in2, size_of(type_of(p, roles.in2)));
   check_address(name_of(pass, roles.out), pointers.out, size_of(type_of(p, roles.out)));
+  for (const auto& [role, address] : {std::pair{roles.in1, pointers.in1}, {roles.in2, pointers.in2}}) {
+    if (address != pointers.out) continue;
+    throw InvalidArgument(std::string("conv: ") + name_of(pass, roles.out) + " is at the address of " +
+                          name_of(pass, role) + "; needs memory of its own");
+  }
   if (workspace > 0) check_address("workspace", pointers.workspace, 16);
   const Epilogue e = epilogue_of(pass, p, pointers, options);
   Device& device = current_device();

@@ -108,6 +108,8 @@ void check_types(ConvPass pass, const ConvProblem& p) {
 }  // namespace
 
 void check(ConvPass pass, const ConvProblem& p) {
+  if (pass > ConvPass::update) refuse("pass", static_cast<int>(pass), "a ConvPass");
+  if (p.layout > Layout::channels_first) refuse("layout", static_cast<int>(p.layout), "a Layout");
   static_cast<void>(p.out());
   check_types(pass, p);
   // Nothing below may overflow.

@@ -490,14 +490,30 @@ void launch(Device& device, const Plan& plan, const GemmProblem& p, StreamId str
 
 std::size_t gemm_workspace(const GemmProblem& problem, const std::string& tile) {
   sgemm::check_sizes(problem);
+  sgemm::check_rounding(problem);
   Device& device = current_device();
   return sgemm::workspace_of(device, sgemm::reduced(device.registry(), problem), tile);
 }
 
 namespace sgemm {
 
+namespace {
+
+// Other overlaps are the caller's to know: rows of one matrix may lie between those of another.
+void check_apart(const GemmProblem& p) {
+  if (p.pointers != 0 || p.m == 0 || p.n == 0 || p.batch == 0) return;
+  for (const auto& [name, address] : {std::pair{"a", p.a}, {"b", p.b}, {"bias", p.bias}}) {
+    if (address == p.c && (p.k > 0 || address == p.bias)) {
+      throw InvalidArgument(std::string("gemm: c is at the address of ") + name + "; needs memory of its own");
+    }
+  }
+}
+
+}  // namespace
+
 GemmProblem check_launch(Device& device, const GemmProblem& problem, const std::string& tile) {
   check(problem);
+  check_apart(problem);
   const GemmProblem p = reduced(device.registry(), problem);
   if (p.m == 0 || p.n == 0 || p.batch == 0) return p;
   if (p.workspace == 0 && needs_workspace(device.registry(), p)) {

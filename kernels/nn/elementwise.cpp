@@ -32,8 +32,11 @@ Expr positive(const Expr& x) {
   return apply(ExprOp::greater, {x, 0});
 }
 
-// The sign of y must tell the sign of x.
-void check_slope(const char* op, Activation f, float slope) {
+// Of leaky_relu the sign of y must tell the sign of x.
+void check_function(const char* op, Activation f, float slope) {
+  if (f > Activation::sigmoid) {
+    throw InvalidArgument(std::string(op) + ": f is " + std::to_string(static_cast<int>(f)) + "; needs an Activation");
+  }
   if (f == Activation::leaky_relu && !(slope >= 0.0F && std::isfinite(slope))) {
     throw InvalidArgument(std::string(op) + ": slope is " + std::to_string(slope) + "; needs a number, 0 or more");
   }
@@ -76,7 +79,7 @@ void activation_fprop(Activation f, const Tensor& x, Tensor& y, float slope, con
                       const Stream& stream) {
   const Placed placed("activation", {{"x", x}, {"y", y}, {"stream", stream}});
   check_result({"activation", "x", x}, {"activation", "y", y}, rounding);
-  check_slope("activation", f, slope);
+  check_function("activation", f, slope);
   if (x.size() == 0) return;
   Expr v = values(x);
   const auto result = [&]() -> Expr {
@@ -99,7 +102,7 @@ void activation_bprop(Activation f, const Tensor& y, const Tensor& dy, Tensor& d
   nn::check_like({"activation_bprop", "dy", dy}, named);
   nn::check_contiguous({"activation_bprop", "dy", dy});
   nn::check_apart_or_same({"activation_bprop", "dx", dx}, {"activation_bprop", "dy", dy});
-  check_slope("activation_bprop", f, slope);
+  check_function("activation_bprop", f, slope);
   if (y.size() == 0) return;
   const Expr v = values(y);
   Expr d = values(dy);

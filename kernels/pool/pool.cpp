@@ -361,26 +361,38 @@ void queue(Device& device, Pass pass, const PoolProblem& p, const Pointers& poin
   }
 }
 
+namespace {
+
+void queue_apart(Pass pass, const PoolProblem& p, const Pointers& pointers, const PoolOptions& options) {
+  for (const auto& [name, address] : {std::pair{"x", pointers.x}, {"dy", pointers.dy}, {"argmax", pointers.argmax}}) {
+    if (address == 0 || address != pointers.out) continue;
+    throw InvalidArgument(std::string("pool: ") + (pass == Pass::fprop ? "y" : "dx") + " is at the address of " + name +
+                          "; needs memory of its own");
+  }
+  queue_planned(current_device(), pass, p, pointers, options);
+}
+
+}  // namespace
 }  // namespace pool_detail
 
 void pool_fprop(const PoolProblem& p, std::uint64_t x, std::uint64_t y, const PoolOptions& options) {
-  pool_detail::queue_planned(current_device(), pool_detail::Pass::fprop, p, {x, 0, y, 0}, options);
+  pool_detail::queue_apart(pool_detail::Pass::fprop, p, {x, 0, y, 0}, options);
 }
 
 void pool_bprop(const PoolProblem& p, std::uint64_t dy, std::uint64_t x, std::uint64_t dx, const PoolOptions& options) {
-  pool_detail::queue_planned(current_device(), pool_detail::Pass::bprop, p, {x, dy, dx, 0}, options);
+  pool_detail::queue_apart(pool_detail::Pass::bprop, p, {x, dy, dx, 0}, options);
 }
 
 void max_pool_fprop(const PoolProblem& p, std::uint64_t x, std::uint64_t y, std::uint64_t argmax,
                     const PoolOptions& options) {
   pool_detail::check_address("argmax", argmax, 1);
-  pool_detail::queue_planned(current_device(), pool_detail::Pass::fprop, p, {x, 0, y, argmax}, options);
+  pool_detail::queue_apart(pool_detail::Pass::fprop, p, {x, 0, y, argmax}, options);
 }
 
 void max_pool_bprop(const PoolProblem& p, std::uint64_t dy, std::uint64_t argmax, std::uint64_t dx,
                     const PoolOptions& options) {
   pool_detail::check_address("argmax", argmax, 1);
-  pool_detail::queue_planned(current_device(), pool_detail::Pass::bprop, p, {0, dy, dx, argmax}, options);
+  pool_detail::queue_apart(pool_detail::Pass::bprop, p, {0, dy, dx, argmax}, options);
 }
 
 }  // namespace nervanagpu

@@ -77,6 +77,8 @@ Shape shape_of(const PoolProblem& p, const Quad& lengths, int spatial) {
 }
 
 void check(const PoolProblem& p) {
+  if (p.op > PoolOp::l2) refuse("op", static_cast<int>(p.op), "a PoolOp");
+  if (p.layout > Layout::channels_first) refuse("layout", static_cast<int>(p.layout), "a Layout");
   if (p.dtype != Dtype::float32 && p.dtype != Dtype::float16 && p.dtype != Dtype::bfloat16) {
     throw TypeError("pool: dtype is " + std::string(name_of(p.dtype)) + "; needs float32, float16 or bfloat16");
   }

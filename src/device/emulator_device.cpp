@@ -13,6 +13,8 @@
 namespace nervanagpu {
 namespace {
 
+constexpr StreamId kPerThread = 2;  // CUDA names two default streams 1 and 2
+
 // The GPU whose choices the emulator makes, so that both run the same kernels: the largest that has kernels of `arch`.
 int multiprocessors_of(sass::Arch arch) {
   switch (arch) {
@@ -80,7 +82,7 @@ EmulatorDevice::EmulatorDevice(std::span<const EmbeddedCubin> cubins, sass::Arch
     : registry_(cubins, arch),
       memory_(memory_bytes, static_cast<unsigned>(ordinal)),
       kernels_(registry_.kernels().size()),
-      next_id_((static_cast<std::uint64_t>(ordinal) << 48) + 1) {
+      next_id_((static_cast<std::uint64_t>(ordinal) << 48) + kPerThread + 1) {
   info_.ordinal = ordinal;
   info_.kind = DeviceKind::emulator;
   info_.name = checked ? "emulator (checked)" : "emulator";
@@ -151,7 +153,8 @@ void EmulatorDevice::do_download(void* to, std::uint64_t from, std::size_t bytes
   std::memcpy(to, host(from, bytes, "copy to the host"), bytes);
 }
 
-void EmulatorDevice::start_copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId /*stream*/) {
+void EmulatorDevice::start_copy(std::uint64_t to, std::uint64_t from, std::size_t bytes, StreamId stream) {
+  check_stream(stream);
   queue([=, this] { std::memmove(host(to, bytes, "copy to"), host(from, bytes, "copy from"), bytes); });
 }
 
@@ -162,7 +165,8 @@ void EmulatorDevice::do_copy_from(Device& source, std::uint64_t to, std::uint64_
 }
 
 void EmulatorDevice::start_fill(std::uint64_t to, std::uint32_t value, unsigned width, std::size_t count,
-                                StreamId /*stream*/) {
+                                StreamId stream) {
+  check_stream(stream);
   queue([=, this] { write(host(to, count * width, "fill"), value, width, count); });
 }
 
@@ -177,8 +181,8 @@ const sass::emulate::Kernel& EmulatorDevice::loaded(const Kernel& kernel) {
   return *slot;
 }
 
-void EmulatorDevice::start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params,
-                           StreamId /*stream*/) {
+void EmulatorDevice::start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> params, StreamId stream) {
+  check_stream(stream);
   ++kernels_launched;
   sass::emulate::Launch launch;
   launch.grid = {grid.x, grid.y, grid.z};
@@ -284,7 +288,8 @@ std::shared_ptr<LoadedModule> EmulatorDevice::load_temporary(const sass::CubinIm
   return module;
 }
 
-void EmulatorDevice::start(LoadedModule& module, const ModuleLaunch& what, StreamId /*stream*/) {
+void EmulatorDevice::start(LoadedModule& module, const ModuleLaunch& what, StreamId stream) {
+  check_stream(stream);
   auto& m = static_cast<EmulatedModule&>(module);
   sass::emulate::Launch launch;
   launch.grid = {what.grid.x, what.grid.y, what.grid.z};
@@ -303,7 +308,21 @@ EncodedTensorMap EmulatorDevice::encode(const TensorMap& map) {
 
 StreamId EmulatorDevice::create_stream() {
   const std::lock_guard lock(mutex_);
+  streams_.insert(next_id_);
   return next_id_++;
+}
+
+void EmulatorDevice::destroy_stream(StreamId stream) noexcept {
+  const std::lock_guard lock(mutex_);
+  streams_.erase(stream);
+}
+
+void EmulatorDevice::check_stream(StreamId stream) const {
+  if (stream <= kPerThread) return;
+  const std::lock_guard lock(mutex_);
+  if (streams_.contains(stream)) return;
+  throw InvalidArgument("stream is " + std::to_string(stream) + "; needs one of device " +
+                        std::to_string(info_.ordinal) + " that was not destroyed, or 0");
 }
 
 EventId EmulatorDevice::create_event() {
@@ -317,7 +336,8 @@ void EmulatorDevice::destroy_event(EventId event) noexcept {
   events_.erase(event);
 }
 
-void EmulatorDevice::do_record(EventId event, StreamId /*stream*/) {
+void EmulatorDevice::do_record(EventId event, StreamId stream) {
+  check_stream(stream);
   if (recording != nullptr) return;  // it orders the graph's work, which runs in order here; nobody may wait for it
   const std::lock_guard lock(mutex_);
   const auto it = events_.find(event);
@@ -335,7 +355,13 @@ EmulatorDevice::Mark EmulatorDevice::mark_of(EventId event, const char* what) co
 
 void EmulatorDevice::wait(EventId /*event*/) {}  // everything recorded has passed, as on a GPU also what never was
 
-void EmulatorDevice::do_synchronize(StreamId /*stream*/) {
+void EmulatorDevice::do_stream_wait(StreamId stream, EventId event) {
+  check_stream(stream);
+  wait(event);
+}
+
+void EmulatorDevice::do_synchronize(StreamId stream) {
+  check_stream(stream);
   not_in_graph("waiting");
 }
 void EmulatorDevice::do_synchronize() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "sass/emulate/emulate.h"
@@ -45,7 +46,7 @@ class EmulatorDevice final : public Device {
   void destroy_texture(std::uint64_t handle) noexcept override;
   void destroy_surface(std::uint64_t handle) noexcept override;
   StreamId create_stream() override;
-  void destroy_stream(StreamId /*stream*/) noexcept override {}
+  void destroy_stream(StreamId stream) noexcept override;
   EventId create_event() override;
   void destroy_event(EventId event) noexcept override;
   void wait(EventId event) override;
@@ -70,7 +71,7 @@ class EmulatorDevice final : public Device {
   void do_synchronize(StreamId stream) override;
   void do_synchronize() override;
   void do_record(EventId event, StreamId stream) override;
-  void do_stream_wait(StreamId /*stream*/, EventId event) override { wait(event); }
+  void do_stream_wait(StreamId stream, EventId event) override;
   void do_launch_graph(GraphId graph, StreamId stream) override;
   using Clock = std::chrono::steady_clock;
   struct Mark {
@@ -91,6 +92,8 @@ class EmulatorDevice final : public Device {
   // Throws if this thread records a graph, as a driver does.
   static void not_in_graph(const char* what);
   void discard(const Recorded& recorded) noexcept;
+  // On a GPU a stream that is not there ends the process: here it is refused, so that programs are told.
+  void check_stream(StreamId stream) const;
   // `keep`: what the kernel belongs to, if that may go.
   void queue_launch(const std::string& name, const sass::emulate::Kernel& kernel, sass::emulate::Launch launch,
                     std::span<const std::byte> params, std::shared_ptr<const LoadedModule> keep);
@@ -104,6 +107,7 @@ class EmulatorDevice final : public Device {
   sass::emulate::Memory memory_;
   mutable std::mutex mutex_;                                           // of what follows
   std::vector<std::shared_ptr<const sass::emulate::Kernel>> kernels_;  // by Kernel::index, loaded when first used
+  std::unordered_set<StreamId> streams_;
   std::unordered_map<EventId, Mark> events_;
   std::unordered_map<GraphId, std::shared_ptr<const Recorded>> graphs_;
   std::uint64_t next_id_;  // of streams, events and graphs; no other device has it

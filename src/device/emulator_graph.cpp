@@ -42,7 +42,8 @@ void EmulatorDevice::abandon_capture(StreamId /*stream*/) noexcept {
   discard(*recorded);
 }
 
-void EmulatorDevice::do_launch_graph(GraphId graph, StreamId /*stream*/) {
+void EmulatorDevice::do_launch_graph(GraphId graph, StreamId stream) {
+  check_stream(stream);
   std::shared_ptr<const Recorded> recorded;
   {
     const std::lock_guard lock(mutex_);

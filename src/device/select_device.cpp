@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <string_view>
@@ -289,7 +290,9 @@ void release_captured_memory() {
 
 std::shared_ptr<void> pinned_memory(std::size_t bytes) {
   Device& device = current_device();
-  void* memory = device.allocate_host(std::max<std::size_t>(bytes, 1));
+  // More than a host can address; below it sums of sizes do not wrap.
+  const bool possible = bytes <= std::numeric_limits<std::ptrdiff_t>::max();
+  void* memory = possible ? device.allocate_host(std::max<std::size_t>(bytes, 1)) : nullptr;
   if (memory == nullptr)
     throw OutOfMemory("out of memory: " + std::to_string(bytes) + " bytes of host memory asked for");
   return {memory, [&device](void* p) { device.free_host(p); }};

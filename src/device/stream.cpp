@@ -29,6 +29,11 @@ void check_stream(const char* call, const Device& device, const Stream& stream) 
                           ", stream on device " + std::to_string(stream.device()) + "; needs one device");
   }
 }
+template <class Owner>
+Owner& existing(const std::shared_ptr<Owner>& owner) {
+  if (owner == nullptr) throw InvalidArgument("event: it was moved from; needs an Event of its own");
+  return *owner;
+}
 void check_same(const Device& end, const Device& start) {
   if (&end == &start) return;
   throw InvalidArgument("ms_since: the event is on device " + std::to_string(end.info().ordinal) +
@@ -66,21 +71,21 @@ Event::Event() {
 }
 
 void Event::record(const Stream& stream) {
-  check_stream("record", owner_->device, stream);
-  owner_->device.record(owner_->id, stream.handle());
+  check_stream("record", existing(owner_).device, stream);
+  existing(owner_).device.record(existing(owner_).id, stream.handle());
 }
 void Event::synchronize() const {
-  owner_->device.wait(owner_->id);
+  existing(owner_).device.wait(existing(owner_).id);
 }
 double Event::ms_since(const Event& start) const {
-  check_same(owner_->device, start.owner_->device);
-  return owner_->device.elapsed_ms(start.owner_->id, owner_->id);
+  check_same(existing(owner_).device, existing(start.owner_).device);
+  return existing(owner_).device.elapsed_ms(existing(start.owner_).id, existing(owner_).id);
 }
 void Event::make_wait(const Stream& stream) const {
   // A stream of one GPU may wait for an event of another; emulated streams are always done, and events known to their own.
   Device& of_stream = stream.device() < 0 ? current_device() : open_device(stream.device());
-  Device& device = of_stream.info().kind == DeviceKind::cuda ? of_stream : owner_->device;
-  device.stream_wait(stream.handle(), owner_->id);
+  Device& device = of_stream.info().kind == DeviceKind::cuda ? of_stream : existing(owner_).device;
+  device.stream_wait(&device == &of_stream ? stream.handle() : 0, existing(owner_).id);
 }
 
 }  // namespace nervanagpu

@@ -166,18 +166,21 @@ std::size_t Image::bytes() const noexcept {
 }
 
 namespace {
-void expect_bytes(std::size_t came, std::size_t needed) {
-  if (came == needed) return;
-  throw InvalidArgument("image: bytes is " + std::to_string(came) + "; all its texels have " + std::to_string(needed));
+void check_texels(const void* texels, std::size_t came, std::size_t needed) {
+  if (came != needed) {
+    throw InvalidArgument("image: bytes is " + std::to_string(came) + "; all its texels have " +
+                          std::to_string(needed));
+  }
+  if (texels == nullptr) throw InvalidArgument("image: texels is null; needs host memory");
 }
 }  // namespace
 
 void Image::set(const void* texels, std::size_t bytes) {
-  expect_bytes(bytes, data_->bytes);
+  check_texels(texels, bytes, data_->bytes);
   data_->device.upload_image(data_->id, data_->spec, texels);
 }
 void Image::get(void* texels, std::size_t bytes) const {
-  expect_bytes(bytes, data_->bytes);
+  check_texels(texels, bytes, data_->bytes);
   data_->device.download_image(texels, data_->id, data_->spec);
 }
 

@@ -314,7 +314,8 @@ std::string_view name_of(ExprOp op) noexcept {
 
 std::string_view name_of(Reduction op) noexcept {
   static constexpr std::string_view kNames[] = {"sum", "max", "min", "mean", "var", "std", "prod"};
-  return kNames[static_cast<std::size_t>(op)];
+  const auto number = static_cast<std::size_t>(op);
+  return number < std::size(kNames) ? kNames[number] : "";
 }
 
 Expr::Expr(const Tensor& tensor) : Expr(expr::leaf_of(tensor)) {}
@@ -462,6 +463,7 @@ Expr as_dtype(const Expr& x, Dtype dtype) {
   return Expr(converted(operand(x), dtype));
 }
 Expr cast(const Expr& x, Dtype dtype) {
+  static_cast<void>(byte_count({}, dtype));  // that it is one
   const NodePtr n = operand(x);
   return n->dtype == dtype && !n->weak ? own(n) : Expr(converted(n, dtype));
 }
@@ -523,6 +525,9 @@ Expr reduce(Reduction op, const Expr& x, const std::vector<int>& axes, bool keep
   const Node& n = *of;
   const auto rank = static_cast<int>(n.shape.size());
   const std::string name(name_of(op));
+  if (name.empty()) {
+    throw InvalidArgument("reduce: op is " + std::to_string(static_cast<int>(op)) + "; needs a Reduction");
+  }
   std::vector<bool> reduced(n.shape.size(), axes.empty());
   for (const int a : axes) {
     const int at = a < 0 ? a + rank : a;

@@ -22,8 +22,12 @@ constexpr std::array<Row, 15> kRows = {{  // in the order of Dtype
 }};
 // clang-format on
 
+// Of a number that is no Dtype, so that a refusal can be written.
+constexpr Row kNone = {Dtype{}, "no dtype", 1};
+
 const Row& row(Dtype dtype) {
-  return kRows[static_cast<std::size_t>(dtype)];
+  const auto number = static_cast<std::size_t>(dtype);
+  return number < kRows.size() ? kRows[number] : kNone;
 }
 
 }  // namespace

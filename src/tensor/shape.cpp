@@ -40,6 +40,9 @@ std::int64_t element_count(const Shape& shape) {
 }
 
 std::size_t byte_count(const Shape& shape, Dtype dtype) {
+  if (dtype > Dtype::complex128) {
+    throw TypeError("dtype is " + std::to_string(static_cast<int>(dtype)) + "; needs a Dtype");
+  }
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(element_count(shape), static_cast<std::int64_t>(size_of(dtype)), &bytes)) {
     too_large(shape, "bytes are");

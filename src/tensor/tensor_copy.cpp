@@ -32,6 +32,10 @@ void check_bytes(const Tensor& t, std::size_t bytes) {
   }
 }
 
+void check_host(const void* host, std::size_t bytes) {
+  if (host == nullptr) throw InvalidArgument("host is null; needs " + std::to_string(bytes) + " bytes of host memory");
+}
+
 void check_distinct(const Tensor& t) {
   if (!distinct(t.shape(), t.strides())) {
     throw InvalidArgument("a tensor " + text_of(t.shape()) + " with strides " + text_of(t.strides()) +
@@ -44,6 +48,7 @@ void check_distinct(const Tensor& t) {
 void Tensor::get(void* host, std::size_t bytes) const {
   check_bytes(*this, bytes);
   if (bytes == 0) return;
+  check_host(host, bytes);
   if (contiguous()) {
     open_device(device_).download(host, address_, bytes);
     return;
@@ -58,6 +63,7 @@ void Tensor::set(const void* host, std::size_t bytes) {
   check_bytes(*this, bytes);
   check_writable(*this);
   if (bytes == 0) return;
+  check_host(host, bytes);
   if (contiguous()) {
     open_device(device_).upload(address_, host, bytes);
     return;
