@@ -238,6 +238,8 @@ void LaunchPaths::pools() {
           Tensor places = Tensor::empty({pool_argmax_bytes(p)}, Dtype::uint8);
           follow("pool that saves its places", [&] { max_pool_fprop(p, x, y, places); });
           follow("pool from its places", [&] { max_pool_bprop(p, y, places, dx); });
+          Tensor indices = Tensor::empty(y.shape(), Dtype::int64);
+          follow("indices of its places", [&] { max_pool_places(p, places, indices); });
         }
       }
     }
