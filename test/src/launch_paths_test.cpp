@@ -206,6 +206,13 @@ void LaunchPaths::convolutions() {
   follow("fprop by pieces", [&] { conv_fprop(exact, maps, filters, made, by_pieces); });
   follow("bprop by pieces", [&] { conv_bprop(exact, maps, filters, made, by_pieces); });
   follow("update by pieces", [&] { conv_update(exact, maps, made, changed, by_pieces); });
+  ConvProblem strided;  // pictures of few channels, whose gradient goes by cells
+  strided.n = 64, strided.c = 3, strided.k = 64;
+  strided.in = {1, 112, 112}, strided.filter = {1, 7, 7}, strided.pad = {0, 3, 3}, strided.stride = {1, 2, 2};
+  strided.x_type = strided.w_type = strided.y_type = Dtype::float16;
+  const auto half = [](Shape shape) { return Tensor::empty(std::move(shape), Dtype::float16); };
+  Tensor gradient = half({64, 112, 112, 3});
+  follow("bprop by cells", [&] { conv_bprop(strided, half({64, 56, 56, 64}), half({64, 7, 7, 3}), gradient); });
   ConvProblem exact_first = first;
   exact_first.x_type = exact_first.w_type = exact_first.y_type = Dtype::float32;
   const Tensor pictures = Tensor::empty({32, 224, 224, 3});

@@ -29,8 +29,9 @@ constexpr std::array kArchs = {sass::Arch::sm_90a, sass::Arch::sm_80, sass::Arch
 
 // Any value is as good as any other.
 bool is_free(std::string_view name) {
-  static const std::set<std::string_view> kFree = {"seed",  "counter", "round_offset", "c0",   "ci_n", "cj",  "gc",
-                                                   "order", "cs",      "tall",         "fold", "up",   "cap", "add"};
+  static const std::set<std::string_view> kFree = {"seed", "counter", "round_offset", "c0",  "ci_n",
+                                                   "cj",   "gc",      "order",        "cs",  "tall",
+                                                   "fold", "up",      "cap",          "add", "nothing"};
   const auto begins = [&](std::string_view s) { return name.substr(0, s.size()) == s; };
   const auto ends = [&](std::string_view s) {
     return name.size() > s.size() && name.substr(name.size() - s.size()) == s;
