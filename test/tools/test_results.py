@@ -11,7 +11,14 @@ import pytest
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks/results"
 FILES = sorted(p.relative_to(RESULTS).as_posix() for p in RESULTS.rglob("*.json"))
 # Counts, which no device has a part in.
-COUNTS = {"names.json", "cupy_tests.json", "toolchain/corpus.json", "toolchain/coverage.json", "toolchain/fuzz.json"}
+COUNTS = {
+    "names.json",
+    "cupy_tests.json",
+    "pycuda_examples.json",
+    "toolchain/corpus.json",
+    "toolchain/coverage.json",
+    "toolchain/fuzz.json",
+}
 # Right or wrong, errors, cycles: no matter how fast the device ran.
 UNTIMED = {
     "f16x3_errors.json",
