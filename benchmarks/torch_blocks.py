@@ -1,16 +1,20 @@
 #!/usr/bin/env python3
 """A transformer block, a residual block and VGG's convolutions on our operators and on PyTorch's: times and losses.
 
-    python benchmarks/torch_blocks.py [--steps 200] [--small] [--json build/torch_blocks.json]
+    python benchmarks/torch_blocks.py [--steps 200] [--rounds 7] [--small] [--json build/torch_blocks.json]
 
 Each is trained for so many steps from the same start by torch (eager and compiled) and by ours: `ngt.use()` around the
 same model, and for the transformer block torch.ops.nervanagpu in a compiled model. --small: sizes for the emulator.
+
+--rounds: instead, eager torch and ours take turns, so many rounds of `steps` steps with one wait behind them. "host" is
+what two steps behind a wait take until they are queued, a step.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import statistics
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -112,6 +116,68 @@ def train(
     return {"ms": behind[len(behind) // 2], "losses": losses}
 
 
+def built(make: Callable[[], torch.nn.Module], shape: tuple[int, ...], dtype: Any) -> tuple[torch.nn.Module, Any, Any]:
+    """A model, its input and its target; the same ones each time."""
+    torch.manual_seed(1)
+    model = make().to(DEVICE, dtype)
+    x = torch.randn(shape, device=DEVICE).to(dtype)
+    if x.dim() == 4:
+        x, model = x.to(memory_format=torch.channels_last), model.to(memory_format=torch.channels_last)
+    with torch.no_grad():
+        target = torch.randn_like(model(x).float())
+    return model, x, target
+
+
+def wait() -> None:
+    """For the device."""
+    if DEVICE == "cuda":
+        torch.cuda.synchronize()
+
+
+def take_turns(
+    name: str, make: Callable[[], torch.nn.Module], shape: tuple[int, ...], options: Any
+) -> dict[str, dict[str, float]]:
+    """Medians over rounds: milliseconds of a step, and of its host."""
+
+    def stepper(where: Any) -> Callable[[], Any]:
+        model, x, target = built(make, shape, getattr(torch, options.dtype))
+        optimizer = torch.optim.SGD(model.parameters(), lr=1e-3, momentum=0.9)
+
+        def step() -> Any:
+            optimizer.zero_grad()
+            with where():
+                loss = F.mse_loss(model(x).float(), target)
+                loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        return step
+
+    def timed(step: Callable[[], Any], steps: int) -> tuple[float, float]:
+        wait()
+        start = time.perf_counter()
+        for _ in range(steps):
+            step()
+        queued = time.perf_counter() - start
+        wait()
+        return queued * 1e3 / steps, (time.perf_counter() - start) * 1e3 / steps
+
+    Linear.ours = False
+    steps = {"torch": stepper(nullcontext), "ours": stepper(ngt.use)}
+    for step in steps.values():
+        timed(step, 5)
+    times: dict[str, list[tuple[float, float]]] = {way: [] for way in steps}
+    for _ in range(options.rounds):
+        for way, step in steps.items():
+            times[way].append((timed(step, 2)[0], timed(step, options.steps)[1]))
+    out = {}
+    for way, step in steps.items():
+        host, ms = (statistics.median(each) for each in zip(*times[way], strict=True))
+        out[way] = {"ms": round(ms, 3), "host_ms": round(host, 3), "loss": float(step())}
+        print(f"{name:12} {way:16} {ms:9.3f} ms   host {host:9.3f} ms   loss {out[way]['loss']:.5f}")
+    return out
+
+
 def measure(name: str, make: Callable[[], torch.nn.Module], shape: tuple[int, ...], options: Any) -> dict[str, Any]:
     """Every way of running one model."""
     dtype = getattr(torch, options.dtype)
@@ -125,14 +191,8 @@ def measure(name: str, make: Callable[[], torch.nn.Module], shape: tuple[int, ..
     for way, (compiled, own, where) in ways.items():
         if (compiled and options.no_compile) or (own and name != "transformer"):
             continue
-        torch.manual_seed(1)
         Linear.ours = own
-        model = make().to(DEVICE, dtype)
-        x = torch.randn(shape, device=DEVICE).to(dtype)
-        if x.dim() == 4:
-            x, model = x.to(memory_format=torch.channels_last), model.to(memory_format=torch.channels_last)
-        with torch.no_grad():
-            target = torch.randn_like(model(x).float())
+        model, x, target = built(make, shape, dtype)
         ngt.reset_calls()
         run = torch.compile(model, fullgraph=True) if compiled else model
         out[way] = train(model, run, x, target, options.steps, where)
@@ -147,14 +207,17 @@ def main() -> None:
     """The table, and the JSON."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=200, help="2 or more")
+    parser.add_argument("--rounds", type=int, default=0, help="of turns without a wait in between; 0: the losses")
     parser.add_argument("--dtype", choices=("float32", "float16", "bfloat16"), default="bfloat16")
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--no-compile", action="store_true")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
-    results = {n: measure(n, make, shape, options) for n, (make, shape) in problems(options.small).items()}
+    way = take_turns if options.rounds else measure
+    results = {n: way(n, make, shape, options) for n, (make, shape) in problems(options.small).items()}
     if options.json:
         about = {"device": ng.device().name, "torch": torch.__version__, "dtype": options.dtype, "steps": options.steps}
+        about |= {"rounds": options.rounds} if options.rounds else {}
         options.json.write_text(json.dumps(about | {"blocks": results}, indent=1) + "\n")
 
 

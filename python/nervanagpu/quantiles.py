@@ -169,8 +169,7 @@ def _quantiles(
     if n == 0 and math.prod(rows.shape[:-1]):
         if "median" not in function and not function.startswith("nan"):
             raise ValueError(f"{function}: x has no elements along the axis; needs one or more")
-        kind = x.dtype if dtypes.kind_of(x.dtype) == "f" else np.float64
-        made = creation.full(rows.shape[:-1], math.nan, kind)
+        made = creation.full(rows.shape[:-1], math.nan, x.dtype if dtypes.kind_of(x.dtype) == "f" else np.float64)
         results = [made] * asked.size
     elif n == 0:
         results = [creation.empty(rows.shape[:-1], x.dtype)] * asked.size
