@@ -56,6 +56,7 @@ namespace expr {
 struct Node;
 }
 
+// What is left of one that was moved from can only be assigned to and destroyed.
 class NG_API Expr {
  public:
   Expr(const Tensor& tensor);  // NOLINT: operands are written as what they are

@@ -5,7 +5,7 @@
 // So the bits of C depend on the problem alone, not on tile, device, layout or timing, with two exceptions:
 // - Matrices of 16-bit floats whose rows begin at multiples of 16 bytes are multiplied by the tensor cores of sm_90a, 16
 //   products at a time (docs/numerics.md). So are others that are large enough for copies to pay, unless `splits` is 1.
-// - float32 with Precision::tensor has the sums of bfloat16 pieces.
+// - float32 with Precision::tensor has the sums of two float16 or three bfloat16 pieces, as the operands allow.
 //
 //   A, B                     C                    sums      alpha, beta           bias
 //   float32                  float32              float32   any                   float32

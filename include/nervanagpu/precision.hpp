@@ -11,7 +11,9 @@ namespace nervanagpu {
 
 enum class Precision : std::uint8_t {
   strict,  // by fused multiply-adds of float32: the same bits on every device
-  tensor  // by the tensor cores of sm_90a, six products of bfloat16 pieces, no less exact (docs/numerics.md); elsewhere strict
+  // By the tensor cores of sm_90a, on ordinary data no less exact (docs/numerics.md): three products of two float16 pieces,
+  // or six of three bfloat16 pieces; elsewhere strict.
+  tensor
 };
 
 NG_API std::string_view name_of(Precision precision);  // "strict" or "tensor"
