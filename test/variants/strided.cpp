@@ -2,8 +2,10 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/strided/by_cells.h"
 #include "nervanagpu/conv.hpp"
+#include "src/device/select_device.h"
 #include "test/gpu/buffer.h"
 #include "test/gpu/cases.h"
 #include "test/gpu/reference.h"
@@ -17,8 +19,8 @@ using gpu_test::choose;
 using gpu_test::pick;
 using gpu_test::Values;
 
-// Lines of x, padding and rows of cells are multiples of `elements`, and of no more.
-ConvProblem draw(Random& random, std::int64_t elements, Dtype type, double products) {
+// Lines of x, padding and rows of cells are multiples of `elements`, and of no more. Zeros may meet dy on tensor cores alone.
+ConvProblem draw(Random& random, bool zeros_may, std::int64_t elements, Dtype type, double products) {
   for (;;) {
     ConvProblem p = gpu_test::random_conv(random, products);
     p.layout = Layout::channels_last;
@@ -33,7 +35,8 @@ ConvProblem draw(Random& random, std::int64_t elements, Dtype type, double produ
       p.pad[axis] = pick(random, 0, p.filter[axis] - 1);
     }
     if (p.in[0] + 2 * p.pad[0] < p.filter[0] || p.flops() > 4 * products) continue;
-    if (conv_detail::by_cells::cells_of(ConvPass::bprop, p)) return p;
+    const auto cells = conv_detail::by_cells::cells_of(ConvPass::bprop, p);
+    if (cells && conv_detail::by_cells::fits(*cells, {}, zeros_may)) return p;
   }
 }
 
@@ -45,7 +48,8 @@ Outcome strided(Random& random, const Kernel& kernel, const Limits& limits) {
   Dtype type = choose(random, kTypes);
   if (static_cast<std::int64_t>(size_of(type)) > unit) type = Dtype::float16;
   const auto width = static_cast<std::int64_t>(size_of(type));
-  const ConvProblem p = draw(random, unit / width, type, std::min(limits.products, 4e5));
+  const bool zeros_may = conv_detail::tensor_cores::there(current_device().registry());
+  const ConvProblem p = draw(random, zeros_may, unit / width, type, std::min(limits.products, 4e5));
   const Values dy = gpu_test::integers(random, p.y_elements(), 4, type);
   const Values w = gpu_test::integers(random, p.w_elements(), 4, type);
   ConvOptions options;
