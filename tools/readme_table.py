@@ -72,15 +72,21 @@ def sixteen_bits(result: dict) -> str:
     return gemm(result | {"rows": [r for r in result["rows"] if r["dtype"] != "float32"]})
 
 
+def steps_of(result: dict) -> list[dict]:
+    """The rows of whole steps, in the order of the networks."""
+    totals = [r for r in result["rows"] if r["bench"] == "convnets" and r["pass"] == "total"]
+    return sorted(totals, key=lambda r: [*NETWORKS].index(r["case"]))
+
+
 def convnets(result: dict) -> str:
     """One line a network and dtype: milliseconds of a step, ours, the peer's eager and compiled, its best over ours."""
-    totals = [r for r in result["rows"] if r["bench"] == "convnets" and r["pass"] == "total"]
+    totals = steps_of(result)
     peer = next((r["peer"] for r in totals if r["peer"]), "no peer")
     lines = [
         f"| fprop + bprop | | ms | TFLOPS | {peer} | `torch.compile` | times ours |",
         "|---|---|---|---|---|---|---|",
     ]
-    for r in sorted(totals, key=lambda r: [*NETWORKS].index(r["case"])):
+    for r in totals:
         eager = [ms for form, ms in r["peers"].items() if "compiled" not in form]
         compiled = [ms for form, ms in r["peers"].items() if "compiled" in form]
         beside = [f"{min(v):.2f}" if v else "-" for v in (eager, compiled)]
@@ -279,12 +285,10 @@ def summary(results: Path) -> str:
     totals = []
     again = load("googlenet_float16")  # measured since
     for networks in (load("convnets"), load("convnets_tensor")):
-        of_step = [(r, result) for result in (networks, again) for r in result["rows"] if r["pass"] == "total"]
-        latest = {(r["case"], r["dtype"]): (r, result) for r, result in of_step if r["bench"] == "convnets"}
-        own = {(r["case"], r["dtype"]) for r in networks["rows"]}
-        steps = {case: of for case, of in latest.items() if case in own}
-        totals += [r for r, _ in steps.values()]
-        for r, result in sorted(steps.values(), key=lambda of: [*NETWORKS].index(of[0]["case"])):
+        newer = {(r["case"], r["dtype"]): (r, again) for r in steps_of(again)}
+        for own in steps_of(networks):
+            r, result = newer.get((own["case"], own["dtype"]), (own, networks))
+            totals.append(r)
             if not r["ratio"]:
                 continue
             best = min((ms, form) for form, ms in r["peers"].items() if ms)
