@@ -71,21 +71,26 @@ Event::Event() {
 }
 
 void Event::record(const Stream& stream) {
-  check_stream("record", existing(owner_).device, stream);
-  existing(owner_).device.record(existing(owner_).id, stream.handle());
+  const auto& own = existing(owner_);
+  check_stream("record", own.device, stream);
+  own.device.record(own.id, stream.handle());
 }
 void Event::synchronize() const {
-  existing(owner_).device.wait(existing(owner_).id);
+  const auto& own = existing(owner_);
+  own.device.wait(own.id);
 }
 double Event::ms_since(const Event& start) const {
-  check_same(existing(owner_).device, existing(start.owner_).device);
-  return existing(owner_).device.elapsed_ms(existing(start.owner_).id, existing(owner_).id);
+  const auto& end = existing(owner_);
+  const auto& begin = existing(start.owner_);
+  check_same(end.device, begin.device);
+  return end.device.elapsed_ms(begin.id, end.id);
 }
 void Event::make_wait(const Stream& stream) const {
   // A stream of one GPU may wait for an event of another; emulated streams are always done, and events known to their own.
   Device& of_stream = stream.device() < 0 ? current_device() : open_device(stream.device());
-  Device& device = of_stream.info().kind == DeviceKind::cuda ? of_stream : existing(owner_).device;
-  device.stream_wait(&device == &of_stream ? stream.handle() : 0, existing(owner_).id);
+  const auto& own = existing(owner_);
+  Device& device = of_stream.info().kind == DeviceKind::cuda ? of_stream : own.device;
+  device.stream_wait(&device == &of_stream ? stream.handle() : 0, own.id);
 }
 
 }  // namespace nervanagpu
