@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "kernels/conv/arena.h"
 #include "kernels/conv/depthwise/depthwise.h"
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/launch.h"
@@ -16,17 +17,12 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/nn.hpp"
 #include "src/device/select_device.h"
+#include "src/launch/check_apart.h"
 #include "src/launch/launch_tape.h"
 
 namespace nervanagpu {
 namespace conv_detail {
 namespace {
-
-constexpr std::size_t kAlign = 256;
-
-std::size_t aligned(std::size_t bytes) {
-  return (bytes + kAlign - 1) / kAlign * kAlign;
-}
 
 void check_address(const std::string& name, std::uint64_t address, std::size_t multiple) {
   if (address == 0) throw InvalidArgument("conv: " + name + " is 0; needs a device address");
@@ -249,11 +245,8 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
   check_address(name_of(pass, roles.in1), pointers.in1, size_of(type_of(p, roles.in1)));
   check_address(name_of(pass, roles.in2), pointers.in2, size_of(type_of(p, roles.in2)));
   check_address(name_of(pass, roles.out), pointers.out, size_of(type_of(p, roles.out)));
-  for (const auto& [role, address] : {std::pair{roles.in1, pointers.in1}, {roles.in2, pointers.in2}}) {
-    if (address != pointers.out) continue;
-    throw InvalidArgument(std::string("conv: ") + name_of(pass, roles.out) + " is at the address of " +
-                          name_of(pass, role) + "; needs memory of its own");
-  }
+  check_apart("conv", name_of(pass, roles.out), pointers.out,
+              {{name_of(pass, roles.in1), pointers.in1}, {name_of(pass, roles.in2), pointers.in2}});
   if (workspace > 0) check_address("workspace", pointers.workspace, 16);
   const Epilogue e = epilogue_of(pass, p, pointers, options);
   Device& device = current_device();

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "kernels/conv/arena.h"
 #include "kernels/conv/gather/columns.h"
 #include "kernels/conv/gather/gconv_choice.h"
 #include "kernels/conv/halo/cells.h"
@@ -30,7 +30,6 @@
 #include "nervanagpu/nn.hpp"
 #include "src/ceil_div.h"
 #include "src/launch/values.h"
-#include "src/numbers/half.h"
 
 namespace nervanagpu::conv_detail::tensor_cores {
 
@@ -44,45 +43,15 @@ inline std::int64_t eights(std::int64_t channels) {
   return ceil_div(channels, kEight) * kEight;
 }
 
-inline std::int64_t width_of(Dtype type) {
-  return static_cast<std::int64_t>(size_of(type));
-}
-
 // Elements of 16 bytes, where the copy engine reads.
 inline std::int64_t unit_of(Dtype type) {
   return 16 / width_of(type);
-}
-
-inline std::uint32_t bits_of(float v, Dtype type) {
-  return type == Dtype::float16    ? half_bits(v)
-         : type == Dtype::bfloat16 ? bfloat_bits(v)
-                                   : std::bit_cast<std::uint32_t>(v);
 }
 
 // As many bytes, two at a time.
 inline std::int64_t pairs(std::int64_t elements, Dtype type) {
   return ceil_div(elements * width_of(type), 2);
 }
-
-// Memory of the workspace, from its start; nothing is given back but down to a mark.
-class Arena {
- public:
-  explicit Arena(std::uint64_t base) : base_(base) {}
-  std::uint64_t take(std::int64_t bytes) {
-    constexpr std::size_t kAlign = 256;
-    const std::uint64_t at = base_ + used_;
-    used_ += (static_cast<std::size_t>(bytes) + kAlign - 1) / kAlign * kAlign;
-    most_ = std::max(most_, used_);
-    return at;
-  }
-  [[nodiscard]] std::size_t mark() const { return used_; }
-  void release(std::size_t mark) { used_ = mark; }
-  [[nodiscard]] std::size_t most() const { return most_; }
-
- private:
-  std::uint64_t base_;
-  std::size_t used_ = 0, most_ = 0;
-};
 
 // A pass: what it copies and launches. Without a device nothing is launched, and only the workspace counted.
 class Pass {

@@ -1,8 +1,10 @@
 #include "kernels/conv/problem.h"
 
+#include <bit>
 #include <string>
 
 #include "nervanagpu/error.hpp"
+#include "src/numbers/half.h"
 #include "src/tensor/shape.h"
 
 namespace nervanagpu {
@@ -197,6 +199,12 @@ std::int64_t elements_of(const ConvProblem& p, Role role) {
 
 Dtype type_of(const ConvProblem& p, Role role) {
   return role == Role::x ? p.x_type : role == Role::w ? p.w_type : p.y_type;
+}
+
+std::uint32_t bits_of(float v, Dtype type) {
+  return type == Dtype::float16    ? half_bits(v)
+         : type == Dtype::bfloat16 ? bfloat_bits(v)
+                                   : std::bit_cast<std::uint32_t>(v);
 }
 
 }  // namespace conv_detail

@@ -43,4 +43,10 @@ std::int64_t last_length(const ConvProblem& p, Role role);
 std::int64_t elements_of(const ConvProblem& p, Role role);
 Dtype type_of(const ConvProblem& p, Role role);
 
+// Of an element: bytes, and the bits of a float.
+inline std::int64_t width_of(Dtype type) {
+  return static_cast<std::int64_t>(size_of(type));
+}
+std::uint32_t bits_of(float v, Dtype type);
+
 }  // namespace nervanagpu::conv_detail

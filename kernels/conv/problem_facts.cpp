@@ -9,6 +9,7 @@
 #include "kernels/conv/problem.h"
 #include "kernels/conv/strided/by_cells.h"
 #include "src/memo.h"
+#include "src/mixed_hash.h"
 
 namespace nervanagpu::conv_detail {
 namespace {
@@ -41,18 +42,13 @@ Known find_out(ConvPass pass, const ConvProblem& p) {
 }  // namespace
 
 std::size_t hash_of(ConvPass pass, const ConvProblem& p) {
-  constexpr std::uint64_t kPrime = 0x9e3779b97f4a7c15;
-  std::uint64_t h = 0;
-  const auto add = [&](std::uint64_t v) { h = (h ^ v) * kPrime, h ^= h >> 29; };
-  const auto number = [&](std::int64_t v) { add(static_cast<std::uint64_t>(v)); };
-  add(static_cast<std::uint64_t>(pass) | static_cast<std::uint64_t>(p.layout) << 8 |
-      static_cast<std::uint64_t>(p.x_type) << 16 | static_cast<std::uint64_t>(p.w_type) << 24 |
-      static_cast<std::uint64_t>(p.y_type) << 32 | static_cast<std::uint64_t>(p.precision) << 40);
-  for (const std::int64_t v : {p.n, p.c, p.k, p.groups, p.x_pitch, p.y_pitch}) number(v);
-  for (const auto* three : {&p.in, &p.filter, &p.pad, &p.stride, &p.dilation}) {
-    for (const std::int64_t v : *three) number(v);
-  }
-  return h;
+  MixedHash h;
+  h.add(static_cast<std::uint64_t>(pass) | static_cast<std::uint64_t>(p.layout) << 8 |
+        static_cast<std::uint64_t>(p.x_type) << 16 | static_cast<std::uint64_t>(p.w_type) << 24 |
+        static_cast<std::uint64_t>(p.y_type) << 32 | static_cast<std::uint64_t>(p.precision) << 40);
+  for (const std::int64_t v : {p.n, p.c, p.k, p.groups, p.x_pitch, p.y_pitch}) h.add(v);
+  for (const auto* three : {&p.in, &p.filter, &p.pad, &p.stride, &p.dilation}) h.add_each(*three);
+  return h.value();
 }
 
 Known known(ConvPass pass, const ConvProblem& p) {

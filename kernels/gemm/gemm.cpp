@@ -20,6 +20,7 @@
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
 #include "src/device/select_device.h"
+#include "src/launch/check_apart.h"
 
 namespace nervanagpu {
 namespace sgemm {
@@ -497,23 +498,14 @@ std::size_t gemm_workspace(const GemmProblem& problem, const std::string& tile) 
 
 namespace sgemm {
 
-namespace {
-
-// Other overlaps are the caller's to know: rows of one matrix may lie between those of another.
-void check_apart(const GemmProblem& p) {
-  if (p.pointers != 0 || p.m == 0 || p.n == 0 || p.batch == 0) return;
-  for (const auto& [name, address] : {std::pair{"a", p.a}, {"b", p.b}, {"bias", p.bias}}) {
-    if (address == p.c && (p.k > 0 || address == p.bias)) {
-      throw InvalidArgument(std::string("gemm: c is at the address of ") + name + "; needs memory of its own");
-    }
-  }
-}
-
-}  // namespace
-
 GemmProblem check_launch(Device& device, const GemmProblem& problem, const std::string& tile) {
   check(problem);
-  check_apart(problem);
+  // Other overlaps are the caller's to know: rows of one matrix may lie between those of another.
+  if (problem.pointers == 0 && problem.m != 0 && problem.n != 0 && problem.batch != 0) {
+    const bool reads = problem.k > 0;
+    check_apart("gemm", "c", problem.c,
+                {{"a", reads ? problem.a : 0}, {"b", reads ? problem.b : 0}, {"bias", problem.bias}});
+  }
   const GemmProblem p = reduced(device.registry(), problem);
   if (p.m == 0 || p.n == 0 || p.batch == 0) return p;
   if (p.workspace == 0 && needs_workspace(device.registry(), p)) {

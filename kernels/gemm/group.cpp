@@ -12,6 +12,7 @@
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/grouped_gemm.hpp"
 #include "src/device/select_device.h"
+#include "src/mixed_hash.h"
 
 namespace nervanagpu {
 namespace sgemm {
@@ -43,13 +44,9 @@ GemmProblem without_places(const GemmProblem& p) {
 
 struct Hash {
   std::size_t operator()(const GemmProblem& p) const {
-    std::uint64_t h = 0;
-    for (const std::int64_t v : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, static_cast<std::int64_t>(p.bias),
-                                 static_cast<std::int64_t>(p.a_type), static_cast<std::int64_t>(p.a + 2 * p.b)}) {
-      h = (h ^ static_cast<std::uint64_t>(v)) * 0x9e3779b97f4a7c15U;
-      h ^= h >> 29;
-    }
-    return static_cast<std::size_t>(h);
+    MixedHash h;
+    for (const std::int64_t v : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc}) h.add(v);
+    return h.add(p.bias).add(p.a_type).add(p.a + 2 * p.b).value();
   }
 };
 

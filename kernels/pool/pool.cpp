@@ -10,6 +10,7 @@
 #include "nervanagpu/error.hpp"
 #include "src/ceil_div.h"
 #include "src/device/select_device.h"
+#include "src/launch/check_apart.h"
 #include "src/launch/magic.h"
 
 namespace nervanagpu {
@@ -364,11 +365,8 @@ void queue(Device& device, Pass pass, const PoolProblem& p, const Pointers& poin
 namespace {
 
 void queue_apart(Pass pass, const PoolProblem& p, const Pointers& pointers, const PoolOptions& options) {
-  for (const auto& [name, address] : {std::pair{"x", pointers.x}, {"dy", pointers.dy}, {"argmax", pointers.argmax}}) {
-    if (address == 0 || address != pointers.out) continue;
-    throw InvalidArgument(std::string("pool: ") + (pass == Pass::fprop ? "y" : "dx") + " is at the address of " + name +
-                          "; needs memory of its own");
-  }
+  check_apart("pool", pass == Pass::fprop ? "y" : "dx", pointers.out,
+              {{"x", pointers.x}, {"dy", pointers.dy}, {"argmax", pointers.argmax}});
   queue_planned(current_device(), pass, p, pointers, options);
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/conv/depthwise/depthwise_parts.h"
 
+#include "kernels/conv/arena.h"
 #include "kernels/split_sum/split_sum.h"
 #include "src/ceil_div.h"
 
@@ -8,10 +9,8 @@ namespace {
 
 enum Flags : std::uint32_t { kBeta = 1, kAtRandom = 16 };  // of split_sum.sass
 
-constexpr std::int64_t kAlign = 256;
-
 std::int64_t bytes_of_parts(const Parts& parts) {
-  return ceil_div(4 * parts.count() * parts.elements, kAlign) * kAlign;
+  return static_cast<std::int64_t>(aligned(static_cast<std::size_t>(4 * parts.count() * parts.elements)));
 }
 
 // The sum of `splits` matrices in each of `groups`.

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <string>
 
+#include "kernels/conv/arena.h"
 #include "kernels/conv/fitted_costs.h"
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/problem_facts.h"
@@ -12,17 +12,11 @@
 #include "nervanagpu/nn.hpp"
 #include "src/ceil_div.h"
 #include "src/launch/values.h"
-#include "src/numbers/half.h"
 
 namespace nervanagpu::conv_detail::by_cells {
 namespace {
 
 constexpr std::int64_t kLimit = std::int64_t{1} << 31;
-constexpr std::size_t kAlign = 256;
-
-std::int64_t width_of(const ConvProblem& p) {
-  return static_cast<std::int64_t>(size_of(p.x_type));
-}
 
 // The problem of the cells, if there is one that every number fits into.
 std::optional<Cells> geometry(ConvPass pass, const ConvProblem& p) {
@@ -46,16 +40,16 @@ std::optional<Cells> geometry(ConvPass pass, const ConvProblem& p) {
     q.stride[axis] = q.dilation[axis] = 1;
     c.zeros_meet = c.zeros_meet || p.filter[axis] % step != 0;
   }
-  const std::int64_t unit = kUnit / width_of(p);
+  const std::int64_t unit = kUnit / width_of(p.x_type);
   c.row = p.stride[2] * p.c;
   if (p.stride[1] >= kWidest || p.stride[2] >= kWidest || p.c >= kWidest) return std::nullopt;
   q.c = ceil_div(p.stride[1] * c.row, unit) * unit;
   if (q.c > kWidest) return std::nullopt;
   // 32-bit numbers of pixels.sass.
-  const std::int64_t plane = q.in[1] * q.in[2] * q.c * width_of(p);
+  const std::int64_t plane = q.in[1] * q.in[2] * q.c * width_of(p.x_type);
   const Lying x = lies(p, Role::x);
-  std::int64_t reach = width_of(p);  // in a picture
-  for (std::size_t i = 1; i < x.shape.size(); ++i) reach += (x.shape[i] - 1) * x.strides[i] * width_of(p);
+  std::int64_t reach = width_of(p.x_type);  // in a picture
+  for (std::size_t i = 1; i < x.shape.size(); ++i) reach += (x.shape[i] - 1) * x.strides[i] * width_of(p.x_type);
   if (plane >= kLimit || reach >= kLimit || p.x_elements() >= kLimit) return std::nullopt;
   if (std::max({p.pad[1], p.pad[2] * p.c, p.in[1], p.in[2] * p.c}) >= kLimit / 2) return std::nullopt;
   return c;
@@ -69,7 +63,7 @@ double launches(const ConvProblem& p) {
 
 double copied_bytes(const Cells& c, const ConvProblem& p) {
   const ConvProblem& q = c.problem;
-  const auto width = static_cast<double>(width_of(p));
+  const auto width = static_cast<double>(width_of(p.x_type));
   return width * static_cast<double>(q.x_elements() + p.x_elements() + p.w_elements() + q.w_elements());
 }
 
@@ -83,20 +77,26 @@ bool pays(const Cells& c, const ConvProblem& p) {
   return cost(c.problem) + copies < kClearly * cost(p);
 }
 
-std::size_t aligned(std::int64_t bytes) {
-  return (static_cast<std::size_t>(bytes) + kAlign - 1) / kAlign * kAlign;
-}
-
-struct Parts {
-  std::size_t w = 0, dx = 0;    // of the cells
-  std::size_t dy = 0, own = 0;  // dy, w of p with channels last, where they lie otherwise
-  explicit Parts(const Cells& c, const ConvProblem& p)
-      : w(aligned(c.problem.w_elements() * width_of(p))), dx(aligned(c.problem.x_elements() * width_of(p))) {
-    if (p.layout == Layout::channels_last) return;
-    dy = aligned(p.y_elements() * width_of(p));
-    own = aligned(p.w_elements() * width_of(p));
-  }
+// The workspace; dy and w of p are copied where they do not lie with channels last.
+struct Places {
+  std::uint64_t w = 0, dx = 0;    // of the cells
+  std::uint64_t dy = 0, own = 0;  // dy and w of p
+  std::uint64_t inner = 0;        // the pass's
 };
+
+Places places_of(const Cells& c, const ConvProblem& p, std::uint64_t workspace) {
+  const std::int64_t width = width_of(p.x_type);
+  Arena arena(workspace);
+  Places at;
+  at.w = arena.take(c.problem.w_elements() * width);
+  at.dx = arena.take(c.problem.x_elements() * width);
+  if (p.layout != Layout::channels_last) {
+    at.dy = arena.take(p.y_elements() * width);
+    at.own = arena.take(p.w_elements() * width);
+  }
+  at.inner = arena.take(0);
+  return at;
+}
 
 void to_channels_last(const ConvProblem& p, Role role, std::uint64_t from, std::uint64_t to, const Stream& stream) {
   const Shape shape = shape_of(p, role);
@@ -108,7 +108,7 @@ void to_channels_last(const ConvProblem& p, Role role, std::uint64_t from, std::
 void copy_filters(Device& device, const Cells& c, const ConvProblem& p, std::uint64_t w, std::uint64_t to,
                   const Stream& stream) {
   const ConvProblem& q = c.problem;
-  const auto width = static_cast<std::uint64_t>(width_of(p));
+  const auto width = static_cast<std::uint64_t>(width_of(p.x_type));
   if (c.zeros_meet || q.c != p.stride[1] * c.row) {
     device.fill(to, 0, static_cast<unsigned>(width), static_cast<std::size_t>(q.w_elements()), stream.handle());
   }
@@ -138,7 +138,7 @@ void copy_filters(Device& device, const Cells& c, const ConvProblem& p, std::uin
 
 // Elements that a thread moves at once: they lie in one run of both.
 std::int64_t elements_of_unit(const Cells& c, const ConvProblem& p, const Lying& x, std::uint64_t address) {
-  const std::int64_t width = width_of(p);
+  const std::int64_t width = width_of(p.x_type);
   if (x.strides[4] != 1) return 1;
   const bool gaps = x.strides[3] != p.c;
   std::int64_t v = 16 / width;
@@ -157,14 +157,12 @@ void copy_pixels(Device& device, const Cells& c, const ConvProblem& p, std::uint
   constexpr std::int64_t kThreads = 256;
   const ConvProblem& q = c.problem;
   const Lying x = lies(p, Role::x);
-  const std::int64_t width = width_of(p);
+  const std::int64_t width = width_of(p.x_type);
   const std::int64_t v = elements_of_unit(c, p, x, to);
   const bool one_run = x.strides[4] == 1 && x.strides[3] == p.c;  // a line of x
   const std::int64_t row = p.in[2] * p.c / v;
   const std::int64_t total = p.n * p.in[0] * p.in[1] * row;
-  std::uint32_t bits = p.x_type == Dtype::float16    ? half_bits(nothing)
-                       : p.x_type == Dtype::bfloat16 ? bfloat_bits(nothing)
-                                                     : std::bit_cast<std::uint32_t>(nothing);
+  std::uint32_t bits = bits_of(nothing, p.x_type);
   if (width == 2) bits |= bits << 16;
   // Padding of an axis without a step is the inner problem's.
   const std::int64_t pad_w = p.stride[2] > 1 ? p.pad[2] : 0;
@@ -195,23 +193,18 @@ bool fits(const Cells& c, const Epilogue& e, bool zeros_may) {
 }
 
 std::size_t workspace(const Cells& c, const ConvProblem& p) {
-  const Parts parts(c, p);
-  return parts.w + parts.dx + parts.dy + parts.own + known(ConvPass::bprop, c.problem).workspace;
+  return places_of(c, p, 0).inner + known(ConvPass::bprop, c.problem).workspace;
 }
 
 void queue(Device& device, const Cells& c, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& e,
            const Inner& inner, const Stream& stream) {
-  const Parts parts(c, p);
+  const Places at = places_of(c, p, pointers.workspace);
   ConvPointers q = pointers;
   q.mask = 0;
+  q.in2 = at.w, q.out = at.dx, q.workspace = at.inner;
   std::uint64_t w = pointers.in2;
-  q.in2 = pointers.workspace;
-  q.out = q.in2 + parts.w;
-  q.workspace = q.out + parts.dx;
   if (p.layout != Layout::channels_last) {
-    q.in1 = q.workspace;
-    w = q.in1 + parts.dy;
-    q.workspace = w + parts.own;
+    q.in1 = at.dy, w = at.own;
     to_channels_last(p, Role::y, pointers.in1, q.in1, stream);
     to_channels_last(p, Role::w, pointers.in2, w, stream);
   }

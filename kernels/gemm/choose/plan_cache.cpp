@@ -12,6 +12,7 @@
 #include "nervanagpu/autotune.hpp"
 #include "src/launch/planned_alignment.h"
 #include "src/memo.h"
+#include "src/mixed_hash.h"
 
 namespace nervanagpu::sgemm {
 namespace {
@@ -28,17 +29,15 @@ struct Key {
 struct Hash {
   std::size_t operator()(const Key& k) const {
     const GemmProblem& p = k.problem;
-    std::uint64_t h = k.device;
-    const auto mix = [&h](std::int64_t v) {
-      h = (h ^ static_cast<std::uint64_t>(v)) * 0x9e3779b97f4a7c15U, h ^= h >> 29;
-    };
-    mix(p.m), mix(p.n), mix(p.k), mix(p.lda), mix(p.ldb), mix(p.ldc), mix(p.splits), mix(p.batch), mix(p.stride_a),
-        mix(p.stride_b);
-    mix(p.a_transposed | p.b_transposed << 1 | (p.bias != 0) << 2 | p.relu << 3 | (p.workspace != 0) << 4 |
-        static_cast<int>(p.activation) << 24 | (p.mask != 0) << 5 | static_cast<int>(p.precision) << 6 |
-        static_cast<int>(p.a_type) << 8 | static_cast<int>(p.c_type) << 16);
-    if (!k.tile.empty()) mix(static_cast<std::int64_t>(std::hash<std::string>()(k.tile)));
-    return static_cast<std::size_t>(h);
+    MixedHash h;
+    h.add(k.device);
+    for (const std::int64_t v : {p.m, p.n, p.k, p.lda, p.ldb, p.ldc, p.splits, p.batch, p.stride_a, p.stride_b})
+      h.add(v);
+    h.add(p.a_transposed | p.b_transposed << 1 | (p.bias != 0) << 2 | p.relu << 3 | (p.workspace != 0) << 4 |
+          static_cast<int>(p.activation) << 24 | (p.mask != 0) << 5 | static_cast<int>(p.precision) << 6 |
+          static_cast<int>(p.a_type) << 8 | static_cast<int>(p.c_type) << 16);
+    if (!k.tile.empty()) h.add(std::hash<std::string>()(k.tile));
+    return h.value();
   }
 };
 
