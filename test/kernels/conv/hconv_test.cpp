@@ -257,7 +257,7 @@ TEST_P(HconvTest, FirstLayersOfBytesAreCells) {
   p.x_type = Dtype::uint8, p.w_type = Dtype::int8, p.y_type = Dtype::int32;
   const auto in_cells = [&] {
     const ConvPlan plan(ConvPass::fprop, p);
-    const auto kernels = plan.kernels();
+    const auto& kernels = plan.kernels();
     return kernels.size() == 3 && kernels[0] == "cells_u8" && kernels[1] == "cells_s8" &&
            kernels[2].starts_with("resident_f16_s32_");
   };
