@@ -26,7 +26,8 @@ Plan plan(const Registry& registry, const Sum& s) {
     const std::int64_t pitch = s.pitch != 0 ? s.pitch : s.cols;
     if (s.cols % width != 0 || pitch % width != 0) continue;
     Plan out;
-    out.kernel = registry.find(std::string("split_sum_") + short_name(s.sums) + "_" + short_name(s.type) + "_" +
+    out.kernel = registry.find((s.condition.numbers().empty() ? "split_sum_" : "split_sum_if_") +
+                               std::string(short_name(s.sums)) + "_" + short_name(s.type) + "_" +
                                std::to_string(width) + (many ? "x16" : "x4"));
     if (out.kernel == nullptr) continue;
     const std::int64_t plane = s.rows * s.cols / width;
@@ -37,7 +38,7 @@ Plan plan(const Registry& registry, const Sum& s) {
     v.u32(pitch / width).u32(s.splits).u32(s.ld).u32(s.group_stride);
     v.scalar(s.alpha, s.type).scalar(s.beta, s.type).u32(s.flags);
     v.rounding(s.rounding, s.type).u64(s.scale).f32(s.clip_low).f32(s.clip_high);
-    v.divisor(s.block != 0 ? s.block : s.rows);
+    v.divisor(s.block != 0 ? s.block : s.rows).all(s.condition);
     if (out.kernel->unmet(v.numbers()) != nullptr) continue;
     const std::int64_t threads = out.kernel->manifest().threads;
     out.grid.x = static_cast<std::uint32_t>((total + threads - 1) / threads);

@@ -23,6 +23,7 @@ struct Sum {
   Rounding rounding;
   std::uint64_t scale = 0;  // float32, by the flags
   float clip_low = 0.0F, clip_high = 0.0F;
+  Values condition;  // what split_sum_if.sass (kernels/gemm/pieces) asks; empty: split_sum.sass
 };
 
 struct Plan {

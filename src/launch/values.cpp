@@ -33,6 +33,13 @@ Values& Values::divisor(std::int64_t v) {
   return u32(v).u32(m.mul).u32(m.shift);
 }
 
+Values& Values::all(const Values& more) {
+  kinds_.insert(kinds_.end(), more.kinds_.begin(), more.kinds_.end());
+  numbers_.insert(numbers_.end(), more.numbers_.begin(), more.numbers_.end());
+  maps_.insert(maps_.end(), more.maps_.begin(), more.maps_.end());
+  return *this;
+}
+
 void Values::pack(Arguments& to) const {
   auto map = maps_.begin();
   for (std::size_t i = 0; i < kinds_.size(); ++i) {
