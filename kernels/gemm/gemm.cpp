@@ -286,6 +286,7 @@ bool masked_apart(const Plan& plan, const GemmProblem& p) {
 
 Values values_of(const Plan& plan, const GemmProblem& p, Device* device) {
   if (plan.ring) return sgemm_ring::values(*plan.kernel, p, *plan.ring, device);
+  if (plan.tail) return f16x3::values(*plan.kernel, p, plan.splits, device, plan.tail);
   return values_of(*plan.kernel, p, plan.splits, device);
 }
 
@@ -406,13 +407,24 @@ const sass::Condition* unmet(const Kernel& k, const GemmProblem& problem, std::i
 
 std::vector<Plan> plans(const Registry& registry, int multiprocessors, const GemmProblem& p, std::string_view tile) {
   const std::int64_t splits = splits_of(registry, p);
+  const auto tail = in_pieces(registry, p) ? f16x3::tail_of(p, tile) : std::nullopt;
   std::vector<Plan> out;
   for (const Kernel* k : candidates(registry, p, tile)) {
     if (!is_for(*k, p, splits, tile)) continue;
     if (unmet(*k, p, splits) != nullptr) continue;
+    if (f16x3::is(*k)) {
+      const GemmProblem head = f16x3::head_part(p, tail);
+      out.push_back({k,
+                     f16x3::grid(*k, head, splits, multiprocessors),
+                     splits,
+                     cost_of(*k, head, splits, std::max(multiprocessors, 1)),
+                     {},
+                     tail});
+      continue;
+    }
     const double cost = cost_of(*k, p, splits, std::max(multiprocessors, 1));
     if (hgemm::is(*k) || multiplies_pieces(*k)) {
-      const auto grid = hgemm::is(*k) ? &hgemm::grid : f16x3::is(*k) ? &f16x3::grid : &bf16x6::grid;
+      const auto grid = hgemm::is(*k) ? &hgemm::grid : &bf16x6::grid;
       out.push_back({k, grid(*k, p, splits, multiprocessors), splits, cost, {}});
       continue;
     }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernels/gemm/float32/sgemm_ring.h"
+#include "kernels/gemm/pieces/tail.h"
 #include "kernels/split_sum/split_sum.h"
 #include "nervanagpu/gemm.hpp"
 #include "src/device/device.h"
@@ -39,6 +40,7 @@ struct Plan {
   std::int64_t splits = 1;
   double cost = 0.0;                      // clocks of the whole grid, roughly; only the order counts
   std::optional<sgemm_ring::Shape> ring;  // of sgemm_ring.h's kernels, whose splits of k `splits` does not count
+  std::optional<f16x3::Tail> tail = {};   // which another launch computes; kernel, grid and cost are those of the rest
 };
 
 // The kernels that may compute it, the cheapest first, but for those of sgemm_ring.h. m and n must not be 0. `tile`

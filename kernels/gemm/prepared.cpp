@@ -122,7 +122,7 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   const bf16x6::Room room = bf16x6::room(problem, plan.splits);
   const bool two = f16x3::is(*plan.kernel);
   const bf16x6::Unless unless = two ? f16x3::unless(problem, plan.splits) : bf16x6::Unless{};
-  workspace_ = room.bytes;
+  workspace_ = f16x3::workspace(problem, plan.splits, plan.tail);
   partial_sums_offset_ = room.partial_sums;
   pieces_ = std::make_unique<InPieces>();
   InPieces& out = *pieces_;
@@ -154,6 +154,7 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
   out.own = found(*plan.kernel);
   if (two) {
     out.before.push_back(split(f16x3::split(registry, problem, plan.splits)));
+    if (plan.tail) add_tail(problem, *plan.tail);
     out.behind.push_back(split(bf16x6::split(registry, problem, plan.splits, unless)));
     const bf16x6::Launch three = f16x3::otherwise(registry, problem, plan.splits, device_.info().multiprocessors);
     const hgemm::Maps maps = bf16x6::maps(*three.kernel, problem);
@@ -165,6 +166,39 @@ void Prepared::add_pieces(const GemmProblem& problem, const Plan& plan) {
     out.before.push_back(split(bf16x6::split(registry, problem, plan.splits)));
   }
   out.behind.push_back(product(bf16x6::otherwise(registry, problem, plan.splits, unless)));
+}
+
+void Prepared::add_tail(const GemmProblem& problem, const f16x3::Tail& tail) {
+  const Registry& registry = device_.registry();
+  const GemmProblem part = f16x3::tail_part(problem, tail);
+  const f16x3::Offsets plus = f16x3::offsets_of(problem, tail);
+  const bool cut = tail.splits > 1;
+  const auto add = [&](const Kernel& kernel, const Grid& grid, const Values& values, const char* c, bool finishes) {
+    Step x;
+    x.launch = {part_of(kernel, grid, values),
+                {{offset_of(kernel, "halves", kNone), &Call::workspace, bf16x6::room(problem, 1).halves}}};
+    x.product = finishes;
+    x.finish = finish_of(kernel, c);
+    x.finish.out_plus = plus.c, x.finish.bias_plus = plus.bias, x.finish.offset_plus = plus.rounding;
+    pieces_->behind.push_back(std::move(x));
+    return &pieces_->behind.back();
+  };
+  const auto in_workspace = [&](const Kernel& kernel, const char* name) {
+    return Patch{offset_of(kernel, name, kNone), &Call::workspace, partial_sums_offset_};
+  };
+  const bf16x6::Launch l = f16x3::tail_product(registry, problem, tail, device_.info().multiprocessors);
+  Step& product = *add(*l.kernel, l.grid, l.values, "c", !cut);
+  product.a = offset_of(*l.kernel, "a", kNone), product.b = offset_of(*l.kernel, "b", kNone);
+  product.a_plus = plus.a, product.b_plus = plus.b;
+  const hgemm::Maps maps = f16x3::tail_maps(*l.kernel, problem, tail);
+  product.map_a = std::make_unique<MapCache>(std::vector{maps.a});
+  product.map_b = std::make_unique<MapCache>(std::vector{maps.b});
+  if (!cut) return;
+  product.launch.patches.push_back(in_workspace(*l.kernel, "c"));
+  split_sum::Sum parts = sum_of(part, tail.splits);
+  f16x3::unless(problem, 1).put(parts.condition);
+  const split_sum::Plan sum = split_sum::plan(registry, parts);
+  add(*sum.kernel, sum.grid, sum.values, "out", true)->launch.patches.push_back(in_workspace(*sum.kernel, "ws"));
 }
 
 void Prepared::add_after(const GemmProblem& problem, const Plan& plan) {
@@ -204,12 +238,12 @@ void Prepared::add_after(const GemmProblem& problem, const Plan& plan) {
 }
 
 void Prepared::put_finish(std::byte* block, const Finish& at, const Call& call) const {
-  put(block, at.out, kNone, call.c);
-  put(block, at.bias, kNone, call.bias);
+  put(block, at.out, kNone, call.c + at.out_plus);
+  put(block, at.bias, kNone, call.bias + at.bias_plus);
   put(block, at.alpha, kNone, Values::scalar_bits(call.alpha, c_type_));
   put(block, at.beta, kNone, Values::scalar_bits(call.beta, c_type_));
   put(block, at.seed, kNone, call.seed);
-  put(block, at.offset, kNone, call.rounding_offset);
+  put(block, at.offset, kNone, call.rounding_offset + at.offset_plus);
   put(block, at.scale, kNone, call.scale);
   put(block, at.mask, kNone, call.mask);
 }
@@ -221,8 +255,8 @@ void Prepared::step(const Step& x, const Call& call, bool maps, const Queue& que
   std::memcpy(block.data(), part.block.data(), part.block.size());
   for (const Patch& patch : x.launch.patches) put(block.data(), patch.at, kNone, call.*patch.from + patch.plus);
   if (x.map_a && maps) {
-    x.map_a->get(device_, call.workspace + pieces_->a, block.data() + x.a);
-    x.map_b->get(device_, call.workspace + pieces_->b, block.data() + x.b);
+    x.map_a->get(device_, call.workspace + pieces_->a + x.a_plus, block.data() + x.a);
+    x.map_b->get(device_, call.workspace + pieces_->b + x.b_plus, block.data() + x.b);
   } else if (!x.map_a) {
     put(block.data(), x.a, kNone, call.a);
     put(block.data(), x.b, kNone, call.b);

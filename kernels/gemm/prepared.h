@@ -49,6 +49,7 @@ class Prepared {
   struct Finish {
     std::uint16_t out = kNone, bias = kNone, alpha = kNone, beta = kNone, seed = kNone, offset = kNone, scale = kNone,
                   mask = kNone;
+    std::uint64_t out_plus = 0, bias_plus = 0, offset_plus = 0;  // behind what a call has
   };
   static Part part_of(const Kernel& kernel, const Grid& grid, const Values& values);
   static Finish finish_of(const Kernel& kernel, const char* out);
@@ -84,6 +85,7 @@ class Prepared {
     bool product = false;  // writes what the kernel would have
     std::uint16_t a = kNone, b = kNone, c = kNone;
     std::unique_ptr<MapCache> map_a, map_b;  // of pieces in the workspace; none: its a and b are the call's
+    std::uint64_t a_plus = 0, b_plus = 0;    // of where they begin there
     Finish finish;
   };
   struct InPieces {
@@ -92,6 +94,7 @@ class Prepared {
     std::vector<Step> before, behind;
   };
   void add_pieces(const GemmProblem& problem, const Plan& plan);
+  void add_tail(const GemmProblem& problem, const f16x3::Tail& tail);
   template <class Queue>
   void step(const Step& step, const Call& call, bool maps, const Queue& queue) const;
   std::unique_ptr<InPieces> pieces_;     // null: operands are multiplied as they are

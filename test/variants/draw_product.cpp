@@ -95,7 +95,8 @@ class Drawing {
     if (op == "gemm64" || op == "dgemm") wide();
     if (op == "hgemm") tensor_cores();
     if (op == "hgemm_cluster") clusters();
-    if (op == "bf16x6" || op == "bf16x3" || op == "gemm_if" || op == "f16x3" || op == "f16x2") in_pieces(op);
+    if (op == "bf16x6" || op == "bf16x3" || op == "gemm_if" || op == "f16x3" || op == "f16x2" || op == "split_sum_if")
+      in_pieces(op);
     if (op == "sgemm_ring" || op == "sgemm_ring8") rings();
     if (op == "split_sum") parts();
     if (op == "relu_mask" || op == "result_sums" || op == "result_sums_end") behind();
@@ -279,33 +280,52 @@ class Drawing {
     p_.precision = Precision::tensor;
     const bool whole = op == "bf16x6" || op == "f16x3";
     const bool split = op == "bf16x3" || op == "f16x2";
+    const bool sum = op == "split_sum_if";  // of a tail
     out_.beyond = op == "gemm_if";
     if (whole) out_.tile = f16x3::is(kernel_) ? f16x3::tile_name(kernel_) : bf16x6::tile_name(kernel_);
-    if (op == "f16x2") out_.tile = one_in(random_, 2) ? "f16_128x128" : "f16_128x192";
-    p_.a_transposed = split ? one_in(random_, 2) : is("TA", "t");
-    p_.b_transposed = split ? one_in(random_, 2) : is("TB", "t");
-    p_.splits = one_in(random_, 2) ? 1 : pick(random_, 2, 4);
-    if (p_.splits == 1) batches(4);
+    if (op == "f16x2" || sum) out_.tile = one_in(random_, 2) ? "f16_128x128" : "f16_128x192";
+    p_.a_transposed = split || sum ? one_in(random_, 2) : is("TA", "t");
+    p_.b_transposed = split || sum ? one_in(random_, 2) : is("TB", "t");
+    p_.splits = sum || one_in(random_, 2) ? 1 : pick(random_, 2, 4);
+    if (p_.splits == 1 && !sum) batches(4);
     constexpr std::int64_t kFour = 4;
     constexpr std::int64_t kChunk = 64;
     const bool fits = out_.beyond && number("V") == kFour;
     bool a_fits = split ? number("VA") == kFour : fits;
     bool b_fits = split ? number("VB") == kFour : fits;
-    if (whole) a_fits = one_in(random_, 2), b_fits = one_in(random_, 2);
+    if (whole || sum) a_fits = one_in(random_, 2), b_fits = one_in(random_, 2);
+    const bool fours = sum && number("V") == kFour;
     Units units;
+    if (fours) units.n = kFour;
     if (a_fits) (p_.a_transposed ? units.m : units.k) = kFour;
     if (b_fits) (p_.b_transposed ? units.k : units.n) = kFour;
     const int bm = whole ? number("BM") : 128;
     const int bn = whole ? number("BN") : 128;
     const bool few = !limits_.in_turn && (p_.batch > 1 || one_in(random_, 5));
     lengths(bm, bn, kChunk * std::max(p_.splits, pick(random_, 1, 6)), kChunk, units, few || !whole ? 1 : 3);
-    if (p_.splits > 1) p_.k = std::max(p_.k, (p_.splits - 1) * kChunk + kFour);
+    if (p_.splits > 1 || sum) p_.k = std::max(p_.k, std::max<std::int64_t>(p_.splits - 1, 1) * kChunk + kFour);
+    const bool apart = op == "f16x3" && p_.splits == 1 && p_.batch == 1 && !limits_.in_turn && one_in(random_, 3);
+    if (sum || apart) tail(sum ? 2 : 1);
     lie(kFour, a_fits, kFour, b_fits);
+    if (fours) p_.ldc = round_up(p_.ldc, kFour), out_.shift_c = 0;
+    if (sum && !fours) p_.ldc += p_.ldc % kFour == 0 && p_.n % kFour == 0 ? 1 : 0;
     const std::int64_t tiles = ceil_div(p_.m, bm) * ceil_div(p_.n, bn) * std::max(p_.splits, matrices());
     if (whole && (limits_.in_turn || !one_in(random_, 8))) {
       out_.most_ctas = static_cast<std::uint32_t>(pick(random_, 1, std::max<std::int64_t>(tiles / 3, 1)));
     }
     draw_epilogue(random_, out_, {});
+  }
+
+  // The last rows or columns apart, in `least` parts or more (kernels/gemm/pieces/tail.h).
+  void tail(std::int64_t least) {
+    constexpr std::int64_t kUnit = 64;
+    constexpr std::int64_t kMost = 8;  // parts
+    const bool columns = one_in(random_, 2);
+    std::int64_t& length = columns ? p_.n : p_.m;
+    if (length <= kUnit) length += kUnit;
+    const std::int64_t at = kUnit * pick(random_, 1, (length - 1) / kUnit);
+    const std::int64_t parts = hgemm::effective(ceil_div(p_.k, kUnit), pick(random_, least, kMost));
+    out_.tile += "+" + std::to_string(at) + (columns ? "cx" : "rx") + std::to_string(parts);
   }
 
   void clusters() {
@@ -506,7 +526,7 @@ bool draws_products(const Kernel& kernel) {
   constexpr std::string_view kOps[] = {"sgemm",       "gemm",      "hgemm",     "hgemm_cluster", "sgemm_ring",
                                        "sgemm_ring8", "split_sum", "relu_mask", "result_sums",   "result_sums_end",
                                        "table",       "bf16x6",    "bf16x3",    "gemm_if",       "gemm64",
-                                       "dgemm",       "f16x2",     "f16x3"};
+                                       "dgemm",       "f16x2",     "f16x3",     "split_sum_if"};
   return std::ranges::find(kOps, kernel.manifest().op) != std::end(kOps);
 }
 

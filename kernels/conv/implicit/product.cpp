@@ -92,7 +92,7 @@ std::size_t workspace(const GemmProblem& problem) {
   std::size_t bytes = static_cast<std::size_t>(sgemm::best_splits(g) * g.m * g.n) * sizeof(float);
   if (!bf16x6::takes(g)) return bytes;
   bytes = std::max(bytes, bf16x6::room(g, bf16x6::splits_of(g)).bytes);
-  return f16x3::chosen(g) ? std::max(bytes, bf16x6::room(g, f16x3::splits_of(g)).bytes) : bytes;
+  return f16x3::chosen(g) ? std::max(bytes, f16x3::workspace(g, f16x3::splits_of(g), f16x3::tail_of(g))) : bytes;
 }
 
 bool is_forced(const Forced& forced) {

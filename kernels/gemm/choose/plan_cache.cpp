@@ -5,7 +5,7 @@
 #include "kernels/gemm/choose/tuner.h"
 #include "kernels/gemm/epilogue/result_sums.h"
 #include "kernels/gemm/gemm.h"
-#include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/pieces/tail.h"
 #include "kernels/gemm/prepared.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "kernels/gemm/types.h"
@@ -42,7 +42,9 @@ struct Hash {
 };
 
 std::size_t workspace_of_splits(Device& device, const GemmProblem& p, const std::string& tile) {
-  if (in_pieces(device.registry(), p)) return bf16x6::room(p, splits_of(device.registry(), p)).bytes;
+  if (in_pieces(device.registry(), p)) {
+    return f16x3::workspace(p, splits_of(device.registry(), p), f16x3::tail_of(p, tile));
+  }
   if (choose(device.registry(), device.info().multiprocessors, p, tile).ring) return 0;
   const std::int64_t splits = splits_of(device.registry(), p);
   if (splits <= 1 && !(needs_finish(p) && !on_tensor_cores(device.registry(), p))) return 0;

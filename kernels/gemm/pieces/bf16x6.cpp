@@ -66,7 +66,7 @@ Choice best(const GemmProblem& problem, std::span<const Width> widths, std::int6
     if (hgemm::effective(chunks, s) != s) continue;
     for (const Width& w : widths) {
       const double c = microseconds(p, w, s, hgemm::kProcessors, pieces);
-      if (out.cost == 0 || c < out.cost) out = {s, c};
+      if (out.cost == 0 || c < out.cost) out = {s, c, c};
     }
   }
   constexpr double kMemory = 3e6;  // bytes a microsecond

@@ -34,6 +34,7 @@ double microseconds(const GemmProblem& problem, const Width& width, std::int64_t
 struct Choice {
   std::int64_t splits = 1;
   double cost = 0;
+  double product = 0;  // of it
 };
 Choice best(const GemmProblem& problem, std::span<const Width> widths, std::int64_t pieces);
 

@@ -56,7 +56,7 @@ bool chosen(const GemmProblem& p) {
 }
 
 std::int64_t splits_of(const GemmProblem& p) {
-  return p.batch > 1 ? 1 : bf16x6::best(p, kWidths, kPieces).splits;
+  return p.batch > 1 || tail_of(p) ? 1 : bf16x6::best(p, kWidths, kPieces).splits;
 }
 
 bool is(const Kernel& kernel) {
@@ -68,7 +68,9 @@ std::string tile_name(const Kernel& k) {
 }
 
 bool fits(const Kernel& k, const GemmProblem& p, std::string_view tile) {
-  return bf16x6::fits(k, p, {}) && (tile.empty() || tile == tile_name(k));
+  const std::string_view named = without_tail(tile);
+  return bf16x6::fits(k, p, {}) && (named.empty() || named == tile_name(k)) &&
+         (named == tile || tail_of(p, tile).has_value());
 }
 
 double cost(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int multiprocessors) {
@@ -96,19 +98,52 @@ bf16x6::Unless unless(const GemmProblem& p, std::int64_t splits) {
   return unless(p.workspace + bf16x6::room(p, splits).halves, source_of(a_of(p), 0), source_of(b_of(p), 0), p.k, p.k);
 }
 
-Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
+namespace {
+
+constexpr std::int64_t kOne = (1LL << 31) - 1;  // matrix: a depth that no block reaches
+
+// `part` of p's result.
+Values values_of(const Kernel& kernel, const GemmProblem& p, const GemmProblem& part, std::int64_t splits,
+                 Device* device, const hgemm::Maps& maps) {
   Values v;
-  hgemm::put_maps(v, device, maps(kernel, p));
-  constexpr std::int64_t kOne = (1LL << 31) - 1;
-  const GemmProblem q = of_pieces(p, Dtype::float16, bf16x6::room(p, splits).partial_sums);
+  hgemm::put_maps(v, device, maps);
+  const GemmProblem q = of_pieces(part, Dtype::float16, bf16x6::room(p, splits).partial_sums);
   hgemm::put_tiles(v, q, tile_of(kernel), splits, p.batch > 1 ? chunks_of(p) : kOne);
   return unless(p, splits).put(v);
+}
+
+}  // namespace
+
+Values values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device,
+              const std::optional<Tail>& tail) {
+  return values_of(kernel, p, head_part(p, tail), splits, device, maps(kernel, p));
 }
 
 hgemm::Maps maps(const Kernel& kernel, const GemmProblem& p) {
   const bf16x6::Room where = bf16x6::room(p, 1);
   return {a_of(p).map(MapType::float16, kPieces, p.workspace + where.a, kernel.number("BM")),
           b_of(p).map(MapType::float16, kPieces, p.workspace + where.b, kernel.number("BN")), false};
+}
+
+hgemm::Maps tail_maps(const Kernel& kernel, const GemmProblem& p, const Tail& tail) {
+  const bf16x6::Room where = bf16x6::room(p, 1);
+  const std::int64_t at = tail.at;
+  return {a_of(p).map(MapType::float16, kPieces, p.workspace + where.a, kernel.number("BM"), tail.columns ? 0 : at),
+          b_of(p).map(MapType::float16, kPieces, p.workspace + where.b, kernel.number("BN"), tail.columns ? at : 0),
+          false};
+}
+
+bf16x6::Launch tail_product(const Registry& registry, const GemmProblem& p, const Tail& tail, int multiprocessors) {
+  const GemmProblem q = tail_part(p, tail);
+  const Kernel* best = nullptr;
+  for (const Kernel* k : registry.of_op("f16x3")) {
+    if (!bf16x6::fits(*k, p, {})) continue;
+    const auto cost = [&](const Kernel& x) { return f16x3::cost(x, q, tail.splits, multiprocessors); };
+    if (best == nullptr || cost(*k) < cost(*best)) best = k;
+  }
+  if (best == nullptr) throw InvalidArgument("gemm: no kernel f16x3");
+  return {best, grid(*best, q, tail.splits, multiprocessors),
+          values_of(*best, p, q, tail.splits, nullptr, tail_maps(*best, p, tail))};
 }
 
 bf16x6::Launch split(const Registry& registry, const Source& a, const Source& b, std::uint64_t halves, bool drop) {

@@ -5,10 +5,12 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/gemm/pieces/tail.h"
 #include "kernels/gemm/tensor_cores/hgemm.h"
 #include "nervanagpu/gemm.hpp"
 #include "src/device/device.h"
@@ -29,11 +31,13 @@ std::int64_t splits_of(const GemmProblem& problem);  // of one that is chosen()
 
 bool is(const Kernel& kernel);
 std::string tile_name(const Kernel& kernel);  // "f16_128x192"
-// Written for its layouts and, if one is named, this tile.
+// Written for its layouts and, if one is named, this tile; a tail that is named with it is one that the problem can have.
 bool fits(const Kernel& kernel, const GemmProblem& problem, std::string_view tile);
 double cost(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
 Grid grid(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, int multiprocessors);
-Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, Device* device);
+// Of what is not the tail.
+Values values(const Kernel& kernel, const GemmProblem& problem, std::int64_t splits, Device* device,
+              const std::optional<Tail>& tail = {});
 hgemm::Maps maps(const Kernel& kernel, const GemmProblem& problem);
 
 // An operand that f16x2.sass takes apart. k_inside: its rows lie along k.

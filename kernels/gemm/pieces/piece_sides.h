@@ -29,14 +29,19 @@ struct Side {
   [[nodiscard]] std::int64_t bytes(std::int64_t pieces) const { return pieces * matrices * outer * pitch() * 2; }
   [[nodiscard]] std::int64_t units() const { return ceil_div(inner, kUnit) * outer * matrices; }
 
-  // Of pieces at `address`, for tiles of `tile` of the axis that is not k.
-  [[nodiscard]] TensorMap map(MapType type, std::int64_t pieces, std::uint64_t address, int tile) const {
+  // Where pieces of what lies behind the first `before` of the axis that is not k begin, in bytes.
+  [[nodiscard]] std::int64_t offset(std::int64_t before) const { return 2 * before * (from.k_inside ? pitch() : 1); }
+
+  // Of pieces at `address`, for tiles of `tile` of the axis that is not k, without the first `before` of that axis.
+  [[nodiscard]] TensorMap map(MapType type, std::int64_t pieces, std::uint64_t address, int tile,
+                              std::int64_t before = 0) const {
     constexpr std::uint32_t kBlock = 64;
     TensorMap map;
     map.type = type;
-    map.address = address;
+    map.address = address + static_cast<std::uint64_t>(offset(before));
     map.rank = 3;
-    map.sizes = {static_cast<std::uint64_t>(inner), static_cast<std::uint64_t>(outer),
+    map.sizes = {static_cast<std::uint64_t>(from.k_inside ? inner : inner - before),
+                 static_cast<std::uint64_t>(from.k_inside ? outer - before : outer),
                  static_cast<std::uint64_t>(pieces * matrices)};
     map.strides = {static_cast<std::uint64_t>(2 * pitch()), static_cast<std::uint64_t>(2 * pitch() * outer)};
     map.box = {kBlock, from.k_inside ? static_cast<std::uint32_t>(tile) : kBlock, 1};

@@ -1,9 +1,12 @@
 // Products from two float16 pieces: which they are, and what is launched for them, in order. Nothing is computed, so sizes cost nothing.
 #include <gtest/gtest.h>
 
+#include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
+#include "kernels/gemm/pieces/f16x3.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/device/device.h"
 #include "src/device/emulator_device.h"
@@ -17,12 +20,14 @@ class Recorder final : public test::ForwardingDevice {
  public:
   using ForwardingDevice::ForwardingDevice;
   std::vector<std::string> names;
+  std::vector<std::uint32_t> ctas;
 
  private:
   using ForwardingDevice::start;
-  void start(const Kernel& kernel, const Grid& /*grid*/, std::span<const std::byte> /*params*/,
+  void start(const Kernel& kernel, const Grid& grid, std::span<const std::byte> /*params*/,
              StreamId /*stream*/) override {
     names.push_back(kernel.name());
+    ctas.push_back(grid.x);
   }
 };
 
@@ -45,6 +50,7 @@ class F16x3Test : public ::testing::Test {
   }
   std::vector<std::string> launched(const GemmProblem& p, const std::string& tile = {}) {
     recorder_.names.clear();
+    recorder_.ctas.clear();
     gemm(p, {}, tile);
     return recorder_.names;
   }
@@ -57,18 +63,93 @@ class F16x3Test : public ::testing::Test {
 using Names = std::vector<std::string>;
 
 TEST_F(F16x3Test, LaunchesOfALongProduct) {
-  const Names all = {"f16x2_44", "f16x3_nn_128x128", "bf16x3_44", "bf16x6_nn_128x128", "gemm_if_nn_128x128_4"};
-  EXPECT_EQ(launched(problem(4096, 4096, 4096)), all);
-  const GemmPlan plan(problem(4096, 4096, 4096));
+  const Names all = {"f16x2_44", "f16x3_nn_128x192", "bf16x3_44", "bf16x6_nn_128x192", "gemm_if_nn_128x128_4"};
+  EXPECT_EQ(launched(problem(8192, 8192, 8192)), all);
+  const GemmPlan plan(problem(8192, 8192, 8192));
   EXPECT_EQ(plan.kernel(), all[1]);
   GemmProblem p = problem(4095, 4097, 4099);
   p.a_transposed = true, p.lda = 4095;
+  p.splits = 1;
   EXPECT_EQ(launched(p, "f16_128x192"),
             (Names{"f16x2_11", "f16x3_tn_128x192", "bf16x3_11", "bf16x6_tn_128x128", "gemm_if_tn_64x64_1"}));
   const Names parts = launched(problem(2000, 2000, 40000));
   ASSERT_EQ(parts.size(), 6U);
   EXPECT_EQ(parts[1].substr(0, 9), "f16x3_nn_");
   EXPECT_EQ(parts.back().substr(0, 9), "split_sum");
+}
+
+// 32 x 22 tiles are five rounds of 132 multiprocessors and 44 more: the last two rows of them are another launch, in parts.
+TEST_F(F16x3Test, WholeRoundsAndATail) {
+  EXPECT_EQ(launched(problem(4096, 4096, 4096)),
+            (Names{"f16x2_44", "f16x3_nn_128x192", "f16x3_nn_128x128", "split_sum_if_f32_f32_4x4", "bf16x3_44",
+                   "bf16x6_nn_128x128", "gemm_if_nn_128x128_4"}));
+  EXPECT_EQ(recorder_.ctas[1], 132U);
+  EXPECT_EQ(recorder_.ctas[2], 128U);
+  const auto rows = f16x3::tail_of(problem(4096, 4096, 4096));
+  ASSERT_TRUE(rows);
+  EXPECT_EQ(std::tuple(rows->columns, rows->at, rows->splits), std::tuple(false, 3840, 2));
+  GemmProblem p = problem(4096, 11008, 4096);
+  const auto columns = f16x3::tail_of(p);
+  ASSERT_TRUE(columns);
+  EXPECT_TRUE(columns->columns);
+  EXPECT_EQ(columns->at % 64, 0);
+  EXPECT_EQ(GemmPlan(p).workspace(), gemm_workspace(p));
+  EXPECT_GT(gemm_workspace(p), bf16x6::room(p, 1).bytes);
+  // Neither an epilogue nor a name of a tile, nor addresses: where sums are cut is the problem's.
+  const std::string sum = launched(p)[3];
+  p.beta = 1, p.bias = 5 << 20, p.activation = GemmActivation::gelu, p.c += 4;
+  const auto also = f16x3::tail_of(p, "f16_128x128");
+  ASSERT_TRUE(also);
+  EXPECT_EQ(std::tuple(also->columns, also->at, also->splits), std::tuple(true, columns->at, columns->splits));
+  EXPECT_EQ(sum, "split_sum_if_f32_f32_4x4");
+  EXPECT_EQ(launched(p)[3], "split_sum_if_f32_f32_1x4");
+  EXPECT_EQ(launched(p, "f16_128x128")[1], "f16x3_nn_128x128");
+  // Of one part it has no sums to add up, and nothing is cut that otherwise would not be.
+  p = problem(4608, 4608, 4608);
+  const auto whole = f16x3::tail_of(p);
+  ASSERT_TRUE(whole);
+  EXPECT_EQ(whole->splits, 1);
+  EXPECT_EQ(launched(p).size(), 6U);
+  EXPECT_EQ(gemm_workspace(p), bf16x6::room(p, 1).bytes);
+}
+
+TEST_F(F16x3Test, ProductsWithoutATail) {
+  GemmProblem p = problem(4096, 4096, 4096);
+  p.splits = 1;
+  EXPECT_FALSE(f16x3::tail_of(p)) << "in one part, as it was said";
+  p = problem(4096, 4096, 4096);
+  p.batch = 2, p.stride_a = p.stride_b = p.stride_c = 4096 * 4096;
+  EXPECT_FALSE(f16x3::tail_of(p)) << "a batch is not cut";
+  EXPECT_FALSE(f16x3::tail_of(problem(8192, 8192, 8192))) << "20.8 of 21 rounds";
+  EXPECT_FALSE(f16x3::tail_of(problem(2048, 2048, 2048))) << "1.9 of 2";
+  EXPECT_FALSE(f16x3::tail_of(problem(2000, 2000, 40000))) << "in parts anyway";
+  EXPECT_FALSE(f16x3::tail_of(problem(1024, 1024, 1024))) << "three pieces";
+}
+
+// What is predicted is less than what whole rounds take, by more than two launches; every tail is whole rounds and a rest.
+TEST_F(F16x3Test, TailsOfManyProducts) {
+  std::mt19937 random(3);
+  int found = 0;
+  for (int i = 0; i < 400; ++i) {
+    const auto length = [&] { return static_cast<std::int64_t>(random() % 7000 + 600); };
+    const GemmProblem p = problem(length(), length(), length());
+    const auto tail = f16x3::tail_of(p);
+    if (!tail) continue;
+    ++found;
+    const GemmProblem head = f16x3::head_part(p, tail), rest = f16x3::tail_part(p, *tail);
+    EXPECT_EQ(head.m * head.n + rest.m * rest.n, p.m * p.n);
+    EXPECT_GT(rest.m, 0);
+    EXPECT_GT(rest.n, 0);
+    EXPECT_EQ(rest.c - p.c, 4U * static_cast<std::uint64_t>(tail->columns ? tail->at : tail->at * p.ldc));
+    const auto least = [&](const GemmProblem& q, std::int64_t splits) {
+      double out = 1e30;
+      for (const auto& w : f16x3::kWidths) out = std::min(out, bf16x6::microseconds(q, w, splits, 132, f16x3::kPieces));
+      return out;
+    };
+    EXPECT_LT(least(head, 1) + least(rest, tail->splits) + 4, bf16x6::best(p, f16x3::kWidths, f16x3::kPieces).product);
+  }
+  EXPECT_GT(found, 40);
+  EXPECT_LT(found, 360);
 }
 
 TEST_F(F16x3Test, OtherProductsHaveThreePieces) {
