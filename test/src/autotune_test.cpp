@@ -1,6 +1,8 @@
 // What measuring products asks of a GPU: launches of each plan outside of captures, and all memory given back.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstring>
 #include <set>
 #include <string>
 #include <vector>
@@ -59,6 +61,28 @@ TEST(AutotuneOnGpu, MeasuresOutsideOfCaptures) {
   }
   for (const Plan& x : all) EXPECT_TRUE(launched.contains(x.kernel->name())) << x.kernel->name();
   EXPECT_EQ(device.memory_stats().in_use, in_use);
+
+  // Pieces of float32 operands lie in a workspace, whatever plan.
+  GemmProblem pieces = p;
+  pieces.precision = Precision::tensor, pieces.splits = 1, pieces.workspace = 16;
+  all = sgemm::alternatives(device.registry(), 132, pieces);
+  ASSERT_EQ(all.front().kernel->manifest().op, "bf16x6");
+  fake.launches.clear();
+  EXPECT_EQ(sgemm::microseconds_of(device, pieces, all).size(), all.size());
+  const sass::Param* to = nullptr;
+  for (const sass::Param& x : device.registry().find("bf16x3_44")->manifest().params) to = x.name == "to_a" ? &x : to;
+  ASSERT_NE(to, nullptr);
+  int splits = 0;
+  for (const auto& l : fake.launches) {
+    if (l.kernel != "bf16x3_44") continue;
+    std::uint64_t address = 0;
+    std::memcpy(&address, l.params.data() + to->offset, sizeof address);
+    EXPECT_TRUE(std::ranges::any_of(
+        fake.live, [&](const auto& block) { return address >= block.first && address < block.first + block.second; }));
+    ++splits;
+  }
+  EXPECT_GT(splits, 0);
+
   GemmProblem vast = p;
   vast.m = vast.n = vast.k = vast.lda = vast.ldb = vast.ldc = 1 << 15;
   EXPECT_TRUE(sgemm::microseconds_of(device, vast, {sgemm::choose(device.registry(), 132, vast)}).empty());

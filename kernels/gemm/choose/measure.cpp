@@ -127,14 +127,6 @@ struct Sizes {
   std::size_t a, b, c;
 };
 
-std::size_t workspace_for(const std::vector<Plan>& plans, const GemmProblem& p) {
-  std::int64_t most = 0;
-  for (const Plan& x : plans) {
-    if (finished_apart(x, p)) most = std::max(most, x.splits * p.m * p.n * 4);
-  }
-  return static_cast<std::size_t>(most);
-}
-
 double median(std::vector<double> v) {
   std::ranges::sort(v);
   return v[v.size() / 2];
@@ -142,7 +134,15 @@ double median(std::vector<double> v) {
 
 std::vector<double> measured(Device& device, const GemmProblem& p, const std::vector<Plan>& plans) {
   const Sizes size(p);
-  const std::size_t workspace = workspace_for(plans, p);
+  GemmProblem form = p;
+  form.row_sum = form.column_sum = form.row_max_abs = form.column_max_abs = 0;  // behind any kernel alike
+  std::vector<std::unique_ptr<Prepared>> ready;
+  ready.reserve(plans.size());
+  std::size_t workspace = 0;
+  for (const Plan& x : plans) {
+    ready.push_back(std::make_unique<Prepared>(device, form, x));
+    workspace = std::max(workspace, ready.back()->workspace());
+  }
   const std::size_t sets = std::clamp<std::size_t>(kCache / (size.a + size.b), 1, kSets);
   if (sets * (size.a + size.b) + size.c + workspace > device.info().memory / kShare) return {};
   Bench bench(device);
@@ -162,11 +162,6 @@ std::vector<double> measured(Device& device, const GemmProblem& p, const std::ve
   call.beta = p.beta;
   bench.finish();
 
-  std::vector<std::unique_ptr<Prepared>> ready;
-  ready.reserve(plans.size());
-  GemmProblem form = p;
-  form.row_sum = form.column_sum = form.row_max_abs = form.column_max_abs = 0;  // behind any kernel alike
-  for (const Plan& x : plans) ready.push_back(std::make_unique<Prepared>(device, form, x));
   const auto turn = [&](const Prepared& x, int launches) {
     const double all = bench.time(launches, [&](int i) {
       std::tie(call.a, call.b) = operands[static_cast<std::size_t>(i) % sets];
