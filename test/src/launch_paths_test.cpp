@@ -98,6 +98,9 @@ void LaunchPaths::products() {
     product(1024, 1024, 1024, Dtype::float32, options);
     options.tile = "f16_128x128";  // of two pieces
     product(1024, 1024, 1024, Dtype::float32, options);
+    options.tile += "+896rx2";  // and a tail
+    options.splits = 1;
+    product(1024, 1024, 1024, Dtype::float32, options);
   });
   follow("a mask, sums of rows and columns", [&] {
     const Tensor bits = matrix(256, 8, Dtype::uint32), rows = Tensor::empty({256}), columns = Tensor::empty({256});
