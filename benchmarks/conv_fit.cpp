@@ -398,6 +398,10 @@ constexpr std::array kFields = {Field{"", "memory", 1},
                                 Field{"resident", "epilogue", 1},
                                 Field{"cells", "start", 1},
                                 Field{"cells", "elements", 1},
+                                Field{"narrow", "start", 1},
+                                Field{"narrow", "step", 1},
+                                Field{"narrow", "epilogue", 1},
+                                Field{"narrow", "load", 1},
                                 Field{"product", "start", 1},
                                 Field{"product", "run", 1}};
 constexpr std::size_t count_of_fields() {

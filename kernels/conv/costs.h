@@ -59,6 +59,15 @@ struct Costs {
   };
   Cells cells;
 
+  // narrow.sass, with the copy of its filters.
+  struct Narrow {
+    double start;
+    double step;      // 16 products of 64 rows and columns; half of it is reading the rows
+    double epilogue;  // a crew's, for each 64 columns
+    double load;      // of 16 bytes by each lane of a warp
+  };
+  Narrow narrow;
+
   // A product: what its model, hgemm_cost.h's, does not know, and times what it does.
   struct Product {
     double start, run;

@@ -11,6 +11,7 @@
 // before: the constants in use until then. regret: the chosen variant's time over the best's; error: the model's, of variants within
 // twice the best's time. Geometric means; a network's layer counts as three random ones.
 // Times: 9846 on an H100, 2626 on an H200, whose memory counts as 0.85 of an H200's.
+// narrow: of four first layers on an H200 (docs/lab/narrow.md), not fitted.
 #pragma once
 
 #include "kernels/conv/costs.h"
@@ -95,6 +96,12 @@ inline constexpr Costs kFitted = {
     .cells = {
         .start = 4.255,
         .elements = 0.8966,
+    },
+    .narrow = {
+        .start = 4.5,
+        .step = 0.041,
+        .epilogue = 1.0,
+        .load = 0.02,
     },
     .product = {
         .start = 0.1968,

@@ -458,13 +458,15 @@ void Pass::run(std::vector<Modelled>* models) {
     return;
   }
   const Roles roles = roles_of(pass_);
-  const std::optional<cells::Cells> as_cells = in_cells();
-  const bool few =
-      !as_cells && (forced_.kernel.empty() ? gconv::gathers_rows(pass_, p_)
+  const std::optional<narrow::Choice> as_narrow = is_narrow();
+  if (!as_narrow && narrow::is_forced(forced_)) forced_ = {};
+  const std::optional<cells::Cells> as_cells = as_narrow ? std::nullopt : in_cells();
+  const bool few = !as_narrow && !as_cells &&
+                   (forced_.kernel.empty() ? gconv::gathers_rows(pass_, p_)
                                            : gconv::forced_run(forced_) != 0 || resident::is_forced(forced_));
   if (few && !gconv::possible(pass_, p_))
     throw InvalidArgument("conv: gconv*" + forced_.kernel + " cannot gather this");
-  const bool columns = !few && !as_cells && in_columns(pass_, p_);
+  const bool columns = !as_narrow && !few && !as_cells && in_columns(pass_, p_);
   const bool is_update = pass_ == ConvPass::update;
   Pixels in1;
   Pixels in2;
@@ -472,6 +474,8 @@ void Pass::run(std::vector<Modelled>* models) {
   if (as_cells) {
     forced_ = cells::behind(forced_);
     if (is_update) in1 = operand(roles.in1, at_.in1);
+  } else if (as_narrow) {
+    // x and w are read as they lie
   } else if (few) {
     in1 = operand(roles.in1, at_.in1, is_update ? kEight : 1);
     if (is_update) in2 = operand(roles.in2, at_.in2, 1);
@@ -502,7 +506,9 @@ void Pass::run(std::vector<Modelled>* models) {
     }
   }
   if (out.type == Dtype::float32 && pass_ == ConvPass::fprop) widen_bias();
-  if (as_cells && is_update) {
+  if (as_narrow) {
+    narrow_fprop(*as_narrow, out);
+  } else if (as_cells && is_update) {
     cells_update(*as_cells, in1, out);
   } else if (as_cells) {
     cells_fprop(*as_cells, out);

@@ -18,6 +18,7 @@
 #include "kernels/conv/implicit/packs.h"
 #include "kernels/conv/implicit/product.h"
 #include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/narrow/narrow_choice.h"
 #include "kernels/conv/pieces/piece_cells.h"
 #include "kernels/conv/pieces/pieces.h"
 #include "kernels/conv/pieces/two_pieces.h"
@@ -112,6 +113,8 @@ class Pass {
             const Lying& to_lies, const Rounding& rounding = {});
   [[nodiscard]] GemmProblem epilogue(std::int64_t group, std::int64_t columns) const;
   void positions(const Pixels& gathered, const Pixels& w, const Pixels& out);
+  [[nodiscard]] std::optional<narrow::Choice> is_narrow() const;
+  void narrow_fprop(const narrow::Choice& c, const Pixels& out);
   [[nodiscard]] std::optional<cells::Cells> in_cells() const;
   void put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const;
   void widen_bias();

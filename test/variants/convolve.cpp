@@ -1,5 +1,5 @@
-// Every kernel of conv.sass, depthwise*.sass, hconv.sass, gconv.sass, halo.sass, halo_update.sass, resident.sass, cells.sass and
-// cells_bf16x3.sass. conv.sass: its order is that of a pass in a layout, its tile is
+// Every kernel of conv.sass, depthwise*.sass, hconv.sass, gconv.sass, halo.sass, halo_update.sass, resident.sass, narrow*.sass,
+// cells.sass and cells_bf16x3.sass. conv.sass: its order is that of a pass in a layout, its tile is
 // named, and its vectors ask for multiples of 4. The others: a pass with channels last; a float32 result is one of parts
 // of the sums.
 #include <algorithm>
@@ -16,6 +16,7 @@
 #include "kernels/conv/implicit/implicit_gemm.h"
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/launch.h"
+#include "kernels/conv/narrow/narrow_choice.h"
 #include "kernels/conv/pieces/piece_cells.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
@@ -72,6 +73,9 @@ bool makes_cells(const Kernel& kernel) {
 bool keeps_filters(const Kernel& kernel) {
   return kernel.manifest().op == "resident";
 }
+bool is_narrow(const Kernel& kernel) {
+  return kernel.manifest().op == "narrow" || kernel.manifest().op == "narrow_filters";
+}
 bool is_depthwise(const Kernel& kernel) {
   return kernel.manifest().op.starts_with("depthwise");
 }
@@ -105,7 +109,7 @@ bool beyond_pieces(const Kernel& kernel) {
 }
 bool on_tensor_cores(const Kernel& kernel) {
   return in_pieces(kernel) || kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) ||
-         makes_cells(kernel) || keeps_filters(kernel) || shares_products(kernel);
+         makes_cells(kernel) || keeps_filters(kernel) || shares_products(kernel) || is_narrow(kernel);
 }
 
 // fprop of bytes that cells.sass has made float16.
@@ -116,6 +120,7 @@ bool of_bytes_as_halves(const Kernel& kernel) {
 
 // As conv_detail names it, to have it taken.
 std::string end_of(const Kernel& kernel) {
+  if (kernel.manifest().op == "narrow_filters") return "_narrow_16_64";
   if (makes_cells(kernel)) return "_cells_128x64";
   if (makes_piece_cells(kernel)) return "_cells_128x128";
   if (splits_on_the_way(kernel)) return "_cells_split" + kernel.name().substr(kernel.name().rfind('_'));
@@ -136,6 +141,7 @@ std::string end_of(const Kernel& kernel) {
   if (shares_taps(kernel)) return "_halo" + tile;
   if (shares_products(kernel)) return "_haloupdate" + tile;
   if (keeps_filters(kernel)) return "_resident_" + variant.at("ROW") + tile;
+  if (is_narrow(kernel)) return "_narrow_" + variant.at("ROW") + tile;
   return on_tensor_cores(kernel) ? tile : "_" + variant.at("BM") + "x" + variant.at("BN") + "_" + variant.at("V");
 }
 
@@ -147,7 +153,7 @@ bool shares_taps(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
 }
 
 Pass pass_of(Random& random, const Kernel& kernel) {
-  if (of_bytes_as_halves(kernel)) return {ConvPass::fprop, Layout::channels_last};
+  if (of_bytes_as_halves(kernel) || is_narrow(kernel)) return {ConvPass::fprop, Layout::channels_last};
   if (splits_on_the_way(kernel) || adds_lost(kernel)) return {ConvPass::update, Layout::channels_last};
   if (makes_cells(kernel) || makes_piece_cells(kernel))
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::update, Layout::channels_last};
@@ -387,6 +393,34 @@ ConvProblem draw_for_resident(Random& random, const Kernel& kernel, const Pass& 
   }
 }
 
+// At most four channels in 2D, which lie so that the kernel's way of loading them is taken.
+ConvProblem draw_for_narrow(Random& random, const Kernel& kernel, const Limits& limits) {
+  constexpr std::uint64_t kAligned = 256;
+  constexpr std::string_view kLoads[] = {"boxes", "words", "any"};
+  conv_detail::Forced forced;
+  forced.kernel = end_of(kernel);
+  const auto& variant = kernel.manifest().variant;
+  for (;;) {
+    ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
+    p.layout = Layout::channels_last;
+    p.groups = 1;
+    p.in[0] = p.filter[0] = p.stride[0] = 1, p.pad[0] = 0;
+    p.dilation = {1, 1, 1};
+    p.c = pick(random, 0, 2) == 0 ? pick(random, 1, 4) : 3;
+    if (pick(random, 0, 1) == 0) p.in[2] = 8 * pick(random, 1, 6);
+    p.stride[2] = std::int64_t{1} << pick(random, 0, 2);
+    p.x_type = p.w_type = p.y_type = variant.contains("XT")    ? type_of(variant.at("XT"))
+                                     : pick(random, 0, 1) == 0 ? Dtype::float16
+                                                               : Dtype::bfloat16;
+    if (p.in[1] + 2 * p.pad[1] < p.filter[1] || p.in[2] + 2 * p.pad[2] < p.filter[2]) continue;
+    if (p.flops() > 4 * limits.products || !conv_detail::tensor_cores::takes(ConvPass::fprop, p)) continue;
+    const auto choice = conv_detail::narrow::choose(p, forced);
+    if (!choice || (limits.in_turn && choice->tiles < 3)) continue;
+    const auto load = static_cast<std::size_t>(conv_detail::narrow::load_of(p, *choice, kAligned));
+    if (!variant.contains("LOAD") || variant.at("LOAD") == kLoads[load]) return p;
+  }
+}
+
 // Filters with no more taps along the width than the kernel's products, without strides; now and then with many lines of taps, or
 // planes, which are several CTAs'.
 ConvProblem draw_for_products(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
@@ -446,6 +480,7 @@ ConvProblem draw_for_depthwise(Random& random, const Kernel& kernel, const Pass&
 ConvProblem draw(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
   if (makes_cells(kernel) || of_bytes_as_halves(kernel)) return draw_for_cells(random, kernel, what, limits);
   if (keeps_filters(kernel)) return draw_for_resident(random, kernel, what, limits);
+  if (is_narrow(kernel)) return draw_for_narrow(random, kernel, limits);
   if (shares_products(kernel)) return draw_for_products(random, kernel, what, limits);
   if (is_depthwise(kernel)) return draw_for_depthwise(random, kernel, what, limits);
   if (in_pieces(kernel)) return draw_for_pieces(random, kernel, what, limits);
@@ -556,9 +591,8 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   } else if (shares_products(kernel)) {
     forced.splits = std::max<std::int64_t>(pick(random, -5, 5), 1);  // often one, which goes around the circle
   } else if (tensor_cores) {
-    forced.splits = in_pieces(kernel)                                   ? pick(random, 1, 3)
-                    : !makes_cells(kernel) && variant.at("YT") == "f32" ? pick(random, 2, 5)
-                                                                        : 1;
+    const bool of_parts = !makes_cells(kernel) && !is_narrow(kernel) && !in_pieces(kernel) && variant.at("YT") == "f32";
+    forced.splits = in_pieces(kernel) ? pick(random, 1, 3) : of_parts ? pick(random, 2, 5) : 1;
   } else if (pass == ConvPass::update && pick(random, 0, 2) == 0) {
     forced.splits = pick(random, 1, 4);
   }

@@ -1,6 +1,7 @@
 #include "kernels/conv/halo/cells.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <string_view>
 
@@ -91,17 +92,21 @@ double microseconds(const Cells& c, const ConvProblem& p, const Costs& costs) {
   return costs.cells.start + std::max((pictures + x) * 1e-6 / costs.memory, pictures / 2 * 1e-6 * costs.cells.elements);
 }
 
-bool pays(const Cells& c, const ConvProblem& p) {
-  const bool of_bytes = sgemm::byte(p.x_type);
-  if (of_bytes ? !bytes::exact_in_halves(p) : !gconv::possible(ConvPass::fprop, p)) return false;
+double fprop_microseconds(const Cells& c, const ConvProblem& p) {
   const double bytes = static_cast<double>(c.pictures_bytes(p.n)) + static_cast<double>(c.filters_bytes(p.k)) +
                        static_cast<double>(size_of(p.y_type)) * static_cast<double>(p.y_elements());
   const halo::Work work = {'f', c.taps, {c.pixels[1], c.pixels[0], 1}, p.n, c.wide, p.k, bytes, c.channels};
-  const double others =
-      (of_bytes ? bytes::microseconds(p) : gconv::microseconds(ConvPass::fprop, p)) - microseconds(c, p);
-  const auto streams = halo::choose(work, hgemm::kProcessors);
-  const auto keeps = resident::choose(work, hgemm::kProcessors);
-  return (streams && streams->microseconds < others) || (keeps && keeps->microseconds < others);
+  double least = std::numeric_limits<double>::infinity();
+  if (const auto streams = halo::choose(work, hgemm::kProcessors)) least = streams->microseconds;
+  if (const auto keeps = resident::choose(work, hgemm::kProcessors)) least = std::min(least, keeps->microseconds);
+  return microseconds(c, p) + least;
+}
+
+bool pays(const Cells& c, const ConvProblem& p) {
+  const bool of_bytes = sgemm::byte(p.x_type);
+  if (of_bytes ? !bytes::exact_in_halves(p) : !gconv::possible(ConvPass::fprop, p)) return false;
+  const double others = of_bytes ? bytes::microseconds(p) : gconv::microseconds(ConvPass::fprop, p);
+  return fprop_microseconds(c, p) < others;
 }
 
 bool pays(ConvPass pass, const ConvProblem& p) {

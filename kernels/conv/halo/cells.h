@@ -56,6 +56,8 @@ bool is_forced(const Forced& forced);
 // Of "_cells_128x64" halo.sass's "_halo_128x64"; of "_cells_resident_32_128x64" and "_cells_haloupdate_7" resident.sass's and
 // halo_update.sass's.
 Forced behind(const Forced& forced);
+// Microseconds of fprop, copies among them; none of the kernels that multiply cells can: infinite.
+double fprop_microseconds(const Cells& c, const ConvProblem& p);
 // Microseconds of the copies, by a model of an H200.
 double microseconds(const Cells& c, const ConvProblem& p, const Costs& costs = kFitted);
 

@@ -1,0 +1,56 @@
+// Launches of narrow.sass: fprop of at most four channels.
+#include "kernels/conv/pass.h"
+
+namespace nervanagpu::conv_detail::tensor_cores {
+
+std::optional<narrow::Choice> Pass::is_narrow() const {
+  const bool forced = narrow::is_forced(forced_);
+  if (pass_ != ConvPass::fprop || (!forced && (!forced_.kernel.empty() || forced_.splits > 1))) return std::nullopt;
+  // It stores 16-bit results: what a copy behind rounds stochastically is computed otherwise.
+  const bool copied = p_.layout != Layout::channels_last || apart(p_, Role::y);
+  if (e_.rounding.stochastic && copied) return std::nullopt;
+  const std::optional<narrow::Choice> c = narrow::choose(p_, forced_);
+  if (forced && !c) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
+  return c && (forced || narrow::pays(p_, *c)) ? c : std::nullopt;
+}
+
+void Pass::narrow_fprop(const narrow::Choice& c, const Pixels& out) {
+  GemmProblem g = epilogue(0, c.columns);
+  g.m = c.tile.bm * c.tiles;
+  g.k = kBlock;
+  g.c = out.address;
+  g.c_type = out.type;
+  g.ldc = c.pairs ? c.columns : out.pitch;
+  put_mask(g, 0, 0);
+  if (c.pairs && g.mask != 0) {
+    masked_ = p_.k % kMaskWord == 0 && g.ld_mask * kMaskWord == p_.k;  // a pair's words lie side by side
+    g.ld_mask *= 2;
+    if (!masked_) g.mask = 0, g.ld_mask = 0;
+  }
+  const std::uint64_t filters = arena_.take(2 * c.columns * c.depth());
+  const std::int64_t width = width_of(g.bias_type);
+  const std::uint64_t biases = c.pairs ? arena_.take(width * c.columns) : 0;
+  if (c.pairs && g.bias != 0) {
+    copy(g.bias, g.bias_type, {{2, p_.k}, {0, 1}}, biases, g.bias_type, {{2, p_.k}, {p_.k, 1}});
+    g.bias = biases;
+  }
+  note([&] {
+    return Modelled{"narrow_" + std::to_string(c.row) + "_" + std::to_string(c.tile.bn), 1,
+                    [p = p_, c](const Costs& costs) { return narrow::microseconds(p, c, costs); }};
+  });
+  if (device_ == nullptr) return;
+  narrow::copy_filters(*device_, p_, c, at_.in2, filters, stream_);
+  TensorMap b = rows_map({filters, p_.w_type, c.depth(), c.depth(), {c.columns, 1, 1}, 1});
+  b.box[1] = static_cast<std::uint32_t>(c.tile.bn);
+  const narrow::Load load = narrow::load_of(p_, c, at_.in1);
+  const EncodedTensorMap map = device_->encode_tensor_map(b);
+  Values v;
+  v.map(narrow::has_rows_of_units(g) ? device_->encode_tensor_map(narrow::result_map(g, p_, c)) : map).map(map);
+  if (load == narrow::Load::boxes) v.map(device_->encode_tensor_map(narrow::lines_map(p_, c, at_.in1)));
+  hgemm::put_tiles(v, g, c.tile, 1, 1);
+  narrow::put(v, g, p_, c, at_.in1, load);
+  const Kernel* kernel = narrow::find(device_->registry(), g.a_type, load, c);
+  v.launch(*device_, *kernel, grid_of(g, c.tile), stream_.handle());
+}
+
+}  // namespace nervanagpu::conv_detail::tensor_cores
