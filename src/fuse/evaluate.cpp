@@ -482,8 +482,9 @@ void mark(const Node& n, const Stream& stream) {
 
 }  // namespace
 
-void fuse::settle_products(const NodePtr& node) {
+void fuse::settle_for_elementwise(const NodePtr& node) {
   products_of(node, nullptr);
+  while (const NodePtr reduction = deepest_reduction(node)) materialise(reduction);
 }
 
 void fuse::run_now(std::span<const Write> writes, const Stream& stream) {

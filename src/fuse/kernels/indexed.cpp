@@ -50,7 +50,7 @@ Tensor gather(const Tensor& from, const Expr& offset) {
   Tensor out = Tensor::empty(offset.shape(), from.dtype());
   if (out.size() == 0) return out;
   const NodePtr at = (is_complex(from.dtype()) ? doubled(offset) : as_dtype(offset, Dtype::int64)).node();
-  fuse::settle_products(at);
+  fuse::settle_for_elementwise(at);
   if (is_complex(from.dtype())) {
     const std::vector<fuse::Target> parts{{gather_of(from.real(), at), out.real()},
                                           {gather_of(from.imag(), at), out.imag()}};
@@ -83,14 +83,14 @@ void scatter(const Tensor& to, const Expr& offset, const Expr& value, Scatter ho
   if (is_complex(d)) {
     const NodePtr at = doubled(offset).node();
     const auto [re, im] = expr::parts_of(source.node());
-    for (const NodePtr& n : {re, im, at}) fuse::settle_products(n);
+    for (const NodePtr& n : {re, im, at}) fuse::settle_for_elementwise(n);
     const std::vector<fuse::Target> parts{{re, anchor(to.real()), at}, {im, anchor(to.imag()), at}};
     return fuse::run_elementwise(fuse::program_of(parts, offset.shape()));
   }
   const fuse::Target target{source.node(), anchor(to), as_dtype(offset, Dtype::int64).node(),
                             static_cast<fuse::Store>(how)};
-  fuse::settle_products(target.node);
-  fuse::settle_products(target.at);
+  fuse::settle_for_elementwise(target.node);
+  fuse::settle_for_elementwise(target.at);
   fuse::run_elementwise(fuse::program_of({target}, offset.shape()));
 }
 

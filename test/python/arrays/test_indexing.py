@@ -303,3 +303,35 @@ def test_assignments_leave_out_leading_axes_of_one() -> None:
 def test_nonzero_of_no_axes_is_refused():
     with pytest.raises(ValueError, match="nonzero: x has no axes"):
         ng.nonzero(ng.full((), 1.0))
+
+
+REDUCED: list[Callable[[Any, Any], Any]] = [
+    lambda m, a: m.sum(a, axis=1),
+    lambda m, a: m.max(a, axis=1) - m.min(a, axis=1),
+    lambda m, a: m.sum(a, axis=1, keepdims=True)[:, 0] * 2,
+    lambda m, a: m.sum(a),
+    lambda m, a: m.sum(a * m.sum(a, axis=0), axis=1) + m.max(a),
+]
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int32", "complex64"])
+@pytest.mark.parametrize("value", REDUCED)
+def test_assignment_of_reductions(value: Callable[[Any, Any], Any], dtype: str) -> None:
+    a = np.arange(12, dtype=dtype).reshape(4, 3) + (0.5j if dtype == "complex64" else 0)
+    places = np.array([2, 0, 3, 1])
+    for key in ((places, places), (places,), (slice(None), places)):
+        want = np.zeros((4, 4), a.dtype)
+        x = ng.array(want)
+        want[key] = value(np, a)
+        x[key] = value(ng, ng.array(a))
+        same(x, want)
+
+
+def test_sums_at_places_of_reductions() -> None:
+    a = np.arange(12, dtype=np.int32).reshape(4, 3)
+    want = np.zeros(40, np.int32)
+    x = ng.zeros(40, dtype=np.int32)
+    np.add.at(want, a.max(1) + a.min(1), a.sum(1) * 2)
+    t = ng.array(a)
+    np.add.at(x, ng.max(t, 1) + ng.min(t, 1), ng.sum(t, 1) * 2)
+    same(x, want)
