@@ -265,6 +265,7 @@ class Generator:
         if a.ndim and a.size:
             rows = self.rows(a.shape[0], True)
             make.append((2, lambda: f"{v}[{rows}] = {self.assigned(v)}"))
+            make.append((1, lambda: f"{v}[{rows}] = xp.{self.rng.choice(['max', 'min'])}({v}, axis=0)"))
             make.append((1, lambda: f"{v}[{rows}] += 1"))
             make.append((1, lambda: f"add_at({v}, {self.rows(a.shape[0], False)}, 1)"))
         return self.rng.choices([m for _, m in make], [w for w, _ in make])[0]()
