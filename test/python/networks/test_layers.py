@@ -626,6 +626,12 @@ def test_shapes_refused(layer, shape, message):
     assert not one.parameters
 
 
+def test_strides_and_padding_by_position():
+    assert L.Conv(4, 3, 2, 1).config() == L.Conv(4, 3, stride=2, padding=1).config()
+    assert L.Deconv(4, 3, 2, 1).config() == L.Deconv(4, 3, stride=2, padding=1).config()
+    assert L.Pool(3, 2, 1).config() == L.Pool(3, stride=2, padding=1).config()
+
+
 def test_a_layer_has_one_place():
     layer = L.Full(3)
     with pytest.raises(ValueError, match="belongs to a network already"):
