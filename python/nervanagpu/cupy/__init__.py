@@ -20,6 +20,7 @@ _PARTS = {
     "functions",
     "fusion",
     "kernels",
+    "memo",
     "namespace",
     "parameters",
     "products",

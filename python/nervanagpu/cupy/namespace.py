@@ -21,6 +21,8 @@ from nervanagpu.cupy.elementwise import ElementwiseKernel as ElementwiseKernel
 from nervanagpu.cupy.exceptions import *  # noqa: F403
 from nervanagpu.cupy.functions import *  # noqa: F403
 from nervanagpu.cupy.fusion import fuse as fuse
+from nervanagpu.cupy.memo import clear_memo as clear_memo
+from nervanagpu.cupy.memo import memoize as memoize
 from nervanagpu.cupy.products import *  # noqa: F403
 from nervanagpu.cupy.raw import RawKernel as RawKernel
 from nervanagpu.cupy.raw import RawModule as RawModule

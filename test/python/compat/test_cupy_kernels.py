@@ -321,6 +321,27 @@ def test_fuse():
         ng.fuse(3)
 
 
+def test_memoize():
+    calls = []
+
+    @cp.memoize(for_each_device=True)
+    def f(n, scale=1):
+        """A docstring."""
+        calls.append(n)
+        return n * scale
+
+    assert [f(2), f(2), f(2, scale=3), f(3)] == [2, 2, 6, 3]
+    assert calls == [2, 2, 3]
+    assert f.__doc__ == "A docstring."
+    cp.clear_memo()
+    assert f(2) == 2
+    assert calls == [2, 2, 3, 2]
+    with pytest.raises(TypeError, match="unhashable"):
+        f([1])
+    with pytest.raises(TypeError, match="memoize: for_each_device is .*; needs"):
+        cp.memoize(f)
+
+
 def test_defaults_are_cupys():
     for made in (cp.zeros(3), cp.ones(3), cp.empty(3), cp.eye(3), cp.identity(3), cp.tri(3), cp.full(3, 1.5)):
         assert made.dtype == np.float64
