@@ -13,7 +13,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, tensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of
+from nervanagpu.reductions import operand_of, values_for
 
 
 @public()
@@ -125,7 +125,7 @@ def _like(function: str, x: GPUTensor, mask: Any) -> GPUTensor:
 def place(x: GPUTensor, mask: Operand, vals: Any) -> None:
     """x[mask] = the first of `vals`, again and again as many as there are."""
     to = tensor("place", "x", x)
-    where, values = _like("place", to, mask), operand_of(vals).reshape(-1)
+    where, values = _like("place", to, mask), values_for(to.dtype, vals).reshape(-1)
     number = creation.array(reductions.sum(where))
     count = int(number)
     if count == 0:
@@ -139,7 +139,7 @@ def place(x: GPUTensor, mask: Operand, vals: Any) -> None:
 def putmask(x: GPUTensor, mask: Operand, values: Any) -> None:
     """x = values where the mask is not 0: element n takes element n of `values`, which begin again at their end."""
     to = tensor("putmask", "x", x)
-    where, given = _like("putmask", to, mask), operand_of(values)
+    where, given = _like("putmask", to, mask), values_for(to.dtype, values)
     if given.size == 0:
         return
     if not dtypes.converts(given.dtype, to.dtype) and hasattr(values, "dtype"):

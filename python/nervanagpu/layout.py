@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from nervanagpu import _core, creation, dtypes
+from nervanagpu import _core, creation, dtypes, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import path_of, shown
 
@@ -100,7 +100,7 @@ class Flat:
         row = self.base.reshape(-1)
         places = row[key]
         if getattr(value, "ndim", 0) or isinstance(value, list | tuple):  # in one row, and again and again
-            values = creation.asarray(value).reshape(-1)
+            values = reductions.values_for(row.dtype, value).reshape(-1)
             if values.size and values.size != places.size and places.ndim:
                 values = values[creation.arange(places.size) % values.size]
             value = values

@@ -20,7 +20,7 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import AxisError, choice, host_array, integer, integers, iterable, no_bool, shown, tensor
 from nervanagpu.elementwise import Operand
 from nervanagpu.function_table import public
-from nervanagpu.reductions import operand_of
+from nervanagpu.reductions import operand_of, values_for
 
 Axes = SupportsIndex | Sequence[SupportsIndex]
 
@@ -455,7 +455,7 @@ def insert(x: Operand, obj: Any, values: Any, axis: int | None = None) -> GPUTen
         where = where.astype(np.int64)
     if where.dtype.kind not in "iu":
         raise TypeError(f"insert: obj is {shown(obj)}; needs an integer or integers")
-    given = operand_of(values)
+    given = values_for(x.dtype, values)
     count: int = where.size
     alone = count == 1
     if alone:  # all of them stand there; of a number as index their first axis is `axis`, as in NumPy

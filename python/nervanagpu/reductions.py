@@ -36,6 +36,11 @@ def operand_of(x: Any) -> GPUTensor:
     return x if isinstance(x, GPUTensor) else creation.array(x)
 
 
+def values_for(dtype: Any, values: Any) -> GPUTensor:
+    """What is written to a tensor of this dtype, as a tensor. OverflowError for an int that the dtype does not hold."""
+    return operand_of(dtypes.from_list(values, dtype) if isinstance(values, int | list | tuple) else values)
+
+
 def axes_of(function: str, axis: Axis) -> list[int] | None:
     """None, or the list of axes."""
     if axis is None:

@@ -14,7 +14,7 @@ from nervanagpu.arguments import choice, integers, iterable, tensor
 from nervanagpu.elementwise import Operand, _result
 from nervanagpu.function_table import public
 from nervanagpu.manipulation import along, axis_of, ravel
-from nervanagpu.reductions import operand_of
+from nervanagpu.reductions import operand_of, values_for
 
 
 def _grid(function: str, x: GPUTensor, index: GPUTensor, at: int) -> tuple[Any, ...]:
@@ -63,7 +63,7 @@ def put(a: GPUTensor, ind: Operand, v: Any, mode: str = "raise") -> None:
     """The elements of `a`, counted in one row, at `ind` become `v`, which is repeated if there are too few."""
     choice("put", "mode", mode, ("raise", "wrap", "clip"))
     tensor("put", "a", a)
-    index, given = ravel(operand_of(ind)), ravel(operand_of(v))
+    index, given = ravel(operand_of(ind)), ravel(values_for(a.dtype, v))
     if mode != "raise" and a.size:
         wide = _core.cast(index, np.int64)
         index = elementwise.remainder(wide, a.size) if mode == "wrap" else elementwise.clip(wide, 0, a.size - 1)
@@ -158,7 +158,7 @@ def piecewise(
     tests, given = iterable("piecewise", "condlist", condlist), iterable("piecewise", "funclist", funclist)
     if len(given) not in (len(tests), len(tests) + 1):
         raise ValueError(f"piecewise: there are {len(given)} functions; needs {len(tests)} or {len(tests) + 1}")
-    values = [f(x, *args, **kw) if callable(f) else f for f in given]
+    values = [f(x, *args, **kw) if callable(f) else values_for(x.dtype, f) for f in given]
     result: Any = values[-1] if len(given) > len(tests) else 0
     for test, value in zip(tests, values, strict=False):
         result = elementwise.where(test, value, result)

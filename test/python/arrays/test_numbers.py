@@ -191,3 +191,27 @@ def test_int_of_one_element_is_an_int():
     for value in (np.bool_(True), np.int8(-3), np.float32(2.75)):
         got = int(ng.array(value))
         assert type(got) is int and got == int(value)
+
+
+@pytest.mark.parametrize("value", [-1, [-1], [[300]], (3, 256)])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda m, x, v: m.put(x, [0, 1], v),
+        lambda m, x, v: x.put([0], v),
+        lambda m, x, v: m.putmask(x, x == 0, v),
+        lambda m, x, v: m.place(x, x == 0, v if isinstance(v, list | tuple) else [v]),
+        lambda m, x, v: m.insert(x, [0] * np.size(v), np.ravel(v).tolist()),
+        lambda m, x, v: m.piecewise(x, [x == 0], [np.ravel(v).tolist()[-1], 1]),
+        lambda m, x, v: setattr(x, "flat", v),
+    ],
+)
+def test_written_integers_that_do_not_fit(write: Callable[[Any, Any, Any], object], value: Any) -> None:
+    for m, x in ((np, np.zeros(4, np.uint8)), (ng, ng.zeros(4, dtype=np.uint8))):
+        with pytest.raises(OverflowError):
+            write(m, x, value)
+        assert not np.any(np.asarray(x))
+    x = ng.zeros(3, dtype=np.uint64)
+    write(ng, x, 2**64 - 1)
+    ng.put(x, [1, 2], [2**64 - 1, 1])
+    assert int(x[1]) == 2**64 - 1
