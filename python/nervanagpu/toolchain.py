@@ -176,9 +176,9 @@ def load(
 ) -> Any:
     """Put a cubin on the device: a Cubin, a file's bytes (ours or NVIDIA's), or the text of a template to assemble.
 
-    A file that is open, and the name of one that ends in .npy or .npz, is one of arrays: numpy.load's, as tensors.
+    A path, which is text of one line, and a file that is open are files of arrays: numpy.load's, as tensors.
     """
-    named = isinstance(cubin_or_text, str | os.PathLike) and os.fspath(cubin_or_text).endswith((".npy", ".npz"))
+    named = isinstance(cubin_or_text, os.PathLike) or (isinstance(cubin_or_text, str) and "\n" not in cubin_or_text)
     if named or hasattr(cubin_or_text, "read"):
         from nervanagpu import files
 

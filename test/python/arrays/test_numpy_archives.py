@@ -25,3 +25,15 @@ def test_mapping(tmp_path: Path) -> None:
             with pytest.raises(KeyError):
                 _ = ours["c"]
     assert np.array_equal(dict(ng.load(path))["a"].get(), a)
+
+
+def test_paths_of_any_name(tmp_path: Path) -> None:
+    a = np.arange(3)
+    path = tmp_path / "measured.data"
+    with path.open("wb") as file:
+        np.save(file, a)
+    for name in (path, str(path)):
+        assert np.array_equal(ng.load(name).get(), a)
+    for missing in ("missing", "missing.npy", tmp_path / "missing.cubin"):
+        with pytest.raises(FileNotFoundError, match="missing"):
+            ng.load(missing)
