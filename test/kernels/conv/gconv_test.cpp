@@ -9,6 +9,7 @@
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "nervanagpu/gemm.hpp"
 #include "test/kernels/conv/conv_case.h"
+#include "test/kernels/conv/gathered_product.h"
 #include "test/kernels/conv/on_tensor_cores.h"
 #include "test/kernels/conv/random_problem.h"
 #include "test/kernels/nn/elements.h"
@@ -75,40 +76,13 @@ TEST_P(GconvTest, SumsAreThoseOfTheGatheredProduct) {
   c.p.stride = {1, 1, 2}, c.p.dilation = {1, 2, 1};
   c.forced.kernel = "_1_128x64";
   c.forced.splits = 1;
-  const auto out = c.p.out();
   const Bits x = numbers(c.p.x_elements(), Dtype::float16);
   const Bits w = numbers(c.p.w_elements(), Dtype::float16);
-  const std::int64_t rows = c.p.n * out[1] * out[2];
-  const std::int64_t taps = c.p.filter[1] * c.p.filter[2];
-  const std::int64_t depth = 64;  // of taps * c.p.c, which are 60
-  std::vector<std::uint16_t> a(static_cast<std::size_t>(rows * depth)), b(static_cast<std::size_t>(c.p.k * depth));
-  const auto at = [](std::int64_t i) { return static_cast<std::size_t>(i); };
-  for (std::int64_t l = 0; l < taps * c.p.c; ++l) {
-    const std::int64_t tap = l / c.p.c;
-    for (std::int64_t k = 0; k < c.p.k; ++k) {
-      b[at(k * depth + l)] = static_cast<std::uint16_t>(w[at(k * taps * c.p.c + l)]);
-    }
-    for (std::int64_t row = 0; row < rows; ++row) {
-      const std::int64_t h = row / out[2] % out[1] - c.p.pad[1] + tap / c.p.filter[2] * c.p.dilation[1];
-      const std::int64_t s = row % out[2] * c.p.stride[2] - c.p.pad[2] + tap % c.p.filter[2];
-      if (h < 0 || h >= c.p.in[1] || s < 0 || s >= c.p.in[2]) continue;
-      const std::int64_t pixel = (row / (out[1] * out[2]) * c.p.in[1] + h) * c.p.in[2] + s;
-      a[at(row * depth + l)] = static_cast<std::uint16_t>(x[at(pixel * c.p.c + l % c.p.c)]);
-    }
-  }
-  Tensor left = Tensor::empty({rows, depth}, Dtype::float16);
-  Tensor right = Tensor::empty({c.p.k, depth}, Dtype::float16);
-  left.set(a.data(), a.size() * 2);
-  right.set(b.data(), b.size() * 2);
-  Tensor product = Tensor::empty({rows, c.p.k}, Dtype::float16);
-  GemmOptions options;
-  options.splits = 1;
-  gemm(left, right.transpose(), product, options);
-  const auto wanted =
-      Tensor::wrap(product.address(), product.shape(), product.strides(), Dtype::uint16).to_host<std::uint16_t>();
-  const Bits got = test::run(device_, c, x, w);
-  ASSERT_EQ(got.size(), wanted.size());
-  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], wanted[i]) << "element " << i;
+  constexpr std::int64_t kDepth = 64;  // of taps and channels, which are 60
+  const auto l_of = [&](std::int64_t line, std::int64_t column, std::int64_t channel) {
+    return (line * c.p.filter[2] + column) * c.p.c + channel;
+  };
+  EXPECT_EQ(test::run(device_, c, x, w), test::gathered_product(c.p, x, w, kDepth, l_of));
 }
 
 // Every pass, layout and number of dimensions, with groups, dilation, epilogues and tensors that begin anywhere.

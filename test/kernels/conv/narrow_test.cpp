@@ -9,6 +9,7 @@
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/narrow/narrow_choice.h"
 #include "test/kernels/conv/conv_case.h"
+#include "test/kernels/conv/gathered_product.h"
 #include "test/kernels/conv/on_tensor_cores.h"
 #include "test/kernels/conv/random_problem.h"
 #include "test/kernels/nn/on_each_device.h"
@@ -84,6 +85,36 @@ TEST_P(NarrowTest, BitsDoNotDependOnTheLoads) {
     const auto choice = conv_detail::narrow::choose(c.p, c.forced);
     ASSERT_EQ(conv_detail::narrow::load_of(c.p, *choice, 2), Load::any);
     ASSERT_EQ(got, test::run(device_, c, x, w)) << k->name();
+  }
+}
+
+// The class "tensor": the bits are those of a product whose sums run over lines of taps, four pixels of four channels at a time. At
+// stride 1 the second of a pair has its taps a pixel further on.
+TEST_P(NarrowTest, SumsAreThoseOfTheGatheredProduct) {
+  if (checked() || kernels_of("narrow").empty()) return;
+  constexpr std::int64_t kFour = 4;
+  for (const std::int64_t stride : {1, 2, 4}) {
+    ConvCase c;
+    c.p.x_type = c.p.w_type = c.p.y_type = Dtype::float16;
+    c.p.n = 2, c.p.c = 3, c.p.k = 24, c.p.in = {1, 12, 29 + stride % 2}, c.p.filter = {1, 3, 7}, c.p.pad = {0, 1, 3};
+    c.p.stride = {1, 2, stride};
+    c.forced.kernel = "_narrow_" + std::to_string(stride == kFour ? 32 : 16) + "_64";
+    const Bits x = numbers(c.p.x_elements(), Dtype::float16);
+    const Bits w = numbers(c.p.w_elements(), Dtype::float16);
+    const Bits got = test::run(device_, c, x, w);
+    const std::int64_t line = 8 * kFour;  // seven taps, or eight pixels of a pair
+    for (std::int64_t second = 0; second < (stride == 1 ? 2 : 1); ++second) {
+      const auto l_of = [&](std::int64_t r, std::int64_t s, std::int64_t channel) {
+        return r * line + (s + second) * kFour + channel;
+      };
+      const Bits wanted = test::gathered_product(c.p, x, w, c.p.filter[1] * line, l_of);
+      ASSERT_EQ(got.size(), wanted.size());
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        const std::int64_t column = static_cast<std::int64_t>(i) / c.p.k % c.p.out()[2];
+        if (stride == 1 && column % 2 != second) continue;
+        ASSERT_EQ(got[i], wanted[i]) << "stride " << stride << ", element " << i;
+      }
+    }
   }
 }
 
