@@ -154,6 +154,8 @@ def _reduce_of(function: Binary, name: str) -> Binary:
                 made, mask = _one_axis(function, name, last, a, first, None), None
             else:
                 made, mask = _one_axis(function, name, made, a, first, mask), None
+        if to is None and all(given.shape[a] == 1 for a in places):
+            made = made.copy()  # it may be a view of x
         if keepdims:
             made = made.reshape(*(1 if a in places else n for a, n in enumerate(given.shape)))
         return reductions.stored(title, made, to)

@@ -109,6 +109,21 @@ def test_several_axes_of_what_may_be_in_any_order() -> None:
     check("xp.hypot.reduce(A('float32',(2,3)),axis=(0,1),where=A('bool',(2,3)))", protocol=True)
 
 
+@pytest.mark.parametrize("axis", [0, (0, 1), ()])
+@pytest.mark.parametrize("name", ["add", "fmax", "logaddexp", "bitwise_or", "subtract", "hypot"])
+def test_reductions_of_one_element_are_copies(name: str, axis: int | tuple[int, ...]) -> None:
+    if name in ("subtract", "hypot") and axis == (0, 1):
+        pytest.skip("NumPy refuses several axes")
+    a = np.arange(1, 3, dtype=np.int32 if name == "bitwise_or" else np.float32).reshape(1, 1, 2)
+    x = ng.array(a)
+    for keepdims in (False, True):
+        want = getattr(np, name).reduce(a, axis=axis, keepdims=keepdims)
+        got = getattr(ng, name).reduce(x, axis=axis, keepdims=keepdims)
+        assert not ng.shares_memory(got, x)
+        assert got.shape == want.shape
+        assert np.array_equal(got.get(), want)
+
+
 @pytest.mark.parametrize("method", ["reduce", "accumulate", "reduceat", "outer"])
 def test_functions_of_one_operand_have_no_such_methods(method: str) -> None:
     check(f"xp.sqrt.{method}(A('float32',(3,)),[0])")
