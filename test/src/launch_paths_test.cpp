@@ -184,6 +184,13 @@ void LaunchPaths::convolutions() {
   Tensor w = Tensor::empty({64, 7, 7, 3}, Dtype::float16), y = Tensor::empty({32, 112, 112, 64}, Dtype::float16);
   follow("fprop of a first layer", [&] { conv_fprop(first, x, w, y); });
   follow("update of a first layer", [&] { conv_update(first, y, x, w); });
+  ConvProblem five = first;  // channels: by cells
+  five.c = 5, five.filter = {1, 3, 3}, five.stride = {1, 1, 1}, five.pad = {0, 1, 1};
+  Tensor filters = Tensor::empty({64, 3, 3, 5}, Dtype::float16),
+         whole = Tensor::empty({32, 224, 224, 64}, Dtype::float16);
+  follow("fprop of a first layer of five channels", [&] {
+    conv_fprop(five, Tensor::empty({32, 224, 224, 5}, Dtype::float16), filters, whole);
+  });
   ConvProblem small = first;  // too little for copies of cells
   small.n = 1, small.in = {1, 20, 20};
   Tensor few = Tensor::empty({1, 10, 10, 64}, Dtype::float16);
