@@ -186,10 +186,10 @@ void LaunchPaths::convolutions() {
   follow("update of a first layer", [&] { conv_update(first, y, x, w); });
   ConvProblem five = first;  // channels: by cells
   five.c = 5, five.filter = {1, 3, 3}, five.stride = {1, 1, 1}, five.pad = {0, 1, 1};
-  Tensor filters = Tensor::empty({64, 3, 3, 5}, Dtype::float16),
+  Tensor few_taps = Tensor::empty({64, 3, 3, 5}, Dtype::float16),
          whole = Tensor::empty({32, 224, 224, 64}, Dtype::float16);
   follow("fprop of a first layer of five channels", [&] {
-    conv_fprop(five, Tensor::empty({32, 224, 224, 5}, Dtype::float16), filters, whole);
+    conv_fprop(five, Tensor::empty({32, 224, 224, 5}, Dtype::float16), few_taps, whole);
   });
   ConvProblem small = first;  // too little for copies of cells
   small.n = 1, small.in = {1, 20, 20};
