@@ -174,6 +174,8 @@ Forced forced_of(const std::string& launched) {
     f.kernel = "_halo_" + word("halo_").substr(kPass);
   } else if (launched.find("resident_") != std::string::npos) {
     f.kernel = "_resident_" + word("resident_");
+  } else if (launched.find("narrow_") != std::string::npos) {
+    f.kernel = "_narrow_" + word("narrow_");
   } else {
     f.kernel = "_" + word(launched.find("gconv_") == std::string::npos ? "hconv_" : "gconv_").substr(kPass);
     f.splits = std::atoll(launched.c_str() + slash + 1);

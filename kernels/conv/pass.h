@@ -113,6 +113,10 @@ class Pass {
             const Lying& to_lies, const Rounding& rounding = {});
   [[nodiscard]] GemmProblem epilogue(std::int64_t group, std::int64_t columns) const;
   void positions(const Pixels& gathered, const Pixels& w, const Pixels& out);
+  // fprop: y is rounded stochastically, and by the copy behind.
+  [[nodiscard]] bool rounded_by_copy() const {
+    return e_.rounding.stochastic && (p_.layout != Layout::channels_last || apart(p_, Role::y));
+  }
   [[nodiscard]] std::optional<narrow::Choice> is_narrow() const;
   void narrow_fprop(const narrow::Choice& c, const Pixels& out);
   [[nodiscard]] std::optional<cells::Cells> in_cells() const;

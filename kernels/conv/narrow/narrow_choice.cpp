@@ -9,6 +9,7 @@
 #include "kernels/conv/implicit/implicit_gemm.h"
 #include "kernels/gemm/choose/h200.h"
 #include "kernels/gemm/types.h"
+#include "nervanagpu/tensor.hpp"
 #include "src/ceil_div.h"
 
 namespace nervanagpu::conv_detail::narrow {
@@ -20,6 +21,7 @@ constexpr std::int64_t kEight = 8;  // lines of a tile, and rows of each
 constexpr std::int64_t kSteps = 4;  // of a block of filters
 constexpr std::int64_t kUnit = 16;  // bytes
 constexpr std::int64_t kLanes = 32;
+constexpr double kCrews = 3;        // of consumers, which take tiles in turn
 constexpr std::int64_t kThree = 3;  // channels that are loaded by lines or words
 
 // narrow.sass's variants: bytes of a row, columns, blocks of filters, bytes of a patch, and of its lines of x as they lie.
@@ -77,6 +79,11 @@ bool expressible(const ConvProblem& p, const Choice& c) {
   return c.tiles < kMostTiles && p.n * p.out()[1] * c.out_w < kMostBytes && p.stride[1] * (c.units + 4) < kMostOffset;
 }
 
+// Alpha is 1, and nothing is asked but a relu: narrow.sass's `finish`.
+bool only_packed(const GemmProblem& g) {
+  return has_rows_of_units(g) && g.alpha == 1 && g.beta == 0 && g.bias == 0 && g.mask == 0 && !g.rounding.stochastic;
+}
+
 }  // namespace
 
 bool is_forced(const Forced& forced) {
@@ -88,7 +95,7 @@ double microseconds(const ConvProblem& p, const Choice& c, const Costs& all) {
   const double wide = static_cast<double>(c.tile.bn) / 64;
   const double products = static_cast<double>(c.steps) * costs.step * (1 + wide) / 2;
   const double loads = static_cast<double>(ceil_div(c.lines * c.units, kLanes)) * costs.load;
-  const double tile = std::max({products, (products + costs.epilogue * wide) / 3, loads});
+  const double tile = std::max({products, (products + costs.epilogue * wide) / kCrews, loads});
   const auto rounds = static_cast<double>(ceil_div(c.tiles, hgemm::kProcessors));
   const double bytes = 2.0 * static_cast<double>(p.x_elements() + p.y_elements());
   return costs.start + h200::together(rounds * tile, bytes * 1e-6 / all.memory);
@@ -175,35 +182,19 @@ bool has_rows_of_units(const GemmProblem& g) {
 }
 
 TensorMap result_map(const GemmProblem& g, const ConvProblem& p, const Choice& c) {
-  constexpr std::uint32_t kBox = 64;
-  const auto u64 = [](std::int64_t v) { return static_cast<std::uint64_t>(v); };
+  constexpr std::uint32_t kColumns = 64;
   const std::int64_t lines = p.out()[1];
-  TensorMap m;
-  m.type = g.c_type == Dtype::bfloat16 ? MapType::bfloat16 : MapType::float16;
-  m.rank = 4;
-  m.address = g.c;
-  m.sizes = {u64(g.n), u64(c.out_w), u64(lines), u64(p.n)};
-  m.strides = {u64(2 * g.ldc), u64(2 * g.ldc * c.out_w), u64(2 * g.ldc * c.out_w * lines)};
-  m.box = {kBox, kEight, 2, 1};
+  const Shape strides = {g.ldc * c.out_w * lines, g.ldc * c.out_w, g.ldc, 1};
+  const Tensor rows = Tensor::wrap(g.c, {p.n, lines, c.out_w, g.n}, strides, g.c_type);
+  TensorMap m = TensorMap::of(rows, {1, 2, kEight, kColumns});
   m.swizzle = MapSwizzle::b128;
   return m;
 }
 
 TensorMap lines_map(const ConvProblem& p, const Choice& c, std::uint64_t x) {
-  const auto u64 = [](std::int64_t v) { return static_cast<std::uint64_t>(v); };
   const std::int64_t line = kThree * p.in[2];
-  TensorMap m;
-  m.type = p.x_type == Dtype::bfloat16 ? MapType::bfloat16 : MapType::float16;
-  m.rank = 3;
-  m.address = x;
-  m.sizes = {u64(line), u64(p.in[1]), u64(p.n)};
-  m.strides = {u64(2 * line), u64(2 * line * p.in[1])};
-  m.box = {static_cast<std::uint32_t>(box_of(c)), static_cast<std::uint32_t>(c.lines), 1};
-  return m;
-}
-
-bool only_packed(const GemmProblem& g) {
-  return has_rows_of_units(g) && g.alpha == 1 && g.beta == 0 && g.bias == 0 && g.mask == 0 && !g.rounding.stochastic;
+  const Tensor lines = Tensor::wrap(x, {p.n, p.in[1], line}, {line * p.in[1], line, 1}, p.x_type);
+  return TensorMap::of(lines, {1, static_cast<std::uint32_t>(c.lines), static_cast<std::uint32_t>(box_of(c))});
 }
 
 void put(Values& v, const GemmProblem& g, const ConvProblem& p, const Choice& c, std::uint64_t x, Load load) {

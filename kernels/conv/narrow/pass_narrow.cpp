@@ -7,8 +7,7 @@ std::optional<narrow::Choice> Pass::is_narrow() const {
   const bool forced = narrow::is_forced(forced_);
   if (pass_ != ConvPass::fprop || (!forced && (!forced_.kernel.empty() || forced_.splits > 1))) return std::nullopt;
   // It stores 16-bit results: what a copy behind rounds stochastically is computed otherwise.
-  const bool copied = p_.layout != Layout::channels_last || apart(p_, Role::y);
-  if (e_.rounding.stochastic && copied) return std::nullopt;
+  if (rounded_by_copy()) return std::nullopt;
   const std::optional<narrow::Choice> c = narrow::choose(p_, forced_);
   if (forced && !c) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
   return c && (forced || narrow::pays(p_, *c)) ? c : std::nullopt;
