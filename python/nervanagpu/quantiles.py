@@ -94,6 +94,24 @@ def _of_counts(ordered: GPUTensor, count: GPUTensor, q: float, method: str) -> G
     return elementwise.where(exact, first, made)
 
 
+def _median_of_rows(ordered: GPUTensor, n: int) -> GPUTensor:
+    """The middle of rows of n elements in order: a mean, so that of two infinities it is no NaN."""
+    value = reductions.mean(ordered[..., (n - 1) // 2 : n // 2 + 1], -1)
+    if dtypes.kind_of(ordered.dtype) not in "fc":
+        return value
+    last = ordered[..., -1]
+    return elementwise.where(elementwise.isnan(last), last, value)
+
+
+def _median_of_counts(ordered: GPUTensor, count: GPUTensor) -> GPUTensor:
+    """The middle of the first `count` elements of each row in order; without one the last, a NaN."""
+    low = elementwise.floor_divide(elementwise.maximum(count - 1, 0), 2)
+    high = elementwise.minimum(elementwise.floor_divide(count, 2), ordered.shape[-1] - 1)
+    pair = composed.stack([_at(ordered, low), _at(ordered, high)], -1)
+    value = elementwise.where(elementwise.equal(low, high), pair[..., 0], reductions.mean(pair, -1))
+    return elementwise.where(elementwise.equal(count, 0), ordered[..., -1], value)
+
+
 def _of_weights(ordered: GPUTensor, weights: GPUTensor, q: float) -> GPUTensor:
     """The first element in order up to which the weights are a share of q or more."""
     shares = scans.cumsum(weights, -1)
@@ -149,7 +167,8 @@ def _quantiles(
 ) -> GPUTensor:  # fmt: skip
     choice(function, "method", method, _METHODS)
     x = operand_of(x)
-    if dtypes.kind_of(x.dtype) == "c":
+    median = "median" in function
+    if dtypes.kind_of(x.dtype) == "c" and not median:
         raise TypeError(f"{function}: x has dtype {x.dtype}; needs real numbers")
     asked = _asked(function, q, scale, x)
     if asked.size and not (asked.min() >= 0 and asked.max() <= 1):
@@ -167,14 +186,14 @@ def _quantiles(
     rows = _rows(x, axes)
     n = rows.shape[-1]
     if n == 0 and math.prod(rows.shape[:-1]):
-        if "median" not in function and not function.startswith("nan"):
+        if not median and not function.startswith("nan"):
             raise ValueError(f"{function}: x has no elements along the axis; needs one or more")
-        made = creation.full(rows.shape[:-1], math.nan, x.dtype if dtypes.kind_of(x.dtype) == "f" else np.float64)
+        made = creation.full(rows.shape[:-1], math.nan, x.dtype if dtypes.kind_of(x.dtype) in "fc" else np.float64)
         results = [made] * asked.size
     elif n == 0:
         results = [creation.empty(rows.shape[:-1], x.dtype)] * asked.size
     else:
-        floats = dtypes.kind_of(x.dtype) == "f"
+        floats = dtypes.kind_of(x.dtype) in "fc"
         shares = None
         if weights is None:
             ordered = sorting.sort(rows, -1)
@@ -188,13 +207,15 @@ def _quantiles(
         count = reductions.sum(elementwise.logical_not(elementwise.isnan(rows)), -1) if nan and floats else None
         results = []
         for fraction in asked.ravel():
-            if shares is not None:
+            if median:
+                value = _median_of_rows(ordered, n) if count is None else _median_of_counts(ordered, count)
+            elif shares is not None:
                 value = _of_weights(ordered, shares, float(fraction))
             elif count is not None:
                 value = _of_counts(ordered, count, float(fraction), method)
             else:
                 value = _of_rows(ordered, n, fraction, method)
-            if floats and not nan:
+            if floats and not nan and not median:
                 value = elementwise.where(elementwise.isnan(ordered[..., -1]), math.nan, value)
             results.append(value)
     if keepdims:

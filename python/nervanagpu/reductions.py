@@ -258,6 +258,8 @@ def mean(
     """The sum of the elements along `axis` over their number."""
     if out is not None and dtype is None:
         dtype = _wider("mean", x, out)
+    if dtype is not None and dtypes.kind_of(_core.dtype(dtype)) in "biu":
+        return stored("mean", _whole_mean("mean", operand_of(x), axis, dtype, keepdims, where), out, "unsafe")
     if where is True:
         result: GPUTensor = _reduced("mean", x, axis, keepdims, dtype)
     else:
@@ -267,6 +269,15 @@ def mean(
     if dtype is not None and result.dtype != _core.dtype(dtype):
         result = _core.cast(result, dtype)
     return result if out is None else stored("mean", result, out, "unsafe")  # as NumPy's
+
+
+def _whole_mean(function: str, x: GPUTensor, axis: Axis, dtype: Any, keepdims: bool, where: Any) -> GPUTensor:
+    """The mean in a dtype of integers or bool, as NumPy's: of a sum that wraps."""
+    total = sum(x, axis, dtype, keepdims=keepdims, where=where)
+    number: Any = _length(x, axes_of(function, axis))
+    if where is not True:
+        number = _counted(function, x, where, axis, keepdims)
+    return _core.as_dtype(elementwise.divide(total, number), dtype)
 
 
 def _wider(function: str, x: Any, out: Any) -> Any:
@@ -298,8 +309,13 @@ def _variance(
     axes = axes_of(name, axis)
     if out is not None and dtype is None:
         dtype = _wider(name, x, out)
-    if dtype is not None:
-        x = _core.as_dtype(operand_of(x), dtype)
+    x = x if dtype is None else operand_of(x)
+    to = "" if dtype is None else dtypes.kind_of(_core.dtype(dtype))
+    whole = to in tuple("biu") or (to == "f" and dtypes.kind_of(x.dtype) == "c")  # the mean is rounded to it before
+    if whole:
+        mean = _whole_mean(name, x, axis, dtype, True, where) if mean is None else mean
+    elif dtype is not None:
+        x = _core.as_dtype(x, dtype)
     if where is True and mean is None and isinstance(ddof, int):
         result: GPUTensor = _reduced(name, x, axis, keepdims, None, ddof)
         return result if out is None and dtype is None else _varied(name, result, dtype, out)
@@ -309,10 +325,10 @@ def _variance(
     apart = elementwise.square(elementwise.absolute(apart) if dtypes.kind_of(apart.dtype) == "c" else apart)
     if where is not True:
         apart = _masked(name, apart, where, 0)
-    total = sum(apart, axis, keepdims=keepdims)
+    total = sum(apart, axis, dtype if whole else None, keepdims=keepdims)
     number: Any = _counted(name, x, where, axis, keepdims) if where is not True else _length(x, axes)
     number = builtins.max(number - ddof, 0) if isinstance(number, int) else elementwise.maximum(number - ddof, 0)
-    variance = _core.cast(elementwise.divide(total, number), total.dtype)
+    variance = _core.as_dtype(elementwise.divide(total, number), total.dtype)
     return _varied(name, elementwise.sqrt(variance) if name == "std" else variance, dtype, out)
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+
+import nervanagpu as ng
+import numpy as np
 import pytest
 from numpy_comparison import check, message
 
@@ -58,3 +62,41 @@ CALLS = """
 @pytest.mark.parametrize("call", CALLS)
 def test_calls(call: str) -> None:
     check(f"xp.{call.format(X=X)}", protocol="X" in call)
+
+
+@pytest.mark.parametrize("dtype", "float16 float32 float64 complex64 complex128 int8 uint64 bool".split())
+def test_medians(rng: np.random.Generator, dtype: str) -> None:
+    """Infinities have a middle, NaN of a row is its median, and complex numbers are in their order."""
+    pool = [np.inf, -np.inf, np.nan, 0.0, 1.0, 2.5, 7.0]
+    for shape, axis in (((1,), None), ((2,), 0), ((6,), 0), ((3, 4), 1), ((2, 3, 5), (0, 2)), ((0, 3), 1), ((4, 0), 1)):
+        for _ in range(6):
+            a = rng.choice(pool if dtype.startswith("float") else [0, 1, 2.5, 7], shape).astype(dtype)
+            if dtype.startswith("complex"):
+                a.imag = rng.choice([0, 1, -2, np.nan], shape)
+            for name in ("median", "nanmedian"):
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    want = np.asarray(getattr(np, name)(a, axis=axis, keepdims=True))
+                got = getattr(ng, name)(ng.array(a), axis=axis, keepdims=True).get()
+                assert (got.shape, got.dtype) == (want.shape, want.dtype)
+                nan = np.isnan(want)
+                assert np.array_equal(np.isnan(got), nan) and np.array_equal(got[~nan], want[~nan]), (name, a)
+    with pytest.raises(TypeError, match="percentile: x has dtype complex64; needs real numbers"):
+        ng.percentile(ng.zeros(3, "complex64"), 50)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "int8", "int32", "int64", "bool"])
+def test_means_in_integers(dtype: str) -> None:
+    """The sum wraps in that dtype, and the mean is rounded to it before variances are made of it."""
+    for values in ([-1, -2, -3, -4], [200, 250, 255, 3], [[1, 2, 4], [5, -7, 9]], [True, False, True], [2.5, 3.5, 6.0]):
+        a = np.array(values)
+        for name in ("mean", "var", "std"):
+            for options in ({}, {"axis": 0}, {"where": a != 3}, *([{"ddof": 1}] if name != "mean" else [])):
+                if name != "mean" and (a.dtype.name == dtype == "bool" or (name == "std" and a.ndim > 1 and options)):
+                    continue  # NumPy's own raises there
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    want = np.asarray(getattr(np, name)(a, dtype=dtype, **options))
+                more = {k: ng.array(v) if k == "where" else v for k, v in options.items()}
+                got = getattr(ng, name)(ng.array(a), dtype=dtype, **more).get()
+                assert got.dtype == want.dtype and np.array_equal(got, want), (name, values, options)
