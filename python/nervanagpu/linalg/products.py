@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from nervanagpu import _core, creation, dtypes, ufunc_keywords
+from nervanagpu import _core, array_checks, creation, dtypes, ufunc_keywords
 from nervanagpu._core import GPUTensor, Stream
 from nervanagpu.arguments import iterable, number, tensor
 from nervanagpu.function_table import public
@@ -171,6 +171,13 @@ def _result(name: str, x: GPUTensor, out: GPUTensor | None) -> GPUTensor:
     return out
 
 
+def _written_over(out: Any, a: Any, b: Any) -> bool:
+    """Whether the result has the form of `out` and its only fault is to lie where an operand does."""
+    if not isinstance(out, GPUTensor) or not any(array_checks.may_share_memory(out, x) for x in (a, b)):
+        return False
+    return out.shape == (a.shape[0], b.shape[1]) and str(out.dtype) == str(_sums_of(a.dtype))
+
+
 _SUMS = ("row_sum", "column_sum", "row_max_abs", "column_max_abs")
 
 
@@ -245,7 +252,8 @@ def dot(
     precision: of float32, "strict" or "tensor"; None: what `ng.precision` has set.
     stream: where the work is queued. tile: only kernels of that tile, for example "128x128".
 
-    ValueError: shapes that do not fit, `out` sharing memory with another argument. TypeError: dtypes that do not fit.
+    ValueError: shapes that do not fit, `out` sharing memory with another argument (for a and b alone it may be
+    one of them). TypeError: dtypes that do not fit.
     The bits of the result depend on the arguments alone, not on the device, the tile or (but for `tensor_cores`) the
     strides.
     """
@@ -256,7 +264,12 @@ def dot(
         and tensor_cores
         and precision is None
     ):
-        product = _core.plain_dot(a, b, out, alpha, beta, bias, relu)
+        try:
+            product = _core.plain_dot(a, b, out, alpha, beta, bias, relu)
+        except ValueError:
+            if not _is_plain(alpha, beta, bias, relu) or not _written_over(out, a, b):
+                raise
+            return _result("dot", dot(a, b), out)
         if product is not NotImplemented:
             return product
     if _is_plain(alpha, beta, bias, relu) and not (isinstance(a, GPUTensor) and isinstance(b, GPUTensor)):

@@ -108,13 +108,32 @@ def refuses(error, text, call):
     assert str(caught.value) == text
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int32", "int8", "complex64"])
+def test_out_may_be_an_operand(rng, dtype):
+    a, b = rng.integers(-3, 4, (2, 5, 5)).astype(dtype)
+    for which in range(3 if dtype != "int8" else 0):
+        x, y = ng.array(a), ng.array(b)
+        out = (x, y, x.T)[which]
+        assert ng.dot(x, y, out) is out and np.array_equal(out.get(), a @ b)
+    whole = rng.integers(-3, 4, (6, 6)).astype(dtype if dtype != "int8" else "int32")
+    x = ng.array(whole)
+    ng.dot(x[:4, :4], x[2:, 2:], out=x[1:5, 1:5])
+    want = whole.copy()
+    want[1:5, 1:5] = whole[:4, :4] @ whole[2:, 2:]
+    assert np.array_equal(x.get(), want)
+    with pytest.raises(ValueError, match=r"out has shape"):
+        ng.dot(x[:4, :4], x[2:, 2:], out=x)
+
+
 def test_refusals():
     a, b, half = ng.ones((4, 3)), ng.ones((3, 5)), ng.ones((4, 3), dtype=np.float16)
     out = ng.full((4, 5), 7.0)
     refuses(TypeError, "dot: b has dtype float32; needs float16, as a", lambda: ng.dot(half, b, relu=True))
     refuses(TypeError, "dot: b is 'b'; needs GPUTensor (nervanagpu.array makes one)", lambda: ng.dot(a, "b"))
     refuses(ValueError, "dot: out has shape (4, 5); needs (5, 4)", lambda: ng.dot(b.T, a.T, out))
-    refuses(ValueError, "dot: out shares memory with a; needs memory of its own", lambda: ng.dot(out[:, :3], b, out))
+    refuses(
+        ValueError, "dot: out shares memory with a; needs memory of its own", lambda: ng.dot(out[:, :3], b, out, beta=1)
+    )
     refuses(TypeError, "stream is int; needs Stream or None", lambda: ng.dot(a, b, stream=0))
     refuses(
         ValueError,
