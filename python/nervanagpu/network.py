@@ -194,7 +194,7 @@ class Network:
         y: npt.ArrayLike,
         epochs: int = 1,
         batch: int | None = None,
-        lr: float = 0.01,
+        lr: float | Callable[[int], float] = 0.01,
         momentum: float = 0.9,
         weight_decay: float = 0.0,
         *,
@@ -207,7 +207,8 @@ class Network:
         """Gradient descent: v = momentum v + gradient + weight_decay w (not of biases), w -= lr v, for each batch.
 
         The gradient is that of the mean cross-entropy over the batch; the last batch of an epoch may be smaller.
-        lr, weight_decay: 0 or more; momentum: 0 or more and less than 1.
+        lr, weight_decay: 0 or more; momentum: 0 or more and less than 1. lr may be a function that is given the epoch,
+        from 0 on, and returns that epoch's.
         batch: None is that of a Data layer, else 64. validation: samples and labels that are judged after each epoch.
         shuffle: another order in each epoch. statistics: the last step of each epoch leaves `statistics()`.
         callback(epoch, history): after each epoch. progress: a bar on stderr, if that is a terminal.
@@ -238,12 +239,32 @@ class Network:
                 bar.set_postfix_str(f"loss {loss:.4f}, accuracy {100 * accuracy:.2f} %", refresh=False)
                 bar.update(epoch * len(samples) + sample - bar.n)
 
+        def train(count: int, rate: float, told: Callable[..., None]) -> _Lists:
+            sgd = (rate, momentum, weight_decay)
+            options = (count, self._batch(batch), *sgd, shuffle, statistics, bar is not None)
+            return self._net.fit(samples, labels, *options, vx, vy, told)
+
         try:
-            options = (epochs, self._batch(batch), lr, momentum, weight_decay, shuffle, statistics, bar is not None)
-            return _history(self._net.fit(samples, labels, *options, vx, vy, report))
+            if not callable(lr):
+                return _history(train(epochs, lr, report))
+            return self._by_schedule(lr, epochs, train, report)
         finally:
             if bar is not None:
                 bar.close()
+
+    @staticmethod
+    def _by_schedule(
+        lr: Callable[[int], float], epochs: int, train: Callable[..., _Lists], report: Callable[..., None]
+    ) -> History:
+        """Each epoch with a rate of its own. Steps are counted on, so that orders are those of one fit."""
+        lists = train(0, 0.0, report)  # checks the other arguments
+
+        def told(_: int, sample: int, loss: float, accuracy: float, done: _Lists | None) -> None:
+            report(epoch, sample, loss, accuracy, None if done is None else _joined(lists, done))
+
+        for epoch in range(epochs):
+            lists = _joined(lists, train(1, number("fit", f"lr({epoch})", lr(epoch), 0), told))
+        return _history(lists)
 
     def predict(self, x: npt.ArrayLike, batch: int = 256) -> Array:
         """The results (n, *output_shape), float32: of a softmax the probabilities of the classes."""
@@ -361,6 +382,11 @@ def _bar(samples: int) -> Any:
 
 
 _Lists = tuple[list[float], list[float], list[float], list[float]]
+
+
+def _joined(first: _Lists, then: _Lists) -> _Lists:
+    a, b, c, d = (x + y for x, y in zip(first, then, strict=True))
+    return a, b, c, d
 
 
 def _history(lists: _Lists) -> History:

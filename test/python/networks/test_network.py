@@ -187,6 +187,36 @@ def test_last_batch_may_be_smaller(data):
     assert np.array_equal(net.predict(x, batch=7), net.predict(x, batch=90))
 
 
+def test_rate_by_epoch(data):
+    """A function of the epoch gives the bits of fits of one epoch each, and of one fit where it is constant."""
+    x, y = data
+    by_function, by_hand, constant, plain = (make() for _ in range(4))
+    asked, seen = [], []
+
+    def rate(epoch):
+        asked.append(epoch)
+        return 0.2 / (1 + epoch)
+
+    options = {"batch": 32, "weight_decay": 0.01, "validation": (x[:40], y[:40])}
+    history = by_function.fit(
+        x, y, epochs=3, lr=rate, callback=lambda e, h: seen.append((e, len(h["val_loss"]))), **options
+    )
+    parts = [by_hand.fit(x, y, epochs=1, lr=0.2 / (1 + epoch), **options) for epoch in range(3)]
+    assert asked == [0, 1, 2] and seen == [(0, 1), (1, 2), (2, 3)]
+    assert same(values(by_function), values(by_hand))
+    assert history == {name: [v for part in parts for v in part[name]] for name in history}
+    assert constant.fit(x, y, epochs=2, lr=lambda _: 0.1, batch=32) == plain.fit(x, y, epochs=2, lr=0.1, batch=32)
+    assert same(values(constant), values(plain)) and not same(values(plain), values(by_hand))
+    assert make().fit(x, y, epochs=0, lr=rate) == {name: [] for name in history}
+    for wrong, error, words in (
+        (lambda _: -1.0, ValueError, r"fit: lr\(0\) is -1.0; needs 0 or more"),
+        (lambda _: "fast", TypeError, r"fit: lr\(0\) is 'fast'; needs a number"),
+        (lambda e: [0.1, np.nan][e], ValueError, r"fit: lr\(1\) is nan; needs a finite number"),
+    ):
+        with pytest.raises(error, match=words):
+            make().fit(x, y, epochs=2, lr=wrong)
+
+
 def test_default_batch(data):
     """That of the Data layer, else 64."""
     x, y = data
