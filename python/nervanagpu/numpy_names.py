@@ -4,13 +4,13 @@ beside its own functions, so that a program for NumPy finds them there."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from nervanagpu import creation, dtypes, files, testing
-from nervanagpu._core import GPUTensor
+from nervanagpu import files, pyfunctions, testing, typing
+from nervanagpu.iteration import ndenumerate, nditer
+from nervanagpu.layout import Flat
 from nervanagpu.lib import scimath
 from nervanagpu.polynomial_class import poly1d
 from nervanagpu.reductions import operand_of
@@ -18,32 +18,11 @@ from nervanagpu.reductions import operand_of
 # NumPy's own: what they do concerns arrays of the host, texts of numbers, or questions about dtypes.
 _THEIRS = """
     byte bytes_ character clongdouble complexfloating errstate exceptions False_ flexible floating generic
-    get_printoptions getbufsize geterr inexact int_ intc integer little_endian long longdouble longlong
-    mintypecode ndindex number object_ printoptions ScalarType sctypeDict set_printoptions setbufsize seterr short
-    signedinteger str_ True_ typecodes typename ubyte uint uintc uintp ulong ulonglong unsignedinteger
-    ushort void
+    get_printoptions getbufsize geterr geterrcall inexact int_ intc integer little_endian long longdouble longlong
+    memmap mintypecode ndindex number object_ printoptions ScalarType sctypeDict set_printoptions setbufsize seterr
+    seterrcall short signedinteger str_ True_ typecodes typename ubyte uint uintc uintp ulong ulonglong
+    unsignedinteger ushort void
 """.split()
-
-
-def ndenumerate(x: Any) -> Iterator[tuple[tuple[int, ...], Any]]:
-    """(place, number) of every element, row by row, on the host."""
-    return iter(np.ndenumerate(dtypes.host_of(operand_of(x))))
-
-
-class vectorize:
-    """A function of numbers as one of tensors: it is called on the host for each element, as NumPy's is."""
-
-    def __init__(self, pyfunc: Any, *args: Any, **more: Any) -> None:
-        self._theirs = np.vectorize(pyfunc, *args, **more)
-        self.__doc__ = self._theirs.__doc__
-
-    def __call__(self, *args: Any, **more: Any) -> Any:
-        made = self._theirs(*map(_host, args), **{k: _host(v) for k, v in more.items()})
-        return tuple(map(creation.array, made)) if isinstance(made, tuple) else creation.array(made)
-
-
-def _host(x: Any) -> Any:
-    return dtypes.host_of(x) if isinstance(x, GPUTensor) else x
 
 
 class broadcast:
@@ -57,7 +36,8 @@ class broadcast:
 
 
 NAMES: dict[str, Any] = {name: getattr(np, name) for name in _THEIRS if hasattr(np, name)}
-NAMES |= {"broadcast": broadcast, "ndenumerate": ndenumerate, "testing": testing, "vectorize": vectorize}
-NAMES |= {"emath": scimath, "poly1d": poly1d}
+NAMES |= {"broadcast": broadcast, "ndenumerate": ndenumerate, "nditer": nditer, "flatiter": Flat}
+NAMES |= {name: getattr(pyfunctions, name) for name in ("frompyfunc", "ufunc", "vectorize")}
+NAMES |= {"emath": scimath, "poly1d": poly1d, "testing": testing, "typing": typing}
 _FILES = "fromfile fromstring genfromtxt loadtxt save savetxt savez savez_compressed"
 NAMES |= {name: getattr(files, name) for name in _FILES.split()}

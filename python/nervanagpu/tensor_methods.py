@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import types
 import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -304,6 +305,7 @@ def install() -> None:
         ("put", selection.put_method),
         ("compress", lambda self, condition, axis=None, out=None: selection.compress(condition, self, axis, out)),
         ("__index__", _index),
+        ("__class_getitem__", classmethod(types.GenericAlias)),
         ("__complex__", _complex),
         ("__format__", _format),
         ("__hash__", _hash),

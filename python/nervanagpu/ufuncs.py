@@ -273,6 +273,8 @@ def install() -> None:
             continue
         function.nin, function.nout = theirs.nin, theirs.nout
         function.identity, function.types = theirs.identity, theirs.types
+        function.nargs, function.ntypes, function.signature = theirs.nargs, theirs.ntypes, theirs.signature
+        function.resolve_dtypes = getattr(theirs, "resolve_dtypes", None)
         if theirs.signature is not None:  # products of matrices
             continue
         name = theirs.__name__
