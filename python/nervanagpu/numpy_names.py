@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import files, pyfunctions, testing, typing
+from nervanagpu import files, polynomial, pyfunctions, testing, typing
 from nervanagpu.iteration import ndenumerate, nditer
 from nervanagpu.layout import Flat
 from nervanagpu.lib import scimath
@@ -38,6 +38,6 @@ class broadcast:
 NAMES: dict[str, Any] = {name: getattr(np, name) for name in _THEIRS if hasattr(np, name)}
 NAMES |= {"broadcast": broadcast, "ndenumerate": ndenumerate, "nditer": nditer, "flatiter": Flat}
 NAMES |= {name: getattr(pyfunctions, name) for name in ("frompyfunc", "ufunc", "vectorize")}
-NAMES |= {"emath": scimath, "poly1d": poly1d, "testing": testing, "typing": typing}
+NAMES |= {"emath": scimath, "poly1d": poly1d, "polynomial": polynomial, "testing": testing, "typing": typing}
 _FILES = "fromfile fromstring genfromtxt loadtxt save savetxt savez savez_compressed"
 NAMES |= {name: getattr(files, name) for name in _FILES.split()}
