@@ -50,7 +50,13 @@ std::uint32_t AccessLog::with(std::uint32_t set, std::uint32_t access) {
   };
   std::uint32_t rest = set;
   bool old = false;
-  for (std::uint32_t s = set; s != 0 && !old; s = sets_[s].rest) old = replaced(accesses_[sets_[s].access]);
+  for (std::uint32_t s = set; s != 0 && !old; s = sets_[s].rest) {
+    if (sets_[s].access == access) {  // a loop that waits for a flag comes here for ever: no new set
+      m = {set, access, set};
+      return set;
+    }
+    old = replaced(accesses_[sets_[s].access]);
+  }
   if (old) {
     std::vector<std::uint32_t> kept;
     for (std::uint32_t s = set; s != 0; s = sets_[s].rest) {
