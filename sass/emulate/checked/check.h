@@ -140,14 +140,17 @@ class Checker {
   void mbarrier_made(const Warp& w, const Uop* u, std::uint32_t address);
   void mbarrier_gone(const Warp& w, std::uint32_t address) { shadow_.mbarrier_gone(address - w.shared_base); }
   void mbarrier_used(const Warp& w, const Uop* u, unsigned lane, std::uint32_t address, bool engine);
-  void mbarrier_arrived(const Warp& w, unsigned lane, std::uint32_t address);
-  void mbarrier_phase_over(std::uint32_t address) { shadow_.phase_over(address); }
+  // `counts`: as an arrival, not only bytes to come; `told`: its result says which phase it is.
+  void mbarrier_arrived(const Warp& w, unsigned lane, std::uint32_t address, bool counts, bool told);
+  void mbarrier_phase_over(const Warp& w, std::uint32_t address);
+  void mbarrier_asked(const Warp& w, const Uop* u, unsigned lane, std::uint32_t address, bool parity);
   void mbarrier_observed(const Warp& w, unsigned lane, std::uint32_t address);
   void cluster_arrived(Warp& w);
   void cluster_completed();  // once for a cluster
   void cluster_passed(Warp& w);
   void registers_released(Warp& w);  // those from w.registers on have no value any more
   void copies_done(Warp& w);
+  Strand& strand(const Warp& w, unsigned lane) { return order_.strand(w.cta->rank, w.index, lane); }
   void async_issued(Warp& w) { shadow_.async_issued(w.index); }
   void barrier_arrived(Warp& w, unsigned number);
   void barrier_completed(Cta& cta, unsigned number);
@@ -233,7 +236,6 @@ class Checker {
   static std::uint32_t raise(WarpState& s, unsigned sb, const Outstanding& o);
   void poison(Warp& w, std::uint16_t tag);
 
-  Strand& strand(const Warp& w, unsigned lane) { return order_.strand(w.cta->rank, w.index, lane); }
   Strand& strand(const Warp& w);  // of the first lane that executes
 
   // One side of a race.
@@ -254,6 +256,7 @@ class Checker {
   void trouble(const Warp& w, const Uop* u, unsigned lane, const Trouble& t, bool writes, Where where,
                const std::string& place);
   void race(Party mine, Party other, const char* what, const std::string& place, const char* missing);
+  void wait_is_unclear(Party at, std::uint32_t address, bool parity);
   void put(const Party& at, std::uint32_t other_pc, const Party* other, const char* what, std::string detail);
   void release_part();
   // The instruction is over, as far as memory is concerned.

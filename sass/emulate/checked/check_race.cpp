@@ -323,9 +323,39 @@ void Checker::mbarrier_used(const Warp& w, const Uop* u, unsigned lane, std::uin
                  std::move(text));
 }
 
-void Checker::mbarrier_arrived(const Warp& w, unsigned lane, std::uint32_t address) {
+void Checker::mbarrier_arrived(const Warp& w, unsigned lane, std::uint32_t address, bool counts, bool told) {
   if (w.checker != this) shadow_.mbarrier_remote(address);
-  shadow_.mbarrier_arrive(strand(w, lane), address);
+  shadow_.mbarrier_arrive(strand(w, lane), address, counts, told);
+}
+
+void Checker::wait_is_unclear(Party at, std::uint32_t address, bool parity) {
+  const std::uint32_t pc = at.pc;
+  put(at, pc, nullptr, "wait by parity may be a round off",
+      "parity " + std::to_string(parity ? 1 : 0) + " of the mbarrier at shared address " + hex(address) +
+          ": two phases may end that this wait has not seen, and then it takes one for another; nothing orders them "
+          "around it");
+}
+
+void Checker::mbarrier_phase_over(const Warp& w, std::uint32_t address) {
+  for (const PhaseWaits::Wait& wait : shadow_.phase_over(address)) {
+    Party p;
+    p.pc = wait.pc;
+    p.cta = w.cta->cluster->ctas[rank_].id;
+    p.warp = wait.warp;
+    p.lane = wait.lane;
+    wait_is_unclear(p, address, wait.parity);
+  }
+}
+
+void Checker::mbarrier_asked(const Warp& w, const Uop* u, unsigned lane, std::uint32_t address, bool parity) {
+  PhaseWaits::Wait wait;
+  wait.pc = index_of(w, u);
+  wait.warp = static_cast<std::uint16_t>(w.index);
+  wait.lane = static_cast<std::uint8_t>(lane);
+  wait.parity = parity;
+  if (!shadow_.mbarrier_ask(strand(w, lane), address, wait)) {
+    wait_is_unclear(party(w, u, lane, false), address, parity);
+  }
 }
 
 void Checker::mbarrier_observed(const Warp& w, unsigned lane, std::uint32_t address) {

@@ -10,6 +10,7 @@
 
 #include "sass/emulate/checked/access_log.h"
 #include "sass/emulate/checked/order.h"
+#include "sass/emulate/checked/phase_waits.h"
 
 namespace nervanagpu::sass::emulate {
 
@@ -106,8 +107,12 @@ class Shadow {
   // Any other use of it; `engine`: by a copy that counts bytes there. Trouble: it is not behind the initialisation, or that not
   // behind a fence.
   Trouble mbarrier_used(const Strand& s, std::uint32_t address, std::uint32_t offset, bool engine);
-  void mbarrier_arrive(Strand& s, std::uint32_t address);
-  void phase_over(std::uint32_t address);
+  // `counts`: as an arrival, not only bytes to come; `told`: its result says which phase it is.
+  void mbarrier_arrive(Strand& s, std::uint32_t address, bool counts, bool told);
+  bool mbarrier_ask(const Strand& s, std::uint32_t address, const PhaseWaits::Wait& wait) {
+    return phases_[address].waits.asks(s, wait);
+  }
+  std::vector<PhaseWaits::Wait> phase_over(std::uint32_t address);
   void mbarrier_observe(Strand& s, std::uint32_t address) { s.known.join(phases_[address].over); }
   void mbarrier_remote(std::uint32_t address) { phases_[address].remote = true; }
   // Others of the cluster have arrived at it.
@@ -124,6 +129,7 @@ class Shadow {
   struct Phases {
     Known current;  // arrivals of this phase
     Known over;     // of all before
+    PhaseWaits waits;
     bool remote = false;
     bool copied = false;
     std::uint16_t copies = 0;  // the agent

@@ -11,6 +11,7 @@ Shadow::Copy Shadow::copy_begins(std::uint32_t mbarrier) {
     p.copies = order_.new_copies(rank_, mbarrier);
   }
   ++p.copy;
+  p.waits.copies(p.copies, p.copy);
   for (Times& t : p.current.at) {
     if (t.size() <= p.copies) t.resize(p.copies + std::size_t{1});
     t[p.copies] = p.copy;
@@ -41,6 +42,7 @@ Trouble Shadow::mbarrier_made(const Strand& s, std::uint32_t pc, unsigned lane, 
   Phases& p = phases_[address];
   p.current.clear();
   p.over.clear();
+  p.waits.reset();
   p.remote = false;
   if (now == 0) return t;
   p.made = true;
@@ -76,14 +78,17 @@ Trouble Shadow::mbarrier_used(const Strand& s, std::uint32_t address, std::uint3
   return t;
 }
 
-void Shadow::mbarrier_arrive(Strand& s, std::uint32_t address) {
-  order_.release(s, phases_[address].current);
+void Shadow::mbarrier_arrive(Strand& s, std::uint32_t address, bool counts, bool told) {
+  Phases& p = phases_[address];
+  if (counts) p.waits.arrives(s, told);
+  order_.release(s, p.current);
 }
 
-void Shadow::phase_over(std::uint32_t address) {
+std::vector<PhaseWaits::Wait> Shadow::phase_over(std::uint32_t address) {
   Phases& p = phases_[address];
   p.over.join(p.current);
   p.current.clear();
+  return p.waits.ends(p.over);
 }
 
 }  // namespace nervanagpu::sass::emulate

@@ -58,10 +58,11 @@ void put(Cta& cta, std::byte* p, Mbarrier b) {
   ++cta.progress;
 }
 
-// Checked mode, of an arrival by a lane.
-void note_arrival(Warp& w, const Uop* u, unsigned lane, Cta& cta, std::uint32_t address) {
+// Checked mode, of an arrival by a lane. `told`: its result says which phase it is.
+void note_arrival(Warp& w, const Uop* u, unsigned lane, Cta& cta, std::uint32_t address, bool told) {
   if (&cta != w.cta) note_remote(w, u, 0, cta, address, 0, Intent::kAtomic);
-  cta.checker->mbarrier_arrived(w, lane, address & kRankOffset);
+  const bool counts = u->x->kind != kExpect && u->x->kind != kComplete;
+  cta.checker->mbarrier_arrived(w, lane, address & kRankOffset, counts, told);
 }
 
 // A mistake that checked mode reports and goes on from. True: go on.
@@ -165,8 +166,8 @@ const Uop* arrive(Warp& w, const Uop* u) {
     put(*cta, p, b);
     if (w.checker == nullptr) continue;
     const auto at = static_cast<std::uint32_t>(address);
-    note_arrival(w, u, l, *cta, at);
-    if (b.parity() != before.parity()) cta->checker->mbarrier_phase_over(at & kRankOffset);
+    note_arrival(w, u, l, *cta, at, x.dst != rows::kDump);
+    if (b.parity() != before.parity()) cta->checker->mbarrier_phase_over(w, at & kRankOffset);
   }
   finish(w, x, 2);
   return u + 1;
@@ -195,16 +196,33 @@ const Uop* copies_arrive(Warp& w, const Uop* u) {
     put(*w.cta, p, b);
     if (w.checker == nullptr) continue;
     const auto at = static_cast<std::uint32_t>(address);
-    note_arrival(w, u, l, *w.cta, at);
-    if (b.parity() != before.parity()) w.checker->mbarrier_phase_over(at & kRankOffset);
+    note_arrival(w, u, l, *w.cta, at, false);
+    if (b.parity() != before.parity()) w.checker->mbarrier_phase_over(w, at & kRankOffset);
   }
   return u + 1;
+}
+
+// Checked mode, of what a warp asks for before it gets an answer: once for lanes that are one.
+void note_questions(Warp& w, const Uop* u, ConstRow operand) {
+  const Strand* strand = nullptr;
+  std::uint32_t last = 0;
+  for (unsigned l = 0; l < kLanes; ++l) {
+    if ((w.exec >> l & 1) == 0) continue;
+    const auto named = static_cast<std::uint32_t>(lane_address(w, u->x->address[0], l));
+    const std::uint32_t address = named & kRankOffset;
+    const Strand* const mine = &w.checker->strand(w, l);
+    if ((mine == strand && address == last) || !is_made(*w.cta, address)) continue;
+    strand = mine;
+    last = address;
+    w.checker->mbarrier_asked(w, u, l, address, operand[l] >> 31 != 0);
+  }
 }
 
 const Uop* phase(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   if (comes_too_early(w, x.address[0], false)) return come_again(w, u);
   ConstRow operand = fetch_raw(w, x.src[0], 0);
+  if (w.checker != nullptr) note_questions(w, u, operand);
   std::uint32_t passed = 0;
   std::uint32_t waits_at = 0;
   bool parity = false;
@@ -293,7 +311,7 @@ bool complete_bytes(Warp& w, const Uop* u, std::uint32_t address, std::uint32_t 
   put(*cta, p, b);
   if (w.checker == nullptr) return true;
   if (cta != w.cta) note_remote(w, u, 0, *cta, address, 0, Intent::kAtomic);
-  if (b.parity() != before) cta->checker->mbarrier_phase_over(address & kRankOffset);
+  if (b.parity() != before) cta->checker->mbarrier_phase_over(w, address & kRankOffset);
   return true;
 }
 
