@@ -49,7 +49,7 @@ test: ## every test but the long ones, on the emulator
 	$(setup) build python test $(if $(NERVANAGPU_TEST_LONG),release)
 	@$(configure) -DNG_REQUIRE_TESTS=$(if $(NO_SETUP),OFF,ON)
 	@$(build)
-	@failed=0; $(py) tools/check_tree.py && $(py) tools/readme_table.py --check && $(py) tools/toolchain_table.py --check || failed=1; ctest --preset $(preset) -j $(JOBS) || failed=1; \
+	@failed=0; $(py) tools/check_tree.py && $(py) tools/readme_table.py --check && $(py) tools/toolchain_table.py --check || failed=1; ctest --preset $(preset) -j $(JOBS) $(if $(NERVANAGPU_TEST_LONG),-C long) || failed=1; \
 	$(pytest) $(ARGS) || failed=1; \
 	NERVANAGPU_EMULATOR_ARCH=sm_52 $(pytest) -q $(both_families) || failed=1; \
 	NERVANAGPU_EMULATOR_ARCH=sm_80 $(pytest) -q $(ampere) || failed=1; exit $$failed

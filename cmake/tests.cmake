@@ -28,6 +28,17 @@ if(TARGET ng_runtime)
   set_tests_properties(variants PROPERTIES ENVIRONMENT "NERVANAGPU_DEVICE=emulator")
   set_tests_properties(variants_checked PROPERTIES
     ENVIRONMENT "NERVANAGPU_DEVICE=emulator;NERVANAGPU_EMULATOR=checked")
+  # Each family in orders of warps drawn from a seed; with `ctest -C long` in more of them.
+  foreach(seed RANGE 1 12)
+    if(seed LESS 4)
+      set(when --each 1)
+    else()
+      set(when --each 4 CONFIGURATIONS long)
+    endif()
+    add_test(NAME variants_order_${seed} COMMAND variants ${when})
+    set_tests_properties(variants_order_${seed} PROPERTIES
+      ENVIRONMENT "NERVANAGPU_DEVICE=emulator;NERVANAGPU_EMULATOR=checked;NERVANAGPU_EMULATOR_ORDER=${seed}")
+  endforeach()
   foreach(arch sm_52 sm_80)
     add_test(NAME variants_${arch} COMMAND variants)
     set_tests_properties(variants_${arch} PROPERTIES
@@ -106,6 +117,18 @@ ng_test(test_kernels kernels LINK ng_runtime)
 ng_test(test_layers layers LINK ng_runtime)
 ng_test(test_devices devices LINK ng_runtime)  # two of them, emulated
 ng_test(test_cudac cudac LINK ng_runtime)  # programs in CUDA C, on the emulator or a GPU
+if(TARGET test_cudac)
+  foreach(seed 1 2 3 4 5 6)
+    if(seed LESS 3)
+      set(when)
+    else()
+      set(when CONFIGURATIONS long)
+    endif()
+    add_test(NAME test_cudac_order_${seed} COMMAND test_cudac --gtest_brief=1 --gtest_filter=*checked* ${when})
+    set_tests_properties(test_cudac_order_${seed} PROPERTIES
+      ENVIRONMENT "NERVANAGPU_DEVICE=emulator;NERVANAGPU_EMULATOR_ORDER=${seed}")
+  endforeach()
+endif()
 ng_test(test_tma tma LINK ng_runtime)  # the copy engine, on the emulator or beside a GPU
 
 # Problems with exact results, on every kind of device; and beside cuBLAS and cuDNN, which needs a GPU.

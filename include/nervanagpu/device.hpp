@@ -3,8 +3,8 @@
 //   NERVANAGPU_DEVICE     cuda: the GPU or an Error; emulator; unset: the GPU if it can be used, else the emulator with
 //                         one line of notice on stderr
 //   NERVANAGPU_EMULATOR   fast (default) or checked: findings become CheckError
-//   NERVANAGPU_EMULATOR_ARCH  the architecture whose kernels the emulator runs, sm_90a (default), sm_52 ...; an Error if
-//                         there are none
+//   NERVANAGPU_EMULATOR_ARCH  whose kernels the emulator runs: sm_90a (default), sm_52 ...; an Error if there are none
+//   NERVANAGPU_EMULATOR_ORDER  a seed of the order in which its warps and CTAs run; unset: ascending
 //   NERVANAGPU_EMULATOR_MEMORY  what the emulator's device memory holds: bytes, 64M, 2G; unset: most of the host's
 //   NERVANAGPU_EMULATOR_DEVICES how many devices the emulator has, 1 (default) to 16
 //

@@ -75,6 +75,7 @@ struct Finding {
   std::uint32_t warp = 0;
   std::uint32_t lane = 0;
   std::uint64_t count = 1;  // how often the same (what, pc) occurred
+  std::uint32_t order = 0;  // Launch::order
 
   [[nodiscard]] std::string text() const;
 };
@@ -113,8 +114,8 @@ struct Launch {
   std::uint32_t dynamic_shared = 0;
   std::span<const std::byte> params;
   Mode mode = Mode::kFast;
-  unsigned threads = 0;                                        // host threads; 0: all cores
-  std::uint32_t schedule = 0;                                  // whose turn it is among warps: a seed; 0: ascending
+  unsigned threads = 0;                                        // CTAs at a time, host threads but for an order; 0: some
+  std::uint32_t order = 0;                                     // a seed of the order of warps: turns.h; 0: ascending
   bool last_cta_first = false;                                 // CTAs are begun from the last one down
   std::uint32_t cluster = 0;                                   // CTAs of a cluster along x; 0: what the kernel states
   std::uint64_t limit = 0;                                     // warp instructions of the grid; 0: without end

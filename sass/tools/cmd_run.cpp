@@ -142,7 +142,7 @@ int launch(const CubinImage& image, const KernelImage& kernel, std::vector<RunAr
 
 int cmd_run(const Arguments& arguments) {
   Result<Options> options = parse_options(
-      arguments, {"--kernel", "--grid", "--block", "--arg", "--shared", "--seed", "--threads", "--limit", "--schedule"},
+      arguments, {"--kernel", "--grid", "--block", "--arg", "--shared", "--seed", "--threads", "--limit", "--order"},
       {"--checked", "--dump-args"});
   if (!options.ok()) return usage_error("run", options.error().message);
   if (options->files.size() != 1) {
@@ -170,9 +170,9 @@ int cmd_run(const Arguments& arguments) {
   const Result<std::uint64_t> limit = read_count(*options, "--limit", 0x7fffffffffffffff, kLimit);
   if (!limit.ok()) return usage_error("run", limit.error().message);
   config.limit = *limit;
-  const Result<std::uint64_t> schedule = read_count(*options, "--schedule", 0xffffffff);
-  if (!schedule.ok()) return usage_error("run", schedule.error().message);
-  config.schedule = static_cast<std::uint32_t>(*schedule);
+  const Result<std::uint64_t> order = read_count(*options, "--order", 0xffffffff);
+  if (!order.ok()) return usage_error("run", order.error().message);
+  config.order = static_cast<std::uint32_t>(*order);
   config.dynamic_shared = static_cast<std::uint32_t>(*shared);
   config.threads = static_cast<unsigned>(*threads);
   config.mode = options->has("--checked") ? emulate::Mode::kChecked : emulate::Mode::kFast;

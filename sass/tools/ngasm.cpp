@@ -48,10 +48,11 @@ constexpr std::array kCommands = {
             "  --shared BYTES       dynamic shared memory\n"
             "  --checked            report hazards, uninitialised reads, bounds and races (exit status 1 on findings)\n"
             "  --seed N             of random fills (default 0)\n"
-            "  --threads N          host threads (default: all cores)\n"
+            "  --threads N          CTAs that run at a time: host threads (default: all cores), with --order turns\n"
             "  --limit N            warp instructions after which the run ends with an error that says where each warp is\n"
             "                       (default 100000000000; 0: it never does)\n"
-            "  --schedule N         a seed for the order in which warps take their turns (default: 0, ascending)\n"
+            "  --order SEED         warps and CTAs run in an order drawn from the seed: some fall far behind, some get far\n"
+            "                       ahead; the same seed gives the same run, on one host thread (default: 0, ascending)\n"
             "  --dump-args          print the arrays' values after the run (the first and last of long ones)\n"
             "  --kernel NAME        needed if the cubin has more than one\n"},
     Command{"new", cmd_new, "write a kernel to begin with, and its test",

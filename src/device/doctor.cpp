@@ -63,8 +63,8 @@ std::vector<std::string> look() {
 
 std::string doctor() {
   std::string out = line("nervanagpu", version());
-  for (const char* name : {"NERVANAGPU_DEVICE", "NERVANAGPU_EMULATOR", "NERVANAGPU_EMULATOR_ARCH", "NERVANAGPU_SYNC",
-                           "NERVANAGPU_AUTOTUNE"}) {
+  for (const char* name : {"NERVANAGPU_DEVICE", "NERVANAGPU_EMULATOR", "NERVANAGPU_EMULATOR_ARCH",
+                           "NERVANAGPU_EMULATOR_ORDER", "NERVANAGPU_SYNC", "NERVANAGPU_AUTOTUNE"}) {
     const char* value = std::getenv(name);
     if (value != nullptr && value[0] != '\0') out += line("setting", std::string(name) + "=" + value);
   }

@@ -208,6 +208,7 @@ void EmulatorDevice::queue_launch(const std::string& name, const sass::emulate::
 
 void EmulatorDevice::run(const std::string& name, const sass::emulate::Kernel& kernel, sass::emulate::Launch& launch) {
   launch.mode = info_.checked ? sass::emulate::Mode::kChecked : sass::emulate::Mode::kFast;
+  launch.order = order_;
   const auto report = sass::emulate::run(kernel, memory_, launch);
   if (!report.ok()) raise(name, {finding_from(name, report.error())});
   if (report->findings.empty()) return;

@@ -18,6 +18,8 @@ class EmulatorDevice final : public Device {
  public:
   EmulatorDevice(std::span<const EmbeddedCubin> cubins, sass::Arch arch, bool checked, std::size_t memory_bytes,
                  int ordinal = 0);
+  // A seed of the order in which warps run from now on; 0: ascending.
+  void set_order(std::uint32_t seed) { order_ = seed; }
 
   [[nodiscard]] const DeviceInfo& info() const override { return info_; }
   [[nodiscard]] const Registry& registry() const override { return registry_; }
@@ -105,6 +107,7 @@ class EmulatorDevice final : public Device {
   Registry registry_;
   DeviceInfo info_;
   sass::emulate::Memory memory_;
+  std::uint32_t order_ = 0;
   mutable std::mutex mutex_;                                           // of what follows
   std::vector<std::shared_ptr<const sass::emulate::Kernel>> kernels_;  // by Kernel::index, loaded when first used
   std::unordered_set<StreamId> streams_;

@@ -67,6 +67,14 @@ Settings read_settings() {
       refuse("NERVANAGPU_EMULATOR_ARCH", arch, "an architecture such as sm_90a or sm_52, or to be unset");
     }
   }
+  const std::string order = variable("NERVANAGPU_EMULATOR_ORDER");
+  if (!order.empty()) {
+    const char* const end = order.data() + order.size();
+    const auto read = std::from_chars(order.data(), end, s.emulator_order);
+    if (read.ec != std::errc() || read.ptr != end) {
+      refuse("NERVANAGPU_EMULATOR_ORDER", order, "a seed from 0 to 4294967295, or to be unset");
+    }
+  }
   const auto bytes = [](const char* name, std::size_t& to) {
     const std::string value = variable(name);
     if (!value.empty()) to = bytes_from(name, value);

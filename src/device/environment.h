@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -17,8 +18,9 @@ struct Settings {
   bool checked = false;              // NERVANAGPU_EMULATOR=checked
   // NERVANAGPU_EMULATOR_ARCH: the architecture whose kernels the emulator runs; none: sm_90a
   std::optional<sass::Arch> emulator_arch;
-  std::size_t emulator_memory = 0;  // NERVANAGPU_EMULATOR_MEMORY: bytes; 0: most of the host's
-  int emulator_devices = 1;         // NERVANAGPU_EMULATOR_DEVICES: how many there are
+  std::uint32_t emulator_order = 0;  // NERVANAGPU_EMULATOR_ORDER: a seed of the order of warps; 0: ascending
+  std::size_t emulator_memory = 0;   // NERVANAGPU_EMULATOR_MEMORY: bytes; 0: most of the host's
+  int emulator_devices = 1;          // NERVANAGPU_EMULATOR_DEVICES: how many there are
   // NERVANAGPU_KERNEL_CACHE: bytes of generated kernels that are kept
   std::size_t kernel_cache = std::size_t{256} << 20;
   bool autotune = false;       // NERVANAGPU_AUTOTUNE=1: see nervanagpu/autotune.hpp

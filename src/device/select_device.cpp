@@ -202,9 +202,11 @@ Selection select_device(const Settings& settings, const cuda::DriverLoad& load, 
   }
   const sass::Arch arch = emulated(settings, archs_of(cubins));
   out.count = settings.emulator_devices;
-  out.device = std::make_unique<EmulatorDevice>(
+  auto device = std::make_unique<EmulatorDevice>(
       cubins, arch, settings.checked, settings.emulator_memory != 0 ? settings.emulator_memory : emulator_memory(),
       ordinal);
+  device->set_order(settings.emulator_order);
+  out.device = std::move(device);
   return out;
 }
 

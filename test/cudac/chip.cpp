@@ -12,7 +12,10 @@ namespace emulate = sass::emulate;
 
 class Emulator final : public Chip {
  public:
-  explicit Emulator(emulate::Mode mode) : mode_(mode) {}
+  explicit Emulator(emulate::Mode mode) : mode_(mode) {
+    const char* order = std::getenv("NERVANAGPU_EMULATOR_ORDER");
+    if (order != nullptr) order_ = static_cast<std::uint32_t>(std::strtoul(order, nullptr, 10));
+  }
 
   std::string load(const std::vector<std::uint8_t>& cubin) override {
     auto image = sass::read_cubin(cubin.data(), cubin.size());
@@ -47,7 +50,8 @@ class Emulator final : public Chip {
                                         .block = {l.block[0], l.block[1], l.block[2]},
                                         .dynamic_shared = l.dynamic_shared,
                                         .params = l.params,
-                                        .mode = mode_});
+                                        .mode = mode_,
+                                        .order = order_});
       if (!report) return report.error().text();
       std::string text;
       for (const emulate::Finding& f : report->findings) text += f.text() + "\n";
@@ -58,6 +62,7 @@ class Emulator final : public Chip {
 
  private:
   emulate::Mode mode_;
+  std::uint32_t order_ = 0;
   sass::CubinImage image_;
   emulate::Memory memory_{std::size_t{256} << 20};
   std::unique_ptr<emulate::Module> module_;

@@ -170,6 +170,15 @@ TEST(Settings, ValuesThatMeanNothingAreRefused) {
                                 "or to be unset");
   setenv("NERVANAGPU_EMULATOR_ARCH", "sm_52", 1);
   EXPECT_EQ(read_settings().emulator_arch, sass::Arch::sm_52);
+  EXPECT_EQ(read_settings().emulator_order, 0U);
+  for (const char* wrong : {"-1", "4294967296", "random", "1 "}) {
+    setenv("NERVANAGPU_EMULATOR_ORDER", wrong, 1);
+    expect_error<InvalidArgument>([] { read_settings(); }, "NERVANAGPU_EMULATOR_ORDER is '" + std::string(wrong) +
+                                                               "'; needs a seed from 0 to 4294967295, or to be unset");
+  }
+  setenv("NERVANAGPU_EMULATOR_ORDER", "4294967295", 1);
+  EXPECT_EQ(read_settings().emulator_order, 4294967295U);
+  unsetenv("NERVANAGPU_EMULATOR_ORDER");
   unsetenv("NERVANAGPU_EMULATOR_ARCH");
 }
 

@@ -10,6 +10,7 @@
 #include "sass/emulate/machine/cluster.h"
 #include "sass/emulate/machine/grid.h"
 #include "sass/emulate/machine/spin.h"
+#include "sass/emulate/machine/turns.h"
 #include "sass/emulate/ops/lanes.h"
 
 namespace nervanagpu::sass::emulate {
@@ -95,7 +96,7 @@ std::vector<std::byte> constants_of(const Kernel& kernel, const Launch& launch) 
 // A host thread's cluster of CTAs: its storage is kept from one to the next.
 class Runner {
  public:
-  explicit Runner(Grid& grid) : grid_(grid), checked_(grid.launch.mode == Mode::kChecked) {
+  explicit Runner(Grid& grid) : grid_(grid), spin_(grid.spins), checked_(grid.launch.mode == Mode::kChecked) {
     const Kernel& k = *grid.kernel;
     threads_ = static_cast<std::uint32_t>(volume(grid.launch.block));
     const std::array<std::uint32_t, 3> c = cluster_of(k, grid.launch);
@@ -118,29 +119,106 @@ class Runner {
     return checked_ ? asked : (asked + kUnit - 1) / kUnit * kUnit;
   }
 
-  void run_all() {
+  // Takes the next cluster; false: there is none.
+  bool take() {
     const Dim3& g = grid_.launch.grid;
     const std::uint64_t total = volume(g) / cluster_.ctas.size();
-    while (!grid_.stopped.load(std::memory_order_relaxed)) {
-      std::uint64_t n = grid_.next.fetch_add(1, std::memory_order_relaxed);
-      if (n >= total) break;
-      if (grid_.launch.last_cta_first) n = total - 1 - n;
-      cluster_.phase = 0;
-      cluster_.pending = cluster_.unmade = cluster_.made_up = false;
-      turns_ = grid_.launch.schedule;
-      if (checked_) {
-        order_.begin(static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(cluster_.ctas.size()),
-                     static_cast<std::uint32_t>(cluster_.ctas[0].warps.size()));
-      }
-      for (Cta& cta : cluster_.ctas) {
-        cta.id = grid_.cta_at(n, cta.rank);
-        begin(cta);
-      }
-      if (!run()) break;
-      for (Cta& cta : cluster_.ctas) {
-        if (checked_) cta.checker->end(cta);
+    if (grid_.stopped.load(std::memory_order_relaxed)) return false;
+    std::uint64_t n = grid_.next.fetch_add(1, std::memory_order_relaxed);
+    if (n >= total) return false;
+    if (grid_.launch.last_cta_first) n = total - 1 - n;
+    cluster_.phase = 0;
+    cluster_.pending = cluster_.unmade = cluster_.made_up = false;
+    idle_ = 0;
+    if (checked_) {
+      order_.begin(static_cast<std::uint32_t>(n), static_cast<std::uint32_t>(cluster_.ctas.size()),
+                   static_cast<std::uint32_t>(cluster_.ctas[0].warps.size()));
+    }
+    for (Cta& cta : cluster_.ctas) {
+      cta.id = grid_.cta_at(n, cta.rank);
+      begin(cta);
+    }
+    turns_.begin(cluster_.ctas, grid_.launch.order, n);
+    return true;
+  }
+
+  enum class Went : std::uint8_t { kOn, kWaits, kToEnd, kWrong };  // kWaits: nothing that concerns others happened
+  // Some warps of the cluster have a turn.
+  Went round() {
+    bool moved = false;
+    bool polls_alone = true;
+    bool slices_alone = true;  // every warp that ran used up its time slice
+    bool preempted = false;
+    const std::uint64_t progress = cluster_.progress();
+    for (const Turns::Turn& turn : turns_.round()) {
+      Warp& w = *turn.warp;
+      if (w.live == 0) continue;
+      const bool ready =
+          std::any_of(w.groups.begin(), w.groups.end(), [](const Group& g) { return g.state == Group::State::kReady; });
+      if (!ready) continue;
+      moved = true;
+      w.polls = false;
+      w.quantum = turn.instructions;
+      if (!run_warp(w)) return Went::kWrong;
+      preempted = w.stop == Stop::kTurnOver;
+      polls_alone = polls_alone && w.polls;
+      slices_alone = slices_alone && w.stop == Stop::kYield;
+    }
+    for (Cta& cta : cluster_.ctas) {
+      if (cta.pending != 0 && release_barriers(cta)) {
+        moved = true;
+        polls_alone = slices_alone = false;
       }
     }
+    if (release_cluster(cluster_)) {
+      moved = true;
+      slices_alone = false;
+    }
+    const bool alive = std::any_of(cluster_.ctas.begin(), cluster_.ctas.end(), [](const Cta& cta) {
+      return std::any_of(cta.warps.begin(), cta.warps.end(), [](const Warp& w) { return w.live != 0; });
+    });
+    if (!alive) {
+      spin_.moved();
+      return Went::kToEnd;
+    }
+    const bool event = cluster_.progress() != progress || !(slices_alone || polls_alone || preempted);
+    turns_.ran(event);
+    if (!turns_.whole() && !event) return Went::kOn;
+    idle_ = polls_alone && cluster_.progress() == progress ? idle_ + 1 : 0;
+    const bool waits = moved && slices_alone && cluster_.progress() == progress;
+    if (!waits) spin_.moved();
+    if (idle_ == kIdleRounds && cluster_.unmade && !cluster_.made_up) {
+      cluster_.made_up = true;
+      idle_ = 0;
+      return Went::kOn;
+    }
+    if (moved && idle_ != kIdleRounds && !(waits && !polls_alone && spin_.idle(cluster_))) {
+      return waits ? Went::kWaits : Went::kOn;
+    }
+    report_deadlock(cluster_);
+    return Went::kWrong;
+  }
+
+  // The cluster is done.
+  void end() {
+    for (Cta& cta : cluster_.ctas) {
+      if (checked_) cta.checker->end(cta);
+    }
+  }
+
+  void run_all() {
+    while (take()) {
+      Went went = Went::kOn;
+      while (went == Went::kOn || went == Went::kWaits) went = round();
+      if (went == Went::kWrong) break;
+      end();
+    }
+    leave();
+  }
+
+  // It takes no more clusters; what was found goes to the report.
+  void leave() {
+    spin_.moved();
     grid_.spins.left();
     std::uint64_t instructions = count_;
     std::vector<Finding> findings;
@@ -202,6 +280,7 @@ class Runner {
       w.cta = &cta;
       w.checker = nullptr;
       w.stop = Stop::kNone;
+      w.quantum = 0;
       w.instructions = w.counted = 0;
       w.overtime = 0;
       w.index = i;
@@ -223,79 +302,45 @@ class Runner {
     if (checked_) checkers_[cta.rank]->begin(cta);
   }
 
-  bool run() {
-    SpinWatch spin(grid_.spins);
-    std::uint32_t idle = 0;  // rounds in a row in which every warp that runs only asked for an mbarrier
-    while (true) {
-      bool moved = false;
-      bool polls_alone = true;
-      bool slices_alone = true;  // every warp that ran used up its time slice
-      const std::uint64_t progress = cluster_.progress();
-      bool alive = false;
-      for (Warp* turn : in_turn()) {
-        Warp& w = *turn;
-        if (w.live == 0) continue;
-        const bool ready = std::any_of(w.groups.begin(), w.groups.end(),
-                                       [](const Group& g) { return g.state == Group::State::kReady; });
-        if (ready) {
-          moved = true;
-          w.polls = false;
-          if (!run_warp(w)) return false;
-          polls_alone = polls_alone && w.polls;
-          slices_alone = slices_alone && w.stop == Stop::kYield;
-        }
-        alive = alive || w.live != 0;
-      }
-      for (Cta& cta : cluster_.ctas) {
-        if (cta.pending != 0 && release_barriers(cta)) {
-          moved = true;
-          polls_alone = slices_alone = false;
-        }
-      }
-      if (release_cluster(cluster_)) {
-        moved = true;
-        slices_alone = false;
-      }
-      if (!alive) return true;
-      idle = polls_alone && cluster_.progress() == progress ? idle + 1 : 0;
-      const bool waits = moved && slices_alone && cluster_.progress() == progress;
-      if (!waits) spin.moved();
-      if (idle == kIdleRounds && cluster_.unmade && !cluster_.made_up) {
-        cluster_.made_up = true;
-        idle = 0;
-        continue;
-      }
-      if (!moved || idle == kIdleRounds || (waits && !polls_alone && spin.idle(cluster_))) {
-        report_deadlock(cluster_);
-        return false;
-      }
-    }
-  }
-
-  // All warps of the cluster in the order of this round.
-  const std::vector<Warp*>& in_turn() {
-    if (round_.empty()) {
-      for (Cta& cta : cluster_.ctas) {
-        for (Warp& w : cta.warps) round_.push_back(&w);
-      }
-    }
-    for (std::size_t i = round_.size(); turns_ != 0 && i > 1; --i) {
-      turns_ = turns_ * 6364136223846793005u + 1442695040888963407u;
-      std::swap(round_[i - 1], round_[(turns_ >> 33) % i]);
-    }
-    return round_;
-  }
-
   Grid& grid_;
   Cluster cluster_;
   Order order_;
-  std::vector<Warp*> round_;
-  std::uint64_t turns_ = 0;                         // state of the generator; 0: ascending
+  Turns turns_;
+  SpinWatch spin_;
+  std::uint32_t idle_ = 0;                          // rounds in a row in which all that run only asked for an mbarrier
   std::vector<std::unique_ptr<Checker>> checkers_;  // by rank; checked mode only
   bool checked_;
   std::uint32_t threads_ = 0;
   std::uint64_t count_ = 0;
 };
+
+// Several clusters at a time on one host thread; whose turn it is follows from the order. One of them falls behind.
+void run_in_order(Grid& grid, std::uint64_t at_a_time) {
+  constexpr unsigned kBurst = 8;  // rounds of a turn: up to 2^8
+  constexpr std::uint32_t kWhile = 256;
+  Random random(grid.launch.order);
+  std::vector<std::unique_ptr<Runner>> all;
+  for (std::uint64_t i = 0; i < at_a_time; ++i) {
+    all.push_back(std::make_unique<Runner>(grid));
+    all.back()->take();
+  }
+  std::size_t behind = 0;
+  for (std::uint64_t turn = 0; !all.empty(); ++turn) {
+    if (turn % kWhile == 0) behind = random.below(all.size());
+    std::size_t i = random.below(all.size());
+    if (i == behind && random.below(16) != 0) i = random.below(all.size());
+    Runner& r = *all[i];
+    Runner::Went went = Runner::Went::kOn;
+    for (std::uint32_t left = random.some(kBurst); left != 0 && went == Runner::Went::kOn; --left) went = r.round();
+    if (went == Runner::Went::kOn || went == Runner::Went::kWaits) continue;
+    if (went == Runner::Went::kWrong) break;
+    r.end();
+    if (r.take()) continue;
+    r.leave();
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+  for (const auto& r : all) r->leave();  // a fault: the others go nowhere
+}
 
 Status check_launch(const Kernel& k, const Launch& l) {
   const auto bad = [&](const std::string& what) -> Status { return error("kernel " + k.name + ": " + what); };
@@ -392,13 +437,17 @@ std::string Finding::text() const {
   out += ", CTA " + triple(cta) + ", warp " + std::to_string(warp) + ", lane " + std::to_string(lane) + ": " + what +
          ": " + detail;
   if (count > 1) out += " (" + std::to_string(count) + " times)";
+  if (order != 0) out += " (in order " + std::to_string(order) + ")";
   return out;
 }
 
 Result<Report> run(const Kernel& kernel, Memory& memory, const Launch& launch) {
   if (Status ok = check_launch(kernel, launch); !ok) return ok.error();
   const std::array<std::uint32_t, 3> c = cluster_of(kernel, launch);
-  const std::uint64_t asked = launch.threads != 0 ? launch.threads : std::max(1u, std::thread::hardware_concurrency());
+  // In an order of a seed they are not host threads, but as many clusters take turns.
+  const bool ordered = launch.order != 0;
+  const std::uint64_t some = ordered ? 2 + launch.order % 3 : std::max(1u, std::thread::hardware_concurrency());
+  const std::uint64_t asked = launch.threads != 0 ? launch.threads : some;
   const std::uint64_t threads = std::min(asked, volume(launch.grid) / (std::uint64_t{c[0]} * c[1] * c[2]));
   Grid grid(threads);
   grid.kernel = &kernel;
@@ -415,12 +464,18 @@ Result<Report> run(const Kernel& kernel, Memory& memory, const Launch& launch) {
     grid.has_membar = std::any_of(kernel.checks.begin(), kernel.checks.end(),
                                   [](const CheckOp& op) { return op.membar != CheckOp::Membar::kNone; });
   }
-  std::vector<std::thread> pool;
-  for (std::uint64_t i = 1; i < threads; ++i) pool.emplace_back([&grid] { Runner(grid).run_all(); });
-  Runner(grid).run_all();
-  for (std::thread& t : pool) t.join();
+  if (ordered) {
+    run_in_order(grid, threads);
+  } else {
+    std::vector<std::thread> pool;
+    for (std::uint64_t i = 1; i < threads; ++i) pool.emplace_back([&grid] { Runner(grid).run_all(); });
+    Runner(grid).run_all();
+    for (std::thread& t : pool) t.join();
+  }
   if (grid.printed) std::fflush(stdout);
+  for (Finding& f : grid.report.findings) f.order = launch.order;
   if (grid.fault) {
+    if (ordered) grid.fault->message += " (in order " + std::to_string(launch.order) + ")";
     for (const Finding& f : grid.report.findings) grid.fault->notes.push_back(f.text());
     return *grid.fault;
   }

@@ -74,8 +74,9 @@ struct Token {
 
 enum class Stop : std::uint8_t {
   kNone,
-  kYield,    // the group could go on (time slice, NANOSLEEP, YIELD)
-  kBlocked,  // the group waits, or has split or ended: pick another
+  kYield,     // the group could go on (time slice, NANOSLEEP, YIELD)
+  kTurnOver,  // the group goes on where it is in the next turn
+  kBlocked,   // the group waits, or has split or ended: pick another
   kFault,
 };
 
@@ -95,6 +96,7 @@ struct alignas(64) Warp {
   Checker* checker = nullptr;  // checked mode only
   Stop stop = Stop::kNone;
   std::uint32_t slice = 0;    // backward branches left in this time slice
+  std::uint32_t quantum = 0;  // instructions left in this turn; 0: without end
   const Uop* mark = nullptr;  // instructions are counted from here
   std::uint64_t instructions = 0;
   std::uint64_t counted = 0;   // of these, in Grid::executed
@@ -170,7 +172,12 @@ void split(Warp& w, std::uint32_t lanes, std::uint32_t pc);  // puts `lanes` of 
 const Uop* leave(Warp& w, const Uop* u, std::uint32_t pc, Stop why);  // the running group stops, to go on at pc
 const Uop* jump(Warp& w, const Uop* u, std::uint32_t target);  // the lanes Warp::exec go to target, others to u + 1
 bool run_warp(Warp& w);                                        // runs until nothing can go on or yields; false: fault
-void release_syncs(Warp& w);                                   // lets go on who waits for nobody any more
+// Counts an instruction, after which *u is the next; nullptr: the turn is over.
+inline const Uop* count_turn(Warp& w, const Uop* u) {
+  if (u == nullptr || --w.quantum != 0) return u;
+  return leave(w, u - 1, static_cast<std::uint32_t>(u - w.code), Stop::kTurnOver);
+}
+void release_syncs(Warp& w);  // lets go on who waits for nobody any more
 
 // The convergence stack: stack.cpp.
 void release_tokens(Warp& w);  // like release_syncs

@@ -92,7 +92,7 @@ Texts findings(const Lines& rest, const Shape& shape) {
                                   .params = params,
                                   .mode = Mode::kChecked,
                                   .threads = shape.waits_for_ctas ? 2 : 1 + turn % 2,
-                                  .schedule = turn / 4,
+                                  .order = turn / 4,
                                   .last_cta_first = turn / 2 % 2 != 0});
     Texts all;
     if (r.ok()) {

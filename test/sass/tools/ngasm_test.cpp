@@ -259,6 +259,14 @@ TEST_F(Ngasm, ARunHasALimit) {
         << o.out;
   }
   EXPECT_EQ(first_line(ngasm(run + "--limit -1").out).substr(0, 44), "ngasm: error: --limit takes a number from 0 ");
+  // In an order of a seed the run is always the same, and says which it was.
+  const Outcome ordered = ngasm(run + "--limit 100000 --order 7");
+  EXPECT_EQ(ordered.status, 1);
+  EXPECT_NE(ordered.out.find(" (in order 7)"), std::string::npos) << ordered.out;
+  EXPECT_EQ(ngasm(run + "--limit 100000 --order 7").out, ordered.out);
+  EXPECT_NE(ngasm(run + "--limit 100000 --order 8").out, ordered.out);
+  EXPECT_EQ(first_line(ngasm(run + "--order -1").out),
+            "ngasm: error: --order takes a number from 0 to 4294967295, found `-1`");
   // One that ends is not stopped by a limit that it does not reach.
   ASSERT_EQ(ngasm("as scale.sass -o scale.cubin").status, 0);
   const std::string scale =
