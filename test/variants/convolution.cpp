@@ -35,7 +35,7 @@ bool Convolution::queue(const ConvPointers& at, const conv_detail::Epilogue& e) 
     conv_detail::depthwise::queue(current_device(), pass, p, at, e, 0, forced);
   } else if (family == Family::chains) {
     conv_detail::queue(current_device(), pass, p, at, e, 0, forced);
-  } else if (conv_detail::tensor_cores::fits(pass, p, anywhere ? ConvPointers{} : at, e)) {
+  } else if (conv_detail::tensor_cores::fits(pass, p, anywhere ? ConvPointers{} : at, e, forced)) {
     conv_detail::tensor_cores::queue(current_device(), pass, p, at, e, {}, forced);
   } else {
     return false;

@@ -97,7 +97,7 @@ bool fits_pieces(ConvPass pass, const ConvProblem& p, const Epilogue& e) {
 
 }  // namespace
 
-bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& e) {
+bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& e, const Forced& forced) {
   const Roles roles = roles_of(pass);
   const bool last = p.layout == Layout::channels_last;
   const auto readable = [&](Role role, std::uint64_t address) {
@@ -106,7 +106,9 @@ bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
   if (pieces::asked(p)) {
     Epilogue own = e;
     if (!last) own.rounding = {};  // the last copy's
-    if (product::of_float32(pass, p)) return !own.rounding.stochastic || !apart(p, roles.out);
+    const bool unforced = forced.kernel.empty() && forced.splits == 0;
+    if (product::is_forced(forced) || (unforced && product::of_float32(pass, p)))
+      return !own.rounding.stochastic || !apart(p, roles.out);
     return fits_pieces(pass, p, own);
   }
   const bool few = gconv::gathers_rows(pass, p);

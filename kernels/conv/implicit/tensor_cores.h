@@ -22,7 +22,8 @@ bool there(const Registry& registry);
 // Types, channels and what the copy engine's maps can say. Other problems are left to conv.sass.
 bool takes(ConvPass pass, const ConvProblem& p);
 // Of a problem that takes() accepts: the operands begin where the copy engine can read, and this epilogue is possible.
-bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue);
+bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,
+          const Forced& forced = {});
 
 // By the models, of tensor cores where those take it, else of multiply-adds.
 double microseconds(ConvPass pass, const ConvProblem& p);
