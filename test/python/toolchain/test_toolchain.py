@@ -262,6 +262,13 @@ except ng.CheckError as e:
     assert done.stdout.split() == ["out", "of", "bounds", "scale", "19"] or done.stdout.startswith("fault scale 19"), (
         done.stdout + done.stderr
     )
+    # An order of warps is named, and means what it says.
+    seeded = python(
+        program.replace("e.findings[0].what", "e"), device="emulator", emulator="checked", emulator_order="7"
+    )
+    assert "(in order 7)" in seeded.stdout, seeded.stdout + seeded.stderr
+    refused = python(program, device="emulator", emulator_order="seven")
+    assert "NERVANAGPU_EMULATOR_ORDER is 'seven'; needs a seed from 0 to 4294967295" in refused.stderr
 
 
 def test_includes_stay_below_their_folders(tmp_path: Path) -> None:
