@@ -2,6 +2,7 @@
 #include <optional>
 #include <vector>
 
+#include "nervanagpu/memory_report.hpp"
 #include "nervanagpu/overlap.hpp"
 #include "python/bind.h"
 
@@ -151,6 +152,8 @@ void bind_device(py::module_& m) {
         "Wait for all work of all streams of a device (None: the current one); raises what went wrong in it.");
   m.def("memory_stats", on_device(&memory_stats), py::arg("device") = py::none(),
         "Memory in use and cached on a device (None: the current one).");
+  m.def("set_memory_limit", &set_memory_limit);
+  m.def("memory_limit", &memory_limit);
   m.def("release_captured_memory", &release_captured_memory, py::call_guard<GilRelease>(),
         "Temporary memory of work captured in a CUDA graph stays the graph's own. Once every such graph is destroyed, "
         "this "

@@ -19,6 +19,8 @@ class ForwardingDevice : public Device {
     inner_.free(address, streams);
   }
   [[nodiscard]] MemoryStats memory_stats() const override { return inner_.memory_stats(); }
+  void set_memory_limit(std::size_t bytes) override { inner_.set_memory_limit(bytes); }
+  [[nodiscard]] std::size_t memory_limit() const override { return inner_.memory_limit(); }
   void release_cached() override { inner_.release_cached(); }
   void release_captured() override { inner_.release_captured(); }
   void* allocate_host(std::size_t bytes) override { return inner_.allocate_host(bytes); }

@@ -18,6 +18,11 @@ struct HeldMemory {
   int device = 0;
 };
 
+// What tensors, and memory that is cached for them, may take of the current device in all: more is refused as OutOfMemory.
+// 0: there is no limit, as at first. What is taken already stays.
+NG_API void set_memory_limit(std::size_t bytes);
+NG_API std::size_t memory_limit();
+
 // From now on allocations are recorded; false forgets those that were. Off at first.
 NG_API void record_memory(bool on);
 NG_API bool records_memory() noexcept;

@@ -32,6 +32,8 @@ class CudaDevice final : public Device, private PoolBacking {
   std::uint64_t allocate(std::size_t bytes, StreamId stream) override;
   void free(std::uint64_t address, std::span<const StreamId> streams) noexcept override;
   [[nodiscard]] MemoryStats memory_stats() const override { return pool_.stats(); }
+  void set_memory_limit(std::size_t bytes) override { pool_.set_limit(bytes); }
+  [[nodiscard]] std::size_t memory_limit() const override { return pool_.limit(); }
   void release_cached() override;
   void release_captured() override;
   void* allocate_host(std::size_t bytes) override;

@@ -109,6 +109,8 @@ class Device {
   // `streams`: where work may still be using the memory, apart from the default stream.
   virtual void free(std::uint64_t address, std::span<const StreamId> streams) noexcept = 0;
   [[nodiscard]] virtual MemoryStats memory_stats() const = 0;
+  virtual void set_memory_limit(std::size_t bytes) = 0;  // 0: none
+  [[nodiscard]] virtual std::size_t memory_limit() const = 0;
   virtual void release_cached() = 0;
   virtual void release_captured() = 0;  // memory of graphs that are gone
 

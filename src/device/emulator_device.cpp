@@ -8,6 +8,7 @@
 
 #include "nervanagpu/error.hpp"
 #include "sass/emulate/load/size.h"
+#include "src/memory/pool.h"
 #include "src/tensor/tensor_map.h"
 
 namespace nervanagpu {
@@ -104,6 +105,8 @@ std::byte* EmulatorDevice::host(std::uint64_t address, std::size_t bytes, const 
 }
 
 std::uint64_t EmulatorDevice::allocate(std::size_t bytes, StreamId /*stream*/) {
+  const std::size_t limit = limit_;
+  if (limit != 0 && (bytes > limit || memory_.used() > limit - bytes)) throw over_limit(bytes, limit, memory_.used());
   const std::uint64_t address = memory_.allocate(bytes);
   if (address == 0) {
     throw OutOfMemory("out of memory: " + std::to_string(bytes) + " bytes asked for, " +

@@ -1,6 +1,7 @@
 // The emulator as a device: the same cubins, run on the host when they are launched.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -27,6 +28,8 @@ class EmulatorDevice final : public Device {
   std::uint64_t allocate(std::size_t bytes, StreamId stream) override;  // not cached: bounds are exact
   void free(std::uint64_t address, std::span<const StreamId> streams) noexcept override;
   [[nodiscard]] MemoryStats memory_stats() const override;
+  void set_memory_limit(std::size_t bytes) override { limit_ = bytes; }
+  [[nodiscard]] std::size_t memory_limit() const override { return limit_; }
   void release_cached() override {}
   void release_captured() override {}
   std::uint64_t map_host(void* memory, std::size_t bytes) override;
@@ -115,6 +118,7 @@ class EmulatorDevice final : public Device {
   std::unordered_map<GraphId, std::shared_ptr<const Recorded>> graphs_;
   std::uint64_t next_id_;  // of streams, events and graphs; no other device has it
   MemoryStats stats_;
+  std::atomic<std::size_t> limit_ = 0;
   static thread_local std::unique_ptr<Recorded> recording;
 };
 

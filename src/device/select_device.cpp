@@ -15,6 +15,7 @@
 
 #include "nervanagpu/error.hpp"
 #include "nervanagpu/graph.hpp"
+#include "nervanagpu/memory_report.hpp"
 #include "src/device/cuda_device.h"
 #include "src/device/emulator_device.h"
 #include "src/device/status.h"
@@ -285,6 +286,12 @@ void synchronize() {
 }
 MemoryStats memory_stats() {
   return current_device().memory_stats();
+}
+void set_memory_limit(std::size_t bytes) {
+  current_device().set_memory_limit(bytes);
+}
+std::size_t memory_limit() {
+  return current_device().memory_limit();
 }
 void release_captured_memory() {
   current_device().release_captured();

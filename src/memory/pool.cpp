@@ -5,14 +5,17 @@
 #include <limits>
 #include <string>
 
-#include "nervanagpu/error.hpp"
-
 namespace nervanagpu {
 namespace {
 
 constexpr std::size_t kUnit = 512;
 
 }  // namespace
+
+OutOfMemory over_limit(std::size_t bytes, std::size_t limit, std::size_t in_use) {
+  return OutOfMemory("out of memory: " + std::to_string(bytes) + " bytes asked for, the limit is " +
+                     std::to_string(limit) + ", " + std::to_string(in_use) + " held by tensors");
+}
 
 std::size_t Pool::bucket(std::size_t bytes) {
   if (bytes <= kUnit) return kUnit;
@@ -38,19 +41,28 @@ std::uint64_t Pool::reuse(std::size_t size, StreamId stream) {
   return from(cached_, size);
 }
 
+bool Pool::allowed(std::size_t size) const {
+  return limit_ == 0 || (size <= limit_ && stats_.reserved <= limit_ - size);
+}
+
+std::uint64_t Pool::take(std::size_t size) {
+  return allowed(size) ? backing_.take(size) : 0;
+}
+
 std::uint64_t Pool::allocate(std::size_t bytes, StreamId stream) {
   const std::size_t size = bucket(bytes);
   const std::lock_guard lock(mutex_);
   if (!pending_.empty()) collect(false);
   std::uint64_t address = reuse(size, stream);
   if (address == 0) {
-    address = backing_.take(size);
+    address = take(size);
     if (address == 0) {  // give back what is cached, wait for what is pending, and try once more
       collect(true);
       release_locked();
-      address = backing_.take(size);
+      address = take(size);
     }
     if (address == 0) {
+      if (!allowed(size)) throw over_limit(bytes, limit_, stats_.in_use);
       throw OutOfMemory("out of memory: " + std::to_string(bytes) + " bytes asked for, " +
                         std::to_string(backing_.room()) + " free on the device, " + std::to_string(stats_.in_use) +
                         " held by tensors");
@@ -135,6 +147,16 @@ void Pool::release_captured() {
     for (const std::uint64_t address : addresses) cached_[key.bytes].push_back(address);
   }
   captured_.clear();
+}
+
+void Pool::set_limit(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  limit_ = bytes;
+}
+
+std::size_t Pool::limit() const {
+  const std::lock_guard lock(mutex_);
+  return limit_;
 }
 
 MemoryStats Pool::stats() const {

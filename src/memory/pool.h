@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "nervanagpu/error.hpp"
 #include "src/device/device.h"
 
 namespace nervanagpu {
@@ -31,6 +32,9 @@ class PoolBacking {
   virtual std::size_t room() noexcept = 0;                      // free bytes, for messages
 };
 
+// What is said where a limit is in the way.
+OutOfMemory over_limit(std::size_t bytes, std::size_t limit, std::size_t in_use);
+
 class Pool {
  public:
   explicit Pool(PoolBacking& backing) : backing_(backing) {}
@@ -45,6 +49,8 @@ class Pool {
   void release();
   void release_captured();  // the graphs that used it are gone
   [[nodiscard]] MemoryStats stats() const;
+  void set_limit(std::size_t bytes);  // of what is reserved; 0: none
+  [[nodiscard]] std::size_t limit() const;
 
  private:
   struct Pending {
@@ -54,6 +60,8 @@ class Pool {
   };
   void collect(bool all) noexcept;  // pending blocks that are free by now; all: after drain()
   void release_locked() noexcept;
+  [[nodiscard]] bool allowed(std::size_t size) const;      // whether the limit has room for it
+  std::uint64_t take(std::size_t size);                    // 0: no room
   std::uint64_t reuse(std::size_t size, StreamId stream);  // 0: nothing fits
 
   PoolBacking& backing_;
@@ -70,6 +78,7 @@ class Pool {
   static constexpr StreamId kSeveral = ~StreamId{0};
   std::map<Captured, std::vector<std::uint64_t>> captured_;
   MemoryStats stats_;
+  std::size_t limit_ = 0;
 };
 
 }  // namespace nervanagpu

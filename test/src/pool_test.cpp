@@ -77,6 +77,31 @@ TEST(Pool, CountsWhatItHolds) {
   EXPECT_EQ(backing.used, 0U);
 }
 
+TEST(Pool, TakesNoMoreThanItsLimit) {
+  Backing backing;
+  Pool pool(backing);
+  EXPECT_EQ(pool.limit(), 0U);
+  const std::uint64_t a = pool.allocate(2048);
+  pool.set_limit(4096);
+  EXPECT_EQ(pool.limit(), 4096U);
+  const std::uint64_t b = pool.allocate(2048);  // all of it
+  expect_error<OutOfMemory>([&] { pool.allocate(1); },
+                            "out of memory: 1 bytes asked for, the limit is 4096, 4096 held by tensors");
+  pool.free(a, {});
+  pool.free(pool.allocate(1024), {});  // what is cached gives way
+  EXPECT_EQ(pool.stats().reserved, 3072U);
+  pool.free(pool.allocate(512), {});
+  expect_error<OutOfMemory>([&] { pool.allocate(4096); },
+                            "out of memory: 4096 bytes asked for, the limit is 4096, 2048 held by tensors");
+  pool.set_limit(512);  // what is taken stays
+  expect_error<OutOfMemory>([&] { pool.allocate(512); },
+                            "out of memory: 512 bytes asked for, the limit is 512, 2048 held by tensors");
+  pool.free(b, {});
+  pool.free(pool.allocate(2048), {});  // of what is cached
+  pool.set_limit(0);
+  pool.allocate(1 << 19);
+}
+
 TEST(Pool, FreeingTwiceOrSomethingElseChangesNothing) {
   Backing backing;
   Pool pool(backing);

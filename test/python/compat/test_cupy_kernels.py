@@ -293,6 +293,36 @@ def test_memory():
     assert ng.cuda.alloc_pinned_memory(10).nbytes == 10 and ng.get_default_pinned_memory_pool().n_free_blocks() == 0
 
 
+def test_limit_of_the_pool():
+    pool = ng.get_default_memory_pool()
+    assert pool.get_limit() == 0
+    try:
+        pool.free_all_blocks()
+        held = pool.total_bytes()
+        pool.set_limit(size=held + (3 << 20))
+        assert pool.get_limit() == held + (3 << 20)
+        x = ng.zeros(1 << 19)
+        with pytest.raises(MemoryError, match=f"{2 << 20} bytes asked for, the limit is {held + (3 << 20)}, "):
+            ng.zeros(1 << 19)
+        del x
+        ng.zeros(1 << 19)
+        pool.set_limit(fraction=0.5)
+        assert pool.get_limit() == cp.cuda.runtime.memGetInfo()[1] // 2
+        pool.set_limit()
+        assert pool.get_limit() == 0
+        for error, words, arguments in (
+            (ValueError, "both size and fraction", {"size": 1, "fraction": 0.5}),
+            (ValueError, "fraction is 1.5; needs 0 to 1", {"fraction": 1.5}),
+            (ValueError, "size is -1; needs 0 to", {"size": -1}),
+            (TypeError, "size is 1.5; needs an integer", {"size": 1.5}),
+        ):
+            with pytest.raises(error, match=f"set_limit: .*{words}"):
+                pool.set_limit(**arguments)
+        assert pool.get_limit() == 0
+    finally:
+        pool.set_limit(size=0)
+
+
 def test_the_device():
     assert cp.cuda.runtime.getDeviceCount() == 1 and cp.cuda.Device().id == 0
     with cp.cuda.Device(0) as device:

@@ -7,9 +7,10 @@ from types import TracebackType
 from typing import Any
 
 from nervanagpu import _core
-from nervanagpu.arguments import integer
+from nervanagpu.arguments import integer, number
 from nervanagpu.creation import empty, pinned
 from nervanagpu.cupy.raw import MemoryPointer
+from nervanagpu.pycuda.device import mem_get_info
 
 OutOfMemoryError = MemoryError
 
@@ -63,6 +64,21 @@ class MemoryPool:
         """Taken from the device and not in use."""
         stats = _core.memory_stats()
         return int(stats.reserved - stats.in_use)
+
+    def set_limit(self, size: int | None = None, fraction: float | None = None) -> None:
+        """What tensors and memory cached for them may take of the current device in all; MemoryError for more.
+
+        size: bytes, 0 for no limit; or fraction: of the device's memory. What is taken already stays.
+        """
+        if size is not None and fraction is not None:
+            raise ValueError("set_limit: there are both size and fraction; needs one of them")
+        if fraction is not None:
+            size = int(number("set_limit", "fraction", fraction, 0, 1) * mem_get_info()[1])
+        _core.set_memory_limit(0 if size is None else integer("set_limit", "size", size, 0, (1 << 63) - 1))
+
+    def get_limit(self) -> int:
+        """The limit in bytes; 0: none."""
+        return int(_core.memory_limit())
 
     def free_all_blocks(self, stream: Any = None) -> None:
         """Give what is not in use back to the device."""
