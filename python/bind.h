@@ -22,10 +22,16 @@ namespace py = pybind11;
 struct Lazy : Tensor {
   explicit Lazy(Expr e) : Tensor(Later{}), expr(std::move(e)) {}
   void force() {
+    if (!forced && element && !expr.evaluated()) {
+      Tensor copied = element->copy();  // writes that wait are done before it; they evaluate what reads their memory
+      if (!expr.evaluated()) expr = Expr(std::move(copied));
+    }
     if (!forced) static_cast<Tensor&>(*this) = expr.evaluate();
+    element.reset();
     forced = true;
   }
   Expr expr;
+  std::optional<Tensor> element;  // of which it is a copy: asked for alone, it takes no kernel
   bool forced = false;
 };
 

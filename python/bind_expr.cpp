@@ -91,9 +91,16 @@ py::object binary(ExprOp op, const py::object& a, const py::object& b) {
   return lazy(nervanagpu::apply(op, operands));
 }
 
+// A result without axes is a number: s += 1 makes another one, and other names of s keep theirs.
+bool is_result(const py::object& x) {
+  const Lazy* l = lazy_of(x);
+  return l != nullptr && l->expr.shape().empty();
+}
+
 // The tensor's elements change when somebody needs them (assign_later).
 py::object in_place(ExprOp op, const py::object& self, const py::object& b) {
   if (!is_operand(b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
+  if (is_result(self)) return binary(op, self, b);
   const Expr operands[] = {expr_from(self), expr_from(b)};
   const auto target = self.cast<Tensor>();
   const auto power = integer_power(op, operands[0], operands[1], self, b);

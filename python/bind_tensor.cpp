@@ -178,11 +178,23 @@ py::object view_of(const Held& self, Tensor view) {
   return made;
 }
 
+bool has_ellipsis(const py::object& key) {
+  const auto is = [](const py::handle& part) { return part.ptr() == Py_Ellipsis; };
+  return is(key) || (PyTuple_Check(key.ptr()) != 0 && std::ranges::any_of(py::reinterpret_borrow<py::tuple>(key), is));
+}
+
+// One element, x[i] or x[i, j], is a number, not a view: what is written to x later does not change it. x[i, ...] is one.
 py::object item(const Held& self, const py::object& key) {
   if (names_elements(key)) {
     return in_python([&] { return py::module_::import("nervanagpu.indexing").attr("getitem")(self.object, key); });
   }
-  return view_of(self, index(*self.tensor, key));
+  Tensor view = index(*self.tensor, key);
+  if (view.ndim() == 0 && can_evaluate() && !has_ellipsis(key)) {
+    Lazy element(cast(view, view.dtype()));
+    element.element = std::move(view);
+    return py::cast(std::move(element));
+  }
+  return view_of(self, std::move(view));
 }
 
 // The value without leading axes of one element that the place does not have, which NumPy's assignments leave out.
@@ -234,7 +246,15 @@ void write_item(Tensor& view, const py::object& given) {
   set(view, value, true);
 }
 
-void assign_item(const Tensor& self, const py::object& key, const py::object& value) {
+void assign_item(const py::object& object, const py::object& key, const py::object& value) {
+  if (const Lazy* l = lazy_of(object); l != nullptr && l->element) {  // x[i][...] = value would be lost
+    throw TypeError("x[key] = value: x is an element of a tensor, a number; needs a tensor, as x[i, ...] is");
+  }
+  if (!py::isinstance<Tensor>(object)) {
+    throw TypeError("x[key] = value: x is " + std::string(py::str(py::type::of(object).attr("__name__"))) +
+                    "; needs GPUTensor");
+  }
+  const auto& self = object.cast<const Tensor&>();
   if (names_elements(key)) {
     in_python([&] { py::module_::import("nervanagpu.indexing").attr("setitem")(self, key, value); });
     if (checks_results()) check_result(py::cast(self));

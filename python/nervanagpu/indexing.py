@@ -329,8 +329,9 @@ def add_at(x: GPUTensor, key: Any, value: Any) -> None:
     """
     check_tensors("add_at", x=x)
     x, key = _without_bools(x, key)
-    if all(_as_index(part) is None for part in (key if isinstance(key, tuple) else (key,))):  # every place once
-        there = x[key]
+    parts = key if isinstance(key, tuple) else (key,)
+    if all(_as_index(part) is None for part in parts):  # every place once
+        there = x[key if any(part is ... for part in parts) else (*parts, ...)]  # a view, of one element, too
         there += value
         return
     value = _elements(value, x)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from nervanagpu import _core, creation, dtypes
-from nervanagpu._core import GPUTensor
+from nervanagpu._core import Expression, GPUTensor
 from nervanagpu.arguments import choice, shown
 
 CASTINGS = ("no", "equiv", "safe", "same_kind", "unsafe")
@@ -58,6 +58,9 @@ def outputs(function: str, out: Any, count: int) -> list[GPUTensor | None]:
         if o is not None and not isinstance(o, GPUTensor):
             name = f"out[{k}]" if count > 1 else "out"
             raise TypeError(f"{function}: {name} is {shown(o)}; needs GPUTensor (nervanagpu.array makes one)")
+        if type(o) is Expression and o.ndim == 0:
+            name = f"out[{k}]" if count > 1 else "out"
+            raise TypeError(f"{function}: {name} is a number, an element or a result; needs a tensor, as x[i, ...] is")
     return given
 
 

@@ -233,7 +233,8 @@ class Generator:
             other = self.assignable(v)
             if other not in known:  # a number written to a tensor is a copy from the host, which no graph records
                 form = "iadd({0}, {1})"
-            calls.append(form.format(v, other))
+            place = v if self.value(v).ndim else f"{v}[...]"  # in place, numbers have their own way
+            calls.append(form.format(place, other))
         return ", ".join(calls)
 
     def statement(self) -> str:
@@ -245,7 +246,7 @@ class Generator:
         v = self.pick()
         a = self.value(v)
         target = f"v{self.next}" if self.rng.random() < 0.7 else v
-        place = f"{v}[{self.key(a.shape, True)}]" if self.rng.random() < 0.4 else v
+        place = f"{v}[{self.key(a.shape, True)}]" if self.rng.random() < 0.4 or not a.ndim else v
         make: list[tuple[int, Callable[[], str]]] = [
             (14, lambda: f"{target} = {self.expression()}"),
             (4, lambda: f"{target} = {self.view()}"),

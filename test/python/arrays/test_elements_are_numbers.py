@@ -1,0 +1,101 @@
+"""x[i] is a number: later writes do not change it, and what is done to it does not change x. x[i, ...] is a view."""
+
+from __future__ import annotations
+
+import itertools
+
+import nervanagpu as ng
+import numpy as np
+import pytest
+
+DTYPES = ["float32", "float64", "float16", "int8", "uint64", "bool", "complex64"]
+
+
+@pytest.mark.parametrize(("dtype", "shape"), list(itertools.product(DTYPES, [(6,), (3, 4), (2, 3, 2)])))
+def test_an_element_stays(rng, dtype, shape):
+    host = rng.integers(0, 2, shape).astype(dtype)
+    writes = (
+        lambda x, key: x.__setitem__(..., np.ones(shape, "int8")),
+        lambda x, key: x.fill(1),
+        lambda x, key: x.__setitem__(key, 1),
+        lambda x, key: x.__ior__(True) if dtype == "bool" else x.__iadd__(x),
+        lambda x, key: x.sort(0),
+        lambda x, key: ng.add(x, x, out=x),
+        lambda x, key: ng.add.at(x, key, 1),
+    )
+    for key in (tuple(0 for _ in shape), tuple(n - 1 for n in shape), tuple(-n for n in shape)):
+        for write in writes if dtype != "bool" else writes[:-1]:
+            for turned in (False, True):
+                x = ng.array(host)
+                view, place = (x.T, key[::-1]) if turned else (x[None], (0, *key))
+                taken, used, kept = view[place], view[place] * 2, view[(*place, ...)]
+                write(x, key)
+                assert taken.get() == host[key] and taken.dtype == host.dtype and taken.shape == ()
+                assert used.get() == host[key] * 2 and kept.get() == x.get()[key]
+
+
+def test_numpys_scalars(rng):
+    """The idioms of loops, beside NumPy."""
+    made = []
+    for lib in (np, ng):
+        x, y = lib.arange(5.0), lib.arange(5)
+        x[0], x[4] = x[4], x[0]
+        total = y[1]
+        for value in y[2:]:
+            total += value
+        sums, s = [], y.sum()
+        for value in y:
+            s += value
+            sums.append(s)
+        first, *rest = lib.arange(3)
+        first += 7
+        for value in x.flat:
+            value *= 2
+        best = low = x.min()
+        low -= 1
+        half = y[3]
+        half /= 2
+        power = y[2]
+        power **= 3
+        added = x[1]
+        added += lib.ones(2, dtype=float)
+        shown = [x, y, total, sums, first, rest, best, low, half, power, added, x.max(), y[y.argmax()]]
+        made.append([np.asarray([float(v) for v in s] if isinstance(s, list) else s.tolist()) for s in shown])
+    for got, want in zip(made[1], made[0], strict=True):
+        assert np.array_equal(got, want) and got.dtype == want.dtype
+
+
+def test_views_of_one_element():
+    x = ng.zeros((2, 3))
+    x[1, 2, ...][...] = 5
+    x[0, ...][1] = 4
+    x[0:1, 0][...] = 3
+    x[1][0] += 2
+    x[1, 1] *= 0
+    x.reshape(-1)[5:6].reshape(())[...] += 1
+    assert x.tolist() == [[3, 4, 0], [2, 0, 6]]
+    whole = ng.array(3.0)
+    other = whole
+    other += 1
+    assert whole.item() == 4 and x[1, 2, ...].base is x and x[1, 2].base is None
+
+
+def test_writing_to_a_number_is_refused():
+    x = ng.arange(4.0)
+    with pytest.raises(TypeError, match=r"x is an element of a tensor, .*; needs a tensor, as x\[i, ...\] is"):
+        x[0][...] = 5
+    for number in (x[0], x.sum(), x[0] + 1):
+        with pytest.raises(TypeError, match="out is a number, .*; needs a tensor"):
+            ng.add(1, 2, out=number)
+        with pytest.raises(TypeError, match="out is a number, .*; needs a tensor"):
+            ng.sum(x, out=number)
+    assert x.tolist() == [0, 1, 2, 3]
+
+
+def test_reading_an_element_takes_no_kernel():
+    x = ng.arange(8.0)
+    before = ng.launch_count()
+    assert [float(x[3]), int(x[4]), x[5].item(), x[6].tolist(), f"{x[7]:.1f}"] == [3.0, 4, 5.0, 6.0, "7.0"]
+    assert ng.launch_count() == before
+    total = x[1] * 2 + x[2]
+    assert total.item() == 4 and ng.launch_count() == before + 1
