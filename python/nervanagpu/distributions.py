@@ -62,6 +62,26 @@ class MRG32k3a(BitGenerator):
     """The library's generator under this name."""
 
 
+class PCG64(BitGenerator):
+    """The library's generator under this name."""
+
+
+class PCG64DXSM(BitGenerator):
+    """The library's generator under this name."""
+
+
+class MT19937(BitGenerator):
+    """The library's generator under this name."""
+
+
+class SFC64(BitGenerator):
+    """The library's generator under this name."""
+
+
+class Philox(BitGenerator):
+    """The library's generator under NumPy's name."""
+
+
 class Generator(Counts):
     """Random numbers from a seed or BitGenerator with the methods of NumPy's generators; other numbers than theirs."""
 

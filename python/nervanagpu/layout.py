@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -85,10 +84,11 @@ class Flags:
 
 
 class Flat:
-    """The elements of a tensor in row-major order: read and written by number, slice or list."""
+    """The elements of a tensor in row-major order: read and written by number, slice or list, and iterated over."""
 
     def __init__(self, tensor: GPUTensor) -> None:
         self.base = tensor
+        self.index = 0  # of the element that is next
 
     def __len__(self) -> int:
         return self.base.size
@@ -108,9 +108,40 @@ class Flat:
         if not self.base.contiguous:  # the row is a copy
             self.base[...] = row.reshape(self.base.shape)
 
-    def __iter__(self) -> Iterator[GPUTensor]:
-        row = self.base.reshape(-1)
-        return (row[i] for i in range(self.base.size))
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """The place of the element that is next."""
+        return tuple(map(int, np.unravel_index(self.index, self.base.shape)))
+
+    def __iter__(self) -> Flat:
+        return self
+
+    def __next__(self) -> GPUTensor:
+        if self.index >= self.base.size:
+            raise StopIteration
+        element: GPUTensor = self.base[self.coords]
+        self.index += 1
+        return element
+
+    def __eq__(self, other: object) -> Any:
+        return self.copy() == _row(other)
+
+    def __ne__(self, other: object) -> Any:
+        return self.copy() != _row(other)
+
+    def __lt__(self, other: Any) -> Any:
+        return self.copy() < _row(other)
+
+    def __le__(self, other: Any) -> Any:
+        return self.copy() <= _row(other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self.copy() > _row(other)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.copy() >= _row(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         return np.asarray(self.base.get().reshape(-1), dtype)
@@ -118,6 +149,10 @@ class Flat:
     def copy(self) -> GPUTensor:
         """A row of its own."""
         return self.base.flatten()
+
+
+def _row(x: Any) -> Any:
+    return x.copy() if isinstance(x, Flat) else x
 
 
 class Data:

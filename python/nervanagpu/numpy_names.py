@@ -3,7 +3,6 @@ beside its own functions, so that a program for NumPy finds them there."""
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from nervanagpu.iteration import ndenumerate, nditer
 from nervanagpu.layout import Flat
 from nervanagpu.lib import scimath
 from nervanagpu.polynomial_class import poly1d
-from nervanagpu.reductions import operand_of
+from nervanagpu.slices import broadcast
 
 # NumPy's own: what they do concerns arrays of the host, texts of numbers, or questions about dtypes.
 _THEIRS = """
@@ -23,16 +22,6 @@ _THEIRS = """
     seterrcall short signedinteger str_ True_ typecodes typename ubyte uint uintc uintp ulong ulonglong
     unsignedinteger ushort void
 """.split()
-
-
-class broadcast:
-    """What operands broadcast to: shape, ndim, nd, size."""
-
-    def __init__(self, *operands: Any) -> None:
-        self.shape = np.broadcast_shapes(*(operand_of(x).shape for x in operands))
-        self.nd = self.ndim = len(self.shape)
-        self.numiter = len(operands)
-        self.size = math.prod(self.shape)
 
 
 NAMES: dict[str, Any] = {name: getattr(np, name) for name in _THEIRS if hasattr(np, name)}

@@ -10,7 +10,18 @@ import numpy.typing as npt
 from nervanagpu import _core, random
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, shown
-from nervanagpu.distributions import XORWOW, BitGenerator, Generator, MRG32k3a, Philox4x3210
+from nervanagpu.distributions import (
+    MT19937,
+    PCG64,
+    PCG64DXSM,
+    SFC64,
+    XORWOW,
+    BitGenerator,
+    Generator,
+    MRG32k3a,
+    Philox,
+    Philox4x3210,
+)
 from nervanagpu.random_source import Size, seed_of
 
 
@@ -138,6 +149,7 @@ NAMES |= {
     made.__name__: made
     for made in (
         *(BitGenerator, Generator, MRG32k3a, Philox4x3210, RandomState, XORWOW),
+        *(MT19937, PCG64, PCG64DXSM, Philox, SFC64),
         *(default_rng, get_bit_generator, set_bit_generator, get_random_state, set_random_state),
     )
 }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from nervanagpu import composed, creation, manipulation
+from nervanagpu import composed, creation, dtypes, manipulation
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integers, shown
 from nervanagpu.elementwise import Operand
@@ -87,7 +88,10 @@ def _joined(parts: Any, depth: int, ndim: int) -> GPUTensor:
 
 
 class broadcast:
-    """What shapes broadcast to: `shape`, `size`, `nd`, and the operands in that shape, `values`."""
+    """What shapes broadcast to: `shape`, `size`, `nd`, and the operands in that shape, `values`.
+
+    Iterated over, on the host, it gives the operands' elements at each place, row by row.
+    """
 
     def __init__(self, *arrays: Any) -> None:
         held = [a if isinstance(a, GPUTensor) else np.asarray(a) for a in arrays]
@@ -97,4 +101,29 @@ class broadcast:
             raise ValueError(f"broadcast: arrays have shapes {[a.shape for a in held]} ({error})") from None
         self.nd = self.ndim = len(self.shape)
         self.size = int(np.prod(self.shape, dtype=np.int64))
+        self.numiter = len(held)
         self.values = tuple(manipulation.broadcast_to(creation.asarray(a), self.shape) for a in held)
+
+    @functools.cached_property
+    def _theirs(self) -> Any:
+        return np.broadcast(*(dtypes.host_of(v) for v in self.values))
+
+    def __iter__(self) -> broadcast:
+        return self
+
+    def __next__(self) -> tuple[Any, ...]:
+        return tuple(next(self._theirs))
+
+    @property
+    def index(self) -> int:
+        """How many places the iteration has passed."""
+        return int(self._theirs.index)
+
+    @property
+    def iters(self) -> tuple[Any, ...]:
+        """An iterator for each operand over its elements."""
+        return tuple(self._theirs.iters)
+
+    def reset(self) -> None:
+        """Back to the first place."""
+        self._theirs.reset()

@@ -169,3 +169,53 @@ def test_annotations():
 
     assert doubled(ng.ones(2), 1).tolist() == [2.0, 2.0]
     assert ng.typing.NDArray[np.int8].__origin__ is ng.ndarray and ng.ndarray[int, float].__args__ == (int, float)
+
+
+def test_broadcast_is_iterated_over():
+    for shapes in (((3,), (2, 1)), ((), (2,)), ((2, 0), (1,)), ((2, 1, 3), (4, 1), ())):
+        arrays = [np.arange(np.prod(s)).reshape(s) for s in shapes]
+        got, want = ng.broadcast(*map(ng.array, arrays)), np.broadcast(*arrays)
+        assert (got.shape, got.nd, got.ndim, got.size, got.numiter, got.index) == (
+            (want.shape, want.nd, want.ndim, want.size, want.numiter, want.index)
+        )
+        assert [tuple(map(int, t)) for t in got] == [tuple(map(int, t)) for t in want] and list(got) == []
+        got.reset()
+        assert got.index == 0 and len(list(got)) == want.size
+        assert [[int(v) for v in it] for it in ng.broadcast(*map(ng.array, arrays)).iters] == [
+            [int(v) for v in it] for it in np.broadcast(*arrays).iters
+        ]
+
+
+def test_flat_is_an_iterator():
+    for theirs, ours in zip(layouts(np, (3, 4), "int32"), layouts(ng, (3, 4), "int32"), strict=True):
+        got, want = ours.flat, theirs.flat
+        assert [int(next(got)), int(next(got)), got.index, got.coords] == [
+            next(want),
+            next(want),
+            want.index,
+            want.coords,
+        ]
+        assert list(map(int, got)) == list(map(int, want)) and got.index == want.index and list(got) == []
+        for compare in ("__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__"):
+            for other in (3, theirs.reshape(-1)[::-1].copy()):
+                found = getattr(ours.flat, compare)(ng.array(other) if isinstance(other, np.ndarray) else other)
+                assert np.array_equal(found.get(), getattr(theirs.flat, compare)(other))
+
+
+def test_bit_generators_have_numpys_names():
+    for name in ("PCG64", "PCG64DXSM", "MT19937", "SFC64", "Philox"):
+        kind = getattr(ng.random, name)
+        one, other = (ng.random.Generator(kind(seed)).random(5) for seed in (7, 7))
+        assert np.array_equal(one.get(), other.get())
+        assert not np.array_equal(one.get(), ng.random.Generator(kind(8)).random(5).get())
+    with pytest.raises(TypeError, match="PCG64: seed is 'a'; needs an integer"):
+        ng.random.PCG64("a")
+
+
+def test_names_of_the_host_say_so():
+    for name in ("ma", "char", "matrix", "datetime64"):
+        with pytest.raises(
+            AttributeError, match=f"no attribute '{name}' .numpy.{name} is of the host: give it what x.get"
+        ):
+            getattr(ng, name)
+        assert not hasattr(ng, name)
