@@ -1,6 +1,6 @@
 // Tiles and parts of the sums of convolutions on the tensor cores, float16 with channels last: what a cost model is fitted to.
 //
-//   conv_sweep [SECONDS [PARTS]] < LAYERS      a line of LAYERS: name pass n c side k size stride pad (square pictures and filters)
+//   conv_sweep [SECONDS [PARTS [TILES]]] < LAYERS      a line of LAYERS: name pass n c side k size stride pad (square pictures and filters)
 //
 // One JSON object a line on stdout: the layer, tile, parts, what was launched ("hconv_u_128x64x1/8"), median microseconds of a launch in
 // a CUDA graph. Every tile of hconv.sass, and of gconv.sass ("_8_128x64": 8 channels a load), halo.sass, halo_update.sass,
@@ -8,7 +8,8 @@
 // PARTS of an update, "4,8,16,32,64" if not said. The library's choice has the tile "", and twice more "early": 1 and 0, where its
 // launch may start before the one ahead has ended and where not. With less than 8 channels of x windows are copied where a
 // tile of hconv.sass is named: then there is one. A layer of 1x1 filters is also a plain product: "gemm", the library's choice, and
-// "gemm_64x32n", tiles of hgemm.sass and hgemm_cluster.sass.
+// "gemm_64x32n", tiles of hgemm.sass, hgemm_cluster.sass and hgemm_resident.sass. TILES: beside the library's choice only tiles
+// whose names begin so.
 // Operands are random and rotate past the L2. It stops after SECONDS (default 60), saying so on stderr.
 #include <algorithm>
 #include <array>
@@ -43,8 +44,9 @@ constexpr std::array kSharedTiles = {
     "_resident_32_128x128", "_resident_128_128x64", "_resident_128_128x128", "_narrow_16_64", "_narrow_16_128",
     "_narrow_32_64",        "_narrow_32_96"};
 constexpr std::array kSharedUpdates = {2, 3, 4, 5, 7};  // taps
-constexpr std::array kProducts = {"128x64", "128x128", "128x192", "128x256", "128x128x2", "64x16n",  "64x32n",
-                                  "64x64n", "64x128n", "64x16t",  "64x32t",  "64x64t",    "64x128t", "128x64n"};
+constexpr std::array kProducts = {"128x64",   "128x128", "128x192",  "128x256",  "128x128x2", "64x16n",  "64x32n",
+                                  "64x64n",   "64x128n", "64x16t",   "64x32t",   "64x64t",    "64x128t", "128x64n",
+                                  "64x64r16", "64x96r9", "64x128r9", "64x160r8", "64x192r6",  "64x256r4"};
 constexpr std::array kGatheringTiles = {"_128x64", "_128x128", "_128x192"};
 constexpr std::int64_t kPastL2 = 120 << 20;  // bytes
 constexpr double kWork = 2e10;               // of a graph, multiply-adds x 2
@@ -184,7 +186,7 @@ std::vector<std::int64_t> numbers(const std::string& text) {
   return out;
 }
 
-void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const Stream& stream) {
+void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const std::string& only, const Stream& stream) {
   const std::int64_t x = l.p.x_elements(), w = l.p.w_elements(), y = l.p.y_elements();
   const std::int64_t in1 = l.which == ConvPass::fprop ? x : y;
   const std::int64_t in2 = l.which == ConvPass::update ? x : w;
@@ -203,6 +205,7 @@ void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const Stream&
     std::fflush(stdout);
   };
   const auto say = [&](const std::string& tile, std::int64_t splits, std::optional<bool> early = {}) {
+    if (!tile.starts_with(only) && !tile.empty()) return;
     Forced forced;
     forced.kernel = tile, forced.splits = splits, forced.early = early;
     const std::string kernels = launched(l, forced);
@@ -254,8 +257,11 @@ void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const Stream&
   if (!is_product(l)) return;
   say("_gemm", 0);
   for (const char* tile : kProducts) {
+    if (!("gemm_" + std::string(tile)).starts_with(only)) continue;
+    const bool resident = std::string_view(tile).find('r') != std::string_view::npos;
     const bool clusters = tile[0] != '1' || std::string_view(tile).ends_with("n");
-    const std::vector<std::int64_t> some = clusters                      ? std::vector<std::int64_t>{1, 2, 3, 4, 6, 8}
+    const std::vector<std::int64_t> some = resident                      ? std::vector<std::int64_t>{1}
+                                           : clusters                    ? std::vector<std::int64_t>{1, 2, 3, 4, 6, 8}
                                            : l.which == ConvPass::update ? parts
                                                                          : std::vector<std::int64_t>{1, 2, 3};
     for (const std::int64_t splits : some) {
@@ -276,13 +282,14 @@ int main(int argc, char** argv) {
     const auto start = std::chrono::steady_clock::now();
     const std::chrono::duration<double> most(argc > 1 ? std::atof(argv[1]) : 60.0);
     const std::vector<std::int64_t> parts = numbers(argc > 2 ? argv[2] : "4,8,16,32,64");
+    const std::string only = argc > 3 ? argv[3] : "";
     const Stream stream = Stream::create();
     for (Layer l; read(l);) {
       if (std::chrono::steady_clock::now() - start > most) {
         std::fprintf(stderr, "conv_sweep: stopped at %s %s, its time is over\n", l.name.c_str(), l.pass.c_str());
         return 2;
       }
-      sweep(l, parts, stream);
+      sweep(l, parts, only, stream);
     }
     return 0;
   } catch (const std::exception& e) {

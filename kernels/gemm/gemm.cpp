@@ -354,7 +354,7 @@ std::vector<const Kernel*> candidates(const Registry& registry, const GemmProble
     if (!tile.empty()) return of_ops(registry, {"bf16x6", "f16x3"});
     return of_ops(registry, {f16x3::chosen(p) ? "f16x3" : "bf16x6"});
   }
-  if (on_tensor_cores(registry, p)) return of_ops(registry, {"hgemm", "hgemm_cluster"});
+  if (on_tensor_cores(registry, p)) return of_ops(registry, {"hgemm", "hgemm_resident", "hgemm_cluster"});
   if (wide(p.a_type)) return gemm64::kernels(registry);
   return of_ops(registry, {"sgemm", "gemm"});
 }

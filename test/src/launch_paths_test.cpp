@@ -69,6 +69,7 @@ void LaunchPaths::products() {
     }
     follow(type + " of few rows", [&] { product(8, 4096, 4096, dtype); });
     follow(type + " of few columns", [&] { product(4096, 8, 4096, dtype); });
+    follow(type + " of few columns and a short sum", [&] { product(16384, 96, 256, dtype); });
     follow(type + " in parts", [&] { product(64, 64, 16384, dtype); });
     follow(type + " in five parts", [&] {
       GemmOptions options;

@@ -94,6 +94,7 @@ class Drawing {
     if (op == "gemm") chains(), draw_epilogue(random_, out_, {}), no_sgemm();
     if (op == "gemm64" || op == "dgemm") wide();
     if (op == "hgemm") tensor_cores();
+    if (op == "hgemm_resident") resident();
     if (op == "hgemm_cluster") clusters();
     if (op == "bf16x6" || op == "bf16x3" || op == "gemm_if" || op == "f16x3" || op == "f16x2" || op == "split_sum_if")
       in_pieces(op);
@@ -270,6 +271,32 @@ class Drawing {
         ceil_div(p_.m, number("BM")) * ceil_div(p_.n, number("BN")) * std::max(p_.splits, matrices());
     if (limits_.in_turn || !one_in(random_, 8)) {
       out_.most_ctas = static_cast<std::uint32_t>(pick(random_, 1, std::max<std::int64_t>(tiles / 3, 1)));
+    }
+    draw_epilogue(random_, out_, {});
+  }
+
+  // hgemm_resident.sass: a k that fits, and of a batch one b. A CTA's tiles have the same columns.
+  void resident() {
+    const Dtype t = type_of(word(kernel_, "XT"));
+    types(t, t, t);
+    p_.b_transposed = is("TB", "t");
+    p_.splits = 1;
+    out_.tile = hgemm::tile_name(kernel_);
+    constexpr std::int64_t kBlock = 64;
+    batches(4);
+    const std::int64_t most = number("STAY");
+    const std::int64_t blocks = pick(random_, 1, one_in(random_, 3) ? most : std::min<std::int64_t>(most, 3));
+    const bool few = !limits_.in_turn && (p_.batch > 1 || one_in(random_, 5));
+    lengths(number("BM"), number("BN"), blocks * kBlock, kBlock, {}, few ? 1 : 3);
+    lie(8, true, 8, true);
+    if (p_.batch > 1) {
+      p_.stride_b = 0;
+      if (p_.stride_a == 0) p_.stride_a = round_up(p_.m * p_.lda, 8);
+    }
+    const std::int64_t columns = ceil_div(p_.n, number("BN"));
+    const std::int64_t rows = ceil_div(p_.m, number("BM")) * matrices();
+    if (limits_.in_turn || !one_in(random_, 8)) {
+      out_.most_ctas = static_cast<std::uint32_t>(columns * pick(random_, 1, std::max<std::int64_t>(rows / 3, 1)));
     }
     draw_epilogue(random_, out_, {});
   }
@@ -526,7 +553,7 @@ bool draws_products(const Kernel& kernel) {
   constexpr std::string_view kOps[] = {"sgemm",       "gemm",      "hgemm",     "hgemm_cluster", "sgemm_ring",
                                        "sgemm_ring8", "split_sum", "relu_mask", "result_sums",   "result_sums_end",
                                        "table",       "bf16x6",    "bf16x3",    "gemm_if",       "gemm64",
-                                       "dgemm",       "f16x2",     "f16x3",     "split_sum_if"};
+                                       "dgemm",       "f16x2",     "f16x3",     "split_sum_if",  "hgemm_resident"};
   return std::ranges::find(kOps, kernel.manifest().op) != std::end(kOps);
 }
 

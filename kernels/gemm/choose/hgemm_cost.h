@@ -10,17 +10,18 @@
 
 namespace nervanagpu::hgemm {
 
-// hgemm.sass's tiles, of both warpgroups (cooperative) or of one each (ping-pong), and hgemm_cluster.sass's: of operands as
-// they are, swapped, or in pairs that share rows of a.
-enum class Form : std::uint8_t { tiles, ping_pong, cluster, swapped, pair };
+// hgemm.sass's tiles, of both warpgroups (cooperative) or of one each (ping-pong); hgemm_resident.sass's; and
+// hgemm_cluster.sass's: of operands as they are, swapped, or in pairs that share rows of a.
+enum class Form : std::uint8_t { tiles, ping_pong, resident, cluster, swapped, pair };
 constexpr bool in_cluster(Form f) {
-  return f != Form::tiles && f != Form::ping_pong;
+  return f >= Form::cluster;
 }
 
 struct Tile {
   Form form = Form::tiles;
   int bm = 0;
   int bn = 0;
+  int stay = 0;  // resident: blocks of k that there is room for
   bool operator==(const Tile&) const = default;
 };
 std::string shape_name(const Tile& tile);  // "128x64", as kernels' names have it
@@ -62,6 +63,12 @@ struct ClusterTiles {
   std::size_t count = 0;
 };
 ClusterTiles cluster_tiles(const GemmProblem& problem);
+
+// hgemm_resident.sass's tiles. Which of them a problem may have: types, layouts, one part of k that fits.
+inline constexpr std::array kResidentTiles = {Tile{Form::resident, 64, 64, 16}, Tile{Form::resident, 64, 96, 9},
+                                              Tile{Form::resident, 64, 128, 9}, Tile{Form::resident, 64, 160, 8},
+                                              Tile{Form::resident, 64, 192, 6}, Tile{Form::resident, 64, 256, 4}};
+bool fits_resident(const GemmProblem& problem, const Tile& tile, std::int64_t splits);
 
 // Clusters of `splits` CTAs that the GPU holds, `residents` CTAs a multiprocessor.
 std::int64_t clusters_held(std::int64_t splits, std::int64_t residents);

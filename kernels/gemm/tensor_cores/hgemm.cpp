@@ -33,7 +33,12 @@ bool in_cluster(const Kernel& k) {
   return k.manifest().op == "hgemm_cluster";
 }
 
+bool is_resident(const Kernel& k) {
+  return k.manifest().op == "hgemm_resident";
+}
+
 Tile tile_of(const Kernel& k) {
+  if (is_resident(k)) return {Form::resident, k.number("BM"), k.number("BN"), k.number("STAY")};
   const Form form = !in_cluster(k)             ? k.number("PING_PONG") == 2 ? Form::ping_pong : Form::tiles
                     : k.number("MATES") == 2   ? Form::pair
                     : variant(k, "OUT") == "t" ? Form::swapped
@@ -86,7 +91,7 @@ bool chosen(const GemmProblem& p, const Tile& t) {
 int group_log(const GemmProblem& p, const Tile& t) {
   constexpr int kRows = 3;
   constexpr std::int64_t kFew = 4;
-  return tiles_n(p, t) <= kFew ? 0 : kRows;
+  return t.form == Form::resident || tiles_n(p, t) <= kFew ? 0 : kRows;
 }
 
 Values cluster_values(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, Device* device) {
@@ -155,11 +160,12 @@ std::int64_t splits_of(const GemmProblem& problem) {
 }
 
 bool is(const Kernel& kernel) {
-  return in_cluster(kernel) || kernel.manifest().op == "hgemm";
+  return in_cluster(kernel) || is_resident(kernel) || kernel.manifest().op == "hgemm";
 }
 
 std::string tile_name(const Kernel& k) {
   const std::string out = shape_name(tile_of(k));
+  if (is_resident(k)) return out + "r" + std::to_string(tile_of(k).stay);
   if (!in_cluster(k)) return k.number("PING_PONG") == 2 ? out + "x2" : out;
   return out + std::string(variant(k, "OUT"));
 }
@@ -172,7 +178,9 @@ bool fits(const Kernel& k, const GemmProblem& p, std::int64_t splits, std::strin
   constexpr std::int64_t kMaxGrid = 65535;
   const Tile t = tile_of(k);
   if (tile.empty() ? !chosen(p, t) : tile != tile_name(k)) return false;
-  if (!in_cluster(t.form)) {
+  if (t.form == Form::resident) {
+    if (!fits_resident(p, t, splits)) return false;
+  } else if (!in_cluster(t.form)) {
     if (splits > 1 && p.workspace == 0) return false;
   } else if (p.batch > 1 || sgemm::needs_finish(p) || sgemm::has_function(p) || splits > kMostSplits ||
              tiles_m(p, t) > kMaxGrid || tiles_n(p, t) > kMaxGrid || (t.form == Form::pair && splits > 1)) {
@@ -193,7 +201,9 @@ double cost(const Kernel& kernel, const GemmProblem& p, std::int64_t splits, int
 
 Grid tiles_grid(const GemmProblem& p, const Tile& t, std::int64_t splits, int multiprocessors, std::int64_t groups) {
   const std::int64_t tiles = tiles_m(p, t) * tiles_n(p, t) * (p.sum_batch ? splits : splits * p.batch) * groups;
-  Grid out = {static_cast<std::uint32_t>(std::min<std::int64_t>(tiles, std::max(multiprocessors, 1))), 1, 1};
+  std::int64_t most = std::max(multiprocessors, 1);
+  if (t.form == Form::resident) most = std::max<std::int64_t>(most / tiles_n(p, t), 1) * tiles_n(p, t);
+  Grid out = {static_cast<std::uint32_t>(std::min(tiles, most)), 1, 1};
   out.early = p.batch <= 1 && starts_early(p, t, splits, groups);
   return out;
 }

@@ -1,7 +1,7 @@
 """The emulator computes what an H200 computes, bit for bit: random floats through the kernels of the tensor cores.
 
-hgemm with one tile a CTA and with several, parts of k, batches, both warpgroups in turn; hgemm_cluster with operands as
-they are, swapped, in pairs, and with rows that begin anywhere. NG_RECORD_DIGESTS=1 pytest
+hgemm with one tile a CTA and with several, parts of k, batches, both warpgroups in turn; hgemm_resident; hgemm_cluster with
+operands as they are, swapped, in pairs, and with rows that begin anywhere. NG_RECORD_DIGESTS=1 pytest
 test/python/products/test_digests_tensor.py records them on the device that is there, which the file names.
 """
 
@@ -119,6 +119,30 @@ def batches() -> dict[str, Case]:
     return out
 
 
+def residents() -> dict[str, Case]:
+    """hgemm_resident: some tiles a CTA, b in both layouts, a batch of one b."""
+    out: dict[str, Case] = {}
+    shapes = {"64x64r16": (200, 64, 1000), "64x96r9": (9000, 90, 100), "64x128r9": (9000, 128, 200),
+              "64x160r8": (300, 320, 500), "64x192r6": (9000, 180, 100), "64x256r4": (500, 500, 250)}  # fmt: skip
+    for (tile, (m, n, k)), dtype, layout in itertools.product(shapes.items(), FLOATS, ("nn", "nt")):
+        if layout == "nt" or tile not in ("64x96r9", "64x160r8"):
+
+            def run(d: Draw, tile: str = tile, m: int = m, n: int = n, k: int = k, dtype: str = dtype,
+                    layout: str = layout):  # fmt: skip
+                return product(d, dtype, layout, m, n, k, tile=tile, splits=1, relu=True, bias=d((n,), "float32"))
+
+            out[f"resident {tile} {dtype} {layout}"] = run
+    for dtype in FLOATS:
+
+        def each(d: Draw, dtype: str = dtype):
+            a, b = d((3, 4000, 200), "float32").astype(dtype), d((200, 136), "float32").astype(dtype)
+            to = ng.zeros((3, 4000, 136), dtype=dtype)
+            return ng.batched_dot(a, ng.broadcast_to(b[None], (3, 200, 136)), to, tile="64x128r9")
+
+        out[f"resident batch {dtype}"] = each
+    return out
+
+
 def clusters() -> dict[str, Case]:
     """hgemm_cluster: 1 to 8 parts of k, operands swapped, pairs, rows that begin anywhere."""
     out: dict[str, Case] = {}
@@ -152,7 +176,7 @@ def clusters() -> dict[str, Case]:
     return out
 
 
-CASES = {**tiles(), **endings(), **byte_products(), **batches(), **clusters()}
+CASES = {**tiles(), **endings(), **byte_products(), **batches(), **residents(), **clusters()}
 
 
 def digest(name: str) -> str:
@@ -170,7 +194,7 @@ def test_record() -> None:
 
 
 @pytest.mark.skipif(RECORD, reason="recording")
-@pytest.mark.parametrize("op", ["tile", "tiles", "ending", "bytes", "batch", "cluster"])
+@pytest.mark.parametrize("op", ["tile", "tiles", "ending", "bytes", "batch", "resident", "cluster"])
 def test_same_bits_as_the_gpu(op: str) -> None:
     table = json.loads(FILE.read_text())["sha256[:16]"]
     assert set(table) == set(CASES)
