@@ -1,17 +1,16 @@
-// Constants of an H200, written by `conv_fit --steps 2500 --seed 1 benchmarks/results/conv_sweep.jsonl`.
+// Constants of an H200, written by `conv_fit --steps 40000 --seed 1 benchmarks/results/conv_sweep.jsonl`.
 //
 //                        passes   regret: before  after   error: before  after
-//   fitted   fprop          225           1.0155 1.0064            1.088  1.086
-//   fitted   bprop          185           1.0131 1.0124            1.091  1.086
-//   fitted   update         206           1.0213 1.0121            1.084  1.083
-//   held out fprop           29           1.0303 1.0355            1.116  1.117
-//   held out bprop           24           1.0288 1.0278            1.103  1.100
-//   held out update          29           1.0276 1.0126            1.083  1.079
+//   fitted   fprop          198           1.0119 1.0033            1.084  1.078
+//   fitted   bprop          163           1.0189 1.0088            1.087  1.081
+//   fitted   update         179           1.0130 1.0097            1.081  1.073
+//   held out fprop           29           1.0384 1.0259            1.109  1.097
+//   held out bprop           24           1.0187 1.0026            1.093  1.091
+//   held out update          29           1.0151 1.0151            1.081  1.067
 //
 // before: the constants in use until then. regret: the chosen variant's time over the best's; error: the model's, of variants within
 // twice the best's time. Geometric means; a network's layer counts as three random ones.
-// Times: 9846 on an H100, 2626 on an H200, whose memory counts as 0.85 of an H200's.
-// narrow: of four first layers on an H200 (docs/lab/narrow.md), not fitted.
+// Times: 6903 on an H100, 4750 on an H200, whose memory counts as 0.61 of an H200's.
 #pragma once
 
 #include "kernels/conv/costs.h"
@@ -20,82 +19,82 @@ namespace nervanagpu::conv_detail {
 
 // clang-format off
 inline constexpr Costs kFitted = {
-    .memory = 3.047,
-    .copy = 1.462,
+    .memory = 3.52,
+    .copy = 2.047,
     .positions = {
-        .start = 1.844,
-        .early = 1.189,
-        .tile = 0.4874,
-        .turn = 0.9225,
-        .turn_end = 0.7341,
-        .sum = 0.9129,
-        .part = 0.000255,
-        .sums = 1.737,
-        .block = {0.6445, 0.4997, 0.3585, 0.2541, 0.3335, 0.2454, 0.3158},
-        .whole_row = 0.001206,
-        .part_row = 0.001936,
-        .odd_row = 0.004115,
+        .start = 1.875,
+        .early = 1.684,
+        .tile = 0.4649,
+        .turn = 0.8727,
+        .turn_end = 0.1901,
+        .sum = 0.802,
+        .part = 6.612e-08,
+        .sums = 1.806,
+        .block = {0.6445, 0.4997, 0.3485, 0.2434, 0.338, 0.2449, 0.3264},
+        .whole_row = 0.001232,
+        .part_row = 0.001922,
+        .odd_row = 0.003851,
     },
     .update = {
-        .start = 1.642,
-        .early = 0.7423,
-        .tile = 0.7012,
-        .turn = 0.8586,
-        .turn_end = 0.726,
-        .sum = 0.5368,
-        .part = 0.0413,
-        .sums = 1.597,
-        .block = {0.6288, 0.4886, 0.3515, 0.2569, 0.3512, 0.26, 0.345},
-        .whole_row = 0.001299,
-        .part_row = 0.001775,
-        .odd_row = 0.00418,
+        .start = 1.615,
+        .early = 0.7824,
+        .tile = 0.7161,
+        .turn = 0.6758,
+        .turn_end = 0.7534,
+        .sum = 0.4737,
+        .part = 0.04028,
+        .sums = 1.539,
+        .block = {0.6288, 0.4712, 0.3412, 0.2657, 0.3545, 0.26, 0.345},
+        .whole_row = 0.001352,
+        .part_row = 0.001735,
+        .odd_row = 0.003299,
     },
     .gather = {
-        .start = 1.562,
-        .early = 1.205,
-        .tile = 0.5727,
-        .sum = 0.8726,
-        .part = 1.285e-05,
-        .sums = 1.52,
-        .block = {0.4415, 0.5903, 0.7175, 0.4807, 0.6861, 0.7702, 0.9149, 1.117, 1.193},
+        .start = 1.614,
+        .early = 0.914,
+        .tile = 0.5185,
+        .sum = 0.9824,
+        .part = 3.813e-09,
+        .sums = 1.343,
+        .block = {0.4415, 0.5973, 0.7265, 0.4826, 0.7091, 0.7827, 0.9823, 1.317, 1.231},
     },
     .gather_update = {
-        .start = 0.9003,
-        .early = 0.02493,
-        .tile = 0.4566,
+        .start = 0.8568,
+        .early = 4.308e-10,
+        .tile = 0.439,
         .sum = 1.629,
-        .part = 0.05917,
-        .sums = 1.08,
-        .block = {0.4399, 0.713, 1.017, 0.4594, 0.8944, 1.058, 0.6577, 1.093, 1.997},
+        .part = 0.0586,
+        .sums = 1.13,
+        .block = {0.4383, 0.8425, 1.004, 0.4567, 0.8893, 1.067, 0.661, 1.163, 2.005},
     },
     .halo = {
-        .start = 0.9748,
-        .early = 1.002,
-        .step = {0.04305, 0.07808, 0.1194, 0.08551, 0.1541, 0.1167, 0.06121, 0.1005},
-        .tile = {1.31, 1.637, 1.513, 1.231, 2.177, 2.46, 1.574, 1.594},
-        .part_row = 0.004651,
-        .latency = 1.127,
+        .start = 1.005,
+        .early = 1.186,
+        .step = {0.04292, 0.07717, 0.1192, 0.08518, 0.1547, 0.1175, 0.06121, 0.09956},
+        .tile = {1.29, 1.637, 1.476, 1.246, 2.196, 2.446, 1.611, 1.579},
+        .part_row = 0.004344,
+        .latency = 1.131,
     },
     .halo_update = {
         .start = 3.128,
-        .row = 0.001704,
-        .part_row = 0.002581,
-        .column = 0.5265,
-        .reading = 12.61,
-        .wide = 0.3706,
-        .sums = 0.4425,
+        .row = 0.001697,
+        .part_row = 0.002531,
+        .column = 0.5332,
+        .reading = 12.69,
+        .wide = 0.3635,
+        .sums = 0.4458,
     },
     .resident = {
         .start = 2.21,
-        .early = 2.992,
-        .step = 0.06594,
-        .whole_row = 0.001043,
+        .early = 2.7,
+        .step = 0.06772,
+        .whole_row = 0.0009991,
         .part_row = 0.00194,
-        .epilogue = 1.056,
+        .epilogue = 1.025,
     },
     .cells = {
-        .start = 4.255,
-        .elements = 0.8966,
+        .start = 3.625,
+        .elements = 0.7754,
     },
     .narrow = {
         .start = 4.5,
@@ -104,8 +103,8 @@ inline constexpr Costs kFitted = {
         .load = 0.02,
     },
     .product = {
-        .start = 0.1968,
-        .run = 1.153,
+        .start = 0.2607,
+        .run = 0.9736,
     },
 };
 // clang-format on
