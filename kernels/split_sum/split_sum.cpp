@@ -17,18 +17,24 @@ const char* short_name(Dtype t) {
   }
 }
 
+// Parts that are loaded before the first of them is added, as kernels' names have it: as few latencies as there can be.
+const char* ahead(const Sum& s) {
+  constexpr std::int64_t kSome = 4;
+  constexpr std::int64_t kMany = 16;
+  if (s.sums != Dtype::float32 || s.splits <= kSome || !s.condition.numbers().empty()) return "x4";
+  return s.splits <= kMany ? "x16" : "x48";
+}
+
 }  // namespace
 
 Plan plan(const Registry& registry, const Sum& s) {
-  constexpr std::int64_t kMany = 8;
-  const bool many = s.splits > kMany && s.sums == Dtype::float32;
   for (const std::int64_t width : {4, 1}) {
     const std::int64_t pitch = s.pitch != 0 ? s.pitch : s.cols;
     if (s.cols % width != 0 || pitch % width != 0) continue;
     Plan out;
     out.kernel = registry.find((s.condition.numbers().empty() ? "split_sum_" : "split_sum_if_") +
                                std::string(short_name(s.sums)) + "_" + short_name(s.type) + "_" +
-                               std::to_string(width) + (many ? "x16" : "x4"));
+                               std::to_string(width) + ahead(s));
     if (out.kernel == nullptr) continue;
     const std::int64_t plane = s.rows * s.cols / width;
     const std::int64_t total = s.groups * plane;

@@ -448,9 +448,9 @@ class Drawing {
     const Dtype a = is("ST", "s32") ? (one_in(random_, 2) ? Dtype::int8 : Dtype::uint8) : y;
     if (number("AHEAD") == 4) {
       small_chains(a, y, fours, kPart + 1);
-      p_.splits = pick(random_, 2, 6);
+      p_.splits = pick(random_, 2, sgemm::byte(a) ? 6 : 4);
     } else {  // of more k than small chains have
-      p_.splits = pick(random_, 14, 40);
+      p_.splits = number("AHEAD") == 16 ? pick(random_, 14, 16) : pick(random_, 17, 60);
       small_chains(a, y, fours, kPart * p_.splits - pick(random_, 0, kPart - 1));
     }
     if (!fours) p_.ldc += p_.ldc % 4 == 0 && p_.n % 4 == 0 ? 1 : 0;
