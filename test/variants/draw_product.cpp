@@ -288,6 +288,8 @@ class Drawing {
     const std::int64_t blocks = pick(random_, 1, one_in(random_, 3) ? most : std::min<std::int64_t>(most, 3));
     const bool few = !limits_.in_turn && (p_.batch > 1 || one_in(random_, 5));
     lengths(number("BM"), number("BN"), blocks * kBlock, kBlock, {}, few ? 1 : 3);
+    constexpr std::int64_t kRows = 3;  // of tiles, so that a CTA has as many
+    while (!few && ceil_div(p_.m, number("BM")) * matrices() < kRows) p_.m += number("BM");
     lie(8, true, 8, true);
     if (p_.batch > 1) {
       p_.stride_b = 0;
