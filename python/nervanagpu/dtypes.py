@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, shown
 from nervanagpu.function_table import public
 
@@ -127,6 +128,11 @@ def host_of(tensor: Any) -> Any:
         return tensor.get()
     except TypeError:
         return tensor.astype("float32").get()
+
+
+def on_host(x: Any) -> Any:
+    """A tensor as an array of the host; anything else as it is."""
+    return host_of(x) if isinstance(x, GPUTensor) else x
 
 
 # ---- functions of the array API --------------------------------------------------------------------------------------

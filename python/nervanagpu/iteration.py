@@ -133,7 +133,7 @@ class nditer:
         return self._theirs[index]
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        self._theirs[index] = dtypes.host_of(value) if isinstance(value, GPUTensor) else value
+        self._theirs[index] = dtypes.on_host(value)
 
     def copy(self) -> nditer:
         """There is none: two iterators would write one copy of a tensor."""

@@ -11,10 +11,6 @@ from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, shown
 
 
-def _host(x: Any) -> Any:
-    return dtypes.host_of(x) if isinstance(x, GPUTensor) else x
-
-
 def _tensor(function: str, made: Any) -> Any:
     """Results of NumPy's as tensors. TypeError where the function returned no numbers."""
     if isinstance(made, tuple):
@@ -35,7 +31,7 @@ class vectorize(np.vectorize):
     """A function of numbers as one of tensors: it is called on the host for each element, as NumPy's is."""
 
     def __call__(self, *args: Any, **more: Any) -> Any:
-        made = super().__call__(*map(_host, args), **{k: _host(v) for k, v in more.items()})
+        made = super().__call__(*map(dtypes.on_host, args), **{k: dtypes.on_host(v) for k, v in more.items()})
         return self if made is self else _tensor("vectorize", made)  # as a decorator it gives itself
 
 
@@ -55,12 +51,12 @@ class frompyfunc:
         self.identity, self.signature = identity, None
 
     def _made(self, function: Any, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
-        given, out = {k: _host(v) for k, v in more.items()}, more.get("out")
+        given, out = {k: dtypes.on_host(v) for k, v in more.items()}, more.get("out")
         outs = out if isinstance(out, tuple) else (out,)
         if not any(isinstance(o, GPUTensor) for o in outs):
-            return _tensor(self.__name__, function(*map(_host, args), **given))
+            return _tensor(self.__name__, function(*map(dtypes.on_host, args), **given))
         given.pop("out")
-        made = function(*map(_host, args), **given)
+        made = function(*map(dtypes.on_host, args), **given)
         results = made if isinstance(made, tuple) else (made,)
         for k, (o, r) in enumerate(zip(outs, results, strict=True)):
             if not isinstance(o, GPUTensor):
@@ -89,9 +85,9 @@ class frompyfunc:
 
     def at(self, x: GPUTensor, indices: Any, *values: Any) -> None:
         """x[indices] = function(x[indices], value), again for a place that stands there twice."""
-        made = _host(x).astype(object)
-        places = tuple(map(_host, indices)) if isinstance(indices, tuple) else _host(indices)
-        self._theirs.at(made, places, *map(_host, values))
+        made = dtypes.on_host(x).astype(object)
+        places = tuple(map(dtypes.on_host, indices)) if isinstance(indices, tuple) else dtypes.on_host(indices)
+        self._theirs.at(made, places, *map(dtypes.on_host, values))
         x[...] = _tensor(self.__name__, made)
 
     def __repr__(self) -> str:

@@ -239,22 +239,18 @@ def _at_of(name: str, count: int) -> Binary:
         if name == "add" and not isinstance(values[0], float | complex):
             indexing.add_at(x, indices, *values)
             return
-        places = tuple(map(_host, indices)) if isinstance(indices, tuple) else _host(indices)
+        places = tuple(map(dtypes.on_host, indices)) if isinstance(indices, tuple) else dtypes.on_host(indices)
         made = dtypes.host_of(x).copy()  # on the host: one after another
         try:
             ufunc = ufunc_keywords.theirs(name)
             assert ufunc is not None
-            ufunc.at(made, places, *map(_host, values))
+            ufunc.at(made, places, *map(dtypes.on_host, values))
         except (TypeError, ValueError, IndexError, OverflowError) as error:
             kind = next(k for k in type(error).__mro__ if k.__module__ == "builtins")
             raise kind(f"{name}.at: indices or value do not fit ({error})") from None
         x[...] = creation.array(made)
 
     return at
-
-
-def _host(x: Any) -> Any:
-    return dtypes.host_of(x) if isinstance(x, GPUTensor) else x
 
 
 def _refused(name: str, method: str, needs: str) -> Binary:

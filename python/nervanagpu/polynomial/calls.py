@@ -31,9 +31,7 @@ _PREFIXES = {
 
 def to_host(x: Any) -> Any:
     """Tensors, also those in lists, as arrays of the host."""
-    if isinstance(x, GPUTensor):
-        return dtypes.host_of(x)
-    return type(x)(map(to_host, x)) if type(x) in (list, tuple) else x
+    return type(x)(map(to_host, x)) if type(x) in (list, tuple) else dtypes.on_host(x)
 
 
 def to_tensors(x: Any) -> Any:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from nervanagpu.polynomial.calls import names_of as _names_of
-from nervanagpu.polynomial.classes import CLASSES as _CLASSES
+from nervanagpu.polynomial.classes import contents as _contents
 
-_NAMES = _names_of("chebyshev")
-_NAMES |= {name: made for name, made in _CLASSES.items() if name in _NAMES}
-__all__ = list(_NAMES)
-globals().update(_NAMES)
+globals().update(_contents("chebyshev"))
 
 
 def __getattr__(name: str) -> Any:

@@ -8,7 +8,7 @@ from numpy import polynomial as theirs
 from numpy.polynomial import polyutils
 
 from nervanagpu._core import GPUTensor
-from nervanagpu.polynomial.calls import to_host, to_tensors, value_of
+from nervanagpu.polynomial.calls import names_of, to_host, to_tensors, value_of
 
 
 class _OfTensors:
@@ -59,3 +59,10 @@ def _made(name: str) -> Any:
 
 
 CLASSES: dict[str, Any] = {name: _made(name) for name in _NAMES}
+
+
+def contents(module: str) -> dict[str, Any]:
+    """What a module of this name has, and `__all__`: functions of calls.py and the classes here."""
+    names = names_of(module)
+    names |= {name: made for name, made in CLASSES.items() if name in names}
+    return {**names, "__all__": list(names)}
