@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""NVIDIA's checkers over a small set of problems that launches kernels of every operation.
+"""NVIDIA's checkers over a small set of problems that launches kernels of every operation, and generated ones.
 
-    tools/checkers.py --out build/checkers [--seconds 300] [--each 8] [--tools memcheck,initcheck,racecheck,synccheck]
+    tools/checkers.py --out build/checkers [--seconds 300] [--each 8] [--statements 800]
+                      [--tools memcheck,initcheck,racecheck,synccheck]
 
-Runs compute-sanitizer with each tool, all at a time, on `build/bin/variants --each N`, writes their logs and
-summary.json into the folder. A tool that ends the program (synccheck does at an error) is run again for each operation
-by itself. What a tool says must be in tools/checkers.json, the list of exceptions: tool, kernel (a pattern of the
-shell), the message (a regular expression) and the reason. Exits 1 if there is a finding without an exception or an
+Runs compute-sanitizer with each tool, all at a time, on `build/bin/variants --each N` and, for kernels that are
+generated, on random programs of Python (test/python/stateful). Writes their logs and summary.json into the folder. A
+tool that ends `variants` (synccheck does at an error) is run again for each operation by itself. What a tool says must
+be in tools/checkers.json, the list of exceptions: tool, kernel (a pattern of the shell), the message (a regular
+expression) and the reason. Exits 1 if there is a finding without an exception or an
 exception without a finding, 2 if something did not run to its end.
 """
 
@@ -28,6 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+PROGRAMS = ROOT / "test/python/stateful/check.py"
 TOOLS = ("memcheck", "initcheck", "racecheck", "synccheck")
 # Each pair of instructions that races once, not each byte.
 OPTIONS = {"racecheck": ["--racecheck-report", "analysis"]}
@@ -115,12 +118,12 @@ def judge(found: list[Finding], known: list[Excuse], ran: Iterable[str]) -> tupl
 class Runner:
     """Runs compute-sanitizer until the time is over."""
 
-    def __init__(self, program: Path, sanitizer: str, out: Path, seconds: float, each: int) -> None:
-        self.program, self.sanitizer, self.out, self.each = program, sanitizer, out, each
+    def __init__(self, variants: list[str], sanitizer: str, out: Path, seconds: float) -> None:
+        self.variants, self.sanitizer, self.out = variants, sanitizer, out
         self.end = time.monotonic() + seconds
         self.problems: list[str] = []  # what did not run to its end
 
-    def once(self, tool: str, name: str, arguments: list[str]) -> tuple[str, str]:
+    def once(self, tool: str, name: str, program: list[str]) -> tuple[str, str]:
         """The tool's log and the program's output; the log is empty if the time was over."""
         log = self.out / f"{name}.log"
         left = self.end - time.monotonic()
@@ -137,8 +140,7 @@ class Runner:
             "200",
             *OPTIONS.get(tool, []),
         ]
-        command += ["--log-file", str(log)]
-        command += [str(self.program), "--threads", "1", "--each", str(self.each), *arguments]
+        command += ["--log-file", str(log), *program]
         environment = {**os.environ, "NERVANAGPU_DEVICE": "cuda"}
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=left, check=False, env=environment)
@@ -154,7 +156,7 @@ class Runner:
 
     def run(self, tool: str) -> str:
         """The logs of a tool: of one run, or where it ended the program early of one for each operation."""
-        log, output = self.once(tool, tool, [])
+        log, output = self.once(tool, tool, self.variants)
         if re.search(r"\d+ problems on ", output):
             if not finished(log):
                 self.problems.append(f"{tool}: the log has no summary")
@@ -165,13 +167,23 @@ class Runner:
         print(f"{tool} ended the program in {done[-1] if done else 'its beginning'}; each operation by itself")
 
         def alone(op: str) -> str:
-            part, _ = self.once(tool, f"{tool}.{op}", ["--only", op])
+            part, _ = self.once(tool, f"{tool}.{op}", [*self.variants, "--only", op])
             if part and not finished(part):
                 self.problems.append(f"{tool}.{op}: the log has no summary")
             return part
 
         with ThreadPoolExecutor(8) as pool:
             return "\n".join(pool.map(alone, operations()))
+
+    def run_programs(self, tool: str, statements: int) -> str:
+        """The tool's log of random programs of so many statements."""
+        name = f"{tool}.programs"
+        log, output = self.once(tool, name, [sys.executable, str(PROGRAMS), "--statements", str(statements)])
+        if not finished(log):
+            self.problems.append(f"{name}: the log has no summary")
+        elif not re.search(r"\d+ statements, 0 programs differ", output):
+            self.problems.append(f"{name}: results are wrong, see {name}.out")
+        return log
 
 
 def operations() -> list[str]:
@@ -198,6 +210,7 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("build/checkers"))
     parser.add_argument("--seconds", type=float, default=300)
     parser.add_argument("--each", type=int, default=8, help="kernels of each operation")
+    parser.add_argument("--statements", type=int, default=800, help="of random programs")
     parser.add_argument("--tools", default=",".join(TOOLS))
     parser.add_argument("--program", type=Path, default=Path("build/bin/variants"))
     parser.add_argument("--exceptions", type=Path, default=ROOT / "tools/checkers.json")
@@ -210,14 +223,17 @@ def main() -> int:
         return 2
     args.out.mkdir(parents=True, exist_ok=True)
     names = kernel_names(args.program)
-    runner = Runner(args.program, sanitizer, args.out, args.seconds, args.each)
+    variants = [str(args.program), "--threads", "1", "--each", str(args.each)]
+    runner = Runner(variants, sanitizer, args.out, args.seconds)
     found: list[Finding] = []
     start = time.monotonic()
-    with ThreadPoolExecutor(len(tools)) as pool:
+    with ThreadPoolExecutor(2 * len(tools)) as pool:
+        programs = [pool.submit(runner.run_programs, t, args.statements) for t in tools if args.statements > 0]
         logs = list(pool.map(runner.run, tools))
+        parts = [part.result() for part in programs] or [""] * len(tools)
     print(f"{time.monotonic() - start:.0f} s")
-    for tool, log in zip(tools, logs, strict=True):
-        mine = findings(tool, log, names)
+    for tool, log, part in zip(tools, logs, parts, strict=True):
+        mine = findings(tool, f"{log}\n{part}", names)
         found += mine
         kinds = Counter((f.kernel or "?", f.message) for f in mine)
         print(f"{tool}: {len(mine)} findings")

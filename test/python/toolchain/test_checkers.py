@@ -79,3 +79,34 @@ def test_exceptions_need_a_reason(checkers: ModuleType, tmp_path: Path) -> None:
 
 def test_every_operation_is_one_that_the_library_has(checkers: ModuleType) -> None:
     assert {"hgemm", "sgemm_ring", "conv", "pool_fprop", "table"} <= set(checkers.operations())
+
+
+SANITIZER = """#!/bin/sh
+while [ "$1" != --log-file ]; do shift; done
+log=$2; shift 2
+case $* in *check.py*) echo "========= {said}" >>$log; echo "800 statements, {wrong} programs differ" ;;
+  *) echo "3 problems on a GPU, 9 elements, 0 wrong, 1.0 s" ;; esac
+echo "========= ERROR SUMMARY: 0 errors" >>$log
+"""
+
+
+@pytest.mark.parametrize(
+    ("said", "wrong", "code"),
+    [("COMPUTE-SANITIZER", 0, 0), ("COMPUTE-SANITIZER", 1, 2), ("Invalid __global__ read of size 4 bytes", 0, 1)],
+)
+def test_what_is_said_of_generated_kernels_counts(
+    said: str, wrong: int, code: int, checkers: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, text in {
+        "compute-sanitizer": SANITIZER.format(said=said, wrong=wrong),
+        "variants": "#!/bin/sh\necho hgemm\n",
+    }.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    exceptions = tmp_path / "none.json"
+    exceptions.write_text('{"exceptions": []}')
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    arguments = ["--out", str(tmp_path / "out"), "--program", str(tmp_path / "variants")]
+    monkeypatch.setattr(sys, "argv", ["checkers.py", *arguments, "--exceptions", str(exceptions)])
+    assert checkers.main() == code
+    assert len(list((tmp_path / "out").glob("*.programs.log"))) == 4
