@@ -4,6 +4,7 @@
 PYBIND11_MODULE(_core, m) {
   m.doc() = "The compiled part of nervanagpu.";
   m.def("version", &nervanagpu::version, "Version of the loaded library, for example \"0.1.0\".");
+  pybind11::detail::npy_api::get();  // its first call lets go of the GIL, in pybind11's way (python/gil.h)
   nervanagpu::python::bind_errors(m);
   nervanagpu::python::bind_device(m);
   nervanagpu::python::bind_memory(m);

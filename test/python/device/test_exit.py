@@ -85,6 +85,29 @@ def test_daemon_threads(names: list[str], python: Run) -> None:
         assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+FIRST_USE = """
+import threading, time
+import nervanagpu as ng
+
+
+def loop():
+    while True:
+        ng.softmax(ng.rand(4, 4)).get()
+
+
+for _ in range(3):
+    threading.Thread(target=loop, daemon=True).start()
+time.sleep(delay)
+"""
+
+
+def test_daemon_threads_that_have_just_begun(python: Run) -> None:
+    """What is prepared at the first use of something, such as NumPy's table of functions, is not left half done."""
+    for delay in [0.002, 0.003, 0.004, 0.005] * 3:
+        done = python(f"delay = {delay}{FIRST_USE}", device=ng.device().kind)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), delay
+
+
 def output_of(*command: str | Path) -> str:
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
