@@ -164,7 +164,7 @@ void bind_operators(Class& c) {
     if (t.size() != 1) {
       throw InvalidArgument("the truth of " + std::to_string(t.size()) + " elements is ambiguous; use any() or all()");
     }
-    return py::module_::import("builtins").attr("bool")(py::cast(t).attr("get")().attr("item")());
+    return py::module_::import("builtins").attr("bool")(py::cast(t).attr("item")());
   });
 }
 

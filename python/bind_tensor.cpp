@@ -2,6 +2,8 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "python/bind.h"
 
@@ -277,8 +279,9 @@ py::object array_of(const Tensor& t, const py::object& dtype, const py::object& 
   if (!copy.is_none() && !copy.cast<bool>()) {
     throw InvalidArgument("copy is False; a tensor in device memory becomes an array only by a copy");
   }
-  py::object out = get(t);
-  return dtype.is_none() ? out : out.attr("astype")(dtype);
+  if (dtype.is_none()) return get(t);
+  if (t.dtype() != Dtype::bfloat16) return get(t).attr("astype")(dtype);
+  return py::cast(t).attr("astype")("float32").attr("get")().attr("astype")(dtype);  // NumPy may have no such dtype
 }
 
 // Foreign code may write what it has the address of.
@@ -305,6 +308,14 @@ py::object reshape(const Held& self, const py::args& shape) {
 // The only element, as Python's number.
 py::object number_in(const Tensor& t) {
   if (t.size() != 1) throw TypeError(text_of(t) + " is not one number");
+  if (t.dtype() == Dtype::bfloat16) {  // NumPy may have no such dtype
+    std::uint16_t bits = 0;
+    {
+      const GilRelease release;
+      t.get(&bits, sizeof bits);
+    }
+    return py::float_(std::bit_cast<float>(std::uint32_t{bits} << 16));
+  }
   return get(t).attr("item")();
 }
 

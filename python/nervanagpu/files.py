@@ -101,6 +101,13 @@ def binary_repr(num: int, width: int | None = None) -> str:
         raise _named("binary_repr", error, "width", width) from None
 
 
+def _tensor(made: Any) -> GPUTensor:
+    """An array of a file. ml_dtypes writes bfloat16 as two bytes without a type."""
+    if made.dtype == np.dtype("V2"):
+        return creation.array(made.view(np.uint16)).view("bfloat16")
+    return creation.array(made)
+
+
 def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:
     """An .npy file."""
     np.save(file, _host(arr), allow_pickle=allow_pickle)
@@ -130,7 +137,7 @@ class Archive(Mapping[str, GPUTensor]):
         self.files: list[str] = theirs.files
 
     def __getitem__(self, name: str) -> GPUTensor:
-        return creation.array(self.npz_file[name])
+        return _tensor(self.npz_file[name])
 
     def __len__(self) -> int:
         return len(self.files)
@@ -155,7 +162,7 @@ class Archive(Mapping[str, GPUTensor]):
 def load_arrays(file: Any, mmap_mode: Any = None, allow_pickle: bool | None = None) -> Any:
     """The tensor of an .npy file, or those of an .npz file. (CuPy's and NumPy's `load`.)"""
     made = np.load(file, mmap_mode, bool(allow_pickle))
-    return creation.array(made) if isinstance(made, np.ndarray) else Archive(made)
+    return _tensor(made) if isinstance(made, np.ndarray) else Archive(made)
 
 
 def loadtxt(*args: Any, **more: Any) -> GPUTensor:

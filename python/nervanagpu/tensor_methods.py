@@ -105,7 +105,7 @@ def _asbuffer(self: GPUTensor) -> memoryview:
     if not self.contiguous:
         raise ValueError(f"asbuffer: {self!r} has gaps; needs a contiguous tensor")
     if _core.device().kind == "emulator":
-        return memoryview(self.get().tobytes())
+        return memoryview(_tobytes(self))
     return memoryview((ctypes.c_uint8 * self.nbytes).from_address(self.ptr))
 
 
@@ -174,7 +174,10 @@ def _tobytes(self: GPUTensor, order: str | None = "C") -> bytes:
     """The elements as bytes: row by row ("C"), by columns ("F"), or so only where they lie so ("A")."""
     by = choice("tobytes", "order", order.upper() if isinstance(order, str) else "C", ("C", "F", "A"))
     turned = by == "F" or (by == "A" and self.flags.fnc)
-    return (self.T if turned else self).get().tobytes()
+    tensor = self.T if turned else self
+    if self.dtype == "bfloat16":  # no dtype of NumPy's own
+        tensor = tensor.copy().view("uint16")
+    return tensor.get().tobytes()
 
 
 def _index(self: GPUTensor) -> int:

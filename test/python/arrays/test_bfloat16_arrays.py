@@ -220,6 +220,29 @@ def test_text_and_pickle() -> None:
     check(pickle.loads(pickle.dumps(x)), np.array([1, 2.5], np.float32))
 
 
+def test_one_number() -> None:
+    x = bf(np.array([1, -2.5, 3.0e38, np.nan], np.float32))
+    assert [float(v) for v in x[:3]] == host(x)[:3].tolist()
+    assert np.isnan(float(x[3])) and int(x[1]) == -2 and f"{x[1]:.2f}" == "-2.50"
+    assert bool(x[0]) and not bool(x[0] - 1) and bool(x[3])
+    assert np.asarray(x, np.float32)[1] == -2.5
+    assert x[:2].tobytes() == b"\x80\x3f\x20\xc0"
+    assert bytes(x[:2].asbuffer()) == b"\x80\x3f\x20\xc0" or ng.device().kind != "emulator"
+    assert ng.array([[1, 2], [3, 4]], "bfloat16").tobytes("F") == b"\x80\x3f\x40\x40\x00\x40\x80\x40"
+    with pytest.raises(TypeError, match="not one number"):
+        float(x)
+
+
+def test_files(tmp_path: Path) -> None:
+    """What the package ml_dtypes writes as two bytes without a type is bfloat16 again."""
+    x = bf(sample((3, 5)))
+    ng.save(tmp_path / "x.npy", x)
+    ng.savez(tmp_path / "x.npz", x=x)
+    for back in (ng.load(tmp_path / "x.npy"), ng.load(tmp_path / "x.npz")["x"]):
+        assert back.dtype == (np.float32 if HAS_NONE else x.dtype)
+        assert np.array_equal(host(back), host(x))
+
+
 @pytest.mark.skipif(HAS_NONE, reason="this is that run")
 def test_without_ml_dtypes() -> None:
     """All of this file once more, where importing ml_dtypes fails."""
