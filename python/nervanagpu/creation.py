@@ -121,7 +121,7 @@ def _numbers(values: Any, dtype: Any) -> Any:
 def _without_tensors(items: Any) -> Any:
     """A nested list with its tensors as arrays."""
     if isinstance(items, GPUTensor):
-        return items.get()
+        return dtypes.host_of(items)
     if isinstance(items, list | tuple) and any(isinstance(i, GPUTensor | list | tuple) for i in items):
         return [_without_tensors(i) for i in items]
     return items
@@ -378,7 +378,8 @@ def arange(
         number("arange", name, value)
     if step == 0:
         raise ValueError("arange: step is 0; needs another number")
-    of = np.result_type(*(np.asarray(v).dtype for v in (start, stop, step))) if dtype is None else _core.dtype(dtype)
+    bare = [np.asarray(dtypes.on_host(v)).dtype for v in (start, stop, step)]
+    of = dtypes.promoted(*bare) if dtype is None else _core.dtype(dtype)
     if all(isinstance(v, int | np.integer) for v in (start, stop, step)):
         count = len(range(int(start), int(stop), int(step)))
         if count > 2 and dtypes.kind_of(of) == "b":

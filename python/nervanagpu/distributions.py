@@ -306,7 +306,7 @@ class Generator(Counts):
             if replace:
                 return self.integers(0, max(length, 1), shape)
             return sorting.argsort(self._uniform((length,)))[: math.prod(shape)].reshape(*shape)
-        weights = np.asarray(p.get() if isinstance(p, GPUTensor) else p, np.float64)
+        weights = np.asarray(dtypes.on_host(p), np.float64)
         if weights.shape != (length,) or not (weights >= 0).all() or not abs(weights.sum() - 1) <= 1e-6:
             raise ValueError(f"choice: p has shape {weights.shape}; needs {length} numbers whose sum is 1")
         if replace:

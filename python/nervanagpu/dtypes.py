@@ -86,6 +86,9 @@ def promoted_values(*values: Any) -> Any:
     for v in values:
         if type(v) is int and not -(2**63) <= v < 2**64:
             raise OverflowError(f"a number is {shown(v)}; needs one of 64 bits")
+    own = [v.dtype for v in values if hasattr(v, "dtype")]
+    if any(_is_bfloat16(d) for d in own):  # of which NumPy knows nothing, or that it is of kind "V"
+        return promoted(*own, *([np.dtype(np.complex64)] if any(isinstance(v, complex) for v in values) else []))
     return np.result_type(*given)
 
 

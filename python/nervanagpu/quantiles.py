@@ -146,7 +146,7 @@ def _weights_of(function: str, x: GPUTensor, weights: Any, axes: list[int], meth
 
 def _asked(function: str, q: Any, scale: float, x: GPUTensor) -> Any:
     """The fractions; a number of Python in the dtype of x's floats, as NumPy has it."""
-    given = q.get() if isinstance(q, GPUTensor) else q
+    given = dtypes.on_host(q)
     try:
         asked = np.asarray(given)
         if asked.dtype.kind not in "biuf":

@@ -233,6 +233,16 @@ def test_one_number() -> None:
         float(x)
 
 
+def test_as_arguments() -> None:
+    x = bf(np.array([1, 2.5, 4], np.float32))
+    assert ng.arange(x[2]).tolist() == [0, 1, 2, 3]
+    check(ng.linspace(x[0], x[2], 4), np.array([1, 2, 3, 4], np.float32))
+    check(ng.unwrap(x), np.array([1, 2.5, 4], np.float32))
+    assert float(ng.percentile(x, bf(np.array(50, np.float32)))) == 2.5
+    assert ng.random.default_rng(1).choice(3, p=bf(np.array([0, 1, 0], np.float32))) == 1
+    assert ng.array([x[0], x[1]]).tolist() == [1, 2.5]
+
+
 def test_files(tmp_path: Path) -> None:
     """What the package ml_dtypes writes as two bytes without a type is bfloat16 again."""
     x = bf(sample((3, 5)))
