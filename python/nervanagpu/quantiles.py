@@ -149,6 +149,8 @@ def _asked(function: str, q: Any, scale: float, x: GPUTensor) -> Any:
     given = dtypes.on_host(q)
     try:
         asked = np.asarray(given)
+        if asked.dtype.kind == "c":
+            raise TypeError
         if asked.dtype.kind not in "biuf":
             asked = asked.astype(np.float64)
     except (TypeError, ValueError):

@@ -290,13 +290,20 @@ def _sizes(self: GPUTensor) -> int:
     return dtypes.size_of(self.dtype)
 
 
+def _give(name: str, member: Any) -> None:
+    """A member of GPUTensor; Python's own errors name a method as its caller does."""
+    if isinstance(member, types.FunctionType) and member.__name__ != name:
+        member.__name__, member.__qualname__ = name, f"GPUTensor.{name}"
+    setattr(GPUTensor, name, member)
+
+
 def install() -> None:
     """Gives GPUTensor these members."""
     for row in TABLE:
         for name in row.methods:
             setattr(GPUTensor, name, row.function)
     for name, function in manipulation._members().items():
-        setattr(GPUTensor, name, function)
+        _give(name, function)
     for name, member in (
         *layout.MEMBERS,
         *tensor_state.MEMBERS,
@@ -340,4 +347,4 @@ def install() -> None:
         ("kahan_count", _fact("kahan_count", "How many compensated sums this compensation was part of.")),
         ("kahan_reset", _fact("kahan_reset", "After so many compensated sums a compensation is dropped; 0: never.")),
     ):
-        setattr(GPUTensor, name, member)
+        _give(name, member)
