@@ -58,8 +58,30 @@ ConvProblem convolution(Layout layout, Dtype type) {
   return p;
 }
 
-void convolve(ConvPass pass, Layout layout, Dtype type = Dtype::float32) {
-  const ConvProblem p = convolution(layout, type);
+// Channels that fill a stage of the tensor cores' kernels.
+ConvProblem of_many_channels() {
+  ConvProblem p = convolution(Layout::channels_last, Dtype::float16);
+  p.n = 2;
+  p.c = p.k = 64;
+  p.in = {1, 16, 16};
+  return p;
+}
+
+// An image of colours.
+ConvProblem first_layer() {
+  ConvProblem p = convolution(Layout::channels_last, Dtype::float16);
+  p.n = 2;
+  p.c = 3;
+  p.k = 64;
+  p.in = {1, 35, 35};
+  p.filter = {1, 11, 11};
+  p.stride = {1, 4, 4};
+  p.pad = {0, 0, 0};
+  return p;
+}
+
+void convolve(ConvPass pass, const ConvProblem& p) {
+  const Dtype type = p.x_type;
   const Tensor x = random_tensor({p.x_elements()}, 4, type);
   const Tensor w = random_tensor({p.w_elements()}, 5, type);
   const Tensor y = random_tensor({p.y_elements()}, 6, type);
@@ -74,6 +96,10 @@ void convolve(ConvPass pass, Layout layout, Dtype type = Dtype::float32) {
     at.workspace = room.address();
   }
   conv(pass, p, at);
+}
+
+void convolve(ConvPass pass, Layout layout, Dtype type = Dtype::float32) {
+  convolve(pass, convolution(layout, type));
 }
 
 void pooling(PoolOp op, bool back, Layout layout, std::array<std::int64_t, 4> window) {
@@ -156,6 +182,12 @@ GemmOptions tiled(const std::string& tile, std::int64_t splits) {
   return out;
 }
 
+GemmOptions in_pieces(const std::string& tile) {
+  GemmOptions out = tiled(tile, 1);
+  out.precision = Precision::tensor;
+  return out;
+}
+
 }  // namespace
 
 std::vector<MutantCase> mutant_cases() {
@@ -200,6 +232,9 @@ std::vector<MutantCase> mutant_cases() {
       {"cluster nn", {128, 448}, {448, 128}, false, false, tiled("64x64n", 3), f16},
       {"cluster nt", {128, 448}, {448, 32}, false, true, tiled("64x32t", 2), f16},
       {"cluster pair", {256, 448}, {448, 256}, false, false, tiled("128x64n", 1), f16},
+      {"hgemm resident", {384, 320}, {320, 128}, false, true, tiled("64x128r9", 1), f16},
+      {"two pieces", {192, 200}, {200, 128}, false, false, in_pieces("f16_128x128")},
+      {"three pieces", {192, 200}, {200, 128}, true, false, in_pieces("128x128")},
   };
   std::vector<MutantCase> out;
   for (const Product& p : products) {
@@ -211,6 +246,11 @@ std::vector<MutantCase> mutant_cases() {
       {"conv update", [last] { convolve(ConvPass::update, last); }},
       {"conv fprop batch", [batch] { convolve(ConvPass::fprop, batch); }},
       {"conv fprop f16", [last] { convolve(ConvPass::fprop, last, Dtype::float16); }},
+      {"conv channels", [] { convolve(ConvPass::fprop, of_many_channels()); }},
+      {"conv channels back", [] { convolve(ConvPass::bprop, of_many_channels()); }},
+      {"conv channels update", [] { convolve(ConvPass::update, of_many_channels()); }},
+      {"conv colours", [] { convolve(ConvPass::fprop, first_layer()); }},
+      {"conv colours update", [] { convolve(ConvPass::update, first_layer()); }},
       {"pool max",
        [last] {
          pooling(PoolOp::max, false, last, {1, 1, 2, 2});
