@@ -22,17 +22,20 @@ namespace py = pybind11;
 struct Lazy : Tensor {
   explicit Lazy(Expr e) : Tensor(Later{}), expr(std::move(e)) {}
   void force() {
-    if (!forced && element && !expr.evaluated()) {
-      Tensor copied = element->copy();  // writes that wait are done before it; they evaluate what reads their memory
-      if (!expr.evaluated()) expr = Expr(std::move(copied));
-    }
     if (!forced) static_cast<Tensor&>(*this) = expr.evaluate();
-    element.reset();
     forced = true;
   }
+  // Without axes it is a number, as NumPy's scalars are: what is done to it gives another one.
+  [[nodiscard]] bool number() const { return expr.shape().empty(); }
+  // One element of a tensor, a number.
+  static Lazy element(const Tensor& place) {
+    Lazy l(Expr::now(place));
+    l.taken = true;
+    return l;
+  }
   Expr expr;
-  std::optional<Tensor> element;  // of which it is a copy: asked for alone, it takes no kernel
   bool forced = false;
+  bool taken = false;  // by x[i]
 };
 
 // The Lazy behind `h` that has not been evaluated; nullptr: it is none.
@@ -70,6 +73,8 @@ Expr expr_from(const py::handle& h);
 Expr rounded_into(const Tensor& out, const Expr& value);
 // `e` as a GPUTensor that is evaluated later.
 py::object lazy(Expr e);
+// A result that was computed: a tensor, and without axes a number as x[i] is.
+py::object result_of(Tensor t);
 // Shows a tensor that was computed or written to who wants to see it (set_result_check).
 void check_result(const py::object& tensor);
 bool checks_results();

@@ -91,16 +91,11 @@ py::object binary(ExprOp op, const py::object& a, const py::object& b) {
   return lazy(nervanagpu::apply(op, operands));
 }
 
-// A result without axes is a number: s += 1 makes another one, and other names of s keep theirs.
-bool is_result(const py::object& x) {
-  const Lazy* l = lazy_of(x);
-  return l != nullptr && l->expr.shape().empty();
-}
-
 // The tensor's elements change when somebody needs them (assign_later).
 py::object in_place(ExprOp op, const py::object& self, const py::object& b) {
   if (!is_operand(b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-  if (is_result(self)) return binary(op, self, b);
+  // s += 1 makes another number, and other names of s keep theirs.
+  if (const Lazy* l = lazy_of(self); l != nullptr && l->number()) return binary(op, self, b);
   const Expr operands[] = {expr_from(self), expr_from(b)};
   const auto target = self.cast<Tensor>();
   const auto power = integer_power(op, operands[0], operands[1], self, b);
@@ -181,6 +176,13 @@ py::object lazy(Expr e) {
   return out;
 }
 
+py::object result_of(Tensor t) {
+  if (t.ndim() == 0) return lazy(Expr(t));
+  py::object out = py::cast(std::move(t));
+  check_result(out);
+  return out;
+}
+
 bool checks_results() {
   return result_check != nullptr;
 }
@@ -240,6 +242,24 @@ void bind_expr(py::module_& m) {
   c.def_property_readonly("size", [](const Lazy& l) { return l.expr.size(); });
   c.def_property_readonly(
       "nbytes", [](const Lazy& l) { return static_cast<std::size_t>(l.expr.size()) * size_of(l.expr.dtype()); });
+  c.def(
+      "get",
+      [](const Lazy& l, const py::object& stream) {
+        if (!stream.is_none()) {
+          const Stream s = stream_from(stream);
+          const GilRelease release;
+          s.synchronize();
+        }
+        const Expr e = l.expr;
+        py::array out(numpy_dtype(e.dtype()), std::vector<py::ssize_t>(e.shape().begin(), e.shape().end()));
+        void* data = out.mutable_data();
+        const std::size_t bytes = static_cast<std::size_t>(e.size()) * size_of(e.dtype());
+        const GilRelease release;
+        e.get(data, bytes);
+        return out;
+      },
+      py::arg("stream") = py::none(),
+      "The elements as a NumPy array. What stands in another's memory is not copied there.");
   c.def("__len__", [](const Lazy& l) {
     if (l.expr.shape().empty()) throw TypeError("a tensor without axes has no length");
     return l.expr.shape()[0];
@@ -286,8 +306,15 @@ void bind_expr(py::module_& m) {
   });
   m.def("gather", [](const Tensor& from, const py::object& offset) {
     const Expr at = expr_from(offset);
-    const GilRelease release;
-    return gather(from, at);
+    return result_of([&] {
+      const GilRelease release;
+      return gather(from, at);
+    }());
+  });
+  m.def("number", [](const py::object& x) {
+    if (lazy_of(x) != nullptr) return x;
+    if (!py::isinstance<Tensor>(x)) throw TypeError("number: x is no tensor; needs GPUTensor");
+    return result_of(x.cast<const Tensor&>());
   });
   m.def("scatter", [](const Tensor& to, const py::object& offset, const py::object& value, const std::string& how) {
     const Expr at = expr_from(offset), source = expr_from(value);

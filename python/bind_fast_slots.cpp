@@ -3,39 +3,22 @@
 // tensors, expressions and numbers takes the ordinary way.
 #include <exception>
 
-#include "python/bind.h"
+#include "python/slots.h"
 
 namespace nervanagpu::python {
 namespace {
 
-PyTypeObject* tensor_type = nullptr;
-PyTypeObject* lazy_type = nullptr;
 PyObject* rethrow_function = nullptr;
 std::exception_ptr caught;  // under the GIL
 
-// The C++ object of an instance whose type is exactly that: pybind11 keeps the pointer first.
-template <class T>
-T* object_of(PyObject* o) {
-  const auto* i = reinterpret_cast<const py::detail::instance*>(o);
-  return i->simple_layout ? static_cast<T*>(i->simple_value_holder[0])
-                          : static_cast<T*>(i->nonsimple.values_and_holders[0]);
-}
-
-// The exception becomes Python's as that of any bound function does.
-PyObject* raise_caught() {
-  caught = std::current_exception();
-  if (caught == nullptr) sleep_forever();  // no exception: Python ends this thread
-  return PyObject_CallNoArgs(rethrow_function);
-}
-
 bool is_plain(PyObject* o) {
-  return Py_TYPE(o) == lazy_type || Py_TYPE(o) == tensor_type || PyFloat_CheckExact(o) != 0 ||
+  return Py_TYPE(o) == lazy_slots || Py_TYPE(o) == tensor_slots || PyFloat_CheckExact(o) != 0 ||
          PyLong_CheckExact(o) != 0;
 }
 
 Expr plain_expr(PyObject* o) {
-  if (Py_TYPE(o) == lazy_type) return object_of<Lazy>(o)->expr;
-  if (Py_TYPE(o) == tensor_type) return *object_of<Tensor>(o);
+  if (Py_TYPE(o) == lazy_slots) return object_of<Lazy>(o)->expr;
+  if (Py_TYPE(o) == tensor_slots) return *object_of<Tensor>(o);
   return expr_from(o);
 }
 
@@ -44,21 +27,41 @@ objobjargproc ordinary_assign = nullptr;  // what the types had, which is the sa
 // As Python does it: a's method, then b's reflected one.
 // "(O)": a tuple that is an operand is one argument, too.
 PyObject* by_method(PyObject* a, PyObject* b, const char* name, const char* reflected) {
-  if (PyObject_TypeCheck(a, tensor_type) != 0) {
+  if (PyObject_TypeCheck(a, tensor_slots) != 0) {
     PyObject* out = PyObject_CallMethod(a, name, "(O)", b);
     if (out != Py_NotImplemented) return out;
     Py_DECREF(out);
   }
-  if (PyObject_TypeCheck(b, tensor_type) != 0) return PyObject_CallMethod(b, reflected, "(O)", a);
+  if (PyObject_TypeCheck(b, tensor_slots) != 0) return PyObject_CallMethod(b, reflected, "(O)", a);
   Py_RETURN_NOTIMPLEMENTED;
 }
 
 constexpr const char* kNames[][2] = {
     {"__add__", "__radd__"}, {"__sub__", "__rsub__"}, {"__mul__", "__rmul__"}, {"__truediv__", "__rtruediv__"}};
 
+// [0] * n repeats the list where n is a whole number of no axes, as with NumPy's scalars.
+bool repeats(PyObject* list, PyObject* n) {
+  if ((PyList_Check(list) == 0 && PyTuple_Check(list) == 0) || Py_TYPE(n) != lazy_slots) return false;
+  const Lazy& l = *object_of<Lazy>(n);
+  switch (l.expr.dtype()) {
+    case Dtype::int8:
+    case Dtype::int16:
+    case Dtype::int32:
+    case Dtype::int64:
+    case Dtype::uint8:
+    case Dtype::uint16:
+    case Dtype::uint32:
+    case Dtype::uint64: return l.number();
+    default: return false;
+  }
+}
+
 template <ExprOp op, int name>
 PyObject* binary(PyObject* a, PyObject* b) {
-  if (!is_plain(a) || !is_plain(b)) return by_method(a, b, kNames[name][0], kNames[name][1]);
+  if (!is_plain(a) || !is_plain(b)) {
+    if (op == ExprOp::multiply && (repeats(a, b) || repeats(b, a))) Py_RETURN_NOTIMPLEMENTED;
+    return by_method(a, b, kNames[name][0], kNames[name][1]);
+  }
   try {
     const Expr operands[] = {plain_expr(a), plain_expr(b)};
     return lazy(nervanagpu::apply(op, operands)).release().ptr();
@@ -80,7 +83,7 @@ int assign_item(PyObject* self, PyObject* key, PyObject* value) {
     return -1;
   }
   const bool short_way =
-      Py_TYPE(value) == lazy_type && Py_TYPE(self) == tensor_type && is_full_slice(key) && !checks_results();
+      Py_TYPE(value) == lazy_slots && Py_TYPE(self) == tensor_slots && is_full_slice(key) && !checks_results();
   if (!short_way) return ordinary_assign(self, key, value);
   try {
     const Lazy& source = *object_of<Lazy>(value);
@@ -105,13 +108,13 @@ int assign_item(PyObject* self, PyObject* key, PyObject* value) {
 // A tensor, or none for None; false: something else.
 bool tensor_or_none(PyObject* o, Tensor** out) {
   if (o == Py_None) return true;
-  if (Py_TYPE(o) == lazy_type) {
+  if (Py_TYPE(o) == lazy_slots) {
     auto* l = object_of<Lazy>(o);
     l->force();
     *out = l;
     return true;
   }
-  if (Py_TYPE(o) != tensor_type) return false;
+  if (Py_TYPE(o) != tensor_slots) return false;
   *out = object_of<Tensor>(o);
   return true;
 }
@@ -169,7 +172,7 @@ PyObject* plain_dot(PyObject* /*module*/, PyObject* const* args, Py_ssize_t coun
     if (bare && (!matrices || !multiplies(a->dtype(), b->dtype()))) Py_RETURN_NOTIMPLEMENTED;
     if (out == nullptr && bare && matrices) return product_of(*a, *b).release().ptr();
     if (out == nullptr) {
-      return py::cast([&] {
+      return result_of([&] {
                const GilRelease release;
                return dot(*a, *b, options);
              }())
@@ -199,14 +202,21 @@ void install(PyTypeObject* type) {
 
 }  // namespace
 
+PyObject* raise_caught() {
+  caught = std::current_exception();
+  if (caught == nullptr) sleep_forever();  // no exception: Python ends this thread
+  return PyObject_CallNoArgs(rethrow_function);
+}
+
 void bind_fast_slots(py::module_& m) {
-  tensor_type = reinterpret_cast<PyTypeObject*>(m.attr("GPUTensor").ptr());
-  lazy_type = reinterpret_cast<PyTypeObject*>(m.attr("Expression").ptr());
+  tensor_slots = reinterpret_cast<PyTypeObject*>(m.attr("GPUTensor").ptr());
+  lazy_slots = reinterpret_cast<PyTypeObject*>(m.attr("Expression").ptr());
   m.def("raise_caught", [] { std::rethrow_exception(std::exchange(caught, nullptr)); });
   rethrow_function = m.attr("raise_caught").cast<py::object>().release().ptr();
-  ordinary_assign = tensor_type->tp_as_mapping->mp_ass_subscript;
-  install(tensor_type);
-  install(lazy_type);
+  ordinary_assign = tensor_slots->tp_as_mapping->mp_ass_subscript;
+  install(tensor_slots);
+  install(lazy_slots);
+  bind_number_slots();
   m.attr("plain_dot") = py::reinterpret_steal<py::object>(PyCFunction_New(&plain_dot_method, nullptr));
 }
 

@@ -192,9 +192,7 @@ py::object item(const Held& self, const py::object& key) {
   }
   Tensor view = index(*self.tensor, key);
   if (view.ndim() == 0 && can_evaluate() && !has_ellipsis(key)) {
-    Lazy element(cast(view, view.dtype()));
-    element.element = std::move(view);
-    return py::cast(std::move(element));
+    return py::cast(Lazy::element(view));
   }
   return view_of(self, std::move(view));
 }
@@ -249,7 +247,7 @@ void write_item(Tensor& view, const py::object& given) {
 }
 
 void assign_item(const py::object& object, const py::object& key, const py::object& value) {
-  if (const Lazy* l = lazy_of(object); l != nullptr && l->element) {  // x[i][...] = value would be lost
+  if (const Lazy* l = lazy_of(object); l != nullptr && l->taken) {  // x[i][...] = value would be lost
     throw TypeError("x[key] = value: x is an element of a tensor, a number; needs a tensor, as x[i, ...] is");
   }
   if (!py::isinstance<Tensor>(object)) {
@@ -400,11 +398,20 @@ void bind_tensor(py::module_& m) {
       "The elements as a NumPy array of the same shape and dtype. Waits for the work before, and for that of "
       "`stream`.");
   c.def(
-      "set", [](Tensor& t, const py::object& value, const py::object& /*device*/) { set(t, value, false); },
-      py::arg("value"), py::arg("device") = py::none(),
+      "set",
+      [](Tensor& t, const py::object& value, const py::object& /*device*/, const py::object& stream) {
+        if (!stream.is_none()) {
+          const Stream s = stream_from(stream);
+          const GilRelease release;
+          s.synchronize();
+        }
+        set(t, value, false);
+      },
+      py::arg("value"), py::arg("device") = py::none(), py::arg("stream") = py::none(),
       "Copy an array of the same shape into this tensor, whatever its strides. ValueError for another shape, "
       "TypeError\n"
-      "for a dtype that loses its kind (float to int). `device` has no effect: there is one.");
+      "for a dtype that loses its kind (float to int). `device` has no effect: there is one. Waits for the work of "
+      "`stream`.");
   c.def(
       "share",
       [](const Held& self, const py::object& shape, const py::object& dtype, const std::optional<std::string>& name) {
@@ -433,7 +440,18 @@ void bind_tensor(py::module_& m) {
         t.fill(number);
       },
       py::arg("value"), "Set every element to a number. OverflowError if the dtype cannot hold it.");
-  c.def("copy", &Tensor::copy, py::call_guard<GilRelease>(), "A contiguous copy in memory of its own.");
+  c.def(
+      "copy",
+      [](const Held& self) {
+        if (lazy_of(self.object) != nullptr && self.tensor->ndim() == 0) {  // nothing changes a number
+          return py::reinterpret_borrow<py::object>(self.object);
+        }
+        return py::cast([&] {
+          const GilRelease release;
+          return self.tensor->copy();
+        }());
+      },
+      "A contiguous copy in memory of its own.");
   c.def("transpose", &transpose, "The view with its axes in the given order; reversed without arguments.");
   c.def("reshape", &reshape, "A contiguous tensor's elements in another shape, as a view; one length may be -1.");
   c.def("__getitem__", &item, py::arg("key"));

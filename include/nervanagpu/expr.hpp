@@ -14,6 +14,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -77,6 +78,10 @@ class NG_API Expr {
   // or bool.
   [[nodiscard]] Tensor evaluate() const;
   [[nodiscard]] bool evaluated() const noexcept;
+  // Its elements, row by row; `bytes` must be those of all. What now() gives is not copied on the device for it.
+  void get(void* host, std::size_t bytes) const;
+  // The value that a tensor has now: the elements stay where they are until somebody is about to overwrite them.
+  [[nodiscard]] static Expr now(const Tensor& tensor);
 
   // For the library's own parts.
   explicit Expr(std::shared_ptr<expr::Node> node) noexcept;

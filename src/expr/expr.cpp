@@ -319,6 +319,15 @@ std::string_view name_of(Reduction op) noexcept {
 }
 
 Expr::Expr(const Tensor& tensor) : Expr(expr::leaf_of(tensor)) {}
+Expr Expr::now(const Tensor& tensor) {
+  if (expr::writes_wait.load(std::memory_order_acquire)) {
+    if (NodePtr value = expr::value_of(tensor)) return own(value);
+  }
+  NodePtr n = expr::leaf_of(tensor);
+  n->borrowed = true;
+  expr::enlist(*n);
+  return Expr(std::move(n));
+}
 Expr::Expr(const Scalar& value) : Expr(number(value)) {}
 Expr::Expr(std::shared_ptr<Node> node) noexcept : node_(std::move(node)) {
   ++node_->handles;

@@ -149,6 +149,15 @@ Tensor Tensor::select(int axis, std::int64_t index) const {
   return t;
 }
 
+Tensor Tensor::element(std::int64_t offset) const {
+  Tensor t{Later{}};
+  t.storage_ = storage_;
+  t.address_ = address_ + static_cast<std::uint64_t>(offset) * size_of(dtype_);
+  t.dtype_ = dtype_;
+  t.device_ = device_;
+  return t;
+}
+
 Tensor Tensor::insert_axis(int axis) const {
   const int n = ndim() + 1;
   if (axis < -n || axis >= n) {

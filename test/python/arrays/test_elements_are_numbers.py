@@ -34,6 +34,18 @@ def test_an_element_stays(rng, dtype, shape):
                 assert used.get() == host[key] * 2 and kept.get() == x.get()[key]
 
 
+def test_an_element_that_was_written_elsewhere_stays():
+    """What stands in two places is neither."""
+    for key in ((3,), (3, ...)):
+        x = ng.arange(4.0)
+        taken = x[1]
+        x[key] = taken
+        x[1] = 9
+        assert (float(taken), x.tolist()) == (1.0, [0, 9, 2, 1])
+        x[3] = 7
+        assert float(taken) == 1.0
+
+
 def test_numpys_scalars(rng):
     """The idioms of loops, beside NumPy."""
     made = []
@@ -97,5 +109,7 @@ def test_reading_an_element_takes_no_kernel():
     before = ng.launch_count()
     assert [float(x[3]), int(x[4]), x[5].item(), x[6].tolist(), f"{x[7]:.1f}"] == [3.0, 4, 5.0, 6.0, "7.0"]
     assert ng.launch_count() == before
+    held, taken = ng.memory_report().in_use, x[3]
+    assert float(taken) == 3.0 and ng.memory_report().in_use == held
     total = x[1] * 2 + x[2]
     assert total.item() == 4 and ng.launch_count() == before + 1
