@@ -74,9 +74,7 @@ py::object product_of(const Tensor& a, const Tensor& b) {
     }
   }
   if (later) return lazy(*std::move(expr));
-  py::object out = py::cast(*std::move(tensor));
-  check_result(out);
-  return out;
+  return result_of(*std::move(tensor));
 }
 
 void sum_up(GemmOptions& options, const Sums& sums) {
@@ -170,7 +168,7 @@ void bind_gemm(py::module_& m) {
         if (stream.is_none()) return product_of(a, b);
         GemmOptions options;
         options.stream = stream_from(stream);
-        return py::cast([&] {
+        return result_of([&] {
           const GilRelease release;
           return matmul(a, b, options);
         }());

@@ -151,7 +151,8 @@ void bind_nn(py::module_& m) {
       "astype",
       [](const py::object& self, const py::object& dtype) {
         const Dtype d = dtype_from(dtype);
-        if (const Lazy* l = lazy_of(self); l != nullptr && !l->expr.evaluated() && l->expr.dtype() != d) {
+        if (const Lazy* l = lazy_of(self);
+            l != nullptr && (l->number() || (!l->expr.evaluated() && l->expr.dtype() != d))) {
           return lazy(cast(l->expr, d));
         }
         return py::cast(converted(self.cast<Tensor>(), d));

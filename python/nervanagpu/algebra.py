@@ -32,7 +32,7 @@ def inner(a: Operand, b: Operand) -> GPUTensor:
     a, b = operand_of(a), operand_of(b)
     if a.ndim == 0 or b.ndim == 0:
         return elementwise.multiply(a, b)
-    return tensordot(a, b, ([-1], [-1]))
+    return product(a, b) if a.ndim == b.ndim == 1 else tensordot(a, b, ([-1], [-1]))
 
 
 @public()
@@ -56,7 +56,7 @@ def kron(a: Operand, b: Operand) -> GPUTensor:
     x = a.reshape(*[n for length in left for n in (length, 1)])
     y = b.reshape(*[n for length in right for n in (1, length)])
     made = elementwise.multiply(x, y)
-    return made.reshape(*[m * n for m, n in zip(left, right, strict=True)])
+    return made.reshape(*[m * n for m, n in zip(left, right, strict=True)]) if ndim else made
 
 
 @public()

@@ -278,7 +278,7 @@ def nan_to_num(
     copy=False writes them to x.
     """
     x = operand_of(x)
-    result = x if not copy or dtypes.kind_of(x.dtype) in "fc" else x.copy()
+    result = x if not copy or dtypes.kind_of(x.dtype) in "fc" else _core.cast(x, x.dtype)
     if dtypes.kind_of(x.dtype) == "c":
         parts = [nan_to_num(part(x), True, nan, posinf, neginf) for part in (real, imag)]
         result = _core.complex_from(*parts)

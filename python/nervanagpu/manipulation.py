@@ -323,7 +323,7 @@ def flip(x: Operand, axis: Axes | None = None) -> GPUTensor:
     """The view with the elements along `axis` (None: all axes) from the last to the first."""
     x = operand_of(x)
     turned = list(range(x.ndim)) if axis is None else _axes("flip", axis, x.ndim)
-    return x[tuple(slice(None, None, -1) if a in turned else slice(None) for a in range(x.ndim))] if turned else x
+    return x[tuple(slice(None, None, -1) if a in turned else slice(None) for a in range(x.ndim))] if turned else x[()]
 
 
 @public()

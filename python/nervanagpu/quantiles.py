@@ -224,7 +224,7 @@ def _quantiles(
         shape = [1 if a in axes else x.shape[a] for a in range(x.ndim)]
         results = [r.reshape(*shape) for r in results]
     if asked.ndim == 0:
-        made = results[0]
+        made = results[0] if results[0].ndim else _core.number(results[0])
     else:
         empty = creation.empty((0, *[x.shape[a] for a in kept]), x.dtype)
         made = composed.stack([r.copy() for r in results], 0) if results else empty

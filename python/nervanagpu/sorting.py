@@ -171,7 +171,7 @@ def lexsort(keys: Any, axis: int = -1) -> GPUTensor:
     if len({k.shape for k in given}) > 1:
         raise ValueError(f"lexsort: keys have shapes {', '.join(str(k.shape) for k in given)}; needs one shape")
     if not given[0].ndim:
-        return creation.zeros((), np.int64)
+        return _core.number(creation.zeros((), np.int64))
     order = argsort(given[0], axis)
     for key in given[1:]:
         order = selection.take_along_axis(order, argsort(selection.take_along_axis(key, order, axis), axis), axis)

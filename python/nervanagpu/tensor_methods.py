@@ -182,7 +182,7 @@ def _tobytes(self: GPUTensor, order: str | None = "C") -> bytes:
 
 def _index(self: GPUTensor) -> int:
     if self.ndim == 0 and dtypes.kind_of(self.dtype) in "iu":
-        return int(_item(self))
+        return int(self)
     raise TypeError(f"{self.dtype} tensor of shape {self.shape} is no index; needs one integer, of no axes")
 
 
@@ -206,6 +206,25 @@ def _round(self: GPUTensor, ndigits: Any = None) -> Any:
 def _trunc(self: GPUTensor) -> int:
     _one_number("trunc", self)
     return int(math.trunc(_item(self)))
+
+
+def _is_integer(self: GPUTensor) -> bool:
+    """Whether the number, of no axes, has no fraction."""
+    _one_number("is_integer", self)
+    return dtypes.kind_of(self.dtype) in "iu" or float(self).is_integer()
+
+
+def _as_integer_ratio(self: GPUTensor) -> tuple[int, int]:
+    """Two whole numbers whose quotient the number, of no axes, is."""
+    _one_number("as_integer_ratio", self)
+    ratio: tuple[int, int] = _item(self).as_integer_ratio()
+    return ratio
+
+
+def _bit_count(self: GPUTensor) -> int:
+    """How many bits of the magnitude of a whole number, of no axes, are 1."""
+    _one_number("bit_count", self)
+    return int(self.__index__()).bit_count()
 
 
 def _one_number(function: str, x: GPUTensor) -> None:
@@ -321,6 +340,9 @@ def install() -> None:
         ("__hash__", _hash),
         ("__round__", _round),
         ("__trunc__", _trunc),
+        ("is_integer", _is_integer),
+        ("as_integer_ratio", _as_integer_ratio),
+        ("bit_count", _bit_count),
         ("__contains__", _contains),
         ("__imatmul__", products.matmul_in_place),
         ("__iter__", _iter),

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import composed, creation, elementwise, reductions
+from nervanagpu import _core, composed, creation, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import integer, integers, is_integer, iterable, shown
 from nervanagpu.linalg.operands import LinAlgError, as_tensor, axes_of, axis_of, check_matrices, conjugate, stored
@@ -136,7 +136,7 @@ def multi_dot(arrays: Sequence[Any], *, out: GPUTensor | None = None) -> GPUTens
 
     result = of(0, len(chain) - 1)
     shape = (() if row else result.shape[:1]) + (() if column else result.shape[1:])
-    result = result.reshape(shape)
+    result = result.reshape(shape) if shape else _core.number(result.reshape(()))
     return stored("multi_dot", result, out)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from nervanagpu import _core
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, flag
 from nervanagpu.linalg.backend import backend
@@ -152,12 +153,12 @@ def eigvals(a: Any) -> GPUTensor:
 
 def det(a: Any) -> GPUTensor:
     """Determinants: (...,) of (..., n, n)."""
-    return backend().det(_square("det", a))
+    return _core.number(backend().det(_square("det", a)))
 
 
 def slogdet(a: Any) -> SlogdetResult:
     """Sign (complex: phase) and logarithm of the absolute value of determinants; 0 and -inf of singular matrices."""
-    return SlogdetResult(*backend().slogdet(_square("slogdet", a)))
+    return SlogdetResult(*map(_core.number, backend().slogdet(_square("slogdet", a))))
 
 
 __all__ = [

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nervanagpu import creation, elementwise, reductions
+from nervanagpu import _core, creation, elementwise, reductions
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import flag, number, shown
 from nervanagpu.linalg.contractions import finite_eps
@@ -81,7 +81,7 @@ def _matrix(function: str, x: GPUTensor, order: Any, axes: tuple[int, int], keep
         raise ValueError(f"{function}: ord is {shown(order)}; needs {_MATRIX_ORDERS} for matrices")
     kept = tuple(1 if i in axes else length for i, length in enumerate(x.shape))
     shape = kept if keepdims else tuple(length for i, length in enumerate(x.shape) if i not in axes)
-    return result.reshape(shape)
+    return result.reshape(shape) if shape else _core.number(result.reshape(()))
 
 
 def norm(x: Any, ord: Any = None, axis: Any = None, keepdims: bool = False) -> GPUTensor:

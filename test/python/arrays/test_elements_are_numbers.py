@@ -46,6 +46,55 @@ def test_an_element_that_was_written_elsewhere_stays():
         assert float(taken) == 1.0
 
 
+RESULTS = {
+    "product": lambda np, v: v @ v,
+    "dot": lambda np, v: np.dot(v, v),
+    "inner": lambda np, v: np.inner(v, v),
+    "vdot": lambda np, v: np.vdot(v, v),
+    "take": lambda np, v: np.take(v, 1),
+    "by an array": lambda np, v: v[np.array(1)],
+    "det": lambda np, v: np.linalg.det(np.diag(v)),
+    "slogdet": lambda np, v: np.linalg.slogdet(np.diag(v))[1],
+    "norm": lambda np, v: np.linalg.norm(np.diag(v), 1),
+    "multi_dot": lambda np, v: np.linalg.multi_dot([v, np.diag(v), v]),
+    "vecdot": lambda np, v: np.linalg.vecdot(v, v),
+    "median": lambda np, v: np.median(v),
+    "quantile": lambda np, v: np.quantile(np.array([2, 0, 1]), 1),
+    "nanquantile": lambda np, v: np.nanquantile(np.array([2, 0, 1]), 1),
+    "lexsort": lambda np, v: np.lexsort(np.array([1.0, 2.0])),
+    "kron": lambda np, v: np.kron(np.array(3.0), np.array(2.0)),
+    "flip": lambda np, v: np.flip(np.array(3.0)),
+    "nan_to_num": lambda np, v: np.nan_to_num(3),
+    "astype": lambda np, v: v.sum().astype("float32"),
+    "copy": lambda np, v: v.sum().copy(),
+    "max": lambda np, v: v.max(),
+    "flat": lambda np, v: v.flat[1],
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_a_result_stays(name):
+    """What NumPy gives as a scalar: s += 1 leaves what else s was called."""
+    made = []
+    for lib in (np, ng):
+        vector = lib.array([1.0, 2.0, 4.0])
+        s = RESULTS[name](lib, vector)
+        other, before = s, float(s)
+        s += 1
+        assert abs(float(other) - before) == 0 and abs(float(s) - before - 1) == 0, lib
+        made.append((before, other.shape, other.dtype, vector.tolist()))
+    assert abs(made[1][0] - made[0][0]) < 1e-12 and made[1][1:] == made[0][1:]
+
+
+def test_arrays_without_axes_are_no_numbers():
+    for lib in (np, ng):
+        arrays = lib.array(3.0), lib.array(lib.arange(3.0).sum()), lib.full((), 3.0), lib.array(3.0).copy()
+        for x in (*arrays, lib.arange(4.0)[3, ...], lib.array([3.0]).reshape(())):
+            other = x
+            x += 1
+            assert float(other) == 4.0, lib
+
+
 def test_numpys_scalars(rng):
     """The idioms of loops, beside NumPy."""
     made = []
@@ -90,6 +139,31 @@ def test_views_of_one_element():
     other = whole
     other += 1
     assert whole.item() == 4 and x[1, 2, ...].base is x and x[1, 2].base is None
+
+
+def test_a_number_as_pythons():
+    whole, half = ng.arange(5)[3], ng.arange(5)[3] / 2
+    assert [0] * whole == [0, 0, 0] and whole * (1, 2) == (1, 2) * 3 and "ab" * whole == "ababab"
+    listed = [1]
+    listed *= whole
+    assert listed == [1, 1, 1] and ([1, 2] * ng.array(3)).tolist() == [3, 6] and ([1, 2] * half).tolist() == [1.5, 3.0]
+    assert whole.is_integer() and not half.is_integer() and half.as_integer_ratio() == (3, 2) and whole.bit_count() == 2
+    with pytest.raises(TypeError, match="is_integer: the tensor has shape .*; needs one number"):
+        ng.arange(2.0).is_integer()
+    numbers = [ng.array([v], dtype)[0] for dtype in DTYPES[:-1] for v in (0, 1)]
+    assert [bool(n) for n in numbers] == [False, True] * len(DTYPES[:-1])
+    assert [int(n) for n in numbers] == [float(n) for n in numbers] == [0, 1] * len(DTYPES[:-1])
+    for dtype, value in (("uint64", 2**64 - 1), ("int64", -(2**63)), ("uint8", 255), ("int8", -128), ("float16", 0.5)):
+        number = ng.array([value], dtype)[0]
+        assert int(number) == int(value) and float(number) == float(value)
+    for value, error in ((np.nan, ValueError), (np.inf, OverflowError)):
+        assert np.isnan(float(ng.array([value])[0])) or value == np.inf
+        with pytest.raises(error):
+            int(ng.array([value])[0])
+    with pytest.raises(TypeError):
+        float(ng.array([1j])[0])
+    with pytest.raises(IndexError):
+        ng.arange(3)[2**70]
 
 
 def test_writing_to_a_number_is_refused():
