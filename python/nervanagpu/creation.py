@@ -81,6 +81,10 @@ def array(
         own = given is not ary  # nobody else's: it was moved
         if (own or not copy) and (dtype is None or given.dtype == _core.dtype(dtype)):
             return named(given, name) if own else given
+        if not given.ndim:  # also of a number a tensor that can be written
+            made = _core.empty((), given.dtype if dtype is None else dtype)
+            made[...] = given
+            return named(made, name)
         return named(given.copy() if dtype is None else given.astype(dtype).copy(), name)
     if isinstance(ary, list | tuple):
         ary = _without_tensors(ary)
@@ -151,11 +155,22 @@ def empty(
     return named(_made(_core.empty, shape, FLOAT32 if dtype is None else dtype), name)
 
 
+def _dtype_of(value: Any) -> Any:
+    """The dtype of new elements with that value: its own, of Python's integers and bools NumPy's, of its floats that of
+    zeros and ones."""
+    if hasattr(value, "dtype"):
+        return value.dtype
+    if isinstance(value, int) and not isinstance(value, bool):
+        return np.dtype(np.uint64 if value >> 63 == 1 else np.int64)
+    kind = host_array("fill_value", value).dtype if isinstance(value, list | tuple) else np.asarray(value).dtype
+    return FLOAT32 if kind.kind not in "iubc" else np.dtype(np.complex64) if kind.kind == "c" else kind
+
+
 @public(numpy=False)
 def full(
     shape: Shape,
     fill_value: Any,
-    dtype: npt.DTypeLike | None = FLOAT32,
+    dtype: npt.DTypeLike | None = None,
     name: str | None = None,
     *,
     order: str | None = "C",
@@ -163,21 +178,17 @@ def full(
 ) -> GPUTensor:
     """A tensor of `fill_value`, which 64-bit integers hold exactly; of a sequence of values what they broadcast to.
 
-    dtype=None: that of `fill_value`; of a float float32. OverflowError if `dtype` cannot hold it.
+    dtype=None: that of `fill_value`, as NumPy's; but of Python's floats float32, as zeros and ones, and of its complex
+    numbers complex64. OverflowError if `dtype` cannot hold it.
     """
     if device is not None:
         check_device("full", device)
+    if dtype is None:
+        dtype = _dtype_of(fill_value)
     if order != "C" and _by_columns("full", order):
-        out = empty(shape, full((), fill_value, dtype).dtype if np.ndim(fill_value) == 0 else dtype, name, order="F")
+        out = empty(shape, dtype, name, order="F")
         out[...] = fill_value
         return out
-    if isinstance(fill_value, complex) and dtype is FLOAT32:
-        dtype = np.complex64
-    if dtype is None:
-        if hasattr(fill_value, "dtype"):
-            dtype = fill_value.dtype
-        else:
-            dtype = FLOAT32 if isinstance(fill_value, float) else np.asarray(fill_value).dtype
     if isinstance(fill_value, GPUTensor | np.ndarray | list | tuple):
         out = empty(shape, dtype, name)
         out[...] = fill_value

@@ -98,3 +98,15 @@ SPACED = """
 @pytest.mark.parametrize("call", SPACED)
 def test_spaced_numbers(call: str) -> None:
     check(f"xp.{call}")
+
+
+def test_full_says_the_dtype_of_its_value() -> None:
+    """As NumPy's, but of Python's floats and complex numbers, which are float32 as those of zeros and ones."""
+    values = (7, -1, 2**40, 2**63, True, np.uint8(7), np.float64(2), np.array([1, 2]), [1, 2], [True, False])
+    for value in values:
+        want, made = np.full((3, 2), value), (ng.full((3, 2), value), ng.full((3, 2), value, order="F"))
+        assert all(m.dtype == want.dtype and np.array_equal(m.get(), want) for m in made), value
+    for other, dtype in ((2.5, "float32"), (np.nan, "float32"), (1j, "complex64"), ([0.5, 1.0], "float32")):
+        made = ng.full(2, other), ng.full(2, other, None), ng.full(2, other, order="F")
+        assert all(m.dtype == dtype and np.array_equal(m.get(), np.full(2, other), equal_nan=True) for m in made)
+    assert ng.full((), ng.array([1, 2], "int16")[0]).dtype == "int16"

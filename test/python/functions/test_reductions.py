@@ -186,7 +186,7 @@ def test_assigned_to_more_elements_than_there_are(rng):
         (lambda: ng.sum(x), a.sum()),
     ):
         for shape in ((5, 7), (3, 5, 7)):
-            out = ng.full(shape, -1)
+            out = ng.full(shape, -1.0)
             out[:] = value()
             np.testing.assert_array_equal(out.get(), np.broadcast_to(want, shape))
             out[..., ::-1] = value()
