@@ -79,6 +79,33 @@ TEST_F(ExprTest, OverwrittenOperands) {
   EXPECT_EQ(launch_count(), launches);
 }
 
+TEST_F(ExprTest, ElementsAsTheyAreNow) {
+  const Tensor x = counted({4});
+  const auto value = [](const Expr& e) {
+    float out = -1;
+    e.get(&out, sizeof out);
+    return out;
+  };
+  const Expr one = Expr::now(x.element(1));
+  const Expr sum = one + Expr::now(x.slice(0, 2, 3));
+  EXPECT_EQ(value(one), 1);
+  EXPECT_FALSE(one.evaluated());  // it was read where it stands
+  assign(x.element(3), one);      // and stands there as well
+  assign(x.element(1), Expr(9));
+  EXPECT_EQ(value(one), 1);
+  assign(x, Expr(7));
+  EXPECT_TRUE(one.evaluated());
+  EXPECT_EQ(value(one), 1);
+  EXPECT_EQ(sum.evaluate().to_host<float>(), std::vector<float>{3});
+  assign_later(x, Expr(x) + 1.0F);
+  EXPECT_EQ(value(Expr::now(x.element(2))), 8);
+  const Expr before = Expr::now(x.element(0));
+  assign_later(x, Expr(x) * 2.0F);
+  EXPECT_EQ(value(before), 8);
+  float too_many[2];
+  EXPECT_THROW(before.get(too_many, sizeof too_many), InvalidArgument);
+}
+
 TEST_F(ExprTest, OverlappingViews) {
   const Tensor x = counted({10});
   assign(x.slice(0, 1, 10), Expr(x.slice(0, 0, 9)) + x.slice(0, 1, 10));
