@@ -15,7 +15,7 @@
 namespace nervanagpu::sass::emulate {
 namespace {
 
-enum Kind : std::uint8_t { kExpectAndArrive, kArriveOne, kExpect, kComplete, kArriveMany, kDrop };
+enum Kind : std::uint8_t { kExpectAndArrive, kArriveOne, kExpectOne, kExpect, kComplete, kArriveMany, kDrop };
 
 // The host bytes of an mbarrier, or nullptr after a fault. `cta` gets the CTA that has it: any of the cluster, or this one.
 std::byte* find(Warp& w, const Uop* u, unsigned lane, std::uint64_t named, bool anywhere, Cta*& cta) {
@@ -61,7 +61,8 @@ void put(Cta& cta, std::byte* p, Mbarrier b) {
 // Checked mode, of an arrival by a lane. `told`: its result says which phase it is.
 void note_arrival(Warp& w, const Uop* u, unsigned lane, Cta& cta, std::uint32_t address, bool told) {
   if (&cta != w.cta) note_remote(w, u, 0, cta, address, 0, Intent::kAtomic);
-  const bool counts = u->x->kind != kExpect && u->x->kind != kComplete;
+  const auto kind = u->x->kind;
+  const bool counts = kind != kExpectOne && kind != kExpect && kind != kComplete;
   cta.checker->mbarrier_arrived(w, lane, address & kRankOffset, counts, told);
 }
 
@@ -150,6 +151,7 @@ const Uop* arrive(Warp& w, const Uop* u) {
       case kExpectAndArrive: ok = b.expect_and_arrive(n); break;
       case kArriveOne: ok = b.arrive(1); break;
       case kArriveMany: ok = b.arrive(n); break;
+      case kExpectOne: ok = b.expect(1); break;
       case kExpect: ok = b.expect(n); break;
       case kComplete: ok = b.expect(-std::int64_t{n}); break;
       default: ok = b.drop(); break;
@@ -173,8 +175,8 @@ const Uop* arrive(Warp& w, const Uop* u) {
   return u + 1;
 }
 
-// When the LDGSTS of a thread are done, and they are: its announced arrival (.ARVCNT), or one that it announces and makes
-// (.TRANSCNT).
+// When the LDGSTS of a thread are done, and they are: its announced arrival (.ARVCNT), or the one byte that it expects since
+// a SYNCS.ARRIVE.A0T1 (.TRANSCNT).
 const Uop* copies_arrive(Warp& w, const Uop* u) {
   const Detail& x = *u->x;
   if (comes_too_early(w, x.address[0], false)) return come_again(w, u);
@@ -186,9 +188,10 @@ const Uop* copies_arrive(Warp& w, const Uop* u) {
     if (p == nullptr || !known(w, u, l, *w.cta, static_cast<std::uint32_t>(address))) return nullptr;
     Mbarrier b = get(p);
     const Mbarrier before = b;
-    if (x.kind == kArriveOne && !b.arrive(1)) {
+    if (x.kind == kArriveOne ? !b.arrive(1) : !b.expect(-1)) {
       if (!misuse(w, u, l,
-                  "at shared address " + hex(address) + ": no arrival is missing, and this would be too many")) {
+                  "at shared address " + hex(address) + ": no " + (x.kind == kArriveOne ? "arrival" : "byte") +
+                      " is missing, and this would be too many")) {
         return nullptr;
       }
       continue;
@@ -327,7 +330,7 @@ bool bind_mbarrier(const Inst& inst, Binding& b) {
     case Op::ELECT: x.body = elect; return true;
     case Op::ARRIVES:
       x.body = copies_arrive;
-      x.kind = inst.mod(Axis::kCount) == Tok::ARVCNT ? kArriveOne : kExpect;
+      x.kind = inst.mod(Axis::kCount) == Tok::ARVCNT ? kArriveOne : kComplete;
       return true;
     case Op::SYNCS: break;
     default: return false;
@@ -345,7 +348,7 @@ bool bind_mbarrier(const Inst& inst, Binding& b) {
       case Tok::A0TR: x.kind = kExpect; break;
       case Tok::A0TX: x.kind = kComplete; break;
       case Tok::ART0: x.kind = kArriveMany; break;
-      case Tok::A0T1: b.refuse(".A0T1"); break;
+      case Tok::A0T1: x.kind = kExpectOne; break;
       default: x.kind = kExpectAndArrive;
     }
     x.flag = says(inst, "RED");

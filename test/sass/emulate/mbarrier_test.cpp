@@ -64,8 +64,10 @@ TEST(Mbarrier, DropTakesPartNoMore) {
   EXPECT_EQ(b.pending(), 1U);
 }
 
+const std::vector<TextLine> kArrival = {{"SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR8], RZ", kSend}};
+
 // Two warps; warp 0 writes 64 words and arrives, warp 1 waits and stores what it reads, plus one.
-KernelImage handover(u32 arrivals, bool waits, bool init = true) {
+KernelImage handover(u32 arrivals, bool waits, bool init = true, const std::vector<TextLine>& arrival = kArrival) {
   const u32 rest = 0x100000 - arrivals;
   char lo[40];
   char hi[40];
@@ -82,18 +84,18 @@ KernelImage handover(u32 arrivals, bool waits, bool init = true) {
                                  {"ISETP.NE.U32.AND P1, PT, R0, RZ, PT"},
                                  {"@P1 BRA made"}};
   if (init) lines.push_back({"SYNCS.EXCH.64 URZ, [UR8], UR6", kSend});
-  const std::vector<TextLine> rest_of = {{"made:"},
-                                         {"WARPSYNC.ALL"},
-                                         {"BAR.SYNC.DEFER_BLOCKING 0x0", kAwait},
-                                         {"LOP3.LUT R1, R0, 0x1f, RZ, 0xc0, !PT"},
-                                         {"IMAD.SHL.U32 R2, R1, 0x4, RZ"},
-                                         {"@P0 BRA reads"},
-                                         {"STS [R2+0x410], R0", kSend},
-                                         {"NOP", kAwait},
-                                         {"SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR8], RZ", kSend},
-                                         {"EXIT", kAwait},
-                                         {"reads:"}};
-  lines.insert(lines.end(), rest_of.begin(), rest_of.end());
+  const std::vector<TextLine> writes = {{"made:"},
+                                        {"WARPSYNC.ALL"},
+                                        {"BAR.SYNC.DEFER_BLOCKING 0x0", kAwait},
+                                        {"LOP3.LUT R1, R0, 0x1f, RZ, 0xc0, !PT"},
+                                        {"IMAD.SHL.U32 R2, R1, 0x4, RZ"},
+                                        {"@P0 BRA reads"},
+                                        {"STS [R2+0x410], R0", kSend},
+                                        {"NOP", kAwait}};
+  lines.insert(lines.end(), writes.begin(), writes.end());
+  lines.insert(lines.end(), arrival.begin(), arrival.end());
+  lines.push_back({"EXIT", kAwait});
+  lines.push_back({"reads:"});
   if (waits) {
     lines.push_back({"SYNCS.PHASECHK.TRANS64.TRYWAIT P2, [UR8], RZ", kAsk});
     lines.push_back({"@!P2 BRA reads", kAwait});
@@ -146,6 +148,22 @@ TEST_F(Handover, AnArrivalTooFewIsADeadlockThatSaysWhoWaits) {
 TEST_F(Handover, ArrivalsBeyondThePhaseBelongToTheNext) {
   const Result<Report> fast = go(handover(31, true), Mode::kFast);
   EXPECT_TRUE(fast.ok()) << (fast.ok() ? "" : fast.error().text());
+}
+
+// cp.async.mbarrier.arrive: the phase lasts until the copies are there, however many arrivals it has had.
+TEST_F(Handover, CopiesHoldThePhaseUp) {
+  const TextLine announced{"SYNCS.ARRIVE.TRANS64.RED.A0T1 RZ, [UR8], RZ", kSend};
+  const TextLine made{"ARRIVES.LDGSTSBAR.64.TRANSCNT [UR8]", kAwait};
+  for (const Mode mode : {Mode::kFast, Mode::kChecked}) {
+    const Result<Report> right = go(handover(32, true, true, {announced, kArrival[0], made}), mode);
+    ASSERT_TRUE(right.ok()) << right.error().text();
+    for (const Finding& f : right->findings) ADD_FAILURE() << f.text();
+    EXPECT_EQ(out_.get()[31], 32U);
+    const Result<Report> endless = go(handover(32, true, true, {announced, kArrival[0]}), mode);
+    ASSERT_FALSE(endless.ok());
+    EXPECT_NE(endless.error().message.find("(0 of 32 arrivals and 32 bytes are missing)"), std::string::npos)
+        << endless.error().message;
+  }
 }
 
 TEST_F(Handover, WithoutInit) {
