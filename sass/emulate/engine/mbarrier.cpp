@@ -15,7 +15,17 @@
 namespace nervanagpu::sass::emulate {
 namespace {
 
-enum Kind : std::uint8_t { kExpectAndArrive, kArriveOne, kExpectOne, kExpect, kComplete, kArriveMany, kDrop };
+enum Kind : std::uint8_t {
+  kExpectAndArrive,
+  kArriveOne,
+  kExpectOne,
+  kExpect,
+  kComplete,
+  kArriveMany,
+  kDrop,
+  kDropMany,
+  kExpectAndDrop
+};
 
 // The host bytes of an mbarrier, or nullptr after a fault. `cta` gets the CTA that has it: any of the cluster, or this one.
 std::byte* find(Warp& w, const Uop* u, unsigned lane, std::uint64_t named, bool anywhere, Cta*& cta) {
@@ -154,6 +164,8 @@ const Uop* arrive(Warp& w, const Uop* u) {
       case kExpectOne: ok = b.expect(1); break;
       case kExpect: ok = b.expect(n); break;
       case kComplete: ok = b.expect(-std::int64_t{n}); break;
+      case kDropMany: ok = b.drop(n); break;
+      case kExpectAndDrop: ok = b.expect_and_drop(n); break;
       default: ok = b.drop(); break;
     }
     if (!ok && !misuse(w, u, l,
@@ -354,8 +366,12 @@ bool bind_mbarrier(const Inst& inst, Binding& b) {
     x.flag = says(inst, "RED");
     if (says(inst, "TMASK")) b.refuse(".TMASK");
     if (says(inst, "OPTOUT")) {
-      if (x.kind != kArriveOne) b.refuse(".OPTOUT without .A1T0");
-      x.kind = kDrop;
+      switch (x.kind) {
+        case kArriveOne: x.kind = kDrop; break;
+        case kArriveMany: x.kind = kDropMany; break;
+        case kExpectAndArrive: x.kind = kExpectAndDrop; break;
+        default: b.refuse(".OPTOUT without an arrival");
+      }
     }
   } else {
     b.refuse("this function");

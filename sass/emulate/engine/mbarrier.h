@@ -57,10 +57,18 @@ class Mbarrier {
     *this = b;
     return true;
   }
-  constexpr bool drop() {  // one arrival, and one less in all phases to come
+  constexpr bool drop(std::uint32_t count = 1) {  // arrivals, and so many less in all phases to come
+    if (count > pending() || count > expected()) return false;
+    put(kExpected, negated(expected() - count));
+    return arrive(count);
+  }
+  constexpr bool expect_and_drop(std::int64_t more) {  // as one
     if (pending() == 0 || expected() == 0) return false;
+    const Mbarrier before = *this;
     put(kExpected, negated(expected() - 1));
-    return arrive(1);
+    if (expect_and_arrive(more)) return true;
+    *this = before;
+    return false;
   }
 
  private:

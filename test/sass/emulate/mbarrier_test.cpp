@@ -66,6 +66,23 @@ TEST(Mbarrier, DropTakesPartNoMore) {
 
 const std::vector<TextLine> kArrival = {{"SYNCS.ARRIVE.TRANS64.A1T0 RZ, [UR8], RZ", kSend}};
 
+TEST(Mbarrier, SeveralMayDropAtOnceAndOneMayExpectBytes) {
+  Mbarrier b = Mbarrier::init(5);
+  EXPECT_FALSE(b.drop(6));
+  EXPECT_TRUE(b.drop(3));
+  EXPECT_EQ(b.pending(), 2U);
+  EXPECT_EQ(b.expected(), 2U);
+  EXPECT_TRUE(b.arrive(1));
+  const std::uint64_t before = b.bits();
+  EXPECT_FALSE(b.expect_and_drop(Mbarrier::kMaxBytes + 1));
+  EXPECT_EQ(b.bits(), before);
+  EXPECT_TRUE(b.expect_and_drop(16));
+  EXPECT_FALSE(b.passed(false));
+  EXPECT_TRUE(b.expect(-16));
+  EXPECT_TRUE(b.passed(false));
+  EXPECT_EQ(b.pending(), 1U);
+}
+
 // Two warps; warp 0 writes 64 words and arrives, warp 1 waits and stores what it reads, plus one.
 KernelImage handover(u32 arrivals, bool waits, bool init = true, const std::vector<TextLine>& arrival = kArrival) {
   const u32 rest = 0x100000 - arrivals;
@@ -163,6 +180,20 @@ TEST_F(Handover, CopiesHoldThePhaseUp) {
     ASSERT_FALSE(endless.ok());
     EXPECT_NE(endless.error().message.find("(0 of 32 arrivals and 32 bytes are missing)"), std::string::npos)
         << endless.error().message;
+  }
+}
+
+TEST_F(Handover, WhoDropsArrives) {
+  const TextLine one{"IMAD.MOV.U32 R11, RZ, RZ, 0x1", kAwait};
+  for (const char* drop :
+       {"SYNCS.ARRIVE.TRANS64.OPTOUT.A1T0 RZ, [UR8], RZ", "SYNCS.ARRIVE.TRANS64.OPTOUT.ART0 RZ, [UR8], R11",
+        "SYNCS.ARRIVE.TRANS64.OPTOUT RZ, [UR8], RZ"}) {
+    for (const Mode mode : {Mode::kFast, Mode::kChecked}) {
+      const Result<Report> r = go(handover(32, true, true, {one, {drop, kSend}}), mode);
+      ASSERT_TRUE(r.ok()) << r.error().text();
+      for (const Finding& f : r->findings) ADD_FAILURE() << drop << ": " << f.text();
+      EXPECT_EQ(out_.get()[31], 32U) << drop;
+    }
   }
 }
 
