@@ -285,6 +285,10 @@ constexpr void spaces_and_caches(RowList<256>& t) {
             {always<Tok::POPC_INC>(Axis::kFunction), always<Tok::k32>(Axis::kType)}, {kRegister, counter}, shared));
   t.add(row(Op::ATOMS, kAmpere, code128(0xf8c | kU, {{87, 4, 10}}),
             {always<Tok::POPC_INC>(Axis::kFunction), always<Tok::k32>(Axis::kType)}, {kRegister, counter}, shared));
+  // An arrival at an mbarrier, whose 64 bits from before it gives.
+  t.add(row(Op::ATOMS, kAmpere, code128(0xf8c | kU, {{73, 3, 2}, {87, 4, 9}}),
+            {always<Tok::ARRIVE>(Axis::kFunction), always<Tok::k64>(Axis::kType)},
+            {gpr(16).def().wide(Width::k2), counter}, shared));
   const Slot address64 = address(bits(24, 8), bits(40, 24)).base(Width::k2).read_late();
   const Slot address32 = address(bits(24, 8), bits(40, 24)).read_late();
   t.add(row(Op::CCTLL, kFromTuring, code128(0x990), {{Axis::kFunction, bits(87, 3), kCacheOp}}, {address32}, cctl));
