@@ -6,6 +6,8 @@ namespace nervanagpu::python {
 Stream stream_from(const py::object& stream) {
   if (stream.is_none()) return {};
   if (!py::isinstance<Stream>(stream)) {
+    // The streams of nervanagpu.cupy and nervanagpu.pycuda keep ours there, or None.
+    if (py::hasattr(stream, "_stream")) return stream_from(stream.attr("_stream"));
     throw TypeError("stream is " + std::string(py::str(py::type::of(stream).attr("__name__"))) +
                     "; needs Stream or None");
   }

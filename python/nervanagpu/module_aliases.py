@@ -34,7 +34,7 @@ class _Finder(MetaPathFinder):
         self.package, self._target, self._packages = package, target, packages
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        if name.partition(".")[0] != self.package:
+        if name != self.package and not name.startswith(f"{self.package}."):
             return None
         found = self._target(name)
         return None if found is None else ModuleSpec(name, _Same(found), is_package=name in self._packages)

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from typing import Any
 
-_MODULES = {"cuda", "exceptions", "random", "cuda.device", "cuda.memory", "cuda.nvtx", "cuda.runtime", "cuda.stream"}
+from nervanagpu import module_aliases
+
+_MODULES = {"cuda", "random", "cuda.device", "cuda.memory", "cuda.nvtx", "cuda.runtime", "cuda.stream"}
 _PARTS = {
     "array_class",
     "creation",
@@ -28,7 +30,7 @@ _PARTS = {
     "raw",
     "reduction",
 }
-_OURS = ("linalg", "fft")  # of the library itself
+_OURS = {"exceptions", "fft", "lib", "linalg", "polynomial", "testing", "typing"}  # of the library itself
 
 
 def __getattr__(name: str) -> Any:
@@ -37,7 +39,7 @@ def __getattr__(name: str) -> Any:
 
     if name.startswith("__") and name != "__version__":
         raise AttributeError(f"module 'nervanagpu.cupy' has no attribute {name!r}")
-    if name in _MODULES or name in _PARTS:
+    if name in _MODULES or name in _PARTS or name in _OURS:
         return importlib.import_module(f"nervanagpu.cupy.{name}")
     namespace = importlib.import_module("nervanagpu.cupy.namespace")
     try:
@@ -50,7 +52,13 @@ def __dir__() -> list[str]:
     import importlib
 
     namespace = importlib.import_module("nervanagpu.cupy.namespace")
-    return sorted({*dir(namespace), *(m for m in _MODULES if "." not in m), "install"})
+    return sorted({*dir(namespace), *(m for m in _MODULES if "." not in m), *_OURS, "install"})
+
+
+def _own(name: str) -> str | None:
+    """The library's module behind one of `nervanagpu.cupy`."""
+    rest = name.removeprefix("nervanagpu.cupy.")
+    return f"nervanagpu.{rest}" if rest.split(".")[0] in _OURS else None
 
 
 def _target(name: str) -> str | None:
@@ -65,6 +73,7 @@ def _target(name: str) -> str | None:
 
 def install() -> None:
     """Let `import cupy` of later code mean this package."""
-    from nervanagpu import module_aliases
-
     module_aliases.install("cupy", _target, "cupy.cuda")
+
+
+module_aliases.install("nervanagpu.cupy", _own)

@@ -8,17 +8,16 @@ from typing import Any as _Any
 import numpy as _numpy
 
 import nervanagpu as _library
+from nervanagpu import exceptions as exceptions
 from nervanagpu import files as _files
 from nervanagpu.array_checks import byte_bounds as byte_bounds
 from nervanagpu.cupy import cuda as cuda
-from nervanagpu.cupy import exceptions as exceptions
 from nervanagpu.cupy import random as random
 from nervanagpu.cupy.array_class import ndarray as ndarray
 from nervanagpu.cupy.creation import *  # noqa: F403
 from nervanagpu.cupy.cuda.memory import get_default_memory_pool as get_default_memory_pool
 from nervanagpu.cupy.cuda.memory import get_default_pinned_memory_pool as get_default_pinned_memory_pool
 from nervanagpu.cupy.elementwise import ElementwiseKernel as ElementwiseKernel
-from nervanagpu.cupy.exceptions import *  # noqa: F403
 from nervanagpu.cupy.functions import *  # noqa: F403
 from nervanagpu.cupy.fusion import fuse as fuse
 from nervanagpu.cupy.memo import clear_memo as clear_memo
@@ -27,6 +26,7 @@ from nervanagpu.cupy.products import *  # noqa: F403
 from nervanagpu.cupy.raw import RawKernel as RawKernel
 from nervanagpu.cupy.raw import RawModule as RawModule
 from nervanagpu.cupy.reduction import ReductionKernel as ReductionKernel
+from nervanagpu.exceptions import *  # noqa: F403
 from nervanagpu.files import fromfile as fromfile
 from nervanagpu.files import fromstring as fromstring
 from nervanagpu.files import genfromtxt as genfromtxt

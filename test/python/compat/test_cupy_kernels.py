@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 
@@ -253,6 +254,34 @@ def test_streams_and_events():
     assert seen == [3] and ng.cuda.ExternalStream(stream.ptr) == stream
     with pytest.raises(TypeError, match="stream"):
         double(x, stream="no")
+
+
+def test_streams_of_either_library_wait():
+    x, host = ng.zeros(4), np.arange(4, dtype=np.float32)
+    for stream in (ng.cuda.Stream(), ng.cuda.Stream.null, ng.Stream(), None, pycuda_stream()):
+        x.set(host + 1, stream=stream)
+        np.testing.assert_array_equal(x.get(stream=stream), host + 1)
+    with pytest.raises(TypeError, match="stream is str; needs Stream or None"):
+        x.set(host, stream="no")
+
+
+def pycuda_stream():
+    from nervanagpu.pycuda import driver
+
+    return driver.Stream()
+
+
+@pytest.mark.parametrize(
+    "name", ["exceptions", "fft", "lib", "lib.stride_tricks", "linalg", "polynomial", "polynomial.chebyshev", "testing"]
+)
+def test_modules_below(name):
+    """from nervanagpu.cupy.linalg import inv: programs have such lines, too."""
+    below, own = (importlib.import_module(f"{space}.{name}") for space in ("nervanagpu.cupy", "nervanagpu"))
+    assert below is own and own.__name__ == own.__spec__.name == f"nervanagpu.{name}"
+    with pytest.raises(ModuleNotFoundError, match="No module named 'nervanagpu.linalg.none'"):
+        importlib.import_module("nervanagpu.cupy.linalg.none")
+    with pytest.raises(ModuleNotFoundError, match="No module named 'nervanagpu.cupy.sparse'"):
+        importlib.import_module("nervanagpu.cupy.sparse")
 
 
 def test_memory():

@@ -1,4 +1,4 @@
-"""cupy.exceptions: NumPy's classes."""
+"""numpy.exceptions, in versions of NumPy before it, too."""
 
 from __future__ import annotations
 
