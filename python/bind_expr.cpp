@@ -58,10 +58,15 @@ bool is_list(const py::handle& h) {
   return PyList_Check(h.ptr()) != 0 || PyTuple_Check(h.ptr()) != 0;
 }
 
+// A range, a buffer, what has __array__: NumPy makes an array of it.
+bool asks_numpy(const char* question, const py::handle& h) {
+  return in_python([&] { return py::module_::import("nervanagpu.arguments").attr(question)(h); }).cast<bool>();
+}
+
 bool is_operand(const py::handle& h) {
   return PyFloat_Check(h.ptr()) != 0 || PyLong_Check(h.ptr()) != 0 || PyComplex_Check(h.ptr()) != 0 ||
          PyObject_TypeCheck(h.ptr(), tensor_type) != 0 || py::isinstance<py::array>(h) || is_list(h) ||
-         PyObject_IsInstance(h.ptr(), numpy_generic) == 1;
+         PyObject_IsInstance(h.ptr(), numpy_generic) == 1 || asks_numpy("is_operand", h);
 }
 
 bool is_whole(Dtype d) {
@@ -211,7 +216,7 @@ Expr expr_from(const py::handle& h) {
   if (PyFloat_CheckExact(h.ptr()) != 0) return PyFloat_AS_DOUBLE(h.ptr());
   if (PyLong_Check(h.ptr()) != 0 || PyComplex_CheckExact(h.ptr()) != 0) return Expr(scalar_from(h, "operand"));
   if (py::isinstance<py::array>(h) || PyObject_IsInstance(h.ptr(), numpy_generic) == 1) return strong(h);
-  if (is_list(h)) {
+  if (is_list(h) || asks_numpy("is_array_like", h)) {
     return strong(
         in_python([&] { return py::module_::import("nervanagpu.arguments").attr("host_array")("operand", h); }));
   }

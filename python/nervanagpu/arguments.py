@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -120,6 +120,22 @@ def host_array(name: str, value: Any) -> npt.NDArray[Any]:
         raise type(error)(f"{name} is {shown(value)}; needs what numpy.asarray understands ({error})") from None
 
 
+def is_array_like(value: Any) -> bool:
+    """Whether NumPy makes an array of numbers of it: a sequence, a buffer, or what has __array__."""
+    if isinstance(value, np.ndarray | np.generic | list | tuple):
+        return True
+    if isinstance(value, str | bytes | bytearray | type):
+        return False
+    return isinstance(value, Sequence) or hasattr(value, "__array__") or hasattr(value, "__array_interface__")
+
+
+def is_operand(value: Any) -> bool:
+    """Whether `value` beside a tensor is an operand of ours, and not one whose own operators come first, as NumPy's."""
+    if getattr(value, "__array_ufunc__", 0) is None or getattr(value, "__array_priority__", 0) > 0:
+        return isinstance(value, np.ndarray | np.generic)
+    return is_array_like(value)
+
+
 def path_of(function: str, name: str, value: Any) -> str:
     """The name of a file."""
     try:
@@ -149,8 +165,8 @@ def tensors(function: str, name: str, value: Any) -> list[GPUTensor]:
 
 
 def _as_tensor(function: str, name: str, value: Any) -> GPUTensor:
-    """Numbers, lists and arrays as tensors, too."""
-    if isinstance(value, np.ndarray | np.generic | list | tuple | int | float):
+    """Numbers and what NumPy makes arrays of as tensors, too."""
+    if not isinstance(value, GPUTensor) and (isinstance(value, int | float | complex) or is_array_like(value)):
         from nervanagpu import creation
 
         return creation.array(value)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from nervanagpu import _core, dtypes
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import choice, host_array, integer, no_bool, number, shown
+from nervanagpu.arguments import choice, host_array, integer, is_array_like, no_bool, number, shown
 from nervanagpu.function_table import public
 
 Shape = SupportsIndex | Sequence[SupportsIndex]
@@ -162,6 +162,8 @@ def _dtype_of(value: Any) -> Any:
         return value.dtype
     if isinstance(value, int) and not isinstance(value, bool):
         return np.dtype(np.uint64 if value >> 63 == 1 else np.int64)
+    if is_array_like(value) and not isinstance(value, list | tuple):
+        return host_array("fill_value", value).dtype
     kind = host_array("fill_value", value).dtype if isinstance(value, list | tuple) else np.asarray(value).dtype
     return FLOAT32 if kind.kind not in "iubc" else np.dtype(np.complex64) if kind.kind == "c" else kind
 
@@ -189,7 +191,7 @@ def full(
         out = empty(shape, dtype, name, order="F")
         out[...] = fill_value
         return out
-    if isinstance(fill_value, GPUTensor | np.ndarray | list | tuple):
+    if isinstance(fill_value, GPUTensor) or (not isinstance(fill_value, np.generic) and is_array_like(fill_value)):
         out = empty(shape, dtype, name)
         out[...] = fill_value
         return out

@@ -11,7 +11,7 @@ import numpy as np
 
 from nervanagpu import _core, array_checks, creation, dtypes, ufunc_keywords
 from nervanagpu._core import GPUTensor, Stream
-from nervanagpu.arguments import iterable, number, tensor
+from nervanagpu.arguments import is_array_like, is_operand, iterable, number, tensor
 from nervanagpu.function_table import public
 from nervanagpu.linalg import core_axes
 from nervanagpu.options import Rounding, differ, keywords
@@ -50,10 +50,10 @@ def _is_plain(alpha: float, beta: float, bias: object, relu: bool) -> bool:
 
 
 def _operand(name: str, value: Any) -> GPUTensor:
-    """Lists, arrays and numbers as tensors."""
+    """Numbers and what NumPy makes arrays of as tensors."""
     if isinstance(value, GPUTensor):
         return value
-    if not isinstance(value, np.ndarray | np.generic | list | tuple | int | float | complex):
+    if not isinstance(value, int | float | complex) and not is_array_like(value):
         _check_tensor(name, value)
     return creation.array(value)
 
@@ -128,20 +128,21 @@ def product(a: GPUTensor, b: GPUTensor, dtype: Any = None) -> GPUTensor:
     return made if by == str(dtype) else _core.cast(made, dtype)
 
 
-# What products take; numbers are refused as what has no axes.
-_FACTORS = (GPUTensor, np.ndarray, list, tuple, np.generic, int, float, complex)
+def _is_factor(value: Any) -> bool:
+    """What products take; numbers are refused as what has no axes."""
+    return isinstance(value, GPUTensor | int | float | complex) or is_operand(value)
 
 
 def operands_matmul(a: Any, b: Any) -> Any:
     """a @ b where one is a list, an array or a number; NotImplemented for what is none of them."""
-    if not isinstance(a, _FACTORS) or not isinstance(b, _FACTORS):
+    if not _is_factor(a) or not _is_factor(b):
         return NotImplemented
     return _core.matmul(_operand("a", a), _operand("b", b), None)
 
 
 def matmul_in_place(self: GPUTensor, other: Any) -> Any:
     """self @= other: the product, of self's shape and a dtype that becomes self's (same_kind), written there."""
-    if not isinstance(other, _FACTORS):
+    if not _is_factor(other):
         return NotImplemented
     b = _operand("b", other)
     ufunc_keywords.kinds_of("matmul", [self, b], [self], None, "same_kind")  # raises TypeError
