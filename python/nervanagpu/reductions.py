@@ -461,8 +461,10 @@ def average(
             raise ValueError(f"average: weights have shape {w.shape}; needs {x.shape}, or the lengths of `axis`")
         turned = w.transpose(*sorted(builtins.range(len(at)), key=at.__getitem__)) if len(at) > 1 else w
         w = turned.reshape(*[x.shape[a] if a in at else 1 for a in builtins.range(x.ndim)])
-    dtype = np.dtype(np.float64) if dtypes.kind_of(dtypes.promoted(x.dtype, w.dtype)) in "biu" else None
-    weighted = elementwise.multiply(x, w)
+    dtype = dtypes.promoted(x.dtype, w.dtype)
+    if dtypes.kind_of(x.dtype) in "biu":
+        dtype = dtypes.promoted(dtype, np.dtype(np.float64))
+    weighted = elementwise.multiply(_core.as_dtype(x, dtype), w)
     whole = elementwise.add(w, elementwise.multiply(x, 0)) if w.shape != x.shape else w
     total = sum(whole, axis, dtype, keepdims=keepdims)
     result = elementwise.divide(sum(weighted, axis, dtype, keepdims=keepdims), total)
