@@ -25,7 +25,10 @@ py::tuple tuple_of(const Shape& s) {
 // A NumPy scalar or array: with its dtype.
 Expr strong(const py::handle& h) {
   const py::module_ numpy = py::module_::import("numpy");
-  const py::array array = numpy.attr("ascontiguousarray")(h);
+  py::array array = numpy.attr("ascontiguousarray")(h);
+  if (const char order = array.dtype().byteorder(); order != '=' && order != '|') {  // of bytes: the other one
+    array = array.attr("astype")(array.dtype().attr("newbyteorder")("="));
+  }
   Tensor t = Tensor::empty(Shape(array.shape(), array.shape() + array.ndim()), dtype_from(array.dtype()));
   t.set(array.data(), t.nbytes());
   return t.reshape(h.attr("shape").cast<Shape>());

@@ -589,7 +589,9 @@ def frombuffer(buffer: Any, dtype: npt.DTypeLike = float, count: int = -1, offse
     """A copy of the bytes of a buffer as a row of numbers."""
     count, offset = integer("frombuffer", "count", count), integer("frombuffer", "offset", offset)
     try:
-        return array(np.frombuffer(buffer, _core.dtype(dtype), count, offset))
+        kind = _core.dtype(dtype)
+        order = kind if str(kind) == dtypes.BFLOAT16 else np.dtype(dtype)  # of the buffer's bytes, too
+        return array(np.frombuffer(buffer, order, count, offset))
     except (TypeError, ValueError, BufferError, OverflowError) as error:
         raise type(error)(f"frombuffer: buffer is {shown(buffer)} and dtype {shown(dtype)} ({error})") from None
 

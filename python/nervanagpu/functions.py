@@ -265,8 +265,8 @@ def iscomplexobj(x: Any) -> bool:
 
 @public()
 def isscalar(x: Any) -> bool:
-    """Whether x is a number, as numpy.isscalar has it: no tensor is."""
-    return bool(np.isscalar(x))
+    """Whether x is a number, as numpy.isscalar has it: of tensors those without axes that x[i] and sums give."""
+    return (type(x) is Expression and x.ndim == 0) or bool(np.isscalar(x))
 
 
 @public()

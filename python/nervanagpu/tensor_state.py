@@ -6,6 +6,7 @@ import math
 import weakref
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from nervanagpu import _core, creation, dtypes
@@ -67,12 +68,22 @@ def setflags(self: GPUTensor, write: Any = None, align: Any = None, uic: Any = N
     _become(self, not write)
 
 
+def _native(function: str, dtype: npt.DTypeLike) -> Any:
+    """The dtype of a view. TypeError for the other order of bytes, in which no tensor is."""
+    wanted = _core.dtype(dtype)
+    if str(wanted) != dtypes.BFLOAT16 and not np.dtype(dtype).isnative:
+        raise TypeError(
+            f"{function}: dtype is {np.dtype(dtype).str}; needs this machine's order, which byteswap() makes"
+        )
+    return wanted
+
+
 def getfield(self: GPUTensor, dtype: npt.DTypeLike, offset: int = 0) -> GPUTensor:
     """The bytes of each element from `offset` on as another dtype: a view.
 
     ValueError for more bytes than an element has, and for an offset that is no multiple of the dtype's alignment.
     """
-    wanted, first = _core.dtype(dtype), integer("getfield", "offset", offset)
+    wanted, first = _native("getfield", dtype), integer("getfield", "offset", offset)
     width, size = dtypes.size_of(self.dtype), dtypes.size_of(wanted)
     if first < 0:
         raise ValueError(f"getfield: offset is {first}; needs 0 or more (offset is negative)")
@@ -97,7 +108,7 @@ def view(self: GPUTensor, dtype: npt.DTypeLike | None = None) -> GPUTensor:
     """
     if dtype is None:
         return self[...]
-    wanted, width = _core.dtype(dtype), dtypes.size_of(self.dtype)
+    wanted, width = _native("view", dtype), dtypes.size_of(self.dtype)
     size = dtypes.size_of(wanted)
     shape = self.shape
     if size != width:
