@@ -13,7 +13,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nervanagpu import _core, creation, dtypes, elementwise, indexing, random, reductions, selection, sorting
+from nervanagpu import (
+    _core,
+    creation,
+    dtypes,
+    elementwise,
+    indexing,
+    random,
+    random_things,
+    reductions,
+    selection,
+    sorting,
+)
 from nervanagpu._core import GPUTensor
 from nervanagpu.arguments import choice, flag, integer, is_integer, number, shown, tensor
 from nervanagpu.manipulation import axis_of, moveaxis, ravel
@@ -49,6 +60,12 @@ class BitGenerator:
     def __init__(self, seed: Any = None) -> None:
         self.seed = seed_of(type(self).__name__, seed)
 
+    def jumped(self, jumps: int = 1) -> BitGenerator:
+        """Another one, whose numbers are others: the same for the same seed and `jumps`."""
+        return type(self)(
+            np.random.SeedSequence([self.seed, integer("jumped", "jumps", jumps, 0)]) if jumps else self.seed
+        )
+
 
 class Philox4x3210(BitGenerator):
     """The library's generator."""
@@ -79,7 +96,12 @@ class SFC64(BitGenerator):
 
 
 class Philox(BitGenerator):
-    """The library's generator under NumPy's name."""
+    """The library's generator under NumPy's name, whose key is a seed."""
+
+    def __init__(self, seed: Any = None, counter: Any = None, key: Any = None) -> None:
+        if counter is not None:
+            raise ValueError(f"Philox: counter is {shown(counter)}; needs None")
+        super().__init__(seed if key is None else key)
 
 
 class Generator(Counts):
@@ -254,14 +276,16 @@ class Generator(Counts):
         rising = a + elementwise.sqrt(u * ((b - a) * (c - a)))
         return elementwise.where(u < turn, rising, b - elementwise.sqrt((1 - u) * ((b - a) * (b - c))))
 
-    def permutation(self, x: Any, axis: int = 0) -> GPUTensor:
-        """0 .. x - 1 in any order, or a copy of x with the parts along `axis` in any order."""
+    def permutation(self, x: Any, axis: int = 0) -> Any:
+        """0 .. x - 1 in any order, or a copy of x with the parts along `axis` in any order; of texts NumPy's array."""
         if is_integer(x):
             return sorting.argsort(self._uniform((integer("permutation", "x", x, 0),)))
-        given = operand_of(x)
+        given = random_things.among(x)
         if given.ndim == 0:
             raise ValueError("permutation: x has no axes; needs one or more, or an integer")
         at = axis_of("permutation", axis, given.ndim)
+        if isinstance(given, np.ndarray):
+            return random_things.taken(given, self.permutation(given.shape[at]), at)
         return indexing.take(given, sorting.argsort(self._uniform((given.shape[at],))), at)
 
     def permuted(self, x: Any, axis: int | None = None, out: GPUTensor | None = None) -> GPUTensor:
@@ -275,20 +299,24 @@ class Generator(Counts):
         tensor("permuted", "out", out)[...] = made
         return out
 
-    def shuffle(self, x: GPUTensor, axis: int = 0) -> None:
-        """Puts the parts of x along `axis` in any order."""
-        tensor("shuffle", "x", x)[...] = self.permutation(x, axis)
+    def shuffle(self, x: Any, axis: int = 0) -> None:
+        """Puts the parts of x along `axis` in any order: of a tensor, an array of the host or a list."""
+        if isinstance(x, GPUTensor):
+            x[...] = self.permutation(x, axis)
+        else:
+            random_things.reorder(x, axis, self.permutation)
 
     def choice(
         self, a: Any, size: Size = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
-    ) -> GPUTensor:
+    ) -> Any:
         """Elements of a along `axis` (or of 0 .. a - 1), again and again or each once; p: how likely each one is.
 
-        shuffle has no effect: the order is always random. ValueError for a `p` that does not fit or add up to 1, and
-        for more elements than there are without `replace`.
+        Of texts and other objects it is an array of the host, or one of them. shuffle has no effect: the order is always
+        random. ValueError for a `p` that does not fit or add up to 1, and for more elements than there are without
+        `replace`.
         """
         whole = is_integer(a)
-        among = creation.arange(integer("choice", "a", a, 0)) if whole else operand_of(a)
+        among = creation.arange(integer("choice", "a", a, 0)) if whole else random_things.among(a)
         if among.ndim == 0:
             raise ValueError(f"choice: a is {shown(a)}; needs an integer, or one axis or more")
         at = axis_of("choice", axis, among.ndim)
@@ -299,6 +327,8 @@ class Generator(Counts):
         if not flag("choice", "replace", replace) and count > length:
             raise ValueError(f"choice: size is {shape} and a has {length} elements; needs no more")
         places = self._places(shape, length, replace, p)
+        if isinstance(among, np.ndarray):
+            return random_things.taken(among, places, at)
         return among[places] if among.ndim == 1 else indexing.take(among, places, at)
 
     def _places(self, shape: tuple[int, ...], length: int, replace: bool, p: Any) -> GPUTensor:

@@ -9,7 +9,7 @@ import numpy as np
 
 from nervanagpu import _core, composed, creation, elementwise, reductions, sorting
 from nervanagpu._core import GPUTensor
-from nervanagpu.arguments import shown
+from nervanagpu.arguments import integer, shown
 from nervanagpu.elementwise import where
 from nervanagpu.random_gamma import Gammas
 from nervanagpu.random_source import Operand, Size, parameters
@@ -172,6 +172,25 @@ class Counts(Gammas):
             drawn = sorting.searchsorted(creation.array(sums[:-1]), u, side="right") + int(first)
             found = drawn if len(kinds.T) == 1 else where(elementwise.equal(at, i), drawn, found)
         return found
+
+    def multivariate_hypergeometric(
+        self, colors: Any, nsample: Any, size: Size = None, method: str = "marginals"
+    ) -> GPUTensor:
+        """How many of each colour are among `nsample` that are taken out of so many of each, along the last axis.
+
+        method has no effect: one colour is drawn after the other. ValueError as for hypergeometric.
+        """
+        (given,) = _integers("multivariate_hypergeometric", colors=colors)
+        if given.ndim != 1 or not given.size:
+            raise ValueError(f"multivariate_hypergeometric: colors have shape {given.shape}; needs one axis")
+        many = [int(c) for c in given.tolist()]
+        rest, shape, counts = sum(many), self._drawn(size), []
+        left = creation.full(shape, integer("multivariate_hypergeometric", "nsample", nsample, 0, rest))
+        for good in many[:-1]:
+            rest -= good
+            counts.append(self.hypergeometric(good, rest, left, shape))
+            left = left - counts[-1]
+        return composed.stack([*counts, left], -1)
 
     def logseries(self, p: Operand, size: Size = None) -> GPUTensor:
         """The logarithmic distribution: chances p ** k / k, normalised (Kemp). ValueError unless 0 <= p < 1."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import collections
+import copy
+
 import nervanagpu as ng
 import nervanagpu.cupy as cp
 import numpy as np
@@ -132,6 +135,60 @@ def test_orders_and_choices():
     np.testing.assert_allclose(np.bincount(first, minlength=4) / 600, [0.1, 0.2, 0.3, 0.4], atol=0.07)
     assert sorted(rng.choice(4, 3, False, [0.5, 0.0, 0.3, 0.2]).get().tolist()) == [0, 2, 3]
     assert rng.choice(3).shape == () and rng.choice(0, 0).shape == (0,)
+
+
+@pytest.mark.parametrize("source", [ng.random.default_rng(5), ng.random.RandomState(5), ng.random, cp.random])
+def test_things(source):
+    """Lists of Python's, arrays of the host, and what tensors do not hold."""
+    words, numbers, host, queue = (
+        list("abcdefgh"),
+        list(range(50)),
+        np.arange(60).reshape(20, 3),
+        collections.deque("xyz"),
+    )
+    for things in (words, numbers, host, queue):
+        before = copy.deepcopy(things)
+        source.shuffle(things)
+        assert sorted(np.ravel(list(things)).tolist()) == sorted(np.ravel(list(before)).tolist())
+        assert things is queue or np.any(np.asarray(things) != np.asarray(before))
+    assert np.array_equal(np.diff(host, axis=1), np.ones((20, 2)))
+    assert sorted(source.permutation(list("abcd"))) == list("abcd")
+    one, many = source.choice(["left", "right"]), source.choice(np.array(["left", "right"]), (40, 2), p=[0.5, 0.5])
+    assert one in ("left", "right") and many.shape == (40, 2) and set(many.ravel()) == {"left", "right"}
+    assert sorted(source.choice(list("abc"), 3, replace=False)) == list("abc")
+    assert source.choice([None, {}], 3).dtype == object and source.choice(["a"], 0).shape == (0,)
+    with pytest.raises(TypeError, match="shuffle: x is tuple; needs GPUTensor"):
+        source.shuffle((object(),))
+    with pytest.raises(ValueError, match="needs an integer, or one axis or more"):
+        source.choice("text")
+
+
+def test_other_bit_generators():
+    first = ng.random.Philox(4)
+    jumps = [
+        ng.random.Generator(b).random().item()
+        for b in (first, first.jumped(), first.jumped(2), first.jumped().jumped())
+    ]
+    assert len(set(jumps)) == 4 and ng.random.Generator(first.jumped(0)).random().item() == jumps[0]
+    assert ng.random.Generator(ng.random.Philox(key=4)).random().item() == jumps[0]
+    with pytest.raises(ValueError, match="counter is 3; needs None"):
+        ng.random.Philox(1, counter=3)
+
+
+def test_several_colours():
+    rng, colors = ng.random.default_rng(3), [16, 8, 0, 4]
+    drawn = rng.multivariate_hypergeometric(colors, 6, (5000,)).get()
+    assert drawn.shape == (5000, 4) and drawn.dtype == np.int64 and (drawn.sum(-1) == 6).all()
+    assert (drawn >= 0).all() and (drawn <= colors).all()
+    np.testing.assert_allclose(drawn.mean(0), 6 * np.array(colors) / 28, atol=0.08)
+    want = 6 * (16 / 28) * (12 / 28) * (22 / 27)
+    assert abs(drawn[:, 0].var() - want) < 0.15
+    assert rng.multivariate_hypergeometric(colors, 28).tolist() == colors and rng.multivariate_hypergeometric(
+        [3], 2
+    ).tolist() == [2]
+    for arguments in (([1, 2], 4), ([[1]], 1), ([], 0), ([-1, 2], 1)):
+        with pytest.raises(ValueError, match="needs"):
+            rng.multivariate_hypergeometric(*arguments)
 
 
 def test_states():
