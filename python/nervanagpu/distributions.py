@@ -311,9 +311,9 @@ class Generator(Counts):
     ) -> Any:
         """Elements of a along `axis` (or of 0 .. a - 1), again and again or each once; p: how likely each one is.
 
-        Of texts and other objects it is an array of the host, or one of them. shuffle has no effect: the order is always
-        random. ValueError for a `p` that does not fit or add up to 1, and for more elements than there are without
-        `replace`.
+        Of texts and other objects it is an array of the host, or one of them. shuffle has no effect: the order is
+        always random. ValueError for a `p` that does not fit or add up to 1, and for more elements than there are
+        without `replace`.
         """
         whole = is_integer(a)
         among = creation.arange(integer("choice", "a", a, 0)) if whole else random_things.among(a)
