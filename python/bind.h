@@ -38,6 +38,21 @@ struct Lazy : Tensor {
   bool taken = false;  // by x[i]
 };
 
+// Whether a dtype is one of integers.
+inline bool is_whole(Dtype d) {
+  switch (d) {
+    case Dtype::int8:
+    case Dtype::int16:
+    case Dtype::int32:
+    case Dtype::int64:
+    case Dtype::uint8:
+    case Dtype::uint16:
+    case Dtype::uint32:
+    case Dtype::uint64: return true;
+    default: return false;
+  }
+}
+
 // The Lazy behind `h` that has not been evaluated; nullptr: it is none.
 Lazy* lazy_of(const py::handle& h);
 

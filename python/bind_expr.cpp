@@ -72,13 +72,13 @@ bool is_operand(const py::handle& h) {
          PyObject_IsInstance(h.ptr(), numpy_generic) == 1 || asks_numpy("is_operand", h);
 }
 
-bool is_whole(Dtype d) {
-  return d != Dtype::float16 && d != Dtype::bfloat16 && d != Dtype::float32 && d != Dtype::float64 && !is_complex(d);
+bool is_whole_or_bool(Dtype d) {
+  return is_whole(d) || d == Dtype::boolean;
 }
 
 // Integers to the power of integers, but for squares, which have an operation: products.
 std::optional<Expr> integer_power(ExprOp op, const Expr& a, const Expr& b, const py::object& x, const py::object& y) {
-  if (op != ExprOp::power || !is_whole(a.dtype()) || !is_whole(b.dtype())) return std::nullopt;
+  if (op != ExprOp::power || !is_whole_or_bool(a.dtype()) || !is_whole_or_bool(b.dtype())) return std::nullopt;
   if (a.dtype() != Dtype::boolean && PyLong_CheckExact(y.ptr()) != 0 && y.equal(py::int_(2))) return std::nullopt;
   return expr_from(
       in_python([&] { return py::module_::import("nervanagpu.elementwise").attr("integer_power")(x, y); }));

@@ -43,17 +43,7 @@ constexpr const char* kNames[][2] = {
 bool repeats(PyObject* list, PyObject* n) {
   if ((PyList_Check(list) == 0 && PyTuple_Check(list) == 0) || Py_TYPE(n) != lazy_slots) return false;
   const Lazy& l = *object_of<Lazy>(n);
-  switch (l.expr.dtype()) {
-    case Dtype::int8:
-    case Dtype::int16:
-    case Dtype::int32:
-    case Dtype::int64:
-    case Dtype::uint8:
-    case Dtype::uint16:
-    case Dtype::uint32:
-    case Dtype::uint64: return l.number();
-    default: return false;
-  }
+  return l.number() && is_whole(l.expr.dtype());
 }
 
 template <ExprOp op, int name>

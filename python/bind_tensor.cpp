@@ -129,7 +129,7 @@ bool is_plain_number(const py::object& value) {
 }
 
 // self[:] and self[...]
-bool is_whole(const Tensor& t, const py::object& key) {
+bool is_everything(const Tensor& t, const py::object& key) {
   if (key.ptr() == Py_Ellipsis) return true;
   if (PySlice_Check(key.ptr()) == 0 || t.ndim() == 0) return false;
   const auto* s = reinterpret_cast<const PySliceObject*>(key.ptr());
@@ -150,6 +150,8 @@ bool is_array(const py::handle& part) {
   if (PyLong_CheckExact(p) != 0 || PySlice_Check(p) != 0 || part.is_none() || p == Py_Ellipsis) return false;
   if (PyList_Check(p) != 0 || PyTuple_Check(p) != 0 || PyBool_Check(p) != 0 || PyRange_Check(p) != 0) return true;
   static const py::object& numpys = *new py::object(py::module_::import("numpy").attr("bool_"));
+  // A whole number of a tensor is one as Python's: x[k[0]] is a view where x[1] is.
+  if (const Lazy* l = lazy_of(part); l != nullptr && l->number() && is_whole(l->expr.dtype())) return false;
   return py::isinstance<Tensor>(part) || py::isinstance<py::array>(part) || py::isinstance(part, numpys);
 }
 
@@ -260,7 +262,7 @@ void assign_item(const py::object& object, const py::object& key, const py::obje
     if (checks_results()) check_result(py::cast(self));
     return;
   }
-  Tensor view = is_whole(self, key) ? self : index(self, key);
+  Tensor view = is_everything(self, key) ? self : index(self, key);
   write_item(view, value);
   if (checks_results()) check_result(py::cast(view));
 }

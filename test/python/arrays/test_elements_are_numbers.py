@@ -141,6 +141,27 @@ def test_views_of_one_element():
     assert whole.item() == 4 and x[1, 2, ...].base is x and x[1, 2].base is None
 
 
+def test_a_number_as_an_index():
+    """x[k[0]] is what x[1] is: a view, and takes no kernel. An array without axes makes a copy, as in NumPy."""
+    made = []
+    for lib in (np, ng):
+        x, k = lib.arange(12.0).reshape(3, 4), lib.array([1, -1, 3], dtype="int8")
+        row, part, column = x[k[0]], x[k[1], k[0] :], x[:, k[2]]
+        row[0], part[:], column[:2] = 50, 60, 70
+        x[k[0], k[0]] = 80
+        x[x[:, 0].argmax()] += 1
+        x[lib.array(0)][0] = 90
+        with pytest.raises(IndexError):
+            x[k[2]]
+        with pytest.raises(IndexError):
+            x[x[0, 0]]
+        made.append(x.tolist())
+    assert made[0] == made[1]
+    x, k = ng.arange(12.0).reshape(3, 4), ng.arange(3)
+    before = ng.launch_count()
+    assert x[k[2]].base is not None and float(x[k[1], k[2]]) == 6.0 and ng.launch_count() == before
+
+
 def test_a_number_as_pythons():
     whole, half = ng.arange(5)[3], ng.arange(5)[3] / 2
     assert [0] * whole == [0, 0, 0] and whole * (1, 2) == (1, 2) * 3 and "ab" * whole == "ababab"
