@@ -27,6 +27,10 @@ struct Event {
 
 constexpr std::uint16_t kLongAgo = 2000;
 
+bool hands_over(const Inst& inst) {
+  return inst.op == Op::WARPGROUP && inst.has(Axis::kFunction, Tok::ARRIVE);
+}
+
 class Assigner {
  public:
   Assigner(Program& program, const Flow& flow, const std::vector<Accesses>& touched)
@@ -111,12 +115,33 @@ class Assigner {
     return id;
   }
 
+  // WARPGROUP.ARRIVE hands general registers over to the products behind it, up to the next one: what these take has to be there
+  // at the arrival. A product's own wait is its warp's alone.
+  [[nodiscard]] std::vector<std::uint32_t> products_behind(std::uint32_t arrive) const {
+    std::vector<std::uint32_t> out;
+    std::vector<bool> seen(touched_.size(), false);
+    std::vector<std::uint32_t> starts{arrive + 1};
+    while (!starts.empty()) {
+      std::uint32_t i = starts.back();
+      starts.pop_back();
+      if (i >= touched_.size()) continue;
+      const Block& block = flow_.blocks[flow_.block_of[i]];
+      for (; i < block.last && !seen[i] && !hands_over(program_.lines[i].inst); ++i) {
+        seen[i] = true;
+        if (ready(program_.lines[i].inst) == Ready::kGroup) out.push_back(i);
+      }
+      if (i != block.last) continue;
+      for (const std::uint32_t next : block.next) starts.push_back(flow_.blocks[next].first);
+    }
+    return out;
+  }
+
   // The events that line i could meet, of each line behind the other: who writes what it touches, and who reads what it
   // writes.
   void find_candidates() {
     candidates_from_.assign(1, 0);
     candidates_from_.reserve(touched_.size() + 1);
-    for (const Accesses& line : touched_) {
+    for (std::uint32_t i = 0; i < touched_.size(); ++i) {
       const auto first = static_cast<std::ptrdiff_t>(candidates_.size());
       const auto take = [&](const std::vector<std::uint32_t>& list) {
         for (const std::uint32_t e : list) {
@@ -124,12 +149,20 @@ class Assigner {
             candidates_.push_back(e);
         }
       };
-      for (const Access& a : line) {
+      const auto meet = [&](const Access& a) {
         for (unsigned k = 0; k < a.count; ++k) {
           const std::uint32_t reg = register_id(a.file, a.first + k);
           if (reg == kNoRegisterId) continue;
           take(writers_[reg]);
           if (a.write) take(readers_[reg]);
+        }
+      };
+      for (const Access& a : touched_[i]) meet(a);
+      if (hands_over(line(i).inst)) {
+        for (const std::uint32_t product : products_behind(i)) {
+          for (const Access& a : touched_[product]) {
+            if (a.file == RegFile::kGpr) meet(a);
+          }
         }
       }
       candidates_from_.push_back(static_cast<std::uint32_t>(candidates_.size()));

@@ -205,7 +205,9 @@ class Checker {
   struct TensorState {
     std::uint32_t issued = 0;
     std::uint32_t done = 0;
-    std::uint64_t arrived = 0;                        // cycle behind the last WARPGROUP.ARRIVE; 0: none
+    std::uint64_t arrived = 0;                          // cycle behind the last WARPGROUP.ARRIVE; 0: none
+    std::array<std::uint32_t, kScoreboards> awaited{};  // what was done by then,
+    std::array<std::uint32_t, static_cast<std::size_t>(Queue::kCount)> in_order{};  // also by what came behind it
     std::uint64_t closed = 0;                         // cycle of the last group's end, and 1; 0: none
     std::vector<std::uint32_t> groups;                // the last instruction of each
     std::array<std::uint32_t, tags::kUGpr> writes{};  // the last one that has a register as accumulator
@@ -269,6 +271,7 @@ class Checker {
 
   static bool owned(const WarpState& s, std::uint16_t tag);
   void check_owned(WarpState& s, Warp& w, const Uop* u, const CheckOp& op);
+  static bool comes_late(const WarpState& s, std::uint16_t tag);
   void check_arrived(WarpState& s, Warp& w, const Uop* u, const CheckOp& op);
   void issue_tensor(WarpState& s, Warp& w, const Uop* u, const CheckOp& op);
   // A write: whether HGMMA or a copy still read there.

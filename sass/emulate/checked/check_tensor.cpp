@@ -37,14 +37,25 @@ void Checker::check_owned(WarpState& s, Warp& w, const Uop* u, const CheckOp& op
   }
 }
 
+// Its result was not there at the last WARPGROUP.ARRIVE.
+bool Checker::comes_late(const WarpState& s, std::uint16_t tag) {
+  const Tag& t = s.tag[tag];
+  if (t.sb == kNoScoreboard || s.tensor.awaited[t.sb] >= t.number) return false;
+  return t.queue == Queue::kNone || s.tensor.in_order[static_cast<std::size_t>(t.queue)] < s.in_queue[tag];
+}
+
 void Checker::check_arrived(WarpState& s, Warp& w, const Uop* u, const CheckOp& op) {
   for (const CheckOp::Use& use : op.uses) {
     if (use.tag >= tags::kUGpr || s.tensor.writes[use.tag] != 0) continue;
     const Tag& t = s.tag[use.tag];
-    if (t.lanes == 0 || (s.tensor.arrived != 0 && t.issued < s.tensor.arrived)) continue;
+    if (t.lanes == 0) continue;
+    const bool before = s.tensor.arrived != 0 && t.issued < s.tensor.arrived;
+    const bool late = before && comes_late(s, use.tag);
+    if (before && !late) continue;
     if (again(u, "no WARPGROUP.ARRIVE", w)) return;
     found(w, u, 0, "no WARPGROUP.ARRIVE",
-          tags::name(use.tag) + " was written by " + named(*grid_.kernel, t.pc) + " with no WARPGROUP.ARRIVE after it");
+          tags::name(use.tag) + " was written by " + named(*grid_.kernel, t.pc) +
+              (late ? ", whose scoreboard was not awaited by WARPGROUP.ARRIVE" : " with no WARPGROUP.ARRIVE after it"));
     return;
   }
 }
@@ -74,7 +85,11 @@ void Checker::issue_tensor(WarpState& s, Warp& w, const Uop* u, const CheckOp& o
       }
       break;
     }
-    case CheckOp::Tensor::kArrive: t.arrived = s.clock + 1; break;
+    case CheckOp::Tensor::kArrive:
+      t.arrived = s.clock + 1;
+      t.awaited = s.done;
+      t.in_order = s.queue_done;
+      break;
     case CheckOp::Tensor::kWait:
       if (t.closed != 0 && s.clock + 1 - t.closed < kGroupGap && !again(u, "WARPGROUP.DEPBAR too soon", w)) {
         found(w, u, 0, "WARPGROUP.DEPBAR too soon",

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "sass/isa/codec.h"
 #include "sass/verify/verify.h"
 #include "test/sass/asm/template_text.h"
 
@@ -53,6 +54,35 @@ TEST(ProgrammaticLaunch, WaitsSomewhereAndIsHoppers) {
   EXPECT_NE(message(".kernel k\n.launch late\nEXIT\n", Arch::sm_90a).find("needs programmatic"), std::string::npos);
   EXPECT_NE(message(".kernel k\n.launch programmatic\nEXIT\n", Arch::sm_80).find("no programmatic launch"),
             std::string::npos);
+}
+
+// What products take from registers is awaited at the arrival, on every path to it, not by the products.
+TEST(Products, WaitForLoadsAtTheArrival) {
+  const auto image = assemble(testing::template_of(".kernel k\n"
+                                                   "S2R R0, SR_TID.X\n"
+                                                   "LDSM.16.MT88.4 R4, [R0]\n"
+                                                   "LDS R24, [R0]\n"
+                                                   "WARPGROUP.ARRIVE\n"
+                                                   "ISETP.NE.AND P0, PT, R0, RZ, PT\n"
+                                                   "@P0 BRA `(other)\n"
+                                                   "HGMMA.64x8x16.F32 R24, R4, gdesc[UR8], R24, gsb0\n"
+                                                   "other:\n"
+                                                   "WARPGROUP.DEPBAR.LE gsb0, 0x0\n"
+                                                   "EXIT\n"),
+                              Arch::sm_90a, {});
+  ASSERT_TRUE(image.ok()) << image.error().text();
+  const auto& code = image->kernels[0].code;
+  unsigned set = 0;
+  unsigned awaited = 0;
+  for (const Word& word : code) {
+    const auto decoded = decode(Arch::sm_90a, word, 0);
+    ASSERT_TRUE(decoded.ok());
+    const Inst& inst = *decoded;
+    if (inst.op == Op::LDSM || inst.op == Op::LDS) set |= 1U << inst.control.write_sb;
+    if (inst.op == Op::WARPGROUP && inst.has(Axis::kFunction, Tok::ARRIVE)) awaited = inst.control.wait;
+  }
+  EXPECT_NE(set, 0U);
+  EXPECT_EQ(awaited & set, set);
 }
 
 // Its products own their registers: a scoreboard on one is refused, in text and in words.

@@ -97,6 +97,17 @@ TEST(TensorChecked, WritesBeforeNeedAnArrive) {
   expect_finding(program(kRegisters, {kArrive, {"MOV R34, RZ"}}, {kWait}), "no WARPGROUP.ARRIVE: R34 was written by");
 }
 
+// A wait behind the arrival is this warp's alone: the engine may begin with what another one has not got yet.
+TEST(TensorChecked, LoadsAreThereAtTheArrival) {
+  const TextLine load{"LDS R34, [R2]", {.stall = 15, .yield = true, .write_sb = 0}};
+  const TextLine late{"NOP", {.stall = 15, .yield = true, .wait = 1}};
+  const TextLine arrive{"WARPGROUP.ARRIVE", {.stall = 15, .yield = true, .wait = 1}};
+  expect_finding(program(kRegisters, {load, kArrive, late}, {kWait}),
+                 "whose scoreboard was not awaited by WARPGROUP.ARRIVE");
+  EXPECT_EQ(findings(program(kRegisters, {load, arrive}, {kWait})), std::vector<std::string>{});
+  EXPECT_EQ(findings(program(kRegisters, {load, late, kArrive}, {kWait})), std::vector<std::string>{});
+}
+
 TEST(TensorChecked, SharedMemoryBelongsToTheEngine) {
   expect_finding(program(kShared, {kArrive}, {{"STS.128 [R2], RZ"}, kWait}),
                  "shared memory in use by HGMMA: shared offset 0 is read by " + kShared);

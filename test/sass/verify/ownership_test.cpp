@@ -77,6 +77,25 @@ TEST(Ownership, LoadsToo) {
              "R24", "LDS at 0x0020 (hand.sass:3): overwrites R24");
 }
 
+// The engine may begin when the fastest warp has arrived and issued: a wait behind the arrival is its warp's alone.
+TEST(Ownership, LoadsAreThereAtTheArrival) {
+  const std::string load = "--:-:0:-:2 | LDS R6, [R0]\n";
+  const std::string awaited = "01:-:-:-:8 | WARPGROUP.ARRIVE\n";
+  const std::string late = "01:-:-:-:3 | HGMMA.64x8x16.F32.BF16 R24, R4, gdesc[UR8], R24, gsb0\n";
+  expect_proven(load + awaited + kFromRegisters + wait(0) + kExit);
+  expect_proven(load + "01:-:-:-:1 | NOP\n" + kArrive + kFromRegisters + wait(0) + kExit);
+  expect_one(load + kArrive + late + wait(0) + kExit, Hazard::Kind::kRaw, "R6",
+             "takes R6, which LDS at 0x0000 (hand.sass:1) writes" + std::string(kUnarrived));
+  // The sums, and reads of the sums before.
+  expect_one("--:-:0:-:2 | LDS R26, [R0]\n" + kArrive + "01:-:-:-:3 | " + kProduct.substr(kProduct.find("HGMMA")) +
+                 wait(0) + kExit,
+             Hazard::Kind::kRaw, "R26", kUnarrived);
+  const std::string store = "--:0:-:-:2 | STS [R0], R26\n";
+  expect_proven(store + awaited + kProduct + wait(0) + kExit);
+  expect_one(store + kArrive + "01:-:-:-:3 | " + kProduct.substr(kProduct.find("HGMMA")) + wait(0) + kExit,
+             Hazard::Kind::kWar, "R26", "reads");
+}
+
 TEST(Ownership, GroupsAreCounted) {
   expect_proven(kArrive + kProduct + kOther + wait(1) + kRead + wait(0) + kExit);
   expect_one(kArrive + kProduct + kOther + wait(2) + kRead + wait(0) + kExit, Hazard::Kind::kRaw, "R26", kOwned);
