@@ -18,23 +18,28 @@ const char* short_name(Dtype t) {
 }
 
 // Parts that are loaded before the first of them is added, as kernels' names have it: as few latencies as there can be.
-const char* ahead(const Sum& s) {
+const char* ahead(const Sum& s, std::int64_t width) {
   constexpr std::int64_t kSome = 4;
   constexpr std::int64_t kMany = 16;
+  constexpr std::int64_t kMost = 48;
   if (s.sums != Dtype::float32 || s.splits <= kSome || !s.condition.numbers().empty()) return "x4";
-  return s.splits <= kMany ? "x16" : "x48";
+  return s.splits <= kMany ? "x16" : s.splits <= kMost || width > 1 ? "x48" : "x144";
 }
 
 }  // namespace
 
 Plan plan(const Registry& registry, const Sum& s) {
+  // One sum a thread, and all of its parts on the way at once: latency is what few sums of many parts take.
+  constexpr std::int64_t kFewParts = 48;
+  constexpr std::int64_t kFewSums = 1 << 16;
   for (const std::int64_t width : {4, 1}) {
     const std::int64_t pitch = s.pitch != 0 ? s.pitch : s.cols;
     if (s.cols % width != 0 || pitch % width != 0) continue;
+    if (width > 1 && s.splits > kFewParts && s.groups * s.rows * s.cols <= kFewSums) continue;
     Plan out;
     out.kernel = registry.find((s.condition.numbers().empty() ? "split_sum_" : "split_sum_if_") +
                                std::string(short_name(s.sums)) + "_" + short_name(s.type) + "_" +
-                               std::to_string(width) + ahead(s));
+                               std::to_string(width) + ahead(s, width));
     if (out.kernel == nullptr) continue;
     const std::int64_t plane = s.rows * s.cols / width;
     const std::int64_t total = s.groups * plane;
