@@ -404,6 +404,12 @@ constexpr std::array kFields = {Field{"", "memory", 1},
                                 Field{"narrow", "step", 1},
                                 Field{"narrow", "epilogue", 1},
                                 Field{"narrow", "load", 1},
+                                Field{"narrow_update", "start", 1},
+                                Field{"narrow_update", "unit", 1},
+                                Field{"narrow_update", "words", 1},
+                                Field{"narrow_update", "any", 1},
+                                Field{"narrow_update", "channel", 1},
+                                Field{"narrow_update", "memory", 1},
                                 Field{"product", "start", 1},
                                 Field{"product", "run", 1}};
 constexpr std::size_t count_of_fields() {

@@ -4,7 +4,7 @@
 //
 // One JSON object a line on stdout: the layer, tile, parts, what was launched ("hconv_u_128x64x1/8"), median microseconds of a launch in
 // a CUDA graph. Every tile of hconv.sass, and of gconv.sass ("_8_128x64": 8 channels a load), halo.sass, halo_update.sass,
-// resident.sass and narrow.sass where they can compute the layer, in the library's own number of parts (0) and, but of the last four, some others:
+// resident.sass, narrow.sass and narrow_update.sass where they can compute the layer, in the library's own number of parts (0) and, but of the last four, some others:
 // PARTS of an update, "4,8,16,32,64" if not said. The library's choice has the tile "", and twice more "early": 1 and 0, where its
 // launch may start before the one ahead has ended and where not. With less than 8 channels of x windows are copied where a
 // tile of hconv.sass is named: then there is one. A layer of 1x1 filters is also a plain product: "gemm", the library's choice, and
@@ -39,10 +39,12 @@ using conv_detail::Forced;
 constexpr std::array kTiles = {"_128x256x1", "_128x192x1", "_128x128x1", "_128x64x1",
                                "_128x128x2", "_64x192x2",  "_64x256x2"};
 constexpr std::array kSharedTiles = {
-    "_halo_128x64",         "_halo_128x128",        "_halo_128x192",         "_halo_256x64",  "_halo_256x128",
-    "_halo_128x96",         "_halo_256x96",         "_halo_128x160",         "_cells_128x64", "_resident_32_128x64",
-    "_resident_32_128x128", "_resident_128_128x64", "_resident_128_128x128", "_narrow_16_64", "_narrow_16_128",
-    "_narrow_32_64",        "_narrow_32_96"};
+    "_halo_128x64",          "_halo_128x128",       "_halo_128x192",        "_halo_256x64",
+    "_halo_256x128",         "_halo_128x96",        "_halo_256x96",         "_halo_128x160",
+    "_cells_128x64",         "_resident_32_128x64", "_resident_32_128x128", "_resident_128_128x64",
+    "_resident_128_128x128", "_narrow_16_64",       "_narrow_16_128",       "_narrow_32_64",
+    "_narrow_32_96",         "_narrowupdate_16_3",  "_narrowupdate_16_5",   "_narrowupdate_16_7",
+    "_narrowupdate_32_8",    "_narrowupdate_32_11"};
 constexpr std::array kSharedUpdates = {2, 3, 4, 5, 7};  // taps
 constexpr std::array kProducts = {"128x64",   "128x128", "128x192",  "128x256",  "128x128x2", "64x16n",  "64x32n",
                                   "64x64n",   "64x128n", "64x16t",   "64x32t",   "64x64t",    "64x128t", "128x64n",

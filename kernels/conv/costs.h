@@ -68,6 +68,16 @@ struct Costs {
   };
   Narrow narrow;
 
+  // narrow_update.sass, whose products cost what halo_update.sass's do.
+  struct NarrowUpdate {
+    double start;         // and the sum of all parts
+    double unit;          // of 16 bytes of a patch, beside the products
+    double words;         // a pass of a warp that loads by words,
+    double any, channel;  // or by elements, and each channel of it
+    double memory;        // million bytes a microsecond
+  };
+  NarrowUpdate narrow_update;
+
   // A product: what its model, hgemm_cost.h's, does not know, and times what it does.
   struct Product {
     double start, run;

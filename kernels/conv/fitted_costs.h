@@ -102,6 +102,14 @@ inline constexpr Costs kFitted = {
         .epilogue = 1.0,
         .load = 0.02,
     },
+    .narrow_update = {
+        .start = 9.5,
+        .unit = 0.00042,
+        .words = 0.12,
+        .any = 0.03,
+        .channel = 0.045,
+        .memory = 4.3,
+    },
     .product = {
         .start = 0.2607,
         .run = 0.9736,

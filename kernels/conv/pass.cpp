@@ -459,14 +459,16 @@ void Pass::run(std::vector<Modelled>* models) {
   }
   const Roles roles = roles_of(pass_);
   const std::optional<narrow::Choice> as_narrow = is_narrow();
-  if (!as_narrow && narrow::is_forced(forced_)) forced_ = {};
-  const std::optional<cells::Cells> as_cells = as_narrow ? std::nullopt : in_cells();
-  const bool few = !as_narrow && !as_cells &&
+  const std::optional<narrow_update::Choice> as_narrow_update = is_narrow_update();
+  const bool as_it_is = as_narrow || as_narrow_update;  // x is read as it lies
+  if (!as_it_is && (narrow::is_forced(forced_) || narrow_update::is_forced(forced_))) forced_ = {};
+  const std::optional<cells::Cells> as_cells = as_it_is ? std::nullopt : in_cells();
+  const bool few = !as_it_is && !as_cells &&
                    (forced_.kernel.empty() ? gconv::gathers_rows(pass_, p_)
                                            : gconv::forced_run(forced_) != 0 || resident::is_forced(forced_));
   if (few && !gconv::possible(pass_, p_))
     throw InvalidArgument("conv: gconv*" + forced_.kernel + " cannot gather this");
-  const bool columns = !as_narrow && !few && !as_cells && in_columns(pass_, p_);
+  const bool columns = !as_it_is && !few && !as_cells && in_columns(pass_, p_);
   const bool is_update = pass_ == ConvPass::update;
   Pixels in1;
   Pixels in2;
@@ -474,8 +476,8 @@ void Pass::run(std::vector<Modelled>* models) {
   if (as_cells) {
     forced_ = cells::behind(forced_);
     if (is_update) in1 = operand(roles.in1, at_.in1);
-  } else if (as_narrow) {
-    // x and w are read as they lie
+  } else if (as_it_is) {
+    if (is_update) in1 = operand(roles.in1, at_.in1);  // so is w
   } else if (few) {
     in1 = operand(roles.in1, at_.in1, is_update ? kEight : 1);
     if (is_update) in2 = operand(roles.in2, at_.in2, 1);
@@ -508,6 +510,8 @@ void Pass::run(std::vector<Modelled>* models) {
   if (out.type == Dtype::float32 && pass_ == ConvPass::fprop) widen_bias();
   if (as_narrow) {
     narrow_fprop(*as_narrow, out);
+  } else if (as_narrow_update) {
+    narrow_gradient(*as_narrow_update, in1, out);
   } else if (as_cells && is_update) {
     cells_update(*as_cells, in1, out);
   } else if (as_cells) {

@@ -19,6 +19,7 @@
 #include "kernels/conv/implicit/product.h"
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/narrow/narrow_choice.h"
+#include "kernels/conv/narrow/narrow_update_choice.h"
 #include "kernels/conv/pieces/piece_cells.h"
 #include "kernels/conv/pieces/pieces.h"
 #include "kernels/conv/pieces/two_pieces.h"
@@ -119,6 +120,8 @@ class Pass {
   }
   [[nodiscard]] std::optional<narrow::Choice> is_narrow() const;
   void narrow_fprop(const narrow::Choice& c, const Pixels& out);
+  [[nodiscard]] std::optional<narrow_update::Choice> is_narrow_update() const;
+  void narrow_gradient(const narrow_update::Choice& c, const Pixels& dy, const Pixels& out);
   [[nodiscard]] std::optional<cells::Cells> in_cells() const;
   void put_mask(GemmProblem& g, std::int64_t row, std::int64_t group) const;
   void widen_bias();

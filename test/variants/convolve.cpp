@@ -17,6 +17,7 @@
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/narrow/narrow_choice.h"
+#include "kernels/conv/narrow/narrow_update_choice.h"
 #include "kernels/conv/pieces/piece_cells.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/error.hpp"
@@ -76,6 +77,9 @@ bool keeps_filters(const Kernel& kernel) {
 bool is_narrow(const Kernel& kernel) {
   return kernel.manifest().op == "narrow" || kernel.manifest().op == "narrow_filters";
 }
+bool updates_narrow(const Kernel& kernel) {
+  return kernel.manifest().op == "narrow_update";
+}
 bool is_depthwise(const Kernel& kernel) {
   return kernel.manifest().op.starts_with("depthwise");
 }
@@ -109,7 +113,8 @@ bool beyond_pieces(const Kernel& kernel) {
 }
 bool on_tensor_cores(const Kernel& kernel) {
   return in_pieces(kernel) || kernel.manifest().op == "hconv" || gathers(kernel) || shares_taps(kernel) ||
-         makes_cells(kernel) || keeps_filters(kernel) || shares_products(kernel) || is_narrow(kernel);
+         makes_cells(kernel) || keeps_filters(kernel) || shares_products(kernel) || is_narrow(kernel) ||
+         updates_narrow(kernel);
 }
 
 // fprop of bytes that cells.sass has made float16.
@@ -142,6 +147,7 @@ std::string end_of(const Kernel& kernel) {
   if (shares_products(kernel)) return "_haloupdate" + tile;
   if (keeps_filters(kernel)) return "_resident_" + variant.at("ROW") + tile;
   if (is_narrow(kernel)) return "_narrow_" + variant.at("ROW") + tile;
+  if (updates_narrow(kernel)) return "_narrowupdate_" + variant.at("ROW") + tile;
   return on_tensor_cores(kernel) ? tile : "_" + variant.at("BM") + "x" + variant.at("BN") + "_" + variant.at("V");
 }
 
@@ -157,7 +163,7 @@ Pass pass_of(Random& random, const Kernel& kernel) {
   if (splits_on_the_way(kernel) || adds_lost(kernel)) return {ConvPass::update, Layout::channels_last};
   if (makes_cells(kernel) || makes_piece_cells(kernel))
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::update, Layout::channels_last};
-  if (shares_products(kernel)) return {ConvPass::update, Layout::channels_last};
+  if (shares_products(kernel) || updates_narrow(kernel)) return {ConvPass::update, Layout::channels_last};
   if (keeps_filters(kernel))
     return {pick(random, 0, 1) == 0 ? ConvPass::fprop : ConvPass::bprop, Layout::channels_last};
   const auto& variant = kernel.manifest().variant;
@@ -413,8 +419,19 @@ ConvProblem draw_for_narrow(Random& random, const Kernel& kernel, const Limits& 
                                      : pick(random, 0, 1) == 0 ? Dtype::float16
                                                                : Dtype::bfloat16;
     if (p.in[1] + 2 * p.pad[1] < p.filter[1] || p.in[2] + 2 * p.pad[2] < p.filter[2]) continue;
-    if (p.flops() > 4 * limits.products || !conv_detail::tensor_cores::takes(ConvPass::fprop, p)) continue;
-    const auto choice = conv_detail::narrow::choose(p, forced);
+    if (updates_narrow(kernel)) {
+      p.filter[1] = std::min<std::int64_t>(p.filter[1], kernel.number("TR"));
+      if (p.stride[2] == 1) p.k = 8 * ceil_div(p.k, 8);  // pairs are rows of 16 bytes
+    }
+    const ConvPass pass = updates_narrow(kernel) ? ConvPass::update : ConvPass::fprop;
+    if (p.flops() > 4 * limits.products || !conv_detail::tensor_cores::takes(pass, p)) continue;
+    std::optional<conv_detail::narrow::Choice> choice;
+    if (updates_narrow(kernel)) {
+      const auto update = conv_detail::narrow_update::choose(p, forced);
+      if (update) choice = update->patch;
+    } else {
+      choice = conv_detail::narrow::choose(p, forced);
+    }
     if (!choice || (limits.in_turn && choice->tiles < 3)) continue;
     const auto load = static_cast<std::size_t>(conv_detail::narrow::load_of(p, *choice, kAligned));
     if (!variant.contains("LOAD") || variant.at("LOAD") == kLoads[load]) return p;
@@ -480,7 +497,7 @@ ConvProblem draw_for_depthwise(Random& random, const Kernel& kernel, const Pass&
 ConvProblem draw(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
   if (makes_cells(kernel) || of_bytes_as_halves(kernel)) return draw_for_cells(random, kernel, what, limits);
   if (keeps_filters(kernel)) return draw_for_resident(random, kernel, what, limits);
-  if (is_narrow(kernel)) return draw_for_narrow(random, kernel, limits);
+  if (is_narrow(kernel) || updates_narrow(kernel)) return draw_for_narrow(random, kernel, limits);
   if (shares_products(kernel)) return draw_for_products(random, kernel, what, limits);
   if (is_depthwise(kernel)) return draw_for_depthwise(random, kernel, what, limits);
   if (in_pieces(kernel)) return draw_for_pieces(random, kernel, what, limits);
@@ -590,6 +607,8 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
     forced.splits = 0;
   } else if (shares_products(kernel)) {
     forced.splits = std::max<std::int64_t>(pick(random, -5, 5), 1);  // often one, which goes around the circle
+  } else if (updates_narrow(kernel)) {
+    forced.splits = pick(random, 1, 4);  // CTAs
   } else if (tensor_cores) {
     const bool of_parts = !makes_cells(kernel) && !is_narrow(kernel) && !in_pieces(kernel) && variant.at("YT") == "f32";
     forced.splits = in_pieces(kernel) ? pick(random, 1, 3) : of_parts ? pick(random, 2, 5) : 1;

@@ -121,12 +121,15 @@ halo_update::Work update_of(const Cells& c, const ConvProblem& p) {
   return {c.taps, {c.pixels[1], c.pixels[0], 1}, p.n, c.channels, p.k, bytes};
 }
 
-bool update_pays(const Cells& c, const ConvProblem& p) {
-  if (!gconv::possible(ConvPass::update, p)) return false;
+double update_microseconds(const Cells& c, const ConvProblem& p) {
   const auto choice = halo_update::choose(update_of(c, p));
+  if (!choice) return std::numeric_limits<double>::infinity();
   const auto copies = static_cast<double>(c.step[0] * (p.filter[2] % c.step[1] == 0 ? 1 : 2));
-  return choice &&
-         choice->microseconds + microseconds(c, p) + kFitted.copy * copies < gconv::microseconds(ConvPass::update, p);
+  return choice->microseconds + microseconds(c, p) + kFitted.copy * copies;
+}
+
+bool update_pays(const Cells& c, const ConvProblem& p) {
+  return gconv::possible(ConvPass::update, p) && update_microseconds(c, p) < gconv::microseconds(ConvPass::update, p);
 }
 
 bool is_forced(const Forced& forced) {

@@ -51,6 +51,8 @@ bool pays(const Cells& c, const ConvProblem& p);
 bool pays(ConvPass pass, const ConvProblem& p);
 // The same of update, whose product is then this.
 bool update_pays(const Cells& c, const ConvProblem& p);
+// Microseconds of update, copies among them; halo_update.sass cannot multiply these cells: infinite.
+double update_microseconds(const Cells& c, const ConvProblem& p);
 halo_update::Work update_of(const Cells& c, const ConvProblem& p);
 bool is_forced(const Forced& forced);
 // Of "_cells_128x64" halo.sass's "_halo_128x64"; of "_cells_resident_32_128x64" and "_cells_haloupdate_7" resident.sass's and

@@ -37,10 +37,6 @@ std::string name_of(const Choice& c) {
   return std::to_string(c.row) + "_" + std::to_string(c.tile.bn);
 }
 
-const Variant& variant_of(const Choice& c) {
-  return *std::ranges::find_if(kVariants, [&](const Variant& v) { return v.row == c.row && v.columns == c.tile.bn; });
-}
-
 // Of 16 bytes in a patch's line: lines as they lie are whole pieces of 16 bytes, too.
 std::int64_t units_of(const Choice& c, Load load) {
   const std::int64_t whole = load == Load::boxes ? 4 : 2;
@@ -101,7 +97,7 @@ double microseconds(const ConvProblem& p, const Choice& c, const Costs& all) {
   return costs.start + h200::together(rounds * tile, bytes * 1e-6 / all.memory);
 }
 
-std::optional<Choice> choose(const ConvProblem& p, const Forced& forced) {
+std::optional<Choice> rows_of(const ConvProblem& p) {
   if (p.c > kMostChannels || p.groups != 1 || volume(p) || !sgemm::half(p.x_type)) return std::nullopt;
   if (p.w_type != p.x_type || p.y_type != p.x_type) return std::nullopt;
   for (const std::size_t axis : {1U, 2U}) {
@@ -123,16 +119,30 @@ std::optional<Choice> choose(const ConvProblem& p, const Forced& forced) {
   c.tiles_w = ceil_div(c.out_w, kEight);
   c.tiles_h = ceil_div(out[1], kEight);
   c.tiles = p.n * c.tiles_w * c.tiles_h;
-  if (!expressible(p, c)) return std::nullopt;
+  return expressible(p, c) ? std::optional(c) : std::nullopt;
+}
+
+bool fits_room(const Choice& c) {
+  const std::int64_t units = units_of(c, Load::any);
+  return units <= kLanes && kUnit * units * c.lines <= c.room;
+}
+
+std::int64_t passes_of(const Choice& c) {
+  return ceil_div(c.lines, kLanes / units_of(c, Load::any));
+}
+
+std::optional<Choice> choose(const ConvProblem& p, const Forced& forced) {
+  std::optional<Choice> c = rows_of(p);
   std::optional<Choice> best;
+  if (!c) return best;
   for (const Variant& v : kVariants) {
-    if (v.row != c.row || c.columns > v.columns || c.steps > kSteps * v.blocks) continue;
-    const std::int64_t units = units_of(c, Load::any);
-    if (units > kLanes || kUnit * units * c.lines > v.patch) continue;
-    c.tile = {hgemm::Form::tiles, 64, v.columns};
-    c.microseconds = microseconds(p, c);
-    if (is_forced(forced) ? forced.kernel == std::string(kForced) + name_of(c)
-                          : !best || c.microseconds < best->microseconds)
+    if (v.row != c->row || c->columns > v.columns || c->steps > kSteps * v.blocks) continue;
+    c->tile = {hgemm::Form::tiles, 64, v.columns};
+    c->room = v.patch, c->raw_room = v.raw;
+    if (!fits_room(*c)) continue;
+    c->microseconds = microseconds(p, *c);
+    if (is_forced(forced) ? forced.kernel == std::string(kForced) + name_of(*c)
+                          : !best || c->microseconds < best->microseconds)
       best = c;
   }
   return best;
@@ -154,15 +164,19 @@ Load load_of(const ConvProblem& p, const Choice& c, std::uint64_t x) {
     return Load::any;
   const std::int64_t units = units_of(c, Load::boxes);
   if (x % kUnit == 0 && 2 * line % kUnit == 0 && units <= kLanes && box_of(c) <= kMostBox && c.lines <= kMostBox &&
-      kUnit * units * c.lines <= variant_of(c).patch && raw_bytes(c) <= variant_of(c).raw)
+      kUnit * units * c.lines <= c.room && raw_bytes(c) <= c.raw_room)
     return Load::boxes;
   return x % 4 == 0 && p.x_elements() % 2 == 0 ? Load::words : Load::any;
 }
 
+std::string_view name_of(Load load) {
+  constexpr std::string_view kWords[] = {"boxes", "words", "any"};
+  return kWords[static_cast<std::size_t>(load)];
+}
+
 const Kernel* find(const Registry& registry, Dtype operands, Load load, const Choice& c) {
-  constexpr std::string_view kWords[] = {"_boxes_", "_words_", "_any_"};
-  return registry.find("narrow_" + std::string(sgemm::word_of(operands)) +
-                       std::string(kWords[static_cast<std::size_t>(load)]) + name_of(c));
+  return registry.find("narrow_" + std::string(sgemm::word_of(operands)) + "_" + std::string(name_of(load)) + "_" +
+                       name_of(c));
 }
 
 void copy_filters(Device& device, const ConvProblem& p, const Choice& c, std::uint64_t w, std::uint64_t to,
@@ -181,12 +195,13 @@ bool has_rows_of_units(const GemmProblem& g) {
   return g.c % kUnit == 0 && g.ldc % kEight == 0 && g.n % kEight == 0;
 }
 
-TensorMap result_map(const GemmProblem& g, const ConvProblem& p, const Choice& c) {
+TensorMap rows_map(const ConvProblem& p, const Choice& c, std::uint64_t address, std::int64_t pitch,
+                   std::uint32_t count) {
   constexpr std::uint32_t kColumns = 64;
   const std::int64_t lines = p.out()[1];
-  const Shape strides = {g.ldc * c.out_w * lines, g.ldc * c.out_w, g.ldc, 1};
-  const Tensor rows = Tensor::wrap(g.c, {p.n, lines, c.out_w, g.n}, strides, g.c_type);
-  TensorMap m = TensorMap::of(rows, {1, 2, kEight, kColumns});
+  const Shape strides = {pitch * c.out_w * lines, pitch * c.out_w, pitch, 1};
+  const Tensor rows = Tensor::wrap(address, {p.n, lines, c.out_w, c.columns}, strides, p.y_type);
+  TensorMap m = TensorMap::of(rows, {1, count, kEight, kColumns});
   m.swizzle = MapSwizzle::b128;
   return m;
 }
@@ -197,18 +212,14 @@ TensorMap lines_map(const ConvProblem& p, const Choice& c, std::uint64_t x) {
   return TensorMap::of(lines, {1, static_cast<std::uint32_t>(c.lines), static_cast<std::uint32_t>(box_of(c))});
 }
 
-void put(Values& v, const GemmProblem& g, const ConvProblem& p, const Choice& c, std::uint64_t x, Load load) {
-  constexpr std::uint32_t kSwizzled = 3U << 30;
+void put_patches(Values& v, const ConvProblem& p, const Choice& c, std::uint64_t x, Load load) {
   const Shape strides = lies(p, Role::x).strides;
-  const auto out = p.out();
-  const std::int64_t step = c.row / 8;
   const std::int64_t units = units_of(c, load);
-  const auto a_high = static_cast<std::uint32_t>(p.stride[1] * units) | (c.row == 32 ? kSwizzled : 0);
-  v.u32(p.n * out[1] * c.out_w).u32(c.out_w).u32(out[1]).divisor(c.tiles_w).divisor(c.tiles_h);
-  v.divisor(c.groups).divisor(units).u32(c.lines).u32(c.steps / kSteps).u32(c.steps % kSteps);
-  v.u32(static_cast<std::int64_t>(a_high));
-  v.s32(-p.pad[2]).s32(-p.pad[1]).s32(kEight * step).s32(kEight * p.stride[1]).u32(p.n);
-  v.u32(only_packed(g) ? (g.relu ? 2 : 1) : 0);
+  const std::int64_t step = c.row / kEight;
+  v.u32(c.out_w).u32(p.out()[1]).divisor(c.tiles_w).divisor(c.tiles_h).divisor(units).u32(c.lines);
+  v.s32(-p.pad[2]).s32(-p.pad[1]).s32(kEight * step).s32(kEight * p.stride[1]).u32(p.n).s32(p.in[2]).s32(p.in[1]);
+  v.u64(x).u64(static_cast<std::uint64_t>(2 * strides[0])).s32(2 * strides[2]).s32(2 * strides[3]).s32(2 * strides[4]);
+  v.u32(p.c);
   if (load == Load::boxes) {
     const std::int64_t first = -kThree * p.pad[2];  // element of the first patch
     const std::int64_t low = -ceil_div(-first, kEight) * kEight;
@@ -216,9 +227,15 @@ void put(Values& v, const GemmProblem& g, const ConvProblem& p, const Choice& c,
     return;
   }
   const std::int64_t pass = kLanes / units;  // lines
-  v.u32(pass).u32(pass * 2 * strides[2]).u32(kUnit * pass * units).s32(p.in[2]).s32(p.in[1]);
-  v.u64(x).u64(static_cast<std::uint64_t>(2 * strides[0])).s32(2 * strides[2]).s32(2 * strides[3]).s32(2 * strides[4]);
-  v.u32(p.c);
+  v.u32(pass).u32(pass * 2 * strides[2]).u32(kUnit * pass * units);
+}
+
+void put(Values& v, const GemmProblem& g, const ConvProblem& p, const Choice& c, std::uint64_t x, Load load) {
+  constexpr std::uint32_t kSwizzled = 3U << 30;
+  const auto a_high = static_cast<std::uint32_t>(p.stride[1] * units_of(c, load)) | (c.row == 32 ? kSwizzled : 0);
+  put_patches(v, p, c, x, load);
+  v.u32(p.n * p.out()[1] * c.out_w).divisor(c.groups).u32(c.steps / kSteps).u32(c.steps % kSteps);
+  v.u32(static_cast<std::int64_t>(a_high)).u32(only_packed(g) ? (g.relu ? 2 : 1) : 0);
 }
 
 }  // namespace nervanagpu::conv_detail::narrow

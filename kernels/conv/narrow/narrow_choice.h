@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "kernels/conv/costs.h"
 #include "kernels/conv/fitted_costs.h"
@@ -26,10 +27,19 @@ struct Choice {
   std::int64_t lines = 0;
   std::int64_t out_w = 0;  // rows of C in a line
   std::int64_t tiles_w = 0, tiles_h = 0;
-  std::int64_t tiles = 0;   // of all pictures
-  double microseconds = 0;  // by a model of an H200, with the copy of the filters
+  std::int64_t tiles = 0;               // of all pictures
+  std::int64_t room = 0, raw_room = 0;  // bytes of a patch, and of its lines of x as they lie
+  double microseconds = 0;              // by a model of an H200, with the copy of the filters
   [[nodiscard]] std::int64_t depth() const { return 16 * steps; }  // elements of a row of the filters' copy
 };
+
+// Rows, tiles and patches for these taps; none: strides, channels or extents are others'. No variant's: `lines` are those that
+// the taps meet, `units` the fewest.
+std::optional<Choice> rows_of(const ConvProblem& p);
+// Bytes of its patches, however they are loaded, are no more than their room.
+bool fits_room(const Choice& choice);
+// Of a warp over a patch that it loads by words or elements.
+std::int64_t passes_of(const Choice& choice);
 
 // The cheapest variant; none: narrow.sass cannot compute it. A function of the problem alone. forced: as "_narrow_16_64".
 std::optional<Choice> choose(const ConvProblem& p, const Forced& forced = {});
@@ -41,15 +51,20 @@ bool pays(const ConvProblem& p, const Choice& choice);
 // How the pixels of x can be loaded, which shows in no bit: lines by the copy engine, pairs by words, or element by element.
 enum class Load : std::uint8_t { boxes, words, any };
 Load load_of(const ConvProblem& p, const Choice& choice, std::uint64_t x);
+std::string_view name_of(Load load);
 const Kernel* find(const Registry& registry, Dtype operands, Load load, const Choice& choice);
 
 void copy_filters(Device& device, const ConvProblem& p, const Choice& choice, std::uint64_t w, std::uint64_t to,
                   const Stream& stream);
-// C's rows begin at multiples of 16 bytes; then its map.
+// C's rows begin at multiples of 16 bytes.
 bool has_rows_of_units(const GemmProblem& c);
-TensorMap result_map(const GemmProblem& c, const ConvProblem& p, const Choice& choice);
+// y's rows, `pitch` elements apart: 64 columns of 8 neighbours of `lines` lines.
+TensorMap rows_map(const ConvProblem& p, const Choice& choice, std::uint64_t y, std::int64_t pitch,
+                   std::uint32_t lines);
 // Load::boxes: lines of x.
 TensorMap lines_map(const ConvProblem& p, const Choice& choice, std::uint64_t x);
+// Of narrow_patch.sass: where patches lie, and how they are loaded.
+void put_patches(Values& v, const ConvProblem& p, const Choice& choice, std::uint64_t x, Load load);
 // The kernel's parameters behind those of tiles.sass.
 void put(Values& v, const GemmProblem& c, const ConvProblem& p, const Choice& choice, std::uint64_t x, Load load);
 

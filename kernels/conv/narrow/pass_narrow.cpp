@@ -1,4 +1,4 @@
-// Launches of narrow.sass: fprop of at most four channels.
+// Launches of narrow.sass and narrow_update.sass: fprop and update of at most four channels.
 #include "kernels/conv/pass.h"
 
 namespace nervanagpu::conv_detail::tensor_cores {
@@ -44,12 +44,51 @@ void Pass::narrow_fprop(const narrow::Choice& c, const Pixels& out) {
   const narrow::Load load = narrow::load_of(p_, c, at_.in1);
   const EncodedTensorMap map = device_->encode_tensor_map(b);
   Values v;
-  v.map(narrow::has_rows_of_units(g) ? device_->encode_tensor_map(narrow::result_map(g, p_, c)) : map).map(map);
+  v.map(narrow::has_rows_of_units(g) ? device_->encode_tensor_map(narrow::rows_map(p_, c, g.c, g.ldc, 2)) : map)
+      .map(map);
   if (load == narrow::Load::boxes) v.map(device_->encode_tensor_map(narrow::lines_map(p_, c, at_.in1)));
   hgemm::put_tiles(v, g, c.tile, 1, 1);
   narrow::put(v, g, p_, c, at_.in1, load);
   const Kernel* kernel = narrow::find(device_->registry(), g.a_type, load, c);
   v.launch(*device_, *kernel, grid_of(g, c.tile), stream_.handle());
+}
+
+std::optional<narrow_update::Choice> Pass::is_narrow_update() const {
+  const bool forced = narrow_update::is_forced(forced_);
+  if (pass_ != ConvPass::update || (!forced && (!forced_.kernel.empty() || forced_.splits > 0))) return std::nullopt;
+  const std::optional<narrow_update::Choice> c = narrow_update::choose(p_, forced_);
+  if (forced && !c) throw InvalidArgument("conv: no kernel " + forced_.kernel + " for this");
+  return c && (forced || narrow_update::pays(p_, *c)) ? c : std::nullopt;
+}
+
+// Sums of all parts in the workspace, and their sum.
+void Pass::narrow_gradient(const narrow_update::Choice& c, const Pixels& dy, const Pixels& out) {
+  const std::int64_t columns = p_.filter[1] * p_.filter[2] * p_.c;
+  GemmProblem g = epilogue(0, columns);
+  g.m = p_.k;
+  g.c = out.address;
+  g.c_type = out.type;
+  g.ldc = columns;
+  g.workspace = arena_.take(c.sums_bytes(p_));
+  note([&] {
+    return Modelled{narrow_update::name_of(c), c.parts(),
+                    [p = p_, c](const Costs& costs) { return narrow_update::microseconds(p, c, costs); }};
+  });
+  if (device_ == nullptr) return;
+  const narrow::Load load = narrow::load_of(p_, c.patch, at_.in2);
+  const std::int64_t pitch = c.patch.pairs ? c.patch.columns : dy.pitch;
+  const EncodedTensorMap rows = device_->encode_tensor_map(narrow::rows_map(p_, c.patch, dy.address, pitch, 8));
+  Values v;
+  v.map(rows).map(load == narrow::Load::boxes ? device_->encode_tensor_map(narrow::lines_map(p_, c.patch, at_.in2))
+                                              : rows);
+  narrow_update::put(v, p_, c, g.workspace, dy.address, pitch, at_.in2, load);
+  const Kernel* kernel = narrow_update::find(device_->registry(), g.a_type, load, c);
+  v.launch(*device_, *kernel, narrow_update::grid(c), stream_.handle());
+  split_sum::Sum sum = sgemm::sum_of(g, c.parts());
+  sum.rows = 1;  // no bias: all elements are one row
+  sum.cols = sum.ld = p_.k * columns;
+  const split_sum::Plan end = split_sum::plan(device_->registry(), sum);
+  end.values.launch(*device_, *end.kernel, end.grid, stream_.handle());
 }
 
 }  // namespace nervanagpu::conv_detail::tensor_cores

@@ -13,6 +13,7 @@
 #include "kernels/conv/implicit/product.h"
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/narrow/narrow_choice.h"
+#include "kernels/conv/narrow/narrow_update_choice.h"
 #include "kernels/conv/pieces/pieces.h"
 #include "kernels/conv/problem.h"
 #include "nervanagpu/tensor.hpp"
@@ -162,7 +163,8 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
                      conv_detail::gconv::forced_run(c.forced) != 0 || conv_detail::halo::is_forced(c.forced) ||
                      conv_detail::halo_update::is_forced(c.forced) || conv_detail::resident::is_forced(c.forced) ||
                      conv_detail::cells::is_forced(c.forced) || conv_detail::product::is_forced(c.forced) ||
-                     conv_detail::narrow::is_forced(c.forced) || conv_detail::pieces::asked(c.p);
+                     conv_detail::narrow::is_forced(c.forced) || conv_detail::narrow_update::is_forced(c.forced) ||
+                     conv_detail::pieces::asked(c.p);
   const std::size_t bytes = !forced ? conv_workspace(c.pass, c.p)
                             : hconv ? conv_detail::tensor_cores::workspace(c.pass, c.p, c.forced)
                                     : conv_detail::partial_bytes(c.pass, c.p, c.forced);
