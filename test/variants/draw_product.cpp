@@ -452,7 +452,8 @@ class Drawing {
       small_chains(a, y, fours, kPart + 1);
       p_.splits = pick(random_, 2, sgemm::byte(a) ? 6 : 4);
     } else {  // of more k than small chains have
-      p_.splits = number("AHEAD") == 16 ? pick(random_, 14, 16) : pick(random_, 17, 60);
+      const int ahead = number("AHEAD");
+      p_.splits = ahead == 16 ? pick(random_, 14, 16) : ahead == 48 ? pick(random_, 17, 48) : pick(random_, 49, 160);
       small_chains(a, y, fours, kPart * p_.splits - pick(random_, 0, kPart - 1));
     }
     if (!fours) p_.ldc += p_.ldc % 4 == 0 && p_.n % 4 == 0 ? 1 : 0;
