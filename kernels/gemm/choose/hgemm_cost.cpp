@@ -25,33 +25,13 @@ struct ClusterWidth {
   int columns;
   double alone, shared, end;
 };
-struct ClusterCosts {
-  std::array<ClusterWidth, 4> widths;
-  ClusterWidth narrow;      // of tiles that are narrower than the problem
-  double start, memory;     // million bytes a microsecond
-  std::int64_t most_parts;  // that are chosen
-};
-constexpr ClusterCosts kUsualClusters = {
-    {{{16, 0.090, 0.044, 1.18}, {32, 0.114, 0.049, 1.56}, {64, 0.152, 0.127, 2.22}, {128, 0.151, 0.276, 2.10}}},
-    {32, 0.200, 0.155, 1.6},
-    0.3,
-    3.63,
-    7};  // 8 were slower than 7
-// Where k runs across both operands and is long, as in updates of 1x1 layers: fitted to 720 timings of 56 of these, 14 % off in
-// the mean, 19 % where held out.
-constexpr ClusterCosts kLongClusters = {
-    {{{16, 0.086, 0.065, 1.02}, {32, 0.092, 0.101, 0.43}, {64, 0.107, 0.132, 1.93}, {128, 0.054, 0.149, 2.27}}},
-    {32, 0.103, 0.080, 2.01},
-    1.26,
-    2.62,
-    8};
-const ClusterCosts& cluster_costs(const GemmProblem& p) {
-  constexpr std::int64_t kLong = 64;  // blocks
-  return p.a_transposed && !p.b_transposed && blocks_of(p) >= kLong ? kLongClusters : kUsualClusters;
-}
+constexpr std::array kClusterWidths = {ClusterWidth{16, 0.090, 0.044, 1.18}, ClusterWidth{32, 0.114, 0.049, 1.56},
+                                       ClusterWidth{64, 0.152, 0.127, 2.22}, ClusterWidth{128, 0.151, 0.276, 2.10}};
 
-// Where 16 or 32 columns are contiguous.
+// Where 16 or 32 columns are contiguous; and of tiles that are narrower than the problem.
 constexpr ClusterWidth kShortRows = {0, 0.188, 0.150, 0};
+constexpr ClusterWidth kNarrow = {32, 0.200, 0.155, 1.6};
+constexpr double kClusterMemory = 3.63;  // million bytes a microsecond
 
 // More than one tile beside another, though there are wider ones.
 bool narrow(const GemmProblem& p, const Tile& t) {
@@ -121,18 +101,16 @@ double pair_cost(const GemmProblem& p) {
   constexpr double kBlock = 0.2;
   constexpr double kTile = 0.784;
   return kStart +
-         h200::together(static_cast<double>(blocks_of(p)) * kBlock + kTile, bytes_of(p) * 1e-6 / kUsualClusters.memory);
+         h200::together(static_cast<double>(blocks_of(p)) * kBlock + kTile, bytes_of(p) * 1e-6 / kClusterMemory);
 }
 
 // What a block costs in hgemm_cluster.sass, and the end.
 ClusterWidth width_of(const GemmProblem& p, const Tile& t) {
-  const ClusterCosts& costs = cluster_costs(p);
-  ClusterWidth out = *std::ranges::find(costs.widths, t.bn, &ClusterWidth::columns);
+  ClusterWidth out = *std::ranges::find(kClusterWidths, t.bn, &ClusterWidth::columns);
   constexpr int kRow = 64;  // columns
   const bool swapped = t.form == Form::swapped;
-  if (t.bn < kRow && narrow(p, t)) return costs.narrow;
-  if (&costs == &kUsualClusters && t.bn < kRow &&
-      (swapped ? p.a_transposed : !p.b_transposed)) {  // short rows, many of them
+  if (t.bn < kRow && narrow(p, t)) return kNarrow;
+  if (t.bn < kRow && (swapped ? p.a_transposed : !p.b_transposed)) {  // short rows, many of them
     out.alone = std::max(out.alone, kShortRows.alone);
     out.shared = std::max(out.shared, kShortRows.shared);
   }
@@ -140,7 +118,7 @@ ClusterWidth width_of(const GemmProblem& p, const Tile& t) {
 }
 
 double cluster_cost(const GemmProblem& p, const Tile& t, std::int64_t splits) {
-  const ClusterCosts& costs = cluster_costs(p);
+  constexpr double kStart = 0.3;
   constexpr double kMeet = 0.15;  // the sums of 64 columns
   constexpr double kPart = 0.056;
   constexpr double kUneven = 0.4;     // of one CTA a multiprocessor, where two find room: some have two, others none
@@ -158,9 +136,8 @@ double cluster_cost(const GemmProblem& p, const Tile& t, std::int64_t splits) {
   const auto blocks = static_cast<double>(ceil_div(blocks_of(p), splits));
   const double run = rounds * blocks * std::max(width.alone, width.shared * on_one);
   const double meet = splits > 1 ? kMeet * t.bn / 64.0 : 0.0;
-  const bool uneven = &costs == &kUsualClusters && splits == 1 && residents == 2 && tiles > kSome &&
-                      tiles <= kProcessors && !narrow(p, t);
-  return costs.start + h200::together(run, bytes_of(p) * 1e-6 / costs.memory) + rounds * (width.end + meet) +
+  const bool uneven = splits == 1 && residents == 2 && tiles > kSome && tiles <= kProcessors && !narrow(p, t);
+  return kStart + h200::together(run, bytes_of(p) * 1e-6 / kClusterMemory) + rounds * (width.end + meet) +
          kPart * static_cast<double>(splits - 1) + (uneven ? kUneven : 0.0);
 }
 
@@ -254,7 +231,7 @@ ClusterTiles cluster_tiles(const GemmProblem& p) {
   const auto tile = [&](Form form) {
     const bool swapped = form == Form::swapped;
     const std::int64_t columns = swapped ? p.m : p.n;
-    int bn = kUsualClusters.widths.front().columns;
+    int bn = kClusterWidths.front().columns;
     while (bn < columns && bn < kWidest) bn *= 2;
     return Tile{form, 64, bn};
   };
@@ -266,7 +243,7 @@ ClusterTiles cluster_tiles(const GemmProblem& p) {
   for (const Form form : {Form::cluster, Form::swapped}) {
     const Tile t = tile(form);
     if (tiles_m(p, t) * tiles_n(p, t) <= kMostTiles) add(t);
-    const Tile thin = {form, 64, kUsualClusters.narrow.columns};
+    const Tile thin = {form, 64, kNarrow.columns};
     if (tiles_m(p, thin) * tiles_n(p, thin) <= kProcessors) add(thin);
   }
   const Tile pair = {Form::pair, 128, 64};
@@ -307,9 +284,9 @@ Choice best(const GemmProblem& p) {
     }
   }
   const ClusterTiles clusters = cluster_tiles(p);
+  constexpr std::int64_t kMostChosen = 7;  // 8 were slower than 7
   for (std::size_t i = 0; i < clusters.count; ++i) {
-    const std::int64_t most_splits =
-        clusters.tiles[i].form == Form::pair ? 1 : std::min(blocks, cluster_costs(p).most_parts);
+    const std::int64_t most_splits = clusters.tiles[i].form == Form::pair ? 1 : std::min(blocks, kMostChosen);
     for (std::int64_t s = 1; s <= most_splits; ++s) {
       if (effective(blocks, s) != s) continue;
       const double c = microseconds(p, clusters.tiles[i], s, kProcessors);
