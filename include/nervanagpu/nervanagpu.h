@@ -24,11 +24,18 @@
 #define NG_C_API
 #endif
 
+/* Enumerations of arguments: a C program may pass any int, and is told so; C++ has to know. */
+#ifdef __cplusplus
+#define NG_OF_INT : int
+#else
+#define NG_OF_INT
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef enum ng_status {
+typedef enum ng_status NG_OF_INT {
   NG_OK = 0,
   NG_INVALID_ARGUMENT = 1, /* a value, shape, size or address that cannot be */
   NG_TYPE_ERROR = 2,       /* an element type that does not fit */
@@ -323,7 +330,7 @@ typedef struct ng_conv_options {
 #define NG_CONV_OPTIONS_INIT \
   { sizeof(ng_conv_options), 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0, 0, 0 }
 
-typedef enum ng_conv_pass { NG_FPROP = 0, NG_BPROP = 1, NG_UPDATE = 2 } ng_conv_pass;
+typedef enum ng_conv_pass NG_OF_INT { NG_FPROP = 0, NG_BPROP = 1, NG_UPDATE = 2 } ng_conv_pass;
 
 /* out = (M, P, Q), each floor((X + 2 pad - dilation (F - 1) - 1) / stride) + 1. */
 NG_C_API ng_status ng_conv_out(const ng_conv_problem* problem, int64_t out[3]);
@@ -416,7 +423,7 @@ NG_C_API ng_status ng_max_pool_bprop(const ng_pool_problem* problem, uint64_t dy
                                      const ng_pool_options* options);
 
 /* A pass that is computed many times: its kernel is chosen and its parameters are packed once. It needs no workspace. */
-typedef enum ng_pool_pass { NG_POOL_FPROP = 0, NG_POOL_BPROP = 1 } ng_pool_pass;
+typedef enum ng_pool_pass NG_OF_INT { NG_POOL_FPROP = 0, NG_POOL_BPROP = 1 } ng_pool_pass;
 typedef struct ng_pool_plan ng_pool_plan;
 
 /* Where the operands of one launch lie; what the plan has no use for is 0. */

@@ -192,6 +192,7 @@ TEST_F(CConvTest, BadArgumentsAreRefused) {
   expect(ng_conv_workspace(NG_FPROP, nullptr, &bytes), NG_INVALID_ARGUMENT, {"problem is null"});
   expect(ng_conv_workspace(NG_FPROP, &p_, nullptr), NG_INVALID_ARGUMENT, {"bytes is null"});
   expect(ng_conv_workspace(static_cast<ng_conv_pass>(3), &p_, &bytes), NG_INVALID_ARGUMENT, {"pass is 3"});
+  expect(ng_conv_workspace(static_cast<ng_conv_pass>(-4), &p_, &bytes), NG_INVALID_ARGUMENT, {"pass is -4"});
   expect(ng_conv_out(&p_, nullptr), NG_INVALID_ARGUMENT, {"out is null"});
   std::array<std::int64_t, 3> out = {5, 5, 5};
   expect(ng_conv_out(nullptr, out.data()), NG_INVALID_ARGUMENT, {"problem is null"});
