@@ -174,6 +174,8 @@ Forced forced_of(const std::string& launched) {
     f.kernel = "_halo_" + word("halo_").substr(kPass);
   } else if (launched.find("resident_") != std::string::npos) {
     f.kernel = "_resident_" + word("resident_");
+  } else if (launched.find("narrowupdate_") != std::string::npos) {
+    f.kernel = "_narrowupdate_" + word("narrowupdate_");
   } else if (launched.find("narrow_") != std::string::npos) {
     f.kernel = "_narrow_" + word("narrow_");
   } else {
