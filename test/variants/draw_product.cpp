@@ -210,6 +210,7 @@ class Drawing {
     if (p_.pointers == 0) return;
     p_.pointers = a_fits ? 16 : static_cast<std::int64_t>(std::max(size_of(p_.a_type), size_of(p_.c_type)));
     out_.shift_a = out_.shift_b = out_.shift_c = 0;
+    if (!a_fits && p_.lda % 4 == 0 && p_.ldb % 4 == 0) ++p_.ldb;  // what did not fit was an address
   }
 
   // gemm64.h: alpha and beta, and nothing else.
@@ -288,6 +289,7 @@ class Drawing {
     const std::int64_t blocks = pick(random_, 1, one_in(random_, 3) ? most : std::min<std::int64_t>(most, 3));
     const bool few = !limits_.in_turn && (p_.batch > 1 || one_in(random_, 5));
     lengths(number("BM"), number("BN"), blocks * kBlock, kBlock, {}, few ? 1 : 3);
+    p_.n = std::min<std::int64_t>(p_.n, std::int64_t{hgemm::kProcessors} * number("BN"));
     constexpr std::int64_t kRows = 3;  // of tiles, so that a CTA has as many
     while (!few && ceil_div(p_.m, number("BM")) * matrices() < kRows) p_.m += number("BM");
     lie(8, true, 8, true);
