@@ -477,7 +477,7 @@ void Pass::run(std::vector<Modelled>* models) {
     forced_ = cells::behind(forced_);
     if (is_update) in1 = operand(roles.in1, at_.in1);
   } else if (as_it_is) {
-    if (is_update) in1 = operand(roles.in1, at_.in1);  // so is w
+    if (is_update) in1 = operand(roles.in1, at_.in1);  // dy
   } else if (few) {
     in1 = operand(roles.in1, at_.in1, is_update ? kEight : 1);
     if (is_update) in2 = operand(roles.in2, at_.in2, 1);

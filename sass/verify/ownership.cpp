@@ -42,6 +42,13 @@ void each(const RegisterSet& set, F&& f) {
   }
 }
 
+void mark(std::vector<std::uint32_t>& lines, const RegisterSet& set, std::uint32_t line) {
+  each(set, [&](unsigned reg) {
+    if (lines.empty()) lines.assign(kGprs, kNobody);
+    lines[reg] = line;
+  });
+}
+
 // The lowest general register in both, or kNoRegisterId.
 std::uint32_t common(const RegisterSet& a, const RegisterSet& b) {
   for (std::size_t w = 0; w < kGprs / 64; ++w) {
@@ -120,17 +127,20 @@ void OwnershipState::check_arrived(const Code& code, const std::vector<StepSets>
   out.push_back(std::move(f));
 }
 
-void OwnershipState::issue(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i) {
+void OwnershipState::issue(const Code& code, const std::vector<StepSets>& sets, const ScoreboardState& scoreboards,
+                           std::uint32_t i) {
   const Step& step = code.steps[i];
   if (!step.known || step.never) return;
-  await(code, i);
   if (is_product(step)) {
     start(code, sets, i);
     return;
   }
   if (is_warpgroup(step, Tok::ARRIVE)) {
-    written_ = coming_;
-    read_ = being_read_;
+    written_.clear();
+    read_.clear();
+    scoreboards.each(sets, [&](std::uint32_t line, bool reads, const RegisterSet& set) {
+      mark(reads ? read_ : written_, set, line);
+    });
     alone_ = false;
     return;
   }
@@ -140,33 +150,8 @@ void OwnershipState::issue(const Code& code, const std::vector<StepSets>& sets, 
     }
     return;
   }
-  const auto mark = [&](std::vector<std::uint32_t>& lines, const RegisterSet& set) {
-    each(set, [&](unsigned reg) {
-      if (lines.empty()) lines.assign(kGprs, kNobody);
-      lines[reg] = i;
-    });
-  };
-  mark(written_, sets[i].writes);
-  mark(read_, sets[i].reads);
-  if (step.inst.control.write_sb < kScoreboards) mark(coming_, sets[i].writes);
-  if (step.inst.control.read_sb < kScoreboards) mark(being_read_, sets[i].reads);
-}
-
-// What the scoreboards that step i waits for announce is over.
-void OwnershipState::await(const Code& code, std::uint32_t i) {
-  const unsigned waits = code.steps[i].inst.control.wait;
-  if (waits == 0) return;
-  const auto over = [&](std::uint32_t line, std::uint8_t sb) {
-    return line != kNobody && sb < kScoreboards && (waits >> sb & 1) != 0;
-  };
-  for (std::uint32_t& line : coming_) {
-    if (line != kNobody && over(line, code.steps[line].inst.control.write_sb)) line = kNobody;
-  }
-  for (std::uint32_t& line : being_read_) {
-    if (line == kNobody) continue;
-    const Control& c = code.steps[line].inst.control;
-    if (over(line, c.read_sb) || over(line, c.write_sb)) line = kNobody;
-  }
+  mark(written_, sets[i].writes, i);
+  mark(read_, sets[i].reads, i);
 }
 
 void OwnershipState::start(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i) {
@@ -185,9 +170,8 @@ void OwnershipState::start(const Code& code, const std::vector<StepSets>& sets, 
   }
   const auto own = [&](const RegisterSet& set) {
     each(set, [&](unsigned reg) {
-      for (std::vector<std::uint32_t>* lines : {&written_, &read_, &coming_, &being_read_}) {
-        if (!lines->empty()) (*lines)[reg] = kNobody;
-      }
+      if (!written_.empty()) written_[reg] = kNobody;
+      if (!read_.empty()) read_[reg] = kNobody;
     });
   };
   own(sets[i].writes);
@@ -218,8 +202,6 @@ bool OwnershipState::merge(const OwnershipState& other) {
   };
   join(written_, other.written_);
   join(read_, other.read_);
-  join(coming_, other.coming_);
-  join(being_read_, other.being_read_);
   return weaker;
 }
 

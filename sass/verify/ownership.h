@@ -1,7 +1,7 @@
 // Registers of asynchronous products (HGMMA, IGMMA, QGMMA, BGMMA). From issue until WARPGROUP.DEPBAR has retired their group
 // the sums and the registers of A belong to the engine. Before it WARPGROUP.ARRIVE must stand behind the last ordinary
 // access: only there do the four warps of a warpgroup wait for each other. Behind means that it is over: a result, or a late
-// read, whose scoreboard was not awaited by then is too late, though the product itself awaits it (seen on an H200: LDSM of A,
+// read, that is outstanding at the arrival is too late, though the product itself awaits it (seen on an H200: LDSM of A,
 // awaited by HGMMA, gave NaN; nvcc's code awaits them at WARPGROUP.ARRIVE).
 #pragma once
 
@@ -22,7 +22,7 @@ class OwnershipState {
   void enter() { alone_ = true; }
   // Reports what step i reads or overwrites while a product owns it, and a product whose registers have not arrived.
   void check(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i, Findings* out) const;
-  void issue(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i);
+  void issue(const Code& code, const std::vector<StepSets>& sets, const ScoreboardState& scoreboards, std::uint32_t i);
   // Joins another path's state; true if this one became weaker.
   bool merge(const OwnershipState& other);
 
@@ -37,14 +37,11 @@ class OwnershipState {
   void check_owner(const Code& code, const std::vector<StepSets>& sets, std::uint32_t owner, std::uint32_t i,
                    Findings& out) const;
   void check_arrived(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i, Findings& out) const;
-  void await(const Code& code, std::uint32_t i);
   void start(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i);
 
   std::vector<Product> products_;  // in flight on some path, ascending line
   // By register: the step that accessed it since the last ARRIVE, or kNobody. Empty: nobody did anything.
   std::vector<std::uint32_t> written_, read_;
-  // The same of those that a scoreboard announces, until it has been awaited.
-  std::vector<std::uint32_t> coming_, being_read_;
   bool alone_ = false;  // there was no ARRIVE at all on some path
 };
 

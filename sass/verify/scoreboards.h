@@ -33,6 +33,14 @@ class ScoreboardState {
   void issue(const Code& code, const std::vector<StepSets>& sets, std::uint32_t i);
   void advance(int cycles);
   bool merge(const ScoreboardState& other);
+  // f(line, reads, registers) of all that is outstanding: results of a line, or its late reads.
+  template <typename F>
+  void each(const std::vector<StepSets>& sets, F&& f) const {
+    for (const Outstanding& o : open_) {
+      const StepSets& of = sets[o.line];
+      f(o.line, o.reads(), o.reads() ? of.late : o.part == Part::kResults ? of.results : of.early);
+    }
+  }
 
  private:
   enum class Part : std::uint8_t { kResults, kEarlyResults, kReads };

@@ -102,7 +102,7 @@ class Proof {
       s.fixed.issue(code_, i);
       if (products_) {
         s.ownership.check(code_, sets_, i, out);
-        s.ownership.issue(code_, sets_, i);
+        s.ownership.issue(code_, sets_, s.scoreboards, i);
       }
       // Stall 0 with yield drains the pipes (sm_70 and later).
       const bool drains = c.stall == 0 && c.yield && info(code_.arch).encoding == Encoding::k128;

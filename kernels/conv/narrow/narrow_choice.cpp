@@ -61,6 +61,8 @@ bool expressible(const ConvProblem& p, const Choice& c) {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 31;
   constexpr std::int64_t kMostTiles = std::int64_t{1} << 24;
   constexpr std::int64_t kMostOffset = std::int64_t{1} << 14;  // of a descriptor, in units
+  constexpr std::int64_t kMostPadding = std::int64_t{1} << 24;
+  if (p.pad[1] >= kMostPadding || p.pad[2] >= kMostPadding) return false;
   for (const std::size_t axis : {1U, 2U}) {
     const std::int64_t reach = p.in[axis] + 2 * p.pad[axis] + kEight * p.stride[axis] + p.filter[axis];
     if (reach >= kFar) return false;

@@ -40,8 +40,9 @@ void Checker::check_owned(WarpState& s, Warp& w, const Uop* u, const CheckOp& op
 // Its result was not there at the last WARPGROUP.ARRIVE.
 bool Checker::comes_late(const WarpState& s, std::uint16_t tag) {
   const Tag& t = s.tag[tag];
-  if (t.sb == kNoScoreboard || s.tensor.awaited[t.sb] >= t.number) return false;
-  return t.queue == Queue::kNone || s.tensor.in_order[static_cast<std::size_t>(t.queue)] < s.in_queue[tag];
+  const bool queued = t.queue != Queue::kNone;
+  if (queued && s.tensor.in_order[static_cast<std::size_t>(t.queue)] >= s.in_queue[tag]) return false;
+  return t.sb != kNoScoreboard ? s.tensor.awaited[t.sb] < t.number : queued;
 }
 
 void Checker::check_arrived(WarpState& s, Warp& w, const Uop* u, const CheckOp& op) {

@@ -106,6 +106,12 @@ TEST(TensorChecked, LoadsAreThereAtTheArrival) {
                  "whose scoreboard was not awaited by WARPGROUP.ARRIVE");
   EXPECT_EQ(findings(program(kRegisters, {load, arrive}, {kWait})), std::vector<std::string>{});
   EXPECT_EQ(findings(program(kRegisters, {load, late, kArrive}, {kWait})), std::vector<std::string>{});
+  // Told by the scoreboard of a younger load.
+  const TextLine quiet{"LDS R34, [R2]", {.stall = 15, .yield = true}};
+  const TextLine younger{"LDS R40, [R2]", {.stall = 15, .yield = true, .write_sb = 0}};
+  expect_finding(program(kRegisters, {quiet, younger, kArrive, late}, {kWait}),
+                 "whose scoreboard was not awaited by WARPGROUP.ARRIVE");
+  EXPECT_EQ(findings(program(kRegisters, {quiet, younger, arrive}, {kWait})), std::vector<std::string>{});
 }
 
 TEST(TensorChecked, SharedMemoryBelongsToTheEngine) {

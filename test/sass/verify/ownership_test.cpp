@@ -90,6 +90,25 @@ TEST(Ownership, LoadsAreThereAtTheArrival) {
   expect_one("--:-:0:-:2 | LDS R26, [R0]\n" + kArrive + "01:-:-:-:3 | " + kProduct.substr(kProduct.find("HGMMA")) +
                  wait(0) + kExit,
              Hazard::Kind::kRaw, "R26", kUnarrived);
+  // What shows a load done: its scoreboard, a younger one of its queue, DEPBAR; on every path.
+  const std::string younger = "--:-:1:-:2 | LDS R9, [R0+0x4]\n";
+  expect_proven(load + younger + "02:-:-:-:8 | WARPGROUP.ARRIVE\n" + kFromRegisters + wait(0) + kExit);
+  expect_proven(load + "--:-:-:-:4 | DEPBAR.LE SB0, 0x0\n" + kArrive + kFromRegisters + wait(0) + kExit);
+  expect_one("--:-:-:-:2 | LDS R6, [R0]\n" + younger + kArrive + "02" + late.substr(2) + wait(0) + kExit,
+             Hazard::Kind::kRaw, "R6", kUnarrived);
+  for (const int awaited_one : {0, 1}) {
+    const std::string path = "--:-:-:Y:13 | ISETP.EQ.AND P0, PT, R0, RZ, PT\n--:-:-:-:5 | @P0 BRA `(other)\n" + load +
+                             "--:-:-:-:5 | BRA `(both)\nother:\n--:-:1:-:2 | LDS R6, [R0+0x4]\nboth:\n";
+    const std::string first = awaited_one == 0 ? "01" : "02";
+    const std::string second = awaited_one == 0 ? "02" : "01";
+    expect_one(path + first + kArrive.substr(2) + second + late.substr(2) + wait(0) + kExit, Hazard::Kind::kRaw, "R6",
+               kUnarrived);
+    expect_proven(path + "03" + kArrive.substr(2) + kFromRegisters + wait(0) + kExit);
+  }
+  // Two late readers of one register.
+  expect_one("--:0:2:-:2 | MUFU.RCP R9, R26\n--:1:-:-:2 | STS [R0], R26\n02" + kArrive.substr(2) + "05:-:-:-:3 | " +
+                 kProduct.substr(kProduct.find("HGMMA")) + wait(0) + kExit,
+             Hazard::Kind::kWar, "R26", "reads");
   const std::string store = "--:0:-:-:2 | STS [R0], R26\n";
   expect_proven(store + awaited + kProduct + wait(0) + kExit);
   expect_one(store + kArrive + "01:-:-:-:3 | " + kProduct.substr(kProduct.find("HGMMA")) + wait(0) + kExit,
