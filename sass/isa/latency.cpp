@@ -310,6 +310,10 @@ bool awaits_groups(const Inst& inst) {
   return inst.op == Op::WARPGROUP && inst.has(Axis::kFunction, Tok::DEPBAR);
 }
 
+bool hands_over(const Inst& inst) {
+  return inst.op == Op::WARPGROUP && inst.has(Axis::kFunction, Tok::ARRIVE);
+}
+
 Queue queue_of(Arch arch, const Inst& inst) {
   if (ready(inst) != Ready::kScoreboard) return Queue::kNone;
   const Queue own = inst.row->traits.timing.queue;

@@ -110,6 +110,7 @@ int min_stall(Arch arch, const Inst& inst);
 // A product of the tensor engine that ends its group (gsb0).
 bool closes_group(const Inst& inst);
 bool awaits_groups(const Inst& inst);  // WARPGROUP.DEPBAR
+bool hands_over(const Inst& inst);     // WARPGROUP.ARRIVE: registers, to the products behind it
 
 // The most cycles any row of `arch` asks for: older results are there.
 int max_gap(Arch arch);

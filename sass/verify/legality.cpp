@@ -85,7 +85,7 @@ class Checker {
   // The warps of a warpgroup do not wait for each other's arrival if the product comes too soon behind it.
   void arrival(std::uint32_t i) {
     const Inst& arrive = code_.steps[i].inst;
-    if (!code_.steps[i].known || arrive.op != Op::WARPGROUP || !arrive.has(Axis::kFunction, Tok::ARRIVE)) return;
+    if (!code_.steps[i].known || !hands_over(arrive)) return;
     int gap = 0;
     for (std::uint32_t k = i; gap < kArriveGap && k + 1 < code_.steps.size(); ++k) {
       gap += std::max<int>(code_.steps[k].inst.control.stall, 1);

@@ -16,11 +16,6 @@ bool is_product(const Step& step) {
   return step.known && !step.never && ready(step.inst) == Ready::kGroup;
 }
 
-bool is_warpgroup(const Step& step, Tok function) {
-  return step.known && step.inst.op == Op::WARPGROUP && always_runs(step.inst) &&
-         step.inst.has(Axis::kFunction, function);
-}
-
 // Only its general registers: others it reads at issue.
 RegisterSet vector_part(const RegisterSet& set) {
   RegisterSet out{};
@@ -135,7 +130,7 @@ void OwnershipState::issue(const Code& code, const std::vector<StepSets>& sets, 
     start(code, sets, i);
     return;
   }
-  if (is_warpgroup(step, Tok::ARRIVE)) {
+  if (always_runs(step.inst) && hands_over(step.inst)) {
     written_.clear();
     read_.clear();
     scoreboards.each(sets, [&](std::uint32_t line, bool reads, const RegisterSet& set) {
@@ -144,7 +139,7 @@ void OwnershipState::issue(const Code& code, const std::vector<StepSets>& sets, 
     alone_ = false;
     return;
   }
-  if (is_warpgroup(step, Tok::DEPBAR)) {
+  if (always_runs(step.inst) && awaits_groups(step.inst)) {
     for (const Operand& o : step.inst.operands()) {
       if (o.kind == OperandKind::kImm) std::erase_if(products_, [&](const Product& p) { return p.younger >= o.imm; });
     }

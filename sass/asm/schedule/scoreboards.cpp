@@ -27,10 +27,6 @@ struct Event {
 
 constexpr std::uint16_t kLongAgo = 2000;
 
-bool hands_over(const Inst& inst) {
-  return inst.op == Op::WARPGROUP && inst.has(Axis::kFunction, Tok::ARRIVE);
-}
-
 class Assigner {
  public:
   Assigner(Program& program, const Flow& flow, const std::vector<Accesses>& touched)

@@ -149,11 +149,10 @@ CheckOp check_op(Arch arch, const Inst& inst) {
   }
   if (ready(inst) == Ready::kGroup) {
     op.tensor = CheckOp::Tensor::kMultiply;
-    for (const Operand& o : inst.operands())
-      op.commits = op.commits || (o.kind == OperandKind::kGroup && o.imm != kNoGroup);
+    op.commits = closes_group(inst);
   }
   if (inst.op == Op::WARPGROUP) {
-    op.tensor = inst.has(Axis::kFunction, Tok::ARRIVE) ? CheckOp::Tensor::kArrive : CheckOp::Tensor::kWait;
+    op.tensor = hands_over(inst) ? CheckOp::Tensor::kArrive : CheckOp::Tensor::kWait;
     for (const Operand& o : inst.operands()) {
       if (o.kind == OperandKind::kImm) op.wait_groups = static_cast<std::uint8_t>(o.imm);
     }
