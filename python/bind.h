@@ -139,6 +139,7 @@ void sum_up(GemmOptions& options, const Sums& sums);
 
 // The stream that None or a Stream names.
 Stream stream_from(const py::object& stream);
+void wait_for(const py::object& stream);  // for its work; None: for nothing
 
 }  // namespace nervanagpu::python
 

@@ -253,11 +253,7 @@ void bind_expr(py::module_& m) {
   c.def(
       "get",
       [](const Lazy& l, const py::object& stream) {
-        if (!stream.is_none()) {
-          const Stream s = stream_from(stream);
-          const GilRelease release;
-          s.synchronize();
-        }
+        wait_for(stream);
         const Expr e = l.expr;
         py::array out(numpy_dtype(e.dtype()), std::vector<py::ssize_t>(e.shape().begin(), e.shape().end()));
         void* data = out.mutable_data();

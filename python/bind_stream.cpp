@@ -16,6 +16,13 @@ Stream stream_from(const py::object& stream) {
   return stream.cast<Stream>();
 }
 
+void wait_for(const py::object& stream) {
+  if (stream.is_none()) return;
+  const Stream s = stream_from(stream);
+  const GilRelease release;
+  s.synchronize();
+}
+
 void bind_stream(py::module_& m) {
   py::class_<Stream>(m, "Stream", "A queue of work beside the default one; None means the default one everywhere.")
       .def(py::init([] {

@@ -389,11 +389,7 @@ void bind_tensor(py::module_& m) {
   c.def(
       "get",
       [](const Tensor& t, const py::object& stream) {
-        if (!stream.is_none()) {
-          const Stream s = stream_from(stream);
-          const GilRelease release;
-          s.synchronize();
-        }
+        wait_for(stream);
         return get(t);
       },
       py::arg("stream") = py::none(),
@@ -402,11 +398,7 @@ void bind_tensor(py::module_& m) {
   c.def(
       "set",
       [](Tensor& t, const py::object& value, const py::object& /*device*/, const py::object& stream) {
-        if (!stream.is_none()) {
-          const Stream s = stream_from(stream);
-          const GilRelease release;
-          s.synchronize();
-        }
+        wait_for(stream);
         set(t, value, false);
       },
       py::arg("value"), py::arg("device") = py::none(), py::arg("stream") = py::none(),
