@@ -17,21 +17,22 @@ const char* short_name(Dtype t) {
   }
 }
 
+// More parts than these, of no more sums than those: one sum a thread, and all of its parts on the way at once. Latency is what
+// they take.
+constexpr std::int64_t kFewParts = 48;
+constexpr std::int64_t kFewSums = 1 << 16;
+
 // Parts that are loaded before the first of them is added, as kernels' names have it: as few latencies as there can be.
 const char* ahead(const Sum& s, std::int64_t width) {
   constexpr std::int64_t kSome = 4;
   constexpr std::int64_t kMany = 16;
-  constexpr std::int64_t kMost = 48;
   if (s.sums != Dtype::float32 || s.splits <= kSome || !s.condition.numbers().empty()) return "x4";
-  return s.splits <= kMany ? "x16" : s.splits <= kMost || width > 1 ? "x48" : "x144";
+  return s.splits <= kMany ? "x16" : s.splits <= kFewParts || width > 1 ? "x48" : "x144";
 }
 
 }  // namespace
 
 Plan plan(const Registry& registry, const Sum& s) {
-  // One sum a thread, and all of its parts on the way at once: latency is what few sums of many parts take.
-  constexpr std::int64_t kFewParts = 48;
-  constexpr std::int64_t kFewSums = 1 << 16;
   for (const std::int64_t width : {4, 1}) {
     const std::int64_t pitch = s.pitch != 0 ? s.pitch : s.cols;
     if (s.cols % width != 0 || pitch % width != 0) continue;
