@@ -1,7 +1,6 @@
 // halo_update.sass: every variant, shapes at its limits, and pixels that are not finite.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -73,25 +72,17 @@ TEST_P(HaloUpdateTest, Limits) {
 
 // Corners and borders are met by some taps alone: the others' sums are finite, as hconv.sass's are.
 TEST_P(HaloUpdateTest, PixelsThatAreNotFinite) {
-  constexpr std::array<std::uint32_t, 3> kHalf = {0x7c00, 0xfc00, 0x7e00};  // infinities and NaN
-  constexpr std::array<std::uint32_t, 3> kBrain = {0x7f80, 0xff80, 0x7fc0};
   std::size_t turn = 0;
   for (const Kernel* k : kernels_of("halo_update")) {
     if (checked() && turn >= 2) break;
     for (int i = 0; i < 2; ++i, ++turn) {
       ConvCase c = update_case(*k);
       c.p.n = 2;
-      const bool brain = c.p.x_type == Dtype::bfloat16;
-      const auto small = [&](std::int64_t count) {
-        Bits out(static_cast<std::size_t>(count));
-        for (std::uint32_t& b : out) b = random_() % 2 == 0 ? (brain ? 0x3f80 : 0x3c00) : 0xc000;  // 1 or -2
-        return out;
-      };
-      const Bits dy = small(c.p.y_elements());
-      Bits x = small(c.p.x_elements());
+      const Bits dy = ones_and_twos(c.p.y_elements(), c.p.x_type);
+      Bits x = ones_and_twos(c.p.x_elements(), c.p.x_type);
       const std::int64_t row = c.p.in[2] * c.p.c;
       const std::int64_t places[] = {0, row - 1, 5 * row + 7, c.p.x_elements() - 1};
-      x[static_cast<std::size_t>(places[turn % 4])] = (brain ? kBrain : kHalf)[turn % 3];
+      x[static_cast<std::size_t>(places[turn % 4])] = not_finite(c.p.x_type, turn);
       c.forced.splits = turn % 5 == 0 ? 3 : 1;
       ConvCase other = c;
       other.forced.kernel = "_128x64x1";

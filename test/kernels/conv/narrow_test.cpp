@@ -120,19 +120,12 @@ TEST_P(NarrowTest, SumsAreThoseOfTheGatheredProduct) {
 
 TEST_P(NarrowTest, RandomProblemsOfEveryLayout) {
   if (kernels_of("narrow").empty()) return;
-  constexpr std::int64_t kFour = 4;
   int done = 0;
   while (done < (checked() ? 4 : 60)) {
     ConvCase c;
-    c.p = test::random_problem(random_, checked() ? 1500 : 20000);
-    c.p.groups = 1, c.p.c = 1 + done % kFour;
-    c.p.in[0] = c.p.filter[0] = c.p.stride[0] = 1, c.p.pad[0] = 0;
-    c.p.dilation = {1, 1, 1};
-    c.p.stride[2] = std::int64_t{1} << done % 3;
-    c.p.x_type = c.p.w_type = c.p.y_type = done % 2 == 0 ? Dtype::float16 : Dtype::bfloat16;
+    c.p = test::random_first_layer(random_, checked() ? 1500 : 20000, done);
     c.pass = ConvPass::fprop;
     c.size = 1;
-    if (c.p.in[1] + 2 * c.p.pad[1] < c.p.filter[1] || c.p.in[2] + 2 * c.p.pad[2] < c.p.filter[2]) continue;
     const auto choice = conv_detail::narrow::choose(c.p);
     if (!choice || !conv_detail::tensor_cores::takes(c.pass, c.p)) continue;
     c.forced.kernel = "_narrow_" + std::to_string(choice->row) + "_" + std::to_string(choice->tile.bn);

@@ -2,7 +2,6 @@
 // not finite.
 #include <gtest/gtest.h>
 
-#include <array>
 #include <set>
 #include <string>
 #include <vector>
@@ -98,20 +97,13 @@ TEST_P(NarrowUpdateTest, Limits) {
 
 TEST_P(NarrowUpdateTest, RandomProblemsOfEveryLayout) {
   if (kernels_of("narrow_update").empty()) return;
-  constexpr std::int64_t kFour = 4;
   int done = 0;
   while (done < (checked() ? 4 : 60)) {
     ConvCase c;
-    c.p = test::random_problem(random_, checked() ? 1500 : 20000);
-    c.p.groups = 1, c.p.c = 1 + done % kFour;
-    c.p.in[0] = c.p.filter[0] = c.p.stride[0] = 1, c.p.pad[0] = 0;
-    c.p.dilation = {1, 1, 1};
-    c.p.stride[2] = std::int64_t{1} << done % 3;
-    c.p.x_type = c.p.w_type = c.p.y_type = done % 2 == 0 ? Dtype::float16 : Dtype::bfloat16;
+    c.p = test::random_first_layer(random_, checked() ? 1500 : 20000, done);
     c.pass = ConvPass::update;
     c.size = 1;
     if (c.p.stride[2] == 1) c.p.k = 8 * (1 + c.p.k / 8);
-    if (c.p.in[1] + 2 * c.p.pad[1] < c.p.filter[1] || c.p.in[2] + 2 * c.p.pad[2] < c.p.filter[2]) continue;
     const auto choice = conv_detail::narrow_update::choose(c.p);
     if (!choice || !conv_detail::tensor_cores::takes(c.pass, c.p)) continue;
     c.forced.kernel = "_" + conv_detail::narrow_update::name_of(*choice);
@@ -141,25 +133,17 @@ TEST_P(NarrowUpdateTest, BitsDoNotDependOnTheLoads) {
 
 // Rows of tiles that are outside y meet pixels that others meet with other taps: their sums stay finite, as hconv.sass's do.
 TEST_P(NarrowUpdateTest, PixelsThatAreNotFinite) {
-  constexpr std::array<std::uint32_t, 3> kHalf = {0x7c00, 0xfc00, 0x7e00};  // infinities and NaN
-  constexpr std::array<std::uint32_t, 3> kBrain = {0x7f80, 0xff80, 0x7fc0};
   std::size_t turn = 0;
   for (const Kernel* k : kernels_of("narrow_update")) {
     if (checked() && turn >= 2) break;
     for (int i = 0; i < 4; ++i, ++turn) {
       ConvCase c = case_of(*k);
       c.p.n = 2, c.p.k = 24;
-      const bool brain = c.p.x_type == Dtype::bfloat16;
-      const auto small = [&](std::int64_t count) {
-        Bits out(static_cast<std::size_t>(count));
-        for (std::uint32_t& b : out) b = random_() % 2 == 0 ? (brain ? 0x3f80 : 0x3c00) : 0xc000;  // 1 or -2
-        return out;
-      };
-      const Bits dy = small(c.p.y_elements());
-      Bits x = small(c.p.x_elements());
+      const Bits dy = ones_and_twos(c.p.y_elements(), c.p.x_type);
+      Bits x = ones_and_twos(c.p.x_elements(), c.p.x_type);
       const std::int64_t row = c.p.in[2] * c.p.c;
       const std::int64_t places[] = {0, row - 1, 5 * row + 7, c.p.x_elements() - 1, c.p.x_elements() / 2 - row - 1};
-      x[static_cast<std::size_t>(places[turn % 5])] = (brain ? kBrain : kHalf)[turn % 3];
+      x[static_cast<std::size_t>(places[turn % 5])] = not_finite(c.p.x_type, turn);
       c.forced.splits = turn % 2 == 0 ? 3 : 1;
       ConvCase other = c;
       other.forced.splits = 1;

@@ -33,6 +33,19 @@ class OnTensorCores : public OnEachDevice {
     return out;
   }
 
+  // 1 or -2, whose sums are exact.
+  Bits ones_and_twos(std::int64_t count, Dtype type) {
+    Bits out(static_cast<std::size_t>(count));
+    for (std::uint32_t& b : out) b = bits_of(type, random_() % 2 == 0 ? 1.0 : -2.0);
+    return out;
+  }
+  // Infinity, its negative and NaN of a 16-bit type, in turn.
+  static std::uint32_t not_finite(Dtype type, std::size_t turn) {
+    constexpr std::uint32_t kHalf[] = {0x7c00, 0xfc00, 0x7e00};
+    constexpr std::uint32_t kBrain[] = {0x7f80, 0xff80, 0x7fc0};
+    return (type == Dtype::bfloat16 ? kBrain : kHalf)[turn % 3];
+  }
+
   // Kernels of one pass, of the same operands and results, give the same bits of the same data: at least `least` of them each.
   template <class CaseOf>
   void expect_the_same_bits(const std::vector<const Kernel*>& kernels, std::size_t least, const CaseOf& case_of) {

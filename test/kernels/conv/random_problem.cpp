@@ -41,6 +41,19 @@ ConvProblem random_problem(std::mt19937& random, std::int64_t most) {
   }
 }
 
+ConvProblem random_first_layer(std::mt19937& random, std::int64_t most, int turn) {
+  constexpr int kChannels = 4;
+  for (;;) {
+    ConvProblem p = random_problem(random, most);
+    p.groups = 1, p.c = 1 + turn % kChannels;
+    p.in[0] = p.filter[0] = p.stride[0] = 1, p.pad[0] = 0;
+    p.dilation = {1, 1, 1};
+    p.stride[2] = std::int64_t{1} << turn % 3;
+    p.x_type = p.w_type = p.y_type = turn % 2 == 0 ? Dtype::float16 : Dtype::bfloat16;
+    if (p.in[1] + 2 * p.pad[1] >= p.filter[1] && p.in[2] + 2 * p.pad[2] >= p.filter[2]) return p;
+  }
+}
+
 void choose_pitches(std::mt19937& random, ConvProblem& p) {
   if (p.layout != Layout::channels_last) return;
   const auto wider = [&](std::int64_t channels) -> std::int64_t {
