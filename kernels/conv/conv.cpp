@@ -197,11 +197,11 @@ void queue_pass(Device& device, ConvPass pass, const ConvProblem& p, const ConvP
   const bool there = on_tensor_cores && tensor_cores::there(device.registry());
   const auto cells = what.by_cells ? by_cells::cells_of(pass, p) : std::nullopt;
   bool masked = false;
-  if (cells && by_cells::fits(*cells, e, there)) {
-    const auto inner = [&](const ConvProblem& of_cells, const ConvPointers& at) {
+  if (cells && by_cells::fits(*cells, p, pointers, e, there)) {
+    const auto inner = [&](ConvPass of_pass, const ConvProblem& of_cells, const ConvPointers& at) {
       Epilogue own = e;
       own.mask = 0;  // behind the copy
-      queue_pass(device, pass, of_cells, at, own, on_tensor_cores, stream);
+      queue_pass(device, of_pass, of_cells, at, own, on_tensor_cores, stream);
     };
     by_cells::queue(device, *cells, p, pointers, e, inner, stream);
   } else if (what.depthwise && depthwise::fits(pass, p, e)) {

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 
 #include "kernels/conv/gather/gconv_choice.h"
@@ -16,6 +17,7 @@
 #include "kernels/conv/narrow/narrow_update_choice.h"
 #include "kernels/conv/pieces/pieces.h"
 #include "kernels/conv/problem.h"
+#include "kernels/conv/strided/by_cells.h"
 #include "nervanagpu/tensor.hpp"
 #include "src/device/select_device.h"
 #include "src/numbers/philox.h"
@@ -165,7 +167,10 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
                      conv_detail::cells::is_forced(c.forced) || conv_detail::product::is_forced(c.forced) ||
                      conv_detail::narrow::is_forced(c.forced) || conv_detail::narrow_update::is_forced(c.forced) ||
                      conv_detail::pieces::asked(c.p);
+  const bool by_cells = conv_detail::by_cells::is_forced(c.forced);
+  const auto cells = by_cells ? conv_detail::by_cells::named(c.p, c.forced) : std::nullopt;
   const std::size_t bytes = !forced ? conv_workspace(c.pass, c.p)
+                            : cells ? conv_detail::by_cells::workspace(*cells, c.p)
                             : hconv ? conv_detail::tensor_cores::workspace(c.pass, c.p, c.forced)
                                     : conv_detail::partial_bytes(c.pass, c.p, c.forced);
   Guarded workspace(bytes, 0);
@@ -183,7 +188,12 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
     e.relu = c.options.relu;
     e.bias_f16 = c.bias_type == Dtype::float16;
     e.rounding = c.options.rounding;
-    if (hconv) {
+    if (by_cells) {
+      const auto inner = [&](ConvPass pass, const ConvProblem& p, const ConvPointers& at) {
+        conv_detail::tensor_cores::queue(device, pass, p, at, e, {});
+      };
+      conv_detail::by_cells::queue(device, cells.value(), c.p, pointers, e, inner, {});
+    } else if (hconv) {
       conv_detail::tensor_cores::queue(device, c.pass, c.p, pointers, e, {}, c.forced);
     } else {
       conv_detail::queue(device, c.pass, c.p, pointers, e, 0, c.forced);

@@ -137,7 +137,7 @@ TEST_P(StridedTest, WhatHasNoCells) {
   other.dilation = {1, 2, 2};
   EXPECT_FALSE(cells_of(ConvPass::bprop, other).has_value());
   other = p;
-  other.stride = {1, 1, 1};
+  other.stride = {1, 1, 1}, other.c = 8;
   EXPECT_FALSE(cells_of(ConvPass::bprop, other).has_value());
   other = p;
   other.x_type = other.w_type = other.y_type = Dtype::float32;

@@ -180,6 +180,33 @@ def test_few_channels(seed, dtype):
 
 
 @pytest.mark.parametrize("kind", LAYOUTS)
+@pytest.mark.parametrize(
+    ("shape", "filters", "padding"),
+    [
+        ((2, 3, 7, 17, 18), (32, 5, 5, 5), (1, 2, 0)),
+        ((2, 1, 39, 42), (64, 11, 9), (5, 9)),
+        ((2, 2, 2001), (64, 63), (31,)),
+    ],
+)
+def test_gradients_of_few_channels_by_cells(rng, shape, filters, padding, kind):
+    """Where the model has cells of pixels: launched, exact, and equal to what chains of multiply-adds give."""
+    axes = len(padding)
+    w = rng.integers(-1, 2, (filters[0], shape[1], *filters[1:]))
+    lengths = [x + 2 * p - f + 1 for x, p, f in zip(shape[2:], padding, filters[1:], strict=True)]
+    dy = rng.integers(-1, 2, (shape[0], filters[0], *lengths))
+    want = gradients(np.zeros(shape, np.int64), w, dy, (1,) * axes, padding, (1,) * axes, 1)[0]
+    d_w, d_dy = (ng.array(arranged(a, kind).astype(np.float16)) for a in (w, dy))
+    dx = ng.empty(arranged(want, kind).shape, "float16")
+    how = {"padding": padding, "layout": layout_name(kind, axes)}
+    made = "cell_filters" in ng.ConvPlan("bprop", d_dy, d_w, dx, **how).kernels
+    assert made == (ng.device().arch == "sm_90a")
+    assert "cell_filters" not in ng.ConvPlan("bprop", d_dy, d_w, dx, tensor_cores=False, **how).kernels
+    for tensor_cores in (True, False):
+        got = BPROP[axes](d_dy, d_w, dx.shape, tensor_cores=tensor_cores, **how)
+        np.testing.assert_array_equal(plain(got.get(), kind), want.astype(np.float16))
+
+
+@pytest.mark.parametrize("kind", LAYOUTS)
 @pytest.mark.parametrize("bytes_", [np.int8, np.uint8])
 def test_first_layer_of_bytes(rng, bytes_, kind):
     x = rng.integers(-128, 128, (2, 3, 6, 7)) if bytes_ == np.int8 else rng.integers(0, 256, (2, 3, 6, 7))
