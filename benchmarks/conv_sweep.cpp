@@ -1,6 +1,8 @@
 // Tiles and parts of the sums of convolutions on the tensor cores, float16 with channels last: what a cost model is fitted to.
 //
-//   conv_sweep [SECONDS [PARTS [TILES]]] < LAYERS      a line of LAYERS: name pass n c side k size stride pad (square pictures and filters)
+//   conv_sweep [SECONDS [PARTS [TILES]]] < LAYERS
+//
+// A line of LAYERS: name pass n c side k size stride pad, of square pictures and filters. In 3D also: depth size pad, of stride 1.
 //
 // One JSON object a line on stdout: the layer, tile, parts, what was launched ("hconv_u_128x64x1/8"), median microseconds of a launch in
 // a CUDA graph. Every tile of hconv.sass, and of gconv.sass ("_8_128x64": 8 channels a load), halo.sass, halo_update.sass,
@@ -8,8 +10,9 @@
 // PARTS of an update, "4,8,16,32,64" if not said. The library's choice has the tile "", and twice more "early": 1 and 0, where its
 // launch may start before the one ahead has ended and where not. With less than 8 channels of x windows are copied where a
 // tile of hconv.sass is named: then there is one. A layer of 1x1 filters is also a plain product: "gemm", the library's choice, and
-// "gemm_64x32n", tiles of hgemm.sass, hgemm_cluster.sass and hgemm_resident.sass. TILES: beside the library's choice only tiles
-// whose names begin so.
+// "gemm_64x32n", tiles of hgemm.sass, hgemm_cluster.sass and hgemm_resident.sass. A bprop of few channels without strides is also
+// computed by cells of pixels, "_bycells_4_4", copies among them; the tile "" never is. TILES: beside the library's choice only
+// tiles whose names begin so.
 // Operands are random and rotate past the L2. It stops after SECONDS (default 60), saying so on stderr.
 #include <algorithm>
 #include <array>
@@ -27,6 +30,7 @@
 
 #include "kernels/conv/gather/gconv_choice.h"
 #include "kernels/conv/implicit/tensor_cores.h"
+#include "kernels/conv/strided/by_cells.h"
 #include "nervanagpu/nervanagpu.hpp"
 #include "src/device/select_device.h"
 #include "src/numbers/half.h"
@@ -45,6 +49,8 @@ constexpr std::array kSharedTiles = {
     "_resident_128_128x128", "_narrow_16_64",       "_narrow_16_128",       "_narrow_32_64",
     "_narrow_32_96",         "_narrowupdate_16_3",  "_narrowupdate_16_5",   "_narrowupdate_16_7",
     "_narrowupdate_32_8",    "_narrowupdate_32_11"};
+constexpr std::array kCells = {"_bycells_1_2", "_bycells_1_4", "_bycells_1_8", "_bycells_2_2",
+                               "_bycells_2_4", "_bycells_4_4", "_bycells_4_8", "_bycells_8_8"};
 constexpr std::array kSharedUpdates = {2, 3, 4, 5, 7};  // taps
 constexpr std::array kProducts = {"128x64",   "128x128", "128x192",  "128x256",  "128x128x2", "64x16n",  "64x32n",
                                   "64x64n",   "64x128n", "64x16t",   "64x32t",   "64x64t",    "64x128t", "128x64n",
@@ -64,11 +70,19 @@ bool read(Layer& l) {
   std::string line;
   if (!std::getline(std::cin, line)) return false;
   std::istringstream in(line);
+  l = {};
   std::int64_t side = 0, size = 0, stride = 0, pad = 0;
   in >> l.name >> l.pass >> l.p.n >> l.p.c >> side >> l.p.k >> size >> stride >> pad;
   if (!in) throw InvalidArgument("conv_sweep: line '" + line + "'; needs name pass n c side k size stride pad");
+  if (!(in >> l.p.in[0])) {
+    l.p.in[0] = 1;
+  } else if (!(in >> l.p.filter[0] >> l.p.pad[0])) {
+    throw InvalidArgument("conv_sweep: line '" + line + "'; needs depth size pad behind it, or nothing");
+  }
   l.which = l.pass == "fprop" ? ConvPass::fprop : l.pass == "bprop" ? ConvPass::bprop : ConvPass::update;
-  l.p.in = {1, side, side}, l.p.filter = {1, size, size}, l.p.stride = {1, stride, stride}, l.p.pad = {0, pad, pad};
+  for (const std::size_t axis : {1U, 2U}) {
+    l.p.in[axis] = side, l.p.filter[axis] = size, l.p.stride[axis] = stride, l.p.pad[axis] = pad;
+  }
   l.p.x_type = l.p.w_type = l.p.y_type = Dtype::float16;
   return true;
 }
@@ -133,6 +147,22 @@ double measure_pass(const Layer& l, const std::vector<Operands>& sets, const For
       stream);
 }
 
+double measure_cells(const Layer& l, const std::vector<Operands>& sets, const conv_detail::by_cells::Cells& cells,
+                     const Stream& stream) {
+  using conv_detail::tensor_cores::queue;
+  return measure(
+      l, sets, conv_detail::by_cells::workspace(cells, l.p),
+      [&](const Operands& o, std::uint64_t workspace) {
+        ConvPointers at;
+        at.in1 = o.in1.address(), at.in2 = o.in2.address(), at.out = o.out.address(), at.workspace = workspace;
+        const auto inner = [&](ConvPass pass, const ConvProblem& p, const ConvPointers& own) {
+          queue(current_device(), pass, p, own, {}, stream);
+        };
+        conv_detail::by_cells::queue(current_device(), cells, l.p, at, {}, inner, stream);
+      },
+      stream);
+}
+
 // A pass of 1x1 filters as a product.
 GemmProblem product_of(const Layer& l) {
   const std::int64_t positions = l.p.x_elements() / l.p.c;
@@ -148,8 +178,12 @@ GemmProblem product_of(const Layer& l) {
   return g;
 }
 
+bool volume(const Layer& l) {
+  return l.p.in[0] != 1 || l.p.filter[0] != 1 || l.p.pad[0] != 0;
+}
+
 bool is_product(const Layer& l) {
-  return l.p.filter[2] == 1 && l.p.stride[2] == 1 && l.p.pad[2] == 0 && l.p.c % 8 == 0 && l.p.k % 8 == 0;
+  return !volume(l) && l.p.filter[2] == 1 && l.p.stride[2] == 1 && l.p.pad[2] == 0 && l.p.c % 8 == 0 && l.p.k % 8 == 0;
 }
 
 double measure_product(const Layer& l, const std::vector<Operands>& sets, const std::string& tile, std::int64_t splits,
@@ -196,13 +230,18 @@ void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const std::st
   const std::int64_t count = std::clamp<std::int64_t>(kPastL2 / (2 * (in1 + in2 + out)), 1, 4);
   std::vector<Operands> sets;
   for (std::int64_t i = 0; i < count; ++i) sets.push_back({random_tensor(in1), random_tensor(in2), random_tensor(out)});
+  std::string depth;  // 3D: depth size pad
+  if (volume(l)) {
+    depth = R"("depth": [)" + std::to_string(l.p.in[0]) + ", " + std::to_string(l.p.filter[0]) + ", " +
+            std::to_string(l.p.pad[0]) + "], ";
+  }
   const auto print = [&](const std::string& tile, std::int64_t splits, const std::string& more, double us) {
     std::printf(R"({"layer": "%s", "pass": "%s", "n": %lld, "c": %lld, "side": %lld, "k": %lld, "size": %lld, )"
-                R"("stride": %lld, "pad": %lld, "tile": "%s", "splits": %lld%s, "us": %.3f})"
+                R"("stride": %lld, "pad": %lld, %s"tile": "%s", "splits": %lld%s, "us": %.3f})"
                 "\n",
                 l.name.c_str(), l.pass.c_str(), static_cast<long long>(l.p.n), static_cast<long long>(l.p.c),
                 static_cast<long long>(l.p.in[2]), static_cast<long long>(l.p.k), static_cast<long long>(l.p.filter[2]),
-                static_cast<long long>(l.p.stride[2]), static_cast<long long>(l.p.pad[2]), tile.c_str(),
+                static_cast<long long>(l.p.stride[2]), static_cast<long long>(l.p.pad[2]), depth.c_str(), tile.c_str(),
                 static_cast<long long>(splits), more.c_str(), us);
     std::fflush(stdout);
   };
@@ -223,7 +262,7 @@ void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const std::st
   const std::int64_t gathered = l.which == ConvPass::bprop ? l.p.k : l.p.c;
   const bool copied = l.which != ConvPass::bprop && gathered < kFew;
   std::vector<std::string> tiles(kTiles.begin(), copied ? kTiles.begin() + 1 : kTiles.end());
-  const std::int64_t columns = l.p.filter[1] * l.p.filter[2] * gathered;
+  const std::int64_t columns = l.p.filter[0] * l.p.filter[1] * l.p.filter[2] * gathered;
   constexpr std::int64_t kMany = 136;  // channels: more are the copy engine's
   const std::int64_t run = conv_detail::gconv::usual_run(gathered);
   if (gathered <= kMany && conv_detail::gconv::possible(l.which, l.p) && conv_detail::gconv::has_room(columns, run)) {
@@ -254,6 +293,14 @@ void sweep(const Layer& l, const std::vector<std::int64_t>& parts, const std::st
       for (const std::int64_t splits : {1, 2, 3}) say(tile, splits);
     } else {
       for (const std::int64_t splits : parts) say(tile, splits);
+    }
+  }
+  for (const std::string tile : kCells) {
+    Forced forced;
+    forced.kernel = tile;
+    if (l.which != ConvPass::bprop || !tile.starts_with(only)) continue;
+    if (const auto cells = conv_detail::by_cells::named(l.p, forced)) {
+      print(tile, 0, "", measure_cells(l, sets, *cells, stream));
     }
   }
   if (!is_product(l)) return;
