@@ -111,6 +111,7 @@ const Tensor& planned_tensor(const char* plan, const char* name, const py::handl
 
 // t.shape = shape. AttributeError where the elements have no steps as that shape.
 void set_shape(Tensor& t, const py::object& shape);
+void set_dtype(const py::object& tensor, const py::object& dtype);
 
 // self[key]: ints, slices, ... and None, as NumPy's basic indexing.
 Tensor index(const Tensor& t, const py::object& key);

@@ -245,7 +245,9 @@ void bind_expr(py::module_& m) {
                        l.expr = Expr(static_cast<const Tensor&>(l));
                      },
                      py::name("shape"), py::is_method(c), py::arg("value")));
-  c.def_property_readonly("dtype", [](const Lazy& l) { return dtype_object(l.expr.dtype()); });
+  c.def_property("dtype",
+                 py::cpp_function([](const Lazy& l) { return dtype_object(l.expr.dtype()); }, py::is_method(c)),
+                 py::cpp_function(&set_dtype, py::name("dtype"), py::is_method(c), py::arg("value")));
   c.def_property_readonly("ndim", [](const Lazy& l) { return l.expr.shape().size(); });
   c.def_property_readonly("size", [](const Lazy& l) { return l.expr.size(); });
   c.def_property_readonly(

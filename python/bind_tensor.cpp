@@ -370,9 +370,10 @@ void bind_tensor(py::module_& m) {
   c.def_property_readonly(
       "element_strides", [](const Tensor& t) { return tuple_of(t.strides()); },
       "Elements (not bytes) from one index to the next, for each axis.");
-  c.def_property_readonly(
-      "dtype", [](const Tensor& t) { return dtype_object(t.dtype()); },
-      "NumPy's dtype. bfloat16: that of the package ml_dtypes, or the word \"bfloat16\" where it is not installed.");
+  c.def_property(
+      "dtype", [](const Tensor& t) { return dtype_object(t.dtype()); }, setter("dtype", &set_dtype),
+      "NumPy's dtype. bfloat16: that of the package ml_dtypes, or the word \"bfloat16\" where it is not installed. "
+      "Assigned, the bytes of this very tensor as that dtype.");
   c.def_property_readonly("ndim", &Tensor::ndim, "Number of axes.");
   c.def_property_readonly("size", &Tensor::size, "Number of elements.");
   c.def_property_readonly("nbytes", &Tensor::nbytes, "Bytes of the elements.");

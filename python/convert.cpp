@@ -194,6 +194,10 @@ void set_shape(Tensor& t, const py::object& shape) {
   }
 }
 
+void set_dtype(const py::object& tensor, const py::object& dtype) {
+  in_python([&] { return py::module_::import("nervanagpu.tensor_state").attr("set_dtype")(tensor, dtype); });
+}
+
 Tensor index(const Tensor& t, const py::object& key) {
   // The most frequent keys have no copies on their way.
   if (t.ndim() > 0 && PySlice_Check(key.ptr()) != 0) return take_slice(t, 0, py::reinterpret_borrow<py::slice>(key));

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -567,7 +567,7 @@ def meshgrid(*arrays: Any, indexing: str = "xy", sparse: bool = False, copy: boo
 @public(numpy=False)
 def indices(dimensions: Shape, dtype: npt.DTypeLike = np.int64, sparse: bool = False) -> Any:
     """The indices of a grid: (axes, *dimensions); sparse: a tuple of one for each axis, of length 1 along others."""
-    lengths = _core.shape(dimensions)
+    lengths = _core.shape(tuple(dimensions) if isinstance(dimensions, Iterator) else dimensions)
     if sparse:
         sides = [[-1 if i == a else 1 for i in range(len(lengths))] for a in range(len(lengths))]
         return tuple(arange(n, dtype=dtype).reshape(*side) for n, side in zip(lengths, sides, strict=True))

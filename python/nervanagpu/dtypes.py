@@ -210,21 +210,6 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
     return bool(np.can_cast(from_, to, casting))
 
 
-class _FloatInfo:
-    """numpy.finfo with Python's numbers."""
-
-    def __init__(self, info: Any) -> None:
-        self._info = info
-        self.dtype = info.dtype
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self._info, name)
-        return value.item() if isinstance(value, np.generic) else value
-
-    def __repr__(self) -> str:
-        return repr(self._info)
-
-
 class _Bfloat16Info:
     """numpy.finfo of bfloat16."""
 
@@ -244,7 +229,7 @@ def finfo(dtype: Any) -> Any:
         return _Bfloat16Info
     if found.kind not in "fc":
         raise ValueError(f"finfo: dtype is {found}; needs a float")
-    return _FloatInfo(np.finfo(found))
+    return np.finfo(found)
 
 
 @public()

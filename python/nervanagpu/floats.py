@@ -81,8 +81,12 @@ def _two_to(exponent: GPUTensor) -> GPUTensor:
 @public()
 @elementwise.of_two
 def ldexp(a: Any, b: Any) -> GPUTensor:
-    """a * 2 ** b, of integers b; float64 results below 2 ** -1022 may be rounded twice."""
-    given, power = operand_of(_floats(a)[0]), operand_of(b)
+    """a * 2 ** b, of integers b; float64 results below 2 ** -1022 may be rounded twice.
+
+    A whole number of Python's beside a tensor is a float16, as NumPy has it.
+    """
+    weak = type(a) in (bool, int) and hasattr(b, "dtype")
+    given, power = operand_of(np.float16(a) if weak else _floats(a)[0]), operand_of(b)
     if dtypes.kind_of(power.dtype) not in "iub":
         raise TypeError(f"ldexp: b is {power.dtype}; needs integers")
     steps = elementwise.minimum(elementwise.maximum(_core.cast(power, np.int64), -3000), 3000)

@@ -16,6 +16,7 @@ from nervanagpu.function_table import public
 from nervanagpu.reductions import operand_of
 
 F = TypeVar("F", bound=Callable[..., Any])
+_OF_LINALG = ("float32", "float64", "complex64", "complex128")
 
 
 def _row(function: str, name: str, p: Any) -> GPUTensor:
@@ -107,8 +108,8 @@ def polyval(p: Operand, x: Operand) -> GPUTensor:
 def polyder(p: Operand, m: int = 1) -> GPUTensor:
     """The derivative of order m."""
     row = _row("polyder", "p", p)
-    for _ in range(min(integer("polyder", "m", m, 0), row.size)):
-        row = elementwise.multiply(row[:-1], creation.arange(row.size - 1, 0, -1)) if row.size > 1 else row[:0]
+    for _ in range(min(integer("polyder", "m", m, 0), row.size + 1)):
+        row = elementwise.multiply(row[:-1], creation.arange(max(row.size - 1, 0), 0, -1))
     return row
 
 
@@ -148,17 +149,17 @@ def poly(seq_of_zeros: Operand) -> GPUTensor:
 
 @public()
 def roots(p: Operand) -> GPUTensor:
-    """The roots, in no order: eigenvalues of the polynomial's companion matrix."""
+    """The roots, in no order: eigenvalues of the polynomial's companion matrix, in p's floats."""
     from nervanagpu import linalg
 
     row = dtypes.host_of(_row("roots", "p", p))
-    row = row.astype(np.result_type(row.dtype, np.float64))
+    row = row.astype(row.dtype if row.dtype in _OF_LINALG else np.result_type(row.dtype, np.float64))
     there = np.flatnonzero(row)
     if not there.size:
-        return creation.zeros(0, row.dtype)
+        return creation.zeros(0, np.float64)
     behind = row.size - 1 - int(there[-1])  # roots at 0
     row = row[there[0] : there[-1] + 1]
     matrix = np.diag(np.ones(max(row.size - 2, 0), row.dtype), -1)
     matrix[:1] = -row[1:] / row[0] if row.size > 1 else 0
-    found = linalg.eigvals(creation.array(matrix)) if row.size > 1 else creation.zeros(0, row.dtype)
+    found = linalg.eigvals(creation.array(matrix)) if row.size > 1 else creation.zeros(0, np.float64)
     return composed.concatenate([found, creation.zeros(behind, found.dtype)]) if behind else found

@@ -113,6 +113,15 @@ def _check_axes(name: str, axes: list[int], x: GPUTensor) -> None:
             raise AxisError(f"{name}: axis {a} is out of range; the operand has {x.ndim} axes")
 
 
+def _first(function: str, initial: Any, dtype: Any) -> GPUTensor:
+    """`initial` in the dtype that is reduced, as in NumPy. OverflowError for an int that it does not hold."""
+    dtypes.check_integer(function, "initial", initial, dtype)
+    given = operand_of(initial)
+    if dtypes.kind_of(given.dtype) == "c" and dtypes.kind_of(dtype) != "c":
+        raise TypeError(f"{function}: initial is {given.dtype}; needs what becomes {dtype}")
+    return _core.as_dtype(given, dtype)
+
+
 @public(method=True)
 def sum(
     x: Operand,
@@ -130,7 +139,7 @@ def sum(
         dtype = of_out("sum", operand_of(x), out)
     result: GPUTensor = _reduced("sum", x, axis, keepdims, dtype)
     if initial is not None:
-        result = _core.as_dtype(elementwise.add(result, initial), result.dtype)
+        result = elementwise.add(result, _first("sum", initial, result.dtype))
     return result if dtype is None and out is None else _stored("sum", result, dtype, out)
 
 
@@ -151,7 +160,7 @@ def prod(
         dtype = of_out("prod", operand_of(x), out)
     result: GPUTensor = _reduced("prod", x, axis, keepdims, dtype)
     if initial is not None:
-        result = _core.as_dtype(elementwise.multiply(result, initial), result.dtype)
+        result = elementwise.multiply(result, _first("prod", initial, result.dtype))
     return result if dtype is None and out is None else _stored("prod", result, dtype, out)
 
 
@@ -164,6 +173,7 @@ def _extreme(
         x = _masked(name, x, where, initial)
     x = operand_of(x)
     if initial is not None:
+        initial = _first(name, initial, x.dtype)
         choose = elementwise.maximum if name == "max" else elementwise.minimum
         if x.size == 0:
             counted = sum(_core.cast(x, np.int64), axis, keepdims=keepdims)  # zeros, of the result's shape
@@ -333,7 +343,7 @@ def _variance(
 
 
 def _varied(name: str, result: GPUTensor, dtype: Any, out: Any) -> GPUTensor:
-    if dtype is not None and result.dtype != _core.dtype(dtype) and dtypes.kind_of(dtype) != "c":
+    if dtype is not None and result.dtype != _core.dtype(dtype):
         result = _core.cast(result, dtype)
     return stored(name, result, out, "unsafe")  # as NumPy's
 

@@ -18,9 +18,10 @@ from nervanagpu.reductions import operand_of
 
 def _row(function: str, x: Any, axis: int | None) -> tuple[GPUTensor, int]:
     x, axis = operand_of(x), no_bool(function, "axis", axis)
-    if axis is None or x.ndim == 0:
+    if axis is None:
         return ravel(x), 0
-    return x, axis_of(function, axis, x.ndim)
+    at = axis_of(function, axis, max(x.ndim, 1))
+    return x if x.ndim else ravel(x), at
 
 
 @public(method=True)
@@ -169,7 +170,10 @@ def diff(x: Operand, n: int = 1, axis: int = -1, prepend: Any = None, append: An
 @public()
 def ediff1d(x: Operand, to_end: Any = None, to_begin: Any = None) -> GPUTensor:
     """Each element of x in one row less the one before."""
-    row = diff(ravel(operand_of(x)))
+    given = operand_of(x)
+    if dtypes.kind_of(given.dtype) == "b":
+        raise TypeError("ediff1d: x is bool, whose difference NumPy does not have; needs numbers (or diff)")
+    row = diff(ravel(given))
 
     def edge(name: str, value: Any) -> list[GPUTensor]:
         if value is None:

@@ -16,6 +16,8 @@ from nervanagpu.function_table import public
 from nervanagpu.manipulation import along, axis_of, ravel
 from nervanagpu.reductions import operand_of, values_for
 
+_NUMBERS = (int, float, complex)  # which take the dtype of what stands beside them
+
 
 def _grid(function: str, x: GPUTensor, index: GPUTensor, at: int) -> tuple[Any, ...]:
     """A key with `index` along the axis `at` and each other axis' own numbers."""
@@ -140,10 +142,14 @@ def select(condlist: Sequence[Operand], choicelist: Sequence[Operand], default: 
     for i, test in enumerate(tests):
         if hasattr(test, "dtype") and dtypes.kind_of(test.dtype) != "b":
             raise TypeError(f"select: condlist[{i}] is {test.dtype}; needs bool")
-    result: Any = default
-    for test, value in zip(reversed(tests), reversed(among), strict=True):
+    given = [v if type(v) in _NUMBERS else operand_of(v) for v in (*among, default)]
+    dtype = dtypes.result_type(*given)
+    for v in given:
+        dtypes.check_integer("select", "a choice", v, dtype)
+    *values, result = (_core.as_dtype(operand_of(v), dtype) for v in given)
+    for test, value in zip(reversed(tests), reversed(values), strict=True):
         result = elementwise.where(test, value, result)
-    return operand_of(result)
+    return result
 
 
 @public()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -26,11 +27,11 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, x: Operand, *args: A
     at = axis_of("apply_along_axis", axis, given.ndim)
     rows = manipulation.moveaxis(given, at, -1)
     lead = rows.shape[:-1]
-    flat = rows.reshape(-1, rows.shape[-1]) if rows.size else rows
-    if not rows.size:
+    if 0 in lead:
         raise ValueError(
             f"apply_along_axis: x has shape {given.shape}: Cannot apply_along_axis when any iteration dimensions are 0"
         )
+    flat = rows.reshape(math.prod(lead), rows.shape[-1])
     made = composed.stack([operand_of(func1d(flat[k], *args, **more)) for k in range(flat.shape[0])])
     made = made.reshape(*lead, *made.shape[1:])
     inner = made.ndim - len(lead)

@@ -120,6 +120,7 @@ def argsort(
     _check_kind("argsort", kind, order, stable)
     x, axis = _row(x, no_bool("argsort", "axis", axis))
     if x.ndim == 0:  # as NumPy's
+        axis_of("argsort", axis, 1)
         return creation.zeros((1,), np.int64)
     rows, at = _last("argsort", x, axis)
     keys = keys_of(rows) if dtypes.kind_of(rows.dtype) == "c" else rows

@@ -233,9 +233,9 @@ def _one_number(function: str, x: GPUTensor) -> None:
 
 
 def _format(self: GPUTensor, spec: str) -> str:
-    if spec == "":
+    if spec == "" and self.ndim:
         return str(self)
-    if self.size == 1:
+    if self.size == 1:  # a float32 as the Python float that it is: f"{x}" has its digits, str(x) the fewest
         return format(_item(self), spec)
     raise TypeError(f"format {spec!r} needs one element; the tensor has shape {self.shape}")
 

@@ -125,6 +125,11 @@ def view(self: GPUTensor, dtype: npt.DTypeLike | None = None) -> GPUTensor:
     return _strided(self, 0, shape, [*(s * width // size for s in steps[:-1]), 1], wanted)
 
 
+def set_dtype(self: GPUTensor, dtype: npt.DTypeLike) -> None:
+    """The very tensor as view(dtype) has it."""
+    _core.become(self, view(self, dtype))
+
+
 def setfield(self: GPUTensor, val: Any, dtype: npt.DTypeLike, offset: int = 0) -> None:
     """Writes `val` to the field that getfield has."""
     getfield(self, dtype, offset)[...] = val

@@ -137,10 +137,11 @@ def _as_one_kind(name: str, operands: Sequence[Any], dtype: Any, casting: str) -
     for k, x in enumerate(operands):
         if hasattr(x, "dtype") and not dtypes.can_cast(x.dtype, wanted, casting):
             raise TypeError(f"{name}: operand {k} is {x.dtype}; dtype={wanted} needs one of its kind ({casting})")
-    return [_as(x, wanted) for x in operands]
+    return [_as(name, x, wanted) for x in operands]
 
 
-def _as(x: Any, dtype: Any) -> GPUTensor:
+def _as(name: str, x: Any, dtype: Any) -> GPUTensor:
+    dtypes.check_integer(name, "an operand", x, dtype)
     return _core.as_dtype(x if isinstance(x, GPUTensor) else creation.array(x), dtype)
 
 
@@ -174,7 +175,7 @@ def converted(
     if kinds is None:
         return (_as_one_kind(name, operands, dtype, casting) if asked else list(operands)), None
     if asked or all(not isinstance(x, GPUTensor) for x in operands):
-        operands = [_as(x, kind) for x, kind in zip(operands, kinds[0], strict=True)]
+        operands = [_as(name, x, kind) for x, kind in zip(operands, kinds[0], strict=True)]
     return list(operands), kinds[1] if asked else None
 
 
@@ -196,12 +197,13 @@ def call(
     asked = signature_of(name, signature, sig, dtype)
     outs = outputs(name, out, count)
     given, kinds = converted(name, [_operand(x) for x in operands], outs, dtype, casting, asked)
-    made = compute(*given)
+    mask = None if where is True else mask_of(name, where)
+    watched = mask is not None and hasattr(compute, "compute")  # errors count where the mask is set (float_errors)
+    made = compute(*given, mask=mask) if watched else compute(*given)
     results = list(made) if count > 1 else [made]
     if kinds is not None:
         results = [_core.as_dtype(r, kind) for r, kind in zip(results, kinds, strict=True)]
-    if where is not True:
-        mask = mask_of(name, where)
+    if mask is not None:
         for k, r in enumerate(results):
             if outs[k] is None:
                 outs[k] = creation.empty(np.broadcast_shapes(r.shape, mask.shape), r.dtype)

@@ -121,7 +121,7 @@ Expr power(const NodePtr& base, const NodePtr& exponent, Dtype d) {
     const Z e{as_dtype(real(by), Dtype::float64), as_dtype(imag(by), Dtype::float64)};
     const Z w = exponential(multiply(e, logarithm(z)));
     const Expr nothing = both(is_zero(z.re), is_zero(z.im)), plain = is_zero(e.im);
-    const Expr at_zero = where(both(plain, f(ExprOp::greater, e.re, 0)), 0.0, std::nan(""));
+    const Expr at_zero = where(f(ExprOp::greater, e.re, 0), 0.0, std::nan(""));
     const Expr to_zero = both(is_zero(e.re), plain);
     return Z{where(to_zero, 1.0, where(nothing, at_zero, w.re)), where(to_zero, 0.0, where(nothing, at_zero, w.im))};
   });
