@@ -88,6 +88,8 @@ Expr expr_from(const py::handle& h);
 Expr rounded_into(const Tensor& out, const Expr& value);
 // `e` as a GPUTensor that is evaluated later.
 py::object lazy(Expr e);
+// The same of an operation of a and b, whose expressions are `operands`.
+py::object applied(ExprOp op, std::span<const Expr> operands, const py::handle& a, const py::handle& b);
 // A result that was computed: a tensor, and without axes a number as x[i] is.
 py::object result_of(Tensor t);
 // Shows a tensor that was computed or written to who wants to see it (set_result_check).

@@ -14,7 +14,8 @@ namespace {
 PyTypeObject* lazy_type = nullptr;
 PyTypeObject* tensor_type = nullptr;
 PyObject* numpy_generic = nullptr;
-PyObject* result_check = nullptr;  // a callable, or nothing
+PyObject* result_check = nullptr;     // a callable, or nothing
+PyObject* operation_check = nullptr;  // the same
 
 py::tuple tuple_of(const Shape& s) {
   py::tuple out(s.size());
@@ -84,6 +85,12 @@ std::optional<Expr> integer_power(ExprOp op, const Expr& a, const Expr& b, const
       in_python([&] { return py::module_::import("nervanagpu.elementwise").attr("integer_power")(x, y); }));
 }
 
+// Tells the watcher (set_operation_check) of what a statement computes.
+void check_operation(ExprOp op, const py::handle& a, const py::handle& b, const Expr& result) {
+  in_python(
+      [&] { return py::reinterpret_borrow<py::object>(operation_check)(name_of(op), a, b, py::cast(Lazy(result))); });
+}
+
 // What is no number at all, and so equal to none.
 bool is_no_number(const py::handle& h) {
   return h.is_none() || PyUnicode_Check(h.ptr()) != 0 || PyBytes_Check(h.ptr()) != 0;
@@ -96,7 +103,7 @@ py::object binary(ExprOp op, const py::object& a, const py::object& b) {
   if (!is_operand(a) || !is_operand(b)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
   const Expr operands[] = {expr_from(a), expr_from(b)};
   if (const auto power = integer_power(op, operands[0], operands[1], a, b)) return lazy(*power);
-  return lazy(nervanagpu::apply(op, operands));
+  return applied(op, operands, a, b);
 }
 
 // The tensor's elements change when somebody needs them (assign_later).
@@ -107,7 +114,9 @@ py::object in_place(ExprOp op, const py::object& self, const py::object& b) {
   const Expr operands[] = {expr_from(self), expr_from(b)};
   const auto target = self.cast<Tensor>();
   const auto power = integer_power(op, operands[0], operands[1], self, b);
-  const Expr result = rounded_into(target, power ? *power : nervanagpu::apply(op, operands));
+  const Expr exact = power ? *power : nervanagpu::apply(op, operands);
+  if (operation_check != nullptr) check_operation(op, self, b, exact);
+  const Expr result = rounded_into(target, exact);
   {
     const GilRelease release;
     if (can_evaluate() && result_check == nullptr) {
@@ -158,10 +167,12 @@ void bind_operators(Class& c) {
     });
   }
   c.def("__divmod__", [](const py::object& a, const py::object& b) {
-    return py::make_tuple(binary(ExprOp::floor_divide, a, b), binary(ExprOp::remainder, a, b));
+    const py::object quotient = binary(ExprOp::floor_divide, a, b);  // its errors come first
+    return py::make_tuple(quotient, binary(ExprOp::remainder, a, b));
   });
   c.def("__rdivmod__", [](const py::object& a, const py::object& b) {
-    return py::make_tuple(binary(ExprOp::floor_divide, b, a), binary(ExprOp::remainder, b, a));
+    const py::object quotient = binary(ExprOp::floor_divide, b, a);
+    return py::make_tuple(quotient, binary(ExprOp::remainder, b, a));
   });
   c.def("__bool__", [](const Tensor& t) {
     if (t.size() != 1) {
@@ -182,6 +193,12 @@ py::object lazy(Expr e) {
   py::object out = py::cast(Lazy(std::move(e)));
   check_result(out);
   return out;
+}
+
+py::object applied(ExprOp op, std::span<const Expr> operands, const py::handle& a, const py::handle& b) {
+  Expr made = nervanagpu::apply(op, operands);
+  if (operation_check != nullptr) check_operation(op, a, b, made);
+  return lazy(std::move(made));
 }
 
 py::object result_of(Tensor t) {
@@ -363,6 +380,9 @@ void bind_expr(py::module_& m) {
   });
   m.def("set_result_check", [](const py::object& check) {
     Py_XDECREF(std::exchange(result_check, check.is_none() ? nullptr : check.inc_ref().ptr()));
+  });
+  m.def("set_operation_check", [](const py::object& check) {
+    Py_XDECREF(std::exchange(operation_check, check.is_none() ? nullptr : check.inc_ref().ptr()));
   });
   m.def("evaluate", [](const py::args& args) {
     std::vector<Expr> all;

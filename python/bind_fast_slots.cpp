@@ -54,7 +54,7 @@ PyObject* binary(PyObject* a, PyObject* b) {
   }
   try {
     const Expr operands[] = {plain_expr(a), plain_expr(b)};
-    return lazy(nervanagpu::apply(op, operands)).release().ptr();
+    return applied(op, operands, a, b).release().ptr();
   } catch (...) {
     return raise_caught();
   }

@@ -130,6 +130,12 @@ def taking(form: Any, result: str = "GPUTensor") -> Callable[[F], F]:
 PAIR = "tuple[GPUTensor, GPUTensor]"  # the result of a function that has two
 
 
+def _swapping(function: Any, swap: Callable[[Callable[[Any], Any]], None]) -> Any:
+    """The function with what puts another `compute` in its place: that costs calls nothing (float_errors)."""
+    function._swap = swap
+    return function
+
+
 def _one(name: str, compute: Callable[..., Any], real: bool) -> Any:
     """The function `compute` of one operand, with the keyword arguments of ufuncs. real: complex ones are refused."""
 
@@ -143,7 +149,11 @@ def _one(name: str, compute: Callable[..., Any], real: bool) -> Any:
             made = ufunc_keywords.call(name, compute, (x,), out, **more)
         return made
 
-    return function
+    def swap(by: Callable[[Any], Any]) -> None:
+        nonlocal compute
+        compute = by(compute)
+
+    return _swapping(function, swap)
 
 
 def _two(name: str, compute: Callable[..., Any], real: bool) -> Any:
@@ -159,7 +169,11 @@ def _two(name: str, compute: Callable[..., Any], real: bool) -> Any:
             made = ufunc_keywords.call(name, compute, (a, b), out, **more)
         return made
 
-    return function
+    def swap(by: Callable[[Any], Any]) -> None:
+        nonlocal compute
+        compute = by(compute)
+
+    return _swapping(function, swap)
 
 
 def of_one(compute: Callable[..., GPUTensor]) -> Unary:
