@@ -49,6 +49,20 @@ Tensor take_one(const Tensor& t, int axis, const py::handle& index) {
   return t.select(axis, i);
 }
 
+// What a program can do about a kind of dtype that tensors do not have.
+const char* instead_of(char kind) {
+  switch (kind) {
+    case 'U':
+    case 'S':
+      return " (texts stay on the host; tensors hold numbers, such as numpy.unique(texts, return_inverse=True)[1])";
+    case 'M':
+    case 'm': return " (times stay on the host; tensors hold numbers, such as times.astype('int64'))";
+    case 'O': return " (objects stay on the host; numpy.array(objects, float) makes numbers of those that are some)";
+    case 'V': return " (records stay on the host; each field can be a tensor)";
+    default: return "";
+  }
+}
+
 // The dtype that NumPy makes of it.
 Dtype asked_dtype(const py::object& dtype) {
   if (py::isinstance<py::str>(dtype) && dtype.equal(py::str("bfloat16"))) return Dtype::bfloat16;
@@ -65,7 +79,8 @@ Dtype asked_dtype(const py::object& dtype) {
     throw TypeError(
         "dtype is " + std::string(py::str(d)) +
         "; needs float16, bfloat16, float32, float64, complex64, complex128, bool or an integer type of 8 to "
-        "64 bits");
+        "64 bits" +
+        instead_of(d.kind()));
   }
   return *ours;
 }

@@ -170,7 +170,5 @@ def __getattr__(name: str) -> _typing.Any:
         numpy_names = _import_module("nervanagpu.numpy_names")
         if name in numpy_names.NAMES:
             return numpy_names.NAMES[name]
-        if name in dir(_numpy):
-            words = f"numpy.{name} is of the host: give it what x.get() returns"
-            raise AttributeError(f"module 'nervanagpu' has no attribute {name!r} ({words})")
+        raise AttributeError(f"module 'nervanagpu' has no attribute {name!r}{numpy_names.absent(name)}")
     raise AttributeError(f"module 'nervanagpu' has no attribute {name!r}")

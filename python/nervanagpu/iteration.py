@@ -149,3 +149,17 @@ class nditer:
             setattr(self._theirs, name, value)
         else:
             object.__setattr__(self, name, value)
+
+
+def nested_iters(op: Any, axes: Any, flags: Any = None, op_flags: Any = None, *args: Any, **more: Any) -> Any:
+    """numpy.nested_iters over what tensors held at the beginning: an iterator for each of `axes`, the outer one first.
+
+    ValueError for a tensor that would be written, and for an operand that is None: nditer has these.
+    """
+    given = list(op) if isinstance(op, list | tuple) else [op]
+    for k, (x, of) in enumerate(zip(given, _flags_of(len(given), op_flags), strict=False)):
+        if x is None or (isinstance(x, GPUTensor) and not {"readwrite", "writeonly"}.isdisjoint(of)):
+            raise ValueError(f"nested_iters: op[{k}] is written; needs one that is read (nditer writes to tensors)")
+    return np.nested_iters(
+        [_as_it_lies(x) if isinstance(x, GPUTensor) else x for x in given], axes, flags or [], op_flags, *args, **more
+    )

@@ -44,8 +44,9 @@ def __getattr__(name: str) -> Any:
     namespace = importlib.import_module("nervanagpu.cupy.namespace")
     try:
         return getattr(namespace, name)
-    except AttributeError:
-        raise AttributeError(f"module 'nervanagpu.cupy' has no attribute {name!r}") from None
+    except AttributeError as error:
+        why = str(error).partition(f" has no attribute {name!r}")[2]
+        raise AttributeError(f"module 'nervanagpu.cupy' has no attribute {name!r}{why}") from None
 
 
 def __dir__() -> list[str]:

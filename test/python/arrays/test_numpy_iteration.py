@@ -7,6 +7,7 @@ import itertools
 import nervanagpu as ng
 import numpy as np
 import pytest
+from nervanagpu import cupy
 
 SHAPES = [(), (1,), (5,), (2, 3), (3, 1, 4)]
 
@@ -212,10 +213,38 @@ def test_bit_generators_have_numpys_names():
         ng.random.PCG64("a")
 
 
-def test_names_of_the_host_say_so():
-    for name in ("ma", "char", "matrix", "datetime64"):
-        with pytest.raises(
-            AttributeError, match=f"no attribute '{name}' .numpy.{name} is of the host: give it what x.get"
-        ):
-            getattr(ng, name)
-        assert not hasattr(ng, name)
+@pytest.mark.parametrize("axes", [[[1], [0, 2]], [[0], [1], [2]], [[2, 0], [1]]])
+def test_nested_iterators(axes):
+    def visited(lib):
+        a = lib.arange(24).reshape(2, 4, 3)[:, ::2]
+        first, second, *rest = lib.nested_iters([a, a[::-1]], axes, flags=["multi_index"])
+        places = ((i, j) for i in first for j in second)
+        return [
+            (first.multi_index, second.multi_index, [tuple(map(int, xy)) for it in (rest or [[j]]) for xy in it])
+            for _, j in places
+        ]
+
+    assert visited(ng) == visited(np)
+    with pytest.raises(ValueError, match=r"op\[0\] is written; needs one that is read"):
+        ng.nested_iters(ng.arange(6).reshape(2, 3), [[0], [1]], op_flags=["readwrite"])
+
+
+@pytest.mark.parametrize("module", [ng, cupy])
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("ma", "tensors have no masks: where=, nanmean"),
+        ("char", "tensors hold no text"),
+        ("recarray", "tensors have no fields"),
+        ("fromregex", "its result has fields: numpy.fromregex"),
+        ("matrix", "tensors of two axes and the operator @"),
+        ("datetime64", "tensors hold no times"),
+        ("ctypeslib", "numpy.ctypeslib is of the host: give it what x.get"),
+        ("round_", "`np.round_` was removed in the NumPy 2.0 release. Use `np.round` instead"),
+        ("no_such_name", ""),
+    ],
+)
+def test_names_that_are_absent_say_why(module, name, words):
+    with pytest.raises(AttributeError, match=f"no attribute '{name}'" + (f" .{words}" if words else "$")):
+        getattr(module, name)
+    assert not hasattr(module, name)

@@ -159,12 +159,16 @@ def test_refusals_say_what_came_and_what_is_needed():
     refuses(TypeError, "a length of shape is float; needs an integer", lambda: ng.empty((3, 1.5)))
     refuses(ValueError, "shape (-1,): length -1 of axis 0 is negative", lambda: ng.empty(-1))
     refuses(ValueError, "shape (4611686018427387904, 2): elements are more than 2^63 - 1", lambda: ng.empty((2**62, 2)))
-    refuses(
-        TypeError,
-        "dtype is |S3; needs float16, bfloat16, float32, float64, complex64, complex128, bool or an integer type of 8 "
-        "to 64 bits",
-        lambda: ng.array(np.zeros(2, "S3")),
-    )
+    needs = "needs float16, bfloat16, float32, float64, complex64, complex128, bool or an integer type of 8 to 64 bits "
+    for dtype, instead in (
+        ("|S3", "(texts stay on the host; tensors hold numbers, such as numpy.unique(texts, return_inverse=True)[1])"),
+        ("<U1", "(texts stay on the host; tensors hold numbers, such as numpy.unique(texts, return_inverse=True)[1])"),
+        ("datetime64[D]", "(times stay on the host; tensors hold numbers, such as times.astype('int64'))"),
+        ("timedelta64[s]", "(times stay on the host; tensors hold numbers, such as times.astype('int64'))"),
+        ("object", "(objects stay on the host; numpy.array(objects, float) makes numbers of those that are some)"),
+        ("|V3", "(records stay on the host; each field can be a tensor)"),
+    ):
+        refuses(TypeError, f"dtype is {dtype}; {needs}{instead}", lambda dtype=dtype: ng.array(np.zeros(2, dtype)))
     refuses(TypeError, "dtype is 'nonsense'; needs what numpy.dtype understands", lambda: ng.empty(2, dtype="nonsense"))
     fits_not = "number 300 does not fit into dtype uint8, which holds 0 to 255"
     refuses(OverflowError, fits_not, lambda: ng.zeros(2, dtype="uint8").fill(300))
