@@ -367,7 +367,7 @@ def take(
     x = x if isinstance(x, GPUTensor) else creation.array(x)
     choice("take", "mode", mode, ("raise", "clip", "wrap"))
     axis = None if axis is None else integer("take", "axis", no_bool("take", "axis", axis))
-    if axis is None:
+    if axis is None or (x.ndim == 0 and axis in (0, -1)):
         x, axis = _flat(x), 0
     if not -x.ndim <= axis < x.ndim:
         raise AxisError(f"take: axis {axis} is out of range; the operand has {x.ndim} axes")

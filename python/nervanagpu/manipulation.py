@@ -397,7 +397,7 @@ def repeat(x: Operand, repeats: Any, axis: int | None = None) -> GPUTensor:
     element.
     """
     x = operand_of(x)
-    if axis is None:
+    if axis is None or (x.ndim == 0 and axis in (0, -1)):
         x, axis = ravel(x), 0
     at = axis_of("repeat", no_bool("repeat", "axis", axis), x.ndim)
     if isinstance(repeats, int | np.integer):

@@ -460,7 +460,7 @@ def average(
     if weights is None:
         result = mean(x, axis, keepdims=keepdims)
         count = x.size // builtins.max(result.size, 1) if result.size else 0
-        return (result, elementwise.add(elementwise.multiply(result, 0), float(count))) if returned else result
+        return (result, _core.number(creation.full(result.shape, float(count), result.dtype))) if returned else result
     w = operand_of(weights)
     if w.shape != x.shape:
         named = axes_of("average", axis)
@@ -475,7 +475,7 @@ def average(
     if dtypes.kind_of(x.dtype) in "biu":
         dtype = dtypes.promoted(dtype, np.dtype(np.float64))
     weighted = elementwise.multiply(_core.as_dtype(x, dtype), w)
-    whole = elementwise.add(w, elementwise.multiply(x, 0)) if w.shape != x.shape else w
+    whole = elementwise.add(w, creation.zeros(x.shape, np.bool_)) if w.shape != x.shape else w
     total = sum(whole, axis, dtype, keepdims=keepdims)
     result = elementwise.divide(sum(weighted, axis, dtype, keepdims=keepdims), total)
     return (result, _core.as_dtype(total, result.dtype)) if returned else result

@@ -85,7 +85,7 @@ def put(a: GPUTensor, ind: Operand, v: Any, mode: str = "raise") -> None:
 def compress(condition: Operand, x: Operand, axis: int | None = None, out: GPUTensor | None = None) -> GPUTensor:
     """The elements along `axis` (None: of x in one row) where the condition, a row, is not 0."""
     x = operand_of(x)
-    if axis is None:
+    if axis is None or (x.ndim == 0 and axis in (0, -1)):
         x, axis = ravel(x), 0
     at = axis_of("compress", axis, x.ndim)
     given = operand_of(condition)

@@ -309,6 +309,11 @@ def _sizes(self: GPUTensor) -> int:
     return dtypes.size_of(self.dtype)
 
 
+def _conjugate(self: GPUTensor, out: GPUTensor | None = None) -> GPUTensor:
+    """The complex conjugate; a real tensor itself, as NumPy's method."""
+    return self if out is None and dtypes.kind_of(self.dtype) != "c" else functions.conjugate(self, out)
+
+
 def _give(name: str, member: Any) -> None:
     """A member of GPUTensor; Python's own errors name a method as its caller does."""
     if isinstance(member, types.FunctionType) and member.__name__ != name:
@@ -326,6 +331,8 @@ def install() -> None:
     for name, member in (
         *layout.MEMBERS,
         *tensor_state.MEMBERS,
+        ("conj", _conjugate),
+        ("conjugate", _conjugate),
         ("item", _item),
         ("tolist", _tolist),
         ("tobytes", _tobytes),

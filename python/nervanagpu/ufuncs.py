@@ -49,6 +49,7 @@ _KNOWN: dict[str, Binary] = {
     "logical_and": _logical_of(reductions.all, elementwise.logical_and),
     "logical_or": _logical_of(reductions.any, elementwise.logical_or),
 }
+_FROM_IDENTITY = ("gcd", "hypot")  # begin with it: of one element they give its magnitude
 _SCANS: dict[str, Binary] = {"add": scans.cumsum, "multiply": scans.cumprod}
 # Functions of which any order of the operands gives the same: neighbours are taken together.
 _ASSOCIATIVE = {
@@ -134,6 +135,10 @@ def _reduce_of(function: Binary, name: str) -> Binary:
         if len(places) > 1 and name not in _ASSOCIATIVE:
             raise ValueError(f"{title}: axis names {len(places)} axes; needs one: the order of elements matters")
         given = _operand(name, "reduce", x, dtype, to)
+        if not places:  # each element alone, along an axis that goes
+            given, places, keepdims = given[None], [0], False
+        if initial is None and name in _FROM_IDENTITY:
+            initial = identity
         mask = None
         if where is not True:
             if initial is None and identity is None:
@@ -210,7 +215,10 @@ def _reduceat_of(function: Any, name: str) -> Binary:
         parts = []
         for first, last in zip(starts, [*starts[1:], length][: len(starts)], strict=True):
             part = given[along(at, slice(first, max(last, first + 1)))]
-            parts.append(function.reduce(part, at, dtype, keepdims=True))
+            if name in _FROM_IDENTITY and part.shape[at] == 1:  # where NumPy leaves it as it is
+                parts.append(_operand(name, "reduceat", part, dtype, None))
+            else:
+                parts.append(function.reduce(part, at, dtype, keepdims=True))
         if parts:
             made = composed.concatenate(parts, at)
         else:
