@@ -14,8 +14,8 @@ Exits 1 if ours exceeds r 2^-24 / (1 - r 2^-24), plus the rounding of a 16-bit r
 
 --precision tensor: float32 on the tensor cores where that is worth while; the peer's TF32 stays off.
 
---dtypes int8: fprop of int8 with int32 results, which must be exact. PyTorch has no such convolution on GPUs: the peer
-is our own float16 of the same layers, and TFLOPS are of integers.
+--dtypes int8: fprop of int8 with int8 results, which must be exact. PyTorch has no such convolution on GPUs: the peer
+is cuDNN itself (cudnn_int8.py) in its better layout. Where that has none it is our float16. TFLOPS are of integers.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from networks import NETWORKS, Conv, work
 from report import Row, machine, write
 
 try:
+    import cudnn_int8
     import torch
 except ImportError:
     torch = None
@@ -153,14 +154,16 @@ def ours_of(t: Any) -> ng.GPUTensor:
     return ng.wrap(t.data_ptr(), tuple(lying.shape), str(t.dtype).split(".")[1])
 
 
-def run_ours(case: Case, which: str, o: Operands, out: Any, stream: ng.Stream) -> Callable[[], object]:
-    """Our pass on these operands."""
+def run_ours(
+    case: Case, which: str, o: Operands, out: Any, stream: ng.Stream, scale: float | None = None
+) -> Callable[[], object]:
+    """Our pass on these operands; scale: of bytes that become int8."""
     x, w, dy, y = ours_of(o.x), ours_of(o.w), ours_of(o.dy), ours_of(out)
     d = case.layer
     fprop, bprop, update = OURS[len(d.sides) - 1]
     walk = d.strides, d.pads, d.dilation, d.groups
     if which == "fprop":
-        return lambda: fprop(x, w, None, *walk, out=y, stream=stream)
+        return lambda: fprop(x, w, None, *walk, out=y, stream=stream, scale=scale)
     if which == "bprop":
         return lambda: bprop(dy, w, x.shape, *walk, out=y, stream=stream)
     return lambda: update(dy, x, w.shape, *walk, out=y, stream=stream)
@@ -306,24 +309,49 @@ def measure(driver: Driver, stream: ng.Stream, case: Case, dtype: str, which: st
     )
 
 
+def finished(sums: Any, scale: float) -> Any:
+    """Exact sums of bytes as int8: float32, times the scale, half to even, saturated."""
+    scaled = sums.to(torch.float32) * torch.tensor(scale, dtype=torch.float32, device="cuda")
+    return scaled.round().clamp(-128, 127).to(torch.int8)
+
+
 def measure_bytes(driver: Driver, stream: ng.Stream, case: Case) -> ConvRow:
-    """fprop of int8 beside our float16, whose numbers are others: all of the int8 result's last picture is checked."""
+    """fprop of int8 to int8 beside cuDNN's, or where that has none beside our float16."""
     generator = torch.Generator("cuda").manual_seed(2015)
     first = Operands(case, torch.int8, generator)
-    used = first.x.nbytes + first.w.nbytes + 4 * first.dy.numel()
+    used = first.x.nbytes + first.w.nbytes + first.dy.numel()
     count = min(4, -(-2 * L2_BYTES // used))
     sets = [first] + [Operands(case, torch.int8, generator) for _ in range(count - 1)]
-    halves = [Operands(case, torch.float16, generator) for _ in range(count)]
-    outs = [torch.zeros_like(s.dy, dtype=torch.int32) for s in sets]
-    passes = max(1, int(2e11 / (case.flops * count)))
+    outs = [torch.zeros_like(s.dy) for s in sets]
+    passes = min(500, max(1, int(2e11 / (case.flops * count))))
+    scale = 32 / (74 * 74 * case.terms("fprop") ** 0.5)  # of uniform bytes
     torch.cuda.synchronize()
-    bytes_ = [run_ours(case, "fprop", s, out, stream) for s, out in zip(sets, outs, strict=True)]
-    floats = [run_ours(case, "fprop", s, s.dy, stream) for s in halves]
+    bytes_ = [run_ours(case, "fprop", s, out, stream, scale=scale) for s, out in zip(sets, outs, strict=True)]
     ours, replayed = our_replay(driver, stream, lambda: [f() for _ in range(passes) for f in bytes_], passes * count)
-    other, _ = our_replay(driver, stream, lambda: [f() for _ in range(passes) for f in floats], passes * count)
-    samples: list[tuple[float, float]] = [(ours(), other()) for _ in range(REPEATS)]
-    ms, peer_ms = (statistics.median(column) for column in zip(*samples, strict=True))
-    exact = torch_pass(case, "fprop", first.x[-1:].double(), first.w.double(), first.dy[-1:].double())
+    runs, formats, errors = [ours], [], []
+    exact = finished(torch_pass(case, "fprop", first.x.double(), first.w.double(), first.dy.double()), scale)
+    for form, vectors in (("NHWC", False), ("NCHW_VECT_C", True)):
+        try:
+            xs, ws = [s.x for s in sets], [s.w for s in sets]
+            peer = cudnn_int8.Forward(cudnn_int8.library(), case.layer, vectors, xs, ws, scale)
+            for body in peer.bodies(passes):
+                runs.append(torch_replay(body, passes * count))
+                formats.append(form)
+                errors.append(float((peer.result().to(torch.int32) - exact.to(torch.int32)).abs().max()))
+        except cudnn_int8.NotSupported:
+            continue
+    name = f"cuDNN {torch.backends.cudnn.version()} int8"
+    if not formats:
+        halves = [Operands(case, torch.float16, generator) for _ in range(count)]
+        floats = [run_ours(case, "fprop", s, s.dy, stream) for s in halves]
+        runs.append(our_replay(driver, stream, lambda: [f() for _ in range(passes) for f in floats], passes * count)[0])
+        name, formats, errors = "nervanagpu float16", ["channels_last"], [worst(case, "fprop", halves[0], halves[0].dy)]
+    samples: list[list[float]] = [[] for _ in runs]
+    for _ in range(REPEATS):
+        for into, run in zip(samples, runs, strict=True):
+            into.append(run())
+    ms, *peers = (statistics.median(s) for s in samples)
+    best = min(range(len(peers)), key=lambda i: peers[i])
     return ConvRow(
         bench="conv",
         case=case.name,
@@ -331,14 +359,14 @@ def measure_bytes(driver: Driver, stream: ng.Stream, case: Case) -> ConvRow:
         layout="NHWC",
         pass_="fprop",
         ms=round(ms, 6),
-        peer="nervanagpu float16",
-        peer_ms=round(peer_ms, 6),
-        ratio=round(peer_ms / ms, 4),
-        max_err=0.0 if torch.equal(outs[0][-1:].double(), exact) else float("inf"),
-        peer_max_err=worst(case, "fprop", halves[0], halves[0].dy),
+        peer=name,
+        peer_ms=round(peers[best], 6),
+        ratio=round(peers[best] / ms, 4),
+        max_err=0.0 if torch.equal(outs[0], exact) else float("inf"),
+        peer_max_err=errors[best],
         tflops=round(1e-9 * case.flops / ms, 2),
-        peer_format="channels_last",
-        peer_tflops=round(1e-9 * case.flops / peer_ms, 2),
+        peer_format=formats[best],
+        peer_tflops=round(1e-9 * case.flops / peers[best], 2),
         gbps=round(1e-6 * used / ms, 1),
         graph=replayed,
     )

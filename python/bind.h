@@ -129,6 +129,8 @@ GemmOptions gemm_options(float alpha, float beta, const std::optional<Tensor>& b
 // "strict" or "tensor"; None: what holds in this thread.
 Precision precision_from(const std::optional<std::string>& name);
 // And what comes last: `activation` is "none", "relu", "tanh", ...; `scale` and `mask` must outlive the options.
+// op: for messages.
+GemmActivation activation_from(const char* op, const std::string& name);
 void finish_by(GemmOptions& options, const std::string& activation, const std::pair<float, float>& clip,
                const std::optional<Tensor>& scale, const std::optional<Tensor>& mask);
 // a @ b; of two matrices an expression. Dtypes that no kernel of products takes go by way of nervanagpu.linalg.product.

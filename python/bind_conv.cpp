@@ -100,19 +100,38 @@ ConvOptions conv_options(const Epilogue& epilogue, bool tensor_cores, const std:
   return o;
 }
 
+void finish_by(ConvOptions& options, const std::optional<Tensor>& bias, bool relu, const std::string& activation,
+               const Clip& clip, const std::optional<Tensor>& scale) {
+  options.bias = bias ? &*bias : nullptr;
+  options.relu = relu;
+  options.activation = activation_from("conv", activation);
+  options.clip_low = clip.first;
+  options.clip_high = clip.second;
+  options.scale = scale ? &*scale : nullptr;
+}
+
+namespace {
+
+// scaled: sums of bytes are, whether by a tensor or by alpha.
+Dtype result_of(const Tensor& w, const std::optional<Tensor>& out, bool scaled) {
+  if (w.dtype() != Dtype::int8) return w.dtype();
+  return out ? out->dtype() : scaled ? Dtype::float32 : Dtype::int32;
+}
+
+}  // namespace
+
 void bind_conv(py::module_& m) {
   m.def("conv_fprop",
         [](const Tensor& x, const Tensor& w, const std::optional<Tensor>& out, const std::optional<Tensor>& bias,
            bool relu, const std::string& layout, const Geometry& geometry, std::int64_t groups, std::size_t axes,
-           const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask, const py::object& stream) {
+           const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask, const py::object& stream,
+           const std::string& activation, const Clip& clip, const std::optional<Tensor>& scale, bool scaled) {
           ConvProblem p = conv_problem(layout, x.shape(), w.shape(), geometry, groups, axes);
-          const bool integer = w.dtype() == Dtype::int8;
           p.x_type = x.dtype();
           p.w_type = w.dtype();
-          p.y_type = integer ? Dtype::int32 : w.dtype();
+          p.y_type = result_of(w, out, scaled);
           ConvOptions options = conv_options(epilogue, tensor_cores, mask, stream);
-          options.bias = bias ? &*bias : nullptr;
-          options.relu = relu;
+          finish_by(options, bias, relu, activation, clip, scale);
           const GilRelease release;
           if (options.mask != nullptr) before_write(*options.mask);
           Tensor y = target(out, out_shape(p, axes), p.y_type, options.beta);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "nervanagpu/conv.hpp"
 #include "python/bind.h"
@@ -17,6 +18,11 @@ using Geometry = std::array<std::array<std::int64_t, 3>, 3>;
 // A problem, but for the types, from the shapes of x and w.
 ConvProblem conv_problem(const std::string& layout, const Shape& x, const Shape& w, const Geometry& geometry,
                          std::int64_t groups, std::size_t axes);
+
+// What fprop does behind its sums: act, by its name, and where it cuts; a factor for each filter.
+using Clip = std::pair<float, float>;
+void finish_by(ConvOptions& options, const std::optional<Tensor>& bias, bool relu, const std::string& activation,
+               const Clip& clip, const std::optional<Tensor>& scale);
 
 // `mask` must outlive them.
 ConvOptions conv_options(const Epilogue& epilogue, bool tensor_cores, const std::optional<Tensor>& mask,

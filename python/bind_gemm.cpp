@@ -9,19 +9,15 @@
 
 namespace nervanagpu::python {
 
-namespace {
-
-GemmActivation activation_from(const std::string& name) {
+GemmActivation activation_from(const char* op, const std::string& name) {
   constexpr std::array<std::string_view, 9> kNames = {"none",      "relu", "tanh", "sigmoid", "gelu",
                                                       "gelu_tanh", "silu", "clip", "drelu"};  // as GemmActivation
   for (std::size_t i = 0; i < kNames.size(); ++i) {
     if (kNames[i] == name) return static_cast<GemmActivation>(i);
   }
-  throw InvalidArgument("dot: activation is '" + name +
+  throw InvalidArgument(std::string(op) + ": activation is '" + name +
                         "'; needs 'none', 'relu', 'tanh', 'sigmoid', 'gelu', 'gelu_tanh', 'silu', 'clip' or 'drelu'");
 }
-
-}  // namespace
 
 GemmOptions gemm_options(float alpha, float beta, const std::optional<Tensor>& bias, bool relu, bool relu_first,
                          std::int64_t splits, bool tensor_cores) {
@@ -38,7 +34,7 @@ GemmOptions gemm_options(float alpha, float beta, const std::optional<Tensor>& b
 
 void finish_by(GemmOptions& options, const std::string& activation, const std::pair<float, float>& clip,
                const std::optional<Tensor>& scale, const std::optional<Tensor>& mask) {
-  options.activation = activation_from(activation);
+  options.activation = activation_from("dot", activation);
   options.clip_low = clip.first;
   options.clip_high = clip.second;
   options.scale = scale ? &*scale : nullptr;

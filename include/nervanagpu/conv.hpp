@@ -13,8 +13,9 @@
 // (2D), or also H, R and P (1D). Every length is 1 or more. channels_first is computed through a copy in another layout.
 //
 // Types: x, w, y float32, float16 or bfloat16, all the same, with float32 sums; or x int8/uint8 with w, y (dy, dw) float32 or
-// float16 (fprop and update: a first layer); or x int8/uint8, w int8, y int32 (fprop, all integer). bias: float32 or the
-// type of y, K elements. 16-bit floats are multiplied by the tensor cores of sm_90a where the copy engine can gather them
+// float16 (fprop and update: a first layer); or x int8/uint8 with w int8 (fprop), whose int32 sums are modulo 2^32. Of these, y
+// int32 has integers for alpha, beta and bias. y float32 or int8 takes the sums as floats, times alpha and `scale`; int8 saturates,
+// NaN as 0. bias: K elements, float32 or the type of y; of y int8 float32. 16-bit floats are multiplied by the tensor cores of sm_90a where the copy engine can gather them
 // (docs/convolution.md says which are not): sums of 16 products at a time, else chains of multiply-adds (docs/numerics.md).
 #pragma once
 
@@ -25,6 +26,7 @@
 
 #include "nervanagpu/dtype.hpp"
 #include "nervanagpu/export.hpp"
+#include "nervanagpu/gemm_activation.hpp"
 #include "nervanagpu/precision.hpp"
 #include "nervanagpu/rounding.hpp"
 #include "nervanagpu/stream.hpp"
@@ -65,14 +67,17 @@ struct ConvProblem {
 
 struct ConvOptions {
   float alpha = 1.0F;
-  float beta = 0.0F;             // 0: the result's old content is not read
-  const Tensor* bias = nullptr;  // fprop: (K,)
-  bool relu = false;             // fprop: max(x, 0) at the end; NaN stays NaN
+  float beta = 0.0F;                                 // 0: the result's old content is not read
+  const Tensor* bias = nullptr;                      // fprop: (K,)
+  bool relu = false;                                 // fprop: act = max(x, 0), after beta and bias; NaN stays NaN
+  GemmActivation activation = GemmActivation::none;  // fprop: act, instead of relu, of a float or int8 y; not drelu
+  float clip_low = 0.0F, clip_high = 0.0F;           // of GemmActivation::clip
+  const Tensor* scale = nullptr;                     // fprop of bytes to a float32 or int8 y: float32 (K,)
   // Bits of a float result, uint32 or int32, contiguous or a slice of the last axis of such, of the result's shape with ceil(last / 32) words for its last axis: bit
   // j % 32 of word j / 32 belongs to element j. fprop with relu writes there whether what it stored is above 0 (not for NaN; behind
   // the last element 0); bprop, given those of x, stores 0 where the bit is 0: the gradient before the relu that made x.
   const Tensor* mask = nullptr;
-  Rounding rounding;                              // of float results
+  Rounding rounding;                              // of float and int8 results
   Precision precision = nervanagpu::precision();  // of float32 operands
   bool tensor_cores = true;  // false: 16-bit floats have chains of multiply-adds, as on other GPUs than sm_90a
   Stream stream;
@@ -93,8 +98,9 @@ enum class ConvPass : std::uint8_t { fprop, bprop, update };
 NG_API std::size_t conv_workspace(ConvPass pass, const ConvProblem& p);
 
 // On device addresses: queues the kernels in `options.stream` and returns; nothing is allocated (workspace: at least
-// conv_workspace() bytes, aligned to 16), copied or awaited. May be captured in a CUDA graph. `options.bias` and `mask` are
-// ignored: `bias` is the address of K elements of bias_type, or 0; `mask` of the words of ConvOptions, or 0.
+// conv_workspace() bytes, aligned to 16), copied or awaited. May be captured in a CUDA graph. `options.bias`, `scale` and
+// `mask` are ignored: `bias` is the address of K elements of bias_type, or 0; `scale` of K float32, `mask` of the words of
+// ConvOptions, or 0.
 struct ConvPointers {
   std::uint64_t in1 = 0;  // fprop: x; bprop: dy; update: dy
   std::uint64_t in2 = 0;  // fprop: w; bprop: w;  update: x
@@ -104,6 +110,7 @@ struct ConvPointers {
   std::uint64_t workspace = 0;
   std::uint64_t mask = 0;
   std::int64_t mask_pitch = 0;  // words from row to row of the mask; 0: as many as a row has
+  std::uint64_t scale = 0;
 };
 NG_API void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options = {});
 

@@ -323,12 +323,14 @@ typedef struct ng_conv_options {
   ng_rounding rounding; /* of a float result */
   uint64_t mask; /* bits of a float result, rows of its last axis in words of 32, or 0. fprop with relu writes them, */
                  /* bprop, given those of x, stores 0 where the bit is 0 (conv.hpp) */
-  int64_t mask_pitch;      /* words from row to row of the mask; 0: as many as a row has */
-  int32_t no_tensor_cores; /* 1: 16-bit floats have chains of multiply-adds, as on other GPUs than sm_90a */
-  int32_t reserved;        /* 0 */
+  int64_t mask_pitch;        /* words from row to row of the mask; 0: as many as a row has */
+  int32_t no_tensor_cores;   /* 1: 16-bit floats have chains of multiply-adds, as on other GPUs than sm_90a */
+  int32_t activation;        /* fprop: ng_gemm_activation, if relu is 0, of a float or int8 y; not NG_DRELU */
+  uint64_t scale;            /* fprop of bytes to a float32 or int8 y: address of K float32, or 0 */
+  float clip_low, clip_high; /* of NG_CLIP */
 } ng_conv_options;
 #define NG_CONV_OPTIONS_INIT \
-  { sizeof(ng_conv_options), 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0, 0, 0 }
+  { sizeof(ng_conv_options), 1.0F, 0.0F, 0, 0, 0, 0, 0, 0, NG_ROUNDING_INIT, 0, 0, 0, 0, 0, 0.0F, 0.0F }
 
 typedef enum ng_conv_pass NG_OF_INT { NG_FPROP = 0, NG_BPROP = 1, NG_UPDATE = 2 } ng_conv_pass;
 
@@ -358,12 +360,13 @@ typedef struct ng_conv_addresses {
   uint64_t workspace; /* ng_conv_plan_workspace() bytes, aligned to 16; not shared by launches that may overlap */
   uint64_t workspace_bytes;
   uint64_t rounding_offset; /* counters added to the options' */
+  uint64_t scale;
 } ng_conv_addresses;
 #define NG_CONV_ADDRESSES_INIT \
-  { sizeof(ng_conv_addresses), 0, 0, 0, 0, 0, 0, 0, 0 }
+  { sizeof(ng_conv_addresses), 0, 0, 0, 0, 0, 0, 0, 0, 0 }
 
 /* like: addresses that only say how the operands are aligned: 0 promises 16 bytes, any other what it has itself, up to 16;
- * null: 16. Of the options bias and mask, not 0: there is one, aligned so; workspace and stream are not looked at.
+ * null: 16. Of the options bias, mask and scale, not 0: there is one, aligned so; workspace and stream are not looked at.
  * *plan is null after a failure. */
 NG_C_API ng_status ng_conv_plan_create(ng_conv_pass pass, const ng_conv_problem* problem, const ng_conv_addresses* like,
                                        const ng_conv_options* options, ng_conv_plan** plan);

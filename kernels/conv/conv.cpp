@@ -5,6 +5,7 @@
 
 #include "kernels/conv/arena.h"
 #include "kernels/conv/depthwise/depthwise.h"
+#include "kernels/conv/implicit/byte_results.h"
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/plan_cache.h"
@@ -12,6 +13,7 @@
 #include "kernels/conv/problem_facts.h"
 #include "kernels/conv/strided/by_cells.h"
 #include "kernels/gemm/epilogue/relu_mask.h"
+#include "kernels/gemm/epilogue/results.h"
 #include "kernels/gemm/types.h"
 #include "nervanagpu/autotune.hpp"
 #include "nervanagpu/error.hpp"
@@ -118,7 +120,8 @@ void queue_copied(Device& device, ConvPass pass, const ConvProblem& p, const Con
 }
 
 void check_mask(ConvPass pass, Dtype out, const ConvPointers& pointers, const ConvOptions& options) {
-  if (pass == ConvPass::update || (pass == ConvPass::fprop && !options.relu)) {
+  const bool relu = options.relu || options.activation == GemmActivation::relu;
+  if (pass == ConvPass::update || (pass == ConvPass::fprop && !relu)) {
     throw InvalidArgument("conv: mask is given; needs fprop with relu, which writes it, or bprop, which applies it");
   }
   if (out != Dtype::float32 && !sgemm::half(out)) {
@@ -149,6 +152,24 @@ GemmProblem masked_matrix(ConvPass pass, const ConvProblem& p, const ConvPointer
   return g;
 }
 
+void check_function(ConvPass pass, const ConvProblem& p, const ConvOptions& options) {
+  const GemmActivation a = options.activation;
+  if (a == GemmActivation::none) return;
+  if (a >= GemmActivation::drelu) {
+    throw InvalidArgument("conv: activation is " + std::to_string(static_cast<int>(a)) +
+                          "; needs a GemmActivation other than drelu, which mask stands for");
+  }
+  if (pass != ConvPass::fprop) throw InvalidArgument("conv: activation is for fprop alone");
+  if (options.relu) throw InvalidArgument("conv: relu is set and there is an activation; needs one of them");
+  if (a != GemmActivation::relu && p.y_type == Dtype::int32) {
+    throw TypeError("conv: the result is int32, which has no activation but relu; needs a float or int8 result");
+  }
+  if (a == GemmActivation::clip && !(options.clip_low <= options.clip_high)) {
+    throw InvalidArgument("conv: clip_low is " + std::to_string(options.clip_low) + " and clip_high " +
+                          std::to_string(options.clip_high) + "; needs clip_low <= clip_high");
+  }
+}
+
 // What the options and addresses say, checked.
 Epilogue epilogue_of(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const ConvOptions& options) {
   const Dtype out_type = type_of(p, roles_of(pass).out);
@@ -157,17 +178,28 @@ Epilogue epilogue_of(ConvPass pass, const ConvProblem& p, const ConvPointers& po
     throw InvalidArgument(std::string("conv: ") + (options.relu ? "relu" : "bias") + " is for fprop alone");
   }
   if (pointers.bias != 0) {
-    if (pointers.bias_type != out_type && (integer || pointers.bias_type != Dtype::float32)) {
-      const std::string own(nervanagpu::name_of(out_type));
-      throw TypeError("conv: bias is " + std::string(nervanagpu::name_of(pointers.bias_type)) + "; needs " + own +
-                      (sgemm::half(out_type) ? " or float32" : ""));
+    if (!sgemm::takes_bias(out_type, pointers.bias_type)) {
+      throw TypeError("conv: bias is " + std::string(nervanagpu::name_of(pointers.bias_type)) + "; needs " +
+                      sgemm::biases_of(out_type));
     }
     check_address("bias", pointers.bias, size_of(pointers.bias_type));
+  }
+  check_function(pass, p, options);
+  if (pointers.scale != 0) {
+    if (!byte_results::asked(p)) {
+      throw InvalidArgument("conv: scale is given but y is " + std::string(nervanagpu::name_of(p.y_type)) + " of x " +
+                            std::string(nervanagpu::name_of(p.x_type)) +
+                            "; needs fprop of bytes with a float32 or int8 y");
+    }
+    check_address("scale", pointers.scale, sizeof(float));
   }
   Epilogue e;
   e.alpha = options.alpha;
   e.beta = options.beta;
-  e.relu = options.relu;
+  e.relu = options.relu || options.activation == GemmActivation::relu;
+  if (options.activation != GemmActivation::relu) e.activation = options.activation;
+  e.clip_low = options.clip_low, e.clip_high = options.clip_high;
+  e.scale = pointers.scale;
   e.bias_f16 = pointers.bias_type == Dtype::float16;
   e.rounding = options.rounding;
   if (integer) {
@@ -208,6 +240,11 @@ void queue_pass(Device& device, ConvPass pass, const ConvProblem& p, const ConvP
     depthwise::queue(device, pass, p, pointers, e, stream.handle());
   } else if (there && what.on_tensor_cores && tensor_cores::fits(pass, p, pointers, e)) {
     masked = tensor_cores::queue(device, pass, p, pointers, e, stream);
+  } else if (byte_results::asked(p)) {
+    const auto inner = [&](const ConvProblem& sums, const ConvPointers& at) {
+      queue_pass(device, pass, sums, at, {}, on_tensor_cores, stream);
+    };
+    byte_results::queue(device, p, pointers, e, inner, stream);
   } else if (needs_copies(pass, p, e.rounding)) {
     queue_copied(device, pass, p, pointers, e, stream);
   } else {
@@ -259,7 +296,7 @@ void conv(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
         ConvPointers moved = pointers;
         Epilogue own = e;
         moved.in1 = at[kIn1], moved.in2 = at[kIn2], moved.out = at[kOut];
-        moved.bias = at[kBias], moved.mask = own.mask = at[kMask];
+        moved.bias = at[kBias], moved.mask = own.mask = at[kMask], moved.scale = own.scale = at[kScale];
         moved.workspace = at[kWorkspace];
         own.rounding.seed = at[kSeed], own.rounding.offset = at[kOffset];
         queue_pass(device, pass, p, moved, own, options.tensor_cores, {});

@@ -22,11 +22,11 @@ using namespace conv_detail;  // NOLINT(google-build-using-namespace)
 constexpr const char* kPlan = "conv plan";
 
 // What differs from launch to launch, as PlannedLaunches counts it.
-enum Operand : std::size_t { kIn1, kIn2, kOut, kBias, kMask, kWorkspace, kRoundingOffset, kOperands };
+enum Operand : std::size_t { kIn1, kIn2, kOut, kBias, kMask, kScale, kWorkspace, kRoundingOffset, kOperands };
 using Operands = std::array<std::uint64_t, kOperands>;
 
 Operands operands_of(const ConvAddresses& at) {
-  return {at.in1, at.in2, at.out, at.bias, at.mask, at.workspace, at.rounding_offset};
+  return {at.in1, at.in2, at.out, at.bias, at.mask, at.scale, at.workspace, at.rounding_offset};
 }
 
 }  // namespace
@@ -42,6 +42,7 @@ struct ConvPlan::Impl {
       case kOut: return name_of(pass, roles.out);
       case kBias: return "bias";
       case kMask: return "mask";
+      case kScale: return "scale";
       default: return "workspace";
     }
   }
@@ -55,7 +56,7 @@ struct ConvPlan::Impl {
   std::optional<PlannedLaunches> launches;
   std::vector<std::string> kernels;
   int device = get_device();
-  // Of a plan of tensors: in1, in2, out, bias, mask.
+  // Of a plan of tensors: in1, in2, out, bias, mask, scale.
   std::array<std::optional<TensorForm>, kWorkspace> forms;
 };
 
@@ -69,20 +70,26 @@ ConvPlan::Impl::Impl(ConvPass pass, const ConvProblem& problem, const ConvPointe
              planned_alignment(pointers.out),
              0,
              0,
+             0,
              kMostPlannedAlignment,
              1};
   if (pointers.bias != 0) planned[kBias] = planned_alignment(pointers.bias);
   if (pointers.mask != 0) planned[kMask] = planned_alignment(pointers.mask);
-  const std::array<Dtype, kMask + 1> types = {type_of(problem, roles.in1), type_of(problem, roles.in2),
-                                              type_of(problem, roles.out), pointers.bias_type, Dtype::uint32};
-  for (std::size_t i = kIn1; i <= kMask; ++i) {
+  if (pointers.scale != 0) planned[kScale] = planned_alignment(pointers.scale);
+  const std::array<Dtype, kWorkspace> types = {type_of(problem, roles.in1),
+                                               type_of(problem, roles.in2),
+                                               type_of(problem, roles.out),
+                                               pointers.bias_type,
+                                               Dtype::uint32,
+                                               Dtype::float32};
+  for (std::size_t i = kIn1; i < kWorkspace; ++i) {
     if (planned[i] == 0 || planned[i] % size_of(types[i]) == 0) continue;
     throw InvalidArgument(std::string(kPlan) + ": " + name(i) + " is aligned to " + std::to_string(planned[i]) +
                           "; needs a multiple of " + std::to_string(size_of(types[i])));
   }
   ConvPointers from = pointers;
   ConvOptions recorded = options;
-  recorded.bias = recorded.mask = nullptr;
+  recorded.bias = recorded.mask = recorded.scale = nullptr;
   recorded.stream = {};
   Operands alignments = planned;
   for (std::uint64_t& a : alignments) a = a == 0 ? 1 : a;
@@ -90,6 +97,7 @@ ConvPlan::Impl::Impl(ConvPass pass, const ConvProblem& problem, const ConvPointe
     from.in1 = at[kIn1], from.in2 = at[kIn2], from.out = at[kOut];
     from.bias = planned[kBias] == 0 ? 0 : at[kBias];
     from.mask = planned[kMask] == 0 ? 0 : at[kMask];
+    from.scale = planned[kScale] == 0 ? 0 : at[kScale];
     from.workspace = at[kWorkspace];
     recorded.rounding.offset = at[kRoundingOffset] + options.rounding.offset;
     conv(pass, problem, from, recorded);
@@ -109,6 +117,7 @@ void ConvPlan::Impl::launch(const ConvAddresses& at, StreamId stream) const {
   const Operands operands = operands_of(at);
   check_given(kBias, at.bias != 0);
   check_given(kMask, at.mask != 0);
+  check_given(kScale, at.scale != 0);
   for (std::size_t i = kIn1; i <= kWorkspace; ++i) {
     if (planned[i] != 0) check_planned_address(kPlan, name(i), operands[i], planned[i]);
   }
@@ -125,10 +134,11 @@ ConvPlan::ConvPlan(ConvPass pass, const ConvProblem& problem, const Tensor& in1,
                               {"out", out},
                               {"bias", options.bias},
                               {"mask", options.mask},
+                              {"scale", options.scale},
                               {"stream", options.stream}});
   const Described d = describe(pass, problem, in1, in2, out, options);
   auto impl = std::make_shared<Impl>(pass, d.problem, d.pointers, options);
-  const std::array<const Tensor*, kWorkspace> tensors = {&in1, &in2, &out, options.bias, options.mask};
+  const std::array<const Tensor*, kWorkspace> tensors = {&in1, &in2, &out, options.bias, options.mask, options.scale};
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i] != nullptr) impl->forms[i].emplace(*tensors[i]);
   }
@@ -163,15 +173,17 @@ void ConvPlan::launch(const Tensor& in1, const Tensor& in2, Tensor& out, const C
                               {p.name(kOut), out},
                               {"bias", more.bias},
                               {"mask", more.mask},
+                              {"scale", more.scale},
                               {"workspace", more.workspace},
                               {"stream", stream}});
   p.check_given(kBias, more.bias != nullptr);
   p.check_given(kMask, more.mask != nullptr);
-  const std::array<const Tensor*, kWorkspace> tensors = {&in1, &in2, &out, more.bias, more.mask};
+  p.check_given(kScale, more.scale != nullptr);
+  const std::array<const Tensor*, kWorkspace> tensors = {&in1, &in2, &out, more.bias, more.mask, more.scale};
   for (std::size_t i = 0; i < tensors.size(); ++i) {
     if (tensors[i] != nullptr) check_like(kPlan, p.name(i), *tensors[i], *p.forms[i]);
   }
-  check_apart(p.pass, in1, in2, out, more.bias, more.mask);
+  check_apart(p.pass, in1, in2, out, more.bias, more.mask, more.scale);
   const bool given = more.workspace != nullptr;
   if (given && (!more.workspace->contiguous() || more.workspace->nbytes() < p.workspace)) {
     throw InvalidArgument("conv plan: workspace has " + std::to_string(more.workspace->nbytes()) +
@@ -180,7 +192,7 @@ void ConvPlan::launch(const Tensor& in1, const Tensor& in2, Tensor& out, const C
   const Workspace own(given ? 0 : p.workspace, stream);
   const auto address = [](const Tensor* t) { return t == nullptr ? 0 : t->address(); };
   p.launch({in1.address(), in2.address(), out.address(), address(more.bias), address(more.mask),
-            given ? more.workspace->address() : own.address(), more.rounding_offset},
+            given ? more.workspace->address() : own.address(), more.rounding_offset, address(more.scale)},
            stream.handle());
   if (stream.handle() == 0) return;
   for (const Tensor* t : tensors) {

@@ -20,7 +20,9 @@ enum Flags : std::uint32_t {
   kBiasF16 = 8,
   kStochastic = 16,
   kPartial = 32,
-  kBiasI = 128
+  kBiasI = 128,
+  kScaleJ = 1 << 12,
+  kScaleI = 1 << 13
 };
 
 constexpr std::array kOrders = {"llj", "ljj", "iji", "ili"};
@@ -28,7 +30,8 @@ constexpr std::int64_t kMostTilesN = 65535;  // of a grid's y
 
 std::uint32_t flags_of(const Epilogue& e, bool bias, std::uint32_t along) {
   return (e.beta != 0.0F ? kBeta : 0U) | (e.relu ? kRelu : 0U) | (bias ? along : 0U) |
-         (bias && e.bias_f16 ? kBiasF16 : 0U) | (e.rounding.stochastic ? kStochastic : 0U);
+         (bias && e.bias_f16 ? kBiasF16 : 0U) | (e.rounding.stochastic ? kStochastic : 0U) |
+         static_cast<std::uint32_t>(e.activation) << 8;
 }
 
 std::uint64_t moved(std::uint64_t address, std::int64_t elements, Dtype type) {
@@ -55,7 +58,8 @@ Values values_of(const Call& call) {
   v.scalar(e.alpha, call.c_type).scalar(e.beta, call.c_type);
   Rounding rounding = e.rounding;
   rounding.offset += l.round_skip;
-  return v.u32(l.partial ? kPartial : flags_of(e, bias, kBiasJ)).rounding(rounding, call.c_type);
+  v.u32(l.partial ? kPartial : flags_of(e, bias, kBiasJ)).rounding(rounding, call.c_type);
+  return v.f32(e.clip_low).f32(e.clip_high);
 }
 
 const char* short_name(Dtype t) {
@@ -122,26 +126,6 @@ Plan choose(const Device& device, const Call& call, const std::string& end) {
   throw InvalidArgument("conv: no kernel " + prefix + "*" + end + " for this problem" + why);
 }
 
-split_sum::Sum sum_of(const SplitSum& s, const ConvPointers& pointers, const Epilogue& e, Dtype type) {
-  split_sum::Sum sum;
-  sum.type = type;
-  sum.sums = type == Dtype::int32 ? Dtype::int32 : Dtype::float32;
-  sum.workspace = pointers.workspace;
-  sum.out = pointers.out;
-  sum.bias = pointers.bias;
-  sum.groups = s.groups;
-  sum.rows = s.rows;
-  sum.cols = s.cols;
-  sum.splits = s.splits;
-  sum.ld = s.ld;
-  sum.group_stride = s.gc;
-  sum.alpha = e.alpha;
-  sum.beta = e.beta;
-  sum.flags = flags_of(e, pointers.bias != 0, s.bias_along_rows ? kBiasI : kBiasJ);
-  sum.rounding = e.rounding;
-  return sum;
-}
-
 // Without the launch and the address of C.
 Call call_of(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue) {
   const Roles roles = roles_of(pass);
@@ -159,6 +143,30 @@ Call call_of(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, 
 }
 
 }  // namespace
+
+split_sum::Sum sum_of(const SplitSum& s, const ConvPointers& pointers, const Epilogue& e, Dtype type, Dtype sums) {
+  split_sum::Sum sum;
+  sum.type = type;
+  sum.sums = sums;
+  sum.workspace = pointers.workspace;
+  sum.out = pointers.out;
+  sum.bias = pointers.bias;
+  sum.groups = s.groups;
+  sum.rows = s.rows;
+  sum.cols = s.cols;
+  sum.splits = s.splits;
+  sum.ld = s.ld;
+  sum.group_stride = s.gc;
+  sum.alpha = e.alpha;
+  sum.beta = e.beta;
+  sum.flags = flags_of(e, pointers.bias != 0, s.bias_along_rows ? kBiasI : kBiasJ);
+  if (e.scale != 0) sum.flags |= s.bias_along_rows ? kScaleI : kScaleJ;
+  sum.rounding = e.rounding;
+  sum.scale = e.scale;
+  sum.clip_low = e.clip_low;
+  sum.clip_high = e.clip_high;
+  return sum;
+}
 
 std::vector<Plan> plans(const Registry& registry, int multiprocessors, const Call& call) {
   const std::string prefix = prefix_of(call);
@@ -205,7 +213,7 @@ void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointe
   }
   split_sum::Plan sum;
   if (mapping.sum.splits > 1)
-    sum = split_sum::plan(device.registry(), sum_of(mapping.sum, pointers, epilogue, call.c_type));
+    sum = split_sum::plan(device.registry(), sum_of(mapping.sum, pointers, epilogue, call.c_type, call.sums()));
   for (std::size_t i = 0; i < calls.size(); ++i) launch(device, chosen[i], calls[i], stream);
   if (sum.kernel != nullptr) sum.values.launch(device, *sum.kernel, sum.grid, stream);
 }

@@ -8,6 +8,7 @@
 
 #include "kernels/conv/mapping.h"
 #include "kernels/gemm/pieces/bf16x6.h"
+#include "kernels/split_sum/split_sum.h"
 #include "src/device/device.h"
 
 namespace nervanagpu::conv_detail {
@@ -16,6 +17,9 @@ namespace nervanagpu::conv_detail {
 struct Epilogue {
   float alpha = 1.0F, beta = 0.0F;
   bool relu = false;
+  GemmActivation activation = GemmActivation::none;  // a function of lib/activation.sass, or none
+  float clip_low = 0.0F, clip_high = 0.0F;
+  std::uint64_t scale = 0;  // of sums of bytes; 0: none
   bool bias_f16 = false;
   std::uint64_t mask = 0;    // bits of relu, which fprop writes and bprop applies; 0: none
   std::int64_t ld_mask = 0;  // words from row to row of them
@@ -29,6 +33,7 @@ struct Call {
   Dtype a_type = Dtype::float32, b_type = Dtype::float32, c_type = Dtype::float32;
   std::uint64_t a = 0, b = 0, c = 0, bias = 0;
   Epilogue epilogue;
+  [[nodiscard]] Dtype sums() const { return c_type == Dtype::int32 ? Dtype::int32 : Dtype::float32; }
 };
 
 struct Plan {
@@ -49,6 +54,9 @@ struct Forced {
   std::optional<bool> early;
   Limits limits;
 };
+
+// Sums of type `sums` in the workspace, which become the result. Vectors go along the columns or, as a bias of the mapping, rows.
+split_sum::Sum sum_of(const SplitSum& s, const ConvPointers& pointers, const Epilogue& e, Dtype type, Dtype sums);
 
 // The whole pass, checked before anything is queued. Not for channels_first.
 void queue(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, const Epilogue& epilogue,

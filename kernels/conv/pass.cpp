@@ -69,6 +69,10 @@ GemmProblem Pass::epilogue(std::int64_t group, std::int64_t columns) const {
   g.alpha = e_.alpha;
   g.beta = e_.beta;
   g.relu = e_.relu;
+  g.activation = e_.activation;
+  g.clip_low = e_.clip_low;
+  g.clip_high = e_.clip_high;
+  g.scale = e_.scale == 0 ? 0 : e_.scale + static_cast<std::uint64_t>(group * columns) * sizeof(float);
   g.bias_type = at_.bias_type;
   g.bias = at_.bias == 0 ? 0 : at_.bias + static_cast<std::uint64_t>(group * columns) * size_of(at_.bias_type);
   g.rounding = e_.rounding;
@@ -188,7 +192,7 @@ void Pass::launch_product(const Launch& l, const hconv::Choice& choice, std::int
     g.workspace = arena_.take(l.packs * choice.splits * g.m * g.n * 4);
     if (g.mask != 0) masked_ = false;  // split_sum knows none
     g.mask = 0;
-    g.activation = GemmActivation::none;
+    if (g.activation == GemmActivation::drelu) g.activation = GemmActivation::none;
   }
   arena_.release(mark);
   if (device_ == nullptr) return;

@@ -13,6 +13,7 @@
 #include "kernels/conv/halo/halo_choice.h"
 #include "kernels/conv/halo/halo_update_choice.h"
 #include "kernels/conv/halo/resident_choice.h"
+#include "kernels/conv/implicit/byte_results.h"
 #include "kernels/conv/implicit/hconv_choice.h"
 #include "kernels/conv/implicit/implicit_gemm.h"
 #include "kernels/conv/implicit/packs.h"

@@ -13,7 +13,10 @@ struct Hash {
   std::size_t operator()(const Form& f) const {
     MixedHash h;
     h.add(hash_of(f.pass, f.problem)).add(f.device ^ std::uint64_t{f.beta} << 32 ^ f.alpha).add_each(f.alignments);
-    return h.add((f.relu ? 1 : 0) | (f.tensor_cores ? 2 : 0) | (f.stochastic ? 4 : 0)).value();
+    return h
+        .add((f.relu ? 1 : 0) | (f.tensor_cores ? 2 : 0) | (f.stochastic ? 4 : 0) |
+             static_cast<std::uint64_t>(f.activation) << 3)
+        .value();
   }
 };
 
@@ -30,6 +33,7 @@ Form form_of(const Device& device, ConvPass pass, const ConvProblem& p, const Co
                   kept_alignment(pointers.out),
                   kept_alignment(pointers.bias),
                   kept_alignment(pointers.mask),
+                  kept_alignment(pointers.scale),
                   kept_alignment(pointers.workspace),
                   1,
                   1};
@@ -37,6 +41,9 @@ Form form_of(const Device& device, ConvPass pass, const ConvProblem& p, const Co
   f.ld_mask = e.ld_mask;
   f.alpha = std::bit_cast<std::uint32_t>(e.alpha);
   f.beta = std::bit_cast<std::uint32_t>(e.beta);
+  f.activation = e.activation;
+  f.clip_low = std::bit_cast<std::uint32_t>(e.clip_low);
+  f.clip_high = std::bit_cast<std::uint32_t>(e.clip_high);
   f.relu = e.relu;
   f.tensor_cores = tensor_cores;
   f.stochastic = e.rounding.stochastic;
@@ -45,7 +52,7 @@ Form form_of(const Device& device, ConvPass pass, const ConvProblem& p, const Co
 }
 
 KeptOperands operands_of(const ConvPointers& at, const Rounding& rounding) {
-  return {at.in1, at.in2, at.out, at.bias, at.mask, at.workspace, rounding.seed, rounding.offset};
+  return {at.in1, at.in2, at.out, at.bias, at.mask, at.scale, at.workspace, rounding.seed, rounding.offset};
 }
 
 std::shared_ptr<const PlannedLaunches> kept(Device& device, const Form& form,

@@ -14,7 +14,7 @@
 namespace nervanagpu::conv_detail {
 
 // What differs from call to call, in the order of PlannedLaunches.
-enum Kept : std::uint8_t { kIn1, kIn2, kOut, kBias, kMask, kWorkspace, kSeed, kOffset, kKept };
+enum Kept : std::uint8_t { kIn1, kIn2, kOut, kBias, kMask, kScale, kWorkspace, kSeed, kOffset, kKept };
 using KeptOperands = std::array<std::uint64_t, kKept>;
 
 // A call without that.
@@ -26,6 +26,8 @@ struct Form {
   Dtype bias_type = Dtype::float32;
   std::int64_t ld_mask = 0;
   std::uint32_t alpha = 0, beta = 0;  // bits
+  GemmActivation activation = GemmActivation::none;
+  std::uint32_t clip_low = 0, clip_high = 0;  // bits
   bool relu = false, tensor_cores = true, stochastic = false;
   int round_bits = 0;
   bool operator==(const Form&) const = default;

@@ -92,7 +92,8 @@ void check_types(ConvPass pass, const ConvProblem& p) {
   const bool floats = is_float(p.w_type) && p.w_type == p.y_type;
   if (floats && p.x_type == p.w_type) return;
   if (floats && bytes && pass != ConvPass::bprop) return;
-  if (bytes && p.w_type == Dtype::int8 && p.y_type == Dtype::int32 && pass == ConvPass::fprop) return;
+  const bool of_bytes = p.y_type == Dtype::int32 || p.y_type == Dtype::float32 || p.y_type == Dtype::int8;
+  if (bytes && p.w_type == Dtype::int8 && of_bytes && pass == ConvPass::fprop) return;
   const auto name = [](Dtype t) { return std::string(nervanagpu::name_of(t)); };
   const std::string bad = "conv: " + std::string(name_of(pass, Role::x)) + " is " + name(p.x_type) + ", " +
                           name_of(pass, Role::w) + " " + name(p.w_type) + ", " + name_of(pass, Role::y) + " " +
@@ -101,7 +102,7 @@ void check_types(ConvPass pass, const ConvProblem& p) {
     case ConvPass::fprop:
       throw TypeError(bad +
                       ", or x int8 or uint8 with w and y of one float type, or x int8 or uint8 with w int8 and y "
-                      "int32");
+                      "int32, float32 or int8");
     case ConvPass::bprop: throw TypeError(bad);
     case ConvPass::update: throw TypeError(bad + ", or x int8 or uint8 with dw and dy of one float type");
   }

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "kernels/conv/depthwise/depthwise.h"
+#include "kernels/conv/implicit/byte_results.h"
 #include "kernels/conv/implicit/tensor_cores.h"
 #include "kernels/conv/launch.h"
 #include "kernels/conv/problem.h"
@@ -27,6 +28,12 @@ struct Hash {
 Known find_out(ConvPass pass, const ConvProblem& p) {
   check(pass, p);
   Known out;
+  if (byte_results::asked(p)) {
+    out.on_tensor_cores = tensor_cores::takes(pass, p);
+    out.workspace = byte_results::workspace(p);
+    if (out.on_tensor_cores) out.workspace = std::max(out.workspace, tensor_cores::workspace(pass, p));
+    return out;
+  }
   out.depthwise = depthwise::takes(pass, p);
   out.on_tensor_cores = tensor_cores::takes(pass, p);
   out.workspace = plain_workspace(pass, p);

@@ -71,14 +71,22 @@ void check_apart(const char* out_name, const Tensor& out, const char* name, cons
   }
 }
 
-void check_bias(const ConvProblem& p, const Tensor& bias) {
+// A number for each filter.
+void check_vector(const ConvProblem& p, const std::string& name, const Tensor& t) {
   const Shape needed = {p.k};
-  if (bias.shape() != needed) {
-    throw InvalidArgument("conv: bias has shape " + text_of(bias.shape()) + "; needs " + text_of(needed));
+  if (t.shape() != needed) {
+    throw InvalidArgument("conv: " + name + " has shape " + text_of(t.shape()) + "; needs " + text_of(needed));
   }
-  if (!bias.contiguous()) {
-    throw InvalidArgument("conv: bias has strides " + text_of(bias.strides()) + "; needs contiguous memory");
+  if (!t.contiguous()) {
+    throw InvalidArgument("conv: " + name + " has strides " + text_of(t.strides()) + "; needs contiguous memory");
   }
+}
+
+void check_scale(const ConvProblem& p, const Tensor& scale) {
+  if (scale.dtype() != Dtype::float32) {
+    throw TypeError("conv: scale has dtype " + std::string(nervanagpu::name_of(scale.dtype())) + "; needs float32");
+  }
+  check_vector(p, "scale", scale);
 }
 
 void check_mask(const Tensor& mask, const Tensor& out, const char* out_name) {
@@ -101,13 +109,14 @@ void check_mask(const Tensor& mask, const Tensor& out, const char* out_name) {
 }  // namespace
 
 void check_apart(ConvPass pass, const Tensor& in1, const Tensor& in2, const Tensor& out, const Tensor* bias,
-                 const Tensor* mask) {
+                 const Tensor* mask, const Tensor* scale) {
   const Roles roles = roles_of(pass);
   const char* out_name = name_of(pass, roles.out);
   const auto from_all = [&](const char* written, const Tensor& t) {
     check_apart(written, t, name_of(pass, roles.in1), in1);
     check_apart(written, t, name_of(pass, roles.in2), in2);
     if (bias != nullptr) check_apart(written, t, "bias", *bias);
+    if (scale != nullptr) check_apart(written, t, "scale", *scale);
   };
   from_all(out_name, out);
   if (mask == nullptr) return;
@@ -128,16 +137,20 @@ Described describe(ConvPass pass, const ConvProblem& given, const Tensor& in1, c
   put_pitch(d.problem, name_of(pass, roles.in2), roles.in2, in2);
   put_pitch(d.problem, name_of(pass, roles.out), roles.out, out);
   if (options.bias != nullptr) {
-    check_bias(given, *options.bias);
+    check_vector(given, "bias", *options.bias);
     d.pointers.bias = options.bias->address();
     d.pointers.bias_type = options.bias->dtype();
+  }
+  if (options.scale != nullptr) {
+    check_scale(given, *options.scale);
+    d.pointers.scale = options.scale->address();
   }
   if (options.mask != nullptr) {
     check_mask(*options.mask, out, name_of(pass, roles.out));
     d.pointers.mask = options.mask->address();
     d.pointers.mask_pitch = options.mask->contiguous() ? 0 : pixel_pitch(*options.mask);
   }
-  check_apart(pass, in1, in2, out, options.bias, options.mask);
+  check_apart(pass, in1, in2, out, options.bias, options.mask, options.scale);
   d.pointers.in1 = in1.address();
   d.pointers.in2 = in2.address();
   d.pointers.out = out.address();
@@ -154,12 +167,13 @@ void run(ConvPass pass, const ConvProblem& given, const Tensor& in1, const Tenso
                                {name_of(pass, roles.out), out},
                                {"bias", options.bias},
                                {"mask", options.mask},
+                               {"scale", options.scale},
                                {"stream", options.stream}});
   Described d = describe(pass, given, in1, in2, out, options);
   const Workspace workspace(known(pass, d.problem).workspace, options.stream);
   d.pointers.workspace = workspace.address();
   conv(pass, d.problem, d.pointers, options);
-  for (const Tensor* t : {&in1, &in2, static_cast<const Tensor*>(&out), options.bias, options.mask}) {
+  for (const Tensor* t : {&in1, &in2, static_cast<const Tensor*>(&out), options.bias, options.mask, options.scale}) {
     if (t != nullptr) t->used_on(options.stream);
   }
 }

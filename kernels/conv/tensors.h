@@ -14,8 +14,8 @@ struct Described {
 Described describe(ConvPass pass, const ConvProblem& given, const Tensor& in1, const Tensor& in2, const Tensor& out,
                    const ConvOptions& options);
 
-// Throws InvalidArgument if what is written shares memory with another; bias and mask may be null.
+// Throws InvalidArgument if what is written shares memory with another; bias, mask and scale may be null.
 void check_apart(ConvPass pass, const Tensor& in1, const Tensor& in2, const Tensor& out, const Tensor* bias,
-                 const Tensor* mask);
+                 const Tensor* mask, const Tensor* scale);
 
 }  // namespace nervanagpu::conv_detail

@@ -587,6 +587,9 @@ class ConvPlan:
         epilogue: Epilogue,
         tensor_cores: bool,
         mask: GPUTensor | None,
+        activation: str,
+        clip: tuple[float, float],
+        scale: GPUTensor | None,
         /,
     ) -> None: ...
     @property
@@ -604,6 +607,7 @@ class ConvPlan:
         *,
         workspace: GPUTensor | None = None,
         offset: int = 0,
+        scale: GPUTensor | None = None,
     ) -> None: ...
     def __call__(
         self,
@@ -616,6 +620,7 @@ class ConvPlan:
         *,
         workspace: GPUTensor | None = None,
         offset: int = 0,
+        scale: GPUTensor | None = None,
     ) -> None: ...
 
 def nn_convert(
@@ -730,6 +735,10 @@ def conv_fprop(
     tensor_cores: bool,
     mask: GPUTensor | None,
     stream: Stream | None,
+    activation: str,
+    clip: tuple[float, float],
+    scale: GPUTensor | None,
+    scaled: bool,
 ) -> GPUTensor: ...
 def conv_bprop(
     dy: GPUTensor,

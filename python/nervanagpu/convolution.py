@@ -10,10 +10,14 @@ Layouts and shapes, for two dimensions (three: D before H, T before R; one: W an
 P = floor((H + 2 padding - dilation (R - 1) - 1) / stride) + 1, Q alike. `stride`, `padding` and `dilation` are an int
 for all axes or a sequence of one each; g is `groups`. Tensors are contiguous; with channels last x, dx, y and dy may
 be slices of the last axis, as wide[..., 64:192], read and written in place. float32, float16 or bfloat16, all alike,
-with float32 sums; x int8 or uint8 with float tensors (fprop and update: a first layer); or x int8/uint8, w int8, y
-int32.
+with float32 sums; x int8 or uint8 with float tensors (fprop and update: a first layer); or x int8/uint8 with w int8.
+Sums of these are int32, modulo 2^32, and y is int32, float32 or int8: the dtype of `out`, else float32 if there is a
+`scale`, else int32. float32 and int8 take them as floats, times alpha and `scale`: a number, or float32 (K,), a factor
+for each filter. int8 is rounded half to even, or at random, saturates, and has 0 for NaN.
 
 `out` is written and returned, without it a new tensor: out = alpha * result + beta * out (beta = 0: not read).
+`activation` of a convolution is what act is, of float32 numbers, for a float or int8 y: "relu", "tanh", "sigmoid",
+"gelu" (by erf), "gelu_tanh" (its approximation by tanh), "silu", or "clip" between the bounds `clip` = (low, high).
 `rounding`: "nearest", or "stochastic" by `seed` and the counter `offset` to `bits` mantissa bits (0: the most).
 `tensor_cores`: float16 and bfloat16 are multiplied by the tensor cores of sm_90a, 16 products at a time, where the copy
 engine can gather them (docs/convolution.md); False: all sums are of multiply-adds. `mask`: uint32 or int32 of
@@ -27,11 +31,11 @@ and where they begin, not on the GPU, but for those of the tensor cores.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nervanagpu import _core
 from nervanagpu._core import GPUTensor, Stream
-from nervanagpu.arguments import integers, is_integer, tensor
+from nervanagpu.arguments import integers, is_integer, number, tensor
 from nervanagpu.creation import Shape
 from nervanagpu.options import Epilogue, keywords
 
@@ -40,6 +44,8 @@ if TYPE_CHECKING:
 
 Ints = int | Sequence[int]
 Triple = tuple[int, int, int]
+Clip = tuple[float, float]
+Scale = GPUTensor | float
 
 
 def _spatial(op: str, name: str, value: Ints, axes: int, fill: int) -> Triple:
@@ -65,15 +71,50 @@ def _geometry(op: str, stride: Ints, padding: Ints, dilation: Ints, axes: int) -
     )
 
 
+class Finish(NamedTuple):
+    """What comes behind the sums of a convolution, as the compiled module takes it."""
+
+    activation: str
+    clip: Clip
+    scale: GPUTensor | None
+
+
+def _finish(op: str, activation: str | None, clip: Clip | None, scale: Scale | None) -> Finish:
+    if clip is not None and activation != "clip":
+        raise ValueError(f"{op}: clip is {clip} but activation is {activation!r}; needs 'clip'")
+    if activation == "clip" and clip is None:
+        raise ValueError(f"{op}: activation is 'clip' but there is no clip; needs clip=(low, high)")
+    if activation == "drelu":
+        raise ValueError(f"{op}: activation is 'drelu'; needs one of a forward pass (a data gradient takes mask)")
+    return Finish(activation or "none", clip or (0.0, 0.0), scale if isinstance(scale, GPUTensor) else None)
+
+
+def _by_number(op: str, scale: Scale | None, epilogue: Epilogue) -> Epilogue:
+    """With a scale that is one number in alpha."""
+    if scale is None or isinstance(scale, GPUTensor):
+        return epilogue
+    return {**epilogue, "alpha": number(op, "alpha", epilogue.get("alpha", 1.0)) * number(op, "scale", scale)}
+
+
+def _needs_bytes(op: str, x: GPUTensor, w: GPUTensor, y: str) -> None:
+    if str(w.dtype) != "int8" or y == "int32":
+        needs = "needs fprop of bytes with a float32 or int8 y"
+        raise ValueError(f"{op}: scale is given but y is {y} of x {x.dtype}; {needs}")
+
+
 def _fprop(
     axes: int, x: GPUTensor, w: GPUTensor, bias: GPUTensor | None, stride: Ints, padding: Ints, dilation: Ints,
     groups: int, layout: str, relu: bool, out: GPUTensor | None, epilogue: Epilogue, tensor_cores: bool,
-    mask: GPUTensor | None, stream: Stream | None,
+    mask: GPUTensor | None, stream: Stream | None, activation: str | None, clip: Clip | None, scale: Scale | None,
 ) -> GPUTensor:  # fmt: skip
     op = f"conv{axes}d"
     _check(op, x=x, w=w, bias=bias, out=out, mask=mask)
     geometry = _geometry(op, stride, padding, dilation, axes)
-    last = (epilogue, tensor_cores, mask, stream)
+    finish = _finish(op, activation, clip, scale)
+    if scale is not None and finish.scale is None:  # one for all filters
+        _needs_bytes(op, x, w, "float32" if out is None else str(out.dtype))
+        epilogue = _by_number(op, scale, epilogue)
+    last = (epilogue, tensor_cores, mask, stream, *finish, scale is not None)
     y = _core.conv_fprop(x, w, out, bias, relu, layout, geometry, groups, axes, *last)
     return y if out is None else out
 
@@ -147,15 +188,20 @@ def conv1d(
     tensor_cores: bool = True,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
+    activation: str | None = None,
+    clip: Clip | None = None,
+    scale: Scale | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in one dimension; bias (K,), float32 or of the dtype of y.
 
-    relu: act is max(x, 0). The shapes, dtypes, options and errors of this and all functions here: the module's text.
+    relu: act is max(x, 0); or any `activation`. The shapes, dtypes, options and errors of this and all functions here:
+    the module's text.
     """
     return _fprop(
-        1, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream
-    )
+        1, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
+        activation, clip, scale,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -246,15 +292,20 @@ def conv2d(
     tensor_cores: bool = True,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
+    activation: str | None = None,
+    clip: Clip | None = None,
+    scale: Scale | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in two dimensions; bias (K,), float32 or of the dtype of y.
 
-    relu: act is max(x, 0). The shapes, dtypes, options and errors of this and all functions here: the module's text.
+    relu: act is max(x, 0); or any `activation`. The shapes, dtypes, options and errors of this and all functions here:
+    the module's text.
     """
     return _fprop(
-        2, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream
-    )
+        2, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
+        activation, clip, scale,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -345,15 +396,20 @@ def conv3d(
     tensor_cores: bool = True,
     mask: GPUTensor | None = None,
     stream: Stream | None = None,
+    activation: str | None = None,
+    clip: Clip | None = None,
+    scale: Scale | None = None,
     **epilogue: Unpack[Epilogue],
 ) -> GPUTensor:
     """y = act(alpha * (x * w) + beta * y + bias) in three dimensions; bias (K,), float32 or of the dtype of y.
 
-    relu: act is max(x, 0). The shapes, dtypes, options and errors of this and all functions here: the module's text.
+    relu: act is max(x, 0); or any `activation`. The shapes, dtypes, options and errors of this and all functions here:
+    the module's text.
     """
     return _fprop(
-        3, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream
-    )
+        3, x, w, bias, stride, padding, dilation, groups, layout, relu, out, epilogue, tensor_cores, mask, stream,
+        activation, clip, scale,
+    )  # fmt: skip
 
 
 @keywords(Epilogue)
@@ -433,14 +489,15 @@ class ConvPlan(_core.ConvPlan):
 
     Made from tensors such as those of the launches: dtypes, shapes, strides, alignment. `which`, and what it takes:
 
-        "fprop"    x, w, y      conv1d, conv2d or conv3d; `bias`, `relu`, `mask`
+        "fprop"    x, w, y      conv1d, conv2d or conv3d; `bias`, `relu`, `mask`, `activation`, `clip`, `scale`
         "bprop"    dy, w, dx    conv1d_bprop and so on; `mask`
         "update"   dy, x, dw    conv1d_update and so on
 
     Keywords as those of these functions; `layout` is "NWC", "NHWC" or "NDHWC" if not given. No tensor is kept.
 
-    launch(in1, in2, out, bias=None, mask=None, stream=None, *, workspace=None, offset=0): queues the pass on other
-    tensors of the same form, with the bits of those functions; a bias or a mask just where one was planned. ValueError
+    launch(in1, in2, out, bias=None, mask=None, stream=None, *, workspace=None, offset=0, scale=None): queues the pass
+    on other tensors of the same form, with the bits of those functions; a bias, a mask or a scale just where one was
+    planned, a scale that is a number remains as planned. ValueError
     or TypeError for a tensor of another form or alignment, or one that is written and shares memory. `workspace`: a
     contiguous tensor of `workspace` bytes, for launches that do not overlap; without it the memory pool has it.
     `offset` is added to the planned one. plan(x, w, y) is the same. Any thread, any stream; may be captured in a CUDA
@@ -464,6 +521,9 @@ class ConvPlan(_core.ConvPlan):
         bias: GPUTensor | None = None,
         mask: GPUTensor | None = None,
         tensor_cores: bool = True,
+        activation: str | None = None,
+        clip: Clip | None = None,
+        scale: Scale | None = None,
         **epilogue: Unpack[Epilogue],
     ) -> None:
         """Choose the kernels. Nothing is launched."""
@@ -474,4 +534,9 @@ class ConvPlan(_core.ConvPlan):
             raise ValueError(f"{op}: in1 has {in1.ndim} axes; needs 3, 4 or 5")
         geometry = _geometry(op, stride, padding, dilation, axes)
         name = layout or ("NWC", "NHWC", "NDHWC")[axes - 1]
-        super().__init__(which, in1, in2, out, bias, relu, name, geometry, groups, axes, epilogue, tensor_cores, mask)
+        finish = _finish(op, activation, clip, scale)
+        if scale is not None and finish.scale is None:
+            _needs_bytes(op, in1, in2, str(out.dtype))
+            epilogue = _by_number(op, scale, epilogue)
+        last = (epilogue, tensor_cores, mask, *finish)
+        super().__init__(which, in1, in2, out, bias, relu, name, geometry, groups, axes, *last)

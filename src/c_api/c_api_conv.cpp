@@ -61,7 +61,13 @@ Call call_of(const char* function, const ng_conv_problem* problem, const ng_conv
   call.options.stream = Stream::from_handle(o.stream);
   call.options.precision = call.problem.precision;
   call.options.tensor_cores = !flag_of(function, "no_tensor_cores", o.no_tensor_cores);
-  zero_of(function, "options.reserved", o.reserved);
+  if (o.activation < 0 || o.activation > NG_CLIP) {
+    refuse(function, "activation", std::to_string(o.activation), "an ng_gemm_activation other than NG_DRELU (0 to 7)");
+  }
+  call.options.activation = static_cast<GemmActivation>(o.activation);
+  call.options.clip_low = o.clip_low;
+  call.options.clip_high = o.clip_high;
+  call.pointers.scale = o.scale;
   return call;
 }
 
@@ -96,7 +102,7 @@ ng_status run(const char* function, ConvPass pass, const ng_conv_problem* proble
 
 ng_conv_addresses read_addresses(const char* function, const char* name, const ng_conv_addresses* in) {
   const ng_conv_addresses init = NG_CONV_ADDRESSES_INIT;
-  return read(function, name, in, init);
+  return read(function, name, in, init, offsetof(ng_conv_addresses, scale));
 }
 
 }  // namespace
@@ -177,7 +183,8 @@ ng_status ng_conv_plan_launch(const ng_conv_plan* plan, const ng_conv_addresses*
       refuse(kName, "workspace", "of " + std::to_string(at.workspace_bytes) + " bytes",
              std::to_string(p.workspace()) + " bytes (ng_conv_plan_workspace)");
     }
-    p.launch({at.in1, at.in2, at.out, at.bias, at.mask, at.workspace, at.rounding_offset}, Stream::from_handle(stream));
+    p.launch({at.in1, at.in2, at.out, at.bias, at.mask, at.workspace, at.rounding_offset, at.scale},
+             Stream::from_handle(stream));
   });
 }
 

@@ -222,7 +222,7 @@ TEST_F(CConvTest, OlderStructuresAreTaken) {
   p_.size = offsetof(ng_conv_problem, precision);
   p_.precision = 9, p_.reserved = 9;
   o_.size = offsetof(ng_conv_options, no_tensor_cores);
-  o_.no_tensor_cores = 9, o_.reserved = 9;
+  o_.no_tensor_cores = 9, o_.activation = 9, o_.scale = 9;
   ASSERT_EQ(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_OK) << ng_last_error();
   EXPECT_EQ(get(y_, 3), (std::vector<float>{6, -1, 0}));
 }
@@ -233,9 +233,55 @@ TEST_F(CConvTest, RefusesOptionsThatAreNone) {
   refused([](ng_conv_problem& p) { p.reserved = 1; }, NG_INVALID_ARGUMENT, "problem.reserved is 1");
   o_.no_tensor_cores = 2;
   expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"no_tensor_cores is 2"});
-  o_.no_tensor_cores = 0, o_.reserved = 1;
-  expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"options.reserved is 1"});
+  o_.no_tensor_cores = 0, o_.activation = NG_DRELU;
+  expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"activation is 8", "other than NG_DRELU"});
+  o_.activation = NG_CLIP, o_.clip_low = 1;
+  expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"clip_low is 1"});
+  o_.activation = 0, o_.scale = 64;
+  expect(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_INVALID_ARGUMENT, {"scale is given"});
   unwritten();
+}
+
+TEST_F(CConvTest, ClipsSums) {
+  put(x_, {1, 0, 2, 0, 3, 0, 4, 0, 5, 1});
+  put(w_, {1, 0, 1, 0, 1, 0, -1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10});
+  o_.activation = NG_CLIP, o_.clip_low = -0.5F, o_.clip_high = 4;
+  ASSERT_EQ(ng_conv_fprop(&p_, x_, w_, y_, &o_), NG_OK) << ng_last_error();
+  EXPECT_EQ(get(y_, 3), (std::vector<float>{4, -0.5F, 0}));
+}
+
+// Of bytes, by a call and by a plan, whose scale may be another one each time.
+using CConvBytesTest = test::OnEmulator;
+TEST_F(CConvBytesTest, AreScaled) {
+  const std::vector<std::int8_t> elements = {3, 4}, filters = {2, 1, -1, 1};
+  const std::vector<float> small = {0.5F, 20}, large = {100, -1};
+  const Tensor x = Tensor::from_host<std::int8_t>(elements, {1, 1, 1, 2});
+  const Tensor w = Tensor::from_host<std::int8_t>(filters, {2, 1, 1, 2});
+  const Tensor first = Tensor::from_host<float>(small, {2}), second = Tensor::from_host<float>(large, {2});
+  Tensor y = Tensor::zeros({1, 1, 1, 2}, Dtype::int8);
+  ng_conv_problem p = NG_CONV_PROBLEM_INIT;
+  p.c = p.k = 2;
+  p.x_type = p.w_type = p.y_type = NG_INT8;
+  std::size_t bytes = 0;
+  ASSERT_EQ(ng_conv_workspace(NG_FPROP, &p, &bytes), NG_OK) << ng_last_error();
+  const Tensor room = Tensor::empty({static_cast<std::int64_t>(bytes) + 16}, Dtype::uint8);
+  ng_conv_options o = NG_CONV_OPTIONS_INIT;
+  o.workspace = room.address(), o.workspace_bytes = bytes;
+  o.scale = first.address();
+  ASSERT_EQ(ng_conv_fprop(&p, x.address(), w.address(), y.address(), &o), NG_OK) << ng_last_error();
+  EXPECT_EQ(y.to_host<std::int8_t>(), (std::vector<std::int8_t>{5, 20}));
+
+  ng_conv_plan* plan = nullptr;
+  ASSERT_EQ(ng_conv_plan_create(NG_FPROP, &p, nullptr, &o, &plan), NG_OK) << ng_last_error();
+  ng_conv_addresses at = NG_CONV_ADDRESSES_INIT;
+  at.in1 = x.address(), at.in2 = w.address(), at.out = y.address();
+  at.workspace = room.address(), at.workspace_bytes = bytes;
+  EXPECT_EQ(ng_conv_plan_launch(plan, &at, 0), NG_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(ng_last_error()).find("scale is missing"), std::string::npos);
+  at.scale = second.address();
+  ASSERT_EQ(ng_conv_plan_launch(plan, &at, 0), NG_OK) << ng_last_error();
+  EXPECT_EQ(y.to_host<std::int8_t>(), (std::vector<std::int8_t>{127, -1}));
+  ng_conv_plan_destroy(plan);
 }
 
 // The C++ calls with the same options: the same bits, and another order of sums than without.

@@ -232,9 +232,19 @@ void LaunchPaths::convolutions() {
   follow("update of a first layer by pieces", [&] { conv_update(exact_first, response, pictures, seven, by_pieces); });
   first.x_type = first.w_type = Dtype::int8, first.y_type = Dtype::int32, first.c = 32;
   Tensor sums = Tensor::empty({32, 112, 112, 64}, Dtype::int32);
-  follow("fprop of bytes", [&] {
-    conv_fprop(first, Tensor::empty({32, 224, 224, 32}, Dtype::int8), Tensor::empty({64, 7, 7, 32}, Dtype::int8), sums);
-  });
+  const Tensor bytes = Tensor::empty({32, 224, 224, 32}, Dtype::int8);
+  const Tensor taps = Tensor::empty({64, 7, 7, 32}, Dtype::int8);
+  follow("fprop of bytes", [&] { conv_fprop(first, bytes, taps, sums); });
+  for (const Dtype result : {Dtype::float32, Dtype::int8}) {
+    first.y_type = result, first.c = 32;
+    Tensor finished = Tensor::empty({32, 112, 112, 64}, result);
+    follow("fprop of bytes to another type", [&] { conv_fprop(first, bytes, taps, finished); });
+    first.c = 3;
+    follow("fprop of a first layer of bytes to another type", [&] {
+      conv_fprop(first, Tensor::empty({32, 224, 224, 3}, Dtype::int8), Tensor::empty({64, 7, 7, 3}, Dtype::int8),
+                 finished);
+    });
+  }
 }
 
 void LaunchPaths::pools() {

@@ -214,7 +214,7 @@ std::int64_t tiles(const Kernel& kernel, const ConvProblem& p, ConvPass pass) {
 ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pass& what, const Limits& limits) {
   constexpr std::int64_t kGroups[] = {1, 1, 1, 2, 2, 3, 4, 5, 8, 16, 32};
   const auto& variant = kernel.manifest().variant;
-  const bool bytes = variant.at("YT") == "s32";
+  const bool bytes = sgemm::byte(type_of(variant.at("XT")));
   const std::int64_t unit = what.pass == ConvPass::update && variant.at("YT") != "f32" ? 64 : 1;
   for (;;) {
     ConvProblem p = gpu_test::random_conv(random, std::min(limits.products, 4e5));
@@ -229,8 +229,8 @@ ConvProblem draw_for_tensor_cores(Random& random, const Kernel& kernel, const Pa
     if (bytes && p.groups == 1) p.c += 8;  // else chains take it
     if (shares_taps(kernel)) p.in[0] = p.filter[0] = p.stride[0] = p.dilation[0] = 1, p.pad[0] = 0;
     p.x_type = p.w_type = p.y_type = type_of(variant.at("XT"));
-    if (bytes) p.w_type = Dtype::int8, p.y_type = Dtype::int32;
-    if (variant.at("YT") == "f32") {  // parts: two blocks of k at least, in every launch
+    if (bytes) p.w_type = Dtype::int8, p.y_type = type_of(variant.at("YT"));
+    if (variant.at("YT") == "f32" && !bytes) {  // parts: two blocks of k at least, in every launch
       constexpr std::int64_t kBlock = 64;
       const auto out = p.out();
       const std::int64_t taps = p.filter[0] * p.filter[1] * p.filter[2];
@@ -553,18 +553,22 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
     return fours || tensor_cores || (depthwise && !goes_anywhere(kernel)) ? 0 : size_of(t);
   };
   const bool anywhere = gathers(kernel) && kernel.number("V") == 1;  // what is gathered may begin there, and w
-  const auto range = [](Dtype t) { return sgemm::byte(t) ? 0 : 4; };
+  const bool dequantized = p.w_type == Dtype::int8 && types.out != Dtype::int32;
+  const auto range = [dequantized](Dtype t) { return dequantized ? 12 : sgemm::byte(t) ? 0 : 4; };
   Values in1 = gpu_test::integers(random, of_in1, range(types.in1), types.in1);
   const Values in2 = gpu_test::integers(random, of_in2, range(types.in2), types.in2);
   const Values old = gpu_test::integers(random, of_out, 9, types.out);
 
   conv_detail::Epilogue e;
   constexpr float kFactors[] = {1, 1, 2, -1};
-  e.alpha = choose(random, kFactors);
+  e.alpha = choose(random, kFactors) * (types.out == Dtype::int8 ? 0x1p-6F : dequantized ? 0x1p-4F : 1.0F);
   const bool gradients_of_cells =  // are copied as they are
       (makes_cells(kernel) || makes_piece_cells(kernel) || splits_on_the_way(kernel)) && pass == ConvPass::update;
   e.beta = gradients_of_cells || pick(random, 0, 1) == 0 ? 0.0F : choose(random, kFactors);
   e.relu = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
+  const bool clips = pass == ConvPass::fprop && !e.relu && types.out != Dtype::int32 && pick(random, 0, 3) == 0 &&
+                     (!depthwise || goes_anywhere(kernel));
+  if (clips) e.activation = GemmActivation::clip, e.clip_low = -20, e.clip_high = 33;
   // A strided bprop on the tensor cores is rounded at random by its last copy, from float32.
   const bool copied = tensor_cores && pass == ConvPass::bprop && p.stride != decltype(p.stride){1, 1, 1};
   if (types.out != Dtype::int32 && !copied && !gradients_of_cells && !adds_lost(kernel) &&
@@ -573,15 +577,21 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   }
   const bool has_bias = pass == ConvPass::fprop && pick(random, 0, 1) == 1;
   ConvPointers at;
-  at.bias_type = sgemm::half(types.out) && pick(random, 0, 1) == 1 ? Dtype::float32 : types.out;
+  at.bias_type =
+      types.out == Dtype::int8 || (sgemm::half(types.out) && pick(random, 0, 1) == 1) ? Dtype::float32 : types.out;
+  const bool scaled = dequantized && pick(random, 0, 1) == 1;
+  const Values scale = gpu_test::integers(random, p.k, 4, Dtype::float32);
   e.bias_f16 = at.bias_type == Dtype::float16;
   const Values bias = gpu_test::integers(random, p.k, 9, at.bias_type);
   Values want = gpu_test::convolution(pass, p, in1, in2);
   for (std::int64_t i = 0; i < of_out; ++i) {
     double& v = want[static_cast<std::size_t>(i)];
-    v = v * e.alpha + e.beta * old[static_cast<std::size_t>(i)];
+    v *= e.alpha;
+    if (scaled) v *= scale[static_cast<std::size_t>(channel_of(p, i))];
+    v += e.beta * old[static_cast<std::size_t>(i)];
     if (has_bias) v += bias[static_cast<std::size_t>(channel_of(p, i))];
     if (e.relu) v = std::max(v, 0.0);
+    if (clips) v = std::clamp(v, static_cast<double>(e.clip_low), static_cast<double>(e.clip_high));
     v = round_result(types.out, e.rounding, v, i);
   }
 
@@ -599,6 +609,8 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   const Buffer device_in1(in1, types.in1, c.shift1);
   const Buffer device_in2(in2, types.in2, c.shift2);
   const Buffer device_bias(bias, at.bias_type);
+  const Buffer device_scale(scale, Dtype::float32);
+  if (scaled) e.scale = device_scale.address();
   const Buffer device_out =
       e.beta != 0 ? Buffer(old, types.out) : Buffer::poisoned(static_cast<std::size_t>(of_out) * size_of(types.out));
   conv_detail::Forced& forced = c.forced;
@@ -610,7 +622,8 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   } else if (updates_narrow(kernel)) {
     forced.splits = pick(random, 1, 4);  // CTAs
   } else if (tensor_cores) {
-    const bool of_parts = !makes_cells(kernel) && !is_narrow(kernel) && !in_pieces(kernel) && variant.at("YT") == "f32";
+    const bool of_parts =
+        !makes_cells(kernel) && !is_narrow(kernel) && !in_pieces(kernel) && !dequantized && variant.at("YT") == "f32";
     forced.splits = in_pieces(kernel) ? pick(random, 1, 3) : of_parts ? pick(random, 2, 5) : 1;
   } else if (pass == ConvPass::update && pick(random, 0, 2) == 0) {
     forced.splits = pick(random, 1, 4);
@@ -626,12 +639,14 @@ Outcome convolve(Random& random, const Kernel& kernel, const Limits& limits) {
   out.elements = of_out;
   out.problem = std::string(gpu_test::name_of(pass)) + " of " + gpu_test::text_of(p) + " alpha " +
                 std::to_string(e.alpha) + " beta " + std::to_string(e.beta) + (has_bias ? " bias" : "") +
-                (e.relu ? " relu" : "") + (e.rounding.stochastic ? " at random" : "") + " splits " +
-                std::to_string(forced.splits);
+                (e.relu ? " relu" : "") + (clips ? " clip" : "") + (scaled ? " scale" : "") +
+                (e.rounding.stochastic ? " at random" : "") + " splits " + std::to_string(forced.splits);
   out.features = {gpu_test::name_of(pass), std::string(nervanagpu::name_of(types.out)) + " result"};
   if (e.beta != 0) out.features.emplace_back("beta");
   if (has_bias) out.features.emplace_back("bias");
   if (e.relu) out.features.emplace_back("relu");
+  if (clips) out.features.emplace_back("clip");
+  if (scaled) out.features.emplace_back("scale by column");
   if (e.rounding.stochastic) out.features.emplace_back("rounding at random");
   if (p.groups > 1) out.features.emplace_back("groups");
   if (!c.queue(at, e)) return convolve(random, kernel, limits);

@@ -171,7 +171,7 @@ const Kernel& kernel_of(const Device& device, ConvPass pass, const ConvProblem& 
 std::uint32_t flags_of(const ConvPointers& pointers, const Epilogue& e) {
   const bool bias = pointers.bias != 0;
   return (e.beta != 0.0F ? kBeta : 0U) | (e.relu ? kRelu : 0U) | (bias ? kBias : 0U) |
-         (bias && size_of(pointers.bias_type) == 2 ? kBias16 : 0U);
+         (bias && size_of(pointers.bias_type) == 2 ? kBias16 : 0U) | static_cast<std::uint32_t>(e.activation) << 8;
 }
 
 void queue_positions(Device& device, ConvPass pass, const ConvProblem& p, const ConvPointers& pointers,
@@ -238,8 +238,8 @@ bool strips_fit(ConvPass pass, const ConvPointers& pointers, const Epilogue& epi
     return address % 4 == 0 || (pass == ConvPass::update && role == Role::w);  // which split_sum stores
   };
   const bool rounds = pass == ConvPass::update || !epilogue.rounding.stochastic;
-  return rounds && in_words(roles.in1, pointers.in1) && in_words(roles.in2, pointers.in2) &&
-         in_words(roles.out, pointers.out);
+  return rounds && epilogue.activation == GemmActivation::none && in_words(roles.in1, pointers.in1) &&
+         in_words(roles.in2, pointers.in2) && in_words(roles.out, pointers.out);
 }
 
 }  // namespace

@@ -77,6 +77,7 @@ struct Arguments {
   float alpha = 1.0F, beta = 0.0F;
   std::uint32_t flags = 0;
   nn::RoundingArgs rounding;
+  float clip_low = 0.0F, clip_high = 0.0F;
 };
 
 void launch(Device& device, ConvPass pass, const ConvProblem& p, const Arguments& a, StreamId stream) {
@@ -101,6 +102,7 @@ void launch(Device& device, ConvPass pass, const ConvProblem& p, const Arguments
   for (const Places& t : {u, o}) v.u32(t.picture() * size).u32(t.strides[0]).u32(t.strides[1]).u32(t.strides[2]);
   v.u32(m.turned ? 1 : 0).f32(a.alpha).f32(a.beta).u32(a.flags);
   v.u64(a.rounding.seed).u64(a.rounding.counter).u32(a.rounding.phase).u32(a.rounding.bits);
+  v.f32(a.clip_low).f32(a.clip_high);
   v.launch(device, *kernel, {static_cast<std::uint32_t>(ceil_div(a.count, kernel->manifest().threads))}, stream);
 }
 
@@ -142,6 +144,7 @@ void queue_any(Device& device, ConvPass pass, const ConvProblem& p, const ConvPo
   const std::int64_t step = std::max<std::int64_t>(kMostThreads / each, 1);
   a.w = pointers.in2, a.bias = pointers.bias;
   a.alpha = e.alpha, a.beta = e.beta, a.flags = flags;
+  a.clip_low = e.clip_low, a.clip_high = e.clip_high;
   for (std::int64_t first = 0; first < p.n; first += step) {
     a.u = pointers.in1 + static_cast<std::uint64_t>(first) * bytes(m.u);
     a.o = pointers.out + static_cast<std::uint64_t>(first) * bytes(m.o);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "kernels/conv/implicit/byte_results.h"
 #include "kernels/conv/implicit/bytes.h"
 #include "kernels/conv/pass.h"
 
@@ -40,6 +41,11 @@ bool takes_pieces(ConvPass pass, const ConvProblem& p) {
 }  // namespace
 
 bool takes(ConvPass pass, const ConvProblem& p) {
+  if (byte_results::asked(p)) {  // hconv.sass stores such results
+    const ConvProblem sums = byte_results::sums_of(p);
+    return pass == ConvPass::fprop && p.layout == Layout::channels_last && takes(pass, sums) &&
+           !cells::pays(pass, sums);
+  }
   if (pieces::asked(p)) return product::of_float32(pass, p) || takes_pieces(pass, p);
   if (!takes_types(pass, p)) return false;
   const bool few = gconv::gathers_rows(pass, p);
@@ -127,6 +133,7 @@ bool fits(ConvPass pass, const ConvProblem& p, const ConvPointers& pointers, con
     if (pointers.in2 % 16 != 0) return false;  // w is read as it lies
   }
   if (!reaches_all(pass, p, e)) return false;
+  if (byte_results::asked(p) && e.rounding.stochastic && apart(p, Role::y)) return false;
   const std::int64_t columns = pass == ConvPass::bprop ? p.c / p.groups : p.k / p.groups;
   return !e.rounding.stochastic || p.groups == 1 || p.groups > gconv::kMostGroups || !last || columns % 4 == 0 ||
          pass == ConvPass::update;

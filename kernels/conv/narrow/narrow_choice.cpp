@@ -79,7 +79,8 @@ bool expressible(const ConvProblem& p, const Choice& c) {
 
 // Alpha is 1, and nothing is asked but a relu: narrow.sass's `finish`.
 bool only_packed(const GemmProblem& g) {
-  return has_rows_of_units(g) && g.alpha == 1 && g.beta == 0 && g.bias == 0 && g.mask == 0 && !g.rounding.stochastic;
+  return has_rows_of_units(g) && g.alpha == 1 && g.beta == 0 && g.bias == 0 && g.mask == 0 && !g.rounding.stochastic &&
+         g.activation == GemmActivation::none;
 }
 
 }  // namespace

@@ -118,30 +118,41 @@ std::int64_t channel_of(const ConvProblem& p, std::int64_t i) {
 }
 
 std::uint32_t rounded(double v, Dtype type, const Rounding& r, std::size_t i) {
-  if (!r.stochastic || !is_float(type)) return bits_of(type, v);
+  if (type == Dtype::int8) v = std::clamp(r.stochastic ? v : std::nearbyint(v), -128.0, 127.0);
+  if (!r.stochastic || type == Dtype::int32) return bits_of(type, v);
   const std::uint32_t word = philox(r.seed, r.offset + i / 4)[i % 4];
   const auto f = static_cast<float>(v);
+  if (type == Dtype::int8) return bits_of(type, round_s8(f, word));
   if (type == Dtype::float16) return round_f16(f, word, static_cast<unsigned>(r.bits != 0 ? r.bits : 10));
   if (type == Dtype::bfloat16) return round_bf16(f, word, static_cast<unsigned>(r.bits != 0 ? r.bits : 7));
   return std::bit_cast<std::uint32_t>(round_f32(f, word, static_cast<unsigned>(r.bits != 0 ? r.bits : 15)));
 }
 
-Bits expected(const ConvCase& c, const Integers& sums, const Bits& before, const Bits& bias) {
+// What the pass reads besides its tensors.
+struct Vectors {
+  Bits bias, scale;
+};
+
+Bits expected(const ConvCase& c, const Integers& sums, const Bits& before, const Vectors& vectors) {
   const Dtype type = type_of(c.p, conv_detail::roles_of(c.pass).out);
   Bits out(sums.size());
   for (std::size_t i = 0; i < sums.size(); ++i) {
     double v = static_cast<double>(c.options.alpha) * static_cast<double>(sums[i]);
+    const auto channel = static_cast<std::size_t>(channel_of(c.p, static_cast<std::int64_t>(i)));
+    if (c.scale) v *= value_of(Dtype::float32, vectors.scale[channel]);
     if (c.options.beta != 0.0F) v += static_cast<double>(c.options.beta) * value_of(type, before[i]);
-    if (!bias.empty()) {
-      v += value_of(c.bias_type, bias[static_cast<std::size_t>(channel_of(c.p, static_cast<std::int64_t>(i)))]);
-    }
+    if (c.bias) v += value_of(c.bias_type, vectors.bias[channel]);
     if (c.options.relu) v = v > 0.0 ? v : 0.0;
+    if (c.options.activation == GemmActivation::clip) {
+      v = std::clamp(v, static_cast<double>(c.options.clip_low), static_cast<double>(c.options.clip_high));
+    }
     out[i] = rounded(v, type, c.options.rounding, i);
   }
   return out;
 }
 
-Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, const Bits* before, const Bits& bias) {
+Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, const Bits* before,
+         const Vectors& vectors) {
   const conv_detail::Roles roles = conv_detail::roles_of(c.pass);
   const auto memory = [&](std::size_t count, Dtype type, Rows rows = {}) {
     return Guarded(count * size_of(type), static_cast<std::size_t>(c.shift) * size_of(type), rows);
@@ -155,11 +166,13 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
   Guarded a = memory(in1.size(), types[0], rows(roles.in1));
   Guarded b = memory(in2.size(), types[1], rows(roles.in2));
   Guarded out = memory(static_cast<std::size_t>(elements_of(c.p, roles.out)), types[2], rows(roles.out));
-  Guarded d = memory(bias.size(), c.bias_type);
+  Guarded d = memory(vectors.bias.size(), c.bias_type);
+  Guarded s = memory(vectors.scale.size(), Dtype::float32);
   a.set(in1, types[0]);
   b.set(in2, types[1]);
   if (before != nullptr) out.set(*before, types[2]);
-  d.set(bias, c.bias_type);
+  d.set(vectors.bias, c.bias_type);
+  s.set(vectors.scale, Dtype::float32);
   const bool forced = !c.forced.kernel.empty() || c.forced.splits != 0 || c.forced.limits.grid_z != 65535;
   const bool hconv = c.forced.kernel.ends_with("x1") || c.forced.kernel.ends_with("x2") ||
                      conv_detail::gconv::forced_run(c.forced) != 0 || conv_detail::halo::is_forced(c.forced) ||
@@ -180,12 +193,17 @@ Bits run(Device& device, const ConvCase& c, const Bits& in1, const Bits& in2, co
   pointers.out = out.address();
   pointers.workspace = workspace.address();
   if (c.bias) pointers.bias = d.address();
+  if (c.scale) pointers.scale = s.address();
   pointers.bias_type = c.bias_type;
   if (forced) {
     conv_detail::Epilogue e;
     e.alpha = c.options.alpha;
     e.beta = c.options.beta;
     e.relu = c.options.relu;
+    e.activation = c.options.activation;
+    e.clip_low = c.options.clip_low;
+    e.clip_high = c.options.clip_high;
+    e.scale = pointers.scale;
     e.bias_f16 = c.bias_type == Dtype::float16;
     e.rounding = c.options.rounding;
     if (by_cells) {
@@ -219,13 +237,15 @@ std::string judge(Device& device, std::mt19937& random, const ConvCase& c, Bits*
   const Bits in1 = integers(random, elements_of(c.p, roles.in1), type1, c.size);
   const Bits in2 = integers(random, elements_of(c.p, roles.in2), type2, c.size);
   const Bits before = integers(random, elements_of(c.p, roles.out), type, 20);
-  const Bits bias = c.bias ? integers(random, c.p.k, c.bias_type, 20) : Bits{};
+  Vectors vectors;
+  if (c.bias) vectors.bias = integers(random, c.p.k, c.bias_type, 20);
+  if (c.scale) vectors.scale = integers(random, c.p.k, Dtype::float32, 4);
   const std::string what = text_of(c.pass, c.p) + ", kernel *" + c.forced.kernel + ", splits " +
                            std::to_string(c.forced.splits) + ", shift " + std::to_string(c.shift);
-  const Bits wanted = expected(c, convolve(c.pass, c.p, values(in1, type1), values(in2, type2)), before, bias);
+  const Bits wanted = expected(c, convolve(c.pass, c.p, values(in1, type1), values(in2, type2)), before, vectors);
   Bits got;
   try {
-    got = run(device, c, in1, in2, c.options.beta != 0.0F ? &before : nullptr, bias);
+    got = run(device, c, in1, in2, c.options.beta != 0.0F ? &before : nullptr, vectors);
   } catch (const std::exception& e) {
     return what + ": " + e.what();
   }
@@ -253,9 +273,17 @@ void choose_types(std::mt19937& random, ConvCase& c) {
   if (type == Dtype::bfloat16) return;
   p.x_type = pick(random, 0, 1) == 0 ? Dtype::int8 : Dtype::uint8;
   if (c.pass == ConvPass::update || pick(random, 0, 1) == 0) return;
+  constexpr Dtype kResults[] = {Dtype::int32, Dtype::float32, Dtype::int8};
   p.w_type = Dtype::int8;
-  p.y_type = Dtype::int32;
-  c.size = 127;
+  p.y_type = kResults[pick(random, 0, 2)];
+  c.size = p.y_type == Dtype::int32 ? 127 : 40;  // float32 holds the sums
+}
+
+void keep_sums(ConvCase& c) {
+  if (c.p.w_type != Dtype::int8 || c.p.y_type == Dtype::int32) return;
+  c.p.y_type = c.bias_type = Dtype::int32;
+  c.scale = false;
+  c.options = {};
 }
 
 void choose_epilogue(std::mt19937& random, ConvCase& c) {
@@ -264,13 +292,22 @@ void choose_epilogue(std::mt19937& random, ConvCase& c) {
   c.options.alpha = factors[pick(random, 0, 2)];
   c.options.beta = pick(random, 0, 2) == 0 ? factors[pick(random, 0, 2)] : 0.0F;
   c.shift = pick(random, 0, 2) == 0 ? pick(random, 1, 3) : 0;
+  const bool dequantized = c.p.w_type == Dtype::int8 && type != Dtype::int32;
+  if (dequantized) {
+    c.options.alpha *= type == Dtype::int8 ? 0x1p-7F : 0x1p-2F;
+    c.scale = pick(random, 0, 1) == 0;
+  }
   if (c.pass == ConvPass::fprop) {
     c.options.relu = pick(random, 0, 2) == 0;
     c.bias = pick(random, 0, 1) == 0;
-    c.bias_type = size_of(type) == 2 && pick(random, 0, 1) == 0 ? Dtype::float32 : type;
+    c.bias_type = size_of(type) == 1 || (size_of(type) == 2 && pick(random, 0, 1) == 0) ? Dtype::float32 : type;
+    if (!c.options.relu && type != Dtype::int32 && pick(random, 0, 3) == 0) {
+      c.options.activation = GemmActivation::clip;
+      c.options.clip_low = -5, c.options.clip_high = 9;
+    }
   }
-  if (is_float(type) && pick(random, 0, 3) == 0) {
-    c.options.rounding = {true, random(), random(), pick(random, 0, 4)};
+  if ((is_float(type) || type == Dtype::int8) && pick(random, 0, 3) == 0) {
+    c.options.rounding = {true, random(), random(), type == Dtype::int8 ? 0 : pick(random, 0, 4)};
   }
 }
 

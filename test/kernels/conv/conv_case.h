@@ -15,8 +15,9 @@ namespace nervanagpu::test {
 struct ConvCase {
   ConvPass pass = ConvPass::fprop;
   ConvProblem p;
-  ConvOptions options;  // of them, not bias
+  ConvOptions options;  // of them, not bias and scale; no activation but clip
   bool bias = false;
+  bool scale = false;  // a factor for each filter
   Dtype bias_type = Dtype::float32;
   std::int64_t shift = 0;      // elements by which every tensor is moved from an aligned place
   conv_detail::Forced forced;  // not for channels_first
@@ -31,8 +32,10 @@ std::string judge(Device& device, std::mt19937& random, const ConvCase& c, std::
 std::vector<std::uint32_t> run(Device& device, const ConvCase& c, const std::vector<std::uint32_t>& in1,
                                const std::vector<std::uint32_t>& in2);
 
-// A batch for the pass and the problem, which may lack channels: x bytes in a first layer, all integer in an fprop.
+// For the pass and the problem: floats; x bytes in a first layer; or x and w bytes in an fprop, with any result.
 void choose_types(std::mt19937& random, ConvCase& c);
+// Of bytes an int32 result alone, which conv.sass stores.
+void keep_sums(ConvCase& c);
 // alpha, beta, bias, relu, rounding and shift at random, as far as the pass has them.
 void choose_epilogue(std::mt19937& random, ConvCase& c);
 

@@ -49,6 +49,7 @@ class ConvTest : public test::OnEachDevice {
       if (*t == Dtype::bfloat16) *t = Dtype::float16;
     }
     if (c.p.layout == Layout::channels_first) c.p.layout = Layout::channels_last;
+    test::keep_sums(c);
     return c;
   }
 

@@ -45,8 +45,11 @@ class HconvTest : public test::OnTensorCores {
     c.p.c = c.pass == ConvPass::fprop ? (bytes ? 144 : 72) : c.pass == ConvPass::bprop ? wide : 64;
     c.p.k = c.pass == ConvPass::fprop ? wide : c.pass == ConvPass::bprop ? 72 : 136;
     c.forced.kernel = k.name().substr(k.name().rfind('_'));
-    c.forced.splits = variant.at("YT") == "f32" ? 2 : 1;
+    c.forced.splits = variant.at("YT") == "f32" && !bytes ? 2 : 1;
     if (!bytes) c.size = 1;
+    if (variant.at("YT") == "s8") c.p.y_type = Dtype::int8, c.options.alpha = 0x1p-7F;
+    if (variant.at("YT") == "f32" && bytes) c.p.y_type = Dtype::float32;
+    if (bytes && c.p.y_type != Dtype::int32) c.bias_type = Dtype::float32, c.size = 40;
     return c;
   }
   static void set_bytes(ConvCase& c, Dtype x) {
@@ -59,14 +62,20 @@ NG_ON_EACH_DEVICE(HconvTest);
 TEST_P(HconvTest, EveryVariant) {
   for (const Kernel* k : kernels()) {
     ConvCase c = case_of(*k);
-    const bool bytes = c.p.y_type == Dtype::int32;
+    const bool bytes = c.p.w_type == Dtype::int8;
     if (checked() || bytes) c.p.n = 1;
     ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
     if (checked()) continue;
-    if (bytes) c.forced.splits = 3;
+    if (c.p.y_type == Dtype::int32) c.forced.splits = 3;
     c.options.beta = -1.0F;
-    c.options.alpha = 2.0F;
+    c.options.alpha *= 2.0F;
     c.options.relu = c.bias = c.pass == ConvPass::fprop;
+    c.scale = bytes && c.p.y_type != Dtype::int32;
+    ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
+    if (c.pass != ConvPass::fprop || c.p.y_type == Dtype::int32) continue;
+    c.options.relu = false;
+    c.options.activation = GemmActivation::clip;
+    c.options.clip_low = -3, c.options.clip_high = 11;
     ASSERT_EQ(test::judge(device_, random_, c), "") << k->name();
   }
 }

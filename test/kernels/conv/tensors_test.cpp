@@ -113,7 +113,7 @@ TEST_F(ConvTensorsTest, RefusesShapesTypesAndMemory) {
         conv_fprop(mixed, Tensor::ones({2, 5, 4, 4}, Dtype::float16), w_, y_);
       },
       "conv: x is float16, w float32, y float32; needs float32, float16 or bfloat16, the same for all, or x int8 or "
-      "uint8 with w and y of one float type, or x int8 or uint8 with w int8 and y int32");
+      "uint8 with w and y of one float type, or x int8 or uint8 with w int8 and y int32, float32 or int8");
   const Tensor whole = Tensor::ones({160 + 108});
   Tensor inside = whole.slice(0, 100, 208).reshape({2, 3, 3, 6});
   refused<InvalidArgument>(
