@@ -1,7 +1,7 @@
 """The emulator computes what an H200 computes, bit for bit: random floats through the kernels of the tensor cores.
 
-hgemm with one tile a CTA and with several, parts of k, batches, both warpgroups in turn; hgemm_resident; hgemm_cluster with
-operands as they are, swapped, in pairs, and with rows that begin anywhere. NG_RECORD_DIGESTS=1 pytest
+hgemm with one tile a CTA and with several, parts of k, batches, both warpgroups in turn; hgemm_resident; hgemm_cluster
+with operands as they are, swapped, in pairs, and with rows that begin anywhere. NG_RECORD_DIGESTS=1 pytest
 test/python/products/test_digests_tensor.py records them on the device that is there, which the file names.
 """
 
