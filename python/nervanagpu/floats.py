@@ -115,10 +115,11 @@ def unwrap(p: Operand, discont: float | None = None, axis: int = -1, *, period: 
     discont: differences below it stay, if it is more than half a period.
     """
     given = operand_of(p)
+    kind = dtypes.promoted_values(given, period) if isinstance(period, np.generic) else None
     period = period if type(period) is int else number("unwrap", "period", period)
     if discont is not None:
         discont = number("unwrap", "discont", discont)
-    kind = dtypes.promoted_values(given, period)
+    kind = dtypes.promoted_values(given, period) if kind is None else kind
     if not isinstance(period, int) and dtypes.kind_of(kind) in "iub":
         kind = np.dtype(np.float64)
     x = _core.as_dtype(given, kind)

@@ -286,7 +286,9 @@ def nan_to_num(
         limits = dtypes.finfo(x.dtype)
         high, low = (float(limits.max) if posinf is None else posinf), (float(limits.min) if neginf is None else neginf)
         finite = elementwise.where(isposinf(x), high, elementwise.where(isneginf(x), low, x))
-        result = elementwise.where(elementwise.isnan(x), nan, finite)
+        result = _core.as_dtype(elementwise.where(elementwise.isnan(x), nan, finite), x.dtype)
+        if result.shape != x.shape:
+            raise ValueError(f"nan_to_num: nan, posinf or neginf make it {result.shape}; needs to be x's {x.shape}")
     if copy:
         return result
     x[...] = result

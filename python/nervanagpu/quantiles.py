@@ -144,8 +144,8 @@ def _weights_of(function: str, x: GPUTensor, weights: Any, axes: list[int], meth
     return _rows(given, axes)
 
 
-def _asked(function: str, q: Any, scale: float, x: GPUTensor) -> Any:
-    """The fractions; a number of Python in the dtype of x's floats, as NumPy has it."""
+def _asked(function: str, q: Any, scale: float, x: GPUTensor) -> tuple[Any, Any]:
+    """The fractions, and the dtype that they bring; a number of Python is in that of x's floats, as NumPy has it."""
     given = dtypes.on_host(q)
     try:
         asked = np.asarray(given)
@@ -157,10 +157,14 @@ def _asked(function: str, q: Any, scale: float, x: GPUTensor) -> Any:
         raise TypeError(f"{function}: q is {type(q).__name__}; needs a number or numbers") from None
     except OverflowError:
         raise ValueError(f"{function}: q is outside its range, 0 to {scale:.0f}") from None
-    if type(q) in (int, float) and -1e30 < q < 1e30 and str(x.dtype) in ("float16", "float32"):
+    weak = type(q) in (int, float)
+    if weak and -1e30 < q < 1e30 and str(x.dtype) in ("float16", "float32"):
         kind = np.dtype(x.dtype).type
-        return np.asarray(kind(q) / kind(scale))
-    return asked.astype(np.float64) / scale if scale != 1 or asked.dtype.kind == "f" else asked
+        return np.asarray(kind(q) / kind(scale)), None
+    if scale != 1:
+        own = str(x.dtype) in ("float16", "float32")
+        asked = np.true_divide(asked, np.dtype(x.dtype).type(scale) if own else scale)
+    return asked, None if weak else asked.dtype if asked.dtype.kind == "f" else np.float64
 
 
 def _quantiles(
@@ -172,13 +176,13 @@ def _quantiles(
     median = "median" in function
     if dtypes.kind_of(x.dtype) == "c" and not median:
         raise TypeError(f"{function}: x has dtype {x.dtype}; needs real numbers")
-    asked = _asked(function, q, scale, x)
+    asked, own = _asked(function, q, scale, x)
     if asked.size and not (asked.min() >= 0 and asked.max() <= 1):
         raise ValueError(f"{function}: q is outside its range, 0 to {100 if scale == 100 else 1}")
     whole = asked.dtype.kind in "iu" and method == "linear"  # an end of the row
     kind = dtypes.kind_of(x.dtype)
-    if method not in _EXACT and not whole and (asked.ndim or kind in "biu"):  # an array of fractions is of float64
-        x = _core.as_dtype(x, np.float64)
+    if method not in _EXACT and not whole and (own is not None or kind in "biu"):
+        x = _core.as_dtype(x, np.float64 if kind in "biu" else dtypes.promoted(x.dtype, own))
     axes = (
         list(range(x.ndim))
         if axis is None

@@ -75,14 +75,10 @@ def _stored(function: str, result: GPUTensor, dtype: npt.DTypeLike | None, out: 
     return stored(function, result, out)
 
 
-def of_out(function: str, x: GPUTensor, out: Any) -> Any:
-    """The dtype that sums are computed in for `out`: its own, as NumPy's are. TypeError where x does not become it."""
+def of_out(function: str, out: Any) -> Any:
+    """The dtype that sums are computed in for `out`: its own, whatever x's is, as NumPy's are."""
     to = ufunc_keywords.outputs(function, out, 1)[0]
-    if to is None:
-        return None
-    if not dtypes.converts(x.dtype, to.dtype):
-        raise TypeError(f"{function}: out has dtype {to.dtype}; needs one that {x.dtype} converts to (same_kind)")
-    return to.dtype
+    return None if to is None else to.dtype
 
 
 def _reduced(
@@ -136,7 +132,7 @@ def sum(
     if where is not True:
         x = _masked("sum", x, where, 0)
     if out is not None and dtype is None:
-        dtype = of_out("sum", operand_of(x), out)
+        dtype = of_out("sum", out)
     result: GPUTensor = _reduced("sum", x, axis, keepdims, dtype)
     if initial is not None:
         result = elementwise.add(result, _first("sum", initial, result.dtype))
@@ -157,7 +153,7 @@ def prod(
     if where is not True:
         x = _masked("prod", x, where, 1)
     if out is not None and dtype is None:
-        dtype = of_out("prod", operand_of(x), out)
+        dtype = of_out("prod", out)
     result: GPUTensor = _reduced("prod", x, axis, keepdims, dtype)
     if initial is not None:
         result = elementwise.multiply(result, _first("prod", initial, result.dtype))

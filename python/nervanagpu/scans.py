@@ -35,7 +35,7 @@ def cumsum(
     """
     operand, at = _row("cumsum", x, axis)
     if out is not None and dtype is None:
-        dtype = reductions.of_out("cumsum", operand, out)
+        dtype = reductions.of_out("cumsum", out)
     if dtype is not None:
         operand = _core.as_dtype(operand, dtype)
     result = _core.cumsum(operand, at)
@@ -54,7 +54,7 @@ def cumprod(
     """
     operand, at = _row("cumprod", x, axis)
     if out is not None and dtype is None:
-        dtype = reductions.of_out("cumprod", operand, out)
+        dtype = reductions.of_out("cumprod", out)
     if dtype is not None:
         operand = _core.as_dtype(operand, dtype)
     kind = dtypes.kind_of(operand.dtype)
@@ -79,7 +79,7 @@ def _standard(
             raise ValueError(f"{name}: axis is None and x has {x.ndim} axes; needs an axis")
         x, axis = ravel(x), 0
     if out is not None and dtype is None:
-        dtype = reductions.of_out(name, x, out)
+        dtype = reductions.of_out(name, out)
     result = (cumsum if name == "cumulative_sum" else cumprod)(x, axis, dtype)
     if include_initial:
         at = axis_of(name, axis, x.ndim)

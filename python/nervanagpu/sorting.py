@@ -536,7 +536,7 @@ def histogram_bin_edges(
             raise ValueError(f"histogram_bin_edges: bins have {edges.ndim} axes; needs a number or a row of edges")
         _check_edges("histogram_bin_edges", edges)
         return edges
-    count = integer("histogram_bin_edges", "bins", bins, 1)
+    count, ends = integer("histogram_bin_edges", "bins", bins, 1), []
     if range is not None:
         ends = iterable("histogram_bin_edges", "range", range)
         if len(ends) != 2:
@@ -553,6 +553,7 @@ def histogram_bin_edges(
     if low == high:
         low, high = low - 0.5, high + 0.5
     of = x.dtype if dtypes.kind_of(x.dtype) == "f" and str(x.dtype) != dtypes.BFLOAT16 else np.float64
+    of = dtypes.promoted(of, *(e.dtype for e in ends if hasattr(e, "dtype")))
     made: GPUTensor = creation.linspace(low, high, count + 1, dtype=of)
     if bool(reductions.any(elementwise.greater_equal(made[:-1], made[1:]))):
         raise ValueError(f"histogram_bin_edges: {count} bins from {low} to {high} have no width; needs fewer of them")

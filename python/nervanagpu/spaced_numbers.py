@@ -42,11 +42,12 @@ def linspace(start: Any, stop: Any, num: Any, endpoint: bool, retstep: bool, dty
 
 def logspace(start: Any, stop: Any, num: Any, endpoint: bool, base: Any, dtype: Any, axis: int) -> GPUTensor:
     """base ** linspace(start, stop)."""
-    shape = np.broadcast_shapes(*(operand_of(v).shape for v in (start, stop, base)))
-    ends = [manipulation.broadcast_to(operand_of(v), shape) for v in (start, stop)] if shape else [start, stop]
+    ends = [start, stop]
+    if np.ndim(base):
+        shape = np.broadcast_shapes(*(operand_of(v).shape for v in (start, stop, base)))
+        ends = [manipulation.broadcast_to(operand_of(v), shape) for v in (start, stop)]
     powers = linspace(ends[0], ends[1], num, endpoint, False, None, 0)
-    weak = isinstance(base, int | float)
-    made = elementwise.power(float(base) if weak else _core.as_dtype(operand_of(base), np.float64), powers)
+    made = elementwise.power(float(base) if type(base) in (int, float) else operand_of(base), powers)
     made = made if dtype is None else _core.cast(made, dtype)
     return manipulation.moveaxis(made, 0, axis)
 

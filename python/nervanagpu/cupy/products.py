@@ -29,7 +29,8 @@ def dot(a: Any, b: Any, out: GPUTensor | None = None) -> GPUTensor:
 
 
 def matmul(x1: Any, x2: Any, /, out: GPUTensor | None = None, *, dtype: Any = None, **more: Any) -> GPUTensor:
-    """The matrix product; axes before the last two are a batch."""
+    """The matrix product; axes before the last two are a batch. more: axes, signature, casting, order."""
     a, b = operand_of(x1), operand_of(x2)
-    kind = np.result_type(a.dtype, b.dtype) if dtype is None else dtype
-    return products.matmul(a, b, out=out, dtype=kind)
+    if dtype is None and more.get("signature") is None and more.get("sig") is None:
+        dtype = np.result_type(a.dtype, b.dtype)
+    return products.matmul(a, b, out=out, dtype=dtype, **more)

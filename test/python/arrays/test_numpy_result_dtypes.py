@@ -52,6 +52,31 @@ PROGRAMS = """
     xp.apply_along_axis(lambda row: row.sum(), 0, Z((0, 2)))
     xp.apply_along_axis(lambda row: row.sum(), 0, Z((2, 0)))
     xp.indices(n for n in (2, 3))
+    [xp.quantile(L([1, 2, 4], 'float32'), q) for q in (0.3, np.float64(0.3), np.array(0.3), [0.3], np.float32(0.3), 1)]
+    [xp.quantile(L([1, 2, 4], 'float32'), q, method='hazen') for q in (1, np.int64(1), np.array([0.25], 'float32'))]
+    [xp.quantile(L([1, 2, 4], 'float32'), q, method='lower') for q in (0.3, np.float64(0.3), [0.3])]
+    [xp.percentile(L([1, 2, 4], 'float16'), q) for q in (50, 33.3, np.float64(50), [50], np.float32(50), np.int64(50))]
+    [xp.percentile(L([1, 2, 4], 'int32'), q) for q in (50, 33.3, np.float64(50), [50], np.float32(50), np.int64(50))]
+    [xp.nanpercentile(L([1, np.nan, 4], 'float32'), q) for q in (50, 33.3, np.float64(50), [50], np.float32(50))]
+    xp.logspace(np.float32(1), 2, 3)
+    xp.logspace(L([1, 2], 'float32'), 3, 2)
+    xp.logspace(L([1, 2]), 3, 2, base=np.array([2, 3]))
+    xp.logspace(np.float16(1), 2, 2, base=np.float32(2))
+    xp.logspace(np.float32(1), 2, 2, base=np.float64(2))
+    xp.histogram(L([1, 2], 'float32'), range=(0, np.float64(2)))[1]
+    xp.histogram(L([1, 2], 'float32'), range=(0, 2.0))[1]
+    xp.unwrap(L([0, 4, 8], 'float32'), period=np.float64(6))
+    xp.unwrap(L([0, 4, 8], 'float32'), period=6)
+    xp.nan_to_num(L([np.nan, 1], 'float32'), nan=np.float64(2))
+    xp.nan_to_num(L([np.inf, 1], 'float32'), posinf=np.array([7.0, 8.0]))
+    xp.nan_to_num(L([np.nan, 1]), nan=np.array([[1.0], [2.0]]))
+    xp.sum(L([[1.5, 2]]), axis=0, out=Z((2,), 'int64'))
+    xp.sum(L([[300, 2]], 'int16'), axis=0, out=Z((2,), 'uint8'))
+    xp.prod(L([[1.5, 2]]), axis=0, out=Z((2,), 'float32'))
+    xp.cumsum(L([1.5, 2]), out=Z((2,), 'int64'))
+    xp.cumprod(L([1 + 1j, 2]), out=Z((2,)))
+    xp.cumulative_sum(L([1, 2], 'int16'), out=Z((2,), 'uint8'))
+    xp.add.reduce(L([[1.5, 2]]), axis=0, out=Z((2,), 'int64'))
 """
 
 
@@ -88,6 +113,18 @@ def test_dtype_can_be_assigned() -> None:
     assert lazy.tolist() == np.arange(1, 4, dtype=np.float32).view(np.uint32).tolist()
     with pytest.raises(ValueError, match="no whole number"):
         ng.arange(3, dtype="int16").dtype = "int32"
+
+
+@pytest.mark.parametrize("axes", [[(1, 2), (1, 2), (0, 1)], [(0, 1), (2, 0), (-1, -3)], [(2, 0), (-1, 1), (1, 2)]])
+def test_axes_of_products(axes: list[tuple[int, int]]) -> None:
+    a, b = np.arange(27.0).reshape(3, 3, 3), np.arange(27.0).reshape(3, 3, 3) ** 2
+    for module in (ng, cp):
+        assert np.array_equal(
+            module.matmul(module.array(a), module.array(b), axes=axes).get(), np.matmul(a, b, axes=axes)
+        )
+    out = cp.zeros((3, 3, 3), "int64")
+    assert cp.matmul(cp.array(a), cp.array(b), out=out, casting="unsafe") is out
+    assert np.array_equal(out.get(), np.matmul(a, b))
 
 
 def test_refusals_name_what_came() -> None:
